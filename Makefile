@@ -1,0 +1,72 @@
+# Everything here works on a fresh machine with Go and Debian's package manager:
+# what is missing (PostgreSQL, a C compiler for the race detector) is installed
+# where that is allowed, and asked for where it is not.
+
+# Tests run beside a private PostgreSQL server, or the one that
+# PAWL_TEST_POSTGRES names. Without fsync: the data dies with the server.
+WITHPOSTGRES := go run ./internal/cmd/withpostgres
+TESTSERVER   := $(WITHPOSTGRES) -set fsync=off -set full_page_writes=off --
+
+# Pinned, so that a new release of the linter breaks nobody's build.
+GOLANGCI := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+
+# How long each fuzz target runs.
+FUZZTIME ?= 10s
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: test
+test: cc static ## everything that has to pass: vet, build, requirements, tests with the race detector
+	$(TESTSERVER) go test -race -timeout 9m ./...
+
+.PHONY: test-long
+test-long: cc static ## the same with the long runs of the stress tests
+	PAWL_LONG=1 $(TESTSERVER) go test -race -timeout 60m ./...
+
+.PHONY: static
+static: ## what needs no database: vet, build, requirements
+	go vet ./...
+	go build ./...
+	go run ./internal/cmd/requirements -check
+
+.PHONY: lint
+lint: ## golangci-lint over all packages
+	$(GOLANGCI) run ./...
+
+.PHONY: requirements
+requirements: ## write docs/requirements.md from requirements.txt and the tests
+	go run ./internal/cmd/requirements
+
+# A server as it comes, fsync included: what is measured must be durable.
+.PHONY: bench
+bench: ## the benchmarks; ARGS="…" hands arguments on
+	$(WITHPOSTGRES) -- go run -C bench . $(ARGS)
+
+.PHONY: demo
+demo: ## the demonstration
+	go run ./cmd/pawl demo
+
+.PHONY: fuzz
+fuzz: ## every fuzz target for FUZZTIME (10s)
+	@$(TESTSERVER) $(MAKE) --no-print-directory fuzz-targets
+
+# go test fuzzes one target of one package at a time.
+.PHONY: fuzz-targets
+fuzz-targets:
+	@list=$$(go test -list '^Fuzz' ./...) || { echo "$$list"; exit 1; }; \
+	echo "$$list" | \
+	awk '/^Fuzz/ { names[n++] = $$1 } /^ok/ { for (i = 0; i < n; i++) print $$2, names[i]; n = 0 }' | \
+	while read -r package name; do \
+		echo "$$package $$name"; \
+		go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$package" </dev/null || exit 1; \
+	done
+
+# The race detector needs a C compiler and the C library's headers.
+.PHONY: cc
+cc:
+	@echo '#include <stdlib.h>' | $$(go env CC) -x c -c -o /dev/null - 2>/dev/null || \
+		sh internal/apt/install.sh gcc libc6-dev

@@ -1,0 +1,113 @@
+// Package engine is pawl's door to a database.
+//
+// A component (outbox, join, timer, …) never writes SQL. It asks a [DB] for an
+// operation by name ("outbox/claim"), and an engine is a folder of SQL that
+// answers those names: engine/sqlite, engine/postgres. What an engine can do
+// better than a single statement (pipelining, group commit, push wake-ups)
+// hides behind the same door.
+package engine
+
+import (
+	"context"
+	"database/sql"
+	"time"
+)
+
+// Tx is a transaction that belongs to the caller. It is the smallest interface
+// the ecosystem already satisfies: *sql.Tx, *sql.Conn, sqlx, bun, GORM's pool
+// and ent's driver fit as they are; postgres.Tx adapts pgx.
+//
+// pawl never commits, rolls back, retries or sets a savepoint in it (D-3).
+type Tx interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}
+
+// Row is one row of an answer. Scan understands *int64, *int, *string,
+// *[]byte, *bool, *time.Time and [16]byte pointers, and pointers to pointers
+// of those for columns that may be null. What it fills is the caller's to keep.
+type Row interface {
+	Scan(dest ...any) error
+}
+
+// Call asks for one operation.
+type Call struct {
+	// Op is the operation's name: its .sql file's path without the ending.
+	Op string
+	// Args are the operation's parameters, in the order its file documents.
+	Args []any
+	// Each is called for every row of the answer; nil ignores them.
+	Each func(Row) error
+	// Reset is called before every attempt, so that rows collected by an
+	// attempt that is then retried are forgotten. May be nil.
+	Reset func()
+	// N is how many rows the operation changed, set when the call returns.
+	N int64
+}
+
+// Count returns a call whose answer is a single number; it ends up in N.
+func Count(op string, args ...any) *Call {
+	c := &Call{Op: op, Args: args}
+	c.Each = func(r Row) error { return r.Scan(&c.N) }
+	return c
+}
+
+// DB is one opened database. It is safe for concurrent use.
+type DB interface {
+	// Engine names the engine: "sqlite" or "postgres".
+	Engine() string
+
+	// Do runs the calls in order in one transaction of its own, in one round
+	// trip where the engine can. Deadlocks, serialization failures and a busy
+	// database are retried with jitter at most five times (D-3). When ctx ends
+	// before the work was sent nothing happened; once it is under way it is
+	// given a short grace to finish, and an outcome that cannot be known is
+	// [ErrCommitUnknown] (D-4).
+	Do(ctx context.Context, calls ...*Call) error
+
+	// Read runs one call that changes nothing. It never waits for writers.
+	Read(ctx context.Context, call *Call) error
+
+	// DoTx runs one call in the caller's transaction. Only operations whose
+	// file says so can run there: all it may use is rows affected.
+	DoTx(ctx context.Context, tx Tx, call *Call) error
+
+	// ReserveIDs returns the first of n consecutive ids nobody else gets. The
+	// ids outlive a rollback of tx unused. tx may be nil.
+	ReserveIDs(ctx context.Context, tx Tx, n int) (int64, error)
+
+	// Migrate brings the schema up to date. It is idempotent and safe with any
+	// number of processes doing it at once (D-100).
+	Migrate(ctx context.Context) error
+
+	// CheckSchema says whether the schema is the one this build needs:
+	// nil, [ErrSchemaMissing], [ErrSchemaOld], [ErrSchemaNew] or
+	// [ErrSchemaChanged].
+	CheckSchema(ctx context.Context) error
+
+	// Ring wakes this process's sleepers of a queue. Call it after a commit
+	// that made work; other processes are told by the operations themselves.
+	Ring(queue string)
+
+	// Sleeper returns a sleeper for one queue. Close it when done.
+	Sleeper(queue string) Sleeper
+
+	// Close releases what Open opened. Sleepers must be closed first.
+	Close() error
+}
+
+// Sleeper lets a worker wait for work without polling hard. The order that
+// misses nothing is: Arm, look for work once more if it says so, Sleep.
+// A Sleeper is for one goroutine.
+type Sleeper interface {
+	// Arm makes commits that add work from now on end the next Sleep. again is
+	// false if it was armed all along, so that the last look still counts. An
+	// error means that only the poll interval is left to wake the worker.
+	Arm(ctx context.Context) (again bool, err error)
+	// Disarm says the worker is busy, so that producers need not wake it.
+	Disarm()
+	// Sleep returns true when there may be work, and false after d or when ctx
+	// ends.
+	Sleep(ctx context.Context, d time.Duration) bool
+	// Close frees the sleeper.
+	Close()
+}

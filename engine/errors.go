@@ -1,0 +1,78 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Classes of failure. Every error of an engine that falls into one of them
+// answers errors.Is with it; the driver's own error stays reachable through
+// errors.As.
+var (
+	// ErrUnique: a unique key is taken.
+	ErrUnique = errors.New("unique key violated")
+	// ErrDeadlock: the database chose this transaction as a deadlock's victim.
+	ErrDeadlock = errors.New("deadlock")
+	// ErrSerialization: concurrent transactions could not be serialized.
+	ErrSerialization = errors.New("serialization failure")
+	// ErrBusy: a lock was not to be had in time.
+	ErrBusy = errors.New("database busy")
+	// ErrTimeout: a statement ran into its deadline.
+	ErrTimeout = errors.New("statement deadline exceeded")
+	// ErrConnLost: the connection broke; nothing of the call took effect.
+	ErrConnLost = errors.New("connection lost")
+	// ErrUnreachable: no connection could be made.
+	ErrUnreachable = errors.New("database unreachable")
+	// ErrCommitUnknown: the connection died or the context ended while the
+	// commit was under way; it may or may not have happened (D-4).
+	ErrCommitUnknown = errors.New("commit outcome unknown")
+	// ErrReadOnly: the database does not accept writes.
+	ErrReadOnly = errors.New("database is read-only")
+	// ErrSchemaMissing: pawl's tables are not there; run Migrate.
+	ErrSchemaMissing = errors.New("schema missing")
+	// ErrSchemaOld: the schema is older than this build; run Migrate.
+	ErrSchemaOld = errors.New("schema too old")
+	// ErrSchemaNew: a newer build migrated this schema; update this one.
+	ErrSchemaNew = errors.New("schema too new")
+	// ErrSchemaChanged: an applied migration differs from this build's text.
+	ErrSchemaChanged = errors.New("schema migration changed after it was applied")
+	// ErrClosed: the database was closed.
+	ErrClosed = errors.New("database closed")
+)
+
+// Error is a failed operation: which one, of what class, and the driver's
+// error. Its text holds no arguments: they may be payloads (D-5).
+type Error struct {
+	Op    string // the operation, e.g. "outbox/claim"
+	Class error  // one of the classes above, or nil
+	Err   error  // the driver's error
+}
+
+// Error describes the failure without any payload.
+func (e *Error) Error() string {
+	if e.Class == nil {
+		return fmt.Sprintf("%s: %v", e.Op, e.Err)
+	}
+	return fmt.Sprintf("%s: %v: %v", e.Op, e.Class, e.Err)
+}
+
+// Unwrap yields the class and the driver's error.
+func (e *Error) Unwrap() []error {
+	if e.Class == nil {
+		return []error{e.Err}
+	}
+	return []error{e.Class, e.Err}
+}
+
+// Retryable reports whether running the same transaction again can succeed:
+// the failure left nothing behind and is of a passing kind.
+func Retryable(err error) bool {
+	return errors.Is(err, ErrDeadlock) || errors.Is(err, ErrSerialization) || errors.Is(err, ErrBusy)
+}
+
+// Away reports whether the database itself is out of reach, so that a loop
+// should back off rather than complain about its work.
+func Away(err error) bool {
+	return errors.Is(err, ErrConnLost) || errors.Is(err, ErrUnreachable) ||
+		errors.Is(err, ErrCommitUnknown) || errors.Is(err, ErrTimeout) || Retryable(err)
+}

@@ -1,0 +1,150 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/bravellian/pawl/engine"
+)
+
+// Do sends the calls as one pipeline: one round trip and one implicit
+// transaction, which the server commits at its end.
+func (db *DB) Do(ctx context.Context, calls ...*engine.Call) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return engine.Retry(ctx, func() error {
+		ctx, cancel := engine.Detach(ctx, db.opts.StatementTimeout)
+		defer cancel()
+		conn, err := db.acquire(ctx, calls[0].Op)
+		if err != nil {
+			return err
+		}
+		defer conn.Release()
+		return db.pipeline(ctx, conn.Conn(), calls, engine.ErrCommitUnknown)
+	})
+}
+
+// Read runs one call that changes nothing.
+func (db *DB) Read(ctx context.Context, call *engine.Call) error {
+	return engine.Retry(ctx, func() error {
+		ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
+		defer cancel()
+		conn, err := db.acquire(ctx, call.Op)
+		if err != nil {
+			return err
+		}
+		defer conn.Release()
+		return db.pipeline(ctx, conn.Conn(), []*engine.Call{call}, engine.ErrConnLost)
+	})
+}
+
+func (db *DB) acquire(ctx context.Context, op string) (*pgxpool.Conn, error) {
+	conn, err := db.pool.Acquire(ctx)
+	if err != nil {
+		return nil, &engine.Error{Op: op, Class: unreachable(ctx, err), Err: err}
+	}
+	return conn, nil
+}
+
+func (db *DB) statement(op string) (string, error) {
+	query, ok := db.ops[op]
+	if !ok {
+		return "", fmt.Errorf("postgres: unknown operation %q", op)
+	}
+	return query, nil
+}
+
+// pipeline sends all calls before it reads the first answer.
+func (db *DB) pipeline(ctx context.Context, conn *pgx.Conn, calls []*engine.Call, cut error) error {
+	batch := &pgx.Batch{}
+	rows := make([]func(engine.Row) error, len(calls))
+	finish := make([]func(), len(calls))
+	if db.opts.RelaxedAck && relaxed(calls) {
+		batch.Queue("SET LOCAL synchronous_commit = off")
+	}
+	for i, c := range calls {
+		query, err := db.statement(c.Op)
+		if err != nil {
+			return err
+		}
+		var args []any
+		args, rows[i], finish[i] = db.tune(c)
+		batch.Queue(query, args...)
+	}
+	results := conn.SendBatch(ctx, batch)
+	if batch.Len() > len(calls) {
+		if _, err := results.Exec(); err != nil {
+			_ = results.Close()
+			return wrap("synchronous_commit", err, cut)
+		}
+	}
+	for i, c := range calls {
+		if err := answer(results, c, rows[i]); err != nil {
+			_ = results.Close()
+			return wrap(c.Op, err, cut)
+		}
+	}
+	if err := results.Close(); err != nil {
+		return wrap(calls[0].Op, err, cut)
+	}
+	for _, f := range finish {
+		if f != nil {
+			f()
+		}
+	}
+	return nil
+}
+
+func answer(results pgx.BatchResults, c *engine.Call, each func(engine.Row) error) error {
+	c.N = 0
+	if c.Reset != nil {
+		c.Reset()
+	}
+	rows, err := results.Query()
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if each == nil {
+			continue
+		}
+		if err := each(rows); err != nil {
+			return err
+		}
+	}
+	rows.Close()
+	if each == nil {
+		c.N = rows.CommandTag().RowsAffected()
+	}
+	return rows.Err()
+}
+
+// relaxed reports whether the calls only claim and settle: work that a crash
+// may repeat without loss.
+func relaxed(calls []*engine.Call) bool {
+	for _, c := range calls {
+		switch c.Op {
+		case "outbox/claim", "outbox/ack", "outbox/extend", "outbox/release":
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// unreachable names why no connection was to be had.
+func unreachable(ctx context.Context, err error) error {
+	if class := classify(err); class != nil && !errors.Is(class, engine.ErrConnLost) {
+		return class
+	}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return engine.ErrTimeout
+	}
+	return engine.ErrUnreachable
+}

@@ -1,0 +1,77 @@
+package postgres
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"io"
+	"net"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/bravellian/pawl/engine"
+)
+
+type pgconnParseError = pgconn.ParseConfigError
+
+// classify names the class of an error that the server reported, or nil.
+func classify(err error) error {
+	var pg *pgconn.PgError
+	if !errors.As(err, &pg) {
+		return nil
+	}
+	switch pg.Code {
+	case "23505":
+		return engine.ErrUnique
+	case "40P01":
+		return engine.ErrDeadlock
+	case "40001":
+		return engine.ErrSerialization
+	case "55P03":
+		return engine.ErrBusy
+	case "57014":
+		return engine.ErrTimeout
+	case "25006":
+		return engine.ErrReadOnly
+	case "42P01", "42883", "3F000":
+		return engine.ErrSchemaMissing
+	case "53300", "57P03", "3D000", "28P01", "28000":
+		return engine.ErrUnreachable
+	}
+	if strings.HasPrefix(pg.Code, "08") || strings.HasPrefix(pg.Code, "57P0") {
+		return engine.ErrConnLost
+	}
+	return nil
+}
+
+// wrap tells which operation failed and of what class the failure is. cut says
+// what it means that the server did not answer: [engine.ErrConnLost], or
+// [engine.ErrCommitUnknown] where the operation included its commit. pgx's own
+// verdict, "safe to retry", was wrong for a connection lost at the reply to a
+// commit (D-4), so it is not asked.
+func wrap(op string, err error, cut error) error {
+	var known *engine.Error
+	if err == nil || errors.As(err, &known) {
+		return err
+	}
+	class := classify(err)
+	if errors.Is(class, engine.ErrConnLost) || class == nil && broken(err) {
+		class = cut
+	}
+	return &engine.Error{Op: op, Class: class, Err: err}
+}
+
+// broken reports whether the server did not answer: a dead connection, or a
+// context that ended first.
+func broken(err error) bool {
+	var pg *pgconn.PgError
+	var network net.Error
+	var connect *pgconn.ConnectError
+	if errors.As(err, &pg) {
+		return false
+	}
+	return errors.As(err, &network) || errors.As(err, &connect) || pgconn.Timeout(err) || pgconn.SafeToRetry(err) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+		errors.Is(err, driver.ErrBadConn) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}

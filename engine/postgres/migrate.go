@@ -1,0 +1,112 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/bravellian/pawl/engine"
+)
+
+// The table that remembers what was applied. It exists before the first
+// migration, so it is not part of one.
+const (
+	historyTable  = `CREATE TABLE IF NOT EXISTS pawl.pawl_schema (version integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT clock_timestamp())`
+	historyRead   = `SELECT version, checksum FROM pawl.pawl_schema ORDER BY version`
+	historyInsert = `INSERT INTO pawl.pawl_schema (version, name, checksum) VALUES ($1, $2, $3)`
+	// A transaction-level lock also works behind a transaction pooler.
+	historyLock = `SELECT pg_advisory_xact_lock(hashtextextended('pawl.pawl_schema', 0))`
+)
+
+// Migrate applies what is missing in one transaction: of processes that start
+// together one applies and the others find it done. Waiting for a table is
+// bounded by LockTimeout, because DDL that queues behind one idle reader would
+// stall every claim behind itself.
+func (db *DB) Migrate(ctx context.Context) error {
+	return engine.Retry(ctx, func() error {
+		ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
+		defer cancel()
+		conn, err := db.acquire(ctx, "migrate")
+		if err != nil {
+			return err
+		}
+		defer conn.Release()
+		return wrap("migrate", pgx.BeginTxFunc(ctx, conn, isolation, func(tx pgx.Tx) error { return db.migrate(ctx, tx) }), engine.ErrCommitUnknown)
+	})
+}
+
+func (db *DB) migrate(ctx context.Context, tx pgx.Tx) error {
+	if _, err := tx.Exec(ctx, db.names.Render(historyLock)); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, fmt.Sprintf("SET LOCAL lock_timeout = %d", db.opts.LockTimeout.Milliseconds())); err != nil {
+		return err
+	}
+	if err := db.createSchema(ctx, tx); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, db.names.Render(historyTable)); err != nil {
+		return err
+	}
+	have, err := db.applied(ctx, tx)
+	if err != nil {
+		return err
+	}
+	pending, err := engine.Pending(db.schema, have)
+	if err != nil {
+		return err
+	}
+	for _, m := range pending {
+		if _, err := tx.Conn().PgConn().Exec(ctx, m.SQL).ReadAll(); err != nil {
+			return fmt.Errorf("version %d (%s): %w", m.Version, m.Name, err)
+		}
+		if _, err := tx.Exec(ctx, db.names.Render(historyInsert), m.Version, m.Name, m.Checksum); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// createSchema asks first: CREATE SCHEMA IF NOT EXISTS wants the right to
+// create one even where there is nothing to create.
+func (db *DB) createSchema(ctx context.Context, tx pgx.Tx) error {
+	var there bool
+	if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1)`, db.names.Schema).Scan(&there); err != nil || there {
+		return err
+	}
+	_, err := tx.Exec(ctx, `CREATE SCHEMA "`+db.names.Schema+`"`)
+	return err
+}
+
+type queryer interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+func (db *DB) applied(ctx context.Context, q queryer) ([]engine.Applied, error) {
+	rows, err := q.Query(ctx, db.names.Render(historyRead))
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (a engine.Applied, err error) {
+		err = row.Scan(&a.Version, &a.Checksum)
+		return a, err
+	})
+}
+
+// CheckSchema compares the schema with what this build needs.
+func (db *DB) CheckSchema(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
+	defer cancel()
+	conn, err := db.acquire(ctx, "check schema")
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	have, err := db.applied(ctx, conn)
+	if err != nil && !errors.Is(classify(err), engine.ErrSchemaMissing) {
+		return wrap("check schema", err, engine.ErrConnLost)
+	}
+	return engine.Check(db.schema, have)
+}

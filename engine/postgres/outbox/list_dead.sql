@@ -1,0 +1,5 @@
+-- Failed (3) or discarded (4) messages. $1 below this id, $2 topic or null, $3 status, $4 how many.
+SELECT i.id, i.message_id, i.topic, i.correlation_id, i.headers, i.payload, i.created_at, i.due_at, i.retry_count, i.queue, i.priority, i.locked_until,
+       i.status, i.next_attempt_at, i.owner_token, i.processed_at, i.processed_by, i.last_error, i.redrives
+  FROM pawl.outbox_exception e JOIN pawl.outbox_item i ON i.id = e.id
+ WHERE e.status = $3 AND e.status >= 3 AND e.id < $1 AND ($2::text IS NULL OR i.topic = $2) ORDER BY e.id DESC LIMIT $4

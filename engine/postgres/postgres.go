@@ -1,0 +1,181 @@
+// Package postgres is pawl on PostgreSQL 14 and later, through pgx.
+//
+// The work of an operation lies in stored routines, so that a worker's ack of
+// one batch and its claim of the next travel as one pipelined transaction, and
+// programs in other languages can call the same routines. Idle workers are
+// woken by NOTIFY, which producers send only while someone sleeps; behind a
+// connection pooler that swallows notifications pawl notices and polls.
+package postgres
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/bravellian/pawl/engine"
+)
+
+//go:embed outbox schema
+var files embed.FS
+
+// Options configure a database. The zero value is right for most programs.
+type Options struct {
+	// Schema holds pawl's tables and routines, default "pawl".
+	Schema string
+	// Prefix is put before every table and routine, default none.
+	Prefix string
+	// StatementTimeout bounds every transaction. Default 30 s.
+	StatementTimeout time.Duration
+	// LockTimeout bounds how long a migration waits for a table, so that it
+	// does not stall everyone behind it. Default 5 s.
+	LockTimeout time.Duration
+	// RelaxedAck lets claims and acks commit without waiting for the disk: a
+	// crash of the server may then redeliver the last half second. Enqueues
+	// stay as durable as their transaction.
+	RelaxedAck bool
+	// PollOnly switches LISTEN/NOTIFY off on the listening side.
+	PollOnly bool
+	// Logger is told once if notifications do not arrive. Default slog.Default().
+	Logger *slog.Logger
+}
+
+// DB is a PostgreSQL database with pawl's tables. It implements engine.DB.
+type DB struct {
+	pool   *pgxpool.Pool
+	owned  bool
+	opts   Options
+	names  engine.Names
+	ops    map[string]string
+	schema []engine.Migration
+	ids    engine.Blocks
+	bell   engine.Bell
+	tuners sync.Map // queue → *tuner
+	listen *listener
+}
+
+var _ engine.DB = (*DB)(nil)
+
+// Open connects to the server a postgres:// URL or key=value string names. The
+// string may hold everything pgx understands, encryption (sslmode) included.
+// No connection is made before it is needed.
+func Open(url string, opts ...Options) (*DB, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("open postgres: %w", redact(err))
+	}
+	pool, err := pgxpool.NewWithConfig(context.Background(), config)
+	if err != nil {
+		return nil, fmt.Errorf("open postgres: %w", redact(err))
+	}
+	db, err := New(pool, opts...)
+	if err != nil {
+		pool.Close()
+		return nil, err
+	}
+	db.owned = true
+	return db, nil
+}
+
+// New uses a pool that you own; Close leaves it open. Its connections must run
+// at PostgreSQL's default isolation level, read committed. While workers run,
+// pawl keeps one more connection of its own to be notified on.
+func New(pool *pgxpool.Pool, opts ...Options) (*DB, error) {
+	var o Options
+	if len(opts) > 0 {
+		o = opts[0]
+	}
+	if o.Schema == "" {
+		o.Schema = "pawl"
+	}
+	if o.StatementTimeout == 0 {
+		o.StatementTimeout = 30 * time.Second
+	}
+	if o.LockTimeout == 0 {
+		o.LockTimeout = 5 * time.Second
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	names := engine.Names{Schema: o.Schema, Prefix: o.Prefix}
+	if err := names.Validate(); err != nil {
+		return nil, err
+	}
+	ops, err := engine.LoadOps(files, names)
+	if err != nil {
+		return nil, err
+	}
+	schema, err := engine.LoadMigrations(files, names)
+	if err != nil {
+		return nil, err
+	}
+	db := &DB{pool: pool, opts: o, names: names, ops: ops, schema: schema}
+	db.listen = newListener(db)
+	return db, nil
+}
+
+// Pool returns the pool, for your own tables and transactions.
+func (db *DB) Pool() *pgxpool.Pool { return db.pool }
+
+// Engine returns "postgres".
+func (db *DB) Engine() string { return "postgres" }
+
+// Ring wakes this process's sleepers of a queue.
+func (db *DB) Ring(queue string) { db.bell.Ring(queue) }
+
+// Close ends the listening connection and, after Open, the pool.
+func (db *DB) Close() error {
+	db.listen.close()
+	if db.owned {
+		db.pool.Close()
+	}
+	return nil
+}
+
+// ReserveIDs takes ids from this process's block. A new block is fetched over
+// the caller's own connection where tx can query: a pool whose every connection
+// is inside a transaction has no other. Sequences ignore rollbacks, so the
+// block stays ours.
+func (db *DB) ReserveIDs(ctx context.Context, tx engine.Tx, n int) (int64, error) {
+	return db.ids.Take(ctx, n, func(ctx context.Context) (int64, error) {
+		ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
+		defer cancel()
+		var block int64
+		query := db.names.Render(`SELECT nextval('pawl.outbox_block')`)
+		if err := queryRow(ctx, db.pool, tx, query).Scan(&block); err != nil {
+			return 0, wrap("reserve ids", err, engine.ErrConnLost)
+		}
+		return block * engine.BlockSize, nil
+	})
+}
+
+// redact drops a connection string from pgx's error, which may quote it with
+// its password (D-5).
+func redact(err error) error {
+	var parse *pgconnParseError
+	if errors.As(err, &parse) {
+		return errors.New("cannot parse the connection string")
+	}
+	return err
+}
+
+type scanner interface{ Scan(dest ...any) error }
+
+func queryRow(ctx context.Context, pool *pgxpool.Pool, tx engine.Tx, query string) scanner {
+	switch t := tx.(type) {
+	case pgxTx:
+		return t.tx.QueryRow(ctx, query)
+	case rowQueryer:
+		return t.QueryRowContext(ctx, query)
+	}
+	return pool.QueryRow(ctx, query)
+}
+
+// isolation is what pawl's own explicit transactions ask for; see New.
+var isolation = pgx.TxOptions{IsoLevel: pgx.ReadCommitted}

@@ -1,0 +1,58 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/bravellian/pawl/engine"
+)
+
+// Tx makes a pgx transaction (or connection, or pool) one that pawl can write
+// in. A *sql.Tx or *sql.Conn of pgx's database/sql driver needs no adapter.
+func Tx(tx PgxTx) engine.Tx { return pgxTx{tx} }
+
+// PgxTx is what pgx.Tx and *pgx.Conn have in common.
+type PgxTx interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+type pgxTx struct{ tx PgxTx }
+
+func (t pgxTx) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	tag, err := t.tx.Exec(ctx, query, args...)
+	return result(tag.RowsAffected()), err
+}
+
+// result is rows affected as database/sql wants it.
+type result int64
+
+func (r result) RowsAffected() (int64, error) { return int64(r), nil }
+
+func (r result) LastInsertId() (int64, error) {
+	return 0, errors.New("postgres has no last insert id")
+}
+
+// rowQueryer is what *sql.Tx and *sql.Conn can do beyond engine.Tx.
+type rowQueryer interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// DoTx runs one call in the caller's transaction.
+func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
+	query, err := db.statement(call.Op)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
+	defer cancel()
+	res, err := tx.ExecContext(ctx, query, call.Args...)
+	if err == nil {
+		call.N, err = res.RowsAffected()
+	}
+	return wrap(call.Op, err, engine.ErrConnLost)
+}

@@ -1,0 +1,64 @@
+package engine
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+// MaxAttempts is how often a transaction of our own is tried (D-3).
+const MaxAttempts = 5
+
+// Retry runs try until it succeeds, fails for good, or was tried MaxAttempts
+// times, with a jittered, growing pause in between.
+func Retry(ctx context.Context, try func() error) error {
+	pause := time.Millisecond
+	for attempt := 1; ; attempt++ {
+		err := try()
+		if err == nil || attempt == MaxAttempts || !Retryable(err) {
+			return err
+		}
+		if Pause(ctx, Jitter(pause, 0.5)) != nil {
+			return err
+		}
+		pause *= 4
+	}
+}
+
+// Pause waits for d or until ctx ends, whose error it then returns.
+func Pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Jitter spreads d by ± share, so that processes which fail together do not
+// return together.
+func Jitter(d time.Duration, share float64) time.Duration {
+	return d + time.Duration((rand.Float64()*2-1)*share*float64(d)) //nolint:gosec // spreading load needs no secrecy
+}
+
+// Grace is how long work that is under way may go on after its caller's
+// context ended. Cutting it off at once would turn every cancelled request
+// into a commit whose outcome nobody knows (D-4).
+const Grace = 2 * time.Second
+
+// Detach returns a context for a transaction: it carries parent's values, ends
+// after limit (D-6), and outlives parent's end by at most Grace.
+func Detach(parent context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(parent), limit)
+	if parent.Done() == nil {
+		return ctx, cancel
+	}
+	stop := context.AfterFunc(parent, func() {
+		if Pause(ctx, Grace) == nil {
+			cancel()
+		}
+	})
+	return ctx, func() { stop(); cancel() }
+}

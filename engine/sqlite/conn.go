@@ -1,0 +1,118 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+)
+
+// connector hands out connections whose transactions are immediate, take turns
+// within the process and wait fairly for other processes.
+type connector struct {
+	driver.Connector
+	lock chan struct{}
+}
+
+// rawConn is what modernc's connection offers beyond driver.Conn.
+type rawConn interface {
+	driver.Conn
+	driver.ConnBeginTx
+	driver.ConnPrepareContext
+	driver.ExecerContext
+	driver.QueryerContext
+	driver.Pinger
+	driver.SessionResetter
+	driver.Validator
+}
+
+// Connect opens a connection.
+func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
+	raw, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	full, ok := raw.(rawConn)
+	if !ok {
+		return nil, errors.New("sqlite: the driver's connection lacks context support")
+	}
+	return &conn{rawConn: full, lock: c.lock}, nil
+}
+
+// conn is a connection for the program's own use.
+type conn struct {
+	rawConn
+	lock chan struct{}
+}
+
+// BeginTx begins an immediate transaction, or a deferred one if it is to be
+// read-only. A deferred transaction that turns to writing fails at once with
+// SQLITE_BUSY_SNAPSHOT, whatever the busy timeout.
+func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
+	if opts.ReadOnly {
+		return c.rawConn.BeginTx(ctx, opts)
+	}
+	ctx, cancel := context.WithTimeout(ctx, defaultTimeout)
+	defer cancel()
+	if err := acquire(ctx, c.lock); err != nil {
+		return nil, err
+	}
+	if err := beginImmediate(ctx, c.rawConn); err != nil {
+		<-c.lock
+		return nil, err
+	}
+	return &tx{c}, nil
+}
+
+// tx ends what BeginTx began.
+type tx struct{ c *conn }
+
+func (t *tx) Commit() error {
+	defer func() { <-t.c.lock }()
+	_, err := t.c.ExecContext(context.Background(), "COMMIT", nil)
+	if err != nil { // a failed COMMIT may leave the transaction open
+		_, _ = t.c.ExecContext(context.Background(), "ROLLBACK", nil)
+	}
+	return err
+}
+
+func (t *tx) Rollback() error {
+	defer func() { <-t.c.lock }()
+	_, err := t.c.ExecContext(context.Background(), "ROLLBACK", nil)
+	return err
+}
+
+// acquire takes the process's write lock. A transaction of the same process
+// that is held open for too long is the usual cause of the error.
+func acquire(ctx context.Context, lock chan struct{}) error {
+	select {
+	case lock <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return errors.Join(engine.ErrBusy, errors.New("another transaction of this process holds the write lock"), ctx.Err())
+	}
+}
+
+// beginImmediate takes the file's write lock. SQLite's busy handler sleeps ever
+// longer and so starves one of two busy processes completely; short random
+// pauses share the lock out evenly.
+func beginImmediate(ctx context.Context, c driver.ExecerContext) error {
+	const quiet, usual = "PRAGMA busy_timeout=0", "PRAGMA busy_timeout=5000"
+	if _, err := c.ExecContext(context.Background(), quiet, nil); err != nil {
+		return err
+	}
+	defer func() { _, _ = c.ExecContext(context.Background(), usual, nil) }()
+	for {
+		_, err := c.ExecContext(context.Background(), "BEGIN IMMEDIATE", nil)
+		if err == nil || !errors.Is(classify(err), engine.ErrBusy) {
+			return err
+		}
+		pause := 200*time.Microsecond + rand.N(1800*time.Microsecond) //nolint:gosec // spreading load needs no secrecy
+		if engine.Pause(ctx, pause) != nil {
+			return errors.Join(err, ctx.Err())
+		}
+	}
+}

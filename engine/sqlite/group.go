@@ -1,0 +1,123 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+
+	"github.com/bravellian/pawl/engine"
+)
+
+// job is one Do: calls that commit or fail together.
+type job struct{ calls []*engine.Call }
+
+// idle names, for operations that usually find nothing to do, the statement
+// that tells without the write lock. An idle worker must not delay writers.
+func idle(op string) string {
+	switch op {
+	case "outbox/claim":
+		return "outbox/claim_due"
+	case "outbox/reap":
+		return "outbox/reap_due"
+	}
+	return ""
+}
+
+// Do runs the calls in one transaction, which calls of other goroutines may
+// share: one fsync for all (group commit). Each job of the group still stands
+// or falls alone.
+func (db *DB) Do(ctx context.Context, calls ...*engine.Call) error {
+	if len(calls) == 1 && idle(calls[0].Op) != "" {
+		busy, err := db.probe(ctx, calls[0])
+		if err != nil || !busy {
+			return err
+		}
+	}
+	return db.group.Do(ctx, &job{calls})
+}
+
+// probe reports whether a call would find anything to do.
+func (db *DB) probe(ctx context.Context, c *engine.Call) (busy bool, err error) {
+	look := &engine.Call{Op: idle(c.Op), Each: func(engine.Row) error { busy = true; return nil }}
+	if c.Op == "outbox/claim" {
+		look.Args = c.Args[:1]
+	}
+	err = db.Read(ctx, look)
+	return busy, err
+}
+
+// commitGroup runs a group of jobs in one immediate transaction.
+func (db *DB) commitGroup(ctx context.Context, jobs []*job) []error {
+	errs := make([]error, len(jobs))
+	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
+	defer cancel()
+	err := acquire(ctx, db.lock)
+	if err == nil {
+		err = db.writer.use(ctx, func(s *session) error { return db.transact(ctx, s, jobs, errs) })
+		<-db.lock
+	}
+	if err != nil {
+		for i, j := range jobs {
+			errs[i] = wrap(j.calls[0].Op, err)
+		}
+	}
+	return errs
+}
+
+// transact fills errs with the jobs' own errors and returns one that holds for
+// all of them.
+func (db *DB) transact(ctx context.Context, s *session, jobs []*job, errs []error) error {
+	s.ctx = context.Background() // a watcher per statement costs more than most statements
+	if err := beginImmediate(ctx, s.dc); err != nil {
+		return err
+	}
+	t := &txn{db: db, run: s, now: db.now()}
+	if err := db.runJobs(ctx, t, s, jobs, errs); err != nil {
+		_, _ = s.exec("ROLLBACK", nil)
+		return err
+	}
+	if _, err := s.exec("COMMIT", nil); err != nil {
+		_, _ = s.exec("ROLLBACK", nil)
+		return err
+	}
+	return nil
+}
+
+// runJobs returns an error if the transaction as a whole is to be undone.
+func (db *DB) runJobs(ctx context.Context, t *txn, s *session, jobs []*job, errs []error) error {
+	if len(jobs) == 1 {
+		return db.runJob(t, jobs[0])
+	}
+	for i, j := range jobs {
+		if errs[i] = ctx.Err(); errs[i] != nil {
+			continue
+		}
+		if err := db.runApart(t, s, j, &errs[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runApart runs a job inside a savepoint, so that its failure takes back its
+// own statements and nobody else's.
+func (db *DB) runApart(t *txn, s *session, j *job, own *error) error {
+	if _, err := s.exec("SAVEPOINT job", nil); err != nil {
+		return err
+	}
+	if *own = db.runJob(t, j); *own != nil {
+		if _, err := s.exec("ROLLBACK TO job", nil); err != nil {
+			return errors.Join(*own, err)
+		}
+	}
+	_, err := s.exec("RELEASE job", nil)
+	return err
+}
+
+func (db *DB) runJob(t *txn, j *job) error {
+	for _, c := range j.calls {
+		if err := db.run(t, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}

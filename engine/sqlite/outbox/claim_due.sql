@@ -1,0 +1,3 @@
+-- Is anything due? Asked without the write lock before every claim, so that an
+-- idle worker never delays a writer. ?1 now, ?2 queue.
+SELECT 1 FROM pawl.outbox_lane l WHERE l.queue = ?2 AND EXISTS (SELECT 1 FROM pawl.outbox_ready r WHERE r.lane = l.id AND r.at <= ?1) LIMIT 1

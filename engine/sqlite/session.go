@@ -1,0 +1,286 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+)
+
+// slot is a connection of the pool that pawl keeps, with its prepared
+// statements: preparing costs more than most of our statements do.
+type slot struct {
+	pool *sql.DB
+	conn *sql.Conn
+	ses  *session
+}
+
+// use runs fn on the slot's connection, which it opens first if need be and
+// drops if it broke. Not for concurrent use.
+func (s *slot) use(ctx context.Context, fn func(*session) error) error {
+	if s.conn == nil {
+		conn, err := s.pool.Conn(ctx)
+		if err != nil {
+			return errors.Join(engine.ErrUnreachable, err)
+		}
+		s.conn = conn
+	}
+	var inner error
+	err := s.conn.Raw(func(dc any) error {
+		if s.ses == nil {
+			s.ses = newSession(dc)
+		}
+		inner = fn(s.ses)
+		return nil // an error here would make database/sql judge the connection
+	})
+	if err == nil {
+		err = inner
+	}
+	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) {
+		s.close()
+	}
+	return err
+}
+
+func (s *slot) close() {
+	if s.conn == nil {
+		return
+	}
+	if s.ses != nil {
+		_ = s.conn.Raw(func(any) error { s.ses.close(); return nil })
+	}
+	_ = s.conn.Close()
+	s.conn, s.ses = nil, nil
+}
+
+// session runs statements on one driver connection. Going below database/sql
+// saves its locks and conversions on every one of the short statements that an
+// operation is made of.
+type session struct {
+	ctx   context.Context // of the call under way
+	dc    dbConn
+	stmts map[string]driver.Stmt
+	args  []driver.NamedValue
+	vals  []driver.Value
+}
+
+type dbConn interface {
+	driver.ConnPrepareContext
+	driver.ExecerContext
+}
+
+func newSession(dc any) *session {
+	if c, ok := dc.(*conn); ok {
+		dc = c.rawConn
+	}
+	c, _ := dc.(dbConn)
+	return &session{ctx: context.Background(), dc: c, stmts: map[string]driver.Stmt{}}
+}
+
+func (s *session) close() {
+	for _, st := range s.stmts {
+		_ = st.Close()
+	}
+	clear(s.stmts)
+}
+
+func (s *session) prepare(query string) (driver.Stmt, error) {
+	if st, ok := s.stmts[query]; ok {
+		return st, nil
+	}
+	if s.dc == nil {
+		return nil, errors.New("sqlite: the driver lacks context support")
+	}
+	st, err := s.dc.PrepareContext(context.Background(), query)
+	if err != nil {
+		return nil, err
+	}
+	s.stmts[query] = st
+	return st, nil
+}
+
+// bind converts the arguments; the slice is reused by the next statement.
+func (s *session) bind(args []any) ([]driver.NamedValue, error) {
+	s.args = s.args[:0]
+	for i, a := range args {
+		v, err := value(a)
+		if err != nil {
+			return nil, err
+		}
+		s.args = append(s.args, driver.NamedValue{Ordinal: i + 1, Value: v})
+	}
+	return s.args, nil
+}
+
+func (s *session) exec(query string, args []any) (sql.Result, error) {
+	st, err := s.prepare(query)
+	if err != nil {
+		return nil, err
+	}
+	vals, err := s.bind(args)
+	if err != nil {
+		return nil, err
+	}
+	if ex, ok := st.(driver.StmtExecContext); ok {
+		return ex.ExecContext(s.ctx, vals)
+	}
+	return nil, errors.New("sqlite: the driver's statements lack context support")
+}
+
+func (s *session) query(query string, args []any, each func(engine.Row) error) error {
+	st, err := s.prepare(query)
+	if err != nil {
+		return err
+	}
+	vals, err := s.bind(args)
+	if err != nil {
+		return err
+	}
+	q, ok := st.(driver.StmtQueryContext)
+	if !ok {
+		return errors.New("sqlite: the driver's statements lack context support")
+	}
+	rows, err := q.QueryContext(s.ctx, vals)
+	if err != nil {
+		return err
+	}
+	err = drain(rows, each)
+	return errors.Join(err, rows.Close())
+}
+
+// errStop ends a query early without being an error.
+var errStop = errors.New("stop")
+
+func drain(rows driver.Rows, each func(engine.Row) error) error {
+	r := make(row, len(rows.Columns()))
+	for {
+		err := rows.Next(r)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if each == nil {
+			continue
+		}
+		if err := each(r); errors.Is(err, errStop) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+// value converts an argument to one of SQLite's types. Times and durations are
+// microseconds: a bound time.Time would land as text, in one of three formats.
+func value(a any) (driver.Value, error) {
+	switch v := a.(type) {
+	case nil, int64, string, []byte, bool, float64:
+		return v, nil
+	case int:
+		return int64(v), nil
+	case time.Time:
+		return v.UnixMicro(), nil
+	case *time.Time:
+		if v == nil {
+			return nil, nil
+		}
+		return v.UnixMicro(), nil
+	case time.Duration:
+		return v.Microseconds(), nil
+	case [16]byte:
+		return v[:], nil
+	}
+	return nil, fmt.Errorf("sqlite: cannot bind %T", a)
+}
+
+// row is one row of an answer.
+type row []driver.Value
+
+// Scan copies the columns into dest.
+func (r row) Scan(dest ...any) error {
+	if len(dest) != len(r) {
+		return fmt.Errorf("sqlite: scan %d columns into %d", len(r), len(dest))
+	}
+	for i, d := range dest {
+		if err := assign(d, r[i]); err != nil {
+			return fmt.Errorf("column %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func assign(dest any, v driver.Value) error {
+	switch d := dest.(type) {
+	case **int64:
+		return optional(d, v)
+	case **string:
+		return optional(d, v)
+	case **time.Time:
+		return optional(d, v)
+	case **[16]byte:
+		return optional(d, v)
+	case *[]byte:
+		return assignBytes(d, v)
+	}
+	switch v := v.(type) {
+	case int64:
+		return assignInt(dest, v)
+	case string:
+		if d, ok := dest.(*string); ok {
+			*d = v
+			return nil
+		}
+	case []byte:
+		if d, ok := dest.(*[16]byte); ok && len(v) == 16 {
+			copy(d[:], v)
+			return nil
+		}
+	}
+	return fmt.Errorf("cannot put %T into %T", v, dest)
+}
+
+func optional[T any](d **T, v driver.Value) error {
+	if v == nil {
+		*d = nil
+		return nil
+	}
+	*d = new(T)
+	return assign(any(*d), v)
+}
+
+func assignBytes(d *[]byte, v driver.Value) error {
+	switch v := v.(type) {
+	case nil:
+		*d = nil
+	case []byte:
+		*d = v
+	case string:
+		*d = []byte(v)
+	default:
+		return fmt.Errorf("cannot put %T into []byte", v)
+	}
+	return nil
+}
+
+func assignInt(dest any, v int64) error {
+	switch d := dest.(type) {
+	case *int64:
+		*d = v
+	case *int:
+		*d = int(v)
+	case *bool:
+		*d = v != 0
+	case *time.Time:
+		*d = time.UnixMicro(v).UTC()
+	default:
+		return fmt.Errorf("cannot put an integer into %T", dest)
+	}
+	return nil
+}

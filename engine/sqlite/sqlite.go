@@ -1,0 +1,245 @@
+// Package sqlite is pawl on SQLite: embedded, no server, durable by default.
+//
+// Writes of one process share transactions (group commit), so that many small
+// durable calls cost one fsync. Between processes the write lock is taken with
+// short jittered retries, because SQLite's own busy handler starves one of two
+// processes. A commit of any process wakes idle workers within a millisecond or
+// two (PRAGMA data_version).
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"modernc.org/sqlite"
+
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/coalesce"
+)
+
+//go:embed outbox schema
+var files embed.FS
+
+// Options configure a database. The zero value is right for most programs.
+type Options struct {
+	// Prefix is put before every table, default none.
+	Prefix string
+	// Relaxed sets synchronous=NORMAL: a power failure may then take back the
+	// last commits (a crashed process cannot). Default is FULL: durable means it.
+	Relaxed bool
+	// StatementTimeout bounds every transaction, waiting for the write lock
+	// included. Default 30 s.
+	StatementTimeout time.Duration
+	// Now is the database's clock, default time.Now (D-1).
+	Now func() time.Time
+}
+
+const defaultTimeout = 30 * time.Second
+
+// groupMax bounds how many calls share one commit, and so how long the first
+// of them waits for the others.
+const groupMax = 256
+
+// DB is a SQLite database with pawl's tables. It implements engine.DB.
+type DB struct {
+	sql     *sql.DB
+	owned   bool // sql is ours to close
+	opts    Options
+	names   engine.Names
+	ops     map[string]string
+	schema  []engine.Migration
+	lock    chan struct{} // held by the one writer of this process
+	writer  *slot
+	readers chan *slot
+	group   coalesce.Group[*job]
+	ids     engine.Blocks
+	bell    engine.Bell
+	watch   watcher
+	closed  sync.Once
+}
+
+var _ engine.DB = (*DB)(nil)
+
+// Open opens, and if need be creates, the database file at path in WAL mode.
+// path may also be a "file:" URI with parameters of modernc.org/sqlite.
+func Open(path string, opts ...Options) (*DB, error) {
+	dsn, err := dataSource(path, options(opts))
+	if err != nil {
+		return nil, err
+	}
+	base, err := sqlite.NewConnector(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("open sqlite %q: %w", path, err)
+	}
+	lock := make(chan struct{}, 1)
+	pool := sql.OpenDB(&connector{Connector: base, lock: lock})
+	if err := pool.Ping(); err != nil {
+		_ = pool.Close()
+		return nil, fmt.Errorf("open sqlite %q: %w", path, openError(err))
+	}
+	db, err := build(pool, lock, options(opts))
+	if err != nil {
+		_ = pool.Close()
+		return nil, err
+	}
+	db.owned = true
+	return db, nil
+}
+
+// New uses a pool that you own, opened with any SQLite driver whose database
+// is in WAL mode. pawl keeps up to four of its connections for itself, so the
+// pool must allow more. Close leaves the pool open.
+func New(pool *sql.DB, opts ...Options) (*DB, error) {
+	if most := pool.Stats().MaxOpenConnections; most > 0 && most <= reserved {
+		return nil, fmt.Errorf("sqlite: the pool allows %d connections, pawl needs %d for itself", most, reserved)
+	}
+	return build(pool, make(chan struct{}, 1), options(opts))
+}
+
+// reserved is how many connections a DB keeps: a writer, two readers and the
+// one that watches for other processes' commits.
+const reserved = 4
+
+func options(opts []Options) Options {
+	var o Options
+	if len(opts) > 0 {
+		o = opts[0]
+	}
+	if o.StatementTimeout == 0 {
+		o.StatementTimeout = defaultTimeout
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o
+}
+
+func build(pool *sql.DB, lock chan struct{}, o Options) (*DB, error) {
+	names := engine.Names{Prefix: o.Prefix}
+	if err := names.Validate(); err != nil {
+		return nil, err
+	}
+	ops, err := engine.LoadOps(files, names)
+	if err != nil {
+		return nil, err
+	}
+	schema, err := engine.LoadMigrations(files, names)
+	if err != nil {
+		return nil, err
+	}
+	db := &DB{sql: pool, opts: o, names: names, ops: ops, schema: schema, lock: lock}
+	db.writer = &slot{pool: pool}
+	db.readers = make(chan *slot, reserved-2)
+	for range cap(db.readers) {
+		db.readers <- &slot{pool: pool}
+	}
+	db.group = coalesce.Group[*job]{Leaders: 1, Max: groupMax, Patient: true, Run: db.commitGroup}
+	db.watch.db = db
+	return db, nil
+}
+
+// dataSource turns a path into modernc's data source name. WAL needs to be set
+// once per file, the rest once per connection.
+func dataSource(path string, o Options) (string, error) {
+	if strings.TrimSpace(path) == "" {
+		return "", errors.New("open sqlite: the path is empty")
+	}
+	if path == ":memory:" || strings.Contains(path, "mode=memory") {
+		return "", errors.New("open sqlite: an in-memory database is private to one connection, pawl needs several: use a file")
+	}
+	sync := "FULL"
+	if o.Relaxed {
+		sync = "NORMAL"
+	}
+	pragmas := url.Values{"_pragma": {"journal_mode(WAL)", "synchronous(" + sync + ")", "busy_timeout(5000)"}}.Encode()
+	if !strings.HasPrefix(path, "file:") {
+		path = "file:" + (&url.URL{Path: path}).EscapedPath()
+	}
+	if strings.Contains(path, "?") {
+		return path + "&" + pragmas, nil
+	}
+	return path + "?" + pragmas, nil
+}
+
+// SQL returns the pool, for your own tables and transactions. Transactions it
+// begins are immediate unless read-only, take turns with pawl's own writer, and
+// wait fairly for other processes.
+func (db *DB) SQL() *sql.DB { return db.sql }
+
+// Engine returns "sqlite".
+func (db *DB) Engine() string { return "sqlite" }
+
+// Ring wakes this process's sleepers of a queue.
+func (db *DB) Ring(queue string) { db.bell.Ring(queue) }
+
+// Close releases pawl's connections and, after Open, the pool.
+func (db *DB) Close() error {
+	var err error
+	db.closed.Do(func() {
+		db.watch.close()
+		db.writer.close()
+		for range cap(db.readers) {
+			(<-db.readers).close()
+		}
+		close(db.readers)
+		if db.owned {
+			err = db.sql.Close()
+		}
+	})
+	return err
+}
+
+// now is the database's clock in microseconds.
+func (db *DB) now() int64 { return db.opts.Now().UnixMicro() }
+
+// Read runs one call on a reading connection. It never waits for writers.
+func (db *DB) Read(ctx context.Context, call *engine.Call) error {
+	s, ok := <-db.readers
+	if !ok {
+		return &engine.Error{Op: call.Op, Class: engine.ErrClosed, Err: errors.New("sqlite")}
+	}
+	defer func() { db.readers <- s }()
+	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
+	defer cancel()
+	return s.use(ctx, func(ses *session) error {
+		ses.ctx = ctx
+		return db.run(&txn{db: db, run: ses, now: db.now(), read: true}, call)
+	})
+}
+
+// DoTx runs one call in the caller's transaction.
+func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
+	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
+	defer cancel()
+	return db.run(&txn{db: db, run: foreign{ctx, tx}, now: db.now()}, call)
+}
+
+// ReserveIDs takes ids from this process's block. A caller's transaction may
+// hold the write lock, so when the block is short it reserves inside it, just
+// for itself: a rollback takes that reservation back together with its use.
+func (db *DB) ReserveIDs(ctx context.Context, tx engine.Tx, n int) (int64, error) {
+	if tx == nil {
+		return db.ids.Take(ctx, n, func(ctx context.Context) (int64, error) {
+			last, err := db.reserve(func(c *engine.Call) error { return db.Do(ctx, c) }, engine.BlockSize)
+			return last - engine.BlockSize + 1, err
+		})
+	}
+	if lo, ok := db.ids.TryTake(n); ok {
+		return lo, nil
+	}
+	last, err := db.reserve(func(c *engine.Call) error { return db.DoTx(ctx, tx, c) }, n)
+	return last - int64(n) + 1, err
+}
+
+func (db *DB) reserve(do func(*engine.Call) error, n int) (last int64, err error) {
+	call := engine.Count("outbox/reserve", n)
+	err = do(call)
+	return call.N, err
+}

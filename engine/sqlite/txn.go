@@ -1,0 +1,122 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/bravellian/pawl/engine"
+)
+
+// runner runs single statements: on one of our connections, or in a
+// transaction that belongs to the caller.
+type runner interface {
+	exec(query string, args []any) (sql.Result, error)
+	query(query string, args []any, each func(engine.Row) error) error
+}
+
+// foreign is a caller's transaction. It can only execute (engine.Tx).
+type foreign struct {
+	ctx context.Context
+	tx  engine.Tx
+}
+
+func (f foreign) exec(query string, args []any) (sql.Result, error) {
+	vals := make([]any, len(args))
+	for i, a := range args {
+		v, err := value(a)
+		if err != nil {
+			return nil, err
+		}
+		vals[i] = v
+	}
+	return f.tx.ExecContext(f.ctx, query, vals...)
+}
+
+func (f foreign) query(string, []any, func(engine.Row) error) error {
+	return errors.New("this operation cannot run in a caller's transaction")
+}
+
+// txn is a transaction in which operations run.
+type txn struct {
+	db   *DB
+	run  runner
+	now  int64 // the database's clock, read once (layout rule 3)
+	read bool
+	buf  []any
+}
+
+// exec runs a statement of the folder; now is always its first parameter.
+func (t *txn) exec(name string, args ...any) (sql.Result, error) {
+	query, ok := t.db.ops[name]
+	if !ok {
+		return nil, fmt.Errorf("unknown statement %q", name)
+	}
+	t.buf = append(append(t.buf[:0], t.now), args...)
+	return t.run.exec(query, t.buf)
+}
+
+// query runs a statement of the folder and calls each for its rows. each may
+// not run statements: their arguments share a buffer.
+func (t *txn) query(name string, each func(engine.Row) error, args ...any) error {
+	query, ok := t.db.ops[name]
+	if !ok {
+		return fmt.Errorf("unknown statement %q", name)
+	}
+	t.buf = append(append(t.buf[:0], t.now), args...)
+	return t.run.query(query, t.buf, each)
+}
+
+// opFunc answers an operation that SQLite cannot say in one statement.
+type opFunc func(t *txn, c *engine.Call) error
+
+// operations are those answered in Go; all others are single statements.
+func operation(name string) opFunc {
+	switch name {
+	case "outbox/reserve":
+		return reserve
+	case "outbox/enqueue", "outbox/enqueue_once":
+		return enqueue
+	case "outbox/claim":
+		return claim
+	case "outbox/ack":
+		return ack
+	case "outbox/abandon":
+		return abandon
+	case "outbox/fail":
+		return fail
+	case "outbox/release":
+		return release
+	case "outbox/extend":
+		return extend
+	case "outbox/reap":
+		return reap
+	case "outbox/redrive":
+		return redrive
+	case "outbox/discard":
+		return discard
+	case "outbox/purge":
+		return purge
+	}
+	return nil
+}
+
+// run answers one call.
+func (db *DB) run(t *txn, c *engine.Call) error {
+	c.N = 0
+	if c.Reset != nil {
+		c.Reset()
+	}
+	if op := operation(c.Op); op != nil {
+		return wrap(c.Op, op(t, c))
+	}
+	if c.Each != nil {
+		return wrap(c.Op, t.query(c.Op, c.Each, c.Args...))
+	}
+	res, err := t.exec(c.Op, c.Args...)
+	if err == nil {
+		c.N, err = res.RowsAffected()
+	}
+	return wrap(c.Op, err)
+}

@@ -1,0 +1,136 @@
+// Command withpostgres runs a command beside a private PostgreSQL server, so
+// that many test binaries share one instead of starting one each:
+//
+//	go run ./internal/cmd/withpostgres [-set name=value]... -- command [argument]...
+//
+// The command finds the server in the environment variable PAWL_TEST_POSTGRES.
+// If that is set already, the command just runs. The exit code is the
+// command's.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/bravellian/pawl/internal/pgcluster"
+)
+
+// The variable by which testpg finds a server. Not imported from there: that
+// package links testing into the program, flags and all.
+const variable = "PAWL_TEST_POSTGRES"
+
+// startPatience includes the installation of PostgreSQL on a fresh machine.
+const startPatience = 10 * time.Minute
+
+// Exit codes as shells use them.
+const (
+	exitUsage     = 2
+	exitFailed    = 125 // ours, not the command's
+	exitNotFound  = 127
+	exitSignalled = 128 // plus the number of the signal
+)
+
+func main() {
+	os.Exit(run(os.Args[1:]))
+}
+
+// run is main with an exit code, so that deferred calls happen.
+func run(args []string) int {
+	settings := make(map[string]string)
+	flags := flag.NewFlagSet("withpostgres", flag.ContinueOnError)
+	flags.Usage = func() {
+		fmt.Fprintln(flags.Output(), "usage: withpostgres [-set name=value]... -- command [argument]...")
+		flags.PrintDefaults()
+	}
+	flags.Func("set", "a server setting, `name=value`; may be repeated", func(s string) error {
+		return addSetting(settings, s)
+	})
+	if err := flags.Parse(args); err != nil {
+		return exitUsage
+	}
+	if flags.NArg() == 0 {
+		flags.Usage()
+		return exitUsage
+	}
+	if os.Getenv(variable) != "" {
+		return runCommand(flags.Args(), os.Environ())
+	}
+	return runBesideServer(settings, flags.Args())
+}
+
+// addSetting reads the value of one -set.
+func addSetting(settings map[string]string, s string) error {
+	name, value, ok := strings.Cut(s, "=")
+	if !ok || name == "" {
+		return errors.New("want name=value")
+	}
+	settings[name] = value
+	return nil
+}
+
+// runBesideServer starts the server, runs the command and stops the server.
+// When this process is killed before that, the server stops by itself.
+func runBesideServer(settings map[string]string, command []string) int {
+	interrupt, release := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, cancel := context.WithTimeout(interrupt, startPatience)
+	c, err := pgcluster.Start(ctx, pgcluster.Options{Settings: settings, Log: os.Stderr})
+	cancel()
+	release()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "withpostgres:", err)
+		return exitFailed
+	}
+	code := runCommand(command, append(os.Environ(), variable+"="+c.URL()))
+	if err := c.Stop(); err != nil {
+		fmt.Fprintln(os.Stderr, "withpostgres: stopping the server:", err)
+		code = max(code, 1)
+	}
+	return code
+}
+
+// runCommand runs the command on our own terminal and returns its exit code.
+// Signals are handed on rather than obeyed, because it is the command that has
+// something to finish, and the server must stay until it has.
+func runCommand(command, env []string) int {
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.Env = env
+	if err := cmd.Start(); err != nil {
+		fmt.Fprintln(os.Stderr, "withpostgres:", err)
+		return exitNotFound
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	for {
+		select {
+		case s := <-signals:
+			_ = cmd.Process.Signal(s) // it may be over already
+		case err := <-done:
+			return exitCode(cmd.ProcessState, err)
+		}
+	}
+}
+
+// exitCode is what a shell would make of the end of a command.
+func exitCode(state *os.ProcessState, err error) int {
+	if state == nil || state.Exited() && state.ExitCode() == 0 && err != nil {
+		fmt.Fprintln(os.Stderr, "withpostgres:", err)
+		return exitFailed
+	}
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return exitSignalled + int(status.Signal())
+	}
+	return state.ExitCode()
+}

@@ -1,0 +1,283 @@
+package outbox
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/coalesce"
+)
+
+// Tx is a transaction of the caller: *sql.Tx, *sql.Conn and everything like
+// them; postgres.Tx adapts pgx.
+type Tx = engine.Tx
+
+const (
+	// enqueueLeaders is how many standalone enqueues may be under way at once;
+	// more calls than that share statements (group commit).
+	enqueueLeaders = 4
+	// enqueueMerge bounds how many calls share one statement.
+	enqueueMerge = 256
+	// chunk is how many messages one statement writes.
+	chunk = 1000
+)
+
+// Enqueue stores a message in a transaction of its own and returns its id.
+// Calls at the same time share transactions. With engine.ErrCommitUnknown the
+// id is valid too: enqueuing again with it as Message.ID adds nothing twice.
+func (o *Outbox) Enqueue(ctx context.Context, m Message) (MessageID, error) {
+	ids, err := o.EnqueueBatch(ctx, []Message{m})
+	if len(ids) == 0 {
+		return MessageID{}, err
+	}
+	return ids[0], err
+}
+
+// EnqueueBatch stores messages in one transaction of their own: all or none.
+// The ids are in the order of the messages.
+func (o *Outbox) EnqueueBatch(ctx context.Context, msgs []Message) ([]MessageID, error) {
+	e, err := o.prepare(msgs)
+	if err != nil || len(msgs) == 0 {
+		return nil, err
+	}
+	if err := o.identify(ctx, nil, e); err != nil {
+		return nil, err
+	}
+	err = o.enqueues.Do(ctx, e)
+	if errors.Is(err, coalesce.ErrUnderWay) {
+		err = errors.Join(engine.ErrCommitUnknown, err)
+	}
+	if err != nil {
+		if !errors.Is(err, engine.ErrCommitUnknown) {
+			return nil, err
+		}
+		return e.ids(), err
+	}
+	o.logEnqueued(ctx, e)
+	return e.ids(), nil
+}
+
+// EnqueueTx stores a message in the caller's transaction, which decides whether
+// it ever was: pawl neither commits nor rolls back.
+func (o *Outbox) EnqueueTx(ctx context.Context, tx Tx, m Message) (MessageID, error) {
+	ids, err := o.EnqueueBatchTx(ctx, tx, []Message{m})
+	if err != nil {
+		return MessageID{}, err
+	}
+	return ids[0], nil
+}
+
+// EnqueueBatchTx stores messages in the caller's transaction.
+func (o *Outbox) EnqueueBatchTx(ctx context.Context, tx Tx, msgs []Message) ([]MessageID, error) {
+	if tx == nil {
+		return nil, invalid("transaction", "nil")
+	}
+	e, err := o.prepare(msgs)
+	if err != nil || len(msgs) == 0 {
+		return nil, err
+	}
+	if err := o.identify(ctx, tx, e); err != nil {
+		return nil, err
+	}
+	if err := o.registerLanesTx(ctx, tx, e.entries); err != nil {
+		return nil, err
+	}
+	for part := range slices.Chunk(e.entries, chunk) {
+		if err := o.db.DoTx(ctx, tx, enqueueCall(part)); err != nil {
+			return nil, err
+		}
+	}
+	o.logEnqueued(ctx, e)
+	return e.ids(), nil
+}
+
+// enqueue is one call's messages on their way.
+type enqueue struct{ entries []*entry }
+
+// entry is a message ready to be written.
+type entry struct {
+	msg      *Message
+	lane     int64
+	due      *time.Time
+	headers  *string
+	id       int64 // position
+	mid      MessageID
+	supplied bool  // mid came from the caller
+	position int64 // that a supplied mid carries, or 0
+}
+
+func (e *enqueue) ids() []MessageID {
+	ids := make([]MessageID, len(e.entries))
+	for i, en := range e.entries {
+		ids[i] = en.mid
+	}
+	return ids
+}
+
+// prepare validates every message before anything is written.
+func (o *Outbox) prepare(msgs []Message) (*enqueue, error) {
+	e := &enqueue{entries: make([]*entry, len(msgs))}
+	entries := make([]entry, len(msgs))
+	var lane int64
+	for i := range msgs {
+		m := &msgs[i]
+		if err := m.validate(o.opts.MaxPayload); err != nil {
+			return nil, err
+		}
+		headers, err := encodeHeaders(m.Headers)
+		if err != nil {
+			return nil, invalid("headers", "%v", err)
+		}
+		if i == 0 || m.Queue != msgs[i-1].Queue || m.Priority != msgs[i-1].Priority {
+			lane = laneID(m.queue(), m.Priority)
+		}
+		entries[i] = entry{msg: m, lane: lane, headers: headers, mid: m.ID, supplied: !m.ID.IsZero()}
+		if !m.Due.IsZero() {
+			entries[i].due = &m.Due
+		}
+		e.entries[i] = &entries[i]
+	}
+	return e, nil
+}
+
+// identify gives every message its position and, unless it brought one, its
+// id. Messages of one lane and due time get neighbouring positions, so that
+// they form one run.
+func (o *Outbox) identify(ctx context.Context, tx Tx, e *enqueue) error {
+	order := slices.Clone(e.entries)
+	if slices.ContainsFunc(order, func(en *entry) bool { return en.lane != order[0].lane || en.due != order[0].due }) {
+		slices.SortStableFunc(order, func(a, b *entry) int {
+			return cmp.Or(cmp.Compare(a.lane, b.lane), compareDue(a.due, b.due))
+		})
+	}
+	now := time.Now()
+	for part := range slices.Chunk(order, chunk) {
+		fresh := slices.DeleteFunc(slices.Clone(part), o.recognise)
+		if len(fresh) == 0 {
+			continue
+		}
+		lo, err := o.db.ReserveIDs(ctx, tx, len(fresh))
+		if err != nil {
+			return err
+		}
+		o.minted.extend(lo, lo+int64(len(fresh))-1)
+		for i, en := range fresh {
+			en.id = lo + int64(i)
+			if !en.supplied {
+				en.mid = makeMessageID(now, o.tag, en.id)
+			}
+		}
+	}
+	return nil
+}
+
+// recognise reports whether an entry brings an id that this outbox made, after
+// an enqueue whose outcome was unknown (D-4): it goes to its own position,
+// where the primary key waits for the first attempt should that still be under
+// way. Other ids that carry a position are looked for there.
+func (o *Outbox) recognise(en *entry) bool {
+	if !en.supplied {
+		return false
+	}
+	position, tag, ok := en.mid.position()
+	if !ok {
+		return false
+	}
+	if tag == o.tag && o.minted.contains(position) {
+		en.id = position
+		return true
+	}
+	en.position = position
+	return false
+}
+
+func compareDue(a, b *time.Time) int {
+	switch {
+	case a == nil && b == nil:
+		return 0
+	case a == nil:
+		return -1
+	case b == nil:
+		return 1
+	}
+	return a.Compare(*b)
+}
+
+// span is the range of positions this outbox handed out.
+type span struct {
+	mu     sync.Mutex
+	lo, hi int64
+}
+
+func (s *span) extend(lo, hi int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lo == 0 || lo < s.lo {
+		s.lo = lo
+	}
+	s.hi = max(s.hi, hi)
+}
+
+func (s *span) contains(id int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lo != 0 && id >= s.lo && id <= s.hi
+}
+
+// flush writes several callers' messages in one transaction. If that fails for
+// another reason than the database being away, each is tried alone: one
+// caller's mistake is not another's.
+func (o *Outbox) flush(ctx context.Context, batch []*enqueue) []error {
+	err := o.write(ctx, batch)
+	if err == nil {
+		return nil
+	}
+	errs := make([]error, len(batch))
+	for i, e := range batch {
+		errs[i] = err
+		if len(batch) > 1 && !engine.Away(err) {
+			errs[i] = o.write(ctx, []*enqueue{e})
+		}
+	}
+	return errs
+}
+
+func (o *Outbox) write(ctx context.Context, batch []*enqueue) error {
+	var all []*entry
+	for _, e := range batch {
+		all = append(all, e.entries...)
+	}
+	calls := o.lanes.register(all)
+	for part := range slices.Chunk(all, chunk) {
+		calls = append(calls, enqueueCall(part))
+	}
+	if err := o.db.Do(ctx, calls...); err != nil {
+		return err
+	}
+	o.lanes.committed(calls)
+	var rung []string
+	for _, en := range all {
+		if q := en.msg.queue(); !slices.Contains(rung, q) {
+			rung = append(rung, q)
+			o.db.Ring(q)
+		}
+	}
+	return nil
+}
+
+func (o *Outbox) logEnqueued(ctx context.Context, e *enqueue) {
+	if !o.log.Enabled(ctx, slog.LevelInfo) {
+		return
+	}
+	if len(e.entries) > 1 {
+		o.log.InfoContext(ctx, "enqueued batch", "count", len(e.entries), "topic", e.entries[0].msg.Topic, "correlation_id", e.entries[0].msg.CorrelationID)
+		return
+	}
+	en := e.entries[0]
+	o.log.InfoContext(ctx, "enqueued", "topic", en.msg.Topic, "correlation_id", en.msg.CorrelationID, "message_id", en.mid.String())
+}

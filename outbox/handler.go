@@ -1,0 +1,187 @@
+package outbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Handler deals with the messages of a topic. Returning nil acks the message;
+// an error has it tried again later, until its attempts are used up. See
+// Permanent, RetryAfter and Snooze for what else an error can say. A panic is
+// an error. Messages may come more than once: handlers should be idempotent.
+//
+// ctx ends when the message's lease is lost or the grace period of a stop is
+// over. Handlers of different messages run concurrently.
+type Handler interface {
+	Handle(ctx context.Context, m *Message) error
+}
+
+// HandlerFunc lets a function be a Handler.
+type HandlerFunc func(ctx context.Context, m *Message) error
+
+// Handle calls f.
+func (f HandlerFunc) Handle(ctx context.Context, m *Message) error { return f(ctx, m) }
+
+// JSON is a handler that decodes the payload. A payload that cannot be decoded
+// fails for good: no retry will mend it.
+func JSON[T any](f func(ctx context.Context, body T) error) Handler {
+	return JSONMessage(func(ctx context.Context, _ *Message, body T) error { return f(ctx, body) })
+}
+
+// JSONMessage is JSON for handlers that want the message as well.
+func JSONMessage[T any](f func(ctx context.Context, m *Message, body T) error) Handler {
+	return HandlerFunc(func(ctx context.Context, m *Message) error {
+		var body T
+		if err := json.Unmarshal(m.Payload, &body); err != nil {
+			return Permanent(fmt.Errorf("decode payload: %w", redactJSON(err)))
+		}
+		return f(ctx, m, body)
+	})
+}
+
+// redactJSON keeps the payload out of decoding errors, which quote it (D-5).
+func redactJSON(err error) error {
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return fmt.Errorf("invalid JSON at byte %d", syntax.Offset)
+	}
+	var mismatch *json.UnmarshalTypeError
+	if errors.As(err, &mismatch) {
+		return fmt.Errorf("JSON field %q at byte %d does not fit %v", mismatch.Field, mismatch.Offset, mismatch.Type)
+	}
+	return errors.New("JSON does not fit")
+}
+
+// Middleware wraps a handler, for logging, tracing, limits and the like.
+type Middleware func(Handler) Handler
+
+// HandlerOptions adjust one topic. The zero value takes the outbox's defaults.
+type HandlerOptions struct {
+	// Retry replaces Options.Retry; in it MaxAttempts 0 means no limit.
+	Retry *RetryPolicy
+	// Timeout bounds one execution; 0 means none.
+	Timeout time.Duration
+}
+
+// ErrDuplicateHandler: two handlers were registered for one topic.
+var ErrDuplicateHandler = errors.New("duplicate handler")
+
+// registry knows the handlers by topic.
+type registry struct {
+	mu         sync.RWMutex
+	topics     map[string]route
+	middleware []Middleware
+	errs       []error
+	started    bool
+	missing    map[string]*missing
+}
+
+type route struct {
+	handler Handler
+	retry   RetryPolicy
+	timeout time.Duration
+}
+
+// Handle registers the handler of a topic. Mistakes, such as a second handler
+// for a topic, are reported by Run. Registering after Run has begun panics.
+func (o *Outbox) Handle(topic string, h Handler, opts ...HandlerOptions) {
+	r := &o.handlers
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.started {
+		panic("outbox: Handle called after Run")
+	}
+	if err := checkText("topic", topic, MaxTopic, true); err != nil {
+		r.errs = append(r.errs, fmt.Errorf("handler: %w", err))
+		return
+	}
+	if h == nil {
+		r.errs = append(r.errs, fmt.Errorf("handler for topic %q: %w", topic, invalid("handler", "nil")))
+		return
+	}
+	if _, taken := r.topics[topic]; taken {
+		r.errs = append(r.errs, fmt.Errorf("%w for topic %q", ErrDuplicateHandler, topic))
+		return
+	}
+	if r.topics == nil {
+		r.topics = map[string]route{}
+	}
+	r.topics[topic] = o.route(h, opts)
+}
+
+func (o *Outbox) route(h Handler, opts []HandlerOptions) route {
+	rt := route{handler: h, retry: o.defaultRetry()}
+	if len(opts) > 0 {
+		rt.timeout = opts[0].Timeout
+		if opts[0].Retry != nil {
+			rt.retry = *opts[0].Retry
+		}
+	}
+	return rt
+}
+
+// Use wraps all handlers, those registered before included; the first
+// middleware is the outermost. Calling it after Run has begun panics.
+func (o *Outbox) Use(mw ...Middleware) {
+	o.handlers.mu.Lock()
+	defer o.handlers.mu.Unlock()
+	if o.handlers.started {
+		panic("outbox: Use called after Run")
+	}
+	o.handlers.middleware = append(o.handlers.middleware, mw...)
+}
+
+// start closes the registry and wraps the handlers.
+func (r *registry) start() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := errors.Join(r.errs...); err != nil {
+		return err
+	}
+	if r.started {
+		return nil
+	}
+	r.started = true
+	r.missing = map[string]*missing{}
+	for topic, rt := range r.topics {
+		for i := len(r.middleware) - 1; i >= 0; i-- {
+			rt.handler = r.middleware[i](rt.handler)
+		}
+		r.topics[topic] = rt
+	}
+	return nil
+}
+
+func (r *registry) find(topic string) (route, bool) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	rt, ok := r.topics[topic]
+	return rt, ok
+}
+
+// missing counts the messages of a topic that nobody here handles.
+type missing struct {
+	times  int
+	warned time.Time
+}
+
+// miss returns how long to put such a message back for, growing from a second
+// to a minute, and whether to warn now: once per topic and minute (D-17).
+func (r *registry) miss(topic string, now time.Time) (delay time.Duration, warn bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	m := r.missing[topic]
+	if m == nil {
+		m = &missing{}
+		r.missing[topic] = m
+	}
+	m.times++
+	if warn = now.Sub(m.warned) >= time.Minute; warn {
+		m.warned = now
+	}
+	return Backoff(m.times), warn
+}

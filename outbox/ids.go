@@ -1,0 +1,94 @@
+package outbox
+
+import (
+	"crypto/md5" //nolint:gosec // spreads names over numbers, the same as the SQL does
+	"database/sql/driver"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/bravellian/pawl/work"
+)
+
+// WorkItemID is a message's position in the outbox: what a worker claims and
+// settles. It never changes.
+type WorkItemID = work.ItemID
+
+// OwnerToken identifies a claim; see package work.
+type OwnerToken = work.OwnerToken
+
+// NewOwnerToken returns a random token.
+func NewOwnerToken() OwnerToken { return work.NewOwnerToken() }
+
+// MessageID is a message's logical identity, the same for every delivery. It
+// is what handlers use to recognise a message they have seen.
+type MessageID uuid.UUID
+
+// ParseMessageID reads a UUID in any of its usual forms.
+func ParseMessageID(s string) (MessageID, error) {
+	id, err := uuid.Parse(s)
+	if err != nil {
+		return MessageID{}, fmt.Errorf("message id %q: %w", s, err)
+	}
+	return MessageID(id), nil
+}
+
+// String returns the id as a lower-case hyphenated UUID.
+func (id MessageID) String() string { return uuid.UUID(id).String() }
+
+// IsZero reports whether the id is unset.
+func (id MessageID) IsZero() bool { return id == MessageID{} }
+
+// MarshalText encodes the id as String does.
+func (id MessageID) MarshalText() ([]byte, error) { return uuid.UUID(id).MarshalText() }
+
+// UnmarshalText decodes what MarshalText encodes.
+func (id *MessageID) UnmarshalText(text []byte) error { return (*uuid.UUID)(id).UnmarshalText(text) }
+
+// Value lets database/sql store the id as text.
+func (id MessageID) Value() (driver.Value, error) { return id.String(), nil }
+
+// Scan lets database/sql read the id from text or bytes.
+func (id *MessageID) Scan(src any) error { return (*uuid.UUID)(id).Scan(src) }
+
+// Ids that pawl makes are UUIDs of version 8:
+//
+//	48 bits time in ms | version | 12 bits tag | variant | 14 bits tag | 48 bits position
+//
+// They sort by time, and finding the message is arithmetic: an index over
+// random ids is the dearest thing one can add to a queue (layout).
+const (
+	positionBits = 48
+	tagBits      = 26
+)
+
+// newTag returns the random bits by which this process knows its own ids.
+func newTag() uint32 { return rand.Uint32() >> (32 - tagBits) } //nolint:gosec // must differ, not be secret
+
+func makeMessageID(now time.Time, tag uint32, position int64) (id MessageID) {
+	binary.BigEndian.PutUint64(id[:8], uint64(now.UnixMilli())<<16|0x8000|uint64(tag>>14))                                         //nolint:gosec // bit fields
+	binary.BigEndian.PutUint64(id[8:], 0x8000<<positionBits|uint64(tag&0x3fff)<<positionBits|uint64(position&(1<<positionBits-1))) //nolint:gosec // bit fields
+	return id
+}
+
+// position returns what an id that pawl may have made carries. Any UUID of
+// version 8 looks like one, so whoever uses the answer compares the whole id.
+func (id MessageID) position() (position int64, tag uint32, ok bool) {
+	hi, lo := binary.BigEndian.Uint64(id[:8]), binary.BigEndian.Uint64(id[8:])
+	if hi>>12&0xf != 8 || lo>>62 != 2 {
+		return 0, 0, false
+	}
+	tag = uint32(hi&0xfff)<<14 | uint32(lo>>positionBits&0x3fff) //nolint:gosec // 26 bits
+	return int64(lo & (1<<positionBits - 1)), tag, true          //nolint:gosec // 48 bits
+}
+
+// laneID is the number under which a queue at one priority is known, the same
+// as outbox_lane_id computes in SQL.
+func laneID(queue string, priority int) int64 {
+	sum := md5.Sum([]byte(queue + "/" + strconv.Itoa(priority))) //nolint:gosec // see above
+	return int64(binary.BigEndian.Uint64(sum[:8]))               //nolint:gosec // a hash
+}

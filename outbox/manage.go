@@ -1,0 +1,258 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+)
+
+// Status is where a message is in its life.
+type Status int
+
+// The states of a message. The first four are the seed's.
+const (
+	Ready      Status = 0 // waiting: due now, or scheduled
+	InProgress Status = 1 // under a lease
+	Done       Status = 2 // handled
+	Failed     Status = 3 // failed for good: redrive or discard it
+	Discarded  Status = 4 // failed, and given up by someone
+	// Scheduled is Ready but not due yet. It is only used to list.
+	Scheduled Status = 5
+)
+
+// String returns the status in words.
+func (s Status) String() string {
+	names := []string{"ready", "in progress", "done", "failed", "discarded", "scheduled"}
+	if s < 0 || int(s) >= len(names) {
+		return fmt.Sprintf("status %d", int(s))
+	}
+	return names[s]
+}
+
+// Info is a message with its state.
+type Info struct {
+	Message
+	Status        Status
+	NextAttemptAt time.Time   // when it may be, or became, claimable
+	LockedUntil   *time.Time  // end of its lease, if it is in progress
+	OwnerToken    *OwnerToken // of its claim, if it is in progress
+	ProcessedAt   *time.Time
+	ProcessedBy   string
+	LastError     string
+	Redrives      int // how often it was redriven
+}
+
+// IsProcessed reports whether the message was handled.
+func (i *Info) IsProcessed() bool { return i.Status == Done }
+
+// ErrNotFound: there is no such message, or it was cleaned up.
+var ErrNotFound = errors.New("message not found")
+
+// Get returns the message at a position, or ErrNotFound.
+func (o *Outbox) Get(ctx context.Context, id WorkItemID) (*Info, error) {
+	found, err := o.infos(ctx, "outbox/get", int64(id))
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("%w: %d", ErrNotFound, id)
+	}
+	return found[0], nil
+}
+
+// Find returns the message with an id, or ErrNotFound. Ids that pawl made say
+// themselves where to look; supplied ones are indexed.
+func (o *Outbox) Find(ctx context.Context, id MessageID) (*Info, error) {
+	if position, _, ok := id.position(); ok {
+		found, err := o.infos(ctx, "outbox/get", position)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) > 0 && found[0].ID == id {
+			return found[0], nil
+		}
+	}
+	found, err := o.infos(ctx, "outbox/find", [16]byte(id))
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("%w: %s", ErrNotFound, id)
+	}
+	return found[0], nil
+}
+
+// ListFilter selects messages. The zero value lists the newest 100.
+type ListFilter struct {
+	Status *Status    // nil: any
+	Topic  string     // "": any
+	Before WorkItemID // only positions below this one, to page on; 0: all
+	Limit  int        // default 100, at most 10 000
+}
+
+const (
+	defaultList = 100
+	maxList     = 10_000
+)
+
+// List returns messages, highest position first. It looks at the 10 000 newest
+// runs of a state at most.
+func (o *Outbox) List(ctx context.Context, f ListFilter) ([]*Info, error) {
+	if f.Limit <= 0 {
+		f.Limit = defaultList
+	}
+	before := int64(f.Before)
+	if before <= 0 {
+		before = math.MaxInt64
+	}
+	op, arg := "outbox/list_recent", any(nil)
+	if f.Status != nil {
+		op, arg = listOperation(*f.Status)
+	}
+	return o.infos(ctx, op, before, optionalArg(f.Topic), arg, min(f.Limit, maxList))
+}
+
+// listOperation picks the table that holds a state's messages.
+func listOperation(s Status) (op string, arg any) {
+	switch s {
+	case Ready:
+		return "outbox/list_ready", false
+	case Scheduled:
+		return "outbox/list_ready", true
+	case InProgress:
+		return "outbox/list_claimed", nil
+	case Failed, Discarded:
+		return "outbox/list_dead", int(s)
+	}
+	return "outbox/list_recent", int(s)
+}
+
+func optionalArg(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+func (o *Outbox) infos(ctx context.Context, op string, args ...any) ([]*Info, error) {
+	var all []*Info
+	err := o.db.Read(ctx, &engine.Call{Op: op, Args: args, Reset: func() { all = nil }, Each: func(r engine.Row) error {
+		i, err := scanInfo(r)
+		all = append(all, i)
+		return err
+	}})
+	return all, err
+}
+
+func scanInfo(r engine.Row) (*Info, error) {
+	i := &Info{}
+	var correlation, headers, by, lastError *string
+	var due, until, processed *time.Time
+	var owner *[16]byte
+	var priority, status int64
+	err := r.Scan((*int64)(&i.WorkItemID), (*[16]byte)(&i.ID), &i.Topic, &correlation, &headers, &i.Payload, &i.CreatedAt, &due,
+		&i.RetryCount, &i.Queue, &priority, &until, &status, &i.NextAttemptAt, &owner, &processed, &by, &lastError, &i.Redrives)
+	if err != nil {
+		return nil, err
+	}
+	i.fill(correlation, headers, due, priority)
+	i.Status, i.LockedUntil, i.ProcessedAt = Status(status), utc(until), utc(processed)
+	i.NextAttemptAt = i.NextAttemptAt.UTC()
+	i.ProcessedBy, i.LastError = deref(by), deref(lastError)
+	if owner != nil {
+		token := OwnerToken(*owner)
+		i.OwnerToken = &token
+	}
+	return i, nil
+}
+
+func utc(t *time.Time) *time.Time {
+	if t == nil {
+		return nil
+	}
+	u := t.UTC()
+	return &u
+}
+
+func deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// Counts are sums over an outbox. They are made from runs, so they stay cheap
+// while nothing holds many single messages.
+type Counts struct {
+	Ready, Scheduled, InProgress, Done, Failed, Discarded int64
+}
+
+// Count returns how many messages are in which state.
+func (o *Outbox) Count(ctx context.Context) (Counts, error) {
+	var c Counts
+	err := o.db.Read(ctx, &engine.Call{Op: "outbox/counts", Each: func(r engine.Row) error {
+		return r.Scan(&c.Ready, &c.Scheduled, &c.InProgress, &c.Done, &c.Failed, &c.Discarded)
+	}})
+	return c, err
+}
+
+// FailedFilter selects failed messages. The zero value selects all of them.
+type FailedFilter struct {
+	IDs   []WorkItemID // nil: any
+	Topic string       // "": any
+	Limit int          // 0: no limit
+}
+
+// Redrive gives failed messages a fresh start: due now, no attempts counted.
+// Messages in other states are left alone. It works through many in bounded
+// transactions and returns how many it redrove, also with an error.
+func (o *Outbox) Redrive(ctx context.Context, f FailedFilter) (int64, error) {
+	n, err := o.eachFailed(ctx, "outbox/redrive", f)
+	if n > 0 {
+		o.log.InfoContext(ctx, "redrove failed messages", "count", n, "topic", f.Topic)
+	}
+	return n, err
+}
+
+// Discard gives failed messages up: they are kept for the retention period as
+// discarded, then deleted. See Redrive for the rest.
+func (o *Outbox) Discard(ctx context.Context, f FailedFilter) (int64, error) {
+	n, err := o.eachFailed(ctx, "outbox/discard", f)
+	if n > 0 {
+		o.log.InfoContext(ctx, "discarded failed messages", "count", n, "topic", f.Topic)
+	}
+	return n, err
+}
+
+func (o *Outbox) eachFailed(ctx context.Context, op string, f FailedFilter) (int64, error) {
+	var topic *string
+	if f.Topic != "" {
+		topic = &f.Topic
+	}
+	var ids []int64
+	if f.IDs != nil {
+		ids = make([]int64, len(f.IDs))
+		for i, id := range f.IDs {
+			ids[i] = int64(id)
+		}
+	}
+	var total int64
+	for {
+		most := int64(chunk)
+		if f.Limit > 0 {
+			most = min(most, int64(f.Limit)-total)
+		}
+		call := engine.Count(op, ids, topic, most)
+		if err := o.db.Do(ctx, call); err != nil {
+			return total, err
+		}
+		total += call.N
+		if call.N < most || (f.Limit > 0 && total >= int64(f.Limit)) {
+			return total, nil
+		}
+	}
+}

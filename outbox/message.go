@@ -1,0 +1,197 @@
+// Package outbox delivers messages that were written in the same transaction
+// as the data they speak of: if the transaction commits the message will be
+// handled at least once, if it rolls back there never was one.
+//
+// Producers call Enqueue, EnqueueBatch, or EnqueueTx within their own
+// transaction. Consumers register a Handler per topic and call Run, or claim
+// and settle themselves with the work-queue calls. Delivery is at least once:
+// handlers should recognise a Message.ID they have already dealt with.
+package outbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// DefaultQueue is the queue of messages that name none.
+const DefaultQueue = "default"
+
+// Message is what is enqueued and what a handler gets.
+type Message struct {
+	// ID is the message's identity. Left zero, Enqueue makes one. Supplying an
+	// id makes the enqueue idempotent: a second message with a known id is not
+	// added, as long as the first is kept (see Options.Retention).
+	ID MessageID
+	// Topic says which handler gets the message: 1–255 characters, matched
+	// exactly.
+	Topic string
+	// Payload is the body: any bytes, also none. Encoding is the handlers'.
+	Payload []byte
+	// CorrelationID links messages for tracing: at most 255 characters, "" for none.
+	CorrelationID string
+	// Headers are a small map, at most 16 KiB in all.
+	Headers map[string]string
+	// Due is when the message may be handled at the earliest; zero or past: now.
+	Due time.Time
+	// Queue is which workers see the message; "" = DefaultQueue.
+	Queue string
+	// Priority orders a queue: lower goes first, −100 … 100, default 0.
+	Priority int
+
+	// The rest is set on delivery and ignored by Enqueue.
+
+	// WorkItemID is the position under which the message is claimed and settled.
+	WorkItemID WorkItemID
+	// CreatedAt is when the message was enqueued, by the database's clock.
+	CreatedAt time.Time
+	// RetryCount is how many attempts failed so far; 0 at the first delivery.
+	RetryCount int
+}
+
+// Limits of a message's fields, in characters unless said otherwise.
+const (
+	MaxTopic          = 255
+	MaxCorrelationID  = 255
+	MaxQueue          = 255
+	MaxHeaderBytes    = 16 << 10
+	DefaultMaxPayload = 1 << 20
+	maxPriority       = 100
+)
+
+// ErrInvalid is what errors.Is finds in every rejected argument; errors.As
+// with *InvalidError tells the field.
+var ErrInvalid = errors.New("invalid argument")
+
+// InvalidError says which field was refused and why. Nothing was stored.
+type InvalidError struct {
+	Field  string
+	Limit  int // the limit that was passed, or 0
+	Reason string
+}
+
+// Error names the field, the reason and the limit, never the value.
+func (e *InvalidError) Error() string {
+	return fmt.Sprintf("%v: %s: %s", ErrInvalid, e.Field, e.Reason)
+}
+
+// Unwrap returns ErrInvalid.
+func (e *InvalidError) Unwrap() error { return ErrInvalid }
+
+func invalid(field, format string, args ...any) error {
+	return &InvalidError{Field: field, Reason: fmt.Sprintf(format, args...)}
+}
+
+func tooLong(field string, limit int, unit string) error {
+	return &InvalidError{Field: field, Limit: limit, Reason: fmt.Sprintf("more than %d %s", limit, unit)}
+}
+
+// Validate checks a message as Enqueue does, with the default payload limit.
+func (m *Message) Validate() error { return m.validate(DefaultMaxPayload) }
+
+// validate is D-2: once, in Go, before any SQL, the same on every engine.
+func (m *Message) validate(maxPayload int) error {
+	if err := checkText("topic", m.Topic, MaxTopic, true); err != nil {
+		return err
+	}
+	if err := checkText("correlation id", m.CorrelationID, MaxCorrelationID, false); err != nil {
+		return err
+	}
+	if err := checkText("queue", m.queue(), MaxQueue, true); err != nil {
+		return err
+	}
+	if m.Priority < -maxPriority || m.Priority > maxPriority {
+		return invalid("priority", "not within %d … %d", -maxPriority, maxPriority)
+	}
+	if len(m.Payload) > maxPayload {
+		return tooLong("payload", maxPayload, "bytes")
+	}
+	if !m.Due.IsZero() && (m.Due.Year() < 1970 || m.Due.Year() > 9999) {
+		return invalid("due time", "year %d is not within 1970 … 9999", m.Due.Year())
+	}
+	return checkHeaders(m.Headers)
+}
+
+// checkText refuses what some engine could not keep as it is: text that is not
+// UTF-8, or that holds a NUL character.
+func checkText(field, s string, limit int, required bool) error {
+	switch {
+	case required && strings.TrimSpace(s) == "":
+		return invalid(field, "empty or blank")
+	case !utf8.ValidString(s):
+		return invalid(field, "not valid UTF-8")
+	case strings.ContainsRune(s, 0):
+		return invalid(field, "contains a NUL character")
+	case len(s) > limit && utf8.RuneCountInString(s) > limit:
+		return tooLong(field, limit, "characters")
+	}
+	return nil
+}
+
+func checkHeaders(headers map[string]string) error {
+	size := 0
+	for k, v := range headers {
+		if err := checkText("header name", k, MaxTopic, true); err != nil {
+			return err
+		}
+		if err := checkText("header value", v, math.MaxInt, false); err != nil {
+			return err
+		}
+		size += len(k) + len(v)
+	}
+	if size > MaxHeaderBytes {
+		return tooLong("headers", MaxHeaderBytes, "bytes")
+	}
+	return nil
+}
+
+func (m *Message) queue() string {
+	if m.Queue == "" {
+		return DefaultQueue
+	}
+	return m.Queue
+}
+
+// optional is how a text that may be absent is stored: "" as null (OBX-008).
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func encodeHeaders(headers map[string]string) (*string, error) {
+	if len(headers) == 0 {
+		return nil, nil
+	}
+	text, err := json.Marshal(headers)
+	if err != nil {
+		return nil, err
+	}
+	return optional(string(text)), nil
+}
+
+// decodeHeaders forgives headers that other programs wrote in another form:
+// one unreadable row must not hold up its batch.
+func decodeHeaders(text *string) map[string]string {
+	if text == nil {
+		return nil
+	}
+	var headers map[string]string
+	if json.Unmarshal([]byte(*text), &headers) == nil {
+		return headers
+	}
+	var loose map[string]any
+	if json.Unmarshal([]byte(*text), &loose) != nil {
+		return map[string]string{"": *text}
+	}
+	headers = make(map[string]string, len(loose))
+	for k, v := range loose {
+		headers[k] = fmt.Sprint(v)
+	}
+	return headers
+}

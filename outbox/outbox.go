@@ -1,0 +1,116 @@
+package outbox
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/coalesce"
+	"github.com/bravellian/pawl/work"
+)
+
+// Options configure an outbox. The zero value is right for most programs.
+type Options struct {
+	// MaxPayload is the largest payload in bytes, default 1 MiB.
+	MaxPayload int
+	// Logger gets what happens, at the levels of the specification: enqueues
+	// and deliveries at INFO, claims at DEBUG, failures at ERROR. nil means
+	// slog.Default() for warnings and errors only. Payloads, header values and
+	// passwords are never logged.
+	Logger *slog.Logger
+	// Queues are served by Run, each by a loop of its own; default: DefaultQueue.
+	Queues []string
+	// Concurrency is how many handlers of a queue run at once, default 64.
+	Concurrency int
+	// BatchSize is the most messages one claim takes, default 500, at most 1000.
+	// Fewer are claimed while handlers are slow.
+	BatchSize int
+	// Lease is how long a claim lasts without sign of life, default 30 s. It is
+	// extended while handlers run, so it need not cover the longest of them.
+	Lease time.Duration
+	// PollInterval bounds how long a worker sleeps without being woken,
+	// default 1 s.
+	PollInterval time.Duration
+	// Grace is how long handlers may go on after Run is told to stop, default 20 s.
+	Grace time.Duration
+	// Retry is the policy of topics that have none of their own; nil means ten
+	// executions in all with 1, 2, 4 … 60 s in between, ± 10 %.
+	Retry *RetryPolicy
+	// Retention is how long messages are kept after they were handled or
+	// discarded, default 7 days. Failed ones stay until someone decides.
+	Retention time.Duration
+	// Worker names this process in processed_by, default host:pid.
+	Worker string
+	// StopWhenEmpty makes Run return once nothing is due and nothing runs.
+	StopWhenEmpty bool
+}
+
+const defaultRetention = 7 * 24 * time.Hour
+
+// Outbox is the outbox of one database. It is safe for concurrent use.
+type Outbox struct {
+	db       engine.DB
+	opts     Options
+	log      *slog.Logger
+	tag      uint32
+	lanes    lanes
+	minted   span
+	enqueues coalesce.Group[*enqueue]
+	handlers registry
+	stats    sync.Map // queue → *work.Stats
+}
+
+// New returns the outbox of a database, which must be migrated before use.
+func New(db engine.DB, opts Options) *Outbox {
+	if opts.MaxPayload <= 0 {
+		opts.MaxPayload = DefaultMaxPayload
+	}
+	if opts.Logger == nil {
+		opts.Logger = slog.New(quiet{slog.Default().Handler()})
+	}
+	if len(opts.Queues) == 0 {
+		opts.Queues = []string{DefaultQueue}
+	}
+	if opts.Retention <= 0 {
+		opts.Retention = defaultRetention
+	}
+	if opts.Worker == "" {
+		host, _ := os.Hostname()
+		opts.Worker = host + ":" + strconv.Itoa(os.Getpid())
+	}
+	o := &Outbox{db: db, opts: opts, log: opts.Logger, tag: newTag()}
+	o.enqueues = coalesce.Group[*enqueue]{Leaders: enqueueLeaders, Max: enqueueMerge, Run: o.flush}
+	o.lanes.known.Store(laneID(DefaultQueue, 0), struct{}{}) // every schema has it
+	return o
+}
+
+// quiet passes warnings and errors only: a library must not fill its host's
+// log with a line per message unless it was given a logger.
+type quiet struct{ slog.Handler }
+
+func (q quiet) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn && q.Handler.Enabled(ctx, level)
+}
+
+func (q quiet) WithAttrs(attrs []slog.Attr) slog.Handler { return quiet{q.Handler.WithAttrs(attrs)} }
+
+func (q quiet) WithGroup(name string) slog.Handler { return quiet{q.Handler.WithGroup(name)} }
+
+// RetryPolicy says how often and when to try again.
+type RetryPolicy = work.RetryPolicy
+
+// Permanent makes a handler's error final: the message fails without retry.
+func Permanent(err error) error { return work.Permanent(err) }
+
+// RetryAfter fails this attempt with err and sets when the next one is.
+func RetryAfter(d time.Duration, err error) error { return work.RetryAfter(d, err) }
+
+// Snooze puts the message back for d without counting an attempt.
+func Snooze(d time.Duration) error { return work.Snooze(d) }
+
+// Backoff is the default delay after so many failures: 1, 2, 4, … 60 s.
+func Backoff(failures int) time.Duration { return work.Backoff(failures) }

@@ -1,0 +1,191 @@
+package outbox
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/work"
+)
+
+// The work-queue calls, for programs that run their own loop. Whoever claims
+// chooses an owner token, fresh for every claim; only with that token can the
+// messages be settled. Ids that are unknown, doubled, or held by someone else
+// are ignored: the count returned says how many were touched.
+
+// Claim takes up to n due messages of DefaultQueue under a lease, oldest due
+// first. Messages whose lease has run out count as due. None due is no error.
+func (o *Outbox) Claim(ctx context.Context, owner OwnerToken, lease time.Duration, n int) ([]*Message, error) {
+	return o.ClaimFrom(ctx, DefaultQueue, owner, lease, n)
+}
+
+// ClaimFrom is Claim for any queue.
+func (o *Outbox) ClaimFrom(ctx context.Context, queue string, owner OwnerToken, lease time.Duration, n int) ([]*Message, error) {
+	if err := checkClaim(queue, owner, lease, n); err != nil {
+		return nil, err
+	}
+	n = min(n, work.MaxBatch)
+	msgs, err := o.claim(ctx, nil, queue, owner, lease, n)
+	if err != nil || len(msgs) == n {
+		return msgs, err
+	}
+	if reaped, err := o.ReapExpired(ctx); err != nil || reaped == 0 {
+		return msgs, nil // what was claimed counts, whatever became of the rest
+	}
+	more, err := o.claim(ctx, nil, queue, owner, lease, n-len(msgs))
+	if err != nil {
+		return msgs, nil
+	}
+	return append(msgs, more...), nil
+}
+
+func checkClaim(queue string, owner OwnerToken, lease time.Duration, n int) error {
+	switch {
+	case owner == OwnerToken{}:
+		return invalid("owner token", "zero")
+	case lease < time.Millisecond:
+		return invalid("lease", "shorter than a millisecond")
+	case n < 1:
+		return invalid("batch size", "less than 1")
+	}
+	return checkText("queue", queue, MaxQueue, true)
+}
+
+// claim runs calls and then, unless n is 0, a claim, in one transaction.
+func (o *Outbox) claim(ctx context.Context, calls []*engine.Call, queue string, owner OwnerToken, lease time.Duration, n int) ([]*Message, error) {
+	var msgs []*Message
+	if n > 0 {
+		calls = append(calls, &engine.Call{
+			Op:    "outbox/claim",
+			Args:  []any{queue, [16]byte(owner), lease, n},
+			Reset: func() { msgs = msgs[:0] },
+			Each: func(r engine.Row) error {
+				if msgs == nil {
+					msgs = make([]*Message, 0, n)
+				}
+				m, err := scanClaimed(r)
+				msgs = append(msgs, m)
+				return err
+			},
+		})
+	}
+	if len(calls) == 0 {
+		return nil, nil
+	}
+	if err := o.db.Do(ctx, calls...); err != nil {
+		return nil, err
+	}
+	return msgs, nil
+}
+
+func scanClaimed(r engine.Row) (*Message, error) {
+	m := &Message{}
+	var correlation, headers *string
+	var due *time.Time
+	var priority int64
+	var until time.Time
+	err := r.Scan((*int64)(&m.WorkItemID), (*[16]byte)(&m.ID), &m.Topic, &correlation, &headers, &m.Payload, &m.CreatedAt, &due,
+		&m.RetryCount, &m.Queue, &priority, &until)
+	m.fill(correlation, headers, due, priority)
+	return m, err
+}
+
+func (m *Message) fill(correlation, headers *string, due *time.Time, priority int64) {
+	if correlation != nil {
+		m.CorrelationID = *correlation
+	}
+	if due != nil {
+		m.Due = due.UTC()
+	}
+	m.Headers = decodeHeaders(headers)
+	m.CreatedAt = m.CreatedAt.UTC()
+	m.Priority = int(priority)
+}
+
+// Ack marks messages as handled (the seed's "mark dispatched").
+func (o *Outbox) Ack(ctx context.Context, owner OwnerToken, ids ...WorkItemID) (int64, error) {
+	return o.settle(ctx, owner, ids, func(c *columns) *engine.Call { return c.ack(o.opts.Worker) })
+}
+
+// Abandon puts messages back for another attempt after the default backoff,
+// and counts this one as failed because of cause, which may be nil.
+func (o *Outbox) Abandon(ctx context.Context, owner OwnerToken, cause error, ids ...WorkItemID) (int64, error) {
+	return o.settle(ctx, owner, ids, func(c *columns) *engine.Call { return c.abandon(nil, causeText(cause)) })
+}
+
+// AbandonAfter is Abandon with a delay in place of the backoff (the seed's
+// "reschedule").
+func (o *Outbox) AbandonAfter(ctx context.Context, owner OwnerToken, delay time.Duration, cause error, ids ...WorkItemID) (int64, error) {
+	if delay < 0 {
+		return 0, invalid("delay", "negative")
+	}
+	return o.settle(ctx, owner, ids, func(c *columns) *engine.Call { return c.abandon(&delay, causeText(cause)) })
+}
+
+// Fail marks messages as failed for good because of cause.
+func (o *Outbox) Fail(ctx context.Context, owner OwnerToken, cause error, ids ...WorkItemID) (int64, error) {
+	return o.settle(ctx, owner, ids, func(c *columns) *engine.Call { return c.fail(causeText(cause)) })
+}
+
+// Release puts messages back at once without counting an attempt.
+func (o *Outbox) Release(ctx context.Context, owner OwnerToken, ids ...WorkItemID) (int64, error) {
+	return o.settle(ctx, owner, ids, func(c *columns) *engine.Call { return c.release(0) })
+}
+
+// Extend makes the lease of messages last for another lease from now.
+func (o *Outbox) Extend(ctx context.Context, owner OwnerToken, lease time.Duration, ids ...WorkItemID) (int64, error) {
+	if lease < time.Millisecond {
+		return 0, invalid("lease", "shorter than a millisecond")
+	}
+	return o.settle(ctx, owner, ids, func(c *columns) *engine.Call { return c.extend(lease) })
+}
+
+// ReapExpired puts messages back whose lease has run out, which counts as a
+// failed attempt, and returns how many they were. Run does this by itself.
+func (o *Outbox) ReapExpired(ctx context.Context) (int64, error) {
+	var total int64
+	for {
+		n, err := o.reap(ctx)
+		total += n
+		if err != nil || n == 0 {
+			return total, err
+		}
+	}
+}
+
+// reapRuns bounds one transaction: every message of a run gets a row.
+const reapRuns = 50
+
+func (o *Outbox) reap(ctx context.Context) (int64, error) {
+	call := engine.Count("outbox/reap", reapRuns)
+	err := o.db.Do(ctx, call)
+	if err == nil && call.N > 0 {
+		for _, q := range o.opts.Queues {
+			o.db.Ring(q)
+		}
+	}
+	return call.N, err
+}
+
+func (o *Outbox) settle(ctx context.Context, owner OwnerToken, ids []WorkItemID, call func(*columns) *engine.Call) (int64, error) {
+	if len(ids) == 0 {
+		return 0, nil
+	}
+	var c columns
+	for _, r := range work.Runs(ids) {
+		c.add(owner, r)
+	}
+	settle := call(&c)
+	if err := o.db.Do(ctx, settle); err != nil {
+		return 0, err
+	}
+	return settle.N, nil
+}
+
+func causeText(cause error) *string {
+	if cause == nil {
+		return nil
+	}
+	return optional(work.ErrorText(fmt.Sprint(cause)))
+}

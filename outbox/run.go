@@ -1,0 +1,138 @@
+package outbox
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/work"
+)
+
+// Run handles messages until ctx ends, then stops in order: handlers may
+// finish within the grace period, what was not begun goes back at once. It
+// returns an error only if it cannot start: a mistake in the registered
+// handlers, or a schema that is missing, too old or too new. Afterwards it
+// outlives every outage of the database. Call it once.
+func (o *Outbox) Run(ctx context.Context) error {
+	if err := o.handlers.start(); err != nil {
+		return err
+	}
+	if err := o.db.CheckSchema(ctx); err != nil {
+		return err
+	}
+	keep, stopKeeping := context.WithCancel(ctx)
+	var keeper, loops sync.WaitGroup
+	keeper.Go(func() { o.keepClean(keep) })
+	for _, queue := range o.opts.Queues {
+		loop := o.loop(queue)
+		o.stats.Store(queue, loop.Stats())
+		loops.Go(func() { _ = loop.Run(ctx) })
+	}
+	loops.Wait()
+	stopKeeping()
+	keeper.Wait()
+	return nil
+}
+
+// Stats returns what the loops of this process did, summed over queues.
+func (o *Outbox) Stats() work.Counts {
+	var sum work.Counts
+	o.stats.Range(func(_, v any) bool {
+		sum = sum.Add(v.(*work.Stats).Counts())
+		return true
+	})
+	return sum
+}
+
+func (o *Outbox) loop(queue string) *work.Loop[*Message] {
+	poll := o.opts.PollInterval
+	if poll <= 0 {
+		poll = time.Second
+	}
+	return work.New(work.Config[*Message]{
+		Queue:  &source{o: o, queue: queue},
+		Handle: o.dispatch,
+		Policy: func(topic string) RetryPolicy {
+			if rt, ok := o.handlers.find(topic); ok {
+				return rt.retry
+			}
+			return RetryPolicy{} // nobody's attempts are judged here (D-17)
+		},
+		Logger:      o.log.With("queue", queue),
+		Concurrency: o.opts.Concurrency,
+		BatchSize:   o.opts.BatchSize,
+		Lease:       o.opts.Lease,
+		PollMin:     min(250*time.Millisecond, poll),
+		PollMax:     poll,
+		Grace:       o.opts.Grace,
+		StopEmpty:   o.opts.StopWhenEmpty,
+	})
+}
+
+func (o *Outbox) defaultRetry() RetryPolicy {
+	if o.opts.Retry != nil {
+		return *o.opts.Retry
+	}
+	return work.DefaultRetryPolicy()
+}
+
+// dispatch gives a message to its topic's handler.
+func (o *Outbox) dispatch(ctx context.Context, item work.Item[*Message]) error {
+	m := item.Body
+	rt, ok := o.handlers.find(m.Topic)
+	if !ok {
+		delay, warn := o.handlers.miss(m.Topic, time.Now())
+		if warn {
+			o.log.Warn("no handler for topic, putting its messages back", "topic", m.Topic, "message_id", m.ID.String(), "delay", delay)
+		}
+		return work.Unhandled(engine.Jitter(delay, 0.1))
+	}
+	if o.log.Enabled(ctx, slog.LevelInfo) {
+		o.log.InfoContext(ctx, "handling", "topic", m.Topic, "message_id", m.ID.String(), "correlation_id", m.CorrelationID, "attempt", m.RetryCount+1)
+	}
+	if rt.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, rt.timeout)
+		defer cancel()
+	}
+	return rt.handler.Handle(ctx, m)
+}
+
+// source is the outbox as the worker loop sees it.
+type source struct {
+	o     *Outbox
+	queue string
+}
+
+func (s *source) Exchange(ctx context.Context, done *work.Settlement, owner OwnerToken, lease time.Duration, n int) ([]work.Item[*Message], error) {
+	msgs, err := s.o.claim(ctx, settleCalls(done, s.o.opts.Worker), s.queue, owner, lease, n)
+	if err != nil {
+		return nil, err
+	}
+	items := make([]work.Item[*Message], len(msgs))
+	for i, m := range msgs {
+		items[i] = work.Item[*Message]{ID: m.WorkItemID, Topic: m.Topic, MessageID: m.ID, Retry: m.RetryCount, Body: m}
+	}
+	return items, nil
+}
+
+func (s *source) Extend(ctx context.Context, held []work.Held, lease time.Duration) (int64, error) {
+	call := heldRuns(held).extend(lease)
+	err := s.o.db.Do(ctx, call)
+	return call.N, err
+}
+
+func (s *source) Reap(ctx context.Context) (int64, error) { return s.o.reap(ctx) }
+
+func (s *source) NextDue(ctx context.Context) (d time.Duration, ok bool, err error) {
+	var micros *int64
+	err = s.o.db.Read(ctx, &engine.Call{Op: "outbox/next_due", Args: []any{s.queue}, Each: func(r engine.Row) error { return r.Scan(&micros) }})
+	if err != nil || micros == nil {
+		return 0, false, err
+	}
+	return time.Duration(*micros) * time.Microsecond, true, nil
+}
+
+func (s *source) Sleeper() engine.Sleeper { return s.o.db.Sleeper(s.queue) }

@@ -1,0 +1,71 @@
+// Package pawl gives a program durable work on the SQL database it already
+// has. A pawl is the catch that keeps a ratchet from slipping back: once your
+// transaction commits, the work only moves forward.
+//
+//	db, err := sqlite.Open("shop.db")
+//	p, err := pawl.New(db, pawl.Options{})
+//	err = p.Migrate(ctx)
+//	p.Handle("order.created", outbox.JSON(sendMail))
+//	id, err := p.Outbox.EnqueueTx(ctx, tx, outbox.Message{Topic: "order.created", Payload: body})
+//	err = p.Run(ctx)
+package pawl
+
+import (
+	"context"
+	"errors"
+
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// Options configure a Pawl. The zero value is right for most programs.
+type Options struct {
+	// Outbox configures the outbox, its logger and its workers included.
+	Outbox outbox.Options
+	// EnableSchemaDeployment makes Run migrate the database first. Otherwise
+	// Run fails clearly when the schema is missing, too old or too new.
+	EnableSchemaDeployment bool
+}
+
+// Pawl is one database with all components.
+type Pawl struct {
+	// Outbox delivers messages written in your own transactions.
+	Outbox *outbox.Outbox
+
+	db   engine.DB
+	opts Options
+}
+
+// New builds the components on a database. It makes no connection.
+func New(db engine.DB, opts Options) (*Pawl, error) {
+	if db == nil {
+		return nil, errors.New("pawl: no database: open one with sqlite.Open or postgres.Open")
+	}
+	return &Pawl{Outbox: outbox.New(db, opts.Outbox), db: db, opts: opts}, nil
+}
+
+// Migrate brings the schema up to date. It is idempotent and safe with any
+// number of processes doing it at once.
+func (p *Pawl) Migrate(ctx context.Context) error { return p.db.Migrate(ctx) }
+
+// Handle registers the handler of an outbox topic; see outbox.Outbox.Handle.
+func (p *Pawl) Handle(topic string, h outbox.Handler, opts ...outbox.HandlerOptions) {
+	p.Outbox.Handle(topic, h, opts...)
+}
+
+// Use wraps all handlers, the first middleware being the outermost.
+func (p *Pawl) Use(mw ...outbox.Middleware) { p.Outbox.Use(mw...) }
+
+// Run works until ctx ends, then stops gracefully and returns nil. It returns
+// an error only if it cannot start. Call it once.
+func (p *Pawl) Run(ctx context.Context) error {
+	if p.opts.EnableSchemaDeployment {
+		if err := p.Migrate(ctx); err != nil {
+			return err
+		}
+	}
+	return p.Outbox.Run(ctx)
+}
+
+// Close closes the database. Call it after Run has returned.
+func (p *Pawl) Close() error { return p.db.Close() }

@@ -1,0 +1,91 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+)
+
+// task is an item for a worker.
+type task[M any] struct {
+	claim *claim
+	index int
+	item  Item[M]
+}
+
+// worker runs handlers until the tasks end.
+func (l *Loop[M]) worker() {
+	for t := range l.tasks {
+		l.ledger.finish(t.claim, l.execute(t))
+	}
+}
+
+// execute runs one item's handler and decides what becomes of the item.
+func (l *Loop[M]) execute(t task[M]) result {
+	if !l.ledger.begin(t.claim, l.cfg.Lease) {
+		return result{index: t.index, outcome: released}
+	}
+	policy := l.cfg.Policy(t.item.Topic)
+	if policy.Exhausted(t.item.Retry) {
+		// Its leases expired: it kills its workers, so it must not run again.
+		err := fmt.Errorf("gave up after %d attempts, the last of which did not end", t.item.Retry)
+		l.report(t, err)
+		return result{index: t.index, outcome: failedForGood, text: err.Error()}
+	}
+	err := l.call(t)
+	r := l.conclude(t, policy, err)
+	r.index = t.index
+	return r
+}
+
+// call runs the handler; a panic is an error with its stack.
+func (l *Loop[M]) call(t task[M]) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &PanicError{Value: v, Stack: debug.Stack()}
+		}
+	}()
+	return l.cfg.Handle(t.claim.ctx, t.item)
+}
+
+// conclude is D-15.
+func (l *Loop[M]) conclude(t task[M], policy RetryPolicy, err error) result {
+	if err == nil {
+		return result{outcome: acked}
+	}
+	var snooze *snoozeError
+	if errors.As(err, &snooze) {
+		if snooze.unhandled {
+			l.stats.unhandled()
+		}
+		return result{outcome: released, delay: snooze.delay}
+	}
+	if t.claim.ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		if errors.Is(context.Cause(t.claim.ctx), ErrLeaseLost) {
+			l.cfg.Logger.Warn("lease lost while handling", "topic", t.item.Topic, "message_id", t.item.MessageID.String())
+			return result{outcome: dropped}
+		}
+		return result{outcome: released} // our own stop is not the handler's failure
+	}
+	l.report(t, err)
+	text := ErrorText(err.Error())
+	var permanent *permanentError
+	if errors.As(err, &permanent) || policy.Exhausted(t.item.Retry+1) {
+		return result{outcome: failedForGood, text: text}
+	}
+	var after *retryAfterError
+	if errors.As(err, &after) {
+		return result{outcome: retried, delay: after.delay, text: text}
+	}
+	return result{outcome: retried, delay: policy.Wait(t.item.Retry + 1), text: text}
+}
+
+// report logs a handler's error (OBX-105).
+func (l *Loop[M]) report(t task[M], err error) {
+	args := []any{"topic", t.item.Topic, "message_id", t.item.MessageID.String(), "attempt", t.item.Retry + 1, "error", ErrorText(err.Error())}
+	if p := (*PanicError)(nil); errors.As(err, &p) {
+		args = append(args, "stack", string(p.Stack))
+	}
+	l.cfg.Logger.Error("handler failed", args...)
+}

@@ -1,0 +1,285 @@
+package work
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// ledger knows every item this process holds: waiting, running, or finished
+// and not yet settled.
+type ledger[M any] struct {
+	mu        sync.Mutex
+	slots     int // handlers
+	batch     int // most items per claim
+	linger    time.Duration
+	claims    map[*claim]struct{}
+	waiting   int // given to the workers, not begun
+	running   int
+	rate      float64 // finished per second, smoothed
+	finished  int     // since counted
+	counted   time.Time
+	stopped   bool
+	signalled bool
+	wake      context.CancelFunc
+	flying    []flight // collected, not yet settled
+}
+
+// flight is an item on its way to the database.
+type flight struct {
+	claim *claim
+	index int
+}
+
+// claim is what one claim call brought, under one owner token.
+type claim struct {
+	owner    OwnerToken
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+	deadline time.Time // of the lease, by our own clock, counted from before the request
+	ids      []ItemID
+	gone     []bool // settled, or given up
+	left     int    // not gone
+	open     int    // not finished
+	done     []result
+	first    time.Time // when the first of done finished
+}
+
+type outcome int
+
+const (
+	acked outcome = iota
+	retried
+	failedForGood
+	released
+	dropped // the lease is lost: nothing we say counts any more
+)
+
+// result is what became of an item.
+type result struct {
+	index   int
+	outcome outcome
+	delay   time.Duration
+	text    string
+}
+
+func (l *ledger[M]) init(slots, batch int, linger time.Duration) {
+	l.slots, l.batch, l.linger = slots, batch, linger
+	l.claims = map[*claim]struct{}{}
+}
+
+// open enters a claim.
+func (l *ledger[M]) open(handlers context.Context, owner OwnerToken, deadline time.Time, n int) *claim {
+	c := &claim{owner: owner, deadline: deadline, ids: make([]ItemID, n), gone: make([]bool, n), left: n, open: n}
+	c.ctx, c.cancel = context.WithCancelCause(handlers)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.claims[c] = struct{}{}
+	l.waiting += n
+	return c
+}
+
+// begin says whether a task may start: not while stopping, and not with less
+// than a third of its lease left (D-18).
+func (l *ledger[M]) begin(c *claim, lease time.Duration) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waiting--
+	if l.stopped || c.ctx.Err() != nil || time.Until(c.deadline) < lease/3 {
+		l.running++ // finish takes it off again
+		return false
+	}
+	l.running++
+	return true
+}
+
+// finish enters a result and wakes the main cycle if that matters to it.
+func (l *ledger[M]) finish(c *claim, r result) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.running--
+	l.finished++
+	c.open--
+	c.done = append(c.done, r)
+	if len(c.done) == 1 {
+		c.first = time.Now()
+	}
+	if c.open == 0 || len(c.done) == 1 || 2*(l.waiting+l.running) <= l.capacityLocked() {
+		l.signalLocked()
+	}
+}
+
+// collect moves results into s: of claims that are complete, of those whose
+// first result waited long enough, or all of them. Waiting for the rest of a
+// claim pays: a run that is settled whole is one row, in parts it is many.
+func (l *ledger[M]) collect(s *Settlement, now time.Time, all bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.signalled = false
+	for c := range l.claims {
+		if len(c.done) == 0 || !(all || c.open == 0 || now.Sub(c.first) >= l.linger) {
+			continue
+		}
+		for _, r := range c.done {
+			s.add(Held{c.owner, c.ids[r.index]}, r)
+			if r.outcome == dropped {
+				l.strikeLocked(c, r.index)
+				continue
+			}
+			l.flying = append(l.flying, flight{c, r.index})
+		}
+		c.done = c.done[:0]
+	}
+}
+
+// add files a result under what it asks for. A dropped one asks for nothing.
+func (s *Settlement) add(h Held, r result) {
+	switch r.outcome {
+	case acked:
+		s.Acks = append(s.Acks, h)
+	case retried:
+		delay := r.delay
+		s.Retries = append(s.Retries, Retry{h, &delay, r.text})
+	case failedForGood:
+		s.Failures = append(s.Failures, Failure{h, r.text})
+	case released:
+		s.Releases = append(s.Releases, Release{h, r.delay})
+	case dropped:
+	}
+}
+
+// settled strikes what collect gave out: the database has it now.
+func (l *ledger[M]) settled() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, f := range l.flying {
+		l.strikeLocked(f.claim, f.index)
+	}
+	l.flying = l.flying[:0]
+}
+
+func (l *ledger[M]) strikeLocked(c *claim, index int) {
+	c.gone[index] = true
+	c.left--
+	if c.left == 0 {
+		c.cancel(nil)
+		delete(l.claims, c)
+	}
+}
+
+// nextFlush is when the next unfinished claim's results are due, if any has some.
+func (l *ledger[M]) nextFlush() (at time.Time, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for c := range l.claims {
+		if len(c.done) == 0 {
+			continue
+		}
+		due := c.first.Add(l.linger)
+		if c.open == 0 {
+			due = c.first
+		}
+		if !ok || due.Before(at) {
+			at, ok = due, true
+		}
+	}
+	return at, ok
+}
+
+const (
+	// ahead is how much work is fetched before it is needed: as much as is
+	// finished in this time. Slow handlers thus leave work to other processes,
+	// fast ones never wait for the database.
+	ahead = 500 * time.Millisecond
+	// measure is how long a sample of the rate takes at least.
+	measure = 20 * time.Millisecond
+)
+
+// capacityLocked is how many items may be here unfinished: one per handler and
+// what is fetched ahead, at most one batch (D-20).
+func (l *ledger[M]) capacityLocked() int {
+	return l.slots + min(int(l.rate*ahead.Seconds()), l.batch)
+}
+
+// room is how many items to claim now. A round trip that is made anyway takes
+// what fits; otherwise one is only worth it for half a load or an idle handler.
+func (l *ledger[M]) room(anyway bool) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sampleLocked(time.Now())
+	capacity := l.capacityLocked()
+	room := min(capacity-l.waiting-l.running, l.batch)
+	least := (capacity + 1) / 2
+	if anyway {
+		least = capacity / 4
+	}
+	if room <= 0 || (room < least && l.waiting > 0) {
+		return 0
+	}
+	return room
+}
+
+func (l *ledger[M]) sampleLocked(now time.Time) {
+	elapsed := now.Sub(l.counted)
+	if elapsed < measure {
+		return
+	}
+	if !l.counted.IsZero() {
+		l.rate = (l.rate + float64(l.finished)/elapsed.Seconds()) / 2
+	}
+	l.counted, l.finished = now, 0
+}
+
+// signalLocked ends the main cycle's nap, or keeps it from beginning one.
+func (l *ledger[M]) signalLocked() {
+	l.signalled = true
+	if l.wake != nil {
+		l.wake()
+	}
+}
+
+// onSignal arms wake; false means that there is news already.
+func (l *ledger[M]) onSignal(wake context.CancelFunc) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.wake = wake
+	return !l.signalled
+}
+
+// empty reports whether nothing is held.
+func (l *ledger[M]) empty() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.claims) == 0
+}
+
+// holding reports whether handlers run or items wait.
+func (l *ledger[M]) holding() (waiting, running int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.waiting, l.running
+}
+
+// halt makes every task that has not begun come back unbegun.
+func (l *ledger[M]) halt() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stopped = true
+}
+
+// give up on what still runs: release it, and ignore what it says later.
+func (l *ledger[M]) abandonRunning(s *Settlement) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for c := range l.claims {
+		finished := map[int]bool{}
+		for _, r := range c.done {
+			finished[r.index] = true
+		}
+		for i, id := range c.ids {
+			if !c.gone[i] && !finished[i] {
+				s.Releases = append(s.Releases, Release{Held: Held{c.owner, id}})
+			}
+		}
+	}
+}

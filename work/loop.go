@@ -1,0 +1,313 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+)
+
+// Item is one claimed piece of work.
+type Item[M any] struct {
+	ID        ItemID
+	MessageID fmt.Stringer // its logical identity, for logs
+	Topic     string
+	Retry     int // failed attempts so far
+	Body      M
+}
+
+// Queue is what a component offers the loop. Its methods are called by one
+// goroutine each at most.
+type Queue[M any] interface {
+	// Exchange settles and then claims up to n items under owner, in one
+	// transaction. n may be 0. Settling what is no longer held is no error.
+	Exchange(ctx context.Context, done *Settlement, owner OwnerToken, lease time.Duration, n int) ([]Item[M], error)
+	// Extend lengthens the lease of what is still held and returns how many
+	// items that were.
+	Extend(ctx context.Context, held []Held, lease time.Duration) (int64, error)
+	// Reap puts back what expired, a bounded number at a time, and returns how
+	// many items that were.
+	Reap(ctx context.Context) (int64, error)
+	// NextDue returns how long until something is due; ok is false for never.
+	NextDue(ctx context.Context) (d time.Duration, ok bool, err error)
+	// Sleeper waits for work.
+	Sleeper() engine.Sleeper
+}
+
+// Config sets a loop up. Zero values mean the defaults given.
+type Config[M any] struct {
+	Queue  Queue[M]
+	Handle func(ctx context.Context, item Item[M]) error
+	// Policy is the retry policy of a topic; nil = DefaultRetryPolicy.
+	Policy func(topic string) RetryPolicy
+	Logger *slog.Logger // not nil
+
+	Concurrency int           // handlers at once, default 64
+	BatchSize   int           // most items per claim, default 500, at most 1000
+	Lease       time.Duration // default 30 s, at least 1 s
+	PollMin     time.Duration // first pause when idle, default 250 ms
+	PollMax     time.Duration // longest pause when idle, default 1 s
+	Linger      time.Duration // how long a finished item may wait for its batch, default 5 ms
+	Grace       time.Duration // how long handlers may go on after a stop, default 20 s
+	StopEmpty   bool          // return as soon as nothing is due and nothing runs
+}
+
+// MaxBatch is the most items one claim takes: what went wrong with a claim is
+// recorded message by message, in one transaction.
+const MaxBatch = 1000
+
+func (c *Config[M]) defaults() {
+	set(&c.Concurrency, 64)
+	set(&c.BatchSize, 500)
+	c.BatchSize = min(c.BatchSize, MaxBatch)
+	set(&c.Lease, 30*time.Second)
+	c.Lease = max(c.Lease, time.Second)
+	set(&c.PollMin, 250*time.Millisecond)
+	set(&c.PollMax, time.Second)
+	c.PollMax = max(c.PollMax, c.PollMin)
+	set(&c.Linger, 5*time.Millisecond)
+	set(&c.Grace, 20*time.Second)
+	if c.Policy == nil {
+		c.Policy = func(string) RetryPolicy { return DefaultRetryPolicy() }
+	}
+}
+
+func set[T int | time.Duration](v *T, def T) {
+	if *v <= 0 {
+		*v = def
+	}
+}
+
+// Loop claims, handles and settles. Create it with New, run it once.
+type Loop[M any] struct {
+	cfg    Config[M]
+	ledger ledger[M]
+	stats  Stats
+	tasks  chan task[M]
+	sleep  engine.Sleeper
+
+	unfinished *Settlement // taken from the ledger, not settled yet: the database was away
+	hungry     bool        // there may be more to claim
+	looked     bool        // the sleeper was armed since something last came
+	nextPoll   time.Time   // when to look without news; zero: not decided
+	idle       int         // polls in a row that found nothing
+	failures   int         // exchanges in a row that failed
+}
+
+// New returns a loop that is not running yet.
+func New[M any](cfg Config[M]) *Loop[M] {
+	cfg.defaults()
+	l := &Loop[M]{cfg: cfg, hungry: true, unfinished: &Settlement{}}
+	l.ledger.init(cfg.Concurrency, cfg.BatchSize, cfg.Linger)
+	l.tasks = make(chan task[M], cfg.Concurrency+cfg.BatchSize)
+	return l
+}
+
+// Stats returns the loop's counters; they may be read at any time.
+func (l *Loop[M]) Stats() *Stats { return &l.stats }
+
+// Run works until ctx ends, then stops in order (D-19): no more claims, what
+// was not begun goes back at once, handlers get the grace period, the rest is
+// cancelled and released, and the heartbeat ends last. It returns nil after a
+// stop; errors of the database are outlived, not returned.
+func (l *Loop[M]) Run(ctx context.Context) error {
+	l.sleep = l.cfg.Queue.Sleeper()
+	defer l.sleep.Close()
+
+	handlers, cancelHandlers := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancelHandlers(nil)
+	beat, stopBeat := context.WithCancel(context.WithoutCancel(ctx))
+	var background, workers sync.WaitGroup
+	background.Go(func() { l.heartbeat(beat) })
+	background.Go(func() { l.reap(ctx) })
+	for range l.cfg.Concurrency {
+		workers.Go(l.worker)
+	}
+	defer func() {
+		stopBeat()
+		background.Wait()
+	}()
+
+	l.serve(ctx, handlers)
+	l.stop(&workers, cancelHandlers)
+	return nil
+}
+
+// serve is the main cycle: settle what is finished, claim what fits, wait.
+func (l *Loop[M]) serve(ctx, handlers context.Context) {
+	for ctx.Err() == nil {
+		l.ledger.collect(l.unfinished, time.Now(), false)
+		n := 0
+		if l.hungry && (l.failures == 0 || l.unfinished.Len() == 0) {
+			n = l.ledger.room(l.unfinished.Len() > 0)
+		}
+		if l.unfinished.Len() == 0 && n == 0 {
+			if l.cfg.StopEmpty && !l.hungry && l.ledger.empty() {
+				return
+			}
+			l.wait(ctx)
+			continue
+		}
+		l.exchange(ctx, handlers, n)
+	}
+}
+
+// exchange settles and claims in one round trip. When it fails the settlement
+// is kept and tried again, before anything new is claimed: the work is done,
+// only its ack is missing.
+func (l *Loop[M]) exchange(ctx, handlers context.Context, n int) {
+	owner := NewOwnerToken()
+	sent := time.Now()
+	items, err := l.cfg.Queue.Exchange(ctx, l.unfinished, owner, l.cfg.Lease, n)
+	if err != nil {
+		l.failed(ctx, err)
+		return
+	}
+	l.failures = 0
+	due := l.unfinished.dueAtOnce()
+	l.settled(sent)
+	if n == 0 {
+		l.hungry = l.hungry || due
+		return
+	}
+	l.stats.claimed(len(items))
+	if len(items) > 0 {
+		l.cfg.Logger.Debug("claimed", "count", len(items), "owner", owner.String())
+		l.start(handlers, owner, sent, items)
+	}
+	if len(items) == n {
+		l.sleep.Disarm()
+	}
+	if len(items) > 0 {
+		l.idle, l.looked, l.nextPoll = 0, false, time.Time{}
+	}
+	l.hungry = len(items) == n || due
+}
+
+// settled strikes what the database has taken.
+func (l *Loop[M]) settled(at time.Time) {
+	l.stats.settled(l.unfinished, at)
+	l.ledger.settled()
+	*l.unfinished = Settlement{}
+}
+
+// start hands claimed items to the workers.
+func (l *Loop[M]) start(handlers context.Context, owner OwnerToken, sent time.Time, items []Item[M]) {
+	c := l.ledger.open(handlers, owner, sent.Add(l.cfg.Lease), len(items))
+	for i, item := range items {
+		c.ids[i] = item.ID
+	}
+	for i, item := range items {
+		l.tasks <- task[M]{claim: c, index: i, item: item}
+	}
+}
+
+// failed backs off after a failed exchange: 0.25 s … 30 s, with jitter (D-6).
+func (l *Loop[M]) failed(ctx context.Context, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	l.failures++
+	l.stats.failed()
+	level := slog.LevelError
+	if engine.Away(err) {
+		level = slog.LevelWarn
+	}
+	l.cfg.Logger.Log(ctx, level, "database unavailable, will retry", "error", err, "failures", l.failures)
+	pause := min(250*time.Millisecond<<min(l.failures-1, 7), 30*time.Second)
+	_ = engine.Pause(ctx, engine.Jitter(pause, 0.2))
+}
+
+// wait sleeps until something finished, something may have come, or it is time
+// to look.
+func (l *Loop[M]) wait(ctx context.Context) {
+	until := time.Now().Add(l.cfg.PollMax)
+	if due, ok := l.ledger.nextFlush(); ok {
+		until = due
+	}
+	if l.hungry { // but there is no room: wait for handlers
+		l.nap(ctx, until)
+		return
+	}
+	if !l.looked {
+		l.looked = true
+		if again, err := l.sleep.Arm(ctx); err == nil && again {
+			l.hungry = true // one look between arming and sleeping
+			return
+		}
+	}
+	if l.nextPoll.IsZero() {
+		l.nextPoll = time.Now().Add(l.pollAfter(ctx))
+	}
+	if l.nextPoll.Before(until) {
+		until = l.nextPoll
+	}
+	rung := l.nap(ctx, until)
+	if rung || !time.Now().Before(l.nextPoll) {
+		if !rung {
+			l.idle++
+		}
+		l.hungry, l.looked, l.nextPoll = true, false, time.Time{}
+	}
+}
+
+// nap sleeps until the ledger, the sleeper or the clock ends it, and reports
+// whether it was the sleeper.
+func (l *Loop[M]) nap(ctx context.Context, until time.Time) (rung bool) {
+	d := time.Until(until)
+	if d <= 0 {
+		return false
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if !l.ledger.onSignal(cancel) {
+		return false
+	}
+	return l.sleep.Sleep(ctx, d)
+}
+
+// pollAfter is how long to sleep without news: the poll interval grows while
+// nothing comes (OBX-122), but never past the next due time.
+func (l *Loop[M]) pollAfter(ctx context.Context) time.Duration {
+	d := min(l.cfg.PollMin<<min(l.idle, 6), l.cfg.PollMax)
+	d = max(engine.Jitter(d, 0.1), time.Millisecond)
+	due, ok, err := l.cfg.Queue.NextDue(ctx)
+	if err != nil || !ok {
+		return d
+	}
+	return min(d, max(due, 0)+time.Millisecond)
+}
+
+// reap brings back what crashed workers held (D-12), all of it at once when
+// there is much.
+func (l *Loop[M]) reap(ctx context.Context) {
+	for failures := 0; ; {
+		pause := l.cfg.PollMax
+		if failures > 0 {
+			pause = min(pause<<min(failures, 5), 30*time.Second)
+		}
+		if engine.Pause(ctx, engine.Jitter(pause, 0.2)) != nil {
+			return
+		}
+		for ctx.Err() == nil {
+			n, err := l.cfg.Queue.Reap(ctx)
+			if err != nil {
+				failures++
+				break
+			}
+			failures = 0
+			if n == 0 {
+				break
+			}
+			l.stats.reaped(n)
+			l.cfg.Logger.Info("reaped expired leases", "count", n)
+		}
+	}
+}
+
+// errNoGrace tells, in the log, which handlers outlived their grace period.
+var errNoGrace = errors.New("handlers did not return after the grace period; their items were released")

@@ -1,0 +1,71 @@
+package work
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// Stats counts what a loop did. It is safe for concurrent use.
+type Stats struct {
+	claims, acks, retries, failures, releases, unhandledCount, reaps, losses, errs atomic.Int64
+	lastSuccess                                                                    atomic.Int64
+}
+
+// Counts is a copy of the counters.
+type Counts struct {
+	Claimed   int64 // items claimed
+	Acked     int64 // handled successfully
+	Retried   int64 // put back after a failed attempt
+	Failed    int64 // failed for good
+	Released  int64 // put back without counting an attempt
+	Unhandled int64 // of those: no handler here
+	Reaped    int64 // brought back from expired leases
+	Lost      int64 // claims whose lease was lost while held
+	Errors    int64 // exchanges with the database that failed
+	// LastSuccess is when the database last answered; zero if never.
+	LastSuccess time.Time
+}
+
+// Counts returns the counters as they are now.
+func (s *Stats) Counts() Counts {
+	c := Counts{s.claims.Load(), s.acks.Load(), s.retries.Load(), s.failures.Load(), s.releases.Load(),
+		s.unhandledCount.Load(), s.reaps.Load(), s.losses.Load(), s.errs.Load(), time.Time{}}
+	if at := s.lastSuccess.Load(); at != 0 {
+		c.LastSuccess = time.UnixMicro(at)
+	}
+	return c
+}
+
+// Add returns the sum of two sets of counters.
+func (c Counts) Add(d Counts) Counts {
+	c.Claimed += d.Claimed
+	c.Acked += d.Acked
+	c.Retried += d.Retried
+	c.Failed += d.Failed
+	c.Released += d.Released
+	c.Unhandled += d.Unhandled
+	c.Reaped += d.Reaped
+	c.Lost += d.Lost
+	c.Errors += d.Errors
+	if d.LastSuccess.After(c.LastSuccess) {
+		c.LastSuccess = d.LastSuccess
+	}
+	return c
+}
+
+// Handled is how many items came to an end: acked or failed for good.
+func (c Counts) Handled() int64 { return c.Acked + c.Failed }
+
+func (s *Stats) settled(done *Settlement, at time.Time) {
+	s.acks.Add(int64(len(done.Acks)))
+	s.retries.Add(int64(len(done.Retries)))
+	s.failures.Add(int64(len(done.Failures)))
+	s.releases.Add(int64(len(done.Releases)))
+	s.lastSuccess.Store(at.UnixMicro())
+}
+
+func (s *Stats) claimed(n int)  { s.claims.Add(int64(n)) }
+func (s *Stats) unhandled()     { s.unhandledCount.Add(1) }
+func (s *Stats) reaped(n int64) { s.reaps.Add(n) }
+func (s *Stats) lost()          { s.losses.Add(1) }
+func (s *Stats) failed()        { s.errs.Add(1) }

@@ -1,0 +1,81 @@
+package work
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// settleLimit is how long a stopping loop tries to tell the database what it
+// did; leases bring back the rest.
+const settleLimit = 10 * time.Second
+
+// afterCancel is how long handlers may take to notice that they were cancelled.
+const afterCancel = 2 * time.Second
+
+// stop ends the loop in order; see Run. The heartbeat still runs meanwhile.
+func (l *Loop[M]) stop(workers *sync.WaitGroup, cancelHandlers context.CancelCauseFunc) {
+	l.ledger.halt()
+	close(l.tasks) // workers hand back what they had not begun, then end
+	ctx, cancel := context.WithTimeout(context.Background(), l.cfg.Grace+afterCancel+settleLimit)
+	defer cancel()
+
+	ended := make(chan struct{})
+	go func() {
+		workers.Wait()
+		close(ended)
+	}()
+	if !l.settleUntil(ctx, ended, l.cfg.Grace) {
+		cancelHandlers(ErrStopping)
+		if !l.settleUntil(ctx, ended, afterCancel) {
+			_, running := l.ledger.holding()
+			l.cfg.Logger.Error(errNoGrace.Error(), "count", running)
+			l.ledger.collect(l.unfinished, time.Now(), true)
+			l.ledger.abandonRunning(l.unfinished)
+		}
+	}
+	l.ledger.collect(l.unfinished, time.Now(), true)
+	l.settle(ctx)
+}
+
+// settleUntil settles what finishes until the workers ended (true) or limit is over.
+func (l *Loop[M]) settleUntil(ctx context.Context, ended <-chan struct{}, limit time.Duration) bool {
+	deadline := time.NewTimer(limit)
+	defer deadline.Stop()
+	tick := time.NewTicker(max(l.cfg.Linger, time.Millisecond))
+	defer tick.Stop()
+	for {
+		select {
+		case <-ended:
+			return true
+		case <-deadline.C:
+			return false
+		case <-tick.C:
+			l.ledger.collect(l.unfinished, time.Now(), false)
+			_ = l.settleOnce(ctx) // tried again at the next tick
+		}
+	}
+}
+
+// settle keeps trying until the database has everything or ctx ends.
+func (l *Loop[M]) settle(ctx context.Context) {
+	for ctx.Err() == nil {
+		err := l.settleOnce(ctx)
+		if err == nil {
+			return
+		}
+		l.failed(ctx, err)
+	}
+}
+
+func (l *Loop[M]) settleOnce(ctx context.Context) error {
+	if l.unfinished.Len() == 0 {
+		return nil
+	}
+	sent := time.Now()
+	_, err := l.cfg.Queue.Exchange(ctx, l.unfinished, NewOwnerToken(), l.cfg.Lease, 0)
+	if err == nil {
+		l.settled(sent)
+	}
+	return err
+}
