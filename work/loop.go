@@ -121,6 +121,8 @@ func (l *Loop[M]) Run(ctx context.Context) error {
 	handlers, cancelHandlers := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancelHandlers(nil)
 	beat, stopBeat := context.WithCancel(context.WithoutCancel(ctx))
+	ctx, stopReaping := context.WithCancel(ctx)
+	defer stopReaping()
 	var background, workers sync.WaitGroup
 	background.Go(func() { l.heartbeat(beat) })
 	background.Go(func() { l.reap(ctx) })
@@ -133,6 +135,7 @@ func (l *Loop[M]) Run(ctx context.Context) error {
 	}()
 
 	l.serve(ctx, handlers)
+	stopReaping()
 	l.stop(&workers, cancelHandlers)
 	return nil
 }
