@@ -1,0 +1,238 @@
+package outboxtest
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/outbox"
+)
+
+func claimTests() map[string]func(*testing.T, Engine) {
+	return map[string]func(*testing.T, Engine){
+		"takes and locks":        testClaimTakesAndLocks,
+		"none ready":             testClaimNone,
+		"not done, not failed":   testClaimLeavesSettled,
+		"batch size":             testClaimBatchSize,
+		"bad arguments":          testClaimBadArguments,
+		"priority":               testClaimPriority,
+		"oldest due first":       testClaimOrder,
+		"queues are apart":       testClaimQueues,
+		"many workers":           testClaimConcurrently,
+		"uncommitted is unseen":  testClaimIgnoresUncommitted,
+		"late commits are found": testClaimFindsLateCommits,
+	}
+}
+
+// OBX-017, OBX-019, OBX-020, OBX-021, OBX-022
+func testClaimTakesAndLocks(t *testing.T, e Engine) {
+	f := open(t, e)
+	items := f.enqueueN(5)
+	owner, msgs := f.claim(3)
+	if !slices.Equal(positions(msgs), items[:3]) {
+		t.Fatalf("claimed %v of %v", positions(msgs), items)
+	}
+	for _, id := range items[:3] {
+		got := f.status(id, outbox.InProgress)
+		left := got.LockedUntil.Sub(got.CreatedAt)
+		if *got.OwnerToken != owner || left < lease || left > lease+time.Minute {
+			t.Fatalf("claimed message is %+v", got)
+		}
+	}
+	if _, rest := f.claim(5); !slices.Equal(positions(rest), items[3:]) {
+		t.Fatalf("the second claim took %v", positions(rest))
+	}
+}
+
+// OBX-023
+func testClaimNone(t *testing.T, e Engine) {
+	f := open(t, e)
+	f.claimExactly(0)
+}
+
+// OBX-024, OBX-025, OBX-032, OBX-048
+func testClaimLeavesSettled(t *testing.T, e Engine) {
+	f := open(t, e)
+	f.enqueueN(2)
+	owner, msgs := f.claimExactly(2)
+	f.touched(1)(f.Ack(f.ctx(), owner, msgs[0].WorkItemID))
+	f.touched(1)(f.Fail(f.ctx(), owner, errors.New("no"), msgs[1].WorkItemID))
+	f.db.Pass(50 * time.Millisecond)
+	f.claimExactly(0)
+	f.touched(0)(f.ReapExpired(f.ctx()))
+	f.claimExactly(0)
+}
+
+// OBX-026, OBX-117
+func testClaimBatchSize(t *testing.T, e Engine) {
+	f := open(t, e)
+	f.enqueueN(250)
+	for range 40 {
+		f.enqueue(outbox.Message{})
+	}
+	var all []outbox.WorkItemID
+	for _, n := range []int{1, 7, 93, 100, 60, 1000} {
+		_, msgs := f.claim(n)
+		if len(msgs) > n {
+			t.Fatalf("asked for %d, got %d", n, len(msgs))
+		}
+		all = append(all, positions(msgs)...)
+	}
+	slices.Sort(all)
+	if all = slices.Compact(all); len(all) != 290 {
+		t.Fatalf("claimed %d different messages of 290", len(all))
+	}
+}
+
+// OBX-116, D-2
+func testClaimBadArguments(t *testing.T, e Engine) {
+	f := open(t, e)
+	refuse := func(field string, _ []*outbox.Message, err error) {
+		t.Helper()
+		f.refused(field)(nil, err)
+	}
+	claim := func(o outbox.OwnerToken, d time.Duration, n int, queue string) ([]*outbox.Message, error) {
+		return f.ClaimFrom(f.ctx(), queue, o, d, n)
+	}
+	msgs, err := claim(outbox.OwnerToken{}, lease, 1, "q")
+	refuse("owner token", msgs, err)
+	msgs, err = claim(outbox.NewOwnerToken(), 0, 1, "q")
+	refuse("lease", msgs, err)
+	msgs, err = claim(outbox.NewOwnerToken(), lease, 0, "q")
+	refuse("batch size", msgs, err)
+	msgs, err = claim(outbox.NewOwnerToken(), lease, 1, " ")
+	refuse("queue", msgs, err)
+}
+
+func testClaimPriority(t *testing.T, e Engine) {
+	f := open(t, e)
+	for _, p := range []int{5, -5, 0, 100, -100} {
+		f.enqueue(outbox.Message{Priority: p})
+	}
+	_, msgs := f.claimExactly(5)
+	for i, want := range []int{-100, -5, 0, 5, 100} {
+		if msgs[i].Priority != want {
+			t.Fatalf("message %d has priority %d, want %d", i, msgs[i].Priority, want)
+		}
+	}
+}
+
+// D-21
+func testClaimOrder(t *testing.T, e Engine) {
+	f := open(t, e)
+	now := f.get(f.enqueue(outbox.Message{})).CreatedAt
+	third := f.enqueue(outbox.Message{Due: now.Add(-time.Minute)})
+	first := f.enqueue(outbox.Message{Due: now.Add(-time.Hour)})
+	second := f.enqueue(outbox.Message{Due: now.Add(-time.Hour + time.Second)})
+	for _, want := range []outbox.WorkItemID{first, second, third} {
+		_, msgs := f.claimExactly(1)
+		if msgs[0].WorkItemID != want {
+			t.Fatalf("claimed %d before %d", msgs[0].WorkItemID, want)
+		}
+	}
+}
+
+func testClaimQueues(t *testing.T, e Engine) {
+	f := open(t, e)
+	f.enqueue(outbox.Message{Queue: "a"})
+	f.enqueue(outbox.Message{Queue: "b"})
+	f.claimExactly(0)
+	for _, q := range []string{"a", "b"} {
+		msgs, err := f.ClaimFrom(f.ctx(), q, outbox.NewOwnerToken(), lease, 10)
+		if err != nil || len(msgs) != 1 || msgs[0].Queue != q {
+			t.Fatalf("queue %s: %d messages, %v", q, len(msgs), err)
+		}
+	}
+}
+
+// OBX-059, OBX-098, OBX-100, OBX-101
+func testClaimConcurrently(t *testing.T, e Engine) {
+	f := open(t, e)
+	const total = 2000
+	for range total / 100 {
+		f.enqueueBatch(100)
+	}
+	var mu sync.Mutex
+	seen := map[outbox.WorkItemID]int{}
+	var wg sync.WaitGroup
+	for range 8 {
+		o := outbox.New(f.db.Another(t), outbox.Options{})
+		wg.Go(func() {
+			for {
+				owner := outbox.NewOwnerToken()
+				msgs, err := o.Claim(f.ctx(), owner, lease, 30)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				for _, m := range msgs {
+					seen[m.WorkItemID]++
+				}
+				done := len(seen) == total
+				mu.Unlock()
+				if _, err := o.Ack(f.ctx(), owner, positions(msgs)...); err != nil {
+					t.Error(err)
+				}
+				if done || len(msgs) == 0 {
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for id, times := range seen {
+		if times > 1 {
+			t.Fatalf("message %d was claimed %d times", id, times)
+		}
+	}
+	if _, rest := f.claim(1000); len(rest)+len(seen) != total {
+		t.Fatalf("%d messages were never seen", total-len(seen)-len(rest))
+	}
+}
+
+func (f *fixture) enqueueBatch(n int) {
+	f.t.Helper()
+	if _, err := f.EnqueueBatch(f.ctx(), make3(n)); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// OBX-098
+func testClaimIgnoresUncommitted(t *testing.T, e Engine) {
+	f := open(t, e)
+	tx := f.begin()
+	if _, err := f.EnqueueTx(f.ctx(), tx, outbox.Message{Topic: "t"}); err != nil {
+		t.Fatal(err)
+	}
+	f.claimExactly(0)
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	f.claimExactly(1)
+}
+
+// A transaction that took its ids early and commits late loses nothing.
+func testClaimFindsLateCommits(t *testing.T, e Engine) {
+	if e.Name == "sqlite" {
+		// One writer at a time: a later transaction cannot commit first.
+		testClaimIgnoresUncommitted(t, e)
+		return
+	}
+	f := open(t, e)
+	late := f.begin()
+	if _, err := f.EnqueueTx(f.ctx(), late, outbox.Message{Topic: "late"}); err != nil {
+		t.Fatal(err)
+	}
+	f.enqueueN(10)
+	owner, msgs := f.claimExactly(10)
+	f.touched(10)(f.Ack(f.ctx(), owner, positions(msgs)...))
+	if err := late.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if _, msgs := f.claimExactly(1); msgs[0].Topic != "late" {
+		t.Fatalf("claimed %q", msgs[0].Topic)
+	}
+}

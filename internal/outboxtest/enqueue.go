@@ -1,0 +1,494 @@
+package outboxtest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"maps"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/outbox"
+)
+
+func enqueueTests() map[string]func(*testing.T, Engine) {
+	return map[string]func(*testing.T, Engine){
+		"standalone":             testEnqueueStandalone,
+		"in a transaction":       testEnqueueInTransaction,
+		"in a connection":        testEnqueueOnConnection,
+		"transaction is left":    testEnqueueLeavesTransactionAlone,
+		"batch":                  testEnqueueBatch,
+		"mixed batch":            testEnqueueMixedBatch,
+		"large batch":            testEnqueueLargeBatch,
+		"batch is all or none":   testEnqueueBatchAllOrNone,
+		"bad input":              testEnqueueBadInput,
+		"limits in characters":   testEnqueueLimitsCountCharacters,
+		"fields survive":         testEnqueueKeepsEveryField,
+		"empty fields":           testEnqueueEmptyFields,
+		"topics differ by case":  testTopicsAreCaseSensitive,
+		"due":                    testEnqueueDue,
+		"ids are unique":         testEnqueueIDs,
+		"created by the clock":   testEnqueueCreatedAt,
+		"initial state":          testEnqueueInitialState,
+		"supplied id":            testEnqueueSuppliedID,
+		"supplied id, two tx":    testEnqueueSuppliedIDConcurrently,
+		"made id again":          testEnqueueMadeIDAgain,
+		"made id elsewhere":      testEnqueueForeignMadeID,
+		"cancelled before":       testEnqueueCancelledBefore,
+		"concurrent":             testEnqueueConcurrently,
+		"queue made in rollback": testEnqueueNewQueueInRolledBackTransaction,
+	}
+}
+
+// OBX-001, OBX-002
+func testEnqueueStandalone(t *testing.T, e Engine) {
+	f := open(t, e)
+	id, err := f.Enqueue(f.ctx(), outbox.Message{Topic: "t", Payload: []byte("p")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := outbox.New(f.db.Another(t), outbox.Options{}) // committed: another connection sees it
+	info, err := other.Find(f.ctx(), id)
+	if err != nil || string(info.Payload) != "p" {
+		t.Fatalf("not durable: %v", err)
+	}
+}
+
+// OBX-003, D-3
+func testEnqueueInTransaction(t *testing.T, e Engine) {
+	f := open(t, e)
+	for _, commit := range []bool{false, true} {
+		tx := f.begin()
+		id, err := f.EnqueueTx(f.ctx(), tx, outbox.Message{Topic: "t"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if commit {
+			err = tx.Commit()
+		} else {
+			err = tx.Rollback()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = f.Find(f.ctx(), id); commit != (err == nil) {
+			t.Fatalf("commit %v, but finding the message says %v", commit, err)
+		}
+	}
+	f.claimExactly(1)
+}
+
+// OBX-003
+func testEnqueueOnConnection(t *testing.T, e Engine) {
+	f := open(t, e)
+	conn, err := f.db.SQL.Conn(f.ctx())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for _, statement := range []string{"BEGIN", "", "COMMIT"} {
+		if statement == "" {
+			_, err = f.EnqueueTx(f.ctx(), conn, outbox.Message{Topic: "t"})
+		} else {
+			_, err = conn.ExecContext(f.ctx(), statement)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.claimExactly(1)
+}
+
+// OBX-003, OBX-097, D-3
+func testEnqueueLeavesTransactionAlone(t *testing.T, e Engine) {
+	f := open(t, e)
+	tx := f.begin()
+	if _, err := f.EnqueueTx(f.ctx(), tx, outbox.Message{Topic: strings.Repeat("x", 256)}); !errors.Is(err, outbox.ErrInvalid) {
+		t.Fatalf("want ErrInvalid, got %v", err)
+	}
+	if _, err := f.EnqueueTx(f.ctx(), tx, outbox.Message{Topic: "t"}); err != nil {
+		t.Fatalf("a refused message broke the caller's transaction: %v", err)
+	}
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	f.counts(outbox.Counts{Ready: 1})
+}
+
+func testEnqueueBatch(t *testing.T, e Engine) {
+	f := open(t, e)
+	items := f.enqueueN(250)
+	_, msgs := f.claimExactly(250)
+	for i, m := range msgs {
+		if m.WorkItemID != items[i] {
+			t.Fatalf("message %d was claimed out of order", i)
+		}
+	}
+	if ids, err := f.EnqueueBatch(f.ctx(), nil); err != nil || ids != nil {
+		t.Fatalf("an empty batch is nothing, got %v, %v", ids, err)
+	}
+}
+
+// Ids come back in the order of the messages, whatever runs they form.
+func testEnqueueMixedBatch(t *testing.T, e Engine) {
+	f := open(t, e)
+	later := time.Now().Add(time.Hour).Truncate(time.Microsecond).UTC()
+	var msgs []outbox.Message
+	for i := range 60 {
+		m := outbox.Message{Topic: "t", Payload: []byte{byte(i)}, Queue: []string{"", "other"}[i%2], Priority: i % 3}
+		if i%5 == 0 {
+			m.Due = later
+		}
+		msgs = append(msgs, m)
+	}
+	ids, err := f.EnqueueBatch(f.ctx(), msgs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, id := range ids {
+		got := f.find(id)
+		if got.Payload[0] != byte(i) || got.Priority != i%3 || got.Queue != []string{"default", "other"}[i%2] || !got.Due.Equal(msgs[i].Due) {
+			t.Fatalf("message %d came back as %+v", i, got.Message)
+		}
+	}
+	f.counts(outbox.Counts{Ready: 48, Scheduled: 12})
+}
+
+func testEnqueueLargeBatch(t *testing.T, e Engine) {
+	f := open(t, e)
+	if _, err := f.EnqueueBatch(f.ctx(), make3(2500)); err != nil {
+		t.Fatal(err)
+	}
+	tx := f.begin()
+	if _, err := f.EnqueueBatchTx(f.ctx(), tx, make3(5000)); err != nil { // more than a block of ids
+		t.Fatal(err)
+	}
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	f.counts(outbox.Counts{Ready: 7500})
+}
+
+func make3(n int) []outbox.Message {
+	msgs := make([]outbox.Message, n)
+	for i := range msgs {
+		msgs[i].Topic = "t"
+	}
+	return msgs
+}
+
+// OBX-097
+func testEnqueueBatchAllOrNone(t *testing.T, e Engine) {
+	f := open(t, e)
+	msgs := make3(1500)
+	msgs[1400].Topic = ""
+	_, err := f.EnqueueBatch(f.ctx(), msgs)
+	f.refused("topic")(nil, err)
+}
+
+// OBX-004, OBX-007, OBX-009, OBX-114, D-2
+func testEnqueueBadInput(t *testing.T, e Engine) {
+	f := open(t, e, outbox.Options{MaxPayload: 1000})
+	long := strings.Repeat("é", 256)
+	for field, messages := range map[string][]outbox.Message{
+		"topic":          {{}, {Topic: " \t"}, {Topic: long}, {Topic: "a\x00b"}, {Topic: "\xff"}},
+		"correlation id": {{Topic: "t", CorrelationID: long}, {Topic: "t", CorrelationID: "\x00"}},
+		"queue":          {{Topic: "t", Queue: "  "}, {Topic: "t", Queue: long}},
+		"payload":        {{Topic: "t", Payload: make([]byte, 1001)}},
+		"priority":       {{Topic: "t", Priority: 101}, {Topic: "t", Priority: -101}},
+		"due time":       {{Topic: "t", Due: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}, {Topic: "t", Due: time.Unix(-1, 0).UTC()}},
+		"header name":    {{Topic: "t", Headers: map[string]string{"": "x"}}},
+		"header value":   {{Topic: "t", Headers: map[string]string{"x": "\xff"}}},
+		"headers":        {{Topic: "t", Headers: map[string]string{"x": strings.Repeat("x", outbox.MaxHeaderBytes)}}},
+	} {
+		for _, m := range messages {
+			_, err := f.Enqueue(f.ctx(), m)
+			f.refused(field)(nil, err)
+		}
+	}
+	var limit *outbox.InvalidError
+	if _, err := f.Enqueue(f.ctx(), outbox.Message{Topic: long}); !errors.As(err, &limit) || limit.Limit != 255 {
+		t.Fatalf("the error does not say the limit: %v", err)
+	}
+	if _, err := f.EnqueueTx(f.ctx(), nil, outbox.Message{Topic: "t"}); !errors.Is(err, outbox.ErrInvalid) {
+		t.Fatalf("want an error for a nil transaction, got %v", err)
+	}
+}
+
+// OBX-007, OBX-009, D-2
+func testEnqueueLimitsCountCharacters(t *testing.T, e Engine) {
+	f := open(t, e)
+	text := strings.Repeat("é", 255)
+	id := f.enqueue(outbox.Message{Topic: text, CorrelationID: text, Queue: text})
+	if got := f.get(id); got.Topic != text || got.CorrelationID != text || got.Queue != text {
+		t.Fatal("255 characters of two bytes did not survive")
+	}
+}
+
+// OBX-011, D-27
+func testEnqueueKeepsEveryField(t *testing.T, e Engine) {
+	f := open(t, e)
+	for _, payload := range [][]byte{[]byte(`{"a":1}`), {0, 255, 254}, []byte("nul\x00nul"), []byte("日本語"), bytes.Repeat([]byte("x"), 1<<20)} {
+		want := outbox.Message{
+			Topic: "Order.Created", Payload: payload, CorrelationID: "c-1", Headers: map[string]string{"traceparent": "00-ab", "ü": "\n"},
+			Due: time.Now().Add(-time.Hour).Truncate(time.Microsecond).UTC(), Queue: "q", Priority: -7,
+		}
+		if _, err := f.Enqueue(f.ctx(), want); err != nil {
+			t.Fatal(err)
+		}
+		owner := outbox.NewOwnerToken()
+		msgs, err := f.ClaimFrom(f.ctx(), "q", owner, lease, 1)
+		if err != nil || len(msgs) != 1 {
+			t.Fatalf("claimed %d: %v", len(msgs), err)
+		}
+		got := *msgs[0]
+		if got.Topic != want.Topic || !bytes.Equal(got.Payload, payload) || got.CorrelationID != "c-1" || !maps.Equal(got.Headers, want.Headers) ||
+			!got.Due.Equal(want.Due) || got.Queue != "q" || got.Priority != -7 {
+			t.Fatalf("came back as %+v", got)
+		}
+	}
+}
+
+// OBX-005, OBX-006, OBX-008
+func testEnqueueEmptyFields(t *testing.T, e Engine) {
+	f := open(t, e)
+	for _, payload := range [][]byte{nil, {}} {
+		id := f.enqueue(outbox.Message{Topic: "t", Payload: payload, CorrelationID: ""})
+		if got := f.get(id); len(got.Payload) != 0 || got.CorrelationID != "" || got.Headers != nil || !got.Due.IsZero() {
+			t.Fatalf("came back as %+v", got.Message)
+		}
+	}
+	var none int
+	f.row("SELECT count(*) FROM "+f.db.Table("outbox")+" WHERE correlation_id IS NULL AND headers IS NULL AND due_time_utc IS NULL", &none)
+	if none != 2 {
+		t.Fatalf("empty fields are not stored as null in %d of 2 messages", 2-none)
+	}
+}
+
+// OBX-010
+func testTopicsAreCaseSensitive(t *testing.T, e Engine) {
+	f := open(t, e)
+	f.enqueue(outbox.Message{Topic: "Order.Created"})
+	f.enqueue(outbox.Message{Topic: "order.created"})
+	found, err := f.List(f.ctx(), outbox.ListFilter{Topic: "order.created"})
+	if err != nil || len(found) != 1 {
+		t.Fatalf("found %d messages: %v", len(found), err)
+	}
+}
+
+// OBX-012, OBX-013, OBX-018, D-11
+func testEnqueueDue(t *testing.T, e Engine) {
+	f := open(t, e)
+	const wait = 400 * time.Millisecond
+	now := f.get(f.enqueue(outbox.Message{})).CreatedAt
+	f.enqueue(outbox.Message{Due: now.Add(-time.Hour)})
+	future := f.enqueue(outbox.Message{Due: now.Add(wait)})
+	f.claimExactly(2)
+	f.claimExactly(0)
+	f.status(future, outbox.Ready)
+	f.counts(outbox.Counts{InProgress: 2, Scheduled: 1})
+	f.db.Pass(wait + time.Millisecond)
+	f.claimExactly(1)
+}
+
+// OBX-014, D-10
+func testEnqueueIDs(t *testing.T, e Engine) {
+	f := open(t, e)
+	seen := map[outbox.MessageID]bool{}
+	places := map[outbox.WorkItemID]bool{}
+	for range 3 {
+		ids, err := f.EnqueueBatch(f.ctx(), make3(100))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range ids {
+			info := f.find(id)
+			if seen[id] || places[info.WorkItemID] || info.ID != id {
+				t.Fatalf("id %v or position %d is not unique", id, info.WorkItemID)
+			}
+			seen[id], places[info.WorkItemID] = true, true
+		}
+	}
+}
+
+// OBX-015, D-1
+func testEnqueueCreatedAt(t *testing.T, e Engine) {
+	f := open(t, e)
+	first := f.get(f.enqueue(outbox.Message{})).CreatedAt
+	f.db.Pass(50 * time.Millisecond)
+	second := f.get(f.enqueue(outbox.Message{})).CreatedAt
+	if second.Sub(first) < 50*time.Millisecond || first.Location() != time.UTC {
+		t.Fatalf("created at %v and %v: not the database's clock in UTC", first, second)
+	}
+}
+
+// OBX-016
+func testEnqueueInitialState(t *testing.T, e Engine) {
+	f := open(t, e)
+	got := f.status(f.enqueue(outbox.Message{}), outbox.Ready)
+	if got.RetryCount != 0 || got.IsProcessed() || got.LockedUntil != nil || got.OwnerToken != nil || got.LastError != "" || got.ProcessedAt != nil {
+		t.Fatalf("a new message is %+v", got)
+	}
+}
+
+// D-10
+func testEnqueueSuppliedID(t *testing.T, e Engine) {
+	f := open(t, e)
+	id := outbox.MessageID{0xab, 1, 2}
+	enqueue := func(topic string) {
+		t.Helper()
+		got, err := f.Enqueue(f.ctx(), outbox.Message{ID: id, Topic: topic})
+		if err != nil || got != id {
+			t.Fatalf("got %v, %v", got, err)
+		}
+	}
+	enqueue("first")
+	enqueue("second")
+	if ids, err := f.EnqueueBatch(f.ctx(), []outbox.Message{{ID: id, Topic: "third"}, {Topic: "new"}, {ID: id, Topic: "fourth"}}); err != nil || ids[0] != id || ids[2] != id {
+		t.Fatal(ids, err)
+	}
+	f.counts(outbox.Counts{Ready: 2})
+	if got := f.find(id); got.Topic != "first" {
+		t.Fatalf("the first enqueue did not win: %q", got.Topic)
+	}
+	owner, msgs := f.claimExactly(2)
+	f.touched(2)(f.Ack(f.ctx(), owner, positions(msgs)...))
+	enqueue("after it was handled")
+	f.counts(outbox.Counts{Done: 2})
+}
+
+// D-10: the second transaction waits for the first and respects its outcome.
+func testEnqueueSuppliedIDConcurrently(t *testing.T, e Engine) {
+	f := open(t, e)
+	for _, commit := range []bool{true, false} {
+		id := outbox.MessageID{0xcd, byte(len(t.Name())), map[bool]byte{true: 1}[commit]}
+		tx := f.begin()
+		if _, err := f.EnqueueTx(f.ctx(), tx, outbox.Message{ID: id, Topic: "in tx"}); err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error, 1)
+		go func() {
+			_, err := f.Enqueue(f.ctx(), outbox.Message{ID: id, Topic: "alone"})
+			done <- err
+		}()
+		if commit {
+			_ = tx.Commit()
+		} else {
+			_ = tx.Rollback()
+		}
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		want := map[bool]string{true: "in tx", false: "alone"}[commit]
+		if got := f.find(id); got.Topic != want && commit {
+			t.Fatalf("commit %v: the message is %q", commit, got.Topic)
+		}
+	}
+	f.counts(outbox.Counts{Ready: 2})
+}
+
+// D-4: repeating an enqueue with the id it returned adds nothing, from this
+// outbox and from another one.
+func testEnqueueMadeIDAgain(t *testing.T, e Engine) {
+	f := open(t, e)
+	id, err := f.Enqueue(f.ctx(), outbox.Message{Topic: "t"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []*outbox.Outbox{f.Outbox, outbox.New(f.db.Another(t), outbox.Options{})} {
+		if again, err := o.Enqueue(f.ctx(), outbox.Message{ID: id, Topic: "t"}); err != nil || again != id {
+			t.Fatal(again, err)
+		}
+	}
+	f.counts(outbox.Counts{Ready: 1})
+
+	tx := f.begin()
+	lost, err := f.EnqueueTx(f.ctx(), tx, outbox.Message{Topic: "t"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = tx.Rollback()
+	if again, err := f.Enqueue(f.ctx(), outbox.Message{ID: lost, Topic: "t"}); err != nil || again != lost {
+		t.Fatal(again, err)
+	}
+	f.find(lost)
+	f.counts(outbox.Counts{Ready: 2})
+}
+
+// D-10: an id that looks like one of ours but was made elsewhere is a supplied one.
+func testEnqueueForeignMadeID(t *testing.T, e Engine) {
+	f := open(t, e)
+	f.enqueueN(20)
+	elsewhere := open(t, e)
+	for range 20 {
+		id, err := elsewhere.Enqueue(f.ctx(), outbox.Message{Topic: "t"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if _, err := f.Enqueue(f.ctx(), outbox.Message{ID: id, Topic: "foreign"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := f.find(id); got.Topic != "foreign" {
+			t.Fatalf("found another message at its position: %+v", got.Message)
+		}
+	}
+	f.counts(outbox.Counts{Ready: 40})
+}
+
+// D-4
+func testEnqueueCancelledBefore(t *testing.T, e Engine) {
+	f := open(t, e)
+	ctx, cancel := context.WithCancel(f.ctx())
+	cancel()
+	if _, err := f.Enqueue(ctx, outbox.Message{Topic: "t"}); !errors.Is(err, context.Canceled) {
+		t.Fatalf("want context.Canceled, got %v", err)
+	}
+	f.counts(outbox.Counts{})
+}
+
+// OBX-100
+func testEnqueueConcurrently(t *testing.T, e Engine) {
+	f := open(t, e)
+	var wg sync.WaitGroup
+	ids := make(chan outbox.MessageID, 32*20)
+	for range 32 {
+		wg.Go(func() {
+			for range 20 {
+				id, err := f.Enqueue(f.ctx(), outbox.Message{Topic: "t"})
+				if err != nil {
+					t.Error(err)
+				}
+				ids <- id
+			}
+		})
+	}
+	wg.Wait()
+	close(ids)
+	for id := range ids {
+		f.find(id)
+	}
+	f.counts(outbox.Counts{Ready: 640})
+}
+
+// A queue first named in a transaction that is rolled back is named anew.
+func testEnqueueNewQueueInRolledBackTransaction(t *testing.T, e Engine) {
+	f := open(t, e)
+	for range 3 {
+		tx := f.begin()
+		if _, err := f.EnqueueTx(f.ctx(), tx, outbox.Message{Topic: "t", Queue: "new"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := tx.Rollback(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.enqueue(outbox.Message{Queue: "new"})
+	msgs, err := f.ClaimFrom(f.ctx(), "new", outbox.NewOwnerToken(), lease, 10)
+	if err != nil || len(msgs) != 1 {
+		t.Fatalf("claimed %d: %v", len(msgs), err)
+	}
+}

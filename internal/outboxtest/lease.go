@@ -1,0 +1,167 @@
+package outboxtest
+
+import (
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/outbox"
+)
+
+func leaseTests() map[string]func(*testing.T, Engine) {
+	return map[string]func(*testing.T, Engine){
+		"expiry and reaping":        testReap,
+		"claim heals by itself":     testClaimTakesExpired,
+		"ack after expiry":          testAckAfterExpiry,
+		"extend":                    testExtend,
+		"extend in parts":           testExtendInParts,
+		"reap leaves the rest":      testReapLeavesOthers,
+		"reap much":                 testReapMuch,
+		"concurrent settle, extend": testSettleConcurrently,
+	}
+}
+
+const short = 30 * time.Millisecond
+
+func (f *fixture) claimShort(n int) (outbox.OwnerToken, []*outbox.Message) {
+	f.t.Helper()
+	owner := outbox.NewOwnerToken()
+	msgs, err := f.Claim(f.ctx(), owner, short, n)
+	if err != nil || len(msgs) != n {
+		f.t.Fatalf("claimed %d of %d: %v", len(msgs), n, err)
+	}
+	return owner, msgs
+}
+
+// OBX-049, OBX-050, OBX-051, D-12
+func testReap(t *testing.T, e Engine) {
+	f := open(t, e)
+	f.enqueueN(3)
+	_, msgs := f.claimShort(3)
+	f.touched(0)(f.ReapExpired(f.ctx()))
+	f.db.Pass(short + 20*time.Millisecond)
+	f.touched(3)(f.ReapExpired(f.ctx()))
+	for _, m := range msgs {
+		got := f.status(m.WorkItemID, outbox.Ready)
+		if got.RetryCount != 1 || got.OwnerToken != nil || got.LockedUntil != nil || got.LastError != "lease expired" {
+			t.Fatalf("reaped message is %+v", got)
+		}
+	}
+	f.claimExactly(3)
+}
+
+// OBX-019, D-11, D-12
+func testClaimTakesExpired(t *testing.T, e Engine) {
+	f := open(t, e)
+	f.enqueueN(2)
+	_, first := f.claimShort(2)
+	f.db.Pass(short + 20*time.Millisecond)
+	if _, again := f.claimExactly(2); !slices.Equal(positions(first), positions(again)) || again[0].RetryCount != 1 {
+		t.Fatalf("claimed %v, then %v", positions(first), positions(again))
+	}
+}
+
+// D-13
+func testAckAfterExpiry(t *testing.T, e Engine) {
+	f := open(t, e)
+	f.enqueueN(1)
+	owner, msgs := f.claimShort(1)
+	f.db.Pass(short + 20*time.Millisecond)
+	f.touched(1)(f.Ack(f.ctx(), owner, msgs[0].WorkItemID))
+	f.counts(outbox.Counts{Done: 1})
+}
+
+// D-18
+func testExtend(t *testing.T, e Engine) {
+	f := open(t, e)
+	f.enqueueN(3)
+	owner, msgs := f.claimShort(3)
+	f.touched(3)(f.Extend(f.ctx(), owner, lease, positions(msgs)...))
+	f.db.Pass(short + 20*time.Millisecond)
+	f.touched(0)(f.ReapExpired(f.ctx()))
+	f.touched(3)(f.Ack(f.ctx(), owner, positions(msgs)...))
+}
+
+// D-18: only what was asked for lives longer.
+func testExtendInParts(t *testing.T, e Engine) {
+	f := open(t, e)
+	f.enqueueN(5)
+	owner, msgs := f.claimShort(5)
+	ids := positions(msgs)
+	f.touched(2)(f.Extend(f.ctx(), owner, lease, ids[1], ids[3]))
+	f.db.Pass(short + 20*time.Millisecond)
+	f.touched(3)(f.ReapExpired(f.ctx()))
+	f.touched(2)(f.Ack(f.ctx(), owner, ids...))
+	f.counts(outbox.Counts{Ready: 3, Done: 2})
+}
+
+// OBX-052
+func testReapLeavesOthers(t *testing.T, e Engine) {
+	f := open(t, e)
+	f.enqueueN(4)
+	owner, msgs := f.claimShort(4)
+	ids := positions(msgs)
+	f.touched(1)(f.Ack(f.ctx(), owner, ids[0]))
+	f.touched(1)(f.Fail(f.ctx(), owner, nil, ids[1]))
+	f.touched(1)(f.Extend(f.ctx(), owner, lease, ids[2]))
+	f.db.Pass(short + 20*time.Millisecond)
+	f.touched(1)(f.ReapExpired(f.ctx()))
+	f.counts(outbox.Counts{Done: 1, Failed: 1, InProgress: 1, Ready: 1})
+}
+
+// OBX-051
+func testReapMuch(t *testing.T, e Engine) {
+	f := open(t, e)
+	for range 6 { // claims that do not merge
+		f.enqueueBatch(200)
+		f.claimShort(200)
+	}
+	f.db.Pass(short + 20*time.Millisecond)
+	f.touched(1200)(f.ReapExpired(f.ctx()))
+	f.counts(outbox.Counts{Ready: 1200})
+}
+
+// OBX-099, OBX-100: one owner settling and extending from many goroutines at
+// once stays exact.
+func testSettleConcurrently(t *testing.T, e Engine) {
+	f := open(t, e)
+	f.enqueueN(120)
+	owner, msgs := f.claimExactly(120)
+	ids := positions(msgs)
+	var mu sync.Mutex
+	var acked, failed int64
+	var wg sync.WaitGroup
+	for g := range 8 {
+		wg.Go(func() {
+			for i := g; i < len(ids); i += 4 { // every id is settled by two goroutines
+				n, err := f.settleOne(owner, ids[i], g)
+				if err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				if g%2 == 0 {
+					acked += n
+				} else {
+					failed += n
+				}
+				mu.Unlock()
+				if _, err := f.Extend(f.ctx(), owner, lease, ids...); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if acked+failed != 120 {
+		t.Fatalf("settled %d messages of 120", acked+failed)
+	}
+	f.counts(outbox.Counts{Done: acked, Failed: failed})
+}
+
+func (f *fixture) settleOne(owner outbox.OwnerToken, id outbox.WorkItemID, g int) (int64, error) {
+	if g%2 == 0 {
+		return f.Ack(f.ctx(), owner, id)
+	}
+	return f.Fail(f.ctx(), owner, nil, id)
+}

@@ -1,0 +1,202 @@
+package outboxtest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/outbox"
+)
+
+func manageTests() map[string]func(*testing.T, Engine) {
+	return map[string]func(*testing.T, Engine){
+		"not found":        testGetUnknown,
+		"list":             testList,
+		"list pages":       testListPages,
+		"redrive":          testRedrive,
+		"redrive wakes":    testRedriveWakes,
+		"redrive filtered": testRedriveFiltered,
+		"discard":          testDiscard,
+		"retention":        testRetention,
+		"retention bounds": testRetentionKeepsTheRest,
+	}
+}
+
+func testGetUnknown(t *testing.T, e Engine) {
+	f := open(t, e)
+	if _, err := f.Get(f.ctx(), 12345); !errors.Is(err, outbox.ErrNotFound) {
+		t.Fatalf("want ErrNotFound, got %v", err)
+	}
+	for _, id := range []outbox.MessageID{{1}, {0, 0, 0, 0, 0, 0, 0x80, 0, 0x80, 1}} {
+		if _, err := f.Find(f.ctx(), id); !errors.Is(err, outbox.ErrNotFound) {
+			t.Fatalf("want ErrNotFound, got %v", err)
+		}
+	}
+}
+
+// scatter leaves one message in every state.
+func (f *fixture) scatter() {
+	f.t.Helper()
+	ids := f.enqueueN(5)
+	owner, _ := f.claimExactly(5)
+	f.touched(1)(f.Ack(f.ctx(), owner, ids[0]))
+	f.touched(2)(f.Fail(f.ctx(), owner, errors.New("e"), ids[1], ids[2]))
+	f.touched(1)(f.Discard(f.ctx(), outbox.FailedFilter{IDs: ids[2:3]}))
+	f.touched(1)(f.Release(f.ctx(), owner, ids[3]))
+	f.enqueue(outbox.Message{Topic: "later", Due: time.Now().Add(time.Hour)})
+	f.counts(outbox.Counts{Ready: 1, Scheduled: 1, InProgress: 1, Done: 1, Failed: 1, Discarded: 1})
+}
+
+func testList(t *testing.T, e Engine) {
+	f := open(t, e)
+	f.scatter()
+	for _, s := range []outbox.Status{outbox.Ready, outbox.Scheduled, outbox.InProgress, outbox.Done, outbox.Failed, outbox.Discarded} {
+		found, err := f.List(f.ctx(), outbox.ListFilter{Status: &s})
+		if err != nil || len(found) != 1 {
+			t.Fatalf("%v: found %d, %v", s, len(found), err)
+		}
+		if got := found[0].Status; got != s && !(s == outbox.Scheduled && got == outbox.Ready) {
+			t.Fatalf("asked for %v, got %v", s, got)
+		}
+		if none, err := f.List(f.ctx(), outbox.ListFilter{Status: &s, Topic: "nowhere"}); err != nil || len(none) != 0 {
+			t.Fatalf("%v: found %d on another topic, %v", s, len(none), err)
+		}
+	}
+	if all, err := f.List(f.ctx(), outbox.ListFilter{}); err != nil || len(all) != 6 {
+		t.Fatalf("found %d, %v", len(all), err)
+	}
+}
+
+func testListPages(t *testing.T, e Engine) {
+	f := open(t, e)
+	f.enqueueN(25)
+	ready := outbox.Ready
+	var seen, before = 0, outbox.WorkItemID(0)
+	for {
+		page, err := f.List(f.ctx(), outbox.ListFilter{Status: &ready, Before: before, Limit: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(page) == 0 {
+			break
+		}
+		for _, i := range page {
+			if before != 0 && i.WorkItemID >= before {
+				t.Fatal("not in descending order")
+			}
+			before = i.WorkItemID
+			seen++
+		}
+	}
+	if seen != 25 {
+		t.Fatalf("paged through %d of 25", seen)
+	}
+}
+
+// D-26
+func testRedrive(t *testing.T, e Engine) {
+	f := open(t, e)
+	ids := f.enqueueN(4)
+	owner, _ := f.claimExactly(4)
+	f.touched(1)(f.AbandonAfter(f.ctx(), owner, 0, errors.New("first"), ids[0]))
+	again, _ := f.claimExactly(1)
+	f.touched(1)(f.Fail(f.ctx(), again, errors.New("last"), ids[0]))
+	f.touched(1)(f.Fail(f.ctx(), owner, errors.New("e"), ids[1]))
+	f.touched(1)(f.Ack(f.ctx(), owner, ids[2]))
+	f.touched(1)(f.Redrive(f.ctx(), outbox.FailedFilter{IDs: []outbox.WorkItemID{ids[0], ids[2], ids[3], 99999}}))
+	got := f.status(ids[0], outbox.Ready)
+	if got.RetryCount != 0 || got.LastError != "last" || got.Redrives != 1 {
+		t.Fatalf("redriven message is %+v", got)
+	}
+	if _, msgs := f.claimExactly(1); msgs[0].WorkItemID != ids[0] || msgs[0].RetryCount != 0 {
+		t.Fatalf("claimed %+v", msgs[0])
+	}
+	f.counts(outbox.Counts{InProgress: 2, Failed: 1, Done: 1})
+}
+
+// D-26
+func testRedriveWakes(t *testing.T, e Engine) {
+	f := open(t, e, slow())
+	calls := make(chan int, 10)
+	n := 0
+	f.handle("t", func(context.Context, *outbox.Message) error {
+		n++
+		calls <- n
+		return outbox.Permanent(errors.New("no"))
+	})
+	id := f.enqueue(outbox.Message{})
+	f.start()
+	<-calls
+	f.untilStatus(id, outbox.Failed)
+	admin := outbox.New(f.db.Another(t), outbox.Options{})
+	f.touched(1)(admin.Redrive(f.ctx(), outbox.FailedFilter{}))
+	select {
+	case <-calls:
+	case <-time.After(20 * time.Second):
+		t.Fatal("the redriven message was not picked up")
+	}
+}
+
+// D-26
+func testRedriveFiltered(t *testing.T, e Engine) {
+	f := open(t, e)
+	for _, topic := range []string{"a", "a", "a", "b"} {
+		f.enqueue(outbox.Message{Topic: topic})
+	}
+	owner, msgs := f.claimExactly(4)
+	f.touched(4)(f.Fail(f.ctx(), owner, nil, positions(msgs)...))
+	f.touched(2)(f.Redrive(f.ctx(), outbox.FailedFilter{Topic: "a", Limit: 2}))
+	f.touched(0)(f.Redrive(f.ctx(), outbox.FailedFilter{Topic: "c"}))
+	f.touched(0)(f.Redrive(f.ctx(), outbox.FailedFilter{IDs: []outbox.WorkItemID{}}))
+	f.touched(2)(f.Redrive(f.ctx(), outbox.FailedFilter{}))
+	f.counts(outbox.Counts{Ready: 4})
+}
+
+// D-26
+func testDiscard(t *testing.T, e Engine) {
+	f := open(t, e)
+	ids := f.enqueueN(3)
+	owner, _ := f.claimExactly(3)
+	f.touched(2)(f.Fail(f.ctx(), owner, errors.New("e"), ids[0], ids[1]))
+	f.touched(1)(f.Discard(f.ctx(), outbox.FailedFilter{IDs: []outbox.WorkItemID{ids[0], ids[2]}}))
+	f.status(ids[0], outbox.Discarded)
+	f.touched(1)(f.Redrive(f.ctx(), outbox.FailedFilter{}))
+	f.counts(outbox.Counts{Discarded: 1, InProgress: 1, Ready: 1})
+}
+
+// D-25
+func testRetention(t *testing.T, e Engine) {
+	const keep = 200 * time.Millisecond
+	f := open(t, e, outbox.Options{Retention: keep})
+	f.enqueueBatch(2500)
+	owner, msgs := f.claim(1000)
+	f.touched(1000)(f.Ack(f.ctx(), owner, positions(msgs)...))
+	owner, msgs = f.claim(1000)
+	f.touched(1000)(f.Ack(f.ctx(), owner, positions(msgs)...))
+	f.db.Pass(keep + time.Millisecond)
+	f.touched(2000)(f.CleanUp(f.ctx()))
+	f.touched(0)(f.CleanUp(f.ctx()))
+	f.counts(outbox.Counts{Ready: 500})
+	if _, err := f.Get(f.ctx(), msgs[0].WorkItemID); !errors.Is(err, outbox.ErrNotFound) {
+		t.Fatalf("want ErrNotFound, got %v", err)
+	}
+}
+
+// D-25
+func testRetentionKeepsTheRest(t *testing.T, e Engine) {
+	const keep = 200 * time.Millisecond
+	f := open(t, e, outbox.Options{Retention: keep})
+	f.scatter()
+	f.touched(0)(f.CleanUp(f.ctx()))
+	f.db.Pass(keep + time.Millisecond)
+	recent, _ := f.claimExactly(1)
+	_ = recent
+	f.touched(2)(f.CleanUp(f.ctx())) // the done one and the discarded one
+	f.counts(outbox.Counts{Scheduled: 1, InProgress: 2, Failed: 1})
+	var left int
+	f.row("SELECT count(*) FROM "+f.db.Table("outbox_message"), &left)
+	if left != 4 {
+		t.Fatalf("%d messages left, want 4", left)
+	}
+}

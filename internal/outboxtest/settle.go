@@ -1,0 +1,250 @@
+package outboxtest
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/bravellian/pawl/outbox"
+)
+
+func settleTests() map[string]func(*testing.T, Engine) {
+	return map[string]func(*testing.T, Engine){
+		"ack":               testAck,
+		"ack in parts":      testAckInParts,
+		"abandon":           testAbandon,
+		"abandon after":     testAbandonAfter,
+		"backoff grows":     testAbandonBackoff,
+		"fail":              testFail,
+		"release":           testRelease,
+		"other's ids":       testSettleForeign,
+		"odd ids":           testSettleOddIDs,
+		"stale owner":       testSettleStaleOwner,
+		"long error":        testSettleLongError,
+		"due time survives": testRetryKeepsDueTime,
+		"bad arguments":     testSettleBadArguments,
+	}
+}
+
+// OBX-027, OBX-028, OBX-029, OBX-030, D-24
+func testAck(t *testing.T, e Engine) {
+	f := open(t, e, outbox.Options{Worker: "worker-7"})
+	f.enqueueN(3)
+	owner, msgs := f.claimExactly(3)
+	f.touched(2)(f.Ack(f.ctx(), owner, msgs[0].WorkItemID, msgs[2].WorkItemID))
+	for _, i := range []int{0, 2} {
+		got := f.status(msgs[i].WorkItemID, outbox.Done)
+		if !got.IsProcessed() || got.ProcessedBy != "worker-7" || got.ProcessedAt.Before(got.CreatedAt) || got.LockedUntil != nil {
+			t.Fatalf("acked message is %+v", got)
+		}
+	}
+	f.status(msgs[1].WorkItemID, outbox.InProgress)
+	f.counts(outbox.Counts{InProgress: 1, Done: 2})
+}
+
+// OBX-030, OBX-032: parts of a claim in any order; nothing is lost or doubled.
+func testAckInParts(t *testing.T, e Engine) {
+	f := open(t, e)
+	f.enqueueN(20)
+	owner, msgs := f.claimExactly(20)
+	ids := positions(msgs)
+	for _, part := range [][]int{{10}, {3, 4, 5}, {0, 19}, {1, 2, 6, 7}, {8, 9, 11, 12}} {
+		var some []outbox.WorkItemID
+		for _, i := range part {
+			some = append(some, ids[i])
+		}
+		f.touched(int64(len(part)))(f.Ack(f.ctx(), owner, some...))
+	}
+	f.counts(outbox.Counts{Done: 14, InProgress: 6})
+	f.touched(6)(f.Ack(f.ctx(), owner, ids...))
+	f.counts(outbox.Counts{Done: 20})
+}
+
+// OBX-035, OBX-036, OBX-037, OBX-040, OBX-041, OBX-061, OBX-062, D-14, D-16
+func testAbandon(t *testing.T, e Engine) {
+	f := open(t, e)
+	id := f.enqueue(outbox.Message{})
+	owner, _ := f.claimExactly(1)
+	before := f.get(id)
+	f.touched(1)(f.Abandon(f.ctx(), owner, errors.New("smtp down"), id))
+	got := f.status(id, outbox.Ready)
+	delay := got.NextAttemptAt.Sub(before.CreatedAt)
+	if got.RetryCount != 1 || got.LockedUntil != nil || got.OwnerToken != nil || got.LastError != "smtp down" || delay < time.Second || delay > time.Minute {
+		t.Fatalf("abandoned message is %+v, delay %v", got, delay)
+	}
+	f.claimExactly(0)
+	f.db.Pass(1100 * time.Millisecond)
+	if _, msgs := f.claimExactly(1); msgs[0].RetryCount != 1 {
+		t.Fatalf("delivered with retry count %d", msgs[0].RetryCount)
+	}
+}
+
+// D-16
+func testAbandonAfter(t *testing.T, e Engine) {
+	f := open(t, e)
+	id := f.enqueue(outbox.Message{})
+	for attempt := range 3 {
+		owner, _ := f.claimExactly(1)
+		f.touched(1)(f.AbandonAfter(f.ctx(), owner, 0, nil, id))
+		if got := f.get(id); got.RetryCount != attempt+1 || got.LastError != "" {
+			t.Fatalf("after %d attempts: %+v", attempt+1, got)
+		}
+	}
+	owner, _ := f.claimExactly(1)
+	f.touched(1)(f.AbandonAfter(f.ctx(), owner, time.Hour, errors.New("later"), id))
+	f.counts(outbox.Counts{Scheduled: 1})
+}
+
+// OBX-037, OBX-062, D-14
+func testAbandonBackoff(t *testing.T, e Engine) {
+	f := open(t, e)
+	id := f.enqueue(outbox.Message{})
+	for retry := range 9 {
+		owner, _ := f.claimExactly(1)
+		if retry > 0 { // only the delay after this many retries is of interest
+			f.touched(1)(f.Abandon(f.ctx(), owner, nil, id))
+			got := f.get(id)
+			var now time.Time
+			f.clock(&now)
+			want := outbox.Backoff(retry + 1)
+			if left := got.NextAttemptAt.Sub(now); left > want || left < want-5*time.Second {
+				t.Fatalf("after %d retries the delay is %v, want %v", retry, left, want)
+			}
+			return
+		}
+		f.touched(1)(f.AbandonAfter(f.ctx(), owner, 0, nil, id))
+	}
+}
+
+// clock reads the database's clock off a new message.
+func (f *fixture) clock(now *time.Time) {
+	f.t.Helper()
+	id, err := f.Enqueue(f.ctx(), outbox.Message{Topic: "clock", Queue: "clock"})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	*now = f.find(id).CreatedAt
+}
+
+// OBX-042, OBX-043, OBX-048
+func testFail(t *testing.T, e Engine) {
+	f := open(t, e)
+	f.enqueueN(3)
+	owner, msgs := f.claimExactly(3)
+	f.touched(1)(f.Fail(f.ctx(), owner, errors.New("no such customer"), msgs[1].WorkItemID))
+	got := f.status(msgs[1].WorkItemID, outbox.Failed)
+	if got.LastError != "no such customer" || got.LockedUntil != nil || got.IsProcessed() {
+		t.Fatalf("failed message is %+v", got)
+	}
+	f.touched(0)(f.Ack(f.ctx(), owner, msgs[1].WorkItemID))
+	f.counts(outbox.Counts{InProgress: 2, Failed: 1})
+}
+
+// D-16
+func testRelease(t *testing.T, e Engine) {
+	f := open(t, e)
+	ids := f.enqueueN(3)
+	owner, _ := f.claimExactly(3)
+	f.touched(2)(f.Release(f.ctx(), owner, ids[0], ids[2]))
+	if got := f.status(ids[0], outbox.Ready); got.RetryCount != 0 {
+		t.Fatalf("releasing counted an attempt: %+v", got)
+	}
+	if _, msgs := f.claimExactly(2); !slices.Equal(positions(msgs), []outbox.WorkItemID{ids[0], ids[2]}) {
+		t.Fatalf("claimed %v", positions(msgs))
+	}
+}
+
+// OBX-030, OBX-031, OBX-038, OBX-039, OBX-044, OBX-045, D-13, D-23
+func testSettleForeign(t *testing.T, e Engine) {
+	f := open(t, e)
+	mine, theirs := f.enqueueN(2), []outbox.WorkItemID(nil)
+	owner, _ := f.claimExactly(2)
+	theirs = f.enqueueN(2)
+	f.claimExactly(2)
+	stranger := outbox.NewOwnerToken()
+	all := append(slices.Clone(mine), theirs...)
+	f.touched(0)(f.Ack(f.ctx(), stranger, all...))
+	f.touched(0)(f.Abandon(f.ctx(), stranger, nil, all...))
+	f.touched(0)(f.Fail(f.ctx(), stranger, nil, all...))
+	f.touched(0)(f.Release(f.ctx(), stranger, all...))
+	f.touched(0)(f.Extend(f.ctx(), stranger, lease, all...))
+	f.counts(outbox.Counts{InProgress: 4})
+	f.touched(2)(f.Ack(f.ctx(), owner, all...))
+	f.counts(outbox.Counts{InProgress: 2, Done: 2})
+}
+
+// OBX-031, OBX-039, OBX-045, D-23
+func testSettleOddIDs(t *testing.T, e Engine) {
+	f := open(t, e)
+	ids := f.enqueueN(4)
+	owner, _ := f.claimExactly(4)
+	f.touched(0)(f.Ack(f.ctx(), owner))
+	f.touched(0)(f.Ack(f.ctx(), owner, 0, -5, 1<<60))
+	f.touched(1)(f.Ack(f.ctx(), owner, ids[0], ids[0], ids[0], 1<<60))
+	f.touched(1)(f.Abandon(f.ctx(), owner, nil, ids[1], ids[0], ids[1]))
+	f.touched(1)(f.Fail(f.ctx(), owner, nil, ids[2], ids[1], 7, ids[2]))
+	f.touched(1)(f.Extend(f.ctx(), owner, lease, ids...))
+	f.touched(1)(f.Release(f.ctx(), owner, ids...))
+	f.counts(outbox.Counts{Done: 1, Scheduled: 1, Failed: 1, Ready: 1})
+}
+
+// D-13: the same process with a former token is a stranger.
+func testSettleStaleOwner(t *testing.T, e Engine) {
+	f := open(t, e)
+	id := f.enqueue(outbox.Message{})
+	stale := outbox.NewOwnerToken()
+	if msgs, err := f.Claim(f.ctx(), stale, 30*time.Millisecond, 1); err != nil || len(msgs) != 1 {
+		t.Fatal(len(msgs), err)
+	}
+	f.db.Pass(50 * time.Millisecond)
+	owner, _ := f.claimExactly(1)
+	f.touched(0)(f.Ack(f.ctx(), stale, id))
+	f.touched(0)(f.Abandon(f.ctx(), stale, nil, id))
+	f.touched(0)(f.Fail(f.ctx(), stale, nil, id))
+	f.touched(0)(f.Release(f.ctx(), stale, id))
+	f.touched(0)(f.Extend(f.ctx(), stale, lease, id))
+	if got := f.status(id, outbox.InProgress); *got.OwnerToken != owner {
+		t.Fatalf("the stale owner changed it: %+v", got)
+	}
+	f.touched(1)(f.Ack(f.ctx(), owner, id))
+}
+
+// D-7
+func testSettleLongError(t *testing.T, e Engine) {
+	f := open(t, e)
+	ids := f.enqueueN(2)
+	owner, _ := f.claimExactly(2)
+	f.touched(1)(f.Fail(f.ctx(), owner, errors.New(strings.Repeat("日", 2000)), ids[0]))
+	f.touched(1)(f.Abandon(f.ctx(), owner, errors.New("bad \xff\x00 bytes"), ids[1]))
+	if got := f.get(ids[0]).LastError; len(got) > 2048 || len(got) < 2040 || !utf8.ValidString(got) {
+		t.Fatalf("kept %d bytes, valid %v", len(got), utf8.ValidString(got))
+	}
+	if got := f.get(ids[1]).LastError; !utf8.ValidString(got) || !strings.HasPrefix(got, "bad ") {
+		t.Fatalf("kept %q", got)
+	}
+}
+
+// D-11
+func testRetryKeepsDueTime(t *testing.T, e Engine) {
+	f := open(t, e)
+	due := time.Now().Add(-time.Hour).Truncate(time.Microsecond).UTC()
+	id := f.enqueue(outbox.Message{Due: due})
+	owner, _ := f.claimExactly(1)
+	f.touched(1)(f.AbandonAfter(f.ctx(), owner, time.Hour, nil, id))
+	if got := f.get(id); !got.Due.Equal(due) || !got.NextAttemptAt.After(due.Add(time.Hour)) {
+		t.Fatalf("due %v, next attempt %v", got.Due, got.NextAttemptAt)
+	}
+}
+
+func testSettleBadArguments(t *testing.T, e Engine) {
+	f := open(t, e)
+	if _, err := f.AbandonAfter(f.ctx(), outbox.NewOwnerToken(), -time.Second, nil, 1); !errors.Is(err, outbox.ErrInvalid) {
+		t.Fatalf("a negative delay: %v", err)
+	}
+	if _, err := f.Extend(f.ctx(), outbox.NewOwnerToken(), 0, 1); !errors.Is(err, outbox.ErrInvalid) {
+		t.Fatalf("no lease: %v", err)
+	}
+}

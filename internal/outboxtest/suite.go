@@ -1,0 +1,229 @@
+// Package outboxtest is the conformance suite of the outbox: what every engine
+// has to do, whichever it is. The tests of package outbox run it on each.
+package outboxtest
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// Engine gives the suite databases of one engine.
+type Engine struct {
+	Name string
+	// Open returns a fresh, migrated database that is closed with the test.
+	Open func(t testing.TB) Database
+}
+
+// Database is one database under test.
+type Database struct {
+	engine.DB
+	// SQL is a pool over the same database for the test's own statements.
+	SQL *sql.DB
+	// Table returns the qualified name of one of pawl's tables or views.
+	Table func(name string) string
+	// Another opens the same database again, as another process would.
+	Another func(t testing.TB) engine.DB
+	// Pass lets the database's clock pass d.
+	Pass func(d time.Duration)
+}
+
+// Run runs the whole suite.
+func Run(t *testing.T, e Engine) {
+	groups := map[string]map[string]func(*testing.T, Engine){
+		"enqueue": enqueueTests(), "claim": claimTests(), "settle": settleTests(), "lease": leaseTests(),
+		"run": runTests(), "manage": manageTests(), "log": logTests(), "sql": sqlTests(),
+	}
+	for group, tests := range groups {
+		for name, test := range tests {
+			t.Run(group+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				test(t, e)
+			})
+		}
+	}
+}
+
+// fixture is an outbox on a fresh database.
+type fixture struct {
+	*outbox.Outbox
+	t  *testing.T
+	db Database
+}
+
+func open(t *testing.T, e Engine, opts ...outbox.Options) *fixture {
+	t.Helper()
+	var o outbox.Options
+	if len(opts) > 0 {
+		o = opts[0]
+	}
+	db := e.Open(t)
+	return &fixture{Outbox: outbox.New(db, o), t: t, db: db}
+}
+
+const lease = time.Minute
+
+func (f *fixture) ctx() context.Context { return f.t.Context() }
+
+// enqueue stores one message and returns its position.
+func (f *fixture) enqueue(m outbox.Message) outbox.WorkItemID {
+	f.t.Helper()
+	if m.Topic == "" {
+		m.Topic = "t"
+	}
+	id, err := f.Enqueue(f.ctx(), m)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return f.find(id).WorkItemID
+}
+
+// enqueueN stores n messages and returns their positions in order.
+func (f *fixture) enqueueN(n int) []outbox.WorkItemID {
+	f.t.Helper()
+	msgs := make([]outbox.Message, n)
+	for i := range msgs {
+		msgs[i] = outbox.Message{Topic: "t", Payload: fmt.Append(nil, i)}
+	}
+	ids, err := f.EnqueueBatch(f.ctx(), msgs)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	items := make([]outbox.WorkItemID, n)
+	for i, id := range ids {
+		items[i] = f.find(id).WorkItemID
+	}
+	return items
+}
+
+func (f *fixture) find(id outbox.MessageID) *outbox.Info {
+	f.t.Helper()
+	info, err := f.Find(f.ctx(), id)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return info
+}
+
+func (f *fixture) get(id outbox.WorkItemID) *outbox.Info {
+	f.t.Helper()
+	info, err := f.Get(f.ctx(), id)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return info
+}
+
+func (f *fixture) status(id outbox.WorkItemID, want outbox.Status) *outbox.Info {
+	f.t.Helper()
+	info := f.get(id)
+	if info.Status != want {
+		f.t.Fatalf("message %d is %v, want %v", id, info.Status, want)
+	}
+	return info
+}
+
+// claim claims up to n messages under a fresh token.
+func (f *fixture) claim(n int) (outbox.OwnerToken, []*outbox.Message) {
+	f.t.Helper()
+	owner := outbox.NewOwnerToken()
+	msgs, err := f.Claim(f.ctx(), owner, lease, n)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return owner, msgs
+}
+
+// claimExactly claims and insists on how many there are.
+func (f *fixture) claimExactly(n int) (outbox.OwnerToken, []*outbox.Message) {
+	f.t.Helper()
+	owner, msgs := f.claim(max(n, 1))
+	if len(msgs) != n {
+		f.t.Fatalf("claimed %d messages, want %d", len(msgs), n)
+	}
+	return owner, msgs
+}
+
+func positions(msgs []*outbox.Message) []outbox.WorkItemID {
+	ids := make([]outbox.WorkItemID, len(msgs))
+	for i, m := range msgs {
+		ids[i] = m.WorkItemID
+	}
+	return ids
+}
+
+// touched insists on what a settling call reported.
+func (f *fixture) touched(want int64) func(int64, error) {
+	return func(n int64, err error) {
+		f.t.Helper()
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		if n != want {
+			f.t.Fatalf("touched %d messages, want %d", n, want)
+		}
+	}
+}
+
+func (f *fixture) counts(want outbox.Counts) {
+	f.t.Helper()
+	got, err := f.Count(f.ctx())
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if got != want {
+		f.t.Fatalf("counts are %+v, want %+v", got, want)
+	}
+}
+
+// refused insists on an *outbox.InvalidError that names the field, and on
+// nothing having been stored.
+func (f *fixture) refused(field string) func(any, error) {
+	return func(_ any, err error) {
+		f.t.Helper()
+		var invalid *outbox.InvalidError
+		if !errors.As(err, &invalid) || !errors.Is(err, outbox.ErrInvalid) {
+			f.t.Fatalf("want an invalid %s, got %v", field, err)
+		}
+		if invalid.Field != field || !strings.Contains(err.Error(), field) {
+			f.t.Fatalf("the error names %q, want %q: %v", invalid.Field, field, err)
+		}
+		f.counts(outbox.Counts{})
+	}
+}
+
+// begin opens a caller's transaction.
+func (f *fixture) begin() *sql.Tx {
+	f.t.Helper()
+	tx, err := f.db.SQL.BeginTx(f.ctx(), nil)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return tx
+}
+
+// row reads one value through SQL.
+func (f *fixture) row(query string, dest ...any) {
+	f.t.Helper()
+	if err := f.db.SQL.QueryRowContext(f.ctx(), query).Scan(dest...); err != nil {
+		f.t.Fatalf("%s: %v", query, err)
+	}
+}
+
+// until waits for a condition that other goroutines bring about.
+func until(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !ok(); {
+		if time.Now().After(deadline) {
+			t.Fatalf("timed out waiting until %s", what)
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}
