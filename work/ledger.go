@@ -117,7 +117,7 @@ func (l *ledger[M]) collect(s *Settlement, now time.Time, all bool) {
 	defer l.mu.Unlock()
 	l.signalled = false
 	for c := range l.claims {
-		if len(c.done) == 0 || !(all || c.open == 0 || now.Sub(c.first) >= l.linger) {
+		if len(c.done) == 0 || !(all || now.Sub(c.first) >= l.patienceLocked(c)) {
 			continue
 		}
 		for _, r := range c.done {
@@ -130,6 +130,23 @@ func (l *ledger[M]) collect(s *Settlement, now time.Time, all bool) {
 		}
 		c.done = c.done[:0]
 	}
+}
+
+// patience is how many lingers a result waits for a claim that will soon be
+// complete.
+const patience = 10
+
+// patienceLocked is how long the first result of a claim may wait for the
+// others: not at all if there are none, long if they are about to come.
+func (l *ledger[M]) patienceLocked(c *claim) time.Duration {
+	if c.open == 0 {
+		return 0
+	}
+	long := patience * l.linger
+	if float64(c.open) < l.rate*long.Seconds() {
+		return long
+	}
+	return l.linger
 }
 
 // add files a result under what it asks for. A dropped one asks for nothing.
@@ -175,10 +192,7 @@ func (l *ledger[M]) nextFlush() (at time.Time, ok bool) {
 		if len(c.done) == 0 {
 			continue
 		}
-		due := c.first.Add(l.linger)
-		if c.open == 0 {
-			due = c.first
-		}
+		due := c.first.Add(l.patienceLocked(c))
 		if !ok || due.Before(at) {
 			at, ok = due, true
 		}
