@@ -16,7 +16,7 @@ type Names struct {
 	Prefix string
 }
 
-// ErrName: a schema name or prefix is not a plain identifier.
+// ErrName says that a schema name or prefix is not a plain identifier.
 var ErrName = errors.New("invalid name")
 
 // PostgreSQL cuts identifiers at 63 bytes; the longest name pawl adds to a

@@ -40,7 +40,7 @@ func Pause(ctx context.Context, d time.Duration) error {
 // Jitter spreads d by ± share, so that processes which fail together do not
 // return together.
 func Jitter(d time.Duration, share float64) time.Duration {
-	return d + time.Duration((rand.Float64()*2-1)*share*float64(d)) //nolint:gosec // spreading load needs no secrecy
+	return d + time.Duration((rand.Float64()*2-1)*share*float64(d))
 }
 
 // Grace is how long work that is under way may go on after its caller's

@@ -67,7 +67,7 @@ type HandlerOptions struct {
 	Timeout time.Duration
 }
 
-// ErrDuplicateHandler: two handlers were registered for one topic.
+// ErrDuplicateHandler says that two handlers were registered for one topic.
 var ErrDuplicateHandler = errors.New("duplicate handler")
 
 // registry knows the handlers by topic.

@@ -67,11 +67,11 @@ const (
 )
 
 // newTag returns the random bits by which this process knows its own ids.
-func newTag() uint32 { return rand.Uint32() >> (32 - tagBits) } //nolint:gosec // must differ, not be secret
+func newTag() uint32 { return rand.Uint32() >> (32 - tagBits) }
 
 func makeMessageID(now time.Time, tag uint32, position int64) (id MessageID) {
-	binary.BigEndian.PutUint64(id[:8], uint64(now.UnixMilli())<<16|0x8000|uint64(tag>>14))                                         //nolint:gosec // bit fields
-	binary.BigEndian.PutUint64(id[8:], 0x8000<<positionBits|uint64(tag&0x3fff)<<positionBits|uint64(position&(1<<positionBits-1))) //nolint:gosec // bit fields
+	binary.BigEndian.PutUint64(id[:8], uint64(now.UnixMilli())<<16|0x8000|uint64(tag>>14))
+	binary.BigEndian.PutUint64(id[8:], 0x8000<<positionBits|uint64(tag&0x3fff)<<positionBits|uint64(position&(1<<positionBits-1)))
 	return id
 }
 
@@ -82,13 +82,13 @@ func (id MessageID) position() (position int64, tag uint32, ok bool) {
 	if hi>>12&0xf != 8 || lo>>62 != 2 {
 		return 0, 0, false
 	}
-	tag = uint32(hi&0xfff)<<14 | uint32(lo>>positionBits&0x3fff) //nolint:gosec // 26 bits
-	return int64(lo & (1<<positionBits - 1)), tag, true          //nolint:gosec // 48 bits
+	tag = uint32(hi&0xfff)<<14 | uint32(lo>>positionBits&0x3fff)
+	return int64(lo & (1<<positionBits - 1)), tag, true
 }
 
 // laneID is the number under which a queue at one priority is known, the same
 // as outbox_lane_id computes in SQL.
 func laneID(queue string, priority int) int64 {
-	sum := md5.Sum([]byte(queue + "/" + strconv.Itoa(priority))) //nolint:gosec // see above
-	return int64(binary.BigEndian.Uint64(sum[:8]))               //nolint:gosec // a hash
+	sum := md5.Sum([]byte(queue + "/" + strconv.Itoa(priority)))
+	return int64(binary.BigEndian.Uint64(sum[:8]))
 }

@@ -49,7 +49,7 @@ type Info struct {
 // IsProcessed reports whether the message was handled.
 func (i *Info) IsProcessed() bool { return i.Status == Done }
 
-// ErrNotFound: there is no such message, or it was cleaned up.
+// ErrNotFound says that there is no such message, or it was cleaned up.
 var ErrNotFound = errors.New("message not found")
 
 // Get returns the message at a position, or ErrNotFound.

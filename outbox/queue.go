@@ -25,19 +25,9 @@ func (o *Outbox) ClaimFrom(ctx context.Context, queue string, owner OwnerToken, 
 	if err := checkClaim(queue, owner, lease, n); err != nil {
 		return nil, err
 	}
-	n = min(n, work.MaxBatch)
-	msgs, err := o.claim(ctx, nil, queue, owner, lease, n)
-	if err != nil || len(msgs) == n {
-		return msgs, err
-	}
-	if reaped, err := o.ReapExpired(ctx); err != nil || reaped == 0 {
-		return msgs, nil // what was claimed counts, whatever became of the rest
-	}
-	more, err := o.claim(ctx, nil, queue, owner, lease, n-len(msgs))
-	if err != nil {
-		return msgs, nil
-	}
-	return append(msgs, more...), nil
+	// Expired leases come back in the same transaction (OBX-097).
+	reap := engine.Count("outbox/reap", reapRuns)
+	return o.claim(ctx, []*engine.Call{reap}, queue, owner, lease, min(n, work.MaxBatch))
 }
 
 func checkClaim(queue string, owner OwnerToken, lease time.Duration, n int) error {

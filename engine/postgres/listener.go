@@ -50,7 +50,7 @@ type attempt struct {
 }
 
 func newListener(db *DB) *listener {
-	sum := md5.Sum([]byte(db.names.Render("pawl.outbox_wake"))) //nolint:gosec // see above
+	sum := md5.Sum([]byte(db.names.Render("pawl.outbox_wake")))
 	return &listener{db: db, channel: "pawl_" + hex.EncodeToString(sum[:])[:16], tries: make(chan attempt, 64)}
 }
 
@@ -141,7 +141,7 @@ func (l *listener) connection(ctx context.Context) error {
 func (l *listener) test(ctx context.Context, conn *pgx.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, selfTest)
 	defer cancel()
-	nonce := fmt.Sprintf("%s%x", testMark, rand.Uint64()) //nolint:gosec // only has to differ
+	nonce := fmt.Sprintf("%s%x", testMark, rand.Uint64())
 	if _, err := l.db.pool.Exec(ctx, "SELECT pg_notify($1, $2)", l.channel, nonce); err != nil {
 		return err
 	}

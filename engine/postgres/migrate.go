@@ -33,7 +33,7 @@ func (db *DB) Migrate(ctx context.Context) error {
 			return err
 		}
 		defer conn.Release()
-		return wrap("migrate", pgx.BeginTxFunc(ctx, conn, isolation, func(tx pgx.Tx) error { return db.migrate(ctx, tx) }), engine.ErrCommitUnknown)
+		return wrap("migrate", pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error { return db.migrate(ctx, tx) }), engine.ErrCommitUnknown)
 	})
 }
 

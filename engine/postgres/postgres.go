@@ -16,7 +16,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/bravellian/pawl/engine"
@@ -176,6 +175,3 @@ func queryRow(ctx context.Context, pool *pgxpool.Pool, tx engine.Tx, query strin
 	}
 	return pool.QueryRow(ctx, query)
 }
-
-// isolation is what pawl's own explicit transactions ask for; see New.
-var isolation = pgx.TxOptions{IsoLevel: pgx.ReadCommitted}

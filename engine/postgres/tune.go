@@ -20,8 +20,6 @@ const (
 	markEvery = time.Second
 )
 
-var negInfinity = pgtype.Timestamptz{InfinityModifier: pgtype.NegativeInfinity, Valid: true}
-
 // tuner remembers what the last claims of one queue saw.
 type tuner struct {
 	mu       sync.Mutex
@@ -56,7 +54,7 @@ func (t *tuner) hint(want int, now time.Time) (rows int, from any, full bool) {
 	rows = int(float64(want)/t.perRow) + 1
 	if t.mark.IsZero() || now.Sub(t.lastFull) >= markEvery {
 		t.lastFull = now
-		return rows, negInfinity, true
+		return rows, pgtype.Timestamptz{InfinityModifier: pgtype.NegativeInfinity, Valid: true}, true
 	}
 	return rows, t.mark.Add(-markMargin), false
 }

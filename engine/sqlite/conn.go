@@ -110,7 +110,7 @@ func beginImmediate(ctx context.Context, c driver.ExecerContext) error {
 		if err == nil || !errors.Is(classify(err), engine.ErrBusy) {
 			return err
 		}
-		pause := 200*time.Microsecond + rand.N(1800*time.Microsecond) //nolint:gosec // spreading load needs no secrecy
+		pause := 200*time.Microsecond + rand.N(1800*time.Microsecond)
 		if engine.Pause(ctx, pause) != nil {
 			return errors.Join(err, ctx.Err())
 		}

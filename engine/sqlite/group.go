@@ -26,23 +26,30 @@ func idle(op string) string {
 // share: one fsync for all (group commit). Each job of the group still stands
 // or falls alone.
 func (db *DB) Do(ctx context.Context, calls ...*engine.Call) error {
-	if len(calls) == 1 && idle(calls[0].Op) != "" {
-		busy, err := db.probe(ctx, calls[0])
-		if err != nil || !busy {
-			return err
-		}
+	busy, err := db.anyBusy(ctx, calls)
+	if err != nil || !busy {
+		return err
 	}
 	return db.group.Do(ctx, &job{calls})
 }
 
-// probe reports whether a call would find anything to do.
-func (db *DB) probe(ctx context.Context, c *engine.Call) (busy bool, err error) {
-	look := &engine.Call{Op: idle(c.Op), Each: func(engine.Row) error { busy = true; return nil }}
-	if c.Op == "outbox/claim" {
-		look.Args = c.Args[:1]
+// anyBusy reports whether some of the calls would find anything to do.
+func (db *DB) anyBusy(ctx context.Context, calls []*engine.Call) (busy bool, err error) {
+	for _, c := range calls {
+		if idle(c.Op) == "" {
+			return true, nil
+		}
 	}
-	err = db.Read(ctx, look)
-	return busy, err
+	for _, c := range calls {
+		look := &engine.Call{Op: idle(c.Op), Each: func(engine.Row) error { busy = true; return nil }}
+		if c.Op == "outbox/claim" {
+			look.Args = c.Args[:1]
+		}
+		if err := db.Read(ctx, look); err != nil || busy {
+			return busy, err
+		}
+	}
+	return false, nil
 }
 
 // commitGroup runs a group of jobs in one immediate transaction.

@@ -66,7 +66,6 @@ type session struct {
 	dc    dbConn
 	stmts map[string]driver.Stmt
 	args  []driver.NamedValue
-	vals  []driver.Value
 }
 
 type dbConn interface {

@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// ErrUnderWay: the caller's context ended while its item was already being
+// ErrUnderWay says that the caller's context ended while its item was already being
 // carried; its outcome is unknown.
 var ErrUnderWay = errors.New("cancelled while under way")
 
