@@ -8,14 +8,18 @@ import (
 	"github.com/bravellian/pawl/engine"
 )
 
-// How often an idle worker looks for other processes' commits: PRAGMA
-// data_version costs 3 µs, so a look per millisecond is a third of a percent
-// of a core. After a quiet second the looks become rarer.
-const (
-	eager = time.Millisecond
-	calm  = 5 * time.Millisecond
-	quiet = time.Second
-)
+// look is how long to wait between looks for other processes' commits, after
+// so much quiet. PRAGMA data_version costs 3 µs, so a look per millisecond is a
+// third of a percent of a core: too much for a process that waits all night.
+func look(quiet time.Duration) time.Duration {
+	switch {
+	case quiet < time.Second:
+		return time.Millisecond
+	case quiet < time.Minute:
+		return 5 * time.Millisecond
+	}
+	return 20 * time.Millisecond
+}
 
 // watcher looks for commits of any connection, for all sleepers of a DB. It
 // looks only while someone sleeps, on the sleeper's own goroutine.
@@ -54,11 +58,12 @@ type sleeper struct {
 	bell    chan struct{}
 	version int64
 	armed   bool
+	news    time.Time // when something last came
 }
 
 // Sleeper returns a sleeper for one queue.
 func (db *DB) Sleeper(queue string) engine.Sleeper {
-	return &sleeper{db: db, queue: queue, bell: db.bell.Listen(queue)}
+	return &sleeper{db: db, queue: queue, bell: db.bell.Listen(queue), news: time.Now()}
 }
 
 // Arm notes the state of the file. Our own commits change it too, so there is
@@ -70,31 +75,30 @@ func (s *sleeper) Arm(ctx context.Context) (again bool, err error) {
 
 func (s *sleeper) Disarm() {}
 
+// Sleep looks for commits until there is one, d is over, or ctx ends.
 func (s *sleeper) Sleep(ctx context.Context, d time.Duration) bool {
 	deadline := time.NewTimer(d)
 	defer deadline.Stop()
-	look := time.NewTicker(eager)
-	defer look.Stop()
-	for since := time.Now(); ; {
+	next := time.NewTimer(look(time.Since(s.news)))
+	defer next.Stop()
+	for {
 		select {
 		case <-ctx.Done():
 			return false
 		case <-deadline.C:
 			return false
 		case <-s.bell:
+			s.news = time.Now()
 			return true
-		case <-look.C:
-			if !s.armed {
-				continue
-			}
-			if v, ok := s.db.watch.version(ctx); !ok || v != s.version {
+		case <-next.C:
+			if v, ok := s.db.watch.version(ctx); s.armed && (!ok || v != s.version) {
+				s.news = time.Now()
 				return true
 			}
-			if time.Since(since) > quiet {
-				look.Reset(calm)
-			}
+			next.Reset(look(time.Since(s.news)))
 		}
 	}
 }
 
+// Close ends the sleeper's listening.
 func (s *sleeper) Close() { s.db.bell.Leave(s.queue, s.bell) }
