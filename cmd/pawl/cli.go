@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strings"
+	"sync"
+
+	"github.com/alecthomas/kong"
+)
+
+// Exit codes. They are part of the interface; see the help text.
+const (
+	exitOK      = 0
+	exitFailure = 1
+	exitUsage   = 2
+)
+
+const description = `Durable work on SQLite or PostgreSQL: messages that are enqueued in a
+transaction and delivered at least once.
+
+Exit codes: 0 success, 1 failure, 2 wrong usage.
+
+Examples:
+
+    printf '%s\n' '{"n":1}' '{"n":2}' | pawl enqueue --topic mail
+    pawl work --topic mail --exec ./send-mail.sh
+    pawl ls --failed
+    pawl retry --all --topic mail
+    pawl --db postgres://app@db.example/shop ls --counts
+    pawl demo`
+
+// app is one run of the program.
+type app struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+
+	mu      sync.Mutex
+	onAbort func()
+}
+
+// cli is the command line's grammar.
+type cli struct {
+	options
+
+	Version kong.VersionFlag `help:"Print the version."`
+
+	Migrate    migrateCmd    `cmd:"" help:"Create pawl's tables, or bring them up to date."`
+	Enqueue    enqueueCmd    `cmd:"" help:"Enqueue messages from standard input or a file."`
+	Work       workCmd       `cmd:"" help:"Run a command for every message."`
+	Ls         lsCmd         `cmd:"" aliases:"list" help:"List messages, newest first."`
+	Show       showCmd       `cmd:"" help:"Show a message with its payload."`
+	Retry      retryCmd      `cmd:"" help:"Give failed messages a fresh start."`
+	Discard    discardCmd    `cmd:"" help:"Give failed messages up."`
+	Demo       demoCmd       `cmd:"" help:"Run an order service, kill one of its workers, and count what was lost."`
+	DemoWorker demoWorkerCmd `cmd:"" hidden:""`
+}
+
+// options hold for all commands.
+type options struct {
+	DB     string `name:"db" default:"sqlite:pawl.db" placeholder:"URL" help:"Database: sqlite:PATH or postgres://USER@HOST/DATABASE. Default: ${default}."`
+	Schema string `placeholder:"NAME" help:"Schema of pawl's tables in PostgreSQL. Default: pawl."`
+	Prefix string `placeholder:"TEXT" help:"Prefix of pawl's table names."`
+	JSON   bool   `name:"json" help:"Print JSON, one object a line."`
+}
+
+// run parses and executes a command line and returns the exit code.
+func (a *app) run(ctx context.Context, args []string) int {
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	var c cli
+	answered := false // by --help or --version
+	parser, err := kong.New(&c,
+		kong.Name("pawl"), kong.Description(description), kong.UsageOnError(),
+		kong.Writers(a.stdout, a.stderr), kong.Exit(func(int) { answered = true }),
+		kong.Vars{"version": version()}, kong.PostBuild(environment),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(a, &c.options),
+	)
+	if err != nil {
+		return a.complain(err, "", "")
+	}
+	parsed, err := parser.Parse(args)
+	switch {
+	case answered:
+		return exitOK
+	case err != nil:
+		return a.complain(usage("%w", err), commandOf(err), c.DB)
+	}
+	if err := parsed.Run(); err != nil {
+		return a.complain(err, parsed.Command(), c.DB)
+	}
+	return exitOK
+}
+
+// commandOf is the command that a line with a mistake got to.
+func commandOf(err error) string {
+	var parse *kong.ParseError
+	if errors.As(err, &parse) && parse.Context != nil {
+		return parse.Context.Command()
+	}
+	return ""
+}
+
+// environment gives every option a variable: PAWL_DB for one of all commands,
+// PAWL_WORK_LEASE for one of a command. The command's name keeps them apart
+// from the variables by which "work" hands a message's fields to its command,
+// which may well enqueue the next message.
+func environment(k *kong.Kong) error {
+	nameVariables(k.Model.Node, "PAWL")
+	for _, command := range k.Model.Children {
+		nameVariables(command, "PAWL_"+screaming(command.Name))
+	}
+	return nil
+}
+
+func nameVariables(node *kong.Node, prefix string) {
+	for _, flag := range node.Flags {
+		if flag.Name == "help" || flag.Name == "version" || flag.Hidden {
+			continue
+		}
+		flag.Envs = []string{prefix + "_" + screaming(flag.Name)}
+		flag.Tag.Envs = flag.Envs
+	}
+}
+
+func screaming(s string) string { return strings.ToUpper(strings.ReplaceAll(s, "-", "_")) }
+
+// version is the module's, or the commit the program was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "pawl, unknown version"
+	}
+	text := "pawl " + info.Main.Version
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && !strings.Contains(text, s.Value[:min(12, len(s.Value))]) {
+			text += " " + s.Value
+		}
+	}
+	return fmt.Sprintf("%s %s", text, info.GoVersion)
+}
+
+// beforeAbort says what an exit that waits for nothing must still do.
+func (a *app) beforeAbort(f func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.onAbort = f
+}
+
+func (a *app) abort() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.onAbort != nil {
+		a.onAbort()
+	}
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/bravellian/pawl/cmd/pawl/internal/target"
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/sqlite"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// reachTimeout is how long to wait for a database's first answer: a person is
+// waiting as well.
+const reachTimeout = 10 * time.Second
+
+// store is the opened database of one command.
+type store struct {
+	engine.DB
+	name string // without the password
+}
+
+// opening says how a command wants its database.
+type opening struct {
+	make    bool // a SQLite file and its tables, if missing
+	migrate bool // the schema, whatever the engine
+	target.Options
+}
+
+// open opens the database that --db names and makes sure that its schema is
+// the one this build needs.
+func (g *options) open(ctx context.Context, o opening) (*store, error) {
+	t, err := g.target()
+	if err != nil {
+		return nil, err
+	}
+	if !o.make && !t.Exists() {
+		return nil, fmt.Errorf("%s does not exist: enqueue something first, or name another with --db", t)
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	db, err := t.Open(o.Options)
+	if err != nil {
+		return nil, &databaseError{t.String(), err}
+	}
+	s := &store{db, t.String()}
+	if err := s.prepare(ctx, o); err != nil {
+		return nil, errors.Join(s.failed(err), db.Close())
+	}
+	return s, nil
+}
+
+func (g *options) target() (target.Target, error) {
+	t, err := target.Parse(g.DB, engine.Names{Schema: g.Schema, Prefix: g.Prefix})
+	if err != nil {
+		return t, usage("%w", err)
+	}
+	return t, nil
+}
+
+// failed says of which database an error is.
+func (s *store) failed(err error) error {
+	var mistake *usageError
+	if err == nil || errors.As(err, &mistake) || errors.Is(err, outbox.ErrInvalid) || errors.Is(err, outbox.ErrNotFound) {
+		return err
+	}
+	return &databaseError{s.name, err}
+}
+
+func (s *store) prepare(ctx context.Context, o opening) error {
+	if o.migrate {
+		return s.Migrate(ctx)
+	}
+	err := s.check(ctx)
+	if !o.make || !errors.Is(err, engine.ErrSchemaMissing) {
+		return err
+	}
+	lite, ok := s.DB.(*sqlite.DB)
+	if !ok {
+		return err
+	}
+	// Only a file that is all ours gets tables unasked. Another process may be
+	// making them right now: migrating twice is harmless.
+	if empty, failure := isEmpty(ctx, lite); failure != nil {
+		return failure
+	} else if empty {
+		return s.Migrate(ctx)
+	}
+	return s.check(ctx)
+}
+
+func (s *store) check(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
+	defer cancel()
+	return s.CheckSchema(ctx)
+}
+
+func isEmpty(ctx context.Context, db *sqlite.DB) (bool, error) {
+	var n int
+	err := db.SQL().QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema`).Scan(&n)
+	return n == 0, err
+}
+
+// close closes the database; an error that it hides would be the more telling.
+func (s *store) close(err error) error {
+	if closing := s.Close(); err == nil && closing != nil {
+		return s.failed(closing)
+	}
+	return s.failed(err)
+}

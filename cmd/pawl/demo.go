@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/bravellian/pawl/cmd/pawl/internal/demo"
+	"github.com/bravellian/pawl/cmd/pawl/internal/demo/shop"
+)
+
+// demoCmd is "pawl demo".
+type demoCmd struct {
+	Orders  string `placeholder:"FILE" help:"Orders to take, one JSON object a line. Default: 1200 that come with the program."`
+	Workers int    `default:"2" placeholder:"N" help:"Worker processes. Default: ${default}."`
+	Keep    bool   `help:"Keep the database, to look around in it."`
+}
+
+// Help is printed by --help.
+func (*demoCmd) Help() string {
+	return `A small order service writes every order and its two messages, a mail and an
+invoice, in one transaction; where the payment is declined it is rolled back.
+Workers in processes of their own deliver the messages. Some deliveries fail
+and are retried, a few fail for good, and one worker is killed with SIGKILL in
+the middle. At the end the database is asked what became of every message; the
+exit code is 1 if anything was lost or made up.
+
+It runs on SQLite in a temporary directory or, with a postgres:// URL in --db,
+there, in a schema of its own that is dropped afterwards.`
+}
+
+// Run plays the demo and prints what the database says of it.
+func (c *demoCmd) Run(ctx context.Context, a *app, g *options) error {
+	if c.Workers < 1 || c.Workers > 64 {
+		return usage("--workers: not within 1 … 64")
+	}
+	t, err := g.target()
+	if err != nil {
+		return err
+	}
+	orders, err := c.read()
+	if err != nil {
+		return err
+	}
+	o := demo.Options{
+		Orders: orders, Workers: c.Workers, Keep: c.Keep, Command: []string{"demo-worker"}, Board: demo.NewBoard(a.stderr), OnPlace: a.beforeAbort,
+	}
+	name := "demo"
+	if _, isFile := t.File(); !isFile {
+		o.DB, name = g.DB, t.String()
+	}
+	v, err := demo.Run(ctx, o)
+	if err != nil {
+		return &databaseError{name, err}
+	}
+	if g.JSON {
+		err = a.printJSON(v)
+	} else {
+		err = demo.Print(a.stdout, v)
+	}
+	if err == nil && !v.Good() {
+		err = fmt.Errorf("demo: %d lost, %d phantom", v.Lost, v.Phantom)
+	}
+	return err
+}
+
+func (c *demoCmd) read() ([]shop.Order, error) {
+	if c.Orders == "" {
+		return shop.Read(shop.Bundled())
+	}
+	f, err := os.Open(c.Orders)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	orders, err := shop.Read(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.Orders, err)
+	}
+	return orders, nil
+}
+
+// demoWorkerCmd is how the demo starts its workers.
+type demoWorkerCmd struct{}
+
+// Run works until standard input ends.
+func (*demoWorkerCmd) Run(ctx context.Context, a *app, g *options) error {
+	return demo.Work(ctx, g.DB, g.Schema, a.stdin)
+}

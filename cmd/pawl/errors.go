@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
+	"github.com/bravellian/pawl/engine"
+)
+
+// usageError is a mistake in the command line.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+func usage(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
+// databaseError is a failure to use the database that --db names.
+type databaseError struct {
+	database string // redacted
+	err      error
+}
+
+func (e *databaseError) Error() string { return e.database + ": " + e.err.Error() }
+func (e *databaseError) Unwrap() error { return e.err }
+
+// complain prints an error in one line, with what to do about it, and returns
+// the exit code.
+func (a *app) complain(err error, command, db string) int {
+	text, code := explain(err), exitFailure
+	var mistake *usageError
+	if errors.As(err, &mistake) {
+		code = exitUsage
+		words := append([]string{"pawl"}, strings.Fields(command)[:min(1, len(strings.Fields(command)))]...)
+		text += fmt.Sprintf(" (see %q)", strings.Join(append(words, "--help"), " "))
+	}
+	fmt.Fprintln(a.stderr, "pawl: "+terminal.Clean(oneLine(text)))
+	return code
+}
+
+// explain says what went wrong, where, and what helps.
+func explain(err error) string {
+	var at *databaseError
+	if !errors.As(err, &at) {
+		return err.Error()
+	}
+	db, cause := at.database, cause(at.err)
+	switch {
+	case errors.Is(err, engine.ErrSchemaMissing):
+		return fmt.Sprintf("%s has no pawl tables: run \"pawl migrate\" first", db)
+	case errors.Is(err, engine.ErrSchemaOld), errors.Is(err, engine.ErrSchemaNew), errors.Is(err, engine.ErrSchemaChanged):
+		return fmt.Sprintf("%s: %s", db, cause)
+	case errors.Is(err, engine.ErrReadOnly):
+		return fmt.Sprintf("%s is read-only: %s", db, cause)
+	case errors.Is(err, engine.ErrUnreachable), errors.Is(err, engine.ErrConnLost):
+		verb := "reach"
+		if strings.HasPrefix(db, "sqlite:") {
+			verb = "open"
+		}
+		return fmt.Sprintf("cannot %s %s: %s", verb, db, cause)
+	case errors.Is(err, context.Canceled):
+		return "interrupted"
+	case errors.Is(err, engine.ErrTimeout), errors.Is(err, context.DeadlineExceeded):
+		return fmt.Sprintf("%s did not answer in time: %s", db, cause)
+	case errors.Is(err, engine.ErrCommitUnknown):
+		return fmt.Sprintf("%s went away while it committed, it may or may not have: %s", db, cause)
+	}
+	return fmt.Sprintf("%s: %s", db, cause)
+}
+
+// cause is the driver's own words in one line, without the class that explain
+// puts better, and without what pgx says twice because it tried twice.
+func cause(err error) string {
+	var op *engine.Error
+	if errors.As(err, &op) && op.Err != nil {
+		err = op.Err
+	}
+	var said []string
+	for line := range strings.Lines(err.Error()) {
+		for _, class := range []error{engine.ErrUnreachable, engine.ErrReadOnly} {
+			line = strings.Replace(line, class.Error(), "", 1)
+		}
+		if line = oneLine(line); line != "" && !slices.Contains(said, line) {
+			said = append(said, line)
+		}
+	}
+	return strings.Join(said, " ")
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -1,0 +1,97 @@
+package demo
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/bravellian/pawl/cmd/pawl/internal/demo/shop"
+	"github.com/bravellian/pawl/cmd/pawl/internal/target"
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/postgres"
+	"github.com/bravellian/pawl/engine/sqlite"
+)
+
+// place is where a demo's database is: a file in a directory of its own, or a
+// schema of its own on a server.
+type place struct {
+	DB     string // as --db has it
+	Schema string
+	dir    string
+}
+
+// newPlace finds a place nobody else uses. db is a postgres:// URL, or empty
+// for SQLite.
+func newPlace(db string) (*place, error) {
+	if db != "" {
+		id := uuid.New()
+		return &place{DB: db, Schema: fmt.Sprintf("pawl_demo_%x", id[:5])}, nil
+	}
+	dir, err := os.MkdirTemp("", "pawl-demo-")
+	if err != nil {
+		return nil, err
+	}
+	return &place{DB: "sqlite:" + filepath.Join(dir, "demo.db"), dir: dir}, nil
+}
+
+// stage is the opened database of a demo, for pawl and for the shop.
+type stage struct {
+	engine.DB
+	shop *shop.Database
+	own  *sql.DB // ours to close
+}
+
+func openStage(db, schema string) (*stage, error) {
+	names := engine.Names{Schema: schema}
+	t, err := target.Parse(db, names)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := t.Open(target.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", t, err)
+	}
+	s := &stage{DB: opened, shop: &shop.Database{Names: names}}
+	switch typed := opened.(type) {
+	case *sqlite.DB:
+		s.shop.SQL = typed.SQL()
+	case *postgres.DB:
+		s.own = stdlib.OpenDBFromPool(typed.Pool())
+		s.shop.SQL, s.shop.Dollars = s.own, true
+	}
+	return s, nil
+}
+
+func (s *stage) close() error {
+	var err error
+	if s.own != nil {
+		err = s.own.Close()
+	}
+	return errors.Join(err, s.Close())
+}
+
+// remove takes away all that the demo made. The demo may have been interrupted,
+// so it has a time of its own.
+func (p *place) remove(s *stage) error {
+	if p.Schema != "" && s != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		_, err := s.shop.SQL.ExecContext(ctx, `DROP SCHEMA IF EXISTS "`+p.Schema+`" CASCADE`)
+		return err
+	}
+	return p.removeFiles()
+}
+
+func (p *place) removeFiles() error {
+	if p.dir == "" {
+		return nil
+	}
+	return os.RemoveAll(p.dir)
+}

@@ -1,0 +1,174 @@
+// Package input reads the messages that people feed to "pawl enqueue". It
+// reads and validates everything before anything is returned: bad input
+// anywhere means no message at all.
+package input
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/bravellian/pawl/outbox"
+)
+
+// Format says what the input looks like.
+type Format string
+
+// The formats of input.
+const (
+	Auto     Format = "auto"     // Raw with a topic, else Envelope
+	Raw      Format = "raw"      // every line is a payload
+	Envelope Format = "envelope" // every line is a JSON object: a message
+	Whole    Format = "whole"    // all of it is one payload
+)
+
+// DefaultMaxTotal bounds the input: it becomes one transaction.
+const DefaultMaxTotal = 256 << 20
+
+// Options say how to read.
+type Options struct {
+	Format     Format
+	Message    outbox.Message // what lines do not say for themselves
+	Key        string         // the key of the only message
+	MaxPayload int            // default outbox.DefaultMaxPayload
+	MaxTotal   int64          // bytes of input, default DefaultMaxTotal
+	Now        time.Time      // what durations count from
+}
+
+// LineError is a mistake in one line of the input, counted from 1.
+type LineError struct {
+	Line int
+	Err  error
+}
+
+// Error names the line, and never quotes it: it may hold a payload (D-5).
+func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
+
+// Unwrap returns what is wrong with the line.
+func (e *LineError) Unwrap() error { return e.Err }
+
+// Read returns the messages of r, or the first mistake.
+func Read(r io.Reader, o Options) ([]outbox.Message, error) {
+	if o.MaxPayload <= 0 {
+		o.MaxPayload = outbox.DefaultMaxPayload
+	}
+	if o.MaxTotal <= 0 {
+		o.MaxTotal = DefaultMaxTotal
+	}
+	if o.Format == Auto || o.Format == "" {
+		o.Format = Envelope
+		if o.Message.Topic != "" {
+			o.Format = Raw
+		}
+	}
+	msgs, err := o.read(r)
+	if err != nil || o.Key == "" {
+		return msgs, err
+	}
+	if len(msgs) > 1 {
+		return nil, fmt.Errorf("--key names one message, the input has %d: give each a key with --format=envelope", len(msgs))
+	}
+	for i := range msgs {
+		if msgs[i].ID.IsZero() {
+			msgs[i].ID = MessageID(msgs[i].Topic, o.Key)
+		}
+	}
+	return msgs, nil
+}
+
+func (o *Options) read(r io.Reader) ([]outbox.Message, error) {
+	if o.Format == Whole {
+		return o.readWhole(r)
+	}
+	parse, limit := o.raw, o.MaxPayload
+	if o.Format == Envelope {
+		// A character may be escaped as six bytes; the rest is for other fields.
+		parse, limit = o.envelope, 6*o.MaxPayload+256<<10
+	}
+	lines := lineReader{r: bufio.NewReaderSize(r, 64<<10), limit: limit, left: o.MaxTotal}
+	var msgs []outbox.Message
+	for n := 1; ; n++ {
+		line, err := lines.next()
+		if errors.Is(err, io.EOF) {
+			return msgs, nil
+		}
+		if err == nil && o.Format == Envelope && len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		if errors.Is(err, errTooLong) {
+			err = payloadTooLong(o.MaxPayload)
+		}
+		if err != nil {
+			return nil, &LineError{n, err}
+		}
+		m, err := parse(line)
+		if err == nil {
+			err = o.check(&m)
+		}
+		if err != nil {
+			return nil, &LineError{n, err}
+		}
+		msgs = append(msgs, m)
+	}
+}
+
+func (o *Options) raw(line []byte) (outbox.Message, error) {
+	m := o.Message
+	m.Payload = bytes.Clone(line)
+	return m, nil
+}
+
+func (o *Options) readWhole(r io.Reader) ([]outbox.Message, error) {
+	m := o.Message
+	var err error
+	if m.Payload, err = io.ReadAll(io.LimitReader(r, int64(o.MaxPayload)+1)); err != nil {
+		return nil, err
+	}
+	if err := o.check(&m); err != nil {
+		return nil, err
+	}
+	return []outbox.Message{m}, nil
+}
+
+func (o *Options) check(m *outbox.Message) error {
+	if len(m.Payload) > o.MaxPayload {
+		return payloadTooLong(o.MaxPayload)
+	}
+	// Validate knows only the default limit, which was checked above.
+	fields := *m
+	fields.Payload = nil
+	return fields.Validate()
+}
+
+func payloadTooLong(limit int) error {
+	return &outbox.InvalidError{Field: "payload", Limit: limit, Reason: fmt.Sprintf("more than %d bytes", limit)}
+}
+
+// MessageID makes a message's id of a key: a UUID is one, any other text
+// becomes one together with the topic, always the same.
+func MessageID(topic, key string) outbox.MessageID {
+	if id, err := outbox.ParseMessageID(key); err == nil && !id.IsZero() {
+		return id
+	}
+	return outbox.MessageID(uuid.NewSHA1(uuid.NameSpaceOID, []byte("pawl/"+topic+"\x00"+key)))
+}
+
+// ParseDue reads an RFC 3339 time, or a duration to count from now.
+func ParseDue(s string, now time.Time) (time.Time, error) {
+	if at, err := time.Parse(time.RFC3339, s); err == nil {
+		return at, nil
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 {
+		return time.Time{}, fmt.Errorf("due %s: want a time like 2030-01-31T12:00:00Z or a duration like 10m", strconv.QuoteToASCII(cut(s)))
+	}
+	return now.Add(d), nil
+}
+
+func cut(s string) string { return s[:min(len(s), 40)] }

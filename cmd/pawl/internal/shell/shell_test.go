@@ -1,0 +1,213 @@
+//go:build unix
+
+package shell
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/outbox"
+)
+
+func runner(t *testing.T, command string) (r *Runner, stdout, stderr *bytes.Buffer) {
+	t.Helper()
+	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
+	r, err := New(command, stdout, stderr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, stdout, stderr
+}
+
+func TestPayloadAndFieldsReachTheCommand(t *testing.T) {
+	m := &outbox.Message{
+		ID: outbox.MessageID{1}, WorkItemID: 7, Topic: "a b", CorrelationID: "c'd", RetryCount: 2, Payload: []byte("body"), Queue: "q", Priority: -3,
+		CreatedAt: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), Due: time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC), Headers: map[string]string{"k": "v"},
+	}
+	r, stdout, _ := runner(t, `cat; printf '|%s' "$PAWL_MESSAGE_ID" "$PAWL_WORK_ITEM_ID" "$PAWL_TOPIC" "$PAWL_CORRELATION_ID" \
+		"$PAWL_ATTEMPT" "$PAWL_CREATED_AT" "$PAWL_DUE" "$PAWL_QUEUE" "$PAWL_PRIORITY" "$PAWL_HEADERS"`)
+	if err := r.Handle(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+	want := "body|01000000-0000-0000-0000-000000000000|7|a b|c'd|3|2026-01-02T03:04:05.000000006Z|2026-01-03T00:00:00Z|q|-3|{\"k\":\"v\"}\n"
+	if stdout.String() != want {
+		t.Errorf("got  %q\nwant %q", stdout, want)
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	permanent := fmt.Sprintf("%T", outbox.Permanent(errors.New("x")))
+	for _, c := range []struct {
+		command, want string
+		permanent     bool
+	}{
+		{"exit 0", "", false},
+		{"exit 75", "the command asked for a retry", false},
+		{"echo busy >&2; exit 75", "exit status 75: busy", false},
+		{"echo bad >&2; exit 65", "exit status 65: bad", true},
+		{"echo oops >&2; exit 3", "exit status 3: oops", false},
+		{"no-such-command-here", "not found", false},
+		{"kill -9 $$", "signal: killed", false},
+	} {
+		r, _, _ := runner(t, c.command)
+		err := r.Handle(t.Context(), &outbox.Message{Topic: "t"})
+		switch {
+		case c.want == "" && err != nil, c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%s: %v, want %q", c.command, err, c.want)
+		case (fmt.Sprintf("%T", err) == permanent) != c.permanent:
+			t.Errorf("%s: %T, permanent should be %v", c.command, err, c.permanent)
+		}
+	}
+}
+
+// D-7: an error is the end of what the command said, cut between characters.
+func TestErrorIsTheTailOfStderr(t *testing.T) {
+	r, _, stderr := runner(t, `i=0; while [ $i -lt 900 ]; do printf 'éß' >&2; i=$((i+1)); done; echo END >&2; exit 1`)
+	err := r.Handle(t.Context(), &outbox.Message{Topic: "t"})
+	if err == nil || len(err.Error()) > 2048 || !strings.HasSuffix(err.Error(), "END") || strings.Contains(err.Error(), "\uFFFD") {
+		t.Errorf("error of %d bytes: %v", len(err.Error()), err)
+	}
+	if stderr.Len() != 900*4+4 {
+		t.Errorf("%d bytes were passed on", stderr.Len())
+	}
+}
+
+func TestOutputComesInOnePiece(t *testing.T) {
+	r, stdout, _ := runner(t, `read -r c; i=0; while [ $i -lt 50 ]; do printf %s "$c"; i=$((i+1)); done`)
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			if err := r.Handle(context.Background(), &outbox.Message{Topic: "t", Payload: []byte(strconv.Itoa(i) + "\n")}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	for line := range strings.Lines(stdout.String()) {
+		if line != strings.Repeat(line[:1], 50)+"\n" {
+			t.Errorf("mixed: %q", line)
+		}
+	}
+}
+
+func TestEndlessOutputIsNotHeldInMemory(t *testing.T) {
+	w := &recorder{}
+	s := (&output{stdout: w, stderr: w}).begin()
+	for range 5 * holdBack / 1000 {
+		if _, err := s.stdout.Write(make([]byte, 1000)); err != nil {
+			t.Fatal(err)
+		}
+		if len(s.stdout.buf) > holdBack+1000 {
+			t.Fatalf("%d bytes held", len(s.stdout.buf))
+		}
+	}
+	if err := s.end(); err != nil || w.n != 5*holdBack/1000*1000+1 {
+		t.Errorf("%d bytes passed on, %v", w.n, err)
+	}
+}
+
+// Two commands with much to say on both streams must not wait for each other.
+func TestLoudCommandsTakeTurns(t *testing.T) {
+	w := &recorder{}
+	o := &output{stdout: w, stderr: w}
+	var all sync.WaitGroup
+	for i := range 4 {
+		all.Go(func() {
+			s := o.begin()
+			var streams sync.WaitGroup
+			for _, st := range []*stream{&s.stdout, &s.stderr} {
+				streams.Go(func() {
+					for range 3 {
+						_, _ = st.Write(make([]byte, holdBack+i))
+					}
+				})
+			}
+			streams.Wait()
+			if err := s.end(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+type recorder struct{ n int }
+
+func (r *recorder) Write(b []byte) (int, error) {
+	r.n += len(b)
+	return len(b), nil
+}
+
+// D-15: a command that our own stop ended is not a failure of its message.
+func TestCancelKillsTheWholeGroup(t *testing.T) {
+	pids := filepath.Join(t.TempDir(), "pids")
+	// The grandchild ignores the polite request.
+	r, _, _ := runner(t, `sh -c 'trap "" TERM; echo $$ > "`+pids+`.tmp"; mv "`+pids+`.tmp" "`+pids+`"; sleep 60; sleep 60' & wait`)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- r.Handle(ctx, &outbox.Message{Topic: "t"}) }()
+	pid := waitForPID(t, pids)
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	for alive(pid) {
+		if engine.Pause(t.Context(), time.Millisecond) != nil {
+			t.Fatal("the grandchild lives on")
+		}
+	}
+}
+
+func TestTimeoutIsAFailure(t *testing.T) {
+	r, _, _ := runner(t, "echo slow >&2; sleep 60")
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	err := r.Handle(ctx, &outbox.Message{Topic: "t"})
+	if err == nil || errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "timed out") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestBackgroundProcessesDoNotHoldTheMessage(t *testing.T) {
+	r, stdout, _ := runner(t, "echo done; sleep 5 &")
+	if err := r.Handle(t.Context(), &outbox.Message{Topic: "t"}); err != nil || stdout.String() != "done\n" {
+		t.Errorf("%q, %v", stdout, err)
+	}
+}
+
+func waitForPID(t *testing.T, file string) int {
+	t.Helper()
+	for {
+		if text, err := os.ReadFile(file); err == nil {
+			pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return pid
+		}
+		if engine.Pause(t.Context(), time.Millisecond) != nil {
+			t.Fatal("the command did not start")
+		}
+	}
+}
+
+// alive reports whether a process runs; one that only waits to be collected
+// by the system does not.
+func alive(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return false
+	}
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	return err != nil || !strings.Contains(string(stat), ") Z ")
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// lsCmd is "pawl ls".
+type lsCmd struct {
+	Status    string `placeholder:"STATUS" xor:"status" help:"Only messages that are ready, scheduled, running, done, failed or discarded. Each has an option of its own, too."`
+	Ready     bool   `xor:"status" help:"Due and waiting for a worker."`
+	Scheduled bool   `xor:"status" help:"Due later, retries included."`
+	Running   bool   `xor:"status" help:"Held by a worker."`
+	Done      bool   `xor:"status" help:"Handled."`
+	Failed    bool   `xor:"status" help:"Failed for good."`
+	Discarded bool   `xor:"status" help:"Failed and given up."`
+
+	Topic  string `short:"t" placeholder:"TOPIC" help:"Only messages of a topic."`
+	Limit  int    `short:"n" default:"50" placeholder:"N" help:"How many, at most 10000. Default: ${default}."`
+	Before int64  `placeholder:"ID" help:"Only messages below an id, to page on."`
+	Counts bool   `help:"How many messages are in which state, instead of the messages."`
+}
+
+// Help is printed by --help.
+func (*lsCmd) Help() string {
+	return `Messages are listed from the newest position down. --json prints all fields but
+the payload; see "pawl show".
+
+Examples:
+
+    pawl ls --failed
+    pawl ls --topic mail --limit 1000 --json
+    pawl ls --counts`
+}
+
+// Run lists messages or counts them.
+func (c *lsCmd) Run(ctx context.Context, a *app, g *options) error {
+	f, err := c.filter()
+	if err != nil {
+		return err
+	}
+	s, err := g.open(ctx, opening{})
+	if err != nil {
+		return err
+	}
+	o := outbox.New(s, outbox.Options{})
+	if c.Counts {
+		counts, err := o.Count(ctx)
+		if err := s.close(err); err != nil {
+			return err
+		}
+		return a.printCounts(counts, g.JSON)
+	}
+	list, err := o.List(ctx, f)
+	if err := s.close(err); err != nil {
+		return err
+	}
+	if g.JSON {
+		for _, i := range list {
+			if err := a.printJSON(view(i, false)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return c.print(a, list)
+}
+
+func (c *lsCmd) filter() (outbox.ListFilter, error) {
+	f := outbox.ListFilter{Topic: c.Topic, Before: outbox.WorkItemID(c.Before), Limit: c.Limit}
+	if c.Limit < 1 || c.Limit > 10_000 {
+		return f, usage("--limit: not within 1 … 10000")
+	}
+	known := c.Status == ""
+	for _, s := range []struct {
+		word   string
+		status outbox.Status
+		wanted bool
+	}{
+		{"ready", outbox.Ready, c.Ready}, {"scheduled", outbox.Scheduled, c.Scheduled}, {"running", outbox.InProgress, c.Running},
+		{"done", outbox.Done, c.Done}, {"failed", outbox.Failed, c.Failed}, {"discarded", outbox.Discarded, c.Discarded},
+	} {
+		if s.wanted || c.Status == s.word {
+			known, f.Status = true, &s.status
+		}
+	}
+	if !known {
+		return f, usage("--status: want ready, scheduled, running, done, failed or discarded")
+	}
+	return f, nil
+}
+
+func (c *lsCmd) print(a *app, list []*outbox.Info) error {
+	if len(list) == 0 {
+		fmt.Fprintln(a.stderr, "no messages")
+		return nil
+	}
+	var t terminal.Table
+	t.Row("ID", "MESSAGE", "TOPIC", "STATUS", "RETRIES", "CREATED", "NOTE")
+	for _, i := range list {
+		t.Row(strconv.FormatInt(int64(i.WorkItemID), 10), i.ID.String(), i.Topic, statusWord(i),
+			strconv.Itoa(i.RetryCount), stamp(i.CreatedAt), note(i))
+	}
+	if err := t.Write(a.stdout, terminal.Width(a.stdout)); err != nil {
+		return err
+	}
+	if len(list) == c.Limit {
+		fmt.Fprintf(a.stderr, "there may be more: --before %d\n", list[len(list)-1].WorkItemID)
+	}
+	return nil
+}
+
+// note is what matters about a message in its state.
+func note(i *outbox.Info) string {
+	switch status := statusWord(i); {
+	case status == "running" && i.LockedUntil != nil:
+		return "lease until " + stamp(*i.LockedUntil)
+	case status == "done" && i.ProcessedAt != nil:
+		return "at " + stamp(*i.ProcessedAt) + " by " + i.ProcessedBy
+	case status == "scheduled" && i.LastError != "":
+		return "again at " + stamp(i.NextAttemptAt) + ": " + i.LastError
+	case status == "scheduled":
+		return "due " + stamp(i.NextAttemptAt)
+	}
+	return i.LastError
+}
+
+func (a *app) printCounts(n outbox.Counts, asJSON bool) error {
+	if asJSON {
+		return a.printJSON(struct {
+			Ready     int64 `json:"ready"`
+			Scheduled int64 `json:"scheduled"`
+			Running   int64 `json:"running"`
+			Done      int64 `json:"done"`
+			Failed    int64 `json:"failed"`
+			Discarded int64 `json:"discarded"`
+		}{n.Ready, n.Scheduled, n.InProgress, n.Done, n.Failed, n.Discarded})
+	}
+	var t terminal.Table
+	for _, row := range []struct {
+		word  string
+		count int64
+	}{{"ready", n.Ready}, {"scheduled", n.Scheduled}, {"running", n.InProgress}, {"done", n.Done}, {"failed", n.Failed}, {"discarded", n.Discarded}} {
+		t.Row(row.word, fmt.Sprintf("%10d", row.count))
+	}
+	return t.Write(a.stdout, 0)
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/testpg"
+)
+
+// asCommand makes the test binary behave as pawl itself, for tests that need
+// processes to kill. The demo hands it on to its workers.
+const asCommand = "PAWL_TEST_AS_COMMAND"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" {
+		os.Exit(start(os.Args[1:]))
+	}
+	os.Exit(m.Run())
+}
+
+// result is what a command line did.
+type result struct {
+	stdout, stderr string
+	code           int
+}
+
+// database is where a test's command lines work.
+type database struct {
+	t     *testing.T
+	flags []string
+}
+
+// run runs a command line within this process.
+func (d *database) run(stdin string, args ...string) result {
+	d.t.Helper()
+	return command(d.t.Context(), stdin, append(args, d.flags...)...)
+}
+
+func command(ctx context.Context, stdin string, args ...string) result {
+	var stdout, stderr bytes.Buffer
+	a := &app{stdin: strings.NewReader(stdin), stdout: &stdout, stderr: &stderr}
+	code := a.run(ctx, args)
+	return result{stdout.String(), stderr.String(), code}
+}
+
+// must is run for what has to work.
+func (d *database) must(stdin string, args ...string) string {
+	d.t.Helper()
+	r := d.run(stdin, args...)
+	if r.code != exitOK {
+		d.t.Fatalf("pawl %s: exit code %d\n%s", strings.Join(args, " "), r.code, r.stderr)
+	}
+	return r.stdout
+}
+
+// process starts a command line in a process of its own, which the test ends
+// at the latest.
+func (d *database) process(args ...string) *process {
+	d.t.Helper()
+	return startProcess(d.t, nil, append(args, d.flags...)...)
+}
+
+// process is pawl, running.
+type process struct {
+	*exec.Cmd
+	t              *testing.T
+	stdout, stderr bytes.Buffer // valid once wait returned
+	ended          chan struct{}
+}
+
+func startProcess(t *testing.T, env []string, args ...string) *process {
+	t.Helper()
+	p := &process{Cmd: exec.Command(os.Args[0], args...), t: t, ended: make(chan struct{})}
+	p.Env = append(append(os.Environ(), asCommand+"=1"), env...)
+	p.Stdout, p.Stderr = &p.stdout, &p.stderr
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_ = p.Wait() // the exit code is asked for
+		close(p.ended)
+	}()
+	t.Cleanup(func() {
+		_ = p.Process.Kill()
+		<-p.ended
+	})
+	return p
+}
+
+// wait waits for the end and returns the exit code.
+func (p *process) wait() int {
+	p.t.Helper()
+	select {
+	case <-p.ended:
+	case <-p.t.Context().Done():
+		p.t.Fatal("the process did not end")
+	}
+	return p.ProcessState.ExitCode()
+}
+
+func (p *process) signal(s os.Signal) {
+	p.t.Helper()
+	if err := p.Process.Signal(s); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// onEngines runs a test on every engine, with a migrated database each.
+func onEngines(t *testing.T, test func(*testing.T, *database)) {
+	t.Run("sqlite", func(t *testing.T) {
+		test(t, onSQLite(t))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		d := onPostgres(t)
+		d.must("", "migrate")
+		test(t, d)
+	})
+}
+
+func onSQLite(t *testing.T) *database {
+	return &database{t, []string{"--db=sqlite:" + filepath.Join(t.TempDir(), "pawl.db")}}
+}
+
+// onPostgres has a schema of its own, not migrated yet.
+func onPostgres(t *testing.T) *database {
+	url := testpg.URL(t)
+	schema := "cli_" + strings.ToLower(rand.Text())
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		conn, err := pgx.Connect(ctx, url)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer func() { _ = conn.Close(ctx) }()
+		if _, err := conn.Exec(ctx, `DROP SCHEMA IF EXISTS "`+schema+`" CASCADE`); err != nil {
+			t.Error(err)
+		}
+	})
+	return &database{t, []string{"--db=" + url, "--schema=" + schema}}
+}
+
+// eventually waits for something that other processes do.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for !ok() {
+		if engine.Pause(ctx, 5*time.Millisecond) != nil {
+			t.Fatalf("waited in vain: %s", what)
+		}
+	}
+}
+
+func lines(s string) []string { return strings.Split(strings.TrimSuffix(s, "\n"), "\n") }

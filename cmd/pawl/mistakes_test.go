@@ -1,0 +1,200 @@
+//go:build unix
+
+package main
+
+import (
+	"database/sql"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	_ "modernc.org/sqlite" // to spoil a file
+)
+
+// Each mistake gets one clear line, an exit code, and leaves nothing behind.
+func TestBadInputStoresNothing(t *testing.T) {
+	long := strings.Repeat("é", 256)
+	onEngines(t, func(t *testing.T, d *database) {
+		d.must("", "migrate")
+		for _, c := range []struct {
+			name, stdin string
+			args        []string
+			code        int
+			want        string
+		}{
+			{"empty topic", "x\n", []string{"--topic", ""}, exitUsage, "topic: empty or blank"},
+			{"256 characters", "x\n", []string{"--topic", long}, exitUsage, "topic: more than 255 characters"},
+			{"256 characters of correlation", "x\n", []string{"--topic", "t", "--correlation-id", long}, exitUsage, "correlation id: more than 255"},
+			{"256 characters in a line", `{"topic":"a","payload":1}` + "\n" + `{"topic":"` + long + `","payload":1}`, nil, exitFailure, "line 2: invalid argument: topic: more than 255"},
+			{"payload over the limit", "ok\n" + strings.Repeat("x", 1<<20+1), []string{"--topic", "t"}, exitFailure, "line 2: invalid argument: payload: more than 1048576 bytes"},
+			{"unreadable JSON", `{"topic":"a","payload":1}` + "\n\n" + `{"topic":"a","payload":`, nil, exitFailure, "line 3: unreadable JSON"},
+			{"plain lines without a topic", "hello\n", nil, exitFailure, "without --topic every line is a message as JSON"},
+			{"raw without a topic", "hello\n", []string{"--format", "raw"}, exitUsage, "wants a --topic"},
+			{"unknown format", "hello\n", []string{"--format", "xml"}, exitUsage, "--format must be one of"},
+			{"key for two", "a\nb\n", []string{"--topic", "t", "--key", "k"}, exitFailure, "--key names one message"},
+			{"bad due", "a\n", []string{"--topic", "t", "--due", "soon"}, exitUsage, "--due"},
+			{"bad priority", "a\n", []string{"--topic", "t", "--priority", "101"}, exitUsage, "priority"},
+			{"bad header", "a\n", []string{"--topic", "t", "--header", "x"}, exitUsage, "--header"},
+			{"no such file", "", []string{"--topic", "t", "no-such-file"}, exitFailure, "no such file"},
+			{"too much", "aaaaaaaa\nbbbbbbbb\n", []string{"--topic", "t", "--max-input", "10"}, exitFailure, "--max-input"},
+		} {
+			r := d.run(c.stdin, append([]string{"enqueue"}, c.args...)...)
+			if r.code != c.code || !strings.Contains(r.stderr, c.want) || r.stdout != "" || len(lines(r.stderr)) != 1 {
+				t.Errorf("%s: %+v; want %d and %q", c.name, r, c.code, c.want)
+			}
+		}
+		if out := d.must("", "ls", "--json"); out != "" {
+			t.Errorf("stored after all: %s", out)
+		}
+	})
+}
+
+func TestBadCommands(t *testing.T) {
+	onEngines(t, func(t *testing.T, d *database) {
+		d.must("x", "enqueue", "--topic", "t", "--key", "6ba7b814-9dad-11d1-80b4-00c04fd430c8")
+		for _, c := range []struct {
+			args []string
+			code int
+			want string
+		}{
+			{[]string{"frobnicate"}, exitUsage, "frobnicate"},
+			{[]string{"work", "--topic", "t"}, exitUsage, "--exec"},
+			{[]string{"work", "--topic", "", "--exec", "cat"}, exitUsage, "topic: empty"},
+			{[]string{"work", "--topic", "t", "--exec", "cat", "--lease", "1ms"}, exitUsage, "--lease"},
+			{[]string{"work", "--topic", "t", "--topic", "t", "--exec", "cat", "--drain"}, exitFailure, "duplicate handler"},
+			{[]string{"ls", "--failed", "--done"}, exitUsage, "can't be used together"},
+			{[]string{"ls", "--status", "lost"}, exitUsage, "--status"},
+			{[]string{"ls", "--limit", "0"}, exitUsage, "--limit"},
+			{[]string{"show", "zz"}, exitUsage, "neither a UUID nor a position"},
+			{[]string{"show", "999999"}, exitFailure, "not found: 999999"},
+			{[]string{"retry"}, exitUsage, "ids or --all"},
+			{[]string{"retry", "1", "--all"}, exitUsage, "ids or --all"},
+			{[]string{"retry", "1", "--topic", "t"}, exitUsage, "--topic goes with --all"},
+			{[]string{"retry", "6ba7b814-9dad-11d1-80b4-00c04fd430c8"}, exitFailure, "is ready, not failed"},
+			{[]string{"discard", "00000000-9dad-11d1-80b4-00c04fd430c8"}, exitFailure, "not found"},
+		} {
+			if r := d.run("", c.args...); r.code != c.code || !strings.Contains(r.stderr, c.want) || r.stdout != "" {
+				t.Errorf("%q: %+v; want %d and %q", c.args, r, c.code, c.want)
+			}
+		}
+	})
+}
+
+// D-5: no password in any of these.
+func TestBadDatabases(t *testing.T) {
+	dir := t.TempDir()
+	noDatabase := filepath.Join(dir, "text")
+	if err := os.WriteFile(noDatabase, []byte(strings.Repeat("no database ", 100)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		db   string
+		code int
+		want string
+	}{
+		{"mysql://u:secret@h/d", exitUsage, `unknown database scheme "mysql"`},
+		{"pawl.db", exitUsage, "without a scheme"},
+		{"postgres://u:secret@127.0.0.1:1/d", exitFailure, "cannot reach postgres://u:xxxxx@127.0.0.1:1/d"},
+		{"postgres://u:secret%zz@127.0.0.1:1/d", exitFailure, "cannot parse"},
+		{"sqlite:" + filepath.Join(dir, "none", "x.db"), exitFailure, "no such directory"},
+		{"sqlite:" + noDatabase, exitFailure, "not a database"},
+		{"sqlite:" + dir, exitFailure, "cannot open"},
+	} {
+		for _, args := range [][]string{{"enqueue", "--topic", "t"}, {"migrate"}} {
+			r := command(t.Context(), "x", append(args, "--db", c.db)...)
+			if r.code != c.code || !strings.Contains(r.stderr, c.want) || strings.Contains(r.stderr, "secret") || len(lines(r.stderr)) != 1 {
+				t.Errorf("%s: %+v; want %d and %q", c.db, r, c.code, c.want)
+			}
+		}
+	}
+	if r := command(t.Context(), "", "ls", "--db", "sqlite:"+filepath.Join(dir, "new.db")); r.code != exitFailure || !strings.Contains(r.stderr, "does not exist") {
+		t.Errorf("ls without a file: %+v", r)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "new.db")); err == nil {
+		t.Error("looking made a file")
+	}
+}
+
+// D-100: a missing schema is said, and only made where nobody else's tables are.
+func TestMissingSchema(t *testing.T) {
+	d := onPostgres(t)
+	for _, args := range [][]string{{"enqueue", "--topic", "t"}, {"work", "--topic", "t", "--exec", "cat"}, {"ls"}, {"show", "1"}, {"retry", "--all"}} {
+		if r := d.run("x", args...); r.code != exitFailure || !strings.Contains(r.stderr, `run "pawl migrate"`) {
+			t.Errorf("postgres %q: %+v", args, r)
+		}
+	}
+	d.must("x", "enqueue", "--topic", "t", "--migrate")
+
+	file := filepath.Join(t.TempDir(), "mine.db")
+	spoil(t, file, `CREATE TABLE mine (id integer)`)
+	d = &database{t, []string{"--db=sqlite:" + file}}
+	if r := d.run("x", "enqueue", "--topic", "t"); r.code != exitFailure || !strings.Contains(r.stderr, `run "pawl migrate"`) {
+		t.Errorf("sqlite: %+v", r)
+	}
+	if out := d.must("", "migrate"); !strings.Contains(out, "was migrated") {
+		t.Errorf("migrate: %q", out)
+	}
+	if out := d.must("", "migrate"); !strings.Contains(out, "is up to date") {
+		t.Errorf("migrate again: %q", out)
+	}
+	d.must("x", "enqueue", "--topic", "t")
+
+	spoil(t, file, `INSERT INTO pawl_schema VALUES (9999, 'future', 'x', 0)`)
+	if r := d.run("x", "enqueue", "--topic", "t"); r.code != exitFailure || !strings.Contains(r.stderr, "too new") {
+		t.Errorf("newer schema: %+v", r)
+	}
+}
+
+func spoil(t *testing.T, file, statement string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), statement); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestReadOnlyFile(t *testing.T) {
+	d := onSQLite(t)
+	d.must("x", "enqueue", "--topic", "t")
+	file := strings.TrimPrefix(d.flags[0], "--db=sqlite:")
+	d.flags = []string{"--db=sqlite:file:" + file + "?mode=ro"}
+	if r := d.run("y", "enqueue", "--topic", "t"); r.code != exitFailure || !strings.Contains(r.stderr, "is read-only") {
+		t.Errorf("opened to read: %+v", r)
+	}
+	if out := d.must("", "ls", "--json"); len(lines(out)) != 1 {
+		t.Errorf("ls: %q", out)
+	}
+	notOurs(t, file)
+}
+
+// notOurs writes as someone who may not. Root may always, so it becomes nobody.
+func notOurs(t *testing.T, file string) {
+	for path, mode := range map[string]os.FileMode{file: 0o444, filepath.Dir(file): 0o555} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() { _ = os.Chmod(filepath.Dir(file), 0o700) })
+	// Directories above may be closed to nobody, so it is handed a path it can reach.
+	cmd := exec.Command(os.Args[0], "enqueue", "--topic", "t", "--db=sqlite:"+filepath.Base(file))
+	cmd.Dir = filepath.Dir(file)
+	cmd.Env = append(os.Environ(), asCommand+"=1")
+	cmd.Stdin = strings.NewReader("z")
+	if os.Getuid() == 0 {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	}
+	out, err := cmd.CombinedOutput()
+	if os.IsPermission(err) {
+		t.Skip("nobody may not run the test's binary")
+	}
+	if err == nil || !strings.Contains(string(out), "read-only") && !strings.Contains(string(out), "cannot open") {
+		t.Errorf("%v: %s", err, out)
+	}
+}

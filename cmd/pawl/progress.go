@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/bravellian/pawl/cmd/pawl/internal/shell"
+	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// progress shows what a worker does.
+type progress struct {
+	outbox *outbox.Outbox
+	runner *shell.Runner
+	live   *terminal.Live
+	logs   io.Writer
+	json   bool
+	quiet  bool
+	grace  time.Duration
+}
+
+const (
+	liveEvery  = 200 * time.Millisecond
+	plainEvery = time.Minute
+)
+
+// start shows progress until stop is called, which prints the summary.
+func (p *progress) start(ctx context.Context) (stop func()) {
+	if p.quiet {
+		return func() {}
+	}
+	began := time.Now()
+	over, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		p.show(ctx, over)
+	}()
+	return func() {
+		close(over)
+		<-ended
+		p.live.Clear()
+		p.summary(time.Since(began))
+	}
+}
+
+func (p *progress) show(ctx context.Context, over <-chan struct{}) {
+	every := plainEvery
+	if p.live.On() {
+		every = liveEvery
+	}
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	var speed meter
+	asked := ctx.Done()
+	for {
+		select {
+		case <-over:
+			return
+		case <-asked:
+			asked = nil
+			p.stopping()
+		case now := <-tick.C:
+			n := p.outbox.Stats()
+			text := fmt.Sprintf("%d handled (%.0f/s), %d retried, %d failed for good, %d running",
+				n.Handled(), speed.rate(n.Handled(), now), n.Retried, n.Failed, p.runner.Running())
+			if p.live.On() {
+				p.live.Show(text)
+			} else if !p.json && speed.moved {
+				fmt.Fprintln(p.logs, text)
+			}
+		}
+	}
+}
+
+func (p *progress) stopping() {
+	if n := p.runner.Running(); n > 0 && !p.json {
+		fmt.Fprintf(p.logs, "stopping: %d running, waiting up to %v; interrupt again to exit at once\n", n, p.grace)
+	}
+}
+
+func (p *progress) summary(took time.Duration) {
+	n := p.outbox.Stats()
+	if !p.json {
+		fmt.Fprintf(p.logs, "%d done, %d retried, %d failed for good in %.1fs\n", n.Acked, n.Retried, n.Failed, took.Seconds())
+		return
+	}
+	line, err := encodeJSON(struct {
+		Done    int64   `json:"done"`
+		Retried int64   `json:"retried"`
+		Failed  int64   `json:"failed"`
+		Seconds float64 `json:"seconds"`
+	}{n.Acked, n.Retried, n.Failed, took.Seconds()})
+	if err == nil {
+		_, _ = p.logs.Write(line)
+	}
+}
+
+// meter turns a growing count into a smoothed rate.
+type meter struct {
+	count   int64
+	at      time.Time
+	perSec  float64
+	moved   bool // since the last time
+	started bool
+}
+
+func (m *meter) rate(count int64, now time.Time) float64 {
+	if m.started {
+		fresh := float64(count-m.count) / max(now.Sub(m.at).Seconds(), 1e-3)
+		m.perSec += 0.3 * (fresh - m.perSec)
+	}
+	m.moved = count != m.count
+	m.count, m.at, m.started = count, now, true
+	return m.perSec
+}

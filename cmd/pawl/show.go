@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// showCmd is "pawl show".
+type showCmd struct {
+	ID      string `arg:"" help:"Id of the message: a UUID, or its position in the queue."`
+	Payload bool   `help:"Print the payload and nothing else, byte for byte unless to a terminal."`
+}
+
+// Run shows a message.
+func (c *showCmd) Run(ctx context.Context, a *app, g *options) error {
+	s, err := g.open(ctx, opening{})
+	if err != nil {
+		return err
+	}
+	i, err := lookUp(ctx, outbox.New(s, outbox.Options{}), c.ID)
+	if err := s.close(err); err != nil {
+		return err
+	}
+	switch {
+	case c.Payload && terminal.Is(a.stdout):
+		_, err = io.WriteString(a.stdout, readable(i.Payload))
+	case c.Payload:
+		_, err = a.stdout.Write(i.Payload)
+	case g.JSON:
+		err = a.printJSON(view(i, true))
+	default:
+		err = a.printMessage(i)
+	}
+	return err
+}
+
+// lookUp finds a message by its id or its position.
+func lookUp(ctx context.Context, o *outbox.Outbox, id string) (*outbox.Info, error) {
+	var i *outbox.Info
+	var err error
+	if position, failure := strconv.ParseInt(id, 10, 64); failure == nil {
+		i, err = o.Get(ctx, outbox.WorkItemID(position))
+	} else if mid, failure := outbox.ParseMessageID(id); failure == nil {
+		i, err = o.Find(ctx, mid)
+	} else {
+		return nil, usage("%q is neither a UUID nor a position", id)
+	}
+	if errors.Is(err, outbox.ErrNotFound) {
+		return nil, fmt.Errorf("%w (or it was cleaned up)", err)
+	}
+	return i, err
+}
+
+func (a *app) printMessage(i *outbox.Info) error {
+	var t terminal.Table
+	row := func(name, value string) {
+		if value != "" {
+			t.Row(name, value)
+		}
+	}
+	row("message", i.ID.String())
+	row("id", strconv.FormatInt(int64(i.WorkItemID), 10))
+	row("topic", i.Topic)
+	row("status", statusWord(i))
+	row("queue", fmt.Sprintf("%s, priority %d", i.Queue, i.Priority))
+	row("correlation", i.CorrelationID)
+	row("headers", headerText(i.Headers))
+	row("created", stamp(i.CreatedAt))
+	if !i.Due.IsZero() {
+		row("due", stamp(i.Due))
+	}
+	row("retries", strconv.Itoa(i.RetryCount))
+	if i.Status == outbox.Ready {
+		row("next attempt", stamp(i.NextAttemptAt))
+	}
+	if i.LockedUntil != nil && i.OwnerToken != nil {
+		row("lease", "until "+stamp(*i.LockedUntil)+" of "+i.OwnerToken.String())
+	}
+	if i.ProcessedAt != nil {
+		row("processed", stamp(*i.ProcessedAt)+" by "+i.ProcessedBy)
+	}
+	if i.Redrives > 0 {
+		row("redriven", strconv.Itoa(i.Redrives)+" times")
+	}
+	if err := t.Write(a.stdout, 0); err != nil {
+		return err
+	}
+	if i.LastError != "" {
+		fmt.Fprintf(a.stdout, "\nlast error:\n%s\n", terminal.CleanText(i.LastError))
+	}
+	_, err := fmt.Fprintf(a.stdout, "\npayload (%d bytes):\n%s", len(i.Payload), readable(i.Payload))
+	return err
+}
+
+func headerText(headers map[string]string) string {
+	if len(headers) == 0 {
+		return ""
+	}
+	text, _ := json.Marshal(headers) // a map of strings always can be
+	return string(text)
+}
+
+// dumpBytes is how much of a payload that is no text is shown.
+const dumpBytes = 1 << 10
+
+// readable is a payload as text that cannot harm a terminal, or a hex dump.
+func readable(b []byte) string {
+	if len(b) == 0 {
+		return ""
+	}
+	if isText(b) {
+		return terminal.CleanText(string(b)) + "\n"
+	}
+	dump := hex.Dump(b[:min(len(b), dumpBytes)])
+	if len(b) > dumpBytes {
+		dump += fmt.Sprintf("… %d more bytes; for all: pawl show --payload ID > FILE\n", len(b)-dumpBytes)
+	}
+	return dump
+}
+
+// isText reports whether nearly all of it is printable: a stray escape sequence
+// is to be seen within its text.
+func isText(b []byte) bool {
+	if !utf8.Valid(b) {
+		return false
+	}
+	strange := 0
+	for _, r := range string(b) {
+		if !unicode.IsPrint(r) && !unicode.IsSpace(r) {
+			strange++
+		}
+	}
+	return strange <= len(b)/10
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"runtime"
+	"time"
+
+	"github.com/bravellian/pawl/cmd/pawl/internal/shell"
+	"github.com/bravellian/pawl/cmd/pawl/internal/target"
+	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/work"
+)
+
+// workCmd is "pawl work".
+type workCmd struct {
+	Topic []string `short:"t" required:"" sep:"none" placeholder:"TOPIC" help:"Topic to serve, may be repeated."`
+	Exec  string   `short:"e" required:"" placeholder:"COMMAND" help:"Command to run for every message, by sh -c."`
+
+	Concurrency int           `short:"c" placeholder:"N" help:"Commands at once for each queue. Default: one per CPU, at least 4."`
+	Drain       bool          `help:"Stop as soon as nothing is due. What waits for a retry stays."`
+	Lease       time.Duration `default:"30s" placeholder:"DURATION" help:"How long after a crash of this process its messages come back. It is no limit for commands. Default: ${default}."`
+	Queue       []string      `sep:"none" placeholder:"NAME" help:"Queue to serve, may be repeated. Default: default."`
+	MaxAttempts int           `default:"10" placeholder:"N" help:"Executions of a message before it counts as failed, 0 for no limit. Default: ${default}."`
+	Timeout     time.Duration `placeholder:"DURATION" help:"Stop a command after so long and try again. Default: none."`
+	Grace       time.Duration `default:"20s" placeholder:"DURATION" help:"How long commands may go on when this process is to stop. Default: ${default}."`
+	Quiet       bool          `short:"q" help:"No progress, no summary."`
+	Verbose     bool          `short:"v" help:"Log every message."`
+
+	migrateFlag
+}
+
+// Help is printed by --help.
+func (*workCmd) Help() string {
+	return `The command gets the payload on standard input and the fields of the message
+in the environment: PAWL_MESSAGE_ID, PAWL_TOPIC, PAWL_CORRELATION_ID,
+PAWL_ATTEMPT (1 for the first), PAWL_HEADERS (JSON), PAWL_QUEUE, PAWL_PRIORITY,
+PAWL_CREATED_AT, PAWL_DUE and PAWL_WORK_ITEM_ID.
+
+Its exit code says what becomes of the message:
+
+    0       done
+    65      failed for good: see "pawl ls --failed" and "pawl retry"
+    75      try again later
+    others  try again later
+
+Retries come after 1, 2, 4, … 60 seconds. The end of what the command wrote to
+standard error is kept with the message. A message may come more than once, for
+instance after a crash: PAWL_MESSAGE_ID is the same each time.
+
+What a command prints is passed on in one piece when it ends. The first Ctrl-C
+waits for running commands, the second stops them.
+
+A worker takes messages of its queue whatever their topic, and puts those of
+other topics back for a while. Where topics have workers of their own, give
+each a queue of its own.
+
+Examples:
+
+    pawl work --topic mail --exec ./send-mail.sh
+    pawl work --topic t --exec cat --drain
+    pawl work --topic hook --exec 'curl -fsS -d @- https://example.com/hook' --timeout 30s`
+}
+
+// Run works until ctx ends or, with --drain, until nothing is due.
+func (c *workCmd) Run(ctx context.Context, a *app, g *options) error {
+	live := terminal.NewLive(a.stderr)
+	if c.Quiet {
+		live = terminal.NewLive(nil)
+	}
+	defer live.Clear()
+	runner, err := shell.New(c.Exec, live.Through(a.stdout), live.Through(a.stderr))
+	if err != nil {
+		return err
+	}
+	a.beforeAbort(func() {
+		runner.Kill()
+		live.Abandon()
+	})
+	logger := c.logger(live, a.stderr, g.JSON)
+	if err := c.check(); err != nil {
+		return err
+	}
+	s, err := g.open(ctx, opening{make: true, migrate: c.Migrate, Options: target.Options{Logger: logger}})
+	if err != nil {
+		return err
+	}
+	o := outbox.New(s, c.outbox(logger))
+	for _, topic := range c.Topic {
+		o.Handle(topic, runner, c.handling())
+	}
+	p := &progress{outbox: o, runner: runner, live: live, logs: live.Through(a.stderr), json: g.JSON, quiet: c.Quiet, grace: c.Grace}
+	return s.close(c.work(ctx, o, p))
+}
+
+// check finds mistakes in the options that Run would only report later.
+func (c *workCmd) check() error {
+	for _, topic := range c.Topic {
+		m := outbox.Message{Topic: topic}
+		if err := m.Validate(); err != nil {
+			return usage("%w", err)
+		}
+	}
+	for _, queue := range c.Queue {
+		m := outbox.Message{Topic: "any", Queue: queue}
+		if err := m.Validate(); err != nil || queue == "" {
+			return usage("--queue: empty, or %w", err)
+		}
+	}
+	switch {
+	case c.Lease < time.Second:
+		return usage("--lease: shorter than a second")
+	case c.Concurrency < 0, c.MaxAttempts < 0, c.Timeout < 0, c.Grace < 0:
+		return usage("a number or duration is negative")
+	}
+	return nil
+}
+
+func (c *workCmd) work(ctx context.Context, o *outbox.Outbox, p *progress) error {
+	if c.Drain {
+		// What a crashed worker held counts as due; the loop itself would look
+		// for it only after a while.
+		if _, err := o.ReapExpired(ctx); err != nil {
+			return err
+		}
+	}
+	stop := p.start(ctx)
+	defer stop()
+	return o.Run(ctx)
+}
+
+func (c *workCmd) outbox(logger *slog.Logger) outbox.Options {
+	concurrency := c.Concurrency
+	if concurrency == 0 {
+		concurrency = max(4, runtime.NumCPU())
+	}
+	return outbox.Options{
+		Logger: logger, Queues: c.Queue, Concurrency: concurrency, Lease: c.Lease, Grace: max(c.Grace, time.Millisecond), StopWhenEmpty: c.Drain,
+		// Commands are slow next to a claim: other workers want some, too.
+		BatchSize: 2 * concurrency,
+	}
+}
+
+func (c *workCmd) handling() outbox.HandlerOptions {
+	policy := work.DefaultRetryPolicy()
+	policy.MaxAttempts = c.MaxAttempts
+	return outbox.HandlerOptions{Retry: &policy, Timeout: c.Timeout}
+}
+
+func (c *workCmd) logger(live *terminal.Live, stderr io.Writer, asJSON bool) *slog.Logger {
+	o := &slog.HandlerOptions{Level: slog.LevelWarn}
+	if c.Verbose {
+		o.Level = slog.LevelInfo
+	}
+	w := live.Through(stderr)
+	switch {
+	case asJSON:
+		return slog.New(slog.NewJSONHandler(w, o))
+	case terminal.Is(stderr):
+		return slog.New(terminal.NewLog(w, o.Level))
+	}
+	return slog.New(slog.NewTextHandler(w, o))
+}
