@@ -2,7 +2,7 @@ package engine
 
 import (
 	"errors"
-	"fmt"
+	"strings"
 )
 
 // Classes of failure. Every error of an engine that falls into one of them
@@ -50,10 +50,11 @@ type Error struct {
 
 // Error describes the failure without any payload.
 func (e *Error) Error() string {
-	if e.Class == nil {
-		return fmt.Sprintf("%s: %v", e.Op, e.Err)
+	text := e.Op + ": "
+	if e.Class != nil {
+		text += e.Class.Error() + ": "
 	}
-	return fmt.Sprintf("%s: %v: %v", e.Op, e.Class, e.Err)
+	return text + strings.Join(strings.Fields(e.Err.Error()), " ") // drivers write several lines; a log wants one
 }
 
 // Unwrap yields the class and the driver's error.

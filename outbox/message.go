@@ -93,6 +93,9 @@ func tooLong(field string, limit int, unit string) error {
 // Validate checks a message as Enqueue does, with the default payload limit.
 func (m *Message) Validate() error { return m.validate(DefaultMaxPayload) }
 
+// Validate checks a message as Enqueue does, with this outbox's payload limit.
+func (o *Outbox) Validate(m Message) error { return m.validate(o.opts.MaxPayload) }
+
 // validate is D-2: once, in Go, before any SQL, the same on every engine.
 func (m *Message) validate(maxPayload int) error {
 	if err := checkText("topic", m.Topic, MaxTopic, true); err != nil {
