@@ -59,11 +59,11 @@ func LoadMigrations(files fs.FS, n Names) ([]Migration, error) {
 // Pending compares what this build wants with what the database has: the
 // migrations still to apply, or why the schema cannot be used.
 func Pending(want []Migration, have []Applied) ([]Migration, error) {
-	for _, a := range have {
+	for i, a := range have {
 		if a.Version > len(want) {
 			return nil, fmt.Errorf("%w: the database has version %d, this build knows %d: update this program", ErrSchemaNew, a.Version, len(want))
 		}
-		if m := want[a.Version-1]; m.Checksum != a.Checksum {
+		if m := want[i]; m.Version != a.Version || m.Checksum != a.Checksum {
 			return nil, fmt.Errorf("%w: version %d (%s)", ErrSchemaChanged, m.Version, m.Name)
 		}
 	}

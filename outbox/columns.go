@@ -55,7 +55,7 @@ func put[T any](column []*T, n, i int, v *T) []*T {
 }
 
 // suppliedColumns are the supplied marks and the positions that ids carry. An
-// id that this outbox made lies at its position and needs no mark.
+// id that this outbox made belongs at its position and needs no mark.
 func suppliedColumns(entries []*entry) []any {
 	supplied, positions := make([]bool, len(entries)), make([]int64, len(entries))
 	for i, en := range entries {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"log/slog"
 	"slices"
 	"sync"
@@ -23,8 +24,10 @@ const (
 	enqueueLeaders = 4
 	// enqueueMerge bounds how many calls share one statement.
 	enqueueMerge = 256
-	// chunk is how many messages one statement writes.
-	chunk = 1000
+	// chunk is how many messages one statement writes, and chunkBytes how much
+	// they may hold: PostgreSQL refuses a gigabyte in one go.
+	chunk      = 1000
+	chunkBytes = 16 << 20
 )
 
 // Enqueue stores a message in a transaction of its own and returns its id.
@@ -87,7 +90,7 @@ func (o *Outbox) EnqueueBatchTx(ctx context.Context, tx Tx, msgs []Message) ([]M
 	if err := o.registerLanesTx(ctx, tx, e.entries); err != nil {
 		return nil, err
 	}
-	for part := range slices.Chunk(e.entries, chunk) {
+	for part := range chunks(e.entries) {
 		if err := o.db.DoTx(ctx, tx, enqueueCall(part)); err != nil {
 			return nil, err
 		}
@@ -156,7 +159,7 @@ func (o *Outbox) identify(ctx context.Context, tx Tx, e *enqueue) error {
 		})
 	}
 	now := time.Now()
-	for part := range slices.Chunk(order, chunk) {
+	for part := range chunks(order) {
 		fresh := slices.DeleteFunc(slices.Clone(part), o.recognise)
 		if len(fresh) == 0 {
 			continue
@@ -188,12 +191,12 @@ func (o *Outbox) recognise(en *entry) bool {
 	if !ok {
 		return false
 	}
-	if tag == o.tag && o.minted.contains(position) {
-		en.id = position
-		return true
-	}
 	en.position = position
-	return false
+	if tag != o.tag || !o.minted.contains(position) {
+		return false
+	}
+	en.id = position
+	return true
 }
 
 func compareDue(a, b *time.Time) int {
@@ -206,6 +209,23 @@ func compareDue(a, b *time.Time) int {
 		return 1
 	}
 	return a.Compare(*b)
+}
+
+// chunks cuts entries into what one statement writes.
+func chunks(entries []*entry) iter.Seq[[]*entry] {
+	return func(yield func([]*entry) bool) {
+		for len(entries) > 0 {
+			n, size := 0, 0
+			for n < len(entries) && n < chunk && (n == 0 || size+len(entries[n].msg.Payload) <= chunkBytes) {
+				size += len(entries[n].msg.Payload)
+				n++
+			}
+			if !yield(entries[:n]) {
+				return
+			}
+			entries = entries[n:]
+		}
+	}
 }
 
 // span is the range of positions this outbox handed out.
@@ -253,7 +273,7 @@ func (o *Outbox) write(ctx context.Context, batch []*enqueue) error {
 		all = append(all, e.entries...)
 	}
 	calls := o.lanes.register(all)
-	for part := range slices.Chunk(all, chunk) {
+	for part := range chunks(all) {
 		calls = append(calls, enqueueCall(part))
 	}
 	if err := o.db.Do(ctx, calls...); err != nil {

@@ -113,8 +113,8 @@ func (m *Message) validate(maxPayload int) error {
 	if len(m.Payload) > maxPayload {
 		return tooLong("payload", maxPayload, "bytes")
 	}
-	if !m.Due.IsZero() && (m.Due.Year() < 1970 || m.Due.Year() > 9999) {
-		return invalid("due time", "year %d is not within 1970 … 9999", m.Due.Year())
+	if year := m.Due.UTC().Year(); !m.Due.IsZero() && (year < 1970 || year > 9999) {
+		return invalid("due time", "year %d is not within 1970 … 9999", year)
 	}
 	return checkHeaders(m.Headers)
 }

@@ -3,6 +3,7 @@ package outbox
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/bravellian/pawl/engine"
@@ -159,12 +160,12 @@ func (o *Outbox) reap(ctx context.Context) (int64, error) {
 }
 
 func (o *Outbox) settle(ctx context.Context, owner OwnerToken, ids []WorkItemID, call func(*columns) *engine.Call) (int64, error) {
-	if len(ids) == 0 {
-		return 0, nil
-	}
 	var c columns
-	for _, r := range work.Runs(ids) {
+	for _, r := range work.Runs(slices.DeleteFunc(slices.Clone(ids), impossible)) {
 		c.add(owner, r)
+	}
+	if len(c.lo) == 0 {
+		return 0, nil
 	}
 	settle := call(&c)
 	if err := o.db.Do(ctx, settle); err != nil {
@@ -172,6 +173,10 @@ func (o *Outbox) settle(ctx context.Context, owner OwnerToken, ids []WorkItemID,
 	}
 	return settle.N, nil
 }
+
+// impossible tells ids that no message can have. Sums with them may leave the
+// range of the engine's integers.
+func impossible(id WorkItemID) bool { return id < 1 || id >= 1<<positionBits }
 
 func causeText(cause error) *string {
 	if cause == nil {

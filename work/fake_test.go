@@ -57,8 +57,10 @@ type item = work.Item[payload]
 type store struct {
 	mu       sync.Mutex
 	entries  []*entry
+	ended    int // how many entries at the front were acked or failed
 	owners   map[work.OwnerToken]bool
 	sleepers map[*sleeper]struct{}
+	rigs     []*rig // that were started
 	wrong    []string
 }
 
@@ -173,6 +175,7 @@ type link struct {
 
 	mu     sync.Mutex
 	inside map[string]bool
+	times  map[string]int
 	log    []*call
 }
 
@@ -210,12 +213,11 @@ func (l *link) calls(op string) (all []*call) {
 func (l *link) do(ctx context.Context, c *call, effect func()) error {
 	defer l.enter(c.op)()
 	l.mu.Lock()
-	c.nth, c.at = 1, time.Now()
-	for _, x := range l.log {
-		if x.op == c.op {
-			c.nth++
-		}
+	if l.times == nil {
+		l.times = map[string]int{}
 	}
+	l.times[c.op]++
+	c.nth, c.at = l.times[c.op], time.Now()
 	l.log = append(l.log, c)
 	before, after := l.before, l.after
 	l.mu.Unlock()
@@ -333,7 +335,10 @@ func (s *store) settle(done *work.Settlement) {
 func (s *store) claim(owner work.OwnerToken, lease time.Duration, n int) (items []item) {
 	now := time.Now()
 	var due []*entry
-	for _, e := range s.entries {
+	for s.ended < len(s.entries) && s.entries[s.ended].place >= acked {
+		s.ended++
+	}
+	for _, e := range s.entries[s.ended:] {
 		if e.place == ready && !e.at.After(now) {
 			due = append(due, e)
 		}
@@ -372,7 +377,7 @@ const reapMost = 10
 func (l *link) Reap(ctx context.Context) (n int64, err error) {
 	c := &call{op: "reap"}
 	err = l.do(ctx, c, func() {
-		for _, e := range l.s.entries {
+		for _, e := range l.s.entries[l.s.ended:] {
 			if e.place == leased && e.until.Before(time.Now()) && n < reapMost {
 				e.lapse()
 				n++
@@ -391,7 +396,7 @@ func (l *link) Reap(ctx context.Context) (n int64, err error) {
 
 func (l *link) NextDue(ctx context.Context) (d time.Duration, ok bool, err error) {
 	err = l.do(ctx, &call{op: "nextdue"}, func() {
-		for _, e := range l.s.entries {
+		for _, e := range l.s.entries[l.s.ended:] {
 			if wait := time.Until(e.at); e.place == ready && (!ok || wait < d) {
 				d, ok = wait, true
 			}
@@ -457,6 +462,7 @@ type execution struct {
 	retry      int
 	ctx        context.Context
 	start, end time.Time
+	cancelled  time.Time // when its context ended, if it did before the handler did
 	err        error
 }
 
@@ -489,6 +495,9 @@ func newRig(s *store, cfg work.Config[payload], handler func(context.Context, it
 func (r *rig) start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	r.stop = cancel
+	r.s.mu.Lock()
+	r.s.rigs = append(r.s.rigs, r)
+	r.s.mu.Unlock()
 	go func() {
 		defer close(r.done)
 		if err := r.loop.Run(ctx); err != nil {
@@ -518,14 +527,21 @@ func (r *rig) handle(ctx context.Context, i item) error {
 	r.now++
 	r.most = max(r.most, r.now)
 	r.mu.Unlock()
+	stop := context.AfterFunc(ctx, func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		x.cancelled = time.Now()
+	})
+	err := errPanicked // unless the handler returns
 	defer func() {
+		stop()
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.now--
-		x.end = time.Now()
+		x.end, x.err = time.Now(), err
 	}()
-	x.err = r.handler(ctx, i)
-	return x.err
+	err = r.handler(ctx, i)
+	return err
 }
 
 // executions returns what ran so far, of one item or (0) of all.
@@ -534,10 +550,17 @@ func (r *rig) executions(id work.ItemID) (all []*execution) {
 	defer r.mu.Unlock()
 	for _, x := range r.runs {
 		if id == 0 || x.id == id {
-			all = append(all, x)
+			seen := *x
+			all = append(all, &seen)
 		}
 	}
 	return all
+}
+
+func (r *rig) finished() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.runs) - r.now
 }
 
 func (r *rig) running() int {
@@ -552,6 +575,12 @@ func bubble(t *testing.T, test func(t *testing.T, s *store)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore()
+		t.Cleanup(func() { // a failed test may have left loops running
+			for _, r := range s.rigs {
+				r.link.hook(nil)
+				r.end()
+			}
+		})
 		test(t, s)
 		for _, w := range s.violations() {
 			t.Error(w)
@@ -590,7 +619,7 @@ func near(got, d time.Duration, share float64) bool {
 	return diff <= share*float64(d) && -diff <= share*float64(d)
 }
 
-var errBoom = errors.New("boom")
+var errBoom, errPanicked = errors.New("boom"), errors.New("panicked")
 
 // errAway is what an engine reports while its database is out of reach.
 var errAway = &engine.Error{Op: "fake", Class: engine.ErrUnreachable, Err: errors.New("no route to host")}

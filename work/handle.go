@@ -49,8 +49,14 @@ func (l *Loop[M]) call(t task[M]) (err error) {
 	return l.cfg.Handle(t.claim.ctx, t.item)
 }
 
-// conclude is D-15.
-func (l *Loop[M]) conclude(t task[M], policy RetryPolicy, err error) result {
+// conclude is D-15. Errors and policies are the program's: should their methods
+// panic, that is the attempt's failure and not the end of the process.
+func (l *Loop[M]) conclude(t task[M], policy RetryPolicy, err error) (r result) {
+	defer func() {
+		if v := recover(); v != nil {
+			r = l.conclude(t, RetryPolicy{MaxAttempts: policy.MaxAttempts}, &PanicError{Value: v, Stack: debug.Stack()})
+		}
+	}()
 	if err == nil {
 		return result{outcome: acked}
 	}
@@ -61,24 +67,36 @@ func (l *Loop[M]) conclude(t task[M], policy RetryPolicy, err error) result {
 		}
 		return result{outcome: released, delay: snooze.delay}
 	}
-	if t.claim.ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		if errors.Is(context.Cause(t.claim.ctx), ErrLeaseLost) {
-			l.cfg.Logger.Warn("lease lost while handling", "topic", t.item.Topic, "message_id", t.item.MessageID.String())
-			return result{outcome: dropped}
-		}
-		return result{outcome: released} // our own stop is not the handler's failure
+	var permanent *permanentError
+	var after *retryAfterError
+	final, timed := errors.As(err, &permanent), errors.As(err, &after)
+	if t.claim.ctx.Err() != nil && (errors.Is(err, context.Canceled) || !final && !timed && !panicked(err)) {
+		return l.interrupted(t)
 	}
 	l.report(t, err)
 	text := ErrorText(err.Error())
-	var permanent *permanentError
-	if errors.As(err, &permanent) || policy.Exhausted(t.item.Retry+1) {
+	switch {
+	case final || policy.Exhausted(t.item.Retry+1):
 		return result{outcome: failedForGood, text: text}
-	}
-	var after *retryAfterError
-	if errors.As(err, &after) {
+	case timed:
 		return result{outcome: retried, delay: after.delay, text: text}
 	}
 	return result{outcome: retried, delay: policy.Wait(t.item.Retry + 1), text: text}
+}
+
+func panicked(err error) bool {
+	var p *PanicError
+	return errors.As(err, &p)
+}
+
+// interrupted is the result of a handler that failed after we had cancelled
+// it. Whatever words it finds for that ("signal: killed"), it is our doing.
+func (l *Loop[M]) interrupted(t task[M]) result {
+	if errors.Is(context.Cause(t.claim.ctx), ErrLeaseLost) {
+		l.cfg.Logger.Warn("lease lost while handling", "topic", t.item.Topic, "message_id", t.item.MessageID.String())
+		return result{outcome: dropped}
+	}
+	return result{outcome: released}
 }
 
 // report logs a handler's error (OBX-105).

@@ -8,7 +8,7 @@ import (
 )
 
 // heartbeat keeps the leases of everything held (D-18): at a third of the
-// lease, a little early at random. It watches the deadlines by our own clock
+// lease, a little early at random. Each claim has an alarm on our own clock
 // too, so that handlers stop when their lease ends even if the database is
 // silent.
 func (l *Loop[M]) heartbeat(ctx context.Context) {
@@ -22,7 +22,6 @@ func (l *Loop[M]) heartbeat(ctx context.Context) {
 		if !l.beat(ctx) {
 			pause = retry
 		}
-		l.ledger.expire(time.Now())
 	}
 }
 
@@ -61,7 +60,6 @@ func (l *Loop[M]) examine(ctx context.Context, claims []*claim) (ok bool) {
 		}
 		if n == 0 && len(l.ledger.unsettled(c)) > 0 {
 			l.ledger.lose(c)
-			l.stats.lost()
 			continue
 		}
 		l.ledger.extended([]*claim{c}, sent.Add(l.cfg.Lease))
@@ -74,7 +72,7 @@ func (l *ledger[M]) aging(now time.Time, lease time.Duration) (held []Held, clai
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for c := range l.claims {
-		if c.deadline.Sub(now) > lease*3/4 || c.ctx.Err() != nil {
+		if c.deadline.Sub(now) > lease*3/4 || c.lost {
 			continue
 		}
 		held = append(held, c.unsettledLocked()...)
@@ -102,23 +100,32 @@ func (l *ledger[M]) extended(claims []*claim, deadline time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, c := range claims {
-		c.deadline = deadline
+		if c.left > 0 {
+			c.deadline = deadline
+			c.alarm.Reset(time.Until(deadline))
+		}
 	}
 }
 
-// expire gives up claims whose lease is over by our own clock.
-func (l *ledger[M]) expire(now time.Time) {
+// expire gives a claim up whose lease is over by our own clock.
+func (l *ledger[M]) expire(c *claim) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for c := range l.claims {
-		if now.After(c.deadline) {
-			c.cancel(ErrLeaseLost)
-		}
+	if c.left > 0 && !time.Now().Before(c.deadline) {
+		l.loseLocked(c)
 	}
 }
 
 func (l *ledger[M]) lose(c *claim) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c.cancel(ErrLeaseLost)
+	l.loseLocked(c)
+}
+
+func (l *ledger[M]) loseLocked(c *claim) {
+	if !c.lost {
+		c.lost = true
+		c.cancel(ErrLeaseLost)
+		l.stats.lost()
+	}
 }

@@ -10,6 +10,7 @@ import (
 // and not yet settled.
 type ledger[M any] struct {
 	mu        sync.Mutex
+	stats     *Stats
 	slots     int // handlers
 	batch     int // most items per claim
 	linger    time.Duration
@@ -36,7 +37,9 @@ type claim struct {
 	owner    OwnerToken
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
-	deadline time.Time // of the lease, by our own clock, counted from before the request
+	deadline time.Time   // of the lease, by our own clock, counted from before the request
+	alarm    *time.Timer // rings at the deadline, whatever the database does
+	lost     bool
 	ids      []ItemID
 	gone     []bool // settled, or given up
 	left     int    // not gone
@@ -63,8 +66,8 @@ type result struct {
 	text    string
 }
 
-func (l *ledger[M]) init(slots, batch int, linger time.Duration) {
-	l.slots, l.batch, l.linger = slots, batch, linger
+func (l *ledger[M]) init(slots, batch int, linger time.Duration, stats *Stats) {
+	l.slots, l.batch, l.linger, l.stats = slots, batch, linger, stats
 	l.claims = map[*claim]struct{}{}
 }
 
@@ -74,6 +77,7 @@ func (l *ledger[M]) open(handlers context.Context, owner OwnerToken, deadline ti
 	c.ctx, c.cancel = context.WithCancelCause(handlers)
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	c.alarm = time.AfterFunc(time.Until(deadline), func() { l.expire(c) })
 	l.claims[c] = struct{}{}
 	l.waiting += n
 	return c
@@ -99,6 +103,9 @@ func (l *ledger[M]) finish(c *claim, r result) {
 	defer l.mu.Unlock()
 	l.running--
 	l.finished++
+	if c.gone[r.index] {
+		return // given up
+	}
 	c.open--
 	c.done = append(c.done, r)
 	if len(c.done) == 1 {
@@ -180,6 +187,7 @@ func (l *ledger[M]) strikeLocked(c *claim, index int) {
 	c.left--
 	if c.left == 0 {
 		c.cancel(nil)
+		c.alarm.Stop()
 		delete(l.claims, c)
 	}
 }
@@ -281,18 +289,23 @@ func (l *ledger[M]) halt() {
 	l.stopped = true
 }
 
-// give up on what still runs: release it, and ignore what it says later.
+// abandonRunning gives up on what still runs: it is released, and what it says
+// later is ignored.
 func (l *ledger[M]) abandonRunning(s *Settlement) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	finished := map[flight]bool{}
+	for _, f := range l.flying {
+		finished[f] = true
+	}
 	for c := range l.claims {
-		finished := map[int]bool{}
 		for _, r := range c.done {
-			finished[r.index] = true
+			finished[flight{c, r.index}] = true
 		}
 		for i, id := range c.ids {
-			if !c.gone[i] && !finished[i] {
+			if !c.gone[i] && !finished[flight{c, i}] {
 				s.Releases = append(s.Releases, Release{Held: Held{c.owner, id}})
+				l.strikeLocked(c, i)
 			}
 		}
 	}

@@ -96,13 +96,14 @@ type Loop[M any] struct {
 	nextPoll   time.Time   // when to look without news; zero: not decided
 	idle       int         // polls in a row that found nothing
 	failures   int         // exchanges in a row that failed
+	vain       int         // looks in a row that found nothing while nothing was held
 }
 
 // New returns a loop that is not running yet.
 func New[M any](cfg Config[M]) *Loop[M] {
 	cfg.defaults()
 	l := &Loop[M]{cfg: cfg, hungry: true, unfinished: &Settlement{}}
-	l.ledger.init(cfg.Concurrency, cfg.BatchSize, cfg.Linger)
+	l.ledger.init(cfg.Concurrency, cfg.BatchSize, cfg.Linger, &l.stats)
 	l.tasks = make(chan task[M], cfg.Concurrency+cfg.BatchSize)
 	return l
 }
@@ -149,8 +150,12 @@ func (l *Loop[M]) serve(ctx, handlers context.Context) {
 			n = l.ledger.room(l.unfinished.Len() > 0)
 		}
 		if l.unfinished.Len() == 0 && n == 0 {
-			if l.cfg.StopEmpty && !l.hungry && l.ledger.empty() {
-				return
+			if l.cfg.StopEmpty && l.ledger.empty() {
+				if l.vain >= vainLooks {
+					return
+				}
+				l.hungry = true // a handler may have added something
+				continue
 			}
 			l.wait(ctx)
 			continue
@@ -158,6 +163,10 @@ func (l *Loop[M]) serve(ctx, handlers context.Context) {
 		l.exchange(ctx, handlers, n)
 	}
 }
+
+// vainLooks is how many looks end a StopEmpty. One is not enough: an engine may
+// look past what lies far back, though not twice.
+const vainLooks = 2
 
 // exchange settles and claims in one round trip. When it fails the settlement
 // is kept and tried again, before anything new is claimed: the work is done,
@@ -171,7 +180,7 @@ func (l *Loop[M]) exchange(ctx, handlers context.Context, n int) {
 		return
 	}
 	l.failures = 0
-	due := l.unfinished.dueAtOnce()
+	due := l.dueAgain()
 	l.settled(sent)
 	if n == 0 {
 		l.hungry = l.hungry || due
@@ -189,6 +198,23 @@ func (l *Loop[M]) exchange(ctx, handlers context.Context, n int) {
 		l.idle, l.looked, l.nextPoll = 0, false, time.Time{}
 	}
 	l.hungry = len(items) == n || due
+	l.vain++
+	if len(items) > 0 || !l.ledger.empty() {
+		l.vain = 0
+	}
+}
+
+// dueAgain reports whether some of what is being settled can be claimed again
+// at once. If that is later, it sees to it that someone looks then.
+func (l *Loop[M]) dueAgain() bool {
+	d, ok := l.unfinished.soonest()
+	if !ok {
+		return false
+	}
+	if at := time.Now().Add(d + time.Millisecond); !l.nextPoll.IsZero() && at.Before(l.nextPoll) {
+		l.nextPoll = at
+	}
+	return d <= 0
 }
 
 // settled strikes what the database has taken.
@@ -209,6 +235,9 @@ func (l *Loop[M]) start(handlers context.Context, owner OwnerToken, sent time.Ti
 	}
 }
 
+// longest is the longest pause after failures; with jitter that is 30 s (D-6).
+const longest = 25 * time.Second
+
 // failed backs off after a failed exchange: 0.25 s … 30 s, with jitter (D-6).
 func (l *Loop[M]) failed(ctx context.Context, err error) {
 	if ctx.Err() != nil {
@@ -221,7 +250,7 @@ func (l *Loop[M]) failed(ctx context.Context, err error) {
 		level = slog.LevelWarn
 	}
 	l.cfg.Logger.Log(ctx, level, "database unavailable, will retry", "error", err, "failures", l.failures)
-	pause := min(250*time.Millisecond<<min(l.failures-1, 7), 30*time.Second)
+	pause := min(250*time.Millisecond<<min(l.failures-1, 7), longest)
 	_ = engine.Pause(ctx, engine.Jitter(pause, 0.2))
 }
 
@@ -279,10 +308,13 @@ func (l *Loop[M]) pollAfter(ctx context.Context) time.Duration {
 	d := min(l.cfg.PollMin<<min(l.idle, 6), l.cfg.PollMax)
 	d = max(engine.Jitter(d, 0.1), time.Millisecond)
 	due, ok, err := l.cfg.Queue.NextDue(ctx)
-	if err != nil || !ok {
+	switch {
+	case err != nil || !ok:
 		return d
+	case due <= 0: // and yet it was not to be had: it became due just now, or someone has it locked
+		return min(d, time.Millisecond<<min(l.idle, 16))
 	}
-	return min(d, max(due, 0)+time.Millisecond)
+	return min(d, due+time.Millisecond)
 }
 
 // reap brings back what crashed workers held (D-12), all of it at once when
@@ -291,15 +323,19 @@ func (l *Loop[M]) reap(ctx context.Context) {
 	for failures := 0; ; {
 		pause := l.cfg.PollMax
 		if failures > 0 {
-			pause = min(pause<<min(failures, 5), 30*time.Second)
+			pause = min(pause<<min(failures, 5), longest)
 		}
 		if engine.Pause(ctx, engine.Jitter(pause, 0.2)) != nil {
 			return
 		}
 		for ctx.Err() == nil {
 			n, err := l.cfg.Queue.Reap(ctx)
+			if err != nil && ctx.Err() != nil {
+				return
+			}
 			if err != nil {
 				failures++
+				l.cfg.Logger.Warn("could not reap expired leases, will retry", "error", err, "failures", failures)
 				break
 			}
 			failures = 0

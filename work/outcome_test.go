@@ -3,7 +3,9 @@ package work_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +15,14 @@ import (
 	"github.com/bravellian/pawl/work"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if os.Getenv("PAWL_LONG") != "" {
+		if err := flag.Set("rapid.checks", "3000"); err != nil {
+			panic(err)
+		}
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // exact is a policy without jitter.
 func exact(attempts int) func(string) work.RetryPolicy {

@@ -10,13 +10,17 @@ import (
 // did; leases bring back the rest.
 const settleLimit = 10 * time.Second
 
+// settleRetry is the pause after a failed try meanwhile.
+const settleRetry = 250 * time.Millisecond
+
 // afterCancel is how long handlers may take to notice that they were cancelled.
 const afterCancel = 2 * time.Second
 
 // stop ends the loop in order; see Run. The heartbeat still runs meanwhile.
 func (l *Loop[M]) stop(workers *sync.WaitGroup, cancelHandlers context.CancelCauseFunc) {
 	l.ledger.halt()
-	close(l.tasks) // workers hand back what they had not begun, then end
+	close(l.tasks) // workers end when they run out of tasks
+	l.worker()     // which they may be too busy for: hand back what was not begun
 	ctx, cancel := context.WithTimeout(context.Background(), l.cfg.Grace+afterCancel+settleLimit)
 	defer cancel()
 
@@ -40,19 +44,24 @@ func (l *Loop[M]) stop(workers *sync.WaitGroup, cancelHandlers context.CancelCau
 
 // settleUntil settles what finishes until the workers ended (true) or limit is over.
 func (l *Loop[M]) settleUntil(ctx context.Context, ended <-chan struct{}, limit time.Duration) bool {
-	deadline := time.NewTimer(limit)
-	defer deadline.Stop()
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
 	tick := time.NewTicker(max(l.cfg.Linger, time.Millisecond))
 	defer tick.Stop()
-	for {
+	for next := time.Now(); ; {
 		select {
 		case <-ended:
 			return true
-		case <-deadline.C:
+		case <-ctx.Done():
 			return false
-		case <-tick.C:
-			l.ledger.collect(l.unfinished, time.Now(), false)
-			_ = l.settleOnce(ctx) // tried again at the next tick
+		case now := <-tick.C:
+			if now.Before(next) {
+				continue
+			}
+			l.ledger.collect(l.unfinished, now, false)
+			if l.settleOnce(ctx) != nil {
+				next = time.Now().Add(settleRetry)
+			}
 		}
 	}
 }

@@ -66,19 +66,23 @@ func (s *Settlement) Len() int {
 	return len(s.Acks) + len(s.Retries) + len(s.Failures) + len(s.Releases)
 }
 
-// dueAtOnce reports whether some of it can be claimed again right away.
-func (s *Settlement) dueAtOnce() bool {
-	for _, r := range s.Releases {
-		if r.Delay <= 0 {
-			return true
+// soonest returns how soon some of it can be claimed again; ok is false for
+// never.
+func (s *Settlement) soonest() (d time.Duration, ok bool) {
+	note := func(delay time.Duration) {
+		if !ok || delay < d {
+			d, ok = delay, true
 		}
+	}
+	for _, r := range s.Releases {
+		note(r.Delay)
 	}
 	for _, r := range s.Retries {
-		if r.Delay != nil && *r.Delay <= 0 {
-			return true
+		if r.Delay != nil {
+			note(*r.Delay)
 		}
 	}
-	return false
+	return d, ok
 }
 
 // Run is consecutive ids: Lo … Lo+N−1.
@@ -89,12 +93,14 @@ func Runs(ids []ItemID) []Run {
 	ids = slices.Clone(ids)
 	slices.Sort(ids)
 	var runs []Run
-	for _, id := range ids {
-		if k := len(runs) - 1; k >= 0 && int64(id) <= runs[k].Lo+runs[k].N {
-			runs[k].N = max(runs[k].N, int64(id)-runs[k].Lo+1)
-			continue
+	var last ItemID
+	for i, id := range slices.Compact(ids) {
+		if i > 0 && id-1 == last { // id-1 wraps only for the lowest, which comes first
+			runs[len(runs)-1].N++
+		} else {
+			runs = append(runs, Run{int64(id), 1})
 		}
-		runs = append(runs, Run{int64(id), 1})
+		last = id
 	}
 	return runs
 }

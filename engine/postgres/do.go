@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -14,17 +15,17 @@ import (
 // Do sends the calls as one pipeline: one round trip and one implicit
 // transaction, which the server commits at its end.
 func (db *DB) Do(ctx context.Context, calls ...*engine.Call) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	return engine.Retry(ctx, func() error {
-		ctx, cancel := engine.Detach(ctx, db.opts.StatementTimeout)
-		defer cancel()
-		conn, err := db.acquire(ctx, calls[0].Op)
+		wait, stop := context.WithTimeout(ctx, db.opts.StatementTimeout)
+		defer stop()
+		conn, err := db.acquire(wait, calls[0].Op)
 		if err != nil {
-			return err
+			return err // nothing was sent
 		}
 		defer conn.Release()
+		deadline, _ := wait.Deadline()
+		ctx, cancel := engine.Detach(ctx, time.Until(deadline))
+		defer cancel()
 		return db.pipeline(ctx, conn.Conn(), calls, engine.ErrCommitUnknown)
 	})
 }
@@ -44,11 +45,18 @@ func (db *DB) Read(ctx context.Context, call *engine.Call) error {
 }
 
 func (db *DB) acquire(ctx context.Context, op string) (*pgxpool.Conn, error) {
-	conn, err := db.pool.Acquire(ctx)
-	if err != nil {
-		return nil, &engine.Error{Op: op, Class: unreachable(ctx, err), Err: err}
+	if db.closed.Load() {
+		return nil, &engine.Error{Op: op, Class: engine.ErrClosed, Err: errors.New("postgres")}
 	}
-	return conn, nil
+	conn, err := db.pool.Acquire(ctx)
+	if err == nil {
+		return conn, nil
+	}
+	class := unreachable(ctx, err)
+	if db.closed.Load() {
+		class = engine.ErrClosed
+	}
+	return nil, &engine.Error{Op: op, Class: class, Err: err}
 }
 
 func (db *DB) statement(op string) (string, error) {
@@ -65,7 +73,7 @@ func (db *DB) pipeline(ctx context.Context, conn *pgx.Conn, calls []*engine.Call
 	rows := make([]func(engine.Row) error, len(calls))
 	finish := make([]func(), len(calls))
 	if db.opts.RelaxedAck && relaxed(calls) {
-		batch.Queue("SET LOCAL synchronous_commit = off")
+		batch.Queue("SELECT set_config('synchronous_commit', 'off', true)") // SET LOCAL would be warned about in the server's log
 	}
 	for i, c := range calls {
 		query, err := db.statement(c.Op)
@@ -74,7 +82,7 @@ func (db *DB) pipeline(ctx context.Context, conn *pgx.Conn, calls []*engine.Call
 		}
 		var args []any
 		args, rows[i], finish[i] = db.tune(c)
-		batch.Queue(query, args...)
+		batch.Queue(query, arguments(args)...)
 	}
 	results := conn.SendBatch(ctx, batch)
 	if batch.Len() > len(calls) {
@@ -143,7 +151,10 @@ func unreachable(ctx context.Context, err error) error {
 	if class := classify(err); class != nil && !errors.Is(class, engine.ErrConnLost) {
 		return class
 	}
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return nil // the caller's wish, not the database's fault
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return engine.ErrTimeout
 	}
 	return engine.ErrUnreachable

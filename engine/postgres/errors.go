@@ -59,7 +59,29 @@ func wrap(op string, err error, cut error) error {
 	if errors.Is(class, engine.ErrConnLost) || class == nil && broken(err) {
 		class = cut
 	}
-	return &engine.Error{Op: op, Class: class, Err: err}
+	return &engine.Error{Op: op, Class: class, Err: discreet(err)}
+}
+
+// quiet is an error whose own text quotes arguments.
+type quiet struct {
+	text string
+	err  error
+}
+
+func (q *quiet) Error() string { return q.text }
+func (q *quiet) Unwrap() error { return q.err }
+
+// discreet keeps arguments out of an error's text (D-5): PostgreSQL quotes a
+// value that it cannot read, pgx one that it cannot send.
+func discreet(err error) error {
+	var pg *pgconn.PgError
+	switch {
+	case errors.As(err, &pg) && strings.HasPrefix(pg.Code, "22"):
+		return &quiet{"a value is not acceptable (SQLSTATE " + pg.Code + ")", err}
+	case strings.Contains(err.Error(), "unable to encode"):
+		return &quiet{"an argument cannot be encoded", err}
+	}
+	return err
 }
 
 // broken reports whether the server did not answer: a dead connection, or a

@@ -46,7 +46,8 @@ type listener struct {
 type attempt struct {
 	queue  string
 	unlock bool
-	answer chan bool // buffered
+	on     uint64      // unlock: the connection whose lock it is
+	answer chan uint64 // the connection that took the lock, or 0; buffered
 }
 
 func newListener(db *DB) *listener {
@@ -63,28 +64,38 @@ func (l *listener) join() {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	l.stop, l.done = cancel, make(chan struct{})
-	go l.run(ctx, l.done)
+	before, done := l.done, make(chan struct{})
+	l.stop, l.done = cancel, done
+	go func() {
+		if before != nil {
+			<-before // two at a time would undo each other's state
+		}
+		l.run(ctx, done)
+	}()
 }
 
 // leave stops it after its last.
 func (l *listener) leave() {
-	l.mu.Lock()
-	l.users--
-	last := l.users == 0
-	l.mu.Unlock()
-	if last {
-		l.close()
-	}
+	l.end(func() bool { l.users--; return l.users == 0 })
 }
 
-func (l *listener) close() {
+func (l *listener) close() { l.end(func() bool { return true }) }
+
+// end stops the listener if that is wanted. It decides under the lock, so that
+// a user who joins meanwhile gets a listener of its own.
+func (l *listener) end(wanted func() bool) {
 	l.mu.Lock()
+	if !wanted() {
+		l.mu.Unlock()
+		return
+	}
 	stop, done := l.stop, l.done
-	l.stop, l.done = nil, nil
+	l.stop = nil
 	l.mu.Unlock()
 	if stop != nil {
 		stop()
+	}
+	if done != nil {
 		<-done
 	}
 }
@@ -114,7 +125,9 @@ var errSilent = errors.New("no notification arrived")
 
 // connection lives as long as one connection does.
 func (l *listener) connection(ctx context.Context) error {
-	conn, err := pgx.ConnectConfig(ctx, l.db.pool.Config().ConnConfig.Copy())
+	config := l.db.pool.Config().ConnConfig.Copy()
+	config.OnNotification = nil // the program's own would swallow ours
+	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return err
 	}
@@ -129,10 +142,25 @@ func (l *listener) connection(ctx context.Context) error {
 	if err := l.test(ctx, conn); err != nil {
 		return err
 	}
+	l.refuse()
 	l.setLive(true)
 	for {
 		if err := l.serve(ctx, conn); err != nil {
 			return err
+		}
+	}
+}
+
+// refuse drops requests that were meant for the connection before.
+func (l *listener) refuse() {
+	for {
+		select {
+		case a := <-l.tries:
+			if a.answer != nil {
+				a.answer <- 0
+			}
+		default:
+			return
 		}
 	}
 }
@@ -185,6 +213,9 @@ func (l *listener) serve(ctx context.Context, conn *pgx.Conn) error {
 func (l *listener) try(ctx context.Context, conn *pgx.Conn, a attempt) error {
 	ctx, cancel := context.WithTimeout(ctx, l.db.opts.StatementTimeout)
 	defer cancel()
+	if a.unlock && a.on != l.connected() {
+		return nil // that lock went with its connection
+	}
 	query := `SELECT pg_try_advisory_lock(hashtextextended('pawl.outbox_wake/' || $1, 0))`
 	if a.unlock {
 		query = `SELECT pg_advisory_unlock(hashtextextended('pawl.outbox_wake/' || $1, 0))`
@@ -192,7 +223,11 @@ func (l *listener) try(ctx context.Context, conn *pgx.Conn, a attempt) error {
 	var ok bool
 	err := conn.QueryRow(ctx, l.db.names.Render(query), a.queue).Scan(&ok)
 	if a.answer != nil {
-		a.answer <- ok && err == nil
+		var by uint64
+		if ok && err == nil {
+			by = l.connected()
+		}
+		a.answer <- by
 	}
 	return err
 }
@@ -264,29 +299,35 @@ func (s *sleeper) Arm(ctx context.Context) (again bool, err error) {
 		return false, nil
 	}
 	s.armed = 0
-	a := attempt{queue: s.queue, answer: make(chan bool, 1)}
+	a := attempt{queue: s.queue, answer: make(chan uint64, 1)}
 	if err := s.db.listen.submit(a); err != nil {
 		return false, err
 	}
 	select {
-	case ok := <-a.answer:
-		if !ok {
+	case s.armed = <-a.answer:
+		if s.armed == 0 {
 			return false, errNoLock
 		}
-		s.armed = now
 		return true, nil
 	case <-ctx.Done():
+		s.unlock(now) // it may yet be taken
 		return false, ctx.Err()
 	case <-time.After(time.Second): // the connection broke before it answered
+		s.unlock(now)
 		return false, errNotListening
 	}
+}
+
+// unlock asks to give the lock back, after everything that was asked before.
+func (s *sleeper) unlock(on uint64) {
+	_ = s.db.listen.submit(attempt{queue: s.queue, unlock: true, on: on})
 }
 
 // Disarm gives the lock back: while it is held every enqueue pays for a NOTIFY.
 func (s *sleeper) Disarm() {
 	if s.armed != 0 {
+		s.unlock(s.armed)
 		s.armed = 0
-		_ = s.db.listen.submit(attempt{queue: s.queue, unlock: true})
 	}
 }
 

@@ -16,8 +16,9 @@ const (
 	historyTable  = `CREATE TABLE IF NOT EXISTS pawl.pawl_schema (version integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT clock_timestamp())`
 	historyRead   = `SELECT version, checksum FROM pawl.pawl_schema ORDER BY version`
 	historyInsert = `INSERT INTO pawl.pawl_schema (version, name, checksum) VALUES ($1, $2, $3)`
-	// A transaction-level lock also works behind a transaction pooler.
-	historyLock = `SELECT pg_advisory_xact_lock(hashtextextended('pawl.pawl_schema', 0))`
+	// A transaction-level lock also works behind a transaction pooler. It covers
+	// all prefixes, because they make the schema together.
+	historyLock = `SELECT pg_advisory_xact_lock(hashtextextended('pawl.migrate/' || $1, 0))`
 )
 
 // Migrate applies what is missing in one transaction: of processes that start
@@ -38,7 +39,7 @@ func (db *DB) Migrate(ctx context.Context) error {
 }
 
 func (db *DB) migrate(ctx context.Context, tx pgx.Tx) error {
-	if _, err := tx.Exec(ctx, db.names.Render(historyLock)); err != nil {
+	if _, err := tx.Exec(ctx, historyLock, db.names.Schema); err != nil {
 		return err
 	}
 	if _, err := tx.Exec(ctx, fmt.Sprintf("SET LOCAL lock_timeout = %d", db.opts.LockTimeout.Milliseconds())); err != nil {

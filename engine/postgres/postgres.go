@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -57,6 +58,7 @@ type DB struct {
 	bell   engine.Bell
 	tuners sync.Map // queue → *tuner
 	listen *listener
+	closed atomic.Bool
 }
 
 var _ engine.DB = (*DB)(nil)
@@ -130,6 +132,7 @@ func (db *DB) Ring(queue string) { db.bell.Ring(queue) }
 
 // Close ends the listening connection and, after Open, the pool.
 func (db *DB) Close() error {
+	db.closed.Store(true)
 	db.listen.close()
 	if db.owned {
 		db.pool.Close()
@@ -142,16 +145,32 @@ func (db *DB) Close() error {
 // is inside a transaction has no other. Sequences ignore rollbacks, so the
 // block stays ours.
 func (db *DB) ReserveIDs(ctx context.Context, tx engine.Tx, n int) (int64, error) {
+	if row := txRow(tx); row != nil {
+		return db.ids.TakeNow(ctx, n, func(ctx context.Context) (int64, error) { return db.block(ctx, row) })
+	}
 	return db.ids.Take(ctx, n, func(ctx context.Context) (int64, error) {
 		ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 		defer cancel()
-		var block int64
-		query := db.names.Render(`SELECT nextval('pawl.outbox_block')`)
-		if err := queryRow(ctx, db.pool, tx, query).Scan(&block); err != nil {
-			return 0, wrap("reserve ids", err, engine.ErrConnLost)
+		conn, err := db.acquire(ctx, reserveIDs)
+		if err != nil {
+			return 0, err
 		}
-		return block * engine.BlockSize, nil
+		defer conn.Release()
+		return db.block(ctx, pgxTx{conn.Conn()}.row)
 	})
+}
+
+const reserveIDs = "reserve ids"
+
+// block fetches the next block of ids and returns its first.
+func (db *DB) block(ctx context.Context, query rowQuery) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
+	defer cancel()
+	var block int64
+	if err := query(ctx, db.names.Render(`SELECT nextval('pawl.outbox_block')`)).Scan(&block); err != nil {
+		return 0, wrap(reserveIDs, err, engine.ErrConnLost)
+	}
+	return block * engine.BlockSize, nil
 }
 
 // redact drops a connection string from pgx's error, which may quote it with
@@ -162,16 +181,4 @@ func redact(err error) error {
 		return errors.New("cannot parse the connection string")
 	}
 	return err
-}
-
-type scanner interface{ Scan(dest ...any) error }
-
-func queryRow(ctx context.Context, pool *pgxpool.Pool, tx engine.Tx, query string) scanner {
-	switch t := tx.(type) {
-	case pgxTx:
-		return t.tx.QueryRow(ctx, query)
-	case rowQueryer:
-		return t.QueryRowContext(ctx, query)
-	}
-	return pool.QueryRow(ctx, query)
 }

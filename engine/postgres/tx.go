@@ -4,9 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/bravellian/pawl/engine"
 )
@@ -42,6 +44,23 @@ type rowQueryer interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
+type scanner interface{ Scan(dest ...any) error }
+
+type rowQuery func(ctx context.Context, query string) scanner
+
+func (t pgxTx) row(ctx context.Context, query string) scanner { return t.tx.QueryRow(ctx, query) }
+
+// txRow queries in a caller's transaction; it is nil for one that cannot.
+func txRow(tx engine.Tx) rowQuery {
+	switch t := tx.(type) {
+	case pgxTx:
+		return t.row
+	case rowQueryer:
+		return func(ctx context.Context, query string) scanner { return t.QueryRowContext(ctx, query) }
+	}
+	return nil
+}
+
 // DoTx runs one call in the caller's transaction.
 func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
 	query, err := db.statement(call.Op)
@@ -50,9 +69,28 @@ func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 	defer cancel()
-	res, err := tx.ExecContext(ctx, query, call.Args...)
+	res, err := tx.ExecContext(ctx, query, arguments(call.Args)...)
 	if err == nil {
 		call.N, err = res.RowsAffected()
 	}
 	return wrap(call.Op, err, engine.ErrConnLost)
+}
+
+// arguments gives every argument a type that says itself what it is in SQL.
+// Without prepared statements, as behind a connection pooler, nothing else does.
+func arguments(args []any) []any {
+	out := slices.Clone(args)
+	for i, a := range out {
+		switch a := a.(type) {
+		case [16]byte:
+			out[i] = pgtype.UUID{Bytes: a, Valid: true}
+		case [][16]byte:
+			ids := make([]pgtype.UUID, len(a))
+			for k := range a {
+				ids[k] = pgtype.UUID{Bytes: a[k], Valid: true}
+			}
+			out[i] = ids
+		}
+	}
+	return out
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/bravellian/pawl/engine"
@@ -72,10 +73,11 @@ func wrap(op string, err error) error {
 	return &engine.Error{Op: op, Class: classify(err), Err: err}
 }
 
-// openError classifies what kept a database from opening.
-func openError(err error) error {
-	if class := classify(err); class != nil {
-		return errors.Join(class, err)
+// openError tells which file could not be opened and why.
+func openError(path string, err error) error {
+	class := classify(err)
+	if class == nil {
+		class = engine.ErrUnreachable
 	}
-	return errors.Join(engine.ErrUnreachable, err)
+	return &engine.Error{Op: fmt.Sprintf("open sqlite %q", path), Class: class, Err: err}
 }

@@ -3,12 +3,16 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 
 	"github.com/bravellian/pawl/engine"
 )
 
 // job is one Do: calls that commit or fail together.
-type job struct{ calls []*engine.Call }
+type job struct {
+	ctx   context.Context // its caller's
+	calls []*engine.Call
+}
 
 // idle names, for operations that usually find nothing to do, the statement
 // that tells without the write lock. An idle worker must not delay writers.
@@ -28,9 +32,20 @@ func idle(op string) string {
 func (db *DB) Do(ctx context.Context, calls ...*engine.Call) error {
 	busy, err := db.anyBusy(ctx, calls)
 	if err != nil || !busy {
+		forget(calls)
 		return err
 	}
-	return db.group.Do(ctx, &job{calls})
+	return db.group.Do(ctx, &job{ctx, calls})
+}
+
+// forget sets calls back to before their first attempt.
+func forget(calls []*engine.Call) {
+	for _, c := range calls {
+		c.N = 0
+		if c.Reset != nil {
+			c.Reset()
+		}
+	}
 }
 
 // anyBusy reports whether some of the calls would find anything to do.
@@ -57,9 +72,17 @@ func (db *DB) commitGroup(ctx context.Context, jobs []*job) []error {
 	errs := make([]error, len(jobs))
 	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 	defer cancel()
-	err := acquire(ctx, db.lock)
+	wanted, stop := whileWanted(ctx, jobs)
+	defer stop()
+	err := acquire(wanted, db.lock)
 	if err == nil {
-		err = db.writer.use(ctx, func(s *session) error { return db.transact(ctx, s, jobs, errs) })
+		err = db.writer.use(wanted, func(s *session) error {
+			s.ctx = context.Background() // a watcher per statement costs more than most statements
+			if err := beginImmediate(wanted, s.dc); err != nil {
+				return err
+			}
+			return db.transact(ctx, s, jobs, errs)
+		})
 		<-db.lock
 	}
 	if err != nil {
@@ -70,14 +93,32 @@ func (db *DB) commitGroup(ctx context.Context, jobs []*job) []error {
 	return errs
 }
 
+// whileWanted returns a context that ends when all callers have given up: then
+// nobody has to wait for the write lock any more.
+func whileWanted(ctx context.Context, jobs []*job) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var wanted atomic.Int64
+	wanted.Store(int64(len(jobs)))
+	stops := make([]func() bool, len(jobs))
+	for i, j := range jobs {
+		stops[i] = context.AfterFunc(j.ctx, func() {
+			if wanted.Add(-1) == 0 {
+				cancel()
+			}
+		})
+	}
+	return ctx, func() {
+		for _, stop := range stops {
+			stop()
+		}
+		cancel()
+	}
+}
+
 // transact fills errs with the jobs' own errors and returns one that holds for
 // all of them.
 func (db *DB) transact(ctx context.Context, s *session, jobs []*job, errs []error) error {
-	s.ctx = context.Background() // a watcher per statement costs more than most statements
-	if err := beginImmediate(ctx, s.dc); err != nil {
-		return err
-	}
-	t := &txn{db: db, run: s, now: db.now()}
+	t := &txn{db: db, run: s, now: db.now(), limit: ctx}
 	if err := db.runJobs(ctx, t, s, jobs, errs); err != nil {
 		_, _ = s.exec("ROLLBACK", nil)
 		return err
@@ -95,7 +136,8 @@ func (db *DB) runJobs(ctx context.Context, t *txn, s *session, jobs []*job, errs
 		return db.runJob(t, jobs[0])
 	}
 	for i, j := range jobs {
-		if errs[i] = ctx.Err(); errs[i] != nil {
+		if err := errors.Join(j.ctx.Err(), ctx.Err()); err != nil {
+			errs[i] = wrap(j.calls[0].Op, err)
 			continue
 		}
 		if err := db.runApart(t, s, j, &errs[i]); err != nil {

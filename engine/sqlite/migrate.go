@@ -75,14 +75,10 @@ func (db *DB) applied(s *session) ([]engine.Applied, error) {
 
 // CheckSchema compares the schema with what this build needs.
 func (db *DB) CheckSchema(ctx context.Context) error {
-	s, ok := <-db.readers
-	if !ok {
-		return engine.ErrClosed
-	}
-	defer func() { db.readers <- s }()
+	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
+	defer cancel()
 	var have []engine.Applied
-	err := s.use(ctx, func(ses *session) (err error) {
-		ses.ctx = ctx
+	err := db.reading(ctx, func(ses *session) (err error) {
 		have, err = db.applied(ses)
 		return err
 	})

@@ -52,8 +52,8 @@ func enqueue(t *txn, c *engine.Call) error {
 	if len(c.Args) == 11 {
 		return enqueueOnce(t, c, ids)
 	}
-	for i := range ids {
-		if _, err := insertMessage(t, c, i, "outbox/enqueue_message", 0); err != nil {
+	for i, id := range ids {
+		if _, err := insertMessage(t, c, i, "outbox/enqueue_message", id, false); err != nil {
 			return err
 		}
 	}
@@ -73,8 +73,19 @@ func enqueue(t *txn, c *engine.Call) error {
 
 func enqueueOnce(t *txn, c *engine.Call, ids []int64) error {
 	lanes, dues := arg[[]int64](c, 6), arg[[]*time.Time](c, 7)
+	supplied, positions := arg[[]bool](c, 9), arg[[]int64](c, 10)
 	for i, id := range ids {
-		n, err := insertMessage(t, c, i, "outbox/enqueue_message_once", arg[[]int64](c, 10)[i])
+		mark := supplied[i]
+		if id == positions[i] {
+			// Made in a transaction that may have been rolled back: that took the
+			// reservation back as well, so the position may be another's by now.
+			var err error
+			if id, err = nextID(t); err != nil {
+				return err
+			}
+			mark = true
+		}
+		n, err := insertMessage(t, c, i, "outbox/enqueue_message_once", id, mark, positions[i])
 		if err != nil {
 			return err
 		}
@@ -93,23 +104,27 @@ func enqueueOnce(t *txn, c *engine.Call, ids []int64) error {
 	return nil
 }
 
-func insertMessage(t *txn, c *engine.Call, i int, statement string, position int64) (int64, error) {
-	var supplied bool
-	args := make([]any, 0, 11)
-	if statement == "outbox/enqueue_message_once" {
-		supplied = arg[[]bool](c, 9)[i]
+// nextID reserves one id within the transaction.
+func nextID(t *txn) (int64, error) {
+	res, err := t.exec("outbox/reserve", 1)
+	if err != nil {
+		return 0, err
 	}
-	args = append(args, arg[[]int64](c, 0)[i], arg[[][16]byte](c, 1)[i], supplied, arg[[]int64](c, 6)[i], arg[[]string](c, 2)[i],
+	return res.LastInsertId()
+}
+
+// insertMessage inserts the i-th message; more are arguments of the statement
+// after the usual ones.
+func insertMessage(t *txn, c *engine.Call, i int, statement string, id int64, supplied bool, more ...any) (int64, error) {
+	args := make([]any, 0, 11)
+	args = append(args, id, arg[[][16]byte](c, 1)[i], supplied, arg[[]int64](c, 6)[i], arg[[]string](c, 2)[i],
 		text(arg[[]*string](c, 3), i), text(arg[[]*string](c, 4), i), body(arg[[][]byte](c, 5)[i]))
 	if dues := arg[[]*time.Time](c, 7); dues != nil {
 		args = append(args, dues[i])
 	} else {
 		args = append(args, nil)
 	}
-	if statement == "outbox/enqueue_message_once" {
-		args = append(args, position)
-	}
-	res, err := t.exec(statement, args...)
+	res, err := t.exec(statement, append(args, more...)...)
 	if err != nil {
 		return 0, err
 	}

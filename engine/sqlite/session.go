@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/bravellian/pawl/engine"
@@ -16,13 +17,21 @@ import (
 // statements: preparing costs more than most of our statements do.
 type slot struct {
 	pool *sql.DB
-	conn *sql.Conn
-	ses  *session
+
+	mu     sync.Mutex
+	conn   *sql.Conn
+	ses    *session
+	closed bool
 }
 
 // use runs fn on the slot's connection, which it opens first if need be and
-// drops if it broke. Not for concurrent use.
+// drops if it broke.
 func (s *slot) use(ctx context.Context, fn func(*session) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return engine.ErrClosed
+	}
 	if s.conn == nil {
 		conn, err := s.pool.Conn(ctx)
 		if err != nil {
@@ -42,12 +51,20 @@ func (s *slot) use(ctx context.Context, fn func(*session) error) error {
 		err = inner
 	}
 	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) {
-		s.close()
+		s.drop()
 	}
 	return err
 }
 
+// close waits for what is under way.
 func (s *slot) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	s.drop()
+}
+
+func (s *slot) drop() {
 	if s.conn == nil {
 		return
 	}
@@ -148,16 +165,20 @@ func (s *session) query(query string, args []any, each func(engine.Row) error) e
 	if err != nil {
 		return err
 	}
-	err = drain(rows, each)
+	err = s.drain(rows, each)
 	return errors.Join(err, rows.Close())
 }
 
 // errStop ends a query early without being an error.
 var errStop = errors.New("stop")
 
-func drain(rows driver.Rows, each func(engine.Row) error) error {
+// drain watches the clock itself: the driver does so only up to the first row.
+func (s *session) drain(rows driver.Rows, each func(engine.Row) error) error {
 	r := make(row, len(rows.Columns()))
 	for {
+		if err := s.ctx.Err(); err != nil {
+			return err
+		}
 		err := rows.Next(r)
 		if errors.Is(err, io.EOF) {
 			return nil

@@ -16,6 +16,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"modernc.org/sqlite"
@@ -60,6 +61,7 @@ type DB struct {
 	readers chan *slot
 	group   coalesce.Group[*job]
 	ids     engine.Blocks
+	given   atomic.Int64 // the highest id reserved inside a caller's transaction
 	bell    engine.Bell
 	watch   watcher
 	closed  sync.Once
@@ -82,7 +84,7 @@ func Open(path string, opts ...Options) (*DB, error) {
 	pool := sql.OpenDB(&connector{Connector: base, lock: lock})
 	if err := pool.Ping(); err != nil {
 		_ = pool.Close()
-		return nil, fmt.Errorf("open sqlite %q: %w", path, openError(err))
+		return nil, openError(path, err)
 	}
 	db, err := build(pool, lock, options(opts))
 	if err != nil {
@@ -151,7 +153,7 @@ func dataSource(path string, o Options) (string, error) {
 	if strings.TrimSpace(path) == "" {
 		return "", errors.New("open sqlite: the path is empty")
 	}
-	if path == ":memory:" || strings.Contains(path, "mode=memory") {
+	if path == ":memory:" || strings.HasPrefix(path, "file:") && (strings.Contains(path, ":memory:") || strings.Contains(path, "mode=memory")) {
 		return "", errors.New("open sqlite: an in-memory database is private to one connection, pawl needs several: use a file")
 	}
 	sync := "FULL"
@@ -201,17 +203,31 @@ func (db *DB) now() int64 { return db.opts.Now().UnixMicro() }
 
 // Read runs one call on a reading connection. It never waits for writers.
 func (db *DB) Read(ctx context.Context, call *engine.Call) error {
-	s, ok := <-db.readers
-	if !ok {
-		return &engine.Error{Op: call.Op, Class: engine.ErrClosed, Err: errors.New("sqlite")}
-	}
-	defer func() { db.readers <- s }()
 	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 	defer cancel()
-	return s.use(ctx, func(ses *session) error {
-		ses.ctx = ctx
-		return db.run(&txn{db: db, run: ses, now: db.now(), read: true}, call)
-	})
+	return wrap(call.Op, db.reading(ctx, func(ses *session) error {
+		return db.run(&txn{db: db, run: ses, now: db.now()}, call)
+	}))
+}
+
+// reading runs fn on a reading connection.
+func (db *DB) reading(ctx context.Context, fn func(*session) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case s, open := <-db.readers:
+		if !open {
+			return engine.ErrClosed
+		}
+		defer func() { db.readers <- s }()
+		return s.use(ctx, func(ses *session) error {
+			ses.ctx = ctx
+			return fn(ses)
+		})
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // DoTx runs one call in the caller's transaction.
@@ -223,19 +239,34 @@ func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
 
 // ReserveIDs takes ids from this process's block. A caller's transaction may
 // hold the write lock, so when the block is short it reserves inside it, just
-// for itself: a rollback takes that reservation back together with its use.
+// for itself: a rollback takes that reservation back together with its use. Ids
+// reserved like this are never given out again by this process all the same:
+// message ids were made of them.
 func (db *DB) ReserveIDs(ctx context.Context, tx engine.Tx, n int) (int64, error) {
 	if tx == nil {
 		return db.ids.Take(ctx, n, func(ctx context.Context) (int64, error) {
-			last, err := db.reserve(func(c *engine.Call) error { return db.Do(ctx, c) }, engine.BlockSize)
-			return last - engine.BlockSize + 1, err
+			for {
+				last, err := db.reserve(func(c *engine.Call) error { return db.Do(ctx, c) }, engine.BlockSize)
+				if first := last - engine.BlockSize + 1; err != nil || first > db.given.Load() {
+					return first, err
+				}
+			}
 		})
 	}
 	if lo, ok := db.ids.TryTake(n); ok {
 		return lo, nil
 	}
-	last, err := db.reserve(func(c *engine.Call) error { return db.DoTx(ctx, tx, c) }, n)
-	return last - int64(n) + 1, err
+	do := func(c *engine.Call) error { return db.DoTx(ctx, tx, c) }
+	last, err := db.reserve(do, n)
+	if again := db.given.Load() - (last - int64(n)); err == nil && again > 0 {
+		last, err = db.reserve(do, int(again))
+	}
+	if err != nil {
+		return 0, err
+	}
+	for given := db.given.Load(); given < last && !db.given.CompareAndSwap(given, last); given = db.given.Load() {
+	}
+	return last - int64(n) + 1, nil
 }
 
 func (db *DB) reserve(do func(*engine.Call) error, n int) (last int64, err error) {

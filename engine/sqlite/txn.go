@@ -40,18 +40,30 @@ func (f foreign) query(string, []any, func(engine.Row) error) error {
 
 // txn is a transaction in which operations run.
 type txn struct {
-	db   *DB
-	run  runner
-	now  int64 // the database's clock, read once (layout rule 3)
-	read bool
-	buf  []any
+	db    *DB
+	run   runner
+	now   int64           // the database's clock, read once (layout rule 3)
+	limit context.Context // no statement begins after its end; nil where run watches itself
+	buf   []any
+}
+
+// begin looks up a statement, unless there is no time left for it (D-6).
+func (t *txn) begin(name string) (string, error) {
+	query, ok := t.db.ops[name]
+	if !ok {
+		return "", fmt.Errorf("unknown statement %q", name)
+	}
+	if t.limit != nil {
+		return query, t.limit.Err()
+	}
+	return query, nil
 }
 
 // exec runs a statement of the folder; now is always its first parameter.
 func (t *txn) exec(name string, args ...any) (sql.Result, error) {
-	query, ok := t.db.ops[name]
-	if !ok {
-		return nil, fmt.Errorf("unknown statement %q", name)
+	query, err := t.begin(name)
+	if err != nil {
+		return nil, err
 	}
 	t.buf = append(append(t.buf[:0], t.now), args...)
 	return t.run.exec(query, t.buf)
@@ -60,9 +72,9 @@ func (t *txn) exec(name string, args ...any) (sql.Result, error) {
 // query runs a statement of the folder and calls each for its rows. each may
 // not run statements: their arguments share a buffer.
 func (t *txn) query(name string, each func(engine.Row) error, args ...any) error {
-	query, ok := t.db.ops[name]
-	if !ok {
-		return fmt.Errorf("unknown statement %q", name)
+	query, err := t.begin(name)
+	if err != nil {
+		return err
 	}
 	t.buf = append(append(t.buf[:0], t.now), args...)
 	return t.run.query(query, t.buf, each)

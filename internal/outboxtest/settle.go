@@ -196,10 +196,10 @@ func testSettleStaleOwner(t *testing.T, e Engine) {
 	f := open(t, e)
 	id := f.enqueue(outbox.Message{})
 	stale := outbox.NewOwnerToken()
-	if msgs, err := f.Claim(f.ctx(), stale, 30*time.Millisecond, 1); err != nil || len(msgs) != 1 {
+	if msgs, err := f.Claim(f.ctx(), stale, short, 1); err != nil || len(msgs) != 1 {
 		t.Fatal(len(msgs), err)
 	}
-	f.db.Pass(50 * time.Millisecond)
+	f.db.Pass(short + 20*time.Millisecond)
 	owner, _ := f.claimExactly(1)
 	f.touched(0)(f.Ack(f.ctx(), stale, id))
 	f.touched(0)(f.Abandon(f.ctx(), stale, nil, id))

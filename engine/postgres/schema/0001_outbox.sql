@@ -221,7 +221,8 @@ BEGIN
 END $f$;
 
 -- Abandon runs: back to ready with one more retry, after a delay (null: backoff).
-CREATE FUNCTION pawl.outbox_abandon_runs(p_owner uuid[], p_lo bigint[], p_n integer[], p_delay interval[], p_error text[]) RETURNS bigint LANGUAGE plpgsql VOLATILE AS $f$
+CREATE FUNCTION pawl.outbox_abandon_runs(p_owner uuid[], p_lo bigint[], p_n integer[], p_delay interval[], p_error text[]) RETURNS bigint LANGUAGE plpgsql VOLATILE
+SET jit = off AS $f$
 DECLARE
   v_got bigint;
 BEGIN
@@ -240,7 +241,8 @@ BEGIN
 END $f$;
 
 -- Fail runs for good.
-CREATE FUNCTION pawl.outbox_fail_runs(p_owner uuid[], p_lo bigint[], p_n integer[], p_error text[]) RETURNS bigint LANGUAGE plpgsql VOLATILE AS $f$
+CREATE FUNCTION pawl.outbox_fail_runs(p_owner uuid[], p_lo bigint[], p_n integer[], p_error text[]) RETURNS bigint LANGUAGE plpgsql VOLATILE
+SET jit = off AS $f$
 DECLARE
   v_got bigint;
 BEGIN
@@ -257,7 +259,8 @@ BEGIN
 END $f$;
 
 -- Release runs: back to ready without counting an attempt, at once or after a delay.
-CREATE FUNCTION pawl.outbox_release_runs(p_owner uuid[], p_lo bigint[], p_n integer[], p_delay interval[]) RETURNS bigint LANGUAGE plpgsql VOLATILE AS $f$
+CREATE FUNCTION pawl.outbox_release_runs(p_owner uuid[], p_lo bigint[], p_n integer[], p_delay interval[]) RETURNS bigint LANGUAGE plpgsql VOLATILE
+SET jit = off AS $f$
 DECLARE
   v_got bigint;
 BEGIN
@@ -297,7 +300,8 @@ END $f$;
 
 -- Put up to p_runs runs whose lease has run out back into ready. That counts as
 -- a failed attempt: a message that kills its worker must end as failed (D-12).
-CREATE FUNCTION pawl.outbox_reap_runs(p_runs integer) RETURNS bigint LANGUAGE plpgsql VOLATILE AS $f$
+CREATE FUNCTION pawl.outbox_reap_runs(p_runs integer) RETURNS bigint LANGUAGE plpgsql VOLATILE
+SET jit = off AS $f$
 DECLARE
   v_now timestamptz := clock_timestamp();
   v_got bigint;

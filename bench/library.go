@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/postgres"
+	"github.com/bravellian/pawl/engine/sqlite"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// opener opens pawl's door to the repetition's database. Every call opens
+// another handle, as another process would.
+type opener func(ctx context.Context, r *run) (engine.DB, func(), error)
+
+// openPostgres is postgres.Open but for the schema and the application's name.
+func openPostgres(ctx context.Context, r *run) (engine.DB, func(), error) {
+	pool, err := r.server.pool(ctx, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	db, err := postgres.New(pool, postgres.Options{Schema: schema})
+	if err != nil {
+		pool.Close()
+		return nil, nil, err
+	}
+	done := func() {
+		_ = db.Close()
+		pool.Close()
+	}
+	return db, done, db.Migrate(ctx)
+}
+
+func openSQLite(relaxed bool) opener {
+	return func(ctx context.Context, r *run) (engine.DB, func(), error) {
+		db, err := sqlite.Open(filepath.Join(r.dir, "bench.db"), sqlite.Options{Relaxed: relaxed})
+		if err != nil {
+			return nil, nil, err
+		}
+		return db, func() { _ = db.Close() }, db.Migrate(ctx)
+	}
+}
+
+// produce enqueues n messages in batches by several producers. room, if not
+// nil, is asked for permission before each batch.
+func produce(ctx context.Context, o *outbox.Outbox, n int, room chan struct{}) error {
+	batch := messages(batchSize)
+	return parallel(producers, n/batchSize, func(int) error {
+		if room != nil {
+			room <- struct{}{}
+		}
+		_, err := o.EnqueueBatch(ctx, batch)
+		return err
+	})
+}
+
+// parallel calls f total times from so many goroutines. i is the goroutine's.
+func parallel(goroutines, total int, f func(i int) error) error {
+	var next atomic.Int64
+	var all sync.WaitGroup
+	errs := make([]error, goroutines)
+	for i := range goroutines {
+		all.Go(func() {
+			for errs[i] == nil && next.Add(1) <= int64(total) {
+				errs[i] = f(i)
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// drain handles everything there is with handlers that do nothing.
+func drain(ctx context.Context, db engine.DB, n int, opts outbox.Options) error {
+	opts.StopWhenEmpty = true
+	var handled atomic.Int64
+	o := outbox.New(db, opts)
+	handle(o, func() { handled.Add(1) })
+	if err := o.Run(ctx); err != nil {
+		return err
+	}
+	return exactly(n, handled.Load(), o.Stats().Acked)
+}
+
+// handle registers a handler for every topic.
+func handle(o *outbox.Outbox, note func()) {
+	for _, t := range topics() {
+		o.Handle(t, outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
+			note()
+			return nil
+		}))
+	}
+}
+
+func exactly(n int, handled, acked int64) error {
+	if handled != int64(n) || acked != int64(n) {
+		return fmt.Errorf("%d messages: %d handled, %d acked", n, handled, acked)
+	}
+	return nil
+}
+
+// stall is how long nothing may happen before a repetition is given up.
+const stall = 30 * time.Second
+
+// consumer is a worker that runs beside producers.
+type consumer struct {
+	outbox  *outbox.Outbox
+	handled atomic.Int64
+	stop    context.CancelFunc
+	ended   chan error
+}
+
+// consume starts a worker; note is called by every handler with how many
+// messages were handled so far.
+func consume(ctx context.Context, db engine.DB, note func(handled int64)) *consumer {
+	ctx, stop := context.WithCancel(ctx)
+	c := &consumer{outbox: outbox.New(db, outbox.Options{}), stop: stop, ended: make(chan error, 1)}
+	handle(c.outbox, func() { note(c.handled.Add(1)) })
+	go func() { c.ended <- c.outbox.Run(ctx) }()
+	return c
+}
+
+// await returns when n messages are acked.
+func (c *consumer) await(n int) error {
+	last, since := int64(0), time.Now()
+	for {
+		acked := c.outbox.Stats().Acked
+		if acked >= int64(n) {
+			return nil
+		}
+		if acked != last {
+			last, since = acked, time.Now()
+		}
+		if time.Since(since) > stall {
+			return fmt.Errorf("stalled: of %d messages %d handled, %d acked", n, c.handled.Load(), acked)
+		}
+		time.Sleep(500 * time.Microsecond)
+	}
+}
+
+// end stops the worker and checks that it handled every message once.
+func (c *consumer) end(n int) error {
+	c.stop()
+	return errors.Join(<-c.ended, exactly(n, c.handled.Load(), c.outbox.Stats().Acked))
+}

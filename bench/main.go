@@ -1,0 +1,98 @@
+// Command bench measures pawl beside plain SQL on the same machine in the same
+// run: a figure alone says as much about the disk as about the library.
+//
+//	cd bench && go run . [-engine sqlite,postgres] [-scenario A,D] [-n 60000] [-reps 3] [-quick]
+//
+// PostgreSQL is the server that PAWL_TEST_POSTGRES names; `make bench` starts
+// one. Everything in its schema pawl_bench is dropped. See README.md for what
+// the scenarios mean.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// variable names the environment variable that names the PostgreSQL server.
+const variable = "PAWL_TEST_POSTGRES"
+
+// options are the command line.
+type options struct {
+	engines   []string
+	scenarios []string
+	systems   []string
+	n         int
+	reps      int
+	profiles  string
+	verbose   bool
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := bench(ctx, parse())
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func parse() options {
+	engines := flag.String("engine", "postgres,sqlite", "engines to measure")
+	scenarios := flag.String("scenario", "", "scenarios to measure, e.g. A,C; empty: all")
+	systems := flag.String("system", "", "systems to measure, e.g. pawl; empty: all (ratios need the floors)")
+	n := flag.Int("n", 60_000, "messages of the batch scenarios; the others scale with it")
+	reps := flag.Int("reps", 3, "repetitions, interleaved; the tables show medians")
+	quick := flag.Bool("quick", false, "a rough look in under a minute: a quarter of the messages, one repetition")
+	profiles := flag.String("profile", "", "write CPU profiles of what is measured into this directory")
+	verbose := flag.Bool("v", false, "print the figures of every repetition to stderr")
+	flag.Parse()
+	o := options{split(*engines), split(*scenarios), split(*systems), *n, *reps, *profiles, *verbose}
+	if *quick {
+		o.n, o.reps = o.n/4, 1
+	}
+	return o
+}
+
+func split(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' })
+}
+
+// bench measures what the options ask for and prints a table per scenario.
+func bench(ctx context.Context, o options) error {
+	var srv *server
+	if slices.Contains(o.engines, "postgres") {
+		var err error
+		if srv, err = connect(ctx, os.Getenv(variable)); err != nil {
+			return fmt.Errorf("%s: %w (`make bench` starts a server)", variable, err)
+		}
+		defer srv.close(ctx)
+	}
+	fmt.Printf("%s, %d CPUs, %s", time.Now().Format(time.DateOnly), runtime.NumCPU(), runtime.Version())
+	if srv != nil {
+		fmt.Printf(", PostgreSQL %s", srv.version)
+	}
+	fmt.Printf(", medians of %d\n", o.reps)
+	for _, s := range scenarios(o.n) {
+		if !slices.Contains(o.engines, s.engine) || !wanted(o.scenarios, s.name) {
+			continue
+		}
+		results, err := s.measure(ctx, o, srv)
+		if err != nil {
+			return err
+		}
+		s.print(os.Stdout, results)
+	}
+	return nil
+}
+
+func wanted(list []string, name string) bool {
+	return len(list) == 0 || slices.Contains(list, name)
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/pprof"
+	"strings"
+)
+
+// scenario is one question, asked of several systems in turn.
+type scenario struct {
+	name   string
+	engine string
+	title  string
+	main   string // the figure that is compared, or ""
+	// systems in the order of the table. The first is pawl, the rest are what
+	// it is compared with.
+	systems []system
+}
+
+// system is pawl or something to compare it with.
+type system struct {
+	name string
+	n    int
+	run  func(ctx context.Context, r *run) error
+}
+
+// scenarios lists everything; n is the size of the batch scenarios.
+func scenarios(n int) []scenario {
+	var all []scenario
+	for _, build := range []func(int) []scenario{cycles, steadies, singles, standalones, pickups, oneByOnes} {
+		all = append(all, build(n)...)
+	}
+	return all
+}
+
+// measure repeats all systems, one after the other each time, so that whatever
+// slows the machine down for a while slows down all of them.
+func (s *scenario) measure(ctx context.Context, o options, srv *server) (map[string][]figures, error) {
+	results := map[string][]figures{}
+	for rep := range o.reps {
+		for _, sys := range s.systems {
+			if !wanted(o.systems, sys.name) {
+				continue
+			}
+			f, err := s.once(ctx, o, srv, sys, rep)
+			if err != nil {
+				return nil, fmt.Errorf("%s on %s, %s: %w", s.name, s.engine, sys.name, err)
+			}
+			results[sys.name] = append(results[sys.name], f)
+			if o.verbose {
+				fmt.Fprintf(os.Stderr, "%s %s %d %s: %v\n", s.name, s.engine, rep+1, sys.name, f)
+			}
+		}
+	}
+	return results, nil
+}
+
+// once measures one system once, in a place of its own.
+func (s *scenario) once(ctx context.Context, o options, srv *server, sys system, rep int) (figures, error) {
+	dir, err := os.MkdirTemp("", "pawl-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	r := &run{n: sys.n, dir: dir, figures: figures{}}
+	if s.engine == "postgres" {
+		r.server = srv
+		if err := srv.reset(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if o.profiles != "" {
+		r.profile = filepath.Join(o.profiles, fmt.Sprintf("%s-%s-%s-%d.pprof", s.name, s.engine, strings.ReplaceAll(sys.name, " ", "_"), rep))
+	}
+	runtime.GC()
+	if err := sys.run(ctx, r); err != nil {
+		return nil, err
+	}
+	if r.server != nil {
+		err = r.deadTuples(ctx)
+	}
+	return r.figures, err
+}
+
+// startProfile begins a CPU profile if one was asked for.
+func (r *run) startProfile() (stop func(), err error) {
+	if r.profile == "" {
+		return func() {}, nil
+	}
+	f, err := os.Create(r.profile)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, err
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		f.Close()
+	}, nil
+}

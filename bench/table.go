@@ -1,0 +1,105 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// print writes a scenario's table: medians, and the main figure of every system
+// as a share of each floor's, taken repetition by repetition.
+func (s *scenario) print(w io.Writer, results map[string][]figures) {
+	fmt.Fprintf(w, "\n### %s · %s: %s\n\n", s.name, s.engine, s.title)
+	columns := s.columns(results)
+	floors := s.floors(results)
+	head := append([]string{"system"}, columns...)
+	for _, f := range floors {
+		head = append(head, "of "+f)
+	}
+	fmt.Fprintf(w, "| %s |\n|%s\n", strings.Join(head, " | "), "---|"+strings.Repeat("--:|", len(head)-1))
+	for _, sys := range s.systems {
+		reps := results[sys.name]
+		if len(reps) == 0 {
+			continue
+		}
+		cells := []string{sys.name}
+		for _, c := range columns {
+			cells = append(cells, cell(c, reps))
+		}
+		for _, f := range floors {
+			cells = append(cells, share(s.main, reps, results[f]))
+		}
+		fmt.Fprintf(w, "| %s |\n", strings.Join(cells, " | "))
+	}
+}
+
+// columns are those that any system has.
+func (s *scenario) columns(results map[string][]figures) []string {
+	all := []string{colEnqueue, colDrain, colRate, colCommit, colP50, colP90, colP99, colAfter, colClient, colServer, colWAL, colDead}
+	return slices.DeleteFunc(all, func(c string) bool {
+		for _, reps := range results {
+			for _, f := range reps {
+				if _, ok := f[c]; ok {
+					return false
+				}
+			}
+		}
+		return true
+	})
+}
+
+// floors are what the others are compared with.
+func (s *scenario) floors(results map[string][]figures) (names []string) {
+	if s.main == "" || len(s.systems) == 0 {
+		return nil
+	}
+	for _, sys := range s.systems[1:] {
+		if len(results[sys.name]) > 0 {
+			names = append(names, sys.name)
+		}
+	}
+	return names
+}
+
+func cell(column string, reps []figures) string {
+	var values []float64
+	for _, f := range reps {
+		if v, ok := f[column]; ok {
+			values = append(values, v)
+		}
+	}
+	if len(values) == 0 {
+		return ""
+	}
+	v := median(values)
+	switch {
+	case strings.HasSuffix(column, "ms"), column == colDead:
+		return fmt.Sprintf("%.2f", v)
+	case strings.Contains(column, "µs"):
+		return fmt.Sprintf("%.1f", v)
+	}
+	return thousands(int(v + 0.5))
+}
+
+func share(column string, reps, floor []figures) string {
+	var values []float64
+	for i := range min(len(reps), len(floor)) {
+		values = append(values, reps[i][column]/floor[i][column])
+	}
+	return fmt.Sprintf("%.0f %%", 100*median(values))
+}
+
+func median(values []float64) float64 {
+	values = slices.Sorted(slices.Values(values))
+	k := len(values)
+	return (values[(k-1)/2] + values[k/2]) / 2
+}
+
+func thousands(v int) string {
+	text := fmt.Sprint(v)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + " " + text[i:]
+	}
+	return text
+}

@@ -1,0 +1,143 @@
+package postgres_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/postgres"
+	"github.com/bravellian/pawl/internal/enginetest"
+)
+
+// OBX-119: claims and acks find their rows through indexes, also on tables
+// about which the planner knows nothing, or the wrong thing.
+func TestClaimAndAckNeverScanTables(t *testing.T) {
+	p := place("application_name=never_scan")(t)
+	db := enginetest.Migrated(t, p)
+	for _, table := range []string{"outbox_ready", "outbox_claim", "outbox_message", "outbox_done"} {
+		enginetest.Exec(t, p, `ALTER TABLE pawl.`+table+` SET (autovacuum_enabled = off)`)
+	}
+	scans := func() (n int64) {
+		return enginetest.Number(t, p, `SELECT sum(seq_scan) FROM pg_stat_all_tables WHERE schemaname = $1 AND relname IN ('outbox_ready', 'outbox_claim', 'outbox_message', 'outbox_done')`, p.Names.Schema)
+	}
+	live := func() {
+		for i := range 30 {
+			for range 5 {
+				enginetest.Put(t, db, 1+i%4)
+			}
+			owner := enginetest.Token()
+			ids := enginetest.Take(t, db, owner, 7)
+			for k, id := range ids {
+				if k%2 == 0 || i%2 == 0 {
+					enginetest.Do(t, db, enginetest.Ack(owner, enginetest.Span{Lo: id, N: 1}))
+				}
+			}
+			enginetest.Do(t, db, enginetest.Extend(owner, time.Hour, enginetest.Span{Lo: ids[0], N: 50}))
+			enginetest.Do(t, db, enginetest.Release(owner, 0, enginetest.Span{Lo: ids[0], N: 2}))
+		}
+	}
+	flush(t, p, db)
+	before := scans()
+	live()
+	flush(t, p, db)
+	if n := scans() - before; n != 0 {
+		t.Errorf("%d sequential scans on tables without statistics", n)
+	}
+	for _, table := range []string{"outbox_ready", "outbox_claim"} {
+		enginetest.Exec(t, p, `ANALYZE pawl.`+table) // they are small now: a scan looks cheap
+	}
+	flush(t, p, db)
+	before = scans()
+	live()
+	flush(t, p, db)
+	if n := scans() - before; n != 0 {
+		t.Errorf("%d sequential scans on analysed tables", n)
+	}
+	admin(t, p.Names.Render(`SELECT count(*) FROM pawl.outbox_ready`))
+	enginetest.Until(t, "this test can see scans", func() bool { return scans() > before })
+}
+
+// flush makes the sessions of a handle report what they did, as sessions do
+// when they end.
+func flush(t testing.TB, p *enginetest.Place, db engine.DB) {
+	t.Helper()
+	db.(*postgres.DB).Pool().Reset()
+	enginetest.Until(t, "the sessions are gone", func() bool {
+		return enginetest.Number(t, p, `SELECT count(*) FROM pg_stat_activity WHERE application_name = 'never_scan'`) == 0
+	})
+}
+
+// D-13, D-23, OBX-098: two sessions that settle overlapping parts of one
+// claim share it out exactly, whichever waits for the other and whatever
+// each does.
+func TestOverlappingSettlesShareOutTheClaim(t *testing.T) {
+	p := place()(t)
+	db := enginetest.Migrated(t, p)
+	routines := map[string]string{
+		"ack":     `SELECT pawl.outbox_ack_runs(ARRAY[$1]::uuid[], ARRAY[$2]::bigint[], ARRAY[$3]::integer[], 'x')`,
+		"abandon": `SELECT pawl.outbox_abandon_runs(ARRAY[$1]::uuid[], ARRAY[$2]::bigint[], ARRAY[$3]::integer[], ARRAY[NULL]::interval[], ARRAY['x'])`,
+		"fail":    `SELECT pawl.outbox_fail_runs(ARRAY[$1]::uuid[], ARRAY[$2]::bigint[], ARRAY[$3]::integer[], ARRAY['x'])`,
+		"release": `SELECT pawl.outbox_release_runs(ARRAY[$1]::uuid[], ARRAY[$2]::bigint[], ARRAY[$3]::integer[], ARRAY['0']::interval[])`,
+	}
+	spans := []enginetest.Span{{Lo: 0, N: 6}, {Lo: 2, N: 5}, {Lo: 4, N: 6}, {Lo: 0, N: 10}, {Lo: 3, N: 1}}
+	call := func(tx *sql.Tx, routine string, owner [16]byte, s enginetest.Span) (n int64, err error) {
+		err = tx.QueryRowContext(context.Background(), p.Names.Render(routines[routine]), fmt.Sprintf("%x", owner), s.Lo, s.N).Scan(&n)
+		return n, err
+	}
+	for _, pair := range [][2]string{{"ack", "ack"}, {"ack", "abandon"}, {"fail", "ack"}, {"release", "fail"}, {"abandon", "release"}} {
+		for i, a := range spans {
+			b := spans[(i+2)%len(spans)]
+			for _, commit := range []bool{true, false} {
+				owner := enginetest.Token()
+				ids := enginetest.Put(t, db, 10)
+				enginetest.Take(t, db, owner, 10)
+				a, b := enginetest.Span{Lo: ids[0] + a.Lo, N: a.N}, enginetest.Span{Lo: ids[0] + b.Lo, N: b.N}
+				first, err := p.SQL.BeginTx(t.Context(), nil)
+				enginetest.Must(t, err)
+				second, err := p.SQL.BeginTx(t.Context(), nil)
+				enginetest.Must(t, err)
+				nA, err := call(first, pair[0], owner, a)
+				enginetest.Must(t, err)
+				type result struct {
+					n   int64
+					err error
+				}
+				done := make(chan result, 1)
+				go func() { n, err := call(second, pair[1], owner, b); done <- result{n, err} }()
+				waitForLock(t, p, 1)
+				if commit {
+					enginetest.Must(t, first.Commit())
+				} else {
+					enginetest.Must(t, first.Rollback())
+					nA = 0
+				}
+				r := <-done
+				enginetest.Must(t, r.err)
+				enginetest.Must(t, second.Commit())
+				if want := union(a, b, commit); nA+r.n != want {
+					t.Errorf("%s %v then %s %v (commit %v): touched %d and %d, want %d in all", pair[0], a, pair[1], b, commit, nA, r.n, want)
+				}
+				rest := enginetest.Fail(owner, "rest", enginetest.Span{Lo: ids[0], N: 10})
+				enginetest.Do(t, db, rest)
+				if nA+r.n+rest.N != 10 {
+					t.Errorf("%s and %s: %d, %d and %d of 10", pair[0], pair[1], nA, r.n, rest.N)
+				}
+				enginetest.Exec(t, p, `DELETE FROM pawl.outbox_ready`)
+				enginetest.Exec(t, p, `DELETE FROM pawl.outbox_message WHERE id BETWEEN $1 AND $2 AND NOT EXISTS (SELECT 1 FROM pawl.outbox_done d WHERE d.lo <= id AND id < d.lo + d.n) AND NOT EXISTS (SELECT 1 FROM pawl.outbox_exception e WHERE e.id = outbox_message.id AND e.status = 3)`, ids[0], ids[9])
+			}
+		}
+	}
+	enginetest.CheckPlaces(t, p)
+}
+
+// union is how many ids two spans cover, or the second alone.
+func union(a, b enginetest.Span, both bool) int64 {
+	if !both {
+		return b.N
+	}
+	lap := min(a.Lo+a.N, b.Lo+b.N) - max(a.Lo, b.Lo)
+	return a.N + b.N - max(lap, 0)
+}

@@ -1,0 +1,112 @@
+package enginetest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+)
+
+// never is how long a sleeper sleeps that a test expects to be woken.
+const never = time.Minute
+
+// Asleep arms a sleeper, as often as it takes to be sure, and puts it to sleep.
+// What Sleep answers arrives in the channel.
+func Asleep(t testing.TB, s engine.Sleeper) <-chan bool {
+	t.Helper()
+	Until(t, "a sleeper can be armed", func() bool {
+		_, err := s.Arm(context.Background())
+		return err == nil
+	})
+	for i := 0; ; i++ { // what rang before must not count
+		again, err := s.Arm(context.Background())
+		Must(t, err)
+		if !again || i == 3 {
+			break
+		}
+	}
+	woken := make(chan bool, 1)
+	go func() { woken <- s.Sleep(context.Background(), never) }()
+	return woken
+}
+
+func wantWoken(t testing.TB, woken <-chan bool) {
+	t.Helper()
+	select {
+	case w := <-woken:
+		if !w {
+			t.Error("the sleeper woke up by itself")
+		}
+	case <-time.After(never / 2):
+		t.Error("the sleeper sleeps on")
+	}
+}
+
+// OBX-100: a commit of another process wakes whoever sleeps.
+func wokenByOther(t *testing.T, p *Place) {
+	db, other := Migrated(t, p), p.Open(t, Options{})
+	s := db.Sleeper(Queue)
+	defer s.Close()
+	for range 3 {
+		woken := Asleep(t, s)
+		Put(t, other, 1)
+		wantWoken(t, woken)
+		s.Disarm()
+	}
+}
+
+// OBX-100: so does a transaction of this process that did not go through Do.
+func wokenByTx(t *testing.T, p *Place) {
+	db := Migrated(t, p)
+	s := db.Sleeper(Queue)
+	defer s.Close()
+	for range 3 {
+		lo, err := db.ReserveIDs(t.Context(), nil, 1)
+		Must(t, err)
+		woken := Asleep(t, s)
+		tx, err := p.Pool(db).BeginTx(t.Context(), nil)
+		Must(t, err)
+		Must(t, db.DoTx(t.Context(), tx, Enqueue([]int64{lo}, nil)))
+		select {
+		case <-woken:
+			t.Fatal("woken by what is not committed")
+		default:
+		}
+		Must(t, tx.Commit())
+		wantWoken(t, woken)
+		s.Disarm()
+	}
+}
+
+// OBX-100: Ring wakes the sleepers of its queue and no others.
+func wokenByRing(t *testing.T, p *Place) {
+	db := Migrated(t, p)
+	s, other := db.Sleeper(Queue), db.Sleeper("another")
+	defer s.Close()
+	defer other.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	woken := make(chan bool, 1)
+	go func() { woken <- s.Sleep(ctx, never) }()
+	db.Ring(Queue)
+	wantWoken(t, woken)
+	cancel()
+	if other.Sleep(ctx, never) {
+		t.Error("a ring woke the sleepers of another queue")
+	}
+}
+
+// OBX-122: without news Sleep ends with its time or its context, and says so.
+func notWoken(t *testing.T, p *Place) {
+	db := Migrated(t, p)
+	s := db.Sleeper(Queue)
+	defer s.Close()
+	if s.Sleep(t.Context(), time.Millisecond) {
+		t.Error("woken by nothing")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if s.Sleep(ctx, never) {
+		t.Error("woken by the end of the context")
+	}
+}

@@ -1,0 +1,307 @@
+package enginetest
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+)
+
+// D-13, D-23, OBX-027, OBX-030: settling part of a claimed run leaves the rest
+// under its lease, whatever part it is and however it is settled.
+func parts(t *testing.T, p *Place) {
+	db := Migrated(t, p)
+	zero := shortDelay
+	calls := map[string]func(owner [16]byte, s ...Span) *engine.Call{
+		"ack":     Ack,
+		"abandon": func(o [16]byte, s ...Span) *engine.Call { return Abandon(o, &zero, "why", s...) },
+		"fail":    func(o [16]byte, s ...Span) *engine.Call { return Fail(o, "why", s...) },
+		"release": func(o [16]byte, s ...Span) *engine.Call { return Release(o, 0, s...) },
+	}
+	for name, call := range calls {
+		for _, s := range [][]Span{{{0, 1}}, {{9, 1}}, {{4, 2}}, {{0, 10}}, {{1, 3}, {5, 4}}, {{0, 1}, {2, 1}, {4, 1}}} {
+			for _, width := range []int64{0, 100} { // also asking for more than is held
+				owner := Token()
+				ids := Put(t, db, 10)
+				Take(t, db, owner, 10)
+				asked, n := slices.Clone(s), int64(0)
+				for i := range asked {
+					asked[i].Lo += ids[0]
+					n += asked[i].N
+				}
+				if last := len(asked) - 1; width > 0 && s[last].Lo+s[last].N == 10 {
+					asked[last].N += width
+				}
+				c := call(owner, asked...)
+				Do(t, db, c)
+				if c.N != n {
+					t.Errorf("%s %v: touched %d, want %d", name, s, c.N, n)
+				}
+				rest := Ack(owner, Span{ids[0], 10})
+				Do(t, db, rest)
+				if rest.N != 10-n {
+					t.Errorf("%s %v: %d were left, want %d", name, s, rest.N, 10-n)
+				}
+				tidy := Token()
+				for _, id := range Take(t, db, tidy, 100) {
+					Do(t, db, Ack(tidy, Span{id, 1}))
+				}
+			}
+		}
+	}
+	if c := Count(t, db); c.Ready+c.Claimed+c.Scheduled != 0 {
+		t.Errorf("at the end: %+v", c)
+	}
+	CheckPlaces(t, p)
+}
+
+// D-13, D-23, OBX-030, OBX-031, OBX-038, OBX-039, OBX-044, OBX-045: only the
+// owner settles; foreign, unknown, doubled and settled ids touch nothing.
+func notHeld(t *testing.T, p *Place) {
+	db := Migrated(t, p)
+	owner, stranger, zero := Token(), Token(), shortDelay
+	ids := Put(t, db, 4)
+	Take(t, db, owner, 4)
+	whole := Span{ids[0], 4}
+	unknown := Span{1 << 40, 50}
+	for name, c := range map[string]*engine.Call{
+		"ack": Ack(stranger, whole), "abandon": Abandon(stranger, &zero, "x", whole), "fail": Fail(stranger, "x", whole),
+		"release": Release(stranger, 0, whole), "extend": Extend(stranger, time.Nanosecond, whole),
+		"ack part": Ack(stranger, Span{ids[1], 2}), "extend part": Extend(stranger, time.Nanosecond, Span{ids[1], 2}),
+		"ack unknown": Ack(owner, unknown), "abandon unknown": Abandon(owner, &zero, "x", unknown), "fail unknown": Fail(owner, "x", unknown),
+		"release unknown": Release(owner, 0, unknown), "extend unknown": Extend(owner, time.Nanosecond, unknown),
+	} {
+		Do(t, db, c)
+		if c.N != 0 {
+			t.Errorf("%s touched %d", name, c.N)
+		}
+	}
+	if c := Count(t, db); c != (Counts{Claimed: 4}) {
+		t.Fatalf("after touching nothing: %+v", c)
+	}
+	both := Ack(owner, whole, Span{ids[1], 2}) // doubled
+	Do(t, db, both)
+	again := Fail(owner, "late", whole)
+	Do(t, db, again)
+	if both.N != 4 || again.N != 0 {
+		t.Errorf("acked %d, then failed %d", both.N, again.N)
+	}
+	CheckPlaces(t, p)
+}
+
+// D-3, D-13, OBX-097: through a random life of claims, part settlements and
+// reaps every call counts what it touched, and every message has one place.
+func randomLife(t *testing.T, p *Place) {
+	db := Migrated(t, p)
+	rnd := rand.New(rand.NewPCG(1, 2))
+	type claim struct {
+		owner [16]byte
+		ids   []int64
+	}
+	var claims []claim
+	var total int64
+	var want Counts
+	for range 250 {
+		switch rnd.IntN(4) {
+		case 0:
+			n := 1 + rnd.IntN(40)
+			Put(t, db, n)
+			total += int64(n)
+			want.Ready += int64(n)
+		case 1:
+			owner := Token()
+			n := 1 + rnd.IntN(60)
+			ids := Take(t, db, owner, n)
+			if int64(len(ids)) != min(want.Ready, int64(n)) {
+				t.Fatalf("claimed %d of %d, %d were ready", len(ids), n, want.Ready)
+			}
+			want.Ready -= int64(len(ids))
+			want.Claimed += int64(len(ids))
+			claims = append(claims, claim{owner, ids})
+		default:
+			if len(claims) == 0 {
+				continue
+			}
+			c := &claims[rnd.IntN(len(claims))]
+			n := rnd.IntN(len(c.ids) + 1)
+			rnd.Shuffle(len(c.ids), func(i, k int) { c.ids[i], c.ids[k] = c.ids[k], c.ids[i] })
+			some := slices.Clone(c.ids[:n])
+			slices.Sort(some)
+			settleSome(t, db, rnd, c.owner, some, &want)
+			c.ids = c.ids[n:]
+		}
+		if got := Count(t, db); got != want || got.Sum() != total {
+			t.Fatalf("got %+v, want %+v, in all %d", got, want, total)
+		}
+	}
+	CheckPlaces(t, p)
+}
+
+func settleSome(t *testing.T, db engine.DB, rnd *rand.Rand, owner [16]byte, ids []int64, want *Counts) {
+	t.Helper()
+	if len(ids) == 0 {
+		return
+	}
+	var s []Span
+	for _, id := range ids {
+		if k := len(s) - 1; k >= 0 && s[k].Lo+s[k].N == id {
+			s[k].N++
+			continue
+		}
+		s = append(s, Span{id, 1})
+	}
+	n, zero := int64(len(ids)), shortDelay
+	var c *engine.Call
+	to := &want.Ready
+	switch rnd.IntN(5) {
+	case 0:
+		c, to = Ack(owner, s...), &want.Done
+	case 1:
+		c, to = Fail(owner, "why", s...), &want.Failed
+	case 2:
+		c = Abandon(owner, &zero, "why", s...)
+	case 3:
+		c = Release(owner, 0, s...)
+	default:
+		c, to = Extend(owner, Lease, s...), &want.Claimed
+	}
+	Do(t, db, c)
+	if c.N != n {
+		t.Fatalf("%s touched %d of %d", c.Op, c.N, n)
+	}
+	want.Claimed -= n
+	*to += n
+}
+
+// D-12, OBX-049, OBX-050, OBX-051, OBX-052: an expired lease comes back once,
+// as a failed attempt, and its former owner has lost it.
+func reapOnce(t *testing.T, p *Place) {
+	db := Migrated(t, p)
+	owner := Token()
+	ids := Put(t, db, 6)
+	var got []Message
+	Do(t, db, Claim(owner, time.Microsecond, 6, &got))
+	Do(t, db, Ack(owner, Span{ids[0], 1}), Fail(owner, "x", Span{ids[1], 1}), Extend(owner, Lease, Span{ids[2], 1}))
+	var reaped int64
+	Until(t, "a lease of a microsecond runs out", func() bool {
+		c := Reap()
+		Do(t, db, c)
+		reaped += c.N
+		return reaped >= 3
+	})
+	if reaped != 3 {
+		t.Errorf("reaped %d, want 3", reaped)
+	}
+	late := Ack(owner, Span{ids[0], 6})
+	Do(t, db, late)
+	if late.N != 1 {
+		t.Errorf("the former owner acked %d, want the extended one", late.N)
+	}
+	Do(t, db, Claim(Token(), Lease, 10, &got))
+	if len(got) != 3 || got[0].Retry != 1 {
+		t.Errorf("came back: %+v", got)
+	}
+	if c := Count(t, db); c != (Counts{Claimed: 3, Done: 2, Failed: 1}) {
+		t.Errorf("at the end: %+v", c)
+	}
+}
+
+// D-26: only failed messages are redriven or discarded, those asked for.
+func deadOnes(t *testing.T, p *Place) {
+	db := Migrated(t, p)
+	owner, other := Token(), "other"
+	ids := Put(t, db, 6)
+	Take(t, db, owner, 6)
+	Do(t, db, Fail(owner, "x", Span{ids[0], 4}), Ack(owner, Span{ids[4], 1}))
+	topic := Discard(nil, &other)
+	some := Redrive([]int64{ids[1], ids[4], ids[5], 1 << 40})
+	none := Redrive([]int64{})
+	Do(t, db, topic, some, none)
+	if topic.N != 0 || some.N != 1 || none.N != 0 {
+		t.Errorf("discarded %d of another topic, redrove %d of four, %d of none", topic.N, some.N, none.N)
+	}
+	rest := Discard(nil, nil)
+	Do(t, db, rest)
+	if rest.N != 3 {
+		t.Errorf("discarded %d, want 3", rest.N)
+	}
+	if c := Count(t, db); c != (Counts{Ready: 1, Claimed: 1, Done: 1, Discarded: 3}) {
+		t.Errorf("at the end: %+v", c)
+	}
+	CheckPlaces(t, p)
+}
+
+// D-21, OBX-018: without contention the oldest due come first, also when a
+// claim has to cut a run.
+func oldestFirst(t *testing.T, p *Place) {
+	db := Migrated(t, p)
+	var want, got []int64
+	for range 20 {
+		want = append(want, Put(t, db, 7)...)
+	}
+	for len(got) < len(want) {
+		ids := Take(t, db, Token(), 9)
+		if len(ids) == 0 {
+			break
+		}
+		got = append(got, ids...)
+	}
+	if err := same(got, want); err != nil {
+		t.Error(err)
+	}
+}
+
+// D-13, OBX-017, OBX-026, OBX-098, OBX-100, OBX-101: claimers in several
+// handles share messages out, and none is with two of them.
+func manyClaimers(t *testing.T, p *Place) {
+	dbs := []engine.DB{Migrated(t, p), p.Open(t, Options{})}
+	for range 30 {
+		Put(t, dbs[0], 20)
+	}
+	var mu sync.Mutex
+	seen := map[int64]int{}
+	var acked int64
+	all(t, 6, func(i int) error {
+		db := dbs[i%2]
+		for {
+			owner := Token()
+			var got []Message
+			if err := db.Do(context.Background(), Claim(owner, Lease, 13, &got)); err != nil {
+				return err
+			}
+			if len(got) == 0 {
+				if Count(t, db).Ready == 0 {
+					return nil
+				}
+				continue
+			}
+			held := make([]Span, len(got))
+			for i, m := range got {
+				held[i] = Span{m.ID, 1}
+			}
+			ack := Ack(owner, held...)
+			if err := db.Do(context.Background(), ack); err != nil {
+				return err
+			}
+			mu.Lock()
+			for _, m := range got {
+				seen[m.ID]++
+			}
+			acked += ack.N
+			mu.Unlock()
+		}
+	})
+	for id, n := range seen {
+		if n != 1 {
+			t.Errorf("message %d was claimed %d times", id, n)
+		}
+	}
+	if len(seen) != 600 || acked != 600 {
+		t.Errorf("claimed %d, acked %d of 600", len(seen), acked)
+	}
+	CheckPlaces(t, p)
+}

@@ -1,0 +1,795 @@
+package outbox_test
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"pgregory.net/rapid"
+
+	"github.com/bravellian/pawl/engine/sqlite"
+	"github.com/bravellian/pawl/internal/outboxtest"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// The model is an outbox in a map. A random sequence of calls is made on both,
+// and after each call everything the outbox says about itself is compared with
+// the model.
+
+// modelled is a database under test with the clock that the model goes by.
+type modelled struct {
+	outboxtest.Database
+	// exact: the model's clock is the database's, so that times and order can
+	// be compared to the microsecond. Otherwise the database's clock runs by
+	// itself; then a duration is either over by the next call or never.
+	exact bool
+	clock *time.Time
+}
+
+// D-10, D-11, D-12, D-13, D-16, D-23, D-24, D-25, D-26, D-102, OBX-016, OBX-027,
+// OBX-035, OBX-042, OBX-050: any sequence of calls leaves what a map would say.
+func TestModelOnSQLite(t *testing.T) {
+	clock := time.Date(2026, 1, 2, 3, 4, 5, 678000, time.UTC)
+	db := sqliteAt(t, filepath.Join(t.TempDir(), "model.db"), sqlite.Options{Relaxed: true, Now: func() time.Time { return clock }})
+	migrate(t, db)
+	runModel(t, &modelled{
+		Database: outboxtest.Database{DB: db, SQL: db.SQL(), Table: func(name string) string { return name }},
+		exact:    true, clock: &clock,
+	})
+}
+
+// D-10, D-11, D-12, D-13, D-16, D-23, D-24, D-25, D-26, D-102, OBX-016, OBX-027,
+// OBX-035, OBX-042, OBX-050: the same on PostgreSQL, on the server's own clock.
+func TestModelOnPostgres(t *testing.T) {
+	runModel(t, &modelled{Database: openPostgres(t), clock: new(time.Time)})
+}
+
+// checks sets how many sequences rapid tries, unless the command line says it.
+func checks(t *testing.T, everyday int) {
+	if slices.ContainsFunc(os.Args, func(arg string) bool { return strings.Contains(arg, "rapid.checks") }) {
+		return
+	}
+	if os.Getenv("PAWL_LONG") != "" {
+		everyday *= 50
+	}
+	if err := flag.Set("rapid.checks", strconv.Itoa(everyday)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func runModel(t *testing.T, d *modelled) {
+	checks(t, 40)
+	rapid.Check(t, func(rt *rapid.T) {
+		for _, table := range []string{"message", "ready", "claim", "done", "exception"} {
+			if _, err := d.SQL.Exec("DELETE FROM " + d.Table("outbox_"+table)); err != nil {
+				rt.Fatal(err)
+			}
+		}
+		m := newModel(t, rt, d)
+		rt.Repeat(map[string]func(*rapid.T){
+			"enqueue": m.enqueue, "enqueue in a transaction": m.enqueueTx,
+			"claim": m.claim, "claim again": m.claim, "ack": m.ack, "abandon": m.abandon, "fail": m.fail, "release": m.release, "extend": m.extend,
+			"reap": m.reap, "redrive": m.redrive, "discard": m.discard, "clean up": m.cleanUp, "pass time": m.passTime,
+			"": m.compare,
+		})
+	})
+}
+
+// known is a message as the model knows it.
+type known struct {
+	msg       outbox.Message
+	status    outbox.Status // never Scheduled
+	at        time.Time
+	retry     int
+	owner     outbox.OwnerToken
+	until     time.Time
+	lastError string
+	redrives  int
+	ended     time.Time // acked or discarded
+}
+
+type model struct {
+	t      *testing.T
+	d      *modelled
+	o      *outbox.Outbox
+	began  time.Time
+	byID   map[outbox.WorkItemID]*known
+	owners []outbox.OwnerToken
+	minted []outbox.MessageID // every id that ever was handed out, or invented
+}
+
+const (
+	retention = time.Hour
+	worker    = "worker-7"
+	farAway   = 24 * time.Hour
+	mostItems = 40 // fewer than the runs one reap takes
+)
+
+func newModel(t *testing.T, rt *rapid.T, d *modelled) *model {
+	keep := retention
+	if !d.exact {
+		keep = time.Millisecond
+		*d.clock = time.Now()
+	}
+	return &model{t: t, d: d, o: outbox.New(d.DB, outbox.Options{Retention: keep, Worker: worker}), began: time.Now(),
+		byID: map[outbox.WorkItemID]*known{}, owners: []outbox.OwnerToken{outbox.NewOwnerToken()}}
+}
+
+func (m *model) ctx() context.Context { return m.t.Context() }
+
+func (m *model) now() time.Time { return *m.d.clock }
+
+// tick moves the clock. Without control over it, a microsecond of the model's
+// stands for every call and two milliseconds for the end of a short duration.
+func (m *model) tick(d time.Duration) {
+	*m.d.clock = m.now().Add(d)
+	if !m.d.exact && d >= time.Millisecond {
+		m.d.Pass(d)
+	}
+}
+
+// ids returns the model's ids in order.
+func (m *model) ids() []outbox.WorkItemID { return slices.Sorted(maps.Keys(m.byID)) }
+
+func (m *model) find(id outbox.MessageID) *known {
+	for _, k := range m.byID {
+		if k.msg.ID == id {
+			return k
+		}
+	}
+	return nil
+}
+
+// duration draws how long something is to last: short ones are over after the
+// next tick, long ones last.
+func (m *model) duration(rt *rapid.T, label string) time.Duration {
+	if m.d.exact {
+		return time.Duration(rapid.SampledFrom([]int64{1, 1000, 30_000, 300_000}).Draw(rt, label)) * time.Millisecond
+	}
+	return rapid.SampledFrom([]time.Duration{time.Millisecond, farAway}).Draw(rt, label)
+}
+
+// over lets a short duration end where the clock is not ours.
+func (m *model) over(d time.Duration) {
+	if !m.d.exact && d == time.Millisecond {
+		m.tick(2 * time.Millisecond)
+	}
+}
+
+func (m *model) message(rt *rapid.T) outbox.Message {
+	msg := outbox.Message{
+		Topic:         rapid.SampledFrom([]string{"a", "A", "größe"}).Draw(rt, "topic"),
+		Payload:       rapid.SliceOfN(rapid.Byte(), 0, 5).Draw(rt, "payload"),
+		CorrelationID: rapid.SampledFrom([]string{"", "c-1"}).Draw(rt, "correlation id"),
+		Queue:         rapid.SampledFrom([]string{"", "", "other"}).Draw(rt, "queue"),
+		Priority:      rapid.SampledFrom([]int{0, 0, 0, -5, 100}).Draw(rt, "priority"),
+	}
+	if rapid.Bool().Draw(rt, "with headers") {
+		msg.Headers = map[string]string{"trace": "1", "ü": ""}
+	}
+	dues := []time.Duration{0, 0, 0, -time.Second, farAway}
+	if m.d.exact {
+		dues = append(dues, time.Millisecond, 20*time.Second)
+	}
+	if d := rapid.SampledFrom(dues).Draw(rt, "due"); d != 0 {
+		msg.Due = m.now().Add(d)
+	}
+	switch rapid.IntRange(0, 5).Draw(rt, "id") {
+	case 0:
+		msg.ID = outbox.MessageID(uuid.New())
+	case 1:
+		if len(m.minted) > 0 {
+			msg.ID = rapid.SampledFrom(m.minted).Draw(rt, "old id")
+		}
+	}
+	return msg
+}
+
+func (m *model) messages(rt *rapid.T) []outbox.Message {
+	n := rapid.SampledFrom([]int{1, 1, 2, 5, 9}).Draw(rt, "how many")
+	n = min(n, mostItems-len(m.byID))
+	var msgs []outbox.Message
+	for range n {
+		if len(msgs) > 0 && rapid.Bool().Draw(rt, "like the last") {
+			same := msgs[len(msgs)-1]
+			if rapid.IntRange(0, 3).Draw(rt, "id too") > 0 {
+				same.ID = outbox.MessageID{}
+			}
+			msgs = append(msgs, same)
+			continue
+		}
+		msgs = append(msgs, m.message(rt))
+	}
+	return msgs
+}
+
+func (m *model) enqueue(rt *rapid.T) {
+	msgs := m.messages(rt)
+	m.tick(time.Microsecond)
+	var ids []outbox.MessageID
+	var err error
+	if len(msgs) == 1 && rapid.Bool().Draw(rt, "single") {
+		ids = make([]outbox.MessageID, 1)
+		ids[0], err = m.o.Enqueue(m.ctx(), msgs[0])
+	} else {
+		ids, err = m.o.EnqueueBatch(m.ctx(), msgs)
+	}
+	m.enqueued(rt, msgs, ids, err, true)
+}
+
+func (m *model) enqueueTx(rt *rapid.T) {
+	msgs := m.messages(rt)
+	commit := rapid.Bool().Draw(rt, "commit")
+	m.tick(time.Microsecond)
+	tx, err := m.d.SQL.BeginTx(m.ctx(), nil)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	ids, err := m.o.EnqueueBatchTx(m.ctx(), tx, msgs)
+	end := tx.Rollback
+	if commit {
+		end = tx.Commit
+	}
+	if endErr := end(); endErr != nil {
+		rt.Fatal(endErr)
+	}
+	m.enqueued(rt, msgs, ids, err, commit)
+}
+
+// enqueued takes over what an enqueue should have done.
+func (m *model) enqueued(rt *rapid.T, msgs []outbox.Message, ids []outbox.MessageID, err error, committed bool) {
+	if err != nil || len(ids) != len(msgs) {
+		rt.Fatalf("enqueue: %v, %d ids for %d messages", err, len(ids), len(msgs))
+	}
+	candidates := map[outbox.MessageID][]outbox.Message{}
+	for i, id := range ids {
+		if id.IsZero() || (!msgs[i].ID.IsZero() && id != msgs[i].ID) {
+			rt.Fatalf("id %v for a message with id %v", id, msgs[i].ID)
+		}
+		if msgs[i].ID.IsZero() && slices.Contains(m.minted, id) {
+			rt.Fatalf("id %v handed out twice", id)
+		}
+		candidates[id] = append(candidates[id], msgs[i])
+		m.minted = append(m.minted, id)
+	}
+	if !committed {
+		return
+	}
+	for id, same := range candidates {
+		if m.find(id) != nil {
+			continue // known: nothing is added
+		}
+		info, err := m.o.Find(m.ctx(), id)
+		if err != nil {
+			rt.Fatalf("find what was enqueued: %v", err)
+		}
+		i := slices.IndexFunc(same, func(msg outbox.Message) bool { return sameMessage(&msg, &info.Message) })
+		if i < 0 {
+			rt.Fatalf("found %+v, enqueued %+v", info, same)
+		}
+		if _, taken := m.byID[info.WorkItemID]; taken {
+			rt.Fatalf("position %d given twice", info.WorkItemID)
+		}
+		k := &known{msg: same[i], at: m.now()}
+		k.msg.ID, k.msg.WorkItemID = id, info.WorkItemID
+		if !k.msg.Due.IsZero() {
+			k.at = k.msg.Due
+		}
+		m.byID[info.WorkItemID] = k
+	}
+}
+
+// sameMessage compares what a producer said with what is stored.
+func sameMessage(want, got *outbox.Message) bool {
+	queue := cmp.Or(want.Queue, outbox.DefaultQueue)
+	return want.Topic == got.Topic && string(want.Payload) == string(got.Payload) && want.CorrelationID == got.CorrelationID &&
+		queue == got.Queue && want.Priority == got.Priority && maps.Equal(want.Headers, got.Headers) &&
+		want.Due.Truncate(time.Microsecond).Equal(got.Due)
+}
+
+func (m *model) claim(rt *rapid.T) {
+	queue := rapid.SampledFrom([]string{outbox.DefaultQueue, outbox.DefaultQueue, "other", "unknown"}).Draw(rt, "queue")
+	n := rapid.SampledFrom([]int{1, 3, 10, 5000}).Draw(rt, "how many")
+	lease := m.duration(rt, "lease")
+	owner := rapid.SampledFrom(append(m.owners, outbox.NewOwnerToken())).Draw(rt, "owner")
+	if !slices.Contains(m.owners, owner) {
+		m.owners = append(m.owners, owner)
+	}
+	m.tick(time.Microsecond)
+	m.expire()
+	want := m.due(queue)
+	want = want[:min(n, len(want))]
+	got, err := m.o.ClaimFrom(m.ctx(), queue, owner, lease, n)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	first := len(got)
+	if !m.d.exact && len(got) < len(want) { // it may look past what lies far back, once
+		more, err := m.o.ClaimFrom(m.ctx(), queue, owner, lease, n-len(got))
+		if err != nil {
+			rt.Fatal(err)
+		}
+		got = append(got, more...)
+	}
+	if len(got) != len(want) {
+		rt.Fatalf("claimed %d messages, want %d", len(got), len(want))
+	}
+	m.checkClaimed(rt, got, want, first == len(want))
+	m.merge(got)
+	for _, c := range got {
+		k := m.byID[c.WorkItemID]
+		k.status, k.owner, k.until = outbox.InProgress, owner, m.now().Add(lease)
+	}
+	m.over(lease)
+}
+
+// due returns what can be claimed, in the order in which it is.
+func (m *model) due(queue string) (due []*known) {
+	for _, k := range m.byID {
+		if k.status == outbox.Ready && !k.at.After(m.now()) && cmp.Or(k.msg.Queue, outbox.DefaultQueue) == queue {
+			due = append(due, k)
+		}
+	}
+	slices.SortFunc(due, func(a, b *known) int {
+		return cmp.Or(cmp.Compare(a.msg.Priority, b.msg.Priority), a.at.Compare(b.at), cmp.Compare(a.msg.WorkItemID, b.msg.WorkItemID))
+	})
+	return due
+}
+
+func (m *model) checkClaimed(rt *rapid.T, got []*outbox.Message, want []*known, atOnce bool) {
+	seen := map[outbox.WorkItemID]bool{}
+	priorities := map[int]int{}
+	for i, c := range got {
+		k := m.byID[c.WorkItemID]
+		if k == nil || seen[c.WorkItemID] || k.status != outbox.Ready || k.at.After(m.now()) || !sameMessage(&k.msg, c) || c.ID != k.msg.ID || c.RetryCount != k.retry {
+			rt.Fatalf("claimed %+v, the model has %+v", c, k)
+		}
+		if m.d.exact && c.WorkItemID != want[i].msg.WorkItemID {
+			rt.Fatalf("claimed %d at place %d, want %d: oldest due first", c.WorkItemID, i, want[i].msg.WorkItemID)
+		}
+		seen[c.WorkItemID] = true
+		priorities[c.Priority]++
+	}
+	// PostgreSQL may look past what is more than two seconds older than its
+	// last claim; within a second of the beginning there is none.
+	if !atOnce || time.Since(m.began) > time.Second {
+		return
+	}
+	for _, k := range want {
+		priorities[k.msg.Priority]--
+	}
+	for p, n := range priorities {
+		if n != 0 {
+			rt.Fatalf("%d messages of priority %d too many", n, p)
+		}
+	}
+}
+
+// merge lets neighbours that were claimed together share the place of the
+// first, to which they go back when they are released.
+func (m *model) merge(got []*outbox.Message) {
+	for i := 1; i < len(got); i++ {
+		a, b := m.byID[got[i-1].WorkItemID], m.byID[got[i].WorkItemID]
+		if b.msg.WorkItemID == a.msg.WorkItemID+1 && a.retry == b.retry && a.msg.Priority == b.msg.Priority {
+			b.at = a.at
+		}
+	}
+}
+
+// expire is what reaping does.
+func (m *model) expire() (n int64) {
+	for _, k := range m.byID {
+		if k.status == outbox.InProgress && k.until.Before(m.now()) {
+			k.back(m.now())
+			k.retry++
+			k.lastError = "lease expired"
+			n++
+		}
+	}
+	return n
+}
+
+func (k *known) back(at time.Time) {
+	k.status, k.at, k.owner, k.until = outbox.Ready, at, outbox.OwnerToken{}, time.Time{}
+}
+
+// chosen draws an owner and ids for a settling call and returns which messages
+// it should touch.
+func (m *model) chosen(rt *rapid.T) (owner outbox.OwnerToken, ids []outbox.WorkItemID, touched []*known) {
+	owner = rapid.SampledFrom(append(m.owners, outbox.NewOwnerToken())).Draw(rt, "owner")
+	var held []outbox.WorkItemID
+	for _, id := range m.ids() {
+		if m.byID[id].status == outbox.InProgress && m.byID[id].owner == owner {
+			held = append(held, id)
+		}
+	}
+	pools := [][]outbox.WorkItemID{{0, -7, 1, 1 << 40, 1 << 62, math.MaxInt64, math.MinInt64}, m.ids(), held, held, held}
+	for _, pool := range pools {
+		if len(pool) > 0 {
+			ids = append(ids, rapid.SliceOfN(rapid.SampledFrom(pool), 0, 6).Draw(rt, "ids")...)
+		}
+	}
+	if rapid.Bool().Draw(rt, "all") {
+		ids = append(ids, held...)
+	}
+	for _, id := range held {
+		if slices.Contains(ids, id) {
+			touched = append(touched, m.byID[id])
+		}
+	}
+	return owner, ids, touched
+}
+
+func wantCount(rt *rapid.T, got int64, err error, want int) {
+	if err != nil || got != int64(want) {
+		rt.Fatalf("touched %d, %v, want %d", got, err, want)
+	}
+}
+
+func (m *model) ack(rt *rapid.T) {
+	owner, ids, touched := m.chosen(rt)
+	m.tick(time.Microsecond)
+	n, err := m.o.Ack(m.ctx(), owner, ids...)
+	wantCount(rt, n, err, len(touched))
+	for _, k := range touched {
+		k.status, k.ended, k.owner = outbox.Done, m.now(), outbox.OwnerToken{}
+	}
+}
+
+func (m *model) cause(rt *rapid.T) (error, string) {
+	text := rapid.SampledFrom([]string{"", "it broke", "größer\x00\xff"}).Draw(rt, "cause")
+	if text == "" {
+		return nil, ""
+	}
+	return errors.New(text), map[string]string{"it broke": text, "größer\x00\xff": "größer\uFFFD\uFFFD"}[text]
+}
+
+func (m *model) abandon(rt *rapid.T) {
+	owner, ids, touched := m.chosen(rt)
+	cause, text := m.cause(rt)
+	delays := []time.Duration{0, farAway}
+	if m.d.exact {
+		delays = append(delays, -1, 1500*time.Millisecond) // -1: the default backoff
+	}
+	delay := rapid.SampledFrom(delays).Draw(rt, "delay")
+	m.tick(time.Microsecond)
+	var n int64
+	var err error
+	if delay < 0 {
+		n, err = m.o.Abandon(m.ctx(), owner, cause, ids...)
+	} else {
+		n, err = m.o.AbandonAfter(m.ctx(), owner, delay, cause, ids...)
+	}
+	wantCount(rt, n, err, len(touched))
+	for _, k := range touched {
+		k.retry++
+		wait := delay
+		if delay < 0 {
+			wait = outbox.Backoff(k.retry)
+		}
+		k.back(m.now().Add(wait))
+		k.lastError = cmp.Or(text, k.lastError)
+	}
+}
+
+func (m *model) fail(rt *rapid.T) {
+	owner, ids, touched := m.chosen(rt)
+	cause, text := m.cause(rt)
+	m.tick(time.Microsecond)
+	n, err := m.o.Fail(m.ctx(), owner, cause, ids...)
+	wantCount(rt, n, err, len(touched))
+	for _, k := range touched {
+		k.status, k.owner = outbox.Failed, outbox.OwnerToken{}
+		k.lastError = cmp.Or(text, k.lastError)
+	}
+}
+
+func (m *model) release(rt *rapid.T) {
+	owner, ids, touched := m.chosen(rt)
+	m.tick(time.Microsecond)
+	n, err := m.o.Release(m.ctx(), owner, ids...)
+	wantCount(rt, n, err, len(touched))
+	for _, k := range touched {
+		k.back(k.at)
+	}
+}
+
+func (m *model) extend(rt *rapid.T) {
+	owner, ids, touched := m.chosen(rt)
+	lease := m.duration(rt, "lease")
+	m.tick(time.Microsecond)
+	n, err := m.o.Extend(m.ctx(), owner, lease, ids...)
+	wantCount(rt, n, err, len(touched))
+	for _, k := range touched {
+		k.until = m.now().Add(lease)
+	}
+	m.over(lease)
+}
+
+func (m *model) reap(rt *rapid.T) {
+	m.tick(time.Microsecond)
+	want := m.expire()
+	n, err := m.o.ReapExpired(m.ctx())
+	wantCount(rt, n, err, int(want))
+}
+
+// failedFilter draws a filter and returns what it selects.
+func (m *model) failedFilter(rt *rapid.T) (f outbox.FailedFilter, selected []*known) {
+	if rapid.Bool().Draw(rt, "by ids") {
+		f.IDs = []outbox.WorkItemID{-1, math.MaxInt64}
+		if ids := m.ids(); len(ids) > 0 {
+			f.IDs = append(f.IDs, rapid.SliceOfN(rapid.SampledFrom(ids), 0, 10).Draw(rt, "ids")...)
+		}
+	}
+	f.Topic = rapid.SampledFrom([]string{"", "", "a", "A"}).Draw(rt, "topic")
+	f.Limit = rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(rt, "limit")
+	for _, id := range m.ids() {
+		k := m.byID[id]
+		if k.status == outbox.Failed && (f.IDs == nil || slices.Contains(f.IDs, id)) && (f.Topic == "" || f.Topic == k.msg.Topic) && (f.Limit == 0 || len(selected) < f.Limit) {
+			selected = append(selected, k)
+		}
+	}
+	return f, selected
+}
+
+func (m *model) redrive(rt *rapid.T) {
+	f, selected := m.failedFilter(rt)
+	m.tick(time.Microsecond)
+	n, err := m.o.Redrive(m.ctx(), f)
+	wantCount(rt, n, err, len(selected))
+	for _, k := range selected {
+		k.back(m.now())
+		k.retry, k.redrives = 0, k.redrives+1
+	}
+}
+
+func (m *model) discard(rt *rapid.T) {
+	f, selected := m.failedFilter(rt)
+	m.tick(time.Microsecond)
+	n, err := m.o.Discard(m.ctx(), f)
+	wantCount(rt, n, err, len(selected))
+	for _, k := range selected {
+		k.status, k.ended = outbox.Discarded, m.now()
+	}
+}
+
+func (m *model) cleanUp(rt *rapid.T) {
+	if !m.d.exact {
+		m.tick(2 * time.Millisecond) // longer than the retention
+	}
+	gone := 0
+	for id, k := range m.byID {
+		if over := k.status == outbox.Done || k.status == outbox.Discarded; over && (!m.d.exact || k.ended.Before(m.now().Add(-retention))) {
+			delete(m.byID, id)
+			gone++
+		}
+	}
+	n, err := m.o.CleanUp(m.ctx())
+	wantCount(rt, n, err, gone)
+}
+
+func (m *model) passTime(rt *rapid.T) {
+	d := 2 * time.Millisecond
+	if m.d.exact {
+		d = rapid.SampledFrom([]time.Duration{time.Millisecond, time.Second, 45 * time.Second, 2 * time.Hour}).Draw(rt, "time")
+	}
+	m.tick(d)
+}
+
+// compare checks everything that can be asked.
+func (m *model) compare(rt *rapid.T) {
+	all, err := m.o.List(m.ctx(), outbox.ListFilter{Limit: 10_000})
+	if err != nil {
+		rt.Fatal(err)
+	}
+	want := m.ids()
+	slices.Reverse(want)
+	m.compareList(rt, all, want, "all")
+	m.compareCounts(rt)
+	m.compareStates(rt)
+	m.compareOne(rt)
+	m.compareView(rt)
+	m.checkPlaces(rt)
+}
+
+func (m *model) compareList(rt *rapid.T, got []*outbox.Info, want []outbox.WorkItemID, what string) {
+	if len(got) != len(want) {
+		rt.Fatalf("list of %s has %d messages, want %d", what, len(got), len(want))
+	}
+	for i, info := range got {
+		if info.WorkItemID != want[i] {
+			rt.Fatalf("list of %s has %d at place %d, want %d", what, info.WorkItemID, i, want[i])
+		}
+		m.compareInfo(rt, info)
+	}
+}
+
+func (m *model) compareInfo(rt *rapid.T, i *outbox.Info) {
+	k := m.byID[i.WorkItemID]
+	if k == nil {
+		rt.Fatalf("unknown message %+v", i)
+	}
+	by := ""
+	if k.status == outbox.Done {
+		by = worker
+	}
+	leased := k.status == outbox.InProgress
+	switch {
+	case i.ID != k.msg.ID || !sameMessage(&k.msg, &i.Message), i.Status != k.status, i.IsProcessed() != (k.status == outbox.Done),
+		i.RetryCount != k.retry, i.LastError != k.lastError, i.Redrives != k.redrives, i.ProcessedBy != by,
+		(i.ProcessedAt != nil) != (k.status == outbox.Done), (i.LockedUntil != nil) != leased, (i.OwnerToken != nil) != leased,
+		leased && *i.OwnerToken != k.owner:
+		rt.Fatalf("stored %+v\nmodel  %+v", i, k)
+	}
+	if !m.d.exact {
+		return
+	}
+	if leased && !i.LockedUntil.Equal(k.until) || k.status == outbox.Done && !i.ProcessedAt.Equal(k.ended) ||
+		(k.status == outbox.Ready || leased) && !i.NextAttemptAt.Equal(k.at.Truncate(time.Microsecond)) {
+		rt.Fatalf("times stored %+v\nmodel  %+v", i, k)
+	}
+}
+
+func (m *model) compareCounts(rt *rapid.T) {
+	var want outbox.Counts
+	for _, k := range m.byID {
+		switch {
+		case k.status == outbox.Ready && k.at.After(m.now()):
+			want.Scheduled++
+		case k.status == outbox.Ready:
+			want.Ready++
+		default:
+			*map[outbox.Status]*int64{outbox.InProgress: &want.InProgress, outbox.Done: &want.Done,
+				outbox.Failed: &want.Failed, outbox.Discarded: &want.Discarded}[k.status]++
+		}
+	}
+	got, err := m.o.Count(m.ctx())
+	if err != nil || got != want {
+		rt.Fatalf("counts %+v, %v, want %+v", got, err, want)
+	}
+}
+
+// compareStates lists one random state, maybe of one topic, in pages.
+func (m *model) compareStates(rt *rapid.T) {
+	status := rapid.SampledFrom([]outbox.Status{outbox.Ready, outbox.InProgress, outbox.Done, outbox.Failed, outbox.Discarded, outbox.Scheduled}).Draw(rt, "state")
+	topic := rapid.SampledFrom([]string{"", "", "a"}).Draw(rt, "topic")
+	var want []outbox.WorkItemID
+	for _, id := range m.ids() {
+		k := m.byID[id]
+		state := k.status
+		if state == outbox.Ready && k.at.After(m.now()) {
+			state = outbox.Scheduled
+		}
+		if state == status && (topic == "" || topic == k.msg.Topic) {
+			want = append(want, id)
+		}
+	}
+	slices.Reverse(want)
+	var got []*outbox.Info
+	limit := rapid.SampledFrom([]int{3, 1000}).Draw(rt, "limit")
+	for f := (outbox.ListFilter{Status: &status, Topic: topic, Limit: limit}); ; {
+		page, err := m.o.List(m.ctx(), f)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		got = append(got, page...)
+		if len(page) < limit {
+			break
+		}
+		f.Before = page[len(page)-1].WorkItemID
+	}
+	m.compareList(rt, got, want, status.String())
+}
+
+// compareOne looks up one random id, known or not.
+func (m *model) compareOne(rt *rapid.T) {
+	if ids := m.ids(); len(ids) > 0 {
+		id := rapid.SampledFrom(ids).Draw(rt, "id")
+		info, err := m.o.Get(m.ctx(), id)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		m.compareInfo(rt, info)
+	}
+	if len(m.minted) == 0 {
+		return
+	}
+	mid := rapid.SampledFrom(m.minted).Draw(rt, "message id")
+	info, err := m.o.Find(m.ctx(), mid)
+	switch k := m.find(mid); {
+	case k == nil && !errors.Is(err, outbox.ErrNotFound):
+		rt.Fatalf("found %+v, %v, want ErrNotFound", info, err)
+	case k != nil && err != nil:
+		rt.Fatal(err)
+	case k != nil:
+		m.compareInfo(rt, info)
+	}
+	if _, err := m.o.Get(m.ctx(), -1); !errors.Is(err, outbox.ErrNotFound) {
+		rt.Fatalf("Get(-1): %v", err)
+	}
+}
+
+// compareView reads the seed's columns.
+func (m *model) compareView(rt *rapid.T) {
+	rows, err := m.d.SQL.QueryContext(m.ctx(), `SELECT id, topic, status, is_processed, retry_count, last_error, owner_token, message_id,
+		correlation_id, processed_by, locked_until IS NOT NULL, processed_at IS NOT NULL, due_time_utc IS NOT NULL, queue, priority FROM `+m.d.Table("outbox")+` ORDER BY id`)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	seen := 0
+	for ; rows.Next(); seen++ {
+		var id outbox.WorkItemID
+		var topic, messageID, queue string
+		var status, retry, priority int
+		var processed, locked, ended, due bool
+		var lastError, owner, correlation, by sql.NullString
+		if err := rows.Scan(&id, &topic, &status, &processed, &retry, &lastError, &owner, &messageID, &correlation, &by, &locked, &ended, &due, &queue, &priority); err != nil {
+			rt.Fatal(err)
+		}
+		k := m.byID[id]
+		if k == nil {
+			rt.Fatalf("the view has unknown message %d", id)
+		}
+		wantOwner, wantBy := "", ""
+		if k.status == outbox.InProgress {
+			wantOwner = k.owner.String()
+		}
+		if k.status == outbox.Done {
+			wantBy = worker
+		}
+		row := fmt.Sprint(topic, status, processed, retry, lastError.String, owner.String, messageID, correlation.String, by.String, locked, ended, due, queue, priority)
+		want := fmt.Sprint(k.msg.Topic, int(k.status), k.status == outbox.Done, k.retry, k.lastError, wantOwner, k.msg.ID, k.msg.CorrelationID, wantBy,
+			k.status == outbox.InProgress, k.status == outbox.Done, !k.msg.Due.IsZero(), cmp.Or(k.msg.Queue, outbox.DefaultQueue), k.msg.Priority)
+		if row != want {
+			rt.Fatalf("the view has %s\nthe model %s", row, want)
+		}
+	}
+	if err := rows.Err(); err != nil || seen != len(m.byID) {
+		rt.Fatalf("the view has %d rows, %v, want %d", seen, err, len(m.byID))
+	}
+}
+
+// checkPlaces is rule 1 of the layout: every message is in exactly one place,
+// and no place has anything else.
+func (m *model) checkPlaces(rt *rapid.T) {
+	if err := places(m.ctx(), m.d.Database); err != nil {
+		rt.Fatal(err)
+	}
+}
+
+func places(ctx context.Context, d outboxtest.Database) error {
+	covers := func(table string) string {
+		return "(SELECT count(*) FROM " + d.Table(table) + " r WHERE r.lo <= m.id AND m.id < r.lo + r.n)"
+	}
+	dead := "(SELECT count(*) FROM " + d.Table("outbox_exception") + " e WHERE e.id = m.id AND e.status >= 3)"
+	var homeless int
+	err := d.SQL.QueryRowContext(ctx, "SELECT count(*) FROM "+d.Table("outbox_message")+" m WHERE "+
+		covers("outbox_ready")+"+"+covers("outbox_claim")+"+"+covers("outbox_done")+"+"+dead+" <> 1").Scan(&homeless)
+	if err != nil || homeless > 0 {
+		return errors.Join(fmt.Errorf("%d messages are not in exactly one place", homeless), err)
+	}
+	sum := func(table string) string { return "(SELECT coalesce(sum(n), 0) FROM " + d.Table(table) + ")" }
+	var placed, stored, strays int
+	err = d.SQL.QueryRowContext(ctx, "SELECT "+sum("outbox_ready")+"+"+sum("outbox_claim")+"+"+sum("outbox_done")+
+		"+(SELECT count(*) FROM "+d.Table("outbox_exception")+" WHERE status >= 3), (SELECT count(*) FROM "+d.Table("outbox_message")+"),"+
+		"(SELECT count(*) FROM "+d.Table("outbox_exception")+" e WHERE NOT EXISTS (SELECT 1 FROM "+d.Table("outbox_message")+" m WHERE m.id = e.id))").Scan(&placed, &stored, &strays)
+	if err != nil || placed != stored || strays > 0 {
+		return errors.Join(fmt.Errorf("%d places for %d messages, %d strays", placed, stored, strays), err)
+	}
+	return nil
+}
