@@ -35,17 +35,19 @@ func newPlainSQLite(relaxed bool) maker {
 			return nil, err
 		}
 		p := &plainSQLite{db: db, body: string(payload())}
-		for statement, text := range map[**sql.Stmt]string{
-			&p.add:  `INSERT INTO plain (id, message_id, topic, payload, created_at) VALUES (?1, ?2, ?3, ?4, 0)`,
-			&p.get:  `SELECT id, message_id, topic, payload FROM plain ORDER BY id LIMIT ?1`,
-			&p.drop: `DELETE FROM plain WHERE id <= ?1`,
-		} {
-			if *statement, err = db.PrepareContext(ctx, text); err != nil {
-				return nil, err
-			}
-		}
-		return p, nil
+		return p, p.prepare(ctx)
 	}
+}
+
+func (p *plainSQLite) prepare(ctx context.Context) (err error) {
+	if p.add, err = p.db.PrepareContext(ctx, `INSERT INTO plain (id, message_id, topic, payload, created_at) VALUES (?1, ?2, ?3, ?4, 0)`); err != nil {
+		return err
+	}
+	if p.get, err = p.db.PrepareContext(ctx, `SELECT id, message_id, topic, payload FROM plain ORDER BY id LIMIT ?1`); err != nil {
+		return err
+	}
+	p.drop, err = p.db.PrepareContext(ctx, `DELETE FROM plain WHERE id <= ?1`)
+	return err
 }
 
 func (p *plainSQLite) insert(ctx context.Context, ids []int64) error {
@@ -90,10 +92,14 @@ func (p *plainSQLite) take(ctx context.Context, n int) (taken int, err error) {
 		return 0, err
 	}
 	defer tx.Rollback()
-	rows, err := tx.StmtContext(ctx, p.get).QueryContext(ctx, n)
+	get, drop := tx.StmtContext(ctx, p.get), tx.StmtContext(ctx, p.drop)
+	defer get.Close()
+	defer drop.Close()
+	rows, err := get.QueryContext(ctx, n)
 	if err != nil {
 		return 0, err
 	}
+	defer rows.Close()
 	var last int64
 	for rows.Next() {
 		var m row
@@ -107,11 +113,16 @@ func (p *plainSQLite) take(ctx context.Context, n int) (taken int, err error) {
 		return 0, err
 	}
 	if taken > 0 {
-		if _, err := tx.StmtContext(ctx, p.drop).ExecContext(ctx, last); err != nil {
+		if _, err := drop.ExecContext(ctx, last); err != nil {
 			return 0, err
 		}
 	}
 	return taken, tx.Commit()
 }
 
-func (p *plainSQLite) close() { p.db.Close() }
+func (p *plainSQLite) close() {
+	p.add.Close()
+	p.get.Close()
+	p.drop.Close()
+	p.db.Close()
+}

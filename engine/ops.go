@@ -7,6 +7,30 @@ import (
 	"strings"
 )
 
+// Folder is an engine's SQL, rendered under the configured names.
+type Folder struct {
+	Names      Names
+	Ops        map[string]string // operation → statement
+	Migrations []Migration
+}
+
+// Load validates the names and reads a folder of SQL: operations, and the
+// migrations below schema.
+func Load(files fs.FS, n Names) (*Folder, error) {
+	if err := n.Validate(); err != nil {
+		return nil, err
+	}
+	ops, err := LoadOps(files, n)
+	if err != nil {
+		return nil, err
+	}
+	migrations, err := LoadMigrations(files, n)
+	if err != nil {
+		return nil, err
+	}
+	return &Folder{n, ops, migrations}, nil
+}
+
 // LoadOps reads every operation below root in files and renders it: the
 // operation "outbox/claim" is the file root/outbox/claim.sql. Folder "schema"
 // holds migrations and is left out.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/internal/coalesce"
+	"github.com/bravellian/pawl/engine/coalesce"
 )
 
 // Tx is a transaction of the caller: *sql.Tx, *sql.Conn and everything like

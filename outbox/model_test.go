@@ -450,17 +450,17 @@ func (m *model) ack(rt *rapid.T) {
 	}
 }
 
-func (m *model) cause(rt *rapid.T) (error, string) {
+func (m *model) cause(rt *rapid.T) (kept string, cause error) {
 	text := rapid.SampledFrom([]string{"", "it broke", "größer\x00\xff"}).Draw(rt, "cause")
 	if text == "" {
-		return nil, ""
+		return "", nil
 	}
-	return errors.New(text), map[string]string{"it broke": text, "größer\x00\xff": "größer\uFFFD\uFFFD"}[text]
+	return map[string]string{"it broke": text, "größer\x00\xff": "größer\uFFFD\uFFFD"}[text], errors.New(text)
 }
 
 func (m *model) abandon(rt *rapid.T) {
 	owner, ids, touched := m.chosen(rt)
-	cause, text := m.cause(rt)
+	text, cause := m.cause(rt)
 	delays := []time.Duration{0, farAway}
 	if m.d.exact {
 		delays = append(delays, -1, 1500*time.Millisecond) // -1: the default backoff
@@ -488,7 +488,7 @@ func (m *model) abandon(rt *rapid.T) {
 
 func (m *model) fail(rt *rapid.T) {
 	owner, ids, touched := m.chosen(rt)
-	cause, text := m.cause(rt)
+	text, cause := m.cause(rt)
 	m.tick(time.Microsecond)
 	n, err := m.o.Fail(m.ctx(), owner, cause, ids...)
 	wantCount(rt, n, err, len(touched))

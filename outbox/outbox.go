@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/internal/coalesce"
+	"github.com/bravellian/pawl/engine/coalesce"
 	"github.com/bravellian/pawl/work"
 )
 

@@ -41,7 +41,7 @@ func TestIDOfARolledBackMessageCanBeUsedAgain(t *testing.T) {
 						}
 						return append(ids, id)
 					}
-					ids := []outbox.MessageID{}
+					var ids []outbox.MessageID
 					if first {
 						again()
 						ids = others()

@@ -275,9 +275,8 @@ func (w *stressWorld) settle(o *outbox.Outbox, owner outbox.OwnerToken, h *holde
 		n, err = o.Fail(ctx, owner, errors.New("by hand"), ids...)
 		failed = n
 	case 3:
-		n, err = o.Ack(ctx, outbox.NewOwnerToken(), ids...)
-		if n != 0 {
-			w.t.Errorf("a stranger acked %d messages", n)
+		if n, err = o.Ack(ctx, outbox.NewOwnerToken(), ids...); n != 0 || err != nil {
+			w.t.Errorf("a stranger acked %d messages: %v", n, err)
 		}
 		return // and forget them
 	case 4:

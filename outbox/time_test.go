@@ -22,7 +22,7 @@ func inBubble(t *testing.T, opts outbox.Options, test func(t *testing.T, ctx con
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer db.Close()
+		defer func() { _ = db.Close() }()
 		migrate(t, db)
 		test(t, t.Context(), outbox.New(db, opts))
 	})

@@ -13,6 +13,15 @@ func asleep() work.Config[payload] {
 	return work.Config[payload]{PollMin: time.Hour, PollMax: time.Hour}
 }
 
+// blind keeps a loop from asking when something is due, which would make up
+// for a wake-up that was missed.
+func blind(_ context.Context, c *call) error {
+	if c.op == "nextdue" {
+		return errAway
+	}
+	return nil
+}
+
 // D-20: a ring wakes a sleeping loop: work is picked up without waiting for
 // the poll.
 func TestRingWakesTheLoop(t *testing.T) {
@@ -36,6 +45,7 @@ func TestWorkThatComesWhileArmingIsFound(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		r := newRig(s, asleep(), func(context.Context, item) error { return nil })
 		added := 0
+		r.link.before = blind
 		r.link.armed = func() {
 			if added < 3 {
 				added++
@@ -59,6 +69,7 @@ func TestLoopListensAgainAfterABurst(t *testing.T) {
 		cfg.BatchSize, cfg.Concurrency = 4, 4
 		r := newRig(s, cfg, func(context.Context, item) error { return nil })
 		arms := 0
+		r.link.before = blind
 		r.link.armed = func() {
 			arms++
 			if arms == 2 { // the first after the burst
@@ -78,6 +89,31 @@ func TestLoopListensAgainAfterABurst(t *testing.T) {
 	})
 }
 
+// D-20: and after a burst that the look after the arming found.
+func TestLoopListensAgainAfterABurstThatCameWhileArming(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		cfg := asleep()
+		cfg.BatchSize, cfg.Concurrency = 4, 4
+		r := newRig(s, cfg, func(context.Context, item) error { return nil })
+		r.link.before = blind
+		arms := 0
+		r.link.armed = func() {
+			if arms++; arms == 1 {
+				s.add(8, "t", 0)
+			}
+		}
+		r.start()
+		defer r.end()
+		pass(time.Second)
+		s.add(1, "t", 0)
+		s.ring()
+		pass(time.Second)
+		if n := s.count(acked); n != 9 {
+			t.Errorf("%d of 9 acked", n)
+		}
+	})
+}
+
 // D-20: a ring is not lost that arrives while a result lingers, while handlers
 // run, or together with the end of one.
 func TestRingWhileBusyIsNotLost(t *testing.T) {
@@ -89,6 +125,7 @@ func TestRingWhileBusyIsNotLost(t *testing.T) {
 				})
 				r.start()
 				defer r.end()
+				r.link.hook(blind)
 				pass(time.Minute)
 				for range 20 {
 					s.add(3, "t", 0)
@@ -279,18 +316,19 @@ func TestStopEmptyHandlesWhatHandlersAdd(t *testing.T) {
 // the live part of their index begins, does not end a StopEmpty.
 func TestStopEmptyLooksTwice(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
-		s.add(10, "t", 0)
+		s.add(5, "t", 0)
+		far := s.add(5, "t", time.Hour)
 		r := newRig(s, work.Config[payload]{StopEmpty: true, BatchSize: 5}, func(context.Context, item) error { return nil })
-		looks := 0
+		vain := 0
 		r.link.before = func(_ context.Context, c *call) error {
-			if c.op == "exchange" && c.want > 0 {
-				looks++
-				s.mu.Lock()
-				defer s.mu.Unlock()
-				for _, e := range s.entries[5:] { // hidden from every second look
-					if e.place == ready {
-						e.at = time.Now().Add(time.Hour * time.Duration(looks%2*2-1))
-					}
+			if c.op == "exchange" && c.want > 0 && s.count(ready) == 5 {
+				vain++
+			}
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			for _, id := range far {
+				if vain > 1 && s.entries[id-1].place == ready { // seen from the second look on
+					s.entries[id-1].at = time.Now()
 				}
 			}
 			return nil
@@ -300,6 +338,33 @@ func TestStopEmptyLooksTwice(t *testing.T) {
 		wantReturned(t, r)
 		if n := s.count(acked); n != 10 {
 			t.Errorf("%d of 10 acked", n)
+		}
+	})
+}
+
+// D-20: a loop that is busy does not make producers ring for it.
+func TestBusyLoopIsNotListening(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		r := newRig(s, work.Config[payload]{BatchSize: 10, Concurrency: 10}, func(ctx context.Context, _ item) error { return until(ctx, 10*time.Millisecond) })
+		r.start()
+		defer r.end()
+		pass(time.Second)
+		armed := func() bool {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			for sl := range s.sleepers {
+				return sl.armed
+			}
+			return false
+		}
+		if !armed() {
+			t.Error("an idle loop does not listen")
+		}
+		s.add(1000, "t", 0)
+		s.ring()
+		pass(200 * time.Millisecond)
+		if armed() {
+			t.Error("a busy loop listens")
 		}
 	})
 }

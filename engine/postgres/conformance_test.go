@@ -37,7 +37,7 @@ func admin(t testing.TB, statements ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(ctx)
+	defer func() { _ = conn.Close(ctx) }()
 	for _, s := range statements {
 		if _, err := conn.Exec(ctx, s); err != nil {
 			t.Errorf("%s: %v", s, err)

@@ -60,7 +60,7 @@ func (db *DB) acquire(ctx context.Context, op string) (*pgxpool.Conn, error) {
 }
 
 func (db *DB) statement(op string) (string, error) {
-	query, ok := db.ops[op]
+	query, ok := db.folder.Ops[op]
 	if !ok {
 		return "", fmt.Errorf("postgres: unknown operation %q", op)
 	}

@@ -51,7 +51,7 @@ type attempt struct {
 }
 
 func newListener(db *DB) *listener {
-	sum := md5.Sum([]byte(db.names.Render("pawl.outbox_wake")))
+	sum := md5.Sum([]byte(db.folder.Names.Render("pawl.outbox_wake")))
 	return &listener{db: db, channel: "pawl_" + hex.EncodeToString(sum[:])[:16], tries: make(chan attempt, 64)}
 }
 
@@ -221,7 +221,7 @@ func (l *listener) try(ctx context.Context, conn *pgx.Conn, a attempt) error {
 		query = `SELECT pg_advisory_unlock(hashtextextended('pawl.outbox_wake/' || $1, 0))`
 	}
 	var ok bool
-	err := conn.QueryRow(ctx, l.db.names.Render(query), a.queue).Scan(&ok)
+	err := conn.QueryRow(ctx, l.db.folder.Names.Render(query), a.queue).Scan(&ok)
 	if a.answer != nil {
 		var by uint64
 		if ok && err == nil {

@@ -39,7 +39,7 @@ func (db *DB) Migrate(ctx context.Context) error {
 }
 
 func (db *DB) migrate(ctx context.Context, tx pgx.Tx) error {
-	if _, err := tx.Exec(ctx, historyLock, db.names.Schema); err != nil {
+	if _, err := tx.Exec(ctx, historyLock, db.folder.Names.Schema); err != nil {
 		return err
 	}
 	if _, err := tx.Exec(ctx, fmt.Sprintf("SET LOCAL lock_timeout = %d", db.opts.LockTimeout.Milliseconds())); err != nil {
@@ -48,14 +48,14 @@ func (db *DB) migrate(ctx context.Context, tx pgx.Tx) error {
 	if err := db.createSchema(ctx, tx); err != nil {
 		return err
 	}
-	if _, err := tx.Exec(ctx, db.names.Render(historyTable)); err != nil {
+	if _, err := tx.Exec(ctx, db.folder.Names.Render(historyTable)); err != nil {
 		return err
 	}
 	have, err := db.applied(ctx, tx)
 	if err != nil {
 		return err
 	}
-	pending, err := engine.Pending(db.schema, have)
+	pending, err := engine.Pending(db.folder.Migrations, have)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (db *DB) migrate(ctx context.Context, tx pgx.Tx) error {
 		if _, err := tx.Conn().PgConn().Exec(ctx, m.SQL).ReadAll(); err != nil {
 			return fmt.Errorf("version %d (%s): %w", m.Version, m.Name, err)
 		}
-		if _, err := tx.Exec(ctx, db.names.Render(historyInsert), m.Version, m.Name, m.Checksum); err != nil {
+		if _, err := tx.Exec(ctx, db.folder.Names.Render(historyInsert), m.Version, m.Name, m.Checksum); err != nil {
 			return err
 		}
 	}
@@ -74,10 +74,10 @@ func (db *DB) migrate(ctx context.Context, tx pgx.Tx) error {
 // create one even where there is nothing to create.
 func (db *DB) createSchema(ctx context.Context, tx pgx.Tx) error {
 	var there bool
-	if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1)`, db.names.Schema).Scan(&there); err != nil || there {
+	if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1)`, db.folder.Names.Schema).Scan(&there); err != nil || there {
 		return err
 	}
-	_, err := tx.Exec(ctx, `CREATE SCHEMA "`+db.names.Schema+`"`)
+	_, err := tx.Exec(ctx, `CREATE SCHEMA "`+db.folder.Names.Schema+`"`)
 	return err
 }
 
@@ -86,7 +86,7 @@ type queryer interface {
 }
 
 func (db *DB) applied(ctx context.Context, q queryer) ([]engine.Applied, error) {
-	rows, err := q.Query(ctx, db.names.Render(historyRead))
+	rows, err := q.Query(ctx, db.folder.Names.Render(historyRead))
 	if err != nil {
 		return nil, err
 	}
@@ -109,5 +109,5 @@ func (db *DB) CheckSchema(ctx context.Context) error {
 	if err != nil && !errors.Is(classify(err), engine.ErrSchemaMissing) {
 		return wrap("check schema", err, engine.ErrConnLost)
 	}
-	return engine.Check(db.schema, have)
+	return engine.Check(db.folder.Migrations, have)
 }

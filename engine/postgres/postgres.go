@@ -51,9 +51,7 @@ type DB struct {
 	pool   *pgxpool.Pool
 	owned  bool
 	opts   Options
-	names  engine.Names
-	ops    map[string]string
-	schema []engine.Migration
+	folder *engine.Folder
 	ids    engine.Blocks
 	bell   engine.Bell
 	tuners sync.Map // queue → *tuner
@@ -105,18 +103,11 @@ func New(pool *pgxpool.Pool, opts ...Options) (*DB, error) {
 		o.Logger = slog.Default()
 	}
 	names := engine.Names{Schema: o.Schema, Prefix: o.Prefix}
-	if err := names.Validate(); err != nil {
-		return nil, err
-	}
-	ops, err := engine.LoadOps(files, names)
+	folder, err := engine.Load(files, names)
 	if err != nil {
 		return nil, err
 	}
-	schema, err := engine.LoadMigrations(files, names)
-	if err != nil {
-		return nil, err
-	}
-	db := &DB{pool: pool, opts: o, names: names, ops: ops, schema: schema}
+	db := &DB{pool: pool, opts: o, folder: folder}
 	db.listen = newListener(db)
 	return db, nil
 }
@@ -167,7 +158,7 @@ func (db *DB) block(ctx context.Context, query rowQuery) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 	defer cancel()
 	var block int64
-	if err := query(ctx, db.names.Render(`SELECT nextval('pawl.outbox_block')`)).Scan(&block); err != nil {
+	if err := query(ctx, db.folder.Names.Render(`SELECT nextval('pawl.outbox_block')`)).Scan(&block); err != nil {
 		return 0, wrap(reserveIDs, err, engine.ErrConnLost)
 	}
 	return block * engine.BlockSize, nil

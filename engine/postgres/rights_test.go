@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"slices"
 	"testing"
 	"time"
 
@@ -128,7 +129,7 @@ func TestEncryptionThatTheServerRefuses(t *testing.T) {
 			_, _ = io.ReadFull(conn, request)
 			_, _ = conn.Write([]byte("N")) // no encryption here
 			more, _ := io.ReadAll(conn)
-			asked <- append(request, more...)
+			asked <- slices.Concat(request, more)
 			_ = conn.Close()
 		}
 	}()

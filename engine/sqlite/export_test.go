@@ -9,8 +9,8 @@ import (
 
 // AddMigration makes db one of a newer build.
 func AddMigration(db *DB, text string) {
-	n := len(db.schema) + 1
-	db.schema = append(db.schema[:n-1:n-1], engine.Migration{Version: n, Name: "more", SQL: db.names.Render(text), Checksum: fmt.Sprint(text)})
+	n := len(db.folder.Migrations) + 1
+	db.folder.Migrations = append(db.folder.Migrations[:n-1:n-1], engine.Migration{Version: n, Name: "more", SQL: db.folder.Names.Render(text), Checksum: fmt.Sprint(text)})
 }
 
 // WriterPragma asks pawl's writing connection for one of its settings.

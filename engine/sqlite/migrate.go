@@ -41,14 +41,14 @@ func (db *DB) Migrate(ctx context.Context) error {
 }
 
 func (db *DB) migrate(s *session) error {
-	if _, err := s.exec(db.names.Render(historyTable), nil); err != nil {
+	if _, err := s.exec(db.folder.Names.Render(historyTable), nil); err != nil {
 		return err
 	}
 	have, err := db.applied(s)
 	if err != nil {
 		return err
 	}
-	pending, err := engine.Pending(db.schema, have)
+	pending, err := engine.Pending(db.folder.Migrations, have)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (db *DB) migrate(s *session) error {
 		if _, err := s.dc.ExecContext(context.Background(), m.SQL, nil); err != nil {
 			return err
 		}
-		if _, err := s.exec(db.names.Render(historyInsert), []any{m.Version, m.Name, m.Checksum, db.now()}); err != nil {
+		if _, err := s.exec(db.folder.Names.Render(historyInsert), []any{m.Version, m.Name, m.Checksum, db.now()}); err != nil {
 			return err
 		}
 	}
@@ -65,7 +65,7 @@ func (db *DB) migrate(s *session) error {
 
 func (db *DB) applied(s *session) ([]engine.Applied, error) {
 	var have []engine.Applied
-	err := s.query(db.names.Render(historyRead), nil, func(r engine.Row) error {
+	err := s.query(db.folder.Names.Render(historyRead), nil, func(r engine.Row) error {
 		var a engine.Applied
 		defer func() { have = append(have, a) }()
 		return r.Scan(&a.Version, &a.Checksum)
@@ -85,5 +85,5 @@ func (db *DB) CheckSchema(ctx context.Context) error {
 	if err != nil && !errors.Is(classify(err), engine.ErrSchemaMissing) {
 		return wrap("check schema", err)
 	}
-	return engine.Check(db.schema, have)
+	return engine.Check(db.folder.Migrations, have)
 }

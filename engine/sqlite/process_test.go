@@ -121,7 +121,7 @@ func enqueuePart(path string) error {
 	if err != nil {
 		return err
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }()
 	lo, err := db.ReserveIDs(context.Background(), nil, 1)
 	if err != nil {
 		return err
@@ -165,7 +165,7 @@ func competePart(path string) error {
 	if err != nil {
 		return err
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }()
 	if err := ready(); err != nil {
 		return err
 	}

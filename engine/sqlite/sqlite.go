@@ -22,7 +22,7 @@ import (
 	"modernc.org/sqlite"
 
 	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/internal/coalesce"
+	"github.com/bravellian/pawl/engine/coalesce"
 )
 
 //go:embed outbox schema
@@ -53,9 +53,7 @@ type DB struct {
 	sql     *sql.DB
 	owned   bool // sql is ours to close
 	opts    Options
-	names   engine.Names
-	ops     map[string]string
-	schema  []engine.Migration
+	folder  *engine.Folder
 	lock    chan struct{} // held by the one writer of this process
 	writer  *slot
 	readers chan *slot
@@ -125,18 +123,11 @@ func options(opts []Options) Options {
 
 func build(pool *sql.DB, lock chan struct{}, o Options) (*DB, error) {
 	names := engine.Names{Prefix: o.Prefix}
-	if err := names.Validate(); err != nil {
-		return nil, err
-	}
-	ops, err := engine.LoadOps(files, names)
+	folder, err := engine.Load(files, names)
 	if err != nil {
 		return nil, err
 	}
-	schema, err := engine.LoadMigrations(files, names)
-	if err != nil {
-		return nil, err
-	}
-	db := &DB{sql: pool, opts: o, names: names, ops: ops, schema: schema, lock: lock}
+	db := &DB{sql: pool, opts: o, folder: folder, lock: lock}
 	db.writer = &slot{pool: pool}
 	db.readers = make(chan *slot, reserved-2)
 	for range cap(db.readers) {

@@ -354,7 +354,7 @@ func TestTimeIsTheProcesss(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db, err := sqlite.Open(path)
 		enginetest.Must(t, err)
-		defer db.Close()
+		defer func() { _ = db.Close() }()
 		enginetest.Must(t, db.Migrate(t.Context()))
 		enginetest.Put(t, db, 2)
 		var got []enginetest.Message

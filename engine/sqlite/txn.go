@@ -49,7 +49,7 @@ type txn struct {
 
 // begin looks up a statement, unless there is no time left for it (D-6).
 func (t *txn) begin(name string) (string, error) {
-	query, ok := t.db.ops[name]
+	query, ok := t.db.folder.Ops[name]
 	if !ok {
 		return "", fmt.Errorf("unknown statement %q", name)
 	}

@@ -64,6 +64,7 @@ func Run(t *testing.T, place func(t testing.TB) *Place) {
 		"a caller's transaction needs ids while another waits":   idsWhileWaiting,
 		"an id given again":                                      repeatedOnce,
 		"settling parts of a claim":                              parts,
+		"many settle one claim at once":                          interleaved,
 		"settling what is not held":                              notHeld,
 		"counts of a random life":                                randomLife,
 		"an expired lease comes back once":                       reapOnce,

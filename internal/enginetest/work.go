@@ -305,3 +305,40 @@ func manyClaimers(t *testing.T, p *Place) {
 	}
 	CheckPlaces(t, p)
 }
+
+// D-13, D-23, OBX-098: goroutines that settle interleaved parts of one claim at
+// the same time share it out exactly.
+func interleaved(t *testing.T, p *Place) {
+	dbs := []engine.DB{Migrated(t, p), p.Open(t, Options{})}
+	const settlers, size = 4, 48
+	for range 12 {
+		owner := Token()
+		ids := Put(t, dbs[0], size)
+		Take(t, dbs[0], owner, size)
+		var total [settlers]int64
+		all(t, settlers, func(i int) error {
+			mine := make([]int64, 0, size/settlers)
+			for k := i; k < size; k += settlers {
+				mine = append(mine, ids[k])
+			}
+			rand.Shuffle(len(mine), func(a, b int) { mine[a], mine[b] = mine[b], mine[a] })
+			for _, id := range mine {
+				c := Ack(owner, Span{id, 1})
+				if err := dbs[i%2].Do(context.Background(), c); err != nil {
+					return err
+				}
+				total[i] += c.N
+			}
+			return nil
+		})
+		for i, n := range total {
+			if n != size/settlers {
+				t.Errorf("settler %d touched %d of %d", i, n, size/settlers)
+			}
+		}
+	}
+	if c := Count(t, dbs[0]); c != (Counts{Done: 12 * size}) {
+		t.Errorf("at the end: %+v", c)
+	}
+	CheckPlaces(t, p)
+}
