@@ -125,6 +125,9 @@ func (l *Loop[M]) Run(ctx context.Context) error {
 	ctx, stopReaping := context.WithCancel(ctx)
 	defer stopReaping()
 	var background, workers sync.WaitGroup
+	if l.cfg.StopEmpty { // what a crashed worker held is due, and there may be no second look
+		_ = l.reapAll(ctx) // if the database is away, the loop will say so
+	}
 	background.Go(func() { l.heartbeat(beat) })
 	background.Go(func() { l.reap(ctx) })
 	for range l.cfg.Concurrency {
@@ -317,35 +320,35 @@ func (l *Loop[M]) pollAfter(ctx context.Context) time.Duration {
 	return min(d, due+time.Millisecond)
 }
 
-// reap brings back what crashed workers held (D-12), all of it at once when
-// there is much.
+// reap brings back what crashed workers held (D-12), over and over.
 func (l *Loop[M]) reap(ctx context.Context) {
 	for failures := 0; ; {
-		pause := l.cfg.PollMax
-		if failures > 0 {
-			pause = min(pause<<min(failures, 5), longest)
-		}
+		pause := min(l.cfg.PollMax<<min(failures, 5), max(longest, l.cfg.PollMax))
 		if engine.Pause(ctx, engine.Jitter(pause, 0.2)) != nil {
 			return
 		}
-		for ctx.Err() == nil {
-			n, err := l.cfg.Queue.Reap(ctx)
-			if err != nil && ctx.Err() != nil {
-				return
-			}
-			if err != nil {
-				failures++
-				l.cfg.Logger.Warn("could not reap expired leases, will retry", "error", err, "failures", failures)
-				break
-			}
+		err := l.reapAll(ctx)
+		switch {
+		case err == nil:
 			failures = 0
-			if n == 0 {
-				break
-			}
-			l.stats.reaped(n)
-			l.cfg.Logger.Info("reaped expired leases", "count", n)
+		case ctx.Err() == nil:
+			failures++
+			l.cfg.Logger.Warn("could not reap expired leases, will retry", "error", err, "failures", failures)
 		}
 	}
+}
+
+// reapAll reaps until nothing is left to.
+func (l *Loop[M]) reapAll(ctx context.Context) error {
+	for ctx.Err() == nil {
+		n, err := l.cfg.Queue.Reap(ctx)
+		if err != nil || n == 0 {
+			return err
+		}
+		l.stats.reaped(n)
+		l.cfg.Logger.Info("reaped expired leases", "count", n)
+	}
+	return ctx.Err()
 }
 
 // errNoGrace tells, in the log, which handlers outlived their grace period.

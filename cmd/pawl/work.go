@@ -119,13 +119,6 @@ func (c *workCmd) check() error {
 }
 
 func (c *workCmd) work(ctx context.Context, o *outbox.Outbox, p *progress) error {
-	if c.Drain {
-		// What a crashed worker held counts as due; the loop itself would look
-		// for it only after a while.
-		if _, err := o.ReapExpired(ctx); err != nil {
-			return err
-		}
-	}
 	stop := p.start(ctx)
 	defer stop()
 	return o.Run(ctx)

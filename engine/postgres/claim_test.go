@@ -141,3 +141,33 @@ func union(a, b enginetest.Span, both bool) int64 {
 	lap := min(a.Lo+a.N, b.Lo+b.N) - max(a.Lo, b.Lo)
 	return a.N + b.N - max(lap, 0)
 }
+
+// OBX-017, OBX-098, OBX-101: a claim neither waits for what another claim holds,
+// nor takes it, nor loses it when that one is rolled back.
+func TestClaimSkipsWhatAnotherClaimHolds(t *testing.T) {
+	p := place()(t)
+	enginetest.Migrated(t, p)
+	db := p.Open(t, enginetest.Options{StatementTimeout: 5 * time.Second})
+	var ids []int64
+	for range 6 {
+		ids = append(ids, enginetest.Put(t, db, 2)...)
+	}
+	other, err := p.SQL.BeginTx(t.Context(), nil)
+	enginetest.Must(t, err)
+	defer other.Rollback()
+	var n int
+	enginetest.Must(t, other.QueryRow(p.Names.Render(`SELECT count(*) FROM pawl.outbox_claim_runs('default', gen_random_uuid(), '1 hour', 5, 5, '-infinity')`)).Scan(&n))
+	if n != 5 {
+		t.Fatalf("the other claimed %d of 5", n)
+	}
+	got := enginetest.Take(t, db, enginetest.Token(), 100) // the sixth lies in a run that is held
+	if fmt.Sprint(got) != fmt.Sprint(ids[6:]) {
+		t.Errorf("claimed %v, want %v", got, ids[6:])
+	}
+	enginetest.Must(t, other.Rollback())
+	got = enginetest.Take(t, db, enginetest.Token(), 100)
+	if fmt.Sprint(got) != fmt.Sprint(ids[:6]) {
+		t.Errorf("then claimed %v, want %v", got, ids[:6])
+	}
+	enginetest.CheckPlaces(t, p)
+}

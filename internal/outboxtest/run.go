@@ -32,6 +32,7 @@ func runTests() map[string]func(*testing.T, Engine) {
 		"transaction wakes":         testRunIsWokenByTransaction,
 		"longer than the lease":     testRunLongHandler,
 		"crashed worker":            testRunTakesOverFromCrashed,
+		"a drain takes over":        testDrainTakesOverFromCrashed,
 		"graceful stop":             testRunStopsGracefully,
 		"many workers":              testRunManyWorkers,
 		"queues":                    testRunServesQueues,
@@ -397,6 +398,21 @@ func testRunTakesOverFromCrashed(t *testing.T, e Engine) {
 	if n := f.Stats().Reaped; n != 3 {
 		t.Fatalf("reaped %d", n)
 	}
+}
+
+// D-11, D-12: what a crashed worker held is due, also for who will not wait.
+func testDrainTakesOverFromCrashed(t *testing.T, e Engine) {
+	o := quick(outbox.Options{StopWhenEmpty: true})
+	o.PollInterval = time.Hour
+	f := open(t, e, o)
+	f.enqueueN(3)
+	f.claimShort(3)
+	f.db.Pass(short + 20*time.Millisecond)
+	f.handle("t", func(context.Context, *outbox.Message) error { return nil })
+	if err := f.Run(f.ctx()); err != nil {
+		t.Fatal(err)
+	}
+	f.counts(outbox.Counts{Done: 3})
 }
 
 // D-19
