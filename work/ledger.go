@@ -252,6 +252,16 @@ func (l *ledger[M]) sampleLocked(now time.Time) {
 	l.counted, l.finished = now, 0
 }
 
+// busy reports whether more is to be expected within a linger. Then it is
+// better to look again after one than to sleep: a sleeping worker makes every
+// producer pay for waking it, and claims of single messages cost as much as
+// claims of many.
+func (l *ledger[M]) busy() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.rate*l.linger.Seconds() >= 1
+}
+
 // signalLocked ends the main cycle's nap, or keeps it from beginning one.
 func (l *ledger[M]) signalLocked() {
 	l.signalled = true

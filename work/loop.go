@@ -93,6 +93,7 @@ type Loop[M any] struct {
 	unfinished *Settlement // taken from the ledger, not settled yet: the database was away
 	hungry     bool        // there may be more to claim
 	looked     bool        // the sleeper was armed since something last came
+	short      bool        // the last claim brought something, but less than asked for
 	nextPoll   time.Time   // when to look without news; zero: not decided
 	idle       int         // polls in a row that found nothing
 	failures   int         // exchanges in a row that failed
@@ -201,6 +202,7 @@ func (l *Loop[M]) exchange(ctx, handlers context.Context, n int) {
 		l.idle, l.looked, l.nextPoll = 0, false, time.Time{}
 	}
 	l.hungry = len(items) == n || due
+	l.short = len(items) > 0 && len(items) < n
 	l.vain++
 	if len(items) > 0 || !l.ledger.empty() {
 		l.vain = 0
@@ -266,6 +268,13 @@ func (l *Loop[M]) wait(ctx context.Context) {
 	}
 	if l.hungry { // but there is no room: wait for handlers
 		l.nap(ctx, until)
+		return
+	}
+	if l.short && l.ledger.busy() {
+		l.short = false
+		l.sleep.Disarm()
+		_ = engine.Pause(ctx, l.cfg.Linger) // a ring would be no news
+		l.hungry = true
 		return
 	}
 	if !l.looked {
