@@ -81,7 +81,7 @@ func runModel(t *testing.T, d *modelled) {
 		m := newModel(t, rt, d)
 		rt.Repeat(map[string]func(*rapid.T){
 			"enqueue": m.enqueue, "enqueue in a transaction": m.enqueueTx,
-			"claim": m.claim, "claim again": m.claim, "ack": m.ack, "abandon": m.abandon, "fail": m.fail, "release": m.release, "extend": m.extend,
+			"claim": m.claim, "claim again": m.claim, "claim once more": m.claim, "fail another": m.fail, "redrive another": m.redrive, "handle": m.handle, "ack": m.ack, "abandon": m.abandon, "fail": m.fail, "release": m.release, "extend": m.extend,
 			"reap": m.reap, "redrive": m.redrive, "discard": m.discard, "clean up": m.cleanUp, "pass time": m.passTime,
 			"": m.compare,
 		})
@@ -174,13 +174,13 @@ func (m *model) message(rt *rapid.T) outbox.Message {
 		Topic:         rapid.SampledFrom([]string{"a", "A", "größe"}).Draw(rt, "topic"),
 		Payload:       rapid.SliceOfN(rapid.Byte(), 0, 5).Draw(rt, "payload"),
 		CorrelationID: rapid.SampledFrom([]string{"", "c-1"}).Draw(rt, "correlation id"),
-		Queue:         rapid.SampledFrom([]string{"", "", "other"}).Draw(rt, "queue"),
-		Priority:      rapid.SampledFrom([]int{0, 0, 0, -5, 100}).Draw(rt, "priority"),
+		Queue:         rapid.SampledFrom([]string{"", "", "", "", "other"}).Draw(rt, "queue"),
+		Priority:      rapid.SampledFrom([]int{0, 0, 0, 0, 0, 0, -5, 100}).Draw(rt, "priority"),
 	}
 	if rapid.Bool().Draw(rt, "with headers") {
 		msg.Headers = map[string]string{"trace": "1", "ü": ""}
 	}
-	dues := []time.Duration{0, 0, 0, -time.Second, farAway}
+	dues := []time.Duration{0, 0, 0, 0, 0, -time.Second, farAway}
 	if m.d.exact {
 		dues = append(dues, time.Millisecond, 20*time.Second)
 	}
@@ -302,13 +302,30 @@ func sameMessage(want, got *outbox.Message) bool {
 }
 
 func (m *model) claim(rt *rapid.T) {
-	queue := rapid.SampledFrom([]string{outbox.DefaultQueue, outbox.DefaultQueue, "other", "unknown"}).Draw(rt, "queue")
-	n := rapid.SampledFrom([]int{1, 3, 10, 5000}).Draw(rt, "how many")
+	queue := rapid.SampledFrom([]string{outbox.DefaultQueue, outbox.DefaultQueue, outbox.DefaultQueue, outbox.DefaultQueue, "other", "unknown"}).Draw(rt, "queue")
+	n := rapid.SampledFrom([]int{1, 3, 10, 5000, 5000}).Draw(rt, "how many")
 	lease := m.duration(rt, "lease")
 	owner := rapid.SampledFrom(append(m.owners, outbox.NewOwnerToken())).Draw(rt, "owner")
 	if !slices.Contains(m.owners, owner) {
 		m.owners = append(m.owners, owner)
 	}
+	m.claimAs(rt, owner, queue, n, lease)
+}
+
+// handle is what a worker does: it claims what is due and acks it.
+func (m *model) handle(rt *rapid.T) {
+	owner := outbox.NewOwnerToken()
+	m.claimAs(rt, owner, outbox.DefaultQueue, 5000, farAway)
+	var held []outbox.WorkItemID
+	for _, id := range m.ids() {
+		if m.byID[id].owner == owner {
+			held = append(held, id)
+		}
+	}
+	m.ackAs(rt, owner, held)
+}
+
+func (m *model) claimAs(rt *rapid.T, owner outbox.OwnerToken, queue string, n int, lease time.Duration) {
 	m.tick(time.Microsecond)
 	m.expire()
 	want := m.due(queue)
@@ -407,10 +424,23 @@ func (k *known) back(at time.Time) {
 	k.status, k.at, k.owner, k.until = outbox.Ready, at, outbox.OwnerToken{}, time.Time{}
 }
 
+// holders returns the owners of what is in progress.
+func (m *model) holders() (owners []outbox.OwnerToken) {
+	for _, id := range m.ids() {
+		if k := m.byID[id]; k.status == outbox.InProgress && !slices.Contains(owners, k.owner) {
+			owners = append(owners, k.owner)
+		}
+	}
+	return owners
+}
+
 // chosen draws an owner and ids for a settling call and returns which messages
 // it should touch.
 func (m *model) chosen(rt *rapid.T) (owner outbox.OwnerToken, ids []outbox.WorkItemID, touched []*known) {
 	owner = rapid.SampledFrom(append(m.owners, outbox.NewOwnerToken())).Draw(rt, "owner")
+	if holders := m.holders(); len(holders) > 0 && rapid.IntRange(0, 4).Draw(rt, "stranger") > 0 {
+		owner = rapid.SampledFrom(holders).Draw(rt, "holder")
+	}
 	var held []outbox.WorkItemID
 	for _, id := range m.ids() {
 		if m.byID[id].status == outbox.InProgress && m.byID[id].owner == owner {
@@ -441,13 +471,21 @@ func wantCount(rt *rapid.T, got int64, err error, want int) {
 }
 
 func (m *model) ack(rt *rapid.T) {
-	owner, ids, touched := m.chosen(rt)
+	owner, ids, _ := m.chosen(rt)
+	m.ackAs(rt, owner, ids)
+}
+
+func (m *model) ackAs(rt *rapid.T, owner outbox.OwnerToken, ids []outbox.WorkItemID) {
 	m.tick(time.Microsecond)
-	n, err := m.o.Ack(m.ctx(), owner, ids...)
-	wantCount(rt, n, err, len(touched))
-	for _, k := range touched {
-		k.status, k.ended, k.owner = outbox.Done, m.now(), outbox.OwnerToken{}
+	want := 0
+	for id, k := range m.byID {
+		if k.status == outbox.InProgress && k.owner == owner && slices.Contains(ids, id) {
+			k.status, k.ended, k.owner = outbox.Done, m.now(), outbox.OwnerToken{}
+			want++
+		}
 	}
+	n, err := m.o.Ack(m.ctx(), owner, ids...)
+	wantCount(rt, n, err, want)
 }
 
 func (m *model) cause(rt *rapid.T) (kept string, cause error) {
@@ -461,7 +499,7 @@ func (m *model) cause(rt *rapid.T) (kept string, cause error) {
 func (m *model) abandon(rt *rapid.T) {
 	owner, ids, touched := m.chosen(rt)
 	text, cause := m.cause(rt)
-	delays := []time.Duration{0, farAway}
+	delays := []time.Duration{0, 0, 0, farAway}
 	if m.d.exact {
 		delays = append(delays, -1, 1500*time.Millisecond) // -1: the default backoff
 	}

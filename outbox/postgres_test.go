@@ -164,7 +164,7 @@ func TestSQLRoutinesServeAWorker(t *testing.T) {
 	}
 	r := begin(t, db)
 	const owner = "11111111-1111-4111-8111-111111111111"
-	rows, err := r.tx.Query(t.Context(), r.in(`SELECT id FROM pawl.outbox_claim($1, 30, 10)`), owner)
+	rows, err := r.tx.Query(t.Context(), r.in(`SELECT id FROM pawl.outbox_claim($1, 30, 2000000000)`), owner)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,6 +46,7 @@ func checkClaim(queue string, owner OwnerToken, lease time.Duration, n int) erro
 // claim runs calls and then, unless n is 0, a claim, in one transaction.
 func (o *Outbox) claim(ctx context.Context, calls []*engine.Call, queue string, owner OwnerToken, lease time.Duration, n int) ([]*Message, error) {
 	var msgs []*Message
+	var s claimScan
 	if n > 0 {
 		calls = append(calls, &engine.Call{
 			Op:    "outbox/claim",
@@ -55,7 +56,7 @@ func (o *Outbox) claim(ctx context.Context, calls []*engine.Call, queue string, 
 				if msgs == nil {
 					msgs = make([]*Message, 0, n)
 				}
-				m, err := scanClaimed(r)
+				m, err := s.scan(r)
 				msgs = append(msgs, m)
 				return err
 			},
@@ -70,15 +71,21 @@ func (o *Outbox) claim(ctx context.Context, calls []*engine.Call, queue string, 
 	return msgs, nil
 }
 
-func scanClaimed(r engine.Row) (*Message, error) {
+// claimScan scans claimed rows; what is not part of a message is reused.
+type claimScan struct {
+	correlation, headers *string
+	due                  *time.Time
+	priority             int64
+	until                time.Time
+	dest                 []any
+}
+
+func (s *claimScan) scan(r engine.Row) (*Message, error) {
 	m := &Message{}
-	var correlation, headers *string
-	var due *time.Time
-	var priority int64
-	var until time.Time
-	err := r.Scan((*int64)(&m.WorkItemID), (*[16]byte)(&m.ID), &m.Topic, &correlation, &headers, &m.Payload, &m.CreatedAt, &due,
-		&m.RetryCount, &m.Queue, &priority, &until)
-	m.fill(correlation, headers, due, priority)
+	s.dest = append(s.dest[:0], (*int64)(&m.WorkItemID), (*[16]byte)(&m.ID), &m.Topic, &s.correlation, &s.headers, &m.Payload, &m.CreatedAt, &s.due,
+		&m.RetryCount, &m.Queue, &s.priority, &s.until)
+	err := r.Scan(s.dest...)
+	m.fill(s.correlation, s.headers, s.due, s.priority)
 	return m, err
 }
 

@@ -2,6 +2,7 @@ package outbox_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -10,60 +11,71 @@ import (
 )
 
 // D-4, D-10: a message whose transaction was rolled back can be enqueued again
-// under the id it was given, whatever was enqueued in between, and neither
-// takes the other's place.
+// under the id it was given, whatever this or another process enqueued in
+// between or enqueues later, and no message takes another's place or id.
 func TestIDOfARolledBackMessageCanBeUsedAgain(t *testing.T) {
 	for name, open := range map[string]func(testing.TB) outboxtest.Database{"sqlite": openSQLite, "postgres": openPostgres} {
-		for when, inTx := range map[string]bool{"in a transaction": true, "standalone": false} {
-			for order, first := range map[string]bool{"before others": true, "after others": false} {
-				t.Run(name+" "+when+" "+order, func(t *testing.T) {
-					d := open(t)
-					o := outbox.New(d.DB, outbox.Options{})
-					lost := enqueueTx(t, d, o, outbox.Message{Topic: "first try"}, false)
-					again := func() {
-						m := outbox.Message{Topic: "again", ID: lost}
-						if inTx {
-							enqueueTx(t, d, o, m, true)
-							enqueueTx(t, d, o, m, true) // no second time
-							return
-						}
-						for range 2 {
-							if _, err := o.Enqueue(t.Context(), m); err != nil {
-								t.Fatal(err)
-							}
-						}
-					}
-					others := func() (ids []outbox.MessageID) {
-						ids = append(ids, enqueueTx(t, d, o, outbox.Message{Topic: "other"}, true))
-						id, err := o.Enqueue(t.Context(), outbox.Message{Topic: "other"})
-						if err != nil {
-							t.Fatal(err)
-						}
-						return append(ids, id)
-					}
-					var ids []outbox.MessageID
-					if first {
-						again()
-						ids = others()
-					} else {
-						ids = others()
-						again()
-					}
-					if slices.Contains(ids, lost) {
-						t.Error("one id for two messages")
-					}
-					for _, id := range append(ids, lost) {
-						if i, err := o.Find(t.Context(), id); err != nil || (id == lost) != (i.Topic == "again") {
-							t.Errorf("message %v: %+v, %v", id, i, err)
-						}
-					}
-					if c, err := o.Count(t.Context()); err != nil || c.Ready != 3 {
-						t.Errorf("%+v, %v, want 3 ready", c, err)
-					}
-				})
-			}
+		for variant := range 16 {
+			c := rolledBack{againInTx: variant&1 > 0, againFirst: variant&2 > 0, othersInTx: variant&4 > 0, othersElsewhere: variant&8 > 0}
+			t.Run(fmt.Sprintf("%s %+v", name, c), func(t *testing.T) { c.run(t, open(t)) })
 		}
 	}
+}
+
+// rolledBack says how the message is enqueued again and what else is.
+type rolledBack struct{ againInTx, againFirst, othersInTx, othersElsewhere bool }
+
+func (c rolledBack) run(t *testing.T, d outboxtest.Database) {
+	o := outbox.New(d.DB, outbox.Options{})
+	other := o
+	if c.othersElsewhere {
+		other = outbox.New(d.Another(t), outbox.Options{})
+	}
+	lost := enqueueTx(t, d, o, outbox.Message{Topic: "first try"}, false)
+	ids := []outbox.MessageID{lost}
+	steps := []func(){
+		func() {
+			for range 2 { // the second adds nothing
+				if id := enqueueSomehow(t, d, o, outbox.Message{Topic: "again", ID: lost}, c.againInTx); id != lost {
+					t.Errorf("%v was enqueued as %v", lost, id)
+				}
+			}
+		},
+		func() {
+			for range 3 {
+				ids = append(ids, enqueueSomehow(t, d, other, outbox.Message{Topic: "other"}, c.othersInTx))
+			}
+		},
+	}
+	if !c.againFirst {
+		slices.Reverse(steps)
+	}
+	for _, step := range steps {
+		step()
+	}
+	for i, id := range ids {
+		if slices.Index(ids, id) != i {
+			t.Errorf("%v is the id of two messages", id)
+		}
+		if info, err := o.Find(t.Context(), id); err != nil || (id == lost) != (info.Topic == "again") {
+			t.Errorf("message %v: %+v, %v", id, info, err)
+		}
+	}
+	if n, err := o.Count(t.Context()); err != nil || n.Ready != 4 {
+		t.Errorf("%+v, %v, want 4 ready", n, err)
+	}
+}
+
+func enqueueSomehow(t *testing.T, d outboxtest.Database, o *outbox.Outbox, m outbox.Message, inTx bool) outbox.MessageID {
+	t.Helper()
+	if inTx {
+		return enqueueTx(t, d, o, m, true)
+	}
+	id, err := o.Enqueue(t.Context(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
 }
 
 func enqueueTx(t *testing.T, d outboxtest.Database, o *outbox.Outbox, m outbox.Message, commit bool) outbox.MessageID {

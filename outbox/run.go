@@ -113,7 +113,7 @@ func (s *source) Exchange(ctx context.Context, done *work.Settlement, owner Owne
 	}
 	items := make([]work.Item[*Message], len(msgs))
 	for i, m := range msgs {
-		items[i] = work.Item[*Message]{ID: m.WorkItemID, Topic: m.Topic, MessageID: m.ID, Retry: m.RetryCount, Body: m}
+		items[i] = work.Item[*Message]{ID: m.WorkItemID, Topic: m.Topic, MessageID: &m.ID, Retry: m.RetryCount, Body: m}
 	}
 	return items, nil
 }

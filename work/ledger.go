@@ -73,7 +73,7 @@ func (l *ledger[M]) init(slots, batch int, linger time.Duration, stats *Stats) {
 
 // open enters a claim.
 func (l *ledger[M]) open(handlers context.Context, owner OwnerToken, deadline time.Time, n int) *claim {
-	c := &claim{owner: owner, deadline: deadline, ids: make([]ItemID, n), gone: make([]bool, n), left: n, open: n}
+	c := &claim{owner: owner, deadline: deadline, ids: make([]ItemID, n), gone: make([]bool, n), done: make([]result, 0, n), left: n, open: n}
 	c.ctx, c.cancel = context.WithCancelCause(handlers)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -111,7 +111,7 @@ func (l *ledger[M]) finish(c *claim, r result) {
 	if len(c.done) == 1 {
 		c.first = time.Now()
 	}
-	if c.open == 0 || len(c.done) == 1 || 2*(l.waiting+l.running) <= l.capacityLocked() {
+	if c.open == 0 || len(c.done) == 1 || l.waiting+l.running <= l.slots {
 		l.signalLocked()
 	}
 }
@@ -231,9 +231,9 @@ func (l *ledger[M]) room(anyway bool) int {
 	l.sampleLocked(time.Now())
 	capacity := l.capacityLocked()
 	room := min(capacity-l.waiting-l.running, l.batch)
-	least := (capacity + 1) / 2
+	least := capacity - l.slots // what is fetched ahead is used up
 	if anyway {
-		least = capacity / 4
+		least = capacity / 2
 	}
 	if room <= 0 || (room < least && l.waiting > 0) {
 		return 0
@@ -252,14 +252,15 @@ func (l *ledger[M]) sampleLocked(now time.Time) {
 	l.counted, l.finished = now, 0
 }
 
-// busy reports whether more is to be expected within a linger. Then it is
-// better to look again after one than to sleep: a sleeping worker makes every
-// producer pay for waking it, and claims of single messages cost as much as
-// claims of many.
+// brisk is how many items a second make it worth to let them gather. Below,
+// waiting would cost more than it saves.
+const brisk = 1000
+
+// busy reports whether items come fast.
 func (l *ledger[M]) busy() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.rate*l.linger.Seconds() >= 1
+	return l.rate >= brisk
 }
 
 // signalLocked ends the main cycle's nap, or keeps it from beginning one.

@@ -93,7 +93,6 @@ type Loop[M any] struct {
 	unfinished *Settlement // taken from the ledger, not settled yet: the database was away
 	hungry     bool        // there may be more to claim
 	looked     bool        // the sleeper was armed since something last came
-	short      bool        // the last claim brought something, but less than asked for
 	nextPoll   time.Time   // when to look without news; zero: not decided
 	idle       int         // polls in a row that found nothing
 	failures   int         // exchanges in a row that failed
@@ -202,11 +201,23 @@ func (l *Loop[M]) exchange(ctx, handlers context.Context, n int) {
 		l.idle, l.looked, l.nextPoll = 0, false, time.Time{}
 	}
 	l.hungry = len(items) == n || due
-	l.short = len(items) > 0 && len(items) < n
 	l.vain++
 	if len(items) > 0 || !l.ledger.empty() {
 		l.vain = 0
 	}
+	if len(items) > 0 && !l.hungry && l.ledger.busy() {
+		l.gather(ctx)
+	}
+}
+
+// gather lets items and results come together before the next exchange. A
+// worker that falls asleep after every short claim makes each producer pay for
+// waking it, and its acks travel alone: 16 producers of single messages on
+// PostgreSQL went from 10 % to two thirds of a plain insert.
+func (l *Loop[M]) gather(ctx context.Context) {
+	l.sleep.Disarm()
+	_ = engine.Pause(ctx, l.cfg.Linger) // a ring would be no news
+	l.hungry = true
 }
 
 // dueAgain reports whether some of what is being settled can be claimed again
@@ -226,7 +237,8 @@ func (l *Loop[M]) dueAgain() bool {
 func (l *Loop[M]) settled(at time.Time) {
 	l.stats.settled(l.unfinished, at)
 	l.ledger.settled()
-	*l.unfinished = Settlement{}
+	s := l.unfinished
+	*s = Settlement{s.Acks[:0], s.Retries[:0], s.Failures[:0], s.Releases[:0]}
 }
 
 // start hands claimed items to the workers.
@@ -268,13 +280,6 @@ func (l *Loop[M]) wait(ctx context.Context) {
 	}
 	if l.hungry { // but there is no room: wait for handlers
 		l.nap(ctx, until)
-		return
-	}
-	if l.short && l.ledger.busy() {
-		l.short = false
-		l.sleep.Disarm()
-		_ = engine.Pause(ctx, l.cfg.Linger) // a ring would be no news
-		l.hungry = true
 		return
 	}
 	if !l.looked {

@@ -299,3 +299,34 @@ func TestCancelledMigrationLeavesNoOpenTransaction(t *testing.T) {
 		return enginetest.Number(t, p, `SELECT count(*) FROM pg_stat_activity WHERE application_name = 'cancelled_migration' AND state <> 'idle'`) == 0
 	})
 }
+
+// D-3, D-4: a caller's transaction whose enqueue is cancelled ends when the
+// caller rolls it back, also with a context that is over.
+func TestCancelledEnqueueTxLeavesNoOpenTransaction(t *testing.T) {
+	p := place("application_name=cancelled_tx")(t)
+	db := enginetest.Migrated(t, p).(*postgres.DB)
+	blocker, err := p.SQL.BeginTx(t.Context(), nil)
+	enginetest.Must(t, err)
+	defer blocker.Rollback()
+	_, err = blocker.Exec(p.Names.Render("LOCK TABLE pawl.outbox_message IN ACCESS EXCLUSIVE MODE"))
+	enginetest.Must(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	std, err := pool(t, db).BeginTx(ctx, nil)
+	enginetest.Must(t, err)
+	own, err := db.Pool().Begin(ctx)
+	enginetest.Must(t, err)
+	done := make(chan error, 2)
+	go func() { done <- db.DoTx(ctx, std, enginetest.Enqueue([]int64{1}, nil)) }()
+	go func() { done <- db.DoTx(ctx, postgres.Tx(own), enginetest.Enqueue([]int64{2}, nil)) }()
+	waitForLock(t, p, 2)
+	cancel()
+	for range 2 {
+		if err := <-done; !errors.Is(err, context.Canceled) || errors.Is(err, engine.ErrCommitUnknown) {
+			t.Errorf("a cancelled enqueue: %v", err)
+		}
+	}
+	_, _ = std.Rollback(), own.Rollback(ctx)
+	enginetest.Until(t, "no transaction is left open", func() bool {
+		return enginetest.Number(t, p, `SELECT count(*) FROM pg_stat_activity WHERE application_name = 'cancelled_tx' AND state <> 'idle'`) == 0
+	})
+}

@@ -78,9 +78,7 @@ func TestOnlySleepersAreNotified(t *testing.T) {
 	for range 2 {
 		woken := enginetest.Asleep(t, s)
 		enginetest.Put(t, other, 1)
-		if !<-woken {
-			t.Error("the sleeper was not woken")
-		}
+		enginetest.WantWoken(t, woken)
 		if q := ear.heard(); len(q) != 1 || q[0] != enginetest.Queue {
 			t.Errorf("somebody sleeps, and %v were notified", q)
 		}
@@ -118,11 +116,11 @@ func TestEveryWayToEnqueueWakesSleepers(t *testing.T) {
 		"redrive":      func() { enginetest.Do(t, other, enginetest.Redrive(nil)) },
 		"enqueue once": func() { enginetest.Do(t, other, enginetest.EnqueueOnce(enginetest.Once{ID: lo, MessageID: owner})) },
 	} {
-		woken := enginetest.Asleep(t, s)
-		do()
-		if !<-woken {
-			t.Errorf("%s woke nobody", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			woken := enginetest.Asleep(t, s)
+			do()
+			enginetest.WantWoken(t, woken)
+		})
 	}
 }
 
@@ -172,9 +170,7 @@ func TestTwoSleepersOfOneQueue(t *testing.T) {
 	a.Disarm()
 	a.Close()
 	enginetest.Put(t, other, 1)
-	if !<-woken {
-		t.Error("the second sleeper was not woken")
-	}
+	enginetest.WantWoken(t, woken)
 	b.Disarm()
 	enginetest.Until(t, "both locks are given back", func() bool { return wakeLocks(t, p) == 0 })
 }
@@ -190,14 +186,10 @@ func TestListenerComesBack(t *testing.T) {
 		woken := enginetest.Asleep(t, s)
 		admin(t, `SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity a JOIN pg_locks l USING (pid)
 			WHERE a.application_name = 'listener_comes_back' AND l.locktype = 'advisory'`)
-		if !<-woken {
-			t.Error("the sleeper sleeps on without a connection")
-		}
+		enginetest.WantWoken(t, woken)
 		woken = enginetest.Asleep(t, s)
 		enginetest.Put(t, other, 1)
-		if !<-woken {
-			t.Error("the sleeper is not notified over the new connection")
-		}
+		enginetest.WantWoken(t, woken)
 		s.Disarm()
 		enginetest.Until(t, "the lock is given back", func() bool { return wakeLocks(t, p) == 0 })
 	}
@@ -285,9 +277,30 @@ func TestPoolWithItsOwnNotificationHandler(t *testing.T) {
 	s := db.Sleeper(enginetest.Queue)
 	woken := enginetest.Asleep(t, s)
 	enginetest.Put(t, p.Open(t, enginetest.Options{}), 1)
-	if !<-woken {
-		t.Error("the sleeper was not woken")
-	}
+	enginetest.WantWoken(t, woken)
+	s.Close()
+	enginetest.Must(t, db.Close())
+}
+
+// D-6: the listening connection is made as the pool makes its own: with a
+// password, say, that only a hook knows.
+func TestListenerIsConnectedLikeThePool(t *testing.T) {
+	p := place()(t)
+	enginetest.Migrated(t, p)
+	config, err := pgxpool.ParseConfig(testpg.URL(t))
+	enginetest.Must(t, err)
+	right := config.ConnConfig.Database
+	config.ConnConfig.Database = "nothing_here"
+	config.BeforeConnect = func(_ context.Context, c *pgx.ConnConfig) error { c.Database = right; return nil }
+	own, err := pgxpool.NewWithConfig(t.Context(), config)
+	enginetest.Must(t, err)
+	defer own.Close()
+	db, err := postgres.New(own, postgres.Options{Schema: p.Names.Schema})
+	enginetest.Must(t, err)
+	s := db.Sleeper(enginetest.Queue)
+	woken := enginetest.Asleep(t, s)
+	enginetest.Put(t, p.Open(t, enginetest.Options{}), 1)
+	enginetest.WantWoken(t, woken)
 	s.Close()
 	enginetest.Must(t, db.Close())
 }

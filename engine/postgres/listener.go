@@ -125,8 +125,14 @@ var errSilent = errors.New("no notification arrived")
 
 // connection lives as long as one connection does.
 func (l *listener) connection(ctx context.Context) error {
-	config := l.db.pool.Config().ConnConfig.Copy()
+	pool := l.db.pool.Config()
+	config := pool.ConnConfig.Copy()
 	config.OnNotification = nil // the program's own would swallow ours
+	if pool.BeforeConnect != nil {
+		if err := pool.BeforeConnect(ctx, config); err != nil {
+			return err
+		}
+	}
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return err

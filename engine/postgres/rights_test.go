@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"strings"
 	"slices"
 	"testing"
 	"time"
@@ -68,9 +69,7 @@ func TestReadWriteAndExecuteRightsSuffice(t *testing.T) {
 	defer sleeper.Close()
 	woken := enginetest.Asleep(t, sleeper)
 	enginetest.Put(t, db, 1)
-	if !<-woken {
-		t.Error("the sleeper was not woken")
-	}
+	enginetest.WantWoken(t, woken)
 	tx, err := pool(t, db).BeginTx(t.Context(), nil)
 	enginetest.Must(t, err)
 	defer tx.Rollback()
@@ -142,5 +141,41 @@ func TestEncryptionThatTheServerRefuses(t *testing.T) {
 	}
 	if got, want := <-asked, []byte{0, 0, 0, 8, 4, 210, 22, 47}; !bytes.Equal(got, want) {
 		t.Errorf("the server was sent %v, want a request for encryption alone", got)
+	}
+}
+
+// D-101: a schema may have any valid name, up to the longest, together with
+// the longest prefix; names that differ by case are different places.
+func TestOddSchemaNames(t *testing.T) {
+	mark := fmt.Sprintf("%x", enginetest.Token())[:12]
+	names := []string{"Order_" + mark, "order_" + mark, "_" + mark, "S" + mark + strings.Repeat("x", 50)}
+	var dbs []*postgres.DB
+	for _, name := range names {
+		t.Cleanup(func() { admin(t, `DROP SCHEMA IF EXISTS "`+name+`" CASCADE`) })
+		db := open(t, testpg.URL(t), postgres.Options{Schema: name, Prefix: "Select_" + strings.Repeat("p", 25)})
+		enginetest.Must(t, db.Migrate(t.Context()))
+		enginetest.LiveOnce(t, db)
+		dbs = append(dbs, db)
+	}
+	s := dbs[0].Sleeper(enginetest.Queue)
+	defer s.Close()
+	woken := enginetest.Asleep(t, s)
+	enginetest.Put(t, dbs[1], 1)
+	select {
+	case <-woken:
+		t.Error("woken by another place")
+	default:
+	}
+	enginetest.Put(t, dbs[0], 1)
+	enginetest.WantWoken(t, woken)
+	for _, name := range []string{"pg_mine", strings.Repeat("s", 64), `a"b`} {
+		db, err := postgres.Open(testpg.URL(t), postgres.Options{Schema: name})
+		if err == nil {
+			err = db.Migrate(t.Context())
+			_ = db.Close()
+		}
+		if err == nil {
+			t.Errorf("schema %q was accepted", name)
+		}
 	}
 }

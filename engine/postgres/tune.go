@@ -67,8 +67,8 @@ func (t *tuner) learn(want int, full bool, seen *claimed) {
 	} else if full || seen.oldest.After(t.mark) {
 		t.mark = seen.oldest
 	}
-	if seen.n > 0 && seen.took > 0 {
-		t.perRow = max(1, (t.perRow+float64(seen.n)/float64(seen.took))/2)
+	if seen.n > 0 && seen.length > 0 {
+		t.perRow = max(1, (t.perRow+float64(seen.length))/2)
 	}
 }
 
@@ -77,17 +77,19 @@ type claimed struct {
 	row    engine.Row
 	n      int
 	oldest time.Time
-	took   int
+	length int // how long the ready rows were that this claim used, on average
+	at     time.Time
+	dest   []any
 }
 
 // Scan fills dest with the columns of the contract.
 func (c *claimed) Scan(dest ...any) error {
-	var at time.Time
-	if err := c.row.Scan(append(dest, &at, &c.took)...); err != nil {
+	c.dest = append(append(c.dest[:0], dest...), &c.at, &c.length)
+	if err := c.row.Scan(c.dest...); err != nil {
 		return err
 	}
-	if c.oldest.IsZero() || at.Before(c.oldest) {
-		c.oldest = at
+	if c.oldest.IsZero() || c.at.Before(c.oldest) {
+		c.oldest = c.at
 	}
 	return nil
 }

@@ -29,9 +29,15 @@ type rawConn interface {
 	driver.Validator
 }
 
-// Connect opens a connection.
+// Connect opens a connection. Of processes that open a new file at once one
+// switches it to WAL; SQLite turns the others away whatever their busy timeout.
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, defaultTimeout)
+	defer cancel()
 	raw, err := c.Connector.Connect(ctx)
+	for errors.Is(classify(err), engine.ErrBusy) && pause(ctx) == nil {
+		raw, err = c.Connector.Connect(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -110,9 +116,12 @@ func beginImmediate(ctx context.Context, c driver.ExecerContext) error {
 		if err == nil || !errors.Is(classify(err), engine.ErrBusy) {
 			return err
 		}
-		pause := 200*time.Microsecond + rand.N(1800*time.Microsecond)
-		if engine.Pause(ctx, pause) != nil {
+		if pause(ctx) != nil {
 			return errors.Join(err, ctx.Err())
 		}
 	}
+}
+
+func pause(ctx context.Context) error {
+	return engine.Pause(ctx, 200*time.Microsecond+rand.N(1800*time.Microsecond))
 }

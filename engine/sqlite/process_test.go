@@ -140,9 +140,7 @@ func TestCommitOfAnotherProcessWakes(t *testing.T) {
 	defer s.Close()
 	woken := enginetest.Asleep(t, s)
 	p.begin()
-	if !<-woken {
-		t.Error("the sleeper was not woken")
-	}
+	enginetest.WantWoken(t, woken)
 	p.wait()
 	if c := enginetest.Count(t, db); c.Ready != 1 {
 		t.Errorf("%+v", c)

@@ -68,6 +68,7 @@ func Run(t *testing.T, place func(t testing.TB) *Place) {
 		"settling what is not held":                              notHeld,
 		"counts of a random life":                                randomLife,
 		"an expired lease comes back once":                       reapOnce,
+		"what counts as an attempt":                              attempts,
 		"redrive and discard":                                    deadOnes,
 		"the oldest come first":                                  oldestFirst,
 		"many claimers at once":                                  manyClaimers,

@@ -342,3 +342,41 @@ func interleaved(t *testing.T, p *Place) {
 	}
 	CheckPlaces(t, p)
 }
+
+// D-12, D-16, OBX-036, OBX-050: abandoned and expired messages have one more
+// attempt on their account, released ones have not, redriven ones start anew.
+func attempts(t *testing.T, p *Place) {
+	db := Migrated(t, p)
+	id := Put(t, db, 1)[0]
+	zero := shortDelay
+	for i, step := range []struct {
+		settle func(owner [16]byte) *engine.Call
+		want   int
+	}{
+		{func(o [16]byte) *engine.Call { return Release(o, 0, Span{id, 1}) }, 0},
+		{func(o [16]byte) *engine.Call { return Abandon(o, &zero, "x", Span{id, 1}) }, 1},
+		{func(o [16]byte) *engine.Call { return Release(o, 0, Span{id, 1}) }, 1},
+		{func(o [16]byte) *engine.Call { return Extend(o, time.Nanosecond, Span{id, 1}) }, 2}, // and lets it expire
+		{func(o [16]byte) *engine.Call { return Abandon(o, &zero, "x", Span{id, 1}) }, 3},
+		{func(o [16]byte) *engine.Call { return Fail(o, "x", Span{id, 1}) }, 0}, // and is redriven
+	} {
+		owner := Token()
+		Take(t, db, owner, 1)
+		c := step.settle(owner)
+		Do(t, db, c)
+		if c.N != 1 {
+			t.Fatalf("step %d touched %d", i, c.N)
+		}
+		var got []Message
+		Until(t, "the message is back", func() bool {
+			Do(t, db, Reap())
+			Do(t, db, Redrive(nil))
+			Do(t, db, Claim(owner, Lease, 1, &got))
+			return len(got) == 1
+		})
+		if got[0].Retry != step.want {
+			t.Errorf("step %d: %d attempts, want %d", i, got[0].Retry, step.want)
+		}
+		Do(t, db, Release(owner, 0, Span{id, 1}))
+	}
+}

@@ -100,7 +100,7 @@ END $f$;
 -- is open. The settings pin the plan: statistics of a queue table lie.
 CREATE FUNCTION pawl.outbox_claim_runs(p_queue text, p_owner uuid, p_lease interval, p_n integer, p_rows integer, p_from timestamptz)
 RETURNS TABLE (id bigint, message_id uuid, topic text, correlation_id text, headers text, payload bytea, created_at timestamptz, due_at timestamptz,
-               retry integer, priority smallint, locked_until timestamptz, at timestamptz, took integer)
+               retry integer, priority smallint, locked_until timestamptz, at timestamptz, length integer)
 LANGUAGE plpgsql VOLATILE
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $f$
 #variable_conflict use_column
@@ -134,16 +134,17 @@ BEGIN
         SELECT min(s.at) AS at, min(s.lo) AS lo, sum(s.m)::integer AS n, s.retry
           FROM (SELECT cut.at, cut.lo, cut.m, cut.retry, cut.lo - (sum(cut.m) OVER (PARTITION BY cut.retry ORDER BY cut.lo) - cut.m) AS island FROM cut) s
          GROUP BY s.retry, s.island),
+      used AS MATERIALIZED (SELECT avg(gone.n)::integer AS length FROM gone),
       held AS (
         INSERT INTO pawl.outbox_claim (lo, n, lane, at, retry, owner, locked_until)
         SELECT runs.lo, runs.n, v_lane.id, runs.at, runs.retry, p_owner, v_now + p_lease FROM runs)
       SELECT m.id, m.message_id, m.topic, m.correlation_id, m.headers, m.payload, m.created_at, m.due_at,
-             runs.retry, v_lane.priority, v_now + p_lease, runs.at, v_take
-        FROM runs, LATERAL (SELECT * FROM pawl.outbox_message x WHERE x.id >= runs.lo AND x.id < runs.lo + runs.n) m;
+             runs.retry, v_lane.priority, v_now + p_lease, runs.at, used.length
+        FROM used, runs, LATERAL (SELECT * FROM pawl.outbox_message x WHERE x.id >= runs.lo AND x.id < runs.lo + runs.n) m;
       GET DIAGNOSTICS v_got = ROW_COUNT;
       v_need := v_need - v_got;
       EXIT WHEN v_got = 0 OR v_need <= 0;
-      v_take := v_need;
+      v_take := least(v_need, v_need::bigint * v_take / v_got + 1);
     END LOOP;
     EXIT WHEN v_need <= 0;
   END LOOP;
