@@ -7,8 +7,8 @@ import (
 	"io"
 	"net"
 	"net/url"
-	"strings"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
