@@ -173,7 +173,7 @@ func TestSQLRoutinesServeAWorker(t *testing.T) {
 		t.Fatalf("claimed %v: %v", ids, err)
 	}
 	r.count(2, `SELECT pawl.outbox_ack($1, $2, 'python')`, owner, []int64{ids[0], ids[1], ids[0], 77})
-	r.count(1, `SELECT pawl.outbox_abandon($1, $2, 'busy')`, owner, []int64{ids[2], ids[1]})
+	r.count(1, `SELECT pawl.outbox_abandon($1, $2, 'busy', interval '1 hour')`, owner, []int64{ids[2], ids[1]})
 	r.count(1, `SELECT pawl.outbox_fail($1, $2, 'never')`, owner, []int64{ids[3]})
 	r.count(1, `SELECT pawl.outbox_release($1, $2)`, owner, []int64{ids[4]})
 	r.count(1, `SELECT pawl.outbox_extend($1, $2, 60)`, owner, ids)

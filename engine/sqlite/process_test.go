@@ -153,7 +153,7 @@ const (
 	// is done goes on until the other is done as well, so that there is always
 	// competition; it may make this many before it calls that starvation.
 	turns      = 40
-	starvation = 200 * turns
+	starvation = 12 * turns
 )
 
 // competePart enqueues, claims and acks in competition with another process.

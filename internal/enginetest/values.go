@@ -123,7 +123,8 @@ func idsRolledBack(t *testing.T, p *Place) {
 		n := []int{3, 3000, 500}[i%3]
 		lo, err := db.ReserveIDs(ctx, tx, n)
 		Must(t, err)
-		Must(t, db.DoTx(ctx, tx, Enqueue(IDs(lo, n), nil)))
+		Must(t, db.DoTx(ctx, tx, Enqueue([]int64{lo}, nil)))
+		Must(t, db.DoTx(ctx, tx, Enqueue([]int64{lo + int64(n) - 1}, nil)))
 		if i%4 == 3 {
 			Must(t, tx.Commit())
 		} else {

@@ -24,7 +24,7 @@ func leaseTests() map[string]func(*testing.T, Engine) {
 
 // short is a lease that a test waits for, and yet longer than a busy machine
 // takes between two statements.
-const short = time.Second
+const short = 3 * time.Second
 
 func (f *fixture) claimShort(n int) (outbox.OwnerToken, []*outbox.Message) {
 	f.t.Helper()

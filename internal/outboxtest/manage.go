@@ -185,13 +185,12 @@ func testRetention(t *testing.T, e Engine) {
 
 // D-25
 func testRetentionKeepsTheRest(t *testing.T, e Engine) {
-	const keep = 200 * time.Millisecond
+	const keep = 5 * time.Second // longer than a busy machine takes for what comes before
 	f := open(t, e, outbox.Options{Retention: keep})
 	f.scatter()
 	f.touched(0)(f.CleanUp(f.ctx()))
 	f.db.Pass(keep + time.Millisecond)
-	recent, _ := f.claimExactly(1)
-	_ = recent
+	f.claimExactly(1)
 	f.touched(2)(f.CleanUp(f.ctx())) // the done one and the discarded one
 	f.counts(outbox.Counts{Scheduled: 1, InProgress: 2, Failed: 1})
 	var left int

@@ -75,7 +75,6 @@ func testAbandon(t *testing.T, e Engine) {
 	if got.RetryCount != 1 || got.LockedUntil != nil || got.OwnerToken != nil || got.LastError != "smtp down" || delay < time.Second || delay > time.Minute {
 		t.Fatalf("abandoned message is %+v, delay %v", got, delay)
 	}
-	f.claimExactly(0)
 	f.db.Pass(1100 * time.Millisecond)
 	if _, msgs := f.claimExactly(1); msgs[0].RetryCount != 1 {
 		t.Fatalf("delivered with retry count %d", msgs[0].RetryCount)
@@ -184,7 +183,7 @@ func testSettleOddIDs(t *testing.T, e Engine) {
 	f.touched(0)(f.Ack(f.ctx(), owner))
 	f.touched(0)(f.Ack(f.ctx(), owner, 0, -5, 1<<60))
 	f.touched(1)(f.Ack(f.ctx(), owner, ids[0], ids[0], ids[0], 1<<60))
-	f.touched(1)(f.Abandon(f.ctx(), owner, nil, ids[1], ids[0], ids[1]))
+	f.touched(1)(f.AbandonAfter(f.ctx(), owner, time.Hour, nil, ids[1], ids[0], ids[1]))
 	f.touched(1)(f.Fail(f.ctx(), owner, nil, ids[2], ids[1], 7, ids[2]))
 	f.touched(1)(f.Extend(f.ctx(), owner, lease, ids...))
 	f.touched(1)(f.Release(f.ctx(), owner, ids...))
