@@ -63,7 +63,7 @@ func (o *Outbox) EnqueueBatch(ctx context.Context, msgs []Message) ([]MessageID,
 		}
 		return e.ids(), err
 	}
-	o.logEnqueued(ctx, e)
+	o.logEnqueued(ctx, e.entries)
 	return e.ids(), nil
 }
 
@@ -80,25 +80,19 @@ func (o *Outbox) EnqueueTx(ctx context.Context, tx Tx, m Message) (MessageID, er
 // EnqueueBatchTx stores messages in the caller's transaction.
 func (o *Outbox) EnqueueBatchTx(ctx context.Context, tx Tx, msgs []Message) ([]MessageID, error) {
 	if tx == nil {
-		return nil, invalid("transaction", "nil")
+		return nil, engine.Invalid("transaction", "nil")
 	}
-	e, err := o.prepare(msgs)
+	b, err := o.Prepare(ctx, tx, msgs)
 	if err != nil || len(msgs) == 0 {
 		return nil, err
 	}
-	if err := o.identify(ctx, tx, e); err != nil {
-		return nil, err
-	}
-	if err := o.registerLanesTx(ctx, tx, e.entries); err != nil {
-		return nil, err
-	}
-	for part := range chunks(e.entries) {
-		if err := o.db.DoTx(ctx, tx, enqueueCall(part)); err != nil {
+	for _, c := range b.Calls() {
+		if err := o.db.DoTx(ctx, tx, c); err != nil {
 			return nil, err
 		}
 	}
-	o.logEnqueued(ctx, e)
-	return e.ids(), nil
+	b.Written(ctx)
+	return b.IDs(), nil
 }
 
 // enqueue is one call's messages on their way.
@@ -136,7 +130,7 @@ func (o *Outbox) prepare(msgs []Message) (*enqueue, error) {
 		}
 		headers, err := encodeHeaders(m.Headers)
 		if err != nil {
-			return nil, invalid("headers", "%v", err)
+			return nil, engine.Invalid("headers", "%v", err)
 		}
 		if i == 0 || m.Queue != msgs[i-1].Queue || m.Priority != msgs[i-1].Priority {
 			lane = laneID(m.queue(), m.Priority)
@@ -274,32 +268,22 @@ func (o *Outbox) write(ctx context.Context, batch []*enqueue) error {
 	for _, e := range batch {
 		all = append(all, e.entries...)
 	}
-	calls := o.lanes.register(all)
-	for part := range chunks(all) {
-		calls = append(calls, enqueueCall(part))
-	}
+	calls := o.enqueueCalls(all)
 	if err := o.db.Do(ctx, calls...); err != nil {
 		return err
 	}
-	o.lanes.committed(calls)
-	var rung []string
-	for _, en := range all {
-		if q := en.msg.queue(); !slices.Contains(rung, q) {
-			rung = append(rung, q)
-			o.db.Ring(q)
-		}
-	}
+	o.committed(all, calls)
 	return nil
 }
 
-func (o *Outbox) logEnqueued(ctx context.Context, e *enqueue) {
-	if !o.log.Enabled(ctx, slog.LevelInfo) {
+func (o *Outbox) logEnqueued(ctx context.Context, entries []*entry) {
+	if len(entries) == 0 || !o.log.Enabled(ctx, slog.LevelInfo) {
 		return
 	}
-	if len(e.entries) > 1 {
-		o.log.InfoContext(ctx, "enqueued batch", "count", len(e.entries), "topic", e.entries[0].msg.Topic, "correlation_id", e.entries[0].msg.CorrelationID)
+	first := entries[0]
+	if len(entries) > 1 {
+		o.log.InfoContext(ctx, "enqueued batch", "count", len(entries), "topic", first.msg.Topic, "correlation_id", first.msg.CorrelationID)
 		return
 	}
-	en := e.entries[0]
-	o.log.InfoContext(ctx, "enqueued", "topic", en.msg.Topic, "correlation_id", en.msg.CorrelationID, "message_id", en.mid.String())
+	o.log.InfoContext(ctx, "enqueued", "topic", first.msg.Topic, "correlation_id", first.msg.CorrelationID, "message_id", first.mid.String())
 }

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bravellian/pawl/engine/sqlite"
+	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -24,7 +25,7 @@ func FuzzMessage(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Cleanup(func() { _ = db.Close() })
-	migrate(f, db)
+	dbtest.Migrate(f, db)
 	o := outbox.New(db, outbox.Options{MaxPayload: 1000})
 	long := strings.Repeat("ü", 255)
 	f.Add("topic", "correlation", "queue", "name", "value", []byte("payload"), 0, int64(0))

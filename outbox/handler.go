@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/bravellian/pawl/engine"
 )
 
 // Handler deals with the messages of a topic. Returning nil acks the message;
@@ -95,12 +97,12 @@ func (o *Outbox) Handle(topic string, h Handler, opts ...HandlerOptions) {
 	if r.started {
 		panic("outbox: Handle called after Run")
 	}
-	if err := checkText("topic", topic, MaxTopic, true); err != nil {
+	if err := engine.CheckText("topic", topic, MaxTopic, true); err != nil {
 		r.errs = append(r.errs, fmt.Errorf("handler: %w", err))
 		return
 	}
 	if h == nil {
-		r.errs = append(r.errs, fmt.Errorf("handler for topic %q: %w", topic, invalid("handler", "nil")))
+		r.errs = append(r.errs, fmt.Errorf("handler for topic %q: %w", topic, engine.Invalid("handler", "nil")))
 		return
 	}
 	if _, taken := r.topics[topic]; taken {

@@ -51,28 +51,18 @@ const (
 	learnRetry = time.Minute
 )
 
-// registerLanesTx makes lanes known within the caller's transaction. That may
-// be rolled back, so nothing is remembered of it; whether somebody committed
-// the lane is asked over another connection.
-func (o *Outbox) registerLanesTx(ctx context.Context, tx Tx, entries []*entry) error {
-	calls := o.lanes.register(entries)
-	if len(calls) > 0 && o.learnLanes(ctx) {
-		calls = o.lanes.register(entries)
+// learnLanes is for enqueues in a caller's transaction. That may be rolled
+// back, so nothing is remembered of what it made known; whether somebody
+// committed the lanes of entries is asked over another connection.
+func (o *Outbox) learnLanes(ctx context.Context, entries []*entry) {
+	if len(o.lanes.register(entries)) == 0 {
+		return
 	}
-	for _, c := range calls {
-		if err := o.db.DoTx(ctx, tx, c); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (o *Outbox) learnLanes(ctx context.Context) bool {
 	o.lanes.mu.Lock()
 	defer o.lanes.mu.Unlock()
 	now := time.Now()
 	if now.Before(o.lanes.next) {
-		return false
+		return
 	}
 	o.lanes.next = now.Add(learnEvery)
 	ctx, cancel := context.WithTimeout(ctx, learnLimit)
@@ -87,5 +77,4 @@ func (o *Outbox) learnLanes(ctx context.Context) bool {
 	if err != nil {
 		o.lanes.next = now.Add(learnRetry)
 	}
-	return err == nil
 }

@@ -10,12 +10,11 @@ package outbox
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
-	"strings"
 	"time"
-	"unicode/utf8"
+
+	"github.com/bravellian/pawl/engine"
 )
 
 // DefaultQueue is the queue of messages that name none.
@@ -47,6 +46,9 @@ type Message struct {
 
 	// WorkItemID is the position under which the message is claimed and settled.
 	WorkItemID WorkItemID
+	// Owner is the claim under which the message was delivered: the token that
+	// settles it.
+	Owner OwnerToken
 	// CreatedAt is when the message was enqueued, by the database's clock.
 	CreatedAt time.Time
 	// RetryCount is how many attempts failed so far; 0 at the first delivery.
@@ -63,32 +65,11 @@ const (
 	maxPriority       = 100
 )
 
-// ErrInvalid is what errors.Is finds in every rejected argument; errors.As
-// with *InvalidError tells the field.
-var ErrInvalid = errors.New("invalid argument")
+// ErrInvalid is what errors.Is finds in every rejected argument.
+var ErrInvalid = engine.ErrInvalid
 
 // InvalidError says which field was refused and why. Nothing was stored.
-type InvalidError struct {
-	Field  string
-	Limit  int // the limit that was passed, or 0
-	Reason string
-}
-
-// Error names the field, the reason and the limit, never the value.
-func (e *InvalidError) Error() string {
-	return fmt.Sprintf("%v: %s: %s", ErrInvalid, e.Field, e.Reason)
-}
-
-// Unwrap returns ErrInvalid.
-func (e *InvalidError) Unwrap() error { return ErrInvalid }
-
-func invalid(field, format string, args ...any) error {
-	return &InvalidError{Field: field, Reason: fmt.Sprintf(format, args...)}
-}
-
-func tooLong(field string, limit int, unit string) error {
-	return &InvalidError{Field: field, Limit: limit, Reason: fmt.Sprintf("more than %d %s", limit, unit)}
-}
+type InvalidError = engine.InvalidError
 
 // Validate checks a message as Enqueue does, with the default payload limit.
 func (m *Message) Validate() error { return m.validate(DefaultMaxPayload) }
@@ -98,56 +79,40 @@ func (o *Outbox) Validate(m Message) error { return m.validate(o.opts.MaxPayload
 
 // validate is D-2: once, in Go, before any SQL, the same on every engine.
 func (m *Message) validate(maxPayload int) error {
-	if err := checkText("topic", m.Topic, MaxTopic, true); err != nil {
+	if err := engine.CheckText("topic", m.Topic, MaxTopic, true); err != nil {
 		return err
 	}
-	if err := checkText("correlation id", m.CorrelationID, MaxCorrelationID, false); err != nil {
+	if err := engine.CheckText("correlation id", m.CorrelationID, MaxCorrelationID, false); err != nil {
 		return err
 	}
-	if err := checkText("queue", m.queue(), MaxQueue, true); err != nil {
+	if err := engine.CheckText("queue", m.queue(), MaxQueue, true); err != nil {
 		return err
 	}
 	if m.Priority < -maxPriority || m.Priority > maxPriority {
-		return invalid("priority", "not within %d … %d", -maxPriority, maxPriority)
+		return engine.Invalid("priority", "not within %d … %d", -maxPriority, maxPriority)
 	}
 	if len(m.Payload) > maxPayload {
-		return tooLong("payload", maxPayload, "bytes")
+		return engine.TooLong("payload", maxPayload, "bytes")
 	}
 	if year := m.Due.UTC().Year(); !m.Due.IsZero() && (year < 1970 || year > 9999) {
-		return invalid("due time", "year %d is not within 1970 … 9999", year)
+		return engine.Invalid("due time", "year %d is not within 1970 … 9999", year)
 	}
 	return checkHeaders(m.Headers)
-}
-
-// checkText refuses what some engine could not keep as it is: text that is not
-// UTF-8, or that holds a NUL character.
-func checkText(field, s string, limit int, required bool) error {
-	switch {
-	case required && strings.TrimSpace(s) == "":
-		return invalid(field, "empty or blank")
-	case !utf8.ValidString(s):
-		return invalid(field, "not valid UTF-8")
-	case strings.ContainsRune(s, 0):
-		return invalid(field, "contains a NUL character")
-	case len(s) > limit && utf8.RuneCountInString(s) > limit:
-		return tooLong(field, limit, "characters")
-	}
-	return nil
 }
 
 func checkHeaders(headers map[string]string) error {
 	size := 0
 	for k, v := range headers {
-		if err := checkText("header name", k, MaxTopic, true); err != nil {
+		if err := engine.CheckText("header name", k, MaxTopic, true); err != nil {
 			return err
 		}
-		if err := checkText("header value", v, math.MaxInt, false); err != nil {
+		if err := engine.CheckText("header value", v, math.MaxInt, false); err != nil {
 			return err
 		}
 		size += len(k) + len(v)
 	}
 	if size > MaxHeaderBytes {
-		return tooLong("headers", MaxHeaderBytes, "bytes")
+		return engine.TooLong("headers", MaxHeaderBytes, "bytes")
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/bravellian/pawl/engine/sqlite"
-	"github.com/bravellian/pawl/internal/outboxtest"
+	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -31,7 +31,7 @@ import (
 
 // modelled is a database under test with the clock that the model goes by.
 type modelled struct {
-	outboxtest.Database
+	dbtest.Database
 	// exact: the model's clock is the database's, so that times and order can
 	// be compared to the microsecond. Otherwise the database's clock runs by
 	// itself; then a duration is either over by the next call or never.
@@ -43,10 +43,10 @@ type modelled struct {
 // OBX-035, OBX-042, OBX-050: any sequence of calls leaves what a map would say.
 func TestModelOnSQLite(t *testing.T) {
 	clock := time.Date(2026, 1, 2, 3, 4, 5, 678000, time.UTC)
-	db := sqliteAt(t, filepath.Join(t.TempDir(), "model.db"), sqlite.Options{Relaxed: true, Now: func() time.Time { return clock }})
-	migrate(t, db)
+	db := dbtest.SQLiteAt(t, filepath.Join(t.TempDir(), "model.db"), sqlite.Options{Relaxed: true, Now: func() time.Time { return clock }})
+	dbtest.Migrate(t, db)
 	runModel(t, &modelled{
-		Database: outboxtest.Database{DB: db, SQL: db.SQL(), Table: func(name string) string { return name }},
+		Database: dbtest.Database{DB: db, SQL: db.SQL(), Table: func(name string) string { return name }},
 		exact:    true, clock: &clock,
 	})
 }
@@ -54,7 +54,7 @@ func TestModelOnSQLite(t *testing.T) {
 // D-10, D-11, D-12, D-13, D-16, D-23, D-24, D-25, D-26, D-102, OBX-016, OBX-027,
 // OBX-035, OBX-042, OBX-050: the same on PostgreSQL, on the server's own clock.
 func TestModelOnPostgres(t *testing.T) {
-	runModel(t, &modelled{Database: openPostgres(t), clock: new(time.Time)})
+	runModel(t, &modelled{Database: dbtest.OpenPostgres(t), clock: new(time.Time)})
 }
 
 // checks sets how many sequences rapid tries, unless the command line says it.
@@ -807,7 +807,7 @@ func (m *model) compareView(rt *rapid.T) {
 
 // places says whether every message is in exactly one place, and no place has
 // anything else.
-func places(ctx context.Context, d outboxtest.Database) error {
+func places(ctx context.Context, d dbtest.Database) error {
 	covers := func(table string) string {
 		return "(SELECT count(*) FROM " + d.Table(table) + " r WHERE r.lo <= m.id AND m.id < r.lo + r.n)"
 	}

@@ -8,16 +8,16 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/bravellian/pawl/engine/postgres"
-	"github.com/bravellian/pawl/internal/outboxtest"
+	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
 )
 
-func pool(db outboxtest.Database) *postgres.DB { return db.DB.(*postgres.DB) }
+func pool(db dbtest.Database) *postgres.DB { return db.DB.(*postgres.DB) }
 
 // OBX-003, D-3
 func TestEnqueueInPgxTransaction(t *testing.T) {
 	t.Parallel()
-	db := openPostgres(t)
+	db := dbtest.OpenPostgres(t)
 	o := outbox.New(db, outbox.Options{})
 	for _, commit := range []bool{true, false} {
 		tx, err := pool(db).Pool().Begin(t.Context())
@@ -44,7 +44,7 @@ func TestEnqueueInPgxTransaction(t *testing.T) {
 // A pool whose only connection is inside the caller's transaction is enough.
 func TestEnqueueOnTheOnlyConnection(t *testing.T) {
 	t.Parallel()
-	db := openPostgres(t)
+	db := dbtest.OpenPostgres(t)
 	config := pool(db).Pool().Config()
 	config.MaxConns = 1
 	narrow, err := postgres.Open(strings.Replace(config.ConnString(), "pool_max_conns=8", "pool_max_conns=1", 1),
@@ -92,7 +92,7 @@ func (r routines) count(want int64, query string, args ...any) {
 	}
 }
 
-func begin(t *testing.T, db outboxtest.Database) routines {
+func begin(t *testing.T, db dbtest.Database) routines {
 	t.Helper()
 	tx, err := pool(db).Pool().Begin(t.Context())
 	if err != nil {
@@ -104,7 +104,7 @@ func begin(t *testing.T, db outboxtest.Database) routines {
 // OBX-112, OBX-120, D-27: a message written in SQL is delivered like any other.
 func TestSQLRoutineEnqueues(t *testing.T) {
 	t.Parallel()
-	db := openPostgres(t)
+	db := dbtest.OpenPostgres(t)
 	o := outbox.New(db, outbox.Options{})
 	r := begin(t, db)
 	var plain, object, again, full string
@@ -140,7 +140,7 @@ func TestSQLRoutineEnqueues(t *testing.T) {
 // OBX-004, OBX-005, OBX-007, D-2
 func TestSQLRoutineRefusesBadInput(t *testing.T) {
 	t.Parallel()
-	db := openPostgres(t)
+	db := dbtest.OpenPostgres(t)
 	for _, call := range []string{
 		`pawl.outbox_enqueue('', 'p')`, `pawl.outbox_enqueue(NULL, 'p')`, `pawl.outbox_enqueue('  ', 'p')`, `pawl.outbox_enqueue('t', NULL::text)`,
 		`pawl.outbox_enqueue(repeat('x', 256), 'p')`, `pawl.outbox_enqueue('t', 'p', correlation_id => repeat('x', 256))`,
@@ -157,7 +157,7 @@ func TestSQLRoutineRefusesBadInput(t *testing.T) {
 // OBX-112, OBX-120: a worker in another language.
 func TestSQLRoutinesServeAWorker(t *testing.T) {
 	t.Parallel()
-	db := openPostgres(t)
+	db := dbtest.OpenPostgres(t)
 	o := outbox.New(db, outbox.Options{})
 	if _, err := o.EnqueueBatch(t.Context(), make6()); err != nil {
 		t.Fatal(err)
@@ -202,8 +202,8 @@ func make6() []outbox.Message {
 // Options.RelaxedAck changes how long a claim waits for the disk and nothing else.
 func TestRelaxedAck(t *testing.T) {
 	t.Parallel()
-	db := openPostgres(t)
-	relaxed := postgresAt(t, postgres.Options{Schema: strings.TrimSuffix(db.Table(""), "."), RelaxedAck: true})
+	db := dbtest.OpenPostgres(t)
+	relaxed := dbtest.PostgresAt(t, postgres.Options{Schema: strings.TrimSuffix(db.Table(""), "."), RelaxedAck: true})
 	o := outbox.New(relaxed, outbox.Options{})
 	if _, err := o.EnqueueBatch(t.Context(), make6()); err != nil {
 		t.Fatal(err)

@@ -34,19 +34,19 @@ func (o *Outbox) ClaimFrom(ctx context.Context, queue string, owner OwnerToken, 
 func checkClaim(queue string, owner OwnerToken, lease time.Duration, n int) error {
 	switch {
 	case owner == OwnerToken{}:
-		return invalid("owner token", "zero")
+		return engine.Invalid("owner token", "zero")
 	case lease < time.Millisecond:
-		return invalid("lease", "shorter than a millisecond")
+		return engine.Invalid("lease", "shorter than a millisecond")
 	case n < 1:
-		return invalid("batch size", "less than 1")
+		return engine.Invalid("batch size", "less than 1")
 	}
-	return checkText("queue", queue, MaxQueue, true)
+	return engine.CheckText("queue", queue, MaxQueue, true)
 }
 
 // claim runs calls and then, unless n is 0, a claim, in one transaction.
 func (o *Outbox) claim(ctx context.Context, calls []*engine.Call, queue string, owner OwnerToken, lease time.Duration, n int) ([]*Message, error) {
 	var msgs []*Message
-	var s claimScan
+	s := claimScan{owner: owner}
 	if n > 0 {
 		calls = append(calls, &engine.Call{
 			Op:    "outbox/claim",
@@ -73,6 +73,7 @@ func (o *Outbox) claim(ctx context.Context, calls []*engine.Call, queue string, 
 
 // claimScan scans claimed rows; what is not part of a message is reused.
 type claimScan struct {
+	owner                OwnerToken
 	correlation, headers *string
 	due                  *time.Time
 	priority             int64
@@ -81,7 +82,7 @@ type claimScan struct {
 }
 
 func (s *claimScan) scan(r engine.Row) (*Message, error) {
-	m := &Message{}
+	m := &Message{Owner: s.owner}
 	s.dest = append(s.dest[:0], (*int64)(&m.WorkItemID), (*[16]byte)(&m.ID), &m.Topic, &s.correlation, &s.headers, &m.Payload, &m.CreatedAt, &s.due,
 		&m.RetryCount, &m.Queue, &s.priority, &s.until)
 	err := r.Scan(s.dest...)
@@ -116,7 +117,7 @@ func (o *Outbox) Abandon(ctx context.Context, owner OwnerToken, cause error, ids
 // "reschedule").
 func (o *Outbox) AbandonAfter(ctx context.Context, owner OwnerToken, delay time.Duration, cause error, ids ...WorkItemID) (int64, error) {
 	if delay < 0 {
-		return 0, invalid("delay", "negative")
+		return 0, engine.Invalid("delay", "negative")
 	}
 	return o.settle(ctx, owner, ids, func(c *columns) *engine.Call { return c.abandon(&delay, causeText(cause)) })
 }
@@ -134,7 +135,7 @@ func (o *Outbox) Release(ctx context.Context, owner OwnerToken, ids ...WorkItemI
 // Extend makes the lease of messages last for another lease from now.
 func (o *Outbox) Extend(ctx context.Context, owner OwnerToken, lease time.Duration, ids ...WorkItemID) (int64, error) {
 	if lease < time.Millisecond {
-		return 0, invalid("lease", "shorter than a millisecond")
+		return 0, engine.Invalid("lease", "shorter than a millisecond")
 	}
 	return o.settle(ctx, owner, ids, func(c *columns) *engine.Call { return c.extend(lease) })
 }

@@ -5,14 +5,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/internal/outboxtest"
+	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
 )
 
 // D-26, OBX-036: the retries of neighbours stay apart though they are claimed
 // together, and a redriven message begins at none, also once it was handled.
 func TestRetryCountsOfNeighboursAndOfRedrivenMessages(t *testing.T) {
-	for name, open := range map[string]func(testing.TB) outboxtest.Database{"sqlite": openSQLite, "postgres": openPostgres} {
+	for name, open := range map[string]func(testing.TB) dbtest.Database{"sqlite": dbtest.OpenSQLite, "postgres": dbtest.OpenPostgres} {
 		t.Run(name, func(t *testing.T) {
 			o := outbox.New(open(t).DB, outbox.Options{})
 			if _, err := o.EnqueueBatch(t.Context(), []outbox.Message{{Topic: "t"}, {Topic: "t"}, {Topic: "t"}}); err != nil {

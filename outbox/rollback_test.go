@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bravellian/pawl/internal/outboxtest"
+	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -14,7 +14,7 @@ import (
 // under the id it was given, whatever this or another process enqueued in
 // between or enqueues later, and no message takes another's place or id.
 func TestIDOfARolledBackMessageCanBeUsedAgain(t *testing.T) {
-	for name, open := range map[string]func(testing.TB) outboxtest.Database{"sqlite": openSQLite, "postgres": openPostgres} {
+	for name, open := range map[string]func(testing.TB) dbtest.Database{"sqlite": dbtest.OpenSQLite, "postgres": dbtest.OpenPostgres} {
 		for variant := range 16 {
 			c := rolledBack{againInTx: variant&1 > 0, againFirst: variant&2 > 0, othersInTx: variant&4 > 0, othersElsewhere: variant&8 > 0}
 			t.Run(fmt.Sprintf("%s %+v", name, c), func(t *testing.T) { c.run(t, open(t)) })
@@ -25,7 +25,7 @@ func TestIDOfARolledBackMessageCanBeUsedAgain(t *testing.T) {
 // rolledBack says how the message is enqueued again and what else is.
 type rolledBack struct{ againInTx, againFirst, othersInTx, othersElsewhere bool }
 
-func (c rolledBack) run(t *testing.T, d outboxtest.Database) {
+func (c rolledBack) run(t *testing.T, d dbtest.Database) {
 	o := outbox.New(d.DB, outbox.Options{})
 	other := o
 	if c.othersElsewhere {
@@ -66,7 +66,7 @@ func (c rolledBack) run(t *testing.T, d outboxtest.Database) {
 	}
 }
 
-func enqueueSomehow(t *testing.T, d outboxtest.Database, o *outbox.Outbox, m outbox.Message, inTx bool) outbox.MessageID {
+func enqueueSomehow(t *testing.T, d dbtest.Database, o *outbox.Outbox, m outbox.Message, inTx bool) outbox.MessageID {
 	t.Helper()
 	if inTx {
 		return enqueueTx(t, d, o, m, true)
@@ -78,7 +78,7 @@ func enqueueSomehow(t *testing.T, d outboxtest.Database, o *outbox.Outbox, m out
 	return id
 }
 
-func enqueueTx(t *testing.T, d outboxtest.Database, o *outbox.Outbox, m outbox.Message, commit bool) outbox.MessageID {
+func enqueueTx(t *testing.T, d dbtest.Database, o *outbox.Outbox, m outbox.Message, commit bool) outbox.MessageID {
 	t.Helper()
 	tx, err := d.SQL.BeginTx(t.Context(), nil)
 	if err != nil {
@@ -101,7 +101,7 @@ func enqueueTx(t *testing.T, d outboxtest.Database, o *outbox.Outbox, m outbox.M
 // OBX-118, OBX-120: routines that settle never compile their plans: on
 // PostgreSQL that takes a hundred times as long as the work.
 func TestRoutinesAreNotCompiledJustInTime(t *testing.T) {
-	d := openPostgres(t)
+	d := dbtest.OpenPostgres(t)
 	schema := d.Table("")
 	rows, err := d.SQL.QueryContext(context.Background(), `SELECT p.proname FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
 		WHERE n.nspname = $1 AND p.proname LIKE '%\_runs' AND p.proname <> 'outbox_runs' AND NOT coalesce('jit=off' = ANY (p.proconfig), false)`, schema[:len(schema)-1])

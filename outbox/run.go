@@ -3,6 +3,7 @@ package outbox
 import (
 	"context"
 	"log/slog"
+	"math"
 	"sync"
 	"time"
 
@@ -132,7 +133,8 @@ func (s *source) NextDue(ctx context.Context) (d time.Duration, ok bool, err err
 	if err != nil || micros == nil {
 		return 0, false, err
 	}
-	return time.Duration(*micros) * time.Microsecond, true, nil
+	// Beyond 292 years a Duration overflows: far is far enough.
+	return time.Duration(min(*micros, int64(math.MaxInt64/time.Microsecond))) * time.Microsecond, true, nil
 }
 
 func (s *source) Sleeper() engine.Sleeper { return s.o.db.Sleeper(s.queue) }

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/internal/outboxtest"
+	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -21,10 +21,10 @@ import (
 // which some roll back, and eight workers, each with a database handle of its
 // own, that fail, put back, forget and lose leases, stop and start: nothing is
 // lost or made up, nothing is in two hands at once, and the counts are exact.
-func TestStressOnSQLite(t *testing.T) { stress(t, openSQLite(t), 1500) }
+func TestStressOnSQLite(t *testing.T) { stress(t, dbtest.OpenSQLite(t), 1500) }
 
 // OBX-059, OBX-098, OBX-100, OBX-101, D-3, D-12, D-13, D-19: the same on PostgreSQL.
-func TestStressOnPostgres(t *testing.T) { stress(t, openPostgres(t), 6000) }
+func TestStressOnPostgres(t *testing.T) { stress(t, dbtest.OpenPostgres(t), 6000) }
 
 const (
 	stressProducers = 6
@@ -33,7 +33,7 @@ const (
 	shortLease      = 50 * time.Millisecond // of the workers by hand
 )
 
-func stress(t *testing.T, d outboxtest.Database, n int) {
+func stress(t *testing.T, d dbtest.Database, n int) {
 	if os.Getenv("PAWL_LONG") != "" {
 		n *= 20
 	}
@@ -62,7 +62,7 @@ func stress(t *testing.T, d outboxtest.Database, n int) {
 // stressWorld is what everyone knows of what was done.
 type stressWorld struct {
 	t    *testing.T
-	d    outboxtest.Database
+	d    dbtest.Database
 	want int // messages to commit
 
 	mu        sync.Mutex

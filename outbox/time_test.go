@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine/sqlite"
+	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -23,7 +24,7 @@ func inBubble(t *testing.T, opts outbox.Options, test func(t *testing.T, ctx con
 			t.Fatal(err)
 		}
 		defer func() { _ = db.Close() }()
-		migrate(t, db)
+		dbtest.Migrate(t, db)
 		test(t, t.Context(), outbox.New(db, opts))
 	})
 }

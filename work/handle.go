@@ -60,6 +60,10 @@ func (l *Loop[M]) conclude(t task[M], policy RetryPolicy, err error) (r result) 
 	if err == nil {
 		return result{outcome: acked}
 	}
+	if errors.Is(err, ErrSettled) {
+		l.stats.bySelf()
+		return result{outcome: dropped}
+	}
 	var snooze *snoozeError
 	if errors.As(err, &snooze) {
 		if snooze.unhandled {

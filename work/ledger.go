@@ -55,7 +55,7 @@ const (
 	retried
 	failedForGood
 	released
-	dropped // the lease is lost: nothing we say counts any more
+	dropped // the lease is lost, or the handler settled it: nothing more to say
 )
 
 // result is what became of an item.

@@ -54,6 +54,11 @@ func Snooze(d time.Duration) error { return &snoozeError{delay: max(d, 0)} }
 // Unhandled is Snooze for an item that nobody here can handle (D-17).
 func Unhandled(d time.Duration) error { return &snoozeError{delay: max(d, 0), unhandled: true} }
 
+// ErrSettled is what a handler returns that settled its item itself, in a
+// transaction of its own and under the claim's owner token: the loop forgets
+// the item without a word to the database.
+var ErrSettled = errors.New("settled by its handler")
+
 // ErrLeaseLost is the cause with which a handler's context is cancelled when
 // its item may belong to someone else by now.
 var ErrLeaseLost = errors.New("lease lost")

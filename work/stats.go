@@ -7,8 +7,8 @@ import (
 
 // Stats counts what a loop did. It is safe for concurrent use.
 type Stats struct {
-	claims, acks, retries, failures, releases, unhandledCount, reaps, losses, errs atomic.Int64
-	lastSuccess                                                                    atomic.Int64
+	claims, acks, retries, failures, releases, unhandledCount, reaps, losses, errs, selfSettled atomic.Int64
+	lastSuccess                                                                                 atomic.Int64
 }
 
 // Counts is a copy of the counters.
@@ -19,6 +19,7 @@ type Counts struct {
 	Failed    int64 // failed for good
 	Released  int64 // put back without counting an attempt
 	Unhandled int64 // of those: no handler here
+	Settled   int64 // settled by their handlers themselves
 	Reaped    int64 // brought back from expired leases
 	Lost      int64 // claims whose lease was lost while held
 	Errors    int64 // exchanges with the database that failed
@@ -28,8 +29,10 @@ type Counts struct {
 
 // Counts returns the counters as they are now.
 func (s *Stats) Counts() Counts {
-	c := Counts{s.claims.Load(), s.acks.Load(), s.retries.Load(), s.failures.Load(), s.releases.Load(),
-		s.unhandledCount.Load(), s.reaps.Load(), s.losses.Load(), s.errs.Load(), time.Time{}}
+	c := Counts{
+		Claimed: s.claims.Load(), Acked: s.acks.Load(), Retried: s.retries.Load(), Failed: s.failures.Load(), Released: s.releases.Load(),
+		Unhandled: s.unhandledCount.Load(), Settled: s.selfSettled.Load(), Reaped: s.reaps.Load(), Lost: s.losses.Load(), Errors: s.errs.Load(),
+	}
 	if at := s.lastSuccess.Load(); at != 0 {
 		c.LastSuccess = time.UnixMicro(at)
 	}
@@ -44,6 +47,7 @@ func (c Counts) Add(d Counts) Counts {
 	c.Failed += d.Failed
 	c.Released += d.Released
 	c.Unhandled += d.Unhandled
+	c.Settled += d.Settled
 	c.Reaped += d.Reaped
 	c.Lost += d.Lost
 	c.Errors += d.Errors
@@ -53,8 +57,9 @@ func (c Counts) Add(d Counts) Counts {
 	return c
 }
 
-// Handled is how many items came to an end: acked or failed for good.
-func (c Counts) Handled() int64 { return c.Acked + c.Failed }
+// Handled is how many items came to an end here: acked, failed for good, or
+// settled by their handlers.
+func (c Counts) Handled() int64 { return c.Acked + c.Failed + c.Settled }
 
 func (s *Stats) settled(done *Settlement, at time.Time) {
 	s.acks.Add(int64(len(done.Acks)))
@@ -65,6 +70,7 @@ func (s *Stats) settled(done *Settlement, at time.Time) {
 }
 
 func (s *Stats) claimed(n int)  { s.claims.Add(int64(n)) }
+func (s *Stats) bySelf()        { s.selfSettled.Add(1) }
 func (s *Stats) unhandled()     { s.unhandledCount.Add(1) }
 func (s *Stats) reaped(n int64) { s.reaps.Add(n) }
 func (s *Stats) lost()          { s.losses.Add(1) }

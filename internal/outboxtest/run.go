@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -74,7 +75,7 @@ func (f *fixture) handle(topic string, fn func(ctx context.Context, m *outbox.Me
 
 func (f *fixture) untilStatus(id outbox.WorkItemID, want outbox.Status) *outbox.Info {
 	f.t.Helper()
-	until(f.t, fmt.Sprintf("message %d is %v", id, want), func() bool { return f.get(id).Status == want })
+	dbtest.Until(f.t, fmt.Sprintf("message %d is %v", id, want), func() bool { return f.get(id).Status == want })
 	return f.get(id)
 }
 
@@ -172,7 +173,7 @@ func testRunOutcomes(t *testing.T, e Engine) {
 	if got := f.untilStatus(ids["snooze"], outbox.Done); got.RetryCount != 0 {
 		t.Fatalf("snooze counted %d attempts", got.RetryCount)
 	}
-	until(t, "the retry is put off", func() bool { return f.get(ids["after"]).RetryCount == 1 })
+	dbtest.Until(t, "the retry is put off", func() bool { return f.get(ids["after"]).RetryCount == 1 })
 	if got := f.get(ids["after"]); got.NextAttemptAt.Sub(got.CreatedAt) < 30*time.Minute || got.LastError != "busy" {
 		t.Fatalf("after: %+v", got)
 	}
@@ -209,8 +210,8 @@ func testRunNoHandler(t *testing.T, e Engine) {
 		ids = append(ids, f.enqueue(outbox.Message{Topic: "forgotten"}))
 	}
 	f.start()
-	until(t, "all were looked at", func() bool { return f.Stats().Unhandled >= 3 })
-	until(t, "all are put back", func() bool { c, err := f.Count(f.ctx()); return err == nil && c.Scheduled == 3 })
+	dbtest.Until(t, "all were looked at", func() bool { return f.Stats().Unhandled >= 3 })
+	dbtest.Until(t, "all are put back", func() bool { c, err := f.Count(f.ctx()); return err == nil && c.Scheduled == 3 })
 	for _, id := range ids {
 		if got := f.get(id); got.RetryCount != 0 || got.LastError != "" {
 			t.Fatalf("a message without handler burnt attempts: %+v", got)
@@ -378,7 +379,7 @@ func testRunLongHandler(t *testing.T, e Engine) {
 	rival := outbox.New(f.db.Another(t), quick(outbox.Options{Lease: time.Second}))
 	rival.Handle("t", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { calls.Add(1); return nil }))
 	f.start()
-	until(t, "the handler runs", func() bool { return calls.Load() == 1 })
+	dbtest.Until(t, "the handler runs", func() bool { return calls.Load() == 1 })
 	other := &fixture{Outbox: rival, t: t, db: f.db}
 	other.start()
 	if got := f.untilStatus(id, outbox.Done); calls.Load() != 1 || got.RetryCount != 0 {
@@ -394,7 +395,7 @@ func testRunTakesOverFromCrashed(t *testing.T, e Engine) {
 	f.handle("t", func(context.Context, *outbox.Message) error { return nil })
 	f.start()
 	f.db.Pass(short + 20*time.Millisecond)
-	until(t, "all are done", func() bool { c, err := f.Count(f.ctx()); return err == nil && c.Done == 3 })
+	dbtest.Until(t, "all are done", func() bool { c, err := f.Count(f.ctx()); return err == nil && c.Done == 3 })
 	if n := f.Stats().Reaped; n != 3 {
 		t.Fatalf("reaped %d", n)
 	}
@@ -430,7 +431,7 @@ func testRunStopsGracefully(t *testing.T, e Engine) {
 	<-running
 	stopped := make(chan struct{})
 	go func() { stop(); close(stopped) }()
-	until(t, "what was not begun is back", func() bool { c, err := f.Count(f.ctx()); return err == nil && c.Ready == 8 })
+	dbtest.Until(t, "what was not begun is back", func() bool { c, err := f.Count(f.ctx()); return err == nil && c.Ready == 8 })
 	close(finish)
 	<-stopped
 	f.counts(outbox.Counts{Ready: 8, Done: 2})
@@ -458,7 +459,7 @@ func testRunManyWorkers(t *testing.T, e Engine) {
 	for range total / 100 {
 		all[0].enqueueBatch(100)
 	}
-	until(t, "all are done", func() bool { c, err := all[0].Count(t.Context()); return err == nil && c.Done == total })
+	dbtest.Until(t, "all are done", func() bool { c, err := all[0].Count(t.Context()); return err == nil && c.Done == total })
 	mu.Lock()
 	defer mu.Unlock()
 	for id, times := range seen {
@@ -516,5 +517,5 @@ func testRunNeverConcurrentlyForOneMessage(t *testing.T, e Engine) {
 	})
 	f.enqueueBatch(50)
 	f.start()
-	until(t, "all are done", func() bool { c, err := f.Count(f.ctx()); return err == nil && c.Done == 50 })
+	dbtest.Until(t, "all are done", func() bool { c, err := f.Count(f.ctx()); return err == nil && c.Done == 50 })
 }

@@ -11,29 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
 )
 
-// Engine gives the suite databases of one engine.
-type Engine struct {
-	Name string
-	// Open returns a fresh, migrated database that is closed with the test.
-	Open func(t testing.TB) Database
-}
-
-// Database is one database under test.
-type Database struct {
-	engine.DB
-	// SQL is a pool over the same database for the test's own statements.
-	SQL *sql.DB
-	// Table returns the qualified name of one of pawl's tables or views.
-	Table func(name string) string
-	// Another opens the same database again, as another process would.
-	Another func(t testing.TB) engine.DB
-	// Pass lets the database's clock pass d.
-	Pass func(d time.Duration)
-}
+// Engine is what the suite runs on.
+type Engine = dbtest.Engine
 
 // Run runs the whole suite.
 func Run(t *testing.T, e Engine) {
@@ -55,7 +38,7 @@ func Run(t *testing.T, e Engine) {
 type fixture struct {
 	*outbox.Outbox
 	t  *testing.T
-	db Database
+	db dbtest.Database
 }
 
 func open(t *testing.T, e Engine, opts ...outbox.Options) *fixture {
@@ -200,30 +183,7 @@ func (f *fixture) refused(field string) func(any, error) {
 }
 
 // begin opens a caller's transaction.
-func (f *fixture) begin() *sql.Tx {
-	f.t.Helper()
-	tx, err := f.db.SQL.BeginTx(f.ctx(), nil)
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	return tx
-}
+func (f *fixture) begin() *sql.Tx { return f.db.Begin(f.t) }
 
-// row reads one value through SQL.
-func (f *fixture) row(query string, dest ...any) {
-	f.t.Helper()
-	if err := f.db.SQL.QueryRowContext(f.ctx(), query).Scan(dest...); err != nil {
-		f.t.Fatalf("%s: %v", query, err)
-	}
-}
-
-// until waits for a condition that other goroutines bring about.
-func until(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !ok(); {
-		if time.Now().After(deadline) {
-			t.Fatalf("timed out waiting until %s", what)
-		}
-		time.Sleep(2 * time.Millisecond)
-	}
-}
+// row reads one row through SQL.
+func (f *fixture) row(query string, dest ...any) { f.t.Helper(); f.db.Row(f.t, query, dest...) }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -147,7 +148,7 @@ func (o *Options) check(m *outbox.Message) error {
 }
 
 func payloadTooLong(limit int) error {
-	return &outbox.InvalidError{Field: "payload", Limit: limit, Reason: fmt.Sprintf("more than %d bytes", limit)}
+	return engine.TooLong("payload", limit, "bytes")
 }
 
 // MessageID makes a message's id of a key: a UUID is one, any other text

@@ -1,0 +1,166 @@
+// Package dbtest gives tests fresh, migrated databases, the same on every
+// engine: a component's suite is written once and run on each.
+package dbtest
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/postgres"
+	"github.com/bravellian/pawl/engine/sqlite"
+	"github.com/bravellian/pawl/internal/testpg"
+)
+
+// Engine gives a suite databases of one engine.
+type Engine struct {
+	Name string
+	// Open returns a fresh, migrated database that is closed with the test.
+	Open func(t testing.TB) Database
+}
+
+// Engines are all engines there are.
+func Engines() []Engine {
+	return []Engine{{"sqlite", OpenSQLite}, {"postgres", OpenPostgres}}
+}
+
+// EachEngine runs a test on every engine, side by side.
+func EachEngine(t *testing.T, test func(t *testing.T, e Engine)) {
+	t.Helper()
+	for _, e := range Engines() {
+		t.Run(e.Name, func(t *testing.T) {
+			t.Parallel()
+			test(t, e)
+		})
+	}
+}
+
+// Database is one database under test.
+type Database struct {
+	engine.DB
+	// SQL is a pool over the same database for the test's own statements.
+	SQL *sql.DB
+	// Table returns the qualified name of one of pawl's tables or views.
+	Table func(name string) string
+	// Another opens the same database again, as another process would.
+	Another func(t testing.TB) engine.DB
+	// Pass lets the database's clock pass d.
+	Pass func(d time.Duration)
+}
+
+// Begin opens a transaction of the test's own.
+func (d Database) Begin(t testing.TB) *sql.Tx {
+	t.Helper()
+	tx, err := d.SQL.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tx
+}
+
+// Row reads one row through SQL.
+func (d Database) Row(t testing.TB, query string, dest ...any) {
+	t.Helper()
+	if err := d.SQL.QueryRowContext(t.Context(), query).Scan(dest...); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+}
+
+// OpenSQLite returns a database whose clock the test moves.
+func OpenSQLite(t testing.TB) Database {
+	t.Helper()
+	var ahead atomic.Int64
+	opts := sqlite.Options{Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }}
+	path := filepath.Join(t.TempDir(), "test.db")
+	db := SQLiteAt(t, path, opts)
+	Migrate(t, db)
+	return Database{
+		DB: db, SQL: db.SQL(),
+		Another: func(t testing.TB) engine.DB { return SQLiteAt(t, path, opts) },
+		Table:   func(name string) string { return name },
+		Pass:    func(d time.Duration) { ahead.Add(int64(d)) },
+	}
+}
+
+// SQLiteAt opens a file and closes it with the test.
+func SQLiteAt(t testing.TB, path string, opts sqlite.Options) *sqlite.DB {
+	t.Helper()
+	db, err := sqlite.Open(path, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// OpenPostgres returns a database in a schema of its own.
+func OpenPostgres(t testing.TB) Database {
+	t.Helper()
+	opts := postgres.Options{Schema: "t_" + strings.ReplaceAll(uuid.NewString(), "-", "")}
+	db := PostgresAt(t, opts)
+	Migrate(t, db)
+	pool := stdlib.OpenDBFromPool(db.Pool())
+	t.Cleanup(func() {
+		drop(t, pool, opts.Schema)
+		_ = pool.Close()
+	})
+	return Database{
+		DB: db, SQL: pool,
+		Another: func(t testing.TB) engine.DB { return PostgresAt(t, opts) },
+		Table:   func(name string) string { return opts.Schema + "." + name },
+		Pass:    func(d time.Duration) { pass(t, pool, d) },
+	}
+}
+
+// PostgresAt opens the test server and closes it with the test.
+func PostgresAt(t testing.TB, opts postgres.Options) *postgres.DB {
+	t.Helper()
+	db, err := postgres.Open(testpg.URL(t)+"&pool_max_conns=8", opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// Migrate brings the schema up to date.
+func Migrate(t testing.TB, db engine.DB) {
+	t.Helper()
+	if err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func drop(t testing.TB, pool *sql.DB, schema string) {
+	if _, err := pool.ExecContext(context.Background(), "DROP SCHEMA "+schema+" CASCADE"); err != nil {
+		t.Error(err)
+	}
+}
+
+// pass has the server say when its clock has moved on.
+func pass(t testing.TB, pool *sql.DB, d time.Duration) {
+	t.Helper()
+	if _, err := pool.ExecContext(t.Context(), fmt.Sprintf("SELECT pg_sleep(%f)", d.Seconds())); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Until waits for a condition that other goroutines bring about.
+func Until(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !ok(); {
+		if time.Now().After(deadline) {
+			t.Fatalf("timed out waiting until %s", what)
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}

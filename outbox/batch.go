@@ -1,0 +1,84 @@
+package outbox
+
+import (
+	"context"
+	"slices"
+
+	"github.com/bravellian/pawl/engine"
+)
+
+// Batch is messages that are ready to be written: validated, with their ids.
+// It is for components that enqueue as part of a transaction of their own;
+// programs call Enqueue and its siblings.
+type Batch struct {
+	o *Outbox
+	*enqueue
+	calls []*engine.Call
+}
+
+// Prepare validates messages and gives them their ids. tx is the transaction
+// that will write them, nil for one that the component's calls make up.
+func (o *Outbox) Prepare(ctx context.Context, tx Tx, msgs []Message) (*Batch, error) {
+	e, err := o.prepare(msgs)
+	if err != nil {
+		return nil, err
+	}
+	b := &Batch{o: o, enqueue: e}
+	if len(msgs) == 0 {
+		return b, nil
+	}
+	if err := o.identify(ctx, tx, e); err != nil {
+		return nil, err
+	}
+	if tx != nil {
+		o.learnLanes(ctx, b.entries)
+	}
+	b.calls = o.enqueueCalls(b.entries)
+	return b, nil
+}
+
+// Calls are what writes the messages; each may run in a caller's transaction.
+func (b *Batch) Calls() []*engine.Call { return b.calls }
+
+// IDs returns the messages' ids in their order.
+func (b *Batch) IDs() []MessageID { return b.ids() }
+
+// Positions returns where the messages will lie, in their order. A message
+// whose supplied id is known already lies elsewhere.
+func (b *Batch) Positions() []WorkItemID {
+	ids := make([]WorkItemID, len(b.entries))
+	for i, en := range b.entries {
+		ids[i] = WorkItemID(en.id)
+	}
+	return ids
+}
+
+// Written is to be called when the calls have run: it logs the messages.
+func (b *Batch) Written(ctx context.Context) { b.o.logEnqueued(ctx, b.entries) }
+
+// Committed is to be called when a transaction of the component's own has
+// committed: it remembers what that made known and wakes this process's workers.
+func (b *Batch) Committed(ctx context.Context) {
+	b.o.committed(b.entries, b.calls)
+	b.Written(ctx)
+}
+
+// enqueueCalls write entries, and make their lanes known if need be.
+func (o *Outbox) enqueueCalls(entries []*entry) []*engine.Call {
+	calls := o.lanes.register(entries)
+	for part := range chunks(entries) {
+		calls = append(calls, enqueueCall(part))
+	}
+	return calls
+}
+
+func (o *Outbox) committed(entries []*entry, calls []*engine.Call) {
+	o.lanes.committed(calls)
+	var rung []string
+	for _, en := range entries {
+		if q := en.msg.queue(); !slices.Contains(rung, q) {
+			rung = append(rung, q)
+			o.db.Ring(q)
+		}
+	}
+}
