@@ -13,8 +13,10 @@ package pawl
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -22,6 +24,8 @@ import (
 type Options struct {
 	// Outbox configures the outbox, its logger and its workers included.
 	Outbox outbox.Options
+	// Joins configures joins. Logger and Retention default to the outbox's.
+	Joins join.Options
 	// EnableSchemaDeployment makes Run migrate the database first. Otherwise
 	// Run fails clearly when the schema is missing, too old or too new.
 	EnableSchemaDeployment bool
@@ -31,6 +35,8 @@ type Options struct {
 type Pawl struct {
 	// Outbox delivers messages written in your own transactions.
 	Outbox *outbox.Outbox
+	// Joins tell when several messages are done.
+	Joins *join.Joins
 
 	db   engine.DB
 	opts Options
@@ -41,7 +47,14 @@ func New(db engine.DB, opts Options) (*Pawl, error) {
 	if db == nil {
 		return nil, errors.New("pawl: no database: open one with sqlite.Open or postgres.Open")
 	}
-	return &Pawl{Outbox: outbox.New(db, opts.Outbox), db: db, opts: opts}, nil
+	if opts.Joins.Logger == nil {
+		opts.Joins.Logger = opts.Outbox.Logger
+	}
+	if opts.Joins.Retention == 0 {
+		opts.Joins.Retention = opts.Outbox.Retention
+	}
+	o := outbox.New(db, opts.Outbox)
+	return &Pawl{Outbox: o, Joins: join.New(db, o, opts.Joins), db: db, opts: opts}, nil
 }
 
 // Migrate brings the schema up to date. It is idempotent and safe with any
@@ -64,6 +77,11 @@ func (p *Pawl) Run(ctx context.Context) error {
 			return err
 		}
 	}
+	keep, stop := context.WithCancel(ctx)
+	var keeper sync.WaitGroup
+	keeper.Go(func() { _ = p.Joins.Run(keep) })
+	defer keeper.Wait()
+	defer stop()
 	return p.Outbox.Run(ctx)
 }
 

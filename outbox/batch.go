@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/work"
 )
 
 // Batch is messages that are ready to be written: validated, with their ids.
@@ -81,4 +82,12 @@ func (o *Outbox) committed(entries []*entry, calls []*engine.Call) {
 			o.db.Ring(q)
 		}
 	}
+}
+
+// AckCall acks a message that was delivered, as part of a component's own
+// transaction; it answers 1, or 0 if the lease is lost.
+func (o *Outbox) AckCall(m *Message) *engine.Call {
+	c := &columns{}
+	c.add(m.Owner, work.Run{Lo: int64(m.WorkItemID), N: 1})
+	return c.ack(o.opts.Worker, &columns{})
 }

@@ -1,7 +1,6 @@
 package outbox
 
 import (
-	"context"
 	"log/slog"
 	"os"
 	"strconv"
@@ -69,9 +68,7 @@ func New(db engine.DB, opts Options) *Outbox {
 	if opts.MaxPayload <= 0 {
 		opts.MaxPayload = DefaultMaxPayload
 	}
-	if opts.Logger == nil {
-		opts.Logger = slog.New(quiet{slog.Default().Handler()})
-	}
+	opts.Logger = work.Logger(opts.Logger)
 	if len(opts.Queues) == 0 {
 		opts.Queues = []string{DefaultQueue}
 	}
@@ -87,18 +84,6 @@ func New(db engine.DB, opts Options) *Outbox {
 	o.lanes.known.Store(laneID(DefaultQueue, 0), struct{}{}) // every schema has it
 	return o
 }
-
-// quiet passes warnings and errors only: a library must not fill its host's
-// log with a line per message unless it was given a logger.
-type quiet struct{ slog.Handler }
-
-func (q quiet) Enabled(ctx context.Context, level slog.Level) bool {
-	return level >= slog.LevelWarn && q.Handler.Enabled(ctx, level)
-}
-
-func (q quiet) WithAttrs(attrs []slog.Attr) slog.Handler { return quiet{q.Handler.WithAttrs(attrs)} }
-
-func (q quiet) WithGroup(name string) slog.Handler { return quiet{q.Handler.WithGroup(name)} }
 
 // RetryPolicy says how often and when to try again.
 type RetryPolicy = work.RetryPolicy

@@ -104,7 +104,7 @@ func (m *Message) fill(correlation, headers *string, due *time.Time, priority in
 
 // Ack marks messages as handled (the seed's "mark dispatched").
 func (o *Outbox) Ack(ctx context.Context, owner OwnerToken, ids ...WorkItemID) (int64, error) {
-	return o.settle(ctx, owner, ids, func(c *columns) *engine.Call { return c.ack(o.opts.Worker) })
+	return o.settle(ctx, owner, ids, func(c *columns) *engine.Call { return c.ack(o.opts.Worker, &columns{}) })
 }
 
 // Abandon puts messages back for another attempt after the default backoff,

@@ -25,7 +25,7 @@ func (o *Outbox) Run(ctx context.Context) error {
 	}
 	keep, stopKeeping := context.WithCancel(ctx)
 	var keeper, loops sync.WaitGroup
-	keeper.Go(func() { o.keepClean(keep) })
+	keeper.Go(func() { work.KeepClean(keep, o.log, o.CleanUp) })
 	for _, queue := range o.opts.Queues {
 		loop := o.loop(queue)
 		o.stats.Store(queue, loop.Stats())

@@ -35,14 +35,17 @@ func (c *columns) call(op string, rest ...any) *engine.Call {
 	return engine.Count(op, append([]any{c.owners, c.lo, c.n}, rest...)...)
 }
 
-func (c *columns) ack(by string) *engine.Call { return c.call("outbox/ack", by) }
+// ack also counts, in joins, what failed without being counted.
+func (c *columns) ack(by string, failed *columns) *engine.Call {
+	return c.call("outbox/ack", by, failed.lo, failed.n)
+}
 
 func (c *columns) abandon(delay *time.Duration, reason *string) *engine.Call {
 	return c.call("outbox/abandon", fill(len(c.lo), delay), fill(len(c.lo), reason))
 }
 
 func (c *columns) fail(reason *string) *engine.Call {
-	return c.call("outbox/fail", fill(len(c.lo), reason))
+	return c.call("outbox/fail", fill(len(c.lo), reason), true)
 }
 
 func (c *columns) release(delay time.Duration) *engine.Call {
@@ -67,20 +70,24 @@ func heldRuns(held []work.Held) *columns {
 	return c
 }
 
-// settleCalls says in calls what is to become of items.
+// settleCalls says in calls what is to become of items. Acks come last and
+// count for the failures too: joins are locked after all messages (D-39), or
+// two workers that settle steps of the same joins could wait for each other.
 func settleCalls(s *work.Settlement, worker string) []*engine.Call {
 	var calls []*engine.Call
-	if len(s.Acks) > 0 {
-		calls = append(calls, heldRuns(s.Acks).ack(worker))
-	}
 	if len(s.Retries) > 0 {
 		calls = append(calls, abandonCall(s.Retries))
 	}
-	if len(s.Failures) > 0 {
-		calls = append(calls, failCall(s.Failures))
-	}
 	if len(s.Releases) > 0 {
 		calls = append(calls, releaseCall(s.Releases))
+	}
+	failed := &columns{}
+	if len(s.Failures) > 0 {
+		failed = failures(s.Failures)
+		calls = append(calls, failed.call("outbox/fail", failed.errs, len(s.Acks) == 0))
+	}
+	if len(s.Acks) > 0 {
+		calls = append(calls, heldRuns(s.Acks).ack(worker, failed))
 	}
 	return calls
 }
@@ -98,14 +105,14 @@ func abandonCall(retries []work.Retry) *engine.Call {
 	return c.call("outbox/abandon", c.retries, c.errs)
 }
 
-func failCall(failures []work.Failure) *engine.Call {
-	var c columns
+func failures(failures []work.Failure) *columns {
+	c := &columns{}
 	slices.SortFunc(failures, func(a, b work.Failure) int { return int(a.ID - b.ID) })
 	for _, f := range failures {
 		c.add(f.Owner, work.Run{Lo: int64(f.ID), N: 1})
 		c.errs = append(c.errs, optional(f.Error))
 	}
-	return c.call("outbox/fail", c.errs)
+	return c
 }
 
 func releaseCall(releases []work.Release) *engine.Call {

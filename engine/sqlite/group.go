@@ -127,6 +127,9 @@ func (db *DB) transact(ctx context.Context, s *session, jobs []*job, errs []erro
 		_, _ = s.exec("ROLLBACK", nil)
 		return err
 	}
+	if t.woke {
+		db.bell.RingAll()
+	}
 	return nil
 }
 

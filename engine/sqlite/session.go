@@ -212,6 +212,11 @@ func value(a any) (driver.Value, error) {
 			return nil, nil
 		}
 		return v.UnixMicro(), nil
+	case *string:
+		if v == nil {
+			return nil, nil
+		}
+		return *v, nil
 	case time.Duration:
 		return v.Microseconds(), nil
 	case [16]byte:

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/bravellian/pawl/engine"
 )
@@ -45,6 +46,7 @@ type txn struct {
 	now   int64           // the database's clock, read once (layout rule 3)
 	limit context.Context // no statement begins after its end; nil where run watches itself
 	buf   []any
+	woke  bool // something that lay in the future became due
 }
 
 // begin looks up a statement, unless there is no time left for it (D-6).
@@ -83,33 +85,14 @@ func (t *txn) query(name string, each func(engine.Row) error, args ...any) error
 // opFunc answers an operation that SQLite cannot say in one statement.
 type opFunc func(t *txn, c *engine.Call) error
 
-// operations are those answered in Go; all others are single statements.
+// operation returns what answers an operation in Go; nil for a single statement.
 func operation(name string) opFunc {
-	switch name {
-	case "outbox/reserve":
-		return reserve
-	case "outbox/enqueue", "outbox/enqueue_once":
-		return enqueue
-	case "outbox/claim":
-		return claim
-	case "outbox/ack":
-		return ack
-	case "outbox/abandon":
-		return abandon
-	case "outbox/fail":
-		return fail
-	case "outbox/release":
-		return release
-	case "outbox/extend":
-		return extend
-	case "outbox/reap":
-		return reap
-	case "outbox/redrive":
-		return redrive
-	case "outbox/discard":
-		return discard
-	case "outbox/purge":
-		return purge
+	component, op, _ := strings.Cut(name, "/")
+	switch component {
+	case "outbox":
+		return outboxOperation(op)
+	case "join":
+		return joinOperation(op)
 	}
 	return nil
 }

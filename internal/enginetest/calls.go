@@ -128,7 +128,9 @@ func settle(op string, owner [16]byte, s []Span, rest ...any) *engine.Call {
 }
 
 // Ack asks to ack spans.
-func Ack(owner [16]byte, s ...Span) *engine.Call { return settle("ack", owner, s, "tester") }
+func Ack(owner [16]byte, s ...Span) *engine.Call {
+	return settle("ack", owner, s, "tester", []int64{}, []int64{})
+}
 
 // Abandon asks to put spans back after a delay, or the default one if nil.
 func Abandon(owner [16]byte, delay *time.Duration, reason string, s ...Span) *engine.Call {
@@ -137,7 +139,7 @@ func Abandon(owner [16]byte, delay *time.Duration, reason string, s ...Span) *en
 
 // Fail asks to fail spans.
 func Fail(owner [16]byte, reason string, s ...Span) *engine.Call {
-	return settle("fail", owner, s, fill(len(s), &reason))
+	return settle("fail", owner, s, fill(len(s), &reason), true)
 }
 
 // Release asks to put spans back without counting an attempt.

@@ -1,0 +1,2 @@
+-- Forget the waits of join ?2.
+DELETE FROM pawl.outbox_join_wait WHERE join_id = ?2

@@ -1,0 +1,280 @@
+package jointest
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/join"
+	"github.com/bravellian/pawl/outbox"
+)
+
+func contains(s, part string) bool { return strings.Contains(s, part) }
+
+func readTests() map[string]func(*testing.T, dbtest.Engine) {
+	return map[string]func(*testing.T, dbtest.Engine){
+		"list":             testList,
+		"members":          testMembers,
+		"unknown":          testUnknown,
+		"the seed's names": testSeedTables,
+		"two databases":    testTwoDatabases,
+	}
+}
+
+func keepTests() map[string]func(*testing.T, dbtest.Engine) {
+	return map[string]func(*testing.T, dbtest.Engine){
+		"messages of pending joins":  testKeepsMessages,
+		"pending joins":              testKeepsPending,
+		"joins with a wait to come":  testKeepsWaits,
+		"many kept at the low end":   testKeepsMany,
+		"discarded ones of the join": testKeepsDiscarded,
+	}
+}
+
+// OBX-095, JOIN-020
+func testList(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	var all []join.ID
+	for _, key := range []string{"a", "b", "a", "", "a"} {
+		id, err := f.Start(f.ctx(), join.Spec{ExpectedSteps: 1, GroupingKey: key})
+		f.check(err)
+		all = append(all, id)
+		if key == "b" {
+			_, err := f.Cancel(f.ctx(), id)
+			f.check(err)
+		}
+	}
+	cancelled, pending := join.Cancelled, join.Pending
+	for _, c := range []struct {
+		filter join.Filter
+		want   []int
+	}{
+		{join.Filter{}, []int{4, 3, 2, 1, 0}},
+		{join.Filter{GroupingKey: "a"}, []int{4, 2, 0}},
+		{join.Filter{GroupingKey: "a", Limit: 2}, []int{4, 2}},
+		{join.Filter{GroupingKey: "a", Before: all[4]}, []int{2, 0}},
+		{join.Filter{Status: &cancelled}, []int{1}},
+		{join.Filter{Status: &pending, Before: all[3]}, []int{2, 0}},
+		{join.Filter{GroupingKey: "b", Status: &pending}, nil},
+		{join.Filter{GroupingKey: "none"}, nil},
+	} {
+		got, err := f.List(f.ctx(), c.filter)
+		f.check(err)
+		var want []join.ID
+		for _, i := range c.want {
+			want = append(want, all[i])
+		}
+		var ids []join.ID
+		for _, j := range got {
+			ids = append(ids, j.ID)
+		}
+		if !slices.Equal(ids, want) {
+			t.Fatalf("%+v lists %v, want %v", c.filter, ids, want)
+		}
+	}
+}
+
+// OBX-083
+func testMembers(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	id, msgs := f.members(5)
+	owner, items := f.claim(5)
+	f.ack(owner, items[msgs[1]])
+	f.fail(owner, items[msgs[3]])
+	var all []outbox.MessageID
+	for after := (outbox.MessageID{}); ; {
+		page, err := f.Members(f.ctx(), id, join.MemberFilter{After: after, Limit: 2})
+		f.check(err)
+		if len(page) == 0 {
+			break
+		}
+		for _, m := range page {
+			all = append(all, m.MessageID)
+		}
+		after = page[len(page)-1].MessageID
+	}
+	if !slices.Equal(all, msgs) {
+		t.Fatalf("paged through %v, want %v", all, msgs)
+	}
+	done, dead := join.MemberCompleted, join.MemberFailed
+	for status, want := range map[*join.MemberStatus]outbox.MessageID{&done: msgs[1], &dead: msgs[3]} {
+		got, err := f.Members(f.ctx(), id, join.MemberFilter{Status: status})
+		f.check(err)
+		if len(got) != 1 || got[0].MessageID != want || got[0].Status != *status {
+			t.Fatalf("%v members: %v", *status, got)
+		}
+	}
+}
+
+// D-31
+func testUnknown(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	if _, err := f.Get(f.ctx(), join.NewID()); !errors.Is(err, join.ErrNotFound) {
+		t.Fatalf("want ErrNotFound, got %v", err)
+	}
+	if _, err := f.Members(f.ctx(), join.NewID(), join.MemberFilter{}); !errors.Is(err, join.ErrNotFound) {
+		t.Fatalf("want ErrNotFound, got %v", err)
+	}
+	if members, err := f.Members(f.ctx(), f.start(1), join.MemberFilter{}); err != nil || len(members) != 0 {
+		t.Fatalf("%v, %v", members, err)
+	}
+}
+
+// D-37
+func testTwoDatabases(t *testing.T, e dbtest.Engine) {
+	here, there := open(t, e), open(t, e)
+	id := here.start(1)
+	if _, err := there.Get(t.Context(), id); !errors.Is(err, join.ErrNotFound) {
+		t.Fatalf("a join of another database was found: %v", err)
+	}
+	if err := here.Attach(t.Context(), id, there.enqueue("step", 1)...); !errors.Is(err, outbox.ErrNotFound) {
+		t.Fatalf("a message of another database was attached: %v", err)
+	}
+}
+
+// OBX-111, D-102
+func testSeedTables(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	id, msgs := f.members(2)
+	owner, items := f.claim(2)
+	f.ack(owner, items[msgs[0]])
+	var gotID, member, message string
+	var expected, completed, failed, status, memberStatus int
+	var created, updated, memberCreated any
+	var key, metadata *string
+	f.db.Row(t, "SELECT join_id, grouping_key, expected_steps, completed_steps, failed_steps, status, created_utc, last_updated_utc, metadata FROM "+
+		f.db.Table("outbox_join"), &gotID, &key, &expected, &completed, &failed, &status, &created, &updated, &metadata)
+	f.db.Row(t, "SELECT join_id, outbox_message_id, status, created_utc FROM "+f.db.Table("outbox_join_member")+" WHERE status = 1", &member, &message, &memberStatus, &memberCreated)
+	if gotID != id.String() || expected != 2 || completed != 1 || failed != 0 || status != 0 || key != nil || metadata != nil || created == nil || updated == nil {
+		t.Fatalf("the table says %s %d %d %d %d", gotID, expected, completed, failed, status)
+	}
+	if member != id.String() || message != msgs[0].String() || memberCreated == nil {
+		t.Fatalf("the member table says %s %s", member, message)
+	}
+}
+
+// retention is what on gives its outbox.
+const retention = time.Hour
+
+// age makes what is done look old, on any engine.
+func (f *fixture) age() {
+	f.t.Helper()
+	stamp := "now() - interval '2 hours'"
+	tables := [][2]string{{"outbox_done", "processed_at"}, {"outbox_exception", "updated_at"}, {"outbox_join", "last_updated_utc"}}
+	if f.db.Engine() == "sqlite" {
+		stamp = "1"
+		tables[2][0] = "outbox_join_base"
+	}
+	for _, c := range tables {
+		if _, err := f.db.SQL.ExecContext(f.ctx(), "UPDATE "+f.db.Table(c[0])+" SET "+c[1]+" = "+stamp); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+}
+
+func (f *fixture) cleaned(messages, joins int64) {
+	f.t.Helper()
+	n, err := f.box.CleanUp(f.ctx())
+	f.check(err)
+	m, err := f.CleanUp(f.ctx())
+	f.check(err)
+	if n != messages || m != joins {
+		f.t.Fatalf("cleaned up %d messages and %d joins, want %d and %d", n, m, messages, joins)
+	}
+}
+
+// D-25
+func testKeepsMessages(t *testing.T, e dbtest.Engine) {
+	f := open(t, e, join.Options{Retention: retention})
+	id, msgs := f.members(3)
+	f.enqueue("step", 2)
+	owner, items := f.claim(5)
+	f.ack(owner, items[msgs[0]], items[msgs[1]])
+	for m, at := range items {
+		if !slices.Contains(msgs, m) {
+			f.ack(owner, at)
+		}
+	}
+	f.age()
+	f.cleaned(2, 0)
+	f.find(msgs[0])
+	f.ack(owner, items[msgs[2]])
+	f.progress(id, 3, 0, join.Completed)
+	f.age()
+	f.cleaned(3, 1)
+	if _, err := f.Get(f.ctx(), id); !errors.Is(err, join.ErrNotFound) {
+		t.Fatalf("the join was kept: %v", err)
+	}
+}
+
+// D-25
+func testKeepsPending(t *testing.T, e dbtest.Engine) {
+	f := open(t, e, join.Options{Retention: retention})
+	pending, cancelled, fresh := f.start(1), f.start(1), f.start(1)
+	_, err := f.Cancel(f.ctx(), cancelled)
+	f.check(err)
+	f.age()
+	_, err = f.Cancel(f.ctx(), fresh)
+	f.check(err)
+	f.cleaned(0, 1)
+	f.progress(pending, 0, 0, join.Pending)
+	f.progress(fresh, 0, 0, join.Cancelled)
+}
+
+// D-34, D-25: a wait that was not handled yet still finds its join.
+func testKeepsWaits(t *testing.T, e dbtest.Engine) {
+	f := open(t, e, join.Options{Retention: retention})
+	id := f.start(1)
+	f.wait(id)
+	f.drain(nil)
+	f.check(f.Attach(f.ctx(), id, f.enqueue("step", 1)...))
+	owner, items := f.claim(1)
+	for _, at := range items {
+		f.ack(owner, at)
+	}
+	f.progress(id, 1, 0, join.Completed)
+	f.age()
+	f.cleaned(1, 0)
+	f.drain(nil)
+	f.sent("done", 1)
+	f.age()
+	f.cleaned(1, 1)
+}
+
+// D-25: what is kept does not keep the rest.
+func testKeepsMany(t *testing.T, e dbtest.Engine) {
+	f := open(t, e, join.Options{Retention: retention})
+	id, msgs := f.start(1000), f.enqueue("step", 500)
+	f.check(f.Attach(f.ctx(), id, msgs...))
+	later := f.enqueue("step", 3)
+	owner, items := f.claim(503)
+	for i := 0; i < len(msgs); i += 2 { // in parts, so that they form many runs
+		f.ack(owner, items[msgs[i]])
+	}
+	f.ack(owner, items[later[0]], items[later[1]], items[later[2]])
+	f.age()
+	f.cleaned(3, 0)
+}
+
+// D-25
+func testKeepsDiscarded(t *testing.T, e dbtest.Engine) {
+	f := open(t, e, join.Options{Retention: retention})
+	id, msgs := f.members(2)
+	f.enqueue("step", 1)
+	owner, items := f.claim(3)
+	for _, at := range items {
+		f.fail(owner, at)
+	}
+	f.progress(id, 0, 2, join.Failed)
+	other := f.start(2)
+	f.check(f.Attach(f.ctx(), other, msgs[0]))
+	_, err := f.box.Discard(f.ctx(), outbox.FailedFilter{})
+	f.check(err)
+	f.age()
+	f.cleaned(2, 1)
+	f.find(msgs[0])
+	f.progress(other, 0, 1, join.Pending)
+}

@@ -1,0 +1,109 @@
+package join
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// Fan is what FanOut made.
+type Fan struct {
+	Join     ID
+	Messages []outbox.MessageID // in the order they were given
+	Wait     outbox.MessageID   // zero if there was nothing to wait for
+}
+
+// FanOut starts a join, enqueues messages, attaches them and waits for them, in
+// one transaction. Spec.ExpectedSteps 0 means all of the messages. A zero wait
+// is left out. With a Spec.ID of your own it can be repeated: join, messages and
+// wait get ids that derive from it, unless they bring some, and known ones are
+// not added again. With engine.ErrCommitUnknown what it returns is valid too.
+func (j *Joins) FanOut(ctx context.Context, s Spec, messages []outbox.Message, w Wait) (Fan, error) {
+	return j.fanOut(ctx, nil, s, messages, w)
+}
+
+// FanOutTx is FanOut in the caller's transaction.
+func (j *Joins) FanOutTx(ctx context.Context, tx outbox.Tx, s Spec, messages []outbox.Message, w Wait) (Fan, error) {
+	if err := needTx(tx); err != nil {
+		return Fan{}, err
+	}
+	return j.fanOut(ctx, tx, s, messages, w)
+}
+
+func (j *Joins) fanOut(ctx context.Context, tx outbox.Tx, s Spec, messages []outbox.Message, w Wait) (Fan, error) {
+	if len(messages) == 0 {
+		return Fan{}, engine.Invalid("messages", "none")
+	}
+	if s.ExpectedSteps == 0 {
+		s.ExpectedSteps = len(messages)
+	}
+	named := !s.ID.IsZero()
+	wr, err := j.prepareStart(ctx, tx, &s)
+	if err != nil {
+		return Fan{}, err
+	}
+	messages = slices.Clone(messages)
+	if named {
+		nameMessages(s.ID, messages, &w)
+	}
+	n := len(messages)
+	if !w.IsZero() {
+		m, err := j.waitMessage(s.ID, w)
+		if err != nil {
+			return Fan{}, err
+		}
+		messages = append(messages, m)
+	}
+	b, err := j.outbox.Prepare(ctx, tx, messages)
+	if err != nil {
+		return Fan{}, err
+	}
+	wr.enqueue(b)
+	fan := Fan{Join: s.ID, Messages: b.IDs()[:n]}
+	attach := attachNew(s.ID, messages[:n], b)
+	wr.calls = append(wr.calls, attach)
+	if len(messages) > n {
+		fan.Wait = b.IDs()[n]
+		wr.calls = append(wr.calls, noteWait(s.ID, b.Positions()[n]))
+	}
+	if err := wr.write(ctx, tx); errors.Is(err, engine.ErrCommitUnknown) {
+		return fan, err
+	} else if err != nil {
+		return Fan{}, err
+	}
+	if attach.Op == "join/attach" {
+		return fan, attached(attach, s.ID, fan.Messages)
+	}
+	return fan, nil
+}
+
+// nameMessages gives the parts of a join that can be repeated ids of their own.
+func nameMessages(id ID, messages []outbox.Message, w *Wait) {
+	for i := range messages {
+		if messages[i].ID.IsZero() {
+			messages[i].ID = derive(id, fmt.Sprintf("step/%d", i))
+		}
+	}
+	if w.ID.IsZero() {
+		w.ID = derive(id, "wait")
+	}
+}
+
+// attachNew attaches messages that the same transaction enqueues. Those with a
+// supplied id may have been there before, in any state, so each is looked at.
+func attachNew(id ID, messages []outbox.Message, b *outbox.Batch) *engine.Call {
+	n := len(messages)
+	mids := b.IDs()[:n]
+	if slices.ContainsFunc(messages, func(m outbox.Message) bool { return !m.ID.IsZero() }) {
+		return attachCall(id, mids)
+	}
+	positions := make([]int64, n)
+	for i, at := range b.Positions()[:n] {
+		positions[i] = int64(at)
+	}
+	return &engine.Call{Op: "join/attach_new", Args: []any{[16]byte(id), positions, bare(mids)}}
+}

@@ -1,0 +1,93 @@
+package join
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/work"
+)
+
+// handle deals with a wait. What it decides, it does in one transaction with
+// the wait's own ack, under the token of its claim; so a crash at any point
+// leaves either nothing or all of it (D-34).
+func (j *Joins) handle(ctx context.Context, m *outbox.Message) error {
+	p, err := readWait(m.Payload)
+	if err != nil {
+		return outbox.Permanent(err)
+	}
+	info, err := j.Get(ctx, p.JoinID)
+	if err == nil && info.overdue {
+		if _, err = j.end(ctx, nil, p.JoinID, Failed); err == nil {
+			info, err = j.Get(ctx, p.JoinID)
+		}
+	}
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return outbox.Permanent(err)
+	case err != nil:
+		return err
+	case info.Status == Pending:
+		return j.park(ctx, m, p.JoinID)
+	case info.Status == Cancelled:
+		return nil
+	}
+	return j.fire(ctx, m, p, info)
+}
+
+// readWait reads a wait's payload. Errors do not quote it (D-5).
+func readWait(payload []byte) (*waitPayload, error) {
+	var p waitPayload
+	if err := json.Unmarshal(payload, &p); err != nil {
+		return nil, errors.New("the payload of a wait is not what it should be: JSON with a JoinId")
+	}
+	if p.JoinID.IsZero() {
+		return nil, errors.New("the payload of a wait has no JoinId")
+	}
+	return &p, nil
+}
+
+// park puts a wait aside until its join is over (D-33): no attempt is counted,
+// nothing polls, and the commit that counts the last step makes it due.
+func (j *Joins) park(ctx context.Context, m *outbox.Message, id ID) error {
+	c := engine.Count("join/park", [16]byte(id), [16]byte(m.Owner), int64(m.WorkItemID))
+	if err := j.db.Do(ctx, c); err != nil {
+		return err
+	}
+	return work.ErrSettled
+}
+
+// fire sends what a wait has to send. Its message's id derives from the wait's,
+// so even a worker that lost its lease meanwhile adds nothing twice.
+func (j *Joins) fire(ctx context.Context, m *outbox.Message, p *waitPayload, info *Join) error {
+	strict := p.FailIfAnyStepFailed == nil || *p.FailIfAnyStepFailed
+	failed := !info.IsComplete() || strict && info.FailedSteps > 0
+	next := decode(p.OnCompleteTopic, p.OnCompletePayload, p.OnCompleteMore)
+	if failed {
+		next = decode(p.OnFailTopic, p.OnFailPayload, p.OnFailMore)
+	}
+	w := &writing{j: j}
+	if !failed && info.Status == Failed {
+		w.calls = append(w.calls, &engine.Call{Op: "join/forgive", Args: []any{[16]byte(info.ID)}})
+	}
+	if next.Topic != "" {
+		next.ID = derive(m.ID, "follow-up")
+		b, err := j.outbox.Prepare(ctx, nil, []outbox.Message{next})
+		if errors.Is(err, engine.ErrInvalid) {
+			return outbox.Permanent(err)
+		}
+		if err != nil {
+			return err
+		}
+		w.enqueue(b)
+	}
+	w.calls = append(w.calls, j.outbox.AckCall(m))
+	if err := w.write(ctx, nil); err != nil {
+		return err
+	}
+	j.log.InfoContext(ctx, "join is over", "join_id", info.ID.String(), "failed", failed, "completed_steps", info.CompletedSteps,
+		"failed_steps", info.FailedSteps, "expected_steps", info.ExpectedSteps, "next_topic", next.Topic)
+	return work.ErrSettled
+}

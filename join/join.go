@@ -1,0 +1,131 @@
+// Package join is fan-in over outbox messages: when all of these are done, then
+// send that. A join counts how its member messages end; a wait sends one message
+// when the last of them has.
+//
+// Acking and failing count by themselves, in the transaction that settles the
+// message, so the handlers of the steps know nothing of joins. Counters equal
+// the members' states at every commit, and every wait fires exactly once,
+// whatever crashes in between.
+//
+// FanOut does it all in one call. Its parts, Start, Attach and Wait, are there
+// for steps that come up one by one, and each exists for a transaction of your
+// own as well (StartTx, …). Joins live in the database of their messages.
+package join
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/work"
+)
+
+// DefaultTopic is the topic of waits.
+const DefaultTopic = "join.wait"
+
+// Limits of a join's fields.
+const (
+	MaxGroupingKey = 255     // characters
+	MaxMetadata    = 1 << 20 // bytes
+)
+
+var (
+	// ErrNotFound says that there is no such join, or it was cleaned up.
+	ErrNotFound = errors.New("join not found")
+	// ErrNotMember says that a message was reported that is not attached.
+	ErrNotMember = errors.New("message is not a member of the join")
+)
+
+// Options configure joins. The zero value is right for most programs.
+type Options struct {
+	// Topic is the topic of waits, default DefaultTopic. All programs on one
+	// database must agree on it.
+	Topic string
+	// Queue is where waits go that name none, default outbox.DefaultQueue. It has
+	// to be one that is served.
+	Queue string
+	// Retention is how long joins are kept after they ended, default 7 days.
+	Retention time.Duration
+	// Logger gets a line per join that ended with a wait, at INFO. nil means
+	// slog.Default() for warnings and errors only.
+	Logger *slog.Logger
+}
+
+const defaultRetention = 7 * 24 * time.Hour
+
+// Joins are the joins of one database. They are safe for concurrent use.
+type Joins struct {
+	db     engine.DB
+	outbox *outbox.Outbox
+	opts   Options
+	log    *slog.Logger
+}
+
+// New returns the joins of an outbox's database and registers the handler of
+// their waits with the outbox, whose Run it is that fires them.
+func New(db engine.DB, o *outbox.Outbox, opts Options) *Joins {
+	if opts.Topic == "" {
+		opts.Topic = DefaultTopic
+	}
+	if opts.Retention <= 0 {
+		opts.Retention = defaultRetention
+	}
+	j := &Joins{db: db, outbox: o, opts: opts, log: work.Logger(opts.Logger)}
+	// Without a limit: what a wait is for does not go away.
+	forever := work.DefaultRetryPolicy()
+	forever.MaxAttempts = 0
+	o.Handle(opts.Topic, outbox.HandlerFunc(j.handle), outbox.HandlerOptions{Retry: &forever})
+	return j
+}
+
+// Run cleans up from time to time until ctx ends.
+func (j *Joins) Run(ctx context.Context) error {
+	work.KeepClean(ctx, j.log, j.CleanUp)
+	return nil
+}
+
+// cleanJoins bounds one transaction of the clean-up.
+const cleanJoins = 100
+
+// CleanUp deletes joins that ended longer ago than the retention period, with
+// their members, and returns how many. Pending joins stay until someone cancels
+// them, and so do those with a wait that was not handled yet. Run does this by itself.
+func (j *Joins) CleanUp(ctx context.Context) (int64, error) {
+	var total int64
+	for {
+		call := engine.Count("join/purge", j.opts.Retention, cleanJoins)
+		if err := j.db.Do(ctx, call); err != nil {
+			return total, err
+		}
+		total += call.N
+		if call.N == 0 {
+			return total, nil
+		}
+	}
+}
+
+// do runs calls in the caller's transaction or, if that is nil, in one of their own.
+func (j *Joins) do(ctx context.Context, tx outbox.Tx, calls ...*engine.Call) error {
+	if tx == nil {
+		return j.db.Do(ctx, calls...)
+	}
+	for _, c := range calls {
+		if err := j.db.DoTx(ctx, tx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func needTx(tx outbox.Tx) error {
+	if tx == nil {
+		return engine.Invalid("transaction", "nil")
+	}
+	return nil
+}
+
+func notFound(id ID) error { return fmt.Errorf("%w: %s", ErrNotFound, id) }

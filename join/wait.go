@@ -1,0 +1,195 @@
+package join
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+	"unicode/utf8"
+
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// Wait says what happens when a join is over. It is a message of topic
+// join.wait, handled by the workers of its queue.
+type Wait struct {
+	// OnComplete is sent when the join completes; without a topic nothing is.
+	OnComplete outbox.Message
+	// OnFail is sent when the join fails; without a topic nothing is.
+	OnFail outbox.Message
+	// AllowFailures has a join complete even if steps failed (the seed's
+	// FailIfAnyStepFailed, inverted so that its default is the zero value). A
+	// deadline that passes fails the join all the same.
+	AllowFailures bool
+	// Queue is where the wait goes, default Options.Queue.
+	Queue string
+	// ID is the wait's message id; zero has one made. Enqueuing a wait with a
+	// known id adds nothing.
+	ID outbox.MessageID
+}
+
+// IsZero reports whether the wait would do nothing at all.
+func (w *Wait) IsZero() bool {
+	return w.OnComplete.Topic == "" && w.OnFail.Topic == "" && !w.AllowFailures
+}
+
+// Wait has a message sent when the join is over: exactly one, also if the join
+// is over already, also beside other waits. It returns the wait's message id;
+// the id of what it sends derives from that. Error: ErrNotFound.
+func (j *Joins) Wait(ctx context.Context, id ID, w Wait) (outbox.MessageID, error) {
+	if _, err := j.Get(ctx, id); err != nil {
+		return outbox.MessageID{}, err
+	}
+	return j.wait(ctx, nil, id, w)
+}
+
+// WaitTx is Wait in the caller's transaction, which may have started the join.
+func (j *Joins) WaitTx(ctx context.Context, tx outbox.Tx, id ID, w Wait) (outbox.MessageID, error) {
+	if err := needTx(tx); err != nil {
+		return outbox.MessageID{}, err
+	}
+	known := &engine.Call{Op: "join/known", Args: []any{[16]byte(id)}}
+	if err := j.db.DoTx(ctx, tx, known); err != nil {
+		return outbox.MessageID{}, err
+	}
+	if known.N == 0 {
+		return outbox.MessageID{}, notFound(id)
+	}
+	return j.wait(ctx, tx, id, w)
+}
+
+func (j *Joins) wait(ctx context.Context, tx outbox.Tx, id ID, w Wait) (outbox.MessageID, error) {
+	m, err := j.waitMessage(id, w)
+	if err != nil {
+		return outbox.MessageID{}, err
+	}
+	wr := &writing{j: j}
+	if err := j.addWait(ctx, tx, wr, id, m); err != nil {
+		return outbox.MessageID{}, err
+	}
+	mid := wr.batches[0].IDs()[0]
+	err = wr.write(ctx, tx)
+	if err != nil && !errors.Is(err, engine.ErrCommitUnknown) {
+		return outbox.MessageID{}, err
+	}
+	return mid, err
+}
+
+// addWait enqueues a wait and notes where it lies, for whoever ends the join.
+func (j *Joins) addWait(ctx context.Context, tx outbox.Tx, w *writing, id ID, m outbox.Message) error {
+	b, err := j.outbox.Prepare(ctx, tx, []outbox.Message{m})
+	if err != nil {
+		return err
+	}
+	w.enqueue(b)
+	w.calls = append(w.calls, noteWait(id, b.Positions()[0]))
+	return nil
+}
+
+func noteWait(id ID, at outbox.WorkItemID) *engine.Call {
+	return &engine.Call{Op: "join/wait", Args: []any{[16]byte(id), int64(at)}}
+}
+
+// waitPayload is the body of a wait, named as in the seed. What its flat fields
+// cannot say is in the …More ones.
+type waitPayload struct {
+	JoinID              ID     `json:"JoinId"`
+	FailIfAnyStepFailed *bool  `json:",omitempty"` // default true
+	OnCompleteTopic     string `json:",omitempty"`
+	OnCompletePayload   text   `json:",omitempty"`
+	OnCompleteMore      *more  `json:",omitempty"`
+	OnFailTopic         string `json:",omitempty"`
+	OnFailPayload       text   `json:",omitempty"`
+	OnFailMore          *more  `json:",omitempty"`
+}
+
+// text is a payload as text. Other programs may write it as plain JSON.
+type text string
+
+func (t *text) UnmarshalJSON(raw []byte) error {
+	if raw[0] == '"' {
+		return json.Unmarshal(raw, (*string)(t))
+	}
+	if !bytes.Equal(raw, []byte("null")) {
+		*t = text(raw)
+	}
+	return nil
+}
+
+// more is what a message has besides topic and text.
+type more struct {
+	Binary        []byte            `json:",omitempty"` // the payload, where it is not text
+	CorrelationID string            `json:"CorrelationId,omitempty"`
+	Headers       map[string]string `json:",omitempty"`
+	Due           *time.Time        `json:",omitempty"`
+	Queue         string            `json:",omitempty"`
+	Priority      int               `json:",omitempty"`
+}
+
+// waitMessage is the message that a wait is.
+func (j *Joins) waitMessage(id ID, w Wait) (outbox.Message, error) {
+	p := waitPayload{JoinID: id}
+	if w.AllowFailures {
+		p.FailIfAnyStepFailed = new(bool)
+	}
+	var err error
+	if p.OnCompleteTopic, p.OnCompletePayload, p.OnCompleteMore, err = j.encode("on-complete message", w.OnComplete); err != nil {
+		return outbox.Message{}, err
+	}
+	if p.OnFailTopic, p.OnFailPayload, p.OnFailMore, err = j.encode("on-fail message", w.OnFail); err != nil {
+		return outbox.Message{}, err
+	}
+	body, err := json.Marshal(p)
+	if err != nil {
+		return outbox.Message{}, err
+	}
+	queue := w.Queue
+	if queue == "" {
+		queue = j.opts.Queue
+	}
+	m := outbox.Message{ID: w.ID, Topic: j.opts.Topic, Payload: body, Queue: queue}
+	return m, j.outbox.Validate(m)
+}
+
+// encode takes a message apart that is to be sent later. It is validated now:
+// there will be nobody to tell then.
+func (j *Joins) encode(field string, m outbox.Message) (topic string, payload text, rest *more, err error) {
+	if m.Topic == "" {
+		return "", "", nil, nil
+	}
+	if !m.ID.IsZero() {
+		return "", "", nil, engine.Invalid(field, "its id derives from the wait's and cannot be set")
+	}
+	if err := j.outbox.Validate(m); err != nil {
+		return "", "", nil, err
+	}
+	r := more{CorrelationID: m.CorrelationID, Headers: m.Headers, Queue: m.Queue, Priority: m.Priority}
+	if utf8.Valid(m.Payload) {
+		payload = text(m.Payload)
+	} else {
+		r.Binary = m.Payload
+	}
+	if !m.Due.IsZero() {
+		r.Due = &m.Due
+	}
+	if r.Binary != nil || r.CorrelationID != "" || len(r.Headers) > 0 || r.Due != nil || r.Queue != "" || r.Priority != 0 {
+		rest = &r
+	}
+	return m.Topic, payload, rest, nil
+}
+
+// decode puts a message together again.
+func decode(topic string, payload text, rest *more) outbox.Message {
+	m := outbox.Message{Topic: topic, Payload: []byte(payload)}
+	if rest == nil {
+		return m
+	}
+	if rest.Binary != nil {
+		m.Payload = rest.Binary
+	}
+	m.CorrelationID, m.Headers, m.Queue, m.Priority = rest.CorrelationID, rest.Headers, rest.Queue, rest.Priority
+	m.Due = deref(rest.Due)
+	return m
+}

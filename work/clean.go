@@ -1,0 +1,39 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+)
+
+const (
+	// cleanFirst spreads the processes that start together.
+	cleanFirst = time.Minute
+	// cleanEvery is how often to look for what can be forgotten.
+	cleanEvery = 10 * time.Minute
+)
+
+// KeepClean calls clean, which returns how much it deleted, from time to time
+// until ctx ends. What goes wrong is logged and tried again next time, a missing
+// table included (D-25).
+func KeepClean(ctx context.Context, log *slog.Logger, clean func(context.Context) (int64, error)) {
+	for pause := cleanFirst; ; pause = cleanEvery {
+		if engine.Pause(ctx, engine.Jitter(pause, 0.5)) != nil {
+			return
+		}
+		n, err := clean(ctx)
+		level, text := slog.LevelInfo, "cleaned up"
+		switch {
+		case errors.Is(err, context.Canceled):
+			return
+		case err != nil:
+			level, text = slog.LevelWarn, "clean-up failed, will try again"
+		case n == 0:
+			continue
+		}
+		log.Log(ctx, level, text, "count", n, "error", err)
+	}
+}

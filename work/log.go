@@ -1,0 +1,26 @@
+package work
+
+import (
+	"context"
+	"log/slog"
+)
+
+// Logger is what a component logs with: the logger it was given or, if that is
+// nil, slog.Default() for warnings and errors only. A library must not fill its
+// host's log with a line per item unless it was asked to.
+func Logger(l *slog.Logger) *slog.Logger {
+	if l != nil {
+		return l
+	}
+	return slog.New(quiet{slog.Default().Handler()})
+}
+
+type quiet struct{ slog.Handler }
+
+func (q quiet) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn && q.Handler.Enabled(ctx, level)
+}
+
+func (q quiet) WithAttrs(attrs []slog.Attr) slog.Handler { return quiet{q.Handler.WithAttrs(attrs)} }
+
+func (q quiet) WithGroup(name string) slog.Handler { return quiet{q.Handler.WithGroup(name)} }
