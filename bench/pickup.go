@@ -84,7 +84,7 @@ func pickup(open opener, apart bool) func(context.Context, *run) error {
 		if err := <-ended; err != nil {
 			return err
 		}
-		return r.latencies(times)
+		return r.latencies(times, colCommit, colP50)
 	}
 }
 
@@ -107,7 +107,9 @@ func tick(ctx context.Context, o *outbox.Outbox, mu *sync.Mutex, times []moments
 	return nil
 }
 
-func (r *run) latencies(times []moments) error {
+// latencies records how long the call took and how long after it the handler
+// began, in columns of these names.
+func (r *run) latencies(times []moments, call, median string) error {
 	var commit, whole, after []float64
 	for i, t := range times {
 		if t.started.IsZero() {
@@ -117,8 +119,8 @@ func (r *run) latencies(times []moments) error {
 		whole = append(whole, milliseconds(t.started.Sub(t.called)))
 		after = append(after, milliseconds(max(0, t.started.Sub(t.returned))))
 	}
-	r.figures[colCommit] = quantile(commit, 0.5)
-	r.figures[colP50] = quantile(whole, 0.5)
+	r.figures[call] = quantile(commit, 0.5)
+	r.figures[median] = quantile(whole, 0.5)
 	r.figures[colP90] = quantile(whole, 0.9)
 	r.figures[colP99] = quantile(whole, 0.99)
 	r.figures[colAfter] = quantile(after, 0.5)

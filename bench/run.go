@@ -16,6 +16,8 @@ const (
 	colRate     = "msg/s"
 	colCommit   = "enqueue p50 ms"
 	colP50      = "pick-up p50 ms"
+	colAck      = "ack p50 ms"
+	colFollowUp = "follow-up p50 ms"
 	colP90      = "p90 ms"
 	colP99      = "p99 ms"
 	colAfter    = "after commit p50 ms"

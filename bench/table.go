@@ -36,7 +36,7 @@ func (s *scenario) print(w io.Writer, results map[string][]figures) {
 
 // columns are those that any system has.
 func (s *scenario) columns(results map[string][]figures) []string {
-	all := []string{colEnqueue, colDrain, colRate, colCommit, colP50, colP90, colP99, colAfter, colClient, colServer, colWAL, colDead}
+	all := []string{colEnqueue, colDrain, colRate, colCommit, colP50, colAck, colFollowUp, colP90, colP99, colAfter, colClient, colServer, colWAL, colDead}
 	return slices.DeleteFunc(all, func(c string) bool {
 		for _, reps := range results {
 			for _, f := range reps {

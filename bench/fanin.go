@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/bravellian/pawl/join"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// Scenario J: how long after the ack of a join's last step the handler of its
+// follow-up begins, with an idle worker.
+
+func fanIns(n int) []scenario {
+	const title = "joins one after the other, from the ack of the last step to the start of the follow-up's handler"
+	count := max(10, min(n, 60_000)/200)
+	var all []scenario
+	for _, e := range []struct {
+		engine string
+		open   opener
+	}{{"postgres", openPostgres}, {"sqlite", openSQLite(false)}} {
+		all = append(all, scenario{"J", e.engine, title, "", []system{
+			{"pawl", count, fanIn(e.open, false)},
+			{"pawl, another handle acks", count, fanIn(e.open, true)},
+		}})
+	}
+	return all
+}
+
+// apartQueue is where steps lie that only the measuring producer claims.
+const apartQueue = "steps"
+
+func fanIn(open opener, apart bool) func(context.Context, *run) error {
+	return func(ctx context.Context, r *run) error {
+		db, done, err := open(ctx, r)
+		if err != nil {
+			return err
+		}
+		defer done()
+		from := db
+		if apart {
+			other, done, err := open(ctx, r)
+			if err != nil {
+				return err
+			}
+			defer done()
+			from = other
+		}
+		r.written = r.n
+		var mu sync.Mutex
+		times := make([]moments, r.n)
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		worker := outbox.New(db, outbox.Options{})
+		join.New(db, worker, join.Options{})
+		worker.Handle("follow-up", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+			now := time.Now()
+			mu.Lock()
+			defer mu.Unlock()
+			times[binary.BigEndian.Uint64(m.Payload)].started = now
+			return nil
+		}))
+		ended := make(chan error, 1)
+		go func() { ended <- worker.Run(ctx) }()
+		o := outbox.New(from, outbox.Options{})
+		j := join.New(from, o, join.Options{})
+		_, err = r.measured(ctx, r.n, func() error {
+			for i := range times {
+				if err := lastStep(ctx, o, j, i, &times[i], &mu); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		time.Sleep(200 * time.Millisecond)
+		stop()
+		if err := <-ended; err != nil {
+			return err
+		}
+		return r.latencies(times, colAck, colFollowUp)
+	}
+}
+
+// lastStep makes a join of one step, lets its wait be put aside and the worker
+// fall asleep, and acks the step.
+func lastStep(ctx context.Context, o *outbox.Outbox, j *join.Joins, i int, t *moments, mu *sync.Mutex) error {
+	body := binary.BigEndian.AppendUint64(nil, uint64(i))
+	fan, err := j.FanOut(ctx, join.Spec{}, []outbox.Message{{Topic: "step", Queue: apartQueue}},
+		join.Wait{OnComplete: outbox.Message{Topic: "follow-up", Payload: slices.Clone(body)}})
+	if err != nil {
+		return err
+	}
+	owner := outbox.NewOwnerToken()
+	msgs, err := o.ClaimFrom(ctx, apartQueue, owner, time.Minute, 1)
+	if err != nil || len(msgs) != 1 {
+		return errors.Join(err, fmt.Errorf("claimed %d steps", len(msgs)))
+	}
+	for {
+		wait, err := o.Find(ctx, fan.Wait)
+		if err != nil {
+			return err
+		}
+		if time.Until(wait.NextAttemptAt) > time.Hour {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	time.Sleep(10 * time.Millisecond) // until the worker sleeps
+	mu.Lock()
+	t.called = time.Now()
+	mu.Unlock()
+	if _, err := o.Ack(ctx, owner, msgs[0].WorkItemID); err != nil {
+		return err
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	t.returned = time.Now()
+	return nil
+}
