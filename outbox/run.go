@@ -3,7 +3,6 @@ package outbox
 import (
 	"context"
 	"log/slog"
-	"math"
 	"sync"
 	"time"
 
@@ -127,14 +126,17 @@ func (s *source) Extend(ctx context.Context, held []work.Held, lease time.Durati
 
 func (s *source) Reap(ctx context.Context) (int64, error) { return s.o.reap(ctx) }
 
+// farAway is as far as a worker plans ahead.
+const farAway = 365 * 24 * time.Hour
+
 func (s *source) NextDue(ctx context.Context) (d time.Duration, ok bool, err error) {
 	var micros *int64
 	err = s.o.db.Read(ctx, &engine.Call{Op: "outbox/next_due", Args: []any{s.queue}, Each: func(r engine.Row) error { return r.Scan(&micros) }})
 	if err != nil || micros == nil {
 		return 0, false, err
 	}
-	// Beyond 292 years a Duration overflows: far is far enough.
-	return time.Duration(min(*micros, int64(math.MaxInt64/time.Microsecond))) * time.Microsecond, true, nil
+	// A Duration ends after 292 years, due times in the year 9999.
+	return time.Duration(min(*micros, farAway.Microseconds())) * time.Microsecond, true, nil
 }
 
 func (s *source) Sleeper() engine.Sleeper { return s.o.db.Sleeper(s.queue) }

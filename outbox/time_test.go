@@ -5,10 +5,12 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/engine/sqlite"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
@@ -104,6 +106,45 @@ func TestRunCleansUp(t *testing.T) {
 		stop()
 		if c, err := o.Count(ctx); err != nil || c != (outbox.Counts{Failed: 1}) {
 			t.Fatal(c, err)
+		}
+	})
+}
+
+// reads counts the looks at an operation.
+type reads struct {
+	engine.DB
+	op string
+	n  *atomic.Int64
+}
+
+func (r reads) Read(ctx context.Context, c *engine.Call) error {
+	if c.Op == r.op {
+		r.n.Add(1)
+	}
+	return r.DB.Read(ctx, c)
+}
+
+// OBX-122: what is due in the farthest future does not keep a worker from
+// sleeping.
+func TestTheFarFutureIsSleptThrough(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "test.db")
+	synctest.Test(t, func(t *testing.T) {
+		db, err := sqlite.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = db.Close() }()
+		dbtest.Migrate(t, db)
+		var looks atomic.Int64
+		o := outbox.New(reads{db, "outbox/next_due", &looks}, outbox.Options{})
+		if _, err := o.Enqueue(t.Context(), outbox.Message{Topic: "t", Due: time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)}); err != nil {
+			t.Fatal(err)
+		}
+		stop := run(t, o)
+		time.Sleep(time.Minute) // of the bubble's time
+		stop()
+		if n := looks.Load(); n > 100 {
+			t.Fatalf("looked %d times in a minute", n)
 		}
 	})
 }

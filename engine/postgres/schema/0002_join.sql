@@ -423,6 +423,12 @@ END $f$;
 
 -- What follows is for programs in other languages and for triggers.
 
+-- An id that sorts by time: UUID version 7.
+CREATE FUNCTION pawl.outbox_join_new_id() RETURNS uuid LANGUAGE plpgsql VOLATILE AS $f$
+BEGIN
+  RETURN (lpad(to_hex((extract(epoch FROM clock_timestamp()) * 1000)::bigint), 12, '0') || '7' || substr(replace(gen_random_uuid()::text, '-', ''), 14))::uuid;
+END $f$;
+
 -- Start a join in the caller's transaction. Starting one with a known id adds
 -- nothing. With a deadline, a message of topic wait_topic ends the join then.
 CREATE FUNCTION pawl.outbox_join_start(expected_steps integer, grouping_key text DEFAULT NULL, metadata text DEFAULT NULL, deadline_utc timestamptz DEFAULT NULL,
@@ -430,8 +436,7 @@ CREATE FUNCTION pawl.outbox_join_start(expected_steps integer, grouping_key text
 RETURNS uuid LANGUAGE plpgsql VOLATILE AS $f$
 #variable_conflict use_variable
 DECLARE
-  v_join uuid := coalesce(join_id, overlay(overlay(gen_random_uuid()::text PLACING '7' FROM 15) -- version 7: sorts by time
-    PLACING regexp_replace(lpad(to_hex((extract(epoch FROM clock_timestamp()) * 1000)::bigint), 12, '0'), '(.{8})(.{4})', '\1-\2') FROM 1))::uuid;
+  v_join uuid := coalesce(join_id, pawl.outbox_join_new_id());
 BEGIN
   IF coalesce(expected_steps, 0) < 1 THEN
     RAISE EXCEPTION 'expected_steps: less than 1' USING ERRCODE = 'invalid_parameter_value';

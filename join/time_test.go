@@ -1,0 +1,84 @@
+package join_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bravellian/pawl/engine/sqlite"
+	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/join"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// inBubble runs test on SQLite under a fake clock, with workers that poll once a
+// day and note when "done" and "failed" come.
+func inBubble(t *testing.T, test func(ctx context.Context, o *outbox.Outbox, j *join.Joins, at map[string]time.Time)) {
+	path := filepath.Join(t.TempDir(), "test.db")
+	synctest.Test(t, func(t *testing.T) {
+		db, err := sqlite.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = db.Close() }()
+		dbtest.Migrate(t, db)
+		o := outbox.New(db, outbox.Options{PollInterval: 24 * time.Hour})
+		j := join.New(db, o, join.Options{})
+		at := map[string]time.Time{}
+		for _, topic := range []string{"done", "failed"} {
+			o.Handle(topic, outbox.HandlerFunc(func(context.Context, *outbox.Message) error { at[topic] = time.Now(); return nil }))
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- o.Run(ctx) }()
+		test(ctx, o, j, at)
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+var bothWays = join.Wait{OnComplete: outbox.Message{Topic: "done"}, OnFail: outbox.Message{Topic: "failed"}}
+
+// D-33: a join that takes an hour fires as soon after its last step as one that
+// takes a second, whatever the poll interval.
+func TestALongJoinFiresAtOnce(t *testing.T) {
+	for _, lasts := range []time.Duration{time.Second, time.Hour} {
+		inBubble(t, func(ctx context.Context, o *outbox.Outbox, j *join.Joins, at map[string]time.Time) {
+			fan, err := j.FanOut(ctx, join.Spec{}, []outbox.Message{{Topic: "step", Queue: "by hand"}}, bothWays)
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(lasts)
+			if _, err := j.ReportCompleted(ctx, fan.Join, fan.Messages[0]); err != nil {
+				t.Fatal(err)
+			}
+			over := time.Now()
+			time.Sleep(time.Second)
+			if late := at["done"].Sub(over); at["done"].IsZero() || late > 100*time.Millisecond {
+				t.Fatalf("after %v the follow-up came %v after the last step", lasts, late)
+			}
+		})
+	}
+}
+
+// D-36: a deadline is kept to the moment, also one that is sooner than the poll.
+func TestADeadlineIsKept(t *testing.T) {
+	inBubble(t, func(ctx context.Context, _ *outbox.Outbox, j *join.Joins, at map[string]time.Time) {
+		deadline := time.Now().Add(20 * time.Minute)
+		if _, err := j.FanOut(ctx, join.Spec{Deadline: deadline}, []outbox.Message{{Topic: "step", Queue: "by hand"}}, bothWays); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(19 * time.Minute)
+		if len(at) != 0 {
+			t.Fatalf("sent before the deadline: %v", at)
+		}
+		time.Sleep(2 * time.Minute)
+		if late := at["failed"].Sub(deadline); at["failed"].IsZero() || late > 100*time.Millisecond {
+			t.Fatalf("the deadline was kept %v late", late)
+		}
+	})
+}
