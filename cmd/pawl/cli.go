@@ -30,6 +30,7 @@ Examples:
     pawl work --topic mail --exec ./send-mail.sh
     pawl ls --failed
     pawl retry --all --topic mail
+    pawl joins ls --status pending
     pawl --db postgres://app@db.example/shop ls --counts
     pawl demo`
 
@@ -55,7 +56,8 @@ type cli struct {
 	Show       showCmd       `cmd:"" help:"Show a message with its payload."`
 	Retry      retryCmd      `cmd:"" help:"Give failed messages a fresh start."`
 	Discard    discardCmd    `cmd:"" help:"Give failed messages up."`
-	Demo       demoCmd       `cmd:"" help:"Run an order service, kill one of its workers, and count what was lost."`
+	Joins      joinsCmd      `cmd:"" help:"Look at joins, which tell when several messages are done, and cancel them."`
+	Demo       demoCmd       `cmd:"" help:"Run an order service, then ETL runs, kill workers, and count what was lost."`
 	DemoWorker demoWorkerCmd `cmd:"" hidden:""`
 }
 
@@ -112,13 +114,13 @@ func commandOf(err error) string {
 // which may well enqueue the next message.
 func environment(k *kong.Kong) error {
 	nameVariables(k.Model.Node, "PAWL")
-	for _, command := range k.Model.Children {
-		nameVariables(command, "PAWL_"+screaming(command.Name))
-	}
 	return nil
 }
 
 func nameVariables(node *kong.Node, prefix string) {
+	for _, command := range node.Children {
+		nameVariables(command, prefix+"_"+screaming(command.Name))
+	}
 	for _, flag := range node.Flags {
 		if flag.Name == "help" || flag.Name == "version" || flag.Hidden {
 			continue

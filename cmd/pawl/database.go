@@ -10,6 +10,7 @@ import (
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/engine/sqlite"
+	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -65,7 +66,8 @@ func (g *options) target() (target.Target, error) {
 // failed says of which database an error is.
 func (s *store) failed(err error) error {
 	var mistake *usageError
-	if err == nil || errors.As(err, &mistake) || errors.Is(err, outbox.ErrInvalid) || errors.Is(err, outbox.ErrNotFound) {
+	switch {
+	case err == nil, errors.As(err, &mistake), errors.Is(err, outbox.ErrInvalid), errors.Is(err, outbox.ErrNotFound), errors.Is(err, join.ErrNotFound):
 		return err
 	}
 	return &databaseError{s.name, err}

@@ -6,15 +6,20 @@ import (
 	"os"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/demo"
+	"github.com/bravellian/pawl/cmd/pawl/internal/demo/etl"
 	"github.com/bravellian/pawl/cmd/pawl/internal/demo/shop"
 )
 
 // demoCmd is "pawl demo".
 type demoCmd struct {
 	Orders  string `placeholder:"FILE" help:"Orders to take, one JSON object a line. Default: 1200 that come with the program."`
+	Runs    int    `default:"200" placeholder:"N" help:"ETL runs. Default: ${default}."`
 	Workers int    `default:"2" placeholder:"N" help:"Worker processes. Default: ${default}."`
 	Keep    bool   `help:"Keep the database, to look around in it."`
 }
+
+// maxRuns keeps the demo one that someone watches to the end.
+const maxRuns = 10_000
 
 // Help is printed by --help.
 func (*demoCmd) Help() string {
@@ -22,8 +27,14 @@ func (*demoCmd) Help() string {
 invoice, in one transaction; where the payment is declined it is rolled back.
 Workers in processes of their own deliver the messages. Some deliveries fail
 and are retried, a few fail for good, and one worker is killed with SIGKILL in
-the middle. At the end the database is asked what became of every message; the
-exit code is 1 if anything was lost or made up.
+the middle.
+
+Then comes a night of ETL runs: three extracts each, side by side, and a join
+that starts the transform when the last of them is done. Where a source is gone
+for good someone is notified instead. Another worker is killed.
+
+At the end the database is asked what became of every message and of every run;
+the exit code is 1 if anything was lost, made up, done twice or done too early.
 
 It runs on SQLite in a temporary directory or, with a postgres:// URL in --db,
 there, in a schema of its own that is dropped afterwards.`
@@ -34,6 +45,9 @@ func (c *demoCmd) Run(ctx context.Context, a *app, g *options) error {
 	if c.Workers < 1 || c.Workers > 64 {
 		return usage("--workers: not within 1 … 64")
 	}
+	if c.Runs < 1 || c.Runs > maxRuns {
+		return usage("--runs: not within 1 … %d", maxRuns)
+	}
 	t, err := g.target()
 	if err != nil {
 		return err
@@ -43,7 +57,7 @@ func (c *demoCmd) Run(ctx context.Context, a *app, g *options) error {
 		return err
 	}
 	o := demo.Options{
-		Orders: orders, Workers: c.Workers, Keep: c.Keep, Command: []string{"demo-worker"}, Board: demo.NewBoard(a.stderr), OnPlace: a.beforeAbort,
+		Orders: orders, Runs: c.Runs, Workers: c.Workers, Keep: c.Keep, Command: []string{"demo-worker"}, Board: demo.NewBoard(a.stderr), OnPlace: a.beforeAbort,
 	}
 	name := "demo"
 	if _, isFile := t.File(); !isFile {
@@ -54,14 +68,29 @@ func (c *demoCmd) Run(ctx context.Context, a *app, g *options) error {
 		return &databaseError{name, err}
 	}
 	if g.JSON {
-		err = a.printJSON(v)
+		err = a.printScenes(v)
 	} else {
 		err = demo.Print(a.stdout, v)
 	}
-	if err == nil && !v.Good() {
-		err = fmt.Errorf("demo: %d lost, %d phantom", v.Lost, v.Phantom)
+	if err != nil {
+		return err
 	}
-	return err
+	return v.Err()
+}
+
+// printScenes prints a line for each scene.
+func (a *app) printScenes(v *demo.Verdict) error {
+	err := a.printJSON(struct {
+		Scene string `json:"scene"`
+		*shop.Verdict
+	}{"shop", v.Shop})
+	if err != nil {
+		return err
+	}
+	return a.printJSON(struct {
+		Scene string `json:"scene"`
+		*etl.Verdict
+	}{"etl", v.ETL})
 }
 
 func (c *demoCmd) read() ([]shop.Order, error) {

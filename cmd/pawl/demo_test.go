@@ -6,11 +6,13 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/bravellian/pawl/cmd/pawl/internal/demo/etl"
 	"github.com/bravellian/pawl/cmd/pawl/internal/demo/shop"
 	"github.com/bravellian/pawl/internal/testpg"
 )
@@ -30,23 +32,32 @@ func someOrders(t *testing.T, n int) string {
 }
 
 func TestDemo(t *testing.T) {
-	const orders = 150
+	const orders, runs = 150, 40
 	for _, db := range []string{"sqlite:ignored.db", testpg.URL(t)} {
 		t.Run(strings.SplitN(db, ":", 2)[0], func(t *testing.T) {
 			t.Setenv(asCommand, "1") // for the workers
 			tmp := t.TempDir()
 			t.Setenv("TMPDIR", tmp)
-			r := command(t.Context(), "", "demo", "--db", db, "--orders", someOrders(t, orders), "--json")
+			r := command(t.Context(), "", "demo", "--db", db, "--orders", someOrders(t, orders), "--runs", strconv.Itoa(runs), "--json")
 			if r.code != exitOK {
 				t.Fatalf("exit code %d\n%s", r.code, r.stderr)
 			}
+			out := lines(r.stdout)
+			if len(out) != 2 {
+				t.Fatalf("%d scenes: %s", len(out), r.stdout)
+			}
 			var v shop.Verdict
-			decode(t, r.stdout, &v)
+			decode(t, out[0], &v)
 			if v.Committed+v.RolledBack != orders || v.Messages != 2*v.Committed || v.Delivered+v.Failed != v.Messages || v.Lost != 0 || v.Phantom != 0 {
 				t.Errorf("verdict: %+v", v)
 			}
-			if !strings.Contains(r.stderr, "killed with SIGKILL") {
-				t.Errorf("nobody was killed:\n%s", r.stderr)
+			var e etl.Verdict
+			decode(t, out[1], &e)
+			if e.Runs != runs || e.Failed == 0 || e.Transforms != e.Completed || e.Notices != e.Failed || !e.Good() {
+				t.Errorf("verdict: %+v", e)
+			}
+			if n := strings.Count(r.stderr, "killed with SIGKILL"); n != 2 {
+				t.Errorf("%d were killed, not one in each scene:\n%s", n, r.stderr)
 			}
 			if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
 				t.Errorf("left behind: %v, %v", left, err)

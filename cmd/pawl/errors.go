@@ -35,11 +35,23 @@ func (a *app) complain(err error, command, db string) int {
 	var mistake *usageError
 	if errors.As(err, &mistake) {
 		code = exitUsage
-		words := append([]string{"pawl"}, strings.Fields(command)[:min(1, len(strings.Fields(command)))]...)
-		text += fmt.Sprintf(" (see %q)", strings.Join(append(words, "--help"), " "))
+		text += fmt.Sprintf(" (see %q)", strings.Join(append(commandWords(command), "--help"), " "))
 	}
 	fmt.Fprintln(a.stderr, "pawl: "+terminal.Clean(oneLine(text)))
 	return code
+}
+
+// commandWords are the words of a command as kong puts it, without its
+// arguments: "joins show" of "joins show <id>".
+func commandWords(command string) []string {
+	words := []string{"pawl"}
+	for _, word := range strings.Fields(command) {
+		if strings.ContainsAny(word, "<[") {
+			break
+		}
+		words = append(words, word)
+	}
+	return words
 }
 
 // explain says what went wrong, where, and what helps.

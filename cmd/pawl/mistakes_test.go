@@ -74,6 +74,17 @@ func TestBadCommands(t *testing.T) {
 			{[]string{"retry", "1", "--all"}, exitUsage, "ids or --all"},
 			{[]string{"retry", "1", "--topic", "t"}, exitUsage, "--topic goes with --all"},
 			{[]string{"retry", "6ba7b814-9dad-11d1-80b4-00c04fd430c8"}, exitFailure, "is ready, not failed"},
+			{[]string{"joins"}, exitUsage, `(see "pawl joins --help")`},
+			{[]string{"joins", "ls", "--status", "lost"}, exitUsage, "--status: want pending"},
+			{[]string{"joins", "ls", "--limit", "10001"}, exitUsage, "--limit"},
+			{[]string{"joins", "ls", "--before", "7"}, exitUsage, `--before: "7" is not the id of a join`},
+			{[]string{"joins", "show", "zz"}, exitUsage, `(see "pawl joins show --help")`},
+			{[]string{"joins", "show", "6ba7b814-9dad-11d1-80b4-00c04fd430c8"}, exitFailure, "join not found: 6ba7b814-9dad-11d1-80b4-00c04fd430c8 (or it was cleaned up)"},
+			{[]string{"joins", "show", "6ba7b814-9dad-11d1-80b4-00c04fd430c8", "--members", "-1"}, exitUsage, "--members"},
+			{[]string{"joins", "cancel"}, exitUsage, "<id>"},
+			{[]string{"joins", "cancel", "6ba7b814-9dad-11d1-80b4-00c04fd430c8", "zz"}, exitUsage, `"zz" is not the id`},
+			{[]string{"joins", "cancel", "6ba7b814-9dad-11d1-80b4-00c04fd430c8"}, exitFailure, "join not found: 6ba7b814-9dad-11d1-80b4-00c04fd430c8 (or"},
+			{[]string{"demo", "--runs", "0"}, exitUsage, "--runs"},
 			{[]string{"discard", "00000000-9dad-11d1-80b4-00c04fd430c8"}, exitFailure, "not found"},
 		} {
 			if r := d.run("", c.args...); r.code != c.code || !strings.Contains(r.stderr, c.want) || r.stdout != "" {
@@ -121,7 +132,7 @@ func TestBadDatabases(t *testing.T) {
 // D-100: a missing schema is said, and only made where nobody else's tables are.
 func TestMissingSchema(t *testing.T) {
 	d := onPostgres(t)
-	for _, args := range [][]string{{"enqueue", "--topic", "t"}, {"work", "--topic", "t", "--exec", "cat"}, {"ls"}, {"show", "1"}, {"retry", "--all"}} {
+	for _, args := range [][]string{{"enqueue", "--topic", "t"}, {"work", "--topic", "t", "--exec", "cat"}, {"ls"}, {"show", "1"}, {"retry", "--all"}, {"joins", "ls"}} {
 		if r := d.run("x", args...); r.code != exitFailure || !strings.Contains(r.stderr, `run "pawl migrate"`) {
 			t.Errorf("postgres %q: %+v", args, r)
 		}

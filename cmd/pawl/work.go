@@ -5,11 +5,13 @@ import (
 	"io"
 	"log/slog"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/shell"
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
+	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/work"
 )
@@ -90,6 +92,9 @@ func (c *workCmd) Run(ctx context.Context, a *app, g *options) error {
 	o := outbox.New(s, c.outbox(logger))
 	for _, topic := range c.Topic {
 		o.Handle(topic, runner, c.handling())
+	}
+	if !slices.Contains(c.Topic, join.DefaultTopic) { // whoever works off steps fires what waits for them
+		join.New(s, o, join.Options{Logger: logger})
 	}
 	p := &progress{outbox: o, runner: runner, live: live, logs: live.Through(a.stderr), json: g.JSON, quiet: c.Quiet, grace: c.Grace}
 	return s.close(c.work(ctx, o, p))

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 )
@@ -74,6 +75,11 @@ func (m *member) kill() error {
 	}
 	<-m.ended
 	return nil
+}
+
+// oldest is who was hired first and is still alive.
+func (c *crew) oldest() *member {
+	return c.members[slices.IndexFunc(c.members, func(m *member) bool { return !m.killed })]
 }
 
 // check returns an error if a worker ended that should not have.

@@ -2,7 +2,6 @@ package demo
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +11,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/stdlib"
 
+	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/cmd/pawl/internal/demo/etl"
+	"github.com/bravellian/pawl/cmd/pawl/internal/demo/scene"
 	"github.com/bravellian/pawl/cmd/pawl/internal/demo/shop"
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/engine"
@@ -41,11 +43,11 @@ func newPlace(db string) (*place, error) {
 	return &place{DB: "sqlite:" + filepath.Join(dir, "demo.db"), dir: dir}, nil
 }
 
-// stage is the opened database of a demo, for pawl and for the shop.
+// stage is the opened database of a demo, for pawl and for the scenes.
 type stage struct {
 	engine.DB
-	shop *shop.Database
-	own  *sql.DB // ours to close
+	own   *scene.Database
+	close func() error
 }
 
 func openStage(db, schema string) (*stage, error) {
@@ -58,23 +60,32 @@ func openStage(db, schema string) (*stage, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t, err)
 	}
-	s := &stage{DB: opened, shop: &shop.Database{Names: names}}
+	s := &stage{DB: opened, own: &scene.Database{Names: names}, close: opened.Close}
 	switch typed := opened.(type) {
 	case *sqlite.DB:
-		s.shop.SQL = typed.SQL()
+		s.own.SQL = typed.SQL()
 	case *postgres.DB:
-		s.own = stdlib.OpenDBFromPool(typed.Pool())
-		s.shop.SQL, s.shop.Dollars = s.own, true
+		s.own.SQL, s.own.Dollars = stdlib.OpenDBFromPool(typed.Pool()), true
+		s.close = func() error { return errors.Join(s.own.SQL.Close(), opened.Close()) }
 	}
 	return s, nil
 }
 
-func (s *stage) close() error {
-	var err error
-	if s.own != nil {
-		err = s.own.Close()
+// prepare makes all tables.
+func (s *stage) prepare(ctx context.Context) error {
+	if err := s.Migrate(ctx); err != nil {
+		return err
 	}
-	return errors.Join(err, s.Close())
+	if err := shop.Create(ctx, s.own); err != nil {
+		return err
+	}
+	return etl.Create(ctx, s.own)
+}
+
+// handle registers the handlers of all scenes.
+func (s *stage) handle(p *pawl.Pawl) {
+	shop.Handle(p, s.own)
+	etl.Handle(p, s.own)
 }
 
 // remove takes away all that the demo made. The demo may have been interrupted,
@@ -83,7 +94,7 @@ func (p *place) remove(s *stage) error {
 	if p.Schema != "" && s != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
-		_, err := s.shop.SQL.ExecContext(ctx, `DROP SCHEMA IF EXISTS "`+p.Schema+`" CASCADE`)
+		_, err := s.own.SQL.ExecContext(ctx, `DROP SCHEMA IF EXISTS "`+p.Schema+`" CASCADE`)
 		return err
 	}
 	return p.removeFiles()

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/cmd/pawl/internal/demo/shop"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/work"
 )
@@ -42,7 +41,6 @@ func Work(ctx context.Context, db, schema string, parent io.Reader) error {
 	if err != nil {
 		return errors.Join(err, s.close())
 	}
-	p.Handle(shop.TopicMail, shop.Mail(s.shop))
-	p.Handle(shop.TopicInvoice, shop.Invoice(s.shop))
+	s.handle(p)
 	return errors.Join(p.Run(ctx), s.close())
 }

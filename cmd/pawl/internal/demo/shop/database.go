@@ -2,20 +2,9 @@ package shop
 
 import (
 	"context"
-	"database/sql"
-	"strings"
 
-	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/cmd/pawl/internal/demo/scene"
 )
-
-// Database is where the shop keeps its tables, beside pawl's. In its SQL
-// "pawl." stands for the schema of both, as it does in pawl's own.
-type Database struct {
-	SQL   *sql.DB
-	Names engine.Names
-	// Dollars says that parameters are $1 and not ?1.
-	Dollars bool
-}
 
 // tables are the shop's. Times are microseconds since 1970.
 const tables = `
@@ -34,37 +23,4 @@ CREATE TABLE pawl.deliveries (message_id text NOT NULL, order_id text NOT NULL, 
 `
 
 // Create makes the shop's tables.
-func (d *Database) Create(ctx context.Context) error {
-	return d.transact(ctx, func(tx *sql.Tx) error {
-		for statement := range strings.SplitSeq(d.Names.Render(tables), ";\n") {
-			if strings.TrimSpace(statement) == "" {
-				continue
-			}
-			if _, err := tx.ExecContext(ctx, statement); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// text puts names and parameters into the form that the database wants.
-func (d *Database) text(query string) string {
-	query = d.Names.Render(query)
-	if d.Dollars {
-		query = strings.ReplaceAll(query, "?", "$")
-	}
-	return query
-}
-
-func (d *Database) transact(ctx context.Context, do func(*sql.Tx) error) error {
-	tx, err := d.SQL.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	if err := do(tx); err != nil {
-		_ = tx.Rollback() // the error that matters came before
-		return err
-	}
-	return tx.Commit()
-}
+func Create(ctx context.Context, d *scene.Database) error { return d.Create(ctx, tables) }

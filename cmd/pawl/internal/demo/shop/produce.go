@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"sync/atomic"
 
+	"github.com/bravellian/pawl/cmd/pawl/internal/demo/scene"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -30,43 +32,64 @@ type invoiceBody struct {
 	Currency    string `json:"currency"`
 }
 
-// Counter takes orders and counts them while it does. The verdict does not
-// believe its figures: it asks the database.
-type Counter struct {
-	Taken, Declined atomic.Int64
+// Scene is the shop, taking orders. It counts them while it does; the verdict
+// does not believe these figures, it asks the database.
+type Scene struct {
+	DB     *scene.Database
+	Outbox *outbox.Outbox
+	Orders []Order
+
+	taken, declined atomic.Int64
+}
+
+// Title says what the scene is about to do.
+func (s *Scene) Title() string { return fmt.Sprintf("taking %d orders", len(s.Orders)) }
+
+// Messages is how many there will be if no payment is declined.
+func (s *Scene) Messages() int64 { return int64(2 * len(s.Orders)) }
+
+// Progress says how far the deliveries are.
+func (s *Scene) Progress(n outbox.Counts) string {
+	return fmt.Sprintf("%d orders: %d delivered, %d in hand, %d waiting, %d retrying, %d failed",
+		s.taken.Load(), n.Done, n.InProgress, n.Ready, n.Scheduled, n.Failed)
+}
+
+// Produced says what Produce did.
+func (s *Scene) Produced() string {
+	return fmt.Sprintf("orders taken: %d committed, %d rolled back, their payment was declined", s.taken.Load(), s.declined.Load())
 }
 
 // errDeclined rolls an order back after all of it was written.
 var errDeclined = errors.New("payment declined")
 
-// TakeOrders writes every order with its messages, each in one transaction. The
+// Produce writes every order with its messages, each in one transaction. The
 // payment comes last: where it is declined, order and messages never were.
-func TakeOrders(ctx context.Context, d *Database, o *outbox.Outbox, orders []Order, c *Counter) error {
-	for i := range orders {
-		order := &orders[i]
-		err := d.transact(ctx, func(tx *sql.Tx) error { return takeOrder(ctx, d, tx, o, order) })
+func (s *Scene) Produce(ctx context.Context) error {
+	for i := range s.Orders {
+		order := &s.Orders[i]
+		err := s.DB.Transact(ctx, func(tx *sql.Tx) error { return takeOrder(ctx, s.DB, tx, s.Outbox, order) })
 		switch {
 		case errors.Is(err, errDeclined):
-			c.Declined.Add(1)
-			err = d.noteDeclined(ctx, order.ID)
+			s.declined.Add(1)
+			err = noteDeclined(ctx, s.DB, order.ID)
 		case err == nil:
-			c.Taken.Add(1)
+			s.taken.Add(1)
 		}
 		if err != nil {
-			return err
+			return fmt.Errorf("take order %s: %w", order.ID, err)
 		}
 	}
 	return nil
 }
 
-func takeOrder(ctx context.Context, d *Database, tx *sql.Tx, o *outbox.Outbox, order *Order) error {
-	_, err := tx.ExecContext(ctx, d.text(`INSERT INTO pawl.orders (id, customer, email, country, total_cents, currency, placed_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)`),
+func takeOrder(ctx context.Context, d *scene.Database, tx *sql.Tx, o *outbox.Outbox, order *Order) error {
+	_, err := tx.ExecContext(ctx, d.Text(`INSERT INTO pawl.orders (id, customer, email, country, total_cents, currency, placed_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)`),
 		order.ID, order.Customer.Name, order.Customer.Email, order.ShipTo.Country, order.TotalCents, order.Currency, order.PlacedAt.Format("2006-01-02T15:04:05Z07:00"))
 	if err != nil {
 		return err
 	}
 	for n, l := range order.Lines {
-		_, err := tx.ExecContext(ctx, d.text(`INSERT INTO pawl.order_lines (order_id, line, sku, quantity, unit_cents) VALUES (?1, ?2, ?3, ?4, ?5)`),
+		_, err := tx.ExecContext(ctx, d.Text(`INSERT INTO pawl.order_lines (order_id, line, sku, quantity, unit_cents) VALUES (?1, ?2, ?3, ?4, ?5)`),
 			order.ID, n+1, l.SKU, l.Quantity, l.UnitCents)
 		if err != nil {
 			return err
@@ -100,9 +123,9 @@ func messages(order *Order) ([]outbox.Message, error) {
 	}, nil
 }
 
-func (d *Database) noteDeclined(ctx context.Context, orderID string) error {
-	return d.transact(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, d.text(`INSERT INTO pawl.payments_declined (order_id) VALUES (?1)`), orderID)
+func noteDeclined(ctx context.Context, d *scene.Database, orderID string) error {
+	return d.Transact(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, d.Text(`INSERT INTO pawl.payments_declined (order_id) VALUES (?1)`), orderID)
 		return err
 	})
 }

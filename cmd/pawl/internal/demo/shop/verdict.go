@@ -2,7 +2,8 @@ package shop
 
 import (
 	"context"
-	"fmt"
+
+	"github.com/bravellian/pawl/cmd/pawl/internal/demo/scene"
 )
 
 // Verdict is what the database says afterwards. Nothing in it comes from the
@@ -79,20 +80,18 @@ SELECT coalesce(max(n), 0) FROM (SELECT count(*) AS n FROM pawl.deliveries WHERE
 )
 
 // Judge asks the database what happened.
-func Judge(ctx context.Context, d *Database) (*Verdict, error) {
+func Judge(ctx context.Context, d *scene.Database) (*Verdict, error) {
 	var v Verdict
 	var micros int64
-	for _, q := range []struct {
-		into *int64
-		text string
-	}{
-		{&v.Committed, ordersCommitted}, {&v.RolledBack, ordersRolledBack}, {&v.Messages, messagesKept}, {&v.Failed, messagesFailed},
-		{&v.Delivered, delivered}, {&v.Retried, retried}, {&v.Redelivered, redelivered}, {&v.Duplicates, duplicates},
-		{&v.Lost, lost}, {&v.Phantom, phantom}, {&micros, microseconds}, {&v.BusiestSecond, busiestSecond},
-	} {
-		if err := d.SQL.QueryRowContext(ctx, d.text(q.text)).Scan(q.into); err != nil {
-			return nil, fmt.Errorf("verdict: %w", err)
-		}
+	err := d.Ask(ctx, []scene.Question{
+		{Into: &v.Committed, Text: ordersCommitted}, {Into: &v.RolledBack, Text: ordersRolledBack},
+		{Into: &v.Messages, Text: messagesKept}, {Into: &v.Failed, Text: messagesFailed}, {Into: &v.Delivered, Text: delivered},
+		{Into: &v.Retried, Text: retried}, {Into: &v.Redelivered, Text: redelivered}, {Into: &v.Duplicates, Text: duplicates},
+		{Into: &v.Lost, Text: lost}, {Into: &v.Phantom, Text: phantom},
+		{Into: &micros, Text: microseconds}, {Into: &v.BusiestSecond, Text: busiestSecond},
+	})
+	if err != nil {
+		return nil, err
 	}
 	v.Seconds = float64(micros) / 1e6
 	if micros > 0 {

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
+	"github.com/bravellian/pawl/join"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// joinsCmd is "pawl joins".
+type joinsCmd struct {
+	Ls     joinsLsCmd     `cmd:"" aliases:"list" help:"List joins, newest first."`
+	Show   joinsShowCmd   `cmd:"" help:"Show a join with its members."`
+	Cancel joinsCancelCmd `cmd:"" help:"End pending joins; what waits for them is not sent."`
+}
+
+// Help is printed by --help.
+func (*joinsCmd) Help() string {
+	return `A join tells when several messages are done, and what waits for it is sent then.
+Programs start joins; here they are looked at and cancelled.`
+}
+
+// joins are the joins of an opened database.
+func (s *store) joins() *join.Joins {
+	quiet := slog.New(slog.DiscardHandler)
+	return join.New(s, outbox.New(s, outbox.Options{Logger: quiet}), join.Options{Logger: quiet})
+}
+
+// parseJoin reads the id of a join.
+func parseJoin(id string) (join.ID, error) {
+	parsed, err := join.ParseID(id)
+	if err != nil {
+		return parsed, usage("%q is not the id of a join: want a UUID", id)
+	}
+	return parsed, nil
+}
+
+// mayBeGone reminds who looks for a join that joins do not stay forever.
+func mayBeGone(err error) error {
+	if errors.Is(err, join.ErrNotFound) {
+		return fmt.Errorf("%w (or it was cleaned up)", err)
+	}
+	return err
+}
+
+// joinView is a join as JSON.
+type joinView struct {
+	JoinID         join.ID       `json:"join_id"`
+	Status         string        `json:"status"`
+	ExpectedSteps  int           `json:"expected_steps"`
+	CompletedSteps int           `json:"completed_steps"`
+	FailedSteps    int           `json:"failed_steps"`
+	GroupingKey    string        `json:"grouping_key,omitempty"`
+	CreatedAt      time.Time     `json:"created_at"`
+	UpdatedAt      time.Time     `json:"updated_at"`
+	Deadline       *time.Time    `json:"deadline,omitempty"`
+	MetadataBytes  int           `json:"metadata_bytes"`
+	Metadata       *string       `json:"metadata,omitempty"`
+	Members        *[]memberView `json:"members,omitempty"`
+	NotShown       *int          `json:"members_not_shown,omitempty"`
+}
+
+func viewJoin(j *join.Join) joinView {
+	v := joinView{
+		JoinID: j.ID, Status: j.Status.String(), ExpectedSteps: j.ExpectedSteps, CompletedSteps: j.CompletedSteps, FailedSteps: j.FailedSteps,
+		GroupingKey: j.GroupingKey, CreatedAt: j.CreatedAt, UpdatedAt: j.UpdatedAt, MetadataBytes: len(j.Metadata),
+	}
+	if !j.Deadline.IsZero() {
+		v.Deadline = &j.Deadline
+	}
+	return v
+}
+
+// steps is a join's progress: how many of the expected steps are completed, and
+// how many failed. On a terminal a bar comes first.
+func steps(w io.Writer, j *join.Join) string {
+	text := fmt.Sprintf("%d/%d", j.CompletedSteps, j.ExpectedSteps)
+	if j.FailedSteps > 0 {
+		text += fmt.Sprintf("  %d failed", j.FailedSteps)
+	}
+	if terminal.Is(w) {
+		text = bar(j, barWidth) + " " + text
+	}
+	return text
+}
+
+const barWidth = 10
+
+// bar draws progress: completed, failed and missing steps. Whatever there is of
+// failed or missing ones can be seen, however small its share.
+func bar(j *join.Join, width int) string {
+	share := func(steps int) int {
+		if steps <= 0 {
+			return 0
+		}
+		return max(1, steps*width/max(j.ExpectedSteps, 1))
+	}
+	failed := share(j.FailedSteps)
+	missing := min(share(j.ExpectedSteps-j.CompletedSteps-j.FailedSteps), width-failed)
+	return strings.Repeat("█", width-failed-missing) + strings.Repeat("x", failed) + strings.Repeat("·", missing)
+}
+
+// deadlineText is a deadline and, while it matters, whether it has passed.
+func deadlineText(j *join.Join, now time.Time) string {
+	switch {
+	case j.Deadline.IsZero():
+		return ""
+	case j.Status == join.Pending && j.Deadline.Before(now):
+		return stamp(j.Deadline) + ", passed: it fails as soon as a worker looks"
+	}
+	return stamp(j.Deadline)
+}
+
+// eachJoin does something with joins one after another, in one opening of the
+// database. All ids are read before the first is touched.
+func (g *options) eachJoin(ctx context.Context, ids []string, do func(*join.Joins, join.ID) error) error {
+	parsed := make([]join.ID, len(ids))
+	for i, id := range ids {
+		var err error
+		if parsed[i], err = parseJoin(id); err != nil {
+			return err
+		}
+	}
+	s, err := g.open(ctx, opening{})
+	if err != nil {
+		return err
+	}
+	joins := s.joins()
+	for _, id := range parsed {
+		if err := do(joins, id); err != nil {
+			return s.close(err)
+		}
+	}
+	return s.close(nil)
+}

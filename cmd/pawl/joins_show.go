@@ -1,0 +1,189 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
+	"github.com/bravellian/pawl/join"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// joinsShowCmd is "pawl joins show".
+type joinsShowCmd struct {
+	ID      string `arg:"" help:"Id of the join."`
+	Members int    `short:"n" default:"20" placeholder:"N" help:"How many members, at most 10000. Default: ${default}."`
+	Failed  bool   `help:"Only members that failed."`
+}
+
+// Help is printed by --help.
+func (*joinsShowCmd) Help() string {
+	return `Members that failed come first, then those still awaited, then the completed
+ones. A member that ended when the join was over is not counted. For a member's
+payload and its last error see "pawl show ID".`
+}
+
+// Run shows a join.
+func (c *joinsShowCmd) Run(ctx context.Context, a *app, g *options) error {
+	if c.Members < 0 || c.Members > 10_000 {
+		return usage("--members: not within 0 … 10000")
+	}
+	var found *join.Join
+	var members roll
+	err := g.eachJoin(ctx, []string{c.ID}, func(joins *join.Joins, id join.ID) (err error) {
+		if found, err = joins.Get(ctx, id); err != nil {
+			return mayBeGone(err)
+		}
+		members, err = callRoll(ctx, joins, id, c.Failed)
+		return mayBeGone(err)
+	})
+	if err != nil {
+		return err
+	}
+	if g.JSON {
+		return a.printJSON(c.view(found, members))
+	}
+	if err := a.printJoin(found); err != nil {
+		return err
+	}
+	return c.printMembers(a, found, members)
+}
+
+// roll is the members of a join that matter most, up to a bound.
+type roll struct {
+	members []*join.Member
+	more    bool // than these
+}
+
+// rollCall is how many members of a state are looked at.
+const rollCall = 10_000
+
+// callRoll reads the members by state. They move on meanwhile, out of pending,
+// so pending ones are read first: none is missed, and of those met twice the
+// later news count.
+func callRoll(ctx context.Context, joins *join.Joins, id join.ID, failedOnly bool) (roll, error) {
+	var r roll
+	states := []join.MemberStatus{join.MemberPending, join.MemberCompleted, join.MemberFailed}
+	if failedOnly {
+		states = states[2:]
+	}
+	latest := map[outbox.MessageID]*join.Member{}
+	for _, state := range states {
+		list, err := joins.Members(ctx, id, join.MemberFilter{Status: &state, Limit: rollCall})
+		if err != nil {
+			return r, err
+		}
+		r.more = r.more || len(list) == rollCall
+		for _, m := range list {
+			latest[m.MessageID] = m
+		}
+	}
+	for _, m := range latest {
+		r.members = append(r.members, m)
+	}
+	slices.SortFunc(r.members, func(a, b *join.Member) int {
+		return cmp.Or(urgency(a.Status)-urgency(b.Status), cmp.Compare(a.Position, b.Position))
+	})
+	return r, nil
+}
+
+func urgency(s join.MemberStatus) int {
+	return slices.Index([]join.MemberStatus{join.MemberFailed, join.MemberPending, join.MemberCompleted}, s)
+}
+
+// shown are the first members, and how many come after them.
+func (r roll) shown(limit int) (first []*join.Member, rest int) {
+	n := min(limit, len(r.members))
+	return r.members[:n], len(r.members) - n
+}
+
+// memberState is a member's state in words.
+func memberState(j *join.Join, m *join.Member) string {
+	if m.Status == join.MemberPending && j.Status != join.Pending {
+		return "not counted"
+	}
+	return m.Status.String()
+}
+
+func (a *app) printJoin(j *join.Join) error {
+	var t terminal.Table
+	row := func(name, value string) {
+		if value != "" {
+			t.Row(name, value)
+		}
+	}
+	row("join", j.ID.String())
+	row("status", j.Status.String())
+	row("steps", steps(a.stdout, j))
+	row("group", j.GroupingKey)
+	row("created", stamp(j.CreatedAt))
+	row("updated", stamp(j.UpdatedAt))
+	row("deadline", deadlineText(j, time.Now()))
+	if err := t.Write(a.stdout, 0); err != nil {
+		return err
+	}
+	if j.Metadata != "" {
+		fmt.Fprintf(a.stdout, "\nmetadata (%d bytes):\n%s", len(j.Metadata), readable([]byte(j.Metadata)))
+	}
+	return nil
+}
+
+func (c *joinsShowCmd) printMembers(a *app, j *join.Join, r roll) error {
+	if len(r.members) == 0 {
+		none := "no members"
+		if c.Failed {
+			none = "no failed members"
+		}
+		fmt.Fprintln(a.stderr, none)
+		return nil
+	}
+	first, rest := r.shown(c.Members)
+	if len(first) > 0 {
+		var t terminal.Table
+		t.Row("MEMBER", "TOPIC", "STATE", "ATTACHED")
+		for _, m := range first {
+			topic := m.Topic
+			if topic == "" {
+				topic = "(cleaned up)"
+			}
+			t.Row(m.MessageID.String(), topic, memberState(j, m), stamp(m.CreatedAt))
+		}
+		fmt.Fprintln(a.stdout)
+		if err := t.Write(a.stdout, terminal.Width(a.stdout)); err != nil {
+			return err
+		}
+	}
+	if rest > 0 || r.more {
+		atLeast := ""
+		if r.more {
+			atLeast = "at least "
+		}
+		fmt.Fprintf(a.stderr, "%s%d more not shown: --members N\n", atLeast, rest)
+	}
+	return nil
+}
+
+// memberView is a member as JSON.
+type memberView struct {
+	MessageID  outbox.MessageID `json:"message_id"`
+	Topic      string           `json:"topic,omitempty"`
+	State      string           `json:"state"`
+	AttachedAt time.Time        `json:"attached_at"`
+}
+
+func (c *joinsShowCmd) view(j *join.Join, r roll) joinView {
+	v := viewJoin(j)
+	if j.Metadata != "" {
+		v.Metadata = &j.Metadata
+	}
+	first, rest := r.shown(c.Members)
+	list := make([]memberView, len(first))
+	for i, m := range first {
+		list[i] = memberView{m.MessageID, m.Topic, memberState(j, m), m.CreatedAt}
+	}
+	v.Members, v.NotShown = &list, &rest
+	return v
+}
