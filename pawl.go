@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -26,6 +27,8 @@ type Options struct {
 	Outbox outbox.Options
 	// Joins configures joins. Logger and Retention default to the outbox's.
 	Joins join.Options
+	// Inbox configures the inbox. Logger and Workers default to the outbox's.
+	Inbox inbox.Options
 	// EnableSchemaDeployment makes Run migrate the database first. Otherwise
 	// Run fails clearly when the schema is missing, too old or too new.
 	EnableSchemaDeployment bool
@@ -37,6 +40,8 @@ type Pawl struct {
 	Outbox *outbox.Outbox
 	// Joins tell when several messages are done.
 	Joins *join.Joins
+	// Inbox makes at-least-once deliveries take effect once.
+	Inbox *inbox.Inbox
 
 	db   engine.DB
 	opts Options
@@ -53,8 +58,14 @@ func New(db engine.DB, opts Options) (*Pawl, error) {
 	if opts.Joins.Retention == 0 {
 		opts.Joins.Retention = opts.Outbox.Retention
 	}
+	if opts.Inbox.Logger == nil {
+		opts.Inbox.Logger = opts.Outbox.Logger
+	}
+	if opts.Inbox.Workers == nil {
+		opts.Inbox.Workers = &opts.Outbox
+	}
 	o := outbox.New(db, opts.Outbox)
-	return &Pawl{Outbox: o, Joins: join.New(db, o, opts.Joins), db: db, opts: opts}, nil
+	return &Pawl{Outbox: o, Joins: join.New(db, o, opts.Joins), Inbox: inbox.New(db, opts.Inbox), db: db, opts: opts}, nil
 }
 
 // Migrate brings the schema up to date. It is idempotent and safe with any
@@ -77,12 +88,26 @@ func (p *Pawl) Run(ctx context.Context) error {
 			return err
 		}
 	}
-	keep, stop := context.WithCancel(ctx)
-	var keeper sync.WaitGroup
-	keeper.Go(func() { _ = p.Joins.Run(keep) })
-	defer keeper.Wait()
+	// The workers end when there is nothing left to do, if they are told to; what
+	// only keeps order ends with them. One that cannot start stops the others.
+	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	return p.Outbox.Run(ctx)
+	keep, stopKeeping := context.WithCancel(ctx)
+	defer stopKeeping()
+	var keepers, workers sync.WaitGroup
+	keepers.Go(func() { _ = p.Joins.Run(keep) })
+	errs := make([]error, 2)
+	for i, run := range []func(context.Context) error{p.Outbox.Run, p.Inbox.Run} {
+		workers.Go(func() {
+			if errs[i] = run(ctx); errs[i] != nil {
+				stop()
+			}
+		})
+	}
+	workers.Wait()
+	stopKeeping()
+	keepers.Wait()
+	return errors.Join(errs...)
 }
 
 // Close closes the database. Call it after Run has returned.

@@ -71,6 +71,13 @@ type DB interface {
 	// file says so can run there: all it may use is rows affected.
 	DoTx(ctx context.Context, tx Tx, call *Call) error
 
+	// InTx runs fn in a transaction of its own, which is committed if fn returns
+	// nil and rolled back if it returns an error or panics. tx can do more than
+	// execute: on SQLite it is a *sql.Tx, on PostgreSQL postgres.Pgx unwraps the
+	// pgx.Tx. On SQLite nobody else writes meanwhile. fn is not called again: a
+	// commit that fails for a passing reason is the caller's to repeat.
+	InTx(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error
+
 	// ReserveIDs returns the first of n consecutive ids nobody else gets. The
 	// ids outlive a rollback of tx unused. tx may be nil.
 	ReserveIDs(ctx context.Context, tx Tx, n int) (int64, error)

@@ -93,3 +93,15 @@ func ErrorText(s string) string {
 	}
 	return s[:cut]
 }
+
+// IsPermanent reports whether err says that trying again is pointless.
+func IsPermanent(err error) bool {
+	var permanent *permanentError
+	return errors.As(err, &permanent)
+}
+
+// IsSnooze reports whether err only puts the item off.
+func IsSnooze(err error) bool {
+	var snooze *snoozeError
+	return errors.As(err, &snooze)
+}

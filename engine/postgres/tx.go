@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -21,6 +22,15 @@ func Tx(tx PgxTx) engine.Tx { return pgxTx{tx} }
 type PgxTx interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+// Pgx returns the pgx transaction behind a transaction that pawl began on
+// PostgreSQL, or that Tx made of one; ok is false for others.
+func Pgx(tx engine.Tx) (pgxTransaction pgx.Tx, ok bool) {
+	if t, ours := tx.(pgxTx); ours {
+		pgxTransaction, ok = t.tx.(pgx.Tx)
+	}
+	return pgxTransaction, ok
 }
 
 type pgxTx struct{ tx PgxTx }
@@ -76,6 +86,47 @@ func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
 	return wrap(call.Op, err, engine.ErrConnLost)
 }
 
+const (
+	beginTx  = "begin"
+	commitTx = "commit"
+	// rollbackLimit bounds a rollback, which must not depend on a context that
+	// has ended: the connection would stay in its transaction.
+	rollbackLimit = 5 * time.Second
+)
+
+// InTx runs fn in a transaction of its own.
+func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context, tx engine.Tx) error) error {
+	wait, stop := context.WithTimeout(ctx, db.opts.StatementTimeout)
+	defer stop()
+	conn, err := db.acquire(wait, beginTx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	tx, err := conn.Begin(wait)
+	if err != nil {
+		return wrap(beginTx, err, engine.ErrConnLost)
+	}
+	open := true
+	defer func() { // also after a panic
+		if open {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackLimit)
+			defer cancel()
+			_ = tx.Rollback(ctx)
+		}
+	}()
+	if err := fn(ctx, Tx(tx)); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	open = false
+	commit, cancel := engine.Detach(ctx, db.opts.StatementTimeout)
+	defer cancel()
+	return wrap(commitTx, tx.Commit(commit), engine.ErrCommitUnknown)
+}
+
 // arguments gives every argument a type that says itself what it is in SQL.
 // Without prepared statements, as behind a connection pooler, nothing else does.
 func arguments(args []any) []any {
@@ -84,6 +135,12 @@ func arguments(args []any) []any {
 		switch a := a.(type) {
 		case [16]byte:
 			out[i] = pgtype.UUID{Bytes: a, Valid: true}
+		case *[16]byte:
+			var id pgtype.UUID
+			if a != nil {
+				id = pgtype.UUID{Bytes: *a, Valid: true}
+			}
+			out[i] = id
 		case [][16]byte:
 			ids := make([]pgtype.UUID, len(a))
 			for k := range a {

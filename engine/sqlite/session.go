@@ -221,6 +221,16 @@ func value(a any) (driver.Value, error) {
 		return v.Microseconds(), nil
 	case [16]byte:
 		return v[:], nil
+	case *[16]byte:
+		if v == nil {
+			return nil, nil
+		}
+		return v[:], nil
+	case *time.Duration:
+		if v == nil {
+			return nil, nil
+		}
+		return v.Microseconds(), nil
 	}
 	return nil, fmt.Errorf("sqlite: cannot bind %T", a)
 }

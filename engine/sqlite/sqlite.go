@@ -25,7 +25,7 @@ import (
 	"github.com/bravellian/pawl/engine/coalesce"
 )
 
-//go:embed join outbox schema
+//go:embed inbox join outbox schema
 var files embed.FS
 
 // Options configure a database. The zero value is right for most programs.
@@ -226,6 +226,23 @@ func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
 	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 	defer cancel()
 	return db.run(&txn{db: db, run: foreign{ctx, tx}, now: db.now()}, call)
+}
+
+// InTx runs fn in a transaction of its own: a *sql.Tx.
+func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context, tx engine.Tx) error) error {
+	tx, err := db.sql.BeginTx(ctx, nil)
+	if err != nil {
+		return wrap("begin", err)
+	}
+	defer tx.Rollback() // does nothing after a commit
+	if err := fn(ctx, tx); err != nil {
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		return wrap("commit", err)
+	}
+	db.bell.RingAll() // fn may have enqueued
+	return nil
 }
 
 // ReserveIDs takes ids from this process's block. A caller's transaction may

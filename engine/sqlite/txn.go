@@ -93,6 +93,8 @@ func operation(name string) opFunc {
 		return outboxOperation(op)
 	case "join":
 		return joinOperation(op)
+	case "inbox":
+		return inboxOperation(op)
 	}
 	return nil
 }

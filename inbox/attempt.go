@@ -1,0 +1,90 @@
+package inbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/work"
+)
+
+// Attempt runs fn for a message unless it was dealt with before, without a
+// transaction: for effects outside the database, or that take long. The message
+// is held by a lease that is extended while fn runs; fn's context ends, with
+// ErrTakenOver as its cause, when the lease is lost. A crash between fn's effect
+// and the mark has the message processed again, so the effect should be
+// idempotent. For the rest see Once.
+func (i *Inbox) Attempt(ctx context.Context, k Key, fn func(ctx context.Context) error) error {
+	if err := k.validate(); err != nil {
+		return err
+	}
+	token := [16]byte(work.NewOwnerToken())
+	lease := i.opts.Lease
+	sent := time.Now()
+	take := &engine.Call{Op: "inbox/take", Args: k.args(k.hash(), &token, &lease, i.maxAttempts())}
+	if err := i.db.Do(ctx, take); err != nil {
+		return err
+	}
+	if take.N != verdictTaken {
+		return judge(&k, take.N)
+	}
+	if err := i.held(ctx, &k, &token, sent, fn); err != nil {
+		return errors.Join(err, i.ended(ctx, &k, &token, err))
+	}
+	ctx, cancel := engine.Detach(context.WithoutCancel(ctx), i.opts.Lease)
+	defer cancel()
+	done := &engine.Call{Op: "inbox/done", Args: k.args(&token)}
+	if err := i.db.Do(ctx, done); err != nil {
+		return err
+	}
+	if done.N == 0 {
+		return fmt.Errorf("%w: %s", ErrTakenOver, &k)
+	}
+	return nil
+}
+
+// ended puts a message back after an attempt that failed. One that was cancelled
+// from outside, or only put off, is not counted.
+func (i *Inbox) ended(ctx context.Context, k *Key, token *[16]byte, cause error) error {
+	if ctx.Err() == nil && !work.IsSnooze(cause) {
+		return i.failed(ctx, k, token, cause)
+	}
+	ctx, cancel := engine.Detach(context.WithoutCancel(ctx), i.opts.Lease)
+	defer cancel()
+	return i.db.Do(ctx, &engine.Call{Op: "inbox/release", Args: k.args(*token)})
+}
+
+// held runs fn while a heartbeat keeps the message's lease. fn's panics pass on.
+func (i *Inbox) held(ctx context.Context, k *Key, token *[16]byte, sent time.Time, fn func(ctx context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	var beat sync.WaitGroup
+	beat.Go(func() { i.beat(ctx, cancel, k, token, sent) })
+	defer beat.Wait()
+	defer cancel(nil)
+	return fn(ctx)
+}
+
+// beat extends the lease at a third of it until ctx ends. If that fails it tries
+// again until the lease has run out by our own clock, counted from before the
+// request (D-62): then, or when the database says so, the message is lost.
+func (i *Inbox) beat(ctx context.Context, cancel context.CancelCauseFunc, k *Key, token *[16]byte, sent time.Time) {
+	for pause := i.opts.Lease / 3; engine.Pause(ctx, engine.Jitter(pause, 0.1)) == nil; {
+		began := time.Now()
+		call := &engine.Call{Op: "inbox/extend", Args: k.args(*token, i.opts.Lease)}
+		limited, stop := context.WithTimeout(ctx, max(time.Until(sent.Add(i.opts.Lease)), 0))
+		err := i.db.Do(limited, call)
+		stop()
+		switch {
+		case err == nil && call.N > 0:
+			sent, pause = began, i.opts.Lease/3
+		case err == nil || time.Since(sent) >= i.opts.Lease:
+			cancel(fmt.Errorf("%w: %s", ErrTakenOver, k))
+			return
+		default:
+			pause = min(i.opts.Lease/10, time.Second)
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package inbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/work"
+)
+
+// Once runs fn for a message unless it was dealt with before, in a transaction
+// that also marks it as done: what fn writes through tx takes effect exactly
+// once. It returns nil if fn succeeded now or the message is done already:
+// either way the delivery can be confirmed to its sender.
+//
+// tx is a *sql.Tx on SQLite; on PostgreSQL postgres.Pgx unwraps the pgx.Tx. Use it
+// for everything, EnqueueTx included: on SQLite nobody else can write until fn
+// returns. fn may be called again if the database asks for that; only the last
+// call's writes stay. Effects outside the database are at least once.
+//
+// Errors: fn's own, after which the attempt is counted and the message may be
+// delivered again (outbox.Permanent makes it dead at once, joined with ErrDead);
+// ErrInProgress, ErrDead, ErrHashMismatch; engine.ErrCommitUnknown, after which a
+// second delivery finds out.
+func (i *Inbox) Once(ctx context.Context, k Key, fn func(ctx context.Context, tx outbox.Tx) error) error {
+	if err := k.validate(); err != nil {
+		return err
+	}
+	var verdict int64
+	var fault error // fn's
+	err := engine.Retry(ctx, func() error {
+		return i.db.InTx(ctx, func(ctx context.Context, tx outbox.Tx) (err error) {
+			verdict, err = i.within(ctx, tx, &k, func(ctx context.Context) error {
+				fault = fn(ctx, tx)
+				return fault
+			})
+			return err
+		})
+	})
+	switch {
+	case err == nil:
+		return judge(&k, verdict)
+	case fault != nil && ctx.Err() == nil: // cancelled from outside is no failure
+		return errors.Join(err, i.failed(ctx, &k, nil, err))
+	}
+	return err
+}
+
+// within takes a message in a transaction, runs fn and marks the message as
+// done. Another verdict than taken means that there was nothing to do but to
+// note the delivery.
+func (i *Inbox) within(ctx context.Context, tx outbox.Tx, k *Key, fn func(ctx context.Context) error) (verdict int64, err error) {
+	take := &engine.Call{Op: "inbox/take", Args: k.args(k.hash(), (*[16]byte)(nil), (*time.Duration)(nil), i.maxAttempts())}
+	if err := i.db.DoTx(ctx, tx, take); err != nil || take.N != verdictTaken {
+		return take.N, err
+	}
+	if err := fn(ctx); err != nil {
+		return take.N, err
+	}
+	return take.N, i.db.DoTx(ctx, tx, &engine.Call{Op: "inbox/done", Args: k.args((*[16]byte)(nil))})
+}
+
+// OnceTx is Once in the caller's transaction: fn's writes, the caller's and the
+// mark commit together. ran is false if the message is done already. When fn or
+// anything else fails, roll back; then nothing happened, and no attempt is
+// counted: call Failed for that.
+func (i *Inbox) OnceTx(ctx context.Context, tx outbox.Tx, k Key, fn func(ctx context.Context) error) (ran bool, err error) {
+	if tx == nil {
+		return false, engine.Invalid("transaction", "nil")
+	}
+	if err := k.validate(); err != nil {
+		return false, err
+	}
+	verdict, err := i.within(ctx, tx, &k, func(ctx context.Context) error {
+		ran = true
+		return fn(ctx)
+	})
+	if err != nil {
+		return ran, err
+	}
+	return ran, judge(&k, verdict)
+}
+
+// Failed counts a failed attempt at a message whose transaction was rolled back.
+// It returns whether that made the message dead: attempts are used up, or err is
+// outbox.Permanent.
+func (i *Inbox) Failed(ctx context.Context, k Key, err error) (dead bool, _ error) {
+	if err := k.validate(); err != nil {
+		return false, err
+	}
+	call := i.failCall(&k, nil, err)
+	if err := i.db.Do(ctx, call); err != nil {
+		return false, err
+	}
+	return call.N == failedDead, nil
+}
+
+// failedDead is the answer of inbox/fail for a message that is dead now.
+const failedDead = 2
+
+func (i *Inbox) failCall(k *Key, token *[16]byte, cause error) *engine.Call {
+	text := work.ErrorText(fmt.Sprint(cause))
+	return &engine.Call{Op: "inbox/fail", Args: k.args(k.hash(), token, text, work.IsPermanent(cause), i.maxAttempts())}
+}
+
+// failed counts a failed attempt and tells if that was the last.
+func (i *Inbox) failed(ctx context.Context, k *Key, token *[16]byte, cause error) error {
+	ctx, cancel := engine.Detach(context.WithoutCancel(ctx), i.opts.Lease)
+	defer cancel()
+	call := i.failCall(k, token, cause)
+	if err := i.db.Do(ctx, call); err != nil {
+		return fmt.Errorf("count the failed attempt at %s: %w", k, err)
+	}
+	if call.N == failedDead {
+		i.log.ErrorContext(ctx, "message is dead", "source", k.Source, "message_id", k.MessageID, "error", work.ErrorText(cause.Error()))
+		return fmt.Errorf("%w: %s", ErrDead, k)
+	}
+	return nil
+}

@@ -1,0 +1,177 @@
+package inbox
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/work"
+)
+
+// Message is an inbound message to be handled by workers.
+type Message struct {
+	Key
+	// Topic says which handler gets it; this and the rest as in outbox.Message.
+	Topic         string
+	Payload       []byte
+	CorrelationID string
+	Headers       map[string]string
+	Due           time.Time
+	Priority      int
+}
+
+// The headers that carry the key to the handler.
+const (
+	headerSource  = "pawl-inbox-source"
+	headerMessage = "pawl-inbox-message-id"
+	headerHash    = "pawl-inbox-hash"
+)
+
+// messageID is the id of an enqueued message: the same for every delivery.
+func messageID(k *Key) outbox.MessageID {
+	return outbox.MessageID(uuid.NewSHA1(uuid.Nil, fmt.Appendf(nil, "pawl/inbox/%d/%s%s", len(k.Source), k.Source, k.MessageID)))
+}
+
+// Enqueue stores a message for the workers, once: added is false if it is known
+// already. Once it returns, the delivery can be confirmed to its sender. Errors:
+// ErrHashMismatch; engine.ErrCommitUnknown, after which enqueuing it again is safe.
+func (i *Inbox) Enqueue(ctx context.Context, m Message) (added bool, err error) {
+	return i.enqueue(ctx, nil, m)
+}
+
+// EnqueueTx is Enqueue in the caller's transaction.
+func (i *Inbox) EnqueueTx(ctx context.Context, tx outbox.Tx, m Message) (added bool, err error) {
+	if tx == nil {
+		return false, engine.Invalid("transaction", "nil")
+	}
+	return i.enqueue(ctx, tx, m)
+}
+
+func (i *Inbox) enqueue(ctx context.Context, tx outbox.Tx, m Message) (added bool, err error) {
+	if err := m.validate(); err != nil {
+		return false, err
+	}
+	b, err := i.queue.Prepare(ctx, tx, []outbox.Message{m.wrap(i.opts.Queue)})
+	if err != nil {
+		return false, err
+	}
+	see := &engine.Call{Op: "inbox/see", Args: m.args(m.hash())}
+	calls := append([]*engine.Call{see}, b.Calls()...)
+	if tx == nil {
+		if err := i.db.Do(ctx, calls...); err != nil {
+			return false, err
+		}
+		b.Committed(ctx)
+	}
+	for _, c := range calls {
+		if tx == nil {
+			break
+		}
+		if err := i.db.DoTx(ctx, tx, c); err != nil {
+			return false, err
+		}
+	}
+	if see.N == verdictMismatch {
+		return false, judge(&m.Key, see.N)
+	}
+	return see.N != verdictDone && calls[len(calls)-1].N > 0, nil
+}
+
+// wrap makes the outbox's message of it.
+func (m *Message) wrap(queue string) outbox.Message {
+	headers := map[string]string{headerSource: m.Source, headerMessage: m.MessageID}
+	if len(m.Hash) > 0 {
+		headers[headerHash] = hex.EncodeToString(m.Hash)
+	}
+	maps.Copy(headers, m.Headers)
+	return outbox.Message{
+		ID: messageID(&m.Key), Topic: m.Topic, Payload: m.Payload, CorrelationID: m.CorrelationID, Headers: headers, Due: m.Due, Queue: queue, Priority: m.Priority,
+	}
+}
+
+func unwrap(m *outbox.Message) (*Message, error) {
+	hash, err := hex.DecodeString(m.Headers[headerHash])
+	in := &Message{
+		Key:   Key{Source: m.Headers[headerSource], MessageID: m.Headers[headerMessage], Hash: hash},
+		Topic: m.Topic, Payload: m.Payload, CorrelationID: m.CorrelationID, Headers: maps.Clone(m.Headers), Due: m.Due, Priority: m.Priority,
+	}
+	for _, name := range []string{headerSource, headerMessage, headerHash} {
+		delete(in.Headers, name)
+	}
+	if err == nil {
+		err = in.validate()
+	}
+	if err != nil {
+		return nil, outbox.Permanent(fmt.Errorf("not a message of the inbox: %w", err))
+	}
+	return in, nil
+}
+
+// Handle registers a handler for enqueued messages of a topic. It runs outside a
+// transaction, as in Attempt. What its error says is as for outbox handlers; when
+// its attempts are used up the message is dead.
+func (i *Inbox) Handle(topic string, h func(ctx context.Context, m *Message) error) {
+	i.register(topic, func(ctx context.Context, m *Message) error {
+		return i.Attempt(ctx, m.Key, func(ctx context.Context) error { return h(ctx, m) })
+	})
+}
+
+// HandleTx registers a handler that runs in a transaction, as in Once: what it
+// writes through tx takes effect exactly once.
+func (i *Inbox) HandleTx(topic string, h func(ctx context.Context, tx outbox.Tx, m *Message) error) {
+	i.register(topic, func(ctx context.Context, m *Message) error {
+		return i.Once(ctx, m.Key, func(ctx context.Context, tx outbox.Tx) error { return h(ctx, tx, m) })
+	})
+}
+
+// busyPause is when to look again at a message that somebody else is at.
+const busyPause = time.Second
+
+func (i *Inbox) register(topic string, process func(ctx context.Context, m *Message) error) {
+	i.served = true
+	i.queue.Handle(topic, outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+		in, err := unwrap(m)
+		if err != nil {
+			return err
+		}
+		switch err := process(ctx, in); {
+		case errors.Is(err, ErrInProgress):
+			return outbox.Snooze(busyPause)
+		case errors.Is(err, ErrDead), errors.Is(err, ErrHashMismatch):
+			return outbox.Permanent(err)
+		default:
+			return err
+		}
+	}))
+}
+
+// Use wraps all handlers; see outbox.Outbox.Use.
+func (i *Inbox) Use(mw ...outbox.Middleware) { i.queue.Use(mw...) }
+
+// Stats returns what the workers of this process did.
+func (i *Inbox) Stats() work.Counts { return i.queue.Stats() }
+
+// Run handles enqueued messages, if handlers are registered, and cleans up from
+// time to time, until ctx ends. See outbox.Outbox.Run for the rest.
+func (i *Inbox) Run(ctx context.Context) error {
+	keep, stop := context.WithCancel(ctx)
+	var keeper sync.WaitGroup
+	keeper.Go(func() { work.KeepClean(keep, i.log, i.CleanUp) })
+	defer keeper.Wait()
+	defer stop()
+	switch {
+	case i.served:
+		return i.queue.Run(ctx)
+	case !i.stops:
+		<-ctx.Done()
+	}
+	return nil
+}

@@ -1,0 +1,151 @@
+package inboxtest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/outbox"
+)
+
+func attemptTests() map[string]func(*testing.T, dbtest.Engine) {
+	return map[string]func(*testing.T, dbtest.Engine){
+		"attempt":        testAttempt,
+		"fails":          testAttemptFails,
+		"put off":        testAttemptSnoozed,
+		"cancelled":      testAttemptCancelled,
+		"taken over":     testTakenOver,
+		"kept alive":     testKeptAlive,
+		"kills its host": testKillsItsHost,
+	}
+}
+
+// D-51: outside a transaction, too, one at a time and once.
+func testAttempt(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	ran := 0
+	for range 3 {
+		f.check(f.Attempt(f.ctx(), key("a"), func(ctx context.Context) error {
+			ran++
+			f.is(f.another().Attempt(ctx, key("a"), func(context.Context) error { return nil }), inbox.ErrInProgress)
+			f.is(f.Once(ctx, key("a"), f.write("a")), inbox.ErrInProgress)
+			if done, err := f.AlreadyProcessed(ctx, key("a")); done || err != nil {
+				t.Errorf("done while it is being processed: %v, %v", done, err)
+			}
+			if got := f.state(key("a"), inbox.Processing, 4, 1); got.LockedUntil.Before(time.Now()) {
+				t.Errorf("the lease ends at %v", got.LockedUntil)
+			}
+			return nil
+		}))
+	}
+	if ran != 1 {
+		t.Fatalf("ran %d times", ran)
+	}
+	if got := f.state(key("a"), inbox.Done, 6, 1); !got.LockedUntil.IsZero() {
+		t.Fatalf("the message is %+v", got)
+	}
+}
+
+// D-53
+func testAttemptFails(t *testing.T, e dbtest.Engine) {
+	f := open(t, e, inbox.Options{MaxAttempts: 2})
+	f.is(f.Attempt(f.ctx(), key("a"), func(context.Context) error { return errDown }), errDown)
+	if got := f.state(key("a"), inbox.Seen, 1, 1); got.LastError != "down" || !got.LockedUntil.IsZero() {
+		t.Fatalf("the message is %+v", got)
+	}
+	f.is(f.Attempt(f.ctx(), key("a"), func(context.Context) error { return errDown }), inbox.ErrDead)
+	f.state(key("a"), inbox.Dead, 2, 2)
+}
+
+// D-15: putting it off costs no attempt.
+func testAttemptSnoozed(t *testing.T, e dbtest.Engine) {
+	f := open(t, e, inbox.Options{MaxAttempts: 2})
+	for range 5 {
+		if err := f.Attempt(f.ctx(), key("a"), func(context.Context) error { return outbox.Snooze(time.Second) }); err == nil || errors.Is(err, inbox.ErrDead) {
+			t.Fatal(err)
+		}
+	}
+	f.state(key("a"), inbox.Seen, 5, 0)
+}
+
+// D-15: nor does a stop from outside, and the message is free at once.
+func testAttemptCancelled(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	ctx, cancel := context.WithCancel(f.ctx())
+	f.is(f.Attempt(ctx, key("a"), func(ctx context.Context) error {
+		cancel()
+		return ctx.Err()
+	}), context.Canceled)
+	f.state(key("a"), inbox.Seen, 1, 0)
+	f.check(f.Attempt(f.ctx(), key("a"), func(context.Context) error { return nil }))
+	f.state(key("a"), inbox.Done, 2, 1)
+}
+
+// D-51, D-13: an attempt that outlives its lease cannot mark what is another's.
+func testTakenOver(t *testing.T, e dbtest.Engine) {
+	f := open(t, e, inbox.Options{Lease: time.Hour}) // no heartbeat comes in between
+	err := f.Attempt(f.ctx(), key("a"), func(ctx context.Context) error {
+		f.expire("a")
+		return f.another().Attempt(ctx, key("a"), func(context.Context) error { return nil })
+	})
+	f.is(err, inbox.ErrTakenOver)
+	f.state(key("a"), inbox.Done, 2, 2)
+	err = f.Attempt(f.ctx(), key("b"), func(ctx context.Context) error {
+		f.expire("b")
+		f.check(f.another().Attempt(ctx, key("b"), func(context.Context) error { return nil }))
+		return errDown // and cannot fail it either
+	})
+	f.is(err, errDown)
+	f.state(key("b"), inbox.Done, 2, 2)
+}
+
+// expire ends the lease of a message's attempt, as a stop of its process does.
+func (f *fixture) expire(id string) {
+	f.t.Helper()
+	table, past := "inbox", "now() - interval '1 second'"
+	if f.db.Engine() == "sqlite" {
+		table, past = "inbox_base", "1"
+	}
+	if _, err := f.db.SQL.ExecContext(f.ctx(), "UPDATE "+f.db.Table(table)+" SET locked_until_utc = "+past+" WHERE message_id = '"+id+"'"); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// D-18: a lease is kept while the function runs, and its loss ends it.
+func testKeptAlive(t *testing.T, e dbtest.Engine) {
+	f := open(t, e, inbox.Options{Lease: 3 * time.Second})
+	f.check(f.Attempt(f.ctx(), key("a"), func(ctx context.Context) error {
+		first := f.state(key("a"), inbox.Processing, 1, 1).LockedUntil
+		dbtest.Until(t, "the lease is extended", func() bool { return f.state(key("a"), inbox.Processing, 1, 1).LockedUntil.After(first) })
+		return ctx.Err()
+	}))
+	err := f.Attempt(f.ctx(), key("b"), func(ctx context.Context) error {
+		f.expire("b")
+		return f.another().Attempt(ctx, key("b"), func(context.Context) error {
+			select { // the first one's heartbeat finds out
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			case <-time.After(30 * time.Second):
+				return errors.New("the loss went unnoticed")
+			}
+		})
+	})
+	f.is(err, inbox.ErrTakenOver)
+}
+
+// D-52, D-53: a message that kills its processors ends as dead.
+func testKillsItsHost(t *testing.T, e dbtest.Engine) {
+	f := open(t, e, inbox.Options{MaxAttempts: 2, Lease: time.Hour})
+	for range 2 {
+		func() {
+			defer func() { _ = recover() }()
+			_ = f.Attempt(f.ctx(), key("a"), func(context.Context) error { panic("the process is gone") })
+		}()
+		f.expire("a")
+	}
+	f.is(f.Attempt(f.ctx(), key("a"), func(context.Context) error { return nil }), inbox.ErrDead)
+	f.state(key("a"), inbox.Dead, 3, 2)
+}

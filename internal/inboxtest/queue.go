@@ -1,0 +1,181 @@
+package inboxtest
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/outbox"
+)
+
+func queueTests() map[string]func(*testing.T, dbtest.Engine) {
+	return map[string]func(*testing.T, dbtest.Engine){
+		"enqueue":                 testEnqueue,
+		"in a transaction":        testEnqueueTx,
+		"handled in transactions": testHandleTx,
+		"used up":                 testQueueDead,
+		"revived":                 testQueueRevive,
+		"direct delivery first":   testQueueAndOnce,
+		"another's messages":      testQueueForeign,
+		"nothing to handle":       testQueueIdle,
+	}
+}
+
+func message(id string) inbox.Message {
+	return inbox.Message{Key: key(id), Topic: "paid", Payload: []byte("body"), CorrelationID: "c", Headers: map[string]string{"k": "v"}}
+}
+
+// D-56
+func testEnqueue(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	m := message("a")
+	m.Hash = []byte{1, 2}
+	for n := range 3 {
+		added, err := f.Enqueue(f.ctx(), m)
+		f.check(err)
+		if added != (n == 0) {
+			t.Fatalf("delivery %d was added: %v", n+1, added)
+		}
+	}
+	var got []*inbox.Message
+	f.Handle("paid", func(_ context.Context, m *inbox.Message) error { got = append(got, m); return nil })
+	f.check(f.Run(f.ctx()))
+	if len(got) != 1 || got[0].Key.String() != "billing/a" || string(got[0].Hash) != "\x01\x02" || string(got[0].Payload) != "body" ||
+		got[0].CorrelationID != "c" || len(got[0].Headers) != 1 || got[0].Headers["k"] != "v" {
+		t.Fatalf("handled %+v", got)
+	}
+	if added, err := f.Enqueue(f.ctx(), m); added || err != nil {
+		t.Fatalf("added a done message: %v, %v", added, err)
+	}
+	m.Hash = []byte{3}
+	_, err := f.Enqueue(f.ctx(), m)
+	f.is(err, inbox.ErrHashMismatch)
+	f.state(key("a"), inbox.Done, 6, 1)
+	bad := message("b")
+	bad.Topic = ""
+	_, err = f.Enqueue(f.ctx(), bad)
+	f.is(err, engine.ErrInvalid)
+}
+
+// D-56, D-3
+func testEnqueueTx(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	for _, commit := range []bool{false, true, true} {
+		tx := f.db.Begin(t)
+		_, err := f.EnqueueTx(f.ctx(), tx, message("a"))
+		f.check(err)
+		if commit {
+			f.check(tx.Commit())
+		} else {
+			f.check(tx.Rollback())
+		}
+	}
+	var handled atomic.Int64
+	f.Handle("paid", func(context.Context, *inbox.Message) error { handled.Add(1); return nil })
+	f.check(f.Run(f.ctx()))
+	if handled.Load() != 1 {
+		t.Fatalf("handled %d times", handled.Load())
+	}
+	_, err := f.EnqueueTx(f.ctx(), nil, message("a"))
+	f.is(err, engine.ErrInvalid)
+}
+
+// D-56, D-51: failed attempts leave nothing, the one that succeeds its effect.
+func testHandleTx(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	for _, id := range []string{"a", "b", "c", "d", "e"} {
+		_, err := f.Enqueue(f.ctx(), message(id))
+		f.check(err)
+	}
+	var tries atomic.Int64
+	f.HandleTx("paid", func(ctx context.Context, tx outbox.Tx, m *inbox.Message) error {
+		if err := f.effect(ctx, tx, m.MessageID); err != nil {
+			return err
+		}
+		if tries.Add(1)%2 == 0 {
+			return outbox.RetryAfter(0, errDown)
+		}
+		return nil
+	})
+	f.check(f.Run(f.ctx()))
+	f.effects(5)
+	done, err := f.List(f.ctx(), inbox.Filter{Status: inbox.Done})
+	f.check(err)
+	if len(done) != 5 {
+		t.Fatalf("%d are done", len(done))
+	}
+}
+
+// D-53, D-56
+func testQueueDead(t *testing.T, e dbtest.Engine) {
+	f := open(t, e, inbox.Options{MaxAttempts: 3})
+	for _, id := range []string{"a", "b"} {
+		m := message(id)
+		m.Topic = id
+		_, err := f.Enqueue(f.ctx(), m)
+		f.check(err)
+	}
+	f.Handle("a", func(context.Context, *inbox.Message) error { return outbox.RetryAfter(0, errDown) })
+	f.HandleTx("b", func(context.Context, outbox.Tx, *inbox.Message) error { return outbox.RetryAfter(0, errDown) })
+	f.check(f.Run(f.ctx()))
+	f.state(key("a"), inbox.Dead, 4, 3)
+	f.state(key("b"), inbox.Dead, 4, 3)
+	box := outbox.New(f.db.DB, outbox.Options{})
+	if c, err := box.Count(f.ctx()); err != nil || c.Failed != 2 {
+		t.Fatalf("%+v, %v", c, err)
+	}
+}
+
+// D-52, D-56
+func testQueueRevive(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	_, err := f.Enqueue(f.ctx(), message("a"))
+	f.check(err)
+	f.Handle("paid", func(context.Context, *inbox.Message) error { return outbox.Permanent(errDown) })
+	f.check(f.Run(f.ctx()))
+	f.state(key("a"), inbox.Dead, 2, 1)
+	if revived, err := f.Revive(f.ctx(), key("a")); !revived || err != nil {
+		t.Fatal(revived, err)
+	}
+	again := f.another()
+	again.Handle("paid", func(context.Context, *inbox.Message) error { return nil })
+	f.check(again.Run(f.ctx()))
+	f.state(key("a"), inbox.Done, 3, 1)
+}
+
+// D-51: dealt with directly, a message is not handled a second time.
+func testQueueAndOnce(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	_, err := f.Enqueue(f.ctx(), message("a"))
+	f.check(err)
+	f.check(f.Once(f.ctx(), key("a"), f.write("a")))
+	f.HandleTx("paid", func(ctx context.Context, tx outbox.Tx, m *inbox.Message) error { return f.effect(ctx, tx, "again") })
+	f.check(f.Run(f.ctx()))
+	f.effects(1)
+}
+
+// D-56: what others put into the queue fails and says why.
+func testQueueForeign(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	box := outbox.New(f.db.DB, outbox.Options{})
+	id, err := box.Enqueue(f.ctx(), outbox.Message{Topic: "paid", Queue: "inbox"})
+	f.check(err)
+	f.Handle("paid", func(context.Context, *inbox.Message) error { return errors.New("handled") })
+	f.check(f.Run(f.ctx()))
+	if got, err := box.Find(f.ctx(), id); err != nil || got.Status != outbox.Failed {
+		t.Fatalf("%+v, %v", got, err)
+	}
+}
+
+// D-56: without handlers there is nothing to run but the clean-up.
+func testQueueIdle(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	ctx, cancel := context.WithTimeout(f.ctx(), 50*time.Millisecond)
+	defer cancel()
+	f.check(f.Run(ctx))
+}
