@@ -8,6 +8,7 @@
 //	p.Handle("order.created", outbox.JSON(sendMail))
 //	id, err := p.Outbox.EnqueueTx(ctx, tx, outbox.Message{Topic: "order.created", Payload: body})
 //	err = p.Run(ctx)
+//	l, err := p.Leases.Acquire(ctx, "close-books", lease.Options{Duration: 5 * time.Minute})
 package pawl
 
 import (
@@ -15,6 +16,7 @@ import (
 	"errors"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/lease"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -22,6 +24,8 @@ import (
 type Options struct {
 	// Outbox configures the outbox, its logger and its workers included.
 	Outbox outbox.Options
+	// Leases configures the leases: their owner's name and logger.
+	Leases lease.ManagerOptions
 	// EnableSchemaDeployment makes Run migrate the database first. Otherwise
 	// Run fails clearly when the schema is missing, too old or too new.
 	EnableSchemaDeployment bool
@@ -31,6 +35,9 @@ type Options struct {
 type Pawl struct {
 	// Outbox delivers messages written in your own transactions.
 	Outbox *outbox.Outbox
+	// Leases let one process at a time do something, fenced by tokens. They need
+	// no Run: a lease is renewed from when it is acquired until it is closed.
+	Leases *lease.Leases
 
 	db   engine.DB
 	opts Options
@@ -41,7 +48,7 @@ func New(db engine.DB, opts Options) (*Pawl, error) {
 	if db == nil {
 		return nil, errors.New("pawl: no database: open one with sqlite.Open or postgres.Open")
 	}
-	return &Pawl{Outbox: outbox.New(db, opts.Outbox), db: db, opts: opts}, nil
+	return &Pawl{Outbox: outbox.New(db, opts.Outbox), Leases: lease.New(db, opts.Leases), db: db, opts: opts}, nil
 }
 
 // Migrate brings the schema up to date. It is idempotent and safe with any
