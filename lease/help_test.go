@@ -3,6 +3,7 @@ package lease_test
 import (
 	"context"
 	"database/sql"
+	"log/slog"
 
 	"github.com/bravellian/pawl/lease"
 )
@@ -25,3 +26,6 @@ func guarded(ctx context.Context, pool pooled, l *lease.Lease, table string) err
 	}
 	return tx.Commit()
 }
+
+// quietly is for examples, whose output is compared.
+func quietly() *slog.Logger { return slog.New(slog.DiscardHandler) }

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -48,6 +49,7 @@ func TestMain(m *testing.M) {
 			db, pool = server, stdlib.OpenDBFromPool(server.Pool())
 		}
 	default:
+		waitTogether()
 		os.Exit(m.Run())
 	}
 	if err == nil {
@@ -58,6 +60,15 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	os.Exit(0)
+}
+
+// waitTogether lets more tests run at once than there are processors: most of
+// them wait for a lease to end.
+func waitTogether() {
+	flag.Parse()
+	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
+		_ = f.Value.Set("8")
+	}
 }
 
 // holdPart holds a lease, and makes a guarded write for every line it is told.

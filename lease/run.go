@@ -53,14 +53,13 @@ func (s *Leases) Elect(ctx context.Context, name string, opts Options, fn Func) 
 	if _, err := s.complete(name, opts); err != nil {
 		return err
 	}
-	pause := backoffMin
-	for ctx.Err() == nil {
+	for pause := backoffMin; ctx.Err() == nil; {
 		began := time.Now()
 		err := s.lead(ctx, name, opts, fn)
-		if ctx.Err() != nil {
-			break
-		}
-		if err == nil || time.Since(began) > backoffMax {
+		switch {
+		case ctx.Err() != nil:
+			continue // how the last term ended does not matter any more
+		case err == nil || time.Since(began) > backoffMax:
 			pause = backoffMin
 		}
 		if err != nil {

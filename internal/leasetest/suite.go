@@ -72,13 +72,6 @@ func (f *fixture) acquire(opts lease.Options) *lease.Lease {
 	return f.mine(l, err)
 }
 
-// await insists on getting a lease in its turn.
-func (f *fixture) await(opts lease.Options) *lease.Lease {
-	f.t.Helper()
-	l, err := f.AcquireWait(f.ctx(), name, opts)
-	return f.mine(l, err)
-}
-
 func (f *fixture) mine(l *lease.Lease, err error) *lease.Lease {
 	f.t.Helper()
 	if err != nil {

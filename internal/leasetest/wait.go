@@ -169,7 +169,9 @@ func testDeadWaiter(t *testing.T, e Engine) {
 	cancel()
 	<-dead
 	f.close(l)
-	f.held()
+	if held := f.held(); held.Owner != "" {
+		t.Fatalf("held: %+v", held)
+	}
 	f.db.Pass(7 * time.Second)
 	next := <-second
 	f.mine(next.l, next.err)
