@@ -10,7 +10,8 @@ import (
 )
 
 // Lease is a lease that was acquired. It is renewed in the background until
-// Close, or until it is lost; so call Close. It is safe for concurrent use.
+// Close, or until it is lost; so call Close, and do so before the database is
+// closed. It is safe for concurrent use.
 type Lease struct {
 	s     *Leases
 	name  string
