@@ -19,6 +19,8 @@ func acquireTests() map[string]func(*testing.T, Engine) {
 		"token grows":           testTokenGrows,
 		"renewing":              testRenew,
 		"renewing what is lost": testRenewLost,
+		"renewing what is over": testRenewOver,
+		"renewing another's":    testRenewTaken,
 		"close":                 testClose,
 		"close only our own":    testCloseOnlyOurs,
 		"close after the end":   testCloseWithEndedContext,
@@ -121,6 +123,36 @@ func testRenewLost(t *testing.T, e Engine) {
 	}
 	f.close(l)
 	f.ended(l, lease.ErrLost)
+}
+
+// D-62: though nobody else has taken it yet.
+func testRenewOver(t *testing.T, e Engine) {
+	f := open(t, e)
+	l := f.acquire(lease.Options{Duration: short})
+	f.gate.Fail("lease/renew", errors.New("dead"))
+	f.db.Pass(short + 20*time.Millisecond)
+	f.gate.Rule("lease/renew", nil)
+	if err := l.Renew(t.Context()); !errors.Is(err, lease.ErrLost) {
+		t.Fatalf("want ErrLost, got %v", err)
+	}
+	f.ended(l, lease.ErrLost)
+}
+
+// D-61, D-62: a stale holder does not lengthen what is someone else's by now.
+func testRenewTaken(t *testing.T, e Engine) {
+	f := open(t, e)
+	l := f.acquire(lease.Options{Duration: time.Hour, Owner: "ada"})
+	if _, err := f.ForceRelease(t.Context(), name); err != nil {
+		t.Fatal(err)
+	}
+	f.acquire(lease.Options{Duration: 2 * time.Hour, Owner: "ada"})
+	before := f.info()
+	if err := l.Renew(t.Context()); !errors.Is(err, lease.ErrLost) {
+		t.Fatalf("want ErrLost, got %v", err)
+	}
+	if after := f.info(); *after != *before {
+		t.Fatalf("it made %+v of %+v", after, before)
+	}
 }
 
 // D-61
