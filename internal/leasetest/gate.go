@@ -3,6 +3,7 @@ package leasetest
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bravellian/pawl/engine"
@@ -12,8 +13,10 @@ import (
 // passes. A holder whose renewals do not pass is one that died or is paused.
 type Gate struct {
 	engine.DB
-	// OnlyWoken makes sleepers that are armed sleep until they are woken.
+	// OnlyWoken makes sleepers that are armed sleep until they are woken. Asleep
+	// counts how often one went to sleep like that.
 	OnlyWoken bool
+	Asleep    atomic.Int64
 	// After, if not nil, may turn a success into a failure that came after it.
 	After func(op string) error
 
@@ -78,14 +81,15 @@ func (g *Gate) Seen(op string) []time.Time {
 func (g *Gate) Sleeper(queue string) engine.Sleeper {
 	s := g.DB.Sleeper(queue)
 	if g.OnlyWoken {
-		return &soundSleeper{Sleeper: s}
+		return &soundSleeper{Sleeper: s, asleep: &g.Asleep}
 	}
 	return s
 }
 
 type soundSleeper struct {
 	engine.Sleeper
-	armed bool
+	armed  bool
+	asleep *atomic.Int64
 }
 
 func (s *soundSleeper) Arm(ctx context.Context) (bool, error) {
@@ -97,6 +101,7 @@ func (s *soundSleeper) Arm(ctx context.Context) (bool, error) {
 func (s *soundSleeper) Sleep(ctx context.Context, d time.Duration) bool {
 	if s.armed {
 		d = time.Hour
+		s.asleep.Add(1)
 	}
 	return s.Sleeper.Sleep(ctx, d)
 }

@@ -74,9 +74,7 @@ func testForce(t *testing.T, e Engine) {
 		t.Fatalf("a name that nobody had: %t, %v", there, err)
 	}
 	l := f.acquire(lease.Options{Duration: time.Hour})
-	w := f.another()
-	w.gate.OnlyWoken = true
-	c := w.queue(t.Context(), 0)
+	c := f.another().queueAsleep(0)
 	if there, err := f.ForceRelease(t.Context(), name); !there || err != nil {
 		t.Fatal(there, err)
 	}

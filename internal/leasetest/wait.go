@@ -44,6 +44,19 @@ func (f *fixture) queue(ctx context.Context, behind int) <-chan got {
 	return c
 }
 
+// queueAsleep puts a waiter in line that wakes only if it is woken, and lets it
+// fall asleep.
+func (f *fixture) queueAsleep(behind int) <-chan got {
+	f.t.Helper()
+	ctx, cancel := context.WithTimeout(f.ctx(), 30*time.Second)
+	f.t.Cleanup(cancel)
+	f.gate.OnlyWoken = true
+	before := f.gate.Asleep.Load()
+	c := f.queue(ctx, behind)
+	dbtest.Until(f.t, "the waiter sleeps", func() bool { return f.gate.Asleep.Load() > before })
+	return c
+}
+
 // D-60, D-61: those who wait get it in the order in which they came.
 func testInLine(t *testing.T, e Engine) {
 	f := open(t, e)
@@ -74,15 +87,12 @@ func testInLine(t *testing.T, e Engine) {
 func testWoken(t *testing.T, e Engine) {
 	f := open(t, e)
 	for _, w := range []*fixture{over(t, f.db, f.gate.DB), f.another()} {
-		w.gate.OnlyWoken = true
 		for range 3 {
 			l := f.acquire(lease.Options{Duration: time.Hour})
-			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-			c := w.queue(ctx, 0)
+			c := w.queueAsleep(0)
 			f.close(l)
 			next := <-c
 			f.close(f.mine(next.l, next.err))
-			cancel()
 		}
 	}
 }
@@ -140,11 +150,7 @@ func testLeaveAsNext(t *testing.T, e Engine) {
 	ctx, cancel := context.WithCancel(t.Context())
 	w := f.another()
 	first := w.queue(ctx, 0)
-	behind := f.another()
-	behind.gate.OnlyWoken = true
-	limited, stop := context.WithTimeout(t.Context(), 30*time.Second)
-	defer stop()
-	second := behind.queue(limited, 1)
+	second := f.another().queueAsleep(1)
 	w.gate.Fail("lease/acquire", &engine.Error{Op: "lease/acquire", Class: engine.ErrBusy, Err: errors.New("not now")})
 	f.close(l)
 	cancel()
