@@ -260,29 +260,32 @@ func testLimits(t *testing.T, e Engine) {
 	}
 }
 
-// D-61, D-63: of fifty that ask at once for a name that nobody ever had, one gets it.
+// D-61, D-63: of fifty that ask at once one gets it, be it a name that nobody
+// ever had or one that was given back.
 func testOneWinner(t *testing.T, e Engine) {
 	f := open(t, e)
 	handles := []*fixture{f, f.another(), f.another(), f.another()}
-	var won atomic.Int64
-	var wg sync.WaitGroup
-	start := make(chan struct{})
-	for i := range 50 {
-		wg.Go(func() {
-			<-start
-			l, err := handles[i%len(handles)].Acquire(t.Context(), name, lease.Options{Duration: time.Hour})
-			if err == nil {
-				won.Add(1)
-				f.mine(l, nil)
-			} else if !errors.Is(err, lease.ErrHeld) {
-				t.Error(err)
-			}
-		})
-	}
-	close(start)
-	wg.Wait()
-	if won.Load() != 1 || f.info().Token != 1 {
-		t.Fatalf("%d have it, token %d", won.Load(), f.info().Token)
+	for round := range int64(4) {
+		winners := make(chan *lease.Lease, 50)
+		var wg sync.WaitGroup
+		start := make(chan struct{})
+		for i := range 50 {
+			wg.Go(func() {
+				<-start
+				l, err := handles[i%len(handles)].Acquire(t.Context(), name, lease.Options{Duration: time.Hour})
+				if err == nil {
+					winners <- l
+				} else if !errors.Is(err, lease.ErrHeld) {
+					t.Error(err)
+				}
+			})
+		}
+		close(start)
+		wg.Wait()
+		if len(winners) != 1 || f.info().Token != round+1 {
+			t.Fatalf("%d have it, token %d", len(winners), f.info().Token)
+		}
+		f.close(<-winners)
 	}
 }
 
