@@ -8,6 +8,7 @@
 //	p.Handle("order.created", outbox.JSON(sendMail))
 //	id, err := p.Outbox.EnqueueTx(ctx, tx, outbox.Message{Topic: "order.created", Payload: body})
 //	err = p.Run(ctx)
+//	l, err := p.Leases.Acquire(ctx, "close-books", lease.Options{Duration: 5 * time.Minute})
 package pawl
 
 import (
@@ -18,6 +19,7 @@ import (
 	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/join"
+	"github.com/bravellian/pawl/lease"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -29,6 +31,8 @@ type Options struct {
 	Joins join.Options
 	// Inbox configures the inbox. Logger and Workers default to the outbox's.
 	Inbox inbox.Options
+	// Leases configures the leases: their owner's name and logger.
+	Leases lease.ManagerOptions
 	// EnableSchemaDeployment makes Run migrate the database first. Otherwise
 	// Run fails clearly when the schema is missing, too old or too new.
 	EnableSchemaDeployment bool
@@ -42,6 +46,9 @@ type Pawl struct {
 	Joins *join.Joins
 	// Inbox makes at-least-once deliveries take effect once.
 	Inbox *inbox.Inbox
+	// Leases let one process at a time do something, fenced by tokens. They need
+	// no Run: a lease is renewed from when it is acquired until it is closed.
+	Leases *lease.Leases
 
 	db   engine.DB
 	opts Options
@@ -64,8 +71,11 @@ func New(db engine.DB, opts Options) (*Pawl, error) {
 	if opts.Inbox.Workers == nil {
 		opts.Inbox.Workers = &opts.Outbox
 	}
+	if opts.Leases.Logger == nil {
+		opts.Leases.Logger = opts.Outbox.Logger
+	}
 	o := outbox.New(db, opts.Outbox)
-	return &Pawl{Outbox: o, Joins: join.New(db, o, opts.Joins), Inbox: inbox.New(db, opts.Inbox), db: db, opts: opts}, nil
+	return &Pawl{Outbox: o, Joins: join.New(db, o, opts.Joins), Inbox: inbox.New(db, opts.Inbox), Leases: lease.New(db, opts.Leases), db: db, opts: opts}, nil
 }
 
 // Migrate brings the schema up to date. It is idempotent and safe with any

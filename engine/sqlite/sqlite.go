@@ -25,7 +25,7 @@ import (
 	"github.com/bravellian/pawl/engine/coalesce"
 )
 
-//go:embed inbox join outbox schema
+//go:embed inbox join lease outbox schema
 var files embed.FS
 
 // Options configure a database. The zero value is right for most programs.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // Proxy forwards connections to a server. It understands just enough of
@@ -28,6 +29,9 @@ type Proxy struct {
 	silent  bool   // answers are swallowed
 	deaf    bool   // notifications are swallowed
 	refuse  bool   // new connections are closed at once
+	opened  int    // connections so far
+	mute    int    // connections up to this number say nothing any more
+	delay   time.Duration
 	stopped bool
 }
 
@@ -81,6 +85,20 @@ func (p *Proxy) Silence() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.silent = true
+}
+
+// SilenceOpen makes a black hole of the connections there are; new ones work.
+func (p *Proxy) SilenceOpen() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mute = p.opened
+}
+
+// Delay makes every round trip take so much longer from now on.
+func (p *Proxy) Delay(d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.delay = d
 }
 
 // DropNotifications makes the proxy swallow what NOTIFY sends, as a connection
@@ -145,7 +163,7 @@ func (p *Proxy) connection(client net.Conn) {
 		defer server.Close()
 		_, _ = io.Copy(server, client)
 	})
-	_ = p.answers(client, server)
+	_ = p.answers(client, server, p.number())
 }
 
 func (p *Proxy) enter(c net.Conn) bool {
@@ -158,6 +176,14 @@ func (p *Proxy) enter(c net.Conn) bool {
 	return true
 }
 
+// number counts the connections.
+func (p *Proxy) number() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.opened++
+	return p.opened
+}
+
 func (p *Proxy) exit(c net.Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -167,7 +193,7 @@ func (p *Proxy) exit(c net.Conn) {
 var errCut = errors.New("cut")
 
 // answers forwards what the server says, message by message.
-func (p *Proxy) answers(client, server net.Conn) error {
+func (p *Proxy) answers(client, server net.Conn, number int) error {
 	cutting := false
 	for {
 		kind, message, err := read(server)
@@ -186,8 +212,11 @@ func (p *Proxy) answers(client, server net.Conn) error {
 			cutting = true
 			continue
 		}
-		if p.swallows(kind) {
+		if p.swallows(kind, number) {
 			continue
+		}
+		if kind == 'Z' { // the end of a round trip
+			time.Sleep(p.latency())
 		}
 		if _, err := client.Write(message); err != nil {
 			return err
@@ -206,10 +235,16 @@ func (p *Proxy) cutHere(message []byte) bool {
 	return true
 }
 
-func (p *Proxy) swallows(kind byte) bool {
+func (p *Proxy) swallows(kind byte, number int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.silent || p.deaf && kind == 'A'
+	return p.silent || number <= p.mute || p.deaf && kind == 'A'
+}
+
+func (p *Proxy) latency() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.delay
 }
 
 // headerSize is a kind and a length.

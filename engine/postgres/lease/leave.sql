@@ -1,0 +1,2 @@
+-- Leave the line. $1 name, $2 waiter.
+SELECT pawl.lease_leave($1, $2)

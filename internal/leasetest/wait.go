@@ -1,0 +1,233 @@
+package leasetest
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/lease"
+)
+
+func waitTests() map[string]func(*testing.T, Engine) {
+	return map[string]func(*testing.T, Engine){
+		"in line":             testInLine,
+		"woken":               testWoken,
+		"after expiry":        testWaitForExpiry,
+		"no pushing in":       testNoPushingIn,
+		"leaving":             testLeaveLine,
+		"leaving as the next": testLeaveAsNext,
+		"dead waiter":         testDeadWaiter,
+		"outage":              testWaitThroughOutage,
+		"every waiter":        testEveryWaiter,
+	}
+}
+
+// got is what AcquireWait returned.
+type got struct {
+	l   *lease.Lease
+	err error
+}
+
+// queue puts a waiter behind those in line.
+func (f *fixture) queue(ctx context.Context, behind int) <-chan got {
+	f.t.Helper()
+	c := make(chan got, 1)
+	go func() {
+		l, err := f.AcquireWait(ctx, name, lease.Options{Duration: time.Hour})
+		c <- got{l, err}
+	}()
+	f.waiting(behind + 1)
+	return c
+}
+
+// queueAsleep puts a waiter in line that wakes only if it is woken, and lets it
+// fall asleep.
+func (f *fixture) queueAsleep(behind int) <-chan got {
+	f.t.Helper()
+	ctx, cancel := context.WithTimeout(f.ctx(), 30*time.Second)
+	f.t.Cleanup(cancel)
+	f.gate.OnlyWoken = true
+	before := f.gate.Asleep.Load()
+	c := f.queue(ctx, behind)
+	dbtest.Until(f.t, "the waiter sleeps", func() bool { return f.gate.Asleep.Load() > before })
+	return c
+}
+
+// D-60, D-61: those who wait get it in the order in which they came.
+func testInLine(t *testing.T, e Engine) {
+	f := open(t, e)
+	l := f.acquire(lease.Options{Duration: time.Hour})
+	var line []<-chan got
+	for i := range 5 {
+		line = append(line, f.another().queue(t.Context(), i))
+	}
+	if held := f.held(); held.Waiting != 5 {
+		t.Fatalf("%d wait", held.Waiting)
+	}
+	for i, c := range line {
+		last := l.Token()
+		f.close(l)
+		next := <-c
+		l = f.mine(next.l, next.err)
+		if l.Token() != last+1 {
+			t.Fatalf("number %d got token %d after %d", i, l.Token(), last)
+		}
+		if i := f.info(); i.Waiting != len(line)-int(l.Token())+1 {
+			t.Fatalf("with token %d, %d wait", l.Token(), i.Waiting)
+		}
+	}
+}
+
+// D-61: a release wakes the next, in this process and in another: these do not
+// wake by themselves.
+func testWoken(t *testing.T, e Engine) {
+	f := open(t, e)
+	for _, w := range []*fixture{over(t, f.db, f.gate.DB), f.another()} {
+		for range 3 {
+			l := f.acquire(lease.Options{Duration: time.Hour})
+			c := w.queueAsleep(0)
+			f.close(l)
+			next := <-c
+			f.close(f.mine(next.l, next.err))
+		}
+	}
+}
+
+// D-60: one who waits gets what a dead holder left, whole.
+func testWaitForExpiry(t *testing.T, e Engine) {
+	f := open(t, e)
+	dead := f.dying()
+	c := f.queue(t.Context(), 0)
+	f.db.Pass(short)
+	next := <-c
+	if l := f.mine(next.l, next.err); l.Token() != dead.Token()+1 || time.Until(l.Deadline()) < 50*time.Minute {
+		t.Fatalf("token %d after %d, for %v", l.Token(), dead.Token(), time.Until(l.Deadline()))
+	}
+}
+
+// D-61: while someone waits, Acquire does not get a lease that is just free.
+func testNoPushingIn(t *testing.T, e Engine) {
+	f, w := open(t, e), (*fixture)(nil)
+	l := f.acquire(lease.Options{Duration: time.Hour})
+	w = f.another()
+	c := w.queue(t.Context(), 0)
+	w.gate.Fail("lease/acquire", &engine.Error{Op: "lease/acquire", Class: engine.ErrBusy, Err: errors.New("not now")})
+	f.close(l)
+	if held := f.held(); held.Owner != "" || !held.Until.IsZero() || held.Waiting != 1 {
+		t.Fatalf("held: %+v", held)
+	}
+	w.gate.Rule("lease/acquire", nil)
+	next := <-c
+	f.mine(next.l, next.err)
+}
+
+// D-61
+func testLeaveLine(t *testing.T, e Engine) {
+	f := open(t, e)
+	l := f.acquire(lease.Options{Duration: time.Hour})
+	ctx, cancel := context.WithCancel(t.Context())
+	first := f.another().queue(ctx, 0)
+	second := f.another().queue(t.Context(), 1)
+	cancel()
+	if g := <-first; !errors.Is(g.err, context.Canceled) || g.l != nil {
+		t.Fatalf("a cancelled wait returned %v", g.err)
+	}
+	f.waiting(1)
+	f.close(l)
+	next := <-second
+	f.mine(next.l, next.err)
+	f.waiting(0)
+}
+
+// D-61: when the next in line leaves while the lease is free, the one behind is woken.
+func testLeaveAsNext(t *testing.T, e Engine) {
+	f := open(t, e)
+	l := f.acquire(lease.Options{Duration: time.Hour})
+	ctx, cancel := context.WithCancel(t.Context())
+	w := f.another()
+	first := w.queue(ctx, 0)
+	second := f.another().queueAsleep(1)
+	w.gate.Fail("lease/acquire", &engine.Error{Op: "lease/acquire", Class: engine.ErrBusy, Err: errors.New("not now")})
+	f.close(l)
+	cancel()
+	if g := <-first; !errors.Is(g.err, context.Canceled) {
+		t.Fatal(g.err)
+	}
+	next := <-second
+	f.mine(next.l, next.err)
+}
+
+// D-61: a waiter that died holds the others up for a few seconds only.
+func testDeadWaiter(t *testing.T, e Engine) {
+	f := open(t, e)
+	l := f.acquire(lease.Options{Duration: time.Hour})
+	ctx, cancel := context.WithCancel(t.Context())
+	w := f.another()
+	dead := w.queue(ctx, 0)
+	for _, op := range []string{"lease/acquire", "lease/release"} { // the latter: it cannot leave the line either
+		w.gate.Fail(op, errors.New("dead"))
+	}
+	second := f.another().queue(t.Context(), 1)
+	cancel()
+	<-dead
+	f.close(l)
+	if held := f.held(); held.Owner != "" {
+		t.Fatalf("held: %+v", held)
+	}
+	f.db.Pass(7 * time.Second)
+	next := <-second
+	f.mine(next.l, next.err)
+	f.waiting(0)
+}
+
+// D-6: an outage does not end the wait.
+func testWaitThroughOutage(t *testing.T, e Engine) {
+	f := open(t, e)
+	l := f.acquire(lease.Options{Duration: time.Hour})
+	w := f.another()
+	c := w.queue(t.Context(), 0)
+	w.gate.Fail("lease/acquire", &engine.Error{Op: "lease/acquire", Class: engine.ErrUnreachable, Err: errors.New("away")})
+	f.close(l)
+	tries := len(w.gate.Seen("lease/acquire"))
+	dbtest.Until(t, "it has tried in vain twice", func() bool { return len(w.gate.Seen("lease/acquire")) > tries+1 })
+	w.gate.Rule("lease/acquire", nil)
+	next := <-c
+	f.mine(next.l, next.err)
+}
+
+// D-60, D-61: of many that wait at once each gets it once, one at a time.
+func testEveryWaiter(t *testing.T, e Engine) {
+	f := open(t, e)
+	handles := []*fixture{f, f.another(), f.another()}
+	const n = 20
+	tokens := make(chan int64, n)
+	var inside atomic.Int64
+	for i := range n {
+		go func() {
+			h := handles[i%len(handles)]
+			l, err := h.AcquireWait(t.Context(), name, lease.Options{Duration: time.Hour})
+			if err != nil {
+				t.Error(err)
+				tokens <- 0
+				return
+			}
+			if inside.Add(1) != 1 {
+				t.Error("two have it at once")
+			}
+			inside.Add(-1)
+			_ = l.Close(t.Context())
+			tokens <- l.Token()
+		}()
+	}
+	seen := map[int64]bool{}
+	for range n {
+		seen[<-tokens] = true
+	}
+	if len(seen) != n || f.info().Token != n {
+		t.Fatalf("%d of %d got it, the last token is %d", len(seen), n, f.info().Token)
+	}
+}

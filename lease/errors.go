@@ -1,0 +1,53 @@
+package lease
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+)
+
+var (
+	// ErrHeld says that a lease was not to be had just now. errors.As with
+	// *HeldError tells who has it.
+	ErrHeld = errors.New("lease is held")
+	// ErrLost says that a lease is no longer ours: it ran out, or someone took
+	// it by force. It is the cause of the end of [Lease.Context].
+	ErrLost = errors.New("lease lost")
+	// ErrClosed says that a lease was given back by [Lease.Close].
+	ErrClosed = errors.New("lease closed")
+	// ErrNotFound says that nobody ever acquired a lease of that name.
+	ErrNotFound = errors.New("lease not found")
+)
+
+// ErrInvalid is what errors.Is finds in every rejected argument; errors.As
+// with *InvalidError tells the field.
+var ErrInvalid = engine.ErrInvalid
+
+// InvalidError says which field was refused and why.
+type InvalidError = engine.InvalidError
+
+// HeldError says who has a lease, as the database saw it.
+type HeldError struct {
+	Name  string
+	Owner string    // who holds it; "" if it is free but others wait for it
+	Until time.Time // when it ends unless it is renewed; zero if it is free
+	// Waiting is how many stood in line for it. While someone does, [Leases.Acquire]
+	// does not get the lease even in the moment when it is free.
+	Waiting int
+}
+
+// Error tells who has the lease.
+func (e *HeldError) Error() string {
+	if e.Owner == "" {
+		return fmt.Sprintf("%v: %q: others wait for it: %d", ErrHeld, e.Name, e.Waiting)
+	}
+	return fmt.Sprintf("%v: %q: by %s until %s", ErrHeld, e.Name, e.Owner, e.Until.UTC().Format(time.RFC3339Nano))
+}
+
+// Unwrap returns ErrHeld.
+func (e *HeldError) Unwrap() error { return ErrHeld }
+
+// lost is ErrLost with the name and what is known of the reason.
+func lost(name, reason string) error { return fmt.Errorf("%w: %q: %s", ErrLost, name, reason) }

@@ -1,0 +1,150 @@
+package lease
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+)
+
+// Lease is a lease that was acquired. It is renewed in the background until
+// Close, or until it is lost; so call Close, and do so before the database is
+// closed. It is safe for concurrent use.
+type Lease struct {
+	s     *Leases
+	name  string
+	opts  Options
+	id    [16]byte
+	token int64
+
+	ctx    context.Context //nolint:containedctx // it is the lease's life, handed out by Context
+	cancel context.CancelCauseFunc
+	poked  chan struct{} // the trust was moved by a call of Renew
+	tasks  sync.WaitGroup
+
+	mu   sync.Mutex
+	sent time.Time // when the last renewal that succeeded was sent
+	gone bool      // the database says that it is not ours
+	err  error     // why it ended, nil while it is held
+
+	closing  sync.Mutex
+	released bool
+}
+
+// hold begins the life of a lease.
+func (s *Leases) hold(ctx context.Context, a *attempt, g grant) *Lease {
+	l := &Lease{s: s, name: a.name, opts: a.opts, id: a.id, token: g.token, sent: g.sent, poked: make(chan struct{}, 1)}
+	l.ctx, l.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	l.tasks.Go(l.keep)
+	s.log.DebugContext(ctx, "pawl: lease acquired", "lease", l.name, "owner", l.opts.Owner, "token", l.token)
+	return l
+}
+
+// Name returns the lease's name.
+func (l *Lease) Name() string { return l.name }
+
+// Owner returns who holds the lease, as others read it.
+func (l *Lease) Owner() string { return l.opts.Owner }
+
+// Token returns the fencing token: greater than that of every earlier
+// acquisition of the name, and the same for as long as this one lasts (D-60).
+func (l *Lease) Token() int64 { return l.token }
+
+// Context returns a context that lives as long as the lease is held. It has the
+// values of the context that the lease was acquired with, not its end. Its
+// cause is [ErrLost] or [ErrClosed]. It tells quickly that a lease is lost, but
+// only [Lease.Guard] keeps what is written then from taking effect.
+func (l *Lease) Context() context.Context { return l.ctx }
+
+// Deadline returns until when the lease is held if no further renewal succeeds,
+// by this process's monotonic clock.
+func (l *Lease) Deadline() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.deadlineLocked()
+}
+
+// deadlineLocked counts from before the request: the database counted from
+// later, so that it still keeps the lease for us when we give it up (D-62).
+func (l *Lease) deadlineLocked() time.Time { return l.sent.Add(l.opts.Duration) }
+
+// Err returns nil while the lease is held, and then [ErrLost] or [ErrClosed]. It
+// looks at the clock itself, so that it is right at once after a pause.
+func (l *Lease) Err() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err == nil && time.Now().Before(l.deadlineLocked()) {
+		return nil
+	}
+	l.endLocked(lost(l.name, "not renewed in time"))
+	return l.err
+}
+
+// Guard makes sure that tx commits only while the lease is held: it fails with
+// [ErrLost] unless the lease is ours by the database's clock, and until tx ends
+// nobody else can take it (D-64). Several guarded transactions may be open at
+// once, and renewals pass them. If Guard fails, roll back. tx must be a
+// transaction on the same database at read committed.
+func (l *Lease) Guard(ctx context.Context, tx engine.Tx) error {
+	call := &engine.Call{Op: "lease/guard", Args: []any{l.name, l.id, l.token}}
+	if err := l.s.db.DoTx(ctx, tx, call); err != nil {
+		return err
+	}
+	if call.N == 0 {
+		return l.disown()
+	}
+	return nil
+}
+
+// disown notes that the database says the lease is not ours: that is final.
+func (l *Lease) disown() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.gone = true
+	l.endLocked(lost(l.name, "no longer ours"))
+	return l.err
+}
+
+// endLocked ends the lease, once.
+func (l *Lease) endLocked(why error) {
+	if l.err != nil {
+		return
+	}
+	l.err = why
+	l.cancel(why)
+	if errors.Is(why, ErrLost) {
+		l.s.log.Warn("pawl: lease lost", "lease", l.name, "owner", l.opts.Owner, "token", l.token, "error", why)
+	}
+}
+
+// releaseLimit bounds how long Close tries to reach the database.
+const releaseLimit = 5 * time.Second
+
+// Close ends the lease's context and gives the lease back, if it is still ours,
+// so that the next in line has it at once (D-61). It works also when ctx has
+// ended, taking a few seconds at most. Closing again does nothing. After an
+// error, which says that the database could not be told, the lease runs out by
+// itself, and Close may be called again.
+func (l *Lease) Close(ctx context.Context) error {
+	l.closing.Lock()
+	defer l.closing.Unlock()
+	if l.released {
+		return nil
+	}
+	l.mu.Lock()
+	l.endLocked(ErrClosed)
+	gone := l.gone
+	l.mu.Unlock()
+	defer l.tasks.Wait()
+	if !gone {
+		ctx, cancel := engine.Detach(ctx, releaseLimit)
+		defer cancel()
+		if err := l.s.give(ctx, l.name, &engine.Call{Op: "lease/release", Args: []any{l.name, l.id}}); err != nil {
+			return err
+		}
+	}
+	l.released = true
+	return nil
+}

@@ -1,0 +1,145 @@
+// Package lease lets one process at a time do something, and says which
+// process that is, through the database that a program has anyway.
+//
+//	l, err := p.Leases.Acquire(ctx, "close-books", lease.Options{Duration: 5 * time.Minute})
+//	if errors.Is(err, lease.ErrHeld) {
+//		return nil // someone else is at it
+//	}
+//	defer l.Close(ctx)
+//	return closeBooks(l.Context())
+//
+// # What it promises
+//
+// As long as all clocks run at about the same speed, at most one [Lease] of a
+// name is live at a time: its context ends no later than the moment from which
+// the database would give the lease to someone else. The database's clock
+// alone decides who holds a lease; the clocks of the processes may be set to
+// anything. While it is held a lease is renewed in the background, in time to
+// survive a few failures. When it is lost, the context ends with the cause
+// [ErrLost], whether or not the database can still be reached.
+//
+// Every acquisition of a name gets a [Lease.Token] that is greater than all
+// before, for ever.
+//
+// # What it does not promise
+//
+// A context is not safety. A process can be stopped for minutes between looking
+// at its context and writing: by the garbage collector, by the hypervisor, by
+// SIGSTOP. When it goes on, its lease has long been someone else's, and the
+// write that it was about to make happens all the same.
+//
+// # How a guard closes the gap
+//
+// What is written to the same database belongs into a transaction with
+// [Lease.Guard]. The guard fails with [ErrLost] unless the lease is still held,
+// and nobody else can take it until that transaction has ended: so what a
+// holder commits is committed while it is the holder, however long it was
+// stopped.
+//
+//	tx, err := db.BeginTx(ctx, nil)
+//	defer tx.Rollback()
+//	if err := l.Guard(ctx, tx); err != nil {
+//		return err
+//	}
+//	_, err = tx.ExecContext(ctx, "UPDATE books SET closed = true WHERE …")
+//	return tx.Commit()
+//
+// What is written elsewhere (a file store, another service) is safe if that
+// place refuses tokens lower than the highest that it has seen; give it
+// [Lease.Token] with every write.
+package lease
+
+import (
+	"log/slog"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+)
+
+// ManagerOptions configure the leases of a database. The zero value is right
+// for most programs.
+type ManagerOptions struct {
+	// Owner is who holds this process's leases, for people to read; default
+	// host:pid. It decides nothing: the same owner may not hold a lease twice.
+	Owner string
+	// Logger is told of lost leases and failed renewals at WARN and of
+	// everything else at DEBUG. Default slog.Default().
+	Logger *slog.Logger
+}
+
+// Leases are the leases of one database, which must be migrated before use.
+// It is safe for concurrent use.
+type Leases struct {
+	db    engine.DB
+	owner string
+	log   *slog.Logger
+}
+
+// New returns the leases of a database. It makes no connection and starts
+// nothing.
+func New(db engine.DB, opts ManagerOptions) *Leases {
+	if strings.TrimSpace(opts.Owner) == "" {
+		host, _ := os.Hostname()
+		opts.Owner = host + ":" + strconv.Itoa(os.Getpid())
+	}
+	if opts.Logger == nil {
+		opts.Logger = slog.Default()
+	}
+	return &Leases{db: db, owner: opts.Owner, log: opts.Logger}
+}
+
+// Options are how one lease is to be held. The zero value is right for most.
+type Options struct {
+	// Duration is how long the lease lasts if its holder dies: how long the
+	// others then wait. It is at least a second, default 30 s. It need not cover
+	// the work, because a lease is renewed while it is held.
+	Duration time.Duration
+	// RenewAt is the part of Duration after which a renewal starts, from 0.1 to
+	// 0.9, default 0.6. What remains is the time in which renewals may fail.
+	RenewAt float64
+	// Owner is who holds the lease, for people to read, default that of
+	// ManagerOptions.
+	Owner string
+}
+
+// The limits (D-65) and defaults of Options.
+const (
+	maxName         = 255
+	maxOwner        = 255
+	minDuration     = time.Second
+	defaultDuration = 30 * time.Second
+	minRenewAt      = 0.1
+	maxRenewAt      = 0.9
+	defaultRenewAt  = 0.6
+)
+
+// complete fills in defaults and refuses what cannot be.
+func (s *Leases) complete(name string, o Options) (Options, error) {
+	if o.Duration == 0 {
+		o.Duration = defaultDuration
+	}
+	if o.RenewAt == 0 {
+		o.RenewAt = defaultRenewAt
+	}
+	if strings.TrimSpace(o.Owner) == "" {
+		o.Owner = s.owner
+	}
+	if err := checkName(name); err != nil {
+		return o, err
+	}
+	if err := engine.CheckText("owner", o.Owner, maxOwner, true); err != nil {
+		return o, err
+	}
+	if o.Duration < minDuration {
+		return o, engine.Invalid("duration", "shorter than %v", minDuration)
+	}
+	if !(o.RenewAt >= minRenewAt && o.RenewAt <= maxRenewAt) {
+		return o, engine.Invalid("renew at", "not from %v to %v", minRenewAt, maxRenewAt)
+	}
+	return o, nil
+}
+
+func checkName(name string) error { return engine.CheckText("name", name, maxName, true) }
