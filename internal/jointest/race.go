@@ -1,9 +1,17 @@
 package jointest
 
 import (
+	"bytes"
+	"context"
 	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/join"
@@ -12,7 +20,10 @@ import (
 
 func raceTests() map[string]func(*testing.T, dbtest.Engine) {
 	return map[string]func(*testing.T, dbtest.Engine){
-		"200 acks at once": testManyAcks,
+		"200 acks at once":                testManyAcks,
+		"thousands of members":            testManyMembers,
+		"settled in either order":         testOppositeOrders,
+		"attached while they are settled": testAttachRaces,
 	}
 }
 
@@ -50,4 +61,139 @@ func testManyAcks(t *testing.T, e dbtest.Engine) {
 	f.progress(id, n, 0, join.Completed)
 	f.drain(nil)
 	f.sent("done", 1)
+}
+
+// D-39, D-30, D-40: a join of thousands of members, which sixteen workers of two
+// processes claim and settle in batches, some acked and some failed, loses none
+// and ends once. 10 000 with PAWL_LONG: with the race detector that takes more
+// than ten seconds on a small machine.
+func testManyMembers(t *testing.T, e dbtest.Engine) {
+	n := 2000
+	if os.Getenv("PAWL_LONG") != "" {
+		n = 10_000
+	}
+	f := open(t, e)
+	fan, err := f.FanOut(f.ctx(), join.Spec{}, steps("step", n), join.Wait{OnFail: outbox.Message{Topic: "failed", Queue: "sink"}, Queue: "waits"})
+	f.check(err)
+	boxes := []*outbox.Outbox{f.box, outbox.New(f.db.Another(t), outbox.Options{Logger: quiet()})}
+	var acked, failed atomic.Int64
+	f.together(16, func(i int) error {
+		rng := rand.New(rand.NewPCG(1, uint64(i)))
+		for {
+			owner := outbox.NewOwnerToken()
+			msgs, err := boxes[i%2].Claim(f.ctx(), owner, lease, 1+rng.IntN(60))
+			if err != nil || acked.Load()+failed.Load() == int64(n) {
+				return err
+			}
+			var good, bad []outbox.WorkItemID
+			for _, m := range msgs {
+				if rng.IntN(5) == 0 {
+					bad = append(bad, m.WorkItemID)
+				} else {
+					good = append(good, m.WorkItemID)
+				}
+			}
+			a, err := boxes[i%2].Ack(f.ctx(), owner, good...)
+			if err != nil {
+				return err
+			}
+			b, err := boxes[i%2].Fail(f.ctx(), owner, nil, bad...)
+			if err != nil || a+b != int64(len(msgs)) {
+				return fmt.Errorf("settled %d and %d of %d: %w", a, b, len(msgs), err)
+			}
+			acked.Add(a)
+			failed.Add(b)
+		}
+	})
+	f.progress(fan.Join, int(acked.Load()), int(failed.Load()), join.Failed)
+	box := outbox.New(f.db.DB, outbox.Options{StopWhenEmpty: true, Logger: quiet(), Queues: []string{"waits"}})
+	join.New(f.db.DB, box, join.Options{})
+	f.check(box.Run(f.ctx()))
+	f.sent("failed", 1)
+}
+
+// lines collects what several loops log.
+type lines struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+// D-39: workers that settle steps of the same two joins, of which each exchange
+// has acks and failures of both, never wait for each other in a circle.
+func testOppositeOrders(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	const n = 80 // steps of each join, and as many of both
+	var ids [2]join.ID
+	for i := range ids {
+		ids[i] = f.start(2 * n)
+		f.wait(ids[i], named(ids[i]))
+	}
+	for i := range n { // their steps lie side by side
+		a, b, both := f.enqueue(fmt.Sprint("fails ", i%2 == 0), 1), f.enqueue(fmt.Sprint("fails ", i%2 == 1), 1), f.enqueue("fails false", 1)
+		f.check(f.Attach(f.ctx(), ids[0], append(a, both...)...))
+		f.check(f.Attach(f.ctx(), ids[1], append(b, both...)...))
+	}
+	var log lines
+	logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	f.together(4, func(int) error {
+		db := f.db.Another(t)
+		box := outbox.New(db, outbox.Options{StopWhenEmpty: true, Logger: logger, Concurrency: 8, BatchSize: 10})
+		join.New(db, box, join.Options{Logger: logger})
+		box.Handle("fails false", outbox.HandlerFunc(succeed))
+		box.Handle("fails true", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return outbox.Permanent(errors.New("no")) }))
+		return box.Run(f.ctx())
+	})
+	f.drain(nil)
+	for _, id := range ids {
+		f.progress(id, n+n/2, n/2, join.Failed)
+		f.firedOnce(id, join.Failed)
+	}
+	if bytes.Contains(bytes.ToLower(log.buf.Bytes()), []byte("deadlock")) {
+		t.Errorf("logged:\n%s", log.buf.Bytes())
+	}
+}
+
+// D-31, D-39: messages that are attached, to two joins, in any order, while
+// workers claim and settle them, are counted once in each.
+func testAttachRaces(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	const n = 80
+	ids := []join.ID{f.start(n), f.start(n)}
+	msgs := f.enqueue("step", n)
+	f.together(6, func(i int) error {
+		if i < 2 {
+			rng := rand.New(rand.NewPCG(2, uint64(i)))
+			for _, k := range rng.Perm(n / 4) {
+				if err := f.Attach(f.ctx(), ids[i], msgs[4*k], msgs[4*k+3], msgs[4*k+1], msgs[4*k+2]); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		for end := time.Now().Add(30 * time.Second); time.Now().Before(end); {
+			owner := outbox.NewOwnerToken()
+			got, err := f.box.Claim(f.ctx(), owner, lease, 7)
+			if err != nil {
+				return err
+			}
+			for _, m := range got {
+				if _, err := f.box.Ack(f.ctx(), owner, m.WorkItemID); err != nil {
+					return err
+				}
+			}
+			if c, err := f.box.Count(f.ctx()); err != nil || c.Done == n {
+				return err
+			}
+		}
+		return errors.New("the messages were not done in time")
+	})
+	for _, id := range ids {
+		f.progress(id, n, 0, join.Completed)
+	}
 }
