@@ -11,6 +11,8 @@ import (
 var (
 	// ErrUnique: a unique key is taken.
 	ErrUnique = errors.New("unique key violated")
+	// ErrReference: what a new row refers to does not exist, or no longer.
+	ErrReference = errors.New("referenced row missing")
 	// ErrDeadlock: the database chose this transaction as a deadlock's victim.
 	ErrDeadlock = errors.New("deadlock")
 	// ErrSerialization: concurrent transactions could not be serialized.

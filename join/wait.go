@@ -71,6 +71,9 @@ func (j *Joins) wait(ctx context.Context, tx outbox.Tx, id ID, w Wait) (outbox.M
 	}
 	mid := wr.batches[0].IDs()[0]
 	err = wr.write(ctx, tx)
+	if errors.Is(err, engine.ErrReference) {
+		return outbox.MessageID{}, notFound(id) // it was cleaned up since we looked
+	}
 	if err != nil && !errors.Is(err, engine.ErrCommitUnknown) {
 		return outbox.MessageID{}, err
 	}

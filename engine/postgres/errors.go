@@ -24,6 +24,8 @@ func classify(err error) error {
 	switch pg.Code {
 	case "23505":
 		return engine.ErrUnique
+	case "23503":
+		return engine.ErrReference
 	case "40P01":
 		return engine.ErrDeadlock
 	case "40001":

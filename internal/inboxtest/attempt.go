@@ -18,6 +18,7 @@ func attemptTests() map[string]func(*testing.T, dbtest.Engine) {
 		"put off":        testAttemptSnoozed,
 		"cancelled":      testAttemptCancelled,
 		"taken over":     testTakenOver,
+		"not its own":    testStaleMarks,
 		"kept alive":     testKeptAlive,
 		"kills its host": testKillsItsHost,
 	}
@@ -100,6 +101,34 @@ func testTakenOver(t *testing.T, e dbtest.Engine) {
 	})
 	f.is(err, errDown)
 	f.state(key("b"), inbox.Done, 2, 2)
+}
+
+// D-13, D-51: nor what another is still at, whether it succeeded or failed.
+func testStaleMarks(t *testing.T, e dbtest.Engine) {
+	f := open(t, e, inbox.Options{Lease: time.Hour})
+	for id, result := range map[string]error{"a": nil, "b": errDown} {
+		begun, end := make(chan struct{}), make(chan struct{})
+		second := make(chan error, 1)
+		err := f.Attempt(f.ctx(), key(id), func(context.Context) error {
+			f.expire(id)
+			go func() {
+				second <- f.another().Attempt(f.ctx(), key(id), func(context.Context) error {
+					close(begun)
+					<-end
+					return nil
+				})
+			}()
+			<-begun
+			return result
+		})
+		if want := map[bool]error{true: inbox.ErrTakenOver, false: errDown}[result == nil]; !errors.Is(err, want) {
+			t.Fatalf("the first attempt ended with %v, want %v", err, want)
+		}
+		f.state(key(id), inbox.Processing, 2, 2)
+		close(end)
+		f.check(<-second)
+		f.state(key(id), inbox.Done, 2, 2)
+	}
 }
 
 // expire ends the lease of a message's attempt, as a stop of its process does.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"strings"
 	"sync"
@@ -15,6 +16,7 @@ import (
 
 func enqueueTests() map[string]func(*testing.T, Engine) {
 	return map[string]func(*testing.T, Engine){
+		"new queues at once":     testNewQueuesAtOnce,
 		"standalone":             testEnqueueStandalone,
 		"in a transaction":       testEnqueueInTransaction,
 		"in a connection":        testEnqueueOnConnection,
@@ -491,4 +493,23 @@ func testEnqueueNewQueueInRolledBackTransaction(t *testing.T, e Engine) {
 	if err != nil || len(msgs) != 1 {
 		t.Fatalf("claimed %d: %v", len(msgs), err)
 	}
+}
+
+// OBX-001, OBX-097: programs that are the first to name a queue, at the same
+// moment, do not get in each other's way.
+func testNewQueuesAtOnce(t *testing.T, e Engine) {
+	f := open(t, e)
+	boxes := []*outbox.Outbox{f.Outbox, outbox.New(f.db.DB, outbox.Options{}), outbox.New(f.db.Another(t), outbox.Options{}), outbox.New(f.db.Another(t), outbox.Options{})}
+	for n := range 25 {
+		var all sync.WaitGroup
+		for _, o := range boxes {
+			all.Go(func() {
+				if _, err := o.Enqueue(f.ctx(), outbox.Message{Topic: "t", Queue: fmt.Sprintf("new-%d", n)}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+	}
+	f.counts(outbox.Counts{Ready: 100})
 }

@@ -427,6 +427,41 @@ BEGIN
       JOIN pawl.outbox_join j ON j.join_id = m.join_id WHERE j.status = 0);
 END $f$;
 
+-- Forget joins that ended longer ago than p_age, looking at the p_look oldest of
+-- each outcome, unless a wait is still to be handled. That is asked once the
+-- joins are locked: somebody may have enqueued one meanwhile (D-34).
+CREATE FUNCTION pawl.outbox_join_purge(p_age interval, p_look bigint) RETURNS bigint LANGUAGE plpgsql VOLATILE
+SET enable_seqscan = off SET jit = off AS $f$
+DECLARE
+  v_before timestamptz := clock_timestamp() - p_age;
+  v_joins  uuid[];
+  v_got    bigint;
+BEGIN
+  v_joins := ARRAY(
+    SELECT j.join_id FROM pawl.outbox_join j WHERE j.join_id = ANY (ARRAY(
+      SELECT x.join_id FROM unnest('{1,2,3}'::int[]) s(status),
+        LATERAL (SELECT y.join_id, y.last_updated_utc FROM pawl.outbox_join y WHERE y.status = s.status ORDER BY y.join_id LIMIT p_look) x
+       WHERE x.last_updated_utc < v_before)) FOR UPDATE SKIP LOCKED);
+  DELETE FROM pawl.outbox_join j WHERE j.join_id = ANY (v_joins)
+     AND NOT EXISTS (SELECT FROM pawl.outbox_join_wait w JOIN pawl.outbox_item i ON i.id = w.id WHERE w.join_id = j.join_id AND i.status < 2);
+  GET DIAGNOSTICS v_got = ROW_COUNT;
+  RETURN v_got;
+END $f$;
+
+-- The lane of a queue at a priority, made known if it is new. Of two sessions
+-- that do so at once the second may meet either key first.
+CREATE OR REPLACE FUNCTION pawl.outbox_lane_id(p_queue text, p_priority smallint) RETURNS bigint LANGUAGE plpgsql VOLATILE AS $f$
+DECLARE
+  v_id bigint;
+BEGIN
+  SELECT l.id INTO v_id FROM pawl.outbox_lane l WHERE l.queue = p_queue AND l.priority = p_priority;
+  IF v_id IS NULL THEN
+    v_id := ('x' || left(md5(p_queue || '/' || p_priority), 16))::bit(64)::bigint;
+    INSERT INTO pawl.outbox_lane (id, queue, priority) VALUES (v_id, p_queue, p_priority) ON CONFLICT DO NOTHING;
+  END IF;
+  RETURN v_id;
+END $f$;
+
 -- What follows is for programs in other languages and for triggers.
 
 -- An id that sorts by time: UUID version 7.
