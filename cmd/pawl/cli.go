@@ -17,12 +17,20 @@ const (
 	exitOK      = 0
 	exitFailure = 1
 	exitUsage   = 2
+
+	// Those of "pawl lease run", besides the ones of the command it runs. 75 is
+	// EX_TEMPFAIL of sysexits.h, and 79 means nothing there nor to shells, which
+	// say 126 and 127.
+	exitHeld      = 75
+	exitLost      = 79
+	exitNoStart   = 126
+	exitNoCommand = 127
 )
 
 const description = `Durable work on SQLite or PostgreSQL: messages that are enqueued in a
 transaction and delivered at least once.
 
-Exit codes: 0 success, 1 failure, 2 wrong usage.
+Exit codes: 0 success, 1 failure, 2 wrong usage; "lease run" has more.
 
 Examples:
 
@@ -31,6 +39,7 @@ Examples:
     pawl ls --failed
     pawl retry --all --topic mail
     pawl joins ls --status pending
+    pawl lease run nightly -- ./close-books.sh
     pawl --db postgres://app@db.example/shop ls --counts
     pawl demo`
 
@@ -57,6 +66,9 @@ type cli struct {
 	Retry      retryCmd      `cmd:"" help:"Give failed messages a fresh start."`
 	Discard    discardCmd    `cmd:"" help:"Give failed messages up."`
 	Joins      joinsCmd      `cmd:"" help:"Look at joins, which tell when several messages are done, and cancel them."`
+	Inbox      inboxCmd      `cmd:"" help:"Look at messages that came in, and revive dead ones."`
+	Lease      leaseCmd      `cmd:"" help:"Run a command while holding a lease: one at a time, on any number of machines."`
+	Leases     leasesCmd     `cmd:"" help:"Look at leases, and take them away by force."`
 	Demo       demoCmd       `cmd:"" help:"Run an order service, then ETL runs, kill workers, and count what was lost."`
 	DemoWorker demoWorkerCmd `cmd:"" hidden:""`
 }

@@ -10,7 +10,9 @@ import (
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/engine/sqlite"
+	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/join"
+	"github.com/bravellian/pawl/lease"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -66,9 +68,14 @@ func (g *options) target() (target.Target, error) {
 // failed says of which database an error is.
 func (s *store) failed(err error) error {
 	var mistake *usageError
-	switch {
-	case err == nil, errors.As(err, &mistake), errors.Is(err, outbox.ErrInvalid), errors.Is(err, outbox.ErrNotFound), errors.Is(err, join.ErrNotFound):
+	var exit *exitError
+	if err == nil || errors.As(err, &mistake) || errors.As(err, &exit) {
 		return err
+	}
+	for _, answer := range []error{engine.ErrInvalid, outbox.ErrNotFound, join.ErrNotFound, inbox.ErrNotFound, lease.ErrNotFound} {
+		if errors.Is(err, answer) {
+			return err
+		}
 	}
 	return &databaseError{s.name, err}
 }

@@ -28,10 +28,31 @@ type databaseError struct {
 func (e *databaseError) Error() string { return e.database + ": " + e.err.Error() }
 func (e *databaseError) Unwrap() error { return e.err }
 
+// exitError is a failure with an exit code of its own; without an error there is
+// nothing to say about it.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+func (e *exitError) Unwrap() error { return e.err }
+
 // complain prints an error in one line, with what to do about it, and returns
 // the exit code.
 func (a *app) complain(err error, command, db string) int {
 	text, code := explain(err), exitFailure
+	var exit *exitError
+	if errors.As(err, &exit) {
+		if code = exit.code; exit.err == nil {
+			return code
+		}
+	}
 	var mistake *usageError
 	if errors.As(err, &mistake) {
 		code = exitUsage

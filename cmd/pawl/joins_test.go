@@ -15,6 +15,12 @@ import (
 // program does to a test's database what the programs do that use pawl.
 func (d *database) program(do func(*join.Joins)) {
 	d.t.Helper()
+	d.opened(func(s *store) { do(s.joins()) })
+}
+
+// opened does something with a test's database.
+func (d *database) opened(do func(*store)) {
+	d.t.Helper()
 	var g options
 	for _, flag := range d.flags {
 		name, value, _ := strings.Cut(flag, "=")
@@ -29,7 +35,7 @@ func (d *database) program(do func(*join.Joins)) {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	do(s.joins())
+	do(s)
 	if err := s.close(nil); err != nil {
 		d.t.Fatal(err)
 	}

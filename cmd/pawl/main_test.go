@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -43,7 +44,16 @@ type database struct {
 // run runs a command line within this process.
 func (d *database) run(stdin string, args ...string) result {
 	d.t.Helper()
-	return command(d.t.Context(), stdin, append(args, d.flags...)...)
+	return command(d.t.Context(), stdin, d.line(args)...)
+}
+
+// line is a command line with the database's flags, which come before a "--".
+func (d *database) line(args []string) []string {
+	at := slices.Index(args, "--")
+	if at < 0 {
+		at = len(args)
+	}
+	return slices.Concat(args[:at], d.flags, args[at:])
 }
 
 func command(ctx context.Context, stdin string, args ...string) result {
@@ -67,7 +77,7 @@ func (d *database) must(stdin string, args ...string) string {
 // at the latest.
 func (d *database) process(args ...string) *process {
 	d.t.Helper()
-	return startProcess(d.t, nil, append(args, d.flags...)...)
+	return startProcess(d.t, nil, d.line(args)...)
 }
 
 // process is pawl, running.

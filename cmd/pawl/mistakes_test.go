@@ -84,6 +84,32 @@ func TestBadCommands(t *testing.T) {
 			{[]string{"joins", "cancel"}, exitUsage, "<id>"},
 			{[]string{"joins", "cancel", "6ba7b814-9dad-11d1-80b4-00c04fd430c8", "zz"}, exitUsage, `"zz" is not the id`},
 			{[]string{"joins", "cancel", "6ba7b814-9dad-11d1-80b4-00c04fd430c8"}, exitFailure, "join not found: 6ba7b814-9dad-11d1-80b4-00c04fd430c8 (or"},
+			{[]string{"inbox", "ls", "--status", "lost"}, exitUsage, "--status: want Seen"},
+			{[]string{"inbox", "ls", "--status", "Dead", "--stuck"}, exitUsage, "can't be used together"},
+			{[]string{"inbox", "ls", "--limit", "0"}, exitUsage, "--limit"},
+			{[]string{"inbox", "ls", "--after", "x"}, exitUsage, "--after: want SOURCE/ID"},
+			{[]string{"inbox", "ls", "--after", "x/%zz"}, exitUsage, "--after"},
+			{[]string{"inbox", "ls", "--after", "x/"}, exitUsage, "message id: empty"},
+			{[]string{"inbox", "show", "s"}, exitUsage, "<id>"},
+			{[]string{"inbox", "show", "", "1"}, exitUsage, "source: empty"},
+			{[]string{"inbox", "show", "s", "1"}, exitFailure, "message not found in the inbox: s/1 (or it was cleaned up)"},
+			{[]string{"inbox", "revive", "s"}, exitUsage, "<id>"},
+			{[]string{"inbox", "revive", "s", "1", strings.Repeat("é", 256)}, exitUsage, "message id: more than 255"},
+			{[]string{"inbox", "revive", "s", "1", "2"}, exitFailure, "message not found in the inbox: s/1, s/2 (or"},
+			{[]string{"leases", "ls", "--limit", "-1"}, exitUsage, "--limit"},
+			{[]string{"leases", "release"}, exitUsage, "<name>"},
+			{[]string{"leases", "release", "a", " "}, exitUsage, "name of a lease: empty or blank"},
+			{[]string{"leases", "release", "a", "b"}, exitFailure, `lease not found: "a", "b"`},
+			{[]string{"lease", "run"}, exitUsage, `(see "pawl lease run --help")`},
+			{[]string{"lease", "run", "n"}, exitUsage, "<command>"},
+			{[]string{"lease", "run", "n", "--"}, exitUsage, "a command is missing"},
+			{[]string{"lease", "run", "", "--", "true"}, exitUsage, "name of a lease: empty"},
+			{[]string{"lease", "run", "n", "--duration", "10ms", "--", "true"}, exitUsage, "--duration: shorter than a second"},
+			{[]string{"lease", "run", "n", "--wait-timeout", "1s", "--", "true"}, exitUsage, "--wait-timeout goes with --wait"},
+			{[]string{"lease", "run", "n", "--grace=-1s", "--", "true"}, exitUsage, "negative"},
+			{[]string{"lease", "run", "n", "--", "no-such-command-here"}, exitNoCommand, `cannot run "no-such-command-here"`},
+			{[]string{"lease", "run", "n", "--", "./no-such-command-here"}, exitNoCommand, "no such file"},
+			{[]string{"lease", "run", "n", "--", os.TempDir()}, exitNoStart, "cannot run"},
 			{[]string{"demo", "--runs", "0"}, exitUsage, "--runs"},
 			{[]string{"discard", "00000000-9dad-11d1-80b4-00c04fd430c8"}, exitFailure, "not found"},
 		} {
@@ -132,7 +158,7 @@ func TestBadDatabases(t *testing.T) {
 // D-100: a missing schema is said, and only made where nobody else's tables are.
 func TestMissingSchema(t *testing.T) {
 	d := onPostgres(t)
-	for _, args := range [][]string{{"enqueue", "--topic", "t"}, {"work", "--topic", "t", "--exec", "cat"}, {"ls"}, {"show", "1"}, {"retry", "--all"}, {"joins", "ls"}} {
+	for _, args := range [][]string{{"enqueue", "--topic", "t"}, {"work", "--topic", "t", "--exec", "cat"}, {"ls"}, {"show", "1"}, {"retry", "--all"}, {"joins", "ls"}, {"inbox", "ls"}, {"leases", "ls"}, {"lease", "run", "n", "--", "true"}} {
 		if r := d.run("x", args...); r.code != exitFailure || !strings.Contains(r.stderr, `run "pawl migrate"`) {
 			t.Errorf("postgres %q: %+v", args, r)
 		}

@@ -81,7 +81,11 @@ func (c *workCmd) Run(ctx context.Context, a *app, g *options) error {
 		runner.Kill()
 		live.Abandon()
 	})
-	logger := c.logger(live, a.stderr, g.JSON)
+	level := slog.LevelWarn
+	if c.Verbose {
+		level = slog.LevelInfo
+	}
+	logger := newLogger(live.Through(a.stderr), level, g.JSON, terminal.Is(a.stderr))
 	if err := c.check(); err != nil {
 		return err
 	}
@@ -147,17 +151,14 @@ func (c *workCmd) handling() outbox.HandlerOptions {
 	return outbox.HandlerOptions{Retry: &policy, Timeout: c.Timeout}
 }
 
-func (c *workCmd) logger(live *terminal.Live, stderr io.Writer, asJSON bool) *slog.Logger {
-	o := &slog.HandlerOptions{Level: slog.LevelWarn}
-	if c.Verbose {
-		o.Level = slog.LevelInfo
-	}
-	w := live.Through(stderr)
+// newLogger logs to w: for programs, for people who watch, or for a file.
+func newLogger(w io.Writer, level slog.Level, asJSON, toTerminal bool) *slog.Logger {
+	o := &slog.HandlerOptions{Level: level}
 	switch {
 	case asJSON:
 		return slog.New(slog.NewJSONHandler(w, o))
-	case terminal.Is(stderr):
-		return slog.New(terminal.NewLog(w, o.Level))
+	case toTerminal:
+		return slog.New(terminal.NewLog(w, level))
 	}
 	return slog.New(slog.NewTextHandler(w, o))
 }

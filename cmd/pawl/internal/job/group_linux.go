@@ -1,7 +1,7 @@
-package shell
+package job
 
 import "syscall"
 
-// dieWithParent ends a command whose worker was killed: its message will be
-// delivered again, and then two of it would run.
+// dieWithParent ends a command whose pawl was killed: what it was to do will be
+// done by another, and then two of it would run.
 func dieWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }

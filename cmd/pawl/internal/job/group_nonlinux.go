@@ -1,9 +1,9 @@
 //go:build unix && !linux
 
-package shell
+package job
 
 import "syscall"
 
-// dieWithParent is a thing of Linux: elsewhere the command of a killed worker
-// runs on.
+// dieWithParent is a thing of Linux: elsewhere the command of a pawl that was
+// killed runs on.
 func dieWithParent(*syscall.SysProcAttr) {}

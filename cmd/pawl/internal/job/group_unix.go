@@ -1,20 +1,43 @@
 //go:build unix
 
-package shell
+package job
 
 import (
+	"errors"
+	"os"
 	"os/exec"
 	"syscall"
 )
 
-// ownGroup keeps the terminal's Ctrl-C from a command, which may finish when
-// its worker stops, and lets all it started be ended together.
-func ownGroup(cmd *exec.Cmd) {
+// Own gives a command that is to be started a process group of its own, whose
+// number is that of its process. That keeps the terminal's Ctrl-C from it, which
+// may finish when pawl is to stop, and lets all it starts be ended together.
+// Where the system can promise it the command dies with pawl.
+func Own(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	dieWithParent(cmd.SysProcAttr)
 }
 
-func endGroup(group int) error { return syscall.Kill(-group, syscall.SIGTERM) }
+// Signal sends a signal to everyone in a group.
+func Signal(group int, s os.Signal) error {
+	number, ok := s.(syscall.Signal)
+	if !ok {
+		number = syscall.SIGTERM
+	}
+	return syscall.Kill(-group, number)
+}
 
-// killGroup may find that nobody is left.
-func killGroup(group int) { _ = syscall.Kill(-group, syscall.SIGKILL) }
+// Kill ends everyone in a group. It may find that nobody is left.
+func Kill(group int) { _ = Signal(group, syscall.SIGKILL) }
+
+// Empty reports whether nobody is left in a group.
+func Empty(group int) bool { return errors.Is(syscall.Kill(-group, 0), syscall.ESRCH) }
+
+// status is a command's exit code as shells put it: 128 and the signal for one
+// that was killed.
+func status(s *os.ProcessState) int {
+	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
+		return 128 + int(w.Signal())
+	}
+	return s.ExitCode()
+}

@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/bravellian/pawl/cmd/pawl/internal/job"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -61,7 +62,7 @@ func (r *Runner) Running() int64 { return r.running.Load() }
 // Kill ends all commands at once, for an exit that waits for nothing.
 func (r *Runner) Kill() {
 	r.groups.Range(func(group, _ any) bool {
-		killGroup(group.(int))
+		job.Kill(group.(int))
 		return true
 	})
 }
@@ -83,11 +84,11 @@ func (r *Runner) Handle(ctx context.Context, m *outbox.Message) error {
 }
 
 func (r *Runner) run(ctx context.Context, cmd *exec.Cmd) error {
-	ownGroup(cmd)
+	job.Own(cmd)
 	var kill *time.Timer
 	cmd.Cancel = func() error {
-		kill = time.AfterFunc(killAfter, func() { killGroup(cmd.Process.Pid) })
-		return endGroup(cmd.Process.Pid)
+		kill = time.AfterFunc(killAfter, func() { job.Kill(cmd.Process.Pid) })
+		return job.Signal(cmd.Process.Pid, syscall.SIGTERM)
 	}
 	cmd.WaitDelay = waitDelay
 	if err := cmd.Start(); err != nil {
@@ -99,7 +100,7 @@ func (r *Runner) run(ctx context.Context, cmd *exec.Cmd) error {
 	err := cmd.Wait() // after it, Cancel is not running
 	if kill != nil {
 		kill.Stop()
-		killGroup(group) // who ignored the request and outlived the shell
+		job.Kill(group) // who ignored the request and outlived the shell
 	}
 	if errors.Is(err, exec.ErrWaitDelay) && ctx.Err() == nil {
 		return nil // it succeeded and left something running in the background

@@ -1,0 +1,338 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/inbox"
+)
+
+// inboxCmd is "pawl inbox".
+type inboxCmd struct {
+	Ls     inboxLsCmd     `cmd:"" aliases:"list" help:"List messages by source and id."`
+	Show   inboxShowCmd   `cmd:"" help:"Show what is known of a message."`
+	Revive inboxReviveCmd `cmd:"" help:"Give dead messages a fresh start."`
+}
+
+// Help is printed by --help.
+func (*inboxCmd) Help() string {
+	return `The inbox remembers which messages from outside were dealt with, by their source
+and the id they have there. Programs fill it; here one looks at it, and revives
+messages that were given up.`
+}
+
+// inbox is the inbox of an opened database.
+func (s *store) inbox() *inbox.Inbox {
+	return inbox.New(s, inbox.Options{Logger: slog.New(slog.DiscardHandler)})
+}
+
+// checkKey says what is wrong with a source and an id.
+func checkKey(k inbox.Key) error {
+	if err := engine.CheckText("source", k.Source, inbox.MaxSource, true); err != nil {
+		return usage("%w", err)
+	}
+	if err := engine.CheckText("message id", k.MessageID, inbox.MaxMessageID, true); err != nil {
+		return usage("%w", err)
+	}
+	return nil
+}
+
+// inboxView is a message of the inbox as JSON.
+type inboxView struct {
+	Source      string     `json:"source"`
+	MessageID   string     `json:"message_id"`
+	Status      string     `json:"status"`
+	FirstSeenAt time.Time  `json:"first_seen_at"`
+	LastSeenAt  time.Time  `json:"last_seen_at"`
+	ProcessedAt *time.Time `json:"processed_at,omitempty"`
+	Deliveries  int64      `json:"deliveries"`
+	Attempts    int        `json:"attempts"`
+	Mismatches  int        `json:"mismatches"`
+	Hash        string     `json:"hash,omitempty"` // hexadecimal
+	LockedUntil *time.Time `json:"locked_until,omitempty"`
+	LastError   string     `json:"last_error,omitempty"`
+}
+
+func viewInbox(m *inbox.Info) inboxView {
+	v := inboxView{
+		Source: m.Source, MessageID: m.MessageID, Status: string(m.Status), FirstSeenAt: m.FirstSeenAt, LastSeenAt: m.LastSeenAt,
+		Deliveries: m.Deliveries, Attempts: m.Attempts, Mismatches: m.Mismatches, Hash: hex.EncodeToString(m.Hash), LastError: m.LastError,
+	}
+	if !m.ProcessedAt.IsZero() {
+		v.ProcessedAt = &m.ProcessedAt
+	}
+	if !m.LockedUntil.IsZero() {
+		v.LockedUntil = &m.LockedUntil
+	}
+	return v
+}
+
+// inboxLsCmd is "pawl inbox ls".
+type inboxLsCmd struct {
+	Source string `short:"s" placeholder:"SOURCE" help:"Only messages of a source."`
+	Status string `placeholder:"STATUS" xor:"status" help:"Only messages that are Seen, Processing, Done or Dead."`
+	Stuck  bool   `xor:"status" help:"Only messages that are processing, and not seen for an hour."`
+	Limit  int    `short:"n" default:"50" placeholder:"N" help:"How many, at most 10000. Default: ${default}."`
+	After  string `placeholder:"SOURCE/ID" help:"Only messages behind a source and id, to page on. A / within the source is put as %2F, a % anywhere as %25."`
+}
+
+// stuckAfter is when a message that is processing counts as stuck, as in
+// [inbox.Inbox.Stuck].
+const stuckAfter = time.Hour
+
+// Help is printed by --help.
+func (*inboxLsCmd) Help() string {
+	return `DELIVERIES is how often a message arrived, ATTEMPTS how often it was processed.
+
+Examples:
+
+    pawl inbox ls --status Dead
+    pawl inbox ls --source stripe --json`
+}
+
+// Run lists messages.
+func (c *inboxLsCmd) Run(ctx context.Context, a *app, g *options) error {
+	f, err := c.filter()
+	if err != nil {
+		return err
+	}
+	s, err := g.open(ctx, opening{})
+	if err != nil {
+		return err
+	}
+	list, err := s.inbox().List(ctx, f)
+	if err := s.close(err); err != nil {
+		return err
+	}
+	if !g.JSON {
+		return c.print(a, list)
+	}
+	for _, m := range list {
+		if err := a.printJSON(viewInbox(m)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *inboxLsCmd) filter() (inbox.Filter, error) {
+	f := inbox.Filter{Source: c.Source, Limit: c.Limit}
+	if c.Limit < 1 || c.Limit > 10_000 {
+		return f, usage("--limit: not within 1 … 10000")
+	}
+	if c.Stuck {
+		f.Status, f.Idle = inbox.Processing, stuckAfter
+	}
+	for _, s := range []inbox.Status{inbox.Seen, inbox.Processing, inbox.Done, inbox.Dead} {
+		if strings.EqualFold(c.Status, string(s)) {
+			f.Status = s
+		}
+	}
+	if c.Status != "" && f.Status == "" {
+		return f, usage("--status: want Seen, Processing, Done or Dead")
+	}
+	if c.After == "" {
+		return f, nil
+	}
+	after, err := parsePlace(c.After)
+	f.After = after
+	return f, err
+}
+
+// place is a source and an id in one word, which a shell leaves as it is and
+// parsePlace takes apart again, whatever is in them.
+func place(m *inbox.Info) string {
+	escape := func(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
+	return escape(m.Source) + "/" + escape(m.MessageID)
+}
+
+func parsePlace(s string) (k inbox.Key, err error) {
+	source, id, ok := strings.Cut(s, "/")
+	if !ok {
+		return k, usage("--after: want SOURCE/ID")
+	}
+	if k.Source, err = url.PathUnescape(source); err == nil {
+		k.MessageID, err = url.PathUnescape(id)
+	}
+	if err != nil {
+		return k, usage("--after: %w", err)
+	}
+	if err := checkKey(k); err != nil {
+		return k, usage("--after: %w", err)
+	}
+	return k, nil
+}
+
+func (c *inboxLsCmd) print(a *app, list []*inbox.Info) error {
+	if len(list) == 0 {
+		fmt.Fprintln(a.stderr, "no messages")
+		return nil
+	}
+	var t terminal.Table
+	t.Row("SOURCE", "MESSAGE", "STATUS", "DELIVERIES", "ATTEMPTS", "LAST SEEN", "ERROR")
+	for _, m := range list {
+		t.Row(m.Source, m.MessageID, string(m.Status), strconv.FormatInt(m.Deliveries, 10), strconv.Itoa(m.Attempts), stamp(m.LastSeenAt), m.LastError)
+	}
+	if err := t.Write(a.stdout, terminal.Width(a.stdout)); err != nil {
+		return err
+	}
+	if len(list) == c.Limit {
+		fmt.Fprintf(a.stderr, "there may be more: --after %s\n", place(list[len(list)-1]))
+	}
+	return nil
+}
+
+// inboxShowCmd is "pawl inbox show".
+type inboxShowCmd struct {
+	Source string `arg:"" help:"Who sent the message."`
+	ID     string `arg:"" help:"The sender's id of the message."`
+}
+
+// Run shows a message.
+func (c *inboxShowCmd) Run(ctx context.Context, a *app, g *options) error {
+	if err := checkKey(inbox.Key{Source: c.Source, MessageID: c.ID}); err != nil {
+		return err
+	}
+	s, err := g.open(ctx, opening{})
+	if err != nil {
+		return err
+	}
+	m, err := s.inbox().Get(ctx, c.Source, c.ID)
+	if err := s.close(forgotten(err)); err != nil {
+		return err
+	}
+	if g.JSON {
+		return a.printJSON(viewInbox(m))
+	}
+	return a.printInbox(m)
+}
+
+// forgotten reminds who looks for a message that the inbox does not keep them
+// forever.
+func forgotten(err error) error {
+	if errors.Is(err, inbox.ErrNotFound) {
+		return fmt.Errorf("%w (or it was cleaned up)", err)
+	}
+	return err
+}
+
+func (a *app) printInbox(m *inbox.Info) error {
+	var t terminal.Table
+	t.Row("source", m.Source)
+	t.Row("message", m.MessageID)
+	t.Row("status", string(m.Status))
+	t.Row("first seen", stamp(m.FirstSeenAt))
+	t.Row("last seen", stamp(m.LastSeenAt))
+	if !m.ProcessedAt.IsZero() {
+		t.Row("processed", stamp(m.ProcessedAt))
+	}
+	t.Row("deliveries", strconv.FormatInt(m.Deliveries, 10))
+	t.Row("attempts", strconv.Itoa(m.Attempts))
+	if m.Mismatches > 0 {
+		t.Row("mismatches", fmt.Sprintf("%d deliveries with another hash", m.Mismatches))
+	}
+	if len(m.Hash) > 0 {
+		t.Row("hash", hex.EncodeToString(m.Hash))
+	}
+	if !m.LockedUntil.IsZero() {
+		t.Row("lease", "until "+stamp(m.LockedUntil))
+	}
+	if err := t.Write(a.stdout, 0); err != nil {
+		return err
+	}
+	if m.LastError != "" {
+		_, err := fmt.Fprintf(a.stdout, "\nlast error:\n%s\n", terminal.CleanText(m.LastError))
+		return err
+	}
+	return nil
+}
+
+// inboxReviveCmd is "pawl inbox revive".
+type inboxReviveCmd struct {
+	Source string   `arg:"" help:"Who sent the messages."`
+	IDs    []string `arg:"" name:"id" help:"The sender's ids of the messages."`
+}
+
+// Help is printed by --help.
+func (*inboxReviveCmd) Help() string {
+	return `The next delivery of a revived message is processed; one that waits for workers
+in the inbox's queue is handled again at once.
+
+Every message is a matter of its own, and what became of each is said. One that
+is not dead stays as it is, which is no failure; one that is not found is.
+
+Example:
+
+    pawl inbox revive stripe evt_1 evt_2`
+}
+
+// Run revives messages.
+func (c *inboxReviveCmd) Run(ctx context.Context, a *app, g *options) error {
+	for _, id := range c.IDs {
+		if err := checkKey(inbox.Key{Source: c.Source, MessageID: id}); err != nil {
+			return err
+		}
+	}
+	s, err := g.open(ctx, opening{})
+	if err != nil {
+		return err
+	}
+	box := s.inbox()
+	var missing []string
+	for _, id := range c.IDs {
+		k := inbox.Key{Source: c.Source, MessageID: id}
+		done, status, err := revive(ctx, box, k)
+		if errors.Is(err, inbox.ErrNotFound) {
+			missing = append(missing, k.String())
+			continue
+		}
+		if err == nil {
+			err = a.printRevived(k, done, status, g.JSON)
+		}
+		if err != nil {
+			return s.close(err)
+		}
+	}
+	if len(missing) > 0 {
+		return s.close(forgotten(fmt.Errorf("%w: %s", inbox.ErrNotFound, strings.Join(missing, ", "))))
+	}
+	return s.close(nil)
+}
+
+// revive reports whether it revived the message, and what the message is now.
+func revive(ctx context.Context, box *inbox.Inbox, k inbox.Key) (done bool, now inbox.Status, err error) {
+	if done, err = box.Revive(ctx, k); err != nil || done {
+		return done, inbox.Seen, err
+	}
+	m, err := box.Get(ctx, k.Source, k.MessageID)
+	if err != nil {
+		return false, "", err
+	}
+	return false, m.Status, nil
+}
+
+func (a *app) printRevived(k inbox.Key, done bool, status inbox.Status, asJSON bool) error {
+	if asJSON {
+		return a.printJSON(struct {
+			Source    string `json:"source"`
+			MessageID string `json:"message_id"`
+			Revived   bool   `json:"revived"` // by this command
+			Status    string `json:"status"`
+		}{k.Source, k.MessageID, done, string(status)})
+	}
+	text := "revived"
+	if !done {
+		text = "is not dead: " + string(status)
+	}
+	_, err := fmt.Fprintln(a.stdout, terminal.Clean(fmt.Sprintf("%s  %s", k, text)))
+	return err
+}

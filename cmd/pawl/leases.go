@@ -1,0 +1,232 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
+	"github.com/bravellian/pawl/lease"
+)
+
+// leasesCmd is "pawl leases".
+type leasesCmd struct {
+	Ls      leasesLsCmd      `cmd:"" aliases:"list" help:"List leases by name."`
+	Release leasesReleaseCmd `cmd:"" help:"Take leases from whoever holds them."`
+}
+
+// Help is printed by --help.
+func (*leasesCmd) Help() string {
+	return `A lease lets one process at a time do something. Programs take leases, and so does
+"pawl lease run"; here they are looked at and taken away.`
+}
+
+// leases are the leases of an opened database.
+func (s *store) leases() *lease.Leases {
+	return lease.New(s, lease.ManagerOptions{Logger: slog.New(slog.DiscardHandler)})
+}
+
+// leasesLsCmd is "pawl leases ls".
+type leasesLsCmd struct {
+	Held  bool   `help:"Only leases that are held."`
+	Limit int    `short:"n" default:"50" placeholder:"N" help:"How many, at most 10000. Default: ${default}."`
+	After string `placeholder:"NAME" help:"Only leases behind a name, to page on."`
+}
+
+// Help is printed by --help.
+func (*leasesLsCmd) Help() string {
+	return `TOKEN grows with every time that a lease is taken. OWNER of a lease that ran out
+is who held it last. The database's clock says what is held.`
+}
+
+// Run lists leases.
+func (c *leasesLsCmd) Run(ctx context.Context, a *app, g *options) error {
+	if c.Limit < 1 || c.Limit > 10_000 {
+		return usage("--limit: not within 1 … 10000")
+	}
+	s, err := g.open(ctx, opening{})
+	if err != nil {
+		return err
+	}
+	list, err := s.leases().List(ctx, lease.ListFilter{Held: c.Held, After: c.After, Limit: c.Limit})
+	if err := s.close(err); err != nil {
+		return err
+	}
+	if !g.JSON {
+		return c.print(a, list)
+	}
+	for i := range list {
+		if err := a.printJSON(viewLease(&list[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *leasesLsCmd) print(a *app, list []lease.Info) error {
+	if len(list) == 0 {
+		fmt.Fprintln(a.stderr, "no leases")
+		return nil
+	}
+	var t terminal.Table
+	t.Row("LEASE", "STATE", "OWNER", "UNTIL", "TOKEN", "WAITING", "TAKEN")
+	for i := range list {
+		l := &list[i]
+		until := ""
+		if !l.Until.IsZero() {
+			until = stamp(l.Until)
+		}
+		t.Row(l.Name, leaseState(l), l.Owner, until, strconv.FormatInt(l.Token, 10), strconv.Itoa(l.Waiting), stamp(l.LastGranted))
+	}
+	if err := t.Write(a.stdout, terminal.Width(a.stdout)); err != nil {
+		return err
+	}
+	if len(list) == c.Limit {
+		fmt.Fprintf(a.stderr, "there may be more: --after %s\n", terminal.Clean(shellWord(list[len(list)-1].Name)))
+	}
+	return nil
+}
+
+// shellWord is text that a shell takes for one word.
+func shellWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// leaseState is a lease's state in a word.
+func leaseState(l *lease.Info) string {
+	switch {
+	case l.Held:
+		return "held"
+	case l.Owner != "":
+		return "expired"
+	}
+	return "free"
+}
+
+// heldBy is who holds a lease now, if anyone does.
+func heldBy(l *lease.Info) string {
+	if !l.Held {
+		return ""
+	}
+	return l.Owner
+}
+
+// leaseView is a lease as JSON.
+type leaseView struct {
+	Name        string     `json:"name"`
+	State       string     `json:"state"`
+	Owner       string     `json:"owner,omitempty"`
+	Until       *time.Time `json:"until,omitempty"`
+	Token       int64      `json:"token"`
+	Waiting     int        `json:"waiting"`
+	LastGranted time.Time  `json:"last_granted"`
+}
+
+func viewLease(l *lease.Info) leaseView {
+	v := leaseView{Name: l.Name, State: leaseState(l), Owner: l.Owner, Token: l.Token, Waiting: l.Waiting, LastGranted: l.LastGranted.UTC()}
+	if !l.Until.IsZero() {
+		until := l.Until.UTC()
+		v.Until = &until
+	}
+	return v
+}
+
+// leasesReleaseCmd is "pawl leases release".
+type leasesReleaseCmd struct {
+	Names []string `arg:"" name:"name" help:"Names of leases."`
+}
+
+// Help is printed by --help.
+func (*leasesReleaseCmd) Help() string {
+	return `The holder is not asked: it learns of it when it next renews, and then has to
+stop. What it guards by the lease's token is refused from this moment on. The
+next in line has the lease at once.
+
+Every lease is a matter of its own, and what became of each is said. One that
+nobody holds is no failure; one that was never taken is not found, which is.`
+}
+
+// released is what became of one lease.
+type released struct {
+	Name     string     `json:"name"`
+	Released bool       `json:"released"` // by this command
+	Owner    string     `json:"owner,omitempty"`
+	Until    *time.Time `json:"until,omitempty"`
+	Token    int64      `json:"token"`
+}
+
+// Run takes leases away.
+func (c *leasesReleaseCmd) Run(ctx context.Context, a *app, g *options) error {
+	for _, name := range c.Names {
+		if err := checkLease(name); err != nil {
+			return err
+		}
+	}
+	s, err := g.open(ctx, opening{})
+	if err != nil {
+		return err
+	}
+	leases := s.leases()
+	var missing []string
+	for _, name := range c.Names {
+		r, err := release(ctx, leases, name)
+		if errors.Is(err, lease.ErrNotFound) {
+			missing = append(missing, strconv.Quote(name))
+			continue
+		}
+		if err == nil {
+			err = a.printReleased(r, g.JSON)
+		}
+		if err != nil {
+			return s.close(err)
+		}
+	}
+	if len(missing) > 0 {
+		return s.close(fmt.Errorf("%w: %s", lease.ErrNotFound, strings.Join(missing, ", ")))
+	}
+	return s.close(nil)
+}
+
+// release takes a lease away and says from whom. Its holder may change between
+// the looks and the act: the token tells that it was taken, whoever had it.
+func release(ctx context.Context, leases *lease.Leases, name string) (released, error) {
+	r := released{Name: name}
+	before, err := leases.Get(ctx, name)
+	if err != nil {
+		return r, err
+	}
+	forced, err := leases.ForceRelease(ctx, name)
+	if err != nil {
+		return r, err
+	}
+	after, err := leases.Get(ctx, name)
+	if err != nil {
+		return r, err
+	}
+	r.Token = after.Token
+	if expired := leaseState(before) == "expired"; forced && !expired {
+		until := before.Until.UTC()
+		r.Released, r.Owner = true, before.Owner
+		if before.Held {
+			r.Until = &until
+		}
+	}
+	return r, nil
+}
+
+func (a *app) printReleased(r released, asJSON bool) error {
+	if asJSON {
+		return a.printJSON(r)
+	}
+	text := "was not held"
+	switch {
+	case r.Released && r.Owner != "":
+		text = fmt.Sprintf("released, was held by %s until %s", r.Owner, stamp(*r.Until))
+	case r.Released:
+		text = "released"
+	}
+	_, err := fmt.Fprintln(a.stdout, terminal.Clean(fmt.Sprintf("%s  %s", r.Name, text)))
+	return err
+}
