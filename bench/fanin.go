@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -37,39 +38,15 @@ const apartQueue = "steps"
 
 func fanIn(open opener, apart bool) func(context.Context, *run) error {
 	return func(ctx context.Context, r *run) error {
-		db, done, err := open(ctx, r)
-		if err != nil {
-			return err
-		}
-		defer done()
-		from := db
-		if apart {
-			other, done, err := open(ctx, r)
-			if err != nil {
-				return err
-			}
-			defer done()
-			from = other
-		}
-		r.written = r.n
 		var mu sync.Mutex
 		times := make([]moments, r.n)
-		ctx, stop := context.WithCancel(ctx)
-		defer stop()
-		worker := outbox.New(db, outbox.Options{})
-		join.New(db, worker, join.Options{})
-		worker.Handle("follow-up", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
-			now := time.Now()
-			mu.Lock()
-			defer mu.Unlock()
-			times[binary.BigEndian.Uint64(m.Payload)].started = now
-			return nil
-		}))
-		ended := make(chan error, 1)
-		go func() { ended <- worker.Run(ctx) }()
-		o := outbox.New(from, outbox.Options{})
-		j := join.New(from, o, join.Options{})
-		_, err = r.measured(ctx, r.n, func() error {
+		register := func(db engine.DB, worker *outbox.Outbox) {
+			join.New(db, worker, join.Options{})
+			worker.Handle("follow-up", starts(&mu, times))
+		}
+		err := r.idle(ctx, open, apart, register, func(ctx context.Context, from engine.DB) error {
+			o := outbox.New(from, outbox.Options{})
+			j := join.New(from, o, join.Options{})
 			for i := range times {
 				if err := lastStep(ctx, o, j, i, &times[i], &mu); err != nil {
 					return err
@@ -78,11 +55,6 @@ func fanIn(open opener, apart bool) func(context.Context, *run) error {
 			return nil
 		})
 		if err != nil {
-			return err
-		}
-		time.Sleep(200 * time.Millisecond)
-		stop()
-		if err := <-ended; err != nil {
 			return err
 		}
 		return r.latencies(times, colAck, colFollowUp)

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -43,49 +44,61 @@ type moments struct{ called, returned, started time.Time }
 // with a handle of its own, so that wake-ups have to go through the database.
 func pickup(open opener, apart bool) func(context.Context, *run) error {
 	return func(ctx context.Context, r *run) error {
-		db, done, err := open(ctx, r)
-		if err != nil {
-			return err
-		}
-		defer done()
-		from := db
-		if apart {
-			other, done, err := open(ctx, r)
-			if err != nil {
-				return err
-			}
-			defer done()
-			from = other
-		}
-		r.written = r.n
 		var mu sync.Mutex
 		times := make([]moments, r.n)
-		ctx, stop := context.WithCancel(ctx)
-		defer stop()
-		worker := outbox.New(db, outbox.Options{})
-		worker.Handle("tick", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
-			now := time.Now()
-			mu.Lock()
-			defer mu.Unlock()
-			times[binary.BigEndian.Uint64(m.Payload)].started = now
-			return nil
-		}))
-		ended := make(chan error, 1)
-		go func() { ended <- worker.Run(ctx) }()
-		time.Sleep(time.Second) // until it listens and sleeps
-
-		producer := outbox.New(from, outbox.Options{})
-		_, err = r.measured(ctx, r.n, func() error { return tick(ctx, producer, &mu, times) })
+		register := func(db engine.DB, worker *outbox.Outbox) { worker.Handle("tick", starts(&mu, times)) }
+		err := r.idle(ctx, open, apart, register, func(ctx context.Context, from engine.DB) error {
+			return tick(ctx, outbox.New(from, outbox.Options{}), &mu, times)
+		})
 		if err != nil {
-			return err
-		}
-		time.Sleep(200 * time.Millisecond)
-		stop()
-		if err := <-ended; err != nil {
 			return err
 		}
 		return r.latencies(times, colCommit, colP50)
 	}
+}
+
+// starts notes when the handler of the message whose payload is its number begins.
+func starts(mu *sync.Mutex, times []moments) outbox.Handler {
+	return outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+		now := time.Now()
+		mu.Lock()
+		defer mu.Unlock()
+		times[binary.BigEndian.Uint64(m.Payload)].started = now
+		return nil
+	})
+}
+
+// idle measures work beside a worker that has nothing else to do, in the
+// worker's own handle or, apart, in another.
+func (r *run) idle(ctx context.Context, open opener, apart bool, register func(engine.DB, *outbox.Outbox), work func(context.Context, engine.DB) error) error {
+	db, done, err := open(ctx, r)
+	if err != nil {
+		return err
+	}
+	defer done()
+	from := db
+	if apart {
+		other, done, err := open(ctx, r)
+		if err != nil {
+			return err
+		}
+		defer done()
+		from = other
+	}
+	r.written = r.n
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	worker := outbox.New(db, outbox.Options{})
+	register(db, worker)
+	ended := make(chan error, 1)
+	go func() { ended <- worker.Run(ctx) }()
+	time.Sleep(time.Second) // until it listens and sleeps
+	if _, err := r.measured(ctx, r.n, func() error { return work(ctx, from) }); err != nil {
+		return err
+	}
+	time.Sleep(200 * time.Millisecond)
+	stop()
+	return <-ended
 }
 
 // tick enqueues at random moments: a Poisson process.

@@ -177,15 +177,5 @@ const cleanMessages = 1000
 // and returns how many. Dead ones and those that were never done stay. Run does
 // this by itself.
 func (i *Inbox) CleanUp(ctx context.Context) (int64, error) {
-	var total int64
-	for {
-		call := engine.Count("inbox/purge", i.opts.Retention, cleanMessages)
-		if err := i.db.Do(ctx, call); err != nil {
-			return total, err
-		}
-		total += call.N
-		if call.N == 0 {
-			return total, nil
-		}
-	}
+	return work.Purge(ctx, i.db, "inbox/purge", i.opts.Retention, cleanMessages)
 }

@@ -95,17 +95,7 @@ const cleanJoins = 100
 // their members, and returns how many. Pending joins stay until someone cancels
 // them, and so do those with a wait that was not handled yet. Run does this by itself.
 func (j *Joins) CleanUp(ctx context.Context) (int64, error) {
-	var total int64
-	for {
-		call := engine.Count("join/purge", j.opts.Retention, cleanJoins)
-		if err := j.db.Do(ctx, call); err != nil {
-			return total, err
-		}
-		total += call.N
-		if call.N == 0 {
-			return total, nil
-		}
-	}
+	return work.Purge(ctx, j.db, "join/purge", j.opts.Retention, cleanJoins)
 }
 
 // do runs calls in the caller's transaction or, if that is nil, in one of their own.

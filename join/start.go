@@ -3,7 +3,6 @@ package join
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"time"
 
@@ -128,90 +127,6 @@ func (j *Joins) prepareStart(ctx context.Context, tx outbox.Tx, s *Spec) (*writi
 	}
 	m.Due = s.Deadline
 	return w, j.addWait(ctx, tx, w, s.ID, m)
-}
-
-// Attach makes messages members of a join: all of them or, if one is unknown,
-// none. One that is done or failed already counts at once. Attaching twice
-// changes nothing. Errors: ErrNotFound, outbox.ErrNotFound.
-func (j *Joins) Attach(ctx context.Context, id ID, messages ...outbox.MessageID) error {
-	return j.attach(ctx, nil, id, messages)
-}
-
-// AttachTx is Attach in the caller's transaction. Until that ends it keeps
-// workers from claiming or settling the messages, so keep it short.
-func (j *Joins) AttachTx(ctx context.Context, tx outbox.Tx, id ID, messages ...outbox.MessageID) error {
-	if err := needTx(tx); err != nil {
-		return err
-	}
-	return j.attach(ctx, tx, id, messages)
-}
-
-func (j *Joins) attach(ctx context.Context, tx outbox.Tx, id ID, messages []outbox.MessageID) error {
-	if len(messages) == 0 {
-		return nil
-	}
-	c := attachCall(id, messages)
-	if err := j.do(ctx, tx, c); err != nil {
-		return err
-	}
-	return attached(c, id, messages)
-}
-
-func attachCall(id ID, messages []outbox.MessageID) *engine.Call {
-	return &engine.Call{Op: "join/attach", Args: []any{[16]byte(id), bare(messages)}}
-}
-
-// attached reads an attach's answer.
-func attached(c *engine.Call, id ID, messages []outbox.MessageID) error {
-	switch {
-	case c.N == 0:
-		return nil
-	case c.N == 1:
-		return notFound(id)
-	}
-	return fmt.Errorf("attach to join %s: %w: %s", id, outbox.ErrNotFound, messages[c.N-2])
-}
-
-// ReportCompleted counts a member as completed by hand. Acking its message does
-// so by itself: reports are for steps that end otherwise. Whichever comes first
-// counts; it returns whether this was it. Errors: ErrNotFound, ErrNotMember.
-func (j *Joins) ReportCompleted(ctx context.Context, id ID, message outbox.MessageID) (bool, error) {
-	return j.report(ctx, nil, id, message, MemberCompleted)
-}
-
-// ReportCompletedTx is ReportCompleted in the caller's transaction.
-func (j *Joins) ReportCompletedTx(ctx context.Context, tx outbox.Tx, id ID, message outbox.MessageID) (bool, error) {
-	if err := needTx(tx); err != nil {
-		return false, err
-	}
-	return j.report(ctx, tx, id, message, MemberCompleted)
-}
-
-// ReportFailed counts a member as failed by hand; see ReportCompleted.
-func (j *Joins) ReportFailed(ctx context.Context, id ID, message outbox.MessageID) (bool, error) {
-	return j.report(ctx, nil, id, message, MemberFailed)
-}
-
-// ReportFailedTx is ReportFailed in the caller's transaction.
-func (j *Joins) ReportFailedTx(ctx context.Context, tx outbox.Tx, id ID, message outbox.MessageID) (bool, error) {
-	if err := needTx(tx); err != nil {
-		return false, err
-	}
-	return j.report(ctx, tx, id, message, MemberFailed)
-}
-
-func (j *Joins) report(ctx context.Context, tx outbox.Tx, id ID, message outbox.MessageID, s MemberStatus) (bool, error) {
-	c := &engine.Call{Op: "join/report", Args: []any{[16]byte(id), [16]byte(message), int(s)}}
-	if err := j.do(ctx, tx, c); err != nil {
-		return false, err
-	}
-	switch c.N {
-	case 0:
-		return false, notFound(id)
-	case 3:
-		return false, fmt.Errorf("%w: message %s, join %s", ErrNotMember, message, id)
-	}
-	return c.N == 1, nil
 }
 
 // Cancel ends a pending join: its counters stay as they are, and its waits send

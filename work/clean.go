@@ -37,3 +37,20 @@ func KeepClean(ctx context.Context, log *slog.Logger, clean func(context.Context
 		log.Log(ctx, level, text, "count", n, "error", err)
 	}
 }
+
+// Purge repeats a clean-up operation, which answers how much it deleted, until
+// there is nothing left: each call is a transaction of bounded size. It returns
+// how much that was, also with an error.
+func Purge(ctx context.Context, db engine.DB, op string, args ...any) (int64, error) {
+	var total int64
+	for {
+		call := engine.Count(op, args...)
+		if err := db.Do(ctx, call); err != nil {
+			return total, err
+		}
+		total += call.N
+		if call.N == 0 {
+			return total, nil
+		}
+	}
+}

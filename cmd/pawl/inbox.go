@@ -85,10 +85,6 @@ type inboxLsCmd struct {
 	After  string `placeholder:"SOURCE/ID" help:"Only messages behind a source and id, to page on. A / within the source is put as %2F, a % anywhere as %25."`
 }
 
-// stuckAfter is when a message that is processing counts as stuck, as in
-// [inbox.Inbox.Stuck].
-const stuckAfter = time.Hour
-
 // Help is printed by --help.
 func (*inboxLsCmd) Help() string {
 	return `DELIVERIES is how often a message arrived, ATTEMPTS how often it was processed.
@@ -130,7 +126,7 @@ func (c *inboxLsCmd) filter() (inbox.Filter, error) {
 		return f, usage("--limit: not within 1 … 10000")
 	}
 	if c.Stuck {
-		f.Status, f.Idle = inbox.Processing, stuckAfter
+		f.Status, f.Idle = inbox.Processing, inbox.StuckAfter
 	}
 	for _, s := range []inbox.Status{inbox.Seen, inbox.Processing, inbox.Done, inbox.Dead} {
 		if strings.EqualFold(c.Status, string(s)) {

@@ -1,0 +1,102 @@
+package inbox
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+)
+
+// Info is what the inbox knows of a message.
+type Info struct {
+	Key
+	Status      Status
+	FirstSeenAt time.Time
+	LastSeenAt  time.Time
+	ProcessedAt time.Time // zero: not done
+	Deliveries  int64     // how often it was delivered
+	Attempts    int       // how often it was processed
+	Mismatches  int       // deliveries with another hash
+	LastError   string
+	LockedUntil time.Time // end of the attempt's lease; zero: none
+}
+
+// Get returns a message, or ErrNotFound.
+func (i *Inbox) Get(ctx context.Context, source, messageID string) (*Info, error) {
+	found, err := i.read(ctx, "inbox/get", source, messageID)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("%w: %s/%s", ErrNotFound, source, messageID)
+	}
+	return found[0], nil
+}
+
+// Filter selects messages. The zero value lists the first 100.
+type Filter struct {
+	Source string        // "": any
+	Status Status        // "": any
+	Idle   time.Duration // not seen for so long; 0: any
+	After  Key           // only sources and ids above, to page on
+	Limit  int           // default 100, at most 10 000
+}
+
+const (
+	defaultList = 100
+	maxList     = 10_000
+)
+
+// StuckAfter is how long ago a message that is being processed was last heard of
+// when it counts as stuck.
+const StuckAfter = time.Hour
+
+// List returns messages by source and id.
+func (i *Inbox) List(ctx context.Context, f Filter) ([]*Info, error) {
+	var source, status, idle any
+	if f.Source != "" {
+		source = f.Source
+	}
+	if f.Status != "" {
+		status = string(f.Status)
+	}
+	if f.Idle > 0 {
+		idle = f.Idle
+	}
+	if f.Limit <= 0 {
+		f.Limit = defaultList
+	}
+	return i.read(ctx, "inbox/list", source, status, idle, f.After.Source, f.After.MessageID, min(f.Limit, maxList))
+}
+
+// Stuck returns messages that are being processed and were neither delivered nor
+// marked for StuckAfter, at most 100.
+func (i *Inbox) Stuck(ctx context.Context) ([]*Info, error) {
+	return i.List(ctx, Filter{Status: Processing, Idle: StuckAfter})
+}
+
+func (i *Inbox) read(ctx context.Context, op string, args ...any) ([]*Info, error) {
+	var all []*Info
+	err := i.db.Read(ctx, &engine.Call{Op: op, Args: args, Reset: func() { all = nil }, Each: func(r engine.Row) error {
+		var m Info
+		var status string
+		var processed, locked *time.Time
+		var lastError *string
+		err := r.Scan(&m.Source, &m.MessageID, &m.Hash, &m.FirstSeenAt, &m.LastSeenAt, &processed, &m.Deliveries, &m.Attempts, &m.Mismatches,
+			&status, &lastError, &locked)
+		m.Status, m.FirstSeenAt, m.LastSeenAt = Status(status), m.FirstSeenAt.UTC(), m.LastSeenAt.UTC()
+		if processed != nil {
+			m.ProcessedAt = processed.UTC()
+		}
+		if locked != nil {
+			m.LockedUntil = locked.UTC()
+		}
+		if lastError != nil {
+			m.LastError = *lastError
+		}
+		all = append(all, &m)
+		return err
+	}})
+	return all, err
+}
