@@ -39,7 +39,7 @@ func TestDescribe(t *testing.T) {
 		"0 0 * * MON#1,MON#3": "at 00:00 on the first Monday and the third Monday of the month",
 		"0 0 * * FRI-SUN":     "at 00:00 on Friday through Sunday",
 		"0 0 * 3-5,12 SUN":    "at 00:00 on Sunday in March through May and December",
-		"*/10 0 2 * * *":      "every 10 seconds, at minute 0 of hour 2 every day",
+		"*/10 0 2 * * *":      "every 10 seconds, at minute 0 of hour 2",
 		"* 2 * * *":           "every minute from 02:00 through 02:59",
 		"@weekly":             "at 00:00 on Sunday",
 		"@hourly":             "every hour",

@@ -70,7 +70,7 @@ func (r *reader) take(c byte) bool {
 // list reads parts with commas between them.
 func (r *reader) list(part func() error) error {
 	for {
-		if c := r.peek(); c == 0 || c == ',' {
+		if r.next == len(r.text) || r.peek() == ',' {
 			return r.fault("empty part")
 		}
 		if err := part(); err != nil {

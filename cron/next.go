@@ -30,8 +30,11 @@ func (s *Schedule) Next(after time.Time, zone *time.Location) (time.Time, bool) 
 		return time.Time{}, false
 	}
 	if s.every > 0 {
-		next := after.Add(s.every).In(zone)
-		return next, next.Before(end)
+		next := after.Add(s.every)
+		if !next.Before(end) {
+			return time.Time{}, false
+		}
+		return next.In(zone), true
 	}
 	// Seconds before the year 1 may not fit.
 	u := begin.Unix()
