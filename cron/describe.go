@@ -75,7 +75,7 @@ func (s *Schedule) timesOfDay() string {
 
 // describeClock describes times of day by their fields.
 func (s *Schedule) describeClock() string {
-	everyHour, everyMinute := s.hour == 1<<24-1, s.minute == 1<<60-1
+	everyHour := s.hour == 1<<24-1
 	var text string
 	n, offset, regular := steps(s.hour, 24)
 	switch {
@@ -93,8 +93,8 @@ func (s *Schedule) describeClock() string {
 	switch {
 	case s.second == 1:
 		return text
-	case everyHour && everyMinute:
-		return unitPhrase(s.second, "second") + minuteOf(s.second)
+	case s.minute == 1<<60-1:
+		return unitPhrase(s.second, "second") + minuteOf(s.second) + strings.TrimPrefix(text, "every minute")
 	}
 	return unitPhrase(s.second, "second") + minuteOf(s.second) + ", " + text
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/bravellian/pawl/cron"
 )
 
-func seeds(f *testing.F) []string {
+func seeds() []string {
 	return []string{
 		"* * * * *", "*/5 9-17 * * MON-FRI", "0 0 29 2 */7", "0 0 L-3,15W,LW * 5#3,FRIL", "30 2 * * *",
 		"59 59 23 31 12 SUN", "@daily", "@every 90s", "TZ=UTC * * * * *", "0 0 30 2 *", "1-2-3 * * * *",
@@ -22,7 +22,7 @@ func seeds(f *testing.F) []string {
 //
 // D-80
 func FuzzParse(f *testing.F) {
-	for _, expr := range seeds(f) {
+	for _, expr := range seeds() {
 		f.Add(expr)
 	}
 	at := time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC)
@@ -67,7 +67,7 @@ func FuzzParse(f *testing.F) {
 //
 // D-81
 func FuzzNext(f *testing.F) {
-	for i, expr := range seeds(f) {
+	for i, expr := range seeds() {
 		f.Add(expr, int64(1773000000+i*86400), uint32(i), uint16(i*37))
 	}
 	names := strings.Fields(zoneNames)

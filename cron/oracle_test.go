@@ -276,24 +276,33 @@ func (w *window) check(t *testing.T, zone *time.Location, m *made, r *rand.Rand)
 		from = to - 7*3600
 	}
 	for u := from; u < to; {
-		after := time.Unix(u, r.Int64N(1e9))
-		got, ok := s.Next(after, zone)
-		i, _ := slices.BinarySearch(times, u+1)
-		if i == len(times) {
-			if end := w.start + int64(len(w.walls))*w.step; ok && got.Unix() < end {
-				t.Errorf("%q in %v after %v: %v, want none before %v", m.expr, zone, after.In(zone), got, time.Unix(end, 0).In(zone))
-			}
-			return
+		got, ok := w.checkAfter(t, zone, s, times, time.Unix(u, r.Int64N(1e9)))
+		if !ok {
+			break
 		}
-		if !ok || got.Unix() != times[i] || got.Nanosecond() != 0 {
-			t.Errorf("%q in %v after %v: %v, %v, want %v", m.expr, zone, after.In(zone), got, ok, time.Unix(times[i], 0).In(zone))
-			return
-		}
-		if u = times[i]; r.IntN(2) == 0 {
-			u -= r.Int64N(w.step * 2)
-			u = max(u, after.Unix()+1)
-		}
+		u = got
 	}
+	for range 20 { // times in the middle of an overlap, for one
+		w.checkAfter(t, zone, s, times, time.Unix(from+r.Int64N(to-from), r.Int64N(1e9)))
+	}
+}
+
+// checkAfter compares one answer. It returns false when nothing was expected in
+// the window.
+func (w *window) checkAfter(t *testing.T, zone *time.Location, s *cron.Schedule, times []int64, after time.Time) (int64, bool) {
+	t.Helper()
+	got, ok := s.Next(after, zone)
+	i, _ := slices.BinarySearch(times, after.Unix()+1)
+	if i == len(times) {
+		if end := w.start + int64(len(w.walls))*w.step; ok && got.Unix() < end {
+			t.Errorf("%q in %v after %v: %v, want none before %v", s, zone, after.In(zone), got, time.Unix(end, 0).In(zone))
+		}
+		return 0, false
+	}
+	if !ok || got.Unix() != times[i] || got.Nanosecond() != 0 {
+		t.Errorf("%q in %v after %v: %v, %v, want %v", s, zone, after.In(zone), got, ok, time.Unix(times[i], 0).In(zone))
+	}
+	return times[i], true
 }
 
 // zones returns all zones that differ.
@@ -371,7 +380,7 @@ func stepFor(zone *time.Location, around time.Time) int64 {
 // D-80
 func TestDays(t *testing.T) {
 	r, long := rng(t)
-	rounds := 300
+	rounds := 1000
 	if long {
 		rounds = 20_000
 	}

@@ -9,8 +9,8 @@ import (
 // are seconds since 1970 in UTC; the time on the wall is the instant plus the
 // offset, as if that were UTC, too.
 type span struct {
-	start, end int64 // the end is not part of it
-	offset     int64
+	end    int64 // not part of it
+	offset int64
 }
 
 const (
@@ -24,17 +24,13 @@ const (
 	always = int64(math.MaxInt64) / 4
 )
 
-// spanAt returns the span around an instant. Its bounds may be narrower than
-// they could be: the offsets on both sides of a bound can be the same.
+// spanAt returns the rest of a span from an instant on. It may end early: what
+// comes after can have the same offset.
 func spanAt(u int64, zone *time.Location) span {
 	t := time.Unix(u, 0).In(zone)
 	_, offset := t.Zone()
-	sp := span{start: -always, end: always, offset: int64(offset)}
-	start, end := t.ZoneBounds()
-	if !start.IsZero() {
-		sp.start = min(start.Unix(), u)
-	}
-	if !end.IsZero() {
+	sp := span{end: always, offset: int64(offset)}
+	if _, end := t.ZoneBounds(); !end.IsZero() {
 		sp.end = end.Unix()
 	}
 	if sp.end <= u {
@@ -51,10 +47,10 @@ func spanAt(u int64, zone *time.Location) span {
 // shown nor passed before an instant.
 func shownBefore(u int64, zone *time.Location) int64 {
 	shown := -always
-	for last := u - 1; last >= u-lookBack; {
-		sp := spanAt(last, zone)
-		shown = max(shown, last+1+sp.offset)
-		last = sp.start - 1
+	for at := u - lookBack; at < u; {
+		sp := spanAt(at, zone)
+		at = min(sp.end, u)
+		shown = max(shown, at+sp.offset)
 	}
 	return shown
 }
