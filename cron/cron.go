@@ -7,9 +7,9 @@
 // An expression has five fields (minute, hour, day of month, month, day of
 // week) or six, with the second first. A field is a list of parts:
 //
-//	*      every value            */5     every fifth, from the first
-//	7      one value              7/5     every fifth from 7 to the highest
-//	1-5    a range                1-30/5  every fifth of a range
+//   - every value            */5     every fifth, from the first
+//     7      one value              7/5     every fifth from 7 to the highest
+//     1-5    a range                1-30/5  every fifth of a range
 //
 // Months and weekdays have names (JAN, MON) in either case; Sunday is 0 and 7,
 // and SUN. A range runs upwards; SUN may end one: FRI-SUN. In the day of month
