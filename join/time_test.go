@@ -19,7 +19,7 @@ import (
 func inBubble(t *testing.T, test func(ctx context.Context, o *outbox.Outbox, j *join.Joins, at *sync.Map)) {
 	path := filepath.Join(t.TempDir(), "test.db")
 	synctest.Test(t, func(t *testing.T) {
-		db, err := sqlite.Open(path)
+		db, err := sqlite.Open(path, sqlite.Options{WatchEvery: time.Second}) // looking costs real time
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,10 +44,10 @@ func inBubble(t *testing.T, test func(ctx context.Context, o *outbox.Outbox, j *
 
 var bothWays = join.Wait{OnComplete: outbox.Message{Topic: "done"}, OnFail: outbox.Message{Topic: "failed"}}
 
-// D-33: a join that takes long fires as soon after its last step as one that
+// D-33: a join that takes an hour fires as soon after its last step as one that
 // takes a second, whatever the poll interval.
 func TestALongJoinFiresAtOnce(t *testing.T) {
-	for _, lasts := range []time.Duration{time.Second, 5 * time.Minute} {
+	for _, lasts := range []time.Duration{time.Second, time.Hour} {
 		inBubble(t, func(ctx context.Context, o *outbox.Outbox, j *join.Joins, at *sync.Map) {
 			fan, err := j.FanOut(ctx, join.Spec{}, []outbox.Message{{Topic: "step", Queue: "by hand"}}, bothWays)
 			if err != nil {
@@ -74,11 +74,11 @@ func TestALongJoinFiresAtOnce(t *testing.T) {
 // D-36: a deadline is kept to the moment, also one that is sooner than the poll.
 func TestADeadlineIsKept(t *testing.T) {
 	inBubble(t, func(ctx context.Context, _ *outbox.Outbox, j *join.Joins, at *sync.Map) {
-		deadline := time.Now().Add(2 * time.Minute)
+		deadline := time.Now().Add(20 * time.Minute)
 		if _, err := j.FanOut(ctx, join.Spec{Deadline: deadline}, []outbox.Message{{Topic: "step", Queue: "by hand"}}, bothWays); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Minute)
+		time.Sleep(19 * time.Minute)
 		synctest.Wait()
 		if when, sent := at.Load("failed"); sent {
 			t.Fatalf("sent before the deadline: %v", when)

@@ -21,7 +21,7 @@ import (
 func inBubble(t *testing.T, opts outbox.Options, test func(t *testing.T, ctx context.Context, o *outbox.Outbox)) {
 	path := filepath.Join(t.TempDir(), "test.db")
 	synctest.Test(t, func(t *testing.T) {
-		db, err := sqlite.Open(path)
+		db, err := sqlite.Open(path, sqlite.Options{WatchEvery: time.Second}) // looking costs real time
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +129,7 @@ func (r reads) Read(ctx context.Context, c *engine.Call) error {
 func TestTheFarFutureIsSleptThrough(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "test.db")
 	synctest.Test(t, func(t *testing.T) {
-		db, err := sqlite.Open(path)
+		db, err := sqlite.Open(path, sqlite.Options{WatchEvery: time.Second}) // looking costs real time
 		if err != nil {
 			t.Fatal(err)
 		}

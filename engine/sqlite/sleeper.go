@@ -11,8 +11,10 @@ import (
 // look is how long to wait between looks for other processes' commits, after
 // so much quiet. PRAGMA data_version costs 3 µs, so a look per millisecond is a
 // third of a percent of a core: too much for a process that waits all night.
-func look(quiet time.Duration) time.Duration {
+func (o *Options) look(quiet time.Duration) time.Duration {
 	switch {
+	case o.WatchEvery > 0:
+		return o.WatchEvery
 	case quiet < time.Second:
 		return time.Millisecond
 	case quiet < time.Minute:
@@ -79,7 +81,7 @@ func (s *sleeper) Disarm() {}
 func (s *sleeper) Sleep(ctx context.Context, d time.Duration) bool {
 	deadline := time.NewTimer(d)
 	defer deadline.Stop()
-	next := time.NewTimer(look(time.Since(s.news)))
+	next := time.NewTimer(s.db.opts.look(time.Since(s.news)))
 	defer next.Stop()
 	for {
 		select {
@@ -95,7 +97,7 @@ func (s *sleeper) Sleep(ctx context.Context, d time.Duration) bool {
 				s.news = time.Now()
 				return true
 			}
-			next.Reset(look(time.Since(s.news)))
+			next.Reset(s.db.opts.look(time.Since(s.news)))
 		}
 	}
 }
