@@ -54,20 +54,27 @@ const StuckAfter = time.Hour
 
 // List returns messages by source and id.
 func (i *Inbox) List(ctx context.Context, f Filter) ([]*Info, error) {
-	var source, status, idle any
-	if f.Source != "" {
-		source = f.Source
+	if f.Limit <= 0 {
+		f.Limit = defaultList
 	}
+	args := []any{f.After.Source, f.After.MessageID, min(f.Limit, maxList)}
+	var status, idle any
 	if f.Status != "" {
 		status = string(f.Status)
 	}
 	if f.Idle > 0 {
 		idle = f.Idle
 	}
-	if f.Limit <= 0 {
-		f.Limit = defaultList
+	// What people look for in a large inbox has an index of its own.
+	switch {
+	case f.Source != "":
+		return i.read(ctx, "inbox/list_source", append(args, status, idle, f.Source)...)
+	case f.Status == Dead && idle == nil:
+		return i.read(ctx, "inbox/list_dead", args...)
+	case f.Status == Processing && idle != nil:
+		return i.read(ctx, "inbox/list_processing", append(args, idle)...)
 	}
-	return i.read(ctx, "inbox/list", source, status, idle, f.After.Source, f.After.MessageID, min(f.Limit, maxList))
+	return i.read(ctx, "inbox/list", append(args, status, idle)...)
 }
 
 // Stuck returns messages that are being processed and were neither delivered nor

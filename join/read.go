@@ -111,14 +111,18 @@ func (j *Joins) List(ctx context.Context, f Filter) ([]*Join, error) {
 			before[i] = 0xff
 		}
 	}
-	var key, status any
-	if f.GroupingKey != "" {
-		key = f.GroupingKey
+	op, args := "join/list", []any{before, limit(f.Limit, defaultList)}
+	switch {
+	case f.GroupingKey != "":
+		var status any
+		if f.Status != nil {
+			status = int(*f.Status)
+		}
+		op, args = "join/list_group", append(args, f.GroupingKey, status)
+	case f.Status != nil:
+		op, args = "join/list_status", append(args, int(*f.Status))
 	}
-	if f.Status != nil {
-		status = int(*f.Status)
-	}
-	return j.read(ctx, "join/list", before, key, status, limit(f.Limit, defaultList))
+	return j.read(ctx, op, args...)
 }
 
 func limit(n, def int) int {

@@ -121,6 +121,7 @@ func testList(t *testing.T, e dbtest.Engine) {
 		"a/1 a/2 b/1 ": {},
 		"a/1 a/2 ":     {Source: "a"},
 		"a/2 ":         {Status: inbox.Dead},
+		"a/1 b/1 ":     {Status: inbox.Seen},
 		"a/1 ":         {Limit: 1},
 		"b/1 ":         {After: inbox.Key{Source: "a", MessageID: "2"}},
 		"":             {Idle: time.Hour},
@@ -151,6 +152,17 @@ func testStuck(t *testing.T, e dbtest.Engine) {
 	f.check(err)
 	if len(stuck) != 1 || stuck[0].MessageID != "stuck" {
 		t.Fatalf("stuck are %v", stuck)
+	}
+	for want, filter := range map[string]inbox.Filter{
+		"seen":  {Status: inbox.Seen, Idle: time.Hour},
+		"stuck": {Source: "billing", Status: inbox.Processing, Idle: time.Hour},
+		"fresh": {Source: "billing", Status: inbox.Processing, After: inbox.Key{Source: "billing", MessageID: "a"}, Limit: 1},
+	} {
+		list, err := f.List(f.ctx(), filter)
+		f.check(err)
+		if len(list) != 1 || list[0].MessageID != want {
+			t.Errorf("%+v lists %v, want %s", filter, list, want)
+		}
 	}
 }
 
