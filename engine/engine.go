@@ -51,6 +51,28 @@ func Count(op string, args ...any) *Call {
 	return c
 }
 
+// CheckTx refuses a caller's transaction that is nil.
+func CheckTx(tx Tx) error {
+	if tx == nil {
+		return Invalid("transaction", "nil")
+	}
+	return nil
+}
+
+// Run runs calls in the caller's transaction or, where tx is nil, in one of
+// their own.
+func Run(ctx context.Context, db DB, tx Tx, calls ...*Call) error {
+	if tx == nil {
+		return db.Do(ctx, calls...)
+	}
+	for _, c := range calls {
+		if err := db.DoTx(ctx, tx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // DB is one opened database. It is safe for concurrent use.
 type DB interface {
 	// Engine names the engine: "sqlite" or "postgres".

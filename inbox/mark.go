@@ -30,8 +30,8 @@ func (i *Inbox) AlreadyProcessed(ctx context.Context, k Key) (bool, error) {
 // AlreadyProcessedTx is AlreadyProcessed in the caller's transaction, which holds
 // the message until it ends: of two at once the second waits for the first.
 func (i *Inbox) AlreadyProcessedTx(ctx context.Context, tx outbox.Tx, k Key) (bool, error) {
-	if tx == nil {
-		return false, engine.Invalid("transaction", "nil")
+	if err := engine.CheckTx(tx); err != nil {
+		return false, err
 	}
 	return i.see(ctx, tx, k)
 }
@@ -41,20 +41,13 @@ func (i *Inbox) see(ctx context.Context, tx outbox.Tx, k Key) (bool, error) {
 		return false, err
 	}
 	call := &engine.Call{Op: "inbox/see", Args: k.args(k.hash())}
-	if err := i.do(ctx, tx, call); err != nil {
+	if err := engine.Run(ctx, i.db, tx, call); err != nil {
 		return false, err
 	}
 	if call.N == verdictInProgress { // it says no more than that it is not done
 		return false, nil
 	}
 	return call.N == verdictDone, judge(&k, call.N)
-}
-
-func (i *Inbox) do(ctx context.Context, tx outbox.Tx, call *engine.Call) error {
-	if tx == nil {
-		return i.db.Do(ctx, call)
-	}
-	return i.db.DoTx(ctx, tx, call)
 }
 
 // MarkProcessing says that an attempt begins, which counts. It returns false for
@@ -70,8 +63,8 @@ func (i *Inbox) MarkProcessed(ctx context.Context, k Key) (bool, error) {
 
 // MarkProcessedTx is MarkProcessed in the caller's transaction.
 func (i *Inbox) MarkProcessedTx(ctx context.Context, tx outbox.Tx, k Key) (bool, error) {
-	if tx == nil {
-		return false, engine.Invalid("transaction", "nil")
+	if err := engine.CheckTx(tx); err != nil {
+		return false, err
 	}
 	return i.mark(ctx, tx, k, Done)
 }
@@ -86,7 +79,7 @@ func (i *Inbox) mark(ctx context.Context, tx outbox.Tx, k Key, s Status) (bool, 
 		return false, err
 	}
 	call := &engine.Call{Op: "inbox/mark", Args: k.args(string(s))}
-	err := i.do(ctx, tx, call)
+	err := engine.Run(ctx, i.db, tx, call)
 	return err == nil && call.N > 0, err
 }
 

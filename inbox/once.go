@@ -68,8 +68,8 @@ func (i *Inbox) within(ctx context.Context, tx outbox.Tx, k *Key, fn func(ctx co
 // anything else fails, roll back; then nothing happened, and no attempt is
 // counted: call Failed for that.
 func (i *Inbox) OnceTx(ctx context.Context, tx outbox.Tx, k Key, fn func(ctx context.Context) error) (ran bool, err error) {
-	if tx == nil {
-		return false, engine.Invalid("transaction", "nil")
+	if err := engine.CheckTx(tx); err != nil {
+		return false, err
 	}
 	if err := k.validate(); err != nil {
 		return false, err

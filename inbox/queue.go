@@ -49,8 +49,8 @@ func (i *Inbox) Enqueue(ctx context.Context, m Message) (added bool, err error) 
 
 // EnqueueTx is Enqueue in the caller's transaction.
 func (i *Inbox) EnqueueTx(ctx context.Context, tx outbox.Tx, m Message) (added bool, err error) {
-	if tx == nil {
-		return false, engine.Invalid("transaction", "nil")
+	if err := engine.CheckTx(tx); err != nil {
+		return false, err
 	}
 	return i.enqueue(ctx, tx, m)
 }
@@ -65,20 +65,10 @@ func (i *Inbox) enqueue(ctx context.Context, tx outbox.Tx, m Message) (added boo
 	}
 	see := &engine.Call{Op: "inbox/see", Args: m.args(m.hash())}
 	calls := append([]*engine.Call{see}, b.Calls()...)
-	if tx == nil {
-		if err := i.db.Do(ctx, calls...); err != nil {
-			return false, err
-		}
-		b.Committed(ctx)
+	if err := engine.Run(ctx, i.db, tx, calls...); err != nil {
+		return false, err
 	}
-	for _, c := range calls {
-		if tx == nil {
-			break
-		}
-		if err := i.db.DoTx(ctx, tx, c); err != nil {
-			return false, err
-		}
-	}
+	b.Ran(ctx, tx)
 	if see.N == verdictMismatch {
 		return false, judge(&m.Key, see.N)
 	}

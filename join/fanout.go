@@ -28,7 +28,7 @@ func (j *Joins) FanOut(ctx context.Context, s Spec, messages []outbox.Message, w
 
 // FanOutTx is FanOut in the caller's transaction.
 func (j *Joins) FanOutTx(ctx context.Context, tx outbox.Tx, s Spec, messages []outbox.Message, w Wait) (Fan, error) {
-	if err := needTx(tx); err != nil {
+	if err := engine.CheckTx(tx); err != nil {
 		return Fan{}, err
 	}
 	return j.fanOut(ctx, tx, s, messages, w)

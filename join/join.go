@@ -98,24 +98,4 @@ func (j *Joins) CleanUp(ctx context.Context) (int64, error) {
 	return work.Purge(ctx, j.db, "join/purge", j.opts.Retention, cleanJoins)
 }
 
-// do runs calls in the caller's transaction or, if that is nil, in one of their own.
-func (j *Joins) do(ctx context.Context, tx outbox.Tx, calls ...*engine.Call) error {
-	if tx == nil {
-		return j.db.Do(ctx, calls...)
-	}
-	for _, c := range calls {
-		if err := j.db.DoTx(ctx, tx, c); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func needTx(tx outbox.Tx) error {
-	if tx == nil {
-		return engine.Invalid("transaction", "nil")
-	}
-	return nil
-}
-
 func notFound(id ID) error { return fmt.Errorf("%w: %s", ErrNotFound, id) }

@@ -18,7 +18,7 @@ func (j *Joins) Attach(ctx context.Context, id ID, messages ...outbox.MessageID)
 // AttachTx is Attach in the caller's transaction. Until that ends it keeps
 // workers from claiming or settling the messages, so keep it short.
 func (j *Joins) AttachTx(ctx context.Context, tx outbox.Tx, id ID, messages ...outbox.MessageID) error {
-	if err := needTx(tx); err != nil {
+	if err := engine.CheckTx(tx); err != nil {
 		return err
 	}
 	return j.attach(ctx, tx, id, messages)
@@ -29,7 +29,7 @@ func (j *Joins) attach(ctx context.Context, tx outbox.Tx, id ID, messages []outb
 		return nil
 	}
 	c := attachCall(id, messages)
-	if err := j.do(ctx, tx, c); err != nil {
+	if err := engine.Run(ctx, j.db, tx, c); err != nil {
 		return err
 	}
 	return attached(c, id, messages)
@@ -59,7 +59,7 @@ func (j *Joins) ReportCompleted(ctx context.Context, id ID, message outbox.Messa
 
 // ReportCompletedTx is ReportCompleted in the caller's transaction.
 func (j *Joins) ReportCompletedTx(ctx context.Context, tx outbox.Tx, id ID, message outbox.MessageID) (bool, error) {
-	if err := needTx(tx); err != nil {
+	if err := engine.CheckTx(tx); err != nil {
 		return false, err
 	}
 	return j.report(ctx, tx, id, message, MemberCompleted)
@@ -72,7 +72,7 @@ func (j *Joins) ReportFailed(ctx context.Context, id ID, message outbox.MessageI
 
 // ReportFailedTx is ReportFailed in the caller's transaction.
 func (j *Joins) ReportFailedTx(ctx context.Context, tx outbox.Tx, id ID, message outbox.MessageID) (bool, error) {
-	if err := needTx(tx); err != nil {
+	if err := engine.CheckTx(tx); err != nil {
 		return false, err
 	}
 	return j.report(ctx, tx, id, message, MemberFailed)
@@ -80,7 +80,7 @@ func (j *Joins) ReportFailedTx(ctx context.Context, tx outbox.Tx, id ID, message
 
 func (j *Joins) report(ctx context.Context, tx outbox.Tx, id ID, message outbox.MessageID, s MemberStatus) (bool, error) {
 	c := &engine.Call{Op: "join/report", Args: []any{[16]byte(id), [16]byte(message), int(s)}}
-	if err := j.do(ctx, tx, c); err != nil {
+	if err := engine.Run(ctx, j.db, tx, c); err != nil {
 		return false, err
 	}
 	switch c.N {

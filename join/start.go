@@ -52,7 +52,7 @@ func (j *Joins) Start(ctx context.Context, s Spec) (ID, error) { return j.start(
 
 // StartTx is Start in the caller's transaction.
 func (j *Joins) StartTx(ctx context.Context, tx outbox.Tx, s Spec) (ID, error) {
-	if err := needTx(tx); err != nil {
+	if err := engine.CheckTx(tx); err != nil {
 		return ID{}, err
 	}
 	return j.start(ctx, tx, s)
@@ -84,15 +84,11 @@ func (w *writing) enqueue(b *outbox.Batch) {
 }
 
 func (w *writing) write(ctx context.Context, tx outbox.Tx) error {
-	if err := w.j.do(ctx, tx, w.calls...); err != nil {
+	if err := engine.Run(ctx, w.j.db, tx, w.calls...); err != nil {
 		return err
 	}
 	for _, b := range w.batches {
-		if tx == nil {
-			b.Committed(ctx)
-		} else {
-			b.Written(ctx)
-		}
+		b.Ran(ctx, tx)
 	}
 	return nil
 }
@@ -137,7 +133,7 @@ func (j *Joins) Cancel(ctx context.Context, id ID) (bool, error) {
 
 // CancelTx is Cancel in the caller's transaction.
 func (j *Joins) CancelTx(ctx context.Context, tx outbox.Tx, id ID) (bool, error) {
-	if err := needTx(tx); err != nil {
+	if err := engine.CheckTx(tx); err != nil {
 		return false, err
 	}
 	return j.end(ctx, tx, id, Cancelled)
@@ -145,7 +141,7 @@ func (j *Joins) CancelTx(ctx context.Context, tx outbox.Tx, id ID) (bool, error)
 
 func (j *Joins) end(ctx context.Context, tx outbox.Tx, id ID, s Status) (bool, error) {
 	c := &engine.Call{Op: "join/end", Args: []any{[16]byte(id), int(s)}}
-	if err := j.do(ctx, tx, c); err != nil {
+	if err := engine.Run(ctx, j.db, tx, c); err != nil {
 		return false, err
 	}
 	if c.N == 0 {

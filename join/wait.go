@@ -47,7 +47,7 @@ func (j *Joins) Wait(ctx context.Context, id ID, w Wait) (outbox.MessageID, erro
 
 // WaitTx is Wait in the caller's transaction, which may have started the join.
 func (j *Joins) WaitTx(ctx context.Context, tx outbox.Tx, id ID, w Wait) (outbox.MessageID, error) {
-	if err := needTx(tx); err != nil {
+	if err := engine.CheckTx(tx); err != nil {
 		return outbox.MessageID{}, err
 	}
 	known := &engine.Call{Op: "join/known", Args: []any{[16]byte(id)}}

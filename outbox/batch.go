@@ -54,14 +54,14 @@ func (b *Batch) Positions() []WorkItemID {
 	return ids
 }
 
-// Written is to be called when the calls have run: it logs the messages.
-func (b *Batch) Written(ctx context.Context) { b.o.logEnqueued(ctx, b.entries) }
-
-// Committed is to be called when a transaction of the component's own has
-// committed: it remembers what that made known and wakes this process's workers.
-func (b *Batch) Committed(ctx context.Context) {
-	b.o.committed(b.entries, b.calls)
-	b.Written(ctx)
+// Ran is to be called when the calls have run, in tx or, if that is nil, in a
+// transaction that has committed: then it remembers what that made known and
+// wakes this process's workers. It logs the messages.
+func (b *Batch) Ran(ctx context.Context, tx Tx) {
+	if tx == nil {
+		b.o.committed(b.entries, b.calls)
+	}
+	b.o.logEnqueued(ctx, b.entries)
 }
 
 // enqueueCalls write entries, and make their lanes known if need be.

@@ -79,19 +79,17 @@ func (o *Outbox) EnqueueTx(ctx context.Context, tx Tx, m Message) (MessageID, er
 
 // EnqueueBatchTx stores messages in the caller's transaction.
 func (o *Outbox) EnqueueBatchTx(ctx context.Context, tx Tx, msgs []Message) ([]MessageID, error) {
-	if tx == nil {
-		return nil, engine.Invalid("transaction", "nil")
+	if err := engine.CheckTx(tx); err != nil {
+		return nil, err
 	}
 	b, err := o.Prepare(ctx, tx, msgs)
 	if err != nil || len(msgs) == 0 {
 		return nil, err
 	}
-	for _, c := range b.Calls() {
-		if err := o.db.DoTx(ctx, tx, c); err != nil {
-			return nil, err
-		}
+	if err := engine.Run(ctx, o.db, tx, b.Calls()...); err != nil {
+		return nil, err
 	}
-	b.Written(ctx)
+	b.Ran(ctx, tx)
 	return b.IDs(), nil
 }
 

@@ -109,21 +109,16 @@ func (c *inboxLsCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err := s.close(err); err != nil {
 		return err
 	}
-	if !g.JSON {
-		return c.print(a, list)
+	if g.JSON {
+		return printAll(a, list, viewInbox)
 	}
-	for _, m := range list {
-		if err := a.printJSON(viewInbox(m)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return c.print(a, list)
 }
 
 func (c *inboxLsCmd) filter() (inbox.Filter, error) {
 	f := inbox.Filter{Source: c.Source, Limit: c.Limit}
-	if c.Limit < 1 || c.Limit > 10_000 {
-		return f, usage("--limit: not within 1 … 10000")
+	if err := checkLimit(c.Limit); err != nil {
+		return f, err
 	}
 	if c.Stuck {
 		f.Status, f.Idle = inbox.Processing, inbox.StuckAfter

@@ -43,20 +43,15 @@ func (c *joinsLsCmd) Run(ctx context.Context, a *app, g *options) error {
 		return err
 	}
 	if g.JSON {
-		for _, j := range list {
-			if err := a.printJSON(viewJoin(j)); err != nil {
-				return err
-			}
-		}
-		return nil
+		return printAll(a, list, viewJoin)
 	}
 	return c.print(a, list)
 }
 
 func (c *joinsLsCmd) filter() (join.Filter, error) {
 	f := join.Filter{GroupingKey: c.Group, Limit: c.Limit}
-	if c.Limit < 1 || c.Limit > 10_000 {
-		return f, usage("--limit: not within 1 … 10000")
+	if err := checkLimit(c.Limit); err != nil {
+		return f, err
 	}
 	if c.Before != "" {
 		var err error

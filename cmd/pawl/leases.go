@@ -45,8 +45,8 @@ is who held it last. The database's clock says what is held.`
 
 // Run lists leases.
 func (c *leasesLsCmd) Run(ctx context.Context, a *app, g *options) error {
-	if c.Limit < 1 || c.Limit > 10_000 {
-		return usage("--limit: not within 1 … 10000")
+	if err := checkLimit(c.Limit); err != nil {
+		return err
 	}
 	s, err := g.open(ctx, opening{})
 	if err != nil {

@@ -60,20 +60,15 @@ func (c *lsCmd) Run(ctx context.Context, a *app, g *options) error {
 		return err
 	}
 	if g.JSON {
-		for _, i := range list {
-			if err := a.printJSON(view(i, false)); err != nil {
-				return err
-			}
-		}
-		return nil
+		return printAll(a, list, func(i *outbox.Info) messageView { return view(i, false) })
 	}
 	return c.print(a, list)
 }
 
 func (c *lsCmd) filter() (outbox.ListFilter, error) {
 	f := outbox.ListFilter{Topic: c.Topic, Before: outbox.WorkItemID(c.Before), Limit: c.Limit}
-	if c.Limit < 1 || c.Limit > 10_000 {
-		return f, usage("--limit: not within 1 … 10000")
+	if err := checkLimit(c.Limit); err != nil {
+		return f, err
 	}
 	known := c.Status == ""
 	for _, s := range []struct {

@@ -83,6 +83,24 @@ func view(i *outbox.Info, withPayload bool) messageView {
 	return v
 }
 
+// printAll prints a list as JSON lines.
+func printAll[T, V any](a *app, list []T, view func(T) V) error {
+	for _, item := range list {
+		if err := a.printJSON(view(item)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkLimit refuses what no list returns.
+func checkLimit(n int) error {
+	if n < 1 || n > 10_000 {
+		return usage("--limit: not within 1 … 10000")
+	}
+	return nil
+}
+
 // statusWord is a message's state in one of the words that ls filters by.
 func statusWord(i *outbox.Info) string {
 	switch {

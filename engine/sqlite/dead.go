@@ -25,7 +25,7 @@ func dead(t *txn, c *engine.Call, do func(id, lane int64) error) error {
 		var id, lane int64
 		defer func() { found = append(found, [2]int64{id, lane}) }()
 		return row.Scan(&id, &lane)
-	}, ids, text([]*string{arg[*string](c, 1)}, 0), c.Args[2])
+	}, ids, c.Args[1], c.Args[2])
 	if err != nil {
 		return err
 	}

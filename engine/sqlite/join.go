@@ -105,14 +105,6 @@ func wakeWaits(t *txn, join [16]byte) error {
 	return err
 }
 
-func affected(t *txn, statement string, args ...any) (int64, error) {
-	res, err := t.exec(statement, args...)
-	if err != nil {
-		return 0, err
-	}
-	return res.RowsAffected()
-}
-
 // carried is the position that an id which pawl made carries.
 func carried(id [16]byte) int64 {
 	return int64(binary.BigEndian.Uint64(id[8:]) & (1<<48 - 1))

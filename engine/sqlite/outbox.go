@@ -157,11 +157,7 @@ func insertMessage(t *txn, c *engine.Call, i int, statement string, id int64, su
 	} else {
 		args = append(args, nil)
 	}
-	res, err := t.exec(statement, append(args, more...)...)
-	if err != nil {
-		return 0, err
-	}
-	return res.RowsAffected()
+	return affected(t, statement, append(args, more...)...)
 }
 
 func text(texts []*string, i int) any {

@@ -71,6 +71,16 @@ func (t *txn) exec(name string, args ...any) (sql.Result, error) {
 	return t.run.exec(query, t.buf)
 }
 
+// affected runs a statement and returns how many rows it changed: all that a
+// caller's transaction lets us see.
+func affected(t *txn, statement string, args ...any) (int64, error) {
+	res, err := t.exec(statement, args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
 // query runs a statement of the folder and calls each for its rows. each may
 // not run statements: their arguments share a buffer.
 func (t *txn) query(name string, each func(engine.Row) error, args ...any) error {

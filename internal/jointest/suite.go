@@ -23,6 +23,9 @@ func Run(t *testing.T, e dbtest.Engine) {
 		"start": startTests(), "count": countTests(), "wait": waitTests(), "read": readTests(), "keep": keepTests(), "race": raceTests(),
 		"order": orderTests(), "crash": crashTests(), "stale": staleTests(),
 	}
+	if e.Name != "sqlite" {
+		groups["held"] = heldTests()
+	}
 	for group, tests := range groups {
 		for name, test := range tests {
 			t.Run(group+"/"+name, func(t *testing.T) {
