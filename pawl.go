@@ -9,18 +9,25 @@
 //	id, err := p.Outbox.EnqueueTx(ctx, tx, outbox.Message{Topic: "order.created", Payload: body})
 //	err = p.Run(ctx)
 //	l, err := p.Leases.Acquire(ctx, "close-books", lease.Options{Duration: 5 * time.Minute})
+//	t, err := p.Timers.Schedule(ctx, timer.Timer{Topic: "order.expire", Due: time.Now().Add(time.Hour)})
+//	err = p.Jobs.Put(ctx, job.Job{Name: "report", Topic: "report", Schedule: "0 6 * * MON-FRI", Zone: "Europe/Berlin"})
 package pawl
 
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/lease"
 	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/timer"
+	"github.com/bravellian/pawl/work"
 )
 
 // Options configure a Pawl. The zero value is right for most programs.
@@ -33,6 +40,14 @@ type Options struct {
 	Inbox inbox.Options
 	// Leases configures the leases: their owner's name and logger.
 	Leases lease.ManagerOptions
+	// Timers configures timers. Logger defaults to the outbox's.
+	Timers timer.Options
+	// Jobs configures jobs. Logger defaults to the outbox's.
+	Jobs job.Options
+	// MaxPollingInterval bounds how long the scheduler of timers and jobs sleeps,
+	// default 30 s; it stands for the options of that name in Timers and Jobs. The
+	// scheduler wakes by itself when something is to be done earlier.
+	MaxPollingInterval time.Duration
 	// EnableSchemaDeployment makes Run migrate the database first. Otherwise
 	// Run fails clearly when the schema is missing, too old or too new.
 	EnableSchemaDeployment bool
@@ -49,6 +64,10 @@ type Pawl struct {
 	// Leases let one process at a time do something, fenced by tokens. They need
 	// no Run: a lease is renewed from when it is acquired until it is closed.
 	Leases *lease.Leases
+	// Timers do something later, once.
+	Timers *timer.Timers
+	// Jobs do something over and over, by a cron schedule.
+	Jobs *job.Jobs
 
 	db   engine.DB
 	opts Options
@@ -59,23 +78,22 @@ func New(db engine.DB, opts Options) (*Pawl, error) {
 	if db == nil {
 		return nil, errors.New("pawl: no database: open one with sqlite.Open or postgres.Open")
 	}
-	if opts.Joins.Logger == nil {
-		opts.Joins.Logger = opts.Outbox.Logger
-	}
 	if opts.Joins.Retention == 0 {
 		opts.Joins.Retention = opts.Outbox.Retention
-	}
-	if opts.Inbox.Logger == nil {
-		opts.Inbox.Logger = opts.Outbox.Logger
 	}
 	if opts.Inbox.Workers == nil {
 		opts.Inbox.Workers = &opts.Outbox
 	}
-	if opts.Leases.Logger == nil {
-		opts.Leases.Logger = opts.Outbox.Logger
+	for _, logger := range []**slog.Logger{&opts.Joins.Logger, &opts.Inbox.Logger, &opts.Leases.Logger, &opts.Timers.Logger, &opts.Jobs.Logger} {
+		if *logger == nil {
+			*logger = opts.Outbox.Logger
+		}
 	}
 	o := outbox.New(db, opts.Outbox)
-	return &Pawl{Outbox: o, Joins: join.New(db, o, opts.Joins), Inbox: inbox.New(db, opts.Inbox), Leases: lease.New(db, opts.Leases), db: db, opts: opts}, nil
+	return &Pawl{
+		Outbox: o, Joins: join.New(db, o, opts.Joins), Inbox: inbox.New(db, opts.Inbox), Leases: lease.New(db, opts.Leases),
+		Timers: timer.New(db, o, opts.Timers), Jobs: job.New(db, o, opts.Jobs), db: db, opts: opts,
+	}, nil
 }
 
 // Migrate brings the schema up to date. It is idempotent and safe with any
@@ -98,6 +116,13 @@ func (p *Pawl) Run(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := p.db.CheckSchema(ctx); err != nil {
+		return err
+	}
+	scheduler := p.scheduler()
+	if p.opts.Outbox.StopWhenEmpty {
+		scheduler.Fire(ctx) // what is due is not yet in the outbox
+	}
 	// The workers end when there is nothing left to do, if they are told to; what
 	// only keeps order ends with them. One that cannot start stops the others.
 	ctx, stop := context.WithCancel(ctx)
@@ -105,7 +130,11 @@ func (p *Pawl) Run(ctx context.Context) error {
 	keep, stopKeeping := context.WithCancel(ctx)
 	defer stopKeeping()
 	var keepers, workers sync.WaitGroup
+	log := work.Logger(p.opts.Outbox.Logger)
 	keepers.Go(func() { _ = p.Joins.Run(keep) })
+	keepers.Go(func() { _ = scheduler.Run(keep) })
+	keepers.Go(func() { work.KeepClean(keep, log, p.Timers.CleanUp) })
+	keepers.Go(func() { work.KeepClean(keep, log, p.Jobs.CleanUp) })
 	errs := make([]error, 2)
 	for i, run := range []func(context.Context) error{p.Outbox.Run, p.Inbox.Run} {
 		workers.Go(func() {
@@ -118,6 +147,13 @@ func (p *Pawl) Run(ctx context.Context) error {
 	stopKeeping()
 	keepers.Wait()
 	return errors.Join(errs...)
+}
+
+// scheduler is one loop for everything that falls due.
+func (p *Pawl) scheduler() *work.Scheduler {
+	return work.NewScheduler(work.ScheduleConfig{
+		DB: p.db, Agendas: append(p.Timers.Agendas(), p.Jobs.Agendas()...), Logger: work.Logger(p.opts.Outbox.Logger), MaxPollingInterval: p.opts.MaxPollingInterval,
+	})
 }
 
 // Close closes the database. Call it after Run has returned.

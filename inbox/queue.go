@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -152,11 +151,10 @@ func (i *Inbox) Stats() work.Counts { return i.queue.Stats() }
 // Run handles enqueued messages, if handlers are registered, and cleans up from
 // time to time, until ctx ends. See outbox.Outbox.Run for the rest.
 func (i *Inbox) Run(ctx context.Context) error {
-	keep, stop := context.WithCancel(ctx)
-	var keeper sync.WaitGroup
-	keeper.Go(func() { work.KeepClean(keep, i.log, i.CleanUp) })
-	defer keeper.Wait()
-	defer stop()
+	return work.RunKept(ctx, i.log, i.serve, i.CleanUp)
+}
+
+func (i *Inbox) serve(ctx context.Context) error {
 	switch {
 	case i.served:
 		return i.queue.Run(ctx)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/work"
 )
 
 // Status is where a join is in its life.
@@ -141,19 +142,12 @@ func (j *Joins) read(ctx context.Context, op string, args ...any) ([]*Join, erro
 		var status int64
 		err := r.Scan((*[16]byte)(&got.ID), &key, &got.ExpectedSteps, &got.CompletedSteps, &got.FailedSteps, &status, &got.CreatedAt, &got.UpdatedAt,
 			&metadata, &deadline, &got.overdue)
-		got.GroupingKey, got.Metadata, got.Status = deref(key), deref(metadata), Status(status)
-		got.CreatedAt, got.UpdatedAt, got.Deadline = got.CreatedAt.UTC(), got.UpdatedAt.UTC(), deref(deadline).UTC()
+		got.GroupingKey, got.Metadata, got.Status = work.Value(key), work.Value(metadata), Status(status)
+		got.CreatedAt, got.UpdatedAt, got.Deadline = got.CreatedAt.UTC(), got.UpdatedAt.UTC(), work.Value(deadline).UTC()
 		all = append(all, &got)
 		return err
 	}})
 	return all, err
-}
-
-func deref[T any](p *T) (v T) {
-	if p != nil {
-		v = *p
-	}
-	return v
 }
 
 // MemberFilter selects members of a join. The zero value lists the first 1000.
@@ -178,7 +172,7 @@ func (j *Joins) Members(ctx context.Context, id ID, f MemberFilter) ([]*Member, 
 			var topic *string
 			var status int64
 			err := r.Scan((*[16]byte)(&m.MessageID), (*int64)(&m.Position), &status, &m.CreatedAt, &topic)
-			m.Status, m.Topic, m.CreatedAt = MemberStatus(status), deref(topic), m.CreatedAt.UTC()
+			m.Status, m.Topic, m.CreatedAt = MemberStatus(status), work.Value(topic), m.CreatedAt.UTC()
 			all = append(all, &m)
 			return err
 		},

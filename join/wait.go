@@ -10,6 +10,7 @@ import (
 
 	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/work"
 )
 
 // Wait says what happens when a join is over. It is a message of topic
@@ -193,6 +194,6 @@ func decode(topic string, payload text, rest *more) outbox.Message {
 		m.Payload = rest.Binary
 	}
 	m.CorrelationID, m.Headers, m.Queue, m.Priority = rest.CorrelationID, rest.Headers, rest.Queue, rest.Priority
-	m.Due = deref(rest.Due)
+	m.Due = work.Value(rest.Due)
 	return m
 }

@@ -3,6 +3,7 @@ package outbox
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/work"
@@ -14,7 +15,8 @@ import (
 type Batch struct {
 	o *Outbox
 	*enqueue
-	calls []*engine.Call
+	calls     []*engine.Call
+	elsewhere bool // kept by the component, no messages yet
 }
 
 // Prepare validates messages and gives them their ids. tx is the transaction
@@ -54,10 +56,35 @@ func (b *Batch) Positions() []WorkItemID {
 	return ids
 }
 
+// CallsTo is in place of Calls for a component that keeps the messages itself
+// until it makes them messages: op gets the columns that "outbox/enqueue_once"
+// takes, without the queues, and one more, which extra fills for the i-th message.
+func (b *Batch) CallsTo(op string, extra func(i int) *string) []*engine.Call {
+	b.elsewhere = true
+	b.calls = b.o.lanes.register(b.entries)
+	for part := range chunks(b.entries) {
+		part = inOrder(part)
+		c := columnsOf(part)
+		var more []*string
+		for i, en := range part {
+			more = put(more, len(part), i, extra(en.index))
+		}
+		args := append(c.args(), suppliedColumns(part)...)
+		b.calls = append(b.calls, &engine.Call{Op: op, Args: append(args, more)})
+	}
+	return b.calls
+}
+
 // Ran is to be called when the calls have run, in tx or, if that is nil, in a
 // transaction that has committed: then it remembers what that made known and
 // wakes this process's workers. It logs the messages.
 func (b *Batch) Ran(ctx context.Context, tx Tx) {
+	if b.elsewhere {
+		if tx == nil {
+			b.o.lanes.committed(b.calls)
+		}
+		return
+	}
 	if tx == nil {
 		b.o.committed(b.entries, b.calls)
 	}
@@ -82,6 +109,47 @@ func (o *Outbox) committed(entries []*entry, calls []*engine.Call) {
 			o.db.Ring(q)
 		}
 	}
+}
+
+// LaneCalls are in place of Calls for a component that needs the messages only as
+// a pattern: they make the lanes known.
+func (b *Batch) LaneCalls() []*engine.Call {
+	b.elsewhere, b.calls = true, b.o.lanes.register(b.entries)
+	return b.calls
+}
+
+// Headers returns the first message's headers as they are stored.
+func (b *Batch) Headers() *string { return b.entries[0].headers }
+
+// Lane is the number under which the first message's queue and priority are known.
+func (b *Batch) Lane() int64 { return b.entries[0].lane }
+
+// Mint returns n positions and the ids of messages that a component's own
+// operations will put there.
+func (o *Outbox) Mint(ctx context.Context, n int) ([]MessageID, []WorkItemID, error) {
+	lo, err := o.db.ReserveIDs(ctx, nil, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	ids, positions := make([]MessageID, n), make([]WorkItemID, n)
+	now := time.Now()
+	for i := range ids {
+		positions[i] = WorkItemID(lo + int64(i))
+		ids[i] = makeMessageID(now, o.tag, int64(positions[i]))
+	}
+	return ids, positions, nil
+}
+
+// ClaimWith is Claim by a component's own operation, whose rows are those of
+// "outbox/claim".
+func (o *Outbox) ClaimWith(ctx context.Context, owner OwnerToken, lease time.Duration, n int, op string) ([]*Message, error) {
+	if err := checkClaim(DefaultQueue, owner, lease, n); err != nil {
+		return nil, err
+	}
+	n = min(n, work.MaxBatch)
+	var msgs []*Message
+	calls := []*engine.Call{engine.Count("outbox/reap", reapRuns), claimCall(op, []any{[16]byte(owner), lease, n}, owner, n, &msgs)}
+	return msgs, o.db.Do(ctx, calls...)
 }
 
 // AckCall acks a message that was delivered, as part of a component's own

@@ -11,34 +11,52 @@ import (
 // enqueueCall lays entries out as the columns that "outbox/enqueue" takes, or
 // "outbox/enqueue_once" if some brought an id of their own.
 func enqueueCall(entries []*entry) *engine.Call {
-	entries = slices.Clone(entries)
-	slices.SortFunc(entries, func(a, b *entry) int { return cmp.Compare(a.id, b.id) })
+	entries = inOrder(entries)
+	c := columnsOf(entries)
+	if c.once {
+		return &engine.Call{Op: "outbox/enqueue_once", Args: append(append(c.args(), c.queues), suppliedColumns(entries)...)}
+	}
+	return &engine.Call{Op: "outbox/enqueue", Args: append(append(c.args(), c.queues), runColumns(entries)...)}
+}
+
+// inOrder is entries by position.
+func inOrder(entries []*entry) []*entry {
+	return slices.SortedFunc(slices.Values(entries), func(a, b *entry) int { return cmp.Compare(a.id, b.id) })
+}
+
+// messageColumns are messages, column by column; one that no message has is nil.
+type messageColumns struct {
+	ids, lanes            []int64
+	mids                  [][16]byte
+	topics, queues        []string
+	payloads              [][]byte
+	correlations, headers []*string
+	dues                  []*time.Time
+	once                  bool // some brought an id of their own
+}
+
+func columnsOf(entries []*entry) *messageColumns {
 	n := len(entries)
-	ids, mids, topics := make([]int64, n), make([][16]byte, n), make([]string, n)
-	payloads, lanes := make([][]byte, n), make([]int64, n)
-	var correlations, headers []*string
-	var dues []*time.Time
-	var queues []string
-	once := false
+	c := &messageColumns{ids: make([]int64, n), mids: make([][16]byte, n), topics: make([]string, n), payloads: make([][]byte, n), lanes: make([]int64, n)}
 	for i, en := range entries {
-		ids[i], mids[i], topics[i], lanes[i] = en.id, en.mid, en.msg.Topic, en.lane
-		payloads[i] = en.msg.Payload
-		if payloads[i] == nil {
-			payloads[i] = []byte{}
+		c.ids[i], c.mids[i], c.topics[i], c.lanes[i] = en.id, en.mid, en.msg.Topic, en.lane
+		c.payloads[i] = en.msg.Payload
+		if c.payloads[i] == nil {
+			c.payloads[i] = []byte{}
 		}
-		correlations = put(correlations, n, i, optional(en.msg.CorrelationID))
-		headers = put(headers, n, i, en.headers)
-		dues = put(dues, n, i, en.due)
-		if q := en.msg.queue(); !slices.Contains(queues, q) {
-			queues = append(queues, q)
+		c.correlations = put(c.correlations, n, i, optional(en.msg.CorrelationID))
+		c.headers = put(c.headers, n, i, en.headers)
+		c.dues = put(c.dues, n, i, en.due)
+		if q := en.msg.queue(); !slices.Contains(c.queues, q) {
+			c.queues = append(c.queues, q)
 		}
-		once = once || en.supplied
+		c.once = c.once || en.supplied
 	}
-	args := []any{ids, mids, topics, correlations, headers, payloads, lanes, dues, queues}
-	if once {
-		return &engine.Call{Op: "outbox/enqueue_once", Args: append(args, suppliedColumns(entries)...)}
-	}
-	return &engine.Call{Op: "outbox/enqueue", Args: append(args, runColumns(entries)...)}
+	return c
+}
+
+func (c *messageColumns) args() []any {
+	return append(make([]any, 0, 13), c.ids, c.mids, c.topics, c.correlations, c.headers, c.payloads, c.lanes, c.dues)
 }
 
 // put sets column[i], making the column when its first value comes: one that no

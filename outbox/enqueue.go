@@ -99,6 +99,7 @@ type enqueue struct{ entries []*entry }
 // entry is a message ready to be written.
 type entry struct {
 	msg      *Message
+	index    int // among the messages of its call
 	lane     int64
 	due      *time.Time
 	headers  *string
@@ -133,7 +134,7 @@ func (o *Outbox) prepare(msgs []Message) (*enqueue, error) {
 		if i == 0 || m.Queue != msgs[i-1].Queue || m.Priority != msgs[i-1].Priority {
 			lane = laneID(m.queue(), m.Priority)
 		}
-		entries[i] = entry{msg: m, lane: lane, headers: headers, mid: m.ID, supplied: !m.ID.IsZero()}
+		entries[i] = entry{msg: m, index: i, lane: lane, headers: headers, mid: m.ID, supplied: !m.ID.IsZero()}
 		if !m.Due.IsZero() {
 			entries[i].due = &m.Due
 		}

@@ -86,6 +86,14 @@ func (id MessageID) position() (position int64, tag uint32, ok bool) {
 	return int64(lo & (1<<positionBits - 1)), tag, true
 }
 
+// Position returns where the id, if pawl made it, says that its message lies; 0
+// for others. Whoever looks there compares the whole id: any UUID of version 8
+// looks like one of pawl's.
+func (id MessageID) Position() WorkItemID {
+	position, _, _ := id.position()
+	return WorkItemID(position)
+}
+
 // laneID is the number under which a queue at one priority is known, the same
 // as outbox_lane_id computes in SQL.
 func laneID(queue string, priority int) int64 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/work"
 )
 
 // Status is where a message is in its life.
@@ -162,7 +163,7 @@ func scanInfo(r engine.Row) (*Info, error) {
 	i.fill(correlation, headers, due, priority)
 	i.Status, i.LockedUntil, i.ProcessedAt = Status(status), utc(until), utc(processed)
 	i.NextAttemptAt = i.NextAttemptAt.UTC()
-	i.ProcessedBy, i.LastError = deref(by), deref(lastError)
+	i.ProcessedBy, i.LastError = work.Value(by), work.Value(lastError)
 	if owner != nil {
 		token := OwnerToken(*owner)
 		i.OwnerToken = &token
@@ -176,13 +177,6 @@ func utc(t *time.Time) *time.Time {
 	}
 	u := t.UTC()
 	return &u
-}
-
-func deref(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }
 
 // Counts are sums over an outbox. They are made from runs, so they stay cheap

@@ -46,21 +46,8 @@ func checkClaim(queue string, owner OwnerToken, lease time.Duration, n int) erro
 // claim runs calls and then, unless n is 0, a claim, in one transaction.
 func (o *Outbox) claim(ctx context.Context, calls []*engine.Call, queue string, owner OwnerToken, lease time.Duration, n int) ([]*Message, error) {
 	var msgs []*Message
-	s := claimScan{owner: owner}
 	if n > 0 {
-		calls = append(calls, &engine.Call{
-			Op:    "outbox/claim",
-			Args:  []any{queue, [16]byte(owner), lease, n},
-			Reset: func() { msgs = msgs[:0] },
-			Each: func(r engine.Row) error {
-				if msgs == nil {
-					msgs = make([]*Message, 0, n)
-				}
-				m, err := s.scan(r)
-				msgs = append(msgs, m)
-				return err
-			},
-		})
+		calls = append(calls, claimCall("outbox/claim", []any{queue, [16]byte(owner), lease, n}, owner, n, &msgs))
 	}
 	if len(calls) == 0 {
 		return nil, nil
@@ -69,6 +56,23 @@ func (o *Outbox) claim(ctx context.Context, calls []*engine.Call, queue string, 
 		return nil, err
 	}
 	return msgs, nil
+}
+
+// claimCall collects the messages that a claim answers with.
+func claimCall(op string, args []any, owner OwnerToken, n int, msgs *[]*Message) *engine.Call {
+	s := claimScan{owner: owner}
+	return &engine.Call{
+		Op: op, Args: args,
+		Reset: func() { *msgs = (*msgs)[:0] },
+		Each: func(r engine.Row) error {
+			if *msgs == nil {
+				*msgs = make([]*Message, 0, n)
+			}
+			m, err := s.scan(r)
+			*msgs = append(*msgs, m)
+			return err
+		},
+	}
 }
 
 // claimScan scans claimed rows; what is not part of a message is reused.

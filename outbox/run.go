@@ -22,17 +22,18 @@ func (o *Outbox) Run(ctx context.Context) error {
 	if err := o.db.CheckSchema(ctx); err != nil {
 		return err
 	}
-	keep, stopKeeping := context.WithCancel(ctx)
-	var keeper, loops sync.WaitGroup
-	keeper.Go(func() { work.KeepClean(keep, o.log, o.CleanUp) })
+	return work.RunKept(ctx, o.log, o.serve, o.CleanUp)
+}
+
+// serve runs a loop for every queue.
+func (o *Outbox) serve(ctx context.Context) error {
+	var loops sync.WaitGroup
 	for _, queue := range o.opts.Queues {
 		loop := o.loop(queue)
 		o.stats.Store(queue, loop.Stats())
 		loops.Go(func() { _ = loop.Run(ctx) })
 	}
 	loops.Wait()
-	stopKeeping()
-	keeper.Wait()
 	return nil
 }
 
@@ -126,17 +127,8 @@ func (s *source) Extend(ctx context.Context, held []work.Held, lease time.Durati
 
 func (s *source) Reap(ctx context.Context) (int64, error) { return s.o.reap(ctx) }
 
-// farAway is as far as a worker plans ahead.
-const farAway = 365 * 24 * time.Hour
-
-func (s *source) NextDue(ctx context.Context) (d time.Duration, ok bool, err error) {
-	var micros *int64
-	err = s.o.db.Read(ctx, &engine.Call{Op: "outbox/next_due", Args: []any{s.queue}, Each: func(r engine.Row) error { return r.Scan(&micros) }})
-	if err != nil || micros == nil {
-		return 0, false, err
-	}
-	// A Duration ends after 292 years, due times in the year 9999.
-	return time.Duration(min(*micros, farAway.Microseconds())) * time.Microsecond, true, nil
+func (s *source) NextDue(ctx context.Context) (time.Duration, bool, error) {
+	return work.NextDue(ctx, s.o.db, "outbox/next_due", s.queue)
 }
 
 func (s *source) Sleeper() engine.Sleeper { return s.o.db.Sleeper(s.queue) }

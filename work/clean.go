@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/bravellian/pawl/engine"
@@ -53,4 +54,15 @@ func Purge(ctx context.Context, db engine.DB, op string, args ...any) (int64, er
 			return total, nil
 		}
 	}
+}
+
+// RunKept runs a component's loop and, beside it, its clean-up. The clean-up ends
+// with the loop.
+func RunKept(ctx context.Context, log *slog.Logger, run func(context.Context) error, clean func(context.Context) (int64, error)) error {
+	keep, stop := context.WithCancel(ctx)
+	var keeper sync.WaitGroup
+	keeper.Go(func() { KeepClean(keep, log, clean) })
+	defer keeper.Wait()
+	defer stop()
+	return run(ctx)
 }

@@ -22,6 +22,10 @@ func idle(op string) string {
 		return "outbox/claim_due"
 	case "outbox/reap":
 		return "outbox/reap_due"
+	case "timer/dispatch":
+		return "timer/dispatch_due"
+	case "timer/reap":
+		return "timer/reap_due"
 	}
 	return ""
 }

@@ -149,15 +149,19 @@ func nextID(t *txn) (int64, error) {
 // insertMessage inserts the i-th message; more are arguments of the statement
 // after the usual ones.
 func insertMessage(t *txn, c *engine.Call, i int, statement string, id int64, supplied bool, more ...any) (int64, error) {
+	args := messageColumns(c, i, id, supplied)
+	return affected(t, statement, append(args, more...)...)
+}
+
+// messageColumns are the i-th message's arguments of a statement that inserts it.
+func messageColumns(c *engine.Call, i int, id int64, supplied bool) []any {
 	args := make([]any, 0, 11)
 	args = append(args, id, arg[[][16]byte](c, 1)[i], supplied, arg[[]int64](c, 6)[i], arg[[]string](c, 2)[i],
 		text(arg[[]*string](c, 3), i), text(arg[[]*string](c, 4), i), body(arg[[][]byte](c, 5)[i]))
 	if dues := arg[[]*time.Time](c, 7); dues != nil {
-		args = append(args, dues[i])
-	} else {
-		args = append(args, nil)
+		return append(args, dues[i])
 	}
-	return affected(t, statement, append(args, more...)...)
+	return append(args, nil)
 }
 
 func text(texts []*string, i int) any {

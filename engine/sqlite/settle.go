@@ -129,7 +129,11 @@ func retryLater(t *txn, r run, at int64, reason any) error {
 	return err
 }
 
-const statusFailed = 3
+// States of messages that are over without being done.
+const (
+	statusFailed    = 3
+	statusDiscarded = 4
+)
 
 // fail: args 3 errors.
 func fail(t *txn, c *engine.Call) error {

@@ -25,7 +25,7 @@ import (
 	"github.com/bravellian/pawl/engine/coalesce"
 )
 
-//go:embed inbox join lease outbox schema
+//go:embed inbox job join lease outbox schema timer
 var files embed.FS
 
 // Options configure a database. The zero value is right for most programs.

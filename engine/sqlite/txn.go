@@ -105,6 +105,10 @@ func operation(name string) opFunc {
 		return joinOperation(op)
 	case "inbox":
 		return inboxOperation(op)
+	case "timer":
+		return timerOperation(op)
+	case "job":
+		return jobOperation(op)
 	}
 	return nil
 }

@@ -1,0 +1,2 @@
+-- Write down how runs ended. Answers how many.
+SELECT pawl.job_settle()

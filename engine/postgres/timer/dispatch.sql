@@ -1,0 +1,2 @@
+-- Move up to $1 due timers into the outbox. Answers how many.
+SELECT pawl.timer_dispatch($1)

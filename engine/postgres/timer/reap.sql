@@ -1,0 +1,2 @@
+-- Put back what was claimed and whose lease has run out. Answers how many.
+SELECT pawl.timer_reap()

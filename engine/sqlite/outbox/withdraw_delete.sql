@@ -1,0 +1,2 @@
+-- Take the ready run at ?2 away.
+DELETE FROM pawl.outbox_ready WHERE lo = ?2

@@ -1,0 +1,189 @@
+package sqlite
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/bravellian/pawl/engine"
+)
+
+// The operations of timers that SQLite cannot say in one statement.
+
+// timerOperation returns what answers an operation of timers in Go; nil for a
+// single statement.
+func timerOperation(name string) opFunc {
+	switch name {
+	case "schedule":
+		return scheduleTimers
+	case "dispatch":
+		return dispatchTimers
+	case "claim":
+		return claimTimers
+	case "ack":
+		return ackTimers
+	case "abandon":
+		return abandonTimers
+	case "reap":
+		return reapTimers
+	case "purge":
+		return purgeTimers
+	}
+	return nil
+}
+
+// scheduleTimers: args 0 positions, 1 ids, 2 topics, 3 correlation ids,
+// 4 headers, 5 payloads, 6 lanes, 7 due times, 8 supplied, 9 carried positions,
+// 10 keys. Runs in a caller's transaction.
+func scheduleTimers(t *txn, c *engine.Call) error {
+	positions, carried := arg[[]int64](c, 0), arg[[]int64](c, 9)
+	keys := arg[[]*string](c, 10)
+	for i, id := range positions {
+		known, err := affected(t, "timer/known", arg[[][16]byte](c, 1)[i], carried[i])
+		if err != nil {
+			return err
+		}
+		if known > 0 {
+			continue
+		}
+		mark := arg[[]bool](c, 8)[i]
+		if id == carried[i] { // as in enqueueOnce: the position may be another's by now
+			if id, err = nextID(t); err != nil {
+				return err
+			}
+			mark = true
+		}
+		key := text(keys, i)
+		if err := replaceTimer(t, key); err != nil {
+			return err
+		}
+		if _, err := t.exec("timer/insert", append(messageColumns(c, i, id, mark), key)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replaceTimer cancels the pending timer of a key, and parts the key from one
+// that somebody is firing.
+func replaceTimer(t *txn, key any) error {
+	if key == nil {
+		return nil
+	}
+	for _, statement := range []string{"timer/cancel_key", "timer/detach_key"} {
+		if _, err := t.exec(statement, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dueTimer is what has to be known of a due timer to move it.
+type dueTimer struct {
+	run
+	known bool // the outbox has its message
+}
+
+func dueTimers(t *txn, n any) (due []dueTimer, err error) {
+	err = t.query("timer/due", func(r engine.Row) error {
+		d := dueTimer{run: run{n: 1}}
+		defer func() { due = append(due, d) }()
+		return r.Scan(&d.lo, &d.lane, &d.at, &d.known)
+	}, n)
+	return due, err
+}
+
+// dispatchTimers: args 0 how many. Moves due timers into the outbox, neighbours
+// as one run, and answers how many.
+func dispatchTimers(t *txn, c *engine.Call) error {
+	due, err := dueTimers(t, c.Args[0])
+	if err != nil {
+		return err
+	}
+	if len(due) > 0 {
+		last := due[len(due)-1]
+		for _, statement := range []string{"timer/dispatch_messages", "timer/dispatch_over"} {
+			if _, err := t.exec(statement, last.at, last.lo); err != nil {
+				return err
+			}
+		}
+		for _, r := range neighbours(due) {
+			if _, err := t.exec("outbox/ready_insert", r.lane, t.now, r.lo, r.n, 0); err != nil {
+				return err
+			}
+		}
+		t.woke = true
+	}
+	return answer(c, int64(len(due)))
+}
+
+// neighbours are the runs that new messages form.
+func neighbours(due []dueTimer) []run {
+	runs := make([]run, 0, len(due))
+	for _, d := range due {
+		if !d.known {
+			runs = append(runs, d.run)
+		}
+	}
+	slices.SortFunc(runs, func(a, b run) int { return cmp.Compare(a.lo, b.lo) })
+	return merge(runs)
+}
+
+// claimTimers: args 0 owner, 1 lease, 2 how many. Rows: as timer/get.
+func claimTimers(t *txn, c *engine.Call) error {
+	due, err := dueTimers(t, c.Args[2])
+	if err != nil || len(due) == 0 {
+		return err
+	}
+	last := due[len(due)-1]
+	if _, err := t.exec("timer/claim_rows", last.at, last.lo, c.Args[0], t.now+micros(c, 1)); err != nil {
+		return err
+	}
+	return t.query("timer/claimed", c.Each, c.Args[0])
+}
+
+// ackTimers: args 0 owner, 1 ids. Answers how many it held.
+func ackTimers(t *txn, c *engine.Call) error {
+	return eachTimer(t, c, func(id [16]byte) (int64, error) { return affected(t, "timer/ack_one", c.Args[0], id) })
+}
+
+// abandonTimers: args 0 owner, 1 ids, 2 delay (nil: backoff), 3 error. Answers
+// how many it held.
+func abandonTimers(t *txn, c *engine.Call) error {
+	t.woke = true
+	return eachTimer(t, c, func(id [16]byte) (int64, error) {
+		return affected(t, "timer/abandon_one", c.Args[0], id, c.Args[2], c.Args[3])
+	})
+}
+
+// eachTimer calls do for each of the ids in argument 1 and answers the sum.
+func eachTimer(t *txn, c *engine.Call, do func(id [16]byte) (int64, error)) error {
+	var total int64
+	for _, id := range arg[[][16]byte](c, 1) {
+		n, err := do(id)
+		if err != nil {
+			return err
+		}
+		total += n
+	}
+	return answer(c, total)
+}
+
+// reapTimers puts back what was claimed and whose lease has run out, and answers
+// how many.
+func reapTimers(t *txn, c *engine.Call) error {
+	n, err := affected(t, "timer/reap_rows")
+	if err != nil {
+		return err
+	}
+	t.woke = t.woke || n > 0
+	return answer(c, n)
+}
+
+// purgeTimers: args 0 age, 1 how many at most. Answers how many went.
+func purgeTimers(t *txn, c *engine.Call) error {
+	n, err := affected(t, "timer/purge_rows", t.now-micros(c, 0), c.Args[1])
+	if err != nil {
+		return err
+	}
+	return answer(c, n)
+}

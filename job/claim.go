@@ -1,0 +1,38 @@
+package job
+
+import (
+	"context"
+	"time"
+
+	"github.com/bravellian/pawl/outbox"
+)
+
+// The seed's work-queue calls, for programs that do runs in a way of their own.
+// Runs are messages, so these are claims on messages like any other: of all who
+// try, built-in workers included, one gets a run.
+
+// Claim takes up to n due runs under a lease, and notes that they begin. owner is
+// a token of the caller's choice, fresh for every claim. None due is no error.
+func (j *Jobs) Claim(ctx context.Context, owner outbox.OwnerToken, lease time.Duration, n int) ([]*outbox.Message, error) {
+	return j.outbox.ClaimWith(ctx, owner, lease, n, "job/claim")
+}
+
+// Ack marks claimed runs as succeeded, and returns how many owner held.
+func (j *Jobs) Ack(ctx context.Context, owner outbox.OwnerToken, ids ...outbox.WorkItemID) (int64, error) {
+	return j.outbox.Ack(ctx, owner, ids...)
+}
+
+// Abandon puts claimed runs back for another attempt after a backoff, and counts
+// this one as failed because of cause, which may be nil.
+func (j *Jobs) Abandon(ctx context.Context, owner outbox.OwnerToken, cause error, ids ...outbox.WorkItemID) (int64, error) {
+	return j.outbox.Abandon(ctx, owner, cause, ids...)
+}
+
+// Fail marks claimed runs as failed for good because of cause.
+func (j *Jobs) Fail(ctx context.Context, owner outbox.OwnerToken, cause error, ids ...outbox.WorkItemID) (int64, error) {
+	return j.outbox.Fail(ctx, owner, cause, ids...)
+}
+
+// ReapExpired puts runs back whose lease has run out, as it does with all
+// messages, and returns how many those were. Claim and the workers do so by themselves.
+func (j *Jobs) ReapExpired(ctx context.Context) (int64, error) { return j.outbox.ReapExpired(ctx) }

@@ -1,0 +1,97 @@
+package job
+
+import (
+	"errors"
+	"time"
+
+	"github.com/bravellian/pawl/cron"
+)
+
+var errNever = errors.New("never fires in its zone")
+
+// occasion is what is to be made of one or more nominal times.
+type occasion struct {
+	nominal time.Time
+	missed  int64 // 0: a run; else how many times were missed, nominal being the first
+}
+
+// maxCount is how many times are counted one by one. Beyond, only the latest
+// matter: a job of every second that slept for a year has missed 31 million.
+const maxCount = 100_000
+
+// overdue is the nominal times first … now of a schedule.
+type overdue struct {
+	first  time.Time
+	count  int64       // at least so many
+	latest []time.Time // the last of them, up to as many as asked for
+	next   time.Time   // the first after now
+	ends   bool        // there is no next
+}
+
+// look walks a schedule from first, which is due, to now. keep bounds latest.
+func look(s *cron.Schedule, zone *time.Location, first, now time.Time, keep int) overdue {
+	o := overdue{first: first}
+	t, ok := first, true
+	for ; ok && !t.After(now) && o.count < maxCount; t, ok = s.Next(t, zone) {
+		o.add(t, keep)
+	}
+	if ok && !t.After(now) {
+		t, ok = o.leap(s, zone, t, now, keep)
+	}
+	o.next, o.ends = t, !ok
+	return o
+}
+
+func (o *overdue) add(t time.Time, keep int) {
+	o.count++
+	if len(o.latest) == keep {
+		o.latest = append(o.latest[:0], o.latest[1:]...)
+	}
+	o.latest = append(o.latest, t)
+}
+
+// leap goes on near now: it looks back twice as far until that holds enough times.
+func (o *overdue) leap(s *cron.Schedule, zone *time.Location, from, now time.Time, keep int) (time.Time, bool) {
+	for back := time.Minute; ; back *= 2 {
+		since := now.Add(-back)
+		if since.Before(from) {
+			since = from.Add(-time.Nanosecond)
+		}
+		near := overdue{}
+		t, ok := s.Next(since, zone)
+		for ; ok && !t.After(now); t, ok = s.Next(t, zone) {
+			near.add(t, keep)
+		}
+		if len(near.latest) == keep || since.Before(from) {
+			o.count += near.count
+			o.latest = append(o.latest, near.latest...)
+			o.latest = o.latest[len(o.latest)-min(keep, len(o.latest)):]
+			return t, ok
+		}
+	}
+}
+
+// decide says which of the overdue times become runs, and records the others as
+// missed (D-83).
+func (o *overdue) decide(policy Misfire, limit int, shift time.Duration, now time.Time) []occasion {
+	runs := o.latest
+	switch policy {
+	case RunAll:
+		runs = runs[len(runs)-min(limit, len(runs)):]
+	case RunNone:
+		runs = runs[len(runs)-1:]
+		if now.Sub(runs[0].Add(shift)) > MisfireGrace {
+			runs = nil
+		}
+	default:
+		runs = runs[len(runs)-1:]
+	}
+	var made []occasion
+	if missed := o.count - int64(len(runs)); missed > 0 {
+		made = append(made, occasion{o.first, missed})
+	}
+	for _, t := range runs {
+		made = append(made, occasion{nominal: t})
+	}
+	return made
+}

@@ -1,0 +1,165 @@
+package job
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/work"
+)
+
+// fireBatch is how many jobs one transaction moves on.
+const fireBatch = 100
+
+// brokenPause is when to look again at a job whose schedule cannot be followed.
+const brokenPause = time.Minute
+
+// Agendas is what a scheduler has to see to.
+func (j *Jobs) Agendas() []work.Agenda { return []work.Agenda{agenda{j}} }
+
+// agenda is jobs as the scheduler sees them.
+type agenda struct{ j *Jobs }
+
+func (agenda) Name() string { return "jobs" }
+
+func (a agenda) NextDue(ctx context.Context) (time.Duration, bool, error) {
+	return work.NextDue(ctx, a.j.db, "job/next_due")
+}
+
+// Fire makes the runs of due jobs, and returns how many jobs it dealt with. Each
+// leaves the due ones: it is moved on, by us or by somebody else, or put off.
+func (a agenda) Fire(ctx context.Context) (int64, error) {
+	due, err := a.j.due(ctx)
+	if err != nil || len(due) == 0 {
+		return 0, err
+	}
+	var moves []*move
+	for _, d := range due {
+		m, err := d.move()
+		if err != nil {
+			if err := a.j.putOff(ctx, d, err); err != nil {
+				return 0, err
+			}
+			continue
+		}
+		moves = append(moves, m)
+	}
+	return int64(len(due)), a.j.fire(ctx, moves)
+}
+
+// dueJob is a job whose time has come.
+type dueJob struct {
+	id                    [16]byte
+	name, schedule, zone  string
+	misfire, misfireLimit int
+	shift                 int64
+	next                  *time.Time
+	version               int64
+	now                   time.Time
+}
+
+func (j *Jobs) due(ctx context.Context) (due []*dueJob, err error) {
+	err = j.db.Read(ctx, &engine.Call{
+		Op: "job/due", Args: []any{fireBatch},
+		Reset: func() { due = due[:0] },
+		Each: func(r engine.Row) error {
+			d := &dueJob{}
+			due = append(due, d)
+			return r.Scan(&d.id, &d.name, &d.schedule, &d.zone, &d.misfire, &d.misfireLimit, &d.shift, &d.next, &d.version, &d.now)
+		},
+	})
+	return due, err
+}
+
+// move is a job on its way to its next time.
+type move struct {
+	*dueJob
+	to   *time.Time // nil: it never fires again
+	due  *time.Time
+	made []occasion
+}
+
+// move reads the job's schedule, which may have been changed by hand or by a
+// program that knows more than this one.
+func (d *dueJob) move() (*move, error) {
+	s, zone, err := plan(d.schedule, d.zone)
+	if err != nil {
+		return nil, err
+	}
+	if d.next == nil {
+		return nil, errors.New("it is due, but has no next time")
+	}
+	shift := time.Duration(d.shift) * time.Microsecond
+	// What is due is counted by when it is due, not by its nominal time.
+	o := look(s, zone, d.next.UTC(), d.now.Add(-shift), max(1, min(d.misfireLimit, MaxMisfireLimit)))
+	if o.count == 0 {
+		return nil, errors.New("it is due, but its next time is not")
+	}
+	m := &move{dueJob: d, made: o.decide(Misfire(d.misfire), d.misfireLimit, shift, d.now)}
+	if !o.ends {
+		m.to, m.due = &o.next, at(o.next, shift)
+	}
+	return m, nil
+}
+
+// putOff has a broken job looked at again later: it must neither stop the others
+// nor be taken from a process that can follow it (D-85).
+func (j *Jobs) putOff(ctx context.Context, d *dueJob, why error) error {
+	j.log.ErrorContext(ctx, "job cannot be followed, will look again", "job", d.name, "error", why, "delay", brokenPause)
+	return j.db.Do(ctx, &engine.Call{Op: "job/defer", Args: []any{d.id, d.version, brokenPause, work.ErrorText(why.Error())}})
+}
+
+// fire moves jobs on in one transaction or, should that fail for another reason
+// than the database being away, each in one of its own.
+func (j *Jobs) fire(ctx context.Context, moves []*move) error {
+	if len(moves) == 0 {
+		return nil
+	}
+	err := j.fireTogether(ctx, moves)
+	if err == nil || engine.Away(err) || ctx.Err() != nil {
+		return err
+	}
+	for _, m := range moves {
+		if err := j.fireTogether(ctx, []*move{m}); engine.Away(err) {
+			return err
+		} else if err != nil {
+			if err := j.putOff(ctx, m.dueJob, err); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (j *Jobs) fireTogether(ctx context.Context, moves []*move) error {
+	slices.SortFunc(moves, func(a, b *move) int { return cmp.Compare(string(a.id[:]), string(b.id[:])) })
+	var jobs, of, runs [][16]byte
+	var versions, missed []int64
+	var from, nominal []time.Time
+	var to, due []*time.Time
+	for _, m := range moves {
+		jobs, versions, from, to, due = append(jobs, m.id), append(versions, m.version), append(from, *m.next), append(to, m.to), append(due, m.due)
+		for _, made := range m.made {
+			of, nominal, missed = append(of, m.id), append(nominal, made.nominal), append(missed, made.missed)
+		}
+	}
+	ids, positions, err := j.outbox.Mint(ctx, len(of))
+	if err != nil {
+		return err
+	}
+	places := make([]int64, len(of))
+	for i, id := range ids {
+		runs, places[i] = append(runs, id), int64(positions[i])
+	}
+	c := engine.Count("job/fire", jobs, versions, from, to, due, of, nominal, places, runs, missed)
+	if err := j.db.Do(ctx, c); err != nil {
+		return err
+	}
+	if c.N > 0 {
+		j.log.InfoContext(ctx, "made runs of due jobs", "jobs", len(moves), "runs", c.N)
+	}
+	return nil
+}

@@ -1,0 +1,236 @@
+// Package job does things over and over: a job has a cron schedule, and at each of
+// its times a run of it enters the outbox as a message, whose handler does the
+// work. A run's end and outcome are its message's.
+//
+// Every process may run the scheduler; each nominal time has exactly one run, and
+// there is no leader to lose. Schedules follow the clock on the wall of the job's
+// zone; package cron says how, also when clocks change.
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"log/slog"
+	"time"
+
+	"github.com/bravellian/pawl/cron"
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/work"
+)
+
+// ErrNotFound says that there is no job of the name, or no such run.
+var ErrNotFound = errors.New("job not found")
+
+// Limits of a job's fields.
+const (
+	MaxName         = 255 // characters
+	MaxMisfireLimit = 1000
+	MaxSpread       = 24 * time.Hour
+)
+
+// Misfire says what becomes of times at which no scheduler was running.
+type Misfire int
+
+// The misfire policies.
+const (
+	// RunOnce makes one run, for the latest of the missed times.
+	RunOnce Misfire = 0
+	// RunNone makes none: the job goes on at its next time. A time counts as
+	// missed if it is more than MisfireGrace ago.
+	RunNone Misfire = 1
+	// RunAll makes a run for each, up to Job.MisfireLimit: the latest ones.
+	RunAll Misfire = 2
+)
+
+// String returns the policy in a word.
+func (m Misfire) String() string { return word(int(m), "once", "none", "all") }
+
+// MisfireGrace is how late a run under RunNone may still be made.
+const MisfireGrace = time.Minute
+
+// Overlap says whether a run is made while the last one is not over.
+type Overlap int
+
+// The overlap policies.
+const (
+	Allow Overlap = 0
+	// Skip records the time as skipped while an earlier run is pending, running or
+	// waiting for a retry.
+	Skip Overlap = 1
+)
+
+// String returns the policy in a word.
+func (o Overlap) String() string { return word(int(o), "allow", "skip") }
+
+func word(i int, words ...string) string {
+	if i < 0 || i >= len(words) {
+		return fmt.Sprintf("unknown %d", i)
+	}
+	return words[i]
+}
+
+// Job is a job to store.
+type Job struct {
+	// Name identifies the job: 1–255 characters.
+	Name string
+	// Schedule is a cron expression; see package cron.
+	Schedule string
+	// Zone is whose clocks the schedule follows: an IANA name, "" for UTC.
+	Zone string
+	// Topic, Payload, Headers, Queue and Priority are the messages'; see
+	// outbox.Message. The header named Header is pawl's.
+	Topic    string
+	Payload  []byte
+	Headers  map[string]string
+	Queue    string
+	Priority int
+	// Misfire says what becomes of missed times, default RunOnce.
+	Misfire Misfire
+	// MisfireLimit bounds RunAll: 1 … MaxMisfireLimit, default 10.
+	MisfireLimit int
+	// Overlap says whether a run is made while the last is not over, default Allow.
+	Overlap Overlap
+	// Spread delays all runs of the job by the same time, less than this and made
+	// of its name, so that a thousand midnight jobs do not start together. At most
+	// MaxSpread.
+	Spread time.Duration
+}
+
+// Header names the job in the messages of its runs.
+const Header = "pawl-job"
+
+const defaultMisfireLimit = 10
+
+func (j *Job) validate() error {
+	if err := engine.CheckText("name", j.Name, MaxName, true); err != nil {
+		return err
+	}
+	if j.Misfire < RunOnce || j.Misfire > RunAll {
+		return engine.Invalid("misfire policy", "%v", j.Misfire)
+	}
+	if j.MisfireLimit < 0 || j.MisfireLimit > MaxMisfireLimit {
+		return engine.Invalid("misfire limit", "not within 1 … %d", MaxMisfireLimit)
+	}
+	if j.Overlap < Allow || j.Overlap > Skip {
+		return engine.Invalid("overlap policy", "%v", j.Overlap)
+	}
+	if j.Spread < 0 || j.Spread > MaxSpread {
+		return engine.Invalid("spread", "not within 0 … %v", MaxSpread)
+	}
+	return nil
+}
+
+// shift is this job's part of its spread.
+func (j *Job) shift() time.Duration {
+	if j.Spread < time.Microsecond {
+		return 0
+	}
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(j.Name))
+	return time.Duration(h.Sum64()%uint64(j.Spread.Microseconds())) * time.Microsecond
+}
+
+// plan reads a schedule and its zone.
+func plan(schedule, zone string) (*cron.Schedule, *time.Location, error) {
+	s, err := cron.Parse(schedule)
+	if err != nil {
+		return nil, nil, &ScheduleError{Field: "schedule", Err: err}
+	}
+	if zone == "Local" { // whose?
+		return nil, nil, &ScheduleError{Field: "zone", Err: errors.New(`"Local" is another zone on every machine`)}
+	}
+	loc, err := time.LoadLocation(zone)
+	if err != nil {
+		return nil, nil, &ScheduleError{Field: "zone", Err: err}
+	}
+	return s, loc, nil
+}
+
+// ScheduleError says what is wrong with a job's schedule or zone. errors.Is finds
+// engine.ErrInvalid and, for a schedule, cron.ErrSyntax in it.
+type ScheduleError struct {
+	Field string // "schedule" or "zone"
+	Err   error
+}
+
+// Error names the field and the fault.
+func (e *ScheduleError) Error() string {
+	return fmt.Sprintf("%v: %s: %v", engine.ErrInvalid, e.Field, e.Err)
+}
+
+// Unwrap returns engine.ErrInvalid and the fault.
+func (e *ScheduleError) Unwrap() []error { return []error{engine.ErrInvalid, e.Err} }
+
+// Options configure jobs. The zero value is right for most programs.
+type Options struct {
+	// Retention is how long runs are kept after they ended, default 30 days. Each
+	// job's last run stays.
+	Retention time.Duration
+	// MaxPollingInterval bounds how long Run sleeps, default 30 s.
+	MaxPollingInterval time.Duration
+	// Logger gets runs that were made at INFO, and warnings. nil means
+	// slog.Default() for warnings and errors only.
+	Logger *slog.Logger
+}
+
+const defaultRetention = 30 * 24 * time.Hour
+
+// Jobs are the jobs of one database. They are safe for concurrent use.
+type Jobs struct {
+	db     engine.DB
+	outbox *outbox.Outbox
+	opts   Options
+	log    *slog.Logger
+}
+
+// New returns the jobs of an outbox's database. It wraps the outbox's handlers, to
+// note when a run begins.
+func New(db engine.DB, o *outbox.Outbox, opts Options) *Jobs {
+	if opts.Retention <= 0 {
+		opts.Retention = defaultRetention
+	}
+	j := &Jobs{db: db, outbox: o, opts: opts, log: work.Logger(opts.Logger)}
+	o.Use(j.noteStart)
+	return j
+}
+
+// noteStart has the first attempt at a run recorded before its handler begins. If
+// that fails, so will the ack: the handler runs all the same.
+func (j *Jobs) noteStart(next outbox.Handler) outbox.Handler {
+	return outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+		if m.RetryCount == 0 && m.Headers[Header] != "" {
+			if err := j.db.Do(ctx, &engine.Call{Op: "job/start", Args: []any{int64(m.WorkItemID)}}); err != nil {
+				j.log.WarnContext(ctx, "could not record the start of a run", "job", m.Headers[Header], "run_id", m.ID.String(), "error", err)
+			}
+		}
+		return next.Handle(ctx, m)
+	})
+}
+
+// Run makes runs when they are due, and cleans up from time to time, until ctx
+// ends; then it returns nil. pawl.Pawl runs one scheduler for timers and jobs
+// instead.
+func (j *Jobs) Run(ctx context.Context) error {
+	if err := j.db.CheckSchema(ctx); err != nil {
+		return err
+	}
+	cfg := work.ScheduleConfig{DB: j.db, Agendas: j.Agendas(), Logger: j.log, MaxPollingInterval: j.opts.MaxPollingInterval}
+	return work.RunKept(ctx, j.log, work.NewScheduler(cfg).Run, j.CleanUp)
+}
+
+// cleanRuns bounds one transaction of the clean-up.
+const cleanRuns = 1000
+
+// CleanUp forgets runs that ended longer ago than the retention period, and
+// returns how many. Run does this by itself.
+func (j *Jobs) CleanUp(ctx context.Context) (int64, error) {
+	if err := j.db.Do(ctx, engine.Count("job/settle")); err != nil {
+		return 0, err
+	}
+	return work.Purge(ctx, j.db, "job/purge", j.opts.Retention, cleanRuns)
+}
+
+func notFound(name string) error { return fmt.Errorf("%w: %q", ErrNotFound, name) }

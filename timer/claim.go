@@ -1,0 +1,80 @@
+package timer
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/work"
+)
+
+// The seed's work-queue calls, for programs that fire timers in a way of their own
+// (Options.SelfDispatch). A claimed timer is not dispatched by anybody else, and
+// one that was dispatched cannot be claimed: of all who try, one gets it (D-73).
+
+// Claim takes up to n due timers under a lease, first due first. owner is a token
+// of the caller's choice, fresh for every claim. Timers whose lease has run out
+// count as due. None due is no error.
+func (t *Timers) Claim(ctx context.Context, owner outbox.OwnerToken, lease time.Duration, n int) ([]*Info, error) {
+	switch {
+	case owner == outbox.OwnerToken{}:
+		return nil, engine.Invalid("owner token", "zero")
+	case lease < time.Millisecond:
+		return nil, engine.Invalid("lease", "shorter than a millisecond")
+	case n < 1:
+		return nil, engine.Invalid("batch size", "less than 1")
+	}
+	var claimed []*Info
+	claim := infoCall(&claimed, "timer/claim", [16]byte(owner), lease, min(n, work.MaxBatch))
+	return claimed, t.db.Do(ctx, engine.Count("timer/reap"), claim)
+}
+
+// Ack marks claimed timers as fired, and returns how many owner held.
+func (t *Timers) Ack(ctx context.Context, owner outbox.OwnerToken, ids ...ID) (int64, error) {
+	return t.settle(ctx, "timer/ack", owner, ids)
+}
+
+// Abandon puts claimed timers back for another attempt after a backoff of 1, 2, 4
+// … 60 s, counts this one as failed because of cause, which may be nil, and returns
+// how many owner held.
+func (t *Timers) Abandon(ctx context.Context, owner outbox.OwnerToken, cause error, ids ...ID) (int64, error) {
+	return t.abandon(ctx, owner, nil, cause, ids)
+}
+
+// AbandonAfter is Abandon with a delay in place of the backoff.
+func (t *Timers) AbandonAfter(ctx context.Context, owner outbox.OwnerToken, delay time.Duration, cause error, ids ...ID) (int64, error) {
+	if delay < 0 {
+		return 0, engine.Invalid("delay", "negative")
+	}
+	return t.abandon(ctx, owner, &delay, cause, ids)
+}
+
+func (t *Timers) abandon(ctx context.Context, owner outbox.OwnerToken, delay *time.Duration, cause error, ids []ID) (int64, error) {
+	var reason *string
+	if cause != nil {
+		text := work.ErrorText(fmt.Sprint(cause))
+		reason = &text
+	}
+	return t.settle(ctx, "timer/abandon", owner, ids, delay, reason)
+}
+
+func (t *Timers) settle(ctx context.Context, op string, owner outbox.OwnerToken, ids []ID, more ...any) (int64, error) {
+	if len(ids) == 0 {
+		return 0, nil
+	}
+	bare := make([][16]byte, len(ids))
+	for i, id := range ids {
+		bare[i] = id
+	}
+	c := engine.Count(op, append([]any{[16]byte(owner), bare}, more...)...)
+	err := t.db.Do(ctx, c)
+	return c.N, err
+}
+
+// ReapExpired puts timers back whose lease has run out, which counts as a failed
+// attempt, and returns how many they were. Claim and Run do so by themselves.
+func (t *Timers) ReapExpired(ctx context.Context) (int64, error) {
+	return work.Purge(ctx, t.db, "timer/reap")
+}

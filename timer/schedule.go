@@ -1,0 +1,174 @@
+package timer
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/work"
+)
+
+// Schedule stores a timer in a transaction of its own and returns its id. With
+// engine.ErrCommitUnknown the id is valid too: scheduling again with it as
+// Timer.ID adds nothing twice.
+func (t *Timers) Schedule(ctx context.Context, tm Timer) (ID, error) {
+	return first(t.schedule(ctx, nil, []Timer{tm}))
+}
+
+// ScheduleTx stores a timer in the caller's transaction.
+func (t *Timers) ScheduleTx(ctx context.Context, tx outbox.Tx, tm Timer) (ID, error) {
+	return first(t.ScheduleBatchTx(ctx, tx, []Timer{tm}))
+}
+
+func first(ids []ID, err error) (ID, error) {
+	if len(ids) == 0 {
+		return ID{}, err
+	}
+	return ids[0], err
+}
+
+// ScheduleBatch stores timers in one transaction of their own: all or none. The
+// ids are in the order of the timers. A key may occur once.
+func (t *Timers) ScheduleBatch(ctx context.Context, timers []Timer) ([]ID, error) {
+	return t.schedule(ctx, nil, timers)
+}
+
+// ScheduleBatchTx stores timers in the caller's transaction.
+func (t *Timers) ScheduleBatchTx(ctx context.Context, tx outbox.Tx, timers []Timer) ([]ID, error) {
+	if err := engine.CheckTx(tx); err != nil {
+		return nil, err
+	}
+	return t.schedule(ctx, tx, timers)
+}
+
+func (t *Timers) schedule(ctx context.Context, tx outbox.Tx, timers []Timer) ([]ID, error) {
+	msgs := make([]outbox.Message, len(timers))
+	keys := map[string]bool{}
+	for i := range timers {
+		if err := timers[i].validate(keys); err != nil {
+			return nil, err
+		}
+		msgs[i] = timers[i].message()
+	}
+	b, err := t.outbox.Prepare(ctx, tx, msgs)
+	if err != nil || len(msgs) == 0 {
+		return nil, err
+	}
+	calls := b.CallsTo("timer/schedule", func(i int) *string {
+		if timers[i].Key == "" {
+			return nil
+		}
+		return &timers[i].Key
+	})
+	if err := engine.Run(ctx, t.db, tx, calls...); err != nil {
+		if !errors.Is(err, engine.ErrCommitUnknown) {
+			return nil, err
+		}
+		return b.IDs(), err
+	}
+	b.Ran(ctx, tx)
+	t.db.Ring(work.ScheduleQueue)
+	t.log.InfoContext(ctx, "scheduled", "count", len(timers), "topic", timers[0].Topic, "timer_id", b.IDs()[0].String(), "due", timers[0].Due)
+	return b.IDs(), nil
+}
+
+// validate checks what is not the message's; the outbox checks the rest.
+func (t *Timer) validate(keys map[string]bool) error {
+	if err := checkDue(t.Due); err != nil {
+		return err
+	}
+	if t.Key == "" {
+		return nil
+	}
+	if err := engine.CheckText("key", t.Key, MaxKey, true); err != nil {
+		return err
+	}
+	if keys[t.Key] {
+		return engine.Invalid("key", "twice in one batch")
+	}
+	keys[t.Key] = true
+	return nil
+}
+
+// checkDue refuses a zero time: a forgotten due time must not fire at once (D-71).
+func checkDue(due time.Time) error {
+	if due.IsZero() {
+		return engine.Invalid("due time", "zero")
+	}
+	if year := due.UTC().Year(); year < 1970 || year > 9999 {
+		return engine.Invalid("due time", "year %d is not within 1970 … 9999", year)
+	}
+	return nil
+}
+
+// Cancel takes a timer back. True means that it will never fire; false that it
+// has fired, is being fired, was cancelled before, or never was.
+func (t *Timers) Cancel(ctx context.Context, id ID) (bool, error) {
+	return t.change(ctx, nil, "timer/cancel", ref(id)...)
+}
+
+// CancelTx is Cancel in the caller's transaction. True then holds if that commits;
+// until it ends the timer does not fire.
+func (t *Timers) CancelTx(ctx context.Context, tx outbox.Tx, id ID) (bool, error) {
+	if err := engine.CheckTx(tx); err != nil {
+		return false, err
+	}
+	return t.change(ctx, tx, "timer/cancel", ref(id)...)
+}
+
+// CancelKey is Cancel of the timer that has a key.
+func (t *Timers) CancelKey(ctx context.Context, key string) (bool, error) {
+	return t.cancelKey(ctx, nil, key)
+}
+
+// CancelKeyTx is CancelKey in the caller's transaction.
+func (t *Timers) CancelKeyTx(ctx context.Context, tx outbox.Tx, key string) (bool, error) {
+	if err := engine.CheckTx(tx); err != nil {
+		return false, err
+	}
+	return t.cancelKey(ctx, tx, key)
+}
+
+func (t *Timers) cancelKey(ctx context.Context, tx outbox.Tx, key string) (bool, error) {
+	if err := engine.CheckText("key", key, MaxKey, true); err != nil {
+		return false, err
+	}
+	return t.change(ctx, tx, "timer/cancel_key", key)
+}
+
+// Reschedule lets a timer fire at another time. False means, as with Cancel, that
+// it is too late for that.
+func (t *Timers) Reschedule(ctx context.Context, id ID, due time.Time) (bool, error) {
+	return t.reschedule(ctx, nil, id, due)
+}
+
+// RescheduleTx is Reschedule in the caller's transaction.
+func (t *Timers) RescheduleTx(ctx context.Context, tx outbox.Tx, id ID, due time.Time) (bool, error) {
+	if err := engine.CheckTx(tx); err != nil {
+		return false, err
+	}
+	return t.reschedule(ctx, tx, id, due)
+}
+
+func (t *Timers) reschedule(ctx context.Context, tx outbox.Tx, id ID, due time.Time) (bool, error) {
+	if err := checkDue(due); err != nil {
+		return false, err
+	}
+	changed, err := t.change(ctx, tx, "timer/reschedule", append(ref(id), due)...)
+	if changed {
+		t.db.Ring(work.ScheduleQueue)
+	}
+	return changed, err
+}
+
+// ref is how operations find a timer: by its id and the position that it carries.
+func ref(id ID) []any { return []any{[16]byte(id), int64(id.Position())} }
+
+// change runs an operation on a pending timer and tells if there was one.
+func (t *Timers) change(ctx context.Context, tx outbox.Tx, op string, args ...any) (bool, error) {
+	c := &engine.Call{Op: op, Args: args}
+	err := engine.Run(ctx, t.db, tx, c)
+	return err == nil && c.N > 0, err
+}

@@ -1,0 +1,142 @@
+// Package timer does things later, once: a timer is a message that enters the
+// outbox when it is due, whatever was restarted, deployed or lost meanwhile. Its
+// handler is the outbox's handler of its topic.
+//
+// Until it is due a timer can be cancelled and rescheduled. A key gives it a name
+// of your own: scheduling the same key again replaces the timer.
+//
+// Schedule, Cancel and Reschedule exist for a transaction of your own as well
+// (ScheduleTx, …): then the timer is there exactly if the transaction commits.
+// Whoever only wants a message to come later, and will never take it back, can
+// do without timers: outbox.Message.Due.
+package timer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/work"
+)
+
+// ID identifies a timer, and is the id of the message that it becomes.
+type ID = outbox.MessageID
+
+// ErrNotFound says that there is no such timer, or it was cleaned up.
+var ErrNotFound = errors.New("timer not found")
+
+// MaxKey is how many characters a key may have.
+const MaxKey = 255
+
+// Timer is a timer to schedule.
+type Timer struct {
+	// ID is the timer's identity. Left zero, Schedule makes one. Supplying an id
+	// makes scheduling idempotent: a known one changes nothing.
+	ID ID
+	// Key names the timer: at most 255 characters, "" for none. Scheduling a key
+	// again replaces its pending timer. One that is being fired already fires.
+	Key string
+	// Due is when the timer fires. Past: at once. It has to be given.
+	Due time.Time
+	// The rest is the message's; see outbox.Message.
+	Topic         string
+	Payload       []byte
+	CorrelationID string
+	Headers       map[string]string
+	Queue         string
+	Priority      int
+}
+
+func (t *Timer) message() outbox.Message {
+	return outbox.Message{
+		ID: t.ID, Topic: t.Topic, Payload: t.Payload, CorrelationID: t.CorrelationID, Headers: t.Headers, Due: t.Due, Queue: t.Queue, Priority: t.Priority,
+	}
+}
+
+// Options configure timers. The zero value is right for most programs.
+type Options struct {
+	// Retention is how long timers are kept after they fired or were cancelled,
+	// default 7 days. As long an id is known.
+	Retention time.Duration
+	// SelfDispatch says that this process fires timers itself, by Claim and Ack:
+	// then its Run does not move them into the outbox.
+	SelfDispatch bool
+	// MaxPollingInterval bounds how long Run sleeps, default 30 s. It wakes by
+	// itself when a timer is scheduled, by whichever process, unless the database
+	// cannot tell, as behind a connection pooler: then it looks every second.
+	MaxPollingInterval time.Duration
+	// Logger gets scheduled timers at INFO, and warnings. nil means
+	// slog.Default() for warnings and errors only.
+	Logger *slog.Logger
+}
+
+const defaultRetention = 7 * 24 * time.Hour
+
+// Timers are the timers of one database. They are safe for concurrent use.
+type Timers struct {
+	db     engine.DB
+	outbox *outbox.Outbox
+	opts   Options
+	log    *slog.Logger
+}
+
+// New returns the timers of an outbox's database.
+func New(db engine.DB, o *outbox.Outbox, opts Options) *Timers {
+	if opts.Retention <= 0 {
+		opts.Retention = defaultRetention
+	}
+	return &Timers{db: db, outbox: o, opts: opts, log: work.Logger(opts.Logger)}
+}
+
+// Run fires timers when they are due, and cleans up from time to time, until ctx
+// ends; then it returns nil. pawl.Pawl runs one scheduler for timers and jobs
+// instead.
+func (t *Timers) Run(ctx context.Context) error {
+	if err := t.db.CheckSchema(ctx); err != nil {
+		return err
+	}
+	cfg := work.ScheduleConfig{DB: t.db, Agendas: t.Agendas(), Logger: t.log, MaxPollingInterval: t.opts.MaxPollingInterval}
+	return work.RunKept(ctx, t.log, work.NewScheduler(cfg).Run, t.CleanUp)
+}
+
+// cleanTimers bounds one transaction of the clean-up.
+const cleanTimers = 1000
+
+// CleanUp forgets timers that fired or were cancelled longer ago than the
+// retention period, and returns how many. Run does this by itself.
+func (t *Timers) CleanUp(ctx context.Context) (int64, error) {
+	return work.Purge(ctx, t.db, "timer/purge", t.opts.Retention, cleanTimers)
+}
+
+// Agendas is what a scheduler has to see to.
+func (t *Timers) Agendas() []work.Agenda {
+	if t.opts.SelfDispatch {
+		return nil
+	}
+	return []work.Agenda{agenda{t}}
+}
+
+// dispatchBatch is how many timers one transaction moves. 100 000 due at once
+// took PostgreSQL … whatever the size between 500 and 5000.
+const dispatchBatch = 1000
+
+// agenda is timers as the scheduler sees them.
+type agenda struct{ t *Timers }
+
+func (agenda) Name() string { return "timers" }
+
+func (a agenda) Fire(ctx context.Context) (int64, error) {
+	fire := engine.Count("timer/dispatch", dispatchBatch)
+	err := a.t.db.Do(ctx, engine.Count("timer/reap"), fire)
+	return fire.N, err
+}
+
+func (a agenda) NextDue(ctx context.Context) (time.Duration, bool, error) {
+	return work.NextDue(ctx, a.t.db, "timer/next_due")
+}
+
+func notFound(what fmt.Stringer) error { return fmt.Errorf("%w: %s", ErrNotFound, what) }
