@@ -149,6 +149,39 @@ func (p *Pawl) Run(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// RunTurn works for a limited time and returns when the turn is over; it may be
+// called again. It is for whoever shares a process among many databases, such as
+// package fleet, which also checks the schema and calls CleanUp.
+func (p *Pawl) RunTurn(ctx context.Context, t work.Turn) error {
+	scheduler := p.scheduler()
+	scheduler.Fire(ctx)
+	keep, stopKeeping := context.WithCancel(ctx)
+	defer stopKeeping()
+	var keeper, workers sync.WaitGroup
+	keeper.Go(func() { _ = scheduler.Run(keep) })
+	errs := make([]error, 2)
+	for i, run := range []func(context.Context, work.Turn) error{p.Outbox.RunTurn, p.Inbox.RunTurn} {
+		workers.Go(func() { errs[i] = run(ctx, t) })
+	}
+	workers.Wait()
+	stopKeeping()
+	keeper.Wait()
+	return errors.Join(errs...)
+}
+
+// Queues returns the queues whose messages Run handles.
+func (p *Pawl) Queues() []string { return append(p.Outbox.Queues(), p.Inbox.Queues()...) }
+
+// CleanUp forgets what is older than the retention periods. Run does this by itself.
+func (p *Pawl) CleanUp(ctx context.Context) error {
+	var errs []error
+	for _, clean := range []func(context.Context) (int64, error){p.Jobs.CleanUp, p.Outbox.CleanUp, p.Inbox.CleanUp, p.Joins.CleanUp, p.Timers.CleanUp} {
+		_, err := clean(ctx)
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
 // scheduler is one loop for everything that falls due.
 func (p *Pawl) scheduler() *work.Scheduler {
 	return work.NewScheduler(work.ScheduleConfig{

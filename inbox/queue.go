@@ -154,6 +154,23 @@ func (i *Inbox) Run(ctx context.Context) error {
 	return work.RunKept(ctx, i.log, i.serve, i.CleanUp)
 }
 
+// Queues returns the queue that Run serves, if handlers are registered.
+func (i *Inbox) Queues() []string {
+	if !i.served {
+		return nil
+	}
+	return i.queue.Queues()
+}
+
+// RunTurn handles enqueued messages, if handlers are registered, for a limited
+// time; see outbox.Outbox.RunTurn.
+func (i *Inbox) RunTurn(ctx context.Context, t work.Turn) error {
+	if !i.served {
+		return nil
+	}
+	return i.queue.RunTurn(ctx, t)
+}
+
 func (i *Inbox) serve(ctx context.Context) error {
 	switch {
 	case i.served:

@@ -3,6 +3,7 @@ package outbox
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,15 +23,26 @@ func (o *Outbox) Run(ctx context.Context) error {
 	if err := o.db.CheckSchema(ctx); err != nil {
 		return err
 	}
-	return work.RunKept(ctx, o.log, o.serve, o.CleanUp)
+	return work.RunKept(ctx, o.log, func(ctx context.Context) error { return o.serve(ctx, work.Turn{}) }, o.CleanUp)
 }
 
+// RunTurn is Run for a limited time: it returns when the turn is over, and may be
+// called again. It neither checks the schema nor cleans up.
+func (o *Outbox) RunTurn(ctx context.Context, t work.Turn) error {
+	if err := o.handlers.start(); err != nil {
+		return err
+	}
+	return o.serve(ctx, t)
+}
+
+// Queues returns the queues that Run serves.
+func (o *Outbox) Queues() []string { return slices.Clone(o.opts.Queues) }
+
 // serve runs a loop for every queue.
-func (o *Outbox) serve(ctx context.Context) error {
+func (o *Outbox) serve(ctx context.Context, t work.Turn) error {
 	var loops sync.WaitGroup
 	for _, queue := range o.opts.Queues {
-		loop := o.loop(queue)
-		o.stats.Store(queue, loop.Stats())
+		loop := o.loop(queue, t)
 		loops.Go(func() { _ = loop.Run(ctx) })
 	}
 	loops.Wait()
@@ -47,7 +59,8 @@ func (o *Outbox) Stats() work.Counts {
 	return sum
 }
 
-func (o *Outbox) loop(queue string) *work.Loop[*Message] {
+func (o *Outbox) loop(queue string, t work.Turn) *work.Loop[*Message] {
+	stats, _ := o.stats.LoadOrStore(queue, &work.Stats{})
 	poll := o.opts.PollInterval
 	if poll <= 0 {
 		poll = time.Second
@@ -69,6 +82,8 @@ func (o *Outbox) loop(queue string) *work.Loop[*Message] {
 		PollMax:     poll,
 		Grace:       o.opts.Grace,
 		StopEmpty:   o.opts.StopWhenEmpty,
+		Turn:        t,
+		Stats:       stats.(*work.Stats),
 	})
 }
 

@@ -54,6 +54,19 @@ type Config[M any] struct {
 	Linger      time.Duration // how long a finished item may wait for its batch, default 5 ms
 	Grace       time.Duration // how long handlers may go on after a stop, default 20 s
 	StopEmpty   bool          // return as soon as nothing is due and nothing runs
+	Turn        Turn          // limits how long the loop runs; zero: not at all
+	Stats       *Stats        // where to count, so that several runs add up; nil: a new one
+}
+
+// Turn is how many loops share what there is of handlers and connections: each
+// runs for a while, and then it may be another's turn. Both functions are asked
+// again and again, by the loop's goroutine; nil ones never end a turn.
+type Turn struct {
+	// Linger says how long to wait for more when there is nothing to do.
+	Linger func() time.Duration
+	// GoOn is asked before every claim but the first that brought something; false
+	// lets the loop finish what it holds and return.
+	GoOn func() bool
 }
 
 // MaxBatch is the most items one claim takes: what went wrong with a claim is
@@ -86,7 +99,7 @@ func set[T int | time.Duration](v *T, def T) {
 type Loop[M any] struct {
 	cfg    Config[M]
 	ledger ledger[M]
-	stats  Stats
+	stats  *Stats
 	tasks  chan task[M]
 	sleep  engine.Sleeper
 
@@ -97,19 +110,24 @@ type Loop[M any] struct {
 	idle       int         // polls in a row that found nothing
 	failures   int         // exchanges in a row that failed
 	vain       int         // looks in a row that found nothing while nothing was held
+	fed        bool        // a claim brought something
+	news       time.Time   // when something last came or was settled
 }
 
 // New returns a loop that is not running yet.
 func New[M any](cfg Config[M]) *Loop[M] {
 	cfg.defaults()
-	l := &Loop[M]{cfg: cfg, hungry: true, unfinished: &Settlement{}}
-	l.ledger.init(cfg.Concurrency, cfg.BatchSize, cfg.Linger, &l.stats)
+	l := &Loop[M]{cfg: cfg, stats: cfg.Stats, hungry: true, unfinished: &Settlement{}, news: time.Now()}
+	if l.stats == nil {
+		l.stats = &Stats{}
+	}
+	l.ledger.init(cfg.Concurrency, cfg.BatchSize, cfg.Linger, l.stats)
 	l.tasks = make(chan task[M], cfg.Concurrency+cfg.BatchSize)
 	return l
 }
 
 // Stats returns the loop's counters; they may be read at any time.
-func (l *Loop[M]) Stats() *Stats { return &l.stats }
+func (l *Loop[M]) Stats() *Stats { return l.stats }
 
 // Run works until ctx ends, then stops in order (D-19): no more claims, what
 // was not begun goes back at once, handlers get the grace period, the rest is
@@ -149,7 +167,11 @@ func (l *Loop[M]) serve(ctx, handlers context.Context) {
 	for ctx.Err() == nil {
 		l.ledger.collect(l.unfinished, time.Now(), false)
 		n := 0
-		if l.hungry && (l.failures == 0 || l.unfinished.Len() == 0) {
+		enough := l.enough()
+		if enough && l.ledger.empty() && l.unfinished.Len() == 0 {
+			return
+		}
+		if l.hungry && !enough && (l.failures == 0 || l.unfinished.Len() == 0) {
 			n = l.ledger.room(l.unfinished.Len() > 0)
 		}
 		if l.unfinished.Len() == 0 && n == 0 {
@@ -165,6 +187,18 @@ func (l *Loop[M]) serve(ctx, handlers context.Context) {
 		}
 		l.exchange(ctx, handlers, n)
 	}
+}
+
+// askIdle is how often Turn.Linger is asked.
+const askIdle = 50 * time.Millisecond
+
+// enough reports whether the loop is to finish what it holds and return: nothing
+// came for a while, or others want a turn.
+func (l *Loop[M]) enough() bool {
+	if l.fed && l.cfg.Turn.GoOn != nil && !l.cfg.Turn.GoOn() {
+		return true
+	}
+	return l.cfg.Turn.Linger != nil && (!l.hungry || l.failures > 0) && l.unfinished.Len() == 0 && l.ledger.empty() && time.Since(l.news) >= l.cfg.Turn.Linger()
 }
 
 // vainLooks is how many looks end a StopEmpty. One is not enough: an engine may
@@ -183,6 +217,9 @@ func (l *Loop[M]) exchange(ctx, handlers context.Context, n int) {
 		return
 	}
 	l.failures = 0
+	if l.unfinished.Len() > 0 {
+		l.news = time.Now()
+	}
 	due := l.dueAgain()
 	l.settled(sent)
 	if n == 0 {
@@ -191,6 +228,7 @@ func (l *Loop[M]) exchange(ctx, handlers context.Context, n int) {
 	}
 	l.stats.claimed(len(items))
 	if len(items) > 0 {
+		l.fed, l.news = true, time.Now()
 		l.cfg.Logger.Debug("claimed", "count", len(items), "owner", owner.String())
 		l.start(handlers, owner, sent, items)
 	}
@@ -275,6 +313,9 @@ func (l *Loop[M]) failed(ctx context.Context, err error) {
 // to look.
 func (l *Loop[M]) wait(ctx context.Context) {
 	until := time.Now().Add(l.cfg.PollMax)
+	if l.cfg.Turn.Linger != nil {
+		until = time.Now().Add(min(askIdle, l.cfg.PollMax))
+	}
 	if due, ok := l.ledger.nextFlush(); ok {
 		until = due
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/bravellian/pawl/engine"
 )
 
-//go:embed inbox job join lease outbox schema timer
+//go:embed fleet inbox job join lease outbox schema timer
 var files embed.FS
 
 // Options configure a database. The zero value is right for most programs.
@@ -69,6 +69,10 @@ func Open(url string, opts ...Options) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open postgres: %w", redact(err))
 	}
+	return open(config, opts)
+}
+
+func open(config *pgxpool.Config, opts []Options) (*DB, error) {
 	pool, err := pgxpool.NewWithConfig(context.Background(), config)
 	if err != nil {
 		return nil, fmt.Errorf("open postgres: %w", redact(err))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -231,6 +232,9 @@ func value(a any) (driver.Value, error) {
 			return nil, nil
 		}
 		return v.Microseconds(), nil
+	case []string: // for json_each
+		text, err := json.Marshal(v)
+		return string(text), err
 	}
 	return nil, fmt.Errorf("sqlite: cannot bind %T", a)
 }

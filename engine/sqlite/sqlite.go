@@ -25,7 +25,7 @@ import (
 	"github.com/bravellian/pawl/engine/coalesce"
 )
 
-//go:embed inbox job join lease outbox schema timer
+//go:embed fleet inbox job join lease outbox schema timer
 var files embed.FS
 
 // Options configure a database. The zero value is right for most programs.
@@ -67,6 +67,7 @@ type DB struct {
 	bell    engine.Bell
 	watch   watcher
 	closed  sync.Once
+	file    string // its path, where OpenURL opened it
 }
 
 var _ engine.DB = (*DB)(nil)

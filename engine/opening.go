@@ -1,0 +1,43 @@
+package engine
+
+import (
+	"context"
+	"log/slog"
+)
+
+// Opening says which database to open, for programs that open many: each engine
+// has an Opener, and the program says which engines it links.
+type Opening struct {
+	// URL names the database, "postgres://…" or "sqlite:path".
+	URL string
+	// Schema and Prefix are as in Names.
+	Schema, Prefix string
+	// Connections is the most connections at once; 0: the engine's default.
+	Connections int
+	// Gate is passed by every connection that is opened; nil: no gate.
+	Gate Gate
+	// Logger is the engine's; nil means slog.Default().
+	Logger *slog.Logger
+}
+
+// Opener opens a database. It makes no connection.
+type Opener func(Opening) (DB, error)
+
+// Gate bounds the connections of several databases together. It is safe for
+// concurrent use.
+type Gate interface {
+	// Enter waits until there is room for one more, or ctx ends.
+	Enter(ctx context.Context) error
+	// Leave gives the room back.
+	Leave()
+}
+
+// Idler is a DB that can close the connections that nobody uses.
+type Idler interface{ Idle() }
+
+// Watched is a DB that can tell without a connection that nothing was written.
+type Watched interface {
+	// Fingerprint changes with every commit of anyone. ok is false if that cannot
+	// be told just now.
+	Fingerprint() (print string, ok bool)
+}

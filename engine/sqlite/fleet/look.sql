@@ -1,0 +1,8 @@
+-- Microseconds until anything in this database wants a worker, or null: messages
+-- of the queues ?2 (a JSON array), leases that run out, timers, jobs. ?1 now.
+SELECT min(at) - ?1 FROM (
+  SELECT (SELECT min(r.at) FROM pawl.outbox_ready r WHERE r.lane = l.id) AS at FROM pawl.outbox_lane l WHERE l.queue IN (SELECT value FROM json_each(?2))
+  UNION ALL SELECT min(locked_until) FROM pawl.outbox_claim
+  UNION ALL SELECT min(at) FROM pawl.timer INDEXED BY pawl.timer_pending WHERE status = 0
+  UNION ALL SELECT min(locked_until) FROM pawl.timer INDEXED BY pawl.timer_claimed WHERE status = 1
+  UNION ALL SELECT (SELECT j.due_at FROM pawl.job j INDEXED BY pawl.job_due WHERE j.due_at IS NOT NULL AND j.enabled ORDER BY j.due_at LIMIT 1))

@@ -1,0 +1,168 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+)
+
+// door is a store's database as its components see it. It opens the database when
+// it is first used, and again after the store left the fleet and came back, so
+// that the components stay the same. And it tells the fleet of work that the
+// program makes itself: nobody may be listening.
+type door struct {
+	s  *Store
+	mu sync.Mutex
+	db engine.DB
+	// shut: the store has left.
+	shut bool
+}
+
+var _ engine.DB = (*door)(nil)
+
+// open returns the database.
+func (d *door) open() (engine.DB, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.shut {
+		return nil, fmt.Errorf("store %q left the fleet: %w", d.s.Key, engine.ErrClosed)
+	}
+	if d.db != nil {
+		return d.db, nil
+	}
+	f, at := d.s.fleet, d.s.at
+	db, err := f.opts.Engines[at.scheme()](engine.Opening{
+		URL: at.URL, Schema: at.Schema, Prefix: at.Prefix, Connections: f.opts.ConnectionsPerStore, Gate: f.conns, Logger: d.s.log,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("store %q: %w", d.s.Key, err)
+	}
+	d.db = db
+	return db, nil
+}
+
+// opened returns the database if it is open.
+func (d *door) opened() engine.DB {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.db
+}
+
+// take has the database opened no more, and returns it to be closed.
+func (d *door) take() engine.DB {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	db := d.db
+	d.db, d.shut = nil, true
+	return db
+}
+
+func (d *door) reopen() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.shut = false
+}
+
+// Engine names the engine.
+func (d *door) Engine() string { return d.s.at.scheme() }
+
+// Do is the database's.
+func (d *door) Do(ctx context.Context, calls ...*engine.Call) error {
+	db, err := d.open()
+	if err != nil {
+		return err
+	}
+	return db.Do(ctx, calls...)
+}
+
+// Read is the database's.
+func (d *door) Read(ctx context.Context, call *engine.Call) error {
+	db, err := d.open()
+	if err != nil {
+		return err
+	}
+	return db.Read(ctx, call)
+}
+
+// DoTx is the database's. When the transaction commits is the caller's business:
+// it is looked for soon.
+func (d *door) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
+	db, err := d.open()
+	if err != nil {
+		return err
+	}
+	d.s.fleet.soon(d.s)
+	return db.DoTx(ctx, tx, call)
+}
+
+// InTx is the database's.
+func (d *door) InTx(ctx context.Context, fn func(ctx context.Context, tx engine.Tx) error) error {
+	db, err := d.open()
+	if err != nil {
+		return err
+	}
+	defer d.s.fleet.soon(d.s)
+	return db.InTx(ctx, fn)
+}
+
+// ReserveIDs is the database's.
+func (d *door) ReserveIDs(ctx context.Context, tx engine.Tx, n int) (int64, error) {
+	db, err := d.open()
+	if err != nil {
+		return 0, err
+	}
+	return db.ReserveIDs(ctx, tx, n)
+}
+
+// Migrate is the database's.
+func (d *door) Migrate(ctx context.Context) error {
+	db, err := d.open()
+	if err != nil {
+		return err
+	}
+	return db.Migrate(ctx)
+}
+
+// CheckSchema is the database's.
+func (d *door) CheckSchema(ctx context.Context) error {
+	db, err := d.open()
+	if err != nil {
+		return err
+	}
+	return db.CheckSchema(ctx)
+}
+
+// Ring wakes the store's workers and, should there be none, the fleet.
+func (d *door) Ring(queue string) {
+	if db := d.opened(); db != nil {
+		db.Ring(queue)
+	}
+	d.s.fleet.now(d.s)
+}
+
+// Sleeper is the database's.
+func (d *door) Sleeper(queue string) engine.Sleeper {
+	db, err := d.open()
+	if err != nil {
+		return deaf{}
+	}
+	return db.Sleeper(queue)
+}
+
+// Close leaves the database to the fleet.
+func (d *door) Close() error { return nil }
+
+// deaf is the sleeper of a database that is not there.
+type deaf struct{}
+
+func (deaf) Arm(context.Context) (bool, error) { return false, engine.ErrClosed }
+func (deaf) Disarm()                           {}
+func (deaf) Close()                            {}
+
+func (deaf) Sleep(ctx context.Context, d time.Duration) bool {
+	_ = engine.Pause(ctx, d)
+	return false
+}

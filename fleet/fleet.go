@@ -1,0 +1,237 @@
+// Package fleet works on many databases with one set of handlers: a database per
+// tenant, per region, per shard. Each is a store with a key of its own; a router
+// gives its outbox, inbox, joins, leases, timers and jobs.
+//
+// The list of stores is fixed or discovered, and may change at any time. Idle
+// stores cost next to nothing: they are looked at now and then, ever more rarely,
+// and worked on while there is something to do. A store that fails, hangs or is
+// slow holds up no other. One budget of handlers and connections holds for all.
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/work"
+)
+
+// ErrUnknownStore says that no database has the key.
+var ErrUnknownStore = errors.New("unknown store")
+
+// MaxKey is how many characters a key may have.
+const MaxKey = 255
+
+// Options configure a fleet. Engines has to be given; the zero value of the rest
+// is right for most programs.
+type Options struct {
+	// Engines open the databases, by the scheme of their URL:
+	//
+	//	map[string]engine.Opener{"postgres": postgres.OpenURL, "sqlite": sqlite.OpenURL}
+	Engines map[string]engine.Opener
+	// Pawl configures the components of every store. Its workers' concurrency is
+	// HandlersPerStore; EnableSchemaDeployment migrates each store before its
+	// first work.
+	Pawl pawl.Options
+	// Strategy says whose turn it is while more stores have work than can be worked
+	// on at once, default RoundRobin.
+	Strategy Strategy
+	// Refresh is how often the list of databases is read again, default 5 minutes.
+	Refresh time.Duration
+
+	// Active is how many stores are worked on at once, default 64. With servers
+	// among them it is also bounded by Connections.
+	Active int
+	// Handlers is how many handlers run at once in all, default 256.
+	Handlers int
+	// HandlersPerStore is how many of them one store may have, default 64.
+	HandlersPerStore int
+	// Connections is how many connections to servers there are at once in all,
+	// default 100, at least 4. Files do not count.
+	Connections int
+	// ConnectionsPerStore is how many of them one store may have, default 8, at
+	// least 3.
+	ConnectionsPerStore int
+
+	// PollMin and PollMax are how often a store is looked at that has nothing to
+	// do: at first every 250 ms, then less and less often, every 30 s in the end.
+	PollMin, PollMax time.Duration
+	// PollFiles is PollMax of databases that are files, default 2 s: looking at
+	// them costs microseconds.
+	PollFiles time.Duration
+	// Cool is how long a store is kept at the ready when its work is done, default
+	// 2 s. Meanwhile new work is picked up as if it were the only store. While
+	// there are no more stores than KeepReady, default 16, they are kept so for good.
+	Cool      time.Duration
+	KeepReady int
+
+	// StopWhenEmpty makes Run return once no store has anything due.
+	StopWhenEmpty bool
+	// Logger gets the fleet's news, and with the store's key everything of the
+	// stores; see outbox.Options. nil means slog.Default() for warnings and errors only.
+	Logger *slog.Logger
+}
+
+func (o *Options) defaults() {
+	set(&o.Refresh, 5*time.Minute)
+	set(&o.Active, 64)
+	set(&o.Handlers, 256)
+	set(&o.HandlersPerStore, 64)
+	set(&o.Connections, 100)
+	o.Connections = max(o.Connections, minConnections)
+	set(&o.ConnectionsPerStore, 8)
+	o.ConnectionsPerStore = max(o.ConnectionsPerStore, minPerStore)
+	set(&o.PollMin, 250*time.Millisecond)
+	set(&o.PollMax, 30*time.Second)
+	set(&o.PollFiles, 2*time.Second)
+	set(&o.Cool, 2*time.Second)
+	set(&o.KeepReady, 16)
+	if o.Strategy == nil {
+		o.Strategy = RoundRobin()
+	}
+	o.Logger = work.Logger(o.Logger)
+}
+
+// A store that is worked on needs a connection to be notified on, one for its
+// loop, and one for what its handlers do.
+const (
+	minPerStore    = 3
+	minConnections = 4
+)
+
+func set[T int | time.Duration](v *T, def T) {
+	if *v <= 0 {
+		*v = def
+	}
+}
+
+// Fleet is many databases. It is safe for concurrent use.
+type Fleet struct {
+	discovery Discovery
+	opts      Options
+	log       *slog.Logger
+	setup     []func(*Store)
+	handlers  budget
+	conns     *connections
+	registry  registry
+	turns     turns
+	timetable timetable
+	started   bool
+	mu        sync.Mutex // of started and setup
+}
+
+// New returns a fleet of the databases that a discovery lists; see Static, Table
+// and Directory. It makes no connection.
+func New(d Discovery, opts Options) (*Fleet, error) {
+	if d == nil {
+		return nil, engine.Invalid("discovery", "nil")
+	}
+	if len(opts.Engines) == 0 {
+		return nil, engine.Invalid("engines", `none: name those of the databases, such as {"postgres": postgres.OpenURL}`)
+	}
+	opts.defaults()
+	f := &Fleet{discovery: d, opts: opts, log: opts.Logger, handlers: newBudget(opts.Handlers)}
+	f.conns = &connections{budget: newBudget(opts.Connections), pressed: f.relieve}
+	f.registry.init(f)
+	f.turns.init(f)
+	f.timetable.init()
+	return f, nil
+}
+
+// Handle registers the handler of an outbox topic in every store. StoreOf tells
+// it which store a message came from. Registering after Run has begun, or after a
+// store was used, panics.
+func (f *Fleet) Handle(topic string, h outbox.Handler, opts ...outbox.HandlerOptions) {
+	f.Setup(func(s *Store) { s.Pawl.Handle(topic, h, opts...) })
+}
+
+// Use wraps the handlers of every store, the first middleware being the outermost.
+func (f *Fleet) Use(mw ...outbox.Middleware) { f.Setup(func(s *Store) { s.Pawl.Use(mw...) }) }
+
+// HandleInbox registers the handler of an inbox topic in every store; see
+// inbox.Inbox.Handle.
+func (f *Fleet) HandleInbox(topic string, h func(ctx context.Context, m *inbox.Message) error) {
+	f.Setup(func(s *Store) { s.Inbox.Handle(topic, h) })
+}
+
+// HandleInboxTx is HandleInbox for handlers in a transaction; see inbox.Inbox.HandleTx.
+func (f *Fleet) HandleInboxTx(topic string, h func(ctx context.Context, tx outbox.Tx, m *inbox.Message) error) {
+	f.Setup(func(s *Store) { s.Inbox.HandleTx(topic, h) })
+}
+
+// Setup has a function called for every store when it is opened, before anything
+// is done with it.
+func (f *Fleet) Setup(fn func(*Store)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.started {
+		panic("fleet: a handler was registered after the fleet was used")
+	}
+	f.setup = append(f.setup, fn)
+}
+
+// begin closes the registration of handlers.
+func (f *Fleet) begin() []func(*Store) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.started = true
+	return f.setup
+}
+
+// ID is the key of a store that is named by a UUID: lower-case, hyphenated (D-90).
+func ID(id [16]byte) string { return uuid.UUID(id).String() }
+
+// Run works on all stores until ctx ends, then stops gracefully and returns nil.
+// It outlives whatever is wrong with stores and with their discovery. Call it once.
+func (f *Fleet) Run(ctx context.Context) error {
+	f.begin()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var running sync.WaitGroup
+	f.turns.begin(ctx)
+	running.Go(func() { f.registry.keep(ctx) })
+	running.Go(func() { f.look(ctx) })
+	if f.opts.StopWhenEmpty {
+		running.Go(func() {
+			f.drained(ctx)
+			stop()
+		})
+	}
+	running.Wait()
+	f.turns.running.Wait()
+	return nil
+}
+
+// relieve has connections closed that are open for the day they are needed.
+func (f *Fleet) relieve() {
+	for _, s := range f.registry.all() {
+		if !s.at.isFile() {
+			s.idle()
+		}
+	}
+}
+
+// Close closes every store. Call it after Run has returned.
+func (f *Fleet) Close() error {
+	f.begin()
+	var errs []error
+	for _, s := range f.registry.all() {
+		db := s.door.take()
+		if db == nil {
+			continue
+		}
+		if err := db.Close(); err != nil {
+			errs = append(errs, fmt.Errorf("store %q: %w", s.Key, err))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,80 @@
+package fleet
+
+import (
+	"fmt"
+	"time"
+)
+
+// State is what a store is at.
+type State string
+
+// The states of a store.
+const (
+	Idle    State = "idle"    // nothing is due; it is looked at now and then
+	Waiting State = "waiting" // there is work, others have the places
+	Active  State = "active"  // it is being worked on, or kept at the ready
+	Failing State = "failing" // its database does not do what it should
+)
+
+// StoreHealth is how a store is.
+type StoreHealth struct {
+	Key         string
+	Where       string // its URL without password
+	State       State
+	Error       string    // of the last failure; "" if it is well
+	Failures    int       // in a row
+	LastSuccess time.Time // when its database last answered; zero: not yet
+	NextLook    time.Time // zero: it is being looked at or worked on
+}
+
+// Health is how a fleet is.
+type Health struct {
+	Stores []StoreHealth // by key
+	// Healthy is false if a store fails or the list of databases cannot be read.
+	Healthy bool
+	// Summary says so in a sentence.
+	Summary string
+	// Connections and Handlers are in use; the others are the budgets.
+	Connections, MaxConnections int
+	Handlers, MaxHandlers       int
+}
+
+// Health tells how the stores are, from what is known: it asks no database.
+func (f *Fleet) Health() Health {
+	h := Health{
+		Connections: f.conns.used(), MaxConnections: f.conns.total(), Handlers: f.handlers.used(), MaxHandlers: f.handlers.total(),
+	}
+	failing := 0
+	for _, s := range f.registry.all() {
+		one := s.health()
+		if one.State == Failing {
+			failing++
+		}
+		h.Stores = append(h.Stores, one)
+	}
+	_, listErr := f.registry.state()
+	h.Healthy = failing == 0 && listErr == nil && len(h.Stores) > 0
+	switch {
+	case listErr != nil:
+		h.Summary = fmt.Sprintf("the list of databases cannot be read (%v); %d stores are known, %d of them failing", listErr, len(h.Stores), failing)
+	case len(h.Stores) == 0:
+		h.Summary = "no store is known yet"
+	case failing > 0:
+		h.Summary = fmt.Sprintf("%d of %d stores fail", failing, len(h.Stores))
+	default:
+		h.Summary = fmt.Sprintf("all %d stores are well", len(h.Stores))
+	}
+	return h
+}
+
+// health is how the store is.
+func (s *Store) health() StoreHealth {
+	h := StoreHealth{Key: s.Key, Where: s.at.Where(), State: s.fleet.turns.state(s), NextLook: s.fleet.timetable.at(s)}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h.Failures, h.LastSuccess = s.failures, s.lastGood
+	if s.lastErr != nil {
+		h.Error, h.State = s.lastErr.Error(), Failing
+	}
+	return h
+}

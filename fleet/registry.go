@@ -1,0 +1,257 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+)
+
+const (
+	// discoverLimit is how long a discovery may take.
+	discoverLimit = 30 * time.Second
+	// discoverPause is how soon an unknown key has the list read again (D-92).
+	discoverPause = 5 * time.Second
+	// missingLimit is from how many good listings in a row a store is missing when
+	// it leaves (D-92).
+	missingLimit = 2
+)
+
+var errEmpty = errors.New("the discovery lists no database")
+
+// registry knows the stores.
+type registry struct {
+	f *Fleet
+
+	reading sync.Mutex // held while the list is read
+	tried   time.Time  // when that was last done
+
+	mu       sync.Mutex
+	stores   map[string]*member
+	gone     map[string]*Store // left, for the day they come back
+	here     bool              // Run is working on them
+	readOnce bool              // the list was read well
+	lastErr  error             // of the last try
+}
+
+// member is a store that belongs to the fleet.
+type member struct {
+	*Store
+	missing int
+}
+
+func (r *registry) init(f *Fleet) {
+	r.f, r.stores, r.gone = f, map[string]*member{}, map[string]*Store{}
+}
+
+// all returns the stores by key.
+func (r *registry) all() []*Store {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	stores := make([]*Store, 0, len(r.stores))
+	for _, m := range r.stores {
+		stores = append(stores, m.Store)
+	}
+	slices.SortFunc(stores, func(a, b *Store) int { return cmp.Compare(a.Key, b.Key) })
+	return stores
+}
+
+// shut takes the database of a store that is not in the fleet.
+func (r *registry) shut(s *Store) engine.DB {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if m := r.stores[s.Key]; m != nil && m.Store == s {
+		return nil
+	}
+	return s.door.take()
+}
+
+// onlyFiles reports whether no store is on a server.
+func (r *registry) onlyFiles() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, m := range r.stores {
+		if !m.at.isFile() {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *registry) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.stores)
+}
+
+func (r *registry) get(key string) *Store {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if m := r.stores[key]; m != nil {
+		return m.Store
+	}
+	return nil
+}
+
+// find returns a store. An unknown key has the list read again, unless that was
+// done a moment ago: for all who ask meanwhile once.
+func (r *registry) find(ctx context.Context, key string) (*Store, error) {
+	if s := r.get(key); s != nil {
+		return s, nil
+	}
+	r.reading.Lock()
+	defer r.reading.Unlock()
+	if s := r.get(key); s != nil {
+		return s, nil
+	}
+	if r.tried.IsZero() || time.Since(r.tried) >= discoverPause {
+		_ = r.refreshLocked(ctx)
+	}
+	if s := r.get(key); s != nil {
+		return s, nil
+	}
+	if _, err := r.state(); err != nil {
+		return nil, fmt.Errorf("%w: %q (the list of databases cannot be read: %w)", ErrUnknownStore, key, err)
+	}
+	return nil, fmt.Errorf("%w: %q", ErrUnknownStore, key)
+}
+
+// Refresh reads the list of databases now. Run does so by itself. A discovery that
+// fails or lists nothing changes nothing and is returned.
+func (f *Fleet) Refresh(ctx context.Context) error {
+	f.registry.reading.Lock()
+	defer f.registry.reading.Unlock()
+	return f.registry.refreshLocked(ctx)
+}
+
+// state tells whether the list was ever read, and what went wrong the last time.
+func (r *registry) state() (read bool, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.readOnce, r.lastErr
+}
+
+// refreshLocked reads the list and acts on it.
+func (r *registry) refreshLocked(ctx context.Context) error {
+	limited, cancel := context.WithTimeout(ctx, discoverLimit)
+	defer cancel()
+	dbs, err := r.f.discovery.Discover(limited)
+	if err == nil && len(dbs) == 0 {
+		err = errEmpty
+	}
+	r.tried = time.Now()
+	if err == nil {
+		r.apply(r.distinct(dbs))
+	} else if ctx.Err() == nil {
+		r.f.log.Warn("could not read the list of databases, going on with those known", "error", err, "stores", r.count())
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.readOnce, r.lastErr = r.readOnce || err == nil, err
+	return err
+}
+
+// distinct leaves out what cannot be a store. Of two different databases of one
+// key the one stays that is known; a new key with two meanings is no store at all.
+func (r *registry) distinct(dbs []Database) map[string]Database {
+	listed, torn := map[string]Database{}, map[string]bool{}
+	for _, d := range dbs {
+		if err := d.validate(r.f.opts.Engines); err != nil {
+			r.f.log.Error("ignoring a database of the list", "store", d.Key, "error", err)
+			continue
+		}
+		if first, twice := listed[d.Key]; twice && first != d {
+			torn[d.Key] = true
+			continue
+		}
+		listed[d.Key] = d
+	}
+	for key := range torn {
+		r.f.log.Error("the list names two different databases by one key", "store", key)
+		delete(listed, key)
+		if s := r.get(key); s != nil {
+			listed[key] = s.at
+		}
+	}
+	return listed
+}
+
+// apply lets new stores in, replaces those that are elsewhere now, and lets those
+// go that are missing for good.
+func (r *registry) apply(listed map[string]Database) {
+	r.mu.Lock()
+	var come, leave []*Store
+	for key, m := range r.stores {
+		d, there := listed[key]
+		switch {
+		case there && d == m.at:
+			m.missing = 0
+		case there:
+			leave = append(leave, m.Store)
+			delete(r.stores, key)
+		default:
+			if m.missing++; m.missing >= missingLimit {
+				leave = append(leave, m.Store)
+				r.gone[key] = m.Store
+				delete(r.stores, key)
+			}
+		}
+	}
+	for key, d := range listed {
+		if r.stores[key] == nil {
+			s := r.comesLocked(key, d)
+			r.stores[key] = &member{Store: s}
+			come = append(come, s)
+		}
+	}
+	working := r.here
+	r.mu.Unlock()
+	for _, s := range leave {
+		s.log.Info("store leaves the fleet")
+		r.f.leave(s)
+	}
+	for _, s := range come {
+		s.log.Info("store joins the fleet", "database", s.at.Where())
+		if working {
+			r.f.now(s)
+		}
+	}
+}
+
+// comesLocked is a new store, or the one that left, if it is where it was (D-92).
+func (r *registry) comesLocked(key string, d Database) *Store {
+	s := r.gone[key]
+	delete(r.gone, key)
+	if s == nil || s.at != d {
+		return newStore(r.f, d)
+	}
+	s.door.reopen()
+	return s
+}
+
+// keep reads the list now and from time to time until ctx ends. As long as it was
+// never read it is tried more often.
+func (r *registry) keep(ctx context.Context) {
+	r.mu.Lock()
+	r.here = true
+	r.mu.Unlock()
+	for _, s := range r.all() {
+		r.f.now(s)
+	}
+	for failures := 0; ctx.Err() == nil; {
+		err := r.f.Refresh(ctx)
+		pause := r.f.opts.Refresh
+		if err != nil {
+			pause = min(pause, time.Second<<min(failures, 6))
+			failures++
+		} else {
+			failures = 0
+		}
+		_ = engine.Pause(ctx, engine.Jitter(pause, 0.1))
+	}
+}

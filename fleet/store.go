@@ -1,0 +1,236 @@
+package fleet
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/work"
+)
+
+// Store is one database of a fleet with its components. It is the same instance
+// for as long as its configuration is, also when it left the fleet and came back.
+// Do not call its Run and Close: that is the fleet's.
+type Store struct {
+	// Key is the store's name in the fleet.
+	Key string
+	// Pawl has the components. It is there once the store was asked for by its key,
+	// and in handlers.
+	*pawl.Pawl
+
+	fleet *Fleet
+	at    Database
+	log   *slog.Logger
+	door  *door
+
+	once    sync.Once
+	failure error // of once
+
+	mu       sync.Mutex
+	checked  bool // the schema is what it should be
+	quiet    int  // looks in a row that found nothing to do
+	failures int  // in a row
+	lastErr  error
+	lastGood time.Time // when the database last answered
+	cleaned  time.Time
+	print    string    // of the file when it was last looked at
+	due      time.Time // as the last look had it; zero: never
+}
+
+func newStore(f *Fleet, at Database) *Store {
+	s := &Store{Key: at.Key, fleet: f, at: at, log: f.log.With("store", at.Key), cleaned: time.Now()}
+	s.door = &door{s: s}
+	return s
+}
+
+// Database returns where the store is.
+func (s *Store) Database() Database { return s.at }
+
+// DB returns the store's database, for transactions of your own: a *sqlite.DB, a
+// *postgres.DB.
+func (s *Store) DB() (engine.DB, error) { return s.door.open() }
+
+// open makes the components. It makes no connection.
+func (s *Store) open() error {
+	s.once.Do(func() {
+		opts := s.fleet.opts.Pawl
+		opts.Outbox.Logger, opts.Outbox.Concurrency, opts.Outbox.StopWhenEmpty = s.log, s.fleet.opts.HandlersPerStore, false
+		opts.Joins.Logger, opts.Inbox.Logger, opts.Leases.Logger, opts.Timers.Logger, opts.Jobs.Logger = s.log, s.log, s.log, s.log, s.log
+		s.Pawl, s.failure = pawl.New(s.door, opts)
+		if s.failure != nil {
+			return
+		}
+		s.Pawl.Use(s.admit)
+		s.Inbox.Use(s.admit)
+		for _, setup := range s.fleet.begin() {
+			setup(s)
+		}
+	})
+	if s.failure != nil {
+		return s.failure
+	}
+	_, err := s.door.open()
+	return err
+}
+
+type storeKey struct{}
+
+// StoreOf returns the store that a handler's message came from; nil elsewhere.
+func StoreOf(ctx context.Context) *Store {
+	s, _ := ctx.Value(storeKey{}).(*Store)
+	return s
+}
+
+// admit keeps to the fleet's budget of handlers, and tells the handler where it is.
+func (s *Store) admit(next outbox.Handler) outbox.Handler {
+	return outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+		if err := s.fleet.handlers.take(ctx); err != nil {
+			return err
+		}
+		defer s.fleet.handlers.give()
+		return next.Handle(context.WithValue(ctx, storeKey{}, s), m)
+	})
+}
+
+// lookLimit is how long a store may take to say whether there is work.
+const lookLimit = 5 * time.Second
+
+// look asks when something is due. In a file that nobody wrote to since the last
+// look it is what it was.
+func (s *Store) look(ctx context.Context) (d time.Duration, ok bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, lookLimit)
+	defer cancel()
+	if err := s.open(); err != nil {
+		return 0, false, err
+	}
+	if err := s.prepare(ctx); err != nil {
+		return 0, false, err
+	}
+	print, told := s.fingerprint()
+	if told && print == s.print && (s.due.IsZero() || time.Now().Before(s.due)) {
+		return time.Until(s.due), !s.due.IsZero(), nil
+	}
+	d, ok, err = work.NextDue(ctx, s.door, "fleet/look", s.Queues())
+	s.print, s.due = "", time.Time{}
+	if err == nil && told {
+		s.print = print
+	}
+	if err == nil && ok {
+		s.due = time.Now().Add(d)
+	}
+	return d, ok, err
+}
+
+func (s *Store) fingerprint() (string, bool) {
+	w, ok := s.door.opened().(engine.Watched)
+	if !ok {
+		return "", false
+	}
+	return w.Fingerprint()
+}
+
+// prepare sees to the schema, once.
+func (s *Store) prepare(ctx context.Context) error {
+	s.mu.Lock()
+	checked := s.checked
+	s.mu.Unlock()
+	if checked {
+		return nil
+	}
+	check := s.door.CheckSchema
+	if s.fleet.opts.Pawl.EnableSchemaDeployment {
+		check = s.door.Migrate
+	}
+	if err := check(ctx); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.checked = true
+	return nil
+}
+
+// good notes that the database answered.
+func (s *Store) good() {
+	s.mu.Lock()
+	again := s.failures > 0
+	s.failures, s.lastErr, s.lastGood = 0, nil, time.Now()
+	s.mu.Unlock()
+	if again {
+		s.log.Info("store is back")
+	}
+}
+
+// longestRetry is the longest pause after failures.
+const longestRetry = time.Minute
+
+// bad notes a failure and returns how long to leave the store alone: 0.5 s … 1 min,
+// with jitter (D-91).
+func (s *Store) bad(err error) time.Duration {
+	s.mu.Lock()
+	s.failures++
+	s.lastErr = err
+	failures := s.failures
+	s.mu.Unlock()
+	pause := engine.Jitter(min(500*time.Millisecond<<min(failures-1, 7), longestRetry), 0.2)
+	s.log.Warn("store failed, will retry", "error", err, "failures", failures, "delay", pause)
+	return pause
+}
+
+// coldAfter is after how many looks that found nothing a store is cold: it gives
+// its connections back after every look.
+const coldAfter = 4
+
+// rest is how long to leave a store alone that has nothing to do now: ever longer,
+// but not past what is due.
+func (s *Store) rest(due time.Duration, ok bool) (pause time.Duration, cold bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	most := s.fleet.opts.PollMax
+	if s.at.isFile() {
+		most = s.fleet.opts.PollFiles
+	}
+	pause = engine.Jitter(min(s.fleet.opts.PollMin<<min(s.quiet, 16), most), 0.1)
+	s.quiet++
+	if ok {
+		pause = min(pause, due+time.Millisecond)
+	}
+	return max(pause, time.Millisecond), s.quiet >= coldAfter
+}
+
+// busy notes that there was something to do.
+func (s *Store) busy() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.quiet = 0
+}
+
+// cleanEvery is how often a store is cleaned up that is worked on.
+const cleanEvery = 10 * time.Minute
+
+// clean forgets what is old, now and then.
+func (s *Store) clean(ctx context.Context) {
+	s.mu.Lock()
+	wanted := time.Since(s.cleaned) >= cleanEvery
+	if wanted {
+		s.cleaned = time.Now()
+	}
+	s.mu.Unlock()
+	if !wanted || ctx.Err() != nil {
+		return
+	}
+	if err := s.CleanUp(ctx); err != nil {
+		s.log.Warn("clean-up failed, will try again", "error", err)
+	}
+}
+
+// idle closes the connections that the store does not need now.
+func (s *Store) idle() {
+	if db, ok := s.door.opened().(engine.Idler); ok {
+		db.Idle()
+	}
+}

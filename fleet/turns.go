@@ -1,0 +1,233 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/bravellian/pawl/work"
+)
+
+// turns lets the stores that have work be worked on, a number of them at once.
+type turns struct {
+	f *Fleet
+
+	mu      sync.Mutex
+	ctx     context.Context // Run's; nil before
+	waiting map[string]*Store
+	active  map[*Store]*turn
+	lively  int    // active turns that count
+	last    string // key of the last turn given
+	running sync.WaitGroup
+}
+
+// turn is work on a store under way.
+type turn struct {
+	s      *Store
+	cancel context.CancelFunc
+	counts bool // it takes one of the places
+	over   bool // asked to end
+	silent bool // the database has stopped answering
+}
+
+func (ts *turns) init(f *Fleet) {
+	ts.f, ts.waiting, ts.active = f, map[string]*Store{}, map[*Store]*turn{}
+}
+
+// places is how many stores are worked on at once. Those on servers need
+// connections; more of them than there are connections would wait for each other.
+func (ts *turns) places() int {
+	if ts.f.registry.onlyFiles() {
+		return ts.f.opts.Active
+	}
+	return max(1, min(ts.f.opts.Active, ts.f.opts.Connections/minPerStore))
+}
+
+// begin lets turns be given until ctx ends.
+func (ts *turns) begin(ctx context.Context) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	ts.ctx = ctx
+}
+
+// offer has a store that has work wait for its turn.
+func (ts *turns) offer(s *Store) {
+	if ts.f.registry.get(s.Key) != s { // it left meanwhile
+		ts.f.returns(s, 0)
+		return
+	}
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	ts.waiting[s.Key] = s
+	ts.grantLocked()
+}
+
+// grantLocked gives turns while there are places.
+func (ts *turns) grantLocked() {
+	for ts.ctx.Err() == nil && len(ts.waiting) > 0 && ts.lively < ts.places() {
+		keys := make([]string, 0, len(ts.waiting))
+		for key := range ts.waiting {
+			keys = append(keys, key)
+		}
+		slices.Sort(keys)
+		key := ts.f.opts.Strategy.Next(keys, ts.last)
+		s := ts.waiting[key]
+		if s == nil { // a strategy of the program's that made one up
+			key = keys[0]
+			s = ts.waiting[key]
+		}
+		ts.last = key
+		delete(ts.waiting, key)
+		own, cancel := context.WithCancel(ts.ctx)
+		t := &turn{s: s, cancel: cancel, counts: true}
+		ts.active[s] = t
+		ts.lively++
+		ts.running.Go(func() { ts.run(own, t) })
+	}
+}
+
+// stats are what the workers of a store did.
+func (s *Store) stats() work.Counts { return s.Outbox.Stats().Add(s.Inbox.Stats()) }
+
+// run works on a store until its turn is over.
+func (ts *turns) run(ctx context.Context, t *turn) {
+	defer t.cancel()
+	before := t.s.stats()
+	watched := make(chan struct{})
+	var watch sync.WaitGroup
+	watch.Go(func() { ts.watch(watched, t) })
+	err := t.s.RunTurn(ctx, work.Turn{
+		Linger: func() time.Duration { return ts.linger(t) },
+		GoOn:   func() bool { return ts.goesOn(t) },
+	})
+	close(watched)
+	watch.Wait()
+	t.s.clean(ctx)
+	after := t.s.stats()
+	if after.Errors > before.Errors && !after.LastSuccess.After(before.LastSuccess) || t.silent {
+		err = errors.Join(err, errNoAnswer)
+	}
+	ts.end(t)
+	if err != nil {
+		ts.f.returns(t.s, t.s.bad(err))
+		return
+	}
+	t.s.good()
+	if t.over && after.Claimed > before.Claimed {
+		ts.offer(t.s) // it had to stop
+		return
+	}
+	ts.f.returns(t.s, time.Millisecond) // nobody was watching for a moment
+}
+
+var errNoAnswer = errors.New("the database does not answer")
+
+// end gives the place back.
+func (ts *turns) end(t *turn) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	delete(ts.active, t.s)
+	ts.parkLocked(t)
+}
+
+// parkLocked has a turn take no place any more.
+func (ts *turns) parkLocked(t *turn) {
+	if t.counts {
+		t.counts = false
+		ts.lively--
+		ts.grantLocked()
+	}
+}
+
+// dismiss ends what a store is waiting for or being worked on. It reports whether
+// it was waiting: then nobody else will bring it back.
+func (ts *turns) dismiss(s *Store) (waited bool) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	if ts.waiting[s.Key] == s {
+		delete(ts.waiting, s.Key)
+		return true
+	}
+	if t := ts.active[s]; t != nil {
+		t.cancel()
+	}
+	return false
+}
+
+// empty reports whether no store has work.
+func (ts *turns) empty() bool {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	return len(ts.waiting)+len(ts.active) == 0
+}
+
+// state says what a store is at.
+func (ts *turns) state(s *Store) State {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	switch {
+	case ts.active[s] != nil:
+		return Active
+	case ts.waiting[s.Key] == s:
+		return Waiting
+	}
+	return Idle
+}
+
+// forever is a pause that does not end.
+const forever = time.Duration(math.MaxInt64)
+
+// linger is how long a turn without work lasts: not at all while others wait, for
+// good where there are few stores, and otherwise a while.
+func (ts *turns) linger(t *turn) time.Duration {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	switch {
+	case len(ts.waiting) > 0 && t.counts, ts.f.opts.StopWhenEmpty, t.silent:
+		return 0
+	case ts.f.registry.count() <= ts.f.opts.KeepReady:
+		return forever
+	}
+	return ts.f.opts.Cool
+}
+
+// goesOn asks the strategy whether a turn with work goes on while others wait.
+func (ts *turns) goesOn(t *turn) bool {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	if !t.over && t.counts && len(ts.waiting) > 0 && !ts.f.opts.Strategy.GoOn(t.s.Key) {
+		t.over = true
+	}
+	return !t.over
+}
+
+// patience is how long a turn may make no progress before it no longer counts: a
+// store that hangs, or whose handlers do, must not take a place from others (D-91).
+const patience = 2 * time.Second
+
+// watch parks a turn that makes no progress, and ends one whose database has
+// stopped answering, as soon as nothing is left to tell it.
+func (ts *turns) watch(done chan struct{}, t *turn) {
+	tick := time.NewTicker(patience)
+	defer tick.Stop()
+	seen := t.s.stats()
+	for {
+		select {
+		case <-done:
+			return
+		case <-tick.C:
+		}
+		now := t.s.stats()
+		ts.mu.Lock()
+		stuck := !now.LastSuccess.After(seen.LastSuccess)
+		t.silent = stuck && now.Errors > seen.Errors
+		if stuck {
+			ts.parkLocked(t)
+		}
+		ts.mu.Unlock()
+		seen = now
+	}
+}
