@@ -81,7 +81,7 @@ func (c *jobsRunsCmd) print(a *app, list []*job.Run) error {
 		return nil
 	}
 	var t terminal.Table
-	t.Row("RUN", "SCHEDULED", "STATUS", "STARTED", "ENDED", "FAILED", "NOTE")
+	t.Row("RUN", "SCHEDULED", "STATUS", "STARTED", "ENDED", "RETRIES", "NOTE")
 	for _, r := range list {
 		t.Row(r.ID.String(), stamp(r.Scheduled), runStatus(r.Status), stampKnown(r.StartedAt), stampKnown(r.EndedAt), strconv.Itoa(r.Attempts), runNote(r))
 	}
@@ -119,13 +119,13 @@ type runView struct {
 	CreatedAt time.Time  `json:"created_at"`
 	StartedAt *time.Time `json:"started_at,omitempty"`
 	EndedAt   *time.Time `json:"ended_at,omitempty"`
-	Attempts  int        `json:"failed_attempts"`
+	Retries   int        `json:"retry_count"`
 	LastError string     `json:"last_error,omitempty"`
 }
 
 func viewRun(r *job.Run) runView {
 	return runView{
 		RunID: r.ID, ID: int64(r.Position), Job: r.Job, Status: runStatus(r.Status), Scheduled: r.Scheduled, Triggered: r.Triggered, Missed: r.Missed,
-		CreatedAt: r.CreatedAt, StartedAt: known(r.StartedAt), EndedAt: known(r.EndedAt), Attempts: r.Attempts, LastError: r.LastError,
+		CreatedAt: r.CreatedAt, StartedAt: known(r.StartedAt), EndedAt: known(r.EndedAt), Retries: r.Attempts, LastError: r.LastError,
 	}
 }

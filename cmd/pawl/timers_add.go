@@ -14,8 +14,8 @@ import (
 // timersAddCmd is "pawl timers add".
 type timersAddCmd struct {
 	Topic string         `short:"t" required:"" placeholder:"TOPIC" help:"Topic of the message."`
-	In    *time.Duration `required:"" xor:"when" placeholder:"DURATION" help:"Fire after a duration (10m). 0s is at once."`
-	At    string         `required:"" xor:"when" placeholder:"TIME" help:"Fire at a time (RFC 3339)."`
+	In    *time.Duration `xor:"when" placeholder:"DURATION" help:"Fire after a duration (10m). 0s is at once."`
+	At    string         `xor:"when" placeholder:"TIME" help:"Fire at a time (RFC 3339)."`
 
 	Key           string `short:"k" placeholder:"KEY" help:"Name of the timer: it replaces the one of the key that has not fired."`
 	Data          string `short:"d" default:"-" placeholder:"TEXT" help:"Payload. Default: all of standard input, as - says, too."`
@@ -68,6 +68,8 @@ func (c *timersAddCmd) timer(now time.Time) (timer.Timer, error) {
 	m := c.message(c.Topic, c.CorrelationID)
 	var err error
 	switch {
+	case c.In == nil && c.At == "":
+		return timer.Timer{}, usage("want --in or --at")
 	case c.In == nil:
 		if m.Due, err = input.ParseTime(c.At); err != nil {
 			return timer.Timer{}, usage("--at %w", err)
