@@ -79,26 +79,26 @@ func TestTimersAddAndList(t *testing.T) {
 	if r := d.run("", "timers", "ls"); r.code != exitOK || r.stdout != "" || r.stderr != "no timers\n" {
 		t.Errorf("none: %+v", r)
 	}
-	second := d.added("--at", "2031-01-31T12:00:00+01:00", "--data", "", "--key", "k\x1b[2J", "--correlation-id", "c", "--priority", "7", "--queue", "q")
+	second := d.added("--at", "2131-01-31T12:00:00+01:00", "--data", "", "--key", "k\x1b[2J", "--correlation-id", "c", "--priority", "7", "--queue", "q")
 	d.added("--in", "1h", "--data", "x")
 	var last struct {
 		TimerID outbox.MessageID `json:"timer_id"`
 		Key     string
 		Due     time.Time
 	}
-	decode(t, d.must("", "timers", "add", "--topic", "u", "--at", "2032-01-01T00:00:00Z", "--key", "k2", "--json"), &last)
-	if last.Key != "k2" || last.Due.Year() != 2032 {
+	decode(t, d.must("", "timers", "add", "--topic", "u", "--at", "2132-01-01T00:00:00Z", "--key", "k2", "--json"), &last)
+	if last.Key != "k2" || last.Due.Year() != 2132 {
 		t.Errorf("%+v", last)
 	}
 	all := d.timersOf()
 	if len(all) != 3 || all[1].TimerID.String() != second || all[2].TimerID != last.TimerID {
 		t.Fatalf("%+v", all)
 	}
-	if v := all[1]; v.Key != "k\x1b[2J" || !v.Due.Equal(time.Date(2031, 1, 31, 11, 0, 0, 0, time.UTC)) || v.CorrelationID != "c" || v.Priority != 7 || v.Queue != "q" || *v.PayloadBytes != 0 {
+	if v := all[1]; v.Key != "k\x1b[2J" || !v.Due.Equal(time.Date(2131, 1, 31, 11, 0, 0, 0, time.UTC)) || v.CorrelationID != "c" || v.Priority != 7 || v.Queue != "q" || *v.PayloadBytes != 0 {
 		t.Errorf("%+v", v)
 	}
 	r := d.run("", "timers", "ls", "--limit", "2")
-	if !strings.Contains(r.stdout, `k\x1b[2J`) || !strings.Contains(r.stdout, "2031-01-31 11:00:00Z") || !strings.HasSuffix(r.stderr, "--after "+second+"\n") {
+	if !strings.Contains(r.stdout, `k\x1b[2J`) || !strings.Contains(r.stdout, "2131-01-31 11:00:00Z") || !strings.HasSuffix(r.stderr, "--after "+second+"\n") {
 		t.Errorf("first page: %+v", r)
 	}
 	for _, c := range []struct {
