@@ -53,37 +53,36 @@ func TestJobsPutAndList(t *testing.T) {
 }
 
 func TestJobsRunAndRuns(t *testing.T) {
-	onEngines(t, func(t *testing.T, d *database) {
-		d.must("", "jobs", "put", "n", "--schedule", "0 0 1 1 *", "--topic", "t")
-		if r := d.run("", "jobs", "runs", "n"); r.code != exitOK || r.stdout != "" || r.stderr != "no runs\n" {
-			t.Errorf("none: %+v", r)
+	d := onSQLite(t)
+	d.must("", "jobs", "put", "n", "--schedule", "0 0 1 1 *", "--topic", "t")
+	if r := d.run("", "jobs", "runs", "n"); r.code != exitOK || r.stdout != "" || r.stderr != "no runs\n" {
+		t.Errorf("none: %+v", r)
+	}
+	first := strings.TrimSpace(d.must("", "jobs", "run", "n"))
+	d.must("", "work", "--topic", "t", "--exec", "echo no such customer >&2; exit 65", "--drain", "--quiet")
+	var second struct {
+		RunID string `json:"run_id"`
+		Job   string
+	}
+	decode(t, d.must("", "jobs", "run", "n", "--json"), &second)
+	out := d.must("", "jobs", "runs", "n")
+	for _, want := range []string{first, second.RunID, "failed", "no such customer", "pending", "by hand"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
 		}
-		first := strings.TrimSpace(d.must("", "jobs", "run", "n"))
-		d.must("", "work", "--topic", "t", "--exec", "echo no such customer >&2; exit 65", "--drain", "--quiet")
-		var second struct {
-			RunID string `json:"run_id"`
-			Job   string
-		}
-		decode(t, d.must("", "jobs", "run", "n", "--json"), &second)
-		out := d.must("", "jobs", "runs", "n")
-		for _, want := range []string{first, second.RunID, "failed", "no such customer", "pending", "by hand"} {
-			if !strings.Contains(out, want) {
-				t.Errorf("no %q in\n%s", want, out)
-			}
-		}
-		r := d.run("", "jobs", "runs", "n", "--limit", "1")
-		if !strings.Contains(r.stdout, second.RunID) || !strings.HasSuffix(r.stderr, "--before "+second.RunID+"\n") || second.Job != "n" {
-			t.Errorf("first page: %+v", r)
-		}
-		var v runView
-		decode(t, d.must("", "jobs", "runs", "n", "--before", second.RunID, "--json"), &v)
-		if v.RunID.String() != first || v.Status != "failed" || !strings.Contains(v.LastError, "no such customer") || v.Job != "n" {
-			t.Errorf("second page: %+v", v)
-		}
-		if j := d.jobOf("n"); j.LastRunStatus != "pending" || j.LastRunID == nil || j.LastRunID.String() != second.RunID {
-			t.Errorf("job: %+v", j)
-		}
-	})
+	}
+	r := d.run("", "jobs", "runs", "n", "--limit", "1")
+	if !strings.Contains(r.stdout, second.RunID) || !strings.HasSuffix(r.stderr, "--before "+second.RunID+"\n") || second.Job != "n" {
+		t.Errorf("first page: %+v", r)
+	}
+	var v runView
+	decode(t, d.must("", "jobs", "runs", "n", "--before", second.RunID, "--json"), &v)
+	if v.RunID.String() != first || v.Status != "failed" || !strings.Contains(v.LastError, "no such customer") || v.Job != "n" {
+		t.Errorf("second page: %+v", v)
+	}
+	if j := d.jobOf("n"); j.LastRunStatus != "pending" || j.LastRunID == nil || j.LastRunID.String() != second.RunID {
+		t.Errorf("job: %+v", j)
+	}
 }
 
 func TestJobsEnableDisableRemove(t *testing.T) {
