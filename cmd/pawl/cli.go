@@ -39,6 +39,8 @@ Examples:
     pawl ls --failed
     pawl retry --all --topic mail
     pawl joins ls --status pending
+    pawl timers add --topic remind --in 30m --key order-17 --data '{"order":17}'
+    pawl jobs put report --topic report --schedule '0 6 * * MON-FRI' --zone Europe/Berlin
     pawl lease run nightly -- ./close-books.sh
     pawl --db postgres://app@db.example/shop ls --counts
     pawl demo`
@@ -66,6 +68,8 @@ type cli struct {
 	Retry      retryCmd      `cmd:"" help:"Give failed messages a fresh start."`
 	Discard    discardCmd    `cmd:"" help:"Give failed messages up."`
 	Joins      joinsCmd      `cmd:"" help:"Look at joins, which tell when several messages are done, and cancel them."`
+	Timers     timersCmd     `cmd:"" help:"Have messages delivered later, once, and take them back."`
+	Jobs       jobsCmd       `cmd:"" help:"Have messages delivered over and over, by a cron schedule."`
 	Inbox      inboxCmd      `cmd:"" help:"Look at messages that came in, and revive dead ones."`
 	Lease      leaseCmd      `cmd:"" help:"Run a command while holding a lease: one at a time, on any number of machines."`
 	Leases     leasesCmd     `cmd:"" help:"Look at leases, and take them away by force."`

@@ -11,9 +11,11 @@ import (
 	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/engine/sqlite"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/lease"
 	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/timer"
 )
 
 // reachTimeout is how long to wait for a database's first answer: a person is
@@ -72,7 +74,7 @@ func (s *store) failed(err error) error {
 	if err == nil || errors.As(err, &mistake) || errors.As(err, &exit) {
 		return err
 	}
-	for _, answer := range []error{engine.ErrInvalid, outbox.ErrNotFound, join.ErrNotFound, inbox.ErrNotFound, lease.ErrNotFound} {
+	for _, answer := range []error{engine.ErrInvalid, outbox.ErrNotFound, join.ErrNotFound, inbox.ErrNotFound, lease.ErrNotFound, timer.ErrNotFound, job.ErrNotFound} {
 		if errors.Is(err, answer) {
 			return err
 		}

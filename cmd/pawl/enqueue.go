@@ -10,7 +10,6 @@ import (
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/input"
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
-	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -19,16 +18,14 @@ import (
 type enqueueCmd struct {
 	File string `arg:"" optional:"" help:"File to read, - or none for standard input."`
 
-	Topic         *string           `short:"t" placeholder:"TOPIC" help:"Topic of the messages."`
-	Format        input.Format      `short:"f" enum:"auto,raw,envelope,whole" default:"auto" placeholder:"FORMAT" help:"raw: every line is a payload. envelope: every line is a message as JSON. whole: the input is one payload. auto (default): raw with --topic, else envelope."`
-	Key           string            `placeholder:"KEY" help:"Key of the message, if there is only one: a second message with the key is not added."`
-	Due           string            `placeholder:"WHEN" help:"Deliver not before a time (RFC 3339) or for a duration (10m)."`
-	CorrelationID string            `placeholder:"TEXT" help:"Links messages for tracing."`
-	Queue         string            `placeholder:"NAME" help:"Which workers see the messages. Default: default."`
-	Priority      int               `placeholder:"N" help:"Lower goes first, -100 to 100. Default: 0."`
-	Header        map[string]string `mapsep:"none" placeholder:"NAME=VALUE" help:"Header, may be repeated."`
-	MaxPayload    int               `default:"1048576" placeholder:"BYTES" help:"Refuse larger payloads. Default: ${default}."`
-	MaxInput      int64             `default:"268435456" placeholder:"BYTES" help:"Refuse more input at once: it becomes one transaction. Default: ${default}."`
+	Topic         *string      `short:"t" placeholder:"TOPIC" help:"Topic of the messages."`
+	Format        input.Format `short:"f" enum:"auto,raw,envelope,whole" default:"auto" placeholder:"FORMAT" help:"raw: every line is a payload. envelope: every line is a message as JSON. whole: the input is one payload. auto (default): raw with --topic, else envelope."`
+	Key           string       `placeholder:"KEY" help:"Key of the message, if there is only one: a second message with the key is not added."`
+	Due           string       `placeholder:"WHEN" help:"Deliver not before a time (RFC 3339) or for a duration (10m)."`
+	CorrelationID string       `placeholder:"TEXT" help:"Links messages for tracing."`
+	messageFlags
+	MaxPayload int   `default:"1048576" placeholder:"BYTES" help:"Refuse larger payloads. Default: ${default}."`
+	MaxInput   int64 `default:"268435456" placeholder:"BYTES" help:"Refuse more input at once: it becomes one transaction. Default: ${default}."`
 
 	migrateFlag
 }
@@ -84,7 +81,7 @@ func (c *enqueueCmd) Run(ctx context.Context, a *app, g *options) error {
 
 // message is what the options say about every message.
 func (c *enqueueCmd) message(now time.Time) (outbox.Message, error) {
-	m := outbox.Message{CorrelationID: c.CorrelationID, Queue: c.Queue, Priority: c.Priority, Headers: c.Header}
+	m := c.messageFlags.message("", c.CorrelationID)
 	if c.Due != "" {
 		due, err := input.ParseDue(c.Due, now)
 		if err != nil {
@@ -113,8 +110,8 @@ func (c *enqueueCmd) read(a *app, base outbox.Message) ([]outbox.Message, error)
 		}
 		defer f.Close()
 		r, name = f, c.File
-	} else if terminal.Is(r) {
-		fmt.Fprintln(a.stderr, "Reading from the terminal; Ctrl-D ends the input.")
+	} else {
+		a.sayIfTyped()
 	}
 	msgs, err := input.Read(r, input.Options{
 		Format: c.Format, Message: base, Key: c.Key, MaxPayload: c.MaxPayload, MaxTotal: c.MaxInput, Now: time.Now(),

@@ -9,6 +9,10 @@ import (
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/join"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/timer"
 )
 
 // usageError is a mistake in the command line.
@@ -44,7 +48,7 @@ func (e *exitError) Error() string {
 func (e *exitError) Unwrap() error { return e.err }
 
 // complain prints an error in one line, with what to do about it, and returns
-// the exit code.
+// the exit code. Only a schedule is shown below that, and where it is wrong.
 func (a *app) complain(err error, command, db string) int {
 	text, code := explain(err), exitFailure
 	var exit *exitError
@@ -59,6 +63,10 @@ func (a *app) complain(err error, command, db string) int {
 		text += fmt.Sprintf(" (see %q)", strings.Join(append(commandWords(command), "--help"), " "))
 	}
 	fmt.Fprintln(a.stderr, "pawl: "+terminal.Clean(oneLine(text)))
+	var schedule *scheduleError
+	if errors.As(err, &schedule) {
+		fmt.Fprint(a.stderr, schedule.picture())
+	}
 	return code
 }
 
@@ -122,6 +130,16 @@ func cause(err error) string {
 		}
 	}
 	return strings.Join(said, " ")
+}
+
+// forgotten reminds who looks for something that it is not kept forever.
+func forgotten(err error) error {
+	for _, gone := range []error{outbox.ErrNotFound, join.ErrNotFound, inbox.ErrNotFound, timer.ErrNotFound} {
+		if errors.Is(err, gone) {
+			return fmt.Errorf("%w (or it was cleaned up)", err)
+		}
+	}
+	return err
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

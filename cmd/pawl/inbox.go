@@ -63,17 +63,11 @@ type inboxView struct {
 }
 
 func viewInbox(m *inbox.Info) inboxView {
-	v := inboxView{
+	return inboxView{
 		Source: m.Source, MessageID: m.MessageID, Status: string(m.Status), FirstSeenAt: m.FirstSeenAt, LastSeenAt: m.LastSeenAt,
+		ProcessedAt: known(m.ProcessedAt), LockedUntil: known(m.LockedUntil),
 		Deliveries: m.Deliveries, Attempts: m.Attempts, Mismatches: m.Mismatches, Hash: hex.EncodeToString(m.Hash), LastError: m.LastError,
 	}
-	if !m.ProcessedAt.IsZero() {
-		v.ProcessedAt = &m.ProcessedAt
-	}
-	if !m.LockedUntil.IsZero() {
-		v.LockedUntil = &m.LockedUntil
-	}
-	return v
 }
 
 // inboxLsCmd is "pawl inbox ls".
@@ -205,15 +199,6 @@ func (c *inboxShowCmd) Run(ctx context.Context, a *app, g *options) error {
 		return a.printJSON(viewInbox(m))
 	}
 	return a.printInbox(m)
-}
-
-// forgotten reminds who looks for a message that the inbox does not keep them
-// forever.
-func forgotten(err error) error {
-	if errors.Is(err, inbox.ErrNotFound) {
-		return fmt.Errorf("%w (or it was cleaned up)", err)
-	}
-	return err
 }
 
 func (a *app) printInbox(m *inbox.Info) error {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -40,14 +39,6 @@ func parseJoin(id string) (join.ID, error) {
 		return parsed, usage("%q is not the id of a join: want a UUID", id)
 	}
 	return parsed, nil
-}
-
-// mayBeGone reminds who looks for a join that joins do not stay forever.
-func mayBeGone(err error) error {
-	if errors.Is(err, join.ErrNotFound) {
-		return fmt.Errorf("%w (or it was cleaned up)", err)
-	}
-	return err
 }
 
 // joinView is a join as JSON.

@@ -42,7 +42,7 @@ func (c *joinsCancelCmd) Run(ctx context.Context, a *app, g *options) error {
 		return a.printCancelled(id, ended, status, g.JSON)
 	})
 	if err == nil && len(missing) > 0 {
-		err = mayBeGone(fmt.Errorf("%w: %s", join.ErrNotFound, strings.Join(missing, ", ")))
+		err = forgotten(fmt.Errorf("%w: %s", join.ErrNotFound, strings.Join(missing, ", ")))
 	}
 	return err
 }

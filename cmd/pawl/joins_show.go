@@ -35,10 +35,10 @@ func (c *joinsShowCmd) Run(ctx context.Context, a *app, g *options) error {
 	var members roll
 	err := g.eachJoin(ctx, []string{c.ID}, func(joins *join.Joins, id join.ID) (err error) {
 		if found, err = joins.Get(ctx, id); err != nil {
-			return mayBeGone(err)
+			return forgotten(err)
 		}
 		members, err = callRoll(ctx, joins, id, c.Failed)
-		return mayBeGone(err)
+		return forgotten(err)
 	})
 	if err != nil {
 		return err

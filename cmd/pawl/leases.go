@@ -76,11 +76,7 @@ func (c *leasesLsCmd) print(a *app, list []lease.Info) error {
 	t.Row("LEASE", "STATE", "OWNER", "UNTIL", "TOKEN", "WAITING", "TAKEN")
 	for i := range list {
 		l := &list[i]
-		until := ""
-		if !l.Until.IsZero() {
-			until = stamp(l.Until)
-		}
-		t.Row(l.Name, leaseState(l), l.Owner, until, strconv.FormatInt(l.Token, 10), strconv.Itoa(l.Waiting), stamp(l.LastGranted))
+		t.Row(l.Name, leaseState(l), l.Owner, stampKnown(l.Until), strconv.FormatInt(l.Token, 10), strconv.Itoa(l.Waiting), stamp(l.LastGranted))
 	}
 	if err := t.Write(a.stdout, terminal.Width(a.stdout)); err != nil {
 		return err
@@ -125,12 +121,9 @@ type leaseView struct {
 }
 
 func viewLease(l *lease.Info) leaseView {
-	v := leaseView{Name: l.Name, State: leaseState(l), Owner: l.Owner, Token: l.Token, Waiting: l.Waiting, LastGranted: l.LastGranted.UTC()}
-	if !l.Until.IsZero() {
-		until := l.Until.UTC()
-		v.Until = &until
+	return leaseView{
+		Name: l.Name, State: leaseState(l), Owner: l.Owner, Until: known(l.Until), Token: l.Token, Waiting: l.Waiting, LastGranted: l.LastGranted.UTC(),
 	}
-	return v
 }
 
 // leasesReleaseCmd is "pawl leases release".

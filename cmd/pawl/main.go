@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	_ "time/tzdata" // jobs keep to their zones on machines that have no list of them, too
 )
 
 // exitInterrupted is what shells report of a program that SIGINT ended.

@@ -158,7 +158,7 @@ func TestBadDatabases(t *testing.T) {
 // D-100: a missing schema is said, and only made where nobody else's tables are.
 func TestMissingSchema(t *testing.T) {
 	d := onPostgres(t)
-	for _, args := range [][]string{{"enqueue", "--topic", "t"}, {"work", "--topic", "t", "--exec", "cat"}, {"ls"}, {"show", "1"}, {"retry", "--all"}, {"joins", "ls"}, {"inbox", "ls"}, {"leases", "ls"}, {"lease", "run", "n", "--", "true"}} {
+	for _, args := range [][]string{{"enqueue", "--topic", "t"}, {"work", "--topic", "t", "--exec", "cat"}, {"ls"}, {"show", "1"}, {"retry", "--all"}, {"joins", "ls"}, {"timers", "ls"}, {"timers", "add", "--topic", "t", "--in", "1s"}, {"jobs", "ls"}, {"jobs", "run", "n"}, {"inbox", "ls"}, {"leases", "ls"}, {"lease", "run", "n", "--", "true"}} {
 		if r := d.run("x", args...); r.code != exitFailure || !strings.Contains(r.stderr, `run "pawl migrate"`) {
 			t.Errorf("postgres %q: %+v", args, r)
 		}

@@ -112,5 +112,22 @@ func statusWord(i *outbox.Info) string {
 	return i.Status.String()
 }
 
+// known is a time as an optional field of JSON: nil if it is zero.
+func known(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}
+
+// stampKnown is stamp of a time, or nothing if it is zero.
+func stampKnown(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return stamp(t)
+}
+
 // stamp is a time for people.
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05Z") }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -55,10 +54,7 @@ func lookUp(ctx context.Context, o *outbox.Outbox, id string) (*outbox.Info, err
 	} else {
 		return nil, usage("%q is neither a UUID nor a position", id)
 	}
-	if errors.Is(err, outbox.ErrNotFound) {
-		return nil, fmt.Errorf("%w (or it was cleaned up)", err)
-	}
-	return i, err
+	return i, forgotten(err)
 }
 
 func (a *app) printMessage(i *outbox.Info) error {

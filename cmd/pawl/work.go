@@ -6,13 +6,16 @@ import (
 	"log/slog"
 	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/shell"
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
+	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/timer"
 	"github.com/bravellian/pawl/work"
 )
 
@@ -59,6 +62,9 @@ A worker takes messages of its queue whatever their topic, and puts those of
 other topics back for a while. Where topics have workers of their own, give
 each a queue of its own.
 
+Timers that are due and runs of jobs become messages as long as any worker runs,
+whatever topics and queues it serves.
+
 Examples:
 
     pawl work --topic mail --exec ./send-mail.sh
@@ -101,7 +107,7 @@ func (c *workCmd) Run(ctx context.Context, a *app, g *options) error {
 		join.New(s, o, join.Options{Logger: logger})
 	}
 	p := &progress{outbox: o, runner: runner, live: live, logs: live.Through(a.stderr), json: g.JSON, quiet: c.Quiet, grace: c.Grace}
-	return s.close(c.work(ctx, o, p))
+	return s.close(c.work(ctx, o, newAgenda(s, o, logger), p))
 }
 
 // check finds mistakes in the options that Run would only report later.
@@ -127,10 +133,43 @@ func (c *workCmd) check() error {
 	return nil
 }
 
-func (c *workCmd) work(ctx context.Context, o *outbox.Outbox, p *progress) error {
+func (c *workCmd) work(ctx context.Context, o *outbox.Outbox, due *agenda, p *progress) error {
 	stop := p.start(ctx)
 	defer stop()
+	if c.Drain {
+		due.scheduler.Fire(ctx) // what is due is not yet in the outbox
+	}
+	defer due.start(ctx)()
 	return o.Run(ctx)
+}
+
+// agenda is what falls due beside messages: timers, and the runs of jobs.
+type agenda struct {
+	timers    *timer.Timers
+	jobs      *job.Jobs
+	scheduler *work.Scheduler
+	log       *slog.Logger
+}
+
+// newAgenda has to come before the outbox runs: jobs note which runs begin.
+func newAgenda(s *store, o *outbox.Outbox, logger *slog.Logger) *agenda {
+	due := &agenda{timers: timer.New(s, o, timer.Options{Logger: logger}), jobs: job.New(s, o, job.Options{Logger: logger}), log: logger}
+	due.scheduler = work.NewScheduler(work.ScheduleConfig{DB: s, Agendas: append(due.timers.Agendas(), due.jobs.Agendas()...), Logger: logger})
+	return due
+}
+
+// start fires what falls due, and forgets what is long over, until stop is called
+// or ctx ends.
+func (due *agenda) start(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() { _ = due.scheduler.Run(ctx) }) // outlives errors
+	running.Go(func() { work.KeepClean(ctx, due.log, due.timers.CleanUp) })
+	running.Go(func() { work.KeepClean(ctx, due.log, due.jobs.CleanUp) })
+	return func() {
+		cancel()
+		running.Wait()
+	}
 }
 
 func (c *workCmd) outbox(logger *slog.Logger) outbox.Options {

@@ -162,7 +162,7 @@ func MessageID(topic, key string) outbox.MessageID {
 
 // ParseDue reads an RFC 3339 time, or a duration to count from now.
 func ParseDue(s string, now time.Time) (time.Time, error) {
-	if at, err := time.Parse(time.RFC3339, s); err == nil {
+	if at, err := ParseTime(s); err == nil {
 		return at, nil
 	}
 	d, err := time.ParseDuration(s)
@@ -170,6 +170,15 @@ func ParseDue(s string, now time.Time) (time.Time, error) {
 		return time.Time{}, fmt.Errorf("due %s: want a time like 2030-01-31T12:00:00Z or a duration like 10m", strconv.QuoteToASCII(cut(s)))
 	}
 	return now.Add(d), nil
+}
+
+// ParseTime reads an RFC 3339 time.
+func ParseTime(s string) (time.Time, error) {
+	at, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		return at, fmt.Errorf("%s: want a time like 2030-01-31T12:00:00Z", strconv.QuoteToASCII(cut(s)))
+	}
+	return at, nil
 }
 
 func cut(s string) string { return s[:min(len(s), 40)] }

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/job"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// jobsCmd is "pawl jobs".
+type jobsCmd struct {
+	Ls      jobsLsCmd      `cmd:"" aliases:"list" help:"List jobs by name."`
+	Put     jobsPutCmd     `cmd:"" help:"Store a job, new or in place of the one of its name."`
+	Rm      jobsRmCmd      `cmd:"" help:"Remove jobs and their pending runs."`
+	Run     jobsRunCmd     `cmd:"" help:"Make a run of a job now."`
+	Enable  jobsEnableCmd  `cmd:"" help:"Let jobs make runs again."`
+	Disable jobsDisableCmd `cmd:"" help:"Have jobs make no more runs."`
+	Runs    jobsRunsCmd    `cmd:"" help:"List the runs of a job, latest first."`
+	Next    jobsNextCmd    `cmd:"" help:"Explain a schedule, without a database."`
+}
+
+// Help is printed by --help.
+func (*jobsCmd) Help() string {
+	return `A job becomes a message of its topic at each time of its schedule: a run. "pawl
+work" makes the runs, and so do programs that run pawl.`
+}
+
+// jobs are the jobs of an opened database.
+func (s *store) jobs() *job.Jobs {
+	quiet := slog.New(slog.DiscardHandler)
+	return job.New(s, outbox.New(s, outbox.Options{Logger: quiet}), job.Options{Logger: quiet})
+}
+
+// checkJob says what is wrong with a job's name.
+func checkJob(name string) error {
+	if err := engine.CheckText("name", name, job.MaxName, true); err != nil {
+		return usage("%w", err)
+	}
+	return nil
+}
+
+// eachJob does something with jobs one after another, in one opening of the
+// database. All names are read before the first job is touched, and one that is
+// not found does not hold up the others.
+func (g *options) eachJob(ctx context.Context, names []string, do func(*job.Jobs, string) error) error {
+	for _, name := range names {
+		if err := checkJob(name); err != nil {
+			return err
+		}
+	}
+	s, err := g.open(ctx, opening{})
+	if err != nil {
+		return err
+	}
+	jobs := s.jobs()
+	var missing []string
+	for _, name := range names {
+		if err := do(jobs, name); errors.Is(err, job.ErrNotFound) {
+			missing = append(missing, strconv.Quote(name))
+		} else if err != nil {
+			return s.close(err)
+		}
+	}
+	if len(missing) > 0 {
+		return s.close(fmt.Errorf("%w: %s", job.ErrNotFound, strings.Join(missing, ", ")))
+	}
+	return s.close(nil)
+}
+
+// printState says whether a job is enabled and when it runs next.
+func (a *app) printState(i *job.Info, asJSON bool) error {
+	if asJSON {
+		return a.printJSON(viewJob(i))
+	}
+	text := jobState(i)
+	if !i.NextRun.IsZero() {
+		text += ", next run " + stamp(i.NextRun)
+	}
+	_, err := fmt.Fprintln(a.stdout, terminal.Clean(fmt.Sprintf("%s  %s", i.Name, text)))
+	return err
+}
+
+// jobState is a job's state in a word.
+func jobState(i *job.Info) string {
+	switch {
+	case !i.Enabled:
+		return "disabled"
+	case i.LastError != "":
+		return "broken"
+	}
+	return "enabled"
+}
+
+// jobView is a job as JSON.
+type jobView struct {
+	Name          string            `json:"name"`
+	State         string            `json:"state"`
+	Schedule      string            `json:"schedule"`
+	Zone          string            `json:"zone"`
+	Topic         string            `json:"topic"`
+	Queue         string            `json:"queue"`
+	Priority      int               `json:"priority"`
+	Headers       map[string]string `json:"headers,omitempty"`
+	Misfire       string            `json:"misfire"`
+	MisfireLimit  int               `json:"misfire_limit"`
+	Overlap       string            `json:"overlap"`
+	SpreadSeconds float64           `json:"spread_seconds"`
+	NextRun       *time.Time        `json:"next_run,omitempty"`
+	LastRunID     *job.RunID        `json:"last_run_id,omitempty"`
+	LastRunAt     *time.Time        `json:"last_run_at,omitempty"`
+	LastRunStatus string            `json:"last_run_status,omitempty"`
+	LastError     string            `json:"last_error,omitempty"`
+	CreatedAt     time.Time         `json:"created_at"`
+	UpdatedAt     time.Time         `json:"updated_at"`
+	PayloadBytes  int               `json:"payload_bytes"`
+}
+
+func viewJob(i *job.Info) jobView {
+	v := jobView{
+		Name: i.Name, State: jobState(i), Schedule: i.Schedule, Zone: i.Zone, Topic: i.Topic, Queue: i.Queue, Priority: i.Priority, Headers: i.Headers,
+		Misfire: i.Misfire.String(), MisfireLimit: i.MisfireLimit, Overlap: i.Overlap.String(), SpreadSeconds: i.Spread.Seconds(),
+		NextRun: known(i.NextRun), LastRunAt: known(i.LastRunTime), LastRunStatus: lastRun(i), LastError: i.LastError,
+		CreatedAt: i.CreatedAt, UpdatedAt: i.UpdatedAt, PayloadBytes: len(i.Payload),
+	}
+	if !i.LastRunID.IsZero() {
+		v.LastRunID = &i.LastRunID
+	}
+	return v
+}
+
+// lastRun is how the last run fared, if there was one.
+func lastRun(i *job.Info) string {
+	if i.LastRunID.IsZero() {
+		return ""
+	}
+	return runStatus(i.LastRunStatus)
+}
+
+// runStatus is a run's state in a word.
+func runStatus(s job.Status) string {
+	if s == job.Unknown {
+		return "unknown"
+	}
+	return s.String()
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bravellian/pawl/cmd/pawl/internal/input"
+	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// messageFlags say what messages are like, whether they are enqueued now or made
+// of a timer or a job.
+type messageFlags struct {
+	Queue    string            `placeholder:"NAME" help:"Which workers see the messages. Default: default."`
+	Priority int               `placeholder:"N" help:"Lower goes first, -100 to 100. Default: 0."`
+	Header   map[string]string `mapsep:"none" placeholder:"NAME=VALUE" help:"Header, may be repeated."`
+}
+
+func (f *messageFlags) message(topic, correlationID string) outbox.Message {
+	return outbox.Message{Topic: topic, CorrelationID: correlationID, Queue: f.Queue, Priority: f.Priority, Headers: f.Header}
+}
+
+// readPayload gives a message the payload that --data says: the text itself or,
+// for "-", all of standard input.
+func (a *app) readPayload(m *outbox.Message, data string) error {
+	r, name := a.stdin, "standard input"
+	if data == "-" {
+		a.sayIfTyped()
+	} else {
+		r, name = strings.NewReader(data), "--data"
+	}
+	msgs, err := input.Read(r, input.Options{Format: input.Whole, Message: *m})
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	m.Payload = msgs[0].Payload
+	return nil
+}
+
+// sayIfTyped tells who sits at a terminal what the program waits for.
+func (a *app) sayIfTyped() {
+	if terminal.Is(a.stdin) {
+		fmt.Fprintln(a.stderr, "Reading from the terminal; Ctrl-D ends the input.")
+	}
+}
