@@ -26,7 +26,7 @@ func OpenURL(o engine.Opening) (engine.DB, error) {
 	config.MinConns = 0
 	config.HealthCheckPeriod = idleCheck
 	if o.Connections > 0 {
-		config.MaxConns = int32(o.Connections) //nolint:gosec // a handful
+		config.MaxConns = int32(o.Connections)
 	}
 	if o.Gate != nil {
 		config.ConnConfig.DialFunc = gated(config.ConnConfig.DialFunc, o.Gate)
