@@ -112,9 +112,6 @@ func (f *Fleet) migrateRest(ctx context.Context, stores []*Store, o MigrateOptio
 
 func (s *Store) migrate(ctx context.Context) Migration {
 	began := time.Now()
-	err := s.open()
-	if err == nil {
-		err = s.door.Migrate(ctx)
-	}
+	err := s.door.Migrate(ctx) // not the components: handlers may yet be registered
 	return Migration{Key: s.Key, Err: err, Took: time.Since(began)}
 }

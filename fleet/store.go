@@ -171,11 +171,7 @@ const longestRetry = time.Minute
 // bad notes a failure and returns how long to leave the store alone: 0.5 s … 1 min,
 // with jitter (D-91).
 func (s *Store) bad(err error) time.Duration {
-	s.mu.Lock()
-	s.failures++
-	s.lastErr = err
-	failures := s.failures
-	s.mu.Unlock()
+	failures := s.fails(err)
 	pause := engine.Jitter(min(500*time.Millisecond<<min(failures-1, 7), longestRetry), 0.2)
 	s.log.Warn("store failed, will retry", "error", err, "failures", failures, "delay", pause)
 	return pause
@@ -184,6 +180,15 @@ func (s *Store) bad(err error) time.Duration {
 // coldAfter is after how many looks that found nothing a store is cold: it gives
 // its connections back after every look.
 const coldAfter = 4
+
+// fails notes a failure, and returns how many there were in a row.
+func (s *Store) fails(err error) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failures++
+	s.lastErr = err
+	return s.failures
+}
 
 // rest is how long to leave a store alone that has nothing to do now: ever longer,
 // but not past what is due.

@@ -221,13 +221,20 @@ func (ts *turns) watch(done chan struct{}, t *turn) {
 		case <-tick.C:
 		}
 		now := t.s.stats()
-		ts.mu.Lock()
 		stuck := !now.LastSuccess.After(seen.LastSuccess)
-		t.silent = stuck && now.Errors > seen.Errors
+		silent := stuck && now.Errors > seen.Errors
+		seen = now
+		ts.mu.Lock()
+		t.silent = silent
 		if stuck {
 			ts.parkLocked(t)
 		}
 		ts.mu.Unlock()
-		seen = now
+		switch {
+		case silent: // what it finished is kept until the database is back
+			t.s.fails(errNoAnswer)
+		case !stuck:
+			t.s.good()
+		}
 	}
 }
