@@ -100,9 +100,8 @@ func dispatchTimers(t *txn, c *engine.Call) error {
 		return err
 	}
 	if len(due) > 0 {
-		last := due[len(due)-1]
 		for _, statement := range []string{"timer/dispatch_messages", "timer/dispatch_over"} {
-			if _, err := t.exec(statement, last.at, last.lo); err != nil {
+			if _, err := t.exec(statement, len(due)); err != nil {
 				return err
 			}
 		}
@@ -134,8 +133,7 @@ func claimTimers(t *txn, c *engine.Call) error {
 	if err != nil || len(due) == 0 {
 		return err
 	}
-	last := due[len(due)-1]
-	if _, err := t.exec("timer/claim_rows", last.at, last.lo, c.Args[0], t.now+micros(c, 1)); err != nil {
+	if _, err := t.exec("timer/claim_rows", len(due), c.Args[0], t.now+micros(c, 1)); err != nil {
 		return err
 	}
 	return t.query("timer/claimed", c.Each, c.Args[0])
