@@ -38,15 +38,18 @@ func scheduleTimers(t *txn, c *engine.Call) error {
 	positions, carried := arg[[]int64](c, 0), arg[[]int64](c, 9)
 	keys := arg[[]*string](c, 10)
 	for i, id := range positions {
-		known, err := affected(t, "timer/known", arg[[][16]byte](c, 1)[i], carried[i])
-		if err != nil {
-			return err
-		}
-		if known > 0 {
-			continue
-		}
 		mark := arg[[]bool](c, 8)[i]
+		if mark || carried[i] != 0 { // an id that was just made is new
+			known, err := affected(t, "timer/known", arg[[][16]byte](c, 1)[i], carried[i])
+			if err != nil {
+				return err
+			}
+			if known > 0 {
+				continue
+			}
+		}
 		if id == carried[i] { // as in enqueueOnce: the position may be another's by now
+			var err error
 			if id, err = nextID(t); err != nil {
 				return err
 			}
