@@ -12,16 +12,16 @@ import (
 func cycles(n int) []scenario {
 	const title = "enqueue in batches of 100 by 2 producers, then drain with handlers"
 	return []scenario{
-		{"A", "postgres", title, colRate, []system{
+		{"A", "postgres", title, []string{colRate}, []system{
 			{"pawl", n, cyclePawl(openPostgres)},
 			{"bare layout", n, cycleFloor(newBarePostgres)},
 			{"insert + select", n, cycleFloor(newPlainPostgres(0))},
 		}},
-		{"A", "sqlite", title + ", synchronous=FULL", colRate, []system{
+		{"A", "sqlite", title + ", synchronous=FULL", []string{colRate}, []system{
 			{"pawl", n, cyclePawl(openSQLite(false))},
 			{"insert + select + delete", n, cycleFloor(newPlainSQLite(false))},
 		}},
-		{"A", "sqlite", title + ", Relaxed", colRate, []system{
+		{"A", "sqlite", title + ", Relaxed", []string{colRate}, []system{
 			{"pawl", n, cyclePawl(openSQLite(true))},
 			{"insert + select + delete", n, cycleFloor(newPlainSQLite(true))},
 		}},

@@ -25,7 +25,7 @@ func fanIns(n int) []scenario {
 		engine string
 		open   opener
 	}{{"postgres", openPostgres}, {"sqlite", openSQLite(false)}} {
-		all = append(all, scenario{"J", e.engine, title, "", []system{
+		all = append(all, scenario{"J", e.engine, title, nil, []system{
 			{"pawl", count, fanIn(e.open, false)},
 			{"pawl, another handle acks", count, fanIn(e.open, true)},
 		}})

@@ -127,10 +127,12 @@ func consume(ctx context.Context, db engine.DB, note func(handled int64)) *consu
 }
 
 // await returns when n messages are acked.
-func (c *consumer) await(n int) error {
+func (c *consumer) await(n int) error { return acked(c.outbox, n) }
+
+func acked(o *outbox.Outbox, n int) error {
 	last, since := int64(0), time.Now()
 	for {
-		acked := c.outbox.Stats().Acked
+		acked := o.Stats().Acked
 		if acked >= int64(n) {
 			return nil
 		}
@@ -138,7 +140,7 @@ func (c *consumer) await(n int) error {
 			last, since = acked, time.Now()
 		}
 		if time.Since(since) > stall {
-			return fmt.Errorf("stalled: of %d messages %d handled, %d acked", n, c.handled.Load(), acked)
+			return fmt.Errorf("stalled: of %d messages %d acked", n, acked)
 		}
 		time.Sleep(500 * time.Microsecond)
 	}

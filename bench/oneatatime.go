@@ -10,7 +10,7 @@ import (
 // one message per claim: what a small program does all day.
 
 func oneByOnes(n int) []scenario {
-	return []scenario{{"S", "sqlite", "enqueued and settled one at a time, synchronous=FULL", colRate, []system{
+	return []scenario{{"S", "sqlite", "enqueued and settled one at a time, synchronous=FULL", []string{colRate}, []system{
 		{"pawl", n / 30, oneByOnePawl(openSQLite(false))},
 		{"insert, delete", n / 30, oneByOneFloor(newPlainSQLite(false))},
 	}}}

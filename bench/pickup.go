@@ -29,7 +29,7 @@ func pickups(n int) []scenario {
 		engine string
 		open   opener
 	}{{"postgres", openPostgres}, {"sqlite", openSQLite(false)}} {
-		all = append(all, scenario{"G", e.engine, title, "", []system{
+		all = append(all, scenario{"G", e.engine, title, nil, []system{
 			{"pawl", count, pickup(e.open, false)},
 			{"pawl, another handle enqueues", count, pickup(e.open, true)},
 		}})

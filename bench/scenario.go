@@ -15,7 +15,7 @@ type scenario struct {
 	name   string
 	engine string
 	title  string
-	main   string // the figure that is compared, or ""
+	main   []string // the figures that are compared
 	// systems in the order of the table. The first is pawl, the rest are what
 	// it is compared with.
 	systems []system
@@ -31,7 +31,7 @@ type system struct {
 // scenarios lists everything; n is the size of the batch scenarios.
 func scenarios(n int) []scenario {
 	var all []scenario
-	for _, build := range []func(int) []scenario{cycles, steadies, singles, standalones, pickups, fanIns, oneByOnes} {
+	for _, build := range []func(int) []scenario{cycles, steadies, singles, standalones, pickups, fanIns, oneByOnes, latenesses, backlogs} {
 		all = append(all, build(n)...)
 	}
 	return all

@@ -20,11 +20,11 @@ const writers = 16
 func singles(n int) []scenario {
 	const title = "one message per durable transaction, 16 producers, handled meanwhile"
 	return []scenario{
-		{"C", "postgres", title, colRate, []system{
+		{"C", "postgres", title, []string{colRate}, []system{
 			{"pawl", n / 4, singlePawl(openPostgres, beginPostgres)},
 			{"begin, insert, commit", n / 4, singleFloor(newPlainPostgres(writers))},
 		}},
-		{"C", "sqlite", title + ", synchronous=FULL", colRate, []system{
+		{"C", "sqlite", title + ", synchronous=FULL", []string{colRate}, []system{
 			{"pawl", n / 12, singlePawl(openSQLite(false), beginSQLite)},
 			{"begin, insert, commit", n / 12, singleFloor(newPlainSQLite(false))},
 		}},

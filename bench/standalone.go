@@ -18,11 +18,11 @@ func standalones(n int) (all []scenario) {
 		title := fmt.Sprintf("%d concurrent standalone Enqueue calls", callers)
 		pool := min(callers, connections)
 		all = append(all,
-			scenario{"D", "postgres", title, colRate, []system{
+			scenario{"D", "postgres", title, []string{colRate}, []system{
 				{"pawl", n, standalonePawl(openPostgres, callers)},
 				{"autocommit insert", n / 4, standaloneFloor(newPlainPostgres(pool), callers)},
 			}},
-			scenario{"D", "sqlite", title + ", synchronous=FULL", colRate, []system{
+			scenario{"D", "sqlite", title + ", synchronous=FULL", []string{colRate}, []system{
 				{"pawl", n, standalonePawl(openSQLite(false), callers)},
 				{"autocommit insert", n / 12, standaloneFloor(newPlainSQLite(false), callers)},
 			}})

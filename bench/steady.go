@@ -11,12 +11,12 @@ const outstanding = 20_000
 func steadies(n int) []scenario {
 	const title = "producers and a worker at once, at most 20 000 outstanding"
 	return []scenario{
-		{"B", "postgres", title, colRate, []system{
+		{"B", "postgres", title, []string{colRate}, []system{
 			{"pawl", n, steadyPawl(openPostgres)},
 			{"bare layout", n, steadyFloor(newBarePostgres)},
 			{"insert + delete", n, steadyFloor(newDeletingPostgres)},
 		}},
-		{"B", "sqlite", title + ", synchronous=FULL", colRate, []system{
+		{"B", "sqlite", title + ", synchronous=FULL", []string{colRate}, []system{
 			{"pawl", n, steadyPawl(openSQLite(false))},
 			{"insert + select + delete", n, steadyFloor(newPlainSQLite(false))},
 		}},

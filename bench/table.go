@@ -7,15 +7,21 @@ import (
 	"strings"
 )
 
-// print writes a scenario's table: medians, and the main figure of every system
-// as a share of each floor's, taken repetition by repetition.
+// print writes a scenario's table: medians, and the main figures of every system
+// as shares of each floor's, taken repetition by repetition.
 func (s *scenario) print(w io.Writer, results map[string][]figures) {
 	fmt.Fprintf(w, "\n### %s · %s: %s\n\n", s.name, s.engine, s.title)
 	columns := s.columns(results)
 	floors := s.floors(results)
 	head := append([]string{"system"}, columns...)
 	for _, f := range floors {
-		head = append(head, "of "+f)
+		for _, c := range s.main {
+			if len(s.main) == 1 {
+				head = append(head, "of "+f)
+			} else {
+				head = append(head, c+" of "+f)
+			}
+		}
 	}
 	fmt.Fprintf(w, "| %s |\n|%s\n", strings.Join(head, " | "), "---|"+strings.Repeat("--:|", len(head)-1))
 	for _, sys := range s.systems {
@@ -28,7 +34,9 @@ func (s *scenario) print(w io.Writer, results map[string][]figures) {
 			cells = append(cells, cell(c, reps))
 		}
 		for _, f := range floors {
-			cells = append(cells, share(s.main, reps, results[f]))
+			for _, c := range s.main {
+				cells = append(cells, share(c, reps, results[f]))
+			}
 		}
 		fmt.Fprintf(w, "| %s |\n", strings.Join(cells, " | "))
 	}
@@ -36,7 +44,7 @@ func (s *scenario) print(w io.Writer, results map[string][]figures) {
 
 // columns are those that any system has.
 func (s *scenario) columns(results map[string][]figures) []string {
-	all := []string{colEnqueue, colDrain, colRate, colCommit, colP50, colAck, colFollowUp, colP90, colP99, colAfter, colClient, colServer, colWAL, colDead}
+	all := []string{colEnqueue, colDrain, colDue, colRate, colCommit, colP50, colAck, colFollowUp, colLate, colP90, colP99, colMax, colAfter, colClient, colServer, colWAL, colDead}
 	return slices.DeleteFunc(all, func(c string) bool {
 		for _, reps := range results {
 			for _, f := range reps {
@@ -51,7 +59,7 @@ func (s *scenario) columns(results map[string][]figures) []string {
 
 // floors are what the others are compared with.
 func (s *scenario) floors(results map[string][]figures) (names []string) {
-	if s.main == "" || len(s.systems) == 0 {
+	if len(s.main) == 0 || len(s.systems) == 0 {
 		return nil
 	}
 	for _, sys := range s.systems[1:] {

@@ -120,8 +120,9 @@ func (t *Timers) Agendas() []work.Agenda {
 	return []work.Agenda{agenda{t}}
 }
 
-// dispatchBatch is how many timers one transaction moves. 100 000 due at once
-// took PostgreSQL … whatever the size between 500 and 5000.
+// dispatchBatch is how many timers one transaction moves. To move 100 000 took
+// PostgreSQL 1.7 to 2.6 s of processor time whatever the size between 500 and
+// 5000, with less between the sizes than between two runs of one.
 const dispatchBatch = 1000
 
 // agenda is timers as the scheduler sees them.

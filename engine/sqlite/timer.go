@@ -38,15 +38,18 @@ func scheduleTimers(t *txn, c *engine.Call) error {
 	positions, carried := arg[[]int64](c, 0), arg[[]int64](c, 9)
 	keys := arg[[]*string](c, 10)
 	for i, id := range positions {
-		known, err := affected(t, "timer/known", arg[[][16]byte](c, 1)[i], carried[i])
-		if err != nil {
-			return err
-		}
-		if known > 0 {
-			continue
-		}
 		mark := arg[[]bool](c, 8)[i]
+		if mark || carried[i] != 0 { // an id that was just made is new
+			known, err := affected(t, "timer/known", arg[[][16]byte](c, 1)[i], carried[i])
+			if err != nil {
+				return err
+			}
+			if known > 0 {
+				continue
+			}
+		}
 		if id == carried[i] { // as in enqueueOnce: the position may be another's by now
+			var err error
 			if id, err = nextID(t); err != nil {
 				return err
 			}
@@ -100,9 +103,8 @@ func dispatchTimers(t *txn, c *engine.Call) error {
 		return err
 	}
 	if len(due) > 0 {
-		last := due[len(due)-1]
 		for _, statement := range []string{"timer/dispatch_messages", "timer/dispatch_over"} {
-			if _, err := t.exec(statement, last.at, last.lo); err != nil {
+			if _, err := t.exec(statement, len(due)); err != nil {
 				return err
 			}
 		}
@@ -134,8 +136,7 @@ func claimTimers(t *txn, c *engine.Call) error {
 	if err != nil || len(due) == 0 {
 		return err
 	}
-	last := due[len(due)-1]
-	if _, err := t.exec("timer/claim_rows", last.at, last.lo, c.Args[0], t.now+micros(c, 1)); err != nil {
+	if _, err := t.exec("timer/claim_rows", len(due), c.Args[0], t.now+micros(c, 1)); err != nil {
 		return err
 	}
 	return t.query("timer/claimed", c.Each, c.Args[0])

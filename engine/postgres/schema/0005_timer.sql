@@ -4,7 +4,9 @@
 -- position. Until then the outbox knows nothing of it.
 
 CREATE TABLE pawl.timer (
-  id             bigint PRIMARY KEY, -- the position of the message-to-be
+  -- The position of the message-to-be. Its index has room for every timer's second
+  -- version, the one that is over: pages that split cost dispatch a seventh.
+  id             bigint PRIMARY KEY WITH (fillfactor = 45),
   timer_id       uuid NOT NULL,
   supplied       boolean NOT NULL DEFAULT false,
   key            text COLLATE "C",

@@ -1,2 +1,3 @@
--- Take the due timers up to ?2 at and ?3 position. ?1 now, ?4 owner, ?5 locked until.
-UPDATE pawl.timer INDEXED BY pawl.timer_pending SET status = 1, owner = ?4, claimed_at = ?1, locked_until = ?5 WHERE status = 0 AND (at, id) <= (?2, ?3)
+-- Take the first ?2 due timers. ?1 now, ?3 owner, ?4 locked until.
+UPDATE pawl.timer SET status = 1, owner = ?3, claimed_at = ?1, locked_until = ?4
+ WHERE id IN (SELECT id FROM pawl.timer INDEXED BY pawl.timer_pending WHERE status = 0 AND at <= ?1 ORDER BY at, id LIMIT ?2)
