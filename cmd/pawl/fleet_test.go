@@ -227,19 +227,35 @@ func TestFleetOfATableOnAServer(t *testing.T) {
 	}
 }
 
-// A worker that is not to drain serves until it is told to stop, and that is all.
+// A worker that is not to drain serves until it is told to stop. What waits for
+// room among all commands by then is not begun.
 func TestFleetWorkStops(t *testing.T) {
 	_, d := tenants(t)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	done := make(chan result, 1)
-	began := filepath.Join(t.TempDir(), "began")
+	dir := t.TempDir()
+	began, goOn := filepath.Join(dir, "began"), filepath.Join(dir, "go-on")
 	go func() {
-		done <- command(ctx, "", d.line([]string{"work", "--topic", "t", "--exec", `echo >> "` + began + `"`})...)
+		done <- command(ctx, "", d.line([]string{"work", "--topic", "t", "-c", "1", "--exec", `echo >> "` + began + `"; while [ ! -e "` + goOn + `" ]; do sleep 0.01; done`})...)
 	}()
-	eventually(t, "both stores to be served", func() bool { return read(t, began) == "\n\n" })
+	eventually(t, "one store to be served", func() bool { return read(t, began) != "" })
 	stop()
-	if r := <-done; r.code != exitOK || !strings.Contains(r.stderr, "2 done") {
+	if err := os.WriteFile(goOn, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := <-done; r.code != exitOK || !strings.Contains(r.stderr, "1 done, 0 retried") || read(t, began) != "\n" {
+		t.Errorf("%+v", r)
+	}
+	if r := d.run("", "fleet", "status"); !strings.Contains(r.stderr, "1 ready, 0 scheduled, 0 running") {
+		t.Errorf("afterwards: %+v", r)
+	}
+}
+
+func TestFleetWorkTimesOut(t *testing.T) {
+	_, d := tenants(t)
+	r := d.run("", "work", "--topic", "t", "-c", "1", "--timeout", "50ms", "--exec", "exec sleep 100", "--drain")
+	if !strings.Contains(r.stderr, "0 done, 2 retried") {
 		t.Errorf("%+v", r)
 	}
 }

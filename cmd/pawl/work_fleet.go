@@ -13,6 +13,7 @@ import (
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/join"
+	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/work"
 )
 
@@ -36,8 +37,10 @@ func (c *workCmd) workFleet(ctx context.Context, g *options, p *progress, logger
 	if err != nil {
 		return err
 	}
+	handling := c.handling()
+	handling.Timeout = 0
 	for _, topic := range c.Topic {
-		f.Handle(topic, p.runner, c.handling())
+		f.Handle(topic, limited(p.runner, c.Timeout), handling)
 	}
 	var opened tally
 	f.Setup(opened.add)
@@ -49,6 +52,19 @@ func (c *workCmd) workFleet(ctx context.Context, g *options, p *progress, logger
 		err = undrained(f.Health(), list)
 	}
 	return errors.Join(err, f.Close())
+}
+
+// limited is a handler whose time begins with its command. The outbox's begins when
+// a message comes, which then may have to wait for the commands of other stores.
+func limited(h outbox.Handler, limit time.Duration) outbox.Handler {
+	if limit <= 0 {
+		return h
+	}
+	return outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+		ctx, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		return h.Handle(ctx, m)
+	})
 }
 
 // checkTopics finds what a fleet would complain about store by store.
