@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -46,7 +47,7 @@ func (c *fleetLsCmd) Run(ctx context.Context, a *app, g *options, k *kong.Contex
 	t.Row("STORE", "ENGINE", "WHERE", "NOTE")
 	for _, e := range list {
 		v := viewEntry(e)
-		t.Row(v.Store, v.Engine, v.Database, v.Error)
+		t.Row(v.Store, v.Engine, v.Database, v.note())
 	}
 	return t.Write(a.stdout, terminal.Width(a.stdout))
 }
@@ -59,6 +60,17 @@ type entryView struct {
 	Schema   string `json:"schema,omitempty"`
 	Prefix   string `json:"prefix,omitempty"`
 	Error    string `json:"error,omitempty"`
+}
+
+// note is what else tells a store from others in the same database.
+func (v *entryView) note() string {
+	var notes []string
+	for _, n := range []struct{ what, value string }{{"schema ", v.Schema}, {"prefix ", v.Prefix}, {"", v.Error}} {
+		if n.value != "" {
+			notes = append(notes, n.what+n.value)
+		}
+	}
+	return strings.Join(notes, ", ")
 }
 
 func viewEntry(e entry) entryView {

@@ -198,7 +198,7 @@ func TestFleetOfATable(t *testing.T) {
 		}
 	}
 	d := &database{t, []string{"--fleet=table:sqlite:" + control}}
-	if out := d.must("", "fleet", "ls"); len(lines(out)) != 3 || !strings.Contains(out, "postgres://u:xxxxx@h/d") {
+	if out := d.must("", "fleet", "ls"); len(lines(out)) != 3 || !strings.Contains(out, "postgres://u:xxxxx@h/d") || !strings.HasSuffix(d.must("", "fleet", "ls", "--fleet-query", "SELECT * FROM pawl_stores"), "  schema tenant, prefix p_\n") {
 		t.Errorf("%s", out)
 	}
 	if out := d.must("", "fleet", "ls", "--json", "--fleet-query", "SELECT * FROM pawl_stores WHERE key = 'pg'"); !strings.Contains(out, `"schema":"tenant","prefix":"p_"`) {
