@@ -88,8 +88,8 @@ func StoreOf(ctx context.Context) *Store {
 // admit keeps to the fleet's budget of handlers, and tells the handler where it is.
 func (s *Store) admit(next outbox.Handler) outbox.Handler {
 	return outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
-		if err := s.fleet.handlers.take(ctx); err != nil {
-			return err
+		if !s.fleet.admitted(ctx) {
+			return outbox.Snooze(0) // it was not begun: no attempt is counted
 		}
 		defer s.fleet.handlers.give()
 		return next.Handle(context.WithValue(ctx, storeKey{}, s), m)

@@ -53,6 +53,21 @@ func (ts *turns) begin(ctx context.Context) {
 	ts.ctx = ctx
 }
 
+// admitted waits until there is room for one more handler. It is false if ctx ends
+// first, or the fleet stops: then only what was begun goes on (D-19).
+func (f *Fleet) admitted(ctx context.Context) bool {
+	if f.handlers.try() {
+		return true
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	f.turns.mu.Lock()
+	running := f.turns.ctx
+	f.turns.mu.Unlock()
+	defer context.AfterFunc(running, cancel)()
+	return f.handlers.take(ctx) == nil
+}
+
 // offer has a store that has work wait for its turn.
 func (ts *turns) offer(s *Store) {
 	if ts.f.registry.get(s.Key) != s { // it left meanwhile

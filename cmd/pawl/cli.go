@@ -43,6 +43,7 @@ Examples:
     pawl jobs put report --topic report --schedule '0 6 * * MON-FRI' --zone Europe/Berlin
     pawl lease run nightly -- ./close-books.sh
     pawl --db postgres://app@db.example/shop ls --counts
+    pawl fleet status --fleet 'dir:tenants/*.db'
     pawl demo`
 
 // app is one run of the program.
@@ -73,6 +74,7 @@ type cli struct {
 	Inbox      inboxCmd      `cmd:"" help:"Look at messages that came in, and revive dead ones."`
 	Lease      leaseCmd      `cmd:"" help:"Run a command while holding a lease: one at a time, on any number of machines."`
 	Leases     leasesCmd     `cmd:"" help:"Look at leases, and take them away by force."`
+	Fleet      fleetCmd      `cmd:"" help:"Look at many databases at once, each of them a store of a fleet."`
 	Demo       demoCmd       `cmd:"" help:"Run an order service, then ETL runs, kill workers, and count what was lost."`
 	DemoWorker demoWorkerCmd `cmd:"" hidden:""`
 }

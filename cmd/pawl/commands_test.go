@@ -165,7 +165,7 @@ func TestVariables(t *testing.T) {
 
 func TestHelpAndVersion(t *testing.T) {
 	for _, args := range [][]string{{}, {"--help"}, {"enqueue", "--help"}, {"work", "--help"}, {"--version"}, {"demo", "--help"}, {"joins", "--help"}, {"joins", "show", "--help"}, {"timers", "--help"}, {"jobs", "next", "--help"},
-		{"inbox", "ls", "--help"}, {"leases", "release", "--help"}, {"lease", "run", "--help"}} {
+		{"inbox", "ls", "--help"}, {"leases", "release", "--help"}, {"lease", "run", "--help"}, {"fleet", "--help"}, {"fleet", "status", "--help"}} {
 		if r := command(t.Context(), "", args...); r.code != exitOK || !strings.Contains(r.stdout, "pawl") || r.stderr != "" {
 			t.Errorf("%q: %+v", args, r)
 		}

@@ -99,10 +99,6 @@ func (a *app) printChanged(done string, n int64, asJSON bool) error {
 	if asJSON {
 		return a.printJSON(map[string]int64{done: n})
 	}
-	word := "messages"
-	if n == 1 {
-		word = "message"
-	}
-	_, err := fmt.Fprintf(a.stdout, "%s %d %s\n", done, n, word)
+	_, err := fmt.Fprintf(a.stdout, "%s %s\n", done, several(n, "message"))
 	return err
 }

@@ -5,11 +5,17 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/bravellian/pawl/engine"
 )
 
 // migrateCmd is "pawl migrate".
-type migrateCmd struct{}
+type migrateCmd struct {
+	fleetFlags
+	Canary   string `placeholder:"KEY" help:"With --fleet: the store to migrate first and alone. If that fails, no other is touched. Default: the first by key."`
+	Parallel int    `placeholder:"N" help:"With --fleet: stores to migrate at once. Default: 8."`
+}
 
 // Help is printed by --help.
 func (*migrateCmd) Help() string {
@@ -17,11 +23,29 @@ func (*migrateCmd) Help() string {
 
 Commands that write make their tables in a new SQLite file by themselves. In
 PostgreSQL, and in a file that has tables of yours, they wait for this command
-(or for --migrate).`
+(or for --migrate).
+
+With --fleet, all stores of a fleet are migrated, and what became of each is said.
+Those that failed can be tried again: run it once more.
+
+Examples:
+
+    pawl migrate
+    pawl --db postgres://app@db.example/shop migrate
+    pawl migrate --fleet dir:tenants --canary test-tenant`
 }
 
 // Run migrates the schema.
-func (*migrateCmd) Run(ctx context.Context, a *app, g *options) error {
+func (c *migrateCmd) Run(ctx context.Context, a *app, g *options, k *kong.Context) error {
+	named, err := c.named(k)
+	switch {
+	case err != nil:
+		return err
+	case named:
+		return c.migrateFleet(ctx, a, g)
+	case c.Canary != "", c.Parallel != 0:
+		return usage("--canary and --parallel go with --fleet")
+	}
 	t, err := g.target()
 	if err != nil {
 		return err

@@ -8,12 +8,12 @@ import (
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/shell"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
-	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/work"
 )
 
 // progress shows what a worker does.
 type progress struct {
-	outbox *outbox.Outbox
+	stats  func() work.Counts
 	runner *shell.Runner
 	live   *terminal.Live
 	logs   io.Writer
@@ -63,7 +63,7 @@ func (p *progress) show(ctx context.Context, over <-chan struct{}) {
 			asked = nil
 			p.stopping()
 		case now := <-tick.C:
-			n := p.outbox.Stats()
+			n := p.stats()
 			text := fmt.Sprintf("%d handled (%.0f/s), %d retried, %d failed for good, %d running",
 				n.Handled(), speed.rate(n.Handled(), now), n.Retried, n.Failed, p.runner.Running())
 			if p.live.On() {
@@ -82,7 +82,7 @@ func (p *progress) stopping() {
 }
 
 func (p *progress) summary(took time.Duration) {
-	n := p.outbox.Stats()
+	n := p.stats()
 	if !p.json {
 		fmt.Fprintf(p.logs, "%d done, %d retried, %d failed for good in %.1fs\n", n.Acked, n.Retried, n.Failed, took.Seconds())
 		return

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/bravellian/pawl/cmd/pawl/internal/shell"
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
@@ -24,7 +26,7 @@ type workCmd struct {
 	Topic []string `short:"t" required:"" sep:"none" placeholder:"TOPIC" help:"Topic to serve, may be repeated."`
 	Exec  string   `short:"e" required:"" placeholder:"COMMAND" help:"Command to run for every message, by sh -c."`
 
-	Concurrency int           `short:"c" placeholder:"N" help:"Commands at once for each queue. Default: one per CPU, at least 4."`
+	Concurrency int           `short:"c" placeholder:"N" help:"Commands at once for each queue, with --fleet in all. Default: one per CPU, at least 4."`
 	Drain       bool          `help:"Stop as soon as nothing is due. What waits for a retry stays."`
 	Lease       time.Duration `default:"30s" placeholder:"DURATION" help:"How long after a crash of this process its messages come back. It is no limit for commands. Default: ${default}."`
 	Queue       []string      `sep:"none" placeholder:"NAME" help:"Queue to serve, may be repeated. Default: default."`
@@ -35,6 +37,7 @@ type workCmd struct {
 	Verbose     bool          `short:"v" help:"Log every message."`
 
 	migrateFlag
+	fleetFlags
 }
 
 // Help is printed by --help.
@@ -42,7 +45,7 @@ func (*workCmd) Help() string {
 	return `The command gets the payload on standard input and the fields of the message
 in the environment: PAWL_MESSAGE_ID, PAWL_TOPIC, PAWL_CORRELATION_ID,
 PAWL_ATTEMPT (1 for the first), PAWL_HEADERS (JSON), PAWL_QUEUE, PAWL_PRIORITY,
-PAWL_CREATED_AT, PAWL_DUE and PAWL_WORK_ITEM_ID.
+PAWL_CREATED_AT, PAWL_DUE, PAWL_WORK_ITEM_ID and, with --fleet, PAWL_STORE.
 
 Its exit code says what becomes of the message:
 
@@ -65,15 +68,24 @@ each a queue of its own.
 Timers that are due and runs of jobs become messages as long as any worker runs,
 whatever topics and queues it serves.
 
+With --fleet, all stores of a fleet are served, see "pawl fleet --help". One that
+fails or has no tables (see --migrate) holds up no other: it is logged and tried
+again, and what --drain could not reach makes the exit code 1.
+
 Examples:
 
     pawl work --topic mail --exec ./send-mail.sh
     pawl work --topic t --exec cat --drain
-    pawl work --topic hook --exec 'curl -fsS -d @- https://example.com/hook' --timeout 30s`
+    pawl work --topic hook --exec 'curl -fsS -d @- https://example.com/hook' --timeout 30s
+    pawl work --fleet dir:tenants --topic t --exec './handle.sh "$PAWL_STORE"'`
 }
 
 // Run works until ctx ends or, with --drain, until nothing is due.
-func (c *workCmd) Run(ctx context.Context, a *app, g *options) error {
+func (c *workCmd) Run(ctx context.Context, a *app, g *options, k *kong.Context) error {
+	named, err := c.named(k)
+	if err != nil {
+		return err
+	}
 	live := terminal.NewLive(a.stderr)
 	if c.Quiet {
 		live = terminal.NewLive(nil)
@@ -87,26 +99,39 @@ func (c *workCmd) Run(ctx context.Context, a *app, g *options) error {
 		runner.Kill()
 		live.Abandon()
 	})
+	if err := c.check(); err != nil {
+		return err
+	}
+	p := &progress{runner: runner, live: live, logs: live.Through(a.stderr), json: g.JSON, quiet: c.Quiet, grace: c.Grace}
+	logger := c.logger(a, g, p.logs)
+	if named {
+		return c.workFleet(ctx, g, p, logger)
+	}
+	return c.workOne(ctx, g, p, logger)
+}
+
+func (c *workCmd) logger(a *app, g *options, w io.Writer) *slog.Logger {
 	level := slog.LevelWarn
 	if c.Verbose {
 		level = slog.LevelInfo
 	}
-	logger := newLogger(live.Through(a.stderr), level, g.JSON, terminal.Is(a.stderr))
-	if err := c.check(); err != nil {
-		return err
-	}
+	return newLogger(w, level, g.JSON, terminal.Is(a.stderr))
+}
+
+// workOne works on the database that --db names.
+func (c *workCmd) workOne(ctx context.Context, g *options, p *progress, logger *slog.Logger) error {
 	s, err := g.open(ctx, opening{make: true, migrate: c.Migrate, Options: target.Options{Logger: logger}})
 	if err != nil {
 		return err
 	}
 	o := outbox.New(s, c.outbox(logger))
 	for _, topic := range c.Topic {
-		o.Handle(topic, runner, c.handling())
+		o.Handle(topic, p.runner, c.handling())
 	}
 	if !slices.Contains(c.Topic, join.DefaultTopic) { // whoever works off steps fires what waits for them
 		join.New(s, o, join.Options{Logger: logger})
 	}
-	p := &progress{outbox: o, runner: runner, live: live, logs: live.Through(a.stderr), json: g.JSON, quiet: c.Quiet, grace: c.Grace}
+	p.stats = o.Stats
 	return s.close(c.work(ctx, o, newAgenda(s, o, logger), p))
 }
 

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/job"
+	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -75,7 +76,7 @@ func (r *Runner) Handle(ctx context.Context, m *outbox.Message) error {
 	said, last := r.output.begin(), &tail{}
 	cmd := exec.CommandContext(ctx, "sh", "-c", r.command)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(m.Payload), &said.stdout, io.MultiWriter(&said.stderr, last)
-	cmd.Env = append(os.Environ(), environment(m)...)
+	cmd.Env = append(os.Environ(), environment(ctx, m)...)
 	err := r.run(ctx, cmd)
 	if err := said.end(); err != nil {
 		return fmt.Errorf("pass the command's output on: %w", err)
@@ -154,8 +155,13 @@ func explain(what, stderr string) error {
 	return fmt.Errorf("%s: %s", what, stderr)
 }
 
-// environment is a message's fields as environment variables.
-func environment(m *outbox.Message) []string {
+// environment is a message's fields as environment variables. The store is empty
+// outside of a fleet: it might be inherited from one otherwise.
+func environment(ctx context.Context, m *outbox.Message) []string {
+	store := ""
+	if s := fleet.StoreOf(ctx); s != nil {
+		store = s.Key
+	}
 	headers := []byte("{}")
 	if len(m.Headers) > 0 {
 		headers, _ = json.Marshal(m.Headers) // a map of strings always can be
@@ -175,5 +181,6 @@ func environment(m *outbox.Message) []string {
 		"PAWL_QUEUE=" + m.Queue,
 		"PAWL_PRIORITY=" + strconv.Itoa(m.Priority),
 		"PAWL_HEADERS=" + string(headers),
+		"PAWL_STORE=" + store,
 	}
 }

@@ -36,11 +36,12 @@ func TestPayloadAndFieldsReachTheCommand(t *testing.T) {
 		CreatedAt: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), Due: time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC), Headers: map[string]string{"k": "v"},
 	}
 	r, stdout, _ := runner(t, `cat; printf '|%s' "$PAWL_MESSAGE_ID" "$PAWL_WORK_ITEM_ID" "$PAWL_TOPIC" "$PAWL_CORRELATION_ID" \
-		"$PAWL_ATTEMPT" "$PAWL_CREATED_AT" "$PAWL_DUE" "$PAWL_QUEUE" "$PAWL_PRIORITY" "$PAWL_HEADERS"`)
+		"$PAWL_ATTEMPT" "$PAWL_CREATED_AT" "$PAWL_DUE" "$PAWL_QUEUE" "$PAWL_PRIORITY" "$PAWL_HEADERS" "$PAWL_STORE"`)
+	t.Setenv("PAWL_STORE", "of another fleet, whose command this is")
 	if err := r.Handle(t.Context(), m); err != nil {
 		t.Fatal(err)
 	}
-	want := "body|01000000-0000-0000-0000-000000000000|7|a b|c'd|3|2026-01-02T03:04:05.000000006Z|2026-01-03T00:00:00Z|q|-3|{\"k\":\"v\"}\n"
+	want := "body|01000000-0000-0000-0000-000000000000|7|a b|c'd|3|2026-01-02T03:04:05.000000006Z|2026-01-03T00:00:00Z|q|-3|{\"k\":\"v\"}|\n"
 	if stdout.String() != want {
 		t.Errorf("got  %q\nwant %q", stdout, want)
 	}

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/bravellian/pawl/cmd/pawl/internal/target"
+	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// fleetStatusCmd is "pawl fleet status".
+type fleetStatusCmd struct {
+	fleetFlags
+	Timeout time.Duration `default:"5s" placeholder:"DURATION" help:"How long a store may take to answer. Default: ${default}."`
+}
+
+// Help is printed by --help.
+func (*fleetStatusCmd) Help() string {
+	return `STATE is that of pawl's tables: ok, missing or old (see "pawl migrate"), new or
+changed (made by another build), or unreachable. The exit code is 1 unless all
+are ok.
+
+Examples:
+
+    pawl fleet status --fleet dir:tenants
+    pawl fleet status --fleet list:stores.txt --timeout 1s --json`
+}
+
+// askAtOnce is how many stores are asked at once.
+const askAtOnce = 8
+
+// Run asks all stores.
+func (c *fleetStatusCmd) Run(ctx context.Context, a *app, g *options, k *kong.Context) error {
+	if err := c.required(k); err != nil {
+		return err
+	}
+	if c.Timeout <= 0 {
+		return usage("--timeout: not above zero")
+	}
+	f, err := c.open(g)
+	if err != nil {
+		return err
+	}
+	list, err := stores(ctx, f)
+	if err != nil {
+		return err
+	}
+	answers := make([]storeStatus, len(list))
+	err = inParallel(ctx, len(list), askAtOnce, func(i int) { answers[i] = c.ask(ctx, &list[i]) })
+	if err = errors.Join(err, ctx.Err()); err != nil {
+		return &databaseError{f.String(), err}
+	}
+	return a.printStatus(answers, g.JSON)
+}
+
+// storeStatus is how a store is, also as JSON. Counts are there if it is well.
+type storeStatus struct {
+	Store    string `json:"store"`
+	Database string `json:"database"`
+	State    string `json:"state"`
+	*storeCounts
+	Error string `json:"error,omitempty"`
+}
+
+type storeCounts struct {
+	Ready     int64 `json:"ready"`
+	Scheduled int64 `json:"scheduled"`
+	Running   int64 `json:"running"`
+	Failed    int64 `json:"failed"`
+}
+
+// ask asks one store.
+func (c *fleetStatusCmd) ask(ctx context.Context, e *entry) storeStatus {
+	n, err := c.count(ctx, e)
+	status := storeStatus{Store: e.Key, Database: e.Where(), State: schemaState(err)}
+	switch {
+	case err == nil:
+		status.storeCounts = &storeCounts{n.Ready, n.Scheduled, n.InProgress, n.Failed}
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, engine.ErrTimeout):
+		status.Error = fmt.Sprintf("no answer within %v", c.Timeout)
+	default:
+		status.Error = cause(err)
+	}
+	return status
+}
+
+func (c *fleetStatusCmd) count(ctx context.Context, e *entry) (n outbox.Counts, err error) {
+	switch {
+	case e.err != nil:
+		return n, e.err
+	case !e.at.Exists(): // opening would make it
+		return n, target.ErrNoFile
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	db, err := e.at.Open(target.Options{Timeout: c.Timeout, Logger: silent()})
+	if err != nil {
+		return n, err
+	}
+	defer func() { _ = db.Close() }() // nothing was written
+	if err := db.CheckSchema(ctx); err != nil {
+		return n, err
+	}
+	return outbox.New(db, outbox.Options{Logger: silent()}).Count(ctx)
+}
+
+// schemaState is what an error says of a store, in a word.
+func schemaState(err error) string {
+	if err == nil {
+		return "ok"
+	}
+	for _, s := range []struct {
+		class error
+		word  string
+	}{{engine.ErrSchemaMissing, "missing"}, {engine.ErrSchemaOld, "old"}, {engine.ErrSchemaNew, "new"}, {engine.ErrSchemaChanged, "changed"}} {
+		if errors.Is(err, s.class) {
+			return s.word
+		}
+	}
+	return "unreachable"
+}
+
+// printStatus prints how the stores are. What is bad is no error of the command's,
+// and said already: it has the exit code alone.
+func (a *app) printStatus(list []storeStatus, asJSON bool) error {
+	bad := false
+	for i := range list {
+		bad = bad || list[i].State != "ok"
+	}
+	var err error
+	if asJSON {
+		err = printAll(a, list, func(s storeStatus) storeStatus { return s })
+	} else {
+		err = a.printStatusTable(list)
+	}
+	if err == nil && bad {
+		return &exitError{code: exitFailure}
+	}
+	return err
+}
+
+func (a *app) printStatusTable(list []storeStatus) error {
+	var t terminal.Table
+	t.Row("STORE", "STATE", "READY", "SCHEDULED", "RUNNING", "FAILED", "NOTE")
+	for i := range list {
+		s := &list[i]
+		if s.storeCounts == nil {
+			t.Row(s.Store, s.State, "", "", "", "", s.Error)
+			continue
+		}
+		t.Row(s.Store, s.State, number(s.Ready), number(s.Scheduled), number(s.Running), number(s.Failed), "")
+	}
+	if err := t.Write(a.stdout, terminal.Width(a.stdout)); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(a.stderr, statusSummary(list))
+	return err
+}
+
+func number(n int64) string { return strconv.FormatInt(n, 10) }
+
+// statusSummary is a fleet in a line.
+func statusSummary(list []storeStatus) string {
+	var sum storeCounts
+	in := map[string]int{}
+	for i := range list {
+		s := &list[i]
+		in[s.State]++
+		if n := s.storeCounts; n != nil {
+			sum = storeCounts{sum.Ready + n.Ready, sum.Scheduled + n.Scheduled, sum.Running + n.Running, sum.Failed + n.Failed}
+		}
+	}
+	var states []string
+	for _, state := range []string{"ok", "missing", "old", "new", "changed", "unreachable"} {
+		if in[state] > 0 {
+			states = append(states, fmt.Sprintf("%d %s", in[state], state))
+		}
+	}
+	return fmt.Sprintf("%s: %s; %d ready, %d scheduled, %d running, %d failed",
+		several(len(list), "store"), strings.Join(states, ", "), sum.Ready, sum.Scheduled, sum.Running, sum.Failed)
+}

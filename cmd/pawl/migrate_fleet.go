@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bravellian/pawl/cmd/pawl/internal/target"
+	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
+	"github.com/bravellian/pawl/fleet"
+)
+
+// migrateFleet migrates all stores of a fleet.
+func (c *migrateCmd) migrateFleet(ctx context.Context, a *app, g *options) error {
+	if c.Parallel < 0 {
+		return usage("--parallel: below zero")
+	}
+	where, err := c.open(g)
+	if err != nil {
+		return err
+	}
+	list, err := stores(ctx, where)
+	if err != nil {
+		return err
+	}
+	r := &migrationReport{a: a, json: g.JSON}
+	var dbs []fleet.Database
+	for _, e := range list {
+		if e.err != nil {
+			r.add(fleet.Migration{Key: e.Key, Err: e.err})
+			continue
+		}
+		dbs = append(dbs, e.Database)
+	}
+	if len(dbs) > 0 {
+		err = c.migrateAll(ctx, dbs, r)
+	}
+	return r.end(err, len(list))
+}
+
+func (c *migrateCmd) migrateAll(ctx context.Context, dbs []fleet.Database, r *migrationReport) error {
+	f, err := fleet.New(fleet.Static(dbs...), fleet.Options{Engines: target.Openers(true), Logger: silent()})
+	if err != nil {
+		return err
+	}
+	_, err = f.MigrateAll(ctx, fleet.MigrateOptions{Parallel: c.Parallel, Canary: c.Canary, Each: r.add})
+	return errors.Join(err, f.Close())
+}
+
+// migrationReport tells of stores as they are migrated, and in the end again of
+// those that were not: among many they are easily missed.
+type migrationReport struct {
+	a      *app
+	json   bool
+	failed []fleet.Migration
+	wrong  error // of standard output
+}
+
+// migrationView is a migrated store as JSON.
+type migrationView struct {
+	Store   string  `json:"store"`
+	OK      bool    `json:"ok"`
+	Seconds float64 `json:"seconds"`
+	Error   string  `json:"error,omitempty"`
+}
+
+// add tells of a store. It is called by one goroutine at a time.
+func (r *migrationReport) add(m fleet.Migration) {
+	v := migrationView{Store: m.Key, OK: m.Err == nil, Seconds: m.Took.Seconds()}
+	if m.Err != nil {
+		r.failed = append(r.failed, m)
+		v.Error = cause(m.Err)
+	}
+	var err error
+	if r.json {
+		err = r.a.printJSON(v)
+	} else {
+		_, err = fmt.Fprintln(r.a.stdout, v)
+	}
+	r.wrong = errors.Join(r.wrong, err)
+}
+
+// String is the view for people.
+func (v migrationView) String() string {
+	took := time.Duration(v.Seconds * float64(time.Second)).Round(time.Millisecond)
+	text := fmt.Sprintf("%s  ok, took %v", v.Store, took)
+	if !v.OK {
+		text = fmt.Sprintf("%s  failed, took %v: %s", v.Store, took, v.Error)
+	}
+	return terminal.Clean(text)
+}
+
+// end reports on all of them. err is the migration's.
+func (r *migrationReport) end(err error, stores int) error {
+	switch {
+	case r.wrong != nil:
+		return r.wrong
+	case errors.Is(err, context.Canceled):
+		return errors.New("interrupted")
+	case errors.Is(err, fleet.ErrCanary):
+		last := r.failed[len(r.failed)-1]
+		return fmt.Errorf("%w: %q: %s", fleet.ErrCanary, last.Key, cause(last.Err))
+	case err != nil && len(r.failed) == 0, errors.Is(err, fleet.ErrUnknownStore):
+		return err
+	case len(r.failed) > 0:
+		r.tellFailed()
+		return fmt.Errorf("%d of %s could not be migrated", len(r.failed), several(stores, "store"))
+	case r.json:
+		return nil
+	}
+	_, err = fmt.Fprintf(r.a.stdout, "%s up to date\n", several(stores, "store"))
+	return err
+}
+
+func (r *migrationReport) tellFailed() {
+	if r.json {
+		return
+	}
+	fmt.Fprintln(r.a.stderr, "failed:")
+	for _, m := range r.failed {
+		fmt.Fprintln(r.a.stderr, terminal.Clean(fmt.Sprintf("  %s: %s", m.Key, cause(m.Err))))
+	}
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/cmd/pawl/internal/target"
+	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/join"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/work"
+)
+
+// drainPoll is how often to look for more while draining. Nobody waits for news.
+const drainPoll = 20 * time.Millisecond
+
+// workFleet works on all stores of a fleet.
+func (c *workCmd) workFleet(ctx context.Context, g *options, p *progress, logger *slog.Logger) error {
+	if err := c.checkTopics(); err != nil {
+		return err
+	}
+	where, err := c.open(g)
+	if err != nil {
+		return err
+	}
+	list, err := stores(ctx, where) // a fleet waits for its list for ever, a person does not
+	if err != nil {
+		return err
+	}
+	f, err := fleet.New(where, c.fleet(logger))
+	if err != nil {
+		return err
+	}
+	handling := c.handling()
+	handling.Timeout = 0
+	for _, topic := range c.Topic {
+		f.Handle(topic, limited(p.runner, c.Timeout), handling)
+	}
+	var opened tally
+	f.Setup(opened.add)
+	p.stats = opened.counts
+	stop := p.start(ctx)
+	err = f.Run(ctx)
+	stop()
+	if err == nil && c.Drain && ctx.Err() == nil {
+		err = undrained(f.Health(), list)
+	}
+	return errors.Join(err, f.Close())
+}
+
+// limited is a handler whose time begins with its command. The outbox's begins when
+// a message comes, which then may have to wait for the commands of other stores.
+func limited(h outbox.Handler, limit time.Duration) outbox.Handler {
+	if limit <= 0 {
+		return h
+	}
+	return outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+		ctx, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		return h.Handle(ctx, m)
+	})
+}
+
+// checkTopics finds what a fleet would complain about store by store.
+func (c *workCmd) checkTopics() error {
+	for i, topic := range c.Topic {
+		switch {
+		case topic == join.DefaultTopic:
+			return usage("--topic: %q is the fleet's own, without a command", topic)
+		case slices.Contains(c.Topic[:i], topic):
+			return usage("--topic: %q twice", topic)
+		}
+	}
+	return nil
+}
+
+func (c *workCmd) fleet(logger *slog.Logger) fleet.Options {
+	o := c.outbox(logger)
+	opts := fleet.Options{
+		Engines: target.Openers(c.Migrate), Pawl: pawl.Options{Outbox: o, EnableSchemaDeployment: c.Migrate},
+		Handlers: o.Concurrency, HandlersPerStore: o.Concurrency, StopWhenEmpty: c.Drain, Logger: logger,
+	}
+	if c.Drain {
+		opts.PollMin = drainPoll
+	}
+	return opts
+}
+
+// undrained says that stores were not to be reached; why was logged.
+func undrained(h fleet.Health, list []entry) error {
+	bad := len(flawed(list))
+	for i := range h.Stores {
+		if h.Stores[i].State == fleet.Failing {
+			bad++
+		}
+	}
+	if bad == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d of %s could not be drained", bad, several(len(list), "store"))
+}
+
+// tally is the stores that were opened, those that left again included.
+type tally struct {
+	mu     sync.Mutex
+	stores []*fleet.Store
+}
+
+func (t *tally) add(s *fleet.Store) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stores = append(t.stores, s)
+}
+
+// counts is what was done in all of them.
+func (t *tally) counts() work.Counts {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var sum work.Counts
+	for _, s := range t.stores {
+		sum = sum.Add(s.Outbox.Stats())
+	}
+	return sum
+}
