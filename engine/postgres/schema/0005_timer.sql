@@ -46,7 +46,7 @@ END $f$;
 -- Schedule timers; arrays of equal length, or null where none has the field. A
 -- pending timer of the same key is replaced: cancelled, or parted from its key if
 -- somebody is firing it already. A known id changes nothing, neither itself nor
--- the timer that has its key by now.
+-- the timer that has its key by now; of one that comes twice the first counts.
 CREATE FUNCTION pawl.timer_schedule_rows(p_id bigint[], p_timer uuid[], p_topic text[], p_correlation text[], p_headers text[], p_payload bytea[], p_lane bigint[],
   p_due timestamptz[], p_supplied boolean[], p_position bigint[], p_key text[]) RETURNS void LANGUAGE plpgsql VOLATILE
 SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
@@ -58,9 +58,10 @@ BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended('pawl.timer/' || v_key, 0));
   END LOOP;
   v_fresh := ARRAY(
-    SELECT u.id FROM unnest(p_id, p_timer, p_position) u(id, timer, position)
+    SELECT DISTINCT ON (u.timer) u.id FROM unnest(p_id, p_timer, p_position) WITH ORDINALITY u(id, timer, position, nr)
      WHERE NOT EXISTS (SELECT FROM pawl.timer x WHERE x.id = u.position AND x.timer_id = u.timer)
-       AND NOT EXISTS (SELECT FROM pawl.timer x WHERE x.timer_id = u.timer AND x.supplied));
+       AND NOT EXISTS (SELECT FROM pawl.timer x WHERE x.timer_id = u.timer AND x.supplied)
+     ORDER BY u.timer, u.nr);
   IF p_key IS NOT NULL THEN
     UPDATE pawl.timer t SET status = CASE t.status WHEN 0 THEN 4 ELSE t.status END, processed_at = CASE t.status WHEN 0 THEN clock_timestamp() END,
            key = CASE t.status WHEN 0 THEN t.key END
