@@ -91,9 +91,11 @@ func (m *mortal) Do(ctx context.Context, calls ...*engine.Call) error {
 		return err
 	}
 	time.AfterFunc(time.Duration(n)*time.Microsecond, die)
-	err = m.DB.Do(ctx, calls...)
+	if err := m.DB.Do(ctx, calls...); err != nil {
+		return err
+	}
 	die()
-	return err
+	return nil
 }
 
 func die() {
