@@ -29,6 +29,7 @@ type clockwork struct {
 	arming func(c *planner) // called while it arms
 	plans  []*planner
 	closed bool
+	start  func()
 	stop   func()
 }
 
@@ -46,7 +47,8 @@ type planner struct {
 	fired []time.Duration
 }
 
-// clock runs a test with a scheduler of some agendas, which ends with it.
+// clock runs a test with a scheduler of some agendas, which the test starts and
+// which ends with it.
 func clock(t *testing.T, most time.Duration, names []string, test func(c *clockwork)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -67,11 +69,13 @@ func clock(t *testing.T, most time.Duration, names []string, test func(c *clockw
 			}
 		})
 		defer c.stop()
-		go func() {
-			if err := c.Run(ctx); err != nil {
-				t.Errorf("it ended with %v", err)
-			}
-		}()
+		c.start = func() {
+			go func() {
+				if err := c.Run(ctx); err != nil {
+					t.Errorf("it ended with %v", err)
+				}
+			}()
+		}
 		test(c)
 	})
 }
@@ -227,6 +231,7 @@ const day = 24 * time.Hour
 // whether it is moments or months away.
 func TestSchedulerFiresWhenDue(t *testing.T) {
 	clock(t, day, one(), func(c *clockwork) {
+		c.start()
 		a := c.plans[0]
 		a.in(-time.Hour, 0, time.Millisecond, 3*time.Second, time.Hour, time.Hour, 30*day)
 		pass(2 * time.Second)
@@ -243,6 +248,7 @@ func TestSchedulerFiresWhenDue(t *testing.T) {
 func TestSchedulerSleepIsBounded(t *testing.T) {
 	for most, want := range map[time.Duration]time.Duration{0: 30 * time.Second, time.Minute: time.Minute} {
 		clock(t, most, one(), func(c *clockwork) {
+			c.start()
 			a := c.plans[0]
 			a.in(day)
 			pass(time.Second)
@@ -260,6 +266,7 @@ func TestSchedulerSleepIsBounded(t *testing.T) {
 // done in time.
 func TestSchedulerIsWoken(t *testing.T) {
 	clock(t, day, one(), func(c *clockwork) {
+		c.start()
 		a := c.plans[0]
 		a.in(20 * time.Hour)
 		for range 10 {
@@ -286,6 +293,7 @@ func TestSchedulerLooksAfterArming(t *testing.T) {
 				p.add(0)
 			}
 		}
+		c.start()
 		pass(time.Second)
 		c.plans[0].wantFired(1, 0)
 		c.locked(func() {
@@ -299,6 +307,7 @@ func TestSchedulerLooksAfterArming(t *testing.T) {
 // D-72: what is armed already needs no second look.
 func TestSchedulerLooksOnceWhenArmed(t *testing.T) {
 	clock(t, time.Minute, one(), func(c *clockwork) {
+		c.start()
 		pass(time.Second)
 		c.locked(func() { c.diary = nil })
 		pass(time.Minute)
@@ -313,6 +322,7 @@ func TestSchedulerLooksOnceWhenArmed(t *testing.T) {
 // D-72: a pass does everything that is due: nothing is left for the next look.
 func TestSchedulerDrains(t *testing.T) {
 	clock(t, day, one(), func(c *clockwork) {
+		c.start()
 		a := c.plans[0]
 		c.locked(func() { a.batch = 7 })
 		pass(time.Second)
@@ -337,6 +347,7 @@ func TestSchedulerFailingAgenda(t *testing.T) {
 			b.in(time.Duration(i) * time.Second)
 		}
 		a.in(0)
+		c.start()
 		pass(10 * time.Minute)
 		b.wantFired(600, 2*time.Millisecond)
 		a.wantFired(0, 0)
@@ -360,6 +371,7 @@ func TestSchedulerFailingAgenda(t *testing.T) {
 // begins with the shortest pause.
 func TestSchedulerRecovers(t *testing.T) {
 	clock(t, day, one(), func(c *clockwork) {
+		c.start()
 		a := c.plans[0]
 		for range 2 {
 			c.locked(func() { a.err = errAway })
@@ -391,6 +403,7 @@ func TestSchedulerBlindAgenda(t *testing.T) {
 		for i := range 60 {
 			b.in(time.Duration(i) * time.Second)
 		}
+		c.start()
 		pass(time.Minute)
 		b.wantFired(60, 2*time.Millisecond)
 		if n := a.count(); n > 400 {
@@ -411,6 +424,7 @@ func TestSchedulerLooksInVain(t *testing.T) {
 		c.locked(func() { a.held = true })
 		a.in(0)
 		c.ring()
+		c.start()
 		pass(10 * time.Second)
 		gaps := a.gaps(1)
 		for i, gap := range gaps[2:] {
@@ -435,6 +449,7 @@ func TestSchedulerDeaf(t *testing.T) {
 	clock(t, day, one(), func(c *clockwork) {
 		c.locked(func() { c.deaf = true })
 		a := c.plans[0]
+		c.start()
 		pass(time.Second)
 		from := a.count() - 1
 		a.in(500 * time.Millisecond)
@@ -456,6 +471,7 @@ func TestSchedulerDeaf(t *testing.T) {
 // D-110: the last success is when all agendas were up to date.
 func TestSchedulerLastSuccess(t *testing.T) {
 	clock(t, time.Minute, []string{"a", "b"}, func(c *clockwork) {
+		c.start()
 		if !work.NewScheduler(c.cfg).LastSuccess().IsZero() {
 			t.Error("a success before the start")
 		}
@@ -480,6 +496,7 @@ func TestSchedulerLastSuccess(t *testing.T) {
 // D-19: it ends at once, also in the middle of a flood.
 func TestSchedulerEnds(t *testing.T) {
 	clock(t, day, one(), func(c *clockwork) {
+		c.start()
 		a := c.plans[0]
 		pass(time.Second)
 		c.locked(func() { a.batch = 1 })
