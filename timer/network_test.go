@@ -44,7 +44,7 @@ func TestCutConnections(t *testing.T) {
 		return open == 0
 	}
 	dbtest.Until(t, "it runs: one that cannot start says so", fired)
-	for round := range 6 {
+	for round := range 4 {
 		before := proxy.Cuts()
 		proxy.CutAfter("SELECT")
 		for id := range scheduleMany(t, timers, 2000) {
