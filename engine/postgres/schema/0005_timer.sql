@@ -79,9 +79,10 @@ BEGIN
 END $f$;
 
 -- Where an id, if pawl made it, says that its timer lies.
-CREATE FUNCTION pawl.timer_carried(p_timer uuid) RETURNS bigint LANGUAGE sql IMMUTABLE AS $f$
-  SELECT ('x' || right(p_timer::text, 12))::bit(48)::bigint
-$f$;
+CREATE FUNCTION pawl.timer_carried(p_timer uuid) RETURNS bigint LANGUAGE plpgsql IMMUTABLE AS $f$
+BEGIN
+  RETURN ('x' || right(p_timer::text, 12))::bit(48)::bigint;
+END $f$;
 
 -- Where a timer lies, or null.
 CREATE FUNCTION pawl.timer_position(p_timer uuid) RETURNS bigint LANGUAGE plpgsql STABLE AS $f$
