@@ -52,10 +52,13 @@ func (o *overdue) add(t time.Time, keep int) {
 
 // leap goes on near now: it looks back twice as far until that holds enough times.
 func (o *overdue) leap(s *cron.Schedule, zone *time.Location, from, now time.Time, keep int) (time.Time, bool) {
+	step := max(s.Every(), time.Nanosecond)
 	for back := time.Minute; ; back *= 2 {
 		since := now.Add(-back)
 		if since.Before(from) {
-			since = from.Add(-time.Nanosecond)
+			since = from.Add(-step)
+		} else {
+			since = from.Add(since.Sub(from) / step * step) // @every counts from its last time
 		}
 		near := overdue{}
 		t, ok := s.Next(since, zone)
