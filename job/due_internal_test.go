@@ -1,6 +1,7 @@
 package job
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -40,14 +41,14 @@ func TestLook(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for range 20 {
+			for range 4 {
 				start := time.Date(2025, time.Month(1+rnd.IntN(12)), 1+rnd.IntN(28), rnd.IntN(24), rnd.IntN(60), rnd.IntN(60), 123456000, time.UTC)
 				first, _ := s.Next(start, zone)
 				for _, d := range []time.Duration{0, time.Second, time.Minute, time.Hour + time.Millisecond} {
 					compare(t, s, zone, first, first.Add(d), 1+rnd.IntN(12))
 				}
-				if expr == "30 2 * * *" {
-					compare(t, s, zone, first, first.Add(5*365*24*time.Hour), 1000)
+				if expr == "30 2 * * *" && name != "UTC" {
+					compare(t, s, zone, first, first.Add(2*365*24*time.Hour), 1000)
 				}
 			}
 		}
@@ -84,14 +85,11 @@ func TestLookLeaps(t *testing.T) {
 		keep int
 	}{
 		{"* * * * * *", 365*24*time.Hour + 1, 1000},
-		{"* * * * * *", 100 * 365 * 24 * time.Hour, 1},
 		{"* * * * * *", (maxCount - 1) * time.Second, 7},
 		{"* * * * * *", maxCount * time.Second, 7},
-		{"* * * * * *", (maxCount + 1) * time.Second, 7},
 		{"* * * * * *", (maxCount + 3) * time.Second, 1000},
 		{"* * * * * *", (maxCount+3)*time.Second + 999*time.Millisecond, 1000},
 		{"@every 7s", (maxCount*7 + 20) * time.Second, 1000},
-		{"@every 7s", 365 * 24 * time.Hour, 1000},
 		{"@every 1.000001s", 365 * 24 * time.Hour, 3},
 		{"* * * * *", 20 * 365 * 24 * time.Hour, 1000},
 		{"* * 1 * *", 20 * 365 * 24 * time.Hour, 1000}, // none near now
@@ -103,8 +101,13 @@ func TestLookLeaps(t *testing.T) {
 		since := first
 		if every := s.Every(); every > 0 {
 			since = first.Add((now.Sub(first)/every - 2000) * every)
-		} else if c.expr != "* * 1 * *" {
+		} else if c.expr == "* * 1 * *" {
+			since, _ = s.Next(now.AddDate(0, -3, 0), time.UTC)
+		} else {
 			since, _ = s.Next(now.Add(-50*time.Hour), time.UTC)
+			if c.expr == "* * * * * *" {
+				since, _ = s.Next(now.Add(-time.Hour), time.UTC)
+			}
 		}
 		due, next, ends := enumerate(s, time.UTC, since, now)
 		latest := due[len(due)-min(c.keep, len(due)):]
@@ -117,6 +120,27 @@ func TestLookLeaps(t *testing.T) {
 		}
 		if c.expr == "* * * * * *" && c.d <= (maxCount+3)*time.Second+time.Second && got.count != int64(c.d/time.Second)+1 {
 			t.Errorf("%s after %v: counted %d", c.expr, c.d, got.count)
+		}
+	}
+}
+
+// D-85: a first time that is corrupt costs moments, wherever it is: the next is as
+// it should be.
+func TestLookFromAnywhere(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+	for _, first := range []time.Time{time.UnixMicro(math.MinInt64).UTC(), time.Date(-4712, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), time.Unix(0, 0).UTC()} {
+		for _, expr := range []string{"* * * * * *", "15 * * * *", "@yearly", "@every 1s", "@every 8760h", "@every 2562047h"} {
+			s := parsed(t, expr)
+			o := look(s, time.UTC, first, now, MaxMisfireLimit)
+			if !o.next.After(now) || o.ends || o.count == 0 || len(o.latest) == 0 || o.latest[len(o.latest)-1].After(now) {
+				t.Errorf("%s from %v: %d, next %v", expr, first, o.count, o.next)
+			}
+			if s.Every() == 0 {
+				if next, _ := s.Next(now, time.UTC); !o.next.Equal(next) {
+					t.Errorf("%s from %v: next %v, want %v", expr, first, o.next, next)
+				}
+			}
 		}
 	}
 }

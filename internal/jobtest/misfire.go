@@ -1,6 +1,7 @@
 package jobtest
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -195,7 +196,7 @@ func testMisfireBoundOne(t *testing.T, e dbtest.Engine) {
 func testMisfireYear(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	jb := f.hourly()
-	jb.Schedule, jb.Misfire, jb.MisfireLimit = "* * * * * *", job.RunAll, job.MaxMisfireLimit
+	jb.Schedule, jb.Misfire, jb.MisfireLimit = "* * * * * *", job.RunAll, 100
 	f.put(jb)
 	f.asleep(365 * 24 * time.Hour)
 	next := f.get(name).NextRun
@@ -203,7 +204,7 @@ func testMisfireYear(t *testing.T, e dbtest.Engine) {
 		t.Fatal(n, err)
 	}
 	all := f.runs(name)
-	if len(all) != job.MaxMisfireLimit+1 || all[0].Status != job.Missed || !all[0].Scheduled.Equal(next) || all[0].Missed < 99_000 {
+	if len(all) != 101 || all[0].Status != job.Missed || !all[0].Scheduled.Equal(next) || all[0].Missed < 99_000 {
 		t.Fatalf("%d records, the first is %+v", len(all), all[0])
 	}
 	for i, r := range all[2:] {
@@ -284,16 +285,16 @@ func testMisfireDaily(t *testing.T, e dbtest.Engine) {
 	jb := f.hourly()
 	jb.Schedule, jb.Zone, jb.Misfire, jb.MisfireLimit = "30 2 * * *", "America/New_York", job.RunAll, job.MaxMisfireLimit
 	f.put(jb)
-	start := time.Date(2025, 1, 1, 7, 30, 0, 0, time.UTC)
-	at := "'2025-01-01 07:30:00Z'"
+	start := time.Now().AddDate(0, 0, -220).UTC().Truncate(time.Hour)
+	at := start.Format("'2006-01-02 15:04:05Z'")
 	if e.Name == "sqlite" {
-		at = "1735716600000000"
+		at = fmt.Sprint(start.UnixMicro())
 	}
 	f.set(name, "next_time = "+at+", due_at = "+at)
 	f.fire()
 	all := f.runs(name)
 	want := times(t, jb.Schedule, jb.Zone, start, all[len(all)-1].CreatedAt)
-	if len(all) != len(want) || len(want) < 365 {
+	if len(all) != len(want) || len(want) < 200 {
 		t.Fatalf("%d runs, want %d", len(all), len(want))
 	}
 	for i, r := range all {
