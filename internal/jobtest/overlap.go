@@ -72,7 +72,9 @@ func testOverlapRunning(t *testing.T, e dbtest.Engine) {
 	f.put(f.skipping())
 	f.hour()
 	f.drain("make", func(context.Context, *outbox.Message) error {
-		f.hour()
+		if len(f.runs(name)) == 1 {
+			f.hour()
+		}
 		return nil
 	})
 	f.statuses(name, job.Succeeded, job.Skipped)

@@ -137,6 +137,18 @@ func testPutMeanwhile(t *testing.T, e dbtest.Engine) {
 			}
 		})
 	}
+	t.Run("policy", func(t *testing.T) {
+		f := open(t, e)
+		jb := f.hourly()
+		jb.Misfire = job.RunAll
+		f.put(jb)
+		f.asleep(5 * time.Hour)
+		jb.Misfire = job.RunOnce
+		f.behind(func() { f.put(jb) })
+		f.statuses(name)
+		f.fire()
+		f.statuses(name, job.Missed, job.Pending)
+	})
 	t.Run("payload", func(t *testing.T) {
 		f := open(t, e)
 		jb := f.hourly()
