@@ -80,8 +80,8 @@ func (o *overdue) leap(s *cron.Schedule, zone *time.Location, from, now time.Tim
 // inStep returns the last time not after another that is a multiple of a distance
 // from the first: @every counts from its last time.
 func inStep(first, t time.Time, every time.Duration) time.Time {
-	for t.Sub(first) >= every { // a Duration ends after 292 years
-		first = first.Add(t.Sub(first) / every * every)
+	for d := t.Sub(first); d >= every; d = t.Sub(first) { // a Duration ends after 292 years
+		first = first.Add(d - d%every)
 	}
 	return first
 }

@@ -98,9 +98,10 @@ func TestLookLeaps(t *testing.T) {
 		now := first.Add(c.d)
 		got := look(s, time.UTC, first, now, c.keep)
 		// The walk begins a little before what is kept, at a time of the schedule.
-		since := first
+		var since time.Time
 		if every := s.Every(); every > 0 {
-			since = first.Add((now.Sub(first)/every - 2000) * every)
+			d := now.Sub(first) - 2000*every
+			since = first.Add(d - d%every)
 		} else if c.expr == "* * 1 * *" {
 			since, _ = s.Next(now.AddDate(0, -3, 0), time.UTC)
 		} else {
