@@ -245,7 +245,7 @@ func routineTests() map[string]func(*testing.T, dbtest.Engine) {
 	}
 }
 
-// D-84, D-104: programs in other languages trigger jobs.
+// D-84, D-102: programs in other languages trigger jobs.
 func testRoutineTrigger(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
@@ -264,7 +264,7 @@ func testRoutineTrigger(t *testing.T, e dbtest.Engine) {
 	}
 }
 
-// D-84, D-104
+// D-84, D-102
 func testRoutineDelete(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
