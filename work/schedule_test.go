@@ -231,9 +231,9 @@ const day = 24 * time.Hour
 // whether it is moments or months away.
 func TestSchedulerFiresWhenDue(t *testing.T) {
 	clock(t, day, one(), func(c *clockwork) {
-		c.start()
 		a := c.plans[0]
 		a.in(-time.Hour, 0, time.Millisecond, 3*time.Second, time.Hour, time.Hour, 30*day)
+		c.start()
 		pass(2 * time.Second)
 		c.locked(func() { a.fired = a.fired[1:] }) // it was due before we began
 		pass(31 * day)
