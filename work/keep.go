@@ -59,11 +59,10 @@ func Purge(ctx context.Context, db engine.DB, op string, args ...any) (int64, er
 // Ready checks the schema before a Run begins. A stop meanwhile is no error: Run
 // will notice.
 func Ready(ctx context.Context, db engine.DB) error {
-	err := db.CheckSchema(ctx)
-	if ctx.Err() != nil {
-		return nil
+	if err := db.CheckSchema(ctx); ctx.Err() == nil {
+		return err
 	}
-	return err
+	return nil
 }
 
 // RunKept runs a component's loop and, beside it, its clean-up. The clean-up ends
