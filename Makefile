@@ -12,7 +12,12 @@ GOLANGCI := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.
 
 # The packages whose tests take longest begin first, so that in the end nothing
 # waits for one of them alone.
-PACKAGES := ./outbox ./cmd/pawl ./join ./...
+PACKAGES := ./outbox ./cmd/pawl ./job ./join ./...
+
+# The race detector watches all Go code but SQLite itself, which is C translated to
+# Go: its memory is its own, and it locks what threads share. Watching it as well
+# made SQLite's conformance suite take 61 s of processor time instead of 13.
+RACE := -race $(foreach p,sqlite/lib libc memory,-gcflags=modernc.org/$(p)=-race=false)
 
 # How long each fuzz target runs.
 FUZZTIME ?= 10s
@@ -25,11 +30,11 @@ help: ## this list
 
 .PHONY: test
 test: cc static ## everything that has to pass: vet, build, requirements, tests with the race detector
-	$(TESTSERVER) go test -race -timeout 9m $(PACKAGES)
+	$(TESTSERVER) go test $(RACE) -timeout 9m $(PACKAGES)
 
 .PHONY: test-long
 test-long: cc static ## the same with the long runs of the stress tests
-	PAWL_LONG=1 $(TESTSERVER) go test -race -timeout 60m $(PACKAGES)
+	PAWL_LONG=1 $(TESTSERVER) go test $(RACE) -timeout 60m $(PACKAGES)
 
 .PHONY: static
 static: ## what needs no database: vet, build, requirements

@@ -116,7 +116,7 @@ func (p *Pawl) Run(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := p.db.CheckSchema(ctx); err != nil {
+	if err := work.Ready(ctx, p.db); err != nil {
 		return err
 	}
 	scheduler := p.scheduler()

@@ -68,5 +68,9 @@ type Schedule struct {
 	interval bool // follows real time (D-81)
 }
 
+// Every returns the distance of an @every schedule, whose times count from any
+// other; 0 for all others, whose times are the clock's.
+func (s *Schedule) Every() time.Duration { return s.every }
+
 // String returns the expression as it was given to Parse.
 func (s *Schedule) String() string { return s.expr }

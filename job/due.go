@@ -50,25 +50,40 @@ func (o *overdue) add(t time.Time, keep int) {
 	o.latest = append(o.latest, t)
 }
 
+// longAgo is as far as leap looks back: a time that is corrupt can be anywhere.
+const longAgo = 100 * 365 * 24 * time.Hour
+
 // leap goes on near now: it looks back twice as far until that holds enough times.
 func (o *overdue) leap(s *cron.Schedule, zone *time.Location, from, now time.Time, keep int) (time.Time, bool) {
 	for back := time.Minute; ; back *= 2 {
 		since := now.Add(-back)
-		if since.Before(from) {
-			since = from.Add(-time.Nanosecond)
+		whole := since.Before(from)
+		if whole {
+			since = from.Add(-max(s.Every(), time.Nanosecond))
+		} else if s.Every() > 0 {
+			since = inStep(from, since, s.Every())
 		}
 		near := overdue{}
 		t, ok := s.Next(since, zone)
 		for ; ok && !t.After(now); t, ok = s.Next(t, zone) {
 			near.add(t, keep)
 		}
-		if len(near.latest) == keep || since.Before(from) {
+		if len(near.latest) == keep || whole || back > longAgo {
 			o.count += near.count
 			o.latest = append(o.latest, near.latest...)
 			o.latest = o.latest[len(o.latest)-min(keep, len(o.latest)):]
 			return t, ok
 		}
 	}
+}
+
+// inStep returns the last time not after another that is a multiple of a distance
+// from the first: @every counts from its last time.
+func inStep(first, t time.Time, every time.Duration) time.Time {
+	for d := t.Sub(first); d >= every; d = t.Sub(first) { // a Duration ends after 292 years
+		first = first.Add(d - d%every)
+	}
+	return first
 }
 
 // decide says which of the overdue times become runs, and records the others as

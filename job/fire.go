@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -54,6 +55,8 @@ func (a agenda) Fire(ctx context.Context) (int64, error) {
 type dueJob struct {
 	id                    [16]byte
 	name, schedule, zone  string
+	topic                 string
+	lane                  bool // known
 	misfire, misfireLimit int
 	shift                 int64
 	next                  *time.Time
@@ -68,7 +71,7 @@ func (j *Jobs) due(ctx context.Context) (due []*dueJob, err error) {
 		Each: func(r engine.Row) error {
 			d := &dueJob{}
 			due = append(due, d)
-			return r.Scan(&d.id, &d.name, &d.schedule, &d.zone, &d.misfire, &d.misfireLimit, &d.shift, &d.next, &d.version, &d.now)
+			return r.Scan(&d.id, &d.name, &d.schedule, &d.zone, &d.topic, &d.lane, &d.misfire, &d.misfireLimit, &d.shift, &d.next, &d.version, &d.now)
 		},
 	})
 	return due, err
@@ -89,20 +92,36 @@ func (d *dueJob) move() (*move, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.next == nil {
-		return nil, errors.New("it is due, but has no next time")
+	if err := d.check(); err != nil {
+		return nil, err
 	}
 	shift := time.Duration(d.shift) * time.Microsecond
+	limit := max(1, min(d.misfireLimit, MaxMisfireLimit))
 	// What is due is counted by when it is due, not by its nominal time.
-	o := look(s, zone, d.next.UTC(), d.now.Add(-shift), max(1, min(d.misfireLimit, MaxMisfireLimit)))
+	o := look(s, zone, d.next.UTC(), d.now.Add(-shift), limit)
 	if o.count == 0 {
 		return nil, errors.New("it is due, but its next time is not")
 	}
-	m := &move{dueJob: d, made: o.decide(Misfire(d.misfire), d.misfireLimit, shift, d.now)}
+	m := &move{dueJob: d, made: o.decide(Misfire(d.misfire), limit, shift, d.now)}
 	if !o.ends {
 		m.to, m.due = &o.next, at(o.next, shift)
 	}
 	return m, nil
+}
+
+// check finds what Put would not have stored.
+func (d *dueJob) check() error {
+	switch {
+	case d.next == nil:
+		return errors.New("it is due, but has no next time")
+	case d.topic == "":
+		return errors.New("it has no topic")
+	case !d.lane:
+		return errors.New("its queue is not known")
+	case d.shift < 0 || d.shift > MaxSpread.Microseconds():
+		return fmt.Errorf("it has a shift of %d µs", d.shift)
+	}
+	return nil
 }
 
 // putOff has a broken job looked at again later: it must neither stop the others

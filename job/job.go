@@ -197,11 +197,12 @@ func New(db engine.DB, o *outbox.Outbox, opts Options) *Jobs {
 	return j
 }
 
-// noteStart has the first attempt at a run recorded before its handler begins. If
-// that fails, so will the ack: the handler runs all the same.
+// noteStart has the start of a run recorded before its handler begins, if that is
+// the first one: an earlier attempt may have died before it got there. If that
+// fails, so will the ack: the handler runs all the same.
 func (j *Jobs) noteStart(next outbox.Handler) outbox.Handler {
 	return outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
-		if m.RetryCount == 0 && m.Headers[Header] != "" {
+		if m.Headers[Header] != "" {
 			if err := j.db.Do(ctx, &engine.Call{Op: "job/start", Args: []any{int64(m.WorkItemID)}}); err != nil {
 				j.log.WarnContext(ctx, "could not record the start of a run", "job", m.Headers[Header], "run_id", m.ID.String(), "error", err)
 			}
@@ -214,7 +215,7 @@ func (j *Jobs) noteStart(next outbox.Handler) outbox.Handler {
 // ends; then it returns nil. pawl.Pawl runs one scheduler for timers and jobs
 // instead.
 func (j *Jobs) Run(ctx context.Context) error {
-	if err := j.db.CheckSchema(ctx); err != nil {
+	if err := work.Ready(ctx, j.db); err != nil {
 		return err
 	}
 	cfg := work.ScheduleConfig{DB: j.db, Agendas: j.Agendas(), Logger: j.log, MaxPollingInterval: j.opts.MaxPollingInterval}

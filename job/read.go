@@ -179,7 +179,7 @@ type Run struct {
 	CreatedAt time.Time
 	StartedAt time.Time // of the first attempt; zero: not yet, or by a worker that knows no jobs
 	EndedAt   time.Time // zero: not yet
-	Attempts  int       // failed ones
+	Attempts  int       // failed ones that another followed
 	LastError string
 }
 

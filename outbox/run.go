@@ -20,7 +20,7 @@ func (o *Outbox) Run(ctx context.Context) error {
 	if err := o.handlers.start(); err != nil {
 		return err
 	}
-	if err := o.db.CheckSchema(ctx); err != nil {
+	if err := work.Ready(ctx, o.db); err != nil {
 		return err
 	}
 	return work.RunKept(ctx, o.log, func(ctx context.Context) error { return o.serve(ctx, work.Turn{}) }, o.CleanUp)

@@ -57,6 +57,10 @@ const (
 	// gatherSchedule is how long news may come together before a look: on SQLite
 	// every commit of anyone ends a sleep.
 	gatherSchedule = 5 * time.Millisecond
+	// longestVain bounds the pause while something is due that we cannot have, to
+	// 1 ms << 6: it hides from us when the next is due, and that may not be late
+	// because of a transaction that somebody keeps open (D-72).
+	longestVain = 6
 )
 
 // NewScheduler returns a scheduler that is not running yet.
@@ -172,7 +176,7 @@ func (s *Scheduler) until(ctx context.Context, a *agenda, most time.Duration) ti
 		return most
 	case due <= 0: // due just now, or held by somebody's open transaction
 		a.vain++
-		return min(most, time.Millisecond<<min(a.vain-1, 16))
+		return min(most, time.Millisecond<<min(a.vain-1, longestVain))
 	}
 	a.vain = 0
 	return due + time.Millisecond

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 
 	"github.com/bravellian/pawl/engine"
@@ -139,7 +140,15 @@ func claimTimers(t *txn, c *engine.Call) error {
 	if _, err := t.exec("timer/claim_rows", len(due), c.Args[0], t.now+micros(c, 1)); err != nil {
 		return err
 	}
-	return t.query("timer/claimed", c.Each, c.Args[0])
+	ids := make([]int64, len(due))
+	for i, d := range due {
+		ids[i] = d.lo
+	}
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return err
+	}
+	return t.query("timer/claimed", c.Each, c.Args[0], string(list))
 }
 
 // ackTimers: args 0 owner, 1 ids. Answers how many it held.

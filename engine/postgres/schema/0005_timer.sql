@@ -48,7 +48,7 @@ END $f$;
 -- Schedule timers; arrays of equal length, or null where none has the field. A
 -- pending timer of the same key is replaced: cancelled, or parted from its key if
 -- somebody is firing it already. A known id changes nothing, neither itself nor
--- the timer that has its key by now.
+-- the timer that has its key by now; of one that comes twice the first counts.
 CREATE FUNCTION pawl.timer_schedule_rows(p_id bigint[], p_timer uuid[], p_topic text[], p_correlation text[], p_headers text[], p_payload bytea[], p_lane bigint[],
   p_due timestamptz[], p_supplied boolean[], p_position bigint[], p_key text[]) RETURNS void LANGUAGE plpgsql VOLATILE
 SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
@@ -60,9 +60,10 @@ BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended('pawl.timer/' || v_key, 0));
   END LOOP;
   v_fresh := ARRAY(
-    SELECT u.id FROM unnest(p_id, p_timer, p_position) u(id, timer, position)
+    SELECT DISTINCT ON (u.timer) u.id FROM unnest(p_id, p_timer, p_position) WITH ORDINALITY u(id, timer, position, nr)
      WHERE NOT EXISTS (SELECT FROM pawl.timer x WHERE x.id = u.position AND x.timer_id = u.timer)
-       AND NOT EXISTS (SELECT FROM pawl.timer x WHERE x.timer_id = u.timer AND x.supplied));
+       AND NOT EXISTS (SELECT FROM pawl.timer x WHERE x.timer_id = u.timer AND x.supplied)
+     ORDER BY u.timer, u.nr);
   IF p_key IS NOT NULL THEN
     UPDATE pawl.timer t SET status = CASE t.status WHEN 0 THEN 4 ELSE t.status END, processed_at = CASE t.status WHEN 0 THEN clock_timestamp() END,
            key = CASE t.status WHEN 0 THEN t.key END
@@ -77,10 +78,16 @@ BEGIN
   PERFORM pawl.timer_wake((SELECT min(d) FROM unnest(p_due) d));
 END $f$;
 
+-- Where an id, if pawl made it, says that its timer lies.
+CREATE FUNCTION pawl.timer_carried(p_timer uuid) RETURNS bigint LANGUAGE plpgsql IMMUTABLE AS $f$
+BEGIN
+  RETURN ('x' || right(p_timer::text, 12))::bit(48)::bigint;
+END $f$;
+
 -- Where a timer lies, or null.
 CREATE FUNCTION pawl.timer_position(p_timer uuid) RETURNS bigint LANGUAGE plpgsql STABLE AS $f$
 DECLARE
-  v_id bigint := ('x' || right(p_timer::text, 12))::bit(48)::bigint;
+  v_id bigint := pawl.timer_carried(p_timer);
 BEGIN
   IF EXISTS (SELECT FROM pawl.timer t WHERE t.id = v_id AND t.timer_id = p_timer) THEN
     RETURN v_id;
@@ -190,6 +197,17 @@ SELECT t.timer_id AS id, t.due_time, pawl.outbox_text(t.payload) AS payload, t.t
 
 -- What follows is for programs in other languages and for triggers.
 
+-- Refuse what neither we nor other programs could read again, as infinity.
+CREATE FUNCTION pawl.timer_check_due(due_time timestamptz) RETURNS void LANGUAGE plpgsql IMMUTABLE AS $f$
+BEGIN
+  IF due_time IS NULL THEN
+    RAISE EXCEPTION 'due_time: null' USING ERRCODE = 'null_value_not_allowed';
+  END IF;
+  IF due_time < timestamptz '1970-01-01 00:00:00+00' OR due_time >= timestamptz '10000-01-01 00:00:00+00' THEN
+    RAISE EXCEPTION 'due_time: within the years 1970 to 9999' USING ERRCODE = 'invalid_parameter_value';
+  END IF;
+END $f$;
+
 -- Schedule a timer in the caller's transaction. With a key it replaces a pending
 -- one of that key. Returns the id, which will be the message's as well.
 CREATE FUNCTION pawl.timer_schedule(topic text, payload text, due_time timestamptz, correlation_id text DEFAULT NULL, key text DEFAULT NULL, timer_id uuid DEFAULT NULL,
@@ -203,14 +221,19 @@ BEGIN
   IF coalesce(length(topic), 0) NOT BETWEEN 1 AND 255 OR btrim(topic) = '' THEN
     RAISE EXCEPTION 'topic: 1 to 255 characters, not blank' USING ERRCODE = 'invalid_parameter_value';
   END IF;
-  IF payload IS NULL OR due_time IS NULL THEN
-    RAISE EXCEPTION 'payload and due_time: not null' USING ERRCODE = 'null_value_not_allowed';
+  IF payload IS NULL THEN
+    RAISE EXCEPTION 'payload: null' USING ERRCODE = 'null_value_not_allowed';
   END IF;
-  IF length(correlation_id) > 255 OR length(key) > 255 OR length(queue) NOT BETWEEN 1 AND 255 OR priority NOT BETWEEN -100 AND 100 THEN
-    RAISE EXCEPTION 'correlation_id, key and queue: 255 characters at most; priority: -100 to 100' USING ERRCODE = 'invalid_parameter_value';
+  IF coalesce(length(queue), 0) NOT BETWEEN 1 AND 255 OR btrim(queue) = '' OR coalesce(priority, 101) NOT BETWEEN -100 AND 100 THEN
+    RAISE EXCEPTION 'queue: 1 to 255 characters, not blank; priority: -100 to 100' USING ERRCODE = 'invalid_parameter_value';
   END IF;
+  IF length(correlation_id) > 255 OR length(key) > 255 OR key <> '' AND btrim(key) = '' THEN
+    RAISE EXCEPTION 'correlation_id and key: 255 characters at most; key: not blank' USING ERRCODE = 'invalid_parameter_value';
+  END IF;
+  PERFORM pawl.timer_check_due(due_time);
   PERFORM pawl.timer_schedule_rows(ARRAY[v_id], ARRAY[v_timer], ARRAY[topic], ARRAY[nullif(correlation_id, '')], ARRAY[headers::text], ARRAY[convert_to(payload, 'UTF8')],
-    ARRAY[pawl.outbox_lane_id(queue, priority::smallint)], ARRAY[due_time], ARRAY[timer_id IS NOT NULL], NULL, ARRAY[nullif(key, '')]);
+    ARRAY[pawl.outbox_lane_id(queue, priority::smallint)], ARRAY[due_time], ARRAY[timer_id IS NOT NULL],
+    ARRAY[CASE WHEN timer_id IS NOT NULL THEN pawl.timer_carried(timer_id) END], ARRAY[nullif(key, '')]);
   RETURN v_timer;
 END $f$;
 
@@ -224,5 +247,6 @@ END $f$;
 -- Let a timer fire at another time: false if it fired or was cancelled.
 CREATE FUNCTION pawl.timer_reschedule(timer_id uuid, due_time timestamptz) RETURNS boolean LANGUAGE plpgsql VOLATILE AS $f$
 BEGIN
+  PERFORM pawl.timer_check_due($2);
   RETURN pawl.timer_move($1, $2) = 1;
 END $f$;

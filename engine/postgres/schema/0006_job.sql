@@ -226,7 +226,7 @@ SELECT j.id, j.name AS job_name, j.schedule AS cron_schedule, j.topic, pawl.outb
        (SELECT coalesce(i.start_time, i.created_at) FROM pawl.job_run_item i WHERE i.id = j.last_run) AS last_run_time,
        (SELECT (ARRAY['Pending', 'Running', 'Succeeded', 'Failed', 'Cancelled'])[1 + i.status] FROM pawl.job_run_item i WHERE i.id = j.last_run) AS last_run_status,
        j.zone, l.queue, l.priority, j.last_error
-  FROM pawl.job j JOIN pawl.outbox_lane l ON l.id = j.lane;
+  FROM pawl.job j LEFT JOIN pawl.outbox_lane l ON l.id = j.lane;
 
 CREATE VIEW pawl.job_runs AS
 SELECT i.run_id AS id, i.job_id, i.scheduled_time, (ARRAY['Pending', 'Running', 'Succeeded', 'Failed', 'Cancelled', 'Skipped', 'Missed'])[1 + i.status] AS status,

@@ -37,9 +37,11 @@ SELECT lower(substr(hex(t.timer_id), 1, 8) || '-' || substr(hex(t.timer_id), 9, 
        strftime('%Y-%m-%dT%H:%M:%fZ', t.due_time / 1e6, 'unixepoch') AS due_time,
        t.payload, t.topic, t.correlation_id, t.status AS status_code,
        strftime('%Y-%m-%dT%H:%M:%fZ', t.locked_until / 1e6, 'unixepoch') AS locked_until,
-       lower(hex(t.owner)) AS owner_token,
+       CASE WHEN t.owner IS NOT NULL THEN lower(substr(hex(t.owner), 1, 8) || '-' || substr(hex(t.owner), 9, 4) || '-' || substr(hex(t.owner), 13, 4)
+         || '-' || substr(hex(t.owner), 17, 4) || '-' || substr(hex(t.owner), 21)) END AS owner_token,
        CASE t.status WHEN 0 THEN 'Pending' WHEN 1 THEN 'InProgress' WHEN 2 THEN 'Done' ELSE 'Cancelled' END AS status,
-       lower(hex(t.owner)) AS claimed_by,
+       CASE WHEN t.owner IS NOT NULL THEN lower(substr(hex(t.owner), 1, 8) || '-' || substr(hex(t.owner), 9, 4) || '-' || substr(hex(t.owner), 13, 4)
+         || '-' || substr(hex(t.owner), 17, 4) || '-' || substr(hex(t.owner), 21)) END AS claimed_by,
        strftime('%Y-%m-%dT%H:%M:%fZ', t.claimed_at / 1e6, 'unixepoch') AS claimed_at,
        t.retry_count,
        strftime('%Y-%m-%dT%H:%M:%fZ', t.created_at / 1e6, 'unixepoch') AS created_at,

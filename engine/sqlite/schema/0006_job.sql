@@ -58,7 +58,7 @@ SELECT r.id, r.run_id, r.job_id, r.job_name, r.scheduled_time, r.triggered, r.mi
        coalesce(r.outcome, CASE WHEN q.lo IS NOT NULL THEN 0 WHEN c.lo IS NOT NULL THEN 1 WHEN d.lo IS NOT NULL THEN 2 ELSE e.status END) AS status,
        coalesce(r.end_time, d.processed_at, CASE WHEN e.status >= 3 THEN e.updated_at END) AS end_time,
        coalesce(q.retry, c.retry, e.retry_count, r.retry_count) AS retry_count,
-       coalesce(lower(hex(c.owner)), d.processed_by, r.claimed_by) AS claimed_by,
+       coalesce(CASE WHEN c.owner IS NOT NULL THEN lower(hex(c.owner)) END, d.processed_by, r.claimed_by) AS claimed_by,
        coalesce(e.last_error, r.last_error) AS last_error
   FROM pawl.job_run r
   LEFT JOIN pawl.outbox_ready q ON r.outcome IS NULL AND q.lo = (SELECT max(x.lo) FROM pawl.outbox_ready x WHERE x.lo <= r.id) AND q.lo + q.n > r.id
@@ -75,7 +75,7 @@ SELECT lower(substr(hex(j.id), 1, 8) || '-' || substr(hex(j.id), 9, 4) || '-' ||
        (SELECT CASE i.status WHEN 0 THEN 'Pending' WHEN 1 THEN 'Running' WHEN 2 THEN 'Succeeded' WHEN 3 THEN 'Failed' WHEN 4 THEN 'Cancelled' END
           FROM pawl.job_run_item i WHERE i.id = j.last_run) AS last_run_status,
        j.zone, l.queue, l.priority, j.last_error
-  FROM pawl.job j JOIN pawl.outbox_lane l ON l.id = j.lane;
+  FROM pawl.job j LEFT JOIN pawl.outbox_lane l ON l.id = j.lane;
 
 CREATE VIEW pawl.job_runs AS
 SELECT lower(substr(hex(i.run_id), 1, 8) || '-' || substr(hex(i.run_id), 9, 4) || '-' || substr(hex(i.run_id), 13, 4)

@@ -56,6 +56,15 @@ func Purge(ctx context.Context, db engine.DB, op string, args ...any) (int64, er
 	}
 }
 
+// Ready checks the schema before a Run begins. A stop meanwhile is no error: Run
+// will notice.
+func Ready(ctx context.Context, db engine.DB) error {
+	if err := db.CheckSchema(ctx); ctx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
 // RunKept runs a component's loop and, beside it, its clean-up. The clean-up ends
 // with the loop.
 func RunKept(ctx context.Context, log *slog.Logger, run func(context.Context) error, clean func(context.Context) (int64, error)) error {

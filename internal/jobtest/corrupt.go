@@ -1,0 +1,229 @@
+package jobtest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/job"
+)
+
+func corruptTests() map[string]func(*testing.T, dbtest.Engine) {
+	return map[string]func(*testing.T, dbtest.Engine){
+		"beside healthy ones": testCorrupt,
+		"more than a batch":   testCorruptMany,
+		"cannot be stored":    testCorruptTogether,
+		"negative numbers":    testCorruptNumbers,
+		"odd times":           testCorruptTimes,
+	}
+}
+
+// corruptions are what can be wrong with a row so that it cannot be followed.
+func corruptions(e dbtest.Engine) map[string]string {
+	all := map[string]string{
+		"garbage schedule": "schedule = 'every now and then'",
+		"empty schedule":   "schedule = ''",
+		"never fires":      "schedule = '0 0 30 2 *'",
+		"unknown zone":     "zone = 'Mars/Olympus'",
+		"local zone":       "zone = 'Local'",
+		"no next time":     "next_time = NULL",
+		"empty topic":      "topic = ''",
+		"unknown lane":     "lane = 12345",
+		"negative shift":   "shift = -9223372036854775808",
+		"huge shift":       "shift = 9223372036854775807",
+	}
+	if e.Name == "sqlite" {
+		all["next time far away"] = "next_time = 9223372036854775807"
+	} else {
+		all["next time far away"] = "next_time = '9999-12-31'"
+		all["endless next time"] = "next_time = 'infinity'"
+		all["beginless next time"] = "next_time = '-infinity'"
+	}
+	return all
+}
+
+// D-85: of jobs that are due together the healthy ones run; the broken ones say
+// why, are looked at again a minute later, and are mended by storing them again.
+func testCorrupt(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	jobs := map[string]job.Job{}
+	for n := range corruptions(e) {
+		jb := f.hourly()
+		jb.Name = n
+		jobs[n] = jb
+	}
+	for i := range 5 {
+		jb := f.hourly()
+		jb.Name = fmt.Sprintf("healthy %d", i)
+		jobs[jb.Name] = jb
+	}
+	for _, jb := range jobs {
+		f.put(jb)
+	}
+	f.asleep(time.Hour)
+	for n, change := range corruptions(e) {
+		f.set(n, change)
+	}
+	f.fire()
+	for n := range jobs {
+		if strings.HasPrefix(n, "healthy") {
+			f.statuses(n, job.Pending)
+		} else {
+			f.broken(n)
+		}
+	}
+	for n, jb := range jobs {
+		jb.Payload = []byte("mended")
+		if strings.HasSuffix(n, " next time") || n == "next time far away" {
+			jb.Zone = "Europe/Berlin" // what it says of itself is not wrong: it has to begin anew
+		}
+		f.put(jb)
+	}
+	f.asleep(2 * time.Hour)
+	f.fire()
+	for n := range jobs {
+		if runs, info := f.runs(n), f.get(n); info.LastError != "" || len(runs) == 0 || runs[len(runs)-1].Status != job.Pending {
+			t.Errorf("%s is not mended: %+v, its runs are %v", n, info, runs)
+		}
+	}
+}
+
+// broken insists on a job having made nothing and waiting for a minute.
+func (f *fixture) broken(name string) {
+	f.t.Helper()
+	if runs := f.runs(name); len(runs) > 0 {
+		f.t.Errorf("%s: made %+v", name, runs[0])
+		return
+	}
+	if info := f.get(name); info.LastError == "" {
+		f.t.Errorf("%s: it is %+v", name, info)
+	}
+	var now time.Time
+	f.check(f.db.Read(f.ctx(), &engine.Call{Op: "job/now", Each: func(r engine.Row) error { return r.Scan(&now) }}))
+	if wait := f.dueAt(name).Sub(now); wait > time.Minute || wait <= 0 {
+		f.t.Errorf("%s: looked at again in %v", name, wait)
+	}
+}
+
+// D-85: nor do more of them than one look takes hold up the others, or bring a
+// look about that has no end.
+func testCorruptMany(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	const broken = 150
+	for i := range broken + 5 {
+		jb := f.hourly()
+		jb.Name = fmt.Sprintf("%03d", i)
+		f.put(jb)
+	}
+	f.asleep(2 * time.Hour)
+	f.exec("UPDATE " + f.db.Table("job") + " SET schedule = 'x', due_at = next_time WHERE name < '150'")
+	f.exec("UPDATE " + f.db.Table("job") + " SET due_at = " + f.ago(time.Second) + " WHERE name >= '150'") // the last in line
+	if n := f.fire(); n != broken+5 {
+		t.Fatalf("dealt with %d", n)
+	}
+	for i := range 5 {
+		n := fmt.Sprintf("%03d", broken+i)
+		if runs := f.runs(n); len(runs) == 0 {
+			t.Errorf("%s did not run", n)
+		}
+	}
+	if d, ok, err := f.agenda().NextDue(t.Context()); err != nil || !ok || d <= 0 {
+		t.Fatalf("next due in %v, %v, %v", d, ok, err)
+	}
+}
+
+// D-85: a job whose run the database refuses does not keep its neighbours from
+// theirs.
+func testCorruptTogether(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	for _, n := range []string{"a", "b", "c"} {
+		jb := f.hourly()
+		jb.Name = n
+		f.put(jb)
+	}
+	f.refuse("b")
+	f.asleep(time.Hour)
+	f.fire()
+	f.statuses("a", job.Pending)
+	f.statuses("c", job.Pending)
+	f.broken("b")
+}
+
+// refuse has the database refuse runs of a job.
+func (f *fixture) refuse(name string) {
+	f.t.Helper()
+	table := f.db.Table("job_run")
+	if f.e.Name == "sqlite" {
+		f.exec("CREATE TRIGGER refuse BEFORE INSERT ON " + table + " WHEN new.job_name = '" + name + "' BEGIN SELECT raise(ABORT, 'no room'); END")
+		return
+	}
+	f.exec("ALTER TABLE " + table + " ADD CHECK (job_name <> '" + name + "')")
+}
+
+// D-85: whatever numbers a row has, it does not take the scheduler down.
+func testCorruptNumbers(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	var all []string
+	for _, change := range []string{
+		"misfire = 2, misfire_limit = -5", "misfire = 2, misfire_limit = 0", "misfire = 2, misfire_limit = 2147483647", "misfire = -1", "misfire = 9",
+		"overlap = -1", "overlap = 7", "spread = -1", "spread = 9223372036854775807", "version = -9223372036854775808", "last_run = -1", "headers = 'x'", "headers = NULL",
+	} {
+		jb := f.hourly()
+		jb.Name = strings.ReplaceAll(change, "'", "")
+		f.put(jb)
+		f.set(jb.Name, change)
+		all = append(all, jb.Name)
+	}
+	f.asleep(3 * time.Hour)
+	if n := f.fire(); n != int64(len(all)) {
+		t.Fatalf("dealt with %d of %d", n, len(all))
+	}
+	for _, n := range all {
+		info, runs := f.get(n), f.runs(n)
+		if info.LastError == "" && len(runs) == 0 {
+			t.Errorf("%s: neither run nor put off: %+v", n, info)
+		}
+	}
+	if n := f.fire(); n != 0 {
+		t.Fatalf("%d more", n)
+	}
+}
+
+// D-85: nor whatever times it has. What is not due is left alone.
+func testCorruptTimes(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	changes := []string{"due_at = NULL", "next_time = NULL, due_at = NULL", "enabled = false, due_at = next_time"}
+	if e.Name == "sqlite" {
+		changes = append(changes, "due_at = -9223372036854775808", "next_time = -9223372036854775808", "due_at = 9223372036854775807",
+			"next_time = -9223372036854775808, due_at = -9223372036854775808", "next_time = 0")
+	} else {
+		changes = append(changes, "due_at = '-infinity'", "due_at = 'infinity'", "next_time = '4713-01-01 BC'", "next_time = '0001-01-01'", "next_time = 'epoch'",
+			"next_time = '-infinity', due_at = '-infinity'")
+	}
+	f.put(f.hourly())
+	for _, change := range changes {
+		jb := f.hourly()
+		jb.Name = strings.ReplaceAll(change, "'", "")
+		f.put(jb)
+	}
+	f.asleep(3 * time.Hour)
+	for _, change := range changes {
+		f.set(strings.ReplaceAll(change, "'", ""), change)
+	}
+	if _, _, err := f.agenda().NextDue(t.Context()); err != nil {
+		t.Errorf("next due: %v", err)
+	}
+	f.fire()
+	if n := f.fire(); n != 0 {
+		t.Errorf("%d more", n)
+	}
+	if got := f.runs(name); len(got) != 2 || got[1].Status != job.Pending {
+		t.Errorf("the healthy one has %v", got)
+	}
+	if all, err := f.List(t.Context(), job.ListFilter{}); err != nil || len(all) != len(changes)+1 {
+		t.Errorf("listed %d, %v", len(all), err)
+	}
+}

@@ -1,0 +1,182 @@
+package timertest
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/timer"
+)
+
+func refuseTests() map[string]func(*testing.T, dbtest.Engine) {
+	return map[string]func(*testing.T, dbtest.Engine){
+		"fields":            testRefusedFields,
+		"one of a batch":    testRefusedBatch,
+		"other calls":       testRefusedCalls,
+		"limits are usable": testLimits,
+		"no transaction":    testNoTransaction,
+		"ended context":     testEndedContext,
+		"empty batch":       testEmptyBatch,
+	}
+}
+
+func year(y int) time.Time { return time.Date(y, 6, 1, 0, 0, 0, 0, time.UTC) }
+
+// D-2, D-71: every field is looked at before anything is stored; a due time that
+// was forgotten is an error and not a timer that fires at once.
+func testRefusedFields(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	long := strings.Repeat("ü", 256)
+	refused := map[string][]func(*timer.Timer){
+		"due time": {
+			func(tm *timer.Timer) { tm.Due = time.Time{} },
+			func(tm *timer.Timer) { tm.Due = time.Time{}.In(time.FixedZone("", 3600)) },
+			func(tm *timer.Timer) { tm.Due = year(1969) },
+			func(tm *timer.Timer) { tm.Due = year(10_000) },
+		},
+		"key": {
+			func(tm *timer.Timer) { tm.Key = long },
+			func(tm *timer.Timer) { tm.Key = " \t" },
+			func(tm *timer.Timer) { tm.Key = "a\x00b" },
+			func(tm *timer.Timer) { tm.Key = "\xff" },
+		},
+		"topic": {
+			func(tm *timer.Timer) { tm.Topic = "" },
+			func(tm *timer.Timer) { tm.Topic = " " },
+			func(tm *timer.Timer) { tm.Topic = long },
+		},
+		"correlation id": {func(tm *timer.Timer) { tm.CorrelationID = long }},
+		"queue":          {func(tm *timer.Timer) { tm.Queue = long }, func(tm *timer.Timer) { tm.Queue = " " }},
+		"priority":       {func(tm *timer.Timer) { tm.Priority = 101 }, func(tm *timer.Timer) { tm.Priority = -101 }},
+		"payload":        {func(tm *timer.Timer) { tm.Payload = make([]byte, outbox.DefaultMaxPayload+1) }},
+		"header name":    {func(tm *timer.Timer) { tm.Headers = map[string]string{"": "v"} }},
+		"headers":        {func(tm *timer.Timer) { tm.Headers = map[string]string{"k": strings.Repeat("v", outbox.MaxHeaderBytes)} }},
+	}
+	for field, spoilings := range refused {
+		for _, spoil := range spoilings {
+			tm := f.due()
+			spoil(&tm)
+			_, err := f.Schedule(f.ctx(), tm)
+			f.refused(field, err)
+			f.inTx(true, func(tx outbox.Tx) {
+				_, err := f.ScheduleTx(f.ctx(), tx, tm)
+				f.refused(field, err)
+			})
+		}
+	}
+	f.stored(0)
+}
+
+// D-71: one mistake and nothing of the batch is stored; a key names one timer.
+func testRefusedBatch(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	for field, last := range map[string]timer.Timer{
+		"due time": {Topic: "t"},
+		"topic":    {Due: f.past()},
+		"key":      {Topic: "t", Due: f.past(), Key: "k"},
+	} {
+		first := f.due()
+		first.Key = "k"
+		ids, err := f.ScheduleBatch(f.ctx(), []timer.Timer{first, f.due(), last})
+		f.refused(field, err)
+		if ids != nil {
+			t.Fatalf("ids %v with an error", ids)
+		}
+	}
+	f.stored(0)
+}
+
+// D-2, D-73: the other calls look at what they are given as well.
+func testRefusedCalls(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	id := f.put(f.due())
+	owner := outbox.NewOwnerToken()
+	_, err := f.Reschedule(f.ctx(), id, time.Time{})
+	f.refused("due time", err)
+	_, err = f.Reschedule(f.ctx(), id, year(10_000))
+	f.refused("due time", err)
+	for _, key := range []string{"", " ", strings.Repeat("k", timer.MaxKey+1)} {
+		_, err = f.CancelKey(f.ctx(), key)
+		f.refused("key", err)
+	}
+	_, err = f.Claim(f.ctx(), outbox.OwnerToken{}, lease, 1)
+	f.refused("owner token", err)
+	_, err = f.Claim(f.ctx(), owner, time.Microsecond, 1)
+	f.refused("lease", err)
+	_, err = f.Claim(f.ctx(), owner, lease, 0)
+	f.refused("batch size", err)
+	_, err = f.AbandonAfter(f.ctx(), owner, -1, nil, id)
+	f.refused("delay", err)
+	_, err = f.List(f.ctx(), timer.ListFilter{Status: 3})
+	f.refused("status", err)
+	f.get(id, timer.Scheduled)
+}
+
+// D-2, D-71: what is just within the limits is stored.
+func testLimits(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	most := strings.Repeat("ü", 255)
+	for _, due := range []time.Time{year(1970), year(9999)} {
+		tm := timer.Timer{Topic: most, Key: most, CorrelationID: most, Queue: most, Priority: -100, Due: due, Payload: make([]byte, outbox.DefaultMaxPayload)}
+		got := f.get(f.put(tm), timer.Scheduled)
+		if got.Key != most || !got.Due.Equal(due) || len(got.Payload) != outbox.DefaultMaxPayload {
+			t.Fatalf("due %v: stored with key %q, due %v and %d bytes", due, got.Key, got.Due, len(got.Payload))
+		}
+	}
+}
+
+func testNoTransaction(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	id := f.put(f.due())
+	_, err := f.ScheduleTx(f.ctx(), nil, f.due())
+	f.refused("transaction", err)
+	_, err = f.ScheduleBatchTx(f.ctx(), nil, []timer.Timer{f.due()})
+	f.refused("transaction", err)
+	_, err = f.CancelTx(f.ctx(), nil, id)
+	f.refused("transaction", err)
+	_, err = f.CancelKeyTx(f.ctx(), nil, "k")
+	f.refused("transaction", err)
+	_, err = f.RescheduleTx(f.ctx(), nil, id, f.future())
+	f.refused("transaction", err)
+	f.stored(1)
+}
+
+// D-4, D-5: a context that has ended leaves nothing behind, and no error names the
+// payload.
+func testEndedContext(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	id := f.put(f.due())
+	ctx, cancel := context.WithCancel(f.ctx())
+	cancel()
+	tm := f.due()
+	tm.Payload = []byte("secret")
+	if _, err := f.Schedule(ctx, tm); !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "secret") {
+		t.Fatalf("schedule: %v", err)
+	}
+	if yes, err := f.Cancel(ctx, id); !errors.Is(err, context.Canceled) || yes {
+		t.Fatalf("cancel: %v, %v", yes, err)
+	}
+	if n, err := f.Agendas()[0].Fire(ctx); !errors.Is(err, context.Canceled) || n != 0 {
+		t.Fatalf("fire: %d, %v", n, err)
+	}
+	f.stored(1)
+	f.get(id, timer.Scheduled)
+}
+
+func testEmptyBatch(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	if ids, err := f.ScheduleBatch(f.ctx(), nil); err != nil || len(ids) != 0 {
+		t.Fatalf("%v, %v", ids, err)
+	}
+	f.inTx(true, func(tx outbox.Tx) {
+		_, err := f.ScheduleBatchTx(f.ctx(), tx, []timer.Timer{})
+		f.check(err)
+	})
+	f.touched(0)(f.Ack(f.ctx(), outbox.NewOwnerToken()))
+	f.touched(0)(f.Abandon(f.ctx(), outbox.NewOwnerToken(), nil))
+	f.stored(0)
+}

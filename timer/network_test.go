@@ -1,0 +1,64 @@
+//go:build unix
+
+package timer_test
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/engine/postgres"
+	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/proxytest"
+	"github.com/bravellian/pawl/internal/testpg"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/timer"
+)
+
+// D-4, D-6, D-71: a scheduler whose connection is cut again and again, after the
+// server has done its part and before it hears of it, or at any other point:
+// each timer has one message, and it goes on by itself.
+func TestCutConnections(t *testing.T) {
+	t.Parallel()
+	server := dbtest.OpenPostgres(t)
+	proxy := proxytest.New(t, testpg.URL(t))
+	weak, err := postgres.Open(proxy.URL(testpg.URL(t))+"&pool_max_conns=4", postgres.Options{Schema: strings.TrimSuffix(server.Table(""), ".")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = weak.Close() }()
+	quiet := slog.New(slog.DiscardHandler)
+	timers := timer.New(server.DB, outbox.New(server.DB, outbox.Options{}), timer.Options{})
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- timer.New(weak, outbox.New(weak, outbox.Options{}), timer.Options{Logger: quiet, MaxPollingInterval: time.Second}).Run(ctx)
+	}()
+	p := place{Database: server}
+	ids := scheduleMany(t, timers, 2000)
+	fired := func() bool {
+		var open int
+		server.Row(t, "SELECT count(*) FROM "+server.Table("timers")+" WHERE status_code < 2", &open)
+		return open == 0
+	}
+	dbtest.Until(t, "it runs: one that cannot start says so", fired)
+	for round := range 4 {
+		before := proxy.Cuts()
+		proxy.CutAfter("SELECT")
+		for id := range scheduleMany(t, timers, 2000) {
+			ids[id] = 0
+		}
+		dbtest.Until(t, "a connection is cut", func() bool { return proxy.Cuts() > before })
+		if round%2 == 0 {
+			proxy.Cut() // the listener's and all others
+		}
+		dbtest.Until(t, "all have fired", fired)
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	p.deliveredOnce(t, ids)
+}
