@@ -12,12 +12,20 @@ type budget struct {
 
 func newBudget(n int) budget { return budget{make(chan struct{}, n)} }
 
-// take waits for one.
-func (b budget) take(ctx context.Context) error {
+// try takes one if there is one.
+func (b budget) try() bool {
 	select {
 	case b.tokens <- struct{}{}:
-		return nil
+		return true
 	default:
+		return false
+	}
+}
+
+// take waits for one.
+func (b budget) take(ctx context.Context) error {
+	if b.try() {
+		return nil
 	}
 	select {
 	case b.tokens <- struct{}{}:
@@ -42,10 +50,8 @@ type connections struct {
 
 // Enter waits until there is room for one more connection.
 func (c *connections) Enter(ctx context.Context) error {
-	select {
-	case c.tokens <- struct{}{}:
+	if c.try() {
 		return nil
-	default:
 	}
 	c.waiting.Add(1)
 	defer c.waiting.Add(-1)

@@ -161,6 +161,13 @@ func (s *Store) prepare(ctx context.Context) error {
 	return nil
 }
 
+// fails reports whether the last that was tried failed.
+func (s *Store) fails() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failures > 0
+}
+
 // answered notes that the database answered, though not yet that it is well.
 func (s *Store) answered() {
 	s.mu.Lock()

@@ -15,6 +15,10 @@ const (
 	// lookPatience is after how long a look no longer counts: a hundred databases
 	// that hang must not keep the others from being looked at (D-91).
 	lookPatience = 500 * time.Millisecond
+	// suspects is how many of those that failed the last time are looked at at
+	// once, beside the others, and suspectPause when to try again to be one of them.
+	suspects     = 8
+	suspectPause = time.Second
 )
 
 // soonPause is when to look for what a caller's transaction may have committed.
@@ -161,7 +165,7 @@ func (f *Fleet) soon(s *Store) {
 
 // look looks at stores when it is time, until ctx ends.
 func (f *Fleet) look(ctx context.Context) {
-	free := newBudget(lookers)
+	well, failing := newBudget(lookers), newBudget(suspects)
 	var looking sync.WaitGroup
 	defer looking.Wait()
 	for ctx.Err() == nil {
@@ -175,7 +179,14 @@ func (f *Fleet) look(ctx context.Context) {
 			cancel()
 			continue
 		}
-		if free.take(ctx) != nil {
+		free := well
+		if s.fails() {
+			free = failing
+			if !free.try() {
+				f.returns(s, suspectPause)
+				continue
+			}
+		} else if free.take(ctx) != nil {
 			f.returns(s, 0)
 			return
 		}
