@@ -77,6 +77,9 @@ func (d *Database) Where() string {
 	if d.isFile() {
 		return d.URL
 	}
+	if d.scheme() == "" {
+		return "…"
+	}
 	u, err := url.Parse(d.URL)
 	if err != nil || u.Opaque != "" {
 		return d.scheme() + "://…"

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -96,9 +97,13 @@ func migrateFile(t testing.TB, path string) {
 
 func files(t testing.TB, keys ...string) []fleet.Database {
 	t.Helper()
-	dbs := make([]fleet.Database, len(keys))
-	for i, key := range keys {
-		dbs[i] = file(t, key)
+	dbs := []fleet.Database{file(t, keys[0])}
+	empty, err := os.ReadFile(pathOf(dbs[0])) // migrations take longer than the tests
+	must(t, err)
+	for _, key := range keys[1:] {
+		d := blank(t, key)
+		must(t, os.WriteFile(pathOf(d), empty, 0o600))
+		dbs = append(dbs, d)
 	}
 	return dbs
 }
