@@ -140,7 +140,9 @@ func TestFleetOfOne(t *testing.T) {
 		p.Handle(topic, s.handler("plain", topic))
 	}
 	p.Inbox.Handle("came", func(ctx context.Context, _ *inbox.Message) error { return s.note(ctx, "plain", "came") })
-	p.Inbox.HandleTx("came once", func(ctx context.Context, _ outbox.Tx, _ *inbox.Message) error { return s.note(ctx, "plain", "came once") })
+	p.Inbox.HandleTx("came once", func(ctx context.Context, _ outbox.Tx, _ *inbox.Message) error {
+		return s.note(ctx, "plain", "came once")
+	})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- p.Run(ctx) }()
