@@ -99,7 +99,8 @@ func TestTimetableLeaving(t *testing.T) {
 		t.Errorf("haste let %q in", keys)
 	}
 	tt.add(s[0], now)
-	if !tt.remove(s[0]) || !tt.remove(s[0]) || order(tt, now) != "" {
+	gone := tt.remove(s[0])
+	if again := tt.remove(s[0]); !gone || !again || order(tt, now) != "" {
 		t.Error("it did not leave at once")
 	}
 	tt.add(s[1], now)
@@ -255,12 +256,12 @@ func TestFingerprintHidesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	t.Cleanup(func() { _ = f.Close() })
 	other, err := sqlite.Open(path, sqlite.Options{Relaxed: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer other.Close()
+	t.Cleanup(func() { _ = other.Close() })
 	theirs := outbox.New(other, outbox.Options{})
 	due, unread := 1000*time.Hour, 0
 	for i := range 80 {

@@ -241,7 +241,8 @@ func (ts *turns) watch(done chan struct{}, t *turn) {
 		now := t.s.stats()
 		ts.mu.Lock()
 		stuck := !now.LastSuccess.After(seen.LastSuccess)
-		t.silent = stuck && now.Errors > seen.Errors
+		// Between two tries there may be more than one tick.
+		t.silent = stuck && (t.silent || now.Errors > seen.Errors)
 		switch {
 		case stuck:
 			ts.parkLocked(t)
