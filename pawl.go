@@ -153,6 +153,7 @@ func (p *Pawl) Run(ctx context.Context) error {
 // called again. It is for whoever shares a process among many databases, such as
 // package fleet, which also checks the schema and calls CleanUp.
 func (p *Pawl) RunTurn(ctx context.Context, t work.Turn) error {
+	t = t.Shared()
 	scheduler := p.scheduler()
 	scheduler.Fire(ctx)
 	keep, stopKeeping := context.WithCancel(ctx)

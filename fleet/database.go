@@ -52,12 +52,21 @@ func (d *Database) validate(engines map[string]engine.Opener) error {
 
 func checkKey(key string) error { return engine.CheckText("store key", key, MaxKey, true) }
 
+// scheme is "" for what is no URL, such as a list of settings: a part of that is
+// not for people to read.
 func (d *Database) scheme() string {
-	scheme, _, _ := strings.Cut(d.URL, ":")
-	if scheme == "postgresql" {
+	scheme, _, ok := strings.Cut(d.URL, ":")
+	switch {
+	case !ok || strings.ContainsFunc(scheme, notInScheme):
+		return ""
+	case scheme == "postgresql":
 		return "postgres"
 	}
 	return scheme
+}
+
+func notInScheme(r rune) bool {
+	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '+' || r == '-' || r == '.')
 }
 
 // isFile reports whether looking at the database costs no server anything.
@@ -67,6 +76,9 @@ func (d *Database) isFile() bool { return d.scheme() == "sqlite" }
 func (d *Database) Where() string {
 	if d.isFile() {
 		return d.URL
+	}
+	if d.scheme() == "" {
+		return "…"
 	}
 	u, err := url.Parse(d.URL)
 	if err != nil || u.Opaque != "" {

@@ -28,8 +28,8 @@ var errEmpty = errors.New("the discovery lists no database")
 type registry struct {
 	f *Fleet
 
-	reading sync.Mutex // held while the list is read
-	tried   time.Time  // when that was last done
+	reading budget    // of one: taken while the list is read
+	tried   time.Time // when that was last done
 
 	mu       sync.Mutex
 	stores   map[string]*member
@@ -47,7 +47,7 @@ type member struct {
 }
 
 func (r *registry) init(f *Fleet) {
-	r.f, r.stores, r.gone = f, map[string]*member{}, map[string]*Store{}
+	r.f, r.stores, r.gone, r.reading = f, map[string]*member{}, map[string]*Store{}, newBudget(1)
 }
 
 // all returns the stores by key.
@@ -100,8 +100,10 @@ func (r *registry) find(ctx context.Context, key string) (*Store, error) {
 	if s := r.get(key); s != nil {
 		return s, nil
 	}
-	r.reading.Lock()
-	defer r.reading.Unlock()
+	if err := r.reading.take(ctx); err != nil {
+		return nil, fmt.Errorf("%w: %q (waiting for the list of databases: %w)", ErrUnknownStore, key, err)
+	}
+	defer r.reading.give()
 	if s := r.get(key); s != nil {
 		return s, nil
 	}
@@ -120,8 +122,10 @@ func (r *registry) find(ctx context.Context, key string) (*Store, error) {
 // Refresh reads the list of databases now. Run does so by itself. A discovery that
 // fails or lists nothing changes nothing and is returned.
 func (f *Fleet) Refresh(ctx context.Context) error {
-	f.registry.reading.Lock()
-	defer f.registry.reading.Unlock()
+	if err := f.registry.reading.take(ctx); err != nil {
+		return err
+	}
+	defer f.registry.reading.give()
 	return f.registry.refreshLocked(ctx)
 }
 
@@ -137,13 +141,17 @@ func (r *registry) refreshLocked(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, discoverLimit)
 	defer cancel()
 	dbs, err := r.f.discovery.Discover(limited)
-	if err == nil && len(dbs) == 0 {
-		err = errEmpty
+	var listed map[string]Database
+	if err == nil {
+		listed, err = r.distinct(dbs)
+	}
+	if err != nil && ctx.Err() != nil {
+		return err // whoever asked had no time: that says nothing about the list
 	}
 	r.tried = time.Now()
 	if err == nil {
-		r.apply(r.distinct(dbs))
-	} else if ctx.Err() == nil {
+		r.apply(listed)
+	} else {
 		r.f.log.Warn("could not read the list of databases, going on with those known", "error", err, "stores", r.count())
 	}
 	r.mu.Lock()
@@ -152,13 +160,19 @@ func (r *registry) refreshLocked(ctx context.Context) error {
 	return err
 }
 
-// distinct leaves out what cannot be a store. Of two different databases of one
-// key the one stays that is known; a new key with two meanings is no store at all.
-func (r *registry) distinct(dbs []Database) map[string]Database {
+// distinct leaves out what cannot be a store. A key that is listed with two
+// different databases, or with none that can be opened, stays what it is known as;
+// a new one is no store at all. A list of which nothing is left is as good as empty.
+func (r *registry) distinct(dbs []Database) (map[string]Database, error) {
 	listed, torn := map[string]Database{}, map[string]bool{}
 	for _, d := range dbs {
 		if err := d.validate(r.f.opts.Engines); err != nil {
 			r.f.log.Error("ignoring a database of the list", "store", d.Key, "error", err)
+			if s := r.get(d.Key); s != nil { // it is not missing
+				if _, twice := listed[d.Key]; !twice {
+					listed[d.Key] = s.at
+				}
+			}
 			continue
 		}
 		if first, twice := listed[d.Key]; twice && first != d {
@@ -174,7 +188,10 @@ func (r *registry) distinct(dbs []Database) map[string]Database {
 			listed[key] = s.at
 		}
 	}
-	return listed
+	if len(listed) == 0 {
+		return nil, errEmpty
+	}
+	return listed, nil
 }
 
 // apply lets new stores in, replaces those that are elsewhere now, and lets those
@@ -220,7 +237,7 @@ func (r *registry) apply(listed map[string]Database) {
 	for _, s := range come {
 		s.log.Info("store joins the fleet", "database", s.at.Where())
 		if working {
-			r.f.now(s)
+			r.f.timetable.add(s, time.Now())
 		}
 	}
 }
@@ -243,7 +260,7 @@ func (r *registry) keep(ctx context.Context) {
 	r.here = true
 	r.mu.Unlock()
 	for _, s := range r.all() {
-		r.f.now(s)
+		r.f.timetable.add(s, time.Now())
 	}
 	for failures := 0; ctx.Err() == nil; {
 		err := r.f.Refresh(ctx)

@@ -33,6 +33,7 @@ type Store struct {
 	mu       sync.Mutex
 	checked  bool // the schema is what it should be
 	quiet    int  // looks in a row that found nothing to do
+	vain     int  // turns in a row that could do nothing
 	failures int  // in a row
 	lastErr  error
 	lastGood time.Time // when the database last answered
@@ -102,14 +103,14 @@ const lookLimit = 5 * time.Second
 // look asks when something is due. In a file that nobody wrote to since the last
 // look it is what it was.
 func (s *Store) look(ctx context.Context) (d time.Duration, ok bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, lookLimit)
-	defer cancel()
 	if err := s.open(); err != nil {
 		return 0, false, err
 	}
 	if err := s.prepare(ctx); err != nil {
 		return 0, false, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, lookLimit)
+	defer cancel()
 	print, told := s.fingerprint()
 	if told && print == s.print && (s.due.IsZero() || time.Now().Before(s.due)) {
 		return time.Until(s.due), !s.due.IsZero(), nil
@@ -133,6 +134,10 @@ func (s *Store) fingerprint() (string, bool) {
 	return w.Fingerprint()
 }
 
+// prepareLimit is how long a migration may take. What is cut off early would be
+// begun anew for ever.
+const prepareLimit = 15 * time.Minute
+
 // prepare sees to the schema, once.
 func (s *Store) prepare(ctx context.Context) error {
 	s.mu.Lock()
@@ -141,10 +146,12 @@ func (s *Store) prepare(ctx context.Context) error {
 	if checked {
 		return nil
 	}
-	check := s.door.CheckSchema
+	check, limit := s.door.CheckSchema, lookLimit
 	if s.fleet.opts.Pawl.EnableSchemaDeployment {
-		check = s.door.Migrate
+		check, limit = s.door.Migrate, prepareLimit
 	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
 	if err := check(ctx); err != nil {
 		return err
 	}
@@ -154,7 +161,21 @@ func (s *Store) prepare(ctx context.Context) error {
 	return nil
 }
 
-// good notes that the database answered.
+// fails reports whether the last that was tried failed.
+func (s *Store) fails() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failures > 0
+}
+
+// answered notes that the database answered, though not yet that it is well.
+func (s *Store) answered() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lastGood = time.Now()
+}
+
+// good notes that the database does what it should.
 func (s *Store) good() {
 	s.mu.Lock()
 	again := s.failures > 0
@@ -171,7 +192,7 @@ const longestRetry = time.Minute
 // bad notes a failure and returns how long to leave the store alone: 0.5 s … 1 min,
 // with jitter (D-91).
 func (s *Store) bad(err error) time.Duration {
-	failures := s.fails(err)
+	failures := s.ails(err)
 	pause := engine.Jitter(min(500*time.Millisecond<<min(failures-1, 7), longestRetry), 0.2)
 	s.log.Warn("store failed, will retry", "error", err, "failures", failures, "delay", pause)
 	return pause
@@ -181,8 +202,8 @@ func (s *Store) bad(err error) time.Duration {
 // its connections back after every look.
 const coldAfter = 4
 
-// fails notes a failure, and returns how many there were in a row.
-func (s *Store) fails(err error) int {
+// ails notes a failure, and returns how many there were in a row.
+func (s *Store) ails(err error) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.failures++
@@ -201,6 +222,7 @@ func (s *Store) rest(due time.Duration, ok bool) (pause time.Duration, cold bool
 	}
 	pause = engine.Jitter(min(s.fleet.opts.PollMin<<min(s.quiet, 16), most), 0.1)
 	s.quiet++
+	s.vain = 0
 	if ok {
 		pause = min(pause, due+time.Millisecond)
 	}
@@ -212,6 +234,23 @@ func (s *Store) busy() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.quiet = 0
+}
+
+// longestVain is the longest pause after turns that could do nothing.
+const longestVain = 10 * time.Second
+
+// worked says how long to leave a store alone after a turn. If the turn did
+// something, only for a moment: nobody was watching. What is due and cannot be had,
+// because somebody has it locked, say, must not keep us busy.
+func (s *Store) worked(something bool) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if something {
+		s.vain = 0
+		return time.Millisecond
+	}
+	s.vain++
+	return min(time.Millisecond<<min(s.vain, 14), longestVain)
 }
 
 // cleanEvery is how often a store is cleaned up that is worked on.

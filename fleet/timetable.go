@@ -9,9 +9,17 @@ import (
 	"github.com/bravellian/pawl/engine"
 )
 
-// lookers is how many stores are looked at at once. One that hangs takes one of
-// them for lookLimit and is then left alone for longer and longer.
-const lookers = 32
+const (
+	// lookers is how many stores are looked at at once.
+	lookers = 32
+	// lookPatience is after how long a look no longer counts: a hundred databases
+	// that hang must not keep the others from being looked at (D-91).
+	lookPatience = 500 * time.Millisecond
+	// suspects is how many of those that failed the last time are looked at at
+	// once, beside the others, and suspectPause when to try again to be one of them.
+	suspects     = 8
+	suspectPause = time.Second
+)
 
 // soonPause is when to look for what a caller's transaction may have committed.
 const soonPause = 20 * time.Millisecond
@@ -38,9 +46,8 @@ func (t *timetable) init() {
 	t.of, t.wake = map[*Store]*visit{}, make(chan struct{}, 1)
 }
 
-// put has a store looked at at a time or, if that is earlier, when it would have
-// been anyway. One that is away keeps it in mind.
-func (t *timetable) put(s *Store, at time.Time) {
+// add lets a store in, to be looked at at a time.
+func (t *timetable) add(s *Store, at time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	v := t.of[s]
@@ -49,17 +56,34 @@ func (t *timetable) put(s *Store, at time.Time) {
 		v = &visit{s: s, at: at}
 		t.of[s] = v
 		heap.Push(&t.queue, v)
+		t.knock()
 	case v.left: // it comes back before it was gone
 		v.left, v.at = false, at
-	case v.at.IsZero() || at.Before(v.at):
-		v.at = at
-		if v.index >= 0 {
-			heap.Fix(&t.queue, v.index)
-		}
 	default:
+		t.hastenLocked(v, at)
+	}
+}
+
+// hasten has a store looked at at a time or, if that is earlier, when it would have
+// been anyway. One that is away keeps it in mind. A store that is not in the fleet,
+// or is leaving it, is not brought back by what its last handlers do.
+func (t *timetable) hasten(s *Store, at time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if v := t.of[s]; v != nil && !v.left {
+		t.hastenLocked(v, at)
+	}
+}
+
+func (t *timetable) hastenLocked(v *visit, at time.Time) {
+	if !v.at.IsZero() && !at.Before(v.at) {
 		return
 	}
-	t.knock()
+	v.at = at
+	if v.index >= 0 {
+		heap.Fix(&t.queue, v.index)
+		t.knock()
+	}
 }
 
 // back brings a store back that was away. It returns false if the store left.
@@ -131,17 +155,17 @@ func (t *timetable) knock() {
 }
 
 // now has a store looked at at once.
-func (f *Fleet) now(s *Store) { f.timetable.put(s, time.Now()) }
+func (f *Fleet) now(s *Store) { f.timetable.hasten(s, time.Now()) }
 
 // soon has a store looked at in a moment, and then often for a while.
 func (f *Fleet) soon(s *Store) {
 	s.busy()
-	f.timetable.put(s, time.Now().Add(soonPause))
+	f.timetable.hasten(s, time.Now().Add(soonPause))
 }
 
 // look looks at stores when it is time, until ctx ends.
 func (f *Fleet) look(ctx context.Context) {
-	free := newBudget(lookers)
+	well, failing := newBudget(lookers), newBudget(suspects)
 	var looking sync.WaitGroup
 	defer looking.Wait()
 	for ctx.Err() == nil {
@@ -155,11 +179,21 @@ func (f *Fleet) look(ctx context.Context) {
 			cancel()
 			continue
 		}
-		if free.take(ctx) != nil {
+		free := well
+		if s.fails() {
+			free = failing
+			if !free.try() {
+				f.returns(s, suspectPause)
+				continue
+			}
+		} else if free.take(ctx) != nil {
+			f.returns(s, 0)
 			return
 		}
 		looking.Go(func() {
-			defer free.give()
+			give := sync.OnceFunc(free.give)
+			defer give()
+			defer time.AfterFunc(lookPatience, give).Stop()
 			f.lookAt(ctx, s)
 		})
 	}
@@ -171,11 +205,13 @@ func (f *Fleet) lookAt(ctx context.Context, s *Store) {
 	due, ok, err := s.look(ctx)
 	switch {
 	case ctx.Err() != nil:
-		return
+		f.returns(s, 0) // it may have left
 	case err != nil:
 		f.returns(s, s.bad(err))
 	case ok && due <= 0:
-		s.good()
+		// That it can be read does not mean that it can be worked on: whether it is
+		// well again its turn will show.
+		s.answered()
 		s.busy()
 		f.turns.offer(s)
 	default:
@@ -222,13 +258,17 @@ func (f *Fleet) drained(ctx context.Context) {
 	}
 }
 
+// hopeless is after how many failures, or turns that could do nothing about what
+// is due, a store does not keep a fleet from being drained.
+const hopeless = 3
+
 func (f *Fleet) isDrained() bool {
 	if read, _ := f.registry.state(); !read || !f.turns.empty() {
 		return false
 	}
 	for _, s := range f.registry.all() {
 		s.mu.Lock()
-		settled := s.quiet > 1 || s.failures > 0
+		settled := s.quiet > 1 || s.failures >= hopeless || s.vain >= hopeless
 		s.mu.Unlock()
 		if !settled {
 			return false

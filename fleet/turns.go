@@ -70,14 +70,23 @@ func (f *Fleet) admitted(ctx context.Context) bool {
 
 // offer has a store that has work wait for its turn.
 func (ts *turns) offer(s *Store) {
-	if ts.f.registry.get(s.Key) != s { // it left meanwhile
-		ts.f.returns(s, 0)
-		return
-	}
 	ts.mu.Lock()
-	defer ts.mu.Unlock()
-	ts.waiting[s.Key] = s
+	waits := ts.waitLocked(s)
 	ts.grantLocked()
+	ts.mu.Unlock()
+	if !waits {
+		ts.f.returns(s, 0)
+	}
+}
+
+// waitLocked has a store wait, unless it left meanwhile: then dismiss came before,
+// or will find it.
+func (ts *turns) waitLocked(s *Store) bool {
+	if ts.f.registry.get(s.Key) != s {
+		return false
+	}
+	ts.waiting[s.Key] = s
+	return true
 }
 
 // grantLocked gives turns while there are places.
@@ -118,34 +127,38 @@ func (ts *turns) run(ctx context.Context, t *turn) {
 		Linger: func() time.Duration { return ts.linger(t) },
 		GoOn:   func() bool { return ts.goesOn(t) },
 	})
+	t.s.clean(ctx)
 	close(watched)
 	watch.Wait()
-	t.s.clean(ctx)
 	after := t.s.stats()
 	if after.Errors > before.Errors && !after.LastSuccess.After(before.LastSuccess) || t.silent {
 		err = errors.Join(err, errNoAnswer)
 	}
-	ts.end(t)
 	if err != nil {
-		ts.f.returns(t.s, t.s.bad(err))
+		pause := t.s.bad(err)
+		ts.end(t, false)
+		ts.f.returns(t.s, pause)
 		return
 	}
 	t.s.good()
-	if t.over && after.Claimed > before.Claimed {
-		ts.offer(t.s) // it had to stop
-		return
+	pause := t.s.worked(after.Claimed > before.Claimed || ctx.Err() != nil)
+	if !ts.end(t, t.over && after.Claimed > before.Claimed) {
+		ts.f.returns(t.s, pause)
 	}
-	ts.f.returns(t.s, time.Millisecond) // nobody was watching for a moment
 }
 
 var errNoAnswer = errors.New("the database does not answer")
 
-// end gives the place back.
-func (ts *turns) end(t *turn) {
+// end gives the place back. A store that had to stop waits again before anybody
+// gets its place: the next one sees that it is not alone. Reports whether it waits.
+func (ts *turns) end(t *turn, again bool) (waits bool) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	delete(ts.active, t.s)
+	waits = again && ts.waitLocked(t.s)
 	ts.parkLocked(t)
+	ts.grantLocked()
+	return waits
 }
 
 // parkLocked has a turn take no place any more.
@@ -201,7 +214,9 @@ func (ts *turns) linger(t *turn) time.Duration {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	switch {
-	case len(ts.waiting) > 0 && t.counts, ts.f.opts.StopWhenEmpty, t.silent:
+	case t.over, len(ts.waiting) > 0 && t.counts, ts.f.opts.StopWhenEmpty, t.silent:
+		return 0
+	case !t.counts && !t.s.at.isFile() && ts.f.conns.waiting.Load() > 0: // others need what it keeps
 		return 0
 	case ts.f.registry.count() <= ts.f.opts.KeepReady:
 		return forever
@@ -216,6 +231,9 @@ func (ts *turns) goesOn(t *turn) bool {
 	if !t.over && t.counts && len(ts.waiting) > 0 && !ts.f.opts.Strategy.GoOn(t.s.Key) {
 		t.over = true
 	}
+	if t.counts && ts.lively > ts.places() { // turns came to life that had given their places away
+		t.over = true
+	}
 	return !t.over
 }
 
@@ -223,8 +241,8 @@ func (ts *turns) goesOn(t *turn) bool {
 // store that hangs, or whose handlers do, must not take a place from others (D-91).
 const patience = 2 * time.Second
 
-// watch parks a turn that makes no progress, and ends one whose database has
-// stopped answering, as soon as nothing is left to tell it.
+// watch parks a turn that makes no progress, until it makes some again, and ends
+// one whose database has stopped answering, as soon as nothing is left to tell it.
 func (ts *turns) watch(done chan struct{}, t *turn) {
 	tick := time.NewTicker(patience)
 	defer tick.Stop()
@@ -237,17 +255,22 @@ func (ts *turns) watch(done chan struct{}, t *turn) {
 		}
 		now := t.s.stats()
 		stuck := !now.LastSuccess.After(seen.LastSuccess)
-		silent := stuck && now.Errors > seen.Errors
-		seen = now
 		ts.mu.Lock()
-		t.silent = silent
-		if stuck {
+		// Between two tries there may be more than one tick.
+		t.silent = stuck && (t.silent || now.Errors > seen.Errors)
+		silent := t.silent
+		switch {
+		case stuck:
 			ts.parkLocked(t)
+		case !t.counts:
+			t.counts = true
+			ts.lively++
 		}
 		ts.mu.Unlock()
+		seen = now
 		switch {
 		case silent: // what it finished is kept until the database is back
-			t.s.fails(errNoAnswer)
+			t.s.ails(errNoAnswer)
 		case !stuck:
 			t.s.good()
 		}

@@ -32,7 +32,7 @@ func (o *Outbox) RunTurn(ctx context.Context, t work.Turn) error {
 	if err := o.handlers.start(); err != nil {
 		return err
 	}
-	return o.serve(ctx, t)
+	return o.serve(ctx, t.Shared())
 }
 
 // Queues returns the queues that Run serves.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bravellian/pawl/engine"
@@ -67,7 +68,22 @@ type Turn struct {
 	// GoOn is asked before every claim but the first that brought something; false
 	// lets the loop finish what it holds and return.
 	GoOn func() bool
+	// Over is shared by the loops of a turn, and set by the first of them that is
+	// through: then it is over for all. Otherwise one that is busy would keep the
+	// others' queues from being served. RunTurn sets it; nil: every loop for itself.
+	Over *atomic.Bool
 }
+
+// Shared returns the turn for several loops that end together.
+func (t Turn) Shared() Turn {
+	if t.Over == nil {
+		t.Over = &atomic.Bool{}
+	}
+	return t
+}
+
+// limited reports whether the turn ever ends.
+func (t *Turn) limited() bool { return t.Linger != nil || t.GoOn != nil }
 
 // MaxBatch is the most items one claim takes: what went wrong with a claim is
 // recorded message by message, in one transaction.
@@ -143,7 +159,7 @@ func (l *Loop[M]) Run(ctx context.Context) error {
 	ctx, stopReaping := context.WithCancel(ctx)
 	defer stopReaping()
 	var background, workers sync.WaitGroup
-	if l.cfg.StopEmpty { // what a crashed worker held is due, and there may be no second look
+	if l.cfg.StopEmpty || l.cfg.Turn.limited() { // what a crashed worker held is due, and there may be no second look
 		_ = l.reapAll(ctx) // if the database is away, the loop will say so
 	}
 	background.Go(func() { l.heartbeat(beat) })
@@ -157,6 +173,9 @@ func (l *Loop[M]) Run(ctx context.Context) error {
 	}()
 
 	l.serve(ctx, handlers)
+	if l.cfg.Turn.Over != nil {
+		l.cfg.Turn.Over.Store(true)
+	}
 	stopReaping()
 	l.stop(&workers, cancelHandlers)
 	return nil
@@ -198,7 +217,11 @@ func (l *Loop[M]) enough() bool {
 	if l.fed && l.cfg.Turn.GoOn != nil && !l.cfg.Turn.GoOn() {
 		return true
 	}
-	return l.cfg.Turn.Linger != nil && (!l.hungry || l.failures > 0) && l.unfinished.Len() == 0 && l.ledger.empty() && time.Since(l.news) >= l.cfg.Turn.Linger()
+	looked := !l.hungry || l.failures > 0
+	if over := l.cfg.Turn.Over; over != nil && over.Load() && (l.fed || looked) {
+		return true
+	}
+	return l.cfg.Turn.Linger != nil && looked && l.unfinished.Len() == 0 && l.ledger.empty() && time.Since(l.news) >= l.cfg.Turn.Linger()
 }
 
 // vainLooks is how many looks end a StopEmpty. One is not enough: an engine may

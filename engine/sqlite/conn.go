@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"github.com/bravellian/pawl/engine"
@@ -14,7 +15,9 @@ import (
 // within the process and wait fairly for other processes.
 type connector struct {
 	driver.Connector
-	lock chan struct{}
+	lock  chan struct{}
+	again driver.Connector // for all connections but the first; nil: the same
+	used  atomic.Bool      // there was a first one
 }
 
 // rawConn is what modernc's connection offers beyond driver.Conn.
@@ -34,9 +37,13 @@ type rawConn interface {
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, defaultTimeout)
 	defer cancel()
-	raw, err := c.Connector.Connect(ctx)
+	from := c.Connector
+	if c.again != nil && c.used.Load() {
+		from = c.again
+	}
+	raw, err := from.Connect(ctx)
 	for errors.Is(classify(err), engine.ErrBusy) && pause(ctx) == nil {
-		raw, err = c.Connector.Connect(ctx)
+		raw, err = from.Connect(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -45,6 +52,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, errors.New("sqlite: the driver's connection lacks context support")
 	}
+	c.used.Store(true)
 	return &conn{rawConn: full, lock: c.lock}, nil
 }
 

@@ -20,12 +20,26 @@ func OpenURL(o engine.Opening) (engine.DB, error) {
 		return nil, engine.Invalid("schema", "SQLite has none, only a prefix")
 	}
 	path = strings.TrimPrefix(path, "//")
-	db, err := Open(path, Options{Prefix: o.Prefix})
+	db, err := openFile(path, !strings.HasPrefix(path, "file:"), []Options{{Prefix: o.Prefix}})
 	if err != nil {
 		return nil, err
 	}
-	db.file, _, _ = strings.Cut(strings.TrimPrefix(path, "file:"), "?")
+	db.file = fileOf(path)
 	return db, nil
+}
+
+// fileOf is the file that a path means. In a plain one every character is itself;
+// of a URI whose escapes would have to be read nothing is said.
+func fileOf(path string) string {
+	uri, ok := strings.CutPrefix(path, "file:")
+	if !ok {
+		return path
+	}
+	uri, _, _ = strings.Cut(uri, "?")
+	if strings.ContainsAny(uri, "%#") || strings.HasPrefix(uri, "//") {
+		return ""
+	}
+	return uri
 }
 
 // Idle closes the connections that nobody uses.

@@ -74,7 +74,11 @@ var _ engine.DB = (*DB)(nil)
 
 // Open opens, and if need be creates, the database file at path in WAL mode.
 // path may also be a "file:" URI with parameters of modernc.org/sqlite.
-func Open(path string, opts ...Options) (*DB, error) {
+func Open(path string, opts ...Options) (*DB, error) { return openFile(path, false, opts) }
+
+// openFile is Open. once says that the file is created now or never: a file that
+// somebody deletes is not to come back, empty, with the next connection.
+func openFile(path string, once bool, opts []Options) (*DB, error) {
 	dsn, err := dataSource(path, options(opts))
 	if err != nil {
 		return nil, err
@@ -84,7 +88,13 @@ func Open(path string, opts ...Options) (*DB, error) {
 		return nil, fmt.Errorf("open sqlite %q: %w", path, err)
 	}
 	lock := make(chan struct{}, 1)
-	pool := sql.OpenDB(&connector{Connector: base, lock: lock})
+	first := &connector{Connector: base, lock: lock}
+	if once {
+		if first.again, err = sqlite.NewConnector(dsn + "&mode=rw"); err != nil {
+			return nil, fmt.Errorf("open sqlite %q: %w", path, err)
+		}
+	}
+	pool := sql.OpenDB(first)
 	if err := pool.Ping(); err != nil {
 		_ = pool.Close()
 		return nil, openError(path, err)

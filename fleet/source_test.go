@@ -1,0 +1,188 @@
+package fleet_test
+
+import (
+	"database/sql"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bravellian/pawl/engine/sqlite"
+	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/dbtest"
+)
+
+// control is a control table with one tenant.
+func control(t *testing.T) *sql.DB {
+	t.Helper()
+	db := dbtest.SQLiteAt(t, filepath.Join(t.TempDir(), "control.db"), sqlite.Options{}).SQL()
+	for _, statement := range []string{
+		"CREATE TABLE tenants (id TEXT, url TEXT, schema TEXT, prefix TEXT)",
+		"INSERT INTO tenants VALUES ('a', 'sqlite:a.db', NULL, 'p_'), ('b', 'sqlite:b.db', 's', NULL)",
+	} {
+		_, err := db.ExecContext(t.Context(), statement)
+		must(t, err)
+	}
+	return db
+}
+
+// OBX-075: a control table has two to four columns; what is null is empty.
+func TestTable(t *testing.T) {
+	t.Parallel()
+	db := control(t)
+	for query, want := range map[string]fleet.Database{
+		"SELECT id, url FROM tenants ORDER BY id":                 {Key: "a", URL: "sqlite:a.db"},
+		"SELECT id, url, schema FROM tenants ORDER BY id DESC":    {Key: "b", URL: "sqlite:b.db", Schema: "s"},
+		"SELECT id, url, schema, prefix FROM tenants ORDER BY id": {Key: "a", URL: "sqlite:a.db", Prefix: "p_"},
+	} {
+		dbs, err := fleet.Table(db, query).Discover(t.Context())
+		if err != nil || len(dbs) != 2 || dbs[0] != want {
+			t.Errorf("%s: %v, %v", query, dbs, err)
+		}
+	}
+	for _, query := range []string{"SELECT id FROM tenants", "SELECT id, url, schema, prefix, id FROM tenants", "SELECT nothing", ""} {
+		if dbs, err := fleet.Table(db, query).Discover(t.Context()); err == nil {
+			t.Errorf("%q: %v", query, dbs)
+		}
+	}
+	if n := db.Stats().InUse; n != 0 {
+		t.Errorf("%d connections are kept", n)
+	}
+}
+
+// OBX-075, OBX-077, OBX-078: files that appear are stores, files that vanish are not, and SQLite's own never were.
+func TestDirectory(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"plain", "with [brackets]", "with *", "with ?"} {
+		dir := filepath.Join(t.TempDir(), name)
+		must(t, os.Mkdir(dir, 0o700))
+		f := open(t, fleet.Directory(dir, "*.db"), quick())
+		if err := f.Refresh(t.Context()); err == nil {
+			t.Error("an empty directory is a good list")
+		}
+		for _, file := range []string{"a.db", "b?x.db", "c d%20.db", "e.db-wal", "e.db-shm", "f.sqlite", "g#.db"} {
+			must(t, os.WriteFile(filepath.Join(dir, file), nil, 0o600))
+		}
+		must(t, os.Mkdir(filepath.Join(dir, "dir.db"), 0o700))
+		must(t, f.Refresh(t.Context()))
+		wantKeys(t, f, "a b?x c d%20 g#")
+		must(t, os.Remove(filepath.Join(dir, "a.db")))
+		must(t, f.Refresh(t.Context()))
+		must(t, f.Refresh(t.Context()))
+		wantKeys(t, f, "b?x c d%20 g#")
+	}
+	for _, d := range []fleet.Discovery{fleet.Directory(filepath.Join(t.TempDir(), "nowhere"), "*.db"), fleet.Directory(t.TempDir(), "[")} {
+		if dbs, err := d.Discover(t.Context()); err == nil {
+			t.Errorf("found %v", dbs)
+		}
+	}
+}
+
+// OBX-066: files with odd names are worked on under their own names and no other's.
+func TestOddFileNames(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	names := []string{"a", "a?b", "a#b", "a%41", "a b", "ä", "a'b", "a&mode=memory", "a?mode=ro"}
+	for _, name := range names {
+		must(t, os.WriteFile(filepath.Join(dir, name+".db"), nil, 0o600))
+	}
+	o, r := quick(), newRecord()
+	o.Pawl.EnableSchemaDeployment, o.StopWhenEmpty = true, true
+	f := open(t, fleet.Directory(dir, "*.db"), o)
+	f.Handle("t", r)
+	_, err := f.MigrateAll(t.Context(), fleet.MigrateOptions{})
+	must(t, err)
+	for _, name := range names {
+		enqueue(t, f, name, 2)
+	}
+	drain(t, f)
+	for _, name := range names {
+		if r.of(name) != 2 {
+			t.Errorf("%q handled %d", name, r.of(name))
+		}
+	}
+	r.once(t)
+	entries, err := os.ReadDir(dir)
+	must(t, err)
+	for _, e := range entries {
+		if file, _, _ := strings.Cut(e.Name(), ".db"); !contains(names, file) {
+			t.Errorf("a file of no store: %s", e.Name())
+		}
+	}
+}
+
+func contains(names []string, name string) bool {
+	for _, n := range names {
+		if n == name {
+			return true
+		}
+	}
+	return false
+}
+
+// OBX-078: a file that somebody deletes does not come back, empty, because it is looked at.
+func TestDeletedFileStaysDeleted(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{"a", "b", "c"} {
+		migrateFile(t, filepath.Join(dir, name+".db"))
+	}
+	o, r := quick(), newRecord()
+	o.KeepReady, o.Cool = 1, 1 // connections are closed after every look
+	f := open(t, fleet.Directory(dir, "*.db"), o)
+	f.Handle("t", r)
+	start(t, f)
+	enqueue(t, f, "b", 1)
+	r.until(t, "b", 1)
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		_ = os.Remove(filepath.Join(dir, "b.db"+suffix))
+	}
+	seen := state(f, "b").LastSuccess
+	dbtest.Until(t, "it was looked at", func() bool { s := state(f, "b"); return s.Failures > 1 || s.LastSuccess.Sub(seen) > 0 })
+	untilState(t, f, fleet.Failing, "b")
+	must(t, f.Refresh(t.Context()))
+	must(t, f.Refresh(t.Context()))
+	wantKeys(t, f, "a c")
+}
+
+// OBX-071, OBX-107: passwords are in no error, no log, no health, and Where is fit to print.
+func TestPasswordsAreNotShown(t *testing.T) {
+	t.Parallel()
+	const secret = "hunter2"
+	urls := []string{
+		"postgres://u:hunter2@127.0.0.1:1/db?connect_timeout=1", "postgres://127.0.0.1:1/db?user=u&password=hunter2", "postgresql://u@127.0.0.1:1/db?sslpassword=hunter2",
+		"postgres://u:hunter2@%zz/db", "host=h password=hunter2", "host=h password=x:hunter2", "password=hunter2:", "postgres:password=hunter2", "hunter2", "postgres://u:hunter2@h:port/db",
+	}
+	var dbs []fleet.Database
+	for i, url := range urls {
+		dbs = append(dbs, fleet.Database{Key: string(rune('a' + i)), URL: url})
+		if where := dbs[i].Where(); strings.Contains(where, secret) {
+			t.Errorf("Where: %s", where)
+		}
+	}
+	out := &logs{}
+	o := quick()
+	o.Logger = out.logger()
+	f := open(t, fleet.Static(dbs...), o)
+	start(t, f)
+	for i := range dbs {
+		if _, err := f.Outbox(dbs[i].Key); err != nil && strings.Contains(err.Error(), secret) {
+			t.Errorf("error: %v", err)
+		}
+	}
+	dbtest.Until(t, "all failed", func() bool {
+		h := f.Health()
+		for _, s := range h.Stores {
+			if s.State != fleet.Failing {
+				return false
+			}
+			if strings.Contains(s.Error+s.Where, secret) {
+				t.Fatalf("health: %+v", s)
+			}
+		}
+		return len(h.Stores) > 0
+	})
+	if strings.Contains(out.String(), secret) {
+		t.Errorf("log:\n%s", out)
+	}
+}

@@ -1,0 +1,290 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/sqlite"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// idleFleet is a fleet that does not run.
+func idleFleet(t *testing.T, o Options) *Fleet {
+	t.Helper()
+	o.Engines = map[string]engine.Opener{"sqlite": sqlite.OpenURL}
+	f, err := New(Static(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// fresh is a timetable and a number of stores that are not in it.
+func fresh(t *testing.T, n int) (*timetable, []*Store) {
+	f := idleFleet(t, Options{})
+	stores := make([]*Store, n)
+	for i := range stores {
+		stores[i] = newStore(f, Database{Key: fmt.Sprint(i), URL: "sqlite:never"})
+	}
+	return &f.timetable, stores
+}
+
+// order takes out all that is due.
+func order(tt *timetable, now time.Time) (keys string) {
+	for s, _ := tt.next(now); s != nil; s, _ = tt.next(now) {
+		keys += s.Key
+	}
+	return keys
+}
+
+// D-93: stores come out in the order of their times, and not before them.
+func TestTimetableOrder(t *testing.T) {
+	t.Parallel()
+	tt, s := fresh(t, 4)
+	now := time.Now()
+	if _, wait := tt.next(now); wait <= 0 {
+		t.Error("an empty timetable has something due")
+	}
+	for i, at := range []int{3, 1, 4, 2} {
+		tt.add(s[i], now.Add(time.Duration(at)*time.Second))
+	}
+	if first, wait := tt.next(now); first != nil || wait != time.Second {
+		t.Errorf("too early: %v, %v", first, wait)
+	}
+	tt.hasten(s[2], now.Add(-time.Second))
+	tt.hasten(s[3], now.Add(time.Hour)) // no haste at all
+	if keys := order(tt, now.Add(3*time.Second)); keys != "2130" {
+		t.Errorf("order %s", keys)
+	}
+	if !tt.at(s[0]).IsZero() {
+		t.Error("who is away has a time")
+	}
+}
+
+// D-93: who is asked for while away is looked at as soon as it is back.
+func TestHastenedWhileAway(t *testing.T) {
+	t.Parallel()
+	tt, s := fresh(t, 1)
+	now := time.Now()
+	tt.add(s[0], now)
+	if order(tt, now) != "0" {
+		t.Fatal("not due")
+	}
+	tt.hasten(s[0], now.Add(time.Millisecond))
+	if !tt.back(s[0], now.Add(time.Hour)) || !tt.at(s[0]).Equal(now.Add(time.Millisecond)) {
+		t.Errorf("back at %v", tt.at(s[0]))
+	}
+	order(tt, now.Add(time.Second))
+	if tt.back(s[0], now.Add(time.Hour)); !tt.at(s[0]).Equal(now.Add(time.Hour)) {
+		t.Error("the wish was granted twice")
+	}
+}
+
+// D-92: a store leaves at once, or when it is back; haste does not bring it back, only joining again does.
+func TestTimetableLeaving(t *testing.T) {
+	t.Parallel()
+	tt, s := fresh(t, 2)
+	now := time.Now()
+	tt.hasten(s[0], now)
+	if keys := order(tt, now); keys != "" {
+		t.Errorf("haste let %q in", keys)
+	}
+	tt.add(s[0], now)
+	gone := tt.remove(s[0])
+	if again := tt.remove(s[0]); !gone || !again || order(tt, now) != "" {
+		t.Error("it did not leave at once")
+	}
+	tt.add(s[1], now)
+	order(tt, now)
+	if tt.remove(s[1]) {
+		t.Error("it left while away")
+	}
+	tt.hasten(s[1], now)
+	if tt.back(s[1], now) {
+		t.Error("it came back")
+	}
+	tt.add(s[1], now)
+	order(tt, now)
+	tt.remove(s[1])
+	tt.add(s[1], now.Add(time.Second))
+	if !tt.back(s[1], now.Add(time.Hour)) || !tt.at(s[1]).Equal(now.Add(time.Second)) {
+		t.Error("it rejoined and was turned away, or is late")
+	}
+}
+
+// D-93: whatever happens at once, no store that belongs is lost, and none is out twice.
+func TestTimetableUnderRace(t *testing.T) {
+	t.Parallel()
+	tt, stores := fresh(t, 20)
+	var out [20]sync.Mutex
+	var all sync.WaitGroup
+	for _, s := range stores {
+		tt.add(s, time.Now())
+	}
+	for range 4 {
+		all.Go(func() {
+			for range 2000 {
+				tt.hasten(stores[rand.IntN(20)], time.Now())
+				if s, _ := tt.next(time.Now()); s != nil {
+					var i int
+					_, _ = fmt.Sscan(s.Key, &i)
+					if !out[i].TryLock() {
+						t.Errorf("%s is out twice", s.Key)
+						return
+					}
+					out[i].Unlock()
+					tt.back(s, time.Now().Add(time.Duration(rand.IntN(100))*time.Microsecond))
+				}
+			}
+		})
+	}
+	all.Wait()
+	if n := len(order(tt, time.Now().Add(time.Hour))); n != 30 { // 10 keys of one figure, 10 of two
+		t.Errorf("keys of %d figures are left", n)
+	}
+}
+
+// D-92: an offer that crosses a departure starts no turn.
+func TestOfferOfStoreThatLeft(t *testing.T) {
+	t.Parallel()
+	f := idleFleet(t, Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // no turns are given: who is offered waits
+	f.turns.begin(ctx)
+	d := Database{Key: "a", URL: "sqlite:never"}
+	f.registry.apply(map[string]Database{"a": d})
+	s := f.registry.get("a")
+	f.timetable.add(s, time.Now())
+	order(&f.timetable, time.Now())
+	f.turns.offer(s)
+	if f.turns.state(s) != Waiting || f.turns.empty() {
+		t.Error("it does not wait")
+	}
+	f.registry.apply(map[string]Database{"b": d})
+	f.registry.apply(map[string]Database{"b": d})
+	if f.turns.state(s) != Idle || f.registry.get("a") != nil {
+		t.Error("it did not leave")
+	}
+	f.turns.offer(s)
+	if !f.turns.empty() {
+		t.Error("it waits although it left")
+	}
+	if _, err := s.DB(); err == nil {
+		t.Error("it is open")
+	}
+}
+
+// OBX-076: the list is read every five minutes unless said otherwise.
+func TestDefaults(t *testing.T) {
+	t.Parallel()
+	o := idleFleet(t, Options{}).opts
+	if o.Refresh != 5*time.Minute || o.Connections != 100 || o.Strategy == nil {
+		t.Errorf("defaults: %+v", o)
+	}
+	if o := idleFleet(t, Options{Connections: 1, ConnectionsPerStore: 1}).opts; o.Connections < minConnections || o.ConnectionsPerStore < minPerStore {
+		t.Errorf("too few connections to work with: %+v", o)
+	}
+}
+
+// OBX-075, OBX-076, D-92: by the clock: every refresh reads the list once, unknown keys add one in five seconds at most, and
+// a discovery that hangs is given up after half a minute.
+func TestListByTheClock(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var calls atomic.Int64
+		var hang atomic.Bool
+		d := DiscoveryFunc(func(ctx context.Context) ([]Database, error) {
+			calls.Add(1)
+			if hang.Load() {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}
+			return []Database{{Key: "a", URL: "none:"}}, nil
+		})
+		broken := func(engine.Opening) (engine.DB, error) { return nil, engine.ErrUnreachable }
+		f, err := New(d, Options{Engines: map[string]engine.Opener{"none": broken}, Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { _ = f.Run(ctx) })
+		time.Sleep(24 * time.Hour)
+		if n := calls.Load(); n < 260 || n > 325 {
+			t.Errorf("read %d times in a day", n)
+		}
+		before := calls.Load()
+		for range 600 { // a minute of unknown keys
+			_, _ = f.Store(ctx, "x")
+			time.Sleep(100 * time.Millisecond)
+		}
+		if n := calls.Load() - before; n < 11 || n > 14 {
+			t.Errorf("read %d times in a minute of unknown keys", n)
+		}
+		hang.Store(true)
+		time.Sleep(discoverPause)
+		began := time.Now()
+		if _, err := f.Store(ctx, "x"); err == nil || time.Since(began) > discoverLimit {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+		cancel()
+		running.Wait()
+	})
+}
+
+// D-93: no commit of another process is hidden from the next look by a file that seems untouched.
+func TestFingerprintHidesNothing(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "a.db")
+	f, err := New(Static(Database{Key: "a", URL: "sqlite:" + path}), Options{Engines: map[string]engine.Opener{"sqlite": sqlite.OpenURL}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.MigrateAll(t.Context(), MigrateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s, err := f.Store(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	other, err := sqlite.Open(path, sqlite.Options{Relaxed: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = other.Close() })
+	theirs := outbox.New(other, outbox.Options{})
+	due, unread := 1000*time.Hour, 0
+	for i := range 80 {
+		if rand.IntN(3) > 0 { // each is due before all others
+			due -= time.Hour
+			if _, err := theirs.Enqueue(t.Context(), outbox.Message{Topic: "t", Due: time.Now().Add(due)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if rand.IntN(8) == 0 {
+			s.idle()
+		}
+		if _, told := s.fingerprint(); told {
+			unread++
+		}
+		d, ok, err := s.look(t.Context())
+		if err != nil || ok && (d > due || d < due-time.Hour) || !ok && due != 1000*time.Hour {
+			t.Fatalf("look %d: due in %v (%v, %v), want %v", i, d, ok, err, due)
+		}
+		// Not to synchronise: files' times have to be old or new by chance.
+		time.Sleep(time.Duration(rand.IntN(90)) * time.Millisecond)
+	}
+	if unread == 0 {
+		t.Error("no look could have been saved")
+	}
+}
