@@ -192,7 +192,7 @@ const longestRetry = time.Minute
 // bad notes a failure and returns how long to leave the store alone: 0.5 s … 1 min,
 // with jitter (D-91).
 func (s *Store) bad(err error) time.Duration {
-	failures := s.ails(err)
+	failures := s.failed(err)
 	pause := engine.Jitter(min(500*time.Millisecond<<min(failures-1, 7), longestRetry), 0.2)
 	s.log.Warn("store failed, will retry", "error", err, "failures", failures, "delay", pause)
 	return pause
@@ -202,8 +202,8 @@ func (s *Store) bad(err error) time.Duration {
 // its connections back after every look.
 const coldAfter = 4
 
-// ails notes a failure, and returns how many there were in a row.
-func (s *Store) ails(err error) int {
+// failed notes a failure, and returns how many there were in a row.
+func (s *Store) failed(err error) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.failures++

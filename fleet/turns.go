@@ -270,7 +270,7 @@ func (ts *turns) watch(done chan struct{}, t *turn) {
 		seen = now
 		switch {
 		case silent: // what it finished is kept until the database is back
-			t.s.ails(errNoAnswer)
+			t.s.failed(errNoAnswer)
 		case !stuck:
 			t.s.good()
 		}
