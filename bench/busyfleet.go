@@ -41,7 +41,7 @@ func busyFleets(n int) []scenario {
 		all = append(all, scenario{"W", "postgres", size + ", busy: " + b.name, []string{colRate}, []system{
 			{"all in a fleet", n, busyFleet(everything, busy, took)},
 			{"the busy ones in a fleet", n, busyFleet(busy, busy, took)},
-			{"the busy ones, pawl.New each", n, busyAlone(busy, took)},
+			{"a pawl.New for each busy one", n, busyAlone(busy, took)},
 		}})
 	}
 	return all

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -43,7 +42,9 @@ func sickFleet(size int, sick bool) func(context.Context, *run) error {
 		}
 		per := r.n / size / batchSize * batchSize
 		spots := map[int]string{1: fails, size / 2: hangs, size: slow}
-		var healthy, dbs []fleet.Database
+		w := &ward{kinds: map[string]string{}, cured: make(chan struct{})}
+		healthy := 0
+		var dbs []fleet.Database
 		for i, d := range e.files {
 			if kind := spots[i]; kind != "" {
 				if !sick {
@@ -52,16 +53,16 @@ func sickFleet(size int, sick bool) func(context.Context, *run) error {
 				if err := fillStore(ctx, d, 100*batchSize); err != nil {
 					return err
 				}
-				d.URL = kind + ":" + path(d)
+				w.kinds[d.URL] = kind
 			} else {
 				if err := fillStore(ctx, d, per); err != nil {
 					return err
 				}
-				healthy = append(healthy, d)
+				healthy++
 			}
 			dbs = append(dbs, d)
 		}
-		return drainFleet(ctx, r, dbs, newLoad(healthy), per*len(healthy))
+		return drainFleet(ctx, r, dbs, w, per*healthy)
 	}
 }
 
@@ -74,11 +75,9 @@ func fillStore(ctx context.Context, d fleet.Database, n int) error {
 	return produce(ctx, outbox.New(db, outbox.Options{}), n, nil)
 }
 
-func drainFleet(ctx context.Context, r *run, dbs []fleet.Database, l *load, n int) error {
+func drainFleet(ctx context.Context, r *run, dbs []fleet.Database, w *ward, n int) error {
 	opens := engines()
-	for _, kind := range []string{fails, hangs, slow} {
-		opens[kind] = openSick(kind)
-	}
+	opens["sqlite"] = w.open
 	done := make(chan struct{})
 	var handled atomic.Int64
 	end := func() error { return nil }
@@ -87,7 +86,7 @@ func drainFleet(ctx context.Context, r *run, dbs []fleet.Database, l *load, n in
 			for _, t := range topics() {
 				f.Handle(t, outbox.HandlerFunc(func(ctx context.Context, _ *outbox.Message) error {
 					s := fleet.StoreOf(ctx)
-					if l.handled[s.Key] == nil {
+					if w.kinds[s.Database().URL] != "" {
 						return engine.Pause(ctx, slowness)
 					}
 					if handled.Add(1) == int64(n) {
@@ -111,6 +110,7 @@ func drainFleet(ctx context.Context, r *run, dbs []fleet.Database, l *load, n in
 		return err
 	}
 	r.rate(colDrain, n, took)
+	close(w.cured)
 	return end()
 }
 
@@ -133,19 +133,26 @@ const (
 
 var errSick = errors.New("sick")
 
+// ward knows which stores are sick.
+type ward struct {
+	kinds map[string]string // by URL
+	cured chan struct{}     // what hangs does so no more
+}
+
+func (w *ward) open(o engine.Opening) (engine.DB, error) {
+	db, err := sqlite.OpenURL(o)
+	if kind := w.kinds[o.URL]; kind != "" {
+		db = &sickDB{DB: db, kind: kind, cured: w.cured}
+	}
+	return db, err
+}
+
 // sickDB is a file whose database does not do what it should.
 type sickDB struct {
 	engine.DB
 	kind  string
 	calls atomic.Int64
-}
-
-func openSick(kind string) engine.Opener {
-	return func(o engine.Opening) (engine.DB, error) {
-		o.URL = "sqlite:" + strings.TrimPrefix(o.URL, kind+":")
-		db, err := sqlite.OpenURL(o)
-		return &sickDB{DB: db, kind: kind}, err
-	}
+	cured chan struct{}
 }
 
 func (d *sickDB) suffer(ctx context.Context) error {
@@ -154,7 +161,10 @@ func (d *sickDB) suffer(ctx context.Context) error {
 		return errSick
 	case hangs:
 		if d.calls.Add(1) > hangsAfter {
-			<-ctx.Done()
+			select {
+			case <-ctx.Done():
+			case <-d.cured:
+			}
 		}
 	case slow:
 		_ = engine.Pause(ctx, lag)
