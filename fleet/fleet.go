@@ -48,8 +48,8 @@ type Options struct {
 	// Refresh is how often the list of databases is read again, default 5 minutes.
 	Refresh time.Duration
 
-	// Active is how many stores are worked on at once, default 64. With servers
-	// among them it is also bounded by Connections.
+	// Active is how many stores are worked on at once, default 64. Those on
+	// servers are also bounded by Connections: each needs three.
 	Active int
 	// Handlers is how many handlers run at once in all, default 256.
 	Handlers int

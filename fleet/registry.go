@@ -34,7 +34,6 @@ type registry struct {
 	mu       sync.Mutex
 	stores   map[string]*member
 	gone     map[string]*Store // left, for the day they come back
-	servers  int               // stores that are not files
 	here     bool              // Run is working on them
 	readOnce bool              // the list was read well
 	lastErr  error             // of the last try
@@ -70,13 +69,6 @@ func (r *registry) shut(s *Store) engine.DB {
 		return nil
 	}
 	return s.door.take()
-}
-
-// onlyFiles reports whether no store is on a server.
-func (r *registry) onlyFiles() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.servers == 0
 }
 
 func (r *registry) count() int {
@@ -203,12 +195,6 @@ func (r *registry) apply(listed map[string]Database) {
 			s := r.comesLocked(key, d)
 			r.stores[key] = &member{Store: s}
 			come = append(come, s)
-		}
-	}
-	r.servers = 0
-	for _, m := range r.stores {
-		if !m.at.isFile() {
-			r.servers++
 		}
 	}
 	working := r.here

@@ -20,6 +20,7 @@ type turns struct {
 	waiting map[string]*Store
 	active  map[*Store]*turn
 	lively  int    // active turns that count
+	servers int    // those of them that are on servers
 	last    string // key of the last turn given
 	running sync.WaitGroup
 }
@@ -37,13 +38,15 @@ func (ts *turns) init(f *Fleet) {
 	ts.f, ts.waiting, ts.active = f, map[string]*Store{}, map[*Store]*turn{}
 }
 
-// places is how many stores are worked on at once. Those on servers need
+// roomLocked reports whether a store may be worked on now. Those on servers need
 // connections; more of them than there are connections would wait for each other.
-func (ts *turns) places() int {
-	if ts.f.registry.onlyFiles() {
-		return ts.f.opts.Active
-	}
-	return max(1, min(ts.f.opts.Active, ts.f.opts.Connections/minPerStore))
+func (ts *turns) roomLocked(s *Store) bool {
+	return ts.lively < ts.f.opts.Active && (s.at.isFile() || ts.servers < max(1, ts.f.opts.Connections/minPerStore))
+}
+
+// wantedLocked reports whether another store waits for a place like a turn's.
+func (ts *turns) wantedLocked(t *turn) bool {
+	return len(ts.waiting) > 0 && t.counts && (!t.s.at.isFile() || ts.lively >= ts.f.opts.Active)
 }
 
 // begin lets turns be given until ctx ends.
@@ -67,15 +70,20 @@ func (ts *turns) offer(s *Store) {
 
 // grantLocked gives turns while there are places.
 func (ts *turns) grantLocked() {
-	for ts.ctx.Err() == nil && len(ts.waiting) > 0 && ts.lively < ts.places() {
+	for ts.ctx.Err() == nil {
 		keys := make([]string, 0, len(ts.waiting))
-		for key := range ts.waiting {
-			keys = append(keys, key)
+		for key, s := range ts.waiting {
+			if ts.roomLocked(s) {
+				keys = append(keys, key)
+			}
+		}
+		if len(keys) == 0 {
+			return
 		}
 		slices.Sort(keys)
 		key := ts.f.opts.Strategy.Next(keys, ts.last)
 		s := ts.waiting[key]
-		if s == nil { // a strategy of the program's that made one up
+		if !slices.Contains(keys, key) { // a strategy of the program's that made one up
 			key = keys[0]
 			s = ts.waiting[key]
 		}
@@ -84,7 +92,7 @@ func (ts *turns) grantLocked() {
 		own, cancel := context.WithCancel(ts.ctx)
 		t := &turn{s: s, cancel: cancel, counts: true}
 		ts.active[s] = t
-		ts.lively++
+		ts.countLocked(t, 1)
 		ts.running.Go(func() { ts.run(own, t) })
 	}
 }
@@ -137,8 +145,15 @@ func (ts *turns) end(t *turn) {
 func (ts *turns) parkLocked(t *turn) {
 	if t.counts {
 		t.counts = false
-		ts.lively--
+		ts.countLocked(t, -1)
 		ts.grantLocked()
+	}
+}
+
+func (ts *turns) countLocked(t *turn, n int) {
+	ts.lively += n
+	if !t.s.at.isFile() {
+		ts.servers += n
 	}
 }
 
@@ -186,7 +201,7 @@ func (ts *turns) linger(t *turn) time.Duration {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	switch {
-	case len(ts.waiting) > 0 && t.counts, ts.f.opts.StopWhenEmpty, t.silent:
+	case ts.wantedLocked(t), ts.f.opts.StopWhenEmpty, t.silent:
 		return 0
 	case ts.f.registry.count() <= ts.f.opts.KeepReady:
 		return forever
@@ -198,7 +213,7 @@ func (ts *turns) linger(t *turn) time.Duration {
 func (ts *turns) goesOn(t *turn) bool {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	if !t.over && t.counts && len(ts.waiting) > 0 && !ts.f.opts.Strategy.GoOn(t.s.Key) {
+	if !t.over && ts.wantedLocked(t) && !ts.f.opts.Strategy.GoOn(t.s.Key) {
 		t.over = true
 	}
 	return !t.over
