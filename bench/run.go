@@ -20,6 +20,7 @@ const (
 	colAck      = "ack p50 ms"
 	colFollowUp = "follow-up p50 ms"
 	colLate     = "late p50 ms"
+	colPlainP50 = "p50 ms"
 	colP90      = "p90 ms"
 	colP99      = "p99 ms"
 	colMax      = "max ms"
@@ -28,6 +29,17 @@ const (
 	colServer   = "server µs/msg"
 	colWAL      = "WAL B/msg"
 	colDead     = "dead/msg"
+
+	// Of idle fleets.
+	colClientShare     = "client CPU %"
+	colServerShare     = "server CPU %"
+	colConnections     = "connections"
+	colMostConnections = "at most"
+	colTransactions    = "transactions/s"
+	colFiles           = "files open"
+	colGoroutines      = "goroutines"
+	colMemory          = "RSS MB"
+
 	microsecond = float64(time.Microsecond)
 )
 

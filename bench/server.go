@@ -26,6 +26,7 @@ type server struct {
 	admin   *pgx.Conn
 	version string
 	pid     int // of the postmaster, 0 if it is not on this machine
+	many    *ensemble
 }
 
 func connect(ctx context.Context, url string) (*server, error) {
@@ -46,7 +47,13 @@ func connect(ctx context.Context, url string) (*server, error) {
 	return s, nil
 }
 
-func (s *server) close(ctx context.Context) { _ = s.admin.Close(ctx) }
+func (s *server) close(ctx context.Context) {
+	ctx = context.WithoutCancel(ctx)
+	if s.many != nil {
+		s.many.disband(ctx)
+	}
+	_ = s.admin.Close(ctx)
+}
 
 // reset gives every repetition the same start.
 func (s *server) reset(ctx context.Context) error {

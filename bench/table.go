@@ -44,7 +44,11 @@ func (s *scenario) print(w io.Writer, results map[string][]figures) {
 
 // columns are those that any system has.
 func (s *scenario) columns(results map[string][]figures) []string {
-	all := []string{colEnqueue, colDrain, colDue, colRate, colCommit, colP50, colAck, colFollowUp, colLate, colP90, colP99, colMax, colAfter, colClient, colServer, colWAL, colDead}
+	all := []string{colEnqueue, colDrain, colDue, colRate, colCommit, colP50, colAck, colFollowUp, colLate, colP90, colP99, colMax, colAfter, colClient, colServer, colWAL, colDead,
+		colClientShare, colServerShare, colConnections, colMostConnections, colTransactions, colFiles, colGoroutines, colMemory}
+	for _, kind := range coldKinds {
+		all = append(all, kind.name+" "+colPlainP50, kind.name+" "+colP90, kind.name+" "+colP99)
+	}
 	return slices.DeleteFunc(all, func(c string) bool {
 		for _, reps := range results {
 			for _, f := range reps {
@@ -82,7 +86,7 @@ func cell(column string, reps []figures) string {
 	}
 	v := median(values)
 	switch {
-	case strings.HasSuffix(column, "ms"), column == colDead:
+	case strings.HasSuffix(column, "ms"), column == colDead, strings.HasSuffix(column, "%"):
 		return fmt.Sprintf("%.2f", v)
 	case strings.Contains(column, "µs"):
 		return fmt.Sprintf("%.1f", v)

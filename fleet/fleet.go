@@ -48,15 +48,16 @@ type Options struct {
 	// Refresh is how often the list of databases is read again, default 5 minutes.
 	Refresh time.Duration
 
-	// Active is how many stores are worked on at once, default 64. With servers
-	// among them it is also bounded by Connections.
+	// Active is how many stores are worked on at once, default 64. Those on
+	// servers are also bounded by Connections: each needs three.
 	Active int
 	// Handlers is how many handlers run at once in all, default 256.
 	Handlers int
 	// HandlersPerStore is how many of them one store may have, default 64.
 	HandlersPerStore int
 	// Connections is how many connections to servers there are at once in all,
-	// default 100, at least 4. Files do not count.
+	// default 80, at least 4: PostgreSQL by itself lets 100 in, and others want some,
+	// too. Files do not count.
 	Connections int
 	// ConnectionsPerStore is how many of them one store may have, default 8, at
 	// least 3.
@@ -86,7 +87,7 @@ func (o *Options) defaults() {
 	set(&o.Active, 64)
 	set(&o.Handlers, 256)
 	set(&o.HandlersPerStore, 64)
-	set(&o.Connections, 100)
+	set(&o.Connections, 80)
 	o.Connections = max(o.Connections, minConnections)
 	set(&o.ConnectionsPerStore, 8)
 	o.ConnectionsPerStore = max(o.ConnectionsPerStore, minPerStore)

@@ -34,7 +34,6 @@ type registry struct {
 	mu       sync.Mutex
 	stores   map[string]*member
 	gone     map[string]*Store // left, for the day they come back
-	servers  int               // stores that are not files
 	here     bool              // Run is working on them
 	readOnce bool              // the list was read well
 	lastErr  error             // of the last try
@@ -70,13 +69,6 @@ func (r *registry) shut(s *Store) engine.DB {
 		return nil
 	}
 	return s.door.take()
-}
-
-// onlyFiles reports whether no store is on a server.
-func (r *registry) onlyFiles() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.servers == 0
 }
 
 func (r *registry) count() int {
@@ -222,12 +214,6 @@ func (r *registry) apply(listed map[string]Database) {
 			come = append(come, s)
 		}
 	}
-	r.servers = 0
-	for _, m := range r.stores {
-		if !m.at.isFile() {
-			r.servers++
-		}
-	}
 	working := r.here
 	r.mu.Unlock()
 	for _, s := range leave {
@@ -236,9 +222,20 @@ func (r *registry) apply(listed map[string]Database) {
 	}
 	for _, s := range come {
 		s.log.Info("store joins the fleet", "database", s.at.Where())
-		if working {
-			r.f.timetable.add(s, time.Now())
-		}
+	}
+	if working {
+		r.f.welcome(come)
+	}
+}
+
+// firstLook is what the first look at a store costs, opening it included. A
+// thousand at once left a busy store 6 % of what it does alone.
+const firstLook = 3 * time.Millisecond
+
+// welcome has stores looked at for the first time, one after the other.
+func (f *Fleet) welcome(stores []*Store) {
+	for i, s := range stores {
+		f.timetable.add(s, time.Now().Add(time.Duration(i)*firstLook))
 	}
 }
 
@@ -259,9 +256,7 @@ func (r *registry) keep(ctx context.Context) {
 	r.mu.Lock()
 	r.here = true
 	r.mu.Unlock()
-	for _, s := range r.all() {
-		r.f.timetable.add(s, time.Now())
-	}
+	r.f.welcome(r.all())
 	for failures := 0; ctx.Err() == nil; {
 		err := r.f.Refresh(ctx)
 		pause := r.f.opts.Refresh

@@ -109,12 +109,12 @@ func (s *Store) look(ctx context.Context) (d time.Duration, ok bool, err error) 
 	if err := s.prepare(ctx); err != nil {
 		return 0, false, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, lookLimit)
-	defer cancel()
 	print, told := s.fingerprint()
 	if told && print == s.print && (s.due.IsZero() || time.Now().Before(s.due)) {
 		return time.Until(s.due), !s.due.IsZero(), nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, lookLimit)
+	defer cancel()
 	d, ok, err = work.NextDue(ctx, s.door, "fleet/look", s.Queues())
 	s.print, s.due = "", time.Time{}
 	if err == nil && told {

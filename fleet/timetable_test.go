@@ -187,7 +187,7 @@ func TestOfferOfStoreThatLeft(t *testing.T) {
 func TestDefaults(t *testing.T) {
 	t.Parallel()
 	o := idleFleet(t, Options{}).opts
-	if o.Refresh != 5*time.Minute || o.Connections != 100 || o.Strategy == nil {
+	if o.Refresh != 5*time.Minute || o.Connections != 80 || o.Strategy == nil {
 		t.Errorf("defaults: %+v", o)
 	}
 	if o := idleFleet(t, Options{Connections: 1, ConnectionsPerStore: 1}).opts; o.Connections < minConnections || o.ConnectionsPerStore < minPerStore {

@@ -20,6 +20,7 @@ type turns struct {
 	waiting map[string]*Store
 	active  map[*Store]*turn
 	lively  int    // active turns that count
+	servers int    // those of them that are on servers
 	last    string // key of the last turn given
 	running sync.WaitGroup
 }
@@ -37,13 +38,22 @@ func (ts *turns) init(f *Fleet) {
 	ts.f, ts.waiting, ts.active = f, map[string]*Store{}, map[*Store]*turn{}
 }
 
-// places is how many stores are worked on at once. Those on servers need
+// roomLocked reports whether a store may be worked on now. Those on servers need
 // connections; more of them than there are connections would wait for each other.
-func (ts *turns) places() int {
-	if ts.f.registry.onlyFiles() {
-		return ts.f.opts.Active
-	}
-	return max(1, min(ts.f.opts.Active, ts.f.opts.Connections/minPerStore))
+func (ts *turns) roomLocked(s *Store) bool {
+	return ts.lively < ts.f.opts.Active && (s.at.isFile() || ts.servers < ts.serverPlaces())
+}
+
+func (ts *turns) serverPlaces() int { return max(1, ts.f.opts.Connections/minPerStore) }
+
+// crowdedLocked reports whether there are more turns like this one than places.
+func (ts *turns) crowdedLocked(t *turn) bool {
+	return ts.lively > ts.f.opts.Active || !t.s.at.isFile() && ts.servers > ts.serverPlaces()
+}
+
+// wantedLocked reports whether another store waits for a place like a turn's.
+func (ts *turns) wantedLocked(t *turn) bool {
+	return len(ts.waiting) > 0 && t.counts && (!t.s.at.isFile() || ts.lively >= ts.f.opts.Active)
 }
 
 // begin lets turns be given until ctx ends.
@@ -91,15 +101,20 @@ func (ts *turns) waitLocked(s *Store) bool {
 
 // grantLocked gives turns while there are places.
 func (ts *turns) grantLocked() {
-	for ts.ctx.Err() == nil && len(ts.waiting) > 0 && ts.lively < ts.places() {
+	for ts.ctx.Err() == nil {
 		keys := make([]string, 0, len(ts.waiting))
-		for key := range ts.waiting {
-			keys = append(keys, key)
+		for key, s := range ts.waiting {
+			if ts.roomLocked(s) {
+				keys = append(keys, key)
+			}
+		}
+		if len(keys) == 0 {
+			return
 		}
 		slices.Sort(keys)
 		key := ts.f.opts.Strategy.Next(keys, ts.last)
 		s := ts.waiting[key]
-		if s == nil { // a strategy of the program's that made one up
+		if !slices.Contains(keys, key) { // a strategy of the program's that made one up
 			key = keys[0]
 			s = ts.waiting[key]
 		}
@@ -108,7 +123,7 @@ func (ts *turns) grantLocked() {
 		own, cancel := context.WithCancel(ts.ctx)
 		t := &turn{s: s, cancel: cancel, counts: true}
 		ts.active[s] = t
-		ts.lively++
+		ts.countLocked(t, 1)
 		ts.running.Go(func() { ts.run(own, t) })
 	}
 }
@@ -165,8 +180,15 @@ func (ts *turns) end(t *turn, again bool) (waits bool) {
 func (ts *turns) parkLocked(t *turn) {
 	if t.counts {
 		t.counts = false
-		ts.lively--
+		ts.countLocked(t, -1)
 		ts.grantLocked()
+	}
+}
+
+func (ts *turns) countLocked(t *turn, n int) {
+	ts.lively += n
+	if !t.s.at.isFile() {
+		ts.servers += n
 	}
 }
 
@@ -214,7 +236,7 @@ func (ts *turns) linger(t *turn) time.Duration {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	switch {
-	case t.over, len(ts.waiting) > 0 && t.counts, ts.f.opts.StopWhenEmpty, t.silent:
+	case t.over, ts.wantedLocked(t), ts.f.opts.StopWhenEmpty, t.silent:
 		return 0
 	case !t.counts && !t.s.at.isFile() && ts.f.conns.waiting.Load() > 0: // others need what it keeps
 		return 0
@@ -228,10 +250,10 @@ func (ts *turns) linger(t *turn) time.Duration {
 func (ts *turns) goesOn(t *turn) bool {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	if !t.over && t.counts && len(ts.waiting) > 0 && !ts.f.opts.Strategy.GoOn(t.s.Key) {
+	if !t.over && ts.wantedLocked(t) && !ts.f.opts.Strategy.GoOn(t.s.Key) {
 		t.over = true
 	}
-	if t.counts && ts.lively > ts.places() { // turns came to life that had given their places away
+	if t.counts && ts.crowdedLocked(t) { // turns came to life that had given their places away
 		t.over = true
 	}
 	return !t.over
@@ -264,7 +286,7 @@ func (ts *turns) watch(done chan struct{}, t *turn) {
 			ts.parkLocked(t)
 		case !t.counts:
 			t.counts = true
-			ts.lively++
+			ts.countLocked(t, 1)
 		}
 		ts.mu.Unlock()
 		seen = now

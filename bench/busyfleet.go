@@ -1,0 +1,347 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// Scenarios W and Y: the fleet of V with a hundredth of it busy.
+
+const (
+	busyFiles   = fleetFiles / 100
+	busyServers = fleetServers / 100
+	// loading is how long there has been a load when something else is measured.
+	loading = 5 * time.Second
+	// busyFor is how long, at n = 60 000.
+	busyFor = 10 * time.Second
+	// perStoreOutstanding is how many messages a busy store has waiting at most.
+	perStoreOutstanding = 2000
+)
+
+func busyFleets(n int) []scenario {
+	size := fmt.Sprintf("%d SQLite files and %d databases", fleetFiles, fleetServers)
+	took := max(2*time.Second, busyFor*time.Duration(min(n, 60_000))/60_000)
+	var all []scenario
+	for _, b := range []struct {
+		name           string
+		files, servers int
+	}{{fmt.Sprintf("%d files and %d databases", busyFiles, busyServers), busyFiles, busyServers}, {"1 file", 1, 0}, {"1 database", 0, 1}} {
+		busy := some(b.files, b.servers)
+		all = append(all, scenario{"W", "postgres", size + ", busy: " + b.name, []string{colRate}, []system{
+			{"all in a fleet", n, busyFleet(everything, busy, took)},
+			{"the busy ones in a fleet", n, busyFleet(busy, busy, took)},
+			{"a pawl.New for each busy one", n, busyAlone(busy, took)},
+		}})
+	}
+	return all
+}
+
+func coldFleets(int) []scenario {
+	title := fmt.Sprintf("%d SQLite files and %d databases, one message to each of %d cold ones, from commit to the handler's start", fleetFiles, fleetServers, 4*coldStores)
+	return []scenario{{"Y", "postgres", title, nil, []system{
+		{"the others idle", 4 * coldStores, coldFleet(false)},
+		{"1 % busy", 4 * coldStores, coldFleet(true)},
+	}}}
+}
+
+// busyFleet measures what a fleet of dbs handles of what is enqueued into busy.
+func busyFleet(all, busy chooser, took time.Duration) func(context.Context, *run) error {
+	return func(ctx context.Context, r *run) error {
+		e, err := r.server.ensemble(ctx)
+		if err != nil {
+			return err
+		}
+		l := newLoad(busy(e))
+		dbs := all(e)
+		_, end, err := runFleet(ctx, dbs, engines(), func(f *fleet.Fleet) { handleAll(f, l.note) })
+		if err != nil {
+			return err
+		}
+		if len(dbs) > len(l.dbs) {
+			time.Sleep(settling)
+		}
+		if err := l.measured(ctx, r, took); err != nil {
+			return err
+		}
+		return end()
+	}
+}
+
+// busyAlone does so with a pawl.New of each.
+func busyAlone(busy chooser, took time.Duration) func(context.Context, *run) error {
+	return func(ctx context.Context, r *run) error {
+		e, err := r.server.ensemble(ctx)
+		if err != nil {
+			return err
+		}
+		l := newLoad(busy(e))
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		var running sync.WaitGroup
+		for _, d := range busy(e) {
+			db, err := handleOf(d)
+			if err != nil {
+				return err
+			}
+			defer db.Close()
+			p, err := pawl.New(db, pawl.Options{})
+			if err != nil {
+				return err
+			}
+			handle(p.Outbox, func() { l.note(d.Key) })
+			running.Go(func() { _ = p.Run(ctx) })
+		}
+		time.Sleep(time.Second)
+		err = l.measured(ctx, r, took)
+		stop()
+		running.Wait()
+		return err
+	}
+}
+
+// load is what is enqueued and handled in some stores.
+type load struct {
+	dbs     []fleet.Database
+	handled map[string]*atomic.Int64
+}
+
+func newLoad(dbs []fleet.Database) *load {
+	l := &load{dbs, map[string]*atomic.Int64{}}
+	for _, d := range dbs {
+		l.handled[d.Key] = new(atomic.Int64)
+	}
+	return l
+}
+
+func (l *load) note(key string) {
+	if n := l.handled[key]; n != nil {
+		n.Add(1)
+	}
+}
+
+func (l *load) sum() (n int64) {
+	for _, one := range l.handled {
+		n += one.Load()
+	}
+	return n
+}
+
+// begin has the stores filled, each through a handle of its own, until end is
+// called, which waits until everything is handled.
+func (l *load) begin(ctx context.Context) (end func() error) {
+	producing, stop := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	errs := make([]error, len(l.dbs))
+	for i, d := range l.dbs {
+		running.Go(func() { errs[i] = l.produce(producing, ctx, d) })
+	}
+	return func() error {
+		stop()
+		running.Wait()
+		return errors.Join(errs...)
+	}
+}
+
+// produce fills a store until ctx ends, and waits until all is handled.
+func (l *load) produce(ctx, whole context.Context, d fleet.Database) error {
+	db, err := handleOf(d)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	o, batch, handled := outbox.New(db, outbox.Options{}), messages(batchSize), l.handled[d.Key]
+	enqueued := handled.Load()
+	for ctx.Err() == nil {
+		if enqueued-handled.Load() > perStoreOutstanding-batchSize {
+			time.Sleep(500 * time.Microsecond)
+			continue
+		}
+		if _, err := o.EnqueueBatch(whole, batch); err != nil {
+			return err
+		}
+		enqueued += batchSize
+	}
+	for since := time.Now(); handled.Load() < enqueued; time.Sleep(time.Millisecond) {
+		if time.Since(since) > 2*stall {
+			return fmt.Errorf("stalled: %s: %d enqueued, %d handled", d.Key, enqueued, handled.Load())
+		}
+	}
+	time.Sleep(100 * time.Millisecond)
+	if n := handled.Load(); n != enqueued {
+		return fmt.Errorf("%s: %d enqueued, %d handled", d.Key, enqueued, n)
+	}
+	return nil
+}
+
+// measured counts for a while, once every store has begun.
+func (l *load) measured(ctx context.Context, r *run, took time.Duration) error {
+	end := l.begin(ctx)
+	for since := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		lazy := 0
+		for _, n := range l.handled {
+			if n.Load() == 0 {
+				lazy++
+			}
+		}
+		if lazy == 0 {
+			break
+		}
+		if time.Since(since) > 2*stall {
+			return fmt.Errorf("%d stores have not begun", lazy)
+		}
+	}
+	time.Sleep(took / 5)
+	stop, err := r.startProfile()
+	if err != nil {
+		return err
+	}
+	client, start, before := clientCPU(), time.Now(), l.sum()
+	time.Sleep(took)
+	n, spent := l.sum()-before, time.Since(start)
+	r.rate(colRate, int(n), spent)
+	r.figures[colClient] = float64(clientCPU()-client) / microsecond / float64(max(n, 1))
+	stop()
+	return end()
+}
+
+const (
+	// coldStores is how many stores of each kind get a message.
+	coldStores = 95
+	// coldFor is how long the messages come in, longer than a store's longest pause.
+	coldFor = 40 * time.Second
+)
+
+// coldFleet measures how long a message waits in a store that nobody has written
+// to for long: half of them are enqueued through a handle of their own, half
+// through the fleet's router.
+func coldFleet(busy bool) func(context.Context, *run) error {
+	return func(ctx context.Context, r *run) error {
+		e, err := r.server.ensemble(ctx)
+		if err != nil {
+			return err
+		}
+		l := newLoad(some(busyFiles, busyServers)(e))
+		var mu sync.Mutex
+		var shots []*shot
+		for i := range 2 * coldStores {
+			shots = append(shots, &shot{d: e.files[busyFiles+i], file: true, routed: i%2 == 0},
+				&shot{d: e.servers[busyServers+i], routed: i%2 == 0})
+		}
+		waiting := atomic.Int64{}
+		f, end, err := runFleet(ctx, everything(e), engines(), func(f *fleet.Fleet) {
+			handleAll(f, l.note)
+			f.Handle("cold", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+				now := time.Now()
+				mu.Lock()
+				defer mu.Unlock()
+				shots[binary.BigEndian.Uint64(m.Payload)].started = now
+				waiting.Add(-1)
+				return nil
+			}))
+		})
+		if err != nil {
+			return err
+		}
+		time.Sleep(settling)
+		quiet := func() error { return nil }
+		if busy {
+			quiet = l.begin(ctx)
+			time.Sleep(loading)
+		}
+		if _, err := r.measured(ctx, r.n, func() error { return fire(ctx, f, shots, &waiting) }); err != nil {
+			return err
+		}
+		for since := time.Now(); waiting.Load() > 0; time.Sleep(10 * time.Millisecond) {
+			if time.Since(since) > 2*stall {
+				return fmt.Errorf("%d messages to cold stores were not handled", waiting.Load())
+			}
+		}
+		if err := errors.Join(quiet(), end()); err != nil {
+			return err
+		}
+		for _, s := range shots {
+			if s.err != nil {
+				return s.err
+			}
+		}
+		waits(r, shots)
+		return nil
+	}
+}
+
+// shot is a message to a cold store.
+type shot struct {
+	d                  fleet.Database
+	file, routed       bool
+	committed, started time.Time
+	err                error
+}
+
+// fire enqueues them at random moments.
+func fire(ctx context.Context, f *fleet.Fleet, shots []*shot, waiting *atomic.Int64) error {
+	waiting.Add(int64(len(shots)))
+	var all sync.WaitGroup
+	for i, s := range shots {
+		all.Go(func() {
+			_ = engine.Pause(ctx, time.Duration(rand.Int64N(int64(coldFor))))
+			body := payload()
+			binary.BigEndian.PutUint64(body, uint64(i))
+			if s.err = s.send(ctx, f, outbox.Message{Topic: "cold", Payload: body}); s.err != nil {
+				waiting.Add(-1)
+			}
+		})
+	}
+	all.Wait()
+	return ctx.Err()
+}
+
+func (s *shot) send(ctx context.Context, f *fleet.Fleet, m outbox.Message) error {
+	if s.routed {
+		o, err := f.Outbox(s.d.Key)
+		if err != nil {
+			return err
+		}
+		_, err = o.Enqueue(ctx, m)
+		s.committed = time.Now()
+		return err
+	}
+	db, err := handleOf(s.d)
+	if err != nil {
+		return err
+	}
+	_, err = outbox.New(db, outbox.Options{}).Enqueue(ctx, m)
+	s.committed = time.Now()
+	return errors.Join(err, db.Close())
+}
+
+// coldKinds are what latencies in cold stores are told apart by.
+var coldKinds = []struct {
+	name         string
+	file, routed bool
+}{{"file", true, false}, {"file, routed", true, true}, {"server", false, false}, {"server, routed", false, true}}
+
+// waits records the quantiles of each kind.
+func waits(r *run, shots []*shot) {
+	for _, kind := range coldKinds {
+		var all []float64
+		for _, s := range shots {
+			if s.file == kind.file && s.routed == kind.routed {
+				all = append(all, milliseconds(max(0, s.started.Sub(s.committed))))
+			}
+		}
+		r.figures[kind.name+" "+colPlainP50] = quantile(all, 0.5)
+		r.figures[kind.name+" "+colP90] = quantile(all, 0.9)
+		r.figures[kind.name+" "+colP99] = quantile(all, 0.99)
+	}
+}
