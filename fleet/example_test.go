@@ -34,7 +34,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 
 	var done sync.Map
 	f.Handle("order.created", outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
