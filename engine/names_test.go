@@ -161,3 +161,18 @@ func TestOperationsAreLoaded(t *testing.T) {
 		}
 	}
 }
+
+// What Render replaces is what this expression says, in any text.
+func FuzzRender(f *testing.F) {
+	reference := regexp.MustCompile(`\bpawl\.([a-z_][a-z0-9_]*)\b`)
+	for _, text := range []string{"pawl.a", "SELECT pawl.outbox_ready, xpawl.a, pawl.A, pawl.aB, pawl.1, pawl.a1é pawl.pawl.a 'pawl.x/' pawl.", "_pawl.a -pawl._ pawl.a.b", "\xffpawl.a\xff"} {
+		f.Add(text)
+	}
+	names := engine.Names{Schema: "s", Prefix: "p_"}
+	f.Fuzz(func(t *testing.T, text string) {
+		want := reference.ReplaceAllStringFunc(text, func(ref string) string { return names.Quote(strings.TrimPrefix(ref, "pawl.")) })
+		if got := names.Render(text); got != want {
+			t.Errorf("%q became %q, not %q", text, got, want)
+		}
+	})
+}

@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -255,7 +256,7 @@ func TestFleetWorkStops(t *testing.T) {
 func TestFleetWorkTimesOut(t *testing.T) {
 	_, d := tenants(t)
 	r := d.run("", "work", "--topic", "t", "-c", "1", "--timeout", "50ms", "--exec", "exec sleep 100", "--drain")
-	if !strings.Contains(r.stderr, "0 done, 2 retried") {
+	if !regexp.MustCompile(`\b0 done, [2-9]\d* retried`).MatchString(r.stderr) { // the broken store may keep it long enough for a second try
 		t.Errorf("%+v", r)
 	}
 }
