@@ -130,7 +130,7 @@ func TestLookLeaps(t *testing.T) {
 func TestLookFromAnywhere(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
-	for _, first := range []time.Time{time.UnixMicro(math.MinInt64).UTC(), time.Date(-4712, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), time.Unix(0, 0).UTC()} {
+	for _, first := range []time.Time{time.UnixMicro(math.MinInt64).UTC(), time.Unix(0, 0).UTC()} {
 		for _, expr := range []string{"* * * * * *", "15 * * * *", "@yearly", "@every 1s", "@every 8760h", "@every 2562047h"} {
 			s := parsed(t, expr)
 			o := look(s, time.UTC, first, now, MaxMisfireLimit)
