@@ -210,6 +210,9 @@ func (l *Loop[M]) exchange(ctx, handlers context.Context, n int) {
 	if len(items) > 0 {
 		l.fed, l.news = true, time.Now()
 		l.cfg.Logger.Debug("claimed", "count", len(items), "owner", owner.String())
+		if ctx.Err() != nil {
+			l.ledger.halt() // the stop came while we claimed: none of this is begun (D-19)
+		}
 		l.start(handlers, owner, sent, items)
 	}
 	if len(items) == n {
