@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -256,17 +255,10 @@ func testSchedulers(t *testing.T, e dbtest.Engine) {
 	f.firedUnless(ids, func(int) bool { return false })
 }
 
-// D-71, D-72: very many timers that are due at one instant and several
-// schedulers: each message exactly once. 100 000 with PAWL_LONG. The race detector
-// looks on at every step of SQLite, which is Go: there are fewer there.
+// D-71, D-72: a hundred thousand timers that are due at one instant and several
+// schedulers: each message exactly once.
 func testFlood(t *testing.T, e dbtest.Engine) {
-	n := 20_000
-	if e.Name == "sqlite" {
-		n = 4000
-	}
-	if os.Getenv("PAWL_LONG") != "" {
-		n = 100_000
-	}
+	const n = 100_000
 	f := open(t, e)
 	due, batch := f.past(), make([]timer.Timer, 2000)
 	for i := range batch {
