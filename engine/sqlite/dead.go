@@ -1,10 +1,6 @@
 package sqlite
 
-import (
-	"encoding/json"
-
-	"github.com/bravellian/pawl/engine"
-)
+import "github.com/bravellian/pawl/engine"
 
 // What becomes of messages that are over: failed ones are redriven or discarded,
 // old ones forgotten.
@@ -12,20 +8,12 @@ import (
 // dead finds failed messages (args 0 ids or nil, 1 topic or nil, 2 how many)
 // and calls do for each; the call answers how many there were.
 func dead(t *txn, c *engine.Call, do func(id, lane int64) error) error {
-	var ids any
-	if list := arg[[]int64](c, 0); list != nil {
-		text, err := json.Marshal(list)
-		if err != nil {
-			return err
-		}
-		ids = string(text)
-	}
 	var found [][2]int64
 	err := t.query("outbox/dead_find", func(row engine.Row) error {
 		var id, lane int64
 		defer func() { found = append(found, [2]int64{id, lane}) }()
 		return row.Scan(&id, &lane)
-	}, ids, c.Args[1], c.Args[2])
+	}, c.Args[0], c.Args[1], c.Args[2])
 	if err != nil {
 		return err
 	}

@@ -232,11 +232,26 @@ func value(a any) (driver.Value, error) {
 			return nil, nil
 		}
 		return v.Microseconds(), nil
-	case []string: // for json_each
-		text, err := json.Marshal(v)
-		return string(text), err
 	}
-	return nil, fmt.Errorf("sqlite: cannot bind %T", a)
+	return list(a)
+}
+
+// list is values as json_each takes them; nil is null.
+func list(a any) (driver.Value, error) {
+	none := false
+	switch v := a.(type) {
+	case []string:
+		none = v == nil
+	case []int64:
+		none = v == nil
+	default:
+		return nil, fmt.Errorf("sqlite: cannot bind %T", a)
+	}
+	if none {
+		return nil, nil
+	}
+	text, err := json.Marshal(a)
+	return string(text), err
 }
 
 // row is one row of an answer.

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 
 	"github.com/bravellian/pawl/engine"
@@ -144,11 +143,7 @@ func claimTimers(t *txn, c *engine.Call) error {
 	for i, d := range due {
 		ids[i] = d.lo
 	}
-	list, err := json.Marshal(ids)
-	if err != nil {
-		return err
-	}
-	return t.query("timer/claimed", c.Each, c.Args[0], string(list))
+	return t.query("timer/claimed", c.Each, c.Args[0], ids)
 }
 
 // ackTimers: args 0 owner, 1 ids. Answers how many it held.
