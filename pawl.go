@@ -20,14 +20,17 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bravellian/pawl/audit"
 	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/lease"
 	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/pause"
 	"github.com/bravellian/pawl/timer"
 	"github.com/bravellian/pawl/work"
+	"github.com/bravellian/pawl/worker"
 )
 
 // Options configure a Pawl. The zero value is right for most programs.
@@ -68,9 +71,18 @@ type Pawl struct {
 	Timers *timer.Timers
 	// Jobs do something over and over, by a cron schedule.
 	Jobs *job.Jobs
+	// Pauses stop work on a topic or queue, for all workers of the database.
+	Pauses *pause.Pauses
+	// Audit tells what operators did.
+	Audit *audit.Trail
+	// Workers are the processes that work on the database.
+	Workers *worker.Registry
 
-	db   engine.DB
-	opts Options
+	db         engine.DB
+	opts       Options
+	log        *slog.Logger
+	scheduling work.Pulse
+	auditing   work.Pulse
 }
 
 // New builds the components on a database. It makes no connection.
@@ -92,7 +104,9 @@ func New(db engine.DB, opts Options) (*Pawl, error) {
 	o := outbox.New(db, opts.Outbox)
 	return &Pawl{
 		Outbox: o, Joins: join.New(db, o, opts.Joins), Inbox: inbox.New(db, opts.Inbox), Leases: lease.New(db, opts.Leases),
-		Timers: timer.New(db, o, opts.Timers), Jobs: job.New(db, o, opts.Jobs), db: db, opts: opts,
+		Timers: timer.New(db, o, opts.Timers), Jobs: job.New(db, o, opts.Jobs),
+		Pauses: o.Pauses(), Audit: audit.Open(db), Workers: worker.New(db, opts.Outbox.Logger),
+		db: db, opts: opts, log: work.Logger(opts.Outbox.Logger),
 	}, nil
 }
 
@@ -107,6 +121,20 @@ func (p *Pawl) Handle(topic string, h outbox.Handler, opts ...outbox.HandlerOpti
 
 // Use wraps all handlers, the first middleware being the outermost.
 func (p *Pawl) Use(mw ...outbox.Middleware) { p.Outbox.Use(mw...) }
+
+// Observe has o told what happens to messages, those of the inbox included. Call it
+// before Run.
+func (p *Pawl) Observe(o work.Observer) {
+	p.Outbox.Observe(o)
+	p.Inbox.Observe(o)
+}
+
+// Stamp has every message that is enqueued carry headers that f makes, those of the
+// inbox included; see outbox.Outbox.Stamp.
+func (p *Pawl) Stamp(f outbox.Stamp) {
+	p.Outbox.Stamp(f)
+	p.Inbox.Stamp(f)
+}
 
 // Run works until ctx ends, then stops gracefully and returns nil. It returns
 // an error only if it cannot start. Call it once.
@@ -129,12 +157,8 @@ func (p *Pawl) Run(ctx context.Context) error {
 	defer stop()
 	keep, stopKeeping := context.WithCancel(ctx)
 	defer stopKeeping()
-	var keepers, workers sync.WaitGroup
-	log := work.Logger(p.opts.Outbox.Logger)
-	keepers.Go(func() { _ = p.Joins.Run(keep) })
-	keepers.Go(func() { _ = scheduler.Run(keep) })
-	keepers.Go(func() { work.KeepClean(keep, log, p.Timers.CleanUp) })
-	keepers.Go(func() { work.KeepClean(keep, log, p.Jobs.CleanUp) })
+	var workers sync.WaitGroup
+	kept := p.keep(keep, scheduler)
 	errs := make([]error, 2)
 	for i, run := range []func(context.Context) error{p.Outbox.Run, p.Inbox.Run} {
 		workers.Go(func() {
@@ -145,8 +169,41 @@ func (p *Pawl) Run(ctx context.Context) error {
 	}
 	workers.Wait()
 	stopKeeping()
-	keepers.Wait()
+	kept.Wait()
 	return errors.Join(errs...)
+}
+
+// keep runs what keeps order beside the workers, until ctx ends.
+func (p *Pawl) keep(ctx context.Context, scheduler *work.Scheduler) *sync.WaitGroup {
+	var all sync.WaitGroup
+	all.Go(func() { _ = p.Joins.Run(ctx) })
+	all.Go(func() { _ = scheduler.Run(ctx) })
+	all.Go(func() { p.Timers.KeepClean(ctx) })
+	all.Go(func() { p.Jobs.KeepClean(ctx) })
+	all.Go(func() { work.KeepClean(ctx, p.log, &p.auditing, p.Audit.CleanUp) })
+	all.Go(func() { p.Workers.Run(ctx, p.self()) })
+	return &all
+}
+
+// self is what this process says of itself in the list of workers.
+func (p *Pawl) self() worker.Self {
+	return worker.Self{
+		Name: p.Outbox.Worker(), Queues: p.Queues(), Topics: append(p.Outbox.Topics(), p.Inbox.Topics()...),
+		Concurrency: p.Outbox.Concurrency() * len(p.Queues()), InFlight: func() int64 { return p.Stats().InFlight },
+	}
+}
+
+// Stats returns what the workers of this process did.
+func (p *Pawl) Stats() work.Counts { return p.Outbox.Stats().Add(p.Inbox.Stats()) }
+
+// Vitals tells how the loops of this process are, without asking the database.
+func (p *Pawl) Vitals() []work.Vitals {
+	all := append(p.Outbox.Vitals(), p.Inbox.Vitals()...)
+	all = append(all, p.scheduling.Vitals("scheduler"))
+	for _, component := range []func() []work.Vitals{p.Joins.Vitals, p.Timers.Vitals, p.Jobs.Vitals, p.Workers.Vitals} {
+		all = append(all, component()...)
+	}
+	return append(all, p.auditing.Vitals("clean-up of the audit trail"))
 }
 
 // RunTurn works for a limited time and returns when the turn is over; it may be
@@ -154,6 +211,7 @@ func (p *Pawl) Run(ctx context.Context) error {
 // package fleet, which also checks the schema and calls CleanUp.
 func (p *Pawl) RunTurn(ctx context.Context, t work.Turn) error {
 	t = t.Shared()
+	p.Workers.Show(ctx, p.self())
 	scheduler := p.scheduler()
 	scheduler.Fire(ctx)
 	keep, stopKeeping := context.WithCancel(ctx)
@@ -176,7 +234,7 @@ func (p *Pawl) Queues() []string { return append(p.Outbox.Queues(), p.Inbox.Queu
 // CleanUp forgets what is older than the retention periods. Run does this by itself.
 func (p *Pawl) CleanUp(ctx context.Context) error {
 	var errs []error
-	for _, clean := range []func(context.Context) (int64, error){p.Jobs.CleanUp, p.Outbox.CleanUp, p.Inbox.CleanUp, p.Joins.CleanUp, p.Timers.CleanUp} {
+	for _, clean := range []func(context.Context) (int64, error){p.Jobs.CleanUp, p.Outbox.CleanUp, p.Inbox.CleanUp, p.Joins.CleanUp, p.Timers.CleanUp, p.Audit.CleanUp} {
 		_, err := clean(ctx)
 		errs = append(errs, err)
 	}
@@ -186,7 +244,7 @@ func (p *Pawl) CleanUp(ctx context.Context) error {
 // scheduler is one loop for everything that falls due.
 func (p *Pawl) scheduler() *work.Scheduler {
 	return work.NewScheduler(work.ScheduleConfig{
-		DB: p.db, Agendas: append(p.Timers.Agendas(), p.Jobs.Agendas()...), Logger: work.Logger(p.opts.Outbox.Logger), MaxPollingInterval: p.opts.MaxPollingInterval,
+		DB: p.db, Agendas: append(p.Timers.Agendas(), p.Jobs.Agendas()...), Logger: p.log, MaxPollingInterval: p.opts.MaxPollingInterval, Pulse: &p.scheduling,
 	})
 }
 

@@ -79,6 +79,8 @@ type Inbox struct {
 	queue  *outbox.Outbox
 	served bool // a handler was registered
 	stops  bool // when there is nothing left to do
+
+	cleaning work.Pulse
 }
 
 // New returns the inbox of a database, which must be migrated before use.

@@ -145,13 +145,32 @@ func (i *Inbox) register(topic string, process func(ctx context.Context, m *Mess
 // Use wraps all handlers; see outbox.Outbox.Use.
 func (i *Inbox) Use(mw ...outbox.Middleware) { i.queue.Use(mw...) }
 
+// Observe has o told what the workers do; see outbox.Outbox.Observe.
+func (i *Inbox) Observe(o work.Observer) { i.queue.Observe(o) }
+
+// Stamp has every message that is enqueued carry what f makes; see outbox.Outbox.Stamp.
+func (i *Inbox) Stamp(f outbox.Stamp) { i.queue.Stamp(f) }
+
+// Vitals tells how the loops of this process are: the queue's, if handlers are
+// registered, and the one that cleans up.
+func (i *Inbox) Vitals() []work.Vitals {
+	all := []work.Vitals{i.cleaning.Vitals("clean-up of the inbox")}
+	if i.served {
+		all = append(i.queue.Vitals(), all...)
+	}
+	return all
+}
+
+// Topics returns the topics that have a handler.
+func (i *Inbox) Topics() []string { return i.queue.Topics() }
+
 // Stats returns what the workers of this process did.
 func (i *Inbox) Stats() work.Counts { return i.queue.Stats() }
 
 // Run handles enqueued messages, if handlers are registered, and cleans up from
 // time to time, until ctx ends. See outbox.Outbox.Run for the rest.
 func (i *Inbox) Run(ctx context.Context) error {
-	return work.RunKept(ctx, i.log, i.serve, i.CleanUp)
+	return work.RunKept(ctx, i.log, &i.cleaning, i.serve, i.CleanUp)
 }
 
 // Queues returns the queue that Run serves, if handlers are registered.

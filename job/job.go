@@ -184,6 +184,8 @@ type Jobs struct {
 	outbox *outbox.Outbox
 	opts   Options
 	log    *slog.Logger
+
+	cleaning work.Pulse
 }
 
 // New returns the jobs of an outbox's database. It wraps the outbox's handlers, to
@@ -219,8 +221,15 @@ func (j *Jobs) Run(ctx context.Context) error {
 		return err
 	}
 	cfg := work.ScheduleConfig{DB: j.db, Agendas: j.Agendas(), Logger: j.log, MaxPollingInterval: j.opts.MaxPollingInterval}
-	return work.RunKept(ctx, j.log, work.NewScheduler(cfg).Run, j.CleanUp)
+	return work.RunKept(ctx, j.log, &j.cleaning, work.NewScheduler(cfg).Run, j.CleanUp)
 }
+
+// KeepClean cleans up from time to time until ctx ends, and leaves making runs to
+// others.
+func (j *Jobs) KeepClean(ctx context.Context) { work.KeepClean(ctx, j.log, &j.cleaning, j.CleanUp) }
+
+// Vitals tells how the loop is that cleans up.
+func (j *Jobs) Vitals() []work.Vitals { return []work.Vitals{j.cleaning.Vitals("clean-up of jobs")} }
 
 // cleanRuns bounds one transaction of the clean-up.
 const cleanRuns = 1000

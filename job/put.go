@@ -66,7 +66,7 @@ func (j *Jobs) template(ctx context.Context, jb *Job) (*outbox.Batch, error) {
 		headers = map[string]string{}
 	}
 	headers[Header] = jb.Name
-	return j.outbox.Prepare(ctx, nil, []outbox.Message{{Topic: jb.Topic, Payload: jb.Payload, Headers: headers, Queue: jb.Queue, Priority: jb.Priority}})
+	return j.outbox.Template(ctx, outbox.Message{Topic: jb.Topic, Payload: jb.Payload, Headers: headers, Queue: jb.Queue, Priority: jb.Priority})
 }
 
 // at is when a nominal time is due.

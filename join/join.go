@@ -63,6 +63,8 @@ type Joins struct {
 	outbox *outbox.Outbox
 	opts   Options
 	log    *slog.Logger
+
+	cleaning work.Pulse
 }
 
 // New returns the joins of an outbox's database and registers the handler of
@@ -84,9 +86,12 @@ func New(db engine.DB, o *outbox.Outbox, opts Options) *Joins {
 
 // Run cleans up from time to time until ctx ends.
 func (j *Joins) Run(ctx context.Context) error {
-	work.KeepClean(ctx, j.log, j.CleanUp)
+	work.KeepClean(ctx, j.log, &j.cleaning, j.CleanUp)
 	return nil
 }
+
+// Vitals tells how the loop is that cleans up.
+func (j *Joins) Vitals() []work.Vitals { return []work.Vitals{j.cleaning.Vitals("clean-up of joins")} }
 
 // cleanJoins bounds one transaction of the clean-up.
 const cleanJoins = 100

@@ -22,6 +22,16 @@ type Batch struct {
 // Prepare validates messages and gives them their ids. tx is the transaction
 // that will write them, nil for one that the component's calls make up.
 func (o *Outbox) Prepare(ctx context.Context, tx Tx, msgs []Message) (*Batch, error) {
+	return o.batch(ctx, tx, o.stamped(ctx, msgs))
+}
+
+// Template is Prepare for a message of which many will be made, later: it is not
+// stamped.
+func (o *Outbox) Template(ctx context.Context, m Message) (*Batch, error) {
+	return o.batch(ctx, nil, []Message{m})
+}
+
+func (o *Outbox) batch(ctx context.Context, tx Tx, msgs []Message) (*Batch, error) {
 	e, err := o.prepare(msgs)
 	if err != nil {
 		return nil, err
@@ -88,7 +98,7 @@ func (b *Batch) Ran(ctx context.Context, tx Tx) {
 	if tx == nil {
 		b.o.committed(b.entries, b.calls)
 	}
-	b.o.logEnqueued(ctx, b.entries)
+	b.o.enqueued(ctx, b.entries)
 }
 
 // enqueueCalls write entries, and make their lanes known if need be.

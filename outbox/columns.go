@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/work"
 )
 
 // enqueueCall lays entries out as the columns that "outbox/enqueue" takes, or
@@ -44,7 +45,7 @@ func columnsOf(entries []*entry) *messageColumns {
 		if c.payloads[i] == nil {
 			c.payloads[i] = []byte{}
 		}
-		c.correlations = put(c.correlations, n, i, optional(en.msg.CorrelationID))
+		c.correlations = put(c.correlations, n, i, work.Optional(en.msg.CorrelationID))
 		c.headers = put(c.headers, n, i, en.headers)
 		c.dues = put(c.dues, n, i, en.due)
 		if q := en.msg.queue(); !slices.Contains(c.queues, q) {

@@ -46,7 +46,7 @@ func (o *Outbox) Enqueue(ctx context.Context, m Message) (MessageID, error) {
 // EnqueueBatch stores messages in one transaction of their own: all or none.
 // The ids are in the order of the messages.
 func (o *Outbox) EnqueueBatch(ctx context.Context, msgs []Message) ([]MessageID, error) {
-	e, err := o.prepare(msgs)
+	e, err := o.prepare(o.stamped(ctx, msgs))
 	if err != nil || len(msgs) == 0 {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (o *Outbox) EnqueueBatch(ctx context.Context, msgs []Message) ([]MessageID,
 		}
 		return e.ids(), err
 	}
-	o.logEnqueued(ctx, e.entries)
+	o.enqueued(ctx, e.entries)
 	return e.ids(), nil
 }
 

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -135,6 +137,13 @@ func (o *Outbox) Use(mw ...Middleware) {
 		panic("outbox: Use called after Run")
 	}
 	o.handlers.middleware = append(o.handlers.middleware, mw...)
+}
+
+// Topics returns the topics that have a handler, in order.
+func (o *Outbox) Topics() []string {
+	o.handlers.mu.RLock()
+	defer o.handlers.mu.RUnlock()
+	return slices.Sorted(maps.Keys(o.handlers.topics))
 }
 
 // start closes the registry and wraps the handlers.

@@ -114,7 +114,7 @@ func (o *Outbox) List(ctx context.Context, f ListFilter) ([]*Info, error) {
 	if f.Status != nil {
 		op, arg = listOperation(*f.Status)
 	}
-	return o.infos(ctx, op, before, optionalArg(f.Topic), arg, min(f.Limit, maxList))
+	return o.infos(ctx, op, before, work.Optional(f.Topic), arg, min(f.Limit, maxList))
 }
 
 // listOperation picks the table that holds a state's messages.
@@ -130,13 +130,6 @@ func listOperation(s Status) (op string, arg any) {
 		return "outbox/list_dead", int(s)
 	}
 	return "outbox/list_recent", int(s)
-}
-
-func optionalArg(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
 }
 
 func (o *Outbox) infos(ctx context.Context, op string, args ...any) ([]*Info, error) {
@@ -192,61 +185,4 @@ func (o *Outbox) Count(ctx context.Context) (Counts, error) {
 		return r.Scan(&c.Ready, &c.Scheduled, &c.InProgress, &c.Done, &c.Failed, &c.Discarded)
 	}})
 	return c, err
-}
-
-// FailedFilter selects failed messages. The zero value selects all of them.
-type FailedFilter struct {
-	IDs   []WorkItemID // nil: any
-	Topic string       // "": any
-	Limit int          // 0: no limit
-}
-
-// Redrive gives failed messages a fresh start: due now, no attempts counted.
-// Messages in other states are left alone. It works through many in bounded
-// transactions and returns how many it redrove, also with an error.
-func (o *Outbox) Redrive(ctx context.Context, f FailedFilter) (int64, error) {
-	n, err := o.eachFailed(ctx, "outbox/redrive", f)
-	if n > 0 {
-		o.log.InfoContext(ctx, "redrove failed messages", "count", n, "topic", f.Topic)
-	}
-	return n, err
-}
-
-// Discard gives failed messages up: they are kept for the retention period as
-// discarded, then deleted. See Redrive for the rest.
-func (o *Outbox) Discard(ctx context.Context, f FailedFilter) (int64, error) {
-	n, err := o.eachFailed(ctx, "outbox/discard", f)
-	if n > 0 {
-		o.log.InfoContext(ctx, "discarded failed messages", "count", n, "topic", f.Topic)
-	}
-	return n, err
-}
-
-func (o *Outbox) eachFailed(ctx context.Context, op string, f FailedFilter) (int64, error) {
-	var topic *string
-	if f.Topic != "" {
-		topic = &f.Topic
-	}
-	var ids []int64
-	if f.IDs != nil {
-		ids = make([]int64, len(f.IDs))
-		for i, id := range f.IDs {
-			ids[i] = int64(id)
-		}
-	}
-	var total int64
-	for {
-		most := int64(chunk)
-		if f.Limit > 0 {
-			most = min(most, int64(f.Limit)-total)
-		}
-		call := engine.Count(op, ids, topic, most)
-		if err := o.db.Do(ctx, call); err != nil {
-			return total, err
-		}
-		total += call.N
-		if call.N < most || (f.Limit > 0 && total >= int64(f.Limit)) {
-			return total, nil
-		}
-	}
 }

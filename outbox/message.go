@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/work"
 )
 
 // DefaultQueue is the queue of messages that name none.
@@ -53,6 +54,14 @@ type Message struct {
 	CreatedAt time.Time
 	// RetryCount is how many attempts failed so far; 0 at the first delivery.
 	RetryCount int
+}
+
+// since is from when on the message could be handled.
+func (m *Message) since() time.Time {
+	if m.Due.After(m.CreatedAt) {
+		return m.Due
+	}
+	return m.CreatedAt
 }
 
 // Limits of a message's fields, in characters unless said otherwise.
@@ -124,14 +133,6 @@ func (m *Message) queue() string {
 	return m.Queue
 }
 
-// optional is how a text that may be absent is stored: "" as null (OBX-008).
-func optional(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
 func encodeHeaders(headers map[string]string) (*string, error) {
 	if len(headers) == 0 {
 		return nil, nil
@@ -140,7 +141,7 @@ func encodeHeaders(headers map[string]string) (*string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return optional(string(text)), nil
+	return work.Optional(string(text)), nil
 }
 
 // decodeHeaders forgives headers that other programs wrote in another form:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/engine/coalesce"
+	"github.com/bravellian/pawl/pause"
 	"github.com/bravellian/pawl/work"
 )
 
@@ -60,7 +61,10 @@ type Outbox struct {
 	minted   span
 	enqueues coalesce.Group[*enqueue]
 	handlers registry
+	pauses   *pause.Pauses
+	watch    watch
 	stats    sync.Map // queue → *work.Stats
+	cleaning work.Pulse
 }
 
 // New returns the outbox of a database, which must be migrated before use.
@@ -79,7 +83,7 @@ func New(db engine.DB, opts Options) *Outbox {
 		host, _ := os.Hostname()
 		opts.Worker = host + ":" + strconv.Itoa(os.Getpid())
 	}
-	o := &Outbox{db: db, opts: opts, log: opts.Logger, tag: newTag()}
+	o := &Outbox{db: db, opts: opts, log: opts.Logger, tag: newTag(), pauses: pause.New(db, opts.Logger)}
 	o.enqueues = coalesce.Group[*enqueue]{Leaders: enqueueLeaders, Max: enqueueMerge, Run: o.flush}
 	o.lanes.known.Store(laneID(DefaultQueue, 0), struct{}{}) // every schema has it
 	return o

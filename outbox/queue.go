@@ -194,5 +194,5 @@ func causeText(cause error) *string {
 	if cause == nil {
 		return nil
 	}
-	return optional(work.ErrorText(fmt.Sprint(cause)))
+	return work.Optional(work.ErrorText(fmt.Sprint(cause)))
 }

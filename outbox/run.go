@@ -23,7 +23,7 @@ func (o *Outbox) Run(ctx context.Context) error {
 	if err := work.Ready(ctx, o.db); err != nil {
 		return err
 	}
-	return work.RunKept(ctx, o.log, func(ctx context.Context) error { return o.serve(ctx, work.Turn{}) }, o.CleanUp)
+	return work.RunKept(ctx, o.log, &o.cleaning, func(ctx context.Context) error { return o.serve(ctx, work.Turn{}) }, o.CleanUp)
 }
 
 // RunTurn is Run for a limited time: it returns when the turn is over, and may be
@@ -60,12 +60,14 @@ func (o *Outbox) Stats() work.Counts {
 }
 
 func (o *Outbox) loop(queue string, t work.Turn) *work.Loop[*Message] {
-	stats, _ := o.stats.LoadOrStore(queue, &work.Stats{})
 	poll := o.opts.PollInterval
 	if poll <= 0 {
 		poll = time.Second
 	}
-	return work.New(work.Config[*Message]{
+	cfg := work.Config[*Message]{
+		Name:   queue,
+		Paused: func(topic string) work.Pause { return o.pauses.Of(queue, topic) },
+		Tend:   o.pauses.Look,
 		Queue:  &source{o: o, queue: queue},
 		Handle: o.dispatch,
 		Policy: func(topic string) RetryPolicy {
@@ -83,8 +85,12 @@ func (o *Outbox) loop(queue string, t work.Turn) *work.Loop[*Message] {
 		Grace:       o.opts.Grace,
 		StopEmpty:   o.opts.StopWhenEmpty,
 		Turn:        t,
-		Stats:       stats.(*work.Stats),
-	})
+		Stats:       o.statsOf(queue),
+	}
+	if observers := o.watch.observers.Load(); observers != nil {
+		cfg.Observer = observers
+	}
+	return work.New(cfg)
 }
 
 func (o *Outbox) defaultRetry() RetryPolicy {
@@ -129,7 +135,9 @@ func (s *source) Exchange(ctx context.Context, done *work.Settlement, owner Owne
 	}
 	items := make([]work.Item[*Message], len(msgs))
 	for i, m := range msgs {
-		items[i] = work.Item[*Message]{ID: m.WorkItemID, Topic: m.Topic, MessageID: &m.ID, Retry: m.RetryCount, Body: m}
+		items[i] = work.Item[*Message]{
+			ID: m.WorkItemID, Topic: m.Topic, MessageID: &m.ID, Retry: m.RetryCount, Since: m.since(), Scheduled: !m.Due.IsZero(), Body: m,
+		}
 	}
 	return items, nil
 }

@@ -81,6 +81,9 @@ func settleCalls(s *work.Settlement, worker string) []*engine.Call {
 	if len(s.Releases) > 0 {
 		calls = append(calls, releaseCall(s.Releases))
 	}
+	if len(s.Parks) > 0 {
+		calls = append(calls, parkCall(s.Parks))
+	}
 	failed := &columns{}
 	if len(s.Failures) > 0 {
 		failed = failures(s.Failures)
@@ -100,7 +103,7 @@ func abandonCall(retries []work.Retry) *engine.Call {
 	for _, r := range retries {
 		c.add(r.Owner, work.Run{Lo: int64(r.ID), N: 1})
 		c.retries = append(c.retries, r.Delay)
-		c.errs = append(c.errs, optional(r.Error))
+		c.errs = append(c.errs, work.Optional(r.Error))
 	}
 	return c.call("outbox/abandon", c.retries, c.errs)
 }
@@ -110,9 +113,25 @@ func failures(failures []work.Failure) *columns {
 	slices.SortFunc(failures, func(a, b work.Failure) int { return int(a.ID - b.ID) })
 	for _, f := range failures {
 		c.add(f.Owner, work.Run{Lo: int64(f.ID), N: 1})
-		c.errs = append(c.errs, optional(f.Error))
+		c.errs = append(c.errs, work.Optional(f.Error))
 	}
 	return c
+}
+
+// parkCall lays neighbours of one topic aside together.
+func parkCall(parks []work.Park) *engine.Call {
+	var c columns
+	var topics []string
+	slices.SortFunc(parks, func(a, b work.Park) int { return int(a.ID - b.ID) })
+	for i, p := range parks {
+		if k := len(c.lo) - 1; k >= 0 && parks[i-1].Topic == p.Topic && c.owners[k] == p.Owner && int64(p.ID) == c.lo[k]+c.n[k] {
+			c.n[k]++
+			continue
+		}
+		c.add(p.Owner, work.Run{Lo: int64(p.ID), N: 1})
+		topics = append(topics, p.Topic)
+	}
+	return c.call("outbox/park", topics)
 }
 
 func releaseCall(releases []work.Release) *engine.Call {

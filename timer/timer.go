@@ -82,6 +82,8 @@ type Timers struct {
 	outbox *outbox.Outbox
 	opts   Options
 	log    *slog.Logger
+
+	cleaning work.Pulse
 }
 
 // New returns the timers of an outbox's database.
@@ -100,7 +102,15 @@ func (t *Timers) Run(ctx context.Context) error {
 		return err
 	}
 	cfg := work.ScheduleConfig{DB: t.db, Agendas: t.Agendas(), Logger: t.log, MaxPollingInterval: t.opts.MaxPollingInterval}
-	return work.RunKept(ctx, t.log, work.NewScheduler(cfg).Run, t.CleanUp)
+	return work.RunKept(ctx, t.log, &t.cleaning, work.NewScheduler(cfg).Run, t.CleanUp)
+}
+
+// KeepClean cleans up from time to time until ctx ends, and leaves firing to others.
+func (t *Timers) KeepClean(ctx context.Context) { work.KeepClean(ctx, t.log, &t.cleaning, t.CleanUp) }
+
+// Vitals tells how the loop is that cleans up.
+func (t *Timers) Vitals() []work.Vitals {
+	return []work.Vitals{t.cleaning.Vitals("clean-up of timers")}
 }
 
 // cleanTimers bounds one transaction of the clean-up.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"time"
 )
 
 // task is an item for a worker.
@@ -17,26 +18,33 @@ type task[M any] struct {
 // worker runs handlers until the tasks end.
 func (l *Loop[M]) worker() {
 	for t := range l.tasks {
-		l.ledger.finish(t.claim, l.execute(t))
+		r, began := l.execute(t)
+		l.ledger.finish(t.claim, r)
+		l.observe(&t, r, began)
 	}
 }
 
-// execute runs one item's handler and decides what becomes of the item.
-func (l *Loop[M]) execute(t task[M]) result {
+// execute runs one item's handler and decides what becomes of the item. began is
+// when the handler did, zero if it did not or nobody wants to know.
+func (l *Loop[M]) execute(t task[M]) (r result, began time.Time) {
+	defer func() { r.index = t.index }()
 	if !l.ledger.begin(t.claim, l.cfg.Lease) {
-		return result{index: t.index, outcome: released}
+		return result{outcome: released, fate: OutcomeReleased}, began
+	}
+	if r, ok := l.paused(t.item.Topic); ok {
+		return r, began
 	}
 	policy := l.cfg.Policy(t.item.Topic)
 	if policy.Exhausted(t.item.Retry) {
 		// Its leases expired: it kills its workers, so it must not run again.
 		err := fmt.Errorf("gave up after %d attempts, the last of which did not end", t.item.Retry)
 		l.report(t, err)
-		return result{index: t.index, outcome: failedForGood, text: err.Error()}
+		return result{outcome: failedForGood, fate: OutcomeFailed, text: err.Error()}, began
 	}
-	err := l.call(t)
-	r := l.conclude(t, policy, err)
-	r.index = t.index
-	return r
+	if l.cfg.Observer != nil {
+		began = time.Now()
+	}
+	return l.conclude(t, policy, l.call(t)), began
 }
 
 // call runs the handler; a panic is an error with its stack.
@@ -58,18 +66,20 @@ func (l *Loop[M]) conclude(t task[M], policy RetryPolicy, err error) (r result) 
 		}
 	}()
 	if err == nil {
-		return result{outcome: acked}
+		return result{outcome: acked, fate: OutcomeAcked}
 	}
 	if errors.Is(err, ErrSettled) {
 		l.stats.bySelf()
-		return result{outcome: dropped}
+		return result{outcome: dropped, fate: OutcomeSettled}
 	}
 	var snooze *snoozeError
 	if errors.As(err, &snooze) {
+		fate := OutcomeSnoozed
 		if snooze.unhandled {
 			l.stats.unhandled()
+			fate = OutcomeUnhandled
 		}
-		return result{outcome: released, delay: snooze.delay}
+		return result{outcome: released, fate: fate, delay: snooze.delay}
 	}
 	var permanent *permanentError
 	var after *retryAfterError
@@ -81,11 +91,11 @@ func (l *Loop[M]) conclude(t task[M], policy RetryPolicy, err error) (r result) 
 	text := ErrorText(err.Error())
 	switch {
 	case final || policy.Exhausted(t.item.Retry+1):
-		return result{outcome: failedForGood, text: text}
+		return result{outcome: failedForGood, fate: OutcomeFailed, text: text}
 	case timed:
-		return result{outcome: retried, delay: after.delay, text: text}
+		return result{outcome: retried, fate: OutcomeRetried, delay: after.delay, text: text}
 	}
-	return result{outcome: retried, delay: policy.Wait(t.item.Retry + 1), text: text}
+	return result{outcome: retried, fate: OutcomeRetried, delay: policy.Wait(t.item.Retry + 1), text: text}
 }
 
 func panicked(err error) bool {
@@ -98,9 +108,9 @@ func panicked(err error) bool {
 func (l *Loop[M]) interrupted(t task[M]) result {
 	if errors.Is(context.Cause(t.claim.ctx), ErrLeaseLost) {
 		l.cfg.Logger.Warn("lease lost while handling", "topic", t.item.Topic, "message_id", t.item.MessageID.String())
-		return result{outcome: dropped}
+		return result{outcome: dropped, fate: OutcomeLost}
 	}
-	return result{outcome: released}
+	return result{outcome: released, fate: OutcomeReleased}
 }
 
 // report logs a handler's error (OBX-105).

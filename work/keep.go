@@ -18,11 +18,14 @@ const (
 )
 
 // KeepClean calls clean, which returns how much it deleted, from time to time
-// until ctx ends. What goes wrong is logged and tried again next time, a missing
+// until ctx ends, showing signs of life on pulse. What goes wrong is logged and tried again next time, a missing
 // table included (D-25).
-func KeepClean(ctx context.Context, log *slog.Logger, clean func(context.Context) (int64, error)) {
+func KeepClean(ctx context.Context, log *slog.Logger, pulse *Pulse, clean func(context.Context) (int64, error)) {
+	defer pulse.begin()()
 	for pause := cleanFirst; ; pause = cleanEvery {
-		if engine.Pause(ctx, engine.Jitter(pause, 0.5)) != nil {
+		wait := engine.Jitter(pause, 0.5)
+		pulse.turn(wait)
+		if engine.Pause(ctx, wait) != nil {
 			return
 		}
 		n, err := clean(ctx)
@@ -31,11 +34,35 @@ func KeepClean(ctx context.Context, log *slog.Logger, clean func(context.Context
 		case errors.Is(err, context.Canceled):
 			return
 		case err != nil:
+			pulse.failed(err)
 			level, text = slog.LevelWarn, "clean-up failed, will try again"
-		case n == 0:
-			continue
+		default:
+			pulse.succeeded(time.Now())
+			if n == 0 {
+				continue
+			}
 		}
 		log.Log(ctx, level, text, "count", n, "error", err)
+	}
+}
+
+// Beat calls f at once and then every interval, until ctx ends, showing signs of
+// life on pulse. After an error it comes again sooner.
+func Beat(ctx context.Context, pulse *Pulse, interval time.Duration, f func(context.Context) error) {
+	defer pulse.begin()()
+	for {
+		wait := interval
+		if err := f(ctx); err != nil {
+			pulse.failed(err)
+			wait = interval / 5
+		} else {
+			pulse.succeeded(time.Now())
+		}
+		wait = engine.Jitter(wait, 0.1)
+		pulse.turn(wait)
+		if engine.Pause(ctx, wait) != nil {
+			return
+		}
 	}
 }
 
@@ -67,10 +94,10 @@ func Ready(ctx context.Context, db engine.DB) error {
 
 // RunKept runs a component's loop and, beside it, its clean-up. The clean-up ends
 // with the loop.
-func RunKept(ctx context.Context, log *slog.Logger, run func(context.Context) error, clean func(context.Context) (int64, error)) error {
+func RunKept(ctx context.Context, log *slog.Logger, pulse *Pulse, run func(context.Context) error, clean func(context.Context) (int64, error)) error {
 	keep, stop := context.WithCancel(ctx)
 	var keeper sync.WaitGroup
-	keeper.Go(func() { KeepClean(keep, log, clean) })
+	keeper.Go(func() { KeepClean(keep, log, pulse, clean) })
 	defer keeper.Wait()
 	defer stop()
 	return run(ctx)

@@ -55,6 +55,7 @@ const (
 	retried
 	failedForGood
 	released
+	parked
 	dropped // the lease is lost, or the handler settled it: nothing more to say
 )
 
@@ -63,7 +64,8 @@ type result struct {
 	index   int
 	outcome outcome
 	delay   time.Duration
-	text    string
+	text    string  // of the error; of a parked item its topic
+	fate    Outcome // the same for observers
 }
 
 func (l *ledger[M]) init(slots, batch int, linger time.Duration, stats *Stats) {
@@ -168,6 +170,8 @@ func (s *Settlement) add(h Held, r result) {
 		s.Failures = append(s.Failures, Failure{h, r.text})
 	case released:
 		s.Releases = append(s.Releases, Release{h, r.delay})
+	case parked:
+		s.Parks = append(s.Parks, Park{h, r.text})
 	case dropped:
 	}
 }

@@ -16,7 +16,9 @@ type Item[M any] struct {
 	ID        ItemID
 	MessageID fmt.Stringer // its logical identity, for logs
 	Topic     string
-	Retry     int // failed attempts so far
+	Retry     int       // failed attempts so far
+	Since     time.Time // since when it could be claimed
+	Scheduled bool      // it had a due time
 	Body      M
 }
 
@@ -45,6 +47,15 @@ type Config[M any] struct {
 	// Policy is the retry policy of a topic; nil = DefaultRetryPolicy.
 	Policy func(topic string) RetryPolicy
 	Logger *slog.Logger // not nil
+	// Name is the queue's, for observers.
+	Name string
+	// Observer is told what happens; nil: nobody.
+	Observer Observer
+	// Paused says whether items of a topic may begin; nil: always. Tend is called
+	// before the first claim and several times in two seconds, to learn what is
+	// paused; nil: nothing to do.
+	Paused func(topic string) Pause
+	Tend   func(ctx context.Context) error
 
 	Concurrency int           // handlers at once, default 64
 	BatchSize   int           // most items per claim, default 500, at most 1000
@@ -62,8 +73,11 @@ type Config[M any] struct {
 // recorded message by message, in one transaction.
 const MaxBatch = 1000
 
+// DefaultConcurrency is how many handlers run at once, unless Config says otherwise.
+const DefaultConcurrency = 64
+
 func (c *Config[M]) defaults() {
-	set(&c.Concurrency, 64)
+	set(&c.Concurrency, DefaultConcurrency)
 	set(&c.BatchSize, 500)
 	c.BatchSize = min(c.BatchSize, MaxBatch)
 	set(&c.Lease, 30*time.Second)
@@ -125,18 +139,21 @@ func (l *Loop[M]) Stats() *Stats { return l.stats }
 func (l *Loop[M]) Run(ctx context.Context) error {
 	l.sleep = l.cfg.Queue.Sleeper()
 	defer l.sleep.Close()
+	defer l.stats.Pulse.begin()()
+	defer l.stats.holds(0, 0)
 
 	handlers, cancelHandlers := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancelHandlers(nil)
 	beat, stopBeat := context.WithCancel(context.WithoutCancel(ctx))
 	ctx, stopReaping := context.WithCancel(ctx)
 	defer stopReaping()
+	_ = l.tend(ctx) // if the database is away, the loop will say so
 	var background, workers sync.WaitGroup
 	if l.cfg.StopEmpty || l.cfg.Turn.limited() { // what a crashed worker held is due, and there may be no second look
-		_ = l.reapAll(ctx) // if the database is away, the loop will say so
+		_ = l.reapAll(ctx)
 	}
 	background.Go(func() { l.heartbeat(beat) })
-	background.Go(func() { l.reap(ctx) })
+	background.Go(func() { l.keepTidy(ctx) })
 	for range l.cfg.Concurrency {
 		workers.Go(l.worker)
 	}
@@ -157,6 +174,7 @@ func (l *Loop[M]) Run(ctx context.Context) error {
 // serve is the main cycle: settle what is finished, claim what fits, wait.
 func (l *Loop[M]) serve(ctx, handlers context.Context) {
 	for ctx.Err() == nil {
+		l.stats.Pulse.turn(l.cfg.PollMax)
 		l.ledger.collect(l.unfinished, time.Now(), false)
 		n := 0
 		enough := l.enough()
@@ -208,6 +226,9 @@ func (l *Loop[M]) exchange(ctx, handlers context.Context, n int) {
 	}
 	l.stats.claimed(len(items))
 	if len(items) > 0 {
+		if l.cfg.Observer != nil {
+			l.cfg.Observer.Claimed(l.cfg.Name, len(items))
+		}
 		l.fed, l.news = true, time.Now()
 		l.cfg.Logger.Debug("claimed", "count", len(items), "owner", owner.String())
 		if ctx.Err() != nil {
@@ -259,7 +280,7 @@ func (l *Loop[M]) settled(at time.Time) {
 	l.stats.settled(l.unfinished, at)
 	l.ledger.settled()
 	s := l.unfinished
-	*s = Settlement{s.Acks[:0], s.Retries[:0], s.Failures[:0], s.Releases[:0]}
+	*s = Settlement{s.Acks[:0], s.Retries[:0], s.Failures[:0], s.Releases[:0], s.Parks[:0]}
 }
 
 // start hands claimed items to the workers.
@@ -282,7 +303,7 @@ func (l *Loop[M]) failed(ctx context.Context, err error) {
 		return
 	}
 	l.failures++
-	l.stats.failed()
+	l.stats.failed(err)
 	level := slog.LevelError
 	if engine.Away(err) {
 		level = slog.LevelWarn
@@ -356,37 +377,6 @@ func (l *Loop[M]) pollAfter(ctx context.Context) time.Duration {
 		return min(d, time.Millisecond<<min(l.idle, 16))
 	}
 	return min(d, due+time.Millisecond)
-}
-
-// reap brings back what crashed workers held (D-12), over and over.
-func (l *Loop[M]) reap(ctx context.Context) {
-	for failures := 0; ; {
-		pause := min(l.cfg.PollMax<<min(failures, 5), max(longest, l.cfg.PollMax))
-		if engine.Pause(ctx, engine.Jitter(pause, 0.2)) != nil {
-			return
-		}
-		err := l.reapAll(ctx)
-		switch {
-		case err == nil:
-			failures = 0
-		case ctx.Err() == nil:
-			failures++
-			l.cfg.Logger.Warn("could not reap expired leases, will retry", "error", err, "failures", failures)
-		}
-	}
-}
-
-// reapAll reaps until nothing is left to.
-func (l *Loop[M]) reapAll(ctx context.Context) error {
-	for ctx.Err() == nil {
-		n, err := l.cfg.Queue.Reap(ctx)
-		if err != nil || n == 0 {
-			return err
-		}
-		l.stats.reaped(n)
-		l.cfg.Logger.Info("reaped expired leases", "count", n)
-	}
-	return ctx.Err()
 }
 
 // errNoGrace tells, in the log, which handlers outlived their grace period.

@@ -3,7 +3,6 @@ package work
 import (
 	"context"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"github.com/bravellian/pawl/engine"
@@ -31,15 +30,15 @@ type ScheduleConfig struct {
 	Logger  *slog.Logger // not nil
 	// MaxPollingInterval bounds how long it sleeps, default 30 s.
 	MaxPollingInterval time.Duration
+	Pulse              *Pulse // where to show signs of life; nil: a new one
 }
 
 // Scheduler fires what is due, at the time. Any number of them, in any number of
 // processes, work on one database: there is no leader to lose. An agenda that
 // fails does not hold up the others.
 type Scheduler struct {
-	cfg         ScheduleConfig
-	agendas     []*agenda
-	lastSuccess atomic.Int64
+	cfg     ScheduleConfig
+	agendas []*agenda
 }
 
 type agenda struct {
@@ -66,6 +65,9 @@ const (
 // NewScheduler returns a scheduler that is not running yet.
 func NewScheduler(cfg ScheduleConfig) *Scheduler {
 	set(&cfg.MaxPollingInterval, defaultMaxPolling)
+	if cfg.Pulse == nil {
+		cfg.Pulse = &Pulse{}
+	}
 	s := &Scheduler{cfg: cfg}
 	for _, a := range cfg.Agendas {
 		s.agendas = append(s.agendas, &agenda{Agenda: a})
@@ -74,19 +76,16 @@ func NewScheduler(cfg ScheduleConfig) *Scheduler {
 }
 
 // LastSuccess returns when all agendas were last up to date; zero if never.
-func (s *Scheduler) LastSuccess() time.Time {
-	if at := s.lastSuccess.Load(); at != 0 {
-		return time.UnixMicro(at)
-	}
-	return time.Time{}
-}
+func (s *Scheduler) LastSuccess() time.Time { return s.cfg.Pulse.lastSuccess() }
 
 // Run fires what is due until ctx ends, and returns nil then. Errors of the
 // database are outlived.
 func (s *Scheduler) Run(ctx context.Context) error {
 	sleep := s.cfg.DB.Sleeper(ScheduleQueue)
 	defer sleep.Close()
+	defer s.cfg.Pulse.begin()()
 	for ctx.Err() == nil {
+		s.cfg.Pulse.turn(0)
 		s.Fire(ctx)
 		deaf := false
 		if again, err := sleep.Arm(ctx); err != nil {
@@ -94,7 +93,9 @@ func (s *Scheduler) Run(ctx context.Context) error {
 		} else if again {
 			s.Fire(ctx) // one look between arming and sleeping
 		}
-		if sleep.Sleep(ctx, s.pause(ctx, deaf)) {
+		pause := s.pause(ctx, deaf)
+		s.cfg.Pulse.turn(pause)
+		if sleep.Sleep(ctx, pause) {
 			_ = engine.Pause(ctx, gatherSchedule)
 		}
 	}
@@ -115,7 +116,7 @@ func (s *Scheduler) Fire(ctx context.Context) {
 		}
 	}
 	if ok && ctx.Err() == nil {
-		s.lastSuccess.Store(time.Now().UnixMicro())
+		s.cfg.Pulse.succeeded(time.Now())
 	}
 }
 
@@ -141,6 +142,7 @@ func (s *Scheduler) failed(ctx context.Context, a *agenda, err error) {
 		return
 	}
 	a.failures++
+	s.cfg.Pulse.failed(err)
 	pause := engine.Jitter(min(250*time.Millisecond<<min(a.failures-1, 7), longest), 0.2)
 	a.retry = time.Now().Add(pause)
 	level := slog.LevelError

@@ -52,6 +52,13 @@ type Release struct {
 	Delay time.Duration // 0: at once, in its old place
 }
 
+// Park lays an item aside until the pause of its topic ends, without counting an
+// attempt.
+type Park struct {
+	Held
+	Topic string
+}
+
 // Settlement is what becomes of items that were claimed. The order within it
 // does not matter; an item should appear once.
 type Settlement struct {
@@ -59,11 +66,12 @@ type Settlement struct {
 	Retries  []Retry
 	Failures []Failure
 	Releases []Release
+	Parks    []Park
 }
 
 // Len is how many items the settlement covers.
 func (s *Settlement) Len() int {
-	return len(s.Acks) + len(s.Retries) + len(s.Failures) + len(s.Releases)
+	return len(s.Acks) + len(s.Retries) + len(s.Failures) + len(s.Releases) + len(s.Parks)
 }
 
 // soonest returns how soon some of it can be claimed again; ok is false for

@@ -292,7 +292,7 @@ func TestFleetMistakes(t *testing.T) {
 		{"dir:" + dir, []string{"migrate", "--db", "sqlite:pawl.db"}, exitUsage, "--db and --fleet"},
 		{"dir:" + dir, append(work, "--db", "sqlite:x.db"), exitUsage, "--db and --fleet"},
 		{"dir:" + dir, append(work, "--topic", "t"), exitUsage, `"t" twice`},
-		{"dir:" + dir, append(work, "--topic", "join.wait"), exitUsage, "the fleet's own"},
+		{"dir:" + dir, append(work, "--topic", "join.wait"), exitUsage, "pawl's own"},
 		{"dir:" + dir, []string{"fleet", "ls", "--prefix", "a-b"}, exitUsage, "prefix"},
 		{"dir:" + dir, []string{"fleet", "status", "--timeout", "0s"}, exitUsage, "--timeout"},
 	} {

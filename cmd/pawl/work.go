@@ -6,18 +6,16 @@ import (
 	"log/slog"
 	"runtime"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/alecthomas/kong"
 
+	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/cmd/pawl/internal/shell"
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
-	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/timer"
 	"github.com/bravellian/pawl/work"
 )
 
@@ -124,23 +122,31 @@ func (c *workCmd) workOne(ctx context.Context, g *options, p *progress, logger *
 	if err != nil {
 		return err
 	}
-	o := outbox.New(s, c.outbox(logger))
+	w, err := pawl.New(s, pawl.Options{Outbox: c.outbox(logger)})
+	if err != nil {
+		return s.close(err)
+	}
 	for _, topic := range c.Topic {
-		o.Handle(topic, p.runner, c.handling())
+		w.Handle(topic, p.runner, c.handling())
 	}
-	if !slices.Contains(c.Topic, join.DefaultTopic) { // whoever works off steps fires what waits for them
-		join.New(s, o, join.Options{Logger: logger})
-	}
-	p.stats = o.Stats
-	return s.close(c.work(ctx, o, newAgenda(s, o, logger), p))
+	p.stats = w.Outbox.Stats
+	stop := p.start(ctx)
+	defer stop()
+	return s.close(w.Run(ctx))
 }
 
 // check finds mistakes in the options that Run would only report later.
 func (c *workCmd) check() error {
-	for _, topic := range c.Topic {
+	for i, topic := range c.Topic {
 		m := outbox.Message{Topic: topic}
 		if err := m.Validate(); err != nil {
 			return usage("%w", err)
+		}
+		switch {
+		case topic == join.DefaultTopic:
+			return usage("--topic: %q is pawl's own, without a command", topic)
+		case slices.Contains(c.Topic[:i], topic):
+			return usage("--topic: %q twice", topic)
 		}
 	}
 	for _, queue := range c.Queue {
@@ -156,45 +162,6 @@ func (c *workCmd) check() error {
 		return usage("a number or duration is negative")
 	}
 	return nil
-}
-
-func (c *workCmd) work(ctx context.Context, o *outbox.Outbox, due *agenda, p *progress) error {
-	stop := p.start(ctx)
-	defer stop()
-	if c.Drain {
-		due.scheduler.Fire(ctx) // what is due is not yet in the outbox
-	}
-	defer due.start(ctx)()
-	return o.Run(ctx)
-}
-
-// agenda is what falls due beside messages: timers, and the runs of jobs.
-type agenda struct {
-	timers    *timer.Timers
-	jobs      *job.Jobs
-	scheduler *work.Scheduler
-	log       *slog.Logger
-}
-
-// newAgenda has to come before the outbox runs: jobs note which runs begin.
-func newAgenda(s *store, o *outbox.Outbox, logger *slog.Logger) *agenda {
-	due := &agenda{timers: timer.New(s, o, timer.Options{Logger: logger}), jobs: job.New(s, o, job.Options{Logger: logger}), log: logger}
-	due.scheduler = work.NewScheduler(work.ScheduleConfig{DB: s, Agendas: append(due.timers.Agendas(), due.jobs.Agendas()...), Logger: logger})
-	return due
-}
-
-// start fires what falls due, and forgets what is long over, until stop is called
-// or ctx ends.
-func (due *agenda) start(ctx context.Context) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	var running sync.WaitGroup
-	running.Go(func() { _ = due.scheduler.Run(ctx) }) // outlives errors
-	running.Go(func() { work.KeepClean(ctx, due.log, due.timers.CleanUp) })
-	running.Go(func() { work.KeepClean(ctx, due.log, due.jobs.CleanUp) })
-	return func() {
-		cancel()
-		running.Wait()
-	}
 }
 
 func (c *workCmd) outbox(logger *slog.Logger) outbox.Options {

@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/fleet"
-	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/work"
 )
@@ -22,9 +20,6 @@ const drainPoll = 20 * time.Millisecond
 
 // workFleet works on all stores of a fleet.
 func (c *workCmd) workFleet(ctx context.Context, g *options, p *progress, logger *slog.Logger) error {
-	if err := c.checkTopics(); err != nil {
-		return err
-	}
 	where, err := c.open(g)
 	if err != nil {
 		return err
@@ -65,19 +60,6 @@ func limited(h outbox.Handler, limit time.Duration) outbox.Handler {
 		defer cancel()
 		return h.Handle(ctx, m)
 	})
-}
-
-// checkTopics finds what a fleet would complain about store by store.
-func (c *workCmd) checkTopics() error {
-	for i, topic := range c.Topic {
-		switch {
-		case topic == join.DefaultTopic:
-			return usage("--topic: %q is the fleet's own, without a command", topic)
-		case slices.Contains(c.Topic[:i], topic):
-			return usage("--topic: %q twice", topic)
-		}
-	}
-	return nil
 }
 
 func (c *workCmd) fleet(logger *slog.Logger) fleet.Options {

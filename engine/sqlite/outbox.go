@@ -32,10 +32,18 @@ func outboxOperation(name string) opFunc {
 		return extend
 	case "reap":
 		return reap
+	case "park":
+		return layAside
+	case "cancel":
+		return cancel
+	case "reschedule":
+		return reschedule
 	case "redrive":
 		return redrive
 	case "discard":
 		return discard
+	case "count_dead":
+		return countDead
 	case "purge":
 		return purge
 	}

@@ -109,6 +109,10 @@ func operation(name string) opFunc {
 		return timerOperation(op)
 	case "job":
 		return jobOperation(op)
+	case "pause":
+		return pauseOperation(op)
+	case "audit":
+		return auditOperation(op)
 	}
 	return nil
 }

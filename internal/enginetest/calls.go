@@ -157,12 +157,12 @@ func Reap() *engine.Call { return engine.Count("outbox/reap", 1000) }
 
 // Redrive asks to give failed messages a fresh start; ids nil means all.
 func Redrive(ids []int64) *engine.Call {
-	return engine.Count("outbox/redrive", ids, (*string)(nil), int64(1000))
+	return Dead("outbox/redrive", ids, nil)
 }
 
 // Discard asks to give failed messages up; ids nil means all.
 func Discard(ids []int64, topic *string) *engine.Call {
-	return engine.Count("outbox/discard", ids, topic, int64(1000))
+	return Dead("outbox/discard", ids, topic)
 }
 
 // Counts is where messages lie.
@@ -329,4 +329,13 @@ func same(a, b []int64) error {
 		return fmt.Errorf("got %v, want %v", a, b)
 	}
 	return nil
+}
+
+// Dead calls an operation that changes the failed messages of ids, or of any if nil.
+func Dead(op string, ids []int64, topic *string) *engine.Call {
+	none, never := (*string)(nil), (*time.Time)(nil)
+	c := &engine.Call{Op: op, Args: []any{ids, topic, none, none, never, never, int64(0), 10_000, int64(1000), [16]byte(Token()), "tester", "test"}}
+	var last *int64
+	c.Each = func(r engine.Row) error { return r.Scan(&c.N, &last) }
+	return c
 }

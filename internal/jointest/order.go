@@ -10,6 +10,7 @@ import (
 
 	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/enginetest"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -203,13 +204,13 @@ func park() deed {
 
 func redrive(k int) deed {
 	return call(func(s *scene) *engine.Call {
-		return engine.Count("outbox/redrive", []int64{int64(s.items[k])}, (*string)(nil), int64(1))
+		return enginetest.Dead("outbox/redrive", []int64{int64(s.items[k])}, nil)
 	})
 }
 
 func discard(k int) deed {
 	return call(func(s *scene) *engine.Call {
-		return engine.Count("outbox/discard", []int64{int64(s.items[k])}, (*string)(nil), int64(1))
+		return enginetest.Dead("outbox/discard", []int64{int64(s.items[k])}, nil)
 	})
 }
 

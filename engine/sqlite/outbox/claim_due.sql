@@ -1,3 +1,5 @@
--- Is anything due? Asked without the write lock before every claim, so that an
--- idle worker never delays a writer. ?1 now, ?2 queue.
-SELECT 1 FROM pawl.outbox_lane l WHERE l.queue = ?2 AND EXISTS (SELECT 1 FROM pawl.outbox_ready r WHERE r.lane = l.id AND r.at <= ?1) LIMIT 1
+-- Is anything due, in a queue that is not paused? Asked without the write lock
+-- before every claim, so that an idle worker never delays a writer. ?1 now, ?2 queue.
+SELECT 1 FROM pawl.outbox_lane l
+ WHERE l.queue = ?2 AND EXISTS (SELECT 1 FROM pawl.outbox_ready r WHERE r.lane = l.id AND r.at <= ?1)
+   AND NOT EXISTS (SELECT 1 FROM pawl.outbox_pause p WHERE p.kind = 'queue' AND p.name = ?2) LIMIT 1

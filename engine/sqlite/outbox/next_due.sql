@@ -1,2 +1,3 @@
--- Microseconds until the next run of a queue is due, or null. ?1 now, ?2 queue.
-SELECT min((SELECT min(r.at) FROM pawl.outbox_ready r WHERE r.lane = l.id)) - ?1 FROM pawl.outbox_lane l WHERE l.queue = ?2
+-- Microseconds until the next run of a queue is due, or null, as of a paused queue. ?1 now, ?2 queue.
+SELECT min((SELECT min(r.at) FROM pawl.outbox_ready r WHERE r.lane = l.id)) - ?1 FROM pawl.outbox_lane l
+ WHERE l.queue = ?2 AND NOT EXISTS (SELECT 1 FROM pawl.outbox_pause p WHERE p.kind = 'queue' AND p.name = ?2)

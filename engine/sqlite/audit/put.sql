@@ -1,0 +1,2 @@
+-- Put ?6 on the account of operation ?2 of ?3, which did ?4 to ?5. ?1 now.
+INSERT INTO pawl.audit_trail (id, at, actor, action, target, n) VALUES (?2, ?1, ?3, ?4, ?5, ?6) ON CONFLICT (id) DO UPDATE SET n = n + excluded.n

@@ -1,0 +1,144 @@
+package outbox
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"sync/atomic"
+
+	"github.com/bravellian/pawl/pause"
+	"github.com/bravellian/pawl/work"
+)
+
+// watch is who looks on: observers, which count, and stamps, which put on every
+// message where it came from.
+type watch struct {
+	observers atomic.Pointer[observers]
+	stamps    atomic.Pointer[[]Stamp]
+}
+
+// Stamp makes headers of the context in which a message is enqueued, such as the
+// trace that it belongs to. It must not change the message; nil adds nothing. It is
+// called by many goroutines at once.
+type Stamp func(ctx context.Context, m *Message) map[string]string
+
+// Observe has o told what happens from now on. Workers ask when they start, so call
+// it before Run.
+func (o *Outbox) Observe(obs work.Observer) {
+	all := observers{obs}
+	if known := o.watch.observers.Load(); known != nil {
+		all = append(append(observers{}, *known...), obs)
+	}
+	o.watch.observers.Store(&all)
+}
+
+// Stamp has every message carry what f makes, from now on. Headers that a message
+// has already stay as they are. What would make them too large is left out.
+func (o *Outbox) Stamp(f Stamp) {
+	all := []Stamp{f}
+	if known := o.watch.stamps.Load(); known != nil {
+		all = append(append([]Stamp{}, *known...), f)
+	}
+	o.watch.stamps.Store(&all)
+}
+
+// Pauses returns the pauses that this outbox's workers obey.
+func (o *Outbox) Pauses() *pause.Pauses { return o.pauses }
+
+// Vitals tells how the loops of this process are: one for each queue, and the one
+// that cleans up.
+func (o *Outbox) Vitals() []work.Vitals {
+	var all []work.Vitals
+	for _, queue := range o.opts.Queues {
+		all = append(all, o.statsOf(queue).Pulse.Vitals("queue "+queue))
+	}
+	return append(all, o.cleaning.Vitals("clean-up of messages"))
+}
+
+// Worker returns the name of this process, as in processed_by.
+func (o *Outbox) Worker() string { return o.opts.Worker }
+
+// Concurrency is how many handlers of a queue run at once in this process.
+func (o *Outbox) Concurrency() int {
+	return cmp.Or(max(o.opts.Concurrency, 0), work.DefaultConcurrency)
+}
+
+// QueueStats returns what this process did for one of its queues.
+func (o *Outbox) QueueStats(queue string) work.Counts { return o.statsOf(queue).Counts() }
+
+func (o *Outbox) statsOf(queue string) *work.Stats {
+	stats, _ := o.stats.LoadOrStore(queue, &work.Stats{})
+	return stats.(*work.Stats)
+}
+
+// stamped returns the messages with what the stamps add; the caller's stay as they are.
+func (o *Outbox) stamped(ctx context.Context, msgs []Message) []Message {
+	stamps := o.watch.stamps.Load()
+	if stamps == nil {
+		return msgs
+	}
+	all := make([]Message, len(msgs))
+	for i := range msgs {
+		all[i] = msgs[i]
+		for _, stamp := range *stamps {
+			all[i].carry(stamp(ctx, &msgs[i]))
+		}
+	}
+	return all
+}
+
+// carry adds headers, unless they are there or make the message too large.
+func (m *Message) carry(headers map[string]string) {
+	if len(headers) == 0 {
+		return
+	}
+	all := maps.Clone(headers)
+	maps.Copy(all, m.Headers)
+	if checkHeaders(all) == nil {
+		m.Headers = all
+	}
+}
+
+// enqueued tells whoever wants to know that messages were written.
+func (o *Outbox) enqueued(ctx context.Context, entries []*entry) {
+	o.logEnqueued(ctx, entries)
+	observers := o.watch.observers.Load()
+	if observers == nil {
+		return
+	}
+	for i := 0; i < len(entries); {
+		m, n := entries[i].msg, 1
+		for i+n < len(entries) && entries[i+n].msg.Topic == m.Topic && entries[i+n].msg.Queue == m.Queue {
+			n++
+		}
+		observers.Enqueued(m.queue(), m.Topic, n)
+		i += n
+	}
+}
+
+// observers are told one after the other.
+type observers []work.Observer
+
+func (all observers) Enqueued(queue, topic string, n int) {
+	for _, o := range all {
+		o.Enqueued(queue, topic, n)
+	}
+}
+
+func (all observers) Claimed(queue string, n int) {
+	for _, o := range all {
+		o.Claimed(queue, n)
+	}
+}
+
+func (all observers) Attempted(a work.Attempt) {
+	for _, o := range all {
+		o.Attempted(a)
+	}
+}
+
+func (all observers) Reaped(queue string, n int64) {
+	for _, o := range all {
+		o.Reaped(queue, n)
+	}
+}
