@@ -224,11 +224,8 @@ func (l *Loop[M]) exchange(ctx, handlers context.Context, n int) {
 		l.hungry = l.hungry || due
 		return
 	}
-	l.stats.claimed(len(items))
+	l.claimed(len(items))
 	if len(items) > 0 {
-		if l.cfg.Observer != nil {
-			l.cfg.Observer.Claimed(l.cfg.Name, len(items))
-		}
 		l.fed, l.news = true, time.Now()
 		l.cfg.Logger.Debug("claimed", "count", len(items), "owner", owner.String())
 		if ctx.Err() != nil {

@@ -58,6 +58,14 @@ func (o Outcome) String() string {
 	return words[o]
 }
 
+// claimed counts what a claim brought.
+func (l *Loop[M]) claimed(n int) {
+	l.stats.claimed(n)
+	if l.cfg.Observer != nil && n > 0 {
+		l.cfg.Observer.Claimed(l.cfg.Name, n)
+	}
+}
+
 // observe reports an attempt that began at a time.
 func (l *Loop[M]) observe(t *task[M], r result, began time.Time) {
 	if l.cfg.Observer == nil {

@@ -39,6 +39,26 @@ func note(t *txn, args []any, action string, n int64) error {
 	return err
 }
 
+// mendOperation returns what answers an operation in Go by which operators mend an
+// outbox.
+func mendOperation(name string) opFunc {
+	switch name {
+	case "park":
+		return layAside
+	case "cancel":
+		return cancel
+	case "reschedule":
+		return reschedule
+	case "redrive":
+		return redrive
+	case "discard":
+		return discard
+	case "count_dead":
+		return countDead
+	}
+	return nil
+}
+
 // pauseOperation returns what answers an operation on pauses in Go.
 func pauseOperation(name string) opFunc {
 	switch name {

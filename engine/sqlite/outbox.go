@@ -32,22 +32,10 @@ func outboxOperation(name string) opFunc {
 		return extend
 	case "reap":
 		return reap
-	case "park":
-		return layAside
-	case "cancel":
-		return cancel
-	case "reschedule":
-		return reschedule
-	case "redrive":
-		return redrive
-	case "discard":
-		return discard
-	case "count_dead":
-		return countDead
 	case "purge":
 		return purge
 	}
-	return nil
+	return mendOperation(name)
 }
 
 // run is consecutive ids lo … lo+n−1 and where they came from.
