@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/alecthomas/kong"
+	"github.com/bravellian/pawl/audit"
 )
 
 // Exit codes. They are part of the interface; see the help text.
@@ -37,7 +38,8 @@ Examples:
     printf '%s\n' '{"n":1}' '{"n":2}' | pawl enqueue --topic mail
     pawl work --topic mail --exec ./send-mail.sh
     pawl ls --failed
-    pawl retry --all --topic mail
+    pawl retry --all --topic mail --error timeout --since 2h --dry-run
+    pawl pause topic mail --reason 'the mail server is down'
     pawl joins ls --status pending
     pawl timers add --topic remind --in 30m --key order-17 --data '{"order":17}'
     pawl jobs put report --topic report --schedule '0 6 * * MON-FRI' --zone Europe/Berlin
@@ -68,6 +70,13 @@ type cli struct {
 	Show       showCmd       `cmd:"" help:"Show a message with its payload."`
 	Retry      retryCmd      `cmd:"" help:"Give failed messages a fresh start."`
 	Discard    discardCmd    `cmd:"" help:"Give failed messages up."`
+	Cancel     cancelCmd     `cmd:"" help:"Take back messages that have not run."`
+	Reschedule rescheduleCmd `cmd:"" help:"Change when messages are due that have not run."`
+	Pause      pauseCmd      `cmd:"" help:"Stop work on a topic or queue, for all workers."`
+	Resume     resumeCmd     `cmd:"" help:"Let work on a topic or queue go on."`
+	Pauses     pausesCmd     `cmd:"" help:"List what is paused."`
+	Workers    workersCmd    `cmd:"" help:"List the processes that work on the database."`
+	Audit      auditCmd      `cmd:"" help:"List what operators did."`
 	Joins      joinsCmd      `cmd:"" help:"Look at joins, which tell when several messages are done, and cancel them."`
 	Timers     timersCmd     `cmd:"" help:"Have messages delivered later, once, and take them back."`
 	Jobs       jobsCmd       `cmd:"" help:"Have messages delivered over and over, by a cron schedule."`
@@ -82,9 +91,14 @@ type cli struct {
 // options hold for all commands.
 type options struct {
 	DB     string `name:"db" default:"sqlite:pawl.db" placeholder:"URL" help:"Database: sqlite:PATH or postgres://USER@HOST/DATABASE. Default: ${default}."`
+	Fleet  string `placeholder:"WHERE" help:"In place of --db a fleet of databases: dir:PATH[/PATTERN], list:FILE or table:URL; see \"pawl fleet --help\". With --store any command is about one of them."`
+	Store  string `placeholder:"KEY" help:"The store of --fleet that the command is about."`
 	Schema string `placeholder:"NAME" help:"Schema of pawl's tables in PostgreSQL. Default: pawl."`
 	Prefix string `placeholder:"TEXT" help:"Prefix of pawl's table names."`
 	JSON   bool   `name:"json" help:"Print JSON, one object a line."`
+	Actor  string `placeholder:"NAME" help:"Who does it, for the audit trail. Default: user@host."`
+
+	FleetQuery string `placeholder:"SQL" help:"Query of --fleet table:URL, which returns key and URL of every store and, if it has more columns, schema and prefix. Default: SELECT key, url FROM pawl_stores."`
 }
 
 // run parses and executes a command line and returns the exit code.
@@ -111,7 +125,12 @@ func (a *app) run(ctx context.Context, args []string) int {
 	case err != nil:
 		return a.complain(usage("%w", err), commandOf(err), c.DB)
 	}
-	if err := parsed.Run(); err != nil {
+	err = c.options.settle(parsed)
+	if err == nil {
+		parsed.BindTo(audit.As(ctx, c.options.actor()), (*context.Context)(nil))
+		err = parsed.Run()
+	}
+	if err != nil {
 		return a.complain(err, parsed.Command(), c.DB)
 	}
 	return exitOK

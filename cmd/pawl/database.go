@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"os/user"
 	"time"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
@@ -38,13 +40,17 @@ type opening struct {
 // open opens the database that --db names and makes sure that its schema is
 // the one this build needs.
 func (g *options) open(ctx context.Context, o opening) (*store, error) {
-	t, err := g.target()
+	t, err := g.target(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if !o.make && !t.Exists() {
 		return nil, fmt.Errorf("%s does not exist: enqueue something first, or name another with --db", t)
 	}
+	return openTarget(ctx, t, o)
+}
+
+func openTarget(ctx context.Context, t target.Target, o opening) (*store, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -59,12 +65,32 @@ func (g *options) open(ctx context.Context, o opening) (*store, error) {
 	return s, nil
 }
 
-func (g *options) target() (target.Target, error) {
+// target is the database that the command is about.
+func (g *options) target(ctx context.Context) (target.Target, error) {
+	switch {
+	case g.wholeFleet():
+		return target.Target{}, usage("this command is about one database: name a store of the fleet with --store")
+	case g.Store != "":
+		return g.storeTarget(ctx)
+	}
 	t, err := target.Parse(g.DB, engine.Names{Schema: g.Schema, Prefix: g.Prefix})
 	if err != nil {
 		return t, usage("%w", err)
 	}
 	return t, nil
+}
+
+// actor is who does something, for the audit trail.
+func (g *options) actor() string {
+	if g.Actor != "" {
+		return g.Actor
+	}
+	who, err := user.Current()
+	if err != nil {
+		return "" // then it is this process
+	}
+	host, _ := os.Hostname()
+	return who.Username + "@" + host
 }
 
 // failed says of which database an error is.

@@ -48,7 +48,7 @@ func (c *demoCmd) Run(ctx context.Context, a *app, g *options) error {
 	if c.Runs < 1 || c.Runs > maxRuns {
 		return usage("--runs: not within 1 … %d", maxRuns)
 	}
-	t, err := g.target()
+	t, err := g.target(ctx)
 	if err != nil {
 		return err
 	}

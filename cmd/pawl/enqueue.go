@@ -60,7 +60,7 @@ func (c *enqueueCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	if _, err := g.target(); err != nil {
+	if _, err := g.target(ctx); err != nil {
 		return err // before anyone types the input
 	}
 	msgs, err := c.read(a, base)

@@ -3,16 +3,24 @@ package main
 import (
 	"context"
 	"fmt"
-	"log/slog"
+	"slices"
+	"time"
 
 	"github.com/bravellian/pawl/outbox"
 )
 
 // selection picks failed messages.
 type selection struct {
-	IDs   []string `arg:"" optional:"" name:"id" help:"Ids of failed messages: UUIDs or positions."`
-	All   bool     `help:"All failed messages."`
-	Topic string   `short:"t" placeholder:"TOPIC" help:"With --all: only those of a topic."`
+	IDs    []string `arg:"" optional:"" name:"id" help:"Ids of failed messages: UUIDs or positions."`
+	All    bool     `help:"All failed messages, or those that the following options choose."`
+	Topic  string   `short:"t" placeholder:"TOPIC" help:"With --all: only those of a topic."`
+	Queue  string   `placeholder:"NAME" help:"With --all: only those in a queue."`
+	Error  string   `placeholder:"TEXT" help:"With --all: only those whose last error contains a text, as it is written."`
+	Since  string   `placeholder:"WHEN" help:"With --all: only those that failed since a time, or within a duration: 2026-11-22T10:00:00Z, 2h."`
+	Before string   `placeholder:"WHEN" help:"With --all: only those that failed before a time, or longer ago than a duration."`
+	Limit  int      `short:"n" placeholder:"N" help:"With --all: at most so many, oldest first."`
+	Rate   int      `placeholder:"N" help:"At most so many a second."`
+	DryRun bool     `help:"Only say how many."`
 }
 
 // retryCmd is "pawl retry".
@@ -25,7 +33,8 @@ func (*retryCmd) Help() string {
 Examples:
 
     pawl retry 0198c9a0-5d7e-8a41-9c3f-000000000001
-    pawl retry --all --topic mail`
+    pawl retry --all --topic mail --error 'connection refused' --since 2h --dry-run
+    pawl retry --all --topic mail --rate 50`
 }
 
 // Run gives failed messages a fresh start.
@@ -39,7 +48,8 @@ type discardCmd struct{ selection }
 // Help is printed by --help.
 func (*discardCmd) Help() string {
 	return `A discarded message is not tried again. It is kept for the retention period of
-the workers, 7 days by default, and then deleted.`
+the workers, 7 days by default, and then deleted. Which messages are chosen is
+said as for "pawl retry".`
 }
 
 // Run gives failed messages up.
@@ -47,25 +57,32 @@ func (c *discardCmd) Run(ctx context.Context, a *app, g *options) error {
 	return c.apply(ctx, a, g, "discarded", (*outbox.Outbox).Discard)
 }
 
-func (c *selection) apply(ctx context.Context, a *app, g *options, done string,
-	act func(*outbox.Outbox, context.Context, outbox.FailedFilter) (int64, error)) error {
-	switch {
-	case c.All == (len(c.IDs) > 0):
-		return usage("want ids or --all")
-	case c.Topic != "" && !c.All:
-		return usage("--topic goes with --all")
+type mend func(*outbox.Outbox, context.Context, outbox.FailedFilter) (int64, error)
+
+func (c *selection) apply(ctx context.Context, a *app, g *options, done string, act mend) error {
+	f, err := c.filter(time.Now())
+	if err != nil {
+		return err
 	}
 	s, err := g.open(ctx, opening{})
 	if err != nil {
 		return err
 	}
-	o := outbox.New(s, outbox.Options{Logger: slog.New(slog.DiscardHandler)})
-	f, err := c.filter(ctx, o)
+	o := s.outbox()
+	if !c.All {
+		f.IDs, err = c.failed(ctx, o)
+	}
+	if c.DryRun {
+		done, act = "would be "+done, (*outbox.Outbox).CountFailed
+	}
 	var n int64
 	if err == nil {
 		n, err = act(o, ctx, f)
 	}
 	if err := s.close(err); err != nil {
+		if n > 0 {
+			return fmt.Errorf("%s %s, then: %w", done, several(n, "message"), err)
+		}
 		return err
 	}
 	if missed := int64(len(f.IDs)) - n; missed > 0 {
@@ -74,25 +91,72 @@ func (c *selection) apply(ctx context.Context, a *app, g *options, done string,
 	return a.printChanged(done, n, g.JSON)
 }
 
-// filter looks at every message first: one that is unknown, or not failed,
-// means that none is touched.
-func (c *selection) filter(ctx context.Context, o *outbox.Outbox) (outbox.FailedFilter, error) {
-	f := outbox.FailedFilter{Topic: c.Topic}
-	seen := map[outbox.WorkItemID]bool{}
-	for _, id := range c.IDs {
+// filter is what the options choose, but for ids.
+func (c *selection) filter(now time.Time) (f outbox.FailedFilter, err error) {
+	chosen := c.Topic != "" || c.Queue != "" || c.Error != "" || c.Since != "" || c.Before != "" || c.Limit != 0
+	switch {
+	case c.All == (len(c.IDs) > 0):
+		return f, usage("want ids or --all")
+	case chosen && !c.All:
+		return f, usage("--topic, --queue, --error, --since, --before and --limit go with --all")
+	case c.Limit < 0, c.Rate < 0:
+		return f, usage("a number is negative")
+	}
+	f = outbox.FailedFilter{Topic: c.Topic, Queue: c.Queue, Error: c.Error, Limit: c.Limit, Rate: c.Rate}
+	if f.Since, err = moment("--since", c.Since, now); err == nil {
+		f.Before, err = moment("--before", c.Before, now)
+	}
+	return f, err
+}
+
+// moment is a time, or how long ago it was; zero if nothing is said.
+func moment(option, text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
+		return now.Add(-ago), nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return at, usage("%s: %q is neither a time like 2026-11-22T10:00:00Z nor a duration like 2h", option, text)
+	}
+	return at, nil
+}
+
+// failed looks at every message first: one that is unknown, or not failed, means
+// that none is touched.
+func (c *selection) failed(ctx context.Context, o *outbox.Outbox) ([]outbox.WorkItemID, error) {
+	return lookUpAll(ctx, o, c.IDs, func(i *outbox.Info) error {
+		if i.Status != outbox.Failed {
+			return fmt.Errorf("is %s, not failed", statusWord(i))
+		}
+		return nil
+	})
+}
+
+// lookUpAll finds messages by their ids, each once. One that is unknown or that
+// check refuses means that nothing is to be done.
+func lookUpAll(ctx context.Context, o *outbox.Outbox, ids []string, check func(*outbox.Info) error) ([]outbox.WorkItemID, error) {
+	var all []outbox.WorkItemID
+	for _, id := range ids {
 		i, err := lookUp(ctx, o, id)
 		if err != nil {
-			return f, err
+			return nil, err
 		}
-		if i.Status != outbox.Failed {
-			return f, fmt.Errorf("message %s is %s, not failed; nothing was changed", id, statusWord(i))
+		if err := check(i); err != nil {
+			return nil, fmt.Errorf("message %s %w; nothing was changed", id, err)
 		}
-		if !seen[i.WorkItemID] {
-			seen[i.WorkItemID] = true
-			f.IDs = append(f.IDs, i.WorkItemID)
+		if !slices.Contains(all, i.WorkItemID) {
+			all = append(all, i.WorkItemID)
 		}
 	}
-	return f, nil
+	return all, nil
+}
+
+// outbox is the outbox of an opened database.
+func (s *store) outbox() *outbox.Outbox {
+	return outbox.New(s, outbox.Options{Logger: silent()})
 }
 
 func (a *app) printChanged(done string, n int64, asJSON bool) error {

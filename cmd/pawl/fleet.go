@@ -38,30 +38,35 @@ they are listed:
 Stores that name no schema or prefix have those of --schema and --prefix. "pawl
 work" reads the list again every few minutes.
 
-"pawl migrate" and "pawl work" take a fleet as well.
+Commands that change or look at many stores take a fleet as well: migrate, work,
+pause, resume and more, as their help says. All others take one store of it:
+--fleet WHERE --store KEY in place of --db.
 
 Examples:
 
     pawl fleet status --fleet 'dir:tenants/*.db'
     pawl migrate --fleet list:stores.txt --canary test-tenant
+    pawl ls --failed --fleet list:stores.txt --store tenant-7
     pawl work --fleet table:postgres://app@db.example/control --topic mail --exec ./send-mail.sh`
 
-// fleetFlags name a fleet.
-type fleetFlags struct {
-	Fleet      string `placeholder:"WHERE" help:"Fleet of databases: dir:PATH[/PATTERN], list:FILE or table:URL; see \"pawl fleet --help\"."`
-	FleetQuery string `placeholder:"SQL" help:"Query of table:URL, which returns key and URL of every store and, if it has more columns, schema and prefix. Default: SELECT key, url FROM pawl_stores."`
-}
-
-// named reports whether a fleet is what the command is for, and refuses a command
-// line that names a database as well. One in PAWL_DB is that of other commands.
-func (c *fleetFlags) named(k *kong.Context) (bool, error) {
-	switch {
-	case c.Fleet == "" && c.FleetQuery != "":
-		return false, usage("--fleet-query goes with --fleet")
-	case c.Fleet != "" && given(k, "db"):
-		return false, usage("--db and --fleet can't be used together")
+// settle checks what was said about the database. A fleet in PAWL_FLEET gives way to
+// a database on the command line.
+func (g *options) settle(k *kong.Context) error {
+	if given(k, "db") && !given(k, "fleet") {
+		g.Fleet = ""
 	}
-	return c.Fleet != "", nil
+	switch {
+	case g.Fleet == "" && g.FleetQuery != "" && given(k, "fleet-query"):
+		return usage("--fleet-query goes with --fleet")
+	case g.Fleet == "" && g.Store != "" && given(k, "store"):
+		return usage("--store goes with --fleet")
+	case g.Fleet != "" && given(k, "db"):
+		return usage("--db and --fleet can't be used together")
+	}
+	if g.Fleet == "" {
+		g.Store = ""
+	}
+	return nil
 }
 
 // given reports whether an option stands on the command line itself.
@@ -69,22 +74,45 @@ func given(k *kong.Context, name string) bool {
 	return slices.ContainsFunc(k.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == name })
 }
 
-// required is named for commands that are for fleets alone.
-func (c *fleetFlags) required(k *kong.Context) error {
-	named, err := c.named(k)
-	if err == nil && !named {
-		err = usage("missing flags: --fleet=WHERE")
+// wholeFleet reports whether the command is about all stores of a fleet.
+func (g *options) wholeFleet() bool { return g.Fleet != "" && g.Store == "" }
+
+// requireFleet is for commands that are about fleets alone.
+func (g *options) requireFleet() error {
+	switch {
+	case g.Fleet == "":
+		return usage("missing flags: --fleet=WHERE")
+	case g.Store != "":
+		return usage("--store: this command is about all stores of a fleet")
 	}
-	return err
+	return nil
 }
 
-// open is the fleet that --fleet names.
-func (c *fleetFlags) open(g *options) (target.Fleet, error) {
-	f, err := target.ParseFleet(c.Fleet, c.FleetQuery, engine.Names{Schema: g.Schema, Prefix: g.Prefix})
+// openFleet is the fleet that --fleet names.
+func (g *options) openFleet() (target.Fleet, error) {
+	f, err := target.ParseFleet(g.Fleet, g.FleetQuery, engine.Names{Schema: g.Schema, Prefix: g.Prefix})
 	if err != nil {
 		return f, usage("--fleet: %w", err)
 	}
 	return f, nil
+}
+
+// storeTarget is the store that --store names.
+func (g *options) storeTarget(ctx context.Context) (t target.Target, err error) {
+	f, err := g.openFleet()
+	if err != nil {
+		return t, err
+	}
+	list, err := stores(ctx, f)
+	if err != nil {
+		return t, err
+	}
+	for _, e := range list {
+		if e.Key == g.Store {
+			return e.at, e.err
+		}
+	}
+	return t, fmt.Errorf("%w: %q is not in %s", fleet.ErrUnknownStore, g.Store, f)
 }
 
 // entry is a database of a fleet's list. err says why it can be none of the stores.

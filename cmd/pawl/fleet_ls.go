@@ -5,13 +5,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/alecthomas/kong"
-
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 )
 
 // fleetLsCmd is "pawl fleet ls".
-type fleetLsCmd struct{ fleetFlags }
+type fleetLsCmd struct{}
 
 // Help is printed by --help.
 func (*fleetLsCmd) Help() string {
@@ -24,11 +22,11 @@ Examples:
 }
 
 // Run lists stores.
-func (c *fleetLsCmd) Run(ctx context.Context, a *app, g *options, k *kong.Context) error {
-	if err := c.required(k); err != nil {
+func (c *fleetLsCmd) Run(ctx context.Context, a *app, g *options) error {
+	if err := g.requireFleet(); err != nil {
 		return err
 	}
-	f, err := c.open(g)
+	f, err := g.openFleet()
 	if err != nil {
 		return err
 	}

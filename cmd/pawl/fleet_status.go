@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/alecthomas/kong"
-
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/engine"
@@ -18,7 +16,6 @@ import (
 
 // fleetStatusCmd is "pawl fleet status".
 type fleetStatusCmd struct {
-	fleetFlags
 	Timeout time.Duration `default:"5s" placeholder:"DURATION" help:"How long a store may take to answer. Default: ${default}."`
 }
 
@@ -38,14 +35,14 @@ Examples:
 const askAtOnce = 8
 
 // Run asks all stores.
-func (c *fleetStatusCmd) Run(ctx context.Context, a *app, g *options, k *kong.Context) error {
-	if err := c.required(k); err != nil {
+func (c *fleetStatusCmd) Run(ctx context.Context, a *app, g *options) error {
+	if err := g.requireFleet(); err != nil {
 		return err
 	}
 	if c.Timeout <= 0 {
 		return usage("--timeout: not above zero")
 	}
-	f, err := c.open(g)
+	f, err := g.openFleet()
 	if err != nil {
 		return err
 	}

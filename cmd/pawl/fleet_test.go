@@ -311,7 +311,7 @@ func TestFleetMistakes(t *testing.T) {
 func TestFleetAndVariables(t *testing.T) {
 	dir, _ := tenants(t)
 	t.Setenv("PAWL_DB", "sqlite:"+filepath.Join(dir, "none.db"))
-	t.Setenv("PAWL_FLEET_LS_FLEET", "dir:"+dir)
+	t.Setenv("PAWL_FLEET", "dir:"+dir)
 	if r := command(t.Context(), "", "fleet", "ls"); r.code != exitOK || len(lines(r.stdout)) != 4 {
 		t.Errorf("%+v", r)
 	}

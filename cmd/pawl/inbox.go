@@ -271,6 +271,9 @@ func (c *inboxReviveCmd) Run(ctx context.Context, a *app, g *options) error {
 			missing = append(missing, k.String())
 			continue
 		}
+		if err == nil && done {
+			err = s.noted(ctx, "revive", "inbox "+k.String(), 1)
+		}
 		if err == nil {
 			err = a.printRevived(k, done, status, g.JSON)
 		}

@@ -37,7 +37,11 @@ func (c *jobsDisableCmd) Run(ctx context.Context, a *app, g *options) error {
 }
 
 func (g *options) setEnabled(ctx context.Context, a *app, names []string, enabled bool) error {
-	return g.eachJob(ctx, names, func(jobs *job.Jobs, name string) error {
+	action := "disable"
+	if enabled {
+		action = "enable"
+	}
+	return g.eachJob(ctx, action, names, func(jobs *job.Jobs, name string) error {
 		if err := jobs.SetEnabled(ctx, name, enabled); err != nil {
 			return err
 		}

@@ -42,7 +42,7 @@ func (c *jobsPutCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	if _, err := g.target(); err != nil {
+	if _, err := g.target(ctx); err != nil {
 		return err // before anyone types the payload
 	}
 	m := c.message(c.Topic, "")

@@ -21,7 +21,7 @@ for a while: see "pawl jobs runs".`
 
 // Run removes jobs.
 func (c *jobsRmCmd) Run(ctx context.Context, a *app, g *options) error {
-	return g.eachJob(ctx, c.Names, func(jobs *job.Jobs, name string) error {
+	return g.eachJob(ctx, "remove", c.Names, func(jobs *job.Jobs, name string) error {
 		if err := jobs.Delete(ctx, name); err != nil {
 			return err
 		}

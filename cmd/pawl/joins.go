@@ -111,7 +111,7 @@ func deadlineText(j *join.Join, now time.Time) string {
 
 // eachJoin does something with joins one after another, in one opening of the
 // database. All ids are read before the first is touched.
-func (g *options) eachJoin(ctx context.Context, ids []string, do func(*join.Joins, join.ID) error) error {
+func (g *options) eachJoin(ctx context.Context, ids []string, do func(*store, *join.Joins, join.ID) error) error {
 	parsed := make([]join.ID, len(ids))
 	for i, id := range ids {
 		var err error
@@ -125,7 +125,7 @@ func (g *options) eachJoin(ctx context.Context, ids []string, do func(*join.Join
 	}
 	joins := s.joins()
 	for _, id := range parsed {
-		if err := do(joins, id); err != nil {
+		if err := do(s, joins, id); err != nil {
 			return s.close(err)
 		}
 	}

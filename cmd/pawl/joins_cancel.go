@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bravellian/pawl/audit"
 	"github.com/bravellian/pawl/join"
 )
 
@@ -30,7 +31,7 @@ Example:
 // Run cancels joins.
 func (c *joinsCancelCmd) Run(ctx context.Context, a *app, g *options) error {
 	var missing []string
-	err := g.eachJoin(ctx, c.IDs, func(joins *join.Joins, id join.ID) error {
+	err := g.eachJoin(ctx, c.IDs, func(s *store, joins *join.Joins, id join.ID) error {
 		ended, status, err := cancelJoin(ctx, joins, id)
 		switch {
 		case errors.Is(err, join.ErrNotFound):
@@ -38,6 +39,11 @@ func (c *joinsCancelCmd) Run(ctx context.Context, a *app, g *options) error {
 			return nil
 		case err != nil:
 			return err
+		}
+		if ended {
+			if err := s.noted(ctx, audit.Cancel, "join "+id.String(), 1); err != nil {
+				return err
+			}
 		}
 		return a.printCancelled(id, ended, status, g.JSON)
 	})

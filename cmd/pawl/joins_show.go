@@ -33,7 +33,7 @@ func (c *joinsShowCmd) Run(ctx context.Context, a *app, g *options) error {
 	}
 	var found *join.Join
 	var members roll
-	err := g.eachJoin(ctx, []string{c.ID}, func(joins *join.Joins, id join.ID) (err error) {
+	err := g.eachJoin(ctx, []string{c.ID}, func(_ *store, joins *join.Joins, id join.ID) (err error) {
 		if found, err = joins.Get(ctx, id); err != nil {
 			return forgotten(err)
 		}

@@ -169,6 +169,9 @@ func (c *leasesReleaseCmd) Run(ctx context.Context, a *app, g *options) error {
 			missing = append(missing, strconv.Quote(name))
 			continue
 		}
+		if err == nil && r.Released {
+			err = s.noted(ctx, "release", "lease "+name, 1)
+		}
 		if err == nil {
 			err = a.printReleased(r, g.JSON)
 		}

@@ -5,14 +5,11 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/alecthomas/kong"
-
 	"github.com/bravellian/pawl/engine"
 )
 
 // migrateCmd is "pawl migrate".
 type migrateCmd struct {
-	fleetFlags
 	Canary   string `placeholder:"KEY" help:"With --fleet: the store to migrate first and alone. If that fails, no other is touched. Default: the first by key."`
 	Parallel int    `placeholder:"N" help:"With --fleet: stores to migrate at once. Default: 8."`
 }
@@ -36,17 +33,14 @@ Examples:
 }
 
 // Run migrates the schema.
-func (c *migrateCmd) Run(ctx context.Context, a *app, g *options, k *kong.Context) error {
-	named, err := c.named(k)
+func (c *migrateCmd) Run(ctx context.Context, a *app, g *options) error {
 	switch {
-	case err != nil:
-		return err
-	case named:
+	case g.wholeFleet():
 		return c.migrateFleet(ctx, a, g)
 	case c.Canary != "", c.Parallel != 0:
 		return usage("--canary and --parallel go with --fleet")
 	}
-	t, err := g.target()
+	t, err := g.target(ctx)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ func (c *migrateCmd) migrateFleet(ctx context.Context, a *app, g *options) error
 	if c.Parallel < 0 {
 		return usage("--parallel: below zero")
 	}
-	where, err := c.open(g)
+	where, err := g.openFleet()
 	if err != nil {
 		return err
 	}

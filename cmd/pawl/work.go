@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/alecthomas/kong"
-
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/cmd/pawl/internal/shell"
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
@@ -35,7 +33,6 @@ type workCmd struct {
 	Verbose     bool          `short:"v" help:"Log every message."`
 
 	migrateFlag
-	fleetFlags
 }
 
 // Help is printed by --help.
@@ -79,11 +76,7 @@ Examples:
 }
 
 // Run works until ctx ends or, with --drain, until nothing is due.
-func (c *workCmd) Run(ctx context.Context, a *app, g *options, k *kong.Context) error {
-	named, err := c.named(k)
-	if err != nil {
-		return err
-	}
+func (c *workCmd) Run(ctx context.Context, a *app, g *options) error {
 	live := terminal.NewLive(a.stderr)
 	if c.Quiet {
 		live = terminal.NewLive(nil)
@@ -102,7 +95,7 @@ func (c *workCmd) Run(ctx context.Context, a *app, g *options, k *kong.Context) 
 	}
 	p := &progress{runner: runner, live: live, logs: live.Through(a.stderr), json: g.JSON, quiet: c.Quiet, grace: c.Grace}
 	logger := c.logger(a, g, p.logs)
-	if named {
+	if g.wholeFleet() {
 		return c.workFleet(ctx, g, p, logger)
 	}
 	return c.workOne(ctx, g, p, logger)

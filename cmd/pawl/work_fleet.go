@@ -20,7 +20,7 @@ const drainPoll = 20 * time.Millisecond
 
 // workFleet works on all stores of a fleet.
 func (c *workCmd) workFleet(ctx context.Context, g *options, p *progress, logger *slog.Logger) error {
-	where, err := c.open(g)
+	where, err := g.openFleet()
 	if err != nil {
 		return err
 	}

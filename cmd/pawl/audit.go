@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/bravellian/pawl/audit"
+	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
+)
+
+// auditCmd is "pawl audit".
+type auditCmd struct {
+	By     string `placeholder:"NAME" help:"Only what somebody did."`
+	Action string `placeholder:"ACTION" help:"Only redrive, discard, cancel, reschedule, pause, resume, …"`
+	Limit  int    `short:"n" default:"50" placeholder:"N" help:"How many, at most 10000. Default: ${default}."`
+}
+
+// Help is printed by --help.
+func (*auditCmd) Help() string {
+	return `Newest first. COUNT is how many messages it was. Who did it is what --actor said:
+by default the user of this machine. Entries are kept for a year.`
+}
+
+// auditView is an entry as JSON.
+type auditView struct {
+	ID     string    `json:"id"`
+	At     time.Time `json:"at"`
+	Actor  string    `json:"actor"`
+	Action string    `json:"action"`
+	Target string    `json:"target"`
+	Count  int64     `json:"count"`
+}
+
+// Run lists what was done.
+func (c *auditCmd) Run(ctx context.Context, a *app, g *options) error {
+	if err := checkLimit(c.Limit); err != nil {
+		return err
+	}
+	s, err := g.open(ctx, opening{})
+	if err != nil {
+		return err
+	}
+	list, err := audit.Open(s).List(ctx, audit.Filter{Actor: c.By, Action: c.Action, Limit: c.Limit})
+	if err := s.close(err); err != nil {
+		return err
+	}
+	if g.JSON {
+		return printAll(a, list, func(e audit.Entry) auditView {
+			return auditView{e.ID.String(), e.At, e.Actor, e.Action, e.Target, e.Count}
+		})
+	}
+	if len(list) == 0 {
+		fmt.Fprintln(a.stderr, "nothing was done")
+		return nil
+	}
+	var t terminal.Table
+	t.Row("AT", "BY", "ACTION", "COUNT", "TARGET")
+	for _, e := range list {
+		t.Row(stamp(e.At), e.Actor, e.Action, number(e.Count), e.Target)
+	}
+	return t.Write(a.stdout, terminal.Width(a.stdout))
+}
+
+// noted leaves a note of what a command did that leaves none itself. The thing is
+// done: a note that fails is an error, and is said to be just that.
+func (s *store) noted(ctx context.Context, action, target string, n int64) error {
+	if n == 0 {
+		return nil
+	}
+	if err := s.Do(ctx, audit.New(ctx, target).Call(action, n)); err != nil {
+		return fmt.Errorf("it was done, but the audit trail could not be written: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/bravellian/pawl/outbox"
+)
+
+// cancelCmd is "pawl cancel".
+type cancelCmd struct {
+	IDs    []string `arg:"" name:"id" help:"Ids of messages that have not run: UUIDs or positions."`
+	Reason string   `placeholder:"TEXT" help:"Why, kept as the message's last error."`
+}
+
+// Help is printed by --help.
+func (*cancelCmd) Help() string {
+	return `A cancelled message does not run. It counts as discarded and is kept for the
+retention period of the workers. If it is a step of a join, that step failed.
+
+Messages that wait can be cancelled, those that wait for a retry included. One that
+a worker holds, or that is over, means that none is touched.
+
+Examples:
+
+    pawl cancel 0198c9a0-5d7e-8a41-9c3f-000000000001 --reason 'sent by hand'`
+}
+
+// Run cancels messages.
+func (c *cancelCmd) Run(ctx context.Context, a *app, g *options) error {
+	return changeWaiting(ctx, a, g, c.IDs, "cancelled", func(o *outbox.Outbox, ids []outbox.WorkItemID) (int64, error) {
+		return o.Cancel(ctx, c.Reason, ids...)
+	})
+}
+
+// rescheduleCmd is "pawl reschedule".
+type rescheduleCmd struct {
+	IDs []string      `arg:"" name:"id" help:"Ids of messages that have not run: UUIDs or positions."`
+	At  time.Time     `xor:"due" placeholder:"TIME" help:"When they are due: 2026-11-22T10:00:00Z."`
+	In  time.Duration `xor:"due" placeholder:"DURATION" help:"In how long they are due."`
+	Now bool          `xor:"due" help:"They are due now."`
+}
+
+// Help is printed by --help.
+func (*rescheduleCmd) Help() string {
+	return `Messages that wait can be moved, those that wait for a retry included; attempts
+that failed stay counted. One that a worker holds, or that is over, means that none
+is touched.
+
+Examples:
+
+    pawl reschedule 4711 --now
+    pawl reschedule 4711 4712 --in 1h`
+}
+
+// Run moves messages.
+func (c *rescheduleCmd) Run(ctx context.Context, a *app, g *options) error {
+	due := c.At
+	switch {
+	case !c.Now && c.At.IsZero() && c.In == 0:
+		return usage("want --at, --in or --now")
+	case c.In < 0:
+		return usage("--in: negative")
+	case c.In > 0:
+		due = time.Now().Add(c.In)
+	}
+	return changeWaiting(ctx, a, g, c.IDs, "rescheduled", func(o *outbox.Outbox, ids []outbox.WorkItemID) (int64, error) {
+		return o.Reschedule(ctx, due, ids...)
+	})
+}
+
+// changeWaiting changes messages that have not run.
+func changeWaiting(ctx context.Context, a *app, g *options, ids []string, done string, act func(*outbox.Outbox, []outbox.WorkItemID) (int64, error)) error {
+	s, err := g.open(ctx, opening{})
+	if err != nil {
+		return err
+	}
+	o := s.outbox()
+	all, err := lookUpAll(ctx, o, ids, func(i *outbox.Info) error {
+		if i.Status != outbox.Ready {
+			return fmt.Errorf("is %s, not waiting", statusWord(i))
+		}
+		return nil
+	})
+	var n int64
+	if err == nil {
+		n, err = act(o, all)
+	}
+	if err := s.close(err); err != nil {
+		return err
+	}
+	if missed := int64(len(all)) - n; missed > 0 {
+		return fmt.Errorf("%s %s; %d did not wait any more", done, several(n, "message"), missed)
+	}
+	return a.printChanged(done, n, g.JSON)
+}
