@@ -42,7 +42,7 @@ type LeftError struct{ Messages []*outbox.Info }
 // Error names each message, without its payload, and says why it is left.
 func (e *LeftError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d messages are left", len(e.Messages))
+	fmt.Fprintf(&b, "messages left: %d", len(e.Messages))
 	for i, m := range e.Messages {
 		if i == most {
 			fmt.Fprintf(&b, "\n\t… and %d more", len(e.Messages)-most)
@@ -59,12 +59,12 @@ func why(m *outbox.Info) string {
 	switch {
 	case m.Status == outbox.Failed:
 	case m.RetryCount > 0:
-		text = fmt.Sprintf("failed %d times, next attempt at %s", m.RetryCount, stamp(m.NextAttemptAt))
+		text = fmt.Sprintf("failed attempts: %d, the next at %s", m.RetryCount, stamp(m.NextAttemptAt))
 	default:
 		return fmt.Sprintf("put back until %s: snoozed, or no handler has its topic", stamp(m.NextAttemptAt))
 	}
 	if m.LastError != "" {
-		text += ": " + m.LastError
+		text += ": " + strings.ReplaceAll(m.LastError, "\n", "\n\t\t")
 	}
 	return text
 }

@@ -3,6 +3,9 @@ package pawltest_test
 import (
 	"context"
 	"fmt"
+	"io"
+	"log"
+	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -58,6 +61,11 @@ func (f *fake) Cleanup(fn func())                 { f.cleanups = append(f.cleanu
 // passed.
 func failure(t testing.TB, test func(t testing.TB)) string {
 	f := &fake{TB: t}
+	f.run(test)
+	return f.text.String()
+}
+
+func (f *fake) run(test func(t testing.TB)) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -67,8 +75,33 @@ func failure(t testing.TB, test func(t testing.TB)) string {
 	for i := len(f.cleanups) - 1; i >= 0; i-- {
 		f.cleanups[i]()
 	}
-	return f.text.String()
 }
+
+// run runs an example's test, and prints how it ends.
+func run(test func(t testing.TB)) {
+	dir, err := os.MkdirTemp("", "pawltest")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	f := &fake{TB: bare{dir: dir}}
+	f.run(test)
+	if text := f.text.String(); text != "" {
+		fmt.Println("FAIL:", text)
+		return
+	}
+	fmt.Println("PASS")
+}
+
+// bare is what examples have for a test: all that pawltest needs of one.
+type bare struct {
+	testing.TB
+	dir string
+}
+
+func (b bare) TempDir() string          { return b.dir }
+func (b bare) Context() context.Context { return context.Background() }
+func (b bare) Output() io.Writer        { return io.Discard }
 
 // fails insists on a failure whose text has all parts.
 func fails(t testing.TB, test func(t testing.TB), parts ...string) {

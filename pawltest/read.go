@@ -76,14 +76,16 @@ func read(ctx context.Context, in any, query string) ([]*item, error) {
 			return nil, err
 		}
 		defer rows.Close()
-		return scanAll(rows)
+		all, err := scanAll(rows)
+		return all, errors.Join(err, rows.Err())
 	case pgxQueryer:
 		rows, err := q.Query(ctx, query)
 		if err != nil {
 			return nil, err
 		}
 		defer rows.Close()
-		return scanAll(rows)
+		all, err := scanAll(rows)
+		return all, errors.Join(err, rows.Err())
 	}
 	return nil, fmt.Errorf("a %T cannot query: give a *sql.Tx, a pgx.Tx, or what embeds one", in)
 }
@@ -92,7 +94,6 @@ func read(ctx context.Context, in any, query string) ([]*item, error) {
 type rows interface {
 	Next() bool
 	Scan(dest ...any) error
-	Err() error
 }
 
 func scanAll(r rows) (all []*item, err error) {
@@ -103,7 +104,7 @@ func scanAll(r rows) (all []*item, err error) {
 		}
 		all = append(all, i)
 	}
-	return all, r.Err()
+	return all, nil
 }
 
 func scan(r rows) (*item, error) {
