@@ -117,8 +117,7 @@ func (d *DB) MustDrain(t testing.TB) *Drained {
 }
 
 // vainPasses is how many passes that find nothing end a drain. One is not enough:
-// an engine may look past what lies far back, though not twice, and one queue's
-// handlers add to another's.
+// an engine may look past what lies far back, though not twice.
 const vainPasses = 2
 
 var errDatabase = errors.New("the database failed; what the logger got says how")

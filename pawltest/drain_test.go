@@ -116,6 +116,24 @@ func TestDrainHandlesMany(t *testing.T) {
 	})
 }
 
+// What was due long ago comes late: engines look first where they last found something.
+func TestDrainFindsWhatLiesFarBack(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, open opener) {
+		d := open(t)
+		d.Handle("mail", ok())
+		for n := range 2 {
+			enqueue(t, d, "mail", "")
+			d.MustDrain(t)
+			_, err := d.Outbox.Enqueue(t.Context(), outbox.Message{Topic: "mail", Due: time.Unix(1, 0)})
+			check(t, err)
+			if r := d.MustDrain(t); len(r.Handled) != 1 {
+				t.Fatalf("round %d handled %v", n, r.Handled)
+			}
+		}
+	})
+}
+
 // What handlers could not do is listed, without payloads, until it is dealt with.
 func TestDrainTellsWhatIsLeft(t *testing.T) {
 	t.Parallel()
@@ -230,7 +248,7 @@ func TestDrainEnds(t *testing.T) {
 		}), outbox.HandlerOptions{Retry: &outbox.RetryPolicy{}})
 		enqueue(t, d, "again", "")
 		r, err := d.Drain(ctx)
-		if !errors.Is(err, context.Canceled) || len(r.Handled) < 5 {
+		if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "something was still due") || len(r.Handled) < 5 {
 			t.Errorf("handled %d, %v", len(r.Handled), err)
 		}
 	})
@@ -246,6 +264,16 @@ func TestDrainFails(t *testing.T) {
 		if _, err := d.Drain(t.Context()); !errors.Is(err, outbox.ErrDuplicateHandler) {
 			t.Errorf("two handlers: %v", err)
 		}
+		fails(t, func(t testing.TB) {
+			d := open(t, pawltest.Options{Prefix: "p_"})
+			table := "p_outbox_ready" // what handling messages needs, and firing timers does not
+			if d.Pool() != nil {
+				check(t, d.Pool().QueryRow(t.Context(), "SELECT current_schema() || '_pawl.p_outbox_claim'").Scan(&table))
+			}
+			_, err := d.SQL().ExecContext(t.Context(), "ALTER TABLE "+table+" RENAME TO gone")
+			check(t, err)
+			d.MustDrain(t)
+		}, "pawltest: drain: the database failed")
 		fails(t, func(t testing.TB) {
 			d := open(t)
 			check(t, d.Engine.Close())

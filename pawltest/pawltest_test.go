@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -78,5 +79,42 @@ func TestOptionsAndIsolation(t *testing.T) {
 		enqueue(t, other, "mail", "long")
 		small.AssertNotEnqueued(t)
 		other.AssertEnqueuedCount(t, 1)
+	})
+}
+
+// A test that fails with a transaction open ends all the same, and on a server it
+// learns what stays there because of that.
+func TestTransactionsLeftOpen(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, open opener) {
+		ended := make(chan string, 1)
+		var begun []func(bool) error
+		go func() {
+			ended <- failure(t, func(t testing.TB) {
+				d := open(t)
+				_, err := d.SQL().ExecContext(t.Context(), "CREATE TABLE orders (number INTEGER)")
+				check(t, err)
+				for _, begin := range transactions(t, d) {
+					tx, look, end := begin()
+					begun = append(begun, end)
+					_, err := tx.ExecContext(context.Background(), "SELECT * FROM orders")
+					check(t, err)
+					if d.Pool() == nil || len(begun) == 3 {
+						d.AssertEnqueuedTx(t, look)
+					}
+				}
+			})
+		}()
+		select {
+		case text := <-ended:
+			if !strings.Contains(text, "no message was enqueued in this transaction") || len(begun) > 1 && !strings.Contains(text, "stays on the server: has the test left a transaction open?") {
+				t.Errorf("failed with %s", text)
+			}
+		case <-time.After(time.Minute):
+			t.Fatal("it does not end")
+		}
+		for _, end := range begun {
+			_ = end(false)
+		}
 	})
 }

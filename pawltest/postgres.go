@@ -18,9 +18,11 @@ import (
 const (
 	// reachLimit is how long a server may take to answer.
 	reachLimit = 10 * time.Second
-	// dropLimit bounds the clean-up: a transaction that the test left open holds
-	// locks.
+	// dropLimit bounds the clean-up.
 	dropLimit = 20 * time.Second
+	// openLimit does where the test has left a connection in use, as it may when it
+	// fails: an open transaction can hold locks on what is to be dropped.
+	openLimit = time.Second
 )
 
 // Postgres returns a database on the PostgreSQL server that a connection string
@@ -84,7 +86,7 @@ func serverTime(t testing.TB, db engine.DB) (now time.Time) {
 }
 
 func drop(t testing.TB, pool *pgxpool.Pool, schemas ...string) {
-	ctx, cancel := context.WithTimeout(context.Background(), dropLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), patience(pool))
 	defer cancel()
 	for _, schema := range schemas {
 		if _, err := pool.Exec(ctx, fmt.Sprintf("DROP SCHEMA IF EXISTS %s CASCADE", schema)); err != nil {
@@ -95,6 +97,7 @@ func drop(t testing.TB, pool *pgxpool.Pool, schemas ...string) {
 
 // closePool waits for connections to come back, but not for ever.
 func closePool(t testing.TB, pool *pgxpool.Pool) {
+	limit := patience(pool)
 	closed := make(chan struct{})
 	go func() {
 		pool.Close()
@@ -102,7 +105,14 @@ func closePool(t testing.TB, pool *pgxpool.Pool) {
 	}()
 	select {
 	case <-closed:
-	case <-time.After(dropLimit):
+	case <-time.After(limit):
 		t.Errorf("pawltest: %d connections are still in use after the test", pool.Stat().AcquiredConns())
 	}
+}
+
+func patience(pool *pgxpool.Pool) time.Duration {
+	if pool.Stat().AcquiredConns() > 0 {
+		return openLimit
+	}
+	return dropLimit
 }
