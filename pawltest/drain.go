@@ -120,7 +120,7 @@ func (d *DB) MustDrain(t testing.TB) *Drained {
 // an engine may look past what lies far back, though not twice.
 const vainPasses = 2
 
-var errDatabase = errors.New("the database failed; what the logger got says how")
+var errDatabase = errors.New("the database failed, and the log says how; is a transaction of the test still open?")
 
 func (d *DB) drain(ctx context.Context, r *Drained) error {
 	for vain := 0; vain < vainPasses; {

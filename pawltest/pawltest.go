@@ -55,6 +55,10 @@ type DB struct {
 	draining sync.Mutex
 }
 
+// writeLimit bounds the wait for SQLite's one writer, which a test can only block
+// by mistake: with a transaction that it has open itself.
+const writeLimit = 10 * time.Second
+
 // New returns a SQLite database in a file of its own. It does not wait for the
 // disk: only a power failure could tell.
 func New(t testing.TB, opts ...Options) *DB {
@@ -62,7 +66,7 @@ func New(t testing.TB, opts ...Options) *DB {
 	o := options(opts)
 	clock := &Clock{t: t, movable: true}
 	clock.read = clock.now
-	db, err := sqlite.Open(filepath.Join(t.TempDir(), "pawl.db"), sqlite.Options{Prefix: o.Prefix, Relaxed: true, Now: clock.now})
+	db, err := sqlite.Open(filepath.Join(t.TempDir(), "pawl.db"), sqlite.Options{Prefix: o.Prefix, Relaxed: true, StatementTimeout: writeLimit, Now: clock.now})
 	if err != nil {
 		t.Fatalf("pawltest: %v", err)
 	}
