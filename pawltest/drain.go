@@ -1,0 +1,222 @@
+package pawltest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/work"
+)
+
+// Drained is what a drain did and what it left.
+type Drained struct {
+	// Timers is how many timers fired.
+	Timers int64
+	// Jobs is how many times a recurring job was found due.
+	Jobs int64
+	// Handled are the executions of handlers, in the order in which they ended.
+	Handled []Execution
+	// Left are the messages that are not dealt with although they were due, by now
+	// or in an earlier drain: failed for good, waiting for another attempt,
+	// snoozed, or of a topic that has no handler. Oldest first.
+	Left []*outbox.Info
+}
+
+// Err returns a *LeftError if messages are left, else nil.
+func (r *Drained) Err() error {
+	if len(r.Left) == 0 {
+		return nil
+	}
+	return &LeftError{r.Left}
+}
+
+// LeftError lists messages that were due and are not dealt with.
+type LeftError struct{ Messages []*outbox.Info }
+
+// Error names each message, without its payload, and says why it is left.
+func (e *LeftError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "messages left: %d", len(e.Messages))
+	for i, m := range e.Messages {
+		if i == most {
+			fmt.Fprintf(&b, "\n\t… and %d more", len(e.Messages)-most)
+			break
+		}
+		fmt.Fprintf(&b, "\n\t%s %s: %s", m.Topic, m.ID, why(m))
+	}
+	return b.String()
+}
+
+// why is what keeps a message.
+func why(m *outbox.Info) string {
+	text := "failed for good"
+	switch {
+	case m.Status == outbox.Failed:
+	case m.RetryCount > 0:
+		text = fmt.Sprintf("failed attempts: %d, the next at %s", m.RetryCount, stamp(m.NextAttemptAt))
+	default:
+		return fmt.Sprintf("put back until %s: snoozed, or no handler has its topic", stamp(m.NextAttemptAt))
+	}
+	if m.LastError != "" {
+		text += ": " + strings.ReplaceAll(m.LastError, "\n", "\n\t\t")
+	}
+	return text
+}
+
+// drainLimit bounds a drain whose context has no deadline: messages that handlers
+// enqueue over and over would keep it busy for ever.
+const drainLimit = time.Minute
+
+// Drain does everything that is due now and returns when nothing is: it fires
+// timers, makes the runs of jobs, and handles the messages of outbox and inbox,
+// those included that handlers enqueue meanwhile. It sleeps for nothing that comes
+// later, so a retry has to be brought near by Clock.Advance. It may be called as
+// often as you like; not while Run runs.
+//
+// The error says that draining did not work. What handlers failed to do is in
+// Drained.Left; see also Drained.Err and MustDrain.
+func (d *DB) Drain(ctx context.Context) (*Drained, error) {
+	d.draining.Lock()
+	defer d.draining.Unlock()
+	if _, limited := ctx.Deadline(); !limited {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, drainLimit)
+		defer cancel()
+	}
+	d.record.take() // of a Run of the test's own
+	r := &Drained{}
+	err := d.drain(ctx, r)
+	r.Handled = d.record.take()
+	if err != nil {
+		return r, fmt.Errorf("pawltest: drain: %w", err)
+	}
+	if r.Left, err = d.left(ctx); err != nil {
+		return r, fmt.Errorf("pawltest: drain: %w", err)
+	}
+	return r, nil
+}
+
+// MustDrain is Drain that fails the test if it does not work, or if messages are
+// left.
+func (d *DB) MustDrain(t testing.TB) *Drained {
+	t.Helper()
+	r, err := d.Drain(t.Context())
+	if err == nil {
+		err = r.Err()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// vainPasses is how many passes that find nothing end a drain. One is not enough:
+// an engine may look past what lies far back, though not twice.
+const vainPasses = 2
+
+var errDatabase = errors.New("the database failed, and the log says how; is a transaction of the test still open?")
+
+func (d *DB) drain(ctx context.Context, r *Drained) error {
+	for vain := 0; vain < vainPasses; {
+		fired, err := d.fire(ctx, r)
+		if err != nil {
+			return err
+		}
+		before := d.counts()
+		if err := d.turn(ctx); err != nil {
+			return err
+		}
+		after := d.counts()
+		switch {
+		case ctx.Err() != nil:
+			return fmt.Errorf("something was still due: %w", ctx.Err())
+		case after.Errors > before.Errors:
+			return errDatabase
+		case fired > 0 || after.Claimed > before.Claimed:
+			vain = 0
+		default:
+			vain++
+		}
+	}
+	return nil
+}
+
+func (d *DB) counts() work.Counts { return d.Outbox.Stats().Add(d.Inbox.Stats()) }
+
+// fire moves what is due into the outbox.
+func (d *DB) fire(ctx context.Context, r *Drained) (int64, error) {
+	timers, err := fireAll(ctx, d.Timers.Agendas())
+	r.Timers += timers
+	if err != nil {
+		return 0, err
+	}
+	jobs, err := fireAll(ctx, d.Jobs.Agendas())
+	r.Jobs += jobs
+	return timers + jobs, err
+}
+
+func fireAll(ctx context.Context, agendas []work.Agenda) (total int64, err error) {
+	for _, a := range agendas {
+		for n := int64(1); n > 0; total += n {
+			if n, err = a.Fire(ctx); err != nil {
+				return total, fmt.Errorf("%s: %w", a.Name(), err)
+			}
+		}
+	}
+	return total, nil
+}
+
+// turn handles the messages that are due, each queue's until it finds none.
+func (d *DB) turn(ctx context.Context) error {
+	t := work.Turn{Linger: func() time.Duration { return 0 }}
+	var loops sync.WaitGroup
+	errs := make([]error, 2)
+	for i, run := range []func(context.Context, work.Turn) error{d.Outbox.RunTurn, d.Inbox.RunTurn} {
+		loops.Go(func() { errs[i] = run(ctx, t) })
+	}
+	loops.Wait()
+	return errors.Join(errs...)
+}
+
+// left returns what was due and is not dealt with, oldest first.
+func (d *DB) left(ctx context.Context) ([]*outbox.Info, error) {
+	var left []*outbox.Info
+	for _, status := range []outbox.Status{outbox.Failed, outbox.Scheduled} {
+		f := outbox.ListFilter{Status: &status, Limit: page}
+		for {
+			found, err := d.Outbox.List(ctx, f)
+			if err != nil {
+				return nil, err
+			}
+			for _, m := range found {
+				if status == outbox.Failed || putBack(m) {
+					left = append(left, m)
+				}
+			}
+			if len(found) < page {
+				break
+			}
+			f.Before = found[page-1].WorkItemID
+		}
+	}
+	slices.SortFunc(left, func(a, b *outbox.Info) int { return int(a.WorkItemID - b.WorkItemID) })
+	return left, nil
+}
+
+// page is how many messages are read at once.
+const page = 1000
+
+// putBack tells a waiting message that was due from one whose time has not come.
+func putBack(m *outbox.Info) bool {
+	first := m.Due
+	if first.IsZero() {
+		first = m.CreatedAt
+	}
+	return m.RetryCount > 0 || m.NextAttemptAt.After(first)
+}

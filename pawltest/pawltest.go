@@ -1,0 +1,126 @@
+// Package pawltest is for programs that test code of their own which uses pawl:
+// a migrated database per test, everything that is due done by one call, a clock
+// that the test moves, and assertions on what was enqueued or scheduled.
+//
+//	d := pawltest.New(t)                             // a SQLite file of this test's own
+//	d.Handle("mail", outbox.JSON(sendMail))
+//	err := shop.Order(ctx, d.SQL(), d.Outbox, 7)     // the code under test
+//	d.AssertEnqueued(t, pawltest.Topic("mail"), pawltest.JSON(map[string]any{"order": 7}))
+//	d.Clock.Advance(time.Hour)
+//	d.MustDrain(t)                                   // handlers have run when it returns
+package pawltest
+
+import (
+	"context"
+	"database/sql"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/sqlite"
+)
+
+// Options configure a test's database. The zero value is right for most tests.
+type Options struct {
+	// Pawl is as for pawl.New. Where it names no logger, warnings and errors go to
+	// the test's output, so that they show if it fails.
+	Pawl pawl.Options
+	// Prefix is put before every table of pawl's, default none.
+	Prefix string
+}
+
+// DB is a database of one test's own, migrated, with all of pawl on it. It is
+// closed, and what it stored is gone, when the test ends.
+type DB struct {
+	// Pawl is what the program under test uses. Register handlers before the first
+	// drain.
+	*pawl.Pawl
+	// Engine is the door to the database, for what is built on it: leases, a
+	// second pawl.Pawl.
+	Engine engine.DB
+	// Clock is the database's clock. A test can move SQLite's.
+	Clock *Clock
+
+	sql      *sql.DB
+	pool     *pgxpool.Pool
+	queries  queries
+	queues   []string // whose messages Drain handles
+	record   recorder
+	draining sync.Mutex
+}
+
+// writeLimit bounds the wait for SQLite's one writer, which a test can only block
+// by mistake: with a transaction that it has open itself.
+const writeLimit = 10 * time.Second
+
+// New returns a SQLite database in a file of its own. It does not wait for the
+// disk: only a power failure could tell.
+func New(t testing.TB, opts ...Options) *DB {
+	t.Helper()
+	o := options(opts)
+	clock := &Clock{t: t, movable: true}
+	clock.read = clock.now
+	db, err := sqlite.Open(filepath.Join(t.TempDir(), "pawl.db"), sqlite.Options{Prefix: o.Prefix, Relaxed: true, StatementTimeout: writeLimit, Now: clock.now})
+	if err != nil {
+		t.Fatalf("pawltest: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Errorf("pawltest: close the database: %v", err)
+		}
+	})
+	d := &DB{Engine: db, Clock: clock, sql: db.SQL(), queries: sqliteQueries(engine.Names{Prefix: o.Prefix})}
+	d.build(t, o)
+	return d
+}
+
+func options(opts []Options) Options {
+	if len(opts) == 0 {
+		return Options{}
+	}
+	return opts[0]
+}
+
+// migrateLimit bounds what makes a database ready.
+const migrateLimit = time.Minute
+
+// build migrates the database and puts pawl on it.
+func (d *DB) build(t testing.TB, o Options) {
+	t.Helper()
+	if o.Pawl.Outbox.Logger == nil {
+		o.Pawl.Outbox.Logger = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	}
+	p, err := pawl.New(d.Engine, o.Pawl)
+	if err != nil {
+		t.Fatalf("pawltest: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), migrateLimit)
+	defer cancel()
+	if err := p.Migrate(ctx); err != nil {
+		t.Fatalf("pawltest: migrate: %v", err)
+	}
+	p.Use(d.record.outbox)
+	p.Inbox.Use(d.record.outbox)
+	d.Pawl = p
+	d.queues = append(p.Outbox.Queues(), inboxQueue(o.Pawl))
+}
+
+// inboxQueue is where the inbox keeps its messages, also while it has no handlers.
+func inboxQueue(o pawl.Options) string {
+	if o.Inbox.Queue != "" {
+		return o.Inbox.Queue
+	}
+	return "inbox"
+}
+
+// SQL returns a pool over the database, for tables and transactions of your own.
+func (d *DB) SQL() *sql.DB { return d.sql }
+
+// Pool returns the pool over a PostgreSQL database; nil on SQLite.
+func (d *DB) Pool() *pgxpool.Pool { return d.pool }
