@@ -128,11 +128,11 @@ func (d *DB) drain(ctx context.Context, r *Drained) error {
 		if err != nil {
 			return err
 		}
-		before := d.counts()
+		before := d.Stats()
 		if err := d.turn(ctx); err != nil {
 			return err
 		}
-		after := d.counts()
+		after := d.Stats()
 		switch {
 		case ctx.Err() != nil:
 			return fmt.Errorf("something was still due: %w", ctx.Err())
@@ -146,8 +146,6 @@ func (d *DB) drain(ctx context.Context, r *Drained) error {
 	}
 	return nil
 }
-
-func (d *DB) counts() work.Counts { return d.Outbox.Stats().Add(d.Inbox.Stats()) }
 
 // fire moves what is due into the outbox.
 func (d *DB) fire(ctx context.Context, r *Drained) (int64, error) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bravellian/pawl/engine"
@@ -112,6 +113,7 @@ type Loop[M any] struct {
 	nextPoll   time.Time   // when to look without news; zero: not decided
 	idle       int         // polls in a row that found nothing
 	failures   int         // exchanges in a row that failed
+	putBack    atomic.Bool // items, because of a pause
 	vain       int         // looks in a row that found nothing while nothing was held
 	fed        bool        // a claim brought something
 	news       time.Time   // when something last came or was settled
@@ -220,6 +222,7 @@ func (l *Loop[M]) exchange(ctx, handlers context.Context, n int) {
 	}
 	due := l.dueAgain()
 	l.settled(sent)
+	l.recall(ctx)
 	if n == 0 {
 		l.hungry = l.hungry || due
 		return

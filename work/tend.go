@@ -60,11 +60,22 @@ func (l *Loop[M]) paused(topic string) (r result, ok bool) {
 	}
 	switch l.cfg.Paused(topic) {
 	case QueuePaused:
-		return result{outcome: released, fate: OutcomePaused}, true
+		r = result{outcome: released, fate: OutcomePaused}
 	case TopicPaused:
-		return result{outcome: parked, fate: OutcomePaused, text: topic}, true
+		r = result{outcome: parked, fate: OutcomePaused, text: topic}
+	default:
+		return r, false
 	}
-	return r, false
+	l.putBack.Store(true)
+	return r, true
+}
+
+// recall looks again at what is paused if items were just put back for that: if it
+// is no longer true, the next claim brings the same items, over and over.
+func (l *Loop[M]) recall(ctx context.Context) {
+	if l.putBack.Swap(false) {
+		_ = l.tend(ctx) // keepTidy will say so
+	}
 }
 
 // reapAll reaps until nothing is left to.
