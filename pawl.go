@@ -133,8 +133,8 @@ func (p *Pawl) Run(ctx context.Context) error {
 	log := work.Logger(p.opts.Outbox.Logger)
 	keepers.Go(func() { _ = p.Joins.Run(keep) })
 	keepers.Go(func() { _ = scheduler.Run(keep) })
-	keepers.Go(func() { work.KeepClean(keep, log, p.Timers.CleanUp) })
-	keepers.Go(func() { work.KeepClean(keep, log, p.Jobs.CleanUp) })
+	keepers.Go(func() { work.KeepClean(keep, log.With("component", "timers"), p.Timers.CleanUp) })
+	keepers.Go(func() { work.KeepClean(keep, log.With("component", "jobs"), p.Jobs.CleanUp) })
 	errs := make([]error, 2)
 	for i, run := range []func(context.Context) error{p.Outbox.Run, p.Inbox.Run} {
 		workers.Go(func() {

@@ -204,7 +204,7 @@ func (j *Jobs) noteStart(next outbox.Handler) outbox.Handler {
 	return outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
 		if m.Headers[Header] != "" {
 			if err := j.db.Do(ctx, &engine.Call{Op: "job/start", Args: []any{int64(m.WorkItemID)}}); err != nil {
-				j.log.WarnContext(ctx, "could not record the start of a run", "job", m.Headers[Header], "run_id", m.ID.String(), "error", err)
+				j.log.WarnContext(ctx, "could not record the start of a run", "job", m.Headers[Header], "message_id", m.ID.String(), "error", err)
 			}
 		}
 		return next.Handle(ctx, m)
@@ -219,7 +219,7 @@ func (j *Jobs) Run(ctx context.Context) error {
 		return err
 	}
 	cfg := work.ScheduleConfig{DB: j.db, Agendas: j.Agendas(), Logger: j.log, MaxPollingInterval: j.opts.MaxPollingInterval}
-	return work.RunKept(ctx, j.log, work.NewScheduler(cfg).Run, j.CleanUp)
+	return work.RunKept(ctx, j.log.With("component", "jobs"), work.NewScheduler(cfg).Run, j.CleanUp)
 }
 
 // cleanRuns bounds one transaction of the clean-up.

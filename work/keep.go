@@ -26,16 +26,14 @@ func KeepClean(ctx context.Context, log *slog.Logger, clean func(context.Context
 			return
 		}
 		n, err := clean(ctx)
-		level, text := slog.LevelInfo, "cleaned up"
 		switch {
 		case errors.Is(err, context.Canceled):
 			return
 		case err != nil:
-			level, text = slog.LevelWarn, "clean-up failed, will try again"
-		case n == 0:
-			continue
+			log.WarnContext(ctx, "clean-up failed, will try again", "count", n, "error", errorLine(err))
+		case n > 0:
+			log.InfoContext(ctx, "cleaned up", "count", n)
 		}
-		log.Log(ctx, level, text, "count", n, "error", err)
 	}
 }
 

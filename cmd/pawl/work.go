@@ -189,8 +189,8 @@ func (due *agenda) start(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	running.Go(func() { _ = due.scheduler.Run(ctx) }) // outlives errors
-	running.Go(func() { work.KeepClean(ctx, due.log, due.timers.CleanUp) })
-	running.Go(func() { work.KeepClean(ctx, due.log, due.jobs.CleanUp) })
+	running.Go(func() { work.KeepClean(ctx, due.log.With("component", "timers"), due.timers.CleanUp) })
+	running.Go(func() { work.KeepClean(ctx, due.log.With("component", "jobs"), due.jobs.CleanUp) })
 	return func() {
 		cancel()
 		running.Wait()
