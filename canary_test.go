@@ -39,7 +39,7 @@ func confide(t *testing.T, db dbtest.Database, handle engine.DB, w *canary.Watch
 		Outbox: outbox.Options{Logger: w.Logger(), MaxPayload: 1000, Grace: time.Second, Retry: &outbox.RetryPolicy{
 			MaxAttempts: 2, Delay: func(int) time.Duration { return time.Millisecond },
 		}},
-		Inbox: inbox.Options{MaxAttempts: 2},
+		Inbox: inbox.Options{MaxAttempts: 1},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -199,11 +199,18 @@ func (c *confidant) live() {
 	c.must(err)
 	_, err = c.Timers.CancelKey(ctx, "k")
 	c.must(err)
+	later, err = c.Timers.Schedule(ctx, tm)
+	c.must(err)
+	_, err = c.Timers.Cancel(ctx, later)
+	c.must(err)
 
 	jb := job.Job{Name: "j", Topic: "panics", Schedule: "0 0 1 1 *", Payload: c.payload("a job"), Headers: c.headers("a job")}
 	c.must(c.Jobs.Put(ctx, jb))
 	_, err = c.Jobs.Trigger(ctx, "j")
 	c.must(err)
+	c.must(c.Jobs.SetEnabled(ctx, "j", false))
+	c.must(c.Jobs.Put(ctx, job.Job{Name: "short-lived", Topic: "fine", Schedule: "@daily"}))
+	c.must(c.Jobs.Delete(ctx, "short-lived"))
 
 	l, err := c.Leases.Acquire(ctx, "l", lease.Options{})
 	c.must(err)
@@ -316,6 +323,26 @@ func (c *confidant) failTx(when string) {
 	}
 }
 
+// recounts checks that what was done is in the log, once each, at its level.
+func (c *confidant) recounts() {
+	c.t.Helper()
+	times := map[string]int{}
+	for _, line := range c.Lines(c.t) {
+		times[fmt.Sprint(line["level"], " ", line["msg"])]++
+	}
+	for what, want := range map[string]int{
+		"INFO timer scheduled": 2, "INFO timers scheduled": 1, "INFO timer rescheduled": 1, "INFO timer with a key cancelled": 1, "INFO timer cancelled": 1,
+		"INFO timers fired": 1, "INFO job stored": 2, "INFO job triggered": 1, "INFO job switched on or off": 1, "INFO job deleted": 1,
+		"INFO join started": 2, "INFO join cancelled": 1, "INFO join is over": 1, "DEBUG lease acquired": 1, "DEBUG lease released": 1,
+		"INFO processing": 2, "DEBUG delivered again, done already": 1, "INFO dead message revived": 1, "ERROR message is dead": 1,
+		"INFO reaped expired leases": 1, "INFO enqueued batch": 2, "WARN no handler for topic, putting its messages back": 2,
+	} {
+		if times[what] != want {
+			c.t.Errorf("%q was logged %d times, want %d", what, times[what], want)
+		}
+	}
+}
+
 // stored reads what was kept of errors.
 func (c *confidant) stored() {
 	c.t.Helper()
@@ -390,9 +417,10 @@ func (c *confidant) lose() {
 	_ = held.Close(c.ctx()) // nobody hears
 }
 
-// OBX-125, D-5: whatever becomes of messages, timers, jobs, joins and deliveries,
-// and whatever the database does, no log line, returned error or last_error holds
-// a payload, a header's value, metadata or a password.
+// OBX-102, OBX-106, OBX-125, D-5: every component logs what it did, once. And
+// whatever becomes of messages, timers, jobs, joins and deliveries, and whatever the
+// database does, no log line, returned error or last_error holds a payload, a
+// header's value, metadata or a password.
 func TestNothingSecretIsTold(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		db := e.Open(t)
@@ -418,6 +446,7 @@ func TestNothingSecretIsTold(t *testing.T) {
 		c.until("no handler for topic, putting its messages back", 2)
 		cancel()
 		c.must(<-ended)
+		c.recounts()
 		c.stored()
 
 		allow := c.forbid()
