@@ -141,9 +141,7 @@ func (c *confidant) handle() {
 //
 //go:noinline
 func explode(payload string, headers map[string]string) error {
-	var none map[string]string
-	none[payload] = headers["authorization"]
-	return nil
+	return []error{}[len(payload)+len(headers)]
 }
 
 // feed enqueues messages of every fate, from every component.
@@ -392,7 +390,7 @@ func (c *confidant) lose() {
 	u.User = url.UserPassword("postgres", c.Plant("the password"))
 	behind, err := postgres.Open(u.String()+"&pool_max_conns=4", postgres.Options{Schema: schema, Logger: c.Logger()})
 	c.must(err)
-	defer behind.Close()
+	defer func() { _ = behind.Close() }() // it is broken
 	far := confide(c.t, c.db, behind, c.Watch)
 	proxy.CutAfter("INSERT")
 	_, err = far.Outbox.Enqueue(c.ctx(), c.message("fine"))
