@@ -8,6 +8,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/logs"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/work"
 )
@@ -194,7 +195,7 @@ const longestRetry = time.Minute
 func (s *Store) bad(err error) time.Duration {
 	failures := s.failed(err)
 	pause := engine.Jitter(min(500*time.Millisecond<<min(failures-1, 7), longestRetry), 0.2)
-	s.log.Warn("store failed, will retry", "error", err, "failures", failures, "delay", pause)
+	s.log.Warn("store failed, will retry", "error", logs.Line(err.Error()), "failures", failures, "delay", pause)
 	return pause
 }
 
@@ -268,7 +269,7 @@ func (s *Store) clean(ctx context.Context) {
 		return
 	}
 	if err := s.CleanUp(ctx); err != nil {
-		s.log.Warn("clean-up failed, will try again", "error", err)
+		s.log.Warn("clean-up failed, will try again", "error", logs.Line(err.Error()))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -123,7 +124,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 	case answered:
 		return exitOK
 	case err != nil:
-		return a.complain(usage("%w", err), commandOf(err), c.DB)
+		return a.complain(usage("%s", withoutValue(err)), commandOf(err), c.DB)
 	}
 	err = c.options.settle(parsed)
 	if err == nil {
@@ -134,6 +135,12 @@ func (a *app) run(ctx context.Context, args []string) int {
 		return a.complain(err, parsed.Command(), c.DB)
 	}
 	return exitOK
+}
+
+// withoutValue is kong's error without the value of the variable that it came
+// from: whoever uses one does not want the value in a log (D-5).
+func withoutValue(err error) string {
+	return regexp.MustCompile(`(?s) \(from envar (\w+)=".*"\)`).ReplaceAllString(err.Error(), " (from $$$1)")
 }
 
 // commandOf is the command that a line with a mistake got to.
