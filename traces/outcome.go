@@ -77,17 +77,17 @@ func failed(span trace.Span, text, kind string, more ...attribute.KeyValue) {
 }
 
 // telling returns the error in err's chain whose type says most: not one that only
-// wraps another, to add words or to say what is to become of the message.
+// wraps another, to add words or to say what is to become of the message. Of several
+// it is the first; what follows came of that.
 func telling(err error) error {
 	if named := (interface{ ErrorType() string })(nil); errors.As(err, &named) {
 		return err // it has a name for itself
 	}
 	for {
 		inner := errors.Unwrap(err)
-		if joined, ok := err.(interface{ Unwrap() []error }); ok && len(joined.Unwrap()) == 1 {
+		if joined, ok := err.(interface{ Unwrap() []error }); ok && len(joined.Unwrap()) > 0 { //nolint:errorlint // each link is looked at
 			inner = joined.Unwrap()[0]
-		}
-		if inner == nil || inner.Error() != err.Error() && fmt.Sprintf("%T", err) != "*fmt.wrapError" {
+		} else if inner == nil || inner.Error() != err.Error() && fmt.Sprintf("%T", err) != "*fmt.wrapError" {
 			return err
 		}
 		err = inner

@@ -81,7 +81,7 @@ func TestOutcome(t *testing.T) {
 		"permanent":           {outbox.Permanent(&shortage{"nails"}), "failed", "*traces_test.shortage", "no more nails"},
 		"permanent, wrapped":  {fmt.Errorf("build: %w", outbox.Permanent(&shortage{"nails"})), "failed", "*traces_test.shortage", "build: no more nails"},
 		"with a name":         {fmt.Errorf("build: %w", coded{errors.New("x")}), "error", "E42", "build: x"},
-		"two":                 {errors.Join(errors.New("a"), errors.New("b")), "error", "*errors.joinError", "a\nb"},
+		"two":                 {errors.Join(&shortage{"nails"}, errors.New("b")), "error", "*traces_test.shortage", "no more nails\nb"},
 		"cancelled by itself": {context.Canceled, "error", "*errors.errorString", "context canceled"},
 		"no text":             {errors.New("a\x00b\xff"), "error", "*errors.errorString", "a\uFFFDb\uFFFD"},
 		"long":                {errors.New(long), "error", "*errors.errorString", long[:2048]},
@@ -213,6 +213,6 @@ func TestInboxFailure(t *testing.T) {
 		p.run()
 		sp := p.one(t, "process hook")
 		wantAttrs(t, sp, map[string]string{"pawl.outcome": "failed", "error.type": "*traces_test.shortage"})
-		wantException(t, sp, "*traces_test.shortage", "no more nails")
+		wantException(t, sp, "*traces_test.shortage", "no more nails\nmessage is dead: s/1")
 	})
 }

@@ -1,0 +1,68 @@
+package traces_test
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/postgres"
+	"github.com/bravellian/pawl/engine/sqlite"
+	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/testpg"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/traces"
+)
+
+// In a fleet of both engines every span names its store.
+func TestFleet(t *testing.T) {
+	stores := []fleet.Database{
+		{Key: "file", URL: "sqlite:" + filepath.Join(t.TempDir(), "store.db")},
+		{Key: "server", URL: testpg.URL(t), Schema: "traces_" + uuid.NewString()[:8]},
+	}
+	f, err := fleet.New(fleet.Static(stores...), fleet.Options{
+		Engines: map[string]engine.Opener{"postgres": postgres.OpenURL, "sqlite": sqlite.OpenURL},
+		Pawl:    pawl.Options{EnableSchemaDeployment: true}, StopWhenEmpty: true, Logger: slog.New(slog.DiscardHandler),
+	})
+	must(t, err)
+	t.Cleanup(func() { must(t, f.Close()) })
+	s := record()
+	traces.InstrumentFleet(f, traces.Options{TracerProvider: s.provider})
+	f.Handle("t", outbox.HandlerFunc(fine))
+	f.HandleInbox("hook", func(context.Context, *inbox.Message) error { return nil })
+	_, err = f.MigrateAll(t.Context(), fleet.MigrateOptions{})
+	must(t, err)
+	s.within(t.Context(), func(ctx context.Context) {
+		for _, db := range stores {
+			box, err := f.Outbox(db.Key)
+			must(t, err)
+			_, err = box.Enqueue(ctx, outbox.Message{Topic: "t"})
+			must(t, err)
+			in, err := f.Inbox(db.Key)
+			must(t, err)
+			_, err = in.Enqueue(ctx, inbox.Message{Key: inbox.Key{Source: "s", MessageID: "1"}, Topic: "hook"})
+			must(t, err)
+		}
+	})
+	must(t, f.Run(t.Context()))
+	for _, topic := range []string{"t", "hook"} {
+		created := map[string]bool{}
+		for _, sp := range s.named("create " + topic) {
+			created[attr(sp, "pawl.store")+sp.SpanContext().SpanID().String()] = true
+		}
+		processed := s.named("process " + topic)
+		if len(processed) != 2 || len(created) != 2 {
+			t.Fatalf("%s: %d created, %d processed", topic, len(created), len(processed))
+		}
+		for _, sp := range processed {
+			if store := attr(sp, "pawl.store"); store == "" || !created[store+sp.Links()[0].SpanContext.SpanID().String()] {
+				t.Errorf("%s of %q is linked to another store's", topic, store)
+			}
+		}
+	}
+}
