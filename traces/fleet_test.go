@@ -4,9 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"path/filepath"
+	"strings"
 	"testing"
-
-	"github.com/google/uuid"
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/engine"
@@ -14,6 +13,7 @@ import (
 	"github.com/bravellian/pawl/engine/sqlite"
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/testpg"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/traces"
@@ -21,9 +21,10 @@ import (
 
 // In a fleet of both engines every span names its store.
 func TestFleet(t *testing.T) {
+	server := dbtest.OpenPostgres(t)
 	stores := []fleet.Database{
 		{Key: "file", URL: "sqlite:" + filepath.Join(t.TempDir(), "store.db")},
-		{Key: "server", URL: testpg.URL(t), Schema: "traces_" + uuid.NewString()[:8]},
+		{Key: "server", URL: testpg.URL(t), Schema: strings.TrimSuffix(server.Table(""), ".")},
 	}
 	f, err := fleet.New(fleet.Static(stores...), fleet.Options{
 		Engines: map[string]engine.Opener{"postgres": postgres.OpenURL, "sqlite": sqlite.OpenURL},

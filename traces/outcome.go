@@ -85,7 +85,7 @@ func telling(err error) error {
 	}
 	for {
 		inner := errors.Unwrap(err)
-		if joined, ok := err.(interface{ Unwrap() []error }); ok && len(joined.Unwrap()) > 0 { //nolint:errorlint // each link is looked at
+		if joined, ok := err.(interface{ Unwrap() []error }); ok && len(joined.Unwrap()) > 0 {
 			inner = joined.Unwrap()[0]
 		} else if inner == nil || inner.Error() != err.Error() && fmt.Sprintf("%T", err) != "*fmt.wrapError" {
 			return err

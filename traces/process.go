@@ -2,6 +2,7 @@ package traces
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -13,7 +14,15 @@ import (
 // heading is what the spans of a topic have in common.
 type heading struct {
 	topic, name string
-	attrs       trace.SpanStartEventOption
+	opts        []trace.SpanStartOption
+}
+
+func (t *tracing) heading(topic string) *heading {
+	opts := []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindConsumer), trace.WithAttributes(t.about(process, topic)...)}
+	if !t.opts.Child {
+		opts = append(opts, trace.WithNewRoot())
+	}
+	return &heading{topic: topic, name: process + " " + topic, opts: slices.Clip(opts)}
 }
 
 // wrap gives every attempt a span.
@@ -22,7 +31,7 @@ func (t *tracing) wrap(next outbox.Handler) outbox.Handler {
 	return outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) (err error) {
 		head := known.Load()
 		if head == nil || head.topic != m.Topic {
-			head = &heading{topic: m.Topic, name: process + " " + m.Topic, attrs: trace.WithAttributes(t.about(process, m.Topic)...)}
+			head = t.heading(m.Topic)
 			known.Store(head)
 		}
 		ctx, span := t.start(ctx, head, m)
@@ -43,17 +52,12 @@ func (t *tracing) start(ctx context.Context, head *heading, m *outbox.Message) (
 	if trace.SpanContextFromContext(ctx).IsValid() {
 		ctx = trace.ContextWithSpanContext(ctx, trace.SpanContext{})
 	}
-	opts := make([]trace.SpanStartOption, 0, 4)
-	opts = append(opts, trace.WithSpanKind(trace.SpanKindConsumer), head.attrs)
+	opts := head.opts
 	if len(m.Headers) > 0 {
 		ctx = t.propagator.Extract(ctx, headers(m.Headers))
-	}
-	origin := trace.SpanContextFromContext(ctx)
-	if origin.IsValid() {
-		opts = append(opts, trace.WithLinks(trace.Link{SpanContext: origin}))
-	}
-	if !t.opts.Child {
-		opts = append(opts, trace.WithNewRoot())
+		if origin := trace.SpanContextFromContext(ctx); origin.IsValid() {
+			opts = append(opts, trace.WithLinks(trace.Link{SpanContext: origin}))
+		}
 	}
 	ctx, span := t.tracer.Start(ctx, head.name, opts...)
 	if span.IsRecording() {
