@@ -111,6 +111,10 @@ func TestRefused(t *testing.T) {
 			if n := len(p.rec.Ended()); n != 0 {
 				t.Errorf("%d spans", n)
 			}
+			if stamp := traces.Stamp(traces.Options{TracerProvider: p.provider}); stamp(ctx, &outbox.Message{Topic: "large", Payload: make([]byte, 2<<20)}) == nil {
+				t.Error("a large message, which the outbox may allow, has no headers")
+			}
+			p.one(t, "create large")
 			p.enqueue(ctx, outbox.Message{Topic: "full", Headers: map[string]string{"h": strings.Repeat("x", outbox.MaxHeaderBytes-1)}})
 		})
 		p.run()
@@ -153,13 +157,13 @@ func TestNoProvider(t *testing.T) {
 			p := on(t, e.Open(t), nil, traces.Options{TracerProvider: provider})
 			seen := p.handles("t", fine)
 			p.enqueue(t.Context(), outbox.Message{Topic: "t"})
-			p.enqueue(trace.ContextWithSpanContext(t.Context(), elsewhere(t, trace.FlagsSampled)), outbox.Message{Topic: "t"})
+			p.enqueue(trace.ContextWithSpanContext(t.Context(), elsewhere(t, trace.FlagsSampled)), outbox.Message{Topic: "t", CorrelationID: "traced"})
 			p.run()
-			if m := <-seen; m.Headers != nil {
-				t.Errorf("headers %v", m.Headers)
-			}
-			if m := <-seen; m.Headers["traceparent"] != "00-01000000000000000000000000000000-0200000000000000-01" {
-				t.Errorf("headers %v", m.Headers)
+			want := map[string]string{"": "", "traced": "00-01000000000000000000000000000000-0200000000000000-01"}
+			for range 2 {
+				if m := <-seen; m.Headers["traceparent"] != want[m.CorrelationID] {
+					t.Errorf("%q: headers %v", m.CorrelationID, m.Headers)
+				}
 			}
 		}
 	})
@@ -167,8 +171,7 @@ func TestNoProvider(t *testing.T) {
 
 // Options.TracerProvider nil is the global one at the time of the call.
 func TestGlobalProvider(t *testing.T) {
-	before := otel.GetTracerProvider()
-	t.Cleanup(func() { otel.SetTracerProvider(before) })
+	t.Cleanup(func() { otel.SetTracerProvider(noop.NewTracerProvider()) }) // what was there before hands on to the first that is set
 	s := record()
 	otel.SetTracerProvider(s.provider)
 	h := traces.Middleware(traces.Options{})(outbox.HandlerFunc(fine))

@@ -52,18 +52,20 @@ func TestFleet(t *testing.T) {
 	})
 	must(t, f.Run(t.Context()))
 	for _, topic := range []string{"t", "hook"} {
-		created := map[string]bool{}
+		created := map[string]string{} // stores by span
 		for _, sp := range s.named("create " + topic) {
-			created[attr(sp, "pawl.store")+sp.SpanContext().SpanID().String()] = true
+			created[sp.SpanContext().SpanID().String()] = attr(sp, "pawl.store")
 		}
-		processed := s.named("process " + topic)
-		if len(processed) != 2 || len(created) != 2 {
-			t.Fatalf("%s: %d created, %d processed", topic, len(created), len(processed))
-		}
-		for _, sp := range processed {
-			if store := attr(sp, "pawl.store"); store == "" || !created[store+sp.Links()[0].SpanContext.SpanID().String()] {
-				t.Errorf("%s of %q is linked to another store's", topic, store)
+		seen := map[string]bool{}
+		for _, sp := range s.named("process " + topic) {
+			store := attr(sp, "pawl.store")
+			if from := created[sp.Links()[0].SpanContext.SpanID().String()]; from != store {
+				t.Errorf("%s of %q is linked to %q", topic, store, from)
 			}
+			seen[store] = true
+		}
+		if len(created) != 2 || len(seen) != 2 || !seen["file"] || !seen["server"] {
+			t.Errorf("%s: created %v, processed in %v", topic, created, seen)
 		}
 	}
 }
