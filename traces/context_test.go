@@ -49,7 +49,7 @@ func TestOwnHeadersStay(t *testing.T) {
 	}
 
 	// Through the database, beside a message that brings none.
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	eachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		p := open(t, e, traces.Options{})
 		seen := p.handles("t", fine)
 		own := map[string]string{"traceparent": foreign, "tracestate": state}
@@ -99,7 +99,7 @@ func TestUnreadableHeaders(t *testing.T) {
 // What will be refused gets no span, and headers that have no room are left out:
 // tracing refuses nothing that would be fine without it.
 func TestRefused(t *testing.T) {
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	eachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		p := open(t, e, traces.Options{})
 		seen := p.handles("full", fine)
 		p.within(func(ctx context.Context) {
@@ -126,7 +126,7 @@ func TestRefused(t *testing.T) {
 
 // In a trace that is not sampled nothing is recorded, but its context is passed on.
 func TestSampledOut(t *testing.T) {
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	eachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		s := record(sdktrace.WithSampler(sdktrace.ParentBased(sdktrace.NeverSample())))
 		p := on(t, e.Open(t), s, traces.Options{})
 		inHandler := make(chan trace.SpanContext, 1)
@@ -152,7 +152,7 @@ func TestSampledOut(t *testing.T) {
 
 // Without a provider nothing is recorded, and contexts are passed on all the same.
 func TestNoProvider(t *testing.T) {
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	eachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		for _, provider := range []trace.TracerProvider{otel.GetTracerProvider(), noop.NewTracerProvider()} {
 			p := on(t, e.Open(t), nil, traces.Options{TracerProvider: provider})
 			seen := p.handles("t", fine)
@@ -183,7 +183,7 @@ func TestGlobalProvider(t *testing.T) {
 
 // Parent and child, in one trace.
 func TestChild(t *testing.T) {
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	eachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		p := open(t, e, traces.Options{Child: true})
 		p.handles("t", fine)
 		p.within(func(ctx context.Context) { p.enqueue(ctx, outbox.Message{Topic: "t"}) })
@@ -204,7 +204,7 @@ func TestChild(t *testing.T) {
 }
 
 func TestWithoutCreate(t *testing.T) {
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	eachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		p := open(t, e, traces.Options{WithoutCreate: true})
 		p.handles("t", fine)
 		request := p.within(func(ctx context.Context) { p.enqueue(ctx, outbox.Message{Topic: "t"}) })
@@ -218,7 +218,7 @@ func TestWithoutCreate(t *testing.T) {
 
 // Baggage is carried if that was asked for, with a span or without.
 func TestBaggage(t *testing.T) {
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	eachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		member, err := baggage.NewMember("tenant", "acme")
 		must(t, err)
 		bag, err := baggage.New(member)
@@ -244,7 +244,7 @@ func TestBaggage(t *testing.T) {
 
 // Payloads and headers are nobody's business.
 func TestSecrets(t *testing.T) {
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	eachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		p := open(t, e, traces.Options{Attributes: []attribute.KeyValue{attribute.String("region", "eu")}})
 		p.handles("t", fine)
 		p.within(func(ctx context.Context) {

@@ -55,6 +55,16 @@ func quiet() pawl.Options {
 	return pawl.Options{Outbox: outbox.Options{StopWhenEmpty: true, Logger: slog.New(slog.DiscardHandler)}}
 }
 
+// eachEngine is dbtest.EachEngine with one database for all that the test opens:
+// making one takes longer than the tests, each of which leaves nothing to do.
+func eachEngine(t *testing.T, test func(t *testing.T, e dbtest.Engine)) {
+	t.Helper()
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		db := e.Open(t)
+		test(t, dbtest.Engine{Name: e.Name, Open: func(testing.TB) dbtest.Database { return db }})
+	})
+}
+
 // on is a program on a database that is there.
 func on(t *testing.T, db dbtest.Database, s *spans, o traces.Options) *program {
 	t.Helper()

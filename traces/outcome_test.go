@@ -23,7 +23,7 @@ import (
 
 // Each attempt is a span of its own, linked to the same producer.
 func TestRetries(t *testing.T) {
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	eachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		p := open(t, e, traces.Options{})
 		p.handles("t", func(_ context.Context, m *outbox.Message) error {
 			if m.RetryCount < 2 {
@@ -159,7 +159,7 @@ func stumble(context.Context, *outbox.Message) error { panic("a stone") }
 
 // A panic is recorded and goes on, with the stack of where it happened.
 func TestPanic(t *testing.T) {
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	eachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		var logged bytes.Buffer
 		o := quiet()
 		o.Outbox.Logger = slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelError}))
@@ -205,7 +205,7 @@ func TestErrorThatPanics(t *testing.T) {
 
 // The inbox's own wrapping of errors hides nothing.
 func TestInboxFailure(t *testing.T) {
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	eachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		p := open(t, e, traces.Options{})
 		p.Inbox.Handle("hook", func(context.Context, *inbox.Message) error { return outbox.Permanent(&shortage{"nails"}) })
 		_, err := p.Inbox.Enqueue(t.Context(), inbox.Message{Key: inbox.Key{Source: "s", MessageID: "1"}, Topic: "hook"})

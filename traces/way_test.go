@@ -23,12 +23,9 @@ func TestWay(t *testing.T) {
 		"alone": testAlone, "in a transaction": testTx, "in a batch": testBatch, "none": testNoSpan, "timer": testTimer, "job": testJob,
 		"inbox": testInbox, "join": testJoin, "onwards": testOnwards, "another process": testAnotherProcess,
 	}
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	eachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		for name, way := range ways {
-			t.Run(name, func(t *testing.T) {
-				t.Parallel()
-				way(t, e)
-			})
+			t.Run(name, func(t *testing.T) { way(t, e) })
 		}
 	})
 }
