@@ -242,7 +242,7 @@ func TestBaggage(t *testing.T) {
 	})
 }
 
-// Payloads and headers are nobody's business.
+// D-5: payloads and headers are nobody's business.
 func TestSecrets(t *testing.T) {
 	eachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		p := open(t, e, traces.Options{Attributes: []attribute.KeyValue{attribute.String("region", "eu")}})
