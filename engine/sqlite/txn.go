@@ -109,6 +109,8 @@ func operation(name string) opFunc {
 		return timerOperation(op)
 	case "job":
 		return jobOperation(op)
+	case "doctor":
+		return doctorOperation(op)
 	}
 	return nil
 }
