@@ -15,7 +15,7 @@ func (e *examination) connection(ctx context.Context) ([]Finding, error) {
 	if _, err := e.databaseTime(ctx); err != nil {
 		return nil, err
 	}
-	return one("connection", engine.OK, fmt.Sprintf("%s answers in %v", e.db.Engine(), time.Since(began).Round(10*time.Microsecond)), ""), nil
+	return one(connection, engine.OK, fmt.Sprintf("%s answers in %v", e.db.Engine(), time.Since(began).Round(10*time.Microsecond)), ""), nil
 }
 
 func (e *examination) databaseTime(ctx context.Context) (at time.Time, err error) {

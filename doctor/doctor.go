@@ -78,7 +78,7 @@ func Examine(ctx context.Context, db engine.DB, o Options) []Finding {
 	}
 	o.Limits = o.Limits.WithDefaults()
 	e := &examination{db: db, opts: o}
-	reached, err := e.run(ctx, check{"connection", e.connection})
+	reached, err := e.run(ctx, check{connection, e.connection})
 	if err != nil {
 		return reached
 	}
@@ -93,9 +93,7 @@ func Examine(ctx context.Context, db engine.DB, o Options) []Finding {
 // Unreachable is what is found of a database that could not even be opened. cause
 // holds no password.
 func Unreachable(cause string) []Finding {
-	return []Finding{{Check: "connection", Finding: engine.Finding{
-		Level: engine.Problem, Evidence: cause, NextStep: "Check that the database is there and the address, and that this program may use it.",
-	}}}
+	return []Finding{{Check: connection, Finding: engine.Finding{Level: engine.Problem, Evidence: cause, NextStep: reachIt}}}
 }
 
 // checks are all checks but the first, in the order of the report.
@@ -125,26 +123,34 @@ func (e *examination) run(ctx context.Context, c check) ([]Finding, error) {
 	defer cancel()
 	found, err := c.look(limited)
 	if err != nil && !(e.schema != nil && errors.Is(err, engine.ErrSchemaMissing)) {
-		found = append(found, Finding{Check: c.name, Finding: e.failure(limited, err)})
+		found = append(found, Finding{Check: c.name, Finding: e.failure(limited, c.name, err)})
 	}
 	return found, err
 }
 
 // failure is a check that could not be made.
-func (e *examination) failure(ctx context.Context, err error) engine.Finding {
+func (e *examination) failure(ctx context.Context, check string, err error) engine.Finding {
 	f := engine.Finding{Level: engine.Warning, Evidence: "could not be checked: " + oneLine(err)}
 	switch {
-	case errors.Is(err, engine.ErrUnreachable), errors.Is(err, engine.ErrConnLost):
-		f.Level = engine.Problem
-		f.NextStep = "Check that the database is there, the address, and that this program may use it."
 	case errors.Is(ctx.Err(), context.DeadlineExceeded), errors.Is(err, engine.ErrTimeout):
 		f.Evidence = fmt.Sprintf("no answer within %v", e.opts.Timeout)
 		f.NextStep = "The database is slow, or somebody holds a lock: look at the other findings, then try again with more time."
+	case errors.Is(err, engine.ErrUnreachable), errors.Is(err, engine.ErrConnLost):
+		f.Level, f.NextStep = engine.Problem, reachIt
 	case errors.Is(err, engine.ErrSchemaMissing):
 		f.NextStep = "A table or routine is missing, or this role may not see it: see the findings on schema and objects."
 	}
+	if check == connection {
+		f.Level, f.NextStep = engine.Problem, reachIt
+	}
 	return f
 }
+
+const (
+	// connection is the check without which there are no others.
+	connection = "connection"
+	reachIt    = "Check that the database is there and the address, and that this program may use it."
+)
 
 // oneLine is an error's text as a report wants it.
 func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
