@@ -13,6 +13,9 @@ import (
 // doctor/objects sees it. A test holds it to the migrations.
 const objectList = "doctor/objects.txt"
 
+// current reports whether the schema is of this build.
+func (x *examiner) current(ctx context.Context) bool { return x.CheckSchema(ctx) == nil }
+
 type object struct {
 	line  string
 	sound bool
@@ -41,7 +44,7 @@ func (x *examiner) expectedTables() (names []string) {
 // objects looks for everything that the migrations make. A schema that is not of
 // this build is another check's matter.
 func (x *examiner) objects(ctx context.Context) ([]engine.Finding, error) {
-	if x.CheckSchema(ctx) != nil {
+	if !x.current(ctx) {
 		return nil, nil
 	}
 	there, err := ask(ctx, x, "objects", scanObject, x.opts.Schema, x.opts.Prefix)

@@ -12,8 +12,8 @@ import (
 )
 
 // networkFileSystem names a kind of file system that is one over a network.
-func networkFileSystem(kind int64) string {
-	switch uint32(kind) { // the kernel's numbers have 32 bits, whatever the field has
+func networkFileSystem(kind uint32) string { // the kernel's numbers have 32 bits, whatever the field has
+	switch kind {
 	case unix.NFS_SUPER_MAGIC:
 		return "NFS"
 	case unix.SMB_SUPER_MAGIC, unix.CIFS_SUPER_MAGIC, unix.SMB2_SUPER_MAGIC:
@@ -35,7 +35,8 @@ func diskOf(path string) (disk, error) {
 	if err := unix.Statfs(path, &s); err != nil {
 		return disk{}, err
 	}
-	return disk{free: int64(s.Bavail) * int64(s.Bsize), network: networkFileSystem(int64(s.Type))}, nil
+	//nolint:unconvert // the fields' types differ from machine to machine
+	return disk{free: int64(s.Bavail) * int64(s.Bsize), network: networkFileSystem(uint32(s.Type))}, nil
 }
 
 func writable(path string) error { return unix.Access(path, unix.W_OK) }

@@ -190,6 +190,17 @@ func staysOver(t *testing.T, e dbtest.Engine) {
 	f.exec("UPDATE {outbox_join} SET failed_steps = 2 WHERE status = 3")
 	f.mend("(cancelled) counts 0 completed and 2 failed of 2")
 	f.wantJoin(other, 0, 0, join.Cancelled)
+
+	msgs := []outbox.Message{{Topic: "step", Queue: steps}}
+	forgiven, err := f.joins.FanOut(f.ctx(), join.Spec{}, msgs, join.Wait{AllowFailures: true, OnComplete: outbox.Message{Topic: "after all", Queue: "sent"}})
+	f.check(err)
+	f.exec("DELETE FROM {outbox_ready} WHERE lo IN (SELECT id FROM {outbox_join_member} WHERE join_id IN (SELECT join_id FROM {outbox_join} WHERE status = 3))")
+	f.end(1, true)
+	f.wantSent("after all", 1)
+	f.wantJoin(forgiven.Join, 0, 1, join.Completed)
+	f.exec("UPDATE {outbox_join} SET failed_steps = 0 WHERE failed_steps = 1")
+	f.mend("(completed) counts 0 completed and 0 failed of 1, its members 0 and 1")
+	f.wantJoin(forgiven.Join, 0, 1, join.Completed)
 }
 
 // Members that cannot be right are said, and left alone.
@@ -223,6 +234,43 @@ func pages(t *testing.T, e dbtest.Engine) {
 	Want(t, f.examine(), "joins", engine.Problem, "250 of 250 joins disagree", "pawl doctor --fix")
 	Want(t, f.examine(doctor.Options{Fix: true, Timeout: time.Minute}), "joins", engine.Note, "mended 250 joins", "")
 	WantGone(t, f.examine(), "joins")
+}
+
+func heldTests() map[string]func(*testing.T, dbtest.Engine) {
+	return map[string]func(*testing.T, dbtest.Engine){"mending waits for a step that is being counted": mendingHeld}
+}
+
+// A step is counted in a transaction that is open while the doctor mends: it has to
+// wait, and then to count that step as well.
+func mendingHeld(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	id := f.fan(3)
+	f.end(1, false)
+	f.exec("UPDATE {outbox_join} SET completed_steps = 0")
+	owner := outbox.NewOwnerToken()
+	msgs, err := f.box.ClaimFrom(f.ctx(), steps, owner, time.Minute, 1)
+	f.check(err)
+	tx := f.begin()
+	_, err = tx.ExecContext(f.ctx(), fmt.Sprintf(f.render("SELECT {outbox_ack}('%s', ARRAY[%d])"), owner, msgs[0].WorkItemID))
+	f.check(err)
+	var pid int
+	f.check(tx.QueryRowContext(f.ctx(), "SELECT pg_backend_pid()").Scan(&pid))
+	mended := make(chan doctor.Finding, 1)
+	go func() { mended <- find(t, f.examine(doctor.Options{Fix: true, Timeout: time.Minute}), "joins") }()
+	dbtest.Until(t, "the doctor waits", func() bool {
+		var waiting bool
+		f.db.Row(t, fmt.Sprintf("SELECT EXISTS (SELECT FROM pg_stat_activity WHERE %d = ANY (pg_blocking_pids(pid)))", pid), &waiting)
+		return waiting
+	})
+	f.check(tx.Commit())
+	if found := <-mended; found.Level != engine.Note {
+		t.Errorf("%+v", found)
+	}
+	WantGone(t, f.examine(), "joins")
+	f.wantJoin(id, 2, 0, join.Pending)
+	f.end(1, false)
+	f.wantJoin(id, 3, 0, join.Completed)
+	f.wantSent("next", 1)
 }
 
 // Workers settle steps while the doctor mends the counters that somebody spoils:

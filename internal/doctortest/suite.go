@@ -21,9 +21,13 @@ import (
 
 // Run runs the whole suite.
 func Run(t *testing.T, e dbtest.Engine) {
-	for group, tests := range map[string]map[string]func(*testing.T, dbtest.Engine){
+	groups := map[string]map[string]func(*testing.T, dbtest.Engine){
 		"database": databaseTests(), "work": workTests(), "joins": joinTests(), "race": raceTests(),
-	} {
+	}
+	if e.Name != "sqlite" {
+		groups["held"] = heldTests()
+	}
+	for group, tests := range groups {
 		for name, test := range tests {
 			t.Run(group+"/"+name, func(t *testing.T) {
 				t.Parallel()
@@ -151,14 +155,6 @@ func (f *fixture) table(name string) string {
 		}
 	}
 	return f.db.Table(name)
-}
-
-// id is an id as an argument.
-func (f *fixture) id(id [16]byte) any {
-	if f.db.Engine() == "sqlite" {
-		return id[:]
-	}
-	return join.ID(id).String()
 }
 
 func (f *fixture) begin() *sql.Tx { return f.db.Begin(f.t) }

@@ -170,8 +170,8 @@ func message(r io.Reader) (kind byte, raw []byte, err error) {
 	if _, err := io.ReadFull(r, head); err != nil {
 		return 0, nil, err
 	}
-	raw = append(head, make([]byte, binary.BigEndian.Uint32(head[1:])-4)...)
-	_, err = io.ReadFull(r, raw[5:])
+	raw = make([]byte, 1+binary.BigEndian.Uint32(head[1:]))
+	_, err = io.ReadFull(r, raw[copy(raw, head):])
 	return head[0], raw, err
 }
 
