@@ -118,12 +118,12 @@ func (e *examination) judge(ctx context.Context, j *joinCount, sum *joinTally) e
 		return nil
 	}
 	if e.opts.Fix && j.fixable() {
-		if err := e.mend(ctx, j); err != nil {
-			return err
+		changed, err := e.mend(ctx, j)
+		if changed {
+			sum.fixes++
+			sum.fixed = mention(sum.fixed, j)
 		}
-		sum.fixes++
-		sum.fixed = mention(sum.fixed, j)
-		return nil
+		return err
 	}
 	sum.wrongs++
 	sum.wrong = mention(sum.wrong, j)
@@ -143,22 +143,29 @@ func mention(list []string, j *joinCount) []string {
 // mend sets a join's counters to what its members say, and then counts those whose
 // messages are over. Both find out for themselves under the join's lock: what was
 // seen before may have changed. The second takes the locks of messages first, so
-// the two are transactions of their own (docs/joins.md).
-func (e *examination) mend(ctx context.Context, j *joinCount) error {
+// the two are transactions of their own (docs/joins.md). It reports whether there
+// was still something to mend.
+func (e *examination) mend(ctx context.Context, j *joinCount) (changed bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, e.opts.Timeout)
 	defer cancel()
-	err := e.db.Do(ctx, &engine.Call{Op: "doctor/join_lock", Args: []any{j.id}}, engine.Count("doctor/join_recount", j.id))
-	for before := int64(-1); err == nil && j.missed > 0 && j.missed != before; {
-		before = j.missed
-		var positions []int64
-		var messages [][16]byte
-		if positions, messages, err = e.missed(ctx, j.id); err == nil && len(positions) > 0 {
-			err = e.db.Do(ctx, &engine.Call{Op: "doctor/join_hold", Args: []any{positions}},
-				&engine.Call{Op: "doctor/join_settle", Args: []any{j.id, positions, messages}})
-		}
-		j.missed -= int64(len(positions))
+	recount := engine.Count("doctor/join_recount", j.id)
+	if err := e.db.Do(ctx, &engine.Call{Op: "doctor/join_lock", Args: []any{j.id}}, recount); err != nil {
+		return false, err
 	}
-	return err
+	changed = recount.N > 0
+	for left := j.missed; left > 0; {
+		positions, messages, err := e.missed(ctx, j.id)
+		if err != nil || len(positions) == 0 { // others counted them, or it is over
+			return changed, err
+		}
+		err = e.db.Do(ctx, &engine.Call{Op: "doctor/join_hold", Args: []any{positions}},
+			&engine.Call{Op: "doctor/join_settle", Args: []any{j.id, positions, messages}})
+		if err != nil {
+			return changed, err
+		}
+		changed, left = true, left-int64(len(positions))
+	}
+	return changed, nil
 }
 
 // missed are members of a pending join whose messages are over.
