@@ -47,6 +47,7 @@ Examples:
     pawl lease run nightly -- ./close-books.sh
     pawl --db postgres://app@db.example/shop ls --counts
     pawl fleet status --fleet 'dir:tenants/*.db'
+    pawl doctor
     pawl demo`
 
 // app is one run of the program.
@@ -85,6 +86,7 @@ type cli struct {
 	Lease      leaseCmd      `cmd:"" help:"Run a command while holding a lease: one at a time, on any number of machines."`
 	Leases     leasesCmd     `cmd:"" help:"Look at leases, and take them away by force."`
 	Fleet      fleetCmd      `cmd:"" help:"Look at many databases at once, each of them a store of a fleet."`
+	Doctor     doctorCmd     `cmd:"" help:"Examine a database: what is wrong, and what to do about it."`
 	Demo       demoCmd       `cmd:"" help:"Run an order service, then ETL runs, kill workers, and count what was lost."`
 	DemoWorker demoWorkerCmd `cmd:"" hidden:""`
 }
