@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/bravellian/pawl/audit"
 	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/join"
 )
@@ -62,6 +63,11 @@ func (e *examination) joins(ctx context.Context) ([]Finding, error) {
 	var sum joinTally
 	for _, status := range []join.Status{join.Pending, join.Completed, join.Failed, join.Cancelled} {
 		if err := e.joinsOf(ctx, status, &sum); err != nil {
+			return sum.findings(), err
+		}
+	}
+	if sum.fixes > 0 {
+		if err := e.db.Do(ctx, audit.New(ctx, "counters of joins").Call(audit.Fix, int64(sum.fixes))); err != nil {
 			return sum.findings(), err
 		}
 	}
