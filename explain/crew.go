@@ -99,17 +99,17 @@ func (l *look) unmanned(queue, topic string) (Hold, bool) {
 func (l *look) pausedAt(queue, topic string, aside bool) (holds []Hold) {
 	for _, p := range l.pauses {
 		if p.Kind == pause.Queue && p.Name == queue && !p.Ending {
-			holds = append(holds, Hold{QueuePaused, "Its queue is paused: " + l.pauseText(&p), fmt.Sprintf("pawl resume --queue %s", quoted(queue))})
+			holds = append(holds, Hold{QueuePaused, "Its queue is paused: " + l.pauseText(&p), fmt.Sprintf("pawl resume queue %s", quoted(queue))})
 		}
 	}
 	for _, p := range l.pauses {
 		switch {
 		case p.Kind != pause.Topic || p.Name != topic:
 		case !p.Ending:
-			holds = append(holds, Hold{TopicPaused, "Its topic is paused: " + l.pauseText(&p), fmt.Sprintf("pawl resume --topic %s", quoted(topic))})
+			holds = append(holds, Hold{TopicPaused, "Its topic is paused: " + l.pauseText(&p), fmt.Sprintf("pawl resume topic %s", quoted(topic))})
 		case aside:
 			holds = append(holds, Hold{TopicResuming, "The pause of its topic ended, and it is being brought back to its queue. Should that have been interrupted, resume again.",
-				fmt.Sprintf("pawl resume --topic %s", quoted(topic))})
+				fmt.Sprintf("pawl resume topic %s", quoted(topic))})
 		}
 	}
 	return holds

@@ -176,23 +176,30 @@ func (l *look) waits(ctx context.Context, x *Explanation, m *outbox.Info, p *pla
 	return err
 }
 
+// never is the year to which waits of joins without a deadline are put off.
+const never = 9999
+
 // later says until when a message waits, and why.
 func (l *look) later(m *outbox.Info, p *place) (Hold, bool) {
 	if !p.at.After(l.now) {
 		return Hold{}, false
 	}
-	id := m.ID.String()
+	runNow := fmt.Sprintf("to have it run now: pawl reschedule %s --now", m.ID)
 	switch {
-	case p.join != nil:
-		return Hold{Reason: AwaitsJoin, Sentence: "It is the wait of a join: it becomes due when that is over."}, true
 	case m.RetryCount > 0 && p.retryAt.Equal(p.at):
 		return Hold{Retry, fmt.Sprintf("It waits until %s for attempt %d: attempt %d failed%s", l.when(p.at), m.RetryCount+1, m.RetryCount, stop(after(m.LastError))),
-			"to have it run now: pawl reschedule " + id}, true
+			runNow}, true
+	case p.join != nil:
+		h := Hold{Reason: AwaitsJoin, Sentence: "It is the wait of a join: it becomes due when that is over."}
+		if p.at.Year() < never {
+			h.Sentence = fmt.Sprintf("It is the wait of a join: it becomes due when that is over, or at %s.", l.when(p.at))
+		}
+		return h, true
 	case p.at.Equal(m.Due):
-		return Hold{Scheduled, fmt.Sprintf("It was enqueued for later: it is due at %s.", l.when(p.at)), "to have it run now: pawl reschedule " + id}, true
+		return Hold{Scheduled, fmt.Sprintf("It was enqueued for later: it is due at %s.", l.when(p.at)), runNow}, true
 	}
 	return Hold{PutOff, fmt.Sprintf("It was put off until %s: by its handler, by an operator, or by a worker that has no handler for its topic.", l.when(p.at)),
-		"to have it run now: pawl reschedule " + id}, true
+		runNow}, true
 }
 
 // lookAhead is how many runs are looked at to say what goes first.
@@ -225,10 +232,15 @@ func (l *look) turn(ctx context.Context, m *outbox.Info, f *Facts) (Hold, error)
 // load is how busy workers are.
 func (c crew) load() string {
 	var held, most int64
+	shared := len(c) > 0
 	for i := range c {
-		held, most = held+c[i].InFlight, most+c[i].Concurrency
+		held, most, shared = held+c[i].InFlight, most+c[i].Concurrency, shared && c[i].Shared
 	}
-	return fmt.Sprintf("%s for it, with %s at once, held %d when last heard of", several(int64(len(c)), "live worker"), several(most, "handler"), held)
+	text := fmt.Sprintf("%s for it, with %s at once, held %d when last heard of", several(int64(len(c)), "live worker"), several(most, "handler"), held)
+	if shared {
+		text += "; all take turns among many databases"
+	}
+	return text
 }
 
 func someone(name string) string {
