@@ -56,13 +56,19 @@ func (l *look) addTime(f *Facts, key string, t time.Time) {
 	}
 }
 
+// lifetime is how far away times are that mean never: no distance is told.
+const lifetime = 100 * 365 * 24 * time.Hour
+
 // when is a time for people: what the clock says, and how far away that is.
 func (l *look) when(t time.Time) string {
-	d, format := t.Sub(l.now), "%s (in %s)"
-	if d < 0 {
-		d, format = -d, "%s (%s ago)"
+	clock, d := t.UTC().Format("2006-01-02 15:04:05Z"), t.Sub(l.now)
+	switch {
+	case d > lifetime || d < -lifetime:
+		return clock
+	case d < 0:
+		return fmt.Sprintf("%s (%s ago)", clock, roughly(-d))
 	}
-	return fmt.Sprintf(format, t.UTC().Format("2006-01-02 15:04:05Z"), roughly(d))
+	return fmt.Sprintf("%s (in %s)", clock, roughly(d))
 }
 
 // roughly is a duration in its one or two largest units.

@@ -10,8 +10,12 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-// maxNested bounds how many members and waits of a join are explained.
-const maxNested = 10
+const (
+	// maxNested bounds how many members and waits of a join are explained.
+	maxNested = 10
+	// maxWaits bounds how many waits are looked at for those that nobody handled.
+	maxWaits = 100
+)
 
 // join explains a join, with the members that it waits for or the waits that nobody
 // handled.
@@ -141,7 +145,7 @@ func (l *look) pendingMembers(ctx context.Context, id join.ID) ([]*join.Member, 
 func (l *look) unhandled(ctx context.Context, j *join.Join) ([]*Explanation, error) {
 	var at []int64
 	err := l.DB.Read(ctx, &engine.Call{
-		Op: "explain/waits", Args: []any{[16]byte(j.ID), maxNested},
+		Op: "explain/waits", Args: []any{[16]byte(j.ID), maxWaits},
 		Reset: func() { at = nil },
 		Each: func(r engine.Row) error {
 			var id int64
@@ -155,11 +159,14 @@ func (l *look) unhandled(ctx context.Context, j *join.Join) ([]*Explanation, err
 	}
 	var waits []*Explanation
 	for _, id := range at {
+		if len(waits) == maxNested {
+			break
+		}
 		w, err := l.messageAt(ctx, outbox.WorkItemID(id))
 		if err != nil && !absent(err) {
 			return nil, err
 		}
-		if err == nil && w.Reason != Done {
+		if err == nil && w.Reason != Done && w.Reason != Discarded {
 			w.Because = nil // the join itself
 			waits = append(waits, w)
 		}

@@ -147,6 +147,7 @@ func (l *look) waits(ctx context.Context, x *Explanation, m *outbox.Info, p *pla
 	missing, isMissing := l.unmanned(m.Queue, m.Topic)
 	// A worker without a handler puts it off again and again: that is not the reason.
 	if missing.Reason == NoHandler && later.Reason == PutOff {
+		later.Next = ""
 		holds = append(holds, missing, later)
 	} else {
 		if isLater {
