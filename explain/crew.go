@@ -95,10 +95,10 @@ func (l *look) unmanned(queue, topic string) (Hold, bool) {
 }
 
 // pausedAt says what is paused of a topic in a queue. aside: the message is laid
-// aside. fresh: that is not known of one that will be enqueued.
+// aside, so that a pause that ended still holds it.
 func (l *look) pausedAt(queue, topic string, aside bool) (holds []Hold) {
 	for _, p := range l.pauses {
-		if p.Kind == pause.Queue && p.Name == queue && !p.Ending {
+		if p.Kind == pause.Queue && p.Name == queue {
 			holds = append(holds, Hold{QueuePaused, "Its queue is paused: " + l.pauseText(&p), fmt.Sprintf("pawl resume queue %s", quoted(queue))})
 		}
 	}

@@ -108,6 +108,16 @@ func testSameUUID(t *testing.T, e dbtest.Engine) {
 	if got := kinds(x); !slices.Equal(got, []explain.Kind{explain.Timer, explain.Message, explain.Join}) {
 		t.Errorf("found %q", got)
 	}
+	// A timer that fired is its message, but no join.
+	fired := f.schedule(timer.Timer{Due: f.now().Add(-time.Hour)})
+	f.fire()
+	_, err = f.Joins.Start(f.ctx(), join.Spec{ID: join.ID(fired), ExpectedSteps: 1})
+	f.check(err)
+	x, err = f.Explain(f.ctx(), fired.String())
+	f.check(err)
+	if got := kinds(x); !slices.Equal(got, []explain.Kind{explain.Timer, explain.Join}) {
+		t.Errorf("found %q", got)
+	}
 }
 
 func testUnknown(t *testing.T, e dbtest.Engine) {

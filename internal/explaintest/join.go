@@ -95,6 +95,9 @@ func testJoinOverdue(t *testing.T, e dbtest.Engine) {
 	f.exec("UPDATE " + f.db.Table(table) + " SET deadline_utc = " + f.instant(f.now().Add(-time.Hour)))
 	x := f.explain(fan.Join.String(), explain.JoinOverdue, explain.JoinWaiting)
 	f.says(x, "Its deadline passed at")
+	if len(x.Because) > 0 && len(x.Because[0].Because) > 0 {
+		t.Error("a join explains its wait, and that the join")
+	}
 	// The wait that pawl adds to see to the deadline, the program's own, the member.
 	f.because(x, "message awaits_join", "message no_worker", "message no_worker")
 	if x.Because[1].ID != fan.Wait.String() || x.Because[2].ID != fan.Messages[0].String() {

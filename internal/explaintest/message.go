@@ -198,9 +198,20 @@ func testResuming(t *testing.T, e dbtest.Engine) {
 	x := f.explain(id.String(), explain.TopicResuming)
 	f.next(x, "pawl resume topic t")
 	f.explain(other.String(), explain.Turn) // never laid aside, so nothing holds it
+	f.lostPause(id)
 	_, err := f.Pauses.Resume(f.ctx(), pause.Topic, "t")
 	f.check(err)
 	f.explain(id.String(), explain.Turn)
+}
+
+// lostPause is what one sees who looks at the pauses after, and at a message before
+// it came back.
+func (f *fixture) lostPause(id outbox.MessageID) {
+	f.t.Helper()
+	pauses := f.db.Table("outbox_pause")
+	f.exec("UPDATE " + pauses + " SET name = 'x'")
+	f.explain(id.String(), explain.TopicResuming)
+	f.exec("UPDATE " + pauses + " SET name = 't'")
 }
 
 func testDone(t *testing.T, e dbtest.Engine) {
@@ -323,7 +334,9 @@ func testOrderRunning(t *testing.T, e dbtest.Engine) {
 func leaseTests() map[string]func(*testing.T, dbtest.Engine) {
 	return map[string]func(*testing.T, dbtest.Engine){
 		"of a worker":           testLeased,
-		"of a worker that runs": testLeasedForReal,
+		"of a worker that runs": func(t *testing.T, e dbtest.Engine) { testLeasedForReal(t, e, nil) },
+		"of workers apart":      func(t *testing.T, e dbtest.Engine) { testLeasedForReal(t, e, &outbox.Options{Concurrency: 2}) },
+		"beside what waits":     testLeasedBeside,
 		"of a crashed worker":   testLeasedCrashed,
 		"of a stranger":         testLeasedStranger,
 		"expired":               testLeaseExpired,
@@ -346,8 +359,8 @@ func testLeased(t *testing.T, e dbtest.Engine) {
 }
 
 // Tokens that workers make say whose they are, those of the inbox included.
-func testLeasedForReal(t *testing.T, e dbtest.Engine) {
-	f := open(t, e)
+func testLeasedForReal(t *testing.T, e dbtest.Engine, inboxWorkers *outbox.Options) {
+	f := open(t, e, inboxWorkers)
 	begun, end := make(chan struct{}, 2), make(chan struct{})
 	f.Handle("t", blocked(begun, end))
 	f.Inbox.Handle("in", blockedInbox(begun, end))
@@ -369,6 +382,25 @@ func testLeasedForReal(t *testing.T, e dbtest.Engine) {
 	running()
 	f.explain(id.String(), explain.Done)
 	f.explain("shop/17", explain.InboxDone)
+}
+
+// Of messages that were enqueued together each is where it is.
+func testLeasedBeside(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	f.worker("w", "default", "t")
+	ids, err := f.Outbox.EnqueueBatch(f.ctx(), []outbox.Message{{Topic: "t"}, {Topic: "t"}, {Topic: "t"}})
+	f.check(err)
+	owner, msgs := f.claim(lease)
+	f.settled(f.Outbox.Release(f.ctx(), owner, msgs[0].WorkItemID))
+	f.settled(f.Outbox.Ack(f.ctx(), owner, msgs[2].WorkItemID))
+	f.fact(f.explain(ids[0].String(), explain.Turn), "next_attempt", "Z")
+	for i, want := range []explain.Reason{1: explain.Leased, 2: explain.Done} {
+		if i > 0 {
+			if at := f.explain(ids[i].String(), want).Facts.Get("next_attempt"); at != "" {
+				t.Errorf("message %d is claimable at %s", i, at)
+			}
+		}
+	}
 }
 
 func testLeasedCrashed(t *testing.T, e dbtest.Engine) {

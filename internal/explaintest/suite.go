@@ -43,10 +43,14 @@ type fixture struct {
 
 func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
 
-func open(t *testing.T, e dbtest.Engine) *fixture {
+func open(t *testing.T, e dbtest.Engine, inboxWorkers ...*outbox.Options) *fixture {
 	t.Helper()
 	db := e.Open(t)
-	p, err := pawl.New(db.DB, pawl.Options{Outbox: outbox.Options{Logger: quiet()}})
+	o := pawl.Options{Outbox: outbox.Options{Logger: quiet()}}
+	if len(inboxWorkers) > 0 {
+		o.Inbox.Workers = inboxWorkers[0]
+	}
+	p, err := pawl.New(db.DB, o)
 	if err != nil {
 		t.Fatal(err)
 	}
