@@ -3,9 +3,8 @@
 -- ?3 runs of the message's lane and ?3 of those that go first. ?1 now.
 WITH mine AS MATERIALIZED (
   SELECT m.id, r.at, r.lo, l.queue, l.priority, l.id AS lane
-    FROM pawl.outbox_message m JOIN pawl.outbox_lane l ON l.id = m.lane
-    JOIN pawl.outbox_ready r ON r.lo = (SELECT max(x.lo) FROM pawl.outbox_ready x WHERE x.lo <= m.id) AND r.lo + r.n > m.id
-   WHERE m.id = ?2)
+    FROM pawl.outbox_message m CROSS JOIN pawl.outbox_lane l CROSS JOIN pawl.outbox_ready r
+   WHERE m.id = ?2 AND l.id = m.lane AND r.lo = (SELECT max(x.lo) FROM pawl.outbox_ready x WHERE x.lo <= m.id) AND r.lo + r.n > m.id)
 SELECT coalesce(sum(n), 0), min(at), count(*) >= ?3 FROM (
   SELECT * FROM (SELECT r.n, r.at FROM mine CROSS JOIN pawl.outbox_ready r WHERE r.lane = mine.lane AND (r.at, r.lo) < (mine.at, mine.lo) LIMIT ?3)
   UNION ALL
