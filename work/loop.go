@@ -379,4 +379,3 @@ func (l *Loop[M]) pollAfter(ctx context.Context) time.Duration {
 	}
 	return min(d, due+time.Millisecond)
 }
-
