@@ -22,7 +22,7 @@ import (
 	"github.com/bravellian/pawl/engine"
 )
 
-//go:embed audit fleet inbox job join lease outbox pause schema timer worker
+//go:embed audit fleet health inbox job join lease outbox pause schema timer worker
 var files embed.FS
 
 // Options configure a database. The zero value is right for most programs.
