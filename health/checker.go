@@ -92,7 +92,7 @@ func (c *Checker) Health(ctx context.Context) Report {
 	defer cancel()
 	var checks []Check
 	if c.cfg.Life != nil {
-		checks = append(checks, c.cfg.Life.check())
+		checks = append(checks, c.cfg.Life.Check())
 	}
 	checks = append(checks, c.loops(judgeWork)...)
 	checks, usable := database(ctx, c.cfg.DB, checks)

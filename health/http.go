@@ -125,4 +125,3 @@ func clean(s string) string {
 	}
 	return strings.Join(slices.Collect(strings.FieldsFuncSeq(s, unicode.IsControl)), " ")
 }
-

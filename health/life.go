@@ -61,9 +61,9 @@ func (l *Life) Phase() (Phase, time.Time) {
 	return l.phase, l.since
 }
 
-// check says whether this process takes work on. One that never ran does: it may be
+// Check says whether this process takes work on. One that never ran does: it may be
 // there to enqueue alone.
-func (l *Life) check() Check {
+func (l *Life) Check() Check {
 	phase, since := l.Phase()
 	c := ok("process", "Run was not called: this process handles nothing")
 	switch phase {
