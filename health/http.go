@@ -85,7 +85,12 @@ func wantsJSON(r *http.Request) bool {
 	return false
 }
 
-// marks are how plain text shows verdicts.
+// String is a check in a line: "[+]database ok: answered within 2ms".
+func (c *Check) String() string {
+	return fmt.Sprintf("%s%s %s: %s", mark(c.Verdict), clean(c.Name), c.Verdict, clean(c.Text))
+}
+
+// mark is how plain text shows a verdict.
 func mark(v Verdict) string {
 	switch v {
 	case OK:
@@ -104,8 +109,7 @@ func Text(probe string, r Report, verbose bool, vain []string) string {
 	}
 	var b strings.Builder
 	for i := range r.Checks {
-		c := &r.Checks[i]
-		fmt.Fprintf(&b, "%s%s %s: %s\n", mark(c.Verdict), clean(c.Name), c.Verdict, clean(c.Text))
+		fmt.Fprintln(&b, &r.Checks[i])
 	}
 	for _, name := range vain {
 		fmt.Fprintf(&b, "no check is called %q, nothing was excluded by that name\n", name)

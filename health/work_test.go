@@ -3,6 +3,7 @@ package health_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -272,6 +273,20 @@ func TestAnOutageIsNotHeldAgainstWorkers(t *testing.T) {
 		f.breaks(nil)
 		if c := check(); c.Verdict != health.Warn || !strings.Contains(c.Text, "yet") {
 			t.Fatalf("%+v", c)
+		}
+	})
+}
+
+// D-110: what is listed is bounded, and failures are listed first.
+func TestManyQueues(t *testing.T) {
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e, pawl.Options{})
+		for i := range 30 {
+			f.enqueue(outbox.Message{Queue: fmt.Sprintf("q%02d", i), Due: time.Now().Add(-time.Hour)})
+		}
+		r := health.Inspect(f.ctx(), f.db, health.Options{Timeout: 20 * time.Second})
+		if c := r.Check("waiting"); len(r.Checks) > 26 || c == nil || c.Verdict != health.Fail || !strings.Contains(c.Text, "10 more queues") {
+			t.Errorf("%d checks:\n%s", len(r.Checks), health.Text("health", r, true, nil))
 		}
 	})
 }
