@@ -61,7 +61,7 @@ func cause(ctx context.Context, err error, took time.Duration) string {
 }
 
 // maxFailed is how far failed messages are counted.
-const maxFailed = 1000
+const maxFailed = 100
 
 // aside tells of messages that nobody is to claim. They make nothing unhealthy: it
 // is for people to decide about them.

@@ -170,6 +170,16 @@ func (f *fixture) well() {
 	})
 }
 
+// works waits until all is well and the queue's loop at work.
+func (f *fixture) works() {
+	f.t.Helper()
+	dbtest.Until(f.t, "the loop of the queue is at work", func() bool {
+		c := f.Health(f.ctx()).Check("loop/queue default")
+		return c != nil && c.Data["last_success"] != nil
+	})
+	f.well()
+}
+
 // alive insists on the loops going round.
 func (f *fixture) alive() {
 	f.t.Helper()

@@ -28,13 +28,12 @@ func inspectWork(ctx context.Context, db engine.DB, o *Options) []Check {
 	if err != nil {
 		return []Check{fail("waiting", "what waits could not be looked up: "+cause(ctx, err, 0))}
 	}
-	late := overdue(by, o)
-	if len(late) == 0 {
+	late, known, failure := overdueSigns(ctx, db, by, o)
+	switch {
+	case failure != nil:
+		return []Check{*failure}
+	case len(late) == 0:
 		return []Check{nothingWaits(by)}
-	}
-	known, err := signs(ctx, db)
-	if err != nil {
-		return []Check{fail("waiting", "who works could not be looked up: "+cause(ctx, err, 0))}
 	}
 	all, err := worker.New(db, nil).List(ctx)
 	if err != nil {

@@ -21,7 +21,7 @@ func TestALoopHangs(t *testing.T) {
 		f := open(t, e, pawl.Options{Health: health.Options{Timeout: 20 * time.Second, Stalled: 300 * time.Millisecond}})
 		f.Handle("t", newGate())
 		f.run()
-		f.well()
+		f.works()
 		wall := make(chan struct{})
 		f.breaks(func(_ context.Context, op string) error {
 			if op == "outbox/claim" {
@@ -48,7 +48,7 @@ func TestALoopFails(t *testing.T) {
 		f := open(t, e, pawl.Options{Health: soon()})
 		f.Handle("t", newGate())
 		f.run()
-		f.well()
+		f.works()
 		f.breaks(func(_ context.Context, op string) error {
 			if op == "outbox/claim" {
 				return errors.New("permission denied for table outbox_ready")
@@ -135,7 +135,7 @@ func TestTheDatabaseIsAway(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e, pawl.Options{Health: health.Options{Timeout: 100 * time.Millisecond}})
 		f.run()
-		f.well()
+		f.works()
 		for name, rule := range map[string]func(context.Context, string) error{
 			"is gone": func(context.Context, string) error { return engine.ErrUnreachable },
 			"hangs":   func(ctx context.Context, _ string) error { <-ctx.Done(); return ctx.Err() },

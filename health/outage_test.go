@@ -31,7 +31,7 @@ func TestAServerStops(t *testing.T) {
 	f := on(t, dbtest.Database{DB: db}, pawl.Options{Health: health.Options{Timeout: 20 * time.Second}})
 	f.Handle("t", newGate())
 	f.run()
-	f.well()
+	f.works()
 	if err := c.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestAFileGoesAway(t *testing.T) {
 	f := on(t, dbtest.Database{DB: db}, pawl.Options{})
 	f.Handle("t", newGate())
 	f.run()
-	f.well()
+	f.works()
 	move := func(from, to string) {
 		if err := os.Rename(from, to); err != nil {
 			t.Fatal(err)

@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/work"
 )
 
 // What tells "nobody claims" from "busy with a long backlog"?
@@ -28,131 +25,6 @@ import (
 // or because nobody has one, are claimed: each time they move to a later time, and
 // between tries they are not due. They make nothing unhealthy. Topics without a
 // handler are warned of; see unhandled.
-
-// row is what is first in line in one lane.
-type row struct {
-	kind, queue string
-	lane        int64
-	head
-	age   time.Duration // since when it has been due
-	topic string
-	n     int64 // how many are due
-	more  bool  // than n
-}
-
-// head is a place in a line.
-type head struct{ at, id int64 }
-
-func (h head) behind(o head) bool { return h.at > o.at || h.at == o.at && h.id > o.id }
-
-// lineup reads what waits, by queue.
-func lineup(ctx context.Context, db engine.DB, o *Options) (map[string][]row, error) {
-	var all []row
-	err := db.Read(ctx, &engine.Call{Op: "health/waiting", Args: []any{o.Waiting}, Reset: func() { all = nil }, Each: func(r engine.Row) error {
-		var one row
-		var age int64
-		var topic *string
-		err := r.Scan(&one.kind, &one.queue, &one.lane, &one.at, &one.id, &age, &topic, &one.n, &one.more)
-		one.age, one.topic = time.Duration(age)*time.Microsecond, work.Value(topic)
-		all = append(all, one)
-		return err
-	}})
-	by := map[string][]row{}
-	for _, r := range all {
-		if r.kind != kindQueue || o.Queues == nil || slices.Contains(o.Queues, r.queue) {
-			by[r.name()] = append(by[r.name()], r)
-		}
-	}
-	return by, err
-}
-
-const kindQueue = "queue"
-
-// name is that of the line which a row belongs to.
-func (r *row) name() string {
-	if r.kind != kindQueue {
-		return r.kind
-	}
-	return r.kind + "/" + r.queue
-}
-
-// line is what waits in one place, put together.
-type line struct {
-	name   string
-	kind   string
-	queue  string
-	oldest row
-	n      int64
-	more   bool
-}
-
-func together(rows []row) line {
-	l := line{name: rows[0].name(), kind: rows[0].kind, queue: rows[0].queue}
-	l.oldest = slices.MaxFunc(rows, func(a, b row) int { return cmp.Compare(a.age, b.age) })
-	for i := range rows {
-		l.n += rows[i].n
-		l.more = l.more || rows[i].more
-	}
-	return l
-}
-
-// overdue are the lines in which something waits for too long, by name.
-func overdue(by map[string][]row, o *Options) []line {
-	var all []line
-	for _, rows := range by {
-		if l := together(rows); l.oldest.age >= o.Waiting {
-			all = append(all, l)
-		}
-	}
-	slices.SortFunc(all, func(a, b line) int { return cmp.Compare(a.name, b.name) })
-	return all
-}
-
-// text says what waits.
-func (l *line) text() string {
-	what, place := "message", "queue "+l.queue
-	if l.kind != kindQueue {
-		what, place = l.kind[:len(l.kind)-1], l.kind
-	}
-	text := fmt.Sprintf("%s: %s %s due, the oldest for %s", place, several(l.n, l.more, what), are(l.n), span(l.oldest.age))
-	if l.oldest.topic == "" {
-		return text
-	}
-	if l.kind == "jobs" {
-		return text + " (" + l.oldest.topic + ")"
-	}
-	return text + " (topic " + l.oldest.topic + ")"
-}
-
-// check is the line's check.
-func (l *line) check(v Verdict, text string) Check {
-	return Check{Name: "waiting/" + l.name, Verdict: v, Text: l.text() + text}.
-		with("due", l.n).with("more", l.more).with("oldest", seconds(l.oldest.age))
-}
-
-// sign is what tells that somebody works on a queue.
-type sign struct {
-	held bool           // somebody holds messages of it
-	done *time.Duration // how long ago one was finished
-}
-
-// signs asks for them.
-func signs(ctx context.Context, db engine.DB) (map[string]sign, error) {
-	var all map[string]sign
-	err := db.Read(ctx, &engine.Call{Op: "health/signs", Reset: func() { all = map[string]sign{} }, Each: func(r engine.Row) error {
-		var queue string
-		var s sign
-		var ago *int64
-		err := r.Scan(&queue, &s.held, &ago)
-		if ago != nil {
-			d := time.Duration(*ago) * time.Microsecond
-			s.done = &d
-		}
-		all[kindQueue+"/"+queue] = s
-		return err
-	}})
-	return all, err
-}
 
 // watch is what was seen at the looks so far, by line.
 type watch map[string]*seen
@@ -219,13 +91,12 @@ func (c *Checker) work(ctx context.Context) []Check {
 		idle[name], moved[name] = time.Since(s.since), s.moved
 	}
 	c.mu.Unlock()
-	late := overdue(by, &c.cfg.Options)
-	if len(late) == 0 {
+	late, known, failure := overdueSigns(ctx, c.cfg.DB, by, &c.cfg.Options)
+	switch {
+	case failure != nil:
+		return []Check{*failure}
+	case len(late) == 0:
 		return []Check{nothingWaits(by)}
-	}
-	known, err := signs(ctx, c.cfg.DB)
-	if err != nil {
-		return []Check{fail("waiting", "who works could not be looked up: "+cause(ctx, err, 0))}
 	}
 	var checks []Check
 	for i := range late {

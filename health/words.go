@@ -8,8 +8,8 @@ import (
 // span is a duration for people: 2m10s, 350ms.
 func span(d time.Duration) string {
 	switch {
-	case d < 0:
-		d = 0
+	case d < time.Millisecond:
+		return "1ms"
 	case d < time.Second:
 		return d.Round(time.Millisecond).String()
 	case d >= 24*time.Hour:

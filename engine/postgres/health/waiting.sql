@@ -1,11 +1,8 @@
 -- What could be taken now and waits: kind, queue, lane, and of the first in line at
--- and id, how long it has been due in microseconds, and its topic; how many there are,
--- and whether there are more, only if that is $1 or longer. Kinds are "queue", a row
--- for each lane, nothing of paused queues and topics; "timers"; "jobs". The cost does
--- not grow with what waits: a probe for each lane, and of what is overdue the first
--- hundred runs.
-SELECT 'queue', l.queue, l.id, (extract(epoch FROM h.at) * 1000000)::int8, h.lo, (extract(epoch FROM now() - h.at) * 1000000)::int8, h.topic,
-       coalesce(c.n, 0)::int8, coalesce(c.runs = 100, false)
+-- and id, how long it has been due in microseconds, and its topic. Kinds are "queue", a
+-- row for each lane, nothing of paused queues and topics; "timers"; "jobs". It is a
+-- probe for each lane, however much waits there.
+SELECT 'queue', l.queue, l.id, (extract(epoch FROM h.at) * 1000000)::int8, h.lo, (extract(epoch FROM now() - h.at) * 1000000)::int8, h.topic
   FROM pawl.outbox_lane l
  CROSS JOIN LATERAL (
    SELECT r.at, r.lo, t.topic FROM (
@@ -14,15 +11,10 @@ SELECT 'queue', l.queue, l.id, (extract(epoch FROM h.at) * 1000000)::int8, h.lo,
       SELECT m.topic FROM pawl.outbox_message m WHERE m.id >= r.lo AND m.id < r.lo + least(r.n, 50)
          AND NOT EXISTS (SELECT FROM pawl.outbox_pause p WHERE p.kind = 'topic' AND p.name = m.topic AND NOT p.ending) LIMIT 1) t
     ORDER BY r.at, r.lo LIMIT 1) h
-  LEFT JOIN LATERAL (
-   SELECT sum(f.n) AS n, count(*) AS runs FROM (
-     SELECT r.n FROM pawl.outbox_ready r WHERE r.lane = l.id AND r.at <= now() ORDER BY r.at, r.lo LIMIT 100) f) c ON h.at <= now() - $1::interval
  WHERE NOT EXISTS (SELECT FROM pawl.outbox_pause p WHERE p.kind = 'queue' AND p.name = l.queue)
 UNION ALL (
-SELECT 'timers', '', 0, (extract(epoch FROM t.at) * 1000000)::int8, t.id, (extract(epoch FROM now() - t.at) * 1000000)::int8, t.topic, c.n, c.n = 1000
-  FROM (SELECT t.at, t.id, t.topic FROM pawl.timer t WHERE t.status = 0 AND t.at <= now() ORDER BY t.at, t.id LIMIT 1) t
- CROSS JOIN LATERAL (SELECT count(*) AS n FROM (SELECT FROM pawl.timer x WHERE x.status = 0 AND x.at <= now() AND t.at <= now() - $1::interval LIMIT 1000) x) c)
+SELECT 'timers', '', 0, (extract(epoch FROM t.at) * 1000000)::int8, t.id, (extract(epoch FROM now() - t.at) * 1000000)::int8, t.topic
+  FROM pawl.timer t WHERE t.status = 0 AND t.at <= now() ORDER BY t.at, t.id LIMIT 1)
 UNION ALL (
-SELECT 'jobs', '', 0, (extract(epoch FROM j.due_at) * 1000000)::int8, 0, (extract(epoch FROM now() - j.due_at) * 1000000)::int8, j.name, c.n, c.n = 1000
-  FROM (SELECT j.due_at, j.name FROM pawl.job j WHERE j.due_at IS NOT NULL AND isfinite(j.due_at) AND j.enabled AND j.due_at <= now() ORDER BY j.due_at LIMIT 1) j
- CROSS JOIN LATERAL (SELECT count(*) AS n FROM (SELECT FROM pawl.job x WHERE x.due_at IS NOT NULL AND x.enabled AND x.due_at <= now() AND j.due_at <= now() - $1::interval LIMIT 1000) x) c)
+SELECT 'jobs', '', 0, (extract(epoch FROM j.due_at) * 1000000)::int8, 0, (extract(epoch FROM now() - j.due_at) * 1000000)::int8, j.name
+  FROM pawl.job j WHERE j.due_at IS NOT NULL AND isfinite(j.due_at) AND j.enabled AND j.due_at <= now() ORDER BY j.due_at LIMIT 1)
