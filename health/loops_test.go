@@ -5,6 +5,7 @@ import (
 	"errors"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -23,6 +24,8 @@ func TestALoopHangs(t *testing.T) {
 		f.run()
 		f.works()
 		wall := make(chan struct{})
+		fall := sync.OnceFunc(func() { close(wall) })
+		defer fall()
 		f.breaks(func(_ context.Context, op string) error {
 			if op == "outbox/claim" {
 				<-wall // whatever the context says
@@ -35,7 +38,7 @@ func TestALoopHangs(t *testing.T) {
 		}
 		f.awaits("Alive", f.Alive, "loop/queue default", health.Fail)
 		f.breaks(nil)
-		close(wall)
+		fall()
 		f.awaits("Alive", f.Alive, "loop/queue default", health.OK)
 		f.until("loop/queue default", health.OK)
 	})
