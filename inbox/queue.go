@@ -158,6 +158,9 @@ func (i *Inbox) Observe(o work.Observer) { i.queue.Observe(o) }
 // Stamp has every message that is enqueued carry what f makes; see outbox.Outbox.Stamp.
 func (i *Inbox) Stamp(f outbox.Stamp) { i.queue.Stamp(f) }
 
+// Unhandled returns the topics that had no handler here; see outbox.Outbox.Unhandled.
+func (i *Inbox) Unhandled() []string { return i.queue.Unhandled() }
+
 // Vitals tells how the loops of this process are: the queue's, if handlers are
 // registered, and the one that cleans up.
 func (i *Inbox) Vitals() []work.Vitals {
