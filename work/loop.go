@@ -167,6 +167,7 @@ func (l *Loop[M]) Run(ctx context.Context) error {
 		l.cfg.Turn.Over.Store(true)
 	}
 	stopReaping()
+	l.stats.Pulse.turn(l.cfg.Grace + afterCancel)
 	l.stop(&workers, cancelHandlers)
 	return nil
 }
@@ -213,6 +214,9 @@ func (l *Loop[M]) exchange(ctx, handlers context.Context, n int) {
 	if err != nil {
 		l.failed(ctx, err)
 		return
+	}
+	if l.stale(items) {
+		_ = l.tend(ctx)
 	}
 	l.failures = 0
 	if l.unfinished.Len() > 0 {
@@ -310,7 +314,9 @@ func (l *Loop[M]) failed(ctx context.Context, err error) {
 	}
 	l.cfg.Logger.Log(ctx, level, "database unavailable, will retry", "error", err, "failures", l.failures)
 	pause := min(250*time.Millisecond<<min(l.failures-1, 7), longest)
-	_ = engine.Pause(ctx, engine.Jitter(pause, 0.2))
+	pause = engine.Jitter(pause, 0.2)
+	l.stats.Pulse.turn(pause)
+	_ = engine.Pause(ctx, pause)
 }
 
 // wait sleeps until something finished, something may have come, or it is time

@@ -67,6 +67,15 @@ func (l *Loop[M]) paused(topic string) (r result, ok bool) {
 	return r, false
 }
 
+// stale reports whether what is known of pauses has to be looked up again before
+// items that were just claimed begin: what was laid aside may have come right back
+// because the pause is over, a paused queue hands out nothing, and while the
+// database was away nobody could look.
+func (l *Loop[M]) stale(items []Item[M]) bool {
+	return l.failures > 0 || len(l.unfinished.Parks) > 0 ||
+		len(items) > 0 && l.cfg.Paused != nil && l.cfg.Paused(items[0].Topic) == QueuePaused
+}
+
 // reapAll reaps until nothing is left to.
 func (l *Loop[M]) reapAll(ctx context.Context) error {
 	for ctx.Err() == nil {
