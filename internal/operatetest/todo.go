@@ -1,4 +1,0 @@
-package operatetest
-
-func workerTests() tests { return nil }
-func vitalsTests() tests { return nil }
