@@ -129,7 +129,7 @@ func testFailedFilters(t *testing.T, e Engine) {
 		"no ids":             {outbox.FailedFilter{IDs: []outbox.WorkItemID{}}, 0},
 		"ids and topic":      {outbox.FailedFilter{IDs: ids["a/other/"], Topic: "a"}, 2},
 		"ids and not topic":  {outbox.FailedFilter{IDs: ids["a/other/"], Topic: "b"}, 0},
-		"all together": {outbox.FailedFilter{IDs: all, Topic: "b", Queue: "other", Error: "isn't", Since: hourAgo, Before: now.Add(time.Hour), Limit: 10, Rate: 1000}, 2},
+		"all together":       {outbox.FailedFilter{IDs: all, Topic: "b", Queue: "other", Error: "isn't", Since: hourAgo, Before: now.Add(time.Hour), Limit: 10, Rate: 1000}, 2},
 		"topic and queue": {outbox.FailedFilter{Topic: "b", Queue: "other"},
 			matching(func(topic, queue, _ string, _ bool) bool { return topic == "b" && queue == "other" })},
 		"topic and before": {outbox.FailedFilter{Topic: "b", Before: hourAgo}, matching(func(topic, _, _ string, old bool) bool { return topic == "b" && old })},
@@ -221,7 +221,7 @@ func testFailedMany(t *testing.T, e Engine) {
 	f.touched(n)(f.CountFailed(f.ctx(), outbox.FailedFilter{}))
 	f.touched(2100)(f.CountFailed(f.ctx(), outbox.FailedFilter{Limit: 2100}))
 	f.touched(1200)(f.Redrive(f.ctx(), outbox.FailedFilter{IDs: ids[:1200]}))
-	f.touched(n-1200)(f.Discard(f.ctx(), outbox.FailedFilter{}))
+	f.touched(n - 1200)(f.Discard(f.ctx(), outbox.FailedFilter{}))
 	f.counts(outbox.Counts{Ready: 1200, Discarded: n - 1200})
 	f.db.CheckPlaces(t)
 }
