@@ -8,7 +8,7 @@ import (
 
 const (
 	// unlistLimit bounds how long a fleet that stops goes round to say so.
-	unlistLimit = 5 * time.Second
+	unlistLimit = 3 * time.Second
 	// unlisters is how many stores are told at once.
 	unlisters = 16
 )

@@ -95,6 +95,9 @@ func (o *Outbox) Discard(ctx context.Context, f FailedFilter) (int64, error) {
 
 // CountFailed returns how many messages Redrive or Discard would change.
 func (o *Outbox) CountFailed(ctx context.Context, f FailedFilter) (int64, error) {
+	if err := f.validate(); err != nil {
+		return 0, err
+	}
 	f.Rate = 0
 	return o.eachFailed(ctx, "outbox/count_dead", f)
 }

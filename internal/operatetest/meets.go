@@ -23,6 +23,9 @@ func meetTests() tests {
 		"reschedule":      testRescheduleAside,
 		"redrive":         testRedrivePaused,
 		"inbox":           testPausedInbox,
+		"steps cancelled": testCancelledSteps,
+		"runs cancelled":  testCancelledRuns,
+		"stamps":          testStampedTimers,
 	}
 }
 
@@ -166,5 +169,97 @@ func testPausedInbox(t *testing.T, e dbtest.Engine) {
 	f.check(again.Run(f.ctx()))
 	if handled != 1 {
 		t.Fatalf("handled %d times", handled)
+	}
+}
+
+// A message that is cancelled is a failed step of its joins, wherever it waited,
+// and the join goes on to its end; redriving does not bring it back.
+func testCancelledSteps(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	id, err := f.Joins.Start(f.ctx(), join.Spec{ExpectedSteps: 4})
+	f.check(err)
+	ids := f.mixed(4, "p")["p"]
+	for _, one := range ids {
+		f.check(f.Joins.Attach(f.ctx(), id, f.get(one).ID))
+	}
+	state := func(completed, failed int) *join.Join {
+		t.Helper()
+		j, err := f.Joins.Get(f.ctx(), id)
+		f.check(err)
+		if j.CompletedSteps != completed || j.FailedSteps != failed {
+			t.Fatalf("the join has %d completed and %d failed steps, want %d and %d", j.CompletedSteps, j.FailedSteps, completed, failed)
+		}
+		return j
+	}
+	_, err = f.Outbox.Reschedule(f.ctx(), time.Now().Add(time.Hour), ids[1])
+	f.check(err)
+	n, err := f.Outbox.Cancel(f.ctx(), "why", ids[0], ids[1], ids[0])
+	if n != 2 || err != nil {
+		t.Fatal(n, err)
+	}
+	state(0, 2)
+	if n, err := f.Outbox.Cancel(f.ctx(), "again", ids[:2]...); n != 0 || err != nil {
+		t.Fatal(n, err)
+	}
+	if n, err := f.Outbox.Redrive(f.ctx(), outbox.FailedFilter{}); n != 0 || err != nil {
+		t.Fatal(n, err)
+	}
+	state(0, 2)
+	f.drain(done)
+	if j := state(2, 2); !j.IsComplete() || j.Status == join.Pending {
+		t.Fatalf("the join is %+v", j)
+	}
+}
+
+// A job's run whose message is cancelled was cancelled, and the next is not held up.
+func testCancelledRuns(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	f.check(f.Jobs.Put(f.ctx(), job.Job{Name: "daily", Topic: "p", Schedule: "0 0 29 2 *"}))
+	id, err := f.Jobs.Trigger(f.ctx(), "daily")
+	f.check(err)
+	run, err := f.Jobs.GetRun(f.ctx(), id)
+	f.check(err)
+	later := time.Now().Add(time.Hour)
+	if n, err := f.Outbox.Reschedule(f.ctx(), later, run.Position); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	if run, err = f.Jobs.GetRun(f.ctx(), id); err != nil || run.Status != job.Pending {
+		t.Fatalf("%+v, %v", run, err)
+	}
+	if n, err := f.Outbox.Cancel(f.ctx(), "not today", run.Position); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	if run, err = f.Jobs.GetRun(f.ctx(), id); err != nil || run.Status != job.Cancelled || run.LastError != "not today" || run.EndedAt.IsZero() {
+		t.Fatalf("%+v, %v", run, err)
+	}
+	_, err = f.Jobs.Trigger(f.ctx(), "daily")
+	f.check(err)
+	count := newTally()
+	f.drain(count.Handle)
+	count.once(t, 1)
+}
+
+// Timers carry the stamp of who scheduled them; the runs of a job are nobody's.
+func testStampedTimers(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	f.Stamp(func(context.Context, *outbox.Message) map[string]string { return map[string]string{"trace": "42"} })
+	own := map[string]string{"k": "v"}
+	f.check(f.Jobs.Put(f.ctx(), job.Job{Name: "daily", Topic: "q", Schedule: "0 0 29 2 *", Headers: own}))
+	_, err := f.Jobs.Trigger(f.ctx(), "daily")
+	f.check(err)
+	_, err = f.Timers.Schedule(f.ctx(), timer.Timer{Topic: "p", Due: time.Now().Add(-time.Minute), Headers: own})
+	f.check(err)
+	_, err = f.Inbox.Enqueue(f.ctx(), inbox.Message{Key: inbox.Key{Source: "s", MessageID: "1"}, Topic: "u", Headers: own})
+	f.check(err)
+	_, err = f.Timers.Agendas()[0].Fire(f.ctx())
+	f.check(err)
+	got := map[string]string{}
+	list, err := f.Outbox.List(f.ctx(), outbox.ListFilter{})
+	f.check(err)
+	for _, info := range list {
+		got[info.Topic] = info.Headers["k"] + info.Headers["trace"]
+	}
+	if len(got) != 3 || got["p"] != "v42" || got["q"] != "v" || got["u"] != "v42" || len(own) != 1 {
+		t.Fatalf("messages carry %v", got)
 	}
 }

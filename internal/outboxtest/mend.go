@@ -368,7 +368,10 @@ func testReschedule(t *testing.T, e Engine) {
 		t.Errorf("retrying message is %+v", got)
 	}
 	f.touched(2)(f.Reschedule(f.ctx(), time.Now().Add(-time.Hour), scheduled, retrying))
-	owner, msgs := f.claimExactly(2)
+	owner, msgs := f.claim(2)
+	if len(msgs) == 0 { // an engine may look past what lies far back, though not twice
+		owner, msgs = f.claim(2)
+	}
 	if got := positions(msgs); !slices.Contains(got, scheduled) || !slices.Contains(got, retrying) {
 		t.Fatalf("claimed %v", got)
 	}
