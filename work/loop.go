@@ -230,21 +230,11 @@ func (l *Loop[M]) exchange(ctx, handlers context.Context, n int) {
 	}
 	l.stats.claimed(len(items))
 	if len(items) > 0 {
-		if l.cfg.Observer != nil {
-			l.cfg.Observer.Claimed(l.cfg.Name, len(items))
-		}
-		l.fed, l.news = true, time.Now()
-		l.cfg.Logger.Debug("claimed", "count", len(items), "owner", owner.String())
-		if ctx.Err() != nil {
-			l.ledger.halt() // the stop came while we claimed: none of this is begun (D-19)
-		}
+		l.take(ctx, owner, len(items))
 		l.start(handlers, owner, sent, items)
 	}
 	if len(items) == n {
 		l.sleep.Disarm()
-	}
-	if len(items) > 0 {
-		l.idle, l.looked, l.nextPoll = 0, false, time.Time{}
 	}
 	l.hungry = len(items) == n || due
 	l.vain++
@@ -253,6 +243,19 @@ func (l *Loop[M]) exchange(ctx, handlers context.Context, n int) {
 	}
 	if len(items) > 0 && !l.hungry && l.ledger.busy() {
 		l.gather(ctx)
+	}
+}
+
+// take notes that a claim brought n items.
+func (l *Loop[M]) take(ctx context.Context, owner OwnerToken, n int) {
+	if l.cfg.Observer != nil {
+		l.cfg.Observer.Claimed(l.cfg.Name, n)
+	}
+	l.fed, l.news = true, time.Now()
+	l.idle, l.looked, l.nextPoll = 0, false, time.Time{}
+	l.cfg.Logger.Debug("claimed", "count", n, "owner", owner.String())
+	if ctx.Err() != nil {
+		l.ledger.halt() // the stop came while we claimed: none of this is begun (D-19)
 	}
 }
 

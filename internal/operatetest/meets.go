@@ -72,7 +72,7 @@ func testPausedMembers(t *testing.T, e dbtest.Engine) {
 		t.Helper()
 		j, err := f.Joins.Get(f.ctx(), id)
 		f.check(err)
-		if int(j.CompletedSteps) != completed || int(j.FailedSteps) != failed {
+		if j.CompletedSteps != completed || j.FailedSteps != failed {
 			t.Fatalf("the join has %d completed and %d failed steps, want %d and %d", j.CompletedSteps, j.FailedSteps, completed, failed)
 		}
 	}
