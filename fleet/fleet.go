@@ -212,6 +212,7 @@ func (f *Fleet) Run(ctx context.Context) error {
 	}
 	running.Wait()
 	f.turns.running.Wait()
+	f.unlist(context.WithoutCancel(ctx))
 	return nil
 }
 

@@ -166,7 +166,9 @@ func (i *Inbox) Unhandled() []string { return i.queue.Unhandled() }
 func (i *Inbox) Vitals() []work.Vitals {
 	all := []work.Vitals{i.cleaning.Vitals("clean-up of the inbox")}
 	if i.served {
-		all = append(i.queue.Vitals(), all...)
+		queue := i.queue.Vitals()
+		queue[len(queue)-1].Name += " (inbox)" // the outbox has its own
+		all = append(queue, all...)
 	}
 	return all
 }
