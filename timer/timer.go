@@ -83,7 +83,8 @@ type Timers struct {
 	opts   Options
 	log    *slog.Logger
 
-	cleaning work.Pulse
+	cleaning  work.Pulse
+	observers []func(fired int64)
 }
 
 // New returns the timers of an outbox's database.
@@ -107,6 +108,10 @@ func (t *Timers) Run(ctx context.Context) error {
 
 // KeepClean cleans up from time to time until ctx ends, and leaves firing to others.
 func (t *Timers) KeepClean(ctx context.Context) { work.KeepClean(ctx, t.log, &t.cleaning, t.CleanUp) }
+
+// Observe has tell called whenever this process fired timers, with how many, for
+// metrics. Call it before Run.
+func (t *Timers) Observe(tell func(fired int64)) { t.observers = append(t.observers, tell) }
 
 // Vitals tells how the loop is that cleans up.
 func (t *Timers) Vitals() []work.Vitals {
@@ -143,6 +148,11 @@ func (agenda) Name() string { return "timers" }
 func (a agenda) Fire(ctx context.Context) (int64, error) {
 	fire := engine.Count("timer/dispatch", dispatchBatch)
 	err := a.t.db.Do(ctx, engine.Count("timer/reap"), fire)
+	if err == nil && fire.N > 0 {
+		for _, tell := range a.t.observers {
+			tell(fire.N)
+		}
+	}
 	return fire.N, err
 }
 

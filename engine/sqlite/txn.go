@@ -113,6 +113,8 @@ func operation(name string) opFunc {
 		return pauseOperation(op)
 	case "audit":
 		return auditOperation(op)
+	case "metrics":
+		return metricsOperation(op)
 	}
 	return nil
 }
