@@ -2,31 +2,23 @@ package metrics_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/testutil"
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/dbtest"
-	"github.com/bravellian/pawl/job"
-	"github.com/bravellian/pawl/join"
-	"github.com/bravellian/pawl/lease"
 	"github.com/bravellian/pawl/metrics"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/pause"
-	"github.com/bravellian/pawl/timer"
-	"github.com/bravellian/pawl/work"
 )
 
 // fixture is a pawl with its metrics, on a fresh database.
@@ -173,65 +165,32 @@ func before(s, sep string) string {
 	return head
 }
 
-// Each outcome is counted under its queue and topic, and what ran is measured.
-func TestOutcomes(t *testing.T) {
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
-		o := stopWhenEmpty()
-		o.Outbox.Retry = &outbox.RetryPolicy{MaxAttempts: 2, Delay: func(int) time.Duration { return 0 }}
-		f := open(t, e, o, metrics.Options{})
-		snoozed := false
-		f.Handle("ok", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }))
-		f.Handle("bad", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return outbox.Permanent(errors.New("no")) }))
-		f.Handle("snoozes", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
-			if !snoozed {
-				snoozed = true
-				return outbox.Snooze(0)
-			}
-			return nil
-		}))
-		f.Handle("settles", outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
-			_, err := f.Outbox.Ack(ctx, m.Owner, m.WorkItemID)
-			return errors.Join(err, work.ErrSettled)
-		}))
-		f.Inbox.Handle("in", func(context.Context, *inbox.Message) error { return nil })
-		f.enqueue(append(many(3, outbox.Message{Topic: "ok"}), outbox.Message{Topic: "bad"}, outbox.Message{Topic: "snoozes"},
-			outbox.Message{Topic: "settles"}, outbox.Message{Topic: "nobody"})...)
-		_, err := f.Inbox.Enqueue(t.Context(), inbox.Message{Key: inbox.Key{Source: "s", MessageID: "1"}, Topic: "in"})
-		check(t, err)
-		f.drain()
-		got := f.gather()
-		got.has(t, series{
-			`pawl_messages_enqueued_total{queue="default",topic="ok"}`:               3,
-			`pawl_messages_enqueued_total{queue="inbox",topic="in"}`:                 1,
-			`pawl_attempts_total{outcome="acked",queue="default",topic="ok"}`:        3,
-			`pawl_attempts_total{outcome="failed",queue="default",topic="ok"}`:       0,
-			`pawl_attempts_total{outcome="failed",queue="default",topic="bad"}`:      1,
-			`pawl_attempts_total{outcome="snoozed",queue="default",topic="snoozes"}`: 1,
-			`pawl_attempts_total{outcome="acked",queue="default",topic="snoozes"}`:   1,
-			`pawl_attempts_total{outcome="settled",queue="default",topic="settles"}`: 1,
-			`pawl_attempts_total{outcome="acked",queue="inbox",topic="in"}`:          1,
-			`pawl_messages_claimed_total{queue="inbox"}`:                             1,
-			`pawl_handler_duration_seconds{topic="ok"}`:                              3,
-			`pawl_queue_wait_seconds{topic="ok"}`:                                    3,
-			`pawl_messages{queue="default",state="failed",topic="bad"}`:              1,
-			`pawl_store_up`:                        1,
-			`pawl_backlog_truncated{what="ready"}`: 0,
-		})
-		_ = got
+// run works until stop.
+func (f *fixture) run() (stop func()) {
+	f.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- f.Run(ctx) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			f.t.Errorf("Run: %v", err)
+		}
 	})
+	f.t.Cleanup(stop)
+	return stop
 }
 
-func TestSmoke(t *testing.T) {
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
-		f := open(t, e, stopWhenEmpty(), metrics.Options{})
-		problems, err := testutil.GatherAndLint(func() prometheus.Gatherer { r := prometheus.NewRegistry(); r.MustRegister(f.metrics); return r }())
-		check(t, err)
-		if len(problems) > 0 {
-			t.Error(problems)
-		}
-		for k, v := range f.gather() {
-			t.Log(k, v)
-		}
-		_, _, _, _, _ = job.Header, join.Pending, lease.Options{}, pause.Topic, timer.Timer{}
-	})
+// until waits until a series has at least a value.
+func (f *fixture) until(name string, least float64) {
+	f.t.Helper()
+	dbtest.Until(f.t, fmt.Sprintf("%s is %v", name, least), func() bool { return f.gather()[name] >= least })
 }
+
+func (f *fixture) exec(query string, args ...any) {
+	f.t.Helper()
+	_, err := f.db.SQL.ExecContext(f.t.Context(), query, args...)
+	check(f.t, err)
+}
+
+func nothing(context.Context, *outbox.Message) error { return nil }
