@@ -95,9 +95,9 @@ func (k *catalogue) counted(o *Options) counted {
 		claimed:  k.counter("pawl_messages_claimed_total", "Messages that this process's workers claimed.", storeLabel, "queue"),
 		attempts: k.counter("pawl_attempts_total", "Attempts to handle a message that ended here, by what became of it.", storeLabel, "queue", "topic", "outcome"),
 		reaped:   k.counter("pawl_messages_reaped_total", "Messages brought back because the lease of their worker had run out.", storeLabel, "queue"),
-		jobs:     k.counter("pawl_job_attempts_total", "Attempts to handle a run of a job that ended here, by what became of it.", storeLabel, "job", "outcome"),
+		jobs:     k.counter("pawl_job_attempts_total", "Attempts to handle a run of a job that ended here, by what became of it.", storeLabel, "job_name", "outcome"),
 		fired:    k.counter("pawl_timers_fired_total", "Timers that this process made messages of.", storeLabel),
-		made:     k.counter("pawl_job_runs_total", "Runs of jobs that this process made.", storeLabel),
+		made:     k.counter("pawl_job_runs_total", "Runs of jobs that this process made because they were due.", storeLabel),
 
 		leaseAcquired: k.counter("pawl_leases_acquired_total", "Acquisitions of a lease by this process.", storeLabel, "lease"),
 		leaseLost:     k.counter("pawl_leases_lost_total", "Leases that this process lost while it held them.", storeLabel, "lease"),
@@ -124,7 +124,7 @@ func (k *catalogue) told() told {
 	counter := func(name, help string, labels ...string) *family { return k.read("counter", name, help, labels...) }
 	t := told{
 		up:        gauge("pawl_store_up", "Whether the database answers and does what it should.", storeLabel),
-		readAt:    gauge("pawl_store_read_timestamp_seconds", "When the database was last asked for the numbers below.", storeLabel),
+		readAt:    gauge("pawl_store_read_timestamp_seconds", "When the database was last asked for what lies in it.", storeLabel),
 		messages:  gauge("pawl_messages", "Messages by state, from bounded looks; those that were not looked at for their topic have topic "+Rest+".", storeLabel, "queue", "topic", "state"),
 		oldest:    gauge("pawl_oldest_ready_age_seconds", "For how long the oldest ready message could have been handled.", storeLabel, "queue", "topic"),
 		truncated: gauge("pawl_backlog_truncated", "Whether there may be more than was counted.", storeLabel, "what"),

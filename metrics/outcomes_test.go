@@ -149,7 +149,7 @@ func TestSchedules(t *testing.T) {
 		got.has(t, series{
 			`pawl_timers_fired_total`: 1, `pawl_timers{state="due"}`: 0, `pawl_timers{state="scheduled"}`: 1,
 			`pawl_schedule_lateness_seconds{kind="message"}`: 1, `pawl_schedule_lateness_seconds{kind="job"}`: 1,
-			`pawl_job_attempts_total{job="nightly",outcome="acked"}`: 1, `pawl_job_attempts_total{job="nightly",outcome="failed"}`: 0,
+			`pawl_job_attempts_total{job_name="nightly",outcome="acked"}`: 1, `pawl_job_attempts_total{job_name="nightly",outcome="failed"}`: 0,
 		})
 		if late := sum(t, f.metrics, "pawl_schedule_lateness_seconds", "message"); late < 3600 {
 			t.Errorf("a timer that was due an hour ago was %v s late", late)
@@ -165,7 +165,7 @@ func TestRunsOfJobs(t *testing.T) {
 		check(t, f.Jobs.Put(t.Context(), job.Job{Name: "often", Topic: "report", Schedule: "* * * * * *"}))
 		f.run()
 		f.until(`pawl_job_runs_total`, 1)
-		f.until(`pawl_job_attempts_total{job="often",outcome="acked"}`, 1)
+		f.until(`pawl_job_attempts_total{job_name="often",outcome="acked"}`, 1)
 	})
 }
 
