@@ -198,3 +198,33 @@ func TestLeases(t *testing.T) {
 		f.gather().has(t, series{`pawl_lease_held{lease="b"}`: 1, `pawl_lease_held{lease="_other"}`: 2})
 	})
 }
+
+// Every metric that there is, is exported by a program that does a bit of everything.
+func TestEverythingIsExported(t *testing.T) {
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e, pawl.Options{}, metrics.Options{})
+		f.Handle("report", outbox.HandlerFunc(nothing))
+		check(t, f.Jobs.Put(t.Context(), job.Job{Name: "nightly", Topic: "report", Schedule: "0 0 1 1 *"}))
+		_, err := f.Jobs.Trigger(t.Context(), "nightly")
+		check(t, err)
+		l, err := f.Leases.Acquire(t.Context(), "books", lease.Options{})
+		check(t, err)
+		defer l.Close(t.Context())
+		stop := f.run()
+		f.until(`pawl_job_attempts_total{job_name="nightly",outcome="acked"}`, 1)
+		_, err = f.Outbox.Enqueue(t.Context(), outbox.Message{Topic: "nobody"})
+		check(t, err)
+		f.until(`pawl_attempts_total{outcome="unhandled",queue="default",topic="nobody"}`, 1)
+		stop()
+		f.enqueue(outbox.Message{Topic: "later"})
+		got := f.gather()
+		for _, name := range metrics.Names(false) {
+			if e.Name == "sqlite" && name == "pawl_connections_max" {
+				continue // there is no limit
+			}
+			if len(got.of(name)) == 0 {
+				t.Errorf("%s is not exported", name)
+			}
+		}
+	})
+}
