@@ -71,10 +71,10 @@ func withMetrics(p *pawl.Pawl) (func(), error) {
 	go func() {
 		defer close(ended)
 		for ctx.Err() == nil {
-			_, _ = registry.Gather()
 			select {
 			case <-ctx.Done():
 			case <-time.After(scrapeEvery):
+				_, _ = registry.Gather()
 			}
 		}
 	}()
