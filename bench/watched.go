@@ -7,18 +7,23 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/metrics"
 	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/traces"
 )
 
 // Scenario Z: what it costs to be watched: a backlog of 100 000 messages, if n is not
-// changed, written and drained with and without metrics.
+// changed, written and drained with metrics, with traces besides, and without either.
 
 // scrapeEvery is how often somebody asks for the metrics: more often than Prometheus
 // does by default, because a drain is short.
 const scrapeEvery = time.Second
+
+// sampled is the part of all traces that is recorded.
+const sampled = 0.01
 
 // watcher puts something on a pawl that watches it, until stop.
 type watcher func(p *pawl.Pawl) (stop func(), err error)
@@ -33,6 +38,7 @@ func watchers() []struct {
 		watch watcher
 	}{
 		{"metrics", withMetrics},
+		{"metrics and traces", withBoth},
 		{"nobody watches", unwatched},
 	}
 }
@@ -82,6 +88,14 @@ func withMetrics(p *pawl.Pawl) (func(), error) {
 		cancel()
 		<-ended
 	}, nil
+}
+
+// withBoth also has spans made: of one attempt in a hundred, as is usual, exported to
+// nowhere.
+func withBoth(p *pawl.Pawl) (func(), error) {
+	provider := sdktrace.NewTracerProvider(sdktrace.WithSampler(sdktrace.TraceIDRatioBased(sampled)))
+	traces.Instrument(p, traces.Options{TracerProvider: provider})
+	return withMetrics(p)
 }
 
 // watched measures two phases, as scenario A does.

@@ -174,6 +174,7 @@ func TestWorkListens(t *testing.T) {
 			}
 			until("/readyz?verbose", 200, "[+]process ok: running")
 			until("/livez", 200, "ok")
+			until("/metrics", 200, "pawl_handlers_running")
 			stop()
 			until("/readyz", 503, "draining")
 			until("/livez", 200, "ok")

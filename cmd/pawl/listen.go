@@ -9,6 +9,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
 	"github.com/bravellian/pawl/health"
 )
 
@@ -18,9 +22,9 @@ const (
 	answerTimeout = 30 * time.Second
 )
 
-// serve answers probes at --listen until stop is called: also while the worker
-// stops, for that is one of the answers.
-func (c *workCmd) serve(src health.Source, log *slog.Logger) (stop func(), err error) {
+// serve answers probes and Prometheus at --listen until stop is called: also while the
+// worker stops, for that is one of the answers.
+func (c *workCmd) serve(src health.Source, m prometheus.Collector, log *slog.Logger) (stop func(), err error) {
 	if c.Listen == "" {
 		return func() {}, nil
 	}
@@ -29,7 +33,7 @@ func (c *workCmd) serve(src health.Source, log *slog.Logger) (stop func(), err e
 		return nil, fmt.Errorf("--listen: %w", err)
 	}
 	server := &http.Server{
-		Handler: c.routes(src), ReadHeaderTimeout: headerTimeout, WriteTimeout: answerTimeout, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+		Handler: c.routes(src, m), ReadHeaderTimeout: headerTimeout, WriteTimeout: answerTimeout, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
 	var serving sync.WaitGroup
 	serving.Go(func() {
@@ -45,11 +49,14 @@ func (c *workCmd) serve(src health.Source, log *slog.Logger) (stop func(), err e
 }
 
 // routes is what --listen serves.
-func (c *workCmd) routes(src health.Source) http.Handler {
+func (c *workCmd) routes(src health.Source, m prometheus.Collector) http.Handler {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(m, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	mux := http.NewServeMux()
 	probes := health.Handler(src, health.HandlerOptions{})
 	mux.Handle("/livez", probes)
 	mux.Handle("/readyz", probes)
+	mux.Handle("/metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	return mux
 }
 

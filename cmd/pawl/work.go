@@ -13,6 +13,7 @@ import (
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/join"
+	"github.com/bravellian/pawl/metrics"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/work"
 )
@@ -29,7 +30,7 @@ type workCmd struct {
 	MaxAttempts int           `default:"10" placeholder:"N" help:"Executions of a message before it counts as failed, 0 for no limit. Default: ${default}."`
 	Timeout     time.Duration `placeholder:"DURATION" help:"Stop a command after so long and try again. Default: none."`
 	Grace       time.Duration `default:"20s" placeholder:"DURATION" help:"How long commands may go on when this process is to stop. Default: ${default}."`
-	Listen      string        `placeholder:"ADDRESS" help:"Serve the probes /livez and /readyz at HOST:PORT; without a host only this machine reaches them."`
+	Listen      string        `placeholder:"ADDRESS" help:"Serve the probes /livez and /readyz, and /metrics for Prometheus, at HOST:PORT; without a host only this machine reaches them."`
 	Quiet       bool          `short:"q" help:"No progress, no summary."`
 	Verbose     bool          `short:"v" help:"Log every message."`
 
@@ -127,7 +128,11 @@ func (c *workCmd) workOne(ctx context.Context, g *options, p *progress, logger *
 	for _, topic := range c.Topic {
 		w.Handle(topic, p.runner, c.handling())
 	}
-	unlisten, err := c.serve(w, logger)
+	m, err := metrics.New(w, metrics.Options{})
+	if err != nil {
+		return s.close(err)
+	}
+	unlisten, err := c.serve(w, m, logger)
 	if err != nil {
 		return s.close(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/metrics"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/work"
 )
@@ -39,7 +40,11 @@ func (c *workCmd) workFleet(ctx context.Context, g *options, p *progress, logger
 	}
 	var opened tally
 	f.Setup(opened.add)
-	unlisten, err := c.serve(f.Probes(), logger)
+	m, err := metrics.NewFleet(f, metrics.Options{})
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	unlisten, err := c.serve(f.Probes(), m, logger)
 	if err != nil {
 		return errors.Join(err, f.Close())
 	}
