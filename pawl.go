@@ -180,7 +180,7 @@ func (p *Pawl) keep(ctx context.Context, scheduler *work.Scheduler) *sync.WaitGr
 	all.Go(func() { _ = scheduler.Run(ctx) })
 	all.Go(func() { p.Timers.KeepClean(ctx) })
 	all.Go(func() { p.Jobs.KeepClean(ctx) })
-	all.Go(func() { work.KeepClean(ctx, p.log, &p.auditing, p.Audit.CleanUp) })
+	all.Go(func() { work.KeepClean(ctx, p.log.With("component", "audit"), &p.auditing, p.Audit.CleanUp) })
 	all.Go(func() { p.Workers.Run(ctx, p.self()) })
 	return &all
 }

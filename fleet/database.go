@@ -2,10 +2,9 @@ package fleet
 
 import (
 	"context"
-	"net/url"
-	"strings"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/dsn"
 )
 
 // Database says where a store is. Two that are equal are the same store in the
@@ -52,21 +51,13 @@ func (d *Database) validate(engines map[string]engine.Opener) error {
 
 func checkKey(key string) error { return engine.CheckText("store key", key, MaxKey, true) }
 
-// scheme is "" for what is no URL, such as a list of settings: a part of that is
-// not for people to read.
+// scheme chooses the engine.
 func (d *Database) scheme() string {
-	scheme, _, ok := strings.Cut(d.URL, ":")
-	switch {
-	case !ok || strings.ContainsFunc(scheme, notInScheme):
-		return ""
-	case scheme == "postgresql":
+	scheme := dsn.Scheme(d.URL)
+	if scheme == "postgresql" {
 		return "postgres"
 	}
 	return scheme
-}
-
-func notInScheme(r rune) bool {
-	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '+' || r == '-' || r == '.')
 }
 
 // isFile reports whether looking at the database costs no server anything.
@@ -77,17 +68,5 @@ func (d *Database) Where() string {
 	if d.isFile() {
 		return d.URL
 	}
-	if d.scheme() == "" {
-		return "…"
-	}
-	u, err := url.Parse(d.URL)
-	if err != nil || u.Opaque != "" {
-		return d.scheme() + "://…"
-	}
-	for name := range u.Query() {
-		if strings.Contains(strings.ToLower(name), "password") {
-			u.RawQuery = ""
-		}
-	}
-	return u.Redacted()
+	return dsn.Redact(d.URL)
 }

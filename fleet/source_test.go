@@ -152,6 +152,7 @@ func TestPasswordsAreNotShown(t *testing.T) {
 	urls := []string{
 		"postgres://u:hunter2@127.0.0.1:1/db?connect_timeout=1", "postgres://127.0.0.1:1/db?user=u&password=hunter2", "postgresql://u@127.0.0.1:1/db?sslpassword=hunter2",
 		"postgres://u:hunter2@%zz/db", "host=h password=hunter2", "host=h password=x:hunter2", "password=hunter2:", "postgres:password=hunter2", "hunter2", "postgres://u:hunter2@h:port/db",
+		"postgres://127.0.0.1:1/db?user=u&password=hunter2;x", "postgres://127.0.0.1:1/db?password=hunter2%zz", "postgres://127.0.0.1:1/hunter2@h/db",
 	}
 	var dbs []fleet.Database
 	for i, url := range urls {

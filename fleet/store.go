@@ -8,6 +8,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/logs"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/work"
 )
@@ -33,6 +34,7 @@ type Store struct {
 	mu       sync.Mutex
 	checked  bool // the schema is what it should be
 	quiet    int  // looks in a row that found nothing to do
+	eager    int  // looks to come for what may be committed soon
 	vain     int  // turns in a row that could do nothing
 	failures int  // in a row
 	lastErr  error
@@ -194,7 +196,7 @@ const longestRetry = time.Minute
 func (s *Store) bad(err error) time.Duration {
 	failures := s.failed(err)
 	pause := engine.Jitter(min(500*time.Millisecond<<min(failures-1, 7), longestRetry), 0.2)
-	s.log.Warn("store failed, will retry", "error", err, "failures", failures, "delay", pause)
+	s.log.Warn("store failed, will retry", "error", logs.Line(err.Error()), "failures", failures, "delay", pause)
 	return pause
 }
 
@@ -221,6 +223,10 @@ func (s *Store) rest(due time.Duration, ok bool) (pause time.Duration, cold bool
 		most = s.fleet.opts.PollFiles
 	}
 	pause = engine.Jitter(min(s.fleet.opts.PollMin<<min(s.quiet, 16), most), 0.1)
+	if s.eager > 0 {
+		pause = min(pause, soonPause<<(eagerLooks-s.eager))
+		s.eager--
+	}
 	s.quiet++
 	s.vain = 0
 	if ok {
@@ -234,6 +240,17 @@ func (s *Store) busy() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.quiet = 0
+}
+
+// eagerLooks is how many looks follow each other ever more slowly, 5 s in all, for
+// what a transaction of the program's own will commit that long after it enqueued.
+const eagerLooks = 8
+
+// expect notes that somebody may commit something soon.
+func (s *Store) expect() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.quiet, s.eager = 0, eagerLooks
 }
 
 // longestVain is the longest pause after turns that could do nothing.
@@ -268,7 +285,7 @@ func (s *Store) clean(ctx context.Context) {
 		return
 	}
 	if err := s.CleanUp(ctx); err != nil {
-		s.log.Warn("clean-up failed, will try again", "error", err)
+		s.log.Warn("clean-up failed, will try again", "error", logs.Line(err.Error()))
 	}
 }
 

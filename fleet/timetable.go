@@ -159,7 +159,7 @@ func (f *Fleet) now(s *Store) { f.timetable.hasten(s, time.Now()) }
 
 // soon has a store looked at in a moment, and then often for a while.
 func (f *Fleet) soon(s *Store) {
-	s.busy()
+	s.expect()
 	f.timetable.hasten(s, time.Now().Add(soonPause))
 }
 

@@ -28,7 +28,7 @@ func (i *Inbox) Attempt(ctx context.Context, k Key, fn func(ctx context.Context)
 	if err := i.db.Do(ctx, take); err != nil {
 		return err
 	}
-	if take.N != verdictTaken {
+	if i.logDelivery(ctx, &k, take.N); take.N != verdictTaken {
 		return judge(&k, take.N)
 	}
 	if err := i.held(ctx, &k, &token, sent, fn); err != nil {

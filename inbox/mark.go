@@ -94,6 +94,7 @@ func (i *Inbox) Revive(ctx context.Context, k Key) (bool, error) {
 	if err := i.db.Do(ctx, call); err != nil || call.N == 0 {
 		return false, err
 	}
+	i.log.InfoContext(ctx, "dead message revived", "source", k.Source, "source_message_id", k.MessageID)
 	info, err := i.queue.Find(ctx, messageID(&k))
 	if errors.Is(err, outbox.ErrNotFound) {
 		return true, nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/logs"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/work"
 )
@@ -54,8 +55,11 @@ func (i *Inbox) Once(ctx context.Context, k Key, fn func(ctx context.Context, tx
 // note the delivery.
 func (i *Inbox) within(ctx context.Context, tx outbox.Tx, k *Key, fn func(ctx context.Context) error) (verdict int64, err error) {
 	take := &engine.Call{Op: "inbox/take", Args: k.args(k.hash(), (*[16]byte)(nil), (*time.Duration)(nil), i.maxAttempts())}
-	if err := i.db.DoTx(ctx, tx, take); err != nil || take.N != verdictTaken {
+	if err := i.db.DoTx(ctx, tx, take); err != nil {
 		return take.N, err
+	}
+	if i.logDelivery(ctx, k, take.N); take.N != verdictTaken {
+		return take.N, nil
 	}
 	if err := fn(ctx); err != nil {
 		return take.N, err
@@ -115,7 +119,7 @@ func (i *Inbox) failed(ctx context.Context, k *Key, token *[16]byte, cause error
 		return fmt.Errorf("count the failed attempt at %s: %w", k, err)
 	}
 	if call.N == failedDead {
-		i.log.ErrorContext(ctx, "message is dead", "source", k.Source, "message_id", k.MessageID, "error", work.ErrorText(cause.Error()))
+		i.log.ErrorContext(ctx, "message is dead", "source", k.Source, "source_message_id", k.MessageID, "error", logs.Line(work.ErrorText(cause.Error())))
 		return fmt.Errorf("%w: %s", ErrDead, k)
 	}
 	return nil

@@ -97,6 +97,8 @@ func unwrap(m *outbox.Message) (*Message, error) {
 	}
 	if err == nil {
 		err = in.validate()
+	} else {
+		err = errors.New("its hash is not hexadecimal") // hex quotes what it cannot read (D-5)
 	}
 	if err != nil {
 		return nil, outbox.Permanent(fmt.Errorf("not a message of the inbox: %w", err))
@@ -108,16 +110,18 @@ func unwrap(m *outbox.Message) (*Message, error) {
 // transaction, as in Attempt. What its error says is as for outbox handlers; when
 // its attempts are used up the message is dead.
 func (i *Inbox) Handle(topic string, h func(ctx context.Context, m *Message) error) {
+	worker := i.behindQueue()
 	i.register(topic, func(ctx context.Context, m *Message) error {
-		return i.Attempt(ctx, m.Key, func(ctx context.Context) error { return h(ctx, m) })
+		return worker.Attempt(ctx, m.Key, func(ctx context.Context) error { return h(ctx, m) })
 	})
 }
 
 // HandleTx registers a handler that runs in a transaction, as in Once: what it
 // writes through tx takes effect exactly once.
 func (i *Inbox) HandleTx(topic string, h func(ctx context.Context, tx outbox.Tx, m *Message) error) {
+	worker := i.behindQueue()
 	i.register(topic, func(ctx context.Context, m *Message) error {
-		return i.Once(ctx, m.Key, func(ctx context.Context, tx outbox.Tx) error { return h(ctx, tx, m) })
+		return worker.Once(ctx, m.Key, func(ctx context.Context, tx outbox.Tx) error { return h(ctx, tx, m) })
 	})
 }
 
@@ -170,7 +174,7 @@ func (i *Inbox) Stats() work.Counts { return i.queue.Stats() }
 // Run handles enqueued messages, if handlers are registered, and cleans up from
 // time to time, until ctx ends. See outbox.Outbox.Run for the rest.
 func (i *Inbox) Run(ctx context.Context) error {
-	return work.RunKept(ctx, i.log, &i.cleaning, i.serve, i.CleanUp)
+	return work.RunKept(ctx, i.log.With("component", "inbox"), i.cleaning, i.serve, i.CleanUp)
 }
 
 // Queues returns the queue that Run serves, if handlers are registered.

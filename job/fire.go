@@ -178,7 +178,7 @@ func (j *Jobs) fireTogether(ctx context.Context, moves []*move) error {
 		return err
 	}
 	if c.N > 0 {
-		j.log.InfoContext(ctx, "made runs of due jobs", "jobs", len(moves), "runs", c.N)
+		j.log.InfoContext(ctx, "made runs of due jobs", "count", c.N)
 	}
 	return nil
 }

@@ -206,7 +206,7 @@ func (j *Jobs) noteStart(next outbox.Handler) outbox.Handler {
 	return outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
 		if m.Headers[Header] != "" {
 			if err := j.db.Do(ctx, &engine.Call{Op: "job/start", Args: []any{int64(m.WorkItemID)}}); err != nil {
-				j.log.WarnContext(ctx, "could not record the start of a run", "job", m.Headers[Header], "run_id", m.ID.String(), "error", err)
+				j.log.WarnContext(ctx, "could not record the start of a run", "job", m.Headers[Header], "message_id", m.ID.String(), "error", err)
 			}
 		}
 		return next.Handle(ctx, m)
@@ -221,12 +221,12 @@ func (j *Jobs) Run(ctx context.Context) error {
 		return err
 	}
 	cfg := work.ScheduleConfig{DB: j.db, Agendas: j.Agendas(), Logger: j.log, MaxPollingInterval: j.opts.MaxPollingInterval}
-	return work.RunKept(ctx, j.log, &j.cleaning, work.NewScheduler(cfg).Run, j.CleanUp)
+	return work.RunKept(ctx, j.log.With("component", "jobs"), &j.cleaning, work.NewScheduler(cfg).Run, j.CleanUp)
 }
 
 // KeepClean cleans up from time to time until ctx ends, and leaves making runs to
 // others.
-func (j *Jobs) KeepClean(ctx context.Context) { work.KeepClean(ctx, j.log, &j.cleaning, j.CleanUp) }
+func (j *Jobs) KeepClean(ctx context.Context) { work.KeepClean(ctx, j.log.With("component", "jobs"), &j.cleaning, j.CleanUp) }
 
 // Vitals tells how the loop is that cleans up.
 func (j *Jobs) Vitals() []work.Vitals { return []work.Vitals{j.cleaning.Vitals("clean-up of jobs")} }

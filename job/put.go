@@ -91,6 +91,7 @@ func (j *Jobs) Delete(ctx context.Context, name string) error {
 	if c.N == 0 {
 		return notFound(name)
 	}
+	j.log.InfoContext(ctx, "job deleted", "job", name)
 	return nil
 }
 
@@ -109,6 +110,7 @@ func (j *Jobs) Trigger(ctx context.Context, name string) (RunID, error) {
 	if c.N == 0 {
 		return RunID{}, notFound(name)
 	}
+	j.log.InfoContext(ctx, "job triggered", "job", name, "message_id", ids[0].String())
 	return ids[0], nil
 }
 
@@ -137,6 +139,7 @@ func (j *Jobs) SetEnabled(ctx context.Context, name string, enabled bool) error 
 		}
 		if c.N > 0 {
 			j.db.Ring(work.ScheduleQueue)
+			j.log.InfoContext(ctx, "job switched on or off", "job", name, "enabled", enabled)
 			return nil
 		}
 		// It is another job by now: look again.

@@ -75,6 +75,7 @@ func (j *Joins) fanOut(ctx context.Context, tx outbox.Tx, s Spec, messages []out
 	} else if err != nil {
 		return Fan{}, err
 	}
+	j.logStarted(ctx, &s)
 	if attach.Op == "join/attach" {
 		return fan, attached(attach, s.ID, fan.Messages)
 	}

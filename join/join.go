@@ -50,7 +50,7 @@ type Options struct {
 	Queue string
 	// Retention is how long joins are kept after they ended, default 7 days.
 	Retention time.Duration
-	// Logger gets a line per join that ended with a wait, at INFO. nil means
+	// Logger gets a line per join that starts, is cancelled or ends with a wait, at INFO. nil means
 	// slog.Default() for warnings and errors only.
 	Logger *slog.Logger
 }
@@ -86,7 +86,7 @@ func New(db engine.DB, o *outbox.Outbox, opts Options) *Joins {
 
 // Run cleans up from time to time until ctx ends.
 func (j *Joins) Run(ctx context.Context) error {
-	work.KeepClean(ctx, j.log, &j.cleaning, j.CleanUp)
+	work.KeepClean(ctx, j.log.With("component", "joins"), &j.cleaning, j.CleanUp)
 	return nil
 }
 

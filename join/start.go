@@ -3,6 +3,7 @@ package join
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"math"
 	"time"
 
@@ -68,7 +69,14 @@ func (j *Joins) start(ctx context.Context, tx outbox.Tx, s Spec) (ID, error) {
 	} else if err != nil {
 		return s.ID, err
 	}
+	j.logStarted(ctx, &s)
 	return s.ID, nil
+}
+
+func (j *Joins) logStarted(ctx context.Context, s *Spec) {
+	if j.log.Enabled(ctx, slog.LevelInfo) {
+		j.log.InfoContext(ctx, "join started", "join_id", s.ID.String(), "expected_steps", s.ExpectedSteps)
+	}
 }
 
 // writing is calls that go together, with the messages they enqueue.
@@ -146,6 +154,9 @@ func (j *Joins) end(ctx context.Context, tx outbox.Tx, id ID, s Status) (bool, e
 	}
 	if c.N == 0 {
 		return false, notFound(id)
+	}
+	if c.N == 1 && s == Cancelled {
+		j.log.InfoContext(ctx, "join cancelled", "join_id", id.String())
 	}
 	return c.N == 1, nil
 }

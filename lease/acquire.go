@@ -126,7 +126,7 @@ func (a *attempt) undo(ctx context.Context) {
 		&engine.Call{Op: "lease/release", Args: []any{a.name, a.id}},
 		&engine.Call{Op: "lease/leave", Args: []any{a.name, a.id}})
 	if err != nil {
-		a.s.log.DebugContext(ctx, "pawl: could not leave the line for a lease; the place runs out", "lease", a.name, "error", err)
+		a.s.log.DebugContext(ctx, "could not leave the line for a lease, the place runs out", "lease", a.name, "error", err)
 	}
 }
 

@@ -38,7 +38,7 @@ func (s *Leases) hold(ctx context.Context, a *attempt, g grant) *Lease {
 	l := &Lease{s: s, name: a.name, opts: a.opts, id: a.id, token: g.token, sent: g.sent, poked: make(chan struct{}, 1)}
 	l.ctx, l.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	l.tasks.Go(l.keep)
-	s.log.DebugContext(ctx, "pawl: lease acquired", "lease", l.name, "owner", l.opts.Owner, "token", l.token)
+	s.log.DebugContext(ctx, "lease acquired", "lease", l.name, "owner", l.opts.Owner, "token", l.token)
 	return l
 }
 
@@ -115,7 +115,7 @@ func (l *Lease) endLocked(why error) {
 	l.err = why
 	l.cancel(why)
 	if errors.Is(why, ErrLost) {
-		l.s.log.Warn("pawl: lease lost", "lease", l.name, "owner", l.opts.Owner, "token", l.token, "error", why)
+		l.s.log.Warn("lease lost", "lease", l.name, "owner", l.opts.Owner, "token", l.token, "error", why)
 	}
 }
 
@@ -146,5 +146,8 @@ func (l *Lease) Close(ctx context.Context) error {
 		}
 	}
 	l.released = true
+	if !gone {
+		l.s.log.DebugContext(ctx, "lease released", "lease", l.name, "owner", l.opts.Owner, "token", l.token)
+	}
 	return nil
 }

@@ -57,6 +57,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/logs"
 )
 
 // ManagerOptions configure the leases of a database. The zero value is right
@@ -66,7 +67,7 @@ type ManagerOptions struct {
 	// host:pid. It decides nothing: the same owner may not hold a lease twice.
 	Owner string
 	// Logger is told of lost leases and failed renewals at WARN and of
-	// everything else at DEBUG. Default slog.Default().
+	// everything else at DEBUG. nil means slog.Default() for warnings only.
 	Logger *slog.Logger
 }
 
@@ -85,10 +86,7 @@ func New(db engine.DB, opts ManagerOptions) *Leases {
 		host, _ := os.Hostname()
 		opts.Owner = host + ":" + strconv.Itoa(os.Getpid())
 	}
-	if opts.Logger == nil {
-		opts.Logger = slog.Default()
-	}
-	return &Leases{db: db, owner: opts.Owner, log: opts.Logger}
+	return &Leases{db: db, owner: opts.Owner, log: logs.Or(opts.Logger)}
 }
 
 // Options are how one lease is to be held. The zero value is right for most.

@@ -96,7 +96,7 @@ func (s *Leases) ForceRelease(ctx context.Context, name string) (bool, error) {
 	force := &engine.Call{Op: "lease/force", Args: []any{name}}
 	err := s.give(ctx, name, force)
 	if err == nil && force.N > 0 {
-		s.log.WarnContext(ctx, "pawl: lease released by force", "lease", name)
+		s.log.WarnContext(ctx, "lease released by force", "lease", name)
 	}
 	return err == nil && force.N > 0, err
 }

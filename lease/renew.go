@@ -115,7 +115,7 @@ func (k *keeper) heed(a answer) {
 	if k.ctx.Err() != nil || a.sent.Before(k.lastSent()) { // ended, or a later one has succeeded
 		return
 	}
-	k.s.log.Warn("pawl: could not renew a lease, trying again", "lease", k.name, "owner", k.opts.Owner, "until", k.Deadline(), "error", a.err)
+	k.s.log.Warn("could not renew a lease, trying again", "lease", k.name, "owner", k.opts.Owner, "until", k.Deadline(), "error", a.err)
 	if at := time.Now().Add(k.pause); at.Before(k.next) {
 		k.next = at
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/logs"
 )
 
 // Func is work that is done under a lease. ctx ends when the lease or the
@@ -28,7 +29,7 @@ func (s *Leases) Run(ctx context.Context, name string, opts Options, fn Func) er
 func (l *Lease) during(ctx context.Context, fn Func) error {
 	defer func() {
 		if err := l.Close(ctx); err != nil {
-			l.s.log.Warn("pawl: could not give a lease back; it runs out", "lease", l.name, "owner", l.opts.Owner, "error", err)
+			l.s.log.Warn("could not give a lease back, it runs out", "lease", l.name, "owner", l.opts.Owner, "error", err)
 		}
 	}()
 	work, cancel := context.WithCancelCause(l.Context())
@@ -63,7 +64,7 @@ func (s *Leases) Elect(ctx context.Context, name string, opts Options, fn Func) 
 			pause = backoffMin
 		}
 		if err != nil {
-			s.log.WarnContext(ctx, "pawl: leadership ended with an error, standing again", "lease", name, "error", err)
+			s.log.WarnContext(ctx, "leadership ended with an error, standing again", "lease", name, "error", logs.Line(err.Error()))
 		}
 		_ = engine.Pause(ctx, engine.Jitter(pause, 0.2))
 		if err != nil {

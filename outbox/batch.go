@@ -158,8 +158,13 @@ func (o *Outbox) ClaimWith(ctx context.Context, owner OwnerToken, lease time.Dur
 	}
 	n = min(n, work.MaxBatch)
 	var msgs []*Message
-	calls := []*engine.Call{engine.Count("outbox/reap", reapRuns), claimCall(op, []any{[16]byte(owner), lease, n}, owner, n, &msgs)}
-	return msgs, o.db.Do(ctx, calls...)
+	reap := engine.Count("outbox/reap", reapRuns)
+	if err := o.db.Do(ctx, reap, claimCall(op, []any{[16]byte(owner), lease, n}, owner, n, &msgs)); err != nil {
+		return nil, err
+	}
+	o.logReaped(ctx, reap.N)
+	o.logClaimed(ctx, owner, len(msgs))
+	return msgs, nil
 }
 
 // AckCall acks a message that was delivered, as part of a component's own

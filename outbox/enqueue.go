@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"log/slog"
 	"slices"
 	"sync"
 	"time"
@@ -273,16 +272,4 @@ func (o *Outbox) write(ctx context.Context, batch []*enqueue) error {
 	}
 	o.committed(all, calls)
 	return nil
-}
-
-func (o *Outbox) logEnqueued(ctx context.Context, entries []*entry) {
-	if len(entries) == 0 || !o.log.Enabled(ctx, slog.LevelInfo) {
-		return
-	}
-	first := entries[0]
-	if len(entries) > 1 {
-		o.log.InfoContext(ctx, "enqueued batch", "count", len(entries), "topic", first.msg.Topic, "correlation_id", first.msg.CorrelationID)
-		return
-	}
-	o.log.InfoContext(ctx, "enqueued", "topic", first.msg.Topic, "correlation_id", first.msg.CorrelationID, "message_id", first.mid.String())
 }

@@ -28,7 +28,12 @@ func (o *Outbox) ClaimFrom(ctx context.Context, queue string, owner OwnerToken, 
 	}
 	// Expired leases come back in the same transaction (OBX-097).
 	reap := engine.Count("outbox/reap", reapRuns)
-	return o.claim(ctx, []*engine.Call{reap}, queue, owner, lease, min(n, work.MaxBatch))
+	msgs, err := o.claim(ctx, []*engine.Call{reap}, queue, owner, lease, min(n, work.MaxBatch))
+	if err == nil {
+		o.logReaped(ctx, reap.N)
+		o.logClaimed(ctx, owner, len(msgs))
+	}
+	return msgs, err
 }
 
 func checkClaim(queue string, owner OwnerToken, lease time.Duration, n int) error {
@@ -152,6 +157,7 @@ func (o *Outbox) ReapExpired(ctx context.Context) (int64, error) {
 		n, err := o.reap(ctx)
 		total += n
 		if err != nil || n == 0 {
+			o.logReaped(ctx, total)
 			return total, err
 		}
 	}

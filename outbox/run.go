@@ -23,7 +23,7 @@ func (o *Outbox) Run(ctx context.Context) error {
 	if err := work.Ready(ctx, o.db); err != nil {
 		return err
 	}
-	return work.RunKept(ctx, o.log, &o.cleaning, func(ctx context.Context) error { return o.serve(ctx, work.Turn{}) }, o.CleanUp)
+	return work.RunKept(ctx, o.log.With("component", "outbox"), &o.cleaning, func(ctx context.Context) error { return o.serve(ctx, work.Turn{}) }, o.CleanUp)
 }
 
 // RunTurn is Run for a limited time: it returns when the turn is over, and may be

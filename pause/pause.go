@@ -83,7 +83,7 @@ func (p *Pauses) Pause(ctx context.Context, kind Kind, name, reason string) (boo
 		return false, err
 	}
 	if put.N > 0 {
-		p.log.InfoContext(ctx, "paused", string(kind), name)
+		p.log.InfoContext(ctx, "paused", "kind", string(kind), "name", name)
 	}
 	return put.N > 0, p.Look(ctx)
 }
@@ -109,7 +109,7 @@ func (p *Pauses) Resume(ctx context.Context, kind Kind, name string) (bool, erro
 	} else {
 		p.db.Ring(name)
 	}
-	p.log.InfoContext(ctx, "resumed", string(kind), name)
+	p.log.InfoContext(ctx, "resumed", "kind", string(kind), "name", name)
 	return true, p.Look(ctx)
 }
 

@@ -28,7 +28,13 @@ func (t *Timers) Claim(ctx context.Context, owner outbox.OwnerToken, lease time.
 	}
 	var claimed []*Info
 	claim := infoCall(&claimed, "timer/claim", [16]byte(owner), lease, min(n, work.MaxBatch))
-	return claimed, t.db.Do(ctx, engine.Count("timer/reap"), claim)
+	reap := engine.Count("timer/reap")
+	if err := t.db.Do(ctx, reap, claim); err != nil {
+		return nil, err
+	}
+	t.logReaped(ctx, reap.N)
+	t.logClaimed(ctx, owner, len(claimed))
+	return claimed, nil
 }
 
 // Ack marks claimed timers as fired, and returns how many owner held.
@@ -76,5 +82,7 @@ func (t *Timers) settle(ctx context.Context, op string, owner outbox.OwnerToken,
 // ReapExpired puts timers back whose lease has run out, which counts as a failed
 // attempt, and returns how many they were. Claim and Run do so by themselves.
 func (t *Timers) ReapExpired(ctx context.Context) (int64, error) {
-	return work.Purge(ctx, t.db, "timer/reap")
+	n, err := work.Purge(ctx, t.db, "timer/reap")
+	t.logReaped(ctx, n)
+	return n, err
 }

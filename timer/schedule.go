@@ -70,7 +70,7 @@ func (t *Timers) schedule(ctx context.Context, tx outbox.Tx, timers []Timer) ([]
 	}
 	b.Ran(ctx, tx)
 	t.db.Ring(work.ScheduleQueue)
-	t.log.InfoContext(ctx, "scheduled", "count", len(timers), "topic", timers[0].Topic, "timer_id", b.IDs()[0].String(), "due", timers[0].Due)
+	t.logScheduled(ctx, timers, b.IDs())
 	return b.IDs(), nil
 }
 
@@ -106,7 +106,7 @@ func checkDue(due time.Time) error {
 // Cancel takes a timer back. True means that it will never fire; false that it
 // has fired, is being fired, was cancelled before, or never was.
 func (t *Timers) Cancel(ctx context.Context, id ID) (bool, error) {
-	return t.change(ctx, nil, "timer/cancel", ref(id)...)
+	return t.cancel(ctx, nil, id)
 }
 
 // CancelTx is Cancel in the caller's transaction. True then holds if that commits;
@@ -115,7 +115,15 @@ func (t *Timers) CancelTx(ctx context.Context, tx outbox.Tx, id ID) (bool, error
 	if err := engine.CheckTx(tx); err != nil {
 		return false, err
 	}
-	return t.change(ctx, tx, "timer/cancel", ref(id)...)
+	return t.cancel(ctx, tx, id)
+}
+
+func (t *Timers) cancel(ctx context.Context, tx outbox.Tx, id ID) (bool, error) {
+	changed, err := t.change(ctx, tx, "timer/cancel", ref(id)...)
+	if changed {
+		t.log.InfoContext(ctx, "timer cancelled", "timer_id", id.String())
+	}
+	return changed, err
 }
 
 // CancelKey is Cancel of the timer that has a key.
@@ -135,7 +143,11 @@ func (t *Timers) cancelKey(ctx context.Context, tx outbox.Tx, key string) (bool,
 	if err := engine.CheckText("key", key, MaxKey, true); err != nil {
 		return false, err
 	}
-	return t.change(ctx, tx, "timer/cancel_key", key)
+	changed, err := t.change(ctx, tx, "timer/cancel_key", key)
+	if changed {
+		t.log.InfoContext(ctx, "timer with a key cancelled", "timer", key)
+	}
+	return changed, err
 }
 
 // Reschedule lets a timer fire at another time. False means, as with Cancel, that
@@ -159,6 +171,7 @@ func (t *Timers) reschedule(ctx context.Context, tx outbox.Tx, id ID, due time.T
 	changed, err := t.change(ctx, tx, "timer/reschedule", append(ref(id), due)...)
 	if changed {
 		t.db.Ring(work.ScheduleQueue)
+		t.log.InfoContext(ctx, "timer rescheduled", "timer_id", id.String(), "due", due)
 	}
 	return changed, err
 }

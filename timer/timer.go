@@ -69,7 +69,7 @@ type Options struct {
 	// itself when a timer is scheduled, by whichever process, unless the database
 	// cannot tell, as behind a connection pooler: then it looks every second.
 	MaxPollingInterval time.Duration
-	// Logger gets scheduled timers at INFO, and warnings. nil means
+	// Logger gets what is scheduled, cancelled and fired at INFO, and warnings. nil means
 	// slog.Default() for warnings and errors only.
 	Logger *slog.Logger
 }
@@ -102,11 +102,11 @@ func (t *Timers) Run(ctx context.Context) error {
 		return err
 	}
 	cfg := work.ScheduleConfig{DB: t.db, Agendas: t.Agendas(), Logger: t.log, MaxPollingInterval: t.opts.MaxPollingInterval}
-	return work.RunKept(ctx, t.log, &t.cleaning, work.NewScheduler(cfg).Run, t.CleanUp)
+	return work.RunKept(ctx, t.log.With("component", "timers"), &t.cleaning, work.NewScheduler(cfg).Run, t.CleanUp)
 }
 
 // KeepClean cleans up from time to time until ctx ends, and leaves firing to others.
-func (t *Timers) KeepClean(ctx context.Context) { work.KeepClean(ctx, t.log, &t.cleaning, t.CleanUp) }
+func (t *Timers) KeepClean(ctx context.Context) { work.KeepClean(ctx, t.log.With("component", "timers"), &t.cleaning, t.CleanUp) }
 
 // Vitals tells how the loop is that cleans up.
 func (t *Timers) Vitals() []work.Vitals {
@@ -141,9 +141,13 @@ type agenda struct{ t *Timers }
 func (agenda) Name() string { return "timers" }
 
 func (a agenda) Fire(ctx context.Context) (int64, error) {
-	fire := engine.Count("timer/dispatch", dispatchBatch)
-	err := a.t.db.Do(ctx, engine.Count("timer/reap"), fire)
-	return fire.N, err
+	reap, fire := engine.Count("timer/reap"), engine.Count("timer/dispatch", dispatchBatch)
+	if err := a.t.db.Do(ctx, reap, fire); err != nil {
+		return 0, err
+	}
+	a.t.logReaped(ctx, reap.N)
+	a.t.logFired(ctx, fire.N)
+	return fire.N, nil
 }
 
 func (a agenda) NextDue(ctx context.Context) (time.Duration, bool, error) {

@@ -115,9 +115,9 @@ func (l *Loop[M]) interrupted(t task[M]) result {
 
 // report logs a handler's error (OBX-105).
 func (l *Loop[M]) report(t task[M], err error) {
-	args := []any{"topic", t.item.Topic, "message_id", t.item.MessageID.String(), "attempt", t.item.Retry + 1, "error", ErrorText(err.Error())}
+	log := l.cfg.Logger
 	if p := (*PanicError)(nil); errors.As(err, &p) {
-		args = append(args, "stack", string(p.Stack))
+		log = log.With("stack", string(p.Stack))
 	}
-	l.cfg.Logger.Error("handler failed", args...)
+	log.Error("handler failed", "topic", t.item.Topic, "message_id", t.item.MessageID.String(), "attempt", t.item.Retry+1, "error", errorLine(err))
 }

@@ -18,8 +18,8 @@ const (
 )
 
 // KeepClean calls clean, which returns how much it deleted, from time to time
-// until ctx ends, showing signs of life on pulse. What goes wrong is logged and tried again next time, a missing
-// table included (D-25).
+// until ctx ends, showing signs of life on pulse. What goes wrong is logged and
+// tried again next time, a missing table included (D-25).
 func KeepClean(ctx context.Context, log *slog.Logger, pulse *Pulse, clean func(context.Context) (int64, error)) {
 	defer pulse.begin()()
 	for pause := cleanFirst; ; pause = cleanEvery {
@@ -29,20 +29,18 @@ func KeepClean(ctx context.Context, log *slog.Logger, pulse *Pulse, clean func(c
 			return
 		}
 		n, err := clean(ctx)
-		level, text := slog.LevelInfo, "cleaned up"
 		switch {
 		case errors.Is(err, context.Canceled):
 			return
 		case err != nil:
 			pulse.failed(err)
-			level, text = slog.LevelWarn, "clean-up failed, will try again"
+			log.WarnContext(ctx, "clean-up failed, will try again", "count", n, "error", errorLine(err))
 		default:
 			pulse.succeeded(time.Now())
-			if n == 0 {
-				continue
+			if n > 0 {
+				log.InfoContext(ctx, "cleaned up", "count", n)
 			}
 		}
-		log.Log(ctx, level, text, "count", n, "error", err)
 	}
 }
 

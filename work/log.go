@@ -1,26 +1,14 @@
 package work
 
 import (
-	"context"
 	"log/slog"
+
+	"github.com/bravellian/pawl/internal/logs"
 )
 
 // Logger is what a component logs with: the logger it was given or, if that is
-// nil, slog.Default() for warnings and errors only. A library must not fill its
-// host's log with a line per item unless it was asked to.
-func Logger(l *slog.Logger) *slog.Logger {
-	if l != nil {
-		return l
-	}
-	return slog.New(quiet{slog.Default().Handler()})
-}
+// nil, slog.Default() for warnings and errors only.
+func Logger(l *slog.Logger) *slog.Logger { return logs.Or(l) }
 
-type quiet struct{ slog.Handler }
-
-func (q quiet) Enabled(ctx context.Context, level slog.Level) bool {
-	return level >= slog.LevelWarn && q.Handler.Enabled(ctx, level)
-}
-
-func (q quiet) WithAttrs(attrs []slog.Attr) slog.Handler { return quiet{q.Handler.WithAttrs(attrs)} }
-
-func (q quiet) WithGroup(name string) slog.Handler { return quiet{q.Handler.WithGroup(name)} }
+// errorLine is an error as it is logged: as much as is kept with an item, in one line.
+func errorLine(err error) string { return logs.Line(ErrorText(err.Error())) }

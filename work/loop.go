@@ -2,7 +2,6 @@ package work
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -230,7 +229,7 @@ func (l *Loop[M]) exchange(ctx, handlers context.Context, n int) {
 	l.claimed(len(items))
 	if len(items) > 0 {
 		l.fed, l.news = true, time.Now()
-		l.cfg.Logger.Debug("claimed", "count", len(items), "owner", owner.String())
+		l.cfg.Logger.Debug("claimed", "count", len(items), "owner_token", owner.String())
 		if ctx.Err() != nil {
 			l.ledger.halt() // the stop came while we claimed: none of this is begun (D-19)
 		}
@@ -379,5 +378,3 @@ func (l *Loop[M]) pollAfter(ctx context.Context) time.Duration {
 	return min(d, due+time.Millisecond)
 }
 
-// errNoGrace tells, in the log, which handlers outlived their grace period.
-var errNoGrace = errors.New("handlers did not return after the grace period; their items were released")

@@ -149,7 +149,7 @@ func (s *Scheduler) failed(ctx context.Context, a *agenda, err error) {
 	if engine.Away(err) {
 		level = slog.LevelWarn
 	}
-	s.cfg.Logger.Log(ctx, level, "could not fire what is due, will retry", "agenda", a.Name(), "error", err, "failures", a.failures, "delay", pause)
+	s.cfg.Logger.Log(ctx, level, "could not fire what is due, will retry", "component", a.Name(), "error", err, "failures", a.failures, "delay", pause)
 }
 
 // pause is how long to sleep without news: until the next of all agendas is due.

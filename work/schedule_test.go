@@ -361,7 +361,7 @@ func TestSchedulerFailingAgenda(t *testing.T) {
 		if n := a.count(); n < 25 || n > 40 {
 			t.Errorf("%d attempts in ten minutes", n)
 		}
-		if n := len(c.log.lines("level=ERROR", "agenda=a", errBoom.Error())); n != a.count() {
+		if n := len(c.log.lines("level=ERROR", "component=a", errBoom.Error())); n != a.count() {
 			t.Errorf("%d lines for %d failures", n, a.count())
 		}
 	})

@@ -33,7 +33,7 @@ func (l *Loop[M]) stop(workers *sync.WaitGroup, cancelHandlers context.CancelCau
 		cancelHandlers(ErrStopping)
 		if !l.settleUntil(ctx, ended, afterCancel) {
 			_, running := l.ledger.holding()
-			l.cfg.Logger.Error(errNoGrace.Error(), "count", running)
+			l.cfg.Logger.Error("handlers did not return after the grace period, their items were released", "count", running)
 			l.ledger.collect(l.unfinished, time.Now(), true)
 			l.ledger.abandonRunning(l.unfinished)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -46,6 +47,7 @@ Examples:
     pawl lease run nightly -- ./close-books.sh
     pawl --db postgres://app@db.example/shop ls --counts
     pawl fleet status --fleet 'dir:tenants/*.db'
+    pawl doctor
     pawl demo`
 
 // app is one run of the program.
@@ -84,6 +86,7 @@ type cli struct {
 	Lease      leaseCmd      `cmd:"" help:"Run a command while holding a lease: one at a time, on any number of machines."`
 	Leases     leasesCmd     `cmd:"" help:"Look at leases, and take them away by force."`
 	Fleet      fleetCmd      `cmd:"" help:"Look at many databases at once, each of them a store of a fleet."`
+	Doctor     doctorCmd     `cmd:"" help:"Examine a database: what is wrong, and what to do about it."`
 	Demo       demoCmd       `cmd:"" help:"Run an order service, then ETL runs, kill workers, and count what was lost."`
 	DemoWorker demoWorkerCmd `cmd:"" hidden:""`
 }
@@ -123,7 +126,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 	case answered:
 		return exitOK
 	case err != nil:
-		return a.complain(usage("%w", err), commandOf(err), c.DB)
+		return a.complain(usage("%s", withoutValue(err)), commandOf(err), c.DB)
 	}
 	err = c.options.settle(parsed)
 	if err == nil {
@@ -134,6 +137,12 @@ func (a *app) run(ctx context.Context, args []string) int {
 		return a.complain(err, parsed.Command(), c.DB)
 	}
 	return exitOK
+}
+
+// withoutValue is kong's error without the value of the variable that it came
+// from: whoever uses one does not want the value in a log (D-5).
+func withoutValue(err error) string {
+	return regexp.MustCompile(`(?s) \(from envar (\w+)=".*"\)`).ReplaceAllString(err.Error(), " (from $$$1)")
 }
 
 // commandOf is the command that a line with a mistake got to.

@@ -93,10 +93,10 @@ func (c *leaseRunCmd) Run(ctx context.Context, a *app, g *options) error {
 		err = c.hold(ctx, a, held, cmd)
 	}
 	if failure := held.Close(ctx); failure != nil {
-		logger.Warn("pawl: could not give the lease back; it runs out", "lease", c.Name, "duration", c.Duration, "error", failure)
+		logger.Warn("could not give a lease back, it runs out", "lease", c.Name, "owner", held.Owner(), "error", failure)
 	}
 	if failure := s.Close(); failure != nil { // how the command ended tells more
-		logger.Warn("pawl: could not close the database", "error", failure)
+		logger.Warn("could not close the database", "error", failure)
 	}
 	return err
 }

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/alecthomas/kong"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/input"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
@@ -12,9 +15,30 @@ import (
 // messageFlags say what messages are like, whether they are enqueued now or made
 // of a timer or a job.
 type messageFlags struct {
-	Queue    string            `placeholder:"NAME" help:"Which workers see the messages. Default: default."`
-	Priority int               `placeholder:"N" help:"Lower goes first, -100 to 100. Default: 0."`
-	Header   map[string]string `mapsep:"none" placeholder:"NAME=VALUE" help:"Header, may be repeated."`
+	Queue    string  `placeholder:"NAME" help:"Which workers see the messages. Default: default."`
+	Priority int     `placeholder:"N" help:"Lower goes first, -100 to 100. Default: 0."`
+	Header   headers `placeholder:"NAME=VALUE" help:"Header, may be repeated."`
+}
+
+// headers are read here because kong quotes what it cannot read, which may be a
+// secret that came from the environment (D-5).
+type headers map[string]string
+
+// Decode reads one header.
+func (h *headers) Decode(k *kong.DecodeContext) error {
+	var text string
+	if err := k.Scan.PopValueInto("header", &text); err != nil {
+		return err
+	}
+	name, value, ok := strings.Cut(text, "=")
+	if !ok {
+		return errors.New("want NAME=VALUE")
+	}
+	if *h == nil {
+		*h = headers{}
+	}
+	(*h)[name] = value
+	return nil
 }
 
 func (f *messageFlags) message(topic, correlationID string) outbox.Message {

@@ -46,8 +46,14 @@ func TestErrorsHoldNoPassword(t *testing.T) {
 		"unknown sslmode":  "postgres://u:" + rolePassword + "@h/db?sslmode=perhaps",
 		"a bad pool size":  "postgres://u:" + rolePassword + "@h/db?pool_max_conns=many",
 		"a bad percentage": "postgres://u:" + rolePassword + "%zz@h/db",
+		"a slash":          "postgres://u:12/" + rolePassword + "@h/db",
+		"a question":       "postgres://u:12?" + rolePassword + "@h/db",
+		"a number sign":    "postgres://u:12#" + rolePassword + "@h/db",
 	} {
 		if _, err := postgres.Open(address); err == nil || strings.Contains(err.Error(), rolePassword) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := postgres.OpenURL(engine.Opening{URL: address}); err == nil || strings.Contains(err.Error(), rolePassword) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -1,6 +1,8 @@
 package postgres
 
 import (
+	"context"
+	"errors"
 	"fmt"
 
 	"github.com/bravellian/pawl/engine"
@@ -10,4 +12,36 @@ import (
 func AddMigration(db *DB, text string) {
 	n := len(db.folder.Migrations) + 1
 	db.folder.Migrations = append(db.folder.Migrations[:n-1:n-1], engine.Migration{Version: n, Name: "more", SQL: db.folder.Names.Render(text), Checksum: fmt.Sprint(text)})
+}
+
+// Objects is what there is in a database's schema, as the doctor sees it.
+func Objects(ctx context.Context, db *DB) (lines []string, err error) {
+	list, err := ask(ctx, &examiner{DB: db}, "objects", scanObject, db.opts.Schema, db.opts.Prefix)
+	for _, o := range list {
+		if !o.sound {
+			err = errors.Join(err, errors.New("not sound: "+o.line))
+		}
+		lines = append(lines, o.line)
+	}
+	return lines, err
+}
+
+// JudgeServer is the finding on such a server.
+func JudgeServer(version string, number int64, standby, readOnly bool, isolation string) []engine.Finding {
+	return judgeServer(&serverInfo{version, number, standby, readOnly, isolation})
+}
+
+// JudgeConnections is the finding on so many connections.
+func JudgeConnections(most, used, limit int64) []engine.Finding {
+	return judgeConnections([]usage{{"server", used, most}}, limit)
+}
+
+// JudgeAge is the finding on a table whose rows are so old.
+func JudgeAge(age int64) []engine.Finding {
+	return (&examiner{DB: &DB{}}).judgeTable(&table{name: "t", age: age, dead: -1})
+}
+
+// JudgePooler is the finding on connections that such processes answered.
+func JudgePooler(told, before, second, after uint32) []engine.Finding {
+	return judgePooler(told, before, second, after)
 }

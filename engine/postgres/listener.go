@@ -110,7 +110,7 @@ func (l *listener) run(ctx context.Context, done chan struct{}) {
 		l.setLive(false)
 		l.db.bell.RingAll() // whoever sleeps relied on this connection
 		if errors.Is(err, errSilent) {
-			l.db.opts.Logger.Warn("pawl: notifications do not arrive, probably because of a connection pooler: polling instead")
+			l.db.opts.Logger.Warn("notifications do not arrive, probably because of a connection pooler, polling instead")
 			return
 		}
 		if time.Since(began) > time.Minute {

@@ -2,13 +2,11 @@ package postgres
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/bravellian/pawl/engine"
 )
@@ -19,9 +17,9 @@ const idleCheck = 30 * time.Second
 
 // OpenURL opens one of many databases. It is an engine.Opener.
 func OpenURL(o engine.Opening) (engine.DB, error) {
-	config, err := pgxpool.ParseConfig(o.URL)
+	config, err := parse(o.URL)
 	if err != nil {
-		return nil, fmt.Errorf("open postgres: %w", redact(err))
+		return nil, err
 	}
 	config.MinConns = 0
 	config.HealthCheckPeriod = idleCheck

@@ -20,9 +20,10 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/dsn"
 )
 
-//go:embed audit fleet inbox job join lease outbox pause schema timer worker
+//go:embed audit doctor fleet inbox job join lease outbox pause schema timer worker
 var files embed.FS
 
 // Options configure a database. The zero value is right for most programs.
@@ -65,11 +66,24 @@ var _ engine.DB = (*DB)(nil)
 // string may hold everything pgx understands, encryption (sslmode) included.
 // No connection is made before it is needed.
 func Open(url string, opts ...Options) (*DB, error) {
+	config, err := parse(url)
+	if err != nil {
+		return nil, err
+	}
+	return open(config, opts)
+}
+
+// parse refuses a URL whose password is torn: errors name the database, which
+// would be the password's rest (D-5).
+func parse(url string) (*pgxpool.Config, error) {
+	if dsn.Torn(url) {
+		return nil, errors.New("open postgres: there is an @ behind the host: in a password, characters such as / ? # have to be percent-encoded")
+	}
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("open postgres: %w", redact(err))
 	}
-	return open(config, opts)
+	return config, nil
 }
 
 func open(config *pgxpool.Config, opts []Options) (*DB, error) {

@@ -21,3 +21,6 @@ func (db *DB) WriterPragma(name string) (v int64, err error) {
 	})
 	return v, err
 }
+
+// Statement is the text of one of the folder's statements.
+func Statement(db *DB, name string) string { return db.folder.Ops[name] }

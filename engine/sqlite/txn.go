@@ -113,6 +113,8 @@ func operation(name string) opFunc {
 		return pauseOperation(op)
 	case "audit":
 		return auditOperation(op)
+	case "doctor":
+		return doctorOperation(op)
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/bravellian/pawl/engine/postgres"
 	"github.com/bravellian/pawl/engine/sqlite"
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/dsn"
 )
 
 const (
@@ -44,7 +45,8 @@ func ParseFleet(where, query string, names engine.Names) (Fleet, error) {
 	if err := names.Validate(); err != nil {
 		return f, err
 	}
-	form, rest, found := strings.Cut(where, ":")
+	form := dsn.Scheme(where)
+	_, rest, found := strings.Cut(where, ":")
 	if strings.TrimSpace(rest) == "" && found {
 		return f, fmt.Errorf("fleet without a place: want %s", FleetForms)
 	}
@@ -52,7 +54,7 @@ func ParseFleet(where, query string, names engine.Names) (Fleet, error) {
 		return f, errors.New("a query goes with table:URL")
 	}
 	switch {
-	case !found:
+	case form == "":
 		return f, fmt.Errorf("fleet without a form: want %s", FleetForms)
 	case form == "dir":
 		return f.dir(rest)

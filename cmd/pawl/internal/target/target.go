@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/engine/postgres"
 	"github.com/bravellian/pawl/engine/sqlite"
+	"github.com/bravellian/pawl/internal/dsn"
 )
 
 // Forms are the ways to name a database, for error messages.
@@ -33,11 +33,12 @@ func Parse(db string, names engine.Names) (Target, error) {
 	if err := names.Validate(); err != nil {
 		return t, err
 	}
-	scheme, rest, found := strings.Cut(db, ":")
+	scheme := dsn.Scheme(db)
+	_, rest, _ := strings.Cut(db, ":")
 	switch {
 	case strings.TrimSpace(db) == "":
 		return t, fmt.Errorf("no database named: want %s", Forms)
-	case !found:
+	case scheme == "":
 		return t, fmt.Errorf("database without a scheme: want %s", Forms)
 	case scheme == "sqlite":
 		return t.sqlite(rest)
@@ -64,24 +65,7 @@ func (t Target) String() string {
 	if t.postgres == "" {
 		return "sqlite:" + t.path
 	}
-	return redact(t.postgres)
-}
-
-// redact masks the password, which may also stand among the parameters. What
-// cannot be parsed is not shown at all.
-func redact(text string) string {
-	u, err := url.Parse(text)
-	if err != nil {
-		return "postgres://…"
-	}
-	q := u.Query()
-	for name := range q {
-		if strings.Contains(strings.ToLower(name), "password") {
-			q.Set(name, "xxxxx")
-			u.RawQuery = q.Encode()
-		}
-	}
-	return u.Redacted()
+	return dsn.Redact(t.postgres)
 }
 
 // File returns the path of a SQLite database's file; ok is false elsewhere.

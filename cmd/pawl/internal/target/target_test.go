@@ -16,6 +16,8 @@ func TestParse(t *testing.T) {
 		{"postgresql://u:secret@h/d?sslmode=require", "postgresql://u:xxxxx@h/d?sslmode=require"},
 		{"postgres://h/d?password=secret", "postgres://h/d?password=xxxxx"},
 		{"postgres://u:secret%zz@h/d", "postgres://…"},
+		{"postgres://h/d?password=secret;x", "postgres://h/d"},
+		{"postgres://u:12/secret@h/d", "postgres://…"},
 	} {
 		got, err := Parse(c.db, engine.Names{})
 		if err != nil || got.String() != c.want {
@@ -30,6 +32,7 @@ func TestParseErrors(t *testing.T) {
 		{"", "", "no database"},
 		{"pawl.db", "", "without a scheme"},
 		{"mysql://u:secret@h/d", "", `unknown database scheme "mysql"`},
+		{"host=h password=secret:x", "", "without a scheme"},
 		{"postgres:secret", "", `unknown database scheme "postgres"`},
 		{"sqlite:", "", "no path"},
 		{"sqlite:x.db", "other", "--prefix"},

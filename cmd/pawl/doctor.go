@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/bravellian/pawl/cmd/pawl/internal/target"
+	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
+	"github.com/bravellian/pawl/doctor"
+	"github.com/bravellian/pawl/engine"
+)
+
+// doctorCmd is "pawl doctor".
+type doctorCmd struct {
+	Fix     bool          `help:"Mend what can be mended: joins whose counters disagree with their members."`
+	Timeout time.Duration `default:"5s" placeholder:"DURATION" help:"How long each check may take. Default: ${default}."`
+}
+
+// Help is printed by --help.
+func (*doctorCmd) Help() string {
+	return `Every check finds something: ok, a note, a warning, or a problem. What is not ok
+comes with the figures that were seen and with what to do about it. Without --fix
+nothing is changed.
+
+The exit code is 0 if there is no problem, warnings or not, and 1 if there is one,
+or if the database cannot be reached.
+
+With --fleet all stores of a fleet are examined, and there is a report for each;
+with --store one of them.
+With --json a report is a line.
+
+Examples:
+
+    pawl doctor
+    pawl --db postgres://app@db.example/shop doctor --json
+    pawl doctor --fix
+    pawl doctor --fleet dir:tenants`
+}
+
+// report is what was found of one database, also as JSON.
+type report struct {
+	Store    string           `json:"store,omitempty"`
+	Database string           `json:"database"`
+	Level    engine.Level     `json:"level"` // of the worst finding
+	Findings []doctor.Finding `json:"findings"`
+}
+
+// Run examines one database or a fleet.
+func (c *doctorCmd) Run(ctx context.Context, a *app, g *options) error {
+	if c.Timeout <= 0 {
+		return usage("--timeout: not above zero")
+	}
+	var reports []report
+	var err error
+	if g.wholeFleet() {
+		reports, err = c.fleet(ctx, g)
+	} else {
+		var t target.Target
+		if t, err = g.target(ctx); err == nil {
+			reports = []report{c.examine(ctx, t, t.String(), nil)}
+			reports[0].Store = g.Store
+		}
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return err
+	}
+	return a.printReports(reports, g.JSON)
+}
+
+// fleet examines all stores of a fleet.
+func (c *doctorCmd) fleet(ctx context.Context, g *options) ([]report, error) {
+	f, err := g.openFleet()
+	if err != nil {
+		return nil, err
+	}
+	list, err := stores(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	reports := make([]report, len(list))
+	err = inParallel(ctx, len(list), askAtOnce, func(i int) {
+		reports[i] = c.examine(ctx, list[i].at, list[i].Where(), list[i].err)
+		reports[i].Store = list[i].Key
+	})
+	if err = errors.Join(err, ctx.Err()); err != nil {
+		return nil, &databaseError{f.String(), err}
+	}
+	return reports, nil
+}
+
+// examine examines one database, unless flaw says why it can be none.
+func (c *doctorCmd) examine(ctx context.Context, t target.Target, name string, flaw error) report {
+	r := report{Database: name}
+	switch {
+	case flaw != nil:
+		r.Findings = doctor.Unreachable(flaw.Error())
+	case !t.Exists(): // opening would make it
+		r.Findings = doctor.Unreachable(target.ErrNoFile.Error())
+	default:
+		db, err := t.Open(target.Options{Logger: silent()})
+		if err != nil {
+			r.Findings = doctor.Unreachable(cause(err))
+			break
+		}
+		r.Findings = doctor.Examine(ctx, db, doctor.Options{Timeout: c.Timeout, Fix: c.Fix})
+		_ = db.Close() // what was mended is committed
+	}
+	r.Level = doctor.Worst(r.Findings)
+	return r
+}
+
+// printReports prints what was found. A problem is no error of the command's, and
+// said already: it has the exit code alone.
+func (a *app) printReports(list []report, asJSON bool) error {
+	worst := engine.OK
+	for i := range list {
+		worst = max(worst, list[i].Level)
+		print := a.printReport
+		if asJSON {
+			print = func(r *report, _ bool) error { return a.printJSON(r) }
+		}
+		if err := print(&list[i], i > 0); err != nil {
+			return err
+		}
+	}
+	if worst == engine.Problem {
+		return &exitError{code: exitFailure}
+	}
+	return nil
+}
+
+// printReport prints a report for people: a line for each finding, and below it
+// what to do.
+func (a *app) printReport(r *report, another bool) error {
+	var out strings.Builder
+	if another {
+		out.WriteByte('\n')
+	}
+	if r.Store != "" {
+		fmt.Fprintf(&out, "%s: ", terminal.Clean(r.Store))
+	}
+	fmt.Fprintf(&out, "%s\n", terminal.Clean(r.Database))
+	in := map[engine.Level]int64{}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		in[f.Level]++
+		fmt.Fprintf(&out, "%-7s  %-11s  %s\n", f.Level, f.Check, terminal.Clean(f.Evidence))
+		if f.NextStep != "" {
+			fmt.Fprintf(&out, "%-7s  %-11s  -> %s\n", "", "", terminal.Clean(oneLine(f.NextStep)))
+		}
+	}
+	fmt.Fprintf(&out, "%s, %s, %s\n", several(in[engine.Problem], "problem"), several(in[engine.Warning], "warning"), several(in[engine.Note], "note"))
+	_, err := a.stdout.Write([]byte(out.String()))
+	return err
+}

@@ -1,0 +1,98 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+)
+
+// connection asks the database for anything at all.
+func (e *examination) connection(ctx context.Context) ([]Finding, error) {
+	began := time.Now()
+	if _, err := e.databaseTime(ctx); err != nil {
+		return nil, err
+	}
+	return one(connection, engine.OK, fmt.Sprintf("%s answers in %v", e.db.Engine(), time.Since(began).Round(10*time.Microsecond)), ""), nil
+}
+
+func (e *examination) databaseTime(ctx context.Context) (at time.Time, err error) {
+	err = e.db.Read(ctx, &engine.Call{Op: "doctor/clock", Each: func(r engine.Row) error { return r.Scan(&at) }})
+	return at, err
+}
+
+// checkSchema compares the schema's version with the one this build needs.
+func (e *examination) checkSchema(ctx context.Context) ([]Finding, error) {
+	e.schema = e.db.CheckSchema(ctx)
+	next := ""
+	switch {
+	case e.schema == nil:
+		version := engine.Count("doctor/version")
+		if err := e.db.Read(ctx, version); err != nil {
+			return nil, err
+		}
+		return one("schema", engine.OK, fmt.Sprintf("version %d, as this build needs it", version.N), ""), nil
+	case errors.Is(e.schema, engine.ErrSchemaMissing), errors.Is(e.schema, engine.ErrSchemaOld):
+		next = "Run: pawl migrate"
+	case errors.Is(e.schema, engine.ErrSchemaNew):
+		next = "Update this program: a newer one migrated the database."
+	case errors.Is(e.schema, engine.ErrSchemaChanged):
+		next = "Use the build that made the schema, or restore table pawl_schema: a migration that was applied has another text here."
+	default:
+		err := e.schema
+		e.schema = nil
+		return nil, err
+	}
+	return one("schema", engine.Problem, oneLine(e.schema), next), nil
+}
+
+const (
+	// clockLooks is how often the database is asked for the time: the quickest
+	// answer says it most exactly.
+	clockLooks = 3
+	// clockLimit is the difference of clocks from which on it is worth a warning:
+	// due times and deadlines come from programs, leases from the database.
+	clockLimit = time.Second
+)
+
+// clock compares the clocks, as of the middle of the round trip.
+func (e *examination) clock(ctx context.Context) ([]Finding, error) {
+	var apart, trip time.Duration
+	for i := range clockLooks {
+		sent, began := e.opts.Now(), time.Now()
+		at, err := e.databaseTime(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if took := time.Since(began); i == 0 || took < trip {
+			trip, apart = took, at.Sub(sent.Add(took/2))
+		}
+	}
+	way := "ahead of"
+	if apart < 0 {
+		way = "behind"
+	}
+	evidence := fmt.Sprintf("the database's clock is %v %s this program's, give or take %v", apart.Abs().Round(time.Millisecond), way, (trip / 2).Round(time.Microsecond))
+	if apart.Abs() > clockLimit+trip/2 {
+		return one("clock", engine.Warning, evidence, "Synchronise both machines' clocks (NTP): messages and timers come early or late by as much."), nil
+	}
+	return one("clock", engine.OK, evidence, ""), nil
+}
+
+// writable tries to write nothing.
+func (e *examination) writable(ctx context.Context) ([]Finding, error) {
+	err := e.db.Do(ctx, &engine.Call{Op: "doctor/write"})
+	switch {
+	case err == nil:
+		return one("writable", engine.OK, "the database takes writes", ""), nil
+	case errors.Is(err, engine.ErrReadOnly):
+		return one("writable", engine.Problem, oneLine(err),
+			"Connect to the primary, not to a standby, and check default_transaction_read_only; of a SQLite file, check the rights of file and directory, mode=ro and query_only."), nil
+	case errors.Is(err, engine.ErrBusy):
+		return one("writable", engine.Warning, fmt.Sprintf("no lock to write with within %v", e.opts.Timeout),
+			"A transaction is open for long: find the program that holds it. Nothing else is written meanwhile."), nil
+	}
+	return nil, err
+}

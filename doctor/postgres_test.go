@@ -1,0 +1,307 @@
+package doctor_test
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/bravellian/pawl/doctor"
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/postgres"
+	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/doctortest"
+	"github.com/bravellian/pawl/internal/pgcluster"
+	"github.com/bravellian/pawl/internal/proxytest"
+	"github.com/bravellian/pawl/internal/testpg"
+)
+
+// pg is a handle on a fresh schema whose connections have more parameters, and the
+// statements of a superuser on another one.
+type pg struct {
+	*postgres.DB
+	t      *testing.T
+	server string
+	schema string
+	admin  *pgx.Conn
+}
+
+func onPostgres(t *testing.T, server, schema string, o postgres.Options, params ...string) *pg {
+	t.Helper()
+	admin, err := pgx.Connect(t.Context(), server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_, _ = admin.Exec(context.Background(), "DROP SCHEMA IF EXISTS "+schema+" CASCADE")
+		_ = admin.Close(context.Background())
+	})
+	o.Schema = schema
+	p := &pg{t: t, server: server, schema: schema, admin: admin}
+	p.DB = p.open(o, server)
+	dbtest.Migrate(t, p.DB)
+	if len(params) > 0 {
+		p.DB = p.open(o, server, params...)
+	}
+	return p
+}
+
+func (p *pg) open(o postgres.Options, server string, params ...string) *postgres.DB {
+	p.t.Helper()
+	o.Schema = p.schema
+	db, err := postgres.Open(strings.Join(append([]string{server, "pool_max_conns=4"}, params...), "&"), o)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+func (p *pg) exec(query string) {
+	p.t.Helper()
+	if _, err := p.admin.Exec(p.t.Context(), strings.ReplaceAll(query, "pawl.", p.schema+".")); err != nil {
+		p.t.Fatalf("%s: %v", query, err)
+	}
+}
+
+// flush hands in what this session adds to the statistics, which else takes seconds.
+func (p *pg) flush() {
+	p.exec("DO $$ BEGIN PERFORM pg_stat_force_next_flush(); EXCEPTION WHEN undefined_function THEN NULL; END $$")
+}
+
+func (p *pg) examine(l engine.Limits) []doctor.Finding { return examine(p.t, p.DB, l) }
+
+func examine(t *testing.T, db engine.DB, l engine.Limits) []doctor.Finding {
+	return doctor.Examine(t.Context(), db, doctor.Options{Timeout: time.Minute, Limits: l})
+}
+
+// find returns the evidence and next step of what is worse than ok.
+func find(findings []doctor.Finding, check string) string {
+	var text []string
+	for _, f := range findings {
+		if f.Check == check && f.Level > engine.OK {
+			text = append(text, f.Evidence+" -> "+f.NextStep)
+		}
+	}
+	return strings.Join(text, "\n")
+}
+
+// Sessions of other connections may see other settings: what ours see counts.
+func TestPostgresSettingsOfTheSession(t *testing.T) {
+	t.Parallel()
+	p := onPostgres(t, testpg.URL(t), "d_settings", postgres.Options{RelaxedAck: true})
+	before := p.examine(engine.Limits{})
+	if text := find(before, "durability"); !strings.Contains(text, "RelaxedAck") || strings.Contains(text, "synchronous_commit") {
+		t.Errorf("before: %s", text)
+	}
+	findings := examine(t, p.open(postgres.Options{}, p.server, "synchronous_commit=off", "default_transaction_isolation=serializable"), engine.Limits{})
+	if text := find(findings, "durability"); !strings.Contains(text, "synchronous_commit = off (from: client)") || !strings.Contains(text, "RESET synchronous_commit") {
+		t.Errorf("durability: %s", text)
+	}
+	doctortest.Want(t, findings, "server", engine.Problem, "serializable", "read committed")
+
+	p.exec("CREATE ROLE d_hasty LOGIN SUPERUSER CONNECTION LIMIT 7")
+	defer p.exec("DROP ROLE d_hasty")
+	p.exec("ALTER ROLE d_hasty SET synchronous_commit = off")
+	u, err := url.Parse(p.server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.User = url.User("d_hasty")
+	hasty := p.open(postgres.Options{}, u.String())
+	findings = examine(t, hasty, engine.Limits{Connections: 10})
+	if text := find(findings, "durability"); !strings.Contains(text, "synchronous_commit = off (from: user)") {
+		t.Errorf("of the role: %s", text)
+	}
+	if text := find(findings, "connections"); !strings.Contains(text, "role d_hasty: ") || !strings.Contains(text, "of 7 connections") {
+		t.Errorf("connections: %s", text)
+	}
+	_ = hasty.Close()
+}
+
+func TestPostgresThatCannotBeWrittenTo(t *testing.T) {
+	t.Parallel()
+	p := onPostgres(t, testpg.URL(t), "d_readonly", postgres.Options{}, "default_transaction_read_only=on")
+	findings := p.examine(engine.Limits{})
+	doctortest.Want(t, findings, "writable", engine.Problem, "read-only", "primary")
+	doctortest.Want(t, findings, "server", engine.Problem, "default_transaction_read_only = on", "ALTER ROLE")
+	doctortest.WantGone(t, findings, "joins")
+}
+
+func TestPostgresTables(t *testing.T) {
+	t.Parallel()
+	p := onPostgres(t, testpg.URL(t), "d_tables", postgres.Options{})
+	doctortest.WantGone(t, p.examine(engine.Limits{}), "vacuum")
+	p.exec("ALTER TABLE pawl.outbox_ready SET (autovacuum_enabled = off)")
+	f := doctortest.Want(t, p.examine(engine.Limits{}), "vacuum", engine.Warning, "switched off for table outbox_ready", "RESET (autovacuum_enabled)")
+	p.exec(f.NextStep)
+
+	p.exec("ALTER TABLE pawl.inbox SET (autovacuum_enabled = off)")
+	p.exec("INSERT INTO pawl.inbox (source, message_id) SELECT 's', i::text FROM generate_series(1, 500) i")
+	p.exec("DELETE FROM pawl.inbox")
+	p.flush()
+	dbtest.Until(t, "the statistics know", func() bool {
+		return strings.Contains(find(p.examine(engine.Limits{DeadRows: 400}), "vacuum"), `table inbox has 500 dead rows and 0 live ones, never vacuumed -> See`)
+	})
+	p.exec("VACUUM pawl.inbox")
+	p.flush()
+	dbtest.Until(t, "the statistics know of the vacuum", func() bool {
+		return !strings.Contains(find(p.examine(engine.Limits{DeadRows: 400}), "vacuum"), "dead rows")
+	})
+	p.exec("ALTER TABLE pawl.inbox RESET (autovacuum_enabled)")
+	doctortest.WantGone(t, p.examine(engine.Limits{DeadRows: 400}), "vacuum")
+
+	p.exec("ALTER TABLE pawl.lease SET UNLOGGED")
+	if text := find(p.examine(engine.Limits{}), "durability"); !strings.Contains(text, `table lease is unlogged: a crash empties it -> ALTER TABLE "d_tables"."lease" SET LOGGED`) {
+		t.Errorf("durability: %s", text)
+	}
+}
+
+func TestPostgresObjects(t *testing.T) {
+	t.Parallel()
+	p := onPostgres(t, testpg.URL(t), "d_objects", postgres.Options{})
+	p.exec(`UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'pawl.outbox_join_member_id_idx'::regclass`)
+	doctortest.Want(t, p.examine(engine.Limits{}), "objects", engine.Problem, "invalid index: CREATE INDEX ON pawl.outbox_join_member USING btree (id)", "Drop it")
+	p.exec(`REINDEX INDEX pawl.outbox_join_member_id_idx`)
+	doctortest.WantGone(t, p.examine(engine.Limits{}), "objects")
+	p.exec(`CREATE OR REPLACE FUNCTION pawl.outbox_backoff(p_retry integer) RETURNS interval LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN interval '0'; END $$`)
+	doctortest.Want(t, p.examine(engine.Limits{}), "objects", engine.Problem, "missing or changed function: outbox_backoff(int4)", "by hand")
+	p.exec(`DROP FUNCTION pawl.outbox_join_wake`)
+	if text := find(p.examine(engine.Limits{}), "objects"); !strings.Contains(text, "outbox_join_wake(_uuid)") {
+		t.Errorf("objects: %s", text)
+	}
+}
+
+func TestPostgresSnapshots(t *testing.T) {
+	t.Parallel()
+	p := onPostgres(t, testpg.URL(t), "d_snapshots", postgres.Options{})
+	limits := engine.Limits{Snapshot: time.Millisecond}
+	other, err := pgx.Connect(t.Context(), p.server+"&application_name=forgetful")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = other.Close(context.Background()) }()
+	var pid int
+	if err := other.QueryRow(t.Context(), "SELECT pg_backend_pid()").Scan(&pid); err != nil {
+		t.Fatal(err)
+	}
+	holder := fmt.Sprintf("process %d (user %q, application \"forgetful\", idle in transaction)", pid, "postgres")
+	tx, err := other.BeginTx(t.Context(), pgx.TxOptions{IsoLevel: pgx.RepeatableRead})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), "SELECT 'secret payload'"); err != nil {
+		t.Fatal(err)
+	}
+	// Of all sessions of the server only the three oldest are named: wait until the
+	// others, which are at work, are gone.
+	dbtest.Until(t, "the holder is named", func() bool {
+		text := find(p.examine(limits), "snapshots")
+		return strings.Contains(text, holder) && strings.Contains(text, fmt.Sprintf("pg_terminate_backend(%d)", pid)) &&
+			strings.Contains(text, "idle_in_transaction_session_timeout") && !strings.Contains(text, "secret")
+	})
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if text := find(p.examine(limits), "snapshots"); strings.Contains(text, holder) {
+		t.Errorf("snapshots: %s", text)
+	}
+}
+
+// What needs a server of its own: settings of all sessions, prepared transactions
+// and replication slots.
+func TestPostgresOfItsOwn(t *testing.T) {
+	t.Parallel()
+	cluster, err := pgcluster.Start(t.Context(), pgcluster.Options{Settings: map[string]string{"max_prepared_transactions": "5"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := cluster.Stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	p := onPostgres(t, cluster.URL(), "pawl", postgres.Options{})
+	for _, f := range p.examine(engine.Limits{}) {
+		if f.Level != engine.OK {
+			t.Errorf("a server as it comes: %+v", f)
+		}
+	}
+	for _, c := range []struct {
+		set, check, reset string
+		level             engine.Level
+		evidence, next    string
+	}{
+		{"fsync = off", "durability", "fsync", engine.Problem, "fsync = off (from: configuration file)", "ALTER SYSTEM SET fsync = on"},
+		{"full_page_writes = off", "durability", "full_page_writes", engine.Problem, "full_page_writes = off (from: configuration file)", "ALTER SYSTEM SET full_page_writes = on"},
+		{"synchronous_commit = off", "durability", "synchronous_commit", engine.Warning, "synchronous_commit = off (from: configuration file)", "ALTER SYSTEM RESET"},
+		{"autovacuum = off", "vacuum", "autovacuum", engine.Problem, "autovacuum = off (from: configuration file)", "ALTER SYSTEM SET autovacuum = on"},
+	} {
+		p.exec("ALTER SYSTEM SET " + c.set)
+		p.exec("SELECT pg_reload_conf()")
+		dbtest.Until(t, c.set+" is seen", func() bool { return find(p.examine(engine.Limits{}), c.check) != "" })
+		doctortest.Want(t, p.examine(engine.Limits{}), c.check, c.level, c.evidence, c.next)
+		p.exec("ALTER SYSTEM RESET " + c.reset)
+		p.exec("SELECT pg_reload_conf()")
+		dbtest.Until(t, c.set+" is gone", func() bool { return find(p.examine(engine.Limits{}), c.check) == "" })
+	}
+
+	old := engine.Limits{Snapshot: time.Microsecond}
+	p.exec("BEGIN; UPDATE pawl.outbox_lane SET priority = priority; PREPARE TRANSACTION 'two-phase'")
+	if text := find(p.examine(old), "snapshots"); !strings.Contains(text, `transaction "two-phase" of "postgres" was prepared`) {
+		t.Errorf("prepared: %s", text)
+	}
+	p.exec("ROLLBACK PREPARED 'two-phase'")
+	p.exec("SELECT pg_create_physical_replication_slot('left_behind', true)")
+	f := doctortest.Want(t, p.examine(engine.Limits{}), "snapshots", engine.Warning, `nobody reads replication slot "left_behind"`, "pg_drop_replication_slot('left_behind')")
+	_, drop, _ := strings.Cut(f.NextStep, "or: ")
+	p.exec(drop)
+	doctortest.WantGone(t, p.examine(engine.Limits{}), "snapshots")
+
+	p.exec("CREATE ROLE d_app LOGIN")
+	p.exec("GRANT USAGE ON SCHEMA pawl TO d_app")
+	p.exec("GRANT ALL ON ALL TABLES IN SCHEMA pawl TO d_app")
+	p.exec("GRANT ALL ON ALL SEQUENCES IN SCHEMA pawl TO d_app")
+	app := p.open(postgres.Options{}, strings.Replace(p.server, "postgres@", "d_app@", 1))
+	for _, f := range examine(t, app, engine.Limits{}) {
+		if f.Level > engine.Note || f.Level == engine.Note && (f.Check != "snapshots" || !strings.Contains(f.Evidence, "do not show themselves")) {
+			t.Errorf("as a role without more rights than it needs: %+v", f)
+		}
+	}
+	_ = app.Close()
+}
+
+// A pooler that hands out connections by the transaction loses what belongs to a
+// session.
+func TestPostgresBehindATransactionPooler(t *testing.T) {
+	t.Parallel()
+	p := onPostgres(t, testpg.URL(t), "d_pooler", postgres.Options{})
+	doctortest.WantGone(t, p.examine(engine.Limits{}), "pooler")
+	behind := p.open(postgres.Options{}, proxytest.NewPooler(t, p.server).URL(p.server), "default_query_exec_mode=exec")
+	findings := examine(t, behind, engine.Limits{})
+	doctortest.Want(t, findings, "pooler", engine.Warning, "by the transaction", "pool_mode = session")
+	doctortest.WantGone(t, findings, "schema")
+	doctortest.WantGone(t, findings, "joins")
+	through := p.open(postgres.Options{}, proxytest.New(t, p.server).URL(p.server))
+	doctortest.WantGone(t, examine(t, through, engine.Limits{}), "pooler")
+}
+
+// D-5: what is found never holds a password.
+func TestPostgresPasswordsStaySecret(t *testing.T) {
+	t.Parallel()
+	for _, server := range []string{"postgres://u:hunter2@127.0.0.1:1/db?connect_timeout=2", "postgres://u:hunter2@no-such-host.invalid/db?password=hunter2"} {
+		db, err := postgres.Open(server)
+		if err != nil {
+			t.Fatal(err)
+		}
+		findings := doctor.Examine(t.Context(), db, doctor.Options{})
+		if text := fmt.Sprint(findings); len(findings) != 1 || doctor.Worst(findings) != engine.Problem || strings.Contains(text, "hunter2") {
+			t.Errorf("%s", text)
+		}
+		_ = db.Close()
+	}
+}

@@ -1,0 +1,159 @@
+package doctor_test
+
+import (
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/sqlite"
+	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/doctortest"
+)
+
+// lite is a fresh SQLite file with pawl's tables.
+func lite(t *testing.T, o sqlite.Options) (path string, db *sqlite.DB) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "test.db")
+	db = dbtest.SQLiteAt(t, path, o)
+	dbtest.Migrate(t, db)
+	return path, db
+}
+
+func execute(t *testing.T, db *sqlite.DB, query string) {
+	t.Helper()
+	if _, err := db.SQL().ExecContext(t.Context(), query); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+}
+
+// ownPool is a pool of a program's own, with parameters.
+func ownPool(t *testing.T, path, params string) *sqlite.DB {
+	t.Helper()
+	pool, err := sql.Open("sqlite", "file:"+path+"?"+params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := sqlite.New(pool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = db.Close()
+		_ = pool.Close()
+	})
+	return db
+}
+
+func TestSQLiteSettings(t *testing.T) {
+	t.Parallel()
+	path, db := lite(t, sqlite.Options{})
+	doctortest.WantGone(t, examine(t, db, engine.Limits{}), "durability")
+	doctortest.Want(t, examine(t, dbtest.SQLiteAt(t, path, sqlite.Options{Relaxed: true}), engine.Limits{}), "durability", engine.Note, "synchronous = NORMAL", "Relaxed")
+	doctortest.Want(t, examine(t, ownPool(t, path, "_pragma=synchronous(1)"), engine.Limits{}), "durability", engine.Warning, "synchronous = NORMAL", "FULL")
+	doctortest.Want(t, examine(t, ownPool(t, path, "_pragma=synchronous(0)"), engine.Limits{}), "durability", engine.Problem, "synchronous = OFF", "FULL")
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	other, deleting := lite(t, sqlite.Options{})
+	if err := deleting.Close(); err != nil {
+		t.Fatal(err)
+	}
+	findings := examine(t, ownPool(t, other, "_pragma=journal_mode(DELETE)&_pragma=synchronous(2)"), engine.Limits{})
+	doctortest.Want(t, findings, "durability", engine.Warning, "journal_mode = delete", "WAL")
+}
+
+func TestSQLiteThatCannotBeWrittenTo(t *testing.T) {
+	t.Parallel()
+	path, db := lite(t, sqlite.Options{})
+	doctortest.WantGone(t, examine(t, db, engine.Limits{}), "writable")
+	findings := examine(t, ownPool(t, path, "mode=ro"), engine.Limits{})
+	doctortest.Want(t, findings, "writable", engine.Problem, "readonly", "mode=ro")
+	doctortest.WantGone(t, findings, "joins")
+	findings = examine(t, ownPool(t, path, "_pragma=query_only(1)"), engine.Limits{})
+	doctortest.Want(t, findings, "writable", engine.Problem, "readonly", "query_only")
+	doctortest.Want(t, findings, "file", engine.Problem, "query_only = 1", "without")
+	doctortest.WantGone(t, examine(t, db, engine.Limits{}), "writable")
+}
+
+// A superuser may write whatever the rights say.
+func TestSQLiteRights(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("a superuser may write everything")
+	}
+	t.Parallel()
+	path, db := lite(t, sqlite.Options{})
+	for _, name := range []string{path, filepath.Dir(path)} {
+		info, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(name, info.Mode()&^0o222); err != nil {
+			t.Fatal(err)
+		}
+		doctortest.Want(t, examine(t, db, engine.Limits{}), "file", engine.Problem, name+" cannot be written to", "right")
+		if err := os.Chmod(name, info.Mode()); err != nil {
+			t.Fatal(err)
+		}
+		doctortest.WantGone(t, examine(t, db, engine.Limits{}), "file")
+	}
+}
+
+// What a reader still needs stays in the log.
+func TestSQLiteReaderHoldsTheLog(t *testing.T) {
+	t.Parallel()
+	path, db := lite(t, sqlite.Options{})
+	limits := engine.Limits{LogPages: 20}
+	reader := ownPool(t, path, "").SQL()
+	tx, err := reader.BeginTx(t.Context(), &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	if err := tx.QueryRowContext(t.Context(), "SELECT count(*) FROM outbox_message").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 30 {
+		execute(t, db, fmt.Sprintf("INSERT INTO inbox_base (source, message_id, last_error, first_seen_utc, last_seen_utc) VALUES ('s', '%d', 'e', 0, 0)", i))
+	}
+	evidence := "must stay"
+	if locks, err := os.ReadFile("/proc/locks"); err == nil && strings.Contains(string(locks), fmt.Sprintf(" %d ", os.Getpid())) {
+		evidence += fmt.Sprintf("; readers: process %d", os.Getpid())
+	}
+	doctortest.Want(t, examine(t, db, limits), "log", engine.Warning, evidence, "wal_checkpoint(TRUNCATE)")
+	doctortest.WantGone(t, examine(t, db, engine.Limits{}), "log")
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	doctortest.WantGone(t, examine(t, db, limits), "log")
+}
+
+func TestSQLiteFile(t *testing.T) {
+	t.Parallel()
+	_, db := lite(t, sqlite.Options{})
+	doctortest.WantGone(t, examine(t, db, engine.Limits{}), "file")
+	doctortest.Want(t, examine(t, db, engine.Limits{DiskFree: 1 << 62}), "file", engine.Problem, " MB left", "Make room")
+	execute(t, db, "CREATE TABLE big AS WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 300) SELECT i, randomblob(4000) FROM c")
+	doctortest.WantGone(t, examine(t, db, engine.Limits{FreePages: 100}), "file")
+	execute(t, db, "DROP TABLE big")
+	doctortest.Want(t, examine(t, db, engine.Limits{FreePages: 100}), "file", engine.Note, "pages are empty", "VACUUM")
+	execute(t, db, "VACUUM")
+	doctortest.WantGone(t, examine(t, db, engine.Limits{FreePages: 100}), "file")
+}
+
+func TestSQLiteObjects(t *testing.T) {
+	t.Parallel()
+	_, db := lite(t, sqlite.Options{Prefix: "p_"})
+	execute(t, db, "CREATE TABLE mine (x)") // not pawl's
+	doctortest.WantGone(t, examine(t, db, engine.Limits{}), "objects")
+	execute(t, db, "ALTER TABLE p_lease_row ADD COLUMN more TEXT")
+	doctortest.Want(t, examine(t, db, engine.Limits{}), "objects", engine.Problem, "table p_lease_row is not as pawl made it", "by hand")
+	execute(t, db, "ALTER TABLE p_lease_row DROP COLUMN more")
+	execute(t, db, "DROP INDEX p_timer_key")
+	f := doctortest.Want(t, examine(t, db, engine.Limits{}), "objects", engine.Problem, "missing index p_timer_key", "CREATE UNIQUE INDEX")
+	execute(t, db, f.NextStep)
+	doctortest.WantGone(t, examine(t, db, engine.Limits{}), "objects")
+}

@@ -1,0 +1,40 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/worker"
+)
+
+// workers looks for processes that worked on the database and went without a word.
+func (e *examination) workers(ctx context.Context) ([]Finding, error) {
+	list, err := worker.New(e.db, nil).List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var gone []string
+	var last time.Time
+	dead := 0
+	for i := range list {
+		w := &list[i]
+		if w.Alive {
+			continue
+		}
+		dead++
+		if w.Heartbeat.After(last) {
+			last = w.Heartbeat
+		}
+		if len(gone) < mentioned {
+			gone = append(gone, fmt.Sprintf("%s (host %s, process %d)", w.Name, w.Host, w.PID))
+		}
+	}
+	if dead == 0 {
+		return one("workers", engine.OK, fmt.Sprintf("%d workers show that they are alive", len(list)), ""), nil
+	}
+	evidence := fmt.Sprintf("%d of %d workers went without a word, the last %s ago: %s", dead, len(list), e.ago(&last), listed(gone, dead))
+	return one("workers", engine.Warning, evidence,
+		"They crashed or lost the database: see their logs, and start them again. What they held comes back by itself; the list forgets them after a day."), nil
+}

@@ -1,0 +1,108 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Level says how bad a finding is.
+type Level int
+
+// Levels, from good to bad.
+const (
+	// OK: as it should be.
+	OK Level = iota
+	// Note: good to know; nothing needs to be done.
+	Note
+	// Warning: works, but will hurt one day or costs more than it should.
+	Warning
+	// Problem: work is lost, wrong or not done until somebody acts.
+	Problem
+)
+
+// levelWords are the levels' words, in order.
+func levelWords() []string { return []string{"ok", "note", "warning", "problem"} }
+
+// String returns the level's word.
+func (l Level) String() string {
+	if words := levelWords(); l >= 0 && int(l) < len(words) {
+		return words[l]
+	}
+	return fmt.Sprintf("level %d", int(l))
+}
+
+// MarshalText returns the level's word.
+func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+
+// UnmarshalText reads a level's word.
+func (l *Level) UnmarshalText(text []byte) error {
+	for i, word := range levelWords() {
+		if word == string(text) {
+			*l = Level(i)
+			return nil
+		}
+	}
+	return Invalid("level", "not one of ok, note, warning and problem")
+}
+
+// Finding is one result of an examination.
+type Finding struct {
+	// Level says how bad it is.
+	Level Level `json:"level"`
+	// Evidence is the figures that were seen.
+	Evidence string `json:"evidence"`
+	// NextStep is what to do about it; empty where there is nothing to do.
+	NextStep string `json:"next_step,omitempty"`
+}
+
+// Examination is one thing to look at.
+type Examination struct {
+	// Name names it in one word.
+	Name string
+	// Look looks. It changes nothing, costs nothing that grows with the tables,
+	// and what it finds holds no payload and no password.
+	Look func(ctx context.Context) ([]Finding, error)
+}
+
+// Limits say from when on something is worth a warning. Zero fields are the defaults.
+type Limits struct {
+	// Snapshot is how long a transaction may stay open. Default 5 min.
+	Snapshot time.Duration
+	// DeadRows is how many rows of a table may await vacuum. Default 50 000.
+	DeadRows int64
+	// LogPages is how many pages of SQLite's write-ahead log may await their
+	// checkpoint. Default 10 000, which are 40 MB.
+	LogPages int64
+	// DiskFree is how many bytes a SQLite file's disk should have left. Default 256 MB.
+	DiskFree int64
+	// FreePages is how many pages of a SQLite file may be empty, provided they are
+	// most of it. Default 25 000, which are 100 MB.
+	FreePages int64
+	// Connections is the share of the server's connections that may be in use, in
+	// percent. Default 80.
+	Connections int64
+}
+
+// WithDefaults fills in the defaults.
+func (l Limits) WithDefaults() Limits {
+	if l.Snapshot <= 0 {
+		l.Snapshot = 5 * time.Minute
+	}
+	for _, f := range []struct {
+		limit *int64
+		usual int64
+	}{{&l.DeadRows, 50_000}, {&l.LogPages, 10_000}, {&l.DiskFree, 256 << 20}, {&l.FreePages, 25_000}, {&l.Connections, 80}} {
+		if *f.limit <= 0 {
+			*f.limit = f.usual
+		}
+	}
+	return l
+}
+
+// Examiner is a DB that can look for faults that only its kind of database has:
+// settings, vacuum, files. Package doctor asks it.
+type Examiner interface {
+	// Examinations returns what can be looked at.
+	Examinations(Limits) []Examination
+}

@@ -1,0 +1,10 @@
+-- Connections of the server, this role and this database: used, and how many
+-- there may be, -1 without a limit. Those in reserve are for superusers.
+SELECT 'server', count(*) FILTER (WHERE a.datid IS NOT NULL), current_setting('max_connections')::int8 - current_setting('superuser_reserved_connections')::int8
+  FROM pg_stat_activity a
+UNION ALL
+SELECT 'role ' || r.rolname, (SELECT count(*) FROM pg_stat_activity a WHERE a.datid IS NOT NULL AND a.usesysid = r.oid), r.rolconnlimit
+  FROM pg_roles r WHERE r.rolname = session_user
+UNION ALL
+SELECT 'database ' || d.datname, (SELECT count(*) FROM pg_stat_activity a WHERE a.datid = d.oid), d.datconnlimit
+  FROM pg_database d WHERE d.datname = current_database()

@@ -1,0 +1,98 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bravellian/pawl/engine"
+)
+
+// objectList has a line for everything that the migrations make, as the operation
+// doctor/objects sees it. A test holds it to the migrations.
+const objectList = "doctor/objects.txt"
+
+// current reports whether the schema is of this build.
+func (x *examiner) current(ctx context.Context) bool { return x.CheckSchema(ctx) == nil }
+
+type object struct {
+	line  string
+	sound bool
+}
+
+func scanObject(r engine.Row, o *object) error { return r.Scan(&o.line, &o.sound) }
+
+func expectedObjects() []string {
+	text, err := files.ReadFile(objectList)
+	if err != nil {
+		return nil // it is embedded
+	}
+	return strings.Split(strings.TrimSpace(string(text)), "\n")
+}
+
+// expectedTables are the names of pawl's tables, prefix included.
+func (x *examiner) expectedTables() (names []string) {
+	for _, line := range expectedObjects() {
+		if name, ok := strings.CutPrefix(line, "table "); ok {
+			names = append(names, x.opts.Prefix+name)
+		}
+	}
+	return names
+}
+
+// objects looks for everything that the migrations make. A schema that is not of
+// this build is another check's matter.
+func (x *examiner) objects(ctx context.Context) ([]engine.Finding, error) {
+	if !x.current(ctx) {
+		return nil, nil
+	}
+	there, err := ask(ctx, x, "objects", scanObject, x.opts.Schema, x.opts.Prefix)
+	if err != nil {
+		return nil, err
+	}
+	want := expectedObjects()
+	sound := map[string]bool{}
+	for _, o := range there {
+		sound[o.line] = sound[o.line] || o.sound
+	}
+	var found []engine.Finding
+	for _, line := range want {
+		if ok, exists := sound[line]; !ok && !x.implied(line, sound) {
+			found = append(found, x.lacking(line, exists))
+		}
+	}
+	return orOK(found, fmt.Sprintf("all %d tables, columns, indexes, constraints, views and routines are there", len(want))), nil
+}
+
+// implied reports whether a line belongs to a table that is missing itself.
+func (x *examiner) implied(line string, there map[string]bool) bool {
+	kind, rest, _ := strings.Cut(line, " ")
+	if kind == "index" {
+		_, rest, _ = strings.Cut(rest, " ON pawl.")
+	}
+	if !slices.Contains([]string{"column", "index", "constraint"}, kind) {
+		return false
+	}
+	end := strings.IndexAny(rest, " .")
+	return end > 0 && !there["table "+rest[:end]]
+}
+
+// lacking is something that is missing, or there and unusable.
+func (x *examiner) lacking(line string, exists bool) engine.Finding {
+	const byHand = "Somebody changed the schema by hand: restore it from a backup, or by its statement in pawl's migrations (engine/postgres/schema)."
+	kind, rest, _ := strings.Cut(line, " ")
+	sql := x.folder.Names.Render(rest)
+	switch {
+	case exists && kind == "index":
+		return finding(engine.Problem, "invalid index: "+rest, "Building it failed. Drop it, and: "+sql)
+	case exists:
+		return finding(engine.Problem, "not valid: "+line, byHand)
+	case kind == "index":
+		return finding(engine.Problem, "missing index: "+rest, sql)
+	case kind == "function":
+		name, _, _ := strings.Cut(rest, ") ")
+		return finding(engine.Problem, "missing or changed function: "+name+")", byHand)
+	}
+	return finding(engine.Problem, "missing or changed "+kind+": "+rest, byHand)
+}

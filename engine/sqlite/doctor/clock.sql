@@ -1,0 +1,2 @@
+-- What time it is. ?1 now.
+SELECT ?1

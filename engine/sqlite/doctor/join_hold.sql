@@ -1,0 +1,2 @@
+-- Hold messages where they are: nobody else writes meanwhile.
+SELECT 1

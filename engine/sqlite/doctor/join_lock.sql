@@ -1,0 +1,2 @@
+-- Lock a join: nobody else writes meanwhile.
+SELECT 1

@@ -1,0 +1,2 @@
+-- The version of the schema.
+SELECT coalesce(max(version), 0) FROM pawl.pawl_schema

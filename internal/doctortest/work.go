@@ -1,0 +1,142 @@
+package doctortest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/job"
+	"github.com/bravellian/pawl/lease"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/timer"
+	"github.com/bravellian/pawl/worker"
+)
+
+func workTests() map[string]func(*testing.T, dbtest.Engine) {
+	return map[string]func(*testing.T, dbtest.Engine){
+		"a worker that is gone": gone, "claims that nobody reaps": claims, "an overdue timer": timers, "an overdue job": jobs, "a stuck message of the inbox": stuck, "a lease of a crashed holder": leases,
+		"a message in no place": lost, "a message in two places": doubled, "a run without messages": empty,
+	}
+}
+
+// enqueue stores n messages and returns the position of the first.
+func (f *fixture) enqueue(n int) int64 {
+	f.t.Helper()
+	msgs := make([]outbox.Message, n)
+	for i := range msgs {
+		msgs[i] = outbox.Message{Topic: "t", Payload: []byte("secret payload")}
+	}
+	ids, err := f.box.EnqueueBatch(f.ctx(), msgs)
+	f.check(err)
+	info, err := f.box.Find(f.ctx(), ids[0])
+	f.check(err)
+	return int64(info.WorkItemID)
+}
+
+func gone(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	r := worker.New(f.db.DB, quiet())
+	r.Show(f.ctx(), worker.Self{Name: "mailer"})
+	Want(t, f.examine(), "workers", engine.OK, "1 workers show that they are alive", "")
+	f.exec("UPDATE {worker_process} SET heartbeat_at = {-2h}, expires_at = {-1h}")
+	Want(t, f.examine(), "workers", engine.Warning, "1 of 1 workers went without a word, the last 2h0m0s ago: mailer (host ", "start them again")
+	r.Leave(f.ctx())
+	WantGone(t, f.examine(), "workers")
+}
+
+func claims(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	f.enqueue(3)
+	_, err := f.box.Claim(f.ctx(), outbox.NewOwnerToken(), time.Minute, 3)
+	f.check(err)
+	WantGone(t, f.examine(), "claims")
+	f.exec("UPDATE {outbox_claim} SET locked_until = {-1m}")
+	WantGone(t, f.examine(), "claims") // somebody may be about to reap it
+	f.exec("UPDATE {outbox_claim} SET locked_until = {-2h}")
+	Want(t, f.examine(), "claims", engine.Warning, "3 messages are claimed although their leases are over, the first for 2h0m", "pawl work")
+	_, err = f.box.ReapExpired(f.ctx())
+	f.check(err)
+	WantGone(t, f.examine(), "claims")
+}
+
+func timers(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	all := timer.New(f.db.DB, f.box, timer.Options{Logger: quiet()})
+	_, err := all.Schedule(f.ctx(), timer.Timer{Topic: "t", Due: time.Now().Add(time.Hour)})
+	f.check(err)
+	WantGone(t, f.examine(), "schedule")
+	f.exec("UPDATE {timer} SET at = {-2h}, due_time = {-2h}")
+	Want(t, f.examine(), "schedule", engine.Warning, "1 timers overdue, the oldest since 2h0m", "pawl work")
+	f.exec("UPDATE {timer} SET status = 1, locked_until = {-3h}")
+	Want(t, f.examine(), "schedule", engine.Warning, "1 claimed timers overdue, the oldest since 3h0m", "pawl work")
+	f.exec("UPDATE {timer} SET status = 0, at = {1h}")
+	WantGone(t, f.examine(), "schedule")
+}
+
+func jobs(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	all := job.New(f.db.DB, f.box, job.Options{Logger: quiet()})
+	f.check(all.Put(f.ctx(), job.Job{Name: "j", Topic: "t", Schedule: "0 6 * * *"}))
+	WantGone(t, f.examine(), "schedule")
+	f.exec("UPDATE {job} SET next_time = {-2h}, due_at = {-2h}")
+	Want(t, f.examine(), "schedule", engine.Warning, "1 jobs overdue, the oldest since 2h0m", "pawl work")
+	f.exec("UPDATE {job} SET next_time = {2h}, due_at = {2h}")
+	WantGone(t, f.examine(), "schedule")
+}
+
+func stuck(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	box := inbox.New(f.db.DB, inbox.Options{Logger: quiet()})
+	_, err := box.AlreadyProcessed(f.ctx(), inbox.Key{Source: "stripe", MessageID: "evt_1"})
+	f.check(err)
+	_, err = box.MarkProcessing(f.ctx(), inbox.Key{Source: "stripe", MessageID: "evt_1"})
+	f.check(err)
+	WantGone(t, f.examine(), "inbox")
+	f.exec("UPDATE {inbox} SET last_seen_utc = {-3h}")
+	Want(t, f.examine(), "inbox", engine.Warning, `"stripe/evt_1"`, "pawl inbox show")
+	f.exec("UPDATE {inbox} SET last_seen_utc = {0s}")
+	WantGone(t, f.examine(), "inbox")
+}
+
+func leases(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	l, err := lease.New(f.db.DB, lease.ManagerOptions{Logger: quiet()}).Acquire(f.ctx(), "close-books", lease.Options{Duration: time.Hour})
+	f.check(err)
+	defer func() { f.check(l.Close(f.ctx())) }()
+	WantGone(t, f.examine(), "leases")
+	column := map[bool]string{true: "lease_until", false: "lease_until_utc"}[e.Name == "sqlite"]
+	f.exec("UPDATE {lease} SET " + column + " = {-3h}")
+	Want(t, f.examine(), "leases", engine.Note, `3h0m0s ago, "close-books"`, "Nothing")
+	f.exec("UPDATE {lease} SET " + column + " = {1h}")
+	WantGone(t, f.examine(), "leases")
+}
+
+func lost(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	lo := f.enqueue(3)
+	f.exec(fmt.Sprintf("UPDATE {outbox_ready} SET n = 2 WHERE lo = %d", lo))
+	Want(t, f.examine(), "places", engine.Problem, fmt.Sprintf("messages in no place, which will never be delivered: ids %d", lo+2), "report")
+	f.exec(fmt.Sprintf("UPDATE {outbox_ready} SET n = 3 WHERE lo = %d", lo))
+	WantGone(t, f.examine(), "places")
+}
+
+func doubled(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	lo := f.enqueue(3)
+	f.exec(fmt.Sprintf("INSERT INTO {outbox_exception} (id, status, updated_at) VALUES (%d, 3, {0s})", lo+1))
+	Want(t, f.examine(), "places", engine.Problem, fmt.Sprintf("messages in several places, which may be delivered again: ids %d", lo+1), "report")
+	f.exec(fmt.Sprintf("UPDATE {outbox_exception} SET status = 0 WHERE id = %d", lo+1)) // it was tried before
+	WantGone(t, f.examine(), "places")
+}
+
+func empty(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	lo := f.enqueue(3)
+	f.exec(fmt.Sprintf("UPDATE {outbox_ready} SET n = 5 WHERE lo = %d", lo))
+	Want(t, f.examine(), "places", engine.Problem, fmt.Sprintf("runs without their messages: 2 of run %d", lo), "report")
+	f.exec(fmt.Sprintf("UPDATE {outbox_ready} SET n = 3 WHERE lo = %d", lo))
+	WantGone(t, f.examine(), "places")
+}

@@ -1,0 +1,209 @@
+package proxytest
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
+)
+
+// Pooler is a connection pooler that hands out the server's connections by the
+// transaction, as PgBouncer does with pool_mode = transaction: a client keeps the
+// connection that it got until the server says that no transaction is open. It asks
+// for no password and knows nothing of prepared statements.
+type Pooler struct {
+	server string
+	listen net.Listener
+	wg     sync.WaitGroup
+
+	mu      sync.Mutex
+	free    []*pgconn.HijackedConn // the last one given back goes first
+	open    map[net.Conn]struct{}
+	stopped bool
+}
+
+// NewPooler starts a pooler for the server of a postgres:// URL, and stops it when
+// the test ends.
+func NewPooler(t testing.TB, server string) *Pooler {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Pooler{server: server, listen: l, open: map[net.Conn]struct{}{}}
+	p.wg.Go(func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			if p.enter(client) {
+				p.wg.Go(func() { p.serve(t, client) })
+			}
+		}
+	})
+	t.Cleanup(p.stop)
+	return p
+}
+
+// URL is the server's URL with the pooler's address.
+func (p *Pooler) URL(server string) string { return (&Proxy{listen: p.listen}).URL(server) }
+
+// enter remembers a connection that is to be closed at the end, unless this is it.
+func (p *Pooler) enter(c net.Conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stopped {
+		_ = c.Close()
+		return false
+	}
+	p.open[c] = struct{}{}
+	return true
+}
+
+func (p *Pooler) stop() {
+	_ = p.listen.Close()
+	p.mu.Lock()
+	p.stopped = true
+	for c := range p.open {
+		_ = c.Close()
+	}
+	p.mu.Unlock()
+	p.wg.Wait()
+}
+
+// take is a connection of the server that nobody has.
+func (p *Pooler) take(t testing.TB) (*pgconn.HijackedConn, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stopped {
+		return nil, net.ErrClosed
+	}
+	if n := len(p.free); n > 0 {
+		c := p.free[n-1]
+		p.free = p.free[:n-1]
+		return c, nil
+	}
+	conn, err := pgconn.Connect(t.Context(), p.server)
+	if err != nil {
+		return nil, err
+	}
+	c, err := conn.Hijack()
+	if err != nil {
+		return nil, err
+	}
+	p.open[c.Conn] = struct{}{}
+	return c, nil
+}
+
+func (p *Pooler) give(c *pgconn.HijackedConn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.free = append(p.free, c)
+}
+
+// serve speaks with a client until it goes.
+func (p *Pooler) serve(t testing.TB, client net.Conn) {
+	defer client.Close()
+	if err := welcome(client); err != nil {
+		return
+	}
+	var server *pgconn.HijackedConn
+	for {
+		sent, over, err := clientTurn(client)
+		if err != nil || over {
+			return // what it left open keeps its connection, like a crashed one's
+		}
+		if server == nil {
+			if server, err = p.take(t); err != nil {
+				return
+			}
+		}
+		if _, err := server.Conn.Write(sent); err != nil {
+			return
+		}
+		idle, err := serverTurn(server.Conn, client)
+		if err != nil {
+			return
+		}
+		if idle {
+			p.give(server)
+			server = nil
+		}
+	}
+}
+
+// welcome answers a client's first messages as a server would.
+func welcome(client net.Conn) error {
+	backend := pgproto3.NewBackend(client, client)
+	for {
+		m, err := backend.ReceiveStartupMessage()
+		if err != nil {
+			return err
+		}
+		switch m.(type) {
+		case *pgproto3.StartupMessage:
+			backend.Send(&pgproto3.AuthenticationOk{})
+			backend.Send(&pgproto3.ParameterStatus{Name: "standard_conforming_strings", Value: "on"})
+			backend.Send(&pgproto3.ParameterStatus{Name: "client_encoding", Value: "UTF8"})
+			backend.Send(&pgproto3.BackendKeyData{ProcessID: 1, SecretKey: []byte{0, 0, 0, 1}})
+			backend.Send(&pgproto3.ReadyForQuery{TxStatus: 'I'})
+			return backend.Flush()
+		case *pgproto3.SSLRequest, *pgproto3.GSSEncRequest:
+			if _, err := client.Write([]byte{'N'}); err != nil {
+				return err
+			}
+		default:
+			return errors.New("neither a start nor a question for encryption")
+		}
+	}
+}
+
+// message reads one message, its head included.
+func message(r io.Reader) (kind byte, raw []byte, err error) {
+	head := make([]byte, 5)
+	if _, err := io.ReadFull(r, head); err != nil {
+		return 0, nil, err
+	}
+	raw = make([]byte, 1+binary.BigEndian.Uint32(head[1:]))
+	_, err = io.ReadFull(r, raw[copy(raw, head):])
+	return head[0], raw, err
+}
+
+// clientTurn reads up to where the server has to answer.
+func clientTurn(client net.Conn) (sent []byte, over bool, err error) {
+	for {
+		kind, raw, err := message(client)
+		if err != nil {
+			return nil, false, err
+		}
+		switch sent = append(sent, raw...); kind {
+		case 'X':
+			return nil, true, nil
+		case 'Q', 'S':
+			return sent, false, nil
+		}
+	}
+}
+
+// serverTurn hands on answers until the server is ready, and tells whether no
+// transaction is open.
+func serverTurn(server, client net.Conn) (idle bool, err error) {
+	for {
+		kind, raw, err := message(server)
+		if err != nil {
+			return false, err
+		}
+		if _, err := client.Write(raw); err != nil {
+			return false, err
+		}
+		if kind == 'Z' {
+			return raw[5] == 'I', nil
+		}
+	}
+}

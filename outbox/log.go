@@ -1,0 +1,34 @@
+package outbox
+
+import (
+	"context"
+	"log/slog"
+)
+
+// What is done by many, often, costs nothing unless somebody wants to read it.
+
+func (o *Outbox) logEnqueued(ctx context.Context, entries []*entry) {
+	if len(entries) == 0 || !o.log.Enabled(ctx, slog.LevelInfo) {
+		return
+	}
+	first := entries[0]
+	if len(entries) > 1 {
+		o.log.InfoContext(ctx, "enqueued batch", "count", len(entries), "topic", first.msg.Topic, "correlation_id", first.msg.CorrelationID)
+		return
+	}
+	o.log.InfoContext(ctx, "enqueued", "topic", first.msg.Topic, "correlation_id", first.msg.CorrelationID, "message_id", first.mid.String())
+}
+
+// logClaimed tells of claims that the program makes itself; the loop tells of its own.
+func (o *Outbox) logClaimed(ctx context.Context, owner OwnerToken, n int) {
+	if n > 0 && o.log.Enabled(ctx, slog.LevelDebug) {
+		o.log.DebugContext(ctx, "claimed", "count", n, "owner_token", owner.String())
+	}
+}
+
+// logReaped is logClaimed for expired leases.
+func (o *Outbox) logReaped(ctx context.Context, n int64) {
+	if n > 0 {
+		o.log.InfoContext(ctx, "reaped expired leases", "count", n)
+	}
+}

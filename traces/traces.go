@@ -1,0 +1,110 @@
+// Package traces shows the work of a Pawl in OpenTelemetry: where a message was
+// enqueued, and every attempt to handle it.
+//
+//	traces.Instrument(p, traces.Options{})
+//
+// A message that is enqueued within a span carries that span's W3C trace context
+// in its headers, through the database, to whichever process handles it. There each
+// attempt is a span of its own, in a trace of its own, with a link to where the
+// message came from: a message may be handled hours later, and a trace that stays
+// open for hours helps nobody. Names and attributes are those of OpenTelemetry's
+// conventions for messaging; what they have no word for begins with "pawl.".
+//
+// Spans have no payloads and no headers. They have the text of handlers' errors.
+package traces
+
+import (
+	"slices"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/propagation"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// Options say what is traced, and how. The zero value is right for most programs.
+type Options struct {
+	// TracerProvider makes the spans, default otel.GetTracerProvider().
+	TracerProvider trace.TracerProvider
+	// Propagator writes contexts into headers and reads them, default W3C's trace
+	// context. It is not otel's global one: that does nothing unless somebody has set
+	// it, and then it may well store in the database what was never meant to last.
+	Propagator propagation.TextMapPropagator
+	// Baggage has messages carry W3C's baggage, too. It lies in the database as long
+	// as its message does.
+	Baggage bool
+	// Child makes a handler's span the child of the span that its message came from,
+	// in the same trace. For messages that are handled at once, and few; the link is
+	// there all the same. Whoever may write headers then also decides what is sampled.
+	Child bool
+	// WithoutCreate leaves out the span "create <topic>", one for each message that is
+	// enqueued in a trace that is sampled. Messages then carry the caller's span.
+	WithoutCreate bool
+	// Attributes are put on every span.
+	Attributes []attribute.KeyValue
+}
+
+// Instrument traces what p enqueues and handles, the inbox included. Call it before
+// Run, and before adding middleware that is to be seen in the span.
+func Instrument(p *pawl.Pawl, opts Options) {
+	t := newTracing(opts)
+	p.Stamp(t.stamp)
+	p.Use(t.wrap)
+	p.Inbox.Use(t.wrap)
+}
+
+// InstrumentFleet is Instrument for every store of a fleet. Spans have the store's
+// key as pawl.store.
+func InstrumentFleet(f *fleet.Fleet, opts Options) {
+	opts.defaults()
+	f.Setup(func(s *fleet.Store) {
+		own := opts
+		own.Attributes = append(slices.Clone(opts.Attributes), attribute.String(keyStore, s.Key))
+		Instrument(s.Pawl, own)
+	})
+}
+
+// Stamp is the half of Instrument that enqueues; see outbox.Outbox.Stamp.
+func Stamp(opts Options) outbox.Stamp { return newTracing(opts).stamp }
+
+// Middleware is the half of Instrument that handles; see outbox.Outbox.Use.
+func Middleware(opts Options) outbox.Middleware { return newTracing(opts).wrap }
+
+// scope names this package as the one that makes the spans.
+const scope = "github.com/bravellian/pawl/traces"
+
+// defaults takes what is global at this moment; nothing here asks later.
+func (o *Options) defaults() {
+	if o.TracerProvider == nil {
+		o.TracerProvider = otel.GetTracerProvider()
+	}
+	if o.Propagator == nil {
+		o.Propagator = propagation.TraceContext{}
+	}
+}
+
+// tracing is Options made ready.
+type tracing struct {
+	tracer     trace.Tracer
+	propagator propagation.TextMapPropagator
+	fields     []string // the headers that the propagator uses
+	opts       Options
+}
+
+func newTracing(opts Options) *tracing {
+	opts.defaults()
+	t := &tracing{
+		tracer:     opts.TracerProvider.Tracer(scope, trace.WithSchemaURL(semconv.SchemaURL)),
+		propagator: opts.Propagator, opts: opts,
+	}
+	if opts.Baggage {
+		t.propagator = propagation.NewCompositeTextMapPropagator(opts.Propagator, propagation.Baggage{})
+	}
+	t.fields = t.propagator.Fields()
+	return t
+}
