@@ -110,7 +110,7 @@ var ofOneStore = []struct {
 	{[]string{"migrate"}, "is up to date"},
 }
 
-// D-20: any command is about one store of a fleet, and only about that.
+// Any command is about one store of a fleet, and only about that.
 func TestStoreOfAFleet(t *testing.T) {
 	dir, d := tenants(t)
 	all := d.flags

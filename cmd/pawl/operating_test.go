@@ -1,0 +1,95 @@
+//go:build unix
+
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bravellian/pawl/internal/proxytest"
+	"github.com/bravellian/pawl/internal/testpg"
+)
+
+const operatingGuide = "../../docs/operating.md"
+
+// What the guide says for operators is what happens, command by command.
+func TestOperatingGuide(t *testing.T) {
+	scenes := readGuide(t, operatingGuide)
+	prepared := map[string]func(*testing.T, scene){
+		"A poison message":    inBoth(poison),
+		"A dead database":     inPostgres(dead),
+		"A forgotten handler": inBoth(forgot),
+	}
+	if len(scenes) != len(prepared) {
+		t.Errorf("%d sections have commands, %d are prepared for", len(scenes), len(prepared))
+	}
+	for _, one := range scenes {
+		t.Run(one.title, func(t *testing.T) {
+			play := prepared[one.title]
+			if play == nil {
+				t.Fatal("its commands were never run")
+			}
+			play(t, one)
+		})
+	}
+}
+
+func inBoth(prepare func(*stage)) func(*testing.T, scene) {
+	return func(t *testing.T, one scene) {
+		onEngines(t, func(t *testing.T, d *database) {
+			s := onStage(t, d)
+			prepare(s)
+			s.play(one)
+		})
+	}
+}
+
+func inPostgres(prepare func(*stage, *proxytest.Proxy)) func(*testing.T, scene) {
+	return func(t *testing.T, one scene) {
+		d := onPostgres(t)
+		d.must("", "migrate")
+		proxy := proxytest.New(t, testpg.URL(t))
+		url := proxy.URL(testpg.URL(t))
+		d.flags[0] = "--db=" + url
+		s := onStage(t, d)
+		s.replace = append(s.replace, "postgres://app@db.example/shop", url)
+		prepare(s, proxy)
+		s.play(one)
+	}
+}
+
+// poison: a message that can never be handled, some that a mistake in the program
+// stops, and many that are well.
+func poison(s *stage) {
+	s.script("send-mail.sh", `mail=$(cat)
+case $mail in
+*nobody*) echo "no such address" >&2; exit 65;;
+*ü*) [ -e corrected ] || { echo "cannot encode the name" >&2; exit 65; };;
+esac`)
+	s.happens["the program is corrected"] = func() { s.script("corrected", "") }
+	mails := `{"topic":"mail","payload":"for ann"}` + "\n" + `{"topic":"mail","payload":"to nobody","key":"0198c9a0-5d7e-8a41-9c3f-000000000007"}` + "\n"
+	mails += strings.Repeat(`{"topic":"mail","payload":"für Jürgen"}`+"\n", 3) + strings.Repeat(`{"topic":"mail","payload":"for bob"}`+"\n", 20)
+	s.must(mails, "enqueue")
+	s.background("", []string{"work", "--topic", "mail", "--exec", "./send-mail.sh"})
+}
+
+// dead: a server that goes away while there is work, and comes back.
+func dead(s *stage, proxy *proxytest.Proxy) {
+	s.script("send-mail.sh", "cat >> sent; echo >> sent; sleep 0.05")
+	s.must(strings.Repeat("mail\n", 40), "enqueue", "--topic", "mail")
+	s.happens["the server goes away"] = func() {
+		eventually(s.t, "work to be done", func() bool { return strings.Count(read(s.t, "sent"), "\n") > 5 })
+		proxy.Refuse(true)
+		proxy.Cut()
+	}
+	s.happens["the server is back"] = func() { proxy.Refuse(false) }
+}
+
+// forgot: messages of a topic that no worker handles.
+func forgot(s *stage) {
+	s.script("send-mail.sh", "")
+	s.script("invoice.sh", "")
+	s.must(`{"topic":"invoice","payload":"17","key":"0198c9a0-5d7e-8a41-9c3f-000000000017"}
+{"topic":"invoice","payload":"18","key":"0198c9a0-5d7e-8a41-9c3f-000000000018"}
+{"topic":"mail","payload":"for ann"}`, "enqueue")
+}
