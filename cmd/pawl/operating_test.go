@@ -3,6 +3,7 @@
 package main
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -19,6 +20,10 @@ func TestOperatingGuide(t *testing.T) {
 		"A poison message":    inBoth(poison),
 		"A dead database":     inPostgres(dead),
 		"A forgotten handler": inBoth(forgot),
+		"Pausing":             inBoth(migrated),
+		"One message or many": inBoth(waiting),
+		"Who did what":        inBoth(twoFailed),
+		"Fleets":              inFleet,
 	}
 	if len(scenes) != len(prepared) {
 		t.Errorf("%d sections have commands, %d are prepared for", len(scenes), len(prepared))
@@ -88,8 +93,40 @@ func dead(s *stage, proxy *proxytest.Proxy) {
 // forgot: messages of a topic that no worker handles.
 func forgot(s *stage) {
 	s.script("send-mail.sh", "")
-	s.script("invoice.sh", "")
+	s.script("handle.sh", "")
+	s.happens["the old program stops"] = s.halt
 	s.must(`{"topic":"invoice","payload":"17","key":"0198c9a0-5d7e-8a41-9c3f-000000000017"}
 {"topic":"invoice","payload":"18","key":"0198c9a0-5d7e-8a41-9c3f-000000000018"}
 {"topic":"mail","payload":"for ann"}`, "enqueue")
+}
+
+func migrated(s *stage) { s.must("", "migrate") }
+
+// waiting: a message that waits, and one that is over.
+func waiting(s *stage) {
+	s.must(`{"topic":"mail","payload":"","key":"0198c9a0-5d7e-8a41-9c3f-000000000022"}`, "enqueue")
+	s.must("", "work", "--topic", "mail", "--exec", "true", "--drain", "--quiet")
+	s.must(`{"topic":"mail","payload":"","key":"0198c9a0-5d7e-8a41-9c3f-000000000021"}`, "enqueue")
+}
+
+func twoFailed(s *stage) {
+	s.must("1\n2\n", "enqueue", "--topic", "mail")
+	s.must("", "work", "--topic", "mail", "--exec", "exit 65", "--drain", "--quiet")
+}
+
+// inFleet plays a scene of two tenants, and a file that is none.
+func inFleet(t *testing.T, one scene) {
+	s := onStage(t, &database{t: t})
+	if err := os.Mkdir("tenants", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	breakStore(t, "tenants")
+	for _, tenant := range []string{"acme", "initech"} {
+		s.flags = []string{"--db=sqlite:tenants/" + tenant + ".db"}
+		s.must("x", "enqueue", "--topic", "mail")
+	}
+	s.flags = []string{"--db=sqlite:tenants/acme.db"}
+	s.must("", "work", "--topic", "mail", "--exec", "exit 65", "--drain", "--quiet")
+	s.must("x", "enqueue", "--topic", "mail")
+	s.play(one)
 }
