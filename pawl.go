@@ -22,6 +22,7 @@ import (
 
 	"github.com/bravellian/pawl/audit"
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/explain"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
@@ -93,9 +94,14 @@ func New(db engine.DB, opts Options) (*Pawl, error) {
 	if opts.Joins.Retention == 0 {
 		opts.Joins.Retention = opts.Outbox.Retention
 	}
-	if opts.Inbox.Workers == nil {
-		opts.Inbox.Workers = &opts.Outbox
+	workers := worker.New(db, opts.Outbox.Logger)
+	opts.Outbox.Tag = workers.Tag()
+	inboxWorkers := opts.Outbox
+	if opts.Inbox.Workers != nil {
+		inboxWorkers = *opts.Inbox.Workers
+		inboxWorkers.Tag = workers.Tag()
 	}
+	opts.Inbox.Workers = &inboxWorkers
 	for _, logger := range []**slog.Logger{&opts.Joins.Logger, &opts.Inbox.Logger, &opts.Leases.Logger, &opts.Timers.Logger, &opts.Jobs.Logger} {
 		if *logger == nil {
 			*logger = opts.Outbox.Logger
@@ -105,7 +111,7 @@ func New(db engine.DB, opts Options) (*Pawl, error) {
 	return &Pawl{
 		Outbox: o, Joins: join.New(db, o, opts.Joins), Inbox: inbox.New(db, opts.Inbox), Leases: lease.New(db, opts.Leases),
 		Timers: timer.New(db, o, opts.Timers), Jobs: job.New(db, o, opts.Jobs),
-		Pauses: o.Pauses(), Audit: audit.Open(db), Workers: worker.New(db, opts.Outbox.Logger),
+		Pauses: o.Pauses(), Audit: audit.Open(db), Workers: workers,
 		db: db, opts: opts, log: work.Logger(opts.Outbox.Logger),
 	}, nil
 }
@@ -246,6 +252,15 @@ func (p *Pawl) scheduler() *work.Scheduler {
 	return work.NewScheduler(work.ScheduleConfig{
 		DB: p.db, Agendas: append(p.Timers.Agendas(), p.Jobs.Agendas()...), Logger: p.log, MaxPollingInterval: p.opts.MaxPollingInterval, Pulse: &p.scheduling,
 	})
+}
+
+// Explain tells why what an id names has not run: a message, timer, job, run, join or
+// message of the inbox. With kinds given it looks for those only. Error:
+// explain.ErrNotFound.
+func (p *Pawl) Explain(ctx context.Context, id string, kinds ...explain.Kind) (*explain.Explanation, error) {
+	return explain.New(explain.Parts{
+		DB: p.db, Outbox: p.Outbox, Timers: p.Timers, Jobs: p.Jobs, Joins: p.Joins, Inbox: p.Inbox, Pauses: p.Pauses, Workers: p.Workers,
+	}).Explain(ctx, id, kinds...)
 }
 
 // Close closes the database. Call it after Run has returned.

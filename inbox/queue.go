@@ -39,6 +39,9 @@ func messageID(k *Key) outbox.MessageID {
 	return outbox.MessageID(uuid.NewSHA1(uuid.Nil, fmt.Appendf(nil, "pawl/inbox/%d/%s%s", len(k.Source), k.Source, k.MessageID)))
 }
 
+// QueuedAs is the id under which Enqueue puts the message into the queue.
+func (k Key) QueuedAs() outbox.MessageID { return messageID(&k) }
+
 // Enqueue stores a message for the workers, once: added is false if it is known
 // already. Once it returns, the delivery can be confirmed to its sender. Errors:
 // ErrHashMismatch; engine.ErrCommitUnknown, after which enqueuing it again is safe.

@@ -226,7 +226,9 @@ func (j *Jobs) Run(ctx context.Context) error {
 
 // KeepClean cleans up from time to time until ctx ends, and leaves making runs to
 // others.
-func (j *Jobs) KeepClean(ctx context.Context) { work.KeepClean(ctx, j.log.With("component", "jobs"), &j.cleaning, j.CleanUp) }
+func (j *Jobs) KeepClean(ctx context.Context) {
+	work.KeepClean(ctx, j.log.With("component", "jobs"), &j.cleaning, j.CleanUp)
+}
 
 // Vitals tells how the loop is that cleans up.
 func (j *Jobs) Vitals() []work.Vitals { return []work.Vitals{j.cleaning.Vitals("clean-up of jobs")} }

@@ -29,6 +29,15 @@ type Info struct {
 	now     time.Time // by the database's clock
 }
 
+// Due is when the next run is made: NextRun and the job's part of its Spread. It is
+// zero if there is none.
+func (i *Info) Due() time.Time {
+	if i.NextRun.IsZero() {
+		return i.NextRun
+	}
+	return i.NextRun.Add(i.shift())
+}
+
 // Get returns a job, or ErrNotFound.
 func (j *Jobs) Get(ctx context.Context, name string) (*Info, error) {
 	found, err := j.infos(ctx, "job/get", name)

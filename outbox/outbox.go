@@ -45,6 +45,9 @@ type Options struct {
 	Retention time.Duration
 	// Worker names this process in processed_by, default host:pid.
 	Worker string
+	// Tag marks the owner tokens of this process's claims, so that they can be told
+	// from others'; see worker.Registry.Tag. pawl.New sets it.
+	Tag work.Tag
 	// StopWhenEmpty makes Run return once nothing is due and nothing runs.
 	StopWhenEmpty bool
 }

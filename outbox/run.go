@@ -66,6 +66,7 @@ func (o *Outbox) loop(queue string, t work.Turn) *work.Loop[*Message] {
 	}
 	cfg := work.Config[*Message]{
 		Name:   queue,
+		Tag:    o.opts.Tag,
 		Paused: func(topic string) work.Pause { return o.pauses.Of(queue, topic) },
 		Tend:   o.pauses.Look,
 		Queue:  &source{o: o, queue: queue},

@@ -106,7 +106,9 @@ func (t *Timers) Run(ctx context.Context) error {
 }
 
 // KeepClean cleans up from time to time until ctx ends, and leaves firing to others.
-func (t *Timers) KeepClean(ctx context.Context) { work.KeepClean(ctx, t.log.With("component", "timers"), &t.cleaning, t.CleanUp) }
+func (t *Timers) KeepClean(ctx context.Context) {
+	work.KeepClean(ctx, t.log.With("component", "timers"), &t.cleaning, t.CleanUp)
+}
 
 // Vitals tells how the loop is that cleans up.
 func (t *Timers) Vitals() []work.Vitals {

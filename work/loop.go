@@ -49,6 +49,8 @@ type Config[M any] struct {
 	Logger *slog.Logger // not nil
 	// Name is the queue's, for observers.
 	Name string
+	// Tag marks the owner tokens of claims; 0: they are random.
+	Tag Tag
 	// Observer is told what happens; nil: nobody.
 	Observer Observer
 	// Paused says whether items of a topic may begin; nil: always. Tend is called
@@ -208,7 +210,7 @@ const vainLooks = 2
 // is kept and tried again, before anything new is claimed: the work is done,
 // only its ack is missing.
 func (l *Loop[M]) exchange(ctx, handlers context.Context, n int) {
-	owner := NewOwnerToken()
+	owner := l.cfg.Tag.NewOwnerToken()
 	sent := time.Now()
 	items, err := l.cfg.Queue.Exchange(ctx, l.unfinished, owner, l.cfg.Lease, n)
 	if err != nil {
@@ -377,4 +379,3 @@ func (l *Loop[M]) pollAfter(ctx context.Context) time.Duration {
 	}
 	return min(d, due+time.Millisecond)
 }
-

@@ -8,6 +8,7 @@
 package work
 
 import (
+	"encoding/binary"
 	"slices"
 	"time"
 
@@ -20,6 +21,33 @@ type OwnerToken uuid.UUID
 
 // NewOwnerToken returns a random token.
 func NewOwnerToken() OwnerToken { return OwnerToken(uuid.New()) }
+
+// Tag marks the owner tokens of one process, so that whoever looks at a claim can
+// tell whose it is. 0 is none.
+type Tag uint32
+
+// TagOf returns the tag of the process that goes by an id in the list of workers:
+// its last bits, which are random in UUIDs of versions 4 and 7.
+func TagOf(id uuid.UUID) Tag { return Tag(binary.BigEndian.Uint32(id[12:])) }
+
+// NewOwnerToken returns a token that carries the tag, a UUID of version 8: 32 bits
+// tag, the other 90 random. What guards a claim are the random ones.
+func (t Tag) NewOwnerToken() OwnerToken {
+	token := NewOwnerToken()
+	if t != 0 {
+		binary.BigEndian.PutUint32(token[:], uint32(t))
+		token[6] = token[6]&0x0f | 0x80
+	}
+	return token
+}
+
+// Tag returns the tag that a token carries, or 0.
+func (t OwnerToken) Tag() Tag {
+	if uuid.UUID(t).Version() != 8 {
+		return 0
+	}
+	return Tag(binary.BigEndian.Uint32(t[:]))
+}
 
 // String returns the token as a lower-case hyphenated UUID.
 func (t OwnerToken) String() string { return uuid.UUID(t).String() }

@@ -48,6 +48,12 @@ type Info struct {
 	Alive       bool     // it was heard of lately
 }
 
+// Made reports whether the process's workers made an owner token.
+func (i *Info) Made(token work.OwnerToken) bool {
+	tag := token.Tag()
+	return tag != 0 && tag == work.TagOf(i.ID)
+}
+
 // Self is what a process says of itself.
 type Self struct {
 	Name        string
@@ -131,6 +137,9 @@ func (r *Registry) Leave(ctx context.Context) {
 
 // Vitals tells how the loop is that keeps this process in the list.
 func (r *Registry) Vitals() []work.Vitals { return []work.Vitals{r.pulse.Vitals("heartbeat")} }
+
+// Tag marks this process's owner tokens.
+func (r *Registry) Tag() work.Tag { return work.TagOf(r.id) }
 
 // ID is this process's id in the list.
 func (r *Registry) ID() uuid.UUID { return r.id }

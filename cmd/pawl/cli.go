@@ -70,6 +70,7 @@ type cli struct {
 	Work       workCmd       `cmd:"" help:"Run a command for every message."`
 	Ls         lsCmd         `cmd:"" aliases:"list" help:"List messages, newest first."`
 	Show       showCmd       `cmd:"" help:"Show a message with its payload."`
+	Explain    explainCmd    `cmd:"" help:"Say why a message, timer, job, run, join or message of the inbox has not run."`
 	Retry      retryCmd      `cmd:"" help:"Give failed messages a fresh start."`
 	Discard    discardCmd    `cmd:"" help:"Give failed messages up."`
 	Cancel     cancelCmd     `cmd:"" help:"Take back messages that have not run."`

@@ -12,6 +12,7 @@ import (
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/engine/sqlite"
+	why "github.com/bravellian/pawl/explain"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
@@ -104,7 +105,7 @@ func (s *store) failed(err error) error {
 	if err == nil || errors.As(err, &mistake) || errors.As(err, &exit) {
 		return err
 	}
-	for _, answer := range []error{engine.ErrInvalid, outbox.ErrNotFound, join.ErrNotFound, inbox.ErrNotFound, lease.ErrNotFound, timer.ErrNotFound, job.ErrNotFound} {
+	for _, answer := range []error{engine.ErrInvalid, outbox.ErrNotFound, join.ErrNotFound, inbox.ErrNotFound, lease.ErrNotFound, timer.ErrNotFound, job.ErrNotFound, why.ErrNotFound} {
 		if errors.Is(err, answer) {
 			return err
 		}

@@ -25,7 +25,7 @@ import (
 	"github.com/bravellian/pawl/engine/coalesce"
 )
 
-//go:embed audit doctor fleet inbox job join lease outbox pause schema timer worker
+//go:embed audit doctor explain fleet inbox job join lease outbox pause schema timer worker
 var files embed.FS
 
 // Options configure a database. The zero value is right for most programs.

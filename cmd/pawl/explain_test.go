@@ -1,0 +1,68 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestExplain(t *testing.T) {
+	onEngines(t, func(t *testing.T, d *database) {
+		id := strings.TrimSpace(d.must("x", "enqueue", "--topic", "mail", "--queue", "post"))
+		out := d.must("", "explain", id)
+		for _, want := range []string{"message " + id + ": no_worker\n", `No live worker serves queue "post".`, "what helps: start a worker", "  topic ", "mail\n"} {
+			if !strings.Contains(out, want) {
+				t.Errorf("no %q in\n%s", want, out)
+			}
+		}
+		var x struct {
+			Kind, ID, Reason string
+			Facts            map[string]string
+			Because, Others  []struct{ Kind, Reason string }
+		}
+		decode(t, d.must("", "explain", id, "--json"), &x)
+		if x.Kind != "message" || x.ID != id || x.Reason != "no_worker" || x.Facts["queue"] != "post" {
+			t.Errorf("as JSON: %+v", x)
+		}
+		d.must("", "jobs", "put", "report", "--topic", "t", "--schedule", "0 0 1 1 *")
+		d.must("", "jobs", "run", "report")
+		d.must("", "timers", "add", "--topic", "t", "--in", "1h", "--key", "report", "--data", "x")
+		out = d.must("", "explain", "report")
+		for _, want := range []string{": timer_pending\n", "\njob report: job_next\n", "\nbecause of\n  run ", "\n    message ", " (t): no_worker\n"} {
+			if !strings.Contains(out, want) {
+				t.Errorf("no %q in\n%s", want, out)
+			}
+		}
+		x.Others = nil
+		decode(t, d.must("", "explain", "report", "--kind", "job", "--json"), &x)
+		if x.Kind != "job" || len(x.Others) > 0 || len(x.Because) != 1 || x.Because[0].Reason != "run_pending" {
+			t.Errorf("of the job: %+v", x)
+		}
+	})
+}
+
+func TestExplainUnknown(t *testing.T) {
+	d := onSQLite(t)
+	d.must("x", "enqueue", "--topic", "t")
+	r := d.run("", "explain", "4711")
+	if r.code != exitFailure || !strings.Contains(r.stderr, `goes by "4711"`) || !strings.Contains(r.stderr, "cleaned up") || r.stdout != "" {
+		t.Errorf("%+v", r)
+	}
+	if r := d.run("", "explain", "1", "--kind", "job"); r.code != exitFailure || !strings.Contains(r.stderr, "no job goes by") {
+		t.Errorf("%+v", r)
+	}
+	if r := d.run("", "explain", "1", "--kind", "thing"); r.code != exitUsage {
+		t.Errorf("%+v", r)
+	}
+}
+
+// What others wrote must not steer the terminal of who asks.
+func TestExplainEscapes(t *testing.T) {
+	d := onSQLite(t)
+	id := strings.TrimSpace(d.must(`{"topic":"t\u001b[2J","payload":"p"}`, "enqueue"))
+	d.must("", "work", "--topic", "t\x1b[2J", "--exec", `printf 'e\033[31m' >&2; exit 65`, "--drain", "--quiet")
+	for _, args := range [][]string{{"explain", id}, {"explain", id, "--json"}} {
+		if out := d.must("", args...); strings.ContainsAny(out, "\x1b") || !strings.Contains(out, "failed") {
+			t.Errorf("%s: %q", args, out)
+		}
+	}
+}

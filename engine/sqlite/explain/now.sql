@@ -1,0 +1,2 @@
+-- The database's clock, ?1.
+SELECT ?1

@@ -1,0 +1,160 @@
+package explaintest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/explain"
+	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/job"
+	"github.com/bravellian/pawl/join"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/timer"
+)
+
+func idTests() map[string]func(*testing.T, dbtest.Engine) {
+	return map[string]func(*testing.T, dbtest.Engine){
+		"position":     testPosition,
+		"several":      testSeveral,
+		"same uuid":    testSameUUID,
+		"unknown":      testUnknown,
+		"unknown kind": testUnknownKind,
+		"json":         testJSON,
+	}
+}
+
+// instant is a time as a literal of the engine's SQL.
+func (f *fixture) instant(at time.Time) string {
+	if f.db.Engine() == "sqlite" {
+		return fmt.Sprint(at.UnixMicro())
+	}
+	return "'" + at.UTC().Format("2006-01-02 15:04:05.000000Z") + "'"
+}
+
+func (f *fixture) position(id outbox.MessageID) string { return fmt.Sprint(f.at(id)) }
+
+func mustID(t *testing.T, id string) outbox.MessageID {
+	t.Helper()
+	parsed, err := outbox.ParseMessageID(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed
+}
+
+func testPosition(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	f.enqueue(outbox.Message{})
+	id := f.enqueue(outbox.Message{Queue: "q"})
+	if x := f.explain(f.position(id), explain.NoWorker); x.ID != id.String() || x.Kind != explain.Message {
+		t.Errorf("explained %s %s, want %s", x.Kind, x.ID, id)
+	}
+	f.explain(strings.ToUpper(id.String()), explain.NoWorker)
+}
+
+// kinds are what an explanation is of, others included.
+func kinds(x *explain.Explanation) (all []explain.Kind) {
+	for _, x := range append([]*explain.Explanation{x}, x.Others...) {
+		all = append(all, x.Kind)
+	}
+	return all
+}
+
+// A job, a timer and a message of the inbox may all go by one name.
+func testSeveral(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	const name = "shop/17"
+	f.check(f.Jobs.Put(f.ctx(), job.Job{Name: name, Topic: "t", Schedule: "0 0 1 1 *"}))
+	f.schedule(timer.Timer{Key: name, Due: f.now().Add(time.Hour)})
+	_, err := f.Inbox.AlreadyProcessed(f.ctx(), inbox.Key{Source: "shop", MessageID: "17"})
+	f.check(err)
+	x, err := f.Explain(f.ctx(), name)
+	f.check(err)
+	if got := kinds(x); !slices.Equal(got, []explain.Kind{explain.Timer, explain.Job, explain.Inbox}) {
+		t.Errorf("found %q", got)
+	}
+	for _, k := range []explain.Kind{explain.Job, explain.Inbox, explain.Timer} {
+		x, err := f.Explain(f.ctx(), name, k)
+		f.check(err)
+		if got := kinds(x); !slices.Equal(got, []explain.Kind{k}) {
+			t.Errorf("of kind %s: found %q", k, got)
+		}
+	}
+	_, err = f.Explain(f.ctx(), name, explain.Message, explain.Join, explain.Run)
+	if !errors.Is(err, explain.ErrNotFound) || !strings.Contains(err.Error(), "no message, join or run goes by") {
+		t.Errorf("found %v", err)
+	}
+}
+
+// Programs choose ids themselves, so those of different things may be the same.
+func testSameUUID(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	id := f.enqueue(outbox.Message{})
+	_, err := f.Joins.Start(f.ctx(), join.Spec{ID: join.ID(id), ExpectedSteps: 1})
+	f.check(err)
+	// A timer whose key it is: that is not its message.
+	f.schedule(timer.Timer{Key: id.String(), Due: f.now().Add(-time.Hour)})
+	f.fire()
+	f.schedule(timer.Timer{Key: id.String(), Due: f.now().Add(time.Hour)})
+	x, err := f.Explain(f.ctx(), id.String())
+	f.check(err)
+	if got := kinds(x); !slices.Equal(got, []explain.Kind{explain.Timer, explain.Message, explain.Join}) {
+		t.Errorf("found %q", got)
+	}
+	// A timer that fired is its message, but no join.
+	fired := f.schedule(timer.Timer{Due: f.now().Add(-time.Hour)})
+	f.fire()
+	_, err = f.Joins.Start(f.ctx(), join.Spec{ID: join.ID(fired), ExpectedSteps: 1})
+	f.check(err)
+	x, err = f.Explain(f.ctx(), fired.String())
+	f.check(err)
+	if got := kinds(x); !slices.Equal(got, []explain.Kind{explain.Timer, explain.Join}) {
+		t.Errorf("found %q", got)
+	}
+}
+
+func testUnknown(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	long := strings.Repeat("x", 1000)
+	for _, id := range []string{"42", "-1", "0198c9a0-5d7e-8a41-9c3f-000000000001", "report", "shop/17", "", "/", " ", long, long + "/" + long, strings.Repeat("/a", 300), "a\x00b", "\xff/\xff", "99999999999999999999"} {
+		_, err := f.Explain(f.ctx(), id)
+		if !errors.Is(err, explain.ErrNotFound) || !strings.Contains(err.Error(), "cleaned up") {
+			t.Errorf("%q: %v", id, err)
+		}
+	}
+}
+
+func testUnknownKind(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	if _, err := f.Explain(f.ctx(), "1", "thing"); !errors.Is(err, engine.ErrInvalid) || !strings.Contains(err.Error(), "message, timer, job, run, join or inbox") {
+		t.Error(err)
+	}
+}
+
+// As JSON facts are an object, in their order.
+func testJSON(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	id := f.enqueue(outbox.Message{Topic: `quo"te`, Due: f.now().Add(time.Hour)})
+	text, err := json.Marshal(f.explain(id.String(), explain.Scheduled, explain.NoWorker))
+	f.check(err)
+	var back struct {
+		Kind, ID, Reason, Sentence, Next string
+		Also                             []struct{ Reason string }
+		Facts                            map[string]string
+	}
+	f.check(json.Unmarshal(text, &back))
+	if back.Kind != "message" || back.ID != id.String() || back.Reason != "scheduled" || back.Sentence == "" || back.Next == "" || len(back.Also) != 1 ||
+		back.Facts["topic"] != `quo"te` || back.Facts["priority"] != "0" {
+		t.Errorf("%s", text)
+	}
+	if !strings.Contains(string(text), `"facts":{"position":"`) {
+		t.Errorf("the order is lost: %s", text)
+	}
+}

@@ -1,0 +1,225 @@
+package explaintest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/explain"
+	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/job"
+	"github.com/bravellian/pawl/pause"
+)
+
+func jobTests() map[string]func(*testing.T, dbtest.Engine) {
+	return map[string]func(*testing.T, dbtest.Engine){
+		"next":     testJobNext,
+		"spread":   testJobSpread,
+		"due":      testJobDue,
+		"disabled": testJobDisabled,
+		"broken":   testJobBroken,
+		"over":     testJobOver,
+		"removed":  testJobRemoved,
+		"overlap":  testJobOverlap,
+		"missed":   testJobMissed,
+		"run":      testRun,
+		"lost run": testRunUnknown,
+	}
+}
+
+// put stores an hourly job that is not due within a test.
+func (f *fixture) put(j job.Job) {
+	f.t.Helper()
+	j.Name, j.Topic = "report", "t"
+	if j.Schedule == "" {
+		j.Schedule = "15 * * * *"
+		if time.Now().Minute() < 30 {
+			j.Schedule = "45 * * * *"
+		}
+	}
+	f.check(f.Jobs.Put(f.ctx(), j))
+}
+
+// asleep lets hours pass without a scheduler.
+func (f *fixture) asleep(hours int) {
+	f.t.Helper()
+	if f.db.Engine() == "sqlite" {
+		f.pass(time.Duration(hours) * time.Hour)
+		return
+	}
+	by := fmt.Sprintf("interval '%d hours'", hours)
+	f.exec("UPDATE " + f.db.Table("job") + " SET next_time = next_time - " + by + ", due_at = due_at - " + by)
+}
+
+func (f *fixture) makeRuns() {
+	f.t.Helper()
+	if _, err := f.Jobs.Agendas()[0].Fire(f.ctx()); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *fixture) set(assignment string) {
+	f.t.Helper()
+	f.exec("UPDATE " + f.db.Table("job") + " SET " + assignment)
+}
+
+func testJobNext(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	f.put(job.Job{Queue: "q"})
+	x := f.explain("report", explain.JobNext, explain.NoScheduler, explain.NoWorker)
+	f.says(x, "next run is made at", "(in ")
+	f.next(x, "to have it run now: pawl jobs run report")
+	f.fact(x, "queue", "q")
+	f.worker("w", "q", "u")
+	f.explain("report", explain.JobNext, explain.NoHandler)
+	f.worker("v", "q", "t")
+	f.because(f.explain("report", explain.JobNext))
+	f.pause(pause.Queue, "q", "")
+	f.explain("report", explain.JobNext, explain.QueuePaused)
+}
+
+func testJobSpread(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	f.worker("w", "default", "t")
+	f.put(job.Job{Spread: time.Hour})
+	x := f.explain("report", explain.JobNext)
+	f.says(x, "as its spread has it")
+	info, err := f.Jobs.Get(f.ctx(), "report")
+	f.check(err)
+	if d := info.Due().Sub(info.NextRun); d <= 0 || d >= time.Hour {
+		t.Errorf("due %v after its time", d)
+	}
+	f.says(x, info.Due().Format("2006-01-02 15:04:05Z"), info.NextRun.Format("2006-01-02 15:04:05Z"))
+}
+
+func testJobDue(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	f.put(job.Job{})
+	f.asleep(1)
+	x := f.explain("report", explain.NoScheduler, explain.NoWorker)
+	f.says(x, "A run is due since")
+	f.next(x, "start a worker, of whatever queue")
+	f.worker("w", "elsewhere")
+	f.explain("report", explain.JobDue, explain.NoWorker)
+	f.makeRuns()
+	f.because(f.explain("report", explain.JobNext, explain.NoWorker), "run run_pending")
+}
+
+func testJobDisabled(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	f.put(job.Job{})
+	f.check(f.Jobs.SetEnabled(f.ctx(), "report", false))
+	f.next(f.explain("report", explain.JobDisabled), "pawl jobs enable report")
+}
+
+func testJobBroken(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	f.worker("w", "default", "t")
+	f.put(job.Job{})
+	f.asleep(1)
+	f.set("zone = 'Mars/Olympus'")
+	f.makeRuns()
+	f.says(f.explain("report", explain.JobBroken), "Mars/Olympus")
+}
+
+func testJobOver(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	f.worker("w", "default", "t")
+	f.put(job.Job{})
+	f.set("next_time = NULL, due_at = NULL")
+	f.explain("report", explain.JobOver)
+}
+
+func testJobRemoved(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	f.worker("w", "default", "t")
+	f.put(job.Job{})
+	_, err := f.Jobs.Trigger(f.ctx(), "report")
+	f.check(err)
+	owner, at := f.one()
+	f.settled(f.Outbox.Ack(f.ctx(), owner, at))
+	f.check(f.Jobs.Delete(f.ctx(), "report"))
+	x := f.explain("report", explain.JobRemoved)
+	f.next(x, "pawl jobs runs report")
+	f.because(x, "run run_succeeded")
+}
+
+func testJobOverlap(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	f.worker("w", "default", "t")
+	f.put(job.Job{Overlap: job.Skip})
+	f.explain("report", explain.JobNext)
+	f.asleep(1)
+	f.makeRuns()
+	f.explain("report", explain.JobNext, explain.JobOverlap)
+	if e.Name != "sqlite" { // where jobs move and the clock does not
+		f.exec("UPDATE " + f.db.Table("job_run") + " SET scheduled_time = scheduled_time - interval '1 hour'")
+	}
+	f.asleep(1)
+	f.makeRuns()
+	x := f.explain("report", explain.JobNext, explain.JobOverlap)
+	f.because(x, "run run_skipped", "run run_pending")
+	skipped := f.explain(x.Because[0].ID, explain.RunSkipped)
+	f.says(skipped, `"report"`, "an earlier one was not over")
+	f.because(skipped)
+}
+
+func testJobMissed(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	f.worker("w", "default", "t")
+	f.put(job.Job{Misfire: job.RunNone})
+	f.asleep(3)
+	f.makeRuns()
+	x := f.explain("report", explain.JobNext)
+	f.because(x, "run run_missed")
+	missed := f.explain(x.Because[0].ID, explain.RunMissed)
+	f.says(missed, "no scheduler was running", "times from then on")
+	f.next(missed, "to have it run now: pawl jobs run report")
+}
+
+// A run is its message, whichever of its ids one asks for.
+func testRun(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	f.worker("w", "default", "t")
+	f.put(job.Job{})
+	trigger := func() (string, string) {
+		id, err := f.Jobs.Trigger(f.ctx(), "report")
+		f.check(err)
+		return id.String(), fmt.Sprint(f.at(id))
+	}
+	id, position := trigger()
+	for _, ref := range []string{id, position} {
+		x := f.explain(ref, explain.RunPending)
+		f.because(x, "message turn")
+		f.says(x, `of job "report"`, "waits as a message. It is due and next")
+		if len(x.Others) > 0 || x.ID != id {
+			t.Errorf("%s is explained as %+v", ref, x)
+		}
+	}
+	owner, at := f.one()
+	f.because(f.explain(id, explain.RunRunning), "message leased")
+	f.settled(f.Outbox.Ack(f.ctx(), owner, at))
+	f.because(f.explain(id, explain.RunSucceeded), "message done")
+
+	id, _ = trigger()
+	owner, at = f.one()
+	f.settled(f.Outbox.Fail(f.ctx(), owner, failure(), at))
+	x := f.explain(id, explain.RunFailed)
+	f.says(x, "no such customer.")
+	f.next(x, "pawl retry "+id)
+
+	id, _ = trigger()
+	f.settled(f.Outbox.Cancel(f.ctx(), "not today", f.at(mustID(t, id))))
+	f.says(f.explain(id, explain.RunCancelled), "not today.")
+}
+
+func testRunUnknown(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	f.put(job.Job{})
+	id, err := f.Jobs.Trigger(f.ctx(), "report")
+	f.check(err)
+	for _, table := range []string{"outbox_ready", "outbox_message"} {
+		f.exec("DELETE FROM " + f.db.Table(table))
+	}
+	f.because(f.explain(id.String(), explain.RunUnknown))
+}

@@ -1,0 +1,443 @@
+package explaintest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/explain"
+	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/pause"
+)
+
+func messageTests() map[string]func(*testing.T, dbtest.Engine) {
+	return map[string]func(*testing.T, dbtest.Engine){
+		"scheduled":      testScheduled,
+		"retry":          testRetry,
+		"put off":        testPutOff,
+		"turn":           testTurn,
+		"many ahead":     testManyAhead,
+		"no worker":      testNoWorker,
+		"no handler":     testNoHandler,
+		"queue paused":   testQueuePaused,
+		"topic paused":   testTopicPaused,
+		"resuming":       testResuming,
+		"done":           testDone,
+		"failed":         testFailed,
+		"discarded":      testDiscarded,
+		"cancelled":      testCancelled,
+		"wait of a join": testAwaitsJoin,
+	}
+}
+
+func failure() error { return errors.New("no such customer") }
+
+func testScheduled(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	f.worker("w", "default", "t")
+	id := f.enqueue(outbox.Message{Due: f.now().Add(49*time.Hour + 30*time.Minute)})
+	x := f.explain(id.String(), explain.Scheduled)
+	f.says(x, "Z (in 2d1h)")
+	f.next(x, "to have it run now: pawl reschedule "+id.String()+" --now")
+	f.fact(x, "topic", "t")
+	f.fact(x, "queue", "default")
+	f.fact(x, "due", "in 2d1h")
+	f.pass(0)
+}
+
+func testRetry(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	f.worker("w", "default", "t")
+	id := f.enqueue(outbox.Message{})
+	for range 2 {
+		owner, at := f.one()
+		f.settled(f.Outbox.AbandonAfter(f.ctx(), owner, 0, failure(), at))
+	}
+	f.explain(id.String(), explain.Turn) // the delay is over: it is no reason any more
+	owner, at := f.one()
+	f.settled(f.Outbox.AbandonAfter(f.ctx(), owner, time.Hour, failure(), at))
+	x := f.explain(id.String(), explain.Retry)
+	f.says(x, "for attempt 4", "attempt 3 failed: no such customer.", "(in 59m")
+	f.fact(x, "failed_attempts", "3")
+	f.fact(x, "last_error", "no such customer")
+}
+
+func testPutOff(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	id := f.enqueue(outbox.Message{})
+	f.settled(f.Outbox.Reschedule(f.ctx(), f.now().Add(time.Hour), f.at(id)))
+	f.explain(id.String(), explain.PutOff, explain.NoWorker)
+	// Who has no handler puts it off over and over: then that comes first.
+	f.worker("w", "default", "other")
+	f.explain(id.String(), explain.NoHandler, explain.PutOff)
+	f.worker("v", "default", "t")
+	f.explain(id.String(), explain.PutOff)
+}
+
+func testTurn(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	f.worker("w", "default", "t")
+	f.worker("x", "default", "u")
+	ids, err := f.Outbox.EnqueueBatch(f.ctx(), []outbox.Message{{Topic: "t"}, {Topic: "t"}, {Topic: "t"}, {Topic: "t", Priority: 7}})
+	f.check(err)
+	first := f.explain(ids[0].String(), explain.Turn)
+	f.says(first, "next in its queue", "1 live worker for it, with 4 handlers at once, held 3")
+	f.fact(first, "ahead", "0")
+	f.fact(first, "workers", "w")
+	// Two of its own run; elsewhere, later, or not yet due is nobody before it.
+	f.enqueue(outbox.Message{Queue: "elsewhere", Priority: -5})
+	f.enqueue(outbox.Message{Due: f.now().Add(time.Hour), Priority: -5})
+	third := f.explain(ids[2].String(), explain.Turn)
+	f.says(third, ": 2 messages go first")
+	f.fact(third, "ahead", "2")
+	last := f.explain(ids[3].String(), explain.Turn)
+	f.fact(last, "ahead", "3")
+	for range 2 {
+		f.enqueue(outbox.Message{Priority: -1, Topic: "u"})
+	}
+	f.fact(f.explain(ids[0].String(), explain.Turn), "ahead", "2")
+	last = f.explain(ids[3].String(), explain.Turn)
+	f.fact(last, "ahead", "5")
+	f.fact(last, "oldest_ahead", "ago")
+}
+
+// What goes first is counted up to a bound.
+func testManyAhead(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	f.worker("w", "default", "t")
+	msgs := make([]outbox.Message, 2100)
+	for i := range msgs { // every other one is another run
+		msgs[i] = outbox.Message{Topic: "t", Due: f.now().Add(-time.Duration(i%2+1) * time.Hour)}
+	}
+	_, err := f.Outbox.EnqueueBatch(f.ctx(), msgs)
+	f.check(err)
+	id := f.enqueue(outbox.Message{})
+	x := f.explain(id.String(), explain.Turn)
+	f.says(x, ": at least 1000 messages go first", "the oldest since", "(2h ago)")
+}
+
+func testNoWorker(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	id := f.enqueue(outbox.Message{Queue: "mail"})
+	x := f.explain(id.String(), explain.NoWorker)
+	f.says(x, `No live worker serves queue "mail".`, "claim by themselves")
+	f.next(x, `start a worker that serves queue "mail"`)
+	f.worker("elsewhere", "default", "t")
+	f.worker("crashed", "mail", "t")
+	f.explain(id.String(), explain.Turn)
+	f.crash("crashed")
+	f.says(f.explain(id.String(), explain.NoWorker), "crashed was heard of last")
+}
+
+func testNoHandler(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	id := f.enqueue(outbox.Message{})
+	f.worker("w", "default", "u", "v")
+	x := f.explain(id.String(), explain.NoHandler)
+	f.says(x, `handler for topic "t".`, "claim by themselves")
+	f.next(x, `start a worker that handles topic "t" in queue "default"`)
+	f.worker("far", "elsewhere", "t")
+	f.says(f.explain(id.String(), explain.NoHandler), "far would have one, but serves other queues")
+	f.worker("gone", "default", "t")
+	f.explain(id.String(), explain.Turn)
+	f.crash("gone")
+	f.explain(id.String(), explain.NoHandler)
+}
+
+func (f *fixture) pause(kind pause.Kind, name, reason string) {
+	f.t.Helper()
+	_, err := f.Pauses.Pause(f.ctx(), kind, name, reason)
+	f.check(err)
+}
+
+func testQueuePaused(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	f.worker("w", "a b", "t")
+	id := f.enqueue(outbox.Message{Queue: "a b"})
+	f.pause(pause.Queue, "default", "")
+	f.pause(pause.Topic, "a b", "not of a topic")
+	f.explain(id.String(), explain.Turn)
+	f.pause(pause.Queue, "a b", "bank is down")
+	x := f.explain(id.String(), explain.QueuePaused)
+	f.says(x, `"a b", by `, " since ", "ago): bank is down.")
+	f.next(x, "pawl resume queue 'a b'")
+}
+
+func testTopicPaused(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	f.worker("w", "default", "t")
+	id := f.enqueue(outbox.Message{})
+	f.pause(pause.Topic, "t", "")
+	x := f.explain(id.String(), explain.TopicPaused)
+	f.next(x, "pawl resume topic t")
+	if x.Facts.Get("laid_aside") != "" {
+		t.Errorf("it is not laid aside: %v", x.Facts)
+	}
+	f.park(id)
+	f.fact(f.explain(id.String(), explain.TopicPaused), "laid_aside", "true")
+}
+
+// park has a message of a paused topic be laid aside, as workers do.
+func (f *fixture) park(id outbox.MessageID) {
+	f.t.Helper()
+	f.exec("UPDATE " + f.db.Table("outbox_ready") + " SET lane = (SELECT lane FROM " + f.db.Table("outbox_pause") + " WHERE kind = 'topic')")
+	if f.at(id) == 0 {
+		f.t.Fatal("it is gone")
+	}
+}
+
+func testResuming(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	f.worker("w", "default", "t")
+	id := f.enqueue(outbox.Message{})
+	f.pause(pause.Topic, "t", "")
+	f.park(id)
+	other := f.enqueue(outbox.Message{})
+	f.exec("UPDATE " + f.db.Table("outbox_pause") + " SET ending = (1 = 1)")
+	x := f.explain(id.String(), explain.TopicResuming)
+	f.next(x, "pawl resume topic t")
+	f.explain(other.String(), explain.Turn) // never laid aside, so nothing holds it
+	f.lostPause(id)
+	_, err := f.Pauses.Resume(f.ctx(), pause.Topic, "t")
+	f.check(err)
+	f.explain(id.String(), explain.Turn)
+}
+
+// lostPause is what one sees who looks at the pauses after, and at a message before
+// it came back.
+func (f *fixture) lostPause(id outbox.MessageID) {
+	f.t.Helper()
+	pauses := f.db.Table("outbox_pause")
+	f.exec("UPDATE " + pauses + " SET name = 'x'")
+	f.explain(id.String(), explain.TopicResuming)
+	f.exec("UPDATE " + pauses + " SET name = 't'")
+}
+
+func testDone(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	id := f.enqueue(outbox.Message{})
+	owner, at := f.one()
+	f.settled(f.Outbox.Ack(f.ctx(), owner, at))
+	x := f.explain(id.String(), explain.Done)
+	f.says(x, "handled by "+f.Outbox.Worker(), "ago)")
+	f.next(x, "")
+}
+
+func testFailed(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	id := f.enqueue(outbox.Message{})
+	owner, at := f.one()
+	f.settled(f.Outbox.AbandonAfter(f.ctx(), owner, 0, failure(), at))
+	owner, at = f.one()
+	f.settled(f.Outbox.Fail(f.ctx(), owner, failure(), at))
+	x := f.explain(id.String(), explain.Failed)
+	f.says(x, "after 2 attempts: no such customer.", "ago)")
+	f.next(x, "pawl retry "+id.String())
+	// Of one that failed without a word there is none to say.
+	mute := f.enqueue(outbox.Message{})
+	owner, at = f.one()
+	f.settled(f.Outbox.Fail(f.ctx(), owner, nil, at))
+	f.says(f.explain(mute.String(), explain.Failed), "after 1 attempt.")
+}
+
+func testDiscarded(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	id := f.enqueue(outbox.Message{})
+	owner, at := f.one()
+	f.settled(f.Outbox.Fail(f.ctx(), owner, failure(), at))
+	f.settled(f.Outbox.Discard(f.ctx(), outbox.FailedFilter{}))
+	f.says(f.explain(id.String(), explain.Discarded), "no such customer.")
+}
+
+func testCancelled(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	id := f.enqueue(outbox.Message{Due: f.now().Add(time.Hour)})
+	f.settled(f.Outbox.Cancel(f.ctx(), "ordered twice", f.at(id)))
+	f.says(f.explain(id.String(), explain.Discarded), "ordered twice.")
+}
+
+func orderTests() map[string]func(*testing.T, dbtest.Engine) {
+	return map[string]func(*testing.T, dbtest.Engine){
+		"all at once":   testAllAtOnce,
+		"one by one":    testOneByOne,
+		"retry":         testOrderRetry,
+		"laid aside":    testOrderAside,
+		"while it runs": testOrderRunning,
+	}
+}
+
+// What only a person ends comes before what time ends, that before what a worker
+// that starts ends.
+func testAllAtOnce(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	id := f.enqueue(outbox.Message{Due: f.now().Add(time.Hour)})
+	f.pause(pause.Topic, "t", "one")
+	f.pause(pause.Queue, "default", "two")
+	f.explain(id.String(), explain.QueuePaused, explain.TopicPaused, explain.Scheduled, explain.NoWorker)
+	f.worker("w", "default", "other")
+	x := f.explain(id.String(), explain.QueuePaused, explain.TopicPaused, explain.Scheduled, explain.NoHandler)
+	f.says(x, "two")
+}
+
+// Each reason that is first would hold the message if those behind it went away.
+func testOneByOne(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	id := f.enqueue(outbox.Message{})
+	f.pause(pause.Topic, "t", "")
+	f.pause(pause.Queue, "default", "")
+	f.explain(id.String(), explain.QueuePaused, explain.TopicPaused, explain.NoWorker)
+	_, err := f.Pauses.Resume(f.ctx(), pause.Queue, "default")
+	f.check(err)
+	f.explain(id.String(), explain.TopicPaused, explain.NoWorker)
+	_, err = f.Pauses.Resume(f.ctx(), pause.Topic, "t")
+	f.check(err)
+	f.explain(id.String(), explain.NoWorker)
+	f.worker("w", "default", "u")
+	f.explain(id.String(), explain.NoHandler)
+	f.worker("v", "default", "t")
+	f.explain(id.String(), explain.Turn)
+}
+
+func testOrderRetry(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	id := f.enqueue(outbox.Message{})
+	owner, at := f.one()
+	f.settled(f.Outbox.AbandonAfter(f.ctx(), owner, time.Hour, failure(), at))
+	f.explain(id.String(), explain.Retry, explain.NoWorker)
+	f.worker("w", "default", "u")
+	f.explain(id.String(), explain.Retry, explain.NoHandler)
+	f.pause(pause.Topic, "t", "")
+	f.explain(id.String(), explain.TopicPaused, explain.Retry, explain.NoHandler)
+}
+
+func testOrderAside(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	id := f.enqueue(outbox.Message{})
+	f.pause(pause.Topic, "t", "")
+	f.park(id)
+	f.exec("UPDATE " + f.db.Table("outbox_pause") + " SET ending = (1 = 1)")
+	f.pause(pause.Queue, "default", "")
+	f.explain(id.String(), explain.QueuePaused, explain.TopicResuming, explain.NoWorker)
+}
+
+// A pause begins nothing and stops nothing that runs.
+func testOrderRunning(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	id := f.enqueue(outbox.Message{})
+	f.one()
+	f.pause(pause.Queue, "default", "")
+	f.pause(pause.Topic, "t", "")
+	f.explain(id.String(), explain.Leased)
+}
+
+func leaseTests() map[string]func(*testing.T, dbtest.Engine) {
+	return map[string]func(*testing.T, dbtest.Engine){
+		"of a worker":           testLeased,
+		"of a worker that runs": func(t *testing.T, e dbtest.Engine) { testLeasedForReal(t, e, nil) },
+		"of workers apart":      func(t *testing.T, e dbtest.Engine) { testLeasedForReal(t, e, &outbox.Options{Concurrency: 2}) },
+		"beside what waits":     testLeasedBeside,
+		"of a crashed worker":   testLeasedCrashed,
+		"of a stranger":         testLeasedStranger,
+		"expired":               testLeaseExpired,
+	}
+}
+
+func testLeased(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	f.worker("other", "default", "t")
+	w := f.worker("mine", "default", "t")
+	id := f.enqueue(outbox.Message{})
+	owner := w.Tag().NewOwnerToken()
+	f.claimAs(owner, time.Hour)
+	x := f.explain(id.String(), explain.Leased)
+	f.says(x, "held by worker mine", "(in 59m")
+	f.fact(x, "worker", "mine")
+	f.fact(x, "worker_id", w.ID().String())
+	f.fact(x, "owner_token", owner.String())
+	f.fact(x, "lease_until", "in 59m")
+}
+
+// Tokens that workers make say whose they are, those of the inbox included.
+func testLeasedForReal(t *testing.T, e dbtest.Engine, inboxWorkers *outbox.Options) {
+	f := open(t, e, inboxWorkers)
+	begun, end := make(chan struct{}, 2), make(chan struct{})
+	f.Handle("t", blocked(begun, end))
+	f.Inbox.Handle("in", blockedInbox(begun, end))
+	running := f.start(end)
+	id := f.enqueue(outbox.Message{})
+	f.deliver("shop", "17", "in")
+	<-begun
+	<-begun
+	var x *explain.Explanation
+	dbtest.Until(t, "the worker is in the list", func() bool {
+		x = f.explain(id.String(), explain.Leased)
+		return x.Facts.Get("worker_id") != ""
+	})
+	f.fact(x, "worker_id", f.Workers.ID().String())
+	f.says(x, "held by worker "+f.Outbox.Worker())
+	in := f.explain("shop/17", explain.InboxProcessing)
+	f.because(in, "message leased")
+	f.fact(in.Because[0], "worker_id", f.Workers.ID().String())
+	running()
+	f.explain(id.String(), explain.Done)
+	f.explain("shop/17", explain.InboxDone)
+}
+
+// Of messages that were enqueued together each is where it is.
+func testLeasedBeside(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	f.worker("w", "default", "t")
+	ids, err := f.Outbox.EnqueueBatch(f.ctx(), []outbox.Message{{Topic: "t"}, {Topic: "t"}, {Topic: "t"}})
+	f.check(err)
+	owner, msgs := f.claim(lease)
+	f.settled(f.Outbox.Release(f.ctx(), owner, msgs[0].WorkItemID))
+	f.settled(f.Outbox.Ack(f.ctx(), owner, msgs[2].WorkItemID))
+	f.fact(f.explain(ids[0].String(), explain.Turn), "next_attempt", "Z")
+	for i, want := range []explain.Reason{1: explain.Leased, 2: explain.Done} {
+		if i > 0 {
+			if at := f.explain(ids[i].String(), want).Facts.Get("next_attempt"); at != "" {
+				t.Errorf("message %d is claimable at %s", i, at)
+			}
+		}
+	}
+}
+
+func testLeasedCrashed(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	w := f.worker("mine", "default", "t")
+	id := f.enqueue(outbox.Message{})
+	f.claimAs(w.Tag().NewOwnerToken(), lease)
+	f.crash("mine")
+	f.says(f.explain(id.String(), explain.Leased), "held by worker mine", "last heard of")
+	w.Leave(f.ctx())
+	f.says(f.explain(id.String(), explain.Leased), "not in the list of workers any more")
+}
+
+func testLeasedStranger(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	f.worker("w", "default", "t")
+	id := f.enqueue(outbox.Message{})
+	owner, _ := f.claim(lease)
+	x := f.explain(id.String(), explain.Leased)
+	f.says(x, "a program that claims by itself (token "+owner.String()+")")
+	f.fact(x, "workers_of_queue", "w")
+}
+
+func testLeaseExpired(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	id := f.enqueue(outbox.Message{})
+	f.claim(time.Millisecond)
+	f.pass(5 * time.Millisecond)
+	x := f.explain(id.String(), explain.LeaseExpired)
+	f.says(x, "ran out at", "No live worker is there")
+	f.next(x, "start a worker, of whatever queue")
+	f.worker("w", "elsewhere", "u")
+	x = f.explain(id.String(), explain.LeaseExpired)
+	f.says(x, "puts it back")
+	f.next(x, "")
+	_, err := f.Outbox.ReapExpired(f.ctx())
+	f.check(err)
+	f.worker("v", "default", "t")
+	f.fact(f.explain(id.String(), explain.Turn), "last_error", "lease expired")
+}

@@ -1,0 +1,221 @@
+// Package explaintest is the suite of package explain: every reason on every engine.
+package explaintest
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/explain"
+	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/worker"
+)
+
+// Run runs the whole suite.
+func Run(t *testing.T, e dbtest.Engine) {
+	groups := map[string]map[string]func(*testing.T, dbtest.Engine){
+		"message": messageTests(), "order": orderTests(), "lease": leaseTests(), "timer": timerTests(), "job": jobTests(), "join": joinTests(),
+		"inbox": inboxTests(), "id": idTests(),
+	}
+	for group, tests := range groups {
+		for name, test := range tests {
+			t.Run(group+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				test(t, e)
+			})
+		}
+	}
+}
+
+// fixture is a pawl on a fresh database that nobody works on unless a test says so.
+type fixture struct {
+	*pawl.Pawl
+	t     *testing.T
+	db    dbtest.Database
+	ahead time.Duration // of the database's clock
+}
+
+func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
+
+func open(t *testing.T, e dbtest.Engine, inboxWorkers ...*outbox.Options) *fixture {
+	t.Helper()
+	db := e.Open(t)
+	o := pawl.Options{Outbox: outbox.Options{Logger: quiet()}}
+	if len(inboxWorkers) > 0 {
+		o.Inbox.Workers = inboxWorkers[0]
+	}
+	p, err := pawl.New(db.DB, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &fixture{Pawl: p, t: t, db: db}
+}
+
+func (f *fixture) ctx() context.Context { return f.t.Context() }
+
+func (f *fixture) check(err error) {
+	f.t.Helper()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// pass lets the database's clock pass d.
+func (f *fixture) pass(d time.Duration) {
+	f.t.Helper()
+	f.db.Pass(d)
+	if f.db.Engine() == "sqlite" {
+		f.ahead += d
+	}
+}
+
+// now is about what the database's clock says.
+func (f *fixture) now() time.Time { return time.Now().Add(f.ahead) }
+
+// worker lists a live process that handles topics of a queue.
+func (f *fixture) worker(name, queue string, topics ...string) *worker.Registry {
+	f.t.Helper()
+	r := worker.New(f.db.DB, quiet())
+	r.Show(f.ctx(), worker.Self{Name: name, Queues: []string{queue}, Topics: topics, Concurrency: 4, InFlight: func() int64 { return 3 }})
+	return r
+}
+
+// crash has a listed process be heard of no more.
+func (f *fixture) crash(name string) {
+	f.t.Helper()
+	past := "0"
+	if f.db.Engine() != "sqlite" {
+		past = "'2000-01-01'"
+	}
+	f.exec("UPDATE " + f.db.Table("worker_process") + " SET expires_at = " + past + " WHERE name = '" + name + "'")
+}
+
+func (f *fixture) exec(statement string) {
+	f.t.Helper()
+	if _, err := f.db.SQL.ExecContext(f.ctx(), statement); err != nil {
+		f.t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// enqueue stores a message of topic "t", unless it says otherwise.
+func (f *fixture) enqueue(m outbox.Message) outbox.MessageID {
+	f.t.Helper()
+	if m.Topic == "" {
+		m.Topic = "t"
+	}
+	id, err := f.Outbox.Enqueue(f.ctx(), m)
+	f.check(err)
+	return id
+}
+
+func (f *fixture) at(id outbox.MessageID) outbox.WorkItemID {
+	f.t.Helper()
+	m, err := f.Outbox.Find(f.ctx(), id)
+	f.check(err)
+	return m.WorkItemID
+}
+
+const lease = time.Minute
+
+// claim claims what is due in the default queue under a fresh token.
+func (f *fixture) claim(lease time.Duration) (outbox.OwnerToken, []*outbox.Message) {
+	f.t.Helper()
+	owner := outbox.NewOwnerToken()
+	return owner, f.claimAs(owner, lease)
+}
+
+func (f *fixture) claimAs(owner outbox.OwnerToken, lease time.Duration) []*outbox.Message {
+	f.t.Helper()
+	msgs, err := f.Outbox.Claim(f.ctx(), owner, lease, 100)
+	f.check(err)
+	if len(msgs) == 0 {
+		f.t.Fatal("nothing to claim")
+	}
+	return msgs
+}
+
+// one claims the only message that is due.
+func (f *fixture) one() (outbox.OwnerToken, outbox.WorkItemID) {
+	f.t.Helper()
+	owner, msgs := f.claim(lease)
+	if len(msgs) != 1 {
+		f.t.Fatalf("claimed %d messages, want 1", len(msgs))
+	}
+	return owner, msgs[0].WorkItemID
+}
+
+// settled insists on one thing settled.
+func (f *fixture) settled(n int64, err error) {
+	f.t.Helper()
+	f.check(err)
+	if n != 1 {
+		f.t.Fatalf("settled %d, want 1", n)
+	}
+}
+
+// explain explains an id and insists on what holds it, in order.
+func (f *fixture) explain(id string, want ...explain.Reason) *explain.Explanation {
+	f.t.Helper()
+	x, err := f.Explain(f.ctx(), id)
+	f.check(err)
+	f.reasons(x, want...)
+	return x
+}
+
+func (f *fixture) reasons(x *explain.Explanation, want ...explain.Reason) {
+	f.t.Helper()
+	got := []explain.Reason{x.Reason}
+	for _, h := range x.Also {
+		got = append(got, h.Reason)
+	}
+	if !slices.Equal(got, want) {
+		f.t.Fatalf("%s %s: the reasons are %q, want %q: %s", x.Kind, x.ID, got, want, x.Sentence)
+	}
+	for _, h := range append([]explain.Hold{x.Hold}, x.Also...) {
+		if !strings.HasSuffix(h.Sentence, ".") && !strings.HasSuffix(h.Sentence, "…") || strings.Contains(h.Sentence, "%!") || strings.Contains(h.Sentence, "..") || strings.Contains(h.Sentence, "0001-01-01") {
+			f.t.Errorf("not a sentence: %q", h.Sentence)
+		}
+	}
+}
+
+// because insists on what an explanation rests on: kinds and reasons.
+func (f *fixture) because(x *explain.Explanation, want ...string) {
+	f.t.Helper()
+	var got []string
+	for _, b := range x.Because {
+		got = append(got, string(b.Kind)+" "+string(b.Reason))
+	}
+	if !slices.Equal(got, want) {
+		f.t.Fatalf("%s %s: because of %q, want %q", x.Kind, x.ID, got, want)
+	}
+}
+
+// says insists on parts of the first sentence.
+func (f *fixture) says(x *explain.Explanation, parts ...string) {
+	f.t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(x.Sentence, part) {
+			f.t.Errorf("no %q in %q", part, x.Sentence)
+		}
+	}
+}
+
+func (f *fixture) fact(x *explain.Explanation, key, part string) {
+	f.t.Helper()
+	if got := x.Facts.Get(key); !strings.Contains(got, part) || got == "" {
+		f.t.Errorf("%s is %q, want %q: %v", key, got, part, x.Facts)
+	}
+}
+
+func (f *fixture) next(x *explain.Explanation, want string) {
+	f.t.Helper()
+	if x.Next != want {
+		f.t.Errorf("next is %q, want %q", x.Next, want)
+	}
+}
