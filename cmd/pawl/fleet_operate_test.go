@@ -96,6 +96,7 @@ var ofOneStore = []struct {
 	{[]string{"discard", "--all", "--dry-run"}, "would be discarded 0 messages"},
 	{[]string{"reschedule", "1", "--in", "1h"}, "rescheduled 1 message"},
 	{[]string{"cancel", "1"}, "cancelled 1 message"},
+	{[]string{"explain", "1"}, "discarded"},
 	{[]string{"audit"}, "message 1"},
 	{[]string{"enqueue", "--topic", "t"}, "-"},
 	{[]string{"work", "--topic", "t", "--exec", "cat", "--drain", "--quiet"}, "stdin"},

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"database/sql"
 	"os"
 	"strings"
 	"testing"
@@ -19,6 +20,7 @@ func TestOperatingGuide(t *testing.T) {
 	prepared := map[string]func(*testing.T, scene){
 		"A poison message":    inBoth(poison),
 		"A dead database":     inPostgres(dead),
+		"With SQLite":         inSQLite(fileGone),
 		"A forgotten handler": inBoth(forgot),
 		"Pausing":             inBoth(migrated),
 		"One message or many": inBoth(waiting),
@@ -63,6 +65,14 @@ func inPostgres(prepare func(*stage, *proxytest.Proxy)) func(*testing.T, scene) 
 	}
 }
 
+func inSQLite(prepare func(*stage)) func(*testing.T, scene) {
+	return func(t *testing.T, one scene) {
+		s := onStage(t, onSQLite(t))
+		prepare(s)
+		s.play(one)
+	}
+}
+
 // poison: a message that can never be handled, some that a mistake in the program
 // stops, and many that are well.
 func poison(s *stage) {
@@ -88,6 +98,35 @@ func dead(s *stage, proxy *proxytest.Proxy) {
 		proxy.Cut()
 	}
 	s.happens["the server is back"] = func() { proxy.Refuse(false) }
+}
+
+// fileGone: a file that goes away with its disk, and one that somebody writes to
+// without coming to an end.
+func fileGone(s *stage) {
+	s.script("send-mail.sh", "")
+	s.must("mail\n", "enqueue", "--topic", "mail", "--due", "1h")
+	file := strings.TrimPrefix(s.flags[0], "--db=sqlite:")
+	s.replace = append(s.replace, "/var/lib/shop.db", file)
+	s.background("", []string{"work", "--topic", "mail", "--exec", "./send-mail.sh", "--listen", "127.0.0.1:" + s.replace[1]})
+	eventually(s.t, "the worker to be ready", func() bool { return s.shell("curl -s localhost:"+s.replace[1]+"/readyz") == "ok\n" })
+	move := func(from, to string) {
+		if err := os.Rename(from, to); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	s.happens["the disk goes away"] = func() { move(file, file+".away") }
+	s.happens["the disk is back"] = func() { move(file+".away", file) }
+	s.happens["somebody locks the file"] = func() {
+		db, err := sql.Open("sqlite", file)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.t.Cleanup(func() { _ = db.Close() })
+		db.SetMaxOpenConns(1)
+		if _, err := db.ExecContext(s.t.Context(), "BEGIN IMMEDIATE"); err != nil {
+			s.t.Fatal(err)
+		}
+	}
 }
 
 // forgot: messages of a topic that no worker handles.
