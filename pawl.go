@@ -23,6 +23,7 @@ import (
 	"github.com/bravellian/pawl/audit"
 	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/explain"
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
@@ -52,6 +53,8 @@ type Options struct {
 	// default 30 s; it stands for the options of that name in Timers and Jobs. The
 	// scheduler wakes by itself when something is to be done earlier.
 	MaxPollingInterval time.Duration
+	// Health says what counts as healthy.
+	Health health.Options
 	// EnableSchemaDeployment makes Run migrate the database first. Otherwise
 	// Run fails clearly when the schema is missing, too old or too new.
 	EnableSchemaDeployment bool
@@ -84,6 +87,8 @@ type Pawl struct {
 	log        *slog.Logger
 	scheduling work.Pulse
 	auditing   work.Pulse
+	life       health.Life
+	checker    *health.Checker
 }
 
 // New builds the components on a database. It makes no connection.
@@ -108,12 +113,16 @@ func New(db engine.DB, opts Options) (*Pawl, error) {
 		}
 	}
 	o := outbox.New(db, opts.Outbox)
-	return &Pawl{
+	p := &Pawl{
 		Outbox: o, Joins: join.New(db, o, opts.Joins), Inbox: inbox.New(db, opts.Inbox), Leases: lease.New(db, opts.Leases),
 		Timers: timer.New(db, o, opts.Timers), Jobs: job.New(db, o, opts.Jobs),
 		Pauses: o.Pauses(), Audit: audit.Open(db), Workers: workers,
 		db: db, opts: opts, log: work.Logger(opts.Outbox.Logger),
-	}, nil
+	}
+	p.checker = health.New(health.Config{
+		DB: db, Vitals: p.Vitals, Life: &p.life, Ends: opts.Outbox.StopWhenEmpty, Unhandled: p.unhandled, Workers: p.Workers, Options: opts.Health,
+	})
+	return p, nil
 }
 
 // Migrate brings the schema up to date. It is idempotent and safe with any
@@ -153,6 +162,7 @@ func (p *Pawl) Run(ctx context.Context) error {
 	if err := work.Ready(ctx, p.db); err != nil {
 		return err
 	}
+	defer p.life.Begin(ctx)()
 	scheduler := p.scheduler()
 	if p.opts.Outbox.StopWhenEmpty {
 		scheduler.Fire(ctx) // what is due is not yet in the outbox
@@ -211,6 +221,16 @@ func (p *Pawl) Vitals() []work.Vitals {
 	}
 	return append(all, p.auditing.Vitals("clean-up of the audit trail"))
 }
+
+// Health tells how everything is: the database, its schema, the loops of this process,
+// and whether work waits that nobody claims. While Run stops, it fails.
+func (p *Pawl) Health(ctx context.Context) health.Report { return p.checker.Health(ctx) }
+
+// Alive tells, without asking the database, whether the loops of this process go
+// round. health.Handler serves both to probes.
+func (p *Pawl) Alive() health.Report { return p.checker.Alive() }
+
+func (p *Pawl) unhandled() []string { return append(p.Outbox.Unhandled(), p.Inbox.Unhandled()...) }
 
 // RunTurn works for a limited time and returns when the turn is over; it may be
 // called again. It is for whoever shares a process among many databases, such as

@@ -20,6 +20,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/work"
@@ -126,6 +127,7 @@ type Fleet struct {
 	registry  registry
 	turns     turns
 	timetable timetable
+	life      health.Life
 	started   bool
 	mu        sync.Mutex // of started and setup
 }
@@ -195,6 +197,7 @@ func ID(id [16]byte) string { return uuid.UUID(id).String() }
 // It outlives whatever is wrong with stores and with their discovery. Call it once.
 func (f *Fleet) Run(ctx context.Context) error {
 	f.begin()
+	defer f.life.Begin(ctx)()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var running sync.WaitGroup
@@ -209,6 +212,7 @@ func (f *Fleet) Run(ctx context.Context) error {
 	}
 	running.Wait()
 	f.turns.running.Wait()
+	f.unlist(context.WithoutCancel(ctx))
 	return nil
 }
 

@@ -40,6 +40,7 @@ type Store struct {
 	lastErr  error
 	lastGood time.Time // when the database last answered
 	cleaned  time.Time
+	shown    bool      // its list of workers may name this process
 	print    string    // of the file when it was last looked at
 	due      time.Time // as the last look had it; zero: never
 }
@@ -175,6 +176,21 @@ func (s *Store) answered() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lastGood = time.Now()
+}
+
+// shows notes that the store's list of workers is going to name this process.
+func (s *Store) shows() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.shown = true
+}
+
+// named reports whether the list of workers names this process, as far as known, in
+// a store that is well.
+func (s *Store) named() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.shown && s.failures == 0
 }
 
 // good notes that the database does what it should.

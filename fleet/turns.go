@@ -134,6 +134,7 @@ func (s *Store) stats() work.Counts { return s.Outbox.Stats().Add(s.Inbox.Stats(
 // run works on a store until its turn is over.
 func (ts *turns) run(ctx context.Context, t *turn) {
 	defer t.cancel()
+	t.s.shows()
 	before := t.s.stats()
 	watched := make(chan struct{})
 	var watch sync.WaitGroup

@@ -158,12 +158,17 @@ func (i *Inbox) Observe(o work.Observer) { i.queue.Observe(o) }
 // Stamp has every message that is enqueued carry what f makes; see outbox.Outbox.Stamp.
 func (i *Inbox) Stamp(f outbox.Stamp) { i.queue.Stamp(f) }
 
+// Unhandled returns the topics that had no handler here; see outbox.Outbox.Unhandled.
+func (i *Inbox) Unhandled() []string { return i.queue.Unhandled() }
+
 // Vitals tells how the loops of this process are: the queue's, if handlers are
 // registered, and the one that cleans up.
 func (i *Inbox) Vitals() []work.Vitals {
 	all := []work.Vitals{i.cleaning.Vitals("clean-up of the inbox")}
 	if i.served {
-		all = append(i.queue.Vitals(), all...)
+		queue := i.queue.Vitals()
+		queue[len(queue)-1].Name += " (inbox)" // the outbox has its own
+		all = append(queue, all...)
 	}
 	return all
 }

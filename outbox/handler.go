@@ -178,6 +178,7 @@ func (r *registry) find(topic string) (route, bool) {
 type missing struct {
 	times  int
 	warned time.Time
+	last   time.Time
 }
 
 // miss returns how long to put such a message back for, growing from a second
@@ -191,6 +192,7 @@ func (r *registry) miss(topic string, now time.Time) (delay time.Duration, warn 
 		r.missing[topic] = m
 	}
 	m.times++
+	m.last = now
 	if warn = now.Sub(m.warned) >= time.Minute; warn {
 		m.warned = now
 	}

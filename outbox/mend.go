@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -55,6 +56,22 @@ func (f *FailedFilter) String() string {
 	return strings.Join(parts, " ")
 }
 
+// maxErrorPart is how long a part of an error may be, in characters: longer than
+// any error that is kept.
+const maxErrorPart = 4096
+
+func (f *FailedFilter) validate() error {
+	if f.Rate < 0 {
+		return engine.Invalid("rate", "negative")
+	}
+	if f.Limit < 0 {
+		return engine.Invalid("limit", "negative")
+	}
+	return cmp.Or(
+		engine.CheckText("topic", f.Topic, MaxTopic, false), engine.CheckText("queue", f.Queue, MaxQueue, false),
+		engine.CheckText("error", f.Error, maxErrorPart, false))
+}
+
 // Redrive gives failed messages a fresh start: due now, no attempts counted.
 // Messages in other states are left alone. It works through many in bounded
 // transactions and returns how many it redrove, also with an error.
@@ -78,16 +95,19 @@ func (o *Outbox) Discard(ctx context.Context, f FailedFilter) (int64, error) {
 
 // CountFailed returns how many messages Redrive or Discard would change.
 func (o *Outbox) CountFailed(ctx context.Context, f FailedFilter) (int64, error) {
+	if err := f.validate(); err != nil {
+		return 0, err
+	}
 	f.Rate = 0
 	return o.eachFailed(ctx, "outbox/count_dead", f)
 }
 
-// deadLook is how many failed messages one transaction looks at.
+// deadLook is Outbox.deadLook, but in tests.
 const deadLook = 10_000
 
 func (o *Outbox) eachFailed(ctx context.Context, op string, f FailedFilter, note ...any) (total int64, err error) {
-	if f.Rate < 0 {
-		return 0, engine.Invalid("rate", "negative")
+	if err := f.validate(); err != nil {
+		return 0, err
 	}
 	filter := []any{positions(f.IDs), work.Optional(f.Topic), work.Optional(f.Queue), work.Optional(f.Error), optionalTime(f.Since), optionalTime(f.Before)}
 	for last := new(int64); last != nil; {
@@ -99,7 +119,7 @@ func (o *Outbox) eachFailed(ctx context.Context, op string, f FailedFilter, note
 			most = min(most, int64(f.Rate))
 		}
 		var n int64
-		args := append(append([]any{}, filter...), *last, deadLook, most)
+		args := append(append([]any{}, filter...), *last, o.deadLook, most)
 		call := &engine.Call{Op: op, Args: append(args, note...), Each: func(r engine.Row) error { return r.Scan(&n, &last) }}
 		if err := o.change(ctx, op, call); err != nil {
 			return total, err
@@ -164,13 +184,10 @@ func (o *Outbox) Cancel(ctx context.Context, reason string, ids ...WorkItemID) (
 // for a retry included; a zero time means now. Messages that a worker holds, or
 // that are over, are left alone. It returns how many it moved, also with an error.
 func (o *Outbox) Reschedule(ctx context.Context, due time.Time, ids ...WorkItemID) (int64, error) {
-	if due.IsZero() {
-		due = time.Now()
-	}
 	if err := (&Message{Topic: "any", Due: due}).Validate(); err != nil {
 		return 0, err
 	}
-	return o.eachChunk(ctx, "outbox/reschedule", ids, due)
+	return o.eachChunk(ctx, "outbox/reschedule", ids, optionalTime(due))
 }
 
 // withdrawChunk bounds how many messages one transaction takes out of their runs.

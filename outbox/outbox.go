@@ -68,6 +68,7 @@ type Outbox struct {
 	watch    watch
 	stats    sync.Map // queue → *work.Stats
 	cleaning work.Pulse
+	deadLook int // how many failed messages one transaction looks at
 }
 
 // New returns the outbox of a database, which must be migrated before use.
@@ -86,7 +87,7 @@ func New(db engine.DB, opts Options) *Outbox {
 		host, _ := os.Hostname()
 		opts.Worker = host + ":" + strconv.Itoa(os.Getpid())
 	}
-	o := &Outbox{db: db, opts: opts, log: opts.Logger, tag: newTag(), pauses: pause.New(db, opts.Logger)}
+	o := &Outbox{db: db, opts: opts, log: opts.Logger, tag: newTag(), deadLook: deadLook, pauses: pause.New(db, opts.Logger)}
 	o.enqueues = coalesce.Group[*enqueue]{Leaders: enqueueLeaders, Max: enqueueMerge, Run: o.flush}
 	o.lanes.known.Store(laneID(DefaultQueue, 0), struct{}{}) // every schema has it
 	return o

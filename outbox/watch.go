@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/bravellian/pawl/pause"
 	"github.com/bravellian/pawl/work"
@@ -65,6 +67,25 @@ func (o *Outbox) Concurrency() int {
 
 // QueueStats returns what this process did for one of its queues.
 func (o *Outbox) QueueStats(queue string) work.Counts { return o.statsOf(queue).Counts() }
+
+// unhandledFor is longer than messages of a topic without handler stay away.
+const unhandledFor = 2 * time.Minute
+
+// Unhandled returns the topics whose messages came to this process of late, without
+// there being a handler for them here, in order.
+func (o *Outbox) Unhandled() []string {
+	r := &o.handlers
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	var topics []string
+	for topic, m := range r.missing {
+		if time.Since(m.last) < unhandledFor {
+			topics = append(topics, topic)
+		}
+	}
+	slices.Sort(topics)
+	return topics
+}
 
 func (o *Outbox) statsOf(queue string) *work.Stats {
 	stats, _ := o.stats.LoadOrStore(queue, &work.Stats{})

@@ -19,7 +19,9 @@ type task[M any] struct {
 func (l *Loop[M]) worker() {
 	for t := range l.tasks {
 		r, began := l.execute(t)
-		l.ledger.finish(t.claim, r)
+		if !l.ledger.finish(t.claim, r) {
+			r.fate = OutcomeReleased
+		}
 		l.observe(&t, r, began)
 	}
 }

@@ -15,6 +15,9 @@ const (
 	cleanFirst = time.Minute
 	// cleanEvery is how often to look for what can be forgotten.
 	cleanEvery = 10 * time.Minute
+	// cleanLimit is how long a clean-up may take without counting as hanging: what
+	// piled up in a month is deleted in as many transactions as it takes.
+	cleanLimit = time.Hour
 )
 
 // KeepClean calls clean, which returns how much it deleted, from time to time
@@ -28,6 +31,7 @@ func KeepClean(ctx context.Context, log *slog.Logger, pulse *Pulse, clean func(c
 		if engine.Pause(ctx, wait) != nil {
 			return
 		}
+		pulse.turn(cleanLimit)
 		n, err := clean(ctx)
 		switch {
 		case errors.Is(err, context.Canceled):

@@ -99,14 +99,15 @@ func (l *ledger[M]) begin(c *claim, lease time.Duration) bool {
 	return true
 }
 
-// finish enters a result and wakes the main cycle if that matters to it.
-func (l *ledger[M]) finish(c *claim, r result) {
+// finish enters a result and wakes the main cycle if that matters to it. It is
+// false for an item that was given up before: nobody asks for its result any more.
+func (l *ledger[M]) finish(c *claim, r result) (wanted bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.running--
 	l.finished++
 	if c.gone[r.index] {
-		return // given up
+		return false
 	}
 	c.open--
 	c.done = append(c.done, r)
@@ -116,6 +117,7 @@ func (l *ledger[M]) finish(c *claim, r result) {
 	if c.open == 0 || len(c.done) == 1 || l.waiting+l.running <= l.slots {
 		l.signalLocked()
 	}
+	return true
 }
 
 // collect moves results into s: of claims that are complete, of those whose

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/bravellian/pawl/engine"
@@ -114,7 +113,6 @@ type Loop[M any] struct {
 	nextPoll   time.Time   // when to look without news; zero: not decided
 	idle       int         // polls in a row that found nothing
 	failures   int         // exchanges in a row that failed
-	putBack    atomic.Bool // items, because of a pause
 	vain       int         // looks in a row that found nothing while nothing was held
 	fed        bool        // a claim brought something
 	news       time.Time   // when something last came or was settled
@@ -170,6 +168,7 @@ func (l *Loop[M]) Run(ctx context.Context) error {
 		l.cfg.Turn.Over.Store(true)
 	}
 	stopReaping()
+	l.stats.Pulse.turn(l.cfg.Grace + afterCancel)
 	l.stop(&workers, cancelHandlers)
 	return nil
 }
@@ -217,31 +216,26 @@ func (l *Loop[M]) exchange(ctx, handlers context.Context, n int) {
 		l.failed(ctx, err)
 		return
 	}
+	if l.stale(items) {
+		_ = l.tend(ctx)
+	}
 	l.failures = 0
 	if l.unfinished.Len() > 0 {
 		l.news = time.Now()
 	}
 	due := l.dueAgain()
 	l.settled(sent)
-	l.recall(ctx)
 	if n == 0 {
 		l.hungry = l.hungry || due
 		return
 	}
 	l.claimed(len(items))
 	if len(items) > 0 {
-		l.fed, l.news = true, time.Now()
-		l.cfg.Logger.Debug("claimed", "count", len(items), "owner_token", owner.String())
-		if ctx.Err() != nil {
-			l.ledger.halt() // the stop came while we claimed: none of this is begun (D-19)
-		}
+		l.take(ctx, owner, len(items))
 		l.start(handlers, owner, sent, items)
 	}
 	if len(items) == n {
 		l.sleep.Disarm()
-	}
-	if len(items) > 0 {
-		l.idle, l.looked, l.nextPoll = 0, false, time.Time{}
 	}
 	l.hungry = len(items) == n || due
 	l.vain++
@@ -250,6 +244,16 @@ func (l *Loop[M]) exchange(ctx, handlers context.Context, n int) {
 	}
 	if len(items) > 0 && !l.hungry && l.ledger.busy() {
 		l.gather(ctx)
+	}
+}
+
+// take notes that a claim brought n items.
+func (l *Loop[M]) take(ctx context.Context, owner OwnerToken, n int) {
+	l.fed, l.news = true, time.Now()
+	l.idle, l.looked, l.nextPoll = 0, false, time.Time{}
+	l.cfg.Logger.Debug("claimed", "count", n, "owner_token", owner.String())
+	if ctx.Err() != nil {
+		l.ledger.halt() // the stop came while we claimed: none of this is begun (D-19)
 	}
 }
 
@@ -311,7 +315,9 @@ func (l *Loop[M]) failed(ctx context.Context, err error) {
 	}
 	l.cfg.Logger.Log(ctx, level, "database unavailable, will retry", "error", err, "failures", l.failures)
 	pause := min(250*time.Millisecond<<min(l.failures-1, 7), longest)
-	_ = engine.Pause(ctx, engine.Jitter(pause, 0.2))
+	pause = engine.Jitter(pause, 0.2)
+	l.stats.Pulse.turn(pause)
+	_ = engine.Pause(ctx, pause)
 }
 
 // wait sleeps until something finished, something may have come, or it is time

@@ -110,7 +110,7 @@ func (s *Scheduler) Fire(ctx context.Context) {
 			ok = false
 			continue
 		}
-		if err := a.drain(ctx); err != nil {
+		if err := a.drain(ctx, s.cfg.Pulse); err != nil {
 			s.failed(ctx, a, err)
 			ok = false
 		}
@@ -121,8 +121,9 @@ func (s *Scheduler) Fire(ctx context.Context) {
 }
 
 // drain fires until nothing is due: there is no cap per pass.
-func (a *agenda) drain(ctx context.Context) error {
+func (a *agenda) drain(ctx context.Context, pulse *Pulse) error {
 	for ctx.Err() == nil {
+		pulse.turn(0)
 		n, err := a.Agenda.Fire(ctx)
 		if err != nil {
 			return err

@@ -66,16 +66,16 @@ func (l *Loop[M]) paused(topic string) (r result, ok bool) {
 	default:
 		return r, false
 	}
-	l.putBack.Store(true)
 	return r, true
 }
 
-// recall looks again at what is paused if items were just put back for that: if it
-// is no longer true, the next claim brings the same items, over and over.
-func (l *Loop[M]) recall(ctx context.Context) {
-	if l.putBack.Swap(false) {
-		_ = l.tend(ctx) // keepTidy will say so
-	}
+// stale reports whether what is known of pauses has to be looked up again before
+// items that were just claimed begin: what was laid aside may have come right back
+// because the pause is over, a paused queue hands out nothing, and while the
+// database was away nobody could look.
+func (l *Loop[M]) stale(items []Item[M]) bool {
+	return l.failures > 0 || len(l.unfinished.Parks) > 0 ||
+		len(items) > 0 && l.cfg.Paused != nil && l.cfg.Paused(items[0].Topic) == QueuePaused
 }
 
 // reapAll reaps until nothing is left to.

@@ -110,6 +110,9 @@ func (s *Settlement) soonest() (d time.Duration, ok bool) {
 			d, ok = delay, true
 		}
 	}
+	if len(s.Parks) > 0 { // at once, if the pause is over
+		note(0)
+	}
 	for _, r := range s.Releases {
 		note(r.Delay)
 	}

@@ -91,7 +91,7 @@ func (r *Registry) Run(ctx context.Context, self Self) {
 		}
 		return err
 	})
-	r.Leave(ctx)
+	r.Leave(context.WithoutCancel(ctx))
 }
 
 // Show puts this process, which works on many databases, into the list, unless that
@@ -126,10 +126,14 @@ func (r *Registry) beat(ctx context.Context, self *Self, shared bool) error {
 		}})
 }
 
-// Leave takes this process off the list. It works also when ctx has ended.
+// Leave takes this process off the list, or gives up after a few seconds: then the
+// entry expires. Run does this by itself.
 func (r *Registry) Leave(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveLimit)
+	ctx, cancel := context.WithTimeout(ctx, leaveLimit)
 	defer cancel()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.listed = false
 	if err := r.db.Do(ctx, &engine.Call{Op: "worker/leave", Args: []any{r.id}}); err != nil {
 		r.log.DebugContext(ctx, "could not leave the list of workers, the entry will expire", "error", err)
 	}

@@ -86,6 +86,7 @@ type cli struct {
 	Inbox      inboxCmd      `cmd:"" help:"Look at messages that came in, and revive dead ones."`
 	Lease      leaseCmd      `cmd:"" help:"Run a command while holding a lease: one at a time, on any number of machines."`
 	Leases     leasesCmd     `cmd:"" help:"Look at leases, and take them away by force."`
+	Health     healthCmd     `cmd:"" help:"Tell whether a database is well and work is claimed."`
 	Fleet      fleetCmd      `cmd:"" help:"Look at many databases at once, each of them a store of a fleet."`
 	Doctor     doctorCmd     `cmd:"" help:"Examine a database: what is wrong, and what to do about it."`
 	Demo       demoCmd       `cmd:"" help:"Run an order service, then ETL runs, kill workers, and count what was lost."`

@@ -29,6 +29,7 @@ type workCmd struct {
 	MaxAttempts int           `default:"10" placeholder:"N" help:"Executions of a message before it counts as failed, 0 for no limit. Default: ${default}."`
 	Timeout     time.Duration `placeholder:"DURATION" help:"Stop a command after so long and try again. Default: none."`
 	Grace       time.Duration `default:"20s" placeholder:"DURATION" help:"How long commands may go on when this process is to stop. Default: ${default}."`
+	Listen      string        `placeholder:"ADDRESS" help:"Serve the probes /livez and /readyz at HOST:PORT; without a host only this machine reaches them."`
 	Quiet       bool          `short:"q" help:"No progress, no summary."`
 	Verbose     bool          `short:"v" help:"Log every message."`
 
@@ -62,6 +63,10 @@ each a queue of its own.
 
 Timers that are due and runs of jobs become messages as long as any worker runs,
 whatever topics and queues it serves.
+
+With --listen ADDRESS, /livez says whether this process does its work, and /readyz
+whether everything is well, its database and the work that waits included: 200, or
+503 with the reason. "?verbose" and "?format=json" say more.
 
 With --fleet, all stores of a fleet are served, see "pawl fleet --help". One that
 fails or has no tables (see --migrate) holds up no other: it is logged and tried
@@ -122,6 +127,11 @@ func (c *workCmd) workOne(ctx context.Context, g *options, p *progress, logger *
 	for _, topic := range c.Topic {
 		w.Handle(topic, p.runner, c.handling())
 	}
+	unlisten, err := c.serve(w, logger)
+	if err != nil {
+		return s.close(err)
+	}
+	defer unlisten()
 	p.stats = w.Outbox.Stats
 	stop := p.start(ctx)
 	defer stop()
@@ -151,6 +161,8 @@ func (c *workCmd) check() error {
 	switch {
 	case c.Lease < time.Second:
 		return usage("--lease: shorter than a second")
+	case !addressable(c.Listen):
+		return usage("--listen: %q is no HOST:PORT", c.Listen)
 	case c.Concurrency < 0, c.MaxAttempts < 0, c.Timeout < 0, c.Grace < 0:
 		return usage("a number or duration is negative")
 	}

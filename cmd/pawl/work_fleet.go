@@ -39,6 +39,11 @@ func (c *workCmd) workFleet(ctx context.Context, g *options, p *progress, logger
 	}
 	var opened tally
 	f.Setup(opened.add)
+	unlisten, err := c.serve(f.Probes(), logger)
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	defer unlisten()
 	p.stats = opened.counts
 	stop := p.start(ctx)
 	err = f.Run(ctx)

@@ -23,7 +23,7 @@ import (
 	"github.com/bravellian/pawl/internal/dsn"
 )
 
-//go:embed audit doctor explain fleet inbox job join lease outbox pause schema timer worker
+//go:embed audit doctor explain fleet health inbox job join lease outbox pause schema timer worker
 var files embed.FS
 
 // Options configure a database. The zero value is right for most programs.

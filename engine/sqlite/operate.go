@@ -1,6 +1,8 @@
 package sqlite
 
 import (
+	"time"
+
 	"github.com/bravellian/pawl/engine"
 )
 
@@ -155,17 +157,21 @@ func cancel(t *txn, c *engine.Call) error {
 	return noted(t, c, "cancel", c.Args[2:], int64(len(taken)))
 }
 
-// reschedule: args 0 ids, 1 when; of the audit: 2 id, 3 actor, 4 target.
+// reschedule: args 0 ids, 1 when, nil for now; of the audit: 2 id, 3 actor, 4 target.
 func reschedule(t *txn, c *engine.Call) error {
+	at := t.now
+	if due := arg[*time.Time](c, 1); due != nil {
+		at = due.UnixMicro()
+	}
 	taken, err := withdraw(t, arg[[]int64](c, 0), false)
 	if err != nil {
 		return err
 	}
 	for _, r := range taken {
-		if _, err := t.exec("outbox/ready_insert", r.lane, c.Args[1], r.lo, r.n, r.retry); err != nil {
+		if _, err := t.exec("outbox/ready_insert", r.lane, at, r.lo, r.n, r.retry); err != nil {
 			return err
 		}
-		if _, err := t.exec("outbox/reschedule_exception", r.lo, c.Args[1]); err != nil {
+		if _, err := t.exec("outbox/reschedule_exception", r.lo, at); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -25,7 +26,7 @@ import (
 	"github.com/bravellian/pawl/engine/coalesce"
 )
 
-//go:embed audit doctor explain fleet inbox job join lease outbox pause schema timer worker
+//go:embed audit doctor explain fleet health inbox job join lease outbox pause schema timer worker
 var files embed.FS
 
 // Options configure a database. The zero value is right for most programs.
@@ -67,7 +68,8 @@ type DB struct {
 	bell    engine.Bell
 	watch   watcher
 	closed  sync.Once
-	file    string // its path, where OpenURL opened it
+	file    string                      // its path, where OpenURL opened it
+	born    atomic.Pointer[os.FileInfo] // the file that was opened
 }
 
 var _ engine.DB = (*DB)(nil)
@@ -105,6 +107,7 @@ func openFile(path string, once bool, opts []Options) (*DB, error) {
 		return nil, err
 	}
 	db.owned = true
+	db.remember()
 	return db, nil
 }
 

@@ -115,6 +115,8 @@ func operation(name string) opFunc {
 		return auditOperation(op)
 	case "doctor":
 		return doctorOperation(op)
+	case "health":
+		return healthOperation(op)
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/engine/postgres"
 	"github.com/bravellian/pawl/engine/sqlite"
+	"github.com/bravellian/pawl/internal/enginetest"
 	"github.com/bravellian/pawl/internal/testpg"
 )
 
@@ -44,6 +45,18 @@ func EachEngine(t *testing.T, test func(t *testing.T, e Engine)) {
 	}
 }
 
+// Run runs a suite, group by group, all tests side by side.
+func Run(t *testing.T, e Engine, groups map[string]map[string]func(*testing.T, Engine)) {
+	for group, tests := range groups {
+		for name, test := range tests {
+			t.Run(group+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				test(t, e)
+			})
+		}
+	}
+}
+
 // Database is one database under test.
 type Database struct {
 	engine.DB
@@ -65,6 +78,29 @@ func (d Database) Begin(t testing.TB) *sql.Tx {
 		t.Fatal(err)
 	}
 	return tx
+}
+
+// Count reads one number through SQL.
+func (d Database) Count(t testing.TB, query string) (n int) {
+	t.Helper()
+	d.Row(t, query, &n)
+	return n
+}
+
+// CheckPlaces fails the test unless every message is in exactly one place.
+func (d Database) CheckPlaces(t testing.TB) {
+	t.Helper()
+	names := engine.Names{}
+	if schema, _, ok := strings.Cut(d.Table(""), "."); ok {
+		names.Schema = schema
+	}
+	enginetest.CheckPlaces(t, &enginetest.Place{SQL: d.SQL, Names: names})
+}
+
+// Aside counts the messages that are laid aside: in a lane that no queue has.
+func (d Database) Aside(t testing.TB) int {
+	t.Helper()
+	return d.Count(t, "SELECT coalesce(sum(n), 0) FROM "+d.Table("outbox_ready")+" WHERE lane NOT IN (SELECT id FROM "+d.Table("outbox_lane")+")")
 }
 
 // Row reads one row through SQL.

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/bravellian/pawl/cmd/pawl/internal/target"
+	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
+	"github.com/bravellian/pawl/health"
+)
+
+// healthCmd is "pawl health".
+type healthCmd struct {
+	ExitCode bool          `help:"Make the exit code 1 if something fails."`
+	Waiting  time.Duration `default:"1m" placeholder:"DURATION" help:"How long work may be due that nobody claims. Default: ${default}."`
+	Queue    []string      `sep:"none" placeholder:"NAME" help:"Queue whose waiting work counts, may be repeated. Default: all."`
+	Timeout  time.Duration `default:"5s" placeholder:"DURATION" help:"How long a database may take to answer. Default: ${default}."`
+}
+
+// Help is printed by --help.
+func (*healthCmd) Help() string {
+	return `Looks at a database from outside: does it answer, does its schema fit this
+program, and does work wait that nobody claims? Each check is a line:
+
+    [+]  well
+    [!]  a warning: somebody should look
+    [-]  a failure
+
+Work waits for too long if it has been due for --waiting. That is a failure if no
+worker of its queue is alive and nobody holds or finished messages of it of late,
+and a warning if one is alive: whether it claims, a single look cannot tell. A
+worker knows more, see "pawl work --listen". Messages that failed, that are due
+later, or whose topic or queue is paused are never a failure.
+
+Exit codes: 0 whatever was found; with --exit-code 0 if nothing failed, warnings
+included, and 1 otherwise. 2 is wrong usage, as always. With --fleet every store is
+looked at, and one that fails is enough.
+
+Examples:
+
+    pawl health
+    pawl health --exit-code --db postgres://app@db.example/shop
+    pawl health --fleet dir:tenants --json`
+}
+
+// Run looks at a database, or at all of a fleet.
+func (c *healthCmd) Run(ctx context.Context, a *app, g *options) error {
+	switch {
+	case c.Timeout <= 0:
+		return usage("--timeout: not above zero")
+	case c.Waiting <= 0:
+		return usage("--waiting: not above zero")
+	}
+	look := c.one
+	if g.wholeFleet() {
+		look = c.all
+	}
+	found, err := look(ctx, g)
+	if err != nil {
+		return err
+	}
+	if err := a.printHealth(found, g.JSON); err != nil {
+		return err
+	}
+	for i := range found {
+		if c.ExitCode && !found[i].Healthy() {
+			return &exitError{code: exitFailure} // what is wrong was said
+		}
+	}
+	return nil
+}
+
+// condition is how a database is, also as JSON.
+type condition struct {
+	Store    string `json:"store,omitempty"`
+	Database string `json:"database"`
+	health.Report
+}
+
+func (c *healthCmd) one(ctx context.Context, g *options) ([]condition, error) {
+	t, err := g.target(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := c.inspect(ctx, t)
+	return []condition{{Database: t.String(), Report: r}}, ctx.Err()
+}
+
+func (c *healthCmd) all(ctx context.Context, g *options) ([]condition, error) {
+	f, err := g.openFleet()
+	if err != nil {
+		return nil, err
+	}
+	list, err := stores(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]condition, len(list))
+	err = inParallel(ctx, len(list), askAtOnce, func(i int) {
+		e := &list[i]
+		found[i] = condition{Store: e.Key, Database: e.Where()}
+		if e.err != nil {
+			found[i].Report = unopened(e.err)
+		} else {
+			found[i].Report = c.inspect(ctx, e.at)
+		}
+	})
+	if err = errors.Join(err, ctx.Err()); err != nil {
+		return nil, &databaseError{f.String(), err}
+	}
+	return found, nil
+}
+
+// inspect looks at a database, which is not made by that.
+func (c *healthCmd) inspect(ctx context.Context, t target.Target) health.Report {
+	if !t.Exists() {
+		return unopened(target.ErrNoFile)
+	}
+	db, err := t.Open(target.Options{Timeout: c.Timeout, Logger: silent()})
+	if err != nil {
+		return unopened(err)
+	}
+	defer func() { _ = db.Close() }() // nothing was written
+	return health.Inspect(ctx, db, health.Options{Timeout: c.Timeout, Waiting: c.Waiting, Queues: c.Queue})
+}
+
+// unopened is the report of a database that cannot be opened.
+func unopened(err error) health.Report {
+	return health.NewReport([]health.Check{{Name: "database", Verdict: health.Fail, Text: "the database cannot be opened: " + cause(err)}})
+}
+
+func (a *app) printHealth(found []condition, asJSON bool) error {
+	if asJSON {
+		return printAll(a, found, func(c condition) condition { return c })
+	}
+	for i := range found {
+		if _, err := fmt.Fprint(a.stdout, terminal.CleanText(found[i].text())); err != nil {
+			return err
+		}
+	}
+	if len(found) == 1 && found[0].Store == "" {
+		return nil
+	}
+	bad := 0
+	for i := range found {
+		if !found[i].Healthy() {
+			bad++
+		}
+	}
+	_, err := fmt.Fprintf(a.stderr, "%s, %d of them failing\n", several(len(found), "store"), bad)
+	return err
+}
+
+// text is a report for people: of a store only what is not well.
+func (c *condition) text() string {
+	if c.Store == "" {
+		return health.Text("health", c.Report, true, nil)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n", oneLine(c.Store), c.Verdict)
+	for i := range c.Checks {
+		if check := &c.Checks[i]; check.Verdict != health.OK {
+			fmt.Fprintf(&b, "    %s\n", check)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,97 @@
+package fleet_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/dbtest"
+)
+
+// ask sends a probe to a fleet.
+func ask(t *testing.T, h http.Handler, path string) (int, string) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
+	return w.Code, w.Body.String()
+}
+
+// D-110: the same probes as for one database; a store that fails is named, and comes
+// back.
+func TestProbesOfAFleet(t *testing.T) {
+	t.Parallel()
+	w := newWard()
+	dbs := files(t, "a", "b")
+	dbs[1] = w.admits(dbs[1], nil)
+	o := quick()
+	o.Engines = w.engines()
+	f := open(t, fleet.Static(dbs...), o)
+	f.Handle("t", newRecord())
+	h := health.Handler(f.Probes(), health.HandlerOptions{Share: -1})
+	if code, body := ask(t, h, "/livez?verbose"); code != 200 || !strings.Contains(body, "the fleet is new") {
+		t.Errorf("before Run: %d\n%s", code, body)
+	}
+	stop := start(t, f)
+	until := func(path string, want int, says string) {
+		t.Helper()
+		dbtest.Until(t, fmt.Sprintf("%s says %d and %q", path, want, says), func() bool {
+			code, body := ask(t, h, path)
+			return code == want && strings.Contains(body, says)
+		})
+	}
+	until("/readyz?verbose", 200, "all 2 stores are well")
+	w.rule(dbs[1], fails)
+	until("/readyz", 503, "[-]store/b fail: ")
+	until("/readyz", 503, errSick.Error())
+	until("/readyz?exclude=store&verbose", 200, "1 of 2 stores fail")
+	until("/livez", 200, "ok")
+	w.rule(dbs[1], nil)
+	until("/readyz?verbose", 200, "all 2 stores are well")
+	stop()
+	until("/readyz", 503, "[-]process fail: stopped")
+	until("/livez", 200, "ok")
+}
+
+// D-110: what is listed is bounded.
+func TestProbesOfAFleetThatFailsAltogether(t *testing.T) {
+	t.Parallel()
+	w := newWard()
+	var keys []string
+	for i := range 30 {
+		keys = append(keys, fmt.Sprintf("s%02d", i))
+	}
+	dbs := files(t, keys...)
+	for i := range dbs {
+		dbs[i] = w.admits(dbs[i], fails)
+	}
+	o := quick()
+	o.Engines = w.engines()
+	f := open(t, fleet.Static(dbs...), o)
+	start(t, f)
+	dbtest.Until(t, "all fail", func() bool {
+		c := f.Probes().Health(t.Context()).Check("stores")
+		return c.Verdict == health.Fail && c.Data["failing"] == 30
+	})
+	if r := f.Probes().Health(t.Context()); len(r.Checks) > 25 || r.Check("store") == nil || !strings.Contains(r.Check("store").Text, "10 more") {
+		t.Errorf("%d checks:\n%s", len(r.Checks), health.Text("readyz", r, true, nil))
+	}
+}
+
+// D-110: a fleet that cannot read its list goes on with what it knows, and says so.
+func TestProbesOfAFleetWithoutItsList(t *testing.T) {
+	t.Parallel()
+	l := listOf(files(t, "a")...)
+	f := open(t, l, quick())
+	start(t, f)
+	dbtest.Until(t, "it is well", func() bool { return f.Probes().Health(t.Context()).Verdict == health.OK })
+	l.fail(errors.New("no such table"))
+	_ = f.Refresh(t.Context())
+	if c := f.Probes().Health(t.Context()).Check("stores"); c.Verdict != health.Warn || !strings.Contains(c.Text, "no such table") {
+		t.Errorf("%+v", c)
+	}
+}

@@ -1,0 +1,106 @@
+package health
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/pause"
+	"github.com/bravellian/pawl/work"
+)
+
+// database adds what is asked of the database first, and reports whether it makes
+// sense to ask more.
+func database(ctx context.Context, db engine.DB, checks []Check) ([]Check, bool) {
+	began := time.Now()
+	err := db.Read(ctx, &engine.Call{Op: "health/ping", Each: func(engine.Row) error { return nil }})
+	took := time.Since(began)
+	if err != nil {
+		c := fail("database", fmt.Sprintf("the database does not answer: %s; nothing else could be asked", cause(ctx, err, took)))
+		return append(checks, c.with("seconds", seconds(took))), false
+	}
+	checks = append(checks, ok("database", "answered within "+span(took)).with("seconds", seconds(took)).with("engine", db.Engine()))
+	schema := schema(ctx, db)
+	return append(checks, schema), schema.Verdict == OK
+}
+
+// schema sees to it that the tables are there, and are this build's.
+func schema(ctx context.Context, db engine.DB) Check {
+	if err := db.CheckSchema(ctx); err != nil {
+		return fail("schema", cause(ctx, err, 0))
+	}
+	var missing []string
+	err := db.Read(ctx, &engine.Call{Op: "health/tables", Reset: func() { missing = nil }, Each: func(r engine.Row) error {
+		var name string
+		err := r.Scan(&name)
+		missing = append(missing, name)
+		return err
+	}})
+	switch {
+	case err != nil:
+		return fail("schema", "the tables could not be looked for: "+cause(ctx, err, 0))
+	case len(missing) > 0:
+		return fail("schema", "tables are missing: "+strings.Join(missing, ", ")).with("missing", missing)
+	}
+	return ok("schema", "as this build needs it")
+}
+
+// cause is why the database did not answer. Errors of engines hold neither payloads
+// nor passwords.
+func cause(ctx context.Context, err error, took time.Duration) string {
+	if errors.Is(err, engine.ErrTimeout) || errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+		if took > 0 {
+			return "no answer within " + span(took)
+		}
+		return "no answer in time"
+	}
+	return work.ErrorText(err.Error())
+}
+
+// maxFailed is how far failed messages are counted.
+const maxFailed = 100
+
+// aside tells of messages that nobody is to claim. They make nothing unhealthy: it
+// is for people to decide about them.
+func aside(ctx context.Context, db engine.DB) []Check {
+	return []Check{paused(ctx, db), failed(ctx, db)}
+}
+
+func failed(ctx context.Context, db engine.DB) Check {
+	call := engine.Count("health/failed", maxFailed+1)
+	if err := db.Read(ctx, call); err != nil {
+		return warn("failed", "could not be counted: "+cause(ctx, err, 0))
+	}
+	n := min(call.N, maxFailed)
+	if n == 0 {
+		return ok("failed", "no message has failed for good").with("count", n)
+	}
+	text := several(n, call.N > maxFailed, "message") + " failed for good; see \"pawl ls --failed\""
+	return ok("failed", text).with("count", n).with("more", call.N > maxFailed)
+}
+
+func paused(ctx context.Context, db engine.DB) Check {
+	all, err := pause.New(db, nil).List(ctx)
+	if err != nil {
+		return warn("paused", "could not be looked up: "+cause(ctx, err, 0))
+	}
+	if len(all) == 0 {
+		return ok("paused", "nothing is paused").with("count", 0)
+	}
+	var names []string
+	for i := range all[:min(len(all), few)] {
+		p := &all[i]
+		text := fmt.Sprintf("%s %s since %s by %s", p.Kind, p.Name, p.Since.Format(time.RFC3339), p.Actor)
+		if p.Ending {
+			text = fmt.Sprintf("%s %s, resumed but not all is back: resume it again", p.Kind, p.Name)
+		}
+		names = append(names, text)
+	}
+	if len(all) > few {
+		names = append(names, fmt.Sprintf("and %d more", len(all)-few))
+	}
+	return warn("paused", "paused: "+strings.Join(names, "; ")).with("count", len(all))
+}

@@ -1,0 +1,54 @@
+package health
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bravellian/pawl/worker"
+)
+
+// unhandled warns of topics that nobody has a handler for, as far as this process
+// knows: their messages came here. They are retried with delays and lost to nobody,
+// and another process may get its handler with the next release: no failure.
+func (c *Checker) unhandled(ctx context.Context) []Check {
+	if c.cfg.Unhandled == nil {
+		return nil
+	}
+	topics := c.cfg.Unhandled()
+	if len(topics) == 0 {
+		return []Check{ok("unhandled", "every message that came here had a handler")}
+	}
+	if c.cfg.Workers != nil {
+		if all, err := c.cfg.Workers.List(ctx); err == nil {
+			topics = slices.DeleteFunc(topics, func(topic string) bool { return handled(all, topic) })
+		}
+	}
+	if len(topics) == 0 {
+		return []Check{ok("unhandled", "messages came here that other workers have handlers for")}
+	}
+	text := strings.Join(topics[:min(len(topics), few)], ", ")
+	if len(topics) > few {
+		text += fmt.Sprintf(" and %d more", len(topics)-few)
+	}
+	return []Check{warn("unhandled", "no worker that is alive has a handler for messages of topic "+text+"; they are put back again and again").
+		with("topics", len(topics))}
+}
+
+func handled(all []worker.Info, topic string) bool {
+	return slices.ContainsFunc(all, func(w worker.Info) bool { return w.Alive && slices.Contains(w.Topics, topic) })
+}
+
+// servers are the workers that serve a line: those that were heard of since the work
+// became due. One that shares its time among databases counts as alive for a day, but
+// it would have come by.
+func servers(all []worker.Info, l *line) []worker.Info {
+	var live []worker.Info
+	for _, w := range all {
+		if w.Alive && w.Heartbeat.UnixMicro() > l.oldest.at && (l.kind != kindQueue || slices.Contains(w.Queues, l.queue)) {
+			live = append(live, w)
+		}
+	}
+	return live
+}

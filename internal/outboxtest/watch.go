@@ -1,0 +1,378 @@
+package outboxtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/pause"
+	"github.com/bravellian/pawl/work"
+)
+
+func watchTests() map[string]func(*testing.T, Engine) {
+	return map[string]func(*testing.T, Engine){
+		"enqueued":           testObserveEnqueued,
+		"outcomes":           testObserveOutcomes,
+		"attempts":           testObserveAttempts,
+		"gave up":            testObserveExhausted,
+		"lost and released":  testObserveLostAndReleased,
+		"reaped and claimed": testObserveReaped,
+		"several observers":  testSeveralObservers,
+		"stamps":             testStamps,
+		"stamps too large":   testStampsTooLarge,
+		"stamps concurrent":  testStampsEverywhere,
+	}
+}
+
+// watched is a fixture whose observer sees everything.
+func watched(t *testing.T, e Engine, o outbox.Options) (*fixture, *Watcher) {
+	t.Helper()
+	f, w := open(t, e, quick(o)), NewWatcher()
+	f.Observe(w)
+	return f, w
+}
+
+// However a message is enqueued, it is counted once, in its queue and topic.
+func testObserveEnqueued(t *testing.T, e Engine) {
+	f, w := watched(t, e, outbox.Options{})
+	f.enqueue(outbox.Message{Topic: "single"})
+	batch := []outbox.Message{{Topic: "a"}, {Topic: "a"}, {Topic: "b"}, {Topic: "a"}, {Topic: "a", Queue: "other"}}
+	if _, err := f.EnqueueBatch(f.ctx(), batch); err != nil {
+		t.Fatal(err)
+	}
+	tx := f.begin()
+	defer tx.Rollback()
+	if _, err := f.EnqueueTx(f.ctx(), tx, outbox.Message{Topic: "tx", Queue: "other"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.EnqueueBatchTx(f.ctx(), tx, []outbox.Message{{Topic: "tx", Queue: "other"}, {Topic: "tx"}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Enqueue(f.ctx(), outbox.Message{Topic: ""}); err == nil {
+		t.Fatal("no error")
+	}
+	if _, err := f.EnqueueBatch(f.ctx(), nil); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]int{"default/single": 1, "default/a": 3, "default/b": 1, "other/a": 1, "other/tx": 2, "default/tx": 1}
+	if got := w.Messages(); !maps.Equal(got, want) {
+		t.Fatalf("told of %v, want %v", got, want)
+	}
+}
+
+// Each attempt ends in one outcome, and it is the one that came of it.
+func testObserveOutcomes(t *testing.T, e Engine) {
+	f, w := watched(t, e, outbox.Options{StopWhenEmpty: true})
+	twice := func(err error) func(context.Context, *outbox.Message) error {
+		n := 0
+		return func(context.Context, *outbox.Message) error {
+			if n++; n == 1 {
+				return err
+			}
+			return nil
+		}
+	}
+	f.handle("acked", func(context.Context, *outbox.Message) error { return nil })
+	f.handle("failed", func(context.Context, *outbox.Message) error { return outbox.Permanent(errors.New("no")) })
+	f.handle("retried", twice(outbox.RetryAfter(0, errors.New("busy"))))
+	f.handle("snoozed", twice(outbox.Snooze(0)))
+	f.handle("panics", func(context.Context, *outbox.Message) error { panic("boom") })
+	f.handle("settled", func(ctx context.Context, m *outbox.Message) error {
+		if _, err := f.Ack(ctx, m.Owner, m.WorkItemID); err != nil {
+			return err
+		}
+		return work.ErrSettled
+	})
+	f.handle("paused", func(context.Context, *outbox.Message) error { return nil })
+	if _, err := f.Pauses().Pause(f.ctx(), pause.Topic, "paused", ""); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		"acked": "[acked 0]", "failed": "[failed 0]", "retried": "[retried 0] [acked 1]", "snoozed": "[snoozed 0] [acked 0]", "settled": "[settled 0]",
+		"paused": "[paused 0]", "panics": "[retried 0] [retried 1] [failed 2]", "unhandled": "[unhandled 0]",
+	}
+	for topic := range want {
+		f.enqueue(outbox.Message{Topic: topic})
+	}
+	ended := func() bool { return len(w.Attempts("panics")) == 3 }
+	for !ended() { // a drain does not wait for what is put off
+		if err := f.Run(f.ctx()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for topic, outcomes := range want {
+		var got []string
+		for _, a := range w.Attempts(topic) {
+			got = append(got, fmt.Sprintf("[%v %d]", a.Outcome, a.Retry))
+			ran := a.Outcome != work.OutcomePaused
+			if a.Queue != outbox.DefaultQueue || a.Scheduled || a.Body.(*outbox.Message).Topic != topic || (a.Took > 0) != ran || a.Took < 0 {
+				t.Errorf("%s: %+v", topic, a)
+			}
+		}
+		if topic == "unhandled" && len(got) > 1 {
+			got = got[:1] // it is put back again and again
+		}
+		if strings.Join(got, " ") != outcomes {
+			t.Errorf("%s: %v, want %s", topic, got, outcomes)
+		}
+	}
+	if n := w.Claims(outbox.DefaultQueue); n < 8 {
+		t.Errorf("told of %d claims", n)
+	}
+}
+
+// What an attempt says of times: how long it waited, if it is the first, and how
+// long its handler took.
+func testObserveAttempts(t *testing.T, e Engine) {
+	f, w := watched(t, e, outbox.Options{StopWhenEmpty: true, Queues: []string{"other"}, Concurrency: 1})
+	const took = 20 * time.Millisecond
+	f.handle("t", func(_ context.Context, m *outbox.Message) error {
+		time.Sleep(took)
+		if m.RetryCount == 0 {
+			return outbox.RetryAfter(0, errors.New("busy"))
+		}
+		return nil
+	})
+	due := time.Now().Add(-time.Hour)
+	f.enqueue(outbox.Message{Queue: "other", Due: due, Topic: "t"})
+	if err := f.Run(f.ctx()); err != nil {
+		t.Fatal(err)
+	}
+	all := w.Attempts("t")
+	if len(all) != 2 {
+		t.Fatalf("told of %+v", all)
+	}
+	first, second := all[0], all[1]
+	if first.Queue != "other" || !first.Scheduled || first.Took < took || first.Waited > 2*time.Hour || second.Waited != 0 || second.Took < took || second.Retry != 1 {
+		t.Fatalf("told of %+v", all)
+	}
+	if _, err := f.Enqueue(f.ctx(), outbox.Message{Queue: "other", Topic: "late"}); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(took)
+	if err := f.Run(f.ctx()); err != nil {
+		t.Fatal(err)
+	}
+	if late := w.Attempts("late"); len(late) == 0 || late[0].Waited < took || late[0].Scheduled {
+		t.Fatalf("told of %+v", late)
+	}
+}
+
+// What kills its workers fails without a handler.
+func testObserveExhausted(t *testing.T, e Engine) {
+	f, w := watched(t, e, outbox.Options{StopWhenEmpty: true})
+	f.handle("t", func(context.Context, *outbox.Message) error { t.Error("it ran"); return nil })
+	id := f.enqueue(outbox.Message{})
+	for range 3 {
+		owner, _ := f.claimExactly(1)
+		f.touched(1)(f.AbandonAfter(f.ctx(), owner, 0, nil, id))
+	}
+	if err := f.Run(f.ctx()); err != nil {
+		t.Fatal(err)
+	}
+	all := w.Attempts("t")
+	if len(all) != 1 || all[0].Outcome != work.OutcomeFailed || all[0].Took != 0 || all[0].Retry != 3 {
+		t.Fatalf("told of %+v", all)
+	}
+}
+
+// Who loses a lease hears that it is lost; what is given back at a stop, or given
+// up after it, was released, whatever its handler says in the end.
+func testObserveLostAndReleased(t *testing.T, e Engine) {
+	f, w := watched(t, e, outbox.Options{Concurrency: 2, Lease: time.Second, Grace: time.Millisecond})
+	begun, let := make(chan struct{}, 10), make(chan struct{})
+	f.handle("lost", func(ctx context.Context, _ *outbox.Message) error {
+		begun <- struct{}{}
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	f.handle("stops", func(ctx context.Context, _ *outbox.Message) error {
+		begun <- struct{}{}
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	f.handle("stays", func(context.Context, *outbox.Message) error {
+		begun <- struct{}{}
+		<-let
+		return nil
+	})
+	id := f.enqueue(outbox.Message{Topic: "lost"})
+	stop := f.start()
+	<-begun
+	query := "DELETE FROM " + f.db.Table("outbox_claim") // as if another had reaped and handled it
+	if _, err := f.db.SQL.ExecContext(f.ctx(), query); err != nil {
+		t.Fatal(err)
+	}
+	dbtest.Until(t, "the loss is known", func() bool { return len(w.Attempts("lost")) > 0 })
+	if all := w.Attempts("lost"); len(all) != 1 || all[0].Outcome != work.OutcomeLost || all[0].Body.(*outbox.Message).WorkItemID != id {
+		t.Errorf("told of %+v", all)
+	}
+	f.enqueue(outbox.Message{Topic: "stops"})
+	<-begun
+	f.enqueue(outbox.Message{Topic: "stays"})
+	<-begun
+	stop()
+	if all := w.Attempts("stops"); len(all) != 1 || all[0].Outcome != work.OutcomeReleased {
+		t.Errorf("told of %+v", all)
+	}
+	close(let)
+	dbtest.Until(t, "the last handler ends", func() bool { return len(w.Attempts("stays")) > 0 })
+	if all := w.Attempts("stays"); len(all) != 1 || all[0].Outcome != work.OutcomeReleased {
+		t.Errorf("told of %+v", all)
+	}
+	f.counts(outbox.Counts{Ready: 2})
+}
+
+func testObserveReaped(t *testing.T, e Engine) {
+	f, w := watched(t, e, outbox.Options{StopWhenEmpty: true})
+	f.handle("t", func(context.Context, *outbox.Message) error { return nil })
+	f.enqueueN(3)
+	f.claimShort(3)
+	f.db.Pass(short + 20*time.Millisecond)
+	if err := f.Run(f.ctx()); err != nil {
+		t.Fatal(err)
+	}
+	if w.Reaps() != 3 || w.Claims(outbox.DefaultQueue) != 3 || len(w.Attempts("t")) != 3 {
+		t.Fatalf("told of %d reaped, %d claimed, %+v", w.Reaps(), w.Claims(outbox.DefaultQueue), w.Attempts("t"))
+	}
+}
+
+func testSeveralObservers(t *testing.T, e Engine) {
+	f, w := watched(t, e, outbox.Options{StopWhenEmpty: true})
+	second := NewWatcher()
+	f.Observe(second)
+	f.handle("t", func(context.Context, *outbox.Message) error { return nil })
+	f.enqueue(outbox.Message{})
+	if err := f.Run(f.ctx()); err != nil {
+		t.Fatal(err)
+	}
+	for i, one := range []*Watcher{w, second} {
+		if one.Messages()["default/t"] != 1 || one.Claims(outbox.DefaultQueue) != 1 || len(one.Attempts("t")) != 1 {
+			t.Errorf("observer %d was told of %v, %d claimed, %+v", i, one.Messages(), one.Claims(outbox.DefaultQueue), one.Attempts("t"))
+		}
+	}
+}
+
+type traceKey struct{}
+
+func trace(ctx context.Context, m *outbox.Message) map[string]string {
+	id, _ := ctx.Value(traceKey{}).(string)
+	if id == "" {
+		return nil
+	}
+	return map[string]string{"trace": id, "topic": m.Topic}
+}
+
+// headers are those of the message with an id.
+func (f *fixture) headers(id outbox.MessageID) map[string]string {
+	f.t.Helper()
+	return f.find(id).Headers
+}
+
+// Stamps are added, and neither change what the caller has nor win over it.
+func testStamps(t *testing.T, e Engine) {
+	f := open(t, e)
+	f.Stamp(trace)
+	f.Stamp(func(context.Context, *outbox.Message) map[string]string {
+		return map[string]string{"trace": "second", "more": "x"}
+	})
+	ctx := context.WithValue(f.ctx(), traceKey{}, "42")
+	own := map[string]string{"k": "v"}
+	msg := outbox.Message{Topic: "t", Headers: own}
+	for _, c := range []struct {
+		ctx  context.Context
+		msg  outbox.Message
+		want map[string]string
+	}{
+		{ctx, msg, map[string]string{"k": "v", "trace": "42", "topic": "t", "more": "x"}},
+		{ctx, outbox.Message{Topic: "t"}, map[string]string{"trace": "42", "topic": "t", "more": "x"}},
+		{f.ctx(), msg, map[string]string{"k": "v", "trace": "second", "more": "x"}},
+		{ctx, outbox.Message{Topic: "t", Headers: map[string]string{"trace": "mine", "topic": ""}}, map[string]string{"trace": "mine", "topic": "", "more": "x"}},
+	} {
+		id, err := f.Enqueue(c.ctx, c.msg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.headers(id); !maps.Equal(got, c.want) {
+			t.Errorf("it carries %v, want %v", got, c.want)
+		}
+		ids, err := f.EnqueueBatch(c.ctx, []outbox.Message{c.msg, c.msg})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range ids {
+			if got := f.headers(id); !maps.Equal(got, c.want) {
+				t.Errorf("in a batch it carries %v, want %v", got, c.want)
+			}
+		}
+		tx := f.begin()
+		id, err = f.EnqueueTx(c.ctx, tx, c.msg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := tx.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		if got := f.headers(id); !maps.Equal(got, c.want) {
+			t.Errorf("in a transaction it carries %v, want %v", got, c.want)
+		}
+	}
+	if len(own) != 1 || len(msg.Headers) != 1 {
+		t.Fatalf("the caller's headers became %v", own)
+	}
+}
+
+// Stamps that would make a message too large, or invalid, are left out.
+func testStampsTooLarge(t *testing.T, e Engine) {
+	f := open(t, e)
+	var stamp map[string]string
+	f.Stamp(func(context.Context, *outbox.Message) map[string]string { return stamp })
+	for name, one := range map[string]map[string]string{
+		"large": {"trace": strings.Repeat("x", 1<<20)}, "invalid": {"trace": "\xff"}, "no name": {"": "x"}, "NUL": {"a\x00": "x"}, "none": {},
+	} {
+		stamp = one
+		id, err := f.Enqueue(f.ctx(), outbox.Message{Topic: "t", Headers: map[string]string{"k": "v"}})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if got := f.headers(id); len(got) != 1 || got["k"] != "v" {
+			t.Errorf("%s: it carries %d headers", name, len(got))
+		}
+	}
+}
+
+// A batch shares a map of the caller's, which stays the caller's.
+func testStampsEverywhere(t *testing.T, e Engine) {
+	f := open(t, e)
+	f.Stamp(trace)
+	shared := map[string]string{"k": "v"}
+	ended := make(chan error, 8)
+	for i := range cap(ended) {
+		go func() {
+			ctx := context.WithValue(f.ctx(), traceKey{}, fmt.Sprint(i))
+			id, err := f.Enqueue(ctx, outbox.Message{Topic: "t", Headers: shared})
+			if err == nil {
+				var info *outbox.Info
+				if info, err = f.Find(ctx, id); err == nil && (info.Headers["trace"] != fmt.Sprint(i) || info.Headers["k"] != "v") {
+					err = fmt.Errorf("message of %d carries %v", i, info.Headers)
+				}
+			}
+			ended <- err
+		}()
+	}
+	for range cap(ended) {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+}
