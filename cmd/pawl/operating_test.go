@@ -5,6 +5,7 @@ package main
 import (
 	"database/sql"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -67,7 +68,11 @@ func inPostgres(prepare func(*stage, *proxytest.Proxy)) func(*testing.T, scene) 
 
 func inSQLite(prepare func(*stage)) func(*testing.T, scene) {
 	return func(t *testing.T, one scene) {
-		s := onStage(t, onSQLite(t))
+		disk := filepath.Join(t.TempDir(), "disk")
+		if err := os.Mkdir(disk, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		s := onStage(t, &database{t, []string{"--db=sqlite:" + filepath.Join(disk, "shop.db")}})
 		prepare(s)
 		s.play(one)
 	}
@@ -114,8 +119,9 @@ func fileGone(s *stage) {
 			s.t.Fatal(err)
 		}
 	}
-	s.happens["the disk goes away"] = func() { move(file, file+".away") }
-	s.happens["the disk is back"] = func() { move(file+".away", file) }
+	disk := filepath.Dir(file)
+	s.happens["the disk goes away"] = func() { move(disk, disk+".away") }
+	s.happens["the disk is back"] = func() { move(disk+".away", disk) }
 	s.happens["somebody locks the file"] = func() {
 		db, err := sql.Open("sqlite", file)
 		if err != nil {
