@@ -108,7 +108,7 @@ func (l *look) pausedAt(queue, topic string, aside bool) (holds []Hold) {
 		case !p.Ending:
 			holds = append(holds, Hold{TopicPaused, "Its topic is paused: " + l.pauseText(&p), fmt.Sprintf("pawl resume topic %s", quoted(topic))})
 		case aside:
-			holds = append(holds, Hold{TopicResuming, "The pause of its topic ended, and it is being brought back to its queue. Should that have been interrupted, resume again.",
+			holds = append(holds, Hold{TopicResuming, "The pause of its topic ended, and it is being brought back to its queue, by whoever resumed or by the next worker.",
 				fmt.Sprintf("pawl resume topic %s", quoted(topic))})
 		}
 	}

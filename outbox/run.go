@@ -68,7 +68,7 @@ func (o *Outbox) loop(queue string, t work.Turn) *work.Loop[*Message] {
 		Name:   queue,
 		Tag:    o.opts.Tag,
 		Paused: func(topic string) work.Pause { return o.pauses.Of(queue, topic) },
-		Tend:   o.pauses.Look,
+		Tend:   o.pauses.Tend,
 		Queue:  &source{o: o, queue: queue},
 		Handle: o.dispatch,
 		Policy: func(topic string) RetryPolicy {

@@ -34,8 +34,8 @@ type Pause struct {
 	Since  time.Time
 	Actor  string // who paused it
 	Reason string
-	// Ending is true while what was laid aside is being brought back. Should that
-	// be interrupted, resume again.
+	// Ending is true while what was laid aside is being brought back. Should the
+	// process die that does so, the next worker goes on with it.
 	Ending bool
 }
 
@@ -139,9 +139,14 @@ func (p *Pauses) List(ctx context.Context) ([]Pause, error) {
 
 // Look learns what is paused, for Of.
 func (p *Pauses) Look(ctx context.Context) error {
+	_, err := p.look(ctx)
+	return err
+}
+
+func (p *Pauses) look(ctx context.Context) ([]Pause, error) {
 	all, err := p.List(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var now *seen
 	for _, one := range all {
@@ -158,6 +163,24 @@ func (p *Pauses) Look(ctx context.Context) error {
 		}
 	}
 	p.seen.Store(now)
+	return all, nil
+}
+
+// Tend is Look for workers: it also brings back a part of what lies aside although
+// its pause ended, should whoever resumed not have come to the end of it.
+func (p *Pauses) Tend(ctx context.Context) error {
+	all, err := p.look(ctx)
+	if err != nil {
+		return err
+	}
+	for _, one := range all {
+		if !one.Ending {
+			continue
+		}
+		if err := p.db.Do(ctx, engine.Count("pause/unpark", one.Name, unparkRuns)); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -106,8 +106,8 @@ type pausesCmd struct{}
 
 // Help is printed by --help.
 func (*pausesCmd) Help() string {
-	return `ENDING is what was resumed and is not all back yet; if nobody is at it any more,
-resume again.`
+	return `ENDING is what was resumed and is not all back yet: whoever resumes is at it, or a
+worker will be.`
 }
 
 // pauseView is a pause as JSON.

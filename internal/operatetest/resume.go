@@ -16,6 +16,7 @@ import (
 func resumeTests() tests {
 	return tests{
 		"interrupted":  testResumeInterrupted,
+		"taken over":   testResumeTakenOver,
 		"paused again": testPausedWhileEnding,
 		"wakes":        testResumeWakes,
 		"toggled":      testToggledAmongWorkers,
@@ -46,8 +47,8 @@ func (f *fixture) halted() {
 	f.aside(many - 1000)
 }
 
-// A resume that is interrupted leaves a pause that ends: no worker obeys it, what
-// still lies aside waits, and whoever resumes again brings all of it back.
+// A resume that is interrupted leaves a pause that ends: no worker obeys it, and
+// whoever resumes again brings all of it back.
 func testResumeInterrupted(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.mixed(many, "p", "q")
@@ -55,18 +56,33 @@ func testResumeInterrupted(t *testing.T, e dbtest.Engine) {
 	f.drain(done)
 	f.aside(many)
 	f.halted()
-	count := newTally()
-	f.drain(count.Handle)
-	count.once(t, 1000)
 	f.resume(pause.Topic, "p")
 	f.aside(0)
 	if all := f.paused(); len(all) != 0 {
 		t.Fatalf("then there are %+v", all)
 	}
+	count := newTally()
 	f.drain(count.Handle)
 	count.once(t, many)
 	f.counts(outbox.Counts{Done: 2 * many})
 	f.resumes(false, pause.Topic, "p")
+	f.db.CheckPlaces(t)
+}
+
+// Whoever resumed may have died over it: the next worker brings the rest back.
+func testResumeTakenOver(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	f.mixed(many, "p", "q")
+	f.pause(pause.Topic, "p")
+	f.drain(done)
+	f.halted()
+	worker := on(t, f.db, f.db.Another(t), outbox.Options{})
+	count := newTally()
+	worker.Handle("p", outbox.HandlerFunc(count.Handle))
+	worker.start()
+	f.untilCounts("all are handled", outbox.Counts{Done: 2 * many})
+	count.once(t, many)
+	dbtest.Until(t, "the pause is forgotten", func() bool { return len(f.paused()) == 0 })
 	f.db.CheckPlaces(t)
 }
 
