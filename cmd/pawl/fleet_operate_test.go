@@ -143,6 +143,11 @@ func TestStoreOfAFleet(t *testing.T) {
 	if r := d.run("", "audit"); r.stderr != "nothing was done\n" {
 		t.Errorf("the other store: %+v", r)
 	}
+	for _, command := range []string{"health", "doctor"} { // they take fleets, too
+		if out := d.must("", command, "--json"); len(lines(out)) != 1 || !strings.Contains(out, `"database":"sqlite:`+dir+`/a.db"`) {
+			t.Errorf("%s of one store: %s", command, out)
+		}
+	}
 }
 
 // A file that a list names is made by migrating, not by enqueueing.
