@@ -257,6 +257,9 @@ func (p *Pawl) RunTurn(ctx context.Context, t work.Turn) error {
 // Queues returns the queues whose messages Run handles.
 func (p *Pawl) Queues() []string { return append(p.Outbox.Queues(), p.Inbox.Queues()...) }
 
+// DB returns the database, for looks at it that no component offers.
+func (p *Pawl) DB() engine.DB { return p.db }
+
 // CleanUp forgets what is older than the retention periods. Run does this by itself.
 func (p *Pawl) CleanUp(ctx context.Context) error {
 	var errs []error

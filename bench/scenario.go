@@ -31,7 +31,7 @@ type system struct {
 // scenarios lists everything; n is the size of the batch scenarios.
 func scenarios(n int) []scenario {
 	var all []scenario
-	for _, build := range []func(int) []scenario{cycles, steadies, singles, standalones, pickups, fanIns, oneByOnes, latenesses, backlogs, idleFleets, busyFleets, coldFleets, sickFleets} {
+	for _, build := range []func(int) []scenario{cycles, steadies, singles, standalones, pickups, fanIns, oneByOnes, latenesses, backlogs, idleFleets, busyFleets, coldFleets, sickFleets, watchedCycles} {
 		all = append(all, build(n)...)
 	}
 	return all

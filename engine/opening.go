@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"log/slog"
+	"time"
 )
 
 // Opening says which database to open, for programs that open many: each engine
@@ -34,6 +35,17 @@ type Gate interface {
 
 // Idler is a DB that can close the connections that nobody uses.
 type Idler interface{ Idle() }
+
+// Pooled is a DB that can tell how it is off for connections, without asking.
+type Pooled interface{ PoolStats() PoolStats }
+
+// PoolStats is what a pool of connections is at.
+type PoolStats struct {
+	InUse, Open int
+	Max         int           // 0: no limit
+	Waits       int64         // how often somebody had to wait for a connection
+	Waited      time.Duration // and for how long, in all
+}
 
 // Watched is a DB that can tell without a connection that nothing was written.
 type Watched interface {

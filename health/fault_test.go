@@ -86,7 +86,7 @@ func open(t *testing.T, e dbtest.Engine, o pawl.Options) *fixture {
 func on(t *testing.T, db dbtest.Database, o pawl.Options) *fixture {
 	t.Helper()
 	f := &fixture{t: t, db: db}
-	f.DB = db.DB
+	f.faulty.DB = db.DB
 	o.Outbox.Logger = quiet()
 	o.Outbox.PollInterval = 50 * time.Millisecond
 	var err error

@@ -179,6 +179,9 @@ func (j *Jobs) fireTogether(ctx context.Context, moves []*move) error {
 	}
 	if c.N > 0 {
 		j.log.InfoContext(ctx, "made runs of due jobs", "count", c.N)
+		for _, tell := range j.observers {
+			tell(c.N)
+		}
 	}
 	return nil
 }

@@ -185,7 +185,8 @@ type Jobs struct {
 	opts   Options
 	log    *slog.Logger
 
-	cleaning work.Pulse
+	cleaning  work.Pulse
+	observers []func(made int64)
 }
 
 // New returns the jobs of an outbox's database. It wraps the outbox's handlers, to
@@ -229,6 +230,10 @@ func (j *Jobs) Run(ctx context.Context) error {
 func (j *Jobs) KeepClean(ctx context.Context) {
 	work.KeepClean(ctx, j.log.With("component", "jobs"), &j.cleaning, j.CleanUp)
 }
+
+// Observe has tell called whenever this process made runs, with how many, for
+// metrics. Call it before Run.
+func (j *Jobs) Observe(tell func(made int64)) { j.observers = append(j.observers, tell) }
 
 // Vitals tells how the loop is that cleans up.
 func (j *Jobs) Vitals() []work.Vitals { return []work.Vitals{j.cleaning.Vitals("clean-up of jobs")} }

@@ -37,6 +37,9 @@ type Lease struct {
 func (s *Leases) hold(ctx context.Context, a *attempt, g grant) *Lease {
 	l := &Lease{s: s, name: a.name, opts: a.opts, id: a.id, token: g.token, sent: g.sent, poked: make(chan struct{}, 1)}
 	l.ctx, l.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	for _, o := range s.observers {
+		o.Acquired(l.name, l.token)
+	}
 	l.tasks.Go(l.keep)
 	s.log.DebugContext(ctx, "lease acquired", "lease", l.name, "owner", l.opts.Owner, "token", l.token)
 	return l
@@ -114,6 +117,9 @@ func (l *Lease) endLocked(why error) {
 	}
 	l.err = why
 	l.cancel(why)
+	for _, o := range l.s.observers {
+		o.Ended(l.name, errors.Is(why, ErrLost))
+	}
 	if errors.Is(why, ErrLost) {
 		l.s.log.Warn("lease lost", "lease", l.name, "owner", l.opts.Owner, "token", l.token, "error", why)
 	}

@@ -74,10 +74,24 @@ type ManagerOptions struct {
 // Leases are the leases of one database, which must be migrated before use.
 // It is safe for concurrent use.
 type Leases struct {
-	db    engine.DB
-	owner string
-	log   *slog.Logger
+	db        engine.DB
+	owner     string
+	log       *slog.Logger
+	observers []Observer
 }
+
+// Observer is told when leases begin and end in this process, for metrics. Its
+// methods must be quick, and must not use the lease.
+type Observer interface {
+	// Acquired says that a lease is held from now on, under a token.
+	Acquired(name string, token int64)
+	// Ended says that it is held no more: given back or, with lost, lost.
+	Ended(name string, lost bool)
+}
+
+// Observe has o told of leases that are acquired from now on. Call it before the
+// first.
+func (s *Leases) Observe(o Observer) { s.observers = append(s.observers, o) }
 
 // New returns the leases of a database. It makes no connection and starts
 // nothing.

@@ -83,7 +83,8 @@ type Timers struct {
 	opts   Options
 	log    *slog.Logger
 
-	cleaning work.Pulse
+	cleaning  work.Pulse
+	observers []func(fired int64)
 }
 
 // New returns the timers of an outbox's database.
@@ -109,6 +110,10 @@ func (t *Timers) Run(ctx context.Context) error {
 func (t *Timers) KeepClean(ctx context.Context) {
 	work.KeepClean(ctx, t.log.With("component", "timers"), &t.cleaning, t.CleanUp)
 }
+
+// Observe has tell called whenever this process fired timers, with how many, for
+// metrics. Call it before Run.
+func (t *Timers) Observe(tell func(fired int64)) { t.observers = append(t.observers, tell) }
 
 // Vitals tells how the loop is that cleans up.
 func (t *Timers) Vitals() []work.Vitals {
@@ -149,6 +154,11 @@ func (a agenda) Fire(ctx context.Context) (int64, error) {
 	}
 	a.t.logReaped(ctx, reap.N)
 	a.t.logFired(ctx, fire.N)
+	if fire.N > 0 {
+		for _, tell := range a.t.observers {
+			tell(fire.N)
+		}
+	}
 	return fire.N, nil
 }
 

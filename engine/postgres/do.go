@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -72,8 +73,9 @@ func (db *DB) pipeline(ctx context.Context, conn *pgx.Conn, calls []*engine.Call
 	batch := &pgx.Batch{}
 	rows := make([]func(engine.Row) error, len(calls))
 	finish := make([]func(), len(calls))
-	if db.opts.RelaxedAck && relaxed(calls) {
-		batch.Queue("SELECT set_config('synchronous_commit', 'off', true)") // SET LOCAL would be warned about in the server's log
+	settings := db.settings(calls)
+	if settings != "" {
+		batch.Queue(settings)
 	}
 	for i, c := range calls {
 		query, err := db.statement(c.Op)
@@ -85,10 +87,10 @@ func (db *DB) pipeline(ctx context.Context, conn *pgx.Conn, calls []*engine.Call
 		batch.Queue(query, arguments(args)...)
 	}
 	results := conn.SendBatch(ctx, batch)
-	if batch.Len() > len(calls) {
+	if settings != "" {
 		if _, err := results.Exec(); err != nil {
 			_ = results.Close()
-			return wrap("synchronous_commit", err, cut)
+			return wrap("settings", err, cut)
 		}
 	}
 	for i, c := range calls {
@@ -132,6 +134,23 @@ func answer(results pgx.BatchResults, c *engine.Call, each func(engine.Row) erro
 	}
 	return rows.Err()
 }
+
+// settings returns what is to hold for the transaction of the calls alone. SET
+// LOCAL would be warned about in the server's log.
+func (db *DB) settings(calls []*engine.Call) string {
+	switch {
+	case db.opts.RelaxedAck && relaxed(calls):
+		return "SELECT set_config('synchronous_commit', 'off', true)"
+	case strings.HasPrefix(calls[0].Op, "metrics/"):
+		return pinned
+	}
+	return ""
+}
+
+// pinned pins the plans of the looks that metrics take, as the routines' are pinned
+// by settings of their own (layout rule 6): walks along indexes that end early.
+const pinned = `SELECT set_config(s, 'off', true) FROM unnest(ARRAY[
+	'enable_seqscan', 'enable_bitmapscan', 'enable_sort', 'enable_hashjoin', 'enable_mergejoin', 'jit']) s`
 
 // relaxed reports whether the calls only claim and settle: work that a crash
 // may repeat without loss.

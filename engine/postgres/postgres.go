@@ -23,7 +23,7 @@ import (
 	"github.com/bravellian/pawl/internal/dsn"
 )
 
-//go:embed audit doctor explain fleet health inbox job join lease outbox pause schema timer worker
+//go:embed audit doctor explain fleet health inbox job join lease metrics outbox pause schema timer worker
 var files embed.FS
 
 // Options configure a database. The zero value is right for most programs.
@@ -132,6 +132,14 @@ func New(pool *pgxpool.Pool, opts ...Options) (*DB, error) {
 
 // Pool returns the pool, for your own tables and transactions.
 func (db *DB) Pool() *pgxpool.Pool { return db.pool }
+
+// PoolStats tells how the pool is off. The connection for notifications is not of it.
+func (db *DB) PoolStats() engine.PoolStats {
+	s := db.pool.Stat()
+	return engine.PoolStats{
+		InUse: int(s.AcquiredConns()), Open: int(s.TotalConns()), Max: int(s.MaxConns()), Waits: s.EmptyAcquireCount(), Waited: s.EmptyAcquireWaitTime(),
+	}
+}
 
 // Engine returns "postgres".
 func (db *DB) Engine() string { return "postgres" }

@@ -26,7 +26,7 @@ import (
 	"github.com/bravellian/pawl/engine/coalesce"
 )
 
-//go:embed audit doctor explain fleet health inbox job join lease outbox pause schema timer worker
+//go:embed audit doctor explain fleet health inbox job join lease metrics outbox pause schema timer worker
 var files embed.FS
 
 // Options configure a database. The zero value is right for most programs.
@@ -183,6 +183,12 @@ func dataSource(path string, o Options) (string, error) {
 // begins are immediate unless read-only, take turns with pawl's own writer, and
 // wait fairly for other processes.
 func (db *DB) SQL() *sql.DB { return db.sql }
+
+// PoolStats tells how the pool is off. pawl keeps some of its connections in use.
+func (db *DB) PoolStats() engine.PoolStats {
+	s := db.sql.Stats()
+	return engine.PoolStats{InUse: s.InUse, Open: s.OpenConnections, Max: s.MaxOpenConnections, Waits: s.WaitCount, Waited: s.WaitDuration}
+}
 
 // Engine returns "sqlite".
 func (db *DB) Engine() string { return "sqlite" }

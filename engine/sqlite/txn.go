@@ -117,6 +117,8 @@ func operation(name string) opFunc {
 		return doctorOperation(op)
 	case "health":
 		return healthOperation(op)
+	case "metrics":
+		return metricsOperation(op)
 	}
 	return nil
 }

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/metrics"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// Scenario Z: what it costs to be watched: a backlog of 100 000 messages, if n is not
+// changed, written and drained with and without metrics.
+
+// scrapeEvery is how often somebody asks for the metrics: more often than Prometheus
+// does by default, because a drain is short.
+const scrapeEvery = time.Second
+
+// watcher puts something on a pawl that watches it, until stop.
+type watcher func(p *pawl.Pawl) (stop func(), err error)
+
+// watchers are what is compared. The last is the floor: nobody watches.
+func watchers() []struct {
+	name  string
+	watch watcher
+} {
+	return []struct {
+		name  string
+		watch watcher
+	}{
+		{"metrics", withMetrics},
+		{"nobody watches", unwatched},
+	}
+}
+
+func watchedCycles(n int) []scenario {
+	const title = "100 000 messages in batches of 1000 by 2 producers, then drain with handlers, watched and not"
+	n = max(10*timerBatch, n*100_000/60_000/timerBatch*timerBatch)
+	var all []scenario
+	for _, e := range []struct {
+		engine string
+		open   opener
+	}{{"postgres", openPostgres}, {"sqlite", openSQLite(false)}} {
+		s := scenario{"Z", e.engine, title, []string{colDrain, colRate, colClient}, nil}
+		for _, w := range watchers() {
+			s.systems = append(s.systems, system{w.name, n, watched(e.open, w.watch)})
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+func unwatched(*pawl.Pawl) (func(), error) { return func() {}, nil }
+
+// withMetrics registers the metrics, and scrapes them.
+func withMetrics(p *pawl.Pawl) (func(), error) {
+	m, err := metrics.New(p, metrics.Options{})
+	if err != nil {
+		return nil, err
+	}
+	registry := prometheus.NewRegistry()
+	if err := registry.Register(m); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for ctx.Err() == nil {
+			select {
+			case <-ctx.Done():
+			case <-time.After(scrapeEvery):
+				_, _ = registry.Gather()
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		<-ended
+	}, nil
+}
+
+// watched measures two phases, as scenario A does.
+func watched(open opener, watch watcher) func(context.Context, *run) error {
+	return func(ctx context.Context, r *run) error {
+		db, done, err := open(ctx, r)
+		if err != nil {
+			return err
+		}
+		defer done()
+		p, err := newPawl(db, false)
+		if err != nil {
+			return err
+		}
+		stop, err := watch(p)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		return cycle(ctx, r,
+			func(n int) error { return enqueueBatches(ctx, p, n) },
+			func(n int) error {
+				worker, err := newPawl(db, true)
+				if err != nil {
+					return err
+				}
+				stop, err := watch(worker)
+				if err != nil {
+					return err
+				}
+				defer stop()
+				return drainOf(ctx, worker, n)
+			})
+	}
+}
+
+// drainOf handles everything there is with handlers that do nothing.
+func drainOf(ctx context.Context, p *pawl.Pawl, n int) error {
+	var handled atomic.Int64
+	for _, topic := range topics() {
+		p.Handle(topic, outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
+			handled.Add(1)
+			return nil
+		}))
+	}
+	return errors.Join(p.Run(ctx), exactly(n, handled.Load(), p.Outbox.Stats().Acked))
+}

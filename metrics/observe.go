@@ -1,0 +1,193 @@
+package metrics
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/bravellian/pawl/job"
+	"github.com/bravellian/pawl/lease"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/work"
+)
+
+// observer counts what happens in one store. Its methods run between one message
+// and the next, so everything that they touch is looked up by what the message says
+// and not made anew.
+type observer struct {
+	c      *Collector
+	store  string
+	topics table[topicHandle]
+	queues table[queueHandle]
+	jobs   table[outcomes]
+}
+
+var (
+	_ work.Observer  = (*observer)(nil)
+	_ lease.Observer = (*observer)(nil)
+)
+
+// topicHandle is what is counted of a queue and topic.
+type topicHandle struct {
+	outcomes
+	enqueued     prometheus.Counter
+	took, waited prometheus.Observer
+}
+
+type queueHandle struct{ claimed, reaped prometheus.Counter }
+
+// outcomes are counters that are made when they are first needed: most outcomes are
+// rare. The common ones are there from the start, so that a rate has a zero to rise
+// from.
+type outcomes struct {
+	made [work.OutcomeSettled + 1]atomic.Pointer[prometheus.Counter]
+	make func(outcome string) prometheus.Counter
+}
+
+func (o *outcomes) begin(build func(outcome string) prometheus.Counter) {
+	o.make = build
+	for _, common := range []work.Outcome{work.OutcomeAcked, work.OutcomeRetried, work.OutcomeFailed} {
+		o.of(common)
+	}
+}
+
+func (o *outcomes) of(outcome work.Outcome) prometheus.Counter {
+	if outcome < 0 || int(outcome) >= len(o.made) {
+		return o.make(outcome.String())
+	}
+	if known := o.made[outcome].Load(); known != nil {
+		return *known
+	}
+	counter := o.make(outcome.String())
+	o.made[outcome].Store(&counter)
+	return counter
+}
+
+// topic returns the handle of a queue and topic.
+func (o *observer) topic(queue, topic string) *topicHandle {
+	if h := o.topics.find(pair{queue, topic}); h != nil {
+		return h
+	}
+	return o.learnTopic(o.c.queues.label(queue), o.c.topics.label(topic))
+}
+
+// The handles are made in functions of their own: what they keep would otherwise
+// cost memory even when it is found.
+func (o *observer) learnTopic(queue, topic string) *topicHandle {
+	return o.topics.add(pair{queue, topic}, func() *topicHandle {
+		v := &o.c.counted
+		h := &topicHandle{
+			enqueued: v.enqueued.WithLabelValues(o.values(queue, topic)...),
+			took:     v.took.WithLabelValues(topic), waited: v.waited.WithLabelValues(topic),
+		}
+		h.begin(func(outcome string) prometheus.Counter {
+			return v.attempts.WithLabelValues(o.values(queue, topic, outcome)...)
+		})
+		return h
+	})
+}
+
+func (o *observer) queue(queue string) *queueHandle {
+	if h := o.queues.find(pair{a: queue}); h != nil {
+		return h
+	}
+	return o.learnQueue(o.c.queues.label(queue))
+}
+
+func (o *observer) learnQueue(queue string) *queueHandle {
+	return o.queues.add(pair{a: queue}, func() *queueHandle {
+		v := &o.c.counted
+		return &queueHandle{v.claimed.WithLabelValues(o.values(queue)...), v.reaped.WithLabelValues(o.values(queue)...)}
+	})
+}
+
+func (o *observer) job(name string) *outcomes {
+	if h := o.jobs.find(pair{a: name}); h != nil {
+		return h
+	}
+	return o.learnJob(o.c.jobs.label(name))
+}
+
+func (o *observer) learnJob(name string) *outcomes {
+	return o.jobs.add(pair{a: name}, func() *outcomes {
+		h := &outcomes{}
+		h.begin(func(outcome string) prometheus.Counter {
+			return o.c.counted.jobs.WithLabelValues(o.values(name, outcome)...)
+		})
+		return h
+	})
+}
+
+func (o *observer) values(values ...string) []string { return o.c.catalogue.values(o.store, values...) }
+
+// Enqueued counts messages that were written.
+func (o *observer) Enqueued(queue, topic string, n int) {
+	o.topic(queue, topic).enqueued.Add(float64(n))
+}
+
+// Claimed counts messages that a claim brought.
+func (o *observer) Claimed(queue string, n int) { o.queue(queue).claimed.Add(float64(n)) }
+
+// Reaped counts messages whose lease had run out.
+func (o *observer) Reaped(queue string, n int64) { o.queue(queue).reaped.Add(float64(n)) }
+
+// Attempted counts and measures an attempt.
+func (o *observer) Attempted(a work.Attempt) {
+	h := o.topic(a.Queue, a.Topic)
+	h.of(a.Outcome).Inc()
+	m, _ := a.Body.(*outbox.Message)
+	name := ""
+	if m != nil && len(m.Headers) > 0 {
+		if name = m.Headers[job.Header]; name != "" {
+			o.job(name).of(a.Outcome).Inc()
+		}
+	}
+	if a.Took <= 0 || a.Outcome == work.OutcomeUnhandled {
+		return // no handler ran
+	}
+	h.took.Observe(a.Took.Seconds())
+	if a.Retry > 0 {
+		return
+	}
+	h.waited.Observe(a.Waited.Seconds())
+	if !a.Scheduled || m == nil || m.Due.IsZero() {
+		return
+	}
+	late := max(time.Since(m.Due)-a.Took, 0).Seconds()
+	if name != "" {
+		o.c.lateJobs.Observe(late)
+	} else {
+		o.c.lateMessages.Observe(late)
+	}
+}
+
+// Acquired notes that a lease is held.
+func (o *observer) Acquired(name string, token int64) {
+	label := o.c.leases.label(name)
+	v, labels := &o.c.counted, o.values(label)
+	v.leaseHeld.WithLabelValues(labels...).Inc()
+	if label != Other {
+		v.leaseToken.WithLabelValues(labels...).Set(float64(token))
+	}
+	v.leaseAcquired.WithLabelValues(labels...).Inc()
+	v.leaseLost.WithLabelValues(labels...).Add(0)
+}
+
+// Ended notes that a lease is held no more.
+func (o *observer) Ended(name string, lost bool) {
+	v, labels := &o.c.counted, o.values(o.c.leases.label(name))
+	v.leaseHeld.WithLabelValues(labels...).Dec()
+	if lost {
+		v.leaseLost.WithLabelValues(labels...).Inc()
+	}
+}
+
+// fired and made count what the scheduler did.
+func (o *observer) fired(n int64) {
+	o.c.counted.fired.WithLabelValues(o.values()...).Add(float64(n))
+}
+
+func (o *observer) made(n int64) {
+	o.c.counted.made.WithLabelValues(o.values()...).Add(float64(n))
+}

@@ -1,0 +1,108 @@
+package metrics
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/work"
+)
+
+// someObserver is an observer that has seen so many topics.
+func someObserver(topics int) *observer {
+	o := &observer{c: build(false, Options{})}
+	for i := range topics {
+		o.Enqueued("default", fmt.Sprintf("topic-%d", i), 1)
+	}
+	return o
+}
+
+func someAttempt(topic string) work.Attempt {
+	return work.Attempt{Queue: "default", Topic: topic, Outcome: work.OutcomeAcked, Waited: 3 * time.Millisecond, Took: 40 * time.Microsecond, Body: &outbox.Message{}}
+}
+
+// Counting a message takes no memory, whether its topic is told apart or not.
+func TestCountingTakesNoMemory(t *testing.T) {
+	o := someObserver(300)
+	known, other := someAttempt("topic-7"), someAttempt("topic-299")
+	timer := someAttempt("topic-7")
+	timer.Scheduled, timer.Body = true, &outbox.Message{Due: time.Now(), Headers: map[string]string{"pawl-job": "j"}}
+	for name, attempt := range map[string]work.Attempt{"known": known, "other": other, "job": timer} {
+		if n := testing.AllocsPerRun(100, func() {
+			o.Attempted(attempt)
+			o.Claimed(attempt.Queue, 1)
+			o.Enqueued(attempt.Queue, attempt.Topic, 1)
+			o.Reaped(attempt.Queue, 1)
+		}); n > 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+}
+
+// Outcomes that this version does not know are counted, too.
+func TestUnknownOutcome(t *testing.T) {
+	o := someObserver(0)
+	for _, outcome := range []work.Outcome{-1, 99, work.OutcomeSettled} {
+		a := someAttempt("t")
+		a.Outcome = outcome
+		o.Attempted(a)
+	}
+}
+
+// Labels are valid, bounded and the same for the same name, whoever asks at once.
+func TestNames(t *testing.T) {
+	n := &names{max: 10}
+	var all sync.WaitGroup
+	got := make([]map[string]string, 8)
+	for i := range got {
+		got[i] = map[string]string{}
+		all.Go(func() {
+			for j := range 50 {
+				name := fmt.Sprintf("name-%d\xff", j)
+				got[i][name] = n.label(name)
+			}
+		})
+	}
+	all.Wait()
+	labels := map[string]bool{}
+	for _, one := range got {
+		for name, label := range one {
+			if label != n.label(name) {
+				t.Errorf("%q was %q and is %q", name, label, n.label(name))
+			}
+			if label != Other && label != strings.ToValidUTF8(name, "\uFFFD") {
+				t.Errorf("%q became %q", name, label)
+			}
+			labels[label] = true
+		}
+	}
+	if len(labels) != 11 || !labels[Other] {
+		t.Errorf("there are %d labels, want 10 and %q", len(labels), Other)
+	}
+}
+
+func BenchmarkAttempted(b *testing.B) {
+	for _, name := range []string{"topic-7", "topic-299"} {
+		b.Run(name, func(b *testing.B) {
+			o, a := someObserver(300), someAttempt(name)
+			b.ReportAllocs()
+			for b.Loop() {
+				o.Attempted(a)
+			}
+		})
+	}
+}
+
+func BenchmarkAttemptedTogether(b *testing.B) {
+	o := someObserver(8)
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		a := someAttempt("topic-7")
+		for pb.Next() {
+			o.Attempted(a)
+		}
+	})
+}

@@ -1,0 +1,150 @@
+package metrics
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+)
+
+// Rest stands for the topics of messages that were counted, but not looked at for
+// their topic.
+const Rest = "_rest"
+
+// reading is what a database said when it was last asked.
+type reading struct {
+	at   time.Time
+	err  error
+	idle bool // nothing was due then
+
+	messages  map[place]float64
+	oldest    map[pair]float64 // by queue and topic, seconds
+	truncated map[string]bool
+	state     map[pair]float64 // joins, timers, pauses, workers
+}
+
+// place is where messages lie.
+type place struct{ queue, topic, state string }
+
+// The states of messages, and what else is counted up to a bound.
+func bounded() []string {
+	return []string{"ready", "scheduled", "paused", "in_flight", "failed", "joins", "timers"}
+}
+
+// read asks a database. Each look is bounded by what it looks at, all of them
+// together by ctx.
+func (c *Collector) read(ctx context.Context, db engine.DB) reading {
+	r := reading{at: time.Now()}
+	r.err = db.Read(ctx, &engine.Call{
+		Op: "metrics/backlog", Args: []any{c.opts.Runs, c.opts.Messages, maxLanes},
+		Reset: func() {
+			r.messages, r.oldest, r.truncated = map[place]float64{}, map[pair]float64{}, map[string]bool{}
+			for _, what := range bounded() {
+				r.truncated[what] = false
+			}
+		},
+		Each: func(row engine.Row) error { return c.backlog(&r, row) },
+	})
+	if r.err != nil {
+		return r
+	}
+	r.err = db.Read(ctx, &engine.Call{
+		Op: "metrics/state", Args: []any{c.opts.Runs},
+		Reset: func() { r.state = map[pair]float64{{"pauses", "queue"}: 0, {"pauses", "topic"}: 0} },
+		Each: func(row engine.Row) error {
+			var what, which string
+			var n int64
+			err := row.Scan(&what, &which, &n)
+			r.state[pair{what, which}] = float64(n)
+			if _, known := r.truncated[what]; known && n >= int64(c.opts.Runs) {
+				r.truncated[what] = true
+			}
+			return err
+		},
+	})
+	return r
+}
+
+// backlog takes one row. Different names may share a label.
+func (c *Collector) backlog(r *reading, row engine.Row) error {
+	var state, queue string
+	var topic *string
+	var n int64
+	var age *int64
+	var more bool
+	if err := row.Scan(&state, &queue, &topic, &n, &age, &more); err != nil {
+		return err
+	}
+	r.truncated[state] = r.truncated[state] || more
+	if n <= 0 {
+		return nil
+	}
+	queue = c.queues.label(queue)
+	label := Rest
+	if topic != nil {
+		label = c.topics.label(*topic)
+	}
+	r.messages[place{queue, label, state}] += float64(n)
+	if age != nil && state == "ready" {
+		k := pair{queue, label}
+		r.oldest[k] = max(r.oldest[k], time.Duration(*age*int64(time.Microsecond)).Seconds())
+	}
+	return nil
+}
+
+// grace is how much longer than its time limit a database is waited for, so that its
+// own answer that it took too long is heard.
+const grace = 100 * time.Millisecond
+
+// abreast is how many stores are asked at once: each may take a connection.
+const abreast = 4
+
+// reads sees to it that databases are asked when somebody wants to know, and not
+// more often.
+type reads struct{ turn sync.Mutex }
+
+// refresh asks the stores whose numbers are old, those first that were asked longest
+// ago, as far as the time allows. It returns in time also if a database does not.
+func (r *reads) refresh(c *Collector, all []*store) {
+	r.turn.Lock()
+	defer r.turn.Unlock()
+	var due []*store
+	for _, s := range all {
+		if s.due(c.opts.MinInterval) {
+			due = append(due, s)
+		}
+	}
+	if len(due) == 0 {
+		return
+	}
+	slices.SortStableFunc(due, func(a, b *store) int { return a.asked().Compare(b.asked()) })
+	ctx, cancel := context.WithTimeout(context.Background(), c.opts.Timeout)
+	var next atomic.Int64
+	var readers sync.WaitGroup
+	for range min(abreast, len(due)) {
+		readers.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(due) {
+					return
+				}
+				due[i].ask(ctx, c)
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer cancel()
+		readers.Wait()
+	}()
+	patience := time.NewTimer(c.opts.Timeout + grace)
+	defer patience.Stop()
+	select {
+	case <-done:
+	case <-patience.C:
+	}
+}
