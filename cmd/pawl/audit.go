@@ -69,7 +69,7 @@ func (s *store) noted(ctx context.Context, action, target string, n int64) error
 		return nil
 	}
 	if err := s.Do(ctx, audit.New(ctx, target).Call(action, n)); err != nil {
-		return fmt.Errorf("it was done, but the audit trail could not be written: %w", err)
+		return &doneError{"it was done, without a note in the audit trail", s.failed(err)}
 	}
 	return nil
 }

@@ -165,13 +165,39 @@ func TestVariables(t *testing.T) {
 
 func TestHelpAndVersion(t *testing.T) {
 	for _, args := range [][]string{{}, {"--help"}, {"enqueue", "--help"}, {"work", "--help"}, {"--version"}, {"demo", "--help"}, {"joins", "--help"}, {"joins", "show", "--help"}, {"timers", "--help"}, {"jobs", "next", "--help"},
-		{"inbox", "ls", "--help"}, {"leases", "release", "--help"}, {"lease", "run", "--help"}, {"fleet", "--help"}, {"fleet", "status", "--help"}} {
+		{"inbox", "ls", "--help"}, {"leases", "release", "--help"}, {"lease", "run", "--help"}, {"fleet", "--help"}, {"fleet", "status", "--help"},
+		{"retry", "--help"}, {"pauses", "--help"}, {"workers", "--help"}, {"audit", "--help"}} {
 		if r := command(t.Context(), "", args...); r.code != exitOK || !strings.Contains(r.stdout, "pawl") || r.stderr != "" {
 			t.Errorf("%q: %+v", args, r)
 		}
 	}
 	if r := command(t.Context(), "", "--help"); strings.Contains(r.stdout, "demo-worker") || !strings.Contains(r.stdout, "PAWL_DB") {
 		t.Errorf("help:\n%s", r.stdout)
+	}
+}
+
+func TestHelpOfOperators(t *testing.T) {
+	for _, c := range []struct {
+		command string
+		want    []string
+	}{
+		{"", []string{"PAWL_FLEET", "PAWL_FLEET_QUERY", "PAWL_STORE", "PAWL_ACTOR", "reschedule", "workers"}},
+		{"retry", []string{"PAWL_RETRY_DRY_RUN", "PAWL_RETRY_SINCE", "--error", "pawl retry --all --topic mail"}},
+		{"discard", []string{"PAWL_DISCARD_RATE", "retention period"}},
+		{"cancel", []string{"PAWL_CANCEL_REASON", "is a step of a join"}},
+		{"reschedule", []string{"PAWL_RESCHEDULE_NOW", "pawl reschedule 4711 --now"}},
+		{"pause", []string{"PAWL_PAUSE_REASON", "pawl pause queue reports"}},
+		{"resume", []string{"same order"}},
+		{"pauses", []string{"ENDING"}},
+		{"workers", []string{"PAWL_WORKERS_ALL", "a day"}},
+		{"audit", []string{"PAWL_AUDIT_BY", "a year"}},
+	} {
+		r := command(t.Context(), "", strings.Fields(c.command+" --help")...)
+		for _, want := range c.want {
+			if r.code != exitOK || !strings.Contains(r.stdout, want) {
+				t.Errorf("%s: no %q in\n%s", c.command, want, r.stdout)
+			}
+		}
 	}
 }
 

@@ -45,7 +45,11 @@ func (g *options) open(ctx context.Context, o opening) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !o.make && !t.Exists() {
+	switch {
+	case t.Exists():
+	case g.Store != "" && !o.migrate: // somebody wrote it into a list: not for this command to make
+		return nil, &databaseError{t.String(), target.ErrNoFile}
+	case !o.make:
 		return nil, fmt.Errorf("%s does not exist: enqueue something first, or name another with --db", t)
 	}
 	return openTarget(ctx, t, o)

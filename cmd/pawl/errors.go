@@ -32,6 +32,16 @@ type databaseError struct {
 func (e *databaseError) Error() string { return e.database + ": " + e.err.Error() }
 func (e *databaseError) Unwrap() error { return e.err }
 
+// doneError is a failure after something was done, which must not be forgotten
+// over it.
+type doneError struct {
+	done string
+	err  error
+}
+
+func (e *doneError) Error() string { return e.done + ", then: " + e.err.Error() }
+func (e *doneError) Unwrap() error { return e.err }
+
 // exitError is a failure with an exit code of its own; without an error there is
 // nothing to say about it.
 type exitError struct {
@@ -85,6 +95,10 @@ func commandWords(command string) []string {
 
 // explain says what went wrong, where, and what helps.
 func explain(err error) string {
+	var after *doneError
+	if errors.As(err, &after) {
+		return after.done + ", then: " + explain(after.err)
+	}
 	var at *databaseError
 	if !errors.As(err, &at) {
 		return err.Error()

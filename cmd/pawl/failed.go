@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/bravellian/pawl/outbox"
@@ -81,7 +82,7 @@ func (c *selection) apply(ctx context.Context, a *app, g *options, done string, 
 	}
 	if err := s.close(err); err != nil {
 		if n > 0 {
-			return fmt.Errorf("%s %s, then: %w", done, several(n, "message"), err)
+			return &doneError{fmt.Sprintf("%s %s", done, several(n, "message")), err}
 		}
 		return err
 	}
@@ -161,7 +162,7 @@ func (s *store) outbox() *outbox.Outbox {
 
 func (a *app) printChanged(done string, n int64, asJSON bool) error {
 	if asJSON {
-		return a.printJSON(map[string]int64{done: n})
+		return a.printJSON(map[string]int64{strings.ReplaceAll(done, " ", "_"): n})
 	}
 	_, err := fmt.Fprintf(a.stdout, "%s %s\n", done, several(n, "message"))
 	return err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/alecthomas/kong"
@@ -63,7 +64,8 @@ func (g *options) settle(k *kong.Context) error {
 	case g.Fleet != "" && given(k, "db"):
 		return usage("--db and --fleet can't be used together")
 	}
-	if g.Fleet == "" {
+	// Handlers of a fleet's worker have a store in their environment.
+	if g.Fleet == "" || strings.HasPrefix(k.Command(), "fleet ") && !given(k, "store") {
 		g.Store = ""
 	}
 	return nil

@@ -10,9 +10,9 @@ import (
 )
 
 // eachStore does something with the database that was named or, one after the
-// other, with every store of the fleet; those that fail do not stop the others. key
-// is "" for a single database.
-func (g *options) eachStore(ctx context.Context, do func(s *store, key string) error) error {
+// other, with every store of the fleet; those that fail do not stop the others, and
+// are told of in the end. key is "" for a single database.
+func (g *options) eachStore(ctx context.Context, a *app, do func(s *store, key string) error) error {
 	if !g.wholeFleet() {
 		s, err := g.open(ctx, opening{})
 		if err != nil {
@@ -28,13 +28,22 @@ func (g *options) eachStore(ctx context.Context, do func(s *store, key string) e
 	if err != nil {
 		return err
 	}
-	var errs []error
+	var failed []string
 	for _, e := range list {
 		if err := g.oneOf(ctx, e, do); err != nil {
-			errs = append(errs, fmt.Errorf("store %q: %w", e.Key, err))
+			failed = append(failed, fmt.Sprintf("  %s: %s", e.Key, explain(err)))
+		}
+		if ctx.Err() != nil {
+			return errors.New("interrupted")
 		}
 	}
-	return errors.Join(errs...)
+	if len(failed) == 0 {
+		return nil
+	}
+	for _, line := range append([]string{"failed:"}, failed...) {
+		fmt.Fprintln(a.stderr, terminal.Clean(line))
+	}
+	return fmt.Errorf("%d of %s failed", len(failed), several(len(list), "store"))
 }
 
 func (g *options) oneOf(ctx context.Context, e entry, do func(s *store, key string) error) error {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
+	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/pause"
 )
 
@@ -40,6 +41,9 @@ Examples:
 
 // Run pauses.
 func (c *pauseCmd) Run(ctx context.Context, a *app, g *options) error {
+	if err := engine.CheckText("--reason", c.Reason, pause.MaxReason, false); err != nil {
+		return usage("%w", err)
+	}
 	return c.apply(ctx, a, g, "paused", "was paused", func(p *pause.Pauses) (bool, error) {
 		return p.Pause(ctx, pause.Kind(c.Kind), c.Name, c.Reason)
 	})
@@ -67,11 +71,13 @@ type pauseResult struct {
 	Kind    string `json:"kind"`
 	Name    string `json:"name"`
 	Changed bool   `json:"changed"`
-	Error   string `json:"error,omitempty"`
 }
 
 func (c *pausable) apply(ctx context.Context, a *app, g *options, done, already string, act func(*pause.Pauses) (bool, error)) error {
-	return g.eachStore(ctx, func(s *store, key string) error {
+	if err := engine.CheckText(c.Kind, c.Name, pause.MaxName, true); err != nil {
+		return usage("%w", err)
+	}
+	return g.eachStore(ctx, a, func(s *store, key string) error {
 		changed, err := act(pause.New(s, silent()))
 		if err != nil {
 			return err
@@ -118,7 +124,7 @@ type pauseView struct {
 // Run lists what is paused.
 func (c *pausesCmd) Run(ctx context.Context, a *app, g *options) error {
 	var all []pauseView
-	err := g.eachStore(ctx, func(s *store, key string) error {
+	err := g.eachStore(ctx, a, func(s *store, key string) error {
 		list, err := pause.New(s, silent()).List(ctx)
 		for _, p := range list {
 			all = append(all, pauseView{key, string(p.Kind), p.Name, p.Since, p.Actor, p.Reason, p.Ending})
@@ -126,16 +132,18 @@ func (c *pausesCmd) Run(ctx context.Context, a *app, g *options) error {
 		return err
 	})
 	if g.JSON {
-		return errors.Join(err, printAll(a, all, func(v pauseView) pauseView { return v }))
+		return errors.Join(printAll(a, all, func(v pauseView) pauseView { return v }), err)
 	}
-	return errors.Join(err, c.print(a, g, all))
+	if len(all) == 0 {
+		if err == nil {
+			fmt.Fprintln(a.stderr, "nothing is paused")
+		}
+		return err
+	}
+	return errors.Join(c.print(a, g, all), err)
 }
 
 func (c *pausesCmd) print(a *app, g *options, all []pauseView) error {
-	if len(all) == 0 {
-		fmt.Fprintln(a.stderr, "nothing is paused")
-		return nil
-	}
 	t := newStoreTable(g, "KIND", "NAME", "STATE", "SINCE", "BY", "REASON")
 	for _, p := range all {
 		state := "paused"

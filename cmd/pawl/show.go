@@ -86,7 +86,7 @@ func (a *app) printMessage(i *outbox.Info) error {
 		row("processed", stamp(*i.ProcessedAt)+" by "+i.ProcessedBy)
 	}
 	if i.Redrives > 0 {
-		row("redriven", strconv.Itoa(i.Redrives)+" times")
+		row("redriven", several(i.Redrives, "time"))
 	}
 	if err := t.Write(a.stdout, 0); err != nil {
 		return err

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/bravellian/pawl/cmd/pawl/internal/input"
+	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -29,6 +31,9 @@ Examples:
 
 // Run cancels messages.
 func (c *cancelCmd) Run(ctx context.Context, a *app, g *options) error {
+	if err := engine.CheckText("--reason", c.Reason, outbox.MaxReason, false); err != nil {
+		return usage("%w", err)
+	}
 	return changeWaiting(ctx, a, g, c.IDs, "cancelled", func(o *outbox.Outbox, ids []outbox.WorkItemID) (int64, error) {
 		return o.Cancel(ctx, c.Reason, ids...)
 	})
@@ -36,10 +41,10 @@ func (c *cancelCmd) Run(ctx context.Context, a *app, g *options) error {
 
 // rescheduleCmd is "pawl reschedule".
 type rescheduleCmd struct {
-	IDs []string      `arg:"" name:"id" help:"Ids of messages that have not run: UUIDs or positions."`
-	At  time.Time     `xor:"due" placeholder:"TIME" help:"When they are due: 2026-11-22T10:00:00Z."`
-	In  time.Duration `xor:"due" placeholder:"DURATION" help:"In how long they are due."`
-	Now bool          `xor:"due" help:"They are due now."`
+	IDs []string       `arg:"" name:"id" help:"Ids of messages that have not run: UUIDs or positions."`
+	At  string         `xor:"due" placeholder:"TIME" help:"When they are due (RFC 3339)."`
+	In  *time.Duration `xor:"due" placeholder:"DURATION" help:"In how long they are due (10m)."`
+	Now bool           `xor:"due" help:"They are due now."`
 }
 
 // Help is printed by --help.
@@ -56,18 +61,35 @@ Examples:
 
 // Run moves messages.
 func (c *rescheduleCmd) Run(ctx context.Context, a *app, g *options) error {
-	due := c.At
-	switch {
-	case !c.Now && c.At.IsZero() && c.In == 0:
-		return usage("want --at, --in or --now")
-	case c.In < 0:
-		return usage("--in: negative")
-	case c.In > 0:
-		due = time.Now().Add(c.In)
+	due, err := c.due(time.Now())
+	if err != nil {
+		return err
 	}
 	return changeWaiting(ctx, a, g, c.IDs, "rescheduled", func(o *outbox.Outbox, ids []outbox.WorkItemID) (int64, error) {
 		return o.Reschedule(ctx, due, ids...)
 	})
+}
+
+// due is what the options say; zero is now.
+func (c *rescheduleCmd) due(now time.Time) (due time.Time, err error) {
+	switch {
+	case c.Now:
+		return due, nil
+	case c.At != "":
+		if due, err = input.ParseTime(c.At); err != nil {
+			return due, usage("--at %w", err)
+		}
+	case c.In == nil:
+		return due, usage("want --at, --in or --now")
+	case *c.In < 0:
+		return due, usage("--in: negative")
+	default:
+		due = now.Add(*c.In)
+	}
+	if err := (&outbox.Message{Topic: "any", Due: due}).Validate(); err != nil {
+		return due, usage("%w", err)
+	}
+	return due, nil
 }
 
 // changeWaiting changes messages that have not run.

@@ -71,7 +71,8 @@ whether everything is well, its database and the work that waits included: 200, 
 
 With --fleet, all stores of a fleet are served, see "pawl fleet --help". One that
 fails or has no tables (see --migrate) holds up no other: it is logged and tried
-again, and what --drain could not reach makes the exit code 1.
+again, and what --drain could not reach makes the exit code 1. As PAWL_STORE is
+set, a pawl that the command runs with the same PAWL_FLEET is about that store.
 
 Examples:
 

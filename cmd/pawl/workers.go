@@ -51,7 +51,7 @@ func viewWorker(store string, i *worker.Info) workerView {
 // Run lists workers.
 func (c *workersCmd) Run(ctx context.Context, a *app, g *options) error {
 	var all []workerView
-	err := g.eachStore(ctx, func(s *store, key string) error {
+	err := g.eachStore(ctx, a, func(s *store, key string) error {
 		list, err := worker.New(s, silent()).List(ctx)
 		for i := range list {
 			if list[i].Alive || c.All {
@@ -61,16 +61,18 @@ func (c *workersCmd) Run(ctx context.Context, a *app, g *options) error {
 		return err
 	})
 	if g.JSON {
-		return errors.Join(err, printAll(a, all, func(v workerView) workerView { return v }))
+		return errors.Join(printAll(a, all, func(v workerView) workerView { return v }), err)
 	}
-	return errors.Join(err, c.print(a, g, all))
+	if len(all) == 0 {
+		if err == nil {
+			fmt.Fprintln(a.stderr, "no workers")
+		}
+		return err
+	}
+	return errors.Join(c.print(a, g, all), err)
 }
 
 func (c *workersCmd) print(a *app, g *options, all []workerView) error {
-	if len(all) == 0 {
-		fmt.Fprintln(a.stderr, "no workers")
-		return nil
-	}
 	t := newStoreTable(g, "WORKER", "PID", "HOST", "STATE", "HEARD OF", "BUSY", "QUEUES", "TOPICS", "SINCE", "VERSION")
 	for i := range all {
 		w := &all[i]

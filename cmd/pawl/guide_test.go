@@ -1,0 +1,274 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+)
+
+// scene is a section of a guide with commands to run.
+type scene struct {
+	title string
+	steps []step
+}
+
+// step is a command of a guide with what it prints, or something that happens, which
+// readers do not see: <!-- test: WHAT -->.
+type step struct {
+	line    int
+	command string
+	want    []string
+	happens string
+}
+
+// readGuide reads the sections of a guide that have ```console blocks.
+func readGuide(t *testing.T, path string) (all []scene) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var one *scene
+	inside := false
+	for n, line := range strings.Split(string(text), "\n") {
+		happens, found := strings.CutPrefix(line, "<!-- test: ")
+		switch {
+		case strings.HasPrefix(line, "#") && !inside:
+			all = append(all, scene{title: strings.TrimLeft(line, "# ")})
+			one = &all[len(all)-1]
+		case found:
+			one.steps = append(one.steps, step{line: n + 1, happens: strings.TrimSuffix(happens, " -->")})
+		case strings.HasPrefix(line, "```"):
+			inside = line == "```console"
+		case inside && strings.HasPrefix(line, "$ "):
+			one.steps = append(one.steps, step{line: n + 1, command: line[2:]})
+		case inside:
+			last := &one.steps[len(one.steps)-1]
+			last.want = append(last.want, line)
+		}
+	}
+	return slices.DeleteFunc(all, func(s scene) bool { return len(s.steps) == 0 })
+}
+
+// stage is where a scene is played: a directory with the files of the guide, and a
+// database that the environment names.
+type stage struct {
+	*database
+	dir     string
+	happens map[string]func()
+	replace []string // what the guide says, what stands for it here
+	workers sync.WaitGroup
+	stop    context.CancelFunc
+	ctx     context.Context
+}
+
+// onStage sets a stage up for a database.
+func onStage(t *testing.T, d *database) *stage {
+	s := &stage{database: d, dir: t.TempDir(), happens: map[string]func(){}, replace: []string{"8080", strconv.Itoa(freePort(t))}}
+	s.ctx, s.stop = context.WithCancel(t.Context())
+	t.Cleanup(s.halt)
+	t.Chdir(s.dir)
+	for _, flag := range d.flags {
+		name, value, _ := strings.Cut(strings.TrimPrefix(flag, "--"), "=")
+		t.Setenv("PAWL_"+strings.ToUpper(name), value)
+	}
+	t.Setenv("PAWL_ACTOR", "alice")
+	return s
+}
+
+// halt stops the workers in the background.
+func (s *stage) halt() {
+	s.stop()
+	s.workers.Wait()
+	s.ctx, s.stop = context.WithCancel(s.t.Context())
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// script writes a command for messages.
+func (s *stage) script(name, text string) {
+	s.t.Helper()
+	if err := os.WriteFile(filepath.Join(s.dir, name), []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// play runs a scene step by step.
+func (s *stage) play(one scene) {
+	s.t.Helper()
+	for _, step := range one.steps {
+		if step.happens != "" {
+			do := s.happens[step.happens]
+			if do == nil {
+				s.t.Fatalf("line %d: what is %q?", step.line, step.happens)
+			}
+			do()
+			continue
+		}
+		if !s.try(step) {
+			continue
+		}
+	}
+}
+
+// looks are commands that change nothing, and so may be repeated until they print
+// what the guide says: workers need their time. So may be what says of itself that it
+// changed nothing, because a worker held the message just then.
+var looks = regexp.MustCompile(`^(curl|grep|pawl (health|ls|show|explain|workers|doctor|audit|pauses|timers ls|fleet status))\b`)
+
+const patience = 20 * time.Second
+
+// try runs a command and compares.
+func (s *stage) try(step step) bool {
+	s.t.Helper()
+	replace := strings.NewReplacer(s.replace...)
+	command, want := replace.Replace(step.command), wanted(replace, step.want)
+	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
+	defer cancel()
+	for {
+		got := s.shell(command)
+		switch {
+		case want.MatchString(plain(got)):
+			return true
+		case !looks.MatchString(command) && !strings.Contains(got, "nothing was changed"), engine.Pause(ctx, 50*time.Millisecond) != nil:
+			s.t.Errorf("line %d: $ %s\n%s\nthe guide says\n%s", step.line, command, got, strings.Join(step.want, "\n"))
+			return false
+		}
+	}
+}
+
+var (
+	spaces = regexp.MustCompile(`[ \t]+`)
+	times  = regexp.MustCompile(`\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?Z`)
+)
+
+// plain is text whose columns are as wide as they like, and all times are alike.
+func plain(text string) string {
+	text = times.ReplaceAllString(spaces.ReplaceAllString(text, " "), "TIME")
+	return strings.ReplaceAll(text, " \n", "\n")
+}
+
+// wanted matches what is to be printed: "…" stands for anything within a line and, by
+// itself, for any lines.
+func wanted(replace *strings.Replacer, want []string) *regexp.Regexp {
+	text := `\A`
+	for _, line := range want {
+		if line == "…" {
+			text += `(?:[^\n]*\n)*?`
+			continue
+		}
+		text += strings.ReplaceAll(regexp.QuoteMeta(strings.TrimSuffix(plain(replace.Replace(line)+"\n"), "\n")), "…", `[^\n]*`) + `\n`
+	}
+	return regexp.MustCompile(text + `\z`)
+}
+
+// shell runs what the guide's commands need of one: pawl within this process, in the
+// background with "&", its exit code with "; echo $?".
+func (s *stage) shell(command string) string {
+	s.t.Helper()
+	line, background := strings.CutSuffix(command, " &")
+	line, coded := strings.CutSuffix(line, "; echo $?")
+	line, log, _ := strings.Cut(line, " 2> ")
+	args := words(line)
+	var out bytes.Buffer
+	switch {
+	case args[0] == "curl":
+		return s.get(args)
+	case args[0] != "pawl":
+		cmd := exec.CommandContext(s.t.Context(), "sh", "-c", command)
+		cmd.Stdout, cmd.Stderr = &out, &out
+		_ = cmd.Run() // what it prints is what counts
+	case background:
+		s.background(log, args[1:])
+	default:
+		a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &out}
+		code := a.run(s.t.Context(), args[1:])
+		if coded {
+			out.WriteString(strconv.Itoa(code) + "\n")
+		}
+	}
+	text := out.String()
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n" // as the next prompt would have it
+	}
+	return text
+}
+
+// background runs pawl until the scene is over.
+func (s *stage) background(log string, args []string) {
+	s.t.Helper()
+	var stderr io.Writer = io.Discard
+	if log != "" {
+		file, err := os.Create(filepath.Join(s.dir, log))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.t.Cleanup(func() { _ = file.Close() })
+		stderr = file
+	}
+	s.workers.Go(func() {
+		a := &app{stdin: strings.NewReader(""), stdout: io.Discard, stderr: stderr}
+		if code := a.run(s.ctx, args); code != exitOK {
+			s.t.Errorf("%q: exit code %d", args, code)
+		}
+	})
+}
+
+// get is "curl -s URL" and, with -w, what else it says: the status.
+func (s *stage) get(args []string) string {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, "http://"+args[len(args)-1], nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err.Error()
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return err.Error()
+	}
+	text := string(body)
+	for i, arg := range args {
+		if arg == "-w" {
+			text += strings.NewReplacer("%{http_code}", strconv.Itoa(answer.StatusCode), `\n`, "\n").Replace(args[i+1])
+		}
+	}
+	return text
+}
+
+var word = regexp.MustCompile(`'[^']*'|[^ ']+`)
+
+// words are a command's, where quotes stand around whole words.
+func words(command string) (all []string) {
+	for _, w := range word.FindAllString(command, -1) {
+		all = append(all, strings.Trim(w, "'"))
+	}
+	return all
+}
