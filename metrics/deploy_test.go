@@ -143,6 +143,10 @@ func TestAlerts(t *testing.T) {
 	if err := yaml.UnmarshalStrict(text, &file); err != nil {
 		t.Fatal(err)
 	}
+	guide, err := os.ReadFile("../docs/operating.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	runbooks := map[string]bool{}
 	for _, g := range file.Groups {
 		for _, r := range g.Rules {
@@ -159,6 +163,9 @@ func TestAlerts(t *testing.T) {
 				t.Errorf("%s has no runbook of its own: %q", r.Alert, r.Annotations["runbook_url"])
 			}
 			runbooks[anchor] = true
+			if heading := "#### " + strings.ToUpper(anchor[:1]) + strings.ReplaceAll(anchor[1:], "-", " ") + "\n"; !strings.Contains(string(guide), heading) {
+				t.Errorf("docs/operating.md has no %q", heading)
+			}
 		}
 	}
 	if len(runbooks) < 10 {

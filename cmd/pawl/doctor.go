@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -75,23 +74,11 @@ func (c *doctorCmd) Run(ctx context.Context, a *app, g *options) error {
 
 // fleet examines all stores of a fleet.
 func (c *doctorCmd) fleet(ctx context.Context, g *options) ([]report, error) {
-	f, err := g.openFleet()
-	if err != nil {
-		return nil, err
-	}
-	list, err := stores(ctx, f)
-	if err != nil {
-		return nil, err
-	}
-	reports := make([]report, len(list))
-	err = inParallel(ctx, len(list), askAtOnce, func(i int) {
-		reports[i] = c.examine(ctx, list[i].at, list[i].Where(), list[i].err)
-		reports[i].Store = list[i].Key
+	return askStores(ctx, g, func(e *entry) report {
+		r := c.examine(ctx, e.at, e.Where(), e.err)
+		r.Store = e.Key
+		return r
 	})
-	if err = errors.Join(err, ctx.Err()); err != nil {
-		return nil, &databaseError{f.String(), err}
-	}
-	return reports, nil
 }
 
 // examine examines one database, unless flaw says why it can be none.

@@ -9,6 +9,28 @@ import (
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 )
 
+// askAtOnce is how many stores are asked at once.
+const askAtOnce = 8
+
+// askStores asks all stores of the fleet, several at once, and returns their answers
+// by key. ask says itself what is wrong with a store.
+func askStores[T any](ctx context.Context, g *options, ask func(e *entry) T) ([]T, error) {
+	f, err := g.openFleet()
+	if err != nil {
+		return nil, err
+	}
+	list, err := stores(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	answers := make([]T, len(list))
+	err = inParallel(ctx, len(list), askAtOnce, func(i int) { answers[i] = ask(&list[i]) })
+	if err = errors.Join(err, ctx.Err()); err != nil {
+		return nil, &databaseError{f.String(), err}
+	}
+	return answers, nil
+}
+
 // eachStore does something with the database that was named or, one after the
 // other, with every store of the fleet; those that fail do not stop the others, and
 // are told of in the end. key is "" for a single database.

@@ -31,9 +31,6 @@ Examples:
     pawl fleet status --fleet list:stores.txt --timeout 1s --json`
 }
 
-// askAtOnce is how many stores are asked at once.
-const askAtOnce = 8
-
 // Run asks all stores.
 func (c *fleetStatusCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err := g.requireFleet(); err != nil {
@@ -42,18 +39,9 @@ func (c *fleetStatusCmd) Run(ctx context.Context, a *app, g *options) error {
 	if c.Timeout <= 0 {
 		return usage("--timeout: not above zero")
 	}
-	f, err := g.openFleet()
+	answers, err := askStores(ctx, g, func(e *entry) storeStatus { return c.ask(ctx, e) })
 	if err != nil {
 		return err
-	}
-	list, err := stores(ctx, f)
-	if err != nil {
-		return err
-	}
-	answers := make([]storeStatus, len(list))
-	err = inParallel(ctx, len(list), askAtOnce, func(i int) { answers[i] = c.ask(ctx, &list[i]) })
-	if err = errors.Join(err, ctx.Err()); err != nil {
-		return &databaseError{f.String(), err}
 	}
 	return a.printStatus(answers, g.JSON)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -90,28 +89,15 @@ func (c *healthCmd) one(ctx context.Context, g *options) ([]condition, error) {
 }
 
 func (c *healthCmd) all(ctx context.Context, g *options) ([]condition, error) {
-	f, err := g.openFleet()
-	if err != nil {
-		return nil, err
-	}
-	list, err := stores(ctx, f)
-	if err != nil {
-		return nil, err
-	}
-	found := make([]condition, len(list))
-	err = inParallel(ctx, len(list), askAtOnce, func(i int) {
-		e := &list[i]
-		found[i] = condition{Store: e.Key, Database: e.Where()}
+	return askStores(ctx, g, func(e *entry) condition {
+		found := condition{Store: e.Key, Database: e.Where()}
 		if e.err != nil {
-			found[i].Report = unopened(e.err)
+			found.Report = unopened(e.err)
 		} else {
-			found[i].Report = c.inspect(ctx, e.at)
+			found.Report = c.inspect(ctx, e.at)
 		}
+		return found
 	})
-	if err = errors.Join(err, ctx.Err()); err != nil {
-		return nil, &databaseError{f.String(), err}
-	}
-	return found, nil
 }
 
 // inspect looks at a database, which is not made by that.

@@ -23,14 +23,7 @@ func Run(t *testing.T, e dbtest.Engine) {
 		"message": messageTests(), "order": orderTests(), "lease": leaseTests(), "timer": timerTests(), "job": jobTests(), "join": joinTests(),
 		"inbox": inboxTests(), "id": idTests(),
 	}
-	for group, tests := range groups {
-		for name, test := range tests {
-			t.Run(group+"/"+name, func(t *testing.T) {
-				t.Parallel()
-				test(t, e)
-			})
-		}
-	}
+	dbtest.Run(t, e, groups)
 }
 
 // fixture is a pawl on a fresh database that nobody works on unless a test says so.

@@ -21,14 +21,7 @@ func Run(t *testing.T, e dbtest.Engine) {
 	groups := map[string]map[string]func(*testing.T, dbtest.Engine){
 		"once": onceTests(), "attempt": attemptTests(), "mark": markTests(), "queue": queueTests(),
 	}
-	for group, tests := range groups {
-		for name, test := range tests {
-			t.Run(group+"/"+name, func(t *testing.T) {
-				t.Parallel()
-				test(t, e)
-			})
-		}
-	}
+	dbtest.Run(t, e, groups)
 }
 
 // fixture is an inbox on a fresh database, beside a table of effects.

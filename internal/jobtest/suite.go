@@ -27,14 +27,7 @@ func Run(t *testing.T, e dbtest.Engine) {
 	if e.Name != "sqlite" {
 		groups["routines"] = routineTests()
 	}
-	for group, tests := range groups {
-		for name, test := range tests {
-			t.Run(group+"/"+name, func(t *testing.T) {
-				t.Parallel()
-				test(t, e)
-			})
-		}
-	}
+	dbtest.Run(t, e, groups)
 }
 
 // fixture is jobs and their outbox on a fresh database.

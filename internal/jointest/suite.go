@@ -26,14 +26,7 @@ func Run(t *testing.T, e dbtest.Engine) {
 	if e.Name != "sqlite" {
 		groups["held"] = heldTests()
 	}
-	for group, tests := range groups {
-		for name, test := range tests {
-			t.Run(group+"/"+name, func(t *testing.T) {
-				t.Parallel()
-				test(t, e)
-			})
-		}
-	}
+	dbtest.Run(t, e, groups)
 }
 
 // fixture is joins and their outbox on a fresh database.

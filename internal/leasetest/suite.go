@@ -21,14 +21,7 @@ func Run(t *testing.T, e Engine) {
 	groups := map[string]map[string]func(*testing.T, Engine){
 		"acquire": acquireTests(), "wait": waitTests(), "guard": guardTests(), "run": runTests(), "manage": manageTests(), "history": historyTests(),
 	}
-	for group, tests := range groups {
-		for name, test := range tests {
-			t.Run(group+"/"+name, func(t *testing.T) {
-				t.Parallel()
-				test(t, e)
-			})
-		}
-	}
+	dbtest.Run(t, e, groups)
 }
 
 const (

@@ -24,14 +24,7 @@ func Run(t *testing.T, e Engine) {
 		"enqueue": enqueueTests(), "claim": claimTests(), "settle": settleTests(), "lease": leaseTests(),
 		"run": runTests(), "manage": manageTests(), "mend": mendTests(), "watch": watchTests(), "log": logTests(), "sql": sqlTests(),
 	}
-	for group, tests := range groups {
-		for name, test := range tests {
-			t.Run(group+"/"+name, func(t *testing.T) {
-				t.Parallel()
-				test(t, e)
-			})
-		}
-	}
+	dbtest.Run(t, e, groups)
 }
 
 // fixture is an outbox on a fresh database.
