@@ -95,7 +95,7 @@ func paused(ctx context.Context, db engine.DB) Check {
 		p := &all[i]
 		text := fmt.Sprintf("%s %s since %s by %s", p.Kind, p.Name, p.Since.Format(time.RFC3339), p.Actor)
 		if p.Ending {
-			text = fmt.Sprintf("%s %s, resumed but not all is back: resume it again", p.Kind, p.Name)
+			text = fmt.Sprintf("%s %s, resumed, and being brought back", p.Kind, p.Name)
 		}
 		names = append(names, text)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bravellian/pawl/pause"
 	"github.com/bravellian/pawl/worker"
 )
 
@@ -25,8 +26,11 @@ func (c *Checker) unhandled(ctx context.Context) []Check {
 			topics = slices.DeleteFunc(topics, func(topic string) bool { return handled(all, topic) })
 		}
 	}
+	if all, err := pause.New(c.cfg.DB, nil).List(ctx); err == nil {
+		topics = slices.DeleteFunc(topics, func(topic string) bool { return laidAside(all, topic) })
+	}
 	if len(topics) == 0 {
-		return []Check{ok("unhandled", "messages came here that other workers have handlers for")}
+		return []Check{ok("unhandled", "messages came here that other workers have handlers for, or whose topic is paused")}
 	}
 	text := strings.Join(topics[:min(len(topics), few)], ", ")
 	if len(topics) > few {
@@ -34,6 +38,11 @@ func (c *Checker) unhandled(ctx context.Context) []Check {
 	}
 	return []Check{warn("unhandled", "no worker that is alive has a handler for messages of topic "+text+"; they are put back again and again").
 		with("topics", len(topics))}
+}
+
+// laidAside reports whether a topic is paused, so that its messages do not come back.
+func laidAside(all []pause.Pause, topic string) bool {
+	return slices.ContainsFunc(all, func(p pause.Pause) bool { return p.Kind == pause.Topic && p.Name == topic && !p.Ending })
 }
 
 func handled(all []worker.Info, topic string) bool {

@@ -122,6 +122,14 @@ func TestNoHandler(t *testing.T) {
 			t.Error(c.Text)
 		}
 		f.well()
+		if _, err := f.Pauses.Pause(t.Context(), pause.Topic, "forgotten", ""); err != nil {
+			t.Fatal(err)
+		}
+		f.until("unhandled", health.OK)
+		if _, err := f.Pauses.Resume(t.Context(), pause.Topic, "forgotten"); err != nil {
+			t.Fatal(err)
+		}
+		f.until("unhandled", health.Warn)
 
 		other := on(t, f.db, pawl.Options{})
 		other.Handle("forgotten", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }))
