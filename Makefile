@@ -17,7 +17,11 @@ PACKAGES := ./outbox ./cmd/pawl ./job ./join ./...
 # The race detector watches all Go code but SQLite itself, which is C translated to
 # Go: its memory is its own, and it locks what threads share. Watching it as well
 # made SQLite's conformance suite take 61 s of processor time instead of 13.
-RACE := -race $(foreach p,sqlite/lib libc memory,-gcflags=modernc.org/$(p)=-race=false)
+# The same goes for the parser of the command line, which one goroutine uses.
+RACE := -race $(foreach p,modernc.org/sqlite/lib modernc.org/libc modernc.org/memory github.com/alecthomas/kong,-gcflags=$(p)=-race=false)
+
+# Packages at once: most of them wait for a database most of the time.
+AT_ONCE := -p 3
 
 # How long each fuzz target runs.
 FUZZTIME ?= 10s
@@ -30,11 +34,11 @@ help: ## this list
 
 .PHONY: test
 test: cc static ## everything that has to pass: vet, build, requirements, tests with the race detector
-	$(TESTSERVER) go test $(RACE) -timeout 9m $(PACKAGES)
+	$(TESTSERVER) go test $(RACE) $(AT_ONCE) -timeout 9m $(PACKAGES)
 
 .PHONY: test-long
 test-long: cc static ## the same with the long runs of the stress tests
-	PAWL_LONG=1 $(TESTSERVER) go test $(RACE) -timeout 60m $(PACKAGES)
+	PAWL_LONG=1 $(TESTSERVER) go test $(RACE) $(AT_ONCE) -timeout 60m $(PACKAGES)
 
 .PHONY: static
 static: ## what needs no database: vet, build, requirements

@@ -36,7 +36,7 @@ func (d *database) wantAudited(want ...string) {
 }
 
 func TestAudit(t *testing.T) {
-	onEngines(t, func(t *testing.T, d *database) {
+	onOne(t, func(t *testing.T, d *database) {
 		d.must("", "migrate")
 		if r := d.run("", "audit"); r != (result{stderr: "nothing was done\n"}) {
 			t.Errorf("none: %+v", r)
@@ -91,7 +91,7 @@ func TestAudit(t *testing.T) {
 
 // What has a command of its own, and no operation that leaves a note.
 func TestAuditOfOtherCommands(t *testing.T) {
-	onEngines(t, func(t *testing.T, d *database) {
+	onOne(t, func(t *testing.T, d *database) {
 		t.Setenv("PAWL_ACTOR", "a")
 		join := d.fanOut(join.Spec{}, "x").String()
 		timer := d.added("--in", "1h", "--data", "")

@@ -137,6 +137,10 @@ func onEngines(t *testing.T, test func(*testing.T, *database)) {
 	})
 }
 
+// onOne is onEngines for what the command line has to say: that the engines do the same
+// is the suites' to see.
+func onOne(t *testing.T, test func(*testing.T, *database)) { test(t, onSQLite(t)) }
+
 func onSQLite(t *testing.T) *database {
 	return &database{t, []string{"--db=sqlite:" + filepath.Join(t.TempDir(), "pawl.db")}}
 }

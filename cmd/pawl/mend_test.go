@@ -128,7 +128,7 @@ func TestMendingIsInterrupted(t *testing.T) {
 }
 
 func TestCancelAndReschedule(t *testing.T) {
-	onEngines(t, func(t *testing.T, d *database) {
+	onOne(t, func(t *testing.T, d *database) {
 		ids := lines(d.must(`{"topic":"t","payload":"ready"}
 {"topic":"t","payload":"later","due":"1h"}
 {"topic":"t","payload":"moved","due":"1h"}
@@ -187,7 +187,7 @@ func (d *database) position(id string) int64 {
 
 // One id that is wrong, and nothing is touched.
 func TestMendingNothing(t *testing.T) {
-	onEngines(t, func(t *testing.T, d *database) {
+	onOne(t, func(t *testing.T, d *database) {
 		failed := d.failing(`{"topic":"t","payload":"x"}`)[0]
 		waiting := strings.TrimSpace(d.must("y", "enqueue", "--topic", "t"))
 		const unknown = "6ba7b814-9dad-11d1-80b4-00c04fd430c8"

@@ -70,7 +70,7 @@ func TestPauses(t *testing.T) {
 
 // A worker learns of a pause that another process made, and of its end.
 func TestWorkObeysPause(t *testing.T) {
-	onEngines(t, func(t *testing.T, d *database) {
+	onOne(t, func(t *testing.T, d *database) {
 		p := d.process("work", "--topic", "t", "--topic", "u", "-c", "1", "--exec", "cat")
 		eventually(t, "the worker to be listed", func() bool { return strings.Contains(d.run("", "workers").stdout, "alive") })
 		d.must("", "pause", "topic", "t")

@@ -43,7 +43,7 @@ func (d *database) expireWorkers() {
 // A worker is listed while it runs, and if it was killed until it is believed to be
 // gone; then --all shows it.
 func TestWorkers(t *testing.T) {
-	onEngines(t, func(t *testing.T, d *database) {
+	onOne(t, func(t *testing.T, d *database) {
 		d.must("", "migrate")
 		if r := d.run("", "workers", "--all"); r != (result{stderr: "no workers\n"}) {
 			t.Errorf("none: %+v", r)
