@@ -117,7 +117,7 @@ func New(db engine.DB, opts Options) (*Pawl, error) {
 		Outbox: o, Joins: join.New(db, o, opts.Joins), Inbox: inbox.New(db, opts.Inbox), Leases: lease.New(db, opts.Leases),
 		Timers: timer.New(db, o, opts.Timers), Jobs: job.New(db, o, opts.Jobs),
 		Pauses: o.Pauses(), Audit: audit.Open(db), Workers: workers,
-		db: db, opts: opts, log: work.Logger(opts.Outbox.Logger),
+		db: db, opts: opts, log: engine.Logger(opts.Outbox.Logger),
 	}
 	p.checker = health.New(health.Config{
 		DB: db, Vitals: p.Vitals, Life: &p.life, Ends: opts.Outbox.StopWhenEmpty, Unhandled: p.unhandled, Workers: p.Workers, Options: opts.Health,

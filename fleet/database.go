@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/internal/dsn"
+	"github.com/bravellian/pawl/engine/dsn"
 )
 
 // Database says where a store is. Two that are equal are the same store in the

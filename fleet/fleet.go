@@ -23,7 +23,6 @@ import (
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/work"
 )
 
 // ErrUnknownStore says that no database has the key.
@@ -100,7 +99,7 @@ func (o *Options) defaults() {
 	if o.Strategy == nil {
 		o.Strategy = RoundRobin()
 	}
-	o.Logger = work.Logger(o.Logger)
+	o.Logger = engine.Logger(o.Logger)
 }
 
 // A store that is worked on needs a connection to be notified on, one for its

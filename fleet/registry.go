@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/internal/logs"
 )
 
 const (
@@ -145,7 +144,7 @@ func (r *registry) refreshLocked(ctx context.Context) error {
 	if err == nil {
 		r.apply(listed)
 	} else {
-		r.f.log.Warn("could not read the list of databases, going on with those known", "error", logs.Line(err.Error()), "count", r.count())
+		r.f.log.Warn("could not read the list of databases, going on with those known", "error", engine.Line(err.Error()), "count", r.count())
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -8,7 +8,6 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/internal/logs"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/work"
 )
@@ -212,7 +211,7 @@ const longestRetry = time.Minute
 func (s *Store) bad(err error) time.Duration {
 	failures := s.failed(err)
 	pause := engine.Jitter(min(500*time.Millisecond<<min(failures-1, 7), longestRetry), 0.2)
-	s.log.Warn("store failed, will retry", "error", logs.Line(err.Error()), "failures", failures, "delay", pause)
+	s.log.Warn("store failed, will retry", "error", engine.Line(err.Error()), "failures", failures, "delay", pause)
 	return pause
 }
 
@@ -301,7 +300,7 @@ func (s *Store) clean(ctx context.Context) {
 		return
 	}
 	if err := s.CleanUp(ctx); err != nil {
-		s.log.Warn("clean-up failed, will try again", "error", logs.Line(err.Error()))
+		s.log.Warn("clean-up failed, will try again", "error", engine.Line(err.Error()))
 	}
 }
 

@@ -105,7 +105,7 @@ func New(db engine.DB, opts Options) *Inbox {
 	w.Queues, w.Logger = []string{opts.Queue}, opts.Logger
 	// The inbox counts attempts and says when a message is dead.
 	w.Retry = &outbox.RetryPolicy{Jitter: 0.1}
-	return &Inbox{db: db, opts: opts, log: work.Logger(opts.Logger), queue: outbox.New(db, w), stops: w.StopWhenEmpty, cleaning: &work.Pulse{}}
+	return &Inbox{db: db, opts: opts, log: engine.Logger(opts.Logger), queue: outbox.New(db, w), stops: w.StopWhenEmpty, cleaning: &work.Pulse{}}
 }
 
 // maxAttempts is as the operations take it: 0 for any number.

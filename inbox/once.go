@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/internal/logs"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/work"
 )
@@ -119,7 +118,7 @@ func (i *Inbox) failed(ctx context.Context, k *Key, token *[16]byte, cause error
 		return fmt.Errorf("count the failed attempt at %s: %w", k, err)
 	}
 	if call.N == failedDead {
-		i.log.ErrorContext(ctx, "message is dead", "source", k.Source, "source_message_id", k.MessageID, "error", logs.Line(work.ErrorText(cause.Error())))
+		i.log.ErrorContext(ctx, "message is dead", "source", k.Source, "source_message_id", k.MessageID, "error", engine.Line(work.ErrorText(cause.Error())))
 		return fmt.Errorf("%w: %s", ErrDead, k)
 	}
 	return nil

@@ -195,7 +195,7 @@ func New(db engine.DB, o *outbox.Outbox, opts Options) *Jobs {
 	if opts.Retention <= 0 {
 		opts.Retention = defaultRetention
 	}
-	j := &Jobs{db: db, outbox: o, opts: opts, log: work.Logger(opts.Logger)}
+	j := &Jobs{db: db, outbox: o, opts: opts, log: engine.Logger(opts.Logger)}
 	o.Use(j.noteStart)
 	return j
 }

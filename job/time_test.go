@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/cron"
+	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/engine/sqlite"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/job"
@@ -88,7 +89,7 @@ func (s *simulation) work(d time.Duration) {
 	defer stop()
 	var wg sync.WaitGroup
 	for _, p := range s.procs {
-		scheduler := work.NewScheduler(work.ScheduleConfig{DB: p.db, Agendas: p.jobs.Agendas(), Logger: work.Logger(nil), MaxPollingInterval: never})
+		scheduler := work.NewScheduler(work.ScheduleConfig{DB: p.db, Agendas: p.jobs.Agendas(), Logger: engine.Logger(nil), MaxPollingInterval: never})
 		wg.Go(func() { _ = scheduler.Run(ctx) })
 	}
 	time.Sleep(d)

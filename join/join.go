@@ -76,7 +76,7 @@ func New(db engine.DB, o *outbox.Outbox, opts Options) *Joins {
 	if opts.Retention <= 0 {
 		opts.Retention = defaultRetention
 	}
-	j := &Joins{db: db, outbox: o, opts: opts, log: work.Logger(opts.Logger)}
+	j := &Joins{db: db, outbox: o, opts: opts, log: engine.Logger(opts.Logger)}
 	// Without a limit: what a wait is for does not go away.
 	forever := work.DefaultRetryPolicy()
 	forever.MaxAttempts = 0

@@ -57,7 +57,6 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/internal/logs"
 )
 
 // ManagerOptions configure the leases of a database. The zero value is right
@@ -100,7 +99,7 @@ func New(db engine.DB, opts ManagerOptions) *Leases {
 		host, _ := os.Hostname()
 		opts.Owner = host + ":" + strconv.Itoa(os.Getpid())
 	}
-	return &Leases{db: db, owner: opts.Owner, log: logs.Or(opts.Logger)}
+	return &Leases{db: db, owner: opts.Owner, log: engine.Logger(opts.Logger)}
 }
 
 // Options are how one lease is to be held. The zero value is right for most.

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/internal/logs"
 )
 
 // Func is work that is done under a lease. ctx ends when the lease or the
@@ -64,7 +63,7 @@ func (s *Leases) Elect(ctx context.Context, name string, opts Options, fn Func) 
 			pause = backoffMin
 		}
 		if err != nil {
-			s.log.WarnContext(ctx, "leadership ended with an error, standing again", "lease", name, "error", logs.Line(err.Error()))
+			s.log.WarnContext(ctx, "leadership ended with an error, standing again", "lease", name, "error", engine.Line(err.Error()))
 		}
 		_ = engine.Pause(ctx, engine.Jitter(pause, 0.2))
 		if err != nil {

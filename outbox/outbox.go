@@ -76,7 +76,7 @@ func New(db engine.DB, opts Options) *Outbox {
 	if opts.MaxPayload <= 0 {
 		opts.MaxPayload = DefaultMaxPayload
 	}
-	opts.Logger = work.Logger(opts.Logger)
+	opts.Logger = engine.Logger(opts.Logger)
 	if len(opts.Queues) == 0 {
 		opts.Queues = []string{DefaultQueue}
 	}

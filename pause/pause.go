@@ -57,7 +57,7 @@ type seen struct{ queues, topics map[string]bool }
 
 // New returns the pauses of a database.
 func New(db engine.DB, log *slog.Logger) *Pauses {
-	return &Pauses{db: db, log: work.Logger(log)}
+	return &Pauses{db: db, log: engine.Logger(log)}
 }
 
 // lane is where a topic's messages are laid aside. No queue's name holds a NUL

@@ -92,7 +92,7 @@ func New(db engine.DB, o *outbox.Outbox, opts Options) *Timers {
 	if opts.Retention <= 0 {
 		opts.Retention = defaultRetention
 	}
-	return &Timers{db: db, outbox: o, opts: opts, log: work.Logger(opts.Logger)}
+	return &Timers{db: db, outbox: o, opts: opts, log: engine.Logger(opts.Logger)}
 }
 
 // Run fires timers when they are due, and cleans up from time to time, until ctx

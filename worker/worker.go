@@ -78,7 +78,7 @@ type Registry struct {
 
 // New returns the list of a database.
 func New(db engine.DB, log *slog.Logger) *Registry {
-	return &Registry{db: db, log: work.Logger(log), id: uuid.Must(uuid.NewV7())}
+	return &Registry{db: db, log: engine.Logger(log), id: uuid.Must(uuid.NewV7())}
 }
 
 // Run keeps this process in the list until ctx ends. A database that is away is

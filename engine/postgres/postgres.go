@@ -20,7 +20,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/internal/dsn"
+	"github.com/bravellian/pawl/engine/dsn"
 )
 
 //go:embed audit doctor explain fleet health inbox job join lease metrics outbox pause schema timer worker

@@ -124,7 +124,7 @@ func sources(t *testing.T) *logged {
 		case err != nil:
 			return err
 		case d.IsDir():
-			if rel == "bench" || strings.HasPrefix(d.Name(), ".") && rel != "." || strings.HasPrefix(rel, "internal/") && rel != "internal/logs" {
+			if rel == "bench" || strings.HasPrefix(d.Name(), ".") && rel != "." || strings.HasPrefix(rel, "internal/") {
 				return fs.SkipDir // tools and test suites
 			}
 			return nil

@@ -15,10 +15,10 @@ import (
 	_ "modernc.org/sqlite" // for tables of databases
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/dsn"
 	"github.com/bravellian/pawl/engine/postgres"
 	"github.com/bravellian/pawl/engine/sqlite"
 	"github.com/bravellian/pawl/fleet"
-	"github.com/bravellian/pawl/internal/dsn"
 )
 
 const (

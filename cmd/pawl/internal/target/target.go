@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/dsn"
 	"github.com/bravellian/pawl/engine/postgres"
 	"github.com/bravellian/pawl/engine/sqlite"
-	"github.com/bravellian/pawl/internal/dsn"
 )
 
 // Forms are the ways to name a database, for error messages.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bravellian/pawl/internal/dsn"
+	"github.com/bravellian/pawl/engine/dsn"
 )
 
 // D-5: what is shown of a URL holds no password, however wrong it is.

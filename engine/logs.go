@@ -1,6 +1,4 @@
-// Package logs is what components have in common when they log. What they log
-// is listed in docs/logs.md.
-package logs
+package engine
 
 import (
 	"context"
@@ -8,10 +6,13 @@ import (
 	"strings"
 )
 
-// Or returns the logger that a component was given or, if that is nil,
+// What components have in common when they log. What they log is listed in
+// docs/logs.md.
+
+// Logger returns the logger that a component was given or, if that is nil,
 // slog.Default() for warnings and errors only. A library must not fill its host's
 // log with a line per item unless it was asked to.
-func Or(l *slog.Logger) *slog.Logger {
+func Logger(l *slog.Logger) *slog.Logger {
 	if l != nil {
 		return l
 	}
