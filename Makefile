@@ -24,6 +24,9 @@ FACE := github.com/bravellian/pawl/cmd/pawl
 # made SQLite's conformance suite take 61 s of processor time instead of 13.
 RACE := -race $(foreach p,sqlite/lib libc memory,-gcflags=modernc.org/$(p)=-race=false)
 
+# Packages at once: most of them wait for a database most of the time.
+AT_ONCE := -p 3
+
 # How long each fuzz target runs.
 FUZZTIME ?= 10s
 
@@ -39,7 +42,7 @@ test: cc static ## everything that has to pass: vet, build, requirements, tests 
 
 .PHONY: test-packages
 test-packages:
-	go test $(RACE) -timeout 9m $$(go list $(PACKAGES) | grep -vx $(FACE))
+	go test $(RACE) $(AT_ONCE) -timeout 9m $$(go list $(PACKAGES) | grep -vx $(FACE))
 
 .PHONY: test-face
 test-face:
