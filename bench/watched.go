@@ -38,7 +38,8 @@ func watchers() []struct {
 		watch watcher
 	}{
 		{"metrics", withMetrics},
-		{"metrics and traces", withBoth},
+		{"both", withBoth},
+		{"both, by sampler", withSampler},
 		{"nobody watches", unwatched},
 	}
 }
@@ -93,6 +94,12 @@ func withMetrics(p *pawl.Pawl) (func(), error) {
 // withBoth also has spans made: of one attempt in a hundred, as is usual, exported to
 // nowhere.
 func withBoth(p *pawl.Pawl) (func(), error) {
+	traces.Instrument(p, traces.Options{TracerProvider: sdktrace.NewTracerProvider(), Untraced: sampled})
+	return withMetrics(p)
+}
+
+// withSampler leaves it to the provider to thin them out, which makes every one first.
+func withSampler(p *pawl.Pawl) (func(), error) {
 	provider := sdktrace.NewTracerProvider(sdktrace.WithSampler(sdktrace.TraceIDRatioBased(sampled)))
 	traces.Instrument(p, traces.Options{TracerProvider: provider})
 	return withMetrics(p)

@@ -98,11 +98,17 @@ func (o *Outbox) stamped(ctx context.Context, msgs []Message) []Message {
 	if stamps == nil {
 		return msgs
 	}
-	all := make([]Message, len(msgs))
+	all := msgs
 	for i := range msgs {
-		all[i] = msgs[i]
 		for _, stamp := range *stamps {
-			all[i].carry(stamp(ctx, &msgs[i]))
+			headers := stamp(ctx, &msgs[i])
+			if len(headers) == 0 {
+				continue
+			}
+			if &all[0] == &msgs[0] {
+				all = slices.Clone(msgs)
+			}
+			all[i].carry(headers)
 		}
 	}
 	return all
@@ -110,9 +116,6 @@ func (o *Outbox) stamped(ctx context.Context, msgs []Message) []Message {
 
 // carry adds headers, unless they are there or make the message too large.
 func (m *Message) carry(headers map[string]string) {
-	if len(headers) == 0 {
-		return
-	}
 	all := maps.Clone(headers)
 	maps.Copy(all, m.Headers)
 	if checkHeaders(all) == nil {

@@ -261,3 +261,39 @@ func TestSecrets(t *testing.T) {
 		}
 	})
 }
+
+// Messages that come from no sampled trace can do without spans, all or most of them.
+func TestUntraced(t *testing.T) {
+	messages := map[string]*outbox.Message{
+		"sampled":     {Topic: "t", Headers: map[string]string{"traceparent": foreign}},
+		"not sampled": {Topic: "t", Headers: map[string]string{"traceparent": foreign[:len(foreign)-1] + "0"}},
+		"none":        {Topic: "t"},
+	}
+	const tries = 2000
+	for _, c := range []struct {
+		part     float64
+		from, to int // spans of messages that are in no sampled trace
+	}{{0, tries, tries}, {1, tries, tries}, {-1, 0, 0}, {0.1, 1, tries / 2}} {
+		for name, m := range messages {
+			s := record()
+			var inHandler trace.SpanContext
+			h := traces.Middleware(traces.Options{TracerProvider: s.provider, Untraced: c.part})(outbox.HandlerFunc(func(ctx context.Context, _ *outbox.Message) error {
+				inHandler = trace.SpanContextFromContext(ctx)
+				return nil
+			}))
+			for range tries {
+				must(t, h.Handle(t.Context(), m))
+			}
+			from, to := c.from, c.to
+			if name == "sampled" {
+				from, to = tries, tries
+			}
+			if n := len(s.named("process t")); n < from || n > to {
+				t.Errorf("part %v, %s: %d spans of %d", c.part, name, n, tries)
+			}
+			if c.part < 0 && name == "not sampled" && (inHandler.TraceID().String() != foreign[3:35] || inHandler.IsSampled()) {
+				t.Errorf("the handler is in %v", inHandler)
+			}
+		}
+	}
+}

@@ -2,6 +2,8 @@ package traces
 
 import (
 	"context"
+	"math/rand/v2"
+	"reflect"
 	"slices"
 	"sync/atomic"
 
@@ -35,6 +37,9 @@ func (t *tracing) wrap(next outbox.Handler) outbox.Handler {
 			known.Store(head)
 		}
 		ctx, span := t.start(ctx, head, m)
+		if span == nil {
+			return next.Handle(ctx, m)
+		}
 		defer func() {
 			panicked := recover()
 			finish(ctx, span, err, panicked)
@@ -46,22 +51,49 @@ func (t *tracing) wrap(next outbox.Handler) outbox.Handler {
 	})
 }
 
-// start begins the span of an attempt: a root, or the child of what the message
-// came from. In whatever span Run was called, that one lasts as long as the process.
+// start begins the span of an attempt, unless there is to be none: a root, or the
+// child of what the message came from. In whatever span Run was called, that one lasts as long as the process.
 func (t *tracing) start(ctx context.Context, head *heading, m *outbox.Message) (context.Context, trace.Span) {
-	if trace.SpanContextFromContext(ctx).IsValid() {
+	if t.within(ctx) {
 		ctx = trace.ContextWithSpanContext(ctx, trace.SpanContext{})
 	}
-	opts := head.opts
+	opts, sampled := head.opts, false
 	if len(m.Headers) > 0 {
 		ctx = t.propagator.Extract(ctx, headers(m.Headers))
 		if origin := trace.SpanContextFromContext(ctx); origin.IsValid() {
-			opts = append(opts, trace.WithLinks(trace.Link{SpanContext: origin}))
+			opts, sampled = append(opts, trace.WithLinks(trace.Link{SpanContext: origin})), origin.IsSampled()
 		}
+	}
+	if !sampled && !t.chosen() {
+		return ctx, nil
 	}
 	ctx, span := t.tracer.Start(ctx, head.name, opts...)
 	if span.IsRecording() {
 		span.SetAttributes(append(details(m), attribute.Int(keyAttempt, m.RetryCount+1))...)
 	}
 	return ctx, span
+}
+
+// glance is whether a context was found to be within a span.
+type glance struct {
+	ctx    context.Context //nolint:containedctx // it is only compared
+	within bool
+}
+
+// within reports whether a context is that of a span. To find none takes a walk up
+// all contexts it is made of, 0.3 µs; the messages of one claim share theirs.
+func (t *tracing) within(ctx context.Context) bool {
+	last := t.last.Load()
+	if last != nil && reflect.TypeOf(ctx).Kind() == reflect.Pointer && last.ctx == ctx {
+		return last.within
+	}
+	found := trace.SpanContextFromContext(ctx).IsValid()
+	t.last.Store(&glance{ctx, found})
+	return found
+}
+
+// chosen throws the dice for a message that no sampled trace is waiting for.
+func (t *tracing) chosen() bool {
+	part := t.opts.Untraced
+	return part == 0 || part > 0 && rand.Float64() < part
 }
