@@ -125,8 +125,8 @@ func hanging(t *testing.T, e dbtest.Engine) {
 		f.check(err)
 		check = "inbox"
 	}
-	findings := f.examine(doctor.Options{Timeout: 300 * time.Millisecond})
-	Want(t, findings, check, engine.Warning, "within 300ms", "")
+	findings := f.examine(doctor.Options{Timeout: 2 * time.Second})
+	Want(t, findings, check, engine.Warning, "within 2s", "")
 	WantGone(t, findings, "schema")
 	WantGone(t, findings, "joins")
 	f.check(tx.Rollback())
