@@ -8,8 +8,6 @@ package audit
 
 import (
 	"context"
-	"os"
-	"strconv"
 	"strings"
 	"time"
 
@@ -49,8 +47,7 @@ func actor(ctx context.Context) string {
 	if name, _ := ctx.Value(actorKey{}).(string); strings.TrimSpace(name) != "" {
 		return cut(name, maxActor)
 	}
-	host, _ := os.Hostname()
-	return host + ":" + strconv.Itoa(os.Getpid())
+	return engine.ProcessName()
 }
 
 func cut(s string, limit int) string {

@@ -106,3 +106,16 @@ type Examiner interface {
 	// Examinations returns what can be looked at.
 	Examinations(Limits) []Examination
 }
+
+// Found returns a finding.
+func Found(level Level, evidence, next string) Finding {
+	return Finding{Level: level, Evidence: evidence, NextStep: next}
+}
+
+// OrOK returns the findings or, if there are none, that all is well.
+func OrOK(found []Finding, evidence string) []Finding {
+	if len(found) == 0 {
+		return []Finding{Found(OK, evidence, "")}
+	}
+	return found
+}

@@ -51,8 +51,6 @@ package lease
 
 import (
 	"log/slog"
-	"os"
-	"strconv"
 	"strings"
 	"time"
 
@@ -96,8 +94,7 @@ func (s *Leases) Observe(o Observer) { s.observers = append(s.observers, o) }
 // nothing.
 func New(db engine.DB, opts ManagerOptions) *Leases {
 	if strings.TrimSpace(opts.Owner) == "" {
-		host, _ := os.Hostname()
-		opts.Owner = host + ":" + strconv.Itoa(os.Getpid())
+		opts.Owner = engine.ProcessName()
 	}
 	return &Leases{db: db, owner: opts.Owner, log: engine.Logger(opts.Logger)}
 }

@@ -2,8 +2,6 @@ package outbox
 
 import (
 	"log/slog"
-	"os"
-	"strconv"
 	"sync"
 	"time"
 
@@ -84,8 +82,7 @@ func New(db engine.DB, opts Options) *Outbox {
 		opts.Retention = defaultRetention
 	}
 	if opts.Worker == "" {
-		host, _ := os.Hostname()
-		opts.Worker = host + ":" + strconv.Itoa(os.Getpid())
+		opts.Worker = engine.ProcessName()
 	}
 	o := &Outbox{db: db, opts: opts, log: opts.Logger, tag: newTag(), deadLook: deadLook, pauses: pause.New(db, opts.Logger)}
 	o.enqueues = coalesce.Group[*enqueue]{Leaders: enqueueLeaders, Max: enqueueMerge, Run: o.flush}

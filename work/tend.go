@@ -60,13 +60,11 @@ func (l *Loop[M]) paused(topic string) (r result, ok bool) {
 	}
 	switch l.cfg.Paused(topic) {
 	case QueuePaused:
-		r = result{outcome: released, fate: OutcomePaused}
+		return result{outcome: released, fate: OutcomePaused}, true
 	case TopicPaused:
-		r = result{outcome: parked, fate: OutcomePaused, text: topic}
-	default:
-		return r, false
+		return result{outcome: parked, fate: OutcomePaused, text: topic}, true
 	}
-	return r, true
+	return r, false
 }
 
 // stale reports whether what is known of pauses has to be looked up again before

@@ -69,6 +69,8 @@ type Registry struct {
 	db    engine.DB
 	log   *slog.Logger
 	id    [16]byte
+	host  string
+	built func() string // the program's version, which takes a parser to find
 	pulse work.Pulse
 
 	mu     sync.Mutex
@@ -78,7 +80,8 @@ type Registry struct {
 
 // New returns the list of a database.
 func New(db engine.DB, log *slog.Logger) *Registry {
-	return &Registry{db: db, log: engine.Logger(log), id: uuid.Must(uuid.NewV7())}
+	host, _ := os.Hostname()
+	return &Registry{db: db, log: engine.Logger(log), id: uuid.Must(uuid.NewV7()), host: host, built: sync.OnceValue(version)}
 }
 
 // Run keeps this process in the list until ctx ends. A database that is away is
@@ -111,7 +114,6 @@ func (r *Registry) Show(ctx context.Context, self Self) {
 }
 
 func (r *Registry) beat(ctx context.Context, self *Self, shared bool) error {
-	host, _ := os.Hostname()
 	life, inFlight := lifetime, int64(0)
 	if shared {
 		life = sharedLifetime
@@ -122,7 +124,7 @@ func (r *Registry) beat(ctx context.Context, self *Self, shared bool) error {
 	return r.db.Do(ctx,
 		&engine.Call{Op: "worker/tidy", Args: []any{keepGone}},
 		&engine.Call{Op: "worker/beat", Args: []any{
-			r.id, self.Name, host, os.Getpid(), version(), array(self.Queues), array(self.Topics), self.Concurrency, inFlight, shared, life,
+			r.id, self.Name, r.host, os.Getpid(), r.built(), array(self.Queues), array(self.Topics), self.Concurrency, inFlight, shared, life,
 		}})
 }
 

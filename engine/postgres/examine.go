@@ -41,18 +41,6 @@ func ask[T any](ctx context.Context, x *examiner, op string, scan func(engine.Ro
 	return list, err
 }
 
-func finding(level engine.Level, evidence, next string) engine.Finding {
-	return engine.Finding{Level: level, Evidence: evidence, NextStep: next}
-}
-
-// orOK is the findings, or that there are none.
-func orOK(found []engine.Finding, evidence string) []engine.Finding {
-	if len(found) == 0 {
-		return []engine.Finding{finding(engine.OK, evidence, "")}
-	}
-	return found
-}
-
 type serverInfo struct {
 	version           string
 	number            int64
@@ -76,19 +64,19 @@ func (x *examiner) server(ctx context.Context) ([]engine.Finding, error) {
 
 func judgeServer(s *serverInfo) (found []engine.Finding) {
 	if s.number < oldest*10_000 {
-		found = append(found, finding(engine.Problem, "PostgreSQL "+s.version, fmt.Sprintf("Upgrade the server: pawl needs version %d or later.", oldest)))
+		found = append(found, engine.Found(engine.Problem, "PostgreSQL "+s.version, fmt.Sprintf("Upgrade the server: pawl needs version %d or later.", oldest)))
 	}
 	if s.standby {
-		found = append(found, finding(engine.Problem, "this server is a standby (pg_is_in_recovery)", "Connect to the primary: target_session_attrs=read-write in the connection string finds it."))
+		found = append(found, engine.Found(engine.Problem, "this server is a standby (pg_is_in_recovery)", "Connect to the primary: target_session_attrs=read-write in the connection string finds it."))
 	}
 	if s.readOnly {
-		found = append(found, finding(engine.Problem, "default_transaction_read_only = on", "Switch it off for this role or database: ALTER ROLE … RESET default_transaction_read_only"))
+		found = append(found, engine.Found(engine.Problem, "default_transaction_read_only = on", "Switch it off for this role or database: ALTER ROLE … RESET default_transaction_read_only"))
 	}
 	if s.isolation != "read committed" {
-		found = append(found, finding(engine.Problem, "default_transaction_isolation = "+s.isolation,
+		found = append(found, engine.Found(engine.Problem, "default_transaction_isolation = "+s.isolation,
 			"pawl needs read committed: ALTER ROLE … RESET default_transaction_isolation, or take it out of the connection string."))
 	}
-	return orOK(found, "PostgreSQL "+s.version+", a primary")
+	return engine.OrOK(found, "PostgreSQL "+s.version+", a primary")
 }
 
 type setting struct{ name, value, source string }
@@ -105,13 +93,13 @@ func (x *examiner) durability(ctx context.Context) ([]engine.Finding, error) {
 	tables, err := x.tables(ctx)
 	for _, t := range tables {
 		if t.unlogged {
-			found = append(found, finding(engine.Problem, "table "+t.name+" is unlogged: a crash empties it", "ALTER TABLE "+x.quote(t.name)+" SET LOGGED"))
+			found = append(found, engine.Found(engine.Problem, "table "+t.name+" is unlogged: a crash empties it", "ALTER TABLE "+x.quote(t.name)+" SET LOGGED"))
 		}
 	}
 	if x.opts.RelaxedAck {
-		found = append(found, finding(engine.Note, "RelaxedAck: a crash of the server may have the last acks forgotten, and their messages delivered again", ""))
+		found = append(found, engine.Found(engine.Note, "RelaxedAck: a crash of the server may have the last acks forgotten, and their messages delivered again", ""))
 	}
-	return orOK(found, settingList(list)), err
+	return engine.OrOK(found, settingList(list)), err
 }
 
 func settingList(list []setting) string {
@@ -128,10 +116,10 @@ func judgeDurability(list []setting) (found []engine.Finding) {
 		switch {
 		case s.value != "off":
 		case s.name == "synchronous_commit":
-			found = append(found, finding(engine.Warning, seen+": a crash of the server takes back the last commits",
+			found = append(found, engine.Found(engine.Warning, seen+": a crash of the server takes back the last commits",
 				"Take it out of where it comes from: the connection string, ALTER ROLE … RESET synchronous_commit, ALTER DATABASE … RESET synchronous_commit, or ALTER SYSTEM RESET synchronous_commit. For acks alone there is RelaxedAck."))
 		default:
-			found = append(found, finding(engine.Problem, seen+": a crash of the machine can destroy the database",
+			found = append(found, engine.Found(engine.Problem, seen+": a crash of the machine can destroy the database",
 				"ALTER SYSTEM SET "+s.name+" = on; SELECT pg_reload_conf()"))
 		}
 	}
@@ -165,10 +153,10 @@ func judgeConnections(list []usage, limit int64) (found []engine.Finding) {
 			level = engine.Problem
 		}
 		if u.used*100 >= u.most*limit {
-			found = append(found, finding(level, text, "Give programs smaller pools (pool_max_conns), put a pooler in front, or raise the limit (max_connections, CONNECTION LIMIT)."))
+			found = append(found, engine.Found(level, text, "Give programs smaller pools (pool_max_conns), put a pooler in front, or raise the limit (max_connections, CONNECTION LIMIT)."))
 		}
 	}
-	return orOK(found, strings.Join(seen, "; "))
+	return engine.OrOK(found, strings.Join(seen, "; "))
 }
 
 // age is microseconds as people read them.

@@ -62,7 +62,7 @@ func (x *examiner) objects(ctx context.Context) ([]engine.Finding, error) {
 			found = append(found, x.lacking(line, exists))
 		}
 	}
-	return orOK(found, fmt.Sprintf("all %d tables, columns, indexes, constraints, views and routines are there", len(want))), nil
+	return engine.OrOK(found, fmt.Sprintf("all %d tables, columns, indexes, constraints, views and routines are there", len(want))), nil
 }
 
 // implied reports whether a line belongs to a table that is missing itself.
@@ -85,14 +85,14 @@ func (x *examiner) lacking(line string, exists bool) engine.Finding {
 	sql := x.folder.Names.Render(rest)
 	switch {
 	case exists && kind == "index":
-		return finding(engine.Problem, "invalid index: "+rest, "Building it failed. Drop it, and: "+sql)
+		return engine.Found(engine.Problem, "invalid index: "+rest, "Building it failed. Drop it, and: "+sql)
 	case exists:
-		return finding(engine.Problem, "not valid: "+line, byHand)
+		return engine.Found(engine.Problem, "not valid: "+line, byHand)
 	case kind == "index":
-		return finding(engine.Problem, "missing index: "+rest, sql)
+		return engine.Found(engine.Problem, "missing index: "+rest, sql)
 	case kind == "function":
 		name, _, _ := strings.Cut(rest, ") ")
-		return finding(engine.Problem, "missing or changed function: "+name+")", byHand)
+		return engine.Found(engine.Problem, "missing or changed function: "+name+")", byHand)
 	}
-	return finding(engine.Problem, "missing or changed "+kind+": "+rest, byHand)
+	return engine.Found(engine.Problem, "missing or changed "+kind+": "+rest, byHand)
 }

@@ -67,13 +67,13 @@ func backend(ctx context.Context, q interface {
 func judgePooler(told, before, second, after uint32) []engine.Finding {
 	switch {
 	case before == second || before != after:
-		return []engine.Finding{finding(engine.Warning,
+		return []engine.Finding{engine.Found(engine.Warning,
 			fmt.Sprintf("a connection pooler hands out connections by the transaction: one of ours was answered by server processes %d and %d, another by %d", before, after, second),
 			"Have pawl's workers connect to the server directly, or to the pooler in session mode (pool_mode = session). Until then they poll: PollOnly says so from the start.")}
 	case second == 0:
-		return []engine.Finding{finding(engine.Note, "a pool of one connection cannot tell whether a pooler stands between", "")}
+		return []engine.Finding{engine.Found(engine.Note, "a pool of one connection cannot tell whether a pooler stands between", "")}
 	case told != before:
-		return []engine.Finding{finding(engine.Note, fmt.Sprintf("a connection pooler stands between, and keeps sessions: our process is %d, the server's %d", told, before), "")}
+		return []engine.Finding{engine.Found(engine.Note, fmt.Sprintf("a connection pooler stands between, and keeps sessions: our process is %d, the server's %d", told, before), "")}
 	}
-	return []engine.Finding{finding(engine.OK, fmt.Sprintf("sessions are the server's own (process %d)", before), "")}
+	return []engine.Finding{engine.Found(engine.OK, fmt.Sprintf("sessions are the server's own (process %d)", before), "")}
 }

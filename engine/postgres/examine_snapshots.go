@@ -50,7 +50,7 @@ func (x *examiner) snapshots(ctx context.Context) ([]engine.Finding, error) {
 	for _, p := range prepared {
 		if p.age >= x.limits.Snapshot.Microseconds() {
 			name := strings.ReplaceAll(p.name, "'", "''")
-			found = append(found, finding(x.levelOf(p.age), fmt.Sprintf("transaction %q of %q was prepared %s ago and neither committed nor rolled back", p.name, p.owner, age(p.age)),
+			found = append(found, engine.Found(x.levelOf(p.age), fmt.Sprintf("transaction %q of %q was prepared %s ago and neither committed nor rolled back", p.name, p.owner, age(p.age)),
 				fmt.Sprintf("COMMIT PREPARED '%s' or ROLLBACK PREPARED '%s'", name, name)))
 		}
 	}
@@ -59,18 +59,18 @@ func (x *examiner) snapshots(ctx context.Context) ([]engine.Finding, error) {
 		return found, err
 	}
 	for _, s := range slots {
-		found = append(found, finding(engine.Warning, fmt.Sprintf("nobody reads replication slot %q, which keeps %d MB of the log and rows deleted up to %d transactions ago", s.name, s.bytes>>20, s.xids),
+		found = append(found, engine.Found(engine.Warning, fmt.Sprintf("nobody reads replication slot %q, which keeps %d MB of the log and rows deleted up to %d transactions ago", s.name, s.bytes>>20, s.xids),
 			fmt.Sprintf("Start what reads it, or: SELECT pg_drop_replication_slot('%s')", s.name)))
 	}
 	hidden, err := ask(ctx, x, "hidden", func(r engine.Row, n *int64) error { return r.Scan(n) })
 	if err == nil && hidden[0] > 0 {
-		found = append(found, finding(engine.Note, fmt.Sprintf("%d sessions of other users do not show themselves to this role", hidden[0]), "To see them: GRANT pg_read_all_stats TO this role"))
+		found = append(found, engine.Found(engine.Note, fmt.Sprintf("%d sessions of other users do not show themselves to this role", hidden[0]), "To see them: GRANT pg_read_all_stats TO this role"))
 	}
 	seen := "no other transaction is open"
 	if len(open) > 0 {
 		seen = open[0].String()
 	}
-	return orOK(found, seen), err
+	return engine.OrOK(found, seen), err
 }
 
 // muchTooOld is how many times the limit is a problem.
@@ -97,7 +97,7 @@ func (x *examiner) judgeTransactions(open []transaction) (found []engine.Finding
 		if t.xids > 0 {
 			evidence += fmt.Sprintf("; its snapshot is %d transactions old, and vacuum keeps everything deleted since", t.xids)
 		}
-		found = append(found, finding(x.levelOf(t.age), evidence, next))
+		found = append(found, engine.Found(x.levelOf(t.age), evidence, next))
 	}
 	return found
 }

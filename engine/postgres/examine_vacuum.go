@@ -38,13 +38,13 @@ func (x *examiner) vacuum(ctx context.Context) ([]engine.Finding, error) {
 		found = append(found, x.judgeTable(&tables[i])...)
 		dead += tables[i].dead
 	}
-	return orOK(found, fmt.Sprintf("autovacuum is on; %d dead rows in %d tables", dead, len(tables))), nil
+	return engine.OrOK(found, fmt.Sprintf("autovacuum is on; %d dead rows in %d tables", dead, len(tables))), nil
 }
 
 func judgeAutovacuum(list []setting) (found []engine.Finding) {
 	for _, s := range list {
 		if s.value == "off" {
-			found = append(found, finding(engine.Problem, fmt.Sprintf("%s = off (from: %s): nothing is cleaned up", s.name, s.source), "ALTER SYSTEM SET "+s.name+" = on; SELECT pg_reload_conf()"))
+			found = append(found, engine.Found(engine.Problem, fmt.Sprintf("%s = off (from: %s): nothing is cleaned up", s.name, s.source), "ALTER SYSTEM SET "+s.name+" = on; SELECT pg_reload_conf()"))
 		}
 	}
 	return found
@@ -59,14 +59,14 @@ const (
 
 func (x *examiner) judgeTable(t *table) (found []engine.Finding) {
 	if t.off {
-		found = append(found, finding(engine.Warning, "autovacuum is switched off for table "+t.name, "ALTER TABLE "+x.quote(t.name)+" RESET (autovacuum_enabled)"))
+		found = append(found, engine.Found(engine.Warning, "autovacuum is switched off for table "+t.name, "ALTER TABLE "+x.quote(t.name)+" RESET (autovacuum_enabled)"))
 	}
 	if t.dead >= x.limits.DeadRows && t.dead > t.live {
 		last := "never vacuumed"
 		if t.vacuumed != nil {
 			last = "last vacuumed " + age(*t.vacuumed) + " ago"
 		}
-		found = append(found, finding(engine.Warning, fmt.Sprintf("table %s has %d dead rows and %d live ones, %s", t.name, t.dead, t.live, last),
+		found = append(found, engine.Found(engine.Warning, fmt.Sprintf("table %s has %d dead rows and %d live ones, %s", t.name, t.dead, t.live, last),
 			"See whether an old snapshot holds them (the finding on snapshots), then: VACUUM "+x.quote(t.name)))
 	}
 	if t.age >= agedTable {
@@ -74,7 +74,7 @@ func (x *examiner) judgeTable(t *table) (found []engine.Finding) {
 		if t.age >= doomedTable {
 			level = engine.Problem
 		}
-		found = append(found, finding(level, fmt.Sprintf("the oldest rows of table %s are %d transactions old; at 2 100 million the server stops", t.name, t.age), "VACUUM (FREEZE) "+x.quote(t.name)))
+		found = append(found, engine.Found(level, fmt.Sprintf("the oldest rows of table %s are %d transactions old; at 2 100 million the server stops", t.name, t.age), "VACUUM (FREEZE) "+x.quote(t.name)))
 	}
 	return found
 }

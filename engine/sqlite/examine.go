@@ -33,18 +33,6 @@ type examiner struct {
 	limits engine.Limits
 }
 
-func finding(level engine.Level, evidence, next string) engine.Finding {
-	return engine.Finding{Level: level, Evidence: evidence, NextStep: next}
-}
-
-// orOK is the findings, or that there are none.
-func orOK(found []engine.Finding, evidence string) []engine.Finding {
-	if len(found) == 0 {
-		return []engine.Finding{finding(engine.OK, evidence, "")}
-	}
-	return found
-}
-
 // once runs a statement that is not to be kept: some pragmas answer what was true
 // when they were prepared.
 func (s *session) once(query string, each func(engine.Row) error) error {
@@ -85,25 +73,25 @@ func (x *examiner) durability(ctx context.Context) (found []engine.Finding, err 
 	switch journal {
 	case "wal":
 	case "off", "memory":
-		found = append(found, finding(engine.Problem, "journal_mode = "+journal+": a crash can destroy the file", "PRAGMA journal_mode = WAL"))
+		found = append(found, engine.Found(engine.Problem, "journal_mode = "+journal+": a crash can destroy the file", "PRAGMA journal_mode = WAL"))
 	default:
-		found = append(found, finding(engine.Warning, "journal_mode = "+journal+": readers and the writer wait for each other", "PRAGMA journal_mode = WAL"))
+		found = append(found, engine.Found(engine.Warning, "journal_mode = "+journal+": readers and the writer wait for each other", "PRAGMA journal_mode = WAL"))
 	}
 	sync, err := x.synchronous(ctx)
 	switch sync {
 	case 0:
-		found = append(found, finding(engine.Problem, "synchronous = OFF: a power failure can destroy the file", "Open the database with synchronous = FULL, which sqlite.Open does."))
+		found = append(found, engine.Found(engine.Problem, "synchronous = OFF: a power failure can destroy the file", "Open the database with synchronous = FULL, which sqlite.Open does."))
 	case 1:
 		level := engine.Warning
 		if x.opts.Relaxed {
 			level = engine.Note
 		}
-		found = append(found, finding(level, "synchronous = NORMAL: a power failure takes back the last commits", "Leave out Options.Relaxed, or set synchronous = FULL, if that must not be."))
+		found = append(found, engine.Found(level, "synchronous = NORMAL: a power failure takes back the last commits", "Leave out Options.Relaxed, or set synchronous = FULL, if that must not be."))
 	}
 	if err != nil {
 		return found, err
 	}
-	return orOK(found, fmt.Sprintf("journal_mode = %s, synchronous = %s", journal, [...]string{"OFF", "NORMAL", "FULL", "EXTRA"}[min(max(sync, 0), 3)])), nil
+	return engine.OrOK(found, fmt.Sprintf("journal_mode = %s, synchronous = %s", journal, [...]string{"OFF", "NORMAL", "FULL", "EXTRA"}[min(max(sync, 0), 3)])), nil
 }
 
 // log looks whether the write-ahead log can be brought into the file. What a reader
@@ -122,9 +110,9 @@ func (x *examiner) log(ctx context.Context) ([]engine.Finding, error) {
 		if holders := x.readers(ctx); holders != "" {
 			evidence += "; readers: " + holders
 		}
-		return []engine.Finding{finding(engine.Warning, evidence, "A reader's transaction has been open for long, and the log grows behind it: find the program that forgot to end it. Then: PRAGMA wal_checkpoint(TRUNCATE)")}, nil
+		return []engine.Finding{engine.Found(engine.Warning, evidence, "A reader's transaction has been open for long, and the log grows behind it: find the program that forgot to end it. Then: PRAGMA wal_checkpoint(TRUNCATE)")}, nil
 	}
-	return []engine.Finding{finding(engine.OK, seen, "")}, nil
+	return []engine.Finding{engine.Found(engine.OK, seen, "")}, nil
 }
 
 // path is the file's, as SQLite knows it.
@@ -152,29 +140,29 @@ func (x *examiner) place(ctx context.Context) ([]engine.Finding, error) {
 		}
 	}
 	if queryOnly != 0 {
-		found = append(found, finding(engine.Problem, "query_only = 1: pawl's connections may not write", "Open the database without that pragma."))
+		found = append(found, engine.Found(engine.Problem, "query_only = 1: pawl's connections may not write", "Open the database without that pragma."))
 	}
 	if free >= x.limits.FreePages && free*2 > pages {
-		found = append(found, finding(engine.Note, fmt.Sprintf("%d of the file's %d pages are empty", free, pages), "They are used again. To give them back, while nobody works: VACUUM"))
+		found = append(found, engine.Found(engine.Note, fmt.Sprintf("%d of the file's %d pages are empty", free, pages), "They are used again. To give them back, while nobody works: VACUUM"))
 	}
-	return orOK(found, fmt.Sprintf("%s, %d pages, %d of them empty", path, pages, free)), nil
+	return engine.OrOK(found, fmt.Sprintf("%s, %d pages, %d of them empty", path, pages, free)), nil
 }
 
 // judgeDisk looks at where the file lies.
 func (x *examiner) judgeDisk(path string) (found []engine.Finding) {
 	d, err := diskOf(path)
 	if err != nil {
-		return []engine.Finding{finding(engine.Note, "the disk does not say how full it is: "+err.Error(), "")}
+		return []engine.Finding{engine.Found(engine.Note, "the disk does not say how full it is: "+err.Error(), "")}
 	}
 	if d.network != "" {
-		found = append(found, finding(engine.Problem, path+" lies on a network file system ("+d.network+"), whose locks SQLite cannot rely on", "Move the file to a local disk, or use PostgreSQL."))
+		found = append(found, engine.Found(engine.Problem, path+" lies on a network file system ("+d.network+"), whose locks SQLite cannot rely on", "Move the file to a local disk, or use PostgreSQL."))
 	}
 	if d.free < x.limits.DiskFree {
 		level := engine.Warning
 		if d.free < x.limits.DiskFree/muchLess {
 			level = engine.Problem
 		}
-		found = append(found, finding(level, fmt.Sprintf("the disk of %s has %d MB left", path, d.free>>20), "Make room: without it nothing is committed any more."))
+		found = append(found, engine.Found(level, fmt.Sprintf("the disk of %s has %d MB left", path, d.free>>20), "Make room: without it nothing is committed any more."))
 	}
 	return found
 }
@@ -190,7 +178,7 @@ func rights(path string) *engine.Finding {
 		if err == nil || os.IsNotExist(err) {
 			continue
 		}
-		f := finding(engine.Problem, fmt.Sprintf("%s cannot be written to: %v", name, err), "Give this user the right to write the file, its -wal and -shm, and its directory.")
+		f := engine.Found(engine.Problem, fmt.Sprintf("%s cannot be written to: %v", name, err), "Give this user the right to write the file, its -wal and -shm, and its directory.")
 		return &f
 	}
 	return nil
@@ -226,13 +214,13 @@ func (x *examiner) objects(ctx context.Context) ([]engine.Finding, error) {
 	var found []engine.Finding
 	for _, o := range want {
 		if text, ok := there[o.object]; !ok {
-			found = append(found, finding(engine.Problem, "missing "+o.kind+" "+o.name, o.text))
+			found = append(found, engine.Found(engine.Problem, "missing "+o.kind+" "+o.name, o.text))
 		} else if text != o.text {
-			found = append(found, finding(engine.Problem, o.kind+" "+o.name+" is not as pawl made it",
+			found = append(found, engine.Found(engine.Problem, o.kind+" "+o.name+" is not as pawl made it",
 				"Somebody changed the schema by hand. It was: "+strings.Join(strings.Fields(o.text), " ")))
 		}
 	}
-	return orOK(found, fmt.Sprintf("all %d tables, indexes and views are there", len(want))), nil
+	return engine.OrOK(found, fmt.Sprintf("all %d tables, indexes and views are there", len(want))), nil
 }
 
 // current reports whether the schema is of this build.
