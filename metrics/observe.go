@@ -132,8 +132,14 @@ func (o *observer) Claimed(queue string, n int) { o.queue(queue).claimed.Add(flo
 // Reaped counts messages whose lease had run out.
 func (o *observer) Reaped(queue string, n int64) { o.queue(queue).reaped.Add(float64(n)) }
 
-// Attempted counts and measures an attempt.
-func (o *observer) Attempted(a work.Attempt) {
+// Attempted counts and measures attempts.
+func (o *observer) Attempted(some []work.Attempt) {
+	for i := range some {
+		o.attempted(&some[i])
+	}
+}
+
+func (o *observer) attempted(a *work.Attempt) {
 	h := o.topic(a.Queue, a.Topic)
 	h.of(a.Outcome).Inc()
 	m, _ := a.Body.(*outbox.Message)

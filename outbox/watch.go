@@ -155,9 +155,9 @@ func (all observers) Claimed(queue string, n int) {
 	}
 }
 
-func (all observers) Attempted(a work.Attempt) {
+func (all observers) Attempted(some []work.Attempt) {
 	for _, o := range all {
-		o.Attempted(a)
+		o.Attempted(some)
 	}
 }
 

@@ -8,60 +8,56 @@ import (
 	"time"
 )
 
-// task is an item for a worker.
-type task[M any] struct {
-	claim *claim
-	index int
-	item  Item[M]
-}
-
 // worker runs handlers until the tasks end.
 func (l *Loop[M]) worker() {
-	for t := range l.tasks {
-		r, began := l.execute(t)
-		if !l.ledger.finish(t.claim, r) {
-			r.fate = OutcomeReleased
-		}
-		l.observe(&t, r, began)
+	for t, ok := l.ledger.take(); ok; {
+		r := l.execute(&t)
+		t, ok = l.next(&t, r)
 	}
 }
 
-// execute runs one item's handler and decides what becomes of the item. began is
-// when the handler did, zero if it did not or nobody wants to know.
-func (l *Loop[M]) execute(t task[M]) (r result, began time.Time) {
+// begin says whether a task may start: not while stopping, and not with less than a
+// third of its lease left (D-18).
+func (l *Loop[M]) begin(t *task[M]) (now time.Time, ok bool) {
+	left := time.Until(t.deadline)
+	now = t.deadline.Add(-left) // one look at the clock for both
+	return now, !t.late && left >= l.cfg.Lease/3 && t.claim.ctx.Err() == nil
+}
+
+// execute runs one item's handler and decides what becomes of the item.
+func (l *Loop[M]) execute(t *task[M]) (r result) {
 	defer func() { r.index = t.index }()
-	if !l.ledger.begin(t.claim, l.cfg.Lease) {
-		return result{outcome: released, fate: OutcomeReleased}, began
+	now, ok := l.begin(t)
+	if !ok {
+		return result{outcome: released, fate: OutcomeReleased}
 	}
 	if r, ok := l.paused(t.item.Topic); ok {
-		return r, began
+		return r
 	}
 	policy := l.cfg.Policy(t.item.Topic)
 	if policy.Exhausted(t.item.Retry) {
 		// Its leases expired: it kills its workers, so it must not run again.
 		err := fmt.Errorf("gave up after %d attempts, the last of which did not end", t.item.Retry)
 		l.report(t, err)
-		return result{outcome: failedForGood, fate: OutcomeFailed, text: err.Error()}, began
+		return result{outcome: failedForGood, fate: OutcomeFailed, text: err.Error()}
 	}
-	if l.cfg.Observer != nil {
-		began = time.Now()
-	}
-	return l.conclude(t, policy, l.call(t)), began
+	t.began = now
+	return l.conclude(t, policy, l.call(t))
 }
 
 // call runs the handler; a panic is an error with its stack.
-func (l *Loop[M]) call(t task[M]) (err error) {
+func (l *Loop[M]) call(t *task[M]) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &PanicError{Value: v, Stack: debug.Stack()}
 		}
 	}()
-	return l.cfg.Handle(t.claim.ctx, t.item)
+	return l.cfg.Handle(t.claim.ctx, *t.item)
 }
 
 // conclude is D-15. Errors and policies are the program's: should their methods
 // panic, that is the attempt's failure and not the end of the process.
-func (l *Loop[M]) conclude(t task[M], policy RetryPolicy, err error) (r result) {
+func (l *Loop[M]) conclude(t *task[M], policy RetryPolicy, err error) (r result) {
 	defer func() {
 		if v := recover(); v != nil {
 			r = l.conclude(t, RetryPolicy{MaxAttempts: policy.MaxAttempts}, &PanicError{Value: v, Stack: debug.Stack()})
@@ -107,7 +103,7 @@ func panicked(err error) bool {
 
 // interrupted is the result of a handler that failed after we had cancelled
 // it. Whatever words it finds for that ("signal: killed"), it is our doing.
-func (l *Loop[M]) interrupted(t task[M]) result {
+func (l *Loop[M]) interrupted(t *task[M]) result {
 	if errors.Is(context.Cause(t.claim.ctx), ErrLeaseLost) {
 		l.cfg.Logger.Warn("lease lost while handling", "topic", t.item.Topic, "message_id", t.item.MessageID.String())
 		return result{outcome: dropped, fate: OutcomeLost}
@@ -116,7 +112,7 @@ func (l *Loop[M]) interrupted(t task[M]) result {
 }
 
 // report logs a handler's error (OBX-105).
-func (l *Loop[M]) report(t task[M], err error) {
+func (l *Loop[M]) report(t *task[M], err error) {
 	log := l.cfg.Logger
 	if p := (*PanicError)(nil); errors.As(err, &p) {
 		log = log.With("stack", string(p.Stack))

@@ -47,7 +47,7 @@ func (l *Loop[M]) beat(ctx context.Context) (ok bool) {
 
 // examine extends claim by claim, to find those that were lost. Some items may
 // merely have been settled meanwhile; a claim is lost when none of it is ours.
-func (l *Loop[M]) examine(ctx context.Context, claims []*claim) (ok bool) {
+func (l *Loop[M]) examine(ctx context.Context, claims []*claim[M]) (ok bool) {
 	for _, c := range claims {
 		held := l.ledger.unsettled(c)
 		if len(held) == 0 {
@@ -62,13 +62,13 @@ func (l *Loop[M]) examine(ctx context.Context, claims []*claim) (ok bool) {
 			l.ledger.lose(c)
 			continue
 		}
-		l.ledger.extended([]*claim{c}, sent.Add(l.cfg.Lease))
+		l.ledger.extended([]*claim[M]{c}, sent.Add(l.cfg.Lease))
 	}
 	return true
 }
 
 // aging returns what is held by claims that have used a quarter of their lease.
-func (l *ledger[M]) aging(now time.Time, lease time.Duration) (held []Held, claims []*claim) {
+func (l *ledger[M]) aging(now time.Time, lease time.Duration) (held []Held, claims []*claim[M]) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for c := range l.claims {
@@ -81,22 +81,13 @@ func (l *ledger[M]) aging(now time.Time, lease time.Duration) (held []Held, clai
 	return held, claims
 }
 
-func (l *ledger[M]) unsettled(c *claim) []Held {
+func (l *ledger[M]) unsettled(c *claim[M]) []Held {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return c.unsettledLocked()
 }
 
-func (c *claim) unsettledLocked() (held []Held) {
-	for i, id := range c.ids {
-		if !c.gone[i] {
-			held = append(held, Held{c.owner, id})
-		}
-	}
-	return held
-}
-
-func (l *ledger[M]) extended(claims []*claim, deadline time.Time) {
+func (l *ledger[M]) extended(claims []*claim[M], deadline time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, c := range claims {
@@ -108,7 +99,7 @@ func (l *ledger[M]) extended(claims []*claim, deadline time.Time) {
 }
 
 // expire gives a claim up whose lease is over by our own clock.
-func (l *ledger[M]) expire(c *claim) {
+func (l *ledger[M]) expire(c *claim[M]) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if c.left > 0 && !time.Now().Before(c.deadline) {
@@ -116,13 +107,13 @@ func (l *ledger[M]) expire(c *claim) {
 	}
 }
 
-func (l *ledger[M]) lose(c *claim) {
+func (l *ledger[M]) lose(c *claim[M]) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.loseLocked(c)
 }
 
-func (l *ledger[M]) loseLocked(c *claim) {
+func (l *ledger[M]) loseLocked(c *claim[M]) {
 	if !c.lost {
 		c.lost = true
 		c.cancel(ErrLeaseLost)

@@ -14,8 +14,9 @@ type ledger[M any] struct {
 	slots     int // handlers
 	batch     int // most items per claim
 	linger    time.Duration
-	claims    map[*claim]struct{}
-	waiting   int // given to the workers, not begun
+	claims    map[*claim[M]]struct{}
+	tasks     tasks[M]
+	waiting   int // not begun
 	running   int
 	rate      float64 // finished per second, smoothed
 	finished  int     // since counted
@@ -23,29 +24,14 @@ type ledger[M any] struct {
 	stopped   bool
 	signalled bool
 	wake      context.CancelFunc
-	flying    []flight // collected, not yet settled
+	attempts  []Attempt   // finished, no observer was told yet
+	flying    []flight[M] // collected, not yet settled; the main cycle's own
 }
 
-// flight is an item on its way to the database.
-type flight struct {
-	claim *claim
-	index int
-}
-
-// claim is what one claim call brought, under one owner token.
-type claim struct {
-	owner    OwnerToken
-	ctx      context.Context
-	cancel   context.CancelCauseFunc
-	deadline time.Time   // of the lease, by our own clock, counted from before the request
-	alarm    *time.Timer // rings at the deadline, whatever the database does
-	lost     bool
-	ids      []ItemID
-	gone     []bool // settled, or given up
-	left     int    // not gone
-	open     int    // not finished
-	done     []result
-	first    time.Time // when the first of done finished
+// flight is results of a claim on their way to the database.
+type flight[M any] struct {
+	claim   *claim[M]
+	results []result
 }
 
 type outcome int
@@ -70,47 +56,26 @@ type result struct {
 
 func (l *ledger[M]) init(slots, batch int, linger time.Duration, stats *Stats) {
 	l.slots, l.batch, l.linger, l.stats = slots, batch, linger, stats
-	l.claims = map[*claim]struct{}{}
+	l.claims = map[*claim[M]]struct{}{}
+	l.tasks.more.L = &l.mu
 }
 
-// open enters a claim.
-func (l *ledger[M]) open(handlers context.Context, owner OwnerToken, deadline time.Time, n int) *claim {
-	c := &claim{owner: owner, deadline: deadline, ids: make([]ItemID, n), gone: make([]bool, n), done: make([]result, 0, n), left: n, open: n}
-	c.ctx, c.cancel = context.WithCancelCause(handlers)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	c.alarm = time.AfterFunc(time.Until(deadline), func() { l.expire(c) })
-	l.claims[c] = struct{}{}
-	l.waiting += n
-	return c
-}
-
-// begin says whether a task may start: not while stopping, and not with less
-// than a third of its lease left (D-18).
-func (l *ledger[M]) begin(c *claim, lease time.Duration) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.waiting--
-	if l.stopped || c.ctx.Err() != nil || time.Until(c.deadline) < lease/3 {
-		l.running++ // finish takes it off again
-		return false
-	}
-	l.running++
-	return true
-}
-
-// finish enters a result and wakes the main cycle if that matters to it. It is
-// false for an item that was given up before: nobody asks for its result any more.
-func (l *ledger[M]) finish(c *claim, r result) (wanted bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+// finishLocked enters a result, and its attempt if somebody wants to know, and wakes
+// the main cycle if that matters to it. It is false for an item that was given up
+// before: nobody asks for its result any more.
+func (l *ledger[M]) finishLocked(c *claim[M], r result, a *Attempt) (wanted bool) {
 	l.running--
 	l.finished++
-	if c.gone[r.index] {
+	if c.states[r.index] == gone {
 		return false
 	}
+	c.states[r.index] = finished
 	c.open--
+	c.dropped = c.dropped || r.outcome == dropped
 	c.done = append(c.done, r)
+	if a != nil {
+		l.attempts = append(l.attempts, *a)
+	}
 	if len(c.done) == 1 {
 		c.first = time.Now()
 	}
@@ -122,25 +87,37 @@ func (l *ledger[M]) finish(c *claim, r result) (wanted bool) {
 
 // collect moves results into s: of claims that are complete, of those whose
 // first result waited long enough, or all of them. Waiting for the rest of a
-// claim pays: a run that is settled whole is one row, in parts it is many.
-func (l *ledger[M]) collect(s *Settlement, now time.Time, all bool) {
+// claim pays: a run that is settled whole is one row, in parts it is many. It
+// returns all attempts that have finished, and keeps told for the next ones.
+func (l *ledger[M]) collect(s *Settlement, told []Attempt, now time.Time, all bool) (attempts []Attempt) {
+	known := len(l.flying)
+	attempts = l.depart(told, now, all)
+	for _, f := range l.flying[known:] {
+		for _, r := range f.results {
+			s.add(Held{f.claim.owner, f.claim.items[r.index].ID}, r)
+		}
+	}
+	return attempts
+}
+
+// depart is the part of collect that workers have to wait for.
+func (l *ledger[M]) depart(told []Attempt, now time.Time, all bool) (attempts []Attempt) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	attempts, l.attempts = l.attempts, told
 	l.signalled = false
 	for c := range l.claims {
 		if len(c.done) == 0 || !(all || now.Sub(c.first) >= l.patienceLocked(c)) {
 			continue
 		}
-		for _, r := range c.done {
-			s.add(Held{c.owner, c.ids[r.index]}, r)
-			if r.outcome == dropped {
-				l.strikeLocked(c, r.index)
-				continue
-			}
-			l.flying = append(l.flying, flight{c, r.index})
+		l.flying = append(l.flying, flight[M]{c, c.done})
+		if c.dropped { // of these there is nothing to settle, and perhaps of no other
+			l.strikeLocked(c, c.done, func(r result) bool { return r.outcome == dropped })
+			c.dropped = false
 		}
-		c.done = c.done[:0]
+		c.done = c.done[len(c.done):]
 	}
+	return attempts
 }
 
 // patience is how many lingers a result waits for a claim that will soon be
@@ -149,7 +126,7 @@ const patience = 10
 
 // patienceLocked is how long the first result of a claim may wait for the
 // others: not at all if there are none, long if they are about to come.
-func (l *ledger[M]) patienceLocked(c *claim) time.Duration {
+func (l *ledger[M]) patienceLocked(c *claim[M]) time.Duration {
 	if c.open == 0 {
 		return 0
 	}
@@ -183,14 +160,24 @@ func (l *ledger[M]) settled() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, f := range l.flying {
-		l.strikeLocked(f.claim, f.index)
+		l.strikeLocked(f.claim, f.results, func(result) bool { return true })
 	}
+	clear(l.flying)
 	l.flying = l.flying[:0]
 }
 
-func (l *ledger[M]) strikeLocked(c *claim, index int) {
-	c.gone[index] = true
-	c.left--
+// strikeLocked strikes the items of some results.
+func (l *ledger[M]) strikeLocked(c *claim[M], results []result, which func(result) bool) {
+	for _, r := range results {
+		if which(r) {
+			c.strike(r.index)
+		}
+	}
+	l.forgetLocked(c)
+}
+
+// forgetLocked ends a claim of which nothing is left.
+func (l *ledger[M]) forgetLocked(c *claim[M]) {
 	if c.left == 0 {
 		c.cancel(nil)
 		c.alarm.Stop()
@@ -271,6 +258,9 @@ func (l *ledger[M]) busy() bool {
 
 // signalLocked ends the main cycle's nap, or keeps it from beginning one.
 func (l *ledger[M]) signalLocked() {
+	if l.signalled {
+		return
+	}
 	l.signalled = true
 	if l.wake != nil {
 		l.wake()
@@ -311,19 +301,13 @@ func (l *ledger[M]) halt() {
 func (l *ledger[M]) abandonRunning(s *Settlement) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	finished := map[flight]bool{}
-	for _, f := range l.flying {
-		finished[f] = true
-	}
 	for c := range l.claims {
-		for _, r := range c.done {
-			finished[flight{c, r.index}] = true
-		}
-		for i, id := range c.ids {
-			if !c.gone[i] && !finished[flight{c, i}] {
-				s.Releases = append(s.Releases, Release{Held: Held{c.owner, id}})
-				l.strikeLocked(c, i)
+		for i, state := range c.states {
+			if state == open {
+				s.Releases = append(s.Releases, Release{Held: Held{c.owner, c.items[i].ID}})
+				c.strike(i)
 			}
 		}
+		l.forgetLocked(c)
 	}
 }

@@ -104,10 +104,10 @@ type Loop[M any] struct {
 	cfg    Config[M]
 	ledger ledger[M]
 	stats  *Stats
-	tasks  chan task[M]
 	sleep  engine.Sleeper
 
 	unfinished *Settlement // taken from the ledger, not settled yet: the database was away
+	attempts   []Attempt   // room for those to tell of
 	hungry     bool        // there may be more to claim
 	looked     bool        // the sleeper was armed since something last came
 	nextPoll   time.Time   // when to look without news; zero: not decided
@@ -126,7 +126,6 @@ func New[M any](cfg Config[M]) *Loop[M] {
 		l.stats = &Stats{}
 	}
 	l.ledger.init(cfg.Concurrency, cfg.BatchSize, cfg.Linger, l.stats)
-	l.tasks = make(chan task[M], cfg.Concurrency+cfg.BatchSize)
 	return l
 }
 
@@ -177,7 +176,7 @@ func (l *Loop[M]) Run(ctx context.Context) error {
 func (l *Loop[M]) serve(ctx, handlers context.Context) {
 	for ctx.Err() == nil {
 		l.stats.Pulse.turn(l.cfg.PollMax)
-		l.ledger.collect(l.unfinished, time.Now(), false)
+		l.collect(time.Now(), false)
 		n := 0
 		enough := l.enough()
 		if enough && l.ledger.empty() && l.unfinished.Len() == 0 {
@@ -232,7 +231,7 @@ func (l *Loop[M]) exchange(ctx, handlers context.Context, n int) {
 	l.claimed(len(items))
 	if len(items) > 0 {
 		l.take(ctx, owner, len(items))
-		l.start(handlers, owner, sent, items)
+		l.ledger.open(handlers, owner, sent.Add(l.cfg.Lease), items)
 	}
 	if len(items) == n {
 		l.sleep.Disarm()
@@ -286,17 +285,6 @@ func (l *Loop[M]) settled(at time.Time) {
 	l.ledger.settled()
 	s := l.unfinished
 	*s = Settlement{s.Acks[:0], s.Retries[:0], s.Failures[:0], s.Releases[:0], s.Parks[:0]}
-}
-
-// start hands claimed items to the workers.
-func (l *Loop[M]) start(handlers context.Context, owner OwnerToken, sent time.Time, items []Item[M]) {
-	c := l.ledger.open(handlers, owner, sent.Add(l.cfg.Lease), len(items))
-	for i, item := range items {
-		c.ids[i] = item.ID
-	}
-	for i, item := range items {
-		l.tasks <- task[M]{claim: c, index: i, item: item}
-	}
 }
 
 // longest is the longest pause after failures; with jitter that is 30 s (D-6).

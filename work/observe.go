@@ -3,15 +3,16 @@ package work
 import "time"
 
 // Observer is told what happens, for metrics. Its methods are called by many
-// goroutines at once, between one message and the next: they must be quick.
+// goroutines at once, between one batch and the next: they must be quick.
 type Observer interface {
 	// Enqueued says that n messages of a topic were written. In a transaction of
 	// the caller's they are there once that commits.
 	Enqueued(queue, topic string, n int)
 	// Claimed says that a claim brought n items.
 	Claimed(queue string, n int)
-	// Attempted says that an item's attempt came to an end here.
-	Attempted(Attempt)
+	// Attempted says that attempts came to an end here: those of a loop since it
+	// last told, before the database knows of them. They must not be kept.
+	Attempted([]Attempt)
 	// Reaped says that n items were brought back whose lease had run out.
 	Reaped(queue string, n int64)
 }
@@ -66,17 +67,45 @@ func (l *Loop[M]) claimed(n int) {
 	}
 }
 
-// observe reports an attempt that began at a time.
-func (l *Loop[M]) observe(t *task[M], r result, began time.Time) {
+// next enters the result of a task and waits for the next one. Observers are told by
+// the main cycle, many attempts at once: with a call for each from 64 workers on 2
+// cores, they waited for one another's counters, which took 0.5 µs a message instead
+// of 0.15 (BenchmarkAttempted of package metrics).
+func (l *Loop[M]) next(t *task[M], r result) (next task[M], ok bool) {
 	if l.cfg.Observer == nil {
-		return
+		t.forget()
+		next, _, ok = l.ledger.next(t.claim, r, nil)
+		return next, ok
 	}
+	a := l.attempt(t, r)
+	t.forget()
+	next, wanted, ok := l.ledger.next(t.claim, r, &a)
+	if !wanted { // the main cycle is over
+		a.Outcome = OutcomeReleased
+		l.cfg.Observer.Attempted([]Attempt{a})
+	}
+	return next, ok
+}
+
+// attempt is a task's for observers.
+func (l *Loop[M]) attempt(t *task[M], r result) Attempt {
 	a := Attempt{Queue: l.cfg.Name, Topic: t.item.Topic, Outcome: r.fate, Retry: t.item.Retry, Scheduled: t.item.Scheduled, Body: t.item.Body}
-	if !began.IsZero() {
-		a.Took = time.Since(began)
+	if !t.began.IsZero() {
+		a.Took = time.Since(t.began)
 		if t.item.Retry == 0 && !t.item.Since.IsZero() {
-			a.Waited = max(began.Sub(t.item.Since), 0)
+			a.Waited = max(t.began.Sub(t.item.Since), 0)
 		}
 	}
-	l.cfg.Observer.Attempted(a)
+	return a
+}
+
+// collect takes results from the ledger, and tells observers of their attempts.
+func (l *Loop[M]) collect(now time.Time, all bool) {
+	l.attempts = l.ledger.collect(l.unfinished, l.attempts, now, all)
+	if len(l.attempts) == 0 {
+		return
+	}
+	l.cfg.Observer.Attempted(l.attempts)
+	clear(l.attempts) // their bodies may be large
+	l.attempts = l.attempts[:0]
 }

@@ -19,8 +19,8 @@ const afterCancel = 2 * time.Second
 // stop ends the loop in order; see Run. The heartbeat still runs meanwhile.
 func (l *Loop[M]) stop(workers *sync.WaitGroup, cancelHandlers context.CancelCauseFunc) {
 	l.ledger.halt()
-	close(l.tasks) // workers end when they run out of tasks
-	l.worker()     // which they may be too busy for: hand back what was not begun
+	l.ledger.close() // workers end when they run out of tasks
+	l.worker()       // which they may be too busy for: hand back what was not begun
 	ctx, cancel := context.WithTimeout(context.Background(), l.cfg.Grace+afterCancel+settleLimit)
 	defer cancel()
 
@@ -34,11 +34,11 @@ func (l *Loop[M]) stop(workers *sync.WaitGroup, cancelHandlers context.CancelCau
 		if !l.settleUntil(ctx, ended, afterCancel) {
 			_, running := l.ledger.holding()
 			l.cfg.Logger.Error("handlers did not return after the grace period, their items were released", "count", running)
-			l.ledger.collect(l.unfinished, time.Now(), true)
+			l.collect(time.Now(), true)
 			l.ledger.abandonRunning(l.unfinished)
 		}
 	}
-	l.ledger.collect(l.unfinished, time.Now(), true)
+	l.collect(time.Now(), true)
 	l.settle(ctx)
 }
 
@@ -58,7 +58,7 @@ func (l *Loop[M]) settleUntil(ctx context.Context, ended <-chan struct{}, limit 
 			if now.Before(next) {
 				continue
 			}
-			l.ledger.collect(l.unfinished, now, false)
+			l.collect(now, false)
 			if l.settleOnce(ctx) != nil {
 				next = time.Now().Add(settleRetry)
 			}

@@ -37,11 +37,11 @@ func (w *Watcher) Claimed(queue string, n int) {
 	w.claimed[queue] += n
 }
 
-// Attempted remembers an attempt.
-func (w *Watcher) Attempted(a work.Attempt) {
+// Attempted remembers attempts.
+func (w *Watcher) Attempted(some []work.Attempt) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.attempts = append(w.attempts, a)
+	w.attempts = append(w.attempts, some...)
 }
 
 // Reaped remembers how many.

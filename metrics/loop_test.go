@@ -1,0 +1,72 @@
+package metrics
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/work"
+)
+
+// endless is a queue that hands out messages until there were enough of them, and
+// takes no time for it.
+type endless struct {
+	left int
+	msgs []*outbox.Message
+}
+
+func (q *endless) Exchange(_ context.Context, _ *work.Settlement, _ work.OwnerToken, _ time.Duration, n int) ([]work.Item[*outbox.Message], error) {
+	items := make([]work.Item[*outbox.Message], min(n, q.left))
+	q.left -= len(items)
+	now := time.Now().UTC().Round(0)
+	for i := range items {
+		m := q.msgs[i%len(q.msgs)]
+		items[i] = work.Item[*outbox.Message]{ID: work.ItemID(i), MessageID: m.ID, Topic: m.Topic, Since: now, Body: m}
+	}
+	return items, nil
+}
+
+func (q *endless) Extend(context.Context, []work.Held, time.Duration) (int64, error) { return 0, nil }
+func (q *endless) Reap(context.Context) (int64, error)                               { return 0, nil }
+func (q *endless) NextDue(context.Context) (time.Duration, bool, error)              { return 0, false, nil }
+func (q *endless) Sleeper() engine.Sleeper                                           { return napper{} }
+
+// napper sleeps as long as it is told to.
+type napper struct{}
+
+func (napper) Arm(context.Context) (bool, error) { return false, nil }
+func (napper) Disarm()                           {}
+func (napper) Close()                            {}
+func (napper) Sleep(ctx context.Context, d time.Duration) bool {
+	_ = engine.Pause(ctx, d)
+	return false
+}
+
+// BenchmarkLoop is what a message costs a worker without a database, with handlers
+// that do nothing: watched against unwatched is what the metrics add.
+func BenchmarkLoop(b *testing.B) {
+	var msgs []*outbox.Message
+	for i := range 64 {
+		msgs = append(msgs, &outbox.Message{Topic: fmt.Sprintf("topic-%d", i%8)})
+	}
+	for _, bench := range []struct {
+		name     string
+		observer work.Observer
+	}{{"unwatched", nil}, {"watched", someObserver(8)}} {
+		b.Run(bench.name, func(b *testing.B) {
+			b.ReportAllocs()
+			loop := work.New(work.Config[*outbox.Message]{
+				Queue: &endless{b.N, msgs}, Name: "default", Observer: bench.observer, StopEmpty: true,
+				Handle: func(context.Context, work.Item[*outbox.Message]) error { return nil },
+				Logger: slog.New(slog.NewTextHandler(io.Discard, &slog.HandlerOptions{Level: slog.LevelError})),
+			})
+			b.ResetTimer()
+			_ = loop.Run(b.Context())
+		})
+	}
+}
