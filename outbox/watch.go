@@ -130,13 +130,42 @@ func (o *Outbox) enqueued(ctx context.Context, entries []*entry) {
 	if observers == nil {
 		return
 	}
-	for i := 0; i < len(entries); {
-		m, n := entries[i].msg, 1
-		for i+n < len(entries) && entries[i+n].msg.Topic == m.Topic && entries[i+n].msg.Queue == m.Queue {
-			n++
+	var few [fewTopics]share
+	shares := few[:0]
+	for _, e := range entries {
+		shares = observers.count(shares, e.msg.queue(), e.msg.Topic)
+	}
+	observers.tell(shares)
+}
+
+// share is how many of a batch's messages are of a topic.
+type share struct {
+	queue, topic string
+	n            int
+}
+
+// fewTopics is how many topics of a batch are added up before observers are told. Told
+// message by message, two producers wait for each other's counters.
+const fewTopics = 16
+
+// count adds a message to its topic's share.
+func (all observers) count(shares []share, queue, topic string) []share {
+	for i := range shares {
+		if s := &shares[i]; s.topic == topic && s.queue == queue {
+			s.n++
+			return shares
 		}
-		observers.Enqueued(m.queue(), m.Topic, n)
-		i += n
+	}
+	if len(shares) == cap(shares) {
+		all.tell(shares)
+		shares = shares[:0]
+	}
+	return append(shares, share{queue, topic, 1})
+}
+
+func (all observers) tell(shares []share) {
+	for _, s := range shares {
+		all.Enqueued(s.queue, s.topic, s.n)
 	}
 }
 

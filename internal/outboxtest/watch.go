@@ -64,6 +64,14 @@ func testObserveEnqueued(t *testing.T, e Engine) {
 		t.Fatal(err)
 	}
 	want := map[string]int{"default/single": 1, "default/a": 3, "default/b": 1, "other/a": 1, "other/tx": 2, "default/tx": 1}
+	many := make([]outbox.Message, 70) // more topics than are added up at once
+	for i := range many {
+		many[i].Topic = fmt.Sprintf("of many %d", i%35)
+		want["default/"+many[i].Topic]++
+	}
+	if _, err := f.EnqueueBatch(f.ctx(), many); err != nil {
+		t.Fatal(err)
+	}
 	if got := w.Messages(); !maps.Equal(got, want) {
 		t.Fatalf("told of %v, want %v", got, want)
 	}
