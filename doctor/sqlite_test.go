@@ -79,29 +79,6 @@ func TestSQLiteThatCannotBeWrittenTo(t *testing.T) {
 	doctortest.WantGone(t, examine(t, db, engine.Limits{}), "writable")
 }
 
-// A superuser may write whatever the rights say.
-func TestSQLiteRights(t *testing.T) {
-	if os.Geteuid() == 0 {
-		t.Skip("a superuser may write everything")
-	}
-	t.Parallel()
-	path, db := lite(t, sqlite.Options{})
-	for _, name := range []string{path, filepath.Dir(path)} {
-		info, err := os.Stat(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chmod(name, info.Mode()&^0o222); err != nil {
-			t.Fatal(err)
-		}
-		doctortest.Want(t, examine(t, db, engine.Limits{}), "file", engine.Problem, name+" cannot be written to", "right")
-		if err := os.Chmod(name, info.Mode()); err != nil {
-			t.Fatal(err)
-		}
-		doctortest.WantGone(t, examine(t, db, engine.Limits{}), "file")
-	}
-}
-
 // What a reader still needs stays in the log.
 func TestSQLiteReaderHoldsTheLog(t *testing.T) {
 	t.Parallel()
