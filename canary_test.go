@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +24,7 @@ import (
 	"github.com/bravellian/pawl/lease"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
+	"github.com/bravellian/pawl/work"
 )
 
 // confidant is a pawl that is given secrets.
@@ -404,6 +406,9 @@ func (c *confidant) lose() {
 	c.until("handler failed", working)
 	held, err := far.Leases.Acquire(c.ctx(), "lost", lease.Options{Duration: time.Second})
 	c.must(err)
+	dbtest.Until(c.t, "all loops run", func() bool { // one that still starts would give up
+		return !slices.ContainsFunc(far.Vitals(), func(v work.Vitals) bool { return !v.Running })
+	})
 	proxy.Refuse(true)
 	proxy.Cut()
 	c.until("database unavailable, will retry", 1)

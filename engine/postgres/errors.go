@@ -61,27 +61,34 @@ func wrap(op string, err error, cut error) error {
 	if errors.Is(class, engine.ErrConnLost) || class == nil && broken(err) {
 		class = cut
 	}
-	return &engine.Error{Op: op, Class: class, Err: discreet(err)}
+	return &engine.Error{Op: op, Class: class, Err: reword(err)}
 }
 
-// quiet is an error whose own text quotes arguments.
-type quiet struct {
+// reworded is an error whose own text would quote arguments, or tell nobody what to do.
+type reworded struct {
 	text string
 	err  error
 }
 
-func (q *quiet) Error() string { return q.text }
-func (q *quiet) Unwrap() error { return q.err }
+func (r *reworded) Error() string { return r.text }
+func (r *reworded) Unwrap() error { return r.err }
 
-// discreet keeps arguments out of an error's text (D-5): PostgreSQL quotes a
-// value that it cannot read, pgx one that it cannot send.
-func discreet(err error) error {
+// pooled is what is behind statements that another session has prepared, or this one
+// has not. Seen with PgBouncer 1.18.
+const pooled = "prepared statements get mixed up, as behind a connection pooler that hands out connections by the transaction: " +
+	"connect past it, to its session mode, or with default_query_exec_mode=exec in the URL"
+
+// reword keeps arguments out of an error's text (D-5): PostgreSQL quotes a value that
+// it cannot read, pgx one that it cannot send.
+func reword(err error) error {
 	var pg *pgconn.PgError
 	switch {
 	case errors.As(err, &pg) && strings.HasPrefix(pg.Code, "22"):
-		return &quiet{"a value is not acceptable (SQLSTATE " + pg.Code + ")", err}
+		return &reworded{"a value is not acceptable (SQLSTATE " + pg.Code + ")", err}
 	case strings.Contains(err.Error(), "unable to encode"):
-		return &quiet{"an argument cannot be encoded", err}
+		return &reworded{"an argument cannot be encoded", err}
+	case pg != nil && (pg.Code == "42P05" || pg.Code == "26000"):
+		return &reworded{pooled + " (SQLSTATE " + pg.Code + ")", err}
 	}
 	return err
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/engine/postgres"
 	"github.com/bravellian/pawl/internal/enginetest"
+	"github.com/bravellian/pawl/internal/proxytest"
 	"github.com/bravellian/pawl/internal/testpg"
 )
 
@@ -63,6 +64,32 @@ func TestErrorsHoldNoPassword(t *testing.T) {
 	noPassword(t, open(t, u.String(), postgres.Options{}).CheckSchema(t.Context()))
 	u.User, u.Path = url.UserPassword("postgres", rolePassword), "/nothing_here"
 	noPassword(t, open(t, u.String(), postgres.Options{}).CheckSchema(t.Context()))
+}
+
+// Behind a pooler that hands out connections by the transaction, as PgBouncer does,
+// the error says what helps; and it does help.
+func TestPreparedStatementsBehindATransactionPooler(t *testing.T) {
+	t.Parallel()
+	url := proxytest.NewPooler(t, testpg.URL(t)).URL(testpg.URL(t))
+	open := func(url string) engine.DB {
+		db, err := postgres.Open(url, postgres.Options{Schema: "prepared_elsewhere", PollOnly: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = db.Close() })
+		return db
+	}
+	db := open(url + "&default_query_exec_mode=exec")
+	enginetest.Must(t, db.Migrate(t.Context()))
+	var err error
+	for tries := 0; err == nil && tries < 100; tries++ { // sooner or later a connection has prepared this for another session
+		_, err = open(url).ReserveIDs(t.Context(), nil, 1)
+	}
+	if err == nil || !strings.Contains(err.Error(), "42P05") || !strings.Contains(err.Error(), "default_query_exec_mode=exec") {
+		t.Errorf("%v", err)
+	}
+	_, err = db.ReserveIDs(t.Context(), nil, 1)
+	enginetest.Must(t, err)
 }
 
 // D-4, D-6: a server that is not there, a database that is not there, and a

@@ -69,7 +69,7 @@ func judgePooler(told, before, second, after uint32) []engine.Finding {
 	case before == second || before != after:
 		return []engine.Finding{engine.Found(engine.Warning,
 			fmt.Sprintf("a connection pooler hands out connections by the transaction: one of ours was answered by server processes %d and %d, another by %d", before, after, second),
-			"Have pawl's workers connect to the server directly, or to the pooler in session mode (pool_mode = session). Until then they poll: PollOnly says so from the start.")}
+			"Have pawl's workers connect to the server directly, or to the pooler in session mode (pool_mode = session). Until then they poll (PollOnly says so from the start), and need default_query_exec_mode=exec in the URL.")}
 	case second == 0:
 		return []engine.Finding{engine.Found(engine.Note, "a pool of one connection cannot tell whether a pooler stands between", "")}
 	case told != before:

@@ -4,7 +4,9 @@
 // one batch and its claim of the next travel as one pipelined transaction, and
 // programs in other languages can call the same routines. Idle workers are
 // woken by NOTIFY, which producers send only while someone sleeps; behind a
-// connection pooler that swallows notifications pawl notices and polls.
+// connection pooler that swallows notifications pawl notices and polls. One that
+// hands out connections by the transaction also mixes up prepared statements: then
+// the URL needs default_query_exec_mode=exec.
 package postgres
 
 import (
