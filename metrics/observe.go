@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"sync/atomic"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -12,9 +11,9 @@ import (
 	"github.com/bravellian/pawl/work"
 )
 
-// observer counts what happens in one store. Its methods run between one message
-// and the next, so everything that they touch is looked up by what the message says
-// and not made anew.
+// observer counts what happens in one store. Its methods run between one claim and
+// the next, so everything that they touch is looked up by what a message says and not
+// made anew.
 type observer struct {
 	c      *Collector
 	store  string
@@ -160,7 +159,7 @@ func (o *observer) attempted(a *work.Attempt) {
 	if !a.Scheduled || m == nil || m.Due.IsZero() {
 		return
 	}
-	late := max(time.Since(m.Due)-a.Took, 0).Seconds()
+	late := max(a.Began.Sub(m.Due), 0).Seconds()
 	if name != "" {
 		o.c.lateJobs.Observe(late)
 	} else {

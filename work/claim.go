@@ -6,8 +6,8 @@ import (
 )
 
 // claim is what one claim call brought, under one owner token. The ledger's lock
-// guards it, but for what never changes and the items: of those that have begun, only
-// the ID may be read by others than their workers.
+// guards what changes, but for the items: of those that have begun, only the ID may be
+// read by others than their workers.
 type claim[M any] struct {
 	owner    OwnerToken
 	ctx      context.Context
@@ -17,11 +17,10 @@ type claim[M any] struct {
 	deadline time.Time   // of the lease, by our own clock, counted from before the request
 	alarm    *time.Timer // rings at the deadline, whatever the database does
 	lost     bool
-	begun    int // items
-	open     int // items that are not finished
-	left     int // items that are not gone
-	done     []result
-	dropped  bool      // some of done are
+	begun    int       // items
+	open     int       // items that are not finished
+	left     int       // items that are not gone
+	done     []result  // not collected yet
 	first    time.Time // when the first of done finished
 }
 
@@ -47,12 +46,10 @@ func (l *ledger[M]) open(handlers context.Context, owner OwnerToken, deadline ti
 	l.tasks.put(c)
 }
 
-// strike notes that an item is held no more, if it was.
+// strike notes that an item is held no more.
 func (c *claim[M]) strike(index int) {
-	if c.states[index] != gone {
-		c.states[index] = gone
-		c.left--
-	}
+	c.states[index] = gone
+	c.left--
 }
 
 // unsettledLocked returns what is held.

@@ -84,6 +84,25 @@ func TestWhatIsSettledByItselfIsHeldNoMore(t *testing.T) {
 	})
 }
 
+// The same while a stop waits for others.
+func TestWhatIsSettledByItselfDuringAStop(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		s.add(2, "t", 0)
+		r := newRig(s, work.Config[payload]{Lease: time.Second, BatchSize: 1}, func(ctx context.Context, i item) error {
+			if err := until(ctx, time.Duration(i.ID*i.ID)*time.Second); err != nil {
+				return err
+			}
+			return settleOneself(s, i)
+		})
+		r.start()
+		pass(100 * time.Millisecond)
+		r.end()
+		if c := r.loop.Stats().Counts(); c.Lost != 0 || c.Settled != 2 {
+			t.Errorf("%+v", c)
+		}
+	})
+}
+
 // D-18: what waits for a handler does not begin once its claim is lost.
 func TestNothingOfALostClaimBegins(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
@@ -142,25 +161,127 @@ func (q *oneClaim) Reap(context.Context) (int64, error)                  { retur
 func (q *oneClaim) NextDue(context.Context) (time.Duration, bool, error) { return 0, false, nil }
 func (q *oneClaim) Sleeper() engine.Sleeper                              { return (&link{s: newStore()}).Sleeper() }
 
-// A payload is let go when its handler is through, not when the last item of its
-// claim is.
-func TestBodiesAreLetGoBeforeTheirClaimEnds(t *testing.T) {
-	body := new(megabyte)
-	kept := weak.Make(body)
-	q := &oneClaim{[]work.Item[*megabyte]{{ID: 1, Topic: "quick", Body: body}, {ID: 2, Topic: "slow"}}}
-	held := true
-	loop := work.New(work.Config[*megabyte]{
-		Queue: q, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), StopEmpty: true, Concurrency: 2,
-		Handle: func(_ context.Context, i work.Item[*megabyte]) error {
-			for tries := 0; i.Topic == "slow" && held && tries < 1000; tries++ {
-				runtime.GC()
-				held = kept.Value() != nil
-			}
-			return nil
-		},
-	})
-	_ = loop.Run(t.Context())
-	if held {
-		t.Error("the body of a finished item is still held")
+// watcher is an observer that does something with every attempt.
+type watcher func(work.Attempt)
+
+func (watcher) Enqueued(string, string, int) {}
+func (watcher) Claimed(string, int)          {}
+func (watcher) Reaped(string, int64)         {}
+func (w watcher) Attempted(some []work.Attempt) {
+	for _, a := range some {
+		w(a)
 	}
+}
+
+// A payload is let go when its handler is through, not when the last item of its
+// claim is, nor when the worker has something else to do; with an observer, when that
+// has been told.
+func TestBodiesAreLetGo(t *testing.T) {
+	for name, cfg := range map[string]work.Config[*megabyte]{
+		"unwatched": {}, "watched": {Observer: watcher(func(work.Attempt) {})},
+	} {
+		t.Run(name, func(t *testing.T) {
+			body := new(megabyte)
+			kept := weak.Make(body)
+			q := &oneClaim{[]work.Item[*megabyte]{{ID: 1, Topic: "slow"}, {ID: 2, Topic: "quick", Body: body}}}
+			held := true
+			cfg.Queue, cfg.Logger, cfg.StopEmpty, cfg.Concurrency = q, slog.New(slog.NewTextHandler(io.Discard, nil)), true, 2
+			cfg.Handle = func(_ context.Context, i work.Item[*megabyte]) error {
+				for tries := 0; i.Topic == "slow" && held && tries < 1000; tries++ {
+					runtime.GC()
+					held = kept.Value() != nil
+				}
+				return nil
+			}
+			_ = work.New(cfg).Run(t.Context())
+			if held {
+				t.Error("the body of a finished item is still held")
+			}
+		})
+	}
+}
+
+// Observers are told once of every attempt, of its beginning too, and whoever is slow
+// to listen holds up no ack, no heartbeat and no stop's settling.
+func TestSlowObserver(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		ids := s.add(3, "t", 0)
+		var told []work.Attempt
+		start := time.Now()
+		r := newRig(s, work.Config[payload]{
+			Lease: time.Second, Grace: time.Second,
+			Observer: watcher(func(a work.Attempt) {
+				told = append(told, a)
+				time.Sleep(time.Minute)
+			}),
+		}, func(ctx context.Context, i item) error { return until(ctx, time.Duration(i.ID)*time.Second) })
+		r.start()
+		pass(1500 * time.Millisecond)
+		wantPlace(t, s, ids[0], acked, 0)
+		r.stop()
+		pass(10 * time.Minute)
+		select {
+		case <-r.done:
+		default:
+			t.Error("Run has not returned")
+		}
+		if len(told) != 3 {
+			t.Fatalf("told of %d attempts, want 3", len(told))
+		}
+		for _, a := range told {
+			if a.Began.Sub(start) > 100*time.Millisecond || a.Took <= 0 {
+				t.Errorf("%+v", a)
+			}
+		}
+	})
+}
+
+// While the database is away, observers hear of what was done, and when it was.
+func TestObserversHearDuringAnOutage(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		s.add(2, "t", 0)
+		told := 0
+		r := newRig(s, work.Config[payload]{Observer: watcher(func(a work.Attempt) {
+			told++
+			if !near(a.Took, time.Second, 0.1) {
+				t.Errorf("took %v", a.Took)
+			}
+		})}, func(ctx context.Context, _ item) error { return until(ctx, time.Second) })
+		r.start()
+		defer r.end()
+		pass(500 * time.Millisecond)
+		r.link.hook(func(context.Context, *call) error { return errAway })
+		pass(10 * time.Second)
+		if told != 2 {
+			t.Errorf("told of %d attempts during the outage, want 2", told)
+		}
+		r.link.hook(nil)
+		pass(5 * time.Minute)
+		if told != 2 {
+			t.Errorf("told of %d attempts, want 2", told)
+		}
+	})
+}
+
+// An observer that panics ends the program, as any panic does, instead of a loop that
+// does nothing for ever.
+func TestPanickingObserver(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		s.add(1, "t", 0)
+		r := newRig(s, work.Config[payload]{Observer: watcher(func(work.Attempt) { panic("watching") })}, func(context.Context, item) error { return nil })
+		panicked := make(chan any, 1)
+		go func() {
+			defer func() { panicked <- recover() }()
+			_ = r.loop.Run(context.Background())
+		}()
+		pass(time.Minute)
+		select {
+		case v := <-panicked:
+			if v != "watching" {
+				t.Errorf("panicked with %v", v)
+			}
+		default:
+			t.Error("neither panics nor works")
+		}
+	})
 }

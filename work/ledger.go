@@ -60,9 +60,9 @@ func (l *ledger[M]) init(slots, batch int, linger time.Duration, stats *Stats) {
 	l.tasks.more.L = &l.mu
 }
 
-// finishLocked enters a result, and its attempt if somebody wants to know, and wakes
-// the main cycle if that matters to it. It is false for an item that was given up
-// before: nobody asks for its result any more.
+// finishLocked enters a result, and its attempt if somebody wants to know, which it
+// takes away from the caller, and wakes the main cycle if that matters to it. It is
+// false for an item that was given up before: nobody asks for its result any more.
 func (l *ledger[M]) finishLocked(c *claim[M], r result, a *Attempt) (wanted bool) {
 	l.running--
 	l.finished++
@@ -71,10 +71,10 @@ func (l *ledger[M]) finishLocked(c *claim[M], r result, a *Attempt) (wanted bool
 	}
 	c.states[r.index] = finished
 	c.open--
-	c.dropped = c.dropped || r.outcome == dropped
 	c.done = append(c.done, r)
 	if a != nil {
 		l.attempts = append(l.attempts, *a)
+		*a = Attempt{} // a worker may now wait for long, and should not keep a body
 	}
 	if len(c.done) == 1 {
 		c.first = time.Now()
@@ -87,36 +87,38 @@ func (l *ledger[M]) finishLocked(c *claim[M], r result, a *Attempt) (wanted bool
 
 // collect moves results into s: of claims that are complete, of those whose
 // first result waited long enough, or all of them. Waiting for the rest of a
-// claim pays: a run that is settled whole is one row, in parts it is many. It
-// returns all attempts that have finished, and keeps told for the next ones.
-func (l *ledger[M]) collect(s *Settlement, told []Attempt, now time.Time, all bool) (attempts []Attempt) {
+// claim pays: a run that is settled whole is one row, in parts it is many.
+func (l *ledger[M]) collect(s *Settlement, now time.Time, all bool) {
 	known := len(l.flying)
-	attempts = l.depart(told, now, all)
+	l.depart(now, all)
 	for _, f := range l.flying[known:] {
 		for _, r := range f.results {
 			s.add(Held{f.claim.owner, f.claim.items[r.index].ID}, r)
 		}
 	}
-	return attempts
 }
 
 // depart is the part of collect that workers have to wait for.
-func (l *ledger[M]) depart(told []Attempt, now time.Time, all bool) (attempts []Attempt) {
+func (l *ledger[M]) depart(now time.Time, all bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	attempts, l.attempts = l.attempts, told
 	l.signalled = false
 	for c := range l.claims {
 		if len(c.done) == 0 || !(all || now.Sub(c.first) >= l.patienceLocked(c)) {
 			continue
 		}
 		l.flying = append(l.flying, flight[M]{c, c.done})
-		if c.dropped { // of these there is nothing to settle, and perhaps of no other
-			l.strikeLocked(c, c.done, func(r result) bool { return r.outcome == dropped })
-			c.dropped = false
-		}
 		c.done = c.done[len(c.done):]
 	}
+}
+
+// untold hands out the attempts that finished since it was last asked, and takes room
+// for the next ones.
+func (l *ledger[M]) untold(room []Attempt) []Attempt {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	attempts := l.attempts
+	l.attempts = room
 	return attempts
 }
 
@@ -160,20 +162,23 @@ func (l *ledger[M]) settled() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, f := range l.flying {
-		l.strikeLocked(f.claim, f.results, func(result) bool { return true })
+		for _, r := range f.results {
+			f.claim.strike(r.index)
+		}
+		l.forgetLocked(f.claim)
 	}
 	clear(l.flying)
 	l.flying = l.flying[:0]
 }
 
-// strikeLocked strikes the items of some results.
-func (l *ledger[M]) strikeLocked(c *claim[M], results []result, which func(result) bool) {
-	for _, r := range results {
-		if which(r) {
-			c.strike(r.index)
-		}
+// landed strikes what collect gave out if there is nothing in it to settle, and
+// reports whether there was any.
+func (l *ledger[M]) landed() bool {
+	if len(l.flying) == 0 {
+		return false
 	}
-	l.forgetLocked(c)
+	l.settled()
+	return true
 }
 
 // forgetLocked ends a claim of which nothing is left.

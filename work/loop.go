@@ -25,7 +25,8 @@ type Item[M any] struct {
 // goroutine each at most.
 type Queue[M any] interface {
 	// Exchange settles and then claims up to n items under owner, in one
-	// transaction. n may be 0. Settling what is no longer held is no error.
+	// transaction. n may be 0. Settling what is no longer held is no error. The
+	// items are the loop's from then on.
 	Exchange(ctx context.Context, done *Settlement, owner OwnerToken, lease time.Duration, n int) ([]Item[M], error)
 	// Extend lengthens the lease of what is still held and returns how many
 	// items that were.
@@ -146,7 +147,6 @@ func (l *Loop[M]) Run(ctx context.Context) error {
 	defer cancelHandlers(nil)
 	beat, stopBeat := context.WithCancel(context.WithoutCancel(ctx))
 	ctx, stopReaping := context.WithCancel(ctx)
-	defer stopReaping()
 	_ = l.tend(ctx) // if the database is away, the loop will say so
 	var background, workers sync.WaitGroup
 	if l.cfg.StopEmpty || l.cfg.Turn.limited() { // what a crashed worker held is due, and there may be no second look
@@ -157,7 +157,9 @@ func (l *Loop[M]) Run(ctx context.Context) error {
 	for range l.cfg.Concurrency {
 		workers.Go(l.worker)
 	}
-	defer func() {
+	defer func() { // after a panic, too
+		l.ledger.close()
+		stopReaping()
 		stopBeat()
 		background.Wait()
 	}()
@@ -176,7 +178,7 @@ func (l *Loop[M]) Run(ctx context.Context) error {
 func (l *Loop[M]) serve(ctx, handlers context.Context) {
 	for ctx.Err() == nil {
 		l.stats.Pulse.turn(l.cfg.PollMax)
-		l.collect(time.Now(), false)
+		l.ledger.collect(l.unfinished, time.Now(), false)
 		n := 0
 		enough := l.enough()
 		if enough && l.ledger.empty() && l.unfinished.Len() == 0 {
@@ -192,6 +194,9 @@ func (l *Loop[M]) serve(ctx, handlers context.Context) {
 				}
 				l.hungry = true // a handler may have added something
 				continue
+			}
+			if l.ledger.landed() { // their handlers have settled them
+				l.tell()
 			}
 			l.wait(ctx)
 			continue
@@ -212,6 +217,7 @@ func (l *Loop[M]) exchange(ctx, handlers context.Context, n int) {
 	sent := time.Now()
 	items, err := l.cfg.Queue.Exchange(ctx, l.unfinished, owner, l.cfg.Lease, n)
 	if err != nil {
+		l.tell()
 		l.failed(ctx, err)
 		return
 	}
@@ -226,6 +232,7 @@ func (l *Loop[M]) exchange(ctx, handlers context.Context, n int) {
 	l.settled(sent)
 	if n == 0 {
 		l.hungry = l.hungry || due
+		l.tell()
 		return
 	}
 	l.claimed(len(items))
@@ -241,6 +248,7 @@ func (l *Loop[M]) exchange(ctx, handlers context.Context, n int) {
 	if len(items) > 0 || !l.ledger.empty() {
 		l.vain = 0
 	}
+	l.tell()
 	if len(items) > 0 && !l.hungry && l.ledger.busy() {
 		l.gather(ctx)
 	}

@@ -3,15 +3,17 @@ package work
 import "time"
 
 // Observer is told what happens, for metrics. Its methods are called by many
-// goroutines at once, between one batch and the next: they must be quick.
+// goroutines at once, those of a loop between one claim and the next: they must be
+// quick, and not panic.
 type Observer interface {
 	// Enqueued says that n messages of a topic were written. In a transaction of
 	// the caller's they are there once that commits.
 	Enqueued(queue, topic string, n int)
 	// Claimed says that a claim brought n items.
 	Claimed(queue string, n int)
-	// Attempted says that attempts came to an end here: those of a loop since it
-	// last told, before the database knows of them. They must not be kept.
+	// Attempted says that attempts came to an end here: those of a loop since it last
+	// told, which is after each exchange with the database, answered or not. The
+	// slice must not be kept.
 	Attempted([]Attempt)
 	// Reaped says that n items were brought back whose lease had run out.
 	Reaped(queue string, n int64)
@@ -26,8 +28,10 @@ type Attempt struct {
 	// Waited is how long it could have been claimed before it was handled, by this
 	// process's clock against the database's; 0 unless this is the first attempt.
 	Waited time.Duration
-	// Took is how long the handler ran; 0 if there was none.
-	Took time.Duration
+	// Began is when the handler did, by this process's clock, and Took how long it
+	// ran; zero if there was none.
+	Began time.Time
+	Took  time.Duration
 	// Scheduled is true for items that had a due time.
 	Scheduled bool
 	// Body is the item's, an *outbox.Message.
@@ -80,7 +84,7 @@ func (l *Loop[M]) next(t *task[M], r result) (next task[M], ok bool) {
 	a := l.attempt(t, r)
 	t.forget()
 	next, wanted, ok := l.ledger.next(t.claim, r, &a)
-	if !wanted { // the main cycle is over
+	if !wanted { // nor will anybody collect it
 		a.Outcome = OutcomeReleased
 		l.cfg.Observer.Attempted([]Attempt{a})
 	}
@@ -91,7 +95,7 @@ func (l *Loop[M]) next(t *task[M], r result) (next task[M], ok bool) {
 func (l *Loop[M]) attempt(t *task[M], r result) Attempt {
 	a := Attempt{Queue: l.cfg.Name, Topic: t.item.Topic, Outcome: r.fate, Retry: t.item.Retry, Scheduled: t.item.Scheduled, Body: t.item.Body}
 	if !t.began.IsZero() {
-		a.Took = time.Since(t.began)
+		a.Began, a.Took = t.began, time.Since(t.began)
 		if t.item.Retry == 0 && !t.item.Since.IsZero() {
 			a.Waited = max(t.began.Sub(t.item.Since), 0)
 		}
@@ -99,13 +103,15 @@ func (l *Loop[M]) attempt(t *task[M], r result) Attempt {
 	return a
 }
 
-// collect takes results from the ledger, and tells observers of their attempts.
-func (l *Loop[M]) collect(now time.Time, all bool) {
-	l.attempts = l.ledger.collect(l.unfinished, l.attempts, now, all)
-	if len(l.attempts) == 0 {
+// tell reports to observers, after the exchange with the database: whoever is slow to
+// listen holds up the next claim, but not what is finished.
+func (l *Loop[M]) tell() {
+	if l.cfg.Observer == nil {
 		return
 	}
-	l.cfg.Observer.Attempted(l.attempts)
+	if l.attempts = l.ledger.untold(l.attempts); len(l.attempts) > 0 {
+		l.cfg.Observer.Attempted(l.attempts)
+	}
 	clear(l.attempts) // their bodies may be large
 	l.attempts = l.attempts[:0]
 }

@@ -34,12 +34,13 @@ func (l *Loop[M]) stop(workers *sync.WaitGroup, cancelHandlers context.CancelCau
 		if !l.settleUntil(ctx, ended, afterCancel) {
 			_, running := l.ledger.holding()
 			l.cfg.Logger.Error("handlers did not return after the grace period, their items were released", "count", running)
-			l.collect(time.Now(), true)
+			l.ledger.collect(l.unfinished, time.Now(), true)
 			l.ledger.abandonRunning(l.unfinished)
 		}
 	}
-	l.collect(time.Now(), true)
+	l.ledger.collect(l.unfinished, time.Now(), true)
 	l.settle(ctx)
+	l.tell()
 }
 
 // settleUntil settles what finishes until the workers ended (true) or limit is over.
@@ -58,7 +59,7 @@ func (l *Loop[M]) settleUntil(ctx context.Context, ended <-chan struct{}, limit 
 			if now.Before(next) {
 				continue
 			}
-			l.collect(now, false)
+			l.ledger.collect(l.unfinished, now, false)
 			if l.settleOnce(ctx) != nil {
 				next = time.Now().Add(settleRetry)
 			}
@@ -79,6 +80,7 @@ func (l *Loop[M]) settle(ctx context.Context) {
 
 func (l *Loop[M]) settleOnce(ctx context.Context) error {
 	if l.unfinished.Len() == 0 {
+		l.ledger.landed()
 		return nil
 	}
 	sent := time.Now()
