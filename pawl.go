@@ -134,8 +134,12 @@ func (p *Pawl) Handle(topic string, h outbox.Handler, opts ...outbox.HandlerOpti
 	p.Outbox.Handle(topic, h, opts...)
 }
 
-// Use wraps all handlers, the first middleware being the outermost.
-func (p *Pawl) Use(mw ...outbox.Middleware) { p.Outbox.Use(mw...) }
+// Use wraps all handlers, those of the inbox included, the first middleware being
+// the outermost.
+func (p *Pawl) Use(mw ...outbox.Middleware) {
+	p.Outbox.Use(mw...)
+	p.Inbox.Use(mw...)
+}
 
 // Observe has o told what happens to messages, those of the inbox included. Call it
 // before Run.

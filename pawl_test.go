@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/engine/sqlite"
+	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -80,14 +82,21 @@ func TestTheFrontDoorServesAllOfIt(t *testing.T) {
 		})
 	})
 	p.Handle("t", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { seen = append(seen, "handler"); return nil }))
+	p.Inbox.Handle("u", func(context.Context, *inbox.Message) error { seen = append(seen, "inbox handler"); return nil })
 	if _, err := p.Outbox.Enqueue(t.Context(), outbox.Message{Topic: "t"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if len(seen) != 2 || seen[0] != "middleware" {
-		t.Fatalf("ran %v", seen)
+	if _, err := p.Inbox.Enqueue(t.Context(), inbox.Message{Key: inbox.Key{Source: "s", MessageID: "1"}, Topic: "u"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Inbox.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"middleware", "handler", "middleware", "inbox handler"}; !slices.Equal(seen, want) {
+		t.Fatalf("ran %v, want %v", seen, want)
 	}
 	if err := p.Close(); err != nil {
 		t.Fatal(err)

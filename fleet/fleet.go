@@ -156,7 +156,8 @@ func (f *Fleet) Handle(topic string, h outbox.Handler, opts ...outbox.HandlerOpt
 	f.Setup(func(s *Store) { s.Pawl.Handle(topic, h, opts...) })
 }
 
-// Use wraps the handlers of every store, the first middleware being the outermost.
+// Use wraps the handlers of every store, those of the inbox included, the first
+// middleware being the outermost.
 func (f *Fleet) Use(mw ...outbox.Middleware) { f.Setup(func(s *Store) { s.Pawl.Use(mw...) }) }
 
 // HandleInbox registers the handler of an inbox topic in every store; see

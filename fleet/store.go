@@ -68,7 +68,6 @@ func (s *Store) open() error {
 			return
 		}
 		s.Pawl.Use(s.admit)
-		s.Inbox.Use(s.admit)
 		for _, setup := range s.fleet.begin() {
 			setup(s)
 		}

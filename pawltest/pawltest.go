@@ -106,7 +106,6 @@ func (d *DB) build(t testing.TB, o Options) {
 		t.Fatalf("pawltest: migrate: %v", err)
 	}
 	p.Use(d.record.outbox)
-	p.Inbox.Use(d.record.outbox)
 	d.Pawl = p
 	d.queues = append(p.Outbox.Queues(), inboxQueue(o.Pawl))
 }

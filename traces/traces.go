@@ -63,7 +63,6 @@ func Instrument(p *pawl.Pawl, opts Options) {
 	t := newTracing(opts)
 	p.Stamp(t.stamp)
 	p.Use(t.wrap)
-	p.Inbox.Use(t.wrap)
 }
 
 // InstrumentFleet is Instrument for every store of a fleet. Spans have the store's

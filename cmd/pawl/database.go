@@ -31,6 +31,14 @@ type store struct {
 	name string // without the password
 }
 
+// PoolStats is that of the database, for the metrics.
+func (s *store) PoolStats() engine.PoolStats {
+	if pooled, ok := s.DB.(engine.Pooled); ok {
+		return pooled.PoolStats()
+	}
+	return engine.PoolStats{}
+}
+
 // opening says how a command wants its database.
 type opening struct {
 	make    bool // a SQLite file and its tables, if missing
@@ -59,6 +67,7 @@ func openTarget(ctx context.Context, t target.Target, o opening) (*store, error)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	o.Modest = !o.make && !o.migrate
 	db, err := t.Open(o.Options)
 	if err != nil {
 		return nil, &databaseError{t.String(), err}

@@ -90,7 +90,7 @@ func (c *doctorCmd) examine(ctx context.Context, t target.Target, name string, f
 	case !t.Exists(): // opening would make it
 		r.Findings = doctor.Unreachable(target.ErrNoFile.Error())
 	default:
-		db, err := t.Open(target.Options{Logger: silent()})
+		db, err := t.Open(target.Options{Logger: silent(), Modest: true})
 		if err != nil {
 			r.Findings = doctor.Unreachable(cause(err))
 			break

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -52,6 +53,42 @@ func (d *database) spoil() {
 			d.t.Fatal(err)
 		}
 	})
+}
+
+// A look changes nothing about a file, so that the doctor sees what there was, and
+// nothing about one that is not pawl's.
+func TestLooksLeaveTheJournalAlone(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "other.db")
+	journal := func() (mode string) {
+		db, err := sql.Open("sqlite", file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		if err := db.QueryRowContext(t.Context(), "PRAGMA journal_mode").Scan(&mode); err != nil {
+			t.Fatal(err)
+		}
+		return mode
+	}
+	spoil(t, file, "CREATE TABLE theirs (a)")
+	d := &database{t, []string{"--db=sqlite:" + file}}
+	for _, look := range [][]string{{"ls"}, {"doctor"}, {"health", "--exit-code"}, {"retry", "--all"}} {
+		if r := d.run("", look...); r.code != exitFailure || journal() != "delete" {
+			t.Errorf("%v: %+v; journal_mode = %s", look, r, journal())
+		}
+	}
+	d.must("", "migrate")
+	if mode := journal(); mode != "wal" {
+		t.Errorf("migrated, and journal_mode = %s", mode)
+	}
+	spoil(t, file, "PRAGMA journal_mode = delete")
+	if _, text := d.diagnose(exitOK, "durability"); !strings.HasPrefix(text, "warning: journal_mode = delete") {
+		t.Errorf("durability: %s", text)
+	}
+	d.must("hello\n", "enqueue", "--topic", "t")
+	if mode := journal(); mode != "wal" {
+		t.Errorf("enqueued, and journal_mode = %s", mode)
+	}
 }
 
 func TestDoctor(t *testing.T) {

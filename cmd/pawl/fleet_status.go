@@ -86,7 +86,7 @@ func (c *fleetStatusCmd) count(ctx context.Context, e *entry) (n outbox.Counts, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
-	db, err := e.at.Open(target.Options{Timeout: c.Timeout, Logger: silent()})
+	db, err := e.at.Open(target.Options{Timeout: c.Timeout, Logger: silent(), Modest: true})
 	if err != nil {
 		return n, err
 	}

@@ -105,7 +105,7 @@ func (c *healthCmd) inspect(ctx context.Context, t target.Target) health.Report 
 	if !t.Exists() {
 		return unopened(target.ErrNoFile)
 	}
-	db, err := t.Open(target.Options{Timeout: c.Timeout, Logger: silent()})
+	db, err := t.Open(target.Options{Timeout: c.Timeout, Logger: silent(), Modest: true})
 	if err != nil {
 		return unopened(err)
 	}

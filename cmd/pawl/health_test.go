@@ -175,6 +175,10 @@ func TestWorkListens(t *testing.T) {
 			until("/readyz?verbose", 200, "[+]process ok: running")
 			until("/livez", 200, "ok")
 			until("/metrics", 200, "pawl_handlers_running")
+			until("/metrics", 200, "pawl_connections_open")
+			if _, body := get(t, url+"/metrics"); name == "database" && strings.Contains(body, "pawl_connections_open 0\n") {
+				t.Error("works, and yet no connection is open")
+			}
 			stop()
 			until("/readyz", 503, "draining")
 			until("/livez", 200, "ok")

@@ -36,6 +36,9 @@ type Options struct {
 	// Relaxed sets synchronous=NORMAL: a power failure may then take back the
 	// last commits (a crashed process cannot). Default is FULL: durable means it.
 	Relaxed bool
+	// KeepJournal leaves the file's journal mode as it is, instead of turning on
+	// WAL for good: for a look at a file that may not be pawl's.
+	KeepJournal bool
 	// StatementTimeout bounds every transaction, waiting for the write lock
 	// included. Default 30 s.
 	StatementTimeout time.Duration
@@ -74,7 +77,8 @@ type DB struct {
 
 var _ engine.DB = (*DB)(nil)
 
-// Open opens, and if need be creates, the database file at path in WAL mode.
+// Open opens, and if need be creates, the database file at path, in WAL mode
+// unless Options say otherwise.
 // path may also be a "file:" URI with parameters of modernc.org/sqlite.
 func Open(path string, opts ...Options) (*DB, error) { return openFile(path, false, opts) }
 
@@ -169,7 +173,11 @@ func dataSource(path string, o Options) (string, error) {
 	if o.Relaxed {
 		sync = "NORMAL"
 	}
-	pragmas := url.Values{"_pragma": {"journal_mode(WAL)", "synchronous(" + sync + ")", "busy_timeout(5000)"}}.Encode()
+	list := []string{"synchronous(" + sync + ")", "busy_timeout(5000)"}
+	if !o.KeepJournal {
+		list = append([]string{"journal_mode(WAL)"}, list...)
+	}
+	pragmas := url.Values{"_pragma": list}.Encode()
 	if !strings.HasPrefix(path, "file:") {
 		path = "file:" + (&url.URL{Path: path}).EscapedPath()
 	}

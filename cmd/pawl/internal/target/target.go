@@ -92,6 +92,10 @@ func (t Target) Exists() bool {
 type Options struct {
 	Timeout time.Duration // of a transaction; 0 is the engine's default
 	Logger  *slog.Logger
+	// Modest leaves the journal mode of a SQLite file as it is: a look at a file
+	// that turns out not to be pawl's is to leave no trace, and a doctor to see
+	// what there was.
+	Modest bool
 }
 
 // Open opens the database.
@@ -104,7 +108,7 @@ func (t Target) Open(o Options) (engine.DB, error) {
 	if path, _ := t.File(); !isDir(filepath.Dir(path)) {
 		return nil, fmt.Errorf("no such directory: %s", filepath.Dir(path))
 	}
-	return sqlite.Open(t.path, sqlite.Options{Prefix: t.names.Prefix, StatementTimeout: o.Timeout})
+	return sqlite.Open(t.path, sqlite.Options{Prefix: t.names.Prefix, StatementTimeout: o.Timeout, KeepJournal: o.Modest})
 }
 
 func isDir(path string) bool {
