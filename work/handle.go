@@ -9,8 +9,11 @@ import (
 )
 
 // worker runs handlers until the tasks end.
-func (l *Loop[M]) worker() {
-	for t, ok := l.ledger.take(); ok; {
+func (l *Loop[M]) worker() { l.work(l.ledger.take()) }
+
+// work runs a task's handler, and then others.
+func (l *Loop[M]) work(t task[M], ok bool) {
+	for ok {
 		r := l.execute(&t)
 		t, ok = l.next(&t, r)
 	}
@@ -42,17 +45,34 @@ func (l *Loop[M]) execute(t *task[M]) (r result) {
 		return result{outcome: failedForGood, fate: OutcomeFailed, text: err.Error()}
 	}
 	t.began = now
-	return l.conclude(t, policy, l.call(t))
+	return l.conclude(t, policy, l.call(t, policy))
 }
 
 // call runs the handler; a panic is an error with its stack.
-func (l *Loop[M]) call(t *task[M]) (err error) {
+func (l *Loop[M]) call(t *task[M], policy RetryPolicy) (err error) {
+	returned := false
 	defer func() {
-		if v := recover(); v != nil {
+		switch v := recover(); {
+		case v != nil:
 			err = &PanicError{Value: v, Stack: debug.Stack()}
+		case !returned:
+			l.outlive(*t, policy)
 		}
 	}()
-	return l.cfg.Handle(t.claim.ctx, *t.item)
+	err = l.cfg.Handle(t.claim.ctx, *t.item)
+	returned = true
+	return err
+}
+
+// errExited is what a handler failed with that took its worker along, as FailNow of
+// package testing does.
+var errExited = errors.New("handler ended its goroutine (runtime.Goexit) instead of returning")
+
+// outlive puts another worker in the place of one that ends, who enters its result.
+func (l *Loop[M]) outlive(t task[M], policy RetryPolicy) {
+	r := l.conclude(&t, policy, errExited)
+	r.index = t.index
+	l.workers.Go(func() { l.work(l.next(&t, r)) })
 }
 
 // conclude is D-15. Errors and policies are the program's: should their methods

@@ -102,10 +102,11 @@ func set[T int | time.Duration](v *T, def T) {
 
 // Loop claims, handles and settles. Create it with New, run it once.
 type Loop[M any] struct {
-	cfg    Config[M]
-	ledger ledger[M]
-	stats  *Stats
-	sleep  engine.Sleeper
+	cfg     Config[M]
+	ledger  ledger[M]
+	stats   *Stats
+	sleep   engine.Sleeper
+	workers sync.WaitGroup
 
 	unfinished *Settlement // taken from the ledger, not settled yet: the database was away
 	attempts   []Attempt   // room for those to tell of
@@ -148,14 +149,14 @@ func (l *Loop[M]) Run(ctx context.Context) error {
 	beat, stopBeat := context.WithCancel(context.WithoutCancel(ctx))
 	ctx, stopReaping := context.WithCancel(ctx)
 	_ = l.tend(ctx) // if the database is away, the loop will say so
-	var background, workers sync.WaitGroup
+	var background sync.WaitGroup
 	if l.cfg.StopEmpty || l.cfg.Turn.limited() { // what a crashed worker held is due, and there may be no second look
 		_ = l.reapAll(ctx)
 	}
 	background.Go(func() { l.heartbeat(beat) })
 	background.Go(func() { l.keepTidy(ctx) })
 	for range l.cfg.Concurrency {
-		workers.Go(l.worker)
+		l.workers.Go(l.worker)
 	}
 	defer func() { // after a panic, too
 		l.ledger.close()
@@ -170,7 +171,7 @@ func (l *Loop[M]) Run(ctx context.Context) error {
 	}
 	stopReaping()
 	l.stats.Pulse.turn(l.cfg.Grace + afterCancel)
-	l.stop(&workers, cancelHandlers)
+	l.stop(cancelHandlers)
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -196,6 +197,37 @@ type brokenError struct{ inner error }
 
 func (b *brokenError) Error() string { return b.inner.Error() }
 func (b *brokenError) Unwrap() error { return b.inner }
+
+// A handler that ends its goroutine fails its attempt and no more: its item comes
+// again, and as many handlers run at once as before.
+func TestHandlerThatEndsItsGoroutine(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		ids := s.add(6, "t", 0)
+		r := newRig(s, work.Config[payload]{Concurrency: 2}, func(ctx context.Context, i item) error {
+			if i.Topic == "slow" {
+				return until(ctx, time.Minute)
+			}
+			if i.Retry == 0 {
+				runtime.Goexit()
+			}
+			return nil
+		})
+		r.start()
+		pass(10 * time.Second)
+		for _, id := range ids {
+			wantPlace(t, s, id, acked, 1)
+		}
+		s.add(4, "slow", 0)
+		pass(10 * time.Second)
+		if n := r.running(); n != 2 {
+			t.Errorf("%d handlers run, want 2", n)
+		}
+		if got := r.logs.lines("handler failed", "runtime.Goexit"); len(got) != 6 {
+			t.Errorf("%d lines in the log, want 6", len(got))
+		}
+		r.end()
+	})
+}
 
 // D-15: an error that panics itself, or a policy that does, is a failed attempt
 // and not the end of the process.

@@ -2,7 +2,6 @@ package work
 
 import (
 	"context"
-	"sync"
 	"time"
 )
 
@@ -17,7 +16,7 @@ const settleRetry = 250 * time.Millisecond
 const afterCancel = 2 * time.Second
 
 // stop ends the loop in order; see Run. The heartbeat still runs meanwhile.
-func (l *Loop[M]) stop(workers *sync.WaitGroup, cancelHandlers context.CancelCauseFunc) {
+func (l *Loop[M]) stop(cancelHandlers context.CancelCauseFunc) {
 	l.ledger.halt()
 	l.ledger.close() // workers end when they run out of tasks
 	l.worker()       // which they may be too busy for: hand back what was not begun
@@ -26,7 +25,7 @@ func (l *Loop[M]) stop(workers *sync.WaitGroup, cancelHandlers context.CancelCau
 
 	ended := make(chan struct{})
 	go func() {
-		workers.Wait()
+		l.workers.Wait()
 		close(ended)
 	}()
 	if !l.settleUntil(ctx, ended, l.cfg.Grace) {
