@@ -77,13 +77,11 @@ func (l *Loop[M]) claimed(n int) {
 // of 0.15 (BenchmarkAttempted of package metrics).
 func (l *Loop[M]) next(t *task[M], r result) (next task[M], ok bool) {
 	if l.cfg.Observer == nil {
-		t.forget()
-		next, _, ok = l.ledger.next(t.claim, r, nil)
+		next, _, ok = l.ledger.next(t.forget(), r, nil)
 		return next, ok
 	}
 	a := l.attempt(t, r)
-	t.forget()
-	next, wanted, ok := l.ledger.next(t.claim, r, &a)
+	next, wanted, ok := l.ledger.next(t.forget(), r, &a)
 	if !wanted { // nor will anybody collect it
 		a.Outcome = OutcomeReleased
 		l.cfg.Observer.Attempted([]Attempt{a})
