@@ -70,7 +70,8 @@ func TestOutcomes(t *testing.T) {
 // what crashed workers and thieves take.
 func TestOutcomesOfClaims(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
-		f := open(t, e, pawl.Options{Outbox: outbox.Options{Lease: time.Second, Grace: time.Millisecond}}, metrics.Options{})
+		// The lease is as long as a stall of the machine may be; a theft shows after a third of it.
+		f := open(t, e, pawl.Options{Outbox: outbox.Options{Lease: 6 * time.Second, Grace: time.Millisecond}}, metrics.Options{})
 		begun := make(chan string, 10)
 		wait := outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
 			begun <- m.Topic

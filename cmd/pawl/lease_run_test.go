@@ -208,22 +208,30 @@ func TestLeaseRunSecondSignal(t *testing.T) {
 
 func TestLeaseRunLost(t *testing.T) {
 	onEngines(t, func(t *testing.T, d *database) {
-		for _, c := range []struct{ trap, how string }{
-			{"", "143"},
-			{`trap "exit 0" TERM; `, "exit code 0"},
-			{`trap "" TERM; `, "137"}, // only the end of the grace helps
-		} {
-			s := newSpots(t)
-			p := d.process(sh("n", c.trap+s.beganS+s.untilS, "--duration", "1s", "--grace", "100ms")...)
-			pid := s.started()
-			owner := fmt.Sprintf(":%d until 2", p.Process.Pid)
-			if out := d.must("", "leases", "release", "n"); !strings.HasPrefix(out, "n  released, was held by ") || !strings.Contains(out, owner) {
+		cases := []struct {
+			trap, grace, how string
+			p                *process
+			pid              string
+		}{
+			{trap: "", grace: "30s", how: "143"},
+			{trap: `trap "exit 0" TERM; `, grace: "30s", how: "exit code 0"},
+			{trap: `trap "" TERM; `, grace: "100ms", how: "137"}, // only the end of the grace helps
+		}
+		for i := range cases { // all at once: each notices only when it renews
+			c, s, name := &cases[i], newSpots(t), fmt.Sprint("n", i)
+			c.p = d.process(sh(name, c.trap+s.beganS+s.untilS, "--duration", "4s", "--grace", c.grace)...)
+			c.pid = s.started()
+			owner := fmt.Sprintf(":%d until 2", c.p.Process.Pid)
+			if out := d.must("", "leases", "release", name); !strings.HasPrefix(out, name+"  released, was held by ") || !strings.Contains(out, owner) {
 				t.Errorf("%q: %s", c.trap, out)
 			}
+		}
+		for _, c := range cases {
+			p := c.p
 			if code := p.wait(); code != exitLost || !strings.Contains(p.stderr.String(), lease.ErrLost.Error()) || !strings.Contains(p.stderr.String(), c.how) {
 				t.Errorf("%q: exit code %d: %s", c.trap, code, p.stderr.String())
 			}
-			if !gone(pid) {
+			if !gone(c.pid) {
 				t.Errorf("%q: the command lives on", c.trap)
 			}
 		}

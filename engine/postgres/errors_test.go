@@ -122,10 +122,11 @@ func TestUnreachable(t *testing.T) {
 // D-6: a statement that the server cancels at its deadline is a timeout, and
 // nothing of it happened.
 func TestStatementDeadlineOfTheServer(t *testing.T) {
-	p := place("statement_timeout=50")(t)
-	db := enginetest.Migrated(t, p)
-	lo, err := db.ReserveIDs(t.Context(), nil, 2)
+	t.Parallel() // it waits for two deadlines
+	p := place()(t)
+	lo, err := enginetest.Migrated(t, p).ReserveIDs(t.Context(), nil, 2)
 	enginetest.Must(t, err)
+	db := open(t, with(testpg.URL(t), "statement_timeout=1000"), postgres.Options{Schema: p.Names.Schema})
 	blocker, err := p.SQL.BeginTx(t.Context(), nil)
 	enginetest.Must(t, err)
 	defer blocker.Rollback()

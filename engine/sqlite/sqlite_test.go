@@ -128,9 +128,11 @@ func TestCommitsWaitForTheDisk(t *testing.T) {
 // D-3, OBX-099: a write lock that is not to be had in time is busy, from
 // another process and from a transaction of this one.
 func TestWriteLockTaken(t *testing.T) {
-	db, path := migrated(t, sqlite.Options{StatementTimeout: 50 * time.Millisecond})
-	other := open(t, path)
-	for name, pool := range map[string]*sql.DB{"another handle": other.SQL(), "the same": db.SQL()} {
+	patient, path := migrated(t)
+	db := open(t, path, sqlite.Options{StatementTimeout: 50 * time.Millisecond})
+	available := func() bool { return db.Migrate(t.Context()) == nil } // sooner or later: the machine may be slow
+	enginetest.Until(t, "the handle is connected", available)
+	for name, pool := range map[string]*sql.DB{"another handle": patient.SQL(), "the same": db.SQL()} {
 		t.Run(name, func(t *testing.T) {
 			tx, err := pool.BeginTx(t.Context(), nil)
 			enginetest.Must(t, err)
@@ -139,11 +141,11 @@ func TestWriteLockTaken(t *testing.T) {
 			enginetest.WantClass(t, db.Migrate(t.Context()), engine.ErrBusy)
 			_, err = db.ReserveIDs(t.Context(), nil, 1)
 			enginetest.WantClass(t, err, engine.ErrBusy)
-			if c := enginetest.Count(t, db); c.Sum() != 0 { // reading needs no lock
+			if c := enginetest.Count(t, patient); c.Sum() != 0 { // reading needs no lock
 				t.Errorf("%+v", c)
 			}
 			enginetest.Must(t, tx.Rollback())
-			enginetest.Must(t, db.Migrate(t.Context()))
+			enginetest.Until(t, "the lock is to be had", available)
 		})
 	}
 }
@@ -151,13 +153,14 @@ func TestWriteLockTaken(t *testing.T) {
 // D-6: a transaction whose time is over is undone, wherever it is, and a read
 // is interrupted.
 func TestStatementDeadline(t *testing.T) {
-	db, _ := migrated(t, sqlite.Options{StatementTimeout: 100 * time.Millisecond})
-	enginetest.Put(t, db, 50)
+	patient, path := migrated(t)
+	enginetest.Put(t, patient, 50)
+	db := open(t, path, sqlite.Options{StatementTimeout: 400 * time.Millisecond})
 	slow := func(engine.Row) error { <-time.After(20 * time.Millisecond); return nil }
 	owner := enginetest.Token()
 	claim := &engine.Call{Op: "outbox/claim", Args: []any{enginetest.Queue, owner, time.Hour, 50}, Each: slow}
 	enginetest.WantClass(t, db.Do(t.Context(), claim, enginetest.Enqueue([]int64{1 << 40}, nil)), engine.ErrTimeout)
-	if c := enginetest.Count(t, db); c.Ready != 50 || c.Sum() != 50 {
+	if c := enginetest.Count(t, patient); c.Ready != 50 || c.Sum() != 50 {
 		t.Errorf("after a transaction out of time: %+v", c)
 	}
 	enginetest.WantClass(t, db.Read(t.Context(), &engine.Call{

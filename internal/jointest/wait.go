@@ -341,7 +341,7 @@ func testCancel(t *testing.T, e dbtest.Engine) {
 // D-36
 func testDeadline(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	id, err := f.Start(f.ctx(), join.Spec{ExpectedSteps: 2, Deadline: time.Now().Add(2 * time.Second)})
+	id, err := f.Start(f.ctx(), join.Spec{ExpectedSteps: 2, Deadline: time.Now().Add(6 * time.Second)}) // what comes before it may be slow
 	f.check(err)
 	msgs := f.enqueue("step", 2)
 	f.check(f.Attach(f.ctx(), id, msgs...))
@@ -359,7 +359,7 @@ func testDeadline(t *testing.T, e dbtest.Engine) {
 	f.drain(nil)
 	f.ack(owner, items[msgs[0]])
 	f.progress(id, 1, 0, join.Pending)
-	f.db.Pass(2100 * time.Millisecond)
+	f.db.Pass(6100 * time.Millisecond)
 	f.drain(nil)
 	f.progress(id, 1, 0, join.Failed)
 	f.sent("failed", 2)

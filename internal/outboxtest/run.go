@@ -367,24 +367,65 @@ func testRunIsWokenByTransaction(t *testing.T, e Engine) {
 	})
 }
 
-// D-18: a handler three times as long as the lease runs once.
+// longLease is that of the test of long handlers: they outlast it.
+const longLease = 3 * time.Second
+
+// D-18: a handler more than twice as long as the lease runs once. Who stands still for
+// most of the lease does lose it, and says nothing about this.
 func testRunLongHandler(t *testing.T, e Engine) {
-	f := open(t, e, quick(outbox.Options{Lease: time.Second}))
-	var calls atomic.Int64
+	for tries := 1; ; tries++ {
+		longest := watchStalls()
+		calls, got := runLong(t, e)
+		stall := longest()
+		if calls == 1 && got.RetryCount == 0 {
+			return
+		}
+		if stall < longLease/2 || tries == 3 {
+			t.Fatalf("ran %d times: %+v", calls, got)
+		}
+		t.Logf("again: the machine stood still for %v", stall)
+	}
+}
+
+// runLong handles one message for longer than its lease, while a rival waits for it.
+func runLong(t *testing.T, e Engine) (calls int64, got *outbox.Info) {
+	f := open(t, e, quick(outbox.Options{Lease: longLease}))
+	var ran atomic.Int64
 	f.handle("t", func(ctx context.Context, _ *outbox.Message) error {
-		calls.Add(1)
-		return engine.Pause(ctx, 3*time.Second)
+		ran.Add(1)
+		return engine.Pause(ctx, 7*time.Second)
 	})
 	id := f.enqueue(outbox.Message{})
-	rival := outbox.New(f.db.Another(t), quick(outbox.Options{Lease: time.Second}))
-	rival.Handle("t", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { calls.Add(1); return nil }))
-	f.start()
-	dbtest.Until(t, "the handler runs", func() bool { return calls.Load() == 1 })
+	rival := outbox.New(f.db.Another(t), quick(outbox.Options{Lease: longLease}))
+	rival.Handle("t", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { ran.Add(1); return nil }))
+	defer f.start()()
+	dbtest.Until(t, "the handler runs", func() bool { return ran.Load() > 0 })
 	other := &fixture{Outbox: rival, t: t, db: f.db}
-	other.start()
-	if got := f.untilStatus(id, outbox.Done); calls.Load() != 1 || got.RetryCount != 0 {
-		t.Fatalf("ran %d times: %+v", calls.Load(), got)
-	}
+	defer other.start()()
+	got = f.untilStatus(id, outbox.Done)
+	return ran.Load(), got
+}
+
+// watchStalls measures for how long this process is not run, until it is asked for the
+// longest time.
+func watchStalls() (longest func() time.Duration) {
+	const beat = 50 * time.Millisecond
+	stop, answer := make(chan struct{}), make(chan time.Duration)
+	go func() {
+		tick := time.NewTicker(beat)
+		defer tick.Stop()
+		var gap time.Duration
+		for last := time.Now(); ; last = time.Now() {
+			select {
+			case <-tick.C:
+				gap = max(gap, time.Since(last))
+			case <-stop:
+				answer <- max(gap, time.Since(last))
+				return
+			}
+		}
+	}()
+	return func() time.Duration { close(stop); return <-answer }
 }
 
 // OBX-053, D-12: nobody calls reap.

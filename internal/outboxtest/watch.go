@@ -196,7 +196,8 @@ func testObserveExhausted(t *testing.T, e Engine) {
 // Who loses a lease hears that it is lost; what is given back at a stop, or given
 // up after it, was released, whatever its handler says in the end.
 func testObserveLostAndReleased(t *testing.T, e Engine) {
-	f, w := watched(t, e, outbox.Options{Concurrency: 2, Lease: time.Second, Grace: time.Millisecond})
+	// The lease outlasts the stop, which waits for a handler for two seconds; a loss shows after a third of it.
+	f, w := watched(t, e, outbox.Options{Concurrency: 2, Lease: 9 * time.Second, Grace: time.Millisecond})
 	begun, let := make(chan struct{}, 10), make(chan struct{})
 	f.handle("lost", func(ctx context.Context, _ *outbox.Message) error {
 		begun <- struct{}{}
