@@ -28,24 +28,24 @@ by default the user of this machine. Entries are kept for a year.
 }
 
 // actions are what can have been done, as its notes say.
-var actions = []string{
-	audit.Redrive, audit.Discard, audit.Cancel, audit.Reschedule, audit.Pause, audit.Resume,
-	"trigger", "enable", "disable", "remove", "release", "revive", audit.Fix,
+func actions() []string {
+	return []string{
+		audit.Redrive, audit.Discard, audit.Cancel, audit.Reschedule, audit.Pause, audit.Resume,
+		"trigger", "enable", "disable", "remove", "release", "revive", audit.Fix,
+	}
 }
 
-// commandNotes are the notes of commands that have another name.
-var commandNotes = map[string]string{"retry": audit.Redrive, "run": "trigger", "rm": "remove"}
-
-// action is the one to look for; "": any.
+// action is the one to look for, which some commands have another name for; "": any.
 func (c *auditCmd) action() (string, error) {
-	if note := commandNotes[c.Action]; note != "" {
+	if note := map[string]string{"retry": audit.Redrive, "run": "trigger", "rm": "remove"}[c.Action]; note != "" {
 		return note, nil
 	}
-	if c.Action == "" || slices.Contains(actions, c.Action) {
+	all := actions()
+	if c.Action == "" || slices.Contains(all, c.Action) {
 		return c.Action, nil
 	}
-	last := len(actions) - 1
-	return "", usage("--action: want %s or %s", strings.Join(actions[:last], ", "), actions[last])
+	last := len(all) - 1
+	return "", usage("--action: want %s or %s", strings.Join(all[:last], ", "), all[last])
 }
 
 // auditView is an entry as JSON.

@@ -218,11 +218,28 @@ func TestReadOnlyFile(t *testing.T) {
 	if out := d.must("", "ls", "--json"); len(lines(out)) != 1 {
 		t.Errorf("ls: %q", out)
 	}
-	notOurs(t, file)
+	if out := notOurs(t, file, "enqueue", "--topic", "t"); !strings.Contains(out, "read-only") && !strings.Contains(out, "cannot open") {
+		t.Errorf("written: %s", out)
+	}
 }
 
-// notOurs writes as someone who may not. Root may always, so it becomes nobody.
-func notOurs(t *testing.T, file string) {
+// SQLite wants to make the files of its log for who only looks, too.
+func TestLookingWithoutRights(t *testing.T) {
+	d := onSQLite(t)
+	d.must("x", "enqueue", "--topic", "t")
+	file := strings.TrimPrefix(d.flags[0], "--db=sqlite:")
+	if out := notOurs(t, file, "ls"); !strings.Contains(out, "read-only") {
+		t.Errorf("listed: %s", out)
+	}
+	if out := notOurs(t, file, "doctor"); !strings.Contains(out, "problem  connection") || !strings.Contains(out, "the right to write the file and its directory") {
+		t.Errorf("examined: %s", out)
+	}
+}
+
+// notOurs runs a command that must fail as someone who may not write. Root may
+// always, so it becomes nobody.
+func notOurs(t *testing.T, file string, args ...string) string {
+	t.Helper()
 	// The directory above is private to whoever runs the test.
 	for path, mode := range map[string]os.FileMode{file: 0o444, filepath.Dir(file): 0o555, filepath.Dir(filepath.Dir(file)): 0o755} {
 		if err := os.Chmod(path, mode); err != nil {
@@ -230,7 +247,7 @@ func notOurs(t *testing.T, file string) {
 		}
 	}
 	t.Cleanup(func() { _ = os.Chmod(filepath.Dir(file), 0o700) })
-	cmd := exec.Command(readableByAll(t, os.Args[0]), "enqueue", "--topic", "t", "--db=sqlite:"+filepath.Base(file))
+	cmd := exec.Command(readableByAll(t, os.Args[0]), append(args, "--db=sqlite:"+filepath.Base(file))...)
 	cmd.Dir = filepath.Dir(file)
 	cmd.Env = append(os.Environ(), asCommand+"=1")
 	cmd.Stdin = strings.NewReader("z")
@@ -238,9 +255,10 @@ func notOurs(t *testing.T, file string) {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	}
 	out, err := cmd.CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "read-only") && !strings.Contains(string(out), "cannot open") {
-		t.Errorf("%v: %s", err, out)
+	if err == nil {
+		t.Errorf("%q went well: %s", args, out)
 	}
+	return string(out)
 }
 
 // readableByAll copies a program to where everybody may run it.
