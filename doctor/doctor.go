@@ -91,9 +91,9 @@ func Examine(ctx context.Context, db engine.DB, o Options) []Finding {
 }
 
 // Unreachable is what is found of a database that could not even be opened. cause
-// holds no password.
-func Unreachable(cause string) []Finding {
-	return []Finding{{Check: connection, Finding: engine.Finding{Level: engine.Problem, Evidence: cause, NextStep: reachIt}}}
+// is err in words without a password; err may be nil.
+func Unreachable(cause string, err error) []Finding {
+	return []Finding{{Check: connection, Finding: engine.Finding{Level: engine.Problem, Evidence: cause, NextStep: reachIt(err)}}}
 }
 
 // checks are all checks but the first, in the order of the report.
@@ -136,21 +136,26 @@ func (e *examination) failure(ctx context.Context, check string, err error) engi
 		f.Evidence = fmt.Sprintf("no answer within %v", e.opts.Timeout)
 		f.NextStep = "The database is slow, or somebody holds a lock: look at the other findings, then try again with more time."
 	case errors.Is(err, engine.ErrUnreachable), errors.Is(err, engine.ErrConnLost):
-		f.Level, f.NextStep = engine.Problem, reachIt
+		f.Level, f.NextStep = engine.Problem, reachIt(err)
 	case errors.Is(err, engine.ErrSchemaMissing):
 		f.NextStep = "A table or routine is missing, or this role may not see it: see the findings on schema and objects."
 	}
 	if check == connection {
-		f.Level, f.NextStep = engine.Problem, reachIt
+		f.Level, f.NextStep = engine.Problem, reachIt(err)
 	}
 	return f
 }
 
-const (
-	// connection is the check without which there are no others.
-	connection = "connection"
-	reachIt    = "Check that the database is there and the address, and that this program may use it."
-)
+// connection is the check without which there are no others.
+const connection = "connection"
+
+// reachIt is what to do about a database that does not answer.
+func reachIt(err error) string {
+	if errors.Is(err, engine.ErrReadOnly) { // SQLite: PostgreSQL answers whoever may only read
+		return "Give this user the right to write the file and its directory, where SQLite keeps its log, or be the user that the workers are: looking needs that, too."
+	}
+	return "Check that the database is there and the address, and that this program may use it."
+}
 
 // oneLine is an error's text as a report wants it.
 func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

@@ -35,6 +35,11 @@ func (c crew) handling(topic string) crew {
 // brings back what others held.
 func (c crew) any() bool { return len(c.alive(func(*worker.Info) bool { return true })) > 0 }
 
+// besides reports whether anybody is there but one, who may be nil.
+func (c crew) besides(one *worker.Info) bool {
+	return len(c.alive(func(w *worker.Info) bool { return one == nil || w.ID != one.ID })) > 0
+}
+
 // maker is the worker whose token that is, a live one if two could be.
 func (c crew) maker(token work.OwnerToken) (by *worker.Info) {
 	for i := range c {

@@ -119,7 +119,7 @@ func (e *Explainer) Explain(ctx context.Context, id string, kinds ...Kind) (*Exp
 		}
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("%w: no %s goes by %q: there never was one, or it was cleaned up after its retention period", ErrNotFound, kindText(kinds), id)
+		return nil, fmt.Errorf("%w: no %s goes by %q: there never was one, or it was cleaned up after its retention period", ErrNotFound, strings.Replace(kindText(kinds), string(Inbox), "inbox message", 1), id)
 	}
 	found[0].Others = found[1:]
 	return found[0], nil

@@ -9,6 +9,7 @@ import (
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/work"
+	"github.com/bravellian/pawl/worker"
 )
 
 // place is what the outbox does not tell of a message.
@@ -111,9 +112,9 @@ func (l *look) messageFacts(m *outbox.Info, p *place) (f Facts) {
 // held explains a message under lease.
 func (l *look) held(m *outbox.Info, f *Facts) Hold {
 	who, by := "a program", ""
+	var w *worker.Info
 	if m.OwnerToken != nil {
-		name, w := l.owner(*m.OwnerToken)
-		who = name
+		who, w = l.owner(*m.OwnerToken)
 		if w != nil {
 			f.add("worker", w.Name)
 			f.add("worker_id", w.ID.String())
@@ -128,12 +129,16 @@ func (l *look) held(m *outbox.Info, f *Facts) Hold {
 		return Hold{Reason: Leased, Sentence: fmt.Sprintf("It is held by %s, whose lease lasts until %s unless extended.%s", who, l.when(work.Value(m.LockedUntil)), by)}
 	}
 	h := Hold{Reason: LeaseExpired, Sentence: fmt.Sprintf("It was held by %s, whose lease ran out at %s.%s", who, l.when(*m.LockedUntil), by)}
-	if l.crew.any() {
+	switch {
+	case l.crew.besides(w):
 		h.Sentence += " A live worker puts it back within seconds, which counts as a failed attempt."
-	} else {
+		return h
+	case w != nil && w.Alive: // as one is believed to be for a while that was killed
+		h.Sentence += fmt.Sprintf(" No other live worker is there to put it back; that one was last heard of at %s, and does so if it still runs.", l.when(w.Heartbeat))
+	default:
 		h.Sentence += " No live worker is there to put it back."
-		h.Next = "start a worker, of whatever queue"
 	}
+	h.Next = "start a worker, of whatever queue"
 	return h
 }
 

@@ -25,7 +25,7 @@ const (
 
 // Check is one thing that was looked at.
 type Check struct {
-	// Name is the same each time, "database" or, of one of several, "queue/mail".
+	// Name is the same each time, "database" or, of one of several, "waiting/queue/mail".
 	Name    string  `json:"name"`
 	Verdict Verdict `json:"verdict"`
 	// Text says it in a sentence.

@@ -20,7 +20,7 @@ const (
 	InProgress Status = 1 // under a lease
 	Done       Status = 2 // handled
 	Failed     Status = 3 // failed for good: redrive or discard it
-	Discarded  Status = 4 // failed, and given up by someone
+	Discarded  Status = 4 // given up after it failed, cancelled before it ran, or a pending run of a job that was removed
 	// Scheduled is Ready but not due yet. It is only used to list.
 	Scheduled Status = 5
 )

@@ -15,7 +15,7 @@ type Pulse struct {
 
 // Vitals are how a loop is, without asking the database.
 type Vitals struct {
-	// Name says which loop: "outbox/default", "scheduler".
+	// Name says which loop: "queue default", "scheduler".
 	Name string
 	// Running is false before it started and after it ended.
 	Running bool

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/bravellian/pawl/audit"
@@ -12,14 +14,38 @@ import (
 // auditCmd is "pawl audit".
 type auditCmd struct {
 	By     string `placeholder:"NAME" help:"Only what somebody did."`
-	Action string `placeholder:"ACTION" help:"Only redrive, discard, cancel, reschedule, pause, resume, …"`
+	Action string `placeholder:"ACTION" help:"Only what was done in one way: redrive, discard, cancel, reschedule, pause, resume, trigger, enable, disable, remove, release, revive or fix."`
 	Limit  int    `short:"n" default:"50" placeholder:"N" help:"How many, at most 10000. Default: ${default}."`
 }
 
 // Help is printed by --help.
 func (*auditCmd) Help() string {
 	return `Newest first. COUNT is how many messages it was. Who did it is what --actor said:
-by default the user of this machine. Entries are kept for a year.`
+by default the user of this machine. Entries are kept for a year.
+
+"pawl retry" is noted as redrive, "jobs run" as trigger, "jobs rm" as remove, and
+"doctor --fix" as fix.`
+}
+
+// actions are what can have been done, as its notes say.
+func actions() []string {
+	return []string{
+		audit.Redrive, audit.Discard, audit.Cancel, audit.Reschedule, audit.Pause, audit.Resume,
+		"trigger", "enable", "disable", "remove", "release", "revive", audit.Fix,
+	}
+}
+
+// action is the one to look for, which some commands have another name for; "": any.
+func (c *auditCmd) action() (string, error) {
+	if note := map[string]string{"retry": audit.Redrive, "run": "trigger", "rm": "remove"}[c.Action]; note != "" {
+		return note, nil
+	}
+	all := actions()
+	if c.Action == "" || slices.Contains(all, c.Action) {
+		return c.Action, nil
+	}
+	last := len(all) - 1
+	return "", usage("--action: want %s or %s", strings.Join(all[:last], ", "), all[last])
 }
 
 // auditView is an entry as JSON.
@@ -37,11 +63,15 @@ func (c *auditCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err := checkLimit(c.Limit); err != nil {
 		return err
 	}
+	action, err := c.action()
+	if err != nil {
+		return err
+	}
 	s, err := g.open(ctx, opening{})
 	if err != nil {
 		return err
 	}
-	list, err := audit.Open(s).List(ctx, audit.Filter{Actor: c.By, Action: c.Action, Limit: c.Limit})
+	list, err := audit.Open(s).List(ctx, audit.Filter{Actor: c.By, Action: action, Limit: c.Limit})
 	if err := s.close(err); err != nil {
 		return err
 	}

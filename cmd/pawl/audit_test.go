@@ -73,6 +73,7 @@ func TestAudit(t *testing.T) {
 		}{
 			{[]string{"--by", "bob"}, "bob pause topic t 1, bob resume topic t 1"},
 			{[]string{"--action", "resume"}, "bob resume topic t 1"},
+			{[]string{"--action", "retry"}, "ticket-17 redrive failed messages 2"},
 			{[]string{"--by", "ticket-17", "--action", "redrive"}, "ticket-17 redrive failed messages 2"},
 			{[]string{"--limit", "2"}, "bob pause topic t 1, bob resume topic t 1"},
 			{[]string{"-n", "1", "--by", "ticket-17"}, "ticket-17 cancel 2 messages 2"},
@@ -118,6 +119,11 @@ func TestAuditOfOtherCommands(t *testing.T) {
 		d.must("", "jobs", "runs", "n")
 		d.run("", "jobs", "rm", "none")
 		d.must("", "jobs", "rm", "n")
+		for _, action := range []string{"cancel", "release", "revive", "disable", "enable", "trigger", "run", "remove", "rm"} {
+			if len(d.audited("--action", action)) == 0 {
+				t.Errorf("nothing was noted as %q", action)
+			}
+		}
 		d.wantAudited(
 			"a cancel join "+join+" 1", "a cancel timer "+timer+" 1", "a release lease l 1", "a revive inbox s/dead 1",
 			`a cancel timer key "k" 1`, "a disable job n 1", "a enable job n 1", "a trigger job n 1", "a remove job n 1",
@@ -145,6 +151,7 @@ func TestAuditMistakes(t *testing.T) {
 	}{
 		{[]string{"audit", "--limit", "0"}, "--limit: not within 1"},
 		{[]string{"audit", "--limit", "10001"}, "--limit: not within 1"},
+		{[]string{"audit", "--action", "retried"}, "--action: want redrive, discard, "},
 		{[]string{"audit", "x"}, "unexpected argument"},
 		{[]string{"workers", "x"}, "unexpected argument"},
 	} {

@@ -58,7 +58,7 @@ func (g *options) open(ctx context.Context, o opening) (*store, error) {
 	case g.Store != "" && !o.migrate: // somebody wrote it into a list: not for this command to make
 		return nil, &databaseError{t.String(), target.ErrNoFile}
 	case !o.make:
-		return nil, fmt.Errorf("%s does not exist: enqueue something first, or name another with --db", t)
+		return nil, fmt.Errorf("%s does not exist: make it with \"pawl migrate\" or by enqueuing something, or name another with --db", t)
 	}
 	return openTarget(ctx, t, o)
 }

@@ -86,13 +86,13 @@ func (c *doctorCmd) examine(ctx context.Context, t target.Target, name string, f
 	r := report{Database: name}
 	switch {
 	case flaw != nil:
-		r.Findings = doctor.Unreachable(flaw.Error())
+		r.Findings = doctor.Unreachable(flaw.Error(), flaw)
 	case !t.Exists(): // opening would make it
-		r.Findings = doctor.Unreachable(target.ErrNoFile.Error())
+		r.Findings = doctor.Unreachable(target.ErrNoFile.Error(), target.ErrNoFile)
 	default:
 		db, err := t.Open(target.Options{Logger: silent(), Modest: true})
 		if err != nil {
-			r.Findings = doctor.Unreachable(cause(err))
+			r.Findings = doctor.Unreachable(cause(err), err)
 			break
 		}
 		r.Findings = doctor.Examine(ctx, db, doctor.Options{Timeout: c.Timeout, Fix: c.Fix})

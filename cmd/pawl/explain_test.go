@@ -50,6 +50,9 @@ func TestExplainUnknown(t *testing.T) {
 	if r := d.run("", "explain", "1", "--kind", "job"); r.code != exitFailure || !strings.Contains(r.stderr, "no job goes by") {
 		t.Errorf("%+v", r)
 	}
+	if !strings.Contains(r.stderr, "no message, timer, job, run, join or inbox message goes by") {
+		t.Errorf("%+v", r)
+	}
 	if r := d.run("", "explain", "1", "--kind", "thing"); r.code != exitUsage {
 		t.Errorf("%+v", r)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,8 +20,8 @@ type selection struct {
 	Error  string   `placeholder:"TEXT" help:"With --all: only those whose last error contains a text, as it is written."`
 	Since  string   `placeholder:"WHEN" help:"With --all: only those that failed since a time, or within a duration: 2026-11-22T10:00:00Z, 2h."`
 	Before string   `placeholder:"WHEN" help:"With --all: only those that failed before a time, or longer ago than a duration."`
-	Limit  int      `short:"n" placeholder:"N" help:"With --all: at most so many, oldest first."`
-	Rate   int      `placeholder:"N" help:"At most so many a second."`
+	Limit  *int     `short:"n" placeholder:"N" help:"With --all: at most so many, oldest first."`
+	Rate   *int     `placeholder:"N" help:"At most so many a second."`
 	DryRun bool     `help:"Only say how many."`
 }
 
@@ -94,20 +95,35 @@ func (c *selection) apply(ctx context.Context, a *app, g *options, done string, 
 
 // filter is what the options choose, but for ids.
 func (c *selection) filter(now time.Time) (f outbox.FailedFilter, err error) {
-	chosen := c.Topic != "" || c.Queue != "" || c.Error != "" || c.Since != "" || c.Before != "" || c.Limit != 0
+	chosen := c.Topic != "" || c.Queue != "" || c.Error != "" || c.Since != "" || c.Before != "" || c.Limit != nil
 	switch {
 	case c.All == (len(c.IDs) > 0):
 		return f, usage("want ids or --all")
 	case chosen && !c.All:
 		return f, usage("--topic, --queue, --error, --since, --before and --limit go with --all")
-	case c.Limit < 0, c.Rate < 0:
-		return f, usage("a number is negative")
 	}
-	f = outbox.FailedFilter{Topic: c.Topic, Queue: c.Queue, Error: c.Error, Limit: c.Limit, Rate: c.Rate}
+	f = outbox.FailedFilter{Topic: c.Topic, Queue: c.Queue, Error: c.Error}
+	if f.Limit, err = bound("--limit", c.Limit); err != nil {
+		return f, err
+	}
+	if f.Rate, err = bound("--rate", c.Rate); err != nil {
+		return f, err
+	}
 	if f.Since, err = moment("--since", c.Since, now); err == nil {
 		f.Before, err = moment("--before", c.Before, now)
 	}
 	return f, err
+}
+
+// bound is a number that bounds something; 0, which bounds nothing, if none is said.
+func bound(option string, n *int) (int, error) {
+	switch {
+	case n == nil:
+		return 0, nil
+	case *n < 1:
+		return 0, usage("%s: less than 1", option)
+	}
+	return *n, nil
 }
 
 // moment is a time, or how long ago it was; zero if nothing is said.
@@ -143,7 +159,7 @@ func lookUpAll(ctx context.Context, o *outbox.Outbox, ids []string, check func(*
 	for _, id := range ids {
 		i, err := lookUp(ctx, o, id)
 		if err != nil {
-			return nil, err
+			return nil, unchanged(err)
 		}
 		if err := check(i); err != nil {
 			return nil, fmt.Errorf("message %s %w; nothing was changed", id, err)
@@ -153,6 +169,14 @@ func lookUpAll(ctx context.Context, o *outbox.Outbox, ids []string, check func(*
 		}
 	}
 	return all, nil
+}
+
+// unchanged adds to a missing message what that means for the others.
+func unchanged(err error) error {
+	if errors.Is(err, outbox.ErrNotFound) {
+		return fmt.Errorf("%w; nothing was changed", err)
+	}
+	return err
 }
 
 // outbox is the outbox of an opened database.

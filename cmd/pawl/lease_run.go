@@ -63,6 +63,9 @@ gives the lease back at once and exits as the command did. A second one kills
 the command. At a terminal Ctrl-C goes to the command alone, and Ctrl-Z does
 nothing: who holds a lease is not to sleep.
 
+Whether the lease was still held is asked once more when the command has ended. If
+the database cannot say, that is said, and the exit code is the command's.
+
 What the command leaves in the background when it ends by itself runs on without
 the lease. If pawl is killed the lease runs out after --duration; on Linux the
 command dies with pawl, elsewhere it runs on.
@@ -207,9 +210,27 @@ func (c *leaseRunCmd) hold(ctx context.Context, a *app, l *lease.Lease, cmd *exe
 		return &exitError{exitLost, fmt.Errorf("%w; the command ended with exit code %d", ended, code)}
 	case err != nil:
 		return fmt.Errorf("run %q: %w", c.Command[0], err)
-	case code != exitOK:
+	}
+	if err := c.heldToTheEnd(ctx, a, l); err != nil {
+		return &exitError{exitLost, fmt.Errorf("%w; the command ended with exit code %d", err, code)}
+	}
+	if code != exitOK {
 		return &exitError{code, nil}
 	}
+	return nil
+}
+
+// heldToTheEnd asks the database once more: the lease may have been taken away since
+// the last renewal. A database that does not answer says nothing about the command.
+func (c *leaseRunCmd) heldToTheEnd(ctx context.Context, a *app, l *lease.Lease) error {
+	// In half of the time that is left: asking must not let the lease run out.
+	asking, cancel := engine.Detach(ctx, min(time.Until(l.Deadline())/2, abortPatience))
+	defer cancel()
+	err := l.Renew(asking)
+	if err == nil || errors.Is(err, lease.ErrLost) {
+		return err
+	}
+	fmt.Fprintln(a.stderr, "pawl: "+terminal.Clean(fmt.Sprintf("could not ask whether the lease was held to the end: %s", oneLine(err.Error()))))
 	return nil
 }
 

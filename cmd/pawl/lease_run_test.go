@@ -238,6 +238,38 @@ func TestLeaseRunLost(t *testing.T) {
 	})
 }
 
+// No renewal is due before the command ends: only asking in the end can tell.
+func TestLeaseRunLostUnnoticed(t *testing.T) {
+	onEngines(t, func(t *testing.T, d *database) {
+		for _, exit := range []string{"0", "7"} {
+			s := newSpots(t)
+			p := d.process(sh("n", s.beganS+s.untilS+"exit "+exit, "--duration", "10m")...)
+			s.started()
+			d.must("", "leases", "release", "n")
+			s.release()
+			if code := p.wait(); code != exitLost || !strings.Contains(p.stderr.String(), lease.ErrLost.Error()) || !strings.Contains(p.stderr.String(), "ended with exit code "+exit) {
+				t.Errorf("exit code %d: %s", code, p.stderr.String())
+			}
+		}
+	})
+}
+
+// A database that cannot say whether the lease was held makes no failure of what the
+// command did.
+func TestLeaseRunLastAnswerMissing(t *testing.T) {
+	for _, exit := range []int{exitOK, 7} {
+		d := onSQLite(t)
+		s := newSpots(t)
+		p := d.process(sh("n", s.beganS+s.untilS+"exit "+strconv.Itoa(exit), "--duration", "10m")...)
+		s.started()
+		spoil(t, strings.TrimPrefix(d.flags[0], "--db=sqlite:"), `ALTER TABLE lease_row RENAME TO away`)
+		s.release()
+		if code := p.wait(); code != exit || !strings.Contains(p.stderr.String(), "whether the lease was held to the end") {
+			t.Errorf("exit code %d: %s", code, p.stderr.String())
+		}
+	}
+}
+
 func TestLeaseRunMakesAFileButNoSchema(t *testing.T) {
 	if r := onSQLite(t).run("", sh("n", "echo ran")...); r.stdout != "ran\n" {
 		t.Errorf("new file: %+v", r)

@@ -17,12 +17,12 @@ type lsCmd struct {
 	Running   bool   `xor:"status" help:"Held by a worker."`
 	Done      bool   `xor:"status" help:"Handled."`
 	Failed    bool   `xor:"status" help:"Failed for good."`
-	Discarded bool   `xor:"status" help:"Failed and given up."`
+	Discarded bool   `xor:"status" help:"Cancelled, or failed and given up; pending runs of a removed job."`
 
 	Topic  string `short:"t" placeholder:"TOPIC" help:"Only messages of a topic."`
 	Limit  int    `short:"n" default:"50" placeholder:"N" help:"How many, at most 10000. Default: ${default}."`
 	Before int64  `placeholder:"ID" help:"Only messages below an id, to page on."`
-	Counts bool   `help:"How many messages are in which state, instead of the messages."`
+	Counts bool   `help:"How many messages are in which state, of all topics, instead of the messages."`
 }
 
 // Help is printed by --help.
@@ -42,6 +42,9 @@ func (c *lsCmd) Run(ctx context.Context, a *app, g *options) error {
 	f, err := c.filter()
 	if err != nil {
 		return err
+	}
+	if c.Counts && (f.Status != nil || f.Topic != "" || f.Before != 0) {
+		return usage("--counts counts all messages: it goes with no other choice of them")
 	}
 	s, err := g.open(ctx, opening{})
 	if err != nil {

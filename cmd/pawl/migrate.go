@@ -18,9 +18,9 @@ type migrateCmd struct {
 func (*migrateCmd) Help() string {
 	return `Safe to run at any time and by any number of processes at once.
 
-Commands that write make their tables in a new SQLite file by themselves. In
-PostgreSQL, and in a file that has tables of yours, they wait for this command
-(or for --migrate).
+In a new SQLite file "enqueue", "work", "timers add", "jobs put" and "lease run"
+make the tables by themselves. In PostgreSQL, and in a file that has tables of
+yours, they want this command first (or --migrate).
 
 With --fleet, all stores of a fleet are migrated, and what became of each is said.
 Those that failed can be tried again: run it once more.

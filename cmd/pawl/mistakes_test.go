@@ -68,11 +68,21 @@ func TestBadCommands(t *testing.T) {
 			{[]string{"ls", "--failed", "--done"}, exitUsage, "can't be used together"},
 			{[]string{"ls", "--status", "lost"}, exitUsage, "--status"},
 			{[]string{"ls", "--limit", "0"}, exitUsage, "--limit"},
+			{[]string{"ls", "--counts", "--topic", "mail"}, exitUsage, "--counts counts all messages"},
+			{[]string{"ls", "--counts", "--failed"}, exitUsage, "--counts counts all messages"},
+			{[]string{"ls", "--counts", "--status", "done"}, exitUsage, "--counts counts all messages"},
+			{[]string{"ls", "--counts", "--before", "7"}, exitUsage, "--counts counts all messages"},
 			{[]string{"show", "zz"}, exitUsage, "neither a UUID nor a position"},
 			{[]string{"show", "999999"}, exitFailure, "not found: 999999"},
 			{[]string{"retry"}, exitUsage, "ids or --all"},
 			{[]string{"retry", "1", "--all"}, exitUsage, "ids or --all"},
 			{[]string{"retry", "1", "--topic", "t"}, exitUsage, "go with --all"},
+			{[]string{"retry", "--all", "--limit", "0"}, exitUsage, "--limit: less than 1"},
+			{[]string{"discard", "--all", "--limit", "0"}, exitUsage, "--limit: less than 1"},
+			{[]string{"discard", "--all", "--limit=-1"}, exitUsage, "--limit: less than 1"},
+			{[]string{"retry", "--all", "--rate", "0"}, exitUsage, "--rate: less than 1"},
+			{[]string{"retry", "1", "--limit", "1"}, exitUsage, "go with --all"},
+			{[]string{"cancel", "6ba7b814-9dad-11d1-80b4-00c04fd430c8", "999999"}, exitFailure, "message not found: 999999 (or it was cleaned up); nothing was changed"},
 			{[]string{"retry", "6ba7b814-9dad-11d1-80b4-00c04fd430c8"}, exitFailure, "is ready, not failed"},
 			{[]string{"joins"}, exitUsage, `(see "pawl joins --help")`},
 			{[]string{"joins", "ls", "--status", "lost"}, exitUsage, "--status: want pending"},
@@ -111,7 +121,7 @@ func TestBadCommands(t *testing.T) {
 			{[]string{"lease", "run", "n", "--", "./no-such-command-here"}, exitNoCommand, "no such file"},
 			{[]string{"lease", "run", "n", "--", os.TempDir()}, exitNoStart, "cannot run"},
 			{[]string{"demo", "--runs", "0"}, exitUsage, "--runs"},
-			{[]string{"discard", "00000000-9dad-11d1-80b4-00c04fd430c8"}, exitFailure, "not found"},
+			{[]string{"discard", "00000000-9dad-11d1-80b4-00c04fd430c8"}, exitFailure, "(or it was cleaned up); nothing was changed"},
 		} {
 			if r := d.run("", c.args...); r.code != c.code || !strings.Contains(r.stderr, c.want) || r.stdout != "" {
 				t.Errorf("%q: %+v; want %d and %q", c.args, r, c.code, c.want)
@@ -147,7 +157,7 @@ func TestBadDatabases(t *testing.T) {
 			}
 		}
 	}
-	if r := command(t.Context(), "", "ls", "--db", "sqlite:"+filepath.Join(dir, "new.db")); r.code != exitFailure || !strings.Contains(r.stderr, "does not exist") {
+	if r := command(t.Context(), "", "ls", "--db", "sqlite:"+filepath.Join(dir, "new.db")); r.code != exitFailure || !strings.Contains(r.stderr, `does not exist: make it with "pawl migrate"`) {
 		t.Errorf("ls without a file: %+v", r)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "new.db")); err == nil {
@@ -208,11 +218,28 @@ func TestReadOnlyFile(t *testing.T) {
 	if out := d.must("", "ls", "--json"); len(lines(out)) != 1 {
 		t.Errorf("ls: %q", out)
 	}
-	notOurs(t, file)
+	if out := notOurs(t, file, "enqueue", "--topic", "t"); !strings.Contains(out, "read-only") && !strings.Contains(out, "cannot open") {
+		t.Errorf("written: %s", out)
+	}
 }
 
-// notOurs writes as someone who may not. Root may always, so it becomes nobody.
-func notOurs(t *testing.T, file string) {
+// SQLite wants to make the files of its log for who only looks, too.
+func TestLookingWithoutRights(t *testing.T) {
+	d := onSQLite(t)
+	d.must("x", "enqueue", "--topic", "t")
+	file := strings.TrimPrefix(d.flags[0], "--db=sqlite:")
+	if out := notOurs(t, file, "ls"); !strings.Contains(out, "read-only") {
+		t.Errorf("listed: %s", out)
+	}
+	if out := notOurs(t, file, "doctor"); !strings.Contains(out, "problem  connection") || !strings.Contains(out, "the right to write the file and its directory") {
+		t.Errorf("examined: %s", out)
+	}
+}
+
+// notOurs runs a command that must fail as someone who may not write. Root may
+// always, so it becomes nobody.
+func notOurs(t *testing.T, file string, args ...string) string {
+	t.Helper()
 	// The directory above is private to whoever runs the test.
 	for path, mode := range map[string]os.FileMode{file: 0o444, filepath.Dir(file): 0o555, filepath.Dir(filepath.Dir(file)): 0o755} {
 		if err := os.Chmod(path, mode); err != nil {
@@ -220,7 +247,7 @@ func notOurs(t *testing.T, file string) {
 		}
 	}
 	t.Cleanup(func() { _ = os.Chmod(filepath.Dir(file), 0o700) })
-	cmd := exec.Command(readableByAll(t, os.Args[0]), "enqueue", "--topic", "t", "--db=sqlite:"+filepath.Base(file))
+	cmd := exec.Command(readableByAll(t, os.Args[0]), append(args, "--db=sqlite:"+filepath.Base(file))...)
 	cmd.Dir = filepath.Dir(file)
 	cmd.Env = append(os.Environ(), asCommand+"=1")
 	cmd.Stdin = strings.NewReader("z")
@@ -228,9 +255,10 @@ func notOurs(t *testing.T, file string) {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	}
 	out, err := cmd.CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "read-only") && !strings.Contains(string(out), "cannot open") {
-		t.Errorf("%v: %s", err, out)
+	if err == nil {
+		t.Errorf("%q went well: %s", args, out)
 	}
+	return string(out)
 }
 
 // readableByAll copies a program to where everybody may run it.

@@ -29,6 +29,8 @@ func (*pauseCmd) Help() string {
 a second; those that are being handled go on to their end. Messages are enqueued
 as ever, and wait. Nothing counts as an attempt meanwhile.
 
+What is paused already keeps its reason; to give another, resume first.
+
 With --fleet and without --store all stores are paused; one that cannot be reached
 does not keep the others from it, and makes the exit code 1.
 
@@ -44,9 +46,34 @@ func (c *pauseCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err := engine.CheckText("--reason", c.Reason, pause.MaxReason, false); err != nil {
 		return usage("%w", err)
 	}
-	return c.apply(ctx, a, g, "paused", "was paused", func(p *pause.Pauses) (bool, error) {
-		return p.Pause(ctx, pause.Kind(c.Kind), c.Name, c.Reason)
+	return c.apply(ctx, a, g, func(p *pause.Pauses) (string, bool, error) {
+		changed, err := p.Pause(ctx, pause.Kind(c.Kind), c.Name, c.Reason)
+		if err != nil || changed {
+			return "paused", changed, err
+		}
+		text, err := c.already(ctx, p)
+		return text, false, err
 	})
+}
+
+// already says since when it has been paused, by whom and why: a new reason is not
+// kept.
+func (c *pauseCmd) already(ctx context.Context, p *pause.Pauses) (string, error) {
+	text := "was paused already"
+	all, err := p.List(ctx)
+	for _, one := range all {
+		if string(one.Kind) != c.Kind || one.Name != c.Name {
+			continue
+		}
+		text = fmt.Sprintf("%s, since %s by %s", text, stamp(one.Since), one.Actor)
+		if one.Reason != "" {
+			text += ": " + one.Reason
+		}
+		if c.Reason != "" && c.Reason != one.Reason {
+			text += "; the new reason was not kept"
+		}
+	}
+	return text, err
 }
 
 // resumeCmd is "pawl resume".
@@ -60,8 +87,12 @@ func (*resumeCmd) Help() string {
 
 // Run resumes.
 func (c *resumeCmd) Run(ctx context.Context, a *app, g *options) error {
-	return c.apply(ctx, a, g, "resumed", "was not paused", func(p *pause.Pauses) (bool, error) {
-		return p.Resume(ctx, pause.Kind(c.Kind), c.Name)
+	return c.apply(ctx, a, g, func(p *pause.Pauses) (string, bool, error) {
+		changed, err := p.Resume(ctx, pause.Kind(c.Kind), c.Name)
+		if !changed {
+			return "was not paused", false, err
+		}
+		return "resumed", true, err
 	})
 }
 
@@ -73,27 +104,26 @@ type pauseResult struct {
 	Changed bool   `json:"changed"`
 }
 
-func (c *pausable) apply(ctx context.Context, a *app, g *options, done, already string, act func(*pause.Pauses) (bool, error)) error {
+// apply does it to every store; act says in words what became of it, and whether it
+// changed anything.
+func (c *pausable) apply(ctx context.Context, a *app, g *options, act func(*pause.Pauses) (string, bool, error)) error {
 	if err := engine.CheckText(c.Kind, c.Name, pause.MaxName, true); err != nil {
 		return usage("%w", err)
 	}
 	return g.eachStore(ctx, a, func(s *store, key string) error {
-		changed, err := act(pause.New(s, silent()))
+		became, changed, err := act(pause.New(s, silent()))
 		if err != nil {
 			return err
 		}
-		return c.print(a, g, pauseResult{Store: key, Kind: c.Kind, Name: c.Name, Changed: changed}, done, already)
+		return c.print(a, g, pauseResult{Store: key, Kind: c.Kind, Name: c.Name, Changed: changed}, became)
 	})
 }
 
-func (c *pausable) print(a *app, g *options, r pauseResult, done, already string) error {
+func (c *pausable) print(a *app, g *options, r pauseResult, became string) error {
 	if g.JSON {
 		return a.printJSON(r)
 	}
-	if !r.Changed {
-		done = already
-	}
-	line := fmt.Sprintf("%s %s %s", r.Kind, r.Name, done)
+	line := fmt.Sprintf("%s %s %s", r.Kind, r.Name, became)
 	if r.Store != "" {
 		line = r.Store + "  " + line
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -26,8 +27,15 @@ func TestPauses(t *testing.T) {
 		if out := d.must("", "pause", "queue", "q\x1b[2J", "--json", "--actor", "bob"); out != `{"kind":"queue","name":"q\u001b[2J","changed":true}`+"\n" {
 			t.Errorf("pause as JSON: %q", out)
 		}
-		if out := d.must("", "pause", "topic", "t", "--actor", "bob"); out != "topic t was paused\n" {
+		since := `topic t was paused already, since 20\d\d-\d\d-\d\d \d\d:\d\d:\d\dZ by alice: no\\x1b mail`
+		if out := d.must("", "pause", "topic", "t", "--actor", "bob"); !regexp.MustCompile(`^` + since + `\n$`).MatchString(out) {
 			t.Errorf("again: %q", out)
+		}
+		if out := d.must("", "pause", "topic", "t", "--reason", "other", "--actor", "bob"); !regexp.MustCompile(`^` + since + `; the new reason was not kept\n$`).MatchString(out) {
+			t.Errorf("with another reason: %q", out)
+		}
+		if out := d.must("", "pause", "topic", "t", "--reason", "other", "--json"); out != `{"kind":"topic","name":"t","changed":false}`+"\n" {
+			t.Errorf("again as JSON: %q", out)
 		}
 		out := d.must("", "pauses")
 		for _, want := range []string{"KIND ", "topic  t ", "paused  2", "alice", `no\x1b mail`, `queue  q\x1b[2J`, "bob"} {

@@ -25,7 +25,8 @@ func (*timersCancelCmd) Help() string {
 
 Every timer is a matter of its own, and what became of each is said. One that was
 cancelled already is no failure; one that has fired, is being fired, or is not
-found is.
+found is. A key finds only a timer that may still fire: with --key one that was
+cancelled already is not found.
 
 Examples:
 

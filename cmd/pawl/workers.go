@@ -20,7 +20,8 @@ type workersCmd struct {
 // Help is printed by --help.
 func (*workersCmd) Help() string {
 	return `Processes that run pawl's workers list themselves, and show every 10 s that they
-are alive. One that crashed is kept for a day. A process that works on a fleet is
+are alive. One that was killed is listed as alive for up to 30 s more, and with
+--all as gone for a day. A process that works on a fleet is
 listed where it had something to do within a day.`
 }
 

@@ -340,6 +340,7 @@ func leaseTests() map[string]func(*testing.T, dbtest.Engine) {
 		"of a crashed worker":   testLeasedCrashed,
 		"of a stranger":         testLeasedStranger,
 		"expired":               testLeaseExpired,
+		"expired, its worker":   testLeaseExpiredAlone,
 	}
 }
 
@@ -422,6 +423,23 @@ func testLeasedStranger(t *testing.T, e dbtest.Engine) {
 	x := f.explain(id.String(), explain.Leased)
 	f.says(x, "a program that claims by itself (token "+owner.String()+")")
 	f.fact(x, "workers_of_queue", "w")
+}
+
+// A worker that was killed is believed to be alive for a while: who held the lease
+// is nobody to rely on.
+func testLeaseExpiredAlone(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	w := f.worker("mine", "default", "t")
+	id := f.enqueue(outbox.Message{})
+	f.claimAs(w.Tag().NewOwnerToken(), time.Millisecond)
+	f.pass(5 * time.Millisecond)
+	x := f.explain(id.String(), explain.LeaseExpired)
+	f.says(x, "held by worker mine", "No other live worker is there to put it back")
+	f.next(x, "start a worker, of whatever queue")
+	f.worker("other", "elsewhere", "u")
+	x = f.explain(id.String(), explain.LeaseExpired)
+	f.says(x, "A live worker puts it back")
+	f.next(x, "")
 }
 
 func testLeaseExpired(t *testing.T, e dbtest.Engine) {

@@ -72,6 +72,7 @@ func (f Fleet) dir(path string) (Fleet, error) {
 	dir, pattern := filepath.Split(path)
 	if !strings.ContainsAny(pattern, "*?[") {
 		dir, pattern = path, FleetPattern
+		f.text = strings.TrimSuffix(f.text, "/") + "/" + pattern
 	}
 	if dir == "" {
 		dir = "."
@@ -79,7 +80,6 @@ func (f Fleet) dir(path string) (Fleet, error) {
 	if _, err := filepath.Match(pattern, ""); err != nil {
 		return f, fmt.Errorf("pattern %q: %w", pattern, err)
 	}
-	f.text = "dir:" + filepath.Join(dir, pattern)
 	f.list = fleet.Directory(dir, pattern)
 	return f, nil
 }
