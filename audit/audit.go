@@ -17,7 +17,8 @@ import (
 	"github.com/bravellian/pawl/work"
 )
 
-// What can be done, as Entry.Action says it.
+// What pawl notes as done, as Entry.Action says it. A program may note more; see
+// Note.Call.
 const (
 	Redrive    = "redrive"
 	Discard    = "discard"
@@ -25,7 +26,13 @@ const (
 	Reschedule = "reschedule"
 	Pause      = "pause"
 	Resume     = "resume"
-	Fix        = "fix"
+	Trigger    = "trigger" // a job
+	Enable     = "enable"
+	Disable    = "disable"
+	Remove     = "remove"
+	Release    = "release" // a lease
+	Revive     = "revive"  // a dead message of the inbox
+	Fix        = "fix"     // what the doctor found
 )
 
 // limits of what is kept, in characters; longer texts are cut.

@@ -27,25 +27,29 @@ by default the user of this machine. Entries are kept for a year.
 "doctor --fix" as fix.`
 }
 
-// actions are what can have been done, as its notes say.
+// actions are what pawl notes.
 func actions() []string {
 	return []string{
-		audit.Redrive, audit.Discard, audit.Cancel, audit.Reschedule, audit.Pause, audit.Resume,
-		"trigger", "enable", "disable", "remove", "release", "revive", audit.Fix,
+		audit.Redrive, audit.Discard, audit.Cancel, audit.Reschedule, audit.Pause, audit.Resume, audit.Trigger,
+		audit.Enable, audit.Disable, audit.Remove, audit.Release, audit.Revive, audit.Fix,
 	}
 }
 
 // action is the one to look for, which some commands have another name for; "": any.
-func (c *auditCmd) action() (string, error) {
-	if note := map[string]string{"retry": audit.Redrive, "run": "trigger", "rm": "remove"}[c.Action]; note != "" {
-		return note, nil
+func (c *auditCmd) action() string {
+	if note := map[string]string{"retry": audit.Redrive, "run": audit.Trigger, "rm": audit.Remove}[c.Action]; note != "" {
+		return note
 	}
-	all := actions()
-	if c.Action == "" || slices.Contains(all, c.Action) {
-		return c.Action, nil
+	return c.Action
+}
+
+// nothing says that no entry was found. An action that pawl does not know may be a
+// program's own, or a mistake.
+func (c *auditCmd) nothing() string {
+	if action := c.action(); action != "" && !slices.Contains(actions(), action) {
+		return fmt.Sprintf("nothing was done by the name of %q; pawl itself notes %s", action, strings.Join(actions(), ", "))
 	}
-	last := len(all) - 1
-	return "", usage("--action: want %s or %s", strings.Join(all[:last], ", "), all[last])
+	return "nothing was done"
 }
 
 // auditView is an entry as JSON.
@@ -63,15 +67,11 @@ func (c *auditCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err := checkLimit(c.Limit); err != nil {
 		return err
 	}
-	action, err := c.action()
-	if err != nil {
-		return err
-	}
 	s, err := g.open(ctx, opening{})
 	if err != nil {
 		return err
 	}
-	list, err := audit.Open(s).List(ctx, audit.Filter{Actor: c.By, Action: action, Limit: c.Limit})
+	list, err := audit.Open(s).List(ctx, audit.Filter{Actor: c.By, Action: c.action(), Limit: c.Limit})
 	if err := s.close(err); err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (c *auditCmd) Run(ctx context.Context, a *app, g *options) error {
 		})
 	}
 	if len(list) == 0 {
-		fmt.Fprintln(a.stderr, "nothing was done")
+		fmt.Fprintln(a.stderr, c.nothing())
 		return nil
 	}
 	var t terminal.Table

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bravellian/pawl/audit"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/inbox"
@@ -272,7 +273,7 @@ func (c *inboxReviveCmd) Run(ctx context.Context, a *app, g *options) error {
 			continue
 		}
 		if err == nil && done {
-			err = s.noted(ctx, "revive", "inbox "+k.String(), 1)
+			err = s.noted(ctx, audit.Revive, "inbox "+k.String(), 1)
 		}
 		if err == nil {
 			err = a.printRevived(k, done, status, g.JSON)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"github.com/bravellian/pawl/audit"
 	"github.com/bravellian/pawl/job"
 )
 
@@ -37,9 +38,9 @@ func (c *jobsDisableCmd) Run(ctx context.Context, a *app, g *options) error {
 }
 
 func (g *options) setEnabled(ctx context.Context, a *app, names []string, enabled bool) error {
-	action := "disable"
+	action := audit.Disable
 	if enabled {
-		action = "enable"
+		action = audit.Enable
 	}
 	return g.eachJob(ctx, action, names, func(jobs *job.Jobs, name string) error {
 		if err := jobs.SetEnabled(ctx, name, enabled); err != nil {

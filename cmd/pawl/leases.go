@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bravellian/pawl/audit"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/lease"
 )
@@ -170,7 +171,7 @@ func (c *leasesReleaseCmd) Run(ctx context.Context, a *app, g *options) error {
 			continue
 		}
 		if err == nil && r.Released {
-			err = s.noted(ctx, "release", "lease "+name, 1)
+			err = s.noted(ctx, audit.Release, "lease "+name, 1)
 		}
 		if err == nil {
 			err = a.printReleased(r, g.JSON)
