@@ -21,7 +21,7 @@ import (
 // D-110
 func TestAllIsWell(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
-		f := open(t, e, pawl.Options{})
+		f := open(t, e, pawl.Options{Health: health.Options{Timeout: 20 * time.Second}})
 		f.Handle("t", newGate())
 		if r := f.Health(f.ctx()); !r.Healthy() {
 			t.Fatalf("before Run:\n%s", health.Text("readyz", r, true, nil))

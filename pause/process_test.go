@@ -50,7 +50,7 @@ func toil() error {
 	}
 	o := outbox.New(db, outbox.Options{Concurrency: 2, BatchSize: 20, Lease: 2 * time.Second})
 	o.Handle("p", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
-		time.Sleep(5 * time.Millisecond)
+		time.Sleep(20 * time.Millisecond)
 		return nil
 	}))
 	return o.Run(context.Background())

@@ -13,8 +13,9 @@ import (
 
 // D-12: what a killed worker held comes back by itself, and counts an attempt.
 func TestKilledWorkerIsRedelivered(t *testing.T) {
-	const lease, poll, slack = time.Second, time.Second, 10 * time.Second
+	const lease, poll, slack = 4 * time.Second, time.Second, 10 * time.Second
 	onEngines(t, func(t *testing.T, d *database) {
+		t.Parallel()
 		mark := filepath.Join(t.TempDir(), "began")
 		d.must("precious", "enqueue", "--topic", "t")
 		victim := d.process("work", "--topic", "t", "--lease", lease.String(), "--exec", `echo "$PAWL_ATTEMPT" > "`+mark+`"; exec sleep 100`)

@@ -3,7 +3,6 @@ package postgres_test
 import (
 	"context"
 	"log/slog"
-	"net"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -95,13 +94,10 @@ func TestPreparedStatementsBehindATransactionPooler(t *testing.T) {
 // D-4, D-6: a server that is not there, a database that is not there, and a
 // pool without a free connection are told apart from failing work.
 func TestUnreachable(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	enginetest.Must(t, err)
-	enginetest.Must(t, l.Close())
 	u, err := url.Parse(testpg.URL(t))
 	enginetest.Must(t, err)
 	nobody, nowhere := *u, *u
-	nobody.Host, nowhere.Path = l.Addr().String(), "/nothing_here"
+	nobody.Host, nowhere.Path = "127.0.0.1:1", "/nothing_here"
 	for name, address := range map[string]string{"server": nobody.String(), "database": nowhere.String()} {
 		t.Run(name, func(t *testing.T) {
 			db := open(t, address, postgres.Options{})

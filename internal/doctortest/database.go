@@ -1,6 +1,7 @@
 package doctortest
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,7 +22,8 @@ func databaseTests() map[string]func(*testing.T, dbtest.Engine) {
 // that the tests' server does without fsync.
 func healthy(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	findings := f.examine()
+	// Other tests have connections to the server, too.
+	findings := f.examine(doctor.Options{Timeout: time.Minute, Limits: engine.Limits{Connections: 1000}})
 	for _, check := range []string{"connection", "schema", "clock", "writable", "objects", "claims", "schedule", "inbox", "leases", "places", "joins"} {
 		WantGone(t, findings, check)
 	}
@@ -125,8 +127,15 @@ func hanging(t *testing.T, e dbtest.Engine) {
 		f.check(err)
 		check = "inbox"
 	}
-	findings := f.examine(doctor.Options{Timeout: 2 * time.Second})
-	Want(t, findings, check, engine.Warning, "within 2s", "")
+	limit := 2 * time.Second
+	findings := f.examine(doctor.Options{Timeout: limit})
+	if slices.ContainsFunc(findings, func(found doctor.Finding) bool {
+		return found.Level != engine.OK && slices.Contains([]string{"connection", "schema", "joins"}, found.Check)
+	}) {
+		limit = 15 * time.Second // a busy machine may need it
+		findings = f.examine(doctor.Options{Timeout: limit})
+	}
+	Want(t, findings, check, engine.Warning, "within "+limit.String(), "")
 	WantGone(t, findings, "schema")
 	WantGone(t, findings, "joins")
 	f.check(tx.Rollback())

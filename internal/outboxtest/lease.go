@@ -39,9 +39,10 @@ func (f *fixture) claimShort(n int) (outbox.OwnerToken, []*outbox.Message) {
 // OBX-049, OBX-050, OBX-051, D-12
 func testReap(t *testing.T, e Engine) {
 	f := open(t, e)
-	f.enqueueN(3)
-	_, msgs := f.claimShort(3)
+	f.enqueueN(4)
+	f.claimExactly(1) // which stays claimed
 	f.touched(0)(f.ReapExpired(f.ctx()))
+	_, msgs := f.claimShort(3)
 	f.db.Pass(short + 20*time.Millisecond)
 	f.touched(3)(f.ReapExpired(f.ctx()))
 	for _, m := range msgs {

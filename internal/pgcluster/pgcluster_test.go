@@ -98,9 +98,8 @@ func TestKillAndRestartKeepDataAndAddress(t *testing.T) {
 	if pid := c.PID(); pid != 0 {
 		t.Errorf("PID after Kill = %d, want 0", pid)
 	}
-	if conn, err := net.Dial("tcp", address(t, c.URL())); err == nil {
-		_ = conn.Close()
-		t.Error("a killed server accepts connections")
+	if running(before) { // its port is no evidence: somebody else may have it by now
+		t.Error("a killed server runs")
 	}
 	if err := c.Kill(); err != nil {
 		t.Errorf("Kill of a server that is down: %v", err)

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"math"
 	"net"
 	"net/url"
 	"strings"
@@ -27,7 +28,7 @@ type Proxy struct {
 	cutTag  string // cut at the next completed command whose tag begins so
 	cuts    int    // how often that happened
 	silent  bool   // answers are swallowed
-	deaf    bool   // notifications are swallowed
+	deaf    int    // so many notifications are swallowed
 	refuse  bool   // new connections are closed at once
 	opened  int    // connections so far
 	mute    int    // connections up to this number say nothing any more
@@ -103,10 +104,13 @@ func (p *Proxy) Delay(d time.Duration) {
 
 // DropNotifications makes the proxy swallow what NOTIFY sends, as a connection
 // pooler does that hands out a server connection per transaction.
-func (p *Proxy) DropNotifications() {
+func (p *Proxy) DropNotifications() { p.DropSomeNotifications(math.MaxInt) }
+
+// DropSomeNotifications makes the proxy swallow the next n notifications.
+func (p *Proxy) DropSomeNotifications(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.deaf = true
+	p.deaf = n
 }
 
 // Refuse makes the proxy close new connections at once, or stop doing so.
@@ -238,7 +242,11 @@ func (p *Proxy) cutHere(message []byte) bool {
 func (p *Proxy) swallows(kind byte, number int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.silent || number <= p.mute || p.deaf && kind == 'A'
+	if kind == 'A' && p.deaf > 0 {
+		p.deaf--
+		return true
+	}
+	return p.silent || number <= p.mute
 }
 
 func (p *Proxy) latency() time.Duration {
