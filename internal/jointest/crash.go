@@ -31,9 +31,20 @@ type faulty struct {
 	broke atomic.Bool
 	gone  chan struct{} // closed when the process is dead
 	over  atomic.Bool   // the test is: what is left of the worker may believe anything
+
+	inside sync.RWMutex // held by calls
+}
+
+// settled waits until no call of a dead worker is under way: one that splits a run
+// would keep its rest from a lapse of all leases.
+func (d *faulty) settled() {
+	d.inside.Lock()
+	defer d.inside.Unlock()
 }
 
 func (d *faulty) run(calls []*engine.Call, forward func() error) error {
+	d.inside.RLock()
+	defer d.inside.RUnlock()
 	if d.over.Load() {
 		return nil
 	}
@@ -182,11 +193,12 @@ func (c *crash) work() {
 				c.t.Fatal(err)
 			}
 		case <-d.gone:
+			d.settled()
 		}
 		c.broke = d.broke.Load()
 	}
-	c.lapse()
 	for range 3 { // what was under way comes back as a failed attempt
+		c.lapse()
 		_, err := c.box.ReapExpired(c.ctx())
 		c.check(err)
 		c.hasten()
