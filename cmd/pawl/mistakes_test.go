@@ -4,12 +4,11 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
+	"github.com/bravellian/pawl/internal/nobody"
 	_ "modernc.org/sqlite" // to spoil a file
 )
 
@@ -223,8 +222,7 @@ func TestLookingWithoutRights(t *testing.T) {
 	}
 }
 
-// notOurs runs a command that must fail as someone who may not write. Root may
-// always, so it becomes nobody.
+// notOurs runs a command that must fail as someone who may not write.
 func notOurs(t *testing.T, file string, args ...string) string {
 	t.Helper()
 	// The directory above is private to whoever runs the test.
@@ -234,41 +232,13 @@ func notOurs(t *testing.T, file string, args ...string) string {
 		}
 	}
 	t.Cleanup(func() { _ = os.Chmod(filepath.Dir(file), 0o700) })
-	cmd := exec.Command(readableByAll(t, os.Args[0]), append(args, "--db=sqlite:"+filepath.Base(file))...)
+	cmd := nobody.Command(t, append(args, "--db=sqlite:"+filepath.Base(file))...)
 	cmd.Dir = filepath.Dir(file)
-	cmd.Env = append(os.Environ(), asCommand+"=1")
+	cmd.Env = append(cmd.Env, asCommand+"=1")
 	cmd.Stdin = strings.NewReader("z")
-	if os.Getuid() == 0 {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
-	}
 	out, err := cmd.CombinedOutput()
 	if err == nil {
 		t.Errorf("%q went well: %s", args, out)
 	}
 	return string(out)
-}
-
-// readableByAll copies a program to where everybody may run it.
-func readableByAll(t *testing.T, program string) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "pawl-test-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	text, err := os.ReadFile(program)
-	if err == nil {
-		err = os.Chmod(dir, 0o755)
-	}
-	path := filepath.Join(dir, "pawl")
-	if err == nil {
-		err = os.WriteFile(path, text, 0o755)
-	}
-	if err == nil {
-		err = os.Chmod(path, 0o755) // whatever the umask
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
