@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -12,10 +13,11 @@ type Folder struct {
 	Names      Names
 	Ops        map[string]string // operation → statement
 	Migrations []Migration
+	Objects    []Object
 }
 
-// Load validates the names and reads a folder of SQL: operations, and the
-// migrations below schema.
+// Load validates the names and reads a folder of SQL: operations, the migrations
+// below schema, and the routines and views.
 func Load(files fs.FS, n Names) (*Folder, error) {
 	if err := n.Validate(); err != nil {
 		return nil, err
@@ -28,16 +30,20 @@ func Load(files fs.FS, n Names) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Folder{n, ops, migrations}, nil
+	objects, err := LoadObjects(files, n)
+	if err != nil {
+		return nil, err
+	}
+	return &Folder{n, ops, migrations, objects}, nil
 }
 
 // LoadOps reads every operation below root in files and renders it: the
-// operation "outbox/claim" is the file root/outbox/claim.sql. Folder "schema"
-// holds migrations and is left out.
+// operation "outbox/claim" is the file root/outbox/claim.sql. The folders of the
+// schema hold none.
 func LoadOps(files fs.FS, n Names) (map[string]string, error) {
 	ops := map[string]string{}
 	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || path.Ext(name) != ".sql" || strings.HasPrefix(name, "schema/") {
+		if err != nil || d.IsDir() || path.Ext(name) != ".sql" || slices.Contains([]string{"schema", Routines, Views}, path.Dir(name)) {
 			return err
 		}
 		text, err := fs.ReadFile(files, name)

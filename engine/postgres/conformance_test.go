@@ -85,6 +85,9 @@ func place(params ...string) func(t testing.TB) *enginetest.Place {
 			Pool:         func(db engine.DB) *sql.DB { return pool(t, db.(*postgres.DB)) },
 			Drain:        drain,
 			AddMigration: func(db engine.DB, text string) { postgres.AddMigration(db.(*postgres.DB), text) },
+			SetObject: func(db engine.DB, kind, name, text string) {
+				postgres.SetObject(db.(*postgres.DB), kind, name, strings.Replace(text, "CREATE VIEW", "CREATE OR REPLACE VIEW", 1))
+			},
 		}
 	}
 }

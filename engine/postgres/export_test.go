@@ -4,9 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/bravellian/pawl/engine"
 )
+
+// SetObject makes db one of another build, whose routine or view has this text, or
+// which has none if the text is empty.
+func SetObject(db *DB, kind, name, text string) {
+	db.folder.Objects = slices.DeleteFunc(slices.Clone(db.folder.Objects), func(o engine.Object) bool { return o.Kind == kind && o.Name == name })
+	if text != "" {
+		db.folder.Objects = append(db.folder.Objects, engine.Object{Kind: kind, Name: name, SQL: db.folder.Names.Render(text) + ";", Checksum: text})
+	}
+}
 
 // AddMigration makes db one of a newer build.
 func AddMigration(db *DB, text string) {

@@ -10,10 +10,11 @@ import (
 	"github.com/bravellian/pawl/engine"
 )
 
-// The table that remembers what was applied. It exists before the first
-// migration, so it is not part of one.
+// The tables that remember what was applied. They exist before the first
+// migration, so they are not part of one.
 const (
-	historyTable  = `CREATE TABLE IF NOT EXISTS pawl.pawl_schema (version integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT clock_timestamp())`
+	historyTable = `CREATE TABLE IF NOT EXISTS pawl.pawl_schema (version integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT clock_timestamp());
+CREATE TABLE IF NOT EXISTS pawl.pawl_object (kind text, name text, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT clock_timestamp(), PRIMARY KEY (kind, name))`
 	historyRead   = `SELECT version, checksum FROM pawl.pawl_schema ORDER BY version`
 	historyInsert = `INSERT INTO pawl.pawl_schema (version, name, checksum) VALUES ($1, $2, $3)`
 	// A transaction-level lock also works behind a transaction pooler. It covers
@@ -48,7 +49,7 @@ func (db *DB) migrate(ctx context.Context, tx pgx.Tx) error {
 	if err := db.createSchema(ctx, tx); err != nil {
 		return err
 	}
-	if _, err := tx.Exec(ctx, db.folder.Names.Render(historyTable)); err != nil {
+	if err := script(ctx, tx, db.folder.Names.Render(historyTable)); err != nil {
 		return err
 	}
 	have, err := db.applied(ctx, tx)
@@ -60,14 +61,20 @@ func (db *DB) migrate(ctx context.Context, tx pgx.Tx) error {
 		return err
 	}
 	for _, m := range pending {
-		if _, err := tx.Conn().PgConn().Exec(ctx, m.SQL).ReadAll(); err != nil {
+		if err := script(ctx, tx, m.SQL); err != nil {
 			return fmt.Errorf("version %d (%s): %w", m.Version, m.Name, err)
 		}
 		if _, err := tx.Exec(ctx, db.folder.Names.Render(historyInsert), m.Version, m.Name, m.Checksum); err != nil {
 			return err
 		}
 	}
-	return nil
+	return db.applyObjects(ctx, tx)
+}
+
+// script runs several statements without arguments.
+func script(ctx context.Context, tx pgx.Tx, text string) error {
+	_, err := tx.Conn().PgConn().Exec(ctx, text).ReadAll()
+	return err
 }
 
 // createSchema asks first: CREATE SCHEMA IF NOT EXISTS wants the right to
@@ -109,5 +116,12 @@ func (db *DB) CheckSchema(ctx context.Context) error {
 	if err != nil && !errors.Is(classify(err), engine.ErrSchemaMissing) {
 		return wrap("check schema", err, engine.ErrConnLost)
 	}
-	return engine.Check(db.folder.Migrations, have)
+	if err := engine.Check(db.folder.Migrations, have); err != nil {
+		return err
+	}
+	objects, err := db.appliedObjects(ctx, conn)
+	if err != nil {
+		return wrap("check schema", err, engine.ErrConnLost)
+	}
+	return engine.CheckObjects(db.folder.Objects, objects)
 }

@@ -20,6 +20,7 @@ func file(t testing.TB) *enginetest.Place {
 		SQL:          open(t, path).SQL(),
 		Pool:         func(db engine.DB) *sql.DB { return db.(*sqlite.DB).SQL() },
 		AddMigration: func(db engine.DB, text string) { sqlite.AddMigration(db.(*sqlite.DB), text) },
+		SetObject:    func(db engine.DB, kind, name, text string) { sqlite.SetObject(db.(*sqlite.DB), kind, name, text) },
 	}
 }
 

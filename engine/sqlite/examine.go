@@ -248,6 +248,11 @@ func (x *examiner) expected(ctx context.Context) (list []madeObject, err error) 
 			return nil, err
 		}
 	}
+	for _, o := range x.folder.Objects {
+		if _, err := pool.ExecContext(ctx, o.SQL); err != nil {
+			return nil, err
+		}
+	}
 	rows, err := pool.QueryContext(ctx, x.folder.Ops["doctor/objects"])
 	if err != nil {
 		return nil, err

@@ -39,6 +39,7 @@ func foreign(t testing.TB) *enginetest.Place {
 		SQL:          look,
 		Pool:         func(db engine.DB) *sql.DB { return db.(*sqlite.DB).SQL() },
 		AddMigration: func(db engine.DB, text string) { sqlite.AddMigration(db.(*sqlite.DB), text) },
+		SetObject:    func(db engine.DB, kind, name, text string) { sqlite.SetObject(db.(*sqlite.DB), kind, name, text) },
 	}
 }
 

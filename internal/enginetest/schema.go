@@ -116,8 +116,8 @@ func schemaErrors(t *testing.T, p *Place) {
 	want("migrate backwards", db.Migrate(ctx), engine.ErrSchemaNew, "update this program")
 
 	Exec(t, p, "UPDATE pawl.pawl_schema SET checksum = 'other' WHERE version = 1")
-	want("changed", newer.CheckSchema(ctx), engine.ErrSchemaChanged, "version 1 (outbox)")
-	want("migrate changed", newer.Migrate(ctx), engine.ErrSchemaChanged, "version 1 (outbox)")
+	want("changed", newer.CheckSchema(ctx), engine.ErrSchemaChanged, "version 1 (baseline)")
+	want("migrate changed", newer.Migrate(ctx), engine.ErrSchemaChanged, "version 1 (baseline)")
 
 	Exec(t, p, "DELETE FROM pawl.pawl_schema WHERE version = 1")
 	want("a gap", newer.CheckSchema(ctx), engine.ErrSchemaChanged, "version 1")
@@ -138,6 +138,32 @@ func failedMigration(t *testing.T, p *Place) {
 	Must(t, db.CheckSchema(t.Context()))
 	Exec(t, p, "CREATE TABLE pawl.outbox_half (id bigint)")
 	Put(t, db, 1)
+}
+
+// D-100: a view is made again where its text differs from the one the database was
+// given, with other columns too, and dropped where a build no longer has it.
+func changedView(t *testing.T, p *Place) {
+	Migrated(t, p)
+	other := p.Open(t, Options{})
+	for _, text := range []string{"CREATE VIEW pawl.more AS SELECT 1 AS a", "CREATE VIEW pawl.more AS SELECT 'x' AS b, 2 AS c"} {
+		p.SetObject(other, engine.Views, "more", text)
+		if err := other.CheckSchema(t.Context()); !errors.Is(err, engine.ErrSchemaOld) || !strings.Contains(err.Error(), "more") {
+			t.Errorf("before: %v", err)
+		}
+		Must(t, other.Migrate(t.Context()))
+		Must(t, other.CheckSchema(t.Context()))
+	}
+	if n := Number(t, p, "SELECT c FROM pawl.more WHERE b = 'x'"); n != 2 {
+		t.Errorf("the view shows %d", n)
+	}
+	p.SetObject(other, engine.Views, "more", "")
+	if err := other.CheckSchema(t.Context()); !errors.Is(err, engine.ErrSchemaOld) {
+		t.Errorf("with one too many: %v", err)
+	}
+	Must(t, other.Migrate(t.Context()))
+	Must(t, other.CheckSchema(t.Context()))
+	Exec(t, p, "CREATE VIEW pawl.more AS SELECT 1 AS a") // nothing of that name is left
+	Put(t, other, 1)
 }
 
 // D-101: whatever is a valid prefix works, up to the longest.

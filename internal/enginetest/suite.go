@@ -27,6 +27,9 @@ type Place struct {
 	// AddMigration makes a handle one of a newer build, whose schema has one
 	// more migration.
 	AddMigration func(db engine.DB, text string)
+	// SetObject makes a handle one of another build, whose routine or view has
+	// this text, or which has none if the text is empty.
+	SetObject func(db engine.DB, kind, name, text string)
 }
 
 // Options for Open. The zero value takes the defaults.
@@ -44,6 +47,7 @@ func Run(t *testing.T, place func(t testing.TB) *Place) {
 		"nothing is created without Migrate":                     nothingCreated,
 		"what is wrong with a schema":                            schemaErrors,
 		"a failed migration leaves nothing":                      failedMigration,
+		"a view that changes is made again":                      changedView,
 		"odd names":                                              oddNames,
 		"two prefixes side by side":                              twoPrefixes,
 		"calls of one Do stand or fall together":                 atomic,

@@ -1,0 +1,109 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Kinds of objects, which are also the folders their files lie in.
+const (
+	Routines = "routines"
+	Views    = "views"
+)
+
+// Object is a routine or a view. Its whole definition is one file,
+// routines/<name>.sql or views/<name>.sql, and it is applied again by Migrate
+// whenever that text differs from the one the database was given.
+type Object struct {
+	Kind     string // Routines or Views
+	Name     string
+	SQL      string // rendered
+	Checksum string // of the text before rendering: the same under every name
+}
+
+// AppliedObject is an object that the database was given.
+type AppliedObject struct {
+	Kind, Name, Checksum string
+}
+
+// LoadObjects reads routines/*.sql and views/*.sql: routines first, because views
+// call them, and every view behind those it reads.
+func LoadObjects(files fs.FS, n Names) ([]Object, error) {
+	routines, err := loadKind(files, n, Routines)
+	if err != nil {
+		return nil, err
+	}
+	views, err := loadKind(files, n, Views)
+	if err != nil {
+		return nil, err
+	}
+	views, err = inOrder(views, n)
+	return append(routines, views...), err
+}
+
+func loadKind(files fs.FS, n Names, kind string) ([]Object, error) {
+	paths, err := fs.Glob(files, kind+"/*.sql")
+	if err != nil {
+		return nil, fmt.Errorf("load %s: %w", kind, err)
+	}
+	var all []Object
+	for _, p := range paths {
+		text, err := fs.ReadFile(files, p)
+		if err != nil {
+			return nil, fmt.Errorf("load %s: %w", kind, err)
+		}
+		sum := sha256.Sum256(text)
+		name := strings.TrimSuffix(path.Base(p), ".sql")
+		all = append(all, Object{kind, name, n.Render(string(text)), hex.EncodeToString(sum[:])})
+	}
+	return all, nil
+}
+
+// inOrder puts every view behind those that its text names.
+func inOrder(views []Object, n Names) ([]Object, error) {
+	var placed []Object
+	for len(views) > 0 {
+		next := slices.IndexFunc(views, func(v Object) bool {
+			return !slices.ContainsFunc(views, func(o Object) bool { return o.Name != v.Name && strings.Contains(v.SQL, n.Quote(o.Name)) })
+		})
+		if next < 0 {
+			return nil, fmt.Errorf("load views: %s and others read each other", views[0].Name)
+		}
+		placed = append(placed, views[next])
+		views = slices.Delete(views, next, next+1)
+	}
+	return placed, nil
+}
+
+// PendingObjects compares what this build wants with what the database has: the
+// objects to apply, and those to drop because this build has none of that name.
+func PendingObjects(want []Object, have []AppliedObject) (apply []Object, drop []AppliedObject) {
+	for _, o := range want {
+		if !slices.Contains(have, AppliedObject{o.Kind, o.Name, o.Checksum}) {
+			apply = append(apply, o)
+		}
+	}
+	for _, a := range have {
+		if !slices.ContainsFunc(want, func(o Object) bool { return o.Kind == a.Kind && o.Name == a.Name }) {
+			drop = append(drop, a)
+		}
+	}
+	return apply, drop
+}
+
+// CheckObjects is what CheckSchema answers for a database with these objects.
+func CheckObjects(want []Object, have []AppliedObject) error {
+	apply, drop := PendingObjects(want, have)
+	switch {
+	case len(apply) > 0:
+		return fmt.Errorf("%w: %d routines and views are not those of this build, %s among them: run `pawl migrate` or call Migrate", ErrSchemaOld, len(apply)+len(drop), apply[0].Name)
+	case len(drop) > 0:
+		return fmt.Errorf("%w: %d routines and views are none of this build, %s among them: run `pawl migrate` or call Migrate", ErrSchemaOld, len(drop), drop[0].Name)
+	}
+	return nil
+}

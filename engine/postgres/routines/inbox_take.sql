@@ -1,0 +1,28 @@
+-- Take a message to process it: 1 if it is the caller's now, otherwise as
+-- inbox_see says. Without a lease it is the transaction that holds it: a second
+-- delivery finds the lock taken and need not wait for the outcome. With one it
+-- is the token's until the lease ends, and the attempt counts at once, so that a
+-- message that kills its processor ends as dead.
+CREATE OR REPLACE FUNCTION pawl.inbox_take(p_source text, p_message text, p_hash bytea, p_token uuid, p_lease interval, p_max integer) RETURNS integer LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp AS $f$
+DECLARE
+  v_verdict integer;
+BEGIN
+  IF NOT pg_try_advisory_xact_lock(hashtextextended('pawl.inbox' || length(p_source) || '/' || p_source || p_message, 0)) THEN
+    RETURN 5;
+  END IF;
+  v_verdict := pawl.inbox_see(p_source, p_message, p_hash, p_token);
+  IF v_verdict <> 0 THEN
+    RETURN v_verdict;
+  END IF;
+  IF p_lease IS NULL THEN
+    RETURN 1;
+  END IF;
+  UPDATE pawl.inbox i SET attempts = i.attempts + 1, token = p_token, locked_until_utc = clock_timestamp() + p_lease, status = 'Processing'
+   WHERE i.source = p_source AND i.message_id = p_message AND (p_max = 0 OR i.attempts < p_max);
+  IF FOUND THEN
+    RETURN 1;
+  END IF;
+  UPDATE pawl.inbox i SET status = 'Dead', token = NULL, locked_until_utc = NULL WHERE i.source = p_source AND i.message_id = p_message;
+  RETURN 3;
+END $f$;

@@ -1,0 +1,6 @@
+-- Delete a job and its pending runs: false if there was none.
+CREATE OR REPLACE FUNCTION pawl.job_delete(job_name text) RETURNS boolean LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp AS $f$
+BEGIN
+  RETURN pawl.job_remove($1) = 1;
+END $f$;

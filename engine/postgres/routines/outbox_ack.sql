@@ -1,0 +1,8 @@
+CREATE OR REPLACE FUNCTION pawl.outbox_ack(owner_token uuid, ids bigint[], processed_by text DEFAULT NULL) RETURNS bigint LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp AS $f$
+DECLARE
+  r record;
+BEGIN
+  r := pawl.outbox_runs(ids);
+  RETURN pawl.outbox_ack_runs(array_fill(owner_token, ARRAY[cardinality(r.o_lo)]), r.o_lo, r.o_n, processed_by);
+END $f$;

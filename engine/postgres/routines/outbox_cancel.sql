@@ -1,0 +1,13 @@
+-- Take messages back that nobody has claimed: they count as discarded, and as
+-- failed steps of their joins. Returns how many.
+CREATE OR REPLACE FUNCTION pawl.outbox_cancel(p_ids bigint[], p_reason text) RETURNS bigint LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp SET jit = off AS $f$
+DECLARE
+  v_ids bigint[];
+BEGIN
+  v_ids := ARRAY(SELECT w.lo FROM pawl.outbox_withdraw(p_ids, false) w);
+  INSERT INTO pawl.outbox_exception AS e (id, status, last_error, updated_at) SELECT i, 4, p_reason, clock_timestamp() FROM unnest(v_ids) i
+  ON CONFLICT (id) DO UPDATE SET status = 4, next_attempt_at = NULL, last_error = excluded.last_error, updated_at = excluded.updated_at;
+  PERFORM pawl.outbox_join_settle(s.o_lo, s.o_n) FROM pawl.outbox_runs(v_ids) s;
+  RETURN cardinality(v_ids);
+END $f$;

@@ -1,0 +1,56 @@
+-- Claim up to p_n due messages of a queue. A destructive read of ready in key
+-- order; what is locked by someone else is skipped. p_rows: how many ready rows
+-- will probably do. p_from: where the live part of the index begins; deleted
+-- entries before it would be walked over by every claim while an old snapshot
+-- is open. The settings pin the plan: statistics of a queue table lie.
+CREATE OR REPLACE FUNCTION pawl.outbox_claim_runs(p_queue text, p_owner uuid, p_lease interval, p_n integer, p_rows integer, p_from timestamptz)
+RETURNS TABLE (id bigint, message_id uuid, topic text, correlation_id text, headers text, payload bytea, created_at timestamptz, due_at timestamptz,
+               retry integer, priority smallint, locked_until timestamptz, at timestamptz, length integer)
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
+#variable_conflict use_column
+DECLARE
+  v_now  timestamptz := clock_timestamp();
+  v_need integer := p_n;
+  v_got  integer;
+  v_take integer;
+  v_lane record;
+BEGIN
+  FOR v_lane IN SELECT l.id, l.priority FROM pawl.outbox_lane l WHERE l.queue = p_queue ORDER BY l.queue, l.priority LOOP
+    v_take := greatest(1, least(p_rows, v_need));
+    LOOP
+      RETURN QUERY
+      WITH look AS MATERIALIZED (
+        SELECT r.ctid AS tid, r.at, r.lo, r.n FROM pawl.outbox_ready r
+         WHERE r.lane = v_lane.id AND r.at >= p_from AND r.at <= v_now
+         ORDER BY r.at, r.lo LIMIT v_take FOR UPDATE SKIP LOCKED),
+      pick AS MATERIALIZED (
+        SELECT look.tid, sum(look.n) OVER (ORDER BY look.at, look.lo) - look.n AS before FROM look),
+      gone AS (
+        DELETE FROM pawl.outbox_ready r WHERE r.ctid = ANY (ARRAY(SELECT pick.tid FROM pick WHERE pick.before < v_need))
+        RETURNING r.at, r.lo, r.n, r.retry),
+      cut AS MATERIALIZED (
+        SELECT gone.at, gone.lo, gone.n, gone.retry,
+               least(gone.n, v_need - (sum(gone.n) OVER (ORDER BY gone.at, gone.lo) - gone.n))::integer AS m FROM gone),
+      rest AS (
+        INSERT INTO pawl.outbox_ready (lane, at, lo, n, retry)
+        SELECT v_lane.id, cut.at, cut.lo + cut.m, cut.n - cut.m, cut.retry FROM cut WHERE cut.m < cut.n),
+      runs AS MATERIALIZED (
+        SELECT min(s.at) AS at, min(s.lo) AS lo, sum(s.m)::integer AS n, s.retry
+          FROM (SELECT cut.at, cut.lo, cut.m, cut.retry, cut.lo - (sum(cut.m) OVER (PARTITION BY cut.retry ORDER BY cut.lo) - cut.m) AS island FROM cut) s
+         GROUP BY s.retry, s.island),
+      used AS MATERIALIZED (SELECT avg(gone.n)::integer AS length FROM gone),
+      held AS (
+        INSERT INTO pawl.outbox_claim (lo, n, lane, at, retry, owner, locked_until)
+        SELECT runs.lo, runs.n, v_lane.id, runs.at, runs.retry, p_owner, v_now + p_lease FROM runs)
+      SELECT m.id, m.message_id, m.topic, m.correlation_id, m.headers, m.payload, m.created_at, m.due_at,
+             runs.retry, v_lane.priority, v_now + p_lease, runs.at, used.length
+        FROM used, runs, LATERAL (SELECT * FROM pawl.outbox_message x WHERE x.id >= runs.lo AND x.id < runs.lo + runs.n) m;
+      GET DIAGNOSTICS v_got = ROW_COUNT;
+      v_need := v_need - v_got;
+      EXIT WHEN v_got = 0 OR v_need <= 0;
+      v_take := least(v_need, v_need::bigint * v_take / v_got + 1);
+    END LOOP;
+    EXIT WHEN v_need <= 0;
+  END LOOP;
+END $f$;

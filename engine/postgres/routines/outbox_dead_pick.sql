@@ -1,0 +1,26 @@
+-- Failed messages behind position p_after that a filter chooses, up to p_n of
+-- them, looking at p_look: o_last is where to go on, null at the end.
+CREATE OR REPLACE FUNCTION pawl.outbox_dead_pick(p_ids bigint[], p_topic text, p_queue text, p_error text, p_since timestamptz, p_before timestamptz,
+  p_after bigint, p_look integer, p_n bigint, OUT o_ids bigint[], OUT o_last bigint) LANGUAGE plpgsql STABLE
+SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $f$
+DECLARE
+  v_seen bigint;
+  v_high bigint;
+BEGIN
+  WITH look AS MATERIALIZED (
+    SELECT x.id, x.last_error, x.updated_at FROM pawl.outbox_exception x
+     WHERE x.status >= 3 AND x.status = 3 AND x.id > p_after AND (p_ids IS NULL OR x.id = ANY (p_ids)) ORDER BY x.id LIMIT p_look),
+  match AS MATERIALIZED (
+    SELECT look.id FROM look JOIN pawl.outbox_message m ON m.id = look.id LEFT JOIN pawl.outbox_lane l ON l.id = m.lane
+     WHERE (p_topic IS NULL OR m.topic = p_topic) AND (p_queue IS NULL OR l.queue = p_queue)
+       AND (p_error IS NULL OR position(p_error IN look.last_error) > 0)
+       AND (p_since IS NULL OR look.updated_at >= p_since) AND (p_before IS NULL OR look.updated_at < p_before)
+     ORDER BY look.id LIMIT p_n)
+  SELECT coalesce((SELECT array_agg(match.id ORDER BY match.id) FROM match), '{}'), (SELECT count(*) FROM look), (SELECT max(look.id) FROM look)
+    INTO o_ids, v_seen, v_high;
+  IF cardinality(o_ids) >= p_n THEN
+    o_last := o_ids[cardinality(o_ids)];
+  ELSIF v_seen >= p_look THEN
+    o_last := v_high;
+  END IF;
+END $f$;

@@ -1,0 +1,23 @@
+-- A lease can be extended while somebody attaches its messages to a join: the
+-- key of the run stays, so the weaker lock will do.
+CREATE OR REPLACE FUNCTION pawl.outbox_extend_runs(p_owner uuid[], p_lo bigint[], p_n integer[], p_lease interval) RETURNS bigint LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
+DECLARE
+  v_lo  bigint[];
+  v_got bigint;
+BEGIN
+  SELECT array_agg(held.lo), coalesce(sum(held.n), 0) INTO v_lo, v_got FROM (
+    SELECT c.lo, c.n FROM unnest(p_owner, p_lo, p_n) r(owner, lo, n), pawl.outbox_claim c
+     WHERE c.lo >= r.lo AND c.lo < r.lo + r.n AND c.lo + c.n <= r.lo + r.n AND c.owner = r.owner ORDER BY c.lo FOR NO KEY UPDATE OF c) held;
+  IF v_got = (SELECT sum(n) FROM unnest(p_n) n) THEN
+    UPDATE pawl.outbox_claim c SET locked_until = clock_timestamp() + p_lease WHERE c.lo = ANY (v_lo);
+    RETURN v_got;
+  END IF;
+  WITH t AS MATERIALIZED (
+    SELECT x.* FROM unnest(p_owner, p_lo, p_n) r(owner, lo, n), LATERAL pawl.outbox_take(r.owner, r.lo, r.n) x),
+  back AS (
+    INSERT INTO pawl.outbox_claim (lo, n, lane, at, retry, owner, locked_until)
+    SELECT t.lo, t.n, t.lane, t.at, t.retry, t.owner, clock_timestamp() + p_lease FROM t)
+  SELECT coalesce(sum(t.n), 0) INTO v_got FROM t;
+  RETURN v_got;
+END $f$;

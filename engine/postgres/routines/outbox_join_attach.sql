@@ -1,0 +1,9 @@
+CREATE OR REPLACE FUNCTION pawl.outbox_join_attach(join_id uuid, message_id uuid) RETURNS void LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp AS $f$
+BEGIN
+  CASE pawl.outbox_join_attach_all($1, ARRAY[$2])
+    WHEN 0 THEN RETURN;
+    WHEN 1 THEN RAISE EXCEPTION 'join % not found', $1 USING ERRCODE = 'no_data_found';
+    ELSE RAISE EXCEPTION 'message % not found', $2 USING ERRCODE = 'no_data_found';
+  END CASE;
+END $f$;

@@ -1,0 +1,20 @@
+-- Forget joins that ended longer ago than p_age, looking at the p_look oldest of
+-- each outcome, unless a wait is still to be handled. That is asked once the
+-- joins are locked: somebody may have enqueued one meanwhile (D-34).
+CREATE OR REPLACE FUNCTION pawl.outbox_join_purge(p_age interval, p_look bigint) RETURNS bigint LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off AS $f$
+DECLARE
+  v_before timestamptz := clock_timestamp() - p_age;
+  v_joins  uuid[];
+  v_got    bigint;
+BEGIN
+  v_joins := ARRAY(
+    SELECT j.join_id FROM pawl.outbox_join j WHERE j.join_id = ANY (ARRAY(
+      SELECT x.join_id FROM unnest('{1,2,3}'::int[]) s(status),
+        LATERAL (SELECT y.join_id, y.last_updated_utc FROM pawl.outbox_join y WHERE y.status = s.status ORDER BY y.join_id LIMIT p_look) x
+       WHERE x.last_updated_utc < v_before)) FOR UPDATE SKIP LOCKED);
+  DELETE FROM pawl.outbox_join j WHERE j.join_id = ANY (v_joins)
+     AND NOT EXISTS (SELECT FROM pawl.outbox_join_wait w JOIN pawl.outbox_item i ON i.id = w.id WHERE w.join_id = j.join_id AND i.status < 2);
+  GET DIAGNOSTICS v_got = ROW_COUNT;
+  RETURN v_got;
+END $f$;

@@ -1,0 +1,16 @@
+CREATE OR REPLACE FUNCTION pawl.outbox_join_reopen(p_ids bigint[]) RETURNS void LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
+DECLARE
+  v_joins uuid[];
+BEGIN
+  v_joins := ARRAY(SELECT DISTINCT m.join_id FROM pawl.outbox_join_member m WHERE m.id = ANY (p_ids) AND m.status = 2);
+  PERFORM FROM pawl.outbox_join j WHERE j.join_id = ANY (v_joins) AND j.status = 0 ORDER BY j.join_id FOR NO KEY UPDATE;
+  IF NOT FOUND THEN
+    RETURN;
+  END IF;
+  WITH back AS (
+    UPDATE pawl.outbox_join_member m SET status = 0 FROM pawl.outbox_join j
+     WHERE m.id = ANY (p_ids) AND m.status = 2 AND j.join_id = m.join_id AND j.status = 0 AND j.join_id = ANY (v_joins) RETURNING m.join_id)
+  UPDATE pawl.outbox_join j SET failed_steps = j.failed_steps - s.n, last_updated_utc = clock_timestamp()
+    FROM (SELECT back.join_id, count(*)::integer AS n FROM back GROUP BY back.join_id) s WHERE j.join_id = s.join_id;
+END $f$;

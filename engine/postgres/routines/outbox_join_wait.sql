@@ -1,0 +1,18 @@
+-- Have a message sent when a join is over. Returns the id of the wait.
+CREATE OR REPLACE FUNCTION pawl.outbox_join_wait(join_id uuid, on_complete_topic text DEFAULT NULL, on_complete_payload text DEFAULT NULL, on_fail_topic text DEFAULT NULL,
+  on_fail_payload text DEFAULT NULL, fail_if_any_step_failed boolean DEFAULT true, wait_topic text DEFAULT 'join.wait', queue text DEFAULT 'default')
+RETURNS uuid LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp AS $f$
+#variable_conflict use_variable
+DECLARE
+  v_wait uuid;
+BEGIN
+  IF NOT EXISTS (SELECT FROM pawl.outbox_join j WHERE j.join_id = join_id) THEN
+    RAISE EXCEPTION 'join % not found', join_id USING ERRCODE = 'no_data_found';
+  END IF;
+  v_wait := pawl.outbox_enqueue(topic => wait_topic, queue => queue, payload => jsonb_strip_nulls(jsonb_build_object('JoinId', join_id,
+    'FailIfAnyStepFailed', fail_if_any_step_failed, 'OnCompleteTopic', on_complete_topic, 'OnCompletePayload', on_complete_payload,
+    'OnFailTopic', on_fail_topic, 'OnFailPayload', on_fail_payload)));
+  INSERT INTO pawl.outbox_join_wait (id, join_id) VALUES (pawl.outbox_position(v_wait), join_id);
+  RETURN v_wait;
+END $f$;

@@ -1,0 +1,36 @@
+-- Forget messages done or discarded longer ago than p_age, looking at the p_look
+-- lowest runs: looking only at the low end bounds the work without an index.
+-- What a pending join counts on stays (D-25); that is asked again once the runs
+-- are locked, for somebody may have attached one meanwhile. One process at a
+-- time: the others find the lock taken and nothing to do.
+CREATE OR REPLACE FUNCTION pawl.outbox_purge(p_age interval, p_look bigint) RETURNS bigint LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off AS $f$
+DECLARE
+  v_before timestamptz := clock_timestamp() - p_age;
+  v_done   bigint[];
+  v_dead   bigint[];
+  v_got    bigint;
+BEGIN
+  IF NOT pg_try_advisory_xact_lock(hashtextextended('pawl.outbox_purge', 0)) THEN
+    RETURN 0;
+  END IF;
+  v_done := ARRAY(
+    SELECT d.lo FROM pawl.outbox_done d WHERE d.lo = ANY (ARRAY(
+      SELECT x.lo FROM (SELECT y.lo, y.processed_at FROM pawl.outbox_done y WHERE NOT pawl.outbox_join_needs(y.lo, y.n) ORDER BY y.lo LIMIT p_look) x
+       WHERE x.processed_at < v_before)) FOR UPDATE SKIP LOCKED);
+  v_dead := ARRAY(
+    SELECT e.id FROM pawl.outbox_exception e WHERE e.id = ANY (ARRAY(
+      SELECT x.id FROM (SELECT y.id, y.updated_at FROM pawl.outbox_exception y
+                         WHERE y.status >= 3 AND y.status = 4 AND NOT pawl.outbox_join_needs(y.id, 1) ORDER BY y.id LIMIT p_look) x
+       WHERE x.updated_at < v_before)) AND e.status = 4 FOR UPDATE SKIP LOCKED);
+  WITH d AS (
+    DELETE FROM pawl.outbox_done d WHERE d.lo = ANY (v_done) AND NOT pawl.outbox_join_needs(d.lo, d.n) RETURNING d.lo, d.n),
+  g AS MATERIALIZED (
+    SELECT d.lo, d.n FROM d UNION ALL SELECT i, 1 FROM unnest(v_dead) i WHERE NOT pawl.outbox_join_needs(i, 1)),
+  e AS (
+    DELETE FROM pawl.outbox_exception e USING g WHERE e.id >= g.lo AND e.id < g.lo + g.n),
+  m AS (
+    DELETE FROM pawl.outbox_message m USING g WHERE m.id >= g.lo AND m.id < g.lo + g.n RETURNING 1)
+  SELECT count(*) INTO v_got FROM m;
+  RETURN v_got;
+END $f$;

@@ -1,0 +1,13 @@
+CREATE OR REPLACE FUNCTION pawl.outbox_reap_expired() RETURNS bigint LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp AS $f$
+DECLARE
+  v_got bigint;
+  v_all bigint := 0;
+BEGIN
+  LOOP
+    v_got := pawl.outbox_reap_runs(1000);
+    v_all := v_all + v_got;
+    EXIT WHEN v_got = 0;
+  END LOOP;
+  RETURN v_all;
+END $f$;

@@ -1,0 +1,26 @@
+-- Give failed messages a fresh start, oldest first, and take their failures back
+-- in joins that are still pending (D-38).
+CREATE OR REPLACE FUNCTION pawl.outbox_redrive(p_ids bigint[], p_topic text, p_n bigint) RETURNS bigint LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp SET jit = off AS $f$
+DECLARE
+  v_ids    bigint[];
+  v_queues text[];
+BEGIN
+  WITH e AS (
+    UPDATE pawl.outbox_exception e SET status = 0, retry_count = 0, next_attempt_at = clock_timestamp(), redrives = e.redrives + 1, updated_at = clock_timestamp()
+     WHERE e.id = ANY (ARRAY(
+       SELECT x.id FROM pawl.outbox_exception x JOIN pawl.outbox_message m ON m.id = x.id
+        WHERE x.status >= 3 AND x.status = 3 AND (p_ids IS NULL OR x.id = ANY (p_ids)) AND (p_topic IS NULL OR m.topic = p_topic)
+        ORDER BY x.id LIMIT p_n FOR UPDATE OF x)) AND e.status = 3 RETURNING e.id),
+  m AS (
+    SELECT e.id, m.lane, l.queue FROM e JOIN pawl.outbox_message m ON m.id = e.id JOIN pawl.outbox_lane l ON l.id = m.lane),
+  r AS (
+    INSERT INTO pawl.outbox_ready (lane, at, lo, n) SELECT m.lane, clock_timestamp(), m.id, 1 FROM m)
+  SELECT array_agg(m.id), array_agg(DISTINCT m.queue) INTO v_ids, v_queues FROM m;
+  IF v_ids IS NULL THEN
+    RETURN 0;
+  END IF;
+  PERFORM pawl.outbox_join_reopen(v_ids);
+  PERFORM pawl.outbox_wake(v_queues);
+  RETURN cardinality(v_ids);
+END $f$;

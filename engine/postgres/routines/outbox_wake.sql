@@ -1,0 +1,16 @@
+-- Tell sleeping workers of these queues that there is work. A worker that
+-- sleeps holds its queue's advisory lock: only then is a NOTIFY worth its
+-- price (65-70 % of commit throughput if sent by everyone). The shared lock
+-- lasts until commit, so that a worker cannot fall asleep in between.
+CREATE OR REPLACE FUNCTION pawl.outbox_wake(p_queues text[]) RETURNS boolean LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp AS $f$
+DECLARE
+  v_queue text;
+BEGIN
+  FOREACH v_queue IN ARRAY p_queues LOOP
+    IF NOT pg_try_advisory_xact_lock_shared(hashtextextended('pawl.outbox_wake/' || v_queue, 0)) THEN
+      PERFORM pg_notify('pawl_' || left(md5('pawl.outbox_wake'), 16), v_queue);
+    END IF;
+  END LOOP;
+  RETURN true;
+END $f$;

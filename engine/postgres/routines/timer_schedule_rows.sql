@@ -1,0 +1,32 @@
+-- Schedule timers; arrays of equal length, or null where none has the field. A
+-- pending timer of the same key is replaced: cancelled, or parted from its key if
+-- somebody is firing it already. A known id changes nothing, neither itself nor
+-- the timer that has its key by now; of one that comes twice the first counts.
+CREATE OR REPLACE FUNCTION pawl.timer_schedule_rows(p_id bigint[], p_timer uuid[], p_topic text[], p_correlation text[], p_headers text[], p_payload bytea[], p_lane bigint[],
+  p_due timestamptz[], p_supplied boolean[], p_position bigint[], p_key text[]) RETURNS void LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
+DECLARE
+  v_key   text;
+  v_fresh bigint[];
+BEGIN
+  FOR v_key IN SELECT DISTINCT k FROM unnest(p_key) k WHERE k IS NOT NULL ORDER BY k LOOP
+    PERFORM pg_advisory_xact_lock(hashtextextended('pawl.timer/' || v_key, 0));
+  END LOOP;
+  v_fresh := ARRAY(
+    SELECT DISTINCT ON (u.timer) u.id FROM unnest(p_id, p_timer, p_position) WITH ORDINALITY u(id, timer, position, nr)
+     WHERE NOT EXISTS (SELECT FROM pawl.timer x WHERE x.id = u.position AND x.timer_id = u.timer)
+       AND NOT EXISTS (SELECT FROM pawl.timer x WHERE x.timer_id = u.timer AND x.supplied)
+     ORDER BY u.timer, u.nr);
+  IF p_key IS NOT NULL THEN
+    UPDATE pawl.timer t SET status = CASE t.status WHEN 0 THEN 4 ELSE t.status END, processed_at = CASE t.status WHEN 0 THEN clock_timestamp() END,
+           key = CASE t.status WHEN 0 THEN t.key END
+      FROM unnest(p_id, p_key) u(id, key) WHERE u.id = ANY (v_fresh) AND t.key = u.key AND t.key IS NOT NULL AND t.status < 2;
+  END IF;
+  INSERT INTO pawl.timer (id, timer_id, supplied, key, due_time, at, lane, topic, correlation_id, headers, payload)
+  SELECT u.id, u.timer, u.supplied, u.key, u.due, u.due, u.lane, u.topic, u.correlation, u.headers, u.payload
+    FROM unnest(p_id, p_timer, p_supplied, p_key, p_due, p_lane, p_topic, p_correlation, p_headers, p_payload)
+      u(id, timer, supplied, key, due, lane, topic, correlation, headers, payload)
+   WHERE u.id = ANY (v_fresh)
+  ON CONFLICT DO NOTHING;
+  PERFORM pawl.timer_wake((SELECT min(d) FROM unnest(p_due) d));
+END $f$;
