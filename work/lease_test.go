@@ -22,7 +22,7 @@ func until(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// D-18: a handler three times as long as the lease runs once and acks, though
+// OBX-059, D-18: a handler three times as long as the lease runs once and acks, though
 // another loop looks for expired leases all the time.
 func TestHandlerThreeTimesAsLongAsItsLeaseRunsOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {

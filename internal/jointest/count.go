@@ -84,7 +84,7 @@ func steps(topic string, n int) []outbox.Message {
 	return msgs
 }
 
-// OBX-096, JOIN-021
+// JOIN-001, OBX-096, JOIN-021
 func testSharedMembers(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	a, msgs := f.members(3)

@@ -482,7 +482,7 @@ func testRunStopsGracefully(t *testing.T, e Engine) {
 	f.counts(outbox.Counts{Ready: 10 - n, Done: n})
 }
 
-// OBX-100, OBX-101, OBX-118
+// OBX-100, OBX-101
 func testRunManyWorkers(t *testing.T, e Engine) {
 	const total, workers = 3000, 8
 	db := e.Open(t)

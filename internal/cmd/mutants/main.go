@@ -1,0 +1,89 @@
+// Command mutants shows that tests fail when the code is wrong:
+//
+//	go run ./internal/cmd/mutants [-only text] [-j n]    run all mutants, or those that contain a text
+//	go run ./internal/cmd/mutants -check                 only check that the list fits the code
+//
+// A mutant is one small change of a file that breaks one requirement, and the test
+// that is to notice. The lists are the files of the folder list:
+//
+//	OBX-012: a message due in the future is claimed
+//	file engine/sqlite/outbox/claim_pick.sql
+//	test ./outbox -run TestSuiteOnSQLite/due
+//	-  AND at <= ?1
+//	+
+//
+// Lines after a minus are the text to find, exactly once in the file; lines after a
+// plus take its place. Mutants are built with an overlay, so nothing on disk changes
+// and several can run at once. A mutant that its test does not notice survives, and
+// a survivor fails the run. So does a mutant that does not compile, and one whose
+// test fails without it.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+)
+
+const listFolder = "internal/cmd/mutants/list"
+
+func main() {
+	root := flag.String("root", ".", "the `directory` of the module")
+	check := flag.Bool("check", false, "run nothing; fail when a mutant does not fit the code")
+	only := flag.String("only", "", "run the mutants whose description, file or test contains this `text`")
+	parallel := flag.Int("j", 2, "how `many` run at once")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, *root, *check, *only, *parallel); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, root string, check bool, only string, parallel int) error {
+	mutants, err := readLists(root)
+	if err != nil {
+		return err
+	}
+	if err := fit(root, mutants); err != nil || check {
+		return err
+	}
+	mutants = choose(mutants, only)
+	if len(mutants) == 0 {
+		return fmt.Errorf("no mutant contains %q", only)
+	}
+	r := runner{root: root, parallel: parallel, out: os.Stdout}
+	return r.run(ctx, mutants)
+}
+
+// fit complains about every mutant whose text is not, or not only once, in its file.
+func fit(root string, mutants []mutant) error {
+	var problems []error
+	seen := make(map[string]bool)
+	for _, m := range mutants {
+		if _, err := m.apply(root); err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", m.position, err))
+		}
+		key := m.file + "\n" + m.old + "\n" + m.new
+		if seen[key] {
+			problems = append(problems, fmt.Errorf("%s: listed twice", m.position))
+		}
+		seen[key] = true
+	}
+	return errors.Join(problems...)
+}
+
+func choose(mutants []mutant, text string) []mutant {
+	var chosen []mutant
+	for _, m := range mutants {
+		if strings.Contains(m.title+"\n"+m.file+"\n"+strings.Join(m.test, " "), text) {
+			chosen = append(chosen, m)
+		}
+	}
+	return chosen
+}

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// testLimit bounds one test. A mutant that makes its test hang is noticed by that.
+const testLimit = 4 * time.Minute
+
+// runner runs mutants.
+type runner struct {
+	root     string
+	parallel int
+	mu       sync.Mutex // guards out
+	out      io.Writer
+}
+
+// verdict is what became of a mutant.
+type verdict struct {
+	killed bool
+	by     string // the tests that failed, or why there is none
+}
+
+// run tests the code as it is, and then every mutant.
+func (r *runner) run(ctx context.Context, mutants []mutant) error {
+	if err := r.sound(ctx, mutants); err != nil {
+		return err
+	}
+	verdicts := make([]verdict, len(mutants))
+	r.each(len(mutants), func(i int) {
+		verdicts[i] = r.try(ctx, mutants[i])
+		r.report(mutants[i], verdicts[i])
+	})
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	survivors := 0
+	for _, v := range verdicts {
+		if !v.killed {
+			survivors++
+		}
+	}
+	fmt.Fprintf(r.out, "%d mutants, %d killed\n", len(mutants), len(mutants)-survivors)
+	if survivors > 0 {
+		return fmt.Errorf("%d mutants were not noticed by their tests", survivors)
+	}
+	return nil
+}
+
+// sound complains about tests that fail, or do not exist, without any mutant.
+func (r *runner) sound(ctx context.Context, mutants []mutant) error {
+	var tests []string
+	for _, m := range mutants {
+		if t := strings.Join(m.test, " "); !slices.Contains(tests, t) {
+			tests = append(tests, t)
+		}
+	}
+	problems := make([]error, len(tests))
+	r.each(len(tests), func(i int) {
+		out, err := r.test(ctx, strings.Fields(tests[i]))
+		switch {
+		case err != nil:
+			problems[i] = fmt.Errorf("without any mutant go test %s fails: %w\n%s", tests[i], err, tail(out))
+		case strings.Contains(out, "no tests to run"):
+			problems[i] = fmt.Errorf("there is no test of that name: go test %s", tests[i])
+		}
+	})
+	return errors.Join(problems...)
+}
+
+// each calls do for 0 … n-1, several at once.
+func (r *runner) each(n int, do func(i int)) {
+	var wg sync.WaitGroup
+	places := make(chan struct{}, max(1, r.parallel))
+	for i := range n {
+		places <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-places }()
+			do(i)
+		})
+	}
+	wg.Wait()
+}
+
+// try runs a mutant's test with the mutant in place of its file.
+func (r *runner) try(ctx context.Context, m mutant) verdict {
+	dir, err := os.MkdirTemp("", "pawl-mutant-")
+	if err != nil {
+		return verdict{by: err.Error()}
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	overlay, err := r.overlay(dir, m)
+	if err != nil {
+		return verdict{by: err.Error()}
+	}
+	out, err := r.test(ctx, append([]string{"-overlay", overlay}, m.test...))
+	switch {
+	case err == nil:
+		return verdict{by: "survived"}
+	case strings.Contains(out, "[build failed]") || strings.Contains(out, "[setup failed]"):
+		return verdict{by: "does not compile:\n" + tail(out)}
+	}
+	return verdict{true, failed(out)}
+}
+
+// overlay writes the changed file and what go test reads it by.
+func (r *runner) overlay(dir string, m mutant) (string, error) {
+	text, err := m.apply(r.root)
+	if err != nil {
+		return "", err
+	}
+	changed := filepath.Join(dir, filepath.Base(m.file))
+	if err := os.WriteFile(changed, []byte(text), 0o600); err != nil {
+		return "", err
+	}
+	original, err := filepath.Abs(filepath.Join(r.root, m.file))
+	if err != nil {
+		return "", err
+	}
+	replace, err := json.Marshal(map[string]map[string]string{"Replace": {original: changed}})
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "overlay.json")
+	return path, os.WriteFile(path, replace, 0o600)
+}
+
+func (r *runner) test(ctx context.Context, args []string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, testLimit+time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-vet=off", "-count=1", "-failfast", "-timeout", testLimit.String()}, args...)...)
+	cmd.Dir = r.root
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+var failLine = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
+
+// failed names the innermost tests that failed.
+func failed(out string) string {
+	var names []string
+	for _, match := range failLine.FindAllStringSubmatch(out, -1) {
+		names = slices.DeleteFunc(names, func(n string) bool { return strings.HasPrefix(match[1], n+"/") })
+		if !slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, match[1]+"/") }) {
+			names = append(names, match[1])
+		}
+	}
+	switch {
+	case len(names) > 0:
+		return strings.Join(names, ", ")
+	case strings.Contains(out, "test timed out"):
+		return "a test that did not end"
+	}
+	return "a crash of the test"
+}
+
+func (r *runner) report(m mutant, v verdict) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	word := "killed  "
+	if !v.killed {
+		word = "SURVIVED"
+	}
+	fmt.Fprintf(r.out, "%s  %s  %s  %s\n          by %s\n", word, m.position, m.file, m.title, v.by)
+}
+
+// tail returns the end of an output.
+func tail(out string) string {
+	const most = 2000
+	if len(out) > most {
+		return "…" + out[len(out)-most:]
+	}
+	return out
+}
