@@ -66,6 +66,10 @@ lint: ## golangci-lint over all packages
 requirements: ## write docs/requirements.md from requirements.txt and the tests
 	go run ./internal/cmd/requirements
 
+.PHONY: mutants
+mutants: ## small faults in the code, each of which a named test has to notice
+	$(TESTSERVER) go run ./internal/cmd/mutants $(ARGS)
+
 # A server as it comes, fsync included: what is measured must be durable.
 .PHONY: bench
 bench: ## the benchmarks; ARGS="…" hands arguments on

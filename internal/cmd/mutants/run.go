@@ -73,7 +73,7 @@ func (r *runner) sound(ctx context.Context, mutants []mutant) error {
 		switch {
 		case err != nil:
 			problems[i] = fmt.Errorf("without any mutant go test %s fails: %w\n%s", tests[i], err, tail(out))
-		case strings.Contains(out, "no tests to run"):
+		case !ranTests.MatchString(out):
 			problems[i] = fmt.Errorf("there is no test of that name: go test %s", tests[i])
 		}
 	})
@@ -145,6 +145,9 @@ func (r *runner) test(ctx context.Context, args []string) (string, error) {
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
+
+// ranTests matches the line of a package in which a test of the given name ran.
+var ranTests = regexp.MustCompile(`(?m)^ok\s+\S+\s+\S+$`)
 
 var failLine = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
 
