@@ -17,6 +17,9 @@ var (
 	ErrDeadlock = errors.New("deadlock")
 	// ErrSerialization: concurrent transactions could not be serialized.
 	ErrSerialization = errors.New("serialization failure")
+	// ErrIsolation: the caller's transaction runs at an isolation level that this
+	// call cannot use. It needs read committed.
+	ErrIsolation = errors.New("isolation level not supported")
 	// ErrBusy: a lock was not to be had in time.
 	ErrBusy = errors.New("database busy")
 	// ErrTimeout: a statement ran into its deadline.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/bravellian/pawl/engine/sqlite"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/enginetest"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -59,7 +60,7 @@ func runModel(t *testing.T, d dbtest.Database) {
 		m := newModel(t, rt, d)
 		rt.Repeat(map[string]func(*rapid.T){
 			"start": m.start, "enqueue": m.enqueue, "attach": m.attach, "attach again": m.attach, "claim": m.claim, "claim again": m.claim,
-			"ack": m.ack, "ack more": m.ack, "fail": m.fail, "fail more": m.fail, "abandon": m.abandon, "release": m.release, "reap": m.reap,
+			"ack": m.ack, "ack more": m.ack, "fail": m.fail, "fail more": m.fail, "exchange": m.exchange, "exchange more": m.exchange, "abandon": m.abandon, "release": m.release, "reap": m.reap,
 			"report": m.report, "cancel": m.cancel, "redrive": m.redrive, "discard": m.discard, "wait": m.wait, "drain": m.drain,
 			"": m.compare,
 		})
@@ -74,6 +75,7 @@ type step struct {
 	at    outbox.WorkItemID
 	state outbox.Status
 	owner outbox.OwnerToken
+	lost  []outbox.OwnerToken // of claims whose lease ran out
 }
 
 // fanIn is a join as the model knows it.
@@ -247,16 +249,20 @@ func (m *model) claim(rt *rapid.T) {
 	}
 }
 
-// settle draws an owner and steps, his and others', settles them and returns
-// those that were his.
-func (m *model) settle(rt *rapid.T, call func(owner outbox.OwnerToken, ids []outbox.WorkItemID) (int64, error)) (his []*step) {
-	var held []*step
+// held are the steps that somebody has claimed.
+func (m *model) held() (held []*step) {
 	for _, s := range m.steps {
 		if s.state == outbox.InProgress {
 			held = append(held, s)
 		}
 	}
-	chosen := m.some(rt, held)
+	return held
+}
+
+// settle draws an owner and steps, his and others', settles them and returns
+// those that were his.
+func (m *model) settle(rt *rapid.T, call func(owner outbox.OwnerToken, ids []outbox.WorkItemID) (int64, error)) (his []*step) {
+	chosen := m.some(rt, m.held())
 	owner := chosen[0].owner
 	if rapid.IntRange(0, 9).Draw(rt, "others' too") == 0 {
 		chosen = m.steps
@@ -297,6 +303,69 @@ func (m *model) fail(rt *rapid.T) {
 	}), outbox.Failed)
 }
 
+// exchange settles, in one transaction, what is claimed, and once more what was
+// claimed before its lease ran out: what a worker does that was stopped past its lease.
+func (m *model) exchange(rt *rapid.T) {
+	if rapid.Bool().Draw(rt, "stopped past its lease") {
+		m.reap(rt)
+		m.claim(rt)
+	}
+	chosen := m.some(rt, m.held())
+	mixed := m.allCount(chosen)
+	var acks, fails []enginetest.Held
+	states := map[outbox.Status][]*step{}
+	add := func(owner outbox.OwnerToken, s *step, fail bool) {
+		h := enginetest.Held{Owner: owner, Span: enginetest.Span{Lo: int64(s.at), N: 1}}
+		if fail {
+			fails = append(fails, h)
+		} else {
+			acks = append(acks, h)
+		}
+	}
+	for _, s := range chosen {
+		fail := mixed && rapid.Bool().Draw(rt, "fail")
+		for _, owner := range append(s.lost, outbox.NewOwnerToken()) {
+			if rapid.Bool().Draw(rt, "lost too") {
+				add(owner, s, rapid.Bool().Draw(rt, "lost and failed"))
+			}
+		}
+		add(s.owner, s, fail)
+		state := outbox.Done
+		if fail {
+			state = outbox.Failed
+		}
+		states[state] = append(states[state], s)
+	}
+	calls := enginetest.Settle(acks, fails)
+	must(rt, m.d.Do(m.ctx(), calls...))
+	moved := int64(0)
+	for _, c := range calls {
+		moved += c.N
+	}
+	if int(moved) != len(chosen) {
+		rt.Fatalf("settled %d, want %d", moved, len(chosen))
+	}
+	m.became(states[outbox.Failed], outbox.Failed)
+	m.became(states[outbox.Done], outbox.Done)
+}
+
+// allCount reports whether every one of these steps can count in its joins. Which of
+// them do, when they are more than are expected and some fail, is nobody's promise.
+func (m *model) allCount(steps []*step) bool {
+	for _, f := range m.fans {
+		n := 0
+		for _, s := range steps {
+			if status, member := f.members[s]; member && status == join.MemberPending {
+				n++
+			}
+		}
+		if n > f.expected-f.completed-f.failed {
+			return false
+		}
+	}
+	return true
+}
+
 func (m *model) abandon(rt *rapid.T) {
 	m.became(m.settle(rt, func(owner outbox.OwnerToken, ids []outbox.WorkItemID) (int64, error) {
 		return m.box.AbandonAfter(m.ctx(), owner, 0, errors.New("again"), ids...)
@@ -321,7 +390,7 @@ func (m *model) reap(rt *rapid.T) {
 	must(rt, err)
 	for _, s := range m.steps {
 		if s.state == outbox.InProgress {
-			s.state = outbox.Ready
+			s.state, s.lost = outbox.Ready, append(s.lost, s.owner)
 			n--
 		}
 	}

@@ -1,4 +1,15 @@
 package outbox
 
+import (
+	"context"
+
+	"github.com/bravellian/pawl/work"
+)
+
+// Settle settles items as a worker's exchange with the database does.
+func (o *Outbox) Settle(ctx context.Context, s *work.Settlement) error {
+	return o.db.Do(ctx, settleCalls(s, o.opts.Worker)...)
+}
+
 // LookAt has one transaction of Redrive and its like look at n failed messages.
 func (o *Outbox) LookAt(n int) { o.deadLook = n }

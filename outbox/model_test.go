@@ -23,6 +23,7 @@ import (
 	"github.com/bravellian/pawl/engine/sqlite"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/work"
 )
 
 // The model is an outbox in a map. A random sequence of calls is made on both,
@@ -81,7 +82,7 @@ func runModel(t *testing.T, d *modelled) {
 		m := newModel(t, rt, d)
 		rt.Repeat(map[string]func(*rapid.T){
 			"enqueue": m.enqueue, "enqueue in a transaction": m.enqueueTx,
-			"claim": m.claim, "claim again": m.claim, "claim once more": m.claim, "fail another": m.fail, "redrive another": m.redrive, "handle": m.handle, "ack": m.ack, "abandon": m.abandon, "fail": m.fail, "release": m.release, "extend": m.extend,
+			"claim": m.claim, "claim again": m.claim, "claim once more": m.claim, "fail another": m.fail, "redrive another": m.redrive, "handle": m.handle, "ack": m.ack, "abandon": m.abandon, "fail": m.fail, "exchange": m.exchange, "release": m.release, "extend": m.extend,
 			"reap": m.reap, "redrive": m.redrive, "discard": m.discard, "clean up": m.cleanUp, "pass time": m.passTime,
 			"": m.compare,
 		})
@@ -98,7 +99,8 @@ type known struct {
 	until     time.Time
 	lastError string
 	redrives  int
-	ended     time.Time // acked or discarded
+	ended     time.Time           // acked or discarded
+	lost      []outbox.OwnerToken // of claims whose lease ran out
 }
 
 type model struct {
@@ -411,6 +413,7 @@ func (m *model) merge(got []*outbox.Message) {
 func (m *model) expire() (n int64) {
 	for _, k := range m.byID {
 		if k.status == outbox.InProgress && k.until.Before(m.now()) {
+			k.lost = append(k.lost, k.owner)
 			k.back(m.now())
 			k.retry++
 			k.lastError = "lease expired"
@@ -486,6 +489,47 @@ func (m *model) ackAs(rt *rapid.T, owner outbox.OwnerToken, ids []outbox.WorkIte
 	}
 	n, err := m.o.Ack(m.ctx(), owner, ids...)
 	wantCount(rt, n, err, want)
+}
+
+// exchange settles, in one transaction, items under the claims that hold them and
+// under those that were lost before.
+func (m *model) exchange(rt *rapid.T) {
+	var held []outbox.WorkItemID
+	for _, id := range m.ids() {
+		if m.byID[id].status == outbox.InProgress {
+			held = append(held, id)
+		}
+	}
+	if len(held) == 0 {
+		rt.Skip()
+	}
+	m.tick(time.Microsecond)
+	var s work.Settlement
+	settle := func(id outbox.WorkItemID, owner outbox.OwnerToken, fail bool) {
+		h := work.Held{Owner: owner, ID: id}
+		if fail {
+			s.Failures = append(s.Failures, work.Failure{Held: h, Error: "it broke"})
+		} else {
+			s.Acks = append(s.Acks, h)
+		}
+	}
+	for _, id := range rapid.SliceOfNDistinct(rapid.SampledFrom(held), 1, len(held), rapid.ID).Draw(rt, "items") {
+		k := m.byID[id]
+		for _, owner := range k.lost {
+			settle(id, owner, rapid.Bool().Draw(rt, "lost and failed"))
+		}
+		fail := rapid.Bool().Draw(rt, "fail")
+		settle(id, k.owner, fail)
+		k.owner = outbox.OwnerToken{}
+		if k.status = outbox.Done; fail {
+			k.status, k.lastError = outbox.Failed, "it broke"
+		} else {
+			k.ended = m.now()
+		}
+	}
+	if err := m.o.Settle(m.ctx(), &s); err != nil {
+		rt.Fatal(err)
+	}
 }
 
 func (m *model) cause(rt *rapid.T) (kept string, cause error) {

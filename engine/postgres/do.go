@@ -68,11 +68,23 @@ func (db *DB) statement(op string) (string, error) {
 	return query, nil
 }
 
-// pipeline sends all calls before it reads the first answer.
+// pipeline runs calls in one transaction. One that is refused for its isolation
+// level ran on a connection whose default was changed since it was asked.
 func (db *DB) pipeline(ctx context.Context, conn *pgx.Conn, calls []*engine.Call, cut error) error {
+	err := db.send(ctx, conn, calls, cut)
+	if errors.Is(err, engine.ErrIsolation) && levelOf(conn) == readCommitted {
+		setLevel(conn, otherLevel)
+		err = db.send(ctx, conn, calls, cut)
+	}
+	return err
+}
+
+// send sends all calls before it reads the first answer.
+func (db *DB) send(ctx context.Context, conn *pgx.Conn, calls []*engine.Call, cut error) error {
 	batch := &pgx.Batch{}
 	rows := make([]func(engine.Row) error, len(calls))
 	finish := make([]func(), len(calls))
+	explicit, begun := begin(conn, batch)
 	settings := db.settings(calls)
 	if settings != "" {
 		batch.Queue(settings)
@@ -86,18 +98,14 @@ func (db *DB) pipeline(ctx context.Context, conn *pgx.Conn, calls []*engine.Call
 		args, rows[i], finish[i] = db.tune(c)
 		batch.Queue(query, arguments(args)...)
 	}
-	results := conn.SendBatch(ctx, batch)
-	if settings != "" {
-		if _, err := results.Exec(); err != nil {
-			_ = results.Close()
-			return wrap("settings", err, cut)
-		}
+	if explicit {
+		batch.Queue(commitOwn)
+		defer rollback(ctx, conn)
 	}
-	for i, c := range calls {
-		if err := answer(results, c, rows[i]); err != nil {
-			_ = results.Close()
-			return wrap(c.Op, err, cut)
-		}
+	results := conn.SendBatch(ctx, batch)
+	if op, err := answers(results, calls, rows, begun, settings != ""); err != nil {
+		_ = results.Close()
+		return wrap(op, err, cut)
 	}
 	if err := results.Close(); err != nil {
 		return wrap(calls[0].Op, err, cut)
@@ -108,6 +116,25 @@ func (db *DB) pipeline(ctx context.Context, conn *pgx.Conn, calls []*engine.Call
 		}
 	}
 	return nil
+}
+
+// answers reads the answers to what was sent before the commit, and names the
+// operation that failed. Closing the results reads the answer to the commit.
+func answers(results pgx.BatchResults, calls []*engine.Call, rows []func(engine.Row) error, begun func(pgx.BatchResults) error, settings bool) (op string, err error) {
+	if err := begun(results); err != nil {
+		return beginTx, err
+	}
+	if settings {
+		if _, err := results.Exec(); err != nil {
+			return "settings", err
+		}
+	}
+	for i, c := range calls {
+		if err := answer(results, c, rows[i]); err != nil {
+			return c.Op, err
+		}
+	}
+	return "", nil
 }
 
 func answer(results pgx.BatchResults, c *engine.Call, each func(engine.Row) error) error {

@@ -30,6 +30,8 @@ func classify(err error) error {
 		return engine.ErrDeadlock
 	case "40001":
 		return engine.ErrSerialization
+	case "25000":
+		return engine.ErrIsolation
 	case "55P03":
 		return engine.ErrBusy
 	case "57014":

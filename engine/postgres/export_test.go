@@ -58,3 +58,6 @@ func JudgePooler(told, before, second, after uint32) []engine.Finding {
 
 // AddOperation gives db an operation of a test's own.
 func AddOperation(db *DB, op, text string) { db.folder.Ops[op] = db.folder.Names.Render(text) }
+
+// Wrapped is an error of the driver's as pawl returns it.
+func Wrapped(err error) error { return wrap("test", err, engine.ErrConnLost) }

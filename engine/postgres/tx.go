@@ -103,7 +103,7 @@ func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context, tx engine.T
 		return err
 	}
 	defer conn.Release()
-	tx, err := conn.Begin(wait)
+	tx, err := conn.BeginTx(wait, pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
 	if err != nil {
 		return wrap(beginTx, err, engine.ErrConnLost)
 	}

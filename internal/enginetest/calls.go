@@ -155,6 +155,35 @@ func Extend(owner [16]byte, lease time.Duration, s ...Span) *engine.Call {
 // Reap asks to put back what expired.
 func Reap() *engine.Call { return engine.Count("outbox/reap", 1000) }
 
+// Held is a span as somebody knows it who holds it, or did.
+type Held struct {
+	Owner [16]byte
+	Span
+}
+
+func holders(h []Held) (owners [][16]byte, lo, n []int64) {
+	owners, lo, n = [][16]byte{}, []int64{}, []int64{}
+	for _, h := range h {
+		owners, lo, n = append(owners, h.Owner), append(lo, h.Lo), append(n, h.N)
+	}
+	return owners, lo, n
+}
+
+// Settle asks to ack and to fail spans under several owners, in the calls of one
+// exchange of a worker: failures are counted in joins by the ack that follows.
+func Settle(acks, fails []Held) (calls []*engine.Call) {
+	owners, failedLo, failedN := holders(fails)
+	if len(fails) > 0 {
+		reason := "no"
+		calls = append(calls, engine.Count("outbox/fail", owners, failedLo, failedN, fill(len(fails), &reason), len(acks) == 0))
+	}
+	if len(acks) > 0 {
+		owners, lo, n := holders(acks)
+		calls = append(calls, engine.Count("outbox/ack", owners, lo, n, "tester", failedLo, failedN))
+	}
+	return calls
+}
+
 // Redrive asks to give failed messages a fresh start; ids nil means all.
 func Redrive(ids []int64) *engine.Call {
 	return Dead("outbox/redrive", ids, nil)

@@ -6,6 +6,7 @@ DECLARE
   v_job uuid;
   v_ids bigint[];
 BEGIN
+  PERFORM pawl.check_isolation('delete');
   SELECT j.id INTO v_job FROM pawl.job j WHERE j.name = p_name FOR UPDATE;
   IF NOT FOUND THEN
     RETURN 0;

@@ -1,38 +1,42 @@
--- Ack and fail, and count in joins. p_also_…: runs that this transaction failed
--- without counting: settling both in one go takes every lock on messages before
--- any on a join. Whether there are members to count is asked by the statement
--- that adds up what was asked for, after the move: a program without joins pays
--- for a probe per run.
+-- Ack runs, and count in joins what was taken: of what was asked for, somebody else
+-- may hold a part, the same worker under its next claim included. p_also_…: runs
+-- that this transaction failed without counting: settling both in one go takes
+-- every lock on messages before any on a join. Whether there are members to count
+-- is asked by the statement that adds up what was asked for, after the move: a
+-- program without joins pays for a probe per run.
 CREATE OR REPLACE FUNCTION pawl.outbox_ack_runs(p_owner uuid[], p_lo bigint[], p_n integer[], p_by text, p_also_lo bigint[] DEFAULT '{}', p_also_n integer[] DEFAULT '{}')
 RETURNS bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
 DECLARE
   v_got     bigint;
-  v_more    bigint;
+  v_lo      bigint[];
+  v_n       integer[];
   v_asked   bigint;
   v_members boolean;
 BEGIN
+  IF current_setting('transaction_isolation') NOT LIKE 'read %' THEN
+    PERFORM pawl.check_isolation('ack');
+  END IF;
   WITH gone AS (
     DELETE FROM pawl.outbox_claim c USING unnest(p_owner, p_lo, p_n) r(owner, lo, n)
      WHERE c.lo >= r.lo AND c.lo < r.lo + r.n AND c.lo + c.n <= r.lo + r.n AND c.owner = r.owner RETURNING c.lo, c.n, c.owner),
   kept AS (
     INSERT INTO pawl.outbox_done (lo, n, processed_at, owner, processed_by)
     SELECT gone.lo, gone.n, clock_timestamp(), gone.owner, p_by FROM gone)
-  SELECT coalesce(sum(gone.n), 0) INTO v_got FROM gone;
-  SELECT coalesce(sum(r.n), 0), coalesce(bool_or(EXISTS (
+  SELECT coalesce(sum(gone.n), 0), coalesce(array_agg(gone.lo), '{}'), coalesce(array_agg(gone.n), '{}') INTO v_got, v_lo, v_n FROM gone;
+  SELECT (SELECT coalesce(sum(a.n), 0) FROM unnest(p_n) a(n)), coalesce(bool_or(EXISTS (
            SELECT FROM pawl.outbox_join_member m WHERE m.id >= r.lo AND m.id < r.lo + r.n AND m.status = 0)), false)
-    INTO v_asked, v_members FROM unnest(p_lo, p_n) r(lo, n);
+    INTO v_asked, v_members FROM unnest(v_lo, v_n) r(lo, n);
   IF v_got < v_asked THEN
     WITH kept AS (
       INSERT INTO pawl.outbox_done (lo, n, processed_at, owner, processed_by)
       SELECT t.lo, t.n, clock_timestamp(), t.owner, p_by
-        FROM unnest(p_owner, p_lo, p_n) r(owner, lo, n), LATERAL pawl.outbox_take(r.owner, r.lo, r.n) t RETURNING n)
-    SELECT coalesce(sum(kept.n), 0) INTO v_more FROM kept;
-    v_got := v_got + v_more;
-    v_members := true; -- the look above is older than these moves
+        FROM unnest(p_owner, p_lo, p_n) r(owner, lo, n), LATERAL pawl.outbox_take(r.owner, r.lo, r.n) t RETURNING lo, n)
+    SELECT v_got + coalesce(sum(kept.n), 0), v_lo || array_agg(kept.lo), v_n || array_agg(kept.n) INTO v_got, v_lo, v_n FROM kept;
+    v_members := cardinality(v_lo) > 0; -- the probe above is older than these moves
   END IF;
   IF v_members OR cardinality(p_also_lo) > 0 THEN
-    PERFORM pawl.outbox_join_settle(p_lo || p_also_lo, p_n || p_also_n);
+    PERFORM pawl.outbox_join_settle(v_lo || p_also_lo, v_n || p_also_n);
   END IF;
   RETURN v_got;
 END $f$;

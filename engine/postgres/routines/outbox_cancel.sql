@@ -5,6 +5,7 @@ SET search_path = pg_catalog, pg_temp SET jit = off AS $f$
 DECLARE
   v_ids bigint[];
 BEGIN
+  PERFORM pawl.check_isolation('cancel');
   v_ids := ARRAY(SELECT w.lo FROM pawl.outbox_withdraw(p_ids, false) w);
   INSERT INTO pawl.outbox_exception AS e (id, status, last_error, updated_at) SELECT i, 4, p_reason, clock_timestamp() FROM unnest(v_ids) i
   ON CONFLICT (id) DO UPDATE SET status = 4, next_attempt_at = NULL, last_error = excluded.last_error, updated_at = excluded.updated_at;

@@ -7,6 +7,7 @@ DECLARE
   v_ids  bigint[];
   v_held record;
 BEGIN
+  PERFORM pawl.check_isolation('attach');
   v_ids := ARRAY(SELECT pawl.outbox_position(u.message) FROM unnest(p_messages) WITH ORDINALITY u(message, nth) ORDER BY u.nth);
   IF array_position(v_ids, NULL) IS NOT NULL THEN
     RETURN 1 + array_position(v_ids, NULL);

@@ -3,6 +3,7 @@
 CREATE OR REPLACE FUNCTION pawl.outbox_join_end(p_join uuid, p_status integer) RETURNS integer LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 BEGIN
+  PERFORM pawl.check_isolation('cancel');
   UPDATE pawl.outbox_join j SET status = p_status, last_updated_utc = clock_timestamp()
    WHERE j.join_id = p_join AND j.status = 0 AND (p_status = 3 OR j.deadline_utc <= clock_timestamp());
   IF FOUND THEN

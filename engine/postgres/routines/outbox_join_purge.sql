@@ -8,6 +8,7 @@ DECLARE
   v_joins  uuid[];
   v_got    bigint;
 BEGIN
+  PERFORM pawl.check_isolation('clean up');
   v_joins := ARRAY(
     SELECT j.join_id FROM pawl.outbox_join j WHERE j.join_id = ANY (ARRAY(
       SELECT x.join_id FROM unnest('{1,2,3}'::int[]) s(status),

@@ -7,6 +7,7 @@ DECLARE
   v_status smallint;
   v_member smallint;
 BEGIN
+  PERFORM pawl.check_isolation('report');
   SELECT j.status INTO v_status FROM pawl.outbox_join j WHERE j.join_id = p_join FOR NO KEY UPDATE;
   IF NOT FOUND THEN
     RETURN 0;

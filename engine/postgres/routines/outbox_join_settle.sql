@@ -1,5 +1,6 @@
 -- Count what has become of messages in their joins. The places of the messages
--- say what that is. To be called after they were moved, or while they are held,
+-- say what that is, so that runs which overlap, or were not moved after all, count
+-- each message once and as what it is. To be called after they were moved, or while they are held,
 -- in a statement of its own: only a fresh snapshot shows a member that was
 -- attached while the move waited for it. What ran before the locks were held
 -- may have been counted meanwhile, so the members are read again.
@@ -20,8 +21,8 @@ BEGIN
   WITH step AS MATERIALIZED (
     SELECT m.join_id, m.outbox_message_id, CASE WHEN d.lo IS NOT NULL THEN 1 ELSE 2 END AS status,
            row_number() OVER (PARTITION BY m.join_id ORDER BY m.id) AS nth
-      FROM unnest(p_lo, p_n) r(lo, n)
-     CROSS JOIN LATERAL (SELECT x.* FROM pawl.outbox_join_member x WHERE x.id >= r.lo AND x.id < r.lo + r.n AND x.status = 0 OFFSET 0) m
+      FROM (SELECT DISTINCT x.join_id, x.outbox_message_id, x.id FROM unnest(p_lo, p_n) r(lo, n)
+             CROSS JOIN LATERAL (SELECT y.* FROM pawl.outbox_join_member y WHERE y.id >= r.lo AND y.id < r.lo + r.n AND y.status = 0 OFFSET 0) x) m
       LEFT JOIN pawl.outbox_done d ON d.lo = (SELECT max(x.lo) FROM pawl.outbox_done x WHERE x.lo <= m.id) AND d.lo + d.n > m.id
       LEFT JOIN pawl.outbox_exception e ON e.id = m.id AND e.status >= 3
      WHERE d.lo IS NOT NULL OR e.id IS NOT NULL),

@@ -11,6 +11,7 @@ DECLARE
   v_dead   bigint[];
   v_got    bigint;
 BEGIN
+  PERFORM pawl.check_isolation('clean up');
   IF NOT pg_try_advisory_xact_lock(hashtextextended('pawl.outbox_purge', 0)) THEN
     RETURN 0;
   END IF;

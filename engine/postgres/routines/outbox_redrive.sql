@@ -6,6 +6,7 @@ DECLARE
   v_ids    bigint[];
   v_queues text[];
 BEGIN
+  PERFORM pawl.check_isolation('redrive');
   WITH e AS (
     UPDATE pawl.outbox_exception e SET status = 0, retry_count = 0, next_attempt_at = clock_timestamp(), redrives = e.redrives + 1, updated_at = clock_timestamp()
      WHERE e.id = ANY (ARRAY(

@@ -7,6 +7,7 @@ DECLARE
   v_got    bigint;
   v_queues text[];
 BEGIN
+  PERFORM pawl.check_isolation('resume');
   SELECT p.lane INTO v_lane FROM pawl.outbox_pause p WHERE p.kind = 'topic' AND p.name = p_topic AND p.ending FOR UPDATE;
   IF NOT FOUND THEN
     RETURN 0;
