@@ -394,11 +394,22 @@ func testRescheduleBounds(t *testing.T, e Engine) {
 			t.Errorf("it is due at %v, want %v", got.NextAttemptAt, due)
 		}
 	}
-	f.touched(2)(f.Reschedule(f.ctx(), time.Now().Add(24*time.Hour), ids[0], ids[2]))
-	f.touched(1)(f.Reschedule(f.ctx(), time.Time{}, ids[2]))
-	_, msgs := f.claim(10)
-	if got := positions(msgs); !slices.Contains(got, ids[2]) {
-		t.Fatalf("claimed %v, not %d, which is due now", got, ids[2])
+	for _, now := range append(beforeThe70s(), time.Time{}) { // D-8
+		f.touched(2)(f.Reschedule(f.ctx(), time.Now().Add(24*time.Hour), ids[0], ids[2]))
+		f.touched(1)(f.Reschedule(f.ctx(), now, ids[2]))
+		if at := f.get(ids[2]).NextAttemptAt; at.Before(time.Now().Add(-24 * time.Hour)) {
+			t.Fatalf("due at %v, not now", at)
+		}
+		owner, msgs := f.claim(10)
+		if got := positions(msgs); !slices.Contains(got, ids[2]) {
+			t.Fatalf("claimed %v, not %d, which is due now", got, ids[2])
+		}
+		f.touched(int64(len(msgs)))(f.Release(f.ctx(), owner, positions(msgs)...))
+	}
+	_, err := f.Reschedule(f.ctx(), time.Unix(math.MaxInt64, 0), ids[2])
+	var invalid *outbox.InvalidError
+	if !errors.As(err, &invalid) || invalid.Field != "due time" {
+		t.Fatalf("the end of Go's time: %v", err)
 	}
 }
 
