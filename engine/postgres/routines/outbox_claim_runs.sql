@@ -2,7 +2,9 @@
 -- order; what is locked by someone else is skipped. p_rows: how many ready rows
 -- will probably do. p_from: where the live part of the index begins; deleted
 -- entries before it would be walked over by every claim while an old snapshot
--- is open. The settings pin the plan: statistics of a queue table lie.
+-- is open. What lies before it is read last, if there is room for more: a claim
+-- that is not full has seen everything. The settings pin the plan: statistics of
+-- a queue table lie.
 CREATE OR REPLACE FUNCTION pawl.outbox_claim_runs(p_queue text, p_owner uuid, p_lease interval, p_n integer, p_rows integer, p_from timestamptz)
 RETURNS TABLE (id bigint, message_id uuid, topic text, correlation_id text, headers text, payload bytea, created_at timestamptz, due_at timestamptz,
                retry integer, priority smallint, locked_until timestamptz, at timestamptz, length integer)
@@ -16,13 +18,16 @@ DECLARE
   v_take integer;
   v_lane record;
 BEGIN
-  FOR v_lane IN SELECT l.id, l.priority FROM pawl.outbox_lane l WHERE l.queue = p_queue ORDER BY l.queue, l.priority LOOP
+  FOR v_lane IN
+    SELECT l.id, l.priority, part.low, part.high
+      FROM (VALUES (1, p_from, v_now), (2, '-infinity', least(p_from, v_now))) part(nr, low, high), pawl.outbox_lane l
+     WHERE l.queue = p_queue AND part.low < part.high ORDER BY part.nr, l.priority LOOP
     v_take := greatest(1, least(p_rows, v_need));
     LOOP
       RETURN QUERY
       WITH look AS MATERIALIZED (
         SELECT r.ctid AS tid, r.at, r.lo, r.n FROM pawl.outbox_ready r
-         WHERE r.lane = v_lane.id AND r.at >= p_from AND r.at <= v_now
+         WHERE r.lane = v_lane.id AND r.at >= v_lane.low AND r.at <= v_lane.high
          ORDER BY r.at, r.lo LIMIT v_take FOR UPDATE SKIP LOCKED),
       pick AS MATERIALIZED (
         SELECT look.tid, sum(look.n) OVER (ORDER BY look.at, look.lo) - look.n AS before FROM look),
