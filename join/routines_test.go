@@ -25,6 +25,13 @@ func TestRoutinesForOtherLanguages(t *testing.T) {
 		}
 		return answer
 	}
+	late := call(`SELECT pawl.outbox_join_start(1, deadline_utc => '0001-01-01 UTC')`)
+	if at := call(`SELECT extract(epoch FROM deadline_utc)::bigint::text FROM pawl.outbox_join WHERE join_id = $1`, late); at != "0" { // D-8: it has passed
+		t.Errorf("a deadline in the year 1 is second %s", at)
+	}
+	if err := o.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	a := call(`SELECT pawl.outbox_enqueue('step', '{}')`)
 	b := call(`SELECT pawl.outbox_enqueue('step', '{}', message_id => gen_random_uuid())`)
 	c := call(`SELECT pawl.outbox_enqueue('step', '{}')`)

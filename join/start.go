@@ -22,6 +22,7 @@ type Spec struct {
 	// Metadata is whatever helps whoever looks at the join, usually JSON: at most 1 MiB.
 	Metadata string
 	// Deadline is when the join fails if it has not ended by then; zero for never.
+	// One that has passed fails it at once; a time before 1970 is kept as 1970.
 	Deadline time.Time
 	// ID is the join's identity; zero has one made. Starting a join with a known
 	// id changes nothing, so a start can be repeated.
@@ -41,10 +42,7 @@ func (s *Spec) validate() error {
 	if err := engine.CheckText("metadata", s.Metadata, MaxMetadata, false); err != nil {
 		return err
 	}
-	if year := s.Deadline.UTC().Year(); !s.Deadline.IsZero() && (year < 1970 || year > 9999) {
-		return engine.Invalid("deadline", "year %d is not within 1970 … 9999", year)
-	}
-	return nil
+	return engine.CheckDue("deadline", s.Deadline)
 }
 
 // Start creates a join. With engine.ErrCommitUnknown the id is valid too:
@@ -119,7 +117,7 @@ func (j *Joins) prepareStart(ctx context.Context, tx outbox.Tx, s *Spec) (*writi
 	}
 	var deadline *time.Time
 	if !s.Deadline.IsZero() {
-		deadline = &s.Deadline
+		deadline = keptDeadline(s.Deadline)
 	}
 	w := &writing{j: j, calls: []*engine.Call{{Op: "join/start", Args: []any{[16]byte(s.ID), key, s.ExpectedSteps, metadata, deadline}}}}
 	if deadline == nil {
@@ -129,8 +127,18 @@ func (j *Joins) prepareStart(ctx context.Context, tx outbox.Tx, s *Spec) (*writi
 	if err != nil {
 		return nil, err
 	}
-	m.Due = s.Deadline
+	m.Due = *deadline
 	return w, j.addWait(ctx, tx, w, s.ID, m)
+}
+
+// keptDeadline is a deadline as it is kept. Before 1970 it stays a deadline: to have
+// passed long ago is something else than to be none.
+func keptDeadline(deadline time.Time) *time.Time {
+	if at := engine.Due(&deadline); at != nil {
+		return at
+	}
+	epoch := time.Unix(0, 0)
+	return &epoch
 }
 
 // Cancel ends a pending join: its counters stay as they are, and its waits send

@@ -175,9 +175,7 @@ func (j *Joins) encode(field string, m outbox.Message) (topic string, payload te
 	} else {
 		r.Binary = m.Payload
 	}
-	if !m.Due.IsZero() {
-		r.Due = &m.Due
-	}
+	r.Due = engine.Due(&m.Due)
 	if r.Binary != nil || r.CorrelationID != "" || len(r.Headers) > 0 || r.Due != nil || r.Queue != "" || r.Priority != 0 {
 		rest = &r
 	}

@@ -133,10 +133,7 @@ func (o *Outbox) prepare(msgs []Message) (*enqueue, error) {
 		if i == 0 || m.Queue != msgs[i-1].Queue || m.Priority != msgs[i-1].Priority {
 			lane = laneID(m.queue(), m.Priority)
 		}
-		entries[i] = entry{msg: m, index: i, lane: lane, headers: headers, mid: m.ID, supplied: !m.ID.IsZero()}
-		if !m.Due.IsZero() {
-			entries[i].due = &m.Due
-		}
+		entries[i] = entry{msg: m, index: i, lane: lane, due: engine.Due(&m.Due), headers: headers, mid: m.ID, supplied: !m.ID.IsZero()}
 		e.entries[i] = &entries[i]
 	}
 	return e, nil

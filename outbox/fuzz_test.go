@@ -94,7 +94,7 @@ func wrong(m *outbox.Message) string {
 		return "priority"
 	case len(m.Payload) > 1000:
 		return "payload"
-	case !m.Due.IsZero() && (m.Due.UTC().Year() < 1970 || m.Due.UTC().Year() > 9999):
+	case m.Due.UTC().Year() > 9999:
 		return "due time"
 	default:
 		for k, v := range m.Headers {

@@ -181,13 +181,13 @@ func (o *Outbox) Cancel(ctx context.Context, reason string, ids ...WorkItemID) (
 }
 
 // Reschedule makes messages due at another time that have not run, those that wait
-// for a retry included; a zero time means now. Messages that a worker holds, or
+// for a retry included; zero or past: now. Messages that a worker holds, or
 // that are over, are left alone. It returns how many it moved, also with an error.
 func (o *Outbox) Reschedule(ctx context.Context, due time.Time, ids ...WorkItemID) (int64, error) {
-	if err := (&Message{Topic: "any", Due: due}).Validate(); err != nil {
+	if err := engine.CheckDue("due time", due); err != nil {
 		return 0, err
 	}
-	return o.eachChunk(ctx, "outbox/reschedule", ids, optionalTime(due))
+	return o.eachChunk(ctx, "outbox/reschedule", ids, engine.Due(&due))
 }
 
 // withdrawChunk bounds how many messages one transaction takes out of their runs.

@@ -37,6 +37,7 @@ type Message struct {
 	// Headers are a small map, at most 16 KiB in all.
 	Headers map[string]string
 	// Due is when the message may be handled at the earliest; zero or past: now.
+	// A time before 1970 is kept as none.
 	Due time.Time
 	// Queue is which workers see the message; "" = DefaultQueue.
 	Queue string
@@ -103,8 +104,8 @@ func (m *Message) validate(maxPayload int) error {
 	if len(m.Payload) > maxPayload {
 		return engine.TooLong("payload", maxPayload, "bytes")
 	}
-	if year := m.Due.UTC().Year(); !m.Due.IsZero() && (year < 1970 || year > 9999) {
-		return engine.Invalid("due time", "year %d is not within 1970 … 9999", year)
+	if err := engine.CheckDue("due time", m.Due); err != nil {
+		return err
 	}
 	return checkHeaders(m.Headers)
 }

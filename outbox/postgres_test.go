@@ -137,6 +137,33 @@ func TestSQLRoutineEnqueues(t *testing.T) {
 	}
 }
 
+// D-8, OBX-013: a due time before 1970 is none in SQL as well.
+func TestSQLRoutineDueBefore1970(t *testing.T) {
+	t.Parallel()
+	db := dbtest.OpenPostgres(t)
+	o := outbox.New(db, outbox.Options{})
+	r := begin(t, db)
+	want := make([]string, 1, 4)
+	r.row(`SELECT pawl.outbox_enqueue('t', 'x')`, nil, &want[0])
+	for _, due := range []string{"0001-01-01 UTC", "1969-12-31 23:59:59.999999 UTC", "4713-01-01 BC UTC"} {
+		var id string
+		r.row(`SELECT pawl.outbox_enqueue('t', 'x', due_time_utc => $1::timestamptz)`, []any{due}, &id)
+		want = append(want, id)
+	}
+	if err := r.tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got, err := o.Claim(t.Context(), outbox.NewOwnerToken(), time.Minute, 10)
+	if err != nil || len(got) != len(want) {
+		t.Fatalf("claimed %d of %d: %v", len(got), len(want), err)
+	}
+	for i, m := range got {
+		if m.ID.String() != want[i] || !m.Due.IsZero() {
+			t.Errorf("message %d is %v, due %v; want %v", i, m.ID, m.Due, want[i])
+		}
+	}
+}
+
 // OBX-004, OBX-005, OBX-007, D-2
 func TestSQLRoutineRefusesBadInput(t *testing.T) {
 	t.Parallel()

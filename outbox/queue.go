@@ -28,7 +28,7 @@ func (o *Outbox) ClaimFrom(ctx context.Context, queue string, owner OwnerToken, 
 	}
 	// Expired leases come back in the same transaction (OBX-097).
 	reap := engine.Count("outbox/reap", reapRuns)
-	msgs, err := o.claim(ctx, []*engine.Call{reap}, queue, owner, lease, min(n, work.MaxBatch))
+	msgs, err := o.claim(ctx, []*engine.Call{reap}, queue, owner, lease, min(n, work.MaxBatch), false)
 	if err == nil {
 		o.logReaped(ctx, reap.N)
 		o.logClaimed(ctx, owner, len(msgs))
@@ -48,11 +48,13 @@ func checkClaim(queue string, owner OwnerToken, lease time.Duration, n int) erro
 	return engine.CheckText("queue", queue, MaxQueue, true)
 }
 
-// claim runs calls and then, unless n is 0, a claim, in one transaction.
-func (o *Outbox) claim(ctx context.Context, calls []*engine.Call, queue string, owner OwnerToken, lease time.Duration, n int) ([]*Message, error) {
+// claim runs calls and then, unless n is 0, a claim, in one transaction. loops
+// says that the caller claims again at once when it got n: then an engine may
+// leave older messages to one of the next claims.
+func (o *Outbox) claim(ctx context.Context, calls []*engine.Call, queue string, owner OwnerToken, lease time.Duration, n int, loops bool) ([]*Message, error) {
 	var msgs []*Message
 	if n > 0 {
-		calls = append(calls, claimCall("outbox/claim", []any{queue, [16]byte(owner), lease, n}, owner, n, &msgs))
+		calls = append(calls, claimCall("outbox/claim", []any{queue, [16]byte(owner), lease, n, loops}, owner, n, &msgs))
 	}
 	if len(calls) == 0 {
 		return nil, nil

@@ -130,7 +130,7 @@ type source struct {
 }
 
 func (s *source) Exchange(ctx context.Context, done *work.Settlement, owner OwnerToken, lease time.Duration, n int) ([]work.Item[*Message], error) {
-	msgs, err := s.o.claim(ctx, settleCalls(done, s.o.opts.Worker), s.queue, owner, lease, n)
+	msgs, err := s.o.claim(ctx, settleCalls(done, s.o.opts.Worker), s.queue, owner, lease, n, true)
 	if err != nil {
 		return nil, err
 	}

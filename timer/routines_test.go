@@ -131,6 +131,23 @@ func TestRoutinesKeysAndIDs(t *testing.T) {
 	s.fires(2)
 }
 
+// D-8, D-71: a due time before 1970 is now.
+func TestRoutinesDueBefore1970(t *testing.T) {
+	t.Parallel()
+	s := openShell(t)
+	for _, due := range []string{"0001-01-01 UTC", "1969-12-31 23:59:59.999999 UTC", "4713-01-01 BC UTC"} {
+		a := s.call(`pawl.timer_schedule('t', 'x', $1::text::timestamptz)`, due)
+		b := s.call(`pawl.timer_schedule('t', 'x', now() + interval '1 hour')`)
+		s.is("true", `pawl.timer_reschedule($1, $2::text::timestamptz)`, b, due)
+		for _, id := range []string{a, b} {
+			if got := s.status(id, timer.Scheduled); time.Since(got.Due) > time.Hour || !got.NextAttempt.Equal(got.Due) {
+				t.Errorf("due %s is kept as %v, next attempt at %v", due, got.Due, got.NextAttempt)
+			}
+		}
+		s.fires(2)
+	}
+}
+
 // D-3: what a transaction that is rolled back has scheduled or cancelled, it has not.
 func TestRoutinesInTransactions(t *testing.T) {
 	t.Parallel()

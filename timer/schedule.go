@@ -97,10 +97,7 @@ func checkDue(due time.Time) error {
 	if due.IsZero() {
 		return engine.Invalid("due time", "zero")
 	}
-	if year := due.UTC().Year(); year < 1970 || year > 9999 {
-		return engine.Invalid("due time", "year %d is not within 1970 … 9999", year)
-	}
-	return nil
+	return engine.CheckDue("due time", due)
 }
 
 // Cancel takes a timer back. True means that it will never fire; false that it
@@ -168,7 +165,7 @@ func (t *Timers) reschedule(ctx context.Context, tx outbox.Tx, id ID, due time.T
 	if err := checkDue(due); err != nil {
 		return false, err
 	}
-	changed, err := t.change(ctx, tx, "timer/reschedule", append(ref(id), due)...)
+	changed, err := t.change(ctx, tx, "timer/reschedule", append(ref(id), engine.Due(&due))...)
 	if changed {
 		t.db.Ring(work.ScheduleQueue)
 		t.log.InfoContext(ctx, "timer rescheduled", "timer_id", id.String(), "due", due)

@@ -40,7 +40,8 @@ type Timer struct {
 	// Key names the timer: at most 255 characters, "" for none. Scheduling a key
 	// again replaces its pending timer. One that is being fired already fires.
 	Key string
-	// Due is when the timer fires. Past: at once. It has to be given.
+	// Due is when the timer fires. Past: at once. It has to be given. A time before
+	// 1970 is kept as the time at which the timer was scheduled.
 	Due time.Time
 	// The rest is the message's; see outbox.Message.
 	Topic         string

@@ -115,7 +115,7 @@ type Loop[M any] struct {
 	nextPoll   time.Time   // when to look without news; zero: not decided
 	idle       int         // polls in a row that found nothing
 	failures   int         // exchanges in a row that failed
-	vain       int         // looks in a row that found nothing while nothing was held
+	vain       bool        // the last claim found nothing while nothing was held
 	fed        bool        // a claim brought something
 	news       time.Time   // when something last came or was settled
 }
@@ -190,7 +190,7 @@ func (l *Loop[M]) serve(ctx, handlers context.Context) {
 		}
 		if l.unfinished.Len() == 0 && n == 0 {
 			if l.cfg.StopEmpty && l.ledger.empty() {
-				if l.vain >= vainLooks {
+				if l.vain {
 					return
 				}
 				l.hungry = true // a handler may have added something
@@ -205,10 +205,6 @@ func (l *Loop[M]) serve(ctx, handlers context.Context) {
 		l.exchange(ctx, handlers, n)
 	}
 }
-
-// vainLooks is how many looks end a StopEmpty. One is not enough: an engine may
-// look past what lies far back, though not twice.
-const vainLooks = 2
 
 // exchange settles and claims in one round trip. When it fails the settlement
 // is kept and tried again, before anything new is claimed: the work is done,
@@ -245,10 +241,7 @@ func (l *Loop[M]) exchange(ctx, handlers context.Context, n int) {
 		l.sleep.Disarm()
 	}
 	l.hungry = len(items) == n || due
-	l.vain++
-	if len(items) > 0 || !l.ledger.empty() {
-		l.vain = 0
-	}
+	l.vain = len(items) == 0 && l.ledger.empty()
 	l.tell()
 	if len(items) > 0 && !l.hungry && l.ledger.busy() {
 		l.gather(ctx)

@@ -196,6 +196,8 @@ func NextDue(ctx context.Context, db engine.DB, op string, args ...any) (d time.
 	if err != nil || micros == nil {
 		return 0, false, err
 	}
-	// A Duration ends after 292 years, due times in the year 9999.
-	return time.Duration(min(*micros, farAway.Microseconds())) * time.Microsecond, true, nil
+	// A Duration ends after 292 years; due times that other programs wrote may be
+	// thousands of years off, either way.
+	most := farAway.Microseconds()
+	return time.Duration(max(-most, min(*micros, most))) * time.Microsecond, true, nil
 }

@@ -74,6 +74,9 @@ func (c *timersAddCmd) timer(now time.Time) (timer.Timer, error) {
 		if m.Due, err = input.ParseTime(c.At); err != nil {
 			return timer.Timer{}, usage("--at %w", err)
 		}
+		if engine.Due(&m.Due) == nil { // as the database will say; the year 1 was not forgotten but given
+			m.Due = now
+		}
 	case *c.In < 0:
 		return timer.Timer{}, usage("--in: negative")
 	default:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -68,6 +69,79 @@ func flush(t testing.TB, p *enginetest.Place, db engine.DB) {
 	enginetest.Until(t, "the sessions are gone", func() bool {
 		return enginetest.Number(t, p, `SELECT count(*) FROM pg_stat_activity WHERE application_name = 'never_scan'`) == 0
 	})
+}
+
+// OBX-013, OBX-017, D-21: what lies below the mark of the last claim, due in the
+// past, released or committed late, is claimed by the next claim, and first, if a
+// program claims; by the next that is not full if a worker loop does.
+func TestClaimsSeeWhatLiesBelowTheMark(t *testing.T) {
+	for name, put := range belowTheMark() {
+		for _, loops := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, loops %v", name, loops), func(t *testing.T) {
+				p := place()(t)
+				db := enginetest.Migrated(t, p)
+				claim := func(n int) (ids []int64) {
+					t.Helper()
+					var got []enginetest.Message
+					c := enginetest.Claim(enginetest.Token(), enginetest.Lease, n, &got)
+					c.Args = append(c.Args, loops)
+					enginetest.Do(t, db, c)
+					for _, m := range got {
+						ids = append(ids, m.ID)
+					}
+					return ids
+				}
+				enginetest.Put(t, db, 4)
+				if got := claim(4); len(got) != 4 {
+					t.Fatalf("claimed %v of 4", got)
+				}
+				old := put(t, p, db)
+				want := append(old, enginetest.Put(t, db, 2)...)
+				if !loops {
+					if got := claim(1); len(got) != 1 || got[0] != old[0] {
+						t.Fatalf("claimed %v, want the oldest of %v", got, want)
+					}
+					want = want[1:]
+				}
+				got := claim(100)
+				slices.Sort(got)
+				slices.Sort(want)
+				if !slices.Equal(got, want) {
+					t.Fatalf("claimed %v, want %v", got, want)
+				}
+				enginetest.CheckPlaces(t, p)
+			})
+		}
+	}
+}
+
+// belowTheMark are the ways in which three messages come to lie far below the mark
+// of a claim of new ones.
+func belowTheMark() map[string]func(t *testing.T, p *enginetest.Place, db engine.DB) []int64 {
+	return map[string]func(t *testing.T, p *enginetest.Place, db engine.DB) []int64{
+		"past due": func(t *testing.T, p *enginetest.Place, db engine.DB) []int64 {
+			lo, err := db.ReserveIDs(t.Context(), nil, 3)
+			enginetest.Must(t, err)
+			past := time.Now().Add(-time.Hour)
+			c := enginetest.Enqueue(enginetest.IDs(lo, 3), nil)
+			c.Args[10] = []*time.Time{&past}
+			enginetest.Do(t, db, c)
+			return enginetest.IDs(lo, 3)
+		},
+		"released": func(t *testing.T, p *enginetest.Place, db engine.DB) []int64 {
+			owner := enginetest.Token()
+			ids := enginetest.Put(t, db, 3)
+			enginetest.Take(t, db, owner, 3)
+			enginetest.Exec(t, p, `UPDATE pawl.outbox_claim SET at = at - interval '1 hour' WHERE lo = $1`, ids[0])
+			enginetest.Do(t, db, enginetest.Release(owner, 0, enginetest.Span{Lo: ids[0], N: 3}))
+			return ids
+		},
+		"committed late": func(t *testing.T, p *enginetest.Place, db engine.DB) []int64 {
+			ids := enginetest.Put(t, db, 3)
+			enginetest.Exec(t, p, `UPDATE pawl.outbox_ready SET at = at - interval '1 hour' WHERE lo = $1`, ids[0])
+			return ids
+		},
+	}
 }
 
 // D-13, D-23, OBX-098: two sessions that settle overlapping parts of one

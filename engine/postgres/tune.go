@@ -10,22 +10,27 @@ import (
 )
 
 // A claim wants to know two things that only the last claim could tell: how
-// long runs are at the moment, and where the live part of the index begins.
-
+// long runs are at the moment, and where the live part of the index begins, the
+// mark. A claim that is not full reads what lies below the mark as well, in the
+// same statement (see outbox_claim_runs), so nothing is ever missed; but a full
+// one may leave older messages below it: with a due time in the past, released,
+// committed late. Therefore only claims of the worker loop begin at the mark,
+// which claim again at once, and not all of them.
 const (
 	// markMargin keeps runs that commit a little late above the mark.
 	markMargin = 2 * time.Second
-	// markEvery is how often a claim ignores the mark, to find what lies below:
-	// messages with a due time in the past.
-	markEvery = time.Second
+	// Claims from the beginning take at most one part in wholeShare of a loop's
+	// time, but there is one every markEvery, the loop's poll interval.
+	wholeShare = 10
+	markEvery  = time.Second
 )
 
 // tuner remembers what the last claims of one queue saw.
 type tuner struct {
-	mu       sync.Mutex
-	perRow   float64   // messages per ready row
-	mark     time.Time // zero: no mark
-	lastFull time.Time
+	mu        sync.Mutex
+	perRow    float64   // messages per ready row
+	mark      time.Time // zero: no mark
+	nextWhole time.Time // when a claim of a loop is to begin at the beginning
 }
 
 // tune adds the engine's own parameters to a call and reads its own columns
@@ -37,34 +42,41 @@ func (db *DB) tune(c *engine.Call) (args []any, each func(engine.Row) error, fin
 	stored, _ := db.tuners.LoadOrStore(c.Args[0], &tuner{perRow: 1})
 	t := stored.(*tuner)
 	want := c.Args[3].(int)
-	rows, from, full := t.hint(want, time.Now())
-	seen := &claimed{}
+	const own = 4 // parameters that the statement takes from the call
+	seen := &claimed{began: time.Now(), loops: len(c.Args) > own && c.Args[own].(bool)}
+	rows, from := t.hint(want, seen)
 	each = func(r engine.Row) error {
 		seen.row = r
 		seen.n++
 		return c.Each(seen)
 	}
-	return append(c.Args[:len(c.Args):len(c.Args)], rows, from), each, func() { t.learn(want, full, seen) }
+	return append(c.Args[:own:own], rows, from), each, func() { t.learn(want, seen, time.Now()) }
 }
 
-// hint returns how many ready rows to look at first and where to begin.
-func (t *tuner) hint(want int, now time.Time) (rows int, from any, full bool) {
+// hint returns how many ready rows to read first and where to begin.
+func (t *tuner) hint(want int, c *claimed) (rows int, from any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	rows = int(float64(want)/t.perRow) + 1
-	if t.mark.IsZero() || now.Sub(t.lastFull) >= markEvery {
-		t.lastFull = now
-		return rows, pgtype.Timestamptz{InfinityModifier: pgtype.NegativeInfinity, Valid: true}, true
+	if c.loops && !t.mark.IsZero() && c.began.Before(t.nextWhole) {
+		return rows, t.mark.Add(-markMargin)
 	}
-	return rows, t.mark.Add(-markMargin), false
+	c.whole = true
+	if c.loops {
+		t.nextWhole = c.began.Add(markEvery)
+	}
+	return rows, pgtype.Timestamptz{InfinityModifier: pgtype.NegativeInfinity, Valid: true}
 }
 
-func (t *tuner) learn(want int, full bool, seen *claimed) {
+func (t *tuner) learn(want int, seen *claimed, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if seen.loops && seen.whole {
+		t.nextWhole = now.Add(min(wholeShare*now.Sub(seen.began), markEvery))
+	}
 	if seen.n < want {
-		t.mark = time.Time{} // short: look everywhere next time
-	} else if full || seen.oldest.After(t.mark) {
+		t.mark = time.Time{} // nothing is left: begin at the beginning next time
+	} else if seen.whole || seen.oldest.After(t.mark) {
 		t.mark = seen.oldest
 	}
 	if seen.n > 0 && seen.length > 0 {
@@ -72,8 +84,12 @@ func (t *tuner) learn(want int, full bool, seen *claimed) {
 	}
 }
 
-// claimed is a row of a claim; it keeps the two columns that are the engine's.
+// claimed is a claim, and each row of it in turn; it keeps the two columns that
+// are the engine's.
 type claimed struct {
+	began  time.Time
+	loops  bool // it is a worker loop's, which claims again at once
+	whole  bool // it did not begin at the mark
 	row    engine.Row
 	n      int
 	oldest time.Time

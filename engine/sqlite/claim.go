@@ -2,7 +2,8 @@ package sqlite
 
 import "github.com/bravellian/pawl/engine"
 
-// claim: args 0 queue, 1 owner, 2 lease, 3 how many. Rows: id, message id,
+// claim: args 0 queue, 1 owner, 2 lease, 3 how many, 4 whether a worker loop claims
+// (unused: every claim begins with the oldest). Rows: id, message id,
 // topic, correlation id, headers, payload, created, due, retry, queue,
 // priority, locked until.
 func claim(t *txn, c *engine.Call) error {

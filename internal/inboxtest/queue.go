@@ -3,6 +3,7 @@ package inboxtest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -23,11 +24,33 @@ func queueTests() map[string]func(*testing.T, dbtest.Engine) {
 		"direct delivery first":   testQueueAndOnce,
 		"another's messages":      testQueueForeign,
 		"nothing to handle":       testQueueIdle,
+		"due before 1970":         testQueueDueBefore1970,
 	}
 }
 
 func message(id string) inbox.Message {
 	return inbox.Message{Key: key(id), Topic: "paid", Payload: []byte("body"), CorrelationID: "c", Headers: map[string]string{"k": "v"}}
+}
+
+// D-8, D-56: a due time before 1970 means now.
+func testQueueDueBefore1970(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	dues := []time.Time{time.Unix(0, -1), time.Date(1, 1, 1, 0, 0, 0, 1, time.UTC), time.Date(-300_000, 1, 1, 0, 0, 0, 0, time.UTC)}
+	for i, due := range dues {
+		m := message(fmt.Sprint(i))
+		m.Due = due
+		added, err := f.Enqueue(f.ctx(), m)
+		f.check(err)
+		if !added {
+			t.Fatalf("due at second %d: not added", due.Unix())
+		}
+	}
+	var handled int
+	f.Handle("paid", func(context.Context, *inbox.Message) error { handled++; return nil })
+	f.check(f.Run(f.ctx()))
+	if handled != len(dues) {
+		t.Fatalf("handled %d of %d", handled, len(dues))
+	}
 }
 
 // D-56

@@ -30,6 +30,8 @@ func waitTests() map[string]func(*testing.T, dbtest.Engine) {
 		"the whole message":       testWaitWholeMessage,
 		"cancel":                  testCancel,
 		"deadline":                testDeadline,
+		"deadline before 1970":    testDeadlineBefore1970,
+		"follow-up before 1970":   testFollowUpBefore1970,
 		"deadline not reached":    testDeadlineNotReached,
 		"deadline without waits":  testDeadlineAlone,
 		"crash before the ack":    testWaitCrash,
@@ -394,6 +396,34 @@ func testDeadlineAlone(t *testing.T, e dbtest.Engine) {
 	f.sent("failed", 1)
 	if got := f.find(w); got.Status != outbox.Done {
 		t.Fatalf("the wait is %v", got.Status)
+	}
+}
+
+// D-8, D-36: a deadline before 1970 is one that has passed, not none.
+func testDeadlineBefore1970(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	for _, deadline := range []time.Time{time.Unix(0, -1), time.Date(1, 1, 1, 0, 0, 0, 1, time.UTC), time.Date(-300_000, 1, 1, 0, 0, 0, 0, time.UTC)} {
+		id, err := f.Start(f.ctx(), join.Spec{ExpectedSteps: 1, Deadline: deadline})
+		f.check(err)
+		if j := f.progress(id, 0, 0, join.Pending); j.Deadline.Unix() != 0 {
+			t.Errorf("the deadline %d is kept as %v", deadline.Unix(), j.Deadline)
+		}
+		f.drain(nil)
+		f.progress(id, 0, 0, join.Failed)
+	}
+}
+
+// D-8: follow-ups that are due before 1970, also in a year that JSON cannot
+// express, are due at once.
+func testFollowUpBefore1970(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	id, _ := f.members(1)
+	w := usual()
+	w.OnComplete.Due = time.Date(-9999, 1, 1, 0, 0, 0, 0, time.UTC)
+	f.wait(id, w)
+	f.drain(map[string]outbox.HandlerFunc{"step": succeed})
+	if got := f.sent("done", 1)[0]; !got.Due.IsZero() {
+		t.Fatalf("the follow-up is due at %v", got.Due)
 	}
 }
 

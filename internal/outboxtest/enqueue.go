@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"strings"
 	"sync"
 	"testing"
@@ -31,6 +32,7 @@ func enqueueTests() map[string]func(*testing.T, Engine) {
 		"empty fields":           testEnqueueEmptyFields,
 		"topics differ by case":  testTopicsAreCaseSensitive,
 		"due":                    testEnqueueDue,
+		"due before 1970":        testEnqueueDueBefore1970,
 		"ids are unique":         testEnqueueIDs,
 		"created by the clock":   testEnqueueCreatedAt,
 		"initial state":          testEnqueueInitialState,
@@ -200,7 +202,7 @@ func testEnqueueBadInput(t *testing.T, e Engine) {
 		"queue":          {{Topic: "t", Queue: "  "}, {Topic: "t", Queue: long}},
 		"payload":        {{Topic: "t", Payload: make([]byte, 1001)}},
 		"priority":       {{Topic: "t", Priority: 101}, {Topic: "t", Priority: -101}},
-		"due time":       {{Topic: "t", Due: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}, {Topic: "t", Due: time.Unix(-1, 0).UTC()}},
+		"due time":       {{Topic: "t", Due: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}, {Topic: "t", Due: time.Unix(math.MaxInt64, 0)}},
 		"header name":    {{Topic: "t", Headers: map[string]string{"": "x"}}},
 		"header value":   {{Topic: "t", Headers: map[string]string{"x": "\xff"}}},
 		"headers":        {{Topic: "t", Headers: map[string]string{"x": strings.Repeat("x", outbox.MaxHeaderBytes)}}},
@@ -295,6 +297,52 @@ func testEnqueueDue(t *testing.T, e Engine) {
 	f.counts(outbox.Counts{InProgress: 2, Scheduled: 1})
 	f.db.Pass(wait + time.Millisecond)
 	f.claimExactly(1)
+}
+
+// beforeThe70s are due times that mean now: the zero dates of other systems, and
+// what microseconds or durations cannot count.
+func beforeThe70s() []time.Time {
+	return []time.Time{
+		time.Unix(0, -1), time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(1601, 1, 1, 0, 0, 0, 0, time.UTC),
+		time.Date(1, 1, 1, 0, 0, 0, 1, time.UTC), time.Date(-9999, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(-300_000, 1, 1, 0, 0, 0, 0, time.UTC),
+	}
+}
+
+// OBX-013, D-8: a due time before 1970 is none: its message is claimable at once,
+// behind what came before it and before what comes after, by every way in.
+func testEnqueueDueBefore1970(t *testing.T, e Engine) {
+	f := open(t, e)
+	var want []outbox.MessageID
+	add := func(ids []outbox.MessageID, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, ids...)
+		f.db.Pass(time.Millisecond)
+	}
+	add(f.EnqueueBatch(f.ctx(), make3(1)))
+	for i, due := range beforeThe70s() {
+		m := outbox.Message{Topic: "t", Due: due}
+		add(f.EnqueueBatch(f.ctx(), []outbox.Message{m, {Topic: "t"}, m}))
+		m.ID = outbox.MessageID{byte(i + 1), 15: 1}
+		add(f.EnqueueBatch(f.ctx(), []outbox.Message{m}))
+		m.ID = outbox.MessageID{}
+		tx := f.begin()
+		ids, err := f.EnqueueBatchTx(f.ctx(), tx, []outbox.Message{m})
+		if err == nil {
+			err = tx.Commit()
+		}
+		add(ids, err)
+	}
+	f.counts(outbox.Counts{Ready: int64(len(want))})
+	_, got := f.claimExactly(len(want))
+	for i, m := range got {
+		if m.ID != want[i] || !m.Due.IsZero() {
+			t.Errorf("message %d of the claim is %v, due %v; want %v", i, m.ID, m.Due, want[i])
+		}
+	}
+	f.claimExactly(0)
 }
 
 // OBX-014, D-10

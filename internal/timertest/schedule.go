@@ -21,6 +21,7 @@ func scheduleTests() map[string]func(*testing.T, dbtest.Engine) {
 		"becomes its message":            testBecomesMessage,
 		"not before it is due":           testNotBefore,
 		"in due order":                   testDueOrder,
+		"due before 1970":                testDueBefore1970,
 		"in a transaction":               testScheduleTx,
 		"batch":                          testBatch,
 		"batch of many":                  testBatchOfMany,
@@ -108,6 +109,30 @@ func testDueOrder(t *testing.T, e dbtest.Engine) {
 	}
 	_, got := f.claim(4)
 	f.same(got, ids[3], ids[2], ids[1], ids[0])
+}
+
+// D-8, D-71: a due time before 1970 means now: the timer fires with the next
+// dispatch, in its turn, and not before those that are due already. Only a
+// forgotten one is refused.
+func testDueBefore1970(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	first := f.put(f.due())
+	for _, due := range []time.Time{time.Unix(0, -1), time.Date(1, 1, 1, 0, 0, 0, 1, time.UTC), time.Date(-300_000, 1, 1, 0, 0, 0, 0, time.UTC)} {
+		tm := timer.Timer{Topic: "t", Due: due}
+		alone := f.put(tm)
+		mixed, err := f.ScheduleBatch(f.ctx(), []timer.Timer{tm, {Topic: "t", Due: f.future()}})
+		f.check(err)
+		f.changed(true)(f.Reschedule(f.ctx(), mixed[1], due))
+		for _, id := range append(mixed, alone) {
+			if got := f.get(id, timer.Scheduled); got.Due.Before(f.past()) || !got.NextAttempt.Equal(got.Due) || got.Due.After(f.future()) {
+				t.Fatalf("a timer due at %d is kept as due at %v, next attempt at %v", due.Unix(), got.Due, got.NextAttempt)
+			}
+		}
+		f.db.Pass(time.Millisecond)
+	}
+	if _, got := f.claim(10); got[0] != first {
+		t.Fatalf("%v came first, want %v", got[0], first)
+	}
 }
 
 // D-3, D-70: a timer in a caller's transaction is there if that commits.

@@ -2,7 +2,11 @@
 -- order; what is locked by someone else is skipped. p_rows: how many ready rows
 -- will probably do. p_from: where the live part of the index begins; deleted
 -- entries before it would be walked over by every claim while an old snapshot
--- is open. The settings pin the plan: statistics of a queue table lie.
+-- is open. What lies before it is read last, if there is room for more: a claim
+-- that is not full has seen everything. The answer is in order of priority, time
+-- and id; runs are sorted, not their messages, whose index has them in order: to
+-- sort 500 of 200 bytes took a sixth of the routine's time. The settings pin the
+-- plan: statistics of a queue table lie.
 CREATE OR REPLACE FUNCTION pawl.outbox_claim_runs(p_queue text, p_owner uuid, p_lease interval, p_n integer, p_rows integer, p_from timestamptz)
 RETURNS TABLE (id bigint, message_id uuid, topic text, correlation_id text, headers text, payload bytea, created_at timestamptz, due_at timestamptz,
                retry integer, priority smallint, locked_until timestamptz, at timestamptz, length integer)
@@ -16,13 +20,16 @@ DECLARE
   v_take integer;
   v_lane record;
 BEGIN
-  FOR v_lane IN SELECT l.id, l.priority FROM pawl.outbox_lane l WHERE l.queue = p_queue ORDER BY l.queue, l.priority LOOP
+  FOR v_lane IN
+    SELECT l.id, l.priority, part.low, part.high
+      FROM (VALUES (1, p_from, v_now), (2, '-infinity', least(p_from, v_now))) part(nr, low, high), pawl.outbox_lane l
+     WHERE l.queue = p_queue AND part.low < part.high ORDER BY part.nr, l.priority LOOP
     v_take := greatest(1, least(p_rows, v_need));
     LOOP
       RETURN QUERY
       WITH look AS MATERIALIZED (
         SELECT r.ctid AS tid, r.at, r.lo, r.n FROM pawl.outbox_ready r
-         WHERE r.lane = v_lane.id AND r.at >= p_from AND r.at <= v_now
+         WHERE r.lane = v_lane.id AND r.at >= v_lane.low AND r.at <= v_lane.high
          ORDER BY r.at, r.lo LIMIT v_take FOR UPDATE SKIP LOCKED),
       pick AS MATERIALIZED (
         SELECT look.tid, sum(look.n) OVER (ORDER BY look.at, look.lo) - look.n AS before FROM look),
@@ -45,7 +52,9 @@ BEGIN
         SELECT runs.lo, runs.n, v_lane.id, runs.at, runs.retry, p_owner, v_now + p_lease FROM runs)
       SELECT m.id, m.message_id, m.topic, m.correlation_id, m.headers, m.payload, m.created_at, m.due_at,
              runs.retry, v_lane.priority, v_now + p_lease, runs.at, used.length
-        FROM used, runs, LATERAL (SELECT * FROM pawl.outbox_message x WHERE x.id >= runs.lo AND x.id < runs.lo + runs.n) m;
+        FROM used, (SELECT * FROM runs ORDER BY runs.at, runs.lo) runs,
+             LATERAL (SELECT * FROM pawl.outbox_message x WHERE x.id >= runs.lo AND x.id < runs.lo + runs.n ORDER BY x.id) m
+       ORDER BY runs.at, runs.lo;
       GET DIAGNOSTICS v_got = ROW_COUNT;
       v_need := v_need - v_got;
       EXIT WHEN v_got = 0 OR v_need <= 0;

@@ -9,6 +9,7 @@ DECLARE
   v_id   bigint;
   v_mid  uuid := message_id;
   v_lane bigint;
+  v_due  timestamptz := pawl.outbox_due(due_time_utc);
 BEGIN
   IF coalesce(length(topic), 0) NOT BETWEEN 1 AND 255 OR btrim(topic) = '' THEN
     RAISE EXCEPTION 'topic: 1 to 255 characters, not blank' USING ERRCODE = 'invalid_parameter_value';
@@ -25,10 +26,10 @@ BEGIN
     v_mid := pawl.outbox_message_id(v_id);
   END IF;
   INSERT INTO pawl.outbox_message AS m (id, message_id, supplied, lane, due_at, topic, correlation_id, headers, payload)
-  VALUES (v_id, v_mid, message_id IS NOT NULL, v_lane, due_time_utc, topic, nullif(correlation_id, ''), headers::text, convert_to(payload, 'UTF8'))
+  VALUES (v_id, v_mid, message_id IS NOT NULL, v_lane, v_due, topic, nullif(correlation_id, ''), headers::text, convert_to(payload, 'UTF8'))
   ON CONFLICT DO NOTHING;
   IF FOUND THEN
-    INSERT INTO pawl.outbox_ready (lane, at, lo, n) VALUES (v_lane, coalesce(due_time_utc, clock_timestamp()), v_id, 1);
+    INSERT INTO pawl.outbox_ready (lane, at, lo, n) VALUES (v_lane, coalesce(v_due, clock_timestamp()), v_id, 1);
     PERFORM pawl.outbox_wake(ARRAY[queue]);
   END IF;
   RETURN v_mid;

@@ -14,6 +14,9 @@ BEGIN
   IF length(grouping_key) > 255 THEN
     RAISE EXCEPTION 'grouping_key: 255 characters at most' USING ERRCODE = 'invalid_parameter_value';
   END IF;
+  IF deadline_utc < '1970-01-01 UTC' THEN
+    deadline_utc := '1970-01-01 UTC'; -- it has passed; what reads it takes the year 1 for none
+  END IF;
   INSERT INTO pawl.outbox_join AS j (join_id, grouping_key, expected_steps, metadata, deadline_utc)
   VALUES (v_join, nullif(grouping_key, ''), expected_steps, metadata, deadline_utc) ON CONFLICT DO NOTHING;
   IF FOUND AND deadline_utc IS NOT NULL THEN

@@ -5,7 +5,7 @@ BEGIN
   IF due_time IS NULL THEN
     RAISE EXCEPTION 'due_time: null' USING ERRCODE = 'null_value_not_allowed';
   END IF;
-  IF due_time < timestamptz '1970-01-01 00:00:00+00' OR due_time >= timestamptz '10000-01-01 00:00:00+00' THEN
-    RAISE EXCEPTION 'due_time: within the years 1970 to 9999' USING ERRCODE = 'invalid_parameter_value';
+  IF due_time = '-infinity' OR due_time >= timestamptz '10000-01-01 00:00:00+00' THEN
+    RAISE EXCEPTION 'due_time: infinite or after the year 9999' USING ERRCODE = 'invalid_parameter_value';
   END IF;
 END $f$;

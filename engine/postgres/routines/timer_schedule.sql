@@ -23,7 +23,7 @@ BEGIN
   END IF;
   PERFORM pawl.timer_check_due(due_time);
   PERFORM pawl.timer_schedule_rows(ARRAY[v_id], ARRAY[v_timer], ARRAY[topic], ARRAY[nullif(correlation_id, '')], ARRAY[headers::text], ARRAY[convert_to(payload, 'UTF8')],
-    ARRAY[pawl.outbox_lane_id(queue, priority::smallint)], ARRAY[due_time], ARRAY[timer_id IS NOT NULL],
+    ARRAY[pawl.outbox_lane_id(queue, priority::smallint)], ARRAY[pawl.outbox_due(due_time)], ARRAY[timer_id IS NOT NULL],
     ARRAY[CASE WHEN timer_id IS NOT NULL THEN pawl.timer_carried(timer_id) END], ARRAY[nullif(key, '')]);
   RETURN v_timer;
 END $f$;

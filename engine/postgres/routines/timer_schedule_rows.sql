@@ -1,4 +1,5 @@
--- Schedule timers; arrays of equal length, or null where none has the field. A
+-- Schedule timers; arrays of equal length, or null where none has the field; due
+-- null is now. A
 -- pending timer of the same key is replaced: cancelled, or parted from its key if
 -- somebody is firing it already. A known id changes nothing, neither itself nor
 -- the timer that has its key by now; of one that comes twice the first counts.
@@ -8,6 +9,7 @@ SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off SET
 DECLARE
   v_key   text;
   v_fresh bigint[];
+  v_now   timestamptz := clock_timestamp();
 BEGIN
   FOR v_key IN SELECT DISTINCT k FROM unnest(p_key) k WHERE k IS NOT NULL ORDER BY k LOOP
     PERFORM pg_advisory_xact_lock(hashtextextended('pawl.timer/' || v_key, 0));
@@ -23,10 +25,10 @@ BEGIN
       FROM unnest(p_id, p_key) u(id, key) WHERE u.id = ANY (v_fresh) AND t.key = u.key AND t.key IS NOT NULL AND t.status < 2;
   END IF;
   INSERT INTO pawl.timer (id, timer_id, supplied, key, due_time, at, lane, topic, correlation_id, headers, payload)
-  SELECT u.id, u.timer, u.supplied, u.key, u.due, u.due, u.lane, u.topic, u.correlation, u.headers, u.payload
+  SELECT u.id, u.timer, u.supplied, u.key, coalesce(u.due, v_now), coalesce(u.due, v_now), u.lane, u.topic, u.correlation, u.headers, u.payload
     FROM unnest(p_id, p_timer, p_supplied, p_key, p_due, p_lane, p_topic, p_correlation, p_headers, p_payload)
       u(id, timer, supplied, key, due, lane, topic, correlation, headers, payload)
    WHERE u.id = ANY (v_fresh)
   ON CONFLICT DO NOTHING;
-  PERFORM pawl.timer_wake((SELECT min(d) FROM unnest(p_due) d));
+  PERFORM pawl.timer_wake(coalesce((SELECT min(coalesce(d, v_now)) FROM unnest(p_due) d), v_now));
 END $f$;
