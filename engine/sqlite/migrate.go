@@ -20,6 +20,9 @@ const (
 func (db *DB) Migrate(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 	defer cancel()
+	if err := db.sound(ctx); err != nil {
+		return wrap("migrate", err)
+	}
 	if err := acquire(ctx, db.lock); err != nil {
 		return wrap("migrate", err)
 	}
@@ -35,8 +38,9 @@ func (db *DB) Migrate(ctx context.Context) error {
 		}
 		if err != nil {
 			_, _ = s.exec("ROLLBACK", nil)
+			return err
 		}
-		return err
+		return db.guard.committed()
 	}))
 }
 
