@@ -5,7 +5,8 @@
 //	findings := doctor.Examine(ctx, db, doctor.Options{})
 //	if doctor.Worst(findings) == engine.Problem { … }
 //
-// Nothing it looks at costs the database more as its tables grow.
+// Nothing it looks at costs the database more as its tables grow, but that a SQLite
+// file is read from end to end, as far as Options.Timeout allows.
 package doctor
 
 import (
@@ -135,7 +136,7 @@ func (e *examination) failure(ctx context.Context, check string, err error) engi
 	case errors.Is(ctx.Err(), context.DeadlineExceeded), errors.Is(err, engine.ErrTimeout):
 		f.Evidence = fmt.Sprintf("no answer within %v", e.opts.Timeout)
 		f.NextStep = "The database is slow, or somebody holds a lock: look at the other findings, then try again with more time."
-	case errors.Is(err, engine.ErrUnreachable), errors.Is(err, engine.ErrConnLost):
+	case errors.Is(err, engine.ErrUnreachable), errors.Is(err, engine.ErrConnLost), errors.Is(err, engine.ErrFileLost):
 		f.Level, f.NextStep = engine.Problem, reachIt(err)
 	case errors.Is(err, engine.ErrSchemaMissing):
 		f.NextStep = "A table or routine is missing, or this role may not see it: see the findings on schema and objects."
@@ -151,6 +152,9 @@ const connection = "connection"
 
 // reachIt is what to do about a database that does not answer.
 func reachIt(err error) string {
+	if errors.Is(err, engine.ErrFileLost) {
+		return "Somebody moved, deleted or replaced the file, its -wal or its -shm while it was open. Put the file back, or restart the program; never touch these files while a program runs."
+	}
 	if errors.Is(err, engine.ErrReadOnly) { // SQLite: PostgreSQL answers whoever may only read
 		return "Give this user the right to write the file and its directory, where SQLite keeps its log, or be the user that the workers are: looking needs that, too."
 	}

@@ -1,6 +1,7 @@
 package doctor_test
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"os"
@@ -119,6 +120,64 @@ func TestSQLiteFile(t *testing.T) {
 	doctortest.Want(t, examine(t, db, engine.Limits{FreePages: 100}), "file", engine.Note, "pages are empty", "VACUUM")
 	execute(t, db, "VACUUM")
 	doctortest.WantGone(t, examine(t, db, engine.Limits{FreePages: 100}), "file")
+}
+
+// A file whose pages do not fit together is a problem, whatever else still works.
+func TestSQLiteCorruptFile(t *testing.T) {
+	t.Parallel()
+	const page = 4096
+	for name, spoil := range map[string]func(t *testing.T, file *os.File, pages int64){
+		"a page of zeros": func(t *testing.T, file *os.File, pages int64) { write(t, file, make([]byte, page), (pages-2)*page) },
+		"a torn page": func(t *testing.T, file *os.File, pages int64) {
+			write(t, file, []byte("torn torn torn torn torn"), (pages-3)*page)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path, db := lite(t, sqlite.Options{})
+			execute(t, db, "INSERT INTO inbox_base (source, message_id, last_error, first_seen_utc, last_seen_utc) WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 2000) SELECT 's', i, 'e', 0, 0 FROM c")
+			doctortest.WantGone(t, examine(t, db, engine.Limits{}), "pages")
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			file, err := os.OpenFile(path, os.O_RDWR, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			info, err := file.Stat()
+			if err != nil {
+				t.Fatal(err)
+			}
+			spoil(t, file, info.Size()/page)
+			if err := file.Close(); err != nil {
+				t.Fatal(err)
+			}
+			doctortest.Want(t, examine(t, dbtest.SQLiteAt(t, path, sqlite.Options{}), engine.Limits{}), "pages", engine.Problem, "the file is corrupt: ", "backup")
+		})
+	}
+}
+
+// A file that cannot be read to the end in time is no fault.
+func TestSQLiteFileTooLargeForItsTime(t *testing.T) {
+	t.Parallel()
+	_, db := lite(t, sqlite.Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, one := range db.Examinations(engine.Limits{}) {
+		if one.Name != "pages" {
+			continue
+		}
+		found, err := one.Look(ctx)
+		if err != nil || len(found) != 1 || found[0].Level != engine.Note {
+			t.Errorf("found %+v, error %v", found, err)
+		}
+	}
+}
+
+func write(t *testing.T, file *os.File, data []byte, at int64) {
+	t.Helper()
+	if _, err := file.WriteAt(data, at); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestSQLiteObjects(t *testing.T) {

@@ -73,6 +73,13 @@ func (b *Blocks) TryTake(n int) (lo int64, ok bool) {
 	return lo, true
 }
 
+// Drop forgets the block: the database it is of is another one now.
+func (b *Blocks) Drop() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.next, b.last = 0, 0
+}
+
 func (b *Blocks) left() int {
 	if b.next == 0 {
 		return 0

@@ -31,6 +31,9 @@ var (
 	// ErrCommitUnknown: the connection died or the context ended while the
 	// commit was under way; it may or may not have happened (D-4).
 	ErrCommitUnknown = errors.New("commit outcome unknown")
+	// ErrFileLost: the files of a database were moved, deleted or replaced while it
+	// was open. Nothing is written until they are back or it was opened anew.
+	ErrFileLost = errors.New("database file lost")
 	// ErrReadOnly: the database does not accept writes.
 	ErrReadOnly = errors.New("database is read-only")
 	// ErrSchemaMissing: pawl's tables are not there; run Migrate.
@@ -80,5 +83,5 @@ func Retryable(err error) bool {
 // should back off rather than complain about its work.
 func Away(err error) bool {
 	return errors.Is(err, ErrConnLost) || errors.Is(err, ErrUnreachable) ||
-		errors.Is(err, ErrCommitUnknown) || errors.Is(err, ErrTimeout) || Retryable(err)
+		errors.Is(err, ErrFileLost) || errors.Is(err, ErrCommitUnknown) || errors.Is(err, ErrTimeout) || Retryable(err)
 }

@@ -20,7 +20,11 @@ func database(ctx context.Context, db engine.DB, checks []Check) ([]Check, bool)
 	took := time.Since(began)
 	if err != nil {
 		c := fail("database", fmt.Sprintf("the database does not answer: %s; nothing else could be asked", cause(ctx, err, took)))
-		return append(checks, c.with("seconds", seconds(took))), false
+		checks = append(checks, c.with("seconds", seconds(took)))
+		if errors.Is(err, engine.ErrFileLost) {
+			checks = append(checks, fail("file", work.ErrorText(err.Error())))
+		}
+		return checks, false
 	}
 	checks = append(checks, ok("database", "answered within "+span(took)).with("seconds", seconds(took)).with("engine", db.Engine()))
 	schema := schema(ctx, db)

@@ -63,6 +63,7 @@ func TestAFileGoesAway(t *testing.T) {
 	}
 	move(path, path+".away")
 	f.until("database", health.Fail)
+	f.until("file", health.Fail)
 	f.alive()
 	if err := os.WriteFile(path, nil, 0o600); err != nil { // another in its place
 		t.Fatal(err)

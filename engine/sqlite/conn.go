@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"sync/atomic"
 	"time"
@@ -16,6 +17,7 @@ import (
 type connector struct {
 	driver.Connector
 	lock  chan struct{}
+	guard *guard
 	again driver.Connector // for all connections but the first; nil: the same
 	used  atomic.Bool      // there was a first one
 }
@@ -35,6 +37,9 @@ type rawConn interface {
 // Connect opens a connection. Of processes that open a new file at once one
 // switches it to WAL; SQLite turns the others away whatever their busy timeout.
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
+	if err := c.guard.admit(ctx); err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, defaultTimeout)
 	defer cancel()
 	from := c.Connector
@@ -53,13 +58,46 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 		return nil, errors.New("sqlite: the driver's connection lacks context support")
 	}
 	c.used.Store(true)
-	return &conn{rawConn: full, lock: c.lock}, nil
+	hold, err := c.guard.enter(ctx, newSession(full))
+	if err != nil {
+		return nil, errors.Join(err, full.Close())
+	}
+	return &conn{rawConn: full, lock: c.lock, guard: c.guard, hold: hold}, nil
 }
 
 // conn is a connection for the program's own use.
 type conn struct {
 	rawConn
-	lock chan struct{}
+	lock   chan struct{}
+	guard  *guard
+	hold   *hold // what it has open
+	closed bool
+}
+
+// stale reports whether the connection is to be used no more: the database was lost
+// or opened anew.
+func (c *conn) stale() bool { return c.hold != c.guard.hold.Load() || c.guard.lost.Load() != nil }
+
+// ResetSession is asked before the connection is used again.
+func (c *conn) ResetSession(ctx context.Context) error {
+	if c.stale() {
+		return driver.ErrBadConn
+	}
+	return c.rawConn.ResetSession(ctx)
+}
+
+// IsValid is asked before the connection is kept.
+func (c *conn) IsValid() bool { return !c.stale() && c.rawConn.IsValid() }
+
+// Close closes the connection, unless that would do harm: then it stays open until
+// the process ends.
+func (c *conn) Close() error {
+	if c.closed || c.hold.torn.Load() {
+		return nil
+	}
+	c.closed = true
+	defer c.guard.leave(c.hold)
+	return c.rawConn.Close()
 }
 
 // BeginTx begins an immediate transaction, or a deferred one if it is to be
@@ -78,19 +116,38 @@ func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, e
 		<-c.lock
 		return nil, err
 	}
+	if c.check() != nil { // then the pool makes another connection, for which the database is opened anew
+		_, _ = c.ExecContext(context.Background(), "ROLLBACK", nil)
+		<-c.lock
+		return nil, driver.ErrBadConn
+	}
 	return &tx{c}, nil
 }
 
 // tx ends what BeginTx began.
 type tx struct{ c *conn }
 
+// check looks whether the files are those that the connection has open.
+func (c *conn) check() error {
+	err := c.guard.check()
+	if err == nil && c.stale() { // it was opened anew meanwhile
+		err = fmt.Errorf("%w: it was opened anew during the transaction", engine.ErrFileLost)
+	}
+	return err
+}
+
 func (t *tx) Commit() error {
 	defer func() { <-t.c.lock }()
+	if err := t.c.check(); err != nil {
+		_, _ = t.c.ExecContext(context.Background(), "ROLLBACK", nil)
+		return err
+	}
 	_, err := t.c.ExecContext(context.Background(), "COMMIT", nil)
 	if err != nil { // a failed COMMIT may leave the transaction open
 		_, _ = t.c.ExecContext(context.Background(), "ROLLBACK", nil)
+		return err
 	}
-	return err
+	return t.c.guard.committed()
 }
 
 func (t *tx) Rollback() error {

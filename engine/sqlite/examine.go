@@ -25,6 +25,7 @@ func (db *DB) Examinations(l engine.Limits) []engine.Examination {
 		{Name: "durability", Look: x.durability},
 		{Name: "log", Look: x.log},
 		{Name: "file", Look: x.place},
+		{Name: "pages", Look: x.pages},
 	}
 }
 

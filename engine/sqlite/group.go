@@ -78,7 +78,10 @@ func (db *DB) commitGroup(ctx context.Context, jobs []*job) []error {
 	defer cancel()
 	wanted, stop := whileWanted(ctx, jobs)
 	defer stop()
-	err := acquire(wanted, db.lock)
+	err := db.sound(ctx)
+	if err == nil {
+		err = acquire(wanted, db.lock)
+	}
 	if err == nil {
 		err = db.writer.use(wanted, func(s *session) error {
 			s.ctx = context.Background() // a watcher per statement costs more than most statements
@@ -123,7 +126,11 @@ func whileWanted(ctx context.Context, jobs []*job) (context.Context, func()) {
 // all of them.
 func (db *DB) transact(ctx context.Context, s *session, jobs []*job, errs []error) error {
 	t := &txn{db: db, run: s, now: db.now(), limit: ctx}
-	if err := db.runJobs(ctx, t, s, jobs, errs); err != nil {
+	err := db.guard.check()
+	if err == nil {
+		err = db.runJobs(ctx, t, s, jobs, errs)
+	}
+	if err != nil {
 		_, _ = s.exec("ROLLBACK", nil)
 		return err
 	}
@@ -134,7 +141,7 @@ func (db *DB) transact(ctx context.Context, s *session, jobs []*job, errs []erro
 	if t.woke {
 		db.bell.RingAll()
 	}
-	return nil
+	return db.guard.committed()
 }
 
 // runJobs returns an error if the transaction as a whole is to be undone.

@@ -25,6 +25,9 @@ const (
 func (db *DB) Migrate(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 	defer cancel()
+	if err := db.sound(ctx); err != nil {
+		return wrap("migrate", err)
+	}
 	if err := acquire(ctx, db.lock); err != nil {
 		return wrap("migrate", err)
 	}
@@ -40,8 +43,9 @@ func (db *DB) Migrate(ctx context.Context) error {
 		}
 		if err != nil {
 			_, _ = s.exec("ROLLBACK", nil)
+			return err
 		}
-		return err
+		return db.guard.committed()
 	}))
 }
 

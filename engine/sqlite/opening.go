@@ -3,6 +3,7 @@ package sqlite
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -20,7 +21,7 @@ func OpenURL(o engine.Opening) (engine.DB, error) {
 		return nil, engine.Invalid("schema", "SQLite has none, only a prefix")
 	}
 	path = strings.TrimPrefix(path, "//")
-	db, err := openFile(path, !strings.HasPrefix(path, "file:"), []Options{{Prefix: o.Prefix}})
+	db, err := openFile(path, options([]Options{{Prefix: o.Prefix, Logger: o.Logger}}))
 	if err != nil {
 		return nil, err
 	}
@@ -40,6 +41,17 @@ func fileOf(path string) string {
 		return ""
 	}
 	return uri
+}
+
+// absolute is a path that stays right when the program changes its directory.
+func absolute(path string) string {
+	if path == "" {
+		return ""
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
 }
 
 // Idle closes the connections that nobody uses.

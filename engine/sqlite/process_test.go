@@ -21,7 +21,7 @@ import (
 const partVariable, fileVariable, nameVariable = "PAWL_SQLITE_PART", "PAWL_SQLITE_FILE", "PAWL_SQLITE_NAME"
 
 func TestMain(m *testing.M) {
-	parts := map[string]func(path string) error{"migrate": migratePart, "enqueue": enqueuePart, "compete": competePart}
+	parts := map[string]func(path string) error{"migrate": migratePart, "enqueue": enqueuePart, "compete": competePart, "begin": beginPart}
 	part, played := parts[os.Getenv(partVariable)]
 	if !played {
 		os.Exit(m.Run())

@@ -17,11 +17,13 @@ import (
 // slot is a connection of the pool that pawl keeps, with its prepared
 // statements: preparing costs more than most of our statements do.
 type slot struct {
-	pool *sql.DB
+	pool  *sql.DB
+	guard *guard
 
 	mu     sync.Mutex
 	conn   *sql.Conn
 	ses    *session
+	hold   *hold // of a connection that is not ours
 	closed bool
 }
 
@@ -34,6 +36,9 @@ func (s *slot) use(ctx context.Context, fn func(*session) error) error {
 		return engine.ErrClosed
 	}
 	if s.conn == nil {
+		if ctx.Value(purposeKey{}) == nil {
+			ctx = context.WithValue(ctx, purposeKey{}, toKeep)
+		}
 		conn, err := s.pool.Conn(ctx)
 		if err != nil {
 			return errors.Join(engine.ErrUnreachable, err)
@@ -44,8 +49,11 @@ func (s *slot) use(ctx context.Context, fn func(*session) error) error {
 	err := s.conn.Raw(func(dc any) error {
 		if s.ses == nil {
 			s.ses = newSession(dc)
+			inner = s.enter(ctx, dc)
 		}
-		inner = fn(s.ses)
+		if inner == nil {
+			inner = fn(s.ses)
+		}
 		return nil // an error here would make database/sql judge the connection
 	})
 	if err == nil {
@@ -55,6 +63,21 @@ func (s *slot) use(ctx context.Context, fn func(*session) error) error {
 		s.drop()
 	}
 	return err
+}
+
+// enter has the guard know of a connection of a pool that is not ours.
+func (s *slot) enter(ctx context.Context, dc any) (err error) {
+	if _, ours := dc.(*conn); !ours && s.ses.dc != nil {
+		s.hold, err = s.guard.enter(ctx, s.ses)
+	}
+	return err
+}
+
+// lose closes the connection once it is not in use.
+func (s *slot) lose() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.drop()
 }
 
 // close waits for what is under way.
@@ -73,7 +96,10 @@ func (s *slot) drop() {
 		_ = s.conn.Raw(func(any) error { s.ses.close(); return nil })
 	}
 	_ = s.conn.Close()
-	s.conn, s.ses = nil, nil
+	if s.hold != nil {
+		s.guard.leave(s.hold)
+	}
+	s.conn, s.ses, s.hold = nil, nil, nil
 }
 
 // session runs statements on one driver connection. Going below database/sql

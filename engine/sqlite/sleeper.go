@@ -37,13 +37,25 @@ func (w *watcher) version(ctx context.Context) (v int64, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.slot == nil {
-		w.slot = &slot{pool: w.db.sql}
+		w.slot = &slot{pool: w.db.sql, guard: w.db.guard}
+	}
+	if w.db.guard.check() != nil {
+		return 0, false
 	}
 	err := w.slot.use(ctx, func(s *session) error {
 		s.ctx = context.Background()
 		return s.query("PRAGMA data_version", nil, func(r engine.Row) error { return r.Scan(&v) })
 	})
 	return v, err == nil
+}
+
+// lose closes the connection; the next look makes another.
+func (w *watcher) lose() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.slot != nil {
+		w.slot.lose()
+	}
 }
 
 func (w *watcher) close() {

@@ -13,8 +13,8 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -48,6 +48,9 @@ type Options struct {
 	WatchEvery time.Duration
 	// Now is the database's clock, default time.Now (D-1).
 	Now func() time.Time
+	// Logger is told when the file or its log is deleted or replaced while it is
+	// open, and when it was opened anew. Default slog.Default().
+	Logger *slog.Logger
 }
 
 const defaultTimeout = 30 * time.Second
@@ -71,8 +74,11 @@ type DB struct {
 	bell    engine.Bell
 	watch   watcher
 	closed  sync.Once
-	file    string                      // its path, where OpenURL opened it
-	born    atomic.Pointer[os.FileInfo] // the file that was opened
+	file    string // its path, where OpenURL opened it
+	guard   *guard
+	history atomic.Int64 // see History
+	mending sync.Mutex
+	tried   time.Time // when that last failed
 }
 
 var _ engine.DB = (*DB)(nil)
@@ -80,12 +86,11 @@ var _ engine.DB = (*DB)(nil)
 // Open opens, and if need be creates, the database file at path, in WAL mode
 // unless Options say otherwise.
 // path may also be a "file:" URI with parameters of modernc.org/sqlite.
-func Open(path string, opts ...Options) (*DB, error) { return openFile(path, false, opts) }
+func Open(path string, opts ...Options) (*DB, error) { return openFile(path, options(opts)) }
 
-// openFile is Open. once says that the file is created now or never: a file that
-// somebody deletes is not to come back, empty, with the next connection.
-func openFile(path string, once bool, opts []Options) (*DB, error) {
-	dsn, err := dataSource(path, options(opts))
+// openFile is Open.
+func openFile(path string, o Options) (*DB, error) {
+	dsn, err := dataSource(path, o)
 	if err != nil {
 		return nil, err
 	}
@@ -93,9 +98,11 @@ func openFile(path string, once bool, opts []Options) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open sqlite %q: %w", path, err)
 	}
-	lock := make(chan struct{}, 1)
-	first := &connector{Connector: base, lock: lock}
-	if once {
+	lock, g := make(chan struct{}, 1), newGuard(absolute(fileOf(path)), o.Logger)
+	first := &connector{Connector: base, lock: lock, guard: g}
+	// The file is made now or never: one that somebody deletes is not to come back,
+	// empty, with the next connection.
+	if !strings.HasPrefix(path, "file:") {
 		if first.again, err = sqlite.NewConnector(dsn + "&mode=rw"); err != nil {
 			return nil, fmt.Errorf("open sqlite %q: %w", path, err)
 		}
@@ -105,13 +112,13 @@ func openFile(path string, once bool, opts []Options) (*DB, error) {
 		_ = pool.Close()
 		return nil, openError(path, err)
 	}
-	db, err := build(pool, lock, options(opts))
+	db, err := build(pool, lock, g, o)
 	if err != nil {
 		_ = pool.Close()
 		return nil, err
 	}
 	db.owned = true
-	db.remember()
+	g.mend.Store(&mender{db.mend})
 	return db, nil
 }
 
@@ -122,7 +129,8 @@ func New(pool *sql.DB, opts ...Options) (*DB, error) {
 	if most := pool.Stats().MaxOpenConnections; most > 0 && most <= reserved {
 		return nil, fmt.Errorf("sqlite: the pool allows %d connections, pawl needs %d for itself", most, reserved)
 	}
-	return build(pool, make(chan struct{}, 1), options(opts))
+	o := options(opts)
+	return build(pool, make(chan struct{}, 1), newGuard("", o.Logger), o)
 }
 
 // reserved is how many connections a DB keeps: a writer, two readers and the
@@ -143,17 +151,17 @@ func options(opts []Options) Options {
 	return o
 }
 
-func build(pool *sql.DB, lock chan struct{}, o Options) (*DB, error) {
+func build(pool *sql.DB, lock chan struct{}, g *guard, o Options) (*DB, error) {
 	names := engine.Names{Prefix: o.Prefix}
 	folder, err := engine.Load(files, names)
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{sql: pool, opts: o, folder: folder, lock: lock}
-	db.writer = &slot{pool: pool}
+	db := &DB{sql: pool, opts: o, folder: folder, lock: lock, guard: g}
+	db.writer = &slot{pool: pool, guard: g}
 	db.readers = make(chan *slot, reserved-2)
 	for range cap(db.readers) {
-		db.readers <- &slot{pool: pool}
+		db.readers <- &slot{pool: pool, guard: g}
 	}
 	db.group = coalesce.Group[*job]{Leaders: 1, Max: groupMax, Patient: true, Run: db.commitGroup}
 	db.watch.db = db
@@ -238,6 +246,9 @@ func (db *DB) reading(ctx context.Context, fn func(*session) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if err := db.sound(ctx); err != nil {
+		return err
+	}
 	select {
 	case s, open := <-db.readers:
 		if !open {
@@ -255,6 +266,9 @@ func (db *DB) reading(ctx context.Context, fn func(*session) error) error {
 
 // DoTx runs one call in the caller's transaction.
 func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
+	if err := db.guard.check(); err != nil {
+		return wrap(call.Op, err)
+	}
 	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 	defer cancel()
 	return db.run(&txn{db: db, run: foreign{ctx, tx}, now: db.now()}, call)
@@ -262,6 +276,9 @@ func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
 
 // InTx runs fn in a transaction of its own: a *sql.Tx.
 func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context, tx engine.Tx) error) error {
+	if err := db.sound(ctx); err != nil {
+		return wrap("begin", err)
+	}
 	tx, err := db.sql.BeginTx(ctx, nil)
 	if err != nil {
 		return wrap("begin", err)
@@ -272,6 +289,9 @@ func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context, tx engine.T
 	}
 	if err := tx.Commit(); err != nil {
 		return wrap("commit", err)
+	}
+	if err := db.guard.committed(); err != nil && !db.owned {
+		return err
 	}
 	db.bell.RingAll() // fn may have enqueued
 	return nil
