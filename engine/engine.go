@@ -9,18 +9,8 @@ package engine
 
 import (
 	"context"
-	"database/sql"
 	"time"
 )
-
-// Tx is a transaction that belongs to the caller. It is the smallest interface
-// the ecosystem already satisfies: *sql.Tx, *sql.Conn, sqlx, bun, GORM's pool
-// and ent's driver fit as they are; postgres.Tx adapts pgx.
-//
-// pawl never commits, rolls back, retries or sets a savepoint in it (D-3).
-type Tx interface {
-	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
-}
 
 // Row is one row of an answer. Scan understands *int64, *int, *string,
 // *[]byte, *bool, *time.Time and [16]byte pointers, and pointers to pointers
@@ -49,14 +39,6 @@ func Count(op string, args ...any) *Call {
 	c := &Call{Op: op, Args: args}
 	c.Each = func(r Row) error { return r.Scan(&c.N) }
 	return c
-}
-
-// CheckTx refuses a caller's transaction that is nil.
-func CheckTx(tx Tx) error {
-	if tx == nil {
-		return Invalid("transaction", "nil")
-	}
-	return nil
 }
 
 // Run runs calls in the caller's transaction or, where tx is nil, in one of
@@ -90,7 +72,8 @@ type DB interface {
 	Read(ctx context.Context, call *Call) error
 
 	// DoTx runs one call in the caller's transaction. Only operations whose
-	// file says so can run there: all it may use is rows affected.
+	// file says so can run there: all it may use is rows affected. What is no open
+	// transaction is refused with [ErrNotInTransaction].
 	DoTx(ctx context.Context, tx Tx, call *Call) error
 
 	// InTx runs fn in a transaction of its own, which is committed if fn returns

@@ -91,6 +91,9 @@ func (l *Lease) Err() error {
 // once, and renewals pass them. If Guard fails, roll back. tx must be a
 // transaction on the same database at read committed.
 func (l *Lease) Guard(ctx context.Context, tx engine.Tx) error {
+	if err := engine.CheckTx(tx); err != nil {
+		return err
+	}
 	call := &engine.Call{Op: "lease/guard", Args: []any{l.name, l.id, l.token}}
 	if err := l.s.db.DoTx(ctx, tx, call); err != nil {
 		return err

@@ -15,13 +15,25 @@ import (
 
 type pgconnParseError = pgconn.ParseConfigError
 
+// sqlState is the server's code for an error, whichever driver reports it: pgx and
+// lib/pq have a method for it, bun's pgdriver a method for the fields of the
+// server's answer. It is empty for what the server did not say.
+func sqlState(err error) string {
+	var state interface{ SQLState() string }
+	if errors.As(err, &state) {
+		return state.SQLState()
+	}
+	var fields interface{ Field(k byte) string }
+	if errors.As(err, &fields) {
+		return fields.Field('C')
+	}
+	return ""
+}
+
 // classify names the class of an error that the server reported, or nil.
 func classify(err error) error {
-	var pg *pgconn.PgError
-	if !errors.As(err, &pg) {
-		return nil
-	}
-	switch pg.Code {
+	code := sqlState(err)
+	switch code {
 	case "23505":
 		return engine.ErrUnique
 	case "23503":
@@ -43,7 +55,7 @@ func classify(err error) error {
 	case "53300", "57P03", "3D000", "28P01", "28000":
 		return engine.ErrUnreachable
 	}
-	if strings.HasPrefix(pg.Code, "08") || strings.HasPrefix(pg.Code, "57P0") {
+	if strings.HasPrefix(code, "08") || strings.HasPrefix(code, "57P0") {
 		return engine.ErrConnLost
 	}
 	return nil
@@ -83,14 +95,14 @@ const pooled = "prepared statements get mixed up, as behind a connection pooler 
 // reword keeps arguments out of an error's text (D-5): PostgreSQL quotes a value that
 // it cannot read, pgx one that it cannot send.
 func reword(err error) error {
-	var pg *pgconn.PgError
+	code := sqlState(err)
 	switch {
-	case errors.As(err, &pg) && strings.HasPrefix(pg.Code, "22"):
-		return &reworded{"a value is not acceptable (SQLSTATE " + pg.Code + ")", err}
+	case strings.HasPrefix(code, "22"):
+		return &reworded{"a value is not acceptable (SQLSTATE " + code + ")", err}
 	case strings.Contains(err.Error(), "unable to encode"):
 		return &reworded{"an argument cannot be encoded", err}
-	case pg != nil && (pg.Code == "42P05" || pg.Code == "26000"):
-		return &reworded{pooled + " (SQLSTATE " + pg.Code + ")", err}
+	case code == "42P05" || code == "26000":
+		return &reworded{pooled + " (SQLSTATE " + code + ")", err}
 	}
 	return err
 }
@@ -98,10 +110,9 @@ func reword(err error) error {
 // broken reports whether the server did not answer: a dead connection, or a
 // context that ended first.
 func broken(err error) bool {
-	var pg *pgconn.PgError
 	var network net.Error
 	var connect *pgconn.ConnectError
-	if errors.As(err, &pg) {
+	if sqlState(err) != "" {
 		return false
 	}
 	return errors.As(err, &network) || errors.As(err, &connect) || pgconn.Timeout(err) || pgconn.SafeToRetry(err) ||

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"slices"
 	"time"
@@ -14,11 +15,13 @@ import (
 	"github.com/bravellian/pawl/engine"
 )
 
-// Tx makes a pgx transaction (or connection, or pool) one that pawl can write
-// in. A *sql.Tx or *sql.Conn of pgx's database/sql driver needs no adapter.
+// Tx makes a pgx.Tx one that pawl can write in, or a *pgx.Conn or *pgxpool.Conn on
+// which a transaction is open. A pool is refused when it is used, and so is a
+// connection outside a transaction: engine.ErrNotInTransaction. A *sql.Tx of
+// whatever driver needs no adapter.
 func Tx(tx PgxTx) engine.Tx { return pgxTx{tx} }
 
-// PgxTx is what pgx.Tx and *pgx.Conn have in common.
+// PgxTx is what pgx.Tx, *pgx.Conn and *pgxpool.Conn have in common.
 type PgxTx interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
@@ -34,6 +37,63 @@ func Pgx(tx engine.Tx) (pgxTransaction pgx.Tx, ok bool) {
 }
 
 type pgxTx struct{ tx PgxTx }
+
+// CheckTx refuses what is no open transaction. A connection knows from the last
+// answer of the server whether it is in one.
+func (t pgxTx) CheckTx() error {
+	switch tx := t.tx.(type) {
+	case nil:
+		return engine.Invalid("transaction", "nil")
+	case pgx.Tx:
+		return nil
+	case interface{ PgConn() *pgconn.PgConn }: // *pgx.Conn
+		return openOn(tx, tx.PgConn())
+	case interface{ Conn() *pgx.Conn }: // *pgxpool.Conn
+		return openOn(tx, tx.Conn().PgConn())
+	case interface {
+		Begin(ctx context.Context) (pgx.Tx, error)
+	}: // a pool, or what embeds one
+		return engine.NotInTransaction(t.tx)
+	}
+	return nil
+}
+
+// openOn refuses given unless a transaction is open on its connection.
+func openOn(given any, conn *pgconn.PgConn) error {
+	const idle = 'I'
+	if conn.TxStatus() == idle {
+		return engine.NotInTransaction(given)
+	}
+	return nil
+}
+
+// ready returns the transaction to run statements in. It refuses what is none, and
+// a single connection of database/sql unless a transaction is open on it, which
+// only pgx tells without a question to the server.
+func ready(tx engine.Tx) (engine.Tx, error) {
+	if err := engine.CheckTx(tx); err != nil {
+		return nil, err
+	}
+	tx = engine.Plain(tx)
+	conn, ok := tx.(engine.Conn)
+	if !ok {
+		return tx, nil
+	}
+	refusal := engine.NotInTransaction(tx)
+	err := conn.Raw(func(driverConn any) error {
+		if wrapper, ok := driverConn.(interface{ Raw() driver.Conn }); ok { // as drivers for tracing are
+			driverConn = wrapper.Raw()
+		}
+		if own, ok := driverConn.(interface{ Conn() *pgx.Conn }); ok {
+			refusal = openOn(tx, own.Conn().PgConn())
+		}
+		return nil // an error here would make database/sql judge the connection
+	})
+	if err != nil {
+		return nil, err
+	}
+	return tx, refusal
+}
 
 func (t pgxTx) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
 	tag, err := t.tx.Exec(ctx, query, args...)
@@ -77,9 +137,16 @@ func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
 	if err != nil {
 		return err
 	}
+	if tx, err = ready(tx); err != nil {
+		return wrap(call.Op, err, engine.ErrConnLost)
+	}
 	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 	defer cancel()
-	res, err := tx.ExecContext(ctx, query, arguments(call.Args)...)
+	args := arguments(call.Args)
+	if _, own := tx.(pgxTx); !own {
+		args = portable(args)
+	}
+	res, err := tx.ExecContext(ctx, query, args...)
 	if err == nil {
 		call.N, err = res.RowsAffected()
 	}

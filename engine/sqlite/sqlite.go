@@ -271,6 +271,10 @@ func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 	defer cancel()
+	tx, err := ready(ctx, tx)
+	if err != nil {
+		return wrap(call.Op, err)
+	}
 	return db.run(&txn{db: db, run: foreign{ctx, tx}, now: db.now()}, call)
 }
 

@@ -39,6 +39,30 @@ func (f foreign) query(string, []any, func(engine.Row) error) error {
 	return errors.New("this operation cannot run in a caller's transaction")
 }
 
+// ready returns the transaction to run statements in. It refuses what is none, and
+// a single connection unless a transaction is open on it, which only a second BEGIN
+// tells with every driver: it fails, and changes nothing. One that succeeds takes no
+// lock.
+func ready(ctx context.Context, tx engine.Tx) (engine.Tx, error) {
+	if err := engine.CheckTx(tx); err != nil {
+		return nil, err
+	}
+	tx = engine.Plain(tx)
+	conn, ok := tx.(engine.Conn)
+	if !ok {
+		return tx, nil
+	}
+	_, err := conn.ExecContext(ctx, "BEGIN")
+	if err == nil {
+		_, err = conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
+		return nil, errors.Join(engine.NotInTransaction(tx), err)
+	}
+	if strings.Contains(err.Error(), "within a transaction") {
+		return tx, nil
+	}
+	return nil, err
+}
+
 // txn is a transaction in which operations run.
 type txn struct {
 	db    *DB

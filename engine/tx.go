@@ -1,0 +1,182 @@
+package engine
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"reflect"
+)
+
+// Tx is a transaction that belongs to the caller. It is the smallest interface
+// the ecosystem already satisfies: *sql.Tx, sqlx.Tx, bun.Tx, GORM's ConnPool
+// inside a transaction and ent's transactions fit as they are; postgres.Tx adapts
+// pgx. A *sql.Conn fits while a transaction is open on it.
+//
+// What is no transaction is refused, see [ErrNotInTransaction]. A wrapper of your
+// own that hides a transaction may have a method CheckTx() error, which then
+// decides.
+//
+// pawl never commits, rolls back, retries or sets a savepoint in it (D-3).
+type Tx interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}
+
+// ErrNotInTransaction: what was given as the caller's transaction is a pool, or a
+// connection on which no transaction is open. Each statement would commit by
+// itself, and what it wrote would outlive the caller's rollback. Nothing was
+// written.
+var ErrNotInTransaction = errors.New("not in a transaction")
+
+// CheckTx refuses a caller's transaction that is nil, and what is no transaction:
+// pools, and wrappers that hold only a pool. It asks the database nothing. Whether
+// a transaction is open on a single connection is for the engine to say, which
+// does so before the first statement.
+func CheckTx(tx Tx) error {
+	switch t := tx.(type) {
+	case nil:
+		return Invalid("transaction", "nil")
+	case *sql.Tx:
+		if t == nil {
+			return Invalid("transaction", "nil")
+		}
+		return nil
+	case interface{ CheckTx() error }:
+		return t.CheckTx()
+	}
+	v := reflect.ValueOf(tx)
+	if v.Kind() == reflect.Pointer && v.IsNil() {
+		return Invalid("transaction", "nil")
+	}
+	switch kindOf(v.Type()) {
+	case kindPool:
+		return NotInTransaction(tx)
+	case kindUnknown:
+		if executors(v, wrapperDepth) == onlyPools {
+			return NotInTransaction(tx)
+		}
+	}
+	return nil
+}
+
+// NotInTransaction is the error for something that was given as a transaction.
+func NotInTransaction(given any) error {
+	return fmt.Errorf("%w: %w", ErrNotInTransaction,
+		Invalid("transaction", "no transaction is open on this %T: begin one and pass that, a *sql.Tx or what embeds it, or postgres.Tx(pgx.Tx)", given))
+}
+
+// Conn is a single connection of database/sql: a *sql.Conn, or what embeds one.
+type Conn interface {
+	Tx
+	Raw(f func(driverConn any) error) error
+}
+
+var (
+	_ Tx   = (*sql.Tx)(nil)
+	_ Conn = (*sql.Conn)(nil)
+)
+
+// kind is what a type's methods tell of it.
+type kind int
+
+const (
+	kindUnknown     kind = iota
+	kindTransaction      // can commit
+	kindConnection       // a single connection
+	kindPool             // begins transactions and commits none
+)
+
+// kindOf goes by methods' names, because what they return differs: BeginTx gives
+// a *sql.Tx, a bun.Tx, an *ent.Tx or GORM's ConnPool, and pgx's Commit takes a
+// context.
+func kindOf(t reflect.Type) kind {
+	if _, ok := t.MethodByName("Commit"); ok {
+		return kindTransaction
+	}
+	if t.Implements(reflect.TypeFor[Conn]()) {
+		return kindConnection
+	}
+	if _, ok := t.MethodByName("BeginTx"); ok {
+		return kindPool
+	}
+	if _, ok := t.MethodByName("Begin"); ok {
+		return kindPool
+	}
+	return kindUnknown
+}
+
+// wrapperDepth is how many wrappers may lie around each other.
+const wrapperDepth = 4
+
+type found int
+
+const (
+	nothing   found = iota
+	onlyPools       // so the wrapper can be no transaction
+	others
+)
+
+// executors tells what a wrapper has in its fields to run statements with.
+func executors(v reflect.Value, depth int) found {
+	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
+		v = v.Elem()
+	}
+	if v.Kind() != reflect.Struct || depth == 0 {
+		return nothing
+	}
+	sum := nothing
+	for i := range v.NumField() {
+		sum = max(sum, executor(v.Field(i), depth-1))
+	}
+	return sum
+}
+
+// executor tells what one field of a wrapper is.
+func executor(f reflect.Value, depth int) found {
+	for f.Kind() == reflect.Interface {
+		f = f.Elem()
+	}
+	if !f.IsValid() || f.Kind() == reflect.Pointer && f.IsNil() {
+		return nothing
+	}
+	_, std := f.Type().MethodByName("ExecContext")
+	_, pgx := f.Type().MethodByName("Exec")
+	if !std && !pgx {
+		return nothing
+	}
+	switch kindOf(f.Type()) {
+	case kindPool:
+		return onlyPools
+	case kindUnknown:
+		return executors(f, depth)
+	}
+	return others
+}
+
+// bunPackage is where bun's types come from. They write the arguments into the
+// statement's text by rules of their own, which pawl's statements do not follow.
+const bunPackage = "github.com/uptrace/bun"
+
+// Plain returns the transaction to which statements and arguments go as they are:
+// the *sql.Tx or *sql.Conn inside one of bun's, and any other transaction itself.
+func Plain(tx Tx) Tx {
+	if _, ok := tx.(*sql.Tx); ok {
+		return tx
+	}
+	v := reflect.Indirect(reflect.ValueOf(tx))
+	if v.Kind() != reflect.Struct || v.Type().PkgPath() != bunPackage {
+		return tx
+	}
+	for i := range v.NumField() {
+		if !v.Type().Field(i).Anonymous {
+			continue
+		}
+		switch inner := v.Field(i).Interface().(type) {
+		case *sql.Tx:
+			return inner
+		case *sql.Conn:
+			return inner
+		}
+	}
+	return tx
+}
