@@ -91,7 +91,7 @@ func StoreOf(ctx context.Context) *Store {
 func (s *Store) admit(next outbox.Handler) outbox.Handler {
 	return outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
 		if !s.fleet.admitted(ctx) {
-			return outbox.Snooze(0) // it was not begun: no attempt is counted
+			return work.PutBack(0) // it was not begun: no attempt is counted
 		}
 		defer s.fleet.handlers.give()
 		return next.Handle(context.WithValue(ctx, storeKey{}, s), m)
