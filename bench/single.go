@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"database/sql"
+	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
@@ -46,7 +47,11 @@ func beginPostgres(ctx context.Context, r *run, _ engine.DB) (transactor, func()
 }
 
 func beginSQLite(_ context.Context, _ *run, db engine.DB) (transactor, func(), error) {
-	pool := db.(*sqlite.DB).SQL()
+	lite, ok := engine.As[*sqlite.DB](db)
+	if !ok {
+		return nil, nil, fmt.Errorf("%s is no SQLite file", db.Engine())
+	}
+	pool := lite.SQL()
 	return func(ctx context.Context, f func(tx outbox.Tx) error) error {
 		tx, err := pool.BeginTx(ctx, (*sql.TxOptions)(nil))
 		if err != nil {

@@ -100,7 +100,7 @@ func Unreachable(cause string, err error) []Finding {
 // checks are all checks but the first, in the order of the report.
 func (e *examination) checks() []check {
 	all := []check{{"schema", e.checkSchema}, {"clock", e.clock}, {"writable", e.writable}}
-	if x, ok := e.db.(engine.Examiner); ok {
+	if x, ok := engine.As[engine.Examiner](e.db); ok {
 		for _, one := range x.Examinations(e.opts.Limits) {
 			all = append(all, check{one.Name, func(ctx context.Context) ([]Finding, error) {
 				found, err := one.Look(ctx)

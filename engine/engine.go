@@ -55,7 +55,9 @@ func Run(ctx context.Context, db DB, tx Tx, calls ...*Call) error {
 	return nil
 }
 
-// DB is one opened database. It is safe for concurrent use.
+// DB is one opened database. It is safe for concurrent use. What only some
+// databases can do is found with [As]; a type that wraps a DB therefore has a
+// method Unwrap() DB.
 type DB interface {
 	// Engine names the engine: "sqlite" or "postgres".
 	Engine() string

@@ -44,6 +44,15 @@ func (d *door) open() (engine.DB, error) {
 	return db, nil
 }
 
+// Unwrap returns the database, which it opens, or nil if that is not possible.
+func (d *door) Unwrap() engine.DB {
+	db, err := d.open()
+	if err != nil {
+		return nil
+	}
+	return db
+}
+
 // opened returns the database if it is open.
 func (d *door) opened() engine.DB {
 	d.mu.Lock()

@@ -91,7 +91,7 @@ func StoreOf(ctx context.Context) *Store {
 func (s *Store) admit(next outbox.Handler) outbox.Handler {
 	return outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
 		if !s.fleet.admitted(ctx) {
-			return outbox.Snooze(0) // it was not begun: no attempt is counted
+			return work.PutBack(0) // it was not begun: no attempt is counted
 		}
 		defer s.fleet.handlers.give()
 		return next.Handle(context.WithValue(ctx, storeKey{}, s), m)
@@ -128,7 +128,7 @@ func (s *Store) look(ctx context.Context) (d time.Duration, ok bool, err error) 
 }
 
 func (s *Store) fingerprint() (string, bool) {
-	w, ok := s.door.opened().(engine.Watched)
+	w, ok := engine.As[engine.Watched](s.door.opened())
 	if !ok {
 		return "", false
 	}
@@ -305,7 +305,7 @@ func (s *Store) clean(ctx context.Context) {
 
 // idle closes the connections that the store does not need now.
 func (s *Store) idle() {
-	if db, ok := s.door.opened().(engine.Idler); ok {
+	if db, ok := engine.As[engine.Idler](s.door.opened()); ok {
 		db.Idle()
 	}
 }

@@ -140,7 +140,7 @@ func (i *Inbox) register(topic string, process func(ctx context.Context, m *Mess
 		}
 		switch err := process(ctx, in); {
 		case errors.Is(err, ErrInProgress):
-			return outbox.Snooze(busyPause)
+			return work.PutBack(busyPause)
 		case errors.Is(err, ErrDead), errors.Is(err, ErrHashMismatch):
 			return outbox.Permanent(err)
 		default:

@@ -182,7 +182,7 @@ func (s *store) collectLoops(to storeSink) {
 func (s *store) collectPool(out sink) {
 	told := &out.c.told
 	out.send(told.slots, float64(s.p.Outbox.Concurrency()*len(s.p.Queues())))
-	pooled, ok := s.p.DB().(engine.Pooled)
+	pooled, ok := engine.As[engine.Pooled](s.p.DB())
 	if !ok {
 		return
 	}

@@ -20,6 +20,11 @@ type Options struct {
 	// slog.Default() for warnings and errors only. Payloads, header values and
 	// passwords are never logged.
 	Logger *slog.Logger
+	// RetryLogLevel is the level at which a failed attempt is logged that will be
+	// retried, slog.LevelWarn for instance; nil means slog.LevelError. The last
+	// attempt is logged at ERROR, and what a handler asked for (RetryAfter, Snooze)
+	// at INFO.
+	RetryLogLevel slog.Leveler
 	// Queues are served by Run, each by a loop of its own; default: DefaultQueue.
 	Queues []string
 	// Concurrency is how many handlers of a queue run at once, default 64.

@@ -77,16 +77,17 @@ func (o *Outbox) loop(queue string, t work.Turn) *work.Loop[*Message] {
 			}
 			return RetryPolicy{} // nobody's attempts are judged here (D-17)
 		},
-		Logger:      o.log.With("queue", queue),
-		Concurrency: o.opts.Concurrency,
-		BatchSize:   o.opts.BatchSize,
-		Lease:       o.opts.Lease,
-		PollMin:     min(250*time.Millisecond, poll),
-		PollMax:     poll,
-		Grace:       o.opts.Grace,
-		StopEmpty:   o.opts.StopWhenEmpty,
-		Turn:        t,
-		Stats:       o.statsOf(queue),
+		Logger:        o.log.With("queue", queue),
+		RetryLogLevel: o.opts.RetryLogLevel,
+		Concurrency:   o.opts.Concurrency,
+		BatchSize:     o.opts.BatchSize,
+		Lease:         o.opts.Lease,
+		PollMin:       min(250*time.Millisecond, poll),
+		PollMax:       poll,
+		Grace:         o.opts.Grace,
+		StopEmpty:     o.opts.StopWhenEmpty,
+		Turn:          t,
+		Stats:         o.statsOf(queue),
 	}
 	if observers := o.watch.observers.Load(); observers != nil {
 		cfg.Observer = observers

@@ -41,8 +41,9 @@ func (l *Loop[M]) execute(t *task[M]) (r result) {
 	if policy.Exhausted(t.item.Retry) {
 		// Its leases expired: it kills its workers, so it must not run again.
 		err := fmt.Errorf("gave up after %d attempts, the last of which did not end", t.item.Retry)
-		l.report(t, err)
-		return result{outcome: failedForGood, fate: OutcomeFailed, text: err.Error()}
+		r := result{outcome: failedForGood, fate: OutcomeFailed, text: err.Error()}
+		l.reportFailure(t, policy, err, &r)
+		return r
 	}
 	t.began = now
 	return l.conclude(t, policy, l.call(t, policy))
@@ -97,6 +98,7 @@ func (l *Loop[M]) conclude(t *task[M], policy RetryPolicy, err error) (r result)
 			l.stats.unhandled()
 			fate = OutcomeUnhandled
 		}
+		l.reportSnooze(t, snooze)
 		return result{outcome: released, fate: fate, delay: snooze.delay}
 	}
 	var permanent *permanentError
@@ -105,15 +107,19 @@ func (l *Loop[M]) conclude(t *task[M], policy RetryPolicy, err error) (r result)
 	if t.claim.ctx.Err() != nil && (errors.Is(err, context.Canceled) || !final && !timed && !panicked(err)) {
 		return l.interrupted(t)
 	}
-	l.report(t, err)
-	text := ErrorText(err.Error())
+	r = result{outcome: retried, fate: OutcomeRetried, text: ErrorText(err.Error())}
 	switch {
 	case final || policy.Exhausted(t.item.Retry+1):
-		return result{outcome: failedForGood, fate: OutcomeFailed, text: text}
+		r.outcome, r.fate = failedForGood, OutcomeFailed
 	case timed:
-		return result{outcome: retried, fate: OutcomeRetried, delay: after.delay, text: text}
+		r.delay = after.delay
+		l.reportWish(t, policy, err, r.delay)
+		return r
+	default:
+		r.delay = policy.Wait(t.item.Retry + 1)
 	}
-	return result{outcome: retried, fate: OutcomeRetried, delay: policy.Wait(t.item.Retry + 1), text: text}
+	l.reportFailure(t, policy, err, &r)
+	return r
 }
 
 func panicked(err error) bool {
@@ -129,13 +135,4 @@ func (l *Loop[M]) interrupted(t *task[M]) result {
 		return result{outcome: dropped, fate: OutcomeLost}
 	}
 	return result{outcome: released, fate: OutcomeReleased}
-}
-
-// report logs a handler's error (OBX-105).
-func (l *Loop[M]) report(t *task[M], err error) {
-	log := l.cfg.Logger
-	if p := (*PanicError)(nil); errors.As(err, &p) {
-		log = log.With("stack", string(p.Stack))
-	}
-	log.Error("handler failed", "topic", t.item.Topic, "message_id", t.item.MessageID.String(), "attempt", t.item.Retry+1, "error", errorLine(err))
 }

@@ -47,6 +47,9 @@ type Config[M any] struct {
 	// Policy is the retry policy of a topic; nil = DefaultRetryPolicy.
 	Policy func(topic string) RetryPolicy
 	Logger *slog.Logger // not nil
+	// RetryLogLevel is the level of failed attempts that will be retried; nil =
+	// slog.LevelError.
+	RetryLogLevel slog.Leveler
 	// Name is the queue's, for observers.
 	Name string
 	// Tag marks the owner tokens of claims; 0: they are random.
@@ -89,6 +92,9 @@ func (c *Config[M]) defaults() {
 	c.PollMax = max(c.PollMax, c.PollMin)
 	set(&c.Linger, 5*time.Millisecond)
 	set(&c.Grace, 20*time.Second)
+	if c.RetryLogLevel == nil {
+		c.RetryLogLevel = slog.LevelError
+	}
 	if c.Policy == nil {
 		c.Policy = func(string) RetryPolicy { return DefaultRetryPolicy() }
 	}

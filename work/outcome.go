@@ -44,6 +44,7 @@ func RetryAfter(d time.Duration, err error) error {
 type snoozeError struct {
 	delay     time.Duration
 	unhandled bool
+	ours      bool // pawl's doing, not the handler's wish
 }
 
 func (e *snoozeError) Error() string { return fmt.Sprintf("snoozed for %v", e.delay) }
@@ -51,8 +52,14 @@ func (e *snoozeError) Error() string { return fmt.Sprintf("snoozed for %v", e.de
 // Snooze puts the item back for d without counting an attempt.
 func Snooze(d time.Duration) error { return &snoozeError{delay: max(d, 0)} }
 
+// PutBack is Snooze where it was not the handler that asked for it: it is not
+// logged as a handler's wish.
+func PutBack(d time.Duration) error { return &snoozeError{delay: max(d, 0), ours: true} }
+
 // Unhandled is Snooze for an item that nobody here can handle (D-17).
-func Unhandled(d time.Duration) error { return &snoozeError{delay: max(d, 0), unhandled: true} }
+func Unhandled(d time.Duration) error {
+	return &snoozeError{delay: max(d, 0), unhandled: true, ours: true}
+}
 
 // ErrSettled is what a handler returns that settled its item itself, in a
 // transaction of its own and under the claim's owner token: the loop forgets

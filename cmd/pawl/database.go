@@ -31,13 +31,8 @@ type store struct {
 	name string // without the password
 }
 
-// PoolStats is that of the database, for the metrics.
-func (s *store) PoolStats() engine.PoolStats {
-	if pooled, ok := s.DB.(engine.Pooled); ok {
-		return pooled.PoolStats()
-	}
-	return engine.PoolStats{}
-}
+// Unwrap returns the database.
+func (s *store) Unwrap() engine.DB { return s.DB }
 
 // opening says how a command wants its database.
 type opening struct {
@@ -130,7 +125,7 @@ func (s *store) prepare(ctx context.Context, o opening) error {
 	if !o.make || !errors.Is(err, engine.ErrSchemaMissing) {
 		return err
 	}
-	lite, ok := s.DB.(*sqlite.DB)
+	lite, ok := engine.As[*sqlite.DB](s)
 	if !ok {
 		return err
 	}

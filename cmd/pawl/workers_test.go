@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/engine/postgres"
 	"github.com/bravellian/pawl/engine/sqlite"
 )
@@ -27,12 +28,11 @@ func (d *database) expireWorkers() {
 	d.t.Helper()
 	d.opened(func(s *store) {
 		var err error
-		switch db := s.DB.(type) {
-		case *sqlite.DB:
-			_, err = db.SQL().ExecContext(d.t.Context(), `UPDATE worker_process SET expires_at = heartbeat_at`)
-		case *postgres.DB:
+		if lite, ok := engine.As[*sqlite.DB](s); ok {
+			_, err = lite.SQL().ExecContext(d.t.Context(), `UPDATE worker_process SET expires_at = heartbeat_at`)
+		} else if pg, ok := engine.As[*postgres.DB](s); ok {
 			schema := strings.TrimPrefix(d.flags[1], "--schema=")
-			_, err = db.Pool().Exec(d.t.Context(), fmt.Sprintf(`UPDATE %q.worker_process SET expires_at = heartbeat_at`, schema))
+			_, err = pg.Pool().Exec(d.t.Context(), fmt.Sprintf(`UPDATE %q.worker_process SET expires_at = heartbeat_at`, schema))
 		}
 		if err != nil {
 			d.t.Fatal(err)

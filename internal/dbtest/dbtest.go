@@ -70,6 +70,9 @@ type Database struct {
 	Pass func(d time.Duration)
 }
 
+// Unwrap returns the database.
+func (d Database) Unwrap() engine.DB { return d.DB }
+
 // Begin opens a transaction of the test's own.
 func (d Database) Begin(t testing.TB) *sql.Tx {
 	t.Helper()

@@ -58,10 +58,10 @@ next:
 	return ""
 }
 
-// OBX-102, OBX-103, OBX-104, OBX-105, OBX-106
+// OBX-102, OBX-103, OBX-104, OBX-105, OBX-106, D-117
 func testLogging(t *testing.T, e Engine) {
 	var log lines
-	f := open(t, e, quick(outbox.Options{Logger: log.logger()}))
+	f := open(t, e, quick(outbox.Options{Logger: log.logger(), RetryLogLevel: slog.LevelWarn}))
 	id, err := f.Enqueue(f.ctx(), outbox.Message{Topic: "mail", CorrelationID: "corr-9"})
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +75,8 @@ func testLogging(t *testing.T, e Engine) {
 		{"level=INFO", "msg=enqueued", "topic=mail", "correlation_id=corr-9", id.String()},
 		{"level=DEBUG", "msg=claimed", "count=1"},
 		{"level=INFO", "msg=handling", "topic=mail", id.String()},
-		{"level=ERROR", "handler failed", "mailbox full", id.String()},
+		{"level=WARN", "handler failed", "mailbox full", " of=3 ", "final=false", id.String()},
+		{"level=ERROR", "handler failed", "mailbox full", "attempt=3 of=3 retry_in=0s final=true", id.String()},
 		{"level=INFO", "reaped", "count=1"},
 	} {
 		if log.find(want...) == "" {

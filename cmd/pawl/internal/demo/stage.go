@@ -61,15 +61,17 @@ func openStage(db, schema string) (*stage, error) {
 		return nil, fmt.Errorf("%s: %w", t, err)
 	}
 	s := &stage{DB: opened, own: &scene.Database{Names: names}, close: opened.Close}
-	switch typed := opened.(type) {
-	case *sqlite.DB:
-		s.own.SQL = typed.SQL()
-	case *postgres.DB:
-		s.own.SQL, s.own.Dollars = stdlib.OpenDBFromPool(typed.Pool()), true
+	if lite, ok := engine.As[*sqlite.DB](opened); ok {
+		s.own.SQL = lite.SQL()
+	} else if pg, ok := engine.As[*postgres.DB](opened); ok {
+		s.own.SQL, s.own.Dollars = stdlib.OpenDBFromPool(pg.Pool()), true
 		s.close = func() error { return errors.Join(s.own.SQL.Close(), opened.Close()) }
 	}
 	return s, nil
 }
+
+// Unwrap returns the database.
+func (s *stage) Unwrap() engine.DB { return s.DB }
 
 // prepare makes all tables.
 func (s *stage) prepare(ctx context.Context) error {
