@@ -64,7 +64,9 @@ type Joins struct {
 	opts   Options
 	log    *slog.Logger
 
-	cleaning work.Pulse
+	cleaning  work.Pulse
+	rounds    rounds
+	observers []func(Repaired)
 }
 
 // New returns the joins of an outbox's database and registers the handler of
@@ -76,7 +78,7 @@ func New(db engine.DB, o *outbox.Outbox, opts Options) *Joins {
 	if opts.Retention <= 0 {
 		opts.Retention = defaultRetention
 	}
-	j := &Joins{db: db, outbox: o, opts: opts, log: engine.Logger(opts.Logger)}
+	j := &Joins{db: db, outbox: o, opts: opts, log: engine.Logger(opts.Logger), rounds: rounds{below: map[Status][16]byte{}}}
 	// Without a limit: what a wait is for does not go away.
 	forever := work.DefaultRetryPolicy()
 	forever.MaxAttempts = 0
@@ -98,9 +100,15 @@ const cleanJoins = 100
 
 // CleanUp deletes joins that ended longer ago than the retention period, with
 // their members, and returns how many. Pending joins stay until someone cancels
-// them, and so do those with a wait that was not handled yet. Run does this by itself.
+// them, and so do those with a wait that was not handled yet. It also compares some
+// joins with their members, others each time, and repairs those that disagree, with a
+// warning: see Observe. Run does this by itself.
 func (j *Joins) CleanUp(ctx context.Context) (int64, error) {
-	return work.Purge(ctx, j.db, "join/purge", j.opts.Retention, cleanJoins)
+	n, err := work.Purge(ctx, j.db, "join/purge", j.opts.Retention, cleanJoins)
+	if err != nil {
+		return n, err
+	}
+	return n, j.repair(ctx)
 }
 
 func notFound(id ID) error { return fmt.Errorf("%w: %s", ErrNotFound, id) }

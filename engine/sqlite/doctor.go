@@ -12,6 +12,8 @@ func doctorOperation(name string) opFunc {
 		return recount
 	case "join_settle":
 		return settleMissed
+	case "join_wake":
+		return wakeOver
 	}
 	return nil
 }
@@ -38,4 +40,14 @@ func recount(t *txn, c *engine.Call) error {
 // the messages in the join.
 func settleMissed(t *txn, c *engine.Call) error {
 	return countSettled(t, arg[[16]byte](c, 0), arg[[][16]byte](c, 2))
+}
+
+// wakeOver: args 0 joins. Makes the waits of those that are over due at once.
+func wakeOver(t *txn, c *engine.Call) error {
+	for _, join := range arg[[][16]byte](c, 0) {
+		if err := wakeWaits(t, join); err != nil {
+			return err
+		}
+	}
+	return nil
 }

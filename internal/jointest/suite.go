@@ -21,7 +21,7 @@ import (
 func Run(t *testing.T, e dbtest.Engine) {
 	groups := map[string]map[string]func(*testing.T, dbtest.Engine){
 		"start": startTests(), "count": countTests(), "wait": waitTests(), "read": readTests(), "keep": keepTests(), "race": raceTests(),
-		"order": orderTests(), "crash": crashTests(), "stale": staleTests(), "twice": twiceTests(),
+		"order": orderTests(), "crash": crashTests(), "stale": staleTests(), "twice": twiceTests(), "repair": repairTests(),
 	}
 	if e.Name != "sqlite" {
 		groups["held"] = heldTests()

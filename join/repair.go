@@ -1,0 +1,144 @@
+package join
+
+import (
+	"context"
+	"sync"
+
+	"github.com/bravellian/pawl/internal/joincheck"
+)
+
+const (
+	// repairPage is how many joins one statement of the clean-up counts.
+	repairPage = 25
+	// repairPages is how many pages of pending joins a round looks at, which are those
+	// that a lost step keeps from ending. Of those that are over it looks at one of each
+	// status: their counters are only looked at.
+	repairPages = 40
+	// parkedPage is how many parked waits a round looks at.
+	parkedPage = 1000
+)
+
+// Repaired is what a clean-up had to put right. It is a bug in pawl, or somebody
+// changed a table by hand.
+type Repaired struct {
+	// Joins is how many joins had counters that disagreed with their members.
+	Joins int64
+	// Waits is how many joins were over without anybody having woken their waits.
+	Waits int64
+}
+
+// Observe has tell called whenever a clean-up of this process repaired something, for
+// metrics. Call it before Run.
+func (j *Joins) Observe(tell func(Repaired)) { j.observers = append(j.observers, tell) }
+
+// rounds remembers how far the rounds of the clean-up have come: each looks at some
+// joins, so that its cost does not grow with their number, and the next goes on there.
+type rounds struct {
+	mu    sync.Mutex
+	below map[Status][16]byte
+	after int64 // parked waits
+}
+
+// repair looks at some joins, and repairs those whose counters disagree with their
+// members, and those that are over while their wait is parked.
+func (j *Joins) repair(ctx context.Context) error {
+	j.rounds.mu.Lock()
+	defer j.rounds.mu.Unlock()
+	var done Repaired
+	err := j.repairAll(ctx, &done)
+	if done != (Repaired{}) {
+		for _, tell := range j.observers {
+			tell(done)
+		}
+	}
+	return err
+}
+
+func (j *Joins) repairAll(ctx context.Context, done *Repaired) error {
+	check := joincheck.Check{DB: j.db}
+	for _, status := range []Status{Pending, Completed, Failed, Cancelled} {
+		pages := 1
+		if status == Pending {
+			pages = repairPages
+		}
+		for more := true; more && pages > 0; pages-- {
+			var err error
+			if more, err = j.repairPage(ctx, check, status, done); err != nil {
+				return err
+			}
+		}
+	}
+	return j.wakeParked(ctx, check, done)
+}
+
+// repairPage looks at the next page of a status. more is false when it was the last;
+// the next begins anew.
+func (j *Joins) repairPage(ctx context.Context, check joincheck.Check, status Status, done *Repaired) (more bool, err error) {
+	below, begun := j.rounds.below[status]
+	if !begun {
+		below = joincheck.Above()
+	}
+	list, err := check.Page(ctx, int(status), below, repairPage)
+	if err != nil {
+		return false, err
+	}
+	for i := range list {
+		if err := j.repairOne(ctx, check, &list[i], done); err != nil {
+			return false, err
+		}
+	}
+	if len(list) < repairPage {
+		delete(j.rounds.below, status)
+		return false, nil
+	}
+	j.rounds.below[status] = list[len(list)-1].ID
+	return true, nil
+}
+
+func (j *Joins) repairOne(ctx context.Context, check joincheck.Check, found *joincheck.Join, done *Repaired) error {
+	if found.Truncated && found.Status == int(Pending) {
+		whole, ok, err := check.One(ctx, found)
+		if err != nil || !ok {
+			return err
+		}
+		found = &whole
+	}
+	if found.Truncated || found.Agrees() {
+		return nil
+	}
+	attrs := []any{
+		"join_id", ID(found.ID).String(), "status", Status(found.Status).String(), "expected_steps", found.Expected,
+		"completed_steps", found.Completed, "failed_steps", found.Failed,
+		"members_completed", found.MemberCompleted, "members_failed", found.MemberFailed, "members_missed", found.Missed,
+	}
+	if !found.Fixable() {
+		j.log.WarnContext(ctx, "the counters of a join disagree with its members, which are more than its steps: somebody changed a table by hand", attrs...)
+		return nil
+	}
+	changed, err := check.Repair(ctx, found)
+	if changed {
+		done.Joins++
+		j.log.WarnContext(ctx, "repaired a join: its counters disagreed with its members", attrs...)
+	}
+	return err
+}
+
+// wakeParked wakes waits that are parked although their join is over.
+func (j *Joins) wakeParked(ctx context.Context, check joincheck.Check, done *Repaired) error {
+	over, last, err := check.Parked(ctx, j.rounds.after, parkedPage)
+	if err != nil {
+		return err
+	}
+	j.rounds.after = last
+	if len(over) == 0 {
+		return nil
+	}
+	if err := check.Wake(ctx, over); err != nil {
+		return err
+	}
+	done.Waits += int64(len(over))
+	for _, id := range over {
+		j.log.WarnContext(ctx, "woke the wait of a join that is over", "join_id", ID(id).String())
+	}
+	return nil
+}
