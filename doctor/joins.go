@@ -1,12 +1,12 @@
 package doctor
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 
 	"github.com/bravellian/pawl/audit"
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/joincheck"
 	"github.com/bravellian/pawl/join"
 )
 
@@ -16,36 +16,18 @@ const (
 	// joinPages is how many pages of each status are looked at where nothing is to
 	// be mended.
 	joinPages = 10
-	// joinMembers is how many members a join may have to be judged: those of larger
-	// ones are not counted.
-	joinMembers = 10_000
-	// joinMissed is how many members are counted in one transaction.
-	joinMissed = 1000
+	// parkedPage is how many parked waits are looked at in one statement.
+	parkedPage = 1000
+	// parkedPages is how many pages of them are looked at where nothing is to be mended.
+	parkedPages = 10
 )
 
-// joinCount is what a join and its members say.
-type joinCount struct {
-	id                                     [16]byte
-	status                                 join.Status
-	expected, completed, failed            int64
-	members, memberCompleted, memberFailed int64
-	missed                                 int64 // settled and not counted
-}
-
-func (j *joinCount) large() bool { return j.members >= joinMembers }
-
-// agrees reports whether the counters are what the members say.
-func (j *joinCount) agrees() bool {
-	return j.completed == j.memberCompleted && j.failed == j.memberFailed && j.missed == 0 && (j.status != join.Pending || j.completed+j.failed < j.expected)
-}
-
-// fixable reports whether the members can be right.
-func (j *joinCount) fixable() bool { return j.memberCompleted+j.memberFailed <= j.expected }
-
-func (j *joinCount) String() string {
-	text := fmt.Sprintf("%s (%s) counts %d completed and %d failed of %d, its members %d and %d", join.ID(j.id), j.status, j.completed, j.failed, j.expected, j.memberCompleted, j.memberFailed)
-	if j.missed > 0 {
-		text += fmt.Sprintf(", and %d more are over", j.missed)
+// described is what a join and its members say.
+func described(j *joincheck.Join) string {
+	text := fmt.Sprintf("%s (%s) counts %d completed and %d failed of %d, its members %d and %d",
+		join.ID(j.ID), join.Status(j.Status), j.Completed, j.Failed, j.Expected, j.MemberCompleted, j.MemberFailed)
+	if j.Missed > 0 {
+		text += fmt.Sprintf(", and %d more are over", j.Missed)
 	}
 	return text
 }
@@ -55,19 +37,38 @@ type joinTally struct {
 	looked, large int64
 	wrong, fixed  []string // what some of them say
 	wrongs, fixes int
-	hopeless      int // of wrongs: more members count than there are steps
+	hopeless      int      // of wrongs: more members count than there are steps
+	parked        []string // some joins that are over and whose waits are parked
+	parkeds       int
+	fix           bool
 }
 
-// joins compares the joins' counters with their members, and mends them if asked to.
+// changed is how many joins were put right.
+func (s *joinTally) changed() int {
+	if s.fix {
+		return s.fixes + s.parkeds
+	}
+	return 0
+}
+
+func (e *examination) joinCheck() joincheck.Check {
+	return joincheck.Check{DB: e.db, Timeout: e.opts.Timeout}
+}
+
+// joins compares the joins' counters with their members, looks for waits of joins
+// that are over and that nobody woke, and mends both if asked to.
 func (e *examination) joins(ctx context.Context) ([]Finding, error) {
-	var sum joinTally
+	sum := joinTally{fix: e.opts.Fix}
 	for _, status := range []join.Status{join.Pending, join.Completed, join.Failed, join.Cancelled} {
 		if err := e.joinsOf(ctx, status, &sum); err != nil {
 			return sum.findings(), err
 		}
 	}
-	if sum.fixes > 0 {
-		if err := e.db.Do(ctx, audit.New(ctx, "counters of joins").Call(audit.Fix, int64(sum.fixes))); err != nil {
+	if err := e.parked(ctx, &sum); err != nil {
+		return sum.findings(), err
+	}
+	if n := sum.changed(); n > 0 {
+		if err := e.db.Do(ctx, audit.New(ctx, "counters of joins").Call(audit.Fix, int64(n))); err != nil {
 			return sum.findings(), err
 		}
 	}
@@ -79,9 +80,9 @@ func (e *examination) joins(ctx context.Context) ([]Finding, error) {
 
 // joinsOf looks at the joins of one status, newest first.
 func (e *examination) joinsOf(ctx context.Context, status join.Status, sum *joinTally) error {
-	below := [16]byte(bytes.Repeat([]byte{0xff}, 16))
+	below := joincheck.Above()
 	for page := 0; e.opts.Fix || page < joinPages; page++ {
-		list, err := e.joinPage(ctx, status, below)
+		list, err := e.joinCheck().Page(ctx, int(status), below, joinPage)
 		if err != nil {
 			return err
 		}
@@ -93,100 +94,65 @@ func (e *examination) joinsOf(ctx context.Context, status join.Status, sum *join
 		if len(list) < joinPage {
 			return nil
 		}
-		below = list[len(list)-1].id
+		below = list[len(list)-1].ID
 	}
 	return nil
 }
 
-func (e *examination) joinPage(ctx context.Context, status join.Status, below [16]byte) (list []joinCount, err error) {
-	ctx, cancel := context.WithTimeout(ctx, e.opts.Timeout)
-	defer cancel()
-	err = e.db.Read(ctx, &engine.Call{
-		Op: "doctor/joins", Args: []any{below, int(status), joinPage, joinMembers}, Reset: func() { list = nil },
-		Each: func(r engine.Row) error {
-			j := joinCount{status: status}
-			err := r.Scan(&j.id, &j.expected, &j.completed, &j.failed, &j.members, &j.memberCompleted, &j.memberFailed, &j.missed)
-			list = append(list, j)
-			return err
-		},
-	})
-	return list, err
-}
-
 // judge adds a join to what is known, and mends it if it is to be.
-func (e *examination) judge(ctx context.Context, j *joinCount, sum *joinTally) error {
+func (e *examination) judge(ctx context.Context, j *joincheck.Join, sum *joinTally) error {
 	sum.looked++
-	if j.large() {
+	if j.Truncated {
 		sum.large++
 		return nil
 	}
-	if j.agrees() {
+	if j.Agrees() {
 		return nil
 	}
-	if e.opts.Fix && j.fixable() {
-		changed, err := e.mend(ctx, j)
+	if e.opts.Fix && j.Fixable() {
+		changed, err := e.joinCheck().Repair(ctx, j)
 		if changed {
 			sum.fixes++
-			sum.fixed = mention(sum.fixed, j)
+			sum.fixed = mention(sum.fixed, described(j))
 		}
 		return err
 	}
 	sum.wrongs++
-	sum.wrong = mention(sum.wrong, j)
-	if !j.fixable() {
+	sum.wrong = mention(sum.wrong, described(j))
+	if !j.Fixable() {
 		sum.hopeless++
 	}
 	return nil
 }
 
-func mention(list []string, j *joinCount) []string {
+// parked looks for joins that are over and whose waits nobody woke, and wakes them if
+// asked to.
+func (e *examination) parked(ctx context.Context, sum *joinTally) error {
+	var after int64
+	for page := 0; e.opts.Fix || page < parkedPages; page++ {
+		over, last, err := e.joinCheck().Parked(ctx, after, parkedPage)
+		if err == nil && e.opts.Fix && len(over) > 0 {
+			err = e.joinCheck().Wake(ctx, over)
+		}
+		if err != nil {
+			return err
+		}
+		sum.parkeds += len(over)
+		for _, id := range over {
+			sum.parked = mention(sum.parked, join.ID(id).String())
+		}
+		if after = last; last == 0 {
+			return nil
+		}
+	}
+	return nil
+}
+
+func mention(list []string, what string) []string {
 	if len(list) < mentioned {
-		list = append(list, j.String())
+		list = append(list, what)
 	}
 	return list
-}
-
-// mend sets a join's counters to what its members say, and then counts those whose
-// messages are over. Both find out for themselves under the join's lock: what was
-// seen before may have changed. The second takes the locks of messages first, so
-// the two are transactions of their own (docs/joins.md). It reports whether there
-// was still something to mend.
-func (e *examination) mend(ctx context.Context, j *joinCount) (changed bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, e.opts.Timeout)
-	defer cancel()
-	recount := engine.Count("doctor/join_recount", j.id)
-	if err := e.db.Do(ctx, &engine.Call{Op: "doctor/join_lock", Args: []any{j.id}}, recount); err != nil {
-		return false, err
-	}
-	changed = recount.N > 0
-	for left := j.missed; left > 0; {
-		positions, messages, err := e.missed(ctx, j.id)
-		if err != nil || len(positions) == 0 { // others counted them, or it is over
-			return changed, err
-		}
-		err = e.db.Do(ctx, &engine.Call{Op: "doctor/join_hold", Args: []any{positions}},
-			&engine.Call{Op: "doctor/join_settle", Args: []any{j.id, positions, messages}})
-		if err != nil {
-			return changed, err
-		}
-		changed, left = true, left-int64(len(positions))
-	}
-	return changed, nil
-}
-
-// missed are members of a pending join whose messages are over.
-func (e *examination) missed(ctx context.Context, id [16]byte) (positions []int64, messages [][16]byte, err error) {
-	err = e.db.Read(ctx, &engine.Call{
-		Op: "doctor/join_missed", Args: []any{id, joinMissed}, Reset: func() { positions, messages = nil, nil },
-		Each: func(r engine.Row) error {
-			var position int64
-			var message [16]byte
-			err := r.Scan(&position, &message)
-			positions, messages = append(positions, position), append(messages, message)
-			return err
-		},
-	})
-	return positions, messages, err
 }
 
 // findings says what came of it; nothing is good news.
@@ -203,8 +169,16 @@ func (s *joinTally) findings() []Finding {
 		f[0].Fixable = s.hopeless < s.wrongs
 		found = append(found, f...)
 	}
+	switch {
+	case s.parkeds > 0 && s.fix:
+		found = append(found, one("joins", engine.Note, fmt.Sprintf("woke the waits of %d joins that are over: %s", s.parkeds, listed(s.parked, s.parkeds)), "")...)
+	case s.parkeds > 0:
+		f := one("joins", engine.Problem, fmt.Sprintf("%d joins are over, and their waits are parked: %s", s.parkeds, listed(s.parked, s.parkeds)), "Run: pawl doctor --fix")
+		f[0].Fixable = true
+		found = append(found, f...)
+	}
 	if s.large > 0 {
-		found = append(found, one("joins", engine.Note, fmt.Sprintf("%d joins have %d members or more and were not counted", s.large, joinMembers), "")...)
+		found = append(found, one("joins", engine.Note, fmt.Sprintf("%d joins have %d members or more and were not counted", s.large, joincheck.Members), "")...)
 	}
 	return found
 }

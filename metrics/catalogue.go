@@ -84,6 +84,7 @@ func (k *catalogue) describe(ch chan<- *prometheus.Desc) {
 // counted is what is counted while it happens.
 type counted struct {
 	enqueued, claimed, attempts, reaped, jobs, fired, made *prometheus.CounterVec
+	repaired                                               *prometheus.CounterVec
 	leaseAcquired, leaseLost                               *prometheus.CounterVec
 	leaseHeld, leaseToken                                  *prometheus.GaugeVec
 	took, waited, late                                     *prometheus.HistogramVec
@@ -98,6 +99,7 @@ func (k *catalogue) counted(o *Options) counted {
 		jobs:     k.counter("pawl_job_attempts_total", "Attempts to handle a run of a job that ended here, by what became of it.", storeLabel, "job_name", "outcome"),
 		fired:    k.counter("pawl_timers_fired_total", "Timers that this process made messages of.", storeLabel),
 		made:     k.counter("pawl_job_runs_total", "Runs of jobs that this process made because they were due.", storeLabel),
+		repaired: k.counter("pawl_joins_repaired_total", "Joins that the clean-up of this process repaired; more than 0 is a bug, or somebody changed a table.", storeLabel, "what"),
 
 		leaseAcquired: k.counter("pawl_leases_acquired_total", "Acquisitions of a lease by this process.", storeLabel, "lease"),
 		leaseLost:     k.counter("pawl_leases_lost_total", "Leases that this process lost while it held them.", storeLabel, "lease"),

@@ -22,6 +22,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/join"
 )
 
 // Options configure a collector. The zero value is right for most programs.
@@ -135,8 +136,10 @@ func (c *Collector) watch(key string, p *pawl.Pawl) {
 	p.Leases.Observe(o)
 	p.Timers.Observe(o.fired)
 	p.Jobs.Observe(o.made)
+	p.Joins.Observe(o.repaired)
 	o.fired(0)
 	o.made(0)
+	o.repaired(join.Repaired{})
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.stores[key] = &store{key: key, label: label, p: p}

@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/bravellian/pawl/job"
+	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/lease"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/work"
@@ -195,4 +196,10 @@ func (o *observer) fired(n int64) {
 
 func (o *observer) made(n int64) {
 	o.c.counted.made.WithLabelValues(o.values()...).Add(float64(n))
+}
+
+// repaired counts what the clean-up of joins had to put right.
+func (o *observer) repaired(r join.Repaired) {
+	o.c.counted.repaired.WithLabelValues(o.values("counters")...).Add(float64(r.Joins))
+	o.c.counted.repaired.WithLabelValues(o.values("waits")...).Add(float64(r.Waits))
 }

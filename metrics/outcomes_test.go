@@ -10,6 +10,7 @@ import (
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/job"
+	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/lease"
 	"github.com/bravellian/pawl/metrics"
 	"github.com/bravellian/pawl/outbox"
@@ -167,6 +168,30 @@ func TestRunsOfJobs(t *testing.T) {
 		f.run()
 		f.until(`pawl_job_runs_total`, 1)
 		f.until(`pawl_job_attempts_total{job_name="often",outcome="acked"}`, 1)
+	})
+}
+
+// D-30: joins are counted that the clean-up had to repair.
+func TestRepairedJoins(t *testing.T) {
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e, pawl.Options{}, metrics.Options{})
+		repaired := func(n float64) {
+			t.Helper()
+			_, err := f.Joins.CleanUp(t.Context())
+			check(t, err)
+			f.gather().has(t, series{`pawl_joins_repaired_total{what="counters"}`: n, `pawl_joins_repaired_total{what="waits"}`: 0})
+		}
+		_, err := f.Joins.Start(t.Context(), join.Spec{ExpectedSteps: 2})
+		check(t, err)
+		repaired(0)
+		table := f.db.Table("outbox_join")
+		if e.Name == "sqlite" {
+			table += "_base"
+		}
+		_, err = f.db.SQL.ExecContext(t.Context(), "UPDATE "+table+" SET completed_steps = 1")
+		check(t, err)
+		repaired(1)
+		repaired(1)
 	})
 }
 

@@ -16,7 +16,7 @@ import (
 func joinTests() map[string]func(*testing.T, dbtest.Engine) {
 	return map[string]func(*testing.T, dbtest.Engine){
 		"counters by hand": countersByHand, "the last step is found": lastStep, "the last failure is found": lastFailure, "steps that were not counted": missedSteps,
-		"what is over stays over": staysOver, "more members than steps": tooMany, "pages": pages,
+		"what is over stays over": staysOver, "more members than steps": tooMany, "pages": pages, "parked waits": parkedWaits,
 	}
 }
 
@@ -234,6 +234,32 @@ func pages(t *testing.T, e dbtest.Engine) {
 	Want(t, f.examine(), "joins", engine.Problem, "250 of 250 joins disagree", "pawl doctor --fix")
 	Want(t, f.examine(doctor.Options{Fix: true, Timeout: time.Minute}), "joins", engine.Note, "mended 250 joins", "")
 	WantGone(t, f.examine(), "joins")
+}
+
+// D-33, D-113: a join is over and its wait is parked until nobody wakes it: it is
+// found, and woken; the wait of a join that is pending stays where it is.
+func parkedWaits(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	id := f.fan(1)
+	f.end(1, false)
+	f.exec("UPDATE {outbox_ready} SET at = " + f.never() + " WHERE lo IN (SELECT id FROM {outbox_join_wait})")
+	pending := f.fan(1)
+	f.wantSent("next", 0)
+	Want(t, f.examine(), "joins", engine.Problem, "1 joins are over, and their waits are parked: "+id.String(), "pawl doctor --fix")
+	Want(t, f.examine(doctor.Options{Fix: true, Timeout: time.Minute}), "joins", engine.Note, "woke the waits of 1 joins", "")
+	WantGone(t, f.examine(), "joins")
+	f.wantSent("next", 1)
+	f.wantJoin(pending, 0, 0, join.Pending)
+	f.end(1, false)
+	f.wantSent("next", 2)
+}
+
+// never is where a wait without a deadline is parked.
+func (f *fixture) never() string {
+	if f.db.Engine() == "sqlite" {
+		return "253402300799000000"
+	}
+	return "'9999-12-31 UTC'"
 }
 
 func heldTests() map[string]func(*testing.T, dbtest.Engine) {
