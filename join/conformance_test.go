@@ -8,3 +8,8 @@ import (
 )
 
 func TestConformance(t *testing.T) { dbtest.EachEngine(t, jointest.Run) }
+
+// D-33, D-39, D-113: a role's default isolation level changes nothing.
+func TestConcurrencyAtRepeatableRead(t *testing.T) {
+	jointest.RunConcurrent(t, dbtest.RepeatableRead())
+}

@@ -160,10 +160,30 @@ func OpenPostgres(t testing.TB) Database {
 	}
 }
 
+// RepeatableRead gives databases of PostgreSQL whose default isolation level, but for
+// the test's own statements, is repeatable read.
+func RepeatableRead() Engine {
+	return Engine{"postgres", func(t testing.TB) Database {
+		t.Helper()
+		d := OpenPostgres(t)
+		opts := postgres.Options{Schema: strings.TrimSuffix(d.Table(""), ".")}
+		d.Another = func(t testing.TB) engine.DB {
+			return postgresAt(t, opts, "&default_transaction_isolation=repeatable%20read")
+		}
+		d.DB = d.Another(t)
+		return d
+	}}
+}
+
 // PostgresAt opens the test server and closes it with the test.
 func PostgresAt(t testing.TB, opts postgres.Options) *postgres.DB {
 	t.Helper()
-	db, err := postgres.Open(testpg.URL(t)+"&pool_max_conns=8", opts)
+	return postgresAt(t, opts, "")
+}
+
+func postgresAt(t testing.TB, opts postgres.Options, parameters string) *postgres.DB {
+	t.Helper()
+	db, err := postgres.Open(testpg.URL(t)+"&pool_max_conns=8"+parameters, opts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,6 +29,13 @@ func Run(t *testing.T, e dbtest.Engine) {
 	dbtest.Run(t, e, groups)
 }
 
+// RunConcurrent runs the tests of many sessions at the same joins.
+func RunConcurrent(t *testing.T, e dbtest.Engine) {
+	dbtest.Run(t, e, map[string]map[string]func(*testing.T, dbtest.Engine){
+		"race": raceTests(), "stale": staleTests(), "order": {"one of two joins ends": testOneOfTwoEnds},
+	})
+}
+
 // fixture is joins and their outbox on a fresh database.
 type fixture struct {
 	*join.Joins
