@@ -163,7 +163,7 @@ func OpenPostgres(t testing.TB) Database {
 // PostgresAt opens the test server and closes it with the test.
 func PostgresAt(t testing.TB, opts postgres.Options) *postgres.DB {
 	t.Helper()
-	db, err := postgres.Open(testpg.URL(t)+"&pool_max_conns=8", opts)
+	db, err := postgres.Open(testpg.With(testpg.URL(t), "pool_max_conns=8"), opts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ package testpg
 import (
 	"context"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -50,4 +51,14 @@ func start() (*pgcluster.Cluster, error) {
 		Settings: map[string]string{"fsync": "off", "full_page_writes": "off"},
 		Log:      os.Stderr,
 	})
+}
+
+// With adds parameters, name=value, to a connection string, whether it has some
+// already or not.
+func With(url string, params ...string) string {
+	sep := "?"
+	if strings.Contains(url, "?") {
+		sep = "&"
+	}
+	return url + sep + strings.Join(params, "&")
 }

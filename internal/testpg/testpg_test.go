@@ -31,3 +31,15 @@ func TestURLFromTheEnvironment(t *testing.T) {
 		t.Errorf("URL = %q", got)
 	}
 }
+
+// A server may be named without any parameter.
+func TestWith(t *testing.T) {
+	for url, want := range map[string]string{
+		"postgres://h/d":           "postgres://h/d?a=1&b=2",
+		"postgres://h/d?sslmode=x": "postgres://h/d?sslmode=x&a=1&b=2",
+	} {
+		if got := With(url, "a=1", "b=2"); got != want {
+			t.Errorf("With(%q) = %q, want %q", url, got, want)
+		}
+	}
+}
