@@ -22,7 +22,7 @@ func behindProxy(t *testing.T, o postgres.Options) (*enginetest.Place, *proxytes
 	enginetest.Migrated(t, p)
 	proxy := proxytest.New(t, testpg.URL(t))
 	o.Schema = p.Names.Schema
-	return p, proxy, open(t, testpg.With(proxy.URL(testpg.URL(t)), "pool_max_conns=4"), o)
+	return p, proxy, open(t, with(proxy.URL(testpg.URL(t)), "pool_max_conns=4"), o)
 }
 
 // countInserts counts statements that insert messages, also those that a

@@ -45,6 +45,9 @@ func admin(t testing.TB, statements ...string) {
 	}
 }
 
+// with adds parameters to a connection string.
+func with(url string, params ...string) string { return testpg.With(url, params...) }
+
 // open opens a handle and closes it when the test ends.
 func open(t testing.TB, url string, o postgres.Options) *postgres.DB {
 	t.Helper()
@@ -63,14 +66,14 @@ func open(t testing.TB, url string, o postgres.Options) *postgres.DB {
 // place makes places for the suite on the server that a URL names.
 func place(params ...string) func(t testing.TB) *enginetest.Place {
 	return func(t testing.TB) *enginetest.Place {
-		name, url := schema(t), testpg.With(testpg.URL(t), "pool_max_conns=4")
+		name, url := schema(t), with(testpg.URL(t), "pool_max_conns=4")
 		sqlDB, err := sql.Open("pgx", testpg.URL(t))
 		enginetest.Must(t, err)
 		t.Cleanup(func() { _ = sqlDB.Close() })
 		return &enginetest.Place{
 			Names: engine.Names{Schema: name},
 			Open: func(t testing.TB, o enginetest.Options) engine.DB {
-				return open(t, testpg.With(url, params...), postgres.Options{Schema: name, Prefix: o.Prefix, StatementTimeout: o.StatementTimeout})
+				return open(t, with(url, params...), postgres.Options{Schema: name, Prefix: o.Prefix, StatementTimeout: o.StatementTimeout})
 			},
 			SQL:          sqlDB,
 			Pool:         func(db engine.DB) *sql.DB { return pool(t, db.(*postgres.DB)) },

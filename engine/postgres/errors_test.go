@@ -78,7 +78,7 @@ func TestPreparedStatementsBehindATransactionPooler(t *testing.T) {
 		t.Cleanup(func() { _ = db.Close() })
 		return db
 	}
-	db := open(testpg.With(url, "default_query_exec_mode=exec"))
+	db := open(with(url, "default_query_exec_mode=exec"))
 	enginetest.Must(t, db.Migrate(t.Context()))
 	var err error
 	for tries := 0; err == nil && tries < 100; tries++ { // sooner or later a connection has prepared this for another session
@@ -122,7 +122,7 @@ func TestStatementDeadlineOfTheServer(t *testing.T) {
 	p := place()(t)
 	lo, err := enginetest.Migrated(t, p).ReserveIDs(t.Context(), nil, 2)
 	enginetest.Must(t, err)
-	db := open(t, testpg.With(testpg.URL(t), "statement_timeout=1000"), postgres.Options{Schema: p.Names.Schema})
+	db := open(t, with(testpg.URL(t), "statement_timeout=1000"), postgres.Options{Schema: p.Names.Schema})
 	blocker, err := p.SQL.BeginTx(t.Context(), nil)
 	enginetest.Must(t, err)
 	defer blocker.Rollback()
@@ -145,7 +145,7 @@ func TestStatementDeadlineOfTheServer(t *testing.T) {
 func TestReadOnlySession(t *testing.T) {
 	p := place()(t)
 	enginetest.Migrated(t, p)
-	db := open(t, testpg.With(testpg.URL(t), "default_transaction_read_only=on"), postgres.Options{Schema: p.Names.Schema})
+	db := open(t, with(testpg.URL(t), "default_transaction_read_only=on"), postgres.Options{Schema: p.Names.Schema})
 	enginetest.WantClass(t, db.Do(t.Context(), enginetest.Enqueue([]int64{1}, nil)), engine.ErrReadOnly)
 	if c := enginetest.Count(t, db); c.Sum() != 0 {
 		t.Errorf("%+v", c)

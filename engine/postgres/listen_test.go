@@ -266,7 +266,7 @@ func (l *lockedBuffer) String() string {
 func TestPollOnly(t *testing.T) {
 	p := place()(t)
 	enginetest.Migrated(t, p)
-	db := open(t, testpg.With(testpg.URL(t), "application_name=poll_only"), postgres.Options{Schema: p.Names.Schema, PollOnly: true})
+	db := open(t, with(testpg.URL(t), "application_name=poll_only"), postgres.Options{Schema: p.Names.Schema, PollOnly: true})
 	s := db.Sleeper(enginetest.Queue)
 	defer s.Close()
 	for range 3 {
@@ -357,7 +357,7 @@ func TestCloseLeavesNothingBehind(t *testing.T) {
 	p := place()(t)
 	enginetest.Migrated(t, p)
 	before := goleak.IgnoreCurrent()
-	db, err := postgres.Open(testpg.With(testpg.URL(t), "application_name=leaves_nothing"), postgres.Options{Schema: p.Names.Schema})
+	db, err := postgres.Open(with(testpg.URL(t), "application_name=leaves_nothing"), postgres.Options{Schema: p.Names.Schema})
 	enginetest.Must(t, err)
 	var wg sync.WaitGroup
 	for i := range 8 {

@@ -22,10 +22,14 @@ const startPatience = 5 * time.Minute
 // URL is the connection string of a server for tests: the one that the
 // environment names, else a private one that all tests of this process share.
 // Tests isolate themselves with a database or a schema each. A test never
-// passes for want of a server: it fails.
+// passes for want of a server: it fails. Connections are not encrypted unless the
+// environment's URL says otherwise: the proxies of tests read what they pass on.
 func URL(t testing.TB) string {
 	t.Helper()
 	if url := os.Getenv(Variable); url != "" {
+		if !strings.Contains(url, "sslmode=") {
+			return With(url, "sslmode=disable")
+		}
 		return url
 	}
 	c, err := private()

@@ -26,9 +26,15 @@ func TestURLOfAPrivateServer(t *testing.T) {
 }
 
 func TestURLFromTheEnvironment(t *testing.T) {
-	t.Setenv(Variable, "postgres://elsewhere")
-	if got := URL(t); got != "postgres://elsewhere" {
-		t.Errorf("URL = %q", got)
+	for url, want := range map[string]string{
+		"postgres://elsewhere":                 "postgres://elsewhere?sslmode=disable",
+		"postgres://elsewhere?a=1":             "postgres://elsewhere?a=1&sslmode=disable",
+		"postgres://elsewhere?sslmode=require": "postgres://elsewhere?sslmode=require",
+	} {
+		t.Setenv(Variable, url)
+		if got := URL(t); got != want {
+			t.Errorf("URL = %q, want %q", got, want)
+		}
 	}
 }
 
