@@ -390,7 +390,7 @@ func (c *confidant) lose() {
 	u, err := url.Parse(proxy.URL(testpg.URL(c.t)))
 	c.must(err)
 	u.User = url.UserPassword("postgres", c.Plant("the password"))
-	behind, err := postgres.Open(u.String()+"&pool_max_conns=4", postgres.Options{Schema: schema, Logger: c.Logger()})
+	behind, err := postgres.Open(testpg.With(u.String(), "pool_max_conns=4"), postgres.Options{Schema: schema, Logger: c.Logger()})
 	c.must(err)
 	defer func() { _ = behind.Close() }() // it is broken
 	far := confide(c.t, c.db, behind, c.Watch)

@@ -182,7 +182,7 @@ func TestPostgresSnapshots(t *testing.T) {
 	t.Parallel()
 	p := onPostgres(t, testpg.URL(t), "d_snapshots", postgres.Options{})
 	limits := engine.Limits{Snapshot: time.Millisecond}
-	other, err := pgx.Connect(t.Context(), p.server+"&application_name=forgetful")
+	other, err := pgx.Connect(t.Context(), testpg.With(p.server, "application_name=forgetful"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func each(t *testing.T, test func(t *testing.T, open func(testing.TB, ...pawltes
 
 func onPostgres(t testing.TB, opts ...pawltest.Options) *pawltest.DB {
 	t.Helper()
-	return pawltest.Postgres(t, testpg.URL(t)+"&pool_max_conns=5", opts...)
+	return pawltest.Postgres(t, testpg.With(testpg.URL(t), "pool_max_conns=5"), opts...)
 }
 
 // fake is a test that notes its failures instead of failing.

@@ -24,7 +24,7 @@ func TestCutConnections(t *testing.T) {
 	t.Parallel()
 	server := dbtest.OpenPostgres(t)
 	proxy := proxytest.New(t, testpg.URL(t))
-	weak, err := postgres.Open(proxy.URL(testpg.URL(t))+"&pool_max_conns=4", postgres.Options{Schema: strings.TrimSuffix(server.Table(""), ".")})
+	weak, err := postgres.Open(testpg.With(proxy.URL(testpg.URL(t)), "pool_max_conns=4"), postgres.Options{Schema: strings.TrimSuffix(server.Table(""), ".")})
 	if err != nil {
 		t.Fatal(err)
 	}

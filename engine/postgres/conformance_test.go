@@ -46,13 +46,7 @@ func admin(t testing.TB, statements ...string) {
 }
 
 // with adds parameters to a connection string.
-func with(url string, params ...string) string {
-	sep := "?"
-	if strings.Contains(url, "?") {
-		sep = "&"
-	}
-	return url + sep + strings.Join(params, "&")
-}
+func with(url string, params ...string) string { return testpg.With(url, params...) }
 
 // open opens a handle and closes it when the test ends.
 func open(t testing.TB, url string, o postgres.Options) *postgres.DB {

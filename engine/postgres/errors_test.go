@@ -78,7 +78,7 @@ func TestPreparedStatementsBehindATransactionPooler(t *testing.T) {
 		t.Cleanup(func() { _ = db.Close() })
 		return db
 	}
-	db := open(url + "&default_query_exec_mode=exec")
+	db := open(with(url, "default_query_exec_mode=exec"))
 	enginetest.Must(t, db.Migrate(t.Context()))
 	var err error
 	for tries := 0; err == nil && tries < 100; tries++ { // sooner or later a connection has prepared this for another session

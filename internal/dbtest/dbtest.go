@@ -168,7 +168,7 @@ func RepeatableRead() Engine {
 		d := OpenPostgres(t)
 		opts := postgres.Options{Schema: strings.TrimSuffix(d.Table(""), ".")}
 		d.Another = func(t testing.TB) engine.DB {
-			return postgresAt(t, opts, "&default_transaction_isolation=repeatable%20read")
+			return postgresAt(t, opts, "default_transaction_isolation=repeatable%20read")
 		}
 		d.DB = d.Another(t)
 		return d
@@ -178,12 +178,12 @@ func RepeatableRead() Engine {
 // PostgresAt opens the test server and closes it with the test.
 func PostgresAt(t testing.TB, opts postgres.Options) *postgres.DB {
 	t.Helper()
-	return postgresAt(t, opts, "")
+	return postgresAt(t, opts)
 }
 
-func postgresAt(t testing.TB, opts postgres.Options, parameters string) *postgres.DB {
+func postgresAt(t testing.TB, opts postgres.Options, parameters ...string) *postgres.DB {
 	t.Helper()
-	db, err := postgres.Open(testpg.URL(t)+"&pool_max_conns=8"+parameters, opts)
+	db, err := postgres.Open(testpg.With(testpg.URL(t), append(parameters, "pool_max_conns=8")...), opts)
 	if err != nil {
 		t.Fatal(err)
 	}

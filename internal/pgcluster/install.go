@@ -20,9 +20,13 @@ import (
 	"github.com/bravellian/pawl/internal/apt"
 )
 
-// binaries is the directory of initdb and postgres. Missing ones are installed
-// where that is possible; tests never pass by because there was no server.
-func binaries(ctx context.Context, log io.Writer) (string, error) {
+// binaries is the directory of initdb and postgres, of a major version or, if that
+// is empty, of the one that is installed. Missing ones are installed where that is
+// possible; tests never pass by because there was no server.
+func binaries(ctx context.Context, log io.Writer, version string, a account) (string, error) {
+	if version != "" {
+		return packaged(ctx, log, version, a)
+	}
 	if dir := findBinaries(ctx); dir != "" {
 		return dir, nil
 	}
@@ -94,12 +98,18 @@ type account struct {
 }
 
 // serverAccount is our own user unless that is root, as whom PostgreSQL refuses
-// to run.
-func serverAccount() (account, error) {
+// to run. The user postgres comes with Debian's package, which is installed for it.
+func serverAccount(ctx context.Context, log io.Writer) (account, error) {
 	if os.Geteuid() != 0 {
 		return account{}, nil
 	}
 	u, err := user.Lookup("postgres")
+	if err != nil {
+		if _, err := binaries(ctx, log, "", account{}); err != nil {
+			return account{}, err
+		}
+		u, err = user.Lookup("postgres")
+	}
 	if err != nil {
 		return account{}, fmt.Errorf("PostgreSQL does not run as root, and there is no other user to run it: %w", err)
 	}

@@ -13,8 +13,12 @@ import (
 // ErrUnsupported says that this system has no private clusters.
 var ErrUnsupported = errors.New("pgcluster: only on Linux and macOS; set PAWL_TEST_POSTGRES to the URL of a server instead")
 
+// VersionVariable is as on other systems.
+const VersionVariable = "PAWL_TEST_POSTGRES_VERSION"
+
 // Options are as on other systems.
 type Options struct {
+	Version  string
 	Settings map[string]string
 	Log      io.Writer
 }

@@ -1,8 +1,8 @@
 //go:build linux || darwin
 
 // Package pgcluster starts a private, throw-away PostgreSQL server out of the
-// binaries that are installed, for tests and benchmarks that must not depend on
-// a server somebody set up before.
+// binaries that are installed, or of a version of our choice, for tests and
+// benchmarks that must not depend on a server somebody set up before.
 //
 // The server never outlives the process that started it, whatever ends that
 // process: a panic, a time-out of go test, SIGKILL. See guard.
@@ -21,8 +21,18 @@ import (
 	"time"
 )
 
+// VersionVariable is the environment variable that names the major version of all
+// servers whose Options name none. The command withpostgres sets it, so that the
+// private servers of tests are of the version under test.
+const VersionVariable = "PAWL_TEST_POSTGRES_VERSION"
+
 // Options say how the server differs from a plain one. The zero value is fine.
 type Options struct {
+	// Version is PostgreSQL's major version, "18" for instance. Empty: the one that
+	// the environment variable VersionVariable names, else the one that is installed.
+	// Where a version is named no other is taken in its place.
+	Version string
+
 	// Settings are server settings beyond the defaults of this package, for
 	// instance fsync=off. They go into postgresql.conf, so ALTER SYSTEM can
 	// still override them.
@@ -65,11 +75,18 @@ func Start(ctx context.Context, opts Options) (*Cluster, error) {
 	if opts.Log == nil {
 		opts.Log = io.Discard
 	}
-	bin, err := binaries(ctx, opts.Log)
+	user, err := serverAccount(ctx, opts.Log)
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{bin: bin}
+	if opts.Version == "" {
+		opts.Version = os.Getenv(VersionVariable)
+	}
+	bin, err := binaries(ctx, opts.Log, opts.Version, user)
+	if err != nil {
+		return nil, err
+	}
+	c := &Cluster{bin: bin, account: user}
 	if err := c.create(ctx, opts); err != nil {
 		return nil, errors.Join(err, c.Stop())
 	}
@@ -80,9 +97,6 @@ func Start(ctx context.Context, opts Options) (*Cluster, error) {
 // Stop can clear up after a failure in the middle.
 func (c *Cluster) create(ctx context.Context, opts Options) error {
 	var err error
-	if c.account, err = serverAccount(); err != nil {
-		return err
-	}
 	if c.dir, err = c.account.makeDir(); err != nil {
 		return err
 	}

@@ -78,6 +78,26 @@ func TestStartAndStop(t *testing.T) {
 	}
 }
 
+// A version that is asked for is the version that runs, or there is no
+// server: tests never run on another by accident.
+func TestVersions(t *testing.T) {
+	t.Setenv(VersionVariable, "18")
+	if got := query(t, start(t, Options{}).URL(), "show server_version_num"); !strings.HasPrefix(got, "18") {
+		t.Errorf("asked for 18, got %s", got)
+	}
+	for _, version := range []string{"9", "18/../17", ".."} {
+		if c, err := Start(t.Context(), Options{Version: version}); err == nil {
+			t.Errorf("version %q: a server at %s", version, c.URL())
+			_ = c.Stop()
+		}
+	}
+	t.Setenv(VersionVariable, "9")
+	if c, err := Start(t.Context(), Options{}); err == nil {
+		t.Errorf("a server at %s in place of version 9", c.URL())
+		_ = c.Stop()
+	}
+}
+
 // Test binaries that share a cluster look for leaked goroutines at their end.
 func TestClusterNeedsNoGoroutine(t *testing.T) {
 	before := runtime.NumGoroutine()

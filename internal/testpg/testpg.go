@@ -4,6 +4,7 @@ package testpg
 import (
 	"context"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -21,10 +22,14 @@ const startPatience = 5 * time.Minute
 // URL is the connection string of a server for tests: the one that the
 // environment names, else a private one that all tests of this process share.
 // Tests isolate themselves with a database or a schema each. A test never
-// passes for want of a server: it fails.
+// passes for want of a server: it fails. Connections are not encrypted unless the
+// environment's URL says otherwise: the proxies of tests read what they pass on.
 func URL(t testing.TB) string {
 	t.Helper()
 	if url := os.Getenv(Variable); url != "" {
+		if !strings.Contains(url, "sslmode=") {
+			return With(url, "sslmode=disable")
+		}
 		return url
 	}
 	c, err := private()
@@ -50,4 +55,14 @@ func start() (*pgcluster.Cluster, error) {
 		Settings: map[string]string{"fsync": "off", "full_page_writes": "off"},
 		Log:      os.Stderr,
 	})
+}
+
+// With adds parameters, name=value, to a connection string, whether it has some
+// already or not.
+func With(url string, params ...string) string {
+	sep := "?"
+	if strings.Contains(url, "?") {
+		sep = "&"
+	}
+	return url + sep + strings.Join(params, "&")
 }

@@ -26,8 +26,26 @@ func TestURLOfAPrivateServer(t *testing.T) {
 }
 
 func TestURLFromTheEnvironment(t *testing.T) {
-	t.Setenv(Variable, "postgres://elsewhere")
-	if got := URL(t); got != "postgres://elsewhere" {
-		t.Errorf("URL = %q", got)
+	for url, want := range map[string]string{
+		"postgres://elsewhere":                 "postgres://elsewhere?sslmode=disable",
+		"postgres://elsewhere?a=1":             "postgres://elsewhere?a=1&sslmode=disable",
+		"postgres://elsewhere?sslmode=require": "postgres://elsewhere?sslmode=require",
+	} {
+		t.Setenv(Variable, url)
+		if got := URL(t); got != want {
+			t.Errorf("URL = %q, want %q", got, want)
+		}
+	}
+}
+
+// A server may be named without any parameter.
+func TestWith(t *testing.T) {
+	for url, want := range map[string]string{
+		"postgres://h/d":           "postgres://h/d?a=1&b=2",
+		"postgres://h/d?sslmode=x": "postgres://h/d?sslmode=x&a=1&b=2",
+	} {
+		if got := With(url, "a=1", "b=2"); got != want {
+			t.Errorf("With(%q) = %q, want %q", url, got, want)
+		}
 	}
 }

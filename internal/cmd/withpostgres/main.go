@@ -1,11 +1,12 @@
 // Command withpostgres runs a command beside a private PostgreSQL server, so
 // that many test binaries share one instead of starting one each:
 //
-//	go run ./internal/cmd/withpostgres [-set name=value]... -- command [argument]...
+//	go run ./internal/cmd/withpostgres [-version major] [-set name=value]... -- command [argument]...
 //
 // The command finds the server in the environment variable PAWL_TEST_POSTGRES.
-// If that is set already, the command just runs. The exit code is the
-// command's.
+// If that is set already, the command just runs, unless a version is asked for:
+// then there is a server of that version, and PAWL_TEST_POSTGRES_VERSION makes the
+// private servers of tests be of that version, too. The exit code is the command's.
 package main
 
 import (
@@ -44,14 +45,15 @@ func main() {
 
 // run is main with an exit code, so that deferred calls happen.
 func run(args []string) int {
-	settings := make(map[string]string)
+	opts := pgcluster.Options{Settings: make(map[string]string), Log: os.Stderr}
 	flags := flag.NewFlagSet("withpostgres", flag.ContinueOnError)
 	flags.Usage = func() {
-		fmt.Fprintln(flags.Output(), "usage: withpostgres [-set name=value]... -- command [argument]...")
+		fmt.Fprintln(flags.Output(), "usage: withpostgres [-version major] [-set name=value]... -- command [argument]...")
 		flags.PrintDefaults()
 	}
+	flags.StringVar(&opts.Version, "version", "", "PostgreSQL's `major` version; default: the one that is installed")
 	flags.Func("set", "a server setting, `name=value`; may be repeated", func(s string) error {
-		return addSetting(settings, s)
+		return addSetting(opts.Settings, s)
 	})
 	if err := flags.Parse(args); err != nil {
 		return exitUsage
@@ -60,10 +62,10 @@ func run(args []string) int {
 		flags.Usage()
 		return exitUsage
 	}
-	if os.Getenv(variable) != "" {
+	if os.Getenv(variable) != "" && opts.Version == "" {
 		return runCommand(flags.Args(), os.Environ())
 	}
-	return runBesideServer(settings, flags.Args())
+	return runBesideServer(opts, flags.Args())
 }
 
 // addSetting reads the value of one -set.
@@ -78,17 +80,21 @@ func addSetting(settings map[string]string, s string) error {
 
 // runBesideServer starts the server, runs the command and stops the server.
 // When this process is killed before that, the server stops by itself.
-func runBesideServer(settings map[string]string, command []string) int {
+func runBesideServer(opts pgcluster.Options, command []string) int {
 	interrupt, release := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	ctx, cancel := context.WithTimeout(interrupt, startPatience)
-	c, err := pgcluster.Start(ctx, pgcluster.Options{Settings: settings, Log: os.Stderr})
+	c, err := pgcluster.Start(ctx, opts)
 	cancel()
 	release()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "withpostgres:", err)
 		return exitFailed
 	}
-	code := runCommand(command, append(os.Environ(), variable+"="+c.URL()))
+	env := append(os.Environ(), variable+"="+c.URL())
+	if opts.Version != "" {
+		env = append(env, pgcluster.VersionVariable+"="+opts.Version)
+	}
+	code := runCommand(command, env)
 	if err := c.Stop(); err != nil {
 		fmt.Fprintln(os.Stderr, "withpostgres: stopping the server:", err)
 		code = max(code, 1)

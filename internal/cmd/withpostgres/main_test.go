@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/bravellian/pawl/internal/pgcluster"
 )
 
 // asProgram makes this test binary behave as withpostgres itself.
@@ -49,6 +51,16 @@ func TestKeepsAServerThatIsThere(t *testing.T) {
 	}
 	if got := strings.TrimSpace(string(out)); got != "postgres://elsewhere" {
 		t.Errorf("the command saw %q", got)
+	}
+}
+
+func TestStartsAVersion(t *testing.T) {
+	out, err := program(t, "postgres://elsewhere", "-version", "18", "--", "sh", "-c", `echo "$`+variable+` $`+pgcluster.VersionVariable+`"`).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if url, version, _ := strings.Cut(strings.TrimSpace(string(out)), " "); url == "postgres://elsewhere" || version != "18" {
+		t.Errorf("the command saw %q and version %q", url, version)
 	}
 }
 
