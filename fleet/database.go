@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"strings"
 
 	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/engine/dsn"
@@ -66,7 +67,7 @@ func (d *Database) isFile() bool { return d.scheme() == "sqlite" }
 // Where is the URL without its password, for people.
 func (d *Database) Where() string {
 	if d.isFile() {
-		return d.URL
+		return dsn.File(strings.TrimPrefix(d.URL, "sqlite:"))
 	}
 	return dsn.Redact(d.URL)
 }

@@ -81,16 +81,25 @@ func TestCommandsTellNoPassword(t *testing.T) {
 		"postgres://u:12?" + w.Plant("a question") + "@127.0.0.1/d",
 		"postgres://u:" + w.Plant("a bad escape") + "%zz@127.0.0.1/d",
 		"postgres://u:" + w.Plant("a bad port") + "@127.0.0.1:port/d",
+		"postgres://u:top@" + w.Plant("an at") + "@127.0.0.1:1/d",
+		"postgres://u:p@127.0.0.1:1,u:" + w.Plant("a second host's") + "@127.0.0.1:2/d",
+		"postgres://u:12?x=" + w.Plant("an equals sign") + "@127.0.0.1/d",
+		"postgres://u:a@127.0.0.1:1/" + w.Plant("an at and a slash") + "@127.0.0.1/d",
+		"postgres://u:a%40" + w.Plant("one that is escaped") + "@127.0.0.1:1/d",
+		"sqlite://u:" + w.Plant("a wrong engine") + "@127.0.0.1/d",
+		"Server=tcp:127.0.0.1,1;User ID=u;Password=" + w.Plant("another engine's list") + ";Database=d",
+		"sqlserver://u:" + w.Plant("another engine's URL") + "@127.0.0.1:1?database=d",
 		"host=127.0.0.1 port=1 password=" + w.Plant("a list"),
+		"host=u:" + w.Plant("a host") + "@127.0.0.1 port=1",
 		"host=127.0.0.1 port=1 password=" + w.Plant("a list with a colon") + ":x",
 		"mysql://u:" + w.Plant("another engine") + "@h/d",
 	} {
 		if !strings.Contains(db, " ") {
 			stores = append(stores, fmt.Sprintf("s%d %s", i, db))
 		}
-		for _, line := range []string{"enqueue --topic t", "migrate", "ls", "show 1", "work --topic t --exec true --drain", "leases ls", "jobs ls", "timers ls"} {
+		for _, line := range []string{"enqueue --topic t", "migrate", "ls", "show 1", "work --topic t --exec true --drain", "doctor", "health --exit-code", "leases ls", "jobs ls", "timers ls"} {
 			r := command(t.Context(), "x", append(strings.Fields(line), "--db", db)...)
-			if r.code == exitOK || r.stderr == "" {
+			if r.code == exitOK || r.stdout+r.stderr == "" {
 				t.Errorf("pawl %s --db %s: %+v", line, db, r)
 			}
 			w.Saw("pawl "+line, r.stdout+r.stderr)
@@ -103,7 +112,7 @@ func TestCommandsTellNoPassword(t *testing.T) {
 	if err := os.WriteFile(list, []byte(strings.Join(stores, "\n")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range []string{"fleet ls", "fleet ls --json", "fleet status", "fleet status --json", "migrate"} {
+	for _, line := range []string{"fleet ls", "fleet ls --json", "fleet status", "fleet status --json", "doctor", "doctor --json", "health", "migrate"} {
 		r := command(t.Context(), "", append(strings.Fields(line), "--fleet", "list:"+list)...)
 		w.Saw("pawl "+line+" of a list", r.stdout+r.stderr)
 	}

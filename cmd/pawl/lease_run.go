@@ -33,6 +33,7 @@ type leaseRunCmd struct {
 	Wait        bool          `short:"w" help:"Wait in line while the lease is held."`
 	WaitTimeout time.Duration `placeholder:"DURATION" help:"With --wait: how long at most. Default: no limit."`
 	Grace       time.Duration `default:"10s" placeholder:"DURATION" help:"How long the command may take to end once the lease is lost. Default: ${default}."`
+	PassDB      bool          `name:"pass-db" help:"Leave PAWL_DB, and what else names pawl's database, in the command's environment."`
 
 	migrateFlag
 }
@@ -44,6 +45,7 @@ over a database, as cron jobs want it. The command has this process's standard
 input, output and error, and in the environment PAWL_LEASE_NAME and
 PAWL_LEASE_TOKEN, a number that grows with every run: a place that refuses lower
 numbers than the highest it has seen is safe from a run that lost its lease.
+PAWL_DB it has only with --pass-db, as there may be a password in it.
 
 Exit codes are those of the command, 128 and the signal if one killed it, and:
 
@@ -193,7 +195,7 @@ const abortPatience = 5 * time.Second
 
 // hold runs the command under the lease.
 func (c *leaseRunCmd) hold(ctx context.Context, a *app, l *lease.Lease, cmd *exec.Cmd) error {
-	cmd.Env = append(os.Environ(), "PAWL_LEASE_NAME="+c.Name, "PAWL_LEASE_TOKEN="+strconv.FormatInt(l.Token(), 10))
+	cmd.Env = append(job.Environ(c.PassDB), "PAWL_LEASE_NAME="+c.Name, "PAWL_LEASE_TOKEN="+strconv.FormatInt(l.Token(), 10))
 	running, err := job.Start(cmd, c.Grace)
 	if err != nil {
 		return c.cannotRun(err)

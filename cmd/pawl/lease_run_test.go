@@ -72,6 +72,28 @@ func TestLeaseRunIsTheCommand(t *testing.T) {
 	})
 }
 
+// D-5: a command gets no name of pawl's database, which may hold a password, unless it
+// is to get it: the same for "lease run" and "work".
+func TestCommandsAreNotGivenTheDatabase(t *testing.T) {
+	d := onSQLite(t)
+	t.Setenv("PAWL_DB", strings.TrimPrefix(d.flags[0], "--db="))
+	show := `printf '<%s>' "$PAWL_DB"`
+	for _, c := range []struct {
+		more  []string
+		given bool
+	}{{nil, false}, {[]string{"--pass-db"}, true}} {
+		d.run("x\n", "enqueue", "--topic", "t")
+		for _, r := range []result{
+			command(t.Context(), "", slices.Concat([]string{"lease", "run", "n"}, c.more, []string{"--", "sh", "-c", show})...),
+			command(t.Context(), "", slices.Concat([]string{"work", "--topic", "t", "--drain", "--quiet", "--exec", show}, c.more)...),
+		} {
+			if r.code != exitOK || strings.Contains(r.stdout, "<>") == c.given {
+				t.Errorf("with %q: %+v", c.more, r)
+			}
+		}
+	}
+}
+
 func TestLeaseRunHeld(t *testing.T) {
 	onEngines(t, func(t *testing.T, d *database) {
 		s := newSpots(t)

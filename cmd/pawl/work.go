@@ -31,6 +31,7 @@ type workCmd struct {
 	Timeout     time.Duration `placeholder:"DURATION" help:"Stop a command after so long and try again. Default: none."`
 	Grace       time.Duration `default:"20s" placeholder:"DURATION" help:"How long commands may go on when this process is to stop. Default: ${default}."`
 	Listen      string        `placeholder:"ADDRESS" help:"Serve the probes /livez and /readyz, and /metrics for Prometheus, at HOST:PORT; without a host only this machine reaches them."`
+	PassDB      bool          `name:"pass-db" help:"Leave PAWL_DB, and what else names pawl's database, in the environment of commands."`
 	Quiet       bool          `short:"q" help:"No progress, no summary."`
 	Verbose     bool          `short:"v" help:"Log every message."`
 
@@ -43,6 +44,8 @@ func (*workCmd) Help() string {
 in the environment: PAWL_MESSAGE_ID, PAWL_TOPIC, PAWL_CORRELATION_ID,
 PAWL_ATTEMPT (1 for the first), PAWL_HEADERS (JSON), PAWL_QUEUE, PAWL_PRIORITY,
 PAWL_CREATED_AT, PAWL_DUE, PAWL_WORK_ITEM_ID and, with --fleet, PAWL_STORE.
+PAWL_DB, and any PAWL variable with a URL or password, it gets only with --pass-db: a
+pawl that it calls needs that, or a --db of its own.
 
 Its exit code says what becomes of the message:
 
@@ -93,6 +96,7 @@ func (c *workCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
+	runner.PassDB = c.PassDB
 	a.beforeAbort(func() {
 		runner.Kill()
 		live.Abandon()

@@ -3,7 +3,9 @@
 package dsn
 
 import (
+	"errors"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -21,6 +23,130 @@ func notInScheme(r rune) bool {
 	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '+' || r == '-' || r == '.')
 }
 
+// What Check refuses. Each of them would have the driver take a part of the password
+// for a host, a database or a setting, which drivers and servers like to quote.
+var (
+	// ErrAt: there are several @ before the end of the host.
+	ErrAt = errors.New("more than one @ before the end of the host: in a user's name or password, @ has to be written as %40")
+	// ErrTorn: there is an @ behind the host.
+	ErrTorn = errors.New("there is an @ behind the host: in a password, characters such as @ / ? # have to be percent-encoded")
+	// ErrHost: a setting of the host has an @.
+	ErrHost = errors.New("the host has an @: user and password are settings of their own")
+	// ErrTwice: a list has a setting twice.
+	ErrTwice = errors.New("a setting is given twice: in a password, blanks and quotes have to be escaped by a backslash")
+	// ErrForm: it cannot be read as a URL.
+	ErrForm = errors.New("it cannot be read as a URL: in a password, all but letters and digits has to be percent-encoded")
+)
+
+// Check refuses a server's URL or list of settings that a driver would understand
+// otherwise than it was meant. Its errors hold nothing of the text.
+func Check(text string) error {
+	scheme := Scheme(text)
+	rest, isURL := strings.CutPrefix(text, scheme+"://")
+	if scheme == "" || !isURL {
+		return checkList(text)
+	}
+	authority, behind := rest, ""
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		authority, behind = rest[:i], rest[i:]
+	}
+	if strings.Count(authority, "@") > 1 {
+		return ErrAt
+	}
+	if torn(behind) {
+		return ErrTorn
+	}
+	u, err := url.Parse(withoutMoreHosts(scheme, authority, behind))
+	if err != nil {
+		return ErrForm
+	}
+	if _, err := url.ParseQuery(u.RawQuery); err != nil {
+		return ErrForm
+	}
+	for _, host := range u.Query()["host"] {
+		if strings.Contains(strings.TrimPrefix(host, "@"), "@") {
+			return ErrHost
+		}
+	}
+	return nil
+}
+
+// withoutMoreHosts is a URL with the first of its hosts alone: several with a port
+// each, which drivers understand, are none for net/url.
+func withoutMoreHosts(scheme, authority, behind string) string {
+	user, hosts := "", authority
+	if i := strings.LastIndex(authority, "@"); i >= 0 {
+		user, hosts = authority[:i+1], authority[i+1:]
+	}
+	first, _, _ := strings.Cut(hosts, ",")
+	return scheme + "://" + user + first + behind
+}
+
+// torn reports whether what is behind the host looks like the end of a password.
+func torn(behind string) bool {
+	path, fragment, _ := strings.Cut(behind, "#")
+	path, query, _ := strings.Cut(path, "?")
+	if strings.Contains(path+fragment, "@") {
+		return true
+	}
+	for pair := range strings.SplitSeq(query, "&") {
+		name, value, _ := strings.Cut(pair, "=")
+		if strings.Contains(name, "@") || strings.Contains(value, "@") && !slices.Contains(settings, strings.ToLower(name)) {
+			return true
+		}
+	}
+	return false
+}
+
+// settings are the parameters whose values may well have an @.
+var settings = []string{
+	"user", "password", "passfile", "host", "dbname", "database", "application_name", "fallback_application_name", "options", "service", "servicefile",
+	"sslcert", "sslkey", "sslrootcert", "sslpassword", "krbsrvname", "search_path",
+}
+
+// checkList looks at a list such as "host=h user=u": a password with a blank or a quote
+// that is not escaped ends there, and its rest is taken for other settings.
+func checkList(text string) error {
+	seen := map[string]bool{}
+	for text = strings.TrimLeft(text, blanks); text != ""; text = strings.TrimLeft(text, blanks) {
+		name, rest, ok := strings.Cut(text, "=")
+		if !ok {
+			return nil // it cannot be read, which the driver says
+		}
+		name = strings.ToLower(strings.TrimSpace(name))
+		var value string
+		value, text = setting(strings.TrimLeft(rest, blanks))
+		switch {
+		case seen[name]:
+			return ErrTwice
+		case (name == "host" || name == "hostaddr") && strings.Contains(strings.TrimPrefix(value, "@"), "@"):
+			return ErrHost
+		}
+		seen[name] = true
+	}
+	return nil
+}
+
+const blanks = " \t\r\n\v\f"
+
+// setting is the first value of a list, in quotes or up to a blank, and what follows.
+func setting(text string) (value, rest string) {
+	end := blanks
+	text, quoted := strings.CutPrefix(text, "'")
+	if quoted {
+		end = "'"
+	}
+	for i := 0; i < len(text); i++ {
+		switch {
+		case text[i] == '\\':
+			i++
+		case strings.IndexByte(end, text[i]) >= 0:
+			return text[:i], text[i+1:]
+		}
+	}
+	return text, ""
+}
+
 // Redact is a server's URL without its passwords, which may also stand among the
 // parameters. What cannot be read for sure is not shown.
 func Redact(text string) string {
@@ -29,7 +155,8 @@ func Redact(text string) string {
 		return "…"
 	}
 	u, err := url.Parse(text)
-	if err != nil || u.Opaque != "" || Torn(text) {
+	refused := Check(text)
+	if err != nil || u.Opaque != "" || refused != nil && !errors.Is(refused, ErrForm) {
 		return scheme + "://…"
 	}
 	u.Fragment = ""
@@ -46,22 +173,28 @@ func Redact(text string) string {
 	return u.Redacted()
 }
 
-// Torn reports whether a URL looks as if its password had a slash, question mark
-// or number sign that was not percent-encoded: then it ends there for all who
-// read it, and its rest is taken for the name of a database or a parameter, which
-// servers and drivers like to quote.
-func Torn(text string) bool {
-	u, err := url.Parse(text)
-	if err != nil || u.User != nil || u.Host == "" {
-		return false
+// File is "sqlite:" and a path as it may be shown. What looks like a server's user
+// and password is not.
+func File(path string) string {
+	first, _, _ := strings.Cut(strings.TrimLeft(path, "/"), "/")
+	if user, _, ok := strings.Cut(first, "@"); ok && strings.Contains(user, ":") {
+		return "sqlite:…"
 	}
-	if strings.Contains(u.EscapedPath()+u.EscapedFragment(), "@") {
-		return true
+	return "sqlite:" + path
+}
+
+// shortest is how short a password may be to be looked for: a shorter one occurs in
+// other words.
+const shortest = 3
+
+// Scrub takes a password out of a text of a driver's or server's. open are texts that
+// are no secret: a password that is equal to one of them is none.
+func Scrub(text, password string, open ...string) string {
+	if len(password) < shortest || slices.Contains(open, password) {
+		return text
 	}
-	for pair := range strings.SplitSeq(u.RawQuery, "&") {
-		if name, _, _ := strings.Cut(pair, "="); strings.Contains(name, "@") {
-			return true
-		}
+	for _, form := range []string{password, url.QueryEscape(password), url.PathEscape(password)} {
+		text = strings.ReplaceAll(text, form, "xxxxx")
 	}
-	return false
+	return text
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/dsn"
 )
 
 // Do sends the calls as one pipeline: one round trip and one implicit
@@ -57,7 +58,16 @@ func (db *DB) acquire(ctx context.Context, op string) (*pgxpool.Conn, error) {
 	if db.closed.Load() {
 		class = engine.ErrClosed
 	}
-	return nil, &engine.Error{Op: op, Class: class, Err: err}
+	return nil, &engine.Error{Op: op, Class: class, Err: db.scrub(err)}
+}
+
+// scrub takes the password out of what the driver says, should it ever be there (D-5).
+func (db *DB) scrub(err error) error {
+	c := db.pool.Config().ConnConfig
+	if text := dsn.Scrub(err.Error(), c.Password, c.User, c.Database, c.Host); text != err.Error() {
+		return &reworded{text, err}
+	}
+	return err
 }
 
 func (db *DB) statement(op string) (string, error) {

@@ -49,6 +49,10 @@ func TestErrorsHoldNoPassword(t *testing.T) {
 		"a slash":          "postgres://u:12/" + rolePassword + "@h/db",
 		"a question":       "postgres://u:12?" + rolePassword + "@h/db",
 		"a number sign":    "postgres://u:12#" + rolePassword + "@h/db",
+		"an at":            "postgres://u:top@" + rolePassword + "@h/db",
+		"another host's":   "postgres://u:p@h1,u:" + rolePassword + "@h2/db",
+		"in the host":      "host=u:" + rolePassword + "@h",
+		"a service's":      "service=" + rolePassword + "-none password=" + rolePassword,
 	} {
 		if _, err := postgres.Open(address); err == nil || strings.Contains(err.Error(), rolePassword) {
 			t.Errorf("%s: %v", name, err)

@@ -138,7 +138,7 @@ func (l *listener) connection(ctx context.Context) error {
 	}
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
-		return err
+		return l.db.scrub(err)
 	}
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)

@@ -75,11 +75,11 @@ func Open(url string, opts ...Options) (*DB, error) {
 	return open(config, opts)
 }
 
-// parse refuses a URL whose password is torn: errors name the database, which
-// would be the password's rest (D-5).
+// parse refuses a URL that pgx would understand otherwise than it was meant: errors
+// name host and database, which would be the password's rest (D-5).
 func parse(url string) (*pgxpool.Config, error) {
-	if dsn.Torn(url) {
-		return nil, errors.New("open postgres: there is an @ behind the host: in a password, characters such as / ? # have to be percent-encoded")
+	if err := dsn.Check(url); err != nil {
+		return nil, fmt.Errorf("open postgres: %w", err)
 	}
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"strconv"
 	"sync"
@@ -42,6 +41,9 @@ const (
 // Runner is a handler that gives every message to a command of its own: the
 // payload on standard input, the fields in the environment.
 type Runner struct {
+	// PassDB leaves the variables that name pawl's database in the command's environment.
+	PassDB bool
+
 	command string
 	output  output
 	running atomic.Int64
@@ -76,7 +78,7 @@ func (r *Runner) Handle(ctx context.Context, m *outbox.Message) error {
 	said, last := r.output.begin(), &tail{}
 	cmd := exec.CommandContext(ctx, "sh", "-c", r.command)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(m.Payload), &said.stdout, io.MultiWriter(&said.stderr, last)
-	cmd.Env = append(os.Environ(), environment(ctx, m)...)
+	cmd.Env = append(job.Environ(r.PassDB), environment(ctx, m)...)
 	err := r.run(ctx, cmd)
 	if err := said.end(); err != nil {
 		return fmt.Errorf("pass the command's output on: %w", err)

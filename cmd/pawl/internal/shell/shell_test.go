@@ -47,6 +47,22 @@ func TestPayloadAndFieldsReachTheCommand(t *testing.T) {
 	}
 }
 
+// D-5: a command gets no password of pawl's database, unless it is to get it.
+func TestDatabaseIsNotPassedOn(t *testing.T) {
+	t.Setenv("PAWL_DB", "postgres://u:secret@h/d")
+	t.Setenv("PAWL_FLEET", "table:postgres://u:secret@h/d")
+	for pass, want := range map[bool]string{false: "||", true: "|postgres://u:secret@h/d|table:postgres://u:secret@h/d"} {
+		r, stdout, _ := runner(t, `printf '|%s' "$PAWL_DB" "$PAWL_FLEET"`)
+		r.PassDB = pass
+		if err := r.Handle(t.Context(), &outbox.Message{Topic: "t"}); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.TrimSpace(stdout.String()); got != want {
+			t.Errorf("passed on %v: %q", pass, got)
+		}
+	}
+}
+
 func TestExitCodes(t *testing.T) {
 	permanent := fmt.Sprintf("%T", outbox.Permanent(errors.New("x")))
 	for _, c := range []struct {

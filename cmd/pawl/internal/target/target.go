@@ -43,6 +43,9 @@ func Parse(db string, names engine.Names) (Target, error) {
 	case scheme == "sqlite":
 		return t.sqlite(rest)
 	case (scheme == "postgres" || scheme == "postgresql") && strings.HasPrefix(rest, "//"):
+		if err := dsn.Check(db); err != nil {
+			return t, fmt.Errorf("database: %w", err)
+		}
 		t.postgres = db
 		return t, nil
 	}
@@ -57,13 +60,16 @@ func (t Target) sqlite(path string) (Target, error) {
 	if strings.TrimSpace(t.path) == "" {
 		return t, errors.New("the SQLite database has no path: want sqlite:PATH")
 	}
+	if strings.HasPrefix(path, "//") && t.String() == dsn.File("u:@") {
+		return t, errors.New("the path of the SQLite database looks like a server's user and password: want sqlite:PATH")
+	}
 	return t, nil
 }
 
 // String names the database without its password.
 func (t Target) String() string {
 	if t.postgres == "" {
-		return "sqlite:" + t.path
+		return dsn.File(t.path)
 	}
 	return dsn.Redact(t.postgres)
 }
