@@ -34,11 +34,11 @@ func execute(t *testing.T, db *sqlite.DB, query string) {
 // ownPool is a pool of a program's own, with parameters.
 func ownPool(t *testing.T, path, params string) *sqlite.DB {
 	t.Helper()
-	pool, err := sql.Open("sqlite", "file:"+path+"?"+params)
+	pool, err := sql.Open("sqlite", "file:"+path+"?_txlock=immediate&"+params)
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := sqlite.New(pool)
+	db, err := sqlite.New(pool, sqlite.Options{KeepJournal: true})
 	if err != nil {
 		t.Fatal(err)
 	}

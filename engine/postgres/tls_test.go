@@ -37,7 +37,9 @@ func certificate(t testing.TB) (cert, key string) {
 	enginetest.Must(t, err)
 	secret, err := x509.MarshalPKCS8PrivateKey(private)
 	enginetest.Must(t, err)
-	text := func(kind string, der []byte) string { return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})) }
+	text := func(kind string, der []byte) string {
+		return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
+	}
 	return text("CERTIFICATE", der), text("PRIVATE KEY", secret)
 }
 

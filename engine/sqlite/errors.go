@@ -5,13 +5,11 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/bravellian/pawl/engine"
 )
-
-// coded is what drivers' errors have in common: SQLite's extended result code.
-type coded interface{ Code() int }
 
 // Result codes of SQLite, with their extended forms where those matter.
 const (
@@ -28,9 +26,8 @@ const (
 
 // classify names the class of a driver's error, or nil.
 func classify(err error) error {
-	var c coded
-	if errors.As(err, &c) {
-		return classOf(c.Code(), err)
+	if code, ok := resultCode(err); ok {
+		return classOf(code, err)
 	}
 	switch {
 	case err == nil:
@@ -62,6 +59,74 @@ func classOf(code int, err error) error {
 		return engine.ErrSchemaMissing
 	}
 	return nil
+}
+
+// resultCode finds SQLite's result code in a driver's error, the extended one if there
+// is one: what modernc and glebarez return as Code() int, ncruces as ExtendedCode() and
+// Code() of types of its own, and mattn in fields of these names.
+func resultCode(err error) (code int, ok bool) {
+	for err != nil {
+		if own, is := err.(interface{ Code() int }); is {
+			return own.Code(), true
+		}
+		if code, ok = numbered(reflect.ValueOf(err)); ok {
+			return code, true
+		}
+		if list, is := err.(interface{ Unwrap() []error }); is {
+			for _, err := range list.Unwrap() {
+				if code, ok = resultCode(err); ok {
+					return code, true
+				}
+			}
+			return 0, false
+		}
+		err = errors.Unwrap(err)
+	}
+	return 0, false
+}
+
+// numbered reads the result code of an error of ncruces's or mattn's kind. Both have
+// two of them, which nothing but a driver for SQLite has.
+func numbered(err reflect.Value) (int, bool) {
+	extended, primary := err.MethodByName("ExtendedCode"), err.MethodByName("Code")
+	if extended.IsValid() && primary.IsValid() {
+		return number(result(extended), result(primary))
+	}
+	if err = reflect.Indirect(err); err.Kind() != reflect.Struct {
+		return 0, false
+	}
+	return number(err.FieldByName("ExtendedCode"), err.FieldByName("Code"))
+}
+
+// result calls a method that takes nothing and returns one value.
+func result(method reflect.Value) reflect.Value {
+	if t := method.Type(); t.NumIn() != 0 || t.NumOut() != 1 {
+		return reflect.Value{}
+	}
+	return method.Call(nil)[0]
+}
+
+// number is the extended code, or the primary one where a driver left that out.
+func number(extended, primary reflect.Value) (int, bool) {
+	e, ok := integer(extended)
+	p, too := integer(primary)
+	if !ok || !too {
+		return 0, false
+	}
+	if e == 0 {
+		return p, true
+	}
+	return e, true
+}
+
+func integer(v reflect.Value) (int, bool) {
+	switch {
+	case v.CanInt():
+		return int(v.Int()), true
+	case v.CanUint():
+		return int(v.Uint()), true
+	}
+	return 0, false
 }
 
 // wrap tells which operation failed and of what class the failure is.

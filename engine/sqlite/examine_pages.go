@@ -51,6 +51,6 @@ func corrupt(evidence string) []engine.Finding {
 }
 
 func isCorrupt(err error) bool {
-	var c coded
-	return errors.As(err, &c) && (c.Code()&0xff == codeCorrupt || c.Code()&0xff == codeNotADB)
+	code, ok := resultCode(err)
+	return ok && (code&0xff == codeCorrupt || code&0xff == codeNotADB)
 }

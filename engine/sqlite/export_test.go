@@ -34,3 +34,6 @@ func (db *DB) WriterPragma(name string) (v int64, err error) {
 
 // Statement is the text of one of the folder's statements.
 func Statement(db *DB, name string) string { return db.folder.Ops[name] }
+
+// Classify names the class of a driver's error.
+func Classify(err error) error { return classify(err) }

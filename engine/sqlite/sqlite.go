@@ -122,17 +122,6 @@ func openFile(path string, o Options) (*DB, error) {
 	return db, nil
 }
 
-// New uses a pool that you own, opened with any SQLite driver whose database
-// is in WAL mode. pawl keeps up to four of its connections for itself, so the
-// pool must allow more. Close leaves the pool open.
-func New(pool *sql.DB, opts ...Options) (*DB, error) {
-	if most := pool.Stats().MaxOpenConnections; most > 0 && most <= reserved {
-		return nil, fmt.Errorf("sqlite: the pool allows %d connections, pawl needs %d for itself", most, reserved)
-	}
-	o := options(opts)
-	return build(pool, make(chan struct{}, 1), newGuard("", o.Logger), o)
-}
-
 // reserved is how many connections a DB keeps: a writer, two readers and the
 // one that watches for other processes' commits.
 const reserved = 4

@@ -72,7 +72,7 @@ func TestOpenRefuses(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	pool, err := sql.Open("sqlite", filepath.Join(dir, "small.db"))
+	pool, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "small.db")+"?_txlock=immediate")
 	enginetest.Must(t, err)
 	defer pool.Close()
 	for _, n := range []int{1, 4} {
