@@ -266,6 +266,7 @@ CREATE TABLE pawl.audit_trail (
   actor  text NOT NULL,
   action text NOT NULL,
   target text NOT NULL,
+  reason text,
   n      bigint NOT NULL
 );
 CREATE INDEX ON pawl.audit_trail (at, id);

@@ -256,6 +256,7 @@ CREATE TABLE pawl.audit_trail (
   actor  TEXT NOT NULL,
   action TEXT NOT NULL,
   target TEXT NOT NULL,
+  reason TEXT,
   n      INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX pawl.audit_trail_at ON pawl.audit_trail (at, id);
