@@ -1,7 +1,7 @@
 // Package audit keeps what operators did to a database: who, what, to what, and how
 // many messages it was. Components note it in the transaction that does it.
 //
-//	ctx = audit.As(ctx, "alice@ops")
+//	ctx = audit.WithReason(audit.WithActor(ctx, "alice@ops"), "INC-42")
 //	n, err := p.Outbox.Redrive(ctx, outbox.FailedFilter{Topic: "mail"})
 //	entries, err := p.Audit.List(ctx, audit.Filter{})
 package audit
@@ -26,6 +26,7 @@ const (
 	Reschedule = "reschedule"
 	Pause      = "pause"
 	Resume     = "resume"
+	Put        = "put"     // a job, new or changed
 	Trigger    = "trigger" // a job
 	Enable     = "enable"
 	Disable    = "disable"
@@ -41,12 +42,27 @@ const (
 	maxTarget = 1000
 )
 
-type actorKey struct{}
+// MaxReason is how much of a reason is kept, in characters.
+const MaxReason = 1000
 
-// As returns a context in which actor does what is done: a person, a ticket, a
+type (
+	actorKey  struct{}
+	reasonKey struct{}
+)
+
+// WithActor returns a context in which actor does what is done: a person, a
 // program. Otherwise it is this process, host:pid.
-func As(ctx context.Context, actor string) context.Context {
+func WithActor(ctx context.Context, actor string) context.Context {
 	return context.WithValue(ctx, actorKey{}, actor)
+}
+
+// WithReason returns a context in which what is done is done for a reason, such as
+// a ticket. An empty one leaves the reason that ctx has.
+func WithReason(ctx context.Context, reason string) context.Context {
+	if reason == "" {
+		return ctx
+	}
+	return context.WithValue(ctx, reasonKey{}, reason)
 }
 
 // actor returns who acts in a context.
@@ -55,6 +71,16 @@ func actor(ctx context.Context) string {
 		return cut(name, maxActor)
 	}
 	return engine.ProcessName()
+}
+
+// reason returns why something is done in a context; nil: nobody said.
+func reason(ctx context.Context) *string {
+	text, _ := ctx.Value(reasonKey{}).(string)
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	text = cut(text, MaxReason)
+	return &text
 }
 
 func cut(s string, limit int) string {
@@ -71,19 +97,27 @@ type Note struct {
 	id     [16]byte
 	actor  string
 	target string
+	reason *string
 }
 
 // New returns a note of what is done to target in a context.
 func New(ctx context.Context, target string) Note {
-	return Note{id: uuid.Must(uuid.NewV7()), actor: actor(ctx), target: cut(target, maxTarget)}
+	return Note{id: uuid.Must(uuid.NewV7()), actor: actor(ctx), target: cut(target, maxTarget), reason: reason(ctx)}
 }
 
-// Args are the last parameters of operations that leave a note: id, actor, target.
-func (n Note) Args() []any { return []any{n.id, n.actor, n.target} }
+// Args are the last parameters of operations that leave a note: id, actor, target,
+// reason.
+func (n Note) Args() []any { return []any{n.id, n.actor, n.target, n.reason} }
+
+// Noted returns an operation's parameters, and behind them those of a note of what
+// it does to target in a context.
+func Noted(ctx context.Context, target string, args ...any) []any {
+	return append(args, New(ctx, target).Args()...)
+}
 
 // Call notes an action by itself, for what has no operation that does.
 func (n Note) Call(action string, count int64) *engine.Call {
-	return engine.Count("audit/note", n.id, n.actor, action, n.target, count)
+	return engine.Count("audit/note", n.id, n.actor, action, n.target, n.reason, count)
 }
 
 // Entry is something that was done.
@@ -93,6 +127,7 @@ type Entry struct {
 	Actor  string
 	Action string
 	Target string // what it was done to
+	Reason string // "": none was given
 	Count  int64  // how many messages, or whatever the target is made of
 }
 
@@ -132,8 +167,9 @@ func (t *Trail) List(ctx context.Context, f Filter) ([]Entry, error) {
 		Op: "audit/list", Args: []any{at, id, work.Optional(f.Actor), work.Optional(f.Action), min(f.Limit, maxList)}, Reset: func() { all = nil },
 		Each: func(r engine.Row) error {
 			var e Entry
-			err := r.Scan((*[16]byte)(&e.ID), &e.At, &e.Actor, &e.Action, &e.Target, &e.Count)
-			e.At = e.At.UTC()
+			var reason *string
+			err := r.Scan((*[16]byte)(&e.ID), &e.At, &e.Actor, &e.Action, &e.Target, &reason, &e.Count)
+			e.At, e.Reason = e.At.UTC(), work.Value(reason)
 			all = append(all, e)
 			return err
 		},

@@ -14,7 +14,7 @@ import (
 func TestALookReadsNoWholeTable(t *testing.T) {
 	t.Parallel()
 	db := dbtest.OpenSQLite(t)
-	for name, args := range map[string][]any{"waiting": {time.Now().UnixMicro()}, "backlog": {time.Now().UnixMicro(), "[1]"}, "failed": {1, 10}} {
+	for name, args := range map[string][]any{"waiting": {time.Now().UnixMicro()}, "backlog": {time.Now().UnixMicro(), "[1]"}, "failed": {1, 10}, "stuck": {time.Now().UnixMicro(), 101, int64(3600e6)}} {
 		text, err := os.ReadFile("../engine/sqlite/health/" + name + ".sql")
 		if err != nil {
 			t.Fatal(err)
@@ -32,7 +32,7 @@ func TestALookReadsNoWholeTable(t *testing.T) {
 				t.Fatal(err)
 			}
 			steps++
-			for _, table := range []string{"SCAN r", "SCAN m", "SCAN timer", "SCAN job", "SCAN outbox_exception", "TEMP B-TREE"} {
+			for _, table := range []string{"SCAN r", "SCAN m", "SCAN timer", "SCAN job", "SCAN outbox_exception", "SCAN inbox_base", "TEMP B-TREE"} {
 				if strings.Contains(step, table) {
 					t.Errorf("%s: %s", name, step)
 				}

@@ -70,7 +70,28 @@ const maxFailed = 100
 // aside tells of messages that nobody is to claim. They make nothing unhealthy: it
 // is for people to decide about them.
 func aside(ctx context.Context, db engine.DB) []Check {
-	return []Check{paused(ctx, db), failed(ctx, db)}
+	return []Check{paused(ctx, db), stuck(ctx, db), failed(ctx, db)}
+}
+
+const (
+	// stuckAfter is inbox.StuckAfter.
+	stuckAfter = time.Hour
+	// maxStuck is how far stuck messages are counted.
+	maxStuck = 100
+)
+
+// stuck warns of messages of the inbox that were begun and not ended (D-55).
+func stuck(ctx context.Context, db engine.DB) Check {
+	call := engine.Count("health/stuck", maxStuck+1, stuckAfter)
+	if err := db.Read(ctx, call); err != nil {
+		return warn("inbox", "could not be counted: "+cause(ctx, err, 0))
+	}
+	n := min(call.N, maxStuck)
+	if n == 0 {
+		return ok("inbox", "no message of the inbox is stuck").with("count", n)
+	}
+	text := fmt.Sprintf("%s of the inbox %s being processed and %s not heard of for over an hour; see \"pawl inbox ls --stuck\"", several(n, call.N > maxStuck, "message"), are(n), were(n))
+	return warn("inbox", text).with("count", n).with("more", call.N > maxStuck)
 }
 
 func failed(ctx context.Context, db engine.DB) Check {

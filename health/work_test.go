@@ -27,7 +27,7 @@ func TestAllIsWell(t *testing.T) {
 			t.Fatalf("before Run:\n%s", health.Text("readyz", r, true, nil))
 		}
 		f.run()
-		for _, name := range []string{"process", "database", "schema", "loop/queue default", "loop/scheduler", "loop/heartbeat", "waiting", "paused", "failed", "unhandled"} {
+		for _, name := range []string{"process", "database", "schema", "loop/queue default", "loop/scheduler", "loop/heartbeat", "waiting", "paused", "inbox", "failed", "unhandled"} {
 			f.until(name, health.OK)
 		}
 		f.works()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/bravellian/pawl/audit"
 	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/work"
@@ -15,7 +16,8 @@ import (
 // Put stores a job, new or in place of the one of its name. Storing the same again
 // changes nothing, so it may be called at every start: the next run stays, also
 // one that is overdue. Another schedule or zone makes the next run anew; other
-// changes do not move it. A disabled job stays disabled.
+// changes do not move it. A disabled job stays disabled. What changes a job, here and
+// in the methods below, is noted in the audit trail; see audit.WithActor.
 //
 // Errors: engine.ErrInvalid, with cron.ErrSyntax for a schedule that cannot be
 // read, that never fires, or is too long; nothing was stored then.
@@ -43,10 +45,10 @@ func (j *Jobs) Put(ctx context.Context, jb Job) error {
 	if limit == 0 {
 		limit = defaultMisfireLimit
 	}
-	put := &engine.Call{Op: "job/put", Args: []any{
+	put := &engine.Call{Op: "job/put", Args: audit.Noted(ctx, target(jb.Name),
 		[16]byte(uuid.Must(uuid.NewV7())), jb.Name, jb.Topic, append([]byte{}, jb.Payload...), b.Headers(), b.Lane(), jb.Schedule, zone.String(),
 		int(jb.Misfire), limit, int(jb.Overlap), jb.Spread.Microseconds(), jb.shift().Microseconds(), &next, at(next, jb.shift()),
-	}}
+	)}
 	if err := j.db.Do(ctx, append(b.LaneCalls(), put)...); err != nil {
 		return err
 	}
@@ -69,6 +71,9 @@ func (j *Jobs) template(ctx context.Context, jb *Job) (*outbox.Batch, error) {
 	return j.outbox.Template(ctx, outbox.Message{Topic: jb.Topic, Payload: jb.Payload, Headers: headers, Queue: jb.Queue, Priority: jb.Priority})
 }
 
+// target is what the audit trail calls a job.
+func target(name string) string { return "job " + name }
+
 // at is when a nominal time is due.
 func at(nominal time.Time, shift time.Duration) *time.Time {
 	due := nominal.Add(shift)
@@ -84,7 +89,7 @@ func (j *Jobs) now(ctx context.Context) (now time.Time, err error) {
 // Delete removes a job and its pending runs; a run whose handler is at work goes
 // on to its end. Runs that are over stay in the history. Error: ErrNotFound.
 func (j *Jobs) Delete(ctx context.Context, name string) error {
-	c := engine.Count("job/delete", name)
+	c := engine.Count("job/delete", audit.Noted(ctx, target(name), name)...)
 	if err := j.db.Do(ctx, c); err != nil {
 		return err
 	}
@@ -103,7 +108,7 @@ func (j *Jobs) Trigger(ctx context.Context, name string) (RunID, error) {
 	if err != nil {
 		return RunID{}, err
 	}
-	c := engine.Count("job/trigger", name, int64(positions[0]), [16]byte(ids[0]))
+	c := engine.Count("job/trigger", audit.Noted(ctx, target(name), name, int64(positions[0]), [16]byte(ids[0]))...)
 	if err := j.db.Do(ctx, c); err != nil {
 		return RunID{}, err
 	}
@@ -122,7 +127,7 @@ func (j *Jobs) SetEnabled(ctx context.Context, name string, enabled bool) error 
 		if err != nil || info.Enabled == enabled {
 			return err
 		}
-		c := &engine.Call{Op: "job/disable", Args: []any{name}}
+		c := &engine.Call{Op: "job/disable", Args: audit.Noted(ctx, target(name), name)}
 		if enabled {
 			schedule, zone, err := plan(info.Schedule, info.Zone)
 			if err != nil {
@@ -132,7 +137,7 @@ func (j *Jobs) SetEnabled(ctx context.Context, name string, enabled bool) error 
 			if !ok {
 				return &ScheduleError{Field: "schedule", Err: errNever}
 			}
-			c = &engine.Call{Op: "job/enable", Args: []any{name, info.version, &next, at(next, info.shift())}}
+			c = &engine.Call{Op: "job/enable", Args: audit.Noted(ctx, target(name), name, info.version, &next, at(next, info.shift()))}
 		}
 		if err := j.db.Do(ctx, c); err != nil {
 			return err

@@ -20,7 +20,7 @@ func (j *Joins) handle(ctx context.Context, m *outbox.Message) error {
 	}
 	info, err := j.Get(ctx, p.JoinID)
 	if err == nil && info.overdue {
-		if _, err = j.end(ctx, nil, p.JoinID, Failed); err == nil {
+		if _, err = j.end(ctx, nil, p.JoinID, "join/end", [16]byte(p.JoinID), int(Failed)); err == nil {
 			info, err = j.Get(ctx, p.JoinID)
 		}
 	}

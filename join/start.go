@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/bravellian/pawl/audit"
 	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -142,9 +143,10 @@ func keptDeadline(deadline time.Time) *time.Time {
 }
 
 // Cancel ends a pending join: its counters stay as they are, and its waits send
-// nothing. It returns whether this ended it. Error: ErrNotFound.
+// nothing. It returns whether this ended it. It is noted in the audit trail, see
+// audit.WithActor. Error: ErrNotFound.
 func (j *Joins) Cancel(ctx context.Context, id ID) (bool, error) {
-	return j.end(ctx, nil, id, Cancelled)
+	return j.cancel(ctx, nil, id)
 }
 
 // CancelTx is Cancel in the caller's transaction.
@@ -152,19 +154,24 @@ func (j *Joins) CancelTx(ctx context.Context, tx outbox.Tx, id ID) (bool, error)
 	if err := engine.CheckTx(tx); err != nil {
 		return false, err
 	}
-	return j.end(ctx, tx, id, Cancelled)
+	return j.cancel(ctx, tx, id)
 }
 
-func (j *Joins) end(ctx context.Context, tx outbox.Tx, id ID, s Status) (bool, error) {
-	c := &engine.Call{Op: "join/end", Args: []any{[16]byte(id), int(s)}}
+func (j *Joins) cancel(ctx context.Context, tx outbox.Tx, id ID) (bool, error) {
+	ended, err := j.end(ctx, tx, id, "join/cancel", audit.Noted(ctx, "join "+id.String(), [16]byte(id))...)
+	if ended {
+		j.log.InfoContext(ctx, "join cancelled", "join_id", id.String())
+	}
+	return ended, err
+}
+
+func (j *Joins) end(ctx context.Context, tx outbox.Tx, id ID, op string, args ...any) (bool, error) {
+	c := &engine.Call{Op: op, Args: args}
 	if err := engine.Run(ctx, j.db, tx, c); err != nil {
 		return false, err
 	}
 	if c.N == 0 {
 		return false, notFound(id)
-	}
-	if c.N == 1 && s == Cancelled {
-		j.log.InfoContext(ctx, "join cancelled", "join_id", id.String())
 	}
 	return c.N == 1, nil
 }

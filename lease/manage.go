@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/bravellian/pawl/audit"
 	"github.com/bravellian/pawl/engine"
 )
 
@@ -88,12 +89,13 @@ func (s *Leases) List(ctx context.Context, f ListFilter) ([]Info, error) {
 // ForceRelease takes a lease from whoever has it and raises its token, so that
 // nothing that the last holder guards is committed any more. It lets a guarded
 // transaction that is under way end first. The last holder notices at its next
-// renewal. It reports whether anyone had the lease, even one that had run out.
+// renewal. It reports whether anyone had the lease, even one that had run out. It is
+// noted in the audit trail, see audit.WithActor.
 func (s *Leases) ForceRelease(ctx context.Context, name string) (bool, error) {
 	if err := checkName(name); err != nil {
 		return false, err
 	}
-	force := &engine.Call{Op: "lease/force", Args: []any{name}}
+	force := &engine.Call{Op: "lease/force", Args: audit.Noted(ctx, "lease "+name, name)}
 	err := s.give(ctx, name, force)
 	if err == nil && force.N > 0 {
 		s.log.WarnContext(ctx, "lease released by force", "lease", name)

@@ -13,7 +13,7 @@ import (
 )
 
 // What operators do to messages. Each change is noted in the audit trail, in the
-// transaction that makes it; see audit.As for who did it.
+// transaction that makes it; see audit.WithActor for who did it.
 
 // FailedFilter selects failed messages. The zero value selects all of them.
 type FailedFilter struct {
@@ -174,6 +174,7 @@ func (o *Outbox) Cancel(ctx context.Context, reason string, ids ...WorkItemID) (
 	if err := engine.CheckText("reason", reason, MaxReason, false); err != nil {
 		return 0, err
 	}
+	ctx = audit.WithReason(ctx, reason)
 	if reason == "" {
 		reason = "cancelled"
 	}

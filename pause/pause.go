@@ -77,8 +77,7 @@ func (p *Pauses) Pause(ctx context.Context, kind Kind, name, reason string) (boo
 	if err := engine.CheckText("reason", reason, MaxReason, false); err != nil {
 		return false, err
 	}
-	note := audit.New(ctx, target(kind, name))
-	put := engine.Count("pause/put", append([]any{string(kind), name, lane(name), work.Optional(reason)}, note.Args()...)...)
+	put := engine.Count("pause/put", audit.Noted(audit.WithReason(ctx, reason), target(kind, name), string(kind), name, lane(name), work.Optional(reason))...)
 	if err := p.db.Do(ctx, put); err != nil {
 		return false, err
 	}
@@ -97,8 +96,7 @@ func (p *Pauses) Resume(ctx context.Context, kind Kind, name string) (bool, erro
 	if err := check(kind, name); err != nil {
 		return false, err
 	}
-	note := audit.New(ctx, target(kind, name))
-	end := engine.Count("pause/end", append([]any{string(kind), name}, note.Args()...)...)
+	end := engine.Count("pause/end", audit.Noted(ctx, target(kind, name), string(kind), name)...)
 	if err := p.db.Do(ctx, end); err != nil || end.N == 0 {
 		return false, err
 	}

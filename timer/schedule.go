@@ -3,8 +3,10 @@ package timer
 import (
 	"context"
 	"errors"
+	"strconv"
 	"time"
 
+	"github.com/bravellian/pawl/audit"
 	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/work"
@@ -101,7 +103,8 @@ func checkDue(due time.Time) error {
 }
 
 // Cancel takes a timer back. True means that it will never fire; false that it
-// has fired, is being fired, was cancelled before, or never was.
+// has fired, is being fired, was cancelled before, or never was. It is noted in the
+// audit trail, see audit.WithActor.
 func (t *Timers) Cancel(ctx context.Context, id ID) (bool, error) {
 	return t.cancel(ctx, nil, id)
 }
@@ -116,7 +119,7 @@ func (t *Timers) CancelTx(ctx context.Context, tx outbox.Tx, id ID) (bool, error
 }
 
 func (t *Timers) cancel(ctx context.Context, tx outbox.Tx, id ID) (bool, error) {
-	changed, err := t.change(ctx, tx, "timer/cancel", ref(id)...)
+	changed, err := t.change(ctx, tx, "timer/cancel", audit.Noted(ctx, "timer "+id.String(), ref(id)...)...)
 	if changed {
 		t.log.InfoContext(ctx, "timer cancelled", "timer_id", id.String())
 	}
@@ -140,7 +143,7 @@ func (t *Timers) cancelKey(ctx context.Context, tx outbox.Tx, key string) (bool,
 	if err := engine.CheckText("key", key, MaxKey, true); err != nil {
 		return false, err
 	}
-	changed, err := t.change(ctx, tx, "timer/cancel_key", key)
+	changed, err := t.change(ctx, tx, "timer/cancel_key", audit.Noted(ctx, "timer key "+strconv.Quote(key), key)...)
 	if changed {
 		t.log.InfoContext(ctx, "timer with a key cancelled", "timer", key)
 	}
@@ -148,7 +151,7 @@ func (t *Timers) cancelKey(ctx context.Context, tx outbox.Tx, key string) (bool,
 }
 
 // Reschedule lets a timer fire at another time. False means, as with Cancel, that
-// it is too late for that.
+// it is too late for that. It is noted as Cancel is.
 func (t *Timers) Reschedule(ctx context.Context, id ID, due time.Time) (bool, error) {
 	return t.reschedule(ctx, nil, id, due)
 }
@@ -165,7 +168,7 @@ func (t *Timers) reschedule(ctx context.Context, tx outbox.Tx, id ID, due time.T
 	if err := checkDue(due); err != nil {
 		return false, err
 	}
-	changed, err := t.change(ctx, tx, "timer/reschedule", append(ref(id), engine.Due(&due))...)
+	changed, err := t.change(ctx, tx, "timer/reschedule", audit.Noted(ctx, "timer "+id.String(), append(ref(id), engine.Due(&due))...)...)
 	if changed {
 		t.db.Ring(work.ScheduleQueue)
 		t.log.InfoContext(ctx, "timer rescheduled", "timer_id", id.String(), "due", due)

@@ -21,6 +21,7 @@ type claim[M any] struct {
 	open     int       // items that are not finished
 	left     int       // items that are not gone
 	done     []result  // not collected yet
+	attempts []Attempt // the same for observers, if there are any
 	first    time.Time // when the first of done finished
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 	"weak"
@@ -236,15 +237,18 @@ func TestSlowObserver(t *testing.T) {
 	})
 }
 
-// While the database is away, observers hear of what was done, and when it was.
-func TestObserversHearDuringAnOutage(t *testing.T) {
+// Observers hear of an attempt when what came of it is committed, not before, and how long it took itself.
+func TestObserversHearWhatIsCommitted(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		s.add(2, "t", 0)
 		told := 0
 		r := newRig(s, work.Config[payload]{Observer: watcher(func(a work.Attempt) {
 			told++
-			if !near(a.Took, time.Second, 0.1) {
-				t.Errorf("took %v", a.Took)
+			if !near(a.Took, time.Second, 0.1) || a.Outcome != work.OutcomeAcked {
+				t.Errorf("%v took %v", a.Outcome, a.Took)
+			}
+			if n := s.count(acked); n != 2 {
+				t.Errorf("told of an ack while %d were committed", n)
 			}
 		})}, func(ctx context.Context, _ item) error { return until(ctx, time.Second) })
 		r.start()
@@ -252,13 +256,32 @@ func TestObserversHearDuringAnOutage(t *testing.T) {
 		pass(500 * time.Millisecond)
 		r.link.hook(func(context.Context, *call) error { return errAway })
 		pass(10 * time.Second)
-		if told != 2 {
-			t.Errorf("told of %d attempts during the outage, want 2", told)
+		if told != 0 {
+			t.Errorf("told of %d attempts during the outage, want none", told)
 		}
 		r.link.hook(nil)
 		pass(5 * time.Minute)
 		if told != 2 {
 			t.Errorf("told of %d attempts, want 2", told)
+		}
+	})
+}
+
+// What a loop that stops cannot settle is told as lost, once.
+func TestObserversHearOfWhatIsLostAtAStop(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		s.add(2, "t", 0)
+		var told []work.Outcome
+		r := newRig(s, work.Config[payload]{Observer: watcher(func(a work.Attempt) { told = append(told, a.Outcome) })}, func(ctx context.Context, _ item) error {
+			return until(ctx, time.Second)
+		})
+		r.start()
+		pass(500 * time.Millisecond)
+		r.link.hook(func(context.Context, *call) error { return errAway })
+		pass(time.Second)
+		r.end()
+		if want := []work.Outcome{work.OutcomeLost, work.OutcomeLost}; !slices.Equal(told, want) {
+			t.Errorf("told of %v, want %v", told, want)
 		}
 	})
 }

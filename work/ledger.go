@@ -24,14 +24,16 @@ type ledger[M any] struct {
 	stopped   bool
 	signalled bool
 	wake      context.CancelFunc
-	attempts  []Attempt   // finished, no observer was told yet
+	attempts  []Attempt   // settled, no observer was told yet
+	spare     []Attempt   // room for those of a claim
 	flying    []flight[M] // collected, not yet settled; the main cycle's own
 }
 
 // flight is results of a claim on their way to the database.
 type flight[M any] struct {
-	claim   *claim[M]
-	results []result
+	claim    *claim[M]
+	results  []result
+	attempts []Attempt // for observers, who hear of them when they are settled
 }
 
 type outcome int
@@ -73,7 +75,10 @@ func (l *ledger[M]) finishLocked(c *claim[M], r result, a *Attempt) (wanted bool
 	c.open--
 	c.done = append(c.done, r)
 	if a != nil {
-		l.attempts = append(l.attempts, *a)
+		if c.attempts == nil {
+			c.attempts, l.spare = l.spare, nil
+		}
+		c.attempts = append(c.attempts, *a)
 		*a = Attempt{} // a worker may now wait for long, and should not keep a body
 	}
 	if len(c.done) == 1 {
@@ -107,13 +112,13 @@ func (l *ledger[M]) depart(now time.Time, all bool) {
 		if len(c.done) == 0 || !(all || now.Sub(c.first) >= l.patienceLocked(c)) {
 			continue
 		}
-		l.flying = append(l.flying, flight[M]{c, c.done})
-		c.done = c.done[len(c.done):]
+		l.flying = append(l.flying, flight[M]{c, c.done, c.attempts})
+		c.done, c.attempts = c.done[len(c.done):], nil
 	}
 }
 
-// untold hands out the attempts that finished since it was last asked, and takes room
-// for the next ones.
+// untold hands out the attempts that were settled since it was last asked, and takes
+// room for the next ones.
 func (l *ledger[M]) untold(room []Attempt) []Attempt {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -165,10 +170,24 @@ func (l *ledger[M]) settled() {
 		for _, r := range f.results {
 			f.claim.strike(r.index)
 		}
+		l.attempts = append(l.attempts, f.attempts...)
+		clear(f.attempts) // their bodies may be large
+		l.spare = f.attempts[:0]
 		l.forgetLocked(f.claim)
 	}
 	clear(l.flying)
 	l.flying = l.flying[:0]
+}
+
+// giveUp has observers hear that nobody will know what came of the attempts
+// that collect gave out: the database did not take them in time.
+func (l *ledger[M]) giveUp() {
+	for _, f := range l.flying {
+		for i := range f.attempts {
+			f.attempts[i].Outcome = OutcomeLost
+		}
+	}
+	l.settled()
 }
 
 // landed strikes what collect gave out if there is nothing in it to settle, and

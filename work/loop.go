@@ -220,7 +220,6 @@ func (l *Loop[M]) exchange(ctx, handlers context.Context, n int) {
 	sent := time.Now()
 	items, err := l.cfg.Queue.Exchange(ctx, l.unfinished, owner, l.cfg.Lease, n)
 	if err != nil {
-		l.tell()
 		l.failed(ctx, err)
 		return
 	}

@@ -11,9 +11,10 @@ type Observer interface {
 	Enqueued(queue, topic string, n int)
 	// Claimed says that a claim brought n items.
 	Claimed(queue string, n int)
-	// Attempted says that attempts came to an end here: those of a loop since it last
-	// told, which is after each exchange with the database, answered or not. The
-	// slice must not be kept.
+	// Attempted says that attempts came to an end and that the database knows it: a
+	// loop tells after each transaction in which it settles some. What a loop that
+	// stops could not settle in time it tells as OutcomeLost. The slice must not be
+	// kept.
 	Attempted([]Attempt)
 	// Reaped says that n items were brought back whose lease had run out.
 	Reaped(queue string, n int64)
@@ -43,14 +44,14 @@ type Outcome int
 
 // The outcomes. All but the first two leave the item for another attempt.
 const (
-	OutcomeAcked     Outcome = iota // handled
+	OutcomeAcked     Outcome = iota // handled, and its ack is committed
 	OutcomeFailed                   // failed for good
 	OutcomeRetried                  // failed, to be tried again
 	OutcomeSnoozed                  // put off by its handler
 	OutcomeUnhandled                // put back: no handler here
 	OutcomePaused                   // put back: its topic or queue is paused
 	OutcomeReleased                 // put back: this worker stops, or the lease was running out
-	OutcomeLost                     // its lease was lost meanwhile
+	OutcomeLost                     // its lease was lost meanwhile, or the database did not take its outcome
 	OutcomeSettled                  // settled by its handler, in a transaction of its own
 )
 

@@ -39,6 +39,7 @@ func (l *Loop[M]) stop(cancelHandlers context.CancelCauseFunc) {
 	}
 	l.ledger.collect(l.unfinished, time.Now(), true)
 	l.settle(ctx)
+	l.ledger.giveUp() // of what the database did not take
 	l.tell()
 }
 

@@ -14,14 +14,15 @@ import (
 // auditCmd is "pawl audit".
 type auditCmd struct {
 	By     string `placeholder:"NAME" help:"Only what somebody did."`
-	Action string `placeholder:"ACTION" help:"Only what was done in one way: redrive, discard, cancel, reschedule, pause, resume, trigger, enable, disable, remove, release, revive or fix."`
+	Action string `placeholder:"ACTION" help:"Only what was done in one way: redrive, discard, cancel, reschedule, pause, resume, put, trigger, enable, disable, remove, release, revive or fix."`
 	Limit  int    `short:"n" default:"50" placeholder:"N" help:"How many, at most 10000. Default: ${default}."`
 }
 
 // Help is printed by --help.
 func (*auditCmd) Help() string {
 	return `Newest first. COUNT is how many messages it was. Who did it is what --actor said:
-by default the user of this machine. Entries are kept for a year.
+by default the user of this machine. REASON is what --reason said, and is shown if
+there is one. Entries are kept for a year.
 
 "pawl retry" is noted as redrive, "jobs run" as trigger, "jobs rm" as remove, and
 "doctor --fix" as fix.`
@@ -30,7 +31,7 @@ by default the user of this machine. Entries are kept for a year.
 // actions are what pawl notes.
 func actions() []string {
 	return []string{
-		audit.Redrive, audit.Discard, audit.Cancel, audit.Reschedule, audit.Pause, audit.Resume, audit.Trigger,
+		audit.Redrive, audit.Discard, audit.Cancel, audit.Reschedule, audit.Pause, audit.Resume, audit.Put, audit.Trigger,
 		audit.Enable, audit.Disable, audit.Remove, audit.Release, audit.Revive, audit.Fix,
 	}
 }
@@ -59,6 +60,7 @@ type auditView struct {
 	Actor  string    `json:"actor"`
 	Action string    `json:"action"`
 	Target string    `json:"target"`
+	Reason string    `json:"reason,omitempty"`
 	Count  int64     `json:"count"`
 }
 
@@ -77,7 +79,7 @@ func (c *auditCmd) Run(ctx context.Context, a *app, g *options) error {
 	}
 	if g.JSON {
 		return printAll(a, list, func(e audit.Entry) auditView {
-			return auditView{e.ID.String(), e.At, e.Actor, e.Action, e.Target, e.Count}
+			return auditView{e.ID.String(), e.At, e.Actor, e.Action, e.Target, e.Reason, e.Count}
 		})
 	}
 	if len(list) == 0 {
@@ -85,21 +87,13 @@ func (c *auditCmd) Run(ctx context.Context, a *app, g *options) error {
 		return nil
 	}
 	var t terminal.Table
-	t.Row("AT", "BY", "ACTION", "COUNT", "TARGET")
+	if slices.ContainsFunc(list, func(e audit.Entry) bool { return e.Reason != "" }) {
+		t.Row("AT", "BY", "ACTION", "COUNT", "TARGET", "REASON")
+	} else {
+		t.Row("AT", "BY", "ACTION", "COUNT", "TARGET")
+	}
 	for _, e := range list {
-		t.Row(stamp(e.At), e.Actor, e.Action, number(e.Count), e.Target)
+		t.Row(stamp(e.At), e.Actor, e.Action, number(e.Count), e.Target, e.Reason)
 	}
 	return t.Write(a.stdout, terminal.Width(a.stdout))
-}
-
-// noted leaves a note of what a command did that leaves none itself. The thing is
-// done: a note that fails is an error, and is said to be just that.
-func (s *store) noted(ctx context.Context, action, target string, n int64) error {
-	if n == 0 {
-		return nil
-	}
-	if err := s.Do(ctx, audit.New(ctx, target).Call(action, n)); err != nil {
-		return &doneError{"it was done, without a note in the audit trail", s.failed(err)}
-	}
-	return nil
 }

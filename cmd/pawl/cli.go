@@ -11,7 +11,6 @@ import (
 	"sync"
 
 	"github.com/alecthomas/kong"
-	"github.com/bravellian/pawl/audit"
 )
 
 // Exit codes. They are part of the interface; see the help text.
@@ -102,6 +101,7 @@ type options struct {
 	Prefix string `placeholder:"TEXT" help:"Prefix of pawl's table names."`
 	JSON   bool   `name:"json" help:"Print JSON, one object a line."`
 	Actor  string `placeholder:"NAME" help:"Who does it, for the audit trail. Default: user@host."`
+	Reason string `placeholder:"TEXT" help:"Why it is done, for the audit trail and for those who find it done."`
 
 	FleetQuery string `placeholder:"SQL" help:"Query of --fleet table:URL, which returns key and URL of every store and, if it has more columns, schema and prefix. Default: SELECT key, url FROM pawl_stores."`
 }
@@ -132,7 +132,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 	}
 	err = c.options.settle(parsed)
 	if err == nil {
-		parsed.BindTo(audit.As(ctx, c.options.actor()), (*context.Context)(nil))
+		parsed.BindTo(c.options.account(ctx), (*context.Context)(nil))
 		err = parsed.Run()
 	}
 	if err != nil {

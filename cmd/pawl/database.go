@@ -9,6 +9,7 @@ import (
 	"os/user"
 	"time"
 
+	"github.com/bravellian/pawl/audit"
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/engine/sqlite"
@@ -87,6 +88,11 @@ func (g *options) target(ctx context.Context) (target.Target, error) {
 		return t, usage("%w", err)
 	}
 	return t, nil
+}
+
+// account puts who does something, and why, into a context, for the audit trail.
+func (g *options) account(ctx context.Context) context.Context {
+	return audit.WithReason(audit.WithActor(ctx, g.actor()), g.Reason)
 }
 
 // actor is who does something, for the audit trail.

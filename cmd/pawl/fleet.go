@@ -12,6 +12,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/bravellian/pawl/audit"
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/fleet"
@@ -63,6 +64,9 @@ func (g *options) settle(k *kong.Context) error {
 		return usage("--store goes with --fleet")
 	case g.Fleet != "" && given(k, "db"):
 		return usage("--db and --fleet can't be used together")
+	}
+	if err := engine.CheckText("--reason", g.Reason, audit.MaxReason, false); err != nil {
+		return usage("%w", err)
 	}
 	// Handlers of a fleet's worker have a store in their environment.
 	if g.Fleet == "" || strings.HasPrefix(k.Command(), "fleet ") && !given(k, "store") {

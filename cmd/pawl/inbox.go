@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bravellian/pawl/audit"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/inbox"
@@ -271,9 +270,6 @@ func (c *inboxReviveCmd) Run(ctx context.Context, a *app, g *options) error {
 		if errors.Is(err, inbox.ErrNotFound) {
 			missing = append(missing, k.String())
 			continue
-		}
-		if err == nil && done {
-			err = s.noted(ctx, audit.Revive, "inbox "+k.String(), 1)
 		}
 		if err == nil {
 			err = a.printRevived(k, done, status, g.JSON)

@@ -48,10 +48,9 @@ func checkJob(name string) error {
 }
 
 // eachJob does something with jobs one after another, in one opening of the
-// database; action is what the audit trail calls it, "" for nothing to note. All
-// names are read before the first job is touched, and one that is not found does
+// database. All names are read before the first job is touched, and one that is not found does
 // not hold up the others.
-func (g *options) eachJob(ctx context.Context, action string, names []string, do func(*job.Jobs, string) error) error {
+func (g *options) eachJob(ctx context.Context, names []string, do func(*job.Jobs, string) error) error {
 	for _, name := range names {
 		if err := checkJob(name); err != nil {
 			return err
@@ -68,9 +67,6 @@ func (g *options) eachJob(ctx context.Context, action string, names []string, do
 		if errors.Is(err, job.ErrNotFound) {
 			missing = append(missing, strconv.Quote(name))
 			continue
-		}
-		if err == nil && action != "" {
-			err = s.noted(ctx, action, "job "+name, 1)
 		}
 		if err != nil {
 			return s.close(err)

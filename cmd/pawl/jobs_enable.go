@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 
-	"github.com/bravellian/pawl/audit"
 	"github.com/bravellian/pawl/job"
 )
 
@@ -38,11 +37,7 @@ func (c *jobsDisableCmd) Run(ctx context.Context, a *app, g *options) error {
 }
 
 func (g *options) setEnabled(ctx context.Context, a *app, names []string, enabled bool) error {
-	action := audit.Disable
-	if enabled {
-		action = audit.Enable
-	}
-	return g.eachJob(ctx, action, names, func(jobs *job.Jobs, name string) error {
+	return g.eachJob(ctx, names, func(jobs *job.Jobs, name string) error {
 		if err := jobs.SetEnabled(ctx, name, enabled); err != nil {
 			return err
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/bravellian/pawl/audit"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/job"
 )
@@ -22,7 +21,7 @@ for a while: see "pawl jobs runs".`
 
 // Run removes jobs.
 func (c *jobsRmCmd) Run(ctx context.Context, a *app, g *options) error {
-	return g.eachJob(ctx, audit.Remove, c.Names, func(jobs *job.Jobs, name string) error {
+	return g.eachJob(ctx, c.Names, func(jobs *job.Jobs, name string) error {
 		if err := jobs.Delete(ctx, name); err != nil {
 			return err
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/bravellian/pawl/audit"
 	"github.com/bravellian/pawl/job"
 )
 
@@ -22,7 +21,7 @@ stays as it is. A disabled job can be run, and one whose last run is not over.`
 // Run triggers a job.
 func (c *jobsRunCmd) Run(ctx context.Context, a *app, g *options) error {
 	var id job.RunID
-	err := g.eachJob(ctx, audit.Trigger, []string{c.Name}, func(jobs *job.Jobs, name string) (err error) {
+	err := g.eachJob(ctx, []string{c.Name}, func(jobs *job.Jobs, name string) (err error) {
 		id, err = jobs.Trigger(ctx, name)
 		return err
 	})

@@ -34,7 +34,7 @@ func (c *jobsRunsCmd) Run(ctx context.Context, a *app, g *options) error {
 		return err
 	}
 	var list []*job.Run
-	err = g.eachJob(ctx, "", []string{c.Name}, func(jobs *job.Jobs, name string) (err error) {
+	err = g.eachJob(ctx, []string{c.Name}, func(jobs *job.Jobs, name string) (err error) {
 		list, err = c.list(ctx, jobs, name, before)
 		return err
 	})

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bravellian/pawl/audit"
 	"github.com/bravellian/pawl/join"
 )
 
@@ -39,11 +38,6 @@ func (c *joinsCancelCmd) Run(ctx context.Context, a *app, g *options) error {
 			return nil
 		case err != nil:
 			return err
-		}
-		if ended {
-			if err := s.noted(ctx, audit.Cancel, "join "+id.String(), 1); err != nil {
-				return err
-			}
 		}
 		return a.printCancelled(id, ended, status, g.JSON)
 	})

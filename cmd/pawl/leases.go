@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bravellian/pawl/audit"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/lease"
 )
@@ -169,9 +168,6 @@ func (c *leasesReleaseCmd) Run(ctx context.Context, a *app, g *options) error {
 		if errors.Is(err, lease.ErrNotFound) {
 			missing = append(missing, strconv.Quote(name))
 			continue
-		}
-		if err == nil && r.Released {
-			err = s.noted(ctx, audit.Release, "lease "+name, 1)
 		}
 		if err == nil {
 			err = a.printReleased(r, g.JSON)

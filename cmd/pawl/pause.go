@@ -20,7 +20,6 @@ type pausable struct {
 // pauseCmd is "pawl pause".
 type pauseCmd struct {
 	pausable
-	Reason string `placeholder:"TEXT" help:"Why, for those who find it paused."`
 }
 
 // Help is printed by --help.
@@ -29,7 +28,7 @@ func (*pauseCmd) Help() string {
 a second; those that are being handled go on to their end. Messages are enqueued
 as ever, and wait. Nothing counts as an attempt meanwhile.
 
-What is paused already keeps its reason; to give another, resume first.
+--reason is for those who find it paused. What is paused already keeps its reason; to give another, resume first.
 
 With --fleet and without --store all stores are paused; one that cannot be reached
 does not keep the others from it, and makes the exit code 1.
@@ -43,22 +42,19 @@ Examples:
 
 // Run pauses.
 func (c *pauseCmd) Run(ctx context.Context, a *app, g *options) error {
-	if err := engine.CheckText("--reason", c.Reason, pause.MaxReason, false); err != nil {
-		return usage("%w", err)
-	}
 	return c.apply(ctx, a, g, func(p *pause.Pauses) (string, bool, error) {
-		changed, err := p.Pause(ctx, pause.Kind(c.Kind), c.Name, c.Reason)
+		changed, err := p.Pause(ctx, pause.Kind(c.Kind), c.Name, g.Reason)
 		if err != nil || changed {
 			return "paused", changed, err
 		}
-		text, err := c.already(ctx, p)
+		text, err := c.already(ctx, p, g.Reason)
 		return text, false, err
 	})
 }
 
 // already says since when it has been paused, by whom and why: a new reason is not
 // kept.
-func (c *pauseCmd) already(ctx context.Context, p *pause.Pauses) (string, error) {
+func (c *pauseCmd) already(ctx context.Context, p *pause.Pauses, reason string) (string, error) {
 	text := "was paused already"
 	all, err := p.List(ctx)
 	for _, one := range all {
@@ -69,7 +65,7 @@ func (c *pauseCmd) already(ctx context.Context, p *pause.Pauses) (string, error)
 		if one.Reason != "" {
 			text += ": " + one.Reason
 		}
-		if c.Reason != "" && c.Reason != one.Reason {
+		if reason != "" && reason != one.Reason {
 			text += "; the new reason was not kept"
 		}
 	}

@@ -121,7 +121,7 @@ func TestPauseMistakes(t *testing.T) {
 		{[]string{"pause", "queue", "q", "--reason", strings.Repeat("é", 1001)}, "--reason: more than 1000 characters"},
 		{[]string{"resume", "job", "j"}, "must be one of"},
 		{[]string{"resume", "topic", ""}, "topic: empty or blank"},
-		{[]string{"resume", "topic", "t", "--reason", "x"}, "unknown flag --reason"},
+		{[]string{"timers", "cancel", "x", "--reason", strings.Repeat("é", 1001)}, "--reason: more than 1000 characters"},
 		{[]string{"pauses", "t"}, "unexpected argument"},
 	} {
 		if r := d.run("", c.args...); r.code != exitUsage || !strings.Contains(r.stderr, c.want) || r.stdout != "" || len(lines(r.stderr)) != 1 {

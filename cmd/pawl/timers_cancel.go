@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bravellian/pawl/audit"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/timer"
@@ -51,9 +50,6 @@ func (c *timersCancelCmd) Run(ctx context.Context, a *app, g *options) error {
 		if errors.Is(err, timer.ErrNotFound) {
 			missing = append(missing, n.missing())
 			continue
-		}
-		if err == nil && done {
-			err = s.noted(ctx, audit.Cancel, "timer "+n.String(), 1)
 		}
 		if err == nil {
 			err = a.printTaken(n, done, now, g.JSON)

@@ -6,20 +6,19 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/input"
-	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/outbox"
 )
 
 // cancelCmd is "pawl cancel".
 type cancelCmd struct {
-	IDs    []string `arg:"" name:"id" help:"Ids of messages that have not run: UUIDs or positions."`
-	Reason string   `placeholder:"TEXT" help:"Why, kept as the message's last error."`
+	IDs []string `arg:"" name:"id" help:"Ids of messages that have not run: UUIDs or positions."`
 }
 
 // Help is printed by --help.
 func (*cancelCmd) Help() string {
 	return `A cancelled message does not run. It counts as discarded and is kept for the
-retention period of the workers. If it is a step of a join, that step failed.
+retention period of the workers, with --reason as its last error. A message that
+is a step of a join counts as failed there.
 
 Messages that wait can be cancelled, those that wait for a retry included. One that
 a worker holds, or that is over, means that none is touched.
@@ -31,11 +30,8 @@ Examples:
 
 // Run cancels messages.
 func (c *cancelCmd) Run(ctx context.Context, a *app, g *options) error {
-	if err := engine.CheckText("--reason", c.Reason, outbox.MaxReason, false); err != nil {
-		return usage("%w", err)
-	}
 	return changeWaiting(ctx, a, g, c.IDs, "cancelled", func(o *outbox.Outbox, ids []outbox.WorkItemID) (int64, error) {
-		return o.Cancel(ctx, c.Reason, ids...)
+		return o.Cancel(ctx, g.Reason, ids...)
 	})
 }
 

@@ -21,7 +21,7 @@ func (d deadRow) Scan(dest ...any) error {
 // dead finds failed messages (args 0 ids, 1 topic, 2 queue, 3 part of the error, 4
 // since, 5 before: each or nil; 6 behind this position, 7 how many to look at, 8
 // how many at most) and calls do for each. Of the audit: args 9 id, 10 actor, 11
-// target.
+// target, 12 reason.
 func dead(t *txn, c *engine.Call, action string, do func(id, lane int64) error) error {
 	var found [][2]int64
 	var d deadRow
@@ -63,15 +63,18 @@ func dead(t *txn, c *engine.Call, action string, do func(id, lane int64) error) 
 }
 
 func redrive(t *txn, c *engine.Call) error {
-	return dead(t, c, "redrive", func(id, lane int64) error {
-		if _, err := t.exec("outbox/redrive_one", id); err != nil {
-			return err
-		}
-		if _, err := t.exec("outbox/ready_insert", lane, t.now, id, 1, 0); err != nil {
-			return err
-		}
-		return reopen(t, id)
-	})
+	return dead(t, c, "redrive", func(id, lane int64) error { return redriveOne(t, id, lane) })
+}
+
+// redriveOne gives a failed message a fresh start.
+func redriveOne(t *txn, id, lane int64) error {
+	if _, err := t.exec("outbox/redrive_one", id); err != nil {
+		return err
+	}
+	if _, err := t.exec("outbox/ready_insert", lane, t.now, id, 1, 0); err != nil {
+		return err
+	}
+	return reopen(t, id)
 }
 
 func discard(t *txn, c *engine.Call) error {

@@ -23,6 +23,8 @@ func inboxOperation(name string) opFunc {
 		return failAttempt
 	case "purge":
 		return purgeInbox
+	case "revive":
+		return reviveMessage
 	}
 	return nil
 }
@@ -118,4 +120,19 @@ func purgeInbox(t *txn, c *engine.Call) error {
 		return err
 	}
 	return answer(c, n)
+}
+
+// reviveMessage: args 0 source, 1 message id, 2 id in the queue, and those of a note.
+// N is 1 if it was dead; then the queue's message has a fresh start, too.
+func reviveMessage(t *txn, c *engine.Call) error {
+	if err := doNoted(t, c, "inbox/revive_one", "revive", c.Args[0], c.Args[1]); err != nil || c.N == 0 {
+		return err
+	}
+	var id, lane int64
+	err := t.query("inbox/failed_in_queue", func(r engine.Row) error { return r.Scan(&id, &lane) }, c.Args[2])
+	if err != nil || id == 0 {
+		return err
+	}
+	t.woke = true
+	return redriveOne(t, id, lane)
 }

@@ -14,6 +14,8 @@ func jobOperation(name string) opFunc {
 	switch name {
 	case "put":
 		return putJob
+	case "enable", "disable":
+		return noting("job/"+name, name)
 	case "fire":
 		return fireJobs
 	case "trigger":
@@ -31,12 +33,11 @@ func jobOperation(name string) opFunc {
 }
 
 // putJob: args as job/put documents. The payload is stored as text where it is.
-func putJob(t *txn, c *engine.Call) (err error) {
-	args := append([]any(nil), c.Args...)
+func putJob(t *txn, c *engine.Call) error {
+	args := append([]any(nil), c.Args[:len(c.Args)-auditArgs]...)
 	args[3] = body(arg[[]byte](c, 3))
-	c.N, err = affected(t, "job/put", args...)
 	t.woke = true
-	return err
+	return doNoted(t, c, "job/put", "put", args...)
 }
 
 // fireJobs: args 0 jobs, 1 versions, 2 times they are moved from, 3 to, 4 when
@@ -94,7 +95,8 @@ func named(t *txn, name any) (job [16]byte, ok bool, err error) {
 	return job, ok, err
 }
 
-// triggerJob: args 0 name, 1 position, 2 id of the run. Answers 0 for an unknown job.
+// triggerJob: args 0 name, 1 position, 2 id of the run, and those of a note. Answers
+// 0 for an unknown job.
 func triggerJob(t *txn, c *engine.Call) error {
 	job, ok, err := named(t, c.Args[0])
 	if err != nil {
@@ -107,10 +109,10 @@ func triggerJob(t *txn, c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	return answer(c, n)
+	return noted(t, c, "trigger", c.Args[3:], n)
 }
 
-// deleteJob: args 0 name. Takes back the runs that nobody has claimed, and
+// deleteJob: args 0 name, and those of a note. Takes back the runs that nobody has claimed, and
 // answers 0 for an unknown job.
 func deleteJob(t *txn, c *engine.Call) error {
 	job, ok, err := named(t, c.Args[0])
@@ -142,7 +144,7 @@ func deleteJob(t *txn, c *engine.Call) error {
 	if _, err := t.exec("job/forget", job); err != nil {
 		return err
 	}
-	return answer(c, 1)
+	return noted(t, c, "remove", c.Args[1:], 1)
 }
 
 // claimRuns: args 0 owner, 1 lease, 2 how many. Rows: as outbox/claim.

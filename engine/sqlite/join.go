@@ -21,6 +21,8 @@ func joinOperation(name string) opFunc {
 		return report
 	case "end":
 		return end
+	case "cancel":
+		return cancelJoin
 	case "park":
 		return park
 	case "purge":
@@ -197,9 +199,23 @@ func report(t *txn, c *engine.Call) error {
 }
 
 // end: args 0 join, 1 status. N: 0 unknown, 1 ended, 2 not. Runs in a caller's transaction.
-func end(t *txn, c *engine.Call) error {
+func end(t *txn, c *engine.Call) error { return endJoin(t, c, c.Args[1]) }
+
+// cancelJoin: args 0 join, and those of a note. N as of end. Runs in a caller's
+// transaction.
+func cancelJoin(t *txn, c *engine.Call) error {
+	if err := endJoin(t, c, joinCancelled); err != nil || c.N != 1 {
+		return err
+	}
+	return note(t, c.Args[1:], "cancel", 1)
+}
+
+// joinCancelled is the status of a join that was cancelled.
+const joinCancelled = 3
+
+func endJoin(t *txn, c *engine.Call, status any) error {
 	join := arg[[16]byte](c, 0)
-	n, err := affected(t, "join/end_one", join, c.Args[1])
+	n, err := affected(t, "join/end_one", join, status)
 	if err != nil {
 		return err
 	}

@@ -14,8 +14,8 @@ func auditOperation(name string) opFunc {
 	switch name {
 	case "note":
 		return func(t *txn, c *engine.Call) error {
-			n := arg[int64](c, 4)
-			if err := note(t, []any{c.Args[0], c.Args[1], c.Args[3]}, arg[string](c, 2), n); err != nil {
+			n := arg[int64](c, 5)
+			if err := note(t, []any{c.Args[0], c.Args[1], c.Args[3], c.Args[4]}, arg[string](c, 2), n); err != nil {
 				return err
 			}
 			return answer(c, n)
@@ -32,12 +32,32 @@ func auditOperation(name string) opFunc {
 	return nil
 }
 
-// note puts n on the account of an operation: args 0 id, 1 actor, 2 target.
+// auditArgs is how many parameters a note takes, which are an operation's last.
+const auditArgs = 4
+
+// noting answers an operation that is one statement, and leaves a note if that
+// changed anything. Runs in a caller's transaction.
+func noting(statement, action string) opFunc {
+	return func(t *txn, c *engine.Call) error {
+		return doNoted(t, c, statement, action, c.Args[:len(c.Args)-auditArgs]...)
+	}
+}
+
+// doNoted answers with how many rows a statement changed, and leaves a note if it
+// changed any.
+func doNoted(t *txn, c *engine.Call, statement, action string, args ...any) (err error) {
+	if c.N, err = affected(t, statement, args...); err != nil {
+		return err
+	}
+	return note(t, c.Args[len(c.Args)-auditArgs:], action, c.N)
+}
+
+// note puts n on the account of an operation: args 0 id, 1 actor, 2 target, 3 reason.
 func note(t *txn, args []any, action string, n int64) error {
 	if n == 0 {
 		return nil
 	}
-	_, err := t.exec("audit/put", args[0], args[1], action, args[2], n)
+	_, err := t.exec("audit/put", args[0], args[1], action, args[2], args[3], n)
 	return err
 }
 
@@ -61,6 +81,14 @@ func mendOperation(name string) opFunc {
 	return nil
 }
 
+// leaseOperation returns what answers an operation on leases in Go.
+func leaseOperation(name string) opFunc {
+	if name == "force" {
+		return noting("lease/force", "release")
+	}
+	return nil
+}
+
 // pauseOperation returns what answers an operation on pauses in Go.
 func pauseOperation(name string) opFunc {
 	switch name {
@@ -75,7 +103,7 @@ func pauseOperation(name string) opFunc {
 }
 
 // putPause: args 0 kind, 1 name, 2 lane, 3 reason; of the audit: 4 id, 5 actor, 6
-// target. Answers 1, or 0 if it was paused before.
+// target, 7 reason. Answers 1, or 0 if it was paused before.
 func putPause(t *txn, c *engine.Call) error {
 	n, err := affected(t, "pause/put_one", c.Args[0], c.Args[1], c.Args[2], c.Args[3], c.Args[5])
 	if err != nil {
@@ -84,7 +112,7 @@ func putPause(t *txn, c *engine.Call) error {
 	return noted(t, c, "pause", c.Args[4:], n)
 }
 
-// endPause: args 0 kind, 1 name; of the audit: 2 id, 3 actor, 4 target.
+// endPause: args 0 kind, 1 name; of the audit: 2 id, 3 actor, 4 target, 5 reason.
 func endPause(t *txn, c *engine.Call) error {
 	var total int64
 	for _, statement := range []string{"pause/end_topic", "pause/end_queue"} {
@@ -140,7 +168,7 @@ func layAside(t *txn, c *engine.Call) error {
 	})
 }
 
-// cancel: args 0 ids, 1 why; of the audit: 2 id, 3 actor, 4 target.
+// cancel: args 0 ids, 1 why; of the audit: 2 id, 3 actor, 4 target, 5 reason.
 func cancel(t *txn, c *engine.Call) error {
 	taken, err := withdraw(t, arg[[]int64](c, 0), false)
 	if err != nil {
@@ -157,7 +185,7 @@ func cancel(t *txn, c *engine.Call) error {
 	return noted(t, c, "cancel", c.Args[2:], int64(len(taken)))
 }
 
-// reschedule: args 0 ids, 1 when, nil for now; of the audit: 2 id, 3 actor, 4 target.
+// reschedule: args 0 ids, 1 when, nil for now; of the audit: 2 id, 3 actor, 4 target, 5 reason.
 func reschedule(t *txn, c *engine.Call) error {
 	at := t.now
 	if due := arg[*time.Time](c, 1); due != nil {

@@ -15,6 +15,10 @@ func timerOperation(name string) opFunc {
 	switch name {
 	case "schedule":
 		return scheduleTimers
+	case "cancel", "cancel_key":
+		return noting("timer/"+name, "cancel")
+	case "reschedule":
+		return noting("timer/reschedule", "reschedule")
 	case "dispatch":
 		return dispatchTimers
 	case "claim":

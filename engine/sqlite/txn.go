@@ -133,6 +133,8 @@ func operation(name string) opFunc {
 		return timerOperation(op)
 	case "job":
 		return jobOperation(op)
+	case "lease":
+		return leaseOperation(op)
 	case "pause":
 		return pauseOperation(op)
 	case "audit":

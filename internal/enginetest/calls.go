@@ -363,7 +363,7 @@ func same(a, b []int64) error {
 // Dead calls an operation that changes the failed messages of ids, or of any if nil.
 func Dead(op string, ids []int64, topic *string) *engine.Call {
 	none, never := (*string)(nil), (*time.Time)(nil)
-	c := &engine.Call{Op: op, Args: []any{ids, topic, none, none, never, never, int64(0), 10_000, int64(1000), Token(), "tester", "test"}}
+	c := &engine.Call{Op: op, Args: []any{ids, topic, none, none, never, never, int64(0), 10_000, int64(1000), Token(), "tester", "test", none}}
 	var last *int64
 	c.Each = func(r engine.Row) error { return r.Scan(&c.N, &last) }
 	return c

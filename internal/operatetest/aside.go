@@ -212,7 +212,7 @@ func testParkWithoutPause(t *testing.T, e dbtest.Engine) {
 	f.pause(pause.Topic, "P")
 	back()
 	f.pause(pause.Topic, "p")
-	note := engine.Count("pause/end", "topic", "p", [16]byte{1}, "nobody", "p")
+	note := engine.Count("pause/end", "topic", "p", [16]byte{1}, "nobody", "p", (*string)(nil))
 	f.check(f.db.Do(f.ctx(), note))
 	if all := f.paused(); !all[2].Ending {
 		t.Fatalf("it does not end: %+v", all)

@@ -66,7 +66,7 @@ func (f *fixture) only(action string, n int64) audit.Entry {
 func testAuditActions(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	before := time.Now().Add(-time.Minute)
-	ctx := audit.As(f.ctx(), "alice@ops")
+	ctx := audit.WithActor(f.ctx(), "alice@ops")
 	dead := f.failed(5)
 	waiting := f.mixed(4, "q")["q"]
 	for _, do := range []func() (int64, error){
@@ -147,15 +147,17 @@ func (d *spoiled) Do(ctx context.Context, calls ...*engine.Call) error {
 		if c.Op != d.op {
 			continue
 		}
-		each := c.Each
-		c.Each = func(r engine.Row) error {
-			if err := each(r); err != nil {
-				return err
+		if each := c.Each; each != nil {
+			c.Each = func(r engine.Row) error {
+				if err := each(r); err != nil {
+					return err
+				}
+				return errSpoiled
 			}
-			return errSpoiled
 		}
 	}
-	return d.DB.Do(ctx, append(calls, &engine.Call{Op: "worker/leave", Args: []any{"no id at all"}})...)
+	nobody := &engine.Call{Op: "audit/note", Args: []any{[16]byte{1}, nil, "x", "x", nil, int64(1)}, Each: func(engine.Row) error { return nil }}
+	return d.DB.Do(ctx, append(calls, nobody)...)
 }
 
 // changes are all that leaves a note, with what they are done to.
@@ -186,11 +188,12 @@ func (f *fixture) changes(on *fixture) map[string]func() error {
 	}
 }
 
-// A transaction that fails after the change leaves neither the change nor a note.
+// D-116: a transaction that fails after the change leaves neither the change nor a note.
 func testAuditWithTheChange(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	bad := &spoiled{DB: f.db.DB}
-	changes := f.changes(on(t, f.db, bad, outbox.Options{}))
+	spoiling := on(t, f.db, bad, outbox.Options{})
+	changes, acts := f.changes(spoiling), f.acts(spoiling)
 	before, err := f.Outbox.Count(f.ctx())
 	f.check(err)
 	notes := len(f.trail(audit.Filter{}))
@@ -207,12 +210,19 @@ func testAuditWithTheChange(t *testing.T, e dbtest.Engine) {
 			t.Errorf("%s failed and left %+v", op, all)
 		}
 	}
+	for _, a := range acts {
+		bad.op = a.name
+		state := a.state()
+		if err := a.do(f.ctx()); err == nil || a.state() != state || len(f.trail(audit.Filter{})) != notes {
+			t.Errorf("%s: %v, and it was %s and is %s", a.name, err, state, a.state())
+		}
+	}
 }
 
-// What cannot be noted is not done.
+// D-116: what cannot be noted is not done.
 func testAuditFailsWithTheNote(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	changes := f.changes(f)
+	changes, acts := f.changes(f), f.acts(f)
 	before, err := f.Outbox.Count(f.ctx())
 	f.check(err)
 	_, err = f.db.SQL.ExecContext(f.ctx(), "ALTER TABLE "+f.db.Table("audit_trail")+" RENAME COLUMN actor TO somebody")
@@ -224,6 +234,11 @@ func testAuditFailsWithTheNote(t *testing.T, e dbtest.Engine) {
 		f.counts(before)
 		if all := f.paused(); len(all) != 2 || all[0].Ending || all[1].Ending {
 			t.Errorf("%s failed and left %+v", op, all)
+		}
+	}
+	for _, a := range acts {
+		if state := a.state(); a.do(f.ctx()) == nil || a.state() != state {
+			t.Errorf("%s was done without a note", a.name)
 		}
 	}
 }
@@ -263,15 +278,20 @@ func testAuditOfInterrupted(t *testing.T, e dbtest.Engine) {
 	f.counts(outbox.Counts{Failed: 4, Discarded: 2})
 }
 
+// processName is what acts are noted by that name no actor.
+func processName() string {
+	host, _ := os.Hostname()
+	return host + ":" + strconv.Itoa(os.Getpid())
+}
+
 func testAuditActors(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	host, _ := os.Hostname()
-	self := host + ":" + strconv.Itoa(os.Getpid())
+	self := processName()
 	long := strings.Repeat("ü", 300)
 	for given, want := range map[string]string{
 		"bob": "bob", "": self, " \t": self, long: strings.Repeat("ü", 254) + "…", "a\x00b\xff": "a\uFFFDb\uFFFD", `o'Brien "x" 日本`: `o'Brien "x" 日本`,
 	} {
-		_, err := f.Pauses.Pause(audit.As(f.ctx(), given), pause.Topic, "p", "")
+		_, err := f.Pauses.Pause(audit.WithActor(f.ctx(), given), pause.Topic, "p", "")
 		f.check(err)
 		if all := f.paused(); all[0].Actor != want {
 			t.Errorf("paused by %q, want %q", all[0].Actor, want)
@@ -284,7 +304,7 @@ func testAuditActors(t *testing.T, e dbtest.Engine) {
 			t.Errorf("resumed by %q, want %q", got, self)
 		}
 	}
-	inner := audit.As(audit.As(f.ctx(), "outer"), "inner")
+	inner := audit.WithActor(audit.WithActor(f.ctx(), "outer"), "inner")
 	_, err := f.Pauses.Pause(inner, pause.Topic, "p", "")
 	f.check(err)
 	if got := f.trail(audit.Filter{Limit: 1})[0].Actor; got != "inner" {
@@ -322,7 +342,7 @@ func testAuditTexts(t *testing.T, e dbtest.Engine) {
 // Components may note what has no operation that does.
 func testAuditNote(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	note := audit.New(audit.As(f.ctx(), "carol"), "the lock of job x")
+	note := audit.New(audit.WithActor(f.ctx(), "carol"), "the lock of job x")
 	for _, n := range []int64{0, 3, 4} {
 		call := note.Call(audit.Fix, n)
 		f.check(f.db.Do(f.ctx(), call))
@@ -339,7 +359,7 @@ func testAuditNote(t *testing.T, e dbtest.Engine) {
 func (f *fixture) notes(n int) []audit.Entry {
 	f.t.Helper()
 	for i := range n {
-		ctx := audit.As(f.ctx(), []string{"a", "b"}[i%2])
+		ctx := audit.WithActor(f.ctx(), []string{"a", "b"}[i%2])
 		f.check(f.db.Do(f.ctx(), audit.New(ctx, strconv.Itoa(i)).Call([]string{audit.Fix, audit.Cancel, audit.Pause}[i%3], 1)))
 	}
 	return f.trail(audit.Filter{Limit: n})
@@ -445,7 +465,7 @@ func testAuditConcurrently(t *testing.T, e dbtest.Engine) {
 			w = f.another(outbox.Options{})
 		}
 		busy.Go(func() {
-			got, err := w.Outbox.Redrive(audit.As(f.ctx(), strconv.Itoa(i)), outbox.FailedFilter{Topic: "p"})
+			got, err := w.Outbox.Redrive(audit.WithActor(f.ctx(), strconv.Itoa(i)), outbox.FailedFilter{Topic: "p"})
 			if err != nil {
 				t.Error(err)
 			}

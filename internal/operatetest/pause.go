@@ -57,13 +57,13 @@ func testPauseList(t *testing.T, e dbtest.Engine) {
 	before := time.Now().Add(-time.Minute)
 	for _, kind := range []pause.Kind{pause.Topic, pause.Queue} {
 		for _, name := range []string{"y", "x"} {
-			got, err := f.Pauses.Pause(audit.As(f.ctx(), "alice"), kind, name, "because")
+			got, err := f.Pauses.Pause(audit.WithActor(f.ctx(), "alice"), kind, name, "because")
 			if err != nil || !got {
 				t.Fatal(got, err)
 			}
 		}
 	}
-	got, err := f.Pauses.Pause(audit.As(f.ctx(), "bob"), pause.Topic, "x", "another reason")
+	got, err := f.Pauses.Pause(audit.WithActor(f.ctx(), "bob"), pause.Topic, "x", "another reason")
 	if err != nil || got {
 		t.Fatalf("paused twice: %v, %v", got, err)
 	}

@@ -35,7 +35,11 @@ func Pause(t *testing.T, e dbtest.Engine) {
 
 // Audit runs the suite of the audit trail.
 func Audit(t *testing.T, e dbtest.Engine) {
-	dbtest.Run(t, e, map[string]tests{"audit": auditTests()})
+	groups := map[string]tests{"audit": auditTests(), "acts": actTests()}
+	if e.Name != "sqlite" {
+		groups["door"] = doorTests()
+	}
+	dbtest.Run(t, e, groups)
 }
 
 // Worker runs the suite of the list of workers and of the signs of life.

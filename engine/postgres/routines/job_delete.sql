@@ -2,5 +2,5 @@
 CREATE OR REPLACE FUNCTION pawl.job_delete(job_name text) RETURNS boolean LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 BEGIN
-  RETURN pawl.job_remove($1) = 1;
+  RETURN pawl.audit_own('remove', 'job ' || $1, pawl.job_remove($1) = 1);
 END $f$;

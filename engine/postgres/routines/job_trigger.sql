@@ -8,5 +8,6 @@ BEGIN
   IF pawl.job_trigger_run($1, v_id, v_run) = 0 THEN
     RAISE EXCEPTION 'job % not found', $1 USING ERRCODE = 'no_data_found';
   END IF;
+  PERFORM pawl.audit_own('trigger', 'job ' || $1, true);
   RETURN v_run;
 END $f$;

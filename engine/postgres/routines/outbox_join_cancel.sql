@@ -4,7 +4,7 @@ SET search_path = pg_catalog, pg_temp AS $f$
 BEGIN
   CASE pawl.outbox_join_end($1, 3)
     WHEN 0 THEN RAISE EXCEPTION 'join % not found', $1 USING ERRCODE = 'no_data_found';
-    WHEN 1 THEN RETURN true;
+    WHEN 1 THEN RETURN pawl.audit_own('cancel', 'join ' || $1, true);
     ELSE RETURN false;
   END CASE;
 END $f$;

@@ -1,6 +1,6 @@
--- Give failed messages a fresh start, oldest first, and take their failures back
--- in joins that are still pending (D-38).
-CREATE OR REPLACE FUNCTION pawl.outbox_redrive(p_ids bigint[], p_topic text, p_n bigint) RETURNS bigint LANGUAGE plpgsql VOLATILE
+-- Give those of these messages that failed a fresh start, and take their failures
+-- back in joins that are still pending (D-38). Returns how many.
+CREATE OR REPLACE FUNCTION pawl.outbox_redrive(p_ids bigint[]) RETURNS bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET jit = off AS $f$
 DECLARE
   v_ids    bigint[];
@@ -10,9 +10,7 @@ BEGIN
   WITH e AS (
     UPDATE pawl.outbox_exception e SET status = 0, retry_count = 0, next_attempt_at = clock_timestamp(), redrives = e.redrives + 1, updated_at = clock_timestamp()
      WHERE e.id = ANY (ARRAY(
-       SELECT x.id FROM pawl.outbox_exception x JOIN pawl.outbox_message m ON m.id = x.id
-        WHERE x.status >= 3 AND x.status = 3 AND (p_ids IS NULL OR x.id = ANY (p_ids)) AND (p_topic IS NULL OR m.topic = p_topic)
-        ORDER BY x.id LIMIT p_n FOR UPDATE OF x)) AND e.status = 3 RETURNING e.id),
+       SELECT x.id FROM pawl.outbox_exception x WHERE x.status = 3 AND x.id = ANY (p_ids) ORDER BY x.id FOR UPDATE)) AND e.status = 3 RETURNING e.id),
   m AS (
     SELECT e.id, m.lane, l.queue FROM e JOIN pawl.outbox_message m ON m.id = e.id JOIN pawl.outbox_lane l ON l.id = m.lane),
   r AS (

@@ -3,5 +3,5 @@ CREATE OR REPLACE FUNCTION pawl.timer_cancel(timer_id uuid) RETURNS boolean LANG
 SET search_path = pg_catalog, pg_temp AS $f$
 BEGIN
   UPDATE pawl.timer t SET status = 4, processed_at = clock_timestamp() WHERE t.id = (SELECT pawl.timer_position($1)) AND t.status = 0;
-  RETURN FOUND;
+  RETURN pawl.audit_own('cancel', 'timer ' || $1, FOUND);
 END $f$;

@@ -134,7 +134,7 @@ CREATE TABLE pawl.inbox (
   locked_until_utc timestamptz, -- end of its lease
   PRIMARY KEY (source, message_id)
 ) WITH (fillfactor = 80);
-CREATE INDEX ON pawl.inbox (last_seen_utc) WHERE status IN ('Seen', 'Processing');
+CREATE INDEX ON pawl.inbox (last_seen_utc) WHERE status = 'Processing';
 CREATE INDEX ON pawl.inbox (processed_utc) WHERE status = 'Done';
 CREATE INDEX ON pawl.inbox (source, message_id) WHERE status = 'Dead';
 
@@ -266,6 +266,7 @@ CREATE TABLE pawl.audit_trail (
   actor  text NOT NULL,
   action text NOT NULL,
   target text NOT NULL,
+  reason text,
   n      bigint NOT NULL
 );
 CREATE INDEX ON pawl.audit_trail (at, id);

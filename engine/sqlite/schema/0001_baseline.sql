@@ -136,7 +136,7 @@ CREATE TABLE pawl.inbox_base (
   locked_until_utc INTEGER, -- end of its lease
   PRIMARY KEY (source, message_id)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX pawl.inbox_open ON pawl.inbox_base (last_seen_utc) WHERE status IN ('Seen', 'Processing');
+CREATE INDEX pawl.inbox_open ON pawl.inbox_base (last_seen_utc) WHERE status = 'Processing';
 CREATE INDEX pawl.inbox_done ON pawl.inbox_base (processed_utc) WHERE status = 'Done';
 CREATE INDEX pawl.inbox_dead ON pawl.inbox_base (source, message_id) WHERE status = 'Dead';
 
@@ -256,6 +256,7 @@ CREATE TABLE pawl.audit_trail (
   actor  TEXT NOT NULL,
   action TEXT NOT NULL,
   target TEXT NOT NULL,
+  reason TEXT,
   n      INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX pawl.audit_trail_at ON pawl.audit_trail (at, id);
