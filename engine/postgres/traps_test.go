@@ -46,6 +46,11 @@ func TestNothingOfPublicIsCalled(t *testing.T) {
 		t.Error("the traps do not catch a call that is not qualified")
 	}
 	enginetest.LiveOnce(t, db)
+	// And what the routines call is seen when they run.
+	conn = connect(t, address)
+	_, err := conn.Exec(t.Context(), `SET search_path = "$user", public`)
+	enginetest.Must(t, err)
+	checkArguments(openDoor(t, &enginetest.Place{Names: engine.Names{Schema: "pawl"}}, conn))
 }
 
 // D-114: every routine sets its search_path, also in a place of another name.
