@@ -2,8 +2,9 @@
 CREATE OR REPLACE FUNCTION pawl.check_id(p_field text, p_id uuid) RETURNS void LANGUAGE plpgsql IMMUTABLE
 SET search_path = pg_catalog, pg_temp AS $f$
 BEGIN
-  PERFORM pawl.check_null(p_field, p_id IS NULL);
-  IF p_id = '00000000-0000-0000-0000-000000000000' THEN
+  IF p_id IS NULL THEN
+    PERFORM pawl.check_null(p_field, true);
+  ELSIF p_id = '00000000-0000-0000-0000-000000000000' THEN
     PERFORM pawl.check_refuse(p_field, 'zero');
   END IF;
 END $f$;

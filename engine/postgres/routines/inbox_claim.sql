@@ -8,7 +8,6 @@ LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 #variable_conflict use_variable
 DECLARE
-  v_lease interval := pawl.check_lease(lease_seconds);
   v_max   integer := pawl.check_attempts(max_attempts);
   v_key   record;
   v_error text;
@@ -18,7 +17,7 @@ BEGIN
     v_key := pawl.inbox_key(m.headers);
     v_error := 'not a message of the inbox: ' || v_key.o_wrong;
     IF v_error IS NULL THEN
-      CASE pawl.inbox_take(v_key.o_source, v_key.o_message, v_key.o_hash, owner_token, v_lease, v_max)
+      CASE pawl.inbox_take(v_key.o_source, v_key.o_message, v_key.o_hash, owner_token, make_interval(secs => lease_seconds), v_max)
         WHEN 1 THEN
           id := m.id; source := v_key.o_source; message_id := v_key.o_message; topic := m.topic; payload := m.payload; correlation_id := m.correlation_id;
           headers := m.headers; created_at := m.created_at; due_time_utc := m.due_time_utc;

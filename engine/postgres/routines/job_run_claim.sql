@@ -4,12 +4,9 @@ CREATE OR REPLACE FUNCTION pawl.job_run_claim(owner_token uuid, lease_seconds in
 RETURNS TABLE (id bigint, run_id uuid, job_name text, scheduled_time timestamptz, topic text, payload text, headers text, retry_count integer)
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
-DECLARE
-  v_lease interval := pawl.check_lease(lease_seconds);
-  v_n     integer := pawl.check_batch(batch_size);
 BEGIN
-  PERFORM pawl.check_id('owner token', owner_token);
+  PERFORM pawl.check_claim(owner_token, lease_seconds, batch_size, 'default');
   PERFORM pawl.outbox_reap_runs(100);
   RETURN QUERY SELECT c.id, c.message_id, r.job_name, r.scheduled_time, c.topic, pawl.outbox_text(c.payload), c.headers, c.retry
-    FROM pawl.job_claim_runs(owner_token, v_lease, v_n) c JOIN pawl.job_run r ON r.id = c.id ORDER BY c.id;
+    FROM pawl.job_claim_runs(owner_token, make_interval(secs => lease_seconds), least(batch_size, 1000)) c JOIN pawl.job_run r ON r.id = c.id ORDER BY c.id;
 END $f$;

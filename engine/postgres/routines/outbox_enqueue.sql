@@ -8,14 +8,19 @@ SET search_path = pg_catalog, pg_temp AS $f$
 #variable_conflict use_variable
 DECLARE
   v_given   uuid := nullif(message_id, '00000000-0000-0000-0000-000000000000');
-  v_due     timestamptz := pawl.check_due('due time', due_time_utc);
-  v_payload bytea := pawl.check_payload(payload);
-  v_headers text := pawl.check_headers(headers);
+  v_due     timestamptz;
+  v_headers text;
   v_lane    bigint;
   v_id      bigint;
   v_mid     uuid;
 BEGIN
-  PERFORM pawl.check_message(topic, correlation_id, queue, priority);
+  PERFORM pawl.check_message(topic, payload, correlation_id, queue, priority);
+  IF due_time_utc IS NOT NULL THEN
+    v_due := pawl.check_due('due time', due_time_utc);
+  END IF;
+  IF headers IS NOT NULL THEN
+    v_headers := pawl.check_headers(headers);
+  END IF;
   v_lane := pawl.outbox_lane_id(queue, priority::smallint);
   LOOP
     IF v_given IS NOT NULL AND pawl.outbox_position(v_given) IS NOT NULL THEN
@@ -24,7 +29,7 @@ BEGIN
     v_id := nextval('pawl.outbox_single');
     v_mid := coalesce(v_given, pawl.outbox_message_id(v_id));
     INSERT INTO pawl.outbox_message AS m (id, message_id, supplied, lane, due_at, topic, correlation_id, headers, payload)
-    VALUES (v_id, v_mid, v_given IS NOT NULL, v_lane, v_due, topic, nullif(correlation_id, ''), v_headers, v_payload)
+    VALUES (v_id, v_mid, v_given IS NOT NULL, v_lane, v_due, topic, nullif(correlation_id, ''), v_headers, convert_to(payload, 'UTF8'))
     ON CONFLICT DO NOTHING;
     EXIT WHEN FOUND; -- else the id is known by now, or the position is somebody else's
   END LOOP;

@@ -5,7 +5,7 @@ SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE
   r record;
 BEGIN
-  PERFORM pawl.check_id('owner token', owner_token);
+  PERFORM pawl.check_id('owner token', owner_token), pawl.check_lease(lease_seconds);
   r := pawl.outbox_runs(ids);
-  RETURN pawl.outbox_extend_runs(array_fill(owner_token, ARRAY[cardinality(r.o_lo)]), r.o_lo, r.o_n, pawl.check_lease(lease_seconds));
+  RETURN pawl.outbox_extend_runs(array_fill(owner_token, ARRAY[cardinality(r.o_lo)]), r.o_lo, r.o_n, make_interval(secs => lease_seconds));
 END $f$;

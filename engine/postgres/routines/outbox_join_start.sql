@@ -14,7 +14,7 @@ BEGIN
     PERFORM pawl.check_refuse('expected steps', 'not within 1 … 2147483647');
   END IF;
   PERFORM pawl.check_text('grouping key', grouping_key, 255, false), pawl.check_bytes('metadata', octet_length(metadata), 1048576),
-          pawl.check_message(wait_topic, NULL, queue, 0);
+          pawl.check_message(wait_topic, '', NULL, queue, 0);
   IF deadline_utc < timestamptz '1970-01-01 00:00:00+00' THEN
     v_deadline := timestamptz '1970-01-01 00:00:00+00'; -- it has passed; what reads it takes the year 1 for none
   END IF;

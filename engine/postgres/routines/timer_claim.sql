@@ -4,11 +4,8 @@ CREATE OR REPLACE FUNCTION pawl.timer_claim(owner_token uuid, lease_seconds inte
 RETURNS TABLE (id uuid, topic text, payload text, correlation_id text, headers text, key text, created_at timestamptz, due_time timestamptz, retry_count integer)
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
-DECLARE
-  v_lease interval := pawl.check_lease(lease_seconds);
-  v_n     integer := pawl.check_batch(batch_size);
 BEGIN
-  PERFORM pawl.check_id('owner token', owner_token);
+  PERFORM pawl.check_claim(owner_token, lease_seconds, batch_size, 'default');
   RETURN QUERY SELECT t.timer_id, t.topic, pawl.outbox_text(t.payload), t.correlation_id, t.headers, t.key, t.created_at, t.due_time, t.retry_count
-    FROM pawl.timer_claim_rows(owner_token, v_lease, v_n) t ORDER BY t.at, t.id;
+    FROM pawl.timer_claim_rows(owner_token, make_interval(secs => lease_seconds), least(batch_size, 1000)) t ORDER BY t.at, t.id;
 END $f$;
