@@ -91,9 +91,9 @@ func TestRoutinesRefuse(t *testing.T) {
 	}
 	unknown := join.NewID().String()
 	for query, want := range map[string]string{
-		`SELECT pawl.outbox_join_start(0)`:                                         "expected_steps",
-		`SELECT pawl.outbox_join_start(NULL)`:                                      "expected_steps",
-		`SELECT pawl.outbox_join_start(1, grouping_key => repeat('x', 256))`:       "grouping_key",
+		`SELECT pawl.outbox_join_start(0)`:                                         "expected steps",
+		`SELECT pawl.outbox_join_start(NULL)`:                                      "expected steps",
+		`SELECT pawl.outbox_join_start(1, grouping_key => repeat('x', 256))`:       "grouping key",
 		`SELECT pawl.outbox_join_attach('` + unknown + `', '` + unknown + `')`:     "message " + unknown,
 		`SELECT pawl.outbox_join_report('` + unknown + `', '` + unknown + `')`:     "join " + unknown,
 		`SELECT pawl.outbox_join_report('` + id.String() + `', '` + unknown + `')`: "not a member",

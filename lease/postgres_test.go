@@ -131,7 +131,7 @@ func TestRenewalThatWaitsTooLong(t *testing.T) {
 	ours := make(chan int64, 1)
 	go func() {
 		var n int64
-		err := d.SQL.QueryRowContext(t.Context(), "SELECT count(*) FROM "+d.Table("lease")+" l, LATERAL "+d.Table("lease_renew")+"(l.name, l.holder, '1 h')").Scan(&n)
+		err := d.SQL.QueryRowContext(t.Context(), "SELECT count(*) FROM "+d.Table("lease")+" l, LATERAL "+d.Table("lease_renew_row")+"(l.name, l.holder, '1 h')").Scan(&n)
 		if err != nil {
 			t.Error(err)
 		}

@@ -42,6 +42,12 @@ func (t *Timers) Ack(ctx context.Context, owner outbox.OwnerToken, ids ...ID) (i
 	return t.settle(ctx, "timer/ack", owner, ids)
 }
 
+// Fail marks claimed timers as failed for good because of cause, which may be nil,
+// and returns how many owner held.
+func (t *Timers) Fail(ctx context.Context, owner outbox.OwnerToken, cause error, ids ...ID) (int64, error) {
+	return t.settle(ctx, "timer/fail", owner, ids, reason(cause))
+}
+
 // Abandon puts claimed timers back for another attempt after a backoff of 1, 2, 4
 // … 60 s, counts this one as failed because of cause, which may be nil, and returns
 // how many owner held.
@@ -58,12 +64,15 @@ func (t *Timers) AbandonAfter(ctx context.Context, owner outbox.OwnerToken, dela
 }
 
 func (t *Timers) abandon(ctx context.Context, owner outbox.OwnerToken, delay *time.Duration, cause error, ids []ID) (int64, error) {
-	var reason *string
-	if cause != nil {
-		text := work.ErrorText(fmt.Sprint(cause))
-		reason = &text
+	return t.settle(ctx, "timer/abandon", owner, ids, delay, reason(cause))
+}
+
+// reason is a cause as it is kept; nil for none.
+func reason(cause error) *string {
+	if cause == nil {
+		return nil
 	}
-	return t.settle(ctx, "timer/abandon", owner, ids, delay, reason)
+	return work.Optional(work.ErrorText(fmt.Sprint(cause)))
 }
 
 func (t *Timers) settle(ctx context.Context, op string, owner outbox.OwnerToken, ids []ID, more ...any) (int64, error) {

@@ -15,11 +15,12 @@ import (
 // Status is where a timer is in its life (D-70).
 type Status int
 
-// The states of a timer. The last two are final.
+// The states of a timer. The last three are final.
 const (
 	Scheduled Status = 0
 	Claimed   Status = 1 // being fired by a program that does so itself
 	Fired     Status = 2 // its message is in the outbox, or Ack was called
+	Failed    Status = 3 // given up by a program that fires timers itself
 	Cancelled Status = 4 // or replaced by another of its key
 )
 
@@ -32,6 +33,8 @@ func (s Status) String() string {
 		return "claimed"
 	case Fired:
 		return "fired"
+	case Failed:
+		return "failed"
 	case Cancelled:
 		return "cancelled"
 	}
@@ -50,7 +53,7 @@ type Info struct {
 	Owner       outbox.OwnerToken // of the claim; zero: none
 	LockedUntil time.Time         // end of the claim's lease
 	CreatedAt   time.Time
-	EndedAt     time.Time // when it fired or was cancelled; zero: not yet
+	EndedAt     time.Time // when it fired, failed or was cancelled; zero: not yet
 }
 
 // Get returns a timer, or ErrNotFound.
@@ -109,7 +112,7 @@ func (t *Timers) List(ctx context.Context, f ListFilter) ([]*Info, error) {
 		return t.infos(ctx, "timer/list_pending", args...)
 	case Claimed:
 		return t.infos(ctx, "timer/list_claimed", args...)
-	case Fired, Cancelled:
+	case Fired, Failed, Cancelled:
 		args[0], args[1] = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC), int64(math.MaxInt64)
 		if f.After != nil {
 			args[0], args[1] = f.After.EndedAt, int64(f.After.Position)

@@ -174,7 +174,7 @@ func TestRoutinesRefuse(t *testing.T) {
 		`NULL, 'x', now()`:                                    "topic",
 		`repeat('t', 256), 'x', now()`:                        "topic",
 		`'t', NULL, now()`:                                    "payload",
-		`'t', 'x', NULL`:                                      "due_time",
+		`'t', 'x', NULL`:                                      "due time",
 		`'t', 'x', now(), key => repeat('k', 256)`:            "key",
 		`'t', 'x', now(), key => ' '`:                         "key",
 		`'t', 'x', now(), queue => ' '`:                       "queue",
@@ -182,10 +182,10 @@ func TestRoutinesRefuse(t *testing.T) {
 		`'t', 'x', now(), queue => NULL`:                      "queue",
 		`'t', 'x', now(), priority => 101`:                    "priority",
 		`'t', 'x', now(), priority => NULL`:                   "priority",
-		`'t', 'x', 'infinity'`:                                "due_time",
-		`'t', 'x', '-infinity'`:                               "due_time",
-		`'t', 'x', '10000-01-01'`:                             "due_time",
-		`'t', 'x', now(), correlation_id => repeat('c', 256)`: "correlation_id",
+		`'t', 'x', 'infinity'`:                                "due time",
+		`'t', 'x', '-infinity'`:                               "due time",
+		`'t', 'x', '10000-01-01'`:                             "due time",
+		`'t', 'x', now(), correlation_id => repeat('c', 256)`: "correlation id",
 	} {
 		_, err := s.db.SQL.ExecContext(t.Context(), s.sql("SELECT pawl.timer_schedule("+args+")"))
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -194,7 +194,7 @@ func TestRoutinesRefuse(t *testing.T) {
 	}
 	id := s.call(`pawl.timer_schedule('t', 'x', now() - interval '1 second')`)
 	for _, due := range []string{"NULL", "'infinity'"} {
-		if _, err := s.db.SQL.ExecContext(t.Context(), s.sql(fmt.Sprintf("SELECT pawl.timer_reschedule('%s', %s)", id, due))); err == nil || !strings.Contains(err.Error(), "due_time") {
+		if _, err := s.db.SQL.ExecContext(t.Context(), s.sql(fmt.Sprintf("SELECT pawl.timer_reschedule('%s', %s)", id, due))); err == nil || !strings.Contains(err.Error(), "due time") {
 			t.Errorf("rescheduled to %s: %v", due, err)
 		}
 	}

@@ -151,7 +151,7 @@ func (a *app) printTaken(n timerName, done bool, now *timer.Info, asJSON bool) e
 	status, text := timer.Cancelled, "cancelled"
 	if !done {
 		status = now.Status
-		text = map[timer.Status]string{timer.Cancelled: "was cancelled already", timer.Fired: "has fired", timer.Claimed: "is being fired"}[status]
+		text = map[timer.Status]string{timer.Cancelled: "was cancelled already", timer.Fired: "has fired", timer.Failed: "has failed", timer.Claimed: "is being fired"}[status]
 	}
 	if !asJSON {
 		_, err := fmt.Fprintln(a.stdout, terminal.Clean(fmt.Sprintf("%s  %s", n, text)))

@@ -10,7 +10,7 @@ import (
 
 // timersLsCmd is "pawl timers ls".
 type timersLsCmd struct {
-	Status string `default:"scheduled" placeholder:"STATUS" help:"Timers that are scheduled, claimed, fired or cancelled. Default: ${default}."`
+	Status string `default:"scheduled" placeholder:"STATUS" help:"Timers that are scheduled, claimed, fired, failed or cancelled. Default: ${default}."`
 	Topic  string `short:"t" placeholder:"TOPIC" help:"Only timers of a topic."`
 	Limit  int    `short:"n" default:"50" placeholder:"N" help:"How many, at most 10000. Default: ${default}."`
 	After  string `placeholder:"ID" help:"Only timers behind one in the list, to page on."`
@@ -18,9 +18,9 @@ type timersLsCmd struct {
 
 // Help is printed by --help.
 func (*timersLsCmd) Help() string {
-	return `Timers that fired or were cancelled are listed latest first. A fired one is a
+	return `Timers that fired, failed or were cancelled are listed latest first. A fired one is a
 message of the same id: see "pawl show ID". Claimed is a timer that a program
-fires in a way of its own.
+fires in a way of its own; failed is one that it gave up.
 
 Examples:
 
@@ -58,13 +58,13 @@ func (c *timersLsCmd) filter() (f timer.ListFilter, after timer.ID, err error) {
 			return f, after, usage("--after: %w", err)
 		}
 	}
-	for _, s := range []timer.Status{timer.Scheduled, timer.Claimed, timer.Fired, timer.Cancelled} {
+	for _, s := range []timer.Status{timer.Scheduled, timer.Claimed, timer.Fired, timer.Failed, timer.Cancelled} {
 		if c.Status == s.String() {
 			f.Status = s
 			return f, after, nil
 		}
 	}
-	return f, after, usage("--status: want scheduled, claimed, fired or cancelled")
+	return f, after, usage("--status: want scheduled, claimed, fired, failed or cancelled")
 }
 
 // listTimers lists what is behind a timer, if one is given. It may have fired since
@@ -76,7 +76,7 @@ func listTimers(ctx context.Context, timers *timer.Timers, f timer.ListFilter, a
 		if err != nil {
 			return nil, forgotten(err)
 		}
-		if i.EndedAt.IsZero() && (f.Status == timer.Fired || f.Status == timer.Cancelled) {
+		if i.EndedAt.IsZero() && f.Status >= timer.Fired {
 			return nil, usage("--after: that timer is %s, not %s", i.Status, f.Status)
 		}
 		f.After = i
@@ -106,6 +106,8 @@ func (c *timersLsCmd) print(a *app, list []*timer.Info) error {
 // timerNote is what matters about a timer in its state.
 func timerNote(i *timer.Info) string {
 	switch {
+	case i.Status == timer.Failed && i.LastError != "":
+		return "failed at " + stamp(i.EndedAt) + ": " + i.LastError
 	case !i.EndedAt.IsZero():
 		return i.Status.String() + " at " + stamp(i.EndedAt)
 	case i.Status == timer.Claimed:

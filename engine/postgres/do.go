@@ -177,16 +177,18 @@ func answer(results pgx.BatchResults, c *engine.Call, each func(engine.Row) erro
 func (db *DB) settings(calls []*engine.Call) string {
 	switch {
 	case db.opts.RelaxedAck && relaxed(calls):
-		return "SELECT set_config('synchronous_commit', 'off', true)"
+		return relaxedCommit
 	case strings.HasPrefix(calls[0].Op, "metrics/"):
 		return pinned
 	}
 	return ""
 }
 
+const relaxedCommit = `SELECT pg_catalog.set_config('synchronous_commit', 'off', true)`
+
 // pinned pins the plans of the looks that metrics take, as the routines' are pinned
 // by settings of their own (layout rule 6): walks along indexes that end early.
-const pinned = `SELECT set_config(s, 'off', true) FROM unnest(ARRAY[
+const pinned = `SELECT pg_catalog.set_config(s, 'off', true) FROM pg_catalog.unnest(ARRAY[
 	'enable_seqscan', 'enable_bitmapscan', 'enable_sort', 'enable_hashjoin', 'enable_mergejoin', 'jit']) s`
 
 // relaxed reports whether the calls only claim and settle: work that a crash

@@ -26,6 +26,12 @@ const (
 // testMark opens the payload of a self-test; other payloads are queue names.
 const testMark = "\x01"
 
+const (
+	notifySelf  = `SELECT pg_catalog.pg_notify($1, $2)`
+	lockQueue   = `SELECT pg_catalog.pg_try_advisory_lock(pg_catalog.hashtextextended('pawl.outbox_wake/' || $1, 0))`
+	unlockQueue = `SELECT pg_catalog.pg_advisory_unlock(pg_catalog.hashtextextended('pawl.outbox_wake/' || $1, 0))`
+)
+
 var errNotListening = errors.New("not listening")
 
 // listener owns the connection on which this process is notified, and the
@@ -183,7 +189,7 @@ func (l *listener) test(ctx context.Context, conn *pgx.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, selfTest)
 	defer cancel()
 	nonce := fmt.Sprintf("%s%x", testMark, rand.Uint64())
-	if _, err := l.db.pool.Exec(ctx, "SELECT pg_notify($1, $2)", l.channel, nonce); err != nil {
+	if _, err := l.db.pool.Exec(ctx, notifySelf, l.channel, nonce); err != nil {
 		return err
 	}
 	for {
@@ -229,9 +235,9 @@ func (l *listener) try(ctx context.Context, conn *pgx.Conn, a attempt) error {
 	if a.unlock && a.on != l.connected() {
 		return nil // that lock went with its connection
 	}
-	query := `SELECT pg_try_advisory_lock(hashtextextended('pawl.outbox_wake/' || $1, 0))`
+	query := lockQueue
 	if a.unlock {
-		query = `SELECT pg_advisory_unlock(hashtextextended('pawl.outbox_wake/' || $1, 0))`
+		query = unlockQueue
 	}
 	var ok bool
 	err := conn.QueryRow(ctx, l.db.folder.Names.Render(query), a.queue).Scan(&ok)

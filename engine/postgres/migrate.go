@@ -19,7 +19,10 @@ CREATE TABLE IF NOT EXISTS pawl.pawl_object (kind text, name text, checksum text
 	historyInsert = `INSERT INTO pawl.pawl_schema (version, name, checksum) VALUES ($1, $2, $3)`
 	// A transaction-level lock also works behind a transaction pooler. It covers
 	// all prefixes, because they make the schema together.
-	historyLock = `SELECT pg_advisory_xact_lock(hashtextextended('pawl.migrate/' || $1, 0))`
+	historyLock = `SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended('pawl.migrate/' || $1, 0))`
+	// What a view, an index or a check calls is resolved now, for as long as it
+	// stands: nobody's "public" may have a say in it.
+	safePath = `SET LOCAL search_path = pg_catalog, pg_temp`
 )
 
 // Migrate applies what is missing in one transaction: of processes that start
@@ -40,6 +43,9 @@ func (db *DB) Migrate(ctx context.Context) error {
 }
 
 func (db *DB) migrate(ctx context.Context, tx pgx.Tx) error {
+	if _, err := tx.Exec(ctx, safePath); err != nil {
+		return err
+	}
 	if _, err := tx.Exec(ctx, historyLock, db.folder.Names.Schema); err != nil {
 		return err
 	}

@@ -179,14 +179,17 @@ func (db *DB) ReserveIDs(ctx context.Context, tx engine.Tx, n int) (int64, error
 	})
 }
 
-const reserveIDs = "reserve ids"
+const (
+	reserveIDs = "reserve ids"
+	blockNext  = `SELECT pg_catalog.nextval('pawl.outbox_block'::pg_catalog.regclass)`
+)
 
 // block fetches the next block of ids and returns its first.
 func (db *DB) block(ctx context.Context, query rowQuery) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 	defer cancel()
 	var block int64
-	if err := query(ctx, db.folder.Names.Render(`SELECT nextval('pawl.outbox_block')`)).Scan(&block); err != nil {
+	if err := query(ctx, db.folder.Names.Render(blockNext)).Scan(&block); err != nil {
 		return 0, wrap(reserveIDs, err, engine.ErrConnLost)
 	}
 	return block * engine.BlockSize, nil

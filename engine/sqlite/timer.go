@@ -25,6 +25,8 @@ func timerOperation(name string) opFunc {
 		return claimTimers
 	case "ack":
 		return ackTimers
+	case "fail":
+		return failTimers
 	case "abandon":
 		return abandonTimers
 	case "reap":
@@ -153,6 +155,11 @@ func claimTimers(t *txn, c *engine.Call) error {
 // ackTimers: args 0 owner, 1 ids. Answers how many it held.
 func ackTimers(t *txn, c *engine.Call) error {
 	return eachTimer(t, c, func(id [16]byte) (int64, error) { return affected(t, "timer/ack_one", c.Args[0], id) })
+}
+
+// failTimers: args 0 owner, 1 ids, 2 error. Answers how many it held.
+func failTimers(t *txn, c *engine.Call) error {
+	return eachTimer(t, c, func(id [16]byte) (int64, error) { return affected(t, "timer/fail_one", c.Args[0], id, c.Args[2]) })
 }
 
 // abandonTimers: args 0 owner, 1 ids, 2 delay (nil: backoff), 3 error. Answers

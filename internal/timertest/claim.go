@@ -20,6 +20,7 @@ func claimTests() map[string]func(*testing.T, dbtest.Engine) {
 		"is not dispatched":        testClaimedIsNotDispatched,
 		"foreign tokens":           testForeignTokens,
 		"doubled and unknown ids":  testDoubledIDs,
+		"fail":                     testFail,
 		"abandon":                  testAbandon,
 		"backoff":                  testBackoff,
 		"expired lease":            testExpired,
@@ -28,6 +29,34 @@ func claimTests() map[string]func(*testing.T, dbtest.Engine) {
 		"claim takes what expired": testClaimTakesExpired,
 		"self dispatch":            testSelfDispatch,
 	}
+}
+
+// D-73: a claimed timer that is failed is over, is not dispatched, says why and
+// frees its key.
+func testFail(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	id := f.put(timer.Timer{Topic: "t", Due: f.past(), Key: "k"})
+	other := f.put(timer.Timer{Topic: "t", Due: f.past()})
+	owner, _ := f.claim(2)
+	f.touched(0)(f.Fail(f.ctx(), outbox.NewOwnerToken(), nil, id))
+	f.touched(1)(f.Fail(f.ctx(), owner, errors.New("no such address"), id, id))
+	f.touched(0)(f.Fail(f.ctx(), owner, nil, id))
+	f.touched(0)(f.Ack(f.ctx(), owner, id))
+	if got := f.get(id, timer.Failed); got.EndedAt.IsZero() || !got.LockedUntil.IsZero() || got.LastError != "no such address" || got.Status.String() != "failed" {
+		t.Fatalf("failed: %+v", got)
+	}
+	f.touched(1)(f.Fail(f.ctx(), owner, nil, other))
+	listed, err := f.List(f.ctx(), timer.ListFilter{Status: timer.Failed})
+	f.check(err)
+	f.same(idsOf(listed), other, id)
+	if r := f.shown()[id.String()]; r.code != 3 || r.status != "Failed" {
+		t.Errorf("shown as %+v", r)
+	}
+	f.changed(false)(f.Cancel(f.ctx(), id))
+	f.changed(false)(f.Reschedule(f.ctx(), id, f.past()))
+	f.get(f.put(timer.Timer{Topic: "t", Due: f.past(), Key: "k"}), timer.Scheduled)
+	f.fires(1)
+	f.noMessage(id)
 }
 
 // D-73: a claim hands timers out under a lease, whole, and an ack ends them

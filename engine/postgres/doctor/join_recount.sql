@@ -14,5 +14,5 @@ u AS (
      AND (m.completed <> j.completed_steps OR m.failed <> j.failed_steps OR j.status = 0 AND m.completed + m.failed = j.expected_steps)
   RETURNING j.join_id, before.status = 0 AND j.status <> 0 AS ended),
 c AS MATERIALIZED (
-  SELECT count(*) AS n, array_agg(u.join_id) FILTER (WHERE u.ended) AS ended FROM u)
+  SELECT count(*) AS n, pg_catalog.array_agg(u.join_id) FILTER (WHERE u.ended) AS ended FROM u)
 SELECT c.n FROM c, LATERAL pawl.outbox_join_wake(c.ended)

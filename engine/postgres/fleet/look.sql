@@ -7,4 +7,4 @@ SELECT (extract(epoch FROM least(
     (SELECT min(t.at) FROM pawl.timer t WHERE t.status = 0),
     (SELECT min(t.locked_until) FROM pawl.timer t WHERE t.status = 1),
     (SELECT min(j.due_at) FROM pawl.job j WHERE j.due_at IS NOT NULL AND j.enabled))
-  - clock_timestamp()) * 1000000)::int8
+  - clock_timestamp()) * 1000000.0)::int8

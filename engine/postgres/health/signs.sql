@@ -5,6 +5,6 @@
 SELECT l.queue, bool_or(s.held), min(s.ago)::int8 FROM (
   SELECT c.lane, true AS held, NULL::numeric AS ago FROM (SELECT x.lane, x.locked_until FROM pawl.outbox_claim x ORDER BY x.lo DESC LIMIT 100) c WHERE c.locked_until > now()
   UNION ALL
-  SELECT (SELECT m.lane FROM pawl.outbox_message m WHERE m.id = d.lo), false, extract(epoch FROM now() - d.processed_at) * 1000000
+  SELECT (SELECT m.lane FROM pawl.outbox_message m WHERE m.id = d.lo), false, extract(epoch FROM now() - d.processed_at) * 1000000.0
     FROM (SELECT x.lo, x.processed_at FROM pawl.outbox_done x ORDER BY x.lo DESC LIMIT 100) d) s
   JOIN pawl.outbox_lane l ON l.id = s.lane GROUP BY l.queue

@@ -1,6 +1,6 @@
 -- Tables of pawl that are not there. The list of migrations says what was made, not
 -- what somebody dropped since.
-SELECT t.name FROM unnest(ARRAY[
+SELECT t.name FROM pg_catalog.unnest(ARRAY[
   'pawl.audit_trail',
   'pawl.inbox',
   'pawl.job',

@@ -2,7 +2,7 @@
 -- and id, how long it has been due in microseconds, and its topic. Kinds are "queue", a
 -- row for each lane, nothing of paused queues and topics; "timers"; "jobs". It is a
 -- probe for each lane, however much waits there.
-SELECT 'queue', l.queue, l.id, (extract(epoch FROM h.at) * 1000000)::int8, h.lo, (extract(epoch FROM now() - h.at) * 1000000)::int8, h.topic
+SELECT 'queue', l.queue, l.id, (extract(epoch FROM h.at) * 1000000.0)::int8, h.lo, (extract(epoch FROM now() - h.at) * 1000000.0)::int8, h.topic
   FROM pawl.outbox_lane l
  CROSS JOIN LATERAL (
    SELECT r.at, r.lo, t.topic FROM (
@@ -13,8 +13,8 @@ SELECT 'queue', l.queue, l.id, (extract(epoch FROM h.at) * 1000000)::int8, h.lo,
     ORDER BY r.at, r.lo LIMIT 1) h
  WHERE NOT EXISTS (SELECT FROM pawl.outbox_pause p WHERE p.kind = 'queue' AND p.name = l.queue)
 UNION ALL (
-SELECT 'timers', '', 0, (extract(epoch FROM t.at) * 1000000)::int8, t.id, (extract(epoch FROM now() - t.at) * 1000000)::int8, t.topic
+SELECT 'timers', '', 0, (extract(epoch FROM t.at) * 1000000.0)::int8, t.id, (extract(epoch FROM now() - t.at) * 1000000.0)::int8, t.topic
   FROM pawl.timer t WHERE t.status = 0 AND t.at <= now() ORDER BY t.at, t.id LIMIT 1)
 UNION ALL (
-SELECT 'jobs', '', 0, (extract(epoch FROM j.due_at) * 1000000)::int8, 0, (extract(epoch FROM now() - j.due_at) * 1000000)::int8, j.name
+SELECT 'jobs', '', 0, (extract(epoch FROM j.due_at) * 1000000.0)::int8, 0, (extract(epoch FROM now() - j.due_at) * 1000000.0)::int8, j.name
   FROM pawl.job j WHERE j.due_at IS NOT NULL AND isfinite(j.due_at) AND j.enabled AND j.due_at <= now() ORDER BY j.due_at LIMIT 1)

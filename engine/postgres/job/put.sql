@@ -11,7 +11,7 @@ ON CONFLICT (name) DO UPDATE SET
   misfire = excluded.misfire, misfire_limit = excluded.misfire_limit, overlap = excluded.overlap, spread = excluded.spread, shift = excluded.shift,
   next_time = CASE WHEN NOT j.enabled THEN NULL WHEN (j.schedule, j.zone) = (excluded.schedule, excluded.zone) AND j.next_time IS NOT NULL THEN j.next_time ELSE excluded.next_time END,
   due_at = CASE WHEN NOT j.enabled THEN NULL WHEN (j.schedule, j.zone) <> (excluded.schedule, excluded.zone) OR j.next_time IS NULL THEN excluded.due_at
-                WHEN j.shift <> excluded.shift THEN j.next_time + excluded.shift * interval '1 microsecond' ELSE j.due_at END,
+                WHEN j.shift <> excluded.shift THEN j.next_time + excluded.shift::float8 * interval '1 microsecond' ELSE j.due_at END,
   last_error = CASE WHEN (j.schedule, j.zone) = (excluded.schedule, excluded.zone) THEN j.last_error END,
   version = j.version + 1, updated_at = clock_timestamp()
 WHERE (j.topic, j.payload, j.headers, j.lane, j.schedule, j.zone, j.misfire, j.misfire_limit, j.overlap, j.spread, j.shift)

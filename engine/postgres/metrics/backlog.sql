@@ -38,11 +38,11 @@ aside AS MATERIALIZED (
          LATERAL (SELECT x.at, x.lo, x.n FROM pawl.outbox_ready x WHERE x.lane = p.lane ORDER BY x.at, x.lo LIMIT s.runs) r),
 failed AS MATERIALIZED (
   SELECT x.id FROM pawl.outbox_exception x WHERE x.status >= 3 AND x.status = 3 ORDER BY x.id LIMIT $2::int8)
-SELECT t.state, t.queue, t.topic, t.n::int8, CASE WHEN t.state IN ('ready', 'paused') THEN (extract(epoch FROM now() - t.at) * 1000000)::int8 END, false FROM topic t
+SELECT t.state, t.queue, t.topic, t.n::int8, CASE WHEN t.state IN ('ready', 'paused') THEN (extract(epoch FROM now() - t.at) * 1000000.0)::int8 END, false FROM topic t
 UNION ALL
 SELECT t.state, t.queue, NULL, (t.n - coalesce((SELECT sum(x.n) FROM topic x WHERE x.state = t.state AND x.queue = t.queue), 0))::int8, NULL, t.more FROM total t
 UNION ALL
-SELECT 'paused', l.queue, a.topic, sum(a.n)::int8, (extract(epoch FROM now() - min(a.at)) * 1000000)::int8, bool_or(a.more)
+SELECT 'paused', l.queue, a.topic, sum(a.n)::int8, (extract(epoch FROM now() - min(a.at)) * 1000000.0)::int8, bool_or(a.more)
   FROM aside a JOIN pawl.outbox_message m ON m.id = a.lo JOIN pawl.outbox_lane l ON l.id = m.lane GROUP BY l.queue, a.topic
 UNION ALL
 SELECT 'failed', l.queue, m.topic, count(*), NULL, (SELECT count(*) FROM failed) >= $2::int8

@@ -1,3 +1,3 @@
 -- Microseconds until the next run of a queue is due, or null, as of a paused queue. $1 queue.
-SELECT (extract(epoch FROM min((SELECT min(r.at) FROM pawl.outbox_ready r WHERE r.lane = l.id)) - clock_timestamp()) * 1000000)::int8
+SELECT (extract(epoch FROM min((SELECT min(r.at) FROM pawl.outbox_ready r WHERE r.lane = l.id)) - clock_timestamp()) * 1000000.0)::int8
   FROM pawl.outbox_lane l WHERE l.queue = $1 AND NOT EXISTS (SELECT FROM pawl.outbox_pause p WHERE p.kind = 'queue' AND p.name = $1)

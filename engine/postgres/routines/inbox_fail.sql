@@ -1,18 +1,7 @@
--- An attempt failed. With a token: the taken one. Without: one whose transaction
--- was rolled back, delivery and all. Returns 0 if it is no longer the caller's,
--- 1 it may be tried again, 2 it is dead: because p_final says so, or because
--- attempts are used up.
-CREATE OR REPLACE FUNCTION pawl.inbox_fail(p_source text, p_message text, p_hash bytea, p_token uuid, p_error text, p_final boolean, p_max integer) RETURNS integer LANGUAGE plpgsql VOLATILE
+-- Give messages of the inbox up: they are dead, and their messages failed. Returns
+-- how many of them owner_token held.
+CREATE OR REPLACE FUNCTION pawl.inbox_fail(owner_token uuid, ids bigint[], error text DEFAULT NULL) RETURNS bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
-DECLARE
-  v_status text;
 BEGIN
-  IF p_token IS NULL AND pawl.inbox_see(p_source, p_message, p_hash) <> 0 THEN
-    RETURN 0;
-  END IF;
-  UPDATE pawl.inbox i SET attempts = i.attempts + (p_token IS NULL)::integer, last_error = p_error, token = NULL, locked_until_utc = NULL,
-      status = CASE WHEN p_final OR p_max > 0 AND i.attempts + (p_token IS NULL)::integer >= p_max THEN 'Dead' ELSE 'Seen' END
-   WHERE i.source = p_source AND i.message_id = p_message AND i.status IN ('Seen', 'Processing') AND (p_token IS NULL OR i.token = p_token)
-  RETURNING i.status INTO v_status;
-  RETURN CASE v_status WHEN 'Seen' THEN 1 WHEN 'Dead' THEN 2 ELSE 0 END;
+  RETURN pawl.inbox_end(owner_token, ids, pawl.check_error(error), NULL, true, 0);
 END $f$;

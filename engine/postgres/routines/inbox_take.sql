@@ -8,7 +8,7 @@ SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE
   v_verdict integer;
 BEGIN
-  IF NOT pg_try_advisory_xact_lock(hashtextextended('pawl.inbox' || length(p_source) || '/' || p_source || p_message, 0)) THEN
+  IF NOT pg_try_advisory_xact_lock(pawl.inbox_lock_key(p_source, p_message)) THEN
     RETURN 5;
   END IF;
   v_verdict := pawl.inbox_see(p_source, p_message, p_hash, p_token);

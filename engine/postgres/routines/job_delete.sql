@@ -2,5 +2,6 @@
 CREATE OR REPLACE FUNCTION pawl.job_delete(job_name text) RETURNS boolean LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 BEGIN
+  PERFORM pawl.check_text('job name', $1, 255, true);
   RETURN pawl.audit_own('remove', 'job ' || $1, pawl.job_remove($1) = 1);
 END $f$;

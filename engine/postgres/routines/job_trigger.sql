@@ -5,6 +5,7 @@ DECLARE
   v_id  bigint := nextval('pawl.outbox_single');
   v_run uuid := pawl.outbox_message_id(v_id);
 BEGIN
+  PERFORM pawl.check_text('job name', $1, 255, true);
   IF pawl.job_trigger_run($1, v_id, v_run) = 0 THEN
     RAISE EXCEPTION 'job % not found', $1 USING ERRCODE = 'no_data_found';
   END IF;

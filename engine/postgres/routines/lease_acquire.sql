@@ -1,28 +1,21 @@
--- Take a lease that is free and for which nobody waits in front of p_holder.
--- Asking again under the same p_holder finds the lease it already has.
-CREATE OR REPLACE FUNCTION pawl.lease_acquire(p_name text, p_owner text, p_holder uuid, p_lease interval)
-RETURNS TABLE (token bigint, lease_until_utc timestamptz) LANGUAGE plpgsql VOLATILE
+-- Take a lease of a name, if it is free and nobody waits for it. Always one row;
+-- "acquired" says whether the caller has it. holder_id is what the other lease_…
+-- routines take: the one acquisition. With holder, a repeated call finds what the
+-- first one got.
+CREATE OR REPLACE FUNCTION pawl.lease_acquire(name text, owner text, lease_seconds integer, holder uuid DEFAULT NULL)
+RETURNS TABLE (acquired boolean, holder_id uuid, token bigint, lease_until_utc timestamptz, server_utc_now timestamptz) LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
-#variable_conflict use_column
+#variable_conflict use_variable
 DECLARE
-  v_row pawl.lease;
+  v_lease interval := pawl.check_duration(lease_seconds);
 BEGIN
-  -- Where it is plainly held nobody locks: a lock would wait for the holder's guards.
-  IF EXISTS (SELECT 1 FROM pawl.lease l WHERE l.name = p_name AND l.holder <> p_holder AND l.lease_until_utc > clock_timestamp()) THEN
-    RETURN;
+  PERFORM pawl.check_text('name', name, 255, true), pawl.check_text('owner', owner, 255, true);
+  holder_id := coalesce(nullif(holder, '00000000-0000-0000-0000-000000000000'), gen_random_uuid());
+  SELECT l.token, l.lease_until_utc INTO token, lease_until_utc FROM pawl.lease_acquire_row(name, owner, holder_id, v_lease) l;
+  acquired := FOUND;
+  server_utc_now := clock_timestamp();
+  IF NOT acquired THEN
+    holder_id := NULL;
   END IF;
-  SELECT * INTO v_row FROM pawl.lease l WHERE l.name = p_name FOR UPDATE;
-  IF NOT FOUND THEN
-    INSERT INTO pawl.lease (name, token) VALUES (p_name, 0) ON CONFLICT (name) DO NOTHING;
-    SELECT * INTO v_row FROM pawl.lease l WHERE l.name = p_name FOR UPDATE;
-  END IF;
-  -- The clock is read only now: a lease is whole however long the lock took (D-63).
-  IF v_row.holder <> p_holder AND v_row.lease_until_utc > clock_timestamp() OR pawl.lease_ahead(p_name, p_holder) > 0 THEN
-    RETURN;
-  END IF;
-  RETURN QUERY
-  UPDATE pawl.lease l
-     SET owner = p_owner, holder = p_holder, token = l.token + (l.holder IS DISTINCT FROM p_holder)::integer,
-         lease_until_utc = clock_timestamp() + p_lease, last_granted_utc = clock_timestamp()
-   WHERE l.name = p_name RETURNING l.token, l.lease_until_utc;
+  RETURN NEXT;
 END $f$;

@@ -1,13 +1,10 @@
--- One row if the lease is p_holder's under this token, which it then stays
--- until the transaction ends. A plain query with the lock in it would check
--- the time before it waits for the lock.
-CREATE OR REPLACE FUNCTION pawl.lease_guard(p_name text, p_holder uuid, p_token bigint) RETURNS SETOF bigint LANGUAGE plpgsql VOLATILE
+-- Fail the caller's transaction unless the lease is still holder's under this
+-- token, and keep it so until the transaction ends.
+CREATE OR REPLACE FUNCTION pawl.lease_guard(name text, holder uuid, token bigint) RETURNS void LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
-DECLARE
-  v_row pawl.lease;
 BEGIN
-  SELECT * INTO v_row FROM pawl.lease l WHERE l.name = p_name FOR KEY SHARE;
-  IF v_row.holder = p_holder AND v_row.token = p_token AND v_row.lease_until_utc > clock_timestamp() THEN
-    RETURN NEXT v_row.token;
+  PERFORM pawl.check_text('name', name, 255, true), pawl.check_id('holder', holder), pawl.check_null('token', token IS NULL);
+  IF NOT EXISTS (SELECT FROM pawl.lease_guard_row(name, holder, token)) THEN
+    RAISE EXCEPTION 'lease lost: "%"', name USING ERRCODE = 'object_not_in_prerequisite_state';
   END IF;
 END $f$;

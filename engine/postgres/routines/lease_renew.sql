@@ -1,9 +1,10 @@
--- Lengthen a lease that is still p_holder's. No row: it is not.
-CREATE OR REPLACE FUNCTION pawl.lease_renew(p_name text, p_holder uuid, p_lease interval) RETURNS SETOF timestamptz LANGUAGE plpgsql VOLATILE
+-- Let a lease last for lease_seconds from now. Returns its new end, or null: it is
+-- no longer holder's, and what it protects has to stop.
+CREATE OR REPLACE FUNCTION pawl.lease_renew(name text, holder uuid, lease_seconds integer) RETURNS timestamptz LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
+DECLARE
+  v_lease interval := pawl.check_duration(lease_seconds);
 BEGIN
-  PERFORM 1 FROM pawl.lease l WHERE l.name = p_name FOR NO KEY UPDATE;
-  RETURN QUERY
-  UPDATE pawl.lease l SET lease_until_utc = clock_timestamp() + p_lease
-   WHERE l.name = p_name AND l.holder = p_holder AND l.lease_until_utc > clock_timestamp() RETURNING l.lease_until_utc;
+  PERFORM pawl.check_text('name', name, 255, true), pawl.check_id('holder', holder);
+  RETURN (SELECT r.until FROM pawl.lease_renew_row(name, holder, v_lease) r(until));
 END $f$;

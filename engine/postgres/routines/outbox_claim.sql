@@ -5,10 +5,11 @@ LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 #variable_conflict use_variable
 BEGIN
+  PERFORM pawl.check_claim(owner_token, lease_seconds, batch_size, queue);
   PERFORM pawl.outbox_reap_runs(100);
   IF EXISTS (SELECT FROM pawl.outbox_pause p WHERE p.kind = 'queue' AND p.name = queue) THEN
     RETURN;
   END IF;
   RETURN QUERY SELECT c.id, c.message_id, c.topic, pawl.outbox_text(c.payload), c.correlation_id, c.headers, c.created_at, c.due_at, c.retry
-    FROM pawl.outbox_claim_runs(queue, owner_token, make_interval(secs => lease_seconds), batch_size, batch_size, '-infinity') c;
+    FROM pawl.outbox_claim_runs(queue, owner_token, make_interval(secs => lease_seconds), least(batch_size, 1000), least(batch_size, 1000), '-infinity') c;
 END $f$;

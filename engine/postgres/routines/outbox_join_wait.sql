@@ -1,4 +1,5 @@
--- Have a message sent when a join is over. Returns the id of the wait.
+-- Have a message sent when a join is over. Returns the id of the wait. What is to
+-- be sent is checked now: there will be nobody to tell then.
 CREATE OR REPLACE FUNCTION pawl.outbox_join_wait(join_id uuid, on_complete_topic text DEFAULT NULL, on_complete_payload text DEFAULT NULL, on_fail_topic text DEFAULT NULL,
   on_fail_payload text DEFAULT NULL, fail_if_any_step_failed boolean DEFAULT true, wait_topic text DEFAULT 'join.wait', queue text DEFAULT 'default')
 RETURNS uuid LANGUAGE plpgsql VOLATILE
@@ -7,6 +8,9 @@ SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE
   v_wait uuid;
 BEGIN
+  PERFORM pawl.check_id('join id', join_id), pawl.check_null('fail if any step failed', fail_if_any_step_failed IS NULL),
+          pawl.check_text('topic', on_complete_topic, 255, on_complete_topic <> ''), pawl.check_payload(coalesce(on_complete_payload, '')),
+          pawl.check_text('topic', on_fail_topic, 255, on_fail_topic <> ''), pawl.check_payload(coalesce(on_fail_payload, ''));
   IF NOT EXISTS (SELECT FROM pawl.outbox_join j WHERE j.join_id = join_id) THEN
     RAISE EXCEPTION 'join % not found', join_id USING ERRCODE = 'no_data_found';
   END IF;

@@ -2,6 +2,5 @@
 CREATE OR REPLACE FUNCTION pawl.timer_reschedule(timer_id uuid, due_time timestamptz) RETURNS boolean LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 BEGIN
-  PERFORM pawl.timer_check_due($2);
-  RETURN pawl.audit_own('reschedule', 'timer ' || $1, pawl.timer_move($1, pawl.outbox_due($2)) = 1);
+  RETURN pawl.audit_own('reschedule', 'timer ' || $1, pawl.timer_move($1, pawl.timer_due($2)) = 1);
 END $f$;

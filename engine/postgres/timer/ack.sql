@@ -1,4 +1,2 @@
--- Mark claimed timers as done. $1 owner, $2 ids. Answers how many it held.
-WITH done AS (
-  UPDATE pawl.timer SET status = 2, processed_at = clock_timestamp(), locked_until = NULL WHERE status = 1 AND owner = $1 AND timer_id = ANY ($2::uuid[]) RETURNING 1)
-SELECT count(*) FROM done
+-- Mark claimed timers as fired. $1 owner, $2 ids. Answers how many it held.
+SELECT pawl.timer_end_rows($1, $2, 2, NULL)

@@ -2,7 +2,7 @@
 -- dispatched one is in the outbox, under the same id.
 CREATE OR REPLACE VIEW pawl.timers AS
 SELECT t.timer_id AS id, t.due_time, pawl.outbox_text(t.payload) AS payload, t.topic, t.correlation_id, t.status AS status_code, t.locked_until, t.owner AS owner_token,
-       CASE t.status WHEN 0 THEN 'Pending' WHEN 1 THEN 'InProgress' WHEN 2 THEN 'Done' ELSE 'Cancelled' END AS status,
+       CASE t.status WHEN 0 THEN 'Pending' WHEN 1 THEN 'InProgress' WHEN 2 THEN 'Done' WHEN 3 THEN 'Failed' ELSE 'Cancelled' END AS status,
        t.owner::text AS claimed_by, t.claimed_at, t.retry_count, t.created_at, t.processed_at, t.last_error,
        t.key, t.headers, l.queue, l.priority
   FROM pawl.timer t JOIN pawl.outbox_lane l ON l.id = t.lane;

@@ -8,7 +8,7 @@ SELECT lower(substr(hex(t.timer_id), 1, 8) || '-' || substr(hex(t.timer_id), 9, 
        strftime('%Y-%m-%dT%H:%M:%fZ', t.locked_until / 1e6, 'unixepoch') AS locked_until,
        CASE WHEN t.owner IS NOT NULL THEN lower(substr(hex(t.owner), 1, 8) || '-' || substr(hex(t.owner), 9, 4) || '-' || substr(hex(t.owner), 13, 4)
          || '-' || substr(hex(t.owner), 17, 4) || '-' || substr(hex(t.owner), 21)) END AS owner_token,
-       CASE t.status WHEN 0 THEN 'Pending' WHEN 1 THEN 'InProgress' WHEN 2 THEN 'Done' ELSE 'Cancelled' END AS status,
+       CASE t.status WHEN 0 THEN 'Pending' WHEN 1 THEN 'InProgress' WHEN 2 THEN 'Done' WHEN 3 THEN 'Failed' ELSE 'Cancelled' END AS status,
        CASE WHEN t.owner IS NOT NULL THEN lower(substr(hex(t.owner), 1, 8) || '-' || substr(hex(t.owner), 9, 4) || '-' || substr(hex(t.owner), 13, 4)
          || '-' || substr(hex(t.owner), 17, 4) || '-' || substr(hex(t.owner), 21)) END AS claimed_by,
        strftime('%Y-%m-%dT%H:%M:%fZ', t.claimed_at / 1e6, 'unixepoch') AS claimed_at,

@@ -1,0 +1,28 @@
+-- Take a lease that is free and for which nobody waits in front of p_holder.
+-- Asking again under the same p_holder finds the lease it already has.
+CREATE OR REPLACE FUNCTION pawl.lease_acquire_row(p_name text, p_owner text, p_holder uuid, p_lease interval)
+RETURNS TABLE (token bigint, lease_until_utc timestamptz) LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp AS $f$
+#variable_conflict use_column
+DECLARE
+  v_row pawl.lease;
+BEGIN
+  -- Where it is plainly held nobody locks: a lock would wait for the holder's guards.
+  IF EXISTS (SELECT 1 FROM pawl.lease l WHERE l.name = p_name AND l.holder <> p_holder AND l.lease_until_utc > clock_timestamp()) THEN
+    RETURN;
+  END IF;
+  SELECT * INTO v_row FROM pawl.lease l WHERE l.name = p_name FOR UPDATE;
+  IF NOT FOUND THEN
+    INSERT INTO pawl.lease (name, token) VALUES (p_name, 0) ON CONFLICT (name) DO NOTHING;
+    SELECT * INTO v_row FROM pawl.lease l WHERE l.name = p_name FOR UPDATE;
+  END IF;
+  -- The clock is read only now: a lease is whole however long the lock took (D-63).
+  IF v_row.holder <> p_holder AND v_row.lease_until_utc > clock_timestamp() OR pawl.lease_ahead(p_name, p_holder) > 0 THEN
+    RETURN;
+  END IF;
+  RETURN QUERY
+  UPDATE pawl.lease l
+     SET owner = p_owner, holder = p_holder, token = l.token + (l.holder IS DISTINCT FROM p_holder)::integer,
+         lease_until_utc = clock_timestamp() + p_lease, last_granted_utc = clock_timestamp()
+   WHERE l.name = p_name RETURNING l.token, l.lease_until_utc;
+END $f$;

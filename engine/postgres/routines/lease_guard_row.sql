@@ -1,0 +1,13 @@
+-- One row if the lease is p_holder's under this token, which it then stays
+-- until the transaction ends. A plain query with the lock in it would check
+-- the time before it waits for the lock.
+CREATE OR REPLACE FUNCTION pawl.lease_guard_row(p_name text, p_holder uuid, p_token bigint) RETURNS SETOF bigint LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp AS $f$
+DECLARE
+  v_row pawl.lease;
+BEGIN
+  SELECT * INTO v_row FROM pawl.lease l WHERE l.name = p_name FOR KEY SHARE;
+  IF v_row.holder = p_holder AND v_row.token = p_token AND v_row.lease_until_utc > clock_timestamp() THEN
+    RETURN NEXT v_row.token;
+  END IF;
+END $f$;

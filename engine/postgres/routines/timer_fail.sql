@@ -1,0 +1,7 @@
+-- Mark claimed timers as failed for good. Returns how many of them owner_token held.
+CREATE OR REPLACE FUNCTION pawl.timer_fail(owner_token uuid, ids uuid[], error text DEFAULT NULL) RETURNS bigint LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp AS $f$
+BEGIN
+  PERFORM pawl.check_id('owner token', owner_token);
+  RETURN pawl.timer_end_rows(owner_token, ids, 3, pawl.check_error(error));
+END $f$;
