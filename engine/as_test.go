@@ -115,5 +115,6 @@ func isDatabase(e ast.Expr) bool {
 		return false
 	}
 	from, ok := name.X.(*ast.Ident)
-	return ok && (name.Sel.Name == "DB" && from.Name != "sql" || from.Name == "engine" && name.Sel.Name != "Tx")
+	ofCallers := name.Sel.Name == "Tx" || name.Sel.Name == "Conn" // what callers hand in is no database of pawl's
+	return ok && (name.Sel.Name == "DB" && from.Name != "sql" || from.Name == "engine" && !ofCallers)
 }
