@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -125,7 +127,7 @@ func TestIsolationOfACallersTransaction(t *testing.T) {
 		"Inbox.OnceTx": {false, func(ctx context.Context, s *scene, tx *sql.Tx) error {
 			return first(s.Inbox.OnceTx(ctx, tx, key, func(context.Context) error { return nil }))
 		}},
-		"Lease.Guard":           {false, func(ctx context.Context, s *scene, tx *sql.Tx) error { return s.lease.Guard(ctx, tx) }},
+		"Lease.Guard":           {true, func(ctx context.Context, s *scene, tx *sql.Tx) error { return s.lease.Guard(ctx, tx) }},
 		"SELECT outbox_enqueue": {false, selected("outbox_enqueue('t', '{}'::text)")},
 		"SELECT outbox_claim":   {false, selected("outbox_claim(gen_random_uuid(), 60)")},
 		"SELECT outbox_abandon": {false, selected("outbox_abandon(gen_random_uuid(), '{1}')")},
@@ -152,6 +154,74 @@ func TestIsolationOfACallersTransaction(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// D-113: docs/isolation.md has every call that takes a transaction.
+func TestIsolationOfEveryCallIsDocumented(t *testing.T) {
+	text, err := os.ReadFile("docs/isolation.md")
+	must(t, err)
+	s := newScene(t, dbtest.OpenPostgres(t))
+	for name := range txCalls(t, s.Pawl, s.lease) {
+		if !strings.Contains(string(text), "`"+name+"`") {
+			t.Errorf("docs/isolation.md lacks %s", name)
+		}
+	}
+}
+
+// D-113: what changed since a transaction's snapshot makes it fail in a way that says
+// so, where read committed would have seen it.
+func TestWhatChangedSinceTheSnapshot(t *testing.T) {
+	key := inbox.Key{Source: "s", MessageID: "1"}
+	d := dbtest.OpenPostgres(t)
+	changes := map[string]struct {
+		change func(ctx context.Context, s *scene) error
+		call   func(ctx context.Context, s *scene, tx *sql.Tx) error
+	}{
+		"an id that is known": {
+			func(ctx context.Context, s *scene) error {
+				return first(s.Outbox.Enqueue(ctx, outbox.Message{Topic: "t", ID: outbox.MessageID{7}}))
+			},
+			func(ctx context.Context, s *scene, tx *sql.Tx) error {
+				return first(s.Outbox.EnqueueTx(ctx, tx, outbox.Message{Topic: "t", ID: outbox.MessageID{7}}))
+			},
+		},
+		"a timer that moved": {
+			func(ctx context.Context, s *scene) error {
+				return first(s.Timers.Reschedule(ctx, s.timer, time.Now().Add(time.Minute)))
+			},
+			func(ctx context.Context, s *scene, tx *sql.Tx) error {
+				return first(s.Timers.CancelTx(ctx, tx, s.timer))
+			},
+		},
+		"a key that is taken": {
+			func(ctx context.Context, s *scene) error {
+				return first(s.Timers.Schedule(ctx, timer.Timer{Topic: "tick", Key: "k", Due: time.Now().Add(time.Hour)}))
+			},
+			func(ctx context.Context, s *scene, tx *sql.Tx) error {
+				return first(s.Timers.ScheduleTx(ctx, tx, timer.Timer{Topic: "tick", Key: "k", Due: time.Now().Add(time.Hour)}))
+			},
+		},
+		"a delivery": {
+			func(ctx context.Context, s *scene) error { return first(s.Inbox.AlreadyProcessed(ctx, key)) },
+			func(ctx context.Context, s *scene, tx *sql.Tx) error {
+				return first(s.Inbox.OnceTx(ctx, tx, key, func(context.Context) error { t.Error("it ran"); return nil }))
+			},
+		},
+	}
+	s := newScene(t, d)
+	for name, c := range changes {
+		t.Run(name, func(t *testing.T) {
+			tx, err := d.SQL.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
+			must(t, err)
+			defer func() { _ = tx.Rollback() }()
+			_, err = tx.ExecContext(t.Context(), "SELECT count(*) FROM "+d.Table("outbox_lane")) // takes its snapshot
+			must(t, err)
+			must(t, c.change(t.Context(), s))
+			if err := c.call(t.Context(), s, tx); !errors.Is(err, engine.ErrSerialization) {
+				t.Errorf("want ErrSerialization, got %v", err)
+			}
+		})
 	}
 }
 

@@ -102,7 +102,7 @@ func TestPostgresSettingsOfTheSession(t *testing.T) {
 	if text := find(findings, "durability"); !strings.Contains(text, "synchronous_commit = off (from: client)") || !strings.Contains(text, "RESET synchronous_commit") {
 		t.Errorf("durability: %s", text)
 	}
-	doctortest.Want(t, findings, "server", engine.Problem, "serializable", "read committed")
+	doctortest.Want(t, findings, "server", engine.Note, "default_transaction_isolation = serializable", "")
 
 	p.exec("CREATE ROLE d_hasty LOGIN SUPERUSER CONNECTION LIMIT 7")
 	defer p.exec("DROP ROLE d_hasty")

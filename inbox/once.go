@@ -70,6 +70,9 @@ func (i *Inbox) within(ctx context.Context, tx outbox.Tx, k *Key, fn func(ctx co
 // mark commit together. ran is false if the message is done already. When fn or
 // anything else fails, roll back; then nothing happened, and no attempt is
 // counted: call Failed for that.
+// Any isolation level will do; under repeatable read and serializable it fails with
+// engine.ErrSerialization if somebody else changed the message since the transaction's
+// first statement.
 func (i *Inbox) OnceTx(ctx context.Context, tx outbox.Tx, k Key, fn func(ctx context.Context) error) (ran bool, err error) {
 	if err := engine.CheckTx(tx); err != nil {
 		return false, err

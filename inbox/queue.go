@@ -50,6 +50,9 @@ func (i *Inbox) Enqueue(ctx context.Context, m Message) (added bool, err error) 
 }
 
 // EnqueueTx is Enqueue in the caller's transaction.
+// Any isolation level will do; under repeatable read and serializable it fails with
+// engine.ErrSerialization if somebody else changed the message since the transaction's
+// first statement.
 func (i *Inbox) EnqueueTx(ctx context.Context, tx outbox.Tx, m Message) (added bool, err error) {
 	if err := engine.CheckTx(tx); err != nil {
 		return false, err

@@ -26,7 +26,7 @@ func (j *Joins) FanOut(ctx context.Context, s Spec, messages []outbox.Message, w
 	return j.fanOut(ctx, nil, s, messages, w)
 }
 
-// FanOutTx is FanOut in the caller's transaction.
+// FanOutTx is FanOut in the caller's transaction. Any isolation level will do.
 func (j *Joins) FanOutTx(ctx context.Context, tx outbox.Tx, s Spec, messages []outbox.Message, w Wait) (Fan, error) {
 	if err := engine.CheckTx(tx); err != nil {
 		return Fan{}, err

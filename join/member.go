@@ -17,6 +17,8 @@ func (j *Joins) Attach(ctx context.Context, id ID, messages ...outbox.MessageID)
 
 // AttachTx is Attach in the caller's transaction. Until that ends it keeps
 // workers from claiming or settling the messages, so keep it short.
+// The transaction has to be read committed: on PostgreSQL any other fails
+// with engine.ErrIsolation.
 func (j *Joins) AttachTx(ctx context.Context, tx outbox.Tx, id ID, messages ...outbox.MessageID) error {
 	if err := engine.CheckTx(tx); err != nil {
 		return err
@@ -58,6 +60,8 @@ func (j *Joins) ReportCompleted(ctx context.Context, id ID, message outbox.Messa
 }
 
 // ReportCompletedTx is ReportCompleted in the caller's transaction.
+// The transaction has to be read committed: on PostgreSQL any other fails
+// with engine.ErrIsolation.
 func (j *Joins) ReportCompletedTx(ctx context.Context, tx outbox.Tx, id ID, message outbox.MessageID) (bool, error) {
 	if err := engine.CheckTx(tx); err != nil {
 		return false, err
@@ -71,6 +75,8 @@ func (j *Joins) ReportFailed(ctx context.Context, id ID, message outbox.MessageI
 }
 
 // ReportFailedTx is ReportFailed in the caller's transaction.
+// The transaction has to be read committed: on PostgreSQL any other fails
+// with engine.ErrIsolation.
 func (j *Joins) ReportFailedTx(ctx context.Context, tx outbox.Tx, id ID, message outbox.MessageID) (bool, error) {
 	if err := engine.CheckTx(tx); err != nil {
 		return false, err

@@ -50,7 +50,7 @@ func (s *Spec) validate() error {
 // starting again with it as Spec.ID adds nothing.
 func (j *Joins) Start(ctx context.Context, s Spec) (ID, error) { return j.start(ctx, nil, s) }
 
-// StartTx is Start in the caller's transaction.
+// StartTx is Start in the caller's transaction. Any isolation level will do.
 func (j *Joins) StartTx(ctx context.Context, tx outbox.Tx, s Spec) (ID, error) {
 	if err := engine.CheckTx(tx); err != nil {
 		return ID{}, err
@@ -150,6 +150,8 @@ func (j *Joins) Cancel(ctx context.Context, id ID) (bool, error) {
 }
 
 // CancelTx is Cancel in the caller's transaction.
+// The transaction has to be read committed: on PostgreSQL any other fails
+// with engine.ErrIsolation.
 func (j *Joins) CancelTx(ctx context.Context, tx outbox.Tx, id ID) (bool, error) {
 	if err := engine.CheckTx(tx); err != nil {
 		return false, err

@@ -46,7 +46,8 @@ func (j *Joins) Wait(ctx context.Context, id ID, w Wait) (outbox.MessageID, erro
 	return j.wait(ctx, nil, id, w)
 }
 
-// WaitTx is Wait in the caller's transaction, which may have started the join.
+// WaitTx is Wait in the caller's transaction, which may have started the join. Any
+// isolation level will do.
 func (j *Joins) WaitTx(ctx context.Context, tx outbox.Tx, id ID, w Wait) (outbox.MessageID, error) {
 	if err := engine.CheckTx(tx); err != nil {
 		return outbox.MessageID{}, err

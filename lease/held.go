@@ -89,7 +89,8 @@ func (l *Lease) Err() error {
 // [ErrLost] unless the lease is ours by the database's clock, and until tx ends
 // nobody else can take it (D-64). Several guarded transactions may be open at
 // once, and renewals pass them. If Guard fails, roll back. tx must be a
-// transaction on the same database at read committed.
+// transaction on the same database, and read committed: on PostgreSQL any other
+// fails with engine.ErrIsolation.
 func (l *Lease) Guard(ctx context.Context, tx engine.Tx) error {
 	if err := engine.CheckTx(tx); err != nil {
 		return err

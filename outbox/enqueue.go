@@ -67,7 +67,10 @@ func (o *Outbox) EnqueueBatch(ctx context.Context, msgs []Message) ([]MessageID,
 }
 
 // EnqueueTx stores a message in the caller's transaction, which decides whether
-// it ever was: pawl neither commits nor rolls back.
+// it ever was: pawl neither commits nor rolls back. Any isolation level will do; under
+// repeatable read and serializable it can fail with engine.ErrSerialization where
+// somebody else stored the same Message.ID, or was the first to use the queue, since
+// the transaction's first statement.
 func (o *Outbox) EnqueueTx(ctx context.Context, tx Tx, m Message) (MessageID, error) {
 	ids, err := o.EnqueueBatchTx(ctx, tx, []Message{m})
 	if err != nil {
@@ -76,7 +79,8 @@ func (o *Outbox) EnqueueTx(ctx context.Context, tx Tx, m Message) (MessageID, er
 	return ids[0], nil
 }
 
-// EnqueueBatchTx stores messages in the caller's transaction.
+// EnqueueBatchTx stores messages in the caller's transaction. Of isolation levels the
+// same holds as for EnqueueTx.
 func (o *Outbox) EnqueueBatchTx(ctx context.Context, tx Tx, msgs []Message) ([]MessageID, error) {
 	if err := engine.CheckTx(tx); err != nil {
 		return nil, err

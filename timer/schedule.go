@@ -19,7 +19,9 @@ func (t *Timers) Schedule(ctx context.Context, tm Timer) (ID, error) {
 	return first(t.schedule(ctx, nil, []Timer{tm}))
 }
 
-// ScheduleTx stores a timer in the caller's transaction.
+// ScheduleTx stores a timer in the caller's transaction. Any isolation level will do;
+// under repeatable read and serializable it fails with engine.ErrSerialization if
+// somebody else scheduled the same key or id since the transaction's first statement.
 func (t *Timers) ScheduleTx(ctx context.Context, tx outbox.Tx, tm Timer) (ID, error) {
 	return first(t.ScheduleBatchTx(ctx, tx, []Timer{tm}))
 }
@@ -37,7 +39,9 @@ func (t *Timers) ScheduleBatch(ctx context.Context, timers []Timer) ([]ID, error
 	return t.schedule(ctx, nil, timers)
 }
 
-// ScheduleBatchTx stores timers in the caller's transaction.
+// ScheduleBatchTx stores timers in the caller's transaction. Of isolation levels the
+// same holds as for ScheduleTx; under serializable several timers with keys also
+// conflict with others that are scheduled at the same time and whose keys are near.
 func (t *Timers) ScheduleBatchTx(ctx context.Context, tx outbox.Tx, timers []Timer) ([]ID, error) {
 	if err := engine.CheckTx(tx); err != nil {
 		return nil, err
@@ -110,7 +114,9 @@ func (t *Timers) Cancel(ctx context.Context, id ID) (bool, error) {
 }
 
 // CancelTx is Cancel in the caller's transaction. True then holds if that commits;
-// until it ends the timer does not fire.
+// until it ends the timer does not fire. Any isolation level will do; under repeatable
+// read and serializable a timer that was scheduled since the transaction's first
+// statement is not found, and one that changed fails with engine.ErrSerialization.
 func (t *Timers) CancelTx(ctx context.Context, tx outbox.Tx, id ID) (bool, error) {
 	if err := engine.CheckTx(tx); err != nil {
 		return false, err
@@ -131,7 +137,9 @@ func (t *Timers) CancelKey(ctx context.Context, key string) (bool, error) {
 	return t.cancelKey(ctx, nil, key)
 }
 
-// CancelKeyTx is CancelKey in the caller's transaction.
+// CancelKeyTx is CancelKey in the caller's transaction. Of isolation levels the same
+// holds as for CancelTx. Under serializable, a transaction that cancels by key and then
+// schedules conflicts with others that do so at the same time: schedule first.
 func (t *Timers) CancelKeyTx(ctx context.Context, tx outbox.Tx, key string) (bool, error) {
 	if err := engine.CheckTx(tx); err != nil {
 		return false, err
@@ -156,7 +164,8 @@ func (t *Timers) Reschedule(ctx context.Context, id ID, due time.Time) (bool, er
 	return t.reschedule(ctx, nil, id, due)
 }
 
-// RescheduleTx is Reschedule in the caller's transaction.
+// RescheduleTx is Reschedule in the caller's transaction. Of isolation levels the same
+// holds as for CancelTx.
 func (t *Timers) RescheduleTx(ctx context.Context, tx outbox.Tx, id ID, due time.Time) (bool, error) {
 	if err := engine.CheckTx(tx); err != nil {
 		return false, err

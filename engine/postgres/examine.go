@@ -73,8 +73,8 @@ func judgeServer(s *serverInfo) (found []engine.Finding) {
 		found = append(found, engine.Found(engine.Problem, "default_transaction_read_only = on", "Switch it off for this role or database: ALTER ROLE … RESET default_transaction_read_only"))
 	}
 	if s.isolation != "read committed" {
-		found = append(found, engine.Found(engine.Problem, "default_transaction_isolation = "+s.isolation,
-			"pawl needs read committed: ALTER ROLE … RESET default_transaction_isolation, or take it out of the connection string."))
+		found = append(found, engine.Found(engine.Note, "default_transaction_isolation = "+s.isolation+
+			": pawl's own transactions are read committed all the same, and some calls are refused in yours (docs/isolation.md)", ""))
 	}
 	return engine.OrOK(found, "PostgreSQL "+s.version+", a primary")
 }

@@ -102,9 +102,9 @@ func open(config *pgxpool.Config, opts []Options) (*DB, error) {
 	return db, nil
 }
 
-// New uses a pool that you own; Close leaves it open. Its connections must run
-// at PostgreSQL's default isolation level, read committed. While workers run,
-// pawl keeps one more connection of its own to be notified on.
+// New uses a pool that you own; Close leaves it open. Whatever default isolation level
+// its connections have, pawl's own transactions run at read committed. While workers
+// run, pawl keeps one more connection of its own to be notified on.
 func New(pool *pgxpool.Pool, opts ...Options) (*DB, error) {
 	var o Options
 	if len(opts) > 0 {

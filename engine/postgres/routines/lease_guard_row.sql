@@ -1,11 +1,14 @@
 -- One row if the lease is p_holder's under this token, which it then stays
 -- until the transaction ends. A plain query with the lock in it would check
--- the time before it waits for the lock.
+-- the time before it waits for the lock. The lock lets renewals pass, and so it would
+-- be given on an old version of the row, too, in which nobody else has the lease yet:
+-- hence read committed.
 CREATE OR REPLACE FUNCTION pawl.lease_guard_row(p_name text, p_holder uuid, p_token bigint) RETURNS SETOF bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE
   v_row pawl.lease;
 BEGIN
+  PERFORM pawl.check_isolation('guard');
   SELECT * INTO v_row FROM pawl.lease l WHERE l.name = p_name FOR KEY SHARE;
   IF v_row.holder = p_holder AND v_row.token = p_token AND v_row.lease_until_utc > clock_timestamp() THEN
     RETURN NEXT v_row.token;
