@@ -14,7 +14,7 @@ DECLARE
   v_asked   bigint;
   v_members boolean;
 BEGIN
-  IF current_setting('transaction_isolation') NOT LIKE 'read %' THEN
+  IF current_setting('transaction_isolation') <> 'read committed' THEN -- a call less
     PERFORM pawl.check_isolation('ack');
   END IF;
   WITH gone AS (
@@ -24,9 +24,9 @@ BEGIN
     INSERT INTO pawl.outbox_done (lo, n, processed_at, owner, processed_by)
     SELECT gone.lo, gone.n, clock_timestamp(), gone.owner, p_by FROM gone)
   SELECT coalesce(sum(gone.n), 0), coalesce(array_agg(gone.lo), '{}'), coalesce(array_agg(gone.n), '{}') INTO v_got, v_lo, v_n FROM gone;
-  SELECT (SELECT coalesce(sum(a.n), 0) FROM unnest(p_n) a(n)), coalesce(bool_or(EXISTS (
+  SELECT coalesce(sum(r.n), 0), coalesce(bool_or(EXISTS (
            SELECT FROM pawl.outbox_join_member m WHERE m.id >= r.lo AND m.id < r.lo + r.n AND m.status = 0)), false)
-    INTO v_asked, v_members FROM unnest(v_lo, v_n) r(lo, n);
+    INTO v_asked, v_members FROM unnest(p_lo, p_n) r(lo, n);
   IF v_got < v_asked THEN
     WITH kept AS (
       INSERT INTO pawl.outbox_done (lo, n, processed_at, owner, processed_by)

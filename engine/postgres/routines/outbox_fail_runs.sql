@@ -8,9 +8,7 @@ DECLARE
   v_lo  bigint[];
   v_n   integer[];
 BEGIN
-  IF current_setting('transaction_isolation') NOT LIKE 'read %' THEN
-    PERFORM pawl.check_isolation('fail');
-  END IF;
+  PERFORM pawl.check_isolation('fail');
   WITH t AS MATERIALIZED (
     SELECT x.lo, x.n, x.retry, r.error
       FROM unnest(p_owner, p_lo, p_n, p_error) r(owner, lo, n, error), LATERAL pawl.outbox_take(r.owner, r.lo, r.n) x),
