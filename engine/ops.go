@@ -39,11 +39,11 @@ func Load(files fs.FS, n Names) (*Folder, error) {
 
 // LoadOps reads every operation below root in files and renders it: the
 // operation "outbox/claim" is the file root/outbox/claim.sql. The folders of the
-// schema hold none.
+// schema and of rights hold none.
 func LoadOps(files fs.FS, n Names) (map[string]string, error) {
 	ops := map[string]string{}
 	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || path.Ext(name) != ".sql" || slices.Contains([]string{"schema", Routines, Views}, path.Dir(name)) {
+		if err != nil || d.IsDir() || path.Ext(name) != ".sql" || slices.Contains([]string{"schema", "grants", Routines, Views}, path.Dir(name)) {
 			return err
 		}
 		text, err := fs.ReadFile(files, name)

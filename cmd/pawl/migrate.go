@@ -4,14 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
+	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/postgres"
 )
 
 // migrateCmd is "pawl migrate".
 type migrateCmd struct {
-	Canary   string `placeholder:"KEY" help:"With --fleet: the store to migrate first and alone. If that fails, no other is touched. Default: the first by key."`
-	Parallel int    `placeholder:"N" help:"With --fleet: stores to migrate at once. Default: 8."`
+	Grants   []string `placeholder:"ROLE=USER" sep:"none" help:"Give a PostgreSQL role what a producer, worker, operator, viewer or migrator needs. Repeatable."`
+	Canary   string   `placeholder:"KEY" help:"With --fleet: the store to migrate first and alone. If that fails, no other is touched. Default: the first by key."`
+	Parallel int      `placeholder:"N" help:"With --fleet: stores to migrate at once. Default: 8."`
 }
 
 // Help is printed by --help.
@@ -25,9 +30,15 @@ yours, they want this command first (or --migrate).
 With --fleet, all stores of a fleet are migrated, and what became of each is said.
 Those that failed can be tried again: run it once more.
 
+With --grants, PostgreSQL roles get the rights of a role of pawl's, in the schema as
+it is then: give the same again with every migration, for new tables. Roles are
+"producer" (enqueues, reads no payload), "worker", "operator", "viewer", and
+"migrator", which owns the tables from then on. See docs/security.md.
+
 Examples:
 
     pawl migrate
+    pawl migrate --grants producer=shop --grants worker=shop_worker
     pawl --db postgres://app@db.example/shop migrate
     pawl migrate --fleet dir:tenants --canary test-tenant`
 }
@@ -35,10 +46,16 @@ Examples:
 // Run migrates the schema.
 func (c *migrateCmd) Run(ctx context.Context, a *app, g *options) error {
 	switch {
+	case g.wholeFleet() && len(c.Grants) > 0:
+		return usage("--grants is about one database: name a store of the fleet with --store")
 	case g.wholeFleet():
 		return c.migrateFleet(ctx, a, g)
 	case c.Canary != "", c.Parallel != 0:
 		return usage("--canary and --parallel go with --fleet")
+	}
+	grants, err := c.grants()
+	if err != nil {
+		return err
 	}
 	t, err := g.target(ctx)
 	if err != nil {
@@ -53,7 +70,7 @@ func (c *migrateCmd) Run(ctx context.Context, a *app, g *options) error {
 	if before != nil && !migratable(before) {
 		return s.close(before)
 	}
-	if err := s.close(s.Migrate(ctx)); err != nil {
+	if err := s.close(s.migrateFor(ctx, grants)); err != nil {
 		return err
 	}
 	if g.JSON {
@@ -67,7 +84,36 @@ func (c *migrateCmd) Run(ctx context.Context, a *app, g *options) error {
 		text = "was migrated"
 	}
 	_, err = fmt.Fprintf(a.stdout, "%s %s\n", s.name, text)
+	for _, granted := range grants {
+		if err == nil {
+			_, err = fmt.Fprintf(a.stdout, "%s has the rights of a %s\n", terminal.Clean(granted.To), granted.Role)
+		}
+	}
 	return err
+}
+
+// grants reads --grants.
+func (c *migrateCmd) grants() (grants []postgres.Grant, err error) {
+	for _, text := range c.Grants {
+		role, user, ok := strings.Cut(text, "=")
+		if !ok || user == "" || !slices.Contains(postgres.Roles(), postgres.Role(role)) {
+			return nil, usage("--grants: want ROLE=USER, with a role of %v", postgres.Roles())
+		}
+		grants = append(grants, postgres.Grant{Role: postgres.Role(role), To: user})
+	}
+	return grants, nil
+}
+
+// migrateFor migrates and gives rights, on an engine that knows users.
+func (s *store) migrateFor(ctx context.Context, grants []postgres.Grant) error {
+	db, ok := engine.As[*postgres.DB](s.DB)
+	if !ok && len(grants) > 0 {
+		return usage("--grants is for PostgreSQL: who may use a SQLite file is the file system's to say")
+	}
+	if err := s.Migrate(ctx); err != nil || len(grants) == 0 {
+		return err
+	}
+	return db.Grant(ctx, grants...)
 }
 
 // migrateFlag lets a command migrate before it begins.

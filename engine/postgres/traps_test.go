@@ -72,11 +72,6 @@ func statements(t testing.TB) map[string]string {
 	t.Helper()
 	all, err := engine.LoadOps(os.DirFS("."), engine.Names{Schema: "pawl"})
 	enginetest.Must(t, err)
-	for name := range all {
-		if strings.HasPrefix(name, "grants/") {
-			delete(all, name) // statements of another kind
-		}
-	}
 	for name, text := range postgres.Statements {
 		all[name] = engine.Names{Schema: "pawl"}.Render(text)
 	}

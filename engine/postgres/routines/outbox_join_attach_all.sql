@@ -1,7 +1,8 @@
 -- Attach messages to a join; those already settled are counted at once (D-31).
 -- Returns 0, or 1 for an unknown join, or 1 + the number of an unknown message;
--- then nothing was attached.
-CREATE OR REPLACE FUNCTION pawl.outbox_join_attach_all(p_join uuid, p_messages uuid[]) RETURNS integer LANGUAGE plpgsql VOLATILE
+-- then nothing was attached. It holds messages and counts as the owner of the tables:
+-- a producer, who may attach what it enqueued, has no rights for that.
+CREATE OR REPLACE FUNCTION pawl.outbox_join_attach_all(p_join uuid, p_messages uuid[]) RETURNS integer LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE
   v_ids  bigint[];
@@ -27,3 +28,4 @@ BEGIN
   END IF;
   RETURN 0;
 END $f$;
+REVOKE EXECUTE ON FUNCTION pawl.outbox_join_attach_all FROM PUBLIC;

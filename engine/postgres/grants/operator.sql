@@ -1,0 +1,19 @@
+-- An operator reads everything, and does what pawl's commands for people do: pause,
+-- resume, retry, discard, cancel, reschedule; jobs; timers; joins; leases by force;
+-- revive. It claims and settles nothing, and the audit trail can only be added to.
+-- It may enqueue: a triggered job is a message.
+GRANT USAGE ON SCHEMA pawl TO :"role";
+GRANT USAGE, SELECT ON SEQUENCE pawl.outbox_block, pawl.outbox_single TO :"role";
+GRANT SELECT ON
+  pawl.pawl_schema, pawl.pawl_object, pawl.outbox_lane, pawl.outbox_message, pawl.outbox_ready, pawl.outbox_claim, pawl.outbox_done, pawl.outbox_exception,
+  pawl.outbox_join, pawl.outbox_join_member, pawl.outbox_join_wait, pawl.outbox_pause, pawl.inbox, pawl.timer, pawl.job, pawl.job_run, pawl.lease, pawl.lease_waiter,
+  pawl.worker_process, pawl.audit_trail, pawl.outbox_item, pawl.outbox, pawl.timers, pawl.jobs, pawl.job_runs, pawl.job_run_item TO :"role";
+GRANT INSERT ON pawl.outbox_lane, pawl.outbox_message TO :"role";
+GRANT INSERT, UPDATE, DELETE ON pawl.outbox_ready, pawl.outbox_pause, pawl.job, pawl.job_run TO :"role";
+GRANT INSERT, UPDATE ON pawl.outbox_exception TO :"role";
+GRANT UPDATE (status, completed_steps, failed_steps, last_updated_utc) ON pawl.outbox_join TO :"role";
+GRANT UPDATE (status) ON pawl.outbox_join_member TO :"role";
+GRANT UPDATE (owner, holder, lease_until_utc, token) ON pawl.lease TO :"role";
+GRANT UPDATE (status, attempts) ON pawl.inbox TO :"role";
+GRANT UPDATE (status, processed_at, due_time, at) ON pawl.timer TO :"role";
+GRANT EXECUTE ON ALL ROUTINES IN SCHEMA pawl TO :"role";

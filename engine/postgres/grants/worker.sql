@@ -1,0 +1,13 @@
+-- A worker does all that pawl.Run and the components do: enqueue, claim, settle,
+-- schedule, take leases, clean up. It does not pause, change the audit trail or the
+-- schema.
+GRANT USAGE ON SCHEMA pawl TO :"role";
+GRANT USAGE ON SEQUENCE pawl.outbox_block, pawl.outbox_single TO :"role";
+GRANT SELECT ON pawl.pawl_schema, pawl.pawl_object, pawl.outbox_item, pawl.outbox, pawl.timers, pawl.jobs, pawl.job_runs, pawl.job_run_item TO :"role";
+GRANT SELECT, INSERT ON pawl.outbox_lane TO :"role";
+GRANT SELECT, INSERT, DELETE ON pawl.outbox_message TO :"role";
+GRANT SELECT, INSERT, UPDATE, DELETE ON
+  pawl.outbox_ready, pawl.outbox_claim, pawl.outbox_done, pawl.outbox_exception, pawl.outbox_join, pawl.outbox_join_member, pawl.outbox_join_wait,
+  pawl.inbox, pawl.timer, pawl.job, pawl.job_run, pawl.lease, pawl.lease_waiter, pawl.worker_process TO :"role";
+GRANT SELECT, UPDATE, DELETE ON pawl.outbox_pause TO :"role";
+GRANT EXECUTE ON ALL ROUTINES IN SCHEMA pawl TO :"role";
