@@ -48,11 +48,10 @@ func CheckTx(tx Tx) error {
 	if v.Kind() == reflect.Pointer && v.IsNil() {
 		return Invalid("transaction", "nil")
 	}
-	switch kindOf(v.Type()) {
-	case kindPool:
-		return NotInTransaction(tx)
-	case kindUnknown:
-		if executors(v, wrapperDepth) == onlyPools {
+	switch kind := kindOf(v.Type()); kind {
+	case kindPool, kindUnknown:
+		inside := executors(v, wrapperDepth)
+		if inside == pools || kind == kindPool && inside != transactions {
 			return NotInTransaction(tx)
 		}
 	}
@@ -83,7 +82,7 @@ const (
 	kindUnknown     kind = iota
 	kindTransaction      // can commit
 	kindConnection       // a single connection
-	kindPool             // begins transactions and commits none
+	kindPool             // begins transactions and commits none: a pool, or ent's client inside a transaction
 )
 
 // kindOf goes by methods' names, because what they return differs: BeginTx gives
@@ -108,25 +107,24 @@ func kindOf(t reflect.Type) kind {
 // wrapperDepth is how many wrappers may lie around each other.
 const wrapperDepth = 4
 
+// found are the kinds of things that a wrapper can run statements with.
 type found int
 
 const (
-	nothing   found = iota
-	onlyPools       // so the wrapper can be no transaction
-	others
+	transactions found = 1 << iota // or connections, which may be in one
+	pools
 )
 
 // executors tells what a wrapper has in its fields to run statements with.
-func executors(v reflect.Value, depth int) found {
+func executors(v reflect.Value, depth int) (sum found) {
 	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
 		v = v.Elem()
 	}
 	if v.Kind() != reflect.Struct || depth == 0 {
-		return nothing
+		return 0
 	}
-	sum := nothing
 	for i := range v.NumField() {
-		sum = max(sum, executor(v.Field(i), depth-1))
+		sum |= executor(v.Field(i), depth-1)
 	}
 	return sum
 }
@@ -137,20 +135,24 @@ func executor(f reflect.Value, depth int) found {
 		f = f.Elem()
 	}
 	if !f.IsValid() || f.Kind() == reflect.Pointer && f.IsNil() {
-		return nothing
+		return 0
 	}
-	_, std := f.Type().MethodByName("ExecContext")
-	_, pgx := f.Type().MethodByName("Exec")
+	t := f.Type()
+	if f.Kind() == reflect.Struct {
+		t = reflect.PointerTo(t) // its wrapper can call the methods of a pointer too
+	}
+	_, std := t.MethodByName("ExecContext")
+	_, pgx := t.MethodByName("Exec")
 	if !std && !pgx {
-		return nothing
+		return 0
 	}
-	switch kindOf(f.Type()) {
+	switch kindOf(t) {
 	case kindPool:
-		return onlyPools
+		return pools
 	case kindUnknown:
 		return executors(f, depth)
 	}
-	return others
+	return transactions
 }
 
 // bunPackage is where bun's types come from. They write the arguments into the

@@ -22,6 +22,16 @@ type connector struct {
 	used  atomic.Bool      // there was a first one
 }
 
+// source makes connections with a driver that knows only data sources' names.
+type source struct {
+	driver driver.Driver
+	name   string
+}
+
+func (s source) Connect(context.Context) (driver.Conn, error) { return s.driver.Open(s.name) }
+
+func (s source) Driver() driver.Driver { return s.driver }
+
 // rawConn is what modernc's connection offers beyond driver.Conn.
 type rawConn interface {
 	driver.Conn

@@ -86,11 +86,15 @@ func resultCode(err error) (code int, ok bool) {
 }
 
 // numbered reads the result code of an error of ncruces's or mattn's kind. Both have
-// two of them, which nothing but a driver for SQLite has.
+// two of them, which nothing but a driver for SQLite has. ncruces also returns the one
+// or the other by itself, with a method that makes the other of it.
 func numbered(err reflect.Value) (int, bool) {
 	extended, primary := err.MethodByName("ExtendedCode"), err.MethodByName("Code")
 	if extended.IsValid() && primary.IsValid() {
 		return number(result(extended), result(primary))
+	}
+	if extended.IsValid() || primary.IsValid() {
+		return integer(err)
 	}
 	if err = reflect.Indirect(err); err.Kind() != reflect.Struct {
 		return 0, false

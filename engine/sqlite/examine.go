@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"modernc.org/sqlite"
-
 	"github.com/bravellian/pawl/engine"
 )
 
@@ -237,11 +235,7 @@ type madeObject struct {
 // expected is what the migrations make, in a database that exists in memory for
 // as long as this takes.
 func (x *examiner) expected(ctx context.Context) (list []madeObject, err error) {
-	base, err := sqlite.NewConnector(":memory:")
-	if err != nil {
-		return nil, err
-	}
-	pool := sql.OpenDB(base)
+	pool := sql.OpenDB(source{x.sql.Driver(), ":memory:"})
 	defer pool.Close()
 	pool.SetMaxOpenConns(1) // another connection would be another database
 	for _, m := range x.folder.Migrations {

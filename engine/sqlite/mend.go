@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"modernc.org/sqlite"
-
 	"github.com/bravellian/pawl/engine"
 )
 
@@ -200,11 +198,7 @@ func (db *DB) isOurs(ctx context.Context, path string, seen *sight) error {
 	if err != nil {
 		return err
 	}
-	base, err := sqlite.NewConnector(dsn)
-	if err != nil {
-		return err
-	}
-	conn, err := base.Connect(ctx)
+	conn, err := db.sql.Driver().Open(dsn)
 	if err != nil {
 		return err
 	}

@@ -10,23 +10,26 @@ import (
 	"github.com/bravellian/pawl/engine"
 )
 
-// OpenURL opens one of many databases, "sqlite:path". It is an engine.Opener. The
-// gate is for servers: a connection to a file costs no one else anything.
-func OpenURL(o engine.Opening) (engine.DB, error) {
-	path, ok := strings.CutPrefix(o.URL, "sqlite:")
-	if !ok {
-		return nil, fmt.Errorf("open sqlite: the URL does not begin with sqlite")
+// OpenerWith returns what opens one of many databases, "sqlite:path", by a driver as
+// for OpenWith. The gate is for servers: a connection to a file costs no one else
+// anything.
+func OpenerWith(connect Connect) engine.Opener {
+	return func(o engine.Opening) (engine.DB, error) {
+		path, ok := strings.CutPrefix(o.URL, "sqlite:")
+		if !ok {
+			return nil, fmt.Errorf("open sqlite: the URL does not begin with sqlite")
+		}
+		if o.Schema != "" {
+			return nil, engine.Invalid("schema", "SQLite has none, only a prefix")
+		}
+		path = strings.TrimPrefix(path, "//")
+		db, err := openFile(connect, path, options([]Options{{Prefix: o.Prefix, Logger: o.Logger}}))
+		if err != nil {
+			return nil, err
+		}
+		db.file = fileOf(path)
+		return db, nil
 	}
-	if o.Schema != "" {
-		return nil, engine.Invalid("schema", "SQLite has none, only a prefix")
-	}
-	path = strings.TrimPrefix(path, "//")
-	db, err := openFile(path, options([]Options{{Prefix: o.Prefix, Logger: o.Logger}}))
-	if err != nil {
-		return nil, err
-	}
-	db.file = fileOf(path)
-	return db, nil
 }
 
 // fileOf is the file that a path means. In a plain one every character is itself;

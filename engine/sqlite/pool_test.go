@@ -23,10 +23,14 @@ type (
 	extended  uint16
 )
 
+func (e primary) Error() string    { return "refused" }
+func (e extended) Error() string   { return "refused" }
 func (e byMethod) Error() string   { return "refused" }
 func (e *byMethods) Error() string { return "refused" }
 func (e byFields) Error() string   { return "refused" }
 
+func (e primary) ExtendedCode() extended    { return extended(e) }
+func (e extended) Code() primary            { return primary(e) }
 func (e byMethod) Code() int                { return e.code }
 func (e *byMethods) Code() primary          { return primary(e.code) }
 func (e *byMethods) ExtendedCode() extended { return extended(e.code) }
@@ -38,7 +42,7 @@ func TestErrorsOfAllDrivers(t *testing.T) {
 		26: engine.ErrUnreachable, 2067: engine.ErrUnique, 1555: engine.ErrUnique, 2579: engine.ErrUnique, 19: nil, 1: nil,
 	} {
 		for _, err := range []error{
-			byMethod{code}, &byMethods{uint16(code)}, byFields{no(code & 0xff), no(code)}, &byFields{no(code & 0xff), no(code)},
+			byMethod{code}, &byMethods{uint16(code)}, extended(code), byFields{no(code & 0xff), no(code)}, &byFields{no(code & 0xff), no(code)},
 		} {
 			for _, err := range []error{err, fmt.Errorf("commit: %w", err), errors.Join(errors.New("first"), err)} {
 				if got := sqlite.Classify(err); !errors.Is(got, want) {
@@ -49,6 +53,9 @@ func TestErrorsOfAllDrivers(t *testing.T) {
 	}
 	if got := sqlite.Classify(byFields{5, 0}); !errors.Is(got, engine.ErrBusy) {
 		t.Errorf("without an extended code: %v", got)
+	}
+	if got := sqlite.Classify(primary(6)); !errors.Is(got, engine.ErrBusy) {
+		t.Errorf("a code by itself: %v", got)
 	}
 	if got := sqlite.Classify(errors.Join(errors.New("a"), errors.New("b"))); got != nil {
 		t.Errorf("an error of nobody's is %v", got)

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -8,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"sync"
 	"time"
 
@@ -108,6 +110,7 @@ func (s *slot) drop() {
 type session struct {
 	ctx   context.Context // of the call under way
 	dc    dbConn
+	lends bool // bytes in rows are the driver's, see lends
 	stmts map[string]driver.Stmt
 	args  []driver.NamedValue
 }
@@ -122,7 +125,18 @@ func newSession(dc any) *session {
 		dc = c.rawConn
 	}
 	c, _ := dc.(dbConn)
-	return &session{ctx: context.Background(), dc: c, stmts: map[string]driver.Stmt{}}
+	return &session{ctx: context.Background(), dc: c, lends: lends(dc), stmts: map[string]driver.Stmt{}}
+}
+
+// lends reports whether a driver's rows may hold bytes that are SQLite's, and change
+// with the next row, as driver.Rows allows: ncruces's do. Of two drivers it is known
+// that they make new ones, which would be a waste to copy.
+func lends(dc any) bool {
+	t := reflect.TypeOf(dc)
+	for t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t == nil || t.PkgPath() != "modernc.org/sqlite" && t.PkgPath() != "github.com/mattn/go-sqlite3"
 }
 
 func (s *session) close() {
@@ -216,6 +230,9 @@ func (s *session) drain(rows driver.Rows, each func(engine.Row) error) error {
 		if each == nil {
 			continue
 		}
+		if s.lends {
+			r.keep()
+		}
 		if err := each(r); errors.Is(err, errStop) {
 			return nil
 		} else if err != nil {
@@ -282,6 +299,15 @@ func list(a any) (driver.Value, error) {
 
 // row is one row of an answer.
 type row []driver.Value
+
+// keep replaces bytes that are the driver's by copies.
+func (r row) keep() {
+	for i, v := range r {
+		if b, ok := v.([]byte); ok {
+			r[i] = bytes.Clone(b)
+		}
+	}
+}
 
 // Scan copies the columns into dest.
 func (r row) Scan(dest ...any) error {

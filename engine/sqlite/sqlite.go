@@ -10,6 +10,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"embed"
 	"errors"
 	"fmt"
@@ -19,8 +20,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"modernc.org/sqlite"
 
 	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/engine/coalesce"
@@ -83,18 +82,22 @@ type DB struct {
 
 var _ engine.DB = (*DB)(nil)
 
-// Open opens, and if need be creates, the database file at path, in WAL mode
-// unless Options say otherwise.
-// path may also be a "file:" URI with parameters of modernc.org/sqlite.
-func Open(path string, opts ...Options) (*DB, error) { return openFile(path, options(opts)) }
+// Connect makes the connector of a driver for a data source's name.
+type Connect func(dsn string) (driver.Connector, error)
 
-// openFile is Open.
-func openFile(path string, o Options) (*DB, error) {
+// OpenWith opens, and if need be creates, the database file at path, in WAL mode
+// unless Options say otherwise, by a driver that reads data sources' names as
+// modernc.org/sqlite does. path may also be a "file:" URI with the driver's parameters.
+func OpenWith(connect Connect, path string, opts ...Options) (*DB, error) {
+	return openFile(connect, path, options(opts))
+}
+
+func openFile(connect Connect, path string, o Options) (*DB, error) {
 	dsn, err := dataSource(path, o)
 	if err != nil {
 		return nil, err
 	}
-	base, err := sqlite.NewConnector(dsn)
+	base, err := connect(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("open sqlite %q: %w", path, err)
 	}
@@ -103,7 +106,7 @@ func openFile(path string, o Options) (*DB, error) {
 	// The file is made now or never: one that somebody deletes is not to come back,
 	// empty, with the next connection.
 	if !strings.HasPrefix(path, "file:") {
-		if first.again, err = sqlite.NewConnector(dsn + "&mode=rw"); err != nil {
+		if first.again, err = connect(dsn + "&mode=rw"); err != nil {
 			return nil, fmt.Errorf("open sqlite %q: %w", path, err)
 		}
 	}
