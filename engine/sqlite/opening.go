@@ -13,6 +13,9 @@ import (
 // OpenURL opens one of many databases, "sqlite:path". It is an engine.Opener. The
 // gate is for servers: a connection to a file costs no one else anything.
 func OpenURL(o engine.Opening) (engine.DB, error) {
+	if err := engine.CheckOption("Connections", o.Connections, 1, 0); err != nil {
+		return nil, err
+	}
 	path, ok := strings.CutPrefix(o.URL, "sqlite:")
 	if !ok {
 		return nil, fmt.Errorf("open sqlite: the URL does not begin with sqlite")
