@@ -16,6 +16,7 @@ package pawl
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -60,6 +61,22 @@ type Options struct {
 	EnableSchemaDeployment bool
 }
 
+// Validate refuses what cannot be; the error names the field. New calls it.
+func (o *Options) Validate() error {
+	for _, part := range []struct {
+		name  string
+		check func() error
+	}{
+		{"Outbox", o.Outbox.Validate}, {"Joins", o.Joins.Validate}, {"Inbox", o.Inbox.Validate}, {"Leases", o.Leases.Validate},
+		{"Timers", o.Timers.Validate}, {"Jobs", o.Jobs.Validate}, {"Health", o.Health.Validate},
+	} {
+		if err := part.check(); err != nil {
+			return engine.InOptions(part.name, err)
+		}
+	}
+	return engine.CheckOption("MaxPollingInterval", o.MaxPollingInterval, 1, 0)
+}
+
 // Pawl is one database with all components.
 type Pawl struct {
 	// Outbox delivers messages written in your own transactions.
@@ -91,10 +108,14 @@ type Pawl struct {
 	checker    *health.Checker
 }
 
-// New builds the components on a database. It makes no connection.
+// New builds the components on a database. It makes no connection. Options that
+// cannot be are an error that names the field, an *engine.InvalidError.
 func New(db engine.DB, opts Options) (*Pawl, error) {
 	if db == nil {
 		return nil, errors.New("pawl: no database: open one with sqlite.Open or postgres.Open")
+	}
+	if err := opts.Validate(); err != nil {
+		return nil, fmt.Errorf("pawl: options: %w", err)
 	}
 	if opts.Joins.Retention == 0 {
 		opts.Joins.Retention = opts.Outbox.Retention

@@ -95,14 +95,18 @@ func withMetrics(p *pawl.Pawl) (func(), error) {
 // withBoth also has spans made: of one attempt in a hundred, as is usual, exported to
 // nowhere.
 func withBoth(p *pawl.Pawl) (func(), error) {
-	traces.Instrument(p, traces.Options{TracerProvider: sdktrace.NewTracerProvider(), Untraced: sampled})
+	if err := traces.Instrument(p, traces.Options{TracerProvider: sdktrace.NewTracerProvider(), Untraced: sampled}); err != nil {
+		return nil, err
+	}
 	return withMetrics(p)
 }
 
 // withSampler leaves it to the provider to thin them out, which makes every one first.
 func withSampler(p *pawl.Pawl) (func(), error) {
 	provider := sdktrace.NewTracerProvider(sdktrace.WithSampler(sdktrace.TraceIDRatioBased(sampled)))
-	traces.Instrument(p, traces.Options{TracerProvider: provider})
+	if err := traces.Instrument(p, traces.Options{TracerProvider: provider}); err != nil {
+		return nil, err
+	}
 	return withMetrics(p)
 }
 

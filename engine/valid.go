@@ -52,3 +52,32 @@ func CheckText(field, s string, limit int, required bool) error {
 	}
 	return nil
 }
+
+// CheckOption refuses an option that is negative or not within lo and hi; 0 stands
+// for its default, and a hi of 0 for no upper limit.
+func CheckOption[T ~int | ~int64 | ~float64](field string, v, lo, hi T) error {
+	switch {
+	case v == 0:
+		return nil
+	case v < 0:
+		return Invalid(field, "negative")
+	case !(v >= lo): // NaN is not
+		return Invalid(field, "less than %v", lo)
+	case hi > 0 && v > hi:
+		return Invalid(field, "more than %v", hi)
+	}
+	return nil
+}
+
+// InOptions returns a refused option's error with the name of the options that it is
+// a field of: of "Lease" in "Outbox" it is "Outbox.Lease". Other errors stay as they
+// are.
+func InOptions(of string, err error) error {
+	var invalid *InvalidError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	named := *invalid
+	named.Field = of + "." + invalid.Field
+	return &named
+}

@@ -44,9 +44,24 @@ type DiscoveryFunc func(ctx context.Context) ([]Database, error)
 // Discover calls f.
 func (f DiscoveryFunc) Discover(ctx context.Context) ([]Database, error) { return f(ctx) }
 
-// Static is a fixed list of databases.
-func Static(dbs ...Database) Discovery {
-	return DiscoveryFunc(func(context.Context) ([]Database, error) { return dbs, nil })
+// Static is a fixed list of databases. A key that is in it twice is an error of New.
+func Static(dbs ...Database) Discovery { return static(dbs) }
+
+type static []Database
+
+// Discover returns the list.
+func (s static) Discover(context.Context) ([]Database, error) { return s, nil }
+
+// validate refuses a key that is there twice.
+func (s static) validate() error {
+	seen := map[string]bool{}
+	for i := range s {
+		if seen[s[i].Key] {
+			return engine.Invalid("store key", "%q is in the list twice", s[i].Key)
+		}
+		seen[s[i].Key] = true
+	}
+	return nil
 }
 
 // validate refuses what cannot be a store. Errors name the key, never the URL,

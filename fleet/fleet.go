@@ -9,6 +9,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,15 +83,27 @@ type Options struct {
 	Logger *slog.Logger
 }
 
+// Validate refuses what cannot be; the error names the field. New calls it.
+func (o *Options) Validate() error {
+	if err := o.Pawl.Validate(); err != nil {
+		return engine.InOptions("Pawl", err)
+	}
+	return cmp.Or(
+		engine.CheckOption("Refresh", o.Refresh, 1, 0), engine.CheckOption("Active", o.Active, 1, 0), engine.CheckOption("Handlers", o.Handlers, 1, 0),
+		engine.CheckOption("HandlersPerStore", o.HandlersPerStore, 1, 0), engine.CheckOption("Connections", o.Connections, minConnections, 0),
+		engine.CheckOption("ConnectionsPerStore", o.ConnectionsPerStore, minPerStore, 0), engine.CheckOption("PollMin", o.PollMin, 1, 0),
+		engine.CheckOption("PollMax", o.PollMax, 1, 0), engine.CheckOption("PollFiles", o.PollFiles, 1, 0), engine.CheckOption("Cool", o.Cool, 1, 0),
+		engine.CheckOption("KeepReady", o.KeepReady, 1, 0),
+	)
+}
+
 func (o *Options) defaults() {
 	set(&o.Refresh, 5*time.Minute)
 	set(&o.Active, 64)
 	set(&o.Handlers, 256)
 	set(&o.HandlersPerStore, 64)
 	set(&o.Connections, 80)
-	o.Connections = max(o.Connections, minConnections)
 	set(&o.ConnectionsPerStore, 8)
-	o.ConnectionsPerStore = max(o.ConnectionsPerStore, minPerStore)
 	set(&o.PollMin, 250*time.Millisecond)
 	set(&o.PollMax, 30*time.Second)
 	set(&o.PollFiles, 2*time.Second)
@@ -132,13 +145,22 @@ type Fleet struct {
 }
 
 // New returns a fleet of the databases that a discovery lists; see Static, Table
-// and Directory. It makes no connection.
+// and Directory. It makes no connection. Options that cannot be are an error that
+// names the field, an *engine.InvalidError.
 func New(d Discovery, opts Options) (*Fleet, error) {
 	if d == nil {
 		return nil, engine.Invalid("discovery", "nil")
 	}
 	if len(opts.Engines) == 0 {
 		return nil, engine.Invalid("engines", `none: name those of the databases, such as {"postgres": postgres.OpenURL}`)
+	}
+	if err := opts.Validate(); err != nil {
+		return nil, fmt.Errorf("fleet: options: %w", err)
+	}
+	if list, ok := d.(static); ok {
+		if err := list.validate(); err != nil {
+			return nil, fmt.Errorf("fleet: %w", err)
+		}
 	}
 	opts.defaults()
 	f := &Fleet{discovery: d, opts: opts, log: opts.Logger, handlers: newBudget(opts.Handlers)}

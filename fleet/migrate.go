@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/bravellian/pawl/engine"
 )
 
 // Migration is what became of a store's migration.
@@ -37,7 +39,10 @@ type MigrateOptions struct {
 // key. The error is that of the list of databases, ErrCanary, or says how many
 // stores failed; then the report says which. Stores that failed can be tried again.
 func (f *Fleet) MigrateAll(ctx context.Context, o MigrateOptions) ([]Migration, error) {
-	if o.Parallel <= 0 {
+	if err := engine.CheckOption("Parallel", o.Parallel, 1, 0); err != nil {
+		return nil, err
+	}
+	if o.Parallel == 0 {
 		o.Parallel = 8
 	}
 	if o.Each == nil {

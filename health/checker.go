@@ -1,6 +1,7 @@
 package health
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -29,6 +30,14 @@ type Options struct {
 	// Queues are whose waiting work counts; nil: all of the database, whoever
 	// serves them.
 	Queues []string
+}
+
+// Validate refuses what cannot be; the error names the field. pawl.New calls it.
+func (o *Options) Validate() error {
+	return cmp.Or(
+		engine.CheckOption("Timeout", o.Timeout, 1, 0), engine.CheckOption("Waiting", o.Waiting, 1, 0), engine.CheckOption("Busy", o.Busy, 1, 0),
+		engine.CheckOption("Failing", o.Failing, 1, 0), engine.CheckOption("Stalled", o.Stalled, 1, 0),
+	)
 }
 
 func (o *Options) defaults() {

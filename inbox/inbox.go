@@ -9,6 +9,7 @@
 package inbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,9 +68,22 @@ type Options struct {
 const (
 	defaultAttempts  = 10
 	defaultLease     = time.Minute
+	minLease         = time.Second
 	defaultRetention = 30 * 24 * time.Hour
 	defaultQueue     = "inbox"
 )
+
+// Validate refuses what cannot be; the error names the field. pawl.New and Run call it.
+func (o *Options) Validate() error {
+	if o.Workers != nil {
+		if err := o.Workers.Validate(); err != nil {
+			return engine.InOptions("Workers", err)
+		}
+	}
+	return cmp.Or(
+		engine.CheckOption("Lease", o.Lease, minLease, 0), engine.CheckOption("Retention", o.Retention, 1, 0), engine.CheckText("Queue", o.Queue, outbox.MaxQueue, false),
+	)
+}
 
 // Inbox is the inbox of one database. It is safe for concurrent use.
 type Inbox struct {
@@ -81,17 +95,19 @@ type Inbox struct {
 	stops  bool // when there is nothing left to do
 
 	cleaning *work.Pulse
+	invalid  error // of the options
 }
 
-// New returns the inbox of a database, which must be migrated before use.
+// New returns the inbox of a database, which must be migrated before use. Options
+// that cannot be are reported by Run.
 func New(db engine.DB, opts Options) *Inbox {
+	invalid := opts.Validate()
 	if opts.MaxAttempts == 0 {
 		opts.MaxAttempts = defaultAttempts
 	}
 	if opts.Lease <= 0 {
 		opts.Lease = defaultLease
 	}
-	opts.Lease = max(opts.Lease, time.Second)
 	if opts.Retention <= 0 {
 		opts.Retention = defaultRetention
 	}
@@ -105,7 +121,7 @@ func New(db engine.DB, opts Options) *Inbox {
 	w.Queues, w.Logger = []string{opts.Queue}, opts.Logger
 	// The inbox counts attempts and says when a message is dead.
 	w.Retry = &outbox.RetryPolicy{Jitter: 0.1}
-	return &Inbox{db: db, opts: opts, log: engine.Logger(opts.Logger), queue: outbox.New(db, w), stops: w.StopWhenEmpty, cleaning: &work.Pulse{}}
+	return &Inbox{db: db, opts: opts, log: engine.Logger(opts.Logger), queue: outbox.New(db, w), stops: w.StopWhenEmpty, cleaning: &work.Pulse{}, invalid: invalid}
 }
 
 // maxAttempts is as the operations take it: 0 for any number.

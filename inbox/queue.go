@@ -185,6 +185,9 @@ func (i *Inbox) Stats() work.Counts { return i.queue.Stats() }
 // Run handles enqueued messages, if handlers are registered, and cleans up from
 // time to time, until ctx ends. See outbox.Outbox.Run for the rest.
 func (i *Inbox) Run(ctx context.Context) error {
+	if err := i.valid(); err != nil {
+		return err
+	}
 	return work.RunKept(ctx, i.log.With("component", "inbox"), i.cleaning, i.serve, i.CleanUp)
 }
 
@@ -199,10 +202,18 @@ func (i *Inbox) Queues() []string {
 // RunTurn handles enqueued messages, if handlers are registered, for a limited
 // time; see outbox.Outbox.RunTurn.
 func (i *Inbox) RunTurn(ctx context.Context, t work.Turn) error {
-	if !i.served {
-		return nil
+	if err := i.valid(); err != nil || !i.served {
+		return err
 	}
 	return i.queue.RunTurn(ctx, t)
+}
+
+// valid returns what is wrong with the options.
+func (i *Inbox) valid() error {
+	if i.invalid != nil {
+		return fmt.Errorf("options of the inbox: %w", i.invalid)
+	}
+	return nil
 }
 
 func (i *Inbox) serve(ctx context.Context) error {

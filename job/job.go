@@ -8,6 +8,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -178,6 +179,11 @@ type Options struct {
 
 const defaultRetention = 30 * 24 * time.Hour
 
+// Validate refuses what cannot be; the error names the field. pawl.New and Run call it.
+func (o *Options) Validate() error {
+	return cmp.Or(engine.CheckOption("Retention", o.Retention, 1, 0), engine.CheckOption("MaxPollingInterval", o.MaxPollingInterval, 1, 0))
+}
+
 // Jobs are the jobs of one database. They are safe for concurrent use.
 type Jobs struct {
 	db     engine.DB
@@ -186,16 +192,18 @@ type Jobs struct {
 	log    *slog.Logger
 
 	cleaning  work.Pulse
+	invalid   error // of the options
 	observers []func(made int64)
 }
 
 // New returns the jobs of an outbox's database. It wraps the outbox's handlers, to
 // note when a run begins.
 func New(db engine.DB, o *outbox.Outbox, opts Options) *Jobs {
+	invalid := opts.Validate()
 	if opts.Retention <= 0 {
 		opts.Retention = defaultRetention
 	}
-	j := &Jobs{db: db, outbox: o, opts: opts, log: engine.Logger(opts.Logger)}
+	j := &Jobs{db: db, outbox: o, opts: opts, log: engine.Logger(opts.Logger), invalid: invalid}
 	o.Use(j.noteStart)
 	return j
 }
@@ -218,6 +226,9 @@ func (j *Jobs) noteStart(next outbox.Handler) outbox.Handler {
 // ends; then it returns nil. pawl.Pawl runs one scheduler for timers and jobs
 // instead.
 func (j *Jobs) Run(ctx context.Context) error {
+	if j.invalid != nil {
+		return fmt.Errorf("options of jobs: %w", j.invalid)
+	}
 	if err := work.Ready(ctx, j.db); err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@
 package join
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,6 +58,13 @@ type Options struct {
 
 const defaultRetention = 7 * 24 * time.Hour
 
+// Validate refuses what cannot be; the error names the field. pawl.New and Run call it.
+func (o *Options) Validate() error {
+	return cmp.Or(
+		engine.CheckText("Topic", o.Topic, outbox.MaxTopic, false), engine.CheckText("Queue", o.Queue, outbox.MaxQueue, false), engine.CheckOption("Retention", o.Retention, 1, 0),
+	)
+}
+
 // Joins are the joins of one database. They are safe for concurrent use.
 type Joins struct {
 	db     engine.DB
@@ -67,18 +75,20 @@ type Joins struct {
 	cleaning  work.Pulse
 	rounds    rounds
 	observers []func(Repaired)
+	invalid   error // of the options
 }
 
 // New returns the joins of an outbox's database and registers the handler of
 // their waits with the outbox, whose Run it is that fires them.
 func New(db engine.DB, o *outbox.Outbox, opts Options) *Joins {
+	invalid := opts.Validate()
 	if opts.Topic == "" {
 		opts.Topic = DefaultTopic
 	}
 	if opts.Retention <= 0 {
 		opts.Retention = defaultRetention
 	}
-	j := &Joins{db: db, outbox: o, opts: opts, log: engine.Logger(opts.Logger), rounds: rounds{below: map[Status][16]byte{}}}
+	j := &Joins{db: db, outbox: o, opts: opts, log: engine.Logger(opts.Logger), rounds: rounds{below: map[Status][16]byte{}}, invalid: invalid}
 	// Without a limit: what a wait is for does not go away.
 	forever := work.DefaultRetryPolicy()
 	forever.MaxAttempts = 0
@@ -86,8 +96,12 @@ func New(db engine.DB, o *outbox.Outbox, opts Options) *Joins {
 	return j
 }
 
-// Run cleans up from time to time until ctx ends.
+// Run cleans up from time to time until ctx ends. It returns an error only for
+// options that cannot be.
 func (j *Joins) Run(ctx context.Context) error {
+	if j.invalid != nil {
+		return fmt.Errorf("options of joins: %w", j.invalid)
+	}
 	work.KeepClean(ctx, j.log.With("component", "joins"), &j.cleaning, j.CleanUp)
 	return nil
 }

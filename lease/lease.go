@@ -68,6 +68,9 @@ type ManagerOptions struct {
 	Logger *slog.Logger
 }
 
+// Validate refuses what cannot be; the error names the field. pawl.New calls it.
+func (o *ManagerOptions) Validate() error { return engine.CheckText("Owner", o.Owner, maxOwner, false) }
+
 // Leases are the leases of one database, which must be migrated before use.
 // It is safe for concurrent use.
 type Leases struct {

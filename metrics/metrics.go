@@ -13,7 +13,10 @@
 package metrics
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
+	"math"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -21,6 +24,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/join"
 )
@@ -47,6 +51,27 @@ type Options struct {
 
 // maxLanes is how many queues with their priorities are looked at.
 const maxLanes = 500
+
+// validate refuses what cannot be; the error names the field.
+func (o *Options) validate() error {
+	return cmp.Or(
+		engine.CheckOption("MaxTopics", o.MaxTopics, 1, 0), engine.CheckOption("MaxQueues", o.MaxQueues, 1, 0), engine.CheckOption("MaxJobs", o.MaxJobs, 1, 0),
+		engine.CheckOption("MaxLeases", o.MaxLeases, 1, 0), engine.CheckOption("MaxStores", o.MaxStores, 1, 0),
+		engine.CheckOption("MinInterval", o.MinInterval, 1, 0), engine.CheckOption("Timeout", o.Timeout, 1, 0),
+		engine.CheckOption("Runs", o.Runs, 1, 0), engine.CheckOption("Messages", o.Messages, 1, 0),
+		checkBuckets("HandlerBuckets", o.HandlerBuckets), checkBuckets("WaitBuckets", o.WaitBuckets),
+	)
+}
+
+// checkBuckets refuses what a histogram would panic at.
+func checkBuckets(field string, bounds []float64) error {
+	for i, b := range bounds {
+		if math.IsNaN(b) || i > 0 && b <= bounds[i-1] {
+			return engine.Invalid(field, "not in ascending order")
+		}
+	}
+	return nil
+}
 
 func (o *Options) defaults() {
 	set(&o.MaxTopics, 200)
@@ -99,6 +124,9 @@ func New(p *pawl.Pawl, opts Options) (*Collector, error) {
 	if p == nil {
 		return nil, errors.New("metrics: no pawl.Pawl")
 	}
+	if err := opts.validate(); err != nil {
+		return nil, fmt.Errorf("metrics: options: %w", err)
+	}
 	c := build(false, opts)
 	c.watch("", p)
 	return c, nil
@@ -109,6 +137,9 @@ func New(p *pawl.Pawl, opts Options) (*Collector, error) {
 func NewFleet(f *fleet.Fleet, opts Options) (*Collector, error) {
 	if f == nil {
 		return nil, errors.New("metrics: no fleet")
+	}
+	if err := opts.validate(); err != nil {
+		return nil, fmt.Errorf("metrics: options: %w", err)
 	}
 	c := build(true, opts)
 	c.fleet = f

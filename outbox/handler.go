@@ -111,10 +111,26 @@ func (o *Outbox) Handle(topic string, h Handler, opts ...HandlerOptions) {
 		r.errs = append(r.errs, fmt.Errorf("%w for topic %q", ErrDuplicateHandler, topic))
 		return
 	}
+	if err := checkHandlerOptions(opts); err != nil {
+		r.errs = append(r.errs, fmt.Errorf("handler for topic %q: %w", topic, err))
+		return
+	}
 	if r.topics == nil {
 		r.topics = map[string]route{}
 	}
 	r.topics[topic] = o.route(h, opts)
+}
+
+func checkHandlerOptions(opts []HandlerOptions) error {
+	if len(opts) == 0 {
+		return nil
+	}
+	if opts[0].Retry != nil {
+		if err := opts[0].Retry.Validate(); err != nil {
+			return engine.InOptions("Retry", err)
+		}
+	}
+	return engine.CheckOption("Timeout", opts[0].Timeout, 1, 0)
 }
 
 func (o *Outbox) route(h Handler, opts []HandlerOptions) route {

@@ -1,7 +1,10 @@
 package outbox
 
 import (
+	"cmp"
+	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -32,7 +35,7 @@ type Options struct {
 	// BatchSize is the most messages one claim takes, default 500, at most 1000.
 	// Fewer are claimed while handlers are slow.
 	BatchSize int
-	// Lease is how long a claim lasts without sign of life, default 30 s. It is
+	// Lease is how long a claim lasts without sign of life, default 30 s, at least 1 s. It is
 	// extended while handlers run, so it need not cover the longest of them.
 	Lease time.Duration
 	// PollInterval bounds how long a worker sleeps without being woken,
@@ -55,7 +58,34 @@ type Options struct {
 	StopWhenEmpty bool
 }
 
-const defaultRetention = 7 * 24 * time.Hour
+const (
+	defaultRetention = 7 * 24 * time.Hour
+	minLease         = time.Second
+	maxWorker        = 255
+)
+
+// Validate refuses what cannot be; the error names the field. pawl.New and Run call it.
+func (o *Options) Validate() error {
+	for i, queue := range o.Queues {
+		if err := engine.CheckText("Queues", queue, MaxQueue, true); err != nil {
+			return err
+		}
+		if slices.Contains(o.Queues[:i], queue) {
+			return engine.Invalid("Queues", "a queue twice")
+		}
+	}
+	if o.Retry != nil {
+		if err := o.Retry.Validate(); err != nil {
+			return engine.InOptions("Retry", err)
+		}
+	}
+	return cmp.Or(
+		engine.CheckOption("MaxPayload", o.MaxPayload, 1, 0), engine.CheckOption("Concurrency", o.Concurrency, 1, 0),
+		engine.CheckOption("BatchSize", o.BatchSize, 1, work.MaxBatch), engine.CheckOption("Lease", o.Lease, minLease, 0),
+		engine.CheckOption("PollInterval", o.PollInterval, 1, 0), engine.CheckOption("Grace", o.Grace, 1, 0),
+		engine.CheckOption("Retention", o.Retention, 1, 0), engine.CheckText("Worker", o.Worker, maxWorker, false),
+	)
+}
 
 // Outbox is the outbox of one database. It is safe for concurrent use.
 type Outbox struct {
@@ -74,8 +104,10 @@ type Outbox struct {
 	deadLook int // how many failed messages one transaction looks at
 }
 
-// New returns the outbox of a database, which must be migrated before use.
+// New returns the outbox of a database, which must be migrated before use. Options
+// that cannot be are reported by Run.
 func New(db engine.DB, opts Options) *Outbox {
+	invalid := opts.Validate()
 	if opts.MaxPayload <= 0 {
 		opts.MaxPayload = DefaultMaxPayload
 	}
@@ -90,6 +122,9 @@ func New(db engine.DB, opts Options) *Outbox {
 		opts.Worker = engine.ProcessName()
 	}
 	o := &Outbox{db: db, opts: opts, log: opts.Logger, tag: newTag(), deadLook: deadLook, pauses: pause.New(db, opts.Logger)}
+	if invalid != nil {
+		o.handlers.errs = append(o.handlers.errs, fmt.Errorf("options of the outbox: %w", invalid))
+	}
 	o.enqueues = coalesce.Group[*enqueue]{Leaders: enqueueLeaders, Max: enqueueMerge, Run: o.flush}
 	o.lanes.known.Store(laneID(DefaultQueue, 0), struct{}{}) // every schema has it
 	return o

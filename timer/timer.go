@@ -12,6 +12,7 @@
 package timer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -77,6 +78,11 @@ type Options struct {
 
 const defaultRetention = 7 * 24 * time.Hour
 
+// Validate refuses what cannot be; the error names the field. pawl.New and Run call it.
+func (o *Options) Validate() error {
+	return cmp.Or(engine.CheckOption("Retention", o.Retention, 1, 0), engine.CheckOption("MaxPollingInterval", o.MaxPollingInterval, 1, 0))
+}
+
 // Timers are the timers of one database. They are safe for concurrent use.
 type Timers struct {
 	db     engine.DB
@@ -85,21 +91,26 @@ type Timers struct {
 	log    *slog.Logger
 
 	cleaning  work.Pulse
+	invalid   error // of the options
 	observers []func(fired int64)
 }
 
 // New returns the timers of an outbox's database.
 func New(db engine.DB, o *outbox.Outbox, opts Options) *Timers {
+	invalid := opts.Validate()
 	if opts.Retention <= 0 {
 		opts.Retention = defaultRetention
 	}
-	return &Timers{db: db, outbox: o, opts: opts, log: engine.Logger(opts.Logger)}
+	return &Timers{db: db, outbox: o, opts: opts, log: engine.Logger(opts.Logger), invalid: invalid}
 }
 
 // Run fires timers when they are due, and cleans up from time to time, until ctx
 // ends; then it returns nil. pawl.Pawl runs one scheduler for timers and jobs
 // instead.
 func (t *Timers) Run(ctx context.Context) error {
+	if t.invalid != nil {
+		return fmt.Errorf("options of timers: %w", t.invalid)
+	}
 	if err := work.Ready(ctx, t.db); err != nil {
 		return err
 	}

@@ -40,7 +40,10 @@ func Example() {
 	kept := tracetest.NewSpanRecorder()
 	provider := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(kept))
 
-	traces.Instrument(p, traces.Options{TracerProvider: provider}) // with otel.SetTracerProvider: traces.Options{}
+	// With otel.SetTracerProvider: traces.Options{}.
+	if err := traces.Instrument(p, traces.Options{TracerProvider: provider}); err != nil {
+		log.Fatal(err)
+	}
 	p.Handle("mail.send", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }))
 
 	ctx := context.Background()

@@ -33,7 +33,7 @@ func TestFleet(t *testing.T) {
 	must(t, err)
 	t.Cleanup(func() { must(t, f.Close()) })
 	s := record()
-	traces.InstrumentFleet(f, traces.Options{TracerProvider: s.provider})
+	must(t, traces.InstrumentFleet(f, traces.Options{TracerProvider: s.provider}))
 	f.Handle("t", outbox.HandlerFunc(fine))
 	f.HandleInbox("hook", func(context.Context, *inbox.Message) error { return nil })
 	_, err = f.MigrateAll(t.Context(), fleet.MigrateOptions{})

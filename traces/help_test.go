@@ -73,7 +73,7 @@ func on(t *testing.T, db dbtest.Database, s *spans, o traces.Options) *program {
 	if o.TracerProvider == nil {
 		o.TracerProvider = s.provider
 	}
-	traces.Instrument(p, o)
+	must(t, traces.Instrument(p, o))
 	return &program{Pawl: p, spans: s, t: t, db: db}
 }
 

@@ -167,7 +167,7 @@ func TestPanic(t *testing.T) {
 		p, err := pawl.New(e.Open(t).DB, o)
 		must(t, err)
 		s := record()
-		traces.Instrument(p, traces.Options{TracerProvider: s.provider})
+		must(t, traces.Instrument(p, traces.Options{TracerProvider: s.provider}))
 		p.Handle("t", outbox.HandlerFunc(stumble))
 		id, err := p.Outbox.Enqueue(t.Context(), outbox.Message{Topic: "t"})
 		must(t, err)

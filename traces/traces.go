@@ -1,7 +1,7 @@
 // Package traces shows the work of a Pawl in OpenTelemetry: where a message was
 // enqueued, and every attempt to handle it.
 //
-//	traces.Instrument(p, traces.Options{})
+//	err := traces.Instrument(p, traces.Options{})
 //
 // A message that is enqueued within a span carries that span's W3C trace context
 // in its headers, through the database, to whichever process handles it. There each
@@ -14,6 +14,7 @@
 package traces
 
 import (
+	"fmt"
 	"slices"
 	"sync/atomic"
 
@@ -24,6 +25,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -57,9 +59,26 @@ type Options struct {
 	Attributes []attribute.KeyValue
 }
 
+// Validate refuses what cannot be; the error names the field. Instrument calls it.
+func (o *Options) Validate() error {
+	if !(o.Untraced <= 1) { // NaN is not
+		return engine.Invalid("Untraced", "more than 1, which is all of them")
+	}
+	return nil
+}
+
 // Instrument traces what p enqueues and handles, the inbox included. Call it before
-// Run, and before adding middleware that is to be seen in the span.
-func Instrument(p *pawl.Pawl, opts Options) {
+// Run, and before adding middleware that is to be seen in the span. An error says
+// which option cannot be; then nothing is traced.
+func Instrument(p *pawl.Pawl, opts Options) error {
+	if err := opts.Validate(); err != nil {
+		return fmt.Errorf("traces: options: %w", err)
+	}
+	instrument(p, opts)
+	return nil
+}
+
+func instrument(p *pawl.Pawl, opts Options) {
 	t := newTracing(opts)
 	p.Stamp(t.stamp)
 	p.Use(t.wrap)
@@ -67,13 +86,17 @@ func Instrument(p *pawl.Pawl, opts Options) {
 
 // InstrumentFleet is Instrument for every store of a fleet. Spans have the store's
 // key as pawl.store.
-func InstrumentFleet(f *fleet.Fleet, opts Options) {
+func InstrumentFleet(f *fleet.Fleet, opts Options) error {
+	if err := opts.Validate(); err != nil {
+		return fmt.Errorf("traces: options: %w", err)
+	}
 	opts.defaults()
 	f.Setup(func(s *fleet.Store) {
 		own := opts
 		own.Attributes = append(slices.Clone(opts.Attributes), attribute.String(keyStore, s.Key))
-		Instrument(s.Pawl, own)
+		instrument(s.Pawl, own)
 	})
+	return nil
 }
 
 // Stamp is the half of Instrument that enqueues; see outbox.Outbox.Stamp.

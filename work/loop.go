@@ -1,6 +1,7 @@
 package work
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -81,12 +82,22 @@ const MaxBatch = 1000
 // DefaultConcurrency is how many handlers run at once, unless Config says otherwise.
 const DefaultConcurrency = 64
 
+// minLease is the shortest lease.
+const minLease = time.Second
+
+// Validate refuses what cannot be; the error names the field.
+func (c *Config[M]) Validate() error {
+	return cmp.Or(
+		engine.CheckOption("Concurrency", c.Concurrency, 1, 0), engine.CheckOption("BatchSize", c.BatchSize, 1, MaxBatch),
+		engine.CheckOption("Lease", c.Lease, minLease, 0), engine.CheckOption("PollMin", c.PollMin, 1, 0), engine.CheckOption("PollMax", c.PollMax, 1, 0),
+		engine.CheckOption("Linger", c.Linger, 1, 0), engine.CheckOption("Grace", c.Grace, 1, 0),
+	)
+}
+
 func (c *Config[M]) defaults() {
 	set(&c.Concurrency, DefaultConcurrency)
 	set(&c.BatchSize, 500)
-	c.BatchSize = min(c.BatchSize, MaxBatch)
 	set(&c.Lease, 30*time.Second)
-	c.Lease = max(c.Lease, time.Second)
 	set(&c.PollMin, 250*time.Millisecond)
 	set(&c.PollMax, time.Second)
 	c.PollMax = max(c.PollMax, c.PollMin)
@@ -109,6 +120,7 @@ func set[T int | time.Duration](v *T, def T) {
 // Loop claims, handles and settles. Create it with New, run it once.
 type Loop[M any] struct {
 	cfg     Config[M]
+	invalid error // of the configuration
 	ledger  ledger[M]
 	stats   *Stats
 	sleep   engine.Sleeper
@@ -128,8 +140,9 @@ type Loop[M any] struct {
 
 // New returns a loop that is not running yet.
 func New[M any](cfg Config[M]) *Loop[M] {
+	invalid := cfg.Validate()
 	cfg.defaults()
-	l := &Loop[M]{cfg: cfg, stats: cfg.Stats, hungry: true, unfinished: &Settlement{}, news: time.Now()}
+	l := &Loop[M]{cfg: cfg, invalid: invalid, stats: cfg.Stats, hungry: true, unfinished: &Settlement{}, news: time.Now()}
 	if l.stats == nil {
 		l.stats = &Stats{}
 	}
@@ -143,8 +156,12 @@ func (l *Loop[M]) Stats() *Stats { return l.stats }
 // Run works until ctx ends, then stops in order (D-19): no more claims, what
 // was not begun goes back at once, handlers get the grace period, the rest is
 // cancelled and released, and the heartbeat ends last. It returns nil after a
-// stop; errors of the database are outlived, not returned.
+// stop; errors of the database are outlived, not returned. A configuration that
+// cannot be is an error at once.
 func (l *Loop[M]) Run(ctx context.Context) error {
+	if l.invalid != nil {
+		return l.invalid
+	}
 	l.sleep = l.cfg.Queue.Sleeper()
 	defer l.sleep.Close()
 	defer l.stats.Pulse.begin()()

@@ -1,6 +1,7 @@
 package work
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/bravellian/pawl/engine"
@@ -27,6 +28,11 @@ type RetryPolicy struct {
 	Delay func(failures int) time.Duration
 	// Jitter spreads each delay by ± this share, 0 … 1.
 	Jitter float64
+}
+
+// Validate refuses a policy that cannot be; the error names the field.
+func (p RetryPolicy) Validate() error {
+	return cmp.Or(engine.CheckOption("MaxAttempts", p.MaxAttempts, 1, 0), engine.CheckOption("Jitter", p.Jitter, 0, 1))
 }
 
 // DefaultRetryPolicy tries ten times in all, with Backoff ± 10 %.

@@ -17,6 +17,9 @@ const idleCheck = 30 * time.Second
 
 // OpenURL opens one of many databases. It is an engine.Opener.
 func OpenURL(o engine.Opening) (engine.DB, error) {
+	if err := engine.CheckOption("Connections", o.Connections, 1, 0); err != nil {
+		return nil, err
+	}
 	config, err := parse(o.URL)
 	if err != nil {
 		return nil, err

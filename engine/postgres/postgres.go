@@ -10,6 +10,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -47,6 +48,11 @@ type Options struct {
 	PollOnly bool
 	// Logger is told once if notifications do not arrive. Default slog.Default().
 	Logger *slog.Logger
+}
+
+// Validate refuses what cannot be; the error names the field. Open and New call it.
+func (o *Options) Validate() error {
+	return cmp.Or(engine.CheckOption("StatementTimeout", o.StatementTimeout, 1, 0), engine.CheckOption("LockTimeout", o.LockTimeout, 1, 0))
 }
 
 // DB is a PostgreSQL database with pawl's tables. It implements engine.DB.
@@ -109,6 +115,9 @@ func New(pool *pgxpool.Pool, opts ...Options) (*DB, error) {
 	var o Options
 	if len(opts) > 0 {
 		o = opts[0]
+	}
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("postgres: options: %w", err)
 	}
 	if o.Schema == "" {
 		o.Schema = "pawl"

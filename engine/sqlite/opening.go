@@ -15,6 +15,9 @@ import (
 // anything.
 func OpenerWith(connect Connect) engine.Opener {
 	return func(o engine.Opening) (engine.DB, error) {
+		if err := engine.CheckOption("Connections", o.Connections, 1, 0); err != nil {
+			return nil, err
+		}
 		path, ok := strings.CutPrefix(o.URL, "sqlite:")
 		if !ok {
 			return nil, fmt.Errorf("open sqlite: the URL does not begin with sqlite")

@@ -8,6 +8,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -93,6 +94,9 @@ func OpenWith(connect Connect, path string, opts ...Options) (*DB, error) {
 }
 
 func openFile(connect Connect, path string, o Options) (*DB, error) {
+	if err := o.Validate(); err != nil { // before there is a file
+		return nil, fmt.Errorf("sqlite: options: %w", err)
+	}
 	dsn, err := dataSource(path, o)
 	if err != nil {
 		return nil, err
@@ -129,6 +133,11 @@ func openFile(connect Connect, path string, o Options) (*DB, error) {
 // one that watches for other processes' commits.
 const reserved = 4
 
+// Validate refuses what cannot be; the error names the field. Open and New call it.
+func (o *Options) Validate() error {
+	return cmp.Or(engine.CheckOption("StatementTimeout", o.StatementTimeout, 1, 0), engine.CheckOption("WatchEvery", o.WatchEvery, 1, 0))
+}
+
 func options(opts []Options) Options {
 	var o Options
 	if len(opts) > 0 {
@@ -144,6 +153,9 @@ func options(opts []Options) Options {
 }
 
 func build(pool *sql.DB, lock chan struct{}, g *guard, o Options) (*DB, error) {
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("sqlite: options: %w", err)
+	}
 	names := engine.Names{Prefix: o.Prefix}
 	folder, err := engine.Load(files, names)
 	if err != nil {

@@ -1,0 +1,107 @@
+package pawl_test
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/postgres"
+	"github.com/bravellian/pawl/engine/sqlite"
+	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/job"
+	"github.com/bravellian/pawl/join"
+	"github.com/bravellian/pawl/lease"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/timer"
+)
+
+// field insists on an error that names an option.
+func field(t *testing.T, want string, err error) {
+	t.Helper()
+	var invalid *engine.InvalidError
+	if !errors.As(err, &invalid) || invalid.Field != want || !strings.Contains(err.Error(), want) {
+		t.Errorf("want an error that names %s, got %v", want, err)
+	}
+}
+
+// D-8: options that cannot be are refused when a Pawl is made, with the field's name; zero is the default.
+func TestOptionsAreValidated(t *testing.T) {
+	db := dbtest.OpenSQLite(t)
+	long := strings.Repeat("é", 256)
+	for want, o := range map[string]pawl.Options{
+		"MaxPollingInterval":        {MaxPollingInterval: -1},
+		"Outbox.MaxPayload":         {Outbox: outbox.Options{MaxPayload: -1}},
+		"Outbox.Concurrency":        {Outbox: outbox.Options{Concurrency: -1}},
+		"Outbox.BatchSize":          {Outbox: outbox.Options{BatchSize: 1001}},
+		"Outbox.Lease":              {Outbox: outbox.Options{Lease: time.Second - 1}},
+		"Outbox.PollInterval":       {Outbox: outbox.Options{PollInterval: -1}},
+		"Outbox.Grace":              {Outbox: outbox.Options{Grace: -1}},
+		"Outbox.Retention":          {Outbox: outbox.Options{Retention: -1}},
+		"Outbox.Worker":             {Outbox: outbox.Options{Worker: long}},
+		"Outbox.Queues":             {Outbox: outbox.Options{Queues: []string{"a", "b", "a"}}},
+		"Outbox.Retry.MaxAttempts":  {Outbox: outbox.Options{Retry: &outbox.RetryPolicy{MaxAttempts: -1}}},
+		"Outbox.Retry.Jitter":       {Outbox: outbox.Options{Retry: &outbox.RetryPolicy{Jitter: math.NaN()}}},
+		"Joins.Retention":           {Joins: join.Options{Retention: -1}},
+		"Joins.Topic":               {Joins: join.Options{Topic: long}},
+		"Joins.Queue":               {Joins: join.Options{Queue: "\x00"}},
+		"Inbox.Lease":               {Inbox: inbox.Options{Lease: time.Millisecond}},
+		"Inbox.Retention":           {Inbox: inbox.Options{Retention: -1}},
+		"Inbox.Queue":               {Inbox: inbox.Options{Queue: long}},
+		"Inbox.Workers.Concurrency": {Inbox: inbox.Options{Workers: &outbox.Options{Concurrency: -1}}},
+		"Leases.Owner":              {Leases: lease.ManagerOptions{Owner: long}},
+		"Timers.Retention":          {Timers: timer.Options{Retention: -1}},
+		"Timers.MaxPollingInterval": {Timers: timer.Options{MaxPollingInterval: -1}},
+		"Jobs.Retention":            {Jobs: job.Options{Retention: -1}},
+		"Jobs.MaxPollingInterval":   {Jobs: job.Options{MaxPollingInterval: -1}},
+		"Health.Timeout":            {Health: health.Options{Timeout: -1}},
+		"Health.Waiting":            {Health: health.Options{Waiting: -1}},
+		"Health.Busy":               {Health: health.Options{Busy: -1}},
+		"Health.Failing":            {Health: health.Options{Failing: -1}},
+		"Health.Stalled":            {Health: health.Options{Stalled: -1}},
+	} {
+		_, err := pawl.New(db, o)
+		field(t, want, err)
+	}
+	if _, err := pawl.New(db, pawl.Options{Inbox: inbox.Options{MaxAttempts: -1}, Outbox: outbox.Options{Lease: time.Second, BatchSize: 1000}}); err != nil {
+		t.Errorf("what is allowed: %v", err)
+	}
+}
+
+// D-8: a component that is made by itself reports them when it starts.
+func TestOptionsOfComponentsAreReportedByRun(t *testing.T) {
+	db := dbtest.OpenSQLite(t)
+	ctx, o := t.Context(), outbox.New(db, outbox.Options{})
+	field(t, "Grace", outbox.New(db, outbox.Options{Grace: -1}).Run(ctx))
+	field(t, "Retention", inbox.New(db, inbox.Options{Retention: -1}).Run(ctx))
+	field(t, "Retention", join.New(db, o, join.Options{Retention: -1}).Run(ctx))
+	field(t, "Retention", timer.New(db, o, timer.Options{Retention: -1}).Run(ctx))
+	field(t, "Retention", job.New(db, o, job.Options{Retention: -1}).Run(ctx))
+	for want, opts := range map[string]outbox.HandlerOptions{"Timeout": {Timeout: -1}, "Retry.Jitter": {Retry: &outbox.RetryPolicy{Jitter: 1.5}}} {
+		one := outbox.New(db, outbox.Options{})
+		one.Handle("t", outbox.HandlerFunc(nil), opts)
+		field(t, want, one.Run(ctx))
+	}
+}
+
+// D-8: databases refuse them before anything is opened.
+func TestOptionsOfDatabases(t *testing.T) {
+	path := t.TempDir() + "/x.db"
+	for want, o := range map[string]sqlite.Options{"StatementTimeout": {StatementTimeout: -1}, "WatchEvery": {WatchEvery: -1}} {
+		_, err := sqlite.Open(path, o)
+		field(t, want, err)
+	}
+	for want, o := range map[string]postgres.Options{"StatementTimeout": {StatementTimeout: -1}, "LockTimeout": {LockTimeout: -1}} {
+		_, err := postgres.Open("postgres://u@127.0.0.1:1/d", o)
+		field(t, want, err)
+	}
+	_, err := sqlite.OpenURL(engine.Opening{URL: "sqlite:" + path, Connections: -1})
+	field(t, "Connections", err)
+	_, err = postgres.OpenURL(engine.Opening{URL: "postgres://u@127.0.0.1:1/d", Connections: -1})
+	field(t, "Connections", err)
+}
