@@ -5,7 +5,13 @@
 # Tests run beside a private PostgreSQL server, or the one that
 # PAWL_TEST_POSTGRES names. Without fsync: the data dies with the server.
 WITHPOSTGRES := go run ./internal/cmd/withpostgres
-TESTSERVER   := $(WITHPOSTGRES) -set fsync=off -set full_page_writes=off --
+SETTINGS     := -set fsync=off -set full_page_writes=off
+TESTSERVER   := $(WITHPOSTGRES) $(SETTINGS) --
+
+# The versions of PostgreSQL that everything has to pass on. make test runs on the
+# one that is installed and what is PostgreSQL's own on the newest as well.
+VERSIONS := 15 16 17 18
+NEWEST   := $(lastword $(VERSIONS))
 
 # Pinned, so that a new release of the linter breaks nobody's build.
 GOLANGCI := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
@@ -38,7 +44,7 @@ help: ## this list
 
 .PHONY: test
 test: cc static ## everything that has to pass: vet, build, requirements, tests with the race detector
-	@$(TESTSERVER) $(MAKE) --no-print-directory -j2 test-packages test-face
+	@$(TESTSERVER) $(MAKE) --no-print-directory -j3 test-packages test-face test-newest
 
 .PHONY: test-packages
 test-packages:
@@ -47,6 +53,25 @@ test-packages:
 .PHONY: test-face
 test-face:
 	go test -timeout 9m $(FACE)
+
+# The engine's tests, and the conformance suites and SQL routines of the components,
+# on the newest PostgreSQL: plans and orders are other ones there. Without the race
+# detector: the Go code is the same.
+.PHONY: test-newest
+test-newest:
+	@$(WITHPOSTGRES) -version $(NEWEST) $(SETTINGS) -- $(MAKE) --no-print-directory test-postgres
+
+.PHONY: test-postgres
+test-postgres:
+	go test -timeout 9m ./engine/postgres
+	go test -timeout 9m -p 2 -run '^TestConformance$$/^postgres$$|Routine' ./outbox ./join ./inbox ./lease ./timer ./job
+
+.PHONY: test-matrix
+test-matrix: cc static ## every test on PostgreSQL 15, 16, 17 and 18, one after the other
+	@for version in $(VERSIONS); do \
+		echo "PostgreSQL $$version"; \
+		$(WITHPOSTGRES) -version $$version $(SETTINGS) -- $(MAKE) --no-print-directory -j2 test-packages test-face || exit 1; \
+	done
 
 .PHONY: test-long
 test-long: cc static ## the same with the long runs of the stress tests

@@ -4,7 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -142,6 +144,65 @@ func belowTheMark() map[string]func(t *testing.T, p *enginetest.Place, db engine
 			return ids
 		},
 	}
+}
+
+// D-21: the order of messages that one call enqueued or redrove, and of the rows
+// of a claim, is in the statements and not an accident of the plan.
+func TestOrderWhateverThePlan(t *testing.T) {
+	for _, off := range [][]string{
+		{"nestloop"}, {"nestloop", "hashjoin"}, {"nestloop", "mergejoin"}, {"hashagg", "indexscan"}, {"material", "sort"}, {"indexscan", "bitmapscan", "nestloop", "hashjoin"},
+	} {
+		t.Run(strings.Join(off, " and "), func(t *testing.T) {
+			t.Parallel()
+			var params []string
+			for _, what := range off {
+				params = append(params, "enable_"+what+"=off")
+			}
+			p := place(params...)(t)
+			db := enginetest.Migrated(t, p)
+			lo, err := db.ReserveIDs(t.Context(), nil, 50)
+			enginetest.Must(t, err)
+			ids := enginetest.IDs(lo, 50)
+			msgs := make([]enginetest.Once, len(ids))
+			for i, id := range ids {
+				msgs[i] = enginetest.Once{ID: id, MessageID: enginetest.Token(), Supplied: true, Position: rand.Int64N(1 << 40)}
+			}
+			enginetest.Do(t, db, enginetest.EnqueueOnce(msgs...))
+			inOrder := func(what string) {
+				t.Helper()
+				var got []int64
+				owner := enginetest.Token()
+				for len(got) < len(ids) {
+					got = append(got, enginetest.Take(t, db, owner, 20)...)
+				}
+				if !slices.Equal(got, ids) {
+					t.Errorf("%s: claimed %v", what, got)
+				}
+				enginetest.Do(t, db, enginetest.Fail(owner, "no", enginetest.Span{Lo: lo, N: 50}))
+			}
+			inOrder("enqueued")
+			enginetest.Do(t, db, enginetest.Redrive(nil))
+			inOrder("redriven")
+			for i := range 4 { // every second one goes back, and then the others: many runs of one age
+				enginetest.Do(t, db, enginetest.Redrive(nil))
+				enginetest.Exec(t, p, `UPDATE pawl.outbox_ready SET at = (SELECT min(at) FROM pawl.outbox_ready)`)
+				owner := enginetest.Token()
+				enginetest.Take(t, db, owner, 50)
+				for _, id := range append(every(ids, i%2), every(ids, 1-i%2)...) {
+					enginetest.Do(t, db, enginetest.Release(owner, 0, enginetest.Span{Lo: id, N: 1}))
+				}
+				inOrder("released")
+			}
+		})
+	}
+}
+
+// every returns every second id.
+func every(ids []int64, from int) (some []int64) {
+	for i := from; i < len(ids); i += 2 {
+		some = append(some, ids[i])
+	}
+	return some
 }
 
 // D-13, D-23, OBX-098: two sessions that settle overlapping parts of one

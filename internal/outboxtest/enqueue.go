@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/bravellian/pawl/outbox"
 )
@@ -33,6 +36,7 @@ func enqueueTests() map[string]func(*testing.T, Engine) {
 		"topics differ by case":  testTopicsAreCaseSensitive,
 		"due":                    testEnqueueDue,
 		"due before 1970":        testEnqueueDueBefore1970,
+		"batch is in order":      testEnqueueBatchOrder,
 		"ids are unique":         testEnqueueIDs,
 		"created by the clock":   testEnqueueCreatedAt,
 		"initial state":          testEnqueueInitialState,
@@ -297,6 +301,43 @@ func testEnqueueDue(t *testing.T, e Engine) {
 	f.counts(outbox.Counts{InProgress: 2, Scheduled: 1})
 	f.db.Pass(wait + time.Millisecond)
 	f.claimExactly(1)
+}
+
+// D-21: messages that were enqueued, or redriven, in one call come in their order,
+// with ids of their own as well, whatever plan the server makes for many of them.
+func testEnqueueBatchOrder(t *testing.T, e Engine) {
+	f := open(t, e)
+	const n = 300
+	msgs := make([]outbox.Message, n)
+	for i := range msgs {
+		msgs[i] = outbox.Message{Topic: "t", ID: outbox.MessageID(uuid.New())}
+	}
+	want, err := f.EnqueueBatch(f.ctx(), msgs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inOrder := func(what string) []outbox.WorkItemID {
+		t.Helper()
+		var got []*outbox.Message
+		for len(got) < n {
+			owner, some := f.claim(70)
+			if len(some) == 0 {
+				t.Fatalf("%s: claimed %d of %d", what, len(got), n)
+			}
+			got = append(got, some...)
+			f.touched(int64(len(some)))(f.Fail(f.ctx(), owner, nil, positions(some)...))
+		}
+		for i, m := range got {
+			if m.ID != want[i] {
+				t.Fatalf("%s: message %d of the claims is number %d", what, i, slices.Index(want, m.ID))
+			}
+		}
+		return positions(got)
+	}
+	ids := inOrder("enqueued")
+	slices.Reverse(ids)
+	f.touched(n)(f.Redrive(f.ctx(), outbox.FailedFilter{IDs: ids}))
+	inOrder("redriven")
 }
 
 // beforeThe70s are due times that mean now: the zero dates of other systems, and
