@@ -17,6 +17,17 @@ type Database struct {
 	URL string
 	// Schema and Prefix of pawl's tables; see engine.Names.
 	Schema, Prefix string
+
+	refused string // why the discovery found it and it is no store all the same
+}
+
+// Refused is why a discovery lists a database that is no store all the same, as
+// Directory does with links; nil if it is one.
+func (d *Database) Refused() error {
+	if d.refused == "" {
+		return nil
+	}
+	return engine.Invalid("store", "%q: %s", d.Key, d.refused)
 }
 
 // Discovery lists the databases of a fleet.

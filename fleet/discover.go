@@ -4,9 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 )
 
 // Table is a discovery that reads a control table: query returns a row per
@@ -33,41 +30,8 @@ func Table(db *sql.DB, query string) Discovery {
 			if err := rows.Scan([]any{&key, &url, &schema, &prefix}[:len(columns)]...); err != nil {
 				return nil, fmt.Errorf("discover databases: %w", err)
 			}
-			dbs = append(dbs, Database{key.String, url.String, schema.String, prefix.String})
+			dbs = append(dbs, Database{Key: key.String, URL: url.String, Schema: schema.String, Prefix: prefix.String})
 		}
 		return dbs, rows.Err()
 	})
-}
-
-// Directory is a discovery of SQLite files: all in dir that match a pattern such
-// as "*.db". Their names without the ending are the keys.
-func Directory(dir, pattern string) Discovery {
-	return DiscoveryFunc(func(context.Context) ([]Database, error) {
-		if _, err := os.Stat(dir); err != nil {
-			return nil, fmt.Errorf("discover databases: %w", err)
-		}
-		files, err := filepath.Glob(filepath.Join(escape(dir), pattern))
-		if err != nil {
-			return nil, fmt.Errorf("discover databases: pattern %q: %w", pattern, err)
-		}
-		var dbs []Database
-		for _, file := range files {
-			if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() || isLog(file) {
-				continue
-			}
-			name := filepath.Base(file)
-			dbs = append(dbs, Database{Key: strings.TrimSuffix(name, filepath.Ext(name)), URL: "sqlite:" + file})
-		}
-		return dbs, nil
-	})
-}
-
-// isLog tells SQLite's own files beside a database.
-func isLog(file string) bool {
-	return strings.HasSuffix(file, "-wal") || strings.HasSuffix(file, "-shm") || strings.HasSuffix(file, "-journal")
-}
-
-// escape keeps what is special in a pattern from being so in a directory's name.
-func escape(dir string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
 }

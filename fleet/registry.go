@@ -158,6 +158,10 @@ func (r *registry) refreshLocked(ctx context.Context) error {
 func (r *registry) distinct(dbs []Database) (map[string]Database, error) {
 	listed, torn := map[string]Database{}, map[string]bool{}
 	for _, d := range dbs {
+		if err := d.Refused(); err != nil { // as good as not listed: it may be a link that was put in a store's place
+			r.f.log.Error("ignoring a database of the list", "store", d.Key, "error", err)
+			continue
+		}
 		if err := d.validate(r.f.opts.Engines); err != nil {
 			r.f.log.Error("ignoring a database of the list", "store", d.Key, "error", err)
 			if s := r.get(d.Key); s != nil { // it is not missing

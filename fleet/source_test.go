@@ -2,6 +2,7 @@ package fleet_test
 
 import (
 	"database/sql"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/bravellian/pawl/engine/sqlite"
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/canary"
 	"github.com/bravellian/pawl/internal/dbtest"
 )
 
@@ -76,6 +78,76 @@ func TestDirectory(t *testing.T) {
 			t.Errorf("found %v", dbs)
 		}
 	}
+}
+
+// D-90: who may write into the directory reaches no file outside of it, and makes no
+// two stores of one file.
+func TestDirectoryWithLinks(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	dir, outside := filepath.Join(home, "dir"), filepath.Join(home, "dir-outside")
+	for _, d := range []string{dir, outside, filepath.Join(dir, "sub")} {
+		must(t, os.Mkdir(d, 0o700))
+	}
+	for _, file := range []string{filepath.Join(dir, "b.db"), filepath.Join(dir, "c.db"), filepath.Join(dir, "sub", "in.db"), filepath.Join(outside, "out.db")} {
+		must(t, os.WriteFile(file, nil, 0o600))
+	}
+	link := func(how func(string, string) error, to, name string) {
+		t.Helper()
+		must(t, how(to, filepath.Join(dir, name)))
+	}
+	link(os.Symlink, filepath.Join(outside, "out.db"), "absolute.db")
+	link(os.Symlink, "../dir-outside/out.db", "relative.db")
+	link(os.Symlink, outside, "sub-outside")
+	link(os.Symlink, "sub-outside/out.db", "indirect.db")
+	link(os.Symlink, "nowhere.db", "dangling.db")
+	link(os.Symlink, "sub/in.db", "in.db")
+	link(os.Symlink, "b.db", "a-second-name.db")
+	must(t, os.Link(filepath.Join(dir, "c.db"), filepath.Join(dir, "d-hard.db")))
+	through := filepath.Join(home, "through")
+	must(t, os.Symlink(dir, through))
+	for _, at := range []string{dir, through} {
+		w := canary.New()
+		o := quick()
+		o.Logger = w.Logger()
+		f := open(t, fleet.Directory(at, "*.db"), o)
+		must(t, f.Refresh(t.Context()))
+		wantKeys(t, f, "b c in")
+		said := map[string]string{}
+		for _, line := range w.Lines(t) {
+			if line["level"] == "ERROR" {
+				said[fmt.Sprint(line["store"])] = fmt.Sprint(line["error"])
+			}
+		}
+		for key, want := range map[string]string{
+			"absolute": "out of the directory", "relative": "out of the directory", "indirect": "out of the directory",
+			"a-second-name": `the same file as that of store "b"`, "d-hard": `the same file as that of store "c"`,
+		} {
+			if !strings.Contains(said[key], want) {
+				t.Errorf("of %q was said: %q", key, said[key])
+			}
+		}
+		if len(said) != 5 {
+			t.Errorf("said: %v", said)
+		}
+	}
+}
+
+// D-90: a store whose file gives way to a link out of the directory leaves the fleet.
+func TestStoreBecomesALink(t *testing.T) {
+	t.Parallel()
+	dir, outside := t.TempDir(), filepath.Join(t.TempDir(), "out.db")
+	for _, file := range []string{filepath.Join(dir, "a.db"), filepath.Join(dir, "b.db"), outside} {
+		must(t, os.WriteFile(file, nil, 0o600))
+	}
+	f := open(t, fleet.Directory(dir, "*.db"), quick())
+	must(t, f.Refresh(t.Context()))
+	wantKeys(t, f, "a b")
+	must(t, os.Remove(filepath.Join(dir, "a.db")))
+	must(t, os.Symlink(outside, filepath.Join(dir, "a.db")))
+	must(t, f.Refresh(t.Context()))
+	must(t, f.Refresh(t.Context()))
+	wantKeys(t, f, "b")
 }
 
 // OBX-066: files with odd names are worked on under their own names and no other's.

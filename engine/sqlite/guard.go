@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"log/slog"
+	"os"
 	"sync"
 	"sync/atomic"
 
@@ -18,6 +19,7 @@ import (
 type guard struct {
 	log  *slog.Logger
 	name string // of the file, as the program has it; "" if only SQLite knows
+	link bool   // the name was a link from the first: it may come to lead elsewhere
 
 	mu   sync.Mutex
 	home fileID // the database that this is about; none until a connection was made
@@ -48,9 +50,14 @@ type sight struct {
 }
 
 func newGuard(name string, log *slog.Logger) *guard {
-	g := &guard{name: name, log: engine.Logger(log), final: make(chan struct{})}
+	g := &guard{name: name, link: isLink(name), log: engine.Logger(log), final: make(chan struct{})}
 	g.hold.Store(&hold{})
 	return g
+}
+
+func isLink(name string) bool {
+	info, err := os.Lstat(name)
+	return err == nil && info.Mode()&os.ModeSymlink != 0
 }
 
 // enter notes a new connection, and returns what it has open.

@@ -86,7 +86,7 @@ func remove(t *testing.T, names ...string) {
 	}
 }
 
-// D-3: a log that somebody deletes takes no message with it that was acknowledged: what
+// D-110: a log that somebody deletes takes no message with it that was acknowledged: what
 // is in it comes into the file, and another log is begun.
 func TestDeletedLogIsRescued(t *testing.T) {
 	for name, ends := range map[string][]string{"log": {"-wal"}, "index": {"-shm"}, "both": {"-wal", "-shm"}} {
@@ -113,7 +113,7 @@ func TestDeletedLogIsRescued(t *testing.T) {
 	}
 }
 
-// D-3: nobody writes, and somebody only waits for work: the log is rescued all the same.
+// D-110: nobody writes, and somebody only waits for work: the log is rescued all the same.
 func TestIdleWorkerRescuesTheLog(t *testing.T) {
 	db, path, _ := observed(t)
 	enginetest.Put(t, db, 150)
@@ -126,7 +126,7 @@ func TestIdleWorkerRescuesTheLog(t *testing.T) {
 	wantReady(t, killed(t, path), 150)
 }
 
-// D-3, D-4: when the log goes while a transaction is under way, nobody says that it
+// D-4, D-110: when the log goes while a transaction is under way, nobody says that it
 // was committed.
 func TestLogDeletedDuringATransaction(t *testing.T) {
 	db, path, _ := observed(t)
@@ -141,7 +141,7 @@ func TestLogDeletedDuringATransaction(t *testing.T) {
 	wantReady(t, killed(t, path), 12)
 }
 
-// D-3: the program's own transactions are not committed into a deleted log, and go on
+// D-110: the program's own transactions are not committed into a deleted log, and go on
 // when there is another.
 func TestLogDeletedUnderTheProgramsTransactions(t *testing.T) {
 	db, path, _ := observed(t)
@@ -174,7 +174,7 @@ func TestLogDeletedUnderTheProgramsTransactions(t *testing.T) {
 	}
 }
 
-// D-3: a log is not brought into the file over what somebody else wrote since: then the
+// D-110: a log is not brought into the file over what somebody else wrote since: then the
 // program is to be restarted, and not even its end touches the file.
 func TestAnotherLogWasBegun(t *testing.T) {
 	db, path, l := observed(t)
@@ -211,16 +211,6 @@ func TestAnotherLogWasBegun(t *testing.T) {
 	}
 	var n int
 	enginetest.Must(t, killed(t, path).SQL().QueryRow("SELECT count(*) FROM theirs").Scan(&n))
-}
-
-// beginPart makes a table in a log of its own.
-func beginPart(path string) error {
-	db, err := sqlite.Open(path)
-	if err != nil {
-		return err
-	}
-	_, err = db.SQL().Exec("CREATE TABLE theirs (x)")
-	return errors.Join(err, ready(), db.Close())
 }
 
 // D-111: another database that is put in the place of an open one is opened, without
@@ -268,7 +258,7 @@ func TestReplacedDatabaseKeepsItsIDs(t *testing.T) {
 	wantReady(t, db, 3)
 }
 
-// D-3: as long as the file is away or something else is in its place nothing is
+// D-110: as long as the file is away or something else is in its place nothing is
 // written, and no new file made; when it is back the work goes on.
 func TestFileIsAwayAndComesBack(t *testing.T) {
 	db, path, l := observed(t)
@@ -330,6 +320,23 @@ func TestLinkLeadsElsewhere(t *testing.T) {
 	}
 }
 
+// D-90: a link that somebody puts in a file's place is not followed.
+func TestLinkInTheFilesPlace(t *testing.T) {
+	db, path, _ := observed(t)
+	enginetest.Put(t, db, 1)
+	other, elsewhere := migrated(t)
+	enginetest.Put(t, other, 2)
+	enginetest.Must(t, other.Close())
+	enginetest.Must(t, os.Rename(path, path+".away"))
+	enginetest.Must(t, os.Symlink(elsewhere, path))
+	for range 2 {
+		if err := db.CheckSchema(t.Context()); !errors.Is(err, engine.ErrFileLost) {
+			t.Errorf("through a link: %v", err)
+		}
+		db.Idle() // a connection made anew follows it neither
+	}
+}
+
 // D-111: a file that was replaced while pawl had given its connections back.
 func TestReplacedWhileIdle(t *testing.T) {
 	db, path, _ := observed(t)
@@ -349,7 +356,7 @@ func TestReplacedWhileIdle(t *testing.T) {
 	wantReady(t, db, 2)
 }
 
-// D-3: in a pool of the program's own pawl stops, for it cannot close the connections.
+// D-110: in a pool of the program's own pawl stops, for it cannot close the connections.
 func TestLogDeletedInAPoolOfTheProgram(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "own.db")
 	pool, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(WAL)&_txlock=immediate")

@@ -173,6 +173,9 @@ func (db *DB) rescue(ctx context.Context, h *hold) error {
 func (db *DB) moveIn(ctx context.Context, h *hold) error {
 	seen := h.seen.Load()
 	path, err := filepath.EvalSymlinks(seen.name)
+	if isLink(seen.name) && !db.guard.link {
+		err = errors.New("there is a link in its place, which is not followed")
+	}
 	if err == nil {
 		err = db.isOurs(ctx, path, seen)
 	}

@@ -132,6 +132,16 @@ func enqueuePart(path string) error {
 	return db.Do(context.Background(), enginetest.Enqueue([]int64{lo}, nil))
 }
 
+// beginPart makes a table in a log of its own.
+func beginPart(path string) error {
+	db, err := sqlite.Open(path)
+	if err != nil {
+		return err
+	}
+	_, err = db.SQL().Exec("CREATE TABLE theirs (x)")
+	return errors.Join(err, ready(), db.Close())
+}
+
 // OBX-100: a commit of another process wakes a sleeper of this one.
 func TestCommitOfAnotherProcessWakes(t *testing.T) {
 	db, path := migrated(t)

@@ -211,6 +211,9 @@ func Store(d *fleet.Database) (Target, error) {
 	if err := engine.CheckText("store key", d.Key, fleet.MaxKey, true); err != nil {
 		return Target{}, err
 	}
+	if err := d.Refused(); err != nil {
+		return Target{}, err
+	}
 	return Parse(d.URL, engine.Names{Schema: d.Schema, Prefix: d.Prefix})
 }
 

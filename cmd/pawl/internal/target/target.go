@@ -79,7 +79,11 @@ func (t Target) File() (path string, ok bool) {
 	if t.postgres != "" {
 		return "", false
 	}
-	path, _, _ = strings.Cut(strings.TrimPrefix(t.path, "file:"), "?")
+	uri, isURI := strings.CutPrefix(t.path, "file:")
+	if !isURI {
+		return t.path, true // every character is itself
+	}
+	path, _, _ = strings.Cut(uri, "?")
 	return path, true
 }
 

@@ -23,6 +23,16 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// A path's characters are themselves, and a URI's are not.
+func TestFile(t *testing.T) {
+	for db, want := range map[string]string{"sqlite:a?b.db": "a?b.db", "sqlite:/x/a#b%20.db": "/x/a#b%20.db", "sqlite:file:x.db?mode=ro": "x.db"} {
+		got, err := Parse(db, engine.Names{})
+		if file, ok := got.File(); err != nil || !ok || file != want {
+			t.Errorf("%s is in %q, %v, %v", db, file, ok, err)
+		}
+	}
+}
+
 // D-5: a password never shows, however wrong the rest is.
 func TestParseErrors(t *testing.T) {
 	for _, c := range []struct{ db, schema, want string }{
