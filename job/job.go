@@ -218,7 +218,7 @@ func (j *Jobs) noteStart(next outbox.Handler) outbox.Handler {
 // ends; then it returns nil. pawl.Pawl runs one scheduler for timers and jobs
 // instead.
 func (j *Jobs) Run(ctx context.Context) error {
-	if err := work.Ready(ctx, j.db); err != nil {
+	if err := work.Ready(ctx, j.log, j.db); err != nil {
 		return err
 	}
 	cfg := work.ScheduleConfig{DB: j.db, Agendas: j.Agendas(), Logger: j.log, MaxPollingInterval: j.opts.MaxPollingInterval}

@@ -100,7 +100,7 @@ func New(db engine.DB, o *outbox.Outbox, opts Options) *Timers {
 // ends; then it returns nil. pawl.Pawl runs one scheduler for timers and jobs
 // instead.
 func (t *Timers) Run(ctx context.Context) error {
-	if err := work.Ready(ctx, t.db); err != nil {
+	if err := work.Ready(ctx, t.log, t.db); err != nil {
 		return err
 	}
 	cfg := work.ScheduleConfig{DB: t.db, Agendas: t.Agendas(), Logger: t.log, MaxPollingInterval: t.opts.MaxPollingInterval}
