@@ -207,7 +207,7 @@ func forgotten(t *testing.T, d dbtest.Database) map[string]engine.Tx {
 		"a connection":                 conn,
 		"what embeds a connection":     embedsConn{conn},
 	}
-	if db, ok := d.DB.(*postgres.DB); ok {
+	if db, ok := engine.As[*postgres.DB](d); ok {
 		one, err := db.Pool().Acquire(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -254,7 +254,7 @@ func opened(t *testing.T, d dbtest.Database) func(func(string, openTx) bool) {
 			return openTx{embedsConn{conn}, func() error { return errors.Join(exec("ROLLBACK"), conn.Close()) }}
 		},
 	}
-	if db, ok := d.DB.(*postgres.DB); ok {
+	if db, ok := engine.As[*postgres.DB](d); ok {
 		native := func(with func(pgx.Tx) engine.Tx) func() openTx {
 			return func() openTx {
 				tx, err := db.Pool().Begin(t.Context())

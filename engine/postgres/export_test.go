@@ -61,3 +61,6 @@ func AddOperation(db *DB, op, text string) { db.folder.Ops[op] = db.folder.Names
 
 // Wrapped is an error of the driver's as pawl returns it.
 func Wrapped(err error) error { return wrap("test", err, engine.ErrConnLost) }
+
+// Statements are all of the folder's statements.
+func Statements(db *DB) map[string]string { return db.folder.Ops }

@@ -34,3 +34,9 @@ func (db *DB) WriterPragma(name string) (v int64, err error) {
 
 // Statement is the text of one of the folder's statements.
 func Statement(db *DB, name string) string { return db.folder.Ops[name] }
+
+// Statements are all of the folder's statements.
+func Statements(db *DB) map[string]string { return db.folder.Ops }
+
+// Answered reports whether an operation is answered in Go.
+func Answered(op string) bool { return operation(op) != nil }
