@@ -62,8 +62,11 @@ func AddOperation(db *DB, op, text string) { db.folder.Ops[op] = db.folder.Names
 // Wrapped is an error of the driver's as pawl returns it.
 func Wrapped(err error) error { return wrap("test", err, engine.ErrConnLost) }
 
-// Statements are those that stand in Go instead of a file, but for DDL.
-var Statements = map[string]string{
+// GoStatements are those that stand in Go instead of a file, but for DDL.
+var GoStatements = map[string]string{
 	"block": blockNext, "history": historyRead, "objects": objectRead, "notify": notifySelf, "lock": lockQueue, "unlock": unlockQueue,
 	"pinned": pinned, "relaxed": relaxedCommit,
 }
+
+// Statements are all of the folder's statements.
+func Statements(db *DB) map[string]string { return db.folder.Ops }

@@ -72,7 +72,7 @@ func statements(t testing.TB) map[string]string {
 	t.Helper()
 	all, err := engine.LoadOps(os.DirFS("."), engine.Names{Schema: "pawl"})
 	enginetest.Must(t, err)
-	for name, text := range postgres.Statements {
+	for name, text := range postgres.GoStatements {
 		all[name] = engine.Names{Schema: "pawl"}.Render(text)
 	}
 	return all
