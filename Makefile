@@ -38,7 +38,7 @@ help: ## this list
 
 .PHONY: test
 test: cc static ## everything that has to pass: vet, build, requirements, tests with the race detector
-	@$(TESTSERVER) $(MAKE) --no-print-directory -j2 test-packages test-face
+	@$(TESTSERVER) $(MAKE) --no-print-directory -j2 test-packages test-face test-drivers
 
 .PHONY: test-packages
 test-packages:
@@ -47,6 +47,12 @@ test-packages:
 .PHONY: test-face
 test-face:
 	go test -timeout 9m $(FACE)
+
+# Other drivers and libraries, in a module of their own. SQLite in C is compiled for
+# these tests alone: quickly rather than well.
+.PHONY: test-drivers
+test-drivers: ## other drivers and libraries on both engines
+	CGO_CFLAGS="-O1 -g0" go test -C internal/driverstest -timeout 9m ./...
 
 .PHONY: test-long
 test-long: cc static ## the same with the long runs of the stress tests
