@@ -70,3 +70,9 @@ var GoStatements = map[string]string{
 
 // Statements are all of the folder's statements.
 func Statements(db *DB) map[string]string { return db.folder.Ops }
+
+// Portable is an argument as drivers other than pgx's are given it.
+func Portable(arg any) any { return portable(arguments([]any{arg}))[0] }
+
+// Wrap tells of what class an error is.
+func Wrap(op string, err error) error { return wrap(op, err, engine.ErrConnLost) }
