@@ -307,3 +307,27 @@ func TestPostgresPasswordsStaySecret(t *testing.T) {
 		_ = db.Close()
 	}
 }
+
+// D-114: a routine without a search_path, one that gives everybody its owner's rights,
+// and a session that looks elsewhere before pg_catalog are found, with what to do.
+func TestPostgresPaths(t *testing.T) {
+	t.Parallel()
+	p := onPostgres(t, testpg.URL(t), "d_paths", postgres.Options{})
+	doctortest.WantGone(t, p.examine(engine.Limits{}), "paths")
+	p.exec("ALTER ROUTINE pawl.outbox_wake RESET search_path")
+	p.exec("GRANT EXECUTE ON ROUTINE pawl.audit_purge TO PUBLIC")
+	text := find(p.examine(engine.Limits{}), "paths")
+	for _, want := range []string{
+		"outbox_wake(text[]) does not set its search_path", "ALTER ROUTINE d_paths.outbox_wake(text[]) SET search_path = pg_catalog, pg_temp",
+		"d_paths.audit_purge(interval,integer) runs with the rights of ", "REVOKE EXECUTE ON ROUTINE d_paths.audit_purge(interval,integer) FROM PUBLIC",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("want %q in %s", want, text)
+		}
+	}
+	p.exec("ALTER ROUTINE d_paths.outbox_wake(text[]) SET search_path = pg_catalog, pg_temp")
+	p.exec("REVOKE EXECUTE ON ROUTINE d_paths.audit_purge(interval,integer) FROM PUBLIC")
+	doctortest.WantGone(t, p.examine(engine.Limits{}), "paths")
+	elsewhere := examine(t, p.open(postgres.Options{}, p.server, "search_path=public,pg_catalog"), engine.Limits{})
+	doctortest.Want(t, elsewhere, "paths", engine.Warning, "public before pg_catalog", "search_path")
+}

@@ -17,6 +17,7 @@ func (db *DB) Examinations(l engine.Limits) []engine.Examination {
 	return []engine.Examination{
 		{Name: "server", Look: x.server},
 		{Name: "objects", Look: x.objects},
+		{Name: "paths", Look: x.paths},
 		{Name: "durability", Look: x.durability},
 		{Name: "pooler", Look: x.pooler},
 		{Name: "connections", Look: x.connections},
