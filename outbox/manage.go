@@ -158,7 +158,8 @@ func scanInfo(r engine.Row) (*Info, error) {
 	}
 	i.Status, i.LockedUntil, i.ProcessedAt = Status(status), utc(until), utc(processed)
 	i.NextAttemptAt = i.NextAttemptAt.UTC()
-	err = errors.Join(err, cleanTime("next attempt", &i.NextAttemptAt), cleanTime("end of the lease", i.LockedUntil), cleanTime("time of processing", i.ProcessedAt))
+	err = errors.Join(err, engine.CleanTime("next attempt", &i.NextAttemptAt), engine.CleanTime("end of the lease", i.LockedUntil),
+		engine.CleanTime("time of processing", i.ProcessedAt))
 	if fault := i.fill(correlation, headers, due, priority, err); fault != nil {
 		i.Unreadable = fault.Error()
 	}

@@ -93,7 +93,7 @@ type claimed struct {
 	row    engine.Row
 	n      int
 	oldest time.Time
-	length int // how long the ready rows were that this claim used, on average
+	length int                // how long the ready rows were that this claim used, on average
 	at     pgtype.Timestamptz // it may be infinite
 	dest   []any
 }
