@@ -50,6 +50,7 @@ type entry struct {
 	// suspect is as in the database: with how many others it may be claimed or,
 	// while it is leased, was; 0: it is none.
 	suspect int
+	fault   error // why it cannot be read
 }
 
 // payload tells a handler what the store knew when the item was claimed.
@@ -373,7 +374,7 @@ func (s *store) claimOf(suspects bool, owner work.OwnerToken, lease time.Duratio
 		}
 		e.place, e.owner, e.until = leased, owner, now.Add(lease)
 		e.claims++
-		items = append(items, item{ID: e.id, MessageID: messageID(e.id), Topic: e.topic, Retry: e.retry, Body: payload{owner}})
+		items = append(items, item{ID: e.id, MessageID: messageID(e.id), Topic: e.topic, Retry: e.retry, Fault: e.fault, Body: payload{owner}})
 	}
 	return items
 }
