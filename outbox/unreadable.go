@@ -50,7 +50,7 @@ func (o *Outbox) failUnreadable(ctx context.Context, owner OwnerToken, got *deli
 			rest = append(rest, m)
 			continue
 		}
-		o.log.ErrorContext(ctx, "message fails unread", "id", int64(m.WorkItemID), "message_id", m.ID.String(), "error", engine.Line(fault.Error()))
+		o.log.ErrorContext(ctx, "message fails unread", "message_id", m.ID.String(), "error", engine.Line(fault.Error()))
 		c.add(owner, work.Run{Lo: int64(m.WorkItemID), N: 1})
 		c.errs = append(c.errs, work.Optional(work.ErrorText(fault.Error())))
 	}
