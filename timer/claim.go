@@ -19,7 +19,7 @@ import (
 // Claim takes up to n due timers under a lease, first due first. owner is a token
 // of the caller's choice, fresh for every claim. None due is no error. Timers whose
 // lease has run out are claimed apart from others, and one that cannot be read is
-// not returned but abandoned, with the reason; see outbox.Outbox.Claim.
+// not returned but fails, with the reason; see outbox.Outbox.Claim.
 func (t *Timers) Claim(ctx context.Context, owner outbox.OwnerToken, lease time.Duration, n int) ([]*Info, error) {
 	switch {
 	case owner == outbox.OwnerToken{}:
@@ -38,23 +38,23 @@ func (t *Timers) Claim(ctx context.Context, owner outbox.OwnerToken, lease time.
 		}
 		t.logReaped(ctx, reap.N)
 		t.logClaimed(ctx, owner, len(claimed))
-		readable, err := t.abandonUnreadable(ctx, owner, claimed)
+		readable, err := t.failUnreadable(ctx, owner, claimed)
 		if err != nil || len(readable) > 0 || len(claimed) == 0 {
 			return readable, err
 		}
 	}
 }
 
-// abandonUnreadable puts back, with the reason, the timers of a claim that cannot be
-// read, and returns the others.
-func (t *Timers) abandonUnreadable(ctx context.Context, owner outbox.OwnerToken, claimed []*Info) ([]*Info, error) {
+// failUnreadable fails, with the reason, the timers of a claim that cannot be read,
+// and returns the others.
+func (t *Timers) failUnreadable(ctx context.Context, owner outbox.OwnerToken, claimed []*Info) ([]*Info, error) {
 	readable := slices.DeleteFunc(slices.Clone(claimed), func(i *Info) bool { return i.Unreadable != "" })
 	for _, i := range claimed {
 		if i.Unreadable == "" {
 			continue
 		}
 		t.log.ErrorContext(ctx, "timer cannot be read", "timer_id", i.ID.String(), "error", engine.Line(i.Unreadable))
-		if _, err := t.abandon(ctx, owner, nil, errors.New(i.Unreadable), []ID{i.ID}); err != nil {
+		if _, err := t.Fail(ctx, owner, errors.New(i.Unreadable), i.ID); err != nil {
 			if len(readable) == 0 {
 				return nil, err
 			}
