@@ -122,10 +122,13 @@ func New(db engine.DB, opts Options) (*Pawl, error) {
 	}
 	workers := worker.New(db, opts.Outbox.Logger)
 	opts.Outbox.Tag = workers.Tag()
+	if opts.Outbox.Gate == nil {
+		opts.Outbox.Gate = &work.Gate{}
+	}
 	inboxWorkers := opts.Outbox
 	if opts.Inbox.Workers != nil {
 		inboxWorkers = *opts.Inbox.Workers
-		inboxWorkers.Tag = workers.Tag()
+		inboxWorkers.Tag, inboxWorkers.Gate = workers.Tag(), opts.Outbox.Gate
 	}
 	opts.Inbox.Workers = &inboxWorkers
 	for _, logger := range []**slog.Logger{&opts.Joins.Logger, &opts.Inbox.Logger, &opts.Leases.Logger, &opts.Timers.Logger, &opts.Jobs.Logger} {

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// Row is one row of an answer. Scan understands *int64, *int, *string,
+// Row is one row of an answer. An error of Scan is about this row alone: what
+// can be read of it is in dest, and the rows after it can be read. Scan understands *int64, *int, *string,
 // *[]byte, *bool, *time.Time and [16]byte pointers, and pointers to pointers
 // of those for columns that may be null. What it fills is the caller's to keep.
 type Row interface {

@@ -19,15 +19,16 @@ type place struct {
 	retryAt time.Time // as the last failed attempt said
 	changed time.Time // when it last went wrong
 	join    *join.ID  // whose wait it is
+	suspect int64     // above 0: it came back from an expired lease, and so many may be claimed with it
 }
 
 func (l *look) place(ctx context.Context, id outbox.WorkItemID) (p place, err error) {
 	err = l.read(ctx, "explain/place", func(r engine.Row) error {
 		var at, retryAt, changed *time.Time
 		var of *[16]byte
-		err := r.Scan(&at, &p.aside, &retryAt, &changed, &of)
+		_ = r.Scan(&at, &p.aside, &retryAt, &changed, &of, &p.suspect) // what cannot be read is not known
 		p.at, p.retryAt, p.changed, p.join = work.Value(at).UTC(), work.Value(retryAt).UTC(), work.Value(changed).UTC(), (*join.ID)(of)
-		return err
+		return nil
 	}, int64(id))
 	return p, err
 }
@@ -105,6 +106,10 @@ func (l *look) messageFacts(m *outbox.Info, p *place) (f Facts) {
 	if p.aside {
 		f.add("laid_aside", "true")
 	}
+	if p.suspect > 0 {
+		f.number("suspects_at_once", p.suspect)
+	}
+	f.add("unreadable", m.Unreadable)
 	f.add("last_error", m.LastError)
 	return f
 }
@@ -131,7 +136,7 @@ func (l *look) held(m *outbox.Info, f *Facts) Hold {
 	h := Hold{Reason: LeaseExpired, Sentence: fmt.Sprintf("It was held by %s, whose lease ran out at %s.%s", who, l.when(*m.LockedUntil), by)}
 	switch {
 	case l.crew.besides(w):
-		h.Sentence += " A live worker puts it back within seconds, which counts as a failed attempt."
+		h.Sentence += " A live worker puts it back within seconds."
 		return h
 	case w != nil && w.Alive: // as one is believed to be for a while that was killed
 		h.Sentence += fmt.Sprintf(" No other live worker is there to put it back; that one was last heard of at %s, and does so if it still runs.", l.when(w.Heartbeat))
@@ -161,6 +166,9 @@ func (l *look) waits(ctx context.Context, x *Explanation, m *outbox.Info, p *pla
 		if isMissing {
 			holds = append(holds, missing)
 		}
+	}
+	if len(holds) == 0 && p.suspect > 0 {
+		holds = append(holds, l.suspect(m, p))
 	}
 	if len(holds) == 0 {
 		turn, err := l.turn(ctx, m, &x.Facts)
@@ -206,6 +214,16 @@ func (l *look) later(m *outbox.Info, p *place) (Hold, bool) {
 	}
 	return Hold{PutOff, fmt.Sprintf("It was put off until %s: by its handler, by an operator, or by a worker that has no handler for its topic.", l.when(p.at)),
 		runNow}, true
+}
+
+// suspect explains a message that came back from an expired lease.
+func (l *look) suspect(m *outbox.Info, p *place) Hold {
+	company := "together with others that are suspected too, at most " + several(p.suspect, "message")
+	if p.suspect == 1 {
+		company = "all by itself"
+	}
+	return Hold{Reason: Suspect, Sentence: fmt.Sprintf("It is due, but a worker that held it ended without settling it, and it may be the cause: the next worker that has nothing else in hand handles it, %s (%s).",
+		company, l.crew.serving(m.Queue).handling(m.Topic).load())}
 }
 
 // lookAhead is how many runs are looked at to say what goes first.

@@ -34,6 +34,9 @@ const (
 	Leased Reason = "leased"
 	// LeaseExpired says that the worker that held it let its lease run out.
 	LeaseExpired Reason = "lease_expired"
+	// Suspect says that it came back from an expired lease, and waits for a worker
+	// that handles it while it handles nothing else.
+	Suspect Reason = "suspect"
 	// Done says that it was handled.
 	Done Reason = "done"
 	// Failed says that it failed for good.

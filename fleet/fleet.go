@@ -24,6 +24,7 @@ import (
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/work"
 )
 
 // ErrUnknownStore says that no database has the key.
@@ -163,6 +164,9 @@ func New(d Discovery, opts Options) (*Fleet, error) {
 		}
 	}
 	opts.defaults()
+	if opts.Pawl.Outbox.Gate == nil { // the stores share the process
+		opts.Pawl.Outbox.Gate = &work.Gate{}
+	}
 	f := &Fleet{discovery: d, opts: opts, log: opts.Logger, handlers: newBudget(opts.Handlers)}
 	f.conns = &connections{budget: newBudget(opts.Connections), pressed: f.relieve}
 	f.registry.init(f)

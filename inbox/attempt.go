@@ -24,7 +24,7 @@ func (i *Inbox) Attempt(ctx context.Context, k Key, fn func(ctx context.Context)
 	token := [16]byte(work.NewOwnerToken())
 	lease := i.opts.Lease
 	sent := time.Now()
-	take := &engine.Call{Op: "inbox/take", Args: k.args(k.hash(), &token, &lease, i.maxAttempts())}
+	take := &engine.Call{Op: "inbox/take", Args: k.args(k.hash(), &token, &lease, i.maxAttempts(), i.resumes)}
 	if err := i.db.Do(ctx, take); err != nil {
 		return err
 	}

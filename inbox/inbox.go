@@ -93,6 +93,9 @@ type Inbox struct {
 	queue  *outbox.Outbox
 	served bool // a handler was registered
 	stops  bool // when there is nothing left to do
+	// resumes says that an attempt that did not end is the same as the next one: the
+	// queue knows whether it is to be counted.
+	resumes bool
 
 	cleaning *work.Pulse
 	invalid  error // of the options

@@ -20,5 +20,6 @@ func (i *Inbox) logDelivery(ctx context.Context, k *Key, verdict int64) {
 func (i *Inbox) behindQueue() *Inbox {
 	silent := *i
 	silent.log = slog.New(slog.DiscardHandler)
+	silent.resumes = true
 	return &silent
 }

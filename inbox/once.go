@@ -53,7 +53,7 @@ func (i *Inbox) Once(ctx context.Context, k Key, fn func(ctx context.Context, tx
 // done. Another verdict than taken means that there was nothing to do but to
 // note the delivery.
 func (i *Inbox) within(ctx context.Context, tx outbox.Tx, k *Key, fn func(ctx context.Context) error) (verdict int64, err error) {
-	take := &engine.Call{Op: "inbox/take", Args: k.args(k.hash(), (*[16]byte)(nil), (*time.Duration)(nil), i.maxAttempts())}
+	take := &engine.Call{Op: "inbox/take", Args: k.args(k.hash(), (*[16]byte)(nil), (*time.Duration)(nil), i.maxAttempts(), i.resumes)}
 	if err := i.db.DoTx(ctx, tx, take); err != nil {
 		return take.N, err
 	}

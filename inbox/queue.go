@@ -114,7 +114,8 @@ func unwrap(m *outbox.Message) (*Message, error) {
 
 // Handle registers a handler for enqueued messages of a topic. It runs outside a
 // transaction, as in Attempt. What its error says is as for outbox handlers; when
-// its attempts are used up the message is dead.
+// its attempts are used up the message is dead. An attempt that ended with its
+// process counts only if the message was handled alone; see outbox.Outbox.Claim.
 func (i *Inbox) Handle(topic string, h func(ctx context.Context, m *Message) error) {
 	worker := i.behindQueue()
 	i.register(topic, func(ctx context.Context, m *Message) error {
@@ -140,6 +141,16 @@ func (i *Inbox) register(topic string, process func(ctx context.Context, m *Mess
 		in, err := unwrap(m)
 		if err != nil {
 			return err
+		}
+		if most := i.maxAttempts(); most > 0 && m.RetryCount >= most {
+			// Its leases ran out: it ends its workers, so it must not run again.
+			gaveUp := fmt.Errorf("lease expired; gave up after %d attempts, the last of which did not end", m.RetryCount)
+			if err := i.behindQueue().failed(ctx, &in.Key, nil, outbox.Permanent(gaveUp)); err != nil {
+				if errors.Is(err, ErrDead) {
+					err = outbox.Permanent(errors.Join(gaveUp, err))
+				}
+				return err
+			}
 		}
 		switch err := process(ctx, in); {
 		case errors.Is(err, ErrInProgress):

@@ -20,6 +20,9 @@ type Info struct {
 	Mismatches  int       // deliveries with another hash
 	LastError   string
 	LockedUntil time.Time // end of the attempt's lease; zero: none
+	// Unreadable says what of the message cannot be read, and is missing here: some
+	// other program wrote it. "" if nothing is.
+	Unreadable string
 }
 
 // Get returns a message, or ErrNotFound.
@@ -102,8 +105,14 @@ func (i *Inbox) read(ctx context.Context, op string, args ...any) ([]*Info, erro
 		if lastError != nil {
 			m.LastError = *lastError
 		}
+		fault := engine.Unreadable(err, engine.CleanText("source", &m.Source), engine.CleanText("message id", &m.MessageID),
+			engine.CleanTime("first seen", &m.FirstSeenAt), engine.CleanTime("last seen", &m.LastSeenAt), engine.CleanTime("time of processing", &m.ProcessedAt),
+			engine.CleanTime("end of the lease", &m.LockedUntil))
+		if fault != nil {
+			m.Unreadable = fault.Error()
+		}
 		all = append(all, &m)
-		return err
+		return nil
 	}})
 	return all, err
 }

@@ -62,6 +62,7 @@ type dueJob struct {
 	next                  *time.Time
 	version               int64
 	now                   time.Time
+	fault                 error // why it cannot be read
 }
 
 func (j *Jobs) due(ctx context.Context) (due []*dueJob, err error) {
@@ -71,7 +72,8 @@ func (j *Jobs) due(ctx context.Context) (due []*dueJob, err error) {
 		Each: func(r engine.Row) error {
 			d := &dueJob{}
 			due = append(due, d)
-			return r.Scan(&d.id, &d.name, &d.schedule, &d.zone, &d.topic, &d.lane, &d.misfire, &d.misfireLimit, &d.shift, &d.next, &d.version, &d.now)
+			d.fault = engine.Unreadable(r.Scan(&d.id, &d.name, &d.schedule, &d.zone, &d.topic, &d.lane, &d.misfire, &d.misfireLimit, &d.shift, &d.next, &d.version, &d.now))
+			return nil
 		},
 	})
 	return due, err
@@ -88,6 +90,9 @@ type move struct {
 // move reads the job's schedule, which may have been changed by hand or by a
 // program that knows more than this one.
 func (d *dueJob) move() (*move, error) {
+	if d.fault != nil {
+		return nil, d.fault
+	}
 	s, zone, err := plan(d.schedule, d.zone)
 	if err != nil {
 		return nil, err

@@ -24,6 +24,9 @@ type Info struct {
 	LastError     string // why its schedule cannot be followed; "" if it can
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
+	// Unreadable says what of the job cannot be read, and is missing here: some
+	// other program wrote it. "" if nothing is.
+	Unreadable string
 
 	version int64
 	now     time.Time // by the database's clock
@@ -96,7 +99,7 @@ func scanInfo(r engine.Row) (*Info, error) {
 	var status *int64
 	err := r.Scan(&id, &i.Name, &i.Topic, &i.Payload, &headers, &i.Queue, &i.Priority, &i.Schedule, &i.Zone, (*int)(&i.Misfire), &i.MisfireLimit, (*int)(&i.Overlap),
 		&spread, &shift, &i.Enabled, &next, &i.version, &lastError, &i.CreatedAt, &i.UpdatedAt, &i.now, &last, &lastTime, &status)
-	if err != nil {
+	if err != nil && i.Name == "" {
 		return i, err
 	}
 	if headers != nil && json.Unmarshal([]byte(*headers), &i.Headers) == nil {
@@ -106,6 +109,12 @@ func scanInfo(r engine.Row) (*Info, error) {
 	i.NextRun, i.LastRunTime = work.Value(next).UTC(), work.Value(lastTime).UTC()
 	i.LastRunID, i.LastRunStatus = work.Value(last), statusOf(status)
 	i.LastError, i.CreatedAt, i.UpdatedAt = work.Value(lastError), i.CreatedAt.UTC(), i.UpdatedAt.UTC()
+	fault := engine.Unreadable(err, engine.CleanText("name", &i.Name), engine.CleanText("topic", &i.Topic), engine.CleanText("schedule", &i.Schedule), engine.CleanText("zone", &i.Zone),
+		engine.CleanTime("next time", &i.NextRun), engine.CleanTime("time of the last run", &i.LastRunTime),
+		engine.CleanTime("time of creation", &i.CreatedAt), engine.CleanTime("time of change", &i.UpdatedAt))
+	if fault != nil {
+		i.Unreadable = fault.Error()
+	}
 	return i, nil
 }
 
@@ -190,6 +199,8 @@ type Run struct {
 	EndedAt   time.Time // zero: not yet
 	Attempts  int       // failed ones that another followed
 	LastError string
+	// Unreadable is as in Info.
+	Unreadable string
 }
 
 // RunFilter selects runs. The zero value selects the latest 100.
@@ -241,5 +252,13 @@ func scanRun(row engine.Row) (*Run, error) {
 	err := row.Scan((*[16]byte)(&r.ID), (*int64)(&r.Position), &r.Job, &r.Scheduled, &r.Triggered, &r.Missed, &status, &r.CreatedAt, &started, &ended, &r.Attempts, &lastError)
 	r.Status, r.LastError = statusOf(status), work.Value(lastError)
 	r.Scheduled, r.CreatedAt, r.StartedAt, r.EndedAt = r.Scheduled.UTC(), r.CreatedAt.UTC(), work.Value(started).UTC(), work.Value(ended).UTC()
-	return r, err
+	if err != nil && r.Position == 0 {
+		return r, err
+	}
+	fault := engine.Unreadable(err, engine.CleanText("job", &r.Job), engine.CleanTime("scheduled time", &r.Scheduled), engine.CleanTime("time of creation", &r.CreatedAt),
+		engine.CleanTime("start", &r.StartedAt), engine.CleanTime("end", &r.EndedAt))
+	if fault != nil {
+		r.Unreadable = fault.Error()
+	}
+	return r, nil
 }

@@ -32,9 +32,14 @@ func (q *endless) Exchange(_ context.Context, _ *work.Settlement, _ work.OwnerTo
 }
 
 func (q *endless) Extend(context.Context, []work.Held, time.Duration) (int64, error) { return 0, nil }
-func (q *endless) Reap(context.Context) (int64, error)                               { return 0, nil }
-func (q *endless) NextDue(context.Context) (time.Duration, bool, error)              { return 0, false, nil }
-func (q *endless) Sleeper() engine.Sleeper                                           { return napper{} }
+func (q *endless) Reap(context.Context) (int64, bool, error)                         { return 0, false, nil }
+
+func (q *endless) ClaimSuspects(context.Context, work.OwnerToken, time.Duration, int) ([]work.Item[*outbox.Message], error) {
+	return nil, nil
+}
+
+func (q *endless) NextDue(context.Context) (time.Duration, bool, error) { return 0, false, nil }
+func (q *endless) Sleeper() engine.Sleeper                              { return napper{} }
 
 // napper sleeps as long as it is told to.
 type napper struct{}

@@ -159,20 +159,13 @@ func (o *Outbox) Mint(ctx context.Context, n int) ([]MessageID, []WorkItemID, er
 }
 
 // ClaimWith is Claim by a component's own operation, whose rows are those of
-// "outbox/claim".
+// "outbox/claim_any".
 func (o *Outbox) ClaimWith(ctx context.Context, owner OwnerToken, lease time.Duration, n int, op string) ([]*Message, error) {
 	if err := checkClaim(DefaultQueue, owner, lease, n); err != nil {
 		return nil, err
 	}
 	n = min(n, work.MaxBatch)
-	var msgs []*Message
-	reap := engine.Count("outbox/reap", reapRuns)
-	if err := o.db.Do(ctx, reap, claimCall(op, []any{[16]byte(owner), lease, n}, owner, n, &msgs)); err != nil {
-		return nil, err
-	}
-	o.logReaped(ctx, reap.N)
-	o.logClaimed(ctx, owner, len(msgs))
-	return msgs, nil
+	return o.claimSelf(ctx, owner, n, op, [16]byte(owner), lease, n)
 }
 
 // AckCall acks a message that was delivered, as part of a component's own

@@ -44,7 +44,10 @@ type Info struct {
 	ProcessedAt   *time.Time
 	ProcessedBy   string
 	LastError     string
-	Redrives      int // how often it was redriven
+	// Unreadable says what of the message cannot be read, and is missing here: some
+	// other program wrote it. "" if nothing is.
+	Unreadable string
+	Redrives   int // how often it was redriven
 }
 
 // IsProcessed reports whether the message was handled.
@@ -150,12 +153,16 @@ func scanInfo(r engine.Row) (*Info, error) {
 	var priority, status int64
 	err := r.Scan((*int64)(&i.WorkItemID), (*[16]byte)(&i.ID), &i.Topic, &correlation, &headers, &i.Payload, &i.CreatedAt, &due,
 		&i.RetryCount, &i.Queue, &priority, &until, &status, &i.NextAttemptAt, &owner, &processed, &by, &lastError, &i.Redrives)
-	if err != nil {
+	if i.WorkItemID == 0 && err != nil {
 		return nil, err
 	}
-	i.fill(correlation, headers, due, priority)
 	i.Status, i.LockedUntil, i.ProcessedAt = Status(status), utc(until), utc(processed)
 	i.NextAttemptAt = i.NextAttemptAt.UTC()
+	err = errors.Join(err, engine.CleanTime("next attempt", &i.NextAttemptAt), engine.CleanTime("end of the lease", i.LockedUntil),
+		engine.CleanTime("time of processing", i.ProcessedAt))
+	if fault := i.fill(correlation, headers, due, priority, err); fault != nil {
+		i.Unreadable = fault.Error()
+	}
 	i.ProcessedBy, i.LastError = work.Value(by), work.Value(lastError)
 	if owner != nil {
 		token := OwnerToken(*owner)

@@ -97,6 +97,7 @@ type known struct {
 	retry     int
 	owner     outbox.OwnerToken
 	until     time.Time
+	suspect   int // as in the database: see outbox_claim_suspects
 	lastError string
 	redrives  int
 	ended     time.Time           // acked or discarded
@@ -333,6 +334,10 @@ func (m *model) claimAs(rt *rapid.T, owner outbox.OwnerToken, queue string, n in
 	m.tick(time.Microsecond)
 	m.expire()
 	want := m.due(queue)
+	suspects := len(want) > 0 && want[0].suspect > 0
+	for i := 0; suspects && i < min(n, len(want)); i++ {
+		n = min(n, max(i, want[i].suspect))
+	}
 	want = want[:min(n, len(want))]
 	got, err := m.o.ClaimFrom(m.ctx(), queue, owner, lease, n)
 	if err != nil {
@@ -346,11 +351,15 @@ func (m *model) claimAs(rt *rapid.T, owner outbox.OwnerToken, queue string, n in
 	for _, c := range got {
 		k := m.byID[c.WorkItemID]
 		k.status, k.owner, k.until = outbox.InProgress, owner, m.now().Add(lease)
+		if suspects {
+			k.suspect = len(got)
+		}
 	}
 	m.over(lease)
 }
 
-// due returns what can be claimed, in the order in which it is.
+// due returns what can be claimed, in the order in which it is: suspects of one
+// priority or, where there are none, all others.
 func (m *model) due(queue string) (due []*known) {
 	for _, k := range m.byID {
 		if k.status == outbox.Ready && !k.at.After(m.now()) && cmp.Or(k.msg.Queue, outbox.DefaultQueue) == queue {
@@ -358,9 +367,13 @@ func (m *model) due(queue string) (due []*known) {
 		}
 	}
 	slices.SortFunc(due, func(a, b *known) int {
-		return cmp.Or(cmp.Compare(a.msg.Priority, b.msg.Priority), a.at.Compare(b.at), cmp.Compare(a.msg.WorkItemID, b.msg.WorkItemID))
+		return cmp.Or(cmp.Compare(min(b.suspect, 1), min(a.suspect, 1)),
+			cmp.Compare(a.msg.Priority, b.msg.Priority), a.at.Compare(b.at), cmp.Compare(a.msg.WorkItemID, b.msg.WorkItemID))
 	})
-	return due
+	return slices.DeleteFunc(due, func(k *known) bool {
+		first := due[0]
+		return first.suspect > 0 && (k.suspect == 0 || k.msg.Priority != first.msg.Priority)
+	})
 }
 
 func (m *model) checkClaimed(rt *rapid.T, got []*outbox.Message, want []*known) {
@@ -404,8 +417,15 @@ func (m *model) expire() (n int64) {
 		if k.status == outbox.InProgress && k.until.Before(m.now()) {
 			k.lost = append(k.lost, k.owner)
 			k.back(m.now())
-			k.retry++
-			k.lastError = "lease expired"
+			switch k.suspect {
+			case 0:
+				k.suspect = work.MaxBatch
+			case 1:
+				k.retry++
+				k.lastError = "lease expired"
+			default:
+				k.suspect = (k.suspect + 1) / 2
+			}
 			n++
 		}
 	}
@@ -548,6 +568,7 @@ func (m *model) abandon(rt *rapid.T) {
 	wantCount(rt, n, err, len(touched))
 	for _, k := range touched {
 		k.retry++
+		k.suspect = 0
 		wait := delay
 		if delay < 0 {
 			wait = outbox.Backoff(k.retry)
@@ -624,7 +645,7 @@ func (m *model) redrive(rt *rapid.T) {
 	wantCount(rt, n, err, len(selected))
 	for _, k := range selected {
 		k.back(m.now())
-		k.retry, k.redrives = 0, k.redrives+1
+		k.retry, k.redrives, k.suspect = 0, k.redrives+1, 0
 	}
 	if rapid.Bool().Draw(rt, "then handle") {
 		m.handle(rt)

@@ -54,6 +54,10 @@ type Options struct {
 	// Tag marks the owner tokens of this process's claims, so that they can be told
 	// from others'; see worker.Registry.Tag. pawl.New sets it.
 	Tag work.Tag
+	// Gate is shared by what claims in one process: what came back from an expired
+	// lease is handled while nothing else is that claims behind it. pawl.New and
+	// fleet.New set it; nil: one for the queues of this outbox.
+	Gate *work.Gate
 	// StopWhenEmpty makes Run return once nothing is due and nothing runs.
 	StopWhenEmpty bool
 }
@@ -117,6 +121,9 @@ func New(db engine.DB, opts Options) *Outbox {
 	}
 	if opts.Retention <= 0 {
 		opts.Retention = defaultRetention
+	}
+	if opts.Gate == nil {
+		opts.Gate = &work.Gate{}
 	}
 	if opts.Worker == "" {
 		opts.Worker = engine.ProcessName()

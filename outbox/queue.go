@@ -16,7 +16,15 @@ import (
 // are ignored: the count returned says how many were touched.
 
 // Claim takes up to n due messages of DefaultQueue under a lease, oldest due
-// first. Messages whose lease has run out count as due. None due is no error.
+// first. None due is no error.
+//
+// Messages whose lease has run out are due, but are claimed apart from others and
+// before them, for one of them may have ended the process that held it: claim when
+// you hold nothing, and if that happens again, fewer of them come in one claim. Only
+// the lease of a message that was claimed alone, as one of those, counts as a failed
+// attempt when it runs out.
+//
+// A message that cannot be read is not returned: it fails, with the reason.
 func (o *Outbox) Claim(ctx context.Context, owner OwnerToken, lease time.Duration, n int) ([]*Message, error) {
 	return o.ClaimFrom(ctx, DefaultQueue, owner, lease, n)
 }
@@ -26,14 +34,28 @@ func (o *Outbox) ClaimFrom(ctx context.Context, queue string, owner OwnerToken, 
 	if err := checkClaim(queue, owner, lease, n); err != nil {
 		return nil, err
 	}
-	// Expired leases come back in the same transaction (OBX-097).
-	reap := engine.Count("outbox/reap", reapRuns)
-	msgs, err := o.claim(ctx, []*engine.Call{reap}, queue, owner, lease, min(n, work.MaxBatch), false)
-	if err == nil {
+	n = min(n, work.MaxBatch)
+	return o.claimSelf(ctx, owner, n, "outbox/claim_any", queue, [16]byte(owner), lease, n)
+}
+
+// claimSelf is a claim that the program makes itself.
+func (o *Outbox) claimSelf(ctx context.Context, owner OwnerToken, n int, op string, args ...any) ([]*Message, error) {
+	for {
+		var got delivery
+		// Expired leases come back in the same transaction (OBX-097).
+		reap := engine.Count("outbox/reap", reapRuns)
+		if err := o.db.Do(ctx, reap, claimCall(op, args, owner, n, &got)); err != nil {
+			return nil, err
+		}
 		o.logReaped(ctx, reap.N)
-		o.logClaimed(ctx, owner, len(msgs))
+		o.logClaimed(ctx, owner, len(got.msgs))
+		if len(got.faults) == 0 {
+			return got.msgs, nil
+		}
+		if msgs, err := o.failUnreadable(ctx, owner, &got); err != nil || len(msgs) > 0 {
+			return msgs, err
+		}
 	}
-	return msgs, err
 }
 
 func checkClaim(queue string, owner OwnerToken, lease time.Duration, n int) error {
@@ -48,36 +70,47 @@ func checkClaim(queue string, owner OwnerToken, lease time.Duration, n int) erro
 	return engine.CheckText("queue", queue, MaxQueue, true)
 }
 
-// claim runs calls and then, unless n is 0, a claim, in one transaction. loops
-// says that the caller claims again at once when it got n: then an engine may
-// leave older messages to one of the next claims.
-func (o *Outbox) claim(ctx context.Context, calls []*engine.Call, queue string, owner OwnerToken, lease time.Duration, n int, loops bool) ([]*Message, error) {
-	var msgs []*Message
+// claim runs calls and then, unless n is 0, a worker loop's claim, in one
+// transaction. A loop claims again at once when it got n: an engine may leave older
+// messages to one of the next claims.
+func (o *Outbox) claim(ctx context.Context, calls []*engine.Call, queue string, owner OwnerToken, lease time.Duration, n int) (got delivery, err error) {
 	if n > 0 {
-		calls = append(calls, claimCall("outbox/claim", []any{queue, [16]byte(owner), lease, n, loops}, owner, n, &msgs))
+		calls = append(calls, claimCall("outbox/claim", []any{queue, [16]byte(owner), lease, n, true}, owner, n, &got))
 	}
 	if len(calls) == 0 {
-		return nil, nil
+		return got, nil
 	}
 	if err := o.db.Do(ctx, calls...); err != nil {
-		return nil, err
+		return delivery{}, err
 	}
-	return msgs, nil
+	return got, nil
+}
+
+// delivery is what a claim answers with.
+type delivery struct {
+	msgs   []*Message
+	faults map[*Message]error // why some of them cannot be read; nil: all can
 }
 
 // claimCall collects the messages that a claim answers with.
-func claimCall(op string, args []any, owner OwnerToken, n int, msgs *[]*Message) *engine.Call {
+func claimCall(op string, args []any, owner OwnerToken, n int, got *delivery) *engine.Call {
 	s := claimScan{owner: owner}
 	return &engine.Call{
 		Op: op, Args: args,
-		Reset: func() { *msgs = (*msgs)[:0] },
+		Reset: func() { got.msgs, got.faults = got.msgs[:0], nil },
 		Each: func(r engine.Row) error {
-			if *msgs == nil {
-				*msgs = make([]*Message, 0, n)
+			if got.msgs == nil {
+				got.msgs = make([]*Message, 0, n)
 			}
-			m, err := s.scan(r)
-			*msgs = append(*msgs, m)
-			return err
+			m, fault := s.scan(r)
+			if m.WorkItemID == 0 {
+				return fault // whatever it is, nobody could settle it
+			}
+			got.msgs = append(got.msgs, m)
+			if fault != nil {
+				got.note(m, fault)
+			}
+			return nil
 		},
 	}
 }
@@ -96,21 +129,9 @@ func (s *claimScan) scan(r engine.Row) (*Message, error) {
 	m := &Message{Owner: s.owner}
 	s.dest = append(s.dest[:0], (*int64)(&m.WorkItemID), (*[16]byte)(&m.ID), &m.Topic, &s.correlation, &s.headers, &m.Payload, &m.CreatedAt, &s.due,
 		&m.RetryCount, &m.Queue, &s.priority, &s.until)
+	s.correlation, s.headers, s.due = nil, nil, nil
 	err := r.Scan(s.dest...)
-	m.fill(s.correlation, s.headers, s.due, s.priority)
-	return m, err
-}
-
-func (m *Message) fill(correlation, headers *string, due *time.Time, priority int64) {
-	if correlation != nil {
-		m.CorrelationID = *correlation
-	}
-	if due != nil {
-		m.Due = due.UTC()
-	}
-	m.Headers = decodeHeaders(headers)
-	m.CreatedAt = m.CreatedAt.UTC()
-	m.Priority = int(priority)
+	return m, m.fill(s.correlation, s.headers, s.due, s.priority, err)
 }
 
 // Ack marks messages as handled (the seed's "mark dispatched").
@@ -151,8 +172,8 @@ func (o *Outbox) Extend(ctx context.Context, owner OwnerToken, lease time.Durati
 	return o.settle(ctx, owner, ids, func(c *columns) *engine.Call { return c.extend(lease) })
 }
 
-// ReapExpired puts messages back whose lease has run out, which counts as a
-// failed attempt, and returns how many they were. Run does this by itself.
+// ReapExpired puts messages back whose lease has run out, and returns how many they
+// were. See Claim for what becomes of them. Run does this by itself.
 func (o *Outbox) ReapExpired(ctx context.Context) (int64, error) {
 	var total int64
 	for {
@@ -168,9 +189,9 @@ func (o *Outbox) ReapExpired(ctx context.Context) (int64, error) {
 // reapRuns bounds one transaction: every message of a run gets a row.
 const reapRuns = 50
 
-func (o *Outbox) reap(ctx context.Context) (int64, error) {
+func (o *Outbox) reap(ctx context.Context, more ...*engine.Call) (int64, error) {
 	call := engine.Count("outbox/reap", reapRuns)
-	err := o.db.Do(ctx, call)
+	err := o.db.Do(ctx, append([]*engine.Call{call}, more...)...)
 	if err == nil && call.N > 0 {
 		for _, q := range o.opts.Queues {
 			o.db.Ring(q)

@@ -92,6 +92,7 @@ func (o *Outbox) loop(queue string, t work.Turn) *work.Loop[*Message] {
 		Grace:         o.opts.Grace,
 		StopEmpty:     o.opts.StopWhenEmpty,
 		Turn:          t,
+		Gate:          o.opts.Gate,
 		Stats:         o.statsOf(queue),
 	}
 	if observers := o.watch.observers.Load(); observers != nil {
@@ -136,17 +137,33 @@ type source struct {
 }
 
 func (s *source) Exchange(ctx context.Context, done *work.Settlement, owner OwnerToken, lease time.Duration, n int) ([]work.Item[*Message], error) {
-	msgs, err := s.o.claim(ctx, settleCalls(done, s.o.opts.Worker), s.queue, owner, lease, n, true)
+	got, err := s.o.claim(ctx, settleCalls(done, s.o.opts.Worker), s.queue, owner, lease, n)
 	if err != nil {
 		return nil, err
 	}
-	items := make([]work.Item[*Message], len(msgs))
-	for i, m := range msgs {
+	return got.items(), nil
+}
+
+func (s *source) ClaimSuspects(ctx context.Context, owner work.OwnerToken, lease time.Duration, n int) ([]work.Item[*Message], error) {
+	var got delivery
+	if err := s.o.db.Do(ctx, claimCall("outbox/claim_suspects", []any{s.queue, [16]byte(owner), lease, n}, owner, n, &got)); err != nil {
+		return nil, err
+	}
+	return got.items(), nil
+}
+
+// items are the messages as the loop takes them.
+func (d *delivery) items() []work.Item[*Message] {
+	items := make([]work.Item[*Message], len(d.msgs))
+	for i, m := range d.msgs {
 		items[i] = work.Item[*Message]{
 			ID: m.WorkItemID, Topic: m.Topic, MessageID: &m.ID, Retry: m.RetryCount, Since: m.since(), Scheduled: !m.Due.IsZero(), Body: m,
 		}
+		if d.faults != nil {
+			items[i].Fault = d.faults[m]
+		}
 	}
-	return items, nil
+	return items
 }
 
 func (s *source) Extend(ctx context.Context, held []work.Held, lease time.Duration) (int64, error) {
@@ -155,7 +172,11 @@ func (s *source) Extend(ctx context.Context, held []work.Held, lease time.Durati
 	return call.N, err
 }
 
-func (s *source) Reap(ctx context.Context) (int64, error) { return s.o.reap(ctx) }
+func (s *source) Reap(ctx context.Context) (n int64, suspects bool, err error) {
+	due := engine.Count("outbox/suspects", s.queue)
+	n, err = s.o.reap(ctx, due)
+	return n, due.N > 0, err
+}
 
 func (s *source) NextDue(ctx context.Context) (time.Duration, bool, error) {
 	return work.NextDue(ctx, s.o.db, "outbox/next_due", s.queue)

@@ -50,7 +50,7 @@ func (c *columns) fail(reason *string) *engine.Call {
 }
 
 func (c *columns) release(delay time.Duration) *engine.Call {
-	return c.call("outbox/release", fill(len(c.lo), delay))
+	return c.call("outbox/release", fill(len(c.lo), delay), fill(len(c.lo), true))
 }
 
 func (c *columns) extend(lease time.Duration) *engine.Call { return c.call("outbox/extend", lease) }
@@ -137,10 +137,12 @@ func parkCall(parks []work.Park) *engine.Call {
 
 func releaseCall(releases []work.Release) *engine.Call {
 	var c columns
+	unbegun := make([]bool, 0, len(releases))
 	slices.SortFunc(releases, func(a, b work.Release) int { return cmp.Compare(a.ID, b.ID) })
 	for _, r := range releases {
 		c.add(r.Owner, work.Run{Lo: int64(r.ID), N: 1})
 		c.delays = append(c.delays, r.Delay)
+		unbegun = append(unbegun, r.Unbegun)
 	}
-	return c.call("outbox/release", c.delays)
+	return c.call("outbox/release", c.delays, unbegun)
 }

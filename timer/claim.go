@@ -2,7 +2,9 @@ package timer
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/bravellian/pawl/engine"
@@ -15,8 +17,9 @@ import (
 // one that was dispatched cannot be claimed: of all who try, one gets it (D-73).
 
 // Claim takes up to n due timers under a lease, first due first. owner is a token
-// of the caller's choice, fresh for every claim. Timers whose lease has run out
-// count as due. None due is no error.
+// of the caller's choice, fresh for every claim. None due is no error. Timers whose
+// lease has run out are claimed apart from others, and one that cannot be read is
+// not returned but fails, with the reason; see outbox.Outbox.Claim.
 func (t *Timers) Claim(ctx context.Context, owner outbox.OwnerToken, lease time.Duration, n int) ([]*Info, error) {
 	switch {
 	case owner == outbox.OwnerToken{}:
@@ -26,15 +29,39 @@ func (t *Timers) Claim(ctx context.Context, owner outbox.OwnerToken, lease time.
 	case n < 1:
 		return nil, engine.Invalid("batch size", "less than 1")
 	}
-	var claimed []*Info
-	claim := infoCall(&claimed, "timer/claim", [16]byte(owner), lease, min(n, work.MaxBatch))
-	reap := engine.Count("timer/reap")
-	if err := t.db.Do(ctx, reap, claim); err != nil {
-		return nil, err
+	for {
+		var claimed []*Info
+		claim := infoCall(&claimed, "timer/claim", [16]byte(owner), lease, min(n, work.MaxBatch))
+		reap := engine.Count("timer/reap")
+		if err := t.db.Do(ctx, reap, claim); err != nil {
+			return nil, err
+		}
+		t.logReaped(ctx, reap.N)
+		t.logClaimed(ctx, owner, len(claimed))
+		readable, err := t.failUnreadable(ctx, owner, claimed)
+		if err != nil || len(readable) > 0 || len(claimed) == 0 {
+			return readable, err
+		}
 	}
-	t.logReaped(ctx, reap.N)
-	t.logClaimed(ctx, owner, len(claimed))
-	return claimed, nil
+}
+
+// failUnreadable fails, with the reason, the timers of a claim that cannot be read,
+// and returns the others.
+func (t *Timers) failUnreadable(ctx context.Context, owner outbox.OwnerToken, claimed []*Info) ([]*Info, error) {
+	readable := slices.DeleteFunc(slices.Clone(claimed), func(i *Info) bool { return i.Unreadable != "" })
+	for _, i := range claimed {
+		if i.Unreadable == "" {
+			continue
+		}
+		t.log.ErrorContext(ctx, "timer cannot be read", "timer_id", i.ID.String(), "error", engine.Line(i.Unreadable))
+		if _, err := t.Fail(ctx, owner, errors.New(i.Unreadable), i.ID); err != nil {
+			if len(readable) == 0 {
+				return nil, err
+			}
+			break // its lease brings it back
+		}
+	}
+	return readable, nil
 }
 
 // Ack marks claimed timers as fired, and returns how many owner held.
@@ -88,8 +115,9 @@ func (t *Timers) settle(ctx context.Context, op string, owner outbox.OwnerToken,
 	return c.N, err
 }
 
-// ReapExpired puts timers back whose lease has run out, which counts as a failed
-// attempt, and returns how many they were. Claim and Run do so by themselves.
+// ReapExpired puts timers back whose lease has run out, and returns how many they
+// were; see outbox.Outbox.Claim for what counts as a failed attempt. Claim and Run
+// do so by themselves.
 func (t *Timers) ReapExpired(ctx context.Context) (int64, error) {
 	n, err := work.Purge(ctx, t.db, "timer/reap")
 	t.logReaped(ctx, n)

@@ -54,6 +54,9 @@ type Info struct {
 	LockedUntil time.Time         // end of the claim's lease
 	CreatedAt   time.Time
 	EndedAt     time.Time // when it fired, failed or was cancelled; zero: not yet
+	// Unreadable says what of the timer cannot be read, and is missing here: some
+	// other program wrote it. "" if nothing is.
+	Unreadable string
 }
 
 // Get returns a timer, or ErrNotFound.
@@ -147,13 +150,19 @@ func scan(r engine.Row) (*Info, error) {
 	var locked, ended *time.Time
 	err := r.Scan((*int64)(&i.Position), (*[16]byte)(&i.ID), &key, (*int)(&i.Status), &i.Due, &i.NextAttempt, &i.RetryCount, &owner, &locked,
 		&i.Topic, &correlation, &headers, &i.Payload, &i.CreatedAt, &ended, &lastError, &i.Queue, &i.Priority)
-	if err != nil {
+	if err != nil && i.Position == 0 {
 		return i, err
 	}
 	i.Key, i.CorrelationID, i.LastError = work.Value(key), work.Value(correlation), work.Value(lastError)
 	i.LockedUntil, i.EndedAt = work.Value(locked).UTC(), work.Value(ended).UTC()
 	i.Due, i.NextAttempt, i.CreatedAt = i.Due.UTC(), i.NextAttempt.UTC(), i.CreatedAt.UTC()
 	i.Owner = work.Value(owner)
+	fault := engine.Unreadable(err, engine.CleanText("topic", &i.Topic), engine.CleanText("correlation id", &i.CorrelationID), engine.CleanText("key", &i.Key),
+		engine.CleanTime("due time", &i.Due), engine.CleanTime("next attempt", &i.NextAttempt), engine.CleanTime("time of creation", &i.CreatedAt),
+		engine.CleanTime("end of the lease", &i.LockedUntil), engine.CleanTime("end", &i.EndedAt))
+	if fault != nil {
+		i.Unreadable = fault.Error()
+	}
 	if headers != nil && json.Unmarshal([]byte(*headers), &i.Headers) != nil {
 		i.Headers = map[string]string{"": *headers} // another program's
 	}

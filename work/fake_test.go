@@ -47,6 +47,10 @@ type entry struct {
 	ends   int  // how often it was acked or failed
 	lapses int  // how often its lease was lost
 	stolen bool // a lease was taken away before its time
+	// suspect is as in the database: with how many others it may be claimed or,
+	// while it is leased, was; 0: it is none.
+	suspect int
+	fault   error // why it cannot be read
 }
 
 // payload tells a handler what the store knew when the item was claimed.
@@ -138,8 +142,15 @@ func (s *store) steal(ids ...work.ItemID) {
 
 func (e *entry) lapse() {
 	e.place, e.at, e.owner = ready, time.Now(), work.OwnerToken{}
-	e.retry++
 	e.lapses++
+	switch e.suspect {
+	case 0:
+		e.suspect = work.MaxBatch
+	case 1:
+		e.retry++
+	default:
+		e.suspect = (e.suspect + 1) / 2
+	}
 }
 
 // held returns an entry if h still holds it.
@@ -310,6 +321,7 @@ func (s *store) settle(done *work.Settlement) {
 	for _, r := range done.Retries {
 		if e := s.held(r.Held); e != nil {
 			e.retry++
+			e.suspect = 0
 			delay := work.Backoff(e.retry)
 			if r.Delay != nil {
 				delay = *r.Delay
@@ -325,6 +337,9 @@ func (s *store) settle(done *work.Settlement) {
 	for _, r := range done.Releases {
 		if e := s.held(r.Held); e != nil {
 			e.place = ready
+			if !r.Unbegun {
+				e.suspect = 0
+			}
 			if r.Delay > 0 {
 				e.at = now.Add(r.Delay)
 			}
@@ -332,22 +347,34 @@ func (s *store) settle(done *work.Settlement) {
 	}
 }
 
-func (s *store) claim(owner work.OwnerToken, lease time.Duration, n int) (items []item) {
+func (s *store) claim(owner work.OwnerToken, lease time.Duration, n int) []item {
+	return s.claimOf(false, owner, lease, n)
+}
+
+// claimOf claims suspects, or what is none.
+func (s *store) claimOf(suspects bool, owner work.OwnerToken, lease time.Duration, n int) (items []item) {
 	now := time.Now()
 	var due []*entry
 	for s.ended < len(s.entries) && s.entries[s.ended].place >= acked {
 		s.ended++
 	}
 	for _, e := range s.entries[s.ended:] {
-		if e.place == ready && !e.at.After(now) {
+		if e.place == ready && !e.at.After(now) && (e.suspect > 0) == suspects {
 			due = append(due, e)
 		}
 	}
 	slices.SortFunc(due, func(a, b *entry) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.id, b.id)) })
-	for _, e := range due[:min(n, len(due))] {
+	n = min(n, len(due))
+	for i := 0; suspects && i < n; i++ {
+		n = min(n, max(i, due[i].suspect))
+	}
+	for _, e := range due[:n] {
+		if suspects {
+			e.suspect = n
+		}
 		e.place, e.owner, e.until = leased, owner, now.Add(lease)
 		e.claims++
-		items = append(items, item{ID: e.id, MessageID: messageID(e.id), Topic: e.topic, Retry: e.retry, Body: payload{owner}})
+		items = append(items, item{ID: e.id, MessageID: messageID(e.id), Topic: e.topic, Retry: e.retry, Fault: e.fault, Body: payload{owner}})
 	}
 	return items
 }
@@ -374,7 +401,19 @@ func (l *link) Extend(ctx context.Context, held []work.Held, lease time.Duration
 // reapMost bounds one Reap, as real queues do.
 const reapMost = 10
 
-func (l *link) Reap(ctx context.Context) (n int64, err error) {
+func (l *link) ClaimSuspects(ctx context.Context, owner work.OwnerToken, lease time.Duration, n int) (items []item, err error) {
+	c := &call{op: "suspects", want: n}
+	err = l.do(ctx, c, func() {
+		items = l.s.claimOf(true, owner, lease, n)
+		c.got = len(items)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+func (l *link) Reap(ctx context.Context) (n int64, suspects bool, err error) {
 	c := &call{op: "reap"}
 	err = l.do(ctx, c, func() {
 		for _, e := range l.s.entries[l.s.ended:] {
@@ -384,20 +423,23 @@ func (l *link) Reap(ctx context.Context) (n int64, err error) {
 			}
 		}
 		c.got = int(n)
+		for _, e := range l.s.entries[l.s.ended:] {
+			suspects = suspects || e.place == ready && e.suspect > 0 && !e.at.After(time.Now())
+		}
 	})
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	if n > 0 {
 		l.s.ring()
 	}
-	return n, nil
+	return n, suspects, nil
 }
 
 func (l *link) NextDue(ctx context.Context) (d time.Duration, ok bool, err error) {
 	err = l.do(ctx, &call{op: "nextdue"}, func() {
 		for _, e := range l.s.entries[l.s.ended:] {
-			if wait := time.Until(e.at); e.place == ready && (!ok || wait < d) {
+			if wait := time.Until(e.at); e.place == ready && e.suspect == 0 && (!ok || wait < d) {
 				d, ok = wait, true
 			}
 		}

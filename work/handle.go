@@ -32,7 +32,12 @@ func (l *Loop[M]) execute(t *task[M]) (r result) {
 	defer func() { r.index = t.index }()
 	now, ok := l.begin(t)
 	if !ok {
-		return result{outcome: released, fate: OutcomeReleased}
+		return result{outcome: released, fate: OutcomeReleased, unbegun: true}
+	}
+	if fault := t.item.Fault; fault != nil {
+		r := result{outcome: failedForGood, fate: OutcomeFailed, text: ErrorText(fault.Error())}
+		l.reportFailure(t, l.cfg.Policy(t.item.Topic), fault, &r)
+		return r
 	}
 	if r, ok := l.paused(t.item.Topic); ok {
 		return r
@@ -40,7 +45,7 @@ func (l *Loop[M]) execute(t *task[M]) (r result) {
 	policy := l.cfg.Policy(t.item.Topic)
 	if policy.Exhausted(t.item.Retry) {
 		// Its leases expired: it kills its workers, so it must not run again.
-		err := fmt.Errorf("gave up after %d attempts, the last of which did not end", t.item.Retry)
+		err := fmt.Errorf("lease expired; gave up after %d attempts, the last of which did not end", t.item.Retry)
 		r := result{outcome: failedForGood, fate: OutcomeFailed, text: err.Error()}
 		l.reportFailure(t, policy, err, &r)
 		return r
@@ -99,7 +104,7 @@ func (l *Loop[M]) conclude(t *task[M], policy RetryPolicy, err error) (r result)
 			fate = OutcomeUnhandled
 		}
 		l.reportSnooze(t, snooze)
-		return result{outcome: released, fate: fate, delay: snooze.delay}
+		return result{outcome: released, fate: fate, delay: snooze.delay, unbegun: snooze.ours}
 	}
 	var permanent *permanentError
 	var after *retryAfterError

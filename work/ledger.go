@@ -52,6 +52,7 @@ type result struct {
 	index   int
 	outcome outcome
 	delay   time.Duration
+	unbegun bool    // of a released item: its handler did not begin
 	text    string  // of the error; of a parked item its topic
 	fate    Outcome // the same for observers
 }
@@ -155,7 +156,7 @@ func (s *Settlement) add(h Held, r result) {
 	case failedForGood:
 		s.Failures = append(s.Failures, Failure{h, r.text})
 	case released:
-		s.Releases = append(s.Releases, Release{h, r.delay})
+		s.Releases = append(s.Releases, Release{h, r.delay, r.unbegun})
 	case parked:
 		s.Parks = append(s.Parks, Park{h, r.text})
 	case dropped:
@@ -291,6 +292,13 @@ func (l *ledger[M]) signalLocked() {
 	}
 }
 
+// signal is signalLocked for others.
+func (l *ledger[M]) signal() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.signalLocked()
+}
+
 // onSignal arms wake; false means that there is news already.
 func (l *ledger[M]) onSignal(wake context.CancelFunc) bool {
 	l.mu.Lock()
@@ -304,6 +312,12 @@ func (l *ledger[M]) empty() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.claims) == 0
+}
+
+// idle reports whether no handler runs and none is about to.
+func (l *ledger[M]) idle() bool {
+	waiting, running := l.holding()
+	return waiting+running == 0
 }
 
 // holding reports whether handlers run or items wait.

@@ -19,6 +19,7 @@ type Item[M any] struct {
 	Retry     int       // failed attempts so far
 	Since     time.Time // since when it could be claimed
 	Scheduled bool      // it had a due time
+	Fault     error     // why it cannot be read; it fails with that, and is not handled
 	Body      M
 }
 
@@ -29,12 +30,15 @@ type Queue[M any] interface {
 	// transaction. n may be 0. Settling what is no longer held is no error. The
 	// items are the loop's from then on.
 	Exchange(ctx context.Context, done *Settlement, owner OwnerToken, lease time.Duration, n int) ([]Item[M], error)
+	// ClaimSuspects claims up to n items that came back from an expired lease,
+	// which Exchange never does.
+	ClaimSuspects(ctx context.Context, owner OwnerToken, lease time.Duration, n int) ([]Item[M], error)
 	// Extend lengthens the lease of what is still held and returns how many
 	// items that were.
 	Extend(ctx context.Context, held []Held, lease time.Duration) (int64, error)
 	// Reap puts back what expired, a bounded number at a time, and returns how
-	// many items that were.
-	Reap(ctx context.Context) (int64, error)
+	// many items that were, and whether suspects can be claimed.
+	Reap(ctx context.Context) (n int64, suspects bool, err error)
 	// NextDue returns how long until something is due; ok is false for never.
 	NextDue(ctx context.Context) (d time.Duration, ok bool, err error)
 	// Sleeper waits for work.
@@ -72,6 +76,7 @@ type Config[M any] struct {
 	Grace       time.Duration // how long handlers may go on after a stop, default 20 s
 	StopEmpty   bool          // return as soon as nothing is due and nothing runs
 	Turn        Turn          // limits how long the loop runs; zero: not at all
+	Gate        *Gate         // shared by the loops of a process; nil: one of its own
 	Stats       *Stats        // where to count, so that several runs add up; nil: a new one
 }
 
@@ -106,6 +111,9 @@ func (c *Config[M]) defaults() {
 	if c.RetryLogLevel == nil {
 		c.RetryLogLevel = slog.LevelError
 	}
+	if c.Gate == nil {
+		c.Gate = &Gate{}
+	}
 	if c.Policy == nil {
 		c.Policy = func(string) RetryPolicy { return DefaultRetryPolicy() }
 	}
@@ -122,6 +130,7 @@ type Loop[M any] struct {
 	cfg     Config[M]
 	invalid error // of the configuration
 	ledger  ledger[M]
+	seat    *seat
 	stats   *Stats
 	sleep   engine.Sleeper
 	workers sync.WaitGroup
@@ -166,6 +175,8 @@ func (l *Loop[M]) Run(ctx context.Context) error {
 	defer l.sleep.Close()
 	defer l.stats.Pulse.begin()()
 	defer l.stats.holds(0, 0)
+	l.seat = l.cfg.Gate.join(l.ledger.signal)
+	defer l.seat.close()
 
 	handlers, cancelHandlers := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancelHandlers(nil)
@@ -203,6 +214,11 @@ func (l *Loop[M]) serve(ctx, handlers context.Context) {
 	for ctx.Err() == nil {
 		l.stats.Pulse.turn(l.cfg.PollMax)
 		l.ledger.collect(l.unfinished, time.Now(), false)
+		idle := l.ledger.idle()
+		if idle {
+			l.seat.leave()
+		}
+		l.hungry = l.hungry || l.seat.eager()
 		n := 0
 		enough := l.enough()
 		if enough && l.ledger.empty() && l.unfinished.Len() == 0 {
@@ -210,9 +226,16 @@ func (l *Loop[M]) serve(ctx, handlers context.Context) {
 		}
 		if l.hungry && !enough && (l.failures == 0 || l.unfinished.Len() == 0) {
 			n = l.ledger.room(l.unfinished.Len() > 0)
+			switch l.seat.enter(idle && l.unfinished.Len() == 0) {
+			case alone:
+				l.claimSuspects(ctx, handlers, n)
+				continue
+			case aside:
+				n = 0
+			}
 		}
 		if l.unfinished.Len() == 0 && n == 0 {
-			if l.cfg.StopEmpty && l.ledger.empty() {
+			if l.cfg.StopEmpty && l.ledger.empty() && !l.waitsForGate() {
 				if l.vain {
 					return
 				}
@@ -254,11 +277,7 @@ func (l *Loop[M]) exchange(ctx, handlers context.Context, n int) {
 		l.tell()
 		return
 	}
-	l.claimed(len(items))
-	if len(items) > 0 {
-		l.take(ctx, owner, len(items))
-		l.ledger.open(handlers, owner, sent.Add(l.cfg.Lease), items)
-	}
+	l.accept(ctx, handlers, owner, sent, items)
 	if len(items) == n {
 		l.sleep.Disarm()
 	}
@@ -267,6 +286,15 @@ func (l *Loop[M]) exchange(ctx, handlers context.Context, n int) {
 	l.tell()
 	if len(items) > 0 && !l.hungry && l.ledger.busy() {
 		l.gather(ctx)
+	}
+}
+
+// accept hands the items of a claim that was sent at a time to the handlers.
+func (l *Loop[M]) accept(ctx, handlers context.Context, owner OwnerToken, sent time.Time, items []Item[M]) {
+	l.claimed(len(items))
+	if len(items) > 0 {
+		l.take(ctx, owner, len(items))
+		l.ledger.open(handlers, owner, sent.Add(l.cfg.Lease), items)
 	}
 }
 
@@ -341,6 +369,9 @@ func (l *Loop[M]) wait(ctx context.Context) {
 	}
 	if due, ok := l.ledger.nextFlush(); ok {
 		until = due
+	}
+	if again, ok := l.seat.waits(); ok && again.Before(until) {
+		until = again
 	}
 	if l.hungry { // but there is no room: wait for handlers
 		l.nap(ctx, until)

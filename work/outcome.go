@@ -44,7 +44,7 @@ func RetryAfter(d time.Duration, err error) error {
 type snoozeError struct {
 	delay     time.Duration
 	unhandled bool
-	ours      bool // pawl's doing, not the handler's wish
+	ours      bool // pawl's doing, not the handler's wish: the handler did not begin
 }
 
 func (e *snoozeError) Error() string { return fmt.Sprintf("snoozed for %v", e.delay) }
@@ -52,8 +52,8 @@ func (e *snoozeError) Error() string { return fmt.Sprintf("snoozed for %v", e.de
 // Snooze puts the item back for d without counting an attempt.
 func Snooze(d time.Duration) error { return &snoozeError{delay: max(d, 0)} }
 
-// PutBack is Snooze where it was not the handler that asked for it: it is not
-// logged as a handler's wish.
+// PutBack is Snooze where no handler began: it is not logged as a handler's wish,
+// and a suspect stays one.
 func PutBack(d time.Duration) error { return &snoozeError{delay: max(d, 0), ours: true} }
 
 // Unhandled is Snooze for an item that nobody here can handle (D-17).

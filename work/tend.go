@@ -60,7 +60,7 @@ func (l *Loop[M]) paused(topic string) (r result, ok bool) {
 	}
 	switch l.cfg.Paused(topic) {
 	case QueuePaused:
-		return result{outcome: released, fate: OutcomePaused}, true
+		return result{outcome: released, fate: OutcomePaused, unbegun: true}, true
 	case TopicPaused:
 		return result{outcome: parked, fate: OutcomePaused, text: topic}, true
 	}
@@ -76,12 +76,16 @@ func (l *Loop[M]) stale(items []Item[M]) bool {
 		len(items) > 0 && l.cfg.Paused != nil && l.cfg.Paused(items[0].Topic) == QueuePaused
 }
 
-// reapAll reaps until nothing is left to.
+// reapAll reaps until nothing is left to, and notes whether suspects can be claimed.
 func (l *Loop[M]) reapAll(ctx context.Context) error {
 	for ctx.Err() == nil {
-		n, err := l.cfg.Queue.Reap(ctx)
-		if err != nil || n == 0 {
+		n, suspects, err := l.cfg.Queue.Reap(ctx)
+		if err != nil {
 			return err
+		}
+		l.seat.want(suspects)
+		if n == 0 {
+			return nil
 		}
 		l.stats.reaped(n)
 		if l.cfg.Observer != nil {

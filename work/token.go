@@ -78,6 +78,8 @@ type Failure struct {
 type Release struct {
 	Held
 	Delay time.Duration // 0: at once, in its old place
+	// Unbegun says that its handler did not begin. A suspect stays one then.
+	Unbegun bool
 }
 
 // Park lays an item aside until the pause of its topic ends, without counting an

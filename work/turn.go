@@ -37,6 +37,9 @@ const askIdle = 50 * time.Millisecond
 // enough reports whether the loop is to finish what it holds and return: nothing
 // came for a while, or others want a turn.
 func (l *Loop[M]) enough() bool {
+	if _, waits := l.seat.waits(); waits {
+		return false
+	}
 	if l.fed && l.cfg.Turn.GoOn != nil && !l.cfg.Turn.GoOn() {
 		return true
 	}

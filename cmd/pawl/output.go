@@ -52,6 +52,7 @@ type messageView struct {
 	ProcessedAt   *time.Time        `json:"processed_at,omitempty"`
 	ProcessedBy   string            `json:"processed_by,omitempty"`
 	LastError     string            `json:"last_error,omitempty"`
+	Unreadable    string            `json:"unreadable,omitempty"`
 	PayloadBytes  int               `json:"payload_bytes"`
 	Payload       *string           `json:"payload,omitempty"`
 	PayloadBase64 []byte            `json:"payload_base64,omitempty"`
@@ -61,7 +62,7 @@ func view(i *outbox.Info, withPayload bool) messageView {
 	v := messageView{
 		ID: int64(i.WorkItemID), MessageID: i.ID, Topic: i.Topic, Status: statusWord(i), Queue: i.Queue, Priority: i.Priority,
 		CorrelationID: i.CorrelationID, Headers: i.Headers, CreatedAt: i.CreatedAt, RetryCount: i.RetryCount, Redrives: i.Redrives,
-		LockedUntil: i.LockedUntil, ProcessedAt: i.ProcessedAt, ProcessedBy: i.ProcessedBy, LastError: i.LastError, PayloadBytes: len(i.Payload),
+		LockedUntil: i.LockedUntil, ProcessedAt: i.ProcessedAt, ProcessedBy: i.ProcessedBy, LastError: i.LastError, Unreadable: i.Unreadable, PayloadBytes: len(i.Payload),
 	}
 	if !i.Due.IsZero() {
 		v.Due = &i.Due

@@ -91,6 +91,9 @@ func (a *app) printMessage(i *outbox.Info) error {
 	if err := t.Write(a.stdout, 0); err != nil {
 		return err
 	}
+	if i.Unreadable != "" {
+		fmt.Fprintf(a.stdout, "\n%s\n", terminal.CleanText(i.Unreadable))
+	}
 	if i.LastError != "" {
 		fmt.Fprintf(a.stdout, "\nlast error:\n%s\n", terminal.CleanText(i.LastError))
 	}

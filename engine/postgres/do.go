@@ -159,11 +159,12 @@ func answer(results pgx.BatchResults, c *engine.Call, each func(engine.Row) erro
 		return err
 	}
 	defer rows.Close()
+	r := &row{rows: rows}
 	for rows.Next() {
 		if each == nil {
 			continue
 		}
-		if err := each(rows); err != nil {
+		if err := each(r); err != nil {
 			return err
 		}
 	}

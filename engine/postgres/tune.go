@@ -36,7 +36,7 @@ type tuner struct {
 // tune adds the engine's own parameters to a call and reads its own columns
 // off the answer. finish, if not nil, is to be called when the call succeeded.
 func (db *DB) tune(c *engine.Call) (args []any, each func(engine.Row) error, finish func()) {
-	if c.Op != "outbox/claim" {
+	if c.Op != "outbox/claim" && c.Op != "outbox/claim_any" {
 		return c.Args, c.Each, nil
 	}
 	stored, _ := db.tuners.LoadOrStore(c.Args[0], &tuner{perRow: 1})
@@ -93,19 +93,17 @@ type claimed struct {
 	row    engine.Row
 	n      int
 	oldest time.Time
-	length int // how long the ready rows were that this claim used, on average
-	at     time.Time
+	length int                // how long the ready rows were that this claim used, on average
+	at     pgtype.Timestamptz // it may be infinite
 	dest   []any
 }
 
 // Scan fills dest with the columns of the contract.
 func (c *claimed) Scan(dest ...any) error {
 	c.dest = append(append(c.dest[:0], dest...), &c.at, &c.length)
-	if err := c.row.Scan(c.dest...); err != nil {
-		return err
+	err := c.row.Scan(c.dest...)
+	if c.oldest.IsZero() || c.at.Time.Before(c.oldest) {
+		c.oldest = c.at.Time
 	}
-	if c.oldest.IsZero() || c.at.Before(c.oldest) {
-		c.oldest = c.at
-	}
-	return nil
+	return err
 }

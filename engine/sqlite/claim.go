@@ -7,14 +7,8 @@ import "github.com/bravellian/pawl/engine"
 // topic, correlation id, headers, payload, created, due, retry, queue,
 // priority, locked until.
 func claim(t *txn, c *engine.Call) error {
-	queue, need := arg[string](c, 0), int64(arg[int](c, 3))
-	type lane struct{ id, priority int64 }
-	var lanes []lane
-	err := t.query("outbox/claim_lanes", func(r engine.Row) error {
-		var l lane
-		defer func() { lanes = append(lanes, l) }()
-		return r.Scan(&l.id, &l.priority)
-	}, queue)
+	need := int64(arg[int](c, 3))
+	lanes, err := lanesOf(t, arg[string](c, 0))
 	if err != nil {
 		return err
 	}
@@ -25,7 +19,7 @@ func claim(t *txn, c *engine.Call) error {
 			return err
 		}
 		for _, r := range runs {
-			if err := t.query("outbox/claim_messages", c.Each, r.lo, r.end(), r.retry, queue, l.priority, until); err != nil {
+			if err := l.messages(t, c, r); err != nil {
 				return err
 			}
 			need -= r.n
@@ -35,6 +29,24 @@ func claim(t *txn, c *engine.Call) error {
 		}
 	}
 	return nil
+}
+
+// queueLane is one of a queue's.
+type queueLane struct{ id, priority int64 }
+
+// lanesOf returns the lanes of a queue in order of priority; none of a paused one.
+func lanesOf(t *txn, queue string) (lanes []queueLane, err error) {
+	err = t.query("outbox/claim_lanes", func(r engine.Row) error {
+		var l queueLane
+		defer func() { lanes = append(lanes, l) }()
+		return r.Scan(&l.id, &l.priority)
+	}, queue)
+	return lanes, err
+}
+
+// messages answers a claim with the messages of a run.
+func (l *queueLane) messages(t *txn, c *engine.Call, r run) error {
+	return t.query("outbox/claim_messages", c.Each, r.lo, r.end(), r.retry, c.Args[0], l.priority, r.until)
 }
 
 // claimLane moves up to need messages of a lane from ready to claim.
@@ -53,13 +65,16 @@ func claimLane(t *txn, lane, need int64, owner [16]byte, until int64) ([]run, er
 	}
 	if over := total - need; over > 0 {
 		last.n -= over
-		if _, err := t.exec("outbox/ready_insert", lane, last.at, last.end(), over, last.retry); err != nil {
+		rest := *last
+		rest.lo, rest.n = last.end(), over
+		if err := toReady(t, rest); err != nil {
 			return nil, err
 		}
 	}
 	runs := merge(picked)
-	for _, r := range runs {
-		if _, err := t.exec("outbox/claim_insert", r.lo, r.n, lane, r.at, r.retry, owner, until); err != nil {
+	for i := range runs {
+		runs[i].until = until
+		if err := toClaim(t, runs[i], owner); err != nil {
 			return nil, err
 		}
 	}
@@ -83,11 +98,12 @@ func pick(t *txn, lane, need int64) ([]run, error) {
 	return picked, err
 }
 
-// merge joins runs that follow each other and were tried equally often.
+// merge joins runs that follow each other, were tried equally often and are equally
+// suspect.
 func merge(runs []run) []run {
 	out := runs[:0:0]
 	for _, r := range runs {
-		if k := len(out) - 1; k >= 0 && out[k].end() == r.lo && out[k].retry == r.retry && out[k].lane == r.lane {
+		if k := len(out) - 1; k >= 0 && out[k].end() == r.lo && out[k].retry == r.retry && out[k].suspect == r.suspect && out[k].lane == r.lane {
 			out[k].n += r.n
 			out[k].at = min(out[k].at, r.at)
 			continue

@@ -71,7 +71,7 @@ func redriveOne(t *txn, id, lane int64) error {
 	if _, err := t.exec("outbox/redrive_one", id); err != nil {
 		return err
 	}
-	if _, err := t.exec("outbox/ready_insert", lane, t.now, id, 1, 0); err != nil {
+	if _, err := t.exec("outbox/ready_insert", lane, t.now, id, 1, 0, 0); err != nil {
 		return err
 	}
 	return reopen(t, id)

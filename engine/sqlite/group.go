@@ -18,8 +18,10 @@ type job struct {
 // that tells without the write lock. An idle worker must not delay writers.
 func idle(op string) string {
 	switch op {
-	case "outbox/claim":
+	case "outbox/claim", "outbox/claim_any":
 		return "outbox/claim_due"
+	case "outbox/claim_suspects", "outbox/suspects":
+		return "outbox/suspects_due"
 	case "outbox/reap":
 		return "outbox/reap_due"
 	case "timer/dispatch":
@@ -61,7 +63,10 @@ func (db *DB) anyBusy(ctx context.Context, calls []*engine.Call) (busy bool, err
 	}
 	for _, c := range calls {
 		look := &engine.Call{Op: idle(c.Op), Each: func(engine.Row) error { busy = true; return nil }}
-		if c.Op == "outbox/claim" {
+		switch c.Op {
+		case "outbox/claim", "outbox/claim_any":
+			look.Args = []any{c.Args[0], c.Op == "outbox/claim_any"}
+		case "outbox/claim_suspects", "outbox/suspects":
 			look.Args = c.Args[:1]
 		}
 		if err := db.Read(ctx, look); err != nil || busy {

@@ -68,7 +68,7 @@ func delivered(t *txn, source, message, hash, token any) (verdict int64, err err
 }
 
 // takeMessage: args 0 source, 1 message id, 2 hash, 3 token, 4 lease or nil, 5
-// most attempts. N: 1 taken, otherwise the verdict. Runs in a caller's transaction.
+// most attempts, 6 whether an attempt that did not end is not counted again. N: 1 taken, otherwise the verdict. Runs in a caller's transaction.
 func takeMessage(t *txn, c *engine.Call) (err error) {
 	source, message := c.Args[0], c.Args[1]
 	if c.N, err = delivered(t, source, message, c.Args[2], c.Args[3]); err != nil || c.N != seenNew {
@@ -79,7 +79,7 @@ func takeMessage(t *txn, c *engine.Call) (err error) {
 	if lease == nil {
 		return nil // the write lock holds it
 	}
-	n, err := affected(t, "inbox/lease", source, message, c.Args[3], t.now+lease.Microseconds(), c.Args[5])
+	n, err := affected(t, "inbox/lease", source, message, c.Args[3], t.now+lease.Microseconds(), c.Args[5], c.Args[6])
 	if err != nil || n > 0 {
 		return err
 	}

@@ -149,9 +149,15 @@ func deleteJob(t *txn, c *engine.Call) error {
 
 // claimRuns: args 0 owner, 1 lease, 2 how many. Rows: as outbox/claim.
 func claimRuns(t *txn, c *engine.Call) error {
-	ids, err := positions(t, "job/claimable", c.Args[2])
+	ids, err := suspectsOf(t, "job/suspects", arg[int](c, 2))
 	if err != nil {
 		return err
+	}
+	suspects := int64(len(ids))
+	if suspects == 0 {
+		if ids, err = positions(t, "job/claimable", c.Args[2]); err != nil {
+			return err
+		}
 	}
 	taken, err := withdraw(t, ids, true)
 	if err != nil {
@@ -159,7 +165,8 @@ func claimRuns(t *txn, c *engine.Call) error {
 	}
 	until := t.now + micros(c, 1)
 	for _, r := range taken {
-		if _, err := t.exec("outbox/claim_insert", r.lo, 1, r.lane, r.at, r.retry, c.Args[0], until); err != nil {
+		r.until, r.suspect = until, suspects
+		if err := toClaim(t, r, c.Args[0]); err != nil {
 			return err
 		}
 		if _, err := t.exec("job/start", r.lo); err != nil {

@@ -251,7 +251,9 @@ func park(t *txn, c *engine.Call) error {
 	if _, err := t.exec("join/wait", join, id); err != nil {
 		return err
 	}
-	if _, err := t.exec("outbox/ready_insert", taken[0].lane, at, id, 1, taken[0].retry); err != nil {
+	wait := taken[0]
+	wait.at, wait.suspect = at, 0
+	if err := toReady(t, wait); err != nil {
 		return err
 	}
 	return answer(c, 1)

@@ -160,7 +160,7 @@ func layAside(t *txn, c *engine.Call) error {
 			if lane != nil {
 				r.lane = *lane
 			}
-			if _, err := t.exec("outbox/ready_insert", r.lane, r.at, r.lo, r.n, r.retry); err != nil {
+			if err := toReady(t, r); err != nil {
 				return err
 			}
 		}
@@ -196,7 +196,8 @@ func reschedule(t *txn, c *engine.Call) error {
 		return err
 	}
 	for _, r := range taken {
-		if _, err := t.exec("outbox/ready_insert", r.lane, at, r.lo, r.n, r.retry); err != nil {
+		r.at = at
+		if err := toReady(t, r); err != nil {
 			return err
 		}
 		if _, err := t.exec("outbox/reschedule_exception", r.lo, at); err != nil {

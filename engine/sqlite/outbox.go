@@ -20,6 +20,12 @@ func outboxOperation(name string) opFunc {
 		return enqueue
 	case "claim":
 		return claim
+	case "claim_suspects":
+		return claimSuspects
+	case "claim_any":
+		return claimAny
+	case "suspects":
+		return suspects
 	case "ack":
 		return ack
 	case "abandon":
@@ -38,9 +44,10 @@ func outboxOperation(name string) opFunc {
 	return mendOperation(name)
 }
 
-// run is consecutive ids lo … lo+n−1 and where they came from.
+// run is consecutive ids lo … lo+n−1 and where they came from. suspect is as in
+// the tables (see suspect.go).
 type run struct {
-	lo, n, lane, at, retry, until int64
+	lo, n, lane, at, retry, until, suspect int64
 }
 
 func (r run) end() int64 { return r.lo + r.n }
@@ -92,7 +99,7 @@ func enqueue(t *txn, c *engine.Call) error {
 		if times[i] != nil {
 			at = times[i].UnixMicro()
 		}
-		if _, err := t.exec("outbox/ready_insert", lanes[i], at, lo[i], n[i], 0); err != nil {
+		if _, err := t.exec("outbox/ready_insert", lanes[i], at, lo[i], n[i], 0, 0); err != nil {
 			return err
 		}
 	}
@@ -125,7 +132,7 @@ func enqueueOnce(t *txn, c *engine.Call, ids []int64) error {
 		if dues != nil && dues[i] != nil {
 			at = dues[i].UnixMicro()
 		}
-		if _, err := t.exec("outbox/ready_insert", lanes[i], at, id, 1, 0); err != nil {
+		if _, err := t.exec("outbox/ready_insert", lanes[i], at, id, 1, 0, 0); err != nil {
 			return err
 		}
 		c.N++

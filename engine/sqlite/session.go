@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"strconv"
 	"sync"
 	"time"
 
@@ -215,12 +216,13 @@ var errStop = errors.New("stop")
 
 // drain watches the clock itself: the driver does so only up to the first row.
 func (s *session) drain(rows driver.Rows, each func(engine.Row) error) error {
-	r := make(row, len(rows.Columns()))
+	r := &tableRow{names: rows.Columns()}
+	r.row = make(row, len(r.names))
 	for {
 		if err := s.ctx.Err(); err != nil {
 			return err
 		}
-		err := rows.Next(r)
+		err := rows.Next(r.row)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -309,17 +311,33 @@ func (r row) keep() {
 	}
 }
 
-// Scan copies the columns into dest.
+// Scan copies the columns into dest, those that it can.
 func (r row) Scan(dest ...any) error {
+	return r.scan(dest, func(i int) string { return strconv.Itoa(i) })
+}
+
+func (r row) scan(dest []any, name func(i int) string) error {
 	if len(dest) != len(r) {
 		return fmt.Errorf("sqlite: scan %d columns into %d", len(r), len(dest))
 	}
+	var faults error
 	for i, d := range dest {
 		if err := assign(d, r[i]); err != nil {
-			return fmt.Errorf("column %d: %w", i, err)
+			faults = errors.Join(faults, fmt.Errorf("column %s: %w", name(i), err))
 		}
 	}
-	return nil
+	return faults
+}
+
+// tableRow is a row whose columns have names.
+type tableRow struct {
+	row
+	names []string
+}
+
+// Scan is row.Scan.
+func (r *tableRow) Scan(dest ...any) error {
+	return r.scan(dest, func(i int) string { return r.names[i] })
 }
 
 func assign(dest any, v driver.Value) error {
@@ -357,8 +375,13 @@ func optional[T any](d **T, v driver.Value) error {
 		*d = nil
 		return nil
 	}
-	*d = new(T)
-	return assign(any(*d), v)
+	value := new(T)
+	if err := assign(any(value), v); err != nil {
+		*d = nil
+		return err
+	}
+	*d = value
+	return nil
 }
 
 func assignBytes(d *[]byte, v driver.Value) error {

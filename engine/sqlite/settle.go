@@ -17,7 +17,7 @@ func take(t *txn, owner [16]byte, lo, n int64) ([]run, error) {
 	err := t.query("outbox/take_find", func(row engine.Row) error {
 		var r run
 		defer func() { found = append(found, r) }()
-		return row.Scan(&r.lo, &r.n, &r.lane, &r.at, &r.retry, &r.until)
+		return row.Scan(&r.lo, &r.n, &r.lane, &r.at, &r.retry, &r.until, &r.suspect)
 	}, lo, lo+n, owner)
 	if err != nil {
 		return nil, err
@@ -45,7 +45,19 @@ func putBack(t *txn, r run, from, to int64, owner [16]byte) error {
 	if from >= to {
 		return nil
 	}
-	_, err := t.exec("outbox/claim_insert", from, to-from, r.lane, r.at, r.retry, owner, r.until)
+	r.lo, r.n = from, to-from
+	return toClaim(t, r, owner)
+}
+
+// toClaim puts a run under lease.
+func toClaim(t *txn, r run, owner any) error {
+	_, err := t.exec("outbox/claim_insert", r.lo, r.n, r.lane, r.at, r.retry, owner, r.until, r.suspect)
+	return err
+}
+
+// toReady puts a run into ready.
+func toReady(t *txn, r run) error {
+	_, err := t.exec("outbox/ready_insert", r.lane, r.at, r.lo, r.n, r.retry, r.suspect)
 	return err
 }
 
@@ -75,7 +87,7 @@ func ack(t *txn, c *engine.Call) error {
 	var settled []run
 	err := settle(t, c, func(_ int, owner [16]byte, taken []run) error {
 		for i := range taken {
-			taken[i].retry = 0 // done runs merge whatever their history
+			taken[i].retry, taken[i].suspect = 0, 0 // done runs merge whatever their history
 		}
 		merged := merge(taken)
 		for _, r := range merged {
@@ -110,6 +122,7 @@ func abandon(t *txn, c *engine.Call) error {
 			if delays[i] != nil {
 				at = t.now + delays[i].Microseconds()
 			}
+			r.suspect = 0 // its handler came to an end
 			if err := retryLater(t, r, at, text(errs, i)); err != nil {
 				return err
 			}
@@ -118,15 +131,15 @@ func abandon(t *txn, c *engine.Call) error {
 	})
 }
 
-// retryLater lays a run back into ready with one more attempt on its account.
+// retryLater puts a run back into ready with one more attempt on its account.
 func retryLater(t *txn, r run, at int64, reason any) error {
 	for id := r.lo; id < r.end(); id++ {
 		if _, err := t.exec("outbox/exception_upsert", id, 0, r.retry+1, at, reason); err != nil {
 			return err
 		}
 	}
-	_, err := t.exec("outbox/ready_insert", r.lane, at, r.lo, r.n, r.retry+1)
-	return err
+	r.at, r.retry = at, r.retry+1
+	return toReady(t, r)
 }
 
 // States of messages that are over without being done.
@@ -156,16 +169,19 @@ func fail(t *txn, c *engine.Call) error {
 	return countSteps(t, stepFailed, settled)
 }
 
-// release: args 3 delays. Counts no attempt.
+// release: args 3 delays, 4 whether suspects stay so: nobody began them. Counts no
+// attempt.
 func release(t *txn, c *engine.Call) error {
-	delays := arg[[]time.Duration](c, 3)
+	delays, keep := arg[[]time.Duration](c, 3), arg[[]bool](c, 4)
 	return settle(t, c, func(i int, _ [16]byte, taken []run) error {
 		for _, r := range taken {
-			at := r.at
 			if delays[i] > 0 {
-				at = t.now + delays[i].Microseconds()
+				r.at = t.now + delays[i].Microseconds()
 			}
-			if _, err := t.exec("outbox/ready_insert", r.lane, at, r.lo, r.n, r.retry); err != nil {
+			if !keep[i] {
+				r.suspect = 0
+			}
+			if err := toReady(t, r); err != nil {
 				return err
 			}
 		}
@@ -193,7 +209,7 @@ func reap(t *txn, c *engine.Call) error {
 	err := t.query("outbox/reap_find", func(row engine.Row) error {
 		var r run
 		defer func() { expired = append(expired, r) }()
-		return row.Scan(&r.lo, &r.n, &r.lane, &r.at, &r.retry, &r.until)
+		return row.Scan(&r.lo, &r.n, &r.lane, &r.at, &r.retry, &r.until, &r.suspect)
 	}, c.Args[0])
 	if err != nil {
 		return err
@@ -203,7 +219,7 @@ func reap(t *txn, c *engine.Call) error {
 		if _, err := t.exec("outbox/take_delete", r.lo); err != nil {
 			return err
 		}
-		if err := retryLater(t, r, t.now, "lease expired"); err != nil {
+		if err := suspectAgain(t, r); err != nil {
 			return err
 		}
 		total += r.n

@@ -115,7 +115,7 @@ func dispatchTimers(t *txn, c *engine.Call) error {
 			}
 		}
 		for _, r := range neighbours(due) {
-			if _, err := t.exec("outbox/ready_insert", r.lane, t.now, r.lo, r.n, 0); err != nil {
+			if _, err := t.exec("outbox/ready_insert", r.lane, t.now, r.lo, r.n, 0, 0); err != nil {
 				return err
 			}
 		}
@@ -138,16 +138,18 @@ func neighbours(due []dueTimer) []run {
 
 // claimTimers: args 0 owner, 1 lease, 2 how many. Rows: as timer/get.
 func claimTimers(t *txn, c *engine.Call) error {
-	due, err := dueTimers(t, c.Args[2])
-	if err != nil || len(due) == 0 {
+	ids, err := suspectsOf(t, "timer/suspects", arg[int](c, 2))
+	if err != nil {
 		return err
 	}
-	if _, err := t.exec("timer/claim_rows", len(due), c.Args[0], t.now+micros(c, 1)); err != nil {
-		return err
+	suspects := len(ids)
+	if suspects == 0 {
+		if ids, err = positions(t, "timer/claimable", c.Args[2]); err != nil || len(ids) == 0 {
+			return err
+		}
 	}
-	ids := make([]int64, len(due))
-	for i, d := range due {
-		ids[i] = d.lo
+	if _, err := t.exec("timer/claim_rows", ids, c.Args[0], t.now+micros(c, 1), suspects); err != nil {
+		return err
 	}
 	return t.query("timer/claimed", c.Each, c.Args[0], ids)
 }
@@ -187,7 +189,7 @@ func eachTimer(t *txn, c *engine.Call, do func(id [16]byte) (int64, error)) erro
 // reapTimers puts back what was claimed and whose lease has run out, and answers
 // how many.
 func reapTimers(t *txn, c *engine.Call) error {
-	n, err := affected(t, "timer/reap_rows")
+	n, err := affected(t, "timer/reap_rows", firstSuspects)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ func withdraw(t *txn, ids []int64, due bool) (taken []run, err error) {
 	for _, id := range ids {
 		r := run{n: 0}
 		err := t.query("outbox/withdraw_find", func(row engine.Row) error {
-			return row.Scan(&r.lo, &r.n, &r.lane, &r.at, &r.retry)
+			return row.Scan(&r.lo, &r.n, &r.lane, &r.at, &r.retry, &r.suspect)
 		}, id, due)
 		if err != nil {
 			return nil, err
@@ -23,11 +23,14 @@ func withdraw(t *txn, ids []int64, due bool) (taken []run, err error) {
 			if part[0] >= part[1] {
 				continue
 			}
-			if _, err := t.exec("outbox/ready_insert", r.lane, r.at, part[0], part[1]-part[0], r.retry); err != nil {
+			rest := r
+			rest.lo, rest.n = part[0], part[1]-part[0]
+			if err := toReady(t, rest); err != nil {
 				return nil, err
 			}
 		}
-		taken = append(taken, run{lo: id, n: 1, lane: r.lane, at: r.at, retry: r.retry})
+		r.lo, r.n = id, 1
+		taken = append(taken, r)
 	}
 	return taken, nil
 }

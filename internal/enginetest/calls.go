@@ -112,6 +112,13 @@ func Claim(owner [16]byte, lease time.Duration, n int, into *[]Message) *engine.
 	}
 }
 
+// ClaimAny is Claim for programs that claim themselves: suspects, if there are some.
+func ClaimAny(owner [16]byte, lease time.Duration, n int, into *[]Message) *engine.Call {
+	c := Claim(owner, lease, n, into)
+	c.Op = "outbox/claim_any"
+	return c
+}
+
 // Span is the ids Lo … Lo+N−1.
 type Span struct{ Lo, N int64 }
 
@@ -144,7 +151,7 @@ func Fail(owner [16]byte, reason string, s ...Span) *engine.Call {
 
 // Release asks to put spans back without counting an attempt.
 func Release(owner [16]byte, delay time.Duration, s ...Span) *engine.Call {
-	return settle("release", owner, s, fill(len(s), delay))
+	return settle("release", owner, s, fill(len(s), delay), fill(len(s), true))
 }
 
 // Extend asks to lengthen the lease of spans.

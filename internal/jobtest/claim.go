@@ -158,7 +158,7 @@ func testClaimReaped(t *testing.T, e dbtest.Engine) {
 	if n, err := f.Ack(t.Context(), owner, msgs[0].WorkItemID); n != 0 || err != nil {
 		t.Fatalf("acked %d, %v", n, err)
 	}
-	if r := f.run(id); r.Status != job.Pending || r.Attempts != 1 {
+	if r := f.run(id); r.Status != job.Pending || r.Attempts != 0 {
 		t.Fatalf("it is %+v", r)
 	}
 }

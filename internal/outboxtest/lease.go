@@ -47,7 +47,7 @@ func testReap(t *testing.T, e Engine) {
 	f.touched(3)(f.ReapExpired(f.ctx()))
 	for _, m := range msgs {
 		got := f.status(m.WorkItemID, outbox.Ready)
-		if got.RetryCount != 1 || got.OwnerToken != nil || got.LockedUntil != nil || got.LastError != "lease expired" {
+		if got.RetryCount != 0 || got.OwnerToken != nil || got.LockedUntil != nil || got.LastError != "" {
 			t.Fatalf("reaped message is %+v", got)
 		}
 	}
@@ -60,7 +60,7 @@ func testClaimTakesExpired(t *testing.T, e Engine) {
 	f.enqueueN(2)
 	_, first := f.claimShort(2)
 	f.db.Pass(short + 20*time.Millisecond)
-	if _, again := f.claimExactly(2); !slices.Equal(positions(first), positions(again)) || again[0].RetryCount != 1 {
+	if _, again := f.claimExactly(2); !slices.Equal(positions(first), positions(again)) || again[0].RetryCount != 0 {
 		t.Fatalf("claimed %v, then %v", positions(first), positions(again))
 	}
 }

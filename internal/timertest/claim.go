@@ -235,7 +235,7 @@ func testExpired(t *testing.T, e dbtest.Engine) {
 	f.fires(3)
 	for _, id := range ids {
 		f.message(id)
-		if got := f.get(id, timer.Fired); got.RetryCount != 1 || got.LastError != "lease expired" {
+		if got := f.get(id, timer.Fired); got.RetryCount != 0 || got.LastError != "" {
 			t.Fatalf("fired as %+v", got)
 		}
 	}
@@ -265,7 +265,7 @@ func testReap(t *testing.T, e dbtest.Engine) {
 	f.touched(0)(f.ReapExpired(f.ctx()))
 	f.touched(0)(f.Ack(f.ctx(), owner, ids...))
 	for _, id := range ids {
-		if got := f.get(id, timer.Scheduled); got.RetryCount != 1 || got.Owner == held || !got.LockedUntil.IsZero() {
+		if got := f.get(id, timer.Scheduled); got.RetryCount != 0 || got.Owner == held || !got.LockedUntil.IsZero() {
 			t.Fatalf("reaped: %+v", got)
 		}
 	}

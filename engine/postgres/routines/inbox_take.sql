@@ -2,8 +2,9 @@
 -- inbox_see says. Without a lease it is the transaction that holds it: a second
 -- delivery finds the lock taken and need not wait for the outcome. With one it
 -- is the token's until the lease ends, and the attempt counts at once, so that a
--- message that kills its processor ends as dead.
-CREATE OR REPLACE FUNCTION pawl.inbox_take(p_source text, p_message text, p_hash bytea, p_token uuid, p_lease interval, p_max integer) RETURNS integer LANGUAGE plpgsql VOLATILE
+-- message that kills its processor ends as dead. p_resumes: one that did not end
+-- is the same attempt, for who counts those elsewhere.
+CREATE OR REPLACE FUNCTION pawl.inbox_take(p_source text, p_message text, p_hash bytea, p_token uuid, p_lease interval, p_max integer, p_resumes boolean) RETURNS integer LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE
   v_verdict integer;
@@ -18,8 +19,8 @@ BEGIN
   IF p_lease IS NULL THEN
     RETURN 1;
   END IF;
-  UPDATE pawl.inbox i SET attempts = i.attempts + 1, token = p_token, locked_until_utc = clock_timestamp() + p_lease, status = 'Processing'
-   WHERE i.source = p_source AND i.message_id = p_message AND (p_max = 0 OR i.attempts < p_max);
+  UPDATE pawl.inbox i SET attempts = i.attempts + (NOT (p_resumes AND i.status = 'Processing'))::integer, token = p_token, locked_until_utc = clock_timestamp() + p_lease, status = 'Processing'
+   WHERE i.source = p_source AND i.message_id = p_message AND (p_max = 0 OR i.attempts - (p_resumes AND i.status = 'Processing')::integer < p_max);
   IF FOUND THEN
     RETURN 1;
   END IF;

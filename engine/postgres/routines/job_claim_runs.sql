@@ -1,5 +1,5 @@
 -- Take up to p_n due runs under a lease, for programs that run jobs in a way of
--- their own: a claim like any other, of messages that are runs.
+-- their own: a claim like any other, of messages that are runs, suspects or others.
 CREATE OR REPLACE FUNCTION pawl.job_claim_runs(p_owner uuid, p_lease interval, p_n integer)
 RETURNS TABLE (id bigint, message_id uuid, topic text, correlation_id text, headers text, payload bytea, created_at timestamptz, due_at timestamptz,
                retry integer, queue text, priority smallint, locked_until timestamptz)
@@ -9,14 +9,25 @@ SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off SET
 DECLARE
   v_ids   bigint[];
   v_until timestamptz;
+  v_alone boolean;
 BEGIN
+  -- As in outbox_claim_suspects, a run at a time.
   v_ids := ARRAY(
+    SELECT s.id FROM (
+      SELECT r.id, row_number() OVER w AS k, min(q.suspect) OVER w AS most
+        FROM pawl.outbox_ready q JOIN pawl.job_run r ON r.id >= q.lo AND r.id < q.lo + q.n
+       WHERE q.suspect > 0 AND q.at <= clock_timestamp() AND r.outcome IS NULL WINDOW w AS (ORDER BY r.id)) s
+     WHERE s.k <= least(s.most, p_n) ORDER BY s.id);
+  v_alone := cardinality(v_ids) > 0;
+  IF NOT v_alone THEN
+    v_ids := ARRAY(
     SELECT r.id FROM pawl.job_run r JOIN pawl.outbox_ready q ON q.lo = (SELECT max(x.lo) FROM pawl.outbox_ready x WHERE x.lo <= r.id) AND q.lo + q.n > r.id
-     WHERE r.outcome IS NULL AND q.at <= clock_timestamp() ORDER BY r.id LIMIT p_n);
+     WHERE r.outcome IS NULL AND q.at <= clock_timestamp() AND q.suspect = 0 ORDER BY r.id LIMIT p_n);
+  END IF;
   v_until := clock_timestamp() + p_lease;
   WITH held AS (
-    INSERT INTO pawl.outbox_claim (lo, n, lane, at, retry, owner, locked_until)
-    SELECT w.lo, 1, w.lane, w.at, w.retry, p_owner, v_until FROM pawl.outbox_withdraw(v_ids, true) w RETURNING lo)
+    INSERT INTO pawl.outbox_claim (lo, n, lane, at, retry, owner, locked_until, suspect)
+    SELECT w.lo, 1, w.lane, w.at, w.retry, p_owner, v_until, CASE WHEN v_alone THEN count(*) OVER () ELSE 0 END FROM pawl.outbox_withdraw(v_ids, true) w RETURNING lo)
   SELECT array_agg(held.lo) INTO v_ids FROM held;
   UPDATE pawl.job_run r SET start_time = clock_timestamp() WHERE r.id = ANY (v_ids) AND r.start_time IS NULL;
   RETURN QUERY

@@ -3,7 +3,7 @@
 -- will probably do. p_from: where the live part of the index begins; deleted
 -- entries before it would be walked over by every claim while an old snapshot
 -- is open. What lies before it is read last, if there is room for more: a claim
--- that is not full has seen everything. The answer is in order of priority, time
+-- that is not full has seen everything, suspects excepted. The answer is in order of priority, time
 -- and id; runs are sorted, not their messages, whose index has them in order: to
 -- sort 500 of 200 bytes took a sixth of the routine's time. The settings pin the
 -- plan: statistics of a queue table lie.
@@ -29,7 +29,7 @@ BEGIN
       RETURN QUERY
       WITH look AS MATERIALIZED (
         SELECT r.ctid AS tid, r.at, r.lo, r.n FROM pawl.outbox_ready r
-         WHERE r.lane = v_lane.id AND r.at >= v_lane.low AND r.at <= v_lane.high
+         WHERE r.lane = v_lane.id AND r.at >= v_lane.low AND r.at <= v_lane.high AND r.suspect = 0
          ORDER BY r.at, r.lo LIMIT v_take FOR UPDATE SKIP LOCKED),
       pick AS MATERIALIZED (
         SELECT look.tid, sum(look.n) OVER (ORDER BY look.at, look.lo) - look.n AS before FROM look),

@@ -16,8 +16,8 @@ BEGIN
   WITH t AS MATERIALIZED (
     SELECT x.* FROM unnest(p_owner, p_lo, p_n) r(owner, lo, n), LATERAL pawl.outbox_take(r.owner, r.lo, r.n) x),
   back AS (
-    INSERT INTO pawl.outbox_claim (lo, n, lane, at, retry, owner, locked_until)
-    SELECT t.lo, t.n, t.lane, t.at, t.retry, t.owner, clock_timestamp() + p_lease FROM t)
+    INSERT INTO pawl.outbox_claim (lo, n, lane, at, retry, owner, locked_until, suspect)
+    SELECT t.lo, t.n, t.lane, t.at, t.retry, t.owner, clock_timestamp() + p_lease, t.suspect FROM t)
   SELECT coalesce(sum(t.n), 0) INTO v_got FROM t;
   RETURN v_got;
 END $f$;

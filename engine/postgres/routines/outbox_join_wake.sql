@@ -8,9 +8,9 @@ BEGIN
   WITH gone AS (
     DELETE FROM pawl.outbox_ready r
      WHERE r.lo = ANY (ARRAY(SELECT w.id FROM pawl.outbox_join_wait w WHERE w.join_id = ANY (p_joins))) AND r.n = 1 AND r.at > clock_timestamp()
-    RETURNING r.lane, r.lo, r.retry),
+    RETURNING r.lane, r.lo, r.retry, r.suspect),
   back AS (
-    INSERT INTO pawl.outbox_ready (lane, at, lo, n, retry) SELECT gone.lane, clock_timestamp(), gone.lo, 1, gone.retry FROM gone)
+    INSERT INTO pawl.outbox_ready (lane, at, lo, n, retry, suspect) SELECT gone.lane, clock_timestamp(), gone.lo, 1, gone.retry, gone.suspect FROM gone)
   SELECT array_agg(DISTINCT l.queue) INTO v_queues FROM gone JOIN pawl.outbox_lane l ON l.id = gone.lane;
   IF v_queues IS NOT NULL THEN
     PERFORM pawl.outbox_wake(v_queues);

@@ -14,10 +14,10 @@ BEGIN
     v_lane := v_lane || v_pause.lane;
   END LOOP;
   WITH t AS MATERIALIZED (
-    SELECT x.lo, x.n, coalesce(v_lane[array_position(v_topic, r.topic)], x.lane) AS lane, x.at, x.retry
+    SELECT x.lo, x.n, coalesce(v_lane[array_position(v_topic, r.topic)], x.lane) AS lane, x.at, x.retry, x.suspect
       FROM unnest(p_owner, p_lo, p_n, p_topic) r(owner, lo, n, topic), LATERAL pawl.outbox_take(r.owner, r.lo, r.n) x),
   q AS (
-    INSERT INTO pawl.outbox_ready (lane, at, lo, n, retry) SELECT t.lane, t.at, t.lo, t.n, t.retry FROM t)
+    INSERT INTO pawl.outbox_ready (lane, at, lo, n, retry, suspect) SELECT t.lane, t.at, t.lo, t.n, t.retry, t.suspect FROM t)
   SELECT coalesce(sum(t.n), 0) INTO v_got FROM t;
   RETURN v_got;
 END $f$;

@@ -9,5 +9,5 @@ BEGIN
   PERFORM pawl.check_id('owner token', owner_token);
   r := pawl.outbox_runs(ids);
   k := ARRAY[cardinality(r.o_lo)];
-  RETURN pawl.outbox_release_runs(array_fill(owner_token, k), r.o_lo, r.o_n, array_fill(pawl.check_delay(delay), k));
+  RETURN pawl.outbox_release_runs(array_fill(owner_token, k), r.o_lo, r.o_n, array_fill(pawl.check_delay(delay), k), array_fill(true, k));
 END $f$;

@@ -6,8 +6,8 @@ DECLARE
   v_queues text[];
 BEGIN
   WITH q AS (
-    INSERT INTO pawl.outbox_ready (lane, at, lo, n, retry)
-    SELECT w.lane, p_at, w.lo, w.n, w.retry FROM pawl.outbox_withdraw(p_ids, false) w RETURNING lane, lo),
+    INSERT INTO pawl.outbox_ready (lane, at, lo, n, retry, suspect)
+    SELECT w.lane, p_at, w.lo, w.n, w.retry, w.suspect FROM pawl.outbox_withdraw(p_ids, false) w RETURNING lane, lo),
   e AS (
     UPDATE pawl.outbox_exception e SET next_attempt_at = p_at, updated_at = clock_timestamp() FROM q WHERE e.id = q.lo AND e.status = 0)
   SELECT count(*), array_agg(DISTINCT l.queue) FILTER (WHERE l.queue IS NOT NULL) INTO v_got, v_queues FROM q LEFT JOIN pawl.outbox_lane l ON l.id = q.lane;

@@ -25,14 +25,14 @@ BEGIN
     v_at := greatest(v_at, v_run.lo);
     v_cut := least(v_end, v_run.lo + v_run.n);
     IF v_run.lo < v_at THEN
-      INSERT INTO pawl.outbox_claim (lo, n, lane, at, retry, owner, locked_until)
-      VALUES (v_run.lo, v_at - v_run.lo, v_run.lane, v_run.at, v_run.retry, v_run.owner, v_run.locked_until);
+      INSERT INTO pawl.outbox_claim (lo, n, lane, at, retry, owner, locked_until, suspect)
+      VALUES (v_run.lo, v_at - v_run.lo, v_run.lane, v_run.at, v_run.retry, v_run.owner, v_run.locked_until, v_run.suspect);
     END IF;
     IF v_cut < v_run.lo + v_run.n THEN
-      INSERT INTO pawl.outbox_claim (lo, n, lane, at, retry, owner, locked_until)
-      VALUES (v_cut, v_run.lo + v_run.n - v_cut, v_run.lane, v_run.at, v_run.retry, v_run.owner, v_run.locked_until);
+      INSERT INTO pawl.outbox_claim (lo, n, lane, at, retry, owner, locked_until, suspect)
+      VALUES (v_cut, v_run.lo + v_run.n - v_cut, v_run.lane, v_run.at, v_run.retry, v_run.owner, v_run.locked_until, v_run.suspect);
     END IF;
-    RETURN NEXT (v_at, (v_cut - v_at)::integer, v_run.lane, v_run.at, v_run.retry, v_run.owner)::pawl.outbox_run;
+    RETURN NEXT (v_at, (v_cut - v_at)::integer, v_run.lane, v_run.at, v_run.retry, v_run.owner, v_run.suspect)::pawl.outbox_run;
     v_at := v_cut;
   END LOOP;
 END $f$;

@@ -13,10 +13,10 @@ BEGIN
        WHERE r.lo = (SELECT max(x.lo) FROM pawl.outbox_ready x WHERE x.lo <= v_id) AND r.lo + r.n > v_id AND (NOT p_due OR r.at <= clock_timestamp())
       RETURNING * INTO v_run;
       IF FOUND THEN
-        INSERT INTO pawl.outbox_ready (lane, at, lo, n, retry)
-        SELECT v_run.lane, v_run.at, part.lo, part.n, v_run.retry
+        INSERT INTO pawl.outbox_ready (lane, at, lo, n, retry, suspect)
+        SELECT v_run.lane, v_run.at, part.lo, part.n, v_run.retry, v_run.suspect
           FROM (VALUES (v_run.lo, (v_id - v_run.lo)::integer), (v_id + 1, (v_run.lo + v_run.n - v_id - 1)::integer)) part(lo, n) WHERE part.n > 0;
-        RETURN NEXT (v_id, 1, v_run.lane, v_run.at, v_run.retry, NULL)::pawl.outbox_run;
+        RETURN NEXT (v_id, 1, v_run.lane, v_run.at, v_run.retry, NULL, v_run.suspect)::pawl.outbox_run;
         EXIT;
       END IF;
       EXIT WHEN NOT EXISTS (

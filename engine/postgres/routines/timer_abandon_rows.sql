@@ -6,7 +6,7 @@ DECLARE
   v_at  timestamptz;
 BEGIN
   WITH back AS (
-    UPDATE pawl.timer t SET status = 0, at = clock_timestamp() + coalesce(p_delay, pawl.outbox_backoff(t.retry_count)), retry_count = t.retry_count + 1,
+    UPDATE pawl.timer t SET status = 0, at = clock_timestamp() + coalesce(p_delay, pawl.outbox_backoff(t.retry_count)), retry_count = t.retry_count + 1, suspect = 0,
            owner = NULL, claimed_at = NULL, locked_until = NULL, last_error = coalesce(p_error, t.last_error)
      WHERE t.status = 1 AND t.owner = p_owner AND t.timer_id = ANY (p_timers) RETURNING t.at)
   SELECT count(*), min(back.at) INTO v_got, v_at FROM back;

@@ -1,5 +1,5 @@
--- Put claimed timers back whose lease has run out (D-73). That counts as a failed
--- attempt, as in the outbox.
+-- Put claimed timers back whose lease has run out (D-73), as suspects. As in the
+-- outbox only one that was claimed alone as a suspect has failed an attempt.
 CREATE OR REPLACE FUNCTION pawl.timer_reap() RETURNS bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
 DECLARE
@@ -7,7 +7,9 @@ DECLARE
   v_got bigint;
 BEGIN
   WITH back AS (
-    UPDATE pawl.timer t SET status = 0, at = v_now, retry_count = t.retry_count + 1, owner = NULL, claimed_at = NULL, locked_until = NULL, last_error = 'lease expired'
+    UPDATE pawl.timer t SET status = 0, at = v_now, retry_count = t.retry_count + (t.suspect = 1)::integer, owner = NULL, claimed_at = NULL, locked_until = NULL,
+           last_error = CASE t.suspect WHEN 1 THEN 'lease expired' ELSE t.last_error END,
+           suspect = CASE t.suspect WHEN 0 THEN 1000 ELSE (t.suspect + 1) / 2 END
      WHERE t.id = ANY (ARRAY(SELECT x.id FROM pawl.timer x WHERE x.status = 1 AND x.locked_until < v_now ORDER BY x.id LIMIT 1000 FOR NO KEY UPDATE SKIP LOCKED)) RETURNING 1)
   SELECT count(*) INTO v_got FROM back;
   IF v_got > 0 THEN

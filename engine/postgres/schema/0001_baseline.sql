@@ -40,8 +40,10 @@ CREATE TABLE pawl.outbox_ready (
   lo    bigint NOT NULL UNIQUE,
   n     integer NOT NULL CHECK (n > 0),
   retry integer NOT NULL DEFAULT 0,
+  suspect integer NOT NULL DEFAULT 0, -- above 0: a claim of it expired; it is claimed alone, so many messages at most
   PRIMARY KEY (lane, at, lo)
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
+CREATE INDEX ON pawl.outbox_ready (lane, at, lo) WHERE suspect > 0;
 
 -- Runs under lease, with what is needed to put them back.
 CREATE TABLE pawl.outbox_claim (
@@ -51,7 +53,8 @@ CREATE TABLE pawl.outbox_claim (
   at           timestamptz NOT NULL,
   retry        integer NOT NULL,
   owner        uuid NOT NULL,
-  locked_until timestamptz NOT NULL
+  locked_until timestamptz NOT NULL,
+  suspect      integer NOT NULL DEFAULT 0 -- above 0: how many suspects the claim took
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
 
 -- Runs that were acked.
@@ -75,7 +78,7 @@ CREATE TABLE pawl.outbox_exception (
 );
 CREATE INDEX ON pawl.outbox_exception (status, id) WHERE status >= 3;
 
-CREATE TYPE pawl.outbox_run AS (lo bigint, n integer, lane bigint, at timestamptz, retry integer, owner uuid);
+CREATE TYPE pawl.outbox_run AS (lo bigint, n integer, lane bigint, at timestamptz, retry integer, owner uuid, suspect integer);
 
 -- Joins: see docs/joins.md.
 -- Locks are always taken in the same order: what holds a message (by id), then
@@ -183,6 +186,7 @@ CREATE TABLE pawl.timer (
   due_time       timestamptz NOT NULL,
   at             timestamptz NOT NULL, -- when it may be taken: due_time or, after a failed attempt, later
   retry_count    integer NOT NULL DEFAULT 0,
+  suspect        integer NOT NULL DEFAULT 0, -- as in outbox_ready or, of a claimed one, in outbox_claim
   owner          uuid,
   claimed_at     timestamptz,
   locked_until   timestamptz,
@@ -196,6 +200,7 @@ CREATE TABLE pawl.timer (
   last_error     text
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000);
 CREATE INDEX ON pawl.timer (at, id) WHERE status = 0;
+CREATE INDEX ON pawl.timer (at, id) WHERE status = 0 AND suspect > 0;
 CREATE INDEX ON pawl.timer (owner) WHERE status = 1;
 CREATE INDEX ON pawl.timer (processed_at, id) WHERE status >= 2;
 CREATE UNIQUE INDEX ON pawl.timer (timer_id) WHERE supplied;

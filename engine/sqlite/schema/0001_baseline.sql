@@ -46,9 +46,11 @@ CREATE TABLE pawl.outbox_ready (
   lo    INTEGER NOT NULL,
   n     INTEGER NOT NULL CHECK (n > 0),
   retry INTEGER NOT NULL DEFAULT 0,
+  suspect INTEGER NOT NULL DEFAULT 0, -- above 0: a claim of it expired; it is claimed alone, so many messages at most
   PRIMARY KEY (lane, at, lo)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX pawl.outbox_ready_lo ON pawl.outbox_ready (lo);
+CREATE INDEX pawl.outbox_ready_suspect ON pawl.outbox_ready (lane, at, lo) WHERE suspect > 0;
 
 -- Runs under lease, with what is needed to put them back.
 CREATE TABLE pawl.outbox_claim (
@@ -58,7 +60,8 @@ CREATE TABLE pawl.outbox_claim (
   at           INTEGER NOT NULL,
   retry        INTEGER NOT NULL,
   owner        BLOB NOT NULL,
-  locked_until INTEGER NOT NULL
+  locked_until INTEGER NOT NULL,
+  suspect      INTEGER NOT NULL DEFAULT 0 -- above 0: how many suspects the claim took
 ) STRICT;
 
 -- Runs that were acked.
@@ -175,6 +178,7 @@ CREATE TABLE pawl.timer (
   due_time       INTEGER NOT NULL,
   at             INTEGER NOT NULL, -- when it may be taken: due_time or, after a failed attempt, later
   retry_count    INTEGER NOT NULL DEFAULT 0,
+  suspect        INTEGER NOT NULL DEFAULT 0, -- as in outbox_ready or, of a claimed one, in outbox_claim
   owner          BLOB,
   claimed_at     INTEGER,
   locked_until   INTEGER,
@@ -188,6 +192,7 @@ CREATE TABLE pawl.timer (
   last_error     TEXT
 ) STRICT;
 CREATE INDEX pawl.timer_pending ON pawl.timer (at, id) WHERE status = 0;
+CREATE INDEX pawl.timer_suspect ON pawl.timer (at, id) WHERE status = 0 AND suspect > 0;
 CREATE INDEX pawl.timer_claimed ON pawl.timer (owner) WHERE status = 1;
 CREATE INDEX pawl.timer_over ON pawl.timer (processed_at, id) WHERE status >= 2;
 CREATE UNIQUE INDEX pawl.timer_supplied ON pawl.timer (timer_id) WHERE supplied = 1;

@@ -1,0 +1,13 @@
+-- Claim suspects of a queue or, where there are none, others: for programs that
+-- claim themselves. p_rows and p_from are as in outbox_claim_runs.
+CREATE OR REPLACE FUNCTION pawl.outbox_claim_any(p_queue text, p_owner uuid, p_lease interval, p_n integer, p_rows integer, p_from timestamptz)
+RETURNS TABLE (id bigint, message_id uuid, topic text, correlation_id text, headers text, payload bytea, created_at timestamptz, due_at timestamptz,
+               retry integer, priority smallint, locked_until timestamptz, at timestamptz, length integer)
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp AS $f$
+BEGIN
+  RETURN QUERY SELECT * FROM pawl.outbox_claim_suspects(p_queue, p_owner, p_lease, p_n);
+  IF NOT FOUND THEN
+    RETURN QUERY SELECT * FROM pawl.outbox_claim_runs(p_queue, p_owner, p_lease, p_n, p_rows, p_from);
+  END IF;
+END $f$;

@@ -1,0 +1,325 @@
+package outboxtest
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/outbox"
+)
+
+func suspectTests() map[string]func(*testing.T, Engine) {
+	return map[string]func(*testing.T, Engine){
+		"plain crash":       testSuspectsOnce,
+		"halves":            testSuspectHalves,
+		"isolation":         testSuspectIsolation,
+		"apart":             testSuspectsApart,
+		"clears":            testSuspectClears,
+		"stays":             testSuspectStays,
+		"priorities":        testSuspectPriorities,
+		"batch size":        testSuspectBatch,
+		"in SQL":            testSuspectsInSQL,
+		"run":               testRunSuspects,
+		"run beside others": testRunSuspectsAlone,
+	}
+}
+
+// lapse lets all leases run out at once.
+func (f *fixture) lapse() {
+	f.t.Helper()
+	f.exec("UPDATE " + f.db.Table("outbox_claim") + " SET locked_until = " + f.past())
+}
+
+// past is a time of the past in SQL.
+func (f *fixture) past() string {
+	if f.db.Engine() == "sqlite" {
+		return "1"
+	}
+	return "'2000-01-01'"
+}
+
+func (f *fixture) exec(statement string) {
+	f.t.Helper()
+	if _, err := f.db.SQL.ExecContext(f.ctx(), statement); err != nil {
+		f.t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// uncounted insists on no attempt counted but for some messages.
+func (f *fixture) uncounted(ids []outbox.WorkItemID, guilty ...outbox.WorkItemID) {
+	f.t.Helper()
+	for _, id := range ids {
+		if got := f.get(id); !slices.Contains(guilty, id) && (got.RetryCount != 0 || got.LastError != "") {
+			f.t.Fatalf("message %d lost an attempt: %+v", id, got)
+		}
+	}
+}
+
+// D-12: what a worker held that ended comes back in one claim, however many runs it
+// was, and without an attempt counted; handled, it leaves no trace.
+func testSuspectsOnce(t *testing.T, e Engine) {
+	f := open(t, e)
+	ids := f.enqueueN(60)
+	owner, _ := f.claimExactly(60)
+	for i := 3; i < 60; i += 7 { // what is left lies in many runs
+		f.touched(1)(f.Ack(f.ctx(), owner, ids[i]))
+	}
+	f.lapse()
+	owner, msgs := f.claimExactlyOf(100, 60-9)
+	f.uncounted(ids)
+	f.touched(int64(len(msgs)))(f.Ack(f.ctx(), owner, positions(msgs)...))
+	f.counts(outbox.Counts{Done: 60})
+	if n := f.db.Count(t, "SELECT count(*) FROM "+f.db.Table("outbox_exception")); n != 0 {
+		t.Fatalf("%d traces are left", n)
+	}
+	f.claimExactly(0)
+}
+
+// claimExactlyOf claims up to n messages and insists on how many there are.
+func (f *fixture) claimExactlyOf(n, want int) (outbox.OwnerToken, []*outbox.Message) {
+	f.t.Helper()
+	owner, msgs := f.claim(n)
+	if len(msgs) != want {
+		f.t.Fatalf("claimed %d messages of up to %d, want %d", len(msgs), n, want)
+	}
+	return owner, msgs
+}
+
+// D-12: suspects that expire again are claimed by halves; one alone that expires
+// has failed an attempt.
+func testSuspectHalves(t *testing.T, e Engine) {
+	f := open(t, e)
+	ids := f.enqueueN(8)
+	f.claimExactly(8)
+	for size := 8; size > 0; size /= 2 {
+		f.lapse()
+		for range 8 / size {
+			f.claimExactlyOf(100, size)
+		}
+		f.claimExactly(0)
+		f.uncounted(ids)
+	}
+	f.lapse()
+	f.touched(8)(f.ReapExpired(f.ctx()))
+	for _, id := range ids {
+		if got := f.get(id); got.RetryCount != 1 || got.LastError != "lease expired" {
+			t.Fatalf("message %d is %+v", id, got)
+		}
+	}
+	f.claimExactlyOf(100, 1) // and stays alone
+}
+
+// D-12: a message that kills whoever handles it is found in log2(n) claims, and it
+// alone loses attempts.
+func testSuspectIsolation(t *testing.T, e Engine) {
+	f := open(t, e)
+	ids := f.enqueueN(100)
+	poison := ids[37]
+	crashes := 0
+	for crashes < 20 && f.get(poison).RetryCount < 3 {
+		owner, msgs := f.claim(500)
+		if len(msgs) == 0 {
+			t.Fatal("nothing is due")
+		}
+		if slices.Contains(positions(msgs), poison) {
+			crashes++
+			f.lapse()
+			f.touched(int64(len(msgs)))(f.ReapExpired(f.ctx()))
+			continue
+		}
+		f.touched(int64(len(msgs)))(f.Ack(f.ctx(), owner, positions(msgs)...))
+	}
+	if crashes > 2+7+3 { // the first, the first of suspects, log2(100), and three attempts
+		t.Fatalf("%d crashes", crashes)
+	}
+	f.uncounted(ids, poison)
+	for owner, msgs := f.claim(500); len(msgs) > 1 || len(msgs) == 1 && msgs[0].WorkItemID != poison; owner, msgs = f.claim(500) {
+		f.touched(int64(len(msgs)))(f.Ack(f.ctx(), owner, positions(msgs)...))
+	}
+	f.counts(outbox.Counts{Done: 99, InProgress: 1})
+}
+
+// D-12, OBX-051: a claim returns suspects or others, suspects first.
+func testSuspectsApart(t *testing.T, e Engine) {
+	f := open(t, e)
+	first := f.enqueueN(3)
+	f.claimExactly(3)
+	second := f.enqueueN(4)
+	f.lapse()
+	if _, msgs := f.claim(100); !slices.Equal(positions(msgs), first) {
+		t.Fatalf("claimed %v, want the suspects %v", positions(msgs), first)
+	}
+	if _, msgs := f.claim(100); !slices.Equal(positions(msgs), second) {
+		t.Fatalf("claimed %v, want %v", positions(msgs), second)
+	}
+}
+
+// D-12: a handler that came to an end clears a message: together with others it is
+// claimed again.
+func testSuspectClears(t *testing.T, e Engine) {
+	f := open(t, e)
+	ids := f.enqueueN(2)
+	f.claimExactly(2)
+	f.lapse()
+	owner, _ := f.claimExactly(2)
+	f.touched(1)(f.AbandonAfter(f.ctx(), owner, 0, nil, ids[0]))
+	f.touched(1)(f.Fail(f.ctx(), owner, nil, ids[1]))
+	if n, err := f.Redrive(f.ctx(), outbox.FailedFilter{}); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	more := f.enqueueN(1)
+	f.db.Pass(10 * time.Millisecond)
+	_, msgs := f.claimExactlyOf(100, 3)
+	if got := positions(msgs); !slices.Contains(got, more[0]) {
+		t.Fatalf("claimed %v", got)
+	}
+}
+
+// D-12: what was not begun stays suspected, wherever it is moved.
+func testSuspectStays(t *testing.T, e Engine) {
+	f := open(t, e)
+	ids := f.enqueueN(6)
+	f.claimExactly(6)
+	f.lapse()
+	f.touched(6)(f.ReapExpired(f.ctx()))
+	f.enqueueN(1)
+	if n, err := f.Cancel(f.ctx(), "", ids[2]); n != 1 || err != nil { // which splits the run
+		t.Fatal(n, err)
+	}
+	if n, err := f.Reschedule(f.ctx(), time.Time{}, ids[4]); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	owner, msgs := f.claimExactlyOf(100, 5)
+	f.touched(1)(f.Release(f.ctx(), owner, ids[0]))
+	f.touched(1)(f.Extend(f.ctx(), owner, lease, ids[5]))
+	if _, msgs := f.claimExactlyOf(100, 1); msgs[0].WorkItemID != ids[0] {
+		t.Fatalf("claimed %v", positions(msgs))
+	}
+	f.lapse()
+	f.touched(int64(len(msgs)))(f.ReapExpired(f.ctx()))
+	f.uncounted(ids[:2], ids[0]) // which was alone
+	if _, msgs := f.claimExactlyOf(100, 1); msgs[0].WorkItemID != ids[0] || msgs[0].RetryCount != 1 {
+		t.Fatalf("claimed %+v", msgs[0])
+	}
+	f.claimExactlyOf(100, 3) // half of five
+	f.claimExactlyOf(100, 1)
+}
+
+func testSuspectPriorities(t *testing.T, e Engine) {
+	f := open(t, e)
+	for _, p := range []int{5, -5} {
+		f.enqueue(outbox.Message{Priority: p})
+	}
+	f.claimExactly(2)
+	f.enqueue(outbox.Message{Priority: -100})
+	f.lapse()
+	for _, want := range []int{-5, 5, -100} {
+		if _, msgs := f.claimExactlyOf(10, 1); msgs[0].Priority != want {
+			t.Fatalf("claimed priority %d, want %d", msgs[0].Priority, want)
+		}
+	}
+}
+
+// OBX-026, D-12
+func testSuspectBatch(t *testing.T, e Engine) {
+	f := open(t, e)
+	f.enqueueN(10)
+	f.claimExactly(10)
+	f.lapse()
+	for _, want := range []int{4, 4, 2} {
+		f.claimExactlyOf(4, want)
+	}
+	f.claimExactly(0)
+}
+
+// D-12: programs in other languages have the same rule.
+func testSuspectsInSQL(t *testing.T, e Engine) {
+	f := open(t, e)
+	if e.Name == "sqlite" {
+		testSuspectHalves(t, e) // it has no routines
+		return
+	}
+	ids := f.enqueueN(4)
+	claim := func(want int) {
+		t.Helper()
+		owner := outbox.NewOwnerToken()
+		if n := f.db.Count(t, fmt.Sprintf("SELECT count(*) FROM %s('%s', 60, 100)", f.db.Table("outbox_claim"), owner)); n != want {
+			t.Fatalf("claimed %d, want %d", n, want)
+		}
+	}
+	claim(4)
+	f.enqueueN(1)
+	f.lapse()
+	claim(4)
+	claim(1)
+	f.exec("DELETE FROM " + f.db.Table("outbox_claim") + " WHERE suspect = 0")
+	f.lapse()
+	if n := f.db.Count(t, "SELECT "+f.db.Table("outbox_reap_expired")+"()"); n != 4 {
+		t.Fatalf("reaped %d", n)
+	}
+	claim(2)
+	claim(2)
+	claim(0)
+	f.uncounted(ids)
+}
+
+// D-12: a worker handles suspects, and nothing of them shows afterwards.
+func testRunSuspects(t *testing.T, e Engine) {
+	f := open(t, e, quick(outbox.Options{StopWhenEmpty: true}))
+	ids := f.enqueueN(30)
+	f.claimExactly(30)
+	f.lapse()
+	f.enqueueN(5)
+	f.handle("t", func(context.Context, *outbox.Message) error { return nil })
+	if err := f.Run(f.ctx()); err != nil {
+		t.Fatal(err)
+	}
+	f.counts(outbox.Counts{Done: 35})
+	f.uncounted(ids)
+	if c := f.Stats(); c.Claimed != 35 || c.Reaped != 30 {
+		t.Fatalf("%+v", c)
+	}
+}
+
+// D-12: while suspects are handled nothing else is, in whatever queue of the
+// process, and they wait until what the worker holds is finished.
+func testRunSuspectsAlone(t *testing.T, e Engine) {
+	f := open(t, e, quick(outbox.Options{Queues: []string{outbox.DefaultQueue, "other"}}))
+	ids := f.enqueueN(20)
+	f.claimExactly(20)
+	var suspects, others atomic.Int64 // that run
+	var mixed atomic.Bool
+	beside := func(mine, theirs *atomic.Int64, work func()) func(context.Context, *outbox.Message) error {
+		return func(context.Context, *outbox.Message) error {
+			mine.Add(1)
+			defer mine.Add(-1)
+			mixed.CompareAndSwap(false, theirs.Load() > 0)
+			work()
+			mixed.CompareAndSwap(false, theirs.Load() > 0)
+			return nil
+		}
+	}
+	busy, finish := make(chan struct{}), make(chan struct{})
+	f.handle("t", beside(&suspects, &others, runtime.Gosched))
+	f.handle("other", beside(&others, &suspects, runtime.Gosched))
+	f.handle("long", beside(&others, &suspects, func() { close(busy); <-finish }))
+	f.enqueue(outbox.Message{Topic: "long", Queue: "other"})
+	f.start()
+	<-busy
+	f.exec(fmt.Sprintf("UPDATE %s SET locked_until = %s WHERE lo = %d", f.db.Table("outbox_claim"), f.past(), ids[0]))
+	dbtest.Until(t, "the suspects are back", func() bool { return f.Stats().Reaped == 20 })
+	for range 30 {
+		f.enqueue(outbox.Message{Topic: "other", Queue: "other"})
+	}
+	close(finish)
+	dbtest.Until(t, "all are done", func() bool { c, err := f.Count(f.ctx()); return err == nil && c.Done == 51 })
+	if mixed.Load() {
+		t.Fatal("suspects were handled beside others")
+	}
+	f.uncounted(ids)
+}
