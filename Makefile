@@ -44,7 +44,7 @@ help: ## this list
 
 .PHONY: test
 test: cc static ## everything that has to pass: vet, build, requirements, tests with the race detector
-	@$(TESTSERVER) $(MAKE) --no-print-directory -j3 test-packages test-face test-newest
+	@$(TESTSERVER) $(MAKE) --no-print-directory -j3 test-packages test-face test-newest test-drivers
 
 .PHONY: test-packages
 test-packages:
@@ -72,6 +72,12 @@ test-matrix: cc static ## every test on PostgreSQL 15, 16, 17 and 18, one after 
 		echo "PostgreSQL $$version"; \
 		$(WITHPOSTGRES) -version $$version $(SETTINGS) -- $(MAKE) --no-print-directory -j2 test-packages test-face || exit 1; \
 	done
+
+# Other drivers and libraries, in a module of their own. SQLite in C is compiled for
+# these tests alone: quickly rather than well.
+.PHONY: test-drivers
+test-drivers: ## other drivers and libraries on both engines
+	CGO_CFLAGS="-O1 -g0" go test -C internal/driverstest -timeout 9m ./...
 
 .PHONY: test-long
 test-long: cc static ## the same with the long runs of the stress tests

@@ -13,8 +13,8 @@ import (
 	"github.com/bravellian/pawl/engine/coalesce"
 )
 
-// Tx is a transaction of the caller: *sql.Tx, *sql.Conn and everything like
-// them; postgres.Tx adapts pgx.
+// Tx is a transaction of the caller: *sql.Tx and everything like it; postgres.Tx
+// adapts pgx. What is no transaction is refused: engine.ErrNotInTransaction.
 type Tx = engine.Tx
 
 const (
