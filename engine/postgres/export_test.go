@@ -67,3 +67,9 @@ var Statements = map[string]string{
 	"block": blockNext, "history": historyRead, "objects": objectRead, "notify": notifySelf, "lock": lockQueue, "unlock": unlockQueue,
 	"pinned": pinned, "relaxed": relaxedCommit,
 }
+
+// Portable is an argument as drivers other than pgx's are given it.
+func Portable(arg any) any { return portable(arguments([]any{arg}))[0] }
+
+// Wrap tells of what class an error is.
+func Wrap(op string, err error) error { return wrap(op, err, engine.ErrConnLost) }
