@@ -132,7 +132,7 @@ func TestAForgottenTransactionIsRefused(t *testing.T) {
 					t.Errorf("%s in %s does not say what to pass: %v", name, what, err)
 				}
 			}
-			for what, tx := range map[string]engine.Tx{"nil": nil, "a nil *sql.Tx": (*sql.Tx)(nil), "a nil pgx": postgres.Tx(nil)} {
+			for what, tx := range map[string]engine.Tx{"nil": nil, "a nil *sql.Tx": (*sql.Tx)(nil), "a nil wrapper": (*embedsTx)(nil), "a nil pgx": postgres.Tx(nil)} {
 				if tx == nil {
 					continue // reflection cannot pass it; each component's suite does
 				}
