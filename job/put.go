@@ -29,7 +29,7 @@ func (j *Jobs) Put(ctx context.Context, jb Job) error {
 	if err != nil {
 		return err
 	}
-	b, err := j.template(ctx, &jb)
+	b, err := j.template(&jb)
 	if err != nil {
 		return err
 	}
@@ -62,13 +62,13 @@ func (j *Jobs) Put(ctx context.Context, jb Job) error {
 
 // template is the message that runs of a job are like: the outbox validates it,
 // and knows its lane.
-func (j *Jobs) template(ctx context.Context, jb *Job) (*outbox.Batch, error) {
+func (j *Jobs) template(jb *Job) (*outbox.Batch, error) {
 	headers := maps.Clone(jb.Headers)
 	if headers == nil {
 		headers = map[string]string{}
 	}
 	headers[Header] = jb.Name
-	return j.outbox.Template(ctx, outbox.Message{Topic: jb.Topic, Payload: jb.Payload, Headers: headers, Queue: jb.Queue, Priority: jb.Priority})
+	return j.outbox.Template(outbox.Message{Topic: jb.Topic, Payload: jb.Payload, Headers: headers, Queue: jb.Queue, Priority: jb.Priority})
 }
 
 // target is what the audit trail calls a job.

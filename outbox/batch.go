@@ -25,10 +25,14 @@ func (o *Outbox) Prepare(ctx context.Context, tx Tx, msgs []Message) (*Batch, er
 	return o.batch(ctx, tx, o.stamped(ctx, msgs))
 }
 
-// Template is Prepare for a message of which many will be made, later: it is not
-// stamped.
-func (o *Outbox) Template(ctx context.Context, m Message) (*Batch, error) {
-	return o.batch(ctx, nil, []Message{m})
+// Template validates a message of which many will be made, later: it is not
+// stamped, and has neither id nor position.
+func (o *Outbox) Template(m Message) (*Batch, error) {
+	e, err := o.prepare([]Message{m})
+	if err != nil {
+		return nil, err
+	}
+	return &Batch{o: o, enqueue: e}, nil
 }
 
 func (o *Outbox) batch(ctx context.Context, tx Tx, msgs []Message) (*Batch, error) {
@@ -46,12 +50,16 @@ func (o *Outbox) batch(ctx context.Context, tx Tx, msgs []Message) (*Batch, erro
 	if tx != nil {
 		o.learnLanes(ctx, b.entries)
 	}
-	b.calls = o.enqueueCalls(b.entries)
 	return b, nil
 }
 
 // Calls are what writes the messages; each may run in a caller's transaction.
-func (b *Batch) Calls() []*engine.Call { return b.calls }
+func (b *Batch) Calls() []*engine.Call {
+	if b.calls == nil && len(b.entries) > 0 {
+		b.calls = b.o.enqueueCalls(b.entries)
+	}
+	return b.calls
+}
 
 // IDs returns the messages' ids in their order.
 func (b *Batch) IDs() []MessageID { return b.ids() }

@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -58,7 +59,7 @@ func (c *columns) extend(lease time.Duration) *engine.Call { return c.call("outb
 // locks in the same order.
 func heldRuns(held []work.Held) *columns {
 	held = slices.Clone(held)
-	slices.SortFunc(held, func(a, b work.Held) int { return int(a.ID - b.ID) })
+	slices.SortFunc(held, func(a, b work.Held) int { return cmp.Compare(a.ID, b.ID) })
 	c := &columns{}
 	for _, h := range held {
 		if k := len(c.lo) - 1; k >= 0 && c.owners[k] == h.Owner && int64(h.ID) == c.lo[k]+c.n[k] {
@@ -99,7 +100,7 @@ func settleCalls(s *work.Settlement, worker string) []*engine.Call {
 
 func abandonCall(retries []work.Retry) *engine.Call {
 	var c columns
-	slices.SortFunc(retries, func(a, b work.Retry) int { return int(a.ID - b.ID) })
+	slices.SortFunc(retries, func(a, b work.Retry) int { return cmp.Compare(a.ID, b.ID) })
 	for _, r := range retries {
 		c.add(r.Owner, work.Run{Lo: int64(r.ID), N: 1})
 		c.retries = append(c.retries, r.Delay)
@@ -110,7 +111,7 @@ func abandonCall(retries []work.Retry) *engine.Call {
 
 func failures(failures []work.Failure) *columns {
 	c := &columns{}
-	slices.SortFunc(failures, func(a, b work.Failure) int { return int(a.ID - b.ID) })
+	slices.SortFunc(failures, func(a, b work.Failure) int { return cmp.Compare(a.ID, b.ID) })
 	for _, f := range failures {
 		c.add(f.Owner, work.Run{Lo: int64(f.ID), N: 1})
 		c.errs = append(c.errs, work.Optional(f.Error))
@@ -122,7 +123,7 @@ func failures(failures []work.Failure) *columns {
 func parkCall(parks []work.Park) *engine.Call {
 	var c columns
 	var topics []string
-	slices.SortFunc(parks, func(a, b work.Park) int { return int(a.ID - b.ID) })
+	slices.SortFunc(parks, func(a, b work.Park) int { return cmp.Compare(a.ID, b.ID) })
 	for i, p := range parks {
 		if k := len(c.lo) - 1; k >= 0 && parks[i-1].Topic == p.Topic && c.owners[k] == p.Owner && int64(p.ID) == c.lo[k]+c.n[k] {
 			c.n[k]++
@@ -136,7 +137,7 @@ func parkCall(parks []work.Park) *engine.Call {
 
 func releaseCall(releases []work.Release) *engine.Call {
 	var c columns
-	slices.SortFunc(releases, func(a, b work.Release) int { return int(a.ID - b.ID) })
+	slices.SortFunc(releases, func(a, b work.Release) int { return cmp.Compare(a.ID, b.ID) })
 	for _, r := range releases {
 		c.add(r.Owner, work.Run{Lo: int64(r.ID), N: 1})
 		c.delays = append(c.delays, r.Delay)

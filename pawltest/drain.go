@@ -1,6 +1,7 @@
 package pawltest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -196,7 +197,7 @@ func (d *DB) left(ctx context.Context) ([]*outbox.Info, error) {
 			f.Before = found[page-1].WorkItemID
 		}
 	}
-	slices.SortFunc(left, func(a, b *outbox.Info) int { return int(a.WorkItemID - b.WorkItemID) })
+	slices.SortFunc(left, func(a, b *outbox.Info) int { return cmp.Compare(a.WorkItemID, b.WorkItemID) })
 	return left, nil
 }
 

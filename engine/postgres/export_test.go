@@ -67,3 +67,6 @@ var Statements = map[string]string{
 	"block": blockNext, "history": historyRead, "objects": objectRead, "notify": notifySelf, "lock": lockQueue, "unlock": unlockQueue,
 	"pinned": pinned, "relaxed": relaxedCommit,
 }
+
+// Files are all of the folder's statements.
+func Files(db *DB) map[string]string { return db.folder.Ops }

@@ -29,6 +29,7 @@ func putTests() map[string]func(*testing.T, dbtest.Engine) {
 		"disabled":                testPutDisabled,
 		"refused leaves the old":  testPutRefused,
 		"odd bytes":               testPutBytes,
+		"takes no position":       testPutReservesNothing,
 	}
 }
 
@@ -399,5 +400,32 @@ func testPutBytes(t *testing.T, e dbtest.Engine) {
 	}
 	if all, err := f.List(t.Context(), job.ListFilter{}); err != nil || len(all) != 5 {
 		t.Fatalf("%d jobs, %v", len(all), err)
+	}
+}
+
+// reserving counts how many positions are reserved.
+type reserving struct {
+	engine.DB
+	n int
+}
+
+func (r *reserving) ReserveIDs(ctx context.Context, tx engine.Tx, n int) (int64, error) {
+	r.n += n
+	return r.DB.ReserveIDs(ctx, tx, n)
+}
+
+// A job that is stored, at every start of a program for instance, uses up no position of messages.
+func testPutReservesNothing(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	db := &reserving{DB: f.db.DB}
+	other := on(t, e, f.db, db, job.Options{})
+	for range 3 {
+		other.put(full())
+	}
+	if db.n != 0 {
+		t.Errorf("%d positions were reserved", db.n)
+	}
+	if _, err := other.Trigger(f.ctx(), name); err != nil || db.n != 1 {
+		t.Errorf("a run reserved %d positions: %v", db.n, err)
 	}
 }

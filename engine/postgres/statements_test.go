@@ -1,0 +1,52 @@
+package postgres_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bravellian/pawl/engine/postgres"
+	"github.com/bravellian/pawl/internal/enginetest"
+)
+
+// Every statement file is asked for, and every routine that is no program's (its parameters begin with p_) is called by
+// another, by a statement or by a view.
+func TestEveryStatementIsUsed(t *testing.T) {
+	db, err := postgres.Open("postgres://nobody@127.0.0.1:1/none")
+	enginetest.Must(t, err)
+	defer db.Close()
+	ops := postgres.Files(db)
+	none := func(string) bool { return false }
+	if unused := enginetest.UnusedStatements(t, "../..", "engine/postgres", ops, none, "engine/sqlite"); len(unused) > 0 || len(ops) < 100 {
+		t.Errorf("of %d statements nobody uses %v", len(ops), unused)
+	}
+	texts := map[string]string{}
+	for _, pattern := range []string{"*/*.sql", "*.go"} {
+		files, err := filepath.Glob(pattern)
+		enginetest.Must(t, err)
+		for _, f := range files {
+			text, err := os.ReadFile(f)
+			enginetest.Must(t, err)
+			texts[f] = string(text)
+		}
+	}
+	seen := 0
+	for f, text := range texts {
+		name, ok := strings.CutPrefix(strings.TrimSuffix(f, ".sql"), "routines/")
+		if !ok || !strings.Contains(text, "pawl."+name+"(p_") {
+			continue
+		}
+		seen++
+		used := false
+		for other, text := range texts {
+			used = used || other != f && strings.Contains(text, "pawl."+name+"(")
+		}
+		if !used {
+			t.Errorf("nobody calls routine %s", name)
+		}
+	}
+	if seen < 40 {
+		t.Errorf("found only %d routines", seen)
+	}
+}

@@ -1,0 +1,79 @@
+package enginetest
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// literals are the strings of a Go package.
+type literals map[string]bool
+
+// sourceLiterals reads the strings of all Go files below root that become part of a program, but for folders that are
+// to be skipped.
+func sourceLiterals(t testing.TB, root string, skip ...string) (all []literals) {
+	t.Helper()
+	byDir := map[string]literals{}
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		rel, _ := filepath.Rel(root, name)
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (slices.Contains(skip, rel) || strings.HasPrefix(d.Name(), ".") && rel != "."):
+			return fs.SkipDir
+		case d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		dir := filepath.Dir(name)
+		if byDir[dir] == nil {
+			byDir[dir] = literals{}
+			all = append(all, byDir[dir])
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+				text, _ := strconv.Unquote(lit.Value)
+				byDir[dir][text] = true
+			}
+			return true
+		})
+		return nil
+	})
+	Must(t, err)
+	return all
+}
+
+// names reports whether a package names a statement: as it is, or put together of its folder and its name.
+func (l literals) names(statement string) bool {
+	folder, name := path.Split(statement)
+	return l[statement] || l[folder] && l[name]
+}
+
+// UnusedStatements returns the statement files that no program asks for. ops are an engine's statements; of those that
+// own reports the engine itself has to ask for them, in folder; other engines' folders are skipped.
+func UnusedStatements(t testing.TB, root, folder string, ops map[string]string, own func(op string) bool, skip ...string) (unused []string) {
+	t.Helper()
+	programs := sourceLiterals(t, root, append(skip, "internal", "bench")...)
+	engine := sourceLiterals(t, filepath.Join(root, folder))
+	for op := range ops {
+		in := programs
+		if own(op) {
+			in = engine
+		}
+		if !slices.ContainsFunc(in, func(l literals) bool { return l.names(op) }) {
+			unused = append(unused, op)
+		}
+	}
+	slices.Sort(unused)
+	return unused
+}
