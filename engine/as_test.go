@@ -105,7 +105,8 @@ func assertions(file *ast.File, mayPanic bool) (at []token.Pos) {
 	return at
 }
 
-// isDatabase says whether a type is an engine's DB, or an interface of package engine that a DB may have.
+// isDatabase says whether a type is an engine's DB, or an interface of package engine that a DB may have: those
+// of transactions it has not.
 func isDatabase(e ast.Expr) bool {
 	if star, ok := e.(*ast.StarExpr); ok {
 		e = star.X
