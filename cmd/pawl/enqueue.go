@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"time"
@@ -24,16 +25,20 @@ type enqueueCmd struct {
 	Due           string       `placeholder:"WHEN" help:"Deliver not before a time (RFC 3339) or for a duration (10m)."`
 	CorrelationID string       `placeholder:"TEXT" help:"Links messages for tracing."`
 	messageFlags
+	Atomic     bool  `help:"All messages in one transaction, or none: all of the input is read and checked first, and held in memory."`
 	MaxPayload int   `default:"1048576" placeholder:"BYTES" help:"Refuse larger payloads. Default: ${default}."`
-	MaxInput   int64 `default:"268435456" placeholder:"BYTES" help:"Refuse more input at once: it becomes one transaction. Default: ${default}."`
+	MaxInput   int64 `default:"268435456" placeholder:"BYTES" help:"Refuse more input with --atomic. Default: ${default}."`
 
 	migrateFlag
 }
 
 // Help is printed by --help.
 func (*enqueueCmd) Help() string {
-	return `All messages are stored in one transaction, or none: every line is checked
-before the first is stored. Prints the ids of the messages.
+	return `Messages are stored while the input is read, in transactions of at most 1000
+messages, each checked before it is stored. If something is wrong half-way, what
+was stored stays, and the error says up to which line that is: mend the line, and
+go on behind it ("tail -n +LINE"). With --atomic all messages are stored in one
+transaction, or none. Prints the ids of the messages that were stored.
 
 With --topic, every line of the input is a payload, an empty line an empty one.
 Without it, every line is a message as a JSON object (an envelope), with
@@ -63,20 +68,105 @@ func (c *enqueueCmd) Run(ctx context.Context, a *app, g *options) error {
 	if _, err := g.target(ctx); err != nil {
 		return err // before anyone types the input
 	}
-	msgs, err := c.read(a, base)
+	r, name, err := c.open(a)
 	if err != nil {
 		return err
 	}
-	s, err := g.open(ctx, opening{make: true, migrate: c.Migrate, Options: target.Options{Timeout: enqueueTimeout}})
+	defer r.Close()
+	run := &enqueueRun{ctx: ctx, c: c, a: a, g: g}
+	err = c.feed(r, base, run)
+	if err != nil {
+		err = c.hint(run.brokeOff(name, err))
+	}
+	if run.s != nil {
+		if closing := run.s.close(nil); err == nil {
+			err = closing
+		}
+	}
 	if err != nil {
 		return err
 	}
-	o := outbox.New(s, outbox.Options{MaxPayload: c.MaxPayload, Logger: slog.New(slog.DiscardHandler)})
-	ids, err := enqueueOnce(ctx, o, msgs)
-	if err := s.close(err); err != nil {
+	if run.stored == 0 {
+		fmt.Fprintf(a.stderr, "%s is empty: nothing was enqueued\n", name)
+	}
+	return nil
+}
+
+// open returns the input and its name.
+func (c *enqueueCmd) open(a *app) (io.ReadCloser, string, error) {
+	if c.File != "" && c.File != "-" {
+		f, err := os.Open(c.File)
+		return f, c.File, err
+	}
+	a.sayIfTyped()
+	return io.NopCloser(a.stdin), "standard input", nil
+}
+
+// feed reads the input and has it stored.
+func (c *enqueueCmd) feed(r io.Reader, base outbox.Message, run *enqueueRun) error {
+	o := input.Options{Format: c.Format, Message: base, Key: c.Key, MaxPayload: c.MaxPayload, MaxTotal: c.MaxInput, Now: time.Now()}
+	if !c.Atomic && c.Key == "" && c.Format != input.Whole {
+		return input.Batches(r, o, run.store)
+	}
+	msgs, err := input.Read(r, o)
+	if err != nil || len(msgs) == 0 {
 		return err
 	}
-	return a.printEnqueued(msgs, ids, g.JSON)
+	return run.store(msgs, 0)
+}
+
+// enqueueRun stores one batch after another. The database is opened with the first:
+// bad input makes no file.
+type enqueueRun struct {
+	ctx    context.Context
+	c      *enqueueCmd
+	a      *app
+	g      *options
+	s      *store
+	box    *outbox.Outbox
+	failed error // why a batch was not stored
+	stored int   // messages
+	line   int   // the last one that is stored
+}
+
+// store stores a batch in one transaction and prints its ids.
+func (r *enqueueRun) store(msgs []outbox.Message, line int) error {
+	r.failed = r.storeBatch(msgs, line)
+	return r.failed
+}
+
+func (r *enqueueRun) storeBatch(msgs []outbox.Message, line int) error {
+	if err := r.ctx.Err(); err != nil {
+		return err
+	}
+	if r.s == nil {
+		s, err := r.g.open(r.ctx, opening{make: true, migrate: r.c.Migrate, Options: target.Options{Timeout: enqueueTimeout}})
+		if err != nil {
+			return err
+		}
+		r.s, r.box = s, outbox.New(s, outbox.Options{MaxPayload: r.c.MaxPayload, Logger: slog.New(slog.DiscardHandler)})
+	}
+	ids, err := enqueueOnce(r.ctx, r.box, msgs)
+	if err != nil {
+		return r.s.failed(err)
+	}
+	r.stored, r.line = r.stored+len(ids), line
+	return r.a.printEnqueued(msgs, ids, r.g.JSON)
+}
+
+// brokeOff says what is stored although something went wrong.
+func (r *enqueueRun) brokeOff(name string, err error) error {
+	done := "nothing was enqueued"
+	if r.line > 0 {
+		done = fmt.Sprintf("lines 1 to %d are enqueued (%s)", r.line, several(int64(r.stored), "message"))
+	}
+	switch {
+	case r.failed == nil: // it is the input
+		return fmt.Errorf("%s: %w; %s", name, err, done)
+	case r.line > 0:
+		return &doneError{done, err}
+	}
+	return err
 }
 
 // message is what the options say about every message.
@@ -99,27 +189,6 @@ func (c *enqueueCmd) message(now time.Time) (outbox.Message, error) {
 		return m, usage("%w", err)
 	}
 	return m, nil
-}
-
-func (c *enqueueCmd) read(a *app, base outbox.Message) ([]outbox.Message, error) {
-	r, name := a.stdin, "standard input"
-	if c.File != "" && c.File != "-" {
-		f, err := os.Open(c.File)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		r, name = f, c.File
-	} else {
-		a.sayIfTyped()
-	}
-	msgs, err := input.Read(r, input.Options{
-		Format: c.Format, Message: base, Key: c.Key, MaxPayload: c.MaxPayload, MaxTotal: c.MaxInput, Now: time.Now(),
-	})
-	if err != nil {
-		return nil, c.hint(fmt.Errorf("%s: %w; nothing was enqueued", name, err))
-	}
-	return msgs, nil
 }
 
 // hint helps who forgot that plain lines need a topic.

@@ -37,7 +37,7 @@ func TestBadInputStoresNothing(t *testing.T) {
 			{"bad priority", "a\n", []string{"--topic", "t", "--priority", "101"}, exitUsage, "priority"},
 			{"bad header", "a\n", []string{"--topic", "t", "--header", "x"}, exitUsage, "--header"},
 			{"no such file", "", []string{"--topic", "t", "no-such-file"}, exitFailure, "no such file"},
-			{"too much", "aaaaaaaa\nbbbbbbbb\n", []string{"--topic", "t", "--max-input", "10"}, exitFailure, "--max-input"},
+			{"too much", "aaaaaaaa\nbbbbbbbb\n", []string{"--topic", "t", "--atomic", "--max-input", "10"}, exitFailure, "--max-input"},
 		} {
 			r := d.run(c.stdin, append([]string{"enqueue"}, c.args...)...)
 			if r.code != c.code || !strings.Contains(r.stderr, c.want) || r.stdout != "" || len(lines(r.stderr)) != 1 {

@@ -1,6 +1,5 @@
-// Package input reads the messages that people feed to "pawl enqueue". It
-// reads and validates everything before anything is returned: bad input
-// anywhere means no message at all.
+// Package input reads the messages that people feed to "pawl enqueue": all of
+// them, so that bad input anywhere means no message at all, or batch by batch.
 package input
 
 import (
@@ -9,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"time"
 
@@ -38,7 +38,7 @@ type Options struct {
 	Message    outbox.Message // what lines do not say for themselves
 	Key        string         // the key of the only message
 	MaxPayload int            // default outbox.DefaultMaxPayload
-	MaxTotal   int64          // bytes of input, default DefaultMaxTotal
+	MaxTotal   int64          // bytes of input that Read takes, default DefaultMaxTotal
 	Now        time.Time      // what durations count from
 }
 
@@ -54,8 +54,7 @@ func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e
 // Unwrap returns what is wrong with the line.
 func (e *LineError) Unwrap() error { return e.Err }
 
-// Read returns the messages of r, or the first mistake.
-func Read(r io.Reader, o Options) ([]outbox.Message, error) {
+func (o *Options) defaults() {
 	if o.MaxPayload <= 0 {
 		o.MaxPayload = outbox.DefaultMaxPayload
 	}
@@ -68,6 +67,11 @@ func Read(r io.Reader, o Options) ([]outbox.Message, error) {
 			o.Format = Raw
 		}
 	}
+}
+
+// Read returns the messages of r, or the first mistake.
+func Read(r io.Reader, o Options) ([]outbox.Message, error) {
+	o.defaults()
 	msgs, err := o.read(r)
 	if err != nil || o.Key == "" {
 		return msgs, err
@@ -83,21 +87,61 @@ func Read(r io.Reader, o Options) ([]outbox.Message, error) {
 	return msgs, nil
 }
 
-func (o *Options) read(r io.Reader) ([]outbox.Message, error) {
+// The bounds of a batch. Its last message may pass batchBytes.
+const (
+	batchMessages = 1000
+	batchBytes    = 4 << 20
+)
+
+// Batches reads the messages of r and calls store for one batch after another, of
+// 1000 messages or 4 MiB at most, with the number of its last line. Each batch is
+// checked before it is stored. It returns the first mistake, or store's error.
+func Batches(r io.Reader, o Options, store func(msgs []outbox.Message, line int) error) error {
+	o.defaults()
+	o.MaxTotal = math.MaxInt64
+	var batch []outbox.Message
+	size, last := 0, 0
+	err := o.each(r, func(m outbox.Message, line int) error {
+		batch, last = append(batch, m), line
+		if size += len(m.Payload); len(batch) < batchMessages && size < batchBytes {
+			return nil
+		}
+		full := batch
+		batch, size = make([]outbox.Message, 0, batchMessages), 0
+		return store(full, line)
+	})
+	if err != nil || len(batch) == 0 {
+		return err
+	}
+	return store(batch, last)
+}
+
+func (o *Options) read(r io.Reader) (msgs []outbox.Message, err error) {
 	if o.Format == Whole {
 		return o.readWhole(r)
 	}
+	err = o.each(r, func(m outbox.Message, _ int) error {
+		msgs = append(msgs, m)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return msgs, nil
+}
+
+// each calls take for every message and the number of its line.
+func (o *Options) each(r io.Reader, take func(m outbox.Message, line int) error) error {
 	parse, limit := o.raw, o.MaxPayload
 	if o.Format == Envelope {
 		// A character may be escaped as six bytes; the rest is for other fields.
 		parse, limit = o.envelope, 6*o.MaxPayload+256<<10
 	}
 	lines := lineReader{r: bufio.NewReaderSize(r, 64<<10), limit: limit, left: o.MaxTotal}
-	var msgs []outbox.Message
 	for n := 1; ; n++ {
 		line, err := lines.next()
 		if errors.Is(err, io.EOF) {
-			return msgs, nil
+			return nil
 		}
 		if err == nil && o.Format == Envelope && len(bytes.TrimSpace(line)) == 0 {
 			continue
@@ -106,16 +150,18 @@ func (o *Options) read(r io.Reader) ([]outbox.Message, error) {
 			err = payloadTooLong(o.MaxPayload)
 		}
 		if err != nil {
-			return nil, &LineError{n, err}
+			return &LineError{n, err}
 		}
 		m, err := parse(line)
 		if err == nil {
 			err = o.check(&m)
 		}
 		if err != nil {
-			return nil, &LineError{n, err}
+			return &LineError{n, err}
 		}
-		msgs = append(msgs, m)
+		if err := take(m, n); err != nil {
+			return err
+		}
 	}
 }
 
