@@ -68,8 +68,8 @@ var GoStatements = map[string]string{
 	"pinned": pinned, "relaxed": relaxedCommit,
 }
 
-// Statements are all of the folder's statements.
-func Statements(db *DB) map[string]string { return db.folder.Ops }
+// Files are all of the folder's statements.
+func Files(db *DB) map[string]string { return db.folder.Ops }
 
 // Portable is an argument as drivers other than pgx's are given it.
 func Portable(arg any) any { return portable(arguments([]any{arg}))[0] }

@@ -16,7 +16,7 @@ func TestEveryStatementIsUsed(t *testing.T) {
 	db, err := postgres.Open("postgres://nobody@127.0.0.1:1/none")
 	enginetest.Must(t, err)
 	defer db.Close()
-	ops := postgres.Statements(db)
+	ops := postgres.Files(db)
 	none := func(string) bool { return false }
 	if unused := enginetest.UnusedStatements(t, "../..", "engine/postgres", ops, none, "engine/sqlite"); len(unused) > 0 || len(ops) < 100 {
 		t.Errorf("of %d statements nobody uses %v", len(ops), unused)

@@ -38,8 +38,8 @@ func Statement(db *DB, name string) string { return db.folder.Ops[name] }
 // Classify names the class of a driver's error.
 func Classify(err error) error { return classify(err) }
 
-// Statements are all of the folder's statements.
-func Statements(db *DB) map[string]string { return db.folder.Ops }
+// Files are all of the folder's statements.
+func Files(db *DB) map[string]string { return db.folder.Ops }
 
 // Answered reports whether an operation is answered in Go.
 func Answered(op string) bool { return operation(op) != nil }

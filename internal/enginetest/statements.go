@@ -16,8 +16,8 @@ import (
 // literals are the strings of a Go package.
 type literals map[string]bool
 
-// sourceLiterals reads the strings of all Go files below root that become part of a program, but for folders that are
-// to be skipped.
+// sourceLiterals reads the strings of all Go files below root that become part of a program, but for test suites
+// and folders that are to be skipped.
 func sourceLiterals(t testing.TB, root string, skip ...string) (all []literals) {
 	t.Helper()
 	byDir := map[string]literals{}
@@ -26,7 +26,7 @@ func sourceLiterals(t testing.TB, root string, skip ...string) (all []literals) 
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (slices.Contains(skip, rel) || strings.HasPrefix(d.Name(), ".") && rel != "."):
+		case d.IsDir() && (slices.Contains(skip, rel) || strings.HasPrefix(d.Name(), ".") && rel != "." || strings.HasPrefix(rel, "internal") && strings.HasSuffix(rel, "test")):
 			return fs.SkipDir
 		case d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
 			return nil
@@ -63,7 +63,7 @@ func (l literals) names(statement string) bool {
 // own reports the engine itself has to ask for them, in folder; other engines' folders are skipped.
 func UnusedStatements(t testing.TB, root, folder string, ops map[string]string, own func(op string) bool, skip ...string) (unused []string) {
 	t.Helper()
-	programs := sourceLiterals(t, root, append(skip, "internal", "bench")...)
+	programs := sourceLiterals(t, root, append(skip, "bench")...)
 	engine := sourceLiterals(t, filepath.Join(root, folder))
 	for op := range ops {
 		in := programs
