@@ -506,7 +506,7 @@ func TestDoorTimers(t *testing.T) {
 	f.is("0", `pawl.timer_reap_expired()`)
 	enginetest.Exec(t, p, `UPDATE pawl.timer SET locked_until = now() - interval '1 second' WHERE status = 1`)
 	f.is("1", `pawl.timer_reap_expired()`)
-	f.is(ids[3]+"/1", `SELECT concat_ws('/', c.id, c.retry_count) FROM pawl.timer_claim(`+foreign+`, 60) c`)
+	f.is(ids[3]+"/0", `SELECT concat_ws('/', c.id, c.retry_count) FROM pawl.timer_claim(`+foreign+`, 60) c`)
 }
 
 // D-82, D-85, OBX-112: the calls of a worker on runs of jobs.

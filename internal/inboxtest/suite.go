@@ -19,7 +19,7 @@ import (
 // Run runs the whole suite.
 func Run(t *testing.T, e dbtest.Engine) {
 	groups := map[string]map[string]func(*testing.T, dbtest.Engine){
-		"once": onceTests(), "attempt": attemptTests(), "mark": markTests(), "queue": queueTests(),
+		"once": onceTests(), "attempt": attemptTests(), "mark": markTests(), "queue": queueTests(), "suspect": suspectTests(),
 	}
 	dbtest.Run(t, e, groups)
 }
