@@ -23,7 +23,7 @@ import (
 func Run(t *testing.T, e dbtest.Engine) {
 	groups := map[string]map[string]func(*testing.T, dbtest.Engine){
 		"refuse": refuseTests(), "schedule": scheduleTests(), "key": keyTests(), "change": changeTests(), "claim": claimTests(), "read": readTests(),
-		"race": raceTests(), "crash": crashTests(), "run": runTests(),
+		"race": raceTests(), "crash": crashTests(), "run": runTests(), "suspect": suspectTests(),
 	}
 	if e.Name != "sqlite" {
 		groups["held"] = heldTests()
