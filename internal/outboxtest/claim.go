@@ -12,17 +12,18 @@ import (
 
 func claimTests() map[string]func(*testing.T, Engine) {
 	return map[string]func(*testing.T, Engine){
-		"takes and locks":        testClaimTakesAndLocks,
-		"none ready":             testClaimNone,
-		"not done, not failed":   testClaimLeavesSettled,
-		"batch size":             testClaimBatchSize,
-		"bad arguments":          testClaimBadArguments,
-		"priority":               testClaimPriority,
-		"oldest due first":       testClaimOrder,
-		"queues are apart":       testClaimQueues,
-		"many workers":           testClaimConcurrently,
-		"uncommitted is unseen":  testClaimIgnoresUncommitted,
-		"late commits are found": testClaimFindsLateCommits,
+		"oldest, whatever was claimed": testClaimOldestAfterFullClaims,
+		"takes and locks":              testClaimTakesAndLocks,
+		"none ready":                   testClaimNone,
+		"not done, not failed":         testClaimLeavesSettled,
+		"batch size":                   testClaimBatchSize,
+		"bad arguments":                testClaimBadArguments,
+		"priority":                     testClaimPriority,
+		"oldest due first":             testClaimOrder,
+		"queues are apart":             testClaimQueues,
+		"many workers":                 testClaimConcurrently,
+		"uncommitted is unseen":        testClaimIgnoresUncommitted,
+		"late commits are found":       testClaimFindsLateCommits,
 	}
 }
 
@@ -234,5 +235,24 @@ func testClaimFindsLateCommits(t *testing.T, e Engine) {
 	}
 	if _, msgs := f.claimExactly(1); msgs[0].Topic != "late" {
 		t.Fatalf("claimed %q", msgs[0].Topic)
+	}
+}
+
+// OBX-013, D-21: a program's claim begins with what is due longest, also after
+// claims that were full and met only newer messages.
+func testClaimOldestAfterFullClaims(t *testing.T, e Engine) {
+	f := open(t, e)
+	f.enqueueN(4)
+	f.claimExactly(4)
+	old := f.enqueue(outbox.Message{Due: time.Now().Add(-time.Hour)})
+	fresh := f.enqueueN(2)
+	owner, first := f.claimExactly(1)
+	if first[0].WorkItemID != old {
+		t.Fatalf("claimed %d, want %d, which is due for an hour", first[0].WorkItemID, old)
+	}
+	f.claimExactly(1)
+	f.touched(1)(f.Release(f.ctx(), owner, old))
+	if _, again := f.claimExactly(2); again[0].WorkItemID != old || again[1].WorkItemID != fresh[1] {
+		t.Fatalf("claimed %v, want %d, which was released, and then %d", positions(again), old, fresh[1])
 	}
 }
