@@ -176,15 +176,16 @@ func (p *Pawl) Stamp(f outbox.Stamp) {
 	p.Inbox.Stamp(f)
 }
 
-// Run works until ctx ends, then stops gracefully and returns nil. It returns
-// an error only if it cannot start. Call it once.
+// Run works until ctx ends, then stops gracefully and returns nil. It returns an
+// error only if it cannot start, or if the database's files changed such that only a
+// restart of the program helps (engine.ErrFileLost). For a server that takes no
+// connections yet it waits, unless it is to end when nothing is left. Call it once.
 func (p *Pawl) Run(ctx context.Context) error {
-	if p.opts.EnableSchemaDeployment {
-		if err := p.Migrate(ctx); err != nil {
-			return err
-		}
+	begin := p.begin
+	if !p.opts.Outbox.StopWhenEmpty {
+		begin = func(ctx context.Context) error { return work.Await(ctx, p.log, p.begin) }
 	}
-	if err := work.Ready(ctx, p.db); err != nil {
+	if err := begin(ctx); err != nil && ctx.Err() == nil {
 		return err
 	}
 	defer p.life.Begin(ctx)()
@@ -200,7 +201,12 @@ func (p *Pawl) Run(ctx context.Context) error {
 	defer stopKeeping()
 	var workers sync.WaitGroup
 	kept := p.keep(keep, scheduler)
-	errs := make([]error, 2)
+	errs := make([]error, 3)
+	kept.Go(func() {
+		if errs[2] = p.lost(keep); errs[2] != nil {
+			stop()
+		}
+	})
 	for i, run := range []func(context.Context) error{p.Outbox.Run, p.Inbox.Run} {
 		workers.Go(func() {
 			if errs[i] = run(ctx); errs[i] != nil {
@@ -212,6 +218,30 @@ func (p *Pawl) Run(ctx context.Context) error {
 	stopKeeping()
 	kept.Wait()
 	return errors.Join(errs...)
+}
+
+// begin sees to the schema.
+func (p *Pawl) begin(ctx context.Context) error {
+	if p.opts.EnableSchemaDeployment {
+		if err := p.Migrate(ctx); err != nil {
+			return err
+		}
+	}
+	return p.db.CheckSchema(ctx)
+}
+
+// lost waits until only a restart helps, or until ctx ends.
+func (p *Pawl) lost(ctx context.Context) error {
+	db, ok := engine.As[engine.Losable](p.db)
+	if !ok {
+		return nil
+	}
+	select {
+	case <-db.Unmendable():
+		return db.Failure()
+	case <-ctx.Done():
+		return nil
+	}
 }
 
 // keep runs what keeps order beside the workers, until ctx ends.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 )
 
@@ -31,6 +32,9 @@ var (
 	// ErrCommitUnknown: the connection died or the context ended while the
 	// commit was under way; it may or may not have happened (D-4).
 	ErrCommitUnknown = errors.New("commit outcome unknown")
+	// ErrNotReady: the server takes no connections, as while it starts. It is an
+	// ErrUnreachable that waiting may well end.
+	ErrNotReady = fmt.Errorf("%w, it takes no connections", ErrUnreachable)
 	// ErrFileLost: the files of a database were moved, deleted or replaced while it
 	// was open. Nothing is written until they are back or it was opened anew.
 	ErrFileLost = errors.New("database file lost")

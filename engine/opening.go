@@ -47,6 +47,15 @@ type PoolStats struct {
 	Waited      time.Duration // and for how long, in all
 }
 
+// Losable is a DB whose files can change while they are open such that only a restart
+// of the program helps.
+type Losable interface {
+	// Unmendable is closed when it is so.
+	Unmendable() <-chan struct{}
+	// Failure then tells what happened. It is an ErrFileLost.
+	Failure() error
+}
+
 // Watched is a DB that can tell without a connection that nothing was written.
 type Watched interface {
 	// Fingerprint changes with every commit of anyone. ok is false if that cannot

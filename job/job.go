@@ -229,7 +229,7 @@ func (j *Jobs) Run(ctx context.Context) error {
 	if j.invalid != nil {
 		return fmt.Errorf("options of jobs: %w", j.invalid)
 	}
-	if err := work.Ready(ctx, j.db); err != nil {
+	if err := work.Ready(ctx, j.log, j.db); err != nil {
 		return err
 	}
 	cfg := work.ScheduleConfig{DB: j.db, Agendas: j.Agendas(), Logger: j.log, MaxPollingInterval: j.opts.MaxPollingInterval}

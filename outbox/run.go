@@ -14,13 +14,18 @@ import (
 // Run handles messages until ctx ends, then stops in order: handlers may
 // finish within the grace period, what was not begun goes back at once. It
 // returns an error only if it cannot start: a mistake in the registered
-// handlers, or a schema that is missing, too old or too new. Afterwards it
+// handlers, or a schema that is missing, too old or too new; for a server that
+// takes no connections yet it waits. Afterwards it
 // outlives every outage of the database. Call it once.
 func (o *Outbox) Run(ctx context.Context) error {
 	if err := o.handlers.start(); err != nil {
 		return err
 	}
-	if err := work.Ready(ctx, o.db); err != nil {
+	ready := func(ctx context.Context) error { return work.Ready(ctx, o.log, o.db) }
+	if o.opts.StopWhenEmpty { // then nobody wants to wait
+		ready = o.db.CheckSchema
+	}
+	if err := ready(ctx); err != nil && ctx.Err() == nil {
 		return err
 	}
 	return work.RunKept(ctx, o.log.With("component", "outbox"), &o.cleaning, func(ctx context.Context) error { return o.serve(ctx, work.Turn{}) }, o.CleanUp)

@@ -111,7 +111,7 @@ func (t *Timers) Run(ctx context.Context) error {
 	if t.invalid != nil {
 		return fmt.Errorf("options of timers: %w", t.invalid)
 	}
-	if err := work.Ready(ctx, t.db); err != nil {
+	if err := work.Ready(ctx, t.log, t.db); err != nil {
 		return err
 	}
 	cfg := work.ScheduleConfig{DB: t.db, Agendas: t.Agendas(), Logger: t.log, MaxPollingInterval: t.opts.MaxPollingInterval}

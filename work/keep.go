@@ -85,13 +85,27 @@ func Purge(ctx context.Context, db engine.DB, op string, args ...any) (int64, er
 	}
 }
 
-// Ready checks the schema before a Run begins. A stop meanwhile is no error: Run
-// will notice.
-func Ready(ctx context.Context, db engine.DB) error {
-	if err := db.CheckSchema(ctx); ctx.Err() == nil {
-		return err
+// Ready checks the schema before a Run begins, see Await.
+func Ready(ctx context.Context, log *slog.Logger, db engine.DB) error {
+	return Await(ctx, log, db.CheckSchema)
+}
+
+// Await tries to begin until the server takes connections: programs and databases that
+// are started together come up in any order. It backs off 0.25 s … 30 s, with jitter
+// (D-6). Any other error ends it. A stop meanwhile is no error: Run will notice.
+func Await(ctx context.Context, log *slog.Logger, try func(context.Context) error) error {
+	for failures := 1; ; failures++ {
+		err := try(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case !errors.Is(err, engine.ErrNotReady):
+			return err
+		}
+		pause := engine.Jitter(min(250*time.Millisecond<<min(failures-1, 7), longest), 0.2)
+		log.WarnContext(ctx, "waiting for the database to take connections", "error", engine.Line(err.Error()), "failures", failures, "delay", pause)
+		_ = engine.Pause(ctx, pause)
 	}
-	return nil
 }
 
 // RunKept runs a component's loop and, beside it, its clean-up. The clean-up ends

@@ -20,6 +20,7 @@ import (
 	"github.com/bravellian/pawl/lease"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
+	"github.com/bravellian/pawl/work"
 )
 
 // reachTimeout is how long to wait for a database's first answer: a person is
@@ -39,6 +40,7 @@ func (s *store) Unwrap() engine.DB { return s.DB }
 type opening struct {
 	make    bool // a SQLite file and its tables, if missing
 	migrate bool // the schema, whatever the engine
+	wait    bool // for a server that takes no connections yet
 	target.Options
 }
 
@@ -69,7 +71,13 @@ func openTarget(ctx context.Context, t target.Target, o opening) (*store, error)
 		return nil, &databaseError{t.String(), err}
 	}
 	s := &store{db, t.String()}
-	if err := s.prepare(ctx, o); err != nil {
+	prepare := func(ctx context.Context) error { return s.prepare(ctx, o) }
+	if o.wait {
+		err = work.Await(ctx, o.Logger, prepare)
+	} else {
+		err = prepare(ctx)
+	}
+	if err != nil {
 		return nil, errors.Join(s.failed(err), db.Close())
 	}
 	return s, nil

@@ -111,6 +111,8 @@ func explain(err error) string {
 		return fmt.Sprintf("%s: %s", db, cause)
 	case errors.Is(err, engine.ErrReadOnly):
 		return fmt.Sprintf("%s is read-only: %s", db, cause)
+	case errors.Is(err, engine.ErrFileLost):
+		return fmt.Sprintf("%s: %s", db, cause)
 	case errors.Is(err, engine.ErrUnreachable), errors.Is(err, engine.ErrConnLost):
 		verb := "reach"
 		if strings.HasPrefix(db, "sqlite:") {

@@ -122,7 +122,7 @@ func (c *workCmd) logger(a *app, g *options, w io.Writer) *slog.Logger {
 
 // workOne works on the database that --db names.
 func (c *workCmd) workOne(ctx context.Context, g *options, p *progress, logger *slog.Logger) error {
-	s, err := g.open(ctx, opening{make: true, migrate: c.Migrate, Options: target.Options{Logger: logger}})
+	s, err := g.open(ctx, opening{make: true, migrate: c.Migrate, wait: !c.Drain, Options: target.Options{Logger: logger}})
 	if err != nil {
 		return err
 	}

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/bravellian/pawl/engine"
@@ -204,8 +206,20 @@ func relaxed(calls []*engine.Call) bool {
 	return true
 }
 
+// notReady reports whether a server starts or stops, or does not listen yet.
+func notReady(err error) bool {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		return pg.Code == "57P01" || pg.Code == "57P02" || pg.Code == "57P03"
+	}
+	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ENOENT) // a socket of files is made when all is ready
+}
+
 // unreachable names why no connection was to be had.
 func unreachable(ctx context.Context, err error) error {
+	if notReady(err) {
+		return engine.ErrNotReady
+	}
 	if class := classify(err); class != nil && !errors.Is(class, engine.ErrConnLost) {
 		return class
 	}

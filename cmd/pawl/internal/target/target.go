@@ -118,7 +118,7 @@ func (t Target) Open(o Options) (engine.DB, error) {
 	if path, _ := t.File(); !isDir(filepath.Dir(path)) {
 		return nil, fmt.Errorf("no such directory: %s", filepath.Dir(path))
 	}
-	return sqlite.Open(t.path, sqlite.Options{Prefix: t.names.Prefix, StatementTimeout: o.Timeout, KeepJournal: o.Modest})
+	return sqlite.Open(t.path, sqlite.Options{Prefix: t.names.Prefix, StatementTimeout: o.Timeout, KeepJournal: o.Modest, Logger: o.Logger})
 }
 
 func isDir(path string) bool {
