@@ -32,6 +32,7 @@ type starter struct {
 	at     string
 	server string
 	ready  atomic.Bool
+	open   sync.Map // clients
 	wg     sync.WaitGroup
 }
 
@@ -62,14 +63,19 @@ func (s *starter) listen(t *testing.T) {
 	}
 	t.Cleanup(func() {
 		_ = l.Close()
+		<-over
+		s.open.Range(func(client, _ any) bool { return client.(net.Conn).Close() == nil || true })
 		s.wg.Wait()
 	})
+	over := make(chan struct{})
 	s.wg.Go(func() {
+		defer close(over)
 		for {
 			client, err := l.Accept()
 			if err != nil {
 				return
 			}
+			s.open.Store(client, nil)
 			s.wg.Go(func() { s.serve(client) })
 		}
 	})
