@@ -61,13 +61,13 @@ func (s *starter) listen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	over := make(chan struct{})
 	t.Cleanup(func() {
 		_ = l.Close()
 		<-over
 		s.open.Range(func(client, _ any) bool { return client.(net.Conn).Close() == nil || true })
 		s.wg.Wait()
 	})
-	over := make(chan struct{})
 	s.wg.Go(func() {
 		defer close(over)
 		for {
