@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/engine/sqlite"
@@ -139,6 +140,27 @@ func TestLogDeletedDuringATransaction(t *testing.T) {
 	enginetest.WantClass(t, err, engine.ErrFileLost)
 	enginetest.Put(t, db, 1)
 	wantReady(t, killed(t, path), 12)
+}
+
+// D-110: what is seen before anything was written leaves nothing unknown.
+func TestLogDeletedBeforeATransaction(t *testing.T) {
+	var deletes func()
+	db, path := migrated(t, sqlite.Options{Logger: slog.New(slog.DiscardHandler), Now: func() time.Time {
+		if deletes != nil {
+			deletes()
+			deletes = nil
+		}
+		return time.Now()
+	}})
+	lo, err := db.ReserveIDs(t.Context(), nil, 1)
+	enginetest.Must(t, err)
+	deletes = func() { remove(t, path+"-wal") } // when the transaction has begun
+	err = db.Do(t.Context(), enginetest.Enqueue([]int64{lo}, nil))
+	if !errors.Is(err, engine.ErrFileLost) || errors.Is(err, engine.ErrCommitUnknown) {
+		t.Errorf("got %v", err)
+	}
+	enginetest.Do(t, db, enginetest.Enqueue([]int64{lo}, nil))
+	wantReady(t, killed(t, path), 1)
 }
 
 // D-110: the program's own transactions are not committed into a deleted log, and go on
