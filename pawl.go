@@ -153,6 +153,22 @@ func New(db engine.DB, opts Options) (*Pawl, error) {
 // number of processes doing it at once.
 func (p *Pawl) Migrate(ctx context.Context) error { return p.db.Migrate(ctx) }
 
+// AfterRestore is to be called once after the database was restored from a backup,
+// or replaced by a copy of whatever kind, before programs work on it again or while
+// they do. It begins a new generation: programs that run drop what they remember, ids
+// and fencing tokens go on above everything that may have been given out after the
+// backup was made, and leases are free. Calling it without need costs ids and the
+// leases that are held. It returns the generation's number.
+func (p *Pawl) AfterRestore(ctx context.Context) (generation int64, err error) {
+	c := engine.Count("generation/restored")
+	note := audit.New(ctx, "database").Call(audit.Restore, 1)
+	if err := p.db.Do(ctx, c, note, &engine.Call{Op: "generation/look"}); err != nil {
+		return 0, err
+	}
+	p.log.WarnContext(ctx, "the database counts as restored: a new generation begins", "generation", c.N)
+	return c.N, nil
+}
+
 // Handle registers the handler of an outbox topic; see outbox.Outbox.Handle.
 func (p *Pawl) Handle(topic string, h outbox.Handler, opts ...outbox.HandlerOptions) {
 	p.Outbox.Handle(topic, h, opts...)

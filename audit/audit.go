@@ -34,6 +34,7 @@ const (
 	Release    = "release" // a lease
 	Revive     = "revive"  // a dead message of the inbox
 	Fix        = "fix"     // what the doctor found
+	Restore    = "restore" // the database counts as restored
 )
 
 // limits of what is kept, in characters; longer texts are cut.

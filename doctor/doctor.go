@@ -109,7 +109,7 @@ func (e *examination) checks() []check {
 		}
 	}
 	return append(all,
-		check{"workers", e.workers}, check{"claims", e.claims}, check{"schedule", e.overdue}, check{"inbox", e.inbox}, check{"leases", e.leases},
+		check{"workers", e.workers}, check{"queues", e.queues}, check{"claims", e.claims}, check{"schedule", e.overdue}, check{"inbox", e.inbox}, check{"leases", e.leases},
 		check{"places", e.places}, check{"joins", e.joins},
 	)
 }

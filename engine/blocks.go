@@ -7,7 +7,7 @@ import (
 )
 
 // BlockSize is how many ids one reservation takes. A process that crashes
-// loses at most this many, of 2^48.
+// loses at most two blocks, of 2^48 ids.
 const BlockSize = 4096
 
 // Blocks hands out consecutive ids from blocks reserved ahead, so that an
@@ -17,12 +17,14 @@ type Blocks struct {
 	// what another caller's transaction holds, the write lock for instance.
 	mu         sync.Mutex
 	next, last int64         // the ids still free: next … last
-	turn       chan struct{} // full while Take fetches
+	spare      int64         // the first id of the block after that; 0: none
+	drops      int           // how often everything was dropped
+	turn       chan struct{} // full while somebody fetches
 }
 
-// Take returns the first of n consecutive ids. When the current block is too
-// short it is dropped and fetch reserves a new one, returning its first id;
-// callers that need one at the same time share it.
+// Take returns the first of n consecutive ids. When the blocks at hand are too
+// short fetch reserves a new one, returning its first id; callers that need one
+// at the same time share it.
 func (b *Blocks) Take(ctx context.Context, n int, fetch func(context.Context) (int64, error)) (int64, error) {
 	if err := checkCount(n); err != nil {
 		return 0, err
@@ -30,26 +32,15 @@ func (b *Blocks) Take(ctx context.Context, n int, fetch func(context.Context) (i
 	if lo, ok := b.TryTake(n); ok {
 		return lo, nil
 	}
-	turn := b.turns()
-	select {
-	case turn <- struct{}{}:
-		defer func() { <-turn }()
-	case <-ctx.Done():
-		return 0, ctx.Err()
-	}
-	return b.TakeNow(ctx, n, fetch)
-}
-
-// TakeNow is Take for callers inside a transaction: it never waits for what
-// another caller fetches, which may wait for that very transaction.
-func (b *Blocks) TakeNow(ctx context.Context, n int, fetch func(context.Context) (int64, error)) (int64, error) {
-	if err := checkCount(n); err != nil {
+	done, err := b.await(ctx)
+	if err != nil {
 		return 0, err
 	}
+	defer done()
 	if lo, ok := b.TryTake(n); ok {
 		return lo, nil
 	}
-	lo, err := fetch(ctx)
+	lo, err := b.fetch(ctx, fetch)
 	if err != nil {
 		return 0, err
 	}
@@ -61,11 +52,18 @@ func (b *Blocks) TakeNow(ctx context.Context, n int, fetch func(context.Context)
 	return lo, nil
 }
 
-// TryTake is Take without a way to fetch: ok is false when the block is short.
+// TryTake is Take without a way to fetch: ok is false when the blocks at hand
+// are too short.
 func (b *Blocks) TryTake(n int) (lo int64, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if n < 1 || b.left() < n {
+	if n < 1 || n > BlockSize {
+		return 0, false
+	}
+	if b.left() < n && b.spare != 0 {
+		b.next, b.last, b.spare = b.spare, b.spare+BlockSize-1, 0
+	}
+	if b.left() < n {
 		return 0, false
 	}
 	lo = b.next
@@ -73,11 +71,58 @@ func (b *Blocks) TryTake(n int) (lo int64, ok bool) {
 	return lo, true
 }
 
-// Drop forgets the block: the database it is of is another one now.
+// Low reports whether it is time to fetch the next block ahead.
+func (b *Blocks) Low() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.spare == 0 && b.left() < BlockSize/2
+}
+
+// Refill fetches the next block ahead, unless there is one.
+func (b *Blocks) Refill(ctx context.Context, fetch func(context.Context) (int64, error)) error {
+	done, err := b.await(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if !b.Low() {
+		return nil
+	}
+	lo, err := b.fetch(ctx, fetch)
+	if err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.spare = lo
+	return nil
+}
+
+// Drop forgets all ids at hand: they are of a history that the database no
+// longer has.
 func (b *Blocks) Drop() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.next, b.last = 0, 0
+	b.next, b.last, b.spare = 0, 0, 0
+	b.drops++
+}
+
+// fetch reserves a block. What was asked for before a Drop is not used: it may
+// be of the history that is gone.
+func (b *Blocks) fetch(ctx context.Context, fetch func(context.Context) (int64, error)) (int64, error) {
+	for {
+		before := b.dropped()
+		lo, err := fetch(ctx)
+		if err != nil || b.dropped() == before {
+			return lo, err
+		}
+	}
+}
+
+func (b *Blocks) dropped() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.drops
 }
 
 func (b *Blocks) left() int {
@@ -85,6 +130,17 @@ func (b *Blocks) left() int {
 		return 0
 	}
 	return int(b.last - b.next + 1)
+}
+
+// await waits until nobody else fetches.
+func (b *Blocks) await(ctx context.Context) (done func(), err error) {
+	turn := b.turns()
+	select {
+	case turn <- struct{}{}:
+		return func() { <-turn }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 func (b *Blocks) turns() chan struct{} {

@@ -33,6 +33,10 @@ type Call struct {
 	Reset func()
 	// N is how many rows the operation changed, set when the call returns.
 	N int64
+	// Generation is the DB's when the call was prepared, if its arguments hold
+	// what is true in that generation only: ids, lanes that are left out. In
+	// another one Do sends nothing and returns [ErrGeneration]. 0: any.
+	Generation int64
 }
 
 // Count returns a call whose answer is a single number; it ends up in N.
@@ -98,6 +102,13 @@ type DB interface {
 	// nil, [ErrSchemaMissing], [ErrSchemaOld], [ErrSchemaNew] or
 	// [ErrSchemaChanged].
 	CheckSchema(ctx context.Context) error
+
+	// Generation is a number that changes when the database's history does: when it
+	// lost commits or was made anew, by a failover to a replica, a restore, a schema
+	// dropped and made again. What a program remembers of the database holds for one
+	// generation. A change is noticed with new connections, blocks of ids and
+	// heartbeats; Generation itself asks nothing.
+	Generation() int64
 
 	// Ring wakes this process's sleepers of a queue. Call it after a commit
 	// that made work; other processes are told by the operations themselves.

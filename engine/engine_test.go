@@ -261,10 +261,6 @@ func TestBlocksWhileSomebodyFetches(t *testing.T) {
 		if _, ok := b.TryTake(1); ok || time.Since(began) > 10*time.Millisecond {
 			t.Error("TryTake waited")
 		}
-		other, _ := counter(1 << 20)
-		if lo, err := b.TakeNow(t.Context(), 3, other); err != nil || lo != 1<<20 || time.Since(began) > 10*time.Millisecond {
-			t.Errorf("TakeNow: %d after %v: %v", lo, time.Since(began), err)
-		}
 		time.Sleep(time.Minute)
 		once := map[int64]bool{}
 		for range 100 {
@@ -274,4 +270,62 @@ func TestBlocksWhileSomebodyFetches(t *testing.T) {
 			t.Errorf("%d different ids from %d blocks", len(once), fetched())
 		}
 	})
+}
+
+// D-10: the next block is fetched ahead, once, when half of this one is gone.
+func TestBlocksAhead(t *testing.T) {
+	fetch, fetched := counter(1)
+	var b engine.Blocks
+	if !b.Low() {
+		t.Error("no block at all is not low")
+	}
+	take(t, &b, 1, fetch)
+	if b.Low() {
+		t.Error("a new block is low")
+	}
+	take(t, &b, engine.BlockSize/2, fetch)
+	for range 2 {
+		if err := b.Refill(t.Context(), fetch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if b.Low() || fetched() != 2 {
+		t.Errorf("after %d fetches low: %v", fetched(), b.Low())
+	}
+	if lo, ok := b.TryTake(engine.BlockSize); !ok || lo != 1+engine.BlockSize {
+		t.Errorf("the block ahead begins at %d, %v", lo, ok)
+	}
+}
+
+// D-111: what is dropped is gone, and so is what was asked for before.
+func TestBlocksDrop(t *testing.T) {
+	fetch, _ := counter(1)
+	var b engine.Blocks
+	take(t, &b, 1, fetch)
+	if err := b.Refill(t.Context(), fetch); err != nil {
+		t.Fatal(err)
+	}
+	b.Drop()
+	if _, ok := b.TryTake(1); ok {
+		t.Error("ids of a block that was dropped")
+	}
+	stale := true
+	lo, err := b.Take(t.Context(), 1, func(ctx context.Context) (int64, error) {
+		if stale {
+			stale = false
+			b.Drop() // by somebody who learns meanwhile that the history changed
+			return 7, nil
+		}
+		return fetch(ctx)
+	})
+	if err != nil || lo == 7 {
+		t.Errorf("took %d, which was asked for before: %v", lo, err)
+	}
+}
+
+func take(t *testing.T, b *engine.Blocks, n int, fetch func(context.Context) (int64, error)) {
+	t.Helper()
+	if _, err := b.Take(t.Context(), n, fetch); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -12,6 +12,14 @@ import (
 var (
 	// ErrUnique: a unique key is taken.
 	ErrUnique = errors.New("unique key violated")
+	// ErrPosition: the position of a new message, timer or run is another's, which
+	// happens when the database lost what it had given out. Nothing was stored;
+	// in a transaction of its own pawl takes other positions and tries again. A
+	// caller's transaction is to be rolled back and repeated.
+	ErrPosition = fmt.Errorf("position taken: %w", ErrUnique)
+	// ErrGeneration: the database's history changed since the call was prepared;
+	// nothing was sent. pawl prepares it again.
+	ErrGeneration = errors.New("the database's history changed")
 	// ErrReference: what a new row refers to does not exist, or no longer.
 	ErrReference = errors.New("referenced row missing")
 	// ErrDeadlock: the database chose this transaction as a deadlock's victim.

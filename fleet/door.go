@@ -126,6 +126,24 @@ func (d *door) ReserveIDs(ctx context.Context, tx engine.Tx, n int) (int64, erro
 	return db.ReserveIDs(ctx, tx, n)
 }
 
+// Generation is the database's, and another one each time it is opened; 0 while it
+// cannot be.
+func (d *door) Generation() int64 {
+	db, err := d.open()
+	if err != nil {
+		return 0
+	}
+	return db.Generation()
+}
+
+// HistoryChanges is the database's.
+func (d *door) HistoryChanges() int64 {
+	if h, ok := engine.As[engine.Historied](d.opened()); ok {
+		return h.HistoryChanges()
+	}
+	return 0
+}
+
 // Migrate is the database's.
 func (d *door) Migrate(ctx context.Context) error {
 	db, err := d.open()

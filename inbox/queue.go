@@ -64,13 +64,17 @@ func (i *Inbox) enqueue(ctx context.Context, tx outbox.Tx, m Message) (added boo
 	if err := m.validate(); err != nil {
 		return false, err
 	}
-	b, err := i.queue.Prepare(ctx, tx, []outbox.Message{m.wrap(i.opts.Queue)})
-	if err != nil {
-		return false, err
-	}
+	var b *outbox.Batch
 	see := &engine.Call{Op: "inbox/see", Args: m.args(m.hash())}
-	calls := append([]*engine.Call{see}, b.Calls()...)
-	if err := engine.Run(ctx, i.db, tx, calls...); err != nil {
+	var calls []*engine.Call
+	err = engine.Repeat(ctx, tx, func() (err error) {
+		if b, err = i.queue.Prepare(ctx, tx, []outbox.Message{m.wrap(i.opts.Queue)}); err != nil {
+			return err
+		}
+		calls = append([]*engine.Call{see}, b.Calls()...)
+		return engine.Run(ctx, i.db, tx, calls...)
+	})
+	if err != nil {
 		return false, err
 	}
 	b.Ran(ctx, tx)

@@ -160,7 +160,7 @@ func (j *Jobs) fire(ctx context.Context, moves []*move) error {
 
 func (j *Jobs) fireTogether(ctx context.Context, moves []*move) error {
 	slices.SortFunc(moves, func(a, b *move) int { return cmp.Compare(string(a.id[:]), string(b.id[:])) })
-	var jobs, of, runs [][16]byte
+	var jobs, of [][16]byte
 	var versions, missed []int64
 	var from, nominal []time.Time
 	var to, due []*time.Time
@@ -170,16 +170,22 @@ func (j *Jobs) fireTogether(ctx context.Context, moves []*move) error {
 			of, nominal, missed = append(of, m.id), append(nominal, made.nominal), append(missed, made.missed)
 		}
 	}
-	ids, positions, err := j.outbox.Mint(ctx, len(of))
+	var c *engine.Call
+	err := engine.Repeat(ctx, nil, func() error {
+		generation := j.db.Generation()
+		ids, positions, err := j.outbox.Mint(ctx, len(of))
+		if err != nil {
+			return err
+		}
+		places, runs := make([]int64, len(of)), make([][16]byte, len(of))
+		for i, id := range ids {
+			runs[i], places[i] = id, int64(positions[i])
+		}
+		c = engine.Count("job/fire", jobs, versions, from, to, due, of, nominal, places, runs, missed)
+		c.Generation = generation
+		return j.db.Do(ctx, c)
+	})
 	if err != nil {
-		return err
-	}
-	places := make([]int64, len(of))
-	for i, id := range ids {
-		runs, places[i] = append(runs, id), int64(positions[i])
-	}
-	c := engine.Count("job/fire", jobs, versions, from, to, due, of, nominal, places, runs, missed)
-	if err := j.db.Do(ctx, c); err != nil {
 		return err
 	}
 	if c.N > 0 {

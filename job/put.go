@@ -29,10 +29,6 @@ func (j *Jobs) Put(ctx context.Context, jb Job) error {
 	if err != nil {
 		return err
 	}
-	b, err := j.template(&jb)
-	if err != nil {
-		return err
-	}
 	now, err := j.now(ctx)
 	if err != nil {
 		return err
@@ -45,14 +41,26 @@ func (j *Jobs) Put(ctx context.Context, jb Job) error {
 	if limit == 0 {
 		limit = defaultMisfireLimit
 	}
-	put := &engine.Call{Op: "job/put", Args: audit.Noted(ctx, target(jb.Name),
-		[16]byte(uuid.Must(uuid.NewV7())), jb.Name, jb.Topic, append([]byte{}, jb.Payload...), b.Headers(), b.Lane(), jb.Schedule, zone.String(),
-		int(jb.Misfire), limit, int(jb.Overlap), jb.Spread.Microseconds(), jb.shift().Microseconds(), &next, at(next, jb.shift()),
-	)}
-	if err := j.db.Do(ctx, append(b.LaneCalls(), put)...); err != nil {
+	put := &engine.Call{Op: "job/put"}
+	err = engine.Repeat(ctx, nil, func() error {
+		b, err := j.template(&jb)
+		if err != nil {
+			return err
+		}
+		put.Args = audit.Noted(ctx, target(jb.Name),
+			[16]byte(uuid.Must(uuid.NewV7())), jb.Name, jb.Topic, append([]byte{}, jb.Payload...), b.Headers(), b.Lane(), jb.Schedule, zone.String(),
+			int(jb.Misfire), limit, int(jb.Overlap), jb.Spread.Microseconds(), jb.shift().Microseconds(), &next, at(next, jb.shift()),
+		)
+		put.Generation = b.Generation()
+		if err := j.db.Do(ctx, append(b.LaneCalls(), put)...); err != nil {
+			return err
+		}
+		b.Ran(ctx, nil)
+		return nil
+	})
+	if err != nil {
 		return err
 	}
-	b.Ran(ctx, nil)
 	if put.N > 0 {
 		j.db.Ring(work.ScheduleQueue)
 		j.log.InfoContext(ctx, "job stored", "job", jb.Name, "schedule", jb.Schedule, "zone", zone.String(), "next", next)
@@ -104,19 +112,27 @@ func (j *Jobs) Delete(ctx context.Context, name string) error {
 // the job is enabled, and returns its id. The schedule stays as it is. Error:
 // ErrNotFound.
 func (j *Jobs) Trigger(ctx context.Context, name string) (RunID, error) {
-	ids, positions, err := j.outbox.Mint(ctx, 1)
+	var id RunID
+	var c *engine.Call
+	err := engine.Repeat(ctx, nil, func() error {
+		generation := j.db.Generation()
+		ids, positions, err := j.outbox.Mint(ctx, 1)
+		if err != nil {
+			return err
+		}
+		id = ids[0]
+		c = engine.Count("job/trigger", audit.Noted(ctx, target(name), name, int64(positions[0]), [16]byte(id))...)
+		c.Generation = generation
+		return j.db.Do(ctx, c)
+	})
 	if err != nil {
-		return RunID{}, err
-	}
-	c := engine.Count("job/trigger", audit.Noted(ctx, target(name), name, int64(positions[0]), [16]byte(ids[0]))...)
-	if err := j.db.Do(ctx, c); err != nil {
 		return RunID{}, err
 	}
 	if c.N == 0 {
 		return RunID{}, notFound(name)
 	}
-	j.log.InfoContext(ctx, "job triggered", "job", name, "message_id", ids[0].String())
-	return ids[0], nil
+	j.log.InfoContext(ctx, "job triggered", "job", name, "message_id", id.String())
+	return id, nil
 }
 
 // SetEnabled switches a job on or off. A disabled job makes no runs but triggered

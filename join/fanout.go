@@ -34,7 +34,15 @@ func (j *Joins) FanOutTx(ctx context.Context, tx outbox.Tx, s Spec, messages []o
 	return j.fanOut(ctx, tx, s, messages, w)
 }
 
-func (j *Joins) fanOut(ctx context.Context, tx outbox.Tx, s Spec, messages []outbox.Message, w Wait) (Fan, error) {
+func (j *Joins) fanOut(ctx context.Context, tx outbox.Tx, s Spec, messages []outbox.Message, w Wait) (fan Fan, err error) {
+	err = engine.Repeat(ctx, tx, func() error {
+		fan, err = j.fanOutOnce(ctx, tx, s, messages, w)
+		return err
+	})
+	return fan, err
+}
+
+func (j *Joins) fanOutOnce(ctx context.Context, tx outbox.Tx, s Spec, messages []outbox.Message, w Wait) (Fan, error) {
 	if len(messages) == 0 {
 		return Fan{}, engine.Invalid("messages", "none")
 	}

@@ -59,14 +59,17 @@ func (j *Joins) StartTx(ctx context.Context, tx outbox.Tx, s Spec) (ID, error) {
 }
 
 func (j *Joins) start(ctx context.Context, tx outbox.Tx, s Spec) (ID, error) {
-	w, err := j.prepareStart(ctx, tx, &s)
-	if err != nil {
-		return ID{}, err
-	}
-	if err := w.write(ctx, tx); err != nil && !errors.Is(err, engine.ErrCommitUnknown) {
-		return ID{}, err
-	} else if err != nil {
+	err := engine.Repeat(ctx, tx, func() error {
+		w, err := j.prepareStart(ctx, tx, &s)
+		if err != nil {
+			return err
+		}
+		return w.write(ctx, tx)
+	})
+	if errors.Is(err, engine.ErrCommitUnknown) {
 		return s.ID, err
+	} else if err != nil {
+		return ID{}, err
 	}
 	j.logStarted(ctx, &s)
 	return s.ID, nil

@@ -67,12 +67,15 @@ func (j *Joins) wait(ctx context.Context, tx outbox.Tx, id ID, w Wait) (outbox.M
 	if err != nil {
 		return outbox.MessageID{}, err
 	}
-	wr := &writing{j: j}
-	if err := j.addWait(ctx, tx, wr, id, m); err != nil {
-		return outbox.MessageID{}, err
-	}
-	mid := wr.batches[0].IDs()[0]
-	err = wr.write(ctx, tx)
+	var mid outbox.MessageID
+	err = engine.Repeat(ctx, tx, func() error {
+		wr := &writing{j: j}
+		if err := j.addWait(ctx, tx, wr, id, m); err != nil {
+			return err
+		}
+		mid = wr.batches[0].IDs()[0]
+		return wr.write(ctx, tx)
+	})
 	if errors.Is(err, engine.ErrReference) {
 		return outbox.MessageID{}, notFound(id) // it was cleaned up since we looked
 	}

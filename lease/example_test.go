@@ -130,7 +130,7 @@ func ExampleLeases_Elect() {
 	}
 
 	lead := func(ctx context.Context, l *lease.Lease) error {
-		fmt.Println("leading with token", l.Token())
+		fmt.Println("leading with a token:", l.Token() > 0)
 		stop() // in a program this would be a signal to end
 		<-ctx.Done()
 		return nil
@@ -138,6 +138,6 @@ func ExampleLeases_Elect() {
 	err = p.Leases.Elect(ctx, "scheduler", lease.Options{Duration: 10 * time.Second}, lead)
 	fmt.Println("stopped, error:", err)
 	// Output:
-	// leading with token 1
+	// leading with a token: true
 	// stopped, error: <nil>
 }

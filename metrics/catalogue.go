@@ -117,7 +117,7 @@ type told struct {
 	up, readAt, messages, oldest, truncated, joins, timers, pauses, workers *family
 	loopRunning, loopSuccess, loopOverdue, loopFailures                     *family
 	held, running, slots, databaseErrors                                    *family
-	inUse, open, most, waits, waited                                        *family
+	inUse, open, most, waits, waited, changes                               *family
 	stores, build                                                           *family
 }
 
@@ -155,6 +155,7 @@ func (k *catalogue) told() told {
 		return t
 	}
 	t.inUse = gauge("pawl_connections_in_use", "Connections to the database that are in use.")
+	t.changes = counter("pawl_database_history_changes_total", "How often this program saw that the database was restored, made anew, or is a replica that took over.")
 	t.waits = counter("pawl_connection_waits_total", "How often somebody had to wait for a connection.")
 	t.waited = counter("pawl_connection_wait_seconds_total", "For how long somebody had to wait for a connection, in all.")
 	return t

@@ -182,6 +182,9 @@ func (s *store) collectLoops(to storeSink) {
 func (s *store) collectPool(out sink) {
 	told := &out.c.told
 	out.send(told.slots, float64(s.p.Outbox.Concurrency()*len(s.p.Queues())))
+	if h, ok := engine.As[engine.Historied](s.p.DB()); ok {
+		out.send(told.changes, float64(h.HistoryChanges()))
+	}
 	pooled, ok := engine.As[engine.Pooled](s.p.DB())
 	if !ok {
 		return

@@ -56,7 +56,7 @@ func (o *Outbox) batch(ctx context.Context, tx Tx, msgs []Message) (*Batch, erro
 // Calls are what writes the messages; each may run in a caller's transaction.
 func (b *Batch) Calls() []*engine.Call {
 	if b.calls == nil && len(b.entries) > 0 {
-		b.calls = b.o.enqueueCalls(b.entries)
+		b.calls = b.o.enqueueCalls(b.entries, b.generation)
 	}
 	return b.calls
 }
@@ -79,7 +79,7 @@ func (b *Batch) Positions() []WorkItemID {
 // takes, without the queues, and one more, which extra fills for the i-th message.
 func (b *Batch) CallsTo(op string, extra func(i int) *string) []*engine.Call {
 	b.elsewhere = true
-	b.calls = b.o.lanes.register(b.entries)
+	b.calls = b.o.lanes.register(b.generation, b.entries)
 	for part := range chunks(b.entries) {
 		part = inOrder(part)
 		c := columnsOf(part)
@@ -88,10 +88,13 @@ func (b *Batch) CallsTo(op string, extra func(i int) *string) []*engine.Call {
 			more = put(more, len(part), i, extra(en.index))
 		}
 		args := append(c.args(), suppliedColumns(part)...)
-		b.calls = append(b.calls, &engine.Call{Op: op, Args: append(args, more)})
+		b.calls = append(b.calls, &engine.Call{Op: op, Args: append(args, more), Generation: b.generation})
 	}
 	return b.calls
 }
+
+// Generation is that of the database when the messages got their positions.
+func (b *Batch) Generation() int64 { return b.generation }
 
 // Ran is to be called when the calls have run, in tx or, if that is nil, in a
 // transaction that has committed: then it remembers what that made known and
@@ -110,10 +113,12 @@ func (b *Batch) Ran(ctx context.Context, tx Tx) {
 }
 
 // enqueueCalls write entries, and make their lanes known if need be.
-func (o *Outbox) enqueueCalls(entries []*entry) []*engine.Call {
-	calls := o.lanes.register(entries)
+func (o *Outbox) enqueueCalls(entries []*entry, generation int64) []*engine.Call {
+	calls := o.lanes.register(generation, entries)
 	for part := range chunks(entries) {
-		calls = append(calls, enqueueCall(part))
+		call := enqueueCall(part)
+		call.Generation = generation
+		calls = append(calls, call)
 	}
 	return calls
 }
@@ -132,7 +137,7 @@ func (o *Outbox) committed(entries []*entry, calls []*engine.Call) {
 // LaneCalls are in place of Calls for a component that needs the messages only as
 // a pattern: they make the lanes known.
 func (b *Batch) LaneCalls() []*engine.Call {
-	b.elsewhere, b.calls = true, b.o.lanes.register(b.entries)
+	b.elsewhere, b.calls = true, b.o.lanes.register(b.generation, b.entries)
 	return b.calls
 }
 

@@ -97,7 +97,10 @@ func (o *Outbox) EnqueueBatchTx(ctx context.Context, tx Tx, msgs []Message) ([]M
 }
 
 // enqueue is one call's messages on their way.
-type enqueue struct{ entries []*entry }
+type enqueue struct {
+	entries    []*entry
+	generation int64 // of the database, when they got their positions
+}
 
 // entry is a message ready to be written.
 type entry struct {
@@ -122,7 +125,7 @@ func (e *enqueue) ids() []MessageID {
 
 // prepare validates every message before anything is written.
 func (o *Outbox) prepare(msgs []Message) (*enqueue, error) {
-	e := &enqueue{entries: make([]*entry, len(msgs))}
+	e := &enqueue{entries: make([]*entry, len(msgs)), generation: o.db.Generation()}
 	entries := make([]entry, len(msgs))
 	var lane int64
 	for i := range msgs {
@@ -135,7 +138,7 @@ func (o *Outbox) prepare(msgs []Message) (*enqueue, error) {
 			return nil, engine.Invalid("headers", "%v", err)
 		}
 		if i == 0 || m.Queue != msgs[i-1].Queue || m.Priority != msgs[i-1].Priority {
-			lane = laneID(m.queue(), m.Priority)
+			lane = engine.LaneID(m.queue(), m.Priority)
 		}
 		entries[i] = entry{msg: m, index: i, lane: lane, due: engine.Due(&m.Due), headers: headers, mid: m.ID, supplied: !m.ID.IsZero()}
 		e.entries[i] = &entries[i]
@@ -153,6 +156,7 @@ func (o *Outbox) identify(ctx context.Context, tx Tx, e *enqueue) error {
 			return cmp.Or(cmp.Compare(a.lane, b.lane), compareDue(a.due, b.due))
 		})
 	}
+	e.generation = o.db.Generation()
 	now := time.Now()
 	for part := range chunks(order) {
 		fresh := slices.DeleteFunc(slices.Clone(part), o.recognise)
@@ -163,7 +167,7 @@ func (o *Outbox) identify(ctx context.Context, tx Tx, e *enqueue) error {
 		if err != nil {
 			return err
 		}
-		o.minted.extend(lo, lo+int64(len(fresh))-1)
+		o.minted.extend(e.generation, lo, lo+int64(len(fresh))-1)
 		for i, en := range fresh {
 			en.id = lo + int64(i)
 			if !en.supplied {
@@ -187,7 +191,7 @@ func (o *Outbox) recognise(en *entry) bool {
 		return false
 	}
 	en.position = position
-	if tag != o.tag || !o.minted.contains(position) {
+	if tag != o.tag || !o.minted.contains(o.db.Generation(), position) {
 		return false
 	}
 	en.id = position
@@ -223,25 +227,30 @@ func chunks(entries []*entry) iter.Seq[[]*entry] {
 	}
 }
 
-// span is the range of positions this outbox handed out.
+// span is the range of positions this outbox handed out in one generation of the
+// database: in another they may be others' messages'.
 type span struct {
-	mu     sync.Mutex
-	lo, hi int64
+	mu         sync.Mutex
+	generation int64
+	lo, hi     int64
 }
 
-func (s *span) extend(lo, hi int64) {
+func (s *span) extend(generation, lo, hi int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.generation != generation {
+		s.generation, s.lo, s.hi = generation, 0, 0
+	}
 	if s.lo == 0 || lo < s.lo {
 		s.lo = lo
 	}
 	s.hi = max(s.hi, hi)
 }
 
-func (s *span) contains(id int64) bool {
+func (s *span) contains(generation, id int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.lo != 0 && id >= s.lo && id <= s.hi
+	return s.generation == generation && s.lo != 0 && id >= s.lo && id <= s.hi
 }
 
 // flush writes several callers' messages in one transaction. If that fails for
@@ -264,13 +273,45 @@ func (o *Outbox) flush(ctx context.Context, batch []*enqueue) []error {
 
 func (o *Outbox) write(ctx context.Context, batch []*enqueue) error {
 	var all []*entry
+	generation := batch[0].generation
 	for _, e := range batch {
 		all = append(all, e.entries...)
+		if e.generation != generation {
+			generation = stale
+		}
 	}
-	calls := o.enqueueCalls(all)
-	if err := o.db.Do(ctx, calls...); err != nil {
+	return engine.Repeat(ctx, nil, func() error {
+		calls := o.enqueueCalls(all, generation)
+		err := o.db.Do(ctx, calls...)
+		switch {
+		case err == nil:
+			o.committed(all, calls)
+		case errors.Is(err, engine.ErrPosition), errors.Is(err, engine.ErrGeneration):
+			generation = o.db.Generation()
+			err = errors.Join(err, o.elsewhere(ctx, all))
+		}
 		return err
+	})
+}
+
+// stale is a generation that no database is in.
+const stale = -1
+
+// elsewhere gives entries other positions, those that they have being others'. Ids stay:
+// they may have been returned already. One that was made carries a position where the
+// message is not, so it counts as supplied from now on.
+func (o *Outbox) elsewhere(ctx context.Context, entries []*entry) error {
+	for part := range chunks(entries) {
+		lo, err := o.db.ReserveIDs(ctx, nil, len(part))
+		if err != nil {
+			return err
+		}
+		for i, en := range part {
+			if !en.supplied {
+				en.position, _, _ = en.mid.position()
+			}
+			en.id, en.supplied = lo+int64(i), true
+		}
 	}
-	o.committed(all, calls)
 	return nil
 }

@@ -1,12 +1,10 @@
 package outbox
 
 import (
-	"crypto/md5" //nolint:gosec // spreads names over numbers, the same as the SQL does
 	"database/sql/driver"
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
-	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -92,11 +90,4 @@ func (id MessageID) position() (position int64, tag uint32, ok bool) {
 func (id MessageID) Position() WorkItemID {
 	position, _, _ := id.position()
 	return WorkItemID(position)
-}
-
-// laneID is the number under which a queue at one priority is known, the same
-// as outbox_lane_id computes in SQL.
-func laneID(queue string, priority int) int64 {
-	sum := md5.Sum([]byte(queue + "/" + strconv.Itoa(priority)))
-	return int64(binary.BigEndian.Uint64(sum[:8]))
 }

@@ -9,15 +9,48 @@ import (
 )
 
 // lanes remembers which lanes (a queue at a priority) the database is known to
-// have, so that enqueuing need not make sure each time.
+// have, so that enqueuing need not make sure each time. What it remembers holds for
+// one generation of the database: a failover or a restore may take a lane away.
 type lanes struct {
-	known sync.Map // lane id → struct{}: seen committed
-	mu    sync.Mutex
-	next  time.Time // when to ask the database again
+	mu         sync.RWMutex
+	generation int64
+	known      map[int64]struct{} // lane ids that were seen committed
+
+	asking sync.Mutex
+	next   time.Time // when to ask the database again
+}
+
+// has reports whether the database is known to have a lane.
+func (l *lanes) has(generation, lane int64) bool {
+	if lane == defaultLane {
+		return true // every schema has it
+	}
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	_, known := l.known[lane]
+	return known && l.generation == generation
+}
+
+// defaultLane is that of DefaultQueue at priority 0.
+const defaultLane = 4828129222919567135
+
+// saw remembers lanes that were committed in a generation.
+func (l *lanes) saw(generation int64, ids ...int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if generation == 0 {
+		return
+	}
+	if generation != l.generation || l.known == nil {
+		l.generation, l.known = generation, map[int64]struct{}{}
+	}
+	for _, id := range ids {
+		l.known[id] = struct{}{}
+	}
 }
 
 // register returns the calls that make the lanes of entries known.
-func (l *lanes) register(entries []*entry) []*engine.Call {
+func (l *lanes) register(generation int64, entries []*entry) []*engine.Call {
 	var calls []*engine.Call
 	var last int64
 	seen := map[int64]bool{}
@@ -26,9 +59,9 @@ func (l *lanes) register(entries []*entry) []*engine.Call {
 			continue
 		}
 		last = en.lane
-		if _, known := l.known.Load(en.lane); !known && !seen[en.lane] {
+		if !seen[en.lane] && !l.has(generation, en.lane) {
 			seen[en.lane] = true
-			calls = append(calls, &engine.Call{Op: "outbox/lane", Args: []any{en.lane, en.msg.queue(), en.msg.Priority}})
+			calls = append(calls, &engine.Call{Op: "outbox/lane", Args: []any{en.lane, en.msg.queue(), en.msg.Priority}, Generation: generation})
 		}
 	}
 	return calls
@@ -38,7 +71,7 @@ func (l *lanes) register(entries []*entry) []*engine.Call {
 func (l *lanes) committed(calls []*engine.Call) {
 	for _, c := range calls {
 		if c.Op == "outbox/lane" {
-			l.known.Store(c.Args[0], struct{}{})
+			l.saw(c.Generation, c.Args[0].(int64))
 		}
 	}
 }
@@ -55,11 +88,12 @@ const (
 // back, so nothing is remembered of what it made known; whether somebody
 // committed the lanes of entries is asked over another connection.
 func (o *Outbox) learnLanes(ctx context.Context, entries []*entry) {
-	if len(o.lanes.register(entries)) == 0 {
+	generation := o.db.Generation()
+	if len(o.lanes.register(generation, entries)) == 0 {
 		return
 	}
-	o.lanes.mu.Lock()
-	defer o.lanes.mu.Unlock()
+	o.lanes.asking.Lock()
+	defer o.lanes.asking.Unlock()
 	now := time.Now()
 	if now.Before(o.lanes.next) {
 		return
@@ -67,14 +101,17 @@ func (o *Outbox) learnLanes(ctx context.Context, entries []*entry) {
 	o.lanes.next = now.Add(learnEvery)
 	ctx, cancel := context.WithTimeout(ctx, learnLimit)
 	defer cancel()
-	err := o.db.Read(ctx, &engine.Call{Op: "outbox/lanes", Each: func(r engine.Row) error {
+	var ids []int64
+	err := o.db.Read(ctx, &engine.Call{Op: "outbox/lanes", Reset: func() { ids = nil }, Each: func(r engine.Row) error {
 		var id, priority int64
 		var queue string
 		err := r.Scan(&id, &queue, &priority)
-		o.lanes.known.Store(id, struct{}{})
+		ids = append(ids, id)
 		return err
 	}})
 	if err != nil {
 		o.lanes.next = now.Add(learnRetry)
+	} else if generation == o.db.Generation() { // else they may be of the one before
+		o.lanes.saw(generation, ids...)
 	}
 }

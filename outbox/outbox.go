@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bravellian/pawl/engine"
@@ -105,7 +106,8 @@ type Outbox struct {
 	watch    watch
 	stats    sync.Map // queue → *work.Stats
 	cleaning work.Pulse
-	deadLook int // how many failed messages one transaction looks at
+	adopted  atomic.Int64 // when lanes that got lost were last looked for, in nanoseconds since 1970
+	deadLook int          // how many failed messages one transaction looks at
 }
 
 // New returns the outbox of a database, which must be migrated before use. Options
@@ -133,7 +135,6 @@ func New(db engine.DB, opts Options) *Outbox {
 		o.handlers.errs = append(o.handlers.errs, fmt.Errorf("options of the outbox: %w", invalid))
 	}
 	o.enqueues = coalesce.Group[*enqueue]{Leaders: enqueueLeaders, Max: enqueueMerge, Run: o.flush}
-	o.lanes.known.Store(laneID(DefaultQueue, 0), struct{}{}) // every schema has it
 	return o
 }
 

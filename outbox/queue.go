@@ -176,6 +176,9 @@ func (o *Outbox) Extend(ctx context.Context, owner OwnerToken, lease time.Durati
 // were. See Claim for what becomes of them. Run does this by itself.
 func (o *Outbox) ReapExpired(ctx context.Context) (int64, error) {
 	var total int64
+	if _, err := o.adopt(ctx); err != nil {
+		return 0, err
+	}
 	for {
 		n, err := o.reap(ctx)
 		total += n
@@ -184,6 +187,35 @@ func (o *Outbox) ReapExpired(ctx context.Context) (int64, error) {
 			return total, err
 		}
 	}
+}
+
+// adoptEvery is how often a worker looks for lanes that got lost.
+const adoptEvery = 10 * time.Second
+
+// adoptSometimes is adopt, unless this outbox just did.
+func (o *Outbox) adoptSometimes(ctx context.Context) error {
+	if last := o.adopted.Load(); time.Now().UnixNano()-last < int64(adoptEvery) || !o.adopted.CompareAndSwap(last, time.Now().UnixNano()) {
+		return nil
+	}
+	_, err := o.adopt(ctx)
+	return err
+}
+
+// adopt makes lanes known that messages lie in and the database does not know: a
+// program enqueued into them that had been told of them by a history which is gone.
+// Those of queues that nobody knows stay; the doctor shows them.
+func (o *Outbox) adopt(ctx context.Context) (int64, error) {
+	call := engine.Count("outbox/adopt", o.opts.Queues)
+	if err := o.db.Do(ctx, call); err != nil {
+		return 0, err
+	}
+	if call.N > 0 {
+		o.log.WarnContext(ctx, "queues that the database had lost are known again, with their messages", "count", call.N)
+		for _, q := range o.opts.Queues {
+			o.db.Ring(q)
+		}
+	}
+	return call.N, nil
 }
 
 // reapRuns bounds one transaction: every message of a run gets a row.

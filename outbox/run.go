@@ -173,6 +173,9 @@ func (s *source) Extend(ctx context.Context, held []work.Held, lease time.Durati
 }
 
 func (s *source) Reap(ctx context.Context) (n int64, suspects bool, err error) {
+	if err := s.o.adoptSometimes(ctx); err != nil {
+		return 0, false, err
+	}
 	due := engine.Count("outbox/suspects", s.queue)
 	n, err = s.o.reap(ctx, due)
 	return n, due.N > 0, err

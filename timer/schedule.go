@@ -58,21 +58,18 @@ func (t *Timers) schedule(ctx context.Context, tx outbox.Tx, timers []Timer) ([]
 		}
 		msgs[i] = timers[i].message()
 	}
-	b, err := t.outbox.Prepare(ctx, tx, msgs)
+	var b *outbox.Batch
+	err := engine.Repeat(ctx, tx, func() (err error) {
+		if b, err = t.outbox.Prepare(ctx, tx, msgs); err != nil || len(msgs) == 0 {
+			return err
+		}
+		return engine.Run(ctx, t.db, tx, b.CallsTo("timer/schedule", func(i int) *string { return work.Optional(timers[i].Key) })...)
+	})
+	if b != nil && errors.Is(err, engine.ErrCommitUnknown) {
+		return b.IDs(), err
+	}
 	if err != nil || len(msgs) == 0 {
 		return nil, err
-	}
-	calls := b.CallsTo("timer/schedule", func(i int) *string {
-		if timers[i].Key == "" {
-			return nil
-		}
-		return &timers[i].Key
-	})
-	if err := engine.Run(ctx, t.db, tx, calls...); err != nil {
-		if !errors.Is(err, engine.ErrCommitUnknown) {
-			return nil, err
-		}
-		return b.IDs(), err
 	}
 	b.Ran(ctx, tx)
 	t.db.Ring(work.ScheduleQueue)

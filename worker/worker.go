@@ -125,7 +125,8 @@ func (r *Registry) beat(ctx context.Context, self *Self, shared bool) error {
 		&engine.Call{Op: "worker/tidy", Args: []any{keepGone}},
 		&engine.Call{Op: "worker/beat", Args: []any{
 			r.id, self.Name, r.host, os.Getpid(), r.built(), array(self.Queues), array(self.Topics), self.Concurrency, inFlight, shared, life,
-		}})
+		}},
+		&engine.Call{Op: "generation/look"})
 }
 
 // Leave takes this process off the list, or gives up after a few seconds: then the

@@ -32,7 +32,7 @@ there is one. Entries are kept for a year.
 func actions() []string {
 	return []string{
 		audit.Redrive, audit.Discard, audit.Cancel, audit.Reschedule, audit.Pause, audit.Resume, audit.Put, audit.Trigger,
-		audit.Enable, audit.Disable, audit.Remove, audit.Release, audit.Revive, audit.Fix,
+		audit.Enable, audit.Disable, audit.Remove, audit.Release, audit.Revive, audit.Fix, audit.Restore,
 	}
 }
 

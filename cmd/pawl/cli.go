@@ -64,32 +64,33 @@ type cli struct {
 
 	Version kong.VersionFlag `help:"Print the version."`
 
-	Migrate    migrateCmd    `cmd:"" help:"Create pawl's tables, or bring them up to date."`
-	Enqueue    enqueueCmd    `cmd:"" help:"Enqueue messages from standard input or a file."`
-	Work       workCmd       `cmd:"" help:"Run a command for every message."`
-	Ls         lsCmd         `cmd:"" aliases:"list" help:"List messages, newest first."`
-	Show       showCmd       `cmd:"" help:"Show a message with its payload."`
-	Explain    explainCmd    `cmd:"" help:"Say why a message, timer, job, run, join or message of the inbox has not run."`
-	Retry      retryCmd      `cmd:"" help:"Give failed messages a fresh start."`
-	Discard    discardCmd    `cmd:"" help:"Give failed messages up."`
-	Cancel     cancelCmd     `cmd:"" help:"Take back messages that have not run."`
-	Reschedule rescheduleCmd `cmd:"" help:"Change when messages are due that have not run."`
-	Pause      pauseCmd      `cmd:"" help:"Stop work on a topic or queue, for all workers."`
-	Resume     resumeCmd     `cmd:"" help:"Let work on a topic or queue go on."`
-	Pauses     pausesCmd     `cmd:"" help:"List what is paused."`
-	Workers    workersCmd    `cmd:"" help:"List the processes that work on the database."`
-	Audit      auditCmd      `cmd:"" help:"List what operators did."`
-	Joins      joinsCmd      `cmd:"" help:"Look at joins, which tell when several messages are done, and cancel them."`
-	Timers     timersCmd     `cmd:"" help:"Have messages delivered later, once, and take them back."`
-	Jobs       jobsCmd       `cmd:"" help:"Have messages delivered over and over, by a cron schedule."`
-	Inbox      inboxCmd      `cmd:"" help:"Look at messages that came in, and revive dead ones."`
-	Lease      leaseCmd      `cmd:"" help:"Run a command while holding a lease: one at a time, on any number of machines."`
-	Leases     leasesCmd     `cmd:"" help:"Look at leases, and take them away by force."`
-	Health     healthCmd     `cmd:"" help:"Tell whether a database is well and work is claimed."`
-	Fleet      fleetCmd      `cmd:"" help:"Look at many databases at once, each of them a store of a fleet."`
-	Doctor     doctorCmd     `cmd:"" help:"Examine a database: what is wrong, and what to do about it."`
-	Demo       demoCmd       `cmd:"" help:"Run an order service, then ETL runs, kill workers, and count what was lost."`
-	DemoWorker demoWorkerCmd `cmd:"" hidden:""`
+	Migrate      migrateCmd      `cmd:"" help:"Create pawl's tables, or bring them up to date."`
+	AfterRestore afterRestoreCmd `cmd:"" help:"Tell that a database was restored from a backup."`
+	Enqueue      enqueueCmd      `cmd:"" help:"Enqueue messages from standard input or a file."`
+	Work         workCmd         `cmd:"" help:"Run a command for every message."`
+	Ls           lsCmd           `cmd:"" aliases:"list" help:"List messages, newest first."`
+	Show         showCmd         `cmd:"" help:"Show a message with its payload."`
+	Explain      explainCmd      `cmd:"" help:"Say why a message, timer, job, run, join or message of the inbox has not run."`
+	Retry        retryCmd        `cmd:"" help:"Give failed messages a fresh start."`
+	Discard      discardCmd      `cmd:"" help:"Give failed messages up."`
+	Cancel       cancelCmd       `cmd:"" help:"Take back messages that have not run."`
+	Reschedule   rescheduleCmd   `cmd:"" help:"Change when messages are due that have not run."`
+	Pause        pauseCmd        `cmd:"" help:"Stop work on a topic or queue, for all workers."`
+	Resume       resumeCmd       `cmd:"" help:"Let work on a topic or queue go on."`
+	Pauses       pausesCmd       `cmd:"" help:"List what is paused."`
+	Workers      workersCmd      `cmd:"" help:"List the processes that work on the database."`
+	Audit        auditCmd        `cmd:"" help:"List what operators did."`
+	Joins        joinsCmd        `cmd:"" help:"Look at joins, which tell when several messages are done, and cancel them."`
+	Timers       timersCmd       `cmd:"" help:"Have messages delivered later, once, and take them back."`
+	Jobs         jobsCmd         `cmd:"" help:"Have messages delivered over and over, by a cron schedule."`
+	Inbox        inboxCmd        `cmd:"" help:"Look at messages that came in, and revive dead ones."`
+	Lease        leaseCmd        `cmd:"" help:"Run a command while holding a lease: one at a time, on any number of machines."`
+	Leases       leasesCmd       `cmd:"" help:"Look at leases, and take them away by force."`
+	Health       healthCmd       `cmd:"" help:"Tell whether a database is well and work is claimed."`
+	Fleet        fleetCmd        `cmd:"" help:"Look at many databases at once, each of them a store of a fleet."`
+	Doctor       doctorCmd       `cmd:"" help:"Examine a database: what is wrong, and what to do about it."`
+	Demo         demoCmd         `cmd:"" help:"Run an order service, then ETL runs, kill workers, and count what was lost."`
+	DemoWorker   demoWorkerCmd   `cmd:"" hidden:""`
 }
 
 // options hold for all commands.

@@ -27,6 +27,9 @@ func (db *DB) Do(ctx context.Context, calls ...*engine.Call) error {
 			return err // nothing was sent
 		}
 		defer conn.Release()
+		if err := engine.CheckGeneration(db.Generation(), calls); err != nil {
+			return err
+		}
 		deadline, _ := wait.Deadline()
 		ctx, cancel := engine.Detach(ctx, time.Until(deadline))
 		defer cancel()
@@ -54,7 +57,10 @@ func (db *DB) acquire(ctx context.Context, op string) (*pgxpool.Conn, error) {
 	}
 	conn, err := db.pool.Acquire(ctx)
 	if err == nil {
-		return conn, nil
+		if err = db.meet(ctx, conn.Conn()); err == nil {
+			return conn, nil
+		}
+		conn.Release()
 	}
 	class := unreachable(ctx, err)
 	if db.closed.Load() {
@@ -117,7 +123,7 @@ func (db *DB) send(ctx context.Context, conn *pgx.Conn, calls []*engine.Call, cu
 	results := conn.SendBatch(ctx, batch)
 	if op, err := answers(results, calls, rows, begun, settings != ""); err != nil {
 		_ = results.Close()
-		return wrap(op, err, cut)
+		return db.failed(op, err, cut)
 	}
 	if err := results.Close(); err != nil {
 		return wrap(calls[0].Op, err, cut)

@@ -35,7 +35,7 @@ func classify(err error) error {
 	code := sqlState(err)
 	switch code {
 	case "23505":
-		return engine.ErrUnique
+		return whichKey(err)
 	case "23503":
 		return engine.ErrReference
 	case "40P01":
@@ -59,6 +59,25 @@ func classify(err error) error {
 		return engine.ErrConnLost
 	}
 	return nil
+}
+
+// whichKey tells a position that is taken from other keys. Positions are the primary
+// keys of what a message, a timer or a run of a job lies in.
+func whichKey(err error) error {
+	key := ""
+	var pg *pgconn.PgError
+	var fields interface{ Field(k byte) string }
+	if errors.As(err, &pg) {
+		key = pg.ConstraintName
+	} else if errors.As(err, &fields) {
+		key = fields.Field('n')
+	}
+	for _, position := range []string{"outbox_message_pkey", "outbox_ready_lo_key", "timer_pkey", "job_run_pkey"} {
+		if strings.HasSuffix(key, position) {
+			return engine.ErrPosition
+		}
+	}
+	return engine.ErrUnique
 }
 
 // wrap tells which operation failed and of what class the failure is. cut says

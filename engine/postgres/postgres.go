@@ -26,7 +26,7 @@ import (
 	"github.com/bravellian/pawl/engine/dsn"
 )
 
-//go:embed audit doctor explain fleet grants health inbox job join lease metrics outbox pause routines schema timer views worker
+//go:embed audit doctor explain fleet generation grants health inbox job join lease metrics outbox pause routines schema timer views worker
 var files embed.FS
 
 // Options configure a database. The zero value is right for most programs.
@@ -46,7 +46,8 @@ type Options struct {
 	RelaxedAck bool
 	// PollOnly switches LISTEN/NOTIFY off on the listening side.
 	PollOnly bool
-	// Logger is told once if notifications do not arrive. Default slog.Default().
+	// Logger is told once if notifications do not arrive, and whenever the
+	// database's history changed. Default slog.Default().
 	Logger *slog.Logger
 }
 
@@ -66,6 +67,11 @@ type DB struct {
 	tuners sync.Map // queue → *tuner
 	listen *listener
 	closed atomic.Bool
+
+	history engine.History
+	looked  atomic.Int64 // when the database last told its generation, in nanoseconds since 1970
+	ahead   background
+	met     string // under which name connections note that they were asked for the generation
 }
 
 var _ engine.DB = (*DB)(nil)
@@ -138,6 +144,8 @@ func New(pool *pgxpool.Pool, opts ...Options) (*DB, error) {
 	}
 	db := &DB{pool: pool, opts: o, folder: folder}
 	db.listen = newListener(db)
+	db.history.Logger, db.history.Forget = o.Logger, db.forget
+	db.met = fmt.Sprintf("pawl %p", db)
 	return db, nil
 }
 
@@ -162,46 +170,11 @@ func (db *DB) Ring(queue string) { db.bell.Ring(queue) }
 func (db *DB) Close() error {
 	db.closed.Store(true)
 	db.listen.close()
+	db.ahead.close()
 	if db.owned {
 		db.pool.Close()
 	}
 	return nil
-}
-
-// ReserveIDs takes ids from this process's block. A new block is fetched over
-// the caller's own connection where tx can query: a pool whose every connection
-// is inside a transaction has no other. Sequences ignore rollbacks, so the
-// block stays ours.
-func (db *DB) ReserveIDs(ctx context.Context, tx engine.Tx, n int) (int64, error) {
-	if row := txRow(tx); row != nil {
-		return db.ids.TakeNow(ctx, n, func(ctx context.Context) (int64, error) { return db.block(ctx, row) })
-	}
-	return db.ids.Take(ctx, n, func(ctx context.Context) (int64, error) {
-		ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
-		defer cancel()
-		conn, err := db.acquire(ctx, reserveIDs)
-		if err != nil {
-			return 0, err
-		}
-		defer conn.Release()
-		return db.block(ctx, pgxTx{conn.Conn()}.row)
-	})
-}
-
-const (
-	reserveIDs = "reserve ids"
-	blockNext  = `SELECT pg_catalog.nextval('pawl.outbox_block'::pg_catalog.regclass)`
-)
-
-// block fetches the next block of ids and returns its first.
-func (db *DB) block(ctx context.Context, query rowQuery) (int64, error) {
-	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
-	defer cancel()
-	var block int64
-	if err := query(ctx, db.folder.Names.Render(blockNext)).Scan(&block); err != nil {
-		return 0, wrap(reserveIDs, err, engine.ErrConnLost)
-	}
-	return block * engine.BlockSize, nil
 }
 
 // redact drops a connection string from pgx's error, which may quote it with

@@ -150,7 +150,7 @@ func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
 	if err == nil {
 		call.N, err = res.RowsAffected()
 	}
-	return wrap(call.Op, err, engine.ErrConnLost)
+	return db.failed(call.Op, err, engine.ErrConnLost)
 }
 
 const (

@@ -43,7 +43,7 @@ func classify(err error) error {
 func classOf(code int, err error) error {
 	switch code {
 	case codeUnique, codePrimaryKey, codeRowID:
-		return engine.ErrUnique
+		return whichKey(err)
 	}
 	switch code & 0xff {
 	case codeBusy, codeLocked:
@@ -131,6 +131,17 @@ func integer(v reflect.Value) (int, bool) {
 		return int(v.Uint()), true
 	}
 	return 0, false
+}
+
+// whichKey tells a position that is taken from other keys. Positions are the primary
+// keys of what a message, a timer or a run of a job lies in.
+func whichKey(err error) error {
+	for _, key := range []string{"outbox_message.id", "outbox_ready.lo", "timer.id", "job_run.id"} {
+		if text := err.Error(); strings.Contains(text, key+" ") || strings.HasSuffix(text, key) {
+			return engine.ErrPosition
+		}
+	}
+	return engine.ErrUnique
 }
 
 // wrap tells which operation failed and of what class the failure is.

@@ -22,6 +22,8 @@ func idle(op string) string {
 		return "outbox/claim_due"
 	case "outbox/claim_suspects", "outbox/suspects":
 		return "outbox/suspects_due"
+	case "outbox/adopt":
+		return "outbox/orphans"
 	case "outbox/reap":
 		return "outbox/reap_due"
 	case "timer/dispatch":
@@ -133,6 +135,9 @@ func (db *DB) transact(ctx context.Context, s *session, jobs []*job, errs []erro
 	t := &txn{db: db, run: s, now: db.now(), limit: ctx}
 	err := db.guard.check()
 	if err == nil {
+		err = db.lookSometimes(ctx, t, s, looks(jobs))
+	}
+	if err == nil {
 		err = db.runJobs(ctx, t, s, jobs, errs)
 	}
 	if err != nil {
@@ -182,6 +187,9 @@ func (db *DB) runApart(t *txn, s *session, j *job, own *error) error {
 }
 
 func (db *DB) runJob(t *txn, j *job) error {
+	if err := engine.CheckGeneration(db.Generation(), j.calls); err != nil {
+		return err
+	}
 	for _, c := range j.calls {
 		if err := db.run(t, c); err != nil {
 			return err

@@ -96,15 +96,15 @@ func TestDeletedLogIsRescued(t *testing.T) {
 			for range 15 {
 				enginetest.Put(t, db, 10)
 			}
-			before := db.History()
+			before := db.Generation()
 			for _, end := range ends {
 				remove(t, path+end)
 			}
 			enginetest.Put(t, db, 1)
 			wantReady(t, killed(t, path), 151)
 			wantReady(t, db, 151)
-			if db.Failure() != nil || db.History() != before {
-				t.Errorf("failure %v, history %d, was %d", db.Failure(), db.History(), before)
+			if db.Failure() != nil || db.Generation() != before {
+				t.Errorf("failure %v, history %d, was %d", db.Failure(), db.Generation(), before)
 			}
 			if l.count(nothingWritten) != 1 || l.count("opened anew") != 1 {
 				t.Errorf("the log:\n%s", l.text.String())
@@ -244,14 +244,14 @@ func TestReplacedDatabaseIsOpened(t *testing.T) {
 	other, from := migrated(t)
 	enginetest.Put(t, other, 3)
 	enginetest.Must(t, other.Close())
-	before := db.History()
+	before := db.Generation()
 	enginetest.Must(t, os.Rename(from, path))
 	wantReady(t, db, 3)
 	if ids := enginetest.Put(t, db, 1); ids[0] <= old-engine.BlockSize {
 		t.Errorf("id %d", ids[0])
 	}
 	wantReady(t, killed(t, path), 4)
-	if db.History() == before {
+	if db.Generation() == before {
 		t.Error("the history did not change")
 	}
 	if l.count(nothingWritten) != 1 || l.count("opened anew") != 1 {
@@ -368,10 +368,10 @@ func TestReplacedWhileIdle(t *testing.T) {
 	enginetest.Put(t, other, 2)
 	enginetest.Must(t, other.Close())
 	enginetest.Must(t, os.Rename(from, path))
-	before := db.History()
+	before := db.Generation()
 	enginetest.Until(t, "the other file is open", func() bool { return db.CheckSchema(t.Context()) == nil })
 	wantReady(t, db, 2)
-	if db.History() == before {
+	if db.Generation() == before {
 		t.Error("the history did not change")
 	}
 	db.Idle() // takes the log away, rightly

@@ -54,10 +54,6 @@ func (db *DB) Failure() error {
 	return nil
 }
 
-// History is a number that changes when another file was opened in the place of this
-// database's: what was remembered of the database is then of the past.
-func (db *DB) History() int64 { return db.history.Load() }
-
 // mend tries to open a lost database anew, one caller at a time.
 func (db *DB) mend(ctx context.Context) error {
 	lost := db.guard.lost.Load()
@@ -277,16 +273,9 @@ func (db *DB) again(ctx context.Context, other bool) error {
 		return db.stays(what, err)
 	}
 	if other {
-		db.forgetAll()
+		db.generations.Replaced()
 	}
 	g.lost.Store(nil)
 	g.log.Warn("the database was opened anew", "file", g.hold.Load().seen.Load().name, "another", other)
 	return nil
-}
-
-// forgetAll drops what was remembered of the database that was replaced.
-func (db *DB) forgetAll() {
-	db.ids.Drop()
-	db.given.Store(0)
-	db.history.Add(1)
 }

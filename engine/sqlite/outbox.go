@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"errors"
 	"time"
 	"unicode/utf8"
 
@@ -38,6 +39,8 @@ func outboxOperation(name string) opFunc {
 		return extend
 	case "reap":
 		return reap
+	case "adopt":
+		return adopt
 	case "purge":
 		return purge
 	}
@@ -90,7 +93,7 @@ func enqueue(t *txn, c *engine.Call) error {
 	}
 	for i, id := range ids {
 		if _, err := insertMessage(t, c, i, "outbox/enqueue_message", id, false); err != nil {
-			return err
+			return takeBack(t, ids[:i], err)
 		}
 	}
 	lanes, times, lo, n := arg[[]int64](c, 9), arg[[]*time.Time](c, 10), arg[[]int64](c, 11), arg[[]int64](c, 12)
@@ -105,6 +108,20 @@ func enqueue(t *txn, c *engine.Call) error {
 	}
 	c.N = int64(len(ids))
 	return nil
+}
+
+// takeBack undoes what an enqueue has put into a caller's transaction, which may yet
+// be committed: all of it is stored or nothing. Transactions of our own are rolled back.
+func takeBack(t *txn, ids []int64, err error) error {
+	if _, ok := t.run.(foreign); !ok {
+		return err
+	}
+	for _, id := range ids {
+		if _, undo := t.exec("outbox/forget_message", id); undo != nil {
+			return errors.Join(err, undo)
+		}
+	}
+	return err
 }
 
 func enqueueOnce(t *txn, c *engine.Call, ids []int64) error {
@@ -122,6 +139,11 @@ func enqueueOnce(t *txn, c *engine.Call, ids []int64) error {
 			mark = true
 		}
 		n, err := insertMessage(t, c, i, "outbox/enqueue_message_once", id, mark, positions[i])
+		if errors.Is(classify(err), engine.ErrPosition) { // another message's: this one goes elsewhere, found by its mark
+			if id, err = nextID(t); err == nil {
+				n, err = insertMessage(t, c, i, "outbox/enqueue_message_once", id, true, positions[i])
+			}
+		}
 		if err != nil {
 			return err
 		}

@@ -114,6 +114,8 @@ type session struct {
 	lends bool // bytes in rows are the driver's, see lends
 	stmts map[string]driver.Stmt
 	args  []driver.NamedValue
+
+	looked bool // it was asked for the generation
 }
 
 type dbConn interface {

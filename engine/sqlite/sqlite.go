@@ -26,7 +26,7 @@ import (
 	"github.com/bravellian/pawl/engine/coalesce"
 )
 
-//go:embed audit doctor explain fleet health inbox job join lease metrics outbox pause schema timer views worker
+//go:embed audit doctor explain fleet generation health inbox job join lease metrics outbox pause schema timer views worker
 var files embed.FS
 
 // Options configure a database. The zero value is right for most programs.
@@ -49,7 +49,8 @@ type Options struct {
 	// Now is the database's clock, default time.Now (D-1).
 	Now func() time.Time
 	// Logger is told when the file or its log is deleted or replaced while it is
-	// open, and when it was opened anew. Default slog.Default().
+	// open, when it was opened anew, and whenever the database's history changed.
+	// Default slog.Default().
 	Logger *slog.Logger
 }
 
@@ -76,9 +77,11 @@ type DB struct {
 	closed  sync.Once
 	file    string // its path, where OpenURL opened it
 	guard   *guard
-	history atomic.Int64 // see History
 	mending sync.Mutex
 	tried   time.Time // when that last failed
+
+	generations engine.History
+	looked      time.Time // when the writer last looked at the generation
 }
 
 var _ engine.DB = (*DB)(nil)
@@ -169,6 +172,7 @@ func build(pool *sql.DB, lock chan struct{}, g *guard, o Options) (*DB, error) {
 	}
 	db.group = coalesce.Group[*job]{Leaders: 1, Max: groupMax, Patient: true, Run: db.commitGroup}
 	db.watch.db = db
+	db.generations.Logger, db.generations.Forget = o.Logger, db.forget
 	return db, nil
 }
 
@@ -314,7 +318,10 @@ func (db *DB) ReserveIDs(ctx context.Context, tx engine.Tx, n int) (int64, error
 	if tx == nil {
 		return db.ids.Take(ctx, n, func(ctx context.Context) (int64, error) {
 			for {
-				last, err := db.reserve(func(c *engine.Call) error { return db.Do(ctx, c) }, engine.BlockSize)
+				last, err := db.reserve(func(c *engine.Call) error { return db.Do(ctx, &engine.Call{Op: "generation/look"}, c) }, engine.BlockSize)
+				if err == nil {
+					db.generations.Wrote(last)
+				}
 				if first := last - engine.BlockSize + 1; err != nil || first > db.given.Load() {
 					return first, err
 				}

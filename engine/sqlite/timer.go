@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 
 	"github.com/bravellian/pawl/engine"
@@ -65,7 +66,13 @@ func scheduleTimers(t *txn, c *engine.Call) error {
 		if err := replaceTimer(t, key); err != nil {
 			return err
 		}
-		if _, err := t.exec("timer/insert", append(messageColumns(c, i, id, mark), key)...); err != nil {
+		_, err := t.exec("timer/insert", append(messageColumns(c, i, id, mark), key)...)
+		if errors.Is(classify(err), engine.ErrPosition) { // another timer's: this one goes elsewhere, found by its mark
+			if id, err = nextID(t); err == nil {
+				_, err = t.exec("timer/insert", append(messageColumns(c, i, id, true), key)...)
+			}
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -90,13 +97,14 @@ func replaceTimer(t *txn, key any) error {
 type dueTimer struct {
 	run
 	known bool // the outbox has its message
+	taken bool // another message has its position
 }
 
 func dueTimers(t *txn, n any) (due []dueTimer, err error) {
 	err = t.query("timer/due", func(r engine.Row) error {
 		d := dueTimer{run: run{n: 1}}
 		defer func() { due = append(due, d) }()
-		return r.Scan(&d.lo, &d.lane, &d.at, &d.known)
+		return r.Scan(&d.lo, &d.lane, &d.at, &d.known, &d.taken)
 	}, n)
 	return due, err
 }
@@ -107,6 +115,11 @@ func dispatchTimers(t *txn, c *engine.Call) error {
 	due, err := dueTimers(t, c.Args[0])
 	if err != nil {
 		return err
+	}
+	if moved, err := movePositions(t, due); err != nil {
+		return err
+	} else if moved {
+		return dispatchTimers(t, c)
 	}
 	if len(due) > 0 {
 		for _, statement := range []string{"timer/dispatch_messages", "timer/dispatch_over"} {
@@ -122,6 +135,25 @@ func dispatchTimers(t *txn, c *engine.Call) error {
 		t.woke = true
 	}
 	return answer(c, int64(len(due)))
+}
+
+// movePositions gives timers a position of their own whose position another message
+// has: ids were given out twice, as after a copy of the file was put back.
+func movePositions(t *txn, due []dueTimer) (moved bool, err error) {
+	for _, d := range due {
+		if !d.taken {
+			continue
+		}
+		to, err := nextID(t)
+		if err != nil {
+			return moved, err
+		}
+		if _, err := t.exec("timer/move_position", d.lo, to); err != nil {
+			return moved, err
+		}
+		moved = true
+	}
+	return moved, nil
 }
 
 // neighbours are the runs that new messages form.

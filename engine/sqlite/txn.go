@@ -141,6 +141,8 @@ func operation(name string) opFunc {
 		return auditOperation(op)
 	case "doctor":
 		return doctorOperation(op)
+	case "generation":
+		return generationOperation(op)
 	case "health":
 		return healthOperation(op)
 	case "metrics":
@@ -156,7 +158,7 @@ func (db *DB) run(t *txn, c *engine.Call) error {
 		c.Reset()
 	}
 	if op := operation(c.Op); op != nil {
-		return wrap(c.Op, op(t, c))
+		return t.failed(c.Op, op(t, c))
 	}
 	if c.Each != nil {
 		return wrap(c.Op, t.query(c.Op, c.Each, c.Args...))
@@ -166,4 +168,14 @@ func (db *DB) run(t *txn, c *engine.Call) error {
 		c.N, err = res.RowsAffected()
 	}
 	return wrap(c.Op, err)
+}
+
+// failed is wrap. If a position was another's, the block at hand is of another history,
+// whether or not the database tells so.
+func (t *txn) failed(op string, err error) error {
+	err = wrap(op, err)
+	if errors.Is(err, engine.ErrPosition) {
+		t.db.ids.Drop()
+	}
+	return err
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/doctor"
 	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/dbtest"
@@ -17,7 +18,7 @@ import (
 
 func workTests() map[string]func(*testing.T, dbtest.Engine) {
 	return map[string]func(*testing.T, dbtest.Engine){
-		"a worker that is gone": gone, "claims that nobody reaps": claims, "an overdue timer": timers, "an overdue job": jobs, "a stuck message of the inbox": stuck, "a lease of a crashed holder": leases,
+		"a worker that is gone": gone, "claims that nobody reaps": claims, "a queue that got lost": lostQueue, "an overdue timer": timers, "an overdue job": jobs, "a stuck message of the inbox": stuck, "a lease of a crashed holder": leases,
 		"a message in no place": lost, "a message in two places": doubled, "a run without messages": empty,
 	}
 }
@@ -45,6 +46,25 @@ func gone(t *testing.T, e dbtest.Engine) {
 	Want(t, f.examine(), "workers", engine.Warning, "1 of 1 workers went without a word, the last 2h0m0s ago: mailer (host ", "start them again")
 	r.Leave(f.ctx())
 	WantGone(t, f.examine(), "workers")
+}
+
+// D-111: messages of a queue that the database does not know are found, and those of
+// one that somebody knows are brought back.
+func lostQueue(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	WantGone(t, f.examine(), "queues")
+	_, err := f.box.Enqueue(f.ctx(), outbox.Message{Topic: "mail", Queue: "nobody's", Priority: 7})
+	f.check(err)
+	f.exec("DELETE FROM {outbox_lane} WHERE queue = 'nobody''s'")
+	Want(t, f.examine(), "queues", engine.Problem, `1 messages wait in 1 queues that the database does not know, so that no worker claims them: of topics "mail"`, "Start a worker")
+	doctor.Examine(f.ctx(), f.db.DB, doctor.Options{Fix: true})
+	Want(t, f.examine(), "queues", engine.Problem, "1 messages wait", "Start a worker") // its name cannot be guessed
+	worker.New(f.db.DB, quiet()).Show(f.ctx(), worker.Self{Name: "mailer", Queues: []string{"nobody's"}})
+	doctor.Examine(f.ctx(), f.db.DB, doctor.Options{Fix: true})
+	WantGone(t, f.examine(), "queues")
+	if n := f.db.Count(t, "SELECT priority FROM "+f.db.Table("outbox_lane")+" WHERE queue = 'nobody''s'"); n != 7 {
+		t.Errorf("it came back with priority %d", n)
+	}
 }
 
 func claims(t *testing.T, e dbtest.Engine) {

@@ -91,7 +91,7 @@ func (c *contender) round() {
 		if l == nil {
 			return event{kind: acquired}
 		}
-		return event{acquired, l.Token(), true}
+		return event{acquired, nth(l.Token()), true}
 	})
 	if l == nil {
 		return
@@ -105,7 +105,7 @@ func (c *contender) round() {
 		if err := l.Close(c.ctx()); err != nil {
 			c.t.Error(err)
 		}
-		return event{closed, l.Token(), true}
+		return event{closed, nth(l.Token()), true}
 	})
 }
 
@@ -117,18 +117,18 @@ func (c *contender) writes(l *lease.Lease) {
 			if err != nil && !errors.Is(err, lease.ErrLost) {
 				c.t.Error(err)
 			}
-			return event{wrote, l.Token(), err == nil}
+			return event{wrote, nth(l.Token()), err == nil}
 		})
 	}
 }
 
 // pause stops a holder's renewals, as if its process stood still.
 func (c *contender) pause(l *lease.Lease) {
-	c.all.record(c.client, func() event { return event{paused, l.Token(), true} })
+	c.all.record(c.client, func() event { return event{paused, nth(l.Token()), true} })
 	c.gate.Block("lease/renew")
 	c.think(2 * c.d)
 	c.gate.Rule("lease/renew", nil)
-	c.all.record(c.client, func() event { return event{resumed, l.Token(), l.Renew(c.ctx()) == nil} })
+	c.all.record(c.client, func() event { return event{resumed, nth(l.Token()), l.Renew(c.ctx()) == nil} })
 }
 
 // history is what all contenders saw, in an order that respects time.

@@ -44,7 +44,7 @@ func testList(t *testing.T, e Engine) {
 		got := ""
 		for _, i := range all {
 			got += i.Name
-			if i.Held != (i.Name != "a") || i.Token != 1 || i.LastGranted.IsZero() {
+			if i.Held != (i.Name != "a") || nth(i.Token) != 1 || i.LastGranted.IsZero() {
 				t.Errorf("%+v", i)
 			}
 		}

@@ -133,13 +133,13 @@ func testElect(t *testing.T, e Engine) {
 		return nil
 	}
 	first := f.another().candidate(lease.Options{Duration: time.Hour}, fn)
-	if got := <-tokens; got != 1 {
+	if got := nth(<-tokens); got != 1 {
 		t.Fatalf("token %d", got)
 	}
 	second := f.another().candidate(lease.Options{Duration: time.Hour}, fn)
 	f.waiting(1)
 	first()
-	if got := <-tokens; got != 2 {
+	if got := nth(<-tokens); got != 2 {
 		t.Fatalf("token %d", got)
 	}
 	second()

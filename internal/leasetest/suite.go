@@ -125,3 +125,7 @@ func (f *fixture) ended(l *lease.Lease, want error) {
 		f.t.Fatalf("the context's cause is %v, want %v", context.Cause(l.Context()), want)
 	}
 }
+
+// nth is the number of a lease's acquisition within a generation of the database that a
+// token stands for: its low bits. D-111: the others are the generation's number.
+func nth(token int64) int64 { return token & (1<<engine.TokenBits - 1) }

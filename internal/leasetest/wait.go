@@ -76,7 +76,7 @@ func testInLine(t *testing.T, e Engine) {
 		if l.Token() != last+1 {
 			t.Fatalf("number %d got token %d after %d", i, l.Token(), last)
 		}
-		if i := f.info(); i.Waiting != len(line)-int(l.Token())+1 {
+		if i := f.info(); i.Waiting != len(line)-int(nth(l.Token()))+1 {
 			t.Fatalf("with token %d, %d wait", l.Token(), i.Waiting)
 		}
 	}
@@ -227,7 +227,7 @@ func testEveryWaiter(t *testing.T, e Engine) {
 	for range n {
 		seen[<-tokens] = true
 	}
-	if len(seen) != n || f.info().Token != n {
+	if len(seen) != n || nth(f.info().Token) != n {
 		t.Fatalf("%d of %d got it, the last token is %d", len(seen), n, f.info().Token)
 	}
 }

@@ -43,3 +43,6 @@ func (*Cluster) Kill() error { return ErrUnsupported }
 
 // Restart fails with [ErrUnsupported].
 func (*Cluster) Restart(context.Context) error { return ErrUnsupported }
+
+// Standby fails with [ErrUnsupported].
+func (*Cluster) Standby(context.Context, string) (*Cluster, error) { return nil, ErrUnsupported }

@@ -197,6 +197,11 @@ func (c *Cluster) Restart(ctx context.Context) error {
 	if err := c.halt(syscall.SIGINT); err != nil {
 		return err
 	}
+	return c.relaunch(ctx)
+}
+
+// relaunch starts a server that is down on the port that it had.
+func (c *Cluster) relaunch(ctx context.Context) error {
 	err := c.launch(ctx)
 	// Somebody's outgoing connection may have borrowed the port meanwhile, even
 	// a client that looks for this very server and connected to itself.

@@ -15,7 +15,7 @@ BEGIN
   END IF;
   INSERT INTO pawl.job_run (id, run_id, job_id, job_name, scheduled_time, triggered, missed, outcome, created_at, end_time)
   VALUES (p_id, p_run, p_job.id, p_job.name, p_nominal, p_triggered, p_missed, v_outcome, v_now, CASE WHEN v_outcome IS NOT NULL THEN v_now END)
-  ON CONFLICT DO NOTHING;
+  ON CONFLICT (job_id, scheduled_time) WHERE NOT triggered DO NOTHING;
   IF NOT FOUND OR v_outcome IS NOT NULL THEN
     RETURN 0;
   END IF;

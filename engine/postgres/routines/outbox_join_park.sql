@@ -14,7 +14,7 @@ BEGIN
   END IF;
   SELECT j.status, j.deadline_utc INTO v_join FROM pawl.outbox_join j WHERE j.join_id = p_join FOR SHARE;
   IF v_join.status = 0 THEN
-    INSERT INTO pawl.outbox_join_wait (id, join_id) VALUES (p_id, p_join) ON CONFLICT DO NOTHING;
+    INSERT INTO pawl.outbox_join_wait (id, join_id) VALUES (p_id, p_join) ON CONFLICT (id) DO UPDATE SET join_id = excluded.join_id;
     INSERT INTO pawl.outbox_ready (lane, at, lo, n, retry) VALUES (v_run.lane, coalesce(v_join.deadline_utc, '9999-12-31 UTC'), p_id, 1, v_run.retry);
   ELSE
     INSERT INTO pawl.outbox_ready (lane, at, lo, n, retry) VALUES (v_run.lane, clock_timestamp(), p_id, 1, v_run.retry);

@@ -9,19 +9,28 @@ DECLARE
   v_got    bigint;
   v_queues text[];
 BEGIN
-  WITH due AS MATERIALIZED (
-    SELECT t.* FROM pawl.timer t WHERE t.status = 0 AND t.at <= v_now ORDER BY t.at, t.id LIMIT p_n FOR NO KEY UPDATE SKIP LOCKED),
-  over AS (
-    UPDATE pawl.timer t SET status = 2, processed_at = v_now, payload = '' WHERE t.id = ANY (ARRAY(SELECT due.id FROM due)) RETURNING 1),
-  m AS (
-    INSERT INTO pawl.outbox_message (id, message_id, supplied, lane, due_at, topic, correlation_id, headers, payload)
-    SELECT due.id, due.timer_id, due.supplied, due.lane, due.due_time, due.topic, due.correlation_id, due.headers, due.payload FROM due
-    ON CONFLICT DO NOTHING RETURNING id, lane),
-  r AS (
-    INSERT INTO pawl.outbox_ready (lane, at, lo, n)
-    SELECT s.lane, v_now, min(s.id), count(*) FROM (SELECT m.lane, m.id, m.id - row_number() OVER (PARTITION BY m.lane ORDER BY m.id) AS island FROM m) s
-     GROUP BY s.lane, s.island RETURNING lane)
-  SELECT (SELECT count(*) FROM over), ARRAY(SELECT DISTINCT l.queue FROM r JOIN pawl.outbox_lane l ON l.id = r.lane) INTO v_got, v_queues;
+  LOOP
+    BEGIN
+      WITH due AS MATERIALIZED (
+        SELECT t.* FROM pawl.timer t WHERE t.status = 0 AND t.at <= v_now ORDER BY t.at, t.id LIMIT p_n FOR NO KEY UPDATE SKIP LOCKED),
+      over AS (
+        UPDATE pawl.timer t SET status = 2, processed_at = v_now, payload = '' WHERE t.id = ANY (ARRAY(SELECT due.id FROM due)) RETURNING 1),
+      m AS (
+        INSERT INTO pawl.outbox_message (id, message_id, supplied, lane, due_at, topic, correlation_id, headers, payload)
+        SELECT due.id, due.timer_id, due.supplied, due.lane, due.due_time, due.topic, due.correlation_id, due.headers, due.payload FROM due
+        ON CONFLICT (message_id) WHERE supplied DO NOTHING RETURNING id, lane),
+      r AS (
+        INSERT INTO pawl.outbox_ready (lane, at, lo, n)
+        SELECT s.lane, v_now, min(s.id), count(*) FROM (SELECT m.lane, m.id, m.id - row_number() OVER (PARTITION BY m.lane ORDER BY m.id) AS island FROM m) s
+         GROUP BY s.lane, s.island RETURNING lane)
+      SELECT (SELECT count(*) FROM over), ARRAY(SELECT DISTINCT l.queue FROM r JOIN pawl.outbox_lane l ON l.id = r.lane) INTO v_got, v_queues;
+      EXIT;
+    EXCEPTION WHEN unique_violation THEN
+      IF pawl.timer_make_way(v_now, p_n) = 0 THEN
+        RAISE;
+      END IF;
+    END;
+  END LOOP;
   IF cardinality(v_queues) > 0 THEN
     PERFORM pawl.outbox_wake(v_queues);
   END IF;

@@ -40,5 +40,15 @@ BEGIN
     GET DIAGNOSTICS v_got = ROW_COUNT;
     EXIT WHEN v_got = cardinality(v_fresh);
   END LOOP;
+  IF v_got < cardinality(v_fresh) THEN -- known by now, or another timer has the position: then elsewhere, found by its mark
+    INSERT INTO pawl.timer (id, timer_id, supplied, key, due_time, at, lane, topic, correlation_id, headers, payload)
+    SELECT nextval('pawl.outbox_single'), u.timer, true, u.key, coalesce(u.due, v_now), coalesce(u.due, v_now), u.lane, u.topic, u.correlation, u.headers, u.payload
+      FROM unnest(p_id, p_timer, p_key, p_due, p_lane, p_topic, p_correlation, p_headers, p_payload, p_position)
+        u(id, timer, key, due, lane, topic, correlation, headers, payload, position)
+     WHERE u.id = ANY (v_fresh)
+       AND NOT EXISTS (SELECT FROM pawl.timer x WHERE x.id IN (u.position, u.id) AND x.timer_id = u.timer)
+       AND NOT EXISTS (SELECT FROM pawl.timer x WHERE x.timer_id = u.timer AND x.supplied)
+    ON CONFLICT (timer_id) WHERE supplied DO NOTHING;
+  END IF;
   PERFORM pawl.timer_wake(coalesce((SELECT min(coalesce(d, v_now)) FROM unnest(p_due) d), v_now));
 END $f$;

@@ -1,5 +1,20 @@
 -- The run layout: see docs/layout.md. "pawl." stands for the configured schema and prefix.
 
+-- Which history of this database this is: docs/decisions/0016-generation.md. One row,
+-- written anew whenever the history changed. number grows with each: milliseconds
+-- since 2024 where that is more than one more. place and written tell that nobody
+-- noticed yet: the server and its timeline, and the transaction that wrote the row,
+-- which is another one in a table that was restored.
+CREATE TABLE pawl.generation (
+  one     boolean PRIMARY KEY DEFAULT true CHECK (one),
+  id      uuid NOT NULL DEFAULT gen_random_uuid(),
+  number  bigint NOT NULL DEFAULT greatest(1, floor(extract(epoch FROM clock_timestamp() - timestamptz '2024-01-01 UTC') * 1000)::bigint),
+  since   timestamptz NOT NULL DEFAULT clock_timestamp(),
+  place   text,
+  written text
+);
+INSERT INTO pawl.generation DEFAULT VALUES;
+
 -- One value is a block of 4096 ids for one client process.
 CREATE SEQUENCE pawl.outbox_block AS bigint MINVALUE 1 MAXVALUE 34359738367;
 -- Ids of messages that are enqueued through SQL, from 2^47 up.

@@ -1,4 +1,4 @@
 -- Claimed timers, next first; there are never many. Parameters as in list_pending.
-SELECT t.id, t.timer_id, t.key, t.status, t.due_time, t.at, t.retry_count, t.owner, t.locked_until, t.topic, t.correlation_id, t.headers, t.payload, t.created_at, t.processed_at, t.last_error, l.queue, l.priority
-  FROM pawl.timer t JOIN pawl.outbox_lane l ON l.id = t.lane
+SELECT t.id, t.timer_id, t.key, t.status, t.due_time, t.at, t.retry_count, t.owner, t.locked_until, t.topic, t.correlation_id, t.headers, t.payload, t.created_at, t.processed_at, t.last_error, coalesce(l.queue, ''), coalesce(l.priority, 0::smallint)
+  FROM pawl.timer t LEFT JOIN pawl.outbox_lane l ON l.id = t.lane
  WHERE t.status = 1 AND (t.at, t.id) > ($1, $2) AND ($3::text IS NULL OR t.topic = $3) ORDER BY t.at, t.id LIMIT $4

@@ -5,4 +5,4 @@ SELECT t.timer_id AS id, t.due_time, pawl.outbox_text(t.payload) AS payload, t.t
        CASE t.status WHEN 0 THEN 'Pending' WHEN 1 THEN 'InProgress' WHEN 2 THEN 'Done' WHEN 3 THEN 'Failed' ELSE 'Cancelled' END AS status,
        t.owner::text AS claimed_by, t.claimed_at, t.retry_count, t.created_at, t.processed_at, t.last_error,
        t.key, t.headers, l.queue, l.priority
-  FROM pawl.timer t JOIN pawl.outbox_lane l ON l.id = t.lane;
+  FROM pawl.timer t LEFT JOIN pawl.outbox_lane l ON l.id = t.lane;

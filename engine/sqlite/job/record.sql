@@ -8,4 +8,4 @@ SELECT ?3, ?4, o.id, o.name, coalesce(?5, ?1), ?7, ?6, o.outcome, ?1, CASE WHEN 
                     WHEN j.overlap = 1 AND NOT ?7 AND EXISTS (SELECT 1 FROM pawl.job_run_item i WHERE i.job_id = j.id AND i.outcome IS NULL AND i.status < 2) THEN 5 END AS outcome
           FROM pawl.job j WHERE j.id = ?2) o
  WHERE 1
-ON CONFLICT DO NOTHING
+ON CONFLICT (job_id, scheduled_time) WHERE triggered = 0 DO NOTHING

@@ -1,3 +1,6 @@
--- Reserve ?2 ids; the last inserted rowid is the last of them.
+-- Reserve ?2 ids; the last inserted rowid is the last of them. They lie above all that
+-- are used, also where the sequence does not know of those.
 -- ?1 now, ?2 how many. Runs in a caller's transaction.
-INSERT OR REPLACE INTO pawl.outbox_sequence (last, one) SELECT last + ?2, 1 FROM pawl.outbox_sequence
+INSERT OR REPLACE INTO pawl.outbox_sequence (last, one)
+SELECT max(last, coalesce((SELECT max(id) FROM pawl.outbox_message), 0), coalesce((SELECT max(id) FROM pawl.timer), 0),
+           coalesce((SELECT max(id) FROM pawl.job_run), 0)) + ?2, 1 FROM pawl.outbox_sequence

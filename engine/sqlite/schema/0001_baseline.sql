@@ -1,5 +1,19 @@
 -- The run layout: see docs/layout.md. Times are microseconds since 1970, UTC.
 
+-- Which history of this database this is: docs/decisions/0016-generation.md. One row,
+-- written anew whenever the history changed. number grows with each: milliseconds
+-- since 2024 where that is more than one more. place is the file that it was written
+-- in, as the system tells files apart: in a copy it is another one.
+CREATE TABLE pawl.generation (
+  one    INTEGER PRIMARY KEY CHECK (one = 1),
+  id     BLOB NOT NULL,
+  number INTEGER NOT NULL,
+  since  INTEGER NOT NULL,
+  place  TEXT
+) STRICT;
+INSERT INTO pawl.generation (one, id, number, since)
+VALUES (1, randomblob(16), max(1, CAST(unixepoch('subsec') * 1000 AS INTEGER) - 1704067200000), CAST(unixepoch('subsec') * 1000000 AS INTEGER));
+
 -- The last id handed out. REPLACE gives the row a new rowid, so that one INSERT
 -- both reserves ids and reports them as the last inserted rowid: all a caller's
 -- transaction lets us read back.

@@ -16,4 +16,4 @@ SELECT lower(substr(hex(t.timer_id), 1, 8) || '-' || substr(hex(t.timer_id), 9, 
        strftime('%Y-%m-%dT%H:%M:%fZ', t.created_at / 1e6, 'unixepoch') AS created_at,
        strftime('%Y-%m-%dT%H:%M:%fZ', t.processed_at / 1e6, 'unixepoch') AS processed_at,
        t.last_error, t.key, t.headers, l.queue, l.priority
-  FROM pawl.timer t JOIN pawl.outbox_lane l ON l.id = t.lane;
+  FROM pawl.timer t LEFT JOIN pawl.outbox_lane l ON l.id = t.lane;

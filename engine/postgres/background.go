@@ -1,0 +1,44 @@
+package postgres
+
+import (
+	"context"
+	"sync"
+)
+
+// background runs one short task at a time beside the callers, until it is closed.
+type background struct {
+	mu     sync.Mutex
+	busy   bool
+	closed bool
+	stop   context.CancelFunc
+	tasks  sync.WaitGroup
+}
+
+// run starts a task unless one is under way.
+func (b *background) run(task func(context.Context)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.busy || b.closed {
+		return
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	b.busy, b.stop = true, stop
+	b.tasks.Go(func() {
+		defer stop()
+		task(ctx)
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.busy = false
+	})
+}
+
+// close ends the task that is under way and waits for it.
+func (b *background) close() {
+	b.mu.Lock()
+	b.closed = true
+	if b.stop != nil {
+		b.stop()
+	}
+	b.mu.Unlock()
+	b.tasks.Wait()
+}

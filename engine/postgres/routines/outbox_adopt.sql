@@ -1,0 +1,25 @@
+-- Make orphaned lanes known again. A lane's id cannot be read backwards, but those
+-- of a queue can be computed: of the queues given, of those that have a lane, and of
+-- those that somebody works on. Returns how many lanes.
+CREATE OR REPLACE FUNCTION pawl.outbox_adopt(p_queues text[]) RETURNS bigint LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp AS $f$
+DECLARE
+  v_orphans bigint[] := ARRAY(SELECT pawl.outbox_orphans());
+  v_queues  text[];
+BEGIN
+  IF cardinality(v_orphans) = 0 THEN
+    RETURN 0;
+  END IF;
+  WITH known AS (
+    SELECT q FROM unnest(p_queues) q
+    UNION SELECT l.queue FROM pawl.outbox_lane l
+    UNION SELECT w.queue FROM pawl.worker_process p, jsonb_array_elements_text(p.queues::jsonb) w(queue)),
+  lane AS (
+    SELECT ('x' || left(md5(known.q || '/' || p), 16))::bit(64)::bigint AS id, known.q AS queue, p AS priority FROM known, generate_series(-100, 100) p),
+  new AS (
+    INSERT INTO pawl.outbox_lane (id, queue, priority) SELECT lane.id, lane.queue, lane.priority FROM lane WHERE lane.id = ANY (v_orphans)
+    ON CONFLICT DO NOTHING RETURNING queue)
+  SELECT array_agg(new.queue) INTO v_queues FROM new;
+  PERFORM pawl.outbox_wake(v_queues) WHERE v_queues IS NOT NULL;
+  RETURN coalesce(cardinality(v_queues), 0);
+END $f$;

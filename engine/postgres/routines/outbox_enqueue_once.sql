@@ -1,0 +1,40 @@
+-- Enqueue messages of which some bring an id of their own; arrays of equal length, or
+-- null where none has the field. p_supplied marks ids that are looked for in the
+-- index, p_position is the position that a made id carries, or 0. A known id adds
+-- nothing, also one whose first enqueue is still uncommitted: the unique keys wait
+-- for it. What is neither new nor known met another message at its position: it goes
+-- elsewhere and is found by its mark. Returns how many messages are new.
+CREATE OR REPLACE FUNCTION pawl.outbox_enqueue_once(p_id bigint[], p_mid uuid[], p_topic text[], p_correlation text[], p_headers text[], p_payload bytea[], p_lane bigint[],
+  p_due timestamptz[], p_queues text[], p_supplied boolean[], p_position bigint[]) RETURNS integer LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $f$
+DECLARE
+  v_got  integer;
+  v_more integer;
+BEGIN
+  WITH m AS (
+    INSERT INTO pawl.outbox_message (id, message_id, topic, correlation_id, headers, payload, lane, due_at, supplied)
+    SELECT u.id, u.mid, u.topic, u.correlation, u.headers, u.payload, u.lane, u.due, u.supplied
+      FROM unnest(p_id, p_mid, p_topic, p_correlation, p_headers, p_payload, p_lane, p_due, p_supplied, p_position)
+        u(id, mid, topic, correlation, headers, payload, lane, due, supplied, position)
+     WHERE NOT EXISTS (SELECT FROM pawl.outbox_message x WHERE x.id = u.position AND x.message_id = u.mid)
+    ON CONFLICT DO NOTHING RETURNING id, lane, due_at),
+  r AS (
+    INSERT INTO pawl.outbox_ready (lane, at, lo, n) SELECT m.lane, coalesce(m.due_at, clock_timestamp()), m.id, 1 FROM m)
+  SELECT count(*) INTO v_got FROM m;
+  IF v_got < cardinality(p_id) THEN -- a look with a fresh snapshot: the insert may have waited
+    WITH m AS (
+      INSERT INTO pawl.outbox_message (id, message_id, topic, correlation_id, headers, payload, lane, due_at, supplied)
+      SELECT nextval('pawl.outbox_single'), u.mid, u.topic, u.correlation, u.headers, u.payload, u.lane, u.due, true
+        FROM unnest(p_id, p_mid, p_topic, p_correlation, p_headers, p_payload, p_lane, p_due, p_position)
+          u(id, mid, topic, correlation, headers, payload, lane, due, position)
+       WHERE NOT EXISTS (SELECT FROM pawl.outbox_message x WHERE x.id IN (u.id, u.position) AND x.message_id = u.mid)
+         AND NOT EXISTS (SELECT FROM pawl.outbox_message x WHERE x.message_id = u.mid AND x.supplied)
+      ON CONFLICT (message_id) WHERE supplied DO NOTHING RETURNING id, lane, due_at),
+    r AS (
+      INSERT INTO pawl.outbox_ready (lane, at, lo, n) SELECT m.lane, coalesce(m.due_at, clock_timestamp()), m.id, 1 FROM m)
+    SELECT count(*) INTO v_more FROM m;
+    v_got := v_got + v_more;
+  END IF;
+  PERFORM pawl.outbox_wake(p_queues);
+  RETURN v_got;
+END $f$;

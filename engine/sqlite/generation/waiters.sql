@@ -1,0 +1,2 @@
+-- Nobody waits for a lease.
+DELETE FROM pawl.lease_waiter

@@ -1,0 +1,2 @@
+-- Nobody counts as working.
+DELETE FROM pawl.worker_process

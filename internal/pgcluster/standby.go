@@ -1,0 +1,65 @@
+//go:build linux || darwin
+
+package pgcluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Standby makes a second server that streams from this one, and returns when both
+// accept connections, the new one for reading only. This one is shut down for as long
+// as its files are copied, which needs no program that only some distributions of
+// PostgreSQL have. name is the application_name of the connection between them, for
+// synchronous_standby_names. SELECT pg_promote() makes the new one take writes. Like
+// every cluster it is to be stopped.
+func (c *Cluster) Standby(ctx context.Context, name string) (*Cluster, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stopped {
+		return nil, ErrStopped
+	}
+	if err := c.halt(syscall.SIGINT); err != nil {
+		return nil, err
+	}
+	s := &Cluster{bin: c.bin, account: c.account}
+	err := s.copyOf(c, name)
+	if launched := c.relaunch(ctx); err == nil {
+		err = launched
+	}
+	if err == nil {
+		err = s.startOnFreePort(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Stop())
+	}
+	return s, nil
+}
+
+// copyOf copies the files of a server that is down and makes them a standby's.
+func (c *Cluster) copyOf(primary *Cluster, name string) error {
+	var err error
+	if c.dir, err = c.account.makeDir(); err != nil {
+		return err
+	}
+	if c.guard, err = startGuard(c.dir); err != nil {
+		return err
+	}
+	if output, err := c.account.command(c.dir, "cp", "-R", "-p", primary.dataDir(), c.dataDir()).CombinedOutput(); err != nil {
+		return fmt.Errorf("copying the data: %w\n%s", err, output)
+	}
+	if output, err := c.account.command(c.dir, "touch", filepath.Join(c.dataDir(), "standby.signal")).CombinedOutput(); err != nil {
+		return fmt.Errorf("making a standby: %w\n%s", err, output)
+	}
+	f, err := os.OpenFile(filepath.Join(c.dataDir(), "postgresql.auto.conf"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(f, fmt.Sprintf("primary_conninfo = 'host=127.0.0.1 port=%d user=postgres application_name=%s'\n", primary.port, name))
+	return errors.Join(err, f.Close())
+}
