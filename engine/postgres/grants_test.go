@@ -3,10 +3,12 @@ package postgres_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/bravellian/pawl"
@@ -379,6 +381,11 @@ func TestGrantsRefuse(t *testing.T) {
 		t.Errorf("a user of an odd name: %v, want that it does not exist", err)
 	}
 	enginetest.Must(t, db.CheckSchema(t.Context()))
+	odd := fmt.Sprintf(`odd"%x`, enginetest.Token())[:30]
+	quoted := pgx.Identifier{odd}.Sanitize()
+	admin(t, `CREATE ROLE `+quoted)
+	t.Cleanup(func() { admin(t, `DROP OWNED BY `+quoted, `DROP ROLE `+quoted) })
+	enginetest.Must(t, db.Grant(t.Context(), postgres.Grant{Role: postgres.Viewer, To: odd}))
 }
 
 // D-114: what runs with its owner's rights is for those alone to whom it was given.
