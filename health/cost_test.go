@@ -15,7 +15,7 @@ func TestALookReadsNoWholeTable(t *testing.T) {
 	t.Parallel()
 	db := dbtest.OpenSQLite(t)
 	for name, args := range map[string][]any{"waiting": {time.Now().UnixMicro()}, "backlog": {time.Now().UnixMicro(), "[1]"}, "failed": {1, 10}, "stuck": {time.Now().UnixMicro(), 101, int64(3600e6)}} {
-		text, err := os.ReadFile("../engine/sqlite/health/" + name + ".sql")
+		text, err := os.ReadFile("../engine/sqlite/anydriver/health/" + name + ".sql")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -114,7 +114,7 @@ func readFile(t *testing.T, path string) string {
 func TestReadsOnSQLiteAreWalks(t *testing.T) {
 	t.Parallel()
 	db := dbtest.OpenSQLite(t)
-	files, err := filepath.Glob("../engine/sqlite/metrics/*.sql")
+	files, err := filepath.Glob("../engine/sqlite/anydriver/metrics/*.sql")
 	check(t, err)
 	// What is read from its beginning to a limit, in the order of its key, what is
 	// small (lanes, pauses, workers), and subqueries.

@@ -7,7 +7,7 @@
 // that is to notice. The lists are the files of the folder list:
 //
 //	OBX-012: a message due in the future is claimed
-//	file engine/sqlite/outbox/claim_pick.sql
+//	file engine/sqlite/anydriver/outbox/claim_pick.sql
 //	test ./outbox -run TestSuiteOnSQLite/due
 //	-  AND at <= ?1
 //	+

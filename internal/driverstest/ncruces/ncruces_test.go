@@ -8,13 +8,13 @@ import (
 	_ "github.com/ncruces/go-sqlite3/driver"
 
 	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/sqlite"
+	"github.com/bravellian/pawl/engine/sqlite/anydriver"
 	"github.com/bravellian/pawl/internal/driverstest/suite"
 )
 
 func leg(t *testing.T) suite.Leg {
 	pool := suite.Pool(t, "sqlite3", "_txlock=immediate")
-	db, err := sqlite.New(pool)
+	db, err := anydriver.New(pool)
 	return suite.Leg{
 		DB: suite.Migrated(t, db, err), Transact: suite.Plain(pool),
 		Outside: map[string]engine.Tx{"a pool": pool, "a connection": suite.Connection(t, pool)},
@@ -25,6 +25,6 @@ func TestNcruces(t *testing.T) {
 	suite.Run(t, leg)
 	t.Run("load", func(t *testing.T) { suite.Load(t, leg(t)) })
 	t.Run("deferred", func(t *testing.T) {
-		suite.Deferred(t, suite.Pool(t, "sqlite3", "_pragma=journal_mode(wal)"), sqlite.New)
+		suite.Deferred(t, suite.Pool(t, "sqlite3", "_pragma=journal_mode(wal)"), anydriver.New)
 	})
 }

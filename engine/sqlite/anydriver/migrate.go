@@ -1,0 +1,151 @@
+package anydriver
+
+import (
+	"context"
+	"errors"
+
+	"github.com/bravellian/pawl/engine"
+)
+
+// The tables that remember what was applied. They exist before the first
+// migration, so they are not part of one.
+const (
+	historyTable  = `CREATE TABLE IF NOT EXISTS pawl.pawl_schema (version INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT`
+	historyRead   = `SELECT version, checksum FROM pawl.pawl_schema ORDER BY version`
+	historyInsert = `INSERT INTO pawl.pawl_schema (version, name, checksum, applied_at) VALUES (?1, ?2, ?3, ?4)`
+
+	objectTable  = `CREATE TABLE IF NOT EXISTS pawl.pawl_object (kind TEXT NOT NULL, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at INTEGER NOT NULL, PRIMARY KEY (kind, name)) STRICT, WITHOUT ROWID`
+	objectRead   = `SELECT kind, name, checksum FROM pawl.pawl_object ORDER BY kind, name`
+	objectInsert = `INSERT INTO pawl.pawl_object (kind, name, checksum, applied_at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (kind, name) DO UPDATE SET checksum = excluded.checksum, applied_at = excluded.applied_at`
+	objectDelete = `DELETE FROM pawl.pawl_object WHERE kind = ?1 AND name = ?2`
+)
+
+// Migrate applies what is missing in one immediate transaction: of processes
+// that start together one applies and the others find it done.
+func (db *DB) Migrate(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
+	defer cancel()
+	if err := db.sound(ctx); err != nil {
+		return wrap("migrate", err)
+	}
+	if err := acquire(ctx, db.lock); err != nil {
+		return wrap("migrate", err)
+	}
+	defer func() { <-db.lock }()
+	return wrap("migrate", db.writer.use(ctx, func(s *session) error {
+		s.ctx = context.Background()
+		if err := beginImmediate(ctx, s.dc); err != nil {
+			return err
+		}
+		err := db.migrate(s)
+		if err == nil {
+			_, err = s.exec("COMMIT", nil)
+		}
+		if err != nil {
+			_, _ = s.exec("ROLLBACK", nil)
+			return err
+		}
+		return db.guard.committed()
+	}))
+}
+
+func (db *DB) migrate(s *session) error {
+	for _, table := range []string{historyTable, objectTable} {
+		if _, err := s.exec(db.folder.Names.Render(table), nil); err != nil {
+			return err
+		}
+	}
+	have, err := db.applied(s)
+	if err != nil {
+		return err
+	}
+	pending, err := engine.Pending(db.folder.Migrations, have)
+	if err != nil {
+		return err
+	}
+	for _, m := range pending {
+		if _, err := s.dc.ExecContext(context.Background(), m.SQL, nil); err != nil {
+			return err
+		}
+		if _, err := s.exec(db.folder.Names.Render(historyInsert), []any{m.Version, m.Name, m.Checksum, db.now()}); err != nil {
+			return err
+		}
+	}
+	return db.applyViews(s)
+}
+
+// applyViews makes the views whose text the database was not given yet. A view can
+// be dropped and made again while others read it.
+func (db *DB) applyViews(s *session) error {
+	have, err := db.appliedObjects(s)
+	if err != nil {
+		return err
+	}
+	apply, drop := engine.PendingObjects(db.folder.Objects, have)
+	for _, o := range drop {
+		if err := db.dropView(s, o.Name); err != nil {
+			return err
+		}
+		if _, err := s.exec(db.folder.Names.Render(objectDelete), []any{o.Kind, o.Name}); err != nil {
+			return err
+		}
+	}
+	for _, o := range apply {
+		if err := db.dropView(s, o.Name); err != nil {
+			return err
+		}
+		if _, err := s.dc.ExecContext(context.Background(), o.SQL, nil); err != nil {
+			return err
+		}
+		if _, err := s.exec(db.folder.Names.Render(objectInsert), []any{o.Kind, o.Name, o.Checksum, db.now()}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (db *DB) dropView(s *session, name string) error {
+	_, err := s.exec("DROP VIEW IF EXISTS "+db.folder.Names.Quote(name), nil)
+	return err
+}
+
+func (db *DB) appliedObjects(s *session) ([]engine.AppliedObject, error) {
+	var have []engine.AppliedObject
+	err := s.query(db.folder.Names.Render(objectRead), nil, func(r engine.Row) error {
+		var a engine.AppliedObject
+		defer func() { have = append(have, a) }()
+		return r.Scan(&a.Kind, &a.Name, &a.Checksum)
+	})
+	return have, err
+}
+
+func (db *DB) applied(s *session) ([]engine.Applied, error) {
+	var have []engine.Applied
+	err := s.query(db.folder.Names.Render(historyRead), nil, func(r engine.Row) error {
+		var a engine.Applied
+		defer func() { have = append(have, a) }()
+		return r.Scan(&a.Version, &a.Checksum)
+	})
+	return have, err
+}
+
+// CheckSchema compares the schema with what this build needs.
+func (db *DB) CheckSchema(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
+	defer cancel()
+	var have []engine.Applied
+	var objects []engine.AppliedObject
+	err := db.reading(ctx, func(ses *session) (err error) {
+		if have, err = db.applied(ses); err == nil {
+			objects, err = db.appliedObjects(ses)
+		}
+		return err
+	})
+	if err != nil && !errors.Is(classify(err), engine.ErrSchemaMissing) {
+		return wrap("check schema", err)
+	}
+	if err := engine.Check(db.folder.Migrations, have); err != nil {
+		return err
+	}
+	return engine.CheckObjects(db.folder.Objects, objects)
+}

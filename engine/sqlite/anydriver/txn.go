@@ -1,0 +1,181 @@
+package anydriver
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/bravellian/pawl/engine"
+)
+
+// runner runs single statements: on one of our connections, or in a
+// transaction that belongs to the caller.
+type runner interface {
+	exec(query string, args []any) (sql.Result, error)
+	query(query string, args []any, each func(engine.Row) error) error
+}
+
+// foreign is a caller's transaction. It can only execute (engine.Tx).
+type foreign struct {
+	ctx context.Context
+	tx  engine.Tx
+}
+
+func (f foreign) exec(query string, args []any) (sql.Result, error) {
+	vals := make([]any, len(args))
+	for i, a := range args {
+		v, err := value(a)
+		if err != nil {
+			return nil, err
+		}
+		vals[i] = v
+	}
+	return f.tx.ExecContext(f.ctx, query, vals...)
+}
+
+func (f foreign) query(string, []any, func(engine.Row) error) error {
+	return errors.New("this operation cannot run in a caller's transaction")
+}
+
+// ready returns the transaction to run statements in. It refuses what is none, and
+// a single connection unless a transaction is open on it, which only a second BEGIN
+// tells with every driver: it fails, and changes nothing. One that succeeds takes no
+// lock.
+func ready(ctx context.Context, tx engine.Tx) (engine.Tx, error) {
+	if err := engine.CheckTx(tx); err != nil {
+		return nil, err
+	}
+	tx = engine.Plain(tx)
+	conn, ok := tx.(engine.Conn)
+	if !ok {
+		return tx, nil
+	}
+	_, err := conn.ExecContext(ctx, "BEGIN")
+	if err == nil {
+		_, err = conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
+		return nil, errors.Join(engine.NotInTransaction(tx), err)
+	}
+	if strings.Contains(err.Error(), "within a transaction") {
+		return tx, nil
+	}
+	return nil, err
+}
+
+// txn is a transaction in which operations run.
+type txn struct {
+	db    *DB
+	run   runner
+	now   int64           // the database's clock, read once (layout rule 3)
+	limit context.Context // no statement begins after its end; nil where run watches itself
+	buf   []any
+	woke  bool // something that lay in the future became due
+}
+
+// begin looks up a statement, unless there is no time left for it (D-6).
+func (t *txn) begin(name string) (string, error) {
+	query, ok := t.db.folder.Ops[name]
+	if !ok {
+		return "", fmt.Errorf("unknown statement %q", name)
+	}
+	if t.limit != nil {
+		return query, t.limit.Err()
+	}
+	return query, nil
+}
+
+// exec runs a statement of the folder; now is always its first parameter.
+func (t *txn) exec(name string, args ...any) (sql.Result, error) {
+	query, err := t.begin(name)
+	if err != nil {
+		return nil, err
+	}
+	t.buf = append(append(t.buf[:0], t.now), args...)
+	return t.run.exec(query, t.buf)
+}
+
+// affected runs a statement and returns how many rows it changed: all that a
+// caller's transaction lets us see.
+func affected(t *txn, statement string, args ...any) (int64, error) {
+	res, err := t.exec(statement, args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+// query runs a statement of the folder and calls each for its rows. each may
+// not run statements: their arguments share a buffer.
+func (t *txn) query(name string, each func(engine.Row) error, args ...any) error {
+	query, err := t.begin(name)
+	if err != nil {
+		return err
+	}
+	t.buf = append(append(t.buf[:0], t.now), args...)
+	return t.run.query(query, t.buf, each)
+}
+
+// opFunc answers an operation that SQLite cannot say in one statement.
+type opFunc func(t *txn, c *engine.Call) error
+
+// operation returns what answers an operation in Go; nil for a single statement.
+func operation(name string) opFunc {
+	component, op, _ := strings.Cut(name, "/")
+	switch component {
+	case "outbox":
+		return outboxOperation(op)
+	case "join":
+		return joinOperation(op)
+	case "inbox":
+		return inboxOperation(op)
+	case "timer":
+		return timerOperation(op)
+	case "job":
+		return jobOperation(op)
+	case "lease":
+		return leaseOperation(op)
+	case "pause":
+		return pauseOperation(op)
+	case "audit":
+		return auditOperation(op)
+	case "doctor":
+		return doctorOperation(op)
+	case "generation":
+		return generationOperation(op)
+	case "health":
+		return healthOperation(op)
+	case "metrics":
+		return metricsOperation(op)
+	}
+	return nil
+}
+
+// run answers one call.
+func (db *DB) run(t *txn, c *engine.Call) error {
+	c.N = 0
+	if c.Reset != nil {
+		c.Reset()
+	}
+	if op := operation(c.Op); op != nil {
+		return t.failed(c.Op, op(t, c))
+	}
+	if c.Each != nil {
+		return wrap(c.Op, t.query(c.Op, c.Each, c.Args...))
+	}
+	res, err := t.exec(c.Op, c.Args...)
+	if err == nil {
+		c.N, err = res.RowsAffected()
+	}
+	return wrap(c.Op, err)
+}
+
+// failed is wrap. If a position was another's, the block at hand is of another history,
+// whether or not the database tells so.
+func (t *txn) failed(op string, err error) error {
+	err = wrap(op, err)
+	if errors.Is(err, engine.ErrPosition) {
+		t.db.ids.Drop()
+	}
+	return err
+}

@@ -1,8 +1,0 @@
-//go:build !unix
-
-package sqlite
-
-import "os"
-
-// fileNumber: this system does not tell files apart by what is known of an open one.
-func fileNumber(os.FileInfo) string { return "" }
