@@ -81,7 +81,7 @@ func TestRender(t *testing.T) {
 func texts(t testing.TB) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	for _, name := range []string{"sqlite", "postgres"} {
+	for _, name := range []string{"sqlite/anydriver", "postgres"} {
 		err := fs.WalkDir(os.DirFS(name), ".", func(path string, _ fs.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(path, ".sql") {
 				return err
@@ -146,7 +146,7 @@ func FuzzNames(f *testing.F) {
 // OBX-112, D-100: every operation of both engines is there, without its header,
 // and the folder of migrations is no operation.
 func TestOperationsAreLoaded(t *testing.T) {
-	for _, name := range []string{"sqlite", "postgres"} {
+	for _, name := range []string{"sqlite/anydriver", "postgres"} {
 		ops, err := engine.LoadOps(os.DirFS(name), engine.Names{})
 		if err != nil {
 			t.Fatal(err)
