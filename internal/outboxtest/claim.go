@@ -1,12 +1,16 @@
 package outboxtest
 
 import (
+	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -239,9 +243,12 @@ func testClaimFindsLateCommits(t *testing.T, e Engine) {
 }
 
 // OBX-013, D-21: a program's claim begins with what is due longest, also after
-// claims that were full and met only newer messages.
+// claims that were full and met only newer messages: it never says that it is a
+// worker loop's, which an engine may let begin further on.
 func testClaimOldestAfterFullClaims(t *testing.T, e Engine) {
 	f := open(t, e)
+	seen := &claimsSeen{DB: f.db.DB}
+	f.Outbox = outbox.New(seen, outbox.Options{StopWhenEmpty: true})
 	f.enqueueN(4)
 	f.claimExactly(4)
 	old := f.enqueue(outbox.Message{Due: time.Now().Add(-time.Hour)})
@@ -255,4 +262,25 @@ func testClaimOldestAfterFullClaims(t *testing.T, e Engine) {
 	if _, again := f.claimExactly(2); again[0].WorkItemID != old || again[1].WorkItemID != fresh[1] {
 		t.Fatalf("claimed %v, want %d, which was released, and then %d", positions(again), old, fresh[1])
 	}
+	if seen.loops.Load() != 0 {
+		t.Errorf("%d claims of a program say that they are a loop's", seen.loops.Load())
+	}
+	if err := f.Run(f.ctx()); err != nil || seen.loops.Load() == 0 {
+		t.Errorf("no claim of a worker says that it is a loop's, %v", err)
+	}
+}
+
+// claimsSeen counts the claims that say that they are a worker loop's.
+type claimsSeen struct {
+	engine.DB
+	loops atomic.Int64
+}
+
+func (c *claimsSeen) Do(ctx context.Context, calls ...*engine.Call) error {
+	for _, call := range calls {
+		if strings.HasPrefix(call.Op, "outbox/claim") && len(call.Args) > 4 && call.Args[4].(bool) {
+			c.loops.Add(1)
+		}
+	}
+	return c.DB.Do(ctx, calls...)
 }
