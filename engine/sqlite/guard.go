@@ -38,7 +38,7 @@ type mender struct{ mend func(context.Context) error }
 type hold struct {
 	users   int // under the guard's mu: connections that are open for sure
 	closing int // under the guard's mu: those that are about to be closed
-	seen  atomic.Pointer[sight]
+	seen    atomic.Pointer[sight]
 	// torn: the log that is open is not the one beside the file. To close the last
 	// connection would bring its pages into the file, over what others wrote.
 	torn atomic.Bool
