@@ -106,7 +106,7 @@ func (c *conn) Close() error {
 		return nil
 	}
 	c.closed = true
-	defer c.guard.leave(c.hold)
+	defer c.guard.leave(c.hold)()
 	return c.rawConn.Close()
 }
 

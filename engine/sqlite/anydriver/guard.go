@@ -36,8 +36,9 @@ type mender struct{ mend func(context.Context) error }
 // hold is what connections have open together. After the database was opened anew
 // there is another one.
 type hold struct {
-	users int // under the guard's mu
-	seen  atomic.Pointer[sight]
+	users   int // under the guard's mu: connections that are open for sure
+	closing int // under the guard's mu: those that are about to be closed
+	seen    atomic.Pointer[sight]
 	// torn: the log that is open is not the one beside the file. To close the last
 	// connection would bring its pages into the file, over what others wrote.
 	torn atomic.Bool
@@ -128,11 +129,18 @@ func (g *guard) admit(ctx context.Context) error {
 	return lost
 }
 
-// leave notes that a connection was closed. What is open then is SQLite's to delete.
-func (g *guard) leave(h *hold) {
+// leave notes that a connection is about to be closed: SQLite deletes the log with the
+// last one, and whoever comes then begins another. Call the result when it is closed.
+func (g *guard) leave(h *hold) (closed func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	h.users--
+	h.closing++
+	return func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		h.closing--
+	}
 }
 
 // check looks at the files. It costs a few microseconds.
@@ -153,6 +161,11 @@ func (g *guard) check() error {
 	defer g.mu.Unlock()
 	if h.users == 0 || h != g.hold.Load() {
 		return nil // nothing is open
+	}
+	// Once more: meanwhile the last connection may have taken the log with it, and
+	// another come. Now there is one that does not go.
+	if now, err = h.seen.Load().identify(); err != nil {
+		return nil
 	}
 	return g.judge(h, now)
 }
@@ -201,7 +214,7 @@ func (g *guard) giveUp(h *hold, lost *lostError) {
 func (g *guard) used(h *hold) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return h.users > 0
+	return h.users+h.closing > 0
 }
 
 // renew begins anew, with another file if so said, and returns what puts it back.

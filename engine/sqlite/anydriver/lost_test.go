@@ -342,6 +342,34 @@ func TestLinkLeadsElsewhere(t *testing.T) {
 	}
 }
 
+// D-110: SQLite deletes the log with the last connection and makes another with the
+// next. That is nobody's fault, whoever looks meanwhile.
+func TestConnectionsComeAndGo(t *testing.T) {
+	db, _, l := observed(t)
+	enginetest.Put(t, db, 1)
+	var all sync.WaitGroup
+	for _, work := range []func() error{
+		func() error { return db.CheckSchema(t.Context()) },
+		func() error { return db.Do(t.Context(), &engine.Call{Op: "doctor/write"}) },
+		func() error { return db.InTx(t.Context(), func(context.Context, engine.Tx) error { return nil }) },
+		func() error { db.Idle(); return nil },
+		func() error { db.Idle(); return nil },
+	} {
+		all.Go(func() {
+			for range 300 {
+				if err := work(); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	if l.count(nothingWritten) != 0 {
+		t.Errorf("the log:\n%s", l.text.String())
+	}
+}
+
 // D-90: a link that somebody puts in a file's place is not followed.
 func TestLinkInTheFilesPlace(t *testing.T) {
 	db, path, _ := observed(t)

@@ -98,10 +98,10 @@ func (s *slot) drop() {
 	if s.ses != nil {
 		_ = s.conn.Raw(func(any) error { s.ses.close(); return nil })
 	}
-	_ = s.conn.Close()
 	if s.hold != nil {
-		s.guard.leave(s.hold)
+		defer s.guard.leave(s.hold)()
 	}
+	_ = s.conn.Close()
 	s.conn, s.ses, s.hold = nil, nil, nil
 }
 
