@@ -57,11 +57,17 @@ func TestSuspectsAreHandledAlone(t *testing.T) {
 		handle := takes(map[string]time.Duration{"long": 4 * time.Second, "suspect": 2 * time.Second, "quick": time.Millisecond})
 		rigs := []*rig{newRig(s, cfg, handle), newRig(s, cfg, handle)}
 		long := s.add(1, "long", 0)
+		rigs[0].link.before = func(_ context.Context, c *call) error {
+			if c.op == "reap" { // so that the other one handles the suspects
+				return errAway
+			}
+			return nil
+		}
 		for _, r := range rigs {
 			r.start()
 			defer r.end()
+			pass(100 * time.Millisecond)
 		}
-		pass(100 * time.Millisecond)
 		suspects := s.crashed(50, "suspect", false)
 		var quick []work.ItemID
 		for range 300 {
@@ -140,6 +146,26 @@ func TestSuspectsWaitForLongHandlersInVain(t *testing.T) {
 			wantRuns(t, r, id, 0)
 		}
 		pass(10 * time.Minute)
+		for _, id := range suspects {
+			wantPlace(t, s, id, acked, 0)
+		}
+	})
+}
+
+// D-12: where there is always one that runs for long, suspects get their turn too.
+func TestSuspectsOutwaitLongHandlers(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		r := newRig(s, work.Config[payload]{PollMax: time.Second}, takes(map[string]time.Duration{"long": 20 * time.Second, "suspect": time.Second}))
+		s.add(1, "long", 0)
+		r.start()
+		defer r.end()
+		pass(time.Second)
+		suspects := s.crashed(3, "suspect", false)
+		for range 60 {
+			s.add(1, "long", 0)
+			s.ring()
+			pass(5 * time.Second)
+		}
 		for _, id := range suspects {
 			wantPlace(t, s, id, acked, 0)
 		}

@@ -201,15 +201,16 @@ func reapOnce(t *testing.T, p *Place) {
 	if late.N != 1 {
 		t.Errorf("the former owner acked %d, want the extended one", late.N)
 	}
+	fresh := Put(t, db, 1)
 	Do(t, db, Claim(Token(), Lease, 10, &got))
-	if len(got) != 0 {
-		t.Errorf("a loop's claim took suspects: %+v", got)
+	if len(got) != 1 || got[0].ID != fresh[0] {
+		t.Errorf("a loop's claim took %+v, want what is no suspect", got)
 	}
 	Do(t, db, ClaimAny(Token(), Lease, 10, &got))
 	if len(got) != 3 || got[0].Retry != 0 {
 		t.Errorf("came back: %+v", got)
 	}
-	if c := Count(t, db); c != (Counts{Claimed: 3, Done: 2, Failed: 1}) {
+	if c := Count(t, db); c != (Counts{Claimed: 4, Done: 2, Failed: 1}) {
 		t.Errorf("at the end: %+v", c)
 	}
 }
