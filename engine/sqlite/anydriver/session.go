@@ -164,8 +164,13 @@ func (s *session) prepare(query string) (driver.Stmt, error) {
 	return st, nil
 }
 
-// bind converts the arguments; the slice is reused by the next statement.
-func (s *session) bind(args []any) ([]driver.NamedValue, error) {
+// bind converts the arguments; the slice is reused by the next statement. Every
+// statement is given the time first, and some drivers refuse what a statement without
+// any parameter does not ask for.
+func (s *session) bind(st driver.Stmt, args []any) ([]driver.NamedValue, error) {
+	if n := st.NumInput(); n >= 0 {
+		args = args[:min(n, len(args))]
+	}
 	s.args = s.args[:0]
 	for i, a := range args {
 		v, err := value(a)
@@ -182,7 +187,7 @@ func (s *session) exec(query string, args []any) (sql.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	vals, err := s.bind(args)
+	vals, err := s.bind(st, args)
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +202,7 @@ func (s *session) query(query string, args []any, each func(engine.Row) error) e
 	if err != nil {
 		return err
 	}
-	vals, err := s.bind(args)
+	vals, err := s.bind(st, args)
 	if err != nil {
 		return err
 	}
