@@ -219,7 +219,7 @@ func TestOverlappingSettlesShareOutTheClaim(t *testing.T) {
 		"ack":     `SELECT pawl.outbox_ack_runs(ARRAY[$1]::uuid[], ARRAY[$2]::bigint[], ARRAY[$3]::integer[], 'x')`,
 		"abandon": `SELECT pawl.outbox_abandon_runs(ARRAY[$1]::uuid[], ARRAY[$2]::bigint[], ARRAY[$3]::integer[], ARRAY[NULL]::interval[], ARRAY['x'])`,
 		"fail":    `SELECT pawl.outbox_fail_runs(ARRAY[$1]::uuid[], ARRAY[$2]::bigint[], ARRAY[$3]::integer[], ARRAY['x'])`,
-		"release": `SELECT pawl.outbox_release_runs(ARRAY[$1]::uuid[], ARRAY[$2]::bigint[], ARRAY[$3]::integer[], ARRAY['0']::interval[])`,
+		"release": `SELECT pawl.outbox_release_runs(ARRAY[$1]::uuid[], ARRAY[$2]::bigint[], ARRAY[$3]::integer[], ARRAY['0']::interval[], ARRAY[false])`,
 	}
 	spans := []enginetest.Span{{Lo: 0, N: 6}, {Lo: 2, N: 5}, {Lo: 4, N: 6}, {Lo: 0, N: 10}, {Lo: 3, N: 1}}
 	call := func(tx *sql.Tx, routine string, owner [16]byte, s enginetest.Span) (n int64, err error) {
