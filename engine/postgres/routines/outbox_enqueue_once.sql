@@ -8,6 +8,7 @@ CREATE OR REPLACE FUNCTION pawl.outbox_enqueue_once(p_id bigint[], p_mid uuid[],
   p_due timestamptz[], p_queues text[], p_supplied boolean[], p_position bigint[]) RETURNS integer LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $f$
 DECLARE
+  v_now  timestamptz := clock_timestamp(); -- one time for all, whichever is inserted first: they come in order of their ids
   v_got  integer;
   v_more integer;
 BEGIN
@@ -19,7 +20,7 @@ BEGIN
      WHERE NOT EXISTS (SELECT FROM pawl.outbox_message x WHERE x.id = u.position AND x.message_id = u.mid)
     ON CONFLICT DO NOTHING RETURNING id, lane, due_at),
   r AS (
-    INSERT INTO pawl.outbox_ready (lane, at, lo, n) SELECT m.lane, coalesce(m.due_at, clock_timestamp()), m.id, 1 FROM m)
+    INSERT INTO pawl.outbox_ready (lane, at, lo, n) SELECT m.lane, coalesce(m.due_at, v_now), m.id, 1 FROM m)
   SELECT count(*) INTO v_got FROM m;
   IF v_got < cardinality(p_id) THEN -- a look with a fresh snapshot: the insert may have waited
     WITH m AS (
@@ -31,7 +32,7 @@ BEGIN
          AND NOT EXISTS (SELECT FROM pawl.outbox_message x WHERE x.message_id = u.mid AND x.supplied)
       ON CONFLICT (message_id) WHERE supplied DO NOTHING RETURNING id, lane, due_at),
     r AS (
-      INSERT INTO pawl.outbox_ready (lane, at, lo, n) SELECT m.lane, coalesce(m.due_at, clock_timestamp()), m.id, 1 FROM m)
+      INSERT INTO pawl.outbox_ready (lane, at, lo, n) SELECT m.lane, coalesce(m.due_at, v_now), m.id, 1 FROM m)
     SELECT count(*) INTO v_more FROM m;
     v_got := v_got + v_more;
   END IF;
