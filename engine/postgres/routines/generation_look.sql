@@ -21,3 +21,4 @@ BEGIN
   o_mark := v_row.id || '/' || v_place;
   o_number := v_row.number;
 END $f$;
+REVOKE EXECUTE ON FUNCTION pawl.generation_look FROM PUBLIC;

@@ -19,3 +19,4 @@ BEGIN
     EXIT WHEN o_block * 4096 > v_high;
   END LOOP;
 END $f$;
+REVOKE EXECUTE ON FUNCTION pawl.outbox_block FROM PUBLIC;
