@@ -15,6 +15,9 @@ type counter struct {
 	next int64
 }
 
+// Generation is that of a database that was never lost.
+func (*counter) Generation() int64 { return 0 }
+
 func (c *counter) ReserveIDs(_ context.Context, _ engine.Tx, n int) (int64, error) {
 	c.next += int64(n)
 	return c.next - int64(n) + 1, nil
