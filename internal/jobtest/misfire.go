@@ -247,12 +247,13 @@ func testMisfireSeconds(t *testing.T, e dbtest.Engine) {
 	f.fire()
 	all := f.runs(name)
 	want := times(t, jb.Schedule, "", at, all[len(all)-1].Scheduled)
-	if len(all) != 4 || all[0].Missed != int64(len(want)-3) {
+	made := all[1:] // the last three, and what came due while they were made
+	if len(made) < 3 || all[0].Missed != int64(len(want)-len(made)) {
 		t.Fatalf("of %d times %+v", len(want), all)
 	}
-	for i, r := range all[1:] {
-		if !r.Scheduled.Equal(want[len(want)-3+i]) {
-			t.Errorf("run for %v, want %v", r.Scheduled, want[len(want)-3+i])
+	for i, r := range made {
+		if w := want[len(want)-len(made)+i]; !r.Scheduled.Equal(w) {
+			t.Errorf("run for %v, want %v", r.Scheduled, w)
 		}
 	}
 }
