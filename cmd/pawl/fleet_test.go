@@ -282,7 +282,7 @@ func TestFleetMistakes(t *testing.T) {
 		{"table:mysql://u:secret@h/d", []string{"fleet", "ls"}, exitUsage, `unknown database scheme "mysql"`},
 		{"table:sqlite:" + dir + "/none.db", []string{"fleet", "ls"}, exitFailure, "none.db: no such file"},
 		{"table:postgres://u:secret@127.0.0.1:1/d", []string{"fleet", "ls"}, exitFailure, "postgres://u:xxxxx@127.0.0.1:1/d"},
-		{"table:postgres://u:secret%zz@127.0.0.1:1/d", []string{"fleet", "ls"}, exitFailure, "cannot parse"},
+		{"table:postgres://u:secret%zz@127.0.0.1:1/d", []string{"fleet", "ls"}, exitUsage, "cannot be read as a URL"},
 		{"list:" + dir + "/none", []string{"fleet", "status"}, exitFailure, "no such file"},
 		{"list:" + dir + "/none", []string{"fleet", "ls", "--fleet-query", "SELECT 1"}, exitUsage, "a query goes with table:URL"},
 		{"dir:" + dir + "/none", work, exitFailure, "no such file"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -587,10 +588,14 @@ func TestDoorLeases(t *testing.T) {
 	enginetest.Migrated(t, p)
 	f := openDoor(t, p, connect(t, testpg.URL(t)))
 	const other = "'22222222-2222-4222-8222-222222222222'"
+	var first int64 // the first token; they count on from it
 	row := func(want, call string) {
 		t.Helper()
-		f.is(want, `SELECT concat_ws('/', l.acquired, l.holder_id, l.token, l.lease_until_utc > l.server_utc_now) FROM pawl.`+call+` l`)
+		f.is(want, `SELECT concat_ws('/', l.acquired, l.holder_id, l.token - `+strconv.FormatInt(first, 10)+`, l.lease_until_utc > l.server_utc_now) FROM pawl.`+call+` l`)
 	}
+	f.is("true", `SELECT l.acquired FROM pawl.lease_acquire('l', 'me', 60, `+ownID+`) l`)
+	first = enginetest.Number(t, p, `SELECT token FROM pawl.lease WHERE name = 'l'`) - 1
+	token := func(n int64) string { return strconv.FormatInt(first+n, 10) }
 	row("t/"+strings.Trim(ownID, "'")+"/1/t", `lease_acquire('l', 'me', 60, `+ownID+`)`)
 	row("t/"+strings.Trim(ownID, "'")+"/1/t", `lease_acquire('l', 'me', 60, `+ownID+`)`)
 	row("f", `lease_acquire('l', 'me', 60)`)
@@ -599,8 +604,8 @@ func TestDoorLeases(t *testing.T) {
 	guard := func(holder, token string) error {
 		return f.try(`SELECT pawl.lease_guard('l', ` + holder + `, ` + token + `)`)
 	}
-	enginetest.Must(t, guard(ownID, "1"))
-	for _, err := range []error{guard(other, "1"), guard(ownID, "2")} {
+	enginetest.Must(t, guard(ownID, token(1)))
+	for _, err := range []error{guard(other, token(1)), guard(ownID, token(2))} {
 		if err == nil || !strings.Contains(err.Error(), `lease lost: "l"`) {
 			t.Errorf("guarded: %v", err)
 		}
@@ -608,7 +613,7 @@ func TestDoorLeases(t *testing.T) {
 	f.is("false", `pawl.lease_release('l', `+other+`)`)
 	f.is("true", `pawl.lease_release('l', `+ownID+`)`)
 	f.is("false", `pawl.lease_release('l', `+ownID+`)`)
-	if err := guard(ownID, "1"); err == nil {
+	if err := guard(ownID, token(1)); err == nil {
 		t.Error("guarded by a lease that was given back")
 	}
 	row("t/"+strings.Trim(other, "'")+"/2/t", `lease_acquire('l', 'you', 60, `+other+`)`)
