@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/bravellian/pawl/engine"
@@ -88,51 +87,6 @@ func (o *Outbox) Find(ctx context.Context, id MessageID) (*Info, error) {
 		return nil, fmt.Errorf("%w: %s", ErrNotFound, id)
 	}
 	return found[0], nil
-}
-
-// ListFilter selects messages. The zero value lists the newest 100.
-type ListFilter struct {
-	Status *Status    // nil: any
-	Topic  string     // "": any
-	Before WorkItemID // only positions below this one, to page on; 0: all
-	Limit  int        // default 100, at most 10 000
-}
-
-const (
-	defaultList = 100
-	maxList     = 10_000
-)
-
-// List returns messages, highest position first. It looks at the 10 000 newest
-// runs of a state at most.
-func (o *Outbox) List(ctx context.Context, f ListFilter) ([]*Info, error) {
-	if f.Limit <= 0 {
-		f.Limit = defaultList
-	}
-	before := int64(f.Before)
-	if before <= 0 {
-		before = math.MaxInt64
-	}
-	op, arg := "outbox/list_recent", any(nil)
-	if f.Status != nil {
-		op, arg = listOperation(*f.Status)
-	}
-	return o.infos(ctx, op, before, work.Optional(f.Topic), arg, min(f.Limit, maxList))
-}
-
-// listOperation picks the table that holds a state's messages.
-func listOperation(s Status) (op string, arg any) {
-	switch s {
-	case Ready:
-		return "outbox/list_ready", false
-	case Scheduled:
-		return "outbox/list_ready", true
-	case InProgress:
-		return "outbox/list_claimed", nil
-	case Failed, Discarded:
-		return "outbox/list_dead", int(s)
-	}
-	return "outbox/list_recent", int(s)
 }
 
 func (o *Outbox) infos(ctx context.Context, op string, args ...any) ([]*Info, error) {

@@ -129,6 +129,48 @@ func TestListPages(t *testing.T) {
 	}
 }
 
+// ls filters by what is known of a message, with any state and with --json.
+func TestListFilters(t *testing.T) {
+	onEngines(t, func(t *testing.T, d *database) {
+		d.must("a", "enqueue", "--topic", "t", "--queue", "mail", "--correlation-id", "c-1", "--header", "tenant=a", "--header", "kind=x")
+		d.must("b", "enqueue", "--topic", "t", "--queue", "mail", "--correlation-id", "c-2", "--header", "tenant=b", "--header", "kind=x")
+		d.must("c", "enqueue", "--topic", "u", "--correlation-id", "c-1")
+		d.must("", "work", "--topic", "u", "--exec", "echo no such customer >&2; exit 65", "--drain", "--quiet")
+		for _, c := range []struct {
+			args []string
+			want []string // correlation ids, newest first
+		}{
+			{[]string{"--queue", "mail"}, []string{"c-2", "c-1"}},
+			{[]string{"--queue", "default", "--failed"}, []string{"c-1"}},
+			{[]string{"--queue", "default", "--ready"}, nil},
+			{[]string{"--correlation-id", "c-1"}, []string{"c-1", "c-1"}},
+			{[]string{"--correlation-id", "c-1", "--ready"}, []string{"c-1"}},
+			{[]string{"--error", "such customer"}, []string{"c-1"}},
+			{[]string{"--error", "such customer", "--status", "failed", "--topic", "u"}, []string{"c-1"}},
+			{[]string{"--error", "timeout", "--failed"}, nil},
+			{[]string{"--header", "kind=x"}, []string{"c-2", "c-1"}},
+			{[]string{"--header", "kind=x", "--header", "tenant=b"}, []string{"c-2"}},
+			{[]string{"--header", "kind="}, nil},
+			{[]string{"--older-than", "1h"}, nil},
+			{[]string{"--newer-than", "1h", "--limit", "2"}, []string{"c-1", "c-2"}},
+			{[]string{"--older-than", "1us", "--newer-than", "1h", "--queue", "mail"}, []string{"c-2", "c-1"}},
+		} {
+			var got []string
+			for line := range strings.Lines(d.must("", append([]string{"ls", "--json"}, c.args...)...)) {
+				var m messageView
+				decode(t, line, &m)
+				got = append(got, m.CorrelationID)
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("%s: %v, want %v", c.args, got, c.want)
+			}
+		}
+		if out := d.must("", "ls", "--header", "tenant=a"); len(lines(out)) != 2 {
+			t.Errorf("as a table:\n%s", out)
+		}
+	})
+}
+
 func TestFileArgumentAndWhole(t *testing.T) {
 	d := onSQLite(t)
 	file := filepath.Join(t.TempDir(), "report")

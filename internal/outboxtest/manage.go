@@ -12,8 +12,6 @@ import (
 func manageTests() map[string]func(*testing.T, Engine) {
 	return map[string]func(*testing.T, Engine){
 		"not found":        testGetUnknown,
-		"list":             testList,
-		"list pages":       testListPages,
 		"redrive":          testRedrive,
 		"redrive wakes":    testRedriveWakes,
 		"redrive filtered": testRedriveFiltered,
@@ -46,52 +44,6 @@ func (f *fixture) scatter() {
 	f.touched(1)(f.Release(f.ctx(), owner, ids[3]))
 	f.enqueue(outbox.Message{Topic: "later", Due: time.Now().Add(time.Hour)})
 	f.counts(outbox.Counts{Ready: 1, Scheduled: 1, InProgress: 1, Done: 1, Failed: 1, Discarded: 1})
-}
-
-func testList(t *testing.T, e Engine) {
-	f := open(t, e)
-	f.scatter()
-	for _, s := range []outbox.Status{outbox.Ready, outbox.Scheduled, outbox.InProgress, outbox.Done, outbox.Failed, outbox.Discarded} {
-		found, err := f.List(f.ctx(), outbox.ListFilter{Status: &s})
-		if err != nil || len(found) != 1 {
-			t.Fatalf("%v: found %d, %v", s, len(found), err)
-		}
-		if got := found[0].Status; got != s && !(s == outbox.Scheduled && got == outbox.Ready) {
-			t.Fatalf("asked for %v, got %v", s, got)
-		}
-		if none, err := f.List(f.ctx(), outbox.ListFilter{Status: &s, Topic: "nowhere"}); err != nil || len(none) != 0 {
-			t.Fatalf("%v: found %d on another topic, %v", s, len(none), err)
-		}
-	}
-	if all, err := f.List(f.ctx(), outbox.ListFilter{}); err != nil || len(all) != 6 {
-		t.Fatalf("found %d, %v", len(all), err)
-	}
-}
-
-func testListPages(t *testing.T, e Engine) {
-	f := open(t, e)
-	f.enqueueN(25)
-	ready := outbox.Ready
-	var seen, before = 0, outbox.WorkItemID(0)
-	for {
-		page, err := f.List(f.ctx(), outbox.ListFilter{Status: &ready, Before: before, Limit: 10})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(page) == 0 {
-			break
-		}
-		for _, i := range page {
-			if before != 0 && i.WorkItemID >= before {
-				t.Fatal("not in descending order")
-			}
-			before = i.WorkItemID
-			seen++
-		}
-	}
-	if seen != 25 {
-		t.Fatalf("paged through %d of 25", seen)
-	}
 }
 
 // D-26

@@ -22,7 +22,7 @@ type Engine = dbtest.Engine
 func Run(t *testing.T, e Engine) {
 	groups := map[string]map[string]func(*testing.T, Engine){
 		"enqueue": enqueueTests(), "claim": claimTests(), "settle": settleTests(), "lease": leaseTests(),
-		"run": runTests(), "manage": manageTests(), "mend": mendTests(), "watch": watchTests(), "log": logTests(), "sql": sqlTests(),
+		"run": runTests(), "manage": manageTests(), "list": listTests(), "mend": mendTests(), "watch": watchTests(), "log": logTests(), "sql": sqlTests(),
 		"suspect": suspectTests(), "unreadable": unreadableTests(),
 	}
 	dbtest.Run(t, e, groups)

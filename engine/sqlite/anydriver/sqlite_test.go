@@ -165,7 +165,7 @@ func TestStatementDeadline(t *testing.T) {
 		t.Errorf("after a transaction out of time: %+v", c)
 	}
 	enginetest.WantClass(t, db.Read(t.Context(), &engine.Call{
-		Op: "outbox/list_recent", Args: []any{int64(1) << 60, nil, nil, 100}, Each: slow,
+		Op: "outbox/list_recent", Args: []any{int64(1) << 60, 0, nil, nil, 100, nil, nil, nil, nil, nil, nil}, Each: slow,
 	}), engine.ErrTimeout)
 }
 

@@ -1,0 +1,277 @@
+package outboxtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/outbox"
+)
+
+func listTests() map[string]func(*testing.T, Engine) {
+	return map[string]func(*testing.T, Engine){
+		"every state":    testList,
+		"pages":          testListPages,
+		"filters":        testListFilters,
+		"error":          testListError,
+		"age":            testListAge,
+		"odd headers":    testListOddHeaders,
+		"small windows":  testListWindows,
+		"page is bound":  testListPageBound,
+		"refused filter": testListRefused,
+	}
+}
+
+// listed checks which messages a filter finds, highest position first.
+func (f *fixture) listed(filter outbox.ListFilter, want ...outbox.WorkItemID) {
+	f.t.Helper()
+	found, err := f.List(f.ctx(), filter)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	var got []outbox.WorkItemID
+	for _, i := range found {
+		got = append(got, i.WorkItemID)
+	}
+	if !slices.Equal(got, want) {
+		f.t.Errorf("%+v finds %v, want %v", filter, got, want)
+	}
+}
+
+func testList(t *testing.T, e Engine) {
+	f := open(t, e)
+	f.scatter()
+	for _, s := range []outbox.Status{outbox.Ready, outbox.Scheduled, outbox.InProgress, outbox.Done, outbox.Failed, outbox.Discarded} {
+		found, err := f.List(f.ctx(), outbox.ListFilter{Status: &s})
+		if err != nil || len(found) != 1 {
+			t.Fatalf("%v: found %d, %v", s, len(found), err)
+		}
+		if got := found[0].Status; got != s && !(s == outbox.Scheduled && got == outbox.Ready) {
+			t.Fatalf("asked for %v, got %v", s, got)
+		}
+		f.listed(outbox.ListFilter{Status: &s, Queue: "default", NewerThan: time.Hour}, found[0].WorkItemID)
+		for _, none := range []outbox.ListFilter{
+			{Topic: "nowhere"}, {Queue: "nowhere"}, {CorrelationID: "none"}, {Error: "none"}, {OlderThan: time.Hour}, {Headers: map[string]string{"none": ""}},
+		} {
+			none.Status = &s
+			f.listed(none)
+		}
+	}
+	if all, err := f.List(f.ctx(), outbox.ListFilter{}); err != nil || len(all) != 6 {
+		t.Fatalf("found %d, %v", len(all), err)
+	}
+}
+
+func testListPages(t *testing.T, e Engine) {
+	f := open(t, e)
+	f.enqueueN(25)
+	f.Outbox = outbox.New(&windowed{DB: f.db, size: 3}, outbox.Options{}) // of which its one run is more
+	ready := outbox.Ready
+	var seen, before = 0, outbox.WorkItemID(0)
+	for {
+		page, err := f.List(f.ctx(), outbox.ListFilter{Status: &ready, Before: before, Limit: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(page) == 0 {
+			break
+		}
+		for _, i := range page {
+			if before != 0 && i.WorkItemID >= before {
+				t.Fatal("not in descending order")
+			}
+			before = i.WorkItemID
+			seen++
+		}
+	}
+	if seen != 25 {
+		t.Fatalf("paged through %d of 25", seen)
+	}
+}
+
+func testListFilters(t *testing.T, e Engine) {
+	f := open(t, e)
+	a := f.enqueue(outbox.Message{Queue: "mail", CorrelationID: "order-1", Headers: map[string]string{"tenant": "a", "kind": "x"}})
+	b := f.enqueue(outbox.Message{Queue: "mail", CorrelationID: "order-2", Headers: map[string]string{"tenant": "b", "<é \"'>": "a.b$[0]\\"}})
+	c := f.enqueue(outbox.Message{CorrelationID: "order-1", Due: time.Now().Add(time.Hour)})
+	ready, scheduled := outbox.Ready, outbox.Scheduled
+	f.listed(outbox.ListFilter{Queue: "mail"}, b, a)
+	f.listed(outbox.ListFilter{Queue: "default"}, c)
+	f.listed(outbox.ListFilter{Queue: "mail", Limit: 1}, b)
+	f.listed(outbox.ListFilter{Queue: "mail", Before: b}, a)
+	f.listed(outbox.ListFilter{CorrelationID: "order-1"}, c, a)
+	f.listed(outbox.ListFilter{CorrelationID: "order"})
+	f.listed(outbox.ListFilter{CorrelationID: "order-1", Status: &ready}, a)
+	f.listed(outbox.ListFilter{CorrelationID: "order-1", Status: &scheduled}, c)
+	f.listed(outbox.ListFilter{CorrelationID: "order-2", Queue: "mail"}, b)
+	f.listed(outbox.ListFilter{CorrelationID: "order-2", Queue: "default"})
+	f.listed(outbox.ListFilter{Headers: map[string]string{"tenant": "a"}}, a)
+	f.listed(outbox.ListFilter{Headers: map[string]string{"tenant": "a", "kind": "x"}}, a)
+	f.listed(outbox.ListFilter{Headers: map[string]string{"tenant": "b", "kind": "x"}})
+	f.listed(outbox.ListFilter{Headers: map[string]string{"tenant": ""}})
+	f.listed(outbox.ListFilter{Headers: map[string]string{"a": "tenant"}})
+	f.listed(outbox.ListFilter{Headers: map[string]string{"<é \"'>": "a.b$[0]\\"}}, b)
+}
+
+func testListError(t *testing.T, e Engine) {
+	f := open(t, e)
+	ids := f.enqueueN(4)
+	owner, _ := f.claimExactly(4)
+	f.touched(2)(f.Fail(f.ctx(), owner, errors.New("dial tcp: 100% refused"), ids[0], ids[1]))
+	f.touched(1)(f.Fail(f.ctx(), owner, errors.New("no such customer"), ids[2]))
+	f.touched(1)(f.AbandonAfter(f.ctx(), owner, time.Hour, errors.New("connection refused"), ids[3]))
+	f.touched(1)(f.Discard(f.ctx(), outbox.FailedFilter{IDs: ids[1:2]}))
+	failed, discarded, scheduled := outbox.Failed, outbox.Discarded, outbox.Scheduled
+	f.listed(outbox.ListFilter{Error: "refused"}, ids[3], ids[1], ids[0])
+	f.listed(outbox.ListFilter{Error: "0% r", Status: &failed}, ids[0])
+	f.listed(outbox.ListFilter{Error: "0_ r"})
+	f.listed(outbox.ListFilter{Error: "Refused"})
+	f.listed(outbox.ListFilter{Error: "customer", Status: &failed}, ids[2])
+	f.listed(outbox.ListFilter{Error: "refused", Status: &discarded}, ids[1])
+	f.listed(outbox.ListFilter{Error: "refused", Status: &scheduled}, ids[3])
+}
+
+func testListAge(t *testing.T, e Engine) {
+	f := open(t, e)
+	ids := f.enqueueN(3)
+	for i, id := range ids {
+		ago := fmt.Sprintf("created_at - %d * interval '1 hour'", 10*i)
+		if e.Name == "sqlite" {
+			ago = fmt.Sprintf("created_at - %d", 10*i*int(time.Hour/time.Microsecond))
+		}
+		f.exec(fmt.Sprintf("UPDATE %s SET created_at = %s WHERE id = %d", f.db.Table("outbox_message"), ago, id))
+	}
+	f.listed(outbox.ListFilter{OlderThan: 5 * time.Hour}, ids[2], ids[1])
+	f.listed(outbox.ListFilter{NewerThan: 15 * time.Hour}, ids[1], ids[0])
+	f.listed(outbox.ListFilter{OlderThan: 5 * time.Hour, NewerThan: 15 * time.Hour}, ids[1])
+	f.listed(outbox.ListFilter{OlderThan: math.MaxInt64})
+	f.listed(outbox.ListFilter{NewerThan: math.MaxInt64}, ids[2], ids[1], ids[0])
+}
+
+// D-2: headers that another program wrote are no match, and no error.
+func testListOddHeaders(t *testing.T, e Engine) {
+	f := open(t, e)
+	odd := []string{`NULL`, `''`, `'{"a":'`, `'a=b'`, `'["a","b"]'`, `'"a"'`, `'{"a":{"a":"b"}}'`, `'{"a":["b"]}'`, `'{"a":1e999999999}'`, `'{"a":"\u0000"}'`,
+		`'{ "x" : 1, "\u0061" : "b" }'`}
+	ids := f.enqueueN(len(odd))
+	for i, text := range odd {
+		f.exec(fmt.Sprintf("UPDATE %s SET headers = %s WHERE id = %d", f.db.Table("outbox_message"), text, ids[i]))
+	}
+	f.listed(outbox.ListFilter{Headers: map[string]string{"a": "b"}}, ids[len(ids)-1])
+	f.listed(outbox.ListFilter{Headers: map[string]string{"a": `{"a":"b"}`}})
+}
+
+// windowed shrinks what each statement of a list looks at, and counts the statements.
+type windowed struct {
+	engine.DB
+	size, floors int
+}
+
+func (w *windowed) Read(ctx context.Context, call *engine.Call) error {
+	switch call.Op {
+	case "outbox/list_recent_floor", "outbox/list_ready_floor", "outbox/list_claimed_floor", "outbox/list_dead_floor":
+		call.Args[1] = w.size
+		w.floors++
+	}
+	return w.DB.Read(ctx, call)
+}
+
+// A list reads on, a bounded number of messages in each statement, until it is full.
+func testListWindows(t *testing.T, e Engine) {
+	f := open(t, e)
+	var ids []outbox.WorkItemID
+	for i := range 12 {
+		ids = append(ids, f.enqueue(outbox.Message{Queue: []string{"a", "b"}[i%2], CorrelationID: fmt.Sprint(i % 4)}))
+	}
+	w := &windowed{DB: f.db}
+	f.Outbox = outbox.New(w, outbox.Options{})
+	all := func(status outbox.Status) {
+		t.Helper()
+		for _, size := range []int{1, 2, 5, 100} {
+			w.size = size
+			for _, s := range []*outbox.Status{nil, &status} {
+				w.floors = 0
+				f.listed(outbox.ListFilter{Status: s, CorrelationID: "0"}, ids[8], ids[4], ids[0])
+				if w.floors < 12/size || w.floors > 13 {
+					t.Errorf("%d statements of %d messages", w.floors, size)
+				}
+				f.listed(outbox.ListFilter{Status: s, CorrelationID: "0", Limit: 2}, ids[8], ids[4])
+				f.listed(outbox.ListFilter{Status: s, CorrelationID: "0", Before: ids[8]}, ids[4], ids[0])
+				f.listed(outbox.ListFilter{Status: s, Queue: "b", Limit: 3}, ids[11], ids[9], ids[7])
+			}
+		}
+	}
+	all(outbox.Ready)
+	owner := outbox.NewOwnerToken()
+	for _, queue := range []string{"a", "b"} {
+		if msgs, err := f.ClaimFrom(f.ctx(), queue, owner, lease, 100); err != nil || len(msgs) != 6 {
+			t.Fatalf("claimed %d, %v", len(msgs), err)
+		}
+	}
+	all(outbox.InProgress)
+	f.touched(12)(f.Fail(f.ctx(), owner, errors.New("e"), ids...))
+	all(outbox.Failed)
+}
+
+// A page looks at a bounded number of messages and says where to go on.
+func testListPageBound(t *testing.T, e Engine) {
+	f := open(t, e)
+	first := f.enqueue(outbox.Message{CorrelationID: "c"})
+	f.enqueueBatch(250)
+	w := &windowed{DB: f.db, size: 1}
+	f.Outbox = outbox.New(w, outbox.Options{})
+	filter := outbox.ListFilter{CorrelationID: "c"}
+	empty := 0
+	for {
+		w.floors = 0
+		p, err := f.ListPage(f.ctx(), filter)
+		if err != nil || w.floors > 100 {
+			t.Fatalf("%d statements, %v", w.floors, err)
+		}
+		if p.Next == 0 {
+			if len(p.Messages) != 1 || p.Messages[0].WorkItemID != first {
+				t.Errorf("the last page has %d messages", len(p.Messages))
+			}
+			break
+		}
+		if len(p.Messages) > 0 || filter.Before != 0 && p.Next >= filter.Before {
+			t.Fatalf("%d messages, then %d below %d", len(p.Messages), p.Next, filter.Before)
+		}
+		empty++
+		filter.Before = p.Next
+	}
+	if empty != 2 {
+		t.Errorf("%d pages without a message, want 2", empty)
+	}
+	f.listed(outbox.ListFilter{CorrelationID: "c"}, first) // List goes on itself
+	if p, err := f.ListPage(f.ctx(), outbox.ListFilter{Limit: 3}); err != nil || len(p.Messages) != 3 || p.Next != p.Messages[2].WorkItemID {
+		t.Errorf("a full page: %+v, %v", p, err)
+	}
+}
+
+func testListRefused(t *testing.T, e Engine) {
+	f := open(t, e)
+	for field, filter := range map[string]outbox.ListFilter{
+		"older than":     {OlderThan: -1},
+		"newer than":     {NewerThan: -1},
+		"header name":    {Headers: map[string]string{" ": "v"}},
+		"header value":   {Headers: map[string]string{"n": "\x00"}},
+		"topic":          {Topic: "\xff"},
+		"queue":          {Queue: "\x00"},
+		"correlation id": {CorrelationID: "\x00"},
+		"error":          {Error: "\xff"},
+	} {
+		var refused *outbox.InvalidError
+		if _, err := f.List(f.ctx(), filter); !errors.As(err, &refused) || refused.Field != field {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+	if _, err := f.List(f.ctx(), outbox.ListFilter{OlderThan: time.Hour, NewerThan: time.Hour}); !errors.Is(err, outbox.ErrInvalid) {
+		t.Errorf("no age at all: %v", err)
+	}
+}

@@ -1,0 +1,181 @@
+package outbox
+
+import (
+	"context"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/work"
+)
+
+// ListFilter selects messages: those that meet all of it. The zero value lists the
+// newest 100.
+type ListFilter struct {
+	Status *Status    // nil: any
+	Topic  string     // "": any
+	Before WorkItemID // only positions below this one, to page on; 0: all
+	Limit  int        // default 100, at most 10 000
+
+	Queue         string            // "": any
+	CorrelationID string            // "": any
+	Error         string            // part of the last error, upper and lower case as it is; "": any
+	OlderThan     time.Duration     // created longer ago than this, by the database's clock; 0: any
+	NewerThan     time.Duration     // created no longer ago than this; 0: any
+	Headers       map[string]string // it has all of these, with exactly these values; others may be there too
+}
+
+// Page is a part of a list.
+type Page struct {
+	Messages []*Info    // highest position first
+	Next     WorkItemID // the Before of the next page; 0: there are no more
+}
+
+const (
+	defaultList = 100
+	maxList     = 10_000
+	listWindow  = 10_000 // how many messages a statement looks at
+	listWindows = 100    // how many statements a page takes
+)
+
+// List returns messages, highest position first. Where few match it looks at all
+// messages of the state, 10 000 in each statement; ListPage stops earlier. It fails
+// with ErrInvalid for a filter that cannot be.
+func (o *Outbox) List(ctx context.Context, f ListFilter) ([]*Info, error) {
+	f.Limit = listLimit(f.Limit)
+	var all []*Info
+	for {
+		p, err := o.ListPage(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p.Messages...)
+		f.Before, f.Limit = p.Next, f.Limit-len(p.Messages)
+		if f.Limit == 0 || p.Next == 0 {
+			return all, nil
+		}
+	}
+}
+
+// ListPage returns the messages that List does, but looks at about a million messages
+// of the state at most: a page may hold fewer than Limit, or none, and yet not be the
+// last one.
+func (o *Outbox) ListPage(ctx context.Context, f ListFilter) (Page, error) {
+	var p Page
+	match, err := f.match()
+	if err != nil {
+		return p, err
+	}
+	limit, before := listLimit(f.Limit), int64(f.Before)
+	if before <= 0 {
+		before = math.MaxInt64
+	}
+	s := f.statements()
+	for range listWindows {
+		floor, err := o.listFloor(ctx, s, before)
+		if err != nil {
+			return Page{}, err
+		}
+		found, err := o.infos(ctx, s.list, append([]any{before, floor, work.Optional(f.Topic), s.arg, limit - len(p.Messages)}, match...)...)
+		if err != nil {
+			return Page{}, err
+		}
+		p.Messages, p.Next, before = append(p.Messages, found...), WorkItemID(floor), floor
+		if len(p.Messages) == limit {
+			p.Next = p.Messages[limit-1].WorkItemID
+			break
+		}
+		if floor == 0 {
+			break
+		}
+	}
+	return p, nil
+}
+
+func listLimit(n int) int {
+	if n <= 0 {
+		return defaultList
+	}
+	return min(n, maxList)
+}
+
+// match is what the statements filter by beside topic and state.
+func (f *ListFilter) match() ([]any, error) {
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	headers, err := encodeHeaders(f.Headers)
+	if err != nil {
+		return nil, engine.Invalid("headers", "%v", err)
+	}
+	return []any{work.Optional(f.Queue), work.Optional(f.CorrelationID), work.Optional(f.Error), age(f.OlderThan), age(f.NewerThan), headers}, nil
+}
+
+// check refuses what no message meets, or no engine takes.
+func (f *ListFilter) check() error {
+	for _, t := range []struct{ field, text string }{{"topic", f.Topic}, {"queue", f.Queue}, {"correlation id", f.CorrelationID}, {"error", f.Error}} {
+		if err := engine.CheckText(t.field, t.text, math.MaxInt, false); err != nil {
+			return err
+		}
+	}
+	if err := engine.CheckOption("older than", f.OlderThan, 0, 0); err != nil {
+		return err
+	}
+	if err := engine.CheckOption("newer than", f.NewerThan, 0, 0); err != nil {
+		return err
+	}
+	if f.NewerThan > 0 && f.OlderThan >= f.NewerThan {
+		return engine.Invalid("older than", "not less than newer than")
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Headers)) {
+		if err := engine.CheckText("header name", name, math.MaxInt, true); err != nil {
+			return err
+		}
+		if err := engine.CheckText("header value", f.Headers[name], math.MaxInt, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func age(d time.Duration) *time.Duration {
+	if d == 0 {
+		return nil
+	}
+	return &d
+}
+
+// listing is how the messages of a state are listed: from the table that holds them.
+type listing struct {
+	list, floor string // operations
+	arg         any    // of list
+	floorArgs   []any
+}
+
+func (f *ListFilter) statements() listing {
+	recent := listing{list: "outbox/list_recent", floor: "outbox/list_recent_floor"}
+	if f.Status == nil {
+		return recent
+	}
+	switch s := *f.Status; s {
+	case Ready, Scheduled:
+		return listing{list: "outbox/list_ready", floor: "outbox/list_ready_floor", arg: s == Scheduled}
+	case InProgress:
+		return listing{list: "outbox/list_claimed", floor: "outbox/list_claimed_floor"}
+	case Failed, Discarded:
+		return listing{list: "outbox/list_dead", floor: "outbox/list_dead_floor", arg: int(s), floorArgs: []any{int(s)}}
+	default:
+		recent.arg = int(s)
+		return recent
+	}
+}
+
+// listFloor is the position that the next statement of a list looks down to, 0 for
+// all that are left.
+func (o *Outbox) listFloor(ctx context.Context, s listing, before int64) (floor int64, err error) {
+	err = o.db.Read(ctx, &engine.Call{Op: s.floor, Args: append([]any{before, listWindow}, s.floorArgs...), Reset: func() { floor = 0 },
+		Each: func(r engine.Row) error { return r.Scan(&floor) }})
+	return floor, err
+}
