@@ -72,7 +72,7 @@ func run(t *testing.T, db dbtest.Database, statement string) {
 // what goes before the statement.
 func plan(t *testing.T, db dbtest.Database, op, before string, args []any, column int) (lines []string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "engine", db.Engine(), "explain", op+".sql"))
+	text, err := os.ReadFile(filepath.Join("..", "engine", map[string]string{"sqlite": "sqlite/anydriver", "postgres": "postgres"}[db.Engine()], "explain", op+".sql"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -166,7 +166,7 @@ func TestSchema(t *testing.T) {
 		if c == nil || c.Verdict != health.Fail || !strings.Contains(c.Text, "worker_process") || strings.Contains(c.Text, "outbox") {
 			t.Errorf("%+v", c)
 		}
-		if _, err := f.db.SQL.ExecContext(f.ctx(), "UPDATE "+f.db.Table("pawl_schema")+" SET version = 4711 WHERE version = 7"); err != nil {
+		if _, err := f.db.SQL.ExecContext(f.ctx(), "UPDATE "+f.db.Table("pawl_schema")+" SET version = 4711 WHERE version = 1"); err != nil {
 			t.Fatal(err)
 		}
 		if c := f.Health(f.ctx()).Check("schema"); c == nil || c.Verdict != health.Fail || !strings.Contains(c.Text, "too new") {

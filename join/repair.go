@@ -106,19 +106,16 @@ func (j *Joins) repairOne(ctx context.Context, check joincheck.Check, found *joi
 	if found.Truncated || found.Agrees() {
 		return nil
 	}
-	attrs := []any{
-		"join_id", ID(found.ID).String(), "status", Status(found.Status).String(), "expected_steps", found.Expected,
-		"completed_steps", found.Completed, "failed_steps", found.Failed,
-		"members_completed", found.MemberCompleted, "members_failed", found.MemberFailed, "members_missed", found.Missed,
-	}
 	if !found.Fixable() {
-		j.log.WarnContext(ctx, "the counters of a join disagree with its members, which are more than its steps: somebody changed a table by hand", attrs...)
+		j.log.WarnContext(ctx, "the counters of a join disagree with its members, which are more than its steps: somebody changed a table by hand",
+			"join_id", ID(found.ID).String(), "expected_steps", found.Expected, "completed_steps", found.Completed, "failed_steps", found.Failed)
 		return nil
 	}
 	changed, err := check.Repair(ctx, found)
 	if changed {
 		done.Joins++
-		j.log.WarnContext(ctx, "repaired a join: its counters disagreed with its members", attrs...)
+		j.log.WarnContext(ctx, "repaired a join: its counters disagreed with its members",
+			"join_id", ID(found.ID).String(), "expected_steps", found.Expected, "completed_steps", found.Completed, "failed_steps", found.Failed)
 	}
 	return err
 }
