@@ -25,7 +25,8 @@ func levelled(t *testing.T, p *enginetest.Place, level string) string {
 	admin(t, fmt.Sprintf(`ALTER ROLE %q SET default_transaction_isolation = '%s'`, name, level),
 		fmt.Sprintf(`GRANT USAGE ON SCHEMA %q TO %q`, p.Names.Schema, name),
 		fmt.Sprintf(`GRANT ALL ON ALL TABLES IN SCHEMA %q TO %q`, p.Names.Schema, name),
-		fmt.Sprintf(`GRANT ALL ON ALL SEQUENCES IN SCHEMA %q TO %q`, p.Names.Schema, name))
+		fmt.Sprintf(`GRANT ALL ON ALL SEQUENCES IN SCHEMA %q TO %q`, p.Names.Schema, name),
+		fmt.Sprintf(`GRANT EXECUTE ON ALL ROUTINES IN SCHEMA %q TO %q`, p.Names.Schema, name))
 	return address
 }
 
