@@ -105,8 +105,10 @@ func (f *fixture) another() {
 	f.lapse()
 	n, err := f.box.ReapExpired(f.ctx())
 	f.check(err)
-	if n != 1 {
-		f.t.Fatalf("reaped %d leases", n)
+	held, err := f.box.Count(f.ctx())
+	f.check(err)
+	if n > 1 || held.InProgress != 0 { // the slow worker may have reaped its lease itself
+		f.t.Fatalf("reaped %d leases, %d are held", n, held.InProgress)
 	}
 	f.drain(nil)
 }
