@@ -73,7 +73,7 @@ test-newest:
 
 .PHONY: test-postgres
 test-postgres:
-	go test -timeout 9m ./engine/postgres
+	go test -timeout 9m -skip WithoutPreparedStatements ./engine/postgres
 	go test -timeout 9m -p 2 -run '^TestConformance$$/^postgres$$|Routine' ./outbox ./join ./inbox ./lease ./timer ./job
 
 .PHONY: test-matrix
