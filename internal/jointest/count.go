@@ -184,6 +184,14 @@ func testMoreThanExpected(t *testing.T, e dbtest.Engine) {
 	more := f.enqueue("step", 1)
 	f.check(f.Attach(f.ctx(), id, more...))
 	f.progress(id, 2, 0, join.Completed)
+	part, rest := f.start(3), f.enqueue("step", 5) // and when some are counted already
+	f.check(f.Attach(f.ctx(), part, rest...))
+	_, _ = f.claim(1) // of before
+	owner, items = f.claim(5)
+	f.ack(owner, items[rest[0]], items[rest[1]])
+	f.progress(part, 2, 0, join.Pending)
+	f.ack(owner, items[rest[2]], items[rest[3]], items[rest[4]])
+	f.progress(part, 3, 0, join.Completed)
 	settled := f.start(1) // and when they are attached as settled ones
 	f.check(f.Attach(f.ctx(), settled, msgs[:4]...))
 	f.progress(settled, 1, 0, join.Completed)
