@@ -54,15 +54,16 @@ test-narrow: ## what can be tested of 32-bit machines without a server
 
 .PHONY: test
 test: cc static test-narrow ## everything that has to pass: vet, build, requirements, tests with the race detector
-	@$(TESTSERVER) $(MAKE) --no-print-directory -j4 test-packages test-face test-newest test-drivers
+	@$(TESTSERVER) $(MAKE) --no-print-directory -j2 test-packages test-face
+	@$(TESTSERVER) $(MAKE) --no-print-directory -j2 test-newest test-drivers
 
 .PHONY: test-packages
 test-packages:
-	go test $(RACE) $(AT_ONCE) -timeout 9m $$(go list $(PACKAGES) | grep -vx $(FACE))
+	go test $(RACE) $(AT_ONCE) -timeout 25m $$(go list $(PACKAGES) | grep -vx $(FACE))
 
 .PHONY: test-face
 test-face:
-	go test -timeout 9m $(FACE)
+	go test -timeout 25m $(FACE)
 
 # The engine's tests, and the conformance suites and SQL routines of the components,
 # on the newest PostgreSQL: plans and orders are other ones there. Without the race
@@ -73,8 +74,8 @@ test-newest:
 
 .PHONY: test-postgres
 test-postgres:
-	go test -timeout 9m -skip WithoutPreparedStatements ./engine/postgres
-	go test -timeout 9m -p 2 -run '^TestConformance$$/^postgres$$|Routine' ./outbox ./join ./inbox ./lease ./timer ./job
+	go test -timeout 25m -skip WithoutPreparedStatements ./engine/postgres
+	go test -timeout 25m -p 2 -run '^TestConformance$$/^postgres$$|Routine' ./outbox ./join ./inbox ./lease ./timer ./job
 
 .PHONY: test-matrix
 test-matrix: cc static ## every test on PostgreSQL 15, 16, 17 and 18, one after the other
@@ -87,7 +88,7 @@ test-matrix: cc static ## every test on PostgreSQL 15, 16, 17 and 18, one after 
 # these tests alone: quickly rather than well.
 .PHONY: test-drivers
 test-drivers: ## other drivers and libraries on both engines
-	CGO_CFLAGS="-O1 -g0" go test -C internal/driverstest -timeout 9m ./...
+	CGO_CFLAGS="-O1 -g0" go test -C internal/driverstest -timeout 25m ./...
 
 .PHONY: test-long
 test-long: cc static ## the same with the long runs of the stress tests
