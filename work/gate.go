@@ -133,7 +133,7 @@ func (s *seat) leave() {
 }
 
 // waits reports whether there are suspects that the loop will soon handle, and
-// until when it is in vain to enter.
+// until when entering has no result.
 func (s *seat) waits() (until time.Time, ok bool) {
 	g := s.gate
 	g.mu.Lock()

@@ -49,11 +49,14 @@ func (db *DB) applyObjects(ctx context.Context, tx pgx.Tx) error {
 // replaceObjects replaces objects in place. Afterwards a routine of a changed name
 // that was not replaced is one with the former parameters.
 func (db *DB) replaceObjects(ctx context.Context, tx pgx.Tx, apply []engine.Object, drop []engine.AppliedObject, first bool) error {
+	if first {
+		return script(ctx, tx, db.texts(apply)) // there is nothing to compare with
+	}
 	before, err := db.functions(ctx, tx, apply, nil)
 	if err != nil {
 		return err
 	}
-	if err := script(ctx, tx, db.texts(apply)); err != nil || first {
+	if err := script(ctx, tx, db.texts(apply)); err != nil {
 		return err
 	}
 	after, err := db.functions(ctx, tx, apply, nil)
