@@ -200,6 +200,23 @@ func (p *Pawl) Stamp(f outbox.Stamp) {
 // restart of the program helps (engine.ErrFileLost). For a server that takes no
 // connections yet it waits, unless it is to end when nothing is left. Call it once.
 func (p *Pawl) Run(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var watch sync.WaitGroup
+	var lost error
+	watch.Go(func() {
+		if lost = p.lost(ctx); lost != nil {
+			stop()
+		}
+	})
+	err := p.run(ctx)
+	stop()
+	watch.Wait()
+	return errors.Join(err, lost)
+}
+
+// run is Run until ctx ends.
+func (p *Pawl) run(ctx context.Context) error {
 	begin := p.begin
 	if !p.opts.Outbox.StopWhenEmpty {
 		begin = func(ctx context.Context) error { return work.Await(ctx, p.log, p.begin) }
@@ -213,22 +230,18 @@ func (p *Pawl) Run(ctx context.Context) error {
 		scheduler.Fire(ctx) // what is due is not yet in the outbox
 	}
 	// The workers end when there is nothing left to do, if they are told to; what
-	// only keeps order ends with them. One that cannot start stops the others.
+	// only keeps order ends with them. One that cannot start stops the others. The
+	// schema is checked once: a database that goes away from now on comes back.
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	keep, stopKeeping := context.WithCancel(ctx)
 	defer stopKeeping()
 	var workers sync.WaitGroup
 	kept := p.keep(keep, scheduler)
-	errs := make([]error, 3)
-	kept.Go(func() {
-		if errs[2] = p.lost(keep); errs[2] != nil {
-			stop()
-		}
-	})
-	for i, run := range []func(context.Context) error{p.Outbox.Run, p.Inbox.Run} {
+	errs := make([]error, 2)
+	for i, run := range []func(context.Context, work.Turn) error{p.Outbox.RunTurn, p.Inbox.RunTurn} {
 		workers.Go(func() {
-			if errs[i] = run(ctx); errs[i] != nil {
+			if errs[i] = run(ctx, work.Turn{}); errs[i] != nil {
 				stop()
 			}
 		})
@@ -266,6 +279,8 @@ func (p *Pawl) lost(ctx context.Context) error {
 // keep runs what keeps order beside the workers, until ctx ends.
 func (p *Pawl) keep(ctx context.Context, scheduler *work.Scheduler) *sync.WaitGroup {
 	var all sync.WaitGroup
+	all.Go(func() { p.Outbox.KeepClean(ctx) })
+	all.Go(func() { p.Inbox.KeepClean(ctx) })
 	all.Go(func() { _ = p.Joins.Run(ctx) })
 	all.Go(func() { _ = scheduler.Run(ctx) })
 	all.Go(func() { p.Timers.KeepClean(ctx) })

@@ -20,6 +20,7 @@ import (
 	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/engine/postgres"
 	"github.com/bravellian/pawl/engine/sqlite"
+	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/canary"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/testpg"
@@ -227,5 +228,80 @@ func TestRunEndsWhenTheFileIsLost(t *testing.T) {
 	}
 	if err := <-ended; !errors.Is(err, engine.ErrFileLost) {
 		t.Errorf("Run: %v", err)
+	}
+}
+
+// leaving is a database that goes away for schema checks, at one of them and for good.
+type leaving struct {
+	engine.DB
+	checks atomic.Int32
+	fails  func(check int32) error
+}
+
+func (d *leaving) Unwrap() engine.DB { return d.DB }
+
+func (d *leaving) CheckSchema(ctx context.Context) error {
+	if err := d.fails(d.checks.Add(1)); err != nil {
+		return err
+	}
+	return d.DB.CheckSchema(ctx)
+}
+
+// D-6: a database that goes away once the schema was found right ends nothing, nor does
+// a file that is lost before that and comes back.
+func TestRunOutlivesALossAtItsStart(t *testing.T) {
+	t.Parallel()
+	for name, fails := range map[string]func(int32) error{
+		"after the check": func(check int32) error {
+			if check > 1 {
+				return engine.ErrConnLost
+			}
+			return nil
+		},
+		"during the check": func(check int32) error {
+			if check == 1 {
+				return engine.ErrFileLost
+			}
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db, err := sqlite.Open(filepath.Join(t.TempDir(), "test.db"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = db.Close() })
+			if err := db.Migrate(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			p, err := pawl.New(&leaving{DB: db, fails: fails}, pawl.Options{Outbox: outbox.Options{Logger: canary.New().Logger()}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			handled := make(chan struct{}, 2)
+			p.Handle("out", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { handled <- struct{}{}; return nil }))
+			p.Inbox.Handle("in", func(context.Context, *inbox.Message) error { handled <- struct{}{}; return nil })
+			if _, err := p.Outbox.Enqueue(t.Context(), outbox.Message{Topic: "out"}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := p.Inbox.Enqueue(t.Context(), inbox.Message{Topic: "in", Key: inbox.Key{Source: "s", MessageID: "1"}}); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() { ended <- p.Run(ctx) }()
+			for range 2 {
+				select {
+				case <-handled:
+				case err := <-ended:
+					t.Fatalf("Run ended: %v", err)
+				}
+			}
+			cancel()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -204,6 +205,16 @@ func (i *Inbox) Run(ctx context.Context) error {
 		return err
 	}
 	return work.RunKept(ctx, i.log.With("component", "inbox"), i.cleaning, i.serve, i.CleanUp)
+}
+
+// KeepClean cleans up from time to time until ctx ends, and leaves handling to others.
+func (i *Inbox) KeepClean(ctx context.Context) {
+	var queue sync.WaitGroup
+	defer queue.Wait()
+	if i.served {
+		queue.Go(func() { i.queue.KeepClean(ctx) })
+	}
+	work.KeepClean(ctx, i.log.With("component", "inbox"), i.cleaning, i.CleanUp)
 }
 
 // Queues returns the queue that Run serves, if handlers are registered.

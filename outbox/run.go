@@ -31,6 +31,11 @@ func (o *Outbox) Run(ctx context.Context) error {
 	return work.RunKept(ctx, o.log.With("component", "outbox"), &o.cleaning, func(ctx context.Context) error { return o.serve(ctx, work.Turn{}) }, o.CleanUp)
 }
 
+// KeepClean cleans up from time to time until ctx ends, and leaves handling to others.
+func (o *Outbox) KeepClean(ctx context.Context) {
+	work.KeepClean(ctx, o.log.With("component", "outbox"), &o.cleaning, o.CleanUp)
+}
+
 // RunTurn is Run for a limited time: it returns when the turn is over, and may be
 // called again. It neither checks the schema nor cleans up.
 func (o *Outbox) RunTurn(ctx context.Context, t work.Turn) error {

@@ -91,7 +91,8 @@ func Ready(ctx context.Context, log *slog.Logger, db engine.DB) error {
 }
 
 // Await tries to begin until the server takes connections: programs and databases that
-// are started together come up in any order. It backs off 0.25 s … 30 s, with jitter
+// are started together come up in any order. A file that was lost since it was opened
+// (engine.ErrFileLost) may come back as well. It backs off 0.25 s … 30 s, with jitter
 // (D-6). Any other error ends it. A stop meanwhile is no error: Run will notice.
 func Await(ctx context.Context, log *slog.Logger, try func(context.Context) error) error {
 	for failures := 1; ; failures++ {
@@ -99,7 +100,7 @@ func Await(ctx context.Context, log *slog.Logger, try func(context.Context) erro
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case !errors.Is(err, engine.ErrNotReady):
+		case !errors.Is(err, engine.ErrNotReady) && !errors.Is(err, engine.ErrFileLost):
 			return err
 		}
 		pause := engine.Jitter(min(250*time.Millisecond<<min(failures-1, 7), longest), 0.2)

@@ -20,9 +20,10 @@ type Turn struct {
 	Over *atomic.Bool
 }
 
-// Shared returns the turn for several loops that end together.
+// Shared returns the turn for several loops that end together. Those of a turn that
+// is not limited end each for itself.
 func (t Turn) Shared() Turn {
-	if t.Over == nil {
+	if t.Over == nil && t.limited() {
 		t.Over = &atomic.Bool{}
 	}
 	return t
