@@ -4,7 +4,7 @@
 -- it may log nothing, so that it would not wait for the log: the row lock writes to it.
 -- A sequence that is behind the messages, as after a restore, is moved on.
 CREATE OR REPLACE FUNCTION pawl.outbox_block(OUT o_block bigint, OUT o_mark text, OUT o_number bigint, OUT o_written bigint) LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off AS $f$
+SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE
   v_high bigint;
 BEGIN
