@@ -184,20 +184,12 @@ func dropAll(t *testing.T, e dbtest.Engine, d dbtest.Database) {
 		}
 	}
 	for _, kind := range []string{"view", "table"} {
-		rows, err := tx.QueryContext(t.Context(), "SELECT name FROM sqlite_schema WHERE type = ? AND name NOT LIKE 'sqlite_%'", kind)
-		if err != nil {
+		var names string
+		row := tx.QueryRowContext(t.Context(), "SELECT coalesce(group_concat(name), '') FROM sqlite_schema WHERE type = ? AND name NOT LIKE 'sqlite_%'", kind)
+		if err := row.Scan(&names); err != nil {
 			t.Fatal(err)
 		}
-		var names []string
-		for rows.Next() {
-			var name string
-			if err := rows.Scan(&name); err != nil {
-				t.Fatal(err)
-			}
-			names = append(names, name)
-		}
-		_ = rows.Close()
-		for _, name := range names {
+		for name := range strings.SplitSeq(names, ",") {
 			exec("DROP " + kind + ` "` + name + `"`)
 		}
 	}
@@ -415,7 +407,7 @@ func TestTimerWhosePositionIsTaken(t *testing.T) {
 		for range 3 {
 			id, err := s.Timers.Schedule(t.Context(), timer.Timer{Topic: "t", Due: time.Now().Add(-time.Hour), Payload: []byte("kept")})
 			s.check(err)
-			ids = append(ids, outbox.MessageID(id))
+			ids = append(ids, id)
 		}
 		text := fmt.Sprintf("INSERT INTO %s (id, message_id, lane, topic, payload%s) VALUES (%d, %s, 1, 'squatter', ''%s)", s.d.Table("outbox_message"), s.column("created_at"), ids[1].Position(), s.id(), s.value())
 		_, err := s.d.SQL.ExecContext(t.Context(), text)
@@ -470,13 +462,13 @@ func TestAfterRestore(t *testing.T) {
 		seen := other.DB().Generation()
 		first, err := p.AfterRestore(t.Context())
 		p.check(err)
-		second, err := p.AfterRestore(t.Context())
+		_, err = p.AfterRestore(t.Context())
 		p.check(err)
 		// A queue of the generation before is made known again.
 		p.enqueue(false, lateQueue)
 		_, err = d.SQL.ExecContext(t.Context(), "DELETE FROM "+d.Table("outbox_lane")+" WHERE queue = '"+lateQueue+"'")
 		p.check(err)
-		second, err = p.AfterRestore(t.Context())
+		second, err := p.AfterRestore(t.Context())
 		p.check(err)
 		p.enqueue(false, lateQueue)
 		if n := d.Count(t, "SELECT count(*) FROM "+d.Table("outbox_lane")+" WHERE queue = '"+lateQueue+"'"); n != 1 {

@@ -166,7 +166,7 @@ func TestRunDoesNotWaitForEver(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer db.Close()
+		defer func() { _ = db.Close() }()
 		p, err := pawl.New(db, pawl.Options{Outbox: o})
 		if err != nil {
 			t.Fatal(err)

@@ -96,7 +96,7 @@ type (
 	hidesBoth  struct {
 		pool *sql.DB
 		tx   *sql.Tx
-	} //nolint:unused // reflection reads them
+	}
 	beginsOnly   struct{ hides }
 	vouchesForIt struct{ hides }
 )

@@ -6,8 +6,11 @@ import (
 	"strconv"
 )
 
-// MinPriority and MaxPriority bound the priorities of a queue.
-const MinPriority, MaxPriority = -100, 100
+// The bounds of a queue's priorities.
+const (
+	MinPriority = -100
+	MaxPriority = 100
+)
 
 // LaneID is the number under which a queue at one priority is known, the same as
 // outbox_lane_id computes in SQL.

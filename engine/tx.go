@@ -22,7 +22,7 @@ type Tx interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
 
-// ErrNotInTransaction: what was given as the caller's transaction is a pool, or a
+// ErrNotInTransaction says that what was given as the caller's transaction is a pool, or a
 // connection on which no transaction is open. Each statement would commit by
 // itself, and what it wrote would outlive the caller's rollback. Nothing was
 // written.

@@ -13,5 +13,5 @@ func identityOf(info os.FileInfo) (id [2]uint64, ok bool) {
 	if !ok {
 		return id, false
 	}
-	return [2]uint64{uint64(s.Dev), uint64(s.Ino)}, true
+	return [2]uint64{uint64(s.Dev), s.Ino}, true //nolint:unconvert // a device has other types on other systems
 }

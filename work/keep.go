@@ -93,13 +93,13 @@ func Ready(ctx context.Context, log *slog.Logger, db engine.DB) error {
 // Await tries to begin until the server takes connections: programs and databases that
 // are started together come up in any order. A file that was lost since it was opened
 // (engine.ErrFileLost) may come back as well. It backs off 0.25 s … 30 s, with jitter
-// (D-6). Any other error ends it. A stop meanwhile is no error: Run will notice.
+// (D-6). Any other error ends it. A stop meanwhile is no error.
 func Await(ctx context.Context, log *slog.Logger, try func(context.Context) error) error {
 	for failures := 1; ; failures++ {
 		err := try(ctx)
 		switch {
 		case ctx.Err() != nil:
-			return nil
+			return nil //nolint:nilerr // Run notices the stop by itself
 		case !errors.Is(err, engine.ErrNotReady) && !errors.Is(err, engine.ErrFileLost):
 			return err
 		}

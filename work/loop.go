@@ -219,37 +219,52 @@ func (l *Loop[M]) serve(ctx, handlers context.Context) {
 			l.seat.leave()
 		}
 		l.hungry = l.hungry || l.seat.eager()
-		n := 0
 		enough := l.enough()
 		if enough && l.ledger.empty() && l.unfinished.Len() == 0 {
 			return
 		}
-		if l.hungry && !enough && (l.failures == 0 || l.unfinished.Len() == 0) {
-			n = l.ledger.room(l.unfinished.Len() > 0)
-			switch l.seat.enter(idle && l.unfinished.Len() == 0) {
-			case alone:
-				l.claimSuspects(ctx, handlers, n)
-				continue
-			case aside:
-				n = 0
-			}
+		n, alone := 0, false
+		if !enough {
+			n, alone = l.room(idle)
 		}
-		if l.unfinished.Len() == 0 && n == 0 {
-			if l.cfg.StopEmpty && l.ledger.empty() && !l.waitsForGate() {
-				if l.vain {
-					return
-				}
-				l.hungry = true // a handler may have added something
-				continue
-			}
-			if l.ledger.landed() { // their handlers have settled them
-				l.tell()
-			}
-			l.wait(ctx)
-			continue
+		switch {
+		case alone:
+			l.claimSuspects(ctx, handlers, n)
+		case n > 0 || l.unfinished.Len() > 0:
+			l.exchange(ctx, handlers, n)
+		case l.rest(ctx):
+			return
 		}
-		l.exchange(ctx, handlers, n)
 	}
+}
+
+// room is how many messages to claim now, and whether suspects alone. After a failure
+// nothing is claimed before what is finished is settled.
+func (l *Loop[M]) room(idle bool) (n int, suspects bool) {
+	if !l.hungry || l.failures > 0 && l.unfinished.Len() > 0 {
+		return 0, false
+	}
+	n = l.ledger.room(l.unfinished.Len() > 0)
+	switch l.seat.enter(idle && l.unfinished.Len() == 0) {
+	case alone:
+		return n, true
+	case aside:
+		return 0, false
+	}
+	return n, false
+}
+
+// rest waits for something to do. It reports whether there will be nothing any more.
+func (l *Loop[M]) rest(ctx context.Context) (over bool) {
+	if l.cfg.StopEmpty && l.ledger.empty() && !l.waitsForGate() {
+		l.hungry = true // a handler may have added something
+		return l.vain
+	}
+	if l.ledger.landed() { // their handlers have settled them
+		l.tell()
+	}
+	l.wait(ctx)
+	return false
 }
 
 // exchange settles and claims in one round trip. When it fails the settlement

@@ -91,17 +91,21 @@ func torn(behind string) bool {
 	}
 	for pair := range strings.SplitSeq(query, "&") {
 		name, value, _ := strings.Cut(pair, "=")
-		if strings.Contains(name, "@") || strings.Contains(value, "@") && !slices.Contains(settings, strings.ToLower(name)) {
+		if strings.Contains(name, "@") || strings.Contains(value, "@") && !mayHaveAt(name) {
 			return true
 		}
 	}
 	return false
 }
 
-// settings are the parameters whose values may well have an @.
-var settings = []string{
-	"user", "password", "passfile", "host", "dbname", "database", "application_name", "fallback_application_name", "options", "service", "servicefile",
-	"sslcert", "sslkey", "sslrootcert", "sslpassword", "krbsrvname", "search_path",
+// mayHaveAt reports whether a parameter's value may well have an @.
+func mayHaveAt(name string) bool {
+	switch strings.ToLower(name) {
+	case "user", "password", "passfile", "host", "dbname", "database", "application_name", "fallback_application_name", "options", "service", "servicefile",
+		"sslcert", "sslkey", "sslrootcert", "sslpassword", "krbsrvname", "search_path":
+		return true
+	}
+	return false
 }
 
 // checkList looks at a list such as "host=h user=u": a password with a blank or a quote

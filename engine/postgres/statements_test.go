@@ -15,7 +15,7 @@ import (
 func TestEveryStatementIsUsed(t *testing.T) {
 	db, err := postgres.Open("postgres://nobody@127.0.0.1:1/none")
 	enginetest.Must(t, err)
-	defer db.Close()
+	defer func() { _ = db.Close() }()
 	ops := postgres.Files(db)
 	none := func(string) bool { return false }
 	if unused := enginetest.UnusedStatements(t, "../..", "engine/postgres", ops, none, "engine/sqlite"); len(unused) > 0 || len(ops) < 100 {

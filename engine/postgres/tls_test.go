@@ -53,7 +53,7 @@ func encrypted(t testing.TB) (address *url.URL, root string) {
 	cert, key := certificate(t)
 	conn, err := pgx.Connect(t.Context(), c.URL())
 	enginetest.Must(t, err)
-	defer conn.Close(t.Context())
+	defer func() { _ = conn.Close(t.Context()) }()
 	for _, statement := range []string{
 		// The server itself writes its files, so that they are its user's and nobody else's.
 		`COPY (SELECT unnest(string_to_array('` + strings.TrimSpace(cert) + `', E'\n'))) TO PROGRAM 'umask 077; cat > server.crt'`,

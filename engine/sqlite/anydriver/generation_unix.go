@@ -11,7 +11,7 @@ import (
 // fileNumber tells a file from others on its disk, however it is called.
 func fileNumber(info os.FileInfo) string {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
-		return strconv.FormatUint(uint64(s.Ino), 10)
+		return strconv.FormatUint(s.Ino, 10)
 	}
 	return ""
 }

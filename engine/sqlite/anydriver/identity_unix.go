@@ -19,7 +19,7 @@ func identify(path string) (fileID, error) {
 		err := unix.Stat(path, &s)
 		switch {
 		case err == nil:
-			return fileID{uint64(s.Dev), uint64(s.Ino)}, nil
+			return fileID{uint64(s.Dev), s.Ino}, nil //nolint:unconvert // a device has other types on other systems
 		case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR):
 			return fileID{}, nil
 		case !errors.Is(err, unix.EINTR):

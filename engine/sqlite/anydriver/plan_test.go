@@ -29,6 +29,7 @@ func TestHotStatementsUseIndexes(t *testing.T) {
 		}
 		rows, err := db.SQL().QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+statement, 0, 0, 0, 0, 0, 0, 0)
 		enginetest.Must(t, err)
+		defer rows.Close()
 		searched := false
 		for rows.Next() {
 			var id, parent, unused int
