@@ -13,9 +13,13 @@ import (
 // Migration is one step of the schema: engine/<engine>/schema/0001_name.sql.
 // Migrations are append-only; an applied one is known by its checksum.
 type Migration struct {
-	Version  int
-	Name     string
-	SQL      string // rendered
+	Version int
+	Name    string
+	SQL     string // rendered
+	// Lowest is the oldest version of the schema whose programs may use this one. A
+	// migration says it in a line "-- lowest: 3"; without, it is the version before,
+	// because migrations expand before they contract.
+	Lowest   int
 	Checksum string // of the text before rendering: the same under every name
 }
 
@@ -23,9 +27,33 @@ type Migration struct {
 type Applied struct {
 	Version  int
 	Checksum string
+	Lowest   int // see [Migration]
 }
 
-var migrationFile = regexp.MustCompile(`^(\d{4})_([a-z0-9_]+)\.sql$`)
+var (
+	migrationFile   = regexp.MustCompile(`^(\d{4})_([a-z0-9_]+)\.sql$`)
+	migrationLowest = regexp.MustCompile(`(?m)^-- lowest: (\d+)$`)
+)
+
+// ParseMigration reads one migration from a file's name and text.
+func ParseMigration(file, text string, n Names) (m Migration, err error) {
+	parts := migrationFile.FindStringSubmatch(file)
+	if parts == nil {
+		return m, fmt.Errorf("load migrations: unexpected file %q", file)
+	}
+	m.Version, _ = strconv.Atoi(parts[1])
+	m.Name, m.SQL = parts[2], n.Render(text)
+	sum := sha256.Sum256([]byte(text))
+	m.Checksum = hex.EncodeToString(sum[:])
+	m.Lowest = max(m.Version-1, 1)
+	if said := migrationLowest.FindStringSubmatch(text); said != nil {
+		m.Lowest, _ = strconv.Atoi(said[1])
+	}
+	if m.Lowest < 1 || m.Lowest > max(m.Version, 1) {
+		return m, fmt.Errorf("load migrations: %s: lowest is %d", file, m.Lowest)
+	}
+	return m, nil
+}
 
 // LoadMigrations reads schema/*.sql in order of version, without gaps.
 func LoadMigrations(files fs.FS, n Names) ([]Migration, error) {
@@ -35,17 +63,15 @@ func LoadMigrations(files fs.FS, n Names) ([]Migration, error) {
 	}
 	var all []Migration
 	for _, e := range entries {
-		parts := migrationFile.FindStringSubmatch(e.Name())
-		if parts == nil {
-			return nil, fmt.Errorf("load migrations: unexpected file %q", e.Name())
-		}
 		text, err := fs.ReadFile(files, "schema/"+e.Name())
 		if err != nil {
 			return nil, fmt.Errorf("load migrations: %w", err)
 		}
-		version, _ := strconv.Atoi(parts[1])
-		sum := sha256.Sum256(text)
-		all = append(all, Migration{version, parts[2], n.Render(string(text)), hex.EncodeToString(sum[:])})
+		m, err := ParseMigration(e.Name(), string(text), n)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, m)
 	}
 	slices.SortFunc(all, func(a, b Migration) int { return a.Version - b.Version })
 	for i, m := range all {
@@ -57,29 +83,28 @@ func LoadMigrations(files fs.FS, n Names) ([]Migration, error) {
 }
 
 // Pending compares what this build wants with what the database has: the
-// migrations still to apply, or why the schema cannot be used.
-func Pending(want []Migration, have []Applied) ([]Migration, error) {
+// migrations still to apply, or why the schema cannot be used. newer says that the
+// schema is a newer program's, which this one may use: there is nothing to apply, and
+// its routines and views are not for this program to touch.
+func Pending(want []Migration, have []Applied) (pending []Migration, newer bool, err error) {
+	lowest := 0
 	for i, a := range have {
-		if a.Version > len(want) {
-			return nil, fmt.Errorf("%w: the database has version %d, this build knows %d: update this program", ErrSchemaNew, a.Version, len(want))
+		lowest = max(lowest, a.Lowest)
+		if i >= len(want) {
+			if a.Version != i+1 {
+				return nil, false, fmt.Errorf("%w: version %d is missing", ErrSchemaChanged, i+1)
+			}
+			continue
 		}
 		if m := want[i]; m.Version != a.Version || m.Checksum != a.Checksum {
-			return nil, fmt.Errorf("%w: version %d (%s)", ErrSchemaChanged, m.Version, m.Name)
+			return nil, false, fmt.Errorf("%w: version %d (%s)", ErrSchemaChanged, m.Version, m.Name)
 		}
 	}
-	return want[len(have):], nil
-}
-
-// Check is what CheckSchema answers for a database with these migrations.
-func Check(want []Migration, have []Applied) error {
-	pending, err := Pending(want, have)
 	switch {
-	case err != nil:
-		return err
-	case len(have) == 0:
-		return fmt.Errorf("%w: run `pawl migrate` or call Migrate", ErrSchemaMissing)
-	case len(pending) > 0:
-		return fmt.Errorf("%w: the database has version %d, this build needs %d: run `pawl migrate` or call Migrate", ErrSchemaOld, len(have), len(want))
+	case len(have) <= len(want):
+		return want[len(have):], false, nil
+	case len(want) < lowest:
+		return nil, false, fmt.Errorf("%w: the database has version %d, for programs of version %d or later, and this build is of version %d: update this program", ErrSchemaNew, len(have), lowest, len(want))
 	}
-	return nil
+	return nil, true, nil
 }

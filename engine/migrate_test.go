@@ -24,6 +24,9 @@ func TestMigrationsAreLoadedInOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if all[0].Lowest != 1 || all[1].Lowest != 1 || all[2].Lowest != 2 {
+		t.Errorf("without a word programs one version older may go on: %+v", all)
+	}
 	for i, name := range []string{"a", "b", "c_d"} {
 		if all[i].Version != i+1 || all[i].Name != name || !strings.Contains(all[i].SQL, `"p_`) {
 			t.Errorf("%d: %+v", i, all[i])
@@ -40,6 +43,8 @@ func TestMigrationsAreLoadedInOrder(t *testing.T) {
 		"a stray":   migrations("0001_a.sql", "notes.txt"),
 		"short":     migrations("001_a.sql"),
 		"no folder": {},
+		"lowest 0":  {"schema/0001_a.sql": {Data: []byte("-- lowest: 0\n")}},
+		"lowest 2":  {"schema/0001_a.sql": {Data: []byte("-- lowest: 2\n")}},
 	} {
 		if _, err := engine.LoadMigrations(files, engine.Names{}); err == nil {
 			t.Errorf("%s: no error", name)
@@ -50,28 +55,37 @@ func TestMigrationsAreLoadedInOrder(t *testing.T) {
 // D-100: what a database has, against what this build wants.
 func TestSchemaIsJudged(t *testing.T) {
 	want := []engine.Migration{{Version: 1, Name: "a", Checksum: "x"}, {Version: 2, Name: "b", Checksum: "y"}}
-	one, two, three := engine.Applied{Version: 1, Checksum: "x"}, engine.Applied{Version: 2, Checksum: "y"}, engine.Applied{Version: 3, Checksum: "z"}
+	one, two, three := engine.Applied{Version: 1, Checksum: "x", Lowest: 1}, engine.Applied{Version: 2, Checksum: "y", Lowest: 1}, engine.Applied{Version: 3, Checksum: "z", Lowest: 3}
+	kind, four := engine.Applied{Version: 3, Checksum: "z", Lowest: 2}, engine.Applied{Version: 4, Checksum: "w", Lowest: 2}
+	folder := &engine.Folder{Migrations: want}
 	for name, c := range map[string]struct {
 		have    []engine.Applied
 		check   error
 		pending int // -1: an error
+		newer   bool
 	}{
-		"nothing":        {nil, engine.ErrSchemaMissing, 2},
-		"old":            {[]engine.Applied{one}, engine.ErrSchemaOld, 1},
-		"current":        {[]engine.Applied{one, two}, nil, 0},
-		"new":            {[]engine.Applied{one, two, three}, engine.ErrSchemaNew, -1},
-		"changed":        {[]engine.Applied{{Version: 1, Checksum: "other"}, two}, engine.ErrSchemaChanged, -1},
-		"a gap":          {[]engine.Applied{two}, engine.ErrSchemaChanged, -1},
-		"an odd version": {[]engine.Applied{{Version: 0, Checksum: "x"}, one}, engine.ErrSchemaChanged, -1},
-		"a negative one": {[]engine.Applied{{Version: -7, Checksum: "x"}}, engine.ErrSchemaChanged, -1},
-		"new and a gap":  {[]engine.Applied{three}, engine.ErrSchemaNew, -1},
+		"nothing":        {nil, engine.ErrSchemaMissing, 2, false},
+		"old":            {[]engine.Applied{one}, engine.ErrSchemaOld, 1, false},
+		"current":        {[]engine.Applied{one, two}, nil, 0, false},
+		"new":            {[]engine.Applied{one, two, three}, engine.ErrSchemaNew, -1, false},
+		"new but kind":   {[]engine.Applied{one, two, kind}, nil, 0, true},
+		"newer but kind": {[]engine.Applied{one, two, kind, four}, nil, 0, true},
+		"kind after new": {[]engine.Applied{one, two, three, four}, engine.ErrSchemaNew, -1, false},
+		"kind and a gap": {[]engine.Applied{one, two, four}, engine.ErrSchemaChanged, -1, false},
+		"changed":        {[]engine.Applied{{Version: 1, Checksum: "other"}, two}, engine.ErrSchemaChanged, -1, false},
+		"changed, newer": {[]engine.Applied{{Version: 1, Checksum: "other"}, two, kind}, engine.ErrSchemaChanged, -1, false},
+		"a gap":          {[]engine.Applied{two}, engine.ErrSchemaChanged, -1, false},
+		"an odd version": {[]engine.Applied{{Version: 0, Checksum: "x"}, one}, engine.ErrSchemaChanged, -1, false},
+		"a negative one": {[]engine.Applied{{Version: -7, Checksum: "x"}}, engine.ErrSchemaChanged, -1, false},
+		"only a new one": {[]engine.Applied{three}, engine.ErrSchemaChanged, -1, false},
 	} {
-		if err := engine.Check(want, c.have); !errors.Is(err, c.check) || c.check == nil && err != nil {
-			t.Errorf("%s: %v", name, err)
+		newer, err := folder.Check(engine.Schema{Applied: c.have})
+		if !errors.Is(err, c.check) || c.check == nil && err != nil || newer != c.newer {
+			t.Errorf("%s: newer %v, %v", name, newer, err)
 		}
-		pending, err := engine.Pending(want, c.have)
-		if (err != nil) != (c.pending < 0) || err == nil && len(pending) != c.pending {
-			t.Errorf("%s: %d pending, error %v", name, len(pending), err)
+		pending, newer, err := engine.Pending(want, c.have)
+		if (err != nil) != (c.pending < 0) || err == nil && (len(pending) != c.pending || newer != c.newer) {
+			t.Errorf("%s: %d pending, newer %v, error %v", name, len(pending), newer, err)
 		}
 	}
 }

@@ -95,15 +95,3 @@ func PendingObjects(want []Object, have []AppliedObject) (apply []Object, drop [
 	}
 	return apply, drop
 }
-
-// CheckObjects is what CheckSchema answers for a database with these objects.
-func CheckObjects(want []Object, have []AppliedObject) error {
-	apply, drop := PendingObjects(want, have)
-	switch {
-	case len(apply) > 0:
-		return fmt.Errorf("%w: %d routines and views are not those of this build, %s among them: run `pawl migrate` or call Migrate", ErrSchemaOld, len(apply)+len(drop), apply[0].Name)
-	case len(drop) > 0:
-		return fmt.Errorf("%w: %d routines and views are none of this build, %s among them: run `pawl migrate` or call Migrate", ErrSchemaOld, len(drop), drop[0].Name)
-	}
-	return nil
-}

@@ -43,10 +43,19 @@ func TestObjectsAreCompared(t *testing.T) {
 		t.Errorf("to apply %v, to drop %v", apply, drop)
 	}
 	have[1].Checksum = "2"
-	if err := engine.CheckObjects(want, have); !errors.Is(err, engine.ErrSchemaOld) {
+	one := []engine.Applied{{Version: 1, Lowest: 1}}
+	folder := &engine.Folder{Migrations: []engine.Migration{{Version: 1, Lowest: 1}}, Objects: want}
+	if _, err := folder.Check(engine.Schema{Applied: one, Objects: have}); !errors.Is(err, engine.ErrSchemaOld) {
 		t.Errorf("one too many: %v", err)
 	}
-	if err := engine.CheckObjects(want, have[:2]); err != nil {
+	if _, err := folder.Check(engine.Schema{Applied: one, Objects: have[:2]}); err != nil {
 		t.Error(err)
+	}
+	if _, err := folder.Check(engine.Schema{Applied: one, Objects: have[:1]}); !errors.Is(err, engine.ErrSchemaOld) {
+		t.Errorf("one too few: %v", err)
+	}
+	newer := append(one, engine.Applied{Version: 2, Lowest: 1})
+	if plan, err := folder.Plan(engine.Schema{Applied: newer, Objects: have[:1]}); err != nil || !plan.Newer || len(plan.Apply)+len(plan.Drop) > 0 {
+		t.Errorf("the routines of a newer program are not this one's: %+v, %v", plan, err)
 	}
 }

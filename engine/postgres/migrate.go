@@ -13,10 +13,10 @@ import (
 // The tables that remember what was applied. They exist before the first
 // migration, so they are not part of one.
 const (
-	historyTable = `CREATE TABLE IF NOT EXISTS pawl.pawl_schema (version integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT clock_timestamp());
+	historyTable = `CREATE TABLE IF NOT EXISTS pawl.pawl_schema (version integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, lowest integer NOT NULL, applied_at timestamptz NOT NULL DEFAULT clock_timestamp());
 CREATE TABLE IF NOT EXISTS pawl.pawl_object (kind text, name text, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT clock_timestamp(), PRIMARY KEY (kind, name))`
-	historyRead   = `SELECT version, checksum FROM pawl.pawl_schema ORDER BY version`
-	historyInsert = `INSERT INTO pawl.pawl_schema (version, name, checksum) VALUES ($1, $2, $3)`
+	historyRead   = `SELECT version, checksum, lowest FROM pawl.pawl_schema ORDER BY version`
+	historyInsert = `INSERT INTO pawl.pawl_schema (version, name, checksum, lowest) VALUES ($1, $2, $3, $4)`
 	// A transaction-level lock also works behind a transaction pooler. It covers
 	// all prefixes, because they make the schema together.
 	historyLock = `SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended('pawl.migrate/' || $1, 0))`
@@ -58,23 +58,23 @@ func (db *DB) migrate(ctx context.Context, tx pgx.Tx) error {
 	if err := script(ctx, tx, db.folder.Names.Render(historyTable)); err != nil {
 		return err
 	}
-	have, err := db.applied(ctx, tx)
+	have, err := db.schema(ctx, tx)
 	if err != nil {
 		return err
 	}
-	pending, err := engine.Pending(db.folder.Migrations, have)
-	if err != nil {
+	plan, err := db.folder.Plan(have)
+	if err != nil || plan.Newer {
 		return err
 	}
-	for _, m := range pending {
+	for _, m := range plan.Migrations {
 		if err := script(ctx, tx, m.SQL); err != nil {
 			return fmt.Errorf("version %d (%s): %w", m.Version, m.Name, err)
 		}
-		if _, err := tx.Exec(ctx, db.folder.Names.Render(historyInsert), m.Version, m.Name, m.Checksum); err != nil {
+		if _, err := tx.Exec(ctx, db.folder.Names.Render(historyInsert), m.Version, m.Name, m.Checksum, m.Lowest); err != nil {
 			return err
 		}
 	}
-	return db.applyObjects(ctx, tx)
+	return db.applyObjects(ctx, tx, plan, len(have.Objects) == 0)
 }
 
 // script runs several statements without arguments.
@@ -98,18 +98,32 @@ type queryer interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-func (db *DB) applied(ctx context.Context, q queryer) ([]engine.Applied, error) {
+// schema reads what the database says of its schema.
+func (db *DB) schema(ctx context.Context, q queryer) (s engine.Schema, err error) {
 	rows, err := q.Query(ctx, db.folder.Names.Render(historyRead))
 	if err != nil {
-		return nil, err
+		return s, err
 	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (a engine.Applied, err error) {
-		err = row.Scan(&a.Version, &a.Checksum)
+	s.Applied, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (a engine.Applied, err error) {
+		err = row.Scan(&a.Version, &a.Checksum, &a.Lowest)
 		return a, err
 	})
+	if err != nil {
+		return s, err
+	}
+	rows, err = q.Query(ctx, db.folder.Names.Render(objectRead))
+	if err != nil {
+		return s, err
+	}
+	s.Objects, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (a engine.AppliedObject, err error) {
+		err = row.Scan(&a.Kind, &a.Name, &a.Checksum)
+		return a, err
+	})
+	return s, err
 }
 
-// CheckSchema compares the schema with what this build needs.
+// CheckSchema compares the schema with what this build needs. That of a newer program
+// which this one may use is logged once.
 func (db *DB) CheckSchema(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 	defer cancel()
@@ -118,16 +132,13 @@ func (db *DB) CheckSchema(ctx context.Context) error {
 		return err
 	}
 	defer conn.Release()
-	have, err := db.applied(ctx, conn)
+	have, err := db.schema(ctx, conn)
 	if err != nil && !errors.Is(classify(err), engine.ErrSchemaMissing) {
 		return wrap("check schema", err, engine.ErrConnLost)
 	}
-	if err := engine.Check(db.folder.Migrations, have); err != nil {
-		return err
+	newer, err := db.folder.Check(have)
+	if newer {
+		db.newer.Say(db.opts.Logger, len(have.Applied), db.folder.Version())
 	}
-	objects, err := db.appliedObjects(ctx, conn)
-	if err != nil {
-		return wrap("check schema", err, engine.ErrConnLost)
-	}
-	return engine.CheckObjects(db.folder.Objects, objects)
+	return err
 }

@@ -27,16 +27,12 @@ ON CONFLICT (kind, name) DO UPDATE SET checksum = excluded.checksum, applied_at 
 // yet, and drops those that this build no longer has. They are replaced in place,
 // so that rights given on them stay; only where PostgreSQL cannot do that (other
 // result columns) are they dropped and made anew.
-func (db *DB) applyObjects(ctx context.Context, tx pgx.Tx) error {
-	have, err := db.appliedObjects(ctx, tx)
-	if err != nil {
-		return err
-	}
-	apply, drop := engine.PendingObjects(db.folder.Objects, have)
+func (db *DB) applyObjects(ctx context.Context, tx pgx.Tx, plan engine.Plan, first bool) error {
+	apply, drop := plan.Apply, plan.Drop
 	if len(apply)+len(drop) == 0 {
 		return nil
 	}
-	err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error { return db.replaceObjects(ctx, tx, apply, drop, len(have) == 0) })
+	err := pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error { return db.replaceObjects(ctx, tx, apply, drop, first) })
 	if cannotReplace(err) {
 		err = db.remakeObjects(ctx, tx, apply, drop)
 	}
@@ -169,15 +165,4 @@ func dropFunctions(gone []function) string {
 func cannotReplace(err error) bool {
 	var e *pgconn.PgError
 	return errors.As(err, &e) && slices.Contains([]string{"42P13", "42P16", "2BP01"}, e.Code)
-}
-
-func (db *DB) appliedObjects(ctx context.Context, q queryer) ([]engine.AppliedObject, error) {
-	rows, err := q.Query(ctx, db.folder.Names.Render(objectRead))
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (a engine.AppliedObject, err error) {
-		err = row.Scan(&a.Kind, &a.Name, &a.Checksum)
-		return a, err
-	})
 }

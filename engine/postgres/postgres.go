@@ -71,6 +71,7 @@ type DB struct {
 	history engine.History
 	looked  atomic.Int64 // when the database last told its generation, in nanoseconds since 1970
 	ahead   background
+	newer   engine.NewerNote
 	met     string // under which name connections note that they were asked for the generation
 }
 

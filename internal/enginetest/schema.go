@@ -106,7 +106,7 @@ func schemaErrors(t *testing.T, p *Place) {
 	Must(t, db.CheckSchema(ctx))
 
 	newer := p.Open(t, Options{})
-	p.AddMigration(newer, "CREATE TABLE pawl.outbox_extra (id bigint)")
+	p.AddMigration(newer, "-- lowest: 2\nCREATE TABLE pawl.outbox_extra (id bigint)")
 	want("old", newer.CheckSchema(ctx), engine.ErrSchemaOld, "pawl migrate")
 	Must(t, newer.Migrate(ctx))
 	Must(t, newer.CheckSchema(ctx))

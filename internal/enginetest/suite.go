@@ -48,6 +48,8 @@ func Run(t *testing.T, place func(t testing.TB) *Place) {
 		"what is wrong with a schema":                            schemaErrors,
 		"a failed migration leaves nothing":                      failedMigration,
 		"a view that changes is made again":                      changedView,
+		"an older and a newer program":                           olderAndNewer,
+		"a program that is too old":                              tooOld,
 		"odd names":                                              oddNames,
 		"two prefixes side by side":                              twoPrefixes,
 		"calls of one Do stand or fall together":                 atomic,

@@ -2,25 +2,20 @@ package anydriver
 
 import (
 	"context"
-	"fmt"
-	"slices"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/enginetest"
 )
 
 // SetObject makes db one of another build, whose routine or view has this text, or
 // which has none if the text is empty.
 func SetObject(db *DB, kind, name, text string) {
-	db.folder.Objects = slices.DeleteFunc(slices.Clone(db.folder.Objects), func(o engine.Object) bool { return o.Kind == kind && o.Name == name })
-	if text != "" {
-		db.folder.Objects = append(db.folder.Objects, engine.Object{Kind: kind, Name: name, SQL: db.folder.Names.Render(text) + ";", Checksum: text})
-	}
+	db.folder.Objects = enginetest.With(db.folder, kind, name, text)
 }
 
 // AddMigration makes db one of a newer build.
 func AddMigration(db *DB, text string) {
-	n := len(db.folder.Migrations) + 1
-	db.folder.Migrations = append(db.folder.Migrations[:n-1:n-1], engine.Migration{Version: n, Name: "more", SQL: db.folder.Names.Render(text), Checksum: fmt.Sprint(text)})
+	db.folder.Migrations = enginetest.Next(db.folder, text)
 }
 
 // WriterPragma asks pawl's writing connection for one of its settings.

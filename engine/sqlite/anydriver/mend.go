@@ -261,11 +261,11 @@ func (db *DB) again(ctx context.Context, other bool) error {
 			return nil
 		}
 		s.ctx = ctx
-		have, err := db.applied(s)
-		if err != nil {
-			return err
+		have, err := db.schema(s)
+		if err == nil {
+			_, err = db.folder.Check(have)
 		}
-		return engine.Check(db.folder.Migrations, have)
+		return err
 	})
 	if err != nil {
 		db.writer.lose()

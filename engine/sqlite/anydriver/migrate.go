@@ -10,9 +10,9 @@ import (
 // The tables that remember what was applied. They exist before the first
 // migration, so they are not part of one.
 const (
-	historyTable  = `CREATE TABLE IF NOT EXISTS pawl.pawl_schema (version INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT`
-	historyRead   = `SELECT version, checksum FROM pawl.pawl_schema ORDER BY version`
-	historyInsert = `INSERT INTO pawl.pawl_schema (version, name, checksum, applied_at) VALUES (?1, ?2, ?3, ?4)`
+	historyTable  = `CREATE TABLE IF NOT EXISTS pawl.pawl_schema (version INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, lowest INTEGER NOT NULL, applied_at INTEGER NOT NULL) STRICT`
+	historyRead   = `SELECT version, checksum, lowest FROM pawl.pawl_schema ORDER BY version`
+	historyInsert = `INSERT INTO pawl.pawl_schema (version, name, checksum, lowest, applied_at) VALUES (?1, ?2, ?3, ?4, ?5)`
 
 	objectTable  = `CREATE TABLE IF NOT EXISTS pawl.pawl_object (kind TEXT NOT NULL, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at INTEGER NOT NULL, PRIMARY KEY (kind, name)) STRICT, WITHOUT ROWID`
 	objectRead   = `SELECT kind, name, checksum FROM pawl.pawl_object ORDER BY kind, name`
@@ -55,34 +55,29 @@ func (db *DB) migrate(s *session) error {
 			return err
 		}
 	}
-	have, err := db.applied(s)
+	have, err := db.schema(s)
 	if err != nil {
 		return err
 	}
-	pending, err := engine.Pending(db.folder.Migrations, have)
-	if err != nil {
+	plan, err := db.folder.Plan(have)
+	if err != nil || plan.Newer {
 		return err
 	}
-	for _, m := range pending {
+	for _, m := range plan.Migrations {
 		if _, err := s.dc.ExecContext(context.Background(), m.SQL, nil); err != nil {
 			return err
 		}
-		if _, err := s.exec(db.folder.Names.Render(historyInsert), []any{m.Version, m.Name, m.Checksum, db.now()}); err != nil {
+		if _, err := s.exec(db.folder.Names.Render(historyInsert), []any{m.Version, m.Name, m.Checksum, m.Lowest, db.now()}); err != nil {
 			return err
 		}
 	}
-	return db.applyViews(s)
+	return db.applyViews(s, plan)
 }
 
 // applyViews makes the views whose text the database was not given yet. A view can
 // be dropped and made again while others read it.
-func (db *DB) applyViews(s *session) error {
-	have, err := db.appliedObjects(s)
-	if err != nil {
-		return err
-	}
-	apply, drop := engine.PendingObjects(db.folder.Objects, have)
-	for _, o := range drop {
+func (db *DB) applyViews(s *session, plan engine.Plan) error {
+	for _, o := range plan.Drop {
 		if err := db.dropView(s, o.Name); err != nil {
 			return err
 		}
@@ -90,7 +85,7 @@ func (db *DB) applyViews(s *session) error {
 			return err
 		}
 	}
-	for _, o := range apply {
+	for _, o := range plan.Apply {
 		if err := db.dropView(s, o.Name); err != nil {
 			return err
 		}
@@ -109,43 +104,40 @@ func (db *DB) dropView(s *session, name string) error {
 	return err
 }
 
-func (db *DB) appliedObjects(s *session) ([]engine.AppliedObject, error) {
-	var have []engine.AppliedObject
-	err := s.query(db.folder.Names.Render(objectRead), nil, func(r engine.Row) error {
+// schema reads what the database says of its schema.
+func (db *DB) schema(s *session) (have engine.Schema, err error) {
+	err = s.query(db.folder.Names.Render(historyRead), nil, func(r engine.Row) error {
+		var a engine.Applied
+		defer func() { have.Applied = append(have.Applied, a) }()
+		return r.Scan(&a.Version, &a.Checksum, &a.Lowest)
+	})
+	if err != nil {
+		return have, err
+	}
+	err = s.query(db.folder.Names.Render(objectRead), nil, func(r engine.Row) error {
 		var a engine.AppliedObject
-		defer func() { have = append(have, a) }()
+		defer func() { have.Objects = append(have.Objects, a) }()
 		return r.Scan(&a.Kind, &a.Name, &a.Checksum)
 	})
 	return have, err
 }
 
-func (db *DB) applied(s *session) ([]engine.Applied, error) {
-	var have []engine.Applied
-	err := s.query(db.folder.Names.Render(historyRead), nil, func(r engine.Row) error {
-		var a engine.Applied
-		defer func() { have = append(have, a) }()
-		return r.Scan(&a.Version, &a.Checksum)
-	})
-	return have, err
-}
-
-// CheckSchema compares the schema with what this build needs.
+// CheckSchema compares the schema with what this build needs. That of a newer program
+// which this one may use is logged once.
 func (db *DB) CheckSchema(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 	defer cancel()
-	var have []engine.Applied
-	var objects []engine.AppliedObject
+	var have engine.Schema
 	err := db.reading(ctx, func(ses *session) (err error) {
-		if have, err = db.applied(ses); err == nil {
-			objects, err = db.appliedObjects(ses)
-		}
+		have, err = db.schema(ses)
 		return err
 	})
 	if err != nil && !errors.Is(classify(err), engine.ErrSchemaMissing) {
 		return wrap("check schema", err)
 	}
-	if err := engine.Check(db.folder.Migrations, have); err != nil {
-		return err
+	newer, err := db.folder.Check(have)
+	if newer {
+		db.newer.Say(db.opts.Logger, len(have.Applied), db.folder.Version())
 	}
-	return engine.CheckObjects(db.folder.Objects, objects)
+	return err
 }

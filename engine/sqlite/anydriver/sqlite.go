@@ -83,6 +83,7 @@ type DB struct {
 
 	generations engine.History
 	looked      time.Time // when the writer last looked at the generation
+	newer       engine.NewerNote
 }
 
 var _ engine.DB = (*DB)(nil)
