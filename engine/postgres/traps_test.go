@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/url"
 	"os"
 	"regexp"
@@ -86,8 +87,10 @@ func TestPinnedRoutinesAreNotCompiled(t *testing.T) {
 // statements are all that this package sends, by name, in the schema "pawl".
 func statements(t testing.TB) map[string]string {
 	t.Helper()
-	all, err := engine.LoadOps(os.DirFS("."), engine.Names{Schema: "pawl"})
+	db, err := postgres.Open("postgres://nobody@127.0.0.1:1/none", postgres.Options{Schema: "pawl"})
 	enginetest.Must(t, err)
+	defer func() { _ = db.Close() }()
+	all := maps.Clone(postgres.Files(db))
 	for name, text := range postgres.GoStatements {
 		all[name] = engine.Names{Schema: "pawl"}.Render(text)
 	}

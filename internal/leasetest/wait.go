@@ -89,10 +89,13 @@ func testWoken(t *testing.T, e Engine) {
 	for _, w := range []*fixture{over(t, f.db, f.gate.DB), f.another()} {
 		for range 3 {
 			l := f.acquire(lease.Options{Duration: time.Hour})
-			c := w.queueAsleep(0)
+			first, second := w.queueAsleep(0), w.queueAsleep(1)
+			for _, c := range []<-chan got{first, second} {
+				f.close(l)
+				next := <-c
+				l = f.mine(next.l, next.err)
+			}
 			f.close(l)
-			next := <-c
-			f.close(f.mine(next.l, next.err))
 		}
 	}
 }
