@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -118,4 +119,24 @@ func OrOK(found []Finding, evidence string) []Finding {
 		return []Finding{Found(OK, evidence, "")}
 	}
 	return found
+}
+
+// Differs is an [ErrSchemaChanged] that names some of the problems among findings; nil
+// if there are none.
+func Differs(findings []Finding) error {
+	var names []string
+	for _, f := range findings {
+		if f.Level == Problem {
+			names = append(names, f.Evidence)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	const some = 3
+	more := ""
+	if len(names) > some {
+		more = fmt.Sprintf(" and %d more", len(names)-some)
+	}
+	return fmt.Errorf("%w: %s%s", ErrSchemaChanged, strings.Join(names[:min(len(names), some)], "; "), more)
 }

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"time"
 )
 
 // Migration is one step of the schema: engine/<engine>/schema/0001_name.sql.
@@ -26,8 +27,10 @@ type Migration struct {
 // Applied is a migration that the database has.
 type Applied struct {
 	Version  int
+	Name     string
 	Checksum string
 	Lowest   int // see [Migration]
+	At       time.Time
 }
 
 var (

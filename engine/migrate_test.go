@@ -79,9 +79,9 @@ func TestSchemaIsJudged(t *testing.T) {
 		"a negative one": {[]engine.Applied{{Version: -7, Checksum: "x"}}, engine.ErrSchemaChanged, -1, false},
 		"only a new one": {[]engine.Applied{three}, engine.ErrSchemaChanged, -1, false},
 	} {
-		newer, err := folder.Check(engine.Schema{Applied: c.have})
-		if !errors.Is(err, c.check) || c.check == nil && err != nil || newer != c.newer {
-			t.Errorf("%s: newer %v, %v", name, newer, err)
+		status := folder.Status(engine.Schema{Applied: c.have})
+		if err := status.Err; !errors.Is(err, c.check) || c.check == nil && err != nil || status.Newer != c.newer {
+			t.Errorf("%s: newer %v, %v", name, status.Newer, err)
 		}
 		pending, newer, err := engine.Pending(want, c.have)
 		if (err != nil) != (c.pending < 0) || err == nil && (len(pending) != c.pending || newer != c.newer) {

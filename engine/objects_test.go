@@ -45,13 +45,13 @@ func TestObjectsAreCompared(t *testing.T) {
 	have[1].Checksum = "2"
 	one := []engine.Applied{{Version: 1, Lowest: 1}}
 	folder := &engine.Folder{Migrations: []engine.Migration{{Version: 1, Lowest: 1}}, Objects: want}
-	if _, err := folder.Check(engine.Schema{Applied: one, Objects: have}); !errors.Is(err, engine.ErrSchemaOld) {
+	if err := folder.Status(engine.Schema{Applied: one, Objects: have}).Err; !errors.Is(err, engine.ErrSchemaOld) {
 		t.Errorf("one too many: %v", err)
 	}
-	if _, err := folder.Check(engine.Schema{Applied: one, Objects: have[:2]}); err != nil {
+	if err := folder.Status(engine.Schema{Applied: one, Objects: have[:2]}).Err; err != nil {
 		t.Error(err)
 	}
-	if _, err := folder.Check(engine.Schema{Applied: one, Objects: have[:1]}); !errors.Is(err, engine.ErrSchemaOld) {
+	if err := folder.Status(engine.Schema{Applied: one, Objects: have[:1]}).Err; !errors.Is(err, engine.ErrSchemaOld) {
 		t.Errorf("one too few: %v", err)
 	}
 	newer := append(one, engine.Applied{Version: 2, Lowest: 1})

@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 )
 
@@ -31,35 +33,85 @@ func (f *Folder) Plan(have Schema) (p Plan, err error) {
 	return p, err
 }
 
-// Check is what CheckSchema answers for a database with this schema. newer is as in
-// [Plan].
-func (f *Folder) Check(have Schema) (newer bool, err error) {
-	plan, err := f.Plan(have)
-	const remedy = "run `pawl migrate` or call Migrate"
-	switch changed := len(plan.Apply) + len(plan.Drop); {
-	case err != nil:
-		return false, err
-	case len(have.Applied) == 0:
-		return false, fmt.Errorf("%w: %s", ErrSchemaMissing, remedy)
-	case len(plan.Migrations) > 0:
-		return false, fmt.Errorf("%w: the database has version %d, this build needs %d: %s", ErrSchemaOld, len(have.Applied), len(f.Migrations), remedy)
-	case len(plan.Apply) > 0:
-		return false, fmt.Errorf("%w: %d routines and views are not those of this build, %s among them: %s", ErrSchemaOld, changed, plan.Apply[0].Name, remedy)
-	case len(plan.Drop) > 0:
-		return false, fmt.Errorf("%w: %d routines and views are none of this build, %s among them: %s", ErrSchemaOld, changed, plan.Drop[0].Name, remedy)
-	}
-	return plan.Newer, nil
+// Migrator is what a database offers beyond Migrate to those who run migrations by
+// other means. Find it with [As].
+type Migrator interface {
+	// SchemaStatus compares the schema with what this program needs. It changes nothing.
+	SchemaStatus(ctx context.Context) (SchemaStatus, error)
+	// Script is what takes a schema from one version to another, for other tools to
+	// run in one transaction: tables, routines and views, and the notes of them that
+	// Migrate and CheckSchema go by. from 0 makes a schema; to 0 is the newest
+	// version. The script of an older version holds no routines and views: those of
+	// this program may need what it does not make yet.
+	Script(from, to int) (string, error)
+	// Baseline notes a schema that was made by hand, or that came without its notes, as
+	// applied. It compares everything with what Migrate would have made, and fails with
+	// [ErrSchemaChanged] if something is missing or different. A new generation begins,
+	// as after a restore.
+	Baseline(ctx context.Context) error
 }
 
-// Version is the number of the newest migration that this build has.
-func (f *Folder) Version() int { return len(f.Migrations) }
+// SchemaStatus is what a database's schema is, compared with what a program needs.
+type SchemaStatus struct {
+	Database int // its version; 0: there is none
+	Program  int // the version this program was made for
+	Lowest   int // the oldest version whose programs may use the database
+	// Migrations are all that the database has or this program knows, in order. Those
+	// that are to be applied have no time.
+	Migrations []Applied
+	// Objects are the routines and views that Migrate would make, make again or drop.
+	Objects []string
+	// Newer says that the schema is a newer program's, which this one may use.
+	Newer bool
+	// Err is what CheckSchema answers.
+	Err error
+}
+
+// Status compares a schema with this build's.
+func (f *Folder) Status(have Schema) SchemaStatus {
+	s := SchemaStatus{Database: len(have.Applied), Program: len(f.Migrations), Migrations: slices.Clone(have.Applied)}
+	for _, a := range have.Applied {
+		s.Lowest = max(s.Lowest, a.Lowest)
+	}
+	plan, err := f.Plan(have)
+	for _, m := range plan.Migrations {
+		s.Migrations = append(s.Migrations, Applied{Version: m.Version, Name: m.Name, Checksum: m.Checksum, Lowest: m.Lowest})
+	}
+	for _, o := range plan.Apply {
+		s.Objects = append(s.Objects, o.Kind+"/"+o.Name)
+	}
+	for _, o := range plan.Drop {
+		s.Objects = append(s.Objects, o.Kind+"/"+o.Name)
+	}
+	s.Newer, s.Err = plan.Newer, s.judge(plan, err)
+	return s
+}
+
+func (s *SchemaStatus) judge(plan Plan, err error) error {
+	const remedy = "run `pawl migrate` or call Migrate"
+	switch {
+	case err != nil:
+		return err
+	case s.Database == 0:
+		return fmt.Errorf("%w: %s", ErrSchemaMissing, remedy)
+	case len(plan.Migrations) > 0:
+		return fmt.Errorf("%w: the database has version %d, this build needs %d: %s", ErrSchemaOld, s.Database, s.Program, remedy)
+	case len(plan.Apply) > 0:
+		return fmt.Errorf("%w: %d routines and views are not those of this build, %s among them: %s", ErrSchemaOld, len(s.Objects), plan.Apply[0].Name, remedy)
+	case len(plan.Drop) > 0:
+		return fmt.Errorf("%w: %d routines and views are none of this build, %s among them: %s", ErrSchemaOld, len(s.Objects), plan.Drop[0].Name, remedy)
+	}
+	return nil
+}
 
 // NewerNote says once that a program works with a newer one's schema.
 type NewerNote struct{ once sync.Once }
 
 // Say logs it, the first time.
-func (n *NewerNote) Say(log *slog.Logger, database, program int) {
-	n.once.Do(func() {
-		Logger(log).Warn("the database has the schema of a newer program, which this one may use: update this program before the next migration", "schema", database, "program", program)
-	})
+func (n *NewerNote) Say(log *slog.Logger, s SchemaStatus) {
+	if s.Newer {
+		n.once.Do(func() {
+			Logger(log).Warn("the database has the schema of a newer program, which this one may use: update this program before the next migration", "schema", s.Database, "program", s.Program)
+		})
+	}
 }

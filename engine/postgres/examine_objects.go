@@ -13,8 +13,11 @@ import (
 // doctor/objects sees it. A test holds it to the migrations.
 const objectList = "doctor/objects.txt"
 
-// current reports whether the schema is of this build.
-func (x *examiner) current(ctx context.Context) bool { return x.CheckSchema(ctx) == nil }
+// current reports whether the schema is of this build, and of no newer one.
+func (x *examiner) current(ctx context.Context) bool {
+	status, err := x.SchemaStatus(ctx)
+	return err == nil && status.Err == nil && !status.Newer
+}
 
 type object struct {
 	line  string
@@ -47,6 +50,12 @@ func (x *examiner) objects(ctx context.Context) ([]engine.Finding, error) {
 	if !x.current(ctx) {
 		return nil, nil
 	}
+	found, err := x.differences(ctx)
+	return engine.OrOK(found, fmt.Sprintf("all %d tables, columns, indexes, constraints, views and routines are there", len(expectedObjects()))), err
+}
+
+// differences are what the migrations make and is not there, or not as they make it.
+func (x *examiner) differences(ctx context.Context) (found []engine.Finding, err error) {
 	there, err := ask(ctx, x, "objects", scanObject, x.opts.Schema, x.opts.Prefix)
 	if err != nil {
 		return nil, err
@@ -56,13 +65,12 @@ func (x *examiner) objects(ctx context.Context) ([]engine.Finding, error) {
 	for _, o := range there {
 		sound[o.line] = sound[o.line] || o.sound
 	}
-	var found []engine.Finding
 	for _, line := range want {
 		if ok, exists := sound[line]; !ok && !x.implied(line, sound) {
 			found = append(found, x.lacking(line, exists))
 		}
 	}
-	return engine.OrOK(found, fmt.Sprintf("all %d tables, columns, indexes, constraints, views and routines are there", len(want))), nil
+	return found, nil
 }
 
 // implied reports whether a line belongs to a table that is missing itself.

@@ -15,7 +15,7 @@ import (
 const (
 	historyTable = `CREATE TABLE IF NOT EXISTS pawl.pawl_schema (version integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, lowest integer NOT NULL, applied_at timestamptz NOT NULL DEFAULT clock_timestamp());
 CREATE TABLE IF NOT EXISTS pawl.pawl_object (kind text, name text, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT clock_timestamp(), PRIMARY KEY (kind, name))`
-	historyRead   = `SELECT version, checksum, lowest FROM pawl.pawl_schema ORDER BY version`
+	historyRead   = `SELECT version, name, checksum, lowest, applied_at FROM pawl.pawl_schema ORDER BY version`
 	historyInsert = `INSERT INTO pawl.pawl_schema (version, name, checksum, lowest) VALUES ($1, $2, $3, $4)`
 	// A transaction-level lock also works behind a transaction pooler. It covers
 	// all prefixes, because they make the schema together.
@@ -30,6 +30,11 @@ CREATE TABLE IF NOT EXISTS pawl.pawl_object (kind text, name text, checksum text
 // bounded by LockTimeout, because DDL that queues behind one idle reader would
 // stall every claim behind itself.
 func (db *DB) Migrate(ctx context.Context) error {
+	return db.inMigration(ctx, db.migrate)
+}
+
+// inMigration runs f in a transaction that no other migration runs beside.
+func (db *DB) inMigration(ctx context.Context, f func(ctx context.Context, tx pgx.Tx) error) error {
 	return engine.Retry(ctx, func() error {
 		ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 		defer cancel()
@@ -38,20 +43,22 @@ func (db *DB) Migrate(ctx context.Context) error {
 			return err
 		}
 		defer conn.Release()
-		return wrap("migrate", pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error { return db.migrate(ctx, tx) }), engine.ErrCommitUnknown)
+		return wrap("migrate", pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
+			if _, err := tx.Exec(ctx, safePath); err != nil {
+				return err
+			}
+			if _, err := tx.Exec(ctx, historyLock, db.folder.Names.Schema); err != nil {
+				return err
+			}
+			if _, err := tx.Exec(ctx, fmt.Sprintf("SET LOCAL lock_timeout = %d", db.opts.LockTimeout.Milliseconds())); err != nil {
+				return err
+			}
+			return f(ctx, tx)
+		}), engine.ErrCommitUnknown)
 	})
 }
 
 func (db *DB) migrate(ctx context.Context, tx pgx.Tx) error {
-	if _, err := tx.Exec(ctx, safePath); err != nil {
-		return err
-	}
-	if _, err := tx.Exec(ctx, historyLock, db.folder.Names.Schema); err != nil {
-		return err
-	}
-	if _, err := tx.Exec(ctx, fmt.Sprintf("SET LOCAL lock_timeout = %d", db.opts.LockTimeout.Milliseconds())); err != nil {
-		return err
-	}
 	if err := db.createSchema(ctx, tx); err != nil {
 		return err
 	}
@@ -70,11 +77,17 @@ func (db *DB) migrate(ctx context.Context, tx pgx.Tx) error {
 		if err := script(ctx, tx, m.SQL); err != nil {
 			return fmt.Errorf("version %d (%s): %w", m.Version, m.Name, err)
 		}
-		if _, err := tx.Exec(ctx, db.folder.Names.Render(historyInsert), m.Version, m.Name, m.Checksum, m.Lowest); err != nil {
+		if err := db.note(ctx, tx, m); err != nil {
 			return err
 		}
 	}
 	return db.applyObjects(ctx, tx, plan, len(have.Objects) == 0)
+}
+
+// note records a migration as applied.
+func (db *DB) note(ctx context.Context, tx pgx.Tx, m engine.Migration) error {
+	_, err := tx.Exec(ctx, db.folder.Names.Render(historyInsert), m.Version, m.Name, m.Checksum, m.Lowest)
+	return err
 }
 
 // script runs several statements without arguments.
@@ -105,7 +118,7 @@ func (db *DB) schema(ctx context.Context, q queryer) (s engine.Schema, err error
 		return s, err
 	}
 	s.Applied, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (a engine.Applied, err error) {
-		err = row.Scan(&a.Version, &a.Checksum, &a.Lowest)
+		err = row.Scan(&a.Version, &a.Name, &a.Checksum, &a.Lowest, &a.At)
 		return a, err
 	})
 	if err != nil {
@@ -125,20 +138,26 @@ func (db *DB) schema(ctx context.Context, q queryer) (s engine.Schema, err error
 // CheckSchema compares the schema with what this build needs. That of a newer program
 // which this one may use is logged once.
 func (db *DB) CheckSchema(ctx context.Context) error {
+	status, err := db.SchemaStatus(ctx)
+	if err != nil {
+		return err
+	}
+	db.newer.Say(db.opts.Logger, status)
+	return status.Err
+}
+
+// SchemaStatus tells more than CheckSchema; see engine.Migrator.
+func (db *DB) SchemaStatus(ctx context.Context) (s engine.SchemaStatus, err error) {
 	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 	defer cancel()
 	conn, err := db.acquire(ctx, "check schema")
 	if err != nil {
-		return err
+		return s, err
 	}
 	defer conn.Release()
 	have, err := db.schema(ctx, conn)
 	if err != nil && !errors.Is(classify(err), engine.ErrSchemaMissing) {
-		return wrap("check schema", err, engine.ErrConnLost)
+		return s, wrap("check schema", err, engine.ErrConnLost)
 	}
-	newer, err := db.folder.Check(have)
-	if newer {
-		db.newer.Say(db.opts.Logger, len(have.Applied), db.folder.Version())
-	}
-	return err
+	return db.folder.Status(have), nil
 }

@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -27,7 +28,7 @@ func Next(f *engine.Folder, text string) []engine.Migration {
 func With(f *engine.Folder, kind, name, text string) []engine.Object {
 	objects := slices.DeleteFunc(slices.Clone(f.Objects), func(o engine.Object) bool { return o.Kind == kind && o.Name == name })
 	if text != "" {
-		objects = append(objects, engine.Object{Kind: kind, Name: name, SQL: f.Names.Render(text) + ";", Checksum: text})
+		objects = append(objects, engine.Object{Kind: kind, Name: name, SQL: f.Names.Render(text) + ";", Checksum: fmt.Sprintf("%x", sha256.Sum256([]byte(text)))})
 	}
 	return objects
 }

@@ -195,9 +195,16 @@ func (x *examiner) objects(ctx context.Context) ([]engine.Finding, error) {
 	if !x.current(ctx) {
 		return nil, nil
 	}
+	found, n, err := x.differences(ctx)
+	return engine.OrOK(found, fmt.Sprintf("all %d tables, indexes and views are there", n)), err
+}
+
+// differences are what the migrations make, n things, and is not there, or not as they
+// make it.
+func (x *examiner) differences(ctx context.Context) (found []engine.Finding, n int, err error) {
 	want, err := x.expected(ctx)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	there := map[object]string{}
 	err = x.Read(ctx, &engine.Call{Op: "doctor/objects", Each: func(r engine.Row) error {
@@ -208,9 +215,8 @@ func (x *examiner) objects(ctx context.Context) ([]engine.Finding, error) {
 		return err
 	}})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	var found []engine.Finding
 	for _, o := range want {
 		if text, ok := there[o.object]; !ok {
 			found = append(found, engine.Found(engine.Problem, "missing "+o.kind+" "+o.name, o.text))
@@ -219,11 +225,14 @@ func (x *examiner) objects(ctx context.Context) ([]engine.Finding, error) {
 				"Somebody changed the schema by hand. It was: "+strings.Join(strings.Fields(o.text), " ")))
 		}
 	}
-	return engine.OrOK(found, fmt.Sprintf("all %d tables, indexes and views are there", len(want))), nil
+	return found, len(want), nil
 }
 
-// current reports whether the schema is of this build.
-func (x *examiner) current(ctx context.Context) bool { return x.CheckSchema(ctx) == nil }
+// current reports whether the schema is of this build, and of no newer one.
+func (x *examiner) current(ctx context.Context) bool {
+	status, err := x.SchemaStatus(ctx)
+	return err == nil && status.Err == nil && !status.Newer
+}
 
 type object struct{ kind, name string }
 

@@ -263,7 +263,7 @@ func (db *DB) again(ctx context.Context, other bool) error {
 		s.ctx = ctx
 		have, err := db.schema(s)
 		if err == nil {
-			_, err = db.folder.Check(have)
+			err = db.folder.Status(have).Err
 		}
 		return err
 	})

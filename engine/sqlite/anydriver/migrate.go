@@ -11,7 +11,7 @@ import (
 // migration, so they are not part of one.
 const (
 	historyTable  = `CREATE TABLE IF NOT EXISTS pawl.pawl_schema (version INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, lowest INTEGER NOT NULL, applied_at INTEGER NOT NULL) STRICT`
-	historyRead   = `SELECT version, checksum, lowest FROM pawl.pawl_schema ORDER BY version`
+	historyRead   = `SELECT version, name, checksum, lowest, applied_at FROM pawl.pawl_schema ORDER BY version`
 	historyInsert = `INSERT INTO pawl.pawl_schema (version, name, checksum, lowest, applied_at) VALUES (?1, ?2, ?3, ?4, ?5)`
 
 	objectTable  = `CREATE TABLE IF NOT EXISTS pawl.pawl_object (kind TEXT NOT NULL, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at INTEGER NOT NULL, PRIMARY KEY (kind, name)) STRICT, WITHOUT ROWID`
@@ -23,6 +23,11 @@ const (
 // Migrate applies what is missing in one immediate transaction: of processes
 // that start together one applies and the others find it done.
 func (db *DB) Migrate(ctx context.Context) error {
+	return db.inMigration(ctx, db.migrate)
+}
+
+// inMigration runs f in a transaction of its own.
+func (db *DB) inMigration(ctx context.Context, f func(s *session) error) error {
 	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 	defer cancel()
 	if err := db.sound(ctx); err != nil {
@@ -37,7 +42,7 @@ func (db *DB) Migrate(ctx context.Context) error {
 		if err := beginImmediate(ctx, s.dc); err != nil {
 			return err
 		}
-		err := db.migrate(s)
+		err := f(s)
 		if err == nil {
 			_, err = s.exec("COMMIT", nil)
 		}
@@ -50,10 +55,8 @@ func (db *DB) Migrate(ctx context.Context) error {
 }
 
 func (db *DB) migrate(s *session) error {
-	for _, table := range []string{historyTable, objectTable} {
-		if _, err := s.exec(db.folder.Names.Render(table), nil); err != nil {
-			return err
-		}
+	if err := db.makeHistory(s); err != nil {
+		return err
 	}
 	have, err := db.schema(s)
 	if err != nil {
@@ -67,11 +70,31 @@ func (db *DB) migrate(s *session) error {
 		if _, err := s.dc.ExecContext(context.Background(), m.SQL, nil); err != nil {
 			return err
 		}
-		if _, err := s.exec(db.folder.Names.Render(historyInsert), []any{m.Version, m.Name, m.Checksum, m.Lowest, db.now()}); err != nil {
+		if err := db.note(s, m); err != nil {
 			return err
 		}
 	}
 	return db.applyViews(s, plan)
+}
+
+func (db *DB) makeHistory(s *session) error {
+	for _, table := range []string{historyTable, objectTable} {
+		if _, err := s.exec(db.folder.Names.Render(table), nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// note records a migration as applied.
+func (db *DB) note(s *session, m engine.Migration) error {
+	_, err := s.exec(db.folder.Names.Render(historyInsert), []any{m.Version, m.Name, m.Checksum, m.Lowest, db.now()})
+	return err
+}
+
+func (db *DB) noteObject(s *session, o engine.Object) error {
+	_, err := s.exec(db.folder.Names.Render(objectInsert), []any{o.Kind, o.Name, o.Checksum, db.now()})
+	return err
 }
 
 // applyViews makes the views whose text the database was not given yet. A view can
@@ -92,7 +115,7 @@ func (db *DB) applyViews(s *session, plan engine.Plan) error {
 		if _, err := s.dc.ExecContext(context.Background(), o.SQL, nil); err != nil {
 			return err
 		}
-		if _, err := s.exec(db.folder.Names.Render(objectInsert), []any{o.Kind, o.Name, o.Checksum, db.now()}); err != nil {
+		if err := db.noteObject(s, o); err != nil {
 			return err
 		}
 	}
@@ -109,7 +132,7 @@ func (db *DB) schema(s *session) (have engine.Schema, err error) {
 	err = s.query(db.folder.Names.Render(historyRead), nil, func(r engine.Row) error {
 		var a engine.Applied
 		defer func() { have.Applied = append(have.Applied, a) }()
-		return r.Scan(&a.Version, &a.Checksum, &a.Lowest)
+		return r.Scan(&a.Version, &a.Name, &a.Checksum, &a.Lowest, &a.At)
 	})
 	if err != nil {
 		return have, err
@@ -125,19 +148,25 @@ func (db *DB) schema(s *session) (have engine.Schema, err error) {
 // CheckSchema compares the schema with what this build needs. That of a newer program
 // which this one may use is logged once.
 func (db *DB) CheckSchema(ctx context.Context) error {
+	status, err := db.SchemaStatus(ctx)
+	if err != nil {
+		return err
+	}
+	db.newer.Say(db.opts.Logger, status)
+	return status.Err
+}
+
+// SchemaStatus tells more than CheckSchema; see engine.Migrator.
+func (db *DB) SchemaStatus(ctx context.Context) (status engine.SchemaStatus, err error) {
 	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 	defer cancel()
 	var have engine.Schema
-	err := db.reading(ctx, func(ses *session) (err error) {
+	err = db.reading(ctx, func(ses *session) (err error) {
 		have, err = db.schema(ses)
 		return err
 	})
 	if err != nil && !errors.Is(classify(err), engine.ErrSchemaMissing) {
-		return wrap("check schema", err)
+		return status, wrap("check schema", err)
 	}
-	newer, err := db.folder.Check(have)
-	if newer {
-		db.newer.Say(db.opts.Logger, len(have.Applied), db.folder.Version())
-	}
-	return err
+	return db.folder.Status(have), nil
 }

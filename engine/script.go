@@ -1,0 +1,55 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Dialect is what the script of a schema is written with.
+type Dialect struct {
+	Begin string // statements before everything else, for a schema that does not exist
+	Path  string // statements that make names safe, and
+	Unset string // that undo it
+	Drop  func(o Object) string
+	Note  func(m Migration) string
+	Made  func(o Object) string
+}
+
+// Script writes what takes a schema from one version to another; see [Migrator].
+func (f *Folder) Script(from, to int, d Dialect) (string, error) {
+	newest := len(f.Migrations)
+	if to == 0 {
+		to = newest
+	}
+	switch {
+	case from < 0 || from > newest:
+		return "", Invalid("from", "%d: versions are 0 to %d", from, newest)
+	case to < from || to > newest:
+		return "", Invalid("to", "%d: versions from %d on are up to %d", to, from, newest)
+	}
+	var b strings.Builder
+	write := func(texts ...string) {
+		for _, text := range texts {
+			if text = strings.TrimSpace(text); text != "" {
+				b.WriteString(strings.TrimSuffix(text, ";") + ";\n")
+			}
+		}
+	}
+	fmt.Fprintf(&b, "-- pawl's schema, from version %d to %d. Run it in one transaction.\n", from, to)
+	write(d.Path)
+	if from == 0 {
+		write(d.Begin)
+	}
+	for _, m := range f.Migrations[from:to] {
+		fmt.Fprintf(&b, "\n-- Version %d: %s\n", m.Version, m.Name)
+		write(m.SQL, d.Note(m))
+	}
+	if to == newest {
+		b.WriteString("\n-- Routines and views\n")
+		for _, o := range f.Objects {
+			write(d.Drop(o), o.SQL, d.Made(o))
+		}
+	}
+	write(d.Unset)
+	return b.String(), nil
+}
