@@ -33,6 +33,12 @@ func (e *examination) checkSchema(ctx context.Context) ([]Finding, error) {
 		if err := e.db.Read(ctx, version); err != nil {
 			return nil, err
 		}
+		if m, ok := engine.As[engine.Migrator](e.db); ok {
+			if status, err := m.SchemaStatus(ctx); err == nil && status.Newer {
+				return one("schema", engine.Note, fmt.Sprintf("version %d, of a newer program; this one, of version %d, may use it", version.N, status.Program),
+					"Update this program before the next migration."), nil
+			}
+		}
 		return one("schema", engine.OK, fmt.Sprintf("version %d, as this build needs it", version.N), ""), nil
 	case errors.Is(e.schema, engine.ErrSchemaMissing), errors.Is(e.schema, engine.ErrSchemaOld):
 		next = "Run: pawl migrate"

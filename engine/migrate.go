@@ -93,9 +93,9 @@ func Pending(want []Migration, have []Applied) (pending []Migration, newer bool,
 	lowest := 0
 	for i, a := range have {
 		lowest = max(lowest, a.Lowest)
-		if i >= len(want) {
-			if a.Version != i+1 {
-				return nil, false, fmt.Errorf("%w: version %d is missing", ErrSchemaChanged, i+1)
+		if a.Version > len(want) {
+			if a.Version != i+1 { // newer programs may count in another way
+				return nil, false, fmt.Errorf("%w: the database has version %d, this build knows %d: update this program", ErrSchemaNew, a.Version, len(want))
 			}
 			continue
 		}

@@ -71,13 +71,13 @@ func TestSchemaIsJudged(t *testing.T) {
 		"new but kind":   {[]engine.Applied{one, two, kind}, nil, 0, true},
 		"newer but kind": {[]engine.Applied{one, two, kind, four}, nil, 0, true},
 		"kind after new": {[]engine.Applied{one, two, three, four}, engine.ErrSchemaNew, -1, false},
-		"kind and a gap": {[]engine.Applied{one, two, four}, engine.ErrSchemaChanged, -1, false},
+		"kind and a gap": {[]engine.Applied{one, two, four}, engine.ErrSchemaNew, -1, false},
 		"changed":        {[]engine.Applied{{Version: 1, Checksum: "other"}, two}, engine.ErrSchemaChanged, -1, false},
 		"changed, newer": {[]engine.Applied{{Version: 1, Checksum: "other"}, two, kind}, engine.ErrSchemaChanged, -1, false},
 		"a gap":          {[]engine.Applied{two}, engine.ErrSchemaChanged, -1, false},
 		"an odd version": {[]engine.Applied{{Version: 0, Checksum: "x"}, one}, engine.ErrSchemaChanged, -1, false},
 		"a negative one": {[]engine.Applied{{Version: -7, Checksum: "x"}}, engine.ErrSchemaChanged, -1, false},
-		"only a new one": {[]engine.Applied{three}, engine.ErrSchemaChanged, -1, false},
+		"new and a gap":  {[]engine.Applied{three}, engine.ErrSchemaNew, -1, false},
 	} {
 		status := folder.Status(engine.Schema{Applied: c.have})
 		if err := status.Err; !errors.Is(err, c.check) || c.check == nil && err != nil || status.Newer != c.newer {

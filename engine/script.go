@@ -53,3 +53,17 @@ func (f *Folder) Script(from, to int, d Dialect) (string, error) {
 	write(d.Unset)
 	return b.String(), nil
 }
+
+// GooseFile puts a script into the form of a file of goose's; database is DB.Engine. Its
+// way back fails: it would lose messages, and without one goose would take the version
+// for undone.
+func GooseFile(script, database string) string {
+	refusal := "INSERT INTO pawl_has_no_down_migrations VALUES (1);"
+	if database == "postgres" {
+		refusal = "DO $$ BEGIN RAISE EXCEPTION 'pawl has no down migrations, see docs/upgrading.md'; END $$;"
+	}
+	part := func(name, text string) string {
+		return "-- +goose " + name + "\n-- +goose StatementBegin\n" + strings.TrimSuffix(text, "\n") + "\n-- +goose StatementEnd\n"
+	}
+	return part("Up", script) + "\n" + part("Down", refusal)
+}

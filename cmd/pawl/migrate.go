@@ -17,6 +17,7 @@ type migrateCmd struct {
 	Grants   []string `placeholder:"ROLE=USER" sep:"none" help:"Give a PostgreSQL role what a producer, worker, operator, viewer or migrator needs. Repeatable."`
 	Canary   string   `placeholder:"KEY" help:"With --fleet: the store to migrate first and alone. If that fails, no other is touched. Default: the first by key."`
 	Parallel int      `placeholder:"N" help:"With --fleet: stores to migrate at once. Default: 8."`
+	schemaFlags
 }
 
 // Help is printed by --help.
@@ -35,9 +36,18 @@ it is then: give the same again with every migration, for new tables. Roles are
 "producer" (enqueues, reads no payload), "worker", "operator", "viewer", and
 "migrator", which owns the tables from then on. See docs/security.md.
 
+Teams that apply migrations with a tool of their own let it run what --print prints:
+all of the schema, or with --from what came after a version. It holds everything that
+this command would do, so that both can be mixed. --status shows what a database has,
+--check says by its exit code whether this build can use it. --baseline is for tables
+that came without pawl's notes of them, as in a dump of the schema alone: it compares
+them with what pawl would make and notes them as applied. See docs/upgrading.md.
+
 Examples:
 
     pawl migrate
+    pawl migrate --check
+    pawl --db postgres: migrate --print --format goose > 00042_pawl.sql
     pawl migrate --grants producer=shop --grants worker=shop_worker
     pawl --db postgres://app@db.example/shop migrate
     pawl migrate --fleet dir:tenants --canary test-tenant`
@@ -45,6 +55,9 @@ Examples:
 
 // Run migrates the schema.
 func (c *migrateCmd) Run(ctx context.Context, a *app, g *options) error {
+	if done, err := c.schemaFlags.run(ctx, a, g, c); done || err != nil {
+		return err
+	}
 	switch {
 	case g.wholeFleet() && len(c.Grants) > 0:
 		return usage("--grants is about one database: name a store of the fleet with --store")

@@ -56,6 +56,8 @@ func (o *Options) Validate() error {
 	return cmp.Or(engine.CheckOption("StatementTimeout", o.StatementTimeout, 1, 0), engine.CheckOption("LockTimeout", o.LockTimeout, 1, 0))
 }
 
+const defaultSchema = "pawl"
+
 // DB is a PostgreSQL database with pawl's tables. It implements engine.DB.
 type DB struct {
 	pool   *pgxpool.Pool
@@ -127,7 +129,7 @@ func New(pool *pgxpool.Pool, opts ...Options) (*DB, error) {
 		return nil, fmt.Errorf("postgres: options: %w", err)
 	}
 	if o.Schema == "" {
-		o.Schema = "pawl"
+		o.Schema = defaultSchema
 	}
 	if o.StatementTimeout == 0 {
 		o.StatementTimeout = 30 * time.Second

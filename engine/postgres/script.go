@@ -22,10 +22,25 @@ SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true)`
 
 // Script is what takes a schema from one version to another; see engine.Migrator.
 // It asks the database nothing.
-func (db *DB) Script(from, to int) (string, error) {
-	render := db.folder.Names.Render
-	return db.folder.Script(from, to, engine.Dialect{
-		Begin: fmt.Sprintf("CREATE SCHEMA IF NOT EXISTS %q;\n", db.folder.Names.Schema) + render(historyTable),
+func (db *DB) Script(from, to int) (string, error) { return scriptOf(db.folder, from, to) }
+
+// Script is DB.Script without a database.
+func Script(from, to int, opts ...Options) (string, error) {
+	var o Options
+	if len(opts) > 0 {
+		o = opts[0]
+	}
+	folder, err := engine.Load(files, engine.Names{Schema: cmp.Or(o.Schema, defaultSchema), Prefix: o.Prefix})
+	if err != nil {
+		return "", err
+	}
+	return scriptOf(folder, from, to)
+}
+
+func scriptOf(folder *engine.Folder, from, to int) (string, error) {
+	render := folder.Names.Render
+	return folder.Script(from, to, engine.Dialect{
+		Begin: fmt.Sprintf("CREATE SCHEMA IF NOT EXISTS %q;\n", folder.Names.Schema) + render(historyTable),
 		Path:  keepPath,
 		Unset: restorePath,
 		Drop:  func(engine.Object) string { return "" }, // they are replaced

@@ -35,4 +35,10 @@ func OpenURL(o engine.Opening) (engine.DB, error) { return anydriver.OpenerWith(
 // New uses a pool that you own; see anydriver.New.
 func New(pool *sql.DB, opts ...Options) (*DB, error) { return anydriver.New(pool, opts...) }
 
+// Script is what takes a schema from one version to another, without a database; see
+// engine.Migrator.
+func Script(from, to int, opts ...Options) (string, error) {
+	return anydriver.Script(from, to, opts...)
+}
+
 func modernc(dsn string) (driver.Connector, error) { return sqlite.NewConnector(dsn) }

@@ -55,9 +55,13 @@ func schema(t *testing.T, e dbtest.Engine) {
 	f.exec("UPDATE {pawl_schema} SET checksum = substr(checksum, 2) WHERE version = 1")
 	WantGone(t, f.examine(), "schema")
 
-	f.exec("INSERT INTO {pawl_schema} (version, name, checksum, applied_at) VALUES (9000, 'x', 'x', {0s})")
-	Want(t, f.examine(), "schema", engine.Problem, "version 9000", "Update this program")
-	f.exec("DELETE FROM {pawl_schema} WHERE version = 9000")
+	f.exec("INSERT INTO {pawl_schema} (version, name, checksum, lowest, applied_at) VALUES (2, 'x', 'x', 2, {0s})")
+	Want(t, f.examine(), "schema", engine.Problem, "version 2", "Update this program")
+	f.exec("UPDATE {pawl_schema} SET lowest = 1 WHERE version = 2")
+	f.exec("UPDATE {pawl_object} SET checksum = 'x' || checksum WHERE kind = 'views' AND name = 'outbox_item'")
+	Want(t, f.examine(), "schema", engine.Note, "version 2, of a newer program", "Update this program")
+	f.exec("UPDATE {pawl_object} SET checksum = substr(checksum, 2) WHERE kind = 'views' AND name = 'outbox_item'")
+	f.exec("DELETE FROM {pawl_schema} WHERE version = 2")
 	WantGone(t, f.examine(), "schema")
 
 	f.exec("UPDATE {pawl_object} SET checksum = 'x' || checksum WHERE kind = 'views' AND name = 'outbox_item'")
@@ -69,7 +73,7 @@ func schema(t *testing.T, e dbtest.Engine) {
 	f.exec("DELETE FROM {pawl_schema}")
 	findings := f.examine()
 	Want(t, findings, "schema", engine.Problem, "missing", "pawl migrate")
-	f.exec("INSERT INTO {pawl_schema} (version, name, checksum, applied_at) SELECT version, name, checksum, applied_at FROM {before}")
+	f.exec("INSERT INTO {pawl_schema} (version, name, checksum, lowest, applied_at) SELECT version, name, checksum, lowest, applied_at FROM {before}")
 	WantGone(t, f.examine(), "schema")
 }
 

@@ -12,16 +12,27 @@ var _ engine.Migrator = (*DB)(nil)
 
 // Script is what takes a schema from one version to another; see engine.Migrator.
 // It asks the database nothing.
-func (db *DB) Script(from, to int) (string, error) {
+func (db *DB) Script(from, to int) (string, error) { return scriptOf(db.folder, from, to) }
+
+// Script is DB.Script without a database.
+func Script(from, to int, opts ...Options) (string, error) {
+	folder, err := engine.Load(files, engine.Names{Prefix: options(opts).Prefix})
+	if err != nil {
+		return "", err
+	}
+	return scriptOf(folder, from, to)
+}
+
+func scriptOf(folder *engine.Folder, from, to int) (string, error) {
 	const now = "CAST(unixepoch('subsec') * 1000000 AS INTEGER)"
-	render := db.folder.Names.Render
-	return db.folder.Script(from, to, engine.Dialect{
+	render := folder.Names.Render
+	return folder.Script(from, to, engine.Dialect{
 		Begin: render(historyTable) + ";\n" + render(objectTable),
 		Drop: func(o engine.Object) string {
 			if from == 0 {
 				return ""
 			}
-			return "DROP VIEW IF EXISTS " + db.folder.Names.Quote(o.Name)
+			return "DROP VIEW IF EXISTS " + folder.Names.Quote(o.Name)
 		},
 		Note: func(m engine.Migration) string {
 			return render(fmt.Sprintf(`INSERT INTO pawl.pawl_schema (version, name, checksum, lowest, applied_at) VALUES (%d, '%s', '%s', %d, %s)`, m.Version, m.Name, m.Checksum, m.Lowest, now))

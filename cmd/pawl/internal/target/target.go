@@ -121,6 +121,17 @@ func (t Target) Open(o Options) (engine.DB, error) {
 	return sqlite.Open(t.path, sqlite.Options{Prefix: t.names.Prefix, StatementTimeout: o.Timeout, KeepJournal: o.Modest, Logger: o.Logger})
 }
 
+// Script is the target's schema as SQL, see engine.Migrator, and its engine. The
+// database need not exist.
+func (t Target) Script(from, to int) (text, engine string, err error) {
+	if t.postgres != "" {
+		text, err = postgres.Script(from, to, postgres.Options{Schema: t.names.Schema, Prefix: t.names.Prefix})
+		return text, "postgres", err
+	}
+	text, err = sqlite.Script(from, to, sqlite.Options{Prefix: t.names.Prefix})
+	return text, "sqlite", err
+}
+
 func isDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
