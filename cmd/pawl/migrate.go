@@ -53,12 +53,14 @@ Examples:
     pawl migrate --fleet dir:tenants --canary test-tenant`
 }
 
-// Run migrates the schema.
+// Run migrates the schema, or does what else its flags ask for.
 func (c *migrateCmd) Run(ctx context.Context, a *app, g *options) error {
-	if done, err := c.schemaFlags.run(ctx, a, g, c); done || err != nil {
-		return err
+	if c.asked() {
+		return c.runSchema(ctx, a, g)
 	}
 	switch {
+	case c.Format != "", c.From != 0, c.To != 0:
+		return usage("--format, --from and --to go with --print")
 	case g.wholeFleet() && len(c.Grants) > 0:
 		return usage("--grants is about one database: name a store of the fleet with --store")
 	case g.wholeFleet():
@@ -66,6 +68,10 @@ func (c *migrateCmd) Run(ctx context.Context, a *app, g *options) error {
 	case c.Canary != "", c.Parallel != 0:
 		return usage("--canary and --parallel go with --fleet")
 	}
+	return c.migrateOne(ctx, a, g)
+}
+
+func (c *migrateCmd) migrateOne(ctx context.Context, a *app, g *options) error {
 	grants, err := c.grants()
 	if err != nil {
 		return err
@@ -86,17 +92,21 @@ func (c *migrateCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err := s.close(s.migrateFor(ctx, grants)); err != nil {
 		return err
 	}
+	return a.printMigrated(g, s.name, before != nil, grants)
+}
+
+func (a *app) printMigrated(g *options, name string, changed bool, grants []postgres.Grant) error {
 	if g.JSON {
 		return a.printJSON(struct {
 			Database string `json:"database"`
 			Changed  bool   `json:"changed"`
-		}{s.name, before != nil})
+		}{name, changed})
 	}
 	text := "is up to date"
-	if before != nil {
+	if changed {
 		text = "was migrated"
 	}
-	_, err = fmt.Fprintf(a.stdout, "%s %s\n", s.name, text)
+	_, err := fmt.Fprintf(a.stdout, "%s %s\n", name, text)
 	for _, granted := range grants {
 		if err == nil {
 			_, err = fmt.Fprintf(a.stdout, "%s has the rights of a %s\n", terminal.Clean(granted.To), granted.Role)

@@ -23,42 +23,32 @@ type schemaFlags struct {
 	Baseline bool   `help:"Note tables that were made by hand as applied, if they are as pawl would have made them."`
 }
 
-// run does what the flags ask for; done is false if they ask for nothing.
-func (c *schemaFlags) run(ctx context.Context, a *app, g *options, all *migrateCmd) (done bool, err error) {
-	chosen := 0
-	for _, flag := range []bool{c.Print, c.Status, c.Check, c.Baseline} {
-		if flag {
-			chosen++
-		}
-	}
-	switch {
-	case !c.Print && (c.Format != "" || c.From != 0 || c.To != 0):
-		return false, usage("--format, --from and --to go with --print")
-	case chosen == 0:
-		return false, nil
-	case chosen > 1 || len(all.Grants) > 0 || all.Canary != "" || all.Parallel != 0:
-		return false, usage("--print, --status, --check and --baseline each go alone")
-	case g.wholeFleet():
-		return false, usage("--print, --status, --check and --baseline are about one database: name a store of the fleet with --store")
+// asked reports whether there is something to do in place of migrating.
+func (c *schemaFlags) asked() bool { return c.Print || c.Status || c.Check || c.Baseline }
+
+// runSchema does what the flags ask for.
+func (c *migrateCmd) runSchema(ctx context.Context, a *app, g *options) error {
+	if err := c.alone(g); err != nil {
+		return err
 	}
 	t, err := g.target(ctx)
 	if err != nil {
-		return false, err
+		return err
 	}
 	switch {
 	case c.Print:
-		return true, c.print(a.stdout, t)
+		return c.print(a.stdout, t)
 	case !t.Exists():
-		return false, fmt.Errorf("%s does not exist: make it with \"pawl migrate\", or name another with --db", t)
+		return fmt.Errorf("%s does not exist: make it with \"pawl migrate\", or name another with --db", t)
 	}
 	db, err := t.Open(opening{}.Options)
 	if err != nil {
-		return false, &databaseError{t.String(), err}
+		return &databaseError{t.String(), err}
 	}
 	s := &store{db, t.String()}
 	m, ok := engine.As[engine.Migrator](s)
 	if !ok {
-		return false, s.close(usage("%s has no scripts", s.name))
+		return s.close(usage("%s has no scripts", s.name))
 	}
 	if c.Baseline {
 		err = m.Baseline(ctx)
@@ -66,7 +56,26 @@ func (c *schemaFlags) run(ctx context.Context, a *app, g *options, all *migrateC
 	if err == nil {
 		err = c.tell(ctx, a, g, s, m)
 	}
-	return true, s.close(err)
+	return s.close(err)
+}
+
+// alone refuses what does not go together.
+func (c *migrateCmd) alone(g *options) error {
+	chosen := 0
+	for _, flag := range []bool{c.Print, c.Status, c.Check, c.Baseline} {
+		if flag {
+			chosen++
+		}
+	}
+	switch {
+	case chosen > 1 || len(c.Grants) > 0 || c.Canary != "" || c.Parallel != 0:
+		return usage("--print, --status, --check and --baseline each go alone")
+	case !c.Print && (c.Format != "" || c.From != 0 || c.To != 0):
+		return usage("--format, --from and --to go with --print")
+	case g.wholeFleet():
+		return usage("--print, --status, --check and --baseline are about one database: name a store of the fleet with --store")
+	}
+	return nil
 }
 
 // print writes the schema in a tool's format.
