@@ -48,3 +48,22 @@ func TestChangedRoutines(t *testing.T) {
 	set(engine.Routines, "answer", "")
 	want("SELECT count(*) FROM pg_proc WHERE proname = 'answer' AND pronamespace = '"+p.Names.Schema+"'::regnamespace", 0)
 }
+
+// D-100: a tool writes to a table of its own in the transaction of the script.
+func TestScriptKeepsTheSearchPath(t *testing.T) {
+	p := place()(t)
+	text, err := postgres.Script(0, 0, postgres.Options{Schema: p.Names.Schema})
+	enginetest.Must(t, err)
+	tx, err := p.SQL.BeginTx(t.Context(), nil)
+	enginetest.Must(t, err)
+	defer func() { _ = tx.Rollback() }()
+	_, err = tx.ExecContext(t.Context(), "SET LOCAL search_path = elsewhere, public")
+	enginetest.Must(t, err)
+	_, err = tx.ExecContext(t.Context(), text)
+	enginetest.Must(t, err)
+	var path string
+	enginetest.Must(t, tx.QueryRowContext(t.Context(), "SHOW search_path").Scan(&path))
+	if path != "elsewhere, public" {
+		t.Errorf("afterwards it is %s", path)
+	}
+}
