@@ -33,6 +33,9 @@ RACE := -race $(foreach p,sqlite/lib libc memory,-gcflags=modernc.org/$(p)=-race
 # Packages at once: most of them wait for a database most of the time.
 AT_ONCE := -p 3
 
+# make static has vetted everything; each leg would do so again.
+VETTED := -vet=off
+
 # How long each fuzz target runs.
 FUZZTIME ?= 10s
 
@@ -59,11 +62,11 @@ test: cc static test-narrow ## everything that has to pass: vet, build, requirem
 
 .PHONY: test-packages
 test-packages:
-	go test $(RACE) $(AT_ONCE) -timeout 25m $$(go list $(PACKAGES) | grep -vx $(FACE))
+	go test $(RACE) $(AT_ONCE) $(VETTED) -timeout 25m $$(go list $(PACKAGES) | grep -vx $(FACE))
 
 .PHONY: test-face
 test-face:
-	go test -timeout 25m $(FACE)
+	go test $(VETTED) -timeout 25m $(FACE)
 
 # The engine's tests, and the conformance suites and SQL routines of the components,
 # on the newest PostgreSQL: plans and orders are other ones there. Without the race
@@ -74,8 +77,8 @@ test-newest:
 
 .PHONY: test-postgres
 test-postgres:
-	go test -timeout 25m -skip WithoutPreparedStatements ./engine/postgres
-	go test -timeout 25m -p 2 -run '^TestConformance$$/^postgres$$|Routine' ./outbox ./join ./inbox ./lease ./timer ./job
+	go test $(VETTED) -timeout 25m -skip WithoutPreparedStatements ./engine/postgres
+	go test $(VETTED) -timeout 25m -p 2 -run '^TestConformance$$/^postgres$$|Routine' ./outbox ./join ./inbox ./lease ./timer ./job
 
 .PHONY: test-matrix
 test-matrix: cc static ## every test on PostgreSQL 15, 16, 17 and 18, one after the other
