@@ -73,12 +73,16 @@ test-face:
 # detector: the Go code is the same.
 .PHONY: test-newest
 test-newest:
-	@$(WITHPOSTGRES) -version $(NEWEST) $(SETTINGS) -- $(MAKE) --no-print-directory test-postgres
+	@$(WITHPOSTGRES) -version $(NEWEST) $(SETTINGS) -- $(MAKE) --no-print-directory -j2 test-engine test-suites
 
-.PHONY: test-postgres
-test-postgres:
+.PHONY: test-engine
+test-engine:
 	go test $(VETTED) -timeout 25m -skip WithoutPreparedStatements ./engine/postgres
-	go test $(VETTED) -timeout 25m -p 2 -run '^TestConformance$$/^postgres$$|Routine' ./outbox ./join ./inbox ./lease ./timer ./job
+
+# They wait more than they work: for leases, delays and locks.
+.PHONY: test-suites
+test-suites:
+	go test $(VETTED) -timeout 25m -p 3 -parallel 4 -run '^TestConformance$$/^postgres$$|Routine' ./outbox ./join ./inbox ./lease ./timer ./job
 
 .PHONY: test-matrix
 test-matrix: cc static ## every test on PostgreSQL 15, 16, 17 and 18, one after the other
