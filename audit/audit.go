@@ -93,7 +93,7 @@ func cut(s string, limit int) string {
 }
 
 // Note is an operation that is to be noted. It may take several transactions: each
-// adds to one entry.
+// adds to one entry. The zero value notes nothing.
 type Note struct {
 	id     [16]byte
 	actor  string
@@ -108,7 +108,12 @@ func New(ctx context.Context, target string) Note {
 
 // Args are the last parameters of operations that leave a note: id, actor, target,
 // reason.
-func (n Note) Args() []any { return []any{n.id, n.actor, n.target, n.reason} }
+func (n Note) Args() []any {
+	if n == (Note{}) {
+		return []any{nil, nil, nil, nil}
+	}
+	return []any{n.id, n.actor, n.target, n.reason}
+}
 
 // Noted returns an operation's parameters, and behind them those of a note of what
 // it does to target in a context.

@@ -41,24 +41,13 @@ type joinTally struct {
 	parked        []string // some joins that are over and whose waits are parked
 	parkeds       int
 	fix           bool
-}
-
-// changed is how many joins were put right.
-func (s *joinTally) changed() int {
-	if s.fix {
-		return s.fixes + s.parkeds
-	}
-	return 0
-}
-
-func (e *examination) joinCheck() joincheck.Check {
-	return joincheck.Check{DB: e.db, Timeout: e.opts.Timeout}
+	check         joincheck.Check
 }
 
 // joins compares the joins' counters with their members, looks for waits of joins
 // that are over and that nobody woke, and mends both if asked to.
 func (e *examination) joins(ctx context.Context) ([]Finding, error) {
-	sum := joinTally{fix: e.opts.Fix}
+	sum := joinTally{fix: e.opts.Fix, check: joincheck.Check{DB: e.db, Timeout: e.opts.Timeout, Note: audit.New(ctx, "counters of joins")}}
 	for _, status := range []join.Status{join.Pending, join.Completed, join.Failed, join.Cancelled} {
 		if err := e.joinsOf(ctx, status, &sum); err != nil {
 			return sum.findings(), err
@@ -66,11 +55,6 @@ func (e *examination) joins(ctx context.Context) ([]Finding, error) {
 	}
 	if err := e.parked(ctx, &sum); err != nil {
 		return sum.findings(), err
-	}
-	if n := sum.changed(); n > 0 {
-		if err := e.db.Do(ctx, audit.New(ctx, "counters of joins").Call(audit.Fix, int64(n))); err != nil {
-			return sum.findings(), err
-		}
 	}
 	if found := sum.findings(); found != nil {
 		return found, nil
@@ -82,7 +66,7 @@ func (e *examination) joins(ctx context.Context) ([]Finding, error) {
 func (e *examination) joinsOf(ctx context.Context, status join.Status, sum *joinTally) error {
 	below := joincheck.Above()
 	for page := 0; e.opts.Fix || page < joinPages; page++ {
-		list, err := e.joinCheck().Page(ctx, int(status), below, joinPage)
+		list, err := sum.check.Page(ctx, int(status), below, joinPage)
 		if err != nil {
 			return err
 		}
@@ -110,7 +94,7 @@ func (e *examination) judge(ctx context.Context, j *joincheck.Join, sum *joinTal
 		return nil
 	}
 	if e.opts.Fix && j.Fixable() {
-		changed, err := e.joinCheck().Repair(ctx, j)
+		changed, err := sum.check.Repair(ctx, j)
 		if changed {
 			sum.fixes++
 			sum.fixed = mention(sum.fixed, described(j))
@@ -130,9 +114,9 @@ func (e *examination) judge(ctx context.Context, j *joincheck.Join, sum *joinTal
 func (e *examination) parked(ctx context.Context, sum *joinTally) error {
 	var after int64
 	for page := 0; e.opts.Fix || page < parkedPages; page++ {
-		over, last, err := e.joinCheck().Parked(ctx, after, parkedPage)
+		over, last, err := sum.check.Parked(ctx, after, parkedPage)
 		if err == nil && e.opts.Fix && len(over) > 0 {
-			err = e.joinCheck().Wake(ctx, over)
+			err = sum.check.Wake(ctx, over)
 		}
 		if err != nil {
 			return err

@@ -13,14 +13,8 @@ import (
 // them: no worker claims them. Those that somebody works on are found again.
 func (e *examination) queues(ctx context.Context) ([]Finding, error) {
 	if e.opts.Fix {
-		c := engine.Count("outbox/adopt", []string{})
-		if err := e.db.Do(ctx, c); err != nil {
+		if err := e.db.Do(ctx, engine.Count("doctor/adopt", audit.New(ctx, "queues that were lost").Args()...)); err != nil {
 			return nil, err
-		}
-		if c.N > 0 {
-			if err := e.db.Do(ctx, audit.New(ctx, "queues that were lost").Call(audit.Fix, c.N)); err != nil {
-				return nil, err
-			}
 		}
 	}
 	var lanes, messages int64

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/audit"
 	"github.com/bravellian/pawl/doctor"
 	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/internal/dbtest"
@@ -96,8 +97,40 @@ func (f *fixture) mend(evidence string) {
 	if found := Want(f.t, f.examine(), "joins", engine.Problem, evidence, "pawl doctor --fix"); !found.Fixable {
 		f.t.Errorf("not fixable: %+v", found)
 	}
+	f.withoutTrail()
+	Want(f.t, f.examine(), "joins", engine.Problem, evidence, "")
+	before := f.noted("counters of joins")
 	Want(f.t, f.examine(doctor.Options{Fix: true, Timeout: time.Minute}), "joins", engine.Note, "mended 1 joins", "")
 	WantGone(f.t, f.examine(), "joins")
+	if n := f.noted("counters of joins") - before; n != 1 {
+		f.t.Errorf("%d mended joins are noted", n)
+	}
+}
+
+// withoutTrail has the doctor mend where nothing can be noted: nothing is mended then
+// (D-116).
+func (f *fixture) withoutTrail() {
+	f.t.Helper()
+	rename := func(from, to string) {
+		_, err := f.db.SQL.ExecContext(f.ctx(), "ALTER TABLE "+f.db.Table(from)+" RENAME TO "+to)
+		f.check(err)
+	}
+	rename("audit_trail", "elsewhere")
+	doctor.Examine(f.ctx(), f.db.DB, doctor.Options{Fix: true, Timeout: time.Minute})
+	rename("elsewhere", "audit_trail")
+}
+
+// noted is how much the doctor mended of something, by the audit trail.
+func (f *fixture) noted(target string) (n int64) {
+	f.t.Helper()
+	list, err := audit.Open(f.db.DB).List(f.ctx(), audit.Filter{Action: audit.Fix})
+	f.check(err)
+	for _, e := range list {
+		if e.Target == target {
+			n += e.Count
+		}
+	}
+	return n
 }
 
 func countersByHand(t *testing.T, e dbtest.Engine) {
@@ -234,6 +267,9 @@ func pages(t *testing.T, e dbtest.Engine) {
 	Want(t, f.examine(), "joins", engine.Problem, "250 of 250 joins disagree", "pawl doctor --fix")
 	Want(t, f.examine(doctor.Options{Fix: true, Timeout: time.Minute}), "joins", engine.Note, "mended 250 joins", "")
 	WantGone(t, f.examine(), "joins")
+	if n := f.noted("counters of joins"); n != 250 {
+		t.Errorf("%d mended joins are noted", n)
+	}
 }
 
 // D-33, D-113: a join is over and its wait is parked until nobody wakes it: it is
@@ -246,9 +282,14 @@ func parkedWaits(t *testing.T, e dbtest.Engine) {
 	pending := f.fan(1)
 	f.wantSent("next", 0)
 	Want(t, f.examine(), "joins", engine.Problem, "1 joins are over, and their waits are parked: "+id.String(), "pawl doctor --fix")
+	f.withoutTrail()
+	f.wantSent("next", 0)
 	Want(t, f.examine(doctor.Options{Fix: true, Timeout: time.Minute}), "joins", engine.Note, "woke the waits of 1 joins", "")
 	WantGone(t, f.examine(), "joins")
 	f.wantSent("next", 1)
+	if n := f.noted("counters of joins"); n != 1 {
+		t.Errorf("%d woken waits are noted", n)
+	}
 	f.wantJoin(pending, 0, 0, join.Pending)
 	f.end(1, false)
 	f.wantSent("next", 2)

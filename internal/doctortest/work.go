@@ -60,8 +60,13 @@ func lostQueue(t *testing.T, e dbtest.Engine) {
 	doctor.Examine(f.ctx(), f.db.DB, doctor.Options{Fix: true})
 	Want(t, f.examine(), "queues", engine.Problem, "1 messages wait", "Start a worker") // its name cannot be guessed
 	worker.New(f.db.DB, quiet()).Show(f.ctx(), worker.Self{Name: "mailer", Queues: []string{"nobody's"}})
+	f.withoutTrail()
+	Want(t, f.examine(), "queues", engine.Problem, "1 messages wait", "Start a worker")
 	doctor.Examine(f.ctx(), f.db.DB, doctor.Options{Fix: true})
 	WantGone(t, f.examine(), "queues")
+	if n := f.noted("queues that were lost"); n != 1 {
+		t.Errorf("%d queues are noted", n)
+	}
 	if n := f.db.Count(t, "SELECT priority FROM "+f.db.Table("outbox_lane")+" WHERE queue = 'nobody''s'"); n != 7 {
 		t.Errorf("it came back with priority %d", n)
 	}

@@ -9,6 +9,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/bravellian/pawl/audit"
 	"github.com/bravellian/pawl/engine"
 )
 
@@ -53,6 +54,9 @@ type Check struct {
 	DB engine.DB
 	// Timeout bounds each step; zero leaves that to the database's own limit.
 	Timeout time.Duration
+	// Note is of what somebody has repaired; the zero value is for what pawl repairs by
+	// itself.
+	Note audit.Note
 }
 
 func (c Check) limit(ctx context.Context) (context.Context, context.CancelFunc) {
@@ -107,21 +111,26 @@ func (c Check) page(ctx context.Context, status int, below [16]byte, n, members 
 func (c Check) Repair(ctx context.Context, j *Join) (changed bool, err error) {
 	ctx, cancel := c.limit(ctx)
 	defer cancel()
-	recount := engine.Count("doctor/join_recount", j.ID)
+	recount := engine.Count("doctor/join_recount", append([]any{j.ID}, c.Note.Args()...)...)
 	if err := c.DB.Do(ctx, &engine.Call{Op: "doctor/join_lock", Args: []any{j.ID}}, recount); err != nil {
 		return false, err
 	}
 	changed = recount.N > 0
+	note := c.Note
+	if changed {
+		note = audit.Note{} // it is one join
+	}
 	for left := j.Missed; left > 0; {
 		positions, messages, err := c.missed(ctx, j.ID)
 		if err != nil || len(positions) == 0 { // others counted them, or it is over
 			return changed, err
 		}
 		err = c.DB.Do(ctx, &engine.Call{Op: "doctor/join_hold", Args: []any{positions}},
-			&engine.Call{Op: "doctor/join_settle", Args: []any{j.ID, positions, messages}})
+			&engine.Call{Op: "doctor/join_settle", Args: append([]any{j.ID, positions, messages}, note.Args()...)})
 		if err != nil {
 			return changed, err
 		}
+		note = audit.Note{}
 		changed, left = true, left-int64(len(positions))
 	}
 	return changed, nil
@@ -170,5 +179,5 @@ func (c Check) Parked(ctx context.Context, after int64, n int) (over [][16]byte,
 func (c Check) Wake(ctx context.Context, joins [][16]byte) error {
 	ctx, cancel := c.limit(ctx)
 	defer cancel()
-	return c.DB.Do(ctx, &engine.Call{Op: "doctor/join_wake", Args: []any{joins}})
+	return c.DB.Do(ctx, &engine.Call{Op: "doctor/join_wake", Args: append([]any{joins}, c.Note.Args()...)})
 }

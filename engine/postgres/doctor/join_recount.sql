@@ -1,7 +1,8 @@
 -- Set the counters of join $1, whose lock is held, to what its members say, in a
 -- statement of its own: a fresh snapshot. That may be the last step, and then it
 -- ends as it would have; one that is over stays as it is. Answers how many joins
--- changed: 0 also where the members are more than the steps.
+-- changed: 0 also where the members are more than the steps. Of the audit: $2 id, or
+-- null, $3 actor, $4 target, $5 reason.
 WITH m AS MATERIALIZED (
   SELECT count(*) FILTER (WHERE x.status = 1)::int AS completed, count(*) FILTER (WHERE x.status = 2)::int AS failed
     FROM pawl.outbox_join_member x WHERE x.join_id = $1),
@@ -15,4 +16,4 @@ u AS (
   RETURNING j.join_id, before.status = 0 AND j.status <> 0 AS ended),
 c AS MATERIALIZED (
   SELECT count(*) AS n, pg_catalog.array_agg(u.join_id) FILTER (WHERE u.ended) AS ended FROM u)
-SELECT c.n FROM c, LATERAL pawl.outbox_join_wake(c.ended)
+SELECT pawl.audit_note($2, $3, 'fix', $4, $5, c.n) FROM c, LATERAL pawl.outbox_join_wake(c.ended)

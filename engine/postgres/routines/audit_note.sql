@@ -1,9 +1,9 @@
 -- Put p_n on the account of an operation, and return it. Whoever acts adds to the
--- trail by this alone, and can change nothing in it.
+-- trail by this alone, and can change nothing in it. Without an id nothing is noted.
 CREATE OR REPLACE FUNCTION pawl.audit_note(p_id uuid, p_actor text, p_action text, p_target text, p_reason text, p_n bigint) RETURNS bigint LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp AS $f$
 BEGIN
-  IF p_n > 0 THEN
+  IF p_n > 0 AND p_id IS NOT NULL THEN
     INSERT INTO pawl.audit_trail AS a (id, actor, action, target, reason, n) VALUES (p_id, p_actor, p_action, p_target, p_reason, p_n)
     ON CONFLICT (id) DO UPDATE SET n = a.n + excluded.n
      WHERE (a.actor, a.action, a.target) = (excluded.actor, excluded.action, excluded.target);

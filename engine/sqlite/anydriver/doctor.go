@@ -14,11 +14,18 @@ func doctorOperation(name string) opFunc {
 		return settleMissed
 	case "join_wake":
 		return wakeOver
+	case "adopt":
+		return adoptNoted
 	}
 	return nil
 }
 
-// recount: args 0 join. Sets its counters to what its members say, and ends it if
+// noteFix notes n things that the doctor mended; the operation's last args are the note.
+func noteFix(t *txn, c *engine.Call, n int64) error {
+	return note(t, c.Args[len(c.Args)-auditArgs:], "fix", n)
+}
+
+// recount: args 0 join, and those of a note. Sets its counters to what its members say, and ends it if
 // that was the last step. Answers how many joins changed: 0 also where the members
 // are more than the steps.
 func recount(t *txn, c *engine.Call) error {
@@ -30,24 +37,44 @@ func recount(t *txn, c *engine.Call) error {
 	if err == nil && n > 0 && pending {
 		err = wakeWaits(t, join) // if it is over
 	}
+	if err == nil {
+		err = noteFix(t, c, n)
+	}
 	if err != nil {
 		return err
 	}
 	return answer(c, n)
 }
 
-// settleMissed: args 0 join, 1 positions, 2 message ids. Counts what became of
-// the messages in the join.
+// settleMissed: args 0 join, 1 positions, 2 message ids, and those of a note. Counts
+// what became of the messages in the join.
 func settleMissed(t *txn, c *engine.Call) error {
-	return countSettled(t, arg[[16]byte](c, 0), arg[[][16]byte](c, 2))
+	if err := countSettled(t, arg[[16]byte](c, 0), arg[[][16]byte](c, 2)); err != nil {
+		return err
+	}
+	return noteFix(t, c, 1)
 }
 
-// wakeOver: args 0 joins. Makes the waits of those that are over due at once.
+// adoptNoted: args are those of a note. Makes lanes known that runs lie in and nobody
+// knows, and answers how many.
+func adoptNoted(t *txn, c *engine.Call) error {
+	n, err := adoptLanes(t, nil)
+	if err == nil {
+		err = noteFix(t, c, n)
+	}
+	if err != nil {
+		return err
+	}
+	return answer(c, n)
+}
+
+// wakeOver: args 0 joins, and those of a note. Makes the waits of those that are over
+// due at once.
 func wakeOver(t *txn, c *engine.Call) error {
 	for _, join := range arg[[][16]byte](c, 0) {
 		if err := wakeWaits(t, join); err != nil {
 			return err
 		}
 	}
-	return nil
+	return noteFix(t, c, int64(len(arg[[][16]byte](c, 0))))
 }

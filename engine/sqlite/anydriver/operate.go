@@ -53,8 +53,9 @@ func doNoted(t *txn, c *engine.Call, statement, action string, args ...any) (err
 }
 
 // note puts n on the account of an operation: args 0 id, 1 actor, 2 target, 3 reason.
+// Without an id nothing is noted.
 func note(t *txn, args []any, action string, n int64) error {
-	if n == 0 {
+	if n == 0 || args[0] == nil {
 		return nil
 	}
 	_, err := t.exec("audit/put", args[0], args[1], action, args[2], args[3], n)
