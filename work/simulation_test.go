@@ -219,7 +219,9 @@ func (m *sim) settleDown() {
 	m.s.mu.Lock()
 	m.calm = true
 	m.s.mu.Unlock()
-	for range 60 {
+	// Most end within minutes. With answers that take most of a short lease it is lost so
+	// often that 120 items of one slot took over an hour.
+	for range 24 * 60 {
 		time.Sleep(time.Minute)
 		if m.s.count(ready)+m.s.count(leased) == 0 {
 			break
