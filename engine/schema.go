@@ -107,11 +107,15 @@ func (s *SchemaStatus) judge(plan Plan, err error) error {
 // NewerNote says once that a program works with a newer one's schema.
 type NewerNote struct{ once sync.Once }
 
-// Say logs it, the first time.
-func (n *NewerNote) Say(log *slog.Logger, s SchemaStatus) {
+// Check is what CheckSchema answers, and says it the first time.
+func (n *NewerNote) Check(log *slog.Logger, s SchemaStatus, err error) error {
+	if err != nil {
+		return err
+	}
 	if s.Newer {
 		n.once.Do(func() {
 			Logger(log).Warn("the database has the schema of a newer program, which this one may use: update this program before the next migration", "schema", s.Database, "program", s.Program)
 		})
 	}
+	return s.Err
 }

@@ -47,7 +47,7 @@ Examples:
 
     pawl migrate
     pawl migrate --check
-    pawl --db postgres: migrate --print --format goose > 00042_pawl.sql
+    pawl --db postgres://db.example/shop migrate --print --format goose > 00042_pawl.sql
     pawl migrate --grants producer=shop --grants worker=shop_worker
     pawl --db postgres://app@db.example/shop migrate
     pawl migrate --fleet dir:tenants --canary test-tenant`
@@ -55,12 +55,11 @@ Examples:
 
 // Run migrates the schema, or does what else its flags ask for.
 func (c *migrateCmd) Run(ctx context.Context, a *app, g *options) error {
-	if c.asked() {
-		return c.runSchema(ctx, a, g)
-	}
 	switch {
-	case c.Format != "", c.From != 0, c.To != 0:
+	case !c.Print && (c.Format != "" || c.From != 0 || c.To != 0):
 		return usage("--format, --from and --to go with --print")
+	case c.asked():
+		return c.runSchema(ctx, a, g)
 	case g.wholeFleet() && len(c.Grants) > 0:
 		return usage("--grants is about one database: name a store of the fleet with --store")
 	case g.wholeFleet():

@@ -70,8 +70,6 @@ func (c *migrateCmd) alone(g *options) error {
 	switch {
 	case chosen > 1 || len(c.Grants) > 0 || c.Canary != "" || c.Parallel != 0:
 		return usage("--print, --status, --check and --baseline each go alone")
-	case !c.Print && (c.Format != "" || c.From != 0 || c.To != 0):
-		return usage("--format, --from and --to go with --print")
 	case g.wholeFleet():
 		return usage("--print, --status, --check and --baseline are about one database: name a store of the fleet with --store")
 	}

@@ -149,11 +149,7 @@ func (db *DB) schema(s *session) (have engine.Schema, err error) {
 // which this one may use is logged once.
 func (db *DB) CheckSchema(ctx context.Context) error {
 	status, err := db.SchemaStatus(ctx)
-	if err != nil {
-		return err
-	}
-	db.newer.Say(db.opts.Logger, status)
-	return status.Err
+	return db.newer.Check(db.opts.Logger, status, err)
 }
 
 // SchemaStatus tells more than CheckSchema; see engine.Migrator.
