@@ -204,7 +204,7 @@ func (i *Inbox) Run(ctx context.Context) error {
 	if err := i.valid(); err != nil {
 		return err
 	}
-	return work.RunKept(ctx, i.log.With("component", "inbox"), i.cleaning, i.serve, i.CleanUp)
+	return work.RunKept(ctx, i.serve, i.keepMarks) // the queue's Run keeps its own
 }
 
 // KeepClean cleans up from time to time until ctx ends, and leaves handling to others.
@@ -214,6 +214,10 @@ func (i *Inbox) KeepClean(ctx context.Context) {
 	if i.served {
 		queue.Go(func() { i.queue.KeepClean(ctx) })
 	}
+	i.keepMarks(ctx)
+}
+
+func (i *Inbox) keepMarks(ctx context.Context) {
 	work.KeepClean(ctx, i.log.With("component", "inbox"), i.cleaning, i.CleanUp)
 }
 

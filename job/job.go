@@ -233,7 +233,7 @@ func (j *Jobs) Run(ctx context.Context) error {
 		return err
 	}
 	cfg := work.ScheduleConfig{DB: j.db, Agendas: j.Agendas(), Logger: j.log, MaxPollingInterval: j.opts.MaxPollingInterval}
-	return work.RunKept(ctx, j.log.With("component", "jobs"), &j.cleaning, work.NewScheduler(cfg).Run, j.CleanUp)
+	return work.RunKept(ctx, work.NewScheduler(cfg).Run, j.KeepClean)
 }
 
 // KeepClean cleans up from time to time until ctx ends, and leaves making runs to

@@ -28,7 +28,7 @@ func (o *Outbox) Run(ctx context.Context) error {
 	if err := ready(ctx); err != nil && ctx.Err() == nil {
 		return err
 	}
-	return work.RunKept(ctx, o.log.With("component", "outbox"), &o.cleaning, func(ctx context.Context) error { return o.serve(ctx, work.Turn{}) }, o.CleanUp)
+	return work.RunKept(ctx, func(ctx context.Context) error { return o.serve(ctx, work.Turn{}) }, o.KeepClean)
 }
 
 // KeepClean cleans up from time to time until ctx ends, and leaves handling to others.

@@ -115,7 +115,7 @@ func (t *Timers) Run(ctx context.Context) error {
 		return err
 	}
 	cfg := work.ScheduleConfig{DB: t.db, Agendas: t.Agendas(), Logger: t.log, MaxPollingInterval: t.opts.MaxPollingInterval}
-	return work.RunKept(ctx, t.log.With("component", "timers"), &t.cleaning, work.NewScheduler(cfg).Run, t.CleanUp)
+	return work.RunKept(ctx, work.NewScheduler(cfg).Run, t.KeepClean)
 }
 
 // KeepClean cleans up from time to time until ctx ends, and leaves firing to others.

@@ -109,12 +109,12 @@ func Await(ctx context.Context, log *slog.Logger, try func(context.Context) erro
 	}
 }
 
-// RunKept runs a component's loop and, beside it, its clean-up. The clean-up ends
+// RunKept runs a component's loop and, beside it, what keeps clean after it. That ends
 // with the loop.
-func RunKept(ctx context.Context, log *slog.Logger, pulse *Pulse, run func(context.Context) error, clean func(context.Context) (int64, error)) error {
-	keep, stop := context.WithCancel(ctx)
+func RunKept(ctx context.Context, run func(context.Context) error, keep func(context.Context)) error {
+	kept, stop := context.WithCancel(ctx)
 	var keeper sync.WaitGroup
-	keeper.Go(func() { KeepClean(keep, log, pulse, clean) })
+	keeper.Go(func() { keep(kept) })
 	defer keeper.Wait()
 	defer stop()
 	return run(ctx)
