@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/work"
 )
 
@@ -113,6 +114,14 @@ func (n Note) Args() []any {
 		return []any{nil, nil, nil, nil}
 	}
 	return []any{n.id, n.actor, n.target, n.reason}
+}
+
+// Op is the note as operations take it.
+func (n Note) Op() op.Note {
+	if n == (Note{}) {
+		return op.Note{}
+	}
+	return op.Note{ID: &n.id, Actor: n.actor, Target: n.target, Reason: n.reason}
 }
 
 // Noted returns an operation's parameters, and behind them those of a note of what

@@ -95,7 +95,7 @@ func TestSQLiteReaderHoldsTheLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 30 {
-		execute(t, db, fmt.Sprintf("INSERT INTO inbox_base (source, message_id, last_error, first_seen_utc, last_seen_utc) VALUES ('s', '%d', 'e', 0, 0)", i))
+		execute(t, db, fmt.Sprintf("INSERT INTO inbox (source, message_id, last_error, first_seen_utc, last_seen_utc) VALUES ('s', '%d', 'e', 0, 0)", i))
 	}
 	evidence := "must stay"
 	if locks, err := os.ReadFile("/proc/locks"); err == nil && strings.Contains(string(locks), fmt.Sprintf(" %d ", os.Getpid())) {
@@ -134,7 +134,7 @@ func TestSQLiteCorruptFile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			path, db := lite(t, sqlite.Options{})
-			execute(t, db, "INSERT INTO inbox_base (source, message_id, last_error, first_seen_utc, last_seen_utc) WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 2000) SELECT 's', i, 'e', 0, 0 FROM c")
+			execute(t, db, "INSERT INTO inbox (source, message_id, last_error, first_seen_utc, last_seen_utc) WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 2000) SELECT 's', i, 'e', 0, 0 FROM c")
 			doctortest.WantGone(t, examine(t, db, engine.Limits{}), "pages")
 			if err := db.Close(); err != nil {
 				t.Fatal(err)
@@ -185,9 +185,9 @@ func TestSQLiteObjects(t *testing.T) {
 	_, db := lite(t, sqlite.Options{Prefix: "p_"})
 	execute(t, db, "CREATE TABLE mine (x)") // not pawl's
 	doctortest.WantGone(t, examine(t, db, engine.Limits{}), "objects")
-	execute(t, db, "ALTER TABLE p_lease_row ADD COLUMN more TEXT")
-	doctortest.Want(t, examine(t, db, engine.Limits{}), "objects", engine.Problem, "table p_lease_row is not as pawl made it", "by hand")
-	execute(t, db, "ALTER TABLE p_lease_row DROP COLUMN more")
+	execute(t, db, "ALTER TABLE p_lease ADD COLUMN more TEXT")
+	doctortest.Want(t, examine(t, db, engine.Limits{}), "objects", engine.Problem, "table p_lease is not as pawl made it", "by hand")
+	execute(t, db, "ALTER TABLE p_lease DROP COLUMN more")
 	execute(t, db, "DROP INDEX p_timer_key")
 	f := doctortest.Want(t, examine(t, db, engine.Limits{}), "objects", engine.Problem, "missing index p_timer_key", "CREATE UNIQUE INDEX")
 	execute(t, db, f.NextStep)

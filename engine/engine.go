@@ -22,6 +22,8 @@ type Row interface {
 
 // Call asks for one operation.
 type Call struct {
+	// Operation is what is asked for.
+	Operation Operation
 	// Op is the operation's name: its .sql file's path without the ending.
 	Op string
 	// Args are the operation's parameters, in the order its file documents.
@@ -37,6 +39,14 @@ type Call struct {
 	// what is true in that generation only: ids, lanes that are left out. In
 	// another one Do sends nothing and returns [ErrGeneration]. 0: any.
 	Generation int64
+}
+
+// Name is the operation's, "outbox/claim".
+func (c *Call) Name() string {
+	if c.Operation != nil {
+		return NameOf(c.Operation)
+	}
+	return c.Op
 }
 
 // Count returns a call whose answer is a single number; it ends up in N.

@@ -113,7 +113,7 @@ func (h *History) change() {
 func CheckGeneration(generation int64, calls []*Call) error {
 	for _, c := range calls {
 		if c.Generation != 0 && c.Generation != generation {
-			return &Error{Op: c.Op, Class: ErrGeneration, Err: fmt.Errorf("prepared in generation %d, this is %d", c.Generation, generation)}
+			return &Error{Op: c.Name(), Class: ErrGeneration, Err: fmt.Errorf("prepared in generation %d, this is %d", c.Generation, generation)}
 		}
 	}
 	return nil

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"errors"
+	"io/fs"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -93,15 +94,15 @@ func TestSchemaIsJudged(t *testing.T) {
 // D-100, D-110: what looks for all tables takes them from the migrations.
 func TestStatementsNameAllTables(t *testing.T) {
 	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
-	ops, err := engine.LoadOps(fstest.MapFS{
+	folder, err := engine.Load(&engine.Source{Folders: []fs.FS{fstest.MapFS{
 		"schema/0001_a.sql": file("CREATE TABLE pawl.a (id integer);\nCREATE TABLE pawl.b (\n  id integer);\n-- CREATE TABLE pawl.not\n"),
 		"schema/0002_b.sql": file("DROP TABLE pawl.a;\nCREATE TABLE pawl.c (id integer);"),
 		"health/tables.sql": file("SELECT column1 FROM (VALUES pawl.tables())"),
-	}, engine.Names{Prefix: "p_"})
+	}}}, engine.Names{Prefix: "p_"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := ops["health/tables"], `SELECT column1 FROM (VALUES ('"p_b"'), ('"p_c"'))`; got != want {
+	if got, want := folder.Ops["health/tables"], `SELECT column1 FROM (VALUES ('"p_b"'), ('"p_c"'))`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

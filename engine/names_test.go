@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 )
 
 // D-101: names are plain identifiers of a length that nothing cuts, and the
@@ -147,16 +148,16 @@ func FuzzNames(f *testing.F) {
 // and the folder of migrations is no operation.
 func TestOperationsAreLoaded(t *testing.T) {
 	for _, name := range []string{"sqlite/anydriver", "postgres"} {
-		ops, err := engine.LoadOps(os.DirFS(name), engine.Names{})
+		folder, err := engine.Load(&engine.Source{Folders: []fs.FS{op.Statements, os.DirFS(name)}}, engine.Names{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for op, text := range ops {
-			if strings.HasPrefix(op, "schema/") || strings.HasPrefix(text, "--") || text == "" || strings.Contains(text, "pawl.") {
+		for op, text := range folder.Ops {
+			if strings.HasPrefix(op, "schema/") || strings.HasPrefix(op, "macros/") || strings.HasPrefix(text, "--") || text == "" {
 				t.Errorf("%s: %s: %q", name, op, text)
 			}
 		}
-		if ops["outbox/get"] == "" {
+		if folder.Ops["outbox/get"] == "" {
 			t.Errorf("%s: outbox/get is missing", name)
 		}
 	}

@@ -3,7 +3,9 @@ package engine
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,54 +17,101 @@ type Folder struct {
 	Ops        map[string]string // operation → statement
 	Migrations []Migration
 	Objects    []Object
+	bound      map[reflect.Type]*Statement
 }
 
-// Load validates the names and reads a folder of SQL: operations, the migrations
-// below schema, and the routines and views.
-func Load(files fs.FS, n Names) (*Folder, error) {
+// Source is what an engine's SQL is read from.
+type Source struct {
+	Syntax
+	// Folders hold the statements: what a later one has replaces an earlier one's. The
+	// last is the engine's own, in which the migrations lie below schema, and the
+	// routines and views.
+	Folders []fs.FS
+	// Operations are those that have a statement. The others are answered by Go.
+	Operations []Operation
+}
+
+// Load validates the names and reads an engine's SQL.
+func Load(from *Source, n Names) (*Folder, error) {
 	if err := n.Validate(); err != nil {
 		return nil, err
 	}
-	ops, err := LoadOps(files, n)
-	if err != nil {
+	f := &Folder{Names: n}
+	own := from.Folders[len(from.Folders)-1]
+	var err error
+	if f.Migrations, err = LoadMigrations(own, n); err != nil {
 		return nil, err
 	}
-	migrations, err := LoadMigrations(files, n)
-	if err != nil {
+	if f.Objects, err = LoadObjects(own, n); err != nil {
 		return nil, err
 	}
-	objects, err := LoadObjects(files, n)
-	if err != nil {
-		return nil, err
-	}
-	return &Folder{n, ops, migrations, objects}, nil
+	return f, f.loadStatements(from)
 }
 
-// LoadOps reads every operation below root in files and renders it: the
-// operation "outbox/claim" is the file root/outbox/claim.sql. The folders of the
-// schema and of rights hold none. In a text pawl.tables() stands for the names of all
-// tables, as rows of VALUES.
-func LoadOps(files fs.FS, n Names) (map[string]string, error) {
-	ops := map[string]string{}
-	tables, err := tablesOf(files)
+// Statement returns the one that answers an operation, nil if there is none.
+func (f *Folder) Statement(op Operation) *Statement { return f.bound[reflect.TypeOf(op)] }
+
+// Statements are all of them.
+func (f *Folder) Statements() []*Statement { return slices.Collect(maps.Values(f.bound)) }
+
+// loadStatements reads every statement and binds it to its operation.
+func (f *Folder) loadStatements(from *Source) error {
+	texts, err := loadTexts(from.Folders)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	err = fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || path.Ext(name) != ".sql" || slices.Contains([]string{"schema", "grants", Routines, Views}, path.Dir(name)) {
-			return err
+	m, err := loadMacros(from.Folders...)
+	if err != nil {
+		return err
+	}
+	tables, err := tablesOf(from.Folders[len(from.Folders)-1])
+	if err != nil {
+		return err
+	}
+	f.Ops, f.bound = map[string]string{}, map[reflect.Type]*Statement{}
+	for name, text := range texts {
+		f.Ops[name] = f.Names.Render(strings.ReplaceAll(stripHeader(text), tablesMacro, tables))
+	}
+	for _, op := range from.Operations {
+		name := NameOf(op)
+		text, ok := texts[name]
+		if !ok {
+			return fmt.Errorf("operation %s: no statement", name)
 		}
-		text, err := fs.ReadFile(files, name)
+		if text, err = m.expand(strings.ReplaceAll(text, tablesMacro, tables), op.answer()); err != nil {
+			return fmt.Errorf("statement %s: %w", name, err)
+		}
+		s, err := Bind(&from.Syntax, name, text, op)
 		if err != nil {
 			return err
 		}
-		ops[strings.TrimSuffix(name, ".sql")] = n.Render(strings.ReplaceAll(stripHeader(string(text)), "pawl.tables()", tables))
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("load operations: %w", err)
+		s.Text = f.Names.Render(s.Text)
+		f.Ops[name], f.bound[reflect.TypeOf(op)] = s.Text, s
 	}
-	return ops, nil
+	return nil
+}
+
+// tablesMacro stands for the names of all tables, as rows of VALUES.
+const tablesMacro = mark + "tables()"
+
+// loadTexts reads the statements of folders: "outbox/claim" is the file
+// outbox/claim.sql. The folders of the schema and of rights hold none.
+func loadTexts(folders []fs.FS) (map[string]string, error) {
+	texts := map[string]string{}
+	for _, files := range folders {
+		err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || path.Ext(name) != ".sql" || slices.Contains([]string{"schema", "grants", "macros", Routines, Views}, path.Dir(name)) {
+				return err
+			}
+			text, err := fs.ReadFile(files, name)
+			texts[strings.TrimSuffix(name, ".sql")] = string(text)
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("load statements: %w", err)
+		}
+	}
+	return texts, nil
 }
 
 var tableMade = regexp.MustCompile(`(?m)^(CREATE|DROP) TABLE pawl\.(\w+)`)

@@ -74,14 +74,14 @@ func (p *patient) pass(ctx context.Context, op string) error {
 }
 
 func (p *patient) Do(ctx context.Context, calls ...*engine.Call) error {
-	if err := p.pass(ctx, calls[0].Op); err != nil {
+	if err := p.pass(ctx, calls[0].Name()); err != nil {
 		return err
 	}
 	return p.DB.Do(ctx, calls...)
 }
 
 func (p *patient) Read(ctx context.Context, call *engine.Call) error {
-	if err := p.pass(ctx, call.Op); err != nil {
+	if err := p.pass(ctx, call.Name()); err != nil {
 		return err
 	}
 	return p.DB.Read(ctx, call)

@@ -40,7 +40,7 @@ func (f *faulty) ask(ctx context.Context, op string) error {
 
 func (f *faulty) Do(ctx context.Context, calls ...*engine.Call) error {
 	for _, c := range calls {
-		if err := f.ask(ctx, c.Op); err != nil {
+		if err := f.ask(ctx, c.Name()); err != nil {
 			return err
 		}
 	}
@@ -48,7 +48,7 @@ func (f *faulty) Do(ctx context.Context, calls ...*engine.Call) error {
 }
 
 func (f *faulty) Read(ctx context.Context, c *engine.Call) error {
-	if err := f.ask(ctx, c.Op); err != nil {
+	if err := f.ask(ctx, c.Name()); err != nil {
 		return err
 	}
 	return f.DB.Read(ctx, c)

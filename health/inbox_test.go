@@ -47,11 +47,11 @@ func TestStuckInboxMessages(t *testing.T) {
 // seen changes when messages were seen.
 func (f *fixture) seen(query string) {
 	f.t.Helper()
-	table, ago := "inbox", "now() - interval '2 hours'"
+	ago := "now() - interval '2 hours'"
 	if f.db.Engine() == "sqlite" {
-		table, ago = "inbox_base", "unixepoch() * 1000000 - 7200000000"
+		ago = "unixepoch() * 1000000 - 7200000000"
 	}
-	_, err := f.db.SQL.ExecContext(f.ctx(), strings.NewReplacer("{inbox}", f.db.Table(table), "{2h}", ago).Replace(query))
+	_, err := f.db.SQL.ExecContext(f.ctx(), strings.NewReplacer("{inbox}", f.db.Table("inbox"), "{2h}", ago).Replace(query))
 	f.check(err)
 }
 

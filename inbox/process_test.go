@@ -206,11 +206,7 @@ func (p place) expire(t *testing.T) {
 // reset forgets everything.
 func (p place) reset(t *testing.T) {
 	t.Helper()
-	row := "inbox"
-	if p.Engine() == "sqlite" {
-		row = "inbox_base"
-	}
-	for _, table := range []string{"effects", row, "outbox_message", "outbox_ready", "outbox_claim", "outbox_done", "outbox_exception"} {
+	for _, table := range []string{"effects", "inbox", "outbox_message", "outbox_ready", "outbox_claim", "outbox_done", "outbox_exception"} {
 		if _, err := p.SQL.ExecContext(t.Context(), "DELETE FROM "+p.Table(table)); err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 )
 
 // stale is the part of a lease that acquiring it may take before it is renewed
@@ -86,34 +87,27 @@ func (a *attempt) try(ctx context.Context, alive time.Duration) (*Lease, error) 
 // ask makes one round trip of everything that asking takes.
 func (a *attempt) ask(ctx context.Context, alive time.Duration) (grant, error) {
 	var g grant
-	var got bool
-	var held Info
-	acquire := &engine.Call{
-		Op: "lease/acquire", Args: []any{a.name, a.opts.Owner, a.id, a.opts.Duration},
-		Reset: func() { got = false },
-		Each: func(r engine.Row) error {
-			var until time.Time
-			got = true
-			return r.Scan(&g.token, &until)
-		},
-	}
+	var given op.LeaseGrant
+	var held op.Lease
+	acquire := engine.One(op.LeaseAcquire{Name: a.name, Owner: a.opts.Owner, Holder: a.id, Lease: a.opts.Duration}, &given)
 	calls := []*engine.Call{acquire}
 	if alive > 0 {
 		calls = append(calls,
-			&engine.Call{Op: "lease/tidy", Args: []any{a.name}},
-			&engine.Call{Op: "lease/enrol", Args: []any{a.name, a.id, alive}})
+			engine.Ask(op.LeaseTidy{Name: a.name}),
+			engine.Ask(op.LeaseEnrol{Name: a.name, Waiter: a.id, Alive: alive}))
 	}
-	calls = append(calls, &engine.Call{Op: "lease/get", Args: []any{a.name}, Each: held.scan})
+	calls = append(calls, engine.One(op.LeaseGet{Name: a.name}, &held))
 	g.sent = time.Now()
 	if err := a.s.db.Do(ctx, calls...); err != nil {
 		return g, err
 	}
-	if got {
+	if g.token = given.Token; acquire.N > 0 {
 		return g, nil
 	}
 	e := &HeldError{Name: a.name, Waiting: held.Waiting}
 	if held.Held {
-		e.Owner, e.Until = held.Owner, held.Until
+		known := info(&held)
+		e.Owner, e.Until = known.Owner, known.Until
 	}
 	return g, e
 }
@@ -123,8 +117,8 @@ func (a *attempt) undo(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanup)
 	defer cancel()
 	err := a.s.give(ctx, a.name,
-		&engine.Call{Op: "lease/release", Args: []any{a.name, a.id}},
-		&engine.Call{Op: "lease/leave", Args: []any{a.name, a.id}})
+		engine.Ask(op.LeaseRelease{Name: a.name, Holder: a.id}),
+		engine.Ask(op.LeaseLeave{Name: a.name, Waiter: a.id}))
 	if err != nil {
 		a.s.log.DebugContext(ctx, "could not leave the line for a lease, the place runs out", "lease", a.name, "error", err)
 	}
@@ -132,18 +126,11 @@ func (a *attempt) undo(ctx context.Context) {
 
 // give runs calls that may free a lease, and wakes whoever is next in line.
 func (s *Leases) give(ctx context.Context, name string, calls ...*engine.Call) error {
-	var next [16]byte
-	var someone bool
-	call := &engine.Call{
-		Op: "lease/call", Args: []any{name}, Reset: func() { someone = false },
-		Each: func(r engine.Row) error {
-			someone = true
-			return r.Scan(&next)
-		},
-	}
+	var next op.LeaseWaiter
+	call := engine.One(op.LeaseCall{Name: name}, &next)
 	err := s.db.Do(ctx, append(calls, call)...)
-	if err == nil && someone {
-		s.db.Ring(place(next))
+	if err == nil && call.N > 0 {
+		s.db.Ring(place(next.ID))
 	}
 	return err
 }
@@ -151,11 +138,9 @@ func (s *Leases) give(ctx context.Context, name string, calls ...*engine.Call) e
 // renew asks the database to lengthen a lease, and reports whether it is still
 // that acquisition's.
 func (s *Leases) renew(ctx context.Context, name string, id [16]byte, d time.Duration) (ours bool, err error) {
-	err = s.db.Do(ctx, &engine.Call{
-		Op: "lease/renew", Args: []any{name, id, d}, Reset: func() { ours = false },
-		Each: func(engine.Row) error { ours = true; return nil },
-	})
-	return ours, err
+	c := engine.One(op.LeaseRenew{Name: name, Holder: id, Lease: d}, new(op.LeaseEnd))
+	err = s.db.Do(ctx, c)
+	return c.N > 0, err
 }
 
 // place is the queue on which a waiter sleeps: its own, so that a release wakes

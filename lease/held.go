@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 )
 
 // Lease is a lease that was acquired. It is renewed in the background until
@@ -95,7 +96,7 @@ func (l *Lease) Guard(ctx context.Context, tx engine.Tx) error {
 	if err := engine.CheckTx(tx); err != nil {
 		return err
 	}
-	call := &engine.Call{Op: "lease/guard", Args: []any{l.name, l.id, l.token}}
+	call := engine.Ask(op.LeaseGuard{Name: l.name, Holder: l.id, Token: l.token})
 	if err := l.s.db.DoTx(ctx, tx, call); err != nil {
 		return err
 	}
@@ -151,7 +152,7 @@ func (l *Lease) Close(ctx context.Context) error {
 	if !gone {
 		ctx, cancel := engine.Detach(ctx, releaseLimit)
 		defer cancel()
-		if err := l.s.give(ctx, l.name, &engine.Call{Op: "lease/release", Args: []any{l.name, l.id}}); err != nil {
+		if err := l.s.give(ctx, l.name, engine.Ask(op.LeaseRelease{Name: l.name, Holder: l.id})); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/bravellian/pawl/audit"
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
+	"github.com/bravellian/pawl/work"
 )
 
 // Info is a lease as the database knows it.
@@ -20,24 +22,16 @@ type Info struct {
 	Waiting     int       // how many stand in line for it
 }
 
-// scan fills in the columns of lease/get and lease/list.
-func (i *Info) scan(r engine.Row) error {
-	var owner *string
-	var until, granted *time.Time
-	*i = Info{}
-	if err := r.Scan(&i.Name, &owner, &i.Token, &until, &granted, &i.Held, &i.Waiting); err != nil {
-		return err
+// info is what is known of a lease as it is stored.
+func info(l *op.Lease) Info {
+	i := Info{Name: l.Name, Held: l.Held, Owner: work.Value(l.Owner), Token: l.Token, Waiting: l.Waiting}
+	if l.LeaseUntilUTC != nil {
+		i.Until = *l.LeaseUntilUTC
 	}
-	if owner != nil {
-		i.Owner = *owner
+	if l.LastGrantedUTC != nil {
+		i.LastGranted = *l.LastGrantedUTC
 	}
-	if until != nil {
-		i.Until = *until
-	}
-	if granted != nil {
-		i.LastGranted = *granted
-	}
-	return nil
+	return i
 }
 
 // Get returns the lease of a name, or [ErrNotFound] if nobody ever acquired it.
@@ -45,15 +39,15 @@ func (s *Leases) Get(ctx context.Context, name string) (*Info, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
-	var info Info
-	err := s.db.Read(ctx, &engine.Call{Op: "lease/get", Args: []any{name}, Reset: func() { info = Info{} }, Each: info.scan})
-	if err == nil && info.Token == 0 {
+	l, found, err := engine.Get(ctx, s.db, op.LeaseGet{Name: name})
+	if err == nil && !found {
 		err = fmt.Errorf("%w: %q", ErrNotFound, name)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &info, nil
+	known := info(&l)
+	return &known, nil
 }
 
 // ListFilter chooses leases.
@@ -73,16 +67,11 @@ func (s *Leases) List(ctx context.Context, f ListFilter) ([]Info, error) {
 	if f.Limit <= 0 {
 		f.Limit = defaultList
 	}
+	list, err := engine.Query(ctx, s.db, op.LeaseList{After: f.After, Held: f.Held, Most: min(f.Limit, maxList)})
 	var all []Info
-	err := s.db.Read(ctx, &engine.Call{
-		Op: "lease/list", Args: []any{f.After, f.Held, min(f.Limit, maxList)}, Reset: func() { all = nil },
-		Each: func(r engine.Row) error {
-			var info Info
-			err := info.scan(r)
-			all = append(all, info)
-			return err
-		},
-	})
+	for i := range list {
+		all = append(all, info(&list[i]))
+	}
 	return all, err
 }
 
@@ -95,7 +84,7 @@ func (s *Leases) ForceRelease(ctx context.Context, name string) (bool, error) {
 	if err := checkName(name); err != nil {
 		return false, err
 	}
-	force := &engine.Call{Op: "lease/force", Args: audit.Noted(ctx, "lease "+name, name)}
+	force := engine.Ask(op.LeaseForce{Name: name, Note: audit.New(ctx, "lease "+name).Op()})
 	err := s.give(ctx, name, force)
 	if err == nil && force.N > 0 {
 		s.log.WarnContext(ctx, "lease released by force", "lease", name)

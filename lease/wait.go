@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 )
 
 const (
@@ -83,20 +84,15 @@ func (w *waiter) wait(ctx context.Context) (*Lease, error) {
 // It writes only if it is our turn or time for a sign of life: on SQLite every
 // commit wakes all who sleep.
 func (w *waiter) look(ctx context.Context) (*Lease, time.Duration, error) {
-	var inLine bool
-	var ahead, left int64
-	err := w.s.db.Read(ctx, &engine.Call{
-		Op: "lease/turn", Args: []any{w.name, w.id},
-		Each: func(r engine.Row) error { return r.Scan(&inLine, &ahead, &left) },
-	})
+	at, _, err := engine.Get(ctx, w.s.db, op.LeaseTurn{Name: w.name, Waiter: w.id})
 	if err != nil {
 		return nil, 0, err
 	}
 	due := sign - time.Since(w.signed)
-	if inLine && due > 0 && (ahead > 0 || left > 0) {
+	if at.InLine && due > 0 && (at.Ahead > 0 || at.Micros > 0) {
 		nap := min(poll, due)
-		if ahead == 0 {
-			nap = min(nap, time.Duration(left+1)*time.Microsecond)
+		if at.Ahead == 0 {
+			nap = min(nap, time.Duration(at.Micros+1)*time.Microsecond)
 		}
 		return nil, nap, nil
 	}

@@ -32,7 +32,7 @@ func TestBatchIsLaidOutWhenItIsAskedFor(t *testing.T) {
 		t.Fatalf("laid out at once: %v, %v", b.calls, err)
 	}
 	calls := b.CallsTo("timer/schedule", func(int) *string { return nil })
-	if len(calls) != 1 || calls[0].Op != "timer/schedule" {
+	if len(calls) != 1 || calls[0].Name() != "timer/schedule" {
 		t.Errorf("%+v", calls)
 	}
 	if again := b.Calls(); len(again) != 1 || again[0] != calls[0] {
@@ -60,7 +60,7 @@ func TestSettledInOrder(t *testing.T) {
 			}
 			for i := 1; i < len(lo) && len(lo) == len(ids); i++ {
 				if lo[i] < lo[i-1] {
-					t.Errorf("%s: %v", call.Op, lo)
+					t.Errorf("%s: %v", call.Name(), lo)
 				}
 			}
 		}

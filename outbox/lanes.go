@@ -70,7 +70,7 @@ func (l *lanes) register(generation int64, entries []*entry) []*engine.Call {
 // committed remembers what register's calls made known.
 func (l *lanes) committed(calls []*engine.Call) {
 	for _, c := range calls {
-		if c.Op == "outbox/lane" {
+		if c.Name() == "outbox/lane" {
 			l.saw(c.Generation, c.Args[0].(int64))
 		}
 	}

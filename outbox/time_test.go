@@ -118,7 +118,7 @@ type reads struct {
 }
 
 func (r reads) Read(ctx context.Context, c *engine.Call) error {
-	if c.Op == r.op {
+	if c.Name() == r.op {
 		r.n.Add(1)
 	}
 	return r.DB.Read(ctx, c)

@@ -70,7 +70,7 @@ type mortal struct {
 }
 
 func (m *mortal) Do(ctx context.Context, calls ...*engine.Call) error {
-	if !slices.ContainsFunc(calls, func(c *engine.Call) bool { return c.Op == "timer/dispatch" }) {
+	if !slices.ContainsFunc(calls, func(c *engine.Call) bool { return c.Name() == "timer/dispatch" }) {
 		return m.DB.Do(ctx, calls...)
 	}
 	switch m.moment {

@@ -41,7 +41,7 @@ func (d *database) spoil() {
 	d.t.Helper()
 	d.opened(func(s *store) {
 		err := s.InTx(d.t.Context(), func(_ context.Context, tx outbox.Tx) error {
-			table := "outbox_join_base"
+			table := "outbox_join"
 			if s.Engine() != "sqlite" {
 				schema, _ := strings.CutPrefix(d.flags[1], "--schema=")
 				table = schema + ".outbox_join"

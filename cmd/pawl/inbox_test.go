@@ -106,7 +106,7 @@ func TestInboxStuck(t *testing.T) {
 			}
 		}
 		lite := s.DB.(*sqlite.DB).SQL()
-		if _, err := lite.ExecContext(ctx, `UPDATE inbox_base SET last_seen_utc = 0 WHERE message_id <> 'new'`); err != nil {
+		if _, err := lite.ExecContext(ctx, `UPDATE inbox SET last_seen_utc = 0 WHERE message_id <> 'new'`); err != nil {
 			t.Fatal(err)
 		}
 	})

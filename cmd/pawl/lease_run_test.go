@@ -286,7 +286,7 @@ func TestLeaseRunLastAnswerMissing(t *testing.T) {
 		s := newSpots(t)
 		p := d.process(sh("n", s.beganS+s.untilS+"exit "+strconv.Itoa(exit), "--duration", "10m")...)
 		s.started()
-		spoil(t, strings.TrimPrefix(d.flags[0], "--db=sqlite:"), `ALTER TABLE lease_row RENAME TO away`)
+		spoil(t, strings.TrimPrefix(d.flags[0], "--db=sqlite:"), `ALTER TABLE lease RENAME TO away`)
 		s.release()
 		if code := p.wait(); code != exit || !strings.Contains(p.stderr.String(), "whether the lease was held to the end") {
 			t.Errorf("exit code %d: %s", code, p.stderr.String())

@@ -22,7 +22,7 @@ func (db *DB) Do(ctx context.Context, calls ...*engine.Call) error {
 	return engine.Retry(ctx, func() error {
 		wait, stop := context.WithTimeout(ctx, db.opts.StatementTimeout)
 		defer stop()
-		conn, err := db.acquire(wait, calls[0].Op)
+		conn, err := db.acquire(wait, calls[0].Name())
 		if err != nil {
 			return err // nothing was sent
 		}
@@ -42,7 +42,7 @@ func (db *DB) Read(ctx context.Context, call *engine.Call) error {
 	return engine.Retry(ctx, func() error {
 		ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 		defer cancel()
-		conn, err := db.acquire(ctx, call.Op)
+		conn, err := db.acquire(ctx, call.Name())
 		if err != nil {
 			return err
 		}
@@ -78,12 +78,18 @@ func (db *DB) scrub(err error) error {
 	return err
 }
 
-func (db *DB) statement(op string) (string, error) {
-	query, ok := db.folder.Ops[op]
-	if !ok {
-		return "", fmt.Errorf("postgres: unknown operation %q", op)
+// statement returns what answers a call, and its parameters but for the engine's own.
+func (db *DB) statement(c *engine.Call) (query string, args []any, err error) {
+	if c.Operation != nil {
+		if s := db.folder.Statement(c.Operation); s != nil {
+			return s.Text, s.Args(nil, c.Operation, nil), nil
+		}
 	}
-	return query, nil
+	query, ok := db.folder.Ops[c.Name()]
+	if !ok {
+		return "", nil, fmt.Errorf("postgres: unknown operation %q", c.Name())
+	}
+	return query, c.Args, nil
 }
 
 // pipeline runs calls in one transaction. One that is refused for its isolation
@@ -108,12 +114,11 @@ func (db *DB) send(ctx context.Context, conn *pgx.Conn, calls []*engine.Call, cu
 		batch.Queue(settings)
 	}
 	for i, c := range calls {
-		query, err := db.statement(c.Op)
+		query, args, err := db.statement(c)
 		if err != nil {
 			return err
 		}
-		var args []any
-		args, rows[i], finish[i] = db.tune(c)
+		args, rows[i], finish[i] = db.tune(c, args)
 		batch.Queue(query, arguments(args)...)
 	}
 	if explicit {
@@ -126,7 +131,7 @@ func (db *DB) send(ctx context.Context, conn *pgx.Conn, calls []*engine.Call, cu
 		return db.failed(op, err, cut)
 	}
 	if err := results.Close(); err != nil {
-		return wrap(calls[0].Op, err, cut)
+		return wrap(calls[0].Name(), err, cut)
 	}
 	for _, f := range finish {
 		if f != nil {
@@ -149,7 +154,7 @@ func answers(results pgx.BatchResults, calls []*engine.Call, rows []func(engine.
 	}
 	for i, c := range calls {
 		if err := answer(results, c, rows[i]); err != nil {
-			return c.Op, err
+			return c.Name(), err
 		}
 	}
 	return "", nil
@@ -187,7 +192,7 @@ func (db *DB) settings(calls []*engine.Call) string {
 	switch {
 	case db.opts.RelaxedAck && relaxed(calls):
 		return relaxedCommit
-	case strings.HasPrefix(calls[0].Op, "metrics/"):
+	case strings.HasPrefix(calls[0].Name(), "metrics/"):
 		return pinned
 	}
 	return ""
@@ -204,7 +209,7 @@ const pinned = `SELECT pg_catalog.set_config(s, 'off', true) FROM pg_catalog.unn
 // may repeat without loss.
 func relaxed(calls []*engine.Call) bool {
 	for _, c := range calls {
-		switch c.Op {
+		switch c.Name() {
 		case "outbox/claim", "outbox/ack", "outbox/extend", "outbox/release":
 		default:
 			return false

@@ -71,3 +71,6 @@ func Portable(arg any) any { return portable(arguments([]any{arg}))[0] }
 
 // Wrap tells of what class an error is.
 func Wrap(op string, err error) error { return wrap(op, err, engine.ErrConnLost) }
+
+// Statements are those that are bound to operations.
+func Statements(db *DB) []*engine.Statement { return db.folder.Statements() }

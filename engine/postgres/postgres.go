@@ -141,7 +141,7 @@ func New(pool *pgxpool.Pool, opts ...Options) (*DB, error) {
 		o.Logger = slog.Default()
 	}
 	names := engine.Names{Schema: o.Schema, Prefix: o.Prefix}
-	folder, err := engine.Load(files, names)
+	folder, err := engine.Load(folder(), names)
 	if err != nil {
 		return nil, err
 	}

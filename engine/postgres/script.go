@@ -30,7 +30,7 @@ func Script(from, to int, opts ...Options) (string, error) {
 	if len(opts) > 0 {
 		o = opts[0]
 	}
-	folder, err := engine.Load(files, engine.Names{Schema: cmp.Or(o.Schema, defaultSchema), Prefix: o.Prefix})
+	folder, err := engine.Load(folder(), engine.Names{Schema: cmp.Or(o.Schema, defaultSchema), Prefix: o.Prefix})
 	if err != nil {
 		return "", err
 	}

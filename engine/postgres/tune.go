@@ -35,14 +35,14 @@ type tuner struct {
 
 // tune adds the engine's own parameters to a call and reads its own columns
 // off the answer. finish, if not nil, is to be called when the call succeeded.
-func (db *DB) tune(c *engine.Call) (args []any, each func(engine.Row) error, finish func()) {
-	switch c.Op {
+func (db *DB) tune(c *engine.Call, given []any) (args []any, each func(engine.Row) error, finish func()) {
+	switch c.Name() {
 	case generationLook:
 		each, finish = db.look()
 		return nil, each, finish
 	case "outbox/claim", "outbox/claim_any":
 	default:
-		return c.Args, c.Each, nil
+		return given, c.Each, nil
 	}
 	stored, _ := db.tuners.LoadOrStore(c.Args[0], &tuner{perRow: 1})
 	t := stored.(*tuner)

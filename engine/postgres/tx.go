@@ -133,16 +133,16 @@ func txRow(tx engine.Tx) rowQuery {
 
 // DoTx runs one call in the caller's transaction.
 func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
-	query, err := db.statement(call.Op)
+	query, args, err := db.statement(call)
 	if err != nil {
 		return err
 	}
 	if tx, err = ready(tx); err != nil {
-		return wrap(call.Op, err, engine.ErrConnLost)
+		return wrap(call.Name(), err, engine.ErrConnLost)
 	}
 	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 	defer cancel()
-	args := arguments(call.Args)
+	args = arguments(args)
 	if _, own := tx.(pgxTx); !own {
 		args = portable(args)
 	}
@@ -150,7 +150,7 @@ func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
 	if err == nil {
 		call.N, err = res.RowsAffected()
 	}
-	return db.failed(call.Op, err, engine.ErrConnLost)
+	return db.failed(call.Name(), err, engine.ErrConnLost)
 }
 
 const (

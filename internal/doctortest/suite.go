@@ -124,7 +124,7 @@ func (f *fixture) render(query string) string {
 		if d, err := time.ParseDuration(name); err == nil {
 			out.WriteString(f.instant(d))
 		} else {
-			out.WriteString(f.table(name))
+			out.WriteString(f.db.Table(name))
 		}
 	}
 }
@@ -135,19 +135,6 @@ func (f *fixture) instant(d time.Duration) string {
 		return fmt.Sprint(time.Now().Add(d).UnixMicro())
 	}
 	return fmt.Sprintf("(clock_timestamp() + interval '%f seconds')", d.Seconds())
-}
-
-// table is the table that can be written to.
-func (f *fixture) table(name string) string {
-	if f.db.Engine() == "sqlite" {
-		switch name {
-		case "outbox_join", "outbox_join_member", "inbox":
-			name += "_base"
-		case "lease":
-			name = "lease_row"
-		}
-	}
-	return f.db.Table(name)
 }
 
 func (f *fixture) begin() *sql.Tx { return f.db.Begin(f.t) }

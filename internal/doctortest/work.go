@@ -132,10 +132,9 @@ func leases(t *testing.T, e dbtest.Engine) {
 	f.check(err)
 	defer func() { f.check(l.Close(f.ctx())) }()
 	WantGone(t, f.examine(), "leases")
-	column := map[bool]string{true: "lease_until", false: "lease_until_utc"}[e.Name == "sqlite"]
-	f.exec("UPDATE {lease} SET " + column + " = {-3h}")
+	f.exec("UPDATE {lease} SET lease_until_utc = {-3h}")
 	Want(t, f.examine(), "leases", engine.Note, `3h0m0s ago, "close-books"`, "Nothing")
-	f.exec("UPDATE {lease} SET " + column + " = {1h}")
+	f.exec("UPDATE {lease} SET lease_until_utc = {1h}")
 	WantGone(t, f.examine(), "leases")
 }
 

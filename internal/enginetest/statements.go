@@ -11,10 +11,15 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/bravellian/pawl/engine"
 )
 
-// literals are the strings of a Go package.
-type literals map[string]bool
+// literals are the strings of a Go package, and how often it makes a value of a type.
+type literals struct {
+	texts map[string]bool
+	types map[string]int
+}
 
 // sourceLiterals reads the strings of all Go files below root that become part of a program, but for test suites
 // and folders that are to be skipped.
@@ -36,14 +41,24 @@ func sourceLiterals(t testing.TB, root string, skip ...string) (all []literals) 
 			return err
 		}
 		dir := filepath.Dir(name)
-		if byDir[dir] == nil {
-			byDir[dir] = literals{}
-			all = append(all, byDir[dir])
+		in, known := byDir[dir]
+		if !known {
+			in = literals{map[string]bool{}, map[string]int{}}
+			byDir[dir] = in
+			all = append(all, in)
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
 			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
 				text, _ := strconv.Unquote(lit.Value)
-				byDir[dir][text] = true
+				in.texts[text] = true
+			}
+			if lit, ok := n.(*ast.CompositeLit); ok {
+				switch t := lit.Type.(type) {
+				case *ast.Ident:
+					in.types[t.Name]++
+				case *ast.SelectorExpr:
+					in.types[t.Sel.Name]++
+				}
 			}
 			return true
 		})
@@ -56,7 +71,26 @@ func sourceLiterals(t testing.TB, root string, skip ...string) (all []literals) 
 // names reports whether a package names a statement: as it is, or put together of its folder and its name.
 func (l literals) names(statement string) bool {
 	folder, name := path.Split(statement)
-	return l[statement] || l[folder] && l[name]
+	return l.texts[statement] || l.texts[folder] && l.texts[name]
+}
+
+// UnusedOperations returns the statements whose operations no program asks for. An engine's own has to be asked for
+// in its folder, besides the list of them all.
+func UnusedOperations(t testing.TB, root, folder string, statements []*engine.Statement) (unused []string) {
+	t.Helper()
+	programs := sourceLiterals(t, root, "bench", "engine/op")
+	own := sourceLiterals(t, filepath.Join(root, folder))
+	for _, s := range statements {
+		name, in, listed := s.Type().Name(), programs, 0
+		if !ast.IsExported(name) {
+			in, listed = own, 1
+		}
+		if !slices.ContainsFunc(in, func(l literals) bool { return l.types[name] > listed }) {
+			unused = append(unused, s.Name)
+		}
+	}
+	slices.Sort(unused)
+	return unused
 }
 
 // UnusedStatements returns the statement files that no program asks for. ops are an engine's statements; of those that

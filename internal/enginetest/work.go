@@ -171,7 +171,7 @@ func settleSome(t *testing.T, db engine.DB, rnd *rand.Rand, owner [16]byte, ids 
 	}
 	Do(t, db, c)
 	if c.N != n {
-		t.Fatalf("%s touched %d of %d", c.Op, c.N, n)
+		t.Fatalf("%s touched %d of %d", c.Name(), c.N, n)
 	}
 	want.Claimed -= n
 	*to += n

@@ -88,11 +88,7 @@ func testJoinOverdue(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	fan := f.fan(join.Spec{Deadline: f.now().Add(time.Hour)}, 1)
 	f.explain(fan.Join.String(), explain.JoinWaiting)
-	table := "outbox_join"
-	if e.Name == "sqlite" {
-		table = "outbox_join_base"
-	}
-	f.exec("UPDATE " + f.db.Table(table) + " SET deadline_utc = " + f.instant(f.now().Add(-time.Hour)))
+	f.exec("UPDATE " + f.db.Table("outbox_join") + " SET deadline_utc = " + f.instant(f.now().Add(-time.Hour)))
 	x := f.explain(fan.Join.String(), explain.JoinOverdue, explain.JoinWaiting)
 	f.says(x, "Its deadline passed at")
 	if len(x.Because) > 0 && len(x.Because[0].Because) > 0 {

@@ -103,7 +103,7 @@ type halted struct {
 }
 
 func (h *halted) Do(ctx context.Context, calls ...*engine.Call) error {
-	if slices.ContainsFunc(calls, func(c *engine.Call) bool { return c.Op == "job/fire" }) {
+	if slices.ContainsFunc(calls, func(c *engine.Call) bool { return c.Name() == "job/fire" }) {
 		h.before()
 	}
 	return h.DB.Do(ctx, calls...)

@@ -49,7 +49,7 @@ func (d *faulty) run(calls []*engine.Call, forward func() error) error {
 		return nil
 	}
 	if d.broke.Load() && d.dead != nil {
-		return &engine.Error{Op: calls[0].Op, Class: engine.ErrUnreachable, Err: errors.New("cut by the test")}
+		return &engine.Error{Op: calls[0].Name(), Class: engine.ErrUnreachable, Err: errors.New("cut by the test")}
 	}
 	if !d.at(calls) || !d.broke.CompareAndSwap(false, true) {
 		return forward()
@@ -59,12 +59,12 @@ func (d *faulty) run(calls []*engine.Call, forward func() error) error {
 		defer d.dead()
 	}
 	if !d.after {
-		return &engine.Error{Op: calls[0].Op, Class: engine.ErrConnLost, Err: errors.New("cut by the test")}
+		return &engine.Error{Op: calls[0].Name(), Class: engine.ErrConnLost, Err: errors.New("cut by the test")}
 	}
 	if err := forward(); err != nil {
 		return err
 	}
-	return &engine.Error{Op: calls[0].Op, Class: engine.ErrCommitUnknown, Err: errors.New("cut by the test")}
+	return &engine.Error{Op: calls[0].Name(), Class: engine.ErrCommitUnknown, Err: errors.New("cut by the test")}
 }
 
 func (d *faulty) Do(ctx context.Context, calls ...*engine.Call) error {

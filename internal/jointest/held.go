@@ -201,7 +201,7 @@ func (w *watched) Do(ctx context.Context, calls ...*engine.Call) error {
 
 // asks says whether one of the calls is for an operation.
 func asks(calls []*engine.Call, op string) bool {
-	return slices.ContainsFunc(calls, func(c *engine.Call) bool { return c.Op == op })
+	return slices.ContainsFunc(calls, func(c *engine.Call) bool { return c.Name() == op })
 }
 
 // D-39: what a worker has acked and what it failed are settled in one

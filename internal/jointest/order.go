@@ -179,11 +179,11 @@ func cancelled() deed {
 // overdue lets the deadline pass; expire is what the deadline's wait then does.
 func overdue() deed {
 	return deed{alone: func(s *scene) error {
-		table, past := "outbox_join", "now() - interval '1 hour'"
+		past := "now() - interval '1 hour'"
 		if s.db.Engine() == "sqlite" {
-			table, past = "outbox_join_base", "1"
+			past = "1"
 		}
-		_, err := s.db.SQL.ExecContext(s.ctx(), "UPDATE "+s.db.Table(table)+" SET deadline_utc = "+past+" WHERE status = 0")
+		_, err := s.db.SQL.ExecContext(s.ctx(), "UPDATE "+s.db.Table("outbox_join")+" SET deadline_utc = "+past+" WHERE status = 0")
 		return err
 	}}
 }

@@ -71,7 +71,7 @@ func (f *fixture) exchanged(acks, fails []enginetest.Held, acked, failed int64) 
 	f.check(f.db.Do(f.ctx(), calls...))
 	moved := map[string]int64{}
 	for _, c := range calls {
-		moved[c.Op] = c.N
+		moved[c.Name()] = c.N
 	}
 	if moved["outbox/ack"] != acked || moved["outbox/fail"] != failed {
 		f.t.Fatalf("settled %v, want %d acked and %d failed", moved, acked, failed)

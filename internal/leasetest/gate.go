@@ -27,7 +27,7 @@ type Gate struct {
 
 // Do passes calls on unless there is a rule against their first operation.
 func (g *Gate) Do(ctx context.Context, calls ...*engine.Call) error {
-	op := calls[0].Op
+	op := calls[0].Name()
 	g.mu.Lock()
 	if g.seen == nil {
 		g.seen = map[string][]time.Time{}

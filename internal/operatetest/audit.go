@@ -144,7 +144,7 @@ var errSpoiled = errors.New("the transaction failed")
 
 func (d *spoiled) Do(ctx context.Context, calls ...*engine.Call) error {
 	for _, c := range calls {
-		if c.Op != d.op {
+		if c.Name() != d.op {
 			continue
 		}
 		if each := c.Each; each != nil {

@@ -19,14 +19,14 @@ var errFlaky = errors.New("the test wants it to fail")
 // Do fails before anything is done, if one of the calls is to fail.
 func (d *flaky) Do(ctx context.Context, calls ...*engine.Call) error {
 	for _, c := range calls {
-		if d.fail(c.Op) {
-			return &engine.Error{Op: c.Op, Class: engine.ErrUnreachable, Err: errFlaky}
+		if d.fail(c.Name()) {
+			return &engine.Error{Op: c.Name(), Class: engine.ErrUnreachable, Err: errFlaky}
 		}
 	}
 	err := d.DB.Do(ctx, calls...)
 	if err == nil && d.did != nil {
 		for _, c := range calls {
-			d.did(c.Op)
+			d.did(c.Name())
 		}
 	}
 	return err
@@ -34,8 +34,8 @@ func (d *flaky) Do(ctx context.Context, calls ...*engine.Call) error {
 
 // Read fails likewise.
 func (d *flaky) Read(ctx context.Context, call *engine.Call) error {
-	if d.fail(call.Op) {
-		return &engine.Error{Op: call.Op, Class: engine.ErrUnreachable, Err: errFlaky}
+	if d.fail(call.Name()) {
+		return &engine.Error{Op: call.Name(), Class: engine.ErrUnreachable, Err: errFlaky}
 	}
 	return d.DB.Read(ctx, call)
 }

@@ -278,7 +278,7 @@ type claimsSeen struct {
 
 func (c *claimsSeen) Do(ctx context.Context, calls ...*engine.Call) error {
 	for _, call := range calls {
-		if strings.HasPrefix(call.Op, "outbox/claim") && len(call.Args) > 4 && call.Args[4].(bool) {
+		if strings.HasPrefix(call.Name(), "outbox/claim") && len(call.Args) > 4 && call.Args[4].(bool) {
 			c.loops.Add(1)
 		}
 	}

@@ -173,7 +173,7 @@ type windowed struct {
 }
 
 func (w *windowed) Read(ctx context.Context, call *engine.Call) error {
-	switch call.Op {
+	switch call.Name() {
 	case "outbox/list_recent_floor", "outbox/list_ready_floor", "outbox/list_claimed_floor", "outbox/list_dead_floor":
 		call.Args[1] = w.size
 		w.floors++

@@ -237,7 +237,7 @@ type interrupted struct {
 
 func (d *interrupted) Do(ctx context.Context, calls ...*engine.Call) error {
 	err := d.DB.Do(ctx, calls...)
-	if err == nil && calls[0].Op == d.op {
+	if err == nil && calls[0].Name() == d.op {
 		if d.left--; d.left == 0 {
 			d.cancel()
 		}

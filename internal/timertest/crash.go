@@ -39,7 +39,7 @@ type faulty struct {
 }
 
 func (d *faulty) run(calls []*engine.Call, forward func() error) error {
-	asked := slices.ContainsFunc(calls, func(c *engine.Call) bool { return c.Op == d.op })
+	asked := slices.ContainsFunc(calls, func(c *engine.Call) bool { return c.Name() == d.op })
 	if !asked || !d.broke.CompareAndSwap(false, true) {
 		return forward()
 	}

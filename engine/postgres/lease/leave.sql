@@ -1,2 +1,1 @@
--- Leave the line. $1 name, $2 waiter.
-SELECT pawl.lease_leave($1, $2)
+SELECT pawl.lease_leave(@name, @waiter)

@@ -38,3 +38,6 @@ func Files(db *DB) map[string]string { return db.folder.Ops }
 
 // Answered reports whether an operation is answered in Go.
 func Answered(op string) bool { return operation(op) != nil }
+
+// Statements are those that are bound to operations.
+func Statements(db *DB) []*engine.Statement { return db.folder.Statements() }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 )
 
 // lookEvery is how long a writer goes without a look at the generation. A look costs
@@ -52,8 +53,14 @@ func (t *txn) generation() (g generation, err error) {
 // looks reports whether jobs need to know the generation as it is now.
 func looks(jobs []*job) bool {
 	return slices.ContainsFunc(jobs, func(j *job) bool {
-		return slices.ContainsFunc(j.calls, func(c *engine.Call) bool { return c.Op == "generation/look" || c.Op == "lease/acquire" })
+		return slices.ContainsFunc(j.calls, func(c *engine.Call) bool { return c.Name() == "generation/look" || isAcquire(c) })
 	})
+}
+
+// isAcquire reports whether a call takes a lease, whose token carries the generation.
+func isAcquire(c *engine.Call) bool {
+	_, ok := c.Operation.(op.LeaseAcquire)
+	return ok
 }
 
 // lookSometimes looks at the generation on a connection that is new or where that is

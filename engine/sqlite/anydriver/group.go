@@ -59,15 +59,15 @@ func forget(calls []*engine.Call) {
 // anyBusy reports whether some of the calls would find anything to do.
 func (db *DB) anyBusy(ctx context.Context, calls []*engine.Call) (busy bool, err error) {
 	for _, c := range calls {
-		if idle(c.Op) == "" {
+		if idle(c.Name()) == "" {
 			return true, nil
 		}
 	}
 	for _, c := range calls {
-		look := &engine.Call{Op: idle(c.Op), Each: func(engine.Row) error { busy = true; return nil }}
-		switch c.Op {
+		look := &engine.Call{Op: idle(c.Name()), Each: func(engine.Row) error { busy = true; return nil }}
+		switch c.Name() {
 		case "outbox/claim", "outbox/claim_any":
-			look.Args = []any{c.Args[0], c.Op == "outbox/claim_any"}
+			look.Args = []any{c.Args[0], c.Name() == "outbox/claim_any"}
 		case "outbox/claim_suspects", "outbox/suspects":
 			look.Args = c.Args[:1]
 		}
@@ -101,7 +101,7 @@ func (db *DB) commitGroup(ctx context.Context, jobs []*job) []error {
 	}
 	if err != nil {
 		for i, j := range jobs {
-			errs[i] = wrap(j.calls[0].Op, err)
+			errs[i] = wrap(j.calls[0].Name(), err)
 		}
 	}
 	return errs
@@ -161,7 +161,7 @@ func (db *DB) runJobs(ctx context.Context, t *txn, s *session, jobs []*job, errs
 	}
 	for i, j := range jobs {
 		if err := errors.Join(j.ctx.Err(), ctx.Err()); err != nil {
-			errs[i] = wrap(j.calls[0].Op, err)
+			errs[i] = wrap(j.calls[0].Name(), err)
 			continue
 		}
 		if err := db.runApart(t, s, j, &errs[i]); err != nil {

@@ -1,9 +1,11 @@
 package anydriver
 
 import (
+	"errors"
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 )
 
 // What operators do: pauses, and taking back or moving messages that nobody has
@@ -58,8 +60,12 @@ func note(t *txn, args []any, action string, n int64) error {
 	if n == 0 || args[0] == nil {
 		return nil
 	}
-	_, err := t.exec("audit/put", args[0], args[1], action, args[2], args[3], n)
-	return err
+	id := args[0].([16]byte)
+	if args[1] == nil {
+		return errors.New("a note without an actor")
+	}
+	reason, _ := args[3].(*string)
+	return t.note(op.Note{ID: &id, Actor: args[1].(string), Target: args[2].(string), Reason: reason}, action, n)
 }
 
 // mendOperation returns what answers an operation in Go by which operators mend an
@@ -78,14 +84,6 @@ func mendOperation(name string) opFunc {
 		return discard
 	case "count_dead":
 		return countDead
-	}
-	return nil
-}
-
-// leaseOperation returns what answers an operation on leases in Go.
-func leaseOperation(name string) opFunc {
-	if name == "force" {
-		return noting("lease/force", "release")
 	}
 	return nil
 }

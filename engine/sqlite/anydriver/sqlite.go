@@ -67,6 +67,7 @@ type DB struct {
 	owned   bool // sql is ours to close
 	opts    Options
 	folder  *engine.Folder
+	answers answers
 	lock    chan struct{} // held by the one writer of this process
 	writer  *slot
 	readers chan *slot
@@ -161,12 +162,12 @@ func build(pool *sql.DB, lock chan struct{}, g *guard, o Options) (*DB, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("sqlite: options: %w", err)
 	}
-	names := engine.Names{Prefix: o.Prefix}
-	folder, err := engine.Load(files, names)
+	answers := newAnswers()
+	folder, err := engine.Load(folder(answers.has), engine.Names{Prefix: o.Prefix})
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{sql: pool, opts: o, folder: folder, lock: lock, guard: g}
+	db := &DB{sql: pool, opts: o, folder: folder, answers: answers, lock: lock, guard: g}
 	db.writer = &slot{pool: pool, guard: g}
 	db.readers = make(chan *slot, reserved-2)
 	for range cap(db.readers) {
@@ -246,7 +247,7 @@ func (db *DB) now() int64 { return db.opts.Now().UnixMicro() }
 func (db *DB) Read(ctx context.Context, call *engine.Call) error {
 	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 	defer cancel()
-	return wrap(call.Op, db.reading(ctx, func(ses *session) error {
+	return wrap(call.Name(), db.reading(ctx, func(ses *session) error {
 		return db.run(&txn{db: db, run: ses, now: db.now()}, call)
 	}))
 }
@@ -277,13 +278,13 @@ func (db *DB) reading(ctx context.Context, fn func(*session) error) error {
 // DoTx runs one call in the caller's transaction.
 func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
 	if err := db.guard.check(); err != nil {
-		return wrap(call.Op, err)
+		return wrap(call.Name(), err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 	defer cancel()
 	tx, err := ready(ctx, tx)
 	if err != nil {
-		return wrap(call.Op, err)
+		return wrap(call.Name(), err)
 	}
 	return db.run(&txn{db: db, run: foreign{ctx, tx}, now: db.now()}, call)
 }

@@ -116,6 +116,70 @@ func (t *txn) query(name string, each func(engine.Row) error, args ...any) error
 	return t.run.query(query, t.buf, each)
 }
 
+// change runs a statement and returns how many rows it changed.
+func (t *txn) change(op engine.Operation) (int64, error) {
+	res, err := t.do(op)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+// do runs a statement.
+func (t *txn) do(op engine.Operation) (sql.Result, error) {
+	query, err := t.bind(op)
+	if err != nil {
+		return nil, err
+	}
+	return t.run.exec(query, t.buf)
+}
+
+// ask runs a statement and calls each for its rows. each may not run statements: their
+// arguments share a buffer.
+func (t *txn) ask(op engine.Operation, each func(engine.Row) error) error {
+	query, err := t.bind(op)
+	if err != nil {
+		return err
+	}
+	return t.run.query(query, t.buf, each)
+}
+
+// each is ask with typed rows.
+func each[T any](t *txn, op engine.Answering[T], f func(row *T) error) error {
+	return t.ask(op, engine.Scan(func(row *T, unread error) error {
+		if unread != nil {
+			return unread
+		}
+		return f(row)
+	}))
+}
+
+// rows returns all rows of a statement.
+func rows[T any](t *txn, op engine.Answering[T]) (all []T, err error) {
+	err = each(t, op, func(row *T) error { all = append(all, *row); return nil })
+	return all, err
+}
+
+// one returns the first row of a statement; found is false if there is none.
+func one[T any](t *txn, op engine.Answering[T]) (first T, found bool, err error) {
+	err = each(t, op, func(row *T) error { first, found = *row, true; return errStop })
+	return first, found, err
+}
+
+// bind looks up a statement, unless there is no time left for it (D-6), and lays its
+// arguments out.
+func (t *txn) bind(op engine.Operation) (string, error) {
+	s := t.db.folder.Statement(op)
+	if s == nil {
+		return "", fmt.Errorf("no statement %q", engine.NameOf(op))
+	}
+	t.buf = s.Args(t.buf[:0], op, t.now)
+	if t.limit != nil {
+		return s.Text, t.limit.Err()
+	}
+	return s.Text, nil
+}
+
 // opFunc answers an operation that SQLite cannot say in one statement.
 type opFunc func(t *txn, c *engine.Call) error
 
@@ -133,8 +197,6 @@ func operation(name string) opFunc {
 		return timerOperation(op)
 	case "job":
 		return jobOperation(op)
-	case "lease":
-		return leaseOperation(op)
 	case "pause":
 		return pauseOperation(op)
 	case "audit":
@@ -157,23 +219,29 @@ func (db *DB) run(t *txn, c *engine.Call) error {
 	if c.Reset != nil {
 		c.Reset()
 	}
-	if op := operation(c.Op); op != nil {
-		return t.failed(c.Op, op(t, c))
+	if c.Operation != nil {
+		return t.failed(c, db.answer(t, c))
+	}
+	if op := operation(c.Name()); op != nil {
+		return t.failed(c, op(t, c))
 	}
 	if c.Each != nil {
-		return wrap(c.Op, t.query(c.Op, c.Each, c.Args...))
+		return wrap(c.Name(), t.query(c.Name(), c.Each, c.Args...))
 	}
-	res, err := t.exec(c.Op, c.Args...)
+	res, err := t.exec(c.Name(), c.Args...)
 	if err == nil {
 		c.N, err = res.RowsAffected()
 	}
-	return wrap(c.Op, err)
+	return wrap(c.Name(), err)
 }
 
 // failed is wrap. If a position was another's, the block at hand is of another history,
 // whether or not the database tells so.
-func (t *txn) failed(op string, err error) error {
-	err = wrap(op, err)
+func (t *txn) failed(c *engine.Call, err error) error {
+	if err == nil {
+		return nil
+	}
+	err = wrap(c.Name(), err)
 	if errors.Is(err, engine.ErrPosition) {
 		t.db.ids.Drop()
 	}

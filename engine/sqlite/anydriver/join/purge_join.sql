@@ -1,2 +1,2 @@
 -- Forget join ?2.
-DELETE FROM pawl.outbox_join_base WHERE join_id = ?2
+DELETE FROM pawl.outbox_join WHERE join_id = ?2

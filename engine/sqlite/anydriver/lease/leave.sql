@@ -1,2 +1,1 @@
--- Leave the line. ?1 now, ?2 name, ?3 waiter.
-DELETE FROM pawl.lease_waiter WHERE name = ?2 AND id = ?3
+DELETE FROM pawl.lease_waiter WHERE name = @name AND id = @waiter

@@ -1,5 +1,3 @@
--- May a waiter go? ?1 now, ?2 name, ?3 waiter. Whether it is in line, how many
--- stand before it, and for how many microseconds the lease is still held.
-SELECT EXISTS (SELECT 1 FROM pawl.lease_waiter WHERE id = ?3 AND alive_until > ?1),
-       (SELECT count(*) FROM pawl.lease_waiter WHERE name = ?2 AND alive_until > ?1 AND ticket < (SELECT m.ticket FROM pawl.lease_waiter m WHERE m.id = ?3)),
-       coalesce((SELECT max(0, lease_until - ?1) FROM pawl.lease_row WHERE name = ?2), 0)
+SELECT EXISTS (SELECT 1 FROM pawl.lease_waiter WHERE id = @waiter AND alive_until > @now) AS in_line,
+       (SELECT count(*) FROM pawl.lease_waiter WHERE name = @name AND alive_until > @now AND ticket < (SELECT m.ticket FROM pawl.lease_waiter m WHERE m.id = @waiter)) AS ahead,
+       coalesce((SELECT max(0, lease_until_utc - @now) FROM pawl.lease WHERE name = @name), 0) AS micros

@@ -101,7 +101,7 @@ CREATE INDEX pawl.outbox_exception_dead ON pawl.outbox_exception (status, id) WH
 
 -- Joins: see docs/joins.md. Views show ids and times in readable form.
 
-CREATE TABLE pawl.outbox_join_base (
+CREATE TABLE pawl.outbox_join (
   join_id          BLOB PRIMARY KEY,
   grouping_key     TEXT,
   expected_steps   INTEGER NOT NULL CHECK (expected_steps > 0),
@@ -114,11 +114,11 @@ CREATE TABLE pawl.outbox_join_base (
   deadline_utc     INTEGER,
   CHECK (completed_steps + failed_steps <= expected_steps)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX pawl.outbox_join_group ON pawl.outbox_join_base (grouping_key, join_id) WHERE grouping_key IS NOT NULL;
-CREATE INDEX pawl.outbox_join_outcome ON pawl.outbox_join_base (status, join_id);
+CREATE INDEX pawl.outbox_join_group ON pawl.outbox_join (grouping_key, join_id) WHERE grouping_key IS NOT NULL;
+CREATE INDEX pawl.outbox_join_outcome ON pawl.outbox_join (status, join_id);
 
 -- id is the message's position: ack and fail look for pending members by runs.
-CREATE TABLE pawl.outbox_join_member_base (
+CREATE TABLE pawl.outbox_join_member (
   join_id           BLOB NOT NULL,
   outbox_message_id BLOB NOT NULL,
   id                INTEGER NOT NULL,
@@ -126,7 +126,7 @@ CREATE TABLE pawl.outbox_join_member_base (
   created_utc       INTEGER NOT NULL,
   PRIMARY KEY (join_id, outbox_message_id)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX pawl.outbox_join_member_place ON pawl.outbox_join_member_base (status, id);
+CREATE INDEX pawl.outbox_join_member_place ON pawl.outbox_join_member (status, id);
 
 -- The join.wait messages of a join, by position.
 CREATE TABLE pawl.outbox_join_wait (
@@ -137,7 +137,7 @@ CREATE INDEX pawl.outbox_join_wait_join ON pawl.outbox_join_wait (join_id);
 
 -- The inbox: see docs/inbox.md. Keyed by source and message id.
 
-CREATE TABLE pawl.inbox_base (
+CREATE TABLE pawl.inbox (
   source           TEXT NOT NULL,
   message_id       TEXT NOT NULL,
   hash             BLOB,
@@ -153,18 +153,18 @@ CREATE TABLE pawl.inbox_base (
   locked_until_utc INTEGER, -- end of its lease
   PRIMARY KEY (source, message_id)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX pawl.inbox_open ON pawl.inbox_base (last_seen_utc) WHERE status = 'Processing';
-CREATE INDEX pawl.inbox_done ON pawl.inbox_base (processed_utc) WHERE status = 'Done';
-CREATE INDEX pawl.inbox_dead ON pawl.inbox_base (source, message_id) WHERE status = 'Dead';
+CREATE INDEX pawl.inbox_open ON pawl.inbox (last_seen_utc) WHERE status = 'Processing';
+CREATE INDEX pawl.inbox_done ON pawl.inbox (processed_utc) WHERE status = 'Done';
+CREATE INDEX pawl.inbox_dead ON pawl.inbox (source, message_id) WHERE status = 'Dead';
 
 -- Leases: see docs/leases.md. Times are microseconds since 1970, UTC.
 
 -- One row per name. It is never deleted, so that its token never starts anew (D-60).
-CREATE TABLE pawl.lease_row (
+CREATE TABLE pawl.lease (
   name         TEXT PRIMARY KEY,
   owner        TEXT,
-  lease_until  INTEGER,
-  last_granted INTEGER,
+  lease_until_utc  INTEGER,
+  last_granted_utc INTEGER,
   token        INTEGER NOT NULL,
   holder       BLOB -- the one acquisition that holds it (D-61), or null
 ) STRICT, WITHOUT ROWID;

@@ -1,0 +1,138 @@
+package engine
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"reflect"
+	"strings"
+)
+
+// macro is a text that statements name, as pawl.paused(l.queue). Its file is
+// macros/paused.sql, which begins with a line "-- paused(queue)" and has {queue}
+// wherever the argument goes.
+type macro struct {
+	params []string
+	text   string
+}
+
+type macros map[string]macro
+
+// loadMacros reads macros/*.sql. What a later folder has replaces an earlier one's.
+func loadMacros(folders ...fs.FS) (macros, error) {
+	all := macros{}
+	for _, files := range folders {
+		paths, err := fs.Glob(files, "macros/*.sql")
+		if err != nil {
+			return nil, fmt.Errorf("load macros: %w", err)
+		}
+		for _, p := range paths {
+			text, err := fs.ReadFile(files, p)
+			if err != nil {
+				return nil, fmt.Errorf("load macros: %w", err)
+			}
+			name := strings.TrimSuffix(path.Base(p), ".sql")
+			head, _, _ := strings.Cut(string(text), "\n")
+			list, ok := strings.CutPrefix(head, "-- "+name+"(")
+			list, _, closed := strings.Cut(list, ")")
+			if !ok || !closed {
+				return nil, fmt.Errorf("macro %s: the first line is not -- %s(parameters)", name, name)
+			}
+			m := macro{text: stripHeader(string(text))}
+			for param := range strings.SplitSeq(list, ",") {
+				m.params = append(m.params, strings.TrimSpace(param))
+			}
+			all[name] = m
+		}
+	}
+	return all, nil
+}
+
+const columnsMacro = "columns"
+
+// expand replaces the macros of a statement whose answer has rows of a type;
+// pawl.columns(t) are that row's columns, each of table t, but for those that the
+// statement names itself: "… AS name".
+func (m macros) expand(text string, row reflect.Type) (string, error) {
+	for from := 0; ; {
+		at := strings.Index(text[from:], mark)
+		if at < 0 {
+			return text, nil
+		}
+		at += from
+		open := nameEnd(text, at+len(mark))
+		if open < 0 || open >= len(text) || text[open] != '(' {
+			from = at + len(mark)
+			continue
+		}
+		name := text[at+len(mark) : open]
+		used, known := m[name]
+		if !known && name != columnsMacro {
+			from = open
+			continue
+		}
+		args, end := arguments(text, open)
+		if end < 0 {
+			return "", fmt.Errorf("pawl.%s: a parenthesis is missing", name)
+		}
+		var with string
+		if name == columnsMacro {
+			with = columnsOf(row, text, args[0])
+		} else {
+			if len(args) != len(used.params) {
+				return "", fmt.Errorf("pawl.%s has %d parameters, not %d", name, len(used.params), len(args))
+			}
+			with = used.text
+			for i, p := range used.params {
+				with = strings.ReplaceAll(with, "{"+p+"}", args[i])
+			}
+		}
+		text, from = text[:at]+with+text[end:], at
+	}
+}
+
+// columnsOf lists the columns of a row, each of a table.
+func columnsOf(row reflect.Type, text, table string) string {
+	var names []string
+	for _, name := range ColumnNames(row) {
+		if !named(text, name) {
+			names = append(names, table+"."+name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// named reports whether a statement has a column AS name.
+func named(text, name string) bool {
+	for {
+		_, rest, ok := strings.Cut(text, " AS "+name)
+		if !ok {
+			return false
+		}
+		if rest == "" || !isWord(rest[0]) {
+			return true
+		}
+		text = rest
+	}
+}
+
+// arguments splits what stands between the parenthesis at open and the one that
+// closes it, and returns where that ends, or -1.
+func arguments(text string, open int) (args []string, end int) {
+	depth, from := 0, open+1
+	for i := open; i < len(text); i++ {
+		switch text[i] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return append(args, strings.TrimSpace(text[from:i])), i + 1
+			}
+		case ',':
+			if depth == 1 {
+				args, from = append(args, strings.TrimSpace(text[from:i])), i+1
+			}
+		}
+	}
+	return nil, -1
+}

@@ -1,0 +1,148 @@
+package engine
+
+import (
+	"context"
+	"reflect"
+	"strings"
+	"unicode"
+)
+
+// Operation is something that a component asks of a database: a struct of package op,
+// whose fields are the parameters. Its type is its name: op.OutboxClaimAny is
+// "outbox/claim_any", and its statement the file outbox/claim_any.sql, in which @lease
+// stands for the field Lease. What it answers is what it embeds: [Changes], [Number]
+// or [Rows].
+type Operation interface{ answer() reflect.Type }
+
+// Changes is embedded by an operation that answers how many rows it changed. It
+// can run in a caller's transaction.
+type Changes struct{}
+
+// Number is embedded by an operation that answers one number.
+type Number struct{}
+
+// Rows is embedded by an operation that answers rows of T: its fields are the
+// columns, in their order, and columns have their names in snake case. A field that
+// is an embedded struct stands for its fields.
+type Rows[T any] struct{}
+
+func (Changes) answer() reflect.Type { return nil }
+func (Number) answer() reflect.Type  { return reflect.TypeFor[int64]() }
+func (Rows[T]) answer() reflect.Type { return reflect.TypeFor[T]() }
+func (Rows[T]) row() (row T)         { return row }
+
+// Answering is an operation that answers rows of T.
+type Answering[T any] interface {
+	Operation
+	row() T
+}
+
+// NameOf returns an operation's name, "outbox/claim".
+func NameOf(op Operation) string { return nameOf(reflect.TypeOf(op)) }
+
+func nameOf(t reflect.Type) string {
+	folder, name, _ := strings.Cut(snake(t.Name()), "_")
+	return folder + "/" + name
+}
+
+// snake writes a Go name as SQL does: MessageIDs is message_ids.
+func snake(name string) string {
+	var b strings.Builder
+	r := []rune(name)
+	for i, c := range r {
+		if unicode.IsUpper(c) && i > 0 && (unicode.IsLower(r[i-1]) || i+1 < len(r) && unicode.IsLower(r[i+1]) && !plural(r, i+1)) {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(c))
+	}
+	return b.String()
+}
+
+// plural reports whether the letter at i is the s behind an abbreviation, as in IDs.
+func plural(r []rune, i int) bool {
+	return r[i] == 's' && (i+1 == len(r) || unicode.IsUpper(r[i+1]))
+}
+
+// Ask returns a call of an operation; what it answers, a number or how many rows it
+// changed, is the call's N.
+func Ask(op Operation) *Call {
+	c := &Call{Operation: op}
+	if _, ok := op.(interface{ number() }); ok {
+		c.Each = func(r Row) error { return r.Scan(&c.N) }
+	}
+	return c
+}
+
+func (Number) number() {}
+
+// Each returns a call that hands every row of its answer to f, with what could be read
+// of it and the error of the rest. The row is f's until it returns.
+func Each[T any](op Answering[T], f func(row *T, unread error) error) *Call {
+	return &Call{Operation: op, Each: Scan(f)}
+}
+
+// Scan returns what reads the rows of a Call into a T and hands them to f.
+func Scan[T any](f func(row *T, unread error) error) func(Row) error {
+	row := new(T)
+	dest := fieldsOf(reflect.ValueOf(row).Elem(), nil)
+	return func(r Row) error {
+		*row = *new(T)
+		return f(row, r.Scan(dest...))
+	}
+}
+
+// List returns a call whose rows end up in all.
+func List[T any](op Answering[T], all *[]T) *Call {
+	c := Each(op, func(row *T, unread error) error {
+		*all = append(*all, *row)
+		return unread
+	})
+	c.Reset = func() { *all = nil }
+	return c
+}
+
+// One returns a call whose answer has at most one row, which ends up in row; N is how
+// many there were.
+func One[T any](op Answering[T], row *T) *Call {
+	var c *Call
+	c = Each(op, func(r *T, unread error) error {
+		*row = *r
+		c.N = 1
+		return unread
+	})
+	c.Reset = func() { *row = *new(T) }
+	return c
+}
+
+// Query reads the rows of an operation that changes nothing.
+func Query[T any](ctx context.Context, db DB, op Answering[T]) (all []T, err error) {
+	err = db.Read(ctx, List(op, &all))
+	return all, err
+}
+
+// Get reads one row; found is false if there is none.
+func Get[T any](ctx context.Context, db DB, op Answering[T]) (row T, found bool, err error) {
+	c := One(op, &row)
+	err = db.Read(ctx, c)
+	return row, c.N > 0, err
+}
+
+// Exec runs an operation in the caller's transaction or, where tx is nil, in one of its
+// own, and returns the number that it answers.
+func Exec(ctx context.Context, db DB, tx Tx, op Operation) (int64, error) {
+	c := Ask(op)
+	err := Run(ctx, db, tx, c)
+	return c.N, err
+}
+
+// fieldsOf returns pointers to the fields of a struct that are columns.
+func fieldsOf(v reflect.Value, dest []any) []any {
+	for i := range v.NumField() {
+		if f := v.Type().Field(i); f.Anonymous {
+			dest = fieldsOf(v.Field(i), dest)
+		} else if f.IsExported() {
+			dest = append(dest, v.Field(i).Addr().Interface())
+		}
+	}
+	return dest
+}

@@ -1,0 +1,37 @@
+package anydriver
+
+import (
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
+)
+
+// auditStatements are the statements that the audit trail is kept by.
+func auditStatements() []engine.Operation { return []engine.Operation{auditPut{}} }
+
+type auditPut struct {
+	engine.Changes
+	ID     [16]byte
+	Actor  string
+	Action string
+	Target string
+	Reason *string
+	N      int64
+}
+
+// note puts n on the account of an operation. Nothing is noted where nothing changed.
+func (t *txn) note(by op.Note, action string, n int64) error {
+	if n == 0 || by.ID == nil {
+		return nil
+	}
+	_, err := t.do(auditPut{ID: *by.ID, Actor: by.Actor, Action: action, Target: by.Target, Reason: by.Reason, N: n})
+	return err
+}
+
+// noted leaves a note of what a statement changed.
+func (t *txn) noted(by op.Note, action string, statement engine.Operation) (int64, error) {
+	n, err := t.change(statement)
+	if err != nil {
+		return 0, err
+	}
+	return n, t.note(by, action, n)
+}

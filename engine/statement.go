@@ -1,0 +1,279 @@
+package engine
+
+import (
+	"database/sql/driver"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Syntax is how an engine writes what its statements have in common.
+type Syntax struct {
+	// Placeholder is the nth parameter, counted from 1, of a type.
+	Placeholder func(n int, t reflect.Type) string
+	// Now is what @now stands for, the database's clock, and Began what @began does:
+	// the time at which the transaction began, which does not change within a
+	// statement. Empty: a parameter that the engine gives.
+	Now, Began string
+	// Columns says that a list of structs can be passed as one array for each of
+	// their fields: @runs.lo are the fields Lo of the list Runs.
+	Columns bool
+}
+
+// Statement is one of an engine's, bound to the operation that it answers.
+type Statement struct {
+	Name   string
+	Text   string
+	params []param
+	op     reflect.Type
+	row    reflect.Type // of its answer; nil: rows affected, an int64 for a number
+}
+
+// param is where the value of a parameter comes from.
+type param struct {
+	name   string
+	index  []int // of the operation's field; nil: the engine's clock
+	column int   // of a list's element; -1: the field itself
+}
+
+// Args appends the values of a statement's parameters to args. now is used where
+// the engine gives the time.
+func (s *Statement) Args(args []any, op Operation, now any) []any {
+	v := reflect.ValueOf(op)
+	for _, p := range s.params {
+		switch {
+		case p.index == nil:
+			args = append(args, now)
+		case p.column >= 0:
+			args = append(args, column(v.FieldByIndex(p.index), p.column))
+		default:
+			args = append(args, v.FieldByIndex(p.index).Interface())
+		}
+	}
+	return args
+}
+
+// column returns a field of every element of a list, and nil where none has it: then
+// nothing of it is sent.
+func column(list reflect.Value, field int) any {
+	t := reflect.SliceOf(list.Type().Elem().Field(field).Type)
+	all := reflect.MakeSlice(t, list.Len(), list.Len())
+	null := t.Elem().Kind() == reflect.Pointer
+	for i := range list.Len() {
+		v := list.Index(i).Field(field)
+		null = null && v.IsNil()
+		all.Index(i).Set(v)
+	}
+	if null {
+		return reflect.Zero(t).Interface()
+	}
+	return all.Interface()
+}
+
+// Bind renders a statement of an operation: text is what its file says, without its
+// macros. It fails on a parameter that the operation does not have, and on a field
+// that the statement does not use.
+func Bind(d *Syntax, name, text string, op Operation) (*Statement, error) {
+	t := reflect.TypeOf(op)
+	s := &Statement{Name: name, op: t, row: op.answer()}
+	fields := parameters(t, "", nil, nil)
+	ignored := ignores(text)
+	text, err := replaceParams(stripHeader(text), func(used string) (string, error) {
+		switch {
+		case used == "now" && d.Now != "":
+			return d.Now, nil
+		case used == "began" && d.Began != "":
+			return d.Began, nil
+		case used == "began":
+			used = "now"
+		}
+		i := slices.IndexFunc(s.params, func(p param) bool { return p.name == used })
+		if i < 0 {
+			p, err := find(d, fields, used)
+			if err != nil {
+				return "", err
+			}
+			s.params, i = append(s.params, p), len(s.params)
+		}
+		return d.Placeholder(i+1, s.params[i].typeIn(t)), nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("statement %s: %w", name, err)
+	}
+	s.Text = text
+	for _, f := range fields {
+		used := slices.ContainsFunc(s.params, func(p param) bool { return p.name == f.name || strings.HasPrefix(p.name, f.name+".") })
+		if used == slices.Contains(ignored, f.name) {
+			return nil, fmt.Errorf("statement %s: field @%s: used %t, said to be ignored %t", name, f.name, used, !used)
+		}
+	}
+	return s, nil
+}
+
+// field is one of an operation's.
+type field struct {
+	name  string
+	index []int
+	typ   reflect.Type
+}
+
+// parameters lists an operation's fields. One that is a struct stands for its own,
+// with its name in front, an embedded one without.
+func parameters(t reflect.Type, before string, index []int, all []field) []field {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Anonymous && f.Type.NumField() == 0 {
+			continue // what it answers
+		}
+		name, at := before+snake(f.Name), append(slices.Clone(index), i)
+		switch {
+		case f.Anonymous:
+			all = parameters(f.Type, before, at, all)
+		case f.Type.Kind() == reflect.Struct && !isValue(f.Type):
+			all = parameters(f.Type, name+"_", at, all)
+		default:
+			all = append(all, field{name, at, f.Type})
+		}
+	}
+	return all
+}
+
+// isValue reports whether a struct is one value: a time, or what a driver knows.
+func isValue(t reflect.Type) bool {
+	return t == reflect.TypeFor[time.Time]() || t.Implements(reflect.TypeFor[driver.Valuer]())
+}
+
+// find returns the parameter of a name.
+func find(d *Syntax, fields []field, name string) (param, error) {
+	if name == "now" {
+		return param{name: name, column: -1}, nil
+	}
+	list, part, columns := strings.Cut(name, ".")
+	i := slices.IndexFunc(fields, func(f field) bool { return f.name == list })
+	if i < 0 || columns && !d.Columns {
+		return param{}, fmt.Errorf("no parameter @%s", name)
+	}
+	p := param{name: name, index: fields[i].index, column: -1}
+	if !columns {
+		return p, nil
+	}
+	if t := fields[i].typ; t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct {
+		for k := range t.Elem().NumField() {
+			if snake(t.Elem().Field(k).Name) == part {
+				p.column = k
+				return p, nil
+			}
+		}
+	}
+	return param{}, fmt.Errorf("no parameter @%s", name)
+}
+
+// typeIn returns the type of a parameter of an operation; nil for the clock.
+func (p *param) typeIn(op reflect.Type) reflect.Type {
+	if p.index == nil {
+		return nil
+	}
+	t := op.FieldByIndex(p.index).Type
+	if p.column >= 0 {
+		return reflect.SliceOf(t.Elem().Field(p.column).Type)
+	}
+	return t
+}
+
+// ignoresMark begins the line of a file's header that names the fields which the
+// statement leaves out, and says why.
+const ignoresMark = "-- ignores "
+
+// ignores are the fields that a statement's header says it leaves out.
+func ignores(text string) (names []string) {
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "--") {
+			break
+		}
+		list, ok := strings.CutPrefix(line, ignoresMark)
+		if !ok {
+			continue
+		}
+		list, _, _ = strings.Cut(list, ":")
+		for name := range strings.SplitSeq(list, ",") {
+			names = append(names, strings.TrimPrefix(strings.TrimSpace(name), "@"))
+		}
+	}
+	return names
+}
+
+// replaceParams replaces every @name of a text that is not in quotes or a comment.
+func replaceParams(text string, with func(name string) (string, error)) (string, error) {
+	var out strings.Builder
+	from := 0
+	for i := 0; i < len(text); i++ {
+		switch {
+		case text[i] == '\'' || text[i] == '"':
+			if end := strings.IndexByte(text[i+1:], text[i]); end >= 0 {
+				i += 1 + end
+			}
+		case strings.HasPrefix(text[i:], "--"):
+			if end := strings.IndexByte(text[i:], '\n'); end >= 0 {
+				i += end
+			} else {
+				i = len(text)
+			}
+		case text[i] == '@':
+			end := paramEnd(text, i+1)
+			if end < 0 {
+				continue
+			}
+			value, err := with(text[i+1 : end])
+			if err != nil {
+				return "", err
+			}
+			out.WriteString(text[from:i])
+			out.WriteString(value)
+			from, i = end, end-1
+		}
+	}
+	out.WriteString(text[from:])
+	return out.String(), nil
+}
+
+// paramEnd returns where the parameter that begins at an index ends, or -1 if none
+// does: a name, or two with a dot between.
+func paramEnd(text string, at int) int {
+	end := nameEnd(text, at)
+	if end > 0 && end < len(text) && text[end] == '.' {
+		if part := nameEnd(text, end+1); part > 0 {
+			return part
+		}
+	}
+	return end
+}
+
+// ColumnNames are the names of the columns that a statement answers with.
+func ColumnNames(row reflect.Type) (names []string) {
+	if row == nil || row.Kind() != reflect.Struct {
+		return nil
+	}
+	for i := range row.NumField() {
+		if f := row.Field(i); f.Anonymous {
+			names = append(names, ColumnNames(f.Type)...)
+		} else if f.IsExported() {
+			names = append(names, snake(f.Name))
+		}
+	}
+	return names
+}
+
+// Type is the operation's.
+func (s *Statement) Type() reflect.Type { return s.op }
+
+// Parameters is how many placeholders the statement has.
+func (s *Statement) Parameters() int { return len(s.params) }
+
+// Counts reports whether the statement answers with a number.
+func (s *Statement) Counts() bool { return s.row == reflect.TypeFor[int64]() }
+
+// Columns are the names that the columns of the statement's answer have; none of
+// a number and of what answers only how many rows it changed.
+func (s *Statement) Columns() []string { return ColumnNames(s.row) }

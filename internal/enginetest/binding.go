@@ -1,0 +1,30 @@
+package enginetest
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/bravellian/pawl/engine"
+)
+
+// Bound checks that the columns of every statement's answer are those that its operation declares. columns asks the
+// database for their names, and fails where it does not understand the statement.
+func Bound(t *testing.T, statements []*engine.Statement, columns func(s *engine.Statement) ([]string, error)) {
+	t.Helper()
+	if len(statements) < 10 {
+		t.Errorf("there are only %d statements", len(statements))
+	}
+	for _, s := range statements {
+		got, err := columns(s)
+		if err != nil {
+			t.Errorf("%s: %v", s.Name, err)
+			continue
+		}
+		if want := s.Columns(); want != nil && !slices.Equal(got, want) {
+			t.Errorf("%s answers with %q, declared is %q", s.Name, got, want)
+		}
+		if s.Counts() && len(got) != 1 {
+			t.Errorf("%s answers with %q, declared is a number", s.Name, got)
+		}
+	}
+}
