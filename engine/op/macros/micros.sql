@@ -1,0 +1,2 @@
+-- micros(interval)
+({interval})
