@@ -35,7 +35,7 @@ type Statement struct {
 type param struct {
 	name   string
 	index  []int // of the operation's field; nil: the engine's clock
-	column int   // of a list's element; -1: the field itself
+	column []int // of a list's element; nil: the field itself
 }
 
 // Args appends the values of a statement's parameters to args. now is used where
@@ -46,7 +46,7 @@ func (s *Statement) Args(args []any, op Operation, now any) []any {
 		switch {
 		case p.index == nil:
 			args = append(args, now)
-		case p.column >= 0:
+		case p.column != nil:
 			args = append(args, column(v.FieldByIndex(p.index), p.column))
 		default:
 			args = append(args, v.FieldByIndex(p.index).Interface())
@@ -57,12 +57,12 @@ func (s *Statement) Args(args []any, op Operation, now any) []any {
 
 // column returns a field of every element of a list, and nil where none has it: then
 // nothing of it is sent.
-func column(list reflect.Value, field int) any {
-	t := reflect.SliceOf(list.Type().Elem().Field(field).Type)
+func column(list reflect.Value, field []int) any {
+	t := reflect.SliceOf(list.Type().Elem().FieldByIndex(field).Type)
 	all := reflect.MakeSlice(t, list.Len(), list.Len())
 	null := t.Elem().Kind() == reflect.Pointer
 	for i := range list.Len() {
-		v := list.Index(i).Field(field)
+		v := list.Index(i).FieldByIndex(field)
 		null = null && v.IsNil()
 		all.Index(i).Set(v)
 	}
@@ -105,8 +105,11 @@ func Bind(d *Syntax, name, text string, op Operation) (*Statement, error) {
 	s.Text = text
 	for _, f := range fields {
 		used := slices.ContainsFunc(s.params, func(p param) bool { return p.name == f.name || strings.HasPrefix(p.name, f.name+".") })
-		if used == slices.Contains(ignored, f.name) {
-			return nil, fmt.Errorf("statement %s: field @%s: used %t, said to be ignored %t", name, f.name, used, !used)
+		switch said := slices.Contains(ignored, f.name); {
+		case !used && !said:
+			return nil, fmt.Errorf("statement %s does not use @%s", name, f.name)
+		case used && said:
+			return nil, fmt.Errorf("statement %s uses @%s, which it says that it ignores", name, f.name)
 		}
 	}
 	return s, nil
@@ -148,21 +151,21 @@ func isValue(t reflect.Type) bool {
 // find returns the parameter of a name.
 func find(d *Syntax, fields []field, name string) (param, error) {
 	if name == "now" {
-		return param{name: name, column: -1}, nil
+		return param{name: name}, nil
 	}
 	list, part, columns := strings.Cut(name, ".")
 	i := slices.IndexFunc(fields, func(f field) bool { return f.name == list })
 	if i < 0 || columns && !d.Columns {
 		return param{}, fmt.Errorf("no parameter @%s", name)
 	}
-	p := param{name: name, index: fields[i].index, column: -1}
+	p := param{name: name, index: fields[i].index}
 	if !columns {
 		return p, nil
 	}
 	if t := fields[i].typ; t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct {
-		for k := range t.Elem().NumField() {
-			if snake(t.Elem().Field(k).Name) == part {
-				p.column = k
+		for _, f := range parameters(t.Elem(), "", nil, nil) {
+			if f.name == part {
+				p.column = f.index
 				return p, nil
 			}
 		}
@@ -176,8 +179,8 @@ func (p *param) typeIn(op reflect.Type) reflect.Type {
 		return nil
 	}
 	t := op.FieldByIndex(p.index).Type
-	if p.column >= 0 {
-		return reflect.SliceOf(t.Elem().Field(p.column).Type)
+	if p.column != nil {
+		return reflect.SliceOf(t.Elem().FieldByIndex(p.column).Type)
 	}
 	return t
 }

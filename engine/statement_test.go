@@ -110,8 +110,8 @@ func TestStatementsFitTheirOperations(t *testing.T) {
 		all + "@other":                   "no parameter @other",
 		all + "@runs.other":              "no parameter @runs.other",
 		all + "@name.lo":                 "no parameter @name.lo",
-		strings.TrimPrefix(all, "@name"): "field @name",
-		"-- ignores @name: no\n" + all:   "field @name",
+		strings.TrimPrefix(all, "@name"): "does not use @name",
+		"-- ignores @name: no\n" + all:   "uses @name",
 		all + "pawl.half(1":              "parenthesis",
 		all + "pawl.half(1, 2)":          "1 parameters",
 	} {

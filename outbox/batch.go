@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/work"
 )
 
@@ -75,22 +76,27 @@ func (b *Batch) Positions() []WorkItemID {
 }
 
 // CallsTo is in place of Calls for a component that keeps the messages itself
-// until it makes them messages: op gets the columns that "outbox/enqueue_once"
-// takes, without the queues, and one more, which extra fills for the i-th message.
-func (b *Batch) CallsTo(op string, extra func(i int) *string) []*engine.Call {
+// until it makes them messages: keep returns the operation that does so. index says
+// for each of the messages which of the batch's it is.
+func (b *Batch) CallsTo(keep func(messages []op.NewMessage, index []int) engine.Operation) []*engine.Call {
 	b.elsewhere = true
 	b.calls = b.o.lanes.register(b.generation, b.entries)
 	for part := range chunks(b.entries) {
 		part = inOrder(part)
-		c := columnsOf(part)
-		var more []*string
+		index := make([]int, len(part))
 		for i, en := range part {
-			more = put(more, len(part), i, extra(en.index))
+			index[i] = en.index
 		}
-		args := append(c.args(), suppliedColumns(part)...)
-		b.calls = append(b.calls, &engine.Call{Op: op, Args: append(args, more), Generation: b.generation})
+		b.calls = append(b.calls, prepared(keep(newMessages(part), index), b.generation))
 	}
 	return b.calls
+}
+
+// prepared returns a call that holds in a generation of the database only.
+func prepared(o engine.Operation, generation int64) *engine.Call {
+	c := engine.Ask(o)
+	c.Generation = generation
+	return c
 }
 
 // Generation is that of the database when the messages got their positions.
@@ -116,9 +122,7 @@ func (b *Batch) Ran(ctx context.Context, tx Tx) {
 func (o *Outbox) enqueueCalls(entries []*entry, generation int64) []*engine.Call {
 	calls := o.lanes.register(generation, entries)
 	for part := range chunks(entries) {
-		call := enqueueCall(part)
-		call.Generation = generation
-		calls = append(calls, call)
+		calls = append(calls, prepared(enqueueOp(inOrder(part)), generation))
 	}
 	return calls
 }
@@ -163,20 +167,17 @@ func (o *Outbox) Mint(ctx context.Context, n int) ([]MessageID, []WorkItemID, er
 	return ids, positions, nil
 }
 
-// ClaimWith is Claim by a component's own operation, whose rows are those of
-// "outbox/claim_any".
-func (o *Outbox) ClaimWith(ctx context.Context, owner OwnerToken, lease time.Duration, n int, op string) ([]*Message, error) {
+// ClaimWith is Claim by a component's own operation, of at most so many.
+func (o *Outbox) ClaimWith(ctx context.Context, owner OwnerToken, lease time.Duration, n int, claim func(most int) engine.Answering[op.OutboxClaimed]) ([]*Message, error) {
 	if err := checkClaim(DefaultQueue, owner, lease, n); err != nil {
 		return nil, err
 	}
 	n = min(n, work.MaxBatch)
-	return o.claimSelf(ctx, owner, n, op, [16]byte(owner), lease, n)
+	return o.claimSelf(ctx, owner, n, claim(n))
 }
 
 // AckCall acks a message that was delivered, as part of a component's own
 // transaction; it answers 1, or 0 if the lease is lost.
 func (o *Outbox) AckCall(m *Message) *engine.Call {
-	c := &columns{}
-	c.add(m.Owner, work.Run{Lo: int64(m.WorkItemID), N: 1})
-	return c.ack(o.opts.Worker, &columns{})
+	return engine.Ask(op.OutboxAck{Runs: []op.Held{held(m.Owner, m.WorkItemID)}, Worker: o.opts.Worker})
 }

@@ -2,10 +2,13 @@ package outbox
 
 import (
 	"context"
+	"fmt"
+	"reflect"
 	"testing"
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/work"
 )
 
@@ -31,8 +34,10 @@ func TestBatchIsLaidOutWhenItIsAskedFor(t *testing.T) {
 	if err != nil || b.calls != nil {
 		t.Fatalf("laid out at once: %v, %v", b.calls, err)
 	}
-	calls := b.CallsTo("timer/schedule", func(int) *string { return nil })
-	if len(calls) != 1 || calls[0].Name() != "timer/schedule" {
+	calls := b.CallsTo(func(messages []op.NewMessage, index []int) engine.Operation {
+		return op.OutboxEnqueueOnce{Messages: messages, Queues: []string{fmt.Sprint(index)}}
+	})
+	if kept, ok := calls[0].Operation.(op.OutboxEnqueueOnce); len(calls) != 1 || !ok || len(kept.Messages) != 1 || kept.Queues[0] != "[0]" {
 		t.Errorf("%+v", calls)
 	}
 	if again := b.Calls(); len(again) != 1 || again[0] != calls[0] {
@@ -52,17 +57,18 @@ func TestSettledInOrder(t *testing.T) {
 		s.Acks, s.Retries, s.Failures = append(s.Acks, h), append(s.Retries, work.Retry{Held: h, Delay: &delay}), append(s.Failures, work.Failure{Held: h})
 		s.Releases, s.Parks = append(s.Releases, work.Release{Held: h}), append(s.Parks, work.Park{Held: h})
 	}
+	seen := 0
 	for _, call := range settleCalls(s, "w") {
-		for _, arg := range call.Args {
-			lo, ok := arg.([]int64)
-			if !ok {
-				continue
-			}
-			for i := 1; i < len(lo) && len(lo) == len(ids); i++ {
-				if lo[i] < lo[i-1] {
-					t.Errorf("%s: %v", call.Name(), lo)
-				}
+		runs := reflect.ValueOf(call.Operation).FieldByName("Runs")
+		for i := 1; i < runs.Len(); i++ {
+			seen++
+			before, after := runs.Index(i-1).Interface().(interface{ Run() op.Held }).Run(), runs.Index(i).Interface().(interface{ Run() op.Held }).Run()
+			if after.Lo < before.Lo {
+				t.Errorf("%s: %d before %d", call.Name(), before.Lo, after.Lo)
 			}
 		}
+	}
+	if seen != 5*(len(ids)-1) {
+		t.Errorf("saw %d pairs", seen)
 	}
 }

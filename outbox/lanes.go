@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 )
 
 // lanes remembers which lanes (a queue at a priority) the database is known to
@@ -61,7 +62,7 @@ func (l *lanes) register(generation int64, entries []*entry) []*engine.Call {
 		last = en.lane
 		if !seen[en.lane] && !l.has(generation, en.lane) {
 			seen[en.lane] = true
-			calls = append(calls, &engine.Call{Op: "outbox/lane", Args: []any{en.lane, en.msg.queue(), en.msg.Priority}, Generation: generation})
+			calls = append(calls, prepared(op.OutboxLane{ID: en.lane, Queue: en.msg.queue(), Priority: en.msg.Priority}, generation))
 		}
 	}
 	return calls
@@ -70,8 +71,8 @@ func (l *lanes) register(generation int64, entries []*entry) []*engine.Call {
 // committed remembers what register's calls made known.
 func (l *lanes) committed(calls []*engine.Call) {
 	for _, c := range calls {
-		if c.Name() == "outbox/lane" {
-			l.saw(c.Generation, c.Args[0].(int64))
+		if o, ok := c.Operation.(op.OutboxLane); ok {
+			l.saw(c.Generation, o.ID)
 		}
 	}
 }
@@ -101,17 +102,12 @@ func (o *Outbox) learnLanes(ctx context.Context, entries []*entry) {
 	o.lanes.next = now.Add(learnEvery)
 	ctx, cancel := context.WithTimeout(ctx, learnLimit)
 	defer cancel()
-	var ids []int64
-	err := o.db.Read(ctx, &engine.Call{Op: "outbox/lanes", Reset: func() { ids = nil }, Each: func(r engine.Row) error {
-		var id, priority int64
-		var queue string
-		err := r.Scan(&id, &queue, &priority)
-		ids = append(ids, id)
-		return err
-	}})
+	all, err := engine.Query(ctx, o.db, op.OutboxLanes{})
 	if err != nil {
 		o.lanes.next = now.Add(learnRetry)
 	} else if generation == o.db.Generation() { // else they may be of the one before
-		o.lanes.saw(generation, ids...)
+		for _, l := range all {
+			o.lanes.saw(generation, l.ID)
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/work"
 )
 
@@ -72,13 +73,14 @@ func (o *Outbox) ListPage(ctx context.Context, f ListFilter) (Page, error) {
 	if before <= 0 {
 		before = math.MaxInt64
 	}
-	s := f.statements()
+	l := f.listing()
 	for range listWindows {
-		floor, err := o.listFloor(ctx, s, before)
+		floor, err := o.listFloor(ctx, l, before)
 		if err != nil {
 			return Page{}, err
 		}
-		found, err := o.infos(ctx, s.list, append([]any{before, floor, work.Optional(f.Topic), s.arg, limit - len(p.Messages)}, match...)...)
+		match.Before, match.Floor, match.Most = before, floor, limit-len(p.Messages)
+		found, err := o.infos(ctx, l.list(match))
 		if err != nil {
 			return Page{}, err
 		}
@@ -101,16 +103,19 @@ func listLimit(n int) int {
 	return min(n, maxList)
 }
 
-// match is what the statements filter by beside topic and state.
-func (f *ListFilter) match() ([]any, error) {
+// match is what the statements filter by beside the state.
+func (f *ListFilter) match() (op.OutboxFilter, error) {
 	if err := f.check(); err != nil {
-		return nil, err
+		return op.OutboxFilter{}, err
 	}
 	headers, err := encodeHeaders(f.Headers)
 	if err != nil {
-		return nil, engine.Invalid("headers", "%v", err)
+		return op.OutboxFilter{}, engine.Invalid("headers", "%v", err)
 	}
-	return []any{work.Optional(f.Queue), work.Optional(f.CorrelationID), work.Optional(f.Error), age(f.OlderThan), age(f.NewerThan), headers}, nil
+	return op.OutboxFilter{
+		Topic: work.Optional(f.Topic), Queue: work.Optional(f.Queue), CorrelationID: work.Optional(f.CorrelationID), Error: work.Optional(f.Error),
+		OlderThan: age(f.OlderThan), NewerThan: age(f.NewerThan), Headers: headers,
+	}, nil
 }
 
 // check refuses what no message meets, or no engine takes.
@@ -149,33 +154,61 @@ func age(d time.Duration) *time.Duration {
 
 // listing is how the messages of a state are listed: from the table that holds them.
 type listing struct {
-	list, floor string // operations
-	arg         any    // of list
-	floorArgs   []any
+	list  func(f op.OutboxFilter) engine.Answering[op.OutboxItem]
+	floor func(before int64) engine.Answering[op.OutboxFloor]
 }
 
-func (f *ListFilter) statements() listing {
-	recent := listing{list: "outbox/list_recent", floor: "outbox/list_recent_floor"}
+func (f *ListFilter) listing() listing {
 	if f.Status == nil {
-		return recent
+		return recent(nil)
 	}
-	switch s := *f.Status; s {
+	status := int(*f.Status)
+	switch *f.Status {
 	case Ready, Scheduled:
-		return listing{list: "outbox/list_ready", floor: "outbox/list_ready_floor", arg: s == Scheduled}
+		return listing{
+			func(o op.OutboxFilter) engine.Answering[op.OutboxItem] {
+				return op.OutboxListReady{OutboxFilter: o, Scheduled: *f.Status == Scheduled}
+			},
+			func(before int64) engine.Answering[op.OutboxFloor] {
+				return op.OutboxListReadyFloor{Before: before, Look: listWindow}
+			},
+		}
 	case InProgress:
-		return listing{list: "outbox/list_claimed", floor: "outbox/list_claimed_floor"}
+		return listing{
+			func(o op.OutboxFilter) engine.Answering[op.OutboxItem] { return op.OutboxListClaimed{OutboxFilter: o} },
+			func(before int64) engine.Answering[op.OutboxFloor] {
+				return op.OutboxListClaimedFloor{Before: before, Look: listWindow}
+			},
+		}
 	case Failed, Discarded:
-		return listing{list: "outbox/list_dead", floor: "outbox/list_dead_floor", arg: int(s), floorArgs: []any{int(s)}}
+		return listing{
+			func(o op.OutboxFilter) engine.Answering[op.OutboxItem] {
+				return op.OutboxListDead{OutboxFilter: o, Status: status}
+			},
+			func(before int64) engine.Answering[op.OutboxFloor] {
+				return op.OutboxListDeadFloor{Before: before, Look: listWindow, Status: status}
+			},
+		}
 	default:
-		recent.arg = int(s)
-		return recent
+		return recent(&status)
+	}
+}
+
+// recent lists from all messages.
+func recent(status *int) listing {
+	return listing{
+		func(o op.OutboxFilter) engine.Answering[op.OutboxItem] {
+			return op.OutboxListRecent{OutboxFilter: o, Status: status}
+		},
+		func(before int64) engine.Answering[op.OutboxFloor] {
+			return op.OutboxListRecentFloor{Before: before, Look: listWindow}
+		},
 	}
 }
 
 // listFloor is the position that the next statement of a list looks down to, 0 for
 // all that are left.
-func (o *Outbox) listFloor(ctx context.Context, s listing, before int64) (floor int64, err error) {
-	err = o.db.Read(ctx, &engine.Call{Op: s.floor, Args: append([]any{before, listWindow}, s.floorArgs...), Reset: func() { floor = 0 },
-		Each: func(r engine.Row) error { return r.Scan(&floor) }})
-	return floor, err
+func (o *Outbox) listFloor(ctx context.Context, l listing, before int64) (int64, error) {
+	row, _, err := engine.Get(ctx, o.db, l.floor(before))
+	return row.Floor, err
 }

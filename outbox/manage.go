@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/work"
 )
 
@@ -57,7 +58,7 @@ var ErrNotFound = errors.New("message not found")
 
 // Get returns the message at a position, or ErrNotFound.
 func (o *Outbox) Get(ctx context.Context, id WorkItemID) (*Info, error) {
-	found, err := o.infos(ctx, "outbox/get", int64(id))
+	found, err := o.infos(ctx, op.OutboxGet{ID: int64(id)})
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +72,7 @@ func (o *Outbox) Get(ctx context.Context, id WorkItemID) (*Info, error) {
 // themselves where to look; supplied ones are indexed.
 func (o *Outbox) Find(ctx context.Context, id MessageID) (*Info, error) {
 	if position, _, ok := id.position(); ok {
-		found, err := o.infos(ctx, "outbox/get", position)
+		found, err := o.infos(ctx, op.OutboxGet{ID: position})
 		if err != nil {
 			return nil, err
 		}
@@ -79,7 +80,7 @@ func (o *Outbox) Find(ctx context.Context, id MessageID) (*Info, error) {
 			return found[0], nil
 		}
 	}
-	found, err := o.infos(ctx, "outbox/find", [16]byte(id))
+	found, err := o.infos(ctx, op.OutboxFind{MessageID: id})
 	if err != nil {
 		return nil, err
 	}
@@ -89,37 +90,31 @@ func (o *Outbox) Find(ctx context.Context, id MessageID) (*Info, error) {
 	return found[0], nil
 }
 
-func (o *Outbox) infos(ctx context.Context, op string, args ...any) ([]*Info, error) {
-	var all []*Info
-	err := o.db.Read(ctx, &engine.Call{Op: op, Args: args, Reset: func() { all = nil }, Each: func(r engine.Row) error {
-		i, err := scanInfo(r)
+func (o *Outbox) infos(ctx context.Context, read engine.Answering[op.OutboxItem]) (all []*Info, err error) {
+	c := engine.Each(read, func(row *op.OutboxItem, unread error) error {
+		i, err := infoOf(row, unread)
 		all = append(all, i)
 		return err
-	}})
+	})
+	c.Reset = func() { all = nil }
+	err = o.db.Read(ctx, c)
 	return all, err
 }
 
-func scanInfo(r engine.Row) (*Info, error) {
-	i := &Info{}
-	var correlation, headers, by, lastError *string
-	var due, until, processed *time.Time
-	var owner *[16]byte
-	var priority, status int64
-	err := r.Scan((*int64)(&i.WorkItemID), (*[16]byte)(&i.ID), &i.Topic, &correlation, &headers, &i.Payload, &i.CreatedAt, &due,
-		&i.RetryCount, &i.Queue, &priority, &until, &status, &i.NextAttemptAt, &owner, &processed, &by, &lastError, &i.Redrives)
-	if i.WorkItemID == 0 && err != nil {
+func infoOf(row *op.OutboxItem, err error) (*Info, error) {
+	if row.ID == 0 && err != nil {
 		return nil, err
 	}
-	i.Status, i.LockedUntil, i.ProcessedAt = Status(status), utc(until), utc(processed)
+	i := &Info{NextAttemptAt: row.NextAttemptAt, ProcessedBy: work.Value(row.ProcessedBy), LastError: work.Value(row.LastError), Redrives: row.Redrives}
+	i.Status, i.LockedUntil, i.ProcessedAt = Status(row.Status), utc(row.LockedUntil), utc(row.ProcessedAt)
 	i.NextAttemptAt = i.NextAttemptAt.UTC()
 	err = errors.Join(err, engine.CleanTime("next attempt", &i.NextAttemptAt), engine.CleanTime("end of the lease", i.LockedUntil),
 		engine.CleanTime("time of processing", i.ProcessedAt))
-	if fault := i.fill(correlation, headers, due, priority, err); fault != nil {
+	if fault := i.fill(&row.OutboxMessage, err); fault != nil {
 		i.Unreadable = fault.Error()
 	}
-	i.ProcessedBy, i.LastError = work.Value(by), work.Value(lastError)
-	if owner != nil {
-		token := OwnerToken(*owner)
+	if row.OwnerToken != nil {
+		token := OwnerToken(*row.OwnerToken)
 		i.OwnerToken = &token
 	}
 	return i, nil
@@ -141,9 +136,6 @@ type Counts struct {
 
 // Count returns how many messages are in which state.
 func (o *Outbox) Count(ctx context.Context) (Counts, error) {
-	var c Counts
-	err := o.db.Read(ctx, &engine.Call{Op: "outbox/counts", Each: func(r engine.Row) error {
-		return r.Scan(&c.Ready, &c.Scheduled, &c.InProgress, &c.Done, &c.Failed, &c.Discarded)
-	}})
-	return c, err
+	c, _, err := engine.Get(ctx, o.db, op.OutboxCounts{})
+	return Counts{Ready: c.Ready, Scheduled: c.Scheduled, InProgress: c.Claimed, Done: c.Done, Failed: c.Failed, Discarded: c.Discarded}, err
 }

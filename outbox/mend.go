@@ -9,6 +9,7 @@ import (
 
 	"github.com/bravellian/pawl/audit"
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/work"
 )
 
@@ -76,7 +77,8 @@ func (f *FailedFilter) validate() error {
 // Messages in other states are left alone. It works through many in bounded
 // transactions and returns how many it redrove, also with an error.
 func (o *Outbox) Redrive(ctx context.Context, f FailedFilter) (int64, error) {
-	n, err := o.eachFailed(ctx, "outbox/redrive", f, audit.New(ctx, f.String()).Args()...)
+	note := audit.New(ctx, f.String()).Op()
+	n, err := o.eachFailed(ctx, f, o.db.Do, func(d op.DeadFilter) engine.Answering[op.Dead] { return op.OutboxRedrive{DeadFilter: d, Note: note} })
 	if n > 0 {
 		o.log.InfoContext(ctx, "redrove failed messages", "count", n, "topic", f.Topic)
 	}
@@ -86,7 +88,8 @@ func (o *Outbox) Redrive(ctx context.Context, f FailedFilter) (int64, error) {
 // Discard gives failed messages up: they are kept for the retention period as
 // discarded, then deleted. See Redrive for the rest.
 func (o *Outbox) Discard(ctx context.Context, f FailedFilter) (int64, error) {
-	n, err := o.eachFailed(ctx, "outbox/discard", f, audit.New(ctx, f.String()).Args()...)
+	note := audit.New(ctx, f.String()).Op()
+	n, err := o.eachFailed(ctx, f, o.db.Do, func(d op.DeadFilter) engine.Answering[op.Dead] { return op.OutboxDiscard{DeadFilter: d, Note: note} })
 	if n > 0 {
 		o.log.InfoContext(ctx, "discarded failed messages", "count", n, "topic", f.Topic)
 	}
@@ -99,31 +102,36 @@ func (o *Outbox) CountFailed(ctx context.Context, f FailedFilter) (int64, error)
 		return 0, err
 	}
 	f.Rate = 0
-	return o.eachFailed(ctx, "outbox/count_dead", f)
+	read := func(ctx context.Context, calls ...*engine.Call) error { return o.db.Read(ctx, calls[0]) }
+	return o.eachFailed(ctx, f, read, func(d op.DeadFilter) engine.Answering[op.Dead] { return op.OutboxCountDead{DeadFilter: d} })
 }
 
 // deadLook is Outbox.deadLook, but in tests.
 const deadLook = 10_000
 
-func (o *Outbox) eachFailed(ctx context.Context, op string, f FailedFilter, note ...any) (total int64, err error) {
+// eachFailed runs an operation on the messages of a filter, a part of them at a time.
+func (o *Outbox) eachFailed(ctx context.Context, f FailedFilter, run func(context.Context, ...*engine.Call) error, do func(op.DeadFilter) engine.Answering[op.Dead]) (total int64, err error) {
 	if err := f.validate(); err != nil {
 		return 0, err
 	}
-	filter := []any{positions(f.IDs), work.Optional(f.Topic), work.Optional(f.Queue), work.Optional(f.Error), optionalTime(f.Since), optionalTime(f.Before)}
+	filter := op.DeadFilter{
+		IDs: positions(f.IDs), Topic: work.Optional(f.Topic), Queue: work.Optional(f.Queue), Error: work.Optional(f.Error),
+		Since: optionalTime(f.Since), Before: optionalTime(f.Before), Look: o.deadLook,
+	}
 	for last := new(int64); last != nil; {
-		most := int64(chunk)
+		filter.After, filter.Most = *last, int64(chunk)
 		if f.Limit > 0 {
-			most = min(most, int64(f.Limit)-total)
+			filter.Most = min(filter.Most, int64(f.Limit)-total)
 		}
 		if f.Rate > 0 {
-			most = min(most, int64(f.Rate))
+			filter.Most = min(filter.Most, int64(f.Rate))
 		}
-		var n int64
-		args := append(append([]any{}, filter...), *last, o.deadLook, most)
-		call := &engine.Call{Op: op, Args: append(args, note...), Each: func(r engine.Row) error { return r.Scan(&n, &last) }}
-		if err := o.change(ctx, op, call); err != nil {
+		var dead op.Dead
+		if err := run(ctx, engine.One(do(filter), &dead)); err != nil {
 			return total, err
 		}
+		n := dead.N
+		last = dead.Last
 		if total += n; f.Limit > 0 && total >= int64(f.Limit) {
 			break
 		}
@@ -134,14 +142,6 @@ func (o *Outbox) eachFailed(ctx context.Context, op string, f FailedFilter, note
 		}
 	}
 	return total, nil
-}
-
-// change runs what changes something in a transaction; counting needs none.
-func (o *Outbox) change(ctx context.Context, op string, call *engine.Call) error {
-	if op == "outbox/count_dead" {
-		return o.db.Read(ctx, call)
-	}
-	return o.db.Do(ctx, call)
 }
 
 // positions are ids as operations take them; nil stays nil, which is any.
@@ -178,7 +178,9 @@ func (o *Outbox) Cancel(ctx context.Context, reason string, ids ...WorkItemID) (
 	if reason == "" {
 		reason = "cancelled"
 	}
-	return o.eachChunk(ctx, "outbox/cancel", ids, reason)
+	return o.eachChunk(ctx, "cancel", ids, func(ids []int64, note op.Note) engine.Operation {
+		return op.OutboxCancel{IDs: ids, Reason: reason, Note: note}
+	})
 }
 
 // Reschedule makes messages due at another time that have not run, those that wait
@@ -188,29 +190,32 @@ func (o *Outbox) Reschedule(ctx context.Context, due time.Time, ids ...WorkItemI
 	if err := engine.CheckDue("due time", due); err != nil {
 		return 0, err
 	}
-	return o.eachChunk(ctx, "outbox/reschedule", ids, engine.Due(&due))
+	at := engine.Due(&due)
+	return o.eachChunk(ctx, "reschedule", ids, func(ids []int64, note op.Note) engine.Operation {
+		return op.OutboxReschedule{IDs: ids, Due: at, Note: note}
+	})
 }
 
 // withdrawChunk bounds how many messages one transaction takes out of their runs.
 const withdrawChunk = 1000
 
-func (o *Outbox) eachChunk(ctx context.Context, op string, ids []WorkItemID, how any) (total int64, err error) {
+func (o *Outbox) eachChunk(ctx context.Context, action string, ids []WorkItemID, do func(ids []int64, note op.Note) engine.Operation) (total int64, err error) {
 	what := fmt.Sprintf("%d messages", len(ids))
 	if len(ids) == 1 {
 		what = fmt.Sprintf("message %d", ids[0])
 	}
-	note := audit.New(ctx, what)
+	note := audit.New(ctx, what).Op()
 	all := positions(ids)
 	for len(all) > 0 {
 		n := min(len(all), withdrawChunk)
-		call := engine.Count(op, append([]any{all[:n], how}, note.Args()...)...)
-		if err := o.db.Do(ctx, call); err != nil {
+		changed, err := engine.Exec(ctx, o.db, nil, do(all[:n], note))
+		if err != nil {
 			return total, err
 		}
-		total, all = total+call.N, all[n:]
+		total, all = total+changed, all[n:]
 	}
 	if total > 0 {
-		o.log.InfoContext(ctx, "changed messages that had not run", "action", op[len("outbox/"):], "count", total)
+		o.log.InfoContext(ctx, "changed messages that had not run", "action", action, "count", total)
 	}
 	return total, nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/work"
 )
 
@@ -35,16 +36,16 @@ func (o *Outbox) ClaimFrom(ctx context.Context, queue string, owner OwnerToken, 
 		return nil, err
 	}
 	n = min(n, work.MaxBatch)
-	return o.claimSelf(ctx, owner, n, "outbox/claim_any", queue, [16]byte(owner), lease, n)
+	return o.claimSelf(ctx, owner, n, op.OutboxClaimAny{Queue: queue, Owner: owner, Lease: lease, Most: n})
 }
 
 // claimSelf is a claim that the program makes itself.
-func (o *Outbox) claimSelf(ctx context.Context, owner OwnerToken, n int, op string, args ...any) ([]*Message, error) {
+func (o *Outbox) claimSelf(ctx context.Context, owner OwnerToken, n int, claim engine.Answering[op.OutboxClaimed]) ([]*Message, error) {
 	for {
 		var got delivery
 		// Expired leases come back in the same transaction (OBX-097).
-		reap := engine.Count("outbox/reap", reapRuns)
-		if err := o.db.Do(ctx, reap, claimCall(op, args, owner, n, &got)); err != nil {
+		reap := engine.Ask(op.OutboxReap{Most: reapRuns})
+		if err := o.db.Do(ctx, reap, claimCall(claim, owner, n, &got)); err != nil {
 			return nil, err
 		}
 		o.logReaped(ctx, reap.N)
@@ -75,7 +76,7 @@ func checkClaim(queue string, owner OwnerToken, lease time.Duration, n int) erro
 // messages to one of the next claims.
 func (o *Outbox) claim(ctx context.Context, calls []*engine.Call, queue string, owner OwnerToken, lease time.Duration, n int) (got delivery, err error) {
 	if n > 0 {
-		calls = append(calls, claimCall("outbox/claim", []any{queue, [16]byte(owner), lease, n, true}, owner, n, &got))
+		calls = append(calls, claimCall(op.OutboxClaim{Queue: queue, Owner: owner, Lease: lease, Most: n}, owner, n, &got))
 	}
 	if len(calls) == 0 {
 		return got, nil
@@ -93,56 +94,35 @@ type delivery struct {
 }
 
 // claimCall collects the messages that a claim answers with.
-func claimCall(op string, args []any, owner OwnerToken, n int, got *delivery) *engine.Call {
-	s := claimScan{owner: owner}
-	return &engine.Call{
-		Op: op, Args: args,
-		Reset: func() { got.msgs, got.faults = got.msgs[:0], nil },
-		Each: func(r engine.Row) error {
-			if got.msgs == nil {
-				got.msgs = make([]*Message, 0, n)
-			}
-			m, fault := s.scan(r)
-			if m.WorkItemID == 0 {
-				return fault // whatever it is, nobody could settle it
-			}
-			got.msgs = append(got.msgs, m)
-			if fault != nil {
-				got.note(m, fault)
-			}
-			return nil
-		},
-	}
-}
-
-// claimScan scans claimed rows; what is not part of a message is reused.
-type claimScan struct {
-	owner                OwnerToken
-	correlation, headers *string
-	due                  *time.Time
-	priority             int64
-	until                time.Time
-	dest                 []any
-}
-
-func (s *claimScan) scan(r engine.Row) (*Message, error) {
-	m := &Message{Owner: s.owner}
-	s.dest = append(s.dest[:0], (*int64)(&m.WorkItemID), (*[16]byte)(&m.ID), &m.Topic, &s.correlation, &s.headers, &m.Payload, &m.CreatedAt, &s.due,
-		&m.RetryCount, &m.Queue, &s.priority, &s.until)
-	s.correlation, s.headers, s.due = nil, nil, nil
-	err := r.Scan(s.dest...)
-	return m, m.fill(s.correlation, s.headers, s.due, s.priority, err)
+func claimCall(claim engine.Answering[op.OutboxClaimed], owner OwnerToken, n int, got *delivery) *engine.Call {
+	c := engine.Each(claim, func(row *op.OutboxClaimed, unread error) error {
+		if got.msgs == nil {
+			got.msgs = make([]*Message, 0, n)
+		}
+		m := &Message{Owner: owner}
+		fault := m.fill(&row.OutboxMessage, unread)
+		if m.WorkItemID == 0 {
+			return fault // whatever it is, nobody could settle it
+		}
+		got.msgs = append(got.msgs, m)
+		if fault != nil {
+			got.note(m, fault)
+		}
+		return nil
+	})
+	c.Reset = func() { got.msgs, got.faults = got.msgs[:0], nil }
+	return c
 }
 
 // Ack marks messages as handled (the seed's "mark dispatched").
 func (o *Outbox) Ack(ctx context.Context, owner OwnerToken, ids ...WorkItemID) (int64, error) {
-	return o.settle(ctx, owner, ids, func(c *columns) *engine.Call { return c.ack(o.opts.Worker, &columns{}) })
+	return o.settle(ctx, owner, ids, func(runs []op.Held) engine.Operation { return op.OutboxAck{Runs: runs, Worker: o.opts.Worker} })
 }
 
 // Abandon puts messages back for another attempt after the default backoff,
 // and counts this one as failed because of cause, which may be nil.
 func (o *Outbox) Abandon(ctx context.Context, owner OwnerToken, cause error, ids ...WorkItemID) (int64, error) {
-	return o.settle(ctx, owner, ids, func(c *columns) *engine.Call { return c.abandon(nil, causeText(cause)) })
+	return o.settle(ctx, owner, ids, func(runs []op.Held) engine.Operation { return abandonOp(runs, nil, causeText(cause)) })
 }
 
 // AbandonAfter is Abandon with a delay in place of the backoff (the seed's
@@ -151,17 +131,29 @@ func (o *Outbox) AbandonAfter(ctx context.Context, owner OwnerToken, delay time.
 	if delay < 0 {
 		return 0, engine.Invalid("delay", "negative")
 	}
-	return o.settle(ctx, owner, ids, func(c *columns) *engine.Call { return c.abandon(&delay, causeText(cause)) })
+	return o.settle(ctx, owner, ids, func(runs []op.Held) engine.Operation { return abandonOp(runs, &delay, causeText(cause)) })
 }
 
 // Fail marks messages as failed for good because of cause.
 func (o *Outbox) Fail(ctx context.Context, owner OwnerToken, cause error, ids ...WorkItemID) (int64, error) {
-	return o.settle(ctx, owner, ids, func(c *columns) *engine.Call { return c.fail(causeText(cause)) })
+	return o.settle(ctx, owner, ids, func(runs []op.Held) engine.Operation {
+		all := make([]op.Failure, len(runs))
+		for i, r := range runs {
+			all[i] = op.Failure{Held: r, Error: causeText(cause)}
+		}
+		return op.OutboxFail{Runs: all, Count: true}
+	})
 }
 
 // Release puts messages back at once without counting an attempt.
 func (o *Outbox) Release(ctx context.Context, owner OwnerToken, ids ...WorkItemID) (int64, error) {
-	return o.settle(ctx, owner, ids, func(c *columns) *engine.Call { return c.release(0) })
+	return o.settle(ctx, owner, ids, func(runs []op.Held) engine.Operation {
+		all := make([]op.Released, len(runs))
+		for i, r := range runs {
+			all[i] = op.Released{Held: r, Unbegun: true}
+		}
+		return op.OutboxRelease{Runs: all}
+	})
 }
 
 // Extend makes the lease of messages last for another lease from now.
@@ -169,7 +161,7 @@ func (o *Outbox) Extend(ctx context.Context, owner OwnerToken, lease time.Durati
 	if lease < time.Millisecond {
 		return 0, engine.Invalid("lease", "shorter than a millisecond")
 	}
-	return o.settle(ctx, owner, ids, func(c *columns) *engine.Call { return c.extend(lease) })
+	return o.settle(ctx, owner, ids, func(runs []op.Held) engine.Operation { return op.OutboxExtend{Runs: runs, Lease: lease} })
 }
 
 // ReapExpired puts messages back whose lease has run out, and returns how many they
@@ -205,7 +197,7 @@ func (o *Outbox) adoptSometimes(ctx context.Context) error {
 // program enqueued into them that had been told of them by a history which is gone.
 // Those of queues that nobody knows stay; the doctor shows them.
 func (o *Outbox) adopt(ctx context.Context) (int64, error) {
-	call := engine.Count("outbox/adopt", o.opts.Queues)
+	call := engine.Ask(op.OutboxAdopt{Queues: o.opts.Queues})
 	if err := o.db.Do(ctx, call); err != nil {
 		return 0, err
 	}
@@ -222,7 +214,7 @@ func (o *Outbox) adopt(ctx context.Context) (int64, error) {
 const reapRuns = 50
 
 func (o *Outbox) reap(ctx context.Context, more ...*engine.Call) (int64, error) {
-	call := engine.Count("outbox/reap", reapRuns)
+	call := engine.Ask(op.OutboxReap{Most: reapRuns})
 	err := o.db.Do(ctx, append([]*engine.Call{call}, more...)...)
 	if err == nil && call.N > 0 {
 		for _, q := range o.opts.Queues {
@@ -232,19 +224,23 @@ func (o *Outbox) reap(ctx context.Context, more ...*engine.Call) (int64, error) 
 	return call.N, err
 }
 
-func (o *Outbox) settle(ctx context.Context, owner OwnerToken, ids []WorkItemID, call func(*columns) *engine.Call) (int64, error) {
-	var c columns
+func (o *Outbox) settle(ctx context.Context, owner OwnerToken, ids []WorkItemID, settle func([]op.Held) engine.Operation) (int64, error) {
+	var runs []op.Held
 	for _, r := range work.Runs(slices.DeleteFunc(slices.Clone(ids), impossible)) {
-		c.add(owner, r)
+		runs = append(runs, op.Held{Owner: owner, Lo: r.Lo, N: int(r.N)})
 	}
-	if len(c.lo) == 0 {
+	if len(runs) == 0 {
 		return 0, nil
 	}
-	settle := call(&c)
-	if err := o.db.Do(ctx, settle); err != nil {
-		return 0, err
+	return engine.Exec(ctx, o.db, nil, settle(runs))
+}
+
+func abandonOp(runs []op.Held, delay *time.Duration, reason *string) engine.Operation {
+	all := make([]op.Abandoned, len(runs))
+	for i, r := range runs {
+		all[i] = op.Abandoned{Held: r, Delay: delay, Error: reason}
 	}
-	return settle.N, nil
+	return op.OutboxAbandon{Runs: all}
 }
 
 // impossible tells ids that no message can have. Sums with them may leave the

@@ -3,6 +3,7 @@ package outbox
 import (
 	"context"
 
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/work"
 )
 
@@ -13,5 +14,5 @@ const cleanRuns = 200
 // retention period and returns how many. Failed messages stay (D-25). Run does
 // this by itself.
 func (o *Outbox) CleanUp(ctx context.Context) (int64, error) {
-	return work.Purge(ctx, o.db, "outbox/purge", o.opts.Retention, cleanRuns)
+	return work.PurgeBy(ctx, o.db, op.OutboxPurge{Age: o.opts.Retention, Look: cleanRuns})
 }

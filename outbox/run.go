@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/work"
 )
 
@@ -151,7 +152,7 @@ func (s *source) Exchange(ctx context.Context, done *work.Settlement, owner Owne
 
 func (s *source) ClaimSuspects(ctx context.Context, owner work.OwnerToken, lease time.Duration, n int) ([]work.Item[*Message], error) {
 	var got delivery
-	if err := s.o.db.Do(ctx, claimCall("outbox/claim_suspects", []any{s.queue, [16]byte(owner), lease, n}, owner, n, &got)); err != nil {
+	if err := s.o.db.Do(ctx, claimCall(op.OutboxClaimSuspects{Queue: s.queue, Owner: owner, Lease: lease, Most: n}, owner, n, &got)); err != nil {
 		return nil, err
 	}
 	return got.items(), nil
@@ -172,22 +173,20 @@ func (d *delivery) items() []work.Item[*Message] {
 }
 
 func (s *source) Extend(ctx context.Context, held []work.Held, lease time.Duration) (int64, error) {
-	call := heldRuns(held).extend(lease)
-	err := s.o.db.Do(ctx, call)
-	return call.N, err
+	return engine.Exec(ctx, s.o.db, nil, op.OutboxExtend{Runs: heldRuns(held), Lease: lease})
 }
 
 func (s *source) Reap(ctx context.Context) (n int64, suspects bool, err error) {
 	if err := s.o.adoptSometimes(ctx); err != nil {
 		return 0, false, err
 	}
-	due := engine.Count("outbox/suspects", s.queue)
+	due := engine.Ask(op.OutboxSuspects{Queue: s.queue})
 	n, err = s.o.reap(ctx, due)
 	return n, due.N > 0, err
 }
 
 func (s *source) NextDue(ctx context.Context) (time.Duration, bool, error) {
-	return work.NextDue(ctx, s.o.db, "outbox/next_due", s.queue)
+	return work.NextDueOf(ctx, s.o.db, op.OutboxNextDue{Queue: s.queue})
 }
 
 func (s *source) Sleeper() engine.Sleeper { return s.o.db.Sleeper(s.queue) }

@@ -3,146 +3,100 @@ package outbox
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/work"
 )
 
-// columns are runs to settle, laid out as the operations take them.
-type columns struct {
-	owners  [][16]byte
-	lo, n   []int64
-	delays  []time.Duration
-	retries []*time.Duration
-	errs    []*string
-}
+// held is one message that an owner has claimed.
+func held(owner OwnerToken, id WorkItemID) op.Held { return op.Held{Owner: owner, Lo: int64(id), N: 1} }
 
-func (c *columns) add(owner OwnerToken, r work.Run) {
-	c.owners = append(c.owners, owner)
-	c.lo = append(c.lo, r.Lo)
-	c.n = append(c.n, r.N)
+// follows reports whether a message follows a run of the same owner.
+func follows(r *op.Held, owner OwnerToken, id WorkItemID) bool {
+	return r.Owner == owner && int64(id) == r.Lo+int64(r.N)
 }
-
-func fill[T any](n int, v T) []T {
-	all := make([]T, n)
-	for i := range all {
-		all[i] = v
-	}
-	return all
-}
-
-func (c *columns) call(op string, rest ...any) *engine.Call {
-	return engine.Count(op, append([]any{c.owners, c.lo, c.n}, rest...)...)
-}
-
-// ack also counts, in joins, what failed without being counted.
-func (c *columns) ack(by string, failed *columns) *engine.Call {
-	return c.call("outbox/ack", by, failed.lo, failed.n)
-}
-
-func (c *columns) abandon(delay *time.Duration, reason *string) *engine.Call {
-	return c.call("outbox/abandon", fill(len(c.lo), delay), fill(len(c.lo), reason))
-}
-
-func (c *columns) fail(reason *string) *engine.Call {
-	return c.call("outbox/fail", fill(len(c.lo), reason), true)
-}
-
-func (c *columns) release(delay time.Duration) *engine.Call {
-	return c.call("outbox/release", fill(len(c.lo), delay), fill(len(c.lo), true))
-}
-
-func (c *columns) extend(lease time.Duration) *engine.Call { return c.call("outbox/extend", lease) }
 
 // heldRuns lays items out as runs, in order of id: every settle takes its
 // locks in the same order.
-func heldRuns(held []work.Held) *columns {
-	held = slices.Clone(held)
-	slices.SortFunc(held, func(a, b work.Held) int { return cmp.Compare(a.ID, b.ID) })
-	c := &columns{}
-	for _, h := range held {
-		if k := len(c.lo) - 1; k >= 0 && c.owners[k] == h.Owner && int64(h.ID) == c.lo[k]+c.n[k] {
-			c.n[k]++
+func heldRuns(items []work.Held) (runs []op.Held) {
+	items = slices.Clone(items)
+	slices.SortFunc(items, func(a, b work.Held) int { return cmp.Compare(a.ID, b.ID) })
+	for _, h := range items {
+		if k := len(runs) - 1; k >= 0 && follows(&runs[k], h.Owner, h.ID) {
+			runs[k].N++
 			continue
 		}
-		c.add(h.Owner, work.Run{Lo: int64(h.ID), N: 1})
+		runs = append(runs, held(h.Owner, h.ID))
 	}
-	return c
+	return runs
 }
 
 // settleCalls says in calls what is to become of items. Acks come last and
 // count for the failures too: joins are locked after all messages (D-39), or
 // two workers that settle steps of the same joins could wait for each other.
-func settleCalls(s *work.Settlement, worker string) []*engine.Call {
-	var calls []*engine.Call
+func settleCalls(s *work.Settlement, worker string) (calls []*engine.Call) {
 	if len(s.Retries) > 0 {
-		calls = append(calls, abandonCall(s.Retries))
+		calls = append(calls, engine.Ask(op.OutboxAbandon{Runs: abandoned(s.Retries)}))
 	}
 	if len(s.Releases) > 0 {
-		calls = append(calls, releaseCall(s.Releases))
+		calls = append(calls, engine.Ask(op.OutboxRelease{Runs: released(s.Releases)}))
 	}
 	if len(s.Parks) > 0 {
-		calls = append(calls, parkCall(s.Parks))
+		calls = append(calls, engine.Ask(op.OutboxPark{Runs: parked(s.Parks)}))
 	}
-	failed := &columns{}
+	var failed []op.Span
 	if len(s.Failures) > 0 {
-		failed = failures(s.Failures)
-		calls = append(calls, failed.call("outbox/fail", failed.errs, len(s.Acks) == 0))
+		all := failures(s.Failures)
+		for _, f := range all {
+			failed = append(failed, op.Span{Lo: f.Lo, N: f.N})
+		}
+		calls = append(calls, engine.Ask(op.OutboxFail{Runs: all, Count: len(s.Acks) == 0}))
 	}
 	if len(s.Acks) > 0 {
-		calls = append(calls, heldRuns(s.Acks).ack(worker, failed))
+		calls = append(calls, engine.Ask(op.OutboxAck{Runs: heldRuns(s.Acks), Worker: worker, Failed: failed}))
 	}
 	return calls
 }
 
 // Items that went wrong have errors and delays of their own, so each is a run.
 
-func abandonCall(retries []work.Retry) *engine.Call {
-	var c columns
+func abandoned(retries []work.Retry) []op.Abandoned {
 	slices.SortFunc(retries, func(a, b work.Retry) int { return cmp.Compare(a.ID, b.ID) })
-	for _, r := range retries {
-		c.add(r.Owner, work.Run{Lo: int64(r.ID), N: 1})
-		c.retries = append(c.retries, r.Delay)
-		c.errs = append(c.errs, work.Optional(r.Error))
+	all := make([]op.Abandoned, len(retries))
+	for i, r := range retries {
+		all[i] = op.Abandoned{Held: held(r.Owner, r.ID), Delay: r.Delay, Error: work.Optional(r.Error)}
 	}
-	return c.call("outbox/abandon", c.retries, c.errs)
+	return all
 }
 
-func failures(failures []work.Failure) *columns {
-	c := &columns{}
+func failures(failures []work.Failure) []op.Failure {
 	slices.SortFunc(failures, func(a, b work.Failure) int { return cmp.Compare(a.ID, b.ID) })
-	for _, f := range failures {
-		c.add(f.Owner, work.Run{Lo: int64(f.ID), N: 1})
-		c.errs = append(c.errs, work.Optional(f.Error))
+	all := make([]op.Failure, len(failures))
+	for i, f := range failures {
+		all[i] = op.Failure{Held: held(f.Owner, f.ID), Error: work.Optional(f.Error)}
 	}
-	return c
+	return all
 }
 
-// parkCall lays neighbours of one topic aside together.
-func parkCall(parks []work.Park) *engine.Call {
-	var c columns
-	var topics []string
+// parked lays neighbours of one topic aside together.
+func parked(parks []work.Park) (all []op.Parked) {
 	slices.SortFunc(parks, func(a, b work.Park) int { return cmp.Compare(a.ID, b.ID) })
-	for i, p := range parks {
-		if k := len(c.lo) - 1; k >= 0 && parks[i-1].Topic == p.Topic && c.owners[k] == p.Owner && int64(p.ID) == c.lo[k]+c.n[k] {
-			c.n[k]++
+	for _, p := range parks {
+		if k := len(all) - 1; k >= 0 && all[k].Topic == p.Topic && follows(&all[k].Held, p.Owner, p.ID) {
+			all[k].N++
 			continue
 		}
-		c.add(p.Owner, work.Run{Lo: int64(p.ID), N: 1})
-		topics = append(topics, p.Topic)
+		all = append(all, op.Parked{Held: held(p.Owner, p.ID), Topic: p.Topic})
 	}
-	return c.call("outbox/park", topics)
+	return all
 }
 
-func releaseCall(releases []work.Release) *engine.Call {
-	var c columns
-	unbegun := make([]bool, 0, len(releases))
+func released(releases []work.Release) []op.Released {
 	slices.SortFunc(releases, func(a, b work.Release) int { return cmp.Compare(a.ID, b.ID) })
-	for _, r := range releases {
-		c.add(r.Owner, work.Run{Lo: int64(r.ID), N: 1})
-		c.delays = append(c.delays, r.Delay)
-		unbegun = append(unbegun, r.Unbegun)
+	all := make([]op.Released, len(releases))
+	for i, r := range releases {
+		all[i] = op.Released{Held: held(r.Owner, r.ID), Delay: r.Delay, Unbegun: r.Unbegun}
 	}
-	return c.call("outbox/release", c.delays, unbegun)
+	return all
 }

@@ -2,10 +2,10 @@ package outbox
 
 import (
 	"context"
-	"time"
 	"unicode/utf8"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/work"
 )
 
@@ -15,16 +15,13 @@ import (
 // fill completes a scanned message, whose scan ended with err, and returns why it
 // cannot be read; nil if it can. What can be read of it is there in either case. Headers
 // of another form are no reason: see decodeHeaders.
-func (m *Message) fill(correlation, headers *string, due *time.Time, priority int64, err error) error {
-	if correlation != nil {
-		m.CorrelationID = *correlation
+func (m *Message) fill(row *op.OutboxMessage, err error) error {
+	m.WorkItemID, m.ID, m.Topic, m.Payload, m.RetryCount = WorkItemID(row.ID), row.MessageID, row.Topic, row.Payload, row.RetryCount
+	m.Queue, m.Priority, m.CreatedAt = row.Queue, int(row.Priority), row.CreatedAt.UTC()
+	m.CorrelationID, m.Headers = work.Value(row.CorrelationID), decodeHeaders(row.Headers)
+	if row.DueAt != nil {
+		m.Due = row.DueAt.UTC()
 	}
-	if due != nil {
-		m.Due = due.UTC()
-	}
-	m.Headers = decodeHeaders(headers)
-	m.CreatedAt = m.CreatedAt.UTC()
-	m.Priority = int(priority)
 	if err == nil && utf8.ValidString(m.Topic) && utf8.ValidString(m.CorrelationID) && engine.ReadableTime(m.Due) && engine.ReadableTime(m.CreatedAt) {
 		return nil
 	}
@@ -42,7 +39,7 @@ func (d *delivery) note(m *Message, fault error) {
 // failUnreadable fails the messages of a claim that cannot be read, and returns the
 // others.
 func (o *Outbox) failUnreadable(ctx context.Context, owner OwnerToken, got *delivery) ([]*Message, error) {
-	var c columns
+	var unread []op.Failure
 	var rest []*Message
 	for _, m := range got.msgs {
 		fault := got.faults[m]
@@ -51,12 +48,11 @@ func (o *Outbox) failUnreadable(ctx context.Context, owner OwnerToken, got *deli
 			continue
 		}
 		o.log.ErrorContext(ctx, "message fails unread", "message_id", m.ID.String(), "error", engine.Line(fault.Error()))
-		c.add(owner, work.Run{Lo: int64(m.WorkItemID), N: 1})
-		c.errs = append(c.errs, work.Optional(work.ErrorText(fault.Error())))
+		unread = append(unread, op.Failure{Held: held(owner, m.WorkItemID), Error: work.Optional(work.ErrorText(fault.Error()))})
 	}
-	err := o.db.Do(ctx, c.call("outbox/fail", c.errs, true))
+	_, err := engine.Exec(ctx, o.db, nil, op.OutboxFail{Runs: unread, Count: true})
 	if err != nil && len(rest) > 0 { // their leases bring the others back
-		o.log.WarnContext(ctx, "could not fail messages that cannot be read", "count", len(c.lo), "error", err)
+		o.log.WarnContext(ctx, "could not fail messages that cannot be read", "count", len(unread), "error", err)
 		err = nil
 	}
 	return rest, err

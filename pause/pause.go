@@ -13,6 +13,7 @@ import (
 
 	"github.com/bravellian/pawl/audit"
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/work"
 )
 
@@ -77,7 +78,9 @@ func (p *Pauses) Pause(ctx context.Context, kind Kind, name, reason string) (boo
 	if err := engine.CheckText("reason", reason, MaxReason, false); err != nil {
 		return false, err
 	}
-	put := engine.Count("pause/put", audit.Noted(audit.WithReason(ctx, reason), target(kind, name), string(kind), name, lane(name), work.Optional(reason))...)
+	put := engine.Ask(op.PausePut{
+		Kind: string(kind), Name: name, Lane: lane(name), Reason: work.Optional(reason), Note: audit.New(audit.WithReason(ctx, reason), target(kind, name)).Op(),
+	})
 	if err := p.db.Do(ctx, put); err != nil {
 		return false, err
 	}
@@ -96,12 +99,12 @@ func (p *Pauses) Resume(ctx context.Context, kind Kind, name string) (bool, erro
 	if err := check(kind, name); err != nil {
 		return false, err
 	}
-	end := engine.Count("pause/end", audit.Noted(ctx, target(kind, name), string(kind), name)...)
+	end := engine.Ask(op.PauseEnd{Kind: string(kind), Name: name, Note: audit.New(ctx, target(kind, name)).Op()})
 	if err := p.db.Do(ctx, end); err != nil || end.N == 0 {
 		return false, err
 	}
 	if kind == Topic {
-		if _, err := work.Purge(ctx, p.db, "pause/unpark", name, unparkRuns); err != nil {
+		if _, err := work.PurgeBy(ctx, p.db, op.PauseUnpark{Topic: name, Most: unparkRuns}); err != nil {
 			return true, err
 		}
 	} else {
@@ -122,16 +125,13 @@ func target(kind Kind, name string) string { return string(kind) + " " + name }
 
 // List returns what is paused, by kind and name.
 func (p *Pauses) List(ctx context.Context) ([]Pause, error) {
+	list, err := engine.Query(ctx, p.db, op.PauseList{})
 	var all []Pause
-	err := p.db.Read(ctx, &engine.Call{Op: "pause/list", Reset: func() { all = nil }, Each: func(r engine.Row) error {
-		var one Pause
-		var kind string
-		var reason *string
-		err := r.Scan(&kind, &one.Name, &one.Since, &one.Actor, &reason, &one.Ending)
-		one.Kind, one.Since, one.Reason = Kind(kind), one.Since.UTC(), work.Value(reason)
-		all = append(all, one)
-		return err
-	}})
+	for _, one := range list {
+		all = append(all, Pause{
+			Kind: Kind(one.Kind), Name: one.Name, Since: one.At.UTC(), Actor: one.Actor, Reason: work.Value(one.Reason), Ending: one.Ending,
+		})
+	}
 	return all, err
 }
 
@@ -175,7 +175,7 @@ func (p *Pauses) Tend(ctx context.Context) error {
 		if !one.Ending {
 			continue
 		}
-		if err := p.db.Do(ctx, engine.Count("pause/unpark", one.Name, unparkRuns)); err != nil {
+		if _, err := engine.Exec(ctx, p.db, nil, op.PauseUnpark{Topic: one.Name, Most: unparkRuns}); err != nil {
 			return err
 		}
 	}

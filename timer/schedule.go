@@ -63,7 +63,7 @@ func (t *Timers) schedule(ctx context.Context, tx outbox.Tx, timers []Timer) ([]
 		if b, err = t.outbox.Prepare(ctx, tx, msgs); err != nil || len(msgs) == 0 {
 			return err
 		}
-		return engine.Run(ctx, t.db, tx, b.CallsTo("timer/schedule", func(i int) *string { return work.Optional(timers[i].Key) })...)
+		return engine.Run(ctx, t.db, tx, b.LegacyCallsTo("timer/schedule", func(i int) *string { return work.Optional(timers[i].Key) })...)
 	})
 	if b != nil && errors.Is(err, engine.ErrCommitUnknown) {
 		return b.IDs(), err

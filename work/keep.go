@@ -85,6 +85,17 @@ func Purge(ctx context.Context, db engine.DB, op string, args ...any) (int64, er
 	}
 }
 
+// PurgeBy is Purge by an operation.
+func PurgeBy(ctx context.Context, db engine.DB, o engine.Operation) (int64, error) {
+	var total int64
+	for {
+		n, err := engine.Exec(ctx, db, nil, o)
+		if total += n; err != nil || n == 0 {
+			return total, err
+		}
+	}
+}
+
 // Ready checks the schema before a Run begins, see Await.
 func Ready(ctx context.Context, log *slog.Logger, db engine.DB) error {
 	return Await(ctx, log, db.CheckSchema)

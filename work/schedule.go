@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 )
 
 // ScheduleQueue is the queue whose sleepers schedulers are. No message can name
@@ -187,6 +188,18 @@ func (s *Scheduler) until(ctx context.Context, a *agenda, most time.Duration) ti
 
 // farAway is as far as a worker plans ahead.
 const farAway = 365 * 24 * time.Hour
+
+// NextDueOf asks an operation in how many microseconds something is due.
+func NextDueOf(ctx context.Context, db engine.DB, o engine.Answering[op.Wait]) (d time.Duration, ok bool, err error) {
+	w, _, err := engine.Get(ctx, db, o)
+	if err != nil || w.Micros == nil {
+		return 0, false, err
+	}
+	// A Duration ends after 292 years; due times that other programs wrote may be
+	// thousands of years off, either way.
+	most := farAway.Microseconds()
+	return time.Duration(max(-most, min(*w.Micros, most))) * time.Microsecond, true, nil
+}
 
 // NextDue asks an operation that answers in how many microseconds something is
 // due, or null for never.

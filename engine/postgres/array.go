@@ -43,6 +43,8 @@ func portable(args []any) []any {
 		switch a := a.(type) {
 		case []int64:
 			args[i] = array[int64]{a}
+		case []int:
+			args[i] = array[int]{a}
 		case []bool:
 			args[i] = array[bool]{a}
 		case []string:
@@ -67,6 +69,8 @@ func element(v any) (string, error) {
 	switch v := v.(type) {
 	case int64:
 		return strconv.FormatInt(v, 10), nil
+	case int:
+		return strconv.Itoa(v), nil
 	case bool:
 		return strconv.FormatBool(v), nil
 	case string:

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/engine/postgres"
 	"github.com/bravellian/pawl/internal/enginetest"
 )
@@ -85,9 +86,11 @@ func TestClaimsSeeWhatLiesBelowTheMark(t *testing.T) {
 				claim := func(n int) (ids []int64) {
 					t.Helper()
 					var got []enginetest.Message
-					c := enginetest.Claim(enginetest.Token(), enginetest.Lease, n, &got)
-					c.Args = append(c.Args, loops)
-					enginetest.Do(t, db, c)
+					ask := enginetest.ClaimAny
+					if loops {
+						ask = enginetest.Claim
+					}
+					enginetest.Do(t, db, ask(enginetest.Token(), enginetest.Lease, n, &got))
 					for _, m := range got {
 						ids = append(ids, m.ID)
 					}
@@ -125,8 +128,7 @@ func belowTheMark() map[string]func(t *testing.T, p *enginetest.Place, db engine
 			lo, err := db.ReserveIDs(t.Context(), nil, 3)
 			enginetest.Must(t, err)
 			past := time.Now().Add(-time.Hour)
-			c := enginetest.Enqueue(enginetest.IDs(lo, 3), nil)
-			c.Args[10] = []*time.Time{&past}
+			c := enginetest.Enqueue(enginetest.IDs(lo, 3), nil, func(o *op.OutboxEnqueue) { o.Runs[0].At = &past })
 			enginetest.Do(t, db, c)
 			return enginetest.IDs(lo, 3)
 		},

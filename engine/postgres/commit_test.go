@@ -88,7 +88,7 @@ func TestAckWhoseAnswerIsCutIsUnknown(t *testing.T) {
 func TestReadWhoseAnswerIsCutIsAConnectionLost(t *testing.T) {
 	_, proxy, db := behindProxy(t, postgres.Options{})
 	proxy.CutAfter("SELECT")
-	err := db.Read(t.Context(), &engine.Call{Op: "outbox/lanes"})
+	err := db.Read(t.Context(), enginetest.Lanes())
 	enginetest.WantClass(t, err, engine.ErrConnLost)
 	if errors.Is(err, engine.ErrCommitUnknown) {
 		t.Errorf("a read has no commit: %v", err)
@@ -207,7 +207,7 @@ func TestCallsEndWhenTheServerDoesNotAnswer(t *testing.T) {
 	proxy.Silence()
 	sent := within(t, enqueue)
 	enginetest.WantClass(t, sent, engine.ErrCommitUnknown)
-	enginetest.WantClass(t, within(t, func() error { return db.Read(context.Background(), &engine.Call{Op: "outbox/lanes"}) }), engine.ErrTimeout)
+	enginetest.WantClass(t, within(t, func() error { return db.Read(context.Background(), enginetest.Lanes()) }), engine.ErrTimeout)
 	enginetest.WantClass(t, within(t, func() error { return db.Do(context.Background(), enginetest.Reap()) }), engine.ErrTimeout)
 
 	other := proxytest.New(t, testpg.URL(t))

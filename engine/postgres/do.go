@@ -14,6 +14,7 @@ import (
 
 	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/engine/dsn"
+	"github.com/bravellian/pawl/engine/op"
 )
 
 // Do sends the calls as one pipeline: one round trip and one implicit
@@ -78,11 +79,11 @@ func (db *DB) scrub(err error) error {
 	return err
 }
 
-// statement returns what answers a call, and its parameters but for the engine's own.
-func (db *DB) statement(c *engine.Call) (query string, args []any, err error) {
-	if c.Operation != nil {
-		if s := db.folder.Statement(c.Operation); s != nil {
-			return s.Text, s.Args(nil, c.Operation, nil), nil
+// statement returns what answers an operation, and its parameters.
+func (db *DB) statement(c *engine.Call, o engine.Operation) (query string, args []any, err error) {
+	if o != nil {
+		if s := db.folder.Statement(o); s != nil {
+			return s.Text, s.Args(nil, o, nil), nil
 		}
 	}
 	query, ok := db.folder.Ops[c.Name()]
@@ -114,11 +115,12 @@ func (db *DB) send(ctx context.Context, conn *pgx.Conn, calls []*engine.Call, cu
 		batch.Queue(settings)
 	}
 	for i, c := range calls {
-		query, args, err := db.statement(c)
+		var o engine.Operation
+		o, rows[i], finish[i] = db.tune(c)
+		query, args, err := db.statement(c, o)
 		if err != nil {
 			return err
 		}
-		args, rows[i], finish[i] = db.tune(c, args)
 		batch.Queue(query, arguments(args)...)
 	}
 	if explicit {
@@ -126,9 +128,9 @@ func (db *DB) send(ctx context.Context, conn *pgx.Conn, calls []*engine.Call, cu
 		defer rollback(ctx, conn)
 	}
 	results := conn.SendBatch(ctx, batch)
-	if op, err := answers(results, calls, rows, begun, settings != ""); err != nil {
+	if failed, err := answers(results, calls, rows, begun, settings != ""); err != nil {
 		_ = results.Close()
-		return db.failed(op, err, cut)
+		return db.failed(failed, err, cut)
 	}
 	if err := results.Close(); err != nil {
 		return wrap(calls[0].Name(), err, cut)
@@ -143,7 +145,7 @@ func (db *DB) send(ctx context.Context, conn *pgx.Conn, calls []*engine.Call, cu
 
 // answers reads the answers to what was sent before the commit, and names the
 // operation that failed. Closing the results reads the answer to the commit.
-func answers(results pgx.BatchResults, calls []*engine.Call, rows []func(engine.Row) error, begun func(pgx.BatchResults) error, settings bool) (op string, err error) {
+func answers(results pgx.BatchResults, calls []*engine.Call, rows []func(engine.Row) error, begun func(pgx.BatchResults) error, settings bool) (failed string, err error) {
 	if err := begun(results); err != nil {
 		return beginTx, err
 	}
@@ -209,8 +211,8 @@ const pinned = `SELECT pg_catalog.set_config(s, 'off', true) FROM pg_catalog.unn
 // may repeat without loss.
 func relaxed(calls []*engine.Call) bool {
 	for _, c := range calls {
-		switch c.Name() {
-		case "outbox/claim", "outbox/ack", "outbox/extend", "outbox/release":
+		switch c.Operation.(type) {
+		case op.OutboxClaim, op.OutboxAck, op.OutboxExtend, op.OutboxRelease:
 		default:
 			return false
 		}

@@ -86,7 +86,7 @@ func TestPreparedStatementsBehindATransactionPooler(t *testing.T) {
 	enginetest.Must(t, db.Migrate(t.Context()))
 	var err error
 	for tries := 0; err == nil && tries < 100; tries++ { // sooner or later a connection has prepared this for another session
-		err = open(url).Read(t.Context(), &engine.Call{Op: "outbox/lanes"})
+		err = open(url).Read(t.Context(), enginetest.Lanes())
 	}
 	if err == nil || !strings.Contains(err.Error(), "42P05") || !strings.Contains(err.Error(), "default_query_exec_mode=exec") {
 		t.Errorf("%v", err)
@@ -107,7 +107,7 @@ func TestUnreachable(t *testing.T) {
 			db := open(t, address, postgres.Options{})
 			var got []enginetest.Message
 			enginetest.WantClass(t, db.Do(t.Context(), enginetest.Claim(enginetest.Token(), time.Second, 1, &got)), engine.ErrUnreachable)
-			enginetest.WantClass(t, db.Read(t.Context(), &engine.Call{Op: "outbox/lanes"}), engine.ErrUnreachable)
+			enginetest.WantClass(t, db.Read(t.Context(), enginetest.Lanes()), engine.ErrUnreachable)
 			_, err := db.ReserveIDs(t.Context(), nil, 1)
 			enginetest.WantClass(t, err, engine.ErrUnreachable)
 		})
@@ -175,7 +175,7 @@ func TestTerminatedSession(t *testing.T) {
 		return <-done
 	}
 	enginetest.WantClass(t, terminated(func() error { return db.Do(context.Background(), enginetest.Reap()) }), engine.ErrCommitUnknown)
-	enginetest.WantClass(t, terminated(func() error { return db.Read(context.Background(), &engine.Call{Op: "outbox/lanes"}) }), engine.ErrConnLost)
+	enginetest.WantClass(t, terminated(func() error { return db.Read(context.Background(), enginetest.Lanes()) }), engine.ErrConnLost)
 	tx, err := p.Pool(db).BeginTx(t.Context(), nil)
 	enginetest.Must(t, err)
 	defer tx.Rollback()

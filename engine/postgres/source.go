@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"reflect"
+	"slices"
 	"strconv"
 	"time"
 
@@ -25,7 +26,7 @@ func folder() *engine.Source {
 			Columns: true,
 		},
 		Folders:    []fs.FS{op.Statements, files},
-		Operations: op.All(),
+		Operations: slices.Concat(slices.DeleteFunc(op.All(), tuned), []engine.Operation{outboxClaim{}, outboxClaimAny{}}),
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 )
 
 // A claim wants to know two things that only the last claim could tell: how
@@ -33,38 +34,83 @@ type tuner struct {
 	nextWhole time.Time // when a claim of a loop is to begin at the beginning
 }
 
-// tune adds the engine's own parameters to a call and reads its own columns
+// claiming is a claim with the engine's own parameters and columns.
+type claiming struct {
+	Queue string
+	Owner [16]byte
+	Lease time.Duration
+	Most  int
+	Rows  int                // how many ready rows to read first
+	From  pgtype.Timestamptz // where to begin
+}
+
+type tunedRow struct {
+	op.OutboxClaimed
+	At     time.Time
+	Length int
+}
+
+type outboxClaim struct {
+	engine.Rows[tunedRow]
+	claiming
+}
+
+type outboxClaimAny struct {
+	engine.Rows[tunedRow]
+	claiming
+}
+
+// tuned reports whether an operation is sent as one of the engine's own.
+func tuned(o engine.Operation) bool {
+	switch o.(type) {
+	case op.OutboxClaim, op.OutboxClaimAny:
+		return true
+	}
+	return false
+}
+
+// tune adds the engine's own parameters to an operation and reads its own columns
 // off the answer. finish, if not nil, is to be called when the call succeeded.
-func (db *DB) tune(c *engine.Call, given []any) (args []any, each func(engine.Row) error, finish func()) {
-	switch c.Name() {
-	case generationLook:
+func (db *DB) tune(c *engine.Call) (o engine.Operation, each func(engine.Row) error, finish func()) {
+	if c.Name() == generationLook {
 		each, finish = db.look()
 		return nil, each, finish
-	case "outbox/claim", "outbox/claim_any":
-	default:
-		return given, c.Each, nil
 	}
-	stored, _ := db.tuners.LoadOrStore(c.Args[0], &tuner{perRow: 1})
+	switch o := c.Operation.(type) {
+	case op.OutboxClaim:
+		p, each, finish := db.claiming(c, claiming{Queue: o.Queue, Owner: o.Owner, Lease: o.Lease, Most: o.Most}, true)
+		return outboxClaim{claiming: p}, each, finish
+	case op.OutboxClaimAny:
+		p, each, finish := db.claiming(c, claiming{Queue: o.Queue, Owner: o.Owner, Lease: o.Lease, Most: o.Most}, false)
+		return outboxClaimAny{claiming: p}, each, finish
+	}
+	return c.Operation, c.Each, nil
+}
+
+// claiming tunes a claim. loops says that it is a worker loop's.
+func (db *DB) claiming(c *engine.Call, p claiming, loops bool) (claiming, func(engine.Row) error, func()) {
+	stored, ok := db.tuners.Load(p.Queue)
+	if !ok {
+		stored, _ = db.tuners.LoadOrStore(p.Queue, &tuner{perRow: 1})
+	}
 	t := stored.(*tuner)
-	want := c.Args[3].(int)
-	const own = 4 // parameters that the statement takes from the call
-	seen := &claimed{began: time.Now(), loops: len(c.Args) > own && c.Args[own].(bool)}
-	rows, from := t.hint(want, seen)
-	each = func(r engine.Row) error {
+	seen := &claimed{began: time.Now(), loops: loops}
+	p.Rows, p.From = t.hint(p.Most, seen)
+	each := func(r engine.Row) error {
 		seen.row = r
 		seen.n++
 		return c.Each(seen)
 	}
-	return append(c.Args[:own:own], rows, from), each, func() { t.learn(want, seen, time.Now()) }
+	return p, each, func() { t.learn(p.Most, seen, time.Now()) }
 }
 
 // hint returns how many ready rows to read first and where to begin.
-func (t *tuner) hint(want int, c *claimed) (rows int, from any) {
+func (t *tuner) hint(want int, c *claimed) (rows int, from pgtype.Timestamptz) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	rows = int(float64(want)/t.perRow) + 1
 	if c.loops && !t.mark.IsZero() && c.began.Before(t.nextWhole) {
-		return rows, t.mark.Add(-markMargin)
+		return rows, pgtype.Timestamptz{Time: t.mark.Add(-markMargin), Valid: true}
 	}
 	c.whole = true
 	if c.loops {

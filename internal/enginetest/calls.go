@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 )
 
 // Queue and Lane are what the migrations make known: queue "default" at
@@ -46,19 +47,19 @@ func fill[T any](n int, v T) []T {
 	return all
 }
 
-// Enqueue asks for new messages with these consecutive ids, as one run.
-func Enqueue(ids []int64, payload []byte) *engine.Call {
+// Enqueue asks for new messages with these consecutive ids, as one run. change, if given, changes the operation.
+func Enqueue(ids []int64, payload []byte, change ...func(*op.OutboxEnqueue)) *engine.Call {
 	if payload == nil {
 		payload = []byte{}
 	}
-	mids := make([][16]byte, len(ids))
-	for i := range mids {
-		mids[i] = Token()
+	o := op.OutboxEnqueue{Queues: []string{Queue}, Runs: []op.NewRun{{Lane: Lane, Lo: ids[0], N: len(ids)}}}
+	for _, id := range ids {
+		o.Messages = append(o.Messages, op.NewMessage{ID: id, MessageID: Token(), Topic: "topic", Payload: payload, Lane: Lane})
 	}
-	return &engine.Call{Op: "outbox/enqueue", Args: []any{
-		ids, mids, fill(len(ids), "topic"), []*string(nil), []*string(nil), fill(len(ids), payload), fill(len(ids), Lane), []*time.Time(nil), []string{Queue},
-		[]int64{Lane}, []*time.Time{nil}, []int64{ids[0]}, []int64{int64(len(ids))},
-	}}
+	for _, f := range change {
+		f(&o)
+	}
+	return engine.Ask(o)
 }
 
 // Once is a message of EnqueueOnce.
@@ -70,97 +71,33 @@ type Once struct {
 
 // EnqueueOnce asks for messages of which some may be there already.
 func EnqueueOnce(msgs ...Once) *engine.Call {
-	n := len(msgs)
-	ids, mids, supplied, positions := make([]int64, n), make([][16]byte, n), make([]bool, n), make([]int64, n)
-	for i, m := range msgs {
-		ids[i], mids[i], supplied[i], positions[i] = m.ID, m.MessageID, m.Supplied, m.Position
+	o := op.OutboxEnqueueOnce{Queues: []string{Queue}}
+	for _, m := range msgs {
+		o.Messages = append(o.Messages, op.NewMessage{
+			ID: m.ID, MessageID: m.MessageID, Topic: "topic", Payload: []byte{}, Lane: Lane, Supplied: m.Supplied, Carried: m.Position,
+		})
 	}
-	return &engine.Call{Op: "outbox/enqueue_once", Args: []any{
-		ids, mids, fill(n, "topic"), []*string(nil), []*string(nil), fill(n, []byte{}), fill(n, Lane), []*time.Time(nil), []string{Queue},
-		supplied, positions,
-	}}
+	return engine.Ask(o)
 }
 
+// Lanes asks for the known lanes.
+func Lanes() *engine.Call { return engine.Ask(op.OutboxLanes{}) }
+
 // Message is a claimed message.
-type Message struct {
-	ID            int64
-	MessageID     [16]byte
-	Topic         string
-	CorrelationID *string
-	Headers       *string
-	Payload       []byte
-	Created       time.Time
-	Due           *time.Time
-	Retry         int
-	Queue         string
-	Priority      int64
-	Until         time.Time
-}
+type Message = op.OutboxClaimed
 
 // Claim asks for n messages and puts them into into.
 func Claim(owner [16]byte, lease time.Duration, n int, into *[]Message) *engine.Call {
-	return &engine.Call{
-		Op:    "outbox/claim",
-		Args:  []any{Queue, owner, lease, n},
-		Reset: func() { *into = nil },
-		Each: func(r engine.Row) error {
-			var m Message
-			err := r.Scan(&m.ID, &m.MessageID, &m.Topic, &m.CorrelationID, &m.Headers, &m.Payload, &m.Created, &m.Due, &m.Retry, &m.Queue, &m.Priority, &m.Until)
-			*into = append(*into, m)
-			return err
-		},
-	}
+	return engine.List(op.OutboxClaim{Queue: Queue, Owner: owner, Lease: lease, Most: n}, into)
 }
 
 // ClaimAny is Claim for programs that claim themselves: suspects, if there are some.
 func ClaimAny(owner [16]byte, lease time.Duration, n int, into *[]Message) *engine.Call {
-	c := Claim(owner, lease, n, into)
-	c.Op = "outbox/claim_any"
-	return c
+	return engine.List(op.OutboxClaimAny{Queue: Queue, Owner: owner, Lease: lease, Most: n}, into)
 }
 
 // Span is the ids Lo … Lo+N−1.
 type Span struct{ Lo, N int64 }
-
-func spans(owner [16]byte, s []Span) (owners [][16]byte, lo, n []int64) {
-	for _, s := range s {
-		owners, lo, n = append(owners, owner), append(lo, s.Lo), append(n, s.N)
-	}
-	return owners, lo, n
-}
-
-func settle(op string, owner [16]byte, s []Span, rest ...any) *engine.Call {
-	owners, lo, n := spans(owner, s)
-	return engine.Count("outbox/"+op, append([]any{owners, lo, n}, rest...)...)
-}
-
-// Ack asks to ack spans.
-func Ack(owner [16]byte, s ...Span) *engine.Call {
-	return settle("ack", owner, s, "tester", []int64{}, []int64{})
-}
-
-// Abandon asks to put spans back after a delay, or the default one if nil.
-func Abandon(owner [16]byte, delay *time.Duration, reason string, s ...Span) *engine.Call {
-	return settle("abandon", owner, s, fill(len(s), delay), fill(len(s), &reason))
-}
-
-// Fail asks to fail spans.
-func Fail(owner [16]byte, reason string, s ...Span) *engine.Call {
-	return settle("fail", owner, s, fill(len(s), &reason), true)
-}
-
-// Release asks to put spans back without counting an attempt.
-func Release(owner [16]byte, delay time.Duration, s ...Span) *engine.Call {
-	return settle("release", owner, s, fill(len(s), delay), fill(len(s), true))
-}
-
-// Extend asks to lengthen the lease of spans.
-func Extend(owner [16]byte, lease time.Duration, s ...Span) *engine.Call {
-	return settle("extend", owner, s, lease)
-}
-
-// Reap asks to put back what expired.
-func Reap() *engine.Call { return engine.Count("outbox/reap", 1000) }
 
 // Held is a span as somebody knows it who holds it, or did.
 type Held struct {
@@ -168,37 +105,83 @@ type Held struct {
 	Span
 }
 
-func holders(h []Held) (owners [][16]byte, lo, n []int64) {
-	owners, lo, n = [][16]byte{}, []int64{}, []int64{}
-	for _, h := range h {
-		owners, lo, n = append(owners, h.Owner), append(lo, h.Lo), append(n, h.N)
+func (h Held) run() op.Held { return op.Held{Owner: h.Owner, Lo: h.Lo, N: int(h.N)} }
+
+// heldBy are spans under one owner.
+func heldBy(owner [16]byte, spans []Span) []Held {
+	all := make([]Held, len(spans))
+	for i, s := range spans {
+		all[i] = Held{owner, s}
 	}
-	return owners, lo, n
+	return all
 }
+
+// runs makes of every span what an operation takes.
+func runs[R any](held []Held, f func(op.Held) R) []R {
+	all := make([]R, len(held))
+	for i, h := range held {
+		all[i] = f(h.run())
+	}
+	return all
+}
+
+func itself(h op.Held) op.Held { return h }
+
+// Ack asks to ack spans.
+func Ack(owner [16]byte, s ...Span) *engine.Call {
+	return engine.Ask(op.OutboxAck{Runs: runs(heldBy(owner, s), itself), Worker: "tester"})
+}
+
+// Abandon asks to put spans back after a delay, or the default one if nil.
+func Abandon(owner [16]byte, delay *time.Duration, reason string, s ...Span) *engine.Call {
+	return engine.Ask(op.OutboxAbandon{Runs: runs(heldBy(owner, s), func(h op.Held) op.Abandoned { return op.Abandoned{Held: h, Delay: delay, Error: &reason} })})
+}
+
+func failed(held []Held, reason string, count bool) *engine.Call {
+	return engine.Ask(op.OutboxFail{Runs: runs(held, func(h op.Held) op.Failure { return op.Failure{Held: h, Error: &reason} }), Count: count})
+}
+
+// Fail asks to fail spans.
+func Fail(owner [16]byte, reason string, s ...Span) *engine.Call {
+	return failed(heldBy(owner, s), reason, true)
+}
+
+// Release asks to put spans back without counting an attempt.
+func Release(owner [16]byte, delay time.Duration, s ...Span) *engine.Call {
+	return engine.Ask(op.OutboxRelease{Runs: runs(heldBy(owner, s), func(h op.Held) op.Released { return op.Released{Held: h, Delay: delay, Unbegun: true} })})
+}
+
+// Extend asks to lengthen the lease of spans.
+func Extend(owner [16]byte, lease time.Duration, s ...Span) *engine.Call {
+	return engine.Ask(op.OutboxExtend{Runs: runs(heldBy(owner, s), itself), Lease: lease})
+}
+
+// Reap asks to put back what expired.
+func Reap() *engine.Call { return engine.Ask(op.OutboxReap{Most: 1000}) }
 
 // Settle asks to ack and to fail spans under several owners, in the calls of one
 // exchange of a worker: failures are counted in joins by the ack that follows.
 func Settle(acks, fails []Held) (calls []*engine.Call) {
-	owners, failedLo, failedN := holders(fails)
 	if len(fails) > 0 {
-		reason := "no"
-		calls = append(calls, engine.Count("outbox/fail", owners, failedLo, failedN, fill(len(fails), &reason), len(acks) == 0))
+		calls = append(calls, failed(fails, "no", len(acks) == 0))
 	}
 	if len(acks) > 0 {
-		owners, lo, n := holders(acks)
-		calls = append(calls, engine.Count("outbox/ack", owners, lo, n, "tester", failedLo, failedN))
+		spans := runs(fails, func(h op.Held) op.Span { return op.Span{Lo: h.Lo, N: h.N} })
+		calls = append(calls, engine.Ask(op.OutboxAck{Runs: runs(acks, itself), Worker: "tester", Failed: spans}))
 	}
 	return calls
 }
 
 // Redrive asks to give failed messages a fresh start; ids nil means all.
 func Redrive(ids []int64) *engine.Call {
-	return Dead("outbox/redrive", ids, nil)
+	f, note := dead(ids, nil)
+	return counted(op.OutboxRedrive{DeadFilter: f, Note: note})
 }
 
 // Discard asks to give failed messages up; ids nil means all.
 func Discard(ids []int64, topic *string) *engine.Call {
-	return Dead("outbox/discard", ids, topic)
+	f, note := dead(ids, topic)
+	return counted(op.OutboxDiscard{DeadFilter: f, Note: note})
 }
 
 // Counts is where messages lie.
@@ -256,10 +239,9 @@ func Take(t testing.TB, db engine.DB, owner [16]byte, n int) []int64 {
 // Count returns where messages lie.
 func Count(t testing.TB, db engine.DB) (c Counts) {
 	t.Helper()
-	Must(t, db.Read(context.Background(), &engine.Call{Op: "outbox/counts", Each: func(r engine.Row) error {
-		return r.Scan(&c.Ready, &c.Scheduled, &c.Claimed, &c.Done, &c.Failed, &c.Discarded)
-	}}))
-	return c
+	sums, _, err := engine.Get(context.Background(), db, op.OutboxCounts{})
+	Must(t, err)
+	return Counts(sums)
 }
 
 // Number asks for a single number in raw SQL, in which pawl.name stands for
@@ -367,11 +349,21 @@ func same(a, b []int64) error {
 	return nil
 }
 
-// Dead calls an operation that changes the failed messages of ids, or of any if nil.
-func Dead(op string, ids []int64, topic *string) *engine.Call {
-	none, never := (*string)(nil), (*time.Time)(nil)
-	c := &engine.Call{Op: op, Args: []any{ids, topic, none, none, never, never, int64(0), 10_000, int64(1000), Token(), "tester", "test", none}}
-	var last *int64
-	c.Each = func(r engine.Row) error { return r.Scan(&c.N, &last) }
+// dead selects the failed messages of ids, or any if nil.
+func dead(ids []int64, topic *string) (op.DeadFilter, op.Note) {
+	id := Token()
+	return op.DeadFilter{IDs: ids, Topic: topic, Look: 10_000, Most: 1000}, op.Note{ID: &id, Actor: "tester", Target: "test"}
+}
+
+// CountDead asks how many failed messages there are.
+func CountDead(topic *string) *engine.Call {
+	f, _ := dead(nil, topic)
+	return counted(op.OutboxCountDead{DeadFilter: f})
+}
+
+// counted asks for an operation on failed messages; N is how many.
+func counted(o engine.Answering[op.Dead]) *engine.Call {
+	var c *engine.Call
+	c = engine.Each(o, func(row *op.Dead, unread error) error { c.N = row.N; return unread })
 	return c
 }

@@ -78,7 +78,7 @@ func nothingCreated(t *testing.T, p *Place) {
 	for what, err := range map[string]error{
 		"enqueue": db.Do(ctx, Enqueue([]int64{1}, nil)),
 		"claim":   db.Do(ctx, Claim(Token(), Lease, 1, &got)),
-		"read":    db.Read(ctx, &engine.Call{Op: "outbox/lanes"}),
+		"read":    db.Read(ctx, Lanes()),
 		"reserve": func() error { _, err := db.ReserveIDs(ctx, nil, 1); return err }(),
 		"check":   db.CheckSchema(ctx),
 	} {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 )
 
 // shortDelay is a delay of nothing, given on purpose.
@@ -83,7 +84,7 @@ func onlyStatements(t *testing.T, p *Place) {
 	reserved := len(rec.Queries)
 	Must(t, db.DoTx(ctx, rec, Enqueue(IDs(lo, 2), nil)))
 	Must(t, db.DoTx(ctx, rec, EnqueueOnce(Once{ID: lo + 2, MessageID: Token(), Supplied: true})))
-	Must(t, db.DoTx(ctx, rec, &engine.Call{Op: "outbox/lane", Args: []any{int64(7), "slow", 5}}))
+	Must(t, db.DoTx(ctx, rec, engine.Ask(op.OutboxLane{ID: 7, Queue: "slow", Priority: 5})))
 	if len(rec.Queries) == reserved {
 		t.Fatal("nothing was recorded")
 	}
@@ -142,7 +143,7 @@ func cancelledBefore(t *testing.T, p *Place) {
 	for what, err := range map[string]error{
 		"do":      db.Do(ctx, Enqueue([]int64{lo}, nil)),
 		"claim":   db.Do(ctx, Claim(Token(), Lease, 1, &got)),
-		"read":    db.Read(ctx, &engine.Call{Op: "outbox/lanes"}),
+		"read":    db.Read(ctx, Lanes()),
 		"migrate": empty.Migrate(ctx),
 		"check":   db.CheckSchema(ctx),
 	} {
@@ -188,10 +189,13 @@ func schemaMissing(t *testing.T, p *Place) {
 	Must(t, tx.Rollback())
 }
 
+// OutboxNothing is an operation that no engine has.
+type OutboxNothing struct{ engine.Changes }
+
 // D-3: an operation that no engine answers is an error wherever it is asked for.
 func unknownOperation(t *testing.T, p *Place) {
 	db := Migrated(t, p)
-	call := &engine.Call{Op: "outbox/nothing"}
+	call := engine.Ask(OutboxNothing{})
 	tx, err := p.Pool(db).BeginTx(t.Context(), nil)
 	Must(t, err)
 	defer tx.Rollback()
@@ -214,14 +218,12 @@ func noArguments(t *testing.T, p *Place) {
 	ctx := t.Context()
 	lo := Put(t, db, 1)[0]
 	secret := func(id int64, text string) *engine.Call {
-		c := Enqueue([]int64{id}, []byte(text))
-		c.Args[2], c.Args[4] = []string{text}, []*string{&text}
-		return c
+		return Enqueue([]int64{id}, []byte(text), func(o *op.OutboxEnqueue) { o.Messages[0].Topic, o.Messages[0].Headers = text, &text })
 	}
 	empty := p.Open(t, Options{Prefix: "gone_"})
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	broken := &engine.Call{Op: "outbox/lane", Args: []any{canary, canary, canary}}
+	broken := engine.Ask(op.PausePut{Kind: canary, Name: canary}) // there are queues and topics
 	tx, err := p.Pool(db).BeginTx(ctx, nil)
 	Must(t, err)
 	defer tx.Rollback()
@@ -234,8 +236,8 @@ func noArguments(t *testing.T, p *Place) {
 	errs["unique"] = db.Do(ctx, secret(lo, canary))
 	errs["missing"] = empty.Do(ctx, secret(lo, canary))
 	errs["cancelled"] = db.Do(done, secret(lo, canary))
-	errs["wrong type"] = db.Do(ctx, broken)
-	errs["each"] = db.Read(ctx, &engine.Call{Op: "outbox/lanes", Each: func(r engine.Row) error { return r.Scan(new(int64)) }})
+	errs["refused"] = db.Do(ctx, broken)
+	errs["each"] = db.Read(ctx, &engine.Call{Operation: op.OutboxLanes{}, Each: func(r engine.Row) error { return r.Scan(new(int64)) }})
 	for what, err := range errs {
 		if err == nil {
 			t.Errorf("%s: no error", what)

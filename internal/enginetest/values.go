@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 )
 
 // D-5, D-10: what Scan fills belongs to the caller: no later row and no later
@@ -18,8 +19,11 @@ func keepRows(t *testing.T, p *Place) {
 	payloads := [][]byte{{}, []byte("text"), {0}, {0xff, 0xfe, 0}, []byte("žluťoučký\x00kůň"), bytes.Repeat([]byte{7}, 1<<20), []byte(`{"a":1}`)}
 	lo, err := db.ReserveIDs(t.Context(), nil, len(payloads))
 	Must(t, err)
-	c := Enqueue(IDs(lo, len(payloads)), nil)
-	c.Args[5] = payloads
+	c := Enqueue(IDs(lo, len(payloads)), nil, func(o *op.OutboxEnqueue) {
+		for i := range o.Messages {
+			o.Messages[i].Payload = payloads[i]
+		}
+	})
 	Do(t, db, c)
 	var got, again []Message
 	owner := Token()
@@ -32,7 +36,7 @@ func keepRows(t *testing.T, p *Place) {
 		if !bytes.Equal(got[i].Payload, payloads[got[i].ID-lo]) || !bytes.Equal(again[i].Payload, payloads[again[i].ID-lo]) {
 			t.Errorf("payload %d came back differently", i)
 		}
-		if got[i].MessageID != c.Args[1].([][16]byte)[got[i].ID-lo] || got[i].Topic != "topic" || got[i].Queue != Queue {
+		if got[i].MessageID != c.Operation.(op.OutboxEnqueue).Messages[got[i].ID-lo].MessageID || got[i].Topic != "topic" || got[i].Queue != Queue {
 			t.Errorf("message %d came back as %+v", i, got[i])
 		}
 	}
@@ -46,8 +50,9 @@ func nullColumns(t *testing.T, p *Place) {
 	correlation, headers := "c", `{"h":"v"}`
 	lo, err := db.ReserveIDs(t.Context(), nil, 2)
 	Must(t, err)
-	c := Enqueue(IDs(lo, 2), nil)
-	c.Args[3], c.Args[4], c.Args[7] = []*string{nil, &correlation}, []*string{&headers, nil}, []*time.Time{&due, nil}
+	c := Enqueue(IDs(lo, 2), nil, func(o *op.OutboxEnqueue) {
+		o.Messages[0].Headers, o.Messages[0].DueAt, o.Messages[1].CorrelationID = &headers, &due, &correlation
+	})
 	Do(t, db, c)
 	var got []Message
 	Do(t, db, Claim(Token(), Lease, 2, &got))
@@ -58,16 +63,16 @@ func nullColumns(t *testing.T, p *Place) {
 		got[0], got[1] = got[1], got[0]
 	}
 	a, b := got[0], got[1]
-	if a.CorrelationID != nil || a.Headers == nil || *a.Headers != headers || a.Due == nil || !a.Due.Equal(due) {
+	if a.CorrelationID != nil || a.Headers == nil || *a.Headers != headers || a.DueAt == nil || !a.DueAt.Equal(due) {
 		t.Errorf("the first: %+v", a)
 	}
-	if b.CorrelationID == nil || *b.CorrelationID != correlation || b.Headers != nil || b.Due != nil {
+	if b.CorrelationID == nil || *b.CorrelationID != correlation || b.Headers != nil || b.DueAt != nil {
 		t.Errorf("the second: %+v", b)
 	}
-	if age := time.Since(a.Created); age < -time.Minute || age > time.Hour {
+	if age := time.Since(a.CreatedAt); age < -time.Minute || age > time.Hour {
 		t.Errorf("created %v ago", age)
 	}
-	if left := time.Until(a.Until); left < Lease-10*time.Minute || left > Lease+10*time.Minute {
+	if left := time.Until(a.LockedUntil); left < Lease-10*time.Minute || left > Lease+10*time.Minute {
 		t.Errorf("a lease of %v has %v left", Lease, left)
 	}
 }
@@ -229,7 +234,7 @@ func afterClose(t *testing.T, p *Place) {
 			}
 		})
 		wg.Go(func() {
-			for db.Read(context.Background(), &engine.Call{Op: "outbox/lanes"}) == nil {
+			for db.Read(context.Background(), Lanes()) == nil {
 			}
 		})
 	}
@@ -238,7 +243,7 @@ func afterClose(t *testing.T, p *Place) {
 	Must(t, db.Close())
 	for what, err := range map[string]error{
 		"do":      db.Do(t.Context(), Enqueue([]int64{lo + 1}, nil)),
-		"read":    db.Read(t.Context(), &engine.Call{Op: "outbox/lanes"}),
+		"read":    db.Read(t.Context(), Lanes()),
 		"check":   db.CheckSchema(t.Context()),
 		"migrate": db.Migrate(t.Context()),
 	} {

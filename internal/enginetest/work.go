@@ -207,7 +207,7 @@ func reapOnce(t *testing.T, p *Place) {
 		t.Errorf("a loop's claim took %+v, want what is no suspect", got)
 	}
 	Do(t, db, ClaimAny(Token(), Lease, 10, &got))
-	if len(got) != 3 || got[0].Retry != 0 {
+	if len(got) != 3 || got[0].RetryCount != 0 {
 		t.Errorf("came back: %+v", got)
 	}
 	if c := Count(t, db); c != (Counts{Claimed: 4, Done: 2, Failed: 1}) {
@@ -384,8 +384,8 @@ func attempts(t *testing.T, p *Place) {
 			Do(t, db, ClaimAny(owner, Lease, 1, &got))
 			return len(got) == 1
 		})
-		if got[0].Retry != step.want {
-			t.Errorf("step %d: %d attempts, want %d", i, got[0].Retry, step.want)
+		if got[0].RetryCount != step.want {
+			t.Errorf("step %d: %d attempts, want %d", i, got[0].RetryCount, step.want)
 		}
 		Do(t, db, Release(owner, 0, Span{id, 1}))
 	}

@@ -204,13 +204,13 @@ func park() deed {
 
 func redrive(k int) deed {
 	return call(func(s *scene) *engine.Call {
-		return enginetest.Dead("outbox/redrive", []int64{int64(s.items[k])}, nil)
+		return enginetest.Redrive([]int64{int64(s.items[k])})
 	})
 }
 
 func discard(k int) deed {
 	return call(func(s *scene) *engine.Call {
-		return enginetest.Dead("outbox/discard", []int64{int64(s.items[k])}, nil)
+		return enginetest.Discard([]int64{int64(s.items[k])}, nil)
 	})
 }
 

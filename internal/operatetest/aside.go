@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/pause"
@@ -134,7 +135,7 @@ func testLaidAsideKeepsAll(t *testing.T, e dbtest.Engine) {
 // park asks to lay n ids from lo aside.
 func (f *fixture) park(owner outbox.OwnerToken, lo outbox.WorkItemID, n int64, topic string) int64 {
 	f.t.Helper()
-	call := engine.Count("outbox/park", [][16]byte{owner}, []int64{int64(lo)}, []int64{n}, []string{topic})
+	call := engine.Ask(op.OutboxPark{Runs: []op.Parked{{Held: op.Held{Owner: owner, Lo: int64(lo), N: int(n)}, Topic: topic}}})
 	f.check(f.db.Do(f.ctx(), call))
 	return call.N
 }
@@ -212,7 +213,7 @@ func testParkWithoutPause(t *testing.T, e dbtest.Engine) {
 	f.pause(pause.Topic, "P")
 	back()
 	f.pause(pause.Topic, "p")
-	note := engine.Count("pause/end", "topic", "p", [16]byte{1}, "nobody", "p", (*string)(nil))
+	note := engine.Ask(op.PauseEnd{Kind: "topic", Name: "p", Note: op.Note{ID: &[16]byte{1}, Actor: "nobody", Target: "p"}})
 	f.check(f.db.Do(f.ctx(), note))
 	if all := f.paused(); !all[2].Ending {
 		t.Fatalf("it does not end: %+v", all)

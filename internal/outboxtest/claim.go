@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -278,7 +278,7 @@ type claimsSeen struct {
 
 func (c *claimsSeen) Do(ctx context.Context, calls ...*engine.Call) error {
 	for _, call := range calls {
-		if strings.HasPrefix(call.Name(), "outbox/claim") && len(call.Args) > 4 && call.Args[4].(bool) {
+		if _, ok := call.Operation.(op.OutboxClaim); ok {
 			c.loops.Add(1)
 		}
 	}

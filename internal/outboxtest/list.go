@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -175,7 +176,10 @@ type windowed struct {
 func (w *windowed) Read(ctx context.Context, call *engine.Call) error {
 	switch call.Name() {
 	case "outbox/list_recent_floor", "outbox/list_ready_floor", "outbox/list_claimed_floor", "outbox/list_dead_floor":
-		call.Args[1] = w.size
+		small := reflect.New(reflect.TypeOf(call.Operation)).Elem()
+		small.Set(reflect.ValueOf(call.Operation))
+		small.FieldByName("Look").SetInt(int64(w.size))
+		call.Operation, _ = reflect.TypeAssert[engine.Operation](small)
 		w.floors++
 	}
 	return w.DB.Read(ctx, call)

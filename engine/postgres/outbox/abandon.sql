@@ -1,2 +1,1 @@
--- $1 owners, $2 first ids, $3 lengths, $4 delays (null: backoff), $5 errors.
-SELECT pawl.outbox_abandon_runs($1, $2, $3, $4, $5)
+SELECT pawl.outbox_abandon_runs(@runs.owner, @runs.lo, @runs.n, @runs.delay, @runs.error)

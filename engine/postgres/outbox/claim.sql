@@ -1,7 +1,4 @@
--- Claim due messages, nothing of a paused queue. $1 queue, $2 owner, $3 lease, $4
--- how many; the engine adds $5, how many ready rows will probably do, and $6,
--- where to begin, for which it takes a fifth parameter of the call: whether a
--- worker loop claims, which comes again at once.
-SELECT id, message_id, topic, correlation_id, headers, payload, created_at, due_at, retry, $1::text, priority, locked_until, at, length
-  FROM pawl.outbox_claim_runs($1, $2, $3, $4, $5, $6)
- WHERE NOT EXISTS (SELECT FROM pawl.outbox_pause p WHERE p.kind = 'queue' AND p.name = $1)
+-- The engine adds @rows, how many ready rows will probably do, and @from, where to
+-- begin, and takes at and length off the answer: see tune.go.
+SELECT pawl.columns(r), r.retry AS retry_count, @queue AS queue, r.priority AS priority, r.locked_until AS locked_until, r.at AS at, r.length AS length
+  FROM pawl.outbox_claim_runs(@queue, @owner, @lease, @most, @rows, @from) r WHERE NOT pawl.paused(@queue)

@@ -1,5 +1,3 @@
--- Claim due messages, suspects or others, nothing of a paused queue. Parameters and
--- rows as in claim.
-SELECT id, message_id, topic, correlation_id, headers, payload, created_at, due_at, retry, $1::text, priority, locked_until, at, length
-  FROM pawl.outbox_claim_any($1, $2, $3, $4, $5, $6)
- WHERE NOT EXISTS (SELECT FROM pawl.outbox_pause p WHERE p.kind = 'queue' AND p.name = $1)
+-- As claim.
+SELECT pawl.columns(r), r.retry AS retry_count, @queue AS queue, r.priority AS priority, r.locked_until AS locked_until, r.at AS at, r.length AS length
+  FROM pawl.outbox_claim_any(@queue, @owner, @lease, @most, @rows, @from) r WHERE NOT pawl.paused(@queue)

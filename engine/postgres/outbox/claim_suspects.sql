@@ -1,5 +1,2 @@
--- Claim due suspects, nothing of a paused queue. $1 queue, $2 owner, $3 lease, $4
--- how many. Rows as in claim.
-SELECT id, message_id, topic, correlation_id, headers, payload, created_at, due_at, retry, $1::text, priority, locked_until
-  FROM pawl.outbox_claim_suspects($1, $2, $3, $4)
- WHERE NOT EXISTS (SELECT FROM pawl.outbox_pause p WHERE p.kind = 'queue' AND p.name = $1)
+SELECT pawl.columns(r), r.retry AS retry_count, @queue AS queue, r.priority AS priority, r.locked_until AS locked_until
+  FROM pawl.outbox_claim_suspects(@queue, @owner, @lease, @most) r WHERE NOT pawl.paused(@queue)

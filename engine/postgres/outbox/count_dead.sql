@@ -1,2 +1,2 @@
--- Count failed messages. The parameters but those of the audit, and the answer, are those of outbox/redrive.
-SELECT pg_catalog.cardinality(o_ids)::int8, o_last FROM pawl.outbox_dead_pick($1, $2, $3, $4, $5, $6, $7, $8, $9)
+SELECT pg_catalog.cardinality(o_ids)::int8 AS n, o_last AS last
+  FROM pawl.outbox_dead_pick(@ids, @topic, @queue, @error, @since, @before, @after, @look, @most)

@@ -1,3 +1,2 @@
--- Give failed messages up, oldest first. The parameters and the answer are those of outbox/redrive.
-SELECT pawl.audit_note($10, $11, 'discard', $12, $13, CASE WHEN pg_catalog.cardinality(o_ids) > 0 THEN pawl.outbox_discard(o_ids) ELSE 0 END), o_last
-  FROM pawl.outbox_dead_pick($1, $2, $3, $4, $5, $6, $7, $8, $9)
+SELECT pawl.audit_note(@note_id, @note_actor, 'discard', @note_target, @note_reason, CASE WHEN pg_catalog.cardinality(o_ids) > 0 THEN pawl.outbox_discard(o_ids) ELSE 0 END) AS n, o_last AS last
+  FROM pawl.outbox_dead_pick(@ids, @topic, @queue, @error, @since, @before, @after, @look, @most)

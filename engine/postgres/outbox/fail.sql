@@ -1,3 +1,1 @@
--- $1 owners, $2 first ids, $3 lengths, $4 errors, $5 whether to count in joins
--- now, or with an ack later in this transaction.
-SELECT pawl.outbox_fail_runs($1, $2, $3, $4, $5)
+SELECT pawl.outbox_fail_runs(@runs.owner, @runs.lo, @runs.n, @runs.error, @count)

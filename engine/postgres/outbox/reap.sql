@@ -1,2 +1,1 @@
--- $1 how many runs at most.
-SELECT pawl.outbox_reap_runs($1)
+SELECT pawl.outbox_reap_runs(@most)

@@ -1,2 +1,1 @@
--- $1 owners, $2 first ids, $3 lengths, $4 delays, $5 whether suspects stay so: nobody began them.
-SELECT pawl.outbox_release_runs($1, $2, $3, $4, $5)
+SELECT pawl.outbox_release_runs(@runs.owner, @runs.lo, @runs.n, @runs.delay, @runs.unbegun)

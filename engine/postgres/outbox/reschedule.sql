@@ -1,2 +1,1 @@
--- Make messages $1 due at $2, or now if null, that nobody has claimed; of the audit: $3 id, $4 actor, $5 target, $6 reason.
-SELECT pawl.audit_note($3, $4, 'reschedule', $5, $6, pawl.outbox_reschedule($1, coalesce($2, clock_timestamp())))
+SELECT pawl.audit_note(@note_id, @note_actor, 'reschedule', @note_target, @note_reason, pawl.outbox_reschedule(@ids, coalesce(@due, clock_timestamp())))

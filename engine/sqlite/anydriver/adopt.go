@@ -4,17 +4,23 @@ import (
 	"slices"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 )
 
-// adopt: args 0 queues. Makes lanes known that runs lie in and nobody knows, and
-// answers how many.
-func adopt(t *txn, c *engine.Call) error {
-	n, err := adoptLanes(t, arg[[]string](c, 0))
-	if err != nil {
-		return err
-	}
+// outboxOrphans reads lanes of runs and jobs that are not known.
+type outboxOrphans struct{ engine.Rows[orphan] }
+
+type orphan struct{ Lane int64 }
+
+// outboxQueues reads the queues that are known: of lanes, and of workers.
+type outboxQueues struct{ engine.Rows[queue] }
+
+type queue struct{ Queue string }
+
+func adopt(t *txn, o op.OutboxAdopt) (int64, error) {
+	n, err := adoptLanes(t, o.Queues)
 	t.woke = t.woke || n > 0
-	return answer(c, n)
+	return n, err
 }
 
 // adoptLanes: a lane's id cannot be read backwards, but those of a queue can be
@@ -22,27 +28,19 @@ func adopt(t *txn, c *engine.Call) error {
 // works on.
 func adoptLanes(t *txn, queues []string) (made int64, err error) {
 	var orphans []int64
-	err = t.query("outbox/orphans", func(r engine.Row) error {
-		var lane int64
-		defer func() { orphans = append(orphans, lane) }()
-		return r.Scan(&lane)
-	})
+	err = each(t, outboxOrphans{}, func(o *orphan) error { orphans = append(orphans, o.Lane); return nil })
 	if err != nil || len(orphans) == 0 {
 		return 0, err
 	}
 	queues = slices.Clone(queues)
-	err = t.query("outbox/queues", func(r engine.Row) error {
-		var queue string
-		defer func() { queues = append(queues, queue) }()
-		return r.Scan(&queue)
-	})
+	err = each(t, outboxQueues{}, func(q *queue) error { queues = append(queues, q.Queue); return nil })
 	if err != nil {
 		return 0, err
 	}
 	for _, queue := range queues {
 		for priority := engine.MinPriority; priority <= engine.MaxPriority; priority++ {
 			if id := engine.LaneID(queue, priority); slices.Contains(orphans, id) {
-				n, err := affected(t, "outbox/lane", id, queue, priority)
+				n, err := t.change(op.OutboxLane{ID: id, Queue: queue, Priority: priority})
 				if err != nil {
 					return made, err
 				}

@@ -15,6 +15,8 @@ type answers map[reflect.Type]opFunc
 func newAnswers() answers {
 	a := answers{}
 	a.leases()
+	a.outboxes()
+	a.pauses()
 	return a
 }
 
@@ -49,5 +51,5 @@ func (db *DB) answer(t *txn, c *engine.Call) (err error) {
 
 // statements are those that answers are made of, each without values.
 func statements() []engine.Operation {
-	return slices.Concat(auditStatements(), leaseStatements())
+	return slices.Concat(auditStatements(), leaseStatements(), outboxStatements(), pauseStatements())
 }

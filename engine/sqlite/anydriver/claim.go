@@ -1,20 +1,83 @@
 package anydriver
 
-import "github.com/bravellian/pawl/engine"
+import (
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
+)
 
-// claim: args 0 queue, 1 owner, 2 lease, 3 how many, 4 whether a worker loop claims
-// (unused: every claim begins with the oldest). Rows: id, message id,
-// topic, correlation id, headers, payload, created, due, retry, queue,
-// priority, locked until.
-func claim(t *txn, c *engine.Call) error {
-	need := int64(arg[int](c, 3))
-	lanes, err := lanesOf(t, arg[string](c, 0))
+func claimStatements() []engine.Operation {
+	return []engine.Operation{
+		outboxClaimCut{}, outboxClaimDue{}, outboxClaimInsert{}, outboxClaimLanes{}, outboxClaimMessages{}, outboxClaimPick{},
+		outboxSuspectsDue{}, outboxSuspectsPick{}, outboxWithdrawDelete{}, outboxWithdrawFind{},
+	}
+}
+
+// outboxClaimDue asks whether anything is due in a queue that is not paused.
+type outboxClaimDue struct {
+	engine.Rows[found]
+	Queue    string
+	Suspects bool // whether they count
+}
+
+// outboxClaimLanes reads the lanes of a queue in order of priority, none of a paused one.
+type outboxClaimLanes struct {
+	engine.Rows[queueLane]
+	Queue string
+}
+
+// queueLane is one of a queue's.
+type queueLane struct{ ID, Priority int64 }
+
+// outboxClaimPick reads due runs of a lane that are no suspects, oldest first.
+type outboxClaimPick struct {
+	engine.Rows[run]
+	Lane int64
+}
+
+// outboxClaimCut removes the head of a lane up to and including a run.
+type outboxClaimCut struct {
+	engine.Changes
+	Lane, At, Lo int64
+}
+
+// outboxClaimInsert lays a run under lease.
+type outboxClaimInsert struct {
+	engine.Changes
+	run
+	Owner [16]byte
+}
+
+// outboxClaimMessages reads the messages of a claimed run.
+type outboxClaimMessages struct {
+	engine.Rows[op.OutboxClaimed]
+	Lo, End     int64
+	Retry       int64
+	Queue       string
+	Priority    int64
+	LockedUntil int64
+}
+
+// claiming is what all claims of the outbox say.
+type claiming struct {
+	queue string
+	owner [16]byte
+	until int64
+	most  int64
+	each  func(engine.Row) error
+}
+
+func claim(t *txn, o op.OutboxClaim, each func(engine.Row) error) error {
+	return claimRest(t, claiming{o.Queue, o.Owner, t.now + o.Lease.Microseconds(), int64(o.Most), each})
+}
+
+// claimRest claims what is no suspect.
+func claimRest(t *txn, c claiming) error {
+	lanes, err := rows(t, outboxClaimLanes{Queue: c.queue})
 	if err != nil {
 		return err
 	}
-	until := t.now + micros(c, 2)
 	for _, l := range lanes {
-		runs, err := claimLane(t, l.id, need, arg[[16]byte](c, 1), until)
+		runs, err := claimLane(t, l.ID, c)
 		if err != nil {
 			return err
 		}
@@ -22,59 +85,46 @@ func claim(t *txn, c *engine.Call) error {
 			if err := l.messages(t, c, r); err != nil {
 				return err
 			}
-			need -= r.n
+			c.most -= r.N
 		}
-		if need <= 0 {
+		if c.most <= 0 {
 			break
 		}
 	}
 	return nil
 }
 
-// queueLane is one of a queue's.
-type queueLane struct{ id, priority int64 }
-
-// lanesOf returns the lanes of a queue in order of priority; none of a paused one.
-func lanesOf(t *txn, queue string) (lanes []queueLane, err error) {
-	err = t.query("outbox/claim_lanes", func(r engine.Row) error {
-		var l queueLane
-		defer func() { lanes = append(lanes, l) }()
-		return r.Scan(&l.id, &l.priority)
-	}, queue)
-	return lanes, err
-}
-
 // messages answers a claim with the messages of a run.
-func (l *queueLane) messages(t *txn, c *engine.Call, r run) error {
-	return t.query("outbox/claim_messages", c.Each, r.lo, r.end(), r.retry, c.Args[0], l.priority, r.until)
+func (l *queueLane) messages(t *txn, c claiming, r run) error {
+	return t.ask(outboxClaimMessages{Lo: r.Lo, End: r.end(), Retry: r.Retry, Queue: c.queue, Priority: l.Priority, LockedUntil: r.LockedUntil}, c.each)
 }
 
-// claimLane moves up to need messages of a lane from ready to claim.
-func claimLane(t *txn, lane, need int64, owner [16]byte, until int64) ([]run, error) {
-	picked, err := pick(t, lane, need)
+// claimLane moves messages of a lane from ready to claim.
+func claimLane(t *txn, lane int64, c claiming) ([]run, error) {
+	picked, err := pick(t, lane, c.most)
 	if err != nil || len(picked) == 0 {
 		return nil, err
 	}
 	last := &picked[len(picked)-1]
-	if _, err := t.exec("outbox/claim_cut", lane, last.at, last.lo); err != nil {
+	if _, err := t.do(outboxClaimCut{Lane: lane, At: last.At, Lo: last.Lo}); err != nil {
 		return nil, err
 	}
 	var total int64
 	for _, r := range picked {
-		total += r.n
+		total += r.N
 	}
-	if over := total - need; over > 0 {
-		last.n -= over
+	if over := total - c.most; over > 0 {
+		last.N -= over
 		rest := *last
-		rest.lo, rest.n = last.end(), over
+		rest.Lo, rest.N = last.end(), over
 		if err := toReady(t, rest); err != nil {
 			return nil, err
 		}
 	}
 	runs := merge(picked)
 	for i := range runs {
-		runs[i].until = until
-		if err := toClaim(t, runs[i], owner); err != nil {
+		runs[i].LockedUntil = c.until
+		if err := toClaim(t, runs[i], c.owner); err != nil {
 			return nil, err
 		}
 	}
@@ -82,19 +132,14 @@ func claimLane(t *txn, lane, need int64, owner [16]byte, until int64) ([]run, er
 }
 
 // pick reads due runs of a lane, oldest first, until they hold need messages.
-func pick(t *txn, lane, need int64) ([]run, error) {
-	var picked []run
-	err := t.query("outbox/claim_pick", func(row engine.Row) error {
-		r := run{lane: lane}
-		if err := row.Scan(&r.at, &r.lo, &r.n, &r.retry); err != nil {
-			return err
-		}
-		picked = append(picked, r)
-		if need -= r.n; need <= 0 {
+func pick(t *txn, lane, need int64) (picked []run, err error) {
+	err = each(t, outboxClaimPick{Lane: lane}, func(r *run) error {
+		picked = append(picked, *r)
+		if need -= r.N; need <= 0 {
 			return errStop
 		}
 		return nil
-	}, lane)
+	})
 	return picked, err
 }
 
@@ -103,9 +148,9 @@ func pick(t *txn, lane, need int64) ([]run, error) {
 func merge(runs []run) []run {
 	out := runs[:0:0]
 	for _, r := range runs {
-		if k := len(out) - 1; k >= 0 && out[k].end() == r.lo && out[k].retry == r.retry && out[k].suspect == r.suspect && out[k].lane == r.lane {
-			out[k].n += r.n
-			out[k].at = min(out[k].at, r.at)
+		if k := len(out) - 1; k >= 0 && out[k].end() == r.Lo && out[k].Retry == r.Retry && out[k].Suspect == r.Suspect && out[k].Lane == r.Lane {
+			out[k].N += r.N
+			out[k].At = min(out[k].At, r.At)
 			continue
 		}
 		out = append(out, r)

@@ -1,130 +1,183 @@
 package anydriver
 
-import "github.com/bravellian/pawl/engine"
+import (
+	"slices"
+
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
+)
 
 // What becomes of messages that are over: failed ones are redriven or discarded,
 // old ones forgotten.
 
-// deadRow answers how many failed messages there were, and behind which position
-// to go on, nil at the end.
-type deadRow struct {
-	n    int64
-	last *int64
+func deadStatements() []engine.Operation {
+	return []engine.Operation{
+		outboxDeadFind{}, outboxRedriveOne{}, outboxDiscardOne{}, outboxRescheduleException{},
+		outboxPurgeDone{}, outboxPurgeDead{}, outboxPurgeMessages{}, outboxPurgeExceptions{}, outboxPurgeRun{},
+	}
 }
+
+// outboxDeadFind reads failed messages with whether a filter chooses them, oldest first.
+type outboxDeadFind struct {
+	engine.Rows[deadMessage]
+	op.DeadFilter
+}
+
+type deadMessage struct {
+	ID, Lane int64
+	Chosen   bool
+}
+
+type outboxRedriveOne struct {
+	engine.Changes
+	ID int64
+}
+
+type outboxDiscardOne struct {
+	engine.Changes
+	ID int64
+}
+
+// deadRow answers with how many failed messages there were.
+type deadRow op.Dead
 
 // Scan fills in both columns.
 func (d deadRow) Scan(dest ...any) error {
-	*dest[1].(**int64) = d.last
-	return assignInt(dest[0], d.n)
+	*dest[1].(**int64) = d.Last
+	return assignInt(dest[0], d.N)
 }
 
-// dead finds failed messages (args 0 ids, 1 topic, 2 queue, 3 part of the error, 4
-// since, 5 before: each or nil; 6 behind this position, 7 how many to look at, 8
-// how many at most) and calls do for each. Of the audit: args 9 id, 10 actor, 11
-// target, 12 reason.
-func dead(t *txn, c *engine.Call, action string, do func(id, lane int64) error) error {
-	var found [][2]int64
-	var d deadRow
+// dead finds failed messages and calls do for each.
+func dead(t *txn, f op.DeadFilter, by op.Note, action string, do func(m *deadMessage) error) (row deadRow, err error) {
+	var found []deadMessage
 	var seen, high int64
-	look, most := int64(arg[int](c, 7)), arg[int64](c, 8)
-	err := t.query("outbox/dead_find", func(row engine.Row) error {
-		var id, lane int64
-		var chosen bool
-		if err := row.Scan(&id, &lane, &chosen); err != nil {
-			return err
-		}
-		seen, high = seen+1, id
-		if chosen && int64(len(found)) < most {
-			found = append(found, [2]int64{id, lane})
+	err = each(t, outboxDeadFind{DeadFilter: f}, func(m *deadMessage) error {
+		seen, high = seen+1, m.ID
+		if m.Chosen && int64(len(found)) < f.Most {
+			found = append(found, *m)
 		}
 		return nil
-	}, c.Args[:8]...)
+	})
+	if err != nil {
+		return row, err
+	}
+	row.N = int64(len(found))
+	switch {
+	case row.N >= f.Most && row.N > 0:
+		row.Last = &found[row.N-1].ID
+	case seen >= int64(f.Look):
+		row.Last = &high
+	}
+	for i := range found {
+		if err := do(&found[i]); err != nil {
+			return row, err
+		}
+	}
+	return row, t.note(by, action, row.N)
+}
+
+func redrive(t *txn, o op.OutboxRedrive, each func(engine.Row) error) error {
+	row, err := dead(t, o.DeadFilter, o.Note, "redrive", func(m *deadMessage) error { return redriveOne(t, m.ID, m.Lane) })
 	if err != nil {
 		return err
 	}
-	d.n = int64(len(found))
-	switch {
-	case d.n >= most && d.n > 0:
-		d.last = &found[d.n-1][0]
-	case seen >= look:
-		d.last = &high
-	}
-	for _, f := range found {
-		if err := do(f[0], f[1]); err != nil {
-			return err
-		}
-	}
-	if len(c.Args) > 9 {
-		if err := note(t, c.Args[9:], action, d.n); err != nil {
-			return err
-		}
-	}
-	return c.Each(d)
-}
-
-func redrive(t *txn, c *engine.Call) error {
-	return dead(t, c, "redrive", func(id, lane int64) error { return redriveOne(t, id, lane) })
+	return each(row)
 }
 
 // redriveOne gives a failed message a fresh start.
 func redriveOne(t *txn, id, lane int64) error {
-	if _, err := t.exec("outbox/redrive_one", id); err != nil {
+	if _, err := t.do(outboxRedriveOne{ID: id}); err != nil {
 		return err
 	}
-	if _, err := t.exec("outbox/ready_insert", lane, t.now, id, 1, 0, 0); err != nil {
+	if err := toReady(t, run{Lane: lane, At: t.now, Lo: id, N: 1}); err != nil {
 		return err
 	}
 	return reopen(t, id)
 }
 
-func discard(t *txn, c *engine.Call) error {
-	return dead(t, c, "discard", func(id, _ int64) error {
-		_, err := t.exec("outbox/discard_one", id)
+func discard(t *txn, o op.OutboxDiscard, each func(engine.Row) error) error {
+	row, err := dead(t, o.DeadFilter, o.Note, "discard", func(m *deadMessage) error {
+		_, err := t.do(outboxDiscardOne{ID: m.ID})
 		return err
 	})
-}
-
-func countDead(t *txn, c *engine.Call) error {
-	return dead(t, c, "", func(int64, int64) error { return nil })
-}
-
-// purge: args 0 age, 1 how many runs to look at. Answers how many messages went.
-func purge(t *txn, c *engine.Call) error {
-	before := t.now - micros(c, 0)
-	if _, err := t.exec("job/settle_runs"); err != nil { // before their messages are forgotten
-		return err
-	}
-	done, err := old(t, "outbox/purge_done", before, c.Args[1])
 	if err != nil {
 		return err
 	}
-	given, err := old(t, "outbox/purge_dead", before, c.Args[1])
+	return each(row)
+}
+
+func countDead(t *txn, o op.OutboxCountDead, each func(engine.Row) error) error {
+	row, err := dead(t, o.DeadFilter, op.Note{}, "", func(*deadMessage) error { return nil })
 	if err != nil {
 		return err
 	}
-	var total int64
-	for _, r := range append(done, given...) {
-		for _, statement := range []string{"outbox/purge_messages", "outbox/purge_exceptions"} {
-			if _, err := t.exec(statement, r.lo, r.end()); err != nil {
-				return err
+	return each(row)
+}
+
+// oldest is which of the lowest runs, those that no pending join needs, are old enough.
+type oldest struct {
+	Before int64
+	Look   int
+}
+
+type outboxPurgeDone struct {
+	engine.Rows[span]
+	oldest
+}
+
+type outboxPurgeDead struct {
+	engine.Rows[span]
+	oldest
+}
+
+type span struct{ Lo, N int64 }
+
+type outboxPurgeMessages struct {
+	engine.Changes
+	Lo, End int64
+}
+
+type outboxPurgeExceptions struct {
+	engine.Changes
+	Lo, End int64
+}
+
+type outboxPurgeRun struct {
+	engine.Changes
+	Lo int64
+}
+
+func purge(t *txn, o op.OutboxPurge) (total int64, err error) {
+	old := oldest{t.now - o.Age.Microseconds(), o.Look}
+	if err := settleJobs(t); err != nil { // before their messages are forgotten
+		return 0, err
+	}
+	done, err := rows(t, outboxPurgeDone{oldest: old})
+	if err != nil {
+		return 0, err
+	}
+	given, err := rows(t, outboxPurgeDead{oldest: old})
+	if err != nil {
+		return 0, err
+	}
+	for _, s := range slices.Concat(done, given) {
+		for _, forget := range []engine.Operation{outboxPurgeMessages{Lo: s.Lo, End: s.Lo + s.N}, outboxPurgeExceptions{Lo: s.Lo, End: s.Lo + s.N}} {
+			if _, err := t.do(forget); err != nil {
+				return 0, err
 			}
 		}
-		total += r.n
+		total += s.N
 	}
-	for _, r := range done {
-		if _, err := t.exec("outbox/purge_run", r.lo); err != nil {
-			return err
+	for _, s := range done {
+		if _, err := t.do(outboxPurgeRun{Lo: s.Lo}); err != nil {
+			return 0, err
 		}
 	}
-	return answer(c, total)
+	return total, nil
 }
 
-func old(t *txn, statement string, before int64, look any) ([]run, error) {
-	var runs []run
-	err := t.query(statement, func(row engine.Row) error {
-		var r run
-		defer func() { runs = append(runs, r) }()
-		return row.Scan(&r.lo, &r.n)
-	}, before, look)
-	return runs, err
+// settleJobs writes down how runs of jobs ended.
+func settleJobs(t *txn) error {
+	_, err := t.exec("job/settle_runs")
+	return err
 }

@@ -158,7 +158,7 @@ func restored(t *txn, c *engine.Call) error {
 	if _, err := t.exec("generation/raise", t.place()); err != nil {
 		return err
 	}
-	if _, err := t.exec("outbox/reserve", restoreGap); err != nil {
+	if _, err := t.do(outboxReserve{N: restoreGap}); err != nil {
 		return err
 	}
 	g, err := t.generation()

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 )
 
 // job is one Do: calls that commit or fail together.
@@ -14,18 +15,28 @@ type job struct {
 	calls []*engine.Call
 }
 
-// idle names, for operations that usually find nothing to do, the statement
+// idle returns, for an operation that usually finds nothing to do, the statement
 // that tells without the write lock. An idle worker must not delay writers.
-func idle(op string) string {
-	switch op {
-	case "outbox/claim", "outbox/claim_any":
-		return "outbox/claim_due"
-	case "outbox/claim_suspects", "outbox/suspects":
-		return "outbox/suspects_due"
-	case "outbox/adopt":
-		return "outbox/orphans"
-	case "outbox/reap":
-		return "outbox/reap_due"
+func idle(c *engine.Call) engine.Operation {
+	switch o := c.Operation.(type) {
+	case op.OutboxClaim:
+		return outboxClaimDue{Queue: o.Queue}
+	case op.OutboxClaimAny:
+		return outboxClaimDue{Queue: o.Queue, Suspects: true}
+	case op.OutboxClaimSuspects:
+		return outboxSuspectsDue{Queue: o.Queue}
+	case op.OutboxSuspects:
+		return outboxSuspectsDue{Queue: o.Queue}
+	case op.OutboxAdopt:
+		return outboxOrphans{}
+	case op.OutboxReap:
+		return outboxReapDue{}
+	}
+	return nil
+}
+
+func idleLegacy(c *engine.Call) string {
+	switch c.Name() {
 	case "timer/dispatch":
 		return "timer/dispatch_due"
 	case "timer/reap":
@@ -59,18 +70,12 @@ func forget(calls []*engine.Call) {
 // anyBusy reports whether some of the calls would find anything to do.
 func (db *DB) anyBusy(ctx context.Context, calls []*engine.Call) (busy bool, err error) {
 	for _, c := range calls {
-		if idle(c.Name()) == "" {
+		if idle(c) == nil && idleLegacy(c) == "" {
 			return true, nil
 		}
 	}
 	for _, c := range calls {
-		look := &engine.Call{Op: idle(c.Name()), Each: func(engine.Row) error { busy = true; return nil }}
-		switch c.Name() {
-		case "outbox/claim", "outbox/claim_any":
-			look.Args = []any{c.Args[0], c.Name() == "outbox/claim_any"}
-		case "outbox/claim_suspects", "outbox/suspects":
-			look.Args = c.Args[:1]
-		}
+		look := &engine.Call{Op: idleLegacy(c), Operation: idle(c), Each: func(engine.Row) error { busy = true; return errStop }}
 		if err := db.Read(ctx, look); err != nil || busy {
 			return busy, err
 		}

@@ -131,10 +131,11 @@ func deleteJob(t *txn, c *engine.Call) error {
 		return err
 	}
 	for _, r := range taken {
-		if _, err := t.exec("outbox/exception_upsert", r.lo, statusDiscarded, r.retry, nil, "the job was deleted"); err != nil {
+		reason := "the job was deleted"
+		if err := over(t, []run{r}, statusDiscarded, &reason); err != nil {
 			return err
 		}
-		if _, err := t.exec("job/forget_run", r.lo); err != nil {
+		if _, err := t.exec("job/forget_run", r.Lo); err != nil {
 			return err
 		}
 	}
@@ -165,14 +166,14 @@ func claimRuns(t *txn, c *engine.Call) error {
 	}
 	until := t.now + micros(c, 1)
 	for _, r := range taken {
-		r.until, r.suspect = until, suspects
-		if err := toClaim(t, r, c.Args[0]); err != nil {
+		r.LockedUntil, r.Suspect = until, suspects
+		if err := toClaim(t, r, arg[[16]byte](c, 0)); err != nil {
 			return err
 		}
-		if _, err := t.exec("job/start", r.lo); err != nil {
+		if _, err := t.exec("job/start", r.Lo); err != nil {
 			return err
 		}
-		if err := t.query("job/claimed", c.Each, r.lo, r.retry, until); err != nil {
+		if err := t.query("job/claimed", c.Each, r.Lo, r.Retry, until); err != nil {
 			return err
 		}
 	}

@@ -42,9 +42,9 @@ func countSteps(t *txn, status int64, settled []run) error {
 	if len(settled) == 0 {
 		return nil
 	}
-	lo, end := settled[0].lo, settled[0].end()
+	lo, end := settled[0].Lo, settled[0].end()
 	for _, r := range settled[1:] {
-		lo, end = min(lo, r.lo), max(end, r.end())
+		lo, end = min(lo, r.Lo), max(end, r.end())
 	}
 	awaited := false
 	err := t.query("join/awaited", func(engine.Row) error { awaited = true; return nil }, lo, end)
@@ -60,12 +60,12 @@ func countSteps(t *txn, status int64, settled []run) error {
 }
 
 func countRun(t *txn, status int64, r run) error {
-	joins, err := pendingJoins(t, r.lo, r.end())
+	joins, err := pendingJoins(t, r.Lo, r.end())
 	if err != nil {
 		return err
 	}
 	for _, join := range joins {
-		n, err := affected(t, "join/steps", join, r.lo, r.end(), status)
+		n, err := affected(t, "join/steps", join, r.Lo, r.end(), status)
 		if err != nil {
 			return err
 		}
@@ -252,7 +252,7 @@ func park(t *txn, c *engine.Call) error {
 		return err
 	}
 	wait := taken[0]
-	wait.at, wait.suspect = at, 0
+	wait.At, wait.Suspect = at, 0
 	if err := toReady(t, wait); err != nil {
 		return err
 	}

@@ -270,6 +270,16 @@ func value(a any) (driver.Value, error) {
 			return nil, nil
 		}
 		return *v, nil
+	case *int64:
+		if v == nil {
+			return nil, nil
+		}
+		return *v, nil
+	case *int:
+		if v == nil {
+			return nil, nil
+		}
+		return int64(*v), nil
 	case time.Duration:
 		return v.Microseconds(), nil
 	case [16]byte:

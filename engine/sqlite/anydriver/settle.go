@@ -5,31 +5,71 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 )
 
 // Settling claimed runs: whatever happens to them, only their owner can make it
 // happen, and what is put somewhere is exactly what was taken.
 
+// settlements adds what answers an operation on claimed runs.
+func (a answers) settlements() {
+	counting(a, ack)
+	counting(a, abandon)
+	counting(a, fail)
+	counting(a, release)
+	counting(a, extend)
+	counting(a, layAside)
+}
+
+func settleStatements() []engine.Operation {
+	return []engine.Operation{outboxTakeFind{}, outboxTakeDelete{}, outboxDoneInsert{}, outboxReapDue{}, outboxReapFind{}}
+}
+
+// outboxTakeFind reads the claimed runs of an owner that overlap Lo … End (exclusive).
+type outboxTakeFind struct {
+	engine.Rows[run]
+	Lo, End int64
+	Owner   [16]byte
+}
+
+// outboxTakeDelete takes a claimed run away.
+type outboxTakeDelete struct {
+	engine.Changes
+	Lo int64
+}
+
+// outboxDoneInsert lays a run into done.
+type outboxDoneInsert struct {
+	engine.Changes
+	Lo, N  int64
+	Owner  [16]byte
+	Worker string
+}
+
+// outboxReapDue asks whether any lease has run out.
+type outboxReapDue struct{ engine.Rows[found] }
+
+// outboxReapFind reads runs whose lease has run out.
+type outboxReapFind struct {
+	engine.Rows[run]
+	Most int
+}
+
 // take removes ids lo … lo+n−1 from what owner has claimed, leaving the rest
 // of the runs they lay in, and returns exactly what it removed.
 func take(t *txn, owner [16]byte, lo, n int64) ([]run, error) {
-	var found []run
-	err := t.query("outbox/take_find", func(row engine.Row) error {
-		var r run
-		defer func() { found = append(found, r) }()
-		return row.Scan(&r.lo, &r.n, &r.lane, &r.at, &r.retry, &r.until, &r.suspect)
-	}, lo, lo+n, owner)
+	found, err := rows(t, outboxTakeFind{Lo: lo, End: lo + n, Owner: owner})
 	if err != nil {
 		return nil, err
 	}
 	for i, r := range found {
-		if _, err := t.exec("outbox/take_delete", r.lo); err != nil {
+		if _, err := t.do(outboxTakeDelete{Lo: r.Lo}); err != nil {
 			return nil, err
 		}
 		cut := r
-		cut.lo = max(r.lo, lo)
-		cut.n = min(r.end(), lo+n) - cut.lo
-		if err := putBack(t, r, r.lo, cut.lo, owner); err != nil {
+		cut.Lo = max(r.Lo, lo)
+		cut.N = min(r.end(), lo+n) - cut.Lo
+		if err := putBack(t, r, r.Lo, cut.Lo, owner); err != nil {
 			return nil, err
 		}
 		if err := putBack(t, r, cut.end(), r.end(), owner); err != nil {
@@ -45,53 +85,52 @@ func putBack(t *txn, r run, from, to int64, owner [16]byte) error {
 	if from >= to {
 		return nil
 	}
-	r.lo, r.n = from, to-from
+	r.Lo, r.N = from, to-from
 	return toClaim(t, r, owner)
 }
 
 // toClaim puts a run under lease.
-func toClaim(t *txn, r run, owner any) error {
-	_, err := t.exec("outbox/claim_insert", r.lo, r.n, r.lane, r.at, r.retry, owner, r.until, r.suspect)
+func toClaim(t *txn, r run, owner [16]byte) error {
+	_, err := t.do(outboxClaimInsert{run: r, Owner: owner})
 	return err
 }
 
 // toReady puts a run into ready.
 func toReady(t *txn, r run) error {
-	_, err := t.exec("outbox/ready_insert", r.lane, r.at, r.lo, r.n, r.retry, r.suspect)
+	_, err := t.do(outboxReadyInsert{run: r})
 	return err
 }
 
-// settle takes every requested run (args 0 owners, 1 first ids, 2 lengths) and
-// gives what was taken to put; the call answers how many messages that were.
-func settle(t *txn, c *engine.Call, put func(i int, owner [16]byte, taken []run) error) error {
-	owners, lo, n := arg[[][16]byte](c, 0), arg[[]int64](c, 1), arg[[]int64](c, 2)
-	var total int64
-	for i := range lo {
-		taken, err := take(t, owners[i], lo[i], n[i])
+// settle takes every run that is to be settled and gives what was taken to put. It
+// returns how many messages that were.
+func settle[R interface{ Run() op.Held }](t *txn, runs []R, put func(r *R, taken []run) error) (total int64, err error) {
+	for i := range runs {
+		held := runs[i].Run()
+		taken, err := take(t, held.Owner, held.Lo, int64(held.N))
 		if err != nil {
-			return err
+			return 0, err
 		}
 		for _, r := range taken {
-			total += r.n
+			total += r.N
 		}
-		if err := put(i, owners[i], taken); err != nil {
-			return err
+		if err := put(&runs[i], taken); err != nil {
+			return 0, err
 		}
 	}
-	return answer(c, total)
+	return total, nil
 }
 
-// ack: args 3 processed by. Failed runs (args 4 and 5) were counted by fail:
+// ack marks runs as done. What failed before in the transaction was counted by fail:
 // under the write lock the order of locks does not matter.
-func ack(t *txn, c *engine.Call) error {
+func ack(t *txn, o op.OutboxAck) (int64, error) {
 	var settled []run
-	err := settle(t, c, func(_ int, owner [16]byte, taken []run) error {
+	total, err := settle(t, o.Runs, func(held *op.Held, taken []run) error {
 		for i := range taken {
-			taken[i].retry, taken[i].suspect = 0, 0 // done runs merge whatever their history
+			taken[i].Retry, taken[i].Suspect = 0, 0 // done runs merge whatever their history
 		}
 		merged := merge(taken)
 		for _, r := range merged {
-			if _, err := t.exec("outbox/done_insert", r.lo, r.n, owner, c.Args[3]); err != nil {
+			if _, err := t.do(outboxDoneInsert{Lo: r.Lo, N: r.N, Owner: held.Owner, Worker: o.Worker}); err != nil {
 				return err
 			}
 		}
@@ -99,9 +138,9 @@ func ack(t *txn, c *engine.Call) error {
 		return nil
 	})
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return countSteps(t, stepCompleted, settled)
+	return total, countSteps(t, stepCompleted, settled)
 }
 
 // retryLimit keeps 2^n seconds below the cap of a minute without overflow.
@@ -113,17 +152,15 @@ func backoff(retry int64) int64 {
 	return int64(seconds) * time.Second.Microseconds()
 }
 
-// abandon: args 3 delays (nil: backoff), 4 errors.
-func abandon(t *txn, c *engine.Call) error {
-	delays, errs := arg[[]*time.Duration](c, 3), arg[[]*string](c, 4)
-	return settle(t, c, func(i int, _ [16]byte, taken []run) error {
+func abandon(t *txn, o op.OutboxAbandon) (int64, error) {
+	return settle(t, o.Runs, func(a *op.Abandoned, taken []run) error {
 		for _, r := range taken {
-			at := t.now + backoff(r.retry)
-			if delays[i] != nil {
-				at = t.now + delays[i].Microseconds()
+			at := t.now + backoff(r.Retry)
+			if a.Delay != nil {
+				at = t.now + a.Delay.Microseconds()
 			}
-			r.suspect = 0 // its handler came to an end
-			if err := retryLater(t, r, at, text(errs, i)); err != nil {
+			r.Suspect = 0 // its handler came to an end
+			if err := retryLater(t, r, at, a.Error); err != nil {
 				return err
 			}
 		}
@@ -132,13 +169,13 @@ func abandon(t *txn, c *engine.Call) error {
 }
 
 // retryLater puts a run back into ready with one more attempt on its account.
-func retryLater(t *txn, r run, at int64, reason any) error {
-	for id := r.lo; id < r.end(); id++ {
-		if _, err := t.exec("outbox/exception_upsert", id, 0, r.retry+1, at, reason); err != nil {
+func retryLater(t *txn, r run, at int64, reason *string) error {
+	for id := r.Lo; id < r.end(); id++ {
+		if _, err := t.do(outboxExceptionUpsert{ID: id, RetryCount: r.Retry + 1, NextAttemptAt: &at, Error: reason}); err != nil {
 			return err
 		}
 	}
-	r.at, r.retry = at, r.retry+1
+	r.At, r.Retry = at, r.Retry+1
 	return toReady(t, r)
 }
 
@@ -148,38 +185,38 @@ const (
 	statusDiscarded = 4
 )
 
-// fail: args 3 errors.
-func fail(t *txn, c *engine.Call) error {
-	errs := arg[[]*string](c, 3)
+func fail(t *txn, o op.OutboxFail) (int64, error) {
 	var settled []run
-	err := settle(t, c, func(i int, _ [16]byte, taken []run) error {
+	total, err := settle(t, o.Runs, func(f *op.Failure, taken []run) error {
 		settled = append(settled, taken...)
-		for _, r := range taken {
-			for id := r.lo; id < r.end(); id++ {
-				if _, err := t.exec("outbox/exception_upsert", id, statusFailed, r.retry, nil, text(errs, i)); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
+		return over(t, taken, statusFailed, f.Error)
 	})
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return countSteps(t, stepFailed, settled)
+	return total, countSteps(t, stepFailed, settled)
 }
 
-// release: args 3 delays, 4 whether suspects stay so: nobody began them. Counts no
-// attempt.
-func release(t *txn, c *engine.Call) error {
-	delays, keep := arg[[]time.Duration](c, 3), arg[[]bool](c, 4)
-	return settle(t, c, func(i int, _ [16]byte, taken []run) error {
-		for _, r := range taken {
-			if delays[i] > 0 {
-				r.at = t.now + delays[i].Microseconds()
+// over records that messages are over without being done, and why.
+func over(t *txn, runs []run, status int, reason *string) error {
+	for _, r := range runs {
+		for id := r.Lo; id < r.end(); id++ {
+			if _, err := t.do(outboxExceptionUpsert{ID: id, Status: status, RetryCount: r.Retry, Error: reason}); err != nil {
+				return err
 			}
-			if !keep[i] {
-				r.suspect = 0
+		}
+	}
+	return nil
+}
+
+func release(t *txn, o op.OutboxRelease) (int64, error) {
+	return settle(t, o.Runs, func(c *op.Released, taken []run) error {
+		for _, r := range taken {
+			if c.Delay > 0 {
+				r.At = t.now + c.Delay.Microseconds()
+			}
+			if !c.Unbegun {
+				r.Suspect = 0
 			}
 			if err := toReady(t, r); err != nil {
 				return err
@@ -189,13 +226,13 @@ func release(t *txn, c *engine.Call) error {
 	})
 }
 
-// extend: args 3 lease. Only the ids asked for live longer.
-func extend(t *txn, c *engine.Call) error {
-	until := t.now + micros(c, 3)
-	return settle(t, c, func(_ int, owner [16]byte, taken []run) error {
+// extend: only the ids asked for live longer.
+func extend(t *txn, o op.OutboxExtend) (int64, error) {
+	until := t.now + o.Lease.Microseconds()
+	return settle(t, o.Runs, func(held *op.Held, taken []run) error {
 		for _, r := range taken {
-			r.until = until
-			if err := putBack(t, r, r.lo, r.end(), owner); err != nil {
+			r.LockedUntil = until
+			if err := toClaim(t, r, held.Owner); err != nil {
 				return err
 			}
 		}
@@ -203,26 +240,19 @@ func extend(t *txn, c *engine.Call) error {
 	})
 }
 
-// reap: args 0 how many runs at most. Answers how many messages came back.
-func reap(t *txn, c *engine.Call) error {
-	var expired []run
-	err := t.query("outbox/reap_find", func(row engine.Row) error {
-		var r run
-		defer func() { expired = append(expired, r) }()
-		return row.Scan(&r.lo, &r.n, &r.lane, &r.at, &r.retry, &r.until, &r.suspect)
-	}, c.Args[0])
+func reap(t *txn, o op.OutboxReap) (total int64, err error) {
+	expired, err := rows(t, outboxReapFind{Most: o.Most})
 	if err != nil {
-		return err
+		return 0, err
 	}
-	var total int64
 	for _, r := range expired {
-		if _, err := t.exec("outbox/take_delete", r.lo); err != nil {
-			return err
+		if _, err := t.do(outboxTakeDelete{Lo: r.Lo}); err != nil {
+			return 0, err
 		}
 		if err := suspectAgain(t, r); err != nil {
-			return err
+			return 0, err
 		}
-		total += r.n
+		total += r.N
 	}
-	return answer(c, total)
+	return total, nil
 }

@@ -27,7 +27,7 @@ import (
 	"github.com/bravellian/pawl/engine/coalesce"
 )
 
-//go:embed audit doctor explain fleet generation health inbox job join lease metrics outbox pause schema timer views worker
+//go:embed audit doctor explain fleet generation health inbox job join lease macros metrics outbox pause schema timer views worker
 var files embed.FS
 
 // Options configure a database. The zero value is right for most programs.
@@ -348,7 +348,7 @@ func (db *DB) ReserveIDs(ctx context.Context, tx engine.Tx, n int) (int64, error
 }
 
 func (db *DB) reserve(do func(*engine.Call) error, n int) (last int64, err error) {
-	call := engine.Count("outbox/reserve", n)
+	call := engine.Ask(outboxReserve{N: int64(n)})
 	err = do(call)
 	return call.N, err
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	sqlite "github.com/bravellian/pawl/engine/sqlite/anydriver"
 	"github.com/bravellian/pawl/internal/enginetest"
 	"github.com/bravellian/pawl/outbox"
@@ -159,14 +160,13 @@ func TestStatementDeadline(t *testing.T) {
 	db := open(t, path, sqlite.Options{StatementTimeout: 400 * time.Millisecond})
 	slow := func(engine.Row) error { <-time.After(20 * time.Millisecond); return nil }
 	owner := enginetest.Token()
-	claim := &engine.Call{Op: "outbox/claim", Args: []any{enginetest.Queue, owner, time.Hour, 50}, Each: slow}
+	claim := &engine.Call{Operation: op.OutboxClaim{Queue: enginetest.Queue, Owner: owner, Lease: time.Hour, Most: 50}, Each: slow}
 	enginetest.WantClass(t, db.Do(t.Context(), claim, enginetest.Enqueue([]int64{1 << 40}, nil)), engine.ErrTimeout)
 	if c := enginetest.Count(t, patient); c.Ready != 50 || c.Sum() != 50 {
 		t.Errorf("after a transaction out of time: %+v", c)
 	}
-	enginetest.WantClass(t, db.Read(t.Context(), &engine.Call{
-		Op: "outbox/list_recent", Args: []any{int64(1) << 60, 0, nil, nil, 100, nil, nil, nil, nil, nil, nil}, Each: slow,
-	}), engine.ErrTimeout)
+	all := op.OutboxListRecent{OutboxFilter: op.OutboxFilter{Before: 1 << 60, Most: 100}}
+	enginetest.WantClass(t, db.Read(t.Context(), &engine.Call{Operation: all, Each: slow}), engine.ErrTimeout)
 }
 
 // D-6: a file that takes no writes says so; reading goes on.

@@ -1,6 +1,9 @@
 package anydriver
 
-import "github.com/bravellian/pawl/engine"
+import (
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
+)
 
 // Only the guilty pay (D-12). What comes back from an expired lease is suspected of
 // having killed its worker. The column suspect of ready and claim is 0 for all
@@ -13,52 +16,64 @@ import "github.com/bravellian/pawl/engine"
 // any claim, so that a plain crash costs one more claim.
 const firstSuspects = 1000
 
+// outboxSuspectsDue asks whether a suspect is due in a queue that is not paused.
+type outboxSuspectsDue struct {
+	engine.Rows[found]
+	Queue string
+}
+
+// outboxSuspectsPick reads due suspects of a lane, oldest first.
+type outboxSuspectsPick struct {
+	engine.Rows[run]
+	Lane int64
+}
+
+const leaseExpired = "lease expired"
+
 // suspectAgain puts a run back whose lease has run out.
 func suspectAgain(t *txn, r run) error {
-	r.at = t.now
-	switch r.suspect {
+	r.At = t.now
+	switch r.Suspect {
 	case 0:
-		r.suspect = firstSuspects
+		r.Suspect = firstSuspects
 	case 1:
-		return retryLater(t, r, t.now, "lease expired")
+		reason := leaseExpired
+		return retryLater(t, r, t.now, &reason)
 	default:
-		r.suspect = (r.suspect + 1) / 2
+		r.Suspect = (r.Suspect + 1) / 2
 	}
 	return toReady(t, r)
 }
 
-// claimSuspects: args as claim. Takes due suspects of one lane and nothing else.
-func claimSuspects(t *txn, c *engine.Call) error {
-	_, err := takeSuspects(t, c)
+func claimSuspects(t *txn, o op.OutboxClaimSuspects, each func(engine.Row) error) error {
+	_, err := takeSuspects(t, claiming{o.Queue, o.Owner, t.now + o.Lease.Microseconds(), int64(o.Most), each})
 	return err
 }
 
-// claimAny: args as claim. Takes suspects or, where there are none, others.
-func claimAny(t *txn, c *engine.Call) error {
+func claimAny(t *txn, o op.OutboxClaimAny, each func(engine.Row) error) error {
+	c := claiming{o.Queue, o.Owner, t.now + o.Lease.Microseconds(), int64(o.Most), each}
 	if n, err := takeSuspects(t, c); err != nil || n > 0 {
 		return err
 	}
-	return claim(t, c)
+	return claimRest(t, c)
 }
 
-// suspects: args 0 queue. Answers whether suspects are due.
-func suspects(t *txn, c *engine.Call) error {
-	var due int64
-	err := t.query("outbox/suspects_due", func(engine.Row) error { due = 1; return nil }, c.Args[0])
-	if err != nil {
-		return err
+func suspects(t *txn, o op.OutboxSuspects) (int64, error) {
+	_, due, err := one(t, outboxSuspectsDue{Queue: o.Queue})
+	if due {
+		return 1, err
 	}
-	return answer(c, due)
+	return 0, err
 }
 
 // takeSuspects claims suspects of the first lane that has some, and returns how many.
-func takeSuspects(t *txn, c *engine.Call) (int64, error) {
-	lanes, err := lanesOf(t, arg[string](c, 0))
+func takeSuspects(t *txn, c claiming) (int64, error) {
+	lanes, err := rows(t, outboxClaimLanes{Queue: c.queue})
 	if err != nil {
 		return 0, err
 	}
 	for _, l := range lanes {
-		picked, total, err := pickSuspects(t, l.id, int64(arg[int](c, 3)))
+		picked, total, err := pickSuspects(t, l.ID, c.most)
 		if err != nil {
 			return 0, err
 		}
@@ -72,45 +87,40 @@ func takeSuspects(t *txn, c *engine.Call) (int64, error) {
 // pickSuspects takes due suspects of a lane out of ready, oldest first, no more
 // than any of them may be claimed with.
 func pickSuspects(t *txn, lane, most int64) (picked []run, total int64, err error) {
-	err = t.query("outbox/suspects_pick", func(row engine.Row) error {
-		r := run{lane: lane}
-		if err := row.Scan(&r.at, &r.lo, &r.n, &r.retry, &r.suspect); err != nil {
-			return err
-		}
-		if most = min(most, r.suspect); total >= most {
+	err = each(t, outboxSuspectsPick{Lane: lane}, func(r *run) error {
+		if most = min(most, r.Suspect); total >= most {
 			return errStop
 		}
-		picked = append(picked, r)
-		total = min(total+r.n, most)
+		picked = append(picked, *r)
+		total = min(total+r.N, most)
 		return nil
-	}, lane)
+	})
 	if err != nil || len(picked) == 0 {
 		return nil, 0, err
 	}
 	var sum int64
 	for _, r := range picked {
-		if _, err := t.exec("outbox/withdraw_delete", r.lo); err != nil {
+		if _, err := t.do(outboxWithdrawDelete{Lo: r.Lo}); err != nil {
 			return nil, 0, err
 		}
-		sum += r.n
+		sum += r.N
 	}
 	last := &picked[len(picked)-1]
-	last.n -= sum - total
+	last.N -= sum - total
 	rest := *last
-	if rest.lo, rest.n = last.end(), sum-total; rest.n > 0 {
+	if rest.Lo, rest.N = last.end(), sum-total; rest.N > 0 {
 		err = toReady(t, rest)
 	}
 	return picked, total, err
 }
 
 // deliver puts suspects under lease and answers with their messages.
-func (l *queueLane) deliver(t *txn, c *engine.Call, picked []run, total int64) error {
-	until := t.now + micros(c, 2)
+func (l *queueLane) deliver(t *txn, c claiming, picked []run, total int64) error {
 	for i := range picked {
-		picked[i].suspect, picked[i].until = total, until
+		picked[i].Suspect, picked[i].LockedUntil = total, c.until
 	}
 	for _, r := range merge(picked) {
-		if err := toClaim(t, r, c.Args[1]); err != nil {
+		if err := toClaim(t, r, c.owner); err != nil {
 			return err
 		}
 		if err := l.messages(t, c, r); err != nil {

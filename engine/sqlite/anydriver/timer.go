@@ -102,9 +102,9 @@ type dueTimer struct {
 
 func dueTimers(t *txn, n any) (due []dueTimer, err error) {
 	err = t.query("timer/due", func(r engine.Row) error {
-		d := dueTimer{run: run{n: 1}}
+		d := dueTimer{run: run{N: 1}}
 		defer func() { due = append(due, d) }()
-		return r.Scan(&d.lo, &d.lane, &d.at, &d.known, &d.taken)
+		return r.Scan(&d.Lo, &d.Lane, &d.At, &d.known, &d.taken)
 	}, n)
 	return due, err
 }
@@ -128,7 +128,7 @@ func dispatchTimers(t *txn, c *engine.Call) error {
 			}
 		}
 		for _, r := range neighbours(due) {
-			if _, err := t.exec("outbox/ready_insert", r.lane, t.now, r.lo, r.n, 0, 0); err != nil {
+			if err := toReady(t, run{Lane: r.Lane, At: t.now, Lo: r.Lo, N: r.N}); err != nil {
 				return err
 			}
 		}
@@ -148,7 +148,7 @@ func movePositions(t *txn, due []dueTimer) (moved bool, err error) {
 		if err != nil {
 			return moved, err
 		}
-		if _, err := t.exec("timer/move_position", d.lo, to); err != nil {
+		if _, err := t.exec("timer/move_position", d.Lo, to); err != nil {
 			return moved, err
 		}
 		moved = true
@@ -164,7 +164,7 @@ func neighbours(due []dueTimer) []run {
 			runs = append(runs, d.run)
 		}
 	}
-	slices.SortFunc(runs, func(a, b run) int { return cmp.Compare(a.lo, b.lo) })
+	slices.SortFunc(runs, func(a, b run) int { return cmp.Compare(a.Lo, b.Lo) })
 	return merge(runs)
 }
 

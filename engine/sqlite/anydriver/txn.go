@@ -187,8 +187,6 @@ type opFunc func(t *txn, c *engine.Call) error
 func operation(name string) opFunc {
 	component, op, _ := strings.Cut(name, "/")
 	switch component {
-	case "outbox":
-		return outboxOperation(op)
 	case "join":
 		return joinOperation(op)
 	case "inbox":
@@ -197,8 +195,6 @@ func operation(name string) opFunc {
 		return timerOperation(op)
 	case "job":
 		return jobOperation(op)
-	case "pause":
-		return pauseOperation(op)
 	case "audit":
 		return auditOperation(op)
 	case "doctor":

@@ -1,2 +1,1 @@
--- Forget the done run at ?2. ?1 now.
-DELETE FROM pawl.outbox_done WHERE lo = ?2
+DELETE FROM pawl.outbox_done WHERE lo = @lo

@@ -1,2 +1,1 @@
--- Has any lease run out? Asked without the write lock. ?1 now.
-SELECT 1 FROM pawl.outbox_claim WHERE locked_until < ?1 LIMIT 1
+SELECT 1 AS found FROM pawl.outbox_claim WHERE locked_until < @now LIMIT 1

@@ -1,6 +1,5 @@
--- Reserve ?2 ids; the last inserted rowid is the last of them. They lie above all that
--- are used, also where the sequence does not know of those.
--- ?1 now, ?2 how many. Runs in a caller's transaction.
+-- The last inserted rowid is the last of the ids. They lie above all that are used, also
+-- where the sequence does not know of those.
 INSERT OR REPLACE INTO pawl.outbox_sequence (last, one)
 SELECT max(last, coalesce((SELECT max(id) FROM pawl.outbox_message), 0), coalesce((SELECT max(id) FROM pawl.timer), 0),
-           coalesce((SELECT max(id) FROM pawl.job_run), 0)) + ?2, 1 FROM pawl.outbox_sequence
+           coalesce((SELECT max(id) FROM pawl.job_run), 0)) + @n, 1 FROM pawl.outbox_sequence

@@ -1,2 +1,1 @@
--- Take the ready run at ?2 away.
-DELETE FROM pawl.outbox_ready WHERE lo = ?2
+DELETE FROM pawl.outbox_ready WHERE lo = @lo

@@ -1,3 +1,2 @@
--- The ready run that holds message ?2. ?1 now, ?3 only if it is due.
-SELECT lo, n, lane, at, retry, suspect FROM pawl.outbox_ready
- WHERE lo = (SELECT max(lo) FROM pawl.outbox_ready WHERE lo <= ?2) AND lo + n > ?2 AND (NOT ?3 OR at <= ?1)
+SELECT r.lo, r.n, r.lane, r.at, r.retry, 0 AS locked_until, r.suspect FROM pawl.outbox_ready r
+ WHERE pawl.covers(pawl.outbox_ready, r, @id) AND (NOT @due OR r.at <= @now)

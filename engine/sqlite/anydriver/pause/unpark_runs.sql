@@ -1,4 +1,3 @@
--- Bring back what was laid aside of topic ?2, whose pause ends, at most ?3 runs. ?1 now.
 UPDATE pawl.outbox_ready SET lane = (SELECT m.lane FROM pawl.outbox_message m WHERE m.id = lo)
  WHERE lo IN (SELECT r.lo FROM pawl.outbox_ready r
-               WHERE r.lane = (SELECT p.lane FROM pawl.outbox_pause p WHERE p.kind = 'topic' AND p.name = ?2 AND p.ending) ORDER BY r.at, r.lo LIMIT ?3)
+               WHERE r.lane = (SELECT p.lane FROM pawl.outbox_pause p WHERE p.kind = 'topic' AND p.name = @name AND p.ending) ORDER BY r.at, r.lo LIMIT @most)

@@ -1,0 +1,1 @@
+SELECT pawl.columns(l) FROM pawl.outbox_lane l

@@ -1,0 +1,2 @@
+-- contains(text, part)
+strpos({text}, {part}) > 0

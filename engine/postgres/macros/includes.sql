@@ -1,0 +1,2 @@
+-- includes(headers, some)
+pawl.outbox_headers({headers}) @> pawl.outbox_headers({some})

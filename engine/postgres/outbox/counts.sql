@@ -1,7 +1,0 @@
--- How many messages lie where. Sums over runs, never over messages.
-SELECT coalesce((SELECT sum(n) FROM pawl.outbox_ready WHERE at <= now()), 0)::int8,
-       coalesce((SELECT sum(n) FROM pawl.outbox_ready WHERE at > now()), 0)::int8,
-       coalesce((SELECT sum(n) FROM pawl.outbox_claim), 0)::int8,
-       coalesce((SELECT sum(n) FROM pawl.outbox_done), 0)::int8,
-       (SELECT count(*) FROM pawl.outbox_exception WHERE status >= 3 AND status = 3),
-       (SELECT count(*) FROM pawl.outbox_exception WHERE status >= 3 AND status = 4)

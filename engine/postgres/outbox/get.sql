@@ -1,4 +1,0 @@
--- The message at position $1.
-SELECT id, message_id, topic, correlation_id, headers, payload, created_at, due_at, retry_count, queue, priority, locked_until,
-       status, next_attempt_at, owner_token, processed_at, processed_by, last_error, redrives
-  FROM pawl.outbox_item WHERE id = $1

@@ -1,0 +1,2 @@
+-- contains(text, part)
+instr({text}, {part}) > 0

@@ -1,2 +1,0 @@
--- The known lanes: id, queue, priority.
-SELECT id, queue, priority FROM pawl.outbox_lane

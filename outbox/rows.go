@@ -1,0 +1,65 @@
+package outbox
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
+	"github.com/bravellian/pawl/work"
+)
+
+// enqueueOp writes entries, which are in order of position. Those that brought an id of
+// their own may be known.
+func enqueueOp(entries []*entry) engine.Operation {
+	if slices.ContainsFunc(entries, func(en *entry) bool { return en.supplied }) {
+		return op.OutboxEnqueueOnce{Messages: newMessages(entries), Queues: queuesOf(entries)}
+	}
+	return op.OutboxEnqueue{Messages: newMessages(entries), Queues: queuesOf(entries), Runs: newRuns(entries)}
+}
+
+// inOrder is entries by position.
+func inOrder(entries []*entry) []*entry {
+	return slices.SortedFunc(slices.Values(entries), func(a, b *entry) int { return cmp.Compare(a.id, b.id) })
+}
+
+// newMessages are entries as they are written. An id that this outbox made belongs at
+// its position and needs no mark.
+func newMessages(entries []*entry) []op.NewMessage {
+	all := make([]op.NewMessage, len(entries))
+	for i, en := range entries {
+		position, _, made := en.mid.position()
+		all[i] = op.NewMessage{
+			ID: en.id, MessageID: en.mid, Topic: en.msg.Topic, CorrelationID: work.Optional(en.msg.CorrelationID), Headers: en.headers,
+			Payload: en.msg.Payload, Lane: en.lane, DueAt: en.due,
+			Supplied: en.supplied && (!made || position != en.id), Carried: en.position,
+		}
+		if all[i].Payload == nil {
+			all[i].Payload = []byte{}
+		}
+	}
+	return all
+}
+
+func queuesOf(entries []*entry) (queues []string) {
+	for _, en := range entries {
+		if q := en.msg.queue(); !slices.Contains(queues, q) {
+			queues = append(queues, q)
+		}
+	}
+	return queues
+}
+
+// newRuns are the runs that entries form.
+func newRuns(entries []*entry) (runs []op.NewRun) {
+	for _, en := range entries {
+		if k := len(runs) - 1; k >= 0 {
+			if r := &runs[k]; en.id == r.Lo+int64(r.N) && en.lane == r.Lane && compareDue(en.due, r.At) == 0 {
+				r.N++
+				continue
+			}
+		}
+		runs = append(runs, op.NewRun{Lane: en.lane, At: en.due, Lo: en.id, N: 1})
+	}
+	return runs
+}
