@@ -44,9 +44,6 @@ func openBroken(t *testing.T, e dbtest.Engine) *broken {
 // change changes a table behind pawl's back.
 func (b *broken) change(table, what string) {
 	b.t.Helper()
-	if b.db.Engine() == "sqlite" && table != "outbox_ready" {
-		table += "_base"
-	}
 	_, err := b.db.SQL.ExecContext(b.ctx(), "UPDATE "+b.db.Table(table)+" SET "+what)
 	b.check(err)
 }

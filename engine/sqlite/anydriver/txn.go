@@ -189,18 +189,12 @@ func operation(name string) opFunc {
 	switch component {
 	case "outbox":
 		return outboxOperation(op)
-	case "join":
-		return joinOperation(op)
-	case "inbox":
-		return inboxOperation(op)
 	case "timer":
 		return timerOperation(op)
 	case "job":
 		return jobOperation(op)
 	case "pause":
 		return pauseOperation(op)
-	case "audit":
-		return auditOperation(op)
 	case "doctor":
 		return doctorOperation(op)
 	case "generation":
