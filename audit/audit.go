@@ -132,7 +132,7 @@ func Noted(ctx context.Context, target string, args ...any) []any {
 
 // Call notes an action by itself, for what has no operation that does.
 func (n Note) Call(action string, count int64) *engine.Call {
-	return engine.Count("audit/note", n.id, n.actor, action, n.target, n.reason, count)
+	return engine.Ask(op.AuditNote{Note: n.Op(), Action: action, N: count})
 }
 
 // Entry is something that was done.
@@ -173,23 +173,23 @@ func (t *Trail) List(ctx context.Context, f Filter) ([]Entry, error) {
 	if f.Limit <= 0 {
 		f.Limit = defaultList
 	}
-	at, id := time.Date(farFuture, 1, 1, 0, 0, 0, 0, time.UTC), [16]byte{}
-	if f.Before != nil {
-		at, id = f.Before.At, f.Before.ID
+	list := op.AuditList{
+		Before: time.Date(farFuture, 1, 1, 0, 0, 0, 0, time.UTC), Actor: work.Optional(f.Actor), Action: work.Optional(f.Action), Most: min(f.Limit, maxList),
 	}
+	if f.Before != nil {
+		list.Before, list.BeforeID = f.Before.At, f.Before.ID
+	}
+	found, err := engine.Query(ctx, t.db, list)
 	var all []Entry
-	err := t.db.Read(ctx, &engine.Call{
-		Op: "audit/list", Args: []any{at, id, work.Optional(f.Actor), work.Optional(f.Action), min(f.Limit, maxList)}, Reset: func() { all = nil },
-		Each: func(r engine.Row) error {
-			var e Entry
-			var reason *string
-			err := r.Scan((*[16]byte)(&e.ID), &e.At, &e.Actor, &e.Action, &e.Target, &reason, &e.Count)
-			e.At, e.Reason = e.At.UTC(), work.Value(reason)
-			all = append(all, e)
-			return err
-		},
-	})
+	for i := range found {
+		all = append(all, entry(&found[i]))
+	}
 	return all, err
+}
+
+// entry is one as it is stored.
+func entry(e *op.AuditEntry) Entry {
+	return Entry{ID: e.ID, At: e.At.UTC(), Actor: e.Actor, Action: e.Action, Target: e.Target, Reason: work.Value(e.Reason), Count: e.N}
 }
 
 const (
@@ -202,5 +202,5 @@ const (
 // CleanUp forgets entries older than a year and returns how many. pawl.Pawl does
 // this by itself.
 func (t *Trail) CleanUp(ctx context.Context) (int64, error) {
-	return work.Purge(ctx, t.db, "audit/purge", retention, cleanEntries)
+	return work.Purge(ctx, t.db, op.AuditPurge{Age: retention, Most: cleanEntries})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/work"
 )
 
@@ -24,7 +25,7 @@ func (i *Inbox) Attempt(ctx context.Context, k Key, fn func(ctx context.Context)
 	token := [16]byte(work.NewOwnerToken())
 	lease := i.opts.Lease
 	sent := time.Now()
-	take := &engine.Call{Op: "inbox/take", Args: k.args(k.hash(), &token, &lease, i.maxAttempts(), i.resumes)}
+	take := engine.Ask(op.InboxTake{InboxKey: k.op(), Hash: k.hash(), Token: &token, Lease: &lease, MaxAttempts: i.maxAttempts(), Resumes: i.resumes})
 	if err := i.db.Do(ctx, take); err != nil {
 		return err
 	}
@@ -36,7 +37,7 @@ func (i *Inbox) Attempt(ctx context.Context, k Key, fn func(ctx context.Context)
 	}
 	ctx, cancel := engine.Detach(context.WithoutCancel(ctx), i.opts.Lease)
 	defer cancel()
-	done := &engine.Call{Op: "inbox/done", Args: k.args(&token)}
+	done := engine.Ask(op.InboxDone{InboxKey: k.op(), Token: &token})
 	if err := i.db.Do(ctx, done); err != nil {
 		return err
 	}
@@ -54,7 +55,7 @@ func (i *Inbox) ended(ctx context.Context, k *Key, token *[16]byte, cause error)
 	}
 	ctx, cancel := engine.Detach(context.WithoutCancel(ctx), i.opts.Lease)
 	defer cancel()
-	return i.db.Do(ctx, &engine.Call{Op: "inbox/release", Args: k.args(*token)})
+	return i.db.Do(ctx, engine.Ask(op.InboxRelease{InboxKey: k.op(), Token: *token}))
 }
 
 // held runs fn while a heartbeat keeps the message's lease. fn's panics pass on.
@@ -73,7 +74,7 @@ func (i *Inbox) held(ctx context.Context, k *Key, token *[16]byte, sent time.Tim
 func (i *Inbox) beat(ctx context.Context, cancel context.CancelCauseFunc, k *Key, token *[16]byte, sent time.Time) {
 	for pause := i.opts.Lease / 3; engine.Pause(ctx, engine.Jitter(pause, 0.1)) == nil; {
 		began := time.Now()
-		call := &engine.Call{Op: "inbox/extend", Args: k.args(*token, i.opts.Lease)}
+		call := engine.Ask(op.InboxExtend{InboxKey: k.op(), Token: *token, Lease: i.opts.Lease})
 		limited, stop := context.WithTimeout(ctx, max(time.Until(sent.Add(i.opts.Lease)), 0))
 		err := i.db.Do(limited, call)
 		stop()

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/work"
 )
@@ -159,15 +160,15 @@ func (k *Key) validate() error {
 }
 
 // hash is nil where there is none: engines tell empty bytes from none.
-func (k *Key) hash() any {
+func (k *Key) hash() []byte {
 	if len(k.Hash) == 0 {
 		return nil
 	}
 	return k.Hash
 }
 
-// args are what operations on a message begin with.
-func (k *Key) args(more ...any) []any { return append([]any{k.Source, k.MessageID}, more...) }
+// op is the key as operations take it.
+func (k *Key) op() op.InboxKey { return op.InboxKey{Source: k.Source, MessageID: k.MessageID} }
 
 // What the operations answer about a delivery.
 const (
@@ -198,5 +199,5 @@ const cleanMessages = 1000
 // and returns how many. Dead ones and those that were never done stay. Run does
 // this by itself.
 func (i *Inbox) CleanUp(ctx context.Context) (int64, error) {
-	return work.Purge(ctx, i.db, "inbox/purge", i.opts.Retention, cleanMessages)
+	return work.Purge(ctx, i.db, op.InboxPurge{Age: i.opts.Retention, Most: cleanMessages})
 }

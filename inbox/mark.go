@@ -5,6 +5,7 @@ import (
 
 	"github.com/bravellian/pawl/audit"
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -42,14 +43,11 @@ func (i *Inbox) see(ctx context.Context, tx outbox.Tx, k Key) (bool, error) {
 	if err := k.validate(); err != nil {
 		return false, err
 	}
-	call := &engine.Call{Op: "inbox/see", Args: k.args(k.hash())}
-	if err := engine.Run(ctx, i.db, tx, call); err != nil {
+	verdict, err := engine.Exec(ctx, i.db, tx, op.InboxSee{InboxKey: k.op(), Hash: k.hash()})
+	if err != nil || verdict == verdictInProgress { // it says no more than that it is not done
 		return false, err
 	}
-	if call.N == verdictInProgress { // it says no more than that it is not done
-		return false, nil
-	}
-	return call.N == verdictDone, judge(&k, call.N)
+	return verdict == verdictDone, judge(&k, verdict)
 }
 
 // MarkProcessing says that an attempt begins, which counts. It returns false for
@@ -83,9 +81,8 @@ func (i *Inbox) mark(ctx context.Context, tx outbox.Tx, k Key, s Status) (bool, 
 	if err := k.validate(); err != nil {
 		return false, err
 	}
-	call := &engine.Call{Op: "inbox/mark", Args: k.args(string(s))}
-	err := engine.Run(ctx, i.db, tx, call)
-	return err == nil && call.N > 0, err
+	n, err := engine.Exec(ctx, i.db, tx, op.InboxMark{InboxKey: k.op(), Status: string(s)})
+	return err == nil && n > 0, err
 }
 
 // Revive gives a dead message a fresh start: its next delivery is processed, and
@@ -95,8 +92,8 @@ func (i *Inbox) Revive(ctx context.Context, k Key) (bool, error) {
 	if err := k.validate(); err != nil {
 		return false, err
 	}
-	call := &engine.Call{Op: "inbox/revive", Args: audit.Noted(ctx, "inbox "+k.String(), k.args([16]byte(messageID(&k)))...)}
-	if err := i.db.Do(ctx, call); err != nil || call.N == 0 {
+	revive := op.InboxRevive{InboxKey: k.op(), QueuedAs: messageID(&k), Note: audit.New(ctx, "inbox "+k.String()).Op()}
+	if n, err := engine.Exec(ctx, i.db, nil, revive); err != nil || n == 0 {
 		return false, err
 	}
 	i.log.InfoContext(ctx, "dead message revived", "source", k.Source, "source_message_id", k.MessageID)

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/work"
 )
@@ -53,7 +53,7 @@ func (i *Inbox) Once(ctx context.Context, k Key, fn func(ctx context.Context, tx
 // done. Another verdict than taken means that there was nothing to do but to
 // note the delivery.
 func (i *Inbox) within(ctx context.Context, tx outbox.Tx, k *Key, fn func(ctx context.Context) error) (verdict int64, err error) {
-	take := &engine.Call{Op: "inbox/take", Args: k.args(k.hash(), (*[16]byte)(nil), (*time.Duration)(nil), i.maxAttempts(), i.resumes)}
+	take := engine.Ask(op.InboxTake{InboxKey: k.op(), Hash: k.hash(), MaxAttempts: i.maxAttempts(), Resumes: i.resumes})
 	if err := i.db.DoTx(ctx, tx, take); err != nil {
 		return take.N, err
 	}
@@ -63,7 +63,7 @@ func (i *Inbox) within(ctx context.Context, tx outbox.Tx, k *Key, fn func(ctx co
 	if err := fn(ctx); err != nil {
 		return take.N, err
 	}
-	return take.N, i.db.DoTx(ctx, tx, &engine.Call{Op: "inbox/done", Args: k.args((*[16]byte)(nil))})
+	return take.N, i.db.DoTx(ctx, tx, engine.Ask(op.InboxDone{InboxKey: k.op()}))
 }
 
 // OnceTx is Once in the caller's transaction: fn's writes, the caller's and the
@@ -109,7 +109,7 @@ const failedDead = 2
 
 func (i *Inbox) failCall(k *Key, token *[16]byte, cause error) *engine.Call {
 	text := work.ErrorText(fmt.Sprint(cause))
-	return &engine.Call{Op: "inbox/fail", Args: k.args(k.hash(), token, text, work.IsPermanent(cause), i.maxAttempts())}
+	return engine.Ask(op.InboxFail{InboxKey: k.op(), Hash: k.hash(), Token: token, Error: text, Final: work.IsPermanent(cause), MaxAttempts: i.maxAttempts()})
 }
 
 // failed counts a failed attempt and tells if that was the last.

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/work"
 )
@@ -66,7 +67,7 @@ func (i *Inbox) enqueue(ctx context.Context, tx outbox.Tx, m Message) (added boo
 		return false, err
 	}
 	var b *outbox.Batch
-	see := &engine.Call{Op: "inbox/see", Args: m.args(m.hash())}
+	see := engine.Ask(op.InboxSee{InboxKey: m.op(), Hash: m.hash()})
 	var calls []*engine.Call
 	err = engine.Repeat(ctx, tx, func() (err error) {
 		if b, err = i.queue.Prepare(ctx, tx, []outbox.Message{m.wrap(i.opts.Queue)}); err != nil {

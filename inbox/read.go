@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
+	"github.com/bravellian/pawl/work"
 )
 
 // Info is what the inbox knows of a message.
@@ -27,7 +29,7 @@ type Info struct {
 
 // Get returns a message, or ErrNotFound.
 func (i *Inbox) Get(ctx context.Context, source, messageID string) (*Info, error) {
-	found, err := i.read(ctx, "inbox/get", source, messageID)
+	found, err := i.read(ctx, op.InboxGet{InboxKey: op.InboxKey{Source: source, MessageID: messageID}})
 	if err != nil {
 		return nil, err
 	}
@@ -60,24 +62,22 @@ func (i *Inbox) List(ctx context.Context, f Filter) ([]*Info, error) {
 	if f.Limit <= 0 {
 		f.Limit = defaultList
 	}
-	args := []any{f.After.Source, f.After.MessageID, min(f.Limit, maxList)}
-	var status, idle any
-	if f.Status != "" {
-		status = string(f.Status)
-	}
+	after, most := f.After.op(), min(f.Limit, maxList)
+	status := work.Optional(string(f.Status))
+	var idle *time.Duration
 	if f.Idle > 0 {
-		idle = f.Idle
+		idle = &f.Idle
 	}
 	// What people look for in a large inbox has an index of its own.
 	switch {
 	case f.Source != "":
-		return i.read(ctx, "inbox/list_source", append(args, status, idle, f.Source)...)
+		return i.read(ctx, op.InboxListSource{Source: f.Source, Status: status, Idle: idle, After: after, Most: most})
 	case f.Status == Dead && idle == nil:
-		return i.read(ctx, "inbox/list_dead", args...)
+		return i.read(ctx, op.InboxListDead{After: after, Most: most})
 	case f.Status == Processing && idle != nil:
-		return i.read(ctx, "inbox/list_processing", append(args, idle)...)
+		return i.read(ctx, op.InboxListProcessing{Idle: f.Idle, After: after, Most: most})
 	}
-	return i.read(ctx, "inbox/list", append(args, status, idle)...)
+	return i.read(ctx, op.InboxList{Status: status, Idle: idle, After: after, Most: most})
 }
 
 // Stuck returns messages that are being processed and were neither delivered nor
@@ -86,33 +86,29 @@ func (i *Inbox) Stuck(ctx context.Context) ([]*Info, error) {
 	return i.List(ctx, Filter{Status: Processing, Idle: StuckAfter})
 }
 
-func (i *Inbox) read(ctx context.Context, op string, args ...any) ([]*Info, error) {
+func (i *Inbox) read(ctx context.Context, o engine.Answering[op.InboxMessage]) ([]*Info, error) {
 	var all []*Info
-	err := i.db.Read(ctx, &engine.Call{Op: op, Args: args, Reset: func() { all = nil }, Each: func(r engine.Row) error {
-		var m Info
-		var status string
-		var processed, locked *time.Time
-		var lastError *string
-		err := r.Scan(&m.Source, &m.MessageID, &m.Hash, &m.FirstSeenAt, &m.LastSeenAt, &processed, &m.Deliveries, &m.Attempts, &m.Mismatches,
-			&status, &lastError, &locked)
-		m.Status, m.FirstSeenAt, m.LastSeenAt = Status(status), m.FirstSeenAt.UTC(), m.LastSeenAt.UTC()
-		if processed != nil {
-			m.ProcessedAt = processed.UTC()
-		}
-		if locked != nil {
-			m.LockedUntil = locked.UTC()
-		}
-		if lastError != nil {
-			m.LastError = *lastError
-		}
-		fault := engine.Unreadable(err, engine.CleanText("source", &m.Source), engine.CleanText("message id", &m.MessageID),
-			engine.CleanTime("first seen", &m.FirstSeenAt), engine.CleanTime("last seen", &m.LastSeenAt), engine.CleanTime("time of processing", &m.ProcessedAt),
-			engine.CleanTime("end of the lease", &m.LockedUntil))
-		if fault != nil {
-			m.Unreadable = fault.Error()
-		}
-		all = append(all, &m)
+	c := engine.Each(o, func(m *op.InboxMessage, unread error) error {
+		all = append(all, info(m, unread))
 		return nil
-	}})
+	})
+	c.Reset = func() { all = nil }
+	err := i.db.Read(ctx, c)
 	return all, err
+}
+
+// info is what is known of a message as it is stored, as far as that could be read.
+func info(m *op.InboxMessage, unread error) *Info {
+	i := &Info{
+		Key: Key{Source: m.Source, MessageID: m.MessageID, Hash: m.Hash}, Status: Status(m.Status), FirstSeenAt: m.FirstSeenUTC.UTC(), LastSeenAt: m.LastSeenUTC.UTC(),
+		ProcessedAt: work.Value(m.ProcessedUTC).UTC(), Deliveries: m.Deliveries, Attempts: m.Attempts, Mismatches: m.Mismatches,
+		LastError: work.Value(m.LastError), LockedUntil: work.Value(m.LockedUntilUTC).UTC(),
+	}
+	fault := engine.Unreadable(unread, engine.CleanText("source", &i.Source), engine.CleanText("message id", &i.MessageID),
+		engine.CleanTime("first seen", &i.FirstSeenAt), engine.CleanTime("last seen", &i.LastSeenAt), engine.CleanTime("time of processing", &i.ProcessedAt),
+		engine.CleanTime("end of the lease", &i.LockedUntil))
+	if fault != nil {
+		i.Unreadable = fault.Error()
+	}
+	return i
 }

@@ -258,7 +258,7 @@ func (j *Jobs) CleanUp(ctx context.Context) (int64, error) {
 	if err := j.db.Do(ctx, engine.Count("job/settle")); err != nil {
 		return 0, err
 	}
-	return work.Purge(ctx, j.db, "job/purge", j.opts.Retention, cleanRuns)
+	return work.PurgeNamed(ctx, j.db, "job/purge", j.opts.Retention, cleanRuns)
 }
 
 func notFound(name string) error { return fmt.Errorf("%w: %q", ErrNotFound, name) }

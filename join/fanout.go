@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -84,7 +85,7 @@ func (j *Joins) fanOutOnce(ctx context.Context, tx outbox.Tx, s Spec, messages [
 		return Fan{}, err
 	}
 	j.logStarted(ctx, &s)
-	if attach.Op == "join/attach" {
+	if _, looked := attach.Operation.(op.JoinAttach); looked {
 		return fan, attached(attach, s.ID, fan.Messages)
 	}
 	return fan, nil
@@ -110,9 +111,9 @@ func attachNew(id ID, messages []outbox.Message, b *outbox.Batch) *engine.Call {
 	if slices.ContainsFunc(messages, func(m outbox.Message) bool { return !m.ID.IsZero() }) {
 		return attachCall(id, mids)
 	}
-	positions := make([]int64, n)
+	members := make([]op.JoinNewMember, n)
 	for i, at := range b.Positions()[:n] {
-		positions[i] = int64(at)
+		members[i] = op.JoinNewMember{ID: int64(at), MessageID: mids[i]}
 	}
-	return &engine.Call{Op: "join/attach_new", Args: []any{[16]byte(id), positions, bare(mids)}}
+	return engine.Ask(op.JoinAttachNew{JoinID: id, Members: members})
 }

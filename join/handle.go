@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/work"
 )
@@ -20,7 +21,7 @@ func (j *Joins) handle(ctx context.Context, m *outbox.Message) error {
 	}
 	info, err := j.Get(ctx, p.JoinID)
 	if err == nil && info.overdue {
-		if _, err = j.end(ctx, nil, p.JoinID, "join/end", [16]byte(p.JoinID), int(Failed)); err == nil {
+		if _, err = j.end(ctx, nil, p.JoinID, op.JoinEnd{JoinID: p.JoinID, Status: int(Failed)}); err == nil {
 			info, err = j.Get(ctx, p.JoinID)
 		}
 	}
@@ -52,8 +53,7 @@ func readWait(payload []byte) (*waitPayload, error) {
 // park puts a wait aside until its join is over (D-33): no attempt is counted,
 // nothing polls, and the commit that counts the last step makes it due.
 func (j *Joins) park(ctx context.Context, m *outbox.Message, id ID) error {
-	c := engine.Count("join/park", [16]byte(id), [16]byte(m.Owner), int64(m.WorkItemID))
-	if err := j.db.Do(ctx, c); err != nil {
+	if _, err := engine.Exec(ctx, j.db, nil, op.JoinPark{JoinID: id, Owner: m.Owner, ID: int64(m.WorkItemID)}); err != nil {
 		return err
 	}
 	return work.ErrSettled
@@ -74,7 +74,7 @@ func (j *Joins) fireOnce(ctx context.Context, m *outbox.Message, p *waitPayload,
 	}
 	w := &writing{j: j}
 	if !failed && info.Status == Failed {
-		w.calls = append(w.calls, &engine.Call{Op: "join/forgive", Args: []any{[16]byte(info.ID)}})
+		w.calls = append(w.calls, engine.Ask(op.JoinForgive{JoinID: info.ID}))
 	}
 	if next.Topic != "" {
 		next.ID = derive(m.ID, "follow-up")

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/work"
 )
@@ -118,7 +119,7 @@ const cleanJoins = 100
 // joins with their members, others each time, and repairs those that disagree, with a
 // warning: see Observe. Run does this by itself.
 func (j *Joins) CleanUp(ctx context.Context) (int64, error) {
-	n, err := work.Purge(ctx, j.db, "join/purge", j.opts.Retention, cleanJoins)
+	n, err := work.Purge(ctx, j.db, op.JoinPurge{Age: j.opts.Retention, Most: cleanJoins})
 	if err != nil {
 		return n, err
 	}

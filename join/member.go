@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -38,7 +39,7 @@ func (j *Joins) attach(ctx context.Context, tx outbox.Tx, id ID, messages []outb
 }
 
 func attachCall(id ID, messages []outbox.MessageID) *engine.Call {
-	return &engine.Call{Op: "join/attach", Args: []any{[16]byte(id), bare(messages)}}
+	return engine.Ask(op.JoinAttach{JoinID: id, MessageIDs: bare(messages)})
 }
 
 // attached reads an attach's answer.
@@ -85,15 +86,15 @@ func (j *Joins) ReportFailedTx(ctx context.Context, tx outbox.Tx, id ID, message
 }
 
 func (j *Joins) report(ctx context.Context, tx outbox.Tx, id ID, message outbox.MessageID, s MemberStatus) (bool, error) {
-	c := &engine.Call{Op: "join/report", Args: []any{[16]byte(id), [16]byte(message), int(s)}}
-	if err := engine.Run(ctx, j.db, tx, c); err != nil {
+	n, err := engine.Exec(ctx, j.db, tx, op.JoinReport{JoinID: id, MessageID: message, Status: int(s)})
+	if err != nil {
 		return false, err
 	}
-	switch c.N {
+	switch n {
 	case 0:
 		return false, notFound(id)
 	case 3:
 		return false, fmt.Errorf("%w: message %s, join %s", ErrNotMember, message, id)
 	}
-	return c.N == 1, nil
+	return n == 1, nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/work"
 )
@@ -79,7 +80,7 @@ type Member struct {
 
 // Get returns a join, or ErrNotFound.
 func (j *Joins) Get(ctx context.Context, id ID) (*Join, error) {
-	found, err := j.read(ctx, "join/get", [16]byte(id))
+	found, err := j.read(ctx, op.JoinGet{JoinID: id})
 	if err != nil {
 		return nil, err
 	}
@@ -112,18 +113,14 @@ func (j *Joins) List(ctx context.Context, f Filter) ([]*Join, error) {
 			before[i] = 0xff
 		}
 	}
-	op, args := "join/list", []any{before, limit(f.Limit, defaultList)}
+	most := limit(f.Limit, defaultList)
 	switch {
 	case f.GroupingKey != "":
-		var status any
-		if f.Status != nil {
-			status = int(*f.Status)
-		}
-		op, args = "join/list_group", append(args, f.GroupingKey, status)
+		return j.read(ctx, op.JoinListGroup{GroupingKey: f.GroupingKey, Status: (*int)(f.Status), Before: before, Most: most})
 	case f.Status != nil:
-		op, args = "join/list_status", append(args, int(*f.Status))
+		return j.read(ctx, op.JoinListStatus{Status: int(*f.Status), Before: before, Most: most})
 	}
-	return j.read(ctx, op, args...)
+	return j.read(ctx, op.JoinList{Before: before, Most: most})
 }
 
 func limit(n, def int) int {
@@ -133,21 +130,22 @@ func limit(n, def int) int {
 	return min(n, maxList)
 }
 
-func (j *Joins) read(ctx context.Context, op string, args ...any) ([]*Join, error) {
+func (j *Joins) read(ctx context.Context, o engine.Answering[op.Join]) ([]*Join, error) {
+	found, err := engine.Query(ctx, j.db, o)
 	var all []*Join
-	err := j.db.Read(ctx, &engine.Call{Op: op, Args: args, Reset: func() { all = nil }, Each: func(r engine.Row) error {
-		var got Join
-		var key, metadata *string
-		var deadline *time.Time
-		var status int64
-		err := r.Scan((*[16]byte)(&got.ID), &key, &got.ExpectedSteps, &got.CompletedSteps, &got.FailedSteps, &status, &got.CreatedAt, &got.UpdatedAt,
-			&metadata, &deadline, &got.overdue)
-		got.GroupingKey, got.Metadata, got.Status = work.Value(key), work.Value(metadata), Status(status)
-		got.CreatedAt, got.UpdatedAt, got.Deadline = got.CreatedAt.UTC(), got.UpdatedAt.UTC(), work.Value(deadline).UTC()
-		all = append(all, &got)
-		return err
-	}})
+	for i := range found {
+		all = append(all, stored(&found[i]))
+	}
 	return all, err
+}
+
+// stored is a join as it is stored.
+func stored(j *op.Join) *Join {
+	return &Join{
+		ID: j.JoinID, GroupingKey: work.Value(j.GroupingKey), ExpectedSteps: j.ExpectedSteps, CompletedSteps: j.CompletedSteps, FailedSteps: j.FailedSteps,
+		Status: Status(j.Status), CreatedAt: j.CreatedUTC.UTC(), UpdatedAt: j.LastUpdatedUTC.UTC(), Metadata: work.Value(j.Metadata),
+		Deadline: work.Value(j.DeadlineUTC).UTC(), overdue: j.Overdue,
+	}
 }
 
 // MemberFilter selects members of a join. The zero value lists the first 1000.
@@ -159,26 +157,20 @@ type MemberFilter struct {
 
 // Members returns members of a join by message id, lowest first, or ErrNotFound.
 func (j *Joins) Members(ctx context.Context, id ID, f MemberFilter) ([]*Member, error) {
-	var status any
-	if f.Status != nil {
-		status = int(*f.Status)
-	}
-	var all []*Member
-	err := j.db.Read(ctx, &engine.Call{
-		Op: "join/members", Args: []any{[16]byte(id), [16]byte(f.After), status, limit(f.Limit, defaultMembers)},
-		Reset: func() { all = nil },
-		Each: func(r engine.Row) error {
-			var m Member
-			var topic *string
-			var status int64
-			err := r.Scan((*[16]byte)(&m.MessageID), (*int64)(&m.Position), &status, &m.CreatedAt, &topic)
-			m.Status, m.Topic, m.CreatedAt = MemberStatus(status), work.Value(topic), m.CreatedAt.UTC()
-			all = append(all, &m)
-			return err
-		},
-	})
-	if err == nil && len(all) == 0 {
+	found, err := engine.Query(ctx, j.db, op.JoinMembers{JoinID: id, Status: (*int)(f.Status), After: f.After, Most: limit(f.Limit, defaultMembers)})
+	if err == nil && len(found) == 0 {
 		_, err = j.Get(ctx, id)
 	}
+	var all []*Member
+	for i := range found {
+		all = append(all, storedMember(&found[i]))
+	}
 	return all, err
+}
+
+// storedMember is a member as it is stored.
+func storedMember(m *op.JoinMember) *Member {
+	return &Member{
+		MessageID: m.OutboxMessageID, Position: outbox.WorkItemID(m.ID), Status: MemberStatus(m.Status), CreatedAt: m.CreatedUTC.UTC(), Topic: work.Value(m.Topic),
+	}
 }

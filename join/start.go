@@ -9,7 +9,9 @@ import (
 
 	"github.com/bravellian/pawl/audit"
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/work"
 )
 
 // Spec describes a join to start.
@@ -112,18 +114,14 @@ func (j *Joins) prepareStart(ctx context.Context, tx outbox.Tx, s *Spec) (*writi
 	if s.ID.IsZero() {
 		s.ID = NewID()
 	}
-	var key, metadata *string
-	if s.GroupingKey != "" {
-		key = &s.GroupingKey
-	}
-	if s.Metadata != "" {
-		metadata = &s.Metadata
-	}
 	var deadline *time.Time
 	if !s.Deadline.IsZero() {
 		deadline = keptDeadline(s.Deadline)
 	}
-	w := &writing{j: j, calls: []*engine.Call{{Op: "join/start", Args: []any{[16]byte(s.ID), key, s.ExpectedSteps, metadata, deadline}}}}
+	start := op.JoinStart{
+		JoinID: s.ID, GroupingKey: work.Optional(s.GroupingKey), ExpectedSteps: s.ExpectedSteps, Metadata: work.Optional(s.Metadata), DeadlineUTC: deadline,
+	}
+	w := &writing{j: j, calls: []*engine.Call{engine.Ask(start)}}
 	if deadline == nil {
 		return w, nil
 	}
@@ -163,20 +161,20 @@ func (j *Joins) CancelTx(ctx context.Context, tx outbox.Tx, id ID) (bool, error)
 }
 
 func (j *Joins) cancel(ctx context.Context, tx outbox.Tx, id ID) (bool, error) {
-	ended, err := j.end(ctx, tx, id, "join/cancel", audit.Noted(ctx, "join "+id.String(), [16]byte(id))...)
+	ended, err := j.end(ctx, tx, id, op.JoinCancel{JoinID: id, Note: audit.New(ctx, "join "+id.String()).Op()})
 	if ended {
 		j.log.InfoContext(ctx, "join cancelled", "join_id", id.String())
 	}
 	return ended, err
 }
 
-func (j *Joins) end(ctx context.Context, tx outbox.Tx, id ID, op string, args ...any) (bool, error) {
-	c := &engine.Call{Op: op, Args: args}
-	if err := engine.Run(ctx, j.db, tx, c); err != nil {
+func (j *Joins) end(ctx context.Context, tx outbox.Tx, id ID, how engine.Operation) (bool, error) {
+	n, err := engine.Exec(ctx, j.db, tx, how)
+	if err != nil {
 		return false, err
 	}
-	if c.N == 0 {
+	if n == 0 {
 		return false, notFound(id)
 	}
-	return c.N == 1, nil
+	return n == 1, nil
 }

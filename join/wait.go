@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/work"
 )
@@ -52,11 +53,11 @@ func (j *Joins) WaitTx(ctx context.Context, tx outbox.Tx, id ID, w Wait) (outbox
 	if err := engine.CheckTx(tx); err != nil {
 		return outbox.MessageID{}, err
 	}
-	known := &engine.Call{Op: "join/known", Args: []any{[16]byte(id)}}
-	if err := j.db.DoTx(ctx, tx, known); err != nil {
+	known, err := engine.Exec(ctx, j.db, tx, op.JoinKnown{JoinID: id})
+	if err != nil {
 		return outbox.MessageID{}, err
 	}
-	if known.N == 0 {
+	if known == 0 {
 		return outbox.MessageID{}, notFound(id)
 	}
 	return j.wait(ctx, tx, id, w)
@@ -97,7 +98,7 @@ func (j *Joins) addWait(ctx context.Context, tx outbox.Tx, w *writing, id ID, m 
 }
 
 func noteWait(id ID, at outbox.WorkItemID) *engine.Call {
-	return &engine.Call{Op: "join/wait", Args: []any{[16]byte(id), int64(at)}}
+	return engine.Ask(op.JoinWait{JoinID: id, ID: int64(at)})
 }
 
 // waitPayload is the body of a wait, named as in the seed. What its flat fields

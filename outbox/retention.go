@@ -14,5 +14,5 @@ const cleanRuns = 200
 // retention period and returns how many. Failed messages stay (D-25). Run does
 // this by itself.
 func (o *Outbox) CleanUp(ctx context.Context) (int64, error) {
-	return work.PurgeBy(ctx, o.db, op.OutboxPurge{Age: o.opts.Retention, Look: cleanRuns})
+	return work.Purge(ctx, o.db, op.OutboxPurge{Age: o.opts.Retention, Look: cleanRuns})
 }

@@ -104,7 +104,7 @@ func (p *Pauses) Resume(ctx context.Context, kind Kind, name string) (bool, erro
 		return false, err
 	}
 	if kind == Topic {
-		if _, err := work.PurgeBy(ctx, p.db, op.PauseUnpark{Topic: name, Most: unparkRuns}); err != nil {
+		if _, err := work.Purge(ctx, p.db, op.PauseUnpark{Topic: name, Most: unparkRuns}); err != nil {
 			return true, err
 		}
 	} else {

@@ -119,7 +119,7 @@ func (t *Timers) settle(ctx context.Context, op string, owner outbox.OwnerToken,
 // were; see outbox.Outbox.Claim for what counts as a failed attempt. Claim and Run
 // do so by themselves.
 func (t *Timers) ReapExpired(ctx context.Context) (int64, error) {
-	n, err := work.Purge(ctx, t.db, "timer/reap")
+	n, err := work.PurgeNamed(ctx, t.db, "timer/reap")
 	t.logReaped(ctx, n)
 	return n, err
 }

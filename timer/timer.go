@@ -138,7 +138,7 @@ const cleanTimers = 1000
 // CleanUp forgets timers that fired or were cancelled longer ago than the
 // retention period, and returns how many. Run does this by itself.
 func (t *Timers) CleanUp(ctx context.Context) (int64, error) {
-	return work.Purge(ctx, t.db, "timer/purge", t.opts.Retention, cleanTimers)
+	return work.PurgeNamed(ctx, t.db, "timer/purge", t.opts.Retention, cleanTimers)
 }
 
 // Agendas is what a scheduler has to see to.

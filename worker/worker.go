@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/work"
 )
 
@@ -122,10 +123,11 @@ func (r *Registry) beat(ctx context.Context, self *Self, shared bool) error {
 		inFlight = self.InFlight()
 	}
 	return r.db.Do(ctx,
-		&engine.Call{Op: "worker/tidy", Args: []any{keepGone}},
-		&engine.Call{Op: "worker/beat", Args: []any{
-			r.id, self.Name, r.host, os.Getpid(), r.built(), array(self.Queues), array(self.Topics), self.Concurrency, inFlight, shared, life,
-		}},
+		engine.Ask(op.WorkerTidy{Age: keepGone}),
+		engine.Ask(op.WorkerBeat{
+			ID: r.id, Name: self.Name, Host: r.host, PID: os.Getpid(), Version: r.built(), Queues: array(self.Queues), Topics: array(self.Topics),
+			Concurrency: self.Concurrency, InFlight: inFlight, Shared: shared, Alive: life,
+		}),
 		&engine.Call{Op: "generation/look"})
 }
 
@@ -137,7 +139,7 @@ func (r *Registry) Leave(ctx context.Context) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.listed = false
-	if err := r.db.Do(ctx, &engine.Call{Op: "worker/leave", Args: []any{r.id}}); err != nil {
+	if err := r.db.Do(ctx, engine.Ask(op.WorkerLeave{ID: r.id})); err != nil {
 		r.log.DebugContext(ctx, "could not leave the list of workers, the entry will expire", "error", err)
 	}
 }
@@ -158,23 +160,29 @@ const maxList = 10_000
 // included.
 func (r *Registry) List(ctx context.Context) ([]Info, error) {
 	var all []Info
-	err := r.db.Read(ctx, &engine.Call{Op: "worker/list", Args: []any{maxList}, Reset: func() { all = nil }, Each: func(row engine.Row) error {
-		var i Info
-		var queues, topics string
-		err := row.Scan((*[16]byte)(&i.ID), &i.Name, &i.Host, &i.PID, &i.Version, &i.Started, &i.Heartbeat, &queues, &topics,
-			&i.Concurrency, &i.InFlight, &i.Shared, &i.Alive)
-		if err != nil {
-			return err
+	c := engine.Each(op.WorkerList{Most: maxList}, func(w *op.Worker, unread error) error {
+		if unread != nil {
+			return unread
 		}
-		i.Started, i.Heartbeat = i.Started.UTC(), i.Heartbeat.UTC()
-		if err := json.Unmarshal([]byte(queues), &i.Queues); err != nil {
-			return err
-		}
-		err = json.Unmarshal([]byte(topics), &i.Topics)
+		i, err := info(w)
 		all = append(all, i)
 		return err
-	}})
+	})
+	c.Reset = func() { all = nil }
+	err := r.db.Read(ctx, c)
 	return all, err
+}
+
+// info is what is known of a process as it is stored.
+func info(w *op.Worker) (Info, error) {
+	i := Info{
+		ID: w.ID, Name: w.Name, Host: w.Host, PID: w.PID, Version: w.Version, Started: w.StartedAt.UTC(), Heartbeat: w.HeartbeatAt.UTC(),
+		Concurrency: w.Concurrency, InFlight: w.InFlight, Shared: w.Shared, Alive: w.Alive,
+	}
+	if err := json.Unmarshal([]byte(w.Queues), &i.Queues); err != nil {
+		return i, err
+	}
+	return i, json.Unmarshal([]byte(w.Topics), &i.Topics)
 }
 
 func array(all []string) string {

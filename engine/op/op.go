@@ -13,12 +13,14 @@ import (
 
 // Statements are those that are the same text on every engine, and the macros.
 //
-//go:embed lease macros outbox pause
+//go:embed audit inbox join lease macros outbox pause worker
 var Statements embed.FS
 
 // All are all operations, each without values.
 func All() []engine.Operation {
-	return slices.Concat(leases(), outboxes(), settlements(), outboxReads(), outboxMends(), pauses())
+	return slices.Concat(
+		audit(), doctorJoins(), inbox(), joins(), leases(), outboxes(), settlements(), outboxReads(), outboxMends(), pauses(), workers(),
+	)
 }
 
 // Note is what an operation leaves in the audit trail, where it changed anything.

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/engine/postgres"
 	"github.com/bravellian/pawl/internal/enginetest"
 	"github.com/bravellian/pawl/internal/testpg"
@@ -167,7 +168,7 @@ func TestRefusedIsolationIsNotRetried(t *testing.T) {
 	tx, err := p.Pool(db).BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelSerializable})
 	enginetest.Must(t, err)
 	defer func() { _ = tx.Rollback() }()
-	err = db.DoTx(t.Context(), tx, &engine.Call{Op: "join/end", Args: []any{[16]byte{1}, 3}})
+	err = db.DoTx(t.Context(), tx, engine.Ask(op.JoinEnd{JoinID: [16]byte{1}, Status: 3}))
 	enginetest.WantClass(t, err, engine.ErrIsolation)
 	if engine.Retryable(err) || errors.Is(err, engine.ErrSerialization) {
 		t.Errorf("%v is called passing", err)

@@ -26,7 +26,7 @@ import (
 	"github.com/bravellian/pawl/engine/dsn"
 )
 
-//go:embed audit doctor explain fleet generation grants health inbox job join lease macros metrics outbox pause routines schema timer views worker
+//go:embed audit doctor explain fleet generation grants health inbox job join lease macros metrics outbox pause routines schema timer views
 var files embed.FS
 
 // Options configure a database. The zero value is right for most programs.

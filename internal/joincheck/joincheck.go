@@ -11,6 +11,7 @@ import (
 
 	"github.com/bravellian/pawl/audit"
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 )
 
 const (
@@ -90,17 +91,21 @@ func (c Check) One(ctx context.Context, j *Join) (Join, bool, error) {
 func (c Check) page(ctx context.Context, status int, below [16]byte, n, members int) (list []Join, err error) {
 	ctx, cancel := c.limit(ctx)
 	defer cancel()
-	err = c.DB.Read(ctx, &engine.Call{
-		Op: "doctor/joins", Args: []any{below, status, n, members}, Reset: func() { list = nil },
-		Each: func(r engine.Row) error {
-			j := Join{Status: status}
-			err := r.Scan(&j.ID, &j.Expected, &j.Completed, &j.Failed, &j.Members, &j.MemberCompleted, &j.MemberFailed, &j.Missed)
-			j.Truncated = j.Members >= int64(members)
-			list = append(list, j)
-			return err
-		},
-	})
+	found, err := engine.Query(ctx, c.DB, op.DoctorJoins{Status: status, Before: below, Most: n, MostMembers: members})
+	for i := range found {
+		j := checked(&found[i])
+		j.Status, j.Truncated = status, j.Members >= int64(members)
+		list = append(list, j)
+	}
 	return list, err
+}
+
+// checked is a join as it was found.
+func checked(j *op.DoctorJoin) Join {
+	return Join{
+		ID: j.JoinID, Expected: j.ExpectedSteps, Completed: j.CompletedSteps, Failed: j.FailedSteps,
+		Members: j.Members, MemberCompleted: j.MembersCompleted, MemberFailed: j.MembersFailed, Missed: j.Missed,
+	}
 }
 
 // Repair sets a join's counters to what its members say, and then counts those whose
@@ -111,44 +116,28 @@ func (c Check) page(ctx context.Context, status int, below [16]byte, n, members 
 func (c Check) Repair(ctx context.Context, j *Join) (changed bool, err error) {
 	ctx, cancel := c.limit(ctx)
 	defer cancel()
-	recount := engine.Count("doctor/join_recount", append([]any{j.ID}, c.Note.Args()...)...)
-	if err := c.DB.Do(ctx, &engine.Call{Op: "doctor/join_lock", Args: []any{j.ID}}, recount); err != nil {
+	recount := engine.Ask(op.DoctorJoinRecount{JoinID: j.ID, Note: c.Note.Op()})
+	if err := c.DB.Do(ctx, engine.Ask(op.DoctorJoinLock{JoinID: j.ID}), recount); err != nil {
 		return false, err
 	}
 	changed = recount.N > 0
-	note := c.Note
+	note := c.Note.Op()
 	if changed {
-		note = audit.Note{} // it is one join
+		note = op.Note{} // it is one join
 	}
 	for left := j.Missed; left > 0; {
-		positions, messages, err := c.missed(ctx, j.ID)
-		if err != nil || len(positions) == 0 { // others counted them, or it is over
+		missed, err := engine.Query(ctx, c.DB, op.DoctorJoinMissed{JoinID: j.ID, Most: missedAtOnce})
+		if err != nil || len(missed) == 0 { // others counted them, or it is over
 			return changed, err
 		}
-		err = c.DB.Do(ctx, &engine.Call{Op: "doctor/join_hold", Args: []any{positions}},
-			&engine.Call{Op: "doctor/join_settle", Args: append([]any{j.ID, positions, messages}, note.Args()...)})
+		err = c.DB.Do(ctx, engine.Ask(op.DoctorJoinHold{Missed: missed}), engine.Ask(op.DoctorJoinSettle{JoinID: j.ID, Missed: missed, Note: note}))
 		if err != nil {
 			return changed, err
 		}
-		note = audit.Note{}
-		changed, left = true, left-int64(len(positions))
+		note = op.Note{}
+		changed, left = true, left-int64(len(missed))
 	}
 	return changed, nil
-}
-
-// missed are members of a pending join whose messages are over.
-func (c Check) missed(ctx context.Context, id [16]byte) (positions []int64, messages [][16]byte, err error) {
-	err = c.DB.Read(ctx, &engine.Call{
-		Op: "doctor/join_missed", Args: []any{id, missedAtOnce}, Reset: func() { positions, messages = nil, nil },
-		Each: func(r engine.Row) error {
-			var position int64
-			var message [16]byte
-			err := r.Scan(&position, &message)
-			positions, messages = append(positions, position), append(messages, message)
-			return err
-		},
-	})
-	return positions, messages, err
 }
 
 // Parked returns the joins that are over although their wait is parked until nobody
@@ -157,20 +146,14 @@ func (c Check) missed(ctx context.Context, id [16]byte) (positions []int64, mess
 func (c Check) Parked(ctx context.Context, after int64, n int) (over [][16]byte, last int64, err error) {
 	ctx, cancel := c.limit(ctx)
 	defer cancel()
-	seen := 0
-	err = c.DB.Read(ctx, &engine.Call{
-		Op: "doctor/join_parked", Args: []any{after, n}, Reset: func() { over, last, seen = nil, 0, 0 },
-		Each: func(r engine.Row) error {
-			var join *[16]byte
-			err := r.Scan(&last, &join)
-			if seen++; join != nil {
-				over = append(over, *join)
-			}
-			return err
-		},
-	})
-	if seen < n {
-		last = 0
+	parked, err := engine.Query(ctx, c.DB, op.DoctorJoinParked{After: after, Most: n})
+	for _, p := range parked {
+		if p.Over != nil {
+			over = append(over, *p.Over)
+		}
+	}
+	if len(parked) == n {
+		last = parked[n-1].Lo
 	}
 	return over, last, err
 }
@@ -179,5 +162,5 @@ func (c Check) Parked(ctx context.Context, after int64, n int) (over [][16]byte,
 func (c Check) Wake(ctx context.Context, joins [][16]byte) error {
 	ctx, cancel := c.limit(ctx)
 	defer cancel()
-	return c.DB.Do(ctx, &engine.Call{Op: "doctor/join_wake", Args: append([]any{joins}, c.Note.Args()...)})
+	return c.DB.Do(ctx, engine.Ask(op.DoctorJoinWake{JoinIDs: joins, Note: c.Note.Op()}))
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/enginetest"
 	"github.com/bravellian/pawl/join"
@@ -190,7 +191,7 @@ func overdue() deed {
 
 func expire() deed {
 	d := call(func(s *scene) *engine.Call {
-		return &engine.Call{Op: "join/end", Args: []any{[16]byte(s.id), int(join.Failed)}}
+		return engine.Ask(op.JoinEnd{JoinID: s.id, Status: int(join.Failed)})
 	})
 	d.here = true
 	return d
@@ -198,7 +199,7 @@ func expire() deed {
 
 func park() deed {
 	return call(func(s *scene) *engine.Call {
-		return engine.Count("join/park", [16]byte(s.id), [16]byte(s.owners[3]), int64(s.at))
+		return engine.Ask(op.JoinPark{JoinID: s.id, Owner: s.owners[3], ID: int64(s.at)})
 	})
 }
 

@@ -1,2 +1,1 @@
--- Forget what was done longer ago than $1, at most $2 entries. Answers how many went.
-SELECT pawl.audit_purge($1, $2)
+SELECT pawl.audit_purge(@age, @most)

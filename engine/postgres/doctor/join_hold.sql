@@ -1,2 +1,1 @@
--- Hold the messages at positions $1 where they are until the transaction ends.
-SELECT 1 FROM pawl.outbox_hold($1::int8[])
+SELECT 1 FROM pawl.outbox_hold(@missed.id)

@@ -1,2 +1,1 @@
--- Lock join $1 until the transaction ends: its counters and members stay as they are.
-SELECT 1 FROM pawl.outbox_join WHERE join_id = $1 FOR NO KEY UPDATE
+SELECT 1 FROM pawl.outbox_join WHERE join_id = @join_id FOR NO KEY UPDATE

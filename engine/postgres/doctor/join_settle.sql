@@ -1,5 +1,3 @@
--- Count what became of the messages at positions $2, which are held, in their
--- joins. $1 the join, $3 the messages' ids: for engines that count join by join. Of the
--- audit: $4 id, or null, $5 actor, $6 target, $7 reason.
-SELECT 1 FROM (SELECT $1::uuid, $3::uuid[]) unused, pawl.outbox_runs($2::int8[]) r, LATERAL pawl.outbox_join_settle(r.o_lo, r.o_n),
-  LATERAL pawl.audit_note($4, $5, 'fix', $6, $7, 1)
+-- ignores @join_id: they are counted in all their joins
+SELECT 1 FROM pawl.outbox_runs(@missed.id) r, LATERAL pawl.outbox_join_settle(r.o_lo, r.o_n),
+  LATERAL pawl.audit_note(@note_id, @note_actor, 'fix', @note_target, @note_reason, 1)

@@ -14,6 +14,10 @@ type answers map[reflect.Type]opFunc
 // newAnswers lists them all.
 func newAnswers() answers {
 	a := answers{}
+	a.audit()
+	a.doctorJoins()
+	a.inbox()
+	a.joins()
 	a.leases()
 	a.outboxes()
 	a.pauses()
@@ -51,5 +55,7 @@ func (db *DB) answer(t *txn, c *engine.Call) (err error) {
 
 // statements are those that answers are made of, each without values.
 func statements() []engine.Operation {
-	return slices.Concat(auditStatements(), leaseStatements(), outboxStatements(), pauseStatements())
+	return slices.Concat(
+		auditStatements(), doctorJoinStatements(), inboxStatements(), joinStatements(), leaseStatements(), outboxStatements(), pauseStatements(),
+	)
 }

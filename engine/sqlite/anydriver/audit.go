@@ -1,12 +1,28 @@
 package anydriver
 
 import (
+	"time"
+
 	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/engine/op"
 )
 
+// audit adds what answers an operation on the audit trail.
+func (a answers) audit() {
+	counting(a, noteAct)
+	counting(a, purgeAudit)
+}
+
 // auditStatements are the statements that the audit trail is kept by.
-func auditStatements() []engine.Operation { return []engine.Operation{auditPut{}} }
+func auditStatements() []engine.Operation {
+	return []engine.Operation{auditPurgeCount{}, auditPut{}}
+}
+
+type auditPurgeCount struct {
+	engine.Changes
+	Age  time.Duration
+	Most int
+}
 
 type auditPut struct {
 	engine.Changes
@@ -16,6 +32,12 @@ type auditPut struct {
 	Target string
 	Reason *string
 	N      int64
+}
+
+func noteAct(t *txn, o op.AuditNote) (int64, error) { return o.N, t.note(o.Note, o.Action, o.N) }
+
+func purgeAudit(t *txn, o op.AuditPurge) (int64, error) {
+	return t.change(auditPurgeCount{Age: o.Age, Most: o.Most})
 }
 
 // note puts n on the account of an operation. Nothing is noted where nothing changed.

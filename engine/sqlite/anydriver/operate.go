@@ -1,37 +1,12 @@
 package anydriver
 
 import (
-	"errors"
-
 	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/engine/op"
 )
 
 // What operators do: pauses, and taking back or moving messages that nobody has
 // claimed. Each leaves a note in the audit trail.
-
-// auditOperation returns what answers an operation of the audit in Go.
-func auditOperation(name string) opFunc {
-	switch name {
-	case "note":
-		return func(t *txn, c *engine.Call) error {
-			n := arg[int64](c, 5)
-			if err := note(t, []any{c.Args[0], c.Args[1], c.Args[3], c.Args[4]}, arg[string](c, 2), n); err != nil {
-				return err
-			}
-			return answer(c, n)
-		}
-	case "purge":
-		return func(t *txn, c *engine.Call) error {
-			n, err := affected(t, "audit/purge_count", t.now-micros(c, 0), c.Args[1])
-			if err != nil {
-				return err
-			}
-			return answer(c, n)
-		}
-	}
-	return nil
-}
 
 // auditArgs is how many parameters a note takes, which are an operation's last.
 const auditArgs = 4
@@ -60,9 +35,6 @@ func note(t *txn, args []any, action string, n int64) error {
 		return nil
 	}
 	id := args[0].([16]byte)
-	if args[1] == nil {
-		return errors.New("a note without an actor")
-	}
 	reason, _ := args[3].(*string)
 	return t.note(op.Note{ID: &id, Actor: args[1].(string), Target: args[2].(string), Reason: reason}, action, n)
 }

@@ -254,10 +254,20 @@ func (s *session) drain(rows driver.Rows, each func(engine.Row) error) error {
 // microseconds: a bound time.Time would land as text, in one of three formats.
 func value(a any) (driver.Value, error) {
 	switch v := a.(type) {
-	case nil, int64, string, []byte, bool, float64:
+	case nil, int64, string, bool, float64:
+		return v, nil
+	case []byte:
+		if v == nil {
+			return nil, nil // some drivers take it for empty
+		}
 		return v, nil
 	case int:
 		return int64(v), nil
+	case *int:
+		if v == nil {
+			return nil, nil
+		}
+		return int64(*v), nil
 	case time.Time:
 		return v.UnixMicro(), nil
 	case *time.Time:
@@ -275,11 +285,6 @@ func value(a any) (driver.Value, error) {
 			return nil, nil
 		}
 		return *v, nil
-	case *int:
-		if v == nil {
-			return nil, nil
-		}
-		return int64(*v), nil
 	case time.Duration:
 		return v.Microseconds(), nil
 	case [16]byte:

@@ -187,16 +187,10 @@ type opFunc func(t *txn, c *engine.Call) error
 func operation(name string) opFunc {
 	component, op, _ := strings.Cut(name, "/")
 	switch component {
-	case "join":
-		return joinOperation(op)
-	case "inbox":
-		return inboxOperation(op)
 	case "timer":
 		return timerOperation(op)
 	case "job":
 		return jobOperation(op)
-	case "audit":
-		return auditOperation(op)
 	case "doctor":
 		return doctorOperation(op)
 	case "generation":

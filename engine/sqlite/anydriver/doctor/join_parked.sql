@@ -1,8 +1,6 @@
--- The waits that are parked without a deadline, by position: ?2 behind this one, ?3 how
--- many at most. The second column is the join of a wait whose join is over, or null.
 -- They are one stretch of the index in each lane: what waits for other reasons is
 -- not looked at.
-SELECT r.lo, (SELECT w.join_id FROM pawl.outbox_join_wait w JOIN pawl.outbox_join j ON j.join_id = w.join_id WHERE w.id = r.lo AND j.status <> 0)
+SELECT r.lo, (SELECT w.join_id FROM pawl.outbox_join_wait w JOIN pawl.outbox_join j ON j.join_id = w.join_id WHERE w.id = r.lo AND j.status <> 0) AS over
   FROM pawl.outbox_lane l CROSS JOIN pawl.outbox_ready r
- WHERE r.lo IN (SELECT x.lo FROM pawl.outbox_ready x WHERE x.lane = l.id AND x.at = 253402300799000000 AND x.lo > ?2 ORDER BY x.lo LIMIT ?3)
- ORDER BY r.lo LIMIT ?3
+ WHERE r.lo IN (SELECT x.lo FROM pawl.outbox_ready x WHERE x.lane = l.id AND x.at = 253402300799000000 AND x.lo > @after ORDER BY x.lo LIMIT @most)
+ ORDER BY r.lo LIMIT @most

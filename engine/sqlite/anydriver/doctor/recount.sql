@@ -1,8 +1,6 @@
--- Set the counters of join ?2 to what its members say. That may be the last step,
--- and then it ends as it would have; one that is over stays as it is. ?1 now.
-UPDATE pawl.outbox_join AS j SET completed_steps = m.completed, failed_steps = m.failed, last_updated_utc = CASE WHEN j.status = 0 THEN ?1 ELSE j.last_updated_utc END,
+UPDATE pawl.outbox_join AS j SET completed_steps = m.completed, failed_steps = m.failed, last_updated_utc = CASE WHEN j.status = 0 THEN @now ELSE j.last_updated_utc END,
   status = CASE WHEN j.status <> 0 OR m.completed + m.failed < j.expected_steps THEN j.status WHEN m.failed > 0 THEN 2 ELSE 1 END
   FROM (SELECT count(*) FILTER (WHERE x.status = 1) AS completed, count(*) FILTER (WHERE x.status = 2) AS failed
-          FROM pawl.outbox_join_member x WHERE x.join_id = ?2) m
- WHERE j.join_id = ?2 AND m.completed + m.failed <= j.expected_steps
+          FROM pawl.outbox_join_member x WHERE x.join_id = @join_id) m
+ WHERE j.join_id = @join_id AND m.completed + m.failed <= j.expected_steps
    AND (m.completed <> j.completed_steps OR m.failed <> j.failed_steps OR j.status = 0 AND m.completed + m.failed = j.expected_steps)

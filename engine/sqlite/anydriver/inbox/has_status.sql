@@ -1,2 +1,2 @@
--- Is ?2, ?3 of status ?4? One row affected if so.
-UPDATE pawl.inbox SET status = status WHERE source = ?2 AND message_id = ?3 AND status = ?4
+-- The update of nothing: see mismatch.
+UPDATE pawl.inbox SET status = status WHERE source = @source AND message_id = @message_id AND status = @status

@@ -1,2 +1,2 @@
--- Is somebody else than ?4 at ?2, ?3? ?1 now. One row affected if so.
-UPDATE pawl.inbox SET status = status WHERE source = ?2 AND message_id = ?3 AND status = 'Processing' AND token IS NOT ?4 AND locked_until_utc > ?1
+-- The update of nothing: see mismatch.
+UPDATE pawl.inbox SET status = status WHERE source = @source AND message_id = @message_id AND status = 'Processing' AND token IS NOT @token AND locked_until_utc > @now

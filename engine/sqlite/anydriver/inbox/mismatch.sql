@@ -1,3 +1,3 @@
--- Has ?2, ?3 another hash than ?4? One row affected if so: a caller's transaction
--- lets us see nothing else, hence the update of nothing.
-UPDATE pawl.inbox SET status = status WHERE source = ?2 AND message_id = ?3 AND hash <> ?4
+-- A caller's transaction lets us see nothing but rows affected: hence the update of
+-- nothing.
+UPDATE pawl.inbox SET status = status WHERE source = @source AND message_id = @message_id AND hash <> @hash

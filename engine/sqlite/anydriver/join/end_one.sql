@@ -1,2 +1,1 @@
--- End the pending join ?2: cancelled (?3 = 3), or failed (2) if its deadline has passed. ?1 now.
-UPDATE pawl.outbox_join SET status = ?3, last_updated_utc = ?1 WHERE join_id = ?2 AND status = 0 AND (?3 = 3 OR deadline_utc <= ?1)
+UPDATE pawl.outbox_join SET status = @status, last_updated_utc = @now WHERE join_id = @join_id AND status = 0 AND (@status = 3 OR deadline_utc <= @now)

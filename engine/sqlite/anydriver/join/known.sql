@@ -1,3 +1,3 @@
--- Is there a join ?2? One row affected if so. Runs in a caller's transaction,
--- which lets us see nothing but rows affected: hence the update of nothing.
-UPDATE pawl.outbox_join SET status = status WHERE join_id = ?2
+-- A caller's transaction lets us see nothing but rows affected: hence the update of
+-- nothing. There is one writer, so the join stays.
+UPDATE pawl.outbox_join SET status = status WHERE join_id = @join_id

@@ -1,4 +1,3 @@
--- The pending joins with pending members at ?2 … ?3 (exclusive).
 SELECT DISTINCT m.join_id FROM pawl.outbox_join_member m INDEXED BY pawl.outbox_join_member_place
   JOIN pawl.outbox_join j ON j.join_id = m.join_id AND j.status = 0
- WHERE m.status = 0 AND m.id >= ?2 AND m.id < ?3
+ WHERE m.status = 0 AND m.id >= @lo AND m.id < @end

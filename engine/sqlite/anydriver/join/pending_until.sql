@@ -1,2 +1,1 @@
--- When the deadline of join ?2 is, if it is pending: no row if not.
-SELECT coalesce(deadline_utc, 253402300799000000) FROM pawl.outbox_join WHERE join_id = ?2 AND status = 0
+SELECT coalesce(deadline_utc, 253402300799000000) AS until FROM pawl.outbox_join WHERE join_id = @join_id AND status = 0

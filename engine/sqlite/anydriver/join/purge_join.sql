@@ -1,2 +1,1 @@
--- Forget join ?2.
-DELETE FROM pawl.outbox_join WHERE join_id = ?2
+DELETE FROM pawl.outbox_join WHERE join_id = @join_id

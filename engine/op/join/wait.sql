@@ -1,0 +1,1 @@
+INSERT INTO pawl.outbox_join_wait (id, join_id) VALUES (@id, @join_id) ON CONFLICT DO NOTHING

@@ -1,0 +1,1 @@
+DELETE FROM pawl.worker_process WHERE id = @id

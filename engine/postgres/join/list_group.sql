@@ -1,5 +1,0 @@
--- Joins of a grouping key, newest first. $1 below this id, $2 how many, $3 key,
--- $4 status or null. A statement of its own, because it has an index of its own.
-SELECT join_id, grouping_key, expected_steps, completed_steps, failed_steps, status, created_utc, last_updated_utc, metadata, deadline_utc,
-       status = 0 AND coalesce(deadline_utc <= clock_timestamp(), false)
-  FROM pawl.outbox_join WHERE grouping_key = $3 AND join_id < $1 AND ($4::int IS NULL OR status = $4) ORDER BY join_id DESC LIMIT $2

@@ -1,3 +1,0 @@
--- The processes that work on this database, and those that crashed.
-SELECT id, name, host, pid, version, started_at, heartbeat_at, queues, topics, concurrency, in_flight, shared, expires_at > clock_timestamp()
-  FROM pawl.worker_process ORDER BY started_at, id LIMIT $1

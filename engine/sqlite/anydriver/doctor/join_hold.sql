@@ -1,2 +1,0 @@
--- Hold messages where they are: nobody else writes meanwhile.
-SELECT 1

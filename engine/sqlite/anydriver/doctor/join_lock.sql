@@ -1,2 +1,0 @@
--- Lock a join: nobody else writes meanwhile.
-SELECT 1
