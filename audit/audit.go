@@ -202,5 +202,5 @@ const (
 // CleanUp forgets entries older than a year and returns how many. pawl.Pawl does
 // this by itself.
 func (t *Trail) CleanUp(ctx context.Context) (int64, error) {
-	return work.Purge(ctx, t.db, "audit/purge", retention, cleanEntries)
+	return work.PurgeNamed(ctx, t.db, "audit/purge", retention, cleanEntries)
 }

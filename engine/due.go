@@ -27,3 +27,7 @@ func Due(at *time.Time) *time.Time {
 	}
 	return at
 }
+
+// Until is what an operation answers that is asked when something is due: in how many
+// microseconds; nil: never.
+type Until struct{ Micros *int64 }

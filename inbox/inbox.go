@@ -198,5 +198,5 @@ const cleanMessages = 1000
 // and returns how many. Dead ones and those that were never done stay. Run does
 // this by itself.
 func (i *Inbox) CleanUp(ctx context.Context) (int64, error) {
-	return work.Purge(ctx, i.db, "inbox/purge", i.opts.Retention, cleanMessages)
+	return work.PurgeNamed(ctx, i.db, "inbox/purge", i.opts.Retention, cleanMessages)
 }

@@ -118,7 +118,7 @@ const cleanJoins = 100
 // joins with their members, others each time, and repairs those that disagree, with a
 // warning: see Observe. Run does this by itself.
 func (j *Joins) CleanUp(ctx context.Context) (int64, error) {
-	n, err := work.Purge(ctx, j.db, "join/purge", j.opts.Retention, cleanJoins)
+	n, err := work.PurgeNamed(ctx, j.db, "join/purge", j.opts.Retention, cleanJoins)
 	if err != nil {
 		return n, err
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/work"
 )
 
@@ -74,23 +75,31 @@ func (b *Batch) Positions() []WorkItemID {
 	return ids
 }
 
-// CallsTo is in place of Calls for a component that keeps the messages itself
-// until it makes them messages: op gets the columns that "outbox/enqueue_once"
-// takes, without the queues, and one more, which extra fills for the i-th message.
-func (b *Batch) CallsTo(op string, extra func(i int) *string) []*engine.Call {
+// TimerCalls are in place of Calls for timers, which are kept elsewhere until they
+// become messages: key is that of the i-th.
+func (b *Batch) TimerCalls(key func(i int) *string) []*engine.Call {
 	b.elsewhere = true
 	b.calls = b.o.lanes.register(b.generation, b.entries)
 	for part := range chunks(b.entries) {
-		part = inOrder(part)
-		c := columnsOf(part)
-		var more []*string
-		for i, en := range part {
-			more = put(more, len(part), i, extra(en.index))
+		timers := make([]op.NewTimer, 0, len(part))
+		for _, en := range inOrder(part) {
+			timers = append(timers, en.timer(key(en.index)))
 		}
-		args := append(c.args(), suppliedColumns(part)...)
-		b.calls = append(b.calls, &engine.Call{Op: op, Args: append(args, more), Generation: b.generation})
+		b.calls = append(b.calls, &engine.Call{Operation: op.TimerSchedule{Timers: timers}, Generation: b.generation})
 	}
 	return b.calls
+}
+
+// timer is the message as a timer of a key.
+func (en *entry) timer(key *string) op.NewTimer {
+	n := op.NewTimer{
+		ID: en.id, TimerID: en.mid, Topic: en.msg.Topic, CorrelationID: work.Optional(en.msg.CorrelationID), Headers: en.headers,
+		Payload: en.msg.Payload, Lane: en.lane, Due: en.due, Supplied: en.marked(), Carried: en.position, Key: key,
+	}
+	if n.Payload == nil {
+		n.Payload = []byte{}
+	}
+	return n
 }
 
 // Generation is that of the database when the messages got their positions.
@@ -164,13 +173,13 @@ func (o *Outbox) Mint(ctx context.Context, n int) ([]MessageID, []WorkItemID, er
 }
 
 // ClaimWith is Claim by a component's own operation, whose rows are those of
-// "outbox/claim_any".
-func (o *Outbox) ClaimWith(ctx context.Context, owner OwnerToken, lease time.Duration, n int, op string) ([]*Message, error) {
+// "outbox/claim_any"; it takes up to most messages.
+func (o *Outbox) ClaimWith(ctx context.Context, owner OwnerToken, lease time.Duration, n int, claim func(most int) engine.Operation) ([]*Message, error) {
 	if err := checkClaim(DefaultQueue, owner, lease, n); err != nil {
 		return nil, err
 	}
 	n = min(n, work.MaxBatch)
-	return o.claimSelf(ctx, owner, n, op, [16]byte(owner), lease, n)
+	return o.claimBy(ctx, &engine.Call{Operation: claim(n)}, owner, n)
 }
 
 // AckCall acks a message that was delivered, as part of a component's own

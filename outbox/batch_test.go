@@ -31,7 +31,7 @@ func TestBatchIsLaidOutWhenItIsAskedFor(t *testing.T) {
 	if err != nil || b.calls != nil {
 		t.Fatalf("laid out at once: %v, %v", b.calls, err)
 	}
-	calls := b.CallsTo("timer/schedule", func(int) *string { return nil })
+	calls := b.TimerCalls(func(int) *string { return nil })
 	if len(calls) != 1 || calls[0].Name() != "timer/schedule" {
 		t.Errorf("%+v", calls)
 	}

@@ -73,14 +73,18 @@ func put[T any](column []*T, n, i int, v *T) []*T {
 	return column
 }
 
-// suppliedColumns are the supplied marks and the positions that ids carry. An
-// id that this outbox made belongs at its position and needs no mark.
+// marked reports whether a message is found by a mark. An id that this outbox made
+// belongs at its position and needs none.
+func (en *entry) marked() bool {
+	position, _, made := en.mid.position()
+	return en.supplied && (!made || position != en.id)
+}
+
+// suppliedColumns are the supplied marks and the positions that ids carry.
 func suppliedColumns(entries []*entry) []any {
 	supplied, positions := make([]bool, len(entries)), make([]int64, len(entries))
 	for i, en := range entries {
-		position, _, made := en.mid.position()
-		supplied[i] = en.supplied && (!made || position != en.id)
-		positions[i] = en.position
+		supplied[i], positions[i] = en.marked(), en.position
 	}
 	return []any{supplied, positions}
 }

@@ -40,11 +40,16 @@ func (o *Outbox) ClaimFrom(ctx context.Context, queue string, owner OwnerToken, 
 
 // claimSelf is a claim that the program makes itself.
 func (o *Outbox) claimSelf(ctx context.Context, owner OwnerToken, n int, op string, args ...any) ([]*Message, error) {
+	return o.claimBy(ctx, &engine.Call{Op: op, Args: args}, owner, n)
+}
+
+// claimBy is claimSelf by a call.
+func (o *Outbox) claimBy(ctx context.Context, c *engine.Call, owner OwnerToken, n int) ([]*Message, error) {
 	for {
 		var got delivery
 		// Expired leases come back in the same transaction (OBX-097).
 		reap := engine.Count("outbox/reap", reapRuns)
-		if err := o.db.Do(ctx, reap, claimCall(op, args, owner, n, &got)); err != nil {
+		if err := o.db.Do(ctx, reap, collecting(c, owner, n, &got)); err != nil {
 			return nil, err
 		}
 		o.logReaped(ctx, reap.N)
@@ -92,27 +97,30 @@ type delivery struct {
 	faults map[*Message]error // why some of them cannot be read; nil: all can
 }
 
-// claimCall collects the messages that a claim answers with.
+// claimCall claims, and collects the messages.
 func claimCall(op string, args []any, owner OwnerToken, n int, got *delivery) *engine.Call {
+	return collecting(&engine.Call{Op: op, Args: args}, owner, n, got)
+}
+
+// collecting has a call collect the messages that it answers with.
+func collecting(c *engine.Call, owner OwnerToken, n int, got *delivery) *engine.Call {
 	s := claimScan{owner: owner}
-	return &engine.Call{
-		Op: op, Args: args,
-		Reset: func() { got.msgs, got.faults = got.msgs[:0], nil },
-		Each: func(r engine.Row) error {
-			if got.msgs == nil {
-				got.msgs = make([]*Message, 0, n)
-			}
-			m, fault := s.scan(r)
-			if m.WorkItemID == 0 {
-				return fault // whatever it is, nobody could settle it
-			}
-			got.msgs = append(got.msgs, m)
-			if fault != nil {
-				got.note(m, fault)
-			}
-			return nil
-		},
+	c.Reset = func() { got.msgs, got.faults = got.msgs[:0], nil }
+	c.Each = func(r engine.Row) error {
+		if got.msgs == nil {
+			got.msgs = make([]*Message, 0, n)
+		}
+		m, fault := s.scan(r)
+		if m.WorkItemID == 0 {
+			return fault // whatever it is, nobody could settle it
+		}
+		got.msgs = append(got.msgs, m)
+		if fault != nil {
+			got.note(m, fault)
+		}
+		return nil
 	}
+	return c
 }
 
 // claimScan scans claimed rows; what is not part of a message is reused.

@@ -13,5 +13,5 @@ const cleanRuns = 200
 // retention period and returns how many. Failed messages stay (D-25). Run does
 // this by itself.
 func (o *Outbox) CleanUp(ctx context.Context) (int64, error) {
-	return work.Purge(ctx, o.db, "outbox/purge", o.opts.Retention, cleanRuns)
+	return work.PurgeNamed(ctx, o.db, "outbox/purge", o.opts.Retention, cleanRuns)
 }

@@ -187,7 +187,7 @@ func (s *source) Reap(ctx context.Context) (n int64, suspects bool, err error) {
 }
 
 func (s *source) NextDue(ctx context.Context) (time.Duration, bool, error) {
-	return work.NextDue(ctx, s.o.db, "outbox/next_due", s.queue)
+	return work.NextDueNamed(ctx, s.o.db, "outbox/next_due", s.queue)
 }
 
 func (s *source) Sleeper() engine.Sleeper { return s.o.db.Sleeper(s.queue) }

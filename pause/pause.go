@@ -101,7 +101,7 @@ func (p *Pauses) Resume(ctx context.Context, kind Kind, name string) (bool, erro
 		return false, err
 	}
 	if kind == Topic {
-		if _, err := work.Purge(ctx, p.db, "pause/unpark", name, unparkRuns); err != nil {
+		if _, err := work.PurgeNamed(ctx, p.db, "pause/unpark", name, unparkRuns); err != nil {
 			return true, err
 		}
 	} else {

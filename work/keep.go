@@ -71,10 +71,19 @@ func Beat(ctx context.Context, pulse *Pulse, interval time.Duration, f func(cont
 // Purge repeats a clean-up operation, which answers how much it deleted, until
 // there is nothing left: each call is a transaction of bounded size. It returns
 // how much that was, also with an error.
-func Purge(ctx context.Context, db engine.DB, op string, args ...any) (int64, error) {
+func Purge(ctx context.Context, db engine.DB, ask engine.Operation) (int64, error) {
+	return purge(ctx, db, func() *engine.Call { return engine.Ask(ask) })
+}
+
+// PurgeNamed is Purge by an operation's name.
+func PurgeNamed(ctx context.Context, db engine.DB, name string, args ...any) (int64, error) {
+	return purge(ctx, db, func() *engine.Call { return engine.Count(name, args...) })
+}
+
+func purge(ctx context.Context, db engine.DB, ask func() *engine.Call) (int64, error) {
 	var total int64
 	for {
-		call := engine.Count(op, args...)
+		call := ask()
 		if err := db.Do(ctx, call); err != nil {
 			return total, err
 		}

@@ -188,11 +188,21 @@ func (s *Scheduler) until(ctx context.Context, a *agenda, most time.Duration) ti
 // farAway is as far as a worker plans ahead.
 const farAway = 365 * 24 * time.Hour
 
-// NextDue asks an operation that answers in how many microseconds something is
-// due, or null for never.
-func NextDue(ctx context.Context, db engine.DB, op string, args ...any) (d time.Duration, ok bool, err error) {
+// NextDue asks an operation when something is due; ok is false for never.
+func NextDue(ctx context.Context, db engine.DB, ask engine.Answering[engine.Until]) (d time.Duration, ok bool, err error) {
+	u, _, err := engine.Get(ctx, db, ask)
+	return until(u.Micros, err)
+}
+
+// NextDueNamed is NextDue by an operation's name.
+func NextDueNamed(ctx context.Context, db engine.DB, name string, args ...any) (d time.Duration, ok bool, err error) {
 	var micros *int64
-	err = db.Read(ctx, &engine.Call{Op: op, Args: args, Each: func(r engine.Row) error { return r.Scan(&micros) }})
+	err = db.Read(ctx, &engine.Call{Op: name, Args: args, Each: func(r engine.Row) error { return r.Scan(&micros) }})
+	return until(micros, err)
+}
+
+// until is how long it takes until something is due; nil: it never is.
+func until(micros *int64, err error) (d time.Duration, ok bool, _ error) {
 	if err != nil || micros == nil {
 		return 0, false, err
 	}

@@ -7,18 +7,19 @@ package op
 import (
 	"embed"
 	"slices"
+	"time"
 
 	"github.com/bravellian/pawl/engine"
 )
 
 // Statements are those that are the same text on every engine, and the macros.
 //
-//go:embed lease macros
+//go:embed job lease macros timer
 var Statements embed.FS
 
 // All are all operations, each without values.
 func All() []engine.Operation {
-	return slices.Concat(leases())
+	return slices.Concat(jobs(), leases(), timers())
 }
 
 // Note is what an operation leaves in the audit trail, where it changed anything.
@@ -29,3 +30,6 @@ type Note struct {
 	Target string
 	Reason *string
 }
+
+// Clock is the database's.
+type Clock struct{ Now time.Time }

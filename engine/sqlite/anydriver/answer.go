@@ -14,7 +14,9 @@ type answers map[reflect.Type]opFunc
 // newAnswers lists them all.
 func newAnswers() answers {
 	a := answers{}
+	a.jobs()
 	a.leases()
+	a.timers()
 	return a
 }
 
@@ -49,5 +51,5 @@ func (db *DB) answer(t *txn, c *engine.Call) (err error) {
 
 // statements are those that answers are made of, each without values.
 func statements() []engine.Operation {
-	return slices.Concat(auditStatements(), leaseStatements())
+	return slices.Concat(auditStatements(), jobStatements(), leaseStatements(), timerStatements())
 }

@@ -91,7 +91,7 @@ func countDead(t *txn, c *engine.Call) error {
 // purge: args 0 age, 1 how many runs to look at. Answers how many messages went.
 func purge(t *txn, c *engine.Call) error {
 	before := t.now - micros(c, 0)
-	if _, err := t.exec("job/settle_runs"); err != nil { // before their messages are forgotten
+	if _, err := t.do(jobSettleRuns{}); err != nil { // before their messages are forgotten
 		return err
 	}
 	done, err := old(t, "outbox/purge_done", before, c.Args[1])

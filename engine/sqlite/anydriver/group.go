@@ -26,10 +26,6 @@ func idle(op string) string {
 		return "outbox/orphans"
 	case "outbox/reap":
 		return "outbox/reap_due"
-	case "timer/dispatch":
-		return "timer/dispatch_due"
-	case "timer/reap":
-		return "timer/reap_due"
 	}
 	return ""
 }
@@ -56,22 +52,35 @@ func forget(calls []*engine.Call) {
 	}
 }
 
+// idles reports whether a call usually finds nothing to do.
+func idles(c *engine.Call) bool { return idleTimers(c.Operation) != nil || idle(c.Name()) != "" }
+
+// look asks whether a call that usually finds nothing to do would find something.
+func look(c *engine.Call) *engine.Call {
+	if o := idleTimers(c.Operation); o != nil {
+		return &engine.Call{Operation: o}
+	}
+	l := &engine.Call{Op: idle(c.Name())}
+	switch c.Name() {
+	case "outbox/claim", "outbox/claim_any":
+		l.Args = []any{c.Args[0], c.Name() == "outbox/claim_any"}
+	case "outbox/claim_suspects", "outbox/suspects":
+		l.Args = c.Args[:1]
+	}
+	return l
+}
+
 // anyBusy reports whether some of the calls would find anything to do.
 func (db *DB) anyBusy(ctx context.Context, calls []*engine.Call) (busy bool, err error) {
 	for _, c := range calls {
-		if idle(c.Name()) == "" {
+		if !idles(c) {
 			return true, nil
 		}
 	}
 	for _, c := range calls {
-		look := &engine.Call{Op: idle(c.Name()), Each: func(engine.Row) error { busy = true; return nil }}
-		switch c.Name() {
-		case "outbox/claim", "outbox/claim_any":
-			look.Args = []any{c.Args[0], c.Name() == "outbox/claim_any"}
-		case "outbox/claim_suspects", "outbox/suspects":
-			look.Args = c.Args[:1]
-		}
-		if err := db.Read(ctx, look); err != nil || busy {
+		l := look(c)
+		l.Each = func(engine.Row) error { busy = true; return nil }
+		if err := db.Read(ctx, l); err != nil || busy {
 			return busy, err
 		}
 	}

@@ -27,7 +27,7 @@ import (
 	"github.com/bravellian/pawl/engine/coalesce"
 )
 
-//go:embed audit doctor explain fleet generation health inbox job join lease metrics outbox pause schema timer views worker
+//go:embed audit doctor explain fleet generation health inbox job join lease macros metrics outbox pause schema timer views worker
 var files embed.FS
 
 // Options configure a database. The zero value is right for most programs.

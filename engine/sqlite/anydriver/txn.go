@@ -193,10 +193,6 @@ func operation(name string) opFunc {
 		return joinOperation(op)
 	case "inbox":
 		return inboxOperation(op)
-	case "timer":
-		return timerOperation(op)
-	case "job":
-		return jobOperation(op)
 	case "pause":
 		return pauseOperation(op)
 	case "audit":
