@@ -15,6 +15,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
@@ -412,7 +413,7 @@ func TestTimerWhosePositionIsTaken(t *testing.T) {
 		text := fmt.Sprintf("INSERT INTO %s (id, message_id, lane, topic, payload%s) VALUES (%d, %s, 1, 'squatter', ''%s)", s.d.Table("outbox_message"), s.column("created_at"), ids[1].Position(), s.id(), s.value())
 		_, err := s.d.SQL.ExecContext(t.Context(), text)
 		s.check(err)
-		s.check(s.DB().Do(t.Context(), engine.Count("timer/dispatch", 100)))
+		s.check(s.DB().Do(t.Context(), engine.Ask(op.TimerDispatch{Most: 100})))
 		for _, id := range ids {
 			s.stored("timer", id)
 			if info, err := s.Outbox.Find(t.Context(), id); err == nil && string(info.Payload) != "kept" {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/work"
 )
 
@@ -27,7 +28,7 @@ type agenda struct{ j *Jobs }
 func (agenda) Name() string { return "jobs" }
 
 func (a agenda) NextDue(ctx context.Context) (time.Duration, bool, error) {
-	return work.NextDue(ctx, a.j.db, "job/next_due")
+	return work.NextDue(ctx, a.j.db, op.JobNextDue{})
 }
 
 // Fire makes the runs of due jobs, and returns how many jobs it dealt with. Each
@@ -53,29 +54,17 @@ func (a agenda) Fire(ctx context.Context) (int64, error) {
 
 // dueJob is a job whose time has come.
 type dueJob struct {
-	id                    [16]byte
-	name, schedule, zone  string
-	topic                 string
-	lane                  bool // known
-	misfire, misfireLimit int
-	shift                 int64
-	next                  *time.Time
-	version               int64
-	now                   time.Time
-	fault                 error // why it cannot be read
+	op.DueJob
+	fault error // why it cannot be read
 }
 
 func (j *Jobs) due(ctx context.Context) (due []*dueJob, err error) {
-	err = j.db.Read(ctx, &engine.Call{
-		Op: "job/due", Args: []any{fireBatch},
-		Reset: func() { due = due[:0] },
-		Each: func(r engine.Row) error {
-			d := &dueJob{}
-			due = append(due, d)
-			d.fault = engine.Unreadable(r.Scan(&d.id, &d.name, &d.schedule, &d.zone, &d.topic, &d.lane, &d.misfire, &d.misfireLimit, &d.shift, &d.next, &d.version, &d.now))
-			return nil
-		},
+	c := engine.Each(op.JobDue{Most: fireBatch}, func(row *op.DueJob, unread error) error {
+		due = append(due, &dueJob{*row, engine.Unreadable(unread)})
+		return nil
 	})
+	c.Reset = func() { due = due[:0] }
+	err = j.db.Read(ctx, c)
 	return due, err
 }
 
@@ -93,23 +82,24 @@ func (d *dueJob) move() (*move, error) {
 	if d.fault != nil {
 		return nil, d.fault
 	}
-	s, zone, err := plan(d.schedule, d.zone)
+	s, zone, err := plan(d.Schedule, d.Zone)
 	if err != nil {
 		return nil, err
 	}
 	if err := d.check(); err != nil {
 		return nil, err
 	}
-	shift := time.Duration(d.shift) * time.Microsecond
-	limit := max(1, min(d.misfireLimit, MaxMisfireLimit))
+	shift := time.Duration(d.Shift) * time.Microsecond
+	limit := max(1, min(d.MisfireLimit, MaxMisfireLimit))
 	// What is due is counted by when it is due, not by its nominal time.
-	o := look(s, zone, d.next.UTC(), d.now.Add(-shift), limit)
+	o := look(s, zone, d.NextTime.UTC(), d.Now.Add(-shift), limit)
 	if o.count == 0 {
 		return nil, errors.New("it is due, but its next time is not")
 	}
-	m := &move{dueJob: d, made: o.decide(Misfire(d.misfire), limit, shift, d.now)}
+	m := &move{dueJob: d, made: o.decide(Misfire(d.Misfire), limit, shift, d.Now)}
 	if !o.ends {
-		m.to, m.due = &o.next, at(o.next, shift)
+		due := o.next.Add(shift)
+		m.to, m.due = &o.next, &due
 	}
 	return m, nil
 }
@@ -117,14 +107,14 @@ func (d *dueJob) move() (*move, error) {
 // check finds what Put would not have stored.
 func (d *dueJob) check() error {
 	switch {
-	case d.next == nil:
+	case d.NextTime == nil:
 		return errors.New("it is due, but has no next time")
-	case d.topic == "":
+	case d.Topic == "":
 		return errors.New("it has no topic")
-	case !d.lane:
+	case !d.LaneKnown:
 		return errors.New("its queue is not known")
-	case d.shift < 0 || d.shift > MaxSpread.Microseconds():
-		return fmt.Errorf("it has a shift of %d µs", d.shift)
+	case d.Shift < 0 || d.Shift > MaxSpread.Microseconds():
+		return fmt.Errorf("it has a shift of %d µs", d.Shift)
 	}
 	return nil
 }
@@ -132,8 +122,8 @@ func (d *dueJob) check() error {
 // putOff has a broken job looked at again later: it must neither stop the others
 // nor be taken from a process that can follow it (D-85).
 func (j *Jobs) putOff(ctx context.Context, d *dueJob, why error) error {
-	j.log.ErrorContext(ctx, "job cannot be followed, will look again", "job", d.name, "error", why, "delay", brokenPause)
-	return j.db.Do(ctx, &engine.Call{Op: "job/defer", Args: []any{d.id, d.version, brokenPause, work.ErrorText(why.Error())}})
+	j.log.ErrorContext(ctx, "job cannot be followed, will look again", "job", d.Name, "error", why, "delay", brokenPause)
+	return j.db.Do(ctx, engine.Ask(op.JobDefer{ID: d.ID, Version: d.Version, Delay: brokenPause, Error: work.ErrorText(why.Error())}))
 }
 
 // fire moves jobs on in one transaction or, should that fail for another reason
@@ -159,29 +149,27 @@ func (j *Jobs) fire(ctx context.Context, moves []*move) error {
 }
 
 func (j *Jobs) fireTogether(ctx context.Context, moves []*move) error {
-	slices.SortFunc(moves, func(a, b *move) int { return cmp.Compare(string(a.id[:]), string(b.id[:])) })
-	var jobs, of [][16]byte
-	var versions, missed []int64
-	var from, nominal []time.Time
-	var to, due []*time.Time
+	slices.SortFunc(moves, func(a, b *move) int { return cmp.Compare(string(a.ID[:]), string(b.ID[:])) })
+	var jobs []op.JobMove
+	var runs []op.NewJobRun
 	for _, m := range moves {
-		jobs, versions, from, to, due = append(jobs, m.id), append(versions, m.version), append(from, *m.next), append(to, m.to), append(due, m.due)
+		jobs = append(jobs, op.JobMove{ID: m.ID, Version: m.Version, From: *m.NextTime, To: m.to, Due: m.due})
 		for _, made := range m.made {
-			of, nominal, missed = append(of, m.id), append(nominal, made.nominal), append(missed, made.missed)
+			runs = append(runs, op.NewJobRun{JobID: m.ID, Nominal: made.nominal, Missed: made.missed})
 		}
 	}
 	var c *engine.Call
 	err := engine.Repeat(ctx, nil, func() error {
 		generation := j.db.Generation()
-		ids, positions, err := j.outbox.Mint(ctx, len(of))
+		ids, positions, err := j.outbox.Mint(ctx, len(runs))
 		if err != nil {
 			return err
 		}
-		places, runs := make([]int64, len(of)), make([][16]byte, len(of))
+		placed := slices.Clone(runs)
 		for i, id := range ids {
-			runs[i], places[i] = id, int64(positions[i])
+			placed[i].RunID, placed[i].ID = id, int64(positions[i])
 		}
-		c = engine.Count("job/fire", jobs, versions, from, to, due, of, nominal, places, runs, missed)
+		c = engine.Ask(op.JobFire{Jobs: jobs, Runs: placed})
 		c.Generation = generation
 		return j.db.Do(ctx, c)
 	})

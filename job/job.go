@@ -18,6 +18,7 @@ import (
 
 	"github.com/bravellian/pawl/cron"
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/work"
 )
@@ -214,7 +215,7 @@ func New(db engine.DB, o *outbox.Outbox, opts Options) *Jobs {
 func (j *Jobs) noteStart(next outbox.Handler) outbox.Handler {
 	return outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
 		if m.Headers[Header] != "" {
-			if err := j.db.Do(ctx, &engine.Call{Op: "job/start", Args: []any{int64(m.WorkItemID)}}); err != nil {
+			if err := j.db.Do(ctx, engine.Ask(op.JobStart{ID: int64(m.WorkItemID)})); err != nil {
 				j.log.WarnContext(ctx, "could not record the start of a run", "job", m.Headers[Header], "message_id", m.ID.String(), "error", err)
 			}
 		}
@@ -255,10 +256,10 @@ const cleanRuns = 1000
 // CleanUp forgets runs that ended longer ago than the retention period, and
 // returns how many. Run does this by itself.
 func (j *Jobs) CleanUp(ctx context.Context) (int64, error) {
-	if err := j.db.Do(ctx, engine.Count("job/settle")); err != nil {
+	if err := j.db.Do(ctx, engine.Ask(op.JobSettle{})); err != nil {
 		return 0, err
 	}
-	return work.PurgeNamed(ctx, j.db, "job/purge", j.opts.Retention, cleanRuns)
+	return work.Purge(ctx, j.db, op.JobPurge{Age: j.opts.Retention, Most: cleanRuns})
 }
 
 func notFound(name string) error { return fmt.Errorf("%w: %q", ErrNotFound, name) }

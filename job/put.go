@@ -9,6 +9,7 @@ import (
 
 	"github.com/bravellian/pawl/audit"
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/work"
 )
@@ -41,16 +42,20 @@ func (j *Jobs) Put(ctx context.Context, jb Job) error {
 	if limit == 0 {
 		limit = defaultMisfireLimit
 	}
-	put := &engine.Call{Op: "job/put"}
+	var put *engine.Call
 	err = engine.Repeat(ctx, nil, func() error {
 		b, err := j.template(&jb)
 		if err != nil {
 			return err
 		}
-		put.Args = audit.Noted(ctx, target(jb.Name),
-			[16]byte(uuid.Must(uuid.NewV7())), jb.Name, jb.Topic, append([]byte{}, jb.Payload...), b.Headers(), b.Lane(), jb.Schedule, zone.String(),
-			int(jb.Misfire), limit, int(jb.Overlap), jb.Spread.Microseconds(), jb.shift().Microseconds(), &next, at(next, jb.shift()),
-		)
+		put = engine.Ask(op.JobPut{
+			NewJob: op.NewJob{
+				ID: uuid.Must(uuid.NewV7()), Name: jb.Name, Topic: jb.Topic, Payload: append([]byte{}, jb.Payload...), Headers: b.Headers(), Lane: b.Lane(),
+				Schedule: jb.Schedule, Zone: zone.String(), Misfire: int(jb.Misfire), MisfireLimit: limit, Overlap: int(jb.Overlap),
+				Spread: jb.Spread.Microseconds(), Shift: jb.shift().Microseconds(), NextTime: next, DueAt: next.Add(jb.shift()),
+			},
+			Note: audit.New(ctx, target(jb.Name)).Op(),
+		})
 		put.Generation = b.Generation()
 		if err := j.db.Do(ctx, append(b.LaneCalls(), put)...); err != nil {
 			return err
@@ -82,26 +87,20 @@ func (j *Jobs) template(jb *Job) (*outbox.Batch, error) {
 // target is what the audit trail calls a job.
 func target(name string) string { return "job " + name }
 
-// at is when a nominal time is due.
-func at(nominal time.Time, shift time.Duration) *time.Time {
-	due := nominal.Add(shift)
-	return &due
-}
-
 // now is the database's clock.
 func (j *Jobs) now(ctx context.Context) (now time.Time, err error) {
-	err = j.db.Read(ctx, &engine.Call{Op: "job/now", Each: func(r engine.Row) error { return r.Scan(&now) }})
-	return now, err
+	clock, _, err := engine.Get(ctx, j.db, op.JobNow{})
+	return clock.Now, err
 }
 
 // Delete removes a job and its pending runs; a run whose handler is at work goes
 // on to its end. Runs that are over stay in the history. Error: ErrNotFound.
 func (j *Jobs) Delete(ctx context.Context, name string) error {
-	c := engine.Count("job/delete", audit.Noted(ctx, target(name), name)...)
-	if err := j.db.Do(ctx, c); err != nil {
+	n, err := engine.Exec(ctx, j.db, nil, op.JobDelete{Name: name, Note: audit.New(ctx, target(name)).Op()})
+	if err != nil {
 		return err
 	}
-	if c.N == 0 {
+	if n == 0 {
 		return notFound(name)
 	}
 	j.log.InfoContext(ctx, "job deleted", "job", name)
@@ -121,7 +120,7 @@ func (j *Jobs) Trigger(ctx context.Context, name string) (RunID, error) {
 			return err
 		}
 		id = ids[0]
-		c = engine.Count("job/trigger", audit.Noted(ctx, target(name), name, int64(positions[0]), [16]byte(id))...)
+		c = engine.Ask(op.JobTrigger{Name: name, ID: int64(positions[0]), RunID: id, Note: audit.New(ctx, target(name)).Op()})
 		c.Generation = generation
 		return j.db.Do(ctx, c)
 	})
@@ -143,7 +142,8 @@ func (j *Jobs) SetEnabled(ctx context.Context, name string, enabled bool) error 
 		if err != nil || info.Enabled == enabled {
 			return err
 		}
-		c := &engine.Call{Op: "job/disable", Args: audit.Noted(ctx, target(name), name)}
+		note := audit.New(ctx, target(name)).Op()
+		var change engine.Operation = op.JobDisable{Name: name, Note: note}
 		if enabled {
 			schedule, zone, err := plan(info.Schedule, info.Zone)
 			if err != nil {
@@ -153,12 +153,13 @@ func (j *Jobs) SetEnabled(ctx context.Context, name string, enabled bool) error 
 			if !ok {
 				return &ScheduleError{Field: "schedule", Err: errNever}
 			}
-			c = &engine.Call{Op: "job/enable", Args: audit.Noted(ctx, target(name), name, info.version, &next, at(next, info.shift()))}
+			change = op.JobEnable{Name: name, Version: info.version, NextTime: next, DueAt: next.Add(info.shift()), Note: note}
 		}
-		if err := j.db.Do(ctx, c); err != nil {
+		n, err := engine.Exec(ctx, j.db, nil, change)
+		if err != nil {
 			return err
 		}
-		if c.N > 0 {
+		if n > 0 {
 			j.db.Ring(work.ScheduleQueue)
 			j.log.InfoContext(ctx, "job switched on or off", "job", name, "enabled", enabled)
 			return nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/work"
 )
@@ -43,7 +44,7 @@ func (i *Info) Due() time.Time {
 
 // Get returns a job, or ErrNotFound.
 func (j *Jobs) Get(ctx context.Context, name string) (*Info, error) {
-	found, err := j.infos(ctx, "job/get", name)
+	found, err := j.infos(ctx, op.JobGet{Name: name})
 	if err == nil && len(found) == 0 {
 		err = notFound(name)
 	}
@@ -73,49 +74,44 @@ func limited(n int) int {
 
 // List returns jobs by name.
 func (j *Jobs) List(ctx context.Context, f ListFilter) ([]*Info, error) {
-	return j.infos(ctx, "job/list", f.After, limited(f.Limit))
+	return j.infos(ctx, op.JobList{After: f.After, Most: limited(f.Limit)})
 }
 
-func (j *Jobs) infos(ctx context.Context, op string, args ...any) (found []*Info, err error) {
-	err = j.db.Read(ctx, &engine.Call{
-		Op: op, Args: args,
-		Reset: func() { found = found[:0] },
-		Each: func(r engine.Row) error {
-			i, err := scanInfo(r)
-			found = append(found, i)
-			return err
-		},
+func (j *Jobs) infos(ctx context.Context, ask engine.Answering[op.Job]) (found []*Info, err error) {
+	c := engine.Each(ask, func(row *op.Job, unread error) error {
+		if unread != nil && row.Name == "" {
+			return unread
+		}
+		found = append(found, info(row, unread))
+		return nil
 	})
+	c.Reset = func() { found = found[:0] }
+	err = j.db.Read(ctx, c)
 	return found, err
 }
 
-func scanInfo(r engine.Row) (*Info, error) {
-	i := &Info{}
-	var id [16]byte
-	var headers, lastError *string
-	var spread, shift int64
-	var next, lastTime *time.Time
-	var last *[16]byte
-	var status *int64
-	err := r.Scan(&id, &i.Name, &i.Topic, &i.Payload, &headers, &i.Queue, &i.Priority, &i.Schedule, &i.Zone, (*int)(&i.Misfire), &i.MisfireLimit, (*int)(&i.Overlap),
-		&spread, &shift, &i.Enabled, &next, &i.version, &lastError, &i.CreatedAt, &i.UpdatedAt, &i.now, &last, &lastTime, &status)
-	if err != nil && i.Name == "" {
-		return i, err
+// info is what is known of a job as it is stored; unread is why not all of it can be
+// read.
+func info(s *op.Job, unread error) *Info {
+	i := &Info{
+		Job: Job{
+			Name: s.Name, Topic: s.Topic, Payload: s.Payload, Queue: s.Queue, Priority: s.Priority, Schedule: s.Schedule, Zone: s.Zone,
+			Misfire: Misfire(s.Misfire), MisfireLimit: s.MisfireLimit, Overlap: Overlap(s.Overlap), Spread: time.Duration(s.Spread) * time.Microsecond,
+		},
+		Enabled: s.Enabled, NextRun: work.Value(s.NextTime).UTC(), LastRunID: work.Value(s.LastRunID), LastRunTime: work.Value(s.LastRunTime).UTC(),
+		LastRunStatus: statusOf(s.LastRunStatus), LastError: work.Value(s.LastError), CreatedAt: s.CreatedAt.UTC(), UpdatedAt: s.UpdatedAt.UTC(),
+		version: s.Version, now: s.Now,
 	}
-	if headers != nil && json.Unmarshal([]byte(*headers), &i.Headers) == nil {
+	if s.Headers != nil && json.Unmarshal([]byte(*s.Headers), &i.Headers) == nil {
 		delete(i.Headers, Header)
 	}
-	i.Spread = time.Duration(spread) * time.Microsecond
-	i.NextRun, i.LastRunTime = work.Value(next).UTC(), work.Value(lastTime).UTC()
-	i.LastRunID, i.LastRunStatus = work.Value(last), statusOf(status)
-	i.LastError, i.CreatedAt, i.UpdatedAt = work.Value(lastError), i.CreatedAt.UTC(), i.UpdatedAt.UTC()
-	fault := engine.Unreadable(err, engine.CleanText("name", &i.Name), engine.CleanText("topic", &i.Topic), engine.CleanText("schedule", &i.Schedule), engine.CleanText("zone", &i.Zone),
+	fault := engine.Unreadable(unread, engine.CleanText("name", &i.Name), engine.CleanText("topic", &i.Topic), engine.CleanText("schedule", &i.Schedule), engine.CleanText("zone", &i.Zone),
 		engine.CleanTime("next time", &i.NextRun), engine.CleanTime("time of the last run", &i.LastRunTime),
 		engine.CleanTime("time of creation", &i.CreatedAt), engine.CleanTime("time of change", &i.UpdatedAt))
 	if fault != nil {
 		i.Unreadable = fault.Error()
 	}
-	return i, nil
+	return i
 }
 
 // Next returns the next n nominal times of a job, as its schedule has them,
@@ -212,16 +208,16 @@ type RunFilter struct {
 // Runs returns the history of a job, latest nominal time first. It outlives the
 // job, so an unknown name is no error.
 func (j *Jobs) Runs(ctx context.Context, name string, f RunFilter) ([]*Run, error) {
-	before, position := time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC), int64(math.MaxInt64)
+	list := op.JobRuns{Name: name, ScheduledTime: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC), ID: math.MaxInt64, Most: limited(f.Limit)}
 	if f.Before != nil {
-		before, position = f.Before.Scheduled, int64(f.Before.Position)
+		list.ScheduledTime, list.ID = f.Before.Scheduled, int64(f.Before.Position)
 	}
-	return j.runs(ctx, "job/runs", name, before, position, limited(f.Limit))
+	return j.runs(ctx, list)
 }
 
 // GetRun returns a run, or ErrNotFound.
 func (j *Jobs) GetRun(ctx context.Context, id RunID) (*Run, error) {
-	found, err := j.runs(ctx, "job/run", int64(id.Position()))
+	found, err := j.runs(ctx, op.JobRun{ID: int64(id.Position())})
 	if err == nil && (len(found) == 0 || found[0].ID != id) {
 		err = fmt.Errorf("%w: run %s", ErrNotFound, id)
 	}
@@ -231,34 +227,31 @@ func (j *Jobs) GetRun(ctx context.Context, id RunID) (*Run, error) {
 	return found[0], nil
 }
 
-func (j *Jobs) runs(ctx context.Context, op string, args ...any) (found []*Run, err error) {
-	err = j.db.Read(ctx, &engine.Call{
-		Op: op, Args: args,
-		Reset: func() { found = found[:0] },
-		Each: func(r engine.Row) error {
-			run, err := scanRun(r)
-			found = append(found, run)
-			return err
-		},
+func (j *Jobs) runs(ctx context.Context, ask engine.Answering[op.JobRunItem]) (found []*Run, err error) {
+	c := engine.Each(ask, func(row *op.JobRunItem, unread error) error {
+		if unread != nil && row.ID == 0 {
+			return unread
+		}
+		found = append(found, run(row, unread))
+		return nil
 	})
+	c.Reset = func() { found = found[:0] }
+	err = j.db.Read(ctx, c)
 	return found, err
 }
 
-func scanRun(row engine.Row) (*Run, error) {
-	r := &Run{}
-	var status *int64
-	var started, ended *time.Time
-	var lastError *string
-	err := row.Scan((*[16]byte)(&r.ID), (*int64)(&r.Position), &r.Job, &r.Scheduled, &r.Triggered, &r.Missed, &status, &r.CreatedAt, &started, &ended, &r.Attempts, &lastError)
-	r.Status, r.LastError = statusOf(status), work.Value(lastError)
-	r.Scheduled, r.CreatedAt, r.StartedAt, r.EndedAt = r.Scheduled.UTC(), r.CreatedAt.UTC(), work.Value(started).UTC(), work.Value(ended).UTC()
-	if err != nil && r.Position == 0 {
-		return r, err
+// run is what is known of a run as it is stored; unread is why not all of it can be
+// read.
+func run(s *op.JobRunItem, unread error) *Run {
+	r := &Run{
+		ID: s.RunID, Position: outbox.WorkItemID(s.ID), Job: s.JobName, Scheduled: s.ScheduledTime.UTC(), Triggered: s.Triggered, Missed: s.Missed,
+		Status: statusOf(s.Status), CreatedAt: s.CreatedAt.UTC(), StartedAt: work.Value(s.StartTime).UTC(), EndedAt: work.Value(s.EndTime).UTC(),
+		Attempts: s.RetryCount, LastError: work.Value(s.LastError),
 	}
-	fault := engine.Unreadable(err, engine.CleanText("job", &r.Job), engine.CleanTime("scheduled time", &r.Scheduled), engine.CleanTime("time of creation", &r.CreatedAt),
+	fault := engine.Unreadable(unread, engine.CleanText("job", &r.Job), engine.CleanTime("scheduled time", &r.Scheduled), engine.CleanTime("time of creation", &r.CreatedAt),
 		engine.CleanTime("start", &r.StartedAt), engine.CleanTime("end", &r.EndedAt))
 	if fault != nil {
 		r.Unreadable = fault.Error()
 	}
-	return r, nil
+	return r
 }

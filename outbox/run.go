@@ -186,7 +186,7 @@ func (s *source) Reap(ctx context.Context) (n int64, suspects bool, err error) {
 }
 
 func (s *source) NextDue(ctx context.Context) (time.Duration, bool, error) {
-	return work.NextDueOf(ctx, s.o.db, op.OutboxNextDue{Queue: s.queue})
+	return work.NextDue(ctx, s.o.db, op.OutboxNextDue{Queue: s.queue})
 }
 
 func (s *source) Sleeper() engine.Sleeper { return s.o.db.Sleeper(s.queue) }

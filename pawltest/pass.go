@@ -52,7 +52,7 @@ func (d *DB) nextDue(ctx context.Context, limit time.Duration) (time.Duration, e
 		}
 	}
 	for _, queue := range d.queues {
-		if err := consider(work.NextDue(ctx, d.Engine, "outbox/next_due", queue)); err != nil {
+		if err := consider(work.NextDueNamed(ctx, d.Engine, "outbox/next_due", queue)); err != nil {
 			return 0, err
 		}
 	}

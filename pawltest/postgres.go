@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/engine/postgres"
 )
 
@@ -77,12 +78,12 @@ func reach(t testing.TB, pool *pgxpool.Pool) {
 
 // serverTime reads the clock that decides what is due. Handlers may ask as well,
 // outside the test's goroutine: so no Fatal.
-func serverTime(t testing.TB, db engine.DB) (now time.Time) {
-	err := db.Read(context.Background(), &engine.Call{Op: "job/now", Each: func(r engine.Row) error { return r.Scan(&now) }})
+func serverTime(t testing.TB, db engine.DB) time.Time {
+	clock, _, err := engine.Get(context.Background(), db, op.JobNow{})
 	if err != nil {
 		t.Errorf("pawltest: read the server's clock: %v", err)
 	}
-	return now.UTC()
+	return clock.Now.UTC()
 }
 
 func drop(t testing.TB, pool *pgxpool.Pool, schemas ...string) {

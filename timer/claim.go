@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/work"
 )
@@ -31,8 +32,8 @@ func (t *Timers) Claim(ctx context.Context, owner outbox.OwnerToken, lease time.
 	}
 	for {
 		var claimed []*Info
-		claim := infoCall(&claimed, "timer/claim", [16]byte(owner), lease, min(n, work.MaxBatch))
-		reap := engine.Count("timer/reap")
+		claim := infoCall(&claimed, op.TimerClaim{Owner: owner, Lease: lease, Most: min(n, work.MaxBatch)})
+		reap := engine.Ask(op.TimerReap{})
 		if err := t.db.Do(ctx, reap, claim); err != nil {
 			return nil, err
 		}
@@ -66,13 +67,13 @@ func (t *Timers) failUnreadable(ctx context.Context, owner outbox.OwnerToken, cl
 
 // Ack marks claimed timers as fired, and returns how many owner held.
 func (t *Timers) Ack(ctx context.Context, owner outbox.OwnerToken, ids ...ID) (int64, error) {
-	return t.settle(ctx, "timer/ack", owner, ids)
+	return t.settle(ctx, ids, op.TimerAck{TimerHeld: held(owner, ids)})
 }
 
 // Fail marks claimed timers as failed for good because of cause, which may be nil,
 // and returns how many owner held.
 func (t *Timers) Fail(ctx context.Context, owner outbox.OwnerToken, cause error, ids ...ID) (int64, error) {
-	return t.settle(ctx, "timer/fail", owner, ids, reason(cause))
+	return t.settle(ctx, ids, op.TimerFail{TimerHeld: held(owner, ids), Error: reason(cause)})
 }
 
 // Abandon puts claimed timers back for another attempt after a backoff of 1, 2, 4
@@ -91,7 +92,7 @@ func (t *Timers) AbandonAfter(ctx context.Context, owner outbox.OwnerToken, dela
 }
 
 func (t *Timers) abandon(ctx context.Context, owner outbox.OwnerToken, delay *time.Duration, cause error, ids []ID) (int64, error) {
-	return t.settle(ctx, "timer/abandon", owner, ids, delay, reason(cause))
+	return t.settle(ctx, ids, op.TimerAbandon{TimerHeld: held(owner, ids), Delay: delay, Error: reason(cause)})
 }
 
 // reason is a cause as it is kept; nil for none.
@@ -102,24 +103,28 @@ func reason(cause error) *string {
 	return work.Optional(work.ErrorText(fmt.Sprint(cause)))
 }
 
-func (t *Timers) settle(ctx context.Context, op string, owner outbox.OwnerToken, ids []ID, more ...any) (int64, error) {
+// held are timers that owner may have claimed.
+func held(owner outbox.OwnerToken, ids []ID) op.TimerHeld {
+	h := op.TimerHeld{Owner: owner, TimerIDs: make([][16]byte, len(ids))}
+	for i, id := range ids {
+		h.TimerIDs[i] = id
+	}
+	return h
+}
+
+// settle runs an operation on claimed timers and returns how many their owner held.
+func (t *Timers) settle(ctx context.Context, ids []ID, settle engine.Operation) (int64, error) {
 	if len(ids) == 0 {
 		return 0, nil
 	}
-	bare := make([][16]byte, len(ids))
-	for i, id := range ids {
-		bare[i] = id
-	}
-	c := engine.Count(op, append([]any{[16]byte(owner), bare}, more...)...)
-	err := t.db.Do(ctx, c)
-	return c.N, err
+	return engine.Exec(ctx, t.db, nil, settle)
 }
 
 // ReapExpired puts timers back whose lease has run out, and returns how many they
 // were; see outbox.Outbox.Claim for what counts as a failed attempt. Claim and Run
 // do so by themselves.
 func (t *Timers) ReapExpired(ctx context.Context) (int64, error) {
-	n, err := work.PurgeNamed(ctx, t.db, "timer/reap")
+	n, err := work.Purge(ctx, t.db, op.TimerReap{})
 	t.logReaped(ctx, n)
 	return n, err
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/work"
 )
@@ -61,7 +62,7 @@ type Info struct {
 
 // Get returns a timer, or ErrNotFound.
 func (t *Timers) Get(ctx context.Context, id ID) (*Info, error) {
-	found, err := t.infos(ctx, "timer/get", ref(id)...)
+	found, err := t.infos(ctx, op.TimerGet{TimerRef: ref(id)})
 	if err == nil && len(found) == 0 {
 		err = notFound(id)
 	}
@@ -73,7 +74,7 @@ func (t *Timers) Get(ctx context.Context, id ID) (*Info, error) {
 
 // Find returns the timer of a key that has not fired yet, or ErrNotFound.
 func (t *Timers) Find(ctx context.Context, key string) (*Info, error) {
-	found, err := t.infos(ctx, "timer/find", key)
+	found, err := t.infos(ctx, op.TimerFind{Key: key})
 	if err == nil && len(found) == 0 {
 		err = fmt.Errorf("%w: key %q", ErrNotFound, key)
 	}
@@ -106,65 +107,62 @@ func (t *Timers) List(ctx context.Context, f ListFilter) ([]*Info, error) {
 	if f.Topic != "" {
 		topic = &f.Topic
 	}
-	args := []any{time.Unix(0, 0), int64(0), topic, min(f.Limit, maxList)}
+	page := op.TimerPage{At: time.Unix(0, 0), Topic: topic, Most: min(f.Limit, maxList)}
 	if f.After != nil {
-		args[0], args[1] = f.After.NextAttempt, int64(f.After.Position)
+		page.At, page.ID = f.After.NextAttempt, int64(f.After.Position)
 	}
 	switch f.Status {
 	case Scheduled:
-		return t.infos(ctx, "timer/list_pending", args...)
+		return t.infos(ctx, op.TimerListPending{TimerPage: page})
 	case Claimed:
-		return t.infos(ctx, "timer/list_claimed", args...)
+		return t.infos(ctx, op.TimerListClaimed{TimerPage: page})
 	case Fired, Failed, Cancelled:
-		args[0], args[1] = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC), int64(math.MaxInt64)
+		page.At, page.ID = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC), math.MaxInt64
 		if f.After != nil {
-			args[0], args[1] = f.After.EndedAt, int64(f.After.Position)
+			page.At, page.ID = f.After.EndedAt, int64(f.After.Position)
 		}
-		return t.infos(ctx, "timer/list_over", append(args, int(f.Status))...)
+		return t.infos(ctx, op.TimerListOver{TimerPage: page, Status: int(f.Status)})
 	}
 	return nil, engine.Invalid("status", "%v is none", f.Status)
 }
 
-func (t *Timers) infos(ctx context.Context, op string, args ...any) (found []*Info, err error) {
-	c := infoCall(&found, op, args...)
-	return found, t.db.Read(ctx, c)
+func (t *Timers) infos(ctx context.Context, ask engine.Answering[op.Timer]) (found []*Info, err error) {
+	err = t.db.Read(ctx, infoCall(&found, ask))
+	return found, err
 }
 
 // infoCall collects the timers that an operation answers with.
-func infoCall(found *[]*Info, op string, args ...any) *engine.Call {
-	return &engine.Call{
-		Op: op, Args: args,
-		Reset: func() { *found = (*found)[:0] },
-		Each: func(r engine.Row) error {
-			i, err := scan(r)
-			*found = append(*found, i)
-			return err
-		},
-	}
+func infoCall(found *[]*Info, ask engine.Answering[op.Timer]) *engine.Call {
+	c := engine.Each(ask, func(row *op.Timer, unread error) error {
+		if unread != nil && row.ID == 0 {
+			return unread
+		}
+		*found = append(*found, info(row, unread))
+		return nil
+	})
+	c.Reset = func() { *found = (*found)[:0] }
+	return c
 }
 
-func scan(r engine.Row) (*Info, error) {
-	i := &Info{}
-	var key, correlation, headers, lastError *string
-	var owner *[16]byte
-	var locked, ended *time.Time
-	err := r.Scan((*int64)(&i.Position), (*[16]byte)(&i.ID), &key, (*int)(&i.Status), &i.Due, &i.NextAttempt, &i.RetryCount, &owner, &locked,
-		&i.Topic, &correlation, &headers, &i.Payload, &i.CreatedAt, &ended, &lastError, &i.Queue, &i.Priority)
-	if err != nil && i.Position == 0 {
-		return i, err
+// info is what is known of a timer as it is stored; unread is why not all of it can be
+// read.
+func info(t *op.Timer, unread error) *Info {
+	i := &Info{
+		Timer: Timer{
+			ID: t.TimerID, Key: work.Value(t.Key), Due: t.DueTime.UTC(), Topic: t.Topic, Payload: t.Payload, CorrelationID: work.Value(t.CorrelationID),
+			Queue: t.Queue, Priority: t.Priority,
+		},
+		Position: outbox.WorkItemID(t.ID), Status: Status(t.Status), NextAttempt: t.At.UTC(), RetryCount: t.RetryCount, LastError: work.Value(t.LastError),
+		Owner: work.Value(t.Owner), LockedUntil: work.Value(t.LockedUntil).UTC(), CreatedAt: t.CreatedAt.UTC(), EndedAt: work.Value(t.ProcessedAt).UTC(),
 	}
-	i.Key, i.CorrelationID, i.LastError = work.Value(key), work.Value(correlation), work.Value(lastError)
-	i.LockedUntil, i.EndedAt = work.Value(locked).UTC(), work.Value(ended).UTC()
-	i.Due, i.NextAttempt, i.CreatedAt = i.Due.UTC(), i.NextAttempt.UTC(), i.CreatedAt.UTC()
-	i.Owner = work.Value(owner)
-	fault := engine.Unreadable(err, engine.CleanText("topic", &i.Topic), engine.CleanText("correlation id", &i.CorrelationID), engine.CleanText("key", &i.Key),
+	fault := engine.Unreadable(unread, engine.CleanText("topic", &i.Topic), engine.CleanText("correlation id", &i.CorrelationID), engine.CleanText("key", &i.Key),
 		engine.CleanTime("due time", &i.Due), engine.CleanTime("next attempt", &i.NextAttempt), engine.CleanTime("time of creation", &i.CreatedAt),
 		engine.CleanTime("end of the lease", &i.LockedUntil), engine.CleanTime("end", &i.EndedAt))
 	if fault != nil {
 		i.Unreadable = fault.Error()
 	}
-	if headers != nil && json.Unmarshal([]byte(*headers), &i.Headers) != nil {
-		i.Headers = map[string]string{"": *headers} // another program's
+	if t.Headers != nil && json.Unmarshal([]byte(*t.Headers), &i.Headers) != nil {
+		i.Headers = map[string]string{"": *t.Headers} // another program's
 	}
-	return i, nil
+	return i
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bravellian/pawl/audit"
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/work"
 )
@@ -63,7 +64,9 @@ func (t *Timers) schedule(ctx context.Context, tx outbox.Tx, timers []Timer) ([]
 		if b, err = t.outbox.Prepare(ctx, tx, msgs); err != nil || len(msgs) == 0 {
 			return err
 		}
-		return engine.Run(ctx, t.db, tx, b.LegacyCallsTo("timer/schedule", func(i int) *string { return work.Optional(timers[i].Key) })...)
+		return engine.Run(ctx, t.db, tx, b.CallsTo(func(messages []op.NewMessage, index []int) engine.Operation {
+			return op.TimerSchedule{Timers: newTimers(timers, messages, index)}
+		})...)
 	})
 	if b != nil && errors.Is(err, engine.ErrCommitUnknown) {
 		return b.IDs(), err
@@ -75,6 +78,15 @@ func (t *Timers) schedule(ctx context.Context, tx outbox.Tx, timers []Timer) ([]
 	t.db.Ring(work.ScheduleQueue)
 	t.logScheduled(ctx, timers, b.IDs())
 	return b.IDs(), nil
+}
+
+// newTimers are timers as they are stored; index says of each message which timer's it is.
+func newTimers(timers []Timer, messages []op.NewMessage, index []int) []op.NewTimer {
+	all := make([]op.NewTimer, len(messages))
+	for i, m := range messages {
+		all[i] = op.NewTimer{NewMessage: m, Key: work.Optional(timers[index[i]].Key)}
+	}
+	return all
 }
 
 // validate checks what is not the message's; the outbox checks the rest.
@@ -122,7 +134,7 @@ func (t *Timers) CancelTx(ctx context.Context, tx outbox.Tx, id ID) (bool, error
 }
 
 func (t *Timers) cancel(ctx context.Context, tx outbox.Tx, id ID) (bool, error) {
-	changed, err := t.change(ctx, tx, "timer/cancel", audit.Noted(ctx, "timer "+id.String(), ref(id)...)...)
+	changed, err := t.change(ctx, tx, op.TimerCancel{TimerRef: ref(id), Note: audit.New(ctx, "timer "+id.String()).Op()})
 	if changed {
 		t.log.InfoContext(ctx, "timer cancelled", "timer_id", id.String())
 	}
@@ -148,7 +160,7 @@ func (t *Timers) cancelKey(ctx context.Context, tx outbox.Tx, key string) (bool,
 	if err := engine.CheckText("key", key, MaxKey, true); err != nil {
 		return false, err
 	}
-	changed, err := t.change(ctx, tx, "timer/cancel_key", audit.Noted(ctx, "timer key "+strconv.Quote(key), key)...)
+	changed, err := t.change(ctx, tx, op.TimerCancelKey{Key: key, Note: audit.New(ctx, "timer key "+strconv.Quote(key)).Op()})
 	if changed {
 		t.log.InfoContext(ctx, "timer with a key cancelled", "timer", key)
 	}
@@ -174,7 +186,7 @@ func (t *Timers) reschedule(ctx context.Context, tx outbox.Tx, id ID, due time.T
 	if err := checkDue(due); err != nil {
 		return false, err
 	}
-	changed, err := t.change(ctx, tx, "timer/reschedule", audit.Noted(ctx, "timer "+id.String(), append(ref(id), engine.Due(&due))...)...)
+	changed, err := t.change(ctx, tx, op.TimerReschedule{TimerRef: ref(id), Due: engine.Due(&due), Note: audit.New(ctx, "timer "+id.String()).Op()})
 	if changed {
 		t.db.Ring(work.ScheduleQueue)
 		t.log.InfoContext(ctx, "timer rescheduled", "timer_id", id.String(), "due", due)
@@ -183,11 +195,10 @@ func (t *Timers) reschedule(ctx context.Context, tx outbox.Tx, id ID, due time.T
 }
 
 // ref is how operations find a timer: by its id and the position that it carries.
-func ref(id ID) []any { return []any{[16]byte(id), int64(id.Position())} }
+func ref(id ID) op.TimerRef { return op.TimerRef{TimerID: id, Carried: int64(id.Position())} }
 
 // change runs an operation on a pending timer and tells if there was one.
-func (t *Timers) change(ctx context.Context, tx outbox.Tx, op string, args ...any) (bool, error) {
-	c := &engine.Call{Op: op, Args: args}
-	err := engine.Run(ctx, t.db, tx, c)
-	return err == nil && c.N > 0, err
+func (t *Timers) change(ctx context.Context, tx outbox.Tx, change engine.Operation) (bool, error) {
+	n, err := engine.Exec(ctx, t.db, tx, change)
+	return err == nil && n > 0, err
 }

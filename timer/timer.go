@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/work"
 )
@@ -138,7 +139,7 @@ const cleanTimers = 1000
 // CleanUp forgets timers that fired or were cancelled longer ago than the
 // retention period, and returns how many. Run does this by itself.
 func (t *Timers) CleanUp(ctx context.Context) (int64, error) {
-	return work.PurgeNamed(ctx, t.db, "timer/purge", t.opts.Retention, cleanTimers)
+	return work.Purge(ctx, t.db, op.TimerPurge{Age: t.opts.Retention, Most: cleanTimers})
 }
 
 // Agendas is what a scheduler has to see to.
@@ -160,7 +161,7 @@ type agenda struct{ t *Timers }
 func (agenda) Name() string { return "timers" }
 
 func (a agenda) Fire(ctx context.Context) (int64, error) {
-	reap, fire := engine.Count("timer/reap"), engine.Count("timer/dispatch", dispatchBatch)
+	reap, fire := engine.Ask(op.TimerReap{}), engine.Ask(op.TimerDispatch{Most: dispatchBatch})
 	if err := a.t.db.Do(ctx, reap, fire); err != nil {
 		return 0, err
 	}
@@ -175,7 +176,7 @@ func (a agenda) Fire(ctx context.Context) (int64, error) {
 }
 
 func (a agenda) NextDue(ctx context.Context) (time.Duration, bool, error) {
-	return work.NextDue(ctx, a.t.db, "timer/next_due")
+	return work.NextDue(ctx, a.t.db, op.TimerNextDue{})
 }
 
 func notFound(what fmt.Stringer) error { return fmt.Errorf("%w: %s", ErrNotFound, what) }

@@ -189,23 +189,21 @@ func (s *Scheduler) until(ctx context.Context, a *agenda, most time.Duration) ti
 // farAway is as far as a worker plans ahead.
 const farAway = 365 * 24 * time.Hour
 
-// NextDueOf asks an operation in how many microseconds something is due.
-func NextDueOf(ctx context.Context, db engine.DB, o engine.Answering[op.Wait]) (d time.Duration, ok bool, err error) {
-	w, _, err := engine.Get(ctx, db, o)
-	if err != nil || w.Micros == nil {
-		return 0, false, err
-	}
-	// A Duration ends after 292 years; due times that other programs wrote may be
-	// thousands of years off, either way.
-	most := farAway.Microseconds()
-	return time.Duration(max(-most, min(*w.Micros, most))) * time.Microsecond, true, nil
+// NextDue asks an operation when something is due; ok is false for never.
+func NextDue(ctx context.Context, db engine.DB, ask engine.Answering[op.Wait]) (d time.Duration, ok bool, err error) {
+	u, _, err := engine.Get(ctx, db, ask)
+	return until(u.Micros, err)
 }
 
-// NextDue asks an operation that answers in how many microseconds something is
-// due, or null for never.
-func NextDue(ctx context.Context, db engine.DB, op string, args ...any) (d time.Duration, ok bool, err error) {
+// NextDueNamed is NextDue by an operation's name.
+func NextDueNamed(ctx context.Context, db engine.DB, name string, args ...any) (d time.Duration, ok bool, err error) {
 	var micros *int64
-	err = db.Read(ctx, &engine.Call{Op: op, Args: args, Each: func(r engine.Row) error { return r.Scan(&micros) }})
+	err = db.Read(ctx, &engine.Call{Op: name, Args: args, Each: func(r engine.Row) error { return r.Scan(&micros) }})
+	return until(micros, err)
+}
+
+// until is how long it takes until something is due; nil: it never is.
+func until(micros *int64, err error) (d time.Duration, ok bool, _ error) {
 	if err != nil || micros == nil {
 		return 0, false, err
 	}

@@ -7,19 +7,20 @@ package op
 import (
 	"embed"
 	"slices"
+	"time"
 
 	"github.com/bravellian/pawl/engine"
 )
 
 // Statements are those that are the same text on every engine, and the macros.
 //
-//go:embed audit inbox join lease macros outbox pause worker
+//go:embed audit inbox job join lease macros outbox pause timer worker
 var Statements embed.FS
 
 // All are all operations, each without values.
 func All() []engine.Operation {
 	return slices.Concat(
-		audit(), doctorJoins(), inbox(), joins(), leases(), outboxes(), settlements(), outboxReads(), outboxMends(), pauses(), workers(),
+		audit(), doctorJoins(), inbox(), jobs(), joins(), leases(), outboxes(), settlements(), outboxReads(), outboxMends(), pauses(), timers(), workers(),
 	)
 }
 
@@ -31,3 +32,6 @@ type Note struct {
 	Target string
 	Reason *string
 }
+
+// Clock is the database's.
+type Clock struct{ Now time.Time }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bravellian/pawl/cron"
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
@@ -161,11 +162,17 @@ func (f *fixture) set(name, assignments string, args ...any) {
 // ago is an SQL expression for a moment before the database's now.
 func (f *fixture) ago(d time.Duration) string {
 	if f.e.Name == "sqlite" { // whose clock the test moves
-		var now time.Time
-		f.check(f.db.Read(f.ctx(), &engine.Call{Op: "job/now", Each: func(r engine.Row) error { return r.Scan(&now) }}))
-		return fmt.Sprint(now.Add(-d).UnixMicro())
+		return fmt.Sprint(f.now().Add(-d).UnixMicro())
 	}
 	return fmt.Sprintf("clock_timestamp() - interval '%d microseconds'", d.Microseconds())
+}
+
+// now is the database's clock.
+func (f *fixture) now() time.Time {
+	f.t.Helper()
+	clock, _, err := engine.Get(f.ctx(), f.db, op.JobNow{})
+	f.check(err)
+	return clock.Now
 }
 
 // asleep lets time pass without a scheduler: on SQLite its clock moves on, on

@@ -170,7 +170,7 @@ func testPausedQueueIsNotDue(t *testing.T, e dbtest.Engine) {
 	looks := func(want bool) {
 		t.Helper()
 		for op, arg := range map[string]any{"outbox/next_due": outbox.DefaultQueue, "fleet/look": []string{outbox.DefaultQueue, "other"}} {
-			_, due, err := work.NextDue(f.ctx(), f.db, op, arg)
+			_, due, err := work.NextDueNamed(f.ctx(), f.db, op, arg)
 			if err != nil || due != want {
 				t.Fatalf("%s says %v, want %v: %v", op, due, want, err)
 			}

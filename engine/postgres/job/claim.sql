@@ -1,2 +1,2 @@
--- Take due runs under a lease. $1 owner, $2 lease, $3 how many. Columns as in outbox/claim.
-SELECT * FROM pawl.job_claim_runs($1, $2, $3)
+SELECT pawl.columns(r), r.retry AS retry_count, r.queue AS queue, r.priority AS priority, r.locked_until AS locked_until
+  FROM pawl.job_claim_runs(@owner, @lease, @most) r

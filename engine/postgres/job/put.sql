@@ -1,11 +1,6 @@
--- Store a job: $1 id if it is new, $2 name, $3 topic, $4 payload, $5 headers,
--- $6 lane, $7 schedule, $8 zone, $9 misfire, $10 its limit, $11 overlap, $12 spread
--- and $13 shift in microseconds, $14 next time, and $15 when that is due; of
--- the audit: $16 id, $17 actor, $18 target, $19 reason. Rows affected: 0 if it is
--- stored like this. Unless the schedule changes, the next time stays (D-83).
 WITH p AS (
 INSERT INTO pawl.job AS j (id, name, topic, payload, headers, lane, schedule, zone, misfire, misfire_limit, overlap, spread, shift, next_time, due_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+VALUES (@id, @name, @topic, @payload, @headers, @lane, @schedule, @zone, @misfire, @misfire_limit, @overlap, @spread, @shift, @next_time, @due_at)
 ON CONFLICT (name) DO UPDATE SET
   topic = excluded.topic, payload = excluded.payload, headers = excluded.headers, lane = excluded.lane, schedule = excluded.schedule, zone = excluded.zone,
   misfire = excluded.misfire, misfire_limit = excluded.misfire_limit, overlap = excluded.overlap, spread = excluded.spread, shift = excluded.shift,
@@ -13,9 +8,9 @@ ON CONFLICT (name) DO UPDATE SET
   due_at = CASE WHEN NOT j.enabled THEN NULL WHEN (j.schedule, j.zone) <> (excluded.schedule, excluded.zone) OR j.next_time IS NULL THEN excluded.due_at
                 WHEN j.shift <> excluded.shift THEN j.next_time + excluded.shift::float8 * interval '1 microsecond' ELSE j.due_at END,
   last_error = CASE WHEN (j.schedule, j.zone) = (excluded.schedule, excluded.zone) THEN j.last_error END,
-  version = j.version + 1, updated_at = clock_timestamp()
+  version = j.version + 1, updated_at = @now
 WHERE (j.topic, j.payload, j.headers, j.lane, j.schedule, j.zone, j.misfire, j.misfire_limit, j.overlap, j.spread, j.shift)
       IS DISTINCT FROM (excluded.topic, excluded.payload, excluded.headers, excluded.lane, excluded.schedule, excluded.zone, excluded.misfire, excluded.misfire_limit, excluded.overlap, excluded.spread, excluded.shift)
    OR j.enabled AND j.next_time IS NULL
 RETURNING 1)
-SELECT pawl.audit_note($16, $17, 'put', $18, $19, 1) FROM p
+SELECT pawl.audit_note(@note_id, @note_actor, 'put', @note_target, @note_reason, 1) FROM p

@@ -1,2 +1,1 @@
--- Write down how runs ended. Answers how many.
 SELECT pawl.job_settle()

@@ -1,2 +1,1 @@
--- Move up to $1 due timers into the outbox. Answers how many.
-SELECT pawl.timer_dispatch($1)
+SELECT pawl.timer_dispatch(@most)

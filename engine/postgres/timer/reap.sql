@@ -1,2 +1,1 @@
--- Put back what was claimed and whose lease has run out. Answers how many.
 SELECT pawl.timer_reap()

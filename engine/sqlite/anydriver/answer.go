@@ -17,10 +17,12 @@ func newAnswers() answers {
 	a.audit()
 	a.doctorJoins()
 	a.inbox()
+	a.jobs()
 	a.joins()
 	a.leases()
 	a.outboxes()
 	a.pauses()
+	a.timers()
 	return a
 }
 
@@ -56,6 +58,6 @@ func (db *DB) answer(t *txn, c *engine.Call) (err error) {
 // statements are those that answers are made of, each without values.
 func statements() []engine.Operation {
 	return slices.Concat(
-		auditStatements(), doctorJoinStatements(), inboxStatements(), joinStatements(), leaseStatements(), outboxStatements(), pauseStatements(),
+		auditStatements(), doctorJoinStatements(), inboxStatements(), jobStatements(), joinStatements(), leaseStatements(), outboxStatements(), pauseStatements(), timerStatements(),
 	)
 }

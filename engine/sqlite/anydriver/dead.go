@@ -149,7 +149,7 @@ type outboxPurgeRun struct {
 
 func purge(t *txn, o op.OutboxPurge) (total int64, err error) {
 	old := oldest{t.now - o.Age.Microseconds(), o.Look}
-	if err := settleJobs(t); err != nil { // before their messages are forgotten
+	if _, err := t.do(jobSettleRuns{}); err != nil { // before their messages are forgotten
 		return 0, err
 	}
 	done, err := rows(t, outboxPurgeDone{oldest: old})
@@ -174,10 +174,4 @@ func purge(t *txn, o op.OutboxPurge) (total int64, err error) {
 		}
 	}
 	return total, nil
-}
-
-// settleJobs writes down how runs of jobs ended.
-func settleJobs(t *txn) error {
-	_, err := t.exec("job/settle_runs")
-	return err
 }

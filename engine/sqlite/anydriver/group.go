@@ -31,18 +31,12 @@ func idle(c *engine.Call) engine.Operation {
 		return outboxOrphans{}
 	case op.OutboxReap:
 		return outboxReapDue{}
+	case op.TimerDispatch:
+		return timerDispatchDue{}
+	case op.TimerReap:
+		return timerReapDue{}
 	}
 	return nil
-}
-
-func idleLegacy(c *engine.Call) string {
-	switch c.Name() {
-	case "timer/dispatch":
-		return "timer/dispatch_due"
-	case "timer/reap":
-		return "timer/reap_due"
-	}
-	return ""
 }
 
 // Do runs the calls in one transaction, which calls of other goroutines may
@@ -70,12 +64,12 @@ func forget(calls []*engine.Call) {
 // anyBusy reports whether some of the calls would find anything to do.
 func (db *DB) anyBusy(ctx context.Context, calls []*engine.Call) (busy bool, err error) {
 	for _, c := range calls {
-		if idle(c) == nil && idleLegacy(c) == "" {
+		if idle(c) == nil {
 			return true, nil
 		}
 	}
 	for _, c := range calls {
-		look := &engine.Call{Op: idleLegacy(c), Operation: idle(c), Each: func(engine.Row) error { busy = true; return errStop }}
+		look := &engine.Call{Operation: idle(c), Each: func(engine.Row) error { busy = true; return errStop }}
 		if err := db.Read(ctx, look); err != nil || busy {
 			return busy, err
 		}

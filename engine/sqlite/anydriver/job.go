@@ -4,159 +4,240 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 )
 
-// The operations of jobs that SQLite cannot say in one statement.
+// jobs adds what answers an operation on jobs that SQLite cannot say in one statement.
+func (a answers) jobs() {
+	counting(a, putJob)
+	counting(a, enableJob)
+	counting(a, disableJob)
+	counting(a, fireJobs)
+	counting(a, triggerJob)
+	counting(a, deleteJob)
+	listing(a, claimRuns)
+	counting(a, settleRuns)
+}
 
-// jobOperation returns what answers an operation of jobs in Go; nil for a single
-// statement.
-func jobOperation(name string) opFunc {
-	switch name {
-	case "put":
-		return putJob
-	case "enable", "disable":
-		return noting("job/"+name, name)
-	case "fire":
-		return fireJobs
-	case "trigger":
-		return triggerJob
-	case "delete":
-		return deleteJob
-	case "claim":
-		return claimRuns
-	case "settle":
-		return settleRuns
-	case "purge":
-		return purgeRuns
+func jobStatements() []engine.Operation {
+	return []engine.Operation{
+		jobAdvance{}, jobClaimable{}, jobClaimed{}, jobDisableRow{}, jobEnableRow{}, jobForget{}, jobForgetRun{}, jobID{}, jobPending{}, jobPutRow{},
+		jobRecord{}, jobRunLast{}, jobRunMessage{}, jobRunReady{}, jobSettleRuns{}, jobSuspects{},
 	}
-	return nil
 }
 
-// putJob: args as job/put documents. The payload is stored as text where it is.
-func putJob(t *txn, c *engine.Call) error {
-	args := append([]any(nil), c.Args[:len(c.Args)-auditArgs]...)
-	args[3] = body(arg[[]byte](c, 3))
+type jobPutRow struct {
+	engine.Changes
+	op.NewJob
+	Body any
+}
+
+// putJob stores a job, its payload as text where it is.
+func putJob(t *txn, o op.JobPut) (int64, error) {
 	t.woke = true
-	return doNoted(t, c, "job/put", "put", args...)
+	return t.noted(o.Note, "put", jobPutRow{NewJob: o.NewJob, Body: body(o.Payload)})
 }
 
-// fireJobs: args 0 jobs, 1 versions, 2 times they are moved from, 3 to, 4 when
-// those are due; 5 jobs of the runs, 6 nominal times, 7 positions, 8 ids, 9 how
-// many times were missed. Answers how many messages there are.
-func fireJobs(t *txn, c *engine.Call) error {
-	var made int64
-	for i, job := range arg[[][16]byte](c, 0) {
-		moved, err := affected(t, "job/advance", job, arg[[]int64](c, 1)[i], arg[[]time.Time](c, 2)[i], arg[[]*time.Time](c, 3)[i], arg[[]*time.Time](c, 4)[i])
+type jobEnableRow struct {
+	engine.Changes
+	Name     string
+	Version  int64
+	NextTime time.Time
+	DueAt    time.Time
+}
+
+func enableJob(t *txn, o op.JobEnable) (int64, error) {
+	return t.noted(o.Note, "enable", jobEnableRow{Name: o.Name, Version: o.Version, NextTime: o.NextTime, DueAt: o.DueAt})
+}
+
+type jobDisableRow struct {
+	engine.Changes
+	Name string
+}
+
+func disableJob(t *txn, o op.JobDisable) (int64, error) {
+	return t.noted(o.Note, "disable", jobDisableRow{Name: o.Name})
+}
+
+type jobAdvance struct {
+	engine.Changes
+	op.JobMove
+}
+
+// fireJobs moves jobs on and makes their runs, and answers how many messages there are.
+func fireJobs(t *txn, o op.JobFire) (made int64, err error) {
+	for _, job := range o.Jobs {
+		moved, err := t.change(jobAdvance{JobMove: job})
 		if err != nil {
-			return err
+			return 0, err
 		}
 		if moved == 0 {
 			continue // somebody else did, or it is another by now
 		}
-		for k, of := range arg[[][16]byte](c, 5) {
-			if of != job {
+		for _, r := range o.Runs {
+			if r.JobID != job.ID {
 				continue
 			}
-			n, err := makeRun(t, job, arg[[]int64](c, 7)[k], arg[[][16]byte](c, 8)[k], arg[[]time.Time](c, 6)[k], arg[[]int64](c, 9)[k], false)
+			n, err := makeRun(t, r, false)
 			if err != nil {
-				return err
+				return 0, err
 			}
 			made += n
 		}
 	}
-	return answer(c, made)
+	return made, nil
+}
+
+type jobRecord struct {
+	engine.Changes
+	op.NewJobRun
+	Triggered bool
+}
+
+// runOf is a run and its job.
+type runOf struct {
+	JobID [16]byte
+	ID    int64
+}
+
+// jobRunMessage makes the message of a run, unless that is only a record.
+type jobRunMessage struct {
+	engine.Changes
+	runOf
+}
+
+// jobRunReady has the message of a run claimed.
+type jobRunReady struct {
+	engine.Changes
+	runOf
+}
+
+// jobRunLast notes which run of a job is its last.
+type jobRunLast struct {
+	engine.Changes
+	runOf
 }
 
 // makeRun makes a run of a job and its message, or only its record. It returns 1
 // if there is a message.
-func makeRun(t *txn, job [16]byte, position int64, id [16]byte, nominal any, missed int64, triggered bool) (int64, error) {
-	if n, err := affected(t, "job/record", job, position, id, nominal, missed, triggered); err != nil || n == 0 {
+func makeRun(t *txn, r op.NewJobRun, triggered bool) (int64, error) {
+	if n, err := t.change(jobRecord{NewJobRun: r, Triggered: triggered}); err != nil || n == 0 {
 		return 0, err
 	}
-	n, err := affected(t, "job/run_message", job, position)
+	of := runOf{r.JobID, r.ID}
+	n, err := t.change(jobRunMessage{runOf: of})
 	if err != nil || n == 0 {
 		return 0, err
 	}
 	t.woke = true
-	for _, statement := range []string{"job/run_ready", "job/run_last"} {
-		if _, err := t.exec(statement, job, position); err != nil {
-			return 0, err
-		}
+	if _, err := t.do(jobRunReady{runOf: of}); err != nil {
+		return 0, err
+	}
+	if _, err := t.do(jobRunLast{runOf: of}); err != nil {
+		return 0, err
 	}
 	return 1, nil
 }
 
-// named finds the job of a name; ok is false if there is none.
-func named(t *txn, name any) (job [16]byte, ok bool, err error) {
-	err = t.query("job/id", func(r engine.Row) error {
-		ok = true
-		return r.Scan(&job)
-	}, name)
-	return job, ok, err
+// jobID reads the id of the job of a name.
+type jobID struct {
+	engine.Rows[jobFound]
+	Name string
 }
 
-// triggerJob: args 0 name, 1 position, 2 id of the run, and those of a note. Answers
-// 0 for an unknown job.
-func triggerJob(t *txn, c *engine.Call) error {
-	job, ok, err := named(t, c.Args[0])
+type jobFound struct{ ID [16]byte }
+
+// triggerJob makes a run now. It answers 0 for an unknown job.
+func triggerJob(t *txn, o op.JobTrigger) (int64, error) {
+	job, known, err := one(t, jobID{Name: o.Name})
+	if err != nil || !known {
+		return 0, err
+	}
+	n, err := makeRun(t, op.NewJobRun{JobID: job.ID, Nominal: time.UnixMicro(t.now), ID: o.ID, RunID: o.RunID}, true)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	if !ok {
-		return answer(c, 0)
-	}
-	n, err := makeRun(t, job, arg[int64](c, 1), arg[[16]byte](c, 2), nil, 0, true)
-	if err != nil {
-		return err
-	}
-	return noted(t, c, "trigger", c.Args[3:], n)
+	return n, t.note(o.Note, "trigger", n)
 }
 
-// deleteJob: args 0 name, and those of a note. Takes back the runs that nobody has claimed, and
-// answers 0 for an unknown job.
-func deleteJob(t *txn, c *engine.Call) error {
-	job, ok, err := named(t, c.Args[0])
-	if err != nil {
-		return err
+// jobPending reads the runs of a job whose message may still be taken back.
+type jobPending struct {
+	engine.Rows[position]
+	JobID [16]byte
+}
+
+type jobForgetRun struct {
+	engine.Changes
+	ID int64
+}
+
+type jobForget struct {
+	engine.Changes
+	ID [16]byte
+}
+
+// deleteJob deletes a job and takes back the runs that nobody has claimed. It answers 0
+// for an unknown job.
+func deleteJob(t *txn, o op.JobDelete) (int64, error) {
+	job, known, err := one(t, jobID{Name: o.Name})
+	if err != nil || !known {
+		return 0, err
 	}
-	if !ok {
-		return answer(c, 0)
-	}
-	pending, err := positions(t, "job/pending", job)
+	pending, err := positions(t, jobPending{JobID: job.ID})
 	if err != nil {
-		return err
+		return 0, err
 	}
 	taken, err := withdraw(t, pending, false)
 	if err != nil {
-		return err
+		return 0, err
+	}
+	reason := "the job was deleted"
+	if err := over(t, taken, statusDiscarded, &reason); err != nil {
+		return 0, err
 	}
 	for _, r := range taken {
-		reason := "the job was deleted"
-		if err := over(t, []run{r}, statusDiscarded, &reason); err != nil {
-			return err
-		}
-		if _, err := t.exec("job/forget_run", r.Lo); err != nil {
-			return err
+		if _, err := t.do(jobForgetRun{ID: r.Lo}); err != nil {
+			return 0, err
 		}
 	}
 	if err := countSteps(t, stepFailed, taken); err != nil {
-		return err
+		return 0, err
 	}
-	if _, err := t.exec("job/forget", job); err != nil {
-		return err
+	if _, err := t.do(jobForget{ID: job.ID}); err != nil {
+		return 0, err
 	}
-	return noted(t, c, "remove", c.Args[1:], 1)
+	return 1, t.note(o.Note, "remove", 1)
 }
 
-// claimRuns: args 0 owner, 1 lease, 2 how many. Rows: as outbox/claim.
-func claimRuns(t *txn, c *engine.Call) error {
-	ids, err := suspectsOf(t, "job/suspects", arg[int](c, 2))
+// jobSuspects reads due runs that are suspects.
+type jobSuspects struct {
+	engine.Rows[suspect]
+	Most int
+}
+
+// jobClaimable reads due runs that are no suspects.
+type jobClaimable struct {
+	engine.Rows[position]
+	Most int
+}
+
+// jobClaimed reads the message of a run that was claimed.
+type jobClaimed struct {
+	engine.Rows[op.OutboxClaimed]
+	ID    int64
+	Retry int64
+	Until int64
+}
+
+// claimRuns takes due runs under a lease, and notes that they begin.
+func claimRuns(t *txn, o op.JobClaim, each func(engine.Row) error) error {
+	ids, err := suspectsOf(t, jobSuspects{Most: o.Most}, o.Most)
 	if err != nil {
 		return err
 	}
 	suspects := int64(len(ids))
 	if suspects == 0 {
-		if ids, err = positions(t, "job/claimable", c.Args[2]); err != nil {
+		if ids, err = positions(t, jobClaimable{Most: o.Most}); err != nil {
 			return err
 		}
 	}
@@ -164,47 +245,32 @@ func claimRuns(t *txn, c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	until := t.now + micros(c, 1)
+	until := t.now + o.Lease.Microseconds()
 	for _, r := range taken {
 		r.LockedUntil, r.Suspect = until, suspects
-		if err := toClaim(t, r, arg[[16]byte](c, 0)); err != nil {
+		if err := toClaim(t, r, o.Owner); err != nil {
 			return err
 		}
-		if _, err := t.exec("job/start", r.Lo); err != nil {
+		if _, err := t.do(op.JobStart{ID: r.Lo}); err != nil {
 			return err
 		}
-		if err := t.query("job/claimed", c.Each, r.Lo, r.Retry, until); err != nil {
+		if err := t.ask(jobClaimed{ID: r.Lo, Retry: r.Retry, Until: until}, each); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// settleRuns writes down how runs ended, and answers how many.
-func settleRuns(t *txn, c *engine.Call) error {
-	n, err := affected(t, "job/settle_runs")
-	if err != nil {
-		return err
-	}
-	return answer(c, n)
-}
+// jobSettleRuns writes down how runs ended whose messages are done or discarded.
+type jobSettleRuns struct{ engine.Changes }
 
-// purgeRuns: args 0 age, 1 how many at most. Answers how many went.
-func purgeRuns(t *txn, c *engine.Call) error {
-	n, err := affected(t, "job/purge_runs", t.now-micros(c, 0), c.Args[1])
-	if err != nil {
-		return err
-	}
-	return answer(c, n)
-}
+func settleRuns(t *txn, _ op.JobSettle) (int64, error) { return t.change(jobSettleRuns{}) }
+
+// position is a row of one.
+type position struct{ ID int64 }
 
 // positions reads a column of positions.
-func positions(t *txn, statement string, args ...any) (ids []int64, err error) {
-	err = t.query(statement, func(r engine.Row) error {
-		var id int64
-		err := r.Scan(&id)
-		ids = append(ids, id)
-		return err
-	}, args...)
+func positions(t *txn, statement engine.Answering[position]) (ids []int64, err error) {
+	err = each(t, statement, func(p *position) error { ids = append(ids, p.ID); return nil })
 	return ids, err
 }

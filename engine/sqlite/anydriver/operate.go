@@ -11,14 +11,6 @@ import (
 // auditArgs is how many parameters a note takes, which are an operation's last.
 const auditArgs = 4
 
-// noting answers an operation that is one statement, and leaves a note if that
-// changed anything. Runs in a caller's transaction.
-func noting(statement, action string) opFunc {
-	return func(t *txn, c *engine.Call) error {
-		return doNoted(t, c, statement, action, c.Args[:len(c.Args)-auditArgs]...)
-	}
-}
-
 // doNoted answers with how many rows a statement changed, and leaves a note if it
 // changed any.
 func doNoted(t *txn, c *engine.Call, statement, action string, args ...any) (err error) {

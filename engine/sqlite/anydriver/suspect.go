@@ -130,19 +130,22 @@ func (l *queueLane) deliver(t *txn, c claiming, picked []run, total int64) error
 	return nil
 }
 
+// suspect is a run of a job or a timer that is one, and together with how many others
+// it may be claimed.
+type suspect struct {
+	ID      int64
+	Suspect int
+}
+
 // suspectsOf returns due jobs' runs or timers that are suspects, no more than any
 // of them may be claimed with.
-func suspectsOf(t *txn, statement string, most int) (ids []int64, err error) {
-	err = t.query(statement, func(row engine.Row) error {
-		var id, suspect int64
-		if err := row.Scan(&id, &suspect); err != nil {
-			return err
-		}
-		if most = min(most, int(suspect)); len(ids) >= most {
+func suspectsOf(t *txn, statement engine.Answering[suspect], most int) (ids []int64, err error) {
+	err = each(t, statement, func(s *suspect) error {
+		if most = min(most, s.Suspect); len(ids) >= most {
 			return errStop
 		}
-		ids = append(ids, id)
+		ids = append(ids, s.ID)
 		return nil
-	}, most)
+	})
 	return ids, err
 }

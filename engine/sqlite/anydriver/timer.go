@@ -2,153 +2,202 @@ package anydriver
 
 import (
 	"cmp"
-	"errors"
 	"slices"
+	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 )
 
-// The operations of timers that SQLite cannot say in one statement.
-
-// timerOperation returns what answers an operation of timers in Go; nil for a
-// single statement.
-func timerOperation(name string) opFunc {
-	switch name {
-	case "schedule":
-		return scheduleTimers
-	case "cancel", "cancel_key":
-		return noting("timer/"+name, "cancel")
-	case "reschedule":
-		return noting("timer/reschedule", "reschedule")
-	case "dispatch":
-		return dispatchTimers
-	case "claim":
-		return claimTimers
-	case "ack":
-		return ackTimers
-	case "fail":
-		return failTimers
-	case "abandon":
-		return abandonTimers
-	case "reap":
-		return reapTimers
-	case "purge":
-		return purgeTimers
-	}
-	return nil
+// timers adds what answers an operation on timers that SQLite cannot say in one
+// statement.
+func (a answers) timers() {
+	counting(a, scheduleTimers)
+	counting(a, cancelTimer)
+	counting(a, cancelTimerKey)
+	counting(a, rescheduleTimer)
+	counting(a, dispatchTimers)
+	listing(a, claimTimers)
+	counting(a, ackTimers)
+	counting(a, failTimers)
+	counting(a, abandonTimers)
+	counting(a, reapTimers)
 }
 
-// scheduleTimers: args 0 positions, 1 ids, 2 topics, 3 correlation ids,
-// 4 headers, 5 payloads, 6 lanes, 7 due times, 8 supplied, 9 carried positions,
-// 10 keys. Runs in a caller's transaction.
-func scheduleTimers(t *txn, c *engine.Call) error {
-	positions, carried := arg[[]int64](c, 0), arg[[]int64](c, 9)
-	keys := arg[[]*string](c, 10)
-	for i, id := range positions {
-		mark := arg[[]bool](c, 8)[i]
-		if mark || carried[i] != 0 { // an id that was just made is new
-			known, err := affected(t, "timer/known", arg[[][16]byte](c, 1)[i], carried[i])
-			if err != nil {
-				return err
-			}
-			if known > 0 {
-				continue
-			}
+func timerStatements() []engine.Operation {
+	return []engine.Operation{
+		timerAbandonOne{}, timerAckOne{}, timerCancelKeyRow{}, timerCancelRow{}, timerClaimable{}, timerClaimed{}, timerClaimRows{}, timerDetachKey{},
+		timerDispatchDue{}, timerDispatchMessages{}, timerDispatchOver{}, timerDue{}, timerFailOne{}, timerInsert{}, timerKnown{}, timerMovePosition{},
+		timerReapDue{}, timerReapRows{}, timerRescheduleRow{}, timerSuspects{},
+	}
+}
+
+// timerKnown changes one row if a timer has been scheduled before.
+type timerKnown struct {
+	engine.Changes
+	op.TimerRef
+}
+
+type timerInsert struct {
+	engine.Changes
+	message
+	Key *string
+}
+
+// scheduleTimers stores timers. Runs in a caller's transaction.
+func scheduleTimers(t *txn, o op.TimerSchedule) (int64, error) {
+	for i := range o.Timers {
+		if err := scheduleTimer(t, &o.Timers[i]); err != nil {
+			return 0, err
 		}
-		if id == carried[i] { // as in enqueueOnce: the position may be another's by now
-			var err error
-			if id, err = nextID(t); err != nil {
-				return err
-			}
-			mark = true
-		}
-		key := text(keys, i)
-		if err := replaceTimer(t, key); err != nil {
-			return err
-		}
-		_, err := t.exec("timer/insert", append(messageColumns(c, i, id, mark), key)...)
-		if errors.Is(classify(err), engine.ErrPosition) { // another timer's: this one goes elsewhere, found by its mark
-			if id, err = nextID(t); err == nil {
-				_, err = t.exec("timer/insert", append(messageColumns(c, i, id, true), key)...)
-			}
-		}
-		if err != nil {
+	}
+	return 0, nil
+}
+
+func scheduleTimer(t *txn, n *op.NewTimer) error {
+	if n.Supplied || n.Carried != 0 { // an id that was just made is new
+		known, err := t.change(timerKnown{TimerRef: op.TimerRef{TimerID: n.MessageID, Carried: n.Carried}})
+		if err != nil || known > 0 {
 			return err
 		}
 	}
-	return nil
+	if err := replaceTimer(t, n.Key); err != nil {
+		return err
+	}
+	insert := timerInsert{message: stored(&n.NewMessage), Key: n.Key}
+	_, err := t.lodge(&insert.message, n.Carried, func() (int64, error) { return t.change(insert) })
+	return err
+}
+
+type timerCancelKeyRow struct {
+	engine.Changes
+	Key string
+}
+
+// timerDetachKey parts a timer that somebody is firing from its key.
+type timerDetachKey struct {
+	engine.Changes
+	Key string
 }
 
 // replaceTimer cancels the pending timer of a key, and parts the key from one
 // that somebody is firing.
-func replaceTimer(t *txn, key any) error {
+func replaceTimer(t *txn, key *string) error {
 	if key == nil {
 		return nil
 	}
-	for _, statement := range []string{"timer/cancel_key", "timer/detach_key"} {
-		if _, err := t.exec(statement, key); err != nil {
-			return err
-		}
+	if _, err := t.do(timerCancelKeyRow{Key: *key}); err != nil {
+		return err
 	}
-	return nil
+	_, err := t.do(timerDetachKey{Key: *key})
+	return err
+}
+
+type timerCancelRow struct {
+	engine.Changes
+	op.TimerRef
+}
+
+func cancelTimer(t *txn, o op.TimerCancel) (int64, error) {
+	return t.noted(o.Note, "cancel", timerCancelRow{TimerRef: o.TimerRef})
+}
+
+func cancelTimerKey(t *txn, o op.TimerCancelKey) (int64, error) {
+	return t.noted(o.Note, "cancel", timerCancelKeyRow{Key: o.Key})
+}
+
+type timerRescheduleRow struct {
+	engine.Changes
+	op.TimerRef
+	Due *time.Time
+}
+
+func rescheduleTimer(t *txn, o op.TimerReschedule) (int64, error) {
+	return t.noted(o.Note, "reschedule", timerRescheduleRow{TimerRef: o.TimerRef, Due: o.Due})
+}
+
+// anyDue is a row if anything is due.
+type anyDue struct{ Due int64 }
+
+// timerDispatchDue asks whether any timer is due.
+type timerDispatchDue struct{ engine.Rows[anyDue] }
+
+// timerReapDue asks whether any lease of a timer has run out.
+type timerReapDue struct{ engine.Rows[anyDue] }
+
+// timerDue reads due timers, first due first.
+type timerDue struct {
+	engine.Rows[dueTimer]
+	Most int
 }
 
 // dueTimer is what has to be known of a due timer to move it.
 type dueTimer struct {
-	run
-	known bool // the outbox has its message
-	taken bool // another message has its position
+	ID    int64
+	Lane  int64
+	At    int64
+	Known bool // the outbox has its message
+	Taken bool // another message has its position
 }
 
-func dueTimers(t *txn, n any) (due []dueTimer, err error) {
-	err = t.query("timer/due", func(r engine.Row) error {
-		d := dueTimer{run: run{N: 1}}
-		defer func() { due = append(due, d) }()
-		return r.Scan(&d.Lo, &d.Lane, &d.At, &d.known, &d.taken)
-	}, n)
-	return due, err
+// timerDispatchMessages makes messages of the first N due timers.
+type timerDispatchMessages struct {
+	engine.Changes
+	N int
 }
 
-// dispatchTimers: args 0 how many. Moves due timers into the outbox, neighbours
-// as one run, and answers how many.
-func dispatchTimers(t *txn, c *engine.Call) error {
-	due, err := dueTimers(t, c.Args[0])
-	if err != nil {
-		return err
+// timerDispatchOver ends the timers that became messages.
+type timerDispatchOver struct {
+	engine.Changes
+	N int
+}
+
+// dispatchTimers moves due timers into the outbox, neighbours as one run.
+func dispatchTimers(t *txn, o op.TimerDispatch) (int64, error) {
+	due, err := rows(t, timerDue{Most: o.Most})
+	if err != nil || len(due) == 0 {
+		return 0, err
 	}
 	if moved, err := movePositions(t, due); err != nil {
-		return err
+		return 0, err
 	} else if moved {
-		return dispatchTimers(t, c)
+		return dispatchTimers(t, o)
 	}
-	if len(due) > 0 {
-		for _, statement := range []string{"timer/dispatch_messages", "timer/dispatch_over"} {
-			if _, err := t.exec(statement, len(due)); err != nil {
-				return err
-			}
-		}
-		for _, r := range neighbours(due) {
-			if err := toReady(t, run{Lane: r.Lane, At: t.now, Lo: r.Lo, N: r.N}); err != nil {
-				return err
-			}
-		}
-		t.woke = true
+	if _, err := t.do(timerDispatchMessages{N: len(due)}); err != nil {
+		return 0, err
 	}
-	return answer(c, int64(len(due)))
+	if _, err := t.do(timerDispatchOver{N: len(due)}); err != nil {
+		return 0, err
+	}
+	for _, r := range neighbours(due) {
+		r.At = t.now
+		if err := toReady(t, r); err != nil {
+			return 0, err
+		}
+	}
+	t.woke = true
+	return int64(len(due)), nil
+}
+
+// timerMovePosition has a timer become a message elsewhere.
+type timerMovePosition struct {
+	engine.Changes
+	ID int64
+	To int64
 }
 
 // movePositions gives timers a position of their own whose position another message
 // has: ids were given out twice, as after a copy of the file was put back.
 func movePositions(t *txn, due []dueTimer) (moved bool, err error) {
 	for _, d := range due {
-		if !d.taken {
+		if !d.Taken {
 			continue
 		}
 		to, err := nextID(t)
 		if err != nil {
 			return moved, err
 		}
-		if _, err := t.exec("timer/move_position", d.Lo, to); err != nil {
+		if _, err := t.do(timerMovePosition{ID: d.ID, To: to}); err != nil {
 			return moved, err
 		}
 		moved = true
@@ -160,80 +209,118 @@ func movePositions(t *txn, due []dueTimer) (moved bool, err error) {
 func neighbours(due []dueTimer) []run {
 	runs := make([]run, 0, len(due))
 	for _, d := range due {
-		if !d.known {
-			runs = append(runs, d.run)
+		if !d.Known {
+			runs = append(runs, run{Lo: d.ID, N: 1, Lane: d.Lane, At: d.At})
 		}
 	}
 	slices.SortFunc(runs, func(a, b run) int { return cmp.Compare(a.Lo, b.Lo) })
 	return merge(runs)
 }
 
-// claimTimers: args 0 owner, 1 lease, 2 how many. Rows: as timer/get.
-func claimTimers(t *txn, c *engine.Call) error {
-	ids, err := suspectsOf(t, "timer/suspects", arg[int](c, 2))
+// timerSuspects reads due timers that are suspects, first due first.
+type timerSuspects struct {
+	engine.Rows[suspect]
+	Most int
+}
+
+// timerClaimable reads due timers that are no suspects, first due first.
+type timerClaimable struct {
+	engine.Rows[position]
+	Most int
+}
+
+type timerClaimRows struct {
+	engine.Changes
+	IDs      []int64
+	Owner    [16]byte
+	Lease    time.Duration
+	Suspects int // how many of them are
+}
+
+type timerClaimed struct {
+	engine.Rows[op.Timer]
+	Owner [16]byte
+	IDs   []int64
+}
+
+// claimTimers takes due timers under a lease.
+func claimTimers(t *txn, o op.TimerClaim, each func(engine.Row) error) error {
+	ids, err := suspectsOf(t, timerSuspects{Most: o.Most}, o.Most)
 	if err != nil {
 		return err
 	}
 	suspects := len(ids)
 	if suspects == 0 {
-		if ids, err = positions(t, "timer/claimable", c.Args[2]); err != nil || len(ids) == 0 {
+		if ids, err = positions(t, timerClaimable{Most: o.Most}); err != nil || len(ids) == 0 {
 			return err
 		}
 	}
-	if _, err := t.exec("timer/claim_rows", ids, c.Args[0], t.now+micros(c, 1), suspects); err != nil {
+	if _, err := t.do(timerClaimRows{IDs: ids, Owner: o.Owner, Lease: o.Lease, Suspects: suspects}); err != nil {
 		return err
 	}
-	return t.query("timer/claimed", c.Each, c.Args[0], ids)
+	return t.ask(timerClaimed{Owner: o.Owner, IDs: ids}, each)
 }
 
-// ackTimers: args 0 owner, 1 ids. Answers how many it held.
-func ackTimers(t *txn, c *engine.Call) error {
-	return eachTimer(t, c, func(id [16]byte) (int64, error) { return affected(t, "timer/ack_one", c.Args[0], id) })
+// claimedTimer is one that an owner may have claimed.
+type claimedTimer struct {
+	Owner   [16]byte
+	TimerID [16]byte
 }
 
-// failTimers: args 0 owner, 1 ids, 2 error. Answers how many it held.
-func failTimers(t *txn, c *engine.Call) error {
-	return eachTimer(t, c, func(id [16]byte) (int64, error) { return affected(t, "timer/fail_one", c.Args[0], id, c.Args[2]) })
+type timerAckOne struct {
+	engine.Changes
+	claimedTimer
 }
 
-// abandonTimers: args 0 owner, 1 ids, 2 delay (nil: backoff), 3 error. Answers
-// how many it held.
-func abandonTimers(t *txn, c *engine.Call) error {
+func ackTimers(t *txn, o op.TimerAck) (int64, error) {
+	return eachTimer(t, o.TimerHeld, func(c claimedTimer) engine.Operation { return timerAckOne{claimedTimer: c} })
+}
+
+type timerFailOne struct {
+	engine.Changes
+	claimedTimer
+	Error *string
+}
+
+func failTimers(t *txn, o op.TimerFail) (int64, error) {
+	return eachTimer(t, o.TimerHeld, func(c claimedTimer) engine.Operation { return timerFailOne{claimedTimer: c, Error: o.Error} })
+}
+
+type timerAbandonOne struct {
+	engine.Changes
+	claimedTimer
+	Delay *time.Duration // nil: backoff
+	Error *string
+}
+
+func abandonTimers(t *txn, o op.TimerAbandon) (int64, error) {
 	t.woke = true
-	return eachTimer(t, c, func(id [16]byte) (int64, error) {
-		return affected(t, "timer/abandon_one", c.Args[0], id, c.Args[2], c.Args[3])
+	return eachTimer(t, o.TimerHeld, func(c claimedTimer) engine.Operation {
+		return timerAbandonOne{claimedTimer: c, Delay: o.Delay, Error: o.Error}
 	})
 }
 
-// eachTimer calls do for each of the ids in argument 1 and answers the sum.
-func eachTimer(t *txn, c *engine.Call, do func(id [16]byte) (int64, error)) error {
-	var total int64
-	for _, id := range arg[[][16]byte](c, 1) {
-		n, err := do(id)
+// eachTimer runs a statement for each timer, and returns how many the owner held.
+func eachTimer(t *txn, held op.TimerHeld, statement func(claimedTimer) engine.Operation) (total int64, err error) {
+	for _, id := range held.TimerIDs {
+		n, err := t.change(statement(claimedTimer{Owner: held.Owner, TimerID: id}))
 		if err != nil {
-			return err
+			return 0, err
 		}
 		total += n
 	}
-	return answer(c, total)
+	return total, nil
 }
 
-// reapTimers puts back what was claimed and whose lease has run out, and answers
-// how many.
-func reapTimers(t *txn, c *engine.Call) error {
-	n, err := affected(t, "timer/reap_rows", firstSuspects)
-	if err != nil {
-		return err
-	}
+// timerReapRows puts back what was claimed and whose lease has run out. Suspects is
+// with how many others one may be claimed that expired for the first time.
+type timerReapRows struct {
+	engine.Changes
+	Suspects int
+}
+
+func reapTimers(t *txn, _ op.TimerReap) (int64, error) {
+	n, err := t.change(timerReapRows{Suspects: firstSuspects})
 	t.woke = t.woke || n > 0
-	return answer(c, n)
-}
-
-// purgeTimers: args 0 age, 1 how many at most. Answers how many went.
-func purgeTimers(t *txn, c *engine.Call) error {
-	n, err := affected(t, "timer/purge_rows", t.now-micros(c, 0), c.Args[1])
-	if err != nil {
-		return err
-	}
-	return answer(c, n)
+	return n, err
 }

@@ -187,10 +187,6 @@ type opFunc func(t *txn, c *engine.Call) error
 func operation(name string) opFunc {
 	component, op, _ := strings.Cut(name, "/")
 	switch component {
-	case "timer":
-		return timerOperation(op)
-	case "job":
-		return jobOperation(op)
 	case "doctor":
 		return doctorOperation(op)
 	case "generation":

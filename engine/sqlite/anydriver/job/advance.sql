@@ -1,2 +1,1 @@
--- Move job ?2 of version ?3 from time ?4 to ?5, due at ?6. ?1 now.
-UPDATE pawl.job SET next_time = ?5, due_at = ?6, last_error = NULL WHERE id = ?2 AND version = ?3 AND next_time = ?4 AND enabled
+UPDATE pawl.job SET next_time = @to, due_at = @due, last_error = NULL WHERE id = @id AND version = @version AND next_time = @from AND enabled

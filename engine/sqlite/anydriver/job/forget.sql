@@ -1,2 +1,1 @@
--- Forget job ?2.
-DELETE FROM pawl.job WHERE id = ?2
+DELETE FROM pawl.job WHERE id = @id

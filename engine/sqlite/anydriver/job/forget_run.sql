@@ -1,2 +1,1 @@
--- Forget the run at ?2.
-DELETE FROM pawl.job_run WHERE id = ?2
+DELETE FROM pawl.job_run WHERE id = @id

@@ -1,2 +1,1 @@
--- Note that the run at ?3 is the last of job ?2.
-UPDATE pawl.job SET last_run = ?3 WHERE id = ?2
+UPDATE pawl.job SET last_run = @id WHERE id = @job_id

@@ -1,5 +1,3 @@
--- Due runs that are suspects, and together with how many others each may be
--- claimed. ?1 now, ?2 how many.
 SELECT r.id, q.suspect FROM pawl.outbox_ready q INDEXED BY pawl.outbox_ready_suspect
   JOIN pawl.job_run r ON r.id >= q.lo AND r.id < q.lo + q.n
- WHERE q.suspect > 0 AND q.at <= ?1 AND r.outcome IS NULL ORDER BY r.id LIMIT ?2
+ WHERE q.suspect > 0 AND q.at <= @now AND r.outcome IS NULL ORDER BY r.id LIMIT @most

@@ -1,2 +1,1 @@
--- Is any timer due? Asked without the write lock. ?1 now.
-SELECT 1 FROM pawl.timer INDEXED BY pawl.timer_pending WHERE status = 0 AND at <= ?1 LIMIT 1
+SELECT 1 AS due FROM pawl.timer INDEXED BY pawl.timer_pending WHERE status = 0 AND at <= @now LIMIT 1

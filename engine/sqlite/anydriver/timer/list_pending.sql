@@ -1,5 +1,3 @@
--- Pending timers, next first. ?1 now, ?2 and ?3 behind this time and position,
--- ?4 topic or null, ?5 how many.
-SELECT t.id, t.timer_id, t.key, t.status, t.due_time, t.at, t.retry_count, t.owner, t.locked_until, t.topic, t.correlation_id, t.headers, t.payload, t.created_at, t.processed_at, t.last_error, coalesce(l.queue, ''), coalesce(l.priority, 0)
+SELECT pawl.columns(t), coalesce(l.queue, '') AS queue, coalesce(l.priority, 0) AS priority
   FROM pawl.timer t INDEXED BY pawl.timer_pending LEFT JOIN pawl.outbox_lane l ON l.id = t.lane
- WHERE t.status = 0 AND (t.at, t.id) > (?2, ?3) AND (?4 IS NULL OR t.topic = ?4) ORDER BY t.at, t.id LIMIT ?5
+ WHERE t.status = 0 AND (t.at, t.id) > (@at, @id) AND (@topic IS NULL OR t.topic = @topic) ORDER BY t.at, t.id LIMIT @most

@@ -1,2 +1,1 @@
--- Have the timer at ?2 become the message at ?3. ?1 now.
-UPDATE pawl.timer SET id = ?3, supplied = 1 WHERE id = ?2
+UPDATE pawl.timer SET id = @to, supplied = 1 WHERE id = @id

@@ -1,2 +1,1 @@
--- Has any lease of a timer run out? Asked without the write lock. ?1 now.
-SELECT 1 FROM pawl.timer INDEXED BY pawl.timer_claimed WHERE status = 1 AND locked_until < ?1 LIMIT 1
+SELECT 1 AS due FROM pawl.timer INDEXED BY pawl.timer_claimed WHERE status = 1 AND locked_until < @now LIMIT 1

@@ -1,10 +1,6 @@
--- Store a job: ?1 now, ?2 id if it is new, ?3 name, ?4 topic, ?5 payload,
--- ?6 headers, ?7 lane, ?8 schedule, ?9 zone, ?10 misfire, ?11 its limit,
--- ?12 overlap, ?13 spread and ?14 shift in microseconds, ?15 next time, and
--- ?16 when that is due. Rows affected: 0 if it is stored like this. Unless the
--- schedule changes, the next time stays (D-83).
+-- ignores @payload: @body is it, as text where it is
 INSERT INTO pawl.job AS j (id, name, topic, payload, headers, lane, schedule, zone, misfire, misfire_limit, overlap, spread, shift, next_time, due_at, created_at, updated_at)
-VALUES (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?1, ?1)
+VALUES (@id, @name, @topic, @body, @headers, @lane, @schedule, @zone, @misfire, @misfire_limit, @overlap, @spread, @shift, @next_time, @due_at, @now, @now)
 ON CONFLICT (name) DO UPDATE SET
   topic = excluded.topic, payload = excluded.payload, headers = excluded.headers, lane = excluded.lane, schedule = excluded.schedule, zone = excluded.zone,
   misfire = excluded.misfire, misfire_limit = excluded.misfire_limit, overlap = excluded.overlap, spread = excluded.spread, shift = excluded.shift,
@@ -12,7 +8,7 @@ ON CONFLICT (name) DO UPDATE SET
   due_at = CASE WHEN NOT j.enabled THEN NULL WHEN (j.schedule, j.zone) <> (excluded.schedule, excluded.zone) OR j.next_time IS NULL THEN excluded.due_at
                 WHEN j.shift <> excluded.shift THEN j.next_time + excluded.shift ELSE j.due_at END,
   last_error = CASE WHEN (j.schedule, j.zone) = (excluded.schedule, excluded.zone) THEN j.last_error END,
-  version = j.version + 1, updated_at = ?1
+  version = j.version + 1, updated_at = @now
 WHERE (j.topic, j.payload, j.headers, j.lane, j.schedule, j.zone, j.misfire, j.misfire_limit, j.overlap, j.spread, j.shift)
       IS NOT (excluded.topic, excluded.payload, excluded.headers, excluded.lane, excluded.schedule, excluded.zone, excluded.misfire, excluded.misfire_limit, excluded.overlap, excluded.spread, excluded.shift)
    OR j.enabled AND j.next_time IS NULL

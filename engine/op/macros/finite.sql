@@ -1,0 +1,2 @@
+-- finite(time)
+{time}

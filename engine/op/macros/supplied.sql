@@ -1,0 +1,2 @@
+-- supplied(row)
+{row}.supplied

@@ -1,3 +1,0 @@
--- The run at position $1.
-SELECT run_id, id, job_name, scheduled_time, triggered, missed, status::int8, created_at, start_time, end_time, retry_count, last_error
-  FROM pawl.job_run_item WHERE id = $1

@@ -1,0 +1,2 @@
+UPDATE pawl.job SET enabled = 1, next_time = @next_time, due_at = @due_at, last_error = NULL, version = version + 1, updated_at = @now
+ WHERE name = @name AND version = @version AND NOT enabled

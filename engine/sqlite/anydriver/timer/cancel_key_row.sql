@@ -1,0 +1,1 @@
+UPDATE pawl.timer SET status = 4, processed_at = @now WHERE key = @key AND key IS NOT NULL AND status < 2 AND status = 0

@@ -1,0 +1,1 @@
+UPDATE pawl.timer SET status = 4, processed_at = @now WHERE id = pawl.whereabouts(@timer_id, @carried) AND status = 0
