@@ -184,11 +184,7 @@ func TestRepairedJoins(t *testing.T) {
 		_, err := f.Joins.Start(t.Context(), join.Spec{ExpectedSteps: 2})
 		check(t, err)
 		repaired(0)
-		table := f.db.Table("outbox_join")
-		if e.Name == "sqlite" {
-			table += "_base"
-		}
-		_, err = f.db.SQL.ExecContext(t.Context(), "UPDATE "+table+" SET completed_steps = 1")
+		_, err = f.db.SQL.ExecContext(t.Context(), "UPDATE "+f.db.Table("outbox_join")+" SET completed_steps = 1")
 		check(t, err)
 		repaired(1)
 		repaired(1)
