@@ -15,6 +15,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
@@ -159,7 +160,7 @@ func TestSchemaMadeAgain(t *testing.T) {
 		}
 		worker.wantHandled("after", ids)
 		producer.wantToken(token)
-		producer.check(producer.DB().Do(t.Context(), &engine.Call{Op: "generation/look"}))
+		producer.check(producer.DB().Do(t.Context(), engine.Ask(op.GenerationLook{})))
 		if producer.DB().Generation() == before {
 			t.Error("the program did not notice")
 		}
@@ -484,7 +485,7 @@ func TestAfterRestore(t *testing.T) {
 		if gap := int64(after.Position() - before.Position()); gap < 1<<32 {
 			t.Errorf("position %d is only %d above %d", after.Position(), gap, before.Position())
 		}
-		p.check(other.DB().Do(t.Context(), &engine.Call{Op: "generation/look"}))
+		p.check(other.DB().Do(t.Context(), engine.Ask(op.GenerationLook{})))
 		if other.DB().Generation() == seen {
 			t.Error("another program did not notice")
 		}

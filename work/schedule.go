@@ -193,11 +193,21 @@ const farAway = 365 * 24 * time.Hour
 func NextDue(ctx context.Context, db engine.DB, op string, args ...any) (d time.Duration, ok bool, err error) {
 	var micros *int64
 	err = db.Read(ctx, &engine.Call{Op: op, Args: args, Each: func(r engine.Row) error { return r.Scan(&micros) }})
-	if err != nil || micros == nil {
+	if err != nil {
 		return 0, false, err
+	}
+	d, ok = DueIn(micros)
+	return d, ok, nil
+}
+
+// DueIn is in how long something is due of which a database says in how many
+// microseconds, or null for never: then ok is false.
+func DueIn(micros *int64) (d time.Duration, ok bool) {
+	if micros == nil {
+		return 0, false
 	}
 	// A Duration ends after 292 years; due times that other programs wrote may be
 	// thousands of years off, either way.
 	most := farAway.Microseconds()
-	return time.Duration(max(-most, min(*micros, most))) * time.Microsecond, true, nil
+	return time.Duration(max(-most, min(*micros, most))) * time.Microsecond, true
 }

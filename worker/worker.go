@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/work"
 )
 
@@ -126,7 +127,7 @@ func (r *Registry) beat(ctx context.Context, self *Self, shared bool) error {
 		&engine.Call{Op: "worker/beat", Args: []any{
 			r.id, self.Name, r.host, os.Getpid(), r.built(), array(self.Queues), array(self.Topics), self.Concurrency, inFlight, shared, life,
 		}},
-		&engine.Call{Op: "generation/look"})
+		engine.Ask(op.GenerationLook{}))
 }
 
 // Leave takes this process off the list, or gives up after a few seconds: then the

@@ -13,12 +13,12 @@ import (
 
 // Statements are those that are the same text on every engine, and the macros.
 //
-//go:embed lease macros
+//go:embed doctor explain health lease macros
 var Statements embed.FS
 
 // All are all operations, each without values.
 func All() []engine.Operation {
-	return slices.Concat(leases())
+	return slices.Concat(doctor(), explain(), fleet(), generations(), health(), leases(), metrics())
 }
 
 // Note is what an operation leaves in the audit trail, where it changed anything.

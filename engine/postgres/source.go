@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"reflect"
+	"slices"
 	"strconv"
 	"time"
 
@@ -25,9 +26,12 @@ func folder() *engine.Source {
 			Columns: true,
 		},
 		Folders:    []fs.FS{op.Statements, files},
-		Operations: op.All(),
+		Operations: slices.Concat(op.All(), statements()),
 	}
 }
+
+// statements are those that only PostgreSQL has, each without values.
+func statements() []engine.Operation { return doctorStatements() }
 
 // types are what Go's types are in PostgreSQL.
 var types = map[reflect.Type]string{

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 )
 
 // A claim wants to know two things that only the last claim could tell: how
@@ -36,10 +37,11 @@ type tuner struct {
 // tune adds the engine's own parameters to a call and reads its own columns
 // off the answer. finish, if not nil, is to be called when the call succeeded.
 func (db *DB) tune(c *engine.Call, given []any) (args []any, each func(engine.Row) error, finish func()) {
-	switch c.Name() {
-	case generationLook:
+	if _, looks := c.Operation.(op.GenerationLook); looks {
 		each, finish = db.look()
 		return nil, each, finish
+	}
+	switch c.Name() {
 	case "outbox/claim", "outbox/claim_any":
 	default:
 		return given, c.Each, nil

@@ -14,7 +14,10 @@ type answers map[reflect.Type]opFunc
 // newAnswers lists them all.
 func newAnswers() answers {
 	a := answers{}
+	a.doctor()
+	a.generations()
 	a.leases()
+	a.metrics()
 	return a
 }
 
@@ -49,5 +52,5 @@ func (db *DB) answer(t *txn, c *engine.Call) (err error) {
 
 // statements are those that answers are made of, each without values.
 func statements() []engine.Operation {
-	return slices.Concat(auditStatements(), leaseStatements())
+	return slices.Concat(auditStatements(), doctorStatements(), generationStatements(), leaseStatements(), metricsStatements())
 }

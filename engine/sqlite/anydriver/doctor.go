@@ -1,8 +1,17 @@
 package anydriver
 
-import "github.com/bravellian/pawl/engine"
+import (
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
+)
 
 // The operations of the doctor that SQLite cannot say in one statement.
+
+// doctor adds what answers an operation of the doctor.
+func (a answers) doctor() { counting(a, adoptNoted) }
+
+// doctorStatements are the statements of the doctor that only SQLite has.
+func doctorStatements() []engine.Operation { return []engine.Operation{doctorObjects{}} }
 
 // doctorOperation returns what answers an operation of the doctor in Go; nil for a
 // single statement.
@@ -14,8 +23,6 @@ func doctorOperation(name string) opFunc {
 		return settleMissed
 	case "join_wake":
 		return wakeOver
-	case "adopt":
-		return adoptNoted
 	}
 	return nil
 }
@@ -55,17 +62,12 @@ func settleMissed(t *txn, c *engine.Call) error {
 	return noteFix(t, c, 1)
 }
 
-// adoptNoted: args are those of a note. Makes lanes known that runs lie in and nobody
-// knows, and answers how many.
-func adoptNoted(t *txn, c *engine.Call) error {
+func adoptNoted(t *txn, o op.DoctorAdopt) (int64, error) {
 	n, err := adoptLanes(t, nil)
-	if err == nil {
-		err = noteFix(t, c, n)
-	}
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return answer(c, n)
+	return n, t.note(o.Note, "fix", n)
 }
 
 // wakeOver: args 0 joins, and those of a note. Makes the waits of those that are over

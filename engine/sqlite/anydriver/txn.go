@@ -203,12 +203,6 @@ func operation(name string) opFunc {
 		return auditOperation(op)
 	case "doctor":
 		return doctorOperation(op)
-	case "generation":
-		return generationOperation(op)
-	case "health":
-		return healthOperation(op)
-	case "metrics":
-		return metricsOperation(op)
 	}
 	return nil
 }
