@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/engine/postgres"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/pgcluster"
@@ -266,7 +267,7 @@ func TestDumpPutBackAndServerKilled(t *testing.T) {
 	stop()
 	p.wantHandled("after the dump was put back", append(after, p.some(5)...))
 	token = p.wantToken(token)
-	p.check(p.DB().Do(t.Context(), &engine.Call{Op: "generation/look"}))
+	p.check(p.DB().Do(t.Context(), engine.Ask(op.GenerationLook{})))
 	if p.DB().Generation() == generation {
 		t.Error("the program did not notice the dump")
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/engine/sqlite"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
@@ -41,7 +42,7 @@ func TestFileContentsPutBack(t *testing.T) {
 	}
 	generation := db.Generation()
 	restore(t, path, saved)
-	p.check(db.Do(t.Context(), &engine.Call{Op: "generation/look"}))
+	p.check(db.Do(t.Context(), engine.Ask(op.GenerationLook{})))
 	if db.Generation() == generation {
 		t.Error("the program did not notice")
 	}

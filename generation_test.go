@@ -160,7 +160,7 @@ func TestSchemaMadeAgain(t *testing.T) {
 		}
 		worker.wantHandled("after", ids)
 		producer.wantToken(token)
-		producer.check(producer.DB().Do(t.Context(), &engine.Call{Op: "generation/look"}))
+		producer.check(producer.DB().Do(t.Context(), engine.Ask(op.GenerationLook{})))
 		if producer.DB().Generation() == before {
 			t.Error("the program did not notice")
 		}
@@ -485,7 +485,7 @@ func TestAfterRestore(t *testing.T) {
 		if gap := int64(after.Position() - before.Position()); gap < 1<<32 {
 			t.Errorf("position %d is only %d above %d", after.Position(), gap, before.Position())
 		}
-		p.check(other.DB().Do(t.Context(), &engine.Call{Op: "generation/look"}))
+		p.check(other.DB().Do(t.Context(), engine.Ask(op.GenerationLook{})))
 		if other.DB().Generation() == seen {
 			t.Error("another program did not notice")
 		}

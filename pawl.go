@@ -23,6 +23,7 @@ import (
 
 	"github.com/bravellian/pawl/audit"
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/explain"
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/inbox"
@@ -160,9 +161,9 @@ func (p *Pawl) Migrate(ctx context.Context) error { return p.db.Migrate(ctx) }
 // backup was made, and leases are free. Calling it without need costs ids and the
 // leases that are held. It returns the generation's number.
 func (p *Pawl) AfterRestore(ctx context.Context) (generation int64, err error) {
-	c := engine.Count("generation/restored")
+	c := engine.Ask(op.GenerationRestored{})
 	note := audit.New(ctx, "database").Call(audit.Restore, 1)
-	if err := p.db.Do(ctx, c, note, &engine.Call{Op: "generation/look"}); err != nil {
+	if err := p.db.Do(ctx, c, note, engine.Ask(op.GenerationLook{})); err != nil {
 		return 0, err
 	}
 	p.log.WarnContext(ctx, "the database counts as restored: a new generation begins", "generation", c.N)

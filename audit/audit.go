@@ -107,27 +107,12 @@ func New(ctx context.Context, target string) Note {
 	return Note{id: uuid.Must(uuid.NewV7()), actor: actor(ctx), target: cut(target, maxTarget), reason: reason(ctx)}
 }
 
-// Args are the last parameters of operations that leave a note: id, actor, target,
-// reason.
-func (n Note) Args() []any {
-	if n == (Note{}) {
-		return []any{nil, nil, nil, nil}
-	}
-	return []any{n.id, n.actor, n.target, n.reason}
-}
-
 // Op is the note as operations take it.
 func (n Note) Op() op.Note {
 	if n == (Note{}) {
 		return op.Note{}
 	}
 	return op.Note{ID: &n.id, Actor: n.actor, Target: n.target, Reason: n.reason}
-}
-
-// Noted returns an operation's parameters, and behind them those of a note of what
-// it does to target in a context.
-func Noted(ctx context.Context, target string, args ...any) []any {
-	return append(args, New(ctx, target).Args()...)
 }
 
 // Call notes an action by itself, for what has no operation that does.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 )
 
 // connection asks the database for anything at all.
@@ -18,9 +19,9 @@ func (e *examination) connection(ctx context.Context) ([]Finding, error) {
 	return one(connection, engine.OK, fmt.Sprintf("%s answers in %v", e.db.Engine(), time.Since(began).Round(10*time.Microsecond)), ""), nil
 }
 
-func (e *examination) databaseTime(ctx context.Context) (at time.Time, err error) {
-	err = e.db.Read(ctx, &engine.Call{Op: "doctor/clock", Each: func(r engine.Row) error { return r.Scan(&at) }})
-	return at, err
+func (e *examination) databaseTime(ctx context.Context) (time.Time, error) {
+	clock, _, err := engine.Get(ctx, e.db, op.ClockNow{})
+	return clock.Now, err
 }
 
 // checkSchema compares the schema's version with the one this build needs.
@@ -29,7 +30,7 @@ func (e *examination) checkSchema(ctx context.Context) ([]Finding, error) {
 	next := ""
 	switch {
 	case e.schema == nil:
-		version := engine.Count("doctor/version")
+		version := engine.Ask(op.DoctorVersion{})
 		if err := e.db.Read(ctx, version); err != nil {
 			return nil, err
 		}
@@ -89,7 +90,7 @@ func (e *examination) clock(ctx context.Context) ([]Finding, error) {
 
 // writable tries to write nothing.
 func (e *examination) writable(ctx context.Context) ([]Finding, error) {
-	err := e.db.Do(ctx, &engine.Call{Op: "doctor/write"})
+	err := e.db.Do(ctx, engine.Ask(op.DoctorWrite{}))
 	switch {
 	case err == nil:
 		return one("writable", engine.OK, "the database takes writes", ""), nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/inbox"
 )
 
@@ -25,31 +26,25 @@ const startWorkers = "Run workers, and see what their logs say: pawl work, or th
 
 // claims looks for claimed messages whose worker is gone and which nobody puts back.
 func (e *examination) claims(ctx context.Context) ([]Finding, error) {
-	var runs, messages int64
-	var since *time.Time
-	err := e.db.Read(ctx, &engine.Call{Op: "doctor/claims", Args: []any{overdue, look}, Each: func(r engine.Row) error { return r.Scan(&runs, &messages, &since) }})
+	expired, _, err := engine.Get(ctx, e.db, op.DoctorClaims{Age: overdue, Look: look})
 	switch {
 	case err != nil:
 		return nil, err
-	case runs == 0:
+	case expired.Runs == 0:
 		return one("claims", engine.OK, fmt.Sprintf("no message is claimed whose lease has been over for %v", overdue), ""), nil
 	}
-	return one("claims", engine.Warning, fmt.Sprintf("%d messages are claimed although their leases are over, the first for %s, and nobody puts them back", messages, e.ago(since)), startWorkers), nil
+	return one("claims", engine.Warning, fmt.Sprintf("%d messages are claimed although their leases are over, the first for %s, and nobody puts them back", expired.Messages, e.ago(expired.Since)), startWorkers), nil
 }
 
 // overdue looks for timers and jobs that nobody fires.
 func (e *examination) overdue(ctx context.Context) ([]Finding, error) {
+	late, err := engine.Query(ctx, e.db, op.DoctorOverdue{Age: overdue, Look: look})
 	var found []Finding
-	err := e.db.Read(ctx, &engine.Call{Op: "doctor/overdue", Args: []any{overdue, look}, Reset: func() { found = nil }, Each: func(r engine.Row) error {
-		var kind string
-		var n int64
-		var since *time.Time
-		if err := r.Scan(&kind, &n, &since); err != nil || n == 0 {
-			return err
+	for _, l := range late {
+		if l.N > 0 {
+			found = append(found, one("schedule", engine.Warning, fmt.Sprintf("%s %s overdue, the oldest since %s", atLeast(l.N), l.Kind, e.ago(l.Since)), startWorkers)...)
 		}
-		found = append(found, one("schedule", engine.Warning, fmt.Sprintf("%s %s overdue, the oldest since %s", atLeast(n), kind, e.ago(since)), startWorkers)...)
-		return nil
-	}})
+	}
 	if err == nil && found == nil {
 		found = one("schedule", engine.OK, fmt.Sprintf("no timer or job is overdue by more than %v", overdue), "")
 	}
@@ -99,45 +94,38 @@ func listed(some []string, n int) string {
 
 // leases looks for leases whose holders went without a word.
 func (e *examination) leases(ctx context.Context) ([]Finding, error) {
-	var n int64
-	var name *string
-	var last *time.Time
-	err := e.db.Read(ctx, &engine.Call{Op: "doctor/leases", Args: []any{look}, Each: func(r engine.Row) error { return r.Scan(&n, &name, &last) }})
+	lapsed, _, err := engine.Get(ctx, e.db, op.DoctorLeases{Look: look})
 	switch {
 	case err != nil:
 		return nil, err
-	case n == 0:
+	case lapsed.N == 0:
 		return one("leases", engine.OK, "every lease is held or was given back", ""), nil
 	}
-	return one("leases", engine.Note, fmt.Sprintf("%d leases ran out without being given back, the last %s ago, %q among them: their holders crashed or lost the database", n, e.ago(last), *name),
+	return one("leases", engine.Note, fmt.Sprintf("%d leases ran out without being given back, the last %s ago, %q among them: their holders crashed or lost the database", lapsed.N, e.ago(lapsed.Last), *lapsed.Name),
 		"Nothing: the next who asks gets them."), nil
 }
 
 // places looks at a sample of messages and runs: every message is in exactly one
 // place, and every run is of messages (docs/layout.md).
 func (e *examination) places(ctx context.Context) ([]Finding, error) {
-	var lost, doubled, empty []string
-	err := e.db.Read(ctx, &engine.Call{Op: "doctor/messages", Args: []any{sample, mentioned}, Reset: func() { lost, doubled = nil, nil }, Each: func(r engine.Row) error {
-		var id, places int64
-		err := r.Scan(&id, &places)
-		if places == 0 {
-			lost = append(lost, fmt.Sprint(id))
-		} else {
-			doubled = append(doubled, fmt.Sprint(id))
-		}
-		return err
-	}})
+	messages, err := engine.Query(ctx, e.db, op.DoctorMessages{Sample: sample, Most: mentioned})
 	if err != nil {
 		return nil, err
 	}
-	err = e.db.Read(ctx, &engine.Call{Op: "doctor/runs", Args: []any{sample, look, mentioned}, Reset: func() { empty = nil }, Each: func(r engine.Row) error {
-		var lo, missing int64
-		err := r.Scan(&lo, &missing)
-		empty = append(empty, fmt.Sprintf("%d of run %d", missing, lo))
-		return err
-	}})
+	runs, err := engine.Query(ctx, e.db, op.DoctorRuns{Sample: sample, Look: look, Most: mentioned})
 	if err != nil {
 		return nil, err
+	}
+	var lost, doubled, empty []string
+	for _, m := range messages {
+		if m.Places == 0 {
+			lost = append(lost, fmt.Sprint(m.ID))
+		} else {
+			doubled = append(doubled, fmt.Sprint(m.ID))
+		}
+	}
+	for _, r := range runs {
+		empty = append(empty, fmt.Sprintf("%d of run %d", r.Missing, r.Lo))
 	}
 	const report = "The tables were changed by hand, or this is a fault of pawl: please report it, and compare with a backup."
 	var found []Finding

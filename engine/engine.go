@@ -24,37 +24,22 @@ type Row interface {
 type Call struct {
 	// Operation is what is asked for.
 	Operation Operation
-	// Op is the operation's name: its .sql file's path without the ending.
-	Op string
-	// Args are the operation's parameters, in the order its file documents.
-	Args []any
 	// Each is called for every row of the answer; nil ignores them.
 	Each func(Row) error
 	// Reset is called before every attempt, so that rows collected by an
 	// attempt that is then retried are forgotten. May be nil.
 	Reset func()
-	// N is how many rows the operation changed, set when the call returns.
+	// N is the number that the operation answers, or how many rows it changed, set
+	// when the call returns.
 	N int64
-	// Generation is the DB's when the call was prepared, if its arguments hold
+	// Generation is the DB's when the call was prepared, if the operation holds
 	// what is true in that generation only: ids, lanes that are left out. In
 	// another one Do sends nothing and returns [ErrGeneration]. 0: any.
 	Generation int64
 }
 
 // Name is the operation's, "outbox/claim".
-func (c *Call) Name() string {
-	if c.Operation != nil {
-		return NameOf(c.Operation)
-	}
-	return c.Op
-}
-
-// Count returns a call whose answer is a single number; it ends up in N.
-func Count(op string, args ...any) *Call {
-	c := &Call{Op: op, Args: args}
-	c.Each = func(r Row) error { return r.Scan(&c.N) }
-	return c
-}
+func (c *Call) Name() string { return NameOf(c.Operation) }
 
 // Run runs calls in the caller's transaction or, where tx is nil, in one of
 // their own.

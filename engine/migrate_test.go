@@ -91,6 +91,9 @@ func TestSchemaIsJudged(t *testing.T) {
 	}
 }
 
+// HealthTables is "health/tables".
+type HealthTables struct{ engine.Changes }
+
 // D-100, D-110: what looks for all tables takes them from the migrations.
 func TestStatementsNameAllTables(t *testing.T) {
 	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
@@ -98,11 +101,11 @@ func TestStatementsNameAllTables(t *testing.T) {
 		"schema/0001_a.sql": file("CREATE TABLE pawl.a (id integer);\nCREATE TABLE pawl.b (\n  id integer);\n-- CREATE TABLE pawl.not\n"),
 		"schema/0002_b.sql": file("DROP TABLE pawl.a;\nCREATE TABLE pawl.c (id integer);"),
 		"health/tables.sql": file("SELECT column1 FROM (VALUES pawl.tables())"),
-	}}}, engine.Names{Prefix: "p_"})
+	}}, Operations: []engine.Operation{HealthTables{}}}, engine.Names{Prefix: "p_"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := folder.Ops["health/tables"], `SELECT column1 FROM (VALUES ('"p_b"'), ('"p_c"'))`; got != want {
+	if got, want := folder.Statement(HealthTables{}).Text, `SELECT column1 FROM (VALUES ('"p_b"'), ('"p_c"'))`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -14,10 +14,10 @@ import (
 // Folder is an engine's SQL, rendered under the configured names.
 type Folder struct {
 	Names      Names
-	Ops        map[string]string // operation → statement
 	Migrations []Migration
 	Objects    []Object
 	bound      map[reflect.Type]*Statement
+	unbound    []string
 }
 
 // Source is what an engine's SQL is read from.
@@ -54,6 +54,21 @@ func (f *Folder) Statement(op Operation) *Statement { return f.bound[reflect.Typ
 // Statements are all of them.
 func (f *Folder) Statements() []*Statement { return slices.Collect(maps.Values(f.bound)) }
 
+// Unbound are the files of statements that no operation of the source names.
+func (f *Folder) Unbound() []string { return f.unbound }
+
+// Bind renders a statement of an operation and has it answer it. text is what its file
+// says, with its macros expanded.
+func (f *Folder) Bind(syntax *Syntax, op Operation, text string) error {
+	s, err := bind(syntax, op, text)
+	if err != nil {
+		return err
+	}
+	s.Text = f.Names.Render(s.Text)
+	f.bound[s.op] = s
+	return nil
+}
+
 // loadStatements reads every statement and binds it to its operation.
 func (f *Folder) loadStatements(from *Source) error {
 	texts, err := loadTexts(from.Folders)
@@ -68,10 +83,7 @@ func (f *Folder) loadStatements(from *Source) error {
 	if err != nil {
 		return err
 	}
-	f.Ops, f.bound = map[string]string{}, map[reflect.Type]*Statement{}
-	for name, text := range texts {
-		f.Ops[name] = f.Names.Render(strings.ReplaceAll(stripHeader(text), tablesMacro, tables))
-	}
+	f.bound = map[reflect.Type]*Statement{}
 	for _, op := range from.Operations {
 		name := NameOf(op)
 		text, ok := texts[name]
@@ -81,13 +93,12 @@ func (f *Folder) loadStatements(from *Source) error {
 		if text, err = m.expand(strings.ReplaceAll(text, tablesMacro, tables), op.answer()); err != nil {
 			return fmt.Errorf("statement %s: %w", name, err)
 		}
-		s, err := Bind(&from.Syntax, name, text, op)
-		if err != nil {
+		if err := f.Bind(&from.Syntax, op, text); err != nil {
 			return err
 		}
-		s.Text = f.Names.Render(s.Text)
-		f.Ops[name], f.bound[reflect.TypeOf(op)] = s.Text, s
+		delete(texts, name)
 	}
+	f.unbound = slices.Sorted(maps.Keys(texts))
 	return nil
 }
 

@@ -72,11 +72,10 @@ func column(list reflect.Value, field []int) any {
 	return all.Interface()
 }
 
-// Bind renders a statement of an operation: text is what its file says, without its
-// macros. It fails on a parameter that the operation does not have, and on a field
-// that the statement does not use.
-func Bind(d *Syntax, name, text string, op Operation) (*Statement, error) {
-	t := reflect.TypeOf(op)
+// bind fails on a parameter that the operation does not have, and on a field that the
+// statement does not use.
+func bind(d *Syntax, op Operation, text string) (*Statement, error) {
+	t, name := reflect.TypeOf(op), NameOf(op)
 	s := &Statement{Name: name, op: t, row: op.answer()}
 	fields := parameters(t, "", nil, nil)
 	ignored := ignores(text)

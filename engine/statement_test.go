@@ -143,16 +143,16 @@ func TestMacros(t *testing.T) {
 		folder, err = load(t, syntax, map[string]string{"test/do.sql": text + " " + all})
 		if want == "" {
 			if err == nil {
-				t.Errorf("%q is %q", text, folder.Ops["test/do"])
+				t.Errorf("%q is %q", text, folder.Statement(TestDo{}).Text)
 			}
 			continue
 		}
-		if err != nil || !strings.HasPrefix(folder.Ops["test/do"], want+" $1") {
+		if err != nil || !strings.HasPrefix(folder.Statement(TestDo{}).Text, want+" $1") {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
 	folder, err := load(t, syntax, map[string]string{"test/do.sql": "pawl.half(4) " + all, "macros/half.sql": "-- half(n)\n{n} >> 1"})
-	if err != nil || !strings.HasPrefix(folder.Ops["test/do"], "4 >> 1 ") {
+	if err != nil || !strings.HasPrefix(folder.Statement(TestDo{}).Text, "4 >> 1 ") {
 		t.Errorf("an engine's own macro: %v", err)
 	}
 	for _, bad := range []string{"x", "-- halve(a)\nx", "-- half(a\nx"} {

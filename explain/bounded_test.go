@@ -1,14 +1,13 @@
 package explain_test
 
 import (
-	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/internal/dbtest"
 )
 
@@ -19,13 +18,11 @@ func TestReadsAreBounded(t *testing.T) {
 		db := e.Open(t)
 		fill(t, db)
 		for range 2 {
-			for op, args := range map[string][]any{
-				"now": {}, "place": {int64(20_000)}, "ahead": {int64(20_000), int64(100)}, "waits": {make([]byte, 16), int64(100)},
-			} {
+			for _, o := range []engine.Operation{op.ClockNow{}, op.ExplainPlace{ID: 20_000}, op.ExplainAhead{ID: 20_000, Look: 100}, op.ExplainWaits{Most: 100}} {
 				if e.Name == "sqlite" {
-					seeksOnly(t, db, op, args)
-				} else if rows := readRows(t, db, op, args); rows > 500 {
-					t.Errorf("%s reads %d rows of 20000", op, rows)
+					seeksOnly(t, db, o)
+				} else if rows := readRows(t, db, o); rows > 500 {
+					t.Errorf("%s reads %d rows of 20000", engine.NameOf(o), rows)
 				}
 			}
 			run(t, db, analyze(db))
@@ -70,17 +67,12 @@ func run(t *testing.T, db dbtest.Database, statement string) {
 
 // plan returns what the database says of how it answers an operation. before is
 // what goes before the statement.
-func plan(t *testing.T, db dbtest.Database, op, before string, args []any, column int) (lines []string) {
+func plan(t *testing.T, db dbtest.Database, o engine.Operation, before string, column int) (lines []string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "engine", map[string]string{"sqlite": "sqlite/anydriver", "postgres": "postgres"}[db.Engine()], "explain", op+".sql"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	query := regexp.MustCompile(`pawl\.\w+`).ReplaceAllStringFunc(regexp.MustCompile(`(?m)^--.*\n`).ReplaceAllString(string(text), ""),
-		func(name string) string { return db.Table(strings.TrimPrefix(name, "pawl.")) })
+	query, args := db.Statement(t, o)
 	rows, err := db.SQL.QueryContext(t.Context(), before+query, args...)
 	if err != nil {
-		t.Fatalf("%s: %v", op, err)
+		t.Fatalf("%s: %v", engine.NameOf(o), err)
 	}
 	defer rows.Close()
 	for rows.Next() {
@@ -94,21 +86,16 @@ func plan(t *testing.T, db dbtest.Database, op, before string, args []any, colum
 		lines = append(lines, *cells[column].(*string))
 	}
 	if err := rows.Err(); err != nil || len(lines) == 0 {
-		t.Fatalf("%s: no plan: %v", op, err)
+		t.Fatalf("%s: no plan: %v", engine.NameOf(o), err)
 	}
 	return lines
 }
 
 // readRows is the most rows that a step of the plan handled.
-func readRows(t *testing.T, db dbtest.Database, op string, args []any) (most int) {
+func readRows(t *testing.T, db dbtest.Database, o engine.Operation) (most int) {
 	t.Helper()
-	for i, a := range args {
-		if b, ok := a.([]byte); ok {
-			args[i] = fmt.Sprintf("%x", b)
-		}
-	}
 	actual := regexp.MustCompile(`actual .*rows=(\d+)\S* loops=(\d+)|Rows Removed by \w+: (\d+)`)
-	for _, line := range plan(t, db, op, "EXPLAIN (ANALYZE, TIMING OFF) ", args, 0) {
+	for _, line := range plan(t, db, o, "EXPLAIN (ANALYZE, TIMING OFF) ", 0) {
 		for _, found := range actual.FindAllStringSubmatch(line, -1) {
 			n := 1
 			for _, number := range found[1:] {
@@ -124,11 +111,11 @@ func readRows(t *testing.T, db dbtest.Database, op string, args []any) (most int
 
 // seeksOnly insists on a plan that scans no table but that of the lanes (l), which
 // are few. Scans of what a plan makes itself are bounded by its limits.
-func seeksOnly(t *testing.T, db dbtest.Database, op string, args []any) {
+func seeksOnly(t *testing.T, db dbtest.Database, o engine.Operation) {
 	t.Helper()
-	for _, line := range plan(t, db, op, "EXPLAIN QUERY PLAN ", append([]any{int64(1 << 60)}, args...), 3) {
+	for _, line := range plan(t, db, o, "EXPLAIN QUERY PLAN ", 3) {
 		if scan, ok := strings.CutPrefix(line, "SCAN "); ok && scan != "l" && !strings.HasPrefix(scan, "mine") && !strings.HasPrefix(scan, "(") && !strings.HasPrefix(scan, "CONSTANT ROW") {
-			t.Errorf("%s: %s", op, line)
+			t.Errorf("%s: %s", engine.NameOf(o), line)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
@@ -187,12 +188,11 @@ type look struct {
 }
 
 func (e *Explainer) look(ctx context.Context) (*look, error) {
-	l := &look{Explainer: e}
-	err := e.DB.Read(ctx, &engine.Call{Op: "explain/now", Each: func(r engine.Row) error { return r.Scan(&l.now) }})
+	clock, _, err := engine.Get(ctx, e.DB, op.ClockNow{})
 	if err != nil {
 		return nil, err
 	}
-	l.now = l.now.UTC()
+	l := &look{Explainer: e, now: clock.Now.UTC()}
 	if l.pauses, err = e.Pauses.List(ctx); err != nil {
 		return nil, err
 	}
@@ -299,11 +299,6 @@ func (l *look) findInbox(ctx context.Context, id string) (*Explanation, error) {
 		}
 	}
 	return nil, inbox.ErrNotFound
-}
-
-// read calls an operation of this package that answers with rows.
-func (l *look) read(ctx context.Context, op string, each func(engine.Row) error, args ...any) error {
-	return l.DB.Read(ctx, &engine.Call{Op: op, Args: args, Each: each})
 }
 
 // owner is a claim's owner in words: its worker if that is known.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -143,26 +144,16 @@ func (l *look) pendingMembers(ctx context.Context, id join.ID) ([]*join.Member, 
 
 // unhandled are the waits of a join that were not handled.
 func (l *look) unhandled(ctx context.Context, j *join.Join) ([]*Explanation, error) {
-	var at []int64
-	err := l.DB.Read(ctx, &engine.Call{
-		Op: "explain/waits", Args: []any{[16]byte(j.ID), maxWaits},
-		Reset: func() { at = nil },
-		Each: func(r engine.Row) error {
-			var id int64
-			err := r.Scan(&id)
-			at = append(at, id)
-			return err
-		},
-	})
+	all, err := engine.Query(ctx, l.DB, op.ExplainWaits{Join: j.ID, Most: maxWaits})
 	if err != nil {
 		return nil, err
 	}
 	var waits []*Explanation
-	for _, id := range at {
+	for _, wait := range all {
 		if len(waits) == maxNested {
 			break
 		}
-		w, err := l.messageAt(ctx, outbox.WorkItemID(id))
+		w, err := l.messageAt(ctx, outbox.WorkItemID(wait.ID))
 		if err != nil && !absent(err) {
 			return nil, err
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/work"
@@ -23,14 +24,18 @@ type place struct {
 }
 
 func (l *look) place(ctx context.Context, id outbox.WorkItemID) (p place, err error) {
-	err = l.read(ctx, "explain/place", func(r engine.Row) error {
-		var at, retryAt, changed *time.Time
-		var of *[16]byte
-		_ = r.Scan(&at, &p.aside, &retryAt, &changed, &of, &p.suspect) // what cannot be read is not known
-		p.at, p.retryAt, p.changed, p.join = work.Value(at).UTC(), work.Value(retryAt).UTC(), work.Value(changed).UTC(), (*join.ID)(of)
+	err = l.DB.Read(ctx, engine.Each(op.ExplainPlace{ID: int64(id)}, func(at *op.ExplainPosition, _ error) error {
+		p = placeOf(at) // what cannot be read is not known
 		return nil
-	}, int64(id))
+	}))
 	return p, err
+}
+
+func placeOf(at *op.ExplainPosition) place {
+	return place{
+		at: work.Value(at.At).UTC(), aside: at.Aside, retryAt: work.Value(at.NextAttemptAt).UTC(), changed: work.Value(at.UpdatedAt).UTC(),
+		join: (*join.ID)(at.JoinID), suspect: at.Suspect,
+	}
 }
 
 // looks bounds how often a message is read that moves on while it is read.
@@ -231,26 +236,23 @@ const lookAhead = 1000
 
 // turn explains a message that could be claimed at any moment.
 func (l *look) turn(ctx context.Context, m *outbox.Info, f *Facts) (Hold, error) {
-	var n int64
-	var oldest *time.Time
-	var more bool
-	err := l.read(ctx, "explain/ahead", func(r engine.Row) error { return r.Scan(&n, &oldest, &more) }, int64(m.WorkItemID), lookAhead)
+	line, _, err := engine.Get(ctx, l.DB, op.ExplainAhead{ID: int64(m.WorkItemID), Look: lookAhead})
 	if err != nil {
 		return Hold{}, err
 	}
 	able := l.crew.serving(m.Queue).handling(m.Topic)
-	f.number("ahead", n)
+	f.number("ahead", line.N)
 	f.add("workers", able.names())
-	if n == 0 {
+	if line.N == 0 {
 		return Hold{Reason: Turn, Sentence: fmt.Sprintf("It is due and next in its queue: a worker takes it as soon as it has room (%s).", able.load())}, nil
 	}
-	l.addTime(f, "oldest_ahead", work.Value(oldest).UTC())
+	l.addTime(f, "oldest_ahead", work.Value(line.Oldest).UTC())
 	atLeast := ""
-	if more {
+	if line.More {
 		atLeast = "at least "
 	}
 	return Hold{Turn, fmt.Sprintf("It is due and waits its turn: %s%s go first, by priority or because they were due before, the oldest since %s (%s).",
-		atLeast, several(n, "message"), l.when(work.Value(oldest)), able.load()), "if the queue does not get shorter: more workers, or more concurrency"}, nil
+		atLeast, several(line.N, "message"), l.when(work.Value(line.Oldest)), able.load()), "if the queue does not get shorter: more workers, or more concurrency"}, nil
 }
 
 // load is how busy workers are.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/work"
 )
@@ -116,7 +117,7 @@ func (s *Store) look(ctx context.Context) (d time.Duration, ok bool, err error) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()
-	d, ok, err = work.NextDueNamed(ctx, s.door, "fleet/look", s.Queues())
+	d, ok, err = work.NextDue(ctx, s.door, op.FleetLook{Queues: s.Queues()})
 	s.print, s.due = "", time.Time{}
 	if err == nil && told {
 		s.print = print

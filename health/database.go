@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/pause"
 	"github.com/bravellian/pawl/work"
 )
@@ -16,7 +17,7 @@ import (
 // sense to ask more.
 func database(ctx context.Context, db engine.DB, checks []Check) ([]Check, bool) {
 	began := time.Now()
-	err := db.Read(ctx, &engine.Call{Op: "health/ping", Each: func(engine.Row) error { return nil }})
+	err := db.Read(ctx, engine.Ask(op.HealthPing{}))
 	took := time.Since(began)
 	if err != nil {
 		c := fail("database", fmt.Sprintf("the database does not answer: %s; nothing else could be asked", cause(ctx, err, took)))
@@ -36,13 +37,11 @@ func schema(ctx context.Context, db engine.DB) Check {
 	if err := db.CheckSchema(ctx); err != nil {
 		return fail("schema", cause(ctx, err, 0))
 	}
+	tables, err := engine.Query(ctx, db, op.HealthTables{})
 	var missing []string
-	err := db.Read(ctx, &engine.Call{Op: "health/tables", Reset: func() { missing = nil }, Each: func(r engine.Row) error {
-		var name string
-		err := r.Scan(&name)
-		missing = append(missing, name)
-		return err
-	}})
+	for _, t := range tables {
+		missing = append(missing, t.Name)
+	}
 	switch {
 	case err != nil:
 		return fail("schema", "the tables could not be looked for: "+cause(ctx, err, 0))
@@ -82,7 +81,7 @@ const (
 
 // stuck warns of messages of the inbox that were begun and not ended (D-55).
 func stuck(ctx context.Context, db engine.DB) Check {
-	call := engine.Count("health/stuck", maxStuck+1, stuckAfter)
+	call := engine.Ask(op.HealthStuck{Age: stuckAfter, Most: maxStuck + 1})
 	if err := db.Read(ctx, call); err != nil {
 		return warn("inbox", "could not be counted: "+cause(ctx, err, 0))
 	}
@@ -95,7 +94,7 @@ func stuck(ctx context.Context, db engine.DB) Check {
 }
 
 func failed(ctx context.Context, db engine.DB) Check {
-	call := engine.Count("health/failed", maxFailed+1)
+	call := engine.Ask(op.HealthFailed{Most: maxFailed + 1})
 	if err := db.Read(ctx, call); err != nil {
 		return warn("failed", "could not be counted: "+cause(ctx, err, 0))
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/work"
 )
 
@@ -27,23 +28,22 @@ func (h head) behind(o head) bool { return h.at > o.at || h.at == o.at && h.id >
 
 // lineup reads what waits, by queue.
 func lineup(ctx context.Context, db engine.DB, o *Options) (map[string][]row, error) {
-	var all []row
-	err := db.Read(ctx, &engine.Call{Op: "health/waiting", Reset: func() { all = nil }, Each: func(r engine.Row) error {
-		var one row
-		var age int64
-		var topic *string
-		err := r.Scan(&one.kind, &one.queue, &one.lane, &one.at, &one.id, &age, &topic)
-		one.age, one.topic = time.Duration(age)*time.Microsecond, work.Value(topic)
-		all = append(all, one)
-		return err
-	}})
+	all, err := engine.Query(ctx, db, op.HealthWaiting{})
 	by := map[string][]row{}
-	for _, r := range all {
+	for i := range all {
+		r := rowOf(&all[i])
 		if r.kind != kindQueue || o.Queues == nil || slices.Contains(o.Queues, r.queue) {
 			by[r.name()] = append(by[r.name()], r)
 		}
 	}
 	return by, err
+}
+
+func rowOf(f *op.HealthFirst) row {
+	return row{
+		kind: f.Kind, queue: f.Queue, lane: f.Lane, head: head{f.At, f.ID},
+		age: time.Duration(f.Micros) * time.Microsecond, topic: work.Value(f.Topic),
+	}
 }
 
 const kindQueue = "queue"
@@ -113,21 +113,11 @@ func count(ctx context.Context, db engine.DB, lines []line) error {
 	if len(lanes) == 0 {
 		return nil
 	}
-	type amount struct {
-		n    int64
-		more bool
-	}
-	var all map[int64]amount
-	err := db.Read(ctx, &engine.Call{Op: "health/backlog", Args: []any{lanes}, Reset: func() { all = map[int64]amount{} }, Each: func(r engine.Row) error {
-		var lane int64
-		var a amount
-		err := r.Scan(&lane, &a.n, &a.more)
-		all[lane] = a
-		return err
-	}})
-	for lane, a := range all {
-		of[lane].n += a.n
-		of[lane].more = of[lane].more || a.more
+	amounts, err := engine.Query(ctx, db, op.HealthBacklog{Lanes: lanes})
+	for _, a := range amounts {
+		l := of[a.Lane]
+		l.n += a.N
+		l.more = l.more || a.More
 	}
 	return err
 }
@@ -162,19 +152,16 @@ type sign struct {
 
 // signs asks for them.
 func signs(ctx context.Context, db engine.DB) (map[string]sign, error) {
-	var all map[string]sign
-	err := db.Read(ctx, &engine.Call{Op: "health/signs", Reset: func() { all = map[string]sign{} }, Each: func(r engine.Row) error {
-		var queue string
-		var s sign
-		var ago *int64
-		err := r.Scan(&queue, &s.held, &ago)
-		if ago != nil {
-			d := time.Duration(*ago) * time.Microsecond
+	found, err := engine.Query(ctx, db, op.HealthSigns{})
+	all := map[string]sign{}
+	for _, f := range found {
+		s := sign{held: f.Held}
+		if f.Micros != nil {
+			d := time.Duration(*f.Micros) * time.Microsecond
 			s.done = &d
 		}
-		all[kindQueue+"/"+queue] = s
-		return err
-	}})
+		all[kindQueue+"/"+f.Queue] = s
+	}
 	return all, err
 }
 

@@ -89,7 +89,7 @@ func target(name string) string { return "job " + name }
 
 // now is the database's clock.
 func (j *Jobs) now(ctx context.Context) (now time.Time, err error) {
-	clock, _, err := engine.Get(ctx, j.db, op.JobNow{})
+	clock, _, err := engine.Get(ctx, j.db, op.ClockNow{})
 	return clock.Now, err
 }
 

@@ -3,13 +3,11 @@ package metrics_test
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/internal/dbtest"
 )
 
@@ -64,10 +62,10 @@ func TestReadsOnPostgresAreBounded(t *testing.T) {
 		if known {
 			exec("ANALYZE " + tables)
 		}
-		for _, op := range []string{"backlog", "state"} {
-			for table, n := range explain(t, db, op) {
+		for _, o := range []engine.Operation{op.MetricsBacklog{Runs: look, Messages: look, Lanes: 10}, op.MetricsState{Most: look}} {
+			for table, n := range explain(t, db, o) {
 				if n > 6*look {
-					t.Errorf("metrics/%s read %v rows of %s (statistics known: %v)", op, n, table, known)
+					t.Errorf("%s read %v rows of %s (statistics known: %v)", engine.NameOf(o), n, table, known)
 				}
 			}
 		}
@@ -81,10 +79,9 @@ func engineNames(db dbtest.Database) engine.Names {
 
 // explain runs an operation as the engine does, plans pinned, and returns how many
 // rows of which table it read.
-func explain(t *testing.T, db dbtest.Database, op string) map[string]float64 {
+func explain(t *testing.T, db dbtest.Database, o engine.Operation) map[string]float64 {
 	t.Helper()
-	query := engineNames(db).Render(readFile(t, filepath.Join("..", "engine", "postgres", "metrics", op+".sql")))
-	query = strings.NewReplacer("$1", fmt.Sprint(look), "$2", fmt.Sprint(look), "$3", "10").Replace(query)
+	query, args := db.Statement(t, o)
 	tx := db.Begin(t)
 	defer tx.Rollback()
 	for _, setting := range []string{"enable_seqscan", "enable_bitmapscan", "enable_sort", "enable_hashjoin", "enable_mergejoin", "jit"} {
@@ -92,61 +89,13 @@ func explain(t *testing.T, db dbtest.Database, op string) map[string]float64 {
 		check(t, err)
 	}
 	var text string
-	check(t, tx.QueryRowContext(t.Context(), "EXPLAIN (ANALYZE, FORMAT JSON) "+query).Scan(&text))
+	check(t, tx.QueryRowContext(t.Context(), "EXPLAIN (ANALYZE, FORMAT JSON) "+query, args...).Scan(&text))
 	var plans []struct{ Plan node }
 	check(t, json.Unmarshal([]byte(text), &plans))
 	read := map[string]float64{}
 	plans[0].Plan.count(read)
 	if len(read) < 3 {
-		t.Fatalf("the plan of %s reads only %v", op, read)
+		t.Fatalf("the plan of %s reads only %v", engine.NameOf(o), read)
 	}
 	return read
-}
-
-func readFile(t *testing.T, path string) string {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	check(t, err)
-	return string(text)
-}
-
-// SQLite walks along indexes, in their order.
-func TestReadsOnSQLiteAreWalks(t *testing.T) {
-	t.Parallel()
-	db := dbtest.OpenSQLite(t)
-	files, err := filepath.Glob("../engine/sqlite/anydriver/metrics/*.sql")
-	check(t, err)
-	// What is read from its beginning to a limit, in the order of its key, what is
-	// small (lanes, pauses, workers), and subqueries.
-	walked := []string{"outbox_claim", "l", "outbox_pause", "worker_process", "r", "c", "f", "s"}
-	for _, file := range files {
-		query := engine.Names{}.Render(readFile(t, file))
-		rows, err := db.SQL.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+query, make([]any, strings.Count(query, "?"))...)
-		if err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
-		steps := 0
-		for rows.Next() {
-			var id, parent, unused int
-			var step string
-			check(t, rows.Scan(&id, &parent, &unused, &step))
-			steps++
-			if strings.Contains(step, "FOR ORDER BY") {
-				t.Errorf("%s: %s", file, step)
-			}
-			if table, scan := strings.CutPrefix(step, "SCAN "); scan && !small(table, walked) {
-				t.Errorf("%s: %s", file, step)
-			}
-		}
-		check(t, rows.Err())
-		if steps == 0 {
-			t.Errorf("%s has no plan", file)
-		}
-	}
-}
-
-// small tells names of what a limit ends, or of subqueries, which have one.
-func small(step string, walked []string) bool {
-	table, _, _ := strings.Cut(step, " ")
-	return slices.Contains(walked, table) || strings.HasPrefix(table, "(") || strings.HasSuffix(step, "CONSTANT ROW")
 }

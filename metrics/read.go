@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 )
 
 // Rest stands for the topics of messages that were counted, but not looked at for
@@ -38,61 +39,49 @@ func bounded() []string {
 // together by ctx.
 func (c *Collector) read(ctx context.Context, db engine.DB) reading {
 	r := reading{at: time.Now()}
-	r.err = db.Read(ctx, &engine.Call{
-		Op: "metrics/backlog", Args: []any{c.opts.Runs, c.opts.Messages, maxLanes},
-		Reset: func() {
-			r.messages, r.oldest, r.truncated = map[place]float64{}, map[pair]float64{}, map[string]bool{}
-			for _, what := range bounded() {
-				r.truncated[what] = false
-			}
-		},
-		Each: func(row engine.Row) error { return c.backlog(&r, row) },
+	runs := int64(c.opts.Runs)
+	backlog := engine.Each(op.MetricsBacklog{Runs: runs, Messages: int64(c.opts.Messages), Lanes: maxLanes}, func(a *op.MetricsAmount, unread error) error {
+		if unread == nil {
+			c.backlog(&r, a)
+		}
+		return unread
 	})
-	if r.err != nil {
+	backlog.Reset = func() {
+		r.messages, r.oldest, r.truncated = map[place]float64{}, map[pair]float64{}, map[string]bool{}
+		for _, what := range bounded() {
+			r.truncated[what] = false
+		}
+	}
+	if r.err = db.Read(ctx, backlog); r.err != nil {
 		return r
 	}
-	r.err = db.Read(ctx, &engine.Call{
-		Op: "metrics/state", Args: []any{c.opts.Runs},
-		Reset: func() { r.state = map[pair]float64{{"pauses", "queue"}: 0, {"pauses", "topic"}: 0} },
-		Each: func(row engine.Row) error {
-			var what, which string
-			var n int64
-			err := row.Scan(&what, &which, &n)
-			r.state[pair{what, which}] = float64(n)
-			if _, known := r.truncated[what]; known && n >= int64(c.opts.Runs) {
-				r.truncated[what] = true
-			}
-			return err
-		},
-	})
+	var counts []op.MetricsCount
+	counts, r.err = engine.Query(ctx, db, op.MetricsState{Most: runs})
+	r.state = map[pair]float64{{"pauses", "queue"}: 0, {"pauses", "topic"}: 0}
+	for _, n := range counts {
+		r.state[pair{n.What, n.Which}] = float64(n.N)
+		if _, known := r.truncated[n.What]; known && n.N >= runs {
+			r.truncated[n.What] = true
+		}
+	}
 	return r
 }
 
 // backlog takes one row. Different names may share a label.
-func (c *Collector) backlog(r *reading, row engine.Row) error {
-	var state, queue string
-	var topic *string
-	var n int64
-	var age *int64
-	var more bool
-	if err := row.Scan(&state, &queue, &topic, &n, &age, &more); err != nil {
-		return err
+func (c *Collector) backlog(r *reading, a *op.MetricsAmount) {
+	r.truncated[a.State] = r.truncated[a.State] || a.More
+	if a.N <= 0 {
+		return
 	}
-	r.truncated[state] = r.truncated[state] || more
-	if n <= 0 {
-		return nil
+	queue, label := c.queues.label(a.Queue), Rest
+	if a.Topic != nil {
+		label = c.topics.label(*a.Topic)
 	}
-	queue = c.queues.label(queue)
-	label := Rest
-	if topic != nil {
-		label = c.topics.label(*topic)
-	}
-	r.messages[place{queue, label, state}] += float64(n)
-	if age != nil && state == "ready" {
+	r.messages[place{queue, label, a.State}] += float64(a.N)
+	if a.Micros != nil && a.State == "ready" {
 		k := pair{queue, label}
-		r.oldest[k] = max(r.oldest[k], time.Duration(*age*int64(time.Microsecond)).Seconds())
+		r.oldest[k] = max(r.oldest[k], time.Duration(*a.Micros*int64(time.Microsecond)).Seconds())
 	}
-	return nil
 }
 
 // grace is how much longer than its time limit a database is waited for, so that its

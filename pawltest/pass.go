@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/work"
 )
 
@@ -52,7 +53,7 @@ func (d *DB) nextDue(ctx context.Context, limit time.Duration) (time.Duration, e
 		}
 	}
 	for _, queue := range d.queues {
-		if err := consider(work.NextDueNamed(ctx, d.Engine, "outbox/next_due", queue)); err != nil {
+		if err := consider(work.NextDue(ctx, d.Engine, op.OutboxNextDue{Queue: queue})); err != nil {
 			return 0, err
 		}
 	}

@@ -79,7 +79,7 @@ func reach(t testing.TB, pool *pgxpool.Pool) {
 // serverTime reads the clock that decides what is due. Handlers may ask as well,
 // outside the test's goroutine: so no Fatal.
 func serverTime(t testing.TB, db engine.DB) time.Time {
-	clock, _, err := engine.Get(context.Background(), db, op.JobNow{})
+	clock, _, err := engine.Get(context.Background(), db, op.ClockNow{})
 	if err != nil {
 		t.Errorf("pawltest: read the server's clock: %v", err)
 	}

@@ -72,24 +72,11 @@ func Beat(ctx context.Context, pulse *Pulse, interval time.Duration, f func(cont
 // there is nothing left: each call is a transaction of bounded size. It returns
 // how much that was, also with an error.
 func Purge(ctx context.Context, db engine.DB, ask engine.Operation) (int64, error) {
-	return purge(ctx, db, func() *engine.Call { return engine.Ask(ask) })
-}
-
-// PurgeNamed is Purge by an operation's name.
-func PurgeNamed(ctx context.Context, db engine.DB, name string, args ...any) (int64, error) {
-	return purge(ctx, db, func() *engine.Call { return engine.Count(name, args...) })
-}
-
-func purge(ctx context.Context, db engine.DB, ask func() *engine.Call) (int64, error) {
 	var total int64
 	for {
-		call := ask()
-		if err := db.Do(ctx, call); err != nil {
+		n, err := engine.Exec(ctx, db, nil, ask)
+		if total += n; err != nil || n == 0 {
 			return total, err
-		}
-		total += call.N
-		if call.N == 0 {
-			return total, nil
 		}
 	}
 }

@@ -191,24 +191,22 @@ const farAway = 365 * 24 * time.Hour
 
 // NextDue asks an operation when something is due; ok is false for never.
 func NextDue(ctx context.Context, db engine.DB, ask engine.Answering[op.Wait]) (d time.Duration, ok bool, err error) {
-	u, _, err := engine.Get(ctx, db, ask)
-	return until(u.Micros, err)
-}
-
-// NextDueNamed is NextDue by an operation's name.
-func NextDueNamed(ctx context.Context, db engine.DB, name string, args ...any) (d time.Duration, ok bool, err error) {
-	var micros *int64
-	err = db.Read(ctx, &engine.Call{Op: name, Args: args, Each: func(r engine.Row) error { return r.Scan(&micros) }})
-	return until(micros, err)
-}
-
-// until is how long it takes until something is due; nil: it never is.
-func until(micros *int64, err error) (d time.Duration, ok bool, _ error) {
-	if err != nil || micros == nil {
+	w, _, err := engine.Get(ctx, db, ask)
+	if err != nil {
 		return 0, false, err
+	}
+	d, ok = DueIn(w.Micros)
+	return d, ok, nil
+}
+
+// DueIn is in how long something is due of which a database says in how many
+// microseconds, or null for never: then ok is false.
+func DueIn(micros *int64) (d time.Duration, ok bool) {
+	if micros == nil {
+		return 0, false
 	}
 	// A Duration ends after 292 years; due times that other programs wrote may be
 	// thousands of years off, either way.
 	most := farAway.Microseconds()
-	return time.Duration(max(-most, min(*micros, most))) * time.Microsecond, true, nil
+	return time.Duration(max(-most, min(*micros, most))) * time.Microsecond, true
 }

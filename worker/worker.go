@@ -128,7 +128,7 @@ func (r *Registry) beat(ctx context.Context, self *Self, shared bool) error {
 			ID: r.id, Name: self.Name, Host: r.host, PID: os.Getpid(), Version: r.built(), Queues: array(self.Queues), Topics: array(self.Topics),
 			Concurrency: self.Concurrency, InFlight: inFlight, Shared: shared, Alive: life,
 		}),
-		&engine.Call{Op: "generation/look"})
+		engine.Ask(op.GenerationLook{}))
 }
 
 // Leave takes this process off the list, or gives up after a few seconds: then the

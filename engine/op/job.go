@@ -8,7 +8,7 @@ import (
 
 func jobs() []engine.Operation {
 	return []engine.Operation{
-		JobClaim{}, JobDefer{}, JobDelete{}, JobDisable{}, JobDue{}, JobEnable{}, JobFire{}, JobGet{}, JobList{}, JobNextDue{}, JobNow{},
+		JobClaim{}, JobDefer{}, JobDelete{}, JobDisable{}, JobDue{}, JobEnable{}, JobFire{}, JobGet{}, JobList{}, JobNextDue{},
 		JobPurge{}, JobPut{}, JobRun{}, JobRuns{}, JobSettle{}, JobStart{}, JobTrigger{},
 	}
 }
@@ -183,9 +183,6 @@ type JobList struct {
 
 // JobNextDue asks when a job is due.
 type JobNextDue struct{ engine.Rows[Wait] }
-
-// JobNow reads the database's clock.
-type JobNow struct{ engine.Rows[Clock] }
 
 // JobPurge forgets runs that ended longer ago than Age, but for each job's last.
 type JobPurge struct {

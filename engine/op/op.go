@@ -7,20 +7,20 @@ package op
 import (
 	"embed"
 	"slices"
-	"time"
 
 	"github.com/bravellian/pawl/engine"
 )
 
 // Statements are those that are the same text on every engine, and the macros.
 //
-//go:embed audit inbox job join lease macros outbox pause timer worker
+//go:embed audit clock doctor explain health inbox job join lease macros outbox pause timer worker
 var Statements embed.FS
 
 // All are all operations, each without values.
 func All() []engine.Operation {
 	return slices.Concat(
-		audit(), doctorJoins(), inbox(), jobs(), joins(), leases(), outboxes(), settlements(), outboxReads(), outboxMends(), pauses(), timers(), workers(),
+		audit(), clocks(), doctor(), doctorJoins(), explain(), fleet(), generations(), health(), inbox(), jobs(), joins(), leases(), metrics(),
+		outboxes(), settlements(), outboxReads(), outboxMends(), pauses(), timers(), workers(),
 	)
 }
 
@@ -32,6 +32,3 @@ type Note struct {
 	Target string
 	Reason *string
 }
-
-// Clock is the database's.
-type Clock struct{ Now time.Time }

@@ -80,17 +80,12 @@ func (db *DB) scrub(err error) error {
 }
 
 // statement returns what answers an operation, and its parameters.
-func (db *DB) statement(c *engine.Call, o engine.Operation) (query string, args []any, err error) {
-	if o != nil {
-		if s := db.folder.Statement(o); s != nil {
-			return s.Text, s.Args(nil, o, nil), nil
-		}
+func (db *DB) statement(o engine.Operation) (query string, args []any, err error) {
+	s := db.folder.Statement(o)
+	if s == nil {
+		return "", nil, fmt.Errorf("postgres: unknown operation %q", engine.NameOf(o))
 	}
-	query, ok := db.folder.Ops[c.Name()]
-	if !ok {
-		return "", nil, fmt.Errorf("postgres: unknown operation %q", c.Name())
-	}
-	return query, c.Args, nil
+	return s.Text, s.Args(nil, o, nil), nil
 }
 
 // pipeline runs calls in one transaction. One that is refused for its isolation
@@ -117,7 +112,7 @@ func (db *DB) send(ctx context.Context, conn *pgx.Conn, calls []*engine.Call, cu
 	for i, c := range calls {
 		var o engine.Operation
 		o, rows[i], finish[i] = db.tune(c)
-		query, args, err := db.statement(c, o)
+		query, args, err := db.statement(o)
 		if err != nil {
 			return err
 		}

@@ -31,22 +31,22 @@ type examiner struct {
 	limits engine.Limits
 }
 
-// ask reads rows of one of the doctor's operations.
-func ask[T any](ctx context.Context, x *examiner, op string, scan func(engine.Row, *T) error, args ...any) (list []T, err error) {
-	err = x.Read(ctx, &engine.Call{Op: "doctor/" + op, Args: args, Reset: func() { list = nil }, Each: func(r engine.Row) error {
-		var v T
-		err := scan(r, &v)
-		list = append(list, v)
-		return err
-	}})
-	return list, err
+// doctorStatements are the statements of the doctor that only PostgreSQL has.
+func doctorStatements() []engine.Operation {
+	return []engine.Operation{
+		doctorConnections{}, doctorHidden{}, doctorObjects{}, doctorPath{}, doctorPaths{}, doctorPrepared{}, doctorServer{}, doctorSettings{},
+		doctorSlots{}, doctorTables{}, doctorTransactions{},
+	}
 }
 
+// doctorServer asks what kind of server this is. One row.
+type doctorServer struct{ engine.Rows[serverInfo] }
+
 type serverInfo struct {
-	version           string
-	number            int64
-	standby, readOnly bool
-	isolation         string
+	Version           string
+	Number            int64
+	Standby, ReadOnly bool
+	Isolation         string
 }
 
 // oldest is the oldest version that pawl runs on.
@@ -54,47 +54,52 @@ const oldest = 14
 
 // server looks at what kind of server this is.
 func (x *examiner) server(ctx context.Context) ([]engine.Finding, error) {
-	list, err := ask(ctx, x, "server", func(r engine.Row, s *serverInfo) error {
-		return r.Scan(&s.version, &s.number, &s.standby, &s.readOnly, &s.isolation)
-	})
+	info, _, err := engine.Get(ctx, x, doctorServer{})
 	if err != nil {
 		return nil, err
 	}
-	return judgeServer(&list[0]), nil
+	return judgeServer(&info), nil
 }
 
 func judgeServer(s *serverInfo) (found []engine.Finding) {
-	if s.number < oldest*10_000 {
-		found = append(found, engine.Found(engine.Problem, "PostgreSQL "+s.version, fmt.Sprintf("Upgrade the server: pawl needs version %d or later.", oldest)))
+	if s.Number < oldest*10_000 {
+		found = append(found, engine.Found(engine.Problem, "PostgreSQL "+s.Version, fmt.Sprintf("Upgrade the server: pawl needs version %d or later.", oldest)))
 	}
-	if s.standby {
+	if s.Standby {
 		found = append(found, engine.Found(engine.Problem, "this server is a standby (pg_is_in_recovery)", "Connect to the primary: target_session_attrs=read-write in the connection string finds it."))
 	}
-	if s.readOnly {
+	if s.ReadOnly {
 		found = append(found, engine.Found(engine.Problem, "default_transaction_read_only = on", "Switch it off for this role or database: ALTER ROLE … RESET default_transaction_read_only"))
 	}
-	if s.isolation != "read committed" {
-		found = append(found, engine.Found(engine.Note, "default_transaction_isolation = "+s.isolation+
+	if s.Isolation != "read committed" {
+		found = append(found, engine.Found(engine.Note, "default_transaction_isolation = "+s.Isolation+
 			": pawl's own transactions are read committed all the same, and some calls are refused in yours (docs/isolation.md)", ""))
 	}
-	return engine.OrOK(found, "PostgreSQL "+s.version+", a primary")
+	return engine.OrOK(found, "PostgreSQL "+s.Version+", a primary")
 }
 
-type setting struct{ name, value, source string }
+// doctorSettings reads settings as this session sees them, by name.
+type doctorSettings struct {
+	engine.Rows[setting]
+	Names []string
+}
 
-func scanSetting(r engine.Row, s *setting) error { return r.Scan(&s.name, &s.value, &s.source) }
+type setting struct {
+	Name, Value string
+	Source      string // where it comes from
+}
 
 // durability looks at the settings by which a crash can take back commits.
 func (x *examiner) durability(ctx context.Context) ([]engine.Finding, error) {
-	list, err := ask(ctx, x, "settings", scanSetting, []string{"fsync", "full_page_writes", "synchronous_commit"})
+	list, err := engine.Query(ctx, x, doctorSettings{Names: []string{"fsync", "full_page_writes", "synchronous_commit"}})
 	if err != nil {
 		return nil, err
 	}
 	found := judgeDurability(list)
 	tables, err := x.tables(ctx)
 	for _, t := range tables {
-		if t.unlogged {
-			found = append(found, engine.Found(engine.Problem, "table "+t.name+" is unlogged: a crash empties it", "ALTER TABLE "+x.quote(t.name)+" SET LOGGED"))
+		if t.Unlogged {
+			found = append(found, engine.Found(engine.Problem, "table "+t.Name+" is unlogged: a crash empties it", "ALTER TABLE "+x.quote(t.Name)+" SET LOGGED"))
 		}
 	}
 	if x.opts.RelaxedAck {
@@ -106,35 +111,40 @@ func (x *examiner) durability(ctx context.Context) ([]engine.Finding, error) {
 func settingList(list []setting) string {
 	var text []string
 	for _, s := range list {
-		text = append(text, s.name+" = "+s.value)
+		text = append(text, s.Name+" = "+s.Value)
 	}
 	return strings.Join(text, ", ")
 }
 
 func judgeDurability(list []setting) (found []engine.Finding) {
 	for _, s := range list {
-		seen := fmt.Sprintf("%s = %s (from: %s)", s.name, s.value, s.source)
+		seen := fmt.Sprintf("%s = %s (from: %s)", s.Name, s.Value, s.Source)
 		switch {
-		case s.value != "off":
-		case s.name == "synchronous_commit":
+		case s.Value != "off":
+		case s.Name == "synchronous_commit":
 			found = append(found, engine.Found(engine.Warning, seen+": a crash of the server takes back the last commits",
 				"Take it out of where it comes from: the connection string, ALTER ROLE … RESET synchronous_commit, ALTER DATABASE … RESET synchronous_commit, or ALTER SYSTEM RESET synchronous_commit. For acks alone there is RelaxedAck."))
 		default:
 			found = append(found, engine.Found(engine.Problem, seen+": a crash of the machine can destroy the database",
-				"ALTER SYSTEM SET "+s.name+" = on; SELECT pg_reload_conf()"))
+				"ALTER SYSTEM SET "+s.Name+" = on; SELECT pg_reload_conf()"))
 		}
 	}
 	return found
 }
 
+// doctorConnections counts the connections of the server, this role and this database.
+// Those in reserve are for superusers.
+type doctorConnections struct{ engine.Rows[usage] }
+
 type usage struct {
-	what       string
-	used, most int64
+	What string
+	Used int64
+	Most int64 // there may be, -1 without a limit
 }
 
 // connections looks at how many connections are left.
 func (x *examiner) connections(ctx context.Context) ([]engine.Finding, error) {
-	list, err := ask(ctx, x, "connections", func(r engine.Row, u *usage) error { return r.Scan(&u.what, &u.used, &u.most) })
+	list, err := engine.Query(ctx, x, doctorConnections{})
 	if err != nil {
 		return nil, err
 	}
@@ -144,16 +154,16 @@ func (x *examiner) connections(ctx context.Context) ([]engine.Finding, error) {
 func judgeConnections(list []usage, limit int64) (found []engine.Finding) {
 	var seen []string
 	for _, u := range list {
-		if u.most < 0 {
+		if u.Most < 0 {
 			continue
 		}
-		text := fmt.Sprintf("%s: %d of %d connections in use", u.what, u.used, u.most)
+		text := fmt.Sprintf("%s: %d of %d connections in use", u.What, u.Used, u.Most)
 		seen = append(seen, text)
 		level := engine.Warning
-		if u.used >= u.most {
+		if u.Used >= u.Most {
 			level = engine.Problem
 		}
-		if u.used*100 >= u.most*limit {
+		if u.Used*100 >= u.Most*limit {
 			found = append(found, engine.Found(level, text, "Give programs smaller pools (pool_max_conns), put a pooler in front, or raise the limit (max_connections, CONNECTION LIMIT)."))
 		}
 	}

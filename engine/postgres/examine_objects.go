@@ -9,8 +9,8 @@ import (
 	"github.com/bravellian/pawl/engine"
 )
 
-// objectList has a line for everything that the migrations make, as the operation
-// doctor/objects sees it. A test holds it to the migrations.
+// objectList has a line for everything that the migrations make, as doctorObjects
+// lists it. A test holds it to the migrations.
 const objectList = "doctor/objects.txt"
 
 // current reports whether the schema is of this build, and of no newer one.
@@ -19,12 +19,16 @@ func (x *examiner) current(ctx context.Context) bool {
 	return err == nil && status.Err == nil && !status.Newer
 }
 
-type object struct {
-	line  string
-	sound bool
+// doctorObjects lists what there is in a schema under a prefix.
+type doctorObjects struct {
+	engine.Rows[object]
+	Schema, Prefix string
 }
 
-func scanObject(r engine.Row, o *object) error { return r.Scan(&o.line, &o.sound) }
+type object struct {
+	Line  string // as in the list, without schema and prefix
+	Sound bool
+}
 
 func expectedObjects() []string {
 	text, err := files.ReadFile(objectList)
@@ -56,14 +60,14 @@ func (x *examiner) objects(ctx context.Context) ([]engine.Finding, error) {
 
 // differences are what the migrations make and is not there, or not as they make it.
 func (x *examiner) differences(ctx context.Context) (found []engine.Finding, err error) {
-	there, err := ask(ctx, x, "objects", scanObject, x.opts.Schema, x.opts.Prefix)
+	there, err := engine.Query(ctx, x, doctorObjects{Schema: x.opts.Schema, Prefix: x.opts.Prefix})
 	if err != nil {
 		return nil, err
 	}
 	want := expectedObjects()
 	sound := map[string]bool{}
 	for _, o := range there {
-		sound[o.line] = sound[o.line] || o.sound
+		sound[o.Line] = sound[o.Line] || o.Sound
 	}
 	for _, line := range want {
 		if ok, exists := sound[line]; !ok && !x.implied(line, sound) {

@@ -12,59 +12,82 @@ import (
 // holders is how many of those who hold old snapshots are named.
 const holders = 3
 
+// doctorTransactions lists the oldest transactions of other sessions that concern this
+// database.
+type doctorTransactions struct {
+	engine.Rows[transaction]
+	Most int
+}
+
 type transaction struct {
-	pid              int64
-	user, app, state string
-	age, xids        int64
+	PID              int64
+	User, App, State string
+	Micros           int64 // since it began
+	XIDs             int64 // how many transactions ago its snapshot is
 }
 
 func (t *transaction) String() string {
-	return fmt.Sprintf("process %d (user %q, application %q, %s) has a transaction open for %s", t.pid, t.user, t.app, t.state, age(t.age))
+	return fmt.Sprintf("process %d (user %q, application %q, %s) has a transaction open for %s", t.PID, t.User, t.App, t.State, age(t.Micros))
+}
+
+// doctorPrepared lists the oldest prepared transactions of this database.
+type doctorPrepared struct {
+	engine.Rows[preparedTransaction]
+	Most int
 }
 
 type preparedTransaction struct {
-	name, owner string
-	age         int64
+	Name, Owner string
+	Micros      int64 // since it was prepared
+}
+
+// doctorSlots lists replication slots that nobody is at.
+type doctorSlots struct {
+	engine.Rows[slot]
+	Most int
 }
 
 type slot struct {
-	name        string
-	active      bool
-	bytes, xids int64
+	Name  string
+	Bytes int64 // of the log that it keeps
+	XIDs  int64 // how many transactions ago the rows are that it keeps
 }
+
+// doctorHidden counts the sessions of this database that do not show themselves to this
+// role.
+type doctorHidden struct{ engine.Number }
 
 // snapshots looks for what keeps row versions that nobody needs from being cleaned
 // up, and the log from being recycled.
 func (x *examiner) snapshots(ctx context.Context) ([]engine.Finding, error) {
-	open, err := ask(ctx, x, "transactions", func(r engine.Row, t *transaction) error {
-		return r.Scan(&t.pid, &t.user, &t.app, &t.state, &t.age, &t.xids)
-	}, holders)
+	open, err := engine.Query(ctx, x, doctorTransactions{Most: holders})
 	if err != nil {
 		return nil, err
 	}
 	found := x.judgeTransactions(open)
-	prepared, err := ask(ctx, x, "prepared", func(r engine.Row, p *preparedTransaction) error { return r.Scan(&p.name, &p.owner, &p.age) }, holders)
+	prepared, err := engine.Query(ctx, x, doctorPrepared{Most: holders})
 	if err != nil {
 		return found, err
 	}
 	for _, p := range prepared {
-		if p.age >= x.limits.Snapshot.Microseconds() {
-			name := strings.ReplaceAll(p.name, "'", "''")
-			found = append(found, engine.Found(x.levelOf(p.age), fmt.Sprintf("transaction %q of %q was prepared %s ago and neither committed nor rolled back", p.name, p.owner, age(p.age)),
+		if p.Micros >= x.limits.Snapshot.Microseconds() {
+			name := strings.ReplaceAll(p.Name, "'", "''")
+			found = append(found, engine.Found(x.levelOf(p.Micros), fmt.Sprintf("transaction %q of %q was prepared %s ago and neither committed nor rolled back", p.Name, p.Owner, age(p.Micros)),
 				fmt.Sprintf("COMMIT PREPARED '%s' or ROLLBACK PREPARED '%s'", name, name)))
 		}
 	}
-	slots, err := ask(ctx, x, "slots", func(r engine.Row, s *slot) error { return r.Scan(&s.name, &s.active, &s.bytes, &s.xids) }, holders)
+	slots, err := engine.Query(ctx, x, doctorSlots{Most: holders})
 	if err != nil {
 		return found, err
 	}
 	for _, s := range slots {
-		found = append(found, engine.Found(engine.Warning, fmt.Sprintf("nobody reads replication slot %q, which keeps %d MB of the log and rows deleted up to %d transactions ago", s.name, s.bytes>>20, s.xids),
-			fmt.Sprintf("Start what reads it, or: SELECT pg_drop_replication_slot('%s')", s.name)))
+		found = append(found, engine.Found(engine.Warning, fmt.Sprintf("nobody reads replication slot %q, which keeps %d MB of the log and rows deleted up to %d transactions ago", s.Name, s.Bytes>>20, s.XIDs),
+			fmt.Sprintf("Start what reads it, or: SELECT pg_drop_replication_slot('%s')", s.Name)))
 	}
-	hidden, err := ask(ctx, x, "hidden", func(r engine.Row, n *int64) error { return r.Scan(n) })
-	if err == nil && hidden[0] > 0 {
-		found = append(found, engine.Found(engine.Note, fmt.Sprintf("%d sessions of other users do not show themselves to this role", hidden[0]), "To see them: GRANT pg_read_all_stats TO this role"))
+	hidden := engine.Ask(doctorHidden{})
+	err = x.Read(ctx, hidden)
+	if err == nil && hidden.N > 0 {
+		found = append(found, engine.Found(engine.Note, fmt.Sprintf("%d sessions of other users do not show themselves to this role", hidden.N), "To see them: GRANT pg_read_all_stats TO this role"))
 	}
 	seen := "no other transaction is open"
 	if len(open) > 0 {
@@ -86,18 +109,18 @@ func (x *examiner) levelOf(micros int64) engine.Level {
 func (x *examiner) judgeTransactions(open []transaction) (found []engine.Finding) {
 	for i := range open {
 		t := &open[i]
-		if t.age < x.limits.Snapshot.Microseconds() {
+		if t.Micros < x.limits.Snapshot.Microseconds() {
 			continue
 		}
-		next := fmt.Sprintf("Wait for it, or end it: SELECT pg_terminate_backend(%d)", t.pid)
-		if strings.HasPrefix(t.state, "idle in transaction") {
+		next := fmt.Sprintf("Wait for it, or end it: SELECT pg_terminate_backend(%d)", t.PID)
+		if strings.HasPrefix(t.State, "idle in transaction") {
 			next += ". A program forgot to end its transaction; idle_in_transaction_session_timeout ends such ones."
 		}
 		evidence := t.String()
-		if t.xids > 0 {
-			evidence += fmt.Sprintf("; its snapshot is %d transactions old, and vacuum keeps everything deleted since", t.xids)
+		if t.XIDs > 0 {
+			evidence += fmt.Sprintf("; its snapshot is %d transactions old, and vacuum keeps everything deleted since", t.XIDs)
 		}
-		found = append(found, engine.Found(x.levelOf(t.age), evidence, next))
+		found = append(found, engine.Found(x.levelOf(t.Micros), evidence, next))
 	}
 	return found
 }

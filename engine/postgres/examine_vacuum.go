@@ -7,24 +7,30 @@ import (
 	"github.com/bravellian/pawl/engine"
 )
 
+// doctorTables lists tables as the statistics know them.
+type doctorTables struct {
+	engine.Rows[table]
+	Schema string
+	Names  []string
+}
+
 type table struct {
-	name          string
-	live, dead    int64
-	vacuumed      *int64 // how long ago
-	off, unlogged bool
-	age           int64
+	Name       string
+	Live, Dead int64  // rows
+	Vacuumed   *int64 // how many microseconds ago
+	Off        bool   // autovacuum is switched off for it
+	Age        int64  // of its oldest transaction id
+	Unlogged   bool
 }
 
 // tables is what the statistics say of pawl's tables.
 func (x *examiner) tables(ctx context.Context) ([]table, error) {
-	return ask(ctx, x, "tables", func(r engine.Row, t *table) error {
-		return r.Scan(&t.name, &t.live, &t.dead, &t.vacuumed, &t.off, &t.age, &t.unlogged)
-	}, x.opts.Schema, x.expectedTables())
+	return engine.Query(ctx, x, doctorTables{Schema: x.opts.Schema, Names: x.expectedTables()})
 }
 
 // vacuum looks at whether rows that nobody needs are cleaned up.
 func (x *examiner) vacuum(ctx context.Context) ([]engine.Finding, error) {
-	list, err := ask(ctx, x, "settings", scanSetting, []string{"autovacuum", "track_counts"})
+	list, err := engine.Query(ctx, x, doctorSettings{Names: []string{"autovacuum", "track_counts"}})
 	if err != nil {
 		return nil, err
 	}
@@ -36,15 +42,15 @@ func (x *examiner) vacuum(ctx context.Context) ([]engine.Finding, error) {
 	var dead int64
 	for i := range tables {
 		found = append(found, x.judgeTable(&tables[i])...)
-		dead += tables[i].dead
+		dead += tables[i].Dead
 	}
 	return engine.OrOK(found, fmt.Sprintf("autovacuum is on; %d dead rows in %d tables", dead, len(tables))), nil
 }
 
 func judgeAutovacuum(list []setting) (found []engine.Finding) {
 	for _, s := range list {
-		if s.value == "off" {
-			found = append(found, engine.Found(engine.Problem, fmt.Sprintf("%s = off (from: %s): nothing is cleaned up", s.name, s.source), "ALTER SYSTEM SET "+s.name+" = on; SELECT pg_reload_conf()"))
+		if s.Value == "off" {
+			found = append(found, engine.Found(engine.Problem, fmt.Sprintf("%s = off (from: %s): nothing is cleaned up", s.Name, s.Source), "ALTER SYSTEM SET "+s.Name+" = on; SELECT pg_reload_conf()"))
 		}
 	}
 	return found
@@ -58,23 +64,23 @@ const (
 )
 
 func (x *examiner) judgeTable(t *table) (found []engine.Finding) {
-	if t.off {
-		found = append(found, engine.Found(engine.Warning, "autovacuum is switched off for table "+t.name, "ALTER TABLE "+x.quote(t.name)+" RESET (autovacuum_enabled)"))
+	if t.Off {
+		found = append(found, engine.Found(engine.Warning, "autovacuum is switched off for table "+t.Name, "ALTER TABLE "+x.quote(t.Name)+" RESET (autovacuum_enabled)"))
 	}
-	if t.dead >= x.limits.DeadRows && t.dead > t.live {
+	if t.Dead >= x.limits.DeadRows && t.Dead > t.Live {
 		last := "never vacuumed"
-		if t.vacuumed != nil {
-			last = "last vacuumed " + age(*t.vacuumed) + " ago"
+		if t.Vacuumed != nil {
+			last = "last vacuumed " + age(*t.Vacuumed) + " ago"
 		}
-		found = append(found, engine.Found(engine.Warning, fmt.Sprintf("table %s has %d dead rows and %d live ones, %s", t.name, t.dead, t.live, last),
-			"See whether an old snapshot holds them (the finding on snapshots), then: VACUUM "+x.quote(t.name)))
+		found = append(found, engine.Found(engine.Warning, fmt.Sprintf("table %s has %d dead rows and %d live ones, %s", t.Name, t.Dead, t.Live, last),
+			"See whether an old snapshot holds them (the finding on snapshots), then: VACUUM "+x.quote(t.Name)))
 	}
-	if t.age >= agedTable {
+	if t.Age >= agedTable {
 		level := engine.Warning
-		if t.age >= doomedTable {
+		if t.Age >= doomedTable {
 			level = engine.Problem
 		}
-		found = append(found, engine.Found(level, fmt.Sprintf("the oldest rows of table %s are %d transactions old; at 2 100 million the server stops", t.name, t.age), "VACUUM (FREEZE) "+x.quote(t.name)))
+		found = append(found, engine.Found(level, fmt.Sprintf("the oldest rows of table %s are %d transactions old; at 2 100 million the server stops", t.Name, t.Age), "VACUUM (FREEZE) "+x.quote(t.Name)))
 	}
 	return found
 }

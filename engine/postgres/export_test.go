@@ -21,12 +21,12 @@ func AddMigration(db *DB, text string) {
 
 // Objects is what there is in a database's schema, as the doctor sees it.
 func Objects(ctx context.Context, db *DB) (lines []string, err error) {
-	list, err := ask(ctx, &examiner{DB: db}, "objects", scanObject, db.opts.Schema, db.opts.Prefix)
+	list, err := engine.Query(ctx, db, doctorObjects{Schema: db.opts.Schema, Prefix: db.opts.Prefix})
 	for _, o := range list {
-		if !o.sound {
-			err = errors.Join(err, errors.New("not sound: "+o.line))
+		if !o.Sound {
+			err = errors.Join(err, errors.New("not sound: "+o.Line))
 		}
-		lines = append(lines, o.line)
+		lines = append(lines, o.Line)
 	}
 	return lines, err
 }
@@ -43,7 +43,7 @@ func JudgeConnections(most, used, limit int64) []engine.Finding {
 
 // JudgeAge is the finding on a table whose rows are so old.
 func JudgeAge(age int64) []engine.Finding {
-	return (&examiner{DB: &DB{}}).judgeTable(&table{name: "t", age: age, dead: -1})
+	return (&examiner{DB: &DB{}}).judgeTable(&table{Name: "t", Age: age, Dead: -1})
 }
 
 // JudgePooler is the finding on connections that such processes answered.
@@ -52,7 +52,9 @@ func JudgePooler(told, before, second, after uint32) []engine.Finding {
 }
 
 // AddOperation gives db an operation of a test's own.
-func AddOperation(db *DB, op, text string) { db.folder.Ops[op] = db.folder.Names.Render(text) }
+func AddOperation(db *DB, op engine.Operation, text string) error {
+	return db.folder.Bind(&folder().Syntax, op, text)
+}
 
 // Wrapped is an error of the driver's as pawl returns it.
 func Wrapped(err error) error { return wrap("test", err, engine.ErrConnLost) }
@@ -63,8 +65,8 @@ var GoStatements = map[string]string{
 	"pinned": pinned, "relaxed": relaxedCommit,
 }
 
-// Files are all of the folder's statements.
-func Files(db *DB) map[string]string { return db.folder.Ops }
+// Unbound are the files that no operation names.
+func Unbound(db *DB) []string { return db.folder.Unbound() }
 
 // Portable is an argument as drivers other than pgx's are given it.
 func Portable(arg any) any { return portable(arguments([]any{arg}))[0] }

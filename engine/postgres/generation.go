@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 )
 
 // Generation changes with the database's history; see engine.DB.
@@ -22,20 +23,13 @@ func (db *DB) forget() {
 	db.tuners.Clear()
 }
 
-const generationLook = "generation/look"
-
-// sight is what the database says of its generation, as it is read.
-type sight struct {
-	mark            *string
-	number, written *int64
-}
-
-func (s *sight) of() (seen engine.Sight) {
-	if s.mark != nil {
-		seen.Mark = *s.mark
+// sightOf is what the database says of its generation.
+func sightOf(s *op.GenerationSight) (seen engine.Sight) {
+	if s.Mark != nil {
+		seen.Mark = *s.Mark
 	}
-	if s.written != nil {
-		seen.Written = *s.written
+	if s.Written != nil {
+		seen.Written = *s.Written
 	}
 	return seen
 }
@@ -49,10 +43,11 @@ func (db *DB) meet(ctx context.Context, conn *pgx.Conn) error {
 	if data[db.met] != nil {
 		return nil
 	}
-	seen, before := sight{}, db.history.Known()
-	err := conn.QueryRow(ctx, db.folder.Ops[generationLook], pgx.QueryExecModeExec).Scan(&seen.mark, &seen.number, &seen.written)
+	seen, before := op.GenerationSight{}, db.history.Known()
+	look := db.folder.Statement(op.GenerationLook{})
+	err := conn.QueryRow(ctx, look.Text, pgx.QueryExecModeExec).Scan(&seen.Mark, &seen.Number, &seen.Written)
 	if err != nil && (conn.IsClosed() || broken(err)) {
-		return wrap(generationLook, err, engine.ErrConnLost)
+		return wrap(look.Name, err, engine.ErrConnLost)
 	}
 	switch {
 	case err == nil:
@@ -64,10 +59,15 @@ func (db *DB) meet(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// look reads what a call of generation/look answers.
+// look reads what a look at the generation answers.
 func (db *DB) look() (each func(engine.Row) error, finish func()) {
-	seen, before := &sight{}, db.history.Known()
-	return func(r engine.Row) error { return r.Scan(&seen.mark, &seen.number, &seen.written) }, func() { db.saw(seen, before) }
+	var seen op.GenerationSight
+	before := db.history.Known()
+	each = engine.Scan(func(row *op.GenerationSight, unread error) error {
+		seen = *row
+		return unread
+	})
+	return each, func() { db.saw(&seen, before) }
 }
 
 // failed is wrap. If a position was another's, the blocks at hand are of another
@@ -94,11 +94,11 @@ func (db *DB) lookSometimes() {
 
 func (db *DB) lookBeside() {
 	db.ahead.run(func(ctx context.Context) {
-		_ = db.Read(ctx, &engine.Call{Op: generationLook}) // the next one tries again
+		_ = db.Read(ctx, engine.Ask(op.GenerationLook{})) // the next one tries again
 	})
 }
 
-func (db *DB) saw(s *sight, before engine.Sight) {
+func (db *DB) saw(s *op.GenerationSight, before engine.Sight) {
 	db.looked.Store(time.Now().UnixNano())
-	db.history.Saw(s.of(), before)
+	db.history.Saw(sightOf(s), before)
 }

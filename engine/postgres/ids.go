@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 )
 
 const (
@@ -82,9 +83,9 @@ func (db *DB) blockOnce(ctx context.Context) (int64, error) {
 	}
 	defer conn.Release()
 	var block int64
-	seen, before := sight{}, db.history.Known()
+	seen, before := op.GenerationSight{}, db.history.Known()
 	query := db.folder.Names.Render(`SELECT o_block, o_mark, o_number, o_written FROM pawl.outbox_block()`)
-	if err := conn.QueryRow(ctx, query, pgx.QueryExecModeExec).Scan(&block, &seen.mark, &seen.number, &seen.written); err != nil {
+	if err := conn.QueryRow(ctx, query, pgx.QueryExecModeExec).Scan(&block, &seen.Mark, &seen.Number, &seen.Written); err != nil {
 		return 0, wrap(reserveIDs, err, engine.ErrConnLost)
 	}
 	db.saw(&seen, before)

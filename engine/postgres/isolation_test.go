@@ -31,16 +31,26 @@ func levelled(t *testing.T, p *enginetest.Place, level string) string {
 	return address
 }
 
-const isolationOp = "test/isolation"
+// TestIsolation is an operation that answers at what isolation level it runs, TestFails one that fails.
+type (
+	TestIsolation struct{ engine.Rows[level] }
+	TestFails     struct{ engine.Changes }
+	level         struct{ Level string }
+)
+
+// addOperations gives db both.
+func addOperations(t *testing.T, db *postgres.DB) {
+	t.Helper()
+	enginetest.Must(t, postgres.AddOperation(db, TestIsolation{}, "SELECT current_setting('transaction_isolation') AS level"))
+	enginetest.Must(t, postgres.AddOperation(db, TestFails{}, "SELECT 1 / (SELECT 0)"))
+}
 
 // seen is the isolation level that a call ran at.
-func seen(level *[]string) *engine.Call {
-	return &engine.Call{Op: isolationOp, Each: func(r engine.Row) error {
-		var at string
-		err := r.Scan(&at)
-		*level = append(*level, at)
-		return err
-	}}
+func seen(levels *[]string) *engine.Call {
+	return engine.Each(TestIsolation{}, func(l *level, unread error) error {
+		*levels = append(*levels, l.Level)
+		return unread
+	})
 }
 
 // D-113: pawl's own transactions run at read committed, whatever the role's default
@@ -77,14 +87,13 @@ func TestOwnTransactionsAreReadCommitted(t *testing.T) {
 // ownLevels insists on read committed in all that pawl does on a connection.
 func ownLevels(t *testing.T, db *postgres.DB) {
 	t.Helper()
-	postgres.AddOperation(db, isolationOp, "SELECT current_setting('transaction_isolation')")
-	postgres.AddOperation(db, "test/fails", "SELECT 1 / (SELECT 0)")
+	addOperations(t, db)
 	var got []string
 	for range 3 {
 		enginetest.Must(t, db.Do(t.Context(), seen(&got)))
 		enginetest.Must(t, db.Do(t.Context(), seen(&got), seen(&got)))
 		enginetest.Must(t, db.Read(t.Context(), seen(&got)))
-		if err := db.Do(t.Context(), seen(&got), &engine.Call{Op: "test/fails"}); err == nil {
+		if err := db.Do(t.Context(), seen(&got), engine.Ask(TestFails{})); err == nil {
 			t.Error("a division by zero succeeded")
 		}
 		enginetest.Must(t, db.InTx(t.Context(), func(ctx context.Context, tx engine.Tx) error {
@@ -106,9 +115,9 @@ func ownLevels(t *testing.T, db *postgres.DB) {
 func TestAFirstTransactionThatFailsKeepsItsConnection(t *testing.T) {
 	p := place()(t)
 	db := open(t, with(levelled(t, p, "serializable"), "pool_max_conns=1"), postgres.Options{Schema: p.Names.Schema})
-	postgres.AddOperation(db, "test/fails", "SELECT 1 / (SELECT 0)")
+	addOperations(t, db)
 	for range 3 {
-		if err := db.Do(t.Context(), &engine.Call{Op: "test/fails"}); err == nil {
+		if err := db.Do(t.Context(), engine.Ask(TestFails{})); err == nil {
 			t.Error("a division by zero succeeded")
 		}
 	}
@@ -129,7 +138,7 @@ func TestAnIsolationLevelThatChangesIsNoticed(t *testing.T) {
 	enginetest.Take(t, db, owner, 2)
 	_, err := db.Pool().Exec(t.Context(), "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL SERIALIZABLE")
 	enginetest.Must(t, err)
-	postgres.AddOperation(db, isolationOp, "SELECT current_setting('transaction_isolation')")
+	addOperations(t, db)
 	var got []string
 	ack := enginetest.Ack(owner, enginetest.Span{Lo: ids[0], N: 1})
 	enginetest.Must(t, db.Do(t.Context(), ack))

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 )
 
 var _ engine.Migrator = (*DB)(nil)
@@ -79,7 +80,7 @@ func (db *DB) Baseline(ctx context.Context) error {
 		if err := db.recordObjects(ctx, tx, db.folder.Objects, nil); err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, db.folder.Ops["generation/restored"])
+		_, err = tx.Exec(ctx, db.folder.Statement(op.GenerationRestored{}).Text)
 		return err
 	})
 }

@@ -8,28 +8,43 @@ import (
 	"github.com/bravellian/pawl/internal/dbtest"
 )
 
+// MetricsSetting and OtherSetting answer with a setting as it is while they run.
+type (
+	MetricsSetting struct {
+		engine.Rows[setting]
+		Name string
+	}
+	OtherSetting struct {
+		engine.Rows[setting]
+		Name string
+	}
+	setting struct{ Value string }
+)
+
 // The looks of metrics run with pinned plans, and nothing else does: what is pinned
 // ends with their transaction.
 func TestPlansOfMetricsArePinned(t *testing.T) {
 	db := dbtest.OpenPostgres(t).DB.(*postgres.DB)
-	for _, op := range []string{"metrics/setting", "other/setting"} {
-		postgres.AddOperation(db, op, "SELECT current_setting($1)")
+	for _, o := range []engine.Operation{MetricsSetting{}, OtherSetting{}} {
+		if err := postgres.AddOperation(db, o, "SELECT current_setting(@name) AS value"); err != nil {
+			t.Fatal(err)
+		}
 	}
-	read := func(op, setting string) (value string) {
+	read := func(o engine.Answering[setting]) string {
 		t.Helper()
-		err := db.Read(t.Context(), &engine.Call{Op: op, Args: []any{setting}, Each: func(r engine.Row) error { return r.Scan(&value) }})
+		row, _, err := engine.Get(t.Context(), db, o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return value
+		return row.Value
 	}
-	for _, setting := range []string{"enable_seqscan", "enable_bitmapscan", "enable_sort", "enable_hashjoin", "enable_mergejoin"} {
+	for _, name := range []string{"enable_seqscan", "enable_bitmapscan", "enable_sort", "enable_hashjoin", "enable_mergejoin"} {
 		for range 3 {
-			if got := read("metrics/setting", setting); got != "off" {
-				t.Errorf("%s is %s in a look of metrics", setting, got)
+			if got := read(MetricsSetting{Name: name}); got != "off" {
+				t.Errorf("%s is %s in a look of metrics", name, got)
 			}
-			if got := read("other/setting", setting); got != "on" {
-				t.Errorf("%s is %s afterwards", setting, got)
+			if got := read(OtherSetting{Name: name}); got != "on" {
+				t.Errorf("%s is %s afterwards", name, got)
 			}
 		}
 	}

@@ -26,8 +26,13 @@ func folder() *engine.Source {
 			Columns: true,
 		},
 		Folders:    []fs.FS{op.Statements, files},
-		Operations: slices.Concat(slices.DeleteFunc(op.All(), tuned), []engine.Operation{outboxClaim{}, outboxClaimAny{}}),
+		Operations: slices.Concat(slices.DeleteFunc(op.All(), tuned), statements()),
 	}
+}
+
+// statements are those that only PostgreSQL has, each without values.
+func statements() []engine.Operation {
+	return slices.Concat(doctorStatements(), []engine.Operation{outboxClaim{}, outboxClaimAny{}})
 }
 
 // types are what Go's types are in PostgreSQL.

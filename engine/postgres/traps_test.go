@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"maps"
 	"net/url"
 	"os"
 	"regexp"
@@ -90,7 +89,10 @@ func statements(t testing.TB) map[string]string {
 	db, err := postgres.Open("postgres://nobody@127.0.0.1:1/none", postgres.Options{Schema: "pawl"})
 	enginetest.Must(t, err)
 	defer func() { _ = db.Close() }()
-	all := maps.Clone(postgres.Files(db))
+	all := map[string]string{}
+	for _, s := range postgres.Statements(db) {
+		all[s.Name] = s.Text
+	}
 	for name, text := range postgres.GoStatements {
 		all[name] = engine.Names{Schema: "pawl"}.Render(text)
 	}

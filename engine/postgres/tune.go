@@ -72,9 +72,9 @@ func tuned(o engine.Operation) bool {
 // tune adds the engine's own parameters to an operation and reads its own columns
 // off the answer. finish, if not nil, is to be called when the call succeeded.
 func (db *DB) tune(c *engine.Call) (o engine.Operation, each func(engine.Row) error, finish func()) {
-	if c.Name() == generationLook {
+	if _, looks := c.Operation.(op.GenerationLook); looks {
 		each, finish = db.look()
-		return nil, each, finish
+		return c.Operation, each, finish
 	}
 	switch o := c.Operation.(type) {
 	case op.OutboxClaim:

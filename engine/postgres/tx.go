@@ -133,7 +133,7 @@ func txRow(tx engine.Tx) rowQuery {
 
 // DoTx runs one call in the caller's transaction.
 func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
-	query, args, err := db.statement(call, call.Operation)
+	query, args, err := db.statement(call.Operation)
 	if err != nil {
 		return err
 	}

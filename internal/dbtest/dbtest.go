@@ -102,11 +102,7 @@ func (d Database) Count(t testing.TB, query string) (n int) {
 // CheckPlaces fails the test unless every message is in exactly one place.
 func (d Database) CheckPlaces(t testing.TB) {
 	t.Helper()
-	names := engine.Names{}
-	if schema, _, ok := strings.Cut(d.Table(""), "."); ok {
-		names.Schema = schema
-	}
-	enginetest.CheckPlaces(t, &enginetest.Place{SQL: d.SQL, Names: names})
+	enginetest.CheckPlaces(t, &enginetest.Place{SQL: d.SQL, Names: d.names()})
 }
 
 // Aside counts the messages that are laid aside: in a lane that no queue has.

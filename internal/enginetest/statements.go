@@ -5,7 +5,6 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -68,12 +67,6 @@ func sourceLiterals(t testing.TB, root string, skip ...string) (all []literals) 
 	return all
 }
 
-// names reports whether a package names a statement: as it is, or put together of its folder and its name.
-func (l literals) names(statement string) bool {
-	folder, name := path.Split(statement)
-	return l.texts[statement] || l.texts[folder] && l.texts[name]
-}
-
 // UnusedOperations returns the statements whose operations no program asks for. An engine's own has to be asked for
 // in its folder, besides the list of them all.
 func UnusedOperations(t testing.TB, root, folder string, statements []*engine.Statement) (unused []string) {
@@ -87,25 +80,6 @@ func UnusedOperations(t testing.TB, root, folder string, statements []*engine.St
 		}
 		if !slices.ContainsFunc(in, func(l literals) bool { return l.types[name] > listed }) {
 			unused = append(unused, s.Name)
-		}
-	}
-	slices.Sort(unused)
-	return unused
-}
-
-// UnusedStatements returns the statement files that no program asks for. ops are an engine's statements; of those that
-// own reports the engine itself has to ask for them, in folder; other engines' folders are skipped.
-func UnusedStatements(t testing.TB, root, folder string, ops map[string]string, own func(op string) bool, skip ...string) (unused []string) {
-	t.Helper()
-	programs := sourceLiterals(t, root, append(skip, "bench")...)
-	engine := sourceLiterals(t, filepath.Join(root, folder))
-	for op := range ops {
-		in := programs
-		if own(op) {
-			in = engine
-		}
-		if !slices.ContainsFunc(in, func(l literals) bool { return l.names(op) }) {
-			unused = append(unused, op)
 		}
 	}
 	slices.Sort(unused)

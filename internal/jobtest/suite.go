@@ -170,7 +170,7 @@ func (f *fixture) ago(d time.Duration) string {
 // now is the database's clock.
 func (f *fixture) now() time.Time {
 	f.t.Helper()
-	clock, _, err := engine.Get(f.ctx(), f.db, op.JobNow{})
+	clock, _, err := engine.Get(f.ctx(), f.db, op.ClockNow{})
 	f.check(err)
 	return clock.Now
 }

@@ -76,12 +76,15 @@ func (d *faulty) Read(ctx context.Context, c *engine.Call) error {
 }
 
 func (d *faulty) ReserveIDs(ctx context.Context, tx engine.Tx, n int) (lo int64, err error) {
-	err = d.run([]*engine.Call{{Op: "reserve"}}, func() error {
+	err = d.run([]*engine.Call{{Operation: Reserve{}}}, func() error {
 		lo, err = d.DB.ReserveIDs(ctx, tx, n)
 		return err
 	})
 	return lo, err
 }
+
+// Reserve stands for the reservation of ids.
+type Reserve struct{ engine.Changes }
 
 // points are the calls in the life of a wait.
 func points() map[string]func([]*engine.Call) bool {
@@ -92,7 +95,7 @@ func points() map[string]func([]*engine.Call) bool {
 		"claim":   op("outbox/claim"),
 		"look":    op("join/get"),
 		"park":    op("join/park"),
-		"reserve": op("reserve"),
+		"reserve": op("reserve/"),
 		"fire":    fires,
 		"forgive": op("join/forgive"),
 		"end":     op("join/end"),

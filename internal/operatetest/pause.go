@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/audit"
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/pause"
@@ -169,10 +171,10 @@ func testPausedQueueIsNotDue(t *testing.T, e dbtest.Engine) {
 	f.put(outbox.Message{Topic: "p"})
 	looks := func(want bool) {
 		t.Helper()
-		for op, arg := range map[string]any{"outbox/next_due": outbox.DefaultQueue, "fleet/look": []string{outbox.DefaultQueue, "other"}} {
-			_, due, err := work.NextDueNamed(f.ctx(), f.db, op, arg)
+		for _, o := range []engine.Answering[op.Wait]{op.OutboxNextDue{Queue: outbox.DefaultQueue}, op.FleetLook{Queues: []string{outbox.DefaultQueue, "other"}}} {
+			_, due, err := work.NextDue(f.ctx(), f.db, o)
 			if err != nil || due != want {
-				t.Fatalf("%s says %v, want %v: %v", op, due, want, err)
+				t.Fatalf("%s says %v, want %v: %v", engine.NameOf(o), due, want, err)
 			}
 		}
 	}

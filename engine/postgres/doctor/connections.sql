@@ -1,6 +1,5 @@
--- Connections of the server, this role and this database: used, and how many
--- there may be, -1 without a limit. Those in reserve are for superusers.
-SELECT 'server', count(*) FILTER (WHERE a.datid IS NOT NULL), current_setting('max_connections')::int8 - current_setting('superuser_reserved_connections')::int8
+SELECT 'server' AS what, count(*) FILTER (WHERE a.datid IS NOT NULL) AS used,
+       current_setting('max_connections')::int8 - current_setting('superuser_reserved_connections')::int8 AS most
   FROM pg_stat_activity a
 UNION ALL
 SELECT 'role ' || r.rolname::text, (SELECT count(*) FROM pg_stat_activity a WHERE a.datid IS NOT NULL AND a.usesysid = r.oid), r.rolconnlimit

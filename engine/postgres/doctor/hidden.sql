@@ -1,2 +1,1 @@
--- How many sessions of this database do not show themselves to this role.
 SELECT count(*) FROM pg_stat_activity a WHERE a.datname = current_database() AND a.query = '<insufficient privilege>'

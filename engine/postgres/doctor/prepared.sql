@@ -1,4 +1,2 @@
--- The oldest prepared transactions of this database: name, owner, microseconds
--- since they were prepared. $1 how many.
-SELECT p.gid, p.owner::text, (extract(epoch FROM clock_timestamp() - p.prepared) * 1000000.0)::int8
-  FROM pg_prepared_xacts p WHERE p.database = current_database() ORDER BY p.prepared LIMIT $1
+SELECT p.gid AS name, p.owner::text AS owner, pawl.micros(@now - p.prepared) AS micros
+  FROM pg_prepared_xacts p WHERE p.database = current_database() ORDER BY p.prepared LIMIT @most

@@ -1,9 +1,7 @@
--- The oldest transactions of other sessions that concern this database: process,
--- user, application, state, microseconds since they began, and how many
--- transactions ago their snapshot is. Never the query: it may hold data. $1 how many.
-SELECT a.pid, coalesce(a.usename, ''), coalesce(a.application_name, ''), coalesce(a.state, ''),
-       (extract(epoch FROM clock_timestamp() - a.xact_start) * 1000000.0)::int8, coalesce(age(a.backend_xmin), age(a.backend_xid), 0)::int8
+-- Never the query: it may hold data.
+SELECT a.pid, coalesce(a.usename, '') AS "user", coalesce(a.application_name, '') AS app, coalesce(a.state, '') AS state,
+       pawl.micros(@now - a.xact_start) AS micros, coalesce(age(a.backend_xmin), age(a.backend_xid), 0)::int8 AS xids
   FROM pg_stat_activity a
  WHERE (a.datname = current_database() OR a.backend_type = 'walsender') AND a.pid <> pg_backend_pid() AND a.xact_start IS NOT NULL
    AND a.backend_type <> 'autovacuum worker'
- ORDER BY a.xact_start LIMIT $1
+ ORDER BY a.xact_start LIMIT @most

@@ -1,14 +1,12 @@
--- What is claimed before the due message at position $1: how many messages, the
--- time since when the first of them is due, and whether there may be more. It looks
--- at $2 runs. It walks from one to the next: of a join with a limit the planner may
--- think that reading all and sorting them costs less.
+-- It walks from one run to the next: of a join with a limit the planner may think that
+-- reading all and sorting them costs less.
 WITH mine AS (
   SELECT m.id, r.at, r.lo, l.queue, l.priority, l.id AS lane
     FROM pawl.outbox_message m JOIN pawl.outbox_lane l ON l.id = m.lane
-    JOIN pawl.outbox_ready r ON r.lo = (SELECT max(x.lo) FROM pawl.outbox_ready x WHERE x.lo <= m.id) AND r.lo + r.n > m.id
-   WHERE m.id = $1),
+    JOIN pawl.outbox_ready r ON pawl.covers(pawl.outbox_ready, r, m.id)
+   WHERE m.id = @id),
 lanes AS MATERIALIZED (
-  SELECT l.id, CASE WHEN l.id = mine.lane THEN mine.at ELSE clock_timestamp() END AS at,
+  SELECT l.id, CASE WHEN l.id = mine.lane THEN mine.at ELSE @now END AS at,
          CASE WHEN l.id = mine.lane THEN mine.lo ELSE 9223372036854775807 END AS lo
     FROM mine JOIN pawl.outbox_lane l ON l.queue = mine.queue AND l.priority <= mine.priority ORDER BY l.priority),
 look AS (
@@ -19,7 +17,7 @@ look AS (
        SELECT x.at, x.lo, x.n FROM walk w, LATERAL (
          SELECT r.at, r.lo, r.n FROM pawl.outbox_ready r
           WHERE r.lane = lanes.id AND (r.at, r.lo) > (w.at, w.lo) AND (r.at, r.lo) < (lanes.at, lanes.lo) ORDER BY r.at, r.lo LIMIT 1) x)
-     SELECT w.n, w.at FROM walk w) walk LIMIT $2)
+     SELECT w.n, w.at FROM walk w) walk LIMIT @look)
   UNION ALL
   (SELECT (mine.id - mine.lo)::integer, mine.at FROM mine WHERE mine.id > mine.lo))
-SELECT coalesce(sum(look.n), 0)::int8, min(look.at), count(*) >= $2 FROM look
+SELECT coalesce(sum(look.n), 0)::int8 AS n, min(look.at) AS oldest, count(*) >= @look AS more FROM look

@@ -1,3 +1,1 @@
--- Which generation of the database this is. The engine keeps the answer itself: a
--- mark, or null on a standby, the number, and how much is written.
-SELECT o_mark, o_number, o_written FROM pawl.generation_look()
+SELECT o_mark AS mark, o_number AS number, o_written AS written FROM pawl.generation_look()

@@ -1,2 +1,1 @@
--- Is anybody there?
 SELECT 1::int8

@@ -1,18 +1,14 @@
--- What lies in the outbox by state, queue and topic, from looks that are bounded
--- however much there is: at the first runs of each lane, and at the first messages
--- of those for their topics. The rest has no topic (null). "more" says that there
--- may be more than was counted. Plans are pinned by whoever calls, as the routines'
--- are. $1 runs, $2 messages to look at in all, $3 lanes.
+-- Plans are pinned by whoever calls, as the routines' are.
 WITH lane AS MATERIALIZED (
-  SELECT l.id, l.queue, EXISTS (SELECT FROM pawl.outbox_pause p WHERE p.kind = 'queue' AND p.name = l.queue) AS paused
-    FROM pawl.outbox_lane l ORDER BY l.queue, l.priority LIMIT $3::int8),
+  SELECT l.id, l.queue, pawl.paused(l.queue) AS paused
+    FROM pawl.outbox_lane l ORDER BY l.queue, l.priority LIMIT @lanes),
 share AS MATERIALIZED (
-  SELECT greatest(100, $1::int8 / greatest(1, count(*))) AS runs, greatest(100, $2::int8 / greatest(1, count(*))) AS messages FROM lane),
+  SELECT greatest(100, @runs / greatest(1, count(*))) AS runs, greatest(100, @messages / greatest(1, count(*))) AS messages FROM lane),
 part AS MATERIALIZED (
-  SELECT l.id, l.queue, CASE WHEN l.paused THEN 'paused' ELSE 'ready' END AS state, '-infinity'::timestamptz AS after, now() AS upto FROM lane l
-  UNION ALL SELECT l.id, l.queue, 'scheduled', now(), 'infinity' FROM lane l),
+  SELECT l.id, l.queue, CASE WHEN l.paused THEN 'paused' ELSE 'ready' END AS state, '-infinity'::timestamptz AS after, @began AS upto FROM lane l
+  UNION ALL SELECT l.id, l.queue, 'scheduled', @began, 'infinity' FROM lane l),
 claimed AS MATERIALIZED (
-  SELECT c.lane, c.lo, c.n FROM pawl.outbox_claim c ORDER BY c.lo LIMIT $1::int8),
+  SELECT c.lane, c.lo, c.n FROM pawl.outbox_claim c ORDER BY c.lo LIMIT @runs),
 total AS MATERIALIZED (
   SELECT p.state, p.queue, sum(t.n) AS n, bool_or(t.runs >= s.runs) AS more
     FROM share s, part p, LATERAL (
@@ -20,7 +16,7 @@ total AS MATERIALIZED (
         SELECT r.n FROM pawl.outbox_ready r WHERE r.lane = p.id AND r.at > p.after AND r.at <= p.upto ORDER BY r.at, r.lo LIMIT s.runs) x) t
    GROUP BY p.state, p.queue
   UNION ALL
-  SELECT 'in_flight', l.queue, sum(c.n), (SELECT count(*) FROM claimed) >= $1::int8 FROM claimed c JOIN lane l ON l.id = c.lane GROUP BY l.queue),
+  SELECT 'in_flight', l.queue, sum(c.n), (SELECT count(*) FROM claimed) >= @runs FROM claimed c JOIN lane l ON l.id = c.lane GROUP BY l.queue),
 topic AS MATERIALIZED (
   SELECT p.state, p.queue, t.topic, count(*) AS n, min(t.at) AS at
     FROM share s, part p, LATERAL (
@@ -30,20 +26,20 @@ topic AS MATERIALIZED (
    GROUP BY p.state, p.queue, t.topic
   UNION ALL
   SELECT 'in_flight', l.queue, t.topic, count(*), NULL
-    FROM (SELECT c.lane, m.topic FROM claimed c, LATERAL (SELECT y.topic FROM pawl.outbox_message y WHERE y.id >= c.lo AND y.id < c.lo + c.n OFFSET 0) m LIMIT $2::int8) t
+    FROM (SELECT c.lane, m.topic FROM claimed c, LATERAL (SELECT y.topic FROM pawl.outbox_message y WHERE y.id >= c.lo AND y.id < c.lo + c.n OFFSET 0) m LIMIT @messages) t
     JOIN lane l ON l.id = t.lane GROUP BY l.queue, t.topic),
 aside AS MATERIALIZED (
   SELECT p.name AS topic, r.lo, r.n, r.at, count(*) OVER (PARTITION BY p.name) >= s.runs AS more
-    FROM share s, (SELECT x.name, x.lane FROM pawl.outbox_pause x WHERE x.kind = 'topic' ORDER BY x.name LIMIT $3::int8) p,
+    FROM share s, (SELECT x.name, x.lane FROM pawl.outbox_pause x WHERE x.kind = 'topic' ORDER BY x.name LIMIT @lanes) p,
          LATERAL (SELECT x.at, x.lo, x.n FROM pawl.outbox_ready x WHERE x.lane = p.lane ORDER BY x.at, x.lo LIMIT s.runs) r),
 failed AS MATERIALIZED (
-  SELECT x.id FROM pawl.outbox_exception x WHERE x.status >= 3 AND x.status = 3 ORDER BY x.id LIMIT $2::int8)
-SELECT t.state, t.queue, t.topic, t.n::int8, CASE WHEN t.state IN ('ready', 'paused') THEN (extract(epoch FROM now() - t.at) * 1000000.0)::int8 END, false FROM topic t
+  SELECT x.id FROM pawl.outbox_exception x WHERE x.status >= 3 AND x.status = 3 ORDER BY x.id LIMIT @messages)
+SELECT t.state, t.queue, t.topic, t.n::int8 AS n, CASE WHEN t.state IN ('ready', 'paused') THEN pawl.micros(@began - t.at) END AS micros, false AS more FROM topic t
 UNION ALL
 SELECT t.state, t.queue, NULL, (t.n - coalesce((SELECT sum(x.n) FROM topic x WHERE x.state = t.state AND x.queue = t.queue), 0))::int8, NULL, t.more FROM total t
 UNION ALL
-SELECT 'paused', l.queue, a.topic, sum(a.n)::int8, (extract(epoch FROM now() - min(a.at)) * 1000000.0)::int8, bool_or(a.more)
+SELECT 'paused', l.queue, a.topic, sum(a.n)::int8, pawl.micros(@began - min(a.at)), bool_or(a.more)
   FROM aside a JOIN pawl.outbox_message m ON m.id = a.lo JOIN pawl.outbox_lane l ON l.id = m.lane GROUP BY l.queue, a.topic
 UNION ALL
-SELECT 'failed', l.queue, m.topic, count(*), NULL, (SELECT count(*) FROM failed) >= $2::int8
+SELECT 'failed', l.queue, m.topic, count(*), NULL, (SELECT count(*) FROM failed) >= @messages
   FROM failed f JOIN pawl.outbox_message m ON m.id = f.id JOIN pawl.outbox_lane l ON l.id = m.lane GROUP BY l.queue, m.topic

@@ -15,11 +15,14 @@ type answers map[reflect.Type]opFunc
 func newAnswers() answers {
 	a := answers{}
 	a.audit()
+	a.doctor()
 	a.doctorJoins()
+	a.generations()
 	a.inbox()
 	a.jobs()
 	a.joins()
 	a.leases()
+	a.metrics()
 	a.outboxes()
 	a.pauses()
 	a.timers()
@@ -58,6 +61,7 @@ func (db *DB) answer(t *txn, c *engine.Call) (err error) {
 // statements are those that answers are made of, each without values.
 func statements() []engine.Operation {
 	return slices.Concat(
-		auditStatements(), doctorJoinStatements(), inboxStatements(), jobStatements(), joinStatements(), leaseStatements(), outboxStatements(), pauseStatements(), timerStatements(),
+		auditStatements(), doctorStatements(), doctorJoinStatements(), generationStatements(), inboxStatements(), jobStatements(), joinStatements(),
+		leaseStatements(), metricsStatements(), outboxStatements(), pauseStatements(), timerStatements(),
 	)
 }

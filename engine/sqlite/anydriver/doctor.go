@@ -1,33 +1,22 @@
 package anydriver
 
-import "github.com/bravellian/pawl/engine"
+import (
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
+)
 
 // The operations of the doctor that SQLite cannot say in one statement.
 
-// doctorOperation returns what answers an operation of the doctor in Go; nil for a
-// single statement.
-func doctorOperation(name string) opFunc {
-	switch name {
-	case "adopt":
-		return adoptNoted
-	}
-	return nil
-}
+// doctor adds what answers an operation of the doctor.
+func (a answers) doctor() { counting(a, adoptNoted) }
 
-// noteFix notes n things that the doctor mended; the operation's last args are the note.
-func noteFix(t *txn, c *engine.Call, n int64) error {
-	return note(t, c.Args[len(c.Args)-auditArgs:], "fix", n)
-}
+// doctorStatements are the statements of the doctor that only SQLite has.
+func doctorStatements() []engine.Operation { return []engine.Operation{doctorObjects{}} }
 
-// adoptNoted: args are those of a note. Makes lanes known that runs lie in and nobody
-// knows, and answers how many.
-func adoptNoted(t *txn, c *engine.Call) error {
+func adoptNoted(t *txn, o op.DoctorAdopt) (int64, error) {
 	n, err := adoptLanes(t, nil)
-	if err == nil {
-		err = noteFix(t, c, n)
-	}
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return answer(c, n)
+	return n, t.note(o.Note, "fix", n)
 }

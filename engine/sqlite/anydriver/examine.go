@@ -207,22 +207,19 @@ func (x *examiner) differences(ctx context.Context) (found []engine.Finding, n i
 		return nil, 0, err
 	}
 	there := map[object]string{}
-	err = x.Read(ctx, &engine.Call{Op: "doctor/objects", Each: func(r engine.Row) error {
-		var o object
-		var text string
-		err := r.Scan(&o.kind, &o.name, &text)
-		there[o] = text
-		return err
-	}})
+	all, err := engine.Query(ctx, x, doctorObjects{})
 	if err != nil {
 		return nil, 0, err
 	}
+	for _, o := range all {
+		there[o.object] = o.SQL
+	}
 	for _, o := range want {
 		if text, ok := there[o.object]; !ok {
-			found = append(found, engine.Found(engine.Problem, "missing "+o.kind+" "+o.name, o.text))
-		} else if text != o.text {
-			found = append(found, engine.Found(engine.Problem, o.kind+" "+o.name+" is not as pawl made it",
-				"Somebody changed the schema by hand. It was: "+strings.Join(strings.Fields(o.text), " ")))
+			found = append(found, engine.Found(engine.Problem, "missing "+o.Kind+" "+o.Name, o.SQL))
+		} else if text != o.SQL {
+			found = append(found, engine.Found(engine.Problem, o.Kind+" "+o.Name+" is not as pawl made it",
+				"Somebody changed the schema by hand. It was: "+strings.Join(strings.Fields(o.SQL), " ")))
 		}
 	}
 	return found, len(want), nil
@@ -234,11 +231,14 @@ func (x *examiner) current(ctx context.Context) bool {
 	return err == nil && status.Err == nil && !status.Newer
 }
 
-type object struct{ kind, name string }
+// doctorObjects lists what there is in the file.
+type doctorObjects struct{ engine.Rows[madeObject] }
+
+type object struct{ Kind, Name string }
 
 type madeObject struct {
 	object
-	text string
+	SQL string // the statement that made it
 }
 
 // expected is what the migrations make, in a database that exists in memory for
@@ -257,18 +257,18 @@ func (x *examiner) expected(ctx context.Context) (list []madeObject, err error) 
 			return nil, err
 		}
 	}
-	rows, err := pool.QueryContext(ctx, x.folder.Ops["doctor/objects"])
+	rows, err := pool.QueryContext(ctx, x.folder.Statement(doctorObjects{}).Text)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var o madeObject
-		if err := rows.Scan(&o.kind, &o.name, &o.text); err != nil {
+		if err := rows.Scan(&o.Kind, &o.Name, &o.SQL); err != nil {
 			return nil, err
 		}
 		list = append(list, o)
 	}
-	slices.SortFunc(list, func(a, b madeObject) int { return strings.Compare(a.kind+" "+a.name, b.kind+" "+b.name) })
+	slices.SortFunc(list, func(a, b madeObject) int { return strings.Compare(a.Kind+" "+a.Name, b.Kind+" "+b.Name) })
 	return list, rows.Err()
 }

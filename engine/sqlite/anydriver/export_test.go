@@ -2,8 +2,11 @@ package anydriver
 
 import (
 	"context"
+	"io/fs"
+	"slices"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/internal/enginetest"
 )
 
@@ -28,16 +31,30 @@ func (db *DB) WriterPragma(name string) (v int64, err error) {
 }
 
 // Statement is the text of one of the folder's statements.
-func Statement(db *DB, name string) string { return db.folder.Ops[name] }
+func Statement(db *DB, name string) string {
+	for _, s := range db.folder.Statements() {
+		if s.Name == name {
+			return s.Text
+		}
+	}
+	return ""
+}
 
 // Classify names the class of a driver's error.
 func Classify(err error) error { return classify(err) }
 
-// Files are all of the folder's statements.
-func Files(db *DB) map[string]string { return db.folder.Ops }
-
-// Answered reports whether an operation is answered in Go.
-func Answered(op string) bool { return operation(op) != nil }
+// Unbound are the files that no operation names which is not answered in Go, and those of one
+// that is which lie in SQLite's own folder.
+func Unbound(db *DB) (names []string) {
+	for _, name := range db.folder.Unbound() {
+		_, err := fs.Stat(files, name+".sql")
+		answered := slices.ContainsFunc(op.All(), func(o engine.Operation) bool { return engine.NameOf(o) == name && db.answers.has(o) })
+		if err == nil || !answered {
+			names = append(names, name)
+		}
+	}
+	return names
+}
 
 // Statements are those that are bound to operations.
 func Statements(db *DB) []*engine.Statement { return db.folder.Statements() }

@@ -26,35 +26,68 @@ func (db *DB) forget() {
 	db.given.Store(0)
 }
 
-// generationOperation returns what answers an operation on the generation in Go.
-func generationOperation(name string) opFunc {
-	switch name {
-	case "look":
-		return func(t *txn, _ *engine.Call) error { return t.look() } // behind lookSometimes
-	case "restored":
-		return restored
-	}
-	return nil
+// generations adds what answers an operation on the generation.
+func (a answers) generations() {
+	listing(a, func(t *txn, _ op.GenerationLook, _ func(engine.Row) error) error { return t.look() }) // behind lookSometimes
+	counting(a, restored)
 }
+
+func generationStatements() []engine.Operation {
+	return []engine.Operation{
+		generationLeases{}, generationMoveOn{}, generationRaise{}, generationRead{}, generationWaiters{}, generationWorkers{},
+	}
+}
+
+// generationLeases takes every lease from whoever has it; tokens go on above Token.
+type generationLeases struct {
+	engine.Changes
+	Token int64
+}
+
+// generationMoveOn sees to it that no ids up to Last are handed out any more.
+type generationMoveOn struct {
+	engine.Changes
+	Last int64
+}
+
+// generationRaise begins a new generation.
+type generationRaise struct {
+	engine.Changes
+	Place string // the file that it is written in
+}
+
+// generationRead reads which generation this is.
+type generationRead struct{ engine.Rows[generation] }
 
 // generation is the row of it.
 type generation struct {
-	mark   string
-	number int64
-	place  string
-	last   int64 // id handed out
+	Mark   string
+	Number int64
+	Place  string
+	Last   int64 // id handed out, which never goes back
 }
 
-func (t *txn) generation() (g generation, err error) {
-	err = t.query("generation/look", func(r engine.Row) error { return r.Scan(&g.mark, &g.number, &g.place, &g.last) })
+// generationWaiters has nobody wait for a lease.
+type generationWaiters struct{ engine.Changes }
+
+// generationWorkers has nobody count as working.
+type generationWorkers struct{ engine.Changes }
+
+func (t *txn) generation() (generation, error) {
+	g, _, err := one(t, generationRead{})
 	return g, err
 }
 
 // looks reports whether jobs need to know the generation as it is now.
 func looks(jobs []*job) bool {
 	return slices.ContainsFunc(jobs, func(j *job) bool {
-		return slices.ContainsFunc(j.calls, func(c *engine.Call) bool { return c.Name() == "generation/look" || isAcquire(c) })
+		return slices.ContainsFunc(j.calls, func(c *engine.Call) bool { return isLook(c) || isAcquire(c) })
 	})
+}
+
+func isLook(c *engine.Call) bool {
+	_, ok := c.Operation.(op.GenerationLook)
+	return ok
 }
 
 // isAcquire reports whether a call takes a lease, whose token carries the generation.
@@ -96,16 +129,16 @@ func (t *txn) renewGeneration() (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	behind := known.Mark == g.mark && g.last < known.Written
+	behind := known.Mark == g.Mark && g.Last < known.Written
 	place := t.place()
-	if (place == "" || place == g.place) && !behind {
+	if (place == "" || place == g.Place) && !behind {
 		return false, nil
 	}
-	if _, err := t.exec("generation/raise", place); err != nil {
+	if _, err := t.do(generationRaise{Place: place}); err != nil {
 		return false, err
 	}
 	if behind {
-		_, err = t.exec("generation/move_on", known.Written)
+		_, err = t.do(generationMoveOn{Last: known.Written})
 	}
 	return true, err
 }
@@ -117,7 +150,7 @@ func (t *txn) look() error {
 	if err != nil {
 		return err
 	}
-	t.db.generations.Saw(engine.Sight{Mark: g.mark, Written: g.last}, known)
+	t.db.generations.Saw(engine.Sight{Mark: g.Mark, Written: g.Last}, known)
 	return nil
 }
 
@@ -151,30 +184,22 @@ func (t *txn) place() string {
 // out after the backup was made.
 const restoreGap = 1 << 32
 
-// restored: what is to be done after a restore, whatever it was: a new generation, ids
-// and fencing tokens above everything that may have been given out, and nobody holds a
-// lease or counts as working. Answers the generation's number.
-func restored(t *txn, c *engine.Call) error {
-	if _, err := t.exec("generation/raise", t.place()); err != nil {
-		return err
+func restored(t *txn, _ op.GenerationRestored) (int64, error) {
+	if _, err := t.do(generationRaise{Place: t.place()}); err != nil {
+		return 0, err
 	}
 	if _, err := t.do(outboxReserve{N: restoreGap}); err != nil {
-		return err
+		return 0, err
 	}
 	g, err := t.generation()
 	if err != nil {
-		return err
+		return 0, err
 	}
-	if _, err := t.exec("generation/leases", g.number<<engine.TokenBits); err != nil {
-		return err
-	}
-	for _, statement := range []string{"generation/waiters", "generation/workers"} {
-		if _, err := t.exec(statement); err != nil {
-			return err
+	for _, statement := range []engine.Operation{generationLeases{Token: g.Number << engine.TokenBits}, generationWaiters{}, generationWorkers{}} {
+		if _, err := t.do(statement); err != nil {
+			return 0, err
 		}
 	}
-	if _, err := adoptLanes(t, nil); err != nil {
-		return err
-	}
-	return answer(c, g.number)
+	_, err = adoptLanes(t, nil)
+	return g.Number, err
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 	sqlite "github.com/bravellian/pawl/engine/sqlite/anydriver"
 	"github.com/bravellian/pawl/internal/enginetest"
 )
@@ -134,7 +135,7 @@ func TestLogDeletedDuringATransaction(t *testing.T) {
 	enginetest.Put(t, db, 10)
 	lo, err := db.ReserveIDs(t.Context(), nil, 1)
 	enginetest.Must(t, err)
-	look := &engine.Call{Op: "doctor/clock", Each: func(engine.Row) error { return os.Remove(path + "-wal") }}
+	look := engine.Each(op.ClockNow{}, func(*op.Clock, error) error { return os.Remove(path + "-wal") })
 	err = db.Do(t.Context(), enginetest.Enqueue([]int64{lo}, nil), look)
 	enginetest.WantClass(t, err, engine.ErrCommitUnknown)
 	enginetest.WantClass(t, err, engine.ErrFileLost)
@@ -350,7 +351,7 @@ func TestConnectionsComeAndGo(t *testing.T) {
 	var all sync.WaitGroup
 	for _, work := range []func() error{
 		func() error { return db.CheckSchema(t.Context()) },
-		func() error { return db.Do(t.Context(), &engine.Call{Op: "doctor/write"}) },
+		func() error { return db.Do(t.Context(), engine.Ask(op.DoctorWrite{})) },
 		func() error { return db.InTx(t.Context(), func(context.Context, engine.Tx) error { return nil }) },
 		func() error { db.Idle(); return nil },
 		func() error { db.Idle(); return nil },

@@ -5,50 +5,133 @@ import (
 	"math"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 )
 
-// backlog is an answer to metrics/backlog: args 0 runs, 1 messages to look at in
-// all, 2 lanes. Every look is bounded; see the PostgreSQL file for the contract.
-type backlog struct {
-	t                      *txn
-	c                      *engine.Call
-	runs, messages         int64 // of one lane
-	mostRuns, mostMessages int64 // in all: runs, messages
-	lanes                  []lane
-}
+// metrics adds what answers an operation of the metrics.
+func (a answers) metrics() { listing(a, readBacklog) }
 
-// lane is a queue at one priority.
-type lane struct {
-	id     int64
-	queue  string
-	paused bool
-}
-
-// metricsOperation returns what answers an operation of the metrics in Go.
-func metricsOperation(name string) opFunc {
-	if name == "backlog" {
-		return readBacklog
+func metricsStatements() []engine.Operation {
+	return []engine.Operation{
+		metricsAside{}, metricsClaimedTopics{}, metricsClaimedTotal{}, metricsFailed{}, metricsLaneTopics{}, metricsLaneTotal{}, metricsLanes{},
+		metricsTopicsAside{},
 	}
-	return nil
+}
+
+// metricsLanes lists the first lanes.
+type metricsLanes struct {
+	engine.Rows[metricsLane]
+	Most int64
+}
+
+// metricsLane is a queue at one priority.
+type metricsLane struct {
+	ID     int64
+	Queue  string
+	Paused bool
+}
+
+// metricsPart is a part of a lane: its first runs that may be claimed after a time and
+// by another.
+type metricsPart struct{ Lane, After, By, Runs int64 }
+
+// metricsLaneTotal counts a part. One row.
+type metricsLaneTotal struct {
+	engine.Rows[metricsTotal]
+	metricsPart
+}
+
+type metricsTotal struct {
+	Runs int64
+	N    int64 // messages
+}
+
+// metricsLaneTopics counts the first messages of a part by topic.
+type metricsLaneTopics struct {
+	engine.Rows[metricsWaiting]
+	metricsPart
+	Messages int64
+}
+
+type metricsWaiting struct {
+	Topic string
+	N     int64
+	Since int64
+}
+
+// metricsClaimedTotal counts the messages of the first claimed runs by lane.
+type metricsClaimedTotal struct {
+	engine.Rows[metricsClaimed]
+	Runs int64
+}
+
+type metricsClaimed struct{ Lane, N, Runs int64 }
+
+// metricsClaimedTopics counts the first messages of these runs by lane and topic.
+type metricsClaimedTopics struct {
+	engine.Rows[metricsClaimedTopic]
+	Runs, Messages int64
+}
+
+type metricsClaimedTopic struct {
+	Lane  int64
+	Topic string
+	N     int64
+}
+
+// metricsTopicsAside lists topics that are paused, and where they are laid aside.
+type metricsTopicsAside struct {
+	engine.Rows[metricsTopicAside]
+	Most int64
+}
+
+type metricsTopicAside struct {
+	Topic string
+	Lane  int64
+}
+
+// metricsAside counts the messages of the first runs that are laid aside in a lane by
+// the queue that they are of.
+type metricsAside struct {
+	engine.Rows[metricsQueueAside]
+	Lane, Runs int64
+}
+
+type metricsQueueAside struct {
+	Queue          string
+	N, Runs, Since int64
+}
+
+// metricsFailed counts the first messages that failed for good by queue and topic.
+type metricsFailed struct {
+	engine.Rows[metricsFailedTopic]
+	Messages int64
+}
+
+type metricsFailedTopic struct {
+	Queue, Topic string
+	N            int64
+}
+
+// backlog is an answer to an op.MetricsBacklog. Every look is bounded.
+type backlog struct {
+	t              *txn
+	op             op.MetricsBacklog
+	each           func(engine.Row) error
+	runs, messages int64 // to look at of one lane
+	lanes          []metricsLane
 }
 
 // minShare is what a lane is looked at even if there are very many.
 const minShare = 100
 
-func readBacklog(t *txn, c *engine.Call) error {
-	b := &backlog{t: t, c: c, mostRuns: int64(arg[int](c, 0)), mostMessages: int64(arg[int](c, 1))}
-	most := arg[int](c, 2)
-	err := t.query("metrics/lanes", func(r engine.Row) error {
-		var l lane
-		err := r.Scan(&l.id, &l.queue, &l.paused)
-		b.lanes = append(b.lanes, l)
-		return err
-	}, most)
-	if err != nil {
+func readBacklog(t *txn, o op.MetricsBacklog, each func(engine.Row) error) (err error) {
+	b := &backlog{t: t, op: o, each: each}
+	if b.lanes, err = rows(t, metricsLanes{Most: o.Lanes}); err != nil {
 		return err
 	}
 	share := max(int64(len(b.lanes)), 1)
-	b.runs, b.messages = max(minShare, b.mostRuns/share), max(minShare, b.mostMessages/share)
+	b.runs, b.messages = max(minShare, o.Runs/share), max(minShare, o.Messages/share)
 	for _, l := range b.lanes {
 		if err := b.ready(l); err != nil {
 			return err
@@ -57,7 +140,7 @@ func readBacklog(t *txn, c *engine.Call) error {
 	if err := b.claimed(); err != nil {
 		return err
 	}
-	if err := b.aside(most); err != nil {
+	if err := b.aside(); err != nil {
 		return err
 	}
 	return b.failed()
@@ -69,13 +152,13 @@ func (b *backlog) answer(state, queue string, topic driver.Value, n int64, age d
 	if more {
 		hit = 1
 	}
-	return b.c.Each(row{state, queue, topic, n, age, hit})
+	return b.each(row{state, queue, topic, n, age, hit})
 }
 
 // ready looks at what a lane has due, and at what it will have.
-func (b *backlog) ready(l lane) error {
+func (b *backlog) ready(l metricsLane) error {
 	state := "ready"
-	if l.paused {
+	if l.Paused {
 		state = "paused"
 	}
 	if err := b.part(l, state, math.MinInt64, b.t.now); err != nil {
@@ -85,68 +168,56 @@ func (b *backlog) ready(l lane) error {
 }
 
 // part looks at a part of a lane, by time.
-func (b *backlog) part(l lane, state string, after, by int64) error {
-	var runs, total int64
-	err := b.t.query("metrics/lane_total", func(r engine.Row) error { return r.Scan(&runs, &total) }, l.id, after, by, b.runs)
+func (b *backlog) part(l metricsLane, state string, after, by int64) error {
+	part := metricsPart{l.ID, after, by, b.runs}
+	total, _, err := one(b.t, metricsLaneTotal{metricsPart: part})
 	if err != nil {
 		return err
 	}
-	if runs > 0 {
-		err = b.t.query("metrics/lane_topics", func(r engine.Row) error {
-			var topic string
-			var n, at int64
-			if err := r.Scan(&topic, &n, &at); err != nil {
-				return err
-			}
-			total -= n
+	if total.Runs > 0 {
+		err = each(b.t, metricsLaneTopics{metricsPart: part, Messages: b.messages}, func(w *metricsWaiting) error {
+			total.N -= w.N
 			var age driver.Value
 			if state != "scheduled" {
-				age = b.t.now - at
+				age = b.t.now - w.Since
 			}
-			return b.answer(state, l.queue, topic, n, age, false)
-		}, l.id, after, by, b.runs, b.messages)
+			return b.answer(state, l.Queue, w.Topic, w.N, age, false)
+		})
 		if err != nil {
 			return err
 		}
 	}
-	return b.answer(state, l.queue, nil, max(total, 0), nil, runs >= b.runs)
+	return b.answer(state, l.Queue, nil, max(total.N, 0), nil, total.Runs >= b.runs)
 }
 
 // claimed looks at what is under lease.
 func (b *backlog) claimed() error {
 	queues := map[int64]string{}
 	for _, l := range b.lanes {
-		queues[l.id] = l.queue
+		queues[l.ID] = l.Queue
 	}
 	rest, all := map[int64]int64{}, int64(0)
-	err := b.t.query("metrics/claimed_total", func(r engine.Row) error {
-		var lane, n, runs int64
-		err := r.Scan(&lane, &n, &runs)
-		rest[lane] = n
-		all += runs
-		return err
-	}, b.mostRuns)
+	err := each(b.t, metricsClaimedTotal{Runs: b.op.Runs}, func(c *metricsClaimed) error {
+		rest[c.Lane] = c.N
+		all += c.Runs
+		return nil
+	})
 	if err != nil || all == 0 {
 		return err
 	}
-	err = b.t.query("metrics/claimed_topics", func(r engine.Row) error {
-		var lane, n int64
-		var topic string
-		if err := r.Scan(&lane, &topic, &n); err != nil {
-			return err
-		}
-		rest[lane] -= n
-		if _, known := queues[lane]; !known {
+	err = each(b.t, metricsClaimedTopics{Runs: b.op.Runs, Messages: b.op.Messages}, func(c *metricsClaimedTopic) error {
+		rest[c.Lane] -= c.N
+		if _, known := queues[c.Lane]; !known {
 			return nil
 		}
-		return b.answer("in_flight", queues[lane], topic, n, nil, false)
-	}, b.mostRuns, b.mostMessages)
+		return b.answer("in_flight", queues[c.Lane], c.Topic, c.N, nil, false)
+	})
 	if err != nil {
 		return err
 	}
 	for lane, n := range rest {
 		if queue, known := queues[lane]; known {
-			if err := b.answer("in_flight", queue, nil, max(n, 0), nil, all >= b.mostRuns); err != nil {
+			if err := b.answer("in_flight", queue, nil, max(n, 0), nil, all >= b.op.Runs); err != nil {
 				return err
 			}
 		}
@@ -155,30 +226,15 @@ func (b *backlog) claimed() error {
 }
 
 // aside looks at messages of paused topics: a run of theirs has one topic.
-func (b *backlog) aside(most int) error {
-	type place struct {
-		topic string
-		lane  int64
-	}
-	var places []place
-	err := b.t.query("metrics/topics_aside", func(r engine.Row) error {
-		var p place
-		err := r.Scan(&p.topic, &p.lane)
-		places = append(places, p)
-		return err
-	}, most)
+func (b *backlog) aside() error {
+	topics, err := rows(b.t, metricsTopicsAside{Most: b.op.Lanes})
 	if err != nil {
 		return err
 	}
-	for _, p := range places {
-		err := b.t.query("metrics/aside", func(r engine.Row) error {
-			var queue string
-			var n, runs, at int64
-			if err := r.Scan(&queue, &n, &runs, &at); err != nil {
-				return err
-			}
-			return b.answer("paused", queue, p.topic, n, b.t.now-at, runs >= b.runs)
-		}, p.lane, b.runs)
+	for _, p := range topics {
+		err := each(b.t, metricsAside{Lane: p.Lane, Runs: b.runs}, func(q *metricsQueueAside) error {
+			return b.answer("paused", q.Queue, p.Topic, q.N, b.t.now-q.Since, q.Runs >= b.runs)
+		})
 		if err != nil {
 			return err
 		}
@@ -188,21 +244,16 @@ func (b *backlog) aside(most int) error {
 
 // failed looks at messages that failed for good.
 func (b *backlog) failed() error {
-	var all []row
-	var total int64
-	err := b.t.query("metrics/failed", func(r engine.Row) error {
-		var queue, topic string
-		var n int64
-		err := r.Scan(&queue, &topic, &n)
-		total += n
-		all = append(all, row{"failed", queue, topic, n, nil})
-		return err
-	}, b.mostMessages)
+	all, err := rows(b.t, metricsFailed{Messages: b.op.Messages})
 	if err != nil {
 		return err
 	}
-	for _, r := range all {
-		if err := b.answer("failed", r[1].(string), r[2], r[3].(int64), nil, total >= b.mostMessages); err != nil {
+	var total int64
+	for _, f := range all {
+		total += f.N
+	}
+	for _, f := range all {
+		if err := b.answer("failed", f.Queue, f.Topic, f.N, nil, total >= b.op.Messages); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
 )
 
 var _ engine.Migrator = (*DB)(nil)
@@ -74,7 +75,8 @@ func (db *DB) Baseline(ctx context.Context) error {
 		if _, err := s.exec(db.folder.Names.Render(sequenceSeed), nil); err != nil {
 			return err
 		}
-		return restored(&txn{db: db, run: s, now: db.now(), limit: ctx}, engine.Count("generation/restored"))
+		_, err = restored(&txn{db: db, run: s, now: db.now(), limit: ctx}, op.GenerationRestored{})
+		return err
 	})
 }
 

@@ -25,6 +25,7 @@ import (
 
 	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/engine/coalesce"
+	"github.com/bravellian/pawl/engine/op"
 )
 
 //go:embed audit doctor explain fleet generation health inbox job join lease macros metrics outbox pause schema timer views
@@ -321,7 +322,7 @@ func (db *DB) ReserveIDs(ctx context.Context, tx engine.Tx, n int) (int64, error
 	if tx == nil {
 		return db.ids.Take(ctx, n, func(ctx context.Context) (int64, error) {
 			for {
-				last, err := db.reserve(func(c *engine.Call) error { return db.Do(ctx, &engine.Call{Op: "generation/look"}, c) }, engine.BlockSize)
+				last, err := db.reserve(func(c *engine.Call) error { return db.Do(ctx, engine.Ask(op.GenerationLook{}), c) }, engine.BlockSize)
 				if err == nil {
 					db.generations.Wrote(last)
 				}

@@ -73,49 +73,6 @@ type txn struct {
 	woke  bool // something that lay in the future became due
 }
 
-// begin looks up a statement, unless there is no time left for it (D-6).
-func (t *txn) begin(name string) (string, error) {
-	query, ok := t.db.folder.Ops[name]
-	if !ok {
-		return "", fmt.Errorf("unknown statement %q", name)
-	}
-	if t.limit != nil {
-		return query, t.limit.Err()
-	}
-	return query, nil
-}
-
-// exec runs a statement of the folder; now is always its first parameter.
-func (t *txn) exec(name string, args ...any) (sql.Result, error) {
-	query, err := t.begin(name)
-	if err != nil {
-		return nil, err
-	}
-	t.buf = append(append(t.buf[:0], t.now), args...)
-	return t.run.exec(query, t.buf)
-}
-
-// affected runs a statement and returns how many rows it changed: all that a
-// caller's transaction lets us see.
-func affected(t *txn, statement string, args ...any) (int64, error) {
-	res, err := t.exec(statement, args...)
-	if err != nil {
-		return 0, err
-	}
-	return res.RowsAffected()
-}
-
-// query runs a statement of the folder and calls each for its rows. each may
-// not run statements: their arguments share a buffer.
-func (t *txn) query(name string, each func(engine.Row) error, args ...any) error {
-	query, err := t.begin(name)
-	if err != nil {
-		return err
-	}
-	t.buf = append(append(t.buf[:0], t.now), args...)
-	return t.run.query(query, t.buf, each)
-}
-
 // change runs a statement and returns how many rows it changed.
 func (t *txn) change(op engine.Operation) (int64, error) {
 	res, err := t.do(op)
@@ -183,42 +140,13 @@ func (t *txn) bind(op engine.Operation) (string, error) {
 // opFunc answers an operation that SQLite cannot say in one statement.
 type opFunc func(t *txn, c *engine.Call) error
 
-// operation returns what answers an operation in Go; nil for a single statement.
-func operation(name string) opFunc {
-	component, op, _ := strings.Cut(name, "/")
-	switch component {
-	case "doctor":
-		return doctorOperation(op)
-	case "generation":
-		return generationOperation(op)
-	case "health":
-		return healthOperation(op)
-	case "metrics":
-		return metricsOperation(op)
-	}
-	return nil
-}
-
 // run answers one call.
 func (db *DB) run(t *txn, c *engine.Call) error {
 	c.N = 0
 	if c.Reset != nil {
 		c.Reset()
 	}
-	if c.Operation != nil {
-		return t.failed(c, db.answer(t, c))
-	}
-	if op := operation(c.Name()); op != nil {
-		return t.failed(c, op(t, c))
-	}
-	if c.Each != nil {
-		return wrap(c.Name(), t.query(c.Name(), c.Each, c.Args...))
-	}
-	res, err := t.exec(c.Name(), c.Args...)
-	if err == nil {
-		c.N, err = res.RowsAffected()
-	}
-	return wrap(c.Name(), err)
+	return t.failed(c, db.answer(t, c))
 }
 
 // failed is wrap. If a position was another's, the block at hand is of another history,

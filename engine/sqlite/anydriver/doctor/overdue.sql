@@ -1,10 +1,8 @@
--- What was due longer than ?2 ago and has not become a message, at most ?3 of
--- each kind: its kind, how many, and since when. ?1 now.
-SELECT 'timers', count(*), min(x.at)
-  FROM (SELECT t.at FROM pawl.timer t INDEXED BY pawl.timer_pending WHERE t.status = 0 AND t.at < ?1 - ?2 ORDER BY t.at LIMIT ?3) x
+SELECT 'timers' AS kind, count(*) AS n, min(x.at) AS since
+  FROM (SELECT t.at FROM pawl.timer t INDEXED BY pawl.timer_pending WHERE t.status = 0 AND t.at < @now - @age ORDER BY t.at LIMIT @look) x
 UNION ALL
 SELECT 'claimed timers', count(*), min(x.locked_until)
-  FROM (SELECT t.locked_until FROM pawl.timer t INDEXED BY pawl.timer_claimed WHERE t.status = 1 LIMIT ?3) x WHERE x.locked_until < ?1 - ?2
+  FROM (SELECT t.locked_until FROM pawl.timer t INDEXED BY pawl.timer_claimed WHERE t.status = 1 LIMIT @look) x WHERE x.locked_until < @now - @age
 UNION ALL
 SELECT 'jobs', count(*), min(x.due_at)
-  FROM (SELECT j.due_at FROM pawl.job j INDEXED BY pawl.job_due WHERE j.due_at IS NOT NULL AND j.due_at < ?1 - ?2 ORDER BY j.due_at LIMIT ?3) x
+  FROM (SELECT j.due_at FROM pawl.job j INDEXED BY pawl.job_due WHERE j.due_at IS NOT NULL AND j.due_at < @now - @age ORDER BY j.due_at LIMIT @look) x

@@ -1,8 +1,6 @@
--- Microseconds until anything in this database wants a worker, or null: messages
--- of the queues ?2 (a JSON array) that are not paused, leases that run out, timers, jobs. ?1 now.
-SELECT min(at) - ?1 FROM (
+SELECT min(at) - @now AS micros FROM (
   SELECT (SELECT min(r.at) FROM pawl.outbox_ready r WHERE r.lane = l.id) AS at FROM pawl.outbox_lane l
-           WHERE l.queue IN (SELECT value FROM json_each(?2)) AND NOT EXISTS (SELECT 1 FROM pawl.outbox_pause p WHERE p.kind = 'queue' AND p.name = l.queue)
+           WHERE l.queue IN (SELECT value FROM json_each(@queues)) AND NOT pawl.paused(l.queue)
   UNION ALL SELECT min(locked_until) FROM pawl.outbox_claim
   UNION ALL SELECT min(at) FROM pawl.timer INDEXED BY pawl.timer_pending WHERE status = 0
   UNION ALL SELECT min(locked_until) FROM pawl.timer INDEXED BY pawl.timer_claimed WHERE status = 1

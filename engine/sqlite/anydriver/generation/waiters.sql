@@ -1,2 +1,1 @@
--- Nobody waits for a lease.
 DELETE FROM pawl.lease_waiter

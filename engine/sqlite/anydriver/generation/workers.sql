@@ -1,2 +1,1 @@
--- Nobody counts as working.
 DELETE FROM pawl.worker_process

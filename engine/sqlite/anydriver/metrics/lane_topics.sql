@@ -1,7 +1,5 @@
--- The topics of the first ?6 messages of those runs, and since when the oldest of
--- each waits. ?1 now, ?2 lane, ?3 after, ?4 by, ?5 runs.
-SELECT topic, count(*), min(at) FROM (
+SELECT topic, count(*) AS n, min(at) AS since FROM (
   SELECT m.topic, r.at FROM (
-    SELECT at, lo, n FROM pawl.outbox_ready WHERE lane = ?2 AND at > ?3 AND at <= ?4 ORDER BY at, lo LIMIT ?5) r
-  CROSS JOIN pawl.outbox_message m WHERE m.id >= r.lo AND m.id < r.lo + r.n LIMIT ?6)
+    SELECT at, lo, n FROM pawl.outbox_ready WHERE lane = @lane AND at > @after AND at <= @by ORDER BY at, lo LIMIT @runs) r
+  CROSS JOIN pawl.outbox_message m WHERE m.id >= r.lo AND m.id < r.lo + r.n LIMIT @messages)
  GROUP BY topic

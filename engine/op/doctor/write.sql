@@ -1,0 +1,1 @@
+UPDATE pawl.outbox_ready SET retry = retry WHERE false

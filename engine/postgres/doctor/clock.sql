@@ -1,2 +1,0 @@
--- What time it is.
-SELECT clock_timestamp()

@@ -1,2 +1,0 @@
--- What time it is. ?1 now.
-SELECT ?1

@@ -1,2 +1,0 @@
--- The database's clock, ?1.
-SELECT ?1

@@ -1,0 +1,91 @@
+package dbtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/engine/op"
+)
+
+// Statement returns the statement by which the database answers an operation, and its parameters as database/sql takes
+// them: to look at how the database goes about it.
+func (d Database) Statement(t testing.TB, o engine.Operation) (text string, args []any) {
+	t.Helper()
+	folder, err := engine.Load(d.source(t, o), d.names())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := folder.Statement(o)
+	for _, a := range s.Args(nil, o, time.Now().UnixMicro()) {
+		args = append(args, d.plain(t, a))
+	}
+	return s.Text, args
+}
+
+// source is what one statement of the engine's is read from.
+func (d Database) source(t testing.TB, o engine.Operation) *engine.Source {
+	own, syntax := "engine/sqlite/anydriver", engine.Syntax{Placeholder: func(n int, _ reflect.Type) string { return fmt.Sprintf("?%d", n) }}
+	if d.Engine() == "postgres" {
+		own, syntax = "engine/postgres", engine.Syntax{Placeholder: typed, Now: "clock_timestamp()", Began: "now()"}
+	}
+	return &engine.Source{
+		Syntax: syntax, Folders: []fs.FS{op.Statements, os.DirFS(filepath.Join(root(t), own))}, Operations: []engine.Operation{o},
+	}
+}
+
+func typed(n int, t reflect.Type) string {
+	types := map[reflect.Type]string{reflect.TypeFor[int](): "int4", reflect.TypeFor[int64](): "int8", reflect.TypeFor[[16]byte](): "uuid"}
+	return fmt.Sprintf("$%d::pg_catalog.%s", n, types[t])
+}
+
+// plain is a parameter as drivers take it.
+func (d Database) plain(t testing.TB, a any) any {
+	switch v := a.(type) {
+	case time.Duration:
+		return v.Microseconds()
+	case [16]byte:
+		if d.Engine() == "postgres" {
+			return fmt.Sprintf("%x", v)
+		}
+		return v[:]
+	case []int64:
+		text, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	return a
+}
+
+// names are those of the database's tables.
+func (d Database) names() (names engine.Names) {
+	if schema, _, ok := strings.Cut(d.Table(""), "."); ok {
+		names.Schema = schema
+	}
+	return names
+}
+
+// root is the folder of the module.
+func root(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	for ; err == nil; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	t.Fatal("no go.mod above the test", err)
+	return ""
+}
