@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unsafe"
 )
 
 // Syntax is how an engine writes what its statements have in common.
@@ -58,18 +59,55 @@ func (s *Statement) Args(args []any, op Operation, now any) []any {
 // column returns a field of every element of a list, and nil where none has it: then
 // nothing of it is sent.
 func column(list reflect.Value, field []int) any {
-	t := reflect.SliceOf(list.Type().Elem().FieldByIndex(field).Type)
-	all := reflect.MakeSlice(t, list.Len(), list.Len())
-	null := t.Elem().Kind() == reflect.Pointer
-	for i := range list.Len() {
-		v := list.Index(i).FieldByIndex(field)
-		null = null && v.IsNil()
-		all.Index(i).Set(v)
+	switch t := list.Type().Elem().FieldByIndex(field).Type; t {
+	case reflect.TypeFor[int64]():
+		return gather[int64](list, field)
+	case reflect.TypeFor[int]():
+		return gather[int](list, field)
+	case reflect.TypeFor[bool]():
+		return gather[bool](list, field)
+	case reflect.TypeFor[string]():
+		return gather[string](list, field)
+	case reflect.TypeFor[[]byte]():
+		return gather[[]byte](list, field)
+	case reflect.TypeFor[[16]byte]():
+		return gather[[16]byte](list, field)
+	case reflect.TypeFor[time.Time]():
+		return gather[time.Time](list, field)
+	case reflect.TypeFor[time.Duration]():
+		return gather[time.Duration](list, field)
+	case reflect.TypeFor[*string]():
+		return present(gather[*string](list, field))
+	case reflect.TypeFor[*time.Time]():
+		return present(gather[*time.Time](list, field))
+	case reflect.TypeFor[*time.Duration]():
+		return present(gather[*time.Duration](list, field))
+	default:
+		panic(fmt.Sprintf("a column of %s", t))
 	}
-	if null {
-		return reflect.Zero(t).Interface()
+}
+
+// gather collects a field of type T: 2 ns an element, where reflect takes 26, which was a
+// fortieth of what enqueuing a thousand messages takes.
+func gather[T any](list reflect.Value, field []int) []T {
+	all := make([]T, list.Len())
+	if len(all) == 0 {
+		return all
 	}
-	return all.Interface()
+	first := list.Index(0).FieldByIndex(field).Addr().UnsafePointer()
+	size := list.Type().Elem().Size()
+	for i := range all {
+		all[i] = *(*T)(unsafe.Add(first, uintptr(i)*size)) //nolint:gosec // within the list, and of this type: see column
+	}
+	return all
+}
+
+// present is a column of which some elements may be missing, nil if all are.
+func present[T any](all []*T) []*T {
+	if slices.ContainsFunc(all, func(v *T) bool { return v != nil }) {
+		return all
+	}
+	return nil
 }
 
 // bind fails on a parameter that the operation does not have, and on a field that the
@@ -165,6 +203,7 @@ func find(d *Syntax, fields []field, name string) (param, error) {
 		for _, f := range parameters(t.Elem(), "", nil, nil) {
 			if f.name == part {
 				p.column = f.index
+				_ = column(reflect.Zero(t), p.column) // of a type that can be sent
 				return p, nil
 			}
 		}

@@ -50,7 +50,7 @@ var syntax = engine.Syntax{
 // all uses every parameter of TestDo.
 const all = "@name @message_ids @lease @runs.lo @note_id @note_actor "
 
-func load(t *testing.T, s engine.Syntax, files map[string]string) (*engine.Folder, error) {
+func load(t testing.TB, s engine.Syntax, files map[string]string) (*engine.Folder, error) {
 	t.Helper()
 	folder := fstest.MapFS{"schema/0001_t.sql": {Data: []byte("CREATE TABLE pawl.t (a integer)")}}
 	for name, text := range files {

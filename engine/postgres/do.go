@@ -23,7 +23,7 @@ func (db *DB) Do(ctx context.Context, calls ...*engine.Call) error {
 	return engine.Retry(ctx, func() error {
 		wait, stop := context.WithTimeout(ctx, db.opts.StatementTimeout)
 		defer stop()
-		conn, err := db.acquire(wait, calls[0].Name())
+		conn, err := db.acquire(wait, db.name(calls[0]))
 		if err != nil {
 			return err // nothing was sent
 		}
@@ -43,7 +43,7 @@ func (db *DB) Read(ctx context.Context, call *engine.Call) error {
 	return engine.Retry(ctx, func() error {
 		ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 		defer cancel()
-		conn, err := db.acquire(ctx, call.Name())
+		conn, err := db.acquire(ctx, db.name(call))
 		if err != nil {
 			return err
 		}
@@ -79,13 +79,21 @@ func (db *DB) scrub(err error) error {
 	return err
 }
 
-// statement returns what answers an operation, and its parameters.
-func (db *DB) statement(o engine.Operation) (query string, args []any, err error) {
-	s := db.folder.Statement(o)
-	if s == nil {
-		return "", nil, fmt.Errorf("postgres: unknown operation %q", engine.NameOf(o))
+// statement returns what answers an operation.
+func (db *DB) statement(o engine.Operation) (*engine.Statement, error) {
+	if s := db.folder.Statement(o); s != nil {
+		return s, nil
 	}
-	return s.Text, s.Args(nil, o, nil), nil
+	return nil, fmt.Errorf("postgres: unknown operation %q", engine.NameOf(o))
+}
+
+// name is that of a call's operation: its statement knows it, and to make it of the
+// type takes 170 ns.
+func (db *DB) name(c *engine.Call) string {
+	if s := db.folder.Statement(c.Operation); s != nil {
+		return s.Name
+	}
+	return c.Name()
 }
 
 // pipeline runs calls in one transaction. One that is refused for its isolation
@@ -112,11 +120,11 @@ func (db *DB) send(ctx context.Context, conn *pgx.Conn, calls []*engine.Call, cu
 	for i, c := range calls {
 		var o engine.Operation
 		o, rows[i], finish[i] = db.tune(c)
-		query, args, err := db.statement(o)
+		s, err := db.statement(o)
 		if err != nil {
 			return err
 		}
-		batch.Queue(query, arguments(args)...)
+		batch.Queue(s.Text, arguments(s.Args(make([]any, 0, s.Parameters()), o, nil))...)
 	}
 	if explicit {
 		batch.Queue(commitOwn)
@@ -189,7 +197,7 @@ func (db *DB) settings(calls []*engine.Call) string {
 	switch {
 	case db.opts.RelaxedAck && relaxed(calls):
 		return relaxedCommit
-	case strings.HasPrefix(calls[0].Name(), "metrics/"):
+	case strings.HasPrefix(db.name(calls[0]), "metrics/"):
 		return pinned
 	}
 	return ""

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -133,7 +132,7 @@ func txRow(tx engine.Tx) rowQuery {
 
 // DoTx runs one call in the caller's transaction.
 func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
-	query, args, err := db.statement(call.Operation)
+	s, err := db.statement(call.Operation)
 	if err != nil {
 		return err
 	}
@@ -142,13 +141,16 @@ func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 	defer cancel()
-	args = arguments(args)
+	args := arguments(s.Args(nil, call.Operation, nil))
 	if _, own := tx.(pgxTx); !own {
 		args = portable(args)
 	}
-	res, err := tx.ExecContext(ctx, query, args...)
+	res, err := tx.ExecContext(ctx, s.Text, args...)
 	if err == nil {
 		call.N, err = res.RowsAffected()
+	}
+	if err == nil {
+		return nil
 	}
 	return db.failed(call.Name(), err, engine.ErrConnLost)
 }
@@ -194,27 +196,26 @@ func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context, tx engine.T
 	return wrap(commitTx, tx.Commit(commit), engine.ErrCommitUnknown)
 }
 
-// arguments gives every argument a type that says itself what it is in SQL.
+// arguments gives every argument, in place, a type that says itself what it is in SQL.
 // Without prepared statements, as behind a connection pooler, nothing else does.
 func arguments(args []any) []any {
-	out := slices.Clone(args)
-	for i, a := range out {
+	for i, a := range args {
 		switch a := a.(type) {
 		case [16]byte:
-			out[i] = pgtype.UUID{Bytes: a, Valid: true}
+			args[i] = pgtype.UUID{Bytes: a, Valid: true}
 		case *[16]byte:
 			var id pgtype.UUID
 			if a != nil {
 				id = pgtype.UUID{Bytes: *a, Valid: true}
 			}
-			out[i] = id
+			args[i] = id
 		case [][16]byte:
 			ids := make([]pgtype.UUID, len(a))
 			for k := range a {
 				ids[k] = pgtype.UUID{Bytes: a[k], Valid: true}
 			}
-			out[i] = ids
+			args[i] = ids
 		}
 	}
-	return out
+	return args
 }

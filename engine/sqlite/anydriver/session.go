@@ -263,44 +263,34 @@ func value(a any) (driver.Value, error) {
 		return v, nil
 	case int:
 		return int64(v), nil
-	case *int:
-		if v == nil {
-			return nil, nil
-		}
-		return int64(*v), nil
 	case time.Time:
 		return v.UnixMicro(), nil
-	case *time.Time:
-		if v == nil {
-			return nil, nil
-		}
-		return v.UnixMicro(), nil
-	case *string:
-		if v == nil {
-			return nil, nil
-		}
-		return *v, nil
-	case *int64:
-		if v == nil {
-			return nil, nil
-		}
-		return *v, nil
 	case time.Duration:
 		return v.Microseconds(), nil
 	case [16]byte:
 		return v[:], nil
-	case *[16]byte:
-		if v == nil {
-			return nil, nil
-		}
-		return v[:], nil
+	case *int64:
+		return deref(v)
+	case *int:
+		return deref(v)
+	case *string:
+		return deref(v)
+	case *time.Time:
+		return deref(v)
 	case *time.Duration:
-		if v == nil {
-			return nil, nil
-		}
-		return v.Microseconds(), nil
+		return deref(v)
+	case *[16]byte:
+		return deref(v)
 	}
 	return list(a)
+}
+
+// deref is the value of what may be missing.
+func deref[T any](v *T) (driver.Value, error) {
+	if v == nil {
+		return nil, nil
+	}
+	return value(*v)
 }
 
 // list is values as json_each takes them; nil is null.

@@ -248,9 +248,13 @@ func (db *DB) now() int64 { return db.opts.Now().UnixMicro() }
 func (db *DB) Read(ctx context.Context, call *engine.Call) error {
 	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 	defer cancel()
-	return wrap(call.Name(), db.reading(ctx, func(ses *session) error {
+	err := db.reading(ctx, func(ses *session) error {
 		return db.run(&txn{db: db, run: ses, now: db.now()}, call)
-	}))
+	})
+	if err == nil {
+		return nil
+	}
+	return wrap(call.Name(), err)
 }
 
 // reading runs fn on a reading connection.

@@ -1,0 +1,46 @@
+// Command engine-contract writes docs/engine-contract.md: what an engine has to hold,
+// counted from the operations and from the engines there are.
+//
+//	go run ./internal/cmd/engine-contract           write the page
+//	go run ./internal/cmd/engine-contract -check    only complain if it is out of date
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+const page = "docs/engine-contract.md"
+
+func main() {
+	root := flag.String("root", ".", "the `directory` of the module")
+	check := flag.Bool("check", false, "write nothing; fail if the page is out of date")
+	flag.Parse()
+	if err := run(*root, *check); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(root string, check bool) error {
+	c, err := count(root)
+	if err != nil {
+		return err
+	}
+	text := c.render()
+	path := filepath.Join(root, page)
+	if !check {
+		return os.WriteFile(path, text, 0o644)
+	}
+	have, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(have, text) {
+		return fmt.Errorf("%s is out of date: run go run ./internal/cmd/engine-contract", page)
+	}
+	return nil
+}
