@@ -44,14 +44,19 @@ type param struct {
 func (s *Statement) Args(args []any, op Operation, now any) []any {
 	v := reflect.ValueOf(op)
 	for _, p := range s.params {
-		switch {
-		case p.index == nil:
+		if p.index == nil {
 			args = append(args, now)
-		case p.column != nil:
-			args = append(args, column(v.FieldByIndex(p.index), p.column))
-		default:
-			args = append(args, v.FieldByIndex(p.index).Interface())
+			continue
 		}
+		f := v
+		for _, k := range p.index {
+			f = f.Field(k)
+		}
+		if p.column != nil {
+			args = append(args, column(f, p.column))
+			continue
+		}
+		args = append(args, f.Interface())
 	}
 	return args
 }
@@ -97,7 +102,7 @@ func gather[T any](list reflect.Value, field []int) []T {
 	first := list.Index(0).FieldByIndex(field).Addr().UnsafePointer()
 	size := list.Type().Elem().Size()
 	for i := range all {
-		all[i] = *(*T)(unsafe.Add(first, uintptr(i)*size)) //nolint:gosec // within the list, and of this type: see column
+		all[i] = *(*T)(unsafe.Add(first, uintptr(i)*size)) // within the list, and of this type: see column
 	}
 	return all
 }

@@ -135,12 +135,11 @@ func TestMacros(t *testing.T) {
 		"SELECT pawl.columns(t), 1 AS queue, 2": "SELECT t.a, t.locked_until_utc, 1 AS queue, 2",
 		"SELECT pawl.columns(t), 1 AS queues":   "SELECT t.a, t.locked_until_utc, t.queue, 1 AS queues",
 	} {
-		folder, err := load(t, syntax, map[string]string{"test/do.sql": text + "--" + all})
-		if err == nil {
+		if _, err := load(t, syntax, map[string]string{"test/do.sql": text + "--" + all}); err == nil {
 			t.Errorf("%q: parameters in a comment are used", text)
 			continue
 		}
-		folder, err = load(t, syntax, map[string]string{"test/do.sql": text + " " + all})
+		folder, err := load(t, syntax, map[string]string{"test/do.sql": text + " " + all})
 		if want == "" {
 			if err == nil {
 				t.Errorf("%q is %q", text, folder.Statement(TestDo{}).Text)

@@ -8,7 +8,6 @@ import (
 	"github.com/bravellian/pawl/audit"
 	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/engine/op"
-	"github.com/bravellian/pawl/work"
 )
 
 // Info is a lease as the database knows it.
@@ -24,7 +23,10 @@ type Info struct {
 
 // info is what is known of a lease as it is stored.
 func info(l *op.Lease) Info {
-	i := Info{Name: l.Name, Held: l.Held, Owner: work.Value(l.Owner), Token: l.Token, Waiting: l.Waiting}
+	i := Info{Name: l.Name, Held: l.Held, Token: l.Token, Waiting: l.Waiting}
+	if l.Owner != nil {
+		i.Owner = *l.Owner
+	}
 	if l.LeaseUntilUTC != nil {
 		i.Until = *l.LeaseUntilUTC
 	}

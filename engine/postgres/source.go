@@ -35,32 +35,41 @@ func statements() []engine.Operation {
 	return slices.Concat(doctorStatements(), []engine.Operation{outboxClaim{}, outboxClaimAny{}})
 }
 
-// types are what Go's types are in PostgreSQL.
-var types = map[reflect.Type]string{
-	reflect.TypeFor[bool]():               "bool",
-	reflect.TypeFor[int]():                "int4",
-	reflect.TypeFor[int64]():              "int8",
-	reflect.TypeFor[string]():             "text",
-	reflect.TypeFor[[]byte]():             "bytea",
-	reflect.TypeFor[[16]byte]():           "uuid",
-	reflect.TypeFor[time.Time]():          "timestamptz",
-	reflect.TypeFor[time.Duration]():      "interval",
-	reflect.TypeFor[pgtype.Timestamptz](): "timestamptz",
-}
-
 // placeholder says of what type a parameter is: without prepared statements, as behind
 // a connection pooler, nothing else does.
 func placeholder(n int, t reflect.Type) string {
-	array := ""
-	if _, known := types[t]; !known && t.Kind() == reflect.Slice {
+	name, array := typeName(t), ""
+	if name == "" && t.Kind() == reflect.Slice {
 		t, array = t.Elem(), "[]"
 	}
-	if _, known := types[t]; !known && t.Kind() == reflect.Pointer {
+	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	name, known := types[t]
-	if !known {
+	if name = typeName(t); name == "" {
 		panic(fmt.Sprintf("postgres: no type for %s", t))
 	}
 	return "$" + strconv.Itoa(n) + "::pg_catalog." + name + array
+}
+
+// typeName is what a type of Go's is called in PostgreSQL.
+func typeName(t reflect.Type) string {
+	switch t {
+	case reflect.TypeFor[bool]():
+		return "bool"
+	case reflect.TypeFor[int]():
+		return "int4"
+	case reflect.TypeFor[int64]():
+		return "int8"
+	case reflect.TypeFor[string]():
+		return "text"
+	case reflect.TypeFor[[]byte]():
+		return "bytea"
+	case reflect.TypeFor[[16]byte]():
+		return "uuid"
+	case reflect.TypeFor[time.Duration]():
+		return "interval"
+	case reflect.TypeFor[time.Time](), reflect.TypeFor[pgtype.Timestamptz]():
+		return "timestamptz"
+	}
+	return ""
 }

@@ -39,14 +39,6 @@ func IDs(lo int64, n int) []int64 {
 	return ids
 }
 
-func fill[T any](n int, v T) []T {
-	all := make([]T, n)
-	for i := range all {
-		all[i] = v
-	}
-	return all
-}
-
 // Enqueue asks for new messages with these consecutive ids, as one run. change, if given, changes the operation.
 func Enqueue(ids []int64, payload []byte, change ...func(*op.OutboxEnqueue)) *engine.Call {
 	if payload == nil {

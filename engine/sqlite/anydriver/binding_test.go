@@ -1,6 +1,7 @@
 package anydriver_test
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -32,6 +33,7 @@ func TestStatementsFitTheFile(t *testing.T) {
 			return nil, err
 		}
 		defer func() { _ = rows.Close() }()
-		return rows.Columns()
+		names, err := rows.Columns()
+		return names, errors.Join(err, rows.Err())
 	})
 }

@@ -46,9 +46,6 @@ type contract struct {
 	engines    []*own
 }
 
-// folders are where the engines lie.
-var folders = []struct{ name, path string }{{"sqlite", "engine/sqlite/anydriver"}, {"postgres", "engine/postgres"}}
-
 func count(root string) (*contract, error) {
 	c := &contract{}
 	for _, o := range op.All() {
@@ -67,7 +64,7 @@ func count(root string) (*contract, error) {
 		o.common = n.files > 0
 		c.common.add(n)
 	}
-	for _, f := range folders {
+	for _, f := range []struct{ name, path string }{{"sqlite", "engine/sqlite/anydriver"}, {"postgres", "engine/postgres"}} {
 		e, err := c.engine(filepath.Join(root, f.path), f.name)
 		if err != nil {
 			return nil, err

@@ -1,8 +1,8 @@
-// Command engine-contract writes docs/engine-contract.md: what an engine has to hold,
-// counted from the operations and from the engines there are.
+// Command engine-contract writes docs/engine-contract.md, what an engine has to answer and
+// how the engines there are do, and prints how many files and lines they take for it.
 //
-//	go run ./internal/cmd/engine-contract           write the page
-//	go run ./internal/cmd/engine-contract -check    only complain if it is out of date
+//	go run ./internal/cmd/engine-contract           write the page, print the lines
+//	go run ./internal/cmd/engine-contract -check    only complain if the page is out of date
 package main
 
 import (
@@ -33,6 +33,7 @@ func run(root string, check bool) error {
 	text := c.render()
 	path := filepath.Join(root, page)
 	if !check {
+		_, _ = os.Stdout.Write(c.renderEngines())
 		return os.WriteFile(path, text, 0o644)
 	}
 	have, err := os.ReadFile(path)
