@@ -70,15 +70,6 @@ type Database struct {
 	Pass func(d time.Duration)
 }
 
-// Readable returns where a table that people and other programs read has readable ids and
-// times: on SQLite a view, otherwise the table itself.
-func (d Database) Readable(table string) string {
-	if d.Engine() == "sqlite" {
-		table = map[string]string{"inbox": "inbox_messages", "lease": "leases", "outbox_join": "outbox_joins", "outbox_join_member": "outbox_join_members"}[table]
-	}
-	return d.Table(table)
-}
-
 // Unwrap returns the database.
 func (d Database) Unwrap() engine.DB { return d.DB }
 

@@ -233,7 +233,7 @@ func testColumns(t *testing.T, e dbtest.Engine) {
 	var source, id, status string
 	var attempts int
 	var hash, first, last, processed any
-	f.db.Row(t, "SELECT message_id, source, hash, first_seen_utc, last_seen_utc, processed_utc, attempts, status FROM "+f.db.Readable("inbox"),
+	f.db.Row(t, "SELECT message_id, source, hash, first_seen_utc, last_seen_utc, processed_utc, attempts, status FROM "+f.db.Table("inbox_messages"),
 		&id, &source, &hash, &first, &last, &processed, &attempts, &status)
 	if id != "a" || source != "billing" || attempts != 1 || status != "Done" || first == nil || last == nil || processed == nil {
 		t.Fatalf("%s %s %d %s", id, source, attempts, status)

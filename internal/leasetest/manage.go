@@ -93,7 +93,7 @@ func testTable(t *testing.T, e Engine) {
 	f := open(t, e)
 	f.acquire(lease.Options{Duration: time.Hour, Owner: "ada"})
 	var n, owner, until, granted string
-	f.db.Row(t, "SELECT name, owner, lease_until_utc, last_granted_utc FROM "+f.db.Readable("lease"), &n, &owner, &until, &granted)
+	f.db.Row(t, "SELECT name, owner, lease_until_utc, last_granted_utc FROM "+f.db.Table("leases"), &n, &owner, &until, &granted)
 	if n != name || owner != "ada" {
 		t.Fatal(n, owner)
 	}

@@ -35,9 +35,9 @@ func (v *Verdict) Good() bool {
 const (
 	started = `SELECT count(*) FROM pawl.etl_runs`
 
-	joinsCompleted = `SELECT count(*) FROM pawl.outbox_join WHERE status = 1`
+	joinsCompleted = `SELECT count(*) FROM pawl.outbox_joins WHERE status = 1`
 
-	joinsFailed = `SELECT count(*) FROM pawl.outbox_join WHERE status = 2`
+	joinsFailed = `SELECT count(*) FROM pawl.outbox_joins WHERE status = 2`
 
 	extracts = `SELECT count(*) FROM pawl.etl_extracts`
 
@@ -62,7 +62,7 @@ SELECT count(*)
 	// completed and transformed. It begins with the runs: a join that pawl forgot
 	// altogether counts.
 	lost = `
-WITH j AS MATERIALIZED (SELECT CAST(join_id AS text) AS id, status FROM pawl.outbox_join)
+WITH j AS MATERIALIZED (SELECT CAST(join_id AS text) AS id, status FROM pawl.outbox_joins)
 SELECT count(*)
   FROM pawl.etl_runs r
   LEFT JOIN j ON j.id = r.join_id
@@ -75,7 +75,7 @@ SELECT count(*)
 	// Runs that were transformed when not all was there to transform, or whose
 	// join says completed although not all is there even now.
 	early = `
-WITH j AS MATERIALIZED (SELECT CAST(join_id AS text) AS id, status FROM pawl.outbox_join)
+WITH j AS MATERIALIZED (SELECT CAST(join_id AS text) AS id, status FROM pawl.outbox_joins)
 SELECT count(*)
   FROM pawl.etl_runs r
   LEFT JOIN j ON j.id = r.join_id
