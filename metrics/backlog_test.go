@@ -141,6 +141,19 @@ func TestBounds(t *testing.T) {
 	})
 }
 
+// How many runs are looked at says nothing of how many messages are: here all lie in one run.
+func TestBoundsOfMessages(t *testing.T) {
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e, stopWhenEmpty(), metrics.Options{Runs: 100, Messages: 140})
+		f.enqueue(append(many(90, outbox.Message{Topic: "a"}), many(60, outbox.Message{Topic: "b"})...)...)
+		f.gather().has(t, series{
+			`pawl_messages{queue="default",state="ready",topic="a"}`:     90,
+			`pawl_messages{queue="default",state="ready",topic="b"}`:     50,
+			`pawl_messages{queue="default",state="ready",topic="_rest"}`: 10,
+		})
+	})
+}
+
 // Names that are too many are one, in counters and gauges alike.
 func TestNamesAreBounded(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {

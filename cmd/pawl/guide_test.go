@@ -221,7 +221,8 @@ func (s *stage) shell(command string) string {
 // background runs pawl until the scene is over.
 func (s *stage) background(log string, args []string) {
 	s.t.Helper()
-	var stderr io.Writer = io.Discard
+	var said bytes.Buffer
+	var stderr io.Writer = &said
 	if log != "" {
 		file, err := os.Create(filepath.Join(s.dir, log))
 		if err != nil {
@@ -233,7 +234,7 @@ func (s *stage) background(log string, args []string) {
 	s.workers.Go(func() {
 		a := &app{stdin: strings.NewReader(""), stdout: io.Discard, stderr: stderr}
 		if code := a.run(s.ctx, args); code != exitOK {
-			s.t.Errorf("%q: exit code %d", args, code)
+			s.t.Errorf("%q: exit code %d\n%s", args, code, said.Bytes())
 		}
 	})
 }

@@ -17,6 +17,7 @@ const (
 	codeLocked     = 6
 	codeReadOnly   = 8
 	codeInterrupt  = 9
+	codeIOErr      = 10
 	codeCantOpen   = 14
 	codeNotADB     = 26
 	codeUnique     = 2067

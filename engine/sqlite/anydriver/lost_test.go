@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"io"
 	"log/slog"
@@ -13,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -430,5 +432,39 @@ func TestLogDeletedInAPoolOfTheProgram(t *testing.T) {
 	case <-db.Unmendable():
 	default:
 		t.Errorf("no restart is asked for: %v", db.Failure())
+	}
+}
+
+// vanishing is a connector whose file is moved away while a connection is made.
+type vanishing struct {
+	driver.Connector
+	away func()
+}
+
+func (v vanishing) Connect(ctx context.Context) (driver.Conn, error) {
+	v.away()
+	return v.Connector.Connect(ctx)
+}
+
+// D-6: a file that goes away after it was looked at, while a connection to it is made, is lost, not unreachable: whoever
+// waits for it at its start goes on waiting.
+func TestFileGoesAwayWhileAConnectionIsMade(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.db")
+	var gone atomic.Bool
+	connect := func(dsn string) (driver.Connector, error) {
+		c, err := sqlite.Modernc(dsn)
+		return vanishing{c, func() {
+			if gone.Load() {
+				_ = os.Rename(path, path+".away")
+			}
+		}}, err
+	}
+	db, err := sqlite.OpenWith(connect, path, sqlite.Options{Logger: slog.New(slog.DiscardHandler)})
+	enginetest.Must(t, err)
+	t.Cleanup(func() { _ = db.Close() })
+	enginetest.Must(t, db.Migrate(t.Context()))
+	gone.Store(true)
+	if err := db.Read(t.Context(), enginetest.Lanes()); !errors.Is(err, engine.ErrFileLost) {
+		t.Errorf("a file that is gone: %v", err)
 	}
 }

@@ -98,9 +98,12 @@ func (w *watcher) rest() {
 	}
 }
 
-// settled is how old a file's time has to be to tell apart what comes after: the
-// kernel's clock for files ticks every few milliseconds.
-const settled = 50 * time.Millisecond
+// settled is how old a file's time has to be for the file to tell what is committed. A
+// commit writes to the log, waits for the disk, and can be read after that: what is
+// read meanwhile is from before it, and nothing tells when it ends. So it has to be longer
+// than any commit takes; pawl's end within StatementTimeout. At 50 ms, which the kernel's
+// clock for files needs, a slow disk hid messages from a fleet until somebody wrote again.
+const settled = time.Minute
 
 // Fingerprint is size and time of the file and its log. Every commit writes one of
 // them.

@@ -44,7 +44,7 @@ func (s *slot) use(ctx context.Context, fn func(*session) error) error {
 		}
 		conn, err := s.pool.Conn(ctx)
 		if err != nil {
-			return errors.Join(engine.ErrUnreachable, err)
+			return s.lost(errors.Join(engine.ErrUnreachable, err))
 		}
 		s.conn = conn
 	}
@@ -64,6 +64,19 @@ func (s *slot) use(ctx context.Context, fn func(*session) error) error {
 	}
 	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) {
 		s.drop()
+	}
+	return s.lost(err)
+}
+
+// lost says of an error of the disk that the file is not the one that was opened, if
+// that is so: it may have gone since it was looked at.
+func (s *slot) lost(err error) error {
+	const primary = 0xff
+	code, _ := resultCode(err)
+	if code &= primary; code == codeIOErr || code == codeCantOpen {
+		if lost := s.guard.check(); lost != nil {
+			return lost
+		}
 	}
 	return err
 }

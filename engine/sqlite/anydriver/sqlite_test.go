@@ -390,3 +390,29 @@ func TestTimeIsTheProcesss(t *testing.T) {
 		}
 	})
 }
+
+// D-93: a file that was written to not long ago does not say what is committed: a commit that waits for the disk has
+// written already, and cannot be read yet.
+func TestFingerprintOfAFileJustWritten(t *testing.T) {
+	db, path := migrated(t)
+	opened, err := sqlite.OpenURL(engine.Opening{URL: "sqlite:" + path})
+	enginetest.Must(t, err)
+	t.Cleanup(func() { _ = opened.Close() })
+	enginetest.Put(t, db, 1)
+	w, ok := engine.As[engine.Watched](opened)
+	if !ok {
+		t.Fatal("a file is not watched")
+	}
+	age := func(by time.Duration) {
+		for _, name := range []string{path, path + "-wal"} {
+			at := time.Now().Add(-by)
+			enginetest.Must(t, os.Chtimes(name, at, at))
+		}
+	}
+	for by, want := range map[time.Duration]bool{0: false, time.Second: false, 31 * time.Second: false, time.Hour: true} {
+		age(by)
+		if _, told := w.Fingerprint(); told != want {
+			t.Errorf("written %v ago: told is %v", by, told)
+		}
+	}
+}
