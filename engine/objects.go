@@ -23,7 +23,7 @@ type Object struct {
 	Kind     string // Routines or Views
 	Name     string
 	SQL      string // rendered
-	Checksum string // of the text before rendering: the same under every name
+	Checksum string // of the text before rendering, with its macros: the same under every name
 }
 
 // AppliedObject is an object that the database was given.
@@ -31,14 +31,19 @@ type AppliedObject struct {
 	Kind, Name, Checksum string
 }
 
-// LoadObjects reads routines/*.sql and views/*.sql: routines first, because views
-// call them, and every view behind those it reads.
-func LoadObjects(files fs.FS, n Names) ([]Object, error) {
-	routines, err := loadKind(files, n, Routines)
+// LoadObjects reads routines/*.sql and views/*.sql of the last folder, with the macros
+// of all: routines first, because views call them, and every view behind those it reads.
+func LoadObjects(n Names, folders ...fs.FS) ([]Object, error) {
+	m, err := loadMacros(folders...)
 	if err != nil {
 		return nil, err
 	}
-	views, err := loadKind(files, n, Views)
+	own := folders[len(folders)-1]
+	routines, err := loadKind(own, m, n, Routines)
+	if err != nil {
+		return nil, err
+	}
+	views, err := loadKind(own, m, n, Views)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +51,7 @@ func LoadObjects(files fs.FS, n Names) ([]Object, error) {
 	return append(routines, views...), err
 }
 
-func loadKind(files fs.FS, n Names, kind string) ([]Object, error) {
+func loadKind(files fs.FS, m macros, n Names, kind string) ([]Object, error) {
 	paths, err := fs.Glob(files, kind+"/*.sql")
 	if err != nil {
 		return nil, fmt.Errorf("load %s: %w", kind, err)
@@ -57,9 +62,13 @@ func loadKind(files fs.FS, n Names, kind string) ([]Object, error) {
 		if err != nil {
 			return nil, fmt.Errorf("load %s: %w", kind, err)
 		}
-		sum := sha256.Sum256(text)
 		name := strings.TrimSuffix(path.Base(p), ".sql")
-		all = append(all, Object{kind, name, n.Render(string(text)), hex.EncodeToString(sum[:])})
+		definition, err := m.expand(string(text), nil)
+		if err != nil {
+			return nil, fmt.Errorf("load %s: %s: %w", kind, name, err)
+		}
+		sum := sha256.Sum256([]byte(definition))
+		all = append(all, Object{kind, name, n.Render(definition), hex.EncodeToString(sum[:])})
 	}
 	return all, nil
 }

@@ -17,7 +17,7 @@ func TestObjectsAreLoadedInOrder(t *testing.T) {
 		"views/c.sql":    file("CREATE VIEW pawl.c AS SELECT pawl.z()"),
 		"routines/z.sql": file("CREATE OR REPLACE FUNCTION pawl.z() …"),
 	}
-	objects, err := engine.LoadObjects(files, engine.Names{Prefix: "p_"})
+	objects, err := engine.LoadObjects(engine.Names{Prefix: "p_"}, files)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,8 +29,29 @@ func TestObjectsAreLoadedInOrder(t *testing.T) {
 		t.Errorf("%s: %+v", order, objects)
 	}
 	files["views/c.sql"] = file("CREATE VIEW pawl.c AS SELECT * FROM pawl.a")
-	if _, err := engine.LoadObjects(files, engine.Names{}); err == nil {
+	if _, err := engine.LoadObjects(engine.Names{}, files); err == nil {
 		t.Error("views in a circle were put in order")
+	}
+}
+
+// D-100: a routine or view is applied again when a macro that it names has another text.
+func TestObjectsHaveMacros(t *testing.T) {
+	load := func(two string) engine.Object {
+		t.Helper()
+		objects, err := engine.LoadObjects(engine.Names{},
+			fstest.MapFS{"macros/two.sql": {Data: []byte("-- two(a)\n({a} + " + two + ")")}},
+			fstest.MapFS{"views/v.sql": {Data: []byte("CREATE VIEW pawl.v AS SELECT pawl.two(0), pawl.three(1)")}})
+		if err != nil || len(objects) != 1 {
+			t.Fatal(objects, err)
+		}
+		return objects[0]
+	}
+	two := load("2")
+	if want := `CREATE VIEW "v" AS SELECT (0 + 2), "three"(1)`; two.SQL != want {
+		t.Errorf("got %s, want %s", two.SQL, want)
+	}
+	if load("2").Checksum != two.Checksum || load("3").Checksum == two.Checksum {
+		t.Error("the checksum is not the macro's")
 	}
 }
 

@@ -42,7 +42,7 @@ func Load(from *Source, n Names) (*Folder, error) {
 	if f.Migrations, err = LoadMigrations(own, n); err != nil {
 		return nil, err
 	}
-	if f.Objects, err = LoadObjects(own, n); err != nil {
+	if f.Objects, err = LoadObjects(n, from.Folders...); err != nil {
 		return nil, err
 	}
 	return f, f.loadStatements(from)

@@ -1,7 +1,7 @@
 -- Take up to p_n due runs under a lease, for programs that run jobs in a way of
 -- their own: a claim like any other, of messages that are runs, suspects or others.
 CREATE OR REPLACE FUNCTION pawl.job_claim_runs(p_owner uuid, p_lease interval, p_n integer)
-RETURNS TABLE (id bigint, message_id uuid, topic text, correlation_id text, headers text, payload bytea, created_at timestamptz, due_at timestamptz,
+RETURNS TABLE (pawl.message_columns(),
                retry integer, queue text, priority smallint, locked_until timestamptz)
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
@@ -31,6 +31,6 @@ BEGIN
   SELECT array_agg(held.lo) INTO v_ids FROM held;
   UPDATE pawl.job_run r SET start_time = clock_timestamp() WHERE r.id = ANY (v_ids) AND r.start_time IS NULL;
   RETURN QUERY
-  SELECT m.id, m.message_id, m.topic, m.correlation_id, m.headers, m.payload, m.created_at, m.due_at, c.retry, l.queue, l.priority, c.locked_until
+  SELECT pawl.message(m), c.retry, l.queue, l.priority, c.locked_until
     FROM pawl.outbox_claim c JOIN pawl.outbox_message m ON m.id = c.lo JOIN pawl.outbox_lane l ON l.id = m.lane WHERE c.lo = ANY (v_ids) ORDER BY m.id;
 END $f$;

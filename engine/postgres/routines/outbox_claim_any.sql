@@ -1,7 +1,7 @@
 -- Claim suspects of a queue or, where there are none, others: for programs that
 -- claim themselves. p_rows and p_from are as in outbox_claim_runs.
 CREATE OR REPLACE FUNCTION pawl.outbox_claim_any(p_queue text, p_owner uuid, p_lease interval, p_n integer, p_rows integer, p_from timestamptz)
-RETURNS TABLE (id bigint, message_id uuid, topic text, correlation_id text, headers text, payload bytea, created_at timestamptz, due_at timestamptz,
+RETURNS TABLE (pawl.message_columns(),
                retry integer, priority smallint, locked_until timestamptz, at timestamptz, length integer)
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$

@@ -8,7 +8,7 @@
 -- sort 500 of 200 bytes took a sixth of the routine's time. The settings pin the
 -- plan: statistics of a queue table lie.
 CREATE OR REPLACE FUNCTION pawl.outbox_claim_runs(p_queue text, p_owner uuid, p_lease interval, p_n integer, p_rows integer, p_from timestamptz)
-RETURNS TABLE (id bigint, message_id uuid, topic text, correlation_id text, headers text, payload bytea, created_at timestamptz, due_at timestamptz,
+RETURNS TABLE (pawl.message_columns(),
                retry integer, priority smallint, locked_until timestamptz, at timestamptz, length integer)
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
@@ -50,7 +50,7 @@ BEGIN
       held AS (
         INSERT INTO pawl.outbox_claim (lo, n, lane, at, retry, owner, locked_until)
         SELECT runs.lo, runs.n, v_lane.id, runs.at, runs.retry, p_owner, v_now + p_lease FROM runs)
-      SELECT m.id, m.message_id, m.topic, m.correlation_id, m.headers, m.payload, m.created_at, m.due_at,
+      SELECT pawl.message(m),
              runs.retry, v_lane.priority, v_now + p_lease, runs.at, used.length
         FROM used, (SELECT * FROM runs ORDER BY runs.at, runs.lo) runs,
              LATERAL (SELECT * FROM pawl.outbox_message x WHERE x.id >= runs.lo AND x.id < runs.lo + runs.n ORDER BY x.id) m

@@ -6,7 +6,7 @@
 -- kills its worker is found in log2(n) claims, and one that was only held beside
 -- it loses no attempt.
 CREATE OR REPLACE FUNCTION pawl.outbox_claim_suspects(p_queue text, p_owner uuid, p_lease interval, p_n integer)
-RETURNS TABLE (id bigint, message_id uuid, topic text, correlation_id text, headers text, payload bytea, created_at timestamptz, due_at timestamptz,
+RETURNS TABLE (pawl.message_columns(),
                retry integer, priority smallint, locked_until timestamptz, at timestamptz, length integer)
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
@@ -38,7 +38,7 @@ BEGIN
     held AS (
       INSERT INTO pawl.outbox_claim (lo, n, lane, at, retry, owner, locked_until, suspect)
       SELECT runs.lo, runs.n, v_lane.id, runs.at, runs.retry, p_owner, v_now + p_lease, (SELECT sum(part.m) FROM part) FROM runs)
-    SELECT m.id, m.message_id, m.topic, m.correlation_id, m.headers, m.payload, m.created_at, m.due_at,
+    SELECT pawl.message(m),
            runs.retry, v_lane.priority, v_now + p_lease, '-infinity'::timestamptz, 0
       FROM (SELECT * FROM runs ORDER BY runs.at, runs.lo) runs,
            LATERAL (SELECT * FROM pawl.outbox_message x WHERE x.id >= runs.lo AND x.id < runs.lo + runs.n ORDER BY x.id) m

@@ -1,7 +1,7 @@
 -- Every message with its place. Each place is one predecessor probe. A message of a
 -- lane that is not known (see outbox_orphans) has the queue '', which none is called.
 CREATE OR REPLACE VIEW pawl.outbox_item AS
-SELECT m.id, m.message_id, m.topic, m.correlation_id, m.headers, m.payload, m.created_at, m.due_at,
+SELECT pawl.message(m),
        coalesce(l.queue, '') AS queue, coalesce(l.priority, 0::smallint) AS priority,
        CASE WHEN r.lo IS NOT NULL THEN 0 WHEN c.lo IS NOT NULL THEN 1 WHEN d.lo IS NOT NULL THEN 2 ELSE coalesce(e.status, 0) END::smallint AS status,
        coalesce(r.retry, c.retry, e.retry_count, 0) AS retry_count,
