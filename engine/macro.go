@@ -94,7 +94,7 @@ func (m macros) expand(text string, row reflect.Type) (string, error) {
 // columnsOf lists the columns of a row, each of a table.
 func columnsOf(row reflect.Type, text, table string) string {
 	var names []string
-	for _, name := range ColumnNames(row) {
+	for _, name := range columnNames(row) {
 		if !named(text, name) {
 			names = append(names, table+"."+name)
 		}

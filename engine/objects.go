@@ -31,19 +31,14 @@ type AppliedObject struct {
 	Kind, Name, Checksum string
 }
 
-// LoadObjects reads routines/*.sql and views/*.sql of the last folder, with the macros
-// of all: routines first, because views call them, and every view behind those it reads.
-func LoadObjects(n Names, folders ...fs.FS) ([]Object, error) {
-	m, err := loadMacros(folders...)
+// loadObjects reads routines/*.sql and views/*.sql: routines first, because views call
+// them, and every view behind those it reads.
+func loadObjects(files fs.FS, m macros, n Names) ([]Object, error) {
+	routines, err := loadKind(files, m, n, Routines)
 	if err != nil {
 		return nil, err
 	}
-	own := folders[len(folders)-1]
-	routines, err := loadKind(own, m, n, Routines)
-	if err != nil {
-		return nil, err
-	}
-	views, err := loadKind(own, m, n, Views)
+	views, err := loadKind(files, m, n, Views)
 	if err != nil {
 		return nil, err
 	}

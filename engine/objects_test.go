@@ -8,6 +8,20 @@ import (
 	"github.com/bravellian/pawl/engine"
 )
 
+// loadedObjects are those of folders, of which the last has to hold a schema, too.
+func loadedObjects(names engine.Names, folders ...fstest.MapFS) ([]engine.Object, error) {
+	from := &engine.Source{}
+	for _, f := range folders {
+		from.Folders = append(from.Folders, f)
+	}
+	folders[len(folders)-1]["schema/0001_t.sql"] = &fstest.MapFile{Data: []byte("CREATE TABLE pawl.t (a integer)")}
+	folder, err := engine.Load(from, names)
+	if err != nil {
+		return nil, err
+	}
+	return folder.Objects, nil
+}
+
 // D-100: routines come before views, and a view behind those it reads.
 func TestObjectsAreLoadedInOrder(t *testing.T) {
 	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
@@ -17,7 +31,7 @@ func TestObjectsAreLoadedInOrder(t *testing.T) {
 		"views/c.sql":    file("CREATE VIEW pawl.c AS SELECT pawl.z()"),
 		"routines/z.sql": file("CREATE OR REPLACE FUNCTION pawl.z() …"),
 	}
-	objects, err := engine.LoadObjects(engine.Names{Prefix: "p_"}, files)
+	objects, err := loadedObjects(engine.Names{Prefix: "p_"}, files)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +43,7 @@ func TestObjectsAreLoadedInOrder(t *testing.T) {
 		t.Errorf("%s: %+v", order, objects)
 	}
 	files["views/c.sql"] = file("CREATE VIEW pawl.c AS SELECT * FROM pawl.a")
-	if _, err := engine.LoadObjects(engine.Names{}, files); err == nil {
+	if _, err := loadedObjects(engine.Names{}, files); err == nil {
 		t.Error("views in a circle were put in order")
 	}
 }
@@ -38,7 +52,7 @@ func TestObjectsAreLoadedInOrder(t *testing.T) {
 func TestObjectsHaveMacros(t *testing.T) {
 	load := func(two string) engine.Object {
 		t.Helper()
-		objects, err := engine.LoadObjects(engine.Names{},
+		objects, err := loadedObjects(engine.Names{},
 			fstest.MapFS{"macros/two.sql": {Data: []byte("-- two(a)\n({a} + " + two + ")")}},
 			fstest.MapFS{"views/v.sql": {Data: []byte("CREATE VIEW pawl.v AS SELECT pawl.two(0), pawl.three(1)")}})
 		if err != nil || len(objects) != 1 {

@@ -38,10 +38,8 @@ type Answering[T any] interface {
 }
 
 // NameOf returns an operation's name, "outbox/claim".
-func NameOf(op Operation) string { return nameOf(reflect.TypeOf(op)) }
-
-func nameOf(t reflect.Type) string {
-	folder, name, _ := strings.Cut(snake(t.Name()), "_")
+func NameOf(op Operation) string {
+	folder, name, _ := strings.Cut(snake(reflect.TypeOf(op).Name()), "_")
 	return folder + "/" + name
 }
 
@@ -67,13 +65,14 @@ func plural(r []rune, i int) bool {
 // changed, is the call's N.
 func Ask(op Operation) *Call {
 	c := &Call{Operation: op}
-	if _, ok := op.(interface{ number() }); ok {
+	if isNumber(op.answer()) {
 		c.Each = func(r Row) error { return r.Scan(&c.N) }
 	}
 	return c
 }
 
-func (Number) number() {}
+// isNumber reports whether an answer is one number.
+func isNumber(answer reflect.Type) bool { return answer == reflect.TypeFor[int64]() }
 
 // Each returns a call that hands every row of its answer to f, with what could be read
 // of it and the error of the rest. The row is f's until it returns.

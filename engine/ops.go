@@ -42,10 +42,14 @@ func Load(from *Source, n Names) (*Folder, error) {
 	if f.Migrations, err = LoadMigrations(own, n); err != nil {
 		return nil, err
 	}
-	if f.Objects, err = LoadObjects(n, from.Folders...); err != nil {
+	m, err := loadMacros(from.Folders...)
+	if err != nil {
 		return nil, err
 	}
-	return f, f.loadStatements(from)
+	if f.Objects, err = loadObjects(own, m, n); err != nil {
+		return nil, err
+	}
+	return f, f.loadStatements(from, m)
 }
 
 // Statement returns the one that answers an operation, nil if there is none.
@@ -70,12 +74,8 @@ func (f *Folder) Bind(syntax *Syntax, op Operation, text string) error {
 }
 
 // loadStatements reads every statement and binds it to its operation.
-func (f *Folder) loadStatements(from *Source) error {
+func (f *Folder) loadStatements(from *Source, m macros) error {
 	texts, err := loadTexts(from.Folders)
-	if err != nil {
-		return err
-	}
-	m, err := loadMacros(from.Folders...)
 	if err != nil {
 		return err
 	}

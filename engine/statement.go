@@ -296,14 +296,14 @@ func paramEnd(text string, at int) int {
 	return end
 }
 
-// ColumnNames are the names of the columns that a statement answers with.
-func ColumnNames(row reflect.Type) (names []string) {
+// columnNames are the names of the columns that a statement answers with.
+func columnNames(row reflect.Type) (names []string) {
 	if row == nil || row.Kind() != reflect.Struct {
 		return nil
 	}
 	for i := range row.NumField() {
 		if f := row.Field(i); f.Anonymous {
-			names = append(names, ColumnNames(f.Type)...)
+			names = append(names, columnNames(f.Type)...)
 		} else if f.IsExported() {
 			names = append(names, snake(f.Name))
 		}
@@ -318,8 +318,8 @@ func (s *Statement) Type() reflect.Type { return s.op }
 func (s *Statement) Parameters() int { return len(s.params) }
 
 // Counts reports whether the statement answers with a number.
-func (s *Statement) Counts() bool { return s.row == reflect.TypeFor[int64]() }
+func (s *Statement) Counts() bool { return isNumber(s.row) }
 
 // Columns are the names that the columns of the statement's answer have; none of
 // a number and of what answers only how many rows it changed.
-func (s *Statement) Columns() []string { return ColumnNames(s.row) }
+func (s *Statement) Columns() []string { return columnNames(s.row) }

@@ -192,21 +192,11 @@ const farAway = 365 * 24 * time.Hour
 // NextDue asks an operation when something is due; ok is false for never.
 func NextDue(ctx context.Context, db engine.DB, ask engine.Answering[op.Wait]) (d time.Duration, ok bool, err error) {
 	w, _, err := engine.Get(ctx, db, ask)
-	if err != nil {
+	if err != nil || w.Micros == nil {
 		return 0, false, err
-	}
-	d, ok = DueIn(w.Micros)
-	return d, ok, nil
-}
-
-// DueIn is in how long something is due of which a database says in how many
-// microseconds, or null for never: then ok is false.
-func DueIn(micros *int64) (d time.Duration, ok bool) {
-	if micros == nil {
-		return 0, false
 	}
 	// A Duration ends after 292 years; due times that other programs wrote may be
 	// thousands of years off, either way.
 	most := farAway.Microseconds()
-	return time.Duration(max(-most, min(*micros, most))) * time.Microsecond, true
+	return time.Duration(max(-most, min(*w.Micros, most))) * time.Microsecond, true, nil
 }

@@ -116,14 +116,11 @@ func rescheduleTimer(t *txn, o op.TimerReschedule) (int64, error) {
 	return t.noted(o.Note, "reschedule", timerRescheduleRow{TimerRef: o.TimerRef, Due: o.Due})
 }
 
-// anyDue is a row if anything is due.
-type anyDue struct{ Due int64 }
-
 // timerDispatchDue asks whether any timer is due.
-type timerDispatchDue struct{ engine.Rows[anyDue] }
+type timerDispatchDue struct{ engine.Rows[found] }
 
 // timerReapDue asks whether any lease of a timer has run out.
-type timerReapDue struct{ engine.Rows[anyDue] }
+type timerReapDue struct{ engine.Rows[found] }
 
 // timerDue reads due timers, first due first.
 type timerDue struct {
