@@ -50,9 +50,12 @@ func (j *Jobs) Put(ctx context.Context, jb Job) error {
 		}
 		put = engine.Ask(op.JobPut{
 			NewJob: op.NewJob{
-				ID: uuid.Must(uuid.NewV7()), Name: jb.Name, Topic: jb.Topic, Payload: append([]byte{}, jb.Payload...), Headers: b.Headers(), Lane: b.Lane(),
-				Schedule: jb.Schedule, Zone: zone.String(), Misfire: int(jb.Misfire), MisfireLimit: limit, Overlap: int(jb.Overlap),
-				Spread: jb.Spread.Microseconds(), Shift: jb.shift().Microseconds(), NextTime: next, DueAt: next.Add(jb.shift()),
+				JobSpec: op.JobSpec{
+					ID: uuid.Must(uuid.NewV7()), Name: jb.Name, Topic: jb.Topic, Payload: append([]byte{}, jb.Payload...), Headers: b.Headers(),
+					Schedule: jb.Schedule, Zone: zone.String(), Misfire: int(jb.Misfire), MisfireLimit: limit, Overlap: int(jb.Overlap),
+					Spread: jb.Spread.Microseconds(), Shift: jb.shift().Microseconds(),
+				},
+				Lane: b.Lane(), NextTime: next, DueAt: next.Add(jb.shift()),
 			},
 			Note: audit.New(ctx, target(jb.Name)).Op(),
 		})

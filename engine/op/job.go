@@ -13,20 +13,25 @@ func jobs() []engine.Operation {
 	}
 }
 
+// JobSpec is what a program says of a job.
+type JobSpec struct {
+	ID           [16]byte
+	Name         string
+	Topic        string
+	Payload      []byte
+	Headers      *string
+	Schedule     string
+	Zone         string
+	Misfire      int
+	MisfireLimit int
+	Overlap      int
+	Spread       int64 // microseconds
+	Shift        int64 // this job's part of them
+}
+
 // Job is a job as it is stored, with its last run and the database's clock.
 type Job struct {
-	ID            [16]byte
-	Name          string
-	Topic         string
-	Payload       []byte
-	Headers       *string
-	Schedule      string
-	Zone          string
-	Misfire       int
-	MisfireLimit  int
-	Overlap       int
-	Spread        int64 // microseconds
-	Shift         int64 // this job's part of them
+	JobSpec
 	Enabled       bool
 	Version       int64
 	LastError     *string
@@ -41,23 +46,12 @@ type Job struct {
 	LastRunStatus *int64
 }
 
-// NewJob is a job to be stored.
+// NewJob is a job to be stored; its ID counts if it is new.
 type NewJob struct {
-	ID           [16]byte // if it is new
-	Name         string
-	Topic        string
-	Payload      []byte
-	Headers      *string
-	Lane         int64
-	Schedule     string
-	Zone         string
-	Misfire      int
-	MisfireLimit int
-	Overlap      int
-	Spread       int64 // microseconds
-	Shift        int64 // this job's part of them
-	NextTime     time.Time
-	DueAt        time.Time // NextTime and Shift
+	JobSpec
+	Lane     int64
+	NextTime time.Time
+	DueAt    time.Time // NextTime and Shift
 }
 
 // DueJob is a job whose time has come, as far as it takes to move it on.
