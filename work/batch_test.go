@@ -16,6 +16,10 @@ func TestABacklogTakesFewExchanges(t *testing.T) {
 		const items = 5000
 		ids := s.add(items, "t", 0)
 		r := newRig(s, work.Config[payload]{}, func(context.Context, item) error { return nil })
+		r.link.hook(func(context.Context, *call) error { // what comes meanwhile goes with the next
+			time.Sleep(time.Millisecond)
+			return nil
+		})
 		r.start()
 		defer r.end()
 		pass(time.Minute)

@@ -28,7 +28,7 @@ func TestTurnLingers(t *testing.T) {
 		ids := s.add(3, "t", 0)
 		r := newRig(s, work.Config[payload]{Turn: work.Turn{Linger: func() time.Duration { return 5 * time.Second }}}, fine)
 		r.start()
-		pass(4 * time.Second)
+		pass(3 * time.Second) // a poll comes every second, give or take a tenth
 		if ended(r) {
 			t.Error("the turn did not linger")
 		}
