@@ -47,7 +47,7 @@ help: ## this list
 
 # Packages whose tests need neither a server nor SQLite, whose translated C takes
 # long to compile for another processor. An int of 32 bits is where they would fail.
-NARROW := ./cron ./engine ./engine/coalesce ./engine/dsn ./work
+NARROW := ./cron ./internal/engine ./internal/enginekit/... ./internal/worker
 
 .PHONY: test-narrow
 test-narrow: ## what can be tested of 32-bit machines without a server
@@ -77,7 +77,7 @@ test-newest:
 
 .PHONY: test-engine
 test-engine:
-	go test $(VETTED) -timeout 25m -skip WithoutPreparedStatements ./engine/postgres
+	go test $(VETTED) -timeout 25m -skip WithoutPreparedStatements ./internal/sql/postgres
 
 # They wait more than they work: for leases, delays and locks.
 .PHONY: test-suites

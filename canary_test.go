@@ -12,19 +12,19 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/postgres"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/canary"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/proxytest"
+	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/testpg"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/lease"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
-	"github.com/bravellian/pawl/work"
 )
 
 // confidant is a pawl that is given secrets.
@@ -407,7 +407,7 @@ func (c *confidant) lose() {
 	held, err := far.Leases.Acquire(c.ctx(), "lost", lease.Options{Duration: time.Second})
 	c.must(err)
 	dbtest.Until(c.t, "all loops run", func() bool { // one that still starts would give up
-		return !slices.ContainsFunc(far.Vitals(), func(v work.Vitals) bool { return !v.Running })
+		return !slices.ContainsFunc(far.Vitals(), func(v worker.Vitals) bool { return !v.Running })
 	})
 	proxy.Refuse(true)
 	proxy.Cut()

@@ -21,20 +21,20 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bravellian/pawl/audit"
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/explain"
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/audit"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/pause"
+	"github.com/bravellian/pawl/internal/registry"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/lease"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/pause"
 	"github.com/bravellian/pawl/timer"
-	"github.com/bravellian/pawl/work"
-	"github.com/bravellian/pawl/worker"
 )
 
 // Options configure a Pawl. The zero value is right for most programs.
@@ -98,13 +98,13 @@ type Pawl struct {
 	// Audit tells what operators did.
 	Audit *audit.Trail
 	// Workers are the processes that work on the database.
-	Workers *worker.Registry
+	Workers *registry.Registry
 
 	db         engine.DB
 	opts       Options
 	log        *slog.Logger
-	scheduling work.Pulse
-	auditing   work.Pulse
+	scheduling worker.Pulse
+	auditing   worker.Pulse
 	life       health.Life
 	checker    *health.Checker
 }
@@ -121,10 +121,10 @@ func New(db engine.DB, opts Options) (*Pawl, error) {
 	if opts.Joins.Retention == 0 {
 		opts.Joins.Retention = opts.Outbox.Retention
 	}
-	workers := worker.New(db, opts.Outbox.Logger)
+	workers := registry.New(db, opts.Outbox.Logger)
 	opts.Outbox.Tag = workers.Tag()
 	if opts.Outbox.Gate == nil {
-		opts.Outbox.Gate = &work.Gate{}
+		opts.Outbox.Gate = &worker.Gate{}
 	}
 	inboxWorkers := opts.Outbox
 	if opts.Inbox.Workers != nil {
@@ -184,7 +184,7 @@ func (p *Pawl) Use(mw ...outbox.Middleware) {
 
 // Observe has o told what happens to messages, those of the inbox included. Call it
 // before Run.
-func (p *Pawl) Observe(o work.Observer) {
+func (p *Pawl) Observe(o worker.Observer) {
 	p.Outbox.Observe(o)
 	p.Inbox.Observe(o)
 }
@@ -220,7 +220,7 @@ func (p *Pawl) Run(ctx context.Context) error {
 func (p *Pawl) run(ctx context.Context) error {
 	begin := p.begin
 	if !p.opts.Outbox.StopWhenEmpty {
-		begin = func(ctx context.Context) error { return work.Await(ctx, p.log, p.begin) }
+		begin = func(ctx context.Context) error { return worker.Await(ctx, p.log, p.begin) }
 	}
 	if err := begin(ctx); err != nil && ctx.Err() == nil {
 		return err
@@ -240,9 +240,9 @@ func (p *Pawl) run(ctx context.Context) error {
 	var workers sync.WaitGroup
 	kept := p.keep(keep, scheduler)
 	errs := make([]error, 2)
-	for i, run := range []func(context.Context, work.Turn) error{p.Outbox.RunTurn, p.Inbox.RunTurn} {
+	for i, run := range []func(context.Context, worker.Turn) error{p.Outbox.RunTurn, p.Inbox.RunTurn} {
 		workers.Go(func() {
-			if errs[i] = run(ctx, work.Turn{}); errs[i] != nil {
+			if errs[i] = run(ctx, worker.Turn{}); errs[i] != nil {
 				stop()
 			}
 		})
@@ -278,7 +278,7 @@ func (p *Pawl) lost(ctx context.Context) error {
 }
 
 // keep runs what keeps order beside the workers, until ctx ends.
-func (p *Pawl) keep(ctx context.Context, scheduler *work.Scheduler) *sync.WaitGroup {
+func (p *Pawl) keep(ctx context.Context, scheduler *worker.Scheduler) *sync.WaitGroup {
 	var all sync.WaitGroup
 	all.Go(func() { p.Outbox.KeepClean(ctx) })
 	all.Go(func() { p.Inbox.KeepClean(ctx) })
@@ -286,27 +286,27 @@ func (p *Pawl) keep(ctx context.Context, scheduler *work.Scheduler) *sync.WaitGr
 	all.Go(func() { _ = scheduler.Run(ctx) })
 	all.Go(func() { p.Timers.KeepClean(ctx) })
 	all.Go(func() { p.Jobs.KeepClean(ctx) })
-	all.Go(func() { work.KeepClean(ctx, p.log.With("component", "audit"), &p.auditing, p.Audit.CleanUp) })
+	all.Go(func() { worker.KeepClean(ctx, p.log.With("component", "audit"), &p.auditing, p.Audit.CleanUp) })
 	all.Go(func() { p.Workers.Run(ctx, p.self()) })
 	return &all
 }
 
 // self is what this process says of itself in the list of workers.
-func (p *Pawl) self() worker.Self {
-	return worker.Self{
+func (p *Pawl) self() registry.Self {
+	return registry.Self{
 		Name: p.Outbox.Worker(), Queues: p.Queues(), Topics: append(p.Outbox.Topics(), p.Inbox.Topics()...),
 		Concurrency: p.Outbox.Concurrency() * len(p.Queues()), InFlight: func() int64 { return p.Stats().InFlight },
 	}
 }
 
 // Stats returns what the workers of this process did.
-func (p *Pawl) Stats() work.Counts { return p.Outbox.Stats().Add(p.Inbox.Stats()) }
+func (p *Pawl) Stats() worker.Counts { return p.Outbox.Stats().Add(p.Inbox.Stats()) }
 
 // Vitals tells how the loops of this process are, without asking the database.
-func (p *Pawl) Vitals() []work.Vitals {
+func (p *Pawl) Vitals() []worker.Vitals {
 	all := append(p.Outbox.Vitals(), p.Inbox.Vitals()...)
 	all = append(all, p.scheduling.Vitals("scheduler"))
-	for _, component := range []func() []work.Vitals{p.Joins.Vitals, p.Timers.Vitals, p.Jobs.Vitals, p.Workers.Vitals} {
+	for _, component := range []func() []worker.Vitals{p.Joins.Vitals, p.Timers.Vitals, p.Jobs.Vitals, p.Workers.Vitals} {
 		all = append(all, component()...)
 	}
 	return append(all, p.auditing.Vitals("clean-up of the audit trail"))
@@ -325,7 +325,7 @@ func (p *Pawl) unhandled() []string { return append(p.Outbox.Unhandled(), p.Inbo
 // RunTurn works for a limited time and returns when the turn is over; it may be
 // called again. It is for whoever shares a process among many databases, such as
 // package fleet, which also checks the schema and calls CleanUp.
-func (p *Pawl) RunTurn(ctx context.Context, t work.Turn) error {
+func (p *Pawl) RunTurn(ctx context.Context, t worker.Turn) error {
 	t = t.Shared()
 	p.Workers.Show(ctx, p.self())
 	scheduler := p.scheduler()
@@ -335,7 +335,7 @@ func (p *Pawl) RunTurn(ctx context.Context, t work.Turn) error {
 	var keeper, workers sync.WaitGroup
 	keeper.Go(func() { _ = scheduler.Run(keep) })
 	errs := make([]error, 2)
-	for i, run := range []func(context.Context, work.Turn) error{p.Outbox.RunTurn, p.Inbox.RunTurn} {
+	for i, run := range []func(context.Context, worker.Turn) error{p.Outbox.RunTurn, p.Inbox.RunTurn} {
 		workers.Go(func() { errs[i] = run(ctx, t) })
 	}
 	workers.Wait()
@@ -361,8 +361,8 @@ func (p *Pawl) CleanUp(ctx context.Context) error {
 }
 
 // scheduler is one loop for everything that falls due.
-func (p *Pawl) scheduler() *work.Scheduler {
-	return work.NewScheduler(work.ScheduleConfig{
+func (p *Pawl) scheduler() *worker.Scheduler {
+	return worker.NewScheduler(worker.ScheduleConfig{
 		DB: p.db, Agendas: append(p.Timers.Agendas(), p.Jobs.Agendas()...), Logger: p.log, MaxPollingInterval: p.opts.MaxPollingInterval, Pulse: &p.scheduling,
 	})
 }

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/sqlite"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/outbox"
 )
 

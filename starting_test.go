@@ -17,12 +17,12 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/postgres"
-	"github.com/bravellian/pawl/engine/sqlite"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/canary"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/sql/postgres"
+	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/testpg"
 	"github.com/bravellian/pawl/outbox"
 )

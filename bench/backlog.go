@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/timer"
 )
 

@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/postgres"
-	"github.com/bravellian/pawl/engine/sqlite"
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/sql/postgres"
+	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/outbox"
 )
 

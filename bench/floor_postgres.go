@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/bravellian/pawl/engine/postgres"
+	"github.com/bravellian/pawl/internal/sql/postgres"
 )
 
 // plainPostgres is a table without a queue: rows are written once and read

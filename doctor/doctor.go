@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 // Options configure an examination. The zero value is right for most.

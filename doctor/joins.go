@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/bravellian/pawl/audit"
-	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/audit"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/joincheck"
 	"github.com/bravellian/pawl/join"
 )

@@ -11,12 +11,12 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/bravellian/pawl/doctor"
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/postgres"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/doctortest"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/pgcluster"
 	"github.com/bravellian/pawl/internal/proxytest"
+	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/testpg"
 )
 

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/sqlite"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/doctortest"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/sql/sqlite"
 )
 
 // lite is a fresh SQLite file with pawl's tables.

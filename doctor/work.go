@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
 )
 
 const (

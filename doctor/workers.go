@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/worker"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/registry"
 )
 
 // workers looks for processes that worked on the database and went without a word.
 func (e *examination) workers(ctx context.Context) ([]Finding, error) {
-	list, err := worker.New(e.db, nil).List(ctx)
+	list, err := registry.New(e.db, nil).List(ctx)
 	if err != nil {
 		return nil, err
 	}

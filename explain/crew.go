@@ -5,16 +5,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bravellian/pawl/pause"
-	"github.com/bravellian/pawl/work"
-	"github.com/bravellian/pawl/worker"
+	"github.com/bravellian/pawl/internal/pause"
+	"github.com/bravellian/pawl/internal/registry"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // crew are the processes that work on the database, and those that crashed.
-type crew []worker.Info
+type crew []registry.Info
 
 // alive are those that were heard of lately and do something.
-func (c crew) alive(does func(*worker.Info) bool) (some crew) {
+func (c crew) alive(does func(*registry.Info) bool) (some crew) {
 	for i := range c {
 		if c[i].Alive && does(&c[i]) {
 			some = append(some, c[i])
@@ -24,24 +24,24 @@ func (c crew) alive(does func(*worker.Info) bool) (some crew) {
 }
 
 func (c crew) serving(queue string) crew {
-	return c.alive(func(w *worker.Info) bool { return slices.Contains(w.Queues, queue) })
+	return c.alive(func(w *registry.Info) bool { return slices.Contains(w.Queues, queue) })
 }
 
 func (c crew) handling(topic string) crew {
-	return c.alive(func(w *worker.Info) bool { return slices.Contains(w.Topics, topic) })
+	return c.alive(func(w *registry.Info) bool { return slices.Contains(w.Topics, topic) })
 }
 
 // any reports whether anybody is there: who lets timers fire, makes runs of jobs and
 // brings back what others held.
-func (c crew) any() bool { return len(c.alive(func(*worker.Info) bool { return true })) > 0 }
+func (c crew) any() bool { return len(c.alive(func(*registry.Info) bool { return true })) > 0 }
 
 // besides reports whether anybody is there but one, who may be nil.
-func (c crew) besides(one *worker.Info) bool {
-	return len(c.alive(func(w *worker.Info) bool { return one == nil || w.ID != one.ID })) > 0
+func (c crew) besides(one *registry.Info) bool {
+	return len(c.alive(func(w *registry.Info) bool { return one == nil || w.ID != one.ID })) > 0
 }
 
 // maker is the worker whose token that is, a live one if two could be.
-func (c crew) maker(token work.OwnerToken) (by *worker.Info) {
+func (c crew) maker(token worker.OwnerToken) (by *registry.Info) {
 	for i := range c {
 		if c[i].Made(token) && (by == nil || c[i].Alive) {
 			by = &c[i]
@@ -65,7 +65,7 @@ func (c crew) names() string {
 }
 
 // latest is the worker of a queue that was heard of last.
-func (c crew) latest(queue string) (last *worker.Info) {
+func (c crew) latest(queue string) (last *registry.Info) {
 	for i := range c {
 		if slices.Contains(c[i].Queues, queue) && (last == nil || c[i].Heartbeat.After(last.Heartbeat)) {
 			last = &c[i]

@@ -13,16 +13,16 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/pause"
+	"github.com/bravellian/pawl/internal/registry"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/pause"
 	"github.com/bravellian/pawl/timer"
-	"github.com/bravellian/pawl/work"
-	"github.com/bravellian/pawl/worker"
 )
 
 // Kind is what an id names.
@@ -79,7 +79,7 @@ type Parts struct {
 	Joins   *join.Joins
 	Inbox   *inbox.Inbox
 	Pauses  *pause.Pauses
-	Workers *worker.Registry
+	Workers *registry.Registry
 }
 
 // Explainer explains what is in one database. It is safe for concurrent use.
@@ -302,7 +302,7 @@ func (l *look) findInbox(ctx context.Context, id string) (*Explanation, error) {
 }
 
 // owner is a claim's owner in words: its worker if that is known.
-func (l *look) owner(token work.OwnerToken) (who string, by *worker.Info) {
+func (l *look) owner(token worker.OwnerToken) (who string, by *registry.Info) {
 	if by = l.crew.maker(token); by != nil {
 		return "worker " + by.Name, by
 	}

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/registry"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/work"
-	"github.com/bravellian/pawl/worker"
 )
 
 // place is what the outbox does not tell of a message.
@@ -33,7 +33,7 @@ func (l *look) place(ctx context.Context, id outbox.WorkItemID) (p place, err er
 
 func placeOf(at *op.ExplainPosition) place {
 	return place{
-		at: work.Value(at.At).UTC(), aside: at.Aside, retryAt: work.Value(at.NextAttemptAt).UTC(), changed: work.Value(at.UpdatedAt).UTC(),
+		at: worker.Value(at.At).UTC(), aside: at.Aside, retryAt: worker.Value(at.NextAttemptAt).UTC(), changed: worker.Value(at.UpdatedAt).UTC(),
 		join: (*join.ID)(at.JoinID), suspect: at.Suspect,
 	}
 }
@@ -122,7 +122,7 @@ func (l *look) messageFacts(m *outbox.Info, p *place) (f Facts) {
 // held explains a message under lease.
 func (l *look) held(m *outbox.Info, f *Facts) Hold {
 	who, by := "a program", ""
-	var w *worker.Info
+	var w *registry.Info
 	if m.OwnerToken != nil {
 		who, w = l.owner(*m.OwnerToken)
 		if w != nil {
@@ -136,7 +136,7 @@ func (l *look) held(m *outbox.Info, f *Facts) Hold {
 		}
 	}
 	if m.LockedUntil == nil || !m.LockedUntil.Before(l.now) {
-		return Hold{Reason: Leased, Sentence: fmt.Sprintf("It is held by %s, whose lease lasts until %s unless extended.%s", who, l.when(work.Value(m.LockedUntil)), by)}
+		return Hold{Reason: Leased, Sentence: fmt.Sprintf("It is held by %s, whose lease lasts until %s unless extended.%s", who, l.when(worker.Value(m.LockedUntil)), by)}
 	}
 	h := Hold{Reason: LeaseExpired, Sentence: fmt.Sprintf("It was held by %s, whose lease ran out at %s.%s", who, l.when(*m.LockedUntil), by)}
 	switch {
@@ -246,13 +246,13 @@ func (l *look) turn(ctx context.Context, m *outbox.Info, f *Facts) (Hold, error)
 	if line.N == 0 {
 		return Hold{Reason: Turn, Sentence: fmt.Sprintf("It is due and next in its queue: a worker takes it as soon as it has room (%s).", able.load())}, nil
 	}
-	l.addTime(f, "oldest_ahead", work.Value(line.Oldest).UTC())
+	l.addTime(f, "oldest_ahead", worker.Value(line.Oldest).UTC())
 	atLeast := ""
 	if line.More {
 		atLeast = "at least "
 	}
 	return Hold{Turn, fmt.Sprintf("It is due and waits its turn: %s%s go first, by priority or because they were due before, the oldest since %s (%s).",
-		atLeast, several(line.N, "message"), l.when(work.Value(line.Oldest)), able.load()), "if the queue does not get shorter: more workers, or more concurrency"}, nil
+		atLeast, several(line.N, "message"), l.when(worker.Value(line.Oldest)), able.load()), "if the queue does not get shorter: more workers, or more concurrency"}, nil
 }
 
 // load is how busy workers are.

@@ -14,12 +14,12 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/postgres"
-	"github.com/bravellian/pawl/engine/sqlite"
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/pgcluster"
+	"github.com/bravellian/pawl/internal/sql/postgres"
+	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/outbox"
 )
 

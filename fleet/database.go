@@ -4,8 +4,8 @@ import (
 	"context"
 	"strings"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/dsn"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/enginekit/dsn"
 )
 
 // Database says where a store is. Two that are equal are the same store in the

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/bravellian/pawl/doctor"
-	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 // The doctor makes every check of a fleet's store that it makes of the same database by itself, also the engine's own.

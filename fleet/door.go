@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 // door is a store's database as its components see it. It opens the database when

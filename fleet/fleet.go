@@ -20,11 +20,11 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/work"
 )
 
 // ErrUnknownStore says that no database has the key.
@@ -165,7 +165,7 @@ func New(d Discovery, opts Options) (*Fleet, error) {
 	}
 	opts.defaults()
 	if opts.Pawl.Outbox.Gate == nil { // the stores share the process
-		opts.Pawl.Outbox.Gate = &work.Gate{}
+		opts.Pawl.Outbox.Gate = &worker.Gate{}
 	}
 	f := &Fleet{discovery: d, opts: opts, log: opts.Logger, handlers: newBudget(opts.Handlers)}
 	f.conns = &connections{budget: newBudget(opts.Connections), pressed: f.relieve}

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bravellian/pawl/engine/sqlite"
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/internal/canary"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/sql/sqlite"
 )
 
 // control is a control table with one tenant.

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/work"
 )
 
 // Store is one database of a fleet with its components. It is the same instance
@@ -92,7 +92,7 @@ func StoreOf(ctx context.Context) *Store {
 func (s *Store) admit(next outbox.Handler) outbox.Handler {
 	return outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
 		if !s.fleet.admitted(ctx) {
-			return work.PutBack(0) // it was not begun: no attempt is counted
+			return worker.PutBack(0) // it was not begun: no attempt is counted
 		}
 		defer s.fleet.handlers.give()
 		return next.Handle(context.WithValue(ctx, storeKey{}, s), m)
@@ -117,7 +117,7 @@ func (s *Store) look(ctx context.Context) (d time.Duration, ok bool, err error) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()
-	d, ok, err = work.NextDue(ctx, s.door, op.FleetLook{Queues: s.Queues()})
+	d, ok, err = worker.NextDue(ctx, s.door, op.FleetLook{Queues: s.Queues()})
 	s.print, s.due = "", time.Time{}
 	if err == nil && told {
 		s.print = print

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bravellian/pawl/work"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // turns lets the stores that have work be worked on, a number of them at once.
@@ -129,7 +129,7 @@ func (ts *turns) grantLocked() {
 }
 
 // stats are what the workers of a store did.
-func (s *Store) stats() work.Counts { return s.Outbox.Stats().Add(s.Inbox.Stats()) }
+func (s *Store) stats() worker.Counts { return s.Outbox.Stats().Add(s.Inbox.Stats()) }
 
 // run works on a store until its turn is over.
 func (ts *turns) run(ctx context.Context, t *turn) {
@@ -139,7 +139,7 @@ func (ts *turns) run(ctx context.Context, t *turn) {
 	watched := make(chan struct{})
 	var watch sync.WaitGroup
 	watch.Go(func() { ts.watch(watched, t) })
-	err := t.s.RunTurn(ctx, work.Turn{
+	err := t.s.RunTurn(ctx, worker.Turn{
 		Linger: func() time.Duration { return ts.linger(t) },
 		GoOn:   func() bool { return ts.goesOn(t) },
 	})

@@ -7,16 +7,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/sqlite"
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/internal/dbtest"
-	"github.com/bravellian/pawl/pause"
-	"github.com/bravellian/pawl/worker"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/pause"
+	"github.com/bravellian/pawl/internal/registry"
+	"github.com/bravellian/pawl/internal/sql/sqlite"
 )
 
 // listed is who works on a file, as another process sees it.
-func listed(t testing.TB, r *worker.Registry) []worker.Info {
+func listed(t testing.TB, r *registry.Registry) []registry.Info {
 	t.Helper()
 	all, err := r.List(t.Context())
 	must(t, err)
@@ -40,7 +40,7 @@ func TestFleetLeavesTheListsOfWorkers(t *testing.T) {
 
 // comeAndGo runs a fleet and returns who is listed afterwards, and how long stopping
 // took.
-func comeAndGo(t *testing.T) (left map[string][]worker.Info, took time.Duration) {
+func comeAndGo(t *testing.T) (left map[string][]registry.Info, took time.Duration) {
 	t.Helper()
 	dbs := files(t, "a", "b", "idle")
 	f := open(t, listOf(dbs...), quick())
@@ -51,9 +51,9 @@ func comeAndGo(t *testing.T) (left map[string][]worker.Info, took time.Duration)
 		enqueue(t, f, key, 1)
 		r.until(t, key, 1)
 	}
-	registries := map[string]*worker.Registry{}
+	registries := map[string]*registry.Registry{}
 	for _, d := range dbs {
-		registries[d.Key] = worker.New(dbtest.SQLiteAt(t, pathOf(d), relaxed()), nil)
+		registries[d.Key] = registry.New(dbtest.SQLiteAt(t, pathOf(d), relaxed()), nil)
 	}
 	for _, key := range []string{"a", "b"} {
 		all := listed(t, registries[key])
@@ -63,7 +63,7 @@ func comeAndGo(t *testing.T) (left map[string][]worker.Info, took time.Duration)
 	}
 	began := time.Now()
 	stop()
-	took, left = time.Since(began), map[string][]worker.Info{}
+	took, left = time.Since(began), map[string][]registry.Info{}
 	for key, registry := range registries {
 		left[key] = listed(t, registry)
 	}
@@ -102,10 +102,10 @@ func TestFleetLeavesWhatItCan(t *testing.T) {
 	}
 	ill.Store(true)
 	stop()
-	if all := listed(t, worker.New(dbtest.SQLiteAt(t, pathOf(dbs[0]), relaxed()), nil)); len(all) != 0 {
+	if all := listed(t, registry.New(dbtest.SQLiteAt(t, pathOf(dbs[0]), relaxed()), nil)); len(all) != 0 {
 		t.Errorf("a still lists %+v", all)
 	}
-	if all := listed(t, worker.New(dbtest.SQLiteAt(t, pathOf(dbs[1]), relaxed()), nil)); len(all) != 1 {
+	if all := listed(t, registry.New(dbtest.SQLiteAt(t, pathOf(dbs[1]), relaxed()), nil)); len(all) != 1 {
 		t.Errorf("the store that hangs lists %+v: it should have been asked in vain", all)
 	}
 }

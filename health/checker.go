@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/work"
-	"github.com/bravellian/pawl/worker"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/registry"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // Options adjust what counts as healthy. The zero value is right for most programs.
@@ -59,7 +59,7 @@ func set(d *time.Duration, def time.Duration) {
 type Config struct {
 	DB engine.DB
 	// Vitals tells how the loops are; nil: there are none.
-	Vitals func() []work.Vitals
+	Vitals func() []worker.Vitals
 	// Life is the process's; nil: it has none.
 	Life *Life
 	// Ends says that loops may end by themselves, as those that stop when nothing
@@ -69,7 +69,7 @@ type Config struct {
 	// back for want of a handler; nil: none.
 	Unhandled func() []string
 	// Workers is the list of processes that work on the database.
-	Workers *worker.Registry
+	Workers *registry.Registry
 	Options
 }
 

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
-	"github.com/bravellian/pawl/pause"
-	"github.com/bravellian/pawl/work"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/pause"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // database adds what is asked of the database first, and reports whether it makes
@@ -23,7 +23,7 @@ func database(ctx context.Context, db engine.DB, checks []Check) ([]Check, bool)
 		c := fail("database", fmt.Sprintf("the database does not answer: %s; nothing else could be asked", cause(ctx, err, took)))
 		checks = append(checks, c.with("seconds", seconds(took)))
 		if errors.Is(err, engine.ErrFileLost) {
-			checks = append(checks, fail("file", work.ErrorText(err.Error())))
+			checks = append(checks, fail("file", worker.ErrorText(err.Error())))
 		}
 		return checks, false
 	}
@@ -60,7 +60,7 @@ func cause(ctx context.Context, err error, took time.Duration) string {
 		}
 		return "no answer in time"
 	}
-	return work.ErrorText(err.Error())
+	return worker.ErrorText(err.Error())
 }
 
 // maxFailed is how far failed messages are counted.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/worker"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/registry"
 )
 
 // Inspect looks at a database from outside, once: for programs that have no loops of
@@ -35,7 +35,7 @@ func inspectWork(ctx context.Context, db engine.DB, o *Options) []Check {
 	case len(late) == 0:
 		return []Check{nothingWaits(by)}
 	}
-	all, err := worker.New(db, nil).List(ctx)
+	all, err := registry.New(db, nil).List(ctx)
 	if err != nil {
 		return []Check{fail("waiting", "the workers could not be looked up: "+cause(ctx, err, 0))}
 	}
@@ -49,7 +49,7 @@ func inspectWork(ctx context.Context, db engine.DB, o *Options) []Check {
 // inspectLine gives the benefit of the doubt, with a warning, wherever somebody shows
 // a sign of life: a worker in the list, or who holds messages without being listed, as
 // programs that claim through SQL do.
-func inspectLine(l *line, s sign, live []worker.Info, o *Options) Check {
+func inspectLine(l *line, s sign, live []registry.Info, o *Options) Check {
 	switch {
 	case s.done != nil && *s.done < o.Waiting:
 		return l.check(OK, fmt.Sprintf("; one was finished %s ago", span(*s.done)))

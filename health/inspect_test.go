@@ -8,9 +8,9 @@ import (
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/registry"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
-	"github.com/bravellian/pawl/worker"
 )
 
 // D-110: one look from outside, which has to go by who is there.
@@ -34,14 +34,14 @@ func TestInspect(t *testing.T) {
 		wants("waiting/queue/default", health.Fail, "no worker of this queue is alive")
 		wants("waiting/timers", health.Fail, "no worker is alive")
 
-		other := worker.New(f.db, quiet())
-		other.Show(f.ctx(), worker.Self{Name: "elsewhere:1", Queues: []string{"mail"}})
+		other := registry.New(f.db, quiet())
+		other.Show(f.ctx(), registry.Self{Name: "elsewhere:1", Queues: []string{"mail"}})
 		wants("waiting/queue/default", health.Fail, "no worker of this queue is alive")
 		wants("waiting/timers", health.Warn, "elsewhere:1")
 		other.Leave(f.ctx())
 
-		this := worker.New(f.db, quiet())
-		this.Show(f.ctx(), worker.Self{Name: "host:17", Queues: []string{"default"}})
+		this := registry.New(f.db, quiet())
+		this.Show(f.ctx(), registry.Self{Name: "host:17", Queues: []string{"default"}})
 		wants("waiting/queue/default", health.Warn, "host:17")
 		this.Leave(f.ctx())
 
@@ -60,7 +60,7 @@ func TestInspect(t *testing.T) {
 func TestInspectWhoSharesItsTime(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e, pawl.Options{})
-		worker.New(f.db, quiet()).Show(f.ctx(), worker.Self{Name: "fleet:1", Queues: []string{"default"}})
+		registry.New(f.db, quiet()).Show(f.ctx(), registry.Self{Name: "fleet:1", Queues: []string{"default"}})
 		f.db.Pass(10 * time.Millisecond)
 		f.enqueue(outbox.Message{})
 		f.db.Pass(10 * time.Millisecond)

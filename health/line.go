@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
-	"github.com/bravellian/pawl/work"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // row is what is first in line in one lane.
@@ -42,7 +42,7 @@ func lineup(ctx context.Context, db engine.DB, o *Options) (map[string][]row, er
 func rowOf(f *op.HealthFirst) row {
 	return row{
 		kind: f.Kind, queue: f.Queue, lane: f.Lane, head: head{f.At, f.ID},
-		age: time.Duration(f.Micros) * time.Microsecond, topic: work.Value(f.Topic),
+		age: time.Duration(f.Micros) * time.Microsecond, topic: worker.Value(f.Topic),
 	}
 }
 

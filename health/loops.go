@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/bravellian/pawl/work"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // judge says what a loop's vitals come to. It has been running, as part of Run,
 // since began.
-type judge func(c *Checker, v *work.Vitals, began time.Time) Check
+type judge func(c *Checker, v *worker.Vitals, began time.Time) Check
 
 // loops is a check for each loop, if there are any to be judged.
 func (c *Checker) loops(j judge) []Check {
@@ -29,7 +29,7 @@ func (c *Checker) loops(j judge) []Check {
 
 // judgeLife tells whether a loop goes round. One that has not begun yet is given
 // time, as is one that went round late.
-func judgeLife(c *Checker, v *work.Vitals, began time.Time) Check {
+func judgeLife(c *Checker, v *worker.Vitals, began time.Time) Check {
 	name := "loop/" + v.Name
 	late := time.Since(v.NextTurn)
 	switch {
@@ -54,7 +54,7 @@ const enough = 3
 
 // judgeWork tells as well whether what a loop asks of the database succeeds. That
 // it asks nothing for long is no fault: its handlers may all be busy.
-func judgeWork(c *Checker, v *work.Vitals, began time.Time) Check {
+func judgeWork(c *Checker, v *worker.Vitals, began time.Time) Check {
 	check := judgeLife(c, v, began)
 	if !v.LastSuccess.IsZero() {
 		check = check.with("last_success", seconds(time.Since(v.LastSuccess)))

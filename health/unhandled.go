@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bravellian/pawl/pause"
-	"github.com/bravellian/pawl/worker"
+	"github.com/bravellian/pawl/internal/pause"
+	"github.com/bravellian/pawl/internal/registry"
 )
 
 // unhandled warns of topics that nobody has a handler for, as far as this process
@@ -45,15 +45,15 @@ func laidAside(all []pause.Pause, topic string) bool {
 	return slices.ContainsFunc(all, func(p pause.Pause) bool { return p.Kind == pause.Topic && p.Name == topic && !p.Ending })
 }
 
-func handled(all []worker.Info, topic string) bool {
-	return slices.ContainsFunc(all, func(w worker.Info) bool { return w.Alive && slices.Contains(w.Topics, topic) })
+func handled(all []registry.Info, topic string) bool {
+	return slices.ContainsFunc(all, func(w registry.Info) bool { return w.Alive && slices.Contains(w.Topics, topic) })
 }
 
 // servers are the workers that serve a line: those that were heard of since the work
 // became due. One that shares its time among databases counts as alive for a day, but
 // it would have come by.
-func servers(all []worker.Info, l *line) []worker.Info {
-	var live []worker.Info
+func servers(all []registry.Info, l *line) []registry.Info {
+	var live []registry.Info
 	for _, w := range all {
 		if w.Alive && w.Heartbeat.UnixMicro() > l.oldest.at && (l.kind != kindQueue || slices.Contains(w.Queues, l.queue)) {
 			live = append(live, w)

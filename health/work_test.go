@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/pause"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/pause"
 	"github.com/bravellian/pawl/timer"
 )
 

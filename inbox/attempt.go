@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
-	"github.com/bravellian/pawl/work"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // Attempt runs fn for a message unless it was dealt with before, without a
@@ -22,7 +22,7 @@ func (i *Inbox) Attempt(ctx context.Context, k Key, fn func(ctx context.Context)
 	if err := k.validate(); err != nil {
 		return err
 	}
-	token := [16]byte(work.NewOwnerToken())
+	token := [16]byte(worker.NewOwnerToken())
 	lease := i.opts.Lease
 	sent := time.Now()
 	take := engine.Ask(op.InboxTake{InboxKey: k.op(), Hash: k.hash(), Token: &token, Lease: &lease, MaxAttempts: i.maxAttempts(), Resumes: i.resumes})
@@ -50,7 +50,7 @@ func (i *Inbox) Attempt(ctx context.Context, k Key, fn func(ctx context.Context)
 // ended puts a message back after an attempt that failed. One that was cancelled
 // from outside, or only put off, is not counted.
 func (i *Inbox) ended(ctx context.Context, k *Key, token *[16]byte, cause error) error {
-	if ctx.Err() == nil && !work.IsSnooze(cause) {
+	if ctx.Err() == nil && !worker.IsSnooze(cause) {
 		return i.failed(ctx, k, token, cause)
 	}
 	ctx, cancel := engine.Detach(context.WithoutCancel(ctx), i.opts.Lease)

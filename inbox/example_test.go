@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/engine/sqlite"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/outbox"
 )
 

@@ -16,10 +16,10 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/work"
 )
 
 var (
@@ -98,7 +98,7 @@ type Inbox struct {
 	// queue knows whether it is to be counted.
 	resumes bool
 
-	cleaning *work.Pulse
+	cleaning *worker.Pulse
 	invalid  error // of the options
 }
 
@@ -125,7 +125,7 @@ func New(db engine.DB, opts Options) *Inbox {
 	w.Queues, w.Logger = []string{opts.Queue}, opts.Logger
 	// The inbox counts attempts and says when a message is dead.
 	w.Retry = &outbox.RetryPolicy{Jitter: 0.1}
-	return &Inbox{db: db, opts: opts, log: engine.Logger(opts.Logger), queue: outbox.New(db, w), stops: w.StopWhenEmpty, cleaning: &work.Pulse{}, invalid: invalid}
+	return &Inbox{db: db, opts: opts, log: engine.Logger(opts.Logger), queue: outbox.New(db, w), stops: w.StopWhenEmpty, cleaning: &worker.Pulse{}, invalid: invalid}
 }
 
 // maxAttempts is as the operations take it: 0 for any number.
@@ -199,5 +199,5 @@ const cleanMessages = 1000
 // and returns how many. Dead ones and those that were never done stay. Run does
 // this by itself.
 func (i *Inbox) CleanUp(ctx context.Context) (int64, error) {
-	return work.Purge(ctx, i.db, op.InboxPurge{Age: i.opts.Retention, Most: cleanMessages})
+	return worker.Purge(ctx, i.db, op.InboxPurge{Age: i.opts.Retention, Most: cleanMessages})
 }

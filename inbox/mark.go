@@ -3,9 +3,9 @@ package inbox
 import (
 	"context"
 
-	"github.com/bravellian/pawl/audit"
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
+	"github.com/bravellian/pawl/internal/audit"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/outbox"
 )
 

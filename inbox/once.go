@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/work"
 )
 
 // Once runs fn for a message unless it was dealt with before, in a transaction
@@ -108,8 +108,8 @@ func (i *Inbox) Failed(ctx context.Context, k Key, err error) (dead bool, _ erro
 const failedDead = 2
 
 func (i *Inbox) failCall(k *Key, token *[16]byte, cause error) *engine.Call {
-	text := work.ErrorText(fmt.Sprint(cause))
-	return engine.Ask(op.InboxFail{InboxKey: k.op(), Hash: k.hash(), Token: token, Error: text, Final: work.IsPermanent(cause), MaxAttempts: i.maxAttempts()})
+	text := worker.ErrorText(fmt.Sprint(cause))
+	return engine.Ask(op.InboxFail{InboxKey: k.op(), Hash: k.hash(), Token: token, Error: text, Final: worker.IsPermanent(cause), MaxAttempts: i.maxAttempts()})
 }
 
 // failed counts a failed attempt and tells if that was the last.
@@ -121,7 +121,7 @@ func (i *Inbox) failed(ctx context.Context, k *Key, token *[16]byte, cause error
 		return fmt.Errorf("count the failed attempt at %s: %w", k, err)
 	}
 	if call.N == failedDead {
-		i.log.ErrorContext(ctx, "message is dead", "source", k.Source, "source_message_id", k.MessageID, "error", engine.Line(work.ErrorText(cause.Error())))
+		i.log.ErrorContext(ctx, "message is dead", "source", k.Source, "source_message_id", k.MessageID, "error", engine.Line(worker.ErrorText(cause.Error())))
 		return fmt.Errorf("%w: %s", ErrDead, k)
 	}
 	return nil

@@ -11,10 +11,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/work"
 )
 
 // Message is an inbound message to be handled by workers.
@@ -160,7 +160,7 @@ func (i *Inbox) register(topic string, process func(ctx context.Context, m *Mess
 		}
 		switch err := process(ctx, in); {
 		case errors.Is(err, ErrInProgress):
-			return work.PutBack(busyPause)
+			return worker.PutBack(busyPause)
 		case errors.Is(err, ErrDead), errors.Is(err, ErrHashMismatch):
 			return outbox.Permanent(err)
 		default:
@@ -173,7 +173,7 @@ func (i *Inbox) register(topic string, process func(ctx context.Context, m *Mess
 func (i *Inbox) Use(mw ...outbox.Middleware) { i.queue.Use(mw...) }
 
 // Observe has o told what the workers do; see outbox.Outbox.Observe.
-func (i *Inbox) Observe(o work.Observer) { i.queue.Observe(o) }
+func (i *Inbox) Observe(o worker.Observer) { i.queue.Observe(o) }
 
 // Stamp has every message that is enqueued carry what f makes; see outbox.Outbox.Stamp.
 func (i *Inbox) Stamp(f outbox.Stamp) { i.queue.Stamp(f) }
@@ -183,8 +183,8 @@ func (i *Inbox) Unhandled() []string { return i.queue.Unhandled() }
 
 // Vitals tells how the loops of this process are: the queue's, if handlers are
 // registered, and the one that cleans up.
-func (i *Inbox) Vitals() []work.Vitals {
-	all := []work.Vitals{i.cleaning.Vitals("clean-up of the inbox")}
+func (i *Inbox) Vitals() []worker.Vitals {
+	all := []worker.Vitals{i.cleaning.Vitals("clean-up of the inbox")}
 	if i.served {
 		queue := i.queue.Vitals()
 		queue[len(queue)-1].Name += " (inbox)" // the outbox has its own
@@ -197,7 +197,7 @@ func (i *Inbox) Vitals() []work.Vitals {
 func (i *Inbox) Topics() []string { return i.queue.Topics() }
 
 // Stats returns what the workers of this process did.
-func (i *Inbox) Stats() work.Counts { return i.queue.Stats() }
+func (i *Inbox) Stats() worker.Counts { return i.queue.Stats() }
 
 // Run handles enqueued messages, if handlers are registered, and cleans up from
 // time to time, until ctx ends. See outbox.Outbox.Run for the rest.
@@ -205,7 +205,7 @@ func (i *Inbox) Run(ctx context.Context) error {
 	if err := i.valid(); err != nil {
 		return err
 	}
-	return work.RunKept(ctx, i.serve, i.keepMarks) // the queue's Run keeps its own
+	return worker.RunKept(ctx, i.serve, i.keepMarks) // the queue's Run keeps its own
 }
 
 // KeepClean cleans up from time to time until ctx ends, and leaves handling to others.
@@ -219,7 +219,7 @@ func (i *Inbox) KeepClean(ctx context.Context) {
 }
 
 func (i *Inbox) keepMarks(ctx context.Context) {
-	work.KeepClean(ctx, i.log.With("component", "inbox"), i.cleaning, i.CleanUp)
+	worker.KeepClean(ctx, i.log.With("component", "inbox"), i.cleaning, i.CleanUp)
 }
 
 // Queues returns the queue that Run serves, if handlers are registered.
@@ -232,7 +232,7 @@ func (i *Inbox) Queues() []string {
 
 // RunTurn handles enqueued messages, if handlers are registered, for a limited
 // time; see outbox.Outbox.RunTurn.
-func (i *Inbox) RunTurn(ctx context.Context, t work.Turn) error {
+func (i *Inbox) RunTurn(ctx context.Context, t worker.Turn) error {
 	if err := i.valid(); err != nil || !i.served {
 		return err
 	}

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
-	"github.com/bravellian/pawl/work"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // Info is what the inbox knows of a message.
@@ -63,7 +63,7 @@ func (i *Inbox) List(ctx context.Context, f Filter) ([]*Info, error) {
 		f.Limit = defaultList
 	}
 	after, most := f.After.op(), min(f.Limit, maxList)
-	status := work.Optional(string(f.Status))
+	status := worker.Optional(string(f.Status))
 	var idle *time.Duration
 	if f.Idle > 0 {
 		idle = &f.Idle
@@ -101,8 +101,8 @@ func (i *Inbox) read(ctx context.Context, o engine.Answering[op.InboxMessage]) (
 func info(m *op.InboxMessage, unread error) *Info {
 	i := &Info{
 		Key: Key{Source: m.Source, MessageID: m.MessageID, Hash: m.Hash}, Status: Status(m.Status), FirstSeenAt: m.FirstSeenUTC.UTC(), LastSeenAt: m.LastSeenUTC.UTC(),
-		ProcessedAt: work.Value(m.ProcessedUTC).UTC(), Deliveries: m.Deliveries, Attempts: m.Attempts, Mismatches: m.Mismatches,
-		LastError: work.Value(m.LastError), LockedUntil: work.Value(m.LockedUntilUTC).UTC(),
+		ProcessedAt: worker.Value(m.ProcessedUTC).UTC(), Deliveries: m.Deliveries, Attempts: m.Attempts, Mismatches: m.Mismatches,
+		LastError: worker.Value(m.LastError), LockedUntil: worker.Value(m.LockedUntilUTC).UTC(),
 	}
 	fault := engine.Unreadable(unread, engine.CleanText("source", &i.Source), engine.CleanText("message id", &i.MessageID),
 		engine.CleanTime("first seen", &i.FirstSeenAt), engine.CleanTime("last seen", &i.LastSeenAt), engine.CleanTime("time of processing", &i.ProcessedAt),

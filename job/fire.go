@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
-	"github.com/bravellian/pawl/work"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // fireBatch is how many jobs one transaction moves on.
@@ -20,7 +20,7 @@ const fireBatch = 100
 const brokenPause = time.Minute
 
 // Agendas is what a scheduler has to see to.
-func (j *Jobs) Agendas() []work.Agenda { return []work.Agenda{agenda{j}} }
+func (j *Jobs) Agendas() []worker.Agenda { return []worker.Agenda{agenda{j}} }
 
 // agenda is jobs as the scheduler sees them.
 type agenda struct{ j *Jobs }
@@ -28,7 +28,7 @@ type agenda struct{ j *Jobs }
 func (agenda) Name() string { return "jobs" }
 
 func (a agenda) NextDue(ctx context.Context) (time.Duration, bool, error) {
-	return work.NextDue(ctx, a.j.db, op.JobNextDue{})
+	return worker.NextDue(ctx, a.j.db, op.JobNextDue{})
 }
 
 // Fire makes the runs of due jobs, and returns how many jobs it dealt with. Each
@@ -123,7 +123,7 @@ func (d *dueJob) check() error {
 // nor be taken from a process that can follow it (D-85).
 func (j *Jobs) putOff(ctx context.Context, d *dueJob, why error) error {
 	j.log.ErrorContext(ctx, "job cannot be followed, will look again", "job", d.Name, "error", why, "delay", brokenPause)
-	return j.db.Do(ctx, engine.Ask(op.JobDefer{ID: d.ID, Version: d.Version, Delay: brokenPause, Error: work.ErrorText(why.Error())}))
+	return j.db.Do(ctx, engine.Ask(op.JobDefer{ID: d.ID, Version: d.Version, Delay: brokenPause, Error: worker.ErrorText(why.Error())}))
 }
 
 // fire moves jobs on in one transaction or, should that fail for another reason

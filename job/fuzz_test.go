@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/bravellian/pawl/cron"
-	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
 )

@@ -17,10 +17,10 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/cron"
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/work"
 )
 
 // ErrNotFound says that there is no job of the name, or no such run.
@@ -192,7 +192,7 @@ type Jobs struct {
 	opts   Options
 	log    *slog.Logger
 
-	cleaning  work.Pulse
+	cleaning  worker.Pulse
 	invalid   error // of the options
 	observers []func(made int64)
 }
@@ -230,17 +230,17 @@ func (j *Jobs) Run(ctx context.Context) error {
 	if j.invalid != nil {
 		return fmt.Errorf("options of jobs: %w", j.invalid)
 	}
-	if err := work.Ready(ctx, j.log, j.db); err != nil {
+	if err := worker.Ready(ctx, j.log, j.db); err != nil {
 		return err
 	}
-	cfg := work.ScheduleConfig{DB: j.db, Agendas: j.Agendas(), Logger: j.log, MaxPollingInterval: j.opts.MaxPollingInterval}
-	return work.RunKept(ctx, work.NewScheduler(cfg).Run, j.KeepClean)
+	cfg := worker.ScheduleConfig{DB: j.db, Agendas: j.Agendas(), Logger: j.log, MaxPollingInterval: j.opts.MaxPollingInterval}
+	return worker.RunKept(ctx, worker.NewScheduler(cfg).Run, j.KeepClean)
 }
 
 // KeepClean cleans up from time to time until ctx ends, and leaves making runs to
 // others.
 func (j *Jobs) KeepClean(ctx context.Context) {
-	work.KeepClean(ctx, j.log.With("component", "jobs"), &j.cleaning, j.CleanUp)
+	worker.KeepClean(ctx, j.log.With("component", "jobs"), &j.cleaning, j.CleanUp)
 }
 
 // Observe has tell called whenever this process made runs, with how many, for
@@ -248,7 +248,9 @@ func (j *Jobs) KeepClean(ctx context.Context) {
 func (j *Jobs) Observe(tell func(made int64)) { j.observers = append(j.observers, tell) }
 
 // Vitals tells how the loop is that cleans up.
-func (j *Jobs) Vitals() []work.Vitals { return []work.Vitals{j.cleaning.Vitals("clean-up of jobs")} }
+func (j *Jobs) Vitals() []worker.Vitals {
+	return []worker.Vitals{j.cleaning.Vitals("clean-up of jobs")}
+}
 
 // cleanRuns bounds one transaction of the clean-up.
 const cleanRuns = 1000
@@ -259,7 +261,7 @@ func (j *Jobs) CleanUp(ctx context.Context) (int64, error) {
 	if err := j.db.Do(ctx, engine.Ask(op.JobSettle{})); err != nil {
 		return 0, err
 	}
-	return work.Purge(ctx, j.db, op.JobPurge{Age: j.opts.Retention, Most: cleanRuns})
+	return worker.Purge(ctx, j.db, op.JobPurge{Age: j.opts.Retention, Most: cleanRuns})
 }
 
 func notFound(name string) error { return fmt.Errorf("%w: %q", ErrNotFound, name) }

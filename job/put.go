@@ -7,11 +7,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/bravellian/pawl/audit"
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
+	"github.com/bravellian/pawl/internal/audit"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/work"
 )
 
 // Put stores a job, new or in place of the one of its name. Storing the same again
@@ -70,7 +70,7 @@ func (j *Jobs) Put(ctx context.Context, jb Job) error {
 		return err
 	}
 	if put.N > 0 {
-		j.db.Ring(work.ScheduleQueue)
+		j.db.Ring(worker.ScheduleQueue)
 		j.log.InfoContext(ctx, "job stored", "job", jb.Name, "schedule", jb.Schedule, "zone", zone.String(), "next", next)
 	}
 	return nil
@@ -163,7 +163,7 @@ func (j *Jobs) SetEnabled(ctx context.Context, name string, enabled bool) error 
 			return err
 		}
 		if n > 0 {
-			j.db.Ring(work.ScheduleQueue)
+			j.db.Ring(worker.ScheduleQueue)
 			j.log.InfoContext(ctx, "job switched on or off", "job", name, "enabled", enabled)
 			return nil
 		}

@@ -7,10 +7,10 @@ import (
 	"math"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/work"
 )
 
 // Info is a job with its state.
@@ -98,8 +98,8 @@ func info(s *op.Job, unread error) *Info {
 			Name: s.Name, Topic: s.Topic, Payload: s.Payload, Queue: s.Queue, Priority: s.Priority, Schedule: s.Schedule, Zone: s.Zone,
 			Misfire: Misfire(s.Misfire), MisfireLimit: s.MisfireLimit, Overlap: Overlap(s.Overlap), Spread: time.Duration(s.Spread) * time.Microsecond,
 		},
-		Enabled: s.Enabled, NextRun: work.Value(s.NextTime).UTC(), LastRunID: work.Value(s.LastRunID), LastRunTime: work.Value(s.LastRunTime).UTC(),
-		LastRunStatus: statusOf(s.LastRunStatus), LastError: work.Value(s.LastError), CreatedAt: s.CreatedAt.UTC(), UpdatedAt: s.UpdatedAt.UTC(),
+		Enabled: s.Enabled, NextRun: worker.Value(s.NextTime).UTC(), LastRunID: worker.Value(s.LastRunID), LastRunTime: worker.Value(s.LastRunTime).UTC(),
+		LastRunStatus: statusOf(s.LastRunStatus), LastError: worker.Value(s.LastError), CreatedAt: s.CreatedAt.UTC(), UpdatedAt: s.UpdatedAt.UTC(),
 		version: s.Version, now: s.Now,
 	}
 	if s.Headers != nil && json.Unmarshal([]byte(*s.Headers), &i.Headers) == nil {
@@ -245,8 +245,8 @@ func (j *Jobs) runs(ctx context.Context, ask engine.Answering[op.JobRunItem]) (f
 func run(s *op.JobRunItem, unread error) *Run {
 	r := &Run{
 		ID: s.RunID, Position: outbox.WorkItemID(s.ID), Job: s.JobName, Scheduled: s.ScheduledTime.UTC(), Triggered: s.Triggered, Missed: s.Missed,
-		Status: statusOf(s.Status), CreatedAt: s.CreatedAt.UTC(), StartedAt: work.Value(s.StartTime).UTC(), EndedAt: work.Value(s.EndTime).UTC(),
-		Attempts: s.RetryCount, LastError: work.Value(s.LastError),
+		Status: statusOf(s.Status), CreatedAt: s.CreatedAt.UTC(), StartedAt: worker.Value(s.StartTime).UTC(), EndedAt: worker.Value(s.EndTime).UTC(),
+		Attempts: s.RetryCount, LastError: worker.Value(s.LastError),
 	}
 	fault := engine.Unreadable(unread, engine.CleanText("job", &r.Job), engine.CleanTime("scheduled time", &r.Scheduled), engine.CleanTime("time of creation", &r.CreatedAt),
 		engine.CleanTime("start", &r.StartedAt), engine.CleanTime("end", &r.EndedAt))

@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/cron"
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/sqlite"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/sql/sqlite"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/work"
 )
 
 // never is longer than any test: schedulers that look this seldom sleep from due
@@ -89,7 +89,7 @@ func (s *simulation) work(d time.Duration) {
 	defer stop()
 	var wg sync.WaitGroup
 	for _, p := range s.procs {
-		scheduler := work.NewScheduler(work.ScheduleConfig{DB: p.db, Agendas: p.jobs.Agendas(), Logger: engine.Logger(nil), MaxPollingInterval: never})
+		scheduler := worker.NewScheduler(worker.ScheduleConfig{DB: p.db, Agendas: p.jobs.Agendas(), Logger: engine.Logger(nil), MaxPollingInterval: never})
 		wg.Go(func() { _ = scheduler.Run(ctx) })
 	}
 	time.Sleep(d)

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/work"
 )
 
 // handle deals with a wait. What it decides, it does in one transaction with
@@ -56,7 +56,7 @@ func (j *Joins) park(ctx context.Context, m *outbox.Message, id ID) error {
 	if _, err := engine.Exec(ctx, j.db, nil, op.JoinPark{JoinID: id, Owner: m.Owner, ID: int64(m.WorkItemID)}); err != nil {
 		return err
 	}
-	return work.ErrSettled
+	return worker.ErrSettled
 }
 
 // fire sends what a wait has to send. Its message's id derives from the wait's,
@@ -93,5 +93,5 @@ func (j *Joins) fireOnce(ctx context.Context, m *outbox.Message, p *waitPayload,
 	}
 	j.log.InfoContext(ctx, "join is over", "join_id", info.ID.String(), "failed", failed, "completed_steps", info.CompletedSteps,
 		"failed_steps", info.FailedSteps, "expected_steps", info.ExpectedSteps, "next_topic", next.Topic)
-	return work.ErrSettled
+	return worker.ErrSettled
 }

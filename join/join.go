@@ -20,10 +20,10 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/work"
 )
 
 // DefaultTopic is the topic of waits.
@@ -73,7 +73,7 @@ type Joins struct {
 	opts   Options
 	log    *slog.Logger
 
-	cleaning  work.Pulse
+	cleaning  worker.Pulse
 	rounds    rounds
 	observers []func(Repaired)
 	invalid   error // of the options
@@ -91,7 +91,7 @@ func New(db engine.DB, o *outbox.Outbox, opts Options) *Joins {
 	}
 	j := &Joins{db: db, outbox: o, opts: opts, log: engine.Logger(opts.Logger), rounds: rounds{below: map[Status][16]byte{}}, invalid: invalid}
 	// Without a limit: what a wait is for does not go away.
-	forever := work.DefaultRetryPolicy()
+	forever := worker.DefaultRetryPolicy()
 	forever.MaxAttempts = 0
 	o.Handle(opts.Topic, outbox.HandlerFunc(j.handle), outbox.HandlerOptions{Retry: &forever})
 	return j
@@ -103,12 +103,14 @@ func (j *Joins) Run(ctx context.Context) error {
 	if j.invalid != nil {
 		return fmt.Errorf("options of joins: %w", j.invalid)
 	}
-	work.KeepClean(ctx, j.log.With("component", "joins"), &j.cleaning, j.CleanUp)
+	worker.KeepClean(ctx, j.log.With("component", "joins"), &j.cleaning, j.CleanUp)
 	return nil
 }
 
 // Vitals tells how the loop is that cleans up.
-func (j *Joins) Vitals() []work.Vitals { return []work.Vitals{j.cleaning.Vitals("clean-up of joins")} }
+func (j *Joins) Vitals() []worker.Vitals {
+	return []worker.Vitals{j.cleaning.Vitals("clean-up of joins")}
+}
 
 // cleanJoins bounds one transaction of the clean-up.
 const cleanJoins = 100
@@ -119,7 +121,7 @@ const cleanJoins = 100
 // joins with their members, others each time, and repairs those that disagree, with a
 // warning: see Observe. Run does this by itself.
 func (j *Joins) CleanUp(ctx context.Context) (int64, error) {
-	n, err := work.Purge(ctx, j.db, op.JoinPurge{Age: j.opts.Retention, Most: cleanJoins})
+	n, err := worker.Purge(ctx, j.db, op.JoinPurge{Age: j.opts.Retention, Most: cleanJoins})
 	if err != nil {
 		return n, err
 	}

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/work"
 )
 
 // Status is where a join is in its life.
@@ -142,9 +142,9 @@ func (j *Joins) read(ctx context.Context, o engine.Answering[op.Join]) ([]*Join,
 // stored is a join as it is stored.
 func stored(j *op.Join) *Join {
 	return &Join{
-		ID: j.JoinID, GroupingKey: work.Value(j.GroupingKey), ExpectedSteps: j.ExpectedSteps, CompletedSteps: j.CompletedSteps, FailedSteps: j.FailedSteps,
-		Status: Status(j.Status), CreatedAt: j.CreatedUTC.UTC(), UpdatedAt: j.LastUpdatedUTC.UTC(), Metadata: work.Value(j.Metadata),
-		Deadline: work.Value(j.DeadlineUTC).UTC(), overdue: j.Overdue,
+		ID: j.JoinID, GroupingKey: worker.Value(j.GroupingKey), ExpectedSteps: j.ExpectedSteps, CompletedSteps: j.CompletedSteps, FailedSteps: j.FailedSteps,
+		Status: Status(j.Status), CreatedAt: j.CreatedUTC.UTC(), UpdatedAt: j.LastUpdatedUTC.UTC(), Metadata: worker.Value(j.Metadata),
+		Deadline: worker.Value(j.DeadlineUTC).UTC(), overdue: j.Overdue,
 	}
 }
 
@@ -171,6 +171,6 @@ func (j *Joins) Members(ctx context.Context, id ID, f MemberFilter) ([]*Member, 
 // storedMember is a member as it is stored.
 func storedMember(m *op.JoinMember) *Member {
 	return &Member{
-		MessageID: m.OutboxMessageID, Position: outbox.WorkItemID(m.ID), Status: MemberStatus(m.Status), CreatedAt: m.CreatedUTC.UTC(), Topic: work.Value(m.Topic),
+		MessageID: m.OutboxMessageID, Position: outbox.WorkItemID(m.ID), Status: MemberStatus(m.Status), CreatedAt: m.CreatedUTC.UTC(), Topic: worker.Value(m.Topic),
 	}
 }

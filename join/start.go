@@ -7,11 +7,11 @@ import (
 	"math"
 	"time"
 
-	"github.com/bravellian/pawl/audit"
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
+	"github.com/bravellian/pawl/internal/audit"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/work"
 )
 
 // Spec describes a join to start.
@@ -119,7 +119,7 @@ func (j *Joins) prepareStart(ctx context.Context, tx outbox.Tx, s *Spec) (*writi
 		deadline = keptDeadline(s.Deadline)
 	}
 	start := op.JoinStart{
-		JoinID: s.ID, GroupingKey: work.Optional(s.GroupingKey), ExpectedSteps: s.ExpectedSteps, Metadata: work.Optional(s.Metadata), DeadlineUTC: deadline,
+		JoinID: s.ID, GroupingKey: worker.Optional(s.GroupingKey), ExpectedSteps: s.ExpectedSteps, Metadata: worker.Optional(s.Metadata), DeadlineUTC: deadline,
 	}
 	w := &writing{j: j, calls: []*engine.Call{engine.Ask(start)}}
 	if deadline == nil {

@@ -8,10 +8,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/work"
 )
 
 // Wait says what happens when a join is over. It is a message of topic
@@ -197,6 +197,6 @@ func decode(topic string, payload text, rest *more) outbox.Message {
 		m.Payload = rest.Binary
 	}
 	m.CorrelationID, m.Headers, m.Queue, m.Priority = rest.CorrelationID, rest.Headers, rest.Queue, rest.Priority
-	m.Due = work.Value(rest.Due)
+	m.Due = worker.Value(rest.Due)
 	return m
 }

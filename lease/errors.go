@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 var (

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
 )
 
 // Lease is a lease that was acquired. It is renewed in the background until

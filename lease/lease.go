@@ -54,7 +54,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 // ManagerOptions configure the leases of a database. The zero value is right

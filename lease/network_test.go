@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/engine/postgres"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/proxytest"
+	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/testpg"
 	"github.com/bravellian/pawl/lease"
 )

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/engine/postgres"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/leasetest"
+	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/lease"
 )
 

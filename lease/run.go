@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 // Func is work that is done under a lease. ctx ends when the lease or the

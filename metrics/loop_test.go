@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/work"
 )
 
 // endless is a queue that hands out messages until there were enough of them, and
@@ -20,21 +20,21 @@ type endless struct {
 	msgs []*outbox.Message
 }
 
-func (q *endless) Exchange(_ context.Context, _ *work.Settlement, _ work.OwnerToken, _ time.Duration, n int) ([]work.Item[*outbox.Message], error) {
-	items := make([]work.Item[*outbox.Message], min(n, q.left))
+func (q *endless) Exchange(_ context.Context, _ *worker.Settlement, _ worker.OwnerToken, _ time.Duration, n int) ([]worker.Item[*outbox.Message], error) {
+	items := make([]worker.Item[*outbox.Message], min(n, q.left))
 	q.left -= len(items)
 	now := time.Now().UTC().Round(0)
 	for i := range items {
 		m := q.msgs[i%len(q.msgs)]
-		items[i] = work.Item[*outbox.Message]{ID: work.ItemID(i), MessageID: m.ID, Topic: m.Topic, Since: now, Body: m}
+		items[i] = worker.Item[*outbox.Message]{ID: worker.ItemID(i), MessageID: m.ID, Topic: m.Topic, Since: now, Body: m}
 	}
 	return items, nil
 }
 
-func (q *endless) Extend(context.Context, []work.Held, time.Duration) (int64, error) { return 0, nil }
-func (q *endless) Reap(context.Context) (int64, bool, error)                         { return 0, false, nil }
+func (q *endless) Extend(context.Context, []worker.Held, time.Duration) (int64, error) { return 0, nil }
+func (q *endless) Reap(context.Context) (int64, bool, error)                           { return 0, false, nil }
 
-func (q *endless) ClaimSuspects(context.Context, work.OwnerToken, time.Duration, int) ([]work.Item[*outbox.Message], error) {
+func (q *endless) ClaimSuspects(context.Context, worker.OwnerToken, time.Duration, int) ([]worker.Item[*outbox.Message], error) {
 	return nil, nil
 }
 
@@ -61,13 +61,13 @@ func BenchmarkLoop(b *testing.B) {
 	}
 	for _, bench := range []struct {
 		name     string
-		observer work.Observer
+		observer worker.Observer
 	}{{"unwatched", nil}, {"watched", someObserver(8)}} {
 		b.Run(bench.name, func(b *testing.B) {
 			b.ReportAllocs()
-			loop := work.New(work.Config[*outbox.Message]{
+			loop := worker.New(worker.Config[*outbox.Message]{
 				Queue: &endless{b.N, msgs}, Name: "default", Observer: bench.observer, StopEmpty: true,
-				Handle: func(context.Context, work.Item[*outbox.Message]) error { return nil },
+				Handle: func(context.Context, worker.Item[*outbox.Message]) error { return nil },
 				Logger: slog.New(slog.NewTextHandler(io.Discard, &slog.HandlerOptions{Level: slog.LevelError})),
 			})
 			b.ResetTimer()

@@ -24,8 +24,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/join"
 )
 

@@ -5,11 +5,11 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/lease"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/work"
 )
 
 // observer counts what happens in one store. Its methods run between one claim and
@@ -24,8 +24,8 @@ type observer struct {
 }
 
 var (
-	_ work.Observer  = (*observer)(nil)
-	_ lease.Observer = (*observer)(nil)
+	_ worker.Observer = (*observer)(nil)
+	_ lease.Observer  = (*observer)(nil)
 )
 
 // topicHandle is what is counted of a queue and topic.
@@ -41,18 +41,18 @@ type queueHandle struct{ claimed, reaped prometheus.Counter }
 // rare. The common ones are there from the start, so that a rate has a zero to rise
 // from.
 type outcomes struct {
-	made [work.OutcomeSettled + 1]atomic.Pointer[prometheus.Counter]
+	made [worker.OutcomeSettled + 1]atomic.Pointer[prometheus.Counter]
 	make func(outcome string) prometheus.Counter
 }
 
 func (o *outcomes) begin(build func(outcome string) prometheus.Counter) {
 	o.make = build
-	for _, common := range []work.Outcome{work.OutcomeAcked, work.OutcomeRetried, work.OutcomeFailed} {
+	for _, common := range []worker.Outcome{worker.OutcomeAcked, worker.OutcomeRetried, worker.OutcomeFailed} {
 		o.of(common)
 	}
 }
 
-func (o *outcomes) of(outcome work.Outcome) prometheus.Counter {
+func (o *outcomes) of(outcome worker.Outcome) prometheus.Counter {
 	if outcome < 0 || int(outcome) >= len(o.made) {
 		return o.make(outcome.String())
 	}
@@ -133,13 +133,13 @@ func (o *observer) Claimed(queue string, n int) { o.queue(queue).claimed.Add(flo
 func (o *observer) Reaped(queue string, n int64) { o.queue(queue).reaped.Add(float64(n)) }
 
 // Attempted counts and measures attempts.
-func (o *observer) Attempted(some []work.Attempt) {
+func (o *observer) Attempted(some []worker.Attempt) {
 	for i := range some {
 		o.attempted(&some[i])
 	}
 }
 
-func (o *observer) attempted(a *work.Attempt) {
+func (o *observer) attempted(a *worker.Attempt) {
 	h := o.topic(a.Queue, a.Topic)
 	h.of(a.Outcome).Inc()
 	m, _ := a.Body.(*outbox.Message)
@@ -149,7 +149,7 @@ func (o *observer) attempted(a *work.Attempt) {
 			o.job(name).of(a.Outcome).Inc()
 		}
 	}
-	if a.Took <= 0 || a.Outcome == work.OutcomeUnhandled {
+	if a.Took <= 0 || a.Outcome == worker.OutcomeUnhandled {
 		return // no handler ran
 	}
 	h.took.Observe(a.Took.Seconds())

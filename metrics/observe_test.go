@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/work"
 )
 
 // someObserver is an observer that has seen so many topics.
@@ -20,8 +20,8 @@ func someObserver(topics int) *observer {
 	return o
 }
 
-func someAttempt(topic string) []work.Attempt {
-	return []work.Attempt{{Queue: "default", Topic: topic, Outcome: work.OutcomeAcked, Waited: 3 * time.Millisecond, Took: 40 * time.Microsecond, Body: &outbox.Message{}}}
+func someAttempt(topic string) []worker.Attempt {
+	return []worker.Attempt{{Queue: "default", Topic: topic, Outcome: worker.OutcomeAcked, Waited: 3 * time.Millisecond, Took: 40 * time.Microsecond, Body: &outbox.Message{}}}
 }
 
 // Counting a message takes no memory, whether its topic is told apart or not.
@@ -30,7 +30,7 @@ func TestCountingTakesNoMemory(t *testing.T) {
 	known, other := someAttempt("topic-7"), someAttempt("topic-299")
 	timer := someAttempt("topic-7")
 	timer[0].Scheduled, timer[0].Body = true, &outbox.Message{Due: time.Now(), Headers: map[string]string{"pawl-job": "j"}}
-	for name, attempt := range map[string][]work.Attempt{"known": known, "other": other, "job": timer} {
+	for name, attempt := range map[string][]worker.Attempt{"known": known, "other": other, "job": timer} {
 		if n := testing.AllocsPerRun(100, func() {
 			o.Attempted(attempt)
 			o.Claimed(attempt[0].Queue, 1)
@@ -45,7 +45,7 @@ func TestCountingTakesNoMemory(t *testing.T) {
 // Outcomes that this version does not know are counted, too.
 func TestUnknownOutcome(t *testing.T) {
 	o := someObserver(0)
-	for _, outcome := range []work.Outcome{-1, 99, work.OutcomeSettled} {
+	for _, outcome := range []worker.Outcome{-1, 99, worker.OutcomeSettled} {
 		a := someAttempt("t")
 		a[0].Outcome = outcome
 		o.Attempted(a)

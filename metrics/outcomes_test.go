@@ -9,14 +9,14 @@ import (
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/pause"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/lease"
 	"github.com/bravellian/pawl/metrics"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/pause"
 	"github.com/bravellian/pawl/timer"
-	"github.com/bravellian/pawl/work"
 )
 
 // Each outcome is counted under its queue and topic, and what ran is measured.
@@ -31,7 +31,7 @@ func TestOutcomes(t *testing.T) {
 		f.Handle("snoozes", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return outbox.Snooze(time.Hour) }))
 		f.Handle("settles", outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
 			_, err := f.Outbox.Ack(ctx, m.Owner, m.WorkItemID)
-			return errors.Join(err, work.ErrSettled)
+			return errors.Join(err, worker.ErrSettled)
 		}))
 		f.Inbox.Handle("in", func(context.Context, *inbox.Message) error { return nil })
 		f.enqueue(append(many(3, outbox.Message{Topic: "ok"}), outbox.Message{Topic: "permanent"}, outbox.Message{Topic: "twice"},

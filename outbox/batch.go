@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
-	"github.com/bravellian/pawl/work"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // Batch is messages that are ready to be written: validated, with their ids.
@@ -172,7 +172,7 @@ func (o *Outbox) ClaimWith(ctx context.Context, owner OwnerToken, lease time.Dur
 	if err := checkClaim(DefaultQueue, owner, lease, n); err != nil {
 		return nil, err
 	}
-	n = min(n, work.MaxBatch)
+	n = min(n, worker.MaxBatch)
 	return o.claimSelf(ctx, owner, n, claim(n))
 }
 

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
-	"github.com/bravellian/pawl/work"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // counter is a database that gives out positions and nothing else.
@@ -48,14 +48,14 @@ func TestBatchIsLaidOutWhenItIsAskedFor(t *testing.T) {
 // What is settled goes to the database in order of its position, also where positions are further apart than an int of
 // 32 bits can say.
 func TestSettledInOrder(t *testing.T) {
-	owner := work.NewOwnerToken()
-	ids := []work.ItemID{1<<47 + 1, 1, 1 << 32, 1<<31 + 5, 7}
-	s := &work.Settlement{}
+	owner := worker.NewOwnerToken()
+	ids := []worker.ItemID{1<<47 + 1, 1, 1 << 32, 1<<31 + 5, 7}
+	s := &worker.Settlement{}
 	for _, id := range ids {
-		h := work.Held{Owner: owner, ID: id}
+		h := worker.Held{Owner: owner, ID: id}
 		delay := time.Second
-		s.Acks, s.Retries, s.Failures = append(s.Acks, h), append(s.Retries, work.Retry{Held: h, Delay: &delay}), append(s.Failures, work.Failure{Held: h})
-		s.Releases, s.Parks = append(s.Releases, work.Release{Held: h}), append(s.Parks, work.Park{Held: h})
+		s.Acks, s.Retries, s.Failures = append(s.Acks, h), append(s.Retries, worker.Retry{Held: h, Delay: &delay}), append(s.Failures, worker.Failure{Held: h})
+		s.Releases, s.Parks = append(s.Releases, worker.Release{Held: h}), append(s.Parks, worker.Park{Held: h})
 	}
 	seen := 0
 	for _, call := range settleCalls(s, "w") {

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/coalesce"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/enginekit/coalesce"
 )
 
 // Tx is a transaction of the caller: *sql.Tx and everything like it; postgres.Tx

@@ -3,11 +3,11 @@ package outbox
 import (
 	"context"
 
-	"github.com/bravellian/pawl/work"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // Settle settles items as a worker's exchange with the database does.
-func (o *Outbox) Settle(ctx context.Context, s *work.Settlement) error {
+func (o *Outbox) Settle(ctx context.Context, s *worker.Settlement) error {
 	return o.db.Do(ctx, settleCalls(s, o.opts.Worker)...)
 }
 

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 // Handler deals with the messages of a topic. Returning nil acks the message;

@@ -9,18 +9,18 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/bravellian/pawl/work"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // WorkItemID is a message's position in the outbox: what a worker claims and
 // settles. It never changes.
-type WorkItemID = work.ItemID
+type WorkItemID = worker.ItemID
 
 // OwnerToken identifies a claim; see package work.
-type OwnerToken = work.OwnerToken
+type OwnerToken = worker.OwnerToken
 
 // NewOwnerToken returns a random token.
-func NewOwnerToken() OwnerToken { return work.NewOwnerToken() }
+func NewOwnerToken() OwnerToken { return worker.NewOwnerToken() }
 
 // MessageID is a message's logical identity, the same for every delivery. It
 // is what handlers use to recognise a message they have seen.

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
-	"github.com/bravellian/pawl/work"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // ListFilter selects messages: those that meet all of it. The zero value lists the
@@ -113,7 +113,7 @@ func (f *ListFilter) match() (op.OutboxFilter, error) {
 		return op.OutboxFilter{}, engine.Invalid("headers", "%v", err)
 	}
 	return op.OutboxFilter{
-		Topic: work.Optional(f.Topic), Queue: work.Optional(f.Queue), CorrelationID: work.Optional(f.CorrelationID), Error: work.Optional(f.Error),
+		Topic: worker.Optional(f.Topic), Queue: worker.Optional(f.Queue), CorrelationID: worker.Optional(f.CorrelationID), Error: worker.Optional(f.Error),
 		OlderThan: age(f.OlderThan), NewerThan: age(f.NewerThan), Headers: headers,
 	}, nil
 }

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
-	"github.com/bravellian/pawl/work"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // Status is where a message is in its life.
@@ -105,7 +105,7 @@ func infoOf(row *op.OutboxItem, err error) (*Info, error) {
 	if row.ID == 0 && err != nil {
 		return nil, err
 	}
-	i := &Info{NextAttemptAt: row.NextAttemptAt, ProcessedBy: work.Value(row.ProcessedBy), LastError: work.Value(row.LastError), Redrives: row.Redrives}
+	i := &Info{NextAttemptAt: row.NextAttemptAt, ProcessedBy: worker.Value(row.ProcessedBy), LastError: worker.Value(row.LastError), Redrives: row.Redrives}
 	i.Status, i.LockedUntil, i.ProcessedAt = Status(row.Status), utc(row.LockedUntil), utc(row.ProcessedAt)
 	i.NextAttemptAt = i.NextAttemptAt.UTC()
 	err = errors.Join(err, engine.CleanTime("next attempt", &i.NextAttemptAt), engine.CleanTime("end of the lease", i.LockedUntil),

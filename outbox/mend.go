@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bravellian/pawl/audit"
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
-	"github.com/bravellian/pawl/work"
+	"github.com/bravellian/pawl/internal/audit"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // What operators do to messages. Each change is noted in the audit trail, in the
@@ -115,7 +115,7 @@ func (o *Outbox) eachFailed(ctx context.Context, f FailedFilter, run func(contex
 		return 0, err
 	}
 	filter := op.DeadFilter{
-		IDs: positions(f.IDs), Topic: work.Optional(f.Topic), Queue: work.Optional(f.Queue), Error: work.Optional(f.Error),
+		IDs: positions(f.IDs), Topic: worker.Optional(f.Topic), Queue: worker.Optional(f.Queue), Error: worker.Optional(f.Error),
 		Since: optionalTime(f.Since), Before: optionalTime(f.Before), Look: o.deadLook,
 	}
 	for last := new(int64); last != nil; {

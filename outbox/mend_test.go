@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/audit"
+	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
 )

@@ -14,8 +14,8 @@ import (
 	"math"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/work"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // DefaultQueue is the queue of messages that name none.
@@ -142,7 +142,7 @@ func encodeHeaders(headers map[string]string) (*string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return work.Optional(string(text)), nil
+	return worker.Optional(string(text)), nil
 }
 
 // decodeHeaders forgives headers that other programs wrote in another form:

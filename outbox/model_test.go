@@ -20,10 +20,10 @@ import (
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
-	"github.com/bravellian/pawl/engine/sqlite"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/sql/sqlite"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/work"
 )
 
 // The model is an outbox in a map. A random sequence of calls is made on both,
@@ -114,10 +114,10 @@ type model struct {
 }
 
 const (
-	retention = time.Hour
-	worker    = "worker-7"
-	farAway   = 24 * time.Hour
-	mostItems = 40 // fewer than the runs one reap takes
+	retention  = time.Hour
+	workerName = "worker-7"
+	farAway    = 24 * time.Hour
+	mostItems  = 40 // fewer than the runs one reap takes
 )
 
 func newModel(t *testing.T, rt *rapid.T, d *modelled) *model {
@@ -126,7 +126,7 @@ func newModel(t *testing.T, rt *rapid.T, d *modelled) *model {
 		keep = time.Millisecond
 		*d.clock = time.Now()
 	}
-	return &model{t: t, d: d, o: outbox.New(d.DB, outbox.Options{Retention: keep, Worker: worker}),
+	return &model{t: t, d: d, o: outbox.New(d.DB, outbox.Options{Retention: keep, Worker: workerName}),
 		byID: map[outbox.WorkItemID]*known{}, owners: []outbox.OwnerToken{outbox.NewOwnerToken()}}
 }
 
@@ -419,7 +419,7 @@ func (m *model) expire() (n int64) {
 			k.back(m.now())
 			switch k.suspect {
 			case 0:
-				k.suspect = work.MaxBatch
+				k.suspect = worker.MaxBatch
 			case 1:
 				k.retry++
 				k.lastError = "lease expired"
@@ -513,11 +513,11 @@ func (m *model) exchange(rt *rapid.T) {
 		rt.Skip()
 	}
 	m.tick(time.Microsecond)
-	var s work.Settlement
+	var s worker.Settlement
 	settle := func(id outbox.WorkItemID, owner outbox.OwnerToken, fail bool) {
-		h := work.Held{Owner: owner, ID: id}
+		h := worker.Held{Owner: owner, ID: id}
 		if fail {
-			s.Failures = append(s.Failures, work.Failure{Held: h, Error: "it broke"})
+			s.Failures = append(s.Failures, worker.Failure{Held: h, Error: "it broke"})
 		} else {
 			s.Acks = append(s.Acks, h)
 		}
@@ -722,7 +722,7 @@ func (m *model) compareInfo(rt *rapid.T, i *outbox.Info) {
 	}
 	by := ""
 	if k.status == outbox.Done {
-		by = worker
+		by = workerName
 	}
 	leased := k.status == outbox.InProgress
 	switch {
@@ -847,7 +847,7 @@ func (m *model) compareView(rt *rapid.T) {
 			wantOwner = k.owner.String()
 		}
 		if k.status == outbox.Done {
-			wantBy = worker
+			wantBy = workerName
 		}
 		row := fmt.Sprint(topic, status, processed, retry, lastError.String, owner.String, messageID, correlation.String, by.String, locked, ended, due, queue, priority)
 		want := fmt.Sprint(k.msg.Topic, int(k.status), k.status == outbox.Done, k.retry, k.lastError, wantOwner, k.msg.ID, k.msg.CorrelationID, wantBy,

@@ -9,10 +9,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/coalesce"
-	"github.com/bravellian/pawl/pause"
-	"github.com/bravellian/pawl/work"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/enginekit/coalesce"
+	"github.com/bravellian/pawl/internal/pause"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // Options configure an outbox. The zero value is right for most programs.
@@ -54,11 +54,11 @@ type Options struct {
 	Worker string
 	// Tag marks the owner tokens of this process's claims, so that they can be told
 	// from others'; see worker.Registry.Tag. pawl.New sets it.
-	Tag work.Tag
+	Tag worker.Tag
 	// Gate is shared by what claims in one process: what came back from an expired
 	// lease is handled while nothing else is that claims behind it. pawl.New and
 	// fleet.New set it; nil: one for the queues of this outbox.
-	Gate *work.Gate
+	Gate *worker.Gate
 	// StopWhenEmpty makes Run return once nothing is due and nothing runs.
 	StopWhenEmpty bool
 }
@@ -86,7 +86,7 @@ func (o *Options) Validate() error {
 	}
 	return cmp.Or(
 		engine.CheckOption("MaxPayload", o.MaxPayload, 1, 0), engine.CheckOption("Concurrency", o.Concurrency, 1, 0),
-		engine.CheckOption("BatchSize", o.BatchSize, 1, work.MaxBatch), engine.CheckOption("Lease", o.Lease, minLease, 0),
+		engine.CheckOption("BatchSize", o.BatchSize, 1, worker.MaxBatch), engine.CheckOption("Lease", o.Lease, minLease, 0),
 		engine.CheckOption("PollInterval", o.PollInterval, 1, 0), engine.CheckOption("Grace", o.Grace, 1, 0),
 		engine.CheckOption("Retention", o.Retention, 1, 0), engine.CheckText("Worker", o.Worker, maxWorker, false),
 	)
@@ -104,8 +104,8 @@ type Outbox struct {
 	handlers registry
 	pauses   *pause.Pauses
 	watch    watch
-	stats    sync.Map // queue → *work.Stats
-	cleaning work.Pulse
+	stats    sync.Map // queue → *worker.Stats
+	cleaning worker.Pulse
 	adopted  atomic.Int64 // when lanes that got lost were last looked for, in nanoseconds since 1970
 	deadLook int          // how many failed messages one transaction looks at
 }
@@ -125,7 +125,7 @@ func New(db engine.DB, opts Options) *Outbox {
 		opts.Retention = defaultRetention
 	}
 	if opts.Gate == nil {
-		opts.Gate = &work.Gate{}
+		opts.Gate = &worker.Gate{}
 	}
 	if opts.Worker == "" {
 		opts.Worker = engine.ProcessName()
@@ -139,16 +139,16 @@ func New(db engine.DB, opts Options) *Outbox {
 }
 
 // RetryPolicy says how often and when to try again.
-type RetryPolicy = work.RetryPolicy
+type RetryPolicy = worker.RetryPolicy
 
 // Permanent makes a handler's error final: the message fails without retry.
-func Permanent(err error) error { return work.Permanent(err) }
+func Permanent(err error) error { return worker.Permanent(err) }
 
 // RetryAfter fails this attempt with err and sets when the next one is.
-func RetryAfter(d time.Duration, err error) error { return work.RetryAfter(d, err) }
+func RetryAfter(d time.Duration, err error) error { return worker.RetryAfter(d, err) }
 
 // Snooze puts the message back for d without counting an attempt.
-func Snooze(d time.Duration) error { return work.Snooze(d) }
+func Snooze(d time.Duration) error { return worker.Snooze(d) }
 
 // Backoff is the default delay after so many failures: 1, 2, 4, … 60 s.
-func Backoff(failures int) time.Duration { return work.Backoff(failures) }
+func Backoff(failures int) time.Duration { return worker.Backoff(failures) }

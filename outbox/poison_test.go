@@ -14,13 +14,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/postgres"
-	"github.com/bravellian/pawl/engine/sqlite"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/sql/postgres"
+	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/testpg"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/work"
 )
 
 // This test binary is also the worker that dies: with a database in its environment
@@ -75,7 +75,7 @@ type claimWriter struct{}
 
 func (claimWriter) Enqueued(string, string, int) {}
 func (claimWriter) Claimed(_ string, n int)      { fmt.Println("claimed", n) }
-func (claimWriter) Attempted([]work.Attempt)     {}
+func (claimWriter) Attempted([]worker.Attempt)   {}
 func (claimWriter) Reaped(string, int64)         {}
 
 // victims are the processes that work on a database, one after the other.

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
-	"github.com/bravellian/pawl/work"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // The work-queue calls, for programs that run their own loop. Whoever claims
@@ -35,7 +35,7 @@ func (o *Outbox) ClaimFrom(ctx context.Context, queue string, owner OwnerToken, 
 	if err := checkClaim(queue, owner, lease, n); err != nil {
 		return nil, err
 	}
-	n = min(n, work.MaxBatch)
+	n = min(n, worker.MaxBatch)
 	return o.claimSelf(ctx, owner, n, op.OutboxClaimAny{Queue: queue, Owner: owner, Lease: lease, Most: n})
 }
 
@@ -226,7 +226,7 @@ func (o *Outbox) reap(ctx context.Context, more ...*engine.Call) (int64, error) 
 
 func (o *Outbox) settle(ctx context.Context, owner OwnerToken, ids []WorkItemID, settle func([]op.Held) engine.Operation) (int64, error) {
 	var runs []op.Held
-	for _, r := range work.Runs(slices.DeleteFunc(slices.Clone(ids), impossible)) {
+	for _, r := range worker.Runs(slices.DeleteFunc(slices.Clone(ids), impossible)) {
 		runs = append(runs, op.Held{Owner: owner, Lo: r.Lo, N: int(r.N)})
 	}
 	if len(runs) == 0 {
@@ -251,5 +251,5 @@ func causeText(cause error) *string {
 	if cause == nil {
 		return nil
 	}
-	return work.Optional(work.ErrorText(fmt.Sprint(cause)))
+	return worker.Optional(worker.ErrorText(fmt.Sprint(cause)))
 }

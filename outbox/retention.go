@@ -3,8 +3,8 @@ package outbox
 import (
 	"context"
 
-	"github.com/bravellian/pawl/engine/op"
-	"github.com/bravellian/pawl/work"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // cleanRuns bounds one transaction of the clean-up.
@@ -14,5 +14,5 @@ const cleanRuns = 200
 // retention period and returns how many. Failed messages stay (D-25). Run does
 // this by itself.
 func (o *Outbox) CleanUp(ctx context.Context) (int64, error) {
-	return work.Purge(ctx, o.db, op.OutboxPurge{Age: o.opts.Retention, Look: cleanRuns})
+	return worker.Purge(ctx, o.db, op.OutboxPurge{Age: o.opts.Retention, Look: cleanRuns})
 }

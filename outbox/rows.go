@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
-	"github.com/bravellian/pawl/work"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // enqueueOp writes entries, which are in order of position. Those that brought an id of
@@ -30,7 +30,7 @@ func newMessages(entries []*entry) []op.NewMessage {
 	for i, en := range entries {
 		position, _, made := en.mid.position()
 		all[i] = op.NewMessage{
-			ID: en.id, MessageID: en.mid, Topic: en.msg.Topic, CorrelationID: work.Optional(en.msg.CorrelationID), Headers: en.headers,
+			ID: en.id, MessageID: en.mid, Topic: en.msg.Topic, CorrelationID: worker.Optional(en.msg.CorrelationID), Headers: en.headers,
 			Payload: en.msg.Payload, Lane: en.lane, DueAt: en.due,
 			Supplied: en.supplied && (!made || position != en.id), Carried: en.position,
 		}

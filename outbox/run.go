@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
-	"github.com/bravellian/pawl/work"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // Run handles messages until ctx ends, then stops in order: handlers may
@@ -22,24 +22,24 @@ func (o *Outbox) Run(ctx context.Context) error {
 	if err := o.handlers.start(); err != nil {
 		return err
 	}
-	ready := func(ctx context.Context) error { return work.Ready(ctx, o.log, o.db) }
+	ready := func(ctx context.Context) error { return worker.Ready(ctx, o.log, o.db) }
 	if o.opts.StopWhenEmpty { // then nobody wants to wait
 		ready = o.db.CheckSchema
 	}
 	if err := ready(ctx); err != nil && ctx.Err() == nil {
 		return err
 	}
-	return work.RunKept(ctx, func(ctx context.Context) error { return o.serve(ctx, work.Turn{}) }, o.KeepClean)
+	return worker.RunKept(ctx, func(ctx context.Context) error { return o.serve(ctx, worker.Turn{}) }, o.KeepClean)
 }
 
 // KeepClean cleans up from time to time until ctx ends, and leaves handling to others.
 func (o *Outbox) KeepClean(ctx context.Context) {
-	work.KeepClean(ctx, o.log.With("component", "outbox"), &o.cleaning, o.CleanUp)
+	worker.KeepClean(ctx, o.log.With("component", "outbox"), &o.cleaning, o.CleanUp)
 }
 
 // RunTurn is Run for a limited time: it returns when the turn is over, and may be
 // called again. It neither checks the schema nor cleans up.
-func (o *Outbox) RunTurn(ctx context.Context, t work.Turn) error {
+func (o *Outbox) RunTurn(ctx context.Context, t worker.Turn) error {
 	if err := o.handlers.start(); err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (o *Outbox) RunTurn(ctx context.Context, t work.Turn) error {
 func (o *Outbox) Queues() []string { return slices.Clone(o.opts.Queues) }
 
 // serve runs a loop for every queue.
-func (o *Outbox) serve(ctx context.Context, t work.Turn) error {
+func (o *Outbox) serve(ctx context.Context, t worker.Turn) error {
 	var loops sync.WaitGroup
 	for _, queue := range o.opts.Queues {
 		loop := o.loop(queue, t)
@@ -61,24 +61,24 @@ func (o *Outbox) serve(ctx context.Context, t work.Turn) error {
 }
 
 // Stats returns what the loops of this process did, summed over queues.
-func (o *Outbox) Stats() work.Counts {
-	var sum work.Counts
+func (o *Outbox) Stats() worker.Counts {
+	var sum worker.Counts
 	o.stats.Range(func(_, v any) bool {
-		sum = sum.Add(v.(*work.Stats).Counts())
+		sum = sum.Add(v.(*worker.Stats).Counts())
 		return true
 	})
 	return sum
 }
 
-func (o *Outbox) loop(queue string, t work.Turn) *work.Loop[*Message] {
+func (o *Outbox) loop(queue string, t worker.Turn) *worker.Loop[*Message] {
 	poll := o.opts.PollInterval
 	if poll <= 0 {
 		poll = time.Second
 	}
-	cfg := work.Config[*Message]{
+	cfg := worker.Config[*Message]{
 		Name:   queue,
 		Tag:    o.opts.Tag,
-		Paused: func(topic string) work.Pause { return o.pauses.Of(queue, topic) },
+		Paused: func(topic string) worker.Pause { return o.pauses.Of(queue, topic) },
 		Tend:   o.pauses.Tend,
 		Queue:  &source{o: o, queue: queue},
 		Handle: o.dispatch,
@@ -104,18 +104,18 @@ func (o *Outbox) loop(queue string, t work.Turn) *work.Loop[*Message] {
 	if observers := o.watch.observers.Load(); observers != nil {
 		cfg.Observer = observers
 	}
-	return work.New(cfg)
+	return worker.New(cfg)
 }
 
 func (o *Outbox) defaultRetry() RetryPolicy {
 	if o.opts.Retry != nil {
 		return *o.opts.Retry
 	}
-	return work.DefaultRetryPolicy()
+	return worker.DefaultRetryPolicy()
 }
 
 // dispatch gives a message to its topic's handler.
-func (o *Outbox) dispatch(ctx context.Context, item work.Item[*Message]) error {
+func (o *Outbox) dispatch(ctx context.Context, item worker.Item[*Message]) error {
 	m := item.Body
 	rt, ok := o.handlers.find(m.Topic)
 	if !ok {
@@ -123,7 +123,7 @@ func (o *Outbox) dispatch(ctx context.Context, item work.Item[*Message]) error {
 		if warn {
 			o.log.Warn("no handler for topic, putting its messages back", "topic", m.Topic, "message_id", m.ID.String(), "delay", delay)
 		}
-		return work.Unhandled(engine.Jitter(delay, 0.1))
+		return worker.Unhandled(engine.Jitter(delay, 0.1))
 	}
 	if o.log.Enabled(ctx, slog.LevelInfo) {
 		o.log.InfoContext(ctx, "handling", "topic", m.Topic, "message_id", m.ID.String(), "correlation_id", m.CorrelationID, "attempt", m.RetryCount+1)
@@ -142,7 +142,7 @@ type source struct {
 	queue string
 }
 
-func (s *source) Exchange(ctx context.Context, done *work.Settlement, owner OwnerToken, lease time.Duration, n int) ([]work.Item[*Message], error) {
+func (s *source) Exchange(ctx context.Context, done *worker.Settlement, owner OwnerToken, lease time.Duration, n int) ([]worker.Item[*Message], error) {
 	got, err := s.o.claim(ctx, settleCalls(done, s.o.opts.Worker), s.queue, owner, lease, n)
 	if err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ func (s *source) Exchange(ctx context.Context, done *work.Settlement, owner Owne
 	return got.items(), nil
 }
 
-func (s *source) ClaimSuspects(ctx context.Context, owner work.OwnerToken, lease time.Duration, n int) ([]work.Item[*Message], error) {
+func (s *source) ClaimSuspects(ctx context.Context, owner worker.OwnerToken, lease time.Duration, n int) ([]worker.Item[*Message], error) {
 	var got delivery
 	if err := s.o.db.Do(ctx, claimCall(op.OutboxClaimSuspects{Queue: s.queue, Owner: owner, Lease: lease, Most: n}, owner, n, &got)); err != nil {
 		return nil, err
@@ -159,10 +159,10 @@ func (s *source) ClaimSuspects(ctx context.Context, owner work.OwnerToken, lease
 }
 
 // items are the messages as the loop takes them.
-func (d *delivery) items() []work.Item[*Message] {
-	items := make([]work.Item[*Message], len(d.msgs))
+func (d *delivery) items() []worker.Item[*Message] {
+	items := make([]worker.Item[*Message], len(d.msgs))
 	for i, m := range d.msgs {
-		items[i] = work.Item[*Message]{
+		items[i] = worker.Item[*Message]{
 			ID: m.WorkItemID, Topic: m.Topic, MessageID: &m.ID, Retry: m.RetryCount, Since: m.since(), Scheduled: !m.Due.IsZero(), Body: m,
 		}
 		if d.faults != nil {
@@ -172,7 +172,7 @@ func (d *delivery) items() []work.Item[*Message] {
 	return items
 }
 
-func (s *source) Extend(ctx context.Context, held []work.Held, lease time.Duration) (int64, error) {
+func (s *source) Extend(ctx context.Context, held []worker.Held, lease time.Duration) (int64, error) {
 	return engine.Exec(ctx, s.o.db, nil, op.OutboxExtend{Runs: heldRuns(held), Lease: lease})
 }
 
@@ -186,7 +186,7 @@ func (s *source) Reap(ctx context.Context) (n int64, suspects bool, err error) {
 }
 
 func (s *source) NextDue(ctx context.Context) (time.Duration, bool, error) {
-	return work.NextDue(ctx, s.o.db, op.OutboxNextDue{Queue: s.queue})
+	return worker.NextDue(ctx, s.o.db, op.OutboxNextDue{Queue: s.queue})
 }
 
 func (s *source) Sleeper() engine.Sleeper { return s.o.db.Sleeper(s.queue) }

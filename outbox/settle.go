@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
-	"github.com/bravellian/pawl/work"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // held is one message that an owner has claimed.
@@ -19,9 +19,9 @@ func follows(r *op.Held, owner OwnerToken, id WorkItemID) bool {
 
 // heldRuns lays items out as runs, in order of id: every settle takes its
 // locks in the same order.
-func heldRuns(items []work.Held) (runs []op.Held) {
+func heldRuns(items []worker.Held) (runs []op.Held) {
 	items = slices.Clone(items)
-	slices.SortFunc(items, func(a, b work.Held) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(items, func(a, b worker.Held) int { return cmp.Compare(a.ID, b.ID) })
 	for _, h := range items {
 		if k := len(runs) - 1; k >= 0 && follows(&runs[k], h.Owner, h.ID) {
 			runs[k].N++
@@ -35,7 +35,7 @@ func heldRuns(items []work.Held) (runs []op.Held) {
 // settleCalls says in calls what is to become of items. Acks come last and
 // count for the failures too: joins are locked after all messages (D-39), or
 // two workers that settle steps of the same joins could wait for each other.
-func settleCalls(s *work.Settlement, worker string) (calls []*engine.Call) {
+func settleCalls(s *worker.Settlement, worker string) (calls []*engine.Call) {
 	if len(s.Retries) > 0 {
 		calls = append(calls, engine.Ask(op.OutboxAbandon{Runs: abandoned(s.Retries)}))
 	}
@@ -61,27 +61,27 @@ func settleCalls(s *work.Settlement, worker string) (calls []*engine.Call) {
 
 // Items that went wrong have errors and delays of their own, so each is a run.
 
-func abandoned(retries []work.Retry) []op.Abandoned {
-	slices.SortFunc(retries, func(a, b work.Retry) int { return cmp.Compare(a.ID, b.ID) })
+func abandoned(retries []worker.Retry) []op.Abandoned {
+	slices.SortFunc(retries, func(a, b worker.Retry) int { return cmp.Compare(a.ID, b.ID) })
 	all := make([]op.Abandoned, len(retries))
 	for i, r := range retries {
-		all[i] = op.Abandoned{Held: held(r.Owner, r.ID), Delay: r.Delay, Error: work.Optional(r.Error)}
+		all[i] = op.Abandoned{Held: held(r.Owner, r.ID), Delay: r.Delay, Error: worker.Optional(r.Error)}
 	}
 	return all
 }
 
-func failures(failures []work.Failure) []op.Failure {
-	slices.SortFunc(failures, func(a, b work.Failure) int { return cmp.Compare(a.ID, b.ID) })
+func failures(failures []worker.Failure) []op.Failure {
+	slices.SortFunc(failures, func(a, b worker.Failure) int { return cmp.Compare(a.ID, b.ID) })
 	all := make([]op.Failure, len(failures))
 	for i, f := range failures {
-		all[i] = op.Failure{Held: held(f.Owner, f.ID), Error: work.Optional(f.Error)}
+		all[i] = op.Failure{Held: held(f.Owner, f.ID), Error: worker.Optional(f.Error)}
 	}
 	return all
 }
 
 // parked lays neighbours of one topic aside together.
-func parked(parks []work.Park) (all []op.Parked) {
-	slices.SortFunc(parks, func(a, b work.Park) int { return cmp.Compare(a.ID, b.ID) })
+func parked(parks []worker.Park) (all []op.Parked) {
+	slices.SortFunc(parks, func(a, b worker.Park) int { return cmp.Compare(a.ID, b.ID) })
 	for _, p := range parks {
 		if k := len(all) - 1; k >= 0 && all[k].Topic == p.Topic && follows(&all[k].Held, p.Owner, p.ID) {
 			all[k].N++
@@ -92,8 +92,8 @@ func parked(parks []work.Park) (all []op.Parked) {
 	return all
 }
 
-func released(releases []work.Release) []op.Released {
-	slices.SortFunc(releases, func(a, b work.Release) int { return cmp.Compare(a.ID, b.ID) })
+func released(releases []worker.Release) []op.Released {
+	slices.SortFunc(releases, func(a, b worker.Release) int { return cmp.Compare(a.ID, b.ID) })
 	all := make([]op.Released, len(releases))
 	for i, r := range releases {
 		all[i] = op.Released{Held: held(r.Owner, r.ID), Delay: r.Delay, Unbegun: r.Unbegun}

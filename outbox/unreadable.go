@@ -4,9 +4,9 @@ import (
 	"context"
 	"unicode/utf8"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
-	"github.com/bravellian/pawl/work"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // Any program can write into a table. A row that this one cannot read fails alone,
@@ -18,7 +18,7 @@ import (
 func (m *Message) fill(row *op.OutboxMessage, err error) error {
 	m.WorkItemID, m.ID, m.Topic, m.Payload, m.RetryCount = WorkItemID(row.ID), row.MessageID, row.Topic, row.Payload, row.RetryCount
 	m.Queue, m.Priority, m.CreatedAt = row.Queue, int(row.Priority), row.CreatedAt.UTC()
-	m.CorrelationID, m.Headers = work.Value(row.CorrelationID), decodeHeaders(row.Headers)
+	m.CorrelationID, m.Headers = worker.Value(row.CorrelationID), decodeHeaders(row.Headers)
 	if row.DueAt != nil {
 		m.Due = row.DueAt.UTC()
 	}
@@ -48,7 +48,7 @@ func (o *Outbox) failUnreadable(ctx context.Context, owner OwnerToken, got *deli
 			continue
 		}
 		o.log.ErrorContext(ctx, "message fails unread", "message_id", m.ID.String(), "error", engine.Line(fault.Error()))
-		unread = append(unread, op.Failure{Held: held(owner, m.WorkItemID), Error: work.Optional(work.ErrorText(fault.Error()))})
+		unread = append(unread, op.Failure{Held: held(owner, m.WorkItemID), Error: worker.Optional(worker.ErrorText(fault.Error()))})
 	}
 	_, err := engine.Exec(ctx, o.db, nil, op.OutboxFail{Runs: unread, Count: true})
 	if err != nil && len(rest) > 0 { // their leases bring the others back

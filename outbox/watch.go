@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/bravellian/pawl/pause"
-	"github.com/bravellian/pawl/work"
+	"github.com/bravellian/pawl/internal/pause"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // watch is who looks on: observers, which count, and stamps, which put on every
@@ -26,7 +26,7 @@ type Stamp func(ctx context.Context, m *Message) map[string]string
 
 // Observe has o told what happens from now on. Workers ask when they start, so call
 // it before Run.
-func (o *Outbox) Observe(obs work.Observer) {
+func (o *Outbox) Observe(obs worker.Observer) {
 	all := observers{obs}
 	if known := o.watch.observers.Load(); known != nil {
 		all = append(append(observers{}, *known...), obs)
@@ -49,8 +49,8 @@ func (o *Outbox) Pauses() *pause.Pauses { return o.pauses }
 
 // Vitals tells how the loops of this process are: one for each queue, and the one
 // that cleans up.
-func (o *Outbox) Vitals() []work.Vitals {
-	var all []work.Vitals
+func (o *Outbox) Vitals() []worker.Vitals {
+	var all []worker.Vitals
 	for _, queue := range o.opts.Queues {
 		all = append(all, o.statsOf(queue).Pulse.Vitals("queue "+queue))
 	}
@@ -62,11 +62,11 @@ func (o *Outbox) Worker() string { return o.opts.Worker }
 
 // Concurrency is how many handlers of a queue run at once in this process.
 func (o *Outbox) Concurrency() int {
-	return cmp.Or(max(o.opts.Concurrency, 0), work.DefaultConcurrency)
+	return cmp.Or(max(o.opts.Concurrency, 0), worker.DefaultConcurrency)
 }
 
 // QueueStats returns what this process did for one of its queues.
-func (o *Outbox) QueueStats(queue string) work.Counts { return o.statsOf(queue).Counts() }
+func (o *Outbox) QueueStats(queue string) worker.Counts { return o.statsOf(queue).Counts() }
 
 // unhandledFor is longer than messages of a topic without handler stay away.
 const unhandledFor = 2 * time.Minute
@@ -87,9 +87,9 @@ func (o *Outbox) Unhandled() []string {
 	return topics
 }
 
-func (o *Outbox) statsOf(queue string) *work.Stats {
-	stats, _ := o.stats.LoadOrStore(queue, &work.Stats{})
-	return stats.(*work.Stats)
+func (o *Outbox) statsOf(queue string) *worker.Stats {
+	stats, _ := o.stats.LoadOrStore(queue, &worker.Stats{})
+	return stats.(*worker.Stats)
 }
 
 // stamped returns the messages with what the stamps add; the caller's stay as they are.
@@ -170,7 +170,7 @@ func (all observers) tell(shares []share) {
 }
 
 // observers are told one after the other.
-type observers []work.Observer
+type observers []worker.Observer
 
 func (all observers) Enqueued(queue, topic string, n int) {
 	for _, o := range all {
@@ -184,7 +184,7 @@ func (all observers) Claimed(queue string, n int) {
 	}
 }
 
-func (all observers) Attempted(some []work.Attempt) {
+func (all observers) Attempted(some []worker.Attempt) {
 	for _, o := range all {
 		o.Attempted(some)
 	}

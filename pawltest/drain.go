@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/work"
 )
 
 // Drained is what a drain did and what it left.
@@ -153,7 +153,7 @@ func (d *DB) fire(ctx context.Context, r *Drained) (int64, error) {
 	return timers + jobs, err
 }
 
-func fireAll(ctx context.Context, agendas []work.Agenda) (total int64, err error) {
+func fireAll(ctx context.Context, agendas []worker.Agenda) (total int64, err error) {
 	for _, a := range agendas {
 		for n := int64(1); n > 0; total += n {
 			if n, err = a.Fire(ctx); err != nil {
@@ -166,10 +166,10 @@ func fireAll(ctx context.Context, agendas []work.Agenda) (total int64, err error
 
 // turn handles the messages that are due, each queue's until it finds none.
 func (d *DB) turn(ctx context.Context) error {
-	t := work.Turn{Linger: func() time.Duration { return 0 }}
+	t := worker.Turn{Linger: func() time.Duration { return 0 }}
 	var loops sync.WaitGroup
 	errs := make([]error, 2)
-	for i, run := range []func(context.Context, work.Turn) error{d.Outbox.RunTurn, d.Inbox.RunTurn} {
+	for i, run := range []func(context.Context, worker.Turn) error{d.Outbox.RunTurn, d.Inbox.RunTurn} {
 		loops.Go(func() { errs[i] = run(ctx, t) })
 	}
 	loops.Wait()

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/postgres"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/testpg"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/pawltest"

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bravellian/pawl/engine/op"
-	"github.com/bravellian/pawl/work"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // Pass lets time pass as a running program would see it: it moves the clock to the
@@ -53,7 +53,7 @@ func (d *DB) nextDue(ctx context.Context, limit time.Duration) (time.Duration, e
 		}
 	}
 	for _, queue := range d.queues {
-		if err := consider(work.NextDue(ctx, d.Engine, op.OutboxNextDue{Queue: queue})); err != nil {
+		if err := consider(worker.NextDue(ctx, d.Engine, op.OutboxNextDue{Queue: queue})); err != nil {
 			return 0, err
 		}
 	}

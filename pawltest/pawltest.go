@@ -22,8 +22,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/sqlite"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/sql/sqlite"
 )
 
 // Options configure a test's database. The zero value is right for most tests.

@@ -6,8 +6,8 @@ import (
 	"runtime/debug"
 	"sync"
 
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/work"
 )
 
 // Execution is one run of a handler.
@@ -58,7 +58,7 @@ func contained(ctx context.Context, next outbox.Handler, m *outbox.Message) erro
 		err := outbox.Permanent(ErrNoReturn)
 		defer func() {
 			if v := recover(); v != nil {
-				err = &work.PanicError{Value: v, Stack: debug.Stack()}
+				err = &worker.PanicError{Value: v, Stack: debug.Stack()}
 			}
 			answer <- err
 		}()

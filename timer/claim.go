@@ -7,10 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/work"
 )
 
 // The seed's work-queue calls, for programs that fire timers in a way of their own
@@ -32,7 +32,7 @@ func (t *Timers) Claim(ctx context.Context, owner outbox.OwnerToken, lease time.
 	}
 	for {
 		var claimed []*Info
-		claim := infoCall(&claimed, op.TimerClaim{Owner: owner, Lease: lease, Most: min(n, work.MaxBatch)})
+		claim := infoCall(&claimed, op.TimerClaim{Owner: owner, Lease: lease, Most: min(n, worker.MaxBatch)})
 		reap := engine.Ask(op.TimerReap{})
 		if err := t.db.Do(ctx, reap, claim); err != nil {
 			return nil, err
@@ -100,7 +100,7 @@ func reason(cause error) *string {
 	if cause == nil {
 		return nil
 	}
-	return work.Optional(work.ErrorText(fmt.Sprint(cause)))
+	return worker.Optional(worker.ErrorText(fmt.Sprint(cause)))
 }
 
 // held are timers that owner may have claimed.
@@ -124,7 +124,7 @@ func (t *Timers) settle(ctx context.Context, ids []ID, settle engine.Operation) 
 // were; see outbox.Outbox.Claim for what counts as a failed attempt. Claim and Run
 // do so by themselves.
 func (t *Timers) ReapExpired(ctx context.Context) (int64, error) {
-	n, err := work.Purge(ctx, t.db, op.TimerReap{})
+	n, err := worker.Purge(ctx, t.db, op.TimerReap{})
 	t.logReaped(ctx, n)
 	return n, err
 }

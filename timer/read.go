@@ -7,10 +7,10 @@ import (
 	"math"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/work"
 )
 
 // Status is where a timer is in its life (D-70).
@@ -149,11 +149,11 @@ func infoCall(found *[]*Info, ask engine.Answering[op.Timer]) *engine.Call {
 func info(t *op.Timer, unread error) *Info {
 	i := &Info{
 		Timer: Timer{
-			ID: t.TimerID, Key: work.Value(t.Key), Due: t.DueTime.UTC(), Topic: t.Topic, Payload: t.Payload, CorrelationID: work.Value(t.CorrelationID),
+			ID: t.TimerID, Key: worker.Value(t.Key), Due: t.DueTime.UTC(), Topic: t.Topic, Payload: t.Payload, CorrelationID: worker.Value(t.CorrelationID),
 			Queue: t.Queue, Priority: t.Priority,
 		},
-		Position: outbox.WorkItemID(t.ID), Status: Status(t.Status), NextAttempt: t.At.UTC(), RetryCount: t.RetryCount, LastError: work.Value(t.LastError),
-		Owner: work.Value(t.Owner), LockedUntil: work.Value(t.LockedUntil).UTC(), CreatedAt: t.CreatedAt.UTC(), EndedAt: work.Value(t.ProcessedAt).UTC(),
+		Position: outbox.WorkItemID(t.ID), Status: Status(t.Status), NextAttempt: t.At.UTC(), RetryCount: t.RetryCount, LastError: worker.Value(t.LastError),
+		Owner: worker.Value(t.Owner), LockedUntil: worker.Value(t.LockedUntil).UTC(), CreatedAt: t.CreatedAt.UTC(), EndedAt: worker.Value(t.ProcessedAt).UTC(),
 	}
 	fault := engine.Unreadable(unread, engine.CleanText("topic", &i.Topic), engine.CleanText("correlation id", &i.CorrelationID), engine.CleanText("key", &i.Key),
 		engine.CleanTime("due time", &i.Due), engine.CleanTime("next attempt", &i.NextAttempt), engine.CleanTime("time of creation", &i.CreatedAt),

@@ -6,11 +6,11 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/bravellian/pawl/audit"
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
+	"github.com/bravellian/pawl/internal/audit"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/work"
 )
 
 // Schedule stores a timer in a transaction of its own and returns its id. With
@@ -75,7 +75,7 @@ func (t *Timers) schedule(ctx context.Context, tx outbox.Tx, timers []Timer) ([]
 		return nil, err
 	}
 	b.Ran(ctx, tx)
-	t.db.Ring(work.ScheduleQueue)
+	t.db.Ring(worker.ScheduleQueue)
 	t.logScheduled(ctx, timers, b.IDs())
 	return b.IDs(), nil
 }
@@ -84,7 +84,7 @@ func (t *Timers) schedule(ctx context.Context, tx outbox.Tx, timers []Timer) ([]
 func newTimers(timers []Timer, messages []op.NewMessage, index []int) []op.NewTimer {
 	all := make([]op.NewTimer, len(messages))
 	for i, m := range messages {
-		all[i] = op.NewTimer{NewMessage: m, Key: work.Optional(timers[index[i]].Key)}
+		all[i] = op.NewTimer{NewMessage: m, Key: worker.Optional(timers[index[i]].Key)}
 	}
 	return all
 }
@@ -188,7 +188,7 @@ func (t *Timers) reschedule(ctx context.Context, tx outbox.Tx, id ID, due time.T
 	}
 	changed, err := t.change(ctx, tx, op.TimerReschedule{TimerRef: ref(id), Due: engine.Due(&due), Note: audit.New(ctx, "timer "+id.String()).Op()})
 	if changed {
-		t.db.Ring(work.ScheduleQueue)
+		t.db.Ring(worker.ScheduleQueue)
 		t.log.InfoContext(ctx, "timer rescheduled", "timer_id", id.String(), "due", due)
 	}
 	return changed, err

@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/engine/sqlite"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/sql/sqlite"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
-	"github.com/bravellian/pawl/work"
 )
 
 // bubble is timers on SQLite under a fake clock: the process's clock is the
@@ -166,8 +166,8 @@ func TestFiresAfterYears(t *testing.T) {
 		later, never := put(t, timers, time.Now().Add(3*year)), put(t, timers, time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC))
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
-		cfg := work.ScheduleConfig{DB: db, Agendas: timers.Agendas(), MaxPollingInterval: 10 * year, Logger: slog.New(slog.DiscardHandler)}
-		go func() { ended <- work.NewScheduler(cfg).Run(ctx) }()
+		cfg := worker.ScheduleConfig{DB: db, Agendas: timers.Agendas(), MaxPollingInterval: 10 * year, Logger: slog.New(slog.DiscardHandler)}
+		go func() { ended <- worker.NewScheduler(cfg).Run(ctx) }()
 		for _, step := range []struct {
 			time.Duration
 			timer.Status

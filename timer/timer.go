@@ -19,10 +19,10 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/work"
 )
 
 // ID identifies a timer, and is the id of the message that it becomes.
@@ -91,7 +91,7 @@ type Timers struct {
 	opts   Options
 	log    *slog.Logger
 
-	cleaning  work.Pulse
+	cleaning  worker.Pulse
 	invalid   error // of the options
 	observers []func(fired int64)
 }
@@ -112,16 +112,16 @@ func (t *Timers) Run(ctx context.Context) error {
 	if t.invalid != nil {
 		return fmt.Errorf("options of timers: %w", t.invalid)
 	}
-	if err := work.Ready(ctx, t.log, t.db); err != nil {
+	if err := worker.Ready(ctx, t.log, t.db); err != nil {
 		return err
 	}
-	cfg := work.ScheduleConfig{DB: t.db, Agendas: t.Agendas(), Logger: t.log, MaxPollingInterval: t.opts.MaxPollingInterval}
-	return work.RunKept(ctx, work.NewScheduler(cfg).Run, t.KeepClean)
+	cfg := worker.ScheduleConfig{DB: t.db, Agendas: t.Agendas(), Logger: t.log, MaxPollingInterval: t.opts.MaxPollingInterval}
+	return worker.RunKept(ctx, worker.NewScheduler(cfg).Run, t.KeepClean)
 }
 
 // KeepClean cleans up from time to time until ctx ends, and leaves firing to others.
 func (t *Timers) KeepClean(ctx context.Context) {
-	work.KeepClean(ctx, t.log.With("component", "timers"), &t.cleaning, t.CleanUp)
+	worker.KeepClean(ctx, t.log.With("component", "timers"), &t.cleaning, t.CleanUp)
 }
 
 // Observe has tell called whenever this process fired timers, with how many, for
@@ -129,8 +129,8 @@ func (t *Timers) KeepClean(ctx context.Context) {
 func (t *Timers) Observe(tell func(fired int64)) { t.observers = append(t.observers, tell) }
 
 // Vitals tells how the loop is that cleans up.
-func (t *Timers) Vitals() []work.Vitals {
-	return []work.Vitals{t.cleaning.Vitals("clean-up of timers")}
+func (t *Timers) Vitals() []worker.Vitals {
+	return []worker.Vitals{t.cleaning.Vitals("clean-up of timers")}
 }
 
 // cleanTimers bounds one transaction of the clean-up.
@@ -139,15 +139,15 @@ const cleanTimers = 1000
 // CleanUp forgets timers that fired or were cancelled longer ago than the
 // retention period, and returns how many. Run does this by itself.
 func (t *Timers) CleanUp(ctx context.Context) (int64, error) {
-	return work.Purge(ctx, t.db, op.TimerPurge{Age: t.opts.Retention, Most: cleanTimers})
+	return worker.Purge(ctx, t.db, op.TimerPurge{Age: t.opts.Retention, Most: cleanTimers})
 }
 
 // Agendas is what a scheduler has to see to.
-func (t *Timers) Agendas() []work.Agenda {
+func (t *Timers) Agendas() []worker.Agenda {
 	if t.opts.SelfDispatch {
 		return nil
 	}
-	return []work.Agenda{agenda{t}}
+	return []worker.Agenda{agenda{t}}
 }
 
 // dispatchBatch is how many timers one transaction moves. To move 100 000 took
@@ -176,7 +176,7 @@ func (a agenda) Fire(ctx context.Context) (int64, error) {
 }
 
 func (a agenda) NextDue(ctx context.Context) (time.Duration, bool, error) {
-	return work.NextDue(ctx, a.t.db, op.TimerNextDue{})
+	return worker.NextDue(ctx, a.t.db, op.TimerNextDue{})
 }
 
 func notFound(what fmt.Stringer) error { return fmt.Errorf("%w: %s", ErrNotFound, what) }

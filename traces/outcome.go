@@ -11,7 +11,7 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/bravellian/pawl/work"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // What the loop has no word for, since it knows more: an error, of which only the
@@ -47,30 +47,30 @@ func finish(ctx context.Context, span trace.Span, err error, panicked any) {
 func judge(ctx context.Context, err error) (outcome string, bad bool) {
 	switch {
 	case err == nil:
-		return work.OutcomeAcked.String(), false
-	case errors.Is(err, work.ErrSettled):
-		return work.OutcomeSettled.String(), false
-	case work.IsSnooze(err):
-		return work.OutcomeSnoozed.String(), false
+		return worker.OutcomeAcked.String(), false
+	case errors.Is(err, worker.ErrSettled):
+		return worker.OutcomeSettled.String(), false
+	case worker.IsSnooze(err):
+		return worker.OutcomeSnoozed.String(), false
 	}
-	final := work.IsPermanent(err)
+	final := worker.IsPermanent(err)
 	if !final || errors.Is(err, context.Canceled) {
 		switch cause := context.Cause(ctx); {
-		case errors.Is(cause, work.ErrLeaseLost):
-			return work.OutcomeLost.String(), true
-		case errors.Is(cause, work.ErrStopping):
-			return work.OutcomeReleased.String(), false
+		case errors.Is(cause, worker.ErrLeaseLost):
+			return worker.OutcomeLost.String(), true
+		case errors.Is(cause, worker.ErrStopping):
+			return worker.OutcomeReleased.String(), false
 		}
 	}
 	if final {
-		return work.OutcomeFailed.String(), true
+		return worker.OutcomeFailed.String(), true
 	}
 	return outcomeError, true
 }
 
 // failed marks a span. The text is cut as it is for the database.
 func failed(span trace.Span, text, kind string, more ...attribute.KeyValue) {
-	text = work.ErrorText(text)
+	text = worker.ErrorText(text)
 	attrs := append(more, semconv.ExceptionType(kind), semconv.ExceptionMessage(text))
 	span.AddEvent(semconv.ExceptionEventName, trace.WithAttributes(attrs...))
 	span.SetStatus(codes.Error, text)

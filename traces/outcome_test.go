@@ -16,9 +16,9 @@ import (
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/traces"
-	"github.com/bravellian/pawl/work"
 )
 
 // Each attempt is a span of its own, linked to the same producer.
@@ -27,7 +27,7 @@ func TestRetries(t *testing.T) {
 		p := open(t, e, traces.Options{})
 		p.handles("t", func(_ context.Context, m *outbox.Message) error {
 			if m.RetryCount < 2 {
-				return work.RetryAfter(0, fmt.Errorf("attempt %d: %w", m.RetryCount+1, errors.ErrUnsupported))
+				return worker.RetryAfter(0, fmt.Errorf("attempt %d: %w", m.RetryCount+1, errors.ErrUnsupported))
 			}
 			return nil
 		})
@@ -75,7 +75,7 @@ func TestOutcome(t *testing.T) {
 	}{
 		"fine":                {nil, "acked", "", ""},
 		"snoozed":             {outbox.Snooze(time.Hour), "snoozed", "", ""},
-		"settled":             {work.ErrSettled, "settled", "", ""},
+		"settled":             {worker.ErrSettled, "settled", "", ""},
 		"error":               {&shortage{"nails"}, "error", "*traces_test.shortage", "no more nails"},
 		"wrapped":             {fmt.Errorf("build: %w", &shortage{"nails"}), "error", "*traces_test.shortage", "build: no more nails"},
 		"permanent":           {outbox.Permanent(&shortage{"nails"}), "failed", "*traces_test.shortage", "no more nails"},
@@ -131,12 +131,12 @@ func TestInterrupted(t *testing.T) {
 		outcome    string
 		code       codes.Code
 	}{
-		"stop":                     {work.ErrStopping, context.Canceled, "released", codes.Unset},
-		"stop, in other words":     {work.ErrStopping, errors.New("signal: killed"), "released", codes.Unset},
-		"stop, but fine":           {work.ErrStopping, nil, "acked", codes.Unset},
-		"stop, but final":          {work.ErrStopping, outbox.Permanent(errors.New("x")), "failed", codes.Error},
-		"stop, taken for final":    {work.ErrStopping, outbox.Permanent(context.Canceled), "released", codes.Unset},
-		"lost":                     {work.ErrLeaseLost, context.Canceled, "lost", codes.Error},
+		"stop":                     {worker.ErrStopping, context.Canceled, "released", codes.Unset},
+		"stop, in other words":     {worker.ErrStopping, errors.New("signal: killed"), "released", codes.Unset},
+		"stop, but fine":           {worker.ErrStopping, nil, "acked", codes.Unset},
+		"stop, but final":          {worker.ErrStopping, outbox.Permanent(errors.New("x")), "failed", codes.Error},
+		"stop, taken for final":    {worker.ErrStopping, outbox.Permanent(context.Canceled), "released", codes.Unset},
+		"lost":                     {worker.ErrLeaseLost, context.Canceled, "lost", codes.Error},
 		"cancelled for no purpose": {nil, context.Canceled, "error", codes.Error},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -25,8 +25,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/outbox"
 )
 

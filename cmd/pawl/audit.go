@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bravellian/pawl/audit"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
+	"github.com/bravellian/pawl/internal/audit"
 )
 
 // auditCmd is "pawl audit".

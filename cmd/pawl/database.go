@@ -9,18 +9,18 @@ import (
 	"os/user"
 	"time"
 
-	"github.com/bravellian/pawl/audit"
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/sqlite"
 	why "github.com/bravellian/pawl/explain"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/audit"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/sql/sqlite"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/lease"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
-	"github.com/bravellian/pawl/work"
 )
 
 // reachTimeout is how long to wait for a database's first answer: a person is
@@ -73,7 +73,7 @@ func openTarget(ctx context.Context, t target.Target, o opening) (*store, error)
 	s := &store{db, t.String()}
 	prepare := func(ctx context.Context) error { return s.prepare(ctx, o) }
 	if o.wait {
-		err = work.Await(ctx, o.Logger, prepare)
+		err = worker.Await(ctx, o.Logger, prepare)
 	} else {
 		err = prepare(ctx)
 	}

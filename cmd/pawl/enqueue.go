@@ -11,7 +11,7 @@ import (
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/input"
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
-	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/outbox"
 )
 

@@ -12,10 +12,10 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/bravellian/pawl/audit"
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
-	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/audit"
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 // fleetCmd is "pawl fleet".

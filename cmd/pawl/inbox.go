@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
-	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 // inboxCmd is "pawl inbox".

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/work"
 )
 
 // lsCmd is "pawl ls".
@@ -88,7 +88,7 @@ func (c *lsCmd) chooses() bool {
 func (c *lsCmd) filter() (outbox.ListFilter, error) {
 	f := outbox.ListFilter{
 		Topic: c.Topic, Before: outbox.WorkItemID(c.Before), Limit: c.Limit, Queue: c.Queue, CorrelationID: c.CorrelationID, Error: c.Error,
-		OlderThan: work.Value(c.OlderThan), NewerThan: work.Value(c.NewerThan), Headers: c.Header,
+		OlderThan: worker.Value(c.OlderThan), NewerThan: worker.Value(c.NewerThan), Headers: c.Header,
 	}
 	if err := checkLimit(c.Limit); err != nil {
 		return f, err

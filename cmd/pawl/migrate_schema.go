@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
-	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 // schemaFlags are what "pawl migrate" does in place of migrating.

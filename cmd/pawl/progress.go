@@ -8,12 +8,12 @@ import (
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/shell"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
-	"github.com/bravellian/pawl/work"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // progress shows what a worker does.
 type progress struct {
-	stats  func() work.Counts
+	stats  func() worker.Counts
 	runner *shell.Runner
 	live   *terminal.Live
 	logs   io.Writer

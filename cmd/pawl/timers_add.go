@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/input"
-	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/timer"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
-	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/timer"
 )
 

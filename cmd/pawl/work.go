@@ -12,10 +12,10 @@ import (
 	"github.com/bravellian/pawl/cmd/pawl/internal/shell"
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/metrics"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/work"
 )
 
 // workCmd is "pawl work".
@@ -192,7 +192,7 @@ func (c *workCmd) outbox(logger *slog.Logger) outbox.Options {
 }
 
 func (c *workCmd) handling() outbox.HandlerOptions {
-	policy := work.DefaultRetryPolicy()
+	policy := worker.DefaultRetryPolicy()
 	policy.MaxAttempts = c.MaxAttempts
 	return outbox.HandlerOptions{Retry: &policy, Timeout: c.Timeout}
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/metrics"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/work"
 )
 
 // drainPoll is how often to look for more while draining. Nobody waits for news.
@@ -111,10 +111,10 @@ func (t *tally) add(s *fleet.Store) {
 }
 
 // counts is what was done in all of them.
-func (t *tally) counts() work.Counts {
+func (t *tally) counts() worker.Counts {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var sum work.Counts
+	var sum worker.Counts
 	for _, s := range t.stores {
 		sum = sum.Add(s.Outbox.Stats())
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
-	"github.com/bravellian/pawl/worker"
+	"github.com/bravellian/pawl/internal/registry"
 )
 
 // workersCmd is "pawl workers".
@@ -43,7 +43,7 @@ type workerView struct {
 	Alive       bool      `json:"alive"`
 }
 
-func viewWorker(store string, i *worker.Info) workerView {
+func viewWorker(store string, i *registry.Info) workerView {
 	return workerView{
 		store, i.ID.String(), i.Name, i.Host, i.PID, i.Version, i.Started, i.Heartbeat, i.Queues, i.Topics, i.Concurrency, i.InFlight, i.Shared, i.Alive,
 	}
@@ -53,7 +53,7 @@ func viewWorker(store string, i *worker.Info) workerView {
 func (c *workersCmd) Run(ctx context.Context, a *app, g *options) error {
 	var all []workerView
 	err := g.eachStore(ctx, a, func(s *store, key string) error {
-		list, err := worker.New(s, silent()).List(ctx)
+		list, err := registry.New(s, silent()).List(ctx)
 		for i := range list {
 			if list[i].Alive || c.All {
 				all = append(all, viewWorker(key, &list[i]))

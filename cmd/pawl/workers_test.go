@@ -7,9 +7,9 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/postgres"
-	"github.com/bravellian/pawl/engine/sqlite"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/sql/postgres"
+	"github.com/bravellian/pawl/internal/sql/sqlite"
 )
 
 // workers are those that "pawl workers" lists.

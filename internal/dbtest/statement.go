@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
 )
 
 // Statement returns the statement by which the database answers an operation, and its parameters as database/sql takes
@@ -32,9 +32,9 @@ func (d Database) Statement(t testing.TB, o engine.Operation) (text string, args
 
 // source is what one statement of the engine's is read from.
 func (d Database) source(t testing.TB, o engine.Operation) *engine.Source {
-	own, syntax := "engine/sqlite/anydriver", engine.Syntax{Placeholder: func(n int, _ reflect.Type) string { return fmt.Sprintf("?%d", n) }}
+	own, syntax := "internal/sql/sqlite/anydriver", engine.Syntax{Placeholder: func(n int, _ reflect.Type) string { return fmt.Sprintf("?%d", n) }}
 	if d.Engine() == "postgres" {
-		own, syntax = "engine/postgres", engine.Syntax{Placeholder: typed, Now: "clock_timestamp()", Began: "now()"}
+		own, syntax = "internal/sql/postgres", engine.Syntax{Placeholder: typed, Now: "clock_timestamp()", Began: "now()"}
 	}
 	return &engine.Source{
 		Syntax: syntax, Folders: []fs.FS{op.Statements, os.DirFS(filepath.Join(root(t), own))}, Operations: []engine.Operation{o},

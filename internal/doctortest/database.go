@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/doctor"
-	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 func databaseTests() map[string]func(*testing.T, dbtest.Engine) {

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/audit"
 	"github.com/bravellian/pawl/doctor"
-	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 )

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/doctor"
-	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 )

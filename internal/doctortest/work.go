@@ -6,14 +6,14 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/doctor"
-	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/registry"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/lease"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
-	"github.com/bravellian/pawl/worker"
 )
 
 func workTests() map[string]func(*testing.T, dbtest.Engine) {
@@ -39,8 +39,8 @@ func (f *fixture) enqueue(n int) int64 {
 
 func gone(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	r := worker.New(f.db.DB, quiet())
-	r.Show(f.ctx(), worker.Self{Name: "mailer"})
+	r := registry.New(f.db.DB, quiet())
+	r.Show(f.ctx(), registry.Self{Name: "mailer"})
 	Want(t, f.examine(), "workers", engine.OK, "1 workers show that they are alive", "")
 	f.exec("UPDATE {worker_process} SET heartbeat_at = {-2h}, expires_at = {-1h}")
 	Want(t, f.examine(), "workers", engine.Warning, "1 of 1 workers went without a word, the last 2h0m0s ago: mailer (host ", "start them again")
@@ -59,7 +59,7 @@ func lostQueue(t *testing.T, e dbtest.Engine) {
 	Want(t, f.examine(), "queues", engine.Problem, `1 messages wait in 1 queues that the database does not know, so that no worker claims them: of topics "mail"`, "Start a worker")
 	doctor.Examine(f.ctx(), f.db.DB, doctor.Options{Fix: true})
 	Want(t, f.examine(), "queues", engine.Problem, "1 messages wait", "Start a worker") // its name cannot be guessed
-	worker.New(f.db.DB, quiet()).Show(f.ctx(), worker.Self{Name: "mailer", Queues: []string{"nobody's"}})
+	registry.New(f.db.DB, quiet()).Show(f.ctx(), registry.Self{Name: "mailer", Queues: []string{"nobody's"}})
 	f.withoutTrail()
 	Want(t, f.examine(), "queues", engine.Problem, "1 messages wait", "Start a worker")
 	doctor.Examine(f.ctx(), f.db.DB, doctor.Options{Fix: true})

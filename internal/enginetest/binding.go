@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 // Bound checks that the columns of every statement's answer are those that its operation declares. columns asks the

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
 )
 
 // Queue and Lane are what the migrations make known: queue "default" at

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 // Next is a folder's migrations and one more with this text, as a newer build has.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 // OBX-110, D-100: migrating again changes nothing and loses nothing.

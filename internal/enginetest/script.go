@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 func migrator(t testing.TB, db engine.DB) engine.Migrator {

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 // never is how long a sleeper sleeps that a test expects to be woken.

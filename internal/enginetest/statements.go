@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 // literals are the strings of a Go package, and how often it makes a value of a type.
@@ -71,7 +71,7 @@ func sourceLiterals(t testing.TB, root string, skip ...string) (all []literals) 
 // in its folder, besides the list of them all.
 func UnusedOperations(t testing.TB, root, folder string, statements []*engine.Statement) (unused []string) {
 	t.Helper()
-	programs := sourceLiterals(t, root, "bench", "engine/op")
+	programs := sourceLiterals(t, root, "bench", "internal/engine/op")
 	own := sourceLiterals(t, filepath.Join(root, folder))
 	for _, s := range statements {
 		name, in, listed := s.Type().Name(), programs, 0

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 // Place is a place for pawl's tables that nobody else uses: a file, a schema.

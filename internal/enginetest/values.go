@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
 )
 
 // D-5, D-10: what Scan fills belongs to the caller: no later row and no later

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 // D-13, D-23, OBX-027, OBX-030: settling part of a claimed run leaves the rest

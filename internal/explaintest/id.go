@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/explain"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"

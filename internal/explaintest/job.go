@@ -7,8 +7,8 @@ import (
 
 	"github.com/bravellian/pawl/explain"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/pause"
 	"github.com/bravellian/pawl/job"
-	"github.com/bravellian/pawl/pause"
 )
 
 func jobTests() map[string]func(*testing.T, dbtest.Engine) {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/bravellian/pawl/explain"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/pause"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/pause"
 )
 
 func messageTests() map[string]func(*testing.T, dbtest.Engine) {

@@ -13,8 +13,8 @@ import (
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/explain"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/registry"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/worker"
 )
 
 // Run runs the whole suite.
@@ -72,10 +72,10 @@ func (f *fixture) pass(d time.Duration) {
 func (f *fixture) now() time.Time { return time.Now().Add(f.ahead) }
 
 // worker lists a live process that handles topics of a queue.
-func (f *fixture) worker(name, queue string, topics ...string) *worker.Registry {
+func (f *fixture) worker(name, queue string, topics ...string) *registry.Registry {
 	f.t.Helper()
-	r := worker.New(f.db.DB, quiet())
-	r.Show(f.ctx(), worker.Self{Name: name, Queues: []string{queue}, Topics: topics, Concurrency: 4, InFlight: func() int64 { return 3 }})
+	r := registry.New(f.db.DB, quiet())
+	r.Show(f.ctx(), registry.Self{Name: name, Queues: []string{queue}, Topics: topics, Concurrency: 4, InFlight: func() int64 { return 3 }})
 	return r
 }
 

@@ -6,8 +6,8 @@ import (
 
 	"github.com/bravellian/pawl/explain"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/pause"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/pause"
 	"github.com/bravellian/pawl/timer"
 )
 

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 func markTests() map[string]func(*testing.T, dbtest.Engine) {

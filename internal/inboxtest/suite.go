@@ -10,9 +10,9 @@ import (
 	"log/slog"
 	"testing"
 
-	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/outbox"
 )
 

@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/cron"
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/work"
 )
 
 // Run runs the whole suite.
@@ -203,7 +203,7 @@ func (f *fixture) fire() int64 {
 	}
 }
 
-func (f *fixture) agenda() work.Agenda { return f.Agendas()[0] }
+func (f *fixture) agenda() worker.Agenda { return f.Agendas()[0] }
 
 // made lets an hourly job fall due once, and returns its run.
 func (f *fixture) made() *job.Run {

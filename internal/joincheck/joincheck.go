@@ -9,9 +9,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/bravellian/pawl/audit"
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
+	"github.com/bravellian/pawl/internal/audit"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
 )
 
 const (

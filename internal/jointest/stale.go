@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/work"
 )
 
 func staleTests() map[string]func(*testing.T, dbtest.Engine) {
@@ -86,7 +86,7 @@ func (s *slow) wake(f *fixture) {
 	f.t.Helper()
 	s.release()
 	f.check(<-s.ended)
-	if got := s.result.Load(); got != work.ErrSettled.Error() {
+	if got := s.result.Load(); got != worker.ErrSettled.Error() {
 		f.t.Errorf("the late worker's handler ended with %v", got)
 	}
 }
@@ -148,7 +148,7 @@ func (f *fixture) deliver(msgs ...*outbox.Message) {
 		return outbox.HandlerFunc(func(ctx context.Context, _ *outbox.Message) error {
 			delivered++
 			f.together(len(msgs), func(i int) error {
-				if err := next.Handle(ctx, msgs[i]); !errors.Is(err, work.ErrSettled) {
+				if err := next.Handle(ctx, msgs[i]); !errors.Is(err, worker.ErrSettled) {
 					return fmt.Errorf("a delivery ended with %w", err)
 				}
 				return nil

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/work"
 )
 
 func waitTests() map[string]func(*testing.T, dbtest.Engine) {
@@ -445,7 +445,7 @@ func testWaitCrash(t *testing.T, e dbtest.Engine) {
 		return outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
 			calls.Add(1)
 			for range 3 {
-				if err := next.Handle(ctx, &stale); !errors.Is(err, work.ErrSettled) {
+				if err := next.Handle(ctx, &stale); !errors.Is(err, worker.ErrSettled) {
 					return fmt.Errorf("a stale delivery ended with %w", err)
 				}
 			}

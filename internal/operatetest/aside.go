@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/pause"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/pause"
-	"github.com/bravellian/pawl/work"
 )
 
 func asideTests() tests {
@@ -38,7 +38,7 @@ func testLaidAsideOnce(t *testing.T, e dbtest.Engine) {
 	f.status(outbox.Done, ids["q"]...)
 	f.counts(outbox.Counts{Ready: 40, Done: 40})
 	f.aside(40)
-	for id, n := range first.seen.PerMessage(work.OutcomePaused) {
+	for id, n := range first.seen.PerMessage(worker.OutcomePaused) {
 		if n != 1 {
 			t.Fatalf("message %v was laid aside %d times", id, n)
 		}

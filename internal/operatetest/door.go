@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/audit"
+	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 // flaky is a database some of whose operations fail.

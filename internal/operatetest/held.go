@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/pause"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/pause"
 )
 
 // heldTests are about other sessions' open transactions, which SQLite does not have:

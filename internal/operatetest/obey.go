@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/pause"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/pause"
-	"github.com/bravellian/pawl/work"
 )
 
 func obeyTests() tests {
@@ -57,7 +57,7 @@ func (f *fixture) fill(n int, topic, queue string) {
 }
 
 // untilKnown waits until a worker's own look at what is paused has found it.
-func (f *fixture) untilKnown(queue, topic string, want work.Pause) {
+func (f *fixture) untilKnown(queue, topic string, want worker.Pause) {
 	f.t.Helper()
 	dbtest.Until(f.t, "the worker knows", func() bool { return f.Pauses.Of(queue, topic) == want })
 }
@@ -76,9 +76,9 @@ func testObeyed(t *testing.T, e dbtest.Engine, kind pause.Kind, name string) {
 	w.start()
 	dbtest.Until(t, "handlers wait", func() bool { return g.begun.Load() == busy })
 	f.pause(kind, name)
-	want := work.QueuePaused
+	want := worker.QueuePaused
 	if kind == pause.Topic {
-		want = work.TopicPaused
+		want = worker.TopicPaused
 	}
 	w.untilKnown("other", "p", want)
 	close(g.open)
@@ -97,7 +97,7 @@ func testObeyed(t *testing.T, e dbtest.Engine, kind pause.Kind, name string) {
 	if g.begun.Load() != busy {
 		t.Fatalf("%d handlers began, %d of them while it was paused", g.begun.Load(), g.begun.Load()-busy)
 	}
-	for id, n := range w.seen.PerMessage(work.OutcomePaused) {
+	for id, n := range w.seen.PerMessage(worker.OutcomePaused) {
 		if n != 1 {
 			t.Errorf("message %v was put back %d times", id, n)
 		}
@@ -106,7 +106,7 @@ func testObeyed(t *testing.T, e dbtest.Engine, kind pause.Kind, name string) {
 		t.Errorf("%d claims of %d messages", n, most+2*late)
 	}
 	for _, a := range w.seen.Attempts("p") {
-		if a.Outcome == work.OutcomePaused && (a.Retry != 0 || a.Took != 0) {
+		if a.Outcome == worker.OutcomePaused && (a.Retry != 0 || a.Took != 0) {
 			t.Errorf("%+v", a)
 		}
 	}
@@ -235,7 +235,7 @@ func testTurnsEndWhilePaused(t *testing.T, e dbtest.Engine) {
 	f.Handle("u", outbox.HandlerFunc(count.Handle))
 	turn := func() {
 		t.Helper()
-		f.check(f.RunTurn(f.ctx(), work.Turn{Linger: func() time.Duration { return 0 }}))
+		f.check(f.RunTurn(f.ctx(), worker.Turn{Linger: func() time.Duration { return 0 }}))
 	}
 	f.fill(5, "p", outbox.DefaultQueue)
 	f.fill(5, "u", outbox.DefaultQueue)

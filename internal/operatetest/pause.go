@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/audit"
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
+	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/pause"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/pause"
-	"github.com/bravellian/pawl/work"
 )
 
 func pauseTests() tests {
@@ -172,7 +172,7 @@ func testPausedQueueIsNotDue(t *testing.T, e dbtest.Engine) {
 	looks := func(want bool) {
 		t.Helper()
 		for _, o := range []engine.Answering[op.Wait]{op.OutboxNextDue{Queue: outbox.DefaultQueue}, op.FleetLook{Queues: []string{outbox.DefaultQueue, "other"}}} {
-			_, due, err := work.NextDue(f.ctx(), f.db, o)
+			_, due, err := worker.NextDue(f.ctx(), f.db, o)
 			if err != nil || due != want {
 				t.Fatalf("%s says %v, want %v: %v", engine.NameOf(o), due, want, err)
 			}
@@ -209,16 +209,16 @@ func testPauseFails(t *testing.T, e dbtest.Engine) {
 func testPauseIsLearned(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	admin := f.another(outbox.Options{})
-	of := func(p *pause.Pauses) []work.Pause {
-		return []work.Pause{p.Of("a", "p"), p.Of("b", "p"), p.Of("a", "x"), p.Of("b", "x")}
+	of := func(p *pause.Pauses) []worker.Pause {
+		return []worker.Pause{p.Of("a", "p"), p.Of("b", "p"), p.Of("a", "x"), p.Of("b", "x")}
 	}
-	says := func(p *pause.Pauses, want ...work.Pause) {
+	says := func(p *pause.Pauses, want ...worker.Pause) {
 		t.Helper()
 		if got := of(p); !slices.Equal(got, want) {
 			t.Fatalf("it says %v, want %v", got, want)
 		}
 	}
-	const no, queue, topic = work.NotPaused, work.QueuePaused, work.TopicPaused
+	const no, queue, topic = worker.NotPaused, worker.QueuePaused, worker.TopicPaused
 	says(f.Pauses, no, no, no, no)
 	admin.pause(pause.Topic, "p")
 	admin.pause(pause.Queue, "a")

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/pause"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/pause"
 )
 
 func resumeTests() tests {

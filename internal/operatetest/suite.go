@@ -14,12 +14,12 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/audit"
-	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/outboxtest"
+	"github.com/bravellian/pawl/internal/pause"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/pause"
 )
 
 type tests = map[string]func(*testing.T, dbtest.Engine)

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/work"
 )
 
 func vitalsTests() tests {
@@ -25,7 +25,7 @@ func vitalsTests() tests {
 }
 
 // loop is how one loop of a pawl is.
-func (f *fixture) loop(name string) work.Vitals {
+func (f *fixture) loop(name string) worker.Vitals {
 	f.t.Helper()
 	for _, v := range f.Vitals() {
 		if v.Name == name {
@@ -33,7 +33,7 @@ func (f *fixture) loop(name string) work.Vitals {
 		}
 	}
 	f.t.Fatalf("there is no loop %q in %+v", name, f.Vitals())
-	return work.Vitals{}
+	return worker.Vitals{}
 }
 
 // A pawl names all its loops, whether they run or not.
@@ -147,7 +147,7 @@ func testVitalsOfTurns(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	var last time.Time
 	for range 3 {
-		f.check(f.RunTurn(f.ctx(), work.Turn{Linger: func() time.Duration { return 0 }}))
+		f.check(f.RunTurn(f.ctx(), worker.Turn{Linger: func() time.Duration { return 0 }}))
 		v := f.loop("queue default")
 		if v.Running || v.LastSuccess.IsZero() || v.LastTurn.Before(last) || v.Failures != 0 {
 			t.Fatalf("%+v", v)

@@ -13,10 +13,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/registry"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/worker"
 )
 
 func workerTests() tests {
@@ -33,7 +33,7 @@ func workerTests() tests {
 	}
 }
 
-func (f *fixture) workers() []worker.Info {
+func (f *fixture) workers() []registry.Info {
 	f.t.Helper()
 	all, err := f.Workers.List(f.ctx())
 	f.check(err)
@@ -93,8 +93,8 @@ func testWorkerListed(t *testing.T, e dbtest.Engine) {
 }
 
 // registry is a process's registry, which runs until stop.
-func (f *fixture) registry(db engine.DB, self worker.Self) (r *worker.Registry, stop func()) {
-	r = worker.New(db, slog.New(slog.DiscardHandler))
+func (f *fixture) registry(db engine.DB, self registry.Self) (r *registry.Registry, stop func()) {
+	r = registry.New(db, slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { r.Run(ctx, self) })
@@ -105,7 +105,7 @@ func (f *fixture) registry(db engine.DB, self worker.Self) (r *worker.Registry, 
 
 func testWorkerInFlight(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	f.registry(f.db.DB, worker.Self{Name: "w", InFlight: func() int64 { return 41 }})
+	f.registry(f.db.DB, registry.Self{Name: "w", InFlight: func() int64 { return 41 }})
 	dbtest.Until(t, "it is listed", func() bool { return len(f.workers()) == 1 })
 	if got := f.workers()[0].InFlight; got != 41 {
 		t.Errorf("listed with %d in flight", got)
@@ -132,7 +132,7 @@ func (f *fixture) expire(d time.Duration) {
 }
 
 // crash leaves the entry of a process that cannot say goodbye.
-func (f *fixture) crash(self worker.Self) uuid.UUID {
+func (f *fixture) crash(self registry.Self) uuid.UUID {
 	f.t.Helper()
 	r, stop := f.registry(&flaky{DB: f.db.DB, fail: func(op string) bool { return op == "worker/leave" }}, self)
 	dbtest.Until(f.t, "it is listed", func() bool { return f.listed(r.ID()) != nil })
@@ -141,7 +141,7 @@ func (f *fixture) crash(self worker.Self) uuid.UUID {
 }
 
 // listed returns a process's entry, or nil.
-func (f *fixture) listed(id uuid.UUID) *worker.Info {
+func (f *fixture) listed(id uuid.UUID) *registry.Info {
 	f.t.Helper()
 	for _, one := range f.workers() {
 		if one.ID == id {
@@ -154,7 +154,7 @@ func (f *fixture) listed(id uuid.UUID) *worker.Info {
 // A process that was not heard of for half a minute does not count as alive.
 func testWorkerCrashed(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	id := f.crash(worker.Self{Name: "w"})
+	id := f.crash(registry.Self{Name: "w"})
 	if one := f.listed(id); one == nil || !one.Alive {
 		t.Fatalf("just now: %+v", one)
 	}
@@ -162,7 +162,7 @@ func testWorkerCrashed(t *testing.T, e dbtest.Engine) {
 	if one := f.listed(id); one == nil || one.Alive || one.Heartbeat.IsZero() {
 		t.Fatalf("later: %+v", one)
 	}
-	r, _ := f.registry(f.db.DB, worker.Self{Name: "w"}) // again, under the same name
+	r, _ := f.registry(f.db.DB, registry.Self{Name: "w"}) // again, under the same name
 	dbtest.Until(t, "it is listed", func() bool { return f.listed(r.ID()) != nil })
 	if one := f.listed(r.ID()); !one.Alive || f.listed(id).Alive {
 		t.Fatalf("%+v", f.workers())
@@ -172,14 +172,14 @@ func testWorkerCrashed(t *testing.T, e dbtest.Engine) {
 // What crashed long ago is forgotten by whoever is there.
 func testWorkerTidied(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	old := f.crash(worker.Self{Name: "old"})
+	old := f.crash(registry.Self{Name: "old"})
 	f.expire(2 * time.Hour)
-	late := f.crash(worker.Self{Name: "late"})
+	late := f.crash(registry.Self{Name: "late"})
 	if f.listed(old) == nil {
 		t.Fatal("forgotten too early")
 	}
 	f.expire(23 * time.Hour)
-	r, _ := f.registry(f.db.DB, worker.Self{Name: "w"})
+	r, _ := f.registry(f.db.DB, registry.Self{Name: "w"})
 	dbtest.Until(t, "it is listed", func() bool { return f.listed(r.ID()) != nil })
 	if f.listed(old) != nil || f.listed(late) == nil {
 		t.Fatalf("left are %+v", f.workers())
@@ -192,16 +192,16 @@ func testWorkerShared(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	var beats atomic.Int64
 	var away atomic.Bool
-	r := worker.New(&flaky{DB: f.db.DB, fail: func(string) bool { return away.Load() }, did: func(op string) {
+	r := registry.New(&flaky{DB: f.db.DB, fail: func(string) bool { return away.Load() }, did: func(op string) {
 		if op == "worker/beat" {
 			beats.Add(1)
 		}
 	}}, slog.New(slog.DiscardHandler))
 	away.Store(true)
-	r.Show(f.ctx(), worker.Self{Name: "w"})
+	r.Show(f.ctx(), registry.Self{Name: "w"})
 	away.Store(false)
 	for range 3 {
-		r.Show(f.ctx(), worker.Self{Name: "w"})
+		r.Show(f.ctx(), registry.Self{Name: "w"})
 	}
 	if beats.Load() != 1 {
 		t.Fatalf("it showed itself %d times in a row", beats.Load())
@@ -217,7 +217,7 @@ func testWorkerShared(t *testing.T, e dbtest.Engine) {
 	if f.listed(r.ID()) != nil {
 		t.Fatal("it did not leave")
 	}
-	r.Show(f.ctx(), worker.Self{Name: "w"})
+	r.Show(f.ctx(), registry.Self{Name: "w"})
 	if f.listed(r.ID()) == nil {
 		t.Fatal("it did not come back")
 	}
@@ -228,7 +228,7 @@ func testWorkerOutlivesOutage(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	var away atomic.Bool
 	away.Store(true)
-	r, stop := f.registry(&flaky{DB: f.db.DB, fail: func(string) bool { return away.Load() }}, worker.Self{Name: "w"})
+	r, stop := f.registry(&flaky{DB: f.db.DB, fail: func(string) bool { return away.Load() }}, registry.Self{Name: "w"})
 	vitals := r.Vitals
 	dbtest.Until(t, "it fails", func() bool { return vitals()[0].Failures > 0 })
 	if v := vitals()[0]; !v.Running || v.Error == "" || !v.LastSuccess.IsZero() || len(f.workers()) != 0 {
@@ -248,7 +248,7 @@ func testWorkerOutlivesOutage(t *testing.T, e dbtest.Engine) {
 // A database that is away keeps nobody from stopping.
 func testWorkerCannotLeave(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	id := f.crash(worker.Self{})
+	id := f.crash(registry.Self{})
 	if one := f.listed(id); one == nil || len(one.Queues) != 0 || one.Queues == nil || one.Name != "" {
 		t.Fatalf("%+v", one)
 	}
@@ -257,7 +257,7 @@ func testWorkerCannotLeave(t *testing.T, e dbtest.Engine) {
 func testWorkerTexts(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for _, name := range odd() {
-		r, stop := f.registry(f.db.DB, worker.Self{Name: name, Queues: []string{name, "a"}, Topics: odd(), Concurrency: 1 << 30})
+		r, stop := f.registry(f.db.DB, registry.Self{Name: name, Queues: []string{name, "a"}, Topics: odd(), Concurrency: 1 << 30})
 		dbtest.Until(t, "it is listed", func() bool { return f.listed(r.ID()) != nil })
 		if one := f.listed(r.ID()); one.Name != name || !slices.Equal(one.Queues, []string{name, "a"}) || !slices.Equal(one.Topics, odd()) || one.Concurrency != 1<<30 {
 			t.Errorf("%+v", one)

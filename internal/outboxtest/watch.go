@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/pause"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/pause"
-	"github.com/bravellian/pawl/work"
 )
 
 func watchTests() map[string]func(*testing.T, Engine) {
@@ -98,7 +98,7 @@ func testObserveOutcomes(t *testing.T, e Engine) {
 		if _, err := f.Ack(ctx, m.Owner, m.WorkItemID); err != nil {
 			return err
 		}
-		return work.ErrSettled
+		return worker.ErrSettled
 	})
 	f.handle("paused", func(context.Context, *outbox.Message) error { return nil })
 	if _, err := f.Pauses().Pause(f.ctx(), pause.Topic, "paused", ""); err != nil {
@@ -121,7 +121,7 @@ func testObserveOutcomes(t *testing.T, e Engine) {
 		var got []string
 		for _, a := range w.Attempts(topic) {
 			got = append(got, fmt.Sprintf("[%v %d]", a.Outcome, a.Retry))
-			ran := a.Outcome != work.OutcomePaused
+			ran := a.Outcome != worker.OutcomePaused
 			if a.Queue != outbox.DefaultQueue || a.Scheduled || a.Body.(*outbox.Message).Topic != topic || (a.Took > 0) != ran || a.Took < 0 {
 				t.Errorf("%s: %+v", topic, a)
 			}
@@ -188,7 +188,7 @@ func testObserveExhausted(t *testing.T, e Engine) {
 		t.Fatal(err)
 	}
 	all := w.Attempts("t")
-	if len(all) != 1 || all[0].Outcome != work.OutcomeFailed || all[0].Took != 0 || all[0].Retry != 3 {
+	if len(all) != 1 || all[0].Outcome != worker.OutcomeFailed || all[0].Took != 0 || all[0].Retry != 3 {
 		t.Fatalf("told of %+v", all)
 	}
 }
@@ -222,7 +222,7 @@ func testObserveLostAndReleased(t *testing.T, e Engine) {
 		t.Fatal(err)
 	}
 	dbtest.Until(t, "the loss is known", func() bool { return len(w.Attempts("lost")) > 0 })
-	if all := w.Attempts("lost"); len(all) != 1 || all[0].Outcome != work.OutcomeLost || all[0].Body.(*outbox.Message).WorkItemID != id {
+	if all := w.Attempts("lost"); len(all) != 1 || all[0].Outcome != worker.OutcomeLost || all[0].Body.(*outbox.Message).WorkItemID != id {
 		t.Errorf("told of %+v", all)
 	}
 	f.enqueue(outbox.Message{Topic: "stops"})
@@ -230,12 +230,12 @@ func testObserveLostAndReleased(t *testing.T, e Engine) {
 	f.enqueue(outbox.Message{Topic: "stays"})
 	<-begun
 	stop()
-	if all := w.Attempts("stops"); len(all) != 1 || all[0].Outcome != work.OutcomeReleased {
+	if all := w.Attempts("stops"); len(all) != 1 || all[0].Outcome != worker.OutcomeReleased {
 		t.Errorf("told of %+v", all)
 	}
 	close(let)
 	dbtest.Until(t, "the last handler ends", func() bool { return len(w.Attempts("stays")) > 0 })
-	if all := w.Attempts("stays"); len(all) != 1 || all[0].Outcome != work.OutcomeReleased {
+	if all := w.Attempts("stays"); len(all) != 1 || all[0].Outcome != worker.OutcomeReleased {
 		t.Errorf("told of %+v", all)
 	}
 	f.counts(outbox.Counts{Ready: 2})

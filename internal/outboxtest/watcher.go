@@ -5,8 +5,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/work"
 )
 
 // Watcher is an observer that remembers what it was told.
@@ -15,7 +15,7 @@ type Watcher struct {
 	enqueued map[string]int
 	claimed  map[string]int
 	reaped   map[string]int64
-	attempts []work.Attempt
+	attempts []worker.Attempt
 }
 
 // NewWatcher returns one that knows nothing yet.
@@ -38,7 +38,7 @@ func (w *Watcher) Claimed(queue string, n int) {
 }
 
 // Attempted remembers attempts.
-func (w *Watcher) Attempted(some []work.Attempt) {
+func (w *Watcher) Attempted(some []worker.Attempt) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.attempts = append(w.attempts, some...)
@@ -76,14 +76,14 @@ func (w *Watcher) Messages() map[string]int {
 }
 
 // Attempts returns what was attempted of a topic.
-func (w *Watcher) Attempts(topic string) []work.Attempt {
+func (w *Watcher) Attempts(topic string) []worker.Attempt {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(w.attempts), func(a work.Attempt) bool { return a.Topic != topic })
+	return slices.DeleteFunc(slices.Clone(w.attempts), func(a worker.Attempt) bool { return a.Topic != topic })
 }
 
 // PerMessage returns how often attempts of each message ended in an outcome.
-func (w *Watcher) PerMessage(o work.Outcome) map[outbox.MessageID]int {
+func (w *Watcher) PerMessage(o worker.Outcome) map[outbox.MessageID]int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n := map[outbox.MessageID]int{}

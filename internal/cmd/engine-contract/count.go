@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/op"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
 )
 
 // amount is how much of something there is.
@@ -57,14 +57,14 @@ func count(root string) (*contract, error) {
 	}
 	for i := range c.operations {
 		o := &c.operations[i]
-		n, err := measure(filepath.Join(root, "engine/op", o.name+".sql"))
+		n, err := measure(filepath.Join(root, "internal/engine/op", o.name+".sql"))
 		if err != nil {
 			return nil, err
 		}
 		o.common = n.files > 0
 		c.common.add(n)
 	}
-	for _, f := range []struct{ name, path string }{{"sqlite", "engine/sqlite/anydriver"}, {"postgres", "engine/postgres"}} {
+	for _, f := range []struct{ name, path string }{{"sqlite", "internal/sql/sqlite/anydriver"}, {"postgres", "internal/sql/postgres"}} {
 		e, err := c.engine(filepath.Join(root, f.path), f.name)
 		if err != nil {
 			return nil, err
@@ -129,7 +129,7 @@ var call = regexp.MustCompile(`pawl\.([a-z_0-9]+)\(`)
 // call in turn, from those that only programs call.
 func (e *own) split(dir string) error {
 	texts := map[string]string{}
-	for _, pattern := range []string{filepath.Join(dir, "*/*.sql"), filepath.Join(dir, "*.go"), filepath.Join(dir, "../op/*/*.sql")} {
+	for _, pattern := range []string{filepath.Join(dir, "*/*.sql"), filepath.Join(dir, "*.go"), filepath.Join(dir, "../../engine/op/*/*.sql")} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
 			return err

@@ -19,12 +19,12 @@ func TestPageIsCurrent(t *testing.T) {
 // A page that says something else is refused, and written anew.
 func TestPageIsWritten(t *testing.T) {
 	copied := t.TempDir()
-	for _, dir := range []string{"engine", "docs"} {
+	for _, dir := range []string{"internal/engine", "internal/sql", "docs"} {
 		if err := os.CopyFS(filepath.Join(copied, dir), os.DirFS(filepath.Join(root, dir))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(copied, "engine/postgres/lease/get.sql"), []byte("SELECT 1\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(copied, "internal/sql/postgres/lease/get.sql"), []byte("SELECT 1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := run(copied, true); err == nil || !strings.Contains(err.Error(), "out of date") {

@@ -12,7 +12,7 @@ const intro = `<!-- Written by go run ./internal/cmd/engine-contract: do not edi
 
 An engine is a folder of SQL and the Go that runs it, behind ` + "`engine.DB`" + `. This page says what another one would have to hold; the
 command that writes it prints how many files and lines the engines there are take for it. How to write a statement is in
-[CONTRIBUTING.md](../CONTRIBUTING.md); what the operations promise is in their doc comments, ` + "`go doc ./engine/op`" + `. Loading a folder fails where a statement and its operation do not
+[CONTRIBUTING.md](../CONTRIBUTING.md); what the operations promise is in their doc comments, ` + "`go doc ./internal/engine/op`" + `. Loading a folder fails where a statement and its operation do not
 fit, and the conformance suites (` + "`internal/enginetest`" + ` and its neighbours) say whether it keeps the promises.
 
 `
@@ -49,7 +49,7 @@ func (c *contract) renderEngines() []byte {
 		what string
 		of   func(e *own) amount
 	}{
-		{"statements in engine/op", func(*own) amount { return c.common }},
+		{"statements in internal/engine/op", func(*own) amount { return c.common }},
 		{"statements of operations", func(e *own) amount { return e.statements }},
 		{"statements that Go runs for an operation, and the engine's own", func(e *own) amount { return e.parts }},
 		{"macros", func(e *own) amount { return e.macros }},
@@ -79,7 +79,7 @@ func needed(e *own) (sum amount) {
 }
 
 func (c *contract) renderOperations(b *bytes.Buffer) {
-	b.WriteString("## The operations\n\n*common*: the statement is in `engine/op`. *own*: in the engine's folder. *Go*: a function of the engine's answers it.\n\n| operation |")
+	b.WriteString("## The operations\n\n*common*: the statement is in `internal/engine/op`. *own*: in the engine's folder. *Go*: a function of the engine's answers it.\n\n| operation |")
 	for _, e := range c.engines {
 		fmt.Fprintf(b, " %s |", e.name)
 	}

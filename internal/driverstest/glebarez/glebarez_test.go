@@ -11,9 +11,9 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/sqlite/anydriver"
 	"github.com/bravellian/pawl/internal/driverstest/suite"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/sql/sqlite/anydriver"
 )
 
 // Order is the program's own table.

@@ -6,9 +6,9 @@ import (
 
 	_ "github.com/mattn/go-sqlite3"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/sqlite/anydriver"
 	"github.com/bravellian/pawl/internal/driverstest/suite"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/sql/sqlite/anydriver"
 )
 
 func leg(t *testing.T) suite.Leg {

@@ -23,10 +23,10 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/doctor"
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/postgres"
-	"github.com/bravellian/pawl/engine/sqlite"
 	"github.com/bravellian/pawl/internal/driverstest/suite"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/sql/postgres"
+	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/testpg"
 	"github.com/bravellian/pawl/outbox"
 )

@@ -7,9 +7,9 @@ import (
 
 	_ "github.com/ncruces/go-sqlite3/driver"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/sqlite/anydriver"
 	"github.com/bravellian/pawl/internal/driverstest/suite"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/sql/sqlite/anydriver"
 )
 
 func leg(t *testing.T) suite.Leg {

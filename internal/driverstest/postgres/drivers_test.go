@@ -10,10 +10,10 @@ import (
 	_ "github.com/lib/pq"
 	"github.com/uptrace/bun/driver/pgdriver"
 
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/postgres"
 	"github.com/bravellian/pawl/internal/driverstest/sqlc"
 	"github.com/bravellian/pawl/internal/driverstest/suite"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/sql/postgres"
 )
 
 // Drivers of database/sql as they come.

@@ -16,10 +16,10 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 
-	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/internal/driverstest/ent"
 	"github.com/bravellian/pawl/internal/driverstest/sqlc"
 	"github.com/bravellian/pawl/internal/driverstest/suite"
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 // Order is the program's own table.

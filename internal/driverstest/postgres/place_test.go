@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/engine/postgres"
 	"github.com/bravellian/pawl/internal/driverstest/suite"
+	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/testpg"
 )
 

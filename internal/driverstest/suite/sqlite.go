@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 // Pool opens a new file with a driver, and makes the table of the program's own. The

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/enginetest"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/lease"

@@ -16,9 +16,9 @@ import (
 	"github.com/bravellian/pawl/cmd/pawl/internal/demo/scene"
 	"github.com/bravellian/pawl/cmd/pawl/internal/demo/shop"
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
-	"github.com/bravellian/pawl/engine"
-	"github.com/bravellian/pawl/engine/postgres"
-	"github.com/bravellian/pawl/engine/sqlite"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/sql/postgres"
+	"github.com/bravellian/pawl/internal/sql/sqlite"
 )
 
 // place is where a demo's database is: a file in a directory of its own, or a

@@ -9,9 +9,9 @@ import (
 	"github.com/bravellian/pawl/cmd/pawl/internal/demo/etl"
 	"github.com/bravellian/pawl/cmd/pawl/internal/demo/shop"
 	"github.com/bravellian/pawl/internal/testpg"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/work"
 )
 
 // onStages runs a test on a stage of every engine, with a worker that plays all
@@ -21,7 +21,7 @@ func onStages(t *testing.T, test func(*testing.T, *stage, *pawl.Pawl)) {
 		t.Run(name, func(t *testing.T) {
 			s := emptyStage(t, db)
 			quiet := slog.New(slog.DiscardHandler)
-			retry := work.RetryPolicy{MaxAttempts: 10, Delay: func(int) time.Duration { return 0 }}
+			retry := worker.RetryPolicy{MaxAttempts: 10, Delay: func(int) time.Duration { return 0 }}
 			p, err := pawl.New(s, pawl.Options{
 				Outbox: outbox.Options{StopWhenEmpty: true, Logger: quiet, Retry: &retry}, Joins: join.Options{Logger: quiet},
 			})

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/work"
 )
 
 // lease is short, so that what a killed worker held comes back while one
@@ -36,7 +36,7 @@ func Work(ctx context.Context, db, schema string, parent io.Reader) error {
 		Lease:        lease,
 		PollInterval: 250 * time.Millisecond,
 		Grace:        3 * time.Second,
-		Retry:        &work.RetryPolicy{MaxAttempts: 10, Delay: func(int) time.Duration { return 300 * time.Millisecond }, Jitter: 0.1},
+		Retry:        &worker.RetryPolicy{MaxAttempts: 10, Delay: func(int) time.Duration { return 300 * time.Millisecond }, Jitter: 0.1},
 	}})
 	if err != nil {
 		return errors.Join(err, s.close())

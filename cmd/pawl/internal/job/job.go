@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 // Job is a command that runs.

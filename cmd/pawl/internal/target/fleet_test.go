@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bravellian/pawl/engine"
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 func TestParseFleet(t *testing.T) {

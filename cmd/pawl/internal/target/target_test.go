@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bravellian/pawl/engine"
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 func TestParse(t *testing.T) {

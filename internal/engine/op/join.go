@@ -1,0 +1,177 @@
+package op
+
+import (
+	"time"
+
+	"github.com/bravellian/pawl/internal/engine"
+)
+
+func joins() []engine.Operation {
+	return []engine.Operation{
+		JoinAttach{}, JoinAttachNew{}, JoinCancel{}, JoinEnd{}, JoinForgive{}, JoinGet{}, JoinKnown{}, JoinList{}, JoinListGroup{}, JoinListStatus{},
+		JoinMembers{}, JoinPark{}, JoinPurge{}, JoinReport{}, JoinStart{}, JoinWait{},
+	}
+}
+
+// Join is a join as it is stored. Its status is 0 pending, 1 completed, 2 failed or 3
+// cancelled.
+type Join struct {
+	JoinID         [16]byte
+	GroupingKey    *string
+	ExpectedSteps  int
+	CompletedSteps int
+	FailedSteps    int
+	Status         int
+	CreatedUTC     time.Time
+	LastUpdatedUTC time.Time
+	Metadata       *string
+	DeadlineUTC    *time.Time
+	Overdue        bool // pending past its deadline
+}
+
+// JoinAttach makes messages members; those already settled are counted at once. It
+// changes 0 rows if they are attached, 1 if the join is unknown, 1 + i if the ith
+// message is unknown: then nothing was attached.
+type JoinAttach struct {
+	engine.Changes
+	JoinID     [16]byte
+	MessageIDs [][16]byte
+}
+
+// JoinAttachNew makes messages members that the same transaction enqueued: nobody
+// else can know them.
+type JoinAttachNew struct {
+	engine.Changes
+	JoinID  [16]byte
+	Members []JoinNewMember
+}
+
+// JoinNewMember is a message that was just enqueued.
+type JoinNewMember struct {
+	ID        int64
+	MessageID [16]byte
+}
+
+// JoinCancel cancels a join if it is pending. It changes 0 rows if the join is
+// unknown, 1 if it was cancelled, 2 if not.
+type JoinCancel struct {
+	engine.Changes
+	JoinID [16]byte
+	Note   Note
+}
+
+// JoinEnd ends a join if it is pending: as cancelled or, if its deadline has passed,
+// as failed. It changes 0 rows if the join is unknown, 1 if it was ended, 2 if not.
+type JoinEnd struct {
+	engine.Changes
+	JoinID [16]byte
+	Status int
+}
+
+// JoinForgive completes a failed join after all if its steps are all counted: a wait
+// that does not mind failures says so.
+type JoinForgive struct {
+	engine.Changes
+	JoinID [16]byte
+}
+
+// JoinGet reads a join. One row, or none.
+type JoinGet struct {
+	engine.Rows[Join]
+	JoinID [16]byte
+}
+
+// JoinKnown asks whether there is a join, and keeps it until the transaction ends. It
+// changes one row if so.
+type JoinKnown struct {
+	engine.Changes
+	JoinID [16]byte
+}
+
+// JoinList reads joins, highest id first.
+type JoinList struct {
+	engine.Rows[Join]
+	Before [16]byte // only ids below this one
+	Most   int
+}
+
+// JoinListGroup is JoinList of a grouping key, which has an index of its own.
+type JoinListGroup struct {
+	engine.Rows[Join]
+	GroupingKey string
+	Status      *int // nil: any
+	Before      [16]byte
+	Most        int
+}
+
+// JoinListStatus is JoinList of a status, which has an index of its own.
+type JoinListStatus struct {
+	engine.Rows[Join]
+	Status int
+	Before [16]byte
+	Most   int
+}
+
+// JoinMembers reads members of a join by message id.
+type JoinMembers struct {
+	engine.Rows[JoinMember]
+	JoinID [16]byte
+	Status *int     // nil: any
+	After  [16]byte // only message ids above this one
+	Most   int
+}
+
+// JoinMember is a member as it is stored. Its status is 0 pending, 1 completed or 2
+// failed.
+type JoinMember struct {
+	OutboxMessageID [16]byte
+	ID              int64
+	Status          int
+	CreatedUTC      time.Time
+	Topic           *string // nil: the message was cleaned up, once the join was over
+}
+
+// JoinPark puts a claimed wait aside until its join is over. A join that ended
+// meanwhile has it due at once. It answers how many were put aside: 0 if the lease is
+// lost.
+type JoinPark struct {
+	engine.Number
+	JoinID [16]byte
+	Owner  [16]byte
+	ID     int64
+}
+
+// JoinPurge forgets joins that ended longer ago than an age, among the oldest of each
+// outcome, unless a wait is still to be handled. It answers how many.
+type JoinPurge struct {
+	engine.Number
+	Age  time.Duration
+	Most int // of each outcome are looked at
+}
+
+// JoinReport counts a step by hand. It changes 0 rows if the join is unknown, 1 if the
+// step was counted, 2 if it was counted before or the join is over, 3 if the message is
+// no member.
+type JoinReport struct {
+	engine.Changes
+	JoinID    [16]byte
+	MessageID [16]byte
+	Status    int
+}
+
+// JoinStart adds a join; a known id adds nothing.
+type JoinStart struct {
+	engine.Changes
+	JoinID        [16]byte
+	GroupingKey   *string
+	ExpectedSteps int
+	Metadata      *string
+	DeadlineUTC   *time.Time
+}
+
+// JoinWait notes where a wait of a join lies.
+type JoinWait struct {
+	engine.Changes
+	JoinID [16]byte
+	ID     int64
+}

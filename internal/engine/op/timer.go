@@ -1,0 +1,176 @@
+package op
+
+import (
+	"time"
+
+	"github.com/bravellian/pawl/internal/engine"
+)
+
+func timers() []engine.Operation {
+	return []engine.Operation{
+		TimerAbandon{}, TimerAck{}, TimerCancel{}, TimerCancelKey{}, TimerClaim{}, TimerDispatch{}, TimerFail{}, TimerFind{}, TimerGet{},
+		TimerListClaimed{}, TimerListOver{}, TimerListPending{}, TimerNextDue{}, TimerPurge{}, TimerReap{}, TimerReschedule{}, TimerSchedule{},
+	}
+}
+
+// Timer is a timer as it is stored.
+type Timer struct {
+	ID            int64 // the position of the message that it becomes
+	TimerID       [16]byte
+	Key           *string
+	Status        int
+	DueTime       time.Time
+	At            time.Time // when it may be taken: DueTime or, after a failed attempt, later
+	RetryCount    int
+	Owner         *[16]byte
+	LockedUntil   *time.Time
+	Topic         string
+	CorrelationID *string
+	Headers       *string
+	Payload       []byte
+	CreatedAt     time.Time
+	ProcessedAt   *time.Time // when it was over
+	LastError     *string
+	Queue         string
+	Priority      int
+}
+
+// NewTimer is a timer to be stored: the message that it becomes, and its key.
+type NewTimer struct {
+	NewMessage
+	Key *string
+}
+
+// TimerRef is how a timer is found: by its id and the position that this carries, or 0.
+type TimerRef struct {
+	TimerID [16]byte
+	Carried int64
+}
+
+// TimerHeld are timers that an owner may have claimed.
+type TimerHeld struct {
+	Owner    [16]byte
+	TimerIDs [][16]byte
+}
+
+// TimerPage is a part of a list of timers: what comes behind a time and a position.
+type TimerPage struct {
+	At    time.Time
+	ID    int64
+	Topic *string // nil: any
+	Most  int
+}
+
+// TimerAbandon puts claimed timers back for another attempt, and counts this one as
+// failed. It answers how many the owner held.
+type TimerAbandon struct {
+	engine.Number
+	TimerHeld
+	Delay *time.Duration // nil: backoff
+	Error *string
+}
+
+// TimerAck marks claimed timers as fired. It answers how many the owner held.
+type TimerAck struct {
+	engine.Number
+	TimerHeld
+}
+
+// TimerCancel cancels a pending timer. It changes one row, and the timer will never
+// fire, or none: it is not pending.
+type TimerCancel struct {
+	engine.Changes
+	TimerRef
+	Note Note
+}
+
+// TimerCancelKey cancels the pending timer of a key. It changes one row, or none if
+// there is none.
+type TimerCancelKey struct {
+	engine.Changes
+	Key  string
+	Note Note
+}
+
+// TimerClaim takes due timers under a lease: suspects, or others where there are none.
+type TimerClaim struct {
+	engine.Rows[Timer]
+	Owner [16]byte
+	Lease time.Duration
+	Most  int
+}
+
+// TimerDispatch moves due timers into the outbox, and answers how many.
+type TimerDispatch struct {
+	engine.Number
+	Most int
+}
+
+// TimerFail marks claimed timers as failed for good. It answers how many the owner held.
+type TimerFail struct {
+	engine.Number
+	TimerHeld
+	Error *string
+}
+
+// TimerFind reads the timer of a key that has not fired yet. One row, or none.
+type TimerFind struct {
+	engine.Rows[Timer]
+	Key string
+}
+
+// TimerGet reads a timer. One row, or none.
+type TimerGet struct {
+	engine.Rows[Timer]
+	TimerRef
+}
+
+// TimerListClaimed reads claimed timers, next first; there are never many.
+type TimerListClaimed struct {
+	engine.Rows[Timer]
+	TimerPage
+}
+
+// TimerListOver reads timers that are over, latest first: those before a time and a
+// position.
+type TimerListOver struct {
+	engine.Rows[Timer]
+	TimerPage
+	Status int
+}
+
+// TimerListPending reads pending timers, next first.
+type TimerListPending struct {
+	engine.Rows[Timer]
+	TimerPage
+}
+
+// TimerNextDue asks when a timer is due or a lease runs out.
+type TimerNextDue struct{ engine.Rows[Wait] }
+
+// TimerPurge forgets timers that were over longer ago than Age.
+type TimerPurge struct {
+	engine.Changes
+	Age  time.Duration
+	Most int
+}
+
+// TimerReap puts back what was claimed and whose lease has run out, as suspects. It
+// answers how many.
+type TimerReap struct{ engine.Number }
+
+// TimerReschedule lets a pending timer fire at another time. It changes one row, or none
+// if it is not pending.
+type TimerReschedule struct {
+	engine.Changes
+	TimerRef
+	Due  *time.Time // nil: now
+	Note Note
+}
+
+// TimerSchedule stores timers. A known id changes nothing, and a pending timer of the
+// same key is replaced. How many rows it changes says nothing.
+type TimerSchedule struct {
+	engine.Changes
+	Timers []NewTimer
+}

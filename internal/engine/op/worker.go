@@ -1,0 +1,63 @@
+package op
+
+import (
+	"time"
+
+	"github.com/bravellian/pawl/internal/engine"
+)
+
+func workers() []engine.Operation {
+	return []engine.Operation{WorkerBeat{}, WorkerLeave{}, WorkerList{}, WorkerTidy{}}
+}
+
+// Worker is a process that works on the database, or that crashed. Queues and topics
+// are JSON arrays.
+type Worker struct {
+	ID          [16]byte
+	Name        string
+	Host        string
+	PID         int64
+	Version     string
+	StartedAt   time.Time
+	HeartbeatAt time.Time
+	Queues      string
+	Topics      string
+	Concurrency int64
+	InFlight    int64
+	Shared      bool // it works on many databases, taking turns
+	Alive       bool
+}
+
+// WorkerBeat is a process's sign of life.
+type WorkerBeat struct {
+	engine.Changes
+	ID          [16]byte
+	Name        string
+	Host        string
+	PID         int
+	Version     string
+	Queues      string
+	Topics      string
+	Concurrency int
+	InFlight    int64
+	Shared      bool
+	Alive       time.Duration // how long it is believed to be
+}
+
+// WorkerLeave takes a process off the list.
+type WorkerLeave struct {
+	engine.Changes
+	ID [16]byte
+}
+
+// WorkerList reads the processes, oldest first.
+type WorkerList struct {
+	engine.Rows[Worker]
+	Most int
+}
+
+// WorkerTidy forgets processes that count as gone for longer than an age.
+type WorkerTidy struct {
+	engine.Changes
+	Age time.Duration
+}

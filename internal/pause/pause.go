@@ -1,0 +1,197 @@
+// Package pause stops work on a topic or a queue, for all workers of a database, in
+// whatever process, and lets it go on. Nothing is lost meanwhile: messages are
+// enqueued as ever and wait.
+package pause
+
+import (
+	"context"
+	"crypto/md5" //nolint:gosec // spreads names over numbers
+	"encoding/binary"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/bravellian/pawl/internal/audit"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
+)
+
+// Kind says what is paused.
+type Kind string
+
+// What can be paused.
+const (
+	// Queue pauses all topics of a queue: nothing of it is claimed.
+	Queue Kind = "queue"
+	// Topic pauses a topic in all queues: workers lay its messages aside.
+	Topic Kind = "topic"
+)
+
+// Pause is a topic or queue that is paused.
+type Pause struct {
+	Kind   Kind
+	Name   string
+	Since  time.Time
+	Actor  string // who paused it
+	Reason string
+	// Ending is true while what was laid aside is being brought back. Should the
+	// process die that does so, the next worker goes on with it.
+	Ending bool
+}
+
+// Limits of the fields, in characters.
+const (
+	MaxName   = 255
+	MaxReason = 1000
+)
+
+// Pauses are the pauses of a database. They are safe for concurrent use.
+type Pauses struct {
+	db   engine.DB
+	log  *slog.Logger
+	seen atomic.Pointer[seen]
+}
+
+// seen is what was paused at the last look.
+type seen struct{ queues, topics map[string]bool }
+
+// New returns the pauses of a database.
+func New(db engine.DB, log *slog.Logger) *Pauses {
+	return &Pauses{db: db, log: engine.Logger(log)}
+}
+
+// lane is where a topic's messages are laid aside. No queue's name holds a NUL
+// character, so no queue has it.
+func lane(topic string) int64 {
+	sum := md5.Sum([]byte("\x00topic/" + topic))
+	return int64(binary.BigEndian.Uint64(sum[:8]))
+}
+
+// Pause stops work on a topic or queue. Workers of every process begin no more of
+// its messages within a second; handlers that are at work go on to their end. It
+// reports whether it was not paused before. reason is for people to read.
+func (p *Pauses) Pause(ctx context.Context, kind Kind, name, reason string) (bool, error) {
+	if err := check(kind, name); err != nil {
+		return false, err
+	}
+	if err := engine.CheckText("reason", reason, MaxReason, false); err != nil {
+		return false, err
+	}
+	put := engine.Ask(op.PausePut{
+		Kind: string(kind), Name: name, Lane: lane(name), Reason: worker.Optional(reason), Note: audit.New(audit.WithReason(ctx, reason), target(kind, name)).Op(),
+	})
+	if err := p.db.Do(ctx, put); err != nil {
+		return false, err
+	}
+	if put.N > 0 {
+		p.log.InfoContext(ctx, "paused", "kind", string(kind), "name", name)
+	}
+	return put.N > 0, p.Look(ctx)
+}
+
+// unparkRuns bounds one transaction of Resume.
+const unparkRuns = 1000
+
+// Resume lets work on a topic or queue go on, and reports whether it was paused.
+// What was laid aside comes back, in bounded transactions, before it returns.
+func (p *Pauses) Resume(ctx context.Context, kind Kind, name string) (bool, error) {
+	if err := check(kind, name); err != nil {
+		return false, err
+	}
+	end := engine.Ask(op.PauseEnd{Kind: string(kind), Name: name, Note: audit.New(ctx, target(kind, name)).Op()})
+	if err := p.db.Do(ctx, end); err != nil || end.N == 0 {
+		return false, err
+	}
+	if kind == Topic {
+		if _, err := worker.Purge(ctx, p.db, op.PauseUnpark{Topic: name, Most: unparkRuns}); err != nil {
+			return true, err
+		}
+	} else {
+		p.db.Ring(name)
+	}
+	p.log.InfoContext(ctx, "resumed", "kind", string(kind), "name", name)
+	return true, p.Look(ctx)
+}
+
+func check(kind Kind, name string) error {
+	if kind != Queue && kind != Topic {
+		return engine.Invalid("kind", "neither queue nor topic")
+	}
+	return engine.CheckText(string(kind), name, MaxName, true)
+}
+
+func target(kind Kind, name string) string { return string(kind) + " " + name }
+
+// List returns what is paused, by kind and name.
+func (p *Pauses) List(ctx context.Context) ([]Pause, error) {
+	list, err := engine.Query(ctx, p.db, op.PauseList{})
+	var all []Pause
+	for _, one := range list {
+		all = append(all, Pause{
+			Kind: Kind(one.Kind), Name: one.Name, Since: one.At.UTC(), Actor: one.Actor, Reason: worker.Value(one.Reason), Ending: one.Ending,
+		})
+	}
+	return all, err
+}
+
+// Look learns what is paused, for Of.
+func (p *Pauses) Look(ctx context.Context) error {
+	_, err := p.look(ctx)
+	return err
+}
+
+func (p *Pauses) look(ctx context.Context) ([]Pause, error) {
+	all, err := p.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var now *seen
+	for _, one := range all {
+		if one.Ending {
+			continue
+		}
+		if now == nil {
+			now = &seen{queues: map[string]bool{}, topics: map[string]bool{}}
+		}
+		if one.Kind == Queue {
+			now.queues[one.Name] = true
+		} else {
+			now.topics[one.Name] = true
+		}
+	}
+	p.seen.Store(now)
+	return all, nil
+}
+
+// Tend is Look for workers: it also brings back a part of what lies aside although
+// its pause ended, should whoever resumed not have come to the end of it.
+func (p *Pauses) Tend(ctx context.Context) error {
+	all, err := p.look(ctx)
+	if err != nil {
+		return err
+	}
+	for _, one := range all {
+		if !one.Ending {
+			continue
+		}
+		if _, err := engine.Exec(ctx, p.db, nil, op.PauseUnpark{Topic: one.Name, Most: unparkRuns}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Of tells, from the last look, whether a message of a topic may begin in a queue.
+func (p *Pauses) Of(queue, topic string) worker.Pause {
+	now := p.seen.Load()
+	switch {
+	case now == nil:
+		return worker.NotPaused
+	case now.queues[queue]:
+		return worker.QueuePaused
+	case now.topics[topic]:
+		return worker.TopicPaused
+	}
+	return worker.NotPaused
+}

@@ -1,0 +1,209 @@
+// Package registry keeps the list of processes that work on a database: who they are,
+// which topics they handle, when they were last heard of.
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
+)
+
+const (
+	// beatEvery is how often a process shows that it is there.
+	beatEvery = 10 * time.Second
+	// lifetime is how long it is believed to be, without that.
+	lifetime = 3 * beatEvery
+	// sharedLifetime is the same for a process that works on many databases: it
+	// comes by when there is something to do, which may be seldom.
+	sharedLifetime = 24 * time.Hour
+	// keepGone is how long a process that crashed is kept in the list.
+	keepGone = 24 * time.Hour
+	// leaveLimit bounds how long a process that stops tries to say so.
+	leaveLimit = 5 * time.Second
+)
+
+// Info is a process that works on the database.
+type Info struct {
+	ID          uuid.UUID
+	Name        string // as in processed_by of messages
+	Host        string
+	PID         int64
+	Version     string // of the program
+	Started     time.Time
+	Heartbeat   time.Time // when it was last heard of
+	Queues      []string
+	Topics      []string // that have handlers
+	Concurrency int64    // handlers at once
+	InFlight    int64    // messages that it held when it was last heard of
+	Shared      bool     // it works on many databases, taking turns
+	Alive       bool     // it was heard of lately
+}
+
+// Made reports whether the process's workers made an owner token.
+func (i *Info) Made(token worker.OwnerToken) bool {
+	tag := token.Tag()
+	return tag != 0 && tag == worker.TagOf(i.ID)
+}
+
+// Self is what a process says of itself.
+type Self struct {
+	Name        string
+	Queues      []string
+	Topics      []string
+	Concurrency int
+	// InFlight is asked at every heartbeat; nil: none.
+	InFlight func() int64
+}
+
+// Registry is the list of a database. It is safe for concurrent use.
+type Registry struct {
+	db    engine.DB
+	log   *slog.Logger
+	id    [16]byte
+	host  string
+	built func() string // the program's version, which takes a parser to find
+	pulse worker.Pulse
+
+	mu     sync.Mutex
+	shown  time.Time // when this process last said that it is there, taking turns
+	listed bool
+}
+
+// New returns the list of a database.
+func New(db engine.DB, log *slog.Logger) *Registry {
+	host, _ := os.Hostname()
+	return &Registry{db: db, log: engine.Logger(log), id: uuid.Must(uuid.NewV7()), host: host, built: sync.OnceValue(version)}
+}
+
+// Run keeps this process in the list until ctx ends. A database that is away is
+// outlived.
+func (r *Registry) Run(ctx context.Context, self Self) {
+	worker.Beat(ctx, &r.pulse, beatEvery, func(ctx context.Context) error {
+		err := r.beat(ctx, &self, false)
+		if err != nil && ctx.Err() == nil {
+			r.log.WarnContext(ctx, "could not show that this worker is alive, will retry", "error", err)
+		}
+		return err
+	})
+	r.Leave(context.WithoutCancel(ctx))
+}
+
+// Show puts this process, which works on many databases, into the list, unless that
+// was done just now. Errors do not matter to the work and are logged.
+func (r *Registry) Show(ctx context.Context, self Self) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.listed && time.Since(r.shown) < beatEvery {
+		return
+	}
+	r.shown = time.Now()
+	if err := r.beat(ctx, &self, true); err != nil && ctx.Err() == nil {
+		r.log.WarnContext(ctx, "could not show that this worker is alive, will retry", "error", err)
+		return
+	}
+	r.listed = true
+}
+
+func (r *Registry) beat(ctx context.Context, self *Self, shared bool) error {
+	life, inFlight := lifetime, int64(0)
+	if shared {
+		life = sharedLifetime
+	}
+	if self.InFlight != nil {
+		inFlight = self.InFlight()
+	}
+	return r.db.Do(ctx,
+		engine.Ask(op.WorkerTidy{Age: keepGone}),
+		engine.Ask(op.WorkerBeat{
+			ID: r.id, Name: self.Name, Host: r.host, PID: os.Getpid(), Version: r.built(), Queues: array(self.Queues), Topics: array(self.Topics),
+			Concurrency: self.Concurrency, InFlight: inFlight, Shared: shared, Alive: life,
+		}),
+		engine.Ask(op.GenerationLook{}))
+}
+
+// Leave takes this process off the list, or gives up after a few seconds: then the
+// entry expires. Run does this by itself.
+func (r *Registry) Leave(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, leaveLimit)
+	defer cancel()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.listed = false
+	if err := r.db.Do(ctx, engine.Ask(op.WorkerLeave{ID: r.id})); err != nil {
+		r.log.DebugContext(ctx, "could not leave the list of workers, the entry will expire", "error", err)
+	}
+}
+
+// Vitals tells how the loop is that keeps this process in the list.
+func (r *Registry) Vitals() []worker.Vitals { return []worker.Vitals{r.pulse.Vitals("heartbeat")} }
+
+// Tag marks this process's owner tokens.
+func (r *Registry) Tag() worker.Tag { return worker.TagOf(r.id) }
+
+// ID is this process's id in the list.
+func (r *Registry) ID() uuid.UUID { return r.id }
+
+// maxList is how many processes List returns at most.
+const maxList = 10_000
+
+// List returns the processes, oldest first, those that crashed within a day
+// included.
+func (r *Registry) List(ctx context.Context) ([]Info, error) {
+	var all []Info
+	c := engine.Each(op.WorkerList{Most: maxList}, func(w *op.Worker, unread error) error {
+		if unread != nil {
+			return unread
+		}
+		i, err := info(w)
+		all = append(all, i)
+		return err
+	})
+	c.Reset = func() { all = nil }
+	err := r.db.Read(ctx, c)
+	return all, err
+}
+
+// info is what is known of a process as it is stored.
+func info(w *op.Worker) (Info, error) {
+	i := Info{
+		ID: w.ID, Name: w.Name, Host: w.Host, PID: w.PID, Version: w.Version, Started: w.StartedAt.UTC(), Heartbeat: w.HeartbeatAt.UTC(),
+		Concurrency: w.Concurrency, InFlight: w.InFlight, Shared: w.Shared, Alive: w.Alive,
+	}
+	if err := json.Unmarshal([]byte(w.Queues), &i.Queues); err != nil {
+		return i, err
+	}
+	return i, json.Unmarshal([]byte(w.Topics), &i.Topics)
+}
+
+func array(all []string) string {
+	if all == nil {
+		all = []string{}
+	}
+	text, _ := json.Marshal(all) // strings always can
+	return string(text)
+}
+
+// version is the main module's, with the commit where it is known.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	text := info.Main.Version
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && (text == "" || text == "(devel)") {
+			text = s.Value
+		}
+	}
+	return text
+}

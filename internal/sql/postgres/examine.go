@@ -1,0 +1,183 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/bravellian/pawl/internal/engine"
+)
+
+var _ engine.Examiner = (*DB)(nil)
+
+// Examinations returns what can be looked at on PostgreSQL.
+func (db *DB) Examinations(l engine.Limits) []engine.Examination {
+	x := &examiner{db, l.WithDefaults()}
+	return []engine.Examination{
+		{Name: "server", Look: x.server},
+		{Name: "objects", Look: x.objects},
+		{Name: "paths", Look: x.paths},
+		{Name: "durability", Look: x.durability},
+		{Name: "pooler", Look: x.pooler},
+		{Name: "connections", Look: x.connections},
+		{Name: "snapshots", Look: x.snapshots},
+		{Name: "vacuum", Look: x.vacuum},
+	}
+}
+
+type examiner struct {
+	*DB
+	limits engine.Limits
+}
+
+// doctorStatements are the statements of the doctor that only PostgreSQL has.
+func doctorStatements() []engine.Operation {
+	return []engine.Operation{
+		doctorConnections{}, doctorHidden{}, doctorObjects{}, doctorPath{}, doctorPaths{}, doctorPrepared{}, doctorServer{}, doctorSettings{},
+		doctorSlots{}, doctorTables{}, doctorTransactions{},
+	}
+}
+
+// doctorServer asks what kind of server this is. One row.
+type doctorServer struct{ engine.Rows[serverInfo] }
+
+type serverInfo struct {
+	Version           string
+	Number            int64
+	Standby, ReadOnly bool
+	Isolation         string
+}
+
+// oldest is the oldest version that pawl runs on.
+const oldest = 14
+
+// server looks at what kind of server this is.
+func (x *examiner) server(ctx context.Context) ([]engine.Finding, error) {
+	info, _, err := engine.Get(ctx, x, doctorServer{})
+	if err != nil {
+		return nil, err
+	}
+	return judgeServer(&info), nil
+}
+
+func judgeServer(s *serverInfo) (found []engine.Finding) {
+	if s.Number < oldest*10_000 {
+		found = append(found, engine.Found(engine.Problem, "PostgreSQL "+s.Version, fmt.Sprintf("Upgrade the server: pawl needs version %d or later.", oldest)))
+	}
+	if s.Standby {
+		found = append(found, engine.Found(engine.Problem, "this server is a standby (pg_is_in_recovery)", "Connect to the primary: target_session_attrs=read-write in the connection string finds it."))
+	}
+	if s.ReadOnly {
+		found = append(found, engine.Found(engine.Problem, "default_transaction_read_only = on", "Switch it off for this role or database: ALTER ROLE … RESET default_transaction_read_only"))
+	}
+	if s.Isolation != "read committed" {
+		found = append(found, engine.Found(engine.Note, "default_transaction_isolation = "+s.Isolation+
+			": pawl's own transactions are read committed all the same, and some calls are refused in yours (docs/isolation.md)", ""))
+	}
+	return engine.OrOK(found, "PostgreSQL "+s.Version+", a primary")
+}
+
+// doctorSettings reads settings as this session sees them, by name.
+type doctorSettings struct {
+	engine.Rows[setting]
+	Names []string
+}
+
+type setting struct {
+	Name, Value string
+	Source      string // where it comes from
+}
+
+// durability looks at the settings by which a crash can take back commits.
+func (x *examiner) durability(ctx context.Context) ([]engine.Finding, error) {
+	list, err := engine.Query(ctx, x, doctorSettings{Names: []string{"fsync", "full_page_writes", "synchronous_commit"}})
+	if err != nil {
+		return nil, err
+	}
+	found := judgeDurability(list)
+	tables, err := x.tables(ctx)
+	for _, t := range tables {
+		if t.Unlogged {
+			found = append(found, engine.Found(engine.Problem, "table "+t.Name+" is unlogged: a crash empties it", "ALTER TABLE "+x.quote(t.Name)+" SET LOGGED"))
+		}
+	}
+	if x.opts.RelaxedAck {
+		found = append(found, engine.Found(engine.Note, "RelaxedAck: a crash of the server may have the last acks forgotten, and their messages delivered again", ""))
+	}
+	return engine.OrOK(found, settingList(list)), err
+}
+
+func settingList(list []setting) string {
+	var text []string
+	for _, s := range list {
+		text = append(text, s.Name+" = "+s.Value)
+	}
+	return strings.Join(text, ", ")
+}
+
+func judgeDurability(list []setting) (found []engine.Finding) {
+	for _, s := range list {
+		seen := fmt.Sprintf("%s = %s (from: %s)", s.Name, s.Value, s.Source)
+		switch {
+		case s.Value != "off":
+		case s.Name == "synchronous_commit":
+			found = append(found, engine.Found(engine.Warning, seen+": a crash of the server takes back the last commits",
+				"Take it out of where it comes from: the connection string, ALTER ROLE … RESET synchronous_commit, ALTER DATABASE … RESET synchronous_commit, or ALTER SYSTEM RESET synchronous_commit. For acks alone there is RelaxedAck."))
+		default:
+			found = append(found, engine.Found(engine.Problem, seen+": a crash of the machine can destroy the database",
+				"ALTER SYSTEM SET "+s.Name+" = on; SELECT pg_reload_conf()"))
+		}
+	}
+	return found
+}
+
+// doctorConnections counts the connections of the server, this role and this database.
+// Those in reserve are for superusers.
+type doctorConnections struct{ engine.Rows[usage] }
+
+type usage struct {
+	What string
+	Used int64
+	Most int64 // there may be, -1 without a limit
+}
+
+// connections looks at how many connections are left.
+func (x *examiner) connections(ctx context.Context) ([]engine.Finding, error) {
+	list, err := engine.Query(ctx, x, doctorConnections{})
+	if err != nil {
+		return nil, err
+	}
+	return judgeConnections(list, x.limits.Connections), nil
+}
+
+func judgeConnections(list []usage, limit int64) (found []engine.Finding) {
+	var seen []string
+	for _, u := range list {
+		if u.Most < 0 {
+			continue
+		}
+		text := fmt.Sprintf("%s: %d of %d connections in use", u.What, u.Used, u.Most)
+		seen = append(seen, text)
+		level := engine.Warning
+		if u.Used >= u.Most {
+			level = engine.Problem
+		}
+		if u.Used*100 >= u.Most*limit {
+			found = append(found, engine.Found(level, text, "Give programs smaller pools (pool_max_conns), put a pooler in front, or raise the limit (max_connections, CONNECTION LIMIT)."))
+		}
+	}
+	return engine.OrOK(found, strings.Join(seen, "; "))
+}
+
+// age is microseconds as people read them.
+func age(micros int64) string {
+	d := time.Duration(micros) * time.Microsecond
+	if d > time.Second {
+		d = d.Round(time.Second)
+	}
+	return d.Round(time.Millisecond).String()
+}
+
+// quote is the qualified name of a table that lies in pawl's schema.
+func (x *examiner) quote(table string) string { return `"` + x.opts.Schema + `"."` + table + `"` }

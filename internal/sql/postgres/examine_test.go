@@ -1,0 +1,82 @@
+package postgres_test
+
+import (
+	"flag"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/enginetest"
+	"github.com/bravellian/pawl/internal/sql/postgres"
+	"github.com/bravellian/pawl/internal/testpg"
+)
+
+var update = flag.Bool("update", false, "write doctor/objects.txt")
+
+// The doctor's list of what the migrations make is what they make, under any names.
+// After a new migration: go test ./engine/postgres -run TestObjects -update
+func TestObjectsAreThoseOfTheMigrations(t *testing.T) {
+	for _, prefix := range []string{"", "p_"} {
+		db := open(t, testpg.URL(t), postgres.Options{Schema: schema(t), Prefix: prefix})
+		enginetest.Must(t, db.Migrate(t.Context()))
+		got, err := postgres.Objects(t.Context(), db)
+		enginetest.Must(t, err)
+		slices.Sort(got)
+		text := strings.Join(got, "\n") + "\n"
+		if *update && prefix == "" {
+			enginetest.Must(t, os.WriteFile("doctor/objects.txt", []byte(text), 0o644))
+		}
+		want, err := os.ReadFile("doctor/objects.txt")
+		enginetest.Must(t, err)
+		if text == string(want) {
+			continue
+		}
+		there := strings.Split(string(want), "\n")
+		for _, line := range got {
+			if !slices.Contains(there, line) {
+				t.Errorf("prefix %q: not in doctor/objects.txt: %s", prefix, line)
+			}
+		}
+		for _, line := range there {
+			if line != "" && !slices.Contains(got, line) {
+				t.Errorf("prefix %q: not made by the migrations: %s", prefix, line)
+			}
+		}
+	}
+}
+
+// What a server shared by all tests cannot be made to say is judged here.
+func TestJudgements(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		found []engine.Finding
+		level engine.Level
+		want  string
+	}{
+		{"good server", postgres.JudgeServer("17.1", 170001, false, false, "read committed"), engine.OK, "PostgreSQL 17.1"},
+		{"old server", postgres.JudgeServer("13.9", 130009, false, false, "read committed"), engine.Problem, "13.9"},
+		{"standby", postgres.JudgeServer("17.1", 170001, true, false, "read committed"), engine.Problem, "standby"},
+		{"few connections", postgres.JudgeConnections(97, 10, 80), engine.OK, "10 of 97"},
+		{"many connections", postgres.JudgeConnections(97, 90, 80), engine.Warning, "90 of 97"},
+		{"all connections", postgres.JudgeConnections(97, 97, 80), engine.Problem, "97 of 97"},
+		{"no limit", postgres.JudgeConnections(-1, 97, 80), engine.OK, ""},
+		{"young table", postgres.JudgeAge(200_000_000), engine.OK, ""},
+		{"aged table", postgres.JudgeAge(700_000_000), engine.Warning, "700000000 transactions"},
+		{"doomed table", postgres.JudgeAge(1_700_000_000), engine.Problem, "1700000000 transactions"},
+		{"own sessions", postgres.JudgePooler(7, 7, 8, 7), engine.OK, "7"},
+		{"one connection", postgres.JudgePooler(7, 7, 0, 7), engine.Note, "one connection"},
+		{"session pooler", postgres.JudgePooler(99, 7, 8, 7), engine.Note, "keeps sessions"},
+		{"taken over", postgres.JudgePooler(99, 7, 7, 9), engine.Warning, "by the transaction"},
+		{"moved", postgres.JudgePooler(99, 7, 8, 9), engine.Warning, "by the transaction"},
+	} {
+		worst, text := engine.OK, ""
+		for _, f := range c.found {
+			worst, text = max(worst, f.Level), text+f.Evidence
+		}
+		if worst != c.level || !strings.Contains(text, c.want) {
+			t.Errorf("%s: %v, want %v with %q", c.name, c.found, c.level, c.want)
+		}
+	}
+}

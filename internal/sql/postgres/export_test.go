@@ -1,0 +1,78 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/enginetest"
+)
+
+// SetObject makes db one of another build, whose routine or view has this text, or
+// which has none if the text is empty.
+func SetObject(db *DB, kind, name, text string) {
+	db.folder.Objects = enginetest.With(db.folder, kind, name, text)
+}
+
+// AddMigration makes db one of a newer build.
+func AddMigration(db *DB, text string) {
+	db.folder.Migrations = enginetest.Next(db.folder, text)
+}
+
+// Objects is what there is in a database's schema, as the doctor sees it.
+func Objects(ctx context.Context, db *DB) (lines []string, err error) {
+	list, err := engine.Query(ctx, db, doctorObjects{Schema: db.opts.Schema, Prefix: db.opts.Prefix})
+	for _, o := range list {
+		if !o.Sound {
+			err = errors.Join(err, errors.New("not sound: "+o.Line))
+		}
+		lines = append(lines, o.Line)
+	}
+	return lines, err
+}
+
+// JudgeServer is the finding on such a server.
+func JudgeServer(version string, number int64, standby, readOnly bool, isolation string) []engine.Finding {
+	return judgeServer(&serverInfo{version, number, standby, readOnly, isolation})
+}
+
+// JudgeConnections is the finding on so many connections.
+func JudgeConnections(most, used, limit int64) []engine.Finding {
+	return judgeConnections([]usage{{"server", used, most}}, limit)
+}
+
+// JudgeAge is the finding on a table whose rows are so old.
+func JudgeAge(age int64) []engine.Finding {
+	return (&examiner{DB: &DB{}}).judgeTable(&table{Name: "t", Age: age, Dead: -1})
+}
+
+// JudgePooler is the finding on connections that such processes answered.
+func JudgePooler(told, before, second, after uint32) []engine.Finding {
+	return judgePooler(told, before, second, after)
+}
+
+// AddOperation gives db an operation of a test's own.
+func AddOperation(db *DB, op engine.Operation, text string) error {
+	return db.folder.Bind(&folder().Syntax, op, text)
+}
+
+// Wrapped is an error of the driver's as pawl returns it.
+func Wrapped(err error) error { return wrap("test", err, engine.ErrConnLost) }
+
+// GoStatements are those that stand in Go instead of a file, but for DDL.
+var GoStatements = map[string]string{
+	"block": blockNext, "history": historyRead, "objects": objectRead, "notify": notifySelf, "lock": lockQueue, "unlock": unlockQueue,
+	"pinned": pinned, "relaxed": relaxedCommit,
+}
+
+// Unbound are the files that no operation names.
+func Unbound(db *DB) []string { return db.folder.Unbound() }
+
+// Portable is an argument as drivers other than pgx's are given it.
+func Portable(arg any) any { return portable(arguments([]any{arg}))[0] }
+
+// Wrap tells of what class an error is.
+func Wrap(op string, err error) error { return wrap(op, err, engine.ErrConnLost) }
+
+// Statements are those that are bound to operations.
+func Statements(db *DB) []*engine.Statement { return db.folder.Statements() }

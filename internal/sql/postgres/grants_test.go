@@ -1,0 +1,403 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/audit"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/enginetest"
+	"github.com/bravellian/pawl/internal/pause"
+	"github.com/bravellian/pawl/internal/sql/postgres"
+	"github.com/bravellian/pawl/internal/testpg"
+	"github.com/bravellian/pawl/job"
+	"github.com/bravellian/pawl/join"
+	"github.com/bravellian/pawl/lease"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/timer"
+)
+
+// person is a login role to which a role of pawl's was given.
+type person struct {
+	*pawl.Pawl
+	db    *postgres.DB
+	names engine.Names
+	ctx   context.Context
+}
+
+// exec runs SQL as another program would.
+func (p *person) exec(query string, args ...any) error {
+	_, err := p.db.Pool().Exec(p.ctx, p.names.Render(query), args...)
+	return err
+}
+
+// grants makes a place, and returns its owner's and a person of each role.
+func grants(t *testing.T, roles ...postgres.Role) (*enginetest.Place, *person, map[postgres.Role]*person) {
+	t.Helper()
+	p := place()(t)
+	db := enginetest.Migrated(t, p).(*postgres.DB)
+	// Nobody relies on what everybody may.
+	enginetest.Exec(t, p, `REVOKE EXECUTE ON ALL ROUTINES IN SCHEMA "`+p.Names.Schema+`" FROM PUBLIC`)
+	people := map[postgres.Role]*person{}
+	for _, r := range roles {
+		name, address := role(t)
+		enginetest.Must(t, db.Grant(t.Context(), postgres.Grant{Role: r, To: name}))
+		people[r] = newPerson(t, open(t, with(address, "pool_max_conns=3"), postgres.Options{Schema: p.Names.Schema, PollOnly: true}), p.Names)
+	}
+	return p, newPerson(t, db, p.Names), people
+}
+
+func newPerson(t *testing.T, db *postgres.DB, names engine.Names) *person {
+	t.Helper()
+	p, err := pawl.New(db, pawl.Options{Outbox: outbox.Options{StopWhenEmpty: true}})
+	enginetest.Must(t, err)
+	return &person{p, db, names, t.Context()}
+}
+
+// act is something that some roles may do, and the others must not.
+type act struct {
+	name string
+	may  []postgres.Role
+	do   func(p *person, f *scene) error
+}
+
+// scene is what there is to act upon: made anew for every act by the owner.
+type scene struct {
+	message, failed outbox.MessageID
+	at, failedAt    outbox.WorkItemID
+	join            join.ID
+	timer           timer.ID
+	key             inbox.Key
+}
+
+func newScene(t *testing.T, o *person) *scene {
+	t.Helper()
+	ctx := t.Context()
+	f := &scene{key: inbox.Key{Source: "s", MessageID: outbox.NewOwnerToken().String()}}
+	var err error
+	f.failed, err = o.Outbox.Enqueue(ctx, outbox.Message{Topic: "t", Queue: "failed", Payload: []byte("secret")})
+	enginetest.Must(t, err)
+	owner := outbox.NewOwnerToken()
+	claimed, err := o.Outbox.ClaimFrom(ctx, "failed", owner, time.Hour, 1)
+	enginetest.Must(t, err)
+	f.failedAt = claimed[0].WorkItemID
+	_, err = o.Outbox.Fail(ctx, owner, errors.New("no"), f.failedAt)
+	enginetest.Must(t, err)
+	f.message, err = o.Outbox.Enqueue(ctx, outbox.Message{Topic: "t", Queue: "q", Payload: []byte("secret"), Due: time.Now().Add(time.Hour)})
+	enginetest.Must(t, err)
+	info, err := o.Outbox.Find(ctx, f.message)
+	enginetest.Must(t, err)
+	f.at = info.WorkItemID
+	f.join, err = o.Joins.Start(ctx, join.Spec{ExpectedSteps: 2})
+	enginetest.Must(t, err)
+	f.timer, err = o.Timers.Schedule(ctx, timer.Timer{Topic: "t", Due: time.Now().Add(time.Hour)})
+	enginetest.Must(t, err)
+	enginetest.Must(t, o.Jobs.Put(ctx, job.Job{Name: "j", Topic: "t", Schedule: "@daily"}))
+	_, err = o.Inbox.AlreadyProcessed(ctx, f.key)
+	enginetest.Must(t, err)
+	return f
+}
+
+func done[T any](_ T, err error) error { return err }
+
+func producing() []act {
+	all := []postgres.Role{postgres.Producer, postgres.Worker}
+	messages := append(slices.Clone(all), postgres.Operator) // who may trigger a job makes a message
+	return []act{
+		{"enqueue", messages, func(p *person, f *scene) error {
+			return done(p.Outbox.EnqueueBatch(p.ctx, []outbox.Message{{Topic: "t", Payload: []byte("x")}, {Topic: "t", Queue: "new " + f.key.MessageID}}))
+		}},
+		{"enqueue with an id", messages, func(p *person, f *scene) error {
+			_, err := p.Outbox.Enqueue(p.ctx, outbox.Message{Topic: "t", ID: outbox.MessageID(outbox.NewOwnerToken())})
+			return errors.Join(err, done(p.Outbox.Enqueue(p.ctx, outbox.Message{Topic: "t", ID: f.message})))
+		}},
+		{"enqueue in a transaction", messages, func(p *person, f *scene) error {
+			tx, err := p.db.Pool().Begin(p.ctx)
+			if err != nil {
+				return err
+			}
+			defer func() { _ = tx.Rollback(p.ctx) }()
+			if _, err := p.Outbox.EnqueueTx(p.ctx, postgres.Tx(tx), outbox.Message{Topic: "t", Queue: "tx " + f.key.MessageID}); err != nil {
+				return err
+			}
+			return tx.Commit(p.ctx)
+		}},
+		{"enqueue in SQL", messages, func(p *person, f *scene) error {
+			return errors.Join(p.exec(`SELECT pawl.outbox_enqueue('t', 'x', headers => '{"a":"b"}', queue => 'sql')`), p.exec(`SELECT pawl.outbox_enqueue('t', '{}'::jsonb, message_id => $1)`, f.message.String()))
+		}},
+		{"fan out", all, func(p *person, f *scene) error {
+			_, err := p.Joins.FanOut(p.ctx, join.Spec{Deadline: time.Now().Add(time.Hour)}, []outbox.Message{{Topic: "t"}}, join.Wait{OnComplete: outbox.Message{Topic: "done"}})
+			return err
+		}},
+		{"attach and wait", all, func(p *person, f *scene) error {
+			return errors.Join(p.Joins.Attach(p.ctx, f.join, f.message, f.failed), done(p.Joins.Wait(p.ctx, f.join, join.Wait{OnComplete: outbox.Message{Topic: "done"}})))
+		}},
+		{"joins in SQL", all, func(p *person, f *scene) error {
+			return errors.Join(p.exec(`SELECT pawl.outbox_join_attach(pawl.outbox_join_start(2, deadline_utc => now() + interval '1 hour'), $1)`, f.message.String()),
+				p.exec(`SELECT pawl.outbox_join_wait($1, 'done')`, f.join.String()))
+		}},
+		{"schedule", all, func(p *person, f *scene) error {
+			for range 2 {
+				if _, err := p.Timers.Schedule(p.ctx, timer.Timer{Topic: "t", Key: "k", Due: time.Now().Add(time.Hour)}); err != nil {
+					return err
+				}
+			}
+			return errors.Join(done(p.Timers.CancelKey(p.ctx, "k")), p.exec(`SELECT pawl.timer_schedule('t', 'x', now() + interval '1 hour', key => 'k')`))
+		}},
+		{"cancel and move a timer", slices.Concat(all, []postgres.Role{postgres.Operator}), func(p *person, f *scene) error {
+			return errors.Join(done(p.Timers.Reschedule(p.ctx, f.timer, time.Now().Add(time.Hour))), done(p.Timers.Cancel(p.ctx, f.timer)),
+				p.exec(`SELECT pawl.timer_reschedule($1, now()), pawl.timer_cancel($1)`, f.timer.String()))
+		}},
+		{"enqueue into the inbox", all, func(p *person, f *scene) error {
+			return done(p.Inbox.Enqueue(p.ctx, inbox.Message{Key: f.key, Topic: "t", Payload: []byte("x")}))
+		}},
+	}
+}
+
+func reading() []act {
+	all := []postgres.Role{postgres.Worker, postgres.Operator, postgres.Viewer}
+	trail := []postgres.Role{postgres.Operator, postgres.Viewer}
+	return []act{
+		{"check the schema", postgres.Roles(), func(p *person, f *scene) error { return p.db.CheckSchema(p.ctx) }},
+		{"read a payload", all, func(p *person, f *scene) error { return p.exec(`SELECT payload FROM pawl.outbox_message`) }},
+		{"read headers", all, func(p *person, f *scene) error { return p.exec(`SELECT headers FROM pawl.outbox_message`) }},
+		{"read the payload of a timer", all, func(p *person, f *scene) error { return p.exec(`SELECT payload FROM pawl.timer`) }},
+		{"read views", all, func(p *person, f *scene) error {
+			return errors.Join(p.exec(`SELECT * FROM pawl.outbox`), p.exec(`SELECT * FROM pawl.timers`), p.exec(`SELECT * FROM pawl.jobs`), p.exec(`SELECT * FROM pawl.job_runs`))
+		}},
+		{"read a payload through a view", all, func(p *person, f *scene) error { return p.exec(`SELECT payload FROM pawl.outbox`) }},
+		{"read a job's payload", all, func(p *person, f *scene) error { return p.exec(`SELECT payload FROM pawl.job`) }},
+		{"list", all, func(p *person, f *scene) error {
+			var errs []error
+			for _, s := range []outbox.Status{outbox.Ready, outbox.InProgress, outbox.Done, outbox.Failed} {
+				errs = append(errs, done(p.Outbox.List(p.ctx, outbox.ListFilter{Status: &s})))
+			}
+			errs = append(errs, done(p.Outbox.Find(p.ctx, f.message)), done(p.Outbox.Count(p.ctx)), done(p.Outbox.CountFailed(p.ctx, outbox.FailedFilter{})),
+				done(p.Joins.Members(p.ctx, f.join, join.MemberFilter{})), done(p.Inbox.Get(p.ctx, f.key.Source, f.key.MessageID)), done(p.Leases.List(p.ctx, lease.ListFilter{})), done(p.Jobs.List(p.ctx, job.ListFilter{})))
+			return errors.Join(errs...)
+		}},
+		{"read the audit trail", trail, func(p *person, f *scene) error { return done(audit.Open(p.db).List(p.ctx, audit.Filter{})) }},
+	}
+}
+
+func working() []act {
+	all := []postgres.Role{postgres.Worker}
+	owner := outbox.NewOwnerToken()
+	return []act{
+		{"claim", all, func(p *person, f *scene) error { return done(p.Outbox.Claim(p.ctx, owner, time.Minute, 10)) }},
+		{"claim in SQL", all, func(p *person, f *scene) error {
+			return p.exec(`SELECT * FROM pawl.outbox_claim(gen_random_uuid(), 30)`)
+		}},
+		{"claim timers in SQL", all, func(p *person, f *scene) error {
+			return p.exec(`SELECT * FROM pawl.timer_claim(gen_random_uuid(), 30)`)
+		}},
+		{"ack in SQL", all, func(p *person, f *scene) error { return p.exec(`SELECT pawl.outbox_ack(gen_random_uuid(), '{1}')`) }},
+		{"take out of a queue by hand", []postgres.Role{postgres.Worker, postgres.Operator}, func(p *person, f *scene) error { return p.exec(`DELETE FROM pawl.outbox_ready WHERE false`) }},
+		{"mark as done by hand", all, func(p *person, f *scene) error {
+			return p.exec(`INSERT INTO pawl.outbox_done (lo, n, processed_at, owner) SELECT 1, 1, now(), gen_random_uuid() WHERE false`)
+		}},
+		{"delete messages", all, func(p *person, f *scene) error { return p.exec(`DELETE FROM pawl.outbox_message WHERE false`) }},
+		{"change messages", nil, func(p *person, f *scene) error {
+			return p.exec(`UPDATE pawl.outbox_message SET payload = '' WHERE false`)
+		}},
+		{"store a job", []postgres.Role{postgres.Worker, postgres.Operator}, func(p *person, f *scene) error {
+			return p.Jobs.Put(p.ctx, job.Job{Name: "mine", Topic: "t", Schedule: "@hourly"})
+		}},
+		{"lease", all, func(p *person, f *scene) error {
+			l, err := p.Leases.Acquire(p.ctx, f.key.MessageID, lease.Options{})
+			if err != nil {
+				return err
+			}
+			return errors.Join(l.Renew(p.ctx), l.Close(p.ctx))
+		}},
+		{"once", all, func(p *person, f *scene) error {
+			return p.Inbox.Once(p.ctx, f.key, func(context.Context, outbox.Tx) error { return nil })
+		}},
+		{"clean up", all, func(p *person, f *scene) error { return p.CleanUp(p.ctx) }},
+	}
+}
+
+func operating() []act {
+	all := []postgres.Role{postgres.Operator}
+	both := []postgres.Role{postgres.Operator, postgres.Worker}
+	return []act{
+		{"pause and resume", all, func(p *person, f *scene) error {
+			pauses := pause.New(p.db, nil)
+			return errors.Join(done(pauses.Pause(p.ctx, pause.Topic, "t", "why")), done(pauses.Resume(p.ctx, pause.Topic, "t")), pauses.Tend(p.ctx),
+				done(pauses.Pause(p.ctx, pause.Queue, "q", "why")), done(pauses.Resume(p.ctx, pause.Queue, "q")))
+		}},
+		{"retry", both, func(p *person, f *scene) error {
+			return done(p.Outbox.Redrive(p.ctx, outbox.FailedFilter{IDs: []outbox.WorkItemID{f.failedAt}}))
+		}},
+		{"discard", both, func(p *person, f *scene) error {
+			return done(p.Outbox.Discard(p.ctx, outbox.FailedFilter{IDs: []outbox.WorkItemID{f.failedAt}}))
+		}},
+		{"cancel and move messages", both, func(p *person, f *scene) error {
+			return errors.Join(done(p.Outbox.Reschedule(p.ctx, time.Now().Add(time.Hour), f.at)), done(p.Outbox.Cancel(p.ctx, "why", f.at)))
+		}},
+		{"jobs", both, func(p *person, f *scene) error {
+			return errors.Join(p.Jobs.SetEnabled(p.ctx, "j", false), p.Jobs.SetEnabled(p.ctx, "j", true), done(p.Jobs.Trigger(p.ctx, "j")), p.Jobs.Delete(p.ctx, "j"))
+		}},
+		{"cancel a join", both, func(p *person, f *scene) error { return done(p.Joins.Cancel(p.ctx, f.join)) }},
+		{"take a lease by force", both, func(p *person, f *scene) error { return done(p.Leases.ForceRelease(p.ctx, "l")) }},
+		{"revive", both, func(p *person, f *scene) error { return done(p.Inbox.Revive(p.ctx, f.key)) }},
+		{"change the audit trail", nil, func(p *person, f *scene) error { return p.exec(`UPDATE pawl.audit_trail SET n = 0 WHERE false`) }},
+		{"shorten the audit trail", nil, func(p *person, f *scene) error { return p.exec(`DELETE FROM pawl.audit_trail WHERE false`) }},
+		{"write the audit trail by hand", nil, func(p *person, f *scene) error {
+			return p.exec(`INSERT INTO pawl.audit_trail (id, actor, action, target, n) SELECT gen_random_uuid(), '', '', '', 1 WHERE false`)
+		}},
+	}
+}
+
+func owning() []act {
+	all := []postgres.Role{postgres.Migrator}
+	return []act{
+		{"migrate", all, func(p *person, f *scene) error { return p.db.Migrate(p.ctx) }},
+		{"change a table", all, func(p *person, f *scene) error { return p.exec(`ALTER TABLE pawl.inbox SET (fillfactor = 81)`) }},
+		{"empty a table", all, func(p *person, f *scene) error { return p.exec(`TRUNCATE pawl.lease_waiter`) }},
+		{"replace a routine", all, func(p *person, f *scene) error {
+			return p.exec(`CREATE OR REPLACE FUNCTION pawl.check_blank(p_value text) RETURNS boolean LANGUAGE sql SET search_path = pg_catalog, pg_temp AS 'SELECT false'`)
+		}},
+		{"make a table", all, func(p *person, f *scene) error { return p.exec(`CREATE TABLE pawl.mine ()`) }},
+	}
+}
+
+// OBX-123, OBX-124: each role may do what it is for, through the Go library and in
+// SQL, and nothing else.
+func TestRolesMayWhatTheyAreFor(t *testing.T) {
+	_, owner, people := grants(t, postgres.Producer, postgres.Worker, postgres.Operator, postgres.Viewer)
+	for _, a := range slices.Concat(producing(), reading(), working(), operating(), owning()) {
+		var f *scene
+		for r, p := range people {
+			may := slices.Contains(a.may, r)
+			if may || f == nil { // what was refused changed nothing
+				f = newScene(t, owner)
+			}
+			err := a.do(p, f)
+			var refused *pgconn.PgError
+			switch {
+			case may && err != nil:
+				t.Errorf("%s: %s: %v", r, a.name, err)
+			case !may && !(errors.As(err, &refused) && refused.Code == "42501"):
+				t.Errorf("%s: %s: %v, want it refused", r, a.name, err)
+			}
+		}
+	}
+	// A worker's run, from the claim to the clean-up.
+	w := people[postgres.Worker]
+	handled := 0
+	w.Handle("run", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
+		handled++
+		return nil
+	}))
+	_, err := people[postgres.Producer].Outbox.Enqueue(t.Context(), outbox.Message{Topic: "run", Queue: "default"})
+	enginetest.Must(t, err)
+	enginetest.Must(t, w.Run(t.Context()))
+	if handled != 1 {
+		t.Errorf("handled %d times, want once", handled)
+	}
+}
+
+// D-102: a viewer reads every table, view and sequence there is.
+func TestAViewerReadsEverything(t *testing.T) {
+	p, _, people := grants(t, postgres.Viewer)
+	var user string
+	enginetest.Must(t, people[postgres.Viewer].db.Pool().QueryRow(t.Context(), `SELECT current_user`).Scan(&user))
+	const hidden = `SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+		WHERE n.nspname = $1 AND c.relkind IN ('r', 'v', 'S') AND c.relname NOT LIKE 'lease_waiter_%' AND NOT has_table_privilege($2, c.oid, 'SELECT')`
+	if n := enginetest.Number(t, p, hidden, p.Names.Schema, user); n != 0 {
+		t.Errorf("%d tables, views and sequences are hidden: add them to grants/viewer.sql, and to those of other roles that need them", n)
+	}
+}
+
+// D-100: the migrator owns what it migrates, also what somebody else made before.
+func TestTheMigratorOwnsTheSchema(t *testing.T) {
+	_, owner, people := grants(t, postgres.Migrator, postgres.Viewer)
+	m := people[postgres.Migrator]
+	for _, a := range slices.Concat(owning(), producing()) {
+		if err := a.do(m, newScene(t, owner)); err != nil {
+			t.Errorf("%s: %v", a.name, err)
+		}
+	}
+	enginetest.Must(t, people[postgres.Viewer].exec(`SELECT * FROM pawl.outbox`)) // rights stay
+	name, address := role(t)
+	enginetest.Must(t, m.db.Grant(t.Context(), postgres.Grant{Role: postgres.Producer, To: name}))
+	p := newPerson(t, open(t, address, postgres.Options{Schema: m.names.Schema}), m.names)
+	_, err := p.Outbox.Enqueue(t.Context(), outbox.Message{Topic: "t"})
+	enginetest.Must(t, err)
+}
+
+// D-101: a place with a prefix, in a schema that is shared, gives rights on what is
+// pawl's and on nothing else.
+func TestGrantsUnderOtherNames(t *testing.T) {
+	name := schema(t)
+	db := openMigrated(t, postgres.Options{Schema: name, Prefix: "p_"})
+	_, err := db.Pool().Exec(t.Context(), `CREATE TABLE "`+name+`".theirs (); CREATE FUNCTION "`+name+`".theirs() RETURNS integer LANGUAGE sql AS 'SELECT 1'; REVOKE EXECUTE ON FUNCTION "`+name+`".theirs FROM PUBLIC`)
+	enginetest.Must(t, err)
+	for _, r := range postgres.Roles() {
+		user, address := role(t)
+		for range 2 {
+			enginetest.Must(t, db.Grant(t.Context(), postgres.Grant{Role: r, To: user}))
+		}
+		p := newPerson(t, open(t, address, postgres.Options{Schema: name, Prefix: "p_"}), engine.Names{Schema: name, Prefix: "p_"})
+		enginetest.Must(t, p.db.CheckSchema(t.Context()))
+		for _, q := range []string{`SELECT * FROM "` + name + `".theirs`, `SELECT "` + name + `".theirs()`} {
+			if _, err := p.db.Pool().Exec(t.Context(), q); err == nil {
+				t.Errorf("%s: %s was allowed", r, q)
+			}
+		}
+	}
+}
+
+func openMigrated(t *testing.T, o postgres.Options) *postgres.DB {
+	t.Helper()
+	db := open(t, testpg.URL(t), o)
+	enginetest.Must(t, db.Migrate(t.Context()))
+	return db
+}
+
+// D-2, D-114: what is no role, and no user, is refused; a name is a name, whatever
+// is in it.
+func TestGrantsRefuse(t *testing.T) {
+	p := place()(t)
+	db := enginetest.Migrated(t, p).(*postgres.DB)
+	for _, g := range []postgres.Grant{{}, {Role: "admin", To: "x"}, {Role: postgres.Viewer}, {Role: postgres.Viewer, To: " "}, {Role: postgres.Viewer, To: "Public"}} {
+		if err := db.Grant(t.Context(), g); !errors.Is(err, engine.ErrInvalid) {
+			t.Errorf("%+v: %v, want it to be invalid", g, err)
+		}
+	}
+	err := db.Grant(t.Context(), postgres.Grant{Role: postgres.Viewer, To: `x"; DROP SCHEMA "` + p.Names.Schema + `" CASCADE; --`})
+	var refused *pgconn.PgError
+	if !errors.As(err, &refused) || refused.Code != "42704" {
+		t.Errorf("a user of an odd name: %v, want that it does not exist", err)
+	}
+	enginetest.Must(t, db.CheckSchema(t.Context()))
+	odd := fmt.Sprintf(`odd"%x`, enginetest.Token())[:30]
+	quoted := pgx.Identifier{odd}.Sanitize()
+	admin(t, `CREATE ROLE `+quoted)
+	t.Cleanup(func() { admin(t, `DROP OWNED BY `+quoted, `DROP ROLE `+quoted) })
+	enginetest.Must(t, db.Grant(t.Context(), postgres.Grant{Role: postgres.Viewer, To: odd}))
+}
+
+// D-114: what runs with its owner's rights is for those alone to whom it was given.
+func TestDefinersAreNobodysByDefault(t *testing.T) {
+	p := place()(t)
+	enginetest.Migrated(t, p)
+	const open = `SELECT count(*) FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = $1 AND p.prosecdef AND has_function_privilege('public', p.oid, 'EXECUTE')`
+	if n := enginetest.Number(t, p, open, p.Names.Schema); n != 0 {
+		t.Errorf("%d routines run with their owner's rights for everybody", n)
+	}
+	const all = `SELECT count(*) FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = $1 AND p.prosecdef`
+	if n := enginetest.Number(t, p, all, p.Names.Schema); n != 6 {
+		t.Errorf("%d routines run with their owner's rights; say in docs/security.md why, and count them here", n)
+	}
+}

@@ -1,0 +1,107 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+)
+
+const (
+	reserveIDs = "reserve ids"
+	blockNext  = `SELECT pg_catalog.nextval('pawl.outbox_block'::pg_catalog.regclass)`
+	// besideLimit is how long a caller's transaction waits for a block that is
+	// fetched over another connection.
+	besideLimit = time.Second
+)
+
+// ReserveIDs takes ids from this process's blocks. The next one is fetched ahead,
+// in the background, in a transaction of its own: what is drawn from a sequence in
+// an open transaction is not on disk before somebody commits, and a crash or a
+// failover hands it out again. Where a caller's transaction needs ids and none are
+// at hand, they are fetched over another connection if the pool has one. If not,
+// they are drawn within that transaction and for it alone: then they are lost
+// together with what they were used for.
+func (db *DB) ReserveIDs(ctx context.Context, tx engine.Tx, n int) (int64, error) {
+	defer db.fetchAhead()
+	if lo, ok := db.ids.TryTake(n); ok {
+		return lo, nil
+	}
+	row := txRow(tx)
+	if row == nil {
+		return db.ids.Take(ctx, n, db.block)
+	}
+	if db.roomBeside() {
+		limited, cancel := context.WithTimeout(ctx, besideLimit)
+		defer cancel()
+		if lo, err := db.ids.Take(limited, n, db.block); err == nil {
+			return lo, nil
+		}
+	}
+	return db.blockWithin(ctx, row, n)
+}
+
+// roomBeside reports whether the pool has a connection for somebody who must not
+// wait for one: its others may be in transactions that wait for the same.
+func (db *DB) roomBeside() bool {
+	s := db.pool.Stat()
+	return s.AcquiredConns() < s.MaxConns()
+}
+
+// fetchAhead has the next block fetched if this one is half used up.
+func (db *DB) fetchAhead() {
+	if !db.ids.Low() {
+		db.lookSometimes()
+		return
+	}
+	db.ahead.run(func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
+		defer cancel()
+		_ = db.ids.Refill(ctx, db.block) // whoever needs it tries again, and says why it failed
+	})
+}
+
+// block fetches a block in a transaction of its own, which is on disk when it
+// returns. The database tells of its generation with it.
+func (db *DB) block(ctx context.Context) (lo int64, err error) {
+	err = engine.Retry(ctx, func() error {
+		lo, err = db.blockOnce(ctx)
+		return err
+	})
+	return lo, err
+}
+
+func (db *DB) blockOnce(ctx context.Context) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
+	defer cancel()
+	conn, err := db.acquire(ctx, reserveIDs)
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Release()
+	var block int64
+	seen, before := op.GenerationSight{}, db.history.Known()
+	query := db.folder.Names.Render(`SELECT o_block, o_mark, o_number, o_written FROM pawl.outbox_block()`)
+	if err := conn.QueryRow(ctx, query, pgx.QueryExecModeExec).Scan(&block, &seen.Mark, &seen.Number, &seen.Written); err != nil {
+		return 0, wrap(reserveIDs, err, engine.ErrConnLost)
+	}
+	db.saw(&seen, before)
+	return block * engine.BlockSize, nil
+}
+
+// blockWithin draws ids within a caller's transaction, for n of which it is the only user.
+func (db *DB) blockWithin(ctx context.Context, row rowQuery, n int) (int64, error) {
+	if n < 1 || n > engine.BlockSize {
+		return db.ids.Take(ctx, n, db.block) // says what is wrong
+	}
+	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
+	defer cancel()
+	var block int64
+	if err := row(ctx, db.folder.Names.Render(blockNext)).Scan(&block); err != nil {
+		return 0, wrap(reserveIDs, err, engine.ErrConnLost)
+	}
+	return block * engine.BlockSize, nil
+}

@@ -1,0 +1,51 @@
+package postgres_test
+
+import (
+	"context"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/sql/postgres"
+)
+
+// FuzzOpen puts a password into every place of a connection string that may hold one:
+// no error tells it, neither of opening nor of connecting.
+func FuzzOpen(f *testing.F) {
+	for _, around := range []string{"", "@", "/", "?x=", "#", "%", "%zz", " ", "'", "\\", "&", ";", ",", "[", "@/", "/@", "x@y/", "12/", "12?a=b&", " host=", "' host='"} {
+		f.Add(around, "")
+		f.Add("12"+around, around)
+	}
+	const canary = "kanari7"
+	f.Fuzz(func(t *testing.T, before, after string) {
+		password := before + canary + after
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		for _, text := range []string{
+			"postgres://u:" + password + "@127.0.0.1:1/d", "postgres://u:p@127.0.0.1:1,u:" + password + "@127.0.0.1:1/d",
+			"postgres://127.0.0.1:1/d?user=u&password=" + url.QueryEscape(password), "postgres://u:" + url.PathEscape(password) + "@127.0.0.1:1/d",
+			"postgres://u@127.0.0.1:1/d?sslpassword=" + password, "host=127.0.0.1 port=1 user=u password='" + password + "'", "password=" + password + " host=127.0.0.1 port=1",
+		} {
+			for _, open := range []func(string) (engine.DB, error){
+				func(text string) (engine.DB, error) { return postgres.Open(text) },
+				func(text string) (engine.DB, error) { return postgres.OpenURL(engine.Opening{URL: text}) },
+			} {
+				if err := reach(ctx, text, open); err == nil || strings.Contains(err.Error(), canary) {
+					t.Errorf("%q: %v", text, err)
+				}
+			}
+		}
+	})
+}
+
+// reach is the error of opening a database, or of asking it.
+func reach(ctx context.Context, text string, open func(string) (engine.DB, error)) error {
+	db, err := open(text)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = db.Close() }() // there was no connection
+	return db.CheckSchema(ctx)
+}

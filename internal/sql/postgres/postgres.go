@@ -1,0 +1,191 @@
+// Package postgres is pawl on PostgreSQL 14 and later, through pgx.
+//
+// The work of an operation lies in stored routines, so that a worker's ack of
+// one batch and its claim of the next travel as one pipelined transaction, and
+// programs in other languages can call the same routines. Idle workers are
+// woken by NOTIFY, which producers send only while someone sleeps; behind a
+// connection pooler that swallows notifications pawl notices and polls. One that
+// hands out connections by the transaction also mixes up prepared statements: then
+// the URL needs default_query_exec_mode=exec.
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/enginekit/dsn"
+)
+
+//go:embed audit doctor explain fleet generation grants health inbox job join lease macros metrics outbox pause routines schema timer views
+var files embed.FS
+
+// Options configure a database. The zero value is right for most programs.
+type Options struct {
+	// Schema holds pawl's tables and routines, default "pawl".
+	Schema string
+	// Prefix is put before every table and routine, default none.
+	Prefix string
+	// StatementTimeout bounds every transaction. Default 30 s.
+	StatementTimeout time.Duration
+	// LockTimeout bounds how long a migration waits for a table, so that it
+	// does not stall everyone behind it. Default 5 s.
+	LockTimeout time.Duration
+	// RelaxedAck lets claims and acks commit without waiting for the disk: a
+	// crash of the server may then redeliver the last half second. Enqueues
+	// stay as durable as their transaction.
+	RelaxedAck bool
+	// PollOnly switches LISTEN/NOTIFY off on the listening side.
+	PollOnly bool
+	// Logger is told once if notifications do not arrive, and whenever the
+	// database's history changed. Default slog.Default().
+	Logger *slog.Logger
+}
+
+// Validate refuses what cannot be; the error names the field. Open and New call it.
+func (o *Options) Validate() error {
+	return cmp.Or(engine.CheckOption("StatementTimeout", o.StatementTimeout, 1, 0), engine.CheckOption("LockTimeout", o.LockTimeout, 1, 0))
+}
+
+const defaultSchema = "pawl"
+
+// DB is a PostgreSQL database with pawl's tables. It implements engine.DB.
+type DB struct {
+	pool   *pgxpool.Pool
+	owned  bool
+	opts   Options
+	folder *engine.Folder
+	ids    engine.Blocks
+	bell   engine.Bell
+	tuners sync.Map // queue → *tuner
+	listen *listener
+	closed atomic.Bool
+
+	history engine.History
+	looked  atomic.Int64 // when the database last told its generation, in nanoseconds since 1970
+	ahead   background
+	newer   engine.NewerNote
+	met     string // under which name connections note that they were asked for the generation
+}
+
+var _ engine.DB = (*DB)(nil)
+
+// Open connects to the server a postgres:// URL or key=value string names. The
+// string may hold everything pgx understands, encryption (sslmode) included.
+// No connection is made before it is needed.
+func Open(url string, opts ...Options) (*DB, error) {
+	config, err := parse(url)
+	if err != nil {
+		return nil, err
+	}
+	return open(config, opts)
+}
+
+// parse refuses a URL that pgx would understand otherwise than it was meant: errors
+// name host and database, which would be the password's rest (D-5).
+func parse(url string) (*pgxpool.Config, error) {
+	if err := dsn.Check(url); err != nil {
+		return nil, fmt.Errorf("open postgres: %w", err)
+	}
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("open postgres: %w", redact(err))
+	}
+	return config, nil
+}
+
+func open(config *pgxpool.Config, opts []Options) (*DB, error) {
+	pool, err := pgxpool.NewWithConfig(context.Background(), config)
+	if err != nil {
+		return nil, fmt.Errorf("open postgres: %w", redact(err))
+	}
+	db, err := New(pool, opts...)
+	if err != nil {
+		pool.Close()
+		return nil, err
+	}
+	db.owned = true
+	return db, nil
+}
+
+// New uses a pool that you own; Close leaves it open. Whatever default isolation level
+// its connections have, pawl's own transactions run at read committed. While workers
+// run, pawl keeps one more connection of its own to be notified on.
+func New(pool *pgxpool.Pool, opts ...Options) (*DB, error) {
+	var o Options
+	if len(opts) > 0 {
+		o = opts[0]
+	}
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("postgres: options: %w", err)
+	}
+	if o.Schema == "" {
+		o.Schema = defaultSchema
+	}
+	if o.StatementTimeout == 0 {
+		o.StatementTimeout = 30 * time.Second
+	}
+	if o.LockTimeout == 0 {
+		o.LockTimeout = 5 * time.Second
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	names := engine.Names{Schema: o.Schema, Prefix: o.Prefix}
+	folder, err := engine.Load(folder(), names)
+	if err != nil {
+		return nil, err
+	}
+	db := &DB{pool: pool, opts: o, folder: folder}
+	db.listen = newListener(db)
+	db.history.Logger, db.history.Forget = o.Logger, db.forget
+	db.met = fmt.Sprintf("pawl %p", db)
+	return db, nil
+}
+
+// Pool returns the pool, for your own tables and transactions.
+func (db *DB) Pool() *pgxpool.Pool { return db.pool }
+
+// PoolStats tells how the pool is off. The connection for notifications is not of it.
+func (db *DB) PoolStats() engine.PoolStats {
+	s := db.pool.Stat()
+	return engine.PoolStats{
+		InUse: int(s.AcquiredConns()), Open: int(s.TotalConns()), Max: int(s.MaxConns()), Waits: s.EmptyAcquireCount(), Waited: s.EmptyAcquireWaitTime(),
+	}
+}
+
+// Engine returns "postgres".
+func (db *DB) Engine() string { return "postgres" }
+
+// Ring wakes this process's sleepers of a queue.
+func (db *DB) Ring(queue string) { db.bell.Ring(queue) }
+
+// Close ends the listening connection and, after Open, the pool.
+func (db *DB) Close() error {
+	db.closed.Store(true)
+	db.listen.close()
+	db.ahead.close()
+	if db.owned {
+		db.pool.Close()
+	}
+	return nil
+}
+
+// redact drops a connection string from pgx's error, which may quote it with
+// its password (D-5).
+func redact(err error) error {
+	var parse *pgconnParseError
+	if errors.As(err, &parse) {
+		return errors.New("cannot parse the connection string")
+	}
+	return err
+}

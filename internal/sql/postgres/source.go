@@ -1,0 +1,75 @@
+package postgres
+
+import (
+	"fmt"
+	"io/fs"
+	"reflect"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+)
+
+// folder is what pawl asks of PostgreSQL, and how that is written.
+func folder() *engine.Source {
+	return &engine.Source{
+		Syntax: engine.Syntax{
+			Placeholder: placeholder,
+			// The clock moves on within a transaction, and an index cannot be searched by
+			// it; when the transaction began does not and can.
+			Now:     "clock_timestamp()",
+			Began:   "now()",
+			Columns: true,
+		},
+		Folders:    []fs.FS{op.Statements, files},
+		Operations: slices.Concat(slices.DeleteFunc(op.All(), tuned), statements()),
+	}
+}
+
+// statements are those that only PostgreSQL has, each without values.
+func statements() []engine.Operation {
+	return slices.Concat(doctorStatements(), []engine.Operation{outboxClaim{}, outboxClaimAny{}})
+}
+
+// placeholder says of what type a parameter is: without prepared statements, as behind
+// a connection pooler, nothing else does.
+func placeholder(n int, t reflect.Type) string {
+	name, array := typeName(t), ""
+	if name == "" && t.Kind() == reflect.Slice {
+		t, array = t.Elem(), "[]"
+	}
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if name = typeName(t); name == "" {
+		panic(fmt.Sprintf("postgres: no type for %s", t))
+	}
+	return "$" + strconv.Itoa(n) + "::pg_catalog." + name + array
+}
+
+// typeName is what a type of Go's is called in PostgreSQL.
+func typeName(t reflect.Type) string {
+	switch t {
+	case reflect.TypeFor[bool]():
+		return "bool"
+	case reflect.TypeFor[int]():
+		return "int4"
+	case reflect.TypeFor[int64]():
+		return "int8"
+	case reflect.TypeFor[string]():
+		return "text"
+	case reflect.TypeFor[[]byte]():
+		return "bytea"
+	case reflect.TypeFor[[16]byte]():
+		return "uuid"
+	case reflect.TypeFor[time.Duration]():
+		return "interval"
+	case reflect.TypeFor[time.Time](), reflect.TypeFor[pgtype.Timestamptz]():
+		return "timestamptz"
+	}
+	return ""
+}

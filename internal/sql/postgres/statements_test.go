@@ -1,0 +1,53 @@
+package postgres_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bravellian/pawl/internal/enginetest"
+	"github.com/bravellian/pawl/internal/sql/postgres"
+)
+
+// Every statement file is asked for, and every routine that is no program's (its parameters begin with p_) is called by
+// another, by a statement or by a view.
+func TestEveryStatementIsUsed(t *testing.T) {
+	db, err := postgres.Open("postgres://nobody@127.0.0.1:1/none")
+	enginetest.Must(t, err)
+	defer func() { _ = db.Close() }()
+	if unused := enginetest.UnusedOperations(t, "../../..", "internal/sql/postgres", postgres.Statements(db)); len(unused) > 0 {
+		t.Errorf("nobody asks for %v", unused)
+	}
+	if names := postgres.Unbound(db); len(names) > 0 {
+		t.Errorf("no operation names %v", names)
+	}
+	texts := map[string]string{}
+	for _, pattern := range []string{"*/*.sql", "*.go", "../op/*/*.sql"} {
+		files, err := filepath.Glob(pattern)
+		enginetest.Must(t, err)
+		for _, f := range files {
+			text, err := os.ReadFile(f)
+			enginetest.Must(t, err)
+			texts[f] = string(text)
+		}
+	}
+	seen := 0
+	for f, text := range texts {
+		name, ok := strings.CutPrefix(strings.TrimSuffix(f, ".sql"), "routines/")
+		if !ok || !strings.Contains(text, "pawl."+name+"(p_") {
+			continue
+		}
+		seen++
+		used := false
+		for other, text := range texts {
+			used = used || other != f && strings.Contains(text, "pawl."+name+"(")
+		}
+		if !used {
+			t.Errorf("nobody calls routine %s", name)
+		}
+	}
+	if seen < 40 {
+		t.Errorf("found only %d routines", seen)
+	}
+}

@@ -1,0 +1,160 @@
+package postgres
+
+import (
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+)
+
+// A claim wants to know two things that only the last claim could tell: how
+// long runs are at the moment, and where the live part of the index begins, the
+// mark. A claim that is not full reads what lies below the mark as well, in the
+// same statement (see outbox_claim_runs), so nothing is ever missed; but a full
+// one may leave older messages below it: with a due time in the past, released,
+// committed late. Therefore only claims of the worker loop begin at the mark,
+// which claim again at once, and not all of them.
+const (
+	// markMargin keeps runs that commit a little late above the mark.
+	markMargin = 2 * time.Second
+	// Claims from the beginning take at most one part in wholeShare of a loop's
+	// time, but there is one every markEvery, the loop's poll interval.
+	wholeShare = 10
+	markEvery  = time.Second
+)
+
+// tuner remembers what the last claims of one queue saw.
+type tuner struct {
+	mu        sync.Mutex
+	perRow    float64   // messages per ready row
+	mark      time.Time // zero: no mark
+	nextWhole time.Time // when a claim of a loop is to begin at the beginning
+}
+
+// claiming is a claim with the engine's own parameters and columns.
+type claiming struct {
+	Queue string
+	Owner [16]byte
+	Lease time.Duration
+	Most  int
+	Rows  int                // how many ready rows to read first
+	From  pgtype.Timestamptz // where to begin
+}
+
+type tunedRow struct {
+	op.OutboxClaimed
+	At     time.Time
+	Length int
+}
+
+type outboxClaim struct {
+	engine.Rows[tunedRow]
+	claiming
+}
+
+type outboxClaimAny struct {
+	engine.Rows[tunedRow]
+	claiming
+}
+
+// tuned reports whether an operation is sent as one of the engine's own.
+func tuned(o engine.Operation) bool {
+	switch o.(type) {
+	case op.OutboxClaim, op.OutboxClaimAny:
+		return true
+	}
+	return false
+}
+
+// tune adds the engine's own parameters to an operation and reads its own columns
+// off the answer. finish, if not nil, is to be called when the call succeeded.
+func (db *DB) tune(c *engine.Call) (o engine.Operation, each func(engine.Row) error, finish func()) {
+	if _, looks := c.Operation.(op.GenerationLook); looks {
+		each, finish = db.look()
+		return c.Operation, each, finish
+	}
+	switch o := c.Operation.(type) {
+	case op.OutboxClaim:
+		p, each, finish := db.claiming(c, claiming{Queue: o.Queue, Owner: o.Owner, Lease: o.Lease, Most: o.Most}, true)
+		return outboxClaim{claiming: p}, each, finish
+	case op.OutboxClaimAny:
+		p, each, finish := db.claiming(c, claiming{Queue: o.Queue, Owner: o.Owner, Lease: o.Lease, Most: o.Most}, false)
+		return outboxClaimAny{claiming: p}, each, finish
+	}
+	return c.Operation, c.Each, nil
+}
+
+// claiming tunes a claim. loops says that it is a worker loop's.
+func (db *DB) claiming(c *engine.Call, p claiming, loops bool) (claiming, func(engine.Row) error, func()) {
+	stored, ok := db.tuners.Load(p.Queue)
+	if !ok {
+		stored, _ = db.tuners.LoadOrStore(p.Queue, &tuner{perRow: 1})
+	}
+	t := stored.(*tuner)
+	seen := &claimed{began: time.Now(), loops: loops}
+	p.Rows, p.From = t.hint(p.Most, seen)
+	each := func(r engine.Row) error {
+		seen.row = r
+		seen.n++
+		return c.Each(seen)
+	}
+	return p, each, func() { t.learn(p.Most, seen, time.Now()) }
+}
+
+// hint returns how many ready rows to read first and where to begin.
+func (t *tuner) hint(want int, c *claimed) (rows int, from pgtype.Timestamptz) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	rows = int(float64(want)/t.perRow) + 1
+	if c.loops && !t.mark.IsZero() && c.began.Before(t.nextWhole) {
+		return rows, pgtype.Timestamptz{Time: t.mark.Add(-markMargin), Valid: true}
+	}
+	c.whole = true
+	if c.loops {
+		t.nextWhole = c.began.Add(markEvery)
+	}
+	return rows, pgtype.Timestamptz{InfinityModifier: pgtype.NegativeInfinity, Valid: true}
+}
+
+func (t *tuner) learn(want int, seen *claimed, now time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if seen.loops && seen.whole {
+		t.nextWhole = now.Add(min(wholeShare*now.Sub(seen.began), markEvery))
+	}
+	if seen.n < want {
+		t.mark = time.Time{} // nothing is left: begin at the beginning next time
+	} else if seen.whole || seen.oldest.After(t.mark) {
+		t.mark = seen.oldest
+	}
+	if seen.n > 0 && seen.length > 0 {
+		t.perRow = max(1, (t.perRow+float64(seen.length))/2)
+	}
+}
+
+// claimed is a claim, and each row of it in turn; it keeps the two columns that
+// are the engine's.
+type claimed struct {
+	began  time.Time
+	loops  bool // it is a worker loop's, which claims again at once
+	whole  bool // it did not begin at the mark
+	row    engine.Row
+	n      int
+	oldest time.Time
+	length int                // how long the ready rows were that this claim used, on average
+	at     pgtype.Timestamptz // it may be infinite
+	dest   []any
+}
+
+// Scan fills dest with the columns of the contract.
+func (c *claimed) Scan(dest ...any) error {
+	c.dest = append(append(c.dest[:0], dest...), &c.at, &c.length)
+	err := c.row.Scan(c.dest...)
+	if c.oldest.IsZero() || c.at.Time.Before(c.oldest) {
+		c.oldest = c.at.Time
+	}
+	return err
+}

@@ -1,0 +1,221 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/bravellian/pawl/internal/engine"
+)
+
+// Tx makes a pgx.Tx one that pawl can write in, or a *pgx.Conn or *pgxpool.Conn on
+// which a transaction is open. A pool is refused when it is used, and so is a
+// connection outside a transaction: engine.ErrNotInTransaction. A *sql.Tx of
+// whatever driver needs no adapter.
+func Tx(tx PgxTx) engine.Tx { return pgxTx{tx} }
+
+// PgxTx is what pgx.Tx, *pgx.Conn and *pgxpool.Conn have in common.
+type PgxTx interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+// Pgx returns the pgx transaction behind a transaction that pawl began on
+// PostgreSQL, or that Tx made of one; ok is false for others.
+func Pgx(tx engine.Tx) (pgxTransaction pgx.Tx, ok bool) {
+	if t, ours := tx.(pgxTx); ours {
+		pgxTransaction, ok = t.tx.(pgx.Tx)
+	}
+	return pgxTransaction, ok
+}
+
+type pgxTx struct{ tx PgxTx }
+
+// CheckTx refuses what is no open transaction. A connection knows from the last
+// answer of the server whether it is in one.
+func (t pgxTx) CheckTx() error {
+	switch tx := t.tx.(type) {
+	case nil:
+		return engine.Invalid("transaction", "nil")
+	case pgx.Tx:
+		return nil
+	case interface{ PgConn() *pgconn.PgConn }: // *pgx.Conn
+		return openOn(tx, tx.PgConn())
+	case interface{ Conn() *pgx.Conn }: // *pgxpool.Conn
+		return openOn(tx, tx.Conn().PgConn())
+	case interface {
+		Begin(ctx context.Context) (pgx.Tx, error)
+	}: // a pool, or what embeds one
+		return engine.NotInTransaction(t.tx)
+	}
+	return nil
+}
+
+// openOn refuses given unless a transaction is open on its connection.
+func openOn(given any, conn *pgconn.PgConn) error {
+	const idle = 'I'
+	if conn.TxStatus() == idle {
+		return engine.NotInTransaction(given)
+	}
+	return nil
+}
+
+// ready returns the transaction to run statements in. It refuses what is none, and
+// a single connection of database/sql unless a transaction is open on it, which
+// only pgx tells without a question to the server.
+func ready(tx engine.Tx) (engine.Tx, error) {
+	if err := engine.CheckTx(tx); err != nil {
+		return nil, err
+	}
+	tx = engine.Plain(tx)
+	conn, ok := tx.(engine.Conn)
+	if !ok {
+		return tx, nil
+	}
+	refusal := engine.NotInTransaction(tx)
+	err := conn.Raw(func(driverConn any) error {
+		if wrapper, ok := driverConn.(interface{ Raw() driver.Conn }); ok { // as drivers for tracing are
+			driverConn = wrapper.Raw()
+		}
+		if own, ok := driverConn.(interface{ Conn() *pgx.Conn }); ok {
+			refusal = openOn(tx, own.Conn().PgConn())
+		}
+		return nil // an error here would make database/sql judge the connection
+	})
+	if err != nil {
+		return nil, err
+	}
+	return tx, refusal
+}
+
+func (t pgxTx) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	tag, err := t.tx.Exec(ctx, query, args...)
+	return result(tag.RowsAffected()), err
+}
+
+// result is rows affected as database/sql wants it.
+type result int64
+
+func (r result) RowsAffected() (int64, error) { return int64(r), nil }
+
+func (r result) LastInsertId() (int64, error) {
+	return 0, errors.New("postgres has no last insert id")
+}
+
+// rowQueryer is what *sql.Tx and *sql.Conn can do beyond engine.Tx.
+type rowQueryer interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+type scanner interface{ Scan(dest ...any) error }
+
+type rowQuery func(ctx context.Context, query string) scanner
+
+func (t pgxTx) row(ctx context.Context, query string) scanner { return t.tx.QueryRow(ctx, query) }
+
+// txRow queries in a caller's transaction; it is nil for one that cannot.
+func txRow(tx engine.Tx) rowQuery {
+	switch t := tx.(type) {
+	case pgxTx:
+		return t.row
+	case rowQueryer:
+		return func(ctx context.Context, query string) scanner { return t.QueryRowContext(ctx, query) }
+	}
+	return nil
+}
+
+// DoTx runs one call in the caller's transaction.
+func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
+	s, err := db.statement(call.Operation)
+	if err != nil {
+		return err
+	}
+	if tx, err = ready(tx); err != nil {
+		return wrap(call.Name(), err, engine.ErrConnLost)
+	}
+	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
+	defer cancel()
+	args := arguments(s.Args(nil, call.Operation, nil))
+	if _, own := tx.(pgxTx); !own {
+		args = portable(args)
+	}
+	res, err := tx.ExecContext(ctx, s.Text, args...)
+	if err == nil {
+		call.N, err = res.RowsAffected()
+	}
+	if err == nil {
+		return nil
+	}
+	return db.failed(call.Name(), err, engine.ErrConnLost)
+}
+
+const (
+	beginTx  = "begin"
+	commitTx = "commit"
+	// rollbackLimit bounds a rollback, which must not depend on a context that
+	// has ended: the connection would stay in its transaction.
+	rollbackLimit = 5 * time.Second
+)
+
+// InTx runs fn in a transaction of its own.
+func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context, tx engine.Tx) error) error {
+	wait, stop := context.WithTimeout(ctx, db.opts.StatementTimeout)
+	defer stop()
+	conn, err := db.acquire(wait, beginTx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	tx, err := conn.BeginTx(wait, pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
+	if err != nil {
+		return wrap(beginTx, err, engine.ErrConnLost)
+	}
+	open := true
+	defer func() { // also after a panic
+		if open {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackLimit)
+			defer cancel()
+			_ = tx.Rollback(ctx)
+		}
+	}()
+	if err := fn(ctx, Tx(tx)); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	open = false
+	commit, cancel := engine.Detach(ctx, db.opts.StatementTimeout)
+	defer cancel()
+	return wrap(commitTx, tx.Commit(commit), engine.ErrCommitUnknown)
+}
+
+// arguments gives every argument, in place, a type that says itself what it is in SQL.
+// Without prepared statements, as behind a connection pooler, nothing else does.
+func arguments(args []any) []any {
+	for i, a := range args {
+		switch a := a.(type) {
+		case [16]byte:
+			args[i] = pgtype.UUID{Bytes: a, Valid: true}
+		case *[16]byte:
+			var id pgtype.UUID
+			if a != nil {
+				id = pgtype.UUID{Bytes: *a, Valid: true}
+			}
+			args[i] = id
+		case [][16]byte:
+			ids := make([]pgtype.UUID, len(a))
+			for k := range a {
+				ids[k] = pgtype.UUID{Bytes: a[k], Valid: true}
+			}
+			args[i] = ids
+		}
+	}
+	return args
+}

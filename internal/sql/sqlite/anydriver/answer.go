@@ -1,0 +1,67 @@
+package anydriver
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/bravellian/pawl/internal/engine"
+)
+
+// answers are the operations that SQLite cannot say in one statement, each with the
+// function that answers it.
+type answers map[reflect.Type]opFunc
+
+// newAnswers lists them all.
+func newAnswers() answers {
+	a := answers{}
+	a.audit()
+	a.doctor()
+	a.doctorJoins()
+	a.generations()
+	a.inbox()
+	a.jobs()
+	a.joins()
+	a.leases()
+	a.metrics()
+	a.outboxes()
+	a.pauses()
+	a.timers()
+	return a
+}
+
+// counting adds a function that answers an operation with a number, or with how many
+// rows it changed.
+func counting[O engine.Operation](a answers, f func(t *txn, o O) (int64, error)) {
+	a[reflect.TypeFor[O]()] = func(t *txn, c *engine.Call) (err error) {
+		c.N, err = f(t, c.Operation.(O))
+		return err
+	}
+}
+
+// listing adds a function that answers an operation with rows.
+func listing[O engine.Operation](a answers, f func(t *txn, o O, each func(engine.Row) error) error) {
+	a[reflect.TypeFor[O]()] = func(t *txn, c *engine.Call) error { return f(t, c.Operation.(O), c.Each) }
+}
+
+// has reports whether an operation is answered in Go.
+func (a answers) has(o engine.Operation) bool { return a[reflect.TypeOf(o)] != nil }
+
+// answer answers a call.
+func (db *DB) answer(t *txn, c *engine.Call) (err error) {
+	if f := db.answers[reflect.TypeOf(c.Operation)]; f != nil {
+		return f(t, c)
+	}
+	if c.Each != nil {
+		return t.ask(c.Operation, c.Each)
+	}
+	c.N, err = t.change(c.Operation)
+	return err
+}
+
+// statements are those that answers are made of, each without values.
+func statements() []engine.Operation {
+	return slices.Concat(
+		auditStatements(), doctorStatements(), doctorJoinStatements(), generationStatements(), inboxStatements(), jobStatements(), joinStatements(),
+		leaseStatements(), metricsStatements(), outboxStatements(), pauseStatements(), timerStatements(),
+	)
+}

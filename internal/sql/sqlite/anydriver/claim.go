@@ -1,0 +1,159 @@
+package anydriver
+
+import (
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+)
+
+func claimStatements() []engine.Operation {
+	return []engine.Operation{
+		outboxClaimCut{}, outboxClaimDue{}, outboxClaimInsert{}, outboxClaimLanes{}, outboxClaimMessages{}, outboxClaimPick{},
+		outboxSuspectsDue{}, outboxSuspectsPick{}, outboxWithdrawDelete{}, outboxWithdrawFind{},
+	}
+}
+
+// outboxClaimDue asks whether anything is due in a queue that is not paused.
+type outboxClaimDue struct {
+	engine.Rows[found]
+	Queue    string
+	Suspects bool // whether they count
+}
+
+// outboxClaimLanes reads the lanes of a queue in order of priority, none of a paused one.
+type outboxClaimLanes struct {
+	engine.Rows[queueLane]
+	Queue string
+}
+
+// queueLane is one of a queue's.
+type queueLane struct{ ID, Priority int64 }
+
+// outboxClaimPick reads due runs of a lane that are no suspects, oldest first.
+type outboxClaimPick struct {
+	engine.Rows[run]
+	Lane int64
+}
+
+// outboxClaimCut removes the head of a lane up to and including a run.
+type outboxClaimCut struct {
+	engine.Changes
+	Lane, At, Lo int64
+}
+
+// outboxClaimInsert lays a run under lease.
+type outboxClaimInsert struct {
+	engine.Changes
+	run
+	Owner [16]byte
+}
+
+// outboxClaimMessages reads the messages of a claimed run.
+type outboxClaimMessages struct {
+	engine.Rows[op.OutboxClaimed]
+	Lo, End     int64
+	Retry       int64
+	Queue       string
+	Priority    int64
+	LockedUntil int64
+}
+
+// claiming is what all claims of the outbox say.
+type claiming struct {
+	queue string
+	owner [16]byte
+	until int64
+	most  int64
+	each  func(engine.Row) error
+}
+
+func claim(t *txn, o op.OutboxClaim, each func(engine.Row) error) error {
+	return claimRest(t, claiming{o.Queue, o.Owner, t.now + o.Lease.Microseconds(), int64(o.Most), each})
+}
+
+// claimRest claims what is no suspect.
+func claimRest(t *txn, c claiming) error {
+	lanes, err := rows(t, outboxClaimLanes{Queue: c.queue})
+	if err != nil {
+		return err
+	}
+	for _, l := range lanes {
+		runs, err := claimLane(t, l.ID, c)
+		if err != nil {
+			return err
+		}
+		for _, r := range runs {
+			if err := l.messages(t, c, r); err != nil {
+				return err
+			}
+			c.most -= r.N
+		}
+		if c.most <= 0 {
+			break
+		}
+	}
+	return nil
+}
+
+// messages answers a claim with the messages of a run.
+func (l *queueLane) messages(t *txn, c claiming, r run) error {
+	return t.ask(outboxClaimMessages{Lo: r.Lo, End: r.end(), Retry: r.Retry, Queue: c.queue, Priority: l.Priority, LockedUntil: r.LockedUntil}, c.each)
+}
+
+// claimLane moves messages of a lane from ready to claim.
+func claimLane(t *txn, lane int64, c claiming) ([]run, error) {
+	picked, err := pick(t, lane, c.most)
+	if err != nil || len(picked) == 0 {
+		return nil, err
+	}
+	last := &picked[len(picked)-1]
+	if _, err := t.do(outboxClaimCut{Lane: lane, At: last.At, Lo: last.Lo}); err != nil {
+		return nil, err
+	}
+	var total int64
+	for _, r := range picked {
+		total += r.N
+	}
+	if over := total - c.most; over > 0 {
+		last.N -= over
+		rest := *last
+		rest.Lo, rest.N = last.end(), over
+		if err := toReady(t, rest); err != nil {
+			return nil, err
+		}
+	}
+	runs := merge(picked)
+	for i := range runs {
+		runs[i].LockedUntil = c.until
+		if err := toClaim(t, runs[i], c.owner); err != nil {
+			return nil, err
+		}
+	}
+	return runs, nil
+}
+
+// pick reads due runs of a lane, oldest first, until they hold need messages.
+func pick(t *txn, lane, need int64) (picked []run, err error) {
+	err = each(t, outboxClaimPick{Lane: lane}, func(r *run) error {
+		picked = append(picked, *r)
+		if need -= r.N; need <= 0 {
+			return errStop
+		}
+		return nil
+	})
+	return picked, err
+}
+
+// merge joins runs that follow each other, were tried equally often and are equally
+// suspect.
+func merge(runs []run) []run {
+	out := runs[:0:0]
+	for _, r := range runs {
+		if k := len(out) - 1; k >= 0 && out[k].end() == r.Lo && out[k].Retry == r.Retry && out[k].Suspect == r.Suspect && out[k].Lane == r.Lane {
+			out[k].N += r.N
+			out[k].At = min(out[k].At, r.At)
+			continue
+		}
+		out = append(out, r)
+	}
+	return out
+}

@@ -1,0 +1,177 @@
+package anydriver
+
+import (
+	"slices"
+
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+)
+
+// What becomes of messages that are over: failed ones are redriven or discarded,
+// old ones forgotten.
+
+func deadStatements() []engine.Operation {
+	return []engine.Operation{
+		outboxDeadFind{}, outboxRedriveOne{}, outboxDiscardOne{}, outboxRescheduleException{},
+		outboxPurgeDone{}, outboxPurgeDead{}, outboxPurgeMessages{}, outboxPurgeExceptions{}, outboxPurgeRun{},
+	}
+}
+
+// outboxDeadFind reads failed messages with whether a filter chooses them, oldest first.
+type outboxDeadFind struct {
+	engine.Rows[deadMessage]
+	op.DeadFilter
+}
+
+type deadMessage struct {
+	ID, Lane int64
+	Chosen   bool
+}
+
+type outboxRedriveOne struct {
+	engine.Changes
+	ID int64
+}
+
+type outboxDiscardOne struct {
+	engine.Changes
+	ID int64
+}
+
+// deadRow answers with how many failed messages there were.
+type deadRow op.Dead
+
+// Scan fills in both columns.
+func (d deadRow) Scan(dest ...any) error {
+	*dest[1].(**int64) = d.Last
+	return assignInt(dest[0], d.N)
+}
+
+// dead finds failed messages and calls do for each.
+func dead(t *txn, f op.DeadFilter, by op.Note, action string, do func(m *deadMessage) error) (row deadRow, err error) {
+	var found []deadMessage
+	var seen, high int64
+	err = each(t, outboxDeadFind{DeadFilter: f}, func(m *deadMessage) error {
+		seen, high = seen+1, m.ID
+		if m.Chosen && int64(len(found)) < f.Most {
+			found = append(found, *m)
+		}
+		return nil
+	})
+	if err != nil {
+		return row, err
+	}
+	row.N = int64(len(found))
+	switch {
+	case row.N >= f.Most && row.N > 0:
+		row.Last = &found[row.N-1].ID
+	case seen >= int64(f.Look):
+		row.Last = &high
+	}
+	for i := range found {
+		if err := do(&found[i]); err != nil {
+			return row, err
+		}
+	}
+	return row, t.note(by, action, row.N)
+}
+
+func redrive(t *txn, o op.OutboxRedrive, each func(engine.Row) error) error {
+	row, err := dead(t, o.DeadFilter, o.Note, "redrive", func(m *deadMessage) error { return redriveOne(t, m.ID, m.Lane) })
+	if err != nil {
+		return err
+	}
+	return each(row)
+}
+
+// redriveOne gives a failed message a fresh start.
+func redriveOne(t *txn, id, lane int64) error {
+	if _, err := t.do(outboxRedriveOne{ID: id}); err != nil {
+		return err
+	}
+	if err := toReady(t, run{Lane: lane, At: t.now, Lo: id, N: 1}); err != nil {
+		return err
+	}
+	return reopen(t, id)
+}
+
+func discard(t *txn, o op.OutboxDiscard, each func(engine.Row) error) error {
+	row, err := dead(t, o.DeadFilter, o.Note, "discard", func(m *deadMessage) error {
+		_, err := t.do(outboxDiscardOne{ID: m.ID})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return each(row)
+}
+
+func countDead(t *txn, o op.OutboxCountDead, each func(engine.Row) error) error {
+	row, err := dead(t, o.DeadFilter, op.Note{}, "", func(*deadMessage) error { return nil })
+	if err != nil {
+		return err
+	}
+	return each(row)
+}
+
+// oldest is which of the lowest runs, those that no pending join needs, are old enough.
+type oldest struct {
+	Before int64
+	Look   int
+}
+
+type outboxPurgeDone struct {
+	engine.Rows[span]
+	oldest
+}
+
+type outboxPurgeDead struct {
+	engine.Rows[span]
+	oldest
+}
+
+type span struct{ Lo, N int64 }
+
+type outboxPurgeMessages struct {
+	engine.Changes
+	Lo, End int64
+}
+
+type outboxPurgeExceptions struct {
+	engine.Changes
+	Lo, End int64
+}
+
+type outboxPurgeRun struct {
+	engine.Changes
+	Lo int64
+}
+
+func purge(t *txn, o op.OutboxPurge) (total int64, err error) {
+	old := oldest{t.now - o.Age.Microseconds(), o.Look}
+	if _, err := t.do(jobSettleRuns{}); err != nil { // before their messages are forgotten
+		return 0, err
+	}
+	done, err := rows(t, outboxPurgeDone{oldest: old})
+	if err != nil {
+		return 0, err
+	}
+	given, err := rows(t, outboxPurgeDead{oldest: old})
+	if err != nil {
+		return 0, err
+	}
+	for _, s := range slices.Concat(done, given) {
+		for _, forget := range []engine.Operation{outboxPurgeMessages{Lo: s.Lo, End: s.Lo + s.N}, outboxPurgeExceptions{Lo: s.Lo, End: s.Lo + s.N}} {
+			if _, err := t.do(forget); err != nil {
+				return 0, err
+			}
+		}
+		total += s.N
+	}
+	for _, s := range done {
+		if _, err := t.do(outboxPurgeRun{Lo: s.Lo}); err != nil {
+			return 0, err
+		}
+	}
+	return total, nil
+}

@@ -1,0 +1,56 @@
+package anydriver
+
+import (
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+)
+
+// doctorJoins adds what answers an operation by which joins are mended. Nothing needs to
+// be locked for that: there is one writer.
+func (a answers) doctorJoins() {
+	counting(a, func(*txn, op.DoctorJoinHold) (int64, error) { return 0, nil })
+	counting(a, func(*txn, op.DoctorJoinLock) (int64, error) { return 0, nil })
+	counting(a, recountJoin)
+	counting(a, settleMissed)
+	counting(a, wakeOver)
+}
+
+func doctorJoinStatements() []engine.Operation { return []engine.Operation{doctorRecount{}} }
+
+type doctorRecount struct {
+	engine.Changes
+	JoinID [16]byte
+}
+
+func recountJoin(t *txn, o op.DoctorJoinRecount) (int64, error) {
+	_, pending, err := one(t, joinPendingUntil{JoinID: o.JoinID})
+	if err != nil {
+		return 0, err
+	}
+	n, err := t.noted(o.Note, "fix", doctorRecount{JoinID: o.JoinID})
+	if err == nil && n > 0 && pending {
+		err = wakeWaits(t, o.JoinID) // if it is over
+	}
+	return n, err
+}
+
+func settleMissed(t *txn, o op.DoctorJoinSettle) (int64, error) {
+	messages := make([][16]byte, len(o.Missed))
+	for i, m := range o.Missed {
+		messages[i] = m.OutboxMessageID
+	}
+	if err := countSettled(t, o.JoinID, messages); err != nil {
+		return 0, err
+	}
+	return 1, t.note(o.Note, "fix", 1)
+}
+
+func wakeOver(t *txn, o op.DoctorJoinWake) (int64, error) {
+	for _, join := range o.JoinIDs {
+		if err := wakeWaits(t, join); err != nil {
+			return 0, err
+		}
+	}
+	n := int64(len(o.JoinIDs))
+	return n, t.note(o.Note, "fix", n)
+}

@@ -1,0 +1,60 @@
+package anydriver
+
+import (
+	"context"
+	"io/fs"
+	"slices"
+
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/enginetest"
+)
+
+// SetObject makes db one of another build, whose routine or view has this text, or
+// which has none if the text is empty.
+func SetObject(db *DB, kind, name, text string) {
+	db.folder.Objects = enginetest.With(db.folder, kind, name, text)
+}
+
+// AddMigration makes db one of a newer build.
+func AddMigration(db *DB, text string) {
+	db.folder.Migrations = enginetest.Next(db.folder, text)
+}
+
+// WriterPragma asks pawl's writing connection for one of its settings.
+func (db *DB) WriterPragma(name string) (v int64, err error) {
+	err = db.writer.use(context.Background(), func(s *session) error {
+		s.ctx = context.Background()
+		return s.query("PRAGMA "+name, nil, func(r engine.Row) error { return r.Scan(&v) })
+	})
+	return v, err
+}
+
+// Statement is the text of one of the folder's statements.
+func Statement(db *DB, name string) string {
+	for _, s := range db.folder.Statements() {
+		if s.Name == name {
+			return s.Text
+		}
+	}
+	return ""
+}
+
+// Classify names the class of a driver's error.
+func Classify(err error) error { return classify(err) }
+
+// Unbound are the files that no operation names which is not answered in Go, and those of one
+// that is which lie in SQLite's own folder.
+func Unbound(db *DB) (names []string) {
+	for _, name := range db.folder.Unbound() {
+		_, err := fs.Stat(files, name+".sql")
+		answered := slices.ContainsFunc(op.All(), func(o engine.Operation) bool { return engine.NameOf(o) == name && db.answers.has(o) })
+		if err == nil || !answered {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Statements are those that are bound to operations.
+func Statements(db *DB) []*engine.Statement { return db.folder.Statements() }

@@ -1,0 +1,198 @@
+package anydriver
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+)
+
+// job is one Do: calls that commit or fail together.
+type job struct {
+	ctx   context.Context // its caller's
+	calls []*engine.Call
+}
+
+// idle returns, for an operation that usually finds nothing to do, the statement
+// that tells without the write lock. An idle worker must not delay writers.
+func idle(c *engine.Call) engine.Operation {
+	switch o := c.Operation.(type) {
+	case op.OutboxClaim:
+		return outboxClaimDue{Queue: o.Queue}
+	case op.OutboxClaimAny:
+		return outboxClaimDue{Queue: o.Queue, Suspects: true}
+	case op.OutboxClaimSuspects:
+		return outboxSuspectsDue{Queue: o.Queue}
+	case op.OutboxSuspects:
+		return outboxSuspectsDue{Queue: o.Queue}
+	case op.OutboxAdopt:
+		return outboxOrphans{}
+	case op.OutboxReap:
+		return outboxReapDue{}
+	case op.TimerDispatch:
+		return timerDispatchDue{}
+	case op.TimerReap:
+		return timerReapDue{}
+	}
+	return nil
+}
+
+// Do runs the calls in one transaction, which calls of other goroutines may
+// share: one fsync for all (group commit). Each job of the group still stands
+// or falls alone.
+func (db *DB) Do(ctx context.Context, calls ...*engine.Call) error {
+	busy, err := db.anyBusy(ctx, calls)
+	if err != nil || !busy {
+		forget(calls)
+		return err
+	}
+	return db.group.Do(ctx, &job{ctx, calls})
+}
+
+// forget sets calls back to before their first attempt.
+func forget(calls []*engine.Call) {
+	for _, c := range calls {
+		c.N = 0
+		if c.Reset != nil {
+			c.Reset()
+		}
+	}
+}
+
+// anyBusy reports whether some of the calls would find anything to do.
+func (db *DB) anyBusy(ctx context.Context, calls []*engine.Call) (busy bool, err error) {
+	for _, c := range calls {
+		if idle(c) == nil {
+			return true, nil
+		}
+	}
+	for _, c := range calls {
+		look := &engine.Call{Operation: idle(c), Each: func(engine.Row) error { busy = true; return errStop }}
+		if err := db.Read(ctx, look); err != nil || busy {
+			return busy, err
+		}
+	}
+	return false, nil
+}
+
+// commitGroup runs a group of jobs in one immediate transaction.
+func (db *DB) commitGroup(ctx context.Context, jobs []*job) []error {
+	errs := make([]error, len(jobs))
+	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
+	defer cancel()
+	wanted, stop := whileWanted(ctx, jobs)
+	defer stop()
+	err := db.sound(ctx)
+	if err == nil {
+		err = acquire(wanted, db.lock)
+	}
+	if err == nil {
+		err = db.writer.use(wanted, func(s *session) error {
+			s.ctx = context.Background() // a watcher per statement costs more than most statements
+			if err := beginImmediate(wanted, s.dc); err != nil {
+				return err
+			}
+			return db.transact(ctx, s, jobs, errs)
+		})
+		<-db.lock
+	}
+	if err != nil {
+		for i, j := range jobs {
+			errs[i] = wrap(j.calls[0].Name(), err)
+		}
+	}
+	return errs
+}
+
+// whileWanted returns a context that ends when all callers have given up: then
+// nobody has to wait for the write lock any more.
+func whileWanted(ctx context.Context, jobs []*job) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var wanted atomic.Int64
+	wanted.Store(int64(len(jobs)))
+	stops := make([]func() bool, len(jobs))
+	for i, j := range jobs {
+		stops[i] = context.AfterFunc(j.ctx, func() {
+			if wanted.Add(-1) == 0 {
+				cancel()
+			}
+		})
+	}
+	return ctx, func() {
+		for _, stop := range stops {
+			stop()
+		}
+		cancel()
+	}
+}
+
+// transact fills errs with the jobs' own errors and returns one that holds for
+// all of them.
+func (db *DB) transact(ctx context.Context, s *session, jobs []*job, errs []error) error {
+	t := &txn{db: db, run: s, now: db.now(), limit: ctx}
+	err := db.guard.check()
+	if err == nil {
+		err = db.lookSometimes(ctx, t, s, looks(jobs))
+	}
+	if err == nil {
+		err = db.runJobs(ctx, t, s, jobs, errs)
+	}
+	if err != nil {
+		_, _ = s.exec("ROLLBACK", nil)
+		return err
+	}
+	if _, err := s.exec("COMMIT", nil); err != nil {
+		_, _ = s.exec("ROLLBACK", nil)
+		return err
+	}
+	if t.woke {
+		db.bell.RingAll()
+	}
+	return db.guard.committed()
+}
+
+// runJobs returns an error if the transaction as a whole is to be undone.
+func (db *DB) runJobs(ctx context.Context, t *txn, s *session, jobs []*job, errs []error) error {
+	if len(jobs) == 1 {
+		return db.runJob(t, jobs[0])
+	}
+	for i, j := range jobs {
+		if err := errors.Join(j.ctx.Err(), ctx.Err()); err != nil {
+			errs[i] = wrap(j.calls[0].Name(), err)
+			continue
+		}
+		if err := db.runApart(t, s, j, &errs[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runApart runs a job inside a savepoint, so that its failure takes back its
+// own statements and nobody else's.
+func (db *DB) runApart(t *txn, s *session, j *job, own *error) error {
+	if _, err := s.exec("SAVEPOINT job", nil); err != nil {
+		return err
+	}
+	if *own = db.runJob(t, j); *own != nil {
+		if _, err := s.exec("ROLLBACK TO job", nil); err != nil {
+			return errors.Join(*own, err)
+		}
+	}
+	_, err := s.exec("RELEASE job", nil)
+	return err
+}
+
+func (db *DB) runJob(t *txn, j *job) error {
+	if err := engine.CheckGeneration(db.Generation(), j.calls); err != nil {
+		return err
+	}
+	for _, c := range j.calls {
+		if err := db.run(t, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,162 @@
+package anydriver
+
+import (
+	"time"
+
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+)
+
+// The operations of the inbox that SQLite cannot say in one statement. What runs
+// in a caller's transaction sees nothing but rows affected.
+
+// inbox adds what answers an operation on the inbox.
+func (a answers) inbox() {
+	counting(a, see)
+	counting(a, takeMessage)
+	counting(a, failAttempt)
+	counting(a, reviveMessage)
+}
+
+func inboxStatements() []engine.Operation {
+	return []engine.Operation{
+		inboxDelivery{}, inboxFailed{}, inboxFailedInQueue{}, inboxHasStatus{}, inboxInProgress{}, inboxKill{}, inboxLease{}, inboxMismatch{}, inboxReviveOne{},
+	}
+}
+
+type (
+	inboxDelivery struct {
+		engine.Changes
+		op.InboxKey
+		Hash []byte
+	}
+	// inboxMismatch finds out whether a message has another hash.
+	inboxMismatch struct {
+		engine.Changes
+		op.InboxKey
+		Hash []byte
+	}
+	inboxHasStatus struct {
+		engine.Changes
+		op.InboxKey
+		Status string
+	}
+	// inboxInProgress finds out whether somebody else is at a message.
+	inboxInProgress struct {
+		engine.Changes
+		op.InboxKey
+		Token *[16]byte
+	}
+	// inboxLease begins an attempt, unless they are used up.
+	inboxLease struct {
+		engine.Changes
+		op.InboxKey
+		Token       *[16]byte
+		Lease       time.Duration
+		MaxAttempts int
+		Resumes     bool
+	}
+	inboxKill struct {
+		engine.Changes
+		op.InboxKey
+	}
+	inboxFailed struct {
+		engine.Changes
+		op.InboxKey
+		Token       *[16]byte
+		Error       string
+		Final       bool
+		MaxAttempts int
+	}
+	inboxReviveOne struct {
+		engine.Changes
+		op.InboxKey
+	}
+)
+
+// inboxFailedInQueue reads the queue's message if it failed.
+type inboxFailedInQueue struct {
+	engine.Rows[inboxQueued]
+	QueuedAs [16]byte
+}
+
+type inboxQueued struct {
+	ID   int64
+	Lane int64
+}
+
+// The verdicts of see, and what take adds to them.
+const (
+	seenNew        = 0
+	seenTaken      = 1
+	seenDone       = 2
+	seenDead       = 3
+	seenMismatch   = 4
+	seenInProgress = 5
+)
+
+func see(t *txn, o op.InboxSee) (int64, error) { return delivered(t, o.InboxKey, o.Hash, nil) }
+
+// delivered notes a delivery and says whether the message may be processed.
+func delivered(t *txn, k op.InboxKey, hash []byte, token *[16]byte) (verdict int64, err error) {
+	if _, err := t.do(inboxDelivery{InboxKey: k, Hash: hash}); err != nil {
+		return 0, err
+	}
+	for _, q := range []struct {
+		statement engine.Operation
+		verdict   int64
+	}{
+		{inboxMismatch{InboxKey: k, Hash: hash}, seenMismatch}, {inboxHasStatus{InboxKey: k, Status: "Done"}, seenDone},
+		{inboxHasStatus{InboxKey: k, Status: "Dead"}, seenDead}, {inboxInProgress{InboxKey: k, Token: token}, seenInProgress},
+	} {
+		n, err := t.change(q.statement)
+		if err != nil || n > 0 {
+			return q.verdict, err
+		}
+	}
+	return seenNew, nil
+}
+
+func takeMessage(t *txn, o op.InboxTake) (int64, error) {
+	verdict, err := delivered(t, o.InboxKey, o.Hash, o.Token)
+	if err != nil || verdict != seenNew {
+		return verdict, err
+	}
+	if o.Lease == nil {
+		return seenTaken, nil // the write lock holds it
+	}
+	n, err := t.change(inboxLease{InboxKey: o.InboxKey, Token: o.Token, Lease: *o.Lease, MaxAttempts: o.MaxAttempts, Resumes: o.Resumes})
+	if err != nil || n > 0 {
+		return seenTaken, err
+	}
+	_, err = t.do(inboxKill{InboxKey: o.InboxKey})
+	return seenDead, err
+}
+
+func failAttempt(t *txn, o op.InboxFail) (int64, error) {
+	if o.Token == nil { // the delivery was rolled back with its transaction
+		verdict, err := delivered(t, o.InboxKey, o.Hash, nil)
+		if err != nil || verdict != seenNew {
+			return 0, err
+		}
+	}
+	n, err := t.change(inboxFailed{InboxKey: o.InboxKey, Token: o.Token, Error: o.Error, Final: o.Final, MaxAttempts: o.MaxAttempts})
+	if err != nil || n == 0 {
+		return 0, err
+	}
+	dead, err := t.change(inboxHasStatus{InboxKey: o.InboxKey, Status: "Dead"})
+	return 1 + dead, err
+}
+
+func reviveMessage(t *txn, o op.InboxRevive) (int64, error) {
+	n, err := t.noted(o.Note, "revive", inboxReviveOne{InboxKey: o.InboxKey})
+	if err != nil || n == 0 {
+		return 0, err
+	}
+	queued, failed, err := one(t, inboxFailedInQueue{QueuedAs: o.QueuedAs})
+	if err != nil || !failed {
+		return n, err
+	}
+	t.woke = true
+	return n, redriveOne(t, queued.ID, queued.Lane)
+}

@@ -1,0 +1,276 @@
+package anydriver
+
+import (
+	"time"
+
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+)
+
+// jobs adds what answers an operation on jobs that SQLite cannot say in one statement.
+func (a answers) jobs() {
+	counting(a, putJob)
+	counting(a, enableJob)
+	counting(a, disableJob)
+	counting(a, fireJobs)
+	counting(a, triggerJob)
+	counting(a, deleteJob)
+	listing(a, claimRuns)
+	counting(a, settleRuns)
+}
+
+func jobStatements() []engine.Operation {
+	return []engine.Operation{
+		jobAdvance{}, jobClaimable{}, jobClaimed{}, jobDisableRow{}, jobEnableRow{}, jobForget{}, jobForgetRun{}, jobID{}, jobPending{}, jobPutRow{},
+		jobRecord{}, jobRunLast{}, jobRunMessage{}, jobRunReady{}, jobSettleRuns{}, jobSuspects{},
+	}
+}
+
+type jobPutRow struct {
+	engine.Changes
+	op.NewJob
+	Body any
+}
+
+// putJob stores a job, its payload as text where it is.
+func putJob(t *txn, o op.JobPut) (int64, error) {
+	t.woke = true
+	return t.noted(o.Note, "put", jobPutRow{NewJob: o.NewJob, Body: body(o.Payload)})
+}
+
+type jobEnableRow struct {
+	engine.Changes
+	Name     string
+	Version  int64
+	NextTime time.Time
+	DueAt    time.Time
+}
+
+func enableJob(t *txn, o op.JobEnable) (int64, error) {
+	return t.noted(o.Note, "enable", jobEnableRow{Name: o.Name, Version: o.Version, NextTime: o.NextTime, DueAt: o.DueAt})
+}
+
+type jobDisableRow struct {
+	engine.Changes
+	Name string
+}
+
+func disableJob(t *txn, o op.JobDisable) (int64, error) {
+	return t.noted(o.Note, "disable", jobDisableRow{Name: o.Name})
+}
+
+type jobAdvance struct {
+	engine.Changes
+	op.JobMove
+}
+
+// fireJobs moves jobs on and makes their runs, and answers how many messages there are.
+func fireJobs(t *txn, o op.JobFire) (made int64, err error) {
+	for _, job := range o.Jobs {
+		moved, err := t.change(jobAdvance{JobMove: job})
+		if err != nil {
+			return 0, err
+		}
+		if moved == 0 {
+			continue // somebody else did, or it is another by now
+		}
+		for _, r := range o.Runs {
+			if r.JobID != job.ID {
+				continue
+			}
+			n, err := makeRun(t, r, false)
+			if err != nil {
+				return 0, err
+			}
+			made += n
+		}
+	}
+	return made, nil
+}
+
+type jobRecord struct {
+	engine.Changes
+	op.NewJobRun
+	Triggered bool
+}
+
+// runOf is a run and its job.
+type runOf struct {
+	JobID [16]byte
+	ID    int64
+}
+
+// jobRunMessage makes the message of a run, unless that is only a record.
+type jobRunMessage struct {
+	engine.Changes
+	runOf
+}
+
+// jobRunReady has the message of a run claimed.
+type jobRunReady struct {
+	engine.Changes
+	runOf
+}
+
+// jobRunLast notes which run of a job is its last.
+type jobRunLast struct {
+	engine.Changes
+	runOf
+}
+
+// makeRun makes a run of a job and its message, or only its record. It returns 1
+// if there is a message.
+func makeRun(t *txn, r op.NewJobRun, triggered bool) (int64, error) {
+	if n, err := t.change(jobRecord{NewJobRun: r, Triggered: triggered}); err != nil || n == 0 {
+		return 0, err
+	}
+	of := runOf{r.JobID, r.ID}
+	n, err := t.change(jobRunMessage{runOf: of})
+	if err != nil || n == 0 {
+		return 0, err
+	}
+	t.woke = true
+	if _, err := t.do(jobRunReady{runOf: of}); err != nil {
+		return 0, err
+	}
+	if _, err := t.do(jobRunLast{runOf: of}); err != nil {
+		return 0, err
+	}
+	return 1, nil
+}
+
+// jobID reads the id of the job of a name.
+type jobID struct {
+	engine.Rows[jobFound]
+	Name string
+}
+
+type jobFound struct{ ID [16]byte }
+
+// triggerJob makes a run now. It answers 0 for an unknown job.
+func triggerJob(t *txn, o op.JobTrigger) (int64, error) {
+	job, known, err := one(t, jobID{Name: o.Name})
+	if err != nil || !known {
+		return 0, err
+	}
+	n, err := makeRun(t, op.NewJobRun{JobID: job.ID, Nominal: time.UnixMicro(t.now), ID: o.ID, RunID: o.RunID}, true)
+	if err != nil {
+		return 0, err
+	}
+	return n, t.note(o.Note, "trigger", n)
+}
+
+// jobPending reads the runs of a job whose message may still be taken back.
+type jobPending struct {
+	engine.Rows[position]
+	JobID [16]byte
+}
+
+type jobForgetRun struct {
+	engine.Changes
+	ID int64
+}
+
+type jobForget struct {
+	engine.Changes
+	ID [16]byte
+}
+
+// deleteJob deletes a job and takes back the runs that nobody has claimed. It answers 0
+// for an unknown job.
+func deleteJob(t *txn, o op.JobDelete) (int64, error) {
+	job, known, err := one(t, jobID{Name: o.Name})
+	if err != nil || !known {
+		return 0, err
+	}
+	pending, err := positions(t, jobPending{JobID: job.ID})
+	if err != nil {
+		return 0, err
+	}
+	taken, err := withdraw(t, pending, false)
+	if err != nil {
+		return 0, err
+	}
+	reason := "the job was deleted"
+	if err := over(t, taken, statusDiscarded, &reason); err != nil {
+		return 0, err
+	}
+	for _, r := range taken {
+		if _, err := t.do(jobForgetRun{ID: r.Lo}); err != nil {
+			return 0, err
+		}
+	}
+	if err := countSteps(t, stepFailed, taken); err != nil {
+		return 0, err
+	}
+	if _, err := t.do(jobForget{ID: job.ID}); err != nil {
+		return 0, err
+	}
+	return 1, t.note(o.Note, "remove", 1)
+}
+
+// jobSuspects reads due runs that are suspects.
+type jobSuspects struct {
+	engine.Rows[suspect]
+	Most int
+}
+
+// jobClaimable reads due runs that are no suspects.
+type jobClaimable struct {
+	engine.Rows[position]
+	Most int
+}
+
+// jobClaimed reads the message of a run that was claimed.
+type jobClaimed struct {
+	engine.Rows[op.OutboxClaimed]
+	ID    int64
+	Retry int64
+	Until int64
+}
+
+// claimRuns takes due runs under a lease, and notes that they begin.
+func claimRuns(t *txn, o op.JobClaim, each func(engine.Row) error) error {
+	ids, err := suspectsOf(t, jobSuspects{Most: o.Most}, o.Most)
+	if err != nil {
+		return err
+	}
+	suspects := int64(len(ids))
+	if suspects == 0 {
+		if ids, err = positions(t, jobClaimable{Most: o.Most}); err != nil {
+			return err
+		}
+	}
+	taken, err := withdraw(t, ids, true)
+	if err != nil {
+		return err
+	}
+	until := t.now + o.Lease.Microseconds()
+	for _, r := range taken {
+		r.LockedUntil, r.Suspect = until, suspects
+		if err := toClaim(t, r, o.Owner); err != nil {
+			return err
+		}
+		if _, err := t.do(op.JobStart{ID: r.Lo}); err != nil {
+			return err
+		}
+		if err := t.ask(jobClaimed{ID: r.Lo, Retry: r.Retry, Until: until}, each); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// jobSettleRuns writes down how runs ended whose messages are done or discarded.
+type jobSettleRuns struct{ engine.Changes }
+
+func settleRuns(t *txn, _ op.JobSettle) (int64, error) { return t.change(jobSettleRuns{}) }
+
+// position is a row of one.
+type position struct{ ID int64 }
+
+// positions reads a column of positions.
+func positions(t *txn, statement engine.Answering[position]) (ids []int64, err error) {
+	err = each(t, statement, func(p *position) error { ids = append(ids, p.ID); return nil })
+	return ids, err
+}

@@ -1,0 +1,227 @@
+package anydriver
+
+import (
+	"encoding/binary"
+	"slices"
+	"time"
+
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+)
+
+// The operations of joins that SQLite cannot say in one statement. What runs in
+// a caller's transaction sees nothing but rows affected.
+
+// joins adds what answers an operation on joins.
+func (a answers) joins() {
+	counting(a, attach)
+	counting(a, attachNew)
+	counting(a, report)
+	counting(a, endJoin)
+	counting(a, cancelJoin)
+	counting(a, park)
+	counting(a, purgeJoins)
+}
+
+func joinStatements() []engine.Operation {
+	return slices.Concat(stepStatements(), []engine.Operation{
+		joinAttachNewOne{}, joinAttachOne{}, joinDetachOne{}, joinEndOne{}, joinMember{}, joinPendingUntil{}, joinPurgeFind{}, joinPurgeJoin{}, joinPurgeMembers{},
+		joinPurgeWaits{}, joinStep{},
+	})
+}
+
+// member says which one.
+type member struct {
+	JoinID    [16]byte
+	MessageID [16]byte
+}
+
+type (
+	joinMember struct {
+		engine.Changes
+		member
+	}
+	joinAttachOne struct {
+		engine.Changes
+		member
+		ID int64 // the position that the message's id carries
+	}
+	joinAttachNewOne struct {
+		engine.Changes
+		member
+		ID int64
+	}
+	joinDetachOne struct {
+		engine.Changes
+		member
+	}
+	joinStep struct {
+		engine.Changes
+		member
+		Status int
+	}
+	joinEndOne struct {
+		engine.Changes
+		JoinID [16]byte
+		Status int
+	}
+)
+
+// joinPendingUntil reads when the deadline of a join is, if that is pending.
+type joinPendingUntil struct {
+	engine.Rows[joinUntil]
+	JoinID [16]byte
+}
+
+type joinUntil struct{ Until int64 }
+
+type (
+	joinPurgeFind struct {
+		engine.Rows[joinID]
+		Status int
+		Age    time.Duration
+		Most   int
+	}
+	joinPurgeMembers struct {
+		engine.Changes
+		JoinID [16]byte
+	}
+	joinPurgeWaits struct {
+		engine.Changes
+		JoinID [16]byte
+	}
+	joinPurgeJoin struct {
+		engine.Changes
+		JoinID [16]byte
+	}
+)
+
+type joinID struct{ JoinID [16]byte }
+
+// carried is the position that an id which pawl made carries.
+func carried(id [16]byte) int64 {
+	return int64(binary.BigEndian.Uint64(id[8:]) & (1<<48 - 1))
+}
+
+func attach(t *txn, o op.JoinAttach) (int64, error) {
+	if known, err := t.change(op.JoinKnown{JoinID: o.JoinID}); err != nil || known == 0 {
+		return 1, err
+	}
+	var added [][16]byte
+	for i, message := range o.MessageIDs {
+		m := member{o.JoinID, message}
+		n, err := t.change(joinAttachOne{member: m, ID: carried(message)})
+		if err != nil {
+			return 0, err
+		}
+		if n > 0 {
+			added = append(added, message)
+			continue
+		}
+		if n, err = t.change(joinMember{member: m}); err != nil {
+			return 0, err
+		}
+		if n == 0 {
+			return int64(2 + i), detach(t, o.JoinID, added)
+		}
+	}
+	return 0, countSettled(t, o.JoinID, added)
+}
+
+func detach(t *txn, join [16]byte, messages [][16]byte) error {
+	for _, message := range messages {
+		if _, err := t.do(joinDetachOne{member: member{join, message}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func attachNew(t *txn, o op.JoinAttachNew) (int64, error) {
+	for _, m := range o.Members {
+		if _, err := t.do(joinAttachNewOne{member: member{o.JoinID, m.MessageID}, ID: m.ID}); err != nil {
+			return 0, err
+		}
+	}
+	return int64(len(o.Members)), nil
+}
+
+func report(t *txn, o op.JoinReport) (int64, error) {
+	if known, err := t.change(op.JoinKnown{JoinID: o.JoinID}); err != nil || known == 0 {
+		return 0, err
+	}
+	m := member{o.JoinID, o.MessageID}
+	n, err := t.change(joinStep{member: m, Status: o.Status})
+	if err != nil {
+		return 0, err
+	}
+	if n > 0 {
+		return 1, addSteps(t, o.JoinID, int64(o.Status), n)
+	}
+	n, err = t.change(joinMember{member: m})
+	return 3 - n, err
+}
+
+// joinCancelled is the status of a join that was cancelled.
+const joinCancelled = 3
+
+func cancelJoin(t *txn, o op.JoinCancel) (int64, error) {
+	n, err := endJoin(t, op.JoinEnd{JoinID: o.JoinID, Status: joinCancelled})
+	if err != nil || n != 1 {
+		return n, err
+	}
+	return n, t.note(o.Note, "cancel", n)
+}
+
+func endJoin(t *txn, o op.JoinEnd) (int64, error) {
+	n, err := t.change(joinEndOne{JoinID: o.JoinID, Status: o.Status})
+	if err != nil {
+		return 0, err
+	}
+	if n > 0 {
+		return 1, wakeWaits(t, o.JoinID)
+	}
+	known, err := t.change(op.JoinKnown{JoinID: o.JoinID})
+	return 2 * known, err
+}
+
+func park(t *txn, o op.JoinPark) (int64, error) {
+	taken, err := take(t, o.Owner, o.ID, 1)
+	if err != nil || len(taken) == 0 {
+		return 0, err
+	}
+	deadline, pending, err := one(t, joinPendingUntil{JoinID: o.JoinID})
+	if err != nil {
+		return 0, err
+	}
+	wait := taken[0]
+	wait.At, wait.Suspect = t.now, 0
+	if pending {
+		wait.At = deadline.Until
+	} else {
+		t.woke = true
+	}
+	if _, err := t.do(op.JoinWait{JoinID: o.JoinID, ID: o.ID}); err != nil {
+		return 0, err
+	}
+	return 1, toReady(t, wait)
+}
+
+func purgeJoins(t *txn, o op.JoinPurge) (int64, error) {
+	var old []joinID
+	for outcome := 1; outcome <= 3; outcome++ {
+		found, err := rows(t, joinPurgeFind{Status: outcome, Age: o.Age, Most: o.Most})
+		if err != nil {
+			return 0, err
+		}
+		old = append(old, found...)
+	}
+	for _, j := range old {
+		for _, statement := range []engine.Operation{joinPurgeMembers{JoinID: j.JoinID}, joinPurgeWaits{JoinID: j.JoinID}, joinPurgeJoin{JoinID: j.JoinID}} {
+			if _, err := t.do(statement); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return int64(len(old)), nil
+}

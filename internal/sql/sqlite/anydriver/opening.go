@@ -1,0 +1,125 @@
+package anydriver
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/bravellian/pawl/internal/engine"
+)
+
+// OpenerWith returns what opens one of many databases, "sqlite:path", by a driver as
+// for OpenWith. The gate is for servers: a connection to a file costs no one else
+// anything.
+func OpenerWith(connect Connect) engine.Opener {
+	return func(o engine.Opening) (engine.DB, error) {
+		if err := engine.CheckOption("Connections", o.Connections, 1, 0); err != nil {
+			return nil, err
+		}
+		path, ok := strings.CutPrefix(o.URL, "sqlite:")
+		if !ok {
+			return nil, fmt.Errorf("open sqlite: the URL does not begin with sqlite")
+		}
+		if o.Schema != "" {
+			return nil, engine.Invalid("schema", "SQLite has none, only a prefix")
+		}
+		path = strings.TrimPrefix(path, "//")
+		db, err := openFile(connect, path, options([]Options{{Prefix: o.Prefix, Logger: o.Logger}}))
+		if err != nil {
+			return nil, err
+		}
+		db.file = fileOf(path)
+		return db, nil
+	}
+}
+
+// fileOf is the file that a path means. In a plain one every character is itself;
+// of a URI whose escapes would have to be read nothing is said.
+func fileOf(path string) string {
+	uri, ok := strings.CutPrefix(path, "file:")
+	if !ok {
+		return path
+	}
+	uri, _, _ = strings.Cut(uri, "?")
+	if strings.ContainsAny(uri, "%#") || strings.HasPrefix(uri, "//") {
+		return ""
+	}
+	return uri
+}
+
+// absolute is a path that stays right when the program changes its directory.
+func absolute(path string) string {
+	if path == "" {
+		return ""
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
+}
+
+// Idle closes the connections that nobody uses.
+func (db *DB) Idle() {
+	for range cap(db.readers) {
+		select {
+		case s, open := <-db.readers:
+			if open {
+				s.rest()
+				db.readers <- s
+			}
+		default:
+		}
+	}
+	db.writer.rest()
+	db.watch.rest()
+	db.sql.SetMaxIdleConns(0)
+	db.sql.SetMaxIdleConns(idleConns)
+}
+
+// idleConns is database/sql's default.
+const idleConns = 2
+
+// rest closes a slot's connection unless it is in use.
+func (s *slot) rest() {
+	if s.mu.TryLock() {
+		defer s.mu.Unlock()
+		s.drop()
+	}
+}
+
+func (w *watcher) rest() {
+	if w.mu.TryLock() {
+		defer w.mu.Unlock()
+		if w.slot != nil {
+			w.slot.rest()
+		}
+	}
+}
+
+// settled is how old a file's time has to be for the file to tell what is committed. A
+// commit writes to the log, waits for the disk, and can be read after that: what is
+// read meanwhile is from before it, and nothing tells when it ends. So it has to be longer
+// than any commit takes; pawl's end within StatementTimeout. At 50 ms, which the kernel's
+// clock for files needs, a slow disk hid messages from a fleet until somebody wrote again.
+const settled = time.Minute
+
+// Fingerprint is size and time of the file and its log. Every commit writes one of
+// them.
+func (db *DB) Fingerprint() (print string, ok bool) {
+	if db.file == "" {
+		return "", false
+	}
+	for _, name := range []string{db.file, db.file + "-wal"} {
+		info, err := os.Stat(name)
+		if os.IsNotExist(err) && name != db.file {
+			continue // the last connection took the log with it
+		}
+		if err != nil || time.Since(info.ModTime()) < settled {
+			return "", false
+		}
+		print += fmt.Sprintf("%d/%d ", info.Size(), info.ModTime().UnixNano())
+	}
+	return print, true
+}

@@ -1,0 +1,110 @@
+package anydriver
+
+import (
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+)
+
+// pauses adds what answers an operation on pauses.
+func (a answers) pauses() {
+	counting(a, putPause)
+	counting(a, endPause)
+	counting(a, unpark)
+}
+
+func pauseStatements() []engine.Operation {
+	return []engine.Operation{pauseEndQueue{}, pauseEndTopic{}, pauseForget{}, pauseLane{}, pausePutOne{}, pauseUnparkRuns{}}
+}
+
+type pausePutOne struct {
+	engine.Changes
+	Kind, Name string
+	Lane       int64
+	Reason     *string
+	Actor      string
+}
+
+type pauseEndQueue struct {
+	engine.Changes
+	Kind, Name string
+}
+
+type pauseEndTopic struct {
+	engine.Changes
+	Kind, Name string
+}
+
+type pauseUnparkRuns struct {
+	engine.Changes
+	Name string
+	Most int
+}
+
+type pauseForget struct {
+	engine.Changes
+	Name string
+}
+
+// pauseLane reads where messages of a topic are laid aside, if it is paused.
+type pauseLane struct {
+	engine.Rows[orphan]
+	Name string
+}
+
+func putPause(t *txn, o op.PausePut) (int64, error) {
+	return t.noted(o.Note, "pause", pausePutOne{Kind: o.Kind, Name: o.Name, Lane: o.Lane, Reason: o.Reason, Actor: o.Note.Actor})
+}
+
+func endPause(t *txn, o op.PauseEnd) (total int64, err error) {
+	for _, end := range []engine.Operation{pauseEndTopic{Kind: o.Kind, Name: o.Name}, pauseEndQueue{Kind: o.Kind, Name: o.Name}} {
+		n, err := t.change(end)
+		if err != nil {
+			return 0, err
+		}
+		total += n
+	}
+	t.woke = true
+	return total, t.note(o.Note, "resume", total)
+}
+
+func unpark(t *txn, o op.PauseUnpark) (int64, error) {
+	n, err := t.change(pauseUnparkRuns{Name: o.Topic, Most: o.Most})
+	if err != nil {
+		return 0, err
+	}
+	if n == 0 {
+		if _, err := t.do(pauseForget{Name: o.Topic}); err != nil {
+			return 0, err
+		}
+	}
+	t.woke = true
+	return n, nil
+}
+
+// layAside lays messages of paused topics aside. What is paused no more goes back to
+// where it was.
+func layAside(t *txn, o op.OutboxPark) (int64, error) {
+	lanes := map[string]*int64{}
+	return settle(t, o.Runs, func(p *op.Parked, taken []run) error {
+		lane, known := lanes[p.Topic]
+		if !known {
+			aside, paused, err := one(t, pauseLane{Name: p.Topic})
+			if err != nil {
+				return err
+			}
+			if paused {
+				lane = &aside.Lane
+			}
+			lanes[p.Topic] = lane
+		}
+		for _, r := range taken {
+			if lane != nil {
+				r.Lane = *lane
+			}
+			if err := toReady(t, r); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

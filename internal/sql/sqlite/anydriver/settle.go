@@ -1,0 +1,258 @@
+package anydriver
+
+import (
+	"math"
+	"time"
+
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+)
+
+// Settling claimed runs: whatever happens to them, only their owner can make it
+// happen, and what is put somewhere is exactly what was taken.
+
+// settlements adds what answers an operation on claimed runs.
+func (a answers) settlements() {
+	counting(a, ack)
+	counting(a, abandon)
+	counting(a, fail)
+	counting(a, release)
+	counting(a, extend)
+	counting(a, layAside)
+}
+
+func settleStatements() []engine.Operation {
+	return []engine.Operation{outboxTakeFind{}, outboxTakeDelete{}, outboxDoneInsert{}, outboxReapDue{}, outboxReapFind{}}
+}
+
+// outboxTakeFind reads the claimed runs of an owner that overlap Lo … End (exclusive).
+type outboxTakeFind struct {
+	engine.Rows[run]
+	Lo, End int64
+	Owner   [16]byte
+}
+
+// outboxTakeDelete takes a claimed run away.
+type outboxTakeDelete struct {
+	engine.Changes
+	Lo int64
+}
+
+// outboxDoneInsert lays a run into done.
+type outboxDoneInsert struct {
+	engine.Changes
+	Lo, N  int64
+	Owner  [16]byte
+	Worker string
+}
+
+// outboxReapDue asks whether any lease has run out.
+type outboxReapDue struct{ engine.Rows[found] }
+
+// outboxReapFind reads runs whose lease has run out.
+type outboxReapFind struct {
+	engine.Rows[run]
+	Most int
+}
+
+// take removes ids lo … lo+n−1 from what owner has claimed, leaving the rest
+// of the runs they lay in, and returns exactly what it removed.
+func take(t *txn, owner [16]byte, lo, n int64) ([]run, error) {
+	found, err := rows(t, outboxTakeFind{Lo: lo, End: lo + n, Owner: owner})
+	if err != nil {
+		return nil, err
+	}
+	for i, r := range found {
+		if _, err := t.do(outboxTakeDelete{Lo: r.Lo}); err != nil {
+			return nil, err
+		}
+		cut := r
+		cut.Lo = max(r.Lo, lo)
+		cut.N = min(r.end(), lo+n) - cut.Lo
+		if err := putBack(t, r, r.Lo, cut.Lo, owner); err != nil {
+			return nil, err
+		}
+		if err := putBack(t, r, cut.end(), r.end(), owner); err != nil {
+			return nil, err
+		}
+		found[i] = cut
+	}
+	return found, nil
+}
+
+// putBack leaves the part from … to of a claimed run under its lease.
+func putBack(t *txn, r run, from, to int64, owner [16]byte) error {
+	if from >= to {
+		return nil
+	}
+	r.Lo, r.N = from, to-from
+	return toClaim(t, r, owner)
+}
+
+// toClaim puts a run under lease.
+func toClaim(t *txn, r run, owner [16]byte) error {
+	_, err := t.do(outboxClaimInsert{run: r, Owner: owner})
+	return err
+}
+
+// toReady puts a run into ready.
+func toReady(t *txn, r run) error {
+	_, err := t.do(outboxReadyInsert{run: r})
+	return err
+}
+
+// settle takes every run that is to be settled and gives what was taken to put. It
+// returns how many messages that were.
+func settle[R interface{ Run() op.Held }](t *txn, runs []R, put func(r *R, taken []run) error) (total int64, err error) {
+	for i := range runs {
+		held := runs[i].Run()
+		taken, err := take(t, held.Owner, held.Lo, int64(held.N))
+		if err != nil {
+			return 0, err
+		}
+		for _, r := range taken {
+			total += r.N
+		}
+		if err := put(&runs[i], taken); err != nil {
+			return 0, err
+		}
+	}
+	return total, nil
+}
+
+// ack marks runs as done. What failed before in the transaction was counted by fail:
+// under the write lock the order of locks does not matter.
+func ack(t *txn, o op.OutboxAck) (int64, error) {
+	var settled []run
+	total, err := settle(t, o.Runs, func(held *op.Held, taken []run) error {
+		for i := range taken {
+			taken[i].Retry, taken[i].Suspect = 0, 0 // done runs merge whatever their history
+		}
+		merged := merge(taken)
+		for _, r := range merged {
+			if _, err := t.do(outboxDoneInsert{Lo: r.Lo, N: r.N, Owner: held.Owner, Worker: o.Worker}); err != nil {
+				return err
+			}
+		}
+		settled = append(settled, merged...)
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	return total, countSteps(t, stepCompleted, settled)
+}
+
+// retryLimit keeps 2^n seconds below the cap of a minute without overflow.
+const retryLimit = 6
+
+// backoff is the delay after so many retries (D-14), for callers that give none.
+func backoff(retry int64) int64 {
+	seconds := math.Min(math.Pow(2, float64(min(retry, retryLimit))), 60)
+	return int64(seconds) * time.Second.Microseconds()
+}
+
+func abandon(t *txn, o op.OutboxAbandon) (int64, error) {
+	return settle(t, o.Runs, func(a *op.Abandoned, taken []run) error {
+		for _, r := range taken {
+			at := t.now + backoff(r.Retry)
+			if a.Delay != nil {
+				at = t.now + a.Delay.Microseconds()
+			}
+			r.Suspect = 0 // its handler came to an end
+			if err := retryLater(t, r, at, a.Error); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// retryLater puts a run back into ready with one more attempt on its account.
+func retryLater(t *txn, r run, at int64, reason *string) error {
+	for id := r.Lo; id < r.end(); id++ {
+		if _, err := t.do(outboxExceptionUpsert{ID: id, RetryCount: r.Retry + 1, NextAttemptAt: &at, Error: reason}); err != nil {
+			return err
+		}
+	}
+	r.At, r.Retry = at, r.Retry+1
+	return toReady(t, r)
+}
+
+// States of messages that are over without being done.
+const (
+	statusFailed    = 3
+	statusDiscarded = 4
+)
+
+func fail(t *txn, o op.OutboxFail) (int64, error) {
+	var settled []run
+	total, err := settle(t, o.Runs, func(f *op.Failure, taken []run) error {
+		settled = append(settled, taken...)
+		return over(t, taken, statusFailed, f.Error)
+	})
+	if err != nil {
+		return 0, err
+	}
+	return total, countSteps(t, stepFailed, settled)
+}
+
+// over records that messages are over without being done, and why.
+func over(t *txn, runs []run, status int, reason *string) error {
+	for _, r := range runs {
+		for id := r.Lo; id < r.end(); id++ {
+			if _, err := t.do(outboxExceptionUpsert{ID: id, Status: status, RetryCount: r.Retry, Error: reason}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func release(t *txn, o op.OutboxRelease) (int64, error) {
+	return settle(t, o.Runs, func(c *op.Released, taken []run) error {
+		for _, r := range taken {
+			if c.Delay > 0 {
+				r.At = t.now + c.Delay.Microseconds()
+			}
+			if !c.Unbegun {
+				r.Suspect = 0
+			}
+			if err := toReady(t, r); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// extend: only the ids asked for live longer.
+func extend(t *txn, o op.OutboxExtend) (int64, error) {
+	until := t.now + o.Lease.Microseconds()
+	return settle(t, o.Runs, func(held *op.Held, taken []run) error {
+		for _, r := range taken {
+			r.LockedUntil = until
+			if err := toClaim(t, r, held.Owner); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func reap(t *txn, o op.OutboxReap) (total int64, err error) {
+	expired, err := rows(t, outboxReapFind{Most: o.Most})
+	if err != nil {
+		return 0, err
+	}
+	for _, r := range expired {
+		if _, err := t.do(outboxTakeDelete{Lo: r.Lo}); err != nil {
+			return 0, err
+		}
+		if err := suspectAgain(t, r); err != nil {
+			return 0, err
+		}
+		total += r.N
+	}
+	return total, nil
+}

@@ -1,0 +1,359 @@
+// Package anydriver is pawl on SQLite with whatever driver the program links: give New
+// its pool. It links none itself; package sqlite opens files with modernc.org/sqlite.
+//
+// Writes of one process share transactions (group commit), so that many small
+// durable calls cost one fsync. Between processes the write lock is taken with
+// short jittered retries, because SQLite's own busy handler starves one of two
+// processes. A commit of any process wakes idle workers within a millisecond or
+// two (PRAGMA data_version).
+package anydriver
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"embed"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/enginekit/coalesce"
+)
+
+//go:embed audit doctor explain fleet generation health inbox job join lease macros metrics outbox pause schema timer views
+var files embed.FS
+
+// Options configure a database. The zero value is right for most programs.
+type Options struct {
+	// Prefix is put before every table, default none.
+	Prefix string
+	// Relaxed sets synchronous=NORMAL: a power failure may then take back the
+	// last commits (a crashed process cannot). Default is FULL: durable means it.
+	Relaxed bool
+	// KeepJournal leaves the file's journal mode as it is, instead of turning on
+	// WAL for good: for a look at a file that may not be pawl's.
+	KeepJournal bool
+	// StatementTimeout bounds every transaction, waiting for the write lock
+	// included. Default 30 s.
+	StatementTimeout time.Duration
+	// WatchEvery is how often an idle worker looks for commits of transactions
+	// that pawl did not make: your own, and other processes'. Default: every
+	// millisecond at first, every 20 ms once it is quiet. A look costs 3 µs.
+	WatchEvery time.Duration
+	// Now is the database's clock, default time.Now (D-1).
+	Now func() time.Time
+	// Logger is told when the file or its log is deleted or replaced while it is
+	// open, when it was opened anew, and whenever the database's history changed.
+	// Default slog.Default().
+	Logger *slog.Logger
+}
+
+const defaultTimeout = 30 * time.Second
+
+// groupMax bounds how many calls share one commit, and so how long the first
+// of them waits for the others.
+const groupMax = 256
+
+// DB is a SQLite database with pawl's tables. It implements engine.DB.
+type DB struct {
+	sql     *sql.DB
+	owned   bool // sql is ours to close
+	opts    Options
+	folder  *engine.Folder
+	answers answers
+	lock    chan struct{} // held by the one writer of this process
+	writer  *slot
+	readers chan *slot
+	group   coalesce.Group[*job]
+	ids     engine.Blocks
+	given   atomic.Int64 // the highest id reserved inside a caller's transaction
+	bell    engine.Bell
+	watch   watcher
+	closed  sync.Once
+	file    string // its path, where OpenURL opened it
+	guard   *guard
+	mending sync.Mutex
+	tried   time.Time // when that last failed
+
+	generations engine.History
+	looked      time.Time // when the writer last looked at the generation
+	newer       engine.NewerNote
+}
+
+var _ engine.DB = (*DB)(nil)
+
+// Connect makes the connector of a driver for a data source's name.
+type Connect func(dsn string) (driver.Connector, error)
+
+// OpenWith opens, and if need be creates, the database file at path, in WAL mode
+// unless Options say otherwise, by a driver that reads data sources' names as
+// modernc.org/sqlite does. path may also be a "file:" URI with the driver's parameters.
+func OpenWith(connect Connect, path string, opts ...Options) (*DB, error) {
+	return openFile(connect, path, options(opts))
+}
+
+func openFile(connect Connect, path string, o Options) (*DB, error) {
+	if err := o.Validate(); err != nil { // before there is a file
+		return nil, fmt.Errorf("sqlite: options: %w", err)
+	}
+	dsn, err := dataSource(path, o)
+	if err != nil {
+		return nil, err
+	}
+	base, err := connect(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("open sqlite %q: %w", path, err)
+	}
+	lock, g := make(chan struct{}, 1), newGuard(absolute(fileOf(path)), o.Logger)
+	first := &connector{Connector: base, lock: lock, guard: g}
+	// The file is made now or never: one that somebody deletes is not to come back,
+	// empty, with the next connection.
+	if !strings.HasPrefix(path, "file:") {
+		if first.again, err = connect(dsn + "&mode=rw"); err != nil {
+			return nil, fmt.Errorf("open sqlite %q: %w", path, err)
+		}
+	}
+	pool := sql.OpenDB(first)
+	if err := pool.Ping(); err != nil {
+		_ = pool.Close()
+		return nil, openError(path, err)
+	}
+	db, err := build(pool, lock, g, o)
+	if err != nil {
+		_ = pool.Close()
+		return nil, err
+	}
+	db.owned = true
+	g.mend.Store(&mender{db.mend})
+	return db, nil
+}
+
+// reserved is how many connections a DB keeps: a writer, two readers and the
+// one that watches for other processes' commits.
+const reserved = 4
+
+// Validate refuses what cannot be; the error names the field. Open and New call it.
+func (o *Options) Validate() error {
+	return cmp.Or(engine.CheckOption("StatementTimeout", o.StatementTimeout, 1, 0), engine.CheckOption("WatchEvery", o.WatchEvery, 1, 0))
+}
+
+func options(opts []Options) Options {
+	var o Options
+	if len(opts) > 0 {
+		o = opts[0]
+	}
+	if o.StatementTimeout == 0 {
+		o.StatementTimeout = defaultTimeout
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o
+}
+
+func build(pool *sql.DB, lock chan struct{}, g *guard, o Options) (*DB, error) {
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("sqlite: options: %w", err)
+	}
+	answers := newAnswers()
+	folder, err := engine.Load(folder(answers.has), engine.Names{Prefix: o.Prefix})
+	if err != nil {
+		return nil, err
+	}
+	db := &DB{sql: pool, opts: o, folder: folder, answers: answers, lock: lock, guard: g}
+	db.writer = &slot{pool: pool, guard: g}
+	db.readers = make(chan *slot, reserved-2)
+	for range cap(db.readers) {
+		db.readers <- &slot{pool: pool, guard: g}
+	}
+	db.group = coalesce.Group[*job]{Leaders: 1, Max: groupMax, Patient: true, Run: db.commitGroup}
+	db.watch.db = db
+	db.generations.Logger, db.generations.Forget = o.Logger, db.forget
+	return db, nil
+}
+
+// dataSource turns a path into modernc's data source name. WAL needs to be set
+// once per file, the rest once per connection.
+func dataSource(path string, o Options) (string, error) {
+	if strings.TrimSpace(path) == "" {
+		return "", errors.New("open sqlite: the path is empty")
+	}
+	if path == ":memory:" || strings.HasPrefix(path, "file:") && (strings.Contains(path, ":memory:") || strings.Contains(path, "mode=memory")) {
+		return "", errors.New("open sqlite: an in-memory database is private to one connection, pawl needs several: use a file")
+	}
+	sync := "FULL"
+	if o.Relaxed {
+		sync = "NORMAL"
+	}
+	list := []string{"synchronous(" + sync + ")", "busy_timeout(5000)"}
+	if !o.KeepJournal {
+		list = append([]string{"journal_mode(WAL)"}, list...)
+	}
+	pragmas := url.Values{"_pragma": list}.Encode()
+	if !strings.HasPrefix(path, "file:") {
+		path = "file:" + (&url.URL{Path: path}).EscapedPath()
+	}
+	if strings.Contains(path, "?") {
+		return path + "&" + pragmas, nil
+	}
+	return path + "?" + pragmas, nil
+}
+
+// SQL returns the pool, for your own tables and transactions. Transactions it
+// begins are immediate unless read-only, take turns with pawl's own writer, and
+// wait fairly for other processes.
+func (db *DB) SQL() *sql.DB { return db.sql }
+
+// PoolStats tells how the pool is off. pawl keeps some of its connections in use.
+func (db *DB) PoolStats() engine.PoolStats {
+	s := db.sql.Stats()
+	return engine.PoolStats{InUse: s.InUse, Open: s.OpenConnections, Max: s.MaxOpenConnections, Waits: s.WaitCount, Waited: s.WaitDuration}
+}
+
+// Engine returns "sqlite".
+func (db *DB) Engine() string { return "sqlite" }
+
+// Ring wakes this process's sleepers of a queue.
+func (db *DB) Ring(queue string) { db.bell.Ring(queue) }
+
+// Close releases pawl's connections and, after Open, the pool.
+func (db *DB) Close() error {
+	var err error
+	db.closed.Do(func() {
+		db.watch.close()
+		db.writer.close()
+		for range cap(db.readers) {
+			(<-db.readers).close()
+		}
+		close(db.readers)
+		if db.owned {
+			err = db.sql.Close()
+		}
+	})
+	return err
+}
+
+// now is the database's clock in microseconds.
+func (db *DB) now() int64 { return db.opts.Now().UnixMicro() }
+
+// Read runs one call on a reading connection. It never waits for writers.
+func (db *DB) Read(ctx context.Context, call *engine.Call) error {
+	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
+	defer cancel()
+	err := db.reading(ctx, func(ses *session) error {
+		return db.run(&txn{db: db, run: ses, now: db.now()}, call)
+	})
+	if err == nil {
+		return nil
+	}
+	return wrap(call.Name(), err)
+}
+
+// reading runs fn on a reading connection.
+func (db *DB) reading(ctx context.Context, fn func(*session) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := db.sound(ctx); err != nil {
+		return err
+	}
+	select {
+	case s, open := <-db.readers:
+		if !open {
+			return engine.ErrClosed
+		}
+		defer func() { db.readers <- s }()
+		return s.use(ctx, func(ses *session) error {
+			ses.ctx = ctx
+			return fn(ses)
+		})
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// DoTx runs one call in the caller's transaction.
+func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
+	if err := db.guard.check(); err != nil {
+		return wrap(call.Name(), err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
+	defer cancel()
+	tx, err := ready(ctx, tx)
+	if err != nil {
+		return wrap(call.Name(), err)
+	}
+	return db.run(&txn{db: db, run: foreign{ctx, tx}, now: db.now()}, call)
+}
+
+// InTx runs fn in a transaction of its own: a *sql.Tx.
+func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context, tx engine.Tx) error) error {
+	if err := db.sound(ctx); err != nil {
+		return wrap("begin", err)
+	}
+	tx, err := db.sql.BeginTx(ctx, nil)
+	if err != nil {
+		return wrap("begin", err)
+	}
+	defer tx.Rollback() // does nothing after a commit
+	if err := fn(ctx, tx); err != nil {
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		return wrap("commit", err)
+	}
+	if err := db.guard.committed(); err != nil && !db.owned {
+		return err
+	}
+	db.bell.RingAll() // fn may have enqueued
+	return nil
+}
+
+// ReserveIDs takes ids from this process's block. A caller's transaction may
+// hold the write lock, so when the block is short it reserves inside it, just
+// for itself: a rollback takes that reservation back together with its use. Ids
+// reserved like this are never given out again by this process all the same:
+// message ids were made of them.
+func (db *DB) ReserveIDs(ctx context.Context, tx engine.Tx, n int) (int64, error) {
+	if tx == nil {
+		return db.ids.Take(ctx, n, func(ctx context.Context) (int64, error) {
+			for {
+				last, err := db.reserve(func(c *engine.Call) error { return db.Do(ctx, engine.Ask(op.GenerationLook{}), c) }, engine.BlockSize)
+				if err == nil {
+					db.generations.Wrote(last)
+				}
+				if first := last - engine.BlockSize + 1; err != nil || first > db.given.Load() {
+					return first, err
+				}
+			}
+		})
+	}
+	if lo, ok := db.ids.TryTake(n); ok {
+		return lo, nil
+	}
+	do := func(c *engine.Call) error { return db.DoTx(ctx, tx, c) }
+	last, err := db.reserve(do, n)
+	if again := db.given.Load() - (last - int64(n)); err == nil && again > 0 {
+		last, err = db.reserve(do, int(again))
+	}
+	if err != nil {
+		return 0, err
+	}
+	for given := db.given.Load(); given < last && !db.given.CompareAndSwap(given, last); given = db.given.Load() {
+	}
+	return last - int64(n) + 1, nil
+}
+
+func (db *DB) reserve(do func(*engine.Call) error, n int) (last int64, err error) {
+	call := engine.Ask(outboxReserve{N: int64(n)})
+	err = do(call)
+	return call.N, err
+}

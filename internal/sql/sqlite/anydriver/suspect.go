@@ -1,0 +1,151 @@
+package anydriver
+
+import (
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+)
+
+// Only the guilty pay (D-12). What comes back from an expired lease is suspected of
+// having killed its worker. The column suspect of ready and claim is 0 for all
+// others. In ready it is how many messages a claim may take together with the run,
+// all of them suspects; in claim it is how many there were. A claim of suspects
+// that expires too comes back to be claimed in halves, and only one of a single
+// message counts as a failed attempt.
+
+// firstSuspects is how many suspects a claim may take that expired once: as many as
+// any claim, so that a plain crash costs one more claim.
+const firstSuspects = 1000
+
+// outboxSuspectsDue asks whether a suspect is due in a queue that is not paused.
+type outboxSuspectsDue struct {
+	engine.Rows[found]
+	Queue string
+}
+
+// outboxSuspectsPick reads due suspects of a lane, oldest first.
+type outboxSuspectsPick struct {
+	engine.Rows[run]
+	Lane int64
+}
+
+const leaseExpired = "lease expired"
+
+// suspectAgain puts a run back whose lease has run out.
+func suspectAgain(t *txn, r run) error {
+	r.At = t.now
+	switch r.Suspect {
+	case 0:
+		r.Suspect = firstSuspects
+	case 1:
+		reason := leaseExpired
+		return retryLater(t, r, t.now, &reason)
+	default:
+		r.Suspect = (r.Suspect + 1) / 2
+	}
+	return toReady(t, r)
+}
+
+func claimSuspects(t *txn, o op.OutboxClaimSuspects, each func(engine.Row) error) error {
+	_, err := takeSuspects(t, claiming{o.Queue, o.Owner, t.now + o.Lease.Microseconds(), int64(o.Most), each})
+	return err
+}
+
+func claimAny(t *txn, o op.OutboxClaimAny, each func(engine.Row) error) error {
+	c := claiming{o.Queue, o.Owner, t.now + o.Lease.Microseconds(), int64(o.Most), each}
+	if n, err := takeSuspects(t, c); err != nil || n > 0 {
+		return err
+	}
+	return claimRest(t, c)
+}
+
+func suspects(t *txn, o op.OutboxSuspects) (int64, error) {
+	_, due, err := one(t, outboxSuspectsDue{Queue: o.Queue})
+	if due {
+		return 1, err
+	}
+	return 0, err
+}
+
+// takeSuspects claims suspects of the first lane that has some, and returns how many.
+func takeSuspects(t *txn, c claiming) (int64, error) {
+	lanes, err := rows(t, outboxClaimLanes{Queue: c.queue})
+	if err != nil {
+		return 0, err
+	}
+	for _, l := range lanes {
+		picked, total, err := pickSuspects(t, l.ID, c.most)
+		if err != nil {
+			return 0, err
+		}
+		if total > 0 {
+			return total, l.deliver(t, c, picked, total)
+		}
+	}
+	return 0, nil
+}
+
+// pickSuspects takes due suspects of a lane out of ready, oldest first, no more
+// than any of them may be claimed with.
+func pickSuspects(t *txn, lane, most int64) (picked []run, total int64, err error) {
+	err = each(t, outboxSuspectsPick{Lane: lane}, func(r *run) error {
+		if most = min(most, r.Suspect); total >= most {
+			return errStop
+		}
+		picked = append(picked, *r)
+		total = min(total+r.N, most)
+		return nil
+	})
+	if err != nil || len(picked) == 0 {
+		return nil, 0, err
+	}
+	var sum int64
+	for _, r := range picked {
+		if _, err := t.do(outboxWithdrawDelete{Lo: r.Lo}); err != nil {
+			return nil, 0, err
+		}
+		sum += r.N
+	}
+	last := &picked[len(picked)-1]
+	last.N -= sum - total
+	rest := *last
+	if rest.Lo, rest.N = last.end(), sum-total; rest.N > 0 {
+		err = toReady(t, rest)
+	}
+	return picked, total, err
+}
+
+// deliver puts suspects under lease and answers with their messages.
+func (l *queueLane) deliver(t *txn, c claiming, picked []run, total int64) error {
+	for i := range picked {
+		picked[i].Suspect, picked[i].LockedUntil = total, c.until
+	}
+	for _, r := range merge(picked) {
+		if err := toClaim(t, r, c.owner); err != nil {
+			return err
+		}
+		if err := l.messages(t, c, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// suspect is a run of a job or a timer that is one, and together with how many others
+// it may be claimed.
+type suspect struct {
+	ID      int64
+	Suspect int
+}
+
+// suspectsOf returns due jobs' runs or timers that are suspects, no more than any
+// of them may be claimed with.
+func suspectsOf(t *txn, statement engine.Answering[suspect], most int) (ids []int64, err error) {
+	err = each(t, statement, func(s *suspect) error {
+		if most = min(most, s.Suspect); len(ids) >= most {
+			return errStop
+		}
+		ids = append(ids, s.ID)
+		return nil
+	})
+	return ids, err
+}

@@ -1,0 +1,163 @@
+package anydriver
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/bravellian/pawl/internal/engine"
+)
+
+// runner runs single statements: on one of our connections, or in a
+// transaction that belongs to the caller.
+type runner interface {
+	exec(query string, args []any) (sql.Result, error)
+	query(query string, args []any, each func(engine.Row) error) error
+}
+
+// foreign is a caller's transaction. It can only execute (engine.Tx).
+type foreign struct {
+	ctx context.Context
+	tx  engine.Tx
+}
+
+func (f foreign) exec(query string, args []any) (sql.Result, error) {
+	vals := make([]any, len(args))
+	for i, a := range args {
+		v, err := value(a)
+		if err != nil {
+			return nil, err
+		}
+		vals[i] = v
+	}
+	return f.tx.ExecContext(f.ctx, query, vals...)
+}
+
+func (f foreign) query(string, []any, func(engine.Row) error) error {
+	return errors.New("this operation cannot run in a caller's transaction")
+}
+
+// ready returns the transaction to run statements in. It refuses what is none, and
+// a single connection unless a transaction is open on it, which only a second BEGIN
+// tells with every driver: it fails, and changes nothing. One that succeeds takes no
+// lock.
+func ready(ctx context.Context, tx engine.Tx) (engine.Tx, error) {
+	if err := engine.CheckTx(tx); err != nil {
+		return nil, err
+	}
+	tx = engine.Plain(tx)
+	conn, ok := tx.(engine.Conn)
+	if !ok {
+		return tx, nil
+	}
+	_, err := conn.ExecContext(ctx, "BEGIN")
+	if err == nil {
+		_, err = conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
+		return nil, errors.Join(engine.NotInTransaction(tx), err)
+	}
+	if strings.Contains(err.Error(), "within a transaction") {
+		return tx, nil
+	}
+	return nil, err
+}
+
+// txn is a transaction in which operations run.
+type txn struct {
+	db    *DB
+	run   runner
+	now   int64           // the database's clock, read once (layout rule 3)
+	limit context.Context // no statement begins after its end; nil where run watches itself
+	buf   []any
+	woke  bool // something that lay in the future became due
+}
+
+// change runs a statement and returns how many rows it changed.
+func (t *txn) change(op engine.Operation) (int64, error) {
+	res, err := t.do(op)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+// do runs a statement.
+func (t *txn) do(op engine.Operation) (sql.Result, error) {
+	query, err := t.bind(op)
+	if err != nil {
+		return nil, err
+	}
+	return t.run.exec(query, t.buf)
+}
+
+// ask runs a statement and calls each for its rows. each may not run statements: their
+// arguments share a buffer.
+func (t *txn) ask(op engine.Operation, each func(engine.Row) error) error {
+	query, err := t.bind(op)
+	if err != nil {
+		return err
+	}
+	return t.run.query(query, t.buf, each)
+}
+
+// each is ask with typed rows.
+func each[T any](t *txn, op engine.Answering[T], f func(row *T) error) error {
+	return t.ask(op, engine.Scan(func(row *T, unread error) error {
+		if unread != nil {
+			return unread
+		}
+		return f(row)
+	}))
+}
+
+// rows returns all rows of a statement.
+func rows[T any](t *txn, op engine.Answering[T]) (all []T, err error) {
+	err = each(t, op, func(row *T) error { all = append(all, *row); return nil })
+	return all, err
+}
+
+// one returns the first row of a statement; found is false if there is none.
+func one[T any](t *txn, op engine.Answering[T]) (first T, found bool, err error) {
+	err = each(t, op, func(row *T) error { first, found = *row, true; return errStop })
+	return first, found, err
+}
+
+// bind looks up a statement, unless there is no time left for it (D-6), and lays its
+// arguments out.
+func (t *txn) bind(op engine.Operation) (string, error) {
+	s := t.db.folder.Statement(op)
+	if s == nil {
+		return "", fmt.Errorf("no statement %q", engine.NameOf(op))
+	}
+	t.buf = s.Args(t.buf[:0], op, t.now)
+	if t.limit != nil {
+		return s.Text, t.limit.Err()
+	}
+	return s.Text, nil
+}
+
+// opFunc answers an operation that SQLite cannot say in one statement.
+type opFunc func(t *txn, c *engine.Call) error
+
+// run answers one call.
+func (db *DB) run(t *txn, c *engine.Call) error {
+	c.N = 0
+	if c.Reset != nil {
+		c.Reset()
+	}
+	return t.failed(c, db.answer(t, c))
+}
+
+// failed is wrap. If a position was another's, the block at hand is of another history,
+// whether or not the database tells so.
+func (t *txn) failed(c *engine.Call, err error) error {
+	if err == nil {
+		return nil
+	}
+	err = wrap(c.Name(), err)
+	if errors.Is(err, engine.ErrPosition) {
+		t.db.ids.Drop()
+	}
+	return err
+}

@@ -1,0 +1,64 @@
+package worker
+
+import (
+	"context"
+	"time"
+)
+
+// claim is what one claim call brought, under one owner token. The ledger's lock
+// guards what changes, but for the items: of those that have begun, only the ID may be
+// read by others than their workers.
+type claim[M any] struct {
+	owner    OwnerToken
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+	items    []Item[M]
+	states   []state
+	deadline time.Time   // of the lease, by our own clock, counted from before the request
+	alarm    *time.Timer // rings at the deadline, whatever the database does
+	lost     bool
+	begun    int       // items
+	open     int       // items that are not finished
+	left     int       // items that are not gone
+	done     []result  // not collected yet
+	attempts []Attempt // the same for observers, if there are any
+	first    time.Time // when the first of done finished
+}
+
+// state is how far an item is.
+type state byte
+
+const (
+	open     state = iota // waits for its handler, or is with it
+	finished              // to be settled
+	gone                  // settled, or given up
+)
+
+// open enters a claim, whose items are tasks from now on.
+func (l *ledger[M]) open(handlers context.Context, owner OwnerToken, deadline time.Time, items []Item[M]) {
+	n := len(items)
+	c := &claim[M]{owner: owner, items: items, states: make([]state, n), deadline: deadline, open: n, left: n, done: make([]result, 0, n)}
+	c.ctx, c.cancel = context.WithCancelCause(handlers)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c.alarm = time.AfterFunc(time.Until(deadline), func() { l.expire(c) })
+	l.claims[c] = struct{}{}
+	l.waiting += n
+	l.tasks.put(c)
+}
+
+// strike notes that an item is held no more.
+func (c *claim[M]) strike(index int) {
+	c.states[index] = gone
+	c.left--
+}
+
+// unsettledLocked returns what is held.
+func (c *claim[M]) unsettledLocked() (held []Held) {
+	for i, state := range c.states {
+		if state != gone {
+			held = append(held, Held{c.owner, c.items[i].ID})
+		}
+	}
+	return held
+}

@@ -1,0 +1,122 @@
+package worker
+
+import (
+	"context"
+	"time"
+
+	"github.com/bravellian/pawl/internal/engine"
+)
+
+// heartbeat keeps the leases of everything held (D-18): at a third of the
+// lease, a little early at random. Each claim has an alarm on our own clock
+// too, so that handlers stop when their lease ends even if the database is
+// silent.
+func (l *Loop[M]) heartbeat(ctx context.Context) {
+	interval := l.cfg.Lease / 3
+	retry := max(l.cfg.Lease/20, 20*time.Millisecond)
+	for pause := interval; ; {
+		if engine.Pause(ctx, engine.Jitter(pause*19/20, 0.05)) != nil {
+			return
+		}
+		pause = interval
+		if !l.beat(ctx) {
+			pause = retry
+		}
+	}
+}
+
+// beat extends all leases that have run for a while, in one statement; ok is
+// false if the database did not answer.
+func (l *Loop[M]) beat(ctx context.Context) (ok bool) {
+	held, claims := l.ledger.aging(time.Now(), l.cfg.Lease)
+	if len(held) == 0 {
+		return true
+	}
+	sent := time.Now()
+	n, err := l.cfg.Queue.Extend(ctx, held, l.cfg.Lease)
+	if err != nil {
+		l.cfg.Logger.Warn("could not extend leases", "count", len(held), "error", err)
+		return false
+	}
+	if n == int64(len(held)) {
+		l.ledger.extended(claims, sent.Add(l.cfg.Lease))
+		return true
+	}
+	return l.examine(ctx, claims)
+}
+
+// examine extends claim by claim, to find those that were lost. Some items may
+// merely have been settled meanwhile; a claim is lost when none of it is ours.
+func (l *Loop[M]) examine(ctx context.Context, claims []*claim[M]) (ok bool) {
+	for _, c := range claims {
+		held := l.ledger.unsettled(c)
+		if len(held) == 0 {
+			continue
+		}
+		sent := time.Now()
+		n, err := l.cfg.Queue.Extend(ctx, held, l.cfg.Lease)
+		if err != nil {
+			return false
+		}
+		if n == 0 && len(l.ledger.unsettled(c)) > 0 {
+			l.ledger.lose(c)
+			continue
+		}
+		l.ledger.extended([]*claim[M]{c}, sent.Add(l.cfg.Lease))
+	}
+	return true
+}
+
+// aging returns what is held by claims that have used a quarter of their lease.
+func (l *ledger[M]) aging(now time.Time, lease time.Duration) (held []Held, claims []*claim[M]) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for c := range l.claims {
+		if c.deadline.Sub(now) > lease*3/4 || c.lost {
+			continue
+		}
+		held = append(held, c.unsettledLocked()...)
+		claims = append(claims, c)
+	}
+	return held, claims
+}
+
+func (l *ledger[M]) unsettled(c *claim[M]) []Held {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return c.unsettledLocked()
+}
+
+func (l *ledger[M]) extended(claims []*claim[M], deadline time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, c := range claims {
+		if c.left > 0 {
+			c.deadline = deadline
+			c.alarm.Reset(time.Until(deadline))
+		}
+	}
+}
+
+// expire gives a claim up whose lease is over by our own clock.
+func (l *ledger[M]) expire(c *claim[M]) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if c.left > 0 && !time.Now().Before(c.deadline) {
+		l.loseLocked(c)
+	}
+}
+
+func (l *ledger[M]) lose(c *claim[M]) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.loseLocked(c)
+}
+
+func (l *ledger[M]) loseLocked(c *claim[M]) {
+	if !c.lost {
+		c.lost = true
+		c.cancel(ErrLeaseLost)
+		l.stats.lost()
+	}
+}

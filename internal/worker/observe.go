@@ -1,0 +1,116 @@
+package worker
+
+import "time"
+
+// Observer is told what happens, for metrics. Its methods are called by many
+// goroutines at once, those of a loop between one claim and the next: they must be
+// quick, and not panic.
+type Observer interface {
+	// Enqueued says that n messages of a topic were written. In a transaction of
+	// the caller's they are there once that commits.
+	Enqueued(queue, topic string, n int)
+	// Claimed says that a claim brought n items.
+	Claimed(queue string, n int)
+	// Attempted says that attempts came to an end and that the database knows it: a
+	// loop tells after each transaction in which it settles some. What a loop that
+	// stops could not settle in time it tells as OutcomeLost. The slice must not be
+	// kept.
+	Attempted([]Attempt)
+	// Reaped says that n items were brought back whose lease had run out.
+	Reaped(queue string, n int64)
+}
+
+// Attempt is one handling of an item, and what became of it.
+type Attempt struct {
+	Queue, Topic string
+	Outcome      Outcome
+	// Retry is how many attempts failed before.
+	Retry int
+	// Waited is how long it could have been claimed before it was handled, by this
+	// process's clock against the database's; 0 unless this is the first attempt.
+	Waited time.Duration
+	// Began is when the handler did, by this process's clock, and Took how long it
+	// ran; zero if there was none.
+	Began time.Time
+	Took  time.Duration
+	// Scheduled is true for items that had a due time.
+	Scheduled bool
+	// Body is the item's, an *outbox.Message.
+	Body any
+}
+
+// Outcome is what became of an attempt.
+type Outcome int
+
+// The outcomes. All but the first two leave the item for another attempt.
+const (
+	OutcomeAcked     Outcome = iota // handled, and its ack is committed
+	OutcomeFailed                   // failed for good
+	OutcomeRetried                  // failed, to be tried again
+	OutcomeSnoozed                  // put off by its handler
+	OutcomeUnhandled                // put back: no handler here
+	OutcomePaused                   // put back: its topic or queue is paused
+	OutcomeReleased                 // put back: this worker stops, or the lease was running out
+	OutcomeLost                     // its lease was lost meanwhile, or the database did not take its outcome
+	OutcomeSettled                  // settled by its handler, in a transaction of its own
+)
+
+// String returns the outcome in a word.
+func (o Outcome) String() string {
+	words := []string{"acked", "failed", "retried", "snoozed", "unhandled", "paused", "released", "lost", "settled"}
+	if o < 0 || int(o) >= len(words) {
+		return "unknown"
+	}
+	return words[o]
+}
+
+// claimed counts what a claim brought.
+func (l *Loop[M]) claimed(n int) {
+	l.stats.claimed(n)
+	if l.cfg.Observer != nil && n > 0 {
+		l.cfg.Observer.Claimed(l.cfg.Name, n)
+	}
+}
+
+// next enters the result of a task and waits for the next one. Observers are told by
+// the main cycle, many attempts at once: with a call for each from 64 workers on 2
+// cores, they waited for one another's counters, which took 0.5 µs a message instead
+// of 0.15 (BenchmarkAttempted of package metrics).
+func (l *Loop[M]) next(t *task[M], r result) (next task[M], ok bool) {
+	if l.cfg.Observer == nil {
+		next, _, ok = l.ledger.next(t.forget(), r, nil)
+		return next, ok
+	}
+	a := l.attempt(t, r)
+	next, wanted, ok := l.ledger.next(t.forget(), r, &a)
+	if !wanted { // nor will anybody collect it
+		a.Outcome = OutcomeReleased
+		l.cfg.Observer.Attempted([]Attempt{a})
+	}
+	return next, ok
+}
+
+// attempt is a task's for observers.
+func (l *Loop[M]) attempt(t *task[M], r result) Attempt {
+	a := Attempt{Queue: l.cfg.Name, Topic: t.item.Topic, Outcome: r.fate, Retry: t.item.Retry, Scheduled: t.item.Scheduled, Body: t.item.Body}
+	if !t.began.IsZero() {
+		a.Began, a.Took = t.began, time.Since(t.began)
+		if t.item.Retry == 0 && !t.item.Since.IsZero() {
+			a.Waited = max(t.began.Sub(t.item.Since), 0)
+		}
+	}
+	return a
+}
+
+// tell reports to observers, after the exchange with the database: whoever is slow to
+// listen holds up the next claim, but not what is finished.
+func (l *Loop[M]) tell() {
+	if l.cfg.Observer == nil {
+		return
+	}
+	if l.attempts = l.ledger.untold(l.attempts); len(l.attempts) > 0 {
+		l.cfg.Observer.Attempted(l.attempts)
+	}
+	clear(l.attempts) // their bodies may be large
+	l.attempts = l.attempts[:0]
+}

@@ -1,0 +1,468 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/bravellian/pawl/internal/worker"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv("PAWL_LONG") != "" {
+		if err := flag.Set("rapid.checks", "3000"); err != nil {
+			panic(err)
+		}
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// exact is a policy without jitter.
+func exact(attempts int) func(string) worker.RetryPolicy {
+	return func(string) worker.RetryPolicy { return worker.RetryPolicy{MaxAttempts: attempts} }
+}
+
+// once answers the first execution of an item with err, later ones with nil.
+func once(err error) func(context.Context, item) error {
+	ran := map[worker.ItemID]bool{}
+	return func(_ context.Context, i item) error {
+		if ran[i.ID] {
+			return nil
+		}
+		ran[i.ID] = true
+		return err
+	}
+}
+
+// D-15: nil acks the item, and it does not run again.
+func TestNilAcks(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		id := s.add(1, "t", 0)[0]
+		r := newRig(s, worker.Config[payload]{}, func(context.Context, item) error { return nil })
+		r.start()
+		pass(time.Minute)
+		wantPlace(t, s, id, acked, 0)
+		wantRuns(t, r, id, 1)
+		r.end()
+		if c := r.loop.Stats().Counts(); c.Claimed != 1 || c.Acked != 1 || c.Handled() != 1 || c.LastSuccess.IsZero() {
+			t.Errorf("stats %+v", c)
+		}
+	})
+}
+
+// D-15, OBX-056, OBX-105: an error puts the item back with backoff, counts the
+// attempt, keeps the text, and is logged with the message's id.
+func TestErrorRetriesWithBackoff(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		id := s.add(1, "t", 0)[0]
+		r := newRig(s, worker.Config[payload]{Policy: exact(10), Concurrency: 1}, once(errBoom))
+		r.start()
+		defer r.end()
+		pass(900 * time.Millisecond)
+		if e := wantPlace(t, s, id, ready, 1); e.reason != "boom" {
+			t.Errorf("reason %q", e.reason)
+		}
+		pass(time.Second)
+		wantPlace(t, s, id, acked, 1)
+		runs := wantRuns(t, r, id, 2)
+		if gap := runs[1].start.Sub(runs[0].end); gap < time.Second || gap > 1100*time.Millisecond {
+			t.Errorf("tried again after %v, want about 1s", gap)
+		}
+		if runs[1].retry != 1 {
+			t.Errorf("the second execution was told of %d retries", runs[1].retry)
+		}
+		if len(r.logs.lines("level=ERROR", "message_id=message-1", "error=boom", "attempt=1")) != 1 {
+			t.Error("the failure was not logged once, with the message's id")
+		}
+	})
+}
+
+// D-15: Permanent fails at once, however wrapped, and keeps the error's text.
+func TestPermanentFailsAtOnce(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		id := s.add(1, "t", 0)[0]
+		r := newRig(s, worker.Config[payload]{}, func(context.Context, item) error {
+			return fmt.Errorf("order 7: %w", worker.Permanent(errBoom))
+		})
+		r.start()
+		defer r.end()
+		pass(5 * time.Minute)
+		if e := wantPlace(t, s, id, dead, 0); e.reason != "order 7: boom" {
+			t.Errorf("reason %q", e.reason)
+		}
+		wantRuns(t, r, id, 1)
+	})
+}
+
+// D-15: RetryAfter sets the delay and counts the attempt.
+func TestRetryAfterSetsTheDelay(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		id := s.add(1, "t", 0)[0]
+		r := newRig(s, worker.Config[payload]{}, once(fmt.Errorf("busy: %w", worker.RetryAfter(42*time.Second, errBoom))))
+		r.start()
+		defer r.end()
+		pass(41 * time.Second)
+		wantPlace(t, s, id, ready, 1)
+		pass(2 * time.Second)
+		wantPlace(t, s, id, acked, 1)
+	})
+}
+
+// D-15: RetryAfter obeys the maximum of attempts.
+func TestRetryAfterUsesUpAttempts(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		id := s.add(1, "t", 0)[0]
+		r := newRig(s, worker.Config[payload]{Policy: exact(3)}, func(context.Context, item) error { return worker.RetryAfter(0, nil) })
+		r.start()
+		defer r.end()
+		pass(time.Minute)
+		wantPlace(t, s, id, dead, 2)
+		wantRuns(t, r, id, 3)
+	})
+}
+
+// D-15: Snooze puts the item back without counting an attempt or logging a failure.
+func TestSnoozeCountsNoAttempt(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		id := s.add(1, "t", 0)[0]
+		r := newRig(s, worker.Config[payload]{Policy: exact(1)}, once(worker.Snooze(5*time.Second)))
+		r.start()
+		defer r.end()
+		pass(4900 * time.Millisecond)
+		wantPlace(t, s, id, ready, 0)
+		pass(200 * time.Millisecond)
+		wantPlace(t, s, id, acked, 0)
+		if len(r.logs.lines("level=ERROR")) != 0 {
+			t.Error("a snooze was logged as an error")
+		}
+		if c := r.loop.Stats().Counts(); c.Released != 1 || c.Unhandled != 0 {
+			t.Errorf("stats %+v", c)
+		}
+	})
+}
+
+// D-17: an item that nobody here handles goes back uncounted, and shows apart.
+func TestUnhandledIsCountedApart(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		id := s.add(1, "t", 0)[0]
+		r := newRig(s, worker.Config[payload]{Policy: exact(1)}, once(worker.Unhandled(time.Second)))
+		r.start()
+		defer r.end()
+		pass(5 * time.Second)
+		wantPlace(t, s, id, acked, 0)
+		if c := r.loop.Stats().Counts(); c.Unhandled != 1 || c.Released != 1 || c.Acked != 1 {
+			t.Errorf("stats %+v", c)
+		}
+	})
+}
+
+// D-15: a panic is a failed attempt; its stack is in the log and not in the
+// error that is kept.
+func TestPanicIsAnErrorWithItsStackInTheLog(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		ids := s.add(2, "t", 0)
+		first := true
+		r := newRig(s, worker.Config[payload]{Policy: exact(10), Concurrency: 1}, func(context.Context, item) error {
+			if first {
+				first = false
+				panic("no such thing")
+			}
+			return nil
+		})
+		r.start()
+		defer r.end()
+		pass(500 * time.Millisecond)
+		if e := wantPlace(t, s, ids[0], ready, 1); e.reason != "panic: no such thing" {
+			t.Errorf("reason %q", e.reason)
+		}
+		wantPlace(t, s, ids[1], acked, 0)
+		if len(r.logs.lines("level=ERROR", "stack=", "outcome_test.go")) != 1 {
+			t.Error("the panic's stack is not in the log")
+		}
+		pass(2 * time.Second)
+		wantPlace(t, s, ids[0], acked, 1)
+	})
+}
+
+// brokenError panics when it is asked what it says.
+type brokenError struct{ inner error }
+
+func (b *brokenError) Error() string { return b.inner.Error() }
+func (b *brokenError) Unwrap() error { return b.inner }
+
+// A handler that ends its goroutine fails its attempt and no more: its item comes
+// again, and as many handlers run at once as before.
+func TestHandlerThatEndsItsGoroutine(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		ids := s.add(6, "t", 0)
+		r := newRig(s, worker.Config[payload]{Concurrency: 2}, func(ctx context.Context, i item) error {
+			if i.Topic == "slow" {
+				return until(ctx, time.Minute)
+			}
+			if i.Retry == 0 {
+				runtime.Goexit()
+			}
+			return nil
+		})
+		r.start()
+		pass(10 * time.Second)
+		for _, id := range ids {
+			wantPlace(t, s, id, acked, 1)
+		}
+		s.add(4, "slow", 0)
+		pass(10 * time.Second)
+		if n := r.running(); n != 2 {
+			t.Errorf("%d handlers run, want 2", n)
+		}
+		if got := r.logs.lines("handler failed", "runtime.Goexit"); len(got) != 6 {
+			t.Errorf("%d lines in the log, want 6", len(got))
+		}
+		r.end()
+	})
+}
+
+// D-15: an error that panics itself, or a policy that does, is a failed attempt
+// and not the end of the process.
+func TestErrorOrPolicyThatPanicsIsAFailedAttempt(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		ids := append(s.add(1, "error", 0), s.add(1, "policy", 0)...)
+		policy := func(topic string) worker.RetryPolicy {
+			p := worker.RetryPolicy{MaxAttempts: 2}
+			if topic == "policy" {
+				p.Delay = func(int) time.Duration { panic("policy") }
+			}
+			return p
+		}
+		r := newRig(s, worker.Config[payload]{Policy: policy}, func(_ context.Context, i item) error {
+			if i.Topic == "policy" {
+				return errBoom
+			}
+			return (*brokenError)(nil)
+		})
+		r.start()
+		defer r.end()
+		pass(10 * time.Second)
+		for _, id := range ids {
+			wantPlace(t, s, id, dead, 1)
+			wantRuns(t, r, id, 2)
+		}
+	})
+}
+
+// D-14, OBX-061, OBX-062, OBX-064, OBX-065: by default an item runs ten times,
+// 1, 2, 4 … 60 s apart give or take a tenth, and then fails for good.
+func TestDefaultPolicyGivesTenAttemptsAndThenFails(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		id := s.add(1, "t", 0)[0]
+		r := newRig(s, worker.Config[payload]{}, func(context.Context, item) error { return errBoom })
+		r.start()
+		defer r.end()
+		pass(time.Hour)
+		if e := wantPlace(t, s, id, dead, 9); e.reason != "boom" {
+			t.Errorf("reason %q", e.reason)
+		}
+		runs := wantRuns(t, r, id, 10)
+		for i := 1; i < len(runs); i++ {
+			want := worker.Backoff(i)
+			gap := runs[i].start.Sub(runs[i-1].end)
+			if gap < want*9/10 || gap > want*11/10+20*time.Millisecond {
+				t.Errorf("execution %d came after %v, want %v ± 10 %%", i+1, gap, want)
+			}
+			if runs[i].retry != i {
+				t.Errorf("execution %d was told of %d retries", i+1, runs[i].retry)
+			}
+		}
+	})
+}
+
+// OBX-063, OBX-065, D-14: a topic's policy decides, and 0 attempts means no limit.
+func TestPolicyPerTopic(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		twice, forever := s.add(1, "twice", 0)[0], s.add(1, "forever", 0)[0]
+		policy := func(topic string) worker.RetryPolicy {
+			p := worker.RetryPolicy{Delay: func(failures int) time.Duration { return time.Duration(failures) * 10 * time.Millisecond }}
+			if topic == "twice" {
+				p.MaxAttempts = 2
+			}
+			return p
+		}
+		r := newRig(s, worker.Config[payload]{Policy: policy}, func(_ context.Context, i item) error {
+			if i.Retry == 50 {
+				return nil
+			}
+			return errBoom
+		})
+		r.start()
+		defer r.end()
+		pass(time.Minute)
+		wantPlace(t, s, twice, dead, 1)
+		wantPlace(t, s, forever, acked, 50)
+	})
+}
+
+// D-12: an item whose leases expired as often as it may be tried fails without
+// being run again.
+func TestItemThatKillsItsWorkersFailsUnrun(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		id := s.add(1, "t", 0)[0]
+		s.entries[0].retry = 3
+		r := newRig(s, worker.Config[payload]{Policy: exact(3)}, func(context.Context, item) error { return nil })
+		r.start()
+		defer r.end()
+		pass(time.Second)
+		if e := wantPlace(t, s, id, dead, 3); !strings.Contains(e.reason, "3 attempts") {
+			t.Errorf("reason %q does not say why", e.reason)
+		}
+		wantRuns(t, r, id, 0)
+		if len(r.logs.lines("level=ERROR", "message_id=message-1")) != 1 {
+			t.Error("giving up was not logged")
+		}
+	})
+}
+
+// D-12, OBX-053, OBX-106: what a crashed worker held comes back by itself, all
+// of it, without an attempt counted, and that is logged.
+func TestExpiredLeasesComeBackByThemselves(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		ids := s.add(3*reapMost+1, "t", 0)
+		s.mu.Lock()
+		s.claim(worker.NewOwnerToken(), 10*time.Second, len(ids)) // and its process died
+		s.mu.Unlock()
+		r := newRig(s, worker.Config[payload]{PollMax: time.Second}, func(context.Context, item) error { return nil })
+		r.start()
+		defer r.end()
+		pass(9900 * time.Millisecond)
+		wantRuns(t, r, 0, 0)
+		pass(1500 * time.Millisecond)
+		for _, id := range ids {
+			wantPlace(t, s, id, acked, 0)
+		}
+		if c := r.loop.Stats().Counts(); c.Reaped != int64(len(ids)) {
+			t.Errorf("%d reaped, want %d", c.Reaped, len(ids))
+		}
+		if len(r.logs.lines("level=INFO", "reaped", "count=10")) == 0 {
+			t.Error("reaping was not logged with its number")
+		}
+	})
+}
+
+// D-6: a Reap that fails is tried again, ever more rarely, and said.
+func TestReapingOutlivesErrors(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		id := s.add(1, "t", 0)[0]
+		s.mu.Lock()
+		s.claim(worker.NewOwnerToken(), 10*time.Second, 1)
+		s.mu.Unlock()
+		r := newRig(s, worker.Config[payload]{PollMax: time.Second}, func(context.Context, item) error { return nil })
+		begin := time.Now()
+		r.link.before = func(_ context.Context, c *call) error {
+			if c.op == "reap" && time.Since(begin) < time.Hour {
+				return errAway
+			}
+			return nil
+		}
+		r.start()
+		defer r.end()
+		pass(time.Hour)
+		if n := len(r.link.calls("reap")); n < 100 || n > 200 {
+			t.Errorf("%d tries in an hour, want one in about 30 s", n)
+		}
+		if len(r.logs.lines("level=WARN", "reap")) == 0 {
+			t.Error("the errors were swallowed")
+		}
+		pass(31 * time.Second)
+		wantPlace(t, s, id, acked, 0)
+	})
+}
+
+// D-13: every claim has a token of its own, and what a loop says of a claim it
+// lost changes nothing.
+func TestResultsOfALostClaimChangeNothing(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		ids := s.add(4, "t", 0)
+		outcomes := map[worker.ItemID]error{ids[0]: nil, ids[1]: errBoom, ids[2]: worker.Permanent(errBoom), ids[3]: worker.Snooze(time.Hour)}
+		r := newRig(s, worker.Config[payload]{Lease: time.Minute}, func(_ context.Context, i item) error {
+			time.Sleep(5 * time.Second)
+			return outcomes[i.ID]
+		})
+		r.start()
+		pass(time.Second)
+		s.steal(ids...)
+		s.mu.Lock()
+		other := worker.NewOwnerToken()
+		s.claimOf(true, other, time.Hour, 4)
+		s.mu.Unlock()
+		pass(10 * time.Second)
+		for _, id := range ids {
+			if e := wantPlace(t, s, id, leased, 0); e.owner != other || e.reason != "" {
+				t.Errorf("item %d was changed by a loop that lost it: %+v", id, e)
+			}
+		}
+		r.end()
+		if n := len(r.executions(0)); n != 4 {
+			t.Errorf("%d executions, want 4", n)
+		}
+	})
+}
+
+// D-15: what a handler makes of its cancellation by our own stop is no failure,
+// in whatever words it reports it; an explicit verdict stands.
+func TestOurOwnStopIsNoFailure(t *testing.T) {
+	for name, answer := range map[string]func(context.Context) error{
+		"ctx.Err":           func(ctx context.Context) error { return ctx.Err() },
+		"wrapped":           func(ctx context.Context) error { return fmt.Errorf("send: %w", ctx.Err()) },
+		"context.Cause":     context.Cause,
+		"in its own words":  func(context.Context) error { return errors.New("signal: killed") },
+		"snoozed meanwhile": func(context.Context) error { return worker.Snooze(0) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, s *store) {
+				id := s.add(1, "t", 0)[0]
+				r := newRig(s, worker.Config[payload]{Grace: time.Second}, func(ctx context.Context, _ item) error {
+					<-ctx.Done()
+					return answer(ctx)
+				})
+				r.start()
+				pass(time.Second)
+				r.end()
+				wantPlace(t, s, id, ready, 0)
+				if len(r.logs.lines("level=ERROR")) != 0 {
+					t.Error("our own stop was logged as an error")
+				}
+			})
+		})
+	}
+	t.Run("an explicit verdict", func(t *testing.T) {
+		bubble(t, func(t *testing.T, s *store) {
+			id := s.add(1, "t", 0)[0]
+			r := newRig(s, worker.Config[payload]{Grace: time.Second}, func(ctx context.Context, _ item) error {
+				<-ctx.Done()
+				return worker.Permanent(errBoom)
+			})
+			r.start()
+			pass(time.Second)
+			r.end()
+			wantPlace(t, s, id, dead, 0)
+		})
+	})
+}
+
+// D-15: an error that merely looks like a cancellation is a failure.
+func TestForeignCancellationIsAFailure(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		id := s.add(1, "t", 0)[0]
+		r := newRig(s, worker.Config[payload]{}, once(context.Canceled))
+		r.start()
+		defer r.end()
+		pass(500 * time.Millisecond)
+		wantPlace(t, s, id, ready, 1)
+	})
+}

@@ -1,0 +1,80 @@
+package worker
+
+import (
+	"sync"
+	"time"
+)
+
+// Pulse is a loop's sign of life. The zero value is ready; it is safe for
+// concurrent use. Runs of a loop that follow each other share one.
+type Pulse struct {
+	mu      sync.Mutex
+	running int
+	v       Vitals
+}
+
+// Vitals are how a loop is, without asking the database.
+type Vitals struct {
+	// Name says which loop: "queue default", "scheduler".
+	Name string
+	// Running is false before it started and after it ended.
+	Running bool
+	// LastTurn is when it last went round, and NextTurn when it should have done so
+	// again: a loop that lives is never long past that.
+	LastTurn, NextTurn time.Time
+	// LastSuccess is when the database last did what the loop is for; zero: never.
+	LastSuccess time.Time
+	// Failures is how often in a row the database did not, and Error the last reason.
+	Failures int
+	Error    string
+}
+
+// Vitals returns how the loop is; name is what to call it.
+func (p *Pulse) Vitals(name string) Vitals {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	v := p.v
+	v.Name, v.Running = name, p.running > 0
+	return v
+}
+
+// begin says that the loop starts. end is to be called when it returns.
+func (p *Pulse) begin() (end func()) {
+	p.count(1)
+	p.turn(0)
+	return func() { p.count(-1) }
+}
+
+func (p *Pulse) count(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.running += n
+}
+
+// turn says that the loop goes round, and will again after rest at the latest.
+func (p *Pulse) turn(rest time.Duration) {
+	now := time.Now()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.v.LastTurn, p.v.NextTurn = now, now.Add(rest)
+}
+
+func (p *Pulse) succeeded(at time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.v.LastSuccess, p.v.Failures, p.v.Error = at, 0, ""
+}
+
+func (p *Pulse) failed(err error) {
+	text := ErrorText(err.Error())
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.v.Failures++
+	p.v.Error = text
+}
+
+func (p *Pulse) lastSuccess() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.v.LastSuccess
+}

@@ -1,0 +1,48 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+)
+
+// What is logged about attempts that did not succeed (OBX-105, D-117).
+
+// reportFailure logs a handler's error and what comes next.
+func (l *Loop[M]) reportFailure(t *task[M], policy RetryPolicy, err error, r *result) {
+	log := l.cfg.Logger
+	if p := (*PanicError)(nil); errors.As(err, &p) {
+		log = log.With("stack", string(p.Stack))
+	}
+	level, attempt := slog.LevelError, t.item.Retry+1
+	final := r.outcome == failedForGood
+	switch {
+	case !final:
+		level = l.cfg.RetryLogLevel.Level()
+	case t.began.IsZero(): // this attempt was not made
+		attempt = t.item.Retry
+	}
+	log.Log(context.Background(), level, "handler failed", "topic", t.item.Topic, "message_id", t.item.MessageID.String(),
+		"attempt", attempt, "of", policy.MaxAttempts, "retry_in", r.delay, "final", final, "error", errorLine(err))
+}
+
+// reportWish logs that a handler chose when to try again.
+func (l *Loop[M]) reportWish(t *task[M], policy RetryPolicy, err error, delay time.Duration) {
+	if !l.informs() {
+		return
+	}
+	l.cfg.Logger.Info("handler asked for another attempt", "topic", t.item.Topic, "message_id", t.item.MessageID.String(),
+		"attempt", t.item.Retry+1, "of", policy.MaxAttempts, "retry_in", delay, "error", errorLine(err))
+}
+
+// reportSnooze logs that a handler put its item off, which counts as no attempt.
+func (l *Loop[M]) reportSnooze(t *task[M], snooze *snoozeError) {
+	if snooze.ours || !l.informs() {
+		return
+	}
+	l.cfg.Logger.Info("handler put its message off", "topic", t.item.Topic, "message_id", t.item.MessageID.String(), "attempt", t.item.Retry+1, "retry_in", snooze.delay)
+}
+
+// informs reports whether a line at INFO is read by anybody.
+func (l *Loop[M]) informs() bool { return l.cfg.Logger.Enabled(context.Background(), slog.LevelInfo) }

@@ -1,0 +1,55 @@
+package worker
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/bravellian/pawl/internal/engine"
+)
+
+// Backoff is the default delay after so many failures: 1, 2, 4, … 60 s (D-14).
+// Backoff(0) is 1 s, as is Backoff(1).
+func Backoff(failures int) time.Duration {
+	const limit = 60 * time.Second
+	if failures <= 1 {
+		return time.Second
+	}
+	if failures > 7 { // 2^6 s is past the limit, and no shift may overflow
+		return limit
+	}
+	return min(time.Second<<(failures-1), limit)
+}
+
+// RetryPolicy says how often and when to try again.
+type RetryPolicy struct {
+	// MaxAttempts is how many executions there are in all; 0 = no limit.
+	MaxAttempts int
+	// Delay is the pause after so many failures, 1 for the first; nil = Backoff.
+	Delay func(failures int) time.Duration
+	// Jitter spreads each delay by ± this share, 0 … 1.
+	Jitter float64
+}
+
+// Validate refuses a policy that cannot be; the error names the field.
+func (p RetryPolicy) Validate() error {
+	return cmp.Or(engine.CheckOption("MaxAttempts", p.MaxAttempts, 1, 0), engine.CheckOption("Jitter", p.Jitter, 0, 1))
+}
+
+// DefaultRetryPolicy tries ten times in all, with Backoff ± 10 %.
+func DefaultRetryPolicy() RetryPolicy {
+	return RetryPolicy{MaxAttempts: 10, Jitter: 0.1}
+}
+
+// Exhausted reports whether so many failures use the policy up.
+func (p RetryPolicy) Exhausted(failures int) bool {
+	return p.MaxAttempts > 0 && failures >= p.MaxAttempts
+}
+
+// Wait is the delay after so many failures, with jitter, never negative.
+func (p RetryPolicy) Wait(failures int) time.Duration {
+	delay := Backoff
+	if p.Delay != nil {
+		delay = p.Delay
+	}
+	return max(0, engine.Jitter(delay(failures), min(max(p.Jitter, 0), 1)))
+}

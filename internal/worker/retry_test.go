@@ -1,0 +1,196 @@
+package worker_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"github.com/bravellian/pawl/internal/worker"
+)
+
+// D-14, OBX-061, OBX-062: the delays are 1, 2, 4, 8, 16, 32 and 60 s, and stay
+// there, without overflow at a million failures.
+func TestBackoffDoublesToAMinute(t *testing.T) {
+	for failures, seconds := range map[int]int{
+		math.MinInt: 1, -1: 1, 0: 1, 1: 1, 2: 2, 3: 4, 4: 8, 5: 16, 6: 32, 7: 60, 8: 60, 9: 60, 10: 60,
+		30: 60, 31: 60, 34: 60, 62: 60, 63: 60, 64: 60, 65: 60, 128: 60, 1_000_000: 60, math.MaxInt: 60,
+	} {
+		if got := worker.Backoff(failures); got != time.Duration(seconds)*time.Second {
+			t.Errorf("Backoff(%d) = %v, want %d s", failures, got, seconds)
+		}
+	}
+}
+
+// D-14, OBX-065: the default is ten attempts with ± 10 %.
+func TestDefaultRetryPolicy(t *testing.T) {
+	p := worker.DefaultRetryPolicy()
+	if p.Exhausted(9) || !p.Exhausted(10) || !p.Exhausted(11) {
+		t.Error("the default is not ten attempts in all")
+	}
+	if p.Jitter != 0.1 {
+		t.Errorf("jitter %v", p.Jitter)
+	}
+	if (worker.RetryPolicy{}).Exhausted(math.MaxInt) {
+		t.Error("a policy without a maximum is exhausted")
+	}
+}
+
+// D-14: jitter stays within its share, is never negative, and does spread.
+func TestJitterIsBounded(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		share := rapid.Float64Range(-1, 3).Draw(t, "jitter")
+		delay := time.Duration(rapid.Int64Range(-int64(time.Hour), int64(1000*time.Hour)).Draw(t, "delay"))
+		failures := rapid.IntRange(0, 1_000_000).Draw(t, "failures")
+		p := worker.RetryPolicy{Jitter: share, Delay: func(n int) time.Duration {
+			if n != failures {
+				t.Fatalf("asked for the delay after %d failures, want %d", n, failures)
+			}
+			return delay
+		}}
+		bounded := min(max(share, 0), 1)
+		lo, hi := time.Duration(float64(delay)*(1-bounded)), time.Duration(float64(delay)*(1+bounded))
+		got := p.Wait(failures)
+		if delay <= 0 {
+			if got != 0 {
+				t.Fatalf("Wait = %v for a delay of %v", got, delay)
+			}
+			return
+		}
+		if got < max(lo-time.Microsecond, 0) || got > hi+time.Microsecond {
+			t.Fatalf("Wait = %v for %v ± %v", got, delay, bounded)
+		}
+	})
+	spread := map[time.Duration]bool{}
+	for range 100 {
+		spread[worker.RetryPolicy{Jitter: 0.1}.Wait(1)] = true
+	}
+	if len(spread) < 50 {
+		t.Errorf("%d different delays of 100", len(spread))
+	}
+	if got := (worker.RetryPolicy{}).Wait(3); got != 4*time.Second {
+		t.Errorf("without jitter the delay is %v, want 4s", got)
+	}
+}
+
+// D-15: what the words of a handler do to nil and to strange values.
+func TestVerdictsOfNothing(t *testing.T) {
+	if worker.Permanent(nil) != nil {
+		t.Error("Permanent(nil) is not nil")
+	}
+	if err := worker.RetryAfter(-time.Second, nil); err == nil || err.Error() == "" {
+		t.Errorf("RetryAfter(…, nil) = %v", err)
+	}
+	if err := worker.Snooze(-time.Second); err == nil || !strings.Contains(err.Error(), "0s") {
+		t.Errorf("Snooze(-1s) = %v", err)
+	}
+	if !strings.Contains((&worker.PanicError{Value: "v", Stack: []byte("stack")}).Error(), "v") {
+		t.Error("a panic's text lacks its value")
+	}
+	if strings.Contains((&worker.PanicError{Value: "v", Stack: []byte("stack")}).Error(), "stack") {
+		t.Error("a panic's text has its stack")
+	}
+}
+
+// D-7: what is kept of an error is valid UTF-8 without NUL, at most 2 KiB, cut
+// between characters, and as much as fits.
+func FuzzErrorText(f *testing.F) {
+	for _, s := range []string{"", "boom", "\x00", "a\xffb", strings.Repeat("a", 2047) + "é", strings.Repeat("a", 2048) + "b",
+		strings.Repeat("\U0001F4A5", 600), strings.Repeat("\xf0\x9f", 2000), strings.Repeat("a\x00", 1100)} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		got := worker.ErrorText(s)
+		if !utf8.ValidString(got) || strings.ContainsRune(got, 0) || len(got) > 2048 {
+			t.Fatalf("ErrorText(%q) = %q", s, got)
+		}
+		if utf8.ValidString(s) && !strings.ContainsRune(s, 0) {
+			if !strings.HasPrefix(s, got) {
+				t.Fatalf("ErrorText(%q) = %q", s, got)
+			}
+			if rest := s[len(got):]; rest != "" {
+				if _, n := utf8.DecodeRuneInString(rest); len(got)+n <= 2048 {
+					t.Fatalf("cut %d bytes where %d more fit", len(got), n)
+				}
+			}
+		}
+		if again := worker.ErrorText(got); again != got {
+			t.Fatal("not idempotent")
+		}
+	})
+}
+
+// D-23: runs are the sorted set of the ids, each once, with neighbours joined.
+func TestRunsAreTheSortedSet(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		id := rapid.OneOf(rapid.Int64Range(-3, 12), rapid.Int64Range(math.MaxInt64-6, math.MaxInt64),
+			rapid.Int64Range(math.MinInt64, math.MinInt64+4), rapid.Int64())
+		checkRuns(t.Fatalf, rapid.SliceOfN(id, 0, 30).Draw(t, "ids"))
+	})
+}
+
+// D-23: the same on bytes a fuzzer makes up.
+func FuzzRuns(f *testing.F) {
+	f.Add([]byte{1, 2, 3, 3, 9, 1})
+	f.Add([]byte{255, 254, 0, 128, 127, 126})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var ids []int64
+		for i, x := range b {
+			v := int64(int8(x))
+			switch i % 5 { // small ones, and both ends
+			case 3:
+				v = math.MaxInt64 - int64(x)%4
+			case 4:
+				v = math.MinInt64 + int64(x)%4
+			}
+			ids = append(ids, v)
+		}
+		checkRuns(t.Fatalf, ids)
+	})
+}
+
+func checkRuns(fatalf func(string, ...any), ids []int64) {
+	want := map[int64]bool{}
+	items := make([]worker.ItemID, len(ids))
+	for i, id := range ids {
+		want[id], items[i] = true, worker.ItemID(id)
+	}
+	got := map[int64]bool{}
+	var last worker.Run
+	for i, r := range worker.Runs(items) {
+		if r.N < 1 || r.N > int64(len(ids)) {
+			fatalf("Runs(%v): a run of length %d", ids, r.N)
+		}
+		if i > 0 && (r.Lo <= last.Lo || uint64(r.Lo)-uint64(last.Lo) <= uint64(last.N)) {
+			fatalf("Runs(%v): %v follows %v", ids, r, last)
+		}
+		for k := range r.N {
+			got[r.Lo+k] = true
+		}
+		last = r
+	}
+	if len(got) != len(want) {
+		fatalf("Runs(%v) covers %d ids, want %d", ids, len(got), len(want))
+	}
+	for id := range want {
+		if !got[id] {
+			fatalf("Runs(%v) lacks %d", ids, id)
+		}
+	}
+	for i, id := range items {
+		if int64(id) != ids[i] {
+			fatalf("Runs changed its argument")
+		}
+	}
+}
+
+// D-13: tokens are distinct UUIDs in the usual form.
+func TestOwnerTokensAreDistinct(t *testing.T) {
+	a, b := worker.NewOwnerToken(), worker.NewOwnerToken()
+	if a == b || a == (worker.OwnerToken{}) || len(a.String()) != 36 || a.String() != strings.ToLower(a.String()) {
+		t.Errorf("tokens %v and %v", a, b)
+	}
+}

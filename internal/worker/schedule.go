@@ -1,0 +1,202 @@
+package worker
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+)
+
+// ScheduleQueue is the queue whose sleepers schedulers are. No message can name
+// it, so nobody but them is woken.
+const ScheduleQueue = ""
+
+// Agenda is what a component has fall due, as a Scheduler sees it.
+type Agenda interface {
+	// Name is for logs.
+	Name() string
+	// Fire does what is due, a bounded part of it at a time, and returns how much
+	// that was. Several processes may fire at once.
+	Fire(ctx context.Context) (int64, error)
+	// NextDue returns how long until something is due; ok is false for never.
+	NextDue(ctx context.Context) (d time.Duration, ok bool, err error)
+}
+
+// ScheduleConfig sets a scheduler up.
+type ScheduleConfig struct {
+	DB      engine.DB
+	Agendas []Agenda
+	Logger  *slog.Logger // not nil
+	// MaxPollingInterval bounds how long it sleeps, default 30 s.
+	MaxPollingInterval time.Duration
+	Pulse              *Pulse // where to show signs of life; nil: a new one
+}
+
+// Scheduler fires what is due, at the time. Any number of them, in any number of
+// processes, work on one database: there is no leader to lose. An agenda that
+// fails does not hold up the others.
+type Scheduler struct {
+	cfg     ScheduleConfig
+	agendas []*agenda
+}
+
+type agenda struct {
+	Agenda
+	failures int
+	vain     int       // looks in a row that found something due but could not have it
+	retry    time.Time // not before, after a failure
+}
+
+const (
+	defaultMaxPolling = 30 * time.Second
+	// deafPolling is how often to look where nobody can wake us, as behind a
+	// connection pooler.
+	deafPolling = time.Second
+	// gatherSchedule is how long news may come together before a look: on SQLite
+	// every commit of anyone ends a sleep.
+	gatherSchedule = 5 * time.Millisecond
+	// longestVain bounds the pause while something is due that we cannot have, to
+	// 1 ms << 6: it hides from us when the next is due, and that may not be late
+	// because of a transaction that somebody keeps open (D-72).
+	longestVain = 6
+)
+
+// NewScheduler returns a scheduler that is not running yet.
+func NewScheduler(cfg ScheduleConfig) *Scheduler {
+	set(&cfg.MaxPollingInterval, defaultMaxPolling)
+	if cfg.Pulse == nil {
+		cfg.Pulse = &Pulse{}
+	}
+	s := &Scheduler{cfg: cfg}
+	for _, a := range cfg.Agendas {
+		s.agendas = append(s.agendas, &agenda{Agenda: a})
+	}
+	return s
+}
+
+// LastSuccess returns when all agendas were last up to date; zero if never.
+func (s *Scheduler) LastSuccess() time.Time { return s.cfg.Pulse.lastSuccess() }
+
+// Run fires what is due until ctx ends, and returns nil then. Errors of the
+// database are outlived.
+func (s *Scheduler) Run(ctx context.Context) error {
+	sleep := s.cfg.DB.Sleeper(ScheduleQueue)
+	defer sleep.Close()
+	defer s.cfg.Pulse.begin()()
+	for ctx.Err() == nil {
+		s.cfg.Pulse.turn(0)
+		s.Fire(ctx)
+		deaf := false
+		if again, err := sleep.Arm(ctx); err != nil {
+			deaf = true
+		} else if again {
+			s.Fire(ctx) // one look between arming and sleeping
+		}
+		pause := s.pause(ctx, deaf)
+		s.cfg.Pulse.turn(pause)
+		if sleep.Sleep(ctx, pause) {
+			_ = engine.Pause(ctx, gatherSchedule)
+		}
+	}
+	return nil
+}
+
+// Fire does everything that is due now, once.
+func (s *Scheduler) Fire(ctx context.Context) {
+	ok := true
+	for _, a := range s.agendas {
+		if time.Now().Before(a.retry) {
+			ok = false
+			continue
+		}
+		if err := a.drain(ctx, s.cfg.Pulse); err != nil {
+			s.failed(ctx, a, err)
+			ok = false
+		}
+	}
+	if ok && ctx.Err() == nil {
+		s.cfg.Pulse.succeeded(time.Now())
+	}
+}
+
+// drain fires until nothing is due: there is no cap per pass.
+func (a *agenda) drain(ctx context.Context, pulse *Pulse) error {
+	for ctx.Err() == nil {
+		pulse.turn(0)
+		n, err := a.Agenda.Fire(ctx)
+		if err != nil {
+			return err
+		}
+		a.failures = 0
+		if n == 0 {
+			return nil
+		}
+		a.vain = 0
+	}
+	return ctx.Err()
+}
+
+// failed backs off from one agenda: 0.25 s … 30 s, with jitter (D-6).
+func (s *Scheduler) failed(ctx context.Context, a *agenda, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	a.failures++
+	s.cfg.Pulse.failed(err)
+	pause := engine.Jitter(min(250*time.Millisecond<<min(a.failures-1, 7), longest), 0.2)
+	a.retry = time.Now().Add(pause)
+	level := slog.LevelError
+	if engine.Away(err) {
+		level = slog.LevelWarn
+	}
+	s.cfg.Logger.Log(ctx, level, "could not fire what is due, will retry", "component", a.Name(), "error", err, "failures", a.failures, "delay", pause)
+}
+
+// pause is how long to sleep without news: until the next of all agendas is due.
+func (s *Scheduler) pause(ctx context.Context, deaf bool) time.Duration {
+	most := s.cfg.MaxPollingInterval
+	if deaf {
+		most = min(most, deafPolling)
+	}
+	for _, a := range s.agendas {
+		most = min(most, s.until(ctx, a, most))
+	}
+	return most
+}
+
+// until is how long one agenda lets us sleep.
+func (s *Scheduler) until(ctx context.Context, a *agenda, most time.Duration) time.Duration {
+	if wait := time.Until(a.retry); wait > 0 {
+		return wait
+	}
+	due, ok, err := a.NextDue(ctx)
+	switch {
+	case err != nil:
+		s.failed(ctx, a, err)
+		return max(time.Until(a.retry), time.Millisecond)
+	case !ok:
+		return most
+	case due <= 0: // due just now, or held by somebody's open transaction
+		a.vain++
+		return min(most, time.Millisecond<<min(a.vain-1, longestVain))
+	}
+	a.vain = 0
+	return due + time.Millisecond
+}
+
+// farAway is as far as a worker plans ahead.
+const farAway = 365 * 24 * time.Hour
+
+// NextDue asks an operation when something is due; ok is false for never.
+func NextDue(ctx context.Context, db engine.DB, ask engine.Answering[op.Wait]) (d time.Duration, ok bool, err error) {
+	w, _, err := engine.Get(ctx, db, ask)
+	if err != nil || w.Micros == nil {
+		return 0, false, err
+	}
+	// A Duration ends after 292 years; due times that other programs wrote may be
+	// thousands of years off, either way.
+	most := farAway.Microseconds()
+	return time.Duration(max(-most, min(*w.Micros, most))) * time.Microsecond, true, nil
+}

@@ -1,0 +1,48 @@
+package worker_test
+
+import (
+	"math/bits"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/bravellian/pawl/internal/worker"
+)
+
+// A token says whose it is, and still nobody guesses it: 90 of its bits are random.
+func TestTaggedTokens(t *testing.T) {
+	id := uuid.Must(uuid.NewV7())
+	tag := worker.TagOf(id)
+	seen := map[worker.OwnerToken]bool{}
+	var set, clear [16]byte
+	for range 1000 {
+		token := tag.NewOwnerToken()
+		if seen[token] || token.Tag() != tag {
+			t.Fatalf("token %s of %s", token, id)
+		}
+		seen[token] = true
+		for i, b := range token {
+			set[i] |= b
+			clear[i] |= ^b
+		}
+	}
+	random := 0
+	for i := range set {
+		random += bits.OnesCount8(set[i] & clear[i])
+	}
+	if random != 90 {
+		t.Errorf("%d bits differ, want 90", random)
+	}
+}
+
+// Tokens of programs that claim by themselves say nothing.
+func TestUntaggedTokens(t *testing.T) {
+	for _, token := range []worker.OwnerToken{{}, worker.NewOwnerToken(), worker.Tag(0).NewOwnerToken(), worker.OwnerToken(uuid.Must(uuid.NewV7()))} {
+		if token.Tag() != 0 {
+			t.Errorf("token %s has tag %x", token, token.Tag())
+		}
+	}
+	if one, other := worker.TagOf(uuid.Must(uuid.NewV7())), worker.TagOf(uuid.Must(uuid.NewV7())); one == other {
+		t.Error("two workers of a moment have one tag")
+	}
+}

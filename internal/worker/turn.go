@@ -1,0 +1,52 @@
+package worker
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// Turn is how many loops share what there is of handlers and connections: each
+// runs for a while, and then it may be another's turn. Both functions are asked
+// again and again, by the loop's goroutine; nil ones never end a turn.
+type Turn struct {
+	// Linger says how long to wait for more when there is nothing to do.
+	Linger func() time.Duration
+	// GoOn is asked before every claim but the first that brought something; false
+	// lets the loop finish what it holds and return.
+	GoOn func() bool
+	// Over is shared by the loops of a turn, and set by the first of them that is
+	// through: then it is over for all. Otherwise one that is busy would keep the
+	// others' queues from being served. RunTurn sets it; nil: every loop for itself.
+	Over *atomic.Bool
+}
+
+// Shared returns the turn for several loops that end together. Those of a turn that
+// is not limited end each for itself.
+func (t Turn) Shared() Turn {
+	if t.Over == nil && t.limited() {
+		t.Over = &atomic.Bool{}
+	}
+	return t
+}
+
+// limited reports whether the turn ever ends.
+func (t *Turn) limited() bool { return t.Linger != nil || t.GoOn != nil }
+
+// askIdle is how often Turn.Linger is asked.
+const askIdle = 50 * time.Millisecond
+
+// enough reports whether the loop is to finish what it holds and return: nothing
+// came for a while, or others want a turn.
+func (l *Loop[M]) enough() bool {
+	if _, waits := l.seat.waits(); waits {
+		return false
+	}
+	if l.fed && l.cfg.Turn.GoOn != nil && !l.cfg.Turn.GoOn() {
+		return true
+	}
+	looked := !l.hungry || l.failures > 0
+	if over := l.cfg.Turn.Over; over != nil && over.Load() && (l.fed || looked) {
+		return true
+	}
+	return l.cfg.Turn.Linger != nil && looked && l.unfinished.Len() == 0 && l.ledger.empty() && time.Since(l.news) >= l.cfg.Turn.Linger()
+}

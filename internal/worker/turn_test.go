@@ -1,0 +1,106 @@
+package worker_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/internal/worker"
+)
+
+func forGood() time.Duration { return 1000 * time.Hour }
+
+func fine(context.Context, item) error { return nil }
+
+func ended(r *rig) bool {
+	select {
+	case <-r.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// D-93: a turn ends when nothing came for as long as it lingers, and not before.
+func TestTurnLingers(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		ids := s.add(3, "t", 0)
+		r := newRig(s, worker.Config[payload]{Turn: worker.Turn{Linger: func() time.Duration { return 5 * time.Second }}}, fine)
+		r.start()
+		pass(3 * time.Second) // a poll comes every second, give or take a tenth
+		if ended(r) {
+			t.Error("the turn did not linger")
+		}
+		more := s.add(1, "t", 0)
+		pass(4 * time.Second)
+		if wantPlace(t, s, more[0], acked, 0); ended(r) {
+			t.Error("news do not keep the turn alive")
+		}
+		pass(3 * time.Second)
+		if !ended(r) {
+			t.Error("the turn did not end")
+		}
+		wantPlace(t, s, ids[0], acked, 0)
+	})
+}
+
+// OBX-068, D-93: a turn whose strategy does not go on ends after one batch, with all of it handled.
+func TestTurnOfOneBatch(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		s.add(50, "t", 0)
+		r := newRig(s, worker.Config[payload]{BatchSize: 10, Concurrency: 10, Turn: worker.Turn{GoOn: func() bool { return false }}}, fine)
+		r.start()
+		pass(time.Second)
+		if !ended(r) || s.count(acked) != 10 || s.count(leased) != 0 {
+			t.Errorf("ended %v, %d handled, %d held", ended(r), s.count(acked), s.count(leased))
+		}
+	})
+}
+
+// D-93: a turn is over for all its loops once it is over for one, or the queue of
+// that one would go unserved for as long as the others have something to do.
+func TestTurnEndsForAllLoops(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		turn := worker.Turn{Linger: forGood, GoOn: func() bool { return true }}.Shared()
+		if turn.Shared().Over != turn.Over {
+			t.Error("shared twice it is two turns")
+		}
+		idle := newRig(s, worker.Config[payload]{Turn: turn}, fine)
+		idle.start()
+		pass(time.Minute)
+		if ended(idle) || turn.Over.Load() {
+			t.Fatal("it ended by itself")
+		}
+		s.add(1000, "t", 0)
+		turn.Over.Store(true)
+		pass(time.Second)
+		if !ended(idle) || s.count(leased) != 0 {
+			t.Errorf("ended %v, %d held", ended(idle), s.count(leased))
+		}
+		over := new(atomic.Bool)
+		first := newRig(s, worker.Config[payload]{Turn: worker.Turn{Linger: func() time.Duration { return 0 }, Over: over}}, fine)
+		first.start()
+		pass(time.Minute)
+		if !ended(first) || !over.Load() {
+			t.Error("who ends first does not tell the others")
+		}
+	})
+}
+
+// D-12, D-93: even the shortest turn takes back what crashed workers held.
+func TestTurnReaps(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		s.add(5, "t", 0)
+		s.mu.Lock()
+		s.claim(worker.NewOwnerToken(), time.Second, 5)
+		s.mu.Unlock()
+		pass(time.Minute)
+		r := newRig(s, worker.Config[payload]{Turn: worker.Turn{Linger: func() time.Duration { return 0 }}}, fine)
+		r.start()
+		pass(time.Second)
+		if !ended(r) || s.count(acked) != 5 {
+			t.Errorf("ended %v, %d of 5 handled", ended(r), s.count(acked))
+		}
+	})
+}

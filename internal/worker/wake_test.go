@@ -1,0 +1,383 @@
+package worker_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/internal/worker"
+)
+
+// asleep is a configuration that would poll only after an hour.
+func asleep() worker.Config[payload] {
+	return worker.Config[payload]{PollMin: time.Hour, PollMax: time.Hour}
+}
+
+// blind keeps a loop from asking when something is due, which would make up
+// for a wake-up that was missed.
+func blind(_ context.Context, c *call) error {
+	if c.op == "nextdue" {
+		return errAway
+	}
+	return nil
+}
+
+// D-20: a ring wakes a sleeping loop: work is picked up without waiting for
+// the poll.
+func TestRingWakesTheLoop(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		r := newRig(s, asleep(), func(context.Context, item) error { return nil })
+		r.start()
+		defer r.end()
+		for range 5 {
+			pass(time.Minute)
+			id := s.add(1, "t", 0)[0]
+			s.ring()
+			pass(time.Millisecond)
+			wantPlace(t, s, id, acked, 0)
+		}
+	})
+}
+
+// D-20: work that is committed between the last look and the arming of the
+// sleeper, and so rings no bell, is found by a look after the arming.
+func TestWorkThatComesWhileArmingIsFound(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		r := newRig(s, asleep(), func(context.Context, item) error { return nil })
+		added := 0
+		r.link.before = blind
+		r.link.armed = func() {
+			if added < 3 {
+				added++
+				s.add(1, "t", 0)
+				s.ring() // nobody hears it yet
+			}
+		}
+		r.start()
+		defer r.end()
+		pass(time.Second)
+		if n := s.count(acked); added == 0 || n != added {
+			t.Errorf("%d of %d acked", n, added)
+		}
+	})
+}
+
+// D-20: the same after a burst during which the loop was too busy to listen.
+func TestLoopListensAgainAfterABurst(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		cfg := asleep()
+		cfg.BatchSize, cfg.Concurrency = 4, 4
+		r := newRig(s, cfg, func(context.Context, item) error { return nil })
+		arms := 0
+		r.link.before = blind
+		r.link.armed = func() {
+			arms++
+			if arms == 2 { // the first after the burst
+				s.add(1, "t", 0)
+				s.ring()
+			}
+		}
+		r.start()
+		defer r.end()
+		pass(time.Second)
+		s.add(100, "t", 0)
+		s.ring()
+		pass(time.Second)
+		if n := s.count(acked); n != 101 {
+			t.Errorf("%d of 101 acked", n)
+		}
+	})
+}
+
+// D-20: and after a burst that the look after the arming found.
+func TestLoopListensAgainAfterABurstThatCameWhileArming(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		cfg := asleep()
+		cfg.BatchSize, cfg.Concurrency = 4, 4
+		r := newRig(s, cfg, func(context.Context, item) error { return nil })
+		r.link.before = blind
+		arms := 0
+		r.link.armed = func() {
+			if arms++; arms == 1 {
+				s.add(8, "t", 0)
+			}
+		}
+		r.start()
+		defer r.end()
+		pass(time.Second)
+		s.add(1, "t", 0)
+		s.ring()
+		pass(time.Second)
+		if n := s.count(acked); n != 9 {
+			t.Errorf("%d of 9 acked", n)
+		}
+	})
+}
+
+// D-20: a ring is not lost that arrives while a result lingers, while handlers
+// run, or together with the end of one.
+func TestRingWhileBusyIsNotLost(t *testing.T) {
+	for _, at := range []time.Duration{time.Millisecond, 10 * time.Millisecond, 12 * time.Millisecond, 14 * time.Millisecond, 15 * time.Millisecond, 20 * time.Millisecond, 60 * time.Millisecond} {
+		t.Run(at.String(), func(t *testing.T) {
+			bubble(t, func(t *testing.T, s *store) {
+				r := newRig(s, asleep(), func(ctx context.Context, i item) error {
+					return until(ctx, time.Duration(i.ID%3)*10*time.Millisecond)
+				})
+				r.start()
+				defer r.end()
+				r.link.hook(blind)
+				pass(time.Minute)
+				for range 20 {
+					s.add(3, "t", 0)
+					s.ring()
+					pass(at)
+					s.add(1, "t", 0)
+					s.ring()
+					pass(200 * time.Millisecond)
+					if n := s.count(ready); n != 0 {
+						t.Fatalf("%d items wait although the bell rang", n)
+					}
+				}
+			})
+		})
+	}
+}
+
+// D-11, D-20: an item due in 300 ms is picked up then, not at the next poll;
+// also when it is added while the loop sleeps.
+func TestScheduledWorkIsPickedUpWhenDue(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		s.add(1, "t", 300*time.Millisecond)
+		s.add(1, "t", 17*time.Minute)
+		r := newRig(s, asleep(), func(context.Context, item) error { return nil })
+		r.start()
+		defer r.end()
+		pass(time.Minute)
+		s.add(1, "t", time.Minute)
+		s.ring()
+		pass(20 * time.Minute)
+		for id := range worker.ItemID(3) {
+			due := s.get(id + 1).at
+			if runs := wantRuns(t, r, id+1, 1); len(runs) == 1 {
+				if late := runs[0].start.Sub(due); late < 0 || late > 2*time.Millisecond {
+					t.Errorf("item %d ran %v after it was due", id+1, late)
+				}
+			}
+		}
+	})
+}
+
+// D-20: a retry of our own is picked up when it is due, not at the poll.
+func TestRetryIsPickedUpWhenDue(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		id := s.add(1, "t", 0)[0]
+		r := newRig(s, asleep(), once(worker.RetryAfter(90*time.Second, nil)))
+		r.start()
+		defer r.end()
+		pass(91 * time.Second)
+		wantPlace(t, s, id, acked, 1)
+	})
+}
+
+// D-6: if the sleeper cannot say when something is due the poll still comes.
+func TestPollIsTheBackstop(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		r := newRig(s, worker.Config[payload]{PollMin: time.Second, PollMax: 10 * time.Second}, func(context.Context, item) error { return nil })
+		r.link.before = func(_ context.Context, c *call) error {
+			if c.op == "nextdue" {
+				return errAway
+			}
+			return nil
+		}
+		r.start()
+		defer r.end()
+		pass(time.Minute)
+		id := s.add(1, "t", 0)[0] // by someone who rings no bell
+		pass(11 * time.Second)
+		wantPlace(t, s, id, acked, 0)
+	})
+}
+
+// D-12: what Reap brings back is picked up at once.
+func TestReapedWorkIsPickedUpAtOnce(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		id := s.add(1, "t", 0)[0]
+		s.mu.Lock()
+		s.claim(worker.NewOwnerToken(), time.Minute, 1)
+		s.mu.Unlock()
+		r := newRig(s, worker.Config[payload]{PollMin: 10 * time.Minute, PollMax: 10 * time.Minute}, func(context.Context, item) error { return nil })
+		r.start()
+		defer r.end()
+		pass(13 * time.Minute)
+		for _, c := range r.link.calls("reap") {
+			if x := r.executions(id); c.got > 0 && (len(x) != 1 || x[0].start.Sub(c.at) > time.Millisecond) {
+				t.Errorf("reaped but not run at once: %v", x)
+			}
+		}
+		wantPlace(t, s, id, acked, 0)
+	})
+}
+
+// wantReturned fails the test unless Run has returned by itself.
+func wantReturned(t *testing.T, r *rig) {
+	t.Helper()
+	select {
+	case <-r.done:
+	default:
+		t.Error("Run has not returned")
+	}
+}
+
+// D-19: StopEmpty returns once nothing is due and nothing runs; what is
+// scheduled for later stays.
+func TestStopEmptyReturnsWhenNothingIsDueOrRunning(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		s.add(1000, "t", 0)
+		later := s.add(1, "t", time.Hour)[0]
+		r := newRig(s, worker.Config[payload]{StopEmpty: true, BatchSize: 50, Concurrency: 10}, func(ctx context.Context, i item) error {
+			return until(ctx, time.Duration(i.ID%7)*time.Millisecond)
+		})
+		r.start()
+		pass(10 * time.Second)
+		wantReturned(t, r)
+		if n := s.count(acked); n != 1000 {
+			t.Errorf("%d acked", n)
+		}
+		wantPlace(t, s, later, ready, 0)
+	})
+}
+
+// D-19: StopEmpty on an empty queue returns at once.
+func TestStopEmptyOnAnEmptyQueue(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		cfg := asleep()
+		cfg.StopEmpty = true
+		r := newRig(s, cfg, func(context.Context, item) error { return nil })
+		r.start()
+		pass(time.Millisecond)
+		wantReturned(t, r)
+	})
+}
+
+// D-19: under StopEmpty what goes back to be due at once runs again before Run
+// returns.
+func TestStopEmptyRunsImmediateRetries(t *testing.T) {
+	for name, err := range map[string]error{"RetryAfter": worker.RetryAfter(0, errBoom), "Snooze": worker.Snooze(0)} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, s *store) {
+				ids := s.add(20, "t", 0)
+				r := newRig(s, worker.Config[payload]{StopEmpty: true, Concurrency: 1}, once(err))
+				r.start()
+				pass(10 * time.Second)
+				wantReturned(t, r)
+				for _, id := range ids {
+					if s.get(id).place != acked {
+						t.Errorf("item %d is %v", id, s.get(id).place)
+					}
+				}
+			})
+		})
+	}
+}
+
+// D-19: under StopEmpty what a handler adds is handled, too, whether or not it
+// rings a bell: a follow-up written in the handler's own transaction does not.
+func TestStopEmptyHandlesWhatHandlersAdd(t *testing.T) {
+	for name, rings := range map[string]bool{"silently": false, "with a ring": true} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, s *store) {
+				s.add(1, "t", 0)
+				cfg := asleep()
+				cfg.StopEmpty = true
+				r := newRig(s, cfg, func(ctx context.Context, i item) error {
+					if err := until(ctx, time.Second); err != nil {
+						return err
+					}
+					if i.ID < 10 {
+						s.add(1, "t", 0)
+						if rings {
+							s.ring()
+						}
+					}
+					return nil
+				})
+				r.start()
+				pass(time.Minute)
+				wantReturned(t, r)
+				if n := s.count(acked); n != 10 {
+					t.Errorf("%d of 10 acked", n)
+				}
+			})
+		})
+	}
+}
+
+// D-19: a claim that is not full has seen everything, so one that finds nothing
+// while nothing is held ends a StopEmpty.
+func TestStopEmptyEndsWithAnEmptyClaim(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		r := newRig(s, worker.Config[payload]{StopEmpty: true, BatchSize: 5}, func(context.Context, item) error { return nil })
+		claims := 0
+		r.link.before = func(_ context.Context, c *call) error {
+			if c.op == "exchange" && c.want > 0 {
+				claims++
+			}
+			return nil
+		}
+		r.start()
+		pass(time.Minute)
+		wantReturned(t, r)
+		if claims != 1 {
+			t.Errorf("%d claims of an empty queue", claims)
+		}
+	})
+}
+
+// D-20: a loop that is busy does not make producers ring for it.
+func TestBusyLoopIsNotListening(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		r := newRig(s, worker.Config[payload]{BatchSize: 10, Concurrency: 10}, func(ctx context.Context, _ item) error { return until(ctx, 10*time.Millisecond) })
+		r.start()
+		defer r.end()
+		pass(time.Second)
+		armed := func() bool {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			for sl := range s.sleepers {
+				return sl.armed
+			}
+			return false
+		}
+		if !armed() {
+			t.Error("an idle loop does not listen")
+		}
+		s.add(1000, "t", 0)
+		s.ring()
+		pass(200 * time.Millisecond)
+		if armed() {
+			t.Error("a busy loop listens")
+		}
+	})
+}
+
+// D-19, D-6: StopEmpty outlives an outage, too.
+func TestStopEmptyThroughAnOutage(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		s.add(100, "t", 0)
+		r := newRig(s, worker.Config[payload]{StopEmpty: true, Lease: time.Hour}, func(ctx context.Context, _ item) error { return until(ctx, time.Second) })
+		begin := time.Now()
+		r.link.before = func(context.Context, *call) error {
+			if at := time.Since(begin); at > 500*time.Millisecond && at < 10*time.Minute {
+				return errAway
+			}
+			return nil
+		}
+		r.start()
+		pass(11 * time.Minute)
+		wantReturned(t, r)
+		if n := s.count(acked); n != 100 {
+			t.Errorf("%d acked", n)
+		}
+		wantRuns(t, r, 0, 100)
+	})
+}

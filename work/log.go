@@ -1,8 +1,0 @@
-package work
-
-import (
-	"github.com/bravellian/pawl/engine"
-)
-
-// errorLine is an error as it is logged: as much as is kept with an item, in one line.
-func errorLine(err error) string { return engine.Line(ErrorText(err.Error())) }
