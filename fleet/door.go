@@ -107,6 +107,19 @@ func (d *door) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error 
 	return db.DoTx(ctx, tx, call)
 }
 
+// AdoptTx is the database's.
+func (d *door) AdoptTx(given any) (engine.Tx, error) {
+	db, err := d.open()
+	if err != nil {
+		return nil, err
+	}
+	a, ok := engine.As[engine.TxAdopter](db)
+	if !ok {
+		return nil, engine.NotInTransaction(given)
+	}
+	return a.AdoptTx(given)
+}
+
 // InTx is the database's.
 func (d *door) InTx(ctx context.Context, fn func(ctx context.Context, tx engine.Tx) error) error {
 	db, err := d.open()

@@ -32,11 +32,12 @@ func (i *Inbox) AlreadyProcessed(ctx context.Context, k Key) (bool, error) {
 // Any isolation level will do; under repeatable read and serializable it fails with
 // engine.ErrSerialization if somebody else changed the message since the transaction's
 // first statement.
-func (i *Inbox) AlreadyProcessedTx(ctx context.Context, tx outbox.Tx, k Key) (bool, error) {
-	if err := engine.CheckTx(tx); err != nil {
+func (i *Inbox) AlreadyProcessedTx(ctx context.Context, tx any, k Key) (bool, error) {
+	own, err := engine.TxOf(i.db, tx)
+	if err != nil {
 		return false, err
 	}
-	return i.see(ctx, tx, k)
+	return i.see(ctx, own, k)
 }
 
 func (i *Inbox) see(ctx context.Context, tx outbox.Tx, k Key) (bool, error) {
@@ -65,11 +66,12 @@ func (i *Inbox) MarkProcessed(ctx context.Context, k Key) (bool, error) {
 // Any isolation level will do; under repeatable read and serializable it fails with
 // engine.ErrSerialization if somebody else changed the message since the transaction's
 // first statement.
-func (i *Inbox) MarkProcessedTx(ctx context.Context, tx outbox.Tx, k Key) (bool, error) {
-	if err := engine.CheckTx(tx); err != nil {
+func (i *Inbox) MarkProcessedTx(ctx context.Context, tx any, k Key) (bool, error) {
+	own, err := engine.TxOf(i.db, tx)
+	if err != nil {
 		return false, err
 	}
-	return i.mark(ctx, tx, k, Done)
+	return i.mark(ctx, own, k, Done)
 }
 
 // MarkDead gives a message up. See MarkProcessing for the answer.

@@ -73,14 +73,15 @@ func (i *Inbox) within(ctx context.Context, tx outbox.Tx, k *Key, fn func(ctx co
 // Any isolation level will do; under repeatable read and serializable it fails with
 // engine.ErrSerialization if somebody else changed the message since the transaction's
 // first statement.
-func (i *Inbox) OnceTx(ctx context.Context, tx outbox.Tx, k Key, fn func(ctx context.Context) error) (ran bool, err error) {
-	if err := engine.CheckTx(tx); err != nil {
+func (i *Inbox) OnceTx(ctx context.Context, tx any, k Key, fn func(ctx context.Context) error) (ran bool, err error) {
+	own, err := engine.TxOf(i.db, tx)
+	if err != nil {
 		return false, err
 	}
 	if err := k.validate(); err != nil {
 		return false, err
 	}
-	verdict, err := i.within(ctx, tx, &k, func(ctx context.Context) error {
+	verdict, err := i.within(ctx, own, &k, func(ctx context.Context) error {
 		ran = true
 		return fn(ctx)
 	})

@@ -55,11 +55,12 @@ func (i *Inbox) Enqueue(ctx context.Context, m Message) (added bool, err error) 
 // Any isolation level will do; under repeatable read and serializable it fails with
 // engine.ErrSerialization if somebody else changed the message since the transaction's
 // first statement.
-func (i *Inbox) EnqueueTx(ctx context.Context, tx outbox.Tx, m Message) (added bool, err error) {
-	if err := engine.CheckTx(tx); err != nil {
+func (i *Inbox) EnqueueTx(ctx context.Context, tx any, m Message) (added bool, err error) {
+	own, err := engine.TxOf(i.db, tx)
+	if err != nil {
 		return false, err
 	}
-	return i.enqueue(ctx, tx, m)
+	return i.enqueue(ctx, own, m)
 }
 
 func (i *Inbox) enqueue(ctx context.Context, tx outbox.Tx, m Message) (added bool, err error) {

@@ -28,11 +28,12 @@ func (j *Joins) FanOut(ctx context.Context, s Spec, messages []outbox.Message, w
 }
 
 // FanOutTx is FanOut in the caller's transaction. Any isolation level will do.
-func (j *Joins) FanOutTx(ctx context.Context, tx outbox.Tx, s Spec, messages []outbox.Message, w Wait) (Fan, error) {
-	if err := engine.CheckTx(tx); err != nil {
+func (j *Joins) FanOutTx(ctx context.Context, tx any, s Spec, messages []outbox.Message, w Wait) (Fan, error) {
+	own, err := engine.TxOf(j.db, tx)
+	if err != nil {
 		return Fan{}, err
 	}
-	return j.fanOut(ctx, tx, s, messages, w)
+	return j.fanOut(ctx, own, s, messages, w)
 }
 
 func (j *Joins) fanOut(ctx context.Context, tx outbox.Tx, s Spec, messages []outbox.Message, w Wait) (fan Fan, err error) {

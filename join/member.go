@@ -20,11 +20,12 @@ func (j *Joins) Attach(ctx context.Context, id ID, messages ...outbox.MessageID)
 // workers from claiming or settling the messages, so keep it short.
 // The transaction has to be read committed: on PostgreSQL any other fails
 // with engine.ErrIsolation.
-func (j *Joins) AttachTx(ctx context.Context, tx outbox.Tx, id ID, messages ...outbox.MessageID) error {
-	if err := engine.CheckTx(tx); err != nil {
+func (j *Joins) AttachTx(ctx context.Context, tx any, id ID, messages ...outbox.MessageID) error {
+	own, err := engine.TxOf(j.db, tx)
+	if err != nil {
 		return err
 	}
-	return j.attach(ctx, tx, id, messages)
+	return j.attach(ctx, own, id, messages)
 }
 
 func (j *Joins) attach(ctx context.Context, tx outbox.Tx, id ID, messages []outbox.MessageID) error {
@@ -63,11 +64,12 @@ func (j *Joins) ReportCompleted(ctx context.Context, id ID, message outbox.Messa
 // ReportCompletedTx is ReportCompleted in the caller's transaction.
 // The transaction has to be read committed: on PostgreSQL any other fails
 // with engine.ErrIsolation.
-func (j *Joins) ReportCompletedTx(ctx context.Context, tx outbox.Tx, id ID, message outbox.MessageID) (bool, error) {
-	if err := engine.CheckTx(tx); err != nil {
+func (j *Joins) ReportCompletedTx(ctx context.Context, tx any, id ID, message outbox.MessageID) (bool, error) {
+	own, err := engine.TxOf(j.db, tx)
+	if err != nil {
 		return false, err
 	}
-	return j.report(ctx, tx, id, message, MemberCompleted)
+	return j.report(ctx, own, id, message, MemberCompleted)
 }
 
 // ReportFailed counts a member as failed by hand; see ReportCompleted.
@@ -78,11 +80,12 @@ func (j *Joins) ReportFailed(ctx context.Context, id ID, message outbox.MessageI
 // ReportFailedTx is ReportFailed in the caller's transaction.
 // The transaction has to be read committed: on PostgreSQL any other fails
 // with engine.ErrIsolation.
-func (j *Joins) ReportFailedTx(ctx context.Context, tx outbox.Tx, id ID, message outbox.MessageID) (bool, error) {
-	if err := engine.CheckTx(tx); err != nil {
+func (j *Joins) ReportFailedTx(ctx context.Context, tx any, id ID, message outbox.MessageID) (bool, error) {
+	own, err := engine.TxOf(j.db, tx)
+	if err != nil {
 		return false, err
 	}
-	return j.report(ctx, tx, id, message, MemberFailed)
+	return j.report(ctx, own, id, message, MemberFailed)
 }
 
 func (j *Joins) report(ctx context.Context, tx outbox.Tx, id ID, message outbox.MessageID, s MemberStatus) (bool, error) {

@@ -53,11 +53,12 @@ func (s *Spec) validate() error {
 func (j *Joins) Start(ctx context.Context, s Spec) (ID, error) { return j.start(ctx, nil, s) }
 
 // StartTx is Start in the caller's transaction. Any isolation level will do.
-func (j *Joins) StartTx(ctx context.Context, tx outbox.Tx, s Spec) (ID, error) {
-	if err := engine.CheckTx(tx); err != nil {
+func (j *Joins) StartTx(ctx context.Context, tx any, s Spec) (ID, error) {
+	own, err := engine.TxOf(j.db, tx)
+	if err != nil {
 		return ID{}, err
 	}
-	return j.start(ctx, tx, s)
+	return j.start(ctx, own, s)
 }
 
 func (j *Joins) start(ctx context.Context, tx outbox.Tx, s Spec) (ID, error) {
@@ -153,11 +154,12 @@ func (j *Joins) Cancel(ctx context.Context, id ID) (bool, error) {
 // CancelTx is Cancel in the caller's transaction.
 // The transaction has to be read committed: on PostgreSQL any other fails
 // with engine.ErrIsolation.
-func (j *Joins) CancelTx(ctx context.Context, tx outbox.Tx, id ID) (bool, error) {
-	if err := engine.CheckTx(tx); err != nil {
+func (j *Joins) CancelTx(ctx context.Context, tx any, id ID) (bool, error) {
+	own, err := engine.TxOf(j.db, tx)
+	if err != nil {
 		return false, err
 	}
-	return j.cancel(ctx, tx, id)
+	return j.cancel(ctx, own, id)
 }
 
 func (j *Joins) cancel(ctx context.Context, tx outbox.Tx, id ID) (bool, error) {

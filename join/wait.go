@@ -49,18 +49,19 @@ func (j *Joins) Wait(ctx context.Context, id ID, w Wait) (outbox.MessageID, erro
 
 // WaitTx is Wait in the caller's transaction, which may have started the join. Any
 // isolation level will do.
-func (j *Joins) WaitTx(ctx context.Context, tx outbox.Tx, id ID, w Wait) (outbox.MessageID, error) {
-	if err := engine.CheckTx(tx); err != nil {
+func (j *Joins) WaitTx(ctx context.Context, tx any, id ID, w Wait) (outbox.MessageID, error) {
+	own, err := engine.TxOf(j.db, tx)
+	if err != nil {
 		return outbox.MessageID{}, err
 	}
-	known, err := engine.Exec(ctx, j.db, tx, op.JoinKnown{JoinID: id})
+	known, err := engine.Exec(ctx, j.db, own, op.JoinKnown{JoinID: id})
 	if err != nil {
 		return outbox.MessageID{}, err
 	}
 	if known == 0 {
 		return outbox.MessageID{}, notFound(id)
 	}
-	return j.wait(ctx, tx, id, w)
+	return j.wait(ctx, own, id, w)
 }
 
 func (j *Joins) wait(ctx context.Context, tx outbox.Tx, id ID, w Wait) (outbox.MessageID, error) {

@@ -92,12 +92,13 @@ func (l *Lease) Err() error {
 // once, and renewals pass them. If Guard fails, roll back. tx must be a
 // transaction on the same database, and read committed: on PostgreSQL any other
 // fails with engine.ErrIsolation.
-func (l *Lease) Guard(ctx context.Context, tx engine.Tx) error {
-	if err := engine.CheckTx(tx); err != nil {
+func (l *Lease) Guard(ctx context.Context, tx any) error {
+	own, err := engine.TxOf(l.s.db, tx)
+	if err != nil {
 		return err
 	}
 	call := engine.Ask(op.LeaseGuard{Name: l.name, Holder: l.id, Token: l.token})
-	if err := l.s.db.DoTx(ctx, tx, call); err != nil {
+	if err := l.s.db.DoTx(ctx, own, call); err != nil {
 		return err
 	}
 	if call.N == 0 {

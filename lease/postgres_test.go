@@ -245,7 +245,7 @@ func TestGuardInPgxTransaction(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := l.Guard(t.Context(), postgres.Tx(tx)); !errors.Is(err, want) || want == nil && err != nil {
+		if err := l.Guard(t.Context(), tx); !errors.Is(err, want) || want == nil && err != nil {
 			t.Errorf("want %v, got %v", want, err)
 		}
 		_ = tx.Rollback(t.Context())

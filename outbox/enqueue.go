@@ -71,7 +71,7 @@ func (o *Outbox) EnqueueBatch(ctx context.Context, msgs []Message) ([]MessageID,
 // repeatable read and serializable it can fail with engine.ErrSerialization where
 // somebody else stored the same Message.ID, or was the first to use the queue, since
 // the transaction's first statement.
-func (o *Outbox) EnqueueTx(ctx context.Context, tx Tx, m Message) (MessageID, error) {
+func (o *Outbox) EnqueueTx(ctx context.Context, tx any, m Message) (MessageID, error) {
 	ids, err := o.EnqueueBatchTx(ctx, tx, []Message{m})
 	if err != nil {
 		return MessageID{}, err
@@ -81,18 +81,19 @@ func (o *Outbox) EnqueueTx(ctx context.Context, tx Tx, m Message) (MessageID, er
 
 // EnqueueBatchTx stores messages in the caller's transaction. Of isolation levels the
 // same holds as for EnqueueTx.
-func (o *Outbox) EnqueueBatchTx(ctx context.Context, tx Tx, msgs []Message) ([]MessageID, error) {
-	if err := engine.CheckTx(tx); err != nil {
+func (o *Outbox) EnqueueBatchTx(ctx context.Context, tx any, msgs []Message) ([]MessageID, error) {
+	own, err := engine.TxOf(o.db, tx)
+	if err != nil {
 		return nil, err
 	}
-	b, err := o.Prepare(ctx, tx, msgs)
+	b, err := o.Prepare(ctx, own, msgs)
 	if err != nil || len(msgs) == 0 {
 		return nil, err
 	}
-	if err := engine.Run(ctx, o.db, tx, b.Calls()...); err != nil {
+	if err := engine.Run(ctx, o.db, own, b.Calls()...); err != nil {
 		return nil, err
 	}
-	b.Ran(ctx, tx)
+	b.Ran(ctx, own)
 	return b.IDs(), nil
 }
 

@@ -24,7 +24,7 @@ func TestEnqueueInPgxTransaction(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := o.EnqueueTx(t.Context(), postgres.Tx(tx), outbox.Message{Topic: "t"}); err != nil {
+		if _, err := o.EnqueueTx(t.Context(), tx, outbox.Message{Topic: "t"}); err != nil {
 			t.Fatal(err)
 		}
 		if commit {
@@ -59,7 +59,7 @@ func TestEnqueueOnTheOnlyConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	msgs := []outbox.Message{{Topic: "t"}, {Topic: "t", Queue: "never seen"}}
-	if _, err := o.EnqueueBatchTx(t.Context(), postgres.Tx(tx), msgs); err != nil {
+	if _, err := o.EnqueueBatchTx(t.Context(), tx, msgs); err != nil {
 		t.Fatal(err)
 	}
 	if err := tx.Commit(t.Context()); err != nil {

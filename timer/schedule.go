@@ -23,7 +23,7 @@ func (t *Timers) Schedule(ctx context.Context, tm Timer) (ID, error) {
 // ScheduleTx stores a timer in the caller's transaction. Any isolation level will do;
 // under repeatable read and serializable it fails with engine.ErrSerialization if
 // somebody else scheduled the same key or id since the transaction's first statement.
-func (t *Timers) ScheduleTx(ctx context.Context, tx outbox.Tx, tm Timer) (ID, error) {
+func (t *Timers) ScheduleTx(ctx context.Context, tx any, tm Timer) (ID, error) {
 	return first(t.ScheduleBatchTx(ctx, tx, []Timer{tm}))
 }
 
@@ -43,11 +43,12 @@ func (t *Timers) ScheduleBatch(ctx context.Context, timers []Timer) ([]ID, error
 // ScheduleBatchTx stores timers in the caller's transaction. Of isolation levels the
 // same holds as for ScheduleTx; under serializable several timers with keys also
 // conflict with others that are scheduled at the same time and whose keys are near.
-func (t *Timers) ScheduleBatchTx(ctx context.Context, tx outbox.Tx, timers []Timer) ([]ID, error) {
-	if err := engine.CheckTx(tx); err != nil {
+func (t *Timers) ScheduleBatchTx(ctx context.Context, tx any, timers []Timer) ([]ID, error) {
+	own, err := engine.TxOf(t.db, tx)
+	if err != nil {
 		return nil, err
 	}
-	return t.schedule(ctx, tx, timers)
+	return t.schedule(ctx, own, timers)
 }
 
 func (t *Timers) schedule(ctx context.Context, tx outbox.Tx, timers []Timer) ([]ID, error) {
@@ -126,11 +127,12 @@ func (t *Timers) Cancel(ctx context.Context, id ID) (bool, error) {
 // until it ends the timer does not fire. Any isolation level will do; under repeatable
 // read and serializable a timer that was scheduled since the transaction's first
 // statement is not found, and one that changed fails with engine.ErrSerialization.
-func (t *Timers) CancelTx(ctx context.Context, tx outbox.Tx, id ID) (bool, error) {
-	if err := engine.CheckTx(tx); err != nil {
+func (t *Timers) CancelTx(ctx context.Context, tx any, id ID) (bool, error) {
+	own, err := engine.TxOf(t.db, tx)
+	if err != nil {
 		return false, err
 	}
-	return t.cancel(ctx, tx, id)
+	return t.cancel(ctx, own, id)
 }
 
 func (t *Timers) cancel(ctx context.Context, tx outbox.Tx, id ID) (bool, error) {
@@ -149,11 +151,12 @@ func (t *Timers) CancelKey(ctx context.Context, key string) (bool, error) {
 // CancelKeyTx is CancelKey in the caller's transaction. Of isolation levels the same
 // holds as for CancelTx. Under serializable, a transaction that cancels by key and then
 // schedules conflicts with others that do so at the same time: schedule first.
-func (t *Timers) CancelKeyTx(ctx context.Context, tx outbox.Tx, key string) (bool, error) {
-	if err := engine.CheckTx(tx); err != nil {
+func (t *Timers) CancelKeyTx(ctx context.Context, tx any, key string) (bool, error) {
+	own, err := engine.TxOf(t.db, tx)
+	if err != nil {
 		return false, err
 	}
-	return t.cancelKey(ctx, tx, key)
+	return t.cancelKey(ctx, own, key)
 }
 
 func (t *Timers) cancelKey(ctx context.Context, tx outbox.Tx, key string) (bool, error) {
@@ -175,11 +178,12 @@ func (t *Timers) Reschedule(ctx context.Context, id ID, due time.Time) (bool, er
 
 // RescheduleTx is Reschedule in the caller's transaction. Of isolation levels the same
 // holds as for CancelTx.
-func (t *Timers) RescheduleTx(ctx context.Context, tx outbox.Tx, id ID, due time.Time) (bool, error) {
-	if err := engine.CheckTx(tx); err != nil {
+func (t *Timers) RescheduleTx(ctx context.Context, tx any, id ID, due time.Time) (bool, error) {
+	own, err := engine.TxOf(t.db, tx)
+	if err != nil {
 		return false, err
 	}
-	return t.reschedule(ctx, tx, id, due)
+	return t.reschedule(ctx, own, id, due)
 }
 
 func (t *Timers) reschedule(ctx context.Context, tx outbox.Tx, id ID, due time.Time) (bool, error) {

@@ -8,18 +8,64 @@ import (
 	"reflect"
 )
 
-// Tx is a transaction that belongs to the caller. It is the smallest interface
-// the ecosystem already satisfies: *sql.Tx, sqlx.Tx, bun.Tx, GORM's ConnPool
-// inside a transaction and ent's transactions fit as they are; postgres.Tx adapts
-// pgx. A *sql.Conn fits while a transaction is open on it.
+// Tx is a transaction in which statements run: *sql.Tx, and what has its method. A
+// *sql.Conn fits while a transaction is open on it. A wrapper that hides a transaction may
+// have a method CheckTx() error, which then decides whether it is one.
 //
-// What is no transaction is refused, see [ErrNotInTransaction]. A wrapper of your
-// own that hides a transaction may have a method CheckTx() error, which then
-// decides.
-//
-// pawl never commits, rolls back, retries or sets a savepoint in it (D-3).
+// pawl never commits, rolls back, retries or sets a savepoint in a caller's (D-3).
 type Tx interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}
+
+// TxAdopter is a database that runs statements in transactions that are no Tx.
+type TxAdopter interface {
+	// AdoptTx returns a Tx for a transaction of the database's driver, and
+	// [ErrNotInTransaction] for what is none.
+	AdoptTx(given any) (Tx, error)
+}
+
+// TxOf returns the transaction that a caller gave: a Tx, one of the database's driver
+// (pgx.Tx), or GORM's *gorm.DB, whose transaction is in a field. What is no transaction is
+// refused with [ErrNotInTransaction] or [ErrInvalid], as CheckTx does.
+func TxOf(db DB, given any) (Tx, error) {
+	if own := gormPool(given); own != nil {
+		given = own
+	}
+	if v := reflect.ValueOf(given); given == nil || v.Kind() == reflect.Pointer && v.IsNil() {
+		return nil, Invalid("transaction", "nil")
+	}
+	tx, ok := given.(Tx)
+	if !ok {
+		a, can := As[TxAdopter](db)
+		if !can {
+			return nil, NotInTransaction(given)
+		}
+		var err error
+		if tx, err = a.AdoptTx(given); err != nil {
+			return nil, err
+		}
+	}
+	return tx, CheckTx(tx)
+}
+
+// gormPackage is where GORM's types come from.
+const gormPackage = "gorm.io/gorm"
+
+// gormPool returns what a *gorm.DB runs its statements with, or nil for anything else.
+func gormPool(given any) any {
+	v := reflect.Indirect(reflect.ValueOf(given))
+	if !v.IsValid() || v.Kind() != reflect.Struct || v.Type().PkgPath() != gormPackage || v.Type().Name() != "DB" {
+		return nil
+	}
+	statement := reflect.Indirect(v.FieldByName("Statement"))
+	if statement.Kind() != reflect.Struct {
+		return nil
+	}
+	pool := statement.FieldByName("ConnPool")
+	if !pool.IsValid() || pool.Kind() != reflect.Interface || pool.IsNil() {
+		return nil
+	}
+	return pool.Interface()
 }
 
 // ErrNotInTransaction says that what was given as the caller's transaction is a pool, or a
@@ -61,7 +107,7 @@ func CheckTx(tx Tx) error {
 // NotInTransaction is the error for something that was given as a transaction.
 func NotInTransaction(given any) error {
 	return fmt.Errorf("%w: %w", ErrNotInTransaction,
-		Invalid("transaction", "no transaction is open on this %T: begin one and pass that, a *sql.Tx or what embeds it, or postgres.Tx(pgx.Tx)", given))
+		Invalid("transaction", "no transaction is open on this %T: begin one and pass that, a *sql.Tx, a pgx.Tx on PostgreSQL, or what embeds one", given))
 }
 
 // Conn is a single connection of database/sql: a *sql.Conn, or what embeds one.

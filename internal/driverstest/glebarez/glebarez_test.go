@@ -12,7 +12,6 @@ import (
 	"gorm.io/gorm/logger"
 
 	"github.com/bravellian/pawl/internal/driverstest/suite"
-	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/sqlite/anydriver"
 )
 
@@ -32,16 +31,16 @@ func leg(prepared bool) func(t *testing.T) suite.Leg {
 		db, err := anydriver.New(pool)
 		return suite.Leg{
 			DB: suite.Migrated(t, db, err),
-			Transact: func(ctx context.Context, fn func(tx engine.Tx) error) error {
+			Transact: func(ctx context.Context, fn func(tx any) error) error {
 				return g.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
 					if err := tx.Create(&Order{}).Error; err != nil {
 						return err
 					}
-					return fn(tx.Statement.ConnPool)
+					return fn(tx)
 				})
 			},
-			Outside: map[string]engine.Tx{
-				"GORM's pool": g.Statement.ConnPool, "a session's": g.Session(&gorm.Session{PrepareStmt: true}).Statement.ConnPool,
+			Outside: map[string]any{
+				"GORM": g, "GORM's pool": g.Statement.ConnPool, "a session's": g.Session(&gorm.Session{PrepareStmt: true}).Statement.ConnPool,
 				"a pool": pool, "a connection": suite.Connection(t, pool),
 			},
 		}

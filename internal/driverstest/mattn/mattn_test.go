@@ -7,7 +7,6 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 
 	"github.com/bravellian/pawl/internal/driverstest/suite"
-	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/sqlite/anydriver"
 )
 
@@ -16,7 +15,7 @@ func leg(t *testing.T) suite.Leg {
 	db, err := anydriver.New(pool)
 	return suite.Leg{
 		DB: suite.Migrated(t, db, err), Transact: suite.Plain(pool),
-		Outside: map[string]engine.Tx{"a pool": pool, "a connection": suite.Connection(t, pool)},
+		Outside: map[string]any{"a pool": pool, "a connection": suite.Connection(t, pool)},
 	}
 }
 

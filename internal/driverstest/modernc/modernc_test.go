@@ -38,7 +38,7 @@ func TestPool(t *testing.T) {
 		db, err := sqlite.New(pool)
 		return suite.Leg{
 			DB: suite.Migrated(t, db, err), Transact: suite.Plain(pool),
-			Outside: map[string]engine.Tx{"a pool": pool, "a connection": suite.Connection(t, pool)},
+			Outside: map[string]any{"a pool": pool, "a connection": suite.Connection(t, pool)},
 		}
 	}
 	suite.Run(t, leg)
@@ -55,7 +55,7 @@ func TestSqlx(t *testing.T) {
 		t.Cleanup(func() { _ = conn.Close() })
 		return suite.Leg{
 			DB: db,
-			Transact: func(ctx context.Context, fn func(tx engine.Tx) error) error {
+			Transact: func(ctx context.Context, fn func(tx any) error) error {
 				tx, err := x.BeginTxx(ctx, nil)
 				if err != nil {
 					return err
@@ -63,7 +63,7 @@ func TestSqlx(t *testing.T) {
 				_, err = tx.NamedExecContext(ctx, "INSERT INTO orders DEFAULT VALUES", map[string]any{})
 				return suite.End(tx, errors.Join(err, fn(tx)))
 			},
-			Outside: map[string]engine.Tx{"a pool": x, "a connection": conn},
+			Outside: map[string]any{"a pool": x, "a connection": conn},
 		}
 	}
 	suite.Run(t, leg)
@@ -79,7 +79,7 @@ func TestBun(t *testing.T) {
 		t.Cleanup(func() { _ = conn.Close() })
 		return suite.Leg{
 			DB: db,
-			Transact: func(ctx context.Context, fn func(tx engine.Tx) error) error {
+			Transact: func(ctx context.Context, fn func(tx any) error) error {
 				return b.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
 					if _, err := tx.ExecContext(ctx, "INSERT INTO orders (id) VALUES (NULL)"); err != nil {
 						return err
@@ -87,7 +87,7 @@ func TestBun(t *testing.T) {
 					return fn(tx)
 				})
 			},
-			Outside: map[string]engine.Tx{"a pool": b, "a connection": conn},
+			Outside: map[string]any{"a pool": b, "a connection": conn},
 		}
 	}
 	suite.Run(t, leg)
@@ -96,10 +96,10 @@ func TestBun(t *testing.T) {
 
 // ent with the feature sql/execquery: its transaction executes statements itself.
 func TestEntExecQuery(t *testing.T) {
-	for name, given := range map[string]func(tx *ent.Tx) engine.Tx{
-		"transaction":  func(tx *ent.Tx) engine.Tx { return tx },
-		"its client":   func(tx *ent.Tx) engine.Tx { return tx.Client() },
-		"its entities": func(tx *ent.Tx) engine.Tx { return tx.Order },
+	for name, given := range map[string]func(tx *ent.Tx) any{
+		"transaction":  func(tx *ent.Tx) any { return tx },
+		"its client":   func(tx *ent.Tx) any { return tx.Client() },
+		"its entities": func(tx *ent.Tx) any { return tx.Order },
 	} {
 		t.Run(name, func(t *testing.T) {
 			suite.Run(t, func(t *testing.T) suite.Leg {
@@ -107,14 +107,14 @@ func TestEntExecQuery(t *testing.T) {
 				client := ent.NewClient(ent.Driver(entsql.OpenDB(dialect.SQLite, pool)))
 				return suite.Leg{
 					DB: db,
-					Transact: func(ctx context.Context, fn func(tx engine.Tx) error) error {
+					Transact: func(ctx context.Context, fn func(tx any) error) error {
 						tx, err := client.Tx(ctx)
 						if err != nil {
 							return err
 						}
 						return suite.End(tx, errors.Join(tx.Order.Create().Exec(ctx), fn(given(tx))))
 					},
-					Outside: map[string]engine.Tx{"a client": client, "a client's entities": client.Order},
+					Outside: map[string]any{"a client": client, "a client's entities": client.Order},
 				}
 			})
 		})
@@ -127,7 +127,7 @@ func TestEnt(t *testing.T) {
 		db, pool := open(t)
 		return suite.Leg{
 			DB: db,
-			Transact: func(ctx context.Context, fn func(tx engine.Tx) error) error {
+			Transact: func(ctx context.Context, fn func(tx any) error) error {
 				tx, err := pool.BeginTx(ctx, nil)
 				if err != nil {
 					return err
@@ -135,7 +135,7 @@ func TestEnt(t *testing.T) {
 				client := ent.NewClient(ent.Driver(entsql.NewDriver(dialect.SQLite, entsql.Conn{ExecQuerier: tx})))
 				return suite.End(tx, errors.Join(client.Order.Create().Exec(ctx), fn(tx)))
 			},
-			Outside: map[string]engine.Tx{"a driver": entsql.OpenDB(dialect.SQLite, pool)},
+			Outside: map[string]any{"a driver": entsql.OpenDB(dialect.SQLite, pool)},
 		}
 	})
 }
@@ -146,14 +146,14 @@ func TestSqlc(t *testing.T) {
 		queries := sqlc.New(pool)
 		return suite.Leg{
 			DB: db,
-			Transact: func(ctx context.Context, fn func(tx engine.Tx) error) error {
+			Transact: func(ctx context.Context, fn func(tx any) error) error {
 				tx, err := pool.BeginTx(ctx, nil)
 				if err != nil {
 					return err
 				}
 				return suite.End(tx, errors.Join(queries.WithTx(tx).CreateOrder(ctx), fn(tx)))
 			},
-			Outside: map[string]engine.Tx{"what queries use": sqlc.DBTX(pool)},
+			Outside: map[string]any{"what queries use": sqlc.DBTX(pool)},
 		}
 	})
 }

@@ -8,7 +8,6 @@ import (
 	_ "github.com/ncruces/go-sqlite3/driver"
 
 	"github.com/bravellian/pawl/internal/driverstest/suite"
-	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/sqlite/anydriver"
 )
 
@@ -17,7 +16,7 @@ func leg(t *testing.T) suite.Leg {
 	db, err := anydriver.New(pool)
 	return suite.Leg{
 		DB: suite.Migrated(t, db, err), Transact: suite.Plain(pool),
-		Outside: map[string]engine.Tx{"a pool": pool, "a connection": suite.Connection(t, pool)},
+		Outside: map[string]any{"a pool": pool, "a connection": suite.Connection(t, pool)},
 	}
 }
 

@@ -12,8 +12,6 @@ import (
 
 	"github.com/bravellian/pawl/internal/driverstest/sqlc"
 	"github.com/bravellian/pawl/internal/driverstest/suite"
-	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/internal/sql/postgres"
 )
 
 // Drivers of database/sql as they come.
@@ -38,7 +36,7 @@ func TestDrivers(t *testing.T) {
 				db := open(t, p)
 				return suite.Leg{
 					DB: p.db, Transact: suite.Plain(db),
-					Outside: map[string]engine.Tx{"a pool": db, "a connection": suite.Connection(t, db)},
+					Outside: map[string]any{"a pool": db, "a connection": suite.Connection(t, db)},
 				}
 			})
 		})
@@ -55,15 +53,15 @@ func TestPgx(t *testing.T) {
 		queries := sqlc.NewPgx(p.db.Pool())
 		return suite.Leg{
 			DB: p.db,
-			Transact: func(ctx context.Context, fn func(tx engine.Tx) error) error {
+			Transact: func(ctx context.Context, fn func(tx any) error) error {
 				return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 					if err := queries.WithTx(tx).CreateOrder(ctx); err != nil {
 						return err
 					}
-					return fn(postgres.Tx(tx))
+					return fn(tx)
 				})
 			},
-			Outside: map[string]engine.Tx{"a pool": postgres.Tx(p.db.Pool()), "a connection": postgres.Tx(conn)},
+			Outside: map[string]any{"a pool": p.db.Pool(), "a connection": conn},
 		}
 	})
 }

@@ -19,7 +19,6 @@ import (
 	"github.com/bravellian/pawl/internal/driverstest/ent"
 	"github.com/bravellian/pawl/internal/driverstest/sqlc"
 	"github.com/bravellian/pawl/internal/driverstest/suite"
-	"github.com/bravellian/pawl/internal/engine"
 )
 
 // Order is the program's own table.
@@ -37,7 +36,7 @@ func TestBun(t *testing.T) {
 				t.Cleanup(func() { _ = db.Close() })
 				return suite.Leg{
 					DB: p.db,
-					Transact: func(ctx context.Context, fn func(tx engine.Tx) error) error {
+					Transact: func(ctx context.Context, fn func(tx any) error) error {
 						return db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
 							if _, err := tx.ExecContext(ctx, "INSERT INTO orders (id) VALUES (DEFAULT)"); err != nil {
 								return err
@@ -45,7 +44,7 @@ func TestBun(t *testing.T) {
 							return fn(&tx)
 						})
 					},
-					Outside: map[string]engine.Tx{"a pool": db},
+					Outside: map[string]any{"a pool": db},
 				}
 			})
 		})
@@ -64,15 +63,15 @@ func TestGORM(t *testing.T) {
 				t.Cleanup(func() { _ = db.Close() })
 				return suite.Leg{
 					DB: p.db,
-					Transact: func(ctx context.Context, fn func(tx engine.Tx) error) error {
+					Transact: func(ctx context.Context, fn func(tx any) error) error {
 						return g.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
 							if err := tx.Create(&Order{}).Error; err != nil {
 								return err
 							}
-							return fn(tx.Statement.ConnPool)
+							return fn(tx)
 						})
 					},
-					Outside: map[string]engine.Tx{"GORM's pool": g.Statement.ConnPool},
+					Outside: map[string]any{"GORM": g, "GORM's pool": g.Statement.ConnPool},
 				}
 			})
 		})
@@ -85,7 +84,7 @@ func TestSqlx(t *testing.T) {
 		db := sqlx.NewDb(pool(t, "pgx", p.url), "pgx")
 		return suite.Leg{
 			DB: p.db,
-			Transact: func(ctx context.Context, fn func(tx engine.Tx) error) error {
+			Transact: func(ctx context.Context, fn func(tx any) error) error {
 				tx, err := db.BeginTxx(ctx, nil)
 				if err != nil {
 					return err
@@ -93,7 +92,7 @@ func TestSqlx(t *testing.T) {
 				_, err = tx.NamedExecContext(ctx, "INSERT INTO orders (id) VALUES (DEFAULT)", map[string]any{})
 				return suite.End(tx, errors.Join(err, fn(tx)))
 			},
-			Outside: map[string]engine.Tx{"a pool": db},
+			Outside: map[string]any{"a pool": db},
 		}
 	})
 }
@@ -104,14 +103,14 @@ func TestEnt(t *testing.T) {
 		client := ent.NewClient(ent.Driver(entsql.OpenDB(dialect.Postgres, pool(t, "pgx", p.url))))
 		return suite.Leg{
 			DB: p.db,
-			Transact: func(ctx context.Context, fn func(tx engine.Tx) error) error {
+			Transact: func(ctx context.Context, fn func(tx any) error) error {
 				tx, err := client.Tx(ctx)
 				if err != nil {
 					return err
 				}
 				return suite.End(tx, errors.Join(tx.Order.Create().Exec(ctx), fn(tx)))
 			},
-			Outside: map[string]engine.Tx{"a client": client},
+			Outside: map[string]any{"a client": client},
 		}
 	})
 }
@@ -123,14 +122,14 @@ func TestSqlc(t *testing.T) {
 		queries := sqlc.New(db)
 		return suite.Leg{
 			DB: p.db,
-			Transact: func(ctx context.Context, fn func(tx engine.Tx) error) error {
+			Transact: func(ctx context.Context, fn func(tx any) error) error {
 				tx, err := db.BeginTx(ctx, nil)
 				if err != nil {
 					return err
 				}
 				return suite.End(tx, errors.Join(queries.WithTx(tx).CreateOrder(ctx), fn(tx)))
 			},
-			Outside: map[string]engine.Tx{"a pool": db},
+			Outside: map[string]any{"a pool": db},
 		}
 	})
 }

@@ -31,10 +31,10 @@ type Leg struct {
 	DB engine.DB
 	// Transact runs fn in a transaction as the library has it: committed if fn
 	// returns nil, otherwise rolled back, and fn's error returned.
-	Transact func(ctx context.Context, fn func(tx engine.Tx) error) error
+	Transact func(ctx context.Context, fn func(tx any) error) error
 	// Outside are the things of the library that are no transaction, and so are to be
 	// refused.
-	Outside map[string]engine.Tx
+	Outside map[string]any
 }
 
 // Run runs the tests that every leg passes, one after another on one database.
@@ -54,8 +54,8 @@ func Must(t testing.TB, err error) {
 }
 
 // Plain is database/sql as it comes.
-func Plain(pool *sql.DB) func(ctx context.Context, fn func(tx engine.Tx) error) error {
-	return func(ctx context.Context, fn func(tx engine.Tx) error) error {
+func Plain(pool *sql.DB) func(ctx context.Context, fn func(tx any) error) error {
+	return func(ctx context.Context, fn func(tx any) error) error {
 		tx, err := pool.BeginTx(ctx, nil)
 		if err != nil {
 			return err
@@ -89,7 +89,7 @@ func transactions(t *testing.T, leg Leg) {
 	var timers []timer.ID
 	var joined join.ID
 	msgs := messages()
-	write := func(tx engine.Tx) (err error) {
+	write := func(tx any) (err error) {
 		if err = held.Guard(ctx, tx); err != nil {
 			return fmt.Errorf("guard: %w", err)
 		}
@@ -120,7 +120,7 @@ func transactions(t *testing.T, leg Leg) {
 		_, err = p.Inbox.OnceTx(ctx, tx, inbox.Key{Source: "s", MessageID: "2"}, func(context.Context) error { return nil })
 		return err
 	}
-	err = leg.Transact(ctx, func(tx engine.Tx) error { return errors.Join(write(tx), errUndo) })
+	err = leg.Transact(ctx, func(tx any) error { return errors.Join(write(tx), errUndo) })
 	if !errors.Is(err, errUndo) || strings.TrimSpace(err.Error()) != errUndo.Error() {
 		t.Fatalf("a transaction that is rolled back: %v", err)
 	}
@@ -194,7 +194,7 @@ func known(t *testing.T, leg Leg) {
 	p := newPawl(t, leg.DB, outbox.Options{})
 	m := outbox.Message{ID: outbox.MessageID{1, 2, 3}, Topic: "t"}
 	for range 2 {
-		Must(t, leg.Transact(t.Context(), func(tx engine.Tx) error {
+		Must(t, leg.Transact(t.Context(), func(tx any) error {
 			_, err := p.Outbox.EnqueueTx(t.Context(), tx, m)
 			return err
 		}))
@@ -205,8 +205,10 @@ func known(t *testing.T, leg Leg) {
 	lo, err := leg.DB.ReserveIDs(t.Context(), nil, 1)
 	Must(t, err)
 	Must(t, leg.DB.Do(t.Context(), enginetest.Enqueue([]int64{lo}, nil)))
-	err = leg.Transact(t.Context(), func(tx engine.Tx) error {
-		err := leg.DB.DoTx(t.Context(), tx, enginetest.Enqueue([]int64{lo}, nil))
+	err = leg.Transact(t.Context(), func(tx any) error {
+		own, err := engine.TxOf(leg.DB, tx)
+		Must(t, err)
+		err = leg.DB.DoTx(t.Context(), own, enginetest.Enqueue([]int64{lo}, nil))
 		enginetest.WantClass(t, err, engine.ErrUnique)
 		return errUndo
 	})
@@ -236,7 +238,7 @@ func Load(t *testing.T, leg Leg) {
 	for i := range producers {
 		wg.Go(func() {
 			for k := range each {
-				err := leg.Transact(ctx, func(tx engine.Tx) error {
+				err := leg.Transact(ctx, func(tx any) error {
 					_, err := p.Outbox.EnqueueTx(ctx, tx, outbox.Message{Topic: "order", Payload: fmt.Appendf(nil, "%d/%d", i, k)})
 					return err
 				})

@@ -20,6 +20,15 @@ import (
 // whatever driver needs no adapter.
 func Tx(tx PgxTx) engine.Tx { return pgxTx{tx} }
 
+// AdoptTx returns a Tx for what pgx runs statements in.
+func (db *DB) AdoptTx(given any) (engine.Tx, error) {
+	tx, ok := given.(PgxTx)
+	if !ok {
+		return nil, engine.NotInTransaction(given)
+	}
+	return Tx(tx), nil
+}
+
 // PgxTx is what pgx.Tx, *pgx.Conn and *pgxpool.Conn have in common.
 type PgxTx interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)

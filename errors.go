@@ -1,0 +1,59 @@
+package pawl
+
+import "github.com/bravellian/pawl/internal/engine"
+
+// DB is a database that sqlite.Open or postgres.Open returned. Programs pass it to New;
+// its methods are for pawl, except Close.
+type DB = engine.DB
+
+// Tx is a transaction that pawl began and hands to a handler or callback: on SQLite a
+// *sql.Tx's, on PostgreSQL postgres.Pgx returns the pgx.Tx behind it. Where pawl takes a
+// transaction of the program (the calls whose names end with Tx), it takes *sql.Tx, pgx.Tx
+// on PostgreSQL, GORM's *gorm.DB, and what sqlx, bun and ent return, as they are.
+type Tx = engine.Tx
+
+// InvalidError reports a value that was refused before anything was written: which field,
+// and its limit. It wraps [ErrInvalid].
+type InvalidError = engine.InvalidError
+
+// The errors of databases, by what a program can do about them. Use errors.Is.
+var (
+	// ErrInvalid is returned for a value or option that is refused.
+	ErrInvalid = engine.ErrInvalid
+	// ErrNotInTransaction is returned where a program's transaction is expected and a pool,
+	// or a connection outside a transaction, is given. Nothing was written.
+	ErrNotInTransaction = engine.ErrNotInTransaction
+	// ErrCommitUnknown is returned when the reply to a commit was lost: it may have
+	// happened. Repeating an enqueue with the same message id adds nothing twice.
+	ErrCommitUnknown = engine.ErrCommitUnknown
+	// ErrSerialization and ErrDeadlock are returned when the transaction has to be rolled
+	// back and repeated as a whole.
+	ErrSerialization = engine.ErrSerialization
+	ErrDeadlock      = engine.ErrDeadlock
+	// ErrIsolation is returned by calls that need a read committed transaction.
+	ErrIsolation = engine.ErrIsolation
+	// ErrPosition is returned in a transaction of the program after the database was
+	// restored or replaced: roll back and repeat.
+	ErrPosition = engine.ErrPosition
+	// ErrUnreachable, ErrConnLost, ErrNotReady, ErrTimeout and ErrBusy are returned while
+	// a database cannot be used; repeating helps once it can.
+	ErrUnreachable = engine.ErrUnreachable
+	ErrConnLost    = engine.ErrConnLost
+	ErrNotReady    = engine.ErrNotReady
+	ErrTimeout     = engine.ErrTimeout
+	ErrBusy        = engine.ErrBusy
+	// ErrReadOnly is returned for writes on a standby or a read-only file.
+	ErrReadOnly = engine.ErrReadOnly
+	// ErrClosed is returned after Close.
+	ErrClosed = engine.ErrClosed
+	// ErrFileLost is returned when a SQLite file was moved, deleted or replaced.
+	ErrFileLost = engine.ErrFileLost
+	// ErrSchemaMissing, ErrSchemaOld and ErrSchemaNew are returned when the database's
+	// schema is not one that this program works with. Migrate helps for the first two.
+	ErrSchemaMissing = engine.ErrSchemaMissing
+	ErrSchemaOld     = engine.ErrSchemaOld
+	ErrSchemaNew     = engine.ErrSchemaNew
+)
+
+// Retryable reports whether repeating the same call, or the whole transaction, may succeed.
+func Retryable(err error) bool { return engine.Retryable(err) }
