@@ -175,6 +175,16 @@ func (p *Pawl) Handle(topic string, h outbox.Handler, opts ...outbox.HandlerOpti
 	p.Outbox.Handle(topic, h, opts...)
 }
 
+// HandleInbox registers the handler of an inbox topic; see inbox.Inbox.Handle.
+func (p *Pawl) HandleInbox(topic string, h func(ctx context.Context, m *inbox.Message) error) {
+	p.Inbox.Handle(topic, h)
+}
+
+// HandleInboxTx is HandleInbox for a handler in a transaction; see inbox.Inbox.HandleTx.
+func (p *Pawl) HandleInboxTx(topic string, h func(ctx context.Context, tx Tx, m *inbox.Message) error) {
+	p.Inbox.HandleTx(topic, h)
+}
+
 // Use wraps all handlers, those of the inbox included, the first middleware being
 // the outermost.
 func (p *Pawl) Use(mw ...outbox.Middleware) {

@@ -2,7 +2,6 @@ package outbox
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bravellian/pawl/internal/codec"
 	"github.com/bravellian/pawl/internal/engine"
 )
 
@@ -40,24 +40,11 @@ func JSON[T any](f func(ctx context.Context, body T) error) Handler {
 func JSONMessage[T any](f func(ctx context.Context, m *Message, body T) error) Handler {
 	return HandlerFunc(func(ctx context.Context, m *Message) error {
 		var body T
-		if err := json.Unmarshal(m.Payload, &body); err != nil {
-			return Permanent(fmt.Errorf("decode payload: %w", redactJSON(err)))
+		if err := (codec.JSON{}).Decode(m.Payload, &body); err != nil {
+			return Permanent(fmt.Errorf("decode payload: %w", err))
 		}
 		return f(ctx, m, body)
 	})
-}
-
-// redactJSON keeps the payload out of decoding errors, which quote it (D-5).
-func redactJSON(err error) error {
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
-		return fmt.Errorf("invalid JSON at byte %d", syntax.Offset)
-	}
-	var mismatch *json.UnmarshalTypeError
-	if errors.As(err, &mismatch) {
-		return fmt.Errorf("JSON field %q at byte %d does not fit %v", mismatch.Field, mismatch.Offset, mismatch.Type)
-	}
-	return errors.New("JSON does not fit")
 }
 
 // Middleware wraps a handler, for logging, tracing, limits and the like.

@@ -1,0 +1,255 @@
+package pawl
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/codec"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/job"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/timer"
+)
+
+// Topic is the one name, type and codec that those who enqueue messages and those who
+// handle them share. Declare it once:
+//
+//	var OrderCreated = pawl.NewTopic[Order]("order.created")
+//
+// A Topic is immutable and safe for concurrent use. It belongs to no database.
+type Topic[T any] struct {
+	name  string
+	codec Codec
+	opts  TopicOptions
+}
+
+// TopicOptions adjust a topic. The zero value is right for most.
+type TopicOptions struct {
+	// Codec encodes and decodes bodies. Default: JSON; for Topic[[]byte] the body is the
+	// payload.
+	Codec Codec
+	// Queue is the queue of the topic's messages, default outbox.DefaultQueue.
+	Queue string
+	// Priority is that of the topic's messages, -100 … 100, default 0: the higher come
+	// first.
+	Priority int
+}
+
+// NewTopic returns a topic. It panics if the name is empty or longer than
+// outbox.MaxTopic, which is a mistake in the program.
+func NewTopic[T any](name string, opts ...TopicOptions) *Topic[T] {
+	t := &Topic[T]{name: name}
+	for _, o := range opts {
+		t.opts = o
+	}
+	if err := (&outbox.Message{Topic: name, Queue: t.opts.Queue, Priority: t.opts.Priority}).Validate(); err != nil {
+		panic(fmt.Sprintf("pawl: topic %q: %v", name, err))
+	}
+	var body any = (*T)(nil)
+	switch _, raw := body.(*[]byte); {
+	case t.opts.Codec != nil:
+		t.codec = t.opts.Codec
+	case raw:
+		t.codec = codec.Bytes{}
+	default:
+		t.codec = codec.JSON{}
+	}
+	return t
+}
+
+// Name returns the topic's name.
+func (t *Topic[T]) Name() string { return t.name }
+
+// EnqueueOptions adjust messages. The zero value is right for most.
+type EnqueueOptions struct {
+	// ID makes enqueuing idempotent: a message whose id is known is not added again.
+	// Default: a new id.
+	ID outbox.MessageID
+	// Due is when the message is handled at the earliest, default at once.
+	Due time.Time
+	// CorrelationID links the message to others, for people and logs.
+	CorrelationID string
+	// Headers travel with the message.
+	Headers map[string]string
+}
+
+// Message returns the message of a body, for calls that take an outbox.Message: the steps
+// and follow-ups of joins. It fails with [ErrInvalid] if the codec does.
+func (t *Topic[T]) Message(body T, opts ...EnqueueOptions) (outbox.Message, error) {
+	payload, err := t.codec.Encode(body)
+	if err != nil {
+		return outbox.Message{}, engine.Invalid("body", "topic %q: %v", t.name, err)
+	}
+	m := outbox.Message{Topic: t.name, Payload: payload, Queue: t.opts.Queue, Priority: t.opts.Priority}
+	for _, o := range opts {
+		m.ID, m.Due, m.CorrelationID, m.Headers = o.ID, o.Due, o.CorrelationID, o.Headers
+	}
+	return m, nil
+}
+
+// EnqueueTx stores a message in the program's transaction, which decides whether it was
+// ever there; see outbox.Outbox.EnqueueTx for errors and isolation levels.
+func (t *Topic[T]) EnqueueTx(ctx context.Context, p *Pawl, tx any, body T, opts ...EnqueueOptions) (outbox.MessageID, error) {
+	m, err := t.Message(body, opts...)
+	if err != nil {
+		return outbox.MessageID{}, err
+	}
+	return p.Outbox.EnqueueTx(ctx, tx, m)
+}
+
+// Enqueue stores a message in a transaction of its own; see outbox.Outbox.Enqueue.
+func (t *Topic[T]) Enqueue(ctx context.Context, p *Pawl, body T, opts ...EnqueueOptions) (outbox.MessageID, error) {
+	m, err := t.Message(body, opts...)
+	if err != nil {
+		return outbox.MessageID{}, err
+	}
+	return p.Outbox.Enqueue(ctx, m)
+}
+
+// EnqueueBatchTx stores messages in the program's transaction, and returns their ids in
+// the order of the bodies. The options hold for each, but for ID, which is refused.
+func (t *Topic[T]) EnqueueBatchTx(ctx context.Context, p *Pawl, tx any, bodies []T, opts ...EnqueueOptions) ([]outbox.MessageID, error) {
+	msgs, err := t.messages(bodies, opts)
+	if err != nil {
+		return nil, err
+	}
+	return p.Outbox.EnqueueBatchTx(ctx, tx, msgs)
+}
+
+// EnqueueBatch stores messages in one transaction of its own, all or none; see
+// EnqueueBatchTx.
+func (t *Topic[T]) EnqueueBatch(ctx context.Context, p *Pawl, bodies []T, opts ...EnqueueOptions) ([]outbox.MessageID, error) {
+	msgs, err := t.messages(bodies, opts)
+	if err != nil {
+		return nil, err
+	}
+	return p.Outbox.EnqueueBatch(ctx, msgs)
+}
+
+func (t *Topic[T]) messages(bodies []T, opts []EnqueueOptions) ([]outbox.Message, error) {
+	for _, o := range opts {
+		if !o.ID.IsZero() {
+			return nil, engine.Invalid("id", "one for several messages")
+		}
+	}
+	msgs := make([]outbox.Message, len(bodies))
+	for i, body := range bodies {
+		m, err := t.Message(body, opts...)
+		if err != nil {
+			return nil, err
+		}
+		msgs[i] = m
+	}
+	return msgs, nil
+}
+
+// ScheduleTx stores a timer in the program's transaction: when it is due, body becomes a
+// message of the topic. tm says when, and may have a key; its topic and payload must be
+// empty. See timer.Timers.ScheduleTx.
+func (t *Topic[T]) ScheduleTx(ctx context.Context, p *Pawl, tx any, tm timer.Timer, body T) (timer.ID, error) {
+	if err := t.fill(&tm.Topic, &tm.Payload, &tm.Queue, &tm.Priority, body); err != nil {
+		return timer.ID{}, err
+	}
+	return p.Timers.ScheduleTx(ctx, tx, tm)
+}
+
+// Schedule stores a timer in a transaction of its own; see ScheduleTx.
+func (t *Topic[T]) Schedule(ctx context.Context, p *Pawl, tm timer.Timer, body T) (timer.ID, error) {
+	if err := t.fill(&tm.Topic, &tm.Payload, &tm.Queue, &tm.Priority, body); err != nil {
+		return timer.ID{}, err
+	}
+	return p.Timers.Schedule(ctx, tm)
+}
+
+// PutJob stores a job whose runs are messages of the topic with body. jb says its name and
+// schedule; its topic and payload must be empty. See job.Jobs.Put.
+func (t *Topic[T]) PutJob(ctx context.Context, p *Pawl, jb job.Job, body T) error {
+	if err := t.fill(&jb.Topic, &jb.Payload, &jb.Queue, &jb.Priority, body); err != nil {
+		return err
+	}
+	return p.Jobs.Put(ctx, jb)
+}
+
+// fill completes what becomes a message of the topic.
+func (t *Topic[T]) fill(topic *string, payload *[]byte, queue *string, priority *int, body T) error {
+	if *topic != "" || *payload != nil {
+		return engine.Invalid("topic", "set beside that of topic %q, or a payload beside the body", t.name)
+	}
+	m, err := t.Message(body)
+	if err != nil {
+		return err
+	}
+	*topic, *payload = m.Topic, m.Payload
+	if *queue == "" {
+		*queue = m.Queue
+	}
+	if *priority == 0 {
+		*priority = m.Priority
+	}
+	return nil
+}
+
+// Delivery is a message of a topic with its decoded body, as handlers get it.
+type Delivery[T any] struct {
+	*outbox.Message
+	Body T
+}
+
+// Received is a message of the inbox with its decoded body, as handlers get it.
+type Received[T any] struct {
+	*inbox.Message
+	Body T
+}
+
+// Handlers takes the handlers of topics: a *Pawl, or a fleet.Fleet for all its databases.
+type Handlers interface {
+	Handle(topic string, h outbox.Handler, opts ...outbox.HandlerOptions)
+	HandleInbox(topic string, h func(ctx context.Context, m *inbox.Message) error)
+	HandleInboxTx(topic string, h func(ctx context.Context, tx Tx, m *inbox.Message) error)
+}
+
+// Handle registers the handler of the topic; see outbox.Handler for what its error says.
+// A payload that cannot be decoded fails for good, without a call of h.
+func (t *Topic[T]) Handle(on Handlers, h func(ctx context.Context, d *Delivery[T]) error, opts ...outbox.HandlerOptions) {
+	on.Handle(t.name, outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+		d := Delivery[T]{Message: m}
+		if err := t.decode(m.Payload, &d.Body); err != nil {
+			return err
+		}
+		return h(ctx, &d)
+	}), opts...)
+}
+
+// HandleInbox registers the handler of the topic's messages in the inbox, outside a
+// transaction; see inbox.Inbox.Handle. A payload that cannot be decoded makes the message
+// dead, without a call of h.
+func (t *Topic[T]) HandleInbox(on Handlers, h func(ctx context.Context, r *Received[T]) error) {
+	on.HandleInbox(t.name, func(ctx context.Context, m *inbox.Message) error {
+		r := Received[T]{Message: m}
+		if err := t.decode(m.Payload, &r.Body); err != nil {
+			return err
+		}
+		return h(ctx, &r)
+	})
+}
+
+// HandleInboxTx is HandleInbox for a handler in a transaction: what it writes through tx
+// takes effect exactly once; see inbox.Inbox.HandleTx.
+func (t *Topic[T]) HandleInboxTx(on Handlers, h func(ctx context.Context, tx Tx, r *Received[T]) error) {
+	on.HandleInboxTx(t.name, func(ctx context.Context, tx Tx, m *inbox.Message) error {
+		r := Received[T]{Message: m}
+		if err := t.decode(m.Payload, &r.Body); err != nil {
+			return err
+		}
+		return h(ctx, tx, &r)
+	})
+}
+
+func (t *Topic[T]) decode(payload []byte, body *T) error {
+	if err := t.codec.Decode(payload, body); err != nil {
+		return outbox.Permanent(fmt.Errorf("decode payload: %w", err))
+	}
+	return nil
+}

@@ -1,0 +1,237 @@
+package pawl_test
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/job"
+	"github.com/bravellian/pawl/join"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/timer"
+)
+
+type parcel struct {
+	Number int `json:"number"`
+}
+
+// drained returns the pawl of a new database whose Run returns when nothing is left.
+func drained(t *testing.T, d dbtest.Database) *pawl.Pawl {
+	t.Helper()
+	p, err := pawl.New(d, pawl.Options{Outbox: outbox.Options{StopWhenEmpty: true, Logger: slog.New(slog.DiscardHandler)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Each way into a topic reaches the one handler, with the body that went in.
+func TestTopicHandlesWhatIsWritten(t *testing.T) {
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		topic := pawl.NewTopic[parcel]("parcel", pawl.TopicOptions{Queue: "parcels", Priority: 3})
+		d := e.Open(t)
+		p, err := pawl.New(d, pawl.Options{Outbox: outbox.Options{StopWhenEmpty: true, Queues: []string{"parcels"}, Logger: slog.New(slog.DiscardHandler)}})
+		must(t, err)
+		tx := d.Begin(t)
+		_, err = topic.EnqueueTx(t.Context(), p, tx, parcel{1}, pawl.EnqueueOptions{CorrelationID: "c", Headers: map[string]string{"h": "v"}})
+		must(t, err)
+		_, err = topic.EnqueueBatchTx(t.Context(), p, tx, []parcel{{2}, {3}})
+		must(t, err)
+		_, err = topic.ScheduleTx(t.Context(), p, tx, timer.Timer{Due: time.Now().Add(-time.Second), Key: "k"}, parcel{4})
+		must(t, err)
+		must(t, tx.Commit())
+		id := outbox.MessageID{7}
+		for range 2 { // the same id is the same message
+			_, err = topic.Enqueue(t.Context(), p, parcel{5}, pawl.EnqueueOptions{ID: id})
+			must(t, err)
+		}
+		_, err = topic.EnqueueBatch(t.Context(), p, []parcel{{6}})
+		must(t, err)
+		_, err = topic.Schedule(t.Context(), p, timer.Timer{Due: time.Now().Add(-time.Second)}, parcel{8})
+		must(t, err)
+		must(t, topic.PutJob(t.Context(), p, job.Job{Name: "daily", Schedule: "@yearly"}, parcel{9}))
+		_, err = p.Jobs.Trigger(t.Context(), "daily")
+		must(t, err)
+
+		got := make(chan *pawl.Delivery[parcel], 20)
+		topic.Handle(p, func(_ context.Context, d *pawl.Delivery[parcel]) error { got <- d; return nil })
+		must(t, p.Run(t.Context()))
+		close(got)
+		var numbers []int
+		for d := range got {
+			numbers = append(numbers, d.Body.Number)
+			if d.Topic != "parcel" || d.Queue != "parcels" || d.Priority != 3 {
+				t.Errorf("message %d: topic %q, queue %q, priority %d", d.Body.Number, d.Topic, d.Queue, d.Priority)
+			}
+			if d.Body.Number == 1 && (d.CorrelationID != "c" || d.Headers["h"] != "v") {
+				t.Errorf("correlation id %q, headers %v", d.CorrelationID, d.Headers)
+			}
+		}
+		if slices.Sort(numbers); !slices.Equal(numbers, []int{1, 2, 3, 4, 5, 6, 8, 9}) {
+			t.Errorf("handled %v", numbers)
+		}
+	})
+}
+
+// Steps and the follow-up of a join are messages of topics.
+func TestTopicInJoins(t *testing.T) {
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		step, done := pawl.NewTopic[parcel]("step"), pawl.NewTopic[string]("done")
+		p := drained(t, e.Open(t))
+		first, err := step.Message(parcel{1})
+		must(t, err)
+		after, err := done.Message("all packed")
+		must(t, err)
+		_, err = p.Joins.FanOut(t.Context(), join.Spec{ExpectedSteps: 1}, []outbox.Message{first}, join.Wait{OnComplete: after})
+		must(t, err)
+		var told string
+		step.Handle(p, func(context.Context, *pawl.Delivery[parcel]) error { return nil })
+		done.Handle(p, func(_ context.Context, d *pawl.Delivery[string]) error { told = d.Body; return nil })
+		must(t, p.Run(t.Context()))
+		if told != "all packed" {
+			t.Errorf("told %q", told)
+		}
+	})
+}
+
+// A payload that cannot be decoded fails at once and for good, without its handler, and
+// the error does not quote it.
+func TestTopicRefusesWhatCannotBeDecoded(t *testing.T) {
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		topic := pawl.NewTopic[parcel]("parcel")
+		p := drained(t, e.Open(t))
+		id, err := p.Outbox.Enqueue(t.Context(), outbox.Message{Topic: "parcel", Payload: []byte(`{"number":"secret"}`)})
+		must(t, err)
+		key := inbox.Key{Source: "s", MessageID: "1"}
+		_, err = p.Inbox.Enqueue(t.Context(), inbox.Message{Key: key, Topic: "parcel", Payload: []byte(`secret`)})
+		must(t, err)
+		topic.Handle(p, func(context.Context, *pawl.Delivery[parcel]) error { t.Error("handled"); return nil })
+		topic.HandleInbox(p, func(context.Context, *pawl.Received[parcel]) error { t.Error("handled"); return nil })
+		must(t, p.Run(t.Context()))
+		info, err := p.Outbox.Find(t.Context(), id)
+		must(t, err)
+		if info.Status != outbox.Failed || info.Message.RetryCount > 1 || strings.Contains(info.LastError, "secret") || !strings.Contains(info.LastError, "decode payload") {
+			t.Errorf("%v after %d retries: %s", info.Status, info.Message.RetryCount, info.LastError)
+		}
+		received, err := p.Inbox.Get(t.Context(), "s", "1")
+		must(t, err)
+		if received.Status != inbox.Dead || strings.Contains(received.LastError, "secret") {
+			t.Errorf("%v: %s", received.Status, received.LastError)
+		}
+	})
+}
+
+// Handlers of the inbox get bodies, with a transaction or without.
+func TestTopicInTheInbox(t *testing.T) {
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		plain, inTx := pawl.NewTopic[parcel]("plain"), pawl.NewTopic[[]byte]("in a transaction")
+		p := drained(t, e.Open(t))
+		for topic, payload := range map[string]string{plain.Name(): `{"number":4}`, inTx.Name(): "raw"} {
+			_, err := p.Inbox.Enqueue(t.Context(), inbox.Message{Key: inbox.Key{Source: "s", MessageID: topic}, Topic: topic, Payload: []byte(payload)})
+			must(t, err)
+		}
+		var number int
+		var raw string
+		plain.HandleInbox(p, func(_ context.Context, r *pawl.Received[parcel]) error { number = r.Body.Number; return nil })
+		inTx.HandleInboxTx(p, func(_ context.Context, tx pawl.Tx, r *pawl.Received[[]byte]) error {
+			raw = string(r.Body) + " " + r.Source
+			if tx == nil {
+				t.Error("no transaction")
+			}
+			return nil
+		})
+		must(t, p.Run(t.Context()))
+		if number != 4 || raw != "raw s" {
+			t.Errorf("%d, %q", number, raw)
+		}
+	})
+}
+
+// sealed stands for a message of protobuf: a pointer with methods.
+type sealed struct{ n uint32 }
+
+type sealable interface{ seal() *sealed }
+
+func (s *sealed) seal() *sealed { return s }
+
+// A codec is the topic's for both directions.
+func TestTopicCodecs(t *testing.T) {
+	marshal := func(s sealable) ([]byte, error) { return binary.BigEndian.AppendUint32(nil, s.seal().n), nil }
+	unmarshal := func(b []byte, s sealable) error {
+		if len(b) != 4 {
+			return errors.New("not four bytes")
+		}
+		s.seal().n = binary.BigEndian.Uint32(b)
+		return nil
+	}
+	codec := pawl.CodecOf(marshal, unmarshal)
+	pointers := pawl.NewTopic[*sealed]("pointers", pawl.TopicOptions{Codec: codec})
+	m, err := pointers.Message(&sealed{258})
+	must(t, err)
+	if string(m.Payload) != "\x00\x00\x01\x02" {
+		t.Errorf("payload %x", m.Payload)
+	}
+	var got *sealed
+	if err := codec.Decode(m.Payload, &got); err != nil || got.n != 258 {
+		t.Errorf("%v, %v", got, err)
+	}
+	var in sealed
+	if err := codec.Decode(m.Payload, &in); err != nil || in.n != 258 {
+		t.Errorf("%v, %v", in, err)
+	}
+	if err := codec.Decode([]byte("x"), &got); err == nil {
+		t.Error("one byte was decoded")
+	}
+	strangers := pawl.NewTopic[int]("strangers", pawl.TopicOptions{Codec: codec})
+	if _, err := strangers.Message(1); !errors.Is(err, pawl.ErrInvalid) {
+		t.Errorf("a body that does not fit the codec: %v", err)
+	}
+	raw := pawl.NewTopic[[]byte]("raw")
+	body := []byte("as it is")
+	m, err = raw.Message(body)
+	must(t, err)
+	if body[0] = 'X'; string(m.Payload) != "as it is" {
+		t.Errorf("payload %q", m.Payload)
+	}
+}
+
+// What is refused says what, and nothing is written.
+func TestTopicRefuses(t *testing.T) {
+	d := dbtest.OpenSQLite(t)
+	p := drained(t, d)
+	topic := pawl.NewTopic[parcel]("parcel")
+	for what, err := range map[string]error{
+		"a topic beside the topic's": topic.PutJob(t.Context(), p, job.Job{Name: "j", Schedule: "@daily", Topic: "other"}, parcel{}),
+		"a payload beside the body":  errOf(topic.Schedule(t.Context(), p, timer.Timer{Due: time.Now(), Payload: []byte("x")}, parcel{})),
+		"one id for two messages":    errOf(topic.EnqueueBatch(t.Context(), p, []parcel{{1}, {2}}, pawl.EnqueueOptions{ID: outbox.MessageID{1}})),
+		"a body without JSON":        errOf(pawl.NewTopic[chan int]("c").Enqueue(t.Context(), p, nil)),
+		"a pool as transaction":      errOf(topic.EnqueueTx(t.Context(), p, d.SQL, parcel{1})),
+	} {
+		if !errors.Is(err, pawl.ErrInvalid) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if c, err := p.Outbox.Count(t.Context()); err != nil || c.Ready != 0 {
+		t.Errorf("%d messages, %v", c.Ready, err)
+	}
+	for _, name := range []string{"", strings.Repeat("x", outbox.MaxTopic+1)} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("no panic for a name of %d characters", len(name))
+				}
+			}()
+			pawl.NewTopic[parcel](name)
+		}()
+	}
+}
+
+func errOf[T any](_ T, err error) error { return err }
