@@ -2,6 +2,9 @@ module github.com/bravellian/pawl
 
 go 1.26.0
 
+// The Go that builds and tests pawl. Programs that use it need only the line above.
+toolchain go1.26.8
+
 require (
 	github.com/alecthomas/kong v1.17.0
 	github.com/anishathalye/porcupine v1.3.1
