@@ -101,8 +101,16 @@ test-drivers: ## other drivers and libraries on both engines
 test-long: cc static ## the same with the long runs of the stress tests
 	PAWL_LONG=1 $(TESTSERVER) go test $(RACE) -timeout 60m $(PACKAGES)
 
+# The formatter of the Go that builds: in PATH there may be another.
+GOFMT := "$$(go env GOROOT)/bin/gofmt" -s
+
+.PHONY: fmt
+fmt: ## format all Go code
+	@$(GOFMT) -l -w .
+
 .PHONY: static
-static: ## what needs no database: vet, build, requirements
+static: ## what needs no database: format, vet, build, requirements
+	@files=$$($(GOFMT) -l .) || exit 1; [ -z "$$files" ] || { echo "not formatted; run make fmt:"; echo "$$files"; exit 1; }
 	go vet ./...
 	go build ./...
 	go run ./internal/cmd/requirements -check
