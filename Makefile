@@ -114,6 +114,14 @@ static: ## what needs no database: format, vet, build, requirements
 	go vet ./...
 	go build ./...
 	go run ./internal/cmd/requirements -check
+	@$(MAKE) --no-print-directory seeds
+
+# The seeds of a fuzz target that moved or got another name run nowhere.
+.PHONY: seeds
+seeds:
+	@for dir in $$(find . -path '*/testdata/fuzz/*' -type d); do \
+		grep -qs "^func $${dir##*/}(" "$${dir%/testdata/*}"/*_test.go || { echo "$$dir: no such fuzz target beside it"; exit 1; }; \
+	done
 
 .PHONY: lint
 lint: ## golangci-lint over all packages
