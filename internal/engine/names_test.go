@@ -83,7 +83,7 @@ func TestRender(t *testing.T) {
 func texts(t testing.TB) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	for _, name := range []string{"sqlite/anydriver", "postgres"} {
+	for _, name := range []string{"../sql/sqlite/anydriver", "../sql/postgres", "op"} {
 		err := fs.WalkDir(os.DirFS(name), ".", func(path string, _ fs.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(path, ".sql") {
 				return err
@@ -148,7 +148,7 @@ func FuzzNames(f *testing.F) {
 // OBX-112, D-100: every operation of both engines is there, without its header,
 // and the folder of migrations is no operation.
 func TestOperationsAreLoaded(t *testing.T) {
-	for _, name := range []string{"sqlite/anydriver", "postgres"} {
+	for _, name := range []string{"../sql/sqlite/anydriver", "../sql/postgres", "op"} {
 		folder, err := engine.Load(&engine.Source{Folders: []fs.FS{op.Statements, os.DirFS(name)}}, engine.Names{})
 		if err != nil {
 			t.Fatal(err)
