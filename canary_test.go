@@ -38,9 +38,9 @@ type confidant struct {
 func confide(t *testing.T, db dbtest.Database, handle engine.DB, w *canary.Watch) *confidant {
 	t.Helper()
 	p, err := pawl.New(handle, pawl.Options{
-		Outbox: outbox.Options{Logger: w.Logger(), MaxPayload: 1000, Grace: time.Second, Retry: &outbox.RetryPolicy{
+		Logger: w.Logger(), MaxPayload: 1000, Grace: time.Second, Retry: &outbox.RetryPolicy{
 			MaxAttempts: 2, Delay: func(int) time.Duration { return time.Millisecond },
-		}},
+		},
 		Inbox: inbox.Options{MaxAttempts: 1},
 	})
 	if err != nil {

@@ -87,7 +87,7 @@ func ExamplePawl_Handle() {
 	ctx := context.Background()
 	db, done := open(ctx)
 	defer done()
-	p, err := pawl.New(db, pawl.Options{Outbox: outbox.Options{StopWhenEmpty: true}})
+	p, err := pawl.New(db, pawl.Options{StopWhenEmpty: true})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -42,9 +42,7 @@ func running(t testing.TB, db engine.DB) *program {
 	p := &program{t: t, handled: map[outbox.MessageID]int{}}
 	var err error
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	p.Pawl, err = pawl.New(db, pawl.Options{Outbox: outbox.Options{
-		Logger: log, Queues: []string{outbox.DefaultQueue, lateQueue}, PollInterval: 50 * time.Millisecond, Lease: 2 * time.Second,
-	}})
+	p.Pawl, err = pawl.New(db, pawl.Options{Logger: log, Queues: []string{outbox.DefaultQueue, lateQueue}, PollInterval: 50 * time.Millisecond, Lease: 2 * time.Second})
 	p.check(err)
 	p.Handle("t", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
 		p.mu.Lock()

@@ -34,7 +34,7 @@ type scene struct {
 
 func newScene(t *testing.T, d dbtest.Database) *scene {
 	t.Helper()
-	p, err := pawl.New(d.DB, pawl.Options{Outbox: outbox.Options{Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}})
+	p, err := pawl.New(d.DB, pawl.Options{Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	must(t, err)
 	s := &scene{Pawl: p, outbox: d.Table}
 	ids, err := p.Outbox.EnqueueBatch(t.Context(), []outbox.Message{{Topic: "step"}, {Topic: "step"}})

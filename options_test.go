@@ -16,7 +16,6 @@ import (
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
-	"github.com/bravellian/pawl/lease"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
 )
@@ -36,17 +35,18 @@ func TestOptionsAreValidated(t *testing.T) {
 	long := strings.Repeat("é", 256)
 	for want, o := range map[string]pawl.Options{
 		"MaxPollingInterval":        {MaxPollingInterval: -1},
-		"Outbox.MaxPayload":         {Outbox: outbox.Options{MaxPayload: -1}},
-		"Outbox.Concurrency":        {Outbox: outbox.Options{Concurrency: -1}},
-		"Outbox.BatchSize":          {Outbox: outbox.Options{BatchSize: 1001}},
-		"Outbox.Lease":              {Outbox: outbox.Options{Lease: time.Second - 1}},
-		"Outbox.PollInterval":       {Outbox: outbox.Options{PollInterval: -1}},
-		"Outbox.Grace":              {Outbox: outbox.Options{Grace: -1}},
-		"Outbox.Retention":          {Outbox: outbox.Options{Retention: -1}},
-		"Outbox.Worker":             {Outbox: outbox.Options{Worker: long}},
-		"Outbox.Queues":             {Outbox: outbox.Options{Queues: []string{"a", "b", "a"}}},
-		"Outbox.Retry.MaxAttempts":  {Outbox: outbox.Options{Retry: &outbox.RetryPolicy{MaxAttempts: -1}}},
-		"Outbox.Retry.Jitter":       {Outbox: outbox.Options{Retry: &outbox.RetryPolicy{Jitter: math.NaN()}}},
+		"MaxPayload":                {MaxPayload: -1},
+		"Concurrency":               {Concurrency: -1},
+		"QueueConcurrency":          {QueueConcurrency: map[string]int{"a": -1}},
+		"BatchSize":                 {BatchSize: 1001},
+		"Lease":                     {Lease: time.Second - 1},
+		"PollInterval":              {PollInterval: -1},
+		"Grace":                     {Grace: -1},
+		"Retention":                 {Retention: -1},
+		"Worker":                    {Worker: long},
+		"Queues":                    {Queues: []string{"a", "b", "a"}},
+		"Retry.MaxAttempts":         {Retry: &outbox.RetryPolicy{MaxAttempts: -1}},
+		"Retry.Jitter":              {Retry: &outbox.RetryPolicy{Jitter: math.NaN()}},
 		"Joins.Retention":           {Joins: join.Options{Retention: -1}},
 		"Joins.Topic":               {Joins: join.Options{Topic: long}},
 		"Joins.Queue":               {Joins: join.Options{Queue: "\x00"}},
@@ -54,7 +54,6 @@ func TestOptionsAreValidated(t *testing.T) {
 		"Inbox.Retention":           {Inbox: inbox.Options{Retention: -1}},
 		"Inbox.Queue":               {Inbox: inbox.Options{Queue: long}},
 		"Inbox.Workers.Concurrency": {Inbox: inbox.Options{Workers: &outbox.Options{Concurrency: -1}}},
-		"Leases.Owner":              {Leases: lease.ManagerOptions{Owner: long}},
 		"Timers.Retention":          {Timers: timer.Options{Retention: -1}},
 		"Timers.MaxPollingInterval": {Timers: timer.Options{MaxPollingInterval: -1}},
 		"Jobs.Retention":            {Jobs: job.Options{Retention: -1}},
@@ -68,7 +67,7 @@ func TestOptionsAreValidated(t *testing.T) {
 		_, err := pawl.New(db, o)
 		field(t, want, err)
 	}
-	if _, err := pawl.New(db, pawl.Options{Inbox: inbox.Options{MaxAttempts: -1}, Outbox: outbox.Options{Lease: time.Second, BatchSize: 1000}}); err != nil {
+	if _, err := pawl.New(db, pawl.Options{Inbox: inbox.Options{MaxAttempts: -1}, Lease: time.Second, BatchSize: 1000}); err != nil {
 		t.Errorf("what is allowed: %v", err)
 	}
 }

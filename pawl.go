@@ -19,7 +19,6 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"time"
 
 	"github.com/bravellian/pawl/explain"
 	"github.com/bravellian/pawl/health"
@@ -36,47 +35,6 @@ import (
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
 )
-
-// Options configure a Pawl. The zero value is right for most programs.
-type Options struct {
-	// Outbox configures the outbox, its logger and its workers included.
-	Outbox outbox.Options
-	// Joins configures joins. Logger and Retention default to the outbox's.
-	Joins join.Options
-	// Inbox configures the inbox. Logger and Workers default to the outbox's.
-	Inbox inbox.Options
-	// Leases configures the leases: their owner's name and logger.
-	Leases lease.ManagerOptions
-	// Timers configures timers. Logger defaults to the outbox's.
-	Timers timer.Options
-	// Jobs configures jobs. Logger defaults to the outbox's.
-	Jobs job.Options
-	// MaxPollingInterval bounds how long the scheduler of timers and jobs sleeps,
-	// default 30 s; it stands for the options of that name in Timers and Jobs. The
-	// scheduler wakes by itself when something is to be done earlier.
-	MaxPollingInterval time.Duration
-	// Health says what counts as healthy.
-	Health health.Options
-	// EnableSchemaDeployment makes Run migrate the database first. Otherwise
-	// Run fails clearly when the schema is missing, too old or too new.
-	EnableSchemaDeployment bool
-}
-
-// Validate refuses what cannot be; the error names the field. New calls it.
-func (o *Options) Validate() error {
-	for _, part := range []struct {
-		name  string
-		check func() error
-	}{
-		{"Outbox", o.Outbox.Validate}, {"Joins", o.Joins.Validate}, {"Inbox", o.Inbox.Validate}, {"Leases", o.Leases.Validate},
-		{"Timers", o.Timers.Validate}, {"Jobs", o.Jobs.Validate}, {"Health", o.Health.Validate},
-	} {
-		if err := part.check(); err != nil {
-			return engine.InOptions(part.name, err)
-		}
-	}
-	return engine.CheckOption("MaxPollingInterval", o.MaxPollingInterval, 1, 0)
-}
 
 // Pawl is one database with all components.
 type Pawl struct {
@@ -109,43 +67,32 @@ type Pawl struct {
 	checker    *health.Checker
 }
 
-// New builds the components on a database. It makes no connection. Options that
-// cannot be are an error that names the field, an *engine.InvalidError.
-func New(db engine.DB, opts Options) (*Pawl, error) {
+// New returns the components of a database that sqlite.Open or postgres.Open returned. It
+// makes no connection. Options that are invalid are an error that names the field, an
+// *InvalidError.
+func New(db DB, opts Options) (*Pawl, error) {
 	if db == nil {
 		return nil, errors.New("pawl: no database: open one with sqlite.Open or postgres.Open")
 	}
 	if err := opts.Validate(); err != nil {
 		return nil, fmt.Errorf("pawl: options: %w", err)
 	}
-	if opts.Joins.Retention == 0 {
-		opts.Joins.Retention = opts.Outbox.Retention
+	workers := registry.New(db, opts.Logger)
+	gate := &worker.Gate{}
+	if shared, ok := engine.As[worker.Gated](db); ok {
+		gate = shared.Gate()
 	}
-	workers := registry.New(db, opts.Outbox.Logger)
-	opts.Outbox.Tag = workers.Tag()
-	if opts.Outbox.Gate == nil {
-		opts.Outbox.Gate = &worker.Gate{}
-	}
-	inboxWorkers := opts.Outbox
-	if opts.Inbox.Workers != nil {
-		inboxWorkers = *opts.Inbox.Workers
-		inboxWorkers.Tag, inboxWorkers.Gate = workers.Tag(), opts.Outbox.Gate
-	}
-	opts.Inbox.Workers = &inboxWorkers
-	for _, logger := range []**slog.Logger{&opts.Joins.Logger, &opts.Inbox.Logger, &opts.Leases.Logger, &opts.Timers.Logger, &opts.Jobs.Logger} {
-		if *logger == nil {
-			*logger = opts.Outbox.Logger
-		}
-	}
-	o := outbox.New(db, opts.Outbox)
+	queue := opts.outbox(workers.Tag(), gate)
+	o := outbox.New(db, queue)
 	p := &Pawl{
-		Outbox: o, Joins: join.New(db, o, opts.Joins), Inbox: inbox.New(db, opts.Inbox), Leases: lease.New(db, opts.Leases),
-		Timers: timer.New(db, o, opts.Timers), Jobs: job.New(db, o, opts.Jobs),
+		Outbox: o, Joins: join.New(db, o, opts.joins()), Inbox: inbox.New(db, opts.inbox(queue)),
+		Leases: lease.New(db, lease.ManagerOptions{Logger: opts.Logger, Owner: opts.Worker}),
+		Timers: timer.New(db, o, opts.timers()), Jobs: job.New(db, o, opts.jobs()),
 		Pauses: o.Pauses(), Audit: audit.Open(db), Workers: workers,
-		db: db, opts: opts, log: engine.Logger(opts.Outbox.Logger),
+		db: db, opts: opts, log: engine.Logger(opts.Logger),
 	}
 	p.checker = health.New(health.Config{
-		DB: db, Vitals: p.Vitals, Life: &p.life, Ends: opts.Outbox.StopWhenEmpty, Unhandled: p.unhandled, Workers: p.Workers, Options: opts.Health,
+		DB: db, Vitals: p.Vitals, Life: &p.life, Ends: opts.StopWhenEmpty, Unhandled: p.unhandled, Workers: p.Workers, Options: opts.Health,
 	})
 	return p, nil
 }
@@ -229,7 +176,7 @@ func (p *Pawl) Run(ctx context.Context) error {
 // run is Run until ctx ends.
 func (p *Pawl) run(ctx context.Context) error {
 	begin := p.begin
-	if !p.opts.Outbox.StopWhenEmpty {
+	if !p.opts.StopWhenEmpty {
 		begin = func(ctx context.Context) error { return worker.Await(ctx, p.log, p.begin) }
 	}
 	if err := begin(ctx); err != nil && ctx.Err() == nil {
@@ -237,7 +184,7 @@ func (p *Pawl) run(ctx context.Context) error {
 	}
 	defer p.life.Begin(ctx)()
 	scheduler := p.scheduler()
-	if p.opts.Outbox.StopWhenEmpty {
+	if p.opts.StopWhenEmpty {
 		scheduler.Fire(ctx) // what is due is not yet in the outbox
 	}
 	// The workers end when there is nothing left to do, if they are told to; what
@@ -305,7 +252,7 @@ func (p *Pawl) keep(ctx context.Context, scheduler *worker.Scheduler) *sync.Wait
 func (p *Pawl) self() registry.Self {
 	return registry.Self{
 		Name: p.Outbox.Worker(), Queues: p.Queues(), Topics: append(p.Outbox.Topics(), p.Inbox.Topics()...),
-		Concurrency: p.Outbox.Concurrency() * len(p.Queues()), InFlight: func() int64 { return p.Stats().InFlight },
+		Concurrency: p.Outbox.Concurrency() + p.Inbox.Concurrency(), InFlight: func() int64 { return p.Stats().InFlight },
 	}
 }
 

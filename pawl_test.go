@@ -28,7 +28,7 @@ func openFile(t *testing.T) *sqlite.DB {
 func TestRunDeploysTheSchemaIfAsked(t *testing.T) {
 	db := openFile(t)
 	for range 2 {
-		p, err := pawl.New(db, pawl.Options{EnableSchemaDeployment: true, Outbox: outbox.Options{StopWhenEmpty: true}})
+		p, err := pawl.New(db, pawl.Options{EnableSchemaDeployment: true, StopWhenEmpty: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +67,7 @@ func TestNewWantsADatabase(t *testing.T) {
 }
 
 func TestTheFrontDoorServesAllOfIt(t *testing.T) {
-	p, err := pawl.New(openFile(t), pawl.Options{Outbox: outbox.Options{StopWhenEmpty: true}})
+	p, err := pawl.New(openFile(t), pawl.Options{StopWhenEmpty: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -127,7 +127,7 @@ func TestRunWaitsForAServerThatStarts(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	p, err := pawl.New(db, pawl.Options{EnableSchemaDeployment: true, Outbox: outbox.Options{Logger: w.Logger()}})
+	p, err := pawl.New(db, pawl.Options{EnableSchemaDeployment: true, Logger: w.Logger()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,14 +160,14 @@ func TestRunWaitsForAServerThatStarts(t *testing.T) {
 func TestRunDoesNotWaitForEver(t *testing.T) {
 	t.Parallel()
 	_, through := newStarter(t)
-	run := func(url string, o outbox.Options, ctx context.Context) error {
+	run := func(url string, o pawl.Options, ctx context.Context) error {
 		o.Logger = canary.New().Logger()
 		db, err := postgres.Open(url)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer func() { _ = db.Close() }()
-		p, err := pawl.New(db, pawl.Options{Outbox: o})
+		p, err := pawl.New(db, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,10 +175,10 @@ func TestRunDoesNotWaitForEver(t *testing.T) {
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	if err := run(through, outbox.Options{}, stopped); err != nil {
+	if err := run(through, pawl.Options{}, stopped); err != nil {
 		t.Errorf("stopped: %v", err)
 	}
-	if err := run(through, outbox.Options{StopWhenEmpty: true}, t.Context()); !errors.Is(err, engine.ErrNotReady) || !errors.Is(err, engine.ErrUnreachable) {
+	if err := run(through, pawl.Options{StopWhenEmpty: true}, t.Context()); !errors.Is(err, engine.ErrNotReady) || !errors.Is(err, engine.ErrUnreachable) {
 		t.Errorf("with StopWhenEmpty: %v", err)
 	}
 	u, err := url.Parse(testpg.URL(t))
@@ -186,7 +186,7 @@ func TestRunDoesNotWaitForEver(t *testing.T) {
 		t.Fatal(err)
 	}
 	u.Path = "/nothing_here"
-	if err := run(u.String(), outbox.Options{}, t.Context()); !errors.Is(err, engine.ErrUnreachable) || errors.Is(err, engine.ErrNotReady) {
+	if err := run(u.String(), pawl.Options{}, t.Context()); !errors.Is(err, engine.ErrUnreachable) || errors.Is(err, engine.ErrNotReady) {
 		t.Errorf("a database that is missing: %v", err)
 	}
 }
@@ -204,7 +204,7 @@ func TestRunEndsWhenTheFileIsLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	p, err := pawl.New(db, pawl.Options{EnableSchemaDeployment: true, Outbox: outbox.Options{Logger: w.Logger()}})
+	p, err := pawl.New(db, pawl.Options{EnableSchemaDeployment: true, Logger: w.Logger()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +275,7 @@ func TestRunOutlivesALossAtItsStart(t *testing.T) {
 			if err := db.Migrate(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			p, err := pawl.New(&leaving{DB: db, fails: fails}, pawl.Options{Outbox: outbox.Options{Logger: canary.New().Logger()}})
+			p, err := pawl.New(&leaving{DB: db, fails: fails}, pawl.Options{Logger: canary.New().Logger()})
 			if err != nil {
 				t.Fatal(err)
 			}

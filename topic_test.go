@@ -26,7 +26,7 @@ type parcel struct {
 // drained returns the pawl of a new database whose Run returns when nothing is left.
 func drained(t *testing.T, d dbtest.Database) *pawl.Pawl {
 	t.Helper()
-	p, err := pawl.New(d, pawl.Options{Outbox: outbox.Options{StopWhenEmpty: true, Logger: slog.New(slog.DiscardHandler)}})
+	p, err := pawl.New(d, pawl.Options{StopWhenEmpty: true, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestTopicHandlesWhatIsWritten(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		topic := pawl.NewTopic[parcel]("parcel", pawl.TopicOptions{Queue: "parcels", Priority: 3})
 		d := e.Open(t)
-		p, err := pawl.New(d, pawl.Options{Outbox: outbox.Options{StopWhenEmpty: true, Queues: []string{"parcels"}, Logger: slog.New(slog.DiscardHandler)}})
+		p, err := pawl.New(d, pawl.Options{StopWhenEmpty: true, Queues: []string{"parcels"}, Logger: slog.New(slog.DiscardHandler)})
 		must(t, err)
 		tx := d.Begin(t)
 		_, err = topic.EnqueueTx(t.Context(), p, tx, parcel{1}, pawl.EnqueueOptions{CorrelationID: "c", Headers: map[string]string{"h": "v"}})

@@ -90,7 +90,7 @@ func lateness(open opener, plan planner) func(context.Context, *run) error {
 }
 
 func newPawl(db engine.DB, stopWhenEmpty bool) (*pawl.Pawl, error) {
-	return pawl.New(db, pawl.Options{Outbox: outbox.Options{StopWhenEmpty: stopWhenEmpty}})
+	return pawl.New(db, pawl.Options{StopWhenEmpty: stopWhenEmpty})
 }
 
 // late is by how many milliseconds handlers were late.

@@ -115,7 +115,7 @@ func TestFleetTellsNothingSecret(t *testing.T) {
 	well, broken := guarded(t, w)
 	o := quick()
 	o.Logger = w.Logger()
-	o.Pawl.Outbox.Grace = time.Second
+	o.Pawl.Grace = time.Second
 	f := open(t, fleet.Static(append(well, broken...)...), o)
 	f.Handle("fine", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }))
 	f.Handle("fails", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return errors.New("no") }))

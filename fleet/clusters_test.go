@@ -36,7 +36,7 @@ func TestOneOfThreeClustersDies(t *testing.T) {
 	}
 	f, err := fleet.New(fleet.Static(dbs...), fleet.Options{
 		Engines: map[string]engine.Opener{"postgres": postgres.OpenURL, "sqlite": sqlite.OpenURL},
-		Pawl:    pawl.Options{Outbox: outbox.Options{Lease: 2 * time.Second}},
+		Pawl:    pawl.Options{Lease: 2 * time.Second},
 		Logger:  slog.New(slog.NewTextHandler(io.Discard, nil)), KeepReady: 1, PollMax: time.Second, Cool: 100 * time.Millisecond,
 	})
 	check(t, err)

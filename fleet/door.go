@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // door is a store's database as its components see it. It opens the database when
@@ -106,6 +107,9 @@ func (d *door) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error 
 	d.s.fleet.soon(d.s)
 	return db.DoTx(ctx, tx, call)
 }
+
+// Gate is one for all stores, which share the process.
+func (d *door) Gate() *worker.Gate { return &d.s.fleet.gate }
 
 // AdoptTx is the database's.
 func (d *door) AdoptTx(given any) (engine.Tx, error) {

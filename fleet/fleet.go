@@ -141,6 +141,7 @@ type Fleet struct {
 	turns     turns
 	timetable timetable
 	life      health.Life
+	gate      worker.Gate
 	started   bool
 	mu        sync.Mutex // of started and setup
 }
@@ -164,9 +165,6 @@ func New(d Discovery, opts Options) (*Fleet, error) {
 		}
 	}
 	opts.defaults()
-	if opts.Pawl.Outbox.Gate == nil { // the stores share the process
-		opts.Pawl.Outbox.Gate = &worker.Gate{}
-	}
 	f := &Fleet{discovery: d, opts: opts, log: opts.Logger, handlers: newBudget(opts.Handlers)}
 	f.conns = &connections{budget: newBudget(opts.Connections), pressed: f.relieve}
 	f.registry.init(f)

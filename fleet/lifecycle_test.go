@@ -89,7 +89,7 @@ func TestComingAndGoing(t *testing.T) {
 	dbs := files(t, "a", "b", "c")
 	l, r := listOf(dbs...), newRecord()
 	o := quick()
-	o.Active, o.Pawl.Outbox.BatchSize = 2, 5
+	o.Active, o.Pawl.BatchSize = 2, 5
 	f := open(t, l, o)
 	f.Handle("t", r)
 	start(t, f)

@@ -24,7 +24,7 @@ func TestTenantCanaries(t *testing.T) {
 	dbs := append(files(t, keys...), pg...)
 	out, r := &logs{}, newRecord()
 	o := quick()
-	o.Logger, o.Active, o.Pawl.Outbox.BatchSize, o.KeepReady = out.logger(), 4, 7, 5
+	o.Logger, o.Active, o.Pawl.BatchSize, o.KeepReady = out.logger(), 4, 7, 5
 	f := open(t, fleet.Static(dbs...), o)
 	f.Handle("t", outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
 		s := fleet.StoreOf(ctx)

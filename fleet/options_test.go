@@ -7,7 +7,6 @@ import (
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/outbox"
 )
 
 // field insists on an error that names what was refused.
@@ -26,7 +25,7 @@ func TestWhatAFleetRefuses(t *testing.T) {
 	for want, o := range map[string]fleet.Options{
 		"Refresh": {Refresh: -1}, "Active": {Active: -1}, "Handlers": {Handlers: -1}, "HandlersPerStore": {HandlersPerStore: -1}, "Connections": {Connections: 3},
 		"ConnectionsPerStore": {ConnectionsPerStore: 2}, "PollMin": {PollMin: -1}, "PollMax": {PollMax: -1}, "PollFiles": {PollFiles: -1}, "Cool": {Cool: -1},
-		"KeepReady": {KeepReady: -1}, "Pawl.Outbox.Grace": {Pawl: pawl.Options{Outbox: outbox.Options{Grace: -1}}},
+		"KeepReady": {KeepReady: -1}, "Pawl.Grace": {Pawl: pawl.Options{Grace: -1}},
 	} {
 		o.Engines = engines()
 		_, err := fleet.New(list, o)

@@ -137,7 +137,7 @@ func TestSickStoresHoldUpNobody(t *testing.T) {
 					dbs[i] = w.admits(dbs[i], rule)
 				}
 				o := quick()
-				o.Engines, o.Active, o.Strategy, o.Pawl.Outbox.BatchSize = w.engines(), 2, strategy, 5
+				o.Engines, o.Active, o.Strategy, o.Pawl.BatchSize = w.engines(), 2, strategy, 5
 				f := open(t, fleet.Static(dbs...), o)
 				f.Handle("t", r)
 				start(t, f)

@@ -62,8 +62,8 @@ func (s *Store) DB() (engine.DB, error) { return s.door.open() }
 func (s *Store) open() error {
 	s.once.Do(func() {
 		opts := s.fleet.opts.Pawl
-		opts.Outbox.Logger, opts.Outbox.Concurrency, opts.Outbox.StopWhenEmpty = s.log, s.fleet.opts.HandlersPerStore, false
-		opts.Joins.Logger, opts.Inbox.Logger, opts.Leases.Logger, opts.Timers.Logger, opts.Jobs.Logger = s.log, s.log, s.log, s.log, s.log
+		opts.Logger, opts.Concurrency, opts.StopWhenEmpty = s.log, s.fleet.opts.HandlersPerStore, false
+		opts.Joins.Logger, opts.Inbox.Logger, opts.Timers.Logger, opts.Jobs.Logger = s.log, s.log, s.log, s.log
 		s.Pawl, s.failure = pawl.New(s.door, opts)
 		if s.failure != nil {
 			return

@@ -87,8 +87,8 @@ func on(t *testing.T, db dbtest.Database, o pawl.Options) *fixture {
 	t.Helper()
 	f := &fixture{t: t, db: db}
 	f.faulty.DB = db.DB
-	o.Outbox.Logger = quiet()
-	o.Outbox.PollInterval = 50 * time.Millisecond
+	o.Logger = quiet()
+	o.PollInterval = 50 * time.Millisecond
 	var err error
 	if f.Pawl, err = pawl.New(&f.faulty, o); err != nil {
 		t.Fatal(err)

@@ -118,7 +118,7 @@ func TestDraining(t *testing.T) {
 // D-110: workers that stop when nothing is left are not dead.
 func TestLoopsThatMayEnd(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
-		f := open(t, e, pawl.Options{Outbox: outbox.Options{StopWhenEmpty: true, Queues: []string{"long", "short"}}})
+		f := open(t, e, pawl.Options{StopWhenEmpty: true, Queues: []string{"long", "short"}})
 		g := newGate()
 		defer g.release()
 		f.Handle("t", g)

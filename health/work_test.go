@@ -65,7 +65,7 @@ func TestWorkThatNobodyClaims(t *testing.T) {
 // D-110: workers are there, but their handlers hang, so that nothing is claimed.
 func TestHandlersHang(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
-		f := open(t, e, pawl.Options{Health: soon(), Outbox: outbox.Options{Concurrency: 1}})
+		f := open(t, e, pawl.Options{Health: soon(), Concurrency: 1})
 		g := newGate()
 		defer g.release()
 		f.Handle("t", g)
@@ -90,7 +90,7 @@ func TestBusyIsNoFailure(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		o := soon()
 		o.Busy = time.Hour
-		f := open(t, e, pawl.Options{Health: o, Outbox: outbox.Options{Concurrency: 1}})
+		f := open(t, e, pawl.Options{Health: o, Concurrency: 1})
 		g := newGate()
 		defer g.release()
 		f.Handle("t", g)

@@ -65,7 +65,7 @@ func ExampleInbox_Once() {
 // A webhook only stores what it is sent; workers process it, once.
 func ExampleInbox_HandleTx() {
 	ctx := context.Background()
-	p, _, done := openShop(pawl.Options{Outbox: outbox.Options{StopWhenEmpty: true}})
+	p, _, done := openShop(pawl.Options{StopWhenEmpty: true})
 	defer done()
 	p.Inbox.HandleTx("payment.received", func(ctx context.Context, tx outbox.Tx, m *inbox.Message) error {
 		fmt.Println("booking", m.MessageID, string(m.Payload))

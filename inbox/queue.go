@@ -194,6 +194,14 @@ func (i *Inbox) Vitals() []worker.Vitals {
 	return all
 }
 
+// Concurrency returns how many handlers run at once in this process: 0 without handlers.
+func (i *Inbox) Concurrency() int {
+	if !i.served {
+		return 0
+	}
+	return i.queue.Concurrency()
+}
+
 // Topics returns the topics that have a handler.
 func (i *Inbox) Topics() []string { return i.queue.Topics() }
 

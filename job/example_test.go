@@ -87,7 +87,7 @@ func ExampleJobs_Trigger() {
 		log.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	p, err := pawl.New(db, pawl.Options{Outbox: outbox.Options{StopWhenEmpty: true}})
+	p, err := pawl.New(db, pawl.Options{StopWhenEmpty: true})
 	if err != nil {
 		log.Fatal(err)
 	}

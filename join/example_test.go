@@ -27,7 +27,7 @@ func open() (*pawl.Pawl, func()) {
 		log.Fatal(err)
 	}
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
-	p, err := pawl.New(db, pawl.Options{EnableSchemaDeployment: true, Outbox: outbox.Options{StopWhenEmpty: true, Logger: quiet}})
+	p, err := pawl.New(db, pawl.Options{EnableSchemaDeployment: true, StopWhenEmpty: true, Logger: quiet})
 	if err != nil {
 		log.Fatal(err)
 	}

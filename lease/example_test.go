@@ -62,7 +62,7 @@ func ExampleLease_Guard() {
 		log.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	p, err := pawl.New(db, pawl.Options{Leases: lease.ManagerOptions{Logger: quietly()}})
+	p, err := pawl.New(db, pawl.Options{Logger: quietly()})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func Example() {
 	db, err := sqlite.Open(filepath.Join(dir, "shop.db"))
 	must(err)
 	defer func() { must(db.Close()) }()
-	p, err := pawl.New(db, pawl.Options{Outbox: outbox.Options{StopWhenEmpty: true}})
+	p, err := pawl.New(db, pawl.Options{StopWhenEmpty: true})
 	must(err)
 
 	m, err := metrics.New(p, metrics.Options{}) // before Run

@@ -37,7 +37,7 @@ func open(t *testing.T, e dbtest.Engine, o pawl.Options, opts metrics.Options) *
 
 func on(t *testing.T, db dbtest.Database, handle engine.DB, o pawl.Options, opts metrics.Options) *fixture {
 	t.Helper()
-	o.Outbox.Logger = slog.New(slog.DiscardHandler)
+	o.Logger = slog.New(slog.DiscardHandler)
 	p, err := pawl.New(handle, o)
 	check(t, err)
 	if opts.MinInterval == 0 {
@@ -68,7 +68,7 @@ func (f *fixture) drain() {
 }
 
 func stopWhenEmpty() pawl.Options {
-	return pawl.Options{Outbox: outbox.Options{StopWhenEmpty: true}}
+	return pawl.Options{StopWhenEmpty: true}
 }
 
 func (f *fixture) enqueue(msgs ...outbox.Message) []outbox.MessageID {

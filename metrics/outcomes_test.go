@@ -23,7 +23,7 @@ import (
 func TestOutcomes(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		o := stopWhenEmpty()
-		o.Outbox.Retry = &outbox.RetryPolicy{MaxAttempts: 2, Delay: func(int) time.Duration { return 0 }}
+		o.Retry = &outbox.RetryPolicy{MaxAttempts: 2, Delay: func(int) time.Duration { return 0 }}
 		f := open(t, e, o, metrics.Options{})
 		f.Handle("ok", outbox.HandlerFunc(nothing))
 		f.Handle("permanent", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return outbox.Permanent(errors.New("no")) }))
@@ -72,7 +72,7 @@ func TestOutcomes(t *testing.T) {
 func TestOutcomesOfClaims(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		// The lease is as long as a stall of the machine may be; a theft shows after a third of it.
-		f := open(t, e, pawl.Options{Outbox: outbox.Options{Lease: 6 * time.Second, Grace: time.Millisecond}}, metrics.Options{})
+		f := open(t, e, pawl.Options{Lease: 6 * time.Second, Grace: time.Millisecond}, metrics.Options{})
 		begun := make(chan string, 10)
 		wait := outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
 			begun <- m.Topic

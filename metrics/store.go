@@ -181,7 +181,7 @@ func (s *store) collectLoops(to storeSink) {
 // collectPool sends how a single database is off for connections.
 func (s *store) collectPool(out sink) {
 	told := &out.c.told
-	out.send(told.slots, float64(s.p.Outbox.Concurrency()*len(s.p.Queues())))
+	out.send(told.slots, float64(s.p.Outbox.Concurrency()+s.p.Inbox.Concurrency()))
 	if h, ok := engine.As[engine.Historied](s.p.DB()); ok {
 		out.send(told.changes, float64(h.HistoryChanges()))
 	}

@@ -33,6 +33,8 @@ type Options struct {
 	Queues []string
 	// Concurrency is how many handlers of a queue run at once, default 64.
 	Concurrency int
+	// QueueConcurrency is Concurrency of single queues.
+	QueueConcurrency map[string]int
 	// BatchSize is the most messages one claim takes, default 500, at most 1000.
 	// Fewer are claimed while handlers are slow.
 	BatchSize int
@@ -77,6 +79,11 @@ func (o *Options) Validate() error {
 		}
 		if slices.Contains(o.Queues[:i], queue) {
 			return engine.Invalid("Queues", "a queue twice")
+		}
+	}
+	for queue, n := range o.QueueConcurrency {
+		if err := cmp.Or(engine.CheckText("QueueConcurrency", queue, MaxQueue, true), engine.CheckOption("QueueConcurrency", n, 1, 0)); err != nil {
+			return err
 		}
 	}
 	if o.Retry != nil {

@@ -90,7 +90,7 @@ func (o *Outbox) loop(queue string, t worker.Turn) *worker.Loop[*Message] {
 		},
 		Logger:        o.log.With("queue", queue),
 		RetryLogLevel: o.opts.RetryLogLevel,
-		Concurrency:   o.opts.Concurrency,
+		Concurrency:   o.concurrency(queue),
 		BatchSize:     o.opts.BatchSize,
 		Lease:         o.opts.Lease,
 		PollMin:       min(250*time.Millisecond, poll),

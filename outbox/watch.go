@@ -60,9 +60,18 @@ func (o *Outbox) Vitals() []worker.Vitals {
 // Worker returns the name of this process, as in processed_by.
 func (o *Outbox) Worker() string { return o.opts.Worker }
 
-// Concurrency is how many handlers of a queue run at once in this process.
+// Concurrency returns how many handlers run at once in this process, of all its queues.
 func (o *Outbox) Concurrency() int {
-	return cmp.Or(max(o.opts.Concurrency, 0), worker.DefaultConcurrency)
+	n := 0
+	for _, queue := range o.opts.Queues {
+		n += o.concurrency(queue)
+	}
+	return n
+}
+
+// concurrency returns how many handlers of a queue run at once.
+func (o *Outbox) concurrency(queue string) int {
+	return cmp.Or(max(o.opts.QueueConcurrency[queue], 0), max(o.opts.Concurrency, 0), worker.DefaultConcurrency)
 }
 
 // QueueStats returns what this process did for one of its queues.

@@ -52,7 +52,7 @@ func topics(r *pawltest.Drained) string {
 func TestDrainHandlesEverythingDue(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, open opener) {
-		d := open(t, pawltest.Options{Pawl: pawl.Options{Outbox: outbox.Options{Queues: []string{outbox.DefaultQueue, "slow"}}}})
+		d := open(t, pawltest.Options{Pawl: pawl.Options{Queues: []string{outbox.DefaultQueue, "slow"}}})
 		var chain atomic.Int64
 		d.Handle("timer", outbox.HandlerFunc(func(ctx context.Context, _ *outbox.Message) error {
 			_, err := d.Inbox.Enqueue(ctx, inbox.Message{Key: inbox.Key{Source: "s", MessageID: fmt.Sprint(chain.Add(1))}, Topic: "inbound"})
@@ -205,7 +205,7 @@ func TestDrainTellsDeadMessagesOfTheInbox(t *testing.T) {
 func TestHandlersThatDoNotReturn(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, open opener) {
-		d := open(t, pawltest.Options{Pawl: pawl.Options{Outbox: outbox.Options{Concurrency: 1}}})
+		d := open(t, pawltest.Options{Pawl: pawl.Options{Concurrency: 1}})
 		text := failure(t, func(t testing.TB) {
 			d.Handle("fatal", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
 				t.Fatal("not what I expected")

@@ -93,8 +93,8 @@ const migrateLimit = time.Minute
 // build migrates the database and puts pawl on it.
 func (d *DB) build(t testing.TB, o Options) {
 	t.Helper()
-	if o.Pawl.Outbox.Logger == nil {
-		o.Pawl.Outbox.Logger = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	if o.Pawl.Logger == nil {
+		o.Pawl.Logger = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	}
 	p, err := pawl.New(d.Engine, o.Pawl)
 	if err != nil {

@@ -71,7 +71,7 @@ func TestWrongOptions(t *testing.T) {
 func TestOptionsAndIsolation(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, open opener) {
-		small := open(t, pawltest.Options{Pawl: pawl.Options{Outbox: outbox.Options{MaxPayload: 3}}})
+		small := open(t, pawltest.Options{Pawl: pawl.Options{MaxPayload: 3}})
 		other := open(t)
 		if _, err := small.Outbox.Enqueue(t.Context(), outbox.Message{Topic: "mail", Payload: []byte("long")}); err == nil {
 			t.Error("the options did not arrive")

@@ -27,7 +27,7 @@ func shop(opts pawl.Options) (p *pawl.Pawl, db *sqlite.DB, end func()) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	opts.Outbox.Logger = slog.New(slog.DiscardHandler)
+	opts.Logger = slog.New(slog.DiscardHandler)
 	if p, err = pawl.New(db, opts); err == nil {
 		err = p.Migrate(context.Background())
 	}

@@ -42,7 +42,7 @@ func inBubble(t *testing.T, most time.Duration, test func(b *bubble)) {
 	synctest.Test(t, func(t *testing.T) {
 		db := openIn(t, path, most)
 		defer func() { _ = db.Close() }()
-		p, err := pawl.New(db, pawl.Options{MaxPollingInterval: most, Outbox: outbox.Options{PollInterval: most, Logger: slog.New(slog.DiscardHandler)}})
+		p, err := pawl.New(db, pawl.Options{MaxPollingInterval: most, PollInterval: most, Logger: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
 		}

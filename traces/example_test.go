@@ -30,9 +30,9 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := pawl.New(db, pawl.Options{EnableSchemaDeployment: true, Outbox: outbox.Options{
-		StopWhenEmpty: true, Logger: slog.New(slog.DiscardHandler), // a server leaves these out
-	}})
+	p, err := pawl.New(db, pawl.Options{
+		EnableSchemaDeployment: true, StopWhenEmpty: true, Logger: slog.New(slog.DiscardHandler), // a server leaves these out
+	})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -52,7 +52,7 @@ func (s *spans) one(t *testing.T, name string) sdktrace.ReadOnlySpan {
 }
 
 func quiet() pawl.Options {
-	return pawl.Options{Outbox: outbox.Options{StopWhenEmpty: true, Logger: slog.New(slog.DiscardHandler)}}
+	return pawl.Options{StopWhenEmpty: true, Logger: slog.New(slog.DiscardHandler)}
 }
 
 // eachEngine is dbtest.EachEngine with one database for all that the test opens:

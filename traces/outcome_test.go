@@ -162,8 +162,8 @@ func TestPanic(t *testing.T) {
 	eachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		var logged bytes.Buffer
 		o := quiet()
-		o.Outbox.Logger = slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelError}))
-		o.Outbox.Retry = &outbox.RetryPolicy{MaxAttempts: 1}
+		o.Logger = slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelError}))
+		o.Retry = &outbox.RetryPolicy{MaxAttempts: 1}
 		p, err := pawl.New(e.Open(t).DB, o)
 		must(t, err)
 		s := record()

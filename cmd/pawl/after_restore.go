@@ -6,7 +6,6 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
-	"github.com/bravellian/pawl/outbox"
 )
 
 // afterRestoreCmd is "pawl after-restore".
@@ -42,7 +41,7 @@ type restoreResult struct {
 // Run begins a new generation.
 func (c *afterRestoreCmd) Run(ctx context.Context, a *app, g *options) error {
 	return g.eachStore(ctx, a, func(s *store, key string) error {
-		p, err := pawl.New(s, pawl.Options{Outbox: outbox.Options{Logger: silent()}})
+		p, err := pawl.New(s, pawl.Options{Logger: silent()})
 		if err != nil {
 			return err
 		}

@@ -8,7 +8,6 @@ import (
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	why "github.com/bravellian/pawl/explain"
-	"github.com/bravellian/pawl/outbox"
 )
 
 // explainCmd is "pawl explain".
@@ -53,7 +52,7 @@ func (c *explainCmd) Run(ctx context.Context, a *app, g *options) error {
 }
 
 func (c *explainCmd) ask(ctx context.Context, s *store) (*why.Explanation, error) {
-	p, err := pawl.New(s, pawl.Options{Outbox: outbox.Options{Logger: silent()}})
+	p, err := pawl.New(s, pawl.Options{Logger: silent()})
 	if err != nil {
 		return nil, err
 	}

@@ -126,7 +126,7 @@ func (c *workCmd) workOne(ctx context.Context, g *options, p *progress, logger *
 	if err != nil {
 		return err
 	}
-	w, err := pawl.New(s, pawl.Options{Outbox: c.outbox(logger)})
+	w, err := pawl.New(s, c.options(logger))
 	if err != nil {
 		return s.close(err)
 	}
@@ -179,12 +179,12 @@ func (c *workCmd) check() error {
 	return nil
 }
 
-func (c *workCmd) outbox(logger *slog.Logger) outbox.Options {
+func (c *workCmd) options(logger *slog.Logger) pawl.Options {
 	concurrency := c.Concurrency
 	if concurrency == 0 {
 		concurrency = max(4, runtime.NumCPU())
 	}
-	return outbox.Options{
+	return pawl.Options{
 		Logger: logger, Queues: c.Queue, Concurrency: concurrency, Lease: c.Lease, Grace: max(c.Grace, time.Millisecond), StopWhenEmpty: c.Drain,
 		// Commands are slow next to a claim: other workers want some, too.
 		BatchSize: 2 * concurrency,

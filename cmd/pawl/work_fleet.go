@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/internal/worker"
@@ -73,9 +72,10 @@ func limited(h outbox.Handler, limit time.Duration) outbox.Handler {
 }
 
 func (c *workCmd) fleet(logger *slog.Logger) fleet.Options {
-	o := c.outbox(logger)
+	o := c.options(logger)
+	o.EnableSchemaDeployment = c.Migrate
 	opts := fleet.Options{
-		Engines: target.Openers(c.Migrate), Pawl: pawl.Options{Outbox: o, EnableSchemaDeployment: c.Migrate},
+		Engines: target.Openers(c.Migrate), Pawl: o,
 		Handlers: o.Concurrency, HandlersPerStore: o.Concurrency, StopWhenEmpty: c.Drain, Logger: logger,
 	}
 	if c.Drain {

@@ -148,7 +148,7 @@ func FuzzNames(f *testing.F) {
 // OBX-112, D-100: every operation of both engines is there, without its header,
 // and the folder of migrations is no operation.
 func TestOperationsAreLoaded(t *testing.T) {
-	for _, name := range []string{"../sql/sqlite/anydriver", "../sql/postgres", "op"} {
+	for _, name := range []string{"../sql/sqlite/anydriver", "../sql/postgres"} {
 		folder, err := engine.Load(&engine.Source{Folders: []fs.FS{op.Statements, os.DirFS(name)}}, engine.Names{})
 		if err != nil {
 			t.Fatal(err)

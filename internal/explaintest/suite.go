@@ -39,7 +39,7 @@ func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)
 func open(t *testing.T, e dbtest.Engine, inboxWorkers ...*outbox.Options) *fixture {
 	t.Helper()
 	db := e.Open(t)
-	o := pawl.Options{Outbox: outbox.Options{Logger: quiet()}}
+	o := pawl.Options{Logger: quiet()}
 	if len(inboxWorkers) > 0 {
 		o.Inbox.Workers = inboxWorkers[0]
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
@@ -193,7 +194,7 @@ func (f *fixture) changes(on *fixture) map[string]func() error {
 func testAuditWithTheChange(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	bad := &spoiled{DB: f.db.DB}
-	spoiling := on(t, f.db, bad, outbox.Options{})
+	spoiling := on(t, f.db, bad, pawl.Options{})
 	changes, acts := f.changes(spoiling), f.acts(spoiling)
 	before, err := f.Outbox.Count(f.ctx())
 	f.check(err)
@@ -270,7 +271,7 @@ func testAuditOfInterrupted(t *testing.T, e dbtest.Engine) {
 		if op == "outbox/discard" {
 			cancel()
 		}
-	}}, outbox.Options{})
+	}}, pawl.Options{})
 	n, err := cut.Outbox.Discard(ctx, outbox.FailedFilter{Rate: 2})
 	if n != 2 || !errors.Is(err, context.Canceled) {
 		t.Fatalf("it discarded %d: %v", n, err)
@@ -463,7 +464,7 @@ func testAuditConcurrently(t *testing.T, e dbtest.Engine) {
 	for i := range sums {
 		w := f
 		if i%2 == 1 {
-			w = f.another(outbox.Options{})
+			w = f.another(pawl.Options{})
 		}
 		busy.Go(func() {
 			got, err := w.Outbox.Redrive(audit.WithActor(f.ctx(), strconv.Itoa(i)), outbox.FailedFilter{Topic: "p"})

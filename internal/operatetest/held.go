@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/pause"
 	"github.com/bravellian/pawl/outbox"
@@ -191,7 +192,7 @@ func testTwoResume(t *testing.T, e dbtest.Engine) {
 	f.mixed(many, "p", "q")
 	f.pause(pause.Topic, "p")
 	f.drain(done)
-	other := f.another(outbox.Options{})
+	other := f.another(pawl.Options{})
 	ended := make(chan error, 1)
 	go func() {
 		_, err := other.Pauses.Resume(context.WithoutCancel(f.ctx()), pause.Topic, "p")

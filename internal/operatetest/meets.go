@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/pause"
@@ -31,7 +32,7 @@ func meetTests() tests {
 
 // What timers and jobs make of a paused topic waits like any other message.
 func testPausedTimersAndJobs(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, outbox.Options{StopWhenEmpty: true})
+	f := open(t, e, pawl.Options{StopWhenEmpty: true})
 	count := newTally()
 	f.Handle("p", outbox.HandlerFunc(count.Handle))
 	f.pause(pause.Topic, "p")
@@ -44,7 +45,7 @@ func testPausedTimersAndJobs(t *testing.T, e dbtest.Engine) {
 	count.once(t, 0)
 	f.aside(2)
 	f.counts(outbox.Counts{Ready: 2})
-	again := on(t, f.db, f.db.DB, outbox.Options{StopWhenEmpty: true})
+	again := on(t, f.db, f.db.DB, pawl.Options{StopWhenEmpty: true})
 	again.Handle("p", outbox.HandlerFunc(count.Handle))
 	f.resume(pause.Topic, "p")
 	f.check(again.Run(f.ctx()))
@@ -147,7 +148,7 @@ func testRedrivePaused(t *testing.T, e dbtest.Engine) {
 
 // The inbox's workers obey as well: its messages are the outbox's.
 func testPausedInbox(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, outbox.Options{StopWhenEmpty: true})
+	f := open(t, e, pawl.Options{StopWhenEmpty: true})
 	handled := 0
 	handle := func(f *fixture) {
 		f.Inbox.Handle("p", func(context.Context, *inbox.Message) error { handled++; return nil })
@@ -164,7 +165,7 @@ func testPausedInbox(t *testing.T, e dbtest.Engine) {
 		t.Fatalf("%d attempts, %d handled", n, handled)
 	}
 	f.resume(pause.Topic, "p")
-	again := on(t, f.db, f.db.DB, outbox.Options{StopWhenEmpty: true})
+	again := on(t, f.db, f.db.DB, pawl.Options{StopWhenEmpty: true})
 	handle(again)
 	f.check(again.Run(f.ctx()))
 	if handled != 1 {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/pause"
 	"github.com/bravellian/pawl/internal/worker"
@@ -68,7 +69,7 @@ func (f *fixture) untilKnown(queue, topic string, want worker.Pause) {
 func testObeyed(t *testing.T, e dbtest.Engine, kind pause.Kind, name string) {
 	const most, busy, late = 20, 2, 5
 	f := open(t, e)
-	w := f.another(outbox.Options{Concurrency: busy, BatchSize: most, Queues: []string{outbox.DefaultQueue, "other"}})
+	w := f.another(pawl.Options{Concurrency: busy, BatchSize: most, Queues: []string{outbox.DefaultQueue, "other"}})
 	g, flow := newGate(), newTally()
 	w.Handle("p", g)
 	w.Handle("u", outbox.HandlerFunc(flow.Handle))
@@ -130,7 +131,7 @@ func testObeyed(t *testing.T, e dbtest.Engine, kind pause.Kind, name string) {
 
 // A worker that is told to stop in the midst of a pause stops.
 func testStopWhilePaused(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, outbox.Options{Concurrency: 2, BatchSize: 20})
+	f := open(t, e, pawl.Options{Concurrency: 2, BatchSize: 20})
 	g := newGate()
 	f.Handle("p", g)
 	f.fill(20, "p", outbox.DefaultQueue)
@@ -158,7 +159,7 @@ func testStaleWorker(t *testing.T, e dbtest.Engine) {
 		f.pause(kind, name)
 		// Its first look finds the pause; all others but those that the worker asks for
 		// itself come too late.
-		w := f.another(outbox.Options{})
+		w := f.another(pawl.Options{})
 		count := newTally()
 		w.Handle("p", outbox.HandlerFunc(count.Handle))
 		w.Handle("u", outbox.HandlerFunc(done))
@@ -188,7 +189,7 @@ func testObeyedAfterOutage(t *testing.T, e dbtest.Engine) {
 			refused.Add(1)
 		}
 		return away.Load()
-	}}, outbox.Options{})
+	}}, pawl.Options{})
 	count := newTally()
 	w.Handle("p", outbox.HandlerFunc(count.Handle))
 	w.Handle("u", outbox.HandlerFunc(count.Handle))

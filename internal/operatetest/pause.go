@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
@@ -109,7 +110,7 @@ func testPauseNames(t *testing.T, e dbtest.Engine) {
 		f.pause(pause.Topic, name)
 		f.pause(pause.Queue, name)
 		run := func() {
-			d := on(t, f.db, f.db.DB, outbox.Options{StopWhenEmpty: true, Queues: []string{outbox.DefaultQueue, name}})
+			d := on(t, f.db, f.db.DB, pawl.Options{StopWhenEmpty: true, Queues: []string{outbox.DefaultQueue, name}})
 			for _, topic := range []string{name, "another", "q"} {
 				d.Handle(topic, outbox.HandlerFunc(done))
 			}
@@ -193,7 +194,7 @@ func testPausedQueueIsNotDue(t *testing.T, e dbtest.Engine) {
 
 func testPauseFails(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	broken := on(t, f.db, &flaky{DB: f.db.DB, fail: func(string) bool { return true }}, outbox.Options{})
+	broken := on(t, f.db, &flaky{DB: f.db.DB, fail: func(string) bool { return true }}, pawl.Options{})
 	if got, err := broken.Pauses.Pause(f.ctx(), pause.Topic, "p", ""); got || !errors.Is(err, errFlaky) {
 		t.Fatal(got, err)
 	}
@@ -208,7 +209,7 @@ func testPauseFails(t *testing.T, e dbtest.Engine) {
 // What Of says is what the last look found, by whichever process.
 func testPauseIsLearned(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	admin := f.another(outbox.Options{})
+	admin := f.another(pawl.Options{})
 	of := func(p *pause.Pauses) []worker.Pause {
 		return []worker.Pause{p.Of("a", "p"), p.Of("b", "p"), p.Of("a", "x"), p.Of("b", "x")}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/pause"
 	"github.com/bravellian/pawl/outbox"
@@ -36,7 +37,7 @@ func (f *fixture) halted() {
 		if op == "pause/unpark" {
 			cancel()
 		}
-	}}, outbox.Options{})
+	}}, pawl.Options{})
 	was, err := cut.Pauses.Resume(ctx, pause.Topic, "p")
 	if !was || !errors.Is(err, context.Canceled) {
 		f.t.Fatalf("the resume that is cut off said %v, %v", was, err)
@@ -76,7 +77,7 @@ func testResumeTakenOver(t *testing.T, e dbtest.Engine) {
 	f.pause(pause.Topic, "p")
 	f.drain(done)
 	f.halted()
-	worker := on(t, f.db, f.db.Another(t), outbox.Options{})
+	worker := on(t, f.db, f.db.Another(t), pawl.Options{})
 	count := newTally()
 	worker.Handle("p", outbox.HandlerFunc(count.Handle))
 	worker.start()
@@ -112,7 +113,7 @@ func testPausedWhileEnding(t *testing.T, e dbtest.Engine) {
 // Workers that sleep hear of what comes back, in whatever process.
 func testResumeWakes(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	worker := on(t, f.db, f.db.Another(t), outbox.Options{})
+	worker := on(t, f.db, f.db.Another(t), pawl.Options{})
 	count := newTally()
 	worker.Handle("p", outbox.HandlerFunc(count.Handle))
 	f.pause(pause.Topic, "p")
@@ -132,7 +133,7 @@ func testToggledAmongWorkers(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	count := newTally()
 	for range 3 {
-		w := f.another(outbox.Options{Concurrency: 4, BatchSize: 16, Lease: time.Minute, Queues: []string{outbox.DefaultQueue, "other"}})
+		w := f.another(pawl.Options{Concurrency: 4, BatchSize: 16, Lease: time.Minute, Queues: []string{outbox.DefaultQueue, "other"}})
 		for _, topic := range []string{"p", "q"} {
 			w.Handle(topic, outbox.HandlerFunc(count.Handle))
 		}
@@ -159,7 +160,7 @@ func testToggledAmongWorkers(t *testing.T, e dbtest.Engine) {
 		}
 	})
 	stop := make(chan struct{})
-	for i, admin := range []*fixture{f, f.another(outbox.Options{})} {
+	for i, admin := range []*fixture{f, f.another(pawl.Options{})} {
 		busy.Go(func() {
 			for k := 0; ; k++ {
 				kind, name := pause.Topic, "p"

@@ -55,9 +55,9 @@ type fixture struct {
 	seen *outboxtest.Watcher
 }
 
-func open(t *testing.T, e dbtest.Engine, opts ...outbox.Options) *fixture {
+func open(t *testing.T, e dbtest.Engine, opts ...pawl.Options) *fixture {
 	t.Helper()
-	var o outbox.Options
+	var o pawl.Options
 	if len(opts) > 0 {
 		o = opts[0]
 	}
@@ -66,10 +66,10 @@ func open(t *testing.T, e dbtest.Engine, opts ...outbox.Options) *fixture {
 }
 
 // on returns a pawl over one handle on a database.
-func on(t *testing.T, db dbtest.Database, handle engine.DB, o outbox.Options) *fixture {
+func on(t *testing.T, db dbtest.Database, handle engine.DB, o pawl.Options) *fixture {
 	t.Helper()
 	o.Logger, o.PollInterval = slog.New(slog.DiscardHandler), 20*time.Millisecond
-	p, err := pawl.New(handle, pawl.Options{Outbox: o})
+	p, err := pawl.New(handle, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func on(t *testing.T, db dbtest.Database, handle engine.DB, o outbox.Options) *f
 }
 
 // another is the same database as another process sees it.
-func (f *fixture) another(o outbox.Options) *fixture {
+func (f *fixture) another(o pawl.Options) *fixture {
 	f.t.Helper()
 	return on(f.t, f.db, f.db.Another(f.t), o)
 }
@@ -111,7 +111,7 @@ func (f *fixture) start() (stop func()) {
 // drain handles what is due in some queues, by a process of its own.
 func (f *fixture) drain(handle outbox.HandlerFunc, queues ...string) *fixture {
 	f.t.Helper()
-	d := on(f.t, f.db, f.db.DB, outbox.Options{StopWhenEmpty: true, Queues: queues})
+	d := on(f.t, f.db, f.db.DB, pawl.Options{StopWhenEmpty: true, Queues: queues})
 	for _, topic := range []string{"p", "q", "u"} {
 		d.Handle(topic, handle)
 	}

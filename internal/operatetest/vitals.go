@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
@@ -38,7 +39,7 @@ func (f *fixture) loop(name string) worker.Vitals {
 
 // A pawl names all its loops, whether they run or not.
 func testVitalsOfAll(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, outbox.Options{Queues: []string{"a", "b"}})
+	f := open(t, e, pawl.Options{Queues: []string{"a", "b"}})
 	f.Inbox.Handle("p", func(context.Context, *inbox.Message) error { return nil })
 	running := func() (on, off []string) {
 		for _, v := range f.Vitals() {
@@ -85,7 +86,7 @@ func testVitalsOfAll(t *testing.T, e dbtest.Engine) {
 func testVitalsInOutage(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	var away atomic.Bool
-	w := on(t, f.db, &flaky{DB: f.db.DB, fail: func(string) bool { return away.Load() }}, outbox.Options{})
+	w := on(t, f.db, &flaky{DB: f.db.DB, fail: func(string) bool { return away.Load() }}, pawl.Options{})
 	w.runAll()
 	loops := []string{"queue default", "scheduler"}
 	for _, name := range loops {
@@ -127,7 +128,7 @@ func (d *stuck) Do(ctx context.Context, calls ...*engine.Call) error {
 func testVitalsOfStalled(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	db := &stuck{DB: f.db.DB}
-	w := on(t, f.db, db, outbox.Options{})
+	w := on(t, f.db, db, pawl.Options{})
 	w.start()
 	dbtest.Until(t, "it works", func() bool { return !w.loop("queue default").LastSuccess.IsZero() })
 	wait := make(chan struct{})

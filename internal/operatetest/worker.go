@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/registry"
@@ -62,12 +63,12 @@ func testWorkerListed(t *testing.T, e dbtest.Engine) {
 	if all := f.workers(); all == nil && len(all) != 0 {
 		t.Fatalf("listed %+v", all)
 	}
-	w := f.another(outbox.Options{Worker: "one", Queues: []string{"a", "b"}, Concurrency: 7})
+	w := f.another(pawl.Options{Worker: "one", Queues: []string{"a", "b"}, Concurrency: 7})
 	w.Handle("p", outbox.HandlerFunc(done))
 	w.Handle("q", outbox.HandlerFunc(done))
 	stop := w.runAll()
 	dbtest.Until(t, "it is listed", func() bool { return len(f.workers()) == 1 })
-	other := f.another(outbox.Options{Worker: "two"})
+	other := f.another(pawl.Options{Worker: "two"})
 	stopOther := other.runAll()
 	dbtest.Until(t, "both are listed", func() bool { return len(f.workers()) == 2 })
 	all := f.workers()
@@ -111,7 +112,7 @@ func testWorkerInFlight(t *testing.T, e dbtest.Engine) {
 		t.Errorf("listed with %d in flight", got)
 	}
 	g := newGate()
-	w := f.another(outbox.Options{Concurrency: 2, BatchSize: 10})
+	w := f.another(pawl.Options{Concurrency: 2, BatchSize: 10})
 	w.Handle("p", g)
 	f.fill(5, "p", outbox.DefaultQueue)
 	w.start()
@@ -268,7 +269,7 @@ func testWorkerTexts(t *testing.T, e dbtest.Engine) {
 
 // A process that only drains the queue leaves no trace.
 func testWorkerThatDrains(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, outbox.Options{StopWhenEmpty: true})
+	f := open(t, e, pawl.Options{StopWhenEmpty: true})
 	f.check(f.Run(f.ctx()))
 	if all := f.workers(); len(all) != 0 {
 		t.Fatalf("left are %+v", all)

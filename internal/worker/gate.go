@@ -28,6 +28,9 @@ type Gate struct {
 	patience time.Duration // of the next who waits; 0: firstPatience
 }
 
+// Gated is a database whose loops share a gate with those of other databases.
+type Gated interface{ Gate() *Gate }
+
 const (
 	firstPatience = 5 * time.Second
 	aloneLimit    = 15 * time.Second

@@ -152,7 +152,7 @@ func TestGolangMigrate(t *testing.T) {
 func (p *place) works(t *testing.T) {
 	t.Helper()
 	suite.Must(t, p.db.CheckSchema(t.Context()))
-	w, err := pawl.New(p.db, pawl.Options{Outbox: outbox.Options{StopWhenEmpty: true}})
+	w, err := pawl.New(p.db, pawl.Options{StopWhenEmpty: true})
 	suite.Must(t, err)
 	handled := 0
 	w.Handle("t", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { handled++; return nil }))

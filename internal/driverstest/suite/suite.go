@@ -64,10 +64,10 @@ func Plain(pool *sql.DB) func(ctx context.Context, fn func(tx any) error) error 
 	}
 }
 
-func newPawl(t testing.TB, db engine.DB, o outbox.Options) *pawl.Pawl {
+func newPawl(t testing.TB, db engine.DB, o pawl.Options) *pawl.Pawl {
 	t.Helper()
 	o.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
-	p, err := pawl.New(db, pawl.Options{Outbox: o})
+	p, err := pawl.New(db, o)
 	Must(t, err)
 	return p
 }
@@ -80,7 +80,7 @@ const awkward = `'a' "b" \c {d,e} $1 ?1 ?0 ; -- żółw 🐢` + "\n\t"
 // D-3, OBX-002: every component writes in the transaction, and what it wrote shares
 // the transaction's fate.
 func transactions(t *testing.T, leg Leg) {
-	p := newPawl(t, leg.DB, outbox.Options{})
+	p := newPawl(t, leg.DB, pawl.Options{})
 	ctx := t.Context()
 	held, err := p.Leases.Acquire(ctx, "guard", lease.Options{Duration: time.Minute})
 	Must(t, err)
@@ -177,7 +177,7 @@ func same(t *testing.T, got, want outbox.Message) {
 
 // D-112: what is no transaction is refused.
 func forgotten(t *testing.T, leg Leg) {
-	p := newPawl(t, leg.DB, outbox.Options{})
+	p := newPawl(t, leg.DB, pawl.Options{})
 	for what, tx := range leg.Outside {
 		if _, err := p.Outbox.EnqueueTx(t.Context(), tx, outbox.Message{Topic: "t"}); !errors.Is(err, engine.ErrNotInTransaction) {
 			t.Errorf("%s: %v", what, err)
@@ -191,7 +191,7 @@ func forgotten(t *testing.T, leg Leg) {
 // D-10, OBX-099: a message of a known id is stored once, and an error of the database
 // has its class, whichever driver reports it.
 func known(t *testing.T, leg Leg) {
-	p := newPawl(t, leg.DB, outbox.Options{})
+	p := newPawl(t, leg.DB, pawl.Options{})
 	m := outbox.Message{ID: outbox.MessageID{1, 2, 3}, Topic: "t"}
 	for range 2 {
 		Must(t, leg.Transact(t.Context(), func(tx any) error {
@@ -224,7 +224,7 @@ func Load(t *testing.T, leg Leg) {
 	var mu sync.Mutex
 	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer stop()
-	p := newPawl(t, leg.DB, outbox.Options{})
+	p := newPawl(t, leg.DB, pawl.Options{})
 	p.Handle("order", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
 		mu.Lock()
 		defer mu.Unlock()

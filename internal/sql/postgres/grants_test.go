@@ -58,7 +58,7 @@ func grants(t *testing.T, roles ...postgres.Role) (*enginetest.Place, *person, m
 
 func newPerson(t *testing.T, db *postgres.DB, names engine.Names) *person {
 	t.Helper()
-	p, err := pawl.New(db, pawl.Options{Outbox: outbox.Options{StopWhenEmpty: true}})
+	p, err := pawl.New(db, pawl.Options{StopWhenEmpty: true})
 	enginetest.Must(t, err)
 	return &person{p, db, names, t.Context()}
 }

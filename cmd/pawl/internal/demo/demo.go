@@ -16,7 +16,6 @@ import (
 	"github.com/bravellian/pawl/cmd/pawl/internal/demo/etl"
 	"github.com/bravellian/pawl/cmd/pawl/internal/demo/shop"
 	"github.com/bravellian/pawl/join"
-	"github.com/bravellian/pawl/outbox"
 )
 
 // Options say how to run the demo.
@@ -54,7 +53,7 @@ func Run(ctx context.Context, o Options) (v *Verdict, err error) {
 		err = errors.Join(err, s.close())
 	}()
 	quiet := slog.New(slog.DiscardHandler)
-	producer, err := pawl.New(s, pawl.Options{Outbox: outbox.Options{Logger: quiet}, Joins: join.Options{Logger: quiet}})
+	producer, err := pawl.New(s, pawl.Options{Logger: quiet, Joins: join.Options{Logger: quiet}})
 	if err != nil {
 		return nil, err
 	}

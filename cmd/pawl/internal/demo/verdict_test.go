@@ -11,7 +11,6 @@ import (
 	"github.com/bravellian/pawl/internal/testpg"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/join"
-	"github.com/bravellian/pawl/outbox"
 )
 
 // onStages runs a test on a stage of every engine, with a worker that plays all
@@ -23,7 +22,7 @@ func onStages(t *testing.T, test func(*testing.T, *stage, *pawl.Pawl)) {
 			quiet := slog.New(slog.DiscardHandler)
 			retry := worker.RetryPolicy{MaxAttempts: 10, Delay: func(int) time.Duration { return 0 }}
 			p, err := pawl.New(s, pawl.Options{
-				Outbox: outbox.Options{StopWhenEmpty: true, Logger: quiet, Retry: &retry}, Joins: join.Options{Logger: quiet},
+				StopWhenEmpty: true, Logger: quiet, Retry: &retry, Joins: join.Options{Logger: quiet},
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/internal/worker"
-	"github.com/bravellian/pawl/outbox"
 )
 
 // lease is short, so that what a killed worker held comes back while one
@@ -29,7 +28,7 @@ func Work(ctx context.Context, db, schema string, parent io.Reader) error {
 		_, _ = io.Copy(io.Discard, parent)
 		cancel()
 	}()
-	p, err := pawl.New(s, pawl.Options{Outbox: outbox.Options{
+	p, err := pawl.New(s, pawl.Options{
 		Logger:       slog.New(slog.DiscardHandler), // its failures are part of the play
 		Concurrency:  8,
 		BatchSize:    32,
@@ -37,7 +36,7 @@ func Work(ctx context.Context, db, schema string, parent io.Reader) error {
 		PollInterval: 250 * time.Millisecond,
 		Grace:        3 * time.Second,
 		Retry:        &worker.RetryPolicy{MaxAttempts: 10, Delay: func(int) time.Duration { return 300 * time.Millisecond }, Jitter: 0.1},
-	}})
+	})
 	if err != nil {
 		return errors.Join(err, s.close())
 	}

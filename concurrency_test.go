@@ -1,0 +1,48 @@
+package pawl_test
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/internal/dbtest"
+)
+
+// A queue has the concurrency that is its own, the others have that of all.
+func TestQueueConcurrency(t *testing.T) {
+	t.Parallel()
+	slow := pawl.NewTopic[int]("slow", pawl.TopicOptions{Queue: "slow"})
+	fast := pawl.NewTopic[int]("fast", pawl.TopicOptions{Queue: "fast"})
+	p, err := pawl.New(dbtest.OpenSQLite(t), pawl.Options{
+		Queues: []string{"slow", "fast"}, Concurrency: 3, QueueConcurrency: map[string]int{"slow": 1}, StopWhenEmpty: true, Logger: slog.New(slog.DiscardHandler),
+	})
+	must(t, err)
+	bodies := []int{1, 2, 3, 4, 5, 6}
+	_, err = slow.EnqueueBatch(t.Context(), p, bodies)
+	must(t, err)
+	_, err = fast.EnqueueBatch(t.Context(), p, bodies)
+	must(t, err)
+	var running, most atomic.Int64
+	slow.Handle(p, func(context.Context, *pawl.Delivery[int]) error {
+		most.Store(max(most.Load(), running.Add(1)))
+		running.Add(-1)
+		return nil
+	})
+	var together sync.WaitGroup
+	together.Add(3)
+	var count atomic.Int64
+	fast.Handle(p, func(context.Context, *pawl.Delivery[int]) error {
+		if count.Add(1) <= 3 {
+			together.Done()
+			together.Wait()
+		}
+		return nil
+	})
+	must(t, p.Run(t.Context()))
+	if most.Load() != 1 || count.Load() != 6 {
+		t.Errorf("%d of the slow at once, %d of the fast handled", most.Load(), count.Load())
+	}
+}

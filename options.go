@@ -1,0 +1,134 @@
+package pawl
+
+import (
+	"cmp"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/worker"
+	"github.com/bravellian/pawl/job"
+	"github.com/bravellian/pawl/join"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/timer"
+)
+
+// Options configure a Pawl. The zero value is right for most programs.
+type Options struct {
+	// Logger gets what happens: enqueues and deliveries at INFO, claims at DEBUG, failures
+	// at ERROR. nil means slog.Default() for warnings and errors only. Payloads, header
+	// values and passwords are never logged.
+	Logger *slog.Logger
+	// RetryLogLevel is the level at which a failed attempt is logged that will be retried;
+	// nil means slog.LevelError. The last attempt is logged at ERROR, and what a handler
+	// asked for (RetryAfter, Snooze) at INFO.
+	RetryLogLevel slog.Leveler
+
+	// Queues are served by Run, each by a loop of its own. Default: outbox.DefaultQueue.
+	// The inbox's queue is served in any case once a handler of it is registered.
+	Queues []string
+	// Concurrency is how many handlers of a queue run at once, default 64.
+	Concurrency int
+	// QueueConcurrency is Concurrency of single queues.
+	QueueConcurrency map[string]int
+	// BatchSize is the most messages that one claim takes, default 500, at most 1000.
+	// Fewer are claimed while handlers are slow.
+	BatchSize int
+	// Lease is how long a claim lasts without a heartbeat, default 30 s, at least 1 s. It
+	// is extended while handlers run, so it need not cover the longest of them.
+	Lease time.Duration
+	// PollInterval bounds how long a worker sleeps without being woken, default 1 s.
+	PollInterval time.Duration
+	// Grace is how long handlers may go on after Run's context ended, default 20 s.
+	Grace time.Duration
+	// Retry is the policy of topics that have none of their own; nil means ten executions
+	// in all with 1, 2, 4 … 60 s in between, ± 10 %.
+	Retry *outbox.RetryPolicy
+	// Retention is how long messages, joins, timers and runs of jobs are kept after they
+	// ended, default 7 days. Failed messages stay until an operator decides.
+	Retention time.Duration
+	// MaxPayload is the largest payload in bytes, default 1 MiB.
+	MaxPayload int
+	// Worker names this process in processed_by of messages and as the owner of leases,
+	// default host:pid.
+	Worker string
+	// StopWhenEmpty makes Run return once nothing is due and nothing runs.
+	StopWhenEmpty bool
+	// MaxPollingInterval bounds how long the scheduler of timers and jobs sleeps, default
+	// 30 s. It wakes by itself when something is due earlier.
+	MaxPollingInterval time.Duration
+
+	// Inbox, Joins, Timers and Jobs configure what is peculiar to each; what they leave
+	// empty and the options above have is as above.
+	Inbox  inbox.Options
+	Joins  join.Options
+	Timers timer.Options
+	Jobs   job.Options
+	// Health says what counts as healthy.
+	Health health.Options
+
+	// EnableSchemaDeployment makes Run migrate the database first. Otherwise Run fails
+	// with ErrSchemaMissing, ErrSchemaOld or ErrSchemaNew when the schema is not this
+	// build's.
+	EnableSchemaDeployment bool
+}
+
+// Validate returns an *InvalidError that names the first field that is invalid. New calls
+// it.
+func (o *Options) Validate() error {
+	queue := o.outbox(0, nil)
+	if err := queue.Validate(); err != nil {
+		return err
+	}
+	for _, part := range []struct {
+		name  string
+		check func() error
+	}{{"Joins", o.Joins.Validate}, {"Inbox", o.Inbox.Validate}, {"Timers", o.Timers.Validate}, {"Jobs", o.Jobs.Validate}, {"Health", o.Health.Validate}} {
+		if err := part.check(); err != nil {
+			return engine.InOptions(part.name, err)
+		}
+	}
+	return engine.CheckOption("MaxPollingInterval", o.MaxPollingInterval, 1, 0)
+}
+
+// outbox returns the options of the outbox, and of the inbox's queue.
+func (o *Options) outbox(tag worker.Tag, gate *worker.Gate) outbox.Options {
+	return outbox.Options{
+		Logger: o.Logger, RetryLogLevel: o.RetryLogLevel, Queues: slices.Clone(o.Queues), Concurrency: o.Concurrency, QueueConcurrency: o.QueueConcurrency,
+		BatchSize: o.BatchSize, Lease: o.Lease, PollInterval: o.PollInterval, Grace: o.Grace, Retry: o.Retry, Retention: o.Retention, MaxPayload: o.MaxPayload,
+		Worker: o.Worker, StopWhenEmpty: o.StopWhenEmpty, Tag: tag, Gate: gate,
+	}
+}
+
+func (o *Options) joins() join.Options {
+	j := o.Joins
+	j.Logger, j.Retention = cmp.Or(j.Logger, o.Logger), cmp.Or(j.Retention, o.Retention)
+	return j
+}
+
+func (o *Options) inbox(queue outbox.Options) inbox.Options {
+	i := o.Inbox
+	i.Logger = cmp.Or(i.Logger, o.Logger)
+	if i.Workers != nil {
+		own := *i.Workers
+		own.Tag, own.Gate = queue.Tag, queue.Gate
+		queue = own
+	}
+	i.Workers = &queue
+	return i
+}
+
+func (o *Options) timers() timer.Options {
+	t := o.Timers
+	t.Logger, t.Retention = cmp.Or(t.Logger, o.Logger), cmp.Or(t.Retention, o.Retention)
+	return t
+}
+
+func (o *Options) jobs() job.Options {
+	j := o.Jobs
+	j.Logger, j.Retention = cmp.Or(j.Logger, o.Logger), cmp.Or(j.Retention, o.Retention)
+	return j
+}
