@@ -168,7 +168,8 @@ func members(p *types.Package, name string, named *types.Named) []string {
 	methods := types.NewMethodSet(of)
 	for i := range methods.Len() {
 		m := methods.At(i).Obj()
-		if m.Exported() {
+		// What another public type lends by being embedded is listed there.
+		if lent := len(methods.At(i).Index()) > 1 && !hidden(m.Pkg()); m.Exported() && !lent {
 			all = append(all, fmt.Sprintf("method %s.%s%s", name, m.Name(), strings.TrimPrefix(types.TypeString(m.Type(), relative), "func")))
 		}
 	}
