@@ -2,7 +2,6 @@ package pawl_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
@@ -11,74 +10,73 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/sqlite"
 )
 
-// open returns a migrated database in a temporary directory.
-func open(ctx context.Context) (*sqlite.DB, func()) {
+// temporary returns the path of a file that done removes.
+func temporary(name string) (path string, done func()) {
 	dir, err := os.MkdirTemp("", "pawl")
+	check(err)
+	return filepath.Join(dir, name), func() { _ = os.RemoveAll(dir) }
+}
+
+func check(err error) {
 	if err != nil {
 		log.Fatal(err)
-	}
-	db, err := sqlite.Open(filepath.Join(dir, "shop.db"))
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := db.Migrate(ctx); err != nil {
-		log.Fatal(err)
-	}
-	return db, func() {
-		_ = db.Close()
-		_ = os.RemoveAll(dir)
 	}
 }
 
-type order struct {
+// open returns a migrated database in a temporary directory.
+func open(ctx context.Context) (pawl.DB, func()) {
+	path, remove := temporary("shop.db")
+	db, err := sqlite.Open(path)
+	check(err)
+	check(db.Migrate(ctx))
+	return db, func() {
+		_ = db.Close()
+		remove()
+	}
+}
+
+type Order struct {
 	Number int    `json:"number"`
 	Email  string `json:"email"`
 }
 
-// An order and the message that announces it are written in one transaction:
-// either both exist or neither does.
+var OrderCreated = pawl.NewTopic[Order]("order.created") // one name and type for both sides
+
+// An order and the message that announces it are written in one transaction: either both
+// exist or neither does.
 func Example() {
 	ctx, stop := context.WithCancel(context.Background())
-	db, done := open(ctx)
+	path, done := temporary("shop.db")
 	defer done()
+
+	db, err := sqlite.Open(path)
+	check(err)
 	p, err := pawl.New(db, pawl.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	p.Handle("order.created", outbox.JSON(func(_ context.Context, o order) error {
-		fmt.Printf("mail to %s about order %d\n", o.Email, o.Number)
+	check(err)
+	check(p.Migrate(ctx))
+	OrderCreated.Handle(p, func(ctx context.Context, d *pawl.Delivery[Order]) error {
+		fmt.Printf("mail to %s about order %d\n", d.Body.Email, d.Body.Number)
 		stop()
 		return nil
-	}))
+	})
 
-	shop := db.SQL()
-	if _, err := shop.Exec("CREATE TABLE orders (number INTEGER PRIMARY KEY, email TEXT)"); err != nil {
-		log.Fatal(err)
-	}
-	tx, err := shop.BeginTx(ctx, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer func() { _ = tx.Rollback() }()
-	o := order{Number: 7, Email: "ada@example.com"}
-	if _, err := tx.Exec("INSERT INTO orders VALUES (?, ?)", o.Number, o.Email); err != nil {
-		log.Fatal(err)
-	}
-	body, _ := json.Marshal(o)
-	if _, err := p.Outbox.EnqueueTx(ctx, tx, outbox.Message{Topic: "order.created", Payload: body}); err != nil {
-		log.Fatal(err)
-	}
-	if err := tx.Commit(); err != nil {
-		log.Fatal(err)
-	}
+	_, err = sqlite.SQL(db).ExecContext(ctx, "CREATE TABLE orders (number INTEGER PRIMARY KEY, email TEXT)")
+	check(err)
+	tx, err := sqlite.SQL(db).BeginTx(ctx, nil)
+	check(err)
+	o := Order{Number: 7, Email: "ada@example.com"}
+	_, err = tx.ExecContext(ctx, "INSERT INTO orders VALUES (?, ?)", o.Number, o.Email)
+	check(err)
+	_, err = OrderCreated.EnqueueTx(ctx, p, tx, o)
+	check(err)
+	check(tx.Commit())
 
-	if err := p.Run(ctx); err != nil { // blocks until ctx ends
-		log.Fatal(err)
-	}
+	check(p.Run(ctx)) // blocks until ctx ends
+	check(p.Close())
 	// Output: mail to ada@example.com about order 7
 }
 

@@ -10,9 +10,8 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/fleet"
-	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/sqlite"
 )
 
 // A database per tenant, here files: one handler for all of them, which can tell
@@ -27,7 +26,7 @@ func Example() {
 		fleet.Database{Key: "acme", URL: "sqlite:" + filepath.Join(dir, "acme.db")},
 		fleet.Database{Key: "globex", URL: "sqlite:" + filepath.Join(dir, "globex.db")},
 	), fleet.Options{
-		Engines:       map[string]engine.Opener{"sqlite": sqlite.OpenURL}, // and "postgres": postgres.OpenURL
+		Engines:       map[string]fleet.Opener{"sqlite": sqlite.OpenURL}, // and "postgres": postgres.OpenURL
 		Pawl:          pawl.Options{EnableSchemaDeployment: true},
 		StopWhenEmpty: true, // a server leaves this out
 	})

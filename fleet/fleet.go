@@ -33,13 +33,16 @@ var ErrUnknownStore = errors.New("unknown store")
 // MaxKey is how many characters a key may have.
 const MaxKey = 255
 
+// Opener opens a database of a fleet: postgres.OpenURL, sqlite.OpenURL.
+type Opener = engine.Opener
+
 // Options configure a fleet. Engines has to be given; the zero value of the rest
 // is right for most programs.
 type Options struct {
 	// Engines open the databases, by the scheme of their URL:
 	//
-	//	map[string]engine.Opener{"postgres": postgres.OpenURL, "sqlite": sqlite.OpenURL}
-	Engines map[string]engine.Opener
+	//	map[string]Opener{"postgres": postgres.OpenURL, "sqlite": sqlite.OpenURL}
+	Engines map[string]Opener
 	// Pawl configures the components of every store. Its workers' concurrency is
 	// HandlersPerStore; EnableSchemaDeployment migrates each store before its
 	// first work.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/inbox"
-	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/sqlite"
 )
 
 func check(err error) {
@@ -20,7 +20,7 @@ func check(err error) {
 }
 
 // openShop returns a pawl on a fresh database with a table of payments.
-func openShop(opts pawl.Options) (*pawl.Pawl, *sqlite.DB, func()) {
+func openShop(opts pawl.Options) (*pawl.Pawl, pawl.DB, func()) {
 	dir, err := os.MkdirTemp("", "pawl")
 	check(err)
 	db, err := sqlite.Open(filepath.Join(dir, "shop.db"))
@@ -28,7 +28,7 @@ func openShop(opts pawl.Options) (*pawl.Pawl, *sqlite.DB, func()) {
 	p, err := pawl.New(db, opts)
 	check(err)
 	check(p.Migrate(context.Background()))
-	_, err = db.SQL().Exec("CREATE TABLE payments (invoice TEXT, cents INTEGER)")
+	_, err = sqlite.SQL(db).Exec("CREATE TABLE payments (invoice TEXT, cents INTEGER)")
 	check(err)
 	return p, db, func() {
 		_ = p.Close()
@@ -53,7 +53,7 @@ func ExampleInbox_Once() {
 		check(err) // now the delivery can be confirmed to the broker
 	}
 	var payments int
-	check(db.SQL().QueryRow("SELECT count(*) FROM payments").Scan(&payments))
+	check(sqlite.SQL(db).QueryRow("SELECT count(*) FROM payments").Scan(&payments))
 	receipts, err := p.Outbox.Count(ctx)
 	check(err)
 	known, err := p.Inbox.Get(ctx, "bank", "tx-4711")

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/sqlite"
 )
 
 // cleanup is what the handler of a clean-up is told.
@@ -95,7 +95,8 @@ func ExampleJobs_Trigger() {
 	if err := p.Migrate(ctx); err != nil {
 		log.Fatal(err)
 	}
-	err = p.Jobs.Put(ctx, job.Job{Name: "daily-cleanup", Topic: "cleanup.run", Schedule: "0 2 * * *", Payload: []byte(`{"retentionDays":90,"includeArchives":true}`)})
+	run := pawl.NewTopic[cleanup]("cleanup.run")
+	err = run.PutJob(ctx, p, job.Job{Name: "daily-cleanup", Schedule: "0 2 * * *"}, cleanup{RetentionDays: 90, IncludeArchives: true})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -110,10 +111,10 @@ func ExampleJobs_Trigger() {
 	}
 	fmt.Println("the run is", r.Status)
 
-	p.Handle("cleanup.run", outbox.JSON(func(_ context.Context, c cleanup) error {
-		fmt.Printf("deleting what is older than %d days, archives: %v\n", c.RetentionDays, c.IncludeArchives)
+	run.Handle(p, func(_ context.Context, d *pawl.Delivery[cleanup]) error {
+		fmt.Printf("deleting what is older than %d days, archives: %v\n", d.Body.RetentionDays, d.Body.IncludeArchives)
 		return nil
-	}))
+	})
 	if err := p.Run(ctx); err != nil {
 		log.Fatal(err)
 	}

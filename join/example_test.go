@@ -11,9 +11,9 @@ import (
 	"path/filepath"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/sqlite"
 )
 
 // open returns a pawl on a fresh database; Run returns when nothing is left to do.

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/lease"
+	"github.com/bravellian/pawl/sqlite"
 )
 
 // Of several processes that start the same job, one does it.
@@ -70,12 +70,12 @@ func ExampleLease_Guard() {
 	if err := p.Migrate(ctx); err != nil {
 		log.Fatal(err)
 	}
-	if _, err := db.SQL().ExecContext(ctx, "CREATE TABLE books (closed INTEGER)"); err != nil {
+	if _, err := sqlite.SQL(db).ExecContext(ctx, "CREATE TABLE books (closed INTEGER)"); err != nil {
 		log.Fatal(err)
 	}
 
 	write := func(l *lease.Lease) error {
-		tx, err := db.SQL().BeginTx(ctx, nil)
+		tx, err := sqlite.SQL(db).BeginTx(ctx, nil)
 		if err != nil {
 			return err
 		}

@@ -14,9 +14,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/metrics"
 	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/sqlite"
 )
 
 // A program shows its metrics at /metrics, where Prometheus fetches them.

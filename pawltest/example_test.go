@@ -3,11 +3,10 @@ package pawltest_test
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"testing"
 
-	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/pawltest"
 )
 
@@ -17,9 +16,12 @@ type Order struct {
 	Email  string `json:"email"`
 }
 
+// OrderCreated announces orders.
+var OrderCreated = pawl.NewTopic[Order]("order.created")
+
 // PlaceOrder is the code under test: it stores an order and announces it, in one
 // transaction.
-func PlaceOrder(ctx context.Context, db *sql.DB, box *outbox.Outbox, o Order) error {
+func PlaceOrder(ctx context.Context, db *sql.DB, p *pawl.Pawl, o Order) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -28,11 +30,7 @@ func PlaceOrder(ctx context.Context, db *sql.DB, box *outbox.Outbox, o Order) er
 	if _, err := tx.ExecContext(ctx, "INSERT INTO orders VALUES ($1, $2)", o.Number, o.Email); err != nil {
 		return err
 	}
-	body, err := json.Marshal(o)
-	if err != nil {
-		return err
-	}
-	if _, err := box.EnqueueTx(ctx, tx, outbox.Message{Topic: "order.created", Payload: body}); err != nil {
+	if _, err := OrderCreated.EnqueueTx(ctx, p, tx, o); err != nil {
 		return err
 	}
 	return tx.Commit()
@@ -44,20 +42,20 @@ func testPlaceOrder(t testing.TB) {
 	if _, err := d.SQL().Exec("CREATE TABLE orders (number INTEGER PRIMARY KEY, email TEXT)"); err != nil {
 		t.Fatal(err)
 	}
-	d.Handle("order.created", outbox.JSON(func(_ context.Context, o Order) error {
-		fmt.Printf("mail to %s about order %d\n", o.Email, o.Number)
+	OrderCreated.Handle(d, func(_ context.Context, o *pawl.Delivery[Order]) error {
+		fmt.Printf("mail to %s about order %d\n", o.Body.Email, o.Body.Number)
 		return nil
-	}))
+	})
 
 	order := Order{Number: 7, Email: "ada@example.com"}
-	if err := PlaceOrder(t.Context(), d.SQL(), d.Outbox, order); err != nil {
+	if err := PlaceOrder(t.Context(), d.SQL(), d.Pawl, order); err != nil {
 		t.Fatal(err)
 	}
 	d.AssertEnqueuedCount(t, 1, pawltest.Topic("order.created"), pawltest.JSON(order))
 	d.MustDrain(t)
 
 	// The number is taken: neither the order nor its message is stored.
-	if err := PlaceOrder(t.Context(), d.SQL(), d.Outbox, Order{Number: 7, Email: "eve@example.com"}); err == nil {
+	if err := PlaceOrder(t.Context(), d.SQL(), d.Pawl, Order{Number: 7, Email: "eve@example.com"}); err == nil {
 		t.Error("two orders have one number")
 	}
 	d.AssertNotEnqueued(t, pawltest.JSONBody(func(o Order) bool { return o.Email == "eve@example.com" }))

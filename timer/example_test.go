@@ -2,7 +2,6 @@ package timer_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
@@ -12,13 +11,13 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/sqlite"
 	"github.com/bravellian/pawl/timer"
 )
 
 // shop opens a database in a directory of its own, for one example.
-func shop(opts pawl.Options) (p *pawl.Pawl, db *sqlite.DB, end func()) {
+func shop(opts pawl.Options) (p *pawl.Pawl, db pawl.DB, end func()) {
 	dir, err := os.MkdirTemp("", "timer")
 	if err != nil {
 		log.Fatal(err)
@@ -49,18 +48,16 @@ func Example() {
 		Email string
 		Text  string
 	}
+	send := pawl.NewTopic[reminder]("reminder.send")
 	ctx, stop := context.WithCancel(context.Background())
-	p.Handle("reminder.send", outbox.JSON(func(_ context.Context, r reminder) error {
-		fmt.Printf("to %s: %s\n", r.Email, r.Text)
+	send.Handle(p, func(_ context.Context, d *pawl.Delivery[reminder]) error {
+		fmt.Printf("to %s: %s\n", d.Body.Email, d.Body.Text)
 		stop() // in a program this would be a signal to end
 		return nil
-	}))
+	})
 
-	body, err := json.Marshal(reminder{User: 7, Email: "user@example.com", Text: "Don't forget your appointment!"})
-	if err != nil {
-		log.Fatal(err)
-	}
-	if _, err := p.Timers.Schedule(ctx, timer.Timer{Topic: "reminder.send", Payload: body, Due: time.Now().Add(50 * time.Millisecond)}); err != nil {
+	body := reminder{User: 7, Email: "user@example.com", Text: "Don't forget your appointment!"}
+	if _, err := send.Schedule(ctx, p, timer.Timer{Due: time.Now().Add(50 * time.Millisecond)}, body); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println("stopped, error:", p.Run(ctx))
@@ -98,7 +95,7 @@ func ExampleTimers_ScheduleTx() {
 	defer end()
 	ctx := context.Background()
 	change := func(what string, timers func(tx outbox.Tx) error) {
-		tx, err := db.SQL().BeginTx(ctx, nil)
+		tx, err := sqlite.SQL(db).BeginTx(ctx, nil)
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -12,8 +12,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/sqlite"
 	"github.com/bravellian/pawl/traces"
 )
 

@@ -20,11 +20,11 @@ func Handle(p *pawl.Pawl, d *scene.Database) {
 }
 
 func handle(p *pawl.Pawl, d *scene.Database, topic string, effect func(m *outbox.Message, b body) scene.Delivery) {
-	p.Handle(topic, outbox.JSONMessage(func(ctx context.Context, m *outbox.Message, b body) error {
-		v := effect(m, b)
-		v.Subject, v.Note = b.RunID, noteDelivery
-		return d.Deliver(ctx, m, v)
-	}))
+	pawl.NewTopic[body](topic).Handle(p, func(ctx context.Context, m *pawl.Delivery[body]) error {
+		v := effect(m.Message, m.Body)
+		v.Subject, v.Note = m.Body.RunID, noteDelivery
+		return d.Deliver(ctx, m.Message, v)
+	})
 }
 
 func extract(m *outbox.Message, b body) scene.Delivery {

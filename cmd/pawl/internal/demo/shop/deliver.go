@@ -6,27 +6,28 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/cmd/pawl/internal/demo/scene"
-	"github.com/bravellian/pawl/outbox"
 )
 
 const noteDelivery = `INSERT INTO pawl.deliveries (message_id, order_id, topic, attempt, outcome, worker, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)`
 
 // Handle registers the handlers of the shop's messages.
 func Handle(p *pawl.Pawl, d *scene.Database) {
-	p.Handle(TopicMail, outbox.JSONMessage(func(ctx context.Context, m *outbox.Message, b mailBody) error {
-		return d.Deliver(ctx, m, scene.Delivery{
+	pawl.NewTopic[mailBody](TopicMail).Handle(p, func(ctx context.Context, m *pawl.Delivery[mailBody]) error {
+		b := m.Body
+		return d.Deliver(ctx, m.Message, scene.Delivery{
 			Subject: b.OrderID, Fate: fate(m.Topic, b.OrderID, m.RetryCount), No: errors.New("mailbox does not exist"), Note: noteDelivery,
 			Effect: `INSERT INTO pawl.mails (message_id, order_id, address, subject) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (message_id) DO NOTHING`,
 			Args:   []any{m.ID.String(), b.OrderID, b.Address, b.Subject},
 		})
-	}))
-	p.Handle(TopicInvoice, outbox.JSONMessage(func(ctx context.Context, m *outbox.Message, b invoiceBody) error {
-		return d.Deliver(ctx, m, scene.Delivery{
+	})
+	pawl.NewTopic[invoiceBody](TopicInvoice).Handle(p, func(ctx context.Context, m *pawl.Delivery[invoiceBody]) error {
+		b := m.Body
+		return d.Deliver(ctx, m.Message, scene.Delivery{
 			Subject: b.OrderID, Fate: fate(m.Topic, b.OrderID, m.RetryCount), No: errors.New("the ledger for this month is closed"), Note: noteDelivery,
 			Effect: `INSERT INTO pawl.invoices (message_id, order_id, amount_cents, currency) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (message_id) DO NOTHING`,
 			Args:   []any{m.ID.String(), b.OrderID, b.AmountCents, b.Currency},
 		})
-	}))
+	})
 }
 
 // fate decides what the other side says: the same for an order each time. One
