@@ -43,7 +43,9 @@ func gone(t *testing.T, e dbtest.Engine) {
 	r.Show(f.ctx(), registry.Self{Name: "mailer"})
 	Want(t, f.examine(), "workers", engine.OK, "1 workers show that they are alive", "")
 	f.exec("UPDATE {worker_process} SET heartbeat_at = {-2h}, expires_at = {-1h}")
-	Want(t, f.examine(), "workers", engine.Warning, "1 of 1 workers went without a word, the last 2h0m0s ago: mailer (host ", "start them again")
+	found := f.examine() // some seconds later on a busy machine
+	Want(t, found, "workers", engine.Warning, "1 of 1 workers went without a word, the last 2h0m", "start them again")
+	Want(t, found, "workers", engine.Warning, "s ago: mailer (host ", "start them again")
 	r.Leave(f.ctx())
 	WantGone(t, f.examine(), "workers")
 }
@@ -133,7 +135,9 @@ func leases(t *testing.T, e dbtest.Engine) {
 	defer func() { f.check(l.Close(f.ctx())) }()
 	WantGone(t, f.examine(), "leases")
 	f.exec("UPDATE {lease} SET lease_until_utc = {-3h}")
-	Want(t, f.examine(), "leases", engine.Note, `3h0m0s ago, "close-books"`, "Nothing")
+	found := f.examine() // some seconds later on a busy machine
+	Want(t, found, "leases", engine.Note, "1 leases ran out without being given back, the last 3h0m", "Nothing")
+	Want(t, found, "leases", engine.Note, `s ago, "close-books" among them`, "Nothing")
 	f.exec("UPDATE {lease} SET lease_until_utc = {1h}")
 	WantGone(t, f.examine(), "leases")
 }
