@@ -40,15 +40,16 @@ func (p *Pulse) Vitals(name string) Vitals {
 
 // begin says that the loop starts. end is to be called when it returns.
 func (p *Pulse) begin() (end func()) {
-	p.count(1)
-	p.turn(0)
-	return func() { p.count(-1) }
-}
-
-func (p *Pulse) count(n int) {
+	now := time.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.running += n
+	p.running++ // with its turn: either alone passes for a loop that hangs or has ended
+	p.v.LastTurn, p.v.NextTurn = now, now
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.running--
+	}
 }
 
 // turn says that the loop goes round, and will again after rest at the latest.
