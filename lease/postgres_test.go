@@ -200,41 +200,41 @@ func TestGuardThatWaitsTooLong(t *testing.T) {
 // are told at once that it is held.
 func TestLongGuardedTransaction(t *testing.T) {
 	t.Parallel()
-	d := dbtest.OpenPostgres(t)
-	s := lease.New(d.DB, lease.ManagerOptions{})
-	l, err := s.Acquire(t.Context(), "n", lease.Options{Duration: real})
-	if err != nil {
-		t.Fatal(err)
-	}
-	tx := d.Begin(t)
-	defer tx.Rollback()
-	if err := l.Guard(t.Context(), tx); err != nil {
-		t.Fatal(err)
-	}
-	until := l.Deadline().Add(real)
-	for l.Deadline().Before(until) {
-		if err := l.Err(); err != nil {
+	kept(t, func() error {
+		d := dbtest.OpenPostgres(t)
+		s := lease.New(d.DB, lease.ManagerOptions{})
+		l, err := s.Acquire(t.Context(), "n", lease.Options{Duration: real})
+		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Acquire(t.Context(), "n", lease.Options{}); !errors.Is(err, lease.ErrHeld) {
+		tx := d.Begin(t)
+		defer tx.Rollback()
+		if err := l.Guard(t.Context(), tx); err != nil {
+			return err
+		}
+		until := l.Deadline().Add(real)
+		for l.Deadline().Before(until) {
+			if _, err := s.Acquire(t.Context(), "n", lease.Options{}); l.Err() == nil && !errors.Is(err, lease.ErrHeld) {
+				t.Fatal(err)
+			}
+			if err := l.Err(); err != nil {
+				return err
+			}
+			d.Pass(200 * time.Millisecond)
+		}
+		other, err := d.SQL.BeginTx(t.Context(), nil)
+		if err != nil {
 			t.Fatal(err)
 		}
-		d.Pass(200 * time.Millisecond)
-	}
-	other, err := d.SQL.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer other.Rollback()
-	if err := l.Guard(t.Context(), other); err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Close(t.Context()); err != nil { // nor does it wait for them
-		t.Fatal(err)
-	}
-	if err := errors.Join(other.Commit(), tx.Commit()); err != nil {
-		t.Fatal(err)
-	}
+		defer other.Rollback()
+		if err := l.Guard(t.Context(), other); err != nil {
+			return err
+		}
+		if err := l.Close(t.Context()); err != nil { // nor does it wait for them
+			return err
+		}
+		return errors.Join(other.Commit(), tx.Commit())
+	})
 }
 
 // D-64: a guard in a pgx transaction.

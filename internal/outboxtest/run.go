@@ -374,7 +374,7 @@ const longLease = 3 * time.Second
 // most of the lease does lose it, and says nothing about this.
 func testRunLongHandler(t *testing.T, e Engine) {
 	for tries := 1; ; tries++ {
-		longest := watchStalls()
+		longest := dbtest.WatchStalls()
 		calls, got := runLong(t, e)
 		stall := longest()
 		if calls == 1 && got.RetryCount == 0 {
@@ -404,28 +404,6 @@ func runLong(t *testing.T, e Engine) (calls int64, got *outbox.Info) {
 	defer other.start()()
 	got = f.untilStatus(id, outbox.Done)
 	return ran.Load(), got
-}
-
-// watchStalls measures for how long this process is not run, until it is asked for the
-// longest time.
-func watchStalls() (longest func() time.Duration) {
-	const beat = 50 * time.Millisecond
-	stop, answer := make(chan struct{}), make(chan time.Duration)
-	go func() {
-		tick := time.NewTicker(beat)
-		defer tick.Stop()
-		var gap time.Duration
-		for last := time.Now(); ; last = time.Now() {
-			select {
-			case <-tick.C:
-				gap = max(gap, time.Since(last))
-			case <-stop:
-				answer <- max(gap, time.Since(last))
-				return
-			}
-		}
-	}()
-	return func() time.Duration { close(stop); return <-answer }
 }
 
 // OBX-053, D-12: nobody calls reap.
