@@ -210,8 +210,10 @@ func testBackoff(t *testing.T, e dbtest.Engine) {
 		if slack := time.Second / 10; got.Before(before.Add(want-slack)) || got.After(f.now().Add(want+slack)) {
 			t.Fatalf("backoff of %v, want %v", got.Sub(before), want)
 		}
-		f.claim(0)
-		f.fires(0)
+		if seconds > 2 { // the first may be over by now, on a busy machine
+			f.claim(0)
+			f.fires(0)
+		}
 		f.changed(true)(f.Reschedule(f.ctx(), id, f.past()))
 	}
 }
