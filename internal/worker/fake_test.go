@@ -514,6 +514,7 @@ type rig struct {
 	link *link
 	loop *worker.Loop[payload]
 	logs *logBuffer
+	slow func(message string) // before a line is logged; nil: nothing
 	stop context.CancelFunc
 	done chan struct{} // closed when Run has returned
 
@@ -528,9 +529,22 @@ type rig struct {
 func newRig(s *store, cfg worker.Config[payload], handler func(context.Context, item) error) *rig {
 	r := &rig{s: s, link: &link{s: s}, logs: &logBuffer{}, done: make(chan struct{}), handler: handler}
 	cfg.Queue, cfg.Handle = r.link, r.handle
-	cfg.Logger = slog.New(slog.NewTextHandler(r.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	cfg.Logger = slog.New(&slowLog{slog.NewTextHandler(r.logs, &slog.HandlerOptions{Level: slog.LevelDebug}), r})
 	r.loop = worker.New(cfg)
 	return r
+}
+
+// slowLog is a log that a test may hold up.
+type slowLog struct {
+	slog.Handler
+	r *rig
+}
+
+func (l *slowLog) Handle(ctx context.Context, line slog.Record) error {
+	if l.r.slow != nil {
+		l.r.slow(line.Message)
+	}
+	return l.Handler.Handle(ctx, line)
 }
 
 // start runs the loop until r.stop is called.

@@ -354,6 +354,34 @@ func TestExpiredLeasesComeBackByThemselves(t *testing.T) {
 	})
 }
 
+// What comes back is counted and said before it is handled, however long that takes.
+func TestWhatComesBackIsSaidFirst(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		ids := s.add(3, "t", 0)
+		s.mu.Lock()
+		s.claim(worker.NewOwnerToken(), time.Second, len(ids))
+		s.mu.Unlock()
+		var r *rig
+		r = newRig(s, worker.Config[payload]{PollMax: time.Second}, func(context.Context, item) error {
+			if c := r.loop.Stats().Counts(); c.Reaped != 3 || len(r.logs.lines("reaped")) != 1 {
+				t.Errorf("handled what came back when the log said %q, of %+v", r.logs.lines("reaped"), c)
+			}
+			return nil
+		})
+		r.slow = func(message string) {
+			if strings.HasPrefix(message, "reaped") {
+				time.Sleep(time.Minute)
+			}
+		}
+		r.start()
+		defer r.end()
+		pass(10 * time.Minute)
+		for _, id := range ids {
+			wantPlace(t, s, id, acked, 0)
+		}
+	})
+}
+
 // D-6: a Reap that fails is tried again, ever more rarely, and said.
 func TestReapingOutlivesErrors(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {

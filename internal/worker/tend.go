@@ -83,15 +83,17 @@ func (l *Loop[M]) reapAll(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if n > 0 { // said before anybody handles it
+			l.stats.reaped(n)
+			l.cfg.Logger.Info("reaped expired leases", "count", n)
+		}
 		l.seat.want(suspects)
 		if n == 0 {
 			return nil
 		}
-		l.stats.reaped(n)
 		if l.cfg.Observer != nil {
 			l.cfg.Observer.Reaped(l.cfg.Name, n)
 		}
-		l.cfg.Logger.Info("reaped expired leases", "count", n)
 	}
 	return ctx.Err()
 }
