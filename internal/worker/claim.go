@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// claim is what one claim call brought, under one owner token. The ledger's lock
+// claim is what one claim call brought, under one owner token. The lock of inflight
 // guards what changes, but for the items: of those that have begun, only the ID may be
 // read by others than their workers.
 type claim[M any] struct {
@@ -15,7 +15,7 @@ type claim[M any] struct {
 	items    []Item[M]
 	states   []state
 	deadline time.Time   // of the lease, by our own clock, counted from before the request
-	alarm    *time.Timer // rings at the deadline, whatever the database does
+	alarm    *time.Timer // expires the claim at its deadline, regardless of the database
 	lost     bool
 	begun    int       // items
 	open     int       // items that are not finished
@@ -35,7 +35,7 @@ const (
 )
 
 // open enters a claim, whose items are tasks from now on.
-func (l *ledger[M]) open(handlers context.Context, owner OwnerToken, deadline time.Time, items []Item[M]) {
+func (l *inflight[M]) open(handlers context.Context, owner OwnerToken, deadline time.Time, items []Item[M]) {
 	n := len(items)
 	c := &claim[M]{owner: owner, items: items, states: make([]state, n), deadline: deadline, open: n, left: n, done: make([]result, 0, n)}
 	c.ctx, c.cancel = context.WithCancelCause(handlers)
@@ -47,8 +47,8 @@ func (l *ledger[M]) open(handlers context.Context, owner OwnerToken, deadline ti
 	l.tasks.put(c)
 }
 
-// strike notes that an item is held no more.
-func (c *claim[M]) strike(index int) {
+// remove records that an item is no longer held.
+func (c *claim[M]) remove(index int) {
 	c.states[index] = gone
 	c.left--
 }

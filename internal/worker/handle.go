@@ -9,7 +9,7 @@ import (
 )
 
 // worker runs handlers until the tasks end.
-func (l *Loop[M]) worker() { l.work(l.ledger.take()) }
+func (l *Loop[M]) worker() { l.work(l.inflight.nextTask()) }
 
 // work runs a task's handler, and then others.
 func (l *Loop[M]) work(t task[M], ok bool) {
@@ -23,7 +23,7 @@ func (l *Loop[M]) work(t task[M], ok bool) {
 // third of its lease left (D-18).
 func (l *Loop[M]) begin(t *task[M]) (now time.Time, ok bool) {
 	left := time.Until(t.deadline)
-	now = t.deadline.Add(-left) // one look at the clock for both
+	now = t.deadline.Add(-left) // one reading of the clock for both
 	return now, !t.late && left >= l.cfg.Lease/3 && t.claim.ctx.Err() == nil
 }
 
@@ -62,7 +62,7 @@ func (l *Loop[M]) call(t *task[M], policy RetryPolicy) (err error) {
 		case v != nil:
 			err = &PanicError{Value: v, Stack: debug.Stack()}
 		case !returned:
-			l.outlive(*t, policy)
+			l.replace(*t, policy)
 		}
 	}()
 	err = l.cfg.Handle(t.claim.ctx, *t.item)
@@ -74,8 +74,8 @@ func (l *Loop[M]) call(t *task[M], policy RetryPolicy) (err error) {
 // package testing does.
 var errExited = errors.New("handler ended its goroutine (runtime.Goexit) instead of returning")
 
-// outlive puts another worker in the place of one that ends, who enters its result.
-func (l *Loop[M]) outlive(t task[M], policy RetryPolicy) {
+// replace starts another worker in the place of one that ends, and enters its result.
+func (l *Loop[M]) replace(t task[M], policy RetryPolicy) {
 	r := l.conclude(&t, policy, errExited)
 	r.index = t.index
 	l.workers.Go(func() { l.work(l.next(&t, r)) })

@@ -28,7 +28,7 @@ func (l *Loop[M]) heartbeat(ctx context.Context) {
 // beat extends all leases that have run for a while, in one statement; ok is
 // false if the database did not answer.
 func (l *Loop[M]) beat(ctx context.Context) (ok bool) {
-	held, claims := l.ledger.aging(time.Now(), l.cfg.Lease)
+	held, claims := l.inflight.aging(time.Now(), l.cfg.Lease)
 	if len(held) == 0 {
 		return true
 	}
@@ -39,7 +39,7 @@ func (l *Loop[M]) beat(ctx context.Context) (ok bool) {
 		return false
 	}
 	if n == int64(len(held)) {
-		l.ledger.extended(claims, sent.Add(l.cfg.Lease))
+		l.inflight.extended(claims, sent.Add(l.cfg.Lease))
 		return true
 	}
 	return l.examine(ctx, claims)
@@ -49,7 +49,7 @@ func (l *Loop[M]) beat(ctx context.Context) (ok bool) {
 // merely have been settled meanwhile; a claim is lost when none of it is ours.
 func (l *Loop[M]) examine(ctx context.Context, claims []*claim[M]) (ok bool) {
 	for _, c := range claims {
-		held := l.ledger.unsettled(c)
+		held := l.inflight.unsettled(c)
 		if len(held) == 0 {
 			continue
 		}
@@ -58,17 +58,17 @@ func (l *Loop[M]) examine(ctx context.Context, claims []*claim[M]) (ok bool) {
 		if err != nil {
 			return false
 		}
-		if n == 0 && len(l.ledger.unsettled(c)) > 0 {
-			l.ledger.lose(c)
+		if n == 0 && len(l.inflight.unsettled(c)) > 0 {
+			l.inflight.lose(c)
 			continue
 		}
-		l.ledger.extended([]*claim[M]{c}, sent.Add(l.cfg.Lease))
+		l.inflight.extended([]*claim[M]{c}, sent.Add(l.cfg.Lease))
 	}
 	return true
 }
 
 // aging returns what is held by claims that have used a quarter of their lease.
-func (l *ledger[M]) aging(now time.Time, lease time.Duration) (held []Held, claims []*claim[M]) {
+func (l *inflight[M]) aging(now time.Time, lease time.Duration) (held []Held, claims []*claim[M]) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for c := range l.claims {
@@ -81,13 +81,13 @@ func (l *ledger[M]) aging(now time.Time, lease time.Duration) (held []Held, clai
 	return held, claims
 }
 
-func (l *ledger[M]) unsettled(c *claim[M]) []Held {
+func (l *inflight[M]) unsettled(c *claim[M]) []Held {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return c.unsettledLocked()
 }
 
-func (l *ledger[M]) extended(claims []*claim[M], deadline time.Time) {
+func (l *inflight[M]) extended(claims []*claim[M], deadline time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, c := range claims {
@@ -99,7 +99,7 @@ func (l *ledger[M]) extended(claims []*claim[M], deadline time.Time) {
 }
 
 // expire gives a claim up whose lease is over by our own clock.
-func (l *ledger[M]) expire(c *claim[M]) {
+func (l *inflight[M]) expire(c *claim[M]) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if c.left > 0 && !time.Now().Before(c.deadline) {
@@ -107,13 +107,13 @@ func (l *ledger[M]) expire(c *claim[M]) {
 	}
 }
 
-func (l *ledger[M]) lose(c *claim[M]) {
+func (l *inflight[M]) lose(c *claim[M]) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.loseLocked(c)
 }
 
-func (l *ledger[M]) loseLocked(c *claim[M]) {
+func (l *inflight[M]) loseLocked(c *claim[M]) {
 	if !c.lost {
 		c.lost = true
 		c.cancel(ErrLeaseLost)

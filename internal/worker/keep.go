@@ -13,7 +13,7 @@ import (
 const (
 	// cleanFirst spreads the processes that start together.
 	cleanFirst = time.Minute
-	// cleanEvery is how often to look for what can be forgotten.
+	// cleanEvery is how often to check for what can be deleted.
 	cleanEvery = 10 * time.Minute
 	// cleanLimit is how long a clean-up may take without counting as hanging: what
 	// piled up in a month is deleted in as many transactions as it takes.
@@ -21,7 +21,7 @@ const (
 )
 
 // KeepClean calls clean, which returns how much it deleted, from time to time
-// until ctx ends, showing signs of life on pulse. What goes wrong is logged and
+// until ctx ends, reporting its status on pulse. What goes wrong is logged and
 // tried again next time, a missing table included (D-25).
 func KeepClean(ctx context.Context, log *slog.Logger, pulse *Pulse, clean func(context.Context) (int64, error)) {
 	defer pulse.begin()()

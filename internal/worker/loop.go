@@ -19,7 +19,7 @@ type Item[M any] struct {
 	Retry     int       // failed attempts so far
 	Since     time.Time // since when it could be claimed
 	Scheduled bool      // it had a due time
-	Fault     error     // why it cannot be read; it fails with that, and is not handled
+	Fault     error     // why it cannot be read; it fails with this error, without being handled
 	Body      M
 }
 
@@ -59,7 +59,7 @@ type Config[M any] struct {
 	Name string
 	// Tag marks the owner tokens of claims; 0: they are random.
 	Tag Tag
-	// Observer is told what happens; nil: nobody.
+	// Observer is notified of what happens; nil: none.
 	Observer Observer
 	// Paused says whether items of a topic may begin; nil: always. Tend is called
 	// before the first claim and several times in two seconds, to learn what is
@@ -90,7 +90,7 @@ const DefaultConcurrency = 64
 // minLease is the shortest lease.
 const minLease = time.Second
 
-// Validate refuses what cannot be; the error names the field.
+// Validate returns an error that names the first invalid field.
 func (c *Config[M]) Validate() error {
 	return cmp.Or(
 		engine.CheckOption("Concurrency", c.Concurrency, 1, 0), engine.CheckOption("BatchSize", c.BatchSize, 1, MaxBatch),
@@ -127,35 +127,35 @@ func set[T int | time.Duration](v *T, def T) {
 
 // Loop claims, handles and settles. Create it with New, run it once.
 type Loop[M any] struct {
-	cfg     Config[M]
-	invalid error // of the configuration
-	ledger  ledger[M]
-	seat    *seat
-	stats   *Stats
-	sleep   engine.Sleeper
-	workers sync.WaitGroup
+	cfg      Config[M]
+	invalid  error // of the configuration
+	inflight inflight[M]
+	seat     *seat
+	stats    *Stats
+	sleep    engine.Sleeper
+	workers  sync.WaitGroup
 
-	unfinished *Settlement // taken from the ledger, not settled yet: the database was away
-	attempts   []Attempt   // room for those to tell of
-	hungry     bool        // there may be more to claim
-	looked     bool        // the sleeper was armed since something last came
-	nextPoll   time.Time   // when to look without news; zero: not decided
-	idle       int         // polls in a row that found nothing
-	failures   int         // exchanges in a row that failed
-	vain       bool        // the last claim found nothing while nothing was held
-	fed        bool        // a claim brought something
-	news       time.Time   // when something last came or was settled
+	unfinished   *Settlement // taken from inflight, not settled yet: the database was away
+	attempts     []Attempt   // room for those to report
+	moreWork     bool        // there may be more to claim
+	armed        bool        // the sleeper was armed since something last came
+	nextPoll     time.Time   // when to poll without a notification; zero: not decided
+	idlePolls    int         // polls in a row that found nothing
+	failures     int         // exchanges in a row that failed
+	emptyClaim   bool        // the last claim found nothing while nothing was held
+	claimedAny   bool        // a claim brought something
+	lastActivity time.Time   // when something last came or was settled
 }
 
 // New returns a loop that is not running yet.
 func New[M any](cfg Config[M]) *Loop[M] {
 	invalid := cfg.Validate()
 	cfg.defaults()
-	l := &Loop[M]{cfg: cfg, invalid: invalid, stats: cfg.Stats, hungry: true, unfinished: &Settlement{}, news: time.Now()}
+	l := &Loop[M]{cfg: cfg, invalid: invalid, stats: cfg.Stats, moreWork: true, unfinished: &Settlement{}, lastActivity: time.Now()}
 	if l.stats == nil {
 		l.stats = &Stats{}
 	}
-	l.ledger.init(cfg.Concurrency, cfg.BatchSize, cfg.Linger, l.stats)
+	l.inflight.init(cfg.Concurrency, cfg.BatchSize, cfg.Linger, l.stats)
 	return l
 }
 
@@ -165,8 +165,8 @@ func (l *Loop[M]) Stats() *Stats { return l.stats }
 // Run works until ctx ends, then stops in order (D-19): no more claims, what
 // was not begun goes back at once, handlers get the grace period, the rest is
 // cancelled and released, and the heartbeat ends last. It returns nil after a
-// stop; errors of the database are outlived, not returned. A configuration that
-// cannot be is an error at once.
+// stop; it survives errors of the database and returns none of them. An invalid
+// configuration is an error at once.
 func (l *Loop[M]) Run(ctx context.Context) error {
 	if l.invalid != nil {
 		return l.invalid
@@ -175,25 +175,25 @@ func (l *Loop[M]) Run(ctx context.Context) error {
 	defer l.sleep.Close()
 	defer l.stats.Pulse.begin()()
 	defer l.stats.holds(0, 0)
-	l.seat = l.cfg.Gate.join(l.ledger.signal)
+	l.seat = l.cfg.Gate.join(l.inflight.signal)
 	defer l.seat.close()
 
 	handlers, cancelHandlers := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancelHandlers(nil)
 	beat, stopBeat := context.WithCancel(context.WithoutCancel(ctx))
 	ctx, stopReaping := context.WithCancel(ctx)
-	_ = l.tend(ctx) // if the database is away, the loop will say so
+	_ = l.refreshPauses(ctx) // if the database is away, the loop will say so
 	var background sync.WaitGroup
-	if l.cfg.StopEmpty || l.cfg.Turn.limited() { // what a crashed worker held is due, and there may be no second look
+	if l.cfg.StopEmpty || l.cfg.Turn.limited() { // what a crashed worker held is due, and there may be no second poll
 		_ = l.reapAll(ctx)
 	}
 	background.Go(func() { l.heartbeat(beat) })
-	background.Go(func() { l.keepTidy(ctx) })
+	background.Go(func() { l.maintain(ctx) })
 	for range l.cfg.Concurrency {
 		l.workers.Go(l.worker)
 	}
 	defer func() { // after a panic, too
-		l.ledger.close()
+		l.inflight.close()
 		stopReaping()
 		stopBeat()
 		background.Wait()
@@ -213,14 +213,14 @@ func (l *Loop[M]) Run(ctx context.Context) error {
 func (l *Loop[M]) serve(ctx, handlers context.Context) {
 	for ctx.Err() == nil {
 		l.stats.Pulse.turn(l.cfg.PollMax)
-		l.ledger.collect(l.unfinished, time.Now(), false)
-		idle := l.ledger.idle()
+		l.inflight.collect(l.unfinished, time.Now(), false)
+		idle := l.inflight.idle()
 		if idle {
 			l.seat.leave()
 		}
-		l.hungry = l.hungry || l.seat.eager()
+		l.moreWork = l.moreWork || l.seat.eager()
 		enough := l.enough()
-		if enough && l.ledger.empty() && l.unfinished.Len() == 0 {
+		if enough && l.inflight.empty() && l.unfinished.Len() == 0 {
 			return
 		}
 		n, alone := 0, false
@@ -241,10 +241,10 @@ func (l *Loop[M]) serve(ctx, handlers context.Context) {
 // room is how many messages to claim now, and whether suspects alone. After a failure
 // nothing is claimed before what is finished is settled.
 func (l *Loop[M]) room(idle bool) (n int, suspects bool) {
-	if !l.hungry || l.failures > 0 && l.unfinished.Len() > 0 {
+	if !l.moreWork || l.failures > 0 && l.unfinished.Len() > 0 {
 		return 0, false
 	}
-	n = l.ledger.room(l.unfinished.Len() > 0)
+	n = l.inflight.room(l.unfinished.Len() > 0)
 	switch l.seat.enter(idle && l.unfinished.Len() == 0) {
 	case alone:
 		return n, true
@@ -256,12 +256,12 @@ func (l *Loop[M]) room(idle bool) (n int, suspects bool) {
 
 // rest waits for something to do. It reports whether there will be nothing any more.
 func (l *Loop[M]) rest(ctx context.Context) (over bool) {
-	if l.cfg.StopEmpty && l.ledger.empty() && !l.waitsForGate() {
-		l.hungry = true // a handler may have added something
-		return l.vain
+	if l.cfg.StopEmpty && l.inflight.empty() && !l.waitsForGate() {
+		l.moreWork = true // a handler may have added something
+		return l.emptyClaim
 	}
-	if l.ledger.landed() { // their handlers have settled them
-		l.tell()
+	if l.inflight.settledByHandlers() { // their handlers have settled them
+		l.notifyObservers()
 	}
 	l.wait(ctx)
 	return false
@@ -279,27 +279,27 @@ func (l *Loop[M]) exchange(ctx, handlers context.Context, n int) {
 		return
 	}
 	if l.stale(items) {
-		_ = l.tend(ctx)
+		_ = l.refreshPauses(ctx)
 	}
 	l.failures = 0
 	if l.unfinished.Len() > 0 {
-		l.news = time.Now()
+		l.lastActivity = time.Now()
 	}
 	due := l.dueAgain()
 	l.settled(sent)
 	if n == 0 {
-		l.hungry = l.hungry || due
-		l.tell()
+		l.moreWork = l.moreWork || due
+		l.notifyObservers()
 		return
 	}
 	l.accept(ctx, handlers, owner, sent, items)
 	if len(items) == n {
 		l.sleep.Disarm()
 	}
-	l.hungry = len(items) == n || due
-	l.vain = len(items) == 0 && l.ledger.empty()
-	l.tell()
-	if len(items) > 0 && !l.hungry && l.ledger.busy() {
+	l.moreWork = len(items) == n || due
+	l.emptyClaim = len(items) == 0 && l.inflight.empty()
+	l.notifyObservers()
+	if len(items) > 0 && !l.moreWork && l.inflight.busy() {
 		l.gather(ctx)
 	}
 }
@@ -309,17 +309,17 @@ func (l *Loop[M]) accept(ctx, handlers context.Context, owner OwnerToken, sent t
 	l.claimed(len(items))
 	if len(items) > 0 {
 		l.take(ctx, owner, len(items))
-		l.ledger.open(handlers, owner, sent.Add(l.cfg.Lease), items)
+		l.inflight.open(handlers, owner, sent.Add(l.cfg.Lease), items)
 	}
 }
 
 // take notes that a claim brought n items.
 func (l *Loop[M]) take(ctx context.Context, owner OwnerToken, n int) {
-	l.fed, l.news = true, time.Now()
-	l.idle, l.looked, l.nextPoll = 0, false, time.Time{}
+	l.claimedAny, l.lastActivity = true, time.Now()
+	l.idlePolls, l.armed, l.nextPoll = 0, false, time.Time{}
 	l.cfg.Logger.Debug("claimed", "count", n, "owner_token", owner.String())
 	if ctx.Err() != nil {
-		l.ledger.halt() // the stop came while we claimed: none of this is begun (D-19)
+		l.inflight.halt() // the stop came while we claimed: none of this is begun (D-19)
 	}
 }
 
@@ -329,12 +329,12 @@ func (l *Loop[M]) take(ctx context.Context, owner OwnerToken, n int) {
 // PostgreSQL went from 10 % to two thirds of a plain insert.
 func (l *Loop[M]) gather(ctx context.Context) {
 	l.sleep.Disarm()
-	_ = engine.Pause(ctx, l.cfg.Linger) // a ring would be no news
-	l.hungry = true
+	_ = engine.Pause(ctx, l.cfg.Linger) // a notification would add nothing
+	l.moreWork = true
 }
 
 // dueAgain reports whether some of what is being settled can be claimed again
-// at once. If that is later, it sees to it that someone looks then.
+// at once. If that is later, it schedules a poll for then.
 func (l *Loop[M]) dueAgain() bool {
 	d, ok := l.unfinished.soonest()
 	if !ok {
@@ -346,10 +346,10 @@ func (l *Loop[M]) dueAgain() bool {
 	return d <= 0
 }
 
-// settled strikes what the database has taken.
+// settled removes what the database has taken.
 func (l *Loop[M]) settled(at time.Time) {
 	l.stats.settled(l.unfinished, at)
-	l.ledger.settled()
+	l.inflight.settled()
 	s := l.unfinished
 	*s = Settlement{s.Acks[:0], s.Retries[:0], s.Failures[:0], s.Releases[:0], s.Parks[:0]}
 }
@@ -375,27 +375,27 @@ func (l *Loop[M]) failed(ctx context.Context, err error) {
 	_ = engine.Pause(ctx, pause)
 }
 
-// wait sleeps until something finished, something may have come, or it is time
-// to look.
+// wait sleeps until something finished, something may have come, or it is time to
+// poll.
 func (l *Loop[M]) wait(ctx context.Context) {
 	until := time.Now().Add(l.cfg.PollMax)
 	if l.cfg.Turn.Linger != nil {
 		until = time.Now().Add(min(askIdle, l.cfg.PollMax))
 	}
-	if due, ok := l.ledger.nextFlush(); ok {
+	if due, ok := l.inflight.nextFlush(); ok {
 		until = due
 	}
 	if again, ok := l.seat.waits(); ok && again.Before(until) {
 		until = again
 	}
-	if l.hungry { // but there is no room: wait for handlers
-		l.nap(ctx, until)
+	if l.moreWork { // but there is no room: wait for handlers
+		l.sleepUntil(ctx, until)
 		return
 	}
-	if !l.looked {
-		l.looked = true
+	if !l.armed {
+		l.armed = true
 		if again, err := l.sleep.Arm(ctx); err == nil && again {
-			l.hungry = true // one look between arming and sleeping
+			l.moreWork = true // one poll between subscribing and sleeping
 			return
 		}
 	}
@@ -405,41 +405,41 @@ func (l *Loop[M]) wait(ctx context.Context) {
 	if l.nextPoll.Before(until) {
 		until = l.nextPoll
 	}
-	rung := l.nap(ctx, until)
-	if rung || !time.Now().Before(l.nextPoll) {
-		if !rung {
-			l.idle++
+	notified := l.sleepUntil(ctx, until)
+	if notified || !time.Now().Before(l.nextPoll) {
+		if !notified {
+			l.idlePolls++
 		}
-		l.hungry, l.looked, l.nextPoll = true, false, time.Time{}
+		l.moreWork, l.armed, l.nextPoll = true, false, time.Time{}
 	}
 }
 
-// nap sleeps until the ledger, the sleeper or the clock ends it, and reports
+// sleepUntil sleeps until inflight, the sleeper or the clock ends it, and reports
 // whether it was the sleeper.
-func (l *Loop[M]) nap(ctx context.Context, until time.Time) (rung bool) {
+func (l *Loop[M]) sleepUntil(ctx context.Context, until time.Time) (notified bool) {
 	d := time.Until(until)
 	if d <= 0 {
 		return false
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if !l.ledger.onSignal(cancel) {
+	if !l.inflight.onSignal(cancel) {
 		return false
 	}
 	return l.sleep.Sleep(ctx, d)
 }
 
-// pollAfter is how long to sleep without news: the poll interval grows while
+// pollAfter is how long to sleep without a notification: the poll interval grows while
 // nothing comes (OBX-122), but never past the next due time.
 func (l *Loop[M]) pollAfter(ctx context.Context) time.Duration {
-	d := min(l.cfg.PollMin<<min(l.idle, 6), l.cfg.PollMax)
+	d := min(l.cfg.PollMin<<min(l.idlePolls, 6), l.cfg.PollMax)
 	d = max(engine.Jitter(d, 0.1), time.Millisecond)
 	due, ok, err := l.cfg.Queue.NextDue(ctx)
 	switch {
 	case err != nil || !ok:
 		return d
 	case due <= 0: // and yet it was not to be had: it became due just now, or someone has it locked
-		return min(d, time.Millisecond<<min(l.idle, 16))
+		return min(d, time.Millisecond<<min(l.idlePolls, 16))
 	}
 	return min(d, due+time.Millisecond)
 }

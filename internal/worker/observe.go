@@ -2,7 +2,7 @@ package worker
 
 import "time"
 
-// Observer is told what happens, for metrics. Its methods are called by many
+// Observer is notified of what happens, for metrics. Its methods are called by many
 // goroutines at once, those of a loop between one claim and the next: they must be
 // quick, and not panic.
 type Observer interface {
@@ -12,8 +12,8 @@ type Observer interface {
 	// Claimed says that a claim brought n items.
 	Claimed(queue string, n int)
 	// Attempted says that attempts came to an end and that the database knows it: a
-	// loop tells after each transaction in which it settles some. What a loop that
-	// stops could not settle in time it tells as OutcomeLost. The slice must not be
+	// loop reports after each transaction in which it settles some. What a loop that
+	// stops could not settle in time it reports as OutcomeLost. The slice must not be
 	// kept.
 	Attempted([]Attempt)
 	// Reaped says that n items were brought back whose lease had run out.
@@ -72,17 +72,17 @@ func (l *Loop[M]) claimed(n int) {
 	}
 }
 
-// next enters the result of a task and waits for the next one. Observers are told by
+// next enters the result of a task and waits for the next one. Observers are notified by
 // the main cycle, many attempts at once: with a call for each from 64 workers on 2
 // cores, they waited for one another's counters, which took 0.5 µs a message instead
 // of 0.15 (BenchmarkAttempted of package metrics).
 func (l *Loop[M]) next(t *task[M], r result) (next task[M], ok bool) {
 	if l.cfg.Observer == nil {
-		next, _, ok = l.ledger.next(t.forget(), r, nil)
+		next, _, ok = l.inflight.next(t.release(), r, nil)
 		return next, ok
 	}
 	a := l.attempt(t, r)
-	next, wanted, ok := l.ledger.next(t.forget(), r, &a)
+	next, wanted, ok := l.inflight.next(t.release(), r, &a)
 	if !wanted { // nor will anybody collect it
 		a.Outcome = OutcomeReleased
 		l.cfg.Observer.Attempted([]Attempt{a})
@@ -102,13 +102,13 @@ func (l *Loop[M]) attempt(t *task[M], r result) Attempt {
 	return a
 }
 
-// tell reports to observers, after the exchange with the database: whoever is slow to
+// notifyObservers reports attempts, after the exchange with the database: whoever is slow to
 // listen holds up the next claim, but not what is finished.
-func (l *Loop[M]) tell() {
+func (l *Loop[M]) notifyObservers() {
 	if l.cfg.Observer == nil {
 		return
 	}
-	if l.attempts = l.ledger.untold(l.attempts); len(l.attempts) > 0 {
+	if l.attempts = l.inflight.pendingAttempts(l.attempts); len(l.attempts) > 0 {
 		l.cfg.Observer.Attempted(l.attempts)
 	}
 	clear(l.attempts) // their bodies may be large

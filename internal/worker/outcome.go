@@ -62,7 +62,7 @@ func Unhandled(d time.Duration) error {
 }
 
 // ErrSettled is what a handler returns that settled its item itself, in a
-// transaction of its own and under the claim's owner token: the loop forgets
+// transaction of its own and under the claim's owner token: the loop drops
 // the item without a word to the database.
 var ErrSettled = errors.New("settled by its handler")
 

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Pulse is a loop's sign of life. The zero value is ready; it is safe for
+// Pulse records the status of a loop. The zero value is ready; it is safe for
 // concurrent use. Runs of a loop that follow each other share one.
 type Pulse struct {
 	mu      sync.Mutex
@@ -52,7 +52,7 @@ func (p *Pulse) begin() (end func()) {
 	}
 }
 
-// turn says that the loop goes round, and will again after rest at the latest.
+// turn records that the loop iterates, and will again after rest at the latest.
 func (p *Pulse) turn(rest time.Duration) {
 	now := time.Now()
 	p.mu.Lock()

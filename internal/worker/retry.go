@@ -30,7 +30,7 @@ type RetryPolicy struct {
 	Jitter float64
 }
 
-// Validate refuses a policy that cannot be; the error names the field.
+// Validate returns an error that names the first invalid field.
 func (p RetryPolicy) Validate() error {
 	return cmp.Or(engine.CheckOption("MaxAttempts", p.MaxAttempts, 1, 0), engine.CheckOption("Jitter", p.Jitter, 0, 1))
 }

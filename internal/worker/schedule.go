@@ -31,7 +31,7 @@ type ScheduleConfig struct {
 	Logger  *slog.Logger // not nil
 	// MaxPollingInterval bounds how long it sleeps, default 30 s.
 	MaxPollingInterval time.Duration
-	Pulse              *Pulse // where to show signs of life; nil: a new one
+	Pulse              *Pulse // where to report status; nil: a new one
 }
 
 // Scheduler fires what is due, at the time. Any number of them, in any number of
@@ -44,23 +44,23 @@ type Scheduler struct {
 
 type agenda struct {
 	Agenda
-	failures int
-	vain     int       // looks in a row that found something due but could not have it
-	retry    time.Time // not before, after a failure
+	failures   int
+	emptyPolls int       // polls in a row that found something due and could not claim it
+	retry      time.Time // not before, after a failure
 }
 
 const (
 	defaultMaxPolling = 30 * time.Second
-	// deafPolling is how often to look where nobody can wake us, as behind a
+	// deafPolling is how often to poll where notifications do not arrive, as behind a
 	// connection pooler.
 	deafPolling = time.Second
-	// gatherSchedule is how long news may come together before a look: on SQLite
+	// gatherSchedule is how long notifications may accumulate before a poll: on SQLite
 	// every commit of anyone ends a sleep.
 	gatherSchedule = 5 * time.Millisecond
 	// longestVain bounds the pause while something is due that we cannot have, to
 	// 1 ms << 6: it hides from us when the next is due, and that may not be late
 	// because of a transaction that somebody keeps open (D-72).
-	longestVain = 6
+	longestEmpty = 6
 )
 
 // NewScheduler returns a scheduler that is not running yet.
@@ -80,7 +80,7 @@ func NewScheduler(cfg ScheduleConfig) *Scheduler {
 func (s *Scheduler) LastSuccess() time.Time { return s.cfg.Pulse.lastSuccess() }
 
 // Run fires what is due until ctx ends, and returns nil then. Errors of the
-// database are outlived.
+// database are survived.
 func (s *Scheduler) Run(ctx context.Context) error {
 	sleep := s.cfg.DB.Sleeper(ScheduleQueue)
 	defer sleep.Close()
@@ -92,9 +92,9 @@ func (s *Scheduler) Run(ctx context.Context) error {
 		if again, err := sleep.Arm(ctx); err != nil {
 			deaf = true
 		} else if again {
-			s.Fire(ctx) // one look between arming and sleeping
+			s.Fire(ctx) // one poll between subscribing and sleeping
 		}
-		pause := s.pause(ctx, deaf)
+		pause := s.delay(ctx, deaf)
 		s.cfg.Pulse.turn(pause)
 		if sleep.Sleep(ctx, pause) {
 			_ = engine.Pause(ctx, gatherSchedule)
@@ -133,7 +133,7 @@ func (a *agenda) drain(ctx context.Context, pulse *Pulse) error {
 		if n == 0 {
 			return nil
 		}
-		a.vain = 0
+		a.emptyPolls = 0
 	}
 	return ctx.Err()
 }
@@ -154,8 +154,8 @@ func (s *Scheduler) failed(ctx context.Context, a *agenda, err error) {
 	s.cfg.Logger.Log(ctx, level, "could not fire what is due, will retry", "component", a.Name(), "error", err, "failures", a.failures, "delay", pause)
 }
 
-// pause is how long to sleep without news: until the next of all agendas is due.
-func (s *Scheduler) pause(ctx context.Context, deaf bool) time.Duration {
+// delay is how long to sleep without a notification: until the next of all agendas is due.
+func (s *Scheduler) delay(ctx context.Context, deaf bool) time.Duration {
 	most := s.cfg.MaxPollingInterval
 	if deaf {
 		most = min(most, deafPolling)
@@ -179,10 +179,10 @@ func (s *Scheduler) until(ctx context.Context, a *agenda, most time.Duration) ti
 	case !ok:
 		return most
 	case due <= 0: // due just now, or held by somebody's open transaction
-		a.vain++
-		return min(most, time.Millisecond<<min(a.vain-1, longestVain))
+		a.emptyPolls++
+		return min(most, time.Millisecond<<min(a.emptyPolls-1, longestEmpty))
 	}
-	a.vain = 0
+	a.emptyPolls = 0
 	return due + time.Millisecond
 }
 

@@ -10,7 +10,7 @@ type Stats struct {
 	claims, acks, retries, failures, releases, parks, unhandledCount, reaps, losses, errs, selfSettled atomic.Int64
 	held, busy                                                                                         atomic.Int64
 
-	// Pulse tells whether the loop is alive.
+	// Pulse reports whether the loop is alive.
 	Pulse Pulse
 }
 
@@ -22,7 +22,7 @@ type Counts struct {
 	Failed    int64 // failed for good
 	Released  int64 // put back without counting an attempt
 	Unhandled int64 // of those: no handler here
-	Paused    int64 // laid aside until their topic's pause ends
+	Paused    int64 // parked until their topic's pause ends
 	Settled   int64 // settled by their handlers themselves
 	Reaped    int64 // brought back from expired leases
 	Lost      int64 // claims whose lease was lost while held

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// settleLimit is how long a stopping loop tries to tell the database what it
+// settleLimit is how long a stopping loop tries to report to the database what it
 // did; leases bring back the rest.
 const settleLimit = 10 * time.Second
 
@@ -17,9 +17,9 @@ const afterCancel = 2 * time.Second
 
 // stop ends the loop in order; see Run. The heartbeat still runs meanwhile.
 func (l *Loop[M]) stop(cancelHandlers context.CancelCauseFunc) {
-	l.ledger.halt()
-	l.ledger.close() // workers end when they run out of tasks
-	l.worker()       // which they may be too busy for: hand back what was not begun
+	l.inflight.halt()
+	l.inflight.close() // workers end when they run out of tasks
+	l.worker()         // which they may be too busy for: hand back what was not begun
 	ctx, cancel := context.WithTimeout(context.Background(), l.cfg.Grace+afterCancel+settleLimit)
 	defer cancel()
 
@@ -31,16 +31,16 @@ func (l *Loop[M]) stop(cancelHandlers context.CancelCauseFunc) {
 	if !l.settleUntil(ctx, ended, l.cfg.Grace) {
 		cancelHandlers(ErrStopping)
 		if !l.settleUntil(ctx, ended, afterCancel) {
-			_, running := l.ledger.holding()
+			_, running := l.inflight.holding()
 			l.cfg.Logger.Error("handlers did not return after the grace period, their items were released", "count", running)
-			l.ledger.collect(l.unfinished, time.Now(), true)
-			l.ledger.abandonRunning(l.unfinished)
+			l.inflight.collect(l.unfinished, time.Now(), true)
+			l.inflight.abandonRunning(l.unfinished)
 		}
 	}
-	l.ledger.collect(l.unfinished, time.Now(), true)
+	l.inflight.collect(l.unfinished, time.Now(), true)
 	l.settle(ctx)
-	l.ledger.giveUp() // of what the database did not take
-	l.tell()
+	l.inflight.giveUp() // of what the database did not take
+	l.notifyObservers()
 }
 
 // settleUntil settles what finishes until the workers ended (true) or limit is over.
@@ -59,7 +59,7 @@ func (l *Loop[M]) settleUntil(ctx context.Context, ended <-chan struct{}, limit 
 			if now.Before(next) {
 				continue
 			}
-			l.ledger.collect(l.unfinished, now, false)
+			l.inflight.collect(l.unfinished, now, false)
 			if l.settleOnce(ctx) != nil {
 				next = time.Now().Add(settleRetry)
 			}
@@ -80,7 +80,7 @@ func (l *Loop[M]) settle(ctx context.Context) {
 
 func (l *Loop[M]) settleOnce(ctx context.Context) error {
 	if l.unfinished.Len() == 0 {
-		l.ledger.landed()
+		l.inflight.settledByHandlers()
 		return nil
 	}
 	sent := time.Now()

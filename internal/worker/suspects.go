@@ -21,7 +21,7 @@ func (l *Loop[M]) claimSuspects(ctx, handlers context.Context, n int) {
 		return
 	}
 	if l.stale(items) {
-		_ = l.tend(ctx)
+		_ = l.refreshPauses(ctx)
 	}
 	l.failures = 0
 	l.stats.Pulse.succeeded(sent)

@@ -16,9 +16,9 @@ type task[M any] struct {
 	began    time.Time // when its handler did, zero if it did not
 }
 
-// forget lets go of all that is only needed while a handler runs, which its worker
+// release drops all that is only needed while a handler runs, which its worker
 // may be idle for long after, and returns the claim.
-func (t *task[M]) forget() *claim[M] {
+func (t *task[M]) release() *claim[M] {
 	var none M
 	t.item.MessageID, t.item.Topic, t.item.Body = nil, "", none
 	c := t.claim
@@ -27,7 +27,7 @@ func (t *task[M]) forget() *claim[M] {
 }
 
 // tasks are the items that wait for a worker, and the workers that wait for an item.
-// The ledger's lock guards them.
+// The lock of inflight guards them.
 //
 // A channel would do the same, at the price of two locks more for every item: with
 // handlers that do nothing, 64 workers on 2 cores, a message took the loop 2.0 µs of
@@ -43,12 +43,12 @@ type tasks[M any] struct {
 // put adds the items of a claim.
 func (q *tasks[M]) put(c *claim[M]) {
 	q.claims = append(q.claims, c)
-	q.rouse()
+	q.wakeOne()
 }
 
-// rouse has a worker look if there is something left to take, and it another one
-// then: for quick handlers a few are enough, and to wake is dear.
-func (q *tasks[M]) rouse() {
+// wakeOne wakes a worker if there is something left to take; that one wakes the next.
+// For quick handlers a few are enough, and waking is expensive.
+func (q *tasks[M]) wakeOne() {
 	if !q.rousing && q.idle > 0 && len(q.claims) > 0 {
 		q.rousing = true
 		q.more.Signal()
@@ -71,7 +71,7 @@ func (q *tasks[M]) take() (c *claim[M], index int, ok bool) {
 	if c.begun++; c.begun == len(c.items) {
 		q.claims = slices.Delete(q.claims, 0, 1)
 	}
-	q.rouse()
+	q.wakeOne()
 	return c, index, true
 }
 
@@ -82,13 +82,13 @@ func (q *tasks[M]) close() {
 }
 
 // take waits for a worker's first task; ok is false when no more will come.
-func (l *ledger[M]) take() (t task[M], ok bool) {
+func (l *inflight[M]) nextTask() (t task[M], ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.takeLocked()
+	return l.nextTaskLocked()
 }
 
-func (l *ledger[M]) takeLocked() (t task[M], ok bool) {
+func (l *inflight[M]) nextTaskLocked() (t task[M], ok bool) {
 	c, index, ok := l.tasks.take()
 	if !ok {
 		return t, false
@@ -99,16 +99,16 @@ func (l *ledger[M]) takeLocked() (t task[M], ok bool) {
 }
 
 // next enters a task's result and waits for the next one, as finishLocked and take do.
-func (l *ledger[M]) next(c *claim[M], r result, a *Attempt) (t task[M], wanted, ok bool) {
+func (l *inflight[M]) next(c *claim[M], r result, a *Attempt) (t task[M], wanted, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	wanted = l.finishLocked(c, r, a)
-	t, ok = l.takeLocked()
+	t, ok = l.nextTaskLocked()
 	return t, wanted, ok
 }
 
 // close ends the workers when they run out of tasks.
-func (l *ledger[M]) close() {
+func (l *inflight[M]) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.tasks.close()

@@ -10,28 +10,28 @@ import (
 // Pause says whether items of a topic may begin.
 type Pause int
 
-// The states of a topic, as a loop is told them.
+// The states of a topic.
 const (
 	NotPaused   Pause = iota
 	QueuePaused       // items go back to where they were, which nobody claims from
-	TopicPaused       // items are laid aside
+	TopicPaused       // items are parked
 )
 
-// tendMax bounds how long a worker goes without a look at what is paused: with
+// tendMax bounds how long a worker goes without reading what is paused: with
 // jitter less than a second, in which it has to obey.
 const tendMax = 750 * time.Millisecond
 
 // keepTidy tends to the queue, over and over: it learns what is paused, and brings
 // back what crashed workers held (D-12).
-func (l *Loop[M]) keepTidy(ctx context.Context) {
+func (l *Loop[M]) maintain(ctx context.Context) {
 	for failures := 0; ; {
 		pause := min(min(l.cfg.PollMax, tendMax)<<min(failures, 5), max(longest, l.cfg.PollMax))
 		if engine.Pause(ctx, engine.Jitter(pause, 0.2)) != nil {
 			return
 		}
-		waiting, running := l.ledger.holding()
+		waiting, running := l.inflight.holding()
 		l.stats.holds(waiting+running, running)
-		err := l.tend(ctx)
+		err := l.refreshPauses(ctx)
 		if err == nil {
 			err = l.reapAll(ctx)
 		}
@@ -45,7 +45,7 @@ func (l *Loop[M]) keepTidy(ctx context.Context) {
 	}
 }
 
-func (l *Loop[M]) tend(ctx context.Context) error {
+func (l *Loop[M]) refreshPauses(ctx context.Context) error {
 	if l.cfg.Tend == nil {
 		return nil
 	}
@@ -67,10 +67,10 @@ func (l *Loop[M]) paused(topic string) (r result, ok bool) {
 	return r, false
 }
 
-// stale reports whether what is known of pauses has to be looked up again before
-// items that were just claimed begin: what was laid aside may have come right back
+// stale reports whether what is known of pauses has to be read again before
+// items that were just claimed begin: what was parked may have come right back
 // because the pause is over, a paused queue hands out nothing, and while the
-// database was away nobody could look.
+// database was away it could not be read.
 func (l *Loop[M]) stale(items []Item[M]) bool {
 	return l.failures > 0 || len(l.unfinished.Parks) > 0 ||
 		len(items) > 0 && l.cfg.Paused != nil && l.cfg.Paused(items[0].Topic) == QueuePaused

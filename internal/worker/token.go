@@ -22,8 +22,8 @@ type OwnerToken uuid.UUID
 // NewOwnerToken returns a random token.
 func NewOwnerToken() OwnerToken { return OwnerToken(uuid.New()) }
 
-// Tag marks the owner tokens of one process, so that whoever looks at a claim can
-// tell whose it is. 0 is none.
+// Tag marks the owner tokens of one process, so that the owner of a
+// claim can be told apart. 0 is none.
 type Tag uint32
 
 // TagOf returns the tag of the process that goes by an id in the list of workers:
@@ -82,7 +82,7 @@ type Release struct {
 	Unbegun bool
 }
 
-// Park lays an item aside until the pause of its topic ends, without counting an
+// Park parks an item until the pause of its topic ends, without counting an
 // attempt.
 type Park struct {
 	Held

@@ -41,12 +41,12 @@ func (l *Loop[M]) enough() bool {
 	if _, waits := l.seat.waits(); waits {
 		return false
 	}
-	if l.fed && l.cfg.Turn.GoOn != nil && !l.cfg.Turn.GoOn() {
+	if l.claimedAny && l.cfg.Turn.GoOn != nil && !l.cfg.Turn.GoOn() {
 		return true
 	}
-	looked := !l.hungry || l.failures > 0
-	if over := l.cfg.Turn.Over; over != nil && over.Load() && (l.fed || looked) {
+	polled := !l.moreWork || l.failures > 0
+	if over := l.cfg.Turn.Over; over != nil && over.Load() && (l.claimedAny || polled) {
 		return true
 	}
-	return l.cfg.Turn.Linger != nil && looked && l.unfinished.Len() == 0 && l.ledger.empty() && time.Since(l.news) >= l.cfg.Turn.Linger()
+	return l.cfg.Turn.Linger != nil && polled && l.unfinished.Len() == 0 && l.inflight.empty() && time.Since(l.lastActivity) >= l.cfg.Turn.Linger()
 }

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// ledger knows every item this process holds: waiting, running, or finished
+// inflight holds every item that this process has claimed: waiting, running, or finished
 // and not yet settled.
-type ledger[M any] struct {
+type inflight[M any] struct {
 	mu        sync.Mutex
 	stats     *Stats
 	slots     int // handlers
@@ -24,16 +24,16 @@ type ledger[M any] struct {
 	stopped   bool
 	signalled bool
 	wake      context.CancelFunc
-	attempts  []Attempt   // settled, no observer was told yet
-	spare     []Attempt   // room for those of a claim
-	flying    []flight[M] // collected, not yet settled; the main cycle's own
+	attempts  []Attempt          // settled, not reported to observers yet
+	spare     []Attempt          // room for those of a claim
+	settling  []settlingClaim[M] // collected, not yet settled; the main cycle's own
 }
 
 // flight is results of a claim on their way to the database.
-type flight[M any] struct {
+type settlingClaim[M any] struct {
 	claim    *claim[M]
 	results  []result
-	attempts []Attempt // for observers, who hear of them when they are settled
+	attempts []Attempt // for observers, reported when they are settled
 }
 
 type outcome int
@@ -57,7 +57,7 @@ type result struct {
 	fate    Outcome // the same for observers
 }
 
-func (l *ledger[M]) init(slots, batch int, linger time.Duration, stats *Stats) {
+func (l *inflight[M]) init(slots, batch int, linger time.Duration, stats *Stats) {
 	l.slots, l.batch, l.linger, l.stats = slots, batch, linger, stats
 	l.claims = map[*claim[M]]struct{}{}
 	l.tasks.more.L = &l.mu
@@ -65,8 +65,8 @@ func (l *ledger[M]) init(slots, batch int, linger time.Duration, stats *Stats) {
 
 // finishLocked enters a result, and its attempt if somebody wants to know, which it
 // takes away from the caller, and wakes the main cycle if that matters to it. It is
-// false for an item that was given up before: nobody asks for its result any more.
-func (l *ledger[M]) finishLocked(c *claim[M], r result, a *Attempt) (wanted bool) {
+// false for an item that was given up before: its result is no longer needed.
+func (l *inflight[M]) finishLocked(c *claim[M], r result, a *Attempt) (wanted bool) {
 	l.running--
 	l.finished++
 	if c.states[r.index] == gone {
@@ -94,18 +94,18 @@ func (l *ledger[M]) finishLocked(c *claim[M], r result, a *Attempt) (wanted bool
 // collect moves results into s: of claims that are complete, of those whose
 // first result waited long enough, or all of them. Waiting for the rest of a
 // claim pays: a run that is settled whole is one row, in parts it is many.
-func (l *ledger[M]) collect(s *Settlement, now time.Time, all bool) {
-	known := len(l.flying)
-	l.depart(now, all)
-	for _, f := range l.flying[known:] {
+func (l *inflight[M]) collect(s *Settlement, now time.Time, all bool) {
+	known := len(l.settling)
+	l.take(now, all)
+	for _, f := range l.settling[known:] {
 		for _, r := range f.results {
 			s.add(Held{f.claim.owner, f.claim.items[r.index].ID}, r)
 		}
 	}
 }
 
-// depart is the part of collect that workers have to wait for.
-func (l *ledger[M]) depart(now time.Time, all bool) {
+// take is the part of collect that workers wait for.
+func (l *inflight[M]) take(now time.Time, all bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.signalled = false
@@ -113,14 +113,14 @@ func (l *ledger[M]) depart(now time.Time, all bool) {
 		if len(c.done) == 0 || !(all || now.Sub(c.first) >= l.patienceLocked(c)) {
 			continue
 		}
-		l.flying = append(l.flying, flight[M]{c, c.done, c.attempts})
+		l.settling = append(l.settling, settlingClaim[M]{c, c.done, c.attempts})
 		c.done, c.attempts = c.done[len(c.done):], nil
 	}
 }
 
-// untold hands out the attempts that were settled since it was last asked, and takes
+// pendingAttempts returns the attempts that were settled since it was last asked, and takes
 // room for the next ones.
-func (l *ledger[M]) untold(room []Attempt) []Attempt {
+func (l *inflight[M]) pendingAttempts(room []Attempt) []Attempt {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	attempts := l.attempts
@@ -134,7 +134,7 @@ const patience = 10
 
 // patienceLocked is how long the first result of a claim may wait for the
 // others: not at all if there are none, long if they are about to come.
-func (l *ledger[M]) patienceLocked(c *claim[M]) time.Duration {
+func (l *inflight[M]) patienceLocked(c *claim[M]) time.Duration {
 	if c.open == 0 {
 		return 0
 	}
@@ -163,27 +163,27 @@ func (s *Settlement) add(h Held, r result) {
 	}
 }
 
-// settled strikes what collect gave out: the database has it now.
-func (l *ledger[M]) settled() {
+// settled removes what collect returned: the database has it.
+func (l *inflight[M]) settled() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, f := range l.flying {
+	for _, f := range l.settling {
 		for _, r := range f.results {
-			f.claim.strike(r.index)
+			f.claim.remove(r.index)
 		}
 		l.attempts = append(l.attempts, f.attempts...)
 		clear(f.attempts) // their bodies may be large
 		l.spare = f.attempts[:0]
-		l.forgetLocked(f.claim)
+		l.releaseLocked(f.claim)
 	}
-	clear(l.flying)
-	l.flying = l.flying[:0]
+	clear(l.settling)
+	l.settling = l.settling[:0]
 }
 
 // giveUp has observers hear that nobody will know what came of the attempts
 // that collect gave out: the database did not take them in time.
-func (l *ledger[M]) giveUp() {
-	for _, f := range l.flying {
+func (l *inflight[M]) giveUp() {
+	for _, f := range l.settling {
 		for i := range f.attempts {
 			f.attempts[i].Outcome = OutcomeLost
 		}
@@ -191,18 +191,18 @@ func (l *ledger[M]) giveUp() {
 	l.settled()
 }
 
-// landed strikes what collect gave out if there is nothing in it to settle, and
+// settledByHandlers removes what collect returned if there is nothing in it to settle, and
 // reports whether there was any.
-func (l *ledger[M]) landed() bool {
-	if len(l.flying) == 0 {
+func (l *inflight[M]) settledByHandlers() bool {
+	if len(l.settling) == 0 {
 		return false
 	}
 	l.settled()
 	return true
 }
 
-// forgetLocked ends a claim of which nothing is left.
-func (l *ledger[M]) forgetLocked(c *claim[M]) {
+// releaseLocked ends a claim of which nothing is left.
+func (l *inflight[M]) releaseLocked(c *claim[M]) {
 	if c.left == 0 {
 		c.cancel(nil)
 		c.alarm.Stop()
@@ -211,7 +211,7 @@ func (l *ledger[M]) forgetLocked(c *claim[M]) {
 }
 
 // nextFlush is when the next unfinished claim's results are due, if any has some.
-func (l *ledger[M]) nextFlush() (at time.Time, ok bool) {
+func (l *inflight[M]) nextFlush() (at time.Time, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for c := range l.claims {
@@ -237,13 +237,13 @@ const (
 
 // capacityLocked is how many items may be here unfinished: one per handler and
 // what is fetched ahead, at most one batch (D-20).
-func (l *ledger[M]) capacityLocked() int {
+func (l *inflight[M]) capacityLocked() int {
 	return l.slots + min(int(l.rate*ahead.Seconds()), l.batch)
 }
 
 // room is how many items to claim now. A round trip that is made anyway takes
 // what fits; otherwise one is only worth it for half a load or an idle handler.
-func (l *ledger[M]) room(anyway bool) int {
+func (l *inflight[M]) room(anyway bool) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.sampleLocked(time.Now())
@@ -259,7 +259,7 @@ func (l *ledger[M]) room(anyway bool) int {
 	return room
 }
 
-func (l *ledger[M]) sampleLocked(now time.Time) {
+func (l *inflight[M]) sampleLocked(now time.Time) {
 	elapsed := now.Sub(l.counted)
 	if elapsed < measure {
 		return
@@ -275,14 +275,14 @@ func (l *ledger[M]) sampleLocked(now time.Time) {
 const brisk = 1000
 
 // busy reports whether items come fast.
-func (l *ledger[M]) busy() bool {
+func (l *inflight[M]) busy() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.rate >= brisk
 }
 
 // signalLocked ends the main cycle's nap, or keeps it from beginning one.
-func (l *ledger[M]) signalLocked() {
+func (l *inflight[M]) signalLocked() {
 	if l.signalled {
 		return
 	}
@@ -293,14 +293,14 @@ func (l *ledger[M]) signalLocked() {
 }
 
 // signal is signalLocked for others.
-func (l *ledger[M]) signal() {
+func (l *inflight[M]) signal() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.signalLocked()
 }
 
-// onSignal arms wake; false means that there is news already.
-func (l *ledger[M]) onSignal(wake context.CancelFunc) bool {
+// onSignal arms wake; false means that something has happened already.
+func (l *inflight[M]) onSignal(wake context.CancelFunc) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.wake = wake
@@ -308,27 +308,27 @@ func (l *ledger[M]) onSignal(wake context.CancelFunc) bool {
 }
 
 // empty reports whether nothing is held.
-func (l *ledger[M]) empty() bool {
+func (l *inflight[M]) empty() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.claims) == 0
 }
 
 // idle reports whether no handler runs and none is about to.
-func (l *ledger[M]) idle() bool {
+func (l *inflight[M]) idle() bool {
 	waiting, running := l.holding()
 	return waiting+running == 0
 }
 
 // holding reports whether handlers run or items wait.
-func (l *ledger[M]) holding() (waiting, running int) {
+func (l *inflight[M]) holding() (waiting, running int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.waiting, l.running
 }
 
 // halt makes every task that has not begun come back unbegun.
-func (l *ledger[M]) halt() {
+func (l *inflight[M]) halt() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.stopped = true
@@ -336,16 +336,16 @@ func (l *ledger[M]) halt() {
 
 // abandonRunning gives up on what still runs: it is released, and what it says
 // later is ignored.
-func (l *ledger[M]) abandonRunning(s *Settlement) {
+func (l *inflight[M]) abandonRunning(s *Settlement) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for c := range l.claims {
 		for i, state := range c.states {
 			if state == open {
 				s.Releases = append(s.Releases, Release{Held: Held{c.owner, c.items[i].ID}})
-				c.strike(i)
+				c.remove(i)
 			}
 		}
-		l.forgetLocked(c)
+		l.releaseLocked(c)
 	}
 }
