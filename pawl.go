@@ -40,7 +40,7 @@ import (
 type Pawl struct {
 	// Outbox delivers messages written in your own transactions.
 	Outbox *outbox.Outbox
-	// Joins tell when several messages are done.
+	// Joins count messages and follow up when all are done.
 	Joins *join.Joins
 	// Inbox makes at-least-once deliveries take effect once.
 	Inbox *inbox.Inbox
@@ -53,7 +53,7 @@ type Pawl struct {
 	Jobs *job.Jobs
 	// Pauses stop work on a topic or queue, for all workers of the database.
 	Pauses *pause.Pauses
-	// Audit tells what operators did.
+	// Audit lists what operators did.
 	Audit *audit.Trail
 	// Workers are the processes that work on the database.
 	Workers *registry.Registry
@@ -139,7 +139,7 @@ func (p *Pawl) Use(mw ...outbox.Middleware) {
 	p.Inbox.Use(mw...)
 }
 
-// Observe has o told what happens to messages, those of the inbox included. Call it
+// Observe registers o, also for messages of the inbox. Call it
 // before Run.
 func (p *Pawl) Observe(o worker.Observer) {
 	p.Outbox.Observe(o)
@@ -187,8 +187,8 @@ func (p *Pawl) run(ctx context.Context) error {
 	if p.opts.StopWhenEmpty {
 		scheduler.Fire(ctx) // what is due is not yet in the outbox
 	}
-	// The workers end when there is nothing left to do, if they are told to; what
-	// only keeps order ends with them. One that cannot start stops the others. The
+	// The workers end when there is nothing left to do, with StopWhenEmpty; the loops that
+	// maintain the database end with them. One that cannot start stops the others. The
 	// schema is checked once: a database that goes away from now on comes back.
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -259,7 +259,7 @@ func (p *Pawl) self() registry.Self {
 // Stats returns what the workers of this process did.
 func (p *Pawl) Stats() worker.Counts { return p.Outbox.Stats().Add(p.Inbox.Stats()) }
 
-// Vitals tells how the loops of this process are, without asking the database.
+// Vitals returns the status of the loops of this process, without a query.
 func (p *Pawl) Vitals() []worker.Vitals {
 	all := append(p.Outbox.Vitals(), p.Inbox.Vitals()...)
 	all = append(all, p.scheduling.Vitals("scheduler"))
@@ -269,19 +269,18 @@ func (p *Pawl) Vitals() []worker.Vitals {
 	return append(all, p.auditing.Vitals("clean-up of the audit trail"))
 }
 
-// Health tells how everything is: the database, its schema, the loops of this process,
+// Health reports on the database, its schema, the loops of this process,
 // and whether work waits that nobody claims. While Run stops, it fails.
 func (p *Pawl) Health(ctx context.Context) health.Report { return p.checker.Health(ctx) }
 
-// Alive tells, without asking the database, whether the loops of this process go
-// round. health.Handler serves both to probes.
+// Alive reports, without a query, whether the loops of this process iterate. health.Handler serves both to probes.
 func (p *Pawl) Alive() health.Report { return p.checker.Alive() }
 
 func (p *Pawl) unhandled() []string { return append(p.Outbox.Unhandled(), p.Inbox.Unhandled()...) }
 
 // RunTurn works for a limited time and returns when the turn is over; it may be
-// called again. It is for whoever shares a process among many databases, such as
-// package fleet, which also checks the schema and calls CleanUp.
+// called again. It is for programs that share a process among many databases, as package
+// fleet does, which also checks the schema and calls CleanUp.
 func (p *Pawl) RunTurn(ctx context.Context, t worker.Turn) error {
 	t = t.Shared()
 	p.Workers.Show(ctx, p.self())
@@ -304,10 +303,10 @@ func (p *Pawl) RunTurn(ctx context.Context, t worker.Turn) error {
 // Queues returns the queues whose messages Run handles.
 func (p *Pawl) Queues() []string { return append(p.Outbox.Queues(), p.Inbox.Queues()...) }
 
-// DB returns the database, for looks at it that no component offers.
+// DB returns the database.
 func (p *Pawl) DB() engine.DB { return p.db }
 
-// CleanUp forgets what is older than the retention periods. Run does this by itself.
+// CleanUp deletes what is older than the retention periods. Run does this by itself.
 func (p *Pawl) CleanUp(ctx context.Context) error {
 	var errs []error
 	for _, clean := range []func(context.Context) (int64, error){p.Jobs.CleanUp, p.Outbox.CleanUp, p.Inbox.CleanUp, p.Joins.CleanUp, p.Timers.CleanUp, p.Audit.CleanUp} {
@@ -324,7 +323,7 @@ func (p *Pawl) scheduler() *worker.Scheduler {
 	})
 }
 
-// Explain tells why what an id names has not run: a message, timer, job, run, join or
+// Explain reports why what an id names has not run: a message, timer, job, run, join or
 // message of the inbox. With kinds given it looks for those only. Error:
 // explain.ErrNotFound.
 func (p *Pawl) Explain(ctx context.Context, id string, kinds ...explain.Kind) (*explain.Explanation, error) {

@@ -87,7 +87,7 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Validate refuses what cannot be; the error names the field. New calls it.
+// Validate returns an *InvalidError that names the first invalid field. New calls it.
 func (o *Options) Validate() error {
 	if err := o.Pawl.Validate(); err != nil {
 		return engine.InOptions("Pawl", err)

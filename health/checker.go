@@ -32,7 +32,7 @@ type Options struct {
 	Queues []string
 }
 
-// Validate refuses what cannot be; the error names the field. pawl.New calls it.
+// Validate returns an *InvalidError that names the first invalid field. pawl.New calls it.
 func (o *Options) Validate() error {
 	return cmp.Or(
 		engine.CheckOption("Timeout", o.Timeout, 1, 0), engine.CheckOption("Waiting", o.Waiting, 1, 0), engine.CheckOption("Busy", o.Busy, 1, 0),
@@ -91,11 +91,11 @@ func New(cfg Config) *Checker {
 	return &Checker{cfg: cfg, waiting: watch{}}
 }
 
-// Alive tells whether the loops of this process go round. It asks no database, and a
+// Alive reports whether the loops of this process iterate. It queries no database, and a
 // database that is away does not make it fail: a restart would not bring it back.
 func (c *Checker) Alive() Report { return NewReport(c.loops(judgeLife)) }
 
-// Health looks at everything.
+// Health checks everything.
 func (c *Checker) Health(ctx context.Context) Report {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()

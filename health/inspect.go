@@ -8,7 +8,7 @@ import (
 	"github.com/bravellian/pawl/internal/registry"
 )
 
-// Inspect looks at a database from outside, once: for programs that have no loops of
+// Inspect checks a database from outside, once: for programs that have no loops of
 // their own. One look cannot tell whether work moves on, so the list of workers has to
 // say whether anybody is there to claim it.
 func Inspect(ctx context.Context, db engine.DB, o Options) Report {

@@ -1,4 +1,4 @@
-// Package health tells whether a database and the process that works on it are
+// Package health reports whether a database and the process that works on it are
 // well, for people and for probes.
 //
 // Health that lies is worse than none, in both directions: what is well must not be
@@ -19,11 +19,11 @@ type Verdict string
 // The verdicts. Only Fail makes a report unhealthy.
 const (
 	OK   Verdict = "ok"
-	Warn Verdict = "warn" // somebody should look
+	Warn Verdict = "warn" // an operator should check
 	Fail Verdict = "fail"
 )
 
-// Check is one thing that was looked at.
+// Check is the verdict on one thing.
 type Check struct {
 	// Name is the same each time, "database" or, of one of several, "waiting/queue/mail".
 	Name    string  `json:"name"`
@@ -101,10 +101,10 @@ func (r Report) Without(names ...string) (Report, []string) {
 
 // Source is what can be asked for its health: a *pawl.Pawl, or a fleet's probes.
 type Source interface {
-	// Health looks at everything, the database included. It says whether work
+	// Health checks everything, the database included. It says whether work
 	// should be given to this process: it is ready.
 	Health(ctx context.Context) Report
-	// Alive tells, without asking a database, whether the loops of this process
+	// Alive reports, without a query, whether the loops of this process
 	// still go round. If they do not, only a restart helps.
 	Alive() Report
 }

@@ -50,7 +50,7 @@ type Options struct {
 	// 10; negative: never.
 	MaxAttempts int
 	// Lease is how long an attempt outside a transaction holds its message
-	// without sign of life, default 1 minute, at least 1 s. It is extended while
+	// without a heartbeat, default 1 minute, at least 1 s. It is extended while
 	// the function runs.
 	Lease time.Duration
 	// Retention is how long messages are remembered after they were done,
@@ -74,7 +74,7 @@ const (
 	defaultQueue     = "inbox"
 )
 
-// Validate refuses what cannot be; the error names the field. pawl.New and Run call it.
+// Validate returns an *InvalidError that names the first invalid field. pawl.New and Run call it.
 func (o *Options) Validate() error {
 	if o.Workers != nil {
 		if err := o.Workers.Validate(); err != nil {
@@ -195,7 +195,7 @@ func judge(k *Key, verdict int64) error {
 // cleanMessages bounds one transaction of the clean-up.
 const cleanMessages = 1000
 
-// CleanUp forgets messages that were done longer ago than the retention period
+// CleanUp deletes messages that were done longer ago than the retention period
 // and returns how many. Dead ones and those that were never done stay. Run does
 // this by itself.
 func (i *Inbox) CleanUp(ctx context.Context) (int64, error) {

@@ -113,7 +113,7 @@ func (i *Inbox) failCall(k *Key, token *[16]byte, cause error) *engine.Call {
 	return engine.Ask(op.InboxFail{InboxKey: k.op(), Hash: k.hash(), Token: token, Error: text, Final: worker.IsPermanent(cause), MaxAttempts: i.maxAttempts()})
 }
 
-// failed counts a failed attempt and tells if that was the last.
+// failed counts a failed attempt and reports whether that was the last.
 func (i *Inbox) failed(ctx context.Context, k *Key, token *[16]byte, cause error) error {
 	ctx, cancel := engine.Detach(context.WithoutCancel(ctx), i.opts.Lease)
 	defer cancel()

@@ -173,7 +173,7 @@ func (i *Inbox) register(topic string, process func(ctx context.Context, m *Mess
 // Use wraps all handlers; see outbox.Outbox.Use.
 func (i *Inbox) Use(mw ...outbox.Middleware) { i.queue.Use(mw...) }
 
-// Observe has o told what the workers do; see outbox.Outbox.Observe.
+// Observe registers o; see outbox.Outbox.Observe.
 func (i *Inbox) Observe(o worker.Observer) { i.queue.Observe(o) }
 
 // Stamp has every message that is enqueued carry what f makes; see outbox.Outbox.Stamp.
@@ -182,7 +182,7 @@ func (i *Inbox) Stamp(f outbox.Stamp) { i.queue.Stamp(f) }
 // Unhandled returns the topics that had no handler here; see outbox.Outbox.Unhandled.
 func (i *Inbox) Unhandled() []string { return i.queue.Unhandled() }
 
-// Vitals tells how the loops of this process are: the queue's, if handlers are
+// Vitals returns the status of the loops of this process: the queue's, if handlers are
 // registered, and the one that cleans up.
 func (i *Inbox) Vitals() []worker.Vitals {
 	all := []worker.Vitals{i.cleaning.Vitals("clean-up of the inbox")}

@@ -122,7 +122,7 @@ func (d *dueJob) check() error {
 // putOff has a broken job looked at again later: it must neither stop the others
 // nor be taken from a process that can follow it (D-85).
 func (j *Jobs) putOff(ctx context.Context, d *dueJob, why error) error {
-	j.log.ErrorContext(ctx, "job cannot be followed, will look again", "job", d.Name, "error", why, "delay", brokenPause)
+	j.log.ErrorContext(ctx, "job cannot be followed, will retry", "job", d.Name, "error", why, "delay", brokenPause)
 	return j.db.Do(ctx, engine.Ask(op.JobDefer{ID: d.ID, Version: d.Version, Delay: brokenPause, Error: worker.ErrorText(why.Error())}))
 }
 
@@ -178,8 +178,8 @@ func (j *Jobs) fireTogether(ctx context.Context, moves []*move) error {
 	}
 	if c.N > 0 {
 		j.log.InfoContext(ctx, "made runs of due jobs", "count", c.N)
-		for _, tell := range j.observers {
-			tell(c.N)
+		for _, observe := range j.observers {
+			observe(c.N)
 		}
 	}
 	return nil

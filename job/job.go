@@ -180,7 +180,7 @@ type Options struct {
 
 const defaultRetention = 30 * 24 * time.Hour
 
-// Validate refuses what cannot be; the error names the field. pawl.New and Run call it.
+// Validate returns an *InvalidError that names the first invalid field. pawl.New and Run call it.
 func (o *Options) Validate() error {
 	return cmp.Or(engine.CheckOption("Retention", o.Retention, 1, 0), engine.CheckOption("MaxPollingInterval", o.MaxPollingInterval, 1, 0))
 }
@@ -243,11 +243,11 @@ func (j *Jobs) KeepClean(ctx context.Context) {
 	worker.KeepClean(ctx, j.log.With("component", "jobs"), &j.cleaning, j.CleanUp)
 }
 
-// Observe has tell called whenever this process made runs, with how many, for
+// Observe registers f, which is called with how many runs this process made, for
 // metrics. Call it before Run.
-func (j *Jobs) Observe(tell func(made int64)) { j.observers = append(j.observers, tell) }
+func (j *Jobs) Observe(f func(made int64)) { j.observers = append(j.observers, f) }
 
-// Vitals tells how the loop is that cleans up.
+// Vitals returns the status of the loop that cleans up.
 func (j *Jobs) Vitals() []worker.Vitals {
 	return []worker.Vitals{j.cleaning.Vitals("clean-up of jobs")}
 }
@@ -255,7 +255,7 @@ func (j *Jobs) Vitals() []worker.Vitals {
 // cleanRuns bounds one transaction of the clean-up.
 const cleanRuns = 1000
 
-// CleanUp forgets runs that ended longer ago than the retention period, and
+// CleanUp deletes runs that ended longer ago than the retention period, and
 // returns how many. Run does this by itself.
 func (j *Jobs) CleanUp(ctx context.Context) (int64, error) {
 	if err := j.db.Do(ctx, engine.Ask(op.JobSettle{})); err != nil {

@@ -133,7 +133,7 @@ func (j *Jobs) Next(ctx context.Context, name string, n int) ([]time.Time, error
 	return times, nil
 }
 
-// Explain tells a schedule in words, and its next n times after a moment, in a
+// Explain describes a schedule in words, and its next n times after a moment, in a
 // zone ("" for UTC). It needs no database. Errors are those of Put.
 func Explain(schedule, zone string, after time.Time, n int) (words string, times []time.Time, err error) {
 	s, loc, err := plan(schedule, zone)

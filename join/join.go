@@ -59,7 +59,7 @@ type Options struct {
 
 const defaultRetention = 7 * 24 * time.Hour
 
-// Validate refuses what cannot be; the error names the field. pawl.New and Run call it.
+// Validate returns an *InvalidError that names the first invalid field. pawl.New and Run call it.
 func (o *Options) Validate() error {
 	return cmp.Or(
 		engine.CheckText("Topic", o.Topic, outbox.MaxTopic, false), engine.CheckText("Queue", o.Queue, outbox.MaxQueue, false), engine.CheckOption("Retention", o.Retention, 1, 0),
@@ -107,7 +107,7 @@ func (j *Joins) Run(ctx context.Context) error {
 	return nil
 }
 
-// Vitals tells how the loop is that cleans up.
+// Vitals returns the status of the loop that cleans up.
 func (j *Joins) Vitals() []worker.Vitals {
 	return []worker.Vitals{j.cleaning.Vitals("clean-up of joins")}
 }

@@ -27,9 +27,9 @@ type Repaired struct {
 	Waits int64
 }
 
-// Observe has tell called whenever a clean-up of this process repaired something, for
-// metrics. Call it before Run.
-func (j *Joins) Observe(tell func(Repaired)) { j.observers = append(j.observers, tell) }
+// Observe registers f, which is called when a clean-up of this process repaired something,
+// for metrics. Call it before Run.
+func (j *Joins) Observe(f func(Repaired)) { j.observers = append(j.observers, f) }
 
 // rounds remembers how far the rounds of the clean-up have come: each looks at some
 // joins, so that its cost does not grow with their number, and the next goes on there.
@@ -47,8 +47,8 @@ func (j *Joins) repair(ctx context.Context) error {
 	var done Repaired
 	err := j.repairAll(ctx, &done)
 	if done != (Repaired{}) {
-		for _, tell := range j.observers {
-			tell(done)
+		for _, observe := range j.observers {
+			observe(done)
 		}
 	}
 	return err

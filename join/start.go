@@ -22,7 +22,7 @@ type Spec struct {
 	// GroupingKey says which joins belong together, of a customer or a workflow
 	// for instance: at most 255 characters, "" for none.
 	GroupingKey string
-	// Metadata is whatever helps whoever looks at the join, usually JSON: at most 1 MiB.
+	// Metadata is whatever helps people who look at the join, usually JSON: at most 1 MiB.
 	Metadata string
 	// Deadline is when the join fails if it has not ended by then; zero for never.
 	// One that has passed fails it at once; a time before 1970 is kept as 1970.

@@ -10,19 +10,19 @@ import (
 
 var (
 	// ErrHeld says that a lease was not to be had just now. errors.As with
-	// *HeldError tells who has it.
+	// *HeldError names the owner.
 	ErrHeld = errors.New("lease is held")
 	// ErrLost says that a lease is no longer ours: it ran out, or someone took
 	// it by force. It is the cause of the end of [Lease.Context].
 	ErrLost = errors.New("lease lost")
 	// ErrClosed says that a lease was given back by [Lease.Close].
 	ErrClosed = errors.New("lease closed")
-	// ErrNotFound says that nobody ever acquired a lease of that name.
+	// ErrNotFound is returned when no lease of that name was ever acquired.
 	ErrNotFound = errors.New("lease not found")
 )
 
 // ErrInvalid is what errors.Is finds in every rejected argument; errors.As
-// with *InvalidError tells the field.
+// with *InvalidError names the field.
 var ErrInvalid = engine.ErrInvalid
 
 // InvalidError says which field was refused and why.
@@ -38,7 +38,7 @@ type HeldError struct {
 	Waiting int
 }
 
-// Error tells who has the lease.
+// Error names the owner of the lease.
 func (e *HeldError) Error() string {
 	if e.Owner == "" {
 		return fmt.Sprintf("%v: %q: others wait for it: %d", ErrHeld, e.Name, e.Waiting)

@@ -63,12 +63,12 @@ type ManagerOptions struct {
 	// Owner is who holds this process's leases, for people to read; default
 	// host:pid. It decides nothing: the same owner may not hold a lease twice.
 	Owner string
-	// Logger is told of lost leases and failed renewals at WARN and of
+	// Logger gets lost leases and failed renewals at WARN and of
 	// everything else at DEBUG. nil means slog.Default() for warnings only.
 	Logger *slog.Logger
 }
 
-// Validate refuses what cannot be; the error names the field. pawl.New calls it.
+// Validate returns an *InvalidError that names the first invalid field. pawl.New calls it.
 func (o *ManagerOptions) Validate() error { return engine.CheckText("Owner", o.Owner, maxOwner, false) }
 
 // Leases are the leases of one database, which must be migrated before use.
@@ -80,7 +80,7 @@ type Leases struct {
 	observers []Observer
 }
 
-// Observer is told when leases begin and end in this process, for metrics. Its
+// Observer is notified when leases begin and end in this process, for metrics. Its
 // methods must be quick, and must not use the lease.
 type Observer interface {
 	// Acquired says that a lease is held from now on, under a token.
@@ -89,7 +89,7 @@ type Observer interface {
 	Ended(name string, lost bool)
 }
 
-// Observe has o told of leases that are acquired from now on. Call it before the
+// Observe registers o for leases that are acquired from now on. Call it before the
 // first.
 func (s *Leases) Observe(o Observer) { s.observers = append(s.observers, o) }
 

@@ -36,7 +36,7 @@ func info(l *op.Lease) Info {
 	return i
 }
 
-// Get returns the lease of a name, or [ErrNotFound] if nobody ever acquired it.
+// Get returns the lease of a name, or [ErrNotFound] if it was never acquired.
 func (s *Leases) Get(ctx context.Context, name string) (*Info, error) {
 	if err := checkName(name); err != nil {
 		return nil, err

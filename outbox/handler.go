@@ -31,7 +31,7 @@ type HandlerFunc func(ctx context.Context, m *Message) error
 func (f HandlerFunc) Handle(ctx context.Context, m *Message) error { return f(ctx, m) }
 
 // JSON is a handler that decodes the payload. A payload that cannot be decoded
-// fails for good: no retry will mend it.
+// fails for good: no retry helps.
 func JSON[T any](f func(ctx context.Context, body T) error) Handler {
 	return JSONMessage(func(ctx context.Context, _ *Message, body T) error { return f(ctx, body) })
 }

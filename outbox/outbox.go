@@ -38,13 +38,13 @@ type Options struct {
 	// BatchSize is the most messages one claim takes, default 500, at most 1000.
 	// Fewer are claimed while handlers are slow.
 	BatchSize int
-	// Lease is how long a claim lasts without sign of life, default 30 s, at least 1 s. It is
+	// Lease is how long a claim lasts without a heartbeat, default 30 s, at least 1 s. It is
 	// extended while handlers run, so it need not cover the longest of them.
 	Lease time.Duration
 	// PollInterval bounds how long a worker sleeps without being woken,
 	// default 1 s.
 	PollInterval time.Duration
-	// Grace is how long handlers may go on after Run is told to stop, default 20 s.
+	// Grace is how long handlers may go on after Run's context ended, default 20 s.
 	Grace time.Duration
 	// Retry is the policy of topics that have none of their own; nil means ten
 	// executions in all with 1, 2, 4 … 60 s in between, ± 10 %.
@@ -71,7 +71,7 @@ const (
 	maxWorker        = 255
 )
 
-// Validate refuses what cannot be; the error names the field. pawl.New and Run call it.
+// Validate returns an *InvalidError that names the first invalid field. pawl.New and Run call it.
 func (o *Options) Validate() error {
 	for i, queue := range o.Queues {
 		if err := engine.CheckText("Queues", queue, MaxQueue, true); err != nil {

@@ -17,7 +17,7 @@ import (
 // returns an error only if it cannot start: a mistake in the registered
 // handlers, or a schema that is missing, too old or too new; for a server that
 // takes no connections yet it waits. Afterwards it
-// outlives every outage of the database. Call it once.
+// survives every outage of the database. Call it once.
 func (o *Outbox) Run(ctx context.Context) error {
 	if err := o.handlers.start(); err != nil {
 		return err

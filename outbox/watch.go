@@ -24,7 +24,7 @@ type watch struct {
 // called by many goroutines at once.
 type Stamp func(ctx context.Context, m *Message) map[string]string
 
-// Observe has o told what happens from now on. Workers ask when they start, so call
+// Observe registers o. Workers ask when they start, so call
 // it before Run.
 func (o *Outbox) Observe(obs worker.Observer) {
 	all := observers{obs}
@@ -47,7 +47,7 @@ func (o *Outbox) Stamp(f Stamp) {
 // Pauses returns the pauses that this outbox's workers obey.
 func (o *Outbox) Pauses() *pause.Pauses { return o.pauses }
 
-// Vitals tells how the loops of this process are: one for each queue, and the one
+// Vitals returns the status of the loops of this process: one for each queue, and the one
 // that cleans up.
 func (o *Outbox) Vitals() []worker.Vitals {
 	var all []worker.Vitals

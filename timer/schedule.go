@@ -201,7 +201,7 @@ func (t *Timers) reschedule(ctx context.Context, tx outbox.Tx, id ID, due time.T
 // ref is how operations find a timer: by its id and the position that it carries.
 func ref(id ID) op.TimerRef { return op.TimerRef{TimerID: id, Carried: int64(id.Position())} }
 
-// change runs an operation on a pending timer and tells if there was one.
+// change runs an operation on a pending timer and reports whether there was one.
 func (t *Timers) change(ctx context.Context, tx outbox.Tx, change engine.Operation) (bool, error) {
 	n, err := engine.Exec(ctx, t.db, tx, change)
 	return err == nil && n > 0, err

@@ -70,7 +70,7 @@ type Options struct {
 	SelfDispatch bool
 	// MaxPollingInterval bounds how long Run sleeps, default 30 s. It wakes by
 	// itself when a timer is scheduled, by whichever process, unless the database
-	// cannot tell, as behind a connection pooler: then it looks every second.
+	// cannot tell, as behind a connection pooler: then it polls every second.
 	MaxPollingInterval time.Duration
 	// Logger gets what is scheduled, cancelled and fired at INFO, and warnings. nil means
 	// slog.Default() for warnings and errors only.
@@ -79,7 +79,7 @@ type Options struct {
 
 const defaultRetention = 7 * 24 * time.Hour
 
-// Validate refuses what cannot be; the error names the field. pawl.New and Run call it.
+// Validate returns an *InvalidError that names the first invalid field. pawl.New and Run call it.
 func (o *Options) Validate() error {
 	return cmp.Or(engine.CheckOption("Retention", o.Retention, 1, 0), engine.CheckOption("MaxPollingInterval", o.MaxPollingInterval, 1, 0))
 }
@@ -124,11 +124,11 @@ func (t *Timers) KeepClean(ctx context.Context) {
 	worker.KeepClean(ctx, t.log.With("component", "timers"), &t.cleaning, t.CleanUp)
 }
 
-// Observe has tell called whenever this process fired timers, with how many, for
+// Observe registers f, which is called with how many timers this process fired, for
 // metrics. Call it before Run.
-func (t *Timers) Observe(tell func(fired int64)) { t.observers = append(t.observers, tell) }
+func (t *Timers) Observe(f func(fired int64)) { t.observers = append(t.observers, f) }
 
-// Vitals tells how the loop is that cleans up.
+// Vitals returns the status of the loop that cleans up.
 func (t *Timers) Vitals() []worker.Vitals {
 	return []worker.Vitals{t.cleaning.Vitals("clean-up of timers")}
 }
@@ -136,7 +136,7 @@ func (t *Timers) Vitals() []worker.Vitals {
 // cleanTimers bounds one transaction of the clean-up.
 const cleanTimers = 1000
 
-// CleanUp forgets timers that fired or were cancelled longer ago than the
+// CleanUp deletes timers that fired or were cancelled longer ago than the
 // retention period, and returns how many. Run does this by itself.
 func (t *Timers) CleanUp(ctx context.Context) (int64, error) {
 	return worker.Purge(ctx, t.db, op.TimerPurge{Age: t.opts.Retention, Most: cleanTimers})
@@ -168,8 +168,8 @@ func (a agenda) Fire(ctx context.Context) (int64, error) {
 	a.t.logReaped(ctx, reap.N)
 	a.t.logFired(ctx, fire.N)
 	if fire.N > 0 {
-		for _, tell := range a.t.observers {
-			tell(fire.N)
+		for _, observe := range a.t.observers {
+			observe(fire.N)
 		}
 	}
 	return fire.N, nil

@@ -184,7 +184,7 @@ const (
 	cleanEntries = 1000
 )
 
-// CleanUp forgets entries older than a year and returns how many. pawl.Pawl does
+// CleanUp deletes entries older than a year and returns how many. pawl.Pawl does
 // this by itself.
 func (t *Trail) CleanUp(ctx context.Context) (int64, error) {
 	return worker.Purge(ctx, t.db, op.AuditPurge{Age: retention, Most: cleanEntries})

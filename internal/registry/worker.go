@@ -144,7 +144,7 @@ func (r *Registry) Leave(ctx context.Context) {
 	}
 }
 
-// Vitals tells how the loop is that keeps this process in the list.
+// Vitals returns the status of the loop that keeps this process in the list.
 func (r *Registry) Vitals() []worker.Vitals { return []worker.Vitals{r.pulse.Vitals("heartbeat")} }
 
 // Tag marks this process's owner tokens.
