@@ -45,6 +45,13 @@ func EachEngine(t *testing.T, test func(t *testing.T, e Engine)) {
 	}
 }
 
+// Each runs a test on every engine, side by side and beside the package's others.
+func Each(t *testing.T, test func(t *testing.T, e Engine)) {
+	t.Helper()
+	t.Parallel()
+	EachEngine(t, test)
+}
+
 // Run runs a suite, group by group, all tests side by side.
 func Run(t *testing.T, e Engine, groups map[string]map[string]func(*testing.T, Engine)) {
 	for group, tests := range groups {
