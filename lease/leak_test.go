@@ -10,7 +10,6 @@ import (
 
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/internal/leasetest"
 	"github.com/bravellian/pawl/lease"
 )
 
@@ -24,7 +23,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 			var handles []engine.DB
 			t.Run("while open", func(inner *testing.T) {
 				// Closed by hand, before the check.
-				g := &leasetest.Gate{DB: d.Another(t)}
+				g := &gate{DB: d.Another(t)}
 				handles = append(handles, g.DB)
 				everyWay(inner, g)
 			})
@@ -39,7 +38,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 }
 
 // everyWay lets leases end in every way.
-func everyWay(t *testing.T, g *leasetest.Gate) {
+func everyWay(t *testing.T, g *gate) {
 	s := lease.New(g, lease.ManagerOptions{})
 	ctx, cancel := context.WithCancel(t.Context())
 	held, err := s.Acquire(ctx, "n", lease.Options{})

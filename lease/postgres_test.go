@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/dbtest"
-	"github.com/bravellian/pawl/internal/leasetest"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/lease"
 )
@@ -72,7 +71,7 @@ func TestBornWhole(t *testing.T) {
 	got := make(chan result, 1)
 	go func() {
 		// The gate keeps the grant as it was born: nothing renews it.
-		g := &leasetest.Gate{DB: d.Another(t)}
+		g := &gate{DB: d.Another(t)}
 		g.Fail("lease/renew", errors.New("not now"))
 		l, err := lease.New(g, lease.ManagerOptions{}).Acquire(t.Context(), "n", lease.Options{Duration: 6 * time.Second})
 		got <- result{l, err}
@@ -158,7 +157,7 @@ func TestRenewalThatWaitsTooLong(t *testing.T) {
 // dying returns a lease that nobody renews.
 func dying(t *testing.T, d dbtest.Database) *lease.Lease {
 	t.Helper()
-	g := &leasetest.Gate{DB: d.DB}
+	g := &gate{DB: d.DB}
 	g.Fail("lease/renew", errors.New("dead"))
 	l, err := lease.New(g, lease.ManagerOptions{}).Acquire(t.Context(), "n", lease.Options{Duration: real})
 	if err != nil {

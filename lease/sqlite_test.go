@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/dbtest"
-	"github.com/bravellian/pawl/internal/leasetest"
 	"github.com/bravellian/pawl/lease"
 )
 
@@ -16,7 +15,7 @@ import (
 func TestBornWholeOnSQLite(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OpenSQLite(t)
-	g := &leasetest.Gate{DB: d.Another(t)}
+	g := &gate{DB: d.Another(t)}
 	g.Fail("lease/renew", errors.New("not now")) // the grant stays as it was born
 	s := lease.New(g, lease.ManagerOptions{})
 	tx := d.Begin(t)

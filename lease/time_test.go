@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/dbtest"
-	"github.com/bravellian/pawl/internal/leasetest"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/lease"
 )
@@ -20,7 +19,7 @@ import (
 type bubble struct {
 	*lease.Leases
 	t    *testing.T
-	gate *leasetest.Gate
+	gate *gate
 }
 
 func inBubble(t *testing.T, test func(b *bubble)) {
@@ -33,7 +32,7 @@ func inBubble(t *testing.T, test func(b *bubble)) {
 		}
 		defer func() { _ = db.Close() }()
 		dbtest.Migrate(t, db)
-		gate := &leasetest.Gate{DB: db}
+		gate := &gate{DB: db}
 		test(&bubble{lease.New(gate, lease.ManagerOptions{}), t, gate})
 	})
 }
@@ -113,10 +112,10 @@ func TestRenewalSchedule(t *testing.T) {
 // D-62: a holder that cannot reach the database gives up when the lease ends by
 // its own clock, counted from before the last request that succeeded.
 func TestLostWithTheTrust(t *testing.T) {
-	for what, cut := range map[string]func(g *leasetest.Gate){
-		"errors":  func(g *leasetest.Gate) { g.Fail("lease/renew", errors.New("down")) },
-		"silence": func(g *leasetest.Gate) { g.Block("lease/renew") },
-		"deaf to cancellation": func(g *leasetest.Gate) {
+	for what, cut := range map[string]func(g *gate){
+		"errors":  func(g *gate) { g.Fail("lease/renew", errors.New("down")) },
+		"silence": func(g *gate) { g.Block("lease/renew") },
+		"deaf to cancellation": func(g *gate) {
 			g.Rule("lease/renew", func(context.Context) error { time.Sleep(3 * hundred); return errors.New("late") })
 		},
 	} {

@@ -1,4 +1,4 @@
-package leasetest
+package lease_test
 
 import (
 	"context"
@@ -10,30 +10,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/lease"
 )
 
-func acquireTests() map[string]func(*testing.T, Engine) {
-	return map[string]func(*testing.T, Engine){
-		"a lease":               testLease,
-		"token grows":           testTokenGrows,
-		"renewing":              testRenew,
-		"renewing what is lost": testRenewLost,
-		"renewing what is over": testRenewOver,
-		"renewing another's":    testRenewTaken,
-		"close":                 testClose,
-		"close only our own":    testCloseOnlyOurs,
-		"close after the end":   testCloseWithEndedContext,
-		"not reentrant":         testNotReentrant,
-		"limits":                testLimits,
-		"one winner":            testOneWinner,
-		"unheard grant":         testUnheardGrant,
-		"outlives its context":  testOutlivesContext,
-	}
-}
-
 // D-61: what a lease says of itself, and the others of it.
-func testLease(t *testing.T, e Engine) {
+func TestLease(t *testing.T) { dbtest.Each(t, testLease) }
+
+func testLease(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	l := f.acquire(lease.Options{Duration: time.Hour, Owner: "ada"})
 	if l.Name() != name || l.Owner() != "ada" || l.Token() < 1 || l.Err() != nil || l.Context().Err() != nil {
@@ -57,7 +41,9 @@ func testLease(t *testing.T, e Engine) {
 }
 
 // D-60: across release, expiry and force.
-func testTokenGrows(t *testing.T, e Engine) {
+func TestTokenGrows(t *testing.T) { dbtest.Each(t, testTokenGrows) }
+
+func testTokenGrows(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	var last int64
 	grown := func(token int64) {
@@ -85,7 +71,9 @@ func testTokenGrows(t *testing.T, e Engine) {
 }
 
 // D-60, D-62: renewing moves the end and keeps the token.
-func testRenew(t *testing.T, e Engine) {
+func TestRenew(t *testing.T) { dbtest.Each(t, testRenew) }
+
+func testRenew(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	l := f.acquire(lease.Options{Duration: time.Hour})
 	before, token, deadline := f.info(), l.Token(), l.Deadline()
@@ -105,7 +93,9 @@ func testRenew(t *testing.T, e Engine) {
 }
 
 // D-62: "not yours" is final at once.
-func testRenewLost(t *testing.T, e Engine) {
+func TestRenewLost(t *testing.T) { dbtest.Each(t, testRenewLost) }
+
+func testRenewLost(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	l := f.acquire(lease.Options{Duration: time.Hour})
 	if _, err := f.another().ForceRelease(t.Context(), name); err != nil {
@@ -126,7 +116,9 @@ func testRenewLost(t *testing.T, e Engine) {
 }
 
 // D-62: though nobody else has taken it yet.
-func testRenewOver(t *testing.T, e Engine) {
+func TestRenewOver(t *testing.T) { dbtest.Each(t, testRenewOver) }
+
+func testRenewOver(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	l := f.acquire(lease.Options{Duration: short})
 	f.gate.Fail("lease/renew", errors.New("dead"))
@@ -139,7 +131,9 @@ func testRenewOver(t *testing.T, e Engine) {
 }
 
 // D-61, D-62: a stale holder does not lengthen what is someone else's by now.
-func testRenewTaken(t *testing.T, e Engine) {
+func TestRenewTaken(t *testing.T) { dbtest.Each(t, testRenewTaken) }
+
+func testRenewTaken(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	l := f.acquire(lease.Options{Duration: time.Hour, Owner: "ada"})
 	if _, err := f.ForceRelease(t.Context(), name); err != nil {
@@ -156,7 +150,9 @@ func testRenewTaken(t *testing.T, e Engine) {
 }
 
 // D-61
-func testClose(t *testing.T, e Engine) {
+func TestClose(t *testing.T) { dbtest.Each(t, testClose) }
+
+func testClose(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	l := f.acquire(lease.Options{Duration: time.Hour})
 	var wg sync.WaitGroup
@@ -180,7 +176,9 @@ func testClose(t *testing.T, e Engine) {
 }
 
 // D-61: only if it is still ours.
-func testCloseOnlyOurs(t *testing.T, e Engine) {
+func TestCloseOnlyOurs(t *testing.T) { dbtest.Each(t, testCloseOnlyOurs) }
+
+func testCloseOnlyOurs(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	l := f.dying()
 	f.db.Pass(short + 20*time.Millisecond)
@@ -195,7 +193,9 @@ func testCloseOnlyOurs(t *testing.T, e Engine) {
 }
 
 // D-61: also when the holder's context has ended, as at a shutdown.
-func testCloseWithEndedContext(t *testing.T, e Engine) {
+func TestCloseWithEndedContext(t *testing.T) { dbtest.Each(t, testCloseWithEndedContext) }
+
+func testCloseWithEndedContext(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	l := f.acquire(lease.Options{Duration: time.Hour})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -207,7 +207,9 @@ func testCloseWithEndedContext(t *testing.T, e Engine) {
 }
 
 // D-61
-func testNotReentrant(t *testing.T, e Engine) {
+func TestNotReentrant(t *testing.T) { dbtest.Each(t, testNotReentrant) }
+
+func testNotReentrant(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.acquire(lease.Options{Owner: "ada", Duration: time.Hour})
 	if _, err := f.Acquire(t.Context(), name, lease.Options{Owner: "ada"}); !errors.Is(err, lease.ErrHeld) {
@@ -219,7 +221,9 @@ func testNotReentrant(t *testing.T, e Engine) {
 }
 
 // D-65, D-2
-func testLimits(t *testing.T, e Engine) {
+func TestLimits(t *testing.T) { dbtest.Each(t, testLimits) }
+
+func testLimits(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for _, c := range []struct {
 		name  string
@@ -262,7 +266,9 @@ func testLimits(t *testing.T, e Engine) {
 
 // D-61, D-63: of fifty that ask at once one gets it, be it a name that nobody
 // ever had or one that was given back.
-func testOneWinner(t *testing.T, e Engine) {
+func TestOneWinner(t *testing.T) { dbtest.Each(t, testOneWinner) }
+
+func testOneWinner(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	handles := []*fixture{f, f.another(), f.another(), f.another()}
 	for round := range int64(4) {
@@ -290,7 +296,9 @@ func testOneWinner(t *testing.T, e Engine) {
 }
 
 // D-61: a lease that was granted to someone who never heard of it is given back.
-func testUnheardGrant(t *testing.T, e Engine) {
+func TestUnheardGrant(t *testing.T) { dbtest.Each(t, testUnheardGrant) }
+
+func testUnheardGrant(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	broken := errors.New("broken")
 	var once atomic.Bool
@@ -309,7 +317,9 @@ func testUnheardGrant(t *testing.T, e Engine) {
 }
 
 // D-61: the context of the call bounds the call alone.
-func testOutlivesContext(t *testing.T, e Engine) {
+func TestOutlivesContext(t *testing.T) { dbtest.Each(t, testOutlivesContext) }
+
+func testOutlivesContext(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	type key struct{}
 	ctx, cancel := context.WithCancel(context.WithValue(t.Context(), key{}, "v"))

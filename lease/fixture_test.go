@@ -1,6 +1,4 @@
-// Package leasetest is the conformance suite of leases: what every engine has
-// to do, whichever it is. The tests of package lease run it on each.
-package leasetest
+package lease_test
 
 import (
 	"context"
@@ -12,17 +10,6 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/lease"
 )
-
-// Engine is what the suite runs on.
-type Engine = dbtest.Engine
-
-// Run runs the whole suite.
-func Run(t *testing.T, e Engine) {
-	groups := map[string]map[string]func(*testing.T, Engine){
-		"acquire": acquireTests(), "wait": waitTests(), "guard": guardTests(), "run": runTests(), "manage": manageTests(), "history": historyTests(),
-	}
-	dbtest.Run(t, e, groups)
-}
 
 const (
 	// short is a lease that a test waits for, and yet longer than a busy machine
@@ -36,17 +23,17 @@ type fixture struct {
 	*lease.Leases
 	t    *testing.T
 	db   dbtest.Database
-	gate *Gate // before f.Leases
+	gate *gate // before f.Leases
 }
 
-func open(t *testing.T, e Engine) *fixture {
+func open(t *testing.T, e dbtest.Engine) *fixture {
 	t.Helper()
 	db := e.Open(t)
 	return over(t, db, db.DB)
 }
 
 func over(t *testing.T, db dbtest.Database, door engine.DB) *fixture {
-	gate := &Gate{DB: door}
+	gate := &gate{DB: door}
 	return &fixture{Leases: lease.New(gate, lease.ManagerOptions{}), t: t, db: db, gate: gate}
 }
 

@@ -1,24 +1,18 @@
-package leasetest
+package lease_test
 
 import (
 	"errors"
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/lease"
 )
 
-func manageTests() map[string]func(*testing.T, Engine) {
-	return map[string]func(*testing.T, Engine){
-		"list":  testList,
-		"get":   testGetUnknown,
-		"force": testForce,
-		"table": testTable,
-	}
-}
-
 // D-60: a name is listed for ever.
-func testList(t *testing.T, e Engine) {
+func TestList(t *testing.T) { dbtest.Each(t, testList) }
+
+func testList(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for _, n := range []string{"c", "B", "a", "d"} {
 		l, err := f.Acquire(t.Context(), n, lease.Options{Duration: time.Hour})
@@ -55,7 +49,9 @@ func testList(t *testing.T, e Engine) {
 }
 
 // D-65
-func testGetUnknown(t *testing.T, e Engine) {
+func TestGetUnknown(t *testing.T) { dbtest.Each(t, testGetUnknown) }
+
+func testGetUnknown(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	if _, err := f.Get(t.Context(), name); !errors.Is(err, lease.ErrNotFound) {
 		t.Fatalf("want ErrNotFound, got %v", err)
@@ -68,7 +64,9 @@ func testGetUnknown(t *testing.T, e Engine) {
 }
 
 // D-60, D-61: force frees what is held, raises the token, and wakes the next.
-func testForce(t *testing.T, e Engine) {
+func TestForceRelease(t *testing.T) { dbtest.Each(t, testForceRelease) }
+
+func testForceRelease(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	if there, err := f.ForceRelease(t.Context(), name); there || err != nil {
 		t.Fatalf("a name that nobody had: %t, %v", there, err)
@@ -89,7 +87,9 @@ func testForce(t *testing.T, e Engine) {
 }
 
 // D-102: the seed's Lease table, for people who query.
-func testTable(t *testing.T, e Engine) {
+func TestLeaseTable(t *testing.T) { dbtest.Each(t, testLeaseTable) }
+
+func testLeaseTable(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.acquire(lease.Options{Duration: time.Hour, Owner: "ada"})
 	var n, owner, until, granted string

@@ -1,4 +1,4 @@
-package leasetest
+package lease_test
 
 import (
 	"context"
@@ -11,20 +11,6 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/lease"
 )
-
-func waitTests() map[string]func(*testing.T, Engine) {
-	return map[string]func(*testing.T, Engine){
-		"in line":             testInLine,
-		"woken":               testWoken,
-		"after expiry":        testWaitForExpiry,
-		"no pushing in":       testNoPushingIn,
-		"leaving":             testLeaveLine,
-		"leaving as the next": testLeaveAsNext,
-		"dead waiter":         testDeadWaiter,
-		"outage":              testWaitThroughOutage,
-		"every waiter":        testEveryWaiter,
-	}
-}
 
 // got is what AcquireWait returned.
 type got struct {
@@ -58,7 +44,9 @@ func (f *fixture) queueAsleep(behind int) <-chan got {
 }
 
 // D-60, D-61: those who wait get it in the order in which they came.
-func testInLine(t *testing.T, e Engine) {
+func TestWaitInLine(t *testing.T) { dbtest.Each(t, testWaitInLine) }
+
+func testWaitInLine(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	l := f.acquire(lease.Options{Duration: time.Hour})
 	var line []<-chan got
@@ -84,7 +72,9 @@ func testInLine(t *testing.T, e Engine) {
 
 // D-61: a release wakes the next, in this process and in another: these do not
 // wake by themselves.
-func testWoken(t *testing.T, e Engine) {
+func TestWaiterIsWoken(t *testing.T) { dbtest.Each(t, testWaiterIsWoken) }
+
+func testWaiterIsWoken(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for _, w := range []*fixture{over(t, f.db, f.gate.DB), f.another()} {
 		for range 3 {
@@ -101,7 +91,9 @@ func testWoken(t *testing.T, e Engine) {
 }
 
 // D-60: one who waits gets what a dead holder left, whole.
-func testWaitForExpiry(t *testing.T, e Engine) {
+func TestWaitForExpiry(t *testing.T) { dbtest.Each(t, testWaitForExpiry) }
+
+func testWaitForExpiry(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	dead := f.dying()
 	c := f.queue(t.Context(), 0)
@@ -113,7 +105,9 @@ func testWaitForExpiry(t *testing.T, e Engine) {
 }
 
 // D-61: while someone waits, Acquire does not get a lease that is just free.
-func testNoPushingIn(t *testing.T, e Engine) {
+func TestNoPushingIn(t *testing.T) { dbtest.Each(t, testNoPushingIn) }
+
+func testNoPushingIn(t *testing.T, e dbtest.Engine) {
 	f, w := open(t, e), (*fixture)(nil)
 	l := f.acquire(lease.Options{Duration: time.Hour})
 	w = f.another()
@@ -129,7 +123,9 @@ func testNoPushingIn(t *testing.T, e Engine) {
 }
 
 // D-61
-func testLeaveLine(t *testing.T, e Engine) {
+func TestLeaveLine(t *testing.T) { dbtest.Each(t, testLeaveLine) }
+
+func testLeaveLine(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	l := f.acquire(lease.Options{Duration: time.Hour})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -147,7 +143,9 @@ func testLeaveLine(t *testing.T, e Engine) {
 }
 
 // D-61: when the next in line leaves while the lease is free, the one behind is woken.
-func testLeaveAsNext(t *testing.T, e Engine) {
+func TestLeaveAsNext(t *testing.T) { dbtest.Each(t, testLeaveAsNext) }
+
+func testLeaveAsNext(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	l := f.acquire(lease.Options{Duration: time.Hour})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -165,7 +163,9 @@ func testLeaveAsNext(t *testing.T, e Engine) {
 }
 
 // D-61: a waiter that died holds the others up for a few seconds only.
-func testDeadWaiter(t *testing.T, e Engine) {
+func TestDeadWaiter(t *testing.T) { dbtest.Each(t, testDeadWaiter) }
+
+func testDeadWaiter(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	l := f.acquire(lease.Options{Duration: time.Hour})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -188,7 +188,9 @@ func testDeadWaiter(t *testing.T, e Engine) {
 }
 
 // D-6: an outage does not end the wait.
-func testWaitThroughOutage(t *testing.T, e Engine) {
+func TestWaitThroughOutage(t *testing.T) { dbtest.Each(t, testWaitThroughOutage) }
+
+func testWaitThroughOutage(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	l := f.acquire(lease.Options{Duration: time.Hour})
 	w := f.another()
@@ -203,7 +205,9 @@ func testWaitThroughOutage(t *testing.T, e Engine) {
 }
 
 // D-60, D-61: of many that wait at once each gets it once, one at a time.
-func testEveryWaiter(t *testing.T, e Engine) {
+func TestEveryWaiter(t *testing.T) { dbtest.Each(t, testEveryWaiter) }
+
+func testEveryWaiter(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	handles := []*fixture{f, f.another(), f.another()}
 	const n = 20

@@ -1,4 +1,4 @@
-package leasetest
+package lease_test
 
 import (
 	"context"
@@ -13,23 +13,12 @@ import (
 	"github.com/bravellian/pawl/lease"
 )
 
-func runTests() map[string]func(*testing.T, Engine) {
-	return map[string]func(*testing.T, Engine){
-		"run":               testRun,
-		"run, lost":         testRunLost,
-		"run, panic":        testRunPanic,
-		"run, context":      testRunContext,
-		"elect":             testElect,
-		"elect again":       testElectAgain,
-		"elect, an outage":  testElectOutage,
-		"elect, a new term": testElectAfterLoss,
-	}
-}
-
 var errWork = errors.New("work failed")
 
 // D-61: held while fn runs, given back after it.
-func testRun(t *testing.T, e Engine) {
+func TestRun(t *testing.T) { dbtest.Each(t, testRun) }
+
+func testRun(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for _, want := range []error{nil, errWork} {
 		err := f.Run(t.Context(), name, lease.Options{}, func(ctx context.Context, l *lease.Lease) error {
@@ -51,7 +40,9 @@ func testRun(t *testing.T, e Engine) {
 }
 
 // D-62
-func testRunLost(t *testing.T, e Engine) {
+func TestRunLost(t *testing.T) { dbtest.Each(t, testRunLost) }
+
+func testRunLost(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	err := f.Run(t.Context(), name, lease.Options{Duration: time.Hour}, func(ctx context.Context, l *lease.Lease) error {
 		if _, err := f.ForceRelease(t.Context(), name); err != nil {
@@ -70,7 +61,9 @@ func testRunLost(t *testing.T, e Engine) {
 }
 
 // D-61
-func testRunPanic(t *testing.T, e Engine) {
+func TestRunPanic(t *testing.T) { dbtest.Each(t, testRunPanic) }
+
+func testRunPanic(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	func() {
 		defer func() { _ = recover() }()
@@ -82,7 +75,9 @@ func testRunPanic(t *testing.T, e Engine) {
 }
 
 // D-61: the caller's context reaches fn.
-func testRunContext(t *testing.T, e Engine) {
+func TestRunContext(t *testing.T) { dbtest.Each(t, testRunContext) }
+
+func testRunContext(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	ctx, cancel := context.WithCancel(t.Context())
 	err := f.Run(ctx, name, lease.Options{Duration: time.Hour}, func(ctx context.Context, _ *lease.Lease) error {
@@ -119,7 +114,9 @@ func (f *fixture) candidate(opts lease.Options, fn lease.Func) (resign func()) {
 }
 
 // D-60, D-61: one leader at a time, and when it resigns the next.
-func testElect(t *testing.T, e Engine) {
+func TestElect(t *testing.T) { dbtest.Each(t, testElect) }
+
+func testElect(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	var leading atomic.Int64
 	tokens := make(chan int64, 10)
@@ -149,7 +146,9 @@ func testElect(t *testing.T, e Engine) {
 }
 
 // D-61: a leader whose fn returns steps down and stands again, behind the others.
-func testElectAgain(t *testing.T, e Engine) {
+func TestElectAgain(t *testing.T) { dbtest.Each(t, testElectAgain) }
+
+func testElectAgain(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	var mu sync.Mutex
 	terms := map[string]int{}
@@ -176,7 +175,9 @@ func testElectAgain(t *testing.T, e Engine) {
 }
 
 // D-6: a candidate outlasts an outage.
-func testElectOutage(t *testing.T, e Engine) {
+func TestElectOutage(t *testing.T) { dbtest.Each(t, testElectOutage) }
+
+func testElectOutage(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.gate.Fail("lease/acquire", &engine.Error{Op: "lease/acquire", Class: engine.ErrUnreachable, Err: errors.New("away")})
 	tokens := make(chan int64, 1)
@@ -188,7 +189,9 @@ func testElectOutage(t *testing.T, e Engine) {
 }
 
 // D-62: a leader that lost the lease steps down and stands again.
-func testElectAfterLoss(t *testing.T, e Engine) {
+func TestElectAfterLoss(t *testing.T) { dbtest.Each(t, testElectAfterLoss) }
+
+func testElectAfterLoss(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	tokens := make(chan int64, 2)
 	resign := f.candidate(lease.Options{Duration: short}, term(tokens))

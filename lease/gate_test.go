@@ -1,4 +1,4 @@
-package leasetest
+package lease_test
 
 import (
 	"context"
@@ -9,9 +9,9 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// Gate stands between leases and their database, and lets a test decide what
+// gate stands between leases and their database, and lets a test decide what
 // passes. A holder whose renewals do not pass is one that died or is paused.
-type Gate struct {
+type gate struct {
 	engine.DB
 	// OnlyWoken makes sleepers that are armed sleep until they are woken. Asleep
 	// counts how often one went to sleep like that.
@@ -26,7 +26,7 @@ type Gate struct {
 }
 
 // Do passes calls on unless there is a rule against their first operation.
-func (g *Gate) Do(ctx context.Context, calls ...*engine.Call) error {
+func (g *gate) Do(ctx context.Context, calls ...*engine.Call) error {
 	op := calls[0].Name()
 	g.mu.Lock()
 	if g.seen == nil {
@@ -48,7 +48,7 @@ func (g *Gate) Do(ctx context.Context, calls ...*engine.Call) error {
 }
 
 // Rule has f decide over the operation from now on; nil lets it pass.
-func (g *Gate) Rule(op string, f func(context.Context) error) {
+func (g *gate) Rule(op string, f func(context.Context) error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.rules == nil {
@@ -58,7 +58,7 @@ func (g *Gate) Rule(op string, f func(context.Context) error) {
 }
 
 // Block makes the operation wait until it is given up.
-func (g *Gate) Block(op string) {
+func (g *gate) Block(op string) {
 	g.Rule(op, func(ctx context.Context) error {
 		<-ctx.Done()
 		return ctx.Err()
@@ -66,19 +66,19 @@ func (g *Gate) Block(op string) {
 }
 
 // Fail makes the operation fail.
-func (g *Gate) Fail(op string, err error) {
+func (g *gate) Fail(op string, err error) {
 	g.Rule(op, func(context.Context) error { return err })
 }
 
 // Seen returns when the operation was asked for.
-func (g *Gate) Seen(op string) []time.Time {
+func (g *gate) Seen(op string) []time.Time {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return append([]time.Time(nil), g.seen[op]...)
 }
 
 // Sleeper returns the database's, or one that does not wake by itself.
-func (g *Gate) Sleeper(queue string) engine.Sleeper {
+func (g *gate) Sleeper(queue string) engine.Sleeper {
 	s := g.DB.Sleeper(queue)
 	if g.OnlyWoken {
 		return &soundSleeper{Sleeper: s, asleep: &g.Asleep}

@@ -1,4 +1,4 @@
-package leasetest
+package lease_test
 
 import (
 	"errors"
@@ -11,19 +11,18 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
+	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/lease"
 )
-
-func historyTests() map[string]func(*testing.T, Engine) {
-	return map[string]func(*testing.T, Engine){"of contenders that pause": testHistory}
-}
 
 // D-60, D-61, D-62, D-64: eight contenders, each with a database handle of its
 // own, acquire, write under the guard, pause for longer and shorter than the
 // lease, and close. What they saw could have happened one after the other: there
 // is never a second holder while the first is well, tokens grow by one, and no
 // write of a stale holder is let through.
-func testHistory(t *testing.T, e Engine) {
+func TestHistoryOfContenders(t *testing.T) { dbtest.Each(t, testHistoryOfContenders) }
+
+func testHistoryOfContenders(t *testing.T, e dbtest.Engine) {
 	if e.Name == "sqlite" { // time is the process's own: hours of it cost seconds
 		synctest.Test(t, func(t *testing.T) { contend(t, e, 30*time.Second, 20*time.Minute) })
 		return
@@ -48,7 +47,7 @@ type event struct {
 	ok    bool
 }
 
-func contend(t *testing.T, e Engine, d, limit time.Duration) {
+func contend(t *testing.T, e dbtest.Engine, d, limit time.Duration) {
 	f := open(t, e)
 	f.effects()
 	var all history

@@ -1,4 +1,4 @@
-package leasetest
+package lease_test
 
 import (
 	"database/sql"
@@ -7,20 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/lease"
 )
-
-func guardTests() map[string]func(*testing.T, Engine) {
-	return map[string]func(*testing.T, Engine){
-		"holder":           testGuardHolder,
-		"stale by force":   testGuardForced,
-		"stale by expiry":  testGuardExpired,
-		"stale and taken":  testGuardTaken,
-		"closed":           testGuardClosed,
-		"keeps others out": testGuardKeepsOut,
-		"rolled back":      testGuardRolledBack,
-	}
-}
 
 // effects is a table for guarded writes.
 func (f *fixture) effects() {
@@ -53,7 +42,9 @@ func (f *fixture) effect(tx *sql.Tx, l *lease.Lease) {
 }
 
 // D-64
-func testGuardHolder(t *testing.T, e Engine) {
+func TestGuardHolder(t *testing.T) { dbtest.Each(t, testGuardHolder) }
+
+func testGuardHolder(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.effects()
 	l := f.acquire(lease.Options{Duration: time.Hour})
@@ -80,7 +71,9 @@ func (f *fixture) stale(l *lease.Lease) {
 }
 
 // D-64, D-60
-func testGuardForced(t *testing.T, e Engine) {
+func TestGuardForced(t *testing.T) { dbtest.Each(t, testGuardForced) }
+
+func testGuardForced(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.effects()
 	l := f.acquire(lease.Options{Duration: time.Hour})
@@ -91,7 +84,9 @@ func testGuardForced(t *testing.T, e Engine) {
 }
 
 // D-64: though nobody else has taken it yet.
-func testGuardExpired(t *testing.T, e Engine) {
+func TestGuardExpired(t *testing.T) { dbtest.Each(t, testGuardExpired) }
+
+func testGuardExpired(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.effects()
 	l := f.dying()
@@ -100,7 +95,9 @@ func testGuardExpired(t *testing.T, e Engine) {
 }
 
 // D-64: the next holder may write, the last one may not, whoever comes first.
-func testGuardTaken(t *testing.T, e Engine) {
+func TestGuardTaken(t *testing.T) { dbtest.Each(t, testGuardTaken) }
+
+func testGuardTaken(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.effects()
 	l := f.dying()
@@ -114,7 +111,9 @@ func testGuardTaken(t *testing.T, e Engine) {
 }
 
 // D-64
-func testGuardClosed(t *testing.T, e Engine) {
+func TestGuardClosed(t *testing.T) { dbtest.Each(t, testGuardClosed) }
+
+func testGuardClosed(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.effects()
 	l := f.acquire(lease.Options{Duration: time.Hour})
@@ -126,7 +125,9 @@ func testGuardClosed(t *testing.T, e Engine) {
 
 // D-64: between a guard and its commit nobody takes the lease, not even when it
 // has run out, and not by force.
-func testGuardKeepsOut(t *testing.T, e Engine) {
+func TestGuardKeepsOut(t *testing.T) { dbtest.Each(t, testGuardKeepsOut) }
+
+func testGuardKeepsOut(t *testing.T, e dbtest.Engine) {
 	for what, take := range map[string]func(*fixture) error{
 		"acquire": func(f *fixture) error {
 			l, err := f.AcquireWait(f.ctx(), name, lease.Options{Duration: time.Hour})
@@ -193,7 +194,9 @@ func (f *fixture) guarded() (*lease.Lease, *sql.Tx) {
 }
 
 // D-64, D-3: a guard ends with its transaction.
-func testGuardRolledBack(t *testing.T, e Engine) {
+func TestGuardRolledBack(t *testing.T) { dbtest.Each(t, testGuardRolledBack) }
+
+func testGuardRolledBack(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	l := f.acquire(lease.Options{Duration: time.Hour})
 	tx := f.db.Begin(t)
