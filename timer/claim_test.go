@@ -1,4 +1,4 @@
-package timertest
+package timer_test
 
 import (
 	"errors"
@@ -12,27 +12,10 @@ import (
 	"github.com/bravellian/pawl/timer"
 )
 
-func claimTests() map[string]func(*testing.T, dbtest.Engine) {
-	return map[string]func(*testing.T, dbtest.Engine){
-		"claim and ack":            testClaimAck,
-		"first due first":          testClaimOrder,
-		"of one token twice":       testClaimSameOwner,
-		"is not dispatched":        testClaimedIsNotDispatched,
-		"foreign tokens":           testForeignTokens,
-		"doubled and unknown ids":  testDoubledIDs,
-		"fail":                     testFail,
-		"abandon":                  testAbandon,
-		"backoff":                  testBackoff,
-		"expired lease":            testExpired,
-		"ack after the lease":      testAckAfterLease,
-		"reap":                     testReap,
-		"claim takes what expired": testClaimTakesExpired,
-		"self dispatch":            testSelfDispatch,
-	}
-}
-
 // D-73: a claimed timer that is failed is over, is not dispatched, says why and
 // frees its key.
+func TestFail(t *testing.T) { dbtest.Each(t, testFail) }
+
 func testFail(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id := f.put(timer.Timer{Topic: "t", Due: f.past(), Key: "k"})
@@ -61,6 +44,8 @@ func testFail(t *testing.T, e dbtest.Engine) {
 
 // D-73: a claim hands timers out under a lease, whole, and an ack ends them
 // without a message.
+func TestClaimAck(t *testing.T) { dbtest.Each(t, testClaimAck) }
+
 func testClaimAck(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	want := f.whole()
@@ -86,6 +71,8 @@ func testClaimAck(t *testing.T, e dbtest.Engine) {
 }
 
 // D-73, D-21: no more than asked for, first due first, and none before its time.
+func TestClaimOrder(t *testing.T) { dbtest.Each(t, testClaimOrder) }
+
 func testClaimOrder(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	ids := f.putN(10)
@@ -104,6 +91,8 @@ func testClaimOrder(t *testing.T, e dbtest.Engine) {
 
 // D-73: a token that is used for several claims, as the seed's sample does, gets
 // each timer once.
+func TestClaimSameOwner(t *testing.T) { dbtest.Each(t, testClaimSameOwner) }
+
 func testClaimSameOwner(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	ids := f.putN(4)
@@ -118,6 +107,8 @@ func testClaimSameOwner(t *testing.T, e dbtest.Engine) {
 
 // D-73: what is claimed is nobody else's: not dispatched, not cancelled, not
 // rescheduled.
+func TestClaimedIsNotDispatched(t *testing.T) { dbtest.Each(t, testClaimedIsNotDispatched) }
+
 func testClaimedIsNotDispatched(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	ids := f.putN(5)
@@ -135,6 +126,8 @@ func testClaimedIsNotDispatched(t *testing.T, e dbtest.Engine) {
 }
 
 // D-13, D-73: the owner token is the fence.
+func TestForeignTokens(t *testing.T) { dbtest.Each(t, testForeignTokens) }
+
 func testForeignTokens(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.putN(2)
@@ -149,6 +142,8 @@ func testForeignTokens(t *testing.T, e dbtest.Engine) {
 }
 
 // D-23, D-73: ids given twice, unknown or in other states are ignored.
+func TestDoubledIDs(t *testing.T) { dbtest.Each(t, testDoubledIDs) }
+
 func testDoubledIDs(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for name, settle := range f.settlings() {
@@ -178,6 +173,8 @@ func (f *fixture) settlings() map[string]func(outbox.OwnerToken, ...timer.ID) (i
 }
 
 // D-7, D-73: an abandoned timer comes back, with what went wrong.
+func TestAbandon(t *testing.T) { dbtest.Each(t, testAbandon) }
+
 func testAbandon(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	due := f.past().Truncate(time.Microsecond)
@@ -198,7 +195,9 @@ func testAbandon(t *testing.T, e dbtest.Engine) {
 }
 
 // D-14, D-73: 1, 2, 4, … 60 s.
-func testBackoff(t *testing.T, e dbtest.Engine) {
+func TestAbandonBackoff(t *testing.T) { dbtest.Each(t, testAbandonBackoff) }
+
+func testAbandonBackoff(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id := f.put(f.due())
 	for _, seconds := range []int{1, 2, 4, 8, 16, 32, 60, 60} {
@@ -230,7 +229,9 @@ func (f *fixture) expired(n int) (outbox.OwnerToken, []timer.ID) {
 
 // D-12, D-73: a lease that ran out heals by itself: the built-in dispatch takes
 // what a crashed program had claimed.
-func testExpired(t *testing.T, e dbtest.Engine) {
+func TestExpiredClaim(t *testing.T) { dbtest.Each(t, testExpiredClaim) }
+
+func testExpiredClaim(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.putN(3)
 	owner, ids := f.expired(3)
@@ -247,6 +248,8 @@ func testExpired(t *testing.T, e dbtest.Engine) {
 }
 
 // D-13, D-73: an ack that comes late still counts if nobody had the timer since.
+func TestAckAfterLease(t *testing.T) { dbtest.Each(t, testAckAfterLease) }
+
 func testAckAfterLease(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.putN(1)
@@ -257,6 +260,8 @@ func testAckAfterLease(t *testing.T, e dbtest.Engine) {
 }
 
 // D-73
+func TestReap(t *testing.T) { dbtest.Each(t, testReap) }
+
 func testReap(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.putN(4)
@@ -275,6 +280,8 @@ func testReap(t *testing.T, e dbtest.Engine) {
 }
 
 // D-12, D-73: and so does the next claim; the one before has lost them.
+func TestClaimTakesExpired(t *testing.T) { dbtest.Each(t, testClaimTakesExpired) }
+
 func testClaimTakesExpired(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.putN(2)
@@ -287,6 +294,8 @@ func testClaimTakesExpired(t *testing.T, e dbtest.Engine) {
 }
 
 // D-73: who fires timers itself has nothing for a scheduler to do.
+func TestSelfDispatch(t *testing.T) { dbtest.Each(t, testSelfDispatch) }
+
 func testSelfDispatch(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, timer.Options{SelfDispatch: true})
 	if n := len(f.Agendas()); n != 0 {

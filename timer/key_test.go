@@ -1,4 +1,4 @@
-package timertest
+package timer_test
 
 import (
 	"errors"
@@ -10,20 +10,6 @@ import (
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
 )
-
-func keyTests() map[string]func(*testing.T, dbtest.Engine) {
-	return map[string]func(*testing.T, dbtest.Engine){
-		"replaces":                    testReplaces,
-		"replaces in a transaction":   testReplacesTx,
-		"replaces while claimed":      testReplacesClaimed,
-		"free after the end":          testKeyFree,
-		"keys are exact":              testKeysExact,
-		"replaced by many at once":    testReplacedAtOnce,
-		"batches in opposite orders":  testOppositeBatches,
-		"twice in one transaction":    testKeyTwiceInTx,
-		"replaced while it is firing": testReplacedWhileFiring,
-	}
-}
 
 func (f *fixture) keyed(key string) timer.Timer {
 	tm := f.due()
@@ -49,7 +35,9 @@ func (f *fixture) byKey(key string, want timer.ID) {
 
 // D-70: scheduling a key again replaces its pending timer: that one is cancelled,
 // and one is pending.
-func testReplaces(t *testing.T, e dbtest.Engine) {
+func TestKeyReplaces(t *testing.T) { dbtest.Each(t, testKeyReplaces) }
+
+func testKeyReplaces(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	old, other := f.put(f.keyed("k")), f.put(f.keyed("other"))
 	ids, err := f.ScheduleBatch(f.ctx(), []timer.Timer{f.due(), f.keyed("k"), f.keyed("new")})
@@ -65,7 +53,9 @@ func testReplaces(t *testing.T, e dbtest.Engine) {
 }
 
 // D-3, D-70: a replacement that is rolled back leaves the timer as it was.
-func testReplacesTx(t *testing.T, e dbtest.Engine) {
+func TestKeyReplacesTx(t *testing.T) { dbtest.Each(t, testKeyReplacesTx) }
+
+func testKeyReplacesTx(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	old := f.put(f.keyed("k"))
 	var young timer.ID
@@ -86,7 +76,9 @@ func testReplacesTx(t *testing.T, e dbtest.Engine) {
 
 // D-70, D-73: a timer that somebody is firing already fires; it parts from its
 // key, so that it may come back beside the new one.
-func testReplacesClaimed(t *testing.T, e dbtest.Engine) {
+func TestKeyReplacesClaimed(t *testing.T) { dbtest.Each(t, testKeyReplacesClaimed) }
+
+func testKeyReplacesClaimed(t *testing.T, e dbtest.Engine) {
 	for _, inTx := range []bool{false, true} {
 		f := open(t, e)
 		old := f.put(f.keyed("k"))
@@ -117,6 +109,8 @@ func testReplacesClaimed(t *testing.T, e dbtest.Engine) {
 }
 
 // D-70: a key is free when its timer has fired or was cancelled.
+func TestKeyFree(t *testing.T) { dbtest.Each(t, testKeyFree) }
+
 func testKeyFree(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for _, status := range []timer.Status{timer.Fired, timer.Cancelled, timer.Scheduled} {
@@ -139,6 +133,8 @@ func testKeyFree(t *testing.T, e dbtest.Engine) {
 }
 
 // D-70: keys match exactly: case, accents and blanks count.
+func TestKeysExact(t *testing.T) { dbtest.Each(t, testKeysExact) }
+
 func testKeysExact(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	keys := []string{"k", "K", "k ", "ü", "u\u0308", "'; --"}
@@ -156,7 +152,9 @@ func testKeysExact(t *testing.T, e dbtest.Engine) {
 
 // D-70: of many replacements at once of one key exactly one is pending, and all
 // others are cancelled.
-func testReplacedAtOnce(t *testing.T, e dbtest.Engine) {
+func TestKeyReplacedAtOnce(t *testing.T) { dbtest.Each(t, testKeyReplacedAtOnce) }
+
+func testKeyReplacedAtOnce(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	handles := []*fixture{f, on(t, f.db, f.db.Another(t), timer.Options{}), on(t, f.db, f.db.Another(t), timer.Options{})}
 	const callers, each = 6, 15
@@ -188,6 +186,8 @@ func (f *fixture) pending(want, all int) {
 
 // D-70, D-3: batches that replace the same keys in opposite orders do not wait
 // for each other in a circle.
+func TestOppositeBatches(t *testing.T) { dbtest.Each(t, testOppositeBatches) }
+
 func testOppositeBatches(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	const callers, each, keys = 4, 10, 20
@@ -208,6 +208,8 @@ func testOppositeBatches(t *testing.T, e dbtest.Engine) {
 }
 
 // D-70: within one transaction the last one has the key.
+func TestKeyTwiceInTx(t *testing.T) { dbtest.Each(t, testKeyTwiceInTx) }
+
 func testKeyTwiceInTx(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	var ids []timer.ID
@@ -228,7 +230,9 @@ func testKeyTwiceInTx(t *testing.T, e dbtest.Engine) {
 
 // D-70, D-71: a key that is replaced while timers fire: every timer that was
 // replaced before it fired is cancelled, every other has one message.
-func testReplacedWhileFiring(t *testing.T, e dbtest.Engine) {
+func TestKeyReplacedWhileFiring(t *testing.T) { dbtest.Each(t, testKeyReplacedWhileFiring) }
+
+func testKeyReplacedWhileFiring(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	other := on(t, f.db, f.db.Another(t), timer.Options{})
 	const n = 120

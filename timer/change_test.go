@@ -1,4 +1,4 @@
-package timertest
+package timer_test
 
 import (
 	"fmt"
@@ -11,22 +11,6 @@ import (
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
 )
-
-func changeTests() map[string]func(*testing.T, dbtest.Engine) {
-	return map[string]func(*testing.T, dbtest.Engine){
-		"in every state":              testChangeInEveryState,
-		"supplied ids":                testChangeSupplied,
-		"cancelled never fires":       testCancelledNeverFires,
-		"rolled back":                 testChangeRolledBack,
-		"committed":                   testChangeCommitted,
-		"with the caller's own write": testChangeWithWrite,
-		"reschedule earlier":          testEarlier,
-		"reschedule later":            testLater,
-		"reschedule after a failure":  testRescheduleAfterFailure,
-		"several in one transaction":  testSeveralInTx,
-		"cancelled twice at once":     testCancelledAtOnce,
-	}
-}
 
 // inState returns a timer in a state that it got into by its proper way.
 func (f *fixture) inState(s timer.Status, tm timer.Timer) timer.ID {
@@ -51,6 +35,8 @@ func states() []timer.Status {
 // D-70: true means that it will never fire, or will at the new time. False means
 // that it has fired, is being fired, was cancelled, or never was, and changes
 // nothing.
+func TestChangeInEveryState(t *testing.T) { dbtest.Each(t, testChangeInEveryState) }
+
 func testChangeInEveryState(t *testing.T, e dbtest.Engine) {
 	for name, change := range map[string]func(*fixture, timer.ID) (bool, error){
 		"cancel":     func(f *fixture, id timer.ID) (bool, error) { return f.Cancel(f.ctx(), id) },
@@ -83,6 +69,8 @@ func testChangeInEveryState(t *testing.T, e dbtest.Engine) {
 }
 
 // D-10, D-70: the same with ids of the caller's.
+func TestChangeSupplied(t *testing.T) { dbtest.Each(t, testChangeSupplied) }
+
 func testChangeSupplied(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	tm := f.due()
@@ -99,6 +87,8 @@ func testChangeSupplied(t *testing.T, e dbtest.Engine) {
 }
 
 // D-70
+func TestCancelledNeverFires(t *testing.T) { dbtest.Each(t, testCancelledNeverFires) }
+
 func testCancelledNeverFires(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	ids := f.putN(20)
@@ -129,6 +119,8 @@ func changesTx() map[string]func(*fixture, outbox.Tx, timer.ID) (bool, error) {
 }
 
 // D-3, D-70: a change that is rolled back leaves the timer firing.
+func TestChangeRolledBack(t *testing.T) { dbtest.Each(t, testChangeRolledBack) }
+
 func testChangeRolledBack(t *testing.T, e dbtest.Engine) {
 	for _, change := range changesTx() {
 		f := open(t, e)
@@ -142,6 +134,8 @@ func testChangeRolledBack(t *testing.T, e dbtest.Engine) {
 }
 
 // D-3, D-70
+func TestChangeCommitted(t *testing.T) { dbtest.Each(t, testChangeCommitted) }
+
 func testChangeCommitted(t *testing.T, e dbtest.Engine) {
 	for name, change := range changesTx() {
 		f := open(t, e)
@@ -156,6 +150,8 @@ func testChangeCommitted(t *testing.T, e dbtest.Engine) {
 }
 
 // D-3: what the caller writes and its timers' changes are one.
+func TestChangeWithWrite(t *testing.T) { dbtest.Each(t, testChangeWithWrite) }
+
 func testChangeWithWrite(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	_, err := f.db.SQL.ExecContext(f.ctx(), "CREATE TABLE "+f.db.Table("orders")+" (n INTEGER PRIMARY KEY)")
@@ -186,7 +182,9 @@ func testChangeWithWrite(t *testing.T, e dbtest.Engine) {
 }
 
 // D-70, D-71: a timer can be brought forward.
-func testEarlier(t *testing.T, e dbtest.Engine) {
+func TestRescheduleEarlier(t *testing.T) { dbtest.Each(t, testRescheduleEarlier) }
+
+func testRescheduleEarlier(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id := f.put(timer.Timer{Topic: "t", Due: f.future()})
 	f.fires(0)
@@ -199,7 +197,9 @@ func testEarlier(t *testing.T, e dbtest.Engine) {
 }
 
 // D-70, D-71: and put off, once more than once.
-func testLater(t *testing.T, e dbtest.Engine) {
+func TestRescheduleLater(t *testing.T) { dbtest.Each(t, testRescheduleLater) }
+
+func testRescheduleLater(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id := f.put(f.due())
 	for range 3 {
@@ -212,6 +212,8 @@ func testLater(t *testing.T, e dbtest.Engine) {
 }
 
 // D-70, D-73: rescheduling also moves what waits for its next attempt.
+func TestRescheduleAfterFailure(t *testing.T) { dbtest.Each(t, testRescheduleAfterFailure) }
+
 func testRescheduleAfterFailure(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id := f.put(f.due())
@@ -226,6 +228,8 @@ func testRescheduleAfterFailure(t *testing.T, e dbtest.Engine) {
 }
 
 // D-3
+func TestSeveralInTx(t *testing.T) { dbtest.Each(t, testSeveralInTx) }
+
 func testSeveralInTx(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	ids := f.putN(10)
@@ -243,6 +247,8 @@ func testSeveralInTx(t *testing.T, e dbtest.Engine) {
 }
 
 // D-70: of many who cancel one timer at once, one did it.
+func TestCancelledAtOnce(t *testing.T) { dbtest.Each(t, testCancelledAtOnce) }
+
 func testCancelledAtOnce(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	other := on(t, f.db, f.db.Another(t), timer.Options{})

@@ -1,4 +1,4 @@
-package timertest
+package timer_test
 
 import (
 	"context"
@@ -16,16 +16,6 @@ import (
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
 )
-
-func crashTests() map[string]func(*testing.T, dbtest.Engine) {
-	return map[string]func(*testing.T, dbtest.Engine){
-		"at every call of the scheduler":      testCrashAtCalls,
-		"at every statement of dispatch":      testCrashAtStatements,
-		"at every statement of claim":         testCrashAtClaim,
-		"unknown commit of a schedule":        testScheduleUnknown,
-		"at every statement of a replacement": testCrashAtReplacement,
-	}
-}
 
 var errCut = errors.New("cut by the test")
 
@@ -62,6 +52,8 @@ func (d *faulty) Read(ctx context.Context, c *engine.Call) error {
 
 // D-4, D-6, D-71: a connection that breaks before or after any call of a running
 // scheduler: it goes on by itself, and each timer has one message.
+func TestCrashAtCalls(t *testing.T) { dbtest.Each(t, testCrashAtCalls) }
+
 func testCrashAtCalls(t *testing.T, e dbtest.Engine) {
 	for _, op := range []string{"timer/dispatch", "timer/next_due"} {
 		for _, after := range []bool{false, true} {
@@ -125,6 +117,8 @@ func (f *fixture) eachCut(moments []moment, what func() error) {
 
 // D-71: a database that is lost before or after any statement of dispatch has
 // every timer in one place: here. Then each has one message.
+func TestCrashAtStatements(t *testing.T) { dbtest.Each(t, testCrashAtStatements) }
+
 func testCrashAtStatements(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	ids := append(f.putN(20), f.put(timer.Timer{Topic: "t", ID: timer.ID(uuid.New()), Key: "k", Due: f.past()}))
@@ -137,6 +131,8 @@ func testCrashAtStatements(t *testing.T, e dbtest.Engine) {
 }
 
 // D-73: a claim, an ack or an abandon that breaks leaves the timers as they were.
+func TestCrashAtClaim(t *testing.T) { dbtest.Each(t, testCrashAtClaim) }
+
 func testCrashAtClaim(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	ids := f.putN(5)
@@ -156,6 +152,8 @@ func testCrashAtClaim(t *testing.T, e dbtest.Engine) {
 }
 
 // D-70, D-71: a replacement that breaks leaves the old timer to fire.
+func TestCrashAtReplacement(t *testing.T) { dbtest.Each(t, testCrashAtReplacement) }
+
 func testCrashAtReplacement(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	old := f.put(f.keyed("k"))
@@ -170,6 +168,8 @@ func testCrashAtReplacement(t *testing.T, e dbtest.Engine) {
 
 // D-4, D-10: the id of a schedule whose outcome is unknown is valid: scheduling
 // again with it adds nothing twice, whether or not it was stored.
+func TestScheduleUnknown(t *testing.T) { dbtest.Each(t, testScheduleUnknown) }
+
 func testScheduleUnknown(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	other := on(t, f.db, f.db.Another(t), timer.Options{})

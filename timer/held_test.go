@@ -1,4 +1,4 @@
-package timertest
+package timer_test
 
 import (
 	"fmt"
@@ -14,16 +14,14 @@ import (
 // What an open transaction that holds a timer keeps others from, and what it does
 // not. SQLite has one writer at a time: it has nothing to ask here.
 
-func heldTests() map[string]func(*testing.T, dbtest.Engine) {
-	return map[string]func(*testing.T, dbtest.Engine){
-		"change, then dispatch":        testChangeThenDispatch,
-		"dispatch, then change":        testDispatchThenChange,
-		"claim, then change":           testClaimThenChange,
-		"dispatch, then replace":       testDispatchThenReplace,
-		"replace, then dispatch":       testReplaceThenDispatch,
-		"one held timer and the next":  testHeldAndNext,
-		"dispatch, claim and clean-up": testHeldSkipped,
-	}
+// onPostgres runs a test on PostgreSQL alone, beside the package's others.
+func onPostgres(t *testing.T, test func(*testing.T, dbtest.Engine)) {
+	t.Helper()
+	t.Parallel()
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		test(t, dbtest.Engine{Name: "postgres", Open: dbtest.OpenPostgres})
+	})
 }
 
 // overlap runs second while an open transaction holds what it needs, and then
@@ -61,6 +59,8 @@ func (f *fixture) begin(commit bool) (tx outbox.Tx, end func() error) {
 
 // D-70: a cancel or reschedule in an open transaction: dispatch and claim skip
 // the timer without waiting, and whether it fires is the outcome's to say.
+func TestChangeThenDispatch(t *testing.T) { onPostgres(t, testChangeThenDispatch) }
+
 func testChangeThenDispatch(t *testing.T, e dbtest.Engine) {
 	for _, change := range changesTx() {
 		for _, commit := range []bool{true, false} {
@@ -92,6 +92,8 @@ func (f *fixture) exec(tx outbox.Tx, statement string, args ...any) {
 }
 
 // D-70: a change that meets a dispatch waits for it: too late if that commits.
+func TestDispatchThenChange(t *testing.T) { onPostgres(t, testDispatchThenChange) }
+
 func testDispatchThenChange(t *testing.T, e dbtest.Engine) {
 	for name, change := range changesTx() {
 		for _, commit := range []bool{true, false} {
@@ -121,6 +123,8 @@ func testDispatchThenChange(t *testing.T, e dbtest.Engine) {
 }
 
 // D-70, D-73: the same with a claim.
+func TestClaimThenChange(t *testing.T) { onPostgres(t, testClaimThenChange) }
+
 func testClaimThenChange(t *testing.T, e dbtest.Engine) {
 	for _, commit := range []bool{true, false} {
 		f := open(t, e)
@@ -147,6 +151,8 @@ func testClaimThenChange(t *testing.T, e dbtest.Engine) {
 
 // D-70, D-71: a replacement that meets a dispatch waits for it. What fired has
 // fired, and the new timer is there in either case.
+func TestDispatchThenReplace(t *testing.T) { onPostgres(t, testDispatchThenReplace) }
+
 func testDispatchThenReplace(t *testing.T, e dbtest.Engine) {
 	for _, commit := range []bool{true, false} {
 		f := open(t, e)
@@ -172,6 +178,8 @@ func testDispatchThenReplace(t *testing.T, e dbtest.Engine) {
 
 // D-70: and the other way round: who replaces first has the key, and the old
 // timer does not fire meanwhile.
+func TestReplaceThenDispatch(t *testing.T) { onPostgres(t, testReplaceThenDispatch) }
+
 func testReplaceThenDispatch(t *testing.T, e dbtest.Engine) {
 	for _, commit := range []bool{true, false} {
 		f := open(t, e)
@@ -194,6 +202,8 @@ func testReplaceThenDispatch(t *testing.T, e dbtest.Engine) {
 
 // D-72: a timer that somebody's open transaction holds, for however long, does
 // not make the next one late.
+func TestHeldAndNext(t *testing.T) { onPostgres(t, testHeldAndNext) }
+
 func testHeldAndNext(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	held := f.put(f.due())
@@ -210,6 +220,8 @@ func testHeldAndNext(t *testing.T, e dbtest.Engine) {
 
 // D-71, D-73: dispatch, claim, reap and clean-up skip what an open transaction
 // holds: none waits for it, and none does anything twice.
+func TestHeldSkipped(t *testing.T) { onPostgres(t, testHeldSkipped) }
+
 func testHeldSkipped(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, timer.Options{Retention: time.Millisecond})
 	ids := f.putN(20)

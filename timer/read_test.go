@@ -1,4 +1,4 @@
-package timertest
+package timer_test
 
 import (
 	"database/sql"
@@ -13,19 +13,9 @@ import (
 	"github.com/bravellian/pawl/timer"
 )
 
-func readTests() map[string]func(*testing.T, dbtest.Engine) {
-	return map[string]func(*testing.T, dbtest.Engine){
-		"get":                testGet,
-		"not found":          testNotFound,
-		"list":               testList,
-		"pages":              testPages,
-		"clean-up":           testCleanUp,
-		"the view":           testView,
-		"the view's columns": testViewColumns,
-	}
-}
-
 // D-70, D-1: what a timer is at each point of its life; times are the database's.
+func TestGet(t *testing.T) { dbtest.Each(t, testGet) }
+
 func testGet(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.pass(short)
@@ -44,6 +34,8 @@ func testGet(t *testing.T, e dbtest.Engine) {
 		t.Fatalf("fired as %+v", got)
 	}
 }
+
+func TestNotFound(t *testing.T) { dbtest.Each(t, testNotFound) }
 
 func testNotFound(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
@@ -72,6 +64,8 @@ func (f *fixture) listed(filter timer.ListFilter) []timer.ID {
 
 // D-70: those that are over latest first, the others in the order in which they
 // fire; of one topic or of all.
+func TestList(t *testing.T) { dbtest.Each(t, testList) }
+
 func testList(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	of := func(topic string, minutes int) timer.ID {
@@ -98,7 +92,9 @@ func testList(t *testing.T, e dbtest.Engine) {
 }
 
 // D-70: pages follow on one another, in both orders, where many share a time.
-func testPages(t *testing.T, e dbtest.Engine) {
+func TestListPages(t *testing.T) { dbtest.Each(t, testListPages) }
+
+func testListPages(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	const n, page = 25, 4
 	due, all := f.past(), make([]timer.Timer, n)
@@ -141,6 +137,8 @@ func (f *fixture) pages(filter timer.ListFilter, want []timer.ID) {
 
 // D-25, D-70: what is over is forgotten after the retention period, what is not
 // stays for ever, however long ago it was due.
+func TestCleanUp(t *testing.T) { dbtest.Each(t, testCleanUp) }
+
 func testCleanUp(t *testing.T, e dbtest.Engine) {
 	const retention = 10 * time.Second // what is fresh stays so, also on a slow machine; both together end no claim
 	f := open(t, e, timer.Options{Retention: retention})
@@ -180,6 +178,8 @@ func (f *fixture) age(d time.Duration) {
 const seedColumns = "id, due_time, payload, topic, correlation_id, status_code, locked_until, owner_token, status, claimed_by, claimed_at, retry_count, created_at, processed_at, last_error"
 
 // D-102: the seed's columns are there to be queried, all of them.
+func TestViewColumns(t *testing.T) { dbtest.Each(t, testViewColumns) }
+
 func testViewColumns(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	rows, err := f.db.SQL.QueryContext(f.ctx(), "SELECT "+seedColumns+" FROM "+f.db.Table("timers"))
@@ -212,6 +212,8 @@ func (f *fixture) shown() map[string]row {
 }
 
 // D-102, D-70: the view shows each state in the seed's words.
+func TestView(t *testing.T) { dbtest.Each(t, testView) }
+
 func testView(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	words := map[timer.Status]string{timer.Scheduled: "Pending", timer.Claimed: "InProgress", timer.Fired: "Done", timer.Cancelled: "Cancelled"}

@@ -1,4 +1,4 @@
-package timertest
+package timer_test
 
 import (
 	"errors"
@@ -11,17 +11,6 @@ import (
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
 )
-
-func runTests() map[string]func(*testing.T, dbtest.Engine) {
-	return map[string]func(*testing.T, dbtest.Engine){
-		"woken by this process":       testWokenHere,
-		"woken by another process":    testWokenAcross,
-		"woken by what was abandoned": testWokenByAbandon,
-		"heals expired leases":        testRunHeals,
-		"self dispatch":               testRunSelfDispatch,
-		"schema missing":              testSchemaMissing,
-	}
-}
 
 // until waits until a timer's message is there.
 func (f *fixture) until(id timer.ID) {
@@ -59,6 +48,8 @@ func (f *fixture) wakes(by *fixture) {
 
 // D-72: a scheduler that sleeps until its next timer wakes when an earlier one is
 // scheduled, or becomes earlier, in this process.
+func TestWokenHere(t *testing.T) { dbtest.Each(t, testWokenHere) }
+
 func testWokenHere(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, sleepy())
 	f.run()
@@ -66,6 +57,8 @@ func testWokenHere(t *testing.T, e dbtest.Engine) {
 }
 
 // D-72: and in another one.
+func TestWokenAcross(t *testing.T) { dbtest.Each(t, testWokenAcross) }
+
 func testWokenAcross(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, sleepy())
 	f.run()
@@ -73,6 +66,8 @@ func testWokenAcross(t *testing.T, e dbtest.Engine) {
 }
 
 // D-72, D-73: and when somebody puts a claimed one back.
+func TestWokenByAbandon(t *testing.T) { dbtest.Each(t, testWokenByAbandon) }
+
 func testWokenByAbandon(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, sleepy())
 	other := on(t, f.db, f.db.Another(t), timer.Options{})
@@ -84,6 +79,8 @@ func testWokenByAbandon(t *testing.T, e dbtest.Engine) {
 }
 
 // D-12, D-73: a lease that runs out is due at that moment: nobody has to poll.
+func TestRunHeals(t *testing.T) { dbtest.Each(t, testRunHeals) }
+
 func testRunHeals(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, sleepy())
 	id := f.put(f.due())
@@ -99,6 +96,8 @@ func testRunHeals(t *testing.T, e dbtest.Engine) {
 }
 
 // D-73: in a process that fires timers itself Run moves none.
+func TestRunSelfDispatch(t *testing.T) { dbtest.Each(t, testRunSelfDispatch) }
+
 func testRunSelfDispatch(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, timer.Options{SelfDispatch: true})
 	f.run()
@@ -109,6 +108,8 @@ func testRunSelfDispatch(t *testing.T, e dbtest.Engine) {
 }
 
 // D-100
+func TestSchemaMissing(t *testing.T) { dbtest.Each(t, testSchemaMissing) }
+
 func testSchemaMissing(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	_, err := f.db.SQL.ExecContext(f.ctx(), fmt.Sprintf("DROP TABLE %s", f.db.Table("pawl_schema")))

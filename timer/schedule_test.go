@@ -1,4 +1,4 @@
-package timertest
+package timer_test
 
 import (
 	"context"
@@ -16,26 +16,6 @@ import (
 	"github.com/bravellian/pawl/timer"
 )
 
-func scheduleTests() map[string]func(*testing.T, dbtest.Engine) {
-	return map[string]func(*testing.T, dbtest.Engine){
-		"becomes its message":            testBecomesMessage,
-		"not before it is due":           testNotBefore,
-		"in due order":                   testDueOrder,
-		"due before 1970":                testDueBefore1970,
-		"in a transaction":               testScheduleTx,
-		"batch":                          testBatch,
-		"batch of many":                  testBatchOfMany,
-		"supplied id":                    testSuppliedID,
-		"supplied id twice in a batch":   testSuppliedTwice,
-		"made id again":                  testMadeIDAgain,
-		"supplied id that outbox knows":  testOutboxKnows,
-		"supplied id at once":            testSuppliedAtOnce,
-		"id of another's making":         testForeignVersion8,
-		"message of the same id is kept": testMessageWithTimersID,
-		"empty payload":                  testEmptyPayload,
-	}
-}
-
 // whole is a timer with every field.
 func (f *fixture) whole() timer.Timer {
 	return timer.Timer{
@@ -46,6 +26,8 @@ func (f *fixture) whole() timer.Timer {
 
 // D-70, D-71: a timer becomes a message with its id and everything it had. One
 // whose time is past fires at once.
+func TestBecomesMessage(t *testing.T) { dbtest.Each(t, testBecomesMessage) }
+
 func testBecomesMessage(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	want := f.whole()
@@ -83,7 +65,9 @@ func (f *fixture) isWhole(got, want timer.Timer, id timer.ID) {
 }
 
 // D-71: nothing fires before its time, and then it does.
-func testNotBefore(t *testing.T, e dbtest.Engine) {
+func TestNotBeforeDue(t *testing.T) { dbtest.Each(t, testNotBeforeDue) }
+
+func testNotBeforeDue(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	const far = 300 * time.Millisecond
 	soon := f.put(timer.Timer{Topic: "t", Due: f.now().Add(far)})
@@ -101,6 +85,8 @@ func testNotBefore(t *testing.T, e dbtest.Engine) {
 }
 
 // D-71, D-21: what is due fires first due first, whichever was scheduled first.
+func TestDueOrder(t *testing.T) { dbtest.Each(t, testDueOrder) }
+
 func testDueOrder(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	var ids []timer.ID
@@ -114,6 +100,8 @@ func testDueOrder(t *testing.T, e dbtest.Engine) {
 // D-8, D-71: a due time before 1970 means now: the timer fires with the next
 // dispatch, in its turn, and not before those that are due already. Only a
 // forgotten one is refused.
+func TestDueBefore1970(t *testing.T) { dbtest.Each(t, testDueBefore1970) }
+
 func testDueBefore1970(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	first := f.put(f.due())
@@ -136,6 +124,8 @@ func testDueBefore1970(t *testing.T, e dbtest.Engine) {
 }
 
 // D-3, D-70: a timer in a caller's transaction is there if that commits.
+func TestScheduleTx(t *testing.T) { dbtest.Each(t, testScheduleTx) }
+
 func testScheduleTx(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for _, commit := range []bool{true, false} {
@@ -169,7 +159,9 @@ func (f *fixture) unknown(id timer.ID) {
 }
 
 // D-71: ids are in the order of the timers.
-func testBatch(t *testing.T, e dbtest.Engine) {
+func TestScheduleBatch(t *testing.T) { dbtest.Each(t, testScheduleBatch) }
+
+func testScheduleBatch(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	var all []timer.Timer
 	for i := range 10 {
@@ -200,7 +192,9 @@ func testBatch(t *testing.T, e dbtest.Engine) {
 
 // D-71: a batch of any size is one transaction, and so is each part of it that
 // fires: the outbox has as many messages as there are timers less.
-func testBatchOfMany(t *testing.T, e dbtest.Engine) {
+func TestScheduleBatchOfMany(t *testing.T) { dbtest.Each(t, testScheduleBatchOfMany) }
+
+func testScheduleBatchOfMany(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	const n = 2500
 	ids := f.putN(n)
@@ -241,6 +235,8 @@ func (f *fixture) deliver() map[timer.ID]int {
 
 // D-10, D-70: a supplied id makes scheduling idempotent in every state, also when
 // its key is another timer's by now: that one is left alone.
+func TestSuppliedID(t *testing.T) { dbtest.Each(t, testSuppliedID) }
+
 func testSuppliedID(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	tm := f.whole()
@@ -284,7 +280,9 @@ func withQueue(tm timer.Timer) timer.Timer {
 
 // D-10: one of two timers with one id in a batch is stored; the other's key stays
 // whose it was.
-func testSuppliedTwice(t *testing.T, e dbtest.Engine) {
+func TestSuppliedIDTwice(t *testing.T) { dbtest.Each(t, testSuppliedIDTwice) }
+
+func testSuppliedIDTwice(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id := timer.ID(uuid.New())
 	bystander := f.put(timer.Timer{Topic: "t", Key: "b", Due: f.past()})
@@ -304,6 +302,8 @@ func testSuppliedTwice(t *testing.T, e dbtest.Engine) {
 
 // D-4, D-10: an id that pawl made may be supplied too, as after an unknown commit,
 // by this process and by another.
+func TestMadeIDAgain(t *testing.T) { dbtest.Each(t, testMadeIDAgain) }
+
 func testMadeIDAgain(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	other := on(t, f.db, f.db.Another(t), timer.Options{})
@@ -327,7 +327,9 @@ func testMadeIDAgain(t *testing.T, e dbtest.Engine) {
 
 // D-71: a supplied id that the outbox knows adds no second message, and does not
 // hold up its neighbours.
-func testOutboxKnows(t *testing.T, e dbtest.Engine) {
+func TestSuppliedIDOutboxKnows(t *testing.T) { dbtest.Each(t, testSuppliedIDOutboxKnows) }
+
+func testSuppliedIDOutboxKnows(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id := timer.ID(uuid.New())
 	_, err := f.box.Enqueue(f.ctx(), outbox.Message{Topic: "t", ID: id, Payload: []byte("first")})
@@ -344,7 +346,9 @@ func testOutboxKnows(t *testing.T, e dbtest.Engine) {
 }
 
 // D-10: of many who schedule one id at once, one does.
-func testSuppliedAtOnce(t *testing.T, e dbtest.Engine) {
+func TestSuppliedIDAtOnce(t *testing.T) { dbtest.Each(t, testSuppliedIDAtOnce) }
+
+func testSuppliedIDAtOnce(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	other := on(t, f.db, f.db.Another(t), timer.Options{})
 	for round := range 5 {
@@ -364,6 +368,8 @@ func testSuppliedAtOnce(t *testing.T, e dbtest.Engine) {
 }
 
 // D-10: an id that only looks like one of pawl's is nobody's position.
+func TestForeignVersion8(t *testing.T) { dbtest.Each(t, testForeignVersion8) }
+
 func testForeignVersion8(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	mine := f.put(f.due())
@@ -387,6 +393,8 @@ func testForeignVersion8(t *testing.T, e dbtest.Engine) {
 }
 
 // D-10: a message that is enqueued under the id of a timer that fired is known.
+func TestMessageWithTimersID(t *testing.T) { dbtest.Each(t, testMessageWithTimersID) }
+
 func testMessageWithTimersID(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	supplied := f.due()
@@ -403,6 +411,8 @@ func testMessageWithTimersID(t *testing.T, e dbtest.Engine) {
 }
 
 // D-2: no payload is a payload.
+func TestEmptyPayload(t *testing.T) { dbtest.Each(t, testEmptyPayload) }
+
 func testEmptyPayload(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id := f.put(f.due())

@@ -1,4 +1,4 @@
-package timertest
+package timer_test
 
 import (
 	"fmt"
@@ -10,10 +10,6 @@ import (
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
 )
-
-func suspectTests() map[string]func(*testing.T, dbtest.Engine) {
-	return map[string]func(*testing.T, dbtest.Engine){"halves": testSuspectHalves, "unreadable": testUnreadable}
-}
 
 // alter runs a statement on the table of timers.
 func (f *fixture) alter(set string) {
@@ -34,6 +30,8 @@ func (f *fixture) claimsUpTo(n, want int) {
 
 // D-12: timers whose lease ran out are claimed by halves, before others, and only one
 // that was alone has failed an attempt.
+func TestSuspectHalves(t *testing.T) { dbtest.Each(t, testSuspectHalves) }
+
 func testSuspectHalves(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	ids := f.putN(4)
@@ -66,6 +64,8 @@ func testSuspectHalves(t *testing.T, e dbtest.Engine) {
 }
 
 // D-9: a timer that cannot be read fails alone, with the reason, and is shown.
+func TestUnreadable(t *testing.T) { dbtest.Each(t, testUnreadable) }
+
 func testUnreadable(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	ids := f.putN(3)

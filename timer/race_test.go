@@ -1,4 +1,4 @@
-package timertest
+package timer_test
 
 import (
 	"context"
@@ -14,17 +14,6 @@ import (
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
 )
-
-func raceTests() map[string]func(*testing.T, dbtest.Engine) {
-	return map[string]func(*testing.T, dbtest.Engine){
-		"cancel against fire":      testCancelAgainstFire,
-		"reschedule against fire":  testRescheduleAgainstFire,
-		"claim against dispatch":   testClaimAgainstDispatch,
-		"transactions and fire":    testTransactionsAgainstFire,
-		"very many due at once":    testFlood,
-		"several schedulers, once": testSchedulers,
-	}
-}
 
 // together runs n calls at once and returns when all have.
 func (f *fixture) together(n int, call func(i int) error) {
@@ -108,6 +97,8 @@ func (f *fixture) firedUnless(ids []timer.ID, stopped func(i int) bool) {
 
 // D-70: several schedulers and several cancellers at once: what was cancelled
 // never arrives, and what could not be cancelled arrives once.
+func TestCancelAgainstFire(t *testing.T) { dbtest.Each(t, testCancelAgainstFire) }
+
 func testCancelAgainstFire(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	const n, cancellers = 400, 4
@@ -131,6 +122,8 @@ func testCancelAgainstFire(t *testing.T, e dbtest.Engine) {
 }
 
 // D-70: the same in callers' transactions, of which some are rolled back.
+func TestTransactionsAgainstFire(t *testing.T) { dbtest.Each(t, testTransactionsAgainstFire) }
+
 func testTransactionsAgainstFire(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	const n, cancellers = 120, 3
@@ -167,6 +160,8 @@ func (f *fixture) cancelTx(id timer.ID, commit bool) (bool, error) {
 }
 
 // D-70: a timer that is moved about while it is due fires once.
+func TestRescheduleAgainstFire(t *testing.T) { dbtest.Each(t, testRescheduleAgainstFire) }
+
 func testRescheduleAgainstFire(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	const n, movers = 100, 3
@@ -189,6 +184,8 @@ func testRescheduleAgainstFire(t *testing.T, e dbtest.Engine) {
 
 // D-73: programs that fire timers themselves beside the built-in dispatch: of all
 // who try to get a timer exactly one does.
+func TestClaimAgainstDispatch(t *testing.T) { dbtest.Each(t, testClaimAgainstDispatch) }
+
 func testClaimAgainstDispatch(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	const n, claimers = 400, 3
@@ -243,7 +240,9 @@ func (f *fixture) selfDispatch(handle *fixture, acked map[timer.ID]bool, n int) 
 }
 
 // D-71: schedulers that all see the same timers send each once.
-func testSchedulers(t *testing.T, e dbtest.Engine) {
+func TestSeveralSchedulers(t *testing.T) { dbtest.Each(t, testSeveralSchedulers) }
+
+func testSeveralSchedulers(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for range 4 {
 		f.schedule(timer.Options{})
@@ -257,6 +256,8 @@ func testSchedulers(t *testing.T, e dbtest.Engine) {
 
 // D-71, D-72: a hundred thousand timers that are due at one instant and several
 // schedulers: each message exactly once.
+func TestFlood(t *testing.T) { dbtest.Each(t, testFlood) }
+
 func testFlood(t *testing.T, e dbtest.Engine) {
 	const n = 100_000
 	f := open(t, e)

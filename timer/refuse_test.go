@@ -1,4 +1,4 @@
-package timertest
+package timer_test
 
 import (
 	"context"
@@ -13,22 +13,12 @@ import (
 	"github.com/bravellian/pawl/timer"
 )
 
-func refuseTests() map[string]func(*testing.T, dbtest.Engine) {
-	return map[string]func(*testing.T, dbtest.Engine){
-		"fields":            testRefusedFields,
-		"one of a batch":    testRefusedBatch,
-		"other calls":       testRefusedCalls,
-		"limits are usable": testLimits,
-		"no transaction":    testNoTransaction,
-		"ended context":     testEndedContext,
-		"empty batch":       testEmptyBatch,
-	}
-}
-
-func year(y int) time.Time { return time.Date(y, 6, 1, 0, 0, 0, 0, time.UTC) }
+func inYear(y int) time.Time { return time.Date(y, 6, 1, 0, 0, 0, 0, time.UTC) }
 
 // D-2, D-71: every field is looked at before anything is stored; a due time that
 // was forgotten is an error and not a timer that fires at once.
+func TestRefusedFields(t *testing.T) { dbtest.Each(t, testRefusedFields) }
+
 func testRefusedFields(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	long := strings.Repeat("ü", 256)
@@ -36,7 +26,7 @@ func testRefusedFields(t *testing.T, e dbtest.Engine) {
 		"due time": {
 			func(tm *timer.Timer) { tm.Due = time.Time{} },
 			func(tm *timer.Timer) { tm.Due = time.Time{}.In(time.FixedZone("", 3600)) },
-			func(tm *timer.Timer) { tm.Due = year(10_000) },
+			func(tm *timer.Timer) { tm.Due = inYear(10_000) },
 		},
 		"key": {
 			func(tm *timer.Timer) { tm.Key = long },
@@ -72,6 +62,8 @@ func testRefusedFields(t *testing.T, e dbtest.Engine) {
 }
 
 // D-71: one mistake and nothing of the batch is stored; a key names one timer.
+func TestRefusedBatch(t *testing.T) { dbtest.Each(t, testRefusedBatch) }
+
 func testRefusedBatch(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for field, last := range map[string]timer.Timer{
@@ -91,13 +83,15 @@ func testRefusedBatch(t *testing.T, e dbtest.Engine) {
 }
 
 // D-2, D-73: the other calls look at what they are given as well.
+func TestRefusedCalls(t *testing.T) { dbtest.Each(t, testRefusedCalls) }
+
 func testRefusedCalls(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id := f.put(f.due())
 	owner := outbox.NewOwnerToken()
 	_, err := f.Reschedule(f.ctx(), id, time.Time{})
 	f.refused("due time", err)
-	_, err = f.Reschedule(f.ctx(), id, year(10_000))
+	_, err = f.Reschedule(f.ctx(), id, inYear(10_000))
 	f.refused("due time", err)
 	_, err = f.Schedule(f.ctx(), timer.Timer{Topic: "t", Due: time.Unix(math.MaxInt64, 0)})
 	f.refused("due time", err)
@@ -119,10 +113,12 @@ func testRefusedCalls(t *testing.T, e dbtest.Engine) {
 }
 
 // D-2, D-71: what is just within the limits is stored.
+func TestLimits(t *testing.T) { dbtest.Each(t, testLimits) }
+
 func testLimits(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	most := strings.Repeat("ü", 255)
-	for _, due := range []time.Time{year(1970), year(9999)} {
+	for _, due := range []time.Time{inYear(1970), inYear(9999)} {
 		tm := timer.Timer{Topic: most, Key: most, CorrelationID: most, Queue: most, Priority: -100, Due: due, Payload: make([]byte, outbox.DefaultMaxPayload)}
 		got := f.get(f.put(tm), timer.Scheduled)
 		if got.Key != most || !got.Due.Equal(due) || len(got.Payload) != outbox.DefaultMaxPayload {
@@ -130,6 +126,8 @@ func testLimits(t *testing.T, e dbtest.Engine) {
 		}
 	}
 }
+
+func TestNoTransaction(t *testing.T) { dbtest.Each(t, testNoTransaction) }
 
 func testNoTransaction(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
@@ -149,6 +147,8 @@ func testNoTransaction(t *testing.T, e dbtest.Engine) {
 
 // D-4, D-5: a context that has ended leaves nothing behind, and no error names the
 // payload.
+func TestEndedContext(t *testing.T) { dbtest.Each(t, testEndedContext) }
+
 func testEndedContext(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id := f.put(f.due())
@@ -168,6 +168,8 @@ func testEndedContext(t *testing.T, e dbtest.Engine) {
 	f.stored(1)
 	f.get(id, timer.Scheduled)
 }
+
+func TestEmptyBatch(t *testing.T) { dbtest.Each(t, testEmptyBatch) }
 
 func testEmptyBatch(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)

@@ -1,6 +1,4 @@
-// Package timertest is the conformance suite of timers: what every engine has to
-// do, whichever it is. The tests of package timer run it on each.
-package timertest
+package timer_test
 
 import (
 	"context"
@@ -18,18 +16,6 @@ import (
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
 )
-
-// Run runs the whole suite.
-func Run(t *testing.T, e dbtest.Engine) {
-	groups := map[string]map[string]func(*testing.T, dbtest.Engine){
-		"refuse": refuseTests(), "schedule": scheduleTests(), "key": keyTests(), "change": changeTests(), "claim": claimTests(), "read": readTests(),
-		"race": raceTests(), "crash": crashTests(), "run": runTests(), "suspect": suspectTests(),
-	}
-	if e.Name != "sqlite" {
-		groups["held"] = heldTests()
-	}
-	dbtest.Run(t, e, groups)
-}
 
 // fixture is timers and their outbox on a fresh database.
 type fixture struct {
