@@ -1,4 +1,4 @@
-package jobtest
+package job_test
 
 import (
 	"context"
@@ -9,21 +9,6 @@ import (
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
 )
-
-func overlapTests() map[string]func(*testing.T, dbtest.Engine) {
-	return map[string]func(*testing.T, dbtest.Engine){
-		"allowed":           testOverlapAllow,
-		"last is pending":   testOverlapPending,
-		"last is running":   testOverlapRunning,
-		"last is retrying":  testOverlapRetrying,
-		"failed is over":    testOverlapFailed,
-		"discarded is over": testOverlapDiscarded,
-		"catching up":       testOverlapCatchUp,
-		"another job's":     testOverlapOther,
-		"spread is stable":  testSpreadStable,
-		"spread is due":     testSpreadDue,
-	}
-}
 
 func (f *fixture) skipping() job.Job {
 	jb := f.hourly()
@@ -40,6 +25,8 @@ func (f *fixture) hour() {
 }
 
 // D-86
+func TestOverlapAllow(t *testing.T) { dbtest.Each(t, testOverlapAllow) }
+
 func testOverlapAllow(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
@@ -49,6 +36,8 @@ func testOverlapAllow(t *testing.T, e dbtest.Engine) {
 }
 
 // D-86: what is skipped is recorded, has no message, and is not made up for.
+func TestOverlapPending(t *testing.T) { dbtest.Each(t, testOverlapPending) }
+
 func testOverlapPending(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.skipping())
@@ -67,6 +56,8 @@ func testOverlapPending(t *testing.T, e dbtest.Engine) {
 }
 
 // D-86
+func TestOverlapRunning(t *testing.T) { dbtest.Each(t, testOverlapRunning) }
+
 func testOverlapRunning(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.skipping())
@@ -83,6 +74,8 @@ func testOverlapRunning(t *testing.T, e dbtest.Engine) {
 }
 
 // D-86
+func TestOverlapRetrying(t *testing.T) { dbtest.Each(t, testOverlapRetrying) }
+
 func testOverlapRetrying(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.skipping())
@@ -93,6 +86,8 @@ func testOverlapRetrying(t *testing.T, e dbtest.Engine) {
 }
 
 // D-86: a failed run waits for somebody, not for another attempt.
+func TestOverlapFailed(t *testing.T) { dbtest.Each(t, testOverlapFailed) }
+
 func testOverlapFailed(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.skipping())
@@ -108,6 +103,8 @@ func testOverlapFailed(t *testing.T, e dbtest.Engine) {
 }
 
 // D-86
+func TestOverlapDiscarded(t *testing.T) { dbtest.Each(t, testOverlapDiscarded) }
+
 func testOverlapDiscarded(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.skipping())
@@ -120,6 +117,8 @@ func testOverlapDiscarded(t *testing.T, e dbtest.Engine) {
 }
 
 // D-86, D-83: of several runs that are made up for together the first goes.
+func TestOverlapCatchUp(t *testing.T) { dbtest.Each(t, testOverlapCatchUp) }
+
 func testOverlapCatchUp(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	jb := f.skipping()
@@ -129,6 +128,8 @@ func testOverlapCatchUp(t *testing.T, e dbtest.Engine) {
 }
 
 // D-86: only the job's own runs count.
+func TestOverlapOther(t *testing.T) { dbtest.Each(t, testOverlapOther) }
+
 func testOverlapOther(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	other := f.skipping()
@@ -141,6 +142,8 @@ func testOverlapOther(t *testing.T, e dbtest.Engine) {
 }
 
 // D-82: a job's part of its spread is the same everywhere, and jobs do differ.
+func TestSpreadStable(t *testing.T) { dbtest.Each(t, testSpreadStable) }
+
 func testSpreadStable(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	shifts := map[time.Duration]bool{}
@@ -163,6 +166,8 @@ func testSpreadStable(t *testing.T, e dbtest.Engine) {
 }
 
 // D-82: it is made later, for the time that the schedule says.
+func TestSpreadDue(t *testing.T) { dbtest.Each(t, testSpreadDue) }
+
 func testSpreadDue(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	jb := f.yearly(job.RunOnce)

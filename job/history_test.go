@@ -1,4 +1,4 @@
-package jobtest
+package job_test
 
 import (
 	"context"
@@ -12,21 +12,9 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-func historyTests() map[string]func(*testing.T, dbtest.Engine) {
-	return map[string]func(*testing.T, dbtest.Engine){
-		"success":               testHistorySuccess,
-		"retries":               testHistoryRetries,
-		"failure and redrive":   testHistoryRedrive,
-		"discarded":             testHistoryDiscarded,
-		"started after a crash": testHistoryCrash,
-		"no handler":            testHistoryNoHandler,
-		"outlives its message":  testHistoryOutlives,
-		"retention":             testHistoryRetention,
-		"last run":              testHistoryLast,
-	}
-}
-
 // D-85: pending, running, succeeded, with start and end.
+func TestHistorySuccess(t *testing.T) { dbtest.Each(t, testHistorySuccess) }
+
 func testHistorySuccess(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
@@ -52,6 +40,8 @@ func testHistorySuccess(t *testing.T, e dbtest.Engine) {
 }
 
 // D-85: the start is the first attempt's.
+func TestHistoryRetries(t *testing.T) { dbtest.Each(t, testHistoryRetries) }
+
 func testHistoryRetries(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
@@ -78,6 +68,8 @@ func testHistoryRetries(t *testing.T, e dbtest.Engine) {
 func fails(context.Context, *outbox.Message) error { return errors.New("no paper") }
 
 // D-85: a failed run that is redriven is followed on.
+func TestHistoryRedrive(t *testing.T) { dbtest.Each(t, testHistoryRedrive) }
+
 func testHistoryRedrive(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
@@ -102,6 +94,8 @@ func testHistoryRedrive(t *testing.T, e dbtest.Engine) {
 }
 
 // D-85: a failed run that is given up is cancelled, and stays so without its message.
+func TestHistoryDiscarded(t *testing.T) { dbtest.Each(t, testHistoryDiscarded) }
+
 func testHistoryDiscarded(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
@@ -132,6 +126,8 @@ func (f *fixture) forget(id outbox.MessageID) {
 
 // D-85: also a run that a worker had claimed and never begun when it died has a
 // start, once another one begins.
+func TestHistoryCrash(t *testing.T) { dbtest.Each(t, testHistoryCrash) }
+
 func testHistoryCrash(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
@@ -149,6 +145,8 @@ func testHistoryCrash(t *testing.T, e dbtest.Engine) {
 }
 
 // D-85
+func TestHistoryNoHandler(t *testing.T) { dbtest.Each(t, testHistoryNoHandler) }
+
 func testHistoryNoHandler(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
@@ -160,6 +158,8 @@ func testHistoryNoHandler(t *testing.T, e dbtest.Engine) {
 }
 
 // D-85: the outcome is kept when the outbox forgets the message.
+func TestHistoryOutlives(t *testing.T) { dbtest.Each(t, testHistoryOutlives) }
+
 func testHistoryOutlives(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
@@ -181,6 +181,8 @@ func testHistoryOutlives(t *testing.T, e dbtest.Engine) {
 }
 
 // D-85: history goes after its retention, but for the last run and what is not over.
+func TestHistoryRetention(t *testing.T) { dbtest.Each(t, testHistoryRetention) }
+
 func testHistoryRetention(t *testing.T, e dbtest.Engine) {
 	db := e.Open(t)
 	f := on(t, e, db, db.DB, job.Options{Retention: 10 * time.Minute})
@@ -216,6 +218,8 @@ func testHistoryRetention(t *testing.T, e dbtest.Engine) {
 }
 
 // D-85: Get and List tell of the last run.
+func TestHistoryLast(t *testing.T) { dbtest.Each(t, testHistoryLast) }
+
 func testHistoryLast(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())

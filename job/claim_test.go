@@ -1,4 +1,4 @@
-package jobtest
+package job_test
 
 import (
 	"context"
@@ -11,17 +11,6 @@ import (
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
 )
-
-func claimTests() map[string]func(*testing.T, dbtest.Engine) {
-	return map[string]func(*testing.T, dbtest.Engine){
-		"by hand":             testClaim,
-		"only runs":           testClaimOnlyRuns,
-		"abandon and fail":    testClaimSettle,
-		"reaped":              testClaimReaped,
-		"out of any queue":    testClaimQueues,
-		"beside the built-in": testClaimRace,
-	}
-}
 
 // taken is runs under one claim.
 type taken struct {
@@ -56,6 +45,8 @@ func (f *fixture) abandon(held taken, delay time.Duration) {
 }
 
 // D-85
+func TestClaim(t *testing.T) { dbtest.Each(t, testClaim) }
+
 func testClaim(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	jb := full()
@@ -84,6 +75,8 @@ func testClaim(t *testing.T, e dbtest.Engine) {
 }
 
 // D-85: other messages are left to others, also those a run has become one with.
+func TestClaimOnlyRuns(t *testing.T) { dbtest.Each(t, testClaimOnlyRuns) }
+
 func testClaimOnlyRuns(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
@@ -114,6 +107,8 @@ func testClaimOnlyRuns(t *testing.T, e dbtest.Engine) {
 }
 
 // D-85
+func TestClaimSettle(t *testing.T) { dbtest.Each(t, testClaimSettle) }
+
 func testClaimSettle(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
@@ -144,6 +139,8 @@ func testClaimSettle(t *testing.T, e dbtest.Engine) {
 }
 
 // D-85: a run whose worker died comes back, and the dead one's ack is refused.
+func TestClaimReaped(t *testing.T) { dbtest.Each(t, testClaimReaped) }
+
 func testClaimReaped(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
@@ -164,6 +161,8 @@ func testClaimReaped(t *testing.T, e dbtest.Engine) {
 }
 
 // D-85: whatever the queue, and no more than asked for.
+func TestClaimQueues(t *testing.T) { dbtest.Each(t, testClaimQueues) }
+
 func testClaimQueues(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for _, queue := range []string{"", "a", "b"} {
@@ -181,6 +180,8 @@ func testClaimQueues(t *testing.T, e dbtest.Engine) {
 }
 
 // D-85: of workers of pawl's and programs that claim by hand each run has one.
+func TestClaimRace(t *testing.T) { dbtest.Each(t, testClaimRace) }
+
 func testClaimRace(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())

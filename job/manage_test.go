@@ -1,4 +1,4 @@
-package jobtest
+package job_test
 
 import (
 	"errors"
@@ -9,21 +9,10 @@ import (
 	"github.com/bravellian/pawl/job"
 )
 
-func manageTests() map[string]func(*testing.T, dbtest.Engine) {
-	return map[string]func(*testing.T, dbtest.Engine){
-		"disabled makes no runs": testDisabled,
-		"enabled goes on":        testEnabled,
-		"switched twice":         testSwitchedTwice,
-		"enabling the broken":    testEnableBroken,
-		"trigger":                testTrigger,
-		"trigger when disabled":  testTriggerDisabled,
-		"trigger overlaps":       testTriggerOverlap,
-		"unknown":                testUnknown,
-	}
-}
-
 // D-84
-func testDisabled(t *testing.T, e dbtest.Engine) {
+func TestDisabledMakesNoRuns(t *testing.T) { dbtest.Each(t, testDisabledMakesNoRuns) }
+
+func testDisabledMakesNoRuns(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
 	f.check(f.SetEnabled(t.Context(), name, false))
@@ -40,7 +29,9 @@ func testDisabled(t *testing.T, e dbtest.Engine) {
 
 // D-84: also a run that was due when it was disabled is not made, and none of
 // those in between.
-func testEnabled(t *testing.T, e dbtest.Engine) {
+func TestEnabledGoesOn(t *testing.T) { dbtest.Each(t, testEnabledGoesOn) }
+
+func testEnabledGoesOn(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	jb := f.hourly()
 	jb.Misfire = job.RunAll
@@ -62,6 +53,8 @@ func testEnabled(t *testing.T, e dbtest.Engine) {
 }
 
 // D-84: switching to what it is changes nothing.
+func TestSwitchedTwice(t *testing.T) { dbtest.Each(t, testSwitchedTwice) }
+
 func testSwitchedTwice(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
@@ -81,6 +74,8 @@ func testSwitchedTwice(t *testing.T, e dbtest.Engine) {
 }
 
 // D-85: a job whose schedule cannot be followed cannot be enabled.
+func TestEnableBroken(t *testing.T) { dbtest.Each(t, testEnableBroken) }
+
 func testEnableBroken(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
@@ -96,6 +91,8 @@ func testEnableBroken(t *testing.T, e dbtest.Engine) {
 }
 
 // D-84: a run beside the schedule, which stays as it is.
+func TestTrigger(t *testing.T) { dbtest.Each(t, testTrigger) }
+
 func testTrigger(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	jb := full()
@@ -126,6 +123,8 @@ func testTrigger(t *testing.T, e dbtest.Engine) {
 }
 
 // D-84
+func TestTriggerDisabled(t *testing.T) { dbtest.Each(t, testTriggerDisabled) }
+
 func testTriggerDisabled(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
@@ -140,6 +139,8 @@ func testTriggerDisabled(t *testing.T, e dbtest.Engine) {
 
 // D-84, D-86: whatever the overlap policy; the triggered run counts as unfinished
 // for those of the schedule.
+func TestTriggerOverlap(t *testing.T) { dbtest.Each(t, testTriggerOverlap) }
+
 func testTriggerOverlap(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	jb := f.hourly()
@@ -168,7 +169,9 @@ func testTriggerOverlap(t *testing.T, e dbtest.Engine) {
 }
 
 // D-84
-func testUnknown(t *testing.T, e dbtest.Engine) {
+func TestUnknownJob(t *testing.T) { dbtest.Each(t, testUnknownJob) }
+
+func testUnknownJob(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
 	const other = "Report"

@@ -1,4 +1,4 @@
-package jobtest
+package job_test
 
 import (
 	"fmt"
@@ -9,16 +9,6 @@ import (
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/job"
 )
-
-func corruptTests() map[string]func(*testing.T, dbtest.Engine) {
-	return map[string]func(*testing.T, dbtest.Engine){
-		"beside healthy ones": testCorrupt,
-		"more than a batch":   testCorruptMany,
-		"cannot be stored":    testCorruptTogether,
-		"negative numbers":    testCorruptNumbers,
-		"odd times":           testCorruptTimes,
-	}
-}
 
 // corruptions are what can be wrong with a row so that it cannot be followed.
 func corruptions(e dbtest.Engine) map[string]string {
@@ -46,6 +36,8 @@ func corruptions(e dbtest.Engine) map[string]string {
 
 // D-85: of jobs that are due together the healthy ones run; the broken ones say
 // why, are looked at again a minute later, and are mended by storing them again.
+func TestCorrupt(t *testing.T) { dbtest.Each(t, testCorrupt) }
+
 func testCorrupt(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	jobs := map[string]job.Job{}
@@ -107,6 +99,8 @@ func (f *fixture) broken(name string) {
 
 // D-85: nor do more of them than one look takes hold up the others, or bring a
 // look about that has no end.
+func TestCorruptMany(t *testing.T) { dbtest.Each(t, testCorruptMany) }
+
 func testCorruptMany(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	const broken = 150
@@ -134,6 +128,8 @@ func testCorruptMany(t *testing.T, e dbtest.Engine) {
 
 // D-85: a job whose run the database refuses does not keep its neighbours from
 // theirs.
+func TestCorruptTogether(t *testing.T) { dbtest.Each(t, testCorruptTogether) }
+
 func testCorruptTogether(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for _, n := range []string{"a", "b", "c"} {
@@ -161,6 +157,8 @@ func (f *fixture) refuse(name string) {
 }
 
 // D-85: whatever numbers a row has, it does not take the scheduler down.
+func TestCorruptNumbers(t *testing.T) { dbtest.Each(t, testCorruptNumbers) }
+
 func testCorruptNumbers(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	var all []string
@@ -190,6 +188,8 @@ func testCorruptNumbers(t *testing.T, e dbtest.Engine) {
 }
 
 // D-85: nor whatever times it has. What is not due is left alone.
+func TestCorruptTimes(t *testing.T) { dbtest.Each(t, testCorruptTimes) }
+
 func testCorruptTimes(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	changes := []string{"due_at = NULL", "next_time = NULL, due_at = NULL", "enabled = false, due_at = next_time"}

@@ -1,4 +1,4 @@
-package jobtest
+package job_test
 
 import (
 	"fmt"
@@ -9,24 +9,6 @@ import (
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/job"
 )
-
-func misfireTests() map[string]func(*testing.T, dbtest.Engine) {
-	return map[string]func(*testing.T, dbtest.Engine){
-		"once":                 testMisfireOnce,
-		"once, one time":       testMisfireSingle,
-		"none":                 testMisfireNone,
-		"none, within grace":   testMisfireGrace,
-		"none, with spread":    testMisfireGraceSpread,
-		"all":                  testMisfireAll,
-		"all, up to a bound":   testMisfireBound,
-		"all, one at most":     testMisfireBoundOne,
-		"of every second":      testMisfireYear,
-		"goes on":              testMisfireGoesOn,
-		"a minute of seconds":  testMisfireSeconds,
-		"every so often":       testMisfireEvery,
-		"daily across a shift": testMisfireDaily,
-	}
-}
 
 // tenHours has an hourly job sleep over ten of its times, and returns those.
 func (f *fixture) tenHours(jb job.Job) []time.Time {
@@ -80,6 +62,8 @@ func (f *fixture) history(due []time.Time, missed int, runs ...time.Time) {
 }
 
 // D-83: the default makes one run, for the latest time, and records the others.
+func TestMisfireOnce(t *testing.T) { dbtest.Each(t, testMisfireOnce) }
+
 func testMisfireOnce(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	due := f.tenHours(f.hourly())
@@ -87,6 +71,8 @@ func testMisfireOnce(t *testing.T, e dbtest.Engine) {
 }
 
 // D-83: one time that comes late is not missed.
+func TestMisfireSingle(t *testing.T) { dbtest.Each(t, testMisfireSingle) }
+
 func testMisfireSingle(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
@@ -127,6 +113,8 @@ func (f *fixture) yearly(misfire job.Misfire) job.Job {
 }
 
 // D-83: none are made, all are recorded, and the job goes on.
+func TestMisfireNone(t *testing.T) { dbtest.Each(t, testMisfireNone) }
+
 func testMisfireNone(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	at := f.late(f.yearly(job.RunNone), 2*job.MisfireGrace)
@@ -138,6 +126,8 @@ func testMisfireNone(t *testing.T, e dbtest.Engine) {
 }
 
 // D-83: what is at most MisfireGrace late is not missed, what was before it is.
+func TestMisfireGrace(t *testing.T) { dbtest.Each(t, testMisfireGrace) }
+
 func testMisfireGrace(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	at := f.late(f.yearly(job.RunNone), job.MisfireGrace/2)
@@ -153,6 +143,8 @@ func testMisfireGrace(t *testing.T, e dbtest.Engine) {
 }
 
 // D-83: how late a run is counts from when it was due, spread included.
+func TestMisfireGraceSpread(t *testing.T) { dbtest.Each(t, testMisfireGraceSpread) }
+
 func testMisfireGraceSpread(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	jb := f.yearly(job.RunNone)
@@ -165,6 +157,8 @@ func testMisfireGraceSpread(t *testing.T, e dbtest.Engine) {
 }
 
 // D-83
+func TestMisfireAll(t *testing.T) { dbtest.Each(t, testMisfireAll) }
+
 func testMisfireAll(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	jb := f.hourly()
@@ -174,6 +168,8 @@ func testMisfireAll(t *testing.T, e dbtest.Engine) {
 }
 
 // D-83: the latest are made, the others are recorded.
+func TestMisfireBound(t *testing.T) { dbtest.Each(t, testMisfireBound) }
+
 func testMisfireBound(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	jb := f.hourly()
@@ -183,6 +179,8 @@ func testMisfireBound(t *testing.T, e dbtest.Engine) {
 }
 
 // D-83
+func TestMisfireBoundOne(t *testing.T) { dbtest.Each(t, testMisfireBoundOne) }
+
 func testMisfireBoundOne(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	jb := f.hourly()
@@ -193,6 +191,8 @@ func testMisfireBoundOne(t *testing.T, e dbtest.Engine) {
 
 // D-83: a job of every second that slept for a year goes on at once, with the
 // latest times.
+func TestMisfireYear(t *testing.T) { dbtest.Each(t, testMisfireYear) }
+
 func testMisfireYear(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	jb := f.hourly()
@@ -219,6 +219,8 @@ func testMisfireYear(t *testing.T, e dbtest.Engine) {
 }
 
 // D-83: what was missed is dealt with once, and the next time is the schedule's.
+func TestMisfireGoesOn(t *testing.T) { dbtest.Each(t, testMisfireGoesOn) }
+
 func testMisfireGoesOn(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	due := f.tenHours(f.hourly())
@@ -237,6 +239,8 @@ func testMisfireGoesOn(t *testing.T, e dbtest.Engine) {
 }
 
 // D-82, D-83: what is made and missed makes up the schedule, whatever the moment.
+func TestMisfireSeconds(t *testing.T) { dbtest.Each(t, testMisfireSeconds) }
+
 func testMisfireSeconds(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	jb := f.hourly()
@@ -260,6 +264,8 @@ func testMisfireSeconds(t *testing.T, e dbtest.Engine) {
 
 // D-82, D-83: @every keeps its distance to the first time, also over a sleep that
 // is too long to count.
+func TestMisfireEvery(t *testing.T) { dbtest.Each(t, testMisfireEvery) }
+
 func testMisfireEvery(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	jb := f.hourly()
@@ -281,6 +287,8 @@ func testMisfireEvery(t *testing.T, e dbtest.Engine) {
 }
 
 // D-81, D-83: over a change of the clocks as cron has it.
+func TestMisfireDaily(t *testing.T) { dbtest.Each(t, testMisfireDaily) }
+
 func testMisfireDaily(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	jb := f.hourly()

@@ -1,4 +1,4 @@
-package jobtest
+package job_test
 
 import (
 	"context"
@@ -12,18 +12,6 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/job"
 )
-
-func raceTests() map[string]func(*testing.T, dbtest.Engine) {
-	return map[string]func(*testing.T, dbtest.Engine){
-		"five at once":          testFive,
-		"five that catch up":    testFiveCatchUp,
-		"stored meanwhile":      testPutMeanwhile,
-		"disabled meanwhile":    testDisableMeanwhile,
-		"deleted meanwhile":     testDeleteMeanwhile,
-		"a record in the way":   testRecordInTheWay,
-		"everything everywhere": testEverything,
-	}
-}
 
 // together runs something at the same time in five processes.
 func (f *fixture) together(do func(i int, f *fixture)) {
@@ -42,7 +30,9 @@ func (f *fixture) together(do func(i int, f *fixture)) {
 }
 
 // D-82: five processes fire at once, and there is one run per nominal time.
-func testFive(t *testing.T, e dbtest.Engine) {
+func TestFiveAtOnce(t *testing.T) { dbtest.Each(t, testFiveAtOnce) }
+
+func testFiveAtOnce(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	names := []string{"a", "b", "c", "d"}
 	for _, n := range names {
@@ -82,6 +72,8 @@ func (f *fixture) hours(name string, n int) {
 }
 
 // D-82, D-83
+func TestFiveCatchUp(t *testing.T) { dbtest.Each(t, testFiveCatchUp) }
+
 func testFiveCatchUp(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	jb := f.hourly()
@@ -119,6 +111,8 @@ func (f *fixture) behind(meanwhile func()) {
 
 // D-82, D-83: a process that goes by the old schedule neither makes its runs nor
 // moves the job.
+func TestPutMeanwhile(t *testing.T) { dbtest.Each(t, testPutMeanwhile) }
+
 func testPutMeanwhile(t *testing.T, e dbtest.Engine) {
 	for what, change := range map[string]func(*job.Job){
 		"schedule": func(j *job.Job) { j.Schedule = "30 4 1 * *" },
@@ -165,6 +159,8 @@ func testPutMeanwhile(t *testing.T, e dbtest.Engine) {
 }
 
 // D-84, D-82
+func TestDisableMeanwhile(t *testing.T) { dbtest.Each(t, testDisableMeanwhile) }
+
 func testDisableMeanwhile(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
@@ -184,6 +180,8 @@ func testDisableMeanwhile(t *testing.T, e dbtest.Engine) {
 }
 
 // D-84, D-82
+func TestDeleteMeanwhile(t *testing.T) { dbtest.Each(t, testDeleteMeanwhile) }
+
 func testDeleteMeanwhile(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
@@ -201,6 +199,8 @@ func testDeleteMeanwhile(t *testing.T, e dbtest.Engine) {
 }
 
 // D-82: a time that had its run has no second one, even if a job is set back.
+func TestRecordInTheWay(t *testing.T) { dbtest.Each(t, testRecordInTheWay) }
+
 func testRecordInTheWay(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
@@ -221,7 +221,9 @@ func testRecordInTheWay(t *testing.T, e dbtest.Engine) {
 
 // D-82, D-84, D-85: five processes that store, trigger, switch, delete, fire and
 // handle at once: nothing fails, and what is left is whole.
-func testEverything(t *testing.T, e dbtest.Engine) {
+func TestEverythingAtOnce(t *testing.T) { dbtest.Each(t, testEverythingAtOnce) }
+
+func testEverythingAtOnce(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
 	f.together(func(i int, f *fixture) {

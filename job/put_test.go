@@ -1,4 +1,4 @@
-package jobtest
+package job_test
 
 import (
 	"context"
@@ -14,25 +14,6 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-func putTests() map[string]func(*testing.T, dbtest.Engine) {
-	return map[string]func(*testing.T, dbtest.Engine){
-		"everything comes back":   testPutAll,
-		"defaults":                testPutDefaults,
-		"invalid fields":          testPutInvalid,
-		"invalid schedules":       testPutSchedules,
-		"the same again":          testPutSame,
-		"every field is a change": testPutChange,
-		"another schedule":        testPutSchedule,
-		"another spread":          testPutSpread,
-		"overdue":                 testPutOverdue,
-		"at every start":          testPutAtStart,
-		"disabled":                testPutDisabled,
-		"refused leaves the old":  testPutRefused,
-		"odd bytes":               testPutBytes,
-		"takes no position":       testPutReservesNothing,
-	}
-}
-
 func full() job.Job {
 	return job.Job{
 		Name: name, Schedule: "*/10 9-17 * * MON-FRI", Zone: "Europe/Berlin", Topic: "make", Payload: []byte(`{"days":90}`),
@@ -42,6 +23,8 @@ func full() job.Job {
 }
 
 // D-83
+func TestPutAll(t *testing.T) { dbtest.Each(t, testPutAll) }
+
 func testPutAll(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	want := full()
@@ -77,6 +60,8 @@ func first(t testing.TB, schedule, zone string, after time.Time) time.Time {
 }
 
 // D-80
+func TestPutDefaults(t *testing.T) { dbtest.Each(t, testPutDefaults) }
+
 func testPutDefaults(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(job.Job{Name: name, Schedule: "@daily", Topic: "make"})
@@ -96,6 +81,8 @@ func (f *fixture) nothing() {
 }
 
 // D-85: what is refused is not stored.
+func TestPutInvalid(t *testing.T) { dbtest.Each(t, testPutInvalid) }
+
 func testPutInvalid(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for field, change := range map[string]func(*job.Job){
@@ -132,6 +119,8 @@ func testPutInvalid(t *testing.T, e dbtest.Engine) {
 
 // D-80, D-85: schedules that cannot be read, never fire or are too long, and zones
 // that nobody knows.
+func TestPutSchedules(t *testing.T) { dbtest.Each(t, testPutSchedules) }
+
 func testPutSchedules(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for _, c := range []struct {
@@ -177,6 +166,8 @@ func (f *fixture) row(name string) string {
 }
 
 // D-83: storing the same again writes nothing.
+func TestPutSame(t *testing.T) { dbtest.Each(t, testPutSame) }
+
 func testPutSame(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for _, jb := range []job.Job{full(), f.hourly(), {Name: name, Schedule: "@every 7s", Topic: "make"}} {
@@ -199,6 +190,8 @@ func testPutSame(t *testing.T, e dbtest.Engine) {
 
 // D-83: what does not change the schedule does not move the next run, but is
 // stored.
+func TestPutChange(t *testing.T) { dbtest.Each(t, testPutChange) }
+
 func testPutChange(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	jb := full()
@@ -251,6 +244,8 @@ func (f *fixture) dueAt(name string) time.Time {
 
 // D-83: another schedule, or another zone, makes the next run anew, also of an
 // overdue job.
+func TestPutSchedule(t *testing.T) { dbtest.Each(t, testPutSchedule) }
+
 func testPutSchedule(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	jb := f.hourly()
@@ -271,6 +266,8 @@ func testPutSchedule(t *testing.T, e dbtest.Engine) {
 }
 
 // D-83: another spread moves when the run is made, not its nominal time.
+func TestPutSpread(t *testing.T) { dbtest.Each(t, testPutSpread) }
+
 func testPutSpread(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	jb := f.hourly()
@@ -288,6 +285,8 @@ func testPutSpread(t *testing.T, e dbtest.Engine) {
 
 // D-83: the run that is due is made after the job was stored again, as it was or
 // with another payload.
+func TestPutOverdue(t *testing.T) { dbtest.Each(t, testPutOverdue) }
+
 func testPutOverdue(t *testing.T, e dbtest.Engine) {
 	for what, payload := range map[string]string{"unchanged": "all of it", "another payload": "more"} {
 		t.Run(what, func(t *testing.T) {
@@ -317,6 +316,8 @@ func testPutOverdue(t *testing.T, e dbtest.Engine) {
 
 // D-83: a program that stores its jobs at each start, and starts more often than
 // they fire, starves none.
+func TestPutAtStart(t *testing.T) { dbtest.Each(t, testPutAtStart) }
+
 func testPutAtStart(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
@@ -344,6 +345,8 @@ func testPutAtStart(t *testing.T, e dbtest.Engine) {
 }
 
 // D-84: storing a job does not switch it on.
+func TestPutDisabled(t *testing.T) { dbtest.Each(t, testPutDisabled) }
+
 func testPutDisabled(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	jb := f.hourly()
@@ -367,6 +370,8 @@ func testPutDisabled(t *testing.T, e dbtest.Engine) {
 }
 
 // D-85: a refused change leaves the job as it was.
+func TestPutRefused(t *testing.T) { dbtest.Each(t, testPutRefused) }
+
 func testPutRefused(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
@@ -388,6 +393,8 @@ func testPutRefused(t *testing.T, e dbtest.Engine) {
 }
 
 // D-2: names are told apart exactly, payloads are bytes.
+func TestPutBytes(t *testing.T) { dbtest.Each(t, testPutBytes) }
+
 func testPutBytes(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for i, n := range []string{"report", "Report", "a'b\"c%; --", strings.Repeat("é", job.MaxName), "naïve"} {
@@ -415,6 +422,8 @@ func (r *reserving) ReserveIDs(ctx context.Context, tx engine.Tx, n int) (int64,
 }
 
 // A job that is stored, at every start of a program for instance, uses up no position of messages.
+func TestPutReservesNothing(t *testing.T) { dbtest.Each(t, testPutReservesNothing) }
+
 func testPutReservesNothing(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	db := &reserving{DB: f.db.DB}

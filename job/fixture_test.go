@@ -1,6 +1,4 @@
-// Package jobtest is the conformance suite of jobs: what every engine has to do,
-// whichever it is. The tests of package job run it on each.
-package jobtest
+package job_test
 
 import (
 	"context"
@@ -18,18 +16,6 @@ import (
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
 )
-
-// Run runs the whole suite.
-func Run(t *testing.T, e dbtest.Engine) {
-	groups := map[string]map[string]func(*testing.T, dbtest.Engine){
-		"put": putTests(), "manage": manageTests(), "delete": deleteTests(), "history": historyTests(), "read": readTests(), "claim": claimTests(),
-		"misfire": misfireTests(), "overlap": overlapTests(), "corrupt": corruptTests(), "race": raceTests(),
-	}
-	if e.Name != "sqlite" {
-		groups["routines"] = routineTests()
-	}
-	dbtest.Run(t, e, groups)
-}
 
 // fixture is jobs and their outbox on a fresh database.
 type fixture struct {

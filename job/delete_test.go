@@ -1,4 +1,4 @@
-package jobtest
+package job_test
 
 import (
 	"context"
@@ -10,19 +10,6 @@ import (
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
 )
-
-func deleteTests() map[string]func(*testing.T, dbtest.Engine) {
-	return map[string]func(*testing.T, dbtest.Engine){
-		"pending runs":      testDeletePending,
-		"out of the middle": testDeleteMiddle,
-		"retrying run":      testDeleteRetrying,
-		"running run":       testDeleteRunning,
-		"history stays":     testDeleteHistory,
-		"made again":        testDeleteAndMake,
-		"twice":             testDeleteTwice,
-		"with its schedule": testDeleteDue,
-	}
-}
 
 // enqueue stores a message of topic "other" and returns its id.
 func (f *fixture) enqueue() outbox.MessageID {
@@ -58,6 +45,8 @@ func (f *fixture) delivered() map[outbox.MessageID]int {
 }
 
 // D-84: the messages of pending runs are taken back, and never delivered.
+func TestDeletePending(t *testing.T) { dbtest.Each(t, testDeletePending) }
+
 func testDeletePending(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	other := f.hourly()
@@ -86,6 +75,8 @@ func testDeletePending(t *testing.T, e dbtest.Engine) {
 
 // D-84: also where they have become one run of messages with their neighbours, as
 // after a worker died that had claimed all of them.
+func TestDeleteMiddle(t *testing.T) { dbtest.Each(t, testDeleteMiddle) }
+
 func testDeleteMiddle(t *testing.T, e dbtest.Engine) {
 	for what, order := range map[string]string{"middle": "omo", "front": "moo", "back": "oom", "two": "ommo", "apart": "omomo", "alone": "m", "all": "mmm"} {
 		t.Run(what, func(t *testing.T) {
@@ -128,6 +119,8 @@ func testDeleteMiddle(t *testing.T, e dbtest.Engine) {
 }
 
 // D-84: a run that waits for another attempt is pending, too.
+func TestDeleteRetrying(t *testing.T) { dbtest.Each(t, testDeleteRetrying) }
+
 func testDeleteRetrying(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
@@ -143,6 +136,8 @@ func testDeleteRetrying(t *testing.T, e dbtest.Engine) {
 }
 
 // D-84: a run whose handler is at work goes on to its end.
+func TestDeleteRunning(t *testing.T) { dbtest.Each(t, testDeleteRunning) }
+
 func testDeleteRunning(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
@@ -161,6 +156,8 @@ func testDeleteRunning(t *testing.T, e dbtest.Engine) {
 }
 
 // D-84, D-85
+func TestDeleteHistory(t *testing.T) { dbtest.Each(t, testDeleteHistory) }
+
 func testDeleteHistory(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	jb := f.hourly()
@@ -184,6 +181,8 @@ func testDeleteHistory(t *testing.T, e dbtest.Engine) {
 
 // D-82, D-84: a job made again under the name is another job, and may have a run
 // at a time of the first one.
+func TestDeleteAndMake(t *testing.T) { dbtest.Each(t, testDeleteAndMake) }
+
 func testDeleteAndMake(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
@@ -205,6 +204,8 @@ func testDeleteAndMake(t *testing.T, e dbtest.Engine) {
 }
 
 // D-84
+func TestDeleteTwice(t *testing.T) { dbtest.Each(t, testDeleteTwice) }
+
 func testDeleteTwice(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
@@ -216,6 +217,8 @@ func testDeleteTwice(t *testing.T, e dbtest.Engine) {
 }
 
 // D-84: a deleted job makes no runs, not even one that was due.
+func TestDeleteDue(t *testing.T) { dbtest.Each(t, testDeleteDue) }
+
 func testDeleteDue(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())

@@ -1,4 +1,4 @@
-package jobtest
+package job_test
 
 import (
 	"context"
@@ -12,20 +12,9 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-func readTests() map[string]func(*testing.T, dbtest.Engine) {
-	return map[string]func(*testing.T, dbtest.Engine){
-		"list pages":         testListPages,
-		"runs page":          testRunsPages,
-		"runs of one time":   testRunsTies,
-		"next times":         testNext,
-		"next across shifts": testNextShift,
-		"next is overdue":    testNextOverdue,
-		"the seed's views":   testViews,
-		"views of the live":  testViewsLive,
-	}
-}
-
 // D-2
+func TestListPages(t *testing.T) { dbtest.Each(t, testListPages) }
+
 func testListPages(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	var want []string
@@ -74,6 +63,8 @@ func (f *fixture) paged(name string, limit int) []*job.Run {
 }
 
 // D-85: latest time first, each once.
+func TestRunsPages(t *testing.T) { dbtest.Each(t, testRunsPages) }
+
 func testRunsPages(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	jb := f.hourly()
@@ -102,6 +93,8 @@ func testRunsPages(t *testing.T, e dbtest.Engine) {
 }
 
 // D-85: also where several have the same time.
+func TestRunsTies(t *testing.T) { dbtest.Each(t, testRunsTies) }
+
 func testRunsTies(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
@@ -119,6 +112,8 @@ func testRunsTies(t *testing.T, e dbtest.Engine) {
 }
 
 // D-80
+func TestNext(t *testing.T) { dbtest.Each(t, testNext) }
+
 func testNext(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
@@ -140,6 +135,8 @@ func testNext(t *testing.T, e dbtest.Engine) {
 }
 
 // D-81: by the clock on the wall of the job's zone.
+func TestNextShift(t *testing.T) { dbtest.Each(t, testNextShift) }
+
 func testNextShift(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for _, zone := range []string{"America/New_York", "Europe/Berlin", "Australia/Lord_Howe", "America/Santiago", "Africa/Cairo"} {
@@ -156,6 +153,8 @@ func testNextShift(t *testing.T, e dbtest.Engine) {
 }
 
 // D-83: a run that is due and not made yet is the next.
+func TestNextOverdue(t *testing.T) { dbtest.Each(t, testNextOverdue) }
+
 func testNextOverdue(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
@@ -168,6 +167,8 @@ func testNextOverdue(t *testing.T, e dbtest.Engine) {
 }
 
 // D-102: column for column.
+func TestViews(t *testing.T) { dbtest.Each(t, testViews) }
+
 func testViews(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for view, columns := range map[string][]string{
@@ -197,6 +198,8 @@ func (f *fixture) viewed(id job.RunID) (status string, started, ended, claimed b
 }
 
 // D-102, D-85
+func TestViewsLive(t *testing.T) { dbtest.Each(t, testViewsLive) }
+
 func testViewsLive(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
@@ -238,14 +241,19 @@ func testViewsLive(t *testing.T, e dbtest.Engine) {
 	}
 }
 
-func routineTests() map[string]func(*testing.T, dbtest.Engine) {
-	return map[string]func(*testing.T, dbtest.Engine){
-		"trigger": testRoutineTrigger,
-		"delete":  testRoutineDelete,
-	}
+// onPostgres runs a test on PostgreSQL alone, beside the package's others.
+func onPostgres(t *testing.T, test func(*testing.T, dbtest.Engine)) {
+	t.Helper()
+	t.Parallel()
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		test(t, dbtest.Engine{Name: "postgres", Open: dbtest.OpenPostgres})
+	})
 }
 
 // D-84, D-102: programs in other languages trigger jobs.
+func TestRoutineTrigger(t *testing.T) { onPostgres(t, testRoutineTrigger) }
+
 func testRoutineTrigger(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
@@ -265,6 +273,8 @@ func testRoutineTrigger(t *testing.T, e dbtest.Engine) {
 }
 
 // D-84, D-102
+func TestRoutineDelete(t *testing.T) { onPostgres(t, testRoutineDelete) }
+
 func testRoutineDelete(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.put(f.hourly())
