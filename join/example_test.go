@@ -16,8 +16,8 @@ import (
 	"github.com/bravellian/pawl/sqlite"
 )
 
-// open returns a pawl on a fresh database; Run returns when nothing is left to do.
-func open() (*pawl.Pawl, func()) {
+// openPawl returns a pawl on a fresh database; Run returns when nothing is left to do.
+func openPawl() (*pawl.Pawl, func()) {
 	dir, err := os.MkdirTemp("", "pawl")
 	if err != nil {
 		log.Fatal(err)
@@ -50,7 +50,7 @@ func check(err error) {
 // The handlers know nothing of that: acking a message counts it.
 func ExampleJoins_FanOut() {
 	ctx := context.Background()
-	p, done := open()
+	p, done := openPawl()
 	defer done()
 	extract := func(context.Context, *outbox.Message) error { return nil }
 	for _, topic := range []string{"extract.customers", "extract.orders", "extract.products"} {
@@ -78,7 +78,7 @@ func ExampleJoins_FanOut() {
 // The steps one by one, as in the specification, and one of them failing.
 func ExampleJoins_Wait() {
 	ctx := context.Background()
-	p, done := open()
+	p, done := openPawl()
 	defer done()
 	p.Handle("extract", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
 		if string(m.Payload) == "orders" {

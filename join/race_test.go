@@ -1,4 +1,4 @@
-package jointest
+package join_test
 
 import (
 	"bytes"
@@ -18,15 +18,6 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-func raceTests() map[string]func(*testing.T, dbtest.Engine) {
-	return map[string]func(*testing.T, dbtest.Engine){
-		"200 acks at once":                testManyAcks,
-		"thousands of members":            testManyMembers,
-		"settled in either order":         testOppositeOrders,
-		"attached while they are settled": testAttachRaces,
-	}
-}
-
 // together runs n calls at once and returns when all have.
 func (f *fixture) together(n int, call func(i int) error) {
 	f.t.Helper()
@@ -45,7 +36,9 @@ func (f *fixture) together(n int, call func(i int) error) {
 }
 
 // D-30, D-39
-func testManyAcks(t *testing.T, e dbtest.Engine) {
+func TestConcurrentAcks(t *testing.T) { eachAndRepeatableRead(t, testConcurrentAcks) }
+
+func testConcurrentAcks(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	const n = 200
 	id, msgs := f.members(n)
@@ -67,6 +60,8 @@ func testManyAcks(t *testing.T, e dbtest.Engine) {
 // processes claim and settle in batches, some acked and some failed, loses none
 // and ends once. 10 000 with PAWL_LONG: with the race detector that takes more
 // than ten seconds on a small machine.
+func TestManyMembers(t *testing.T) { eachAndRepeatableRead(t, testManyMembers) }
+
 func testManyMembers(t *testing.T, e dbtest.Engine) {
 	n := 2000
 	if os.Getenv("PAWL_LONG") != "" {
@@ -126,6 +121,8 @@ func (l *lines) Write(p []byte) (int, error) {
 
 // D-39: workers that settle steps of the same two joins, of which each exchange
 // has acks and failures of both, never wait for each other in a circle.
+func TestOppositeOrders(t *testing.T) { eachAndRepeatableRead(t, testOppositeOrders) }
+
 func testOppositeOrders(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	const n = 80 // steps of each join, and as many of both
@@ -161,6 +158,8 @@ func testOppositeOrders(t *testing.T, e dbtest.Engine) {
 
 // D-31, D-39: messages that are attached, to two joins, in any order, while
 // workers claim and settle them, are counted once in each.
+func TestAttachRaces(t *testing.T) { eachAndRepeatableRead(t, testAttachRaces) }
+
 func testAttachRaces(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	const n = 80

@@ -1,4 +1,4 @@
-package jointest
+package join_test
 
 import (
 	"context"
@@ -14,32 +14,9 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-func waitTests() map[string]func(*testing.T, dbtest.Engine) {
-	return map[string]func(*testing.T, dbtest.Engine){
-		"completes":               testWaitCompletes,
-		"fails":                   testWaitFails,
-		"allows failures":         testWaitAllowsFailures,
-		"burns no attempts":       testWaitParks,
-		"woken by the last step":  testWaitWoken,
-		"woken by a report":       testWaitWokenByReport,
-		"two waits":               testTwoWaits,
-		"after the end":           testWaitAfterTheEnd,
-		"a join that does not be": testWaitUnknown,
-		"broken payloads":         testWaitBroken,
-		"other programs' waits":   testWaitByHand,
-		"the whole message":       testWaitWholeMessage,
-		"cancel":                  testCancel,
-		"deadline":                testDeadline,
-		"deadline before 1970":    testDeadlineBefore1970,
-		"follow-up before 1970":   testFollowUpBefore1970,
-		"deadline not reached":    testDeadlineNotReached,
-		"deadline without waits":  testDeadlineAlone,
-		"crash before the ack":    testWaitCrash,
-		"topic and queue":         testTopicAndQueue,
-	}
-}
-
 // OBX-093, JOIN-018, D-34
+func TestWaitCompletes(t *testing.T) { dbtest.Each(t, testWaitCompletes) }
+
 func testWaitCompletes(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, _ := f.members(2)
@@ -56,6 +33,8 @@ func testWaitCompletes(t *testing.T, e dbtest.Engine) {
 }
 
 // OBX-092, OBX-094, JOIN-017, JOIN-019, D-35
+func TestWaitFails(t *testing.T) { dbtest.Each(t, testWaitFails) }
+
 func testWaitFails(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, msgs := f.members(2)
@@ -78,6 +57,8 @@ func testWaitFails(t *testing.T, e dbtest.Engine) {
 }
 
 // D-34: status is the wait's to lift.
+func TestWaitAllowsFailures(t *testing.T) { dbtest.Each(t, testWaitAllowsFailures) }
+
 func testWaitAllowsFailures(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, _ := f.members(2)
@@ -93,6 +74,8 @@ func testWaitAllowsFailures(t *testing.T, e dbtest.Engine) {
 }
 
 // OBX-091, JOIN-016, D-33
+func TestWaitParks(t *testing.T) { dbtest.Each(t, testWaitParks) }
+
 func testWaitParks(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, msgs := f.members(2)
@@ -114,6 +97,8 @@ func testWaitParks(t *testing.T, e dbtest.Engine) {
 }
 
 // D-33: workers that sleep are woken by the commit, not by their poll.
+func TestWaitWoken(t *testing.T) { dbtest.Each(t, testWaitWoken) }
+
 func testWaitWoken(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, msgs := f.members(1)
@@ -131,6 +116,8 @@ func testWaitWoken(t *testing.T, e dbtest.Engine) {
 }
 
 // D-33
+func TestWaitWokenByReport(t *testing.T) { dbtest.Each(t, testWaitWokenByReport) }
+
 func testWaitWokenByReport(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, msgs := f.members(1)
@@ -178,6 +165,8 @@ func runAsleep(f *fixture, w outbox.MessageID) <-chan struct{} {
 }
 
 // D-34
+func TestTwoWaits(t *testing.T) { dbtest.Each(t, testTwoWaits) }
+
 func testTwoWaits(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id := f.start(3)
@@ -197,6 +186,8 @@ func testTwoWaits(t *testing.T, e dbtest.Engine) {
 }
 
 // D-34
+func TestWaitAfterTheEnd(t *testing.T) { dbtest.Each(t, testWaitAfterTheEnd) }
+
 func testWaitAfterTheEnd(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, _ := f.members(1)
@@ -213,6 +204,8 @@ func testWaitAfterTheEnd(t *testing.T, e dbtest.Engine) {
 }
 
 // D-35
+func TestWaitUnknown(t *testing.T) { dbtest.Each(t, testWaitUnknown) }
+
 func testWaitUnknown(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	nowhere := join.NewID()
@@ -237,7 +230,9 @@ func testWaitUnknown(t *testing.T, e dbtest.Engine) {
 }
 
 // D-35, D-5
-func testWaitBroken(t *testing.T, e dbtest.Engine) {
+func TestWaitBrokenPayload(t *testing.T) { dbtest.Each(t, testWaitBrokenPayload) }
+
+func testWaitBrokenPayload(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, _ := f.members(1)
 	f.drain(map[string]outbox.HandlerFunc{"step": succeed})
@@ -257,7 +252,9 @@ func testWaitBroken(t *testing.T, e dbtest.Engine) {
 }
 
 // OBX-093, JOIN-018: the seed's payload, enqueued as any message.
-func testWaitByHand(t *testing.T, e dbtest.Engine) {
+func TestWaitOfOtherPrograms(t *testing.T) { dbtest.Each(t, testWaitOfOtherPrograms) }
+
+func testWaitOfOtherPrograms(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id := f.start(1)
 	for _, payload := range []string{
@@ -282,6 +279,8 @@ func testWaitByHand(t *testing.T, e dbtest.Engine) {
 }
 
 // D-35: what is sent is the message that was given, with an id of its own.
+func TestWaitWholeMessage(t *testing.T) { dbtest.Each(t, testWaitWholeMessage) }
+
 func testWaitWholeMessage(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, _ := f.members(1)
@@ -305,6 +304,8 @@ func testWaitWholeMessage(t *testing.T, e dbtest.Engine) {
 }
 
 // D-36
+func TestCancel(t *testing.T) { dbtest.Each(t, testCancel) }
+
 func testCancel(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, msgs := f.members(3)
@@ -341,6 +342,8 @@ func testCancel(t *testing.T, e dbtest.Engine) {
 }
 
 // D-36
+func TestDeadline(t *testing.T) { dbtest.Each(t, testDeadline) }
+
 func testDeadline(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, err := f.Start(f.ctx(), join.Spec{ExpectedSteps: 2, Deadline: time.Now().Add(6 * time.Second)}) // what comes before it may be slow
@@ -371,6 +374,8 @@ func testDeadline(t *testing.T, e dbtest.Engine) {
 }
 
 // D-36: the end comes first, and nothing of the deadline is left behind.
+func TestDeadlineNotReached(t *testing.T) { dbtest.Each(t, testDeadlineNotReached) }
+
 func testDeadlineNotReached(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, err := f.Start(f.ctx(), join.Spec{ExpectedSteps: 1, Deadline: time.Now().Add(time.Hour)})
@@ -385,7 +390,9 @@ func testDeadlineNotReached(t *testing.T, e dbtest.Engine) {
 }
 
 // D-36
-func testDeadlineAlone(t *testing.T, e dbtest.Engine) {
+func TestDeadlineWithoutWaits(t *testing.T) { dbtest.Each(t, testDeadlineWithoutWaits) }
+
+func testDeadlineWithoutWaits(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, err := f.Start(f.ctx(), join.Spec{ExpectedSteps: 1, Deadline: time.Now().Add(-time.Hour)})
 	f.check(err)
@@ -400,6 +407,8 @@ func testDeadlineAlone(t *testing.T, e dbtest.Engine) {
 }
 
 // D-8, D-36: a deadline before 1970 is one that has passed, not none.
+func TestDeadlineBefore1970(t *testing.T) { dbtest.Each(t, testDeadlineBefore1970) }
+
 func testDeadlineBefore1970(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for _, deadline := range []time.Time{time.Unix(0, -1), time.Date(1, 1, 1, 0, 0, 0, 1, time.UTC), time.Date(-300_000, 1, 1, 0, 0, 0, 0, time.UTC)} {
@@ -415,6 +424,8 @@ func testDeadlineBefore1970(t *testing.T, e dbtest.Engine) {
 
 // D-8: follow-ups that are due before 1970, also in a year that JSON cannot
 // express, are due at once.
+func TestFollowUpBefore1970(t *testing.T) { dbtest.Each(t, testFollowUpBefore1970) }
+
 func testFollowUpBefore1970(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, _ := f.members(1)
@@ -429,7 +440,9 @@ func testFollowUpBefore1970(t *testing.T, e dbtest.Engine) {
 
 // D-34: a worker that dies, or loses its lease, after each step of a wait
 // leaves exactly one message.
-func testWaitCrash(t *testing.T, e dbtest.Engine) {
+func TestWaitCrashBeforeAck(t *testing.T) { dbtest.Each(t, testWaitCrashBeforeAck) }
+
+func testWaitCrashBeforeAck(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, _ := f.members(1)
 	w := f.wait(id)
@@ -464,7 +477,9 @@ func testWaitCrash(t *testing.T, e dbtest.Engine) {
 }
 
 // D-34
-func testTopicAndQueue(t *testing.T, e dbtest.Engine) {
+func TestWaitTopicAndQueue(t *testing.T) { dbtest.Each(t, testWaitTopicAndQueue) }
+
+func testWaitTopicAndQueue(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, join.Options{Topic: "fan-in", Queue: "waits"})
 	id, msgs := f.members(1)
 	_, err := f.ReportCompleted(f.ctx(), id, msgs[0])

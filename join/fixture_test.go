@@ -1,6 +1,4 @@
-// Package jointest is the conformance suite of joins: what every engine has to
-// do, whichever it is. The tests of package join run it on each.
-package jointest
+package join_test
 
 import (
 	"context"
@@ -17,22 +15,16 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-// Run runs the whole suite.
-func Run(t *testing.T, e dbtest.Engine) {
-	groups := map[string]map[string]func(*testing.T, dbtest.Engine){
-		"start": startTests(), "count": countTests(), "wait": waitTests(), "read": readTests(), "keep": keepTests(), "race": raceTests(),
-		"order": orderTests(), "crash": crashTests(), "stale": staleTests(), "twice": twiceTests(), "repair": repairTests(),
-	}
-	if e.Name != "sqlite" {
-		groups["held"] = heldTests()
-	}
-	dbtest.Run(t, e, groups)
-}
-
-// RunConcurrent runs the tests of many sessions at the same joins.
-func RunConcurrent(t *testing.T, e dbtest.Engine) {
-	dbtest.Run(t, e, map[string]map[string]func(*testing.T, dbtest.Engine){
-		"race": raceTests(), "stale": staleTests(), "order": {"one of two joins ends": testOneOfTwoEnds},
+// eachAndRepeatableRead runs a test of many sessions at the same joins also where the
+// default isolation level is repeatable read.
+//
+// D-33, D-39, D-113: a role's default isolation level changes nothing.
+func eachAndRepeatableRead(t *testing.T, test func(*testing.T, dbtest.Engine)) {
+	t.Helper()
+	dbtest.Each(t, test)
+	t.Run("repeatable read", func(t *testing.T) {
+		t.Parallel()
+		test(t, dbtest.RepeatableRead())
 	})
 }
 

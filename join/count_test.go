@@ -1,4 +1,4 @@
-package jointest
+package join_test
 
 import (
 	"context"
@@ -11,33 +11,13 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-func countTests() map[string]func(*testing.T, dbtest.Engine) {
-	return map[string]func(*testing.T, dbtest.Engine){
-		"ack":                      testAckCounts,
-		"fail":                     testFailCounts,
-		"settled together":         testSettledTogether,
-		"two joins share members":  testSharedMembers,
-		"owned and foreign ids":    testForeignIDs,
-		"retries do not count":     testRetriesDoNotCount,
-		"attach after the end":     testAttachSettled,
-		"more than expected":       testMoreThanExpected,
-		"reports":                  testReports,
-		"report first":             testReportFirst,
-		"settled first":            testSettledFirst,
-		"report unknown":           testReportUnknown,
-		"a handler that reports":   testHandlerReports,
-		"redrive":                  testRedrive,
-		"redrive after the end":    testRedriveOver,
-		"discard":                  testDiscard,
-		"expired leases that fail": testKillersCount,
-	}
-}
-
 func succeed(context.Context, *outbox.Message) error { return nil }
 
 func giveUp(context.Context, *outbox.Message) error { return outbox.Permanent(errors.New("no")) }
 
 // OBX-033, OBX-089, OBX-090, JOIN-001, JOIN-014, JOIN-015, D-30: a batch counts every message.
+func TestAckCounts(t *testing.T) { dbtest.Each(t, testAckCounts) }
+
 func testAckCounts(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, msgs := f.members(4)
@@ -53,6 +33,8 @@ func testAckCounts(t *testing.T, e dbtest.Engine) {
 }
 
 // OBX-046, OBX-092, JOIN-003, JOIN-017, D-30
+func TestFailCounts(t *testing.T) { dbtest.Each(t, testFailCounts) }
+
 func testFailCounts(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, msgs := f.members(3)
@@ -65,6 +47,8 @@ func testFailCounts(t *testing.T, e dbtest.Engine) {
 
 // OBX-034, OBX-047, JOIN-002, JOIN-004: the loop settles acks and failures of a
 // batch in one transaction, and all of them count.
+func TestSettledTogether(t *testing.T) { dbtest.Each(t, testSettledTogether) }
+
 func testSettledTogether(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	good, err := f.FanOut(f.ctx(), join.Spec{}, steps("good", 40), join.Wait{})
@@ -85,6 +69,8 @@ func steps(topic string, n int) []outbox.Message {
 }
 
 // JOIN-001, OBX-096, JOIN-021
+func TestSharedMembers(t *testing.T) { dbtest.Each(t, testSharedMembers) }
+
 func testSharedMembers(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	a, msgs := f.members(3)
@@ -100,6 +86,8 @@ func testSharedMembers(t *testing.T, e dbtest.Engine) {
 }
 
 // OBX-033, D-30: only what the call really settled counts.
+func TestForeignIDs(t *testing.T) { dbtest.Each(t, testForeignIDs) }
+
 func testForeignIDs(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, msgs := f.members(4)
@@ -126,6 +114,8 @@ func testForeignIDs(t *testing.T, e dbtest.Engine) {
 }
 
 // JOIN-003: a failed attempt is not the end of the step.
+func TestRetriesDoNotCount(t *testing.T) { dbtest.Each(t, testRetriesDoNotCount) }
+
 func testRetriesDoNotCount(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, msgs := f.members(1)
@@ -147,7 +137,9 @@ func testRetriesDoNotCount(t *testing.T, e dbtest.Engine) {
 }
 
 // D-31
-func testAttachSettled(t *testing.T, e dbtest.Engine) {
+func TestAttachAfterTheEnd(t *testing.T) { dbtest.Each(t, testAttachAfterTheEnd) }
+
+func testAttachAfterTheEnd(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	msgs := f.enqueue("step", 5)
 	owner, items := f.claim(5)
@@ -172,6 +164,8 @@ func testAttachSettled(t *testing.T, e dbtest.Engine) {
 }
 
 // D-32
+func TestMoreThanExpected(t *testing.T) { dbtest.Each(t, testMoreThanExpected) }
+
 func testMoreThanExpected(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, msgs := f.start(2), f.enqueue("step", 5)
@@ -198,7 +192,9 @@ func testMoreThanExpected(t *testing.T, e dbtest.Engine) {
 }
 
 // OBX-085, OBX-086, OBX-087, OBX-088, JOIN-010, JOIN-011, JOIN-012, JOIN-013
-func testReports(t *testing.T, e dbtest.Engine) {
+func TestReportCounts(t *testing.T) { dbtest.Each(t, testReportCounts) }
+
+func testReportCounts(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, msgs := f.members(3)
 	counted := func(want bool) func(bool, error) {
@@ -224,6 +220,8 @@ func testReports(t *testing.T, e dbtest.Engine) {
 }
 
 // D-30: whichever report comes first wins; here the manual one.
+func TestReportFirst(t *testing.T) { dbtest.Each(t, testReportFirst) }
+
 func testReportFirst(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, msgs := f.members(3)
@@ -241,6 +239,8 @@ func testReportFirst(t *testing.T, e dbtest.Engine) {
 }
 
 // D-30: here the automatic one.
+func TestSettledFirst(t *testing.T) { dbtest.Each(t, testSettledFirst) }
+
 func testSettledFirst(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, msgs := f.members(2)
@@ -257,6 +257,8 @@ func testSettledFirst(t *testing.T, e dbtest.Engine) {
 }
 
 // D-31
+func TestReportUnknown(t *testing.T) { dbtest.Each(t, testReportUnknown) }
+
 func testReportUnknown(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, msgs := f.members(1)
@@ -276,6 +278,8 @@ func testReportUnknown(t *testing.T, e dbtest.Engine) {
 }
 
 // D-30: a handler may report its own step; the ack that follows is a no-op.
+func TestHandlerReports(t *testing.T) { dbtest.Each(t, testHandlerReports) }
+
 func testHandlerReports(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, _ := f.members(2)
@@ -287,6 +291,8 @@ func testHandlerReports(t *testing.T, e dbtest.Engine) {
 }
 
 // D-38
+func TestRedrive(t *testing.T) { dbtest.Each(t, testRedrive) }
+
 func testRedrive(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, msgs := f.members(3)
@@ -312,7 +318,9 @@ func testRedrive(t *testing.T, e dbtest.Engine) {
 }
 
 // D-38
-func testRedriveOver(t *testing.T, e dbtest.Engine) {
+func TestRedriveAfterTheEnd(t *testing.T) { dbtest.Each(t, testRedriveAfterTheEnd) }
+
+func testRedriveAfterTheEnd(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, msgs := f.members(1)
 	owner, items := f.claim(1)
@@ -327,6 +335,8 @@ func testRedriveOver(t *testing.T, e dbtest.Engine) {
 }
 
 // D-30: giving a failed message up changes nothing.
+func TestDiscard(t *testing.T) { dbtest.Each(t, testDiscard) }
+
 func testDiscard(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, msgs := f.members(2)
@@ -339,7 +349,9 @@ func testDiscard(t *testing.T, e dbtest.Engine) {
 }
 
 // D-12: a message that kills its workers ends as a failed step.
-func testKillersCount(t *testing.T, e dbtest.Engine) {
+func TestExpiredLeasesFailTheStep(t *testing.T) { dbtest.Each(t, testExpiredLeasesFailTheStep) }
+
+func testExpiredLeasesFailTheStep(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, msgs := f.members(1)
 	for range 1 + 10 { // the first is not counted, and then as many as the default policy allows

@@ -1,4 +1,4 @@
-package jointest
+package join_test
 
 import (
 	"database/sql"
@@ -22,13 +22,6 @@ import (
 //
 // SQLite has one writer at a time. There what cannot be done in a transaction
 // of the caller's is simply done first.
-
-func orderTests() map[string]func(*testing.T, dbtest.Engine) {
-	return map[string]func(*testing.T, dbtest.Engine){
-		"two sessions":          testTwoSessions,
-		"one of two joins ends": testOneOfTwoEnds,
-	}
-}
 
 // scene is a join with three messages, claimed one by one, and a wait.
 type scene struct {
@@ -292,6 +285,8 @@ func schedules() map[string]schedule {
 // D-30, D-31, D-33, D-34, D-36, D-38, D-39: whichever comes first counts, and
 // what comes second sees it: no step is lost or counted twice, and the wait
 // fires once.
+func TestTwoSessions(t *testing.T) { dbtest.Each(t, testTwoSessions) }
+
 func testTwoSessions(t *testing.T, e dbtest.Engine) {
 	// They mostly wait for locks, a few databases at a time.
 	const places = 4

@@ -1,4 +1,4 @@
-package jointest
+package join_test
 
 import (
 	"context"
@@ -14,12 +14,6 @@ import (
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 )
-
-func crashTests() map[string]func(*testing.T, dbtest.Engine) {
-	return map[string]func(*testing.T, dbtest.Engine){
-		"between the steps of a wait": testCrashes,
-	}
-}
 
 // faulty is a database that breaks once, at the first call that at names:
 // before the call took effect or after.
@@ -113,7 +107,9 @@ func fires(calls []*engine.Call) bool {
 // D-4, D-33, D-34: a connection that breaks, or a process that dies, before or
 // after any transaction of a wait leaves exactly one message in the end, sent
 // once the steps are done, and not before.
-func testCrashes(t *testing.T, e dbtest.Engine) {
+func TestWaitCrashBetweenSteps(t *testing.T) { dbtest.Each(t, testWaitCrashBetweenSteps) }
+
+func testWaitCrashBetweenSteps(t *testing.T, e dbtest.Engine) {
 	db := e.Open(t)
 	var dead sync.WaitGroup
 	defer dead.Wait()

@@ -1,4 +1,4 @@
-package jointest
+package join_test
 
 import (
 	"context"
@@ -18,20 +18,19 @@ import (
 // What an open transaction that holds a message or a join keeps others from,
 // and what it does not. SQLite has one writer at a time: it has nothing to ask here.
 
-func heldTests() map[string]func(*testing.T, dbtest.Engine) {
-	return map[string]func(*testing.T, dbtest.Engine){
-		"claim skips what is being attached": testClaimSkipsHeld,
-		"attach waits for a claim":           testAttachWaitsForClaim,
-		"a lease under attach is extended":   testExtendUnderAttach,
-		"reap skips what is being attached":  testReapSkipsHeld,
-		"purge and attach":                   testPurgeAndAttach,
-		"one exchange locks joins last":      testExchangeLocksJoinsLast,
-		"wait while the join ends":           testWaitWhileJoinEnds,
-		"wait while joins are cleaned up":    testWaitWhileCleanUp,
-	}
+// onPostgres runs a test on PostgreSQL alone, beside the package's others.
+func onPostgres(t *testing.T, test func(*testing.T, dbtest.Engine)) {
+	t.Helper()
+	t.Parallel()
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		test(t, dbtest.Engine{Name: "postgres", Open: dbtest.OpenPostgres})
+	})
 }
 
 // D-31, D-39: a claim does not wait for an attach, and gets the message later.
+func TestClaimSkipsHeld(t *testing.T) { onPostgres(t, testClaimSkipsHeld) }
+
 func testClaimSkipsHeld(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for _, commit := range []bool{true, false} {
@@ -54,6 +53,8 @@ func testClaimSkipsHeld(t *testing.T, e dbtest.Engine) {
 }
 
 // D-31, D-39: an attach that meets a claim waits, and finds where the message went.
+func TestAttachWaitsForClaim(t *testing.T) { onPostgres(t, testAttachWaitsForClaim) }
+
 func testAttachWaitsForClaim(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for _, commit := range []bool{true, false} {
@@ -76,7 +77,9 @@ func testAttachWaitsForClaim(t *testing.T, e dbtest.Engine) {
 }
 
 // D-31: a caller's long transaction costs no worker its lease.
-func testExtendUnderAttach(t *testing.T, e dbtest.Engine) {
+func TestExtendWhileAttaching(t *testing.T) { onPostgres(t, testExtendWhileAttaching) }
+
+func testExtendWhileAttaching(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, msgs := f.start(3), f.enqueue("step", 3)
 	owner, items := f.claim(3)
@@ -91,6 +94,8 @@ func testExtendUnderAttach(t *testing.T, e dbtest.Engine) {
 }
 
 // D-31, D-39: nor does it hold up the reaper.
+func TestReapSkipsHeld(t *testing.T) { onPostgres(t, testReapSkipsHeld) }
+
 func testReapSkipsHeld(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, msgs := f.start(1), f.enqueue("step", 1)
@@ -112,6 +117,8 @@ func testReapSkipsHeld(t *testing.T, e dbtest.Engine) {
 
 // D-25, D-31: a message that is being attached is not cleaned up, and one that
 // is being cleaned up cannot be attached any more.
+func TestPurgeAndAttach(t *testing.T) { onPostgres(t, testPurgeAndAttach) }
+
 func testPurgeAndAttach(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, msgs := f.start(2), f.enqueue("step", 2)
@@ -152,6 +159,8 @@ func testPurgeAndAttach(t *testing.T, e dbtest.Engine) {
 
 // D-34: a wait that is not committed yet when the join ends fires all the same,
 // and so does one whose join has ended, but whose wait comes first.
+func TestWaitWhileJoinEnds(t *testing.T) { onPostgres(t, testWaitWhileJoinEnds) }
+
 func testWaitWhileJoinEnds(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, msgs := f.members(1)
@@ -168,7 +177,9 @@ func testWaitWhileJoinEnds(t *testing.T, e dbtest.Engine) {
 
 // D-25, D-34: a join that somebody waits for in an open transaction is not
 // cleaned up under the wait.
-func testWaitWhileCleanUp(t *testing.T, e dbtest.Engine) {
+func TestWaitWhileCleaningUp(t *testing.T) { onPostgres(t, testWaitWhileCleaningUp) }
+
+func testWaitWhileCleaningUp(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, join.Options{Retention: retention})
 	id, msgs := f.members(1)
 	owner, items := f.claim(1)
@@ -208,6 +219,8 @@ func asks(calls []*engine.Call, op string) bool {
 // transaction, and that takes no lock on a join before it has those on all
 // messages, and then takes them by id: while it waits for the first join the
 // second is still free.
+func TestExchangeLocksJoinsLast(t *testing.T) { onPostgres(t, testExchangeLocksJoinsLast) }
+
 func testExchangeLocksJoinsLast(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for _, failing := range []int{0, 1} { // a member of the first join, or of the second
@@ -277,7 +290,9 @@ func (f *fixture) exchange(failing int) (together bool) {
 
 // D-36, D-39: of two joins that share a step one is cancelled while the step's
 // ack waits for it: the other counts the step, that one does not.
-func testOneOfTwoEnds(t *testing.T, e dbtest.Engine) {
+func TestOneOfTwoJoinsEnds(t *testing.T) { eachAndRepeatableRead(t, testOneOfTwoJoinsEnds) }
+
+func testOneOfTwoJoinsEnds(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	a, b, msgs := f.start(2), f.start(2), f.enqueue("step", 2)
 	f.check(f.Attach(f.ctx(), a, msgs...))

@@ -1,4 +1,4 @@
-package jointest
+package join_test
 
 import (
 	"bytes"
@@ -14,17 +14,6 @@ import (
 
 // The clean-up puts right what can only be wrong because of a bug, or because
 // somebody changed a table by hand.
-
-func repairTests() map[string]func(*testing.T, dbtest.Engine) {
-	return map[string]func(*testing.T, dbtest.Engine){
-		"counters":         testRepairsCounters,
-		"steps":            testRepairsSteps,
-		"large joins":      testRepairsLarge,
-		"parked waits":     testWakesParked,
-		"more than a page": testRepairsInRounds,
-		"beyond repair":    testBeyondRepair,
-	}
-}
 
 // broken is a fixture with what its clean-up told.
 type broken struct {
@@ -74,7 +63,9 @@ func (b *broken) repairs(joins, waits int64) {
 }
 
 // D-30: counters become what the members say, once, with a line about it.
-func testRepairsCounters(t *testing.T, e dbtest.Engine) {
+func TestRepairCounters(t *testing.T) { dbtest.Each(t, testRepairCounters) }
+
+func testRepairCounters(t *testing.T, e dbtest.Engine) {
 	b := openBroken(t, e)
 	id, msgs := b.members(3)
 	owner, items := b.claim(3)
@@ -96,7 +87,9 @@ func testRepairsCounters(t *testing.T, e dbtest.Engine) {
 }
 
 // D-30, D-33: steps that were lost count after all, and the wait fires.
-func testRepairsSteps(t *testing.T, e dbtest.Engine) {
+func TestRepairSteps(t *testing.T) { dbtest.Each(t, testRepairSteps) }
+
+func testRepairSteps(t *testing.T, e dbtest.Engine) {
 	b := openBroken(t, e)
 	id, msgs := b.members(3)
 	b.wait(id)
@@ -116,7 +109,9 @@ func testRepairsSteps(t *testing.T, e dbtest.Engine) {
 }
 
 // D-30, D-39: a join of more members than are usually counted is repaired as well.
-func testRepairsLarge(t *testing.T, e dbtest.Engine) {
+func TestRepairLargeJoins(t *testing.T) { dbtest.Each(t, testRepairLargeJoins) }
+
+func testRepairLargeJoins(t *testing.T, e dbtest.Engine) {
 	b := openBroken(t, e)
 	const n = 10_100
 	fan, err := b.FanOut(b.ctx(), join.Spec{}, steps("step", n), join.Wait{})
@@ -131,7 +126,9 @@ func testRepairsLarge(t *testing.T, e dbtest.Engine) {
 }
 
 // D-33: the wait of a join that is over is due, and that of another stays parked.
-func testWakesParked(t *testing.T, e dbtest.Engine) {
+func TestRepairWakesParked(t *testing.T) { dbtest.Each(t, testRepairWakesParked) }
+
+func testRepairWakesParked(t *testing.T, e dbtest.Engine) {
 	b := openBroken(t, e)
 	over, msgs := b.members(1)
 	b.wait(over)
@@ -155,7 +152,9 @@ func testWakesParked(t *testing.T, e dbtest.Engine) {
 }
 
 // A round is bounded, and the next goes on where it ended.
-func testRepairsInRounds(t *testing.T, e dbtest.Engine) {
+func TestRepairInRounds(t *testing.T) { dbtest.Each(t, testRepairInRounds) }
+
+func testRepairInRounds(t *testing.T, e dbtest.Engine) {
 	b := openBroken(t, e)
 	const more = 1010 // than a round looks at
 	tx := b.db.Begin(t)
@@ -186,7 +185,9 @@ func testRepairsInRounds(t *testing.T, e dbtest.Engine) {
 }
 
 // Counters that no member can explain are said, and left alone.
-func testBeyondRepair(t *testing.T, e dbtest.Engine) {
+func TestRepairLeavesTheInexplicable(t *testing.T) { dbtest.Each(t, testRepairLeavesTheInexplicable) }
+
+func testRepairLeavesTheInexplicable(t *testing.T, e dbtest.Engine) {
 	b := openBroken(t, e)
 	id, msgs := b.members(2)
 	owner, items := b.claim(2)

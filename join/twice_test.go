@@ -1,4 +1,4 @@
-package jointest
+package join_test
 
 import (
 	"slices"
@@ -12,17 +12,6 @@ import (
 
 // A worker that was stopped past its lease claims its own messages again, and
 // then settles both attempts in one exchange.
-
-func twiceTests() map[string]func(*testing.T, dbtest.Engine) {
-	return map[string]func(*testing.T, dbtest.Engine){
-		"acked twice":              twice(true, true),
-		"failed twice":             twice(false, false),
-		"acked, failed by another": twice(true, false),
-		"failed, acked by another": twice(false, true),
-		"in parts":                 testTwiceInParts,
-		"the same run twice":       testSameRunTwice,
-	}
-}
 
 // lapsed has a worker lose its claim of n messages and claim them again. It
 // returns what it holds as both attempts know it.
@@ -81,6 +70,14 @@ func (f *fixture) exchanged(acks, fails []enginetest.Held, acked, failed int64) 
 // D-13, D-30, D-39, JOIN-001: one exchange has what became of messages under two
 // claims of them, the lost one and the one that holds: each counts once, as what
 // its holder says.
+func TestTwiceAcked(t *testing.T) { dbtest.Each(t, twice(true, true)) }
+
+func TestTwiceFailed(t *testing.T) { dbtest.Each(t, twice(false, false)) }
+
+func TestTwiceStaleAcked(t *testing.T) { dbtest.Each(t, twice(true, false)) }
+
+func TestTwiceStaleFailed(t *testing.T) { dbtest.Each(t, twice(false, true)) }
+
 func twice(staleAcks, currentAcks bool) func(*testing.T, dbtest.Engine) {
 	return func(t *testing.T, e dbtest.Engine) {
 		for name, arrange := range map[string]func([]enginetest.Held) []enginetest.Held{
@@ -145,6 +142,8 @@ func (f *fixture) expireAll() {
 
 // D-13, D-30: the two claims overlap only in part, and some is failed and some
 // acked: of every message what its holder says counts, and nothing else.
+func TestTwiceInParts(t *testing.T) { dbtest.Each(t, testTwiceInParts) }
+
 func testTwiceInParts(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, msgs := f.members(9)
@@ -174,7 +173,9 @@ func testTwiceInParts(t *testing.T, e dbtest.Engine) {
 
 // D-30: a run that is asked for twice under its one owner counts once, also where
 // more are members than the join expects.
-func testSameRunTwice(t *testing.T, e dbtest.Engine) {
+func TestTwiceTheSameRun(t *testing.T) { dbtest.Each(t, testTwiceTheSameRun) }
+
+func testTwiceTheSameRun(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id := f.start(2)
 	f.check(f.Attach(f.ctx(), id, f.enqueue("step", 3)...))

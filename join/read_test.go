@@ -1,4 +1,4 @@
-package jointest
+package join_test
 
 import (
 	"errors"
@@ -14,27 +14,9 @@ import (
 
 func contains(s, part string) bool { return strings.Contains(s, part) }
 
-func readTests() map[string]func(*testing.T, dbtest.Engine) {
-	return map[string]func(*testing.T, dbtest.Engine){
-		"list":             testList,
-		"members":          testMembers,
-		"unknown":          testUnknown,
-		"the seed's names": testSeedTables,
-		"two databases":    testTwoDatabases,
-	}
-}
-
-func keepTests() map[string]func(*testing.T, dbtest.Engine) {
-	return map[string]func(*testing.T, dbtest.Engine){
-		"messages of pending joins":  testKeepsMessages,
-		"pending joins":              testKeepsPending,
-		"joins with a wait to come":  testKeepsWaits,
-		"many kept at the low end":   testKeepsMany,
-		"discarded ones of the join": testKeepsDiscarded,
-	}
-}
-
 // OBX-095, JOIN-020
+func TestList(t *testing.T) { dbtest.Each(t, testList) }
+
 func testList(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	var all []join.ID
@@ -78,6 +60,8 @@ func testList(t *testing.T, e dbtest.Engine) {
 }
 
 // OBX-083
+func TestMembers(t *testing.T) { dbtest.Each(t, testMembers) }
+
 func testMembers(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, msgs := f.members(5)
@@ -110,7 +94,9 @@ func testMembers(t *testing.T, e dbtest.Engine) {
 }
 
 // D-31
-func testUnknown(t *testing.T, e dbtest.Engine) {
+func TestGetUnknown(t *testing.T) { dbtest.Each(t, testGetUnknown) }
+
+func testGetUnknown(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	if _, err := f.Get(f.ctx(), join.NewID()); !errors.Is(err, join.ErrNotFound) {
 		t.Fatalf("want ErrNotFound, got %v", err)
@@ -124,6 +110,8 @@ func testUnknown(t *testing.T, e dbtest.Engine) {
 }
 
 // D-37
+func TestTwoDatabases(t *testing.T) { dbtest.Each(t, testTwoDatabases) }
+
 func testTwoDatabases(t *testing.T, e dbtest.Engine) {
 	here, there := open(t, e), open(t, e)
 	id := here.start(1)
@@ -136,6 +124,8 @@ func testTwoDatabases(t *testing.T, e dbtest.Engine) {
 }
 
 // OBX-111, D-102
+func TestSeedTables(t *testing.T) { dbtest.Each(t, testSeedTables) }
+
 func testSeedTables(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, msgs := f.members(2)
@@ -186,7 +176,9 @@ func (f *fixture) cleaned(messages, joins int64) {
 }
 
 // D-25
-func testKeepsMessages(t *testing.T, e dbtest.Engine) {
+func TestCleanUpKeepsMessages(t *testing.T) { dbtest.Each(t, testCleanUpKeepsMessages) }
+
+func testCleanUpKeepsMessages(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, join.Options{Retention: retention})
 	id, msgs := f.members(3)
 	f.enqueue("step", 2)
@@ -210,7 +202,9 @@ func testKeepsMessages(t *testing.T, e dbtest.Engine) {
 }
 
 // D-25
-func testKeepsPending(t *testing.T, e dbtest.Engine) {
+func TestCleanUpKeepsPending(t *testing.T) { dbtest.Each(t, testCleanUpKeepsPending) }
+
+func testCleanUpKeepsPending(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, join.Options{Retention: retention})
 	pending, cancelled, fresh := f.start(1), f.start(1), f.start(1)
 	_, err := f.Cancel(f.ctx(), cancelled)
@@ -224,7 +218,9 @@ func testKeepsPending(t *testing.T, e dbtest.Engine) {
 }
 
 // D-34, D-25: a wait that was not handled yet still finds its join.
-func testKeepsWaits(t *testing.T, e dbtest.Engine) {
+func TestCleanUpKeepsWaits(t *testing.T) { dbtest.Each(t, testCleanUpKeepsWaits) }
+
+func testCleanUpKeepsWaits(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, join.Options{Retention: retention})
 	id := f.start(1)
 	f.wait(id)
@@ -244,7 +240,9 @@ func testKeepsWaits(t *testing.T, e dbtest.Engine) {
 }
 
 // D-25: what is kept does not keep the rest.
-func testKeepsMany(t *testing.T, e dbtest.Engine) {
+func TestCleanUpKeepsMany(t *testing.T) { dbtest.Each(t, testCleanUpKeepsMany) }
+
+func testCleanUpKeepsMany(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, join.Options{Retention: retention})
 	id, msgs := f.start(1000), f.enqueue("step", 500)
 	f.check(f.Attach(f.ctx(), id, msgs...))
@@ -259,7 +257,9 @@ func testKeepsMany(t *testing.T, e dbtest.Engine) {
 }
 
 // D-25
-func testKeepsDiscarded(t *testing.T, e dbtest.Engine) {
+func TestCleanUpKeepsDiscarded(t *testing.T) { dbtest.Each(t, testCleanUpKeepsDiscarded) }
+
+func testCleanUpKeepsDiscarded(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, join.Options{Retention: retention})
 	id, msgs := f.members(2)
 	f.enqueue("step", 1)

@@ -1,4 +1,4 @@
-package jointest
+package join_test
 
 import (
 	"errors"
@@ -11,23 +11,9 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-func startTests() map[string]func(*testing.T, dbtest.Engine) {
-	return map[string]func(*testing.T, dbtest.Engine){
-		"start":              testStart,
-		"bad arguments":      testBadArguments,
-		"known id":           testStartKnown,
-		"in a transaction":   testTransaction,
-		"rolled back":        testRollback,
-		"attach":             testAttach,
-		"attach unknown":     testAttachUnknown,
-		"fan out":            testFanOut,
-		"fan out in a tx":    testFanOutTx,
-		"fan out again":      testFanOutAgain,
-		"fan out of nothing": testFanOutMistakes,
-	}
-}
-
 // OBX-080, OBX-081, OBX-082, JOIN-005, JOIN-006, JOIN-007
+func TestStart(t *testing.T) { dbtest.Each(t, testStart) }
+
 func testStart(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	deadline := time.Now().Add(time.Hour).Truncate(time.Microsecond)
@@ -45,6 +31,8 @@ func testStart(t *testing.T, e dbtest.Engine) {
 }
 
 // D-2, D-32
+func TestBadArguments(t *testing.T) { dbtest.Each(t, testBadArguments) }
+
 func testBadArguments(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for field, s := range map[string]join.Spec{
@@ -80,7 +68,9 @@ func testBadArguments(t *testing.T, e dbtest.Engine) {
 }
 
 // D-4
-func testStartKnown(t *testing.T, e dbtest.Engine) {
+func TestStartKnownID(t *testing.T) { dbtest.Each(t, testStartKnownID) }
+
+func testStartKnownID(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id := join.NewID()
 	deadline := time.Now().Add(time.Hour)
@@ -98,7 +88,9 @@ func testStartKnown(t *testing.T, e dbtest.Engine) {
 }
 
 // D-3: every call in the caller's transaction, which sees its own work.
-func testTransaction(t *testing.T, e dbtest.Engine) {
+func TestStartInTransaction(t *testing.T) { dbtest.Each(t, testStartInTransaction) }
+
+func testStartInTransaction(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	tx := f.db.Begin(t)
 	id, err := f.StartTx(f.ctx(), tx, join.Spec{ExpectedSteps: 2})
@@ -137,7 +129,9 @@ func testTransaction(t *testing.T, e dbtest.Engine) {
 }
 
 // D-3, OBX-034: what was rolled back never was.
-func testRollback(t *testing.T, e dbtest.Engine) {
+func TestStartRolledBack(t *testing.T) { dbtest.Each(t, testStartRolledBack) }
+
+func testStartRolledBack(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, msgs := f.members(2)
 	more := f.enqueue("step", 1)
@@ -163,6 +157,8 @@ func testRollback(t *testing.T, e dbtest.Engine) {
 }
 
 // OBX-083, OBX-084, JOIN-008, JOIN-009
+func TestAttach(t *testing.T) { dbtest.Each(t, testAttach) }
+
 func testAttach(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, msgs := f.start(2), f.enqueue("step", 2)
@@ -188,6 +184,8 @@ func testAttach(t *testing.T, e dbtest.Engine) {
 }
 
 // D-31: an error names what is unknown, and nothing is attached.
+func TestAttachUnknown(t *testing.T) { dbtest.Each(t, testAttachUnknown) }
+
 func testAttachUnknown(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, msgs := f.start(2), f.enqueue("step", 2)
@@ -225,6 +223,8 @@ func testAttachUnknown(t *testing.T, e dbtest.Engine) {
 }
 
 // D-40
+func TestFanOut(t *testing.T) { dbtest.Each(t, testFanOut) }
+
 func testFanOut(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	msgs := []outbox.Message{{Topic: "a"}, {Topic: "b", Priority: -5}, {Topic: "a", Queue: "other"}}
@@ -251,6 +251,8 @@ func testFanOut(t *testing.T, e dbtest.Engine) {
 }
 
 // D-40, D-3
+func TestFanOutTx(t *testing.T) { dbtest.Each(t, testFanOutTx) }
+
 func testFanOutTx(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	tx := f.db.Begin(t)
@@ -270,6 +272,8 @@ func testFanOutTx(t *testing.T, e dbtest.Engine) {
 }
 
 // D-4, D-40: with an id of its own it can be repeated.
+func TestFanOutAgain(t *testing.T) { dbtest.Each(t, testFanOutAgain) }
+
 func testFanOutAgain(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id := join.NewID()
@@ -294,7 +298,9 @@ func testFanOutAgain(t *testing.T, e dbtest.Engine) {
 }
 
 // D-2, D-40
-func testFanOutMistakes(t *testing.T, e dbtest.Engine) {
+func TestFanOutOfNothing(t *testing.T) { dbtest.Each(t, testFanOutOfNothing) }
+
+func testFanOutOfNothing(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	_, err := f.FanOut(f.ctx(), join.Spec{}, nil, usual())
 	f.refused("messages", err)

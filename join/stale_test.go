@@ -1,4 +1,4 @@
-package jointest
+package join_test
 
 import (
 	"context"
@@ -15,16 +15,6 @@ import (
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 )
-
-func staleTests() map[string]func(*testing.T, dbtest.Engine) {
-	return map[string]func(*testing.T, dbtest.Engine){
-		"a lease lost before the handler": testStaleHandler,
-		"a lease lost before it fires":    testStaleFire,
-		"a lease lost before it parks":    testStalePark,
-		"the end comes before it parks":   testEndBeforePark,
-		"one wait in many hands":          testManyHands,
-	}
-}
 
 // slow is a worker on the way to a call of the engine's: it has arrived once
 // arrived is closed, and goes on when release is called.
@@ -115,7 +105,9 @@ func (f *fixture) another() {
 
 // D-13, D-34: a worker that looked at the join only after its lease was lost,
 // and another had fired, sends nothing more.
-func testStaleHandler(t *testing.T, e dbtest.Engine) {
+func TestLeaseLostBeforeHandling(t *testing.T) { eachAndRepeatableRead(t, testLeaseLostBeforeHandling) }
+
+func testLeaseLostBeforeHandling(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, _ := f.over()
 	owner, items := f.claim(1)
@@ -165,7 +157,9 @@ func (f *fixture) deliver(msgs ...*outbox.Message) {
 }
 
 // D-13, D-34: one that was about to fire when its lease was lost.
-func testStaleFire(t *testing.T, e dbtest.Engine) {
+func TestLeaseLostBeforeFiring(t *testing.T) { eachAndRepeatableRead(t, testLeaseLostBeforeFiring) }
+
+func testLeaseLostBeforeFiring(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, w := f.over()
 	late := f.slowly(fires)
@@ -180,7 +174,9 @@ func testStaleFire(t *testing.T, e dbtest.Engine) {
 
 // D-13, D-33: one that was about to put the wait aside when its lease was lost,
 // and the join ended, and another fired.
-func testStalePark(t *testing.T, e dbtest.Engine) {
+func TestLeaseLostBeforeParking(t *testing.T) { eachAndRepeatableRead(t, testLeaseLostBeforeParking) }
+
+func testLeaseLostBeforeParking(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, msgs := f.start(1), []outbox.MessageID(nil)
 	w := f.wait(id, named(id))
@@ -200,7 +196,9 @@ func testStalePark(t *testing.T, e dbtest.Engine) {
 
 // D-33: one that saw the join pending, and puts the wait aside when it is over:
 // nobody would wake it any more.
-func testEndBeforePark(t *testing.T, e dbtest.Engine) {
+func TestJoinEndsBeforeParking(t *testing.T) { eachAndRepeatableRead(t, testJoinEndsBeforeParking) }
+
+func testJoinEndsBeforeParking(t *testing.T, e dbtest.Engine) {
 	for name, end := range map[string]func(f *fixture, id join.ID, m outbox.MessageID) error{
 		"report": func(f *fixture, id join.ID, m outbox.MessageID) error {
 			_, err := f.ReportCompleted(f.ctx(), id, m)
@@ -233,7 +231,9 @@ func testEndBeforePark(t *testing.T, e dbtest.Engine) {
 
 // D-34: eight workers, of which one at most has the lease, handle a wait at the
 // same moment.
-func testManyHands(t *testing.T, e dbtest.Engine) {
+func TestWaitHandledConcurrently(t *testing.T) { eachAndRepeatableRead(t, testWaitHandledConcurrently) }
+
+func testWaitHandledConcurrently(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for range 5 {
 		id, w := f.over()
