@@ -1,4 +1,4 @@
-package inboxtest
+package inbox_test
 
 import (
 	"context"
@@ -11,20 +11,9 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-func markTests() map[string]func(*testing.T, dbtest.Engine) {
-	return map[string]func(*testing.T, dbtest.Engine){
-		"the seed's way":     testMarks,
-		"unknown":            testMarkUnknown,
-		"final":              testMarksAreFinal,
-		"in a transaction":   testMarkTx,
-		"list":               testList,
-		"stuck":              testStuck,
-		"clean up":           testCleanUp,
-		"the seed's columns": testColumns,
-	}
-}
-
 // D-51, D-52
+func TestMarks(t *testing.T) { dbtest.Each(t, testMarks) }
+
 func testMarks(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for n := range int64(3) {
@@ -56,6 +45,8 @@ func (f *fixture) marked(want bool) func(bool, error) {
 }
 
 // D-55
+func TestMarkUnknown(t *testing.T) { dbtest.Each(t, testMarkUnknown) }
+
 func testMarkUnknown(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.marked(false)(f.MarkProcessing(f.ctx(), key("a")))
@@ -67,6 +58,8 @@ func testMarkUnknown(t *testing.T, e dbtest.Engine) {
 }
 
 // D-52
+func TestMarksAreFinal(t *testing.T) { dbtest.Each(t, testMarksAreFinal) }
+
 func testMarksAreFinal(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for _, id := range []string{"a", "b"} {
@@ -87,7 +80,9 @@ func testMarksAreFinal(t *testing.T, e dbtest.Engine) {
 }
 
 // D-3
-func testMarkTx(t *testing.T, e dbtest.Engine) {
+func TestMarkInTransaction(t *testing.T) { dbtest.Each(t, testMarkInTransaction) }
+
+func testMarkInTransaction(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for _, commit := range []bool{false, true} {
 		tx := f.db.Begin(t)
@@ -110,6 +105,8 @@ func testMarkTx(t *testing.T, e dbtest.Engine) {
 }
 
 // D-50
+func TestList(t *testing.T) { dbtest.Each(t, testList) }
+
 func testList(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for _, k := range []inbox.Key{{Source: "b", MessageID: "1"}, {Source: "a", MessageID: "2"}, {Source: "a", MessageID: "1"}} {
@@ -139,6 +136,8 @@ func testList(t *testing.T, e dbtest.Engine) {
 }
 
 // D-55
+func TestStuck(t *testing.T) { dbtest.Each(t, testStuck) }
+
 func testStuck(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for _, id := range []string{"stuck", "fresh", "seen"} {
@@ -180,6 +179,8 @@ func (f *fixture) age() {
 }
 
 // D-55: done ones only, and a delivery that comes meanwhile is either known or new.
+func TestCleanUp(t *testing.T) { dbtest.Each(t, testCleanUp) }
+
 func testCleanUp(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.check(f.Once(f.ctx(), key("old"), f.write("old")))
@@ -227,7 +228,9 @@ func ignoreBusy(err error) error {
 }
 
 // D-102
-func testColumns(t *testing.T, e dbtest.Engine) {
+func TestViewColumns(t *testing.T) { dbtest.Each(t, testViewColumns) }
+
+func testViewColumns(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.check(f.Once(f.ctx(), key("a"), f.write("a")))
 	var source, id, status string

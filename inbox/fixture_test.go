@@ -1,6 +1,4 @@
-// Package inboxtest is the conformance suite of the inbox: what every engine has
-// to do, whichever it is. The tests of package inbox run it on each.
-package inboxtest
+package inbox_test
 
 import (
 	"context"
@@ -15,14 +13,6 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/outbox"
 )
-
-// Run runs the whole suite.
-func Run(t *testing.T, e dbtest.Engine) {
-	groups := map[string]map[string]func(*testing.T, dbtest.Engine){
-		"once": onceTests(), "attempt": attemptTests(), "mark": markTests(), "queue": queueTests(), "suspect": suspectTests(),
-	}
-	dbtest.Run(t, e, groups)
-}
 
 // fixture is an inbox on a fresh database, beside a table of effects.
 type fixture struct {

@@ -1,4 +1,4 @@
-package inboxtest
+package inbox_test
 
 import (
 	"context"
@@ -11,20 +11,9 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-func attemptTests() map[string]func(*testing.T, dbtest.Engine) {
-	return map[string]func(*testing.T, dbtest.Engine){
-		"attempt":        testAttempt,
-		"fails":          testAttemptFails,
-		"put off":        testAttemptSnoozed,
-		"cancelled":      testAttemptCancelled,
-		"taken over":     testTakenOver,
-		"not its own":    testStaleMarks,
-		"kept alive":     testKeptAlive,
-		"kills its host": testKillsItsHost,
-	}
-}
-
 // D-51: outside a transaction, too, one at a time and once.
+func TestAttempt(t *testing.T) { dbtest.Each(t, testAttempt) }
+
 func testAttempt(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	ran := 0
@@ -51,6 +40,8 @@ func testAttempt(t *testing.T, e dbtest.Engine) {
 }
 
 // D-53
+func TestAttemptFails(t *testing.T) { dbtest.Each(t, testAttemptFails) }
+
 func testAttemptFails(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, inbox.Options{MaxAttempts: 2})
 	f.is(f.Attempt(f.ctx(), key("a"), func(context.Context) error { return errDown }), errDown)
@@ -62,6 +53,8 @@ func testAttemptFails(t *testing.T, e dbtest.Engine) {
 }
 
 // D-15: putting it off costs no attempt.
+func TestAttemptSnoozed(t *testing.T) { dbtest.Each(t, testAttemptSnoozed) }
+
 func testAttemptSnoozed(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, inbox.Options{MaxAttempts: 2})
 	for range 5 {
@@ -73,6 +66,8 @@ func testAttemptSnoozed(t *testing.T, e dbtest.Engine) {
 }
 
 // D-15: nor does a stop from outside, and the message is free at once.
+func TestAttemptCancelled(t *testing.T) { dbtest.Each(t, testAttemptCancelled) }
+
 func testAttemptCancelled(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	ctx, cancel := context.WithCancel(f.ctx())
@@ -86,7 +81,9 @@ func testAttemptCancelled(t *testing.T, e dbtest.Engine) {
 }
 
 // D-51, D-13: an attempt that outlives its lease cannot mark what is another's.
-func testTakenOver(t *testing.T, e dbtest.Engine) {
+func TestAttemptTakenOver(t *testing.T) { dbtest.Each(t, testAttemptTakenOver) }
+
+func testAttemptTakenOver(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, inbox.Options{Lease: time.Hour}) // no heartbeat comes in between
 	err := f.Attempt(f.ctx(), key("a"), func(ctx context.Context) error {
 		f.expire("a")
@@ -104,7 +101,9 @@ func testTakenOver(t *testing.T, e dbtest.Engine) {
 }
 
 // D-13, D-51: nor what another is still at, whether it succeeded or failed.
-func testStaleMarks(t *testing.T, e dbtest.Engine) {
+func TestMarksOfAStaleAttempt(t *testing.T) { dbtest.Each(t, testMarksOfAStaleAttempt) }
+
+func testMarksOfAStaleAttempt(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, inbox.Options{Lease: time.Hour})
 	for id, result := range map[string]error{"a": nil, "b": errDown} {
 		begun, end := make(chan struct{}), make(chan struct{})
@@ -144,7 +143,9 @@ func (f *fixture) expire(id string) {
 }
 
 // D-18: a lease is kept while the function runs, and its loss ends it.
-func testKeptAlive(t *testing.T, e dbtest.Engine) {
+func TestAttemptKeepsItsLease(t *testing.T) { dbtest.Each(t, testAttemptKeepsItsLease) }
+
+func testAttemptKeepsItsLease(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, inbox.Options{Lease: 3 * time.Second})
 	f.check(f.Attempt(f.ctx(), key("a"), func(ctx context.Context) error {
 		first := f.state(key("a"), inbox.Processing, 1, 1).LockedUntil
@@ -171,7 +172,9 @@ func testKeptAlive(t *testing.T, e dbtest.Engine) {
 }
 
 // D-52, D-53: a message that kills its processors ends as dead.
-func testKillsItsHost(t *testing.T, e dbtest.Engine) {
+func TestAttemptKillsItsProcess(t *testing.T) { dbtest.Each(t, testAttemptKillsItsProcess) }
+
+func testAttemptKillsItsProcess(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, inbox.Options{MaxAttempts: 2, Lease: time.Hour})
 	for range 2 {
 		func() {

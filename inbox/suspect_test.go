@@ -1,4 +1,4 @@
-package inboxtest
+package inbox_test
 
 import (
 	"context"
@@ -10,13 +10,6 @@ import (
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
 )
-
-func suspectTests() map[string]func(*testing.T, dbtest.Engine) {
-	return map[string]func(*testing.T, dbtest.Engine){
-		"kills its process": testQueuePoison,
-		"crashed attempt":   testQueueCrashedAttempt,
-	}
-}
 
 // lapse has the worker die that holds what is in the queue.
 func (f *fixture) lapse() {
@@ -32,6 +25,8 @@ func (f *fixture) lapse() {
 
 // D-12, D-53: a message of the queue that ends its process, handled alone, until its
 // attempts are used up is dead, and not handled again.
+func TestQueuePoison(t *testing.T) { dbtest.Each(t, testQueuePoison) }
+
 func testQueuePoison(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, inbox.Options{MaxAttempts: 3, Workers: &outbox.Options{StopWhenEmpty: true}})
 	m := message("poison")
@@ -55,6 +50,8 @@ func testQueuePoison(t *testing.T, e dbtest.Engine) {
 
 // D-12: an attempt that ended with its process, beside whatever caused that, is not
 // counted.
+func TestQueueCrashedAttempt(t *testing.T) { dbtest.Each(t, testQueueCrashedAttempt) }
+
 func testQueueCrashedAttempt(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, inbox.Options{MaxAttempts: 1, Workers: &outbox.Options{StopWhenEmpty: true}})
 	m := message("held")

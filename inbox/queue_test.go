@@ -1,4 +1,4 @@
-package inboxtest
+package inbox_test
 
 import (
 	"context"
@@ -14,25 +14,13 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-func queueTests() map[string]func(*testing.T, dbtest.Engine) {
-	return map[string]func(*testing.T, dbtest.Engine){
-		"enqueue":                 testEnqueue,
-		"in a transaction":        testEnqueueTx,
-		"handled in transactions": testHandleTx,
-		"used up":                 testQueueDead,
-		"revived":                 testQueueRevive,
-		"direct delivery first":   testQueueAndOnce,
-		"another's messages":      testQueueForeign,
-		"nothing to handle":       testQueueIdle,
-		"due before 1970":         testQueueDueBefore1970,
-	}
-}
-
 func message(id string) inbox.Message {
 	return inbox.Message{Key: key(id), Topic: "paid", Payload: []byte("body"), CorrelationID: "c", Headers: map[string]string{"k": "v"}}
 }
 
 // D-8, D-56: a due time before 1970 means now.
+func TestQueueDueBefore1970(t *testing.T) { dbtest.Each(t, testQueueDueBefore1970) }
+
 func testQueueDueBefore1970(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	dues := []time.Time{time.Unix(0, -1), time.Date(1, 1, 1, 0, 0, 0, 1, time.UTC), time.Date(-300_000, 1, 1, 0, 0, 0, 0, time.UTC)}
@@ -54,6 +42,8 @@ func testQueueDueBefore1970(t *testing.T, e dbtest.Engine) {
 }
 
 // D-56
+func TestEnqueue(t *testing.T) { dbtest.Each(t, testEnqueue) }
+
 func testEnqueue(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	m := message("a")
@@ -86,7 +76,9 @@ func testEnqueue(t *testing.T, e dbtest.Engine) {
 }
 
 // D-56, D-3
-func testEnqueueTx(t *testing.T, e dbtest.Engine) {
+func TestEnqueueInTransaction(t *testing.T) { dbtest.Each(t, testEnqueueInTransaction) }
+
+func testEnqueueInTransaction(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for _, commit := range []bool{false, true, true} {
 		tx := f.db.Begin(t)
@@ -109,7 +101,9 @@ func testEnqueueTx(t *testing.T, e dbtest.Engine) {
 }
 
 // D-56, D-51: failed attempts leave nothing, the one that succeeds its effect.
-func testHandleTx(t *testing.T, e dbtest.Engine) {
+func TestHandleInTransaction(t *testing.T) { dbtest.Each(t, testHandleInTransaction) }
+
+func testHandleInTransaction(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for _, id := range []string{"a", "b", "c", "d", "e"} {
 		_, err := f.Enqueue(f.ctx(), message(id))
@@ -135,6 +129,8 @@ func testHandleTx(t *testing.T, e dbtest.Engine) {
 }
 
 // D-53, D-56
+func TestQueueDead(t *testing.T) { dbtest.Each(t, testQueueDead) }
+
 func testQueueDead(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, inbox.Options{MaxAttempts: 3})
 	for _, id := range []string{"a", "b"} {
@@ -155,6 +151,8 @@ func testQueueDead(t *testing.T, e dbtest.Engine) {
 }
 
 // D-52, D-56
+func TestQueueRevive(t *testing.T) { dbtest.Each(t, testQueueRevive) }
+
 func testQueueRevive(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	_, err := f.Enqueue(f.ctx(), message("a"))
@@ -172,6 +170,8 @@ func testQueueRevive(t *testing.T, e dbtest.Engine) {
 }
 
 // D-51: dealt with directly, a message is not handled a second time.
+func TestQueueAndOnce(t *testing.T) { dbtest.Each(t, testQueueAndOnce) }
+
 func testQueueAndOnce(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	_, err := f.Enqueue(f.ctx(), message("a"))
@@ -183,6 +183,8 @@ func testQueueAndOnce(t *testing.T, e dbtest.Engine) {
 }
 
 // D-56: what others put into the queue fails and says why.
+func TestQueueForeign(t *testing.T) { dbtest.Each(t, testQueueForeign) }
+
 func testQueueForeign(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	box := outbox.New(f.db.DB, outbox.Options{})
@@ -196,6 +198,8 @@ func testQueueForeign(t *testing.T, e dbtest.Engine) {
 }
 
 // D-56: without handlers there is nothing to run but the clean-up.
+func TestQueueIdle(t *testing.T) { dbtest.Each(t, testQueueIdle) }
+
 func testQueueIdle(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	ctx, cancel := context.WithTimeout(f.ctx(), 50*time.Millisecond)

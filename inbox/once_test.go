@@ -1,4 +1,4 @@
-package inboxtest
+package inbox_test
 
 import (
 	"context"
@@ -14,28 +14,9 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-func onceTests() map[string]func(*testing.T, dbtest.Engine) {
-	return map[string]func(*testing.T, dbtest.Engine){
-		"once":                     testOnce,
-		"failure":                  testOnceFails,
-		"panic":                    testOncePanics,
-		"cancelled":                testOnceCancelled,
-		"dead":                     testDead,
-		"no limit":                 testNoLimit,
-		"permanent":                testPermanent,
-		"50 at once":               testFiftyAtOnce,
-		"in progress":              testOnceInProgress,
-		"caller's transaction":     testOnceTx,
-		"hash":                     testHash,
-		"two sources":              testTwoSources,
-		"any script":               testAnyScript,
-		"bad keys":                 testBadKeys,
-		"duplicates are no tries":  testDuplicatesAreNoAttempts,
-		"enqueues with the effect": testOnceEnqueues,
-	}
-}
-
 // D-50, D-51, D-52
+func TestOnce(t *testing.T) { dbtest.Each(t, testOnce) }
+
 func testOnce(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for n := range int64(3) {
@@ -50,6 +31,8 @@ func testOnce(t *testing.T, e dbtest.Engine) {
 }
 
 // D-51, D-53: what a failed handler wrote is gone, and the message may be tried again.
+func TestOnceFails(t *testing.T) { dbtest.Each(t, testOnceFails) }
+
 func testOnceFails(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for n := range 3 {
@@ -67,6 +50,8 @@ func testOnceFails(t *testing.T, e dbtest.Engine) {
 }
 
 // D-51: a panic passes on, and leaves nothing behind.
+func TestOncePanics(t *testing.T) { dbtest.Each(t, testOncePanics) }
+
 func testOncePanics(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	func() {
@@ -86,6 +71,8 @@ func testOncePanics(t *testing.T, e dbtest.Engine) {
 }
 
 // D-15: what was cancelled from outside is no failed attempt.
+func TestOnceCancelled(t *testing.T) { dbtest.Each(t, testOnceCancelled) }
+
 func testOnceCancelled(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	ctx, cancel := context.WithCancel(f.ctx())
@@ -101,7 +88,9 @@ func testOnceCancelled(t *testing.T, e dbtest.Engine) {
 }
 
 // D-52, D-53: dead once attempts are used up, and dead until revived.
-func testDead(t *testing.T, e dbtest.Engine) {
+func TestOnceDead(t *testing.T) { dbtest.Each(t, testOnceDead) }
+
+func testOnceDead(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, inbox.Options{MaxAttempts: 3})
 	fail := func(context.Context, engine.Tx) error { return errDown }
 	for n := range 3 {
@@ -132,7 +121,9 @@ func testDead(t *testing.T, e dbtest.Engine) {
 }
 
 // D-53
-func testNoLimit(t *testing.T, e dbtest.Engine) {
+func TestOnceNoLimit(t *testing.T) { dbtest.Each(t, testOnceNoLimit) }
+
+func testOnceNoLimit(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, inbox.Options{MaxAttempts: -1})
 	for range 15 {
 		f.is(f.Once(f.ctx(), key("a"), func(context.Context, engine.Tx) error { return errDown }), errDown)
@@ -143,7 +134,9 @@ func testNoLimit(t *testing.T, e dbtest.Engine) {
 }
 
 // D-15
-func testPermanent(t *testing.T, e dbtest.Engine) {
+func TestOncePermanent(t *testing.T) { dbtest.Each(t, testOncePermanent) }
+
+func testOncePermanent(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.is(f.Once(f.ctx(), key("a"), func(context.Context, engine.Tx) error { return outbox.Permanent(errDown) }), inbox.ErrDead)
 	f.is(f.Attempt(f.ctx(), key("b"), func(context.Context) error { return outbox.Permanent(errDown) }), inbox.ErrDead)
@@ -152,7 +145,9 @@ func testPermanent(t *testing.T, e dbtest.Engine) {
 }
 
 // D-51: 50 deliveries at once, through two handles; one runs.
-func testFiftyAtOnce(t *testing.T, e dbtest.Engine) {
+func TestOnceConcurrently(t *testing.T) { dbtest.Each(t, testOnceConcurrently) }
+
+func testOnceConcurrently(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	other := inbox.New(f.db.Another(t), inbox.Options{})
 	var ran atomic.Int64
@@ -184,6 +179,8 @@ func testFiftyAtOnce(t *testing.T, e dbtest.Engine) {
 
 // D-51: while one runs the other is told, and need not wait where the engine
 // lets it look (SQLite has one writer: there it waits and finds it done).
+func TestOnceInProgress(t *testing.T) { dbtest.Each(t, testOnceInProgress) }
+
 func testOnceInProgress(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	if e.Name == "sqlite" {
@@ -199,7 +196,9 @@ func testOnceInProgress(t *testing.T, e dbtest.Engine) {
 }
 
 // D-51, D-3: the caller's transaction decides.
-func testOnceTx(t *testing.T, e dbtest.Engine) {
+func TestOnceInTransaction(t *testing.T) { dbtest.Each(t, testOnceInTransaction) }
+
+func testOnceInTransaction(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for _, commit := range []bool{false, true, true} {
 		tx := f.db.Begin(t)
@@ -237,7 +236,9 @@ func testOnceTx(t *testing.T, e dbtest.Engine) {
 }
 
 // D-54
-func testHash(t *testing.T, e dbtest.Engine) {
+func TestOnceHash(t *testing.T) { dbtest.Each(t, testOnceHash) }
+
+func testOnceHash(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	bare, one, two := key("a"), key("a"), key("a")
 	one.Hash, two.Hash = []byte{1}, []byte{2, 0, 255}
@@ -262,6 +263,8 @@ func testHash(t *testing.T, e dbtest.Engine) {
 }
 
 // D-50
+func TestTwoSources(t *testing.T) { dbtest.Each(t, testTwoSources) }
+
 func testTwoSources(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for _, k := range []inbox.Key{{Source: "a", MessageID: "bc"}, {Source: "ab", MessageID: "c"}, {Source: "A", MessageID: "bc"}, {Source: "a", MessageID: "BC"}} {
@@ -272,6 +275,8 @@ func testTwoSources(t *testing.T, e dbtest.Engine) {
 }
 
 // D-50
+func TestAnyScript(t *testing.T) { dbtest.Each(t, testAnyScript) }
+
 func testAnyScript(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for _, id := range []string{"žluťoučký kůň", "注文-七", "a/b'c\"d;--", strings.Repeat("ü", inbox.MaxMessageID), " x ", "🧾"} {
@@ -284,6 +289,8 @@ func testAnyScript(t *testing.T, e dbtest.Engine) {
 }
 
 // D-2, D-50
+func TestBadKeys(t *testing.T) { dbtest.Each(t, testBadKeys) }
+
 func testBadKeys(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for field, k := range map[string]inbox.Key{
@@ -312,6 +319,8 @@ func testBadKeys(t *testing.T, e dbtest.Engine) {
 }
 
 // D-52
+func TestDuplicatesAreNoAttempts(t *testing.T) { dbtest.Each(t, testDuplicatesAreNoAttempts) }
+
 func testDuplicatesAreNoAttempts(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, inbox.Options{MaxAttempts: 2})
 	for range 30 {
@@ -327,6 +336,8 @@ func testDuplicatesAreNoAttempts(t *testing.T, e dbtest.Engine) {
 }
 
 // D-51: a handler's messages exist exactly if its effect does.
+func TestOnceEnqueues(t *testing.T) { dbtest.Each(t, testOnceEnqueues) }
+
 func testOnceEnqueues(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	box := outbox.New(f.db.DB, outbox.Options{})
