@@ -1,3 +1,4 @@
+// Package outboxtest has what tests of outboxes in several packages need.
 package outboxtest
 
 import (

@@ -1,4 +1,4 @@
-package outboxtest
+package outbox_test
 
 import (
 	"slices"
@@ -6,21 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
 )
-
-func leaseTests() map[string]func(*testing.T, Engine) {
-	return map[string]func(*testing.T, Engine){
-		"expiry and reaping":        testReap,
-		"claim heals by itself":     testClaimTakesExpired,
-		"ack after expiry":          testAckAfterExpiry,
-		"extend":                    testExtend,
-		"extend in parts":           testExtendInParts,
-		"reap leaves the rest":      testReapLeavesOthers,
-		"reap much":                 testReapMuch,
-		"concurrent settle, extend": testSettleConcurrently,
-	}
-}
 
 // short is a lease that a test waits for, and yet longer than a busy machine
 // takes between two statements.
@@ -37,7 +25,9 @@ func (f *fixture) claimShort(n int) (outbox.OwnerToken, []*outbox.Message) {
 }
 
 // OBX-049, OBX-050, OBX-051, D-12
-func testReap(t *testing.T, e Engine) {
+func TestReapExpired(t *testing.T) { dbtest.Each(t, testReapExpired) }
+
+func testReapExpired(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.enqueueN(4)
 	f.claimExactly(1) // which stays claimed
@@ -55,7 +45,9 @@ func testReap(t *testing.T, e Engine) {
 }
 
 // OBX-019, D-11, D-12
-func testClaimTakesExpired(t *testing.T, e Engine) {
+func TestClaimTakesExpired(t *testing.T) { dbtest.Each(t, testClaimTakesExpired) }
+
+func testClaimTakesExpired(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.enqueueN(2)
 	_, first := f.claimShort(2)
@@ -66,7 +58,9 @@ func testClaimTakesExpired(t *testing.T, e Engine) {
 }
 
 // D-13
-func testAckAfterExpiry(t *testing.T, e Engine) {
+func TestAckAfterExpiry(t *testing.T) { dbtest.Each(t, testAckAfterExpiry) }
+
+func testAckAfterExpiry(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.enqueueN(1)
 	owner, msgs := f.claimShort(1)
@@ -76,7 +70,9 @@ func testAckAfterExpiry(t *testing.T, e Engine) {
 }
 
 // D-18
-func testExtend(t *testing.T, e Engine) {
+func TestExtend(t *testing.T) { dbtest.Each(t, testExtend) }
+
+func testExtend(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.enqueueN(3)
 	owner, msgs := f.claimShort(3)
@@ -87,7 +83,9 @@ func testExtend(t *testing.T, e Engine) {
 }
 
 // D-18: only what was asked for lives longer.
-func testExtendInParts(t *testing.T, e Engine) {
+func TestExtendInParts(t *testing.T) { dbtest.Each(t, testExtendInParts) }
+
+func testExtendInParts(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.enqueueN(5)
 	owner, msgs := f.claimShort(5)
@@ -100,7 +98,9 @@ func testExtendInParts(t *testing.T, e Engine) {
 }
 
 // OBX-052
-func testReapLeavesOthers(t *testing.T, e Engine) {
+func TestReapLeavesOthers(t *testing.T) { dbtest.Each(t, testReapLeavesOthers) }
+
+func testReapLeavesOthers(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.enqueueN(4)
 	owner, msgs := f.claimShort(4)
@@ -114,7 +114,9 @@ func testReapLeavesOthers(t *testing.T, e Engine) {
 }
 
 // OBX-051
-func testReapMuch(t *testing.T, e Engine) {
+func TestReapMany(t *testing.T) { dbtest.Each(t, testReapMany) }
+
+func testReapMany(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for range 6 { // claims that do not merge
 		f.enqueueBatch(200)
@@ -127,7 +129,9 @@ func testReapMuch(t *testing.T, e Engine) {
 
 // OBX-099, OBX-100: one owner settling and extending from many goroutines at
 // once stays exact.
-func testSettleConcurrently(t *testing.T, e Engine) {
+func TestSettleConcurrently(t *testing.T) { dbtest.Each(t, testSettleConcurrently) }
+
+func testSettleConcurrently(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.enqueueN(120)
 	owner, msgs := f.claimExactly(120)

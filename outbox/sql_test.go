@@ -1,22 +1,17 @@
-package outboxtest
+package outbox_test
 
 import (
 	"database/sql"
 	"testing"
 
+	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
 )
 
-func sqlTests() map[string]func(*testing.T, Engine) {
-	return map[string]func(*testing.T, Engine){
-		"the seed's columns": testViewColumns,
-		"the view's states":  testViewStates,
-		"schema is complete": testSchemaObjects,
-	}
-}
-
 // D-102, OBX-111
-func testViewColumns(t *testing.T, e Engine) {
+func TestViewColumns(t *testing.T) { dbtest.Each(t, testViewColumns) }
+
+func testViewColumns(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	const columns = "id, topic, payload, created_at, status, locked_until, owner_token, is_processed, processed_at, " +
 		"processed_by, retry_count, last_error, next_attempt_at, message_id, correlation_id, due_time_utc"
@@ -63,7 +58,9 @@ func (f *fixture) shown() []shown {
 }
 
 // D-24, D-27, D-102, OBX-119: what the view shows is what Get says.
-func testViewStates(t *testing.T, e Engine) {
+func TestViewStates(t *testing.T) { dbtest.Each(t, testViewStates) }
+
+func testViewStates(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.scatter()
 	f.enqueue(outbox.Message{Payload: []byte(`{"text":"ü"}`), CorrelationID: "c"})
@@ -89,7 +86,9 @@ func testViewStates(t *testing.T, e Engine) {
 func nullable(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }
 
 // OBX-108, OBX-111
-func testSchemaObjects(t *testing.T, e Engine) {
+func TestSchemaObjects(t *testing.T) { dbtest.Each(t, testSchemaObjects) }
+
+func testSchemaObjects(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for _, name := range []string{"outbox", "outbox_item", "outbox_message", "outbox_ready", "outbox_claim", "outbox_done", "outbox_exception", "outbox_lane", "pawl_schema"} {
 		var n int

@@ -1,4 +1,4 @@
-package outboxtest
+package outbox_test
 
 import (
 	"context"
@@ -14,33 +14,6 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/outbox"
 )
-
-func runTests() map[string]func(*testing.T, Engine) {
-	return map[string]func(*testing.T, Engine){
-		"delivers by topic":         testRunRoutes,
-		"whole message":             testRunGivesWholeMessage,
-		"retries and gives up":      testRunRetriesAndFails,
-		"outcomes":                  testRunOutcomes,
-		"policies by topic":         testRunPolicies,
-		"no handler":                testRunNoHandler,
-		"typed":                     testRunJSON,
-		"middleware":                testRunMiddleware,
-		"timeout":                   testRunTimeout,
-		"registration":              testRunRegistration,
-		"schema missing":            testRunSchemaMissing,
-		"woken from this process":   testRunIsWoken,
-		"woken from another":        testRunIsWokenAcross,
-		"transaction wakes":         testRunIsWokenByTransaction,
-		"longer than the lease":     testRunLongHandler,
-		"crashed worker":            testRunTakesOverFromCrashed,
-		"a drain takes over":        testDrainTakesOverFromCrashed,
-		"graceful stop":             testRunStopsGracefully,
-		"many workers":              testRunManyWorkers,
-		"queues":                    testRunServesQueues,
-		"kills its worker":          testRunFailsWhatKillsItsWorker,
-		"one at a time per message": testRunNeverConcurrentlyForOneMessage,
-	}
-}
 
 // start runs the outbox until the test stops it.
 func (f *fixture) start() (stop func()) {
@@ -80,7 +53,9 @@ func (f *fixture) untilStatus(id outbox.WorkItemID, want outbox.Status) *outbox.
 }
 
 // OBX-054, OBX-060, D-22
-func testRunRoutes(t *testing.T, e Engine) {
+func TestRunRoutes(t *testing.T) { dbtest.Each(t, testRunRoutes) }
+
+func testRunRoutes(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, outbox.Options{StopWhenEmpty: true})
 	var mu sync.Mutex
 	got := map[string][]string{}
@@ -105,7 +80,9 @@ func testRunRoutes(t *testing.T, e Engine) {
 }
 
 // OBX-057
-func testRunGivesWholeMessage(t *testing.T, e Engine) {
+func TestRunGivesWholeMessage(t *testing.T) { dbtest.Each(t, testRunGivesWholeMessage) }
+
+func testRunGivesWholeMessage(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, outbox.Options{StopWhenEmpty: true})
 	var got *outbox.Message
 	f.handle("t", func(ctx context.Context, m *outbox.Message) error {
@@ -128,7 +105,9 @@ func testRunGivesWholeMessage(t *testing.T, e Engine) {
 }
 
 // OBX-056, OBX-058, OBX-061, OBX-063, OBX-064, OBX-065, D-15
-func testRunRetriesAndFails(t *testing.T, e Engine) {
+func TestRunRetriesAndFails(t *testing.T) { dbtest.Each(t, testRunRetriesAndFails) }
+
+func testRunRetriesAndFails(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, quick(outbox.Options{}))
 	var calls, attempts atomic.Int64
 	f.handle("t", func(_ context.Context, m *outbox.Message) error {
@@ -145,7 +124,9 @@ func testRunRetriesAndFails(t *testing.T, e Engine) {
 }
 
 // D-15
-func testRunOutcomes(t *testing.T, e Engine) {
+func TestRunOutcomes(t *testing.T) { dbtest.Each(t, testRunOutcomes) }
+
+func testRunOutcomes(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, quick(outbox.Options{}))
 	var snoozed atomic.Int64
 	f.handle("permanent", func(context.Context, *outbox.Message) error {
@@ -180,7 +161,9 @@ func testRunOutcomes(t *testing.T, e Engine) {
 }
 
 // OBX-063, OBX-065, D-14
-func testRunPolicies(t *testing.T, e Engine) {
+func TestRunPolicies(t *testing.T) { dbtest.Each(t, testRunPolicies) }
+
+func testRunPolicies(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, quick(outbox.Options{}))
 	var once, many atomic.Int64
 	at := func(int) time.Duration { return time.Millisecond }
@@ -201,7 +184,9 @@ func testRunPolicies(t *testing.T, e Engine) {
 }
 
 // OBX-055, D-17
-func testRunNoHandler(t *testing.T, e Engine) {
+func TestRunNoHandler(t *testing.T) { dbtest.Each(t, testRunNoHandler) }
+
+func testRunNoHandler(t *testing.T, e dbtest.Engine) {
 	var log lines
 	f := open(t, e, quick(outbox.Options{Logger: log.logger()}))
 	f.handle("known", func(context.Context, *outbox.Message) error { return nil })
@@ -223,7 +208,9 @@ func testRunNoHandler(t *testing.T, e Engine) {
 }
 
 // D-27
-func testRunJSON(t *testing.T, e Engine) {
+func TestRunJSON(t *testing.T) { dbtest.Each(t, testRunJSON) }
+
+func testRunJSON(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, quick(outbox.Options{}))
 	type order struct {
 		Number int `json:"number"`
@@ -247,7 +234,9 @@ func testRunJSON(t *testing.T, e Engine) {
 	}
 }
 
-func testRunMiddleware(t *testing.T, e Engine) {
+func TestRunMiddleware(t *testing.T) { dbtest.Each(t, testRunMiddleware) }
+
+func testRunMiddleware(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, outbox.Options{StopWhenEmpty: true})
 	var mu sync.Mutex
 	var order []string
@@ -274,7 +263,9 @@ func testRunMiddleware(t *testing.T, e Engine) {
 }
 
 // D-6
-func testRunTimeout(t *testing.T, e Engine) {
+func TestRunTimeout(t *testing.T) { dbtest.Each(t, testRunTimeout) }
+
+func testRunTimeout(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, quick(outbox.Options{}))
 	f.Handle("t", outbox.HandlerFunc(func(ctx context.Context, _ *outbox.Message) error {
 		<-ctx.Done()
@@ -288,7 +279,9 @@ func testRunTimeout(t *testing.T, e Engine) {
 }
 
 // D-22
-func testRunRegistration(t *testing.T, e Engine) {
+func TestRunRegistration(t *testing.T) { dbtest.Each(t, testRunRegistration) }
+
+func testRunRegistration(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	nop := outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil })
 	f.Handle("twice", nop)
@@ -302,7 +295,9 @@ func testRunRegistration(t *testing.T, e Engine) {
 }
 
 // D-100, OBX-109
-func testRunSchemaMissing(t *testing.T, e Engine) {
+func TestRunSchemaMissing(t *testing.T) { dbtest.Each(t, testRunSchemaMissing) }
+
+func testRunSchemaMissing(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	if _, err := f.db.SQL.ExecContext(f.ctx(), "DROP TABLE "+f.db.Table("pawl_schema")); err != nil {
 		t.Fatal(err)
@@ -337,7 +332,9 @@ func deliver(t *testing.T, f *fixture, enqueue func() error) {
 }
 
 // OBX-122
-func testRunIsWoken(t *testing.T, e Engine) {
+func TestRunIsWoken(t *testing.T) { dbtest.Each(t, testRunIsWoken) }
+
+func testRunIsWoken(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, slow())
 	deliver(t, f, func() error {
 		_, err := f.Enqueue(f.ctx(), outbox.Message{Topic: "t"})
@@ -346,7 +343,9 @@ func testRunIsWoken(t *testing.T, e Engine) {
 }
 
 // OBX-100
-func testRunIsWokenAcross(t *testing.T, e Engine) {
+func TestRunIsWokenAcross(t *testing.T) { dbtest.Each(t, testRunIsWokenAcross) }
+
+func testRunIsWokenAcross(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, slow())
 	other := outbox.New(f.db.Another(t), outbox.Options{})
 	deliver(t, f, func() error {
@@ -356,7 +355,9 @@ func testRunIsWokenAcross(t *testing.T, e Engine) {
 }
 
 // OBX-003
-func testRunIsWokenByTransaction(t *testing.T, e Engine) {
+func TestRunIsWokenByTransaction(t *testing.T) { dbtest.Each(t, testRunIsWokenByTransaction) }
+
+func testRunIsWokenByTransaction(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, outbox.Options{PollInterval: 250 * time.Millisecond}) // an open transaction may hide from a sleeper: one poll finds it
 	deliver(t, f, func() error {
 		tx := f.begin()
@@ -372,7 +373,9 @@ const longLease = 3 * time.Second
 
 // D-18: a handler more than twice as long as the lease runs once. Who stands still for
 // most of the lease does lose it, and says nothing about this.
-func testRunLongHandler(t *testing.T, e Engine) {
+func TestRunLongHandler(t *testing.T) { dbtest.Each(t, testRunLongHandler) }
+
+func testRunLongHandler(t *testing.T, e dbtest.Engine) {
 	for tries := 1; ; tries++ {
 		longest := dbtest.WatchStalls()
 		calls, got := runLong(t, e)
@@ -388,7 +391,7 @@ func testRunLongHandler(t *testing.T, e Engine) {
 }
 
 // runLong handles one message for longer than its lease, while a rival waits for it.
-func runLong(t *testing.T, e Engine) (calls int64, got *outbox.Info) {
+func runLong(t *testing.T, e dbtest.Engine) (calls int64, got *outbox.Info) {
 	f := open(t, e, quick(outbox.Options{Lease: longLease}))
 	var ran atomic.Int64
 	f.handle("t", func(ctx context.Context, _ *outbox.Message) error {
@@ -407,7 +410,9 @@ func runLong(t *testing.T, e Engine) (calls int64, got *outbox.Info) {
 }
 
 // OBX-053, D-12: nobody calls reap.
-func testRunTakesOverFromCrashed(t *testing.T, e Engine) {
+func TestRunTakesOverFromCrashed(t *testing.T) { dbtest.Each(t, testRunTakesOverFromCrashed) }
+
+func testRunTakesOverFromCrashed(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, quick(outbox.Options{}))
 	f.enqueueN(3)
 	f.claimShort(3) // and is never heard of again
@@ -421,7 +426,9 @@ func testRunTakesOverFromCrashed(t *testing.T, e Engine) {
 }
 
 // D-11, D-12: what a crashed worker held is due, also for who will not wait.
-func testDrainTakesOverFromCrashed(t *testing.T, e Engine) {
+func TestDrainTakesOverFromCrashed(t *testing.T) { dbtest.Each(t, testDrainTakesOverFromCrashed) }
+
+func testDrainTakesOverFromCrashed(t *testing.T, e dbtest.Engine) {
 	o := quick(outbox.Options{StopWhenEmpty: true})
 	o.PollInterval = time.Hour
 	f := open(t, e, o)
@@ -437,7 +444,9 @@ func testDrainTakesOverFromCrashed(t *testing.T, e Engine) {
 
 // D-19: what was begun when Run is told to stop is finished, and the rest is back
 // as if nothing had been.
-func testRunStopsGracefully(t *testing.T, e Engine) {
+func TestRunStopsGracefully(t *testing.T) { dbtest.Each(t, testRunStopsGracefully) }
+
+func testRunStopsGracefully(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, outbox.Options{Concurrency: 2, Lease: time.Hour, Grace: 20 * time.Second})
 	var begun atomic.Int64
 	running, finish := make(chan struct{}, 10), make(chan struct{})
@@ -461,7 +470,9 @@ func testRunStopsGracefully(t *testing.T, e Engine) {
 }
 
 // OBX-100, OBX-101
-func testRunManyWorkers(t *testing.T, e Engine) {
+func TestRunManyWorkers(t *testing.T) { dbtest.Each(t, testRunManyWorkers) }
+
+func testRunManyWorkers(t *testing.T, e dbtest.Engine) {
 	const total, workers = 3000, 8
 	db := e.Open(t)
 	var mu sync.Mutex
@@ -495,7 +506,9 @@ func testRunManyWorkers(t *testing.T, e Engine) {
 	}
 }
 
-func testRunServesQueues(t *testing.T, e Engine) {
+func TestRunServesQueues(t *testing.T) { dbtest.Each(t, testRunServesQueues) }
+
+func testRunServesQueues(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, outbox.Options{Queues: []string{"a", "b"}, StopWhenEmpty: true})
 	var n atomic.Int64
 	f.handle("t", func(context.Context, *outbox.Message) error { n.Add(1); return nil })
@@ -509,7 +522,9 @@ func testRunServesQueues(t *testing.T, e Engine) {
 }
 
 // D-12: a message whose workers all die fails in the end, without running again.
-func testRunFailsWhatKillsItsWorker(t *testing.T, e Engine) {
+func TestRunFailsWhatKillsItsWorker(t *testing.T) { dbtest.Each(t, testRunFailsWhatKillsItsWorker) }
+
+func testRunFailsWhatKillsItsWorker(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, quick(outbox.Options{}))
 	id := f.enqueue(outbox.Message{})
 	for range 1 + 3 { // the first is not counted
@@ -525,7 +540,11 @@ func testRunFailsWhatKillsItsWorker(t *testing.T, e Engine) {
 }
 
 // OBX-059
-func testRunNeverConcurrentlyForOneMessage(t *testing.T, e Engine) {
+func TestRunNeverConcurrentlyForOneMessage(t *testing.T) {
+	dbtest.Each(t, testRunNeverConcurrentlyForOneMessage)
+}
+
+func testRunNeverConcurrentlyForOneMessage(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, quick(outbox.Options{Concurrency: 16, Retry: &outbox.RetryPolicy{Delay: func(int) time.Duration { return 0 }}}))
 	var busy sync.Map
 	f.handle("t", func(_ context.Context, m *outbox.Message) error {

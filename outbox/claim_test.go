@@ -1,4 +1,4 @@
-package outboxtest
+package outbox_test
 
 import (
 	"context"
@@ -9,30 +9,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/outbox"
 )
 
-func claimTests() map[string]func(*testing.T, Engine) {
-	return map[string]func(*testing.T, Engine){
-		"oldest, whatever was claimed": testClaimOldestAfterFullClaims,
-		"takes and locks":              testClaimTakesAndLocks,
-		"none ready":                   testClaimNone,
-		"not done, not failed":         testClaimLeavesSettled,
-		"batch size":                   testClaimBatchSize,
-		"bad arguments":                testClaimBadArguments,
-		"priority":                     testClaimPriority,
-		"oldest due first":             testClaimOrder,
-		"queues are apart":             testClaimQueues,
-		"many workers":                 testClaimConcurrently,
-		"uncommitted is unseen":        testClaimIgnoresUncommitted,
-		"late commits are found":       testClaimFindsLateCommits,
-	}
-}
-
 // OBX-017, OBX-019, OBX-020, OBX-021, OBX-022
-func testClaimTakesAndLocks(t *testing.T, e Engine) {
+func TestClaimTakesAndLocks(t *testing.T) { dbtest.Each(t, testClaimTakesAndLocks) }
+
+func testClaimTakesAndLocks(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	items := f.enqueueN(5)
 	owner, msgs := f.claim(3)
@@ -52,13 +38,17 @@ func testClaimTakesAndLocks(t *testing.T, e Engine) {
 }
 
 // OBX-023
-func testClaimNone(t *testing.T, e Engine) {
+func TestClaimNone(t *testing.T) { dbtest.Each(t, testClaimNone) }
+
+func testClaimNone(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.claimExactly(0)
 }
 
 // OBX-024, OBX-025, OBX-032, OBX-048
-func testClaimLeavesSettled(t *testing.T, e Engine) {
+func TestClaimLeavesSettled(t *testing.T) { dbtest.Each(t, testClaimLeavesSettled) }
+
+func testClaimLeavesSettled(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.enqueueN(2)
 	owner, msgs := f.claimExactly(2)
@@ -71,7 +61,9 @@ func testClaimLeavesSettled(t *testing.T, e Engine) {
 }
 
 // OBX-026, OBX-117
-func testClaimBatchSize(t *testing.T, e Engine) {
+func TestClaimBatchSize(t *testing.T) { dbtest.Each(t, testClaimBatchSize) }
+
+func testClaimBatchSize(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.enqueueN(250)
 	for range 40 {
@@ -92,7 +84,9 @@ func testClaimBatchSize(t *testing.T, e Engine) {
 }
 
 // OBX-116, D-2
-func testClaimBadArguments(t *testing.T, e Engine) {
+func TestClaimBadArguments(t *testing.T) { dbtest.Each(t, testClaimBadArguments) }
+
+func testClaimBadArguments(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	refuse := func(field string, _ []*outbox.Message, err error) {
 		t.Helper()
@@ -111,7 +105,9 @@ func testClaimBadArguments(t *testing.T, e Engine) {
 	refuse("queue", msgs, err)
 }
 
-func testClaimPriority(t *testing.T, e Engine) {
+func TestClaimPriority(t *testing.T) { dbtest.Each(t, testClaimPriority) }
+
+func testClaimPriority(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for _, p := range []int{5, -5, 0, 100, -100} {
 		f.enqueue(outbox.Message{Priority: p})
@@ -125,7 +121,9 @@ func testClaimPriority(t *testing.T, e Engine) {
 }
 
 // D-21
-func testClaimOrder(t *testing.T, e Engine) {
+func TestClaimOrder(t *testing.T) { dbtest.Each(t, testClaimOrder) }
+
+func testClaimOrder(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	now := f.get(f.enqueue(outbox.Message{})).CreatedAt
 	third := f.enqueue(outbox.Message{Due: now.Add(-time.Minute)})
@@ -139,7 +137,9 @@ func testClaimOrder(t *testing.T, e Engine) {
 	}
 }
 
-func testClaimQueues(t *testing.T, e Engine) {
+func TestClaimQueues(t *testing.T) { dbtest.Each(t, testClaimQueues) }
+
+func testClaimQueues(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.enqueue(outbox.Message{Queue: "a"})
 	f.enqueue(outbox.Message{Queue: "b"})
@@ -153,7 +153,9 @@ func testClaimQueues(t *testing.T, e Engine) {
 }
 
 // OBX-059, OBX-098, OBX-100, OBX-101
-func testClaimConcurrently(t *testing.T, e Engine) {
+func TestClaimConcurrently(t *testing.T) { dbtest.Each(t, testClaimConcurrently) }
+
+func testClaimConcurrently(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	const total = 2000
 	for range total / 100 {
@@ -206,7 +208,9 @@ func (f *fixture) enqueueBatch(n int) {
 }
 
 // OBX-098
-func testClaimIgnoresUncommitted(t *testing.T, e Engine) {
+func TestClaimIgnoresUncommitted(t *testing.T) { dbtest.Each(t, testClaimIgnoresUncommitted) }
+
+func testClaimIgnoresUncommitted(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	tx := f.begin()
 	if _, err := f.EnqueueTx(f.ctx(), tx, outbox.Message{Topic: "t"}); err != nil {
@@ -220,7 +224,9 @@ func testClaimIgnoresUncommitted(t *testing.T, e Engine) {
 }
 
 // A transaction that took its ids early and commits late loses nothing.
-func testClaimFindsLateCommits(t *testing.T, e Engine) {
+func TestClaimFindsLateCommits(t *testing.T) { dbtest.Each(t, testClaimFindsLateCommits) }
+
+func testClaimFindsLateCommits(t *testing.T, e dbtest.Engine) {
 	if e.Name == "sqlite" {
 		// One writer at a time: a later transaction cannot commit first.
 		testClaimIgnoresUncommitted(t, e)
@@ -245,7 +251,9 @@ func testClaimFindsLateCommits(t *testing.T, e Engine) {
 // OBX-013, D-21: a program's claim begins with what is due longest, also after
 // claims that were full and met only newer messages: it never says that it is a
 // worker loop's, which an engine may let begin further on.
-func testClaimOldestAfterFullClaims(t *testing.T, e Engine) {
+func TestClaimOldestAfterFullClaims(t *testing.T) { dbtest.Each(t, testClaimOldestAfterFullClaims) }
+
+func testClaimOldestAfterFullClaims(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	seen := &claimsSeen{DB: f.db.DB}
 	f.Outbox = outbox.New(seen, outbox.Options{StopWhenEmpty: true})

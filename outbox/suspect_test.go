@@ -1,4 +1,4 @@
-package outboxtest
+package outbox_test
 
 import (
 	"context"
@@ -12,22 +12,6 @@ import (
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
 )
-
-func suspectTests() map[string]func(*testing.T, Engine) {
-	return map[string]func(*testing.T, Engine){
-		"plain crash":       testSuspectsOnce,
-		"halves":            testSuspectHalves,
-		"isolation":         testSuspectIsolation,
-		"apart":             testSuspectsApart,
-		"clears":            testSuspectClears,
-		"stays":             testSuspectStays,
-		"priorities":        testSuspectPriorities,
-		"batch size":        testSuspectBatch,
-		"in SQL":            testSuspectsInSQL,
-		"run":               testRunSuspects,
-		"run beside others": testRunSuspectsAlone,
-	}
-}
 
 // lapse lets all leases run out at once.
 func (f *fixture) lapse() {
@@ -62,7 +46,9 @@ func (f *fixture) uncounted(ids []outbox.WorkItemID, guilty ...outbox.WorkItemID
 
 // D-12: what a worker held that ended comes back in one claim, however many runs it
 // was, and without an attempt counted; handled, it leaves no trace.
-func testSuspectsOnce(t *testing.T, e Engine) {
+func TestSuspectsOfAPlainCrash(t *testing.T) { dbtest.Each(t, testSuspectsOfAPlainCrash) }
+
+func testSuspectsOfAPlainCrash(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	ids := f.enqueueN(60)
 	owner, _ := f.claimExactly(60)
@@ -92,7 +78,9 @@ func (f *fixture) claimExactlyOf(n, want int) (outbox.OwnerToken, []*outbox.Mess
 
 // D-12: suspects that expire again are claimed by halves; one alone that expires
 // has failed an attempt.
-func testSuspectHalves(t *testing.T, e Engine) {
+func TestSuspectHalves(t *testing.T) { dbtest.Each(t, testSuspectHalves) }
+
+func testSuspectHalves(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	ids := f.enqueueN(8)
 	f.claimExactly(8)
@@ -116,7 +104,9 @@ func testSuspectHalves(t *testing.T, e Engine) {
 
 // D-12: a message that kills whoever handles it is found in log2(n) claims, and it
 // alone loses attempts.
-func testSuspectIsolation(t *testing.T, e Engine) {
+func TestSuspectIsFound(t *testing.T) { dbtest.Each(t, testSuspectIsFound) }
+
+func testSuspectIsFound(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	ids := f.enqueueN(100)
 	poison := ids[37]
@@ -145,7 +135,9 @@ func testSuspectIsolation(t *testing.T, e Engine) {
 }
 
 // D-12, OBX-051: a claim returns suspects or others, suspects first.
-func testSuspectsApart(t *testing.T, e Engine) {
+func TestSuspectsApart(t *testing.T) { dbtest.Each(t, testSuspectsApart) }
+
+func testSuspectsApart(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	first := f.enqueueN(3)
 	f.claimExactly(3)
@@ -161,7 +153,9 @@ func testSuspectsApart(t *testing.T, e Engine) {
 
 // D-12: a handler that came to an end clears a message: together with others it is
 // claimed again.
-func testSuspectClears(t *testing.T, e Engine) {
+func TestSuspectClears(t *testing.T) { dbtest.Each(t, testSuspectClears) }
+
+func testSuspectClears(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	ids := f.enqueueN(2)
 	f.claimExactly(2)
@@ -181,7 +175,9 @@ func testSuspectClears(t *testing.T, e Engine) {
 }
 
 // D-12: what was not begun stays suspected, wherever it is moved.
-func testSuspectStays(t *testing.T, e Engine) {
+func TestSuspectStays(t *testing.T) { dbtest.Each(t, testSuspectStays) }
+
+func testSuspectStays(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	ids := f.enqueueN(6)
 	f.claimExactly(6)
@@ -210,7 +206,9 @@ func testSuspectStays(t *testing.T, e Engine) {
 	f.claimExactlyOf(100, 1)
 }
 
-func testSuspectPriorities(t *testing.T, e Engine) {
+func TestSuspectPriorities(t *testing.T) { dbtest.Each(t, testSuspectPriorities) }
+
+func testSuspectPriorities(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for _, p := range []int{5, -5} {
 		f.enqueue(outbox.Message{Priority: p})
@@ -226,7 +224,9 @@ func testSuspectPriorities(t *testing.T, e Engine) {
 }
 
 // OBX-026, D-12
-func testSuspectBatch(t *testing.T, e Engine) {
+func TestSuspectBatchSize(t *testing.T) { dbtest.Each(t, testSuspectBatchSize) }
+
+func testSuspectBatchSize(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.enqueueN(10)
 	f.claimExactly(10)
@@ -238,7 +238,9 @@ func testSuspectBatch(t *testing.T, e Engine) {
 }
 
 // D-12: programs in other languages have the same rule.
-func testSuspectsInSQL(t *testing.T, e Engine) {
+func TestSuspectsInSQL(t *testing.T) { dbtest.Each(t, testSuspectsInSQL) }
+
+func testSuspectsInSQL(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	if e.Name == "sqlite" {
 		testSuspectHalves(t, e) // it has no routines
@@ -269,7 +271,9 @@ func testSuspectsInSQL(t *testing.T, e Engine) {
 }
 
 // D-12: a worker handles suspects, and nothing of them shows afterwards.
-func testRunSuspects(t *testing.T, e Engine) {
+func TestRunSuspects(t *testing.T) { dbtest.Each(t, testRunSuspects) }
+
+func testRunSuspects(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, quick(outbox.Options{StopWhenEmpty: true}))
 	ids := f.enqueueN(30)
 	f.claimExactly(30)
@@ -288,7 +292,9 @@ func testRunSuspects(t *testing.T, e Engine) {
 
 // D-12: while suspects are handled nothing else is, in whatever queue of the
 // process, and they wait until what the worker holds is finished.
-func testRunSuspectsAlone(t *testing.T, e Engine) {
+func TestRunSuspectsAlone(t *testing.T) { dbtest.Each(t, testRunSuspectsAlone) }
+
+func testRunSuspectsAlone(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, quick(outbox.Options{Queues: []string{outbox.DefaultQueue, "other"}}))
 	ids := f.enqueueN(20)
 	f.claimExactly(20)

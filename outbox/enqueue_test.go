@@ -1,4 +1,4 @@
-package outboxtest
+package outbox_test
 
 import (
 	"bytes"
@@ -15,43 +15,14 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
 )
 
-func enqueueTests() map[string]func(*testing.T, Engine) {
-	return map[string]func(*testing.T, Engine){
-		"new queues at once":     testNewQueuesAtOnce,
-		"standalone":             testEnqueueStandalone,
-		"in a transaction":       testEnqueueInTransaction,
-		"in a connection":        testEnqueueOnConnection,
-		"transaction is left":    testEnqueueLeavesTransactionAlone,
-		"batch":                  testEnqueueBatch,
-		"mixed batch":            testEnqueueMixedBatch,
-		"large batch":            testEnqueueLargeBatch,
-		"batch is all or none":   testEnqueueBatchAllOrNone,
-		"bad input":              testEnqueueBadInput,
-		"limits in characters":   testEnqueueLimitsCountCharacters,
-		"fields survive":         testEnqueueKeepsEveryField,
-		"empty fields":           testEnqueueEmptyFields,
-		"topics differ by case":  testTopicsAreCaseSensitive,
-		"due":                    testEnqueueDue,
-		"due before 1970":        testEnqueueDueBefore1970,
-		"batch is in order":      testEnqueueBatchOrder,
-		"ids are unique":         testEnqueueIDs,
-		"created by the clock":   testEnqueueCreatedAt,
-		"initial state":          testEnqueueInitialState,
-		"supplied id":            testEnqueueSuppliedID,
-		"supplied id, two tx":    testEnqueueSuppliedIDConcurrently,
-		"made id again":          testEnqueueMadeIDAgain,
-		"made id elsewhere":      testEnqueueForeignMadeID,
-		"cancelled before":       testEnqueueCancelledBefore,
-		"concurrent":             testEnqueueConcurrently,
-		"queue made in rollback": testEnqueueNewQueueInRolledBackTransaction,
-	}
-}
-
 // OBX-001, OBX-002
-func testEnqueueStandalone(t *testing.T, e Engine) {
+func TestEnqueueStandalone(t *testing.T) { dbtest.Each(t, testEnqueueStandalone) }
+
+func testEnqueueStandalone(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, err := f.Enqueue(f.ctx(), outbox.Message{Topic: "t", Payload: []byte("p")})
 	if err != nil {
@@ -65,7 +36,9 @@ func testEnqueueStandalone(t *testing.T, e Engine) {
 }
 
 // OBX-003, D-3
-func testEnqueueInTransaction(t *testing.T, e Engine) {
+func TestEnqueueInTransaction(t *testing.T) { dbtest.Each(t, testEnqueueInTransaction) }
+
+func testEnqueueInTransaction(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for _, commit := range []bool{false, true} {
 		tx := f.begin()
@@ -89,7 +62,9 @@ func testEnqueueInTransaction(t *testing.T, e Engine) {
 }
 
 // OBX-003
-func testEnqueueOnConnection(t *testing.T, e Engine) {
+func TestEnqueueOnConnection(t *testing.T) { dbtest.Each(t, testEnqueueOnConnection) }
+
+func testEnqueueOnConnection(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	conn, err := f.db.SQL.Conn(f.ctx())
 	if err != nil {
@@ -110,7 +85,11 @@ func testEnqueueOnConnection(t *testing.T, e Engine) {
 }
 
 // OBX-003, OBX-097, D-3
-func testEnqueueLeavesTransactionAlone(t *testing.T, e Engine) {
+func TestEnqueueLeavesTransactionAlone(t *testing.T) {
+	dbtest.Each(t, testEnqueueLeavesTransactionAlone)
+}
+
+func testEnqueueLeavesTransactionAlone(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	tx := f.begin()
 	if _, err := f.EnqueueTx(f.ctx(), tx, outbox.Message{Topic: strings.Repeat("x", 256)}); !errors.Is(err, outbox.ErrInvalid) {
@@ -125,7 +104,9 @@ func testEnqueueLeavesTransactionAlone(t *testing.T, e Engine) {
 	f.counts(outbox.Counts{Ready: 1})
 }
 
-func testEnqueueBatch(t *testing.T, e Engine) {
+func TestEnqueueBatch(t *testing.T) { dbtest.Each(t, testEnqueueBatch) }
+
+func testEnqueueBatch(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	items := f.enqueueN(250)
 	_, msgs := f.claimExactly(250)
@@ -140,7 +121,9 @@ func testEnqueueBatch(t *testing.T, e Engine) {
 }
 
 // Ids come back in the order of the messages, whatever runs they form.
-func testEnqueueMixedBatch(t *testing.T, e Engine) {
+func TestEnqueueMixedBatch(t *testing.T) { dbtest.Each(t, testEnqueueMixedBatch) }
+
+func testEnqueueMixedBatch(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	later := time.Now().Add(time.Hour).Truncate(time.Microsecond).UTC()
 	var msgs []outbox.Message
@@ -164,7 +147,9 @@ func testEnqueueMixedBatch(t *testing.T, e Engine) {
 	f.counts(outbox.Counts{Ready: 48, Scheduled: 12})
 }
 
-func testEnqueueLargeBatch(t *testing.T, e Engine) {
+func TestEnqueueLargeBatch(t *testing.T) { dbtest.Each(t, testEnqueueLargeBatch) }
+
+func testEnqueueLargeBatch(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	if _, err := f.EnqueueBatch(f.ctx(), make3(2500)); err != nil {
 		t.Fatal(err)
@@ -188,7 +173,9 @@ func make3(n int) []outbox.Message {
 }
 
 // OBX-097
-func testEnqueueBatchAllOrNone(t *testing.T, e Engine) {
+func TestEnqueueBatchAllOrNone(t *testing.T) { dbtest.Each(t, testEnqueueBatchAllOrNone) }
+
+func testEnqueueBatchAllOrNone(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	msgs := make3(1500)
 	msgs[1400].Topic = ""
@@ -197,7 +184,9 @@ func testEnqueueBatchAllOrNone(t *testing.T, e Engine) {
 }
 
 // OBX-004, OBX-007, OBX-009, OBX-114, D-2
-func testEnqueueBadInput(t *testing.T, e Engine) {
+func TestEnqueueBadInput(t *testing.T) { dbtest.Each(t, testEnqueueBadInput) }
+
+func testEnqueueBadInput(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, outbox.Options{MaxPayload: 1000})
 	long := strings.Repeat("é", 256)
 	for field, messages := range map[string][]outbox.Message{
@@ -226,7 +215,9 @@ func testEnqueueBadInput(t *testing.T, e Engine) {
 }
 
 // OBX-007, OBX-009, D-2
-func testEnqueueLimitsCountCharacters(t *testing.T, e Engine) {
+func TestEnqueueLimitsCountCharacters(t *testing.T) { dbtest.Each(t, testEnqueueLimitsCountCharacters) }
+
+func testEnqueueLimitsCountCharacters(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	text := strings.Repeat("é", 255)
 	id := f.enqueue(outbox.Message{Topic: text, CorrelationID: text, Queue: text})
@@ -236,7 +227,9 @@ func testEnqueueLimitsCountCharacters(t *testing.T, e Engine) {
 }
 
 // OBX-011, D-27
-func testEnqueueKeepsEveryField(t *testing.T, e Engine) {
+func TestEnqueueKeepsEveryField(t *testing.T) { dbtest.Each(t, testEnqueueKeepsEveryField) }
+
+func testEnqueueKeepsEveryField(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for _, payload := range [][]byte{[]byte(`{"a":1}`), {0, 255, 254}, []byte("nul\x00nul"), []byte("日本語"), bytes.Repeat([]byte("x"), 1<<20)} {
 		want := outbox.Message{
@@ -260,7 +253,9 @@ func testEnqueueKeepsEveryField(t *testing.T, e Engine) {
 }
 
 // OBX-005, OBX-006, OBX-008
-func testEnqueueEmptyFields(t *testing.T, e Engine) {
+func TestEnqueueEmptyFields(t *testing.T) { dbtest.Each(t, testEnqueueEmptyFields) }
+
+func testEnqueueEmptyFields(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for _, payload := range [][]byte{nil, {}} {
 		id := f.enqueue(outbox.Message{Topic: "t", Payload: payload, CorrelationID: ""})
@@ -276,7 +271,9 @@ func testEnqueueEmptyFields(t *testing.T, e Engine) {
 }
 
 // OBX-010
-func testTopicsAreCaseSensitive(t *testing.T, e Engine) {
+func TestTopicsAreCaseSensitive(t *testing.T) { dbtest.Each(t, testTopicsAreCaseSensitive) }
+
+func testTopicsAreCaseSensitive(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.enqueue(outbox.Message{Topic: "Order.Created"})
 	f.enqueue(outbox.Message{Topic: "order.created"})
@@ -287,7 +284,9 @@ func testTopicsAreCaseSensitive(t *testing.T, e Engine) {
 }
 
 // OBX-012, OBX-013, OBX-018, D-11
-func testEnqueueDue(t *testing.T, e Engine) {
+func TestEnqueueDue(t *testing.T) { dbtest.Each(t, testEnqueueDue) }
+
+func testEnqueueDue(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	const wait = 5 * time.Second // longer than a busy machine takes for what comes before
 	now := f.get(f.enqueue(outbox.Message{})).CreatedAt
@@ -305,7 +304,9 @@ func testEnqueueDue(t *testing.T, e Engine) {
 
 // D-21: messages that were enqueued, or redriven, in one call come in their order,
 // with ids of their own as well, whatever plan the server makes for many of them.
-func testEnqueueBatchOrder(t *testing.T, e Engine) {
+func TestEnqueueBatchOrder(t *testing.T) { dbtest.Each(t, testEnqueueBatchOrder) }
+
+func testEnqueueBatchOrder(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	const n = 300
 	msgs := make([]outbox.Message, n)
@@ -351,7 +352,9 @@ func beforeThe70s() []time.Time {
 
 // OBX-013, D-8: a due time before 1970 is none: its message is claimable at once,
 // behind what came before it and before what comes after, by every way in.
-func testEnqueueDueBefore1970(t *testing.T, e Engine) {
+func TestEnqueueDueBefore1970(t *testing.T) { dbtest.Each(t, testEnqueueDueBefore1970) }
+
+func testEnqueueDueBefore1970(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	var want []outbox.MessageID
 	add := func(ids []outbox.MessageID, err error) {
@@ -387,7 +390,9 @@ func testEnqueueDueBefore1970(t *testing.T, e Engine) {
 }
 
 // OBX-014, D-10
-func testEnqueueIDs(t *testing.T, e Engine) {
+func TestEnqueueIDs(t *testing.T) { dbtest.Each(t, testEnqueueIDs) }
+
+func testEnqueueIDs(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	seen := map[outbox.MessageID]bool{}
 	places := map[outbox.WorkItemID]bool{}
@@ -407,7 +412,9 @@ func testEnqueueIDs(t *testing.T, e Engine) {
 }
 
 // OBX-015, D-1
-func testEnqueueCreatedAt(t *testing.T, e Engine) {
+func TestEnqueueCreatedAt(t *testing.T) { dbtest.Each(t, testEnqueueCreatedAt) }
+
+func testEnqueueCreatedAt(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	first := f.get(f.enqueue(outbox.Message{})).CreatedAt
 	f.db.Pass(50 * time.Millisecond)
@@ -418,7 +425,9 @@ func testEnqueueCreatedAt(t *testing.T, e Engine) {
 }
 
 // OBX-016
-func testEnqueueInitialState(t *testing.T, e Engine) {
+func TestEnqueueInitialState(t *testing.T) { dbtest.Each(t, testEnqueueInitialState) }
+
+func testEnqueueInitialState(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	got := f.status(f.enqueue(outbox.Message{}), outbox.Ready)
 	if got.RetryCount != 0 || got.IsProcessed() || got.LockedUntil != nil || got.OwnerToken != nil || got.LastError != "" || got.ProcessedAt != nil {
@@ -427,7 +436,9 @@ func testEnqueueInitialState(t *testing.T, e Engine) {
 }
 
 // D-10
-func testEnqueueSuppliedID(t *testing.T, e Engine) {
+func TestEnqueueSuppliedID(t *testing.T) { dbtest.Each(t, testEnqueueSuppliedID) }
+
+func testEnqueueSuppliedID(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id := outbox.MessageID{0xab, 1, 2}
 	enqueue := func(topic string) {
@@ -453,7 +464,11 @@ func testEnqueueSuppliedID(t *testing.T, e Engine) {
 }
 
 // D-10: the second transaction waits for the first and respects its outcome.
-func testEnqueueSuppliedIDConcurrently(t *testing.T, e Engine) {
+func TestEnqueueSuppliedIDConcurrently(t *testing.T) {
+	dbtest.Each(t, testEnqueueSuppliedIDConcurrently)
+}
+
+func testEnqueueSuppliedIDConcurrently(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for _, commit := range []bool{true, false} {
 		id := outbox.MessageID{0xcd, byte(len(t.Name())), map[bool]byte{true: 1}[commit]}
@@ -484,7 +499,9 @@ func testEnqueueSuppliedIDConcurrently(t *testing.T, e Engine) {
 
 // D-4: repeating an enqueue with the id it returned adds nothing, from this
 // outbox and from another one.
-func testEnqueueMadeIDAgain(t *testing.T, e Engine) {
+func TestEnqueueMadeIDAgain(t *testing.T) { dbtest.Each(t, testEnqueueMadeIDAgain) }
+
+func testEnqueueMadeIDAgain(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id, err := f.Enqueue(f.ctx(), outbox.Message{Topic: "t"})
 	if err != nil {
@@ -511,7 +528,9 @@ func testEnqueueMadeIDAgain(t *testing.T, e Engine) {
 }
 
 // D-10: an id that looks like one of ours but was made elsewhere is a supplied one.
-func testEnqueueForeignMadeID(t *testing.T, e Engine) {
+func TestEnqueueForeignMadeID(t *testing.T) { dbtest.Each(t, testEnqueueForeignMadeID) }
+
+func testEnqueueForeignMadeID(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.enqueueN(20)
 	elsewhere := open(t, e)
@@ -533,7 +552,9 @@ func testEnqueueForeignMadeID(t *testing.T, e Engine) {
 }
 
 // D-4
-func testEnqueueCancelledBefore(t *testing.T, e Engine) {
+func TestEnqueueCancelledBefore(t *testing.T) { dbtest.Each(t, testEnqueueCancelledBefore) }
+
+func testEnqueueCancelledBefore(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	ctx, cancel := context.WithCancel(f.ctx())
 	cancel()
@@ -544,7 +565,9 @@ func testEnqueueCancelledBefore(t *testing.T, e Engine) {
 }
 
 // OBX-100
-func testEnqueueConcurrently(t *testing.T, e Engine) {
+func TestEnqueueConcurrently(t *testing.T) { dbtest.Each(t, testEnqueueConcurrently) }
+
+func testEnqueueConcurrently(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	var wg sync.WaitGroup
 	ids := make(chan outbox.MessageID, 32*20)
@@ -568,7 +591,11 @@ func testEnqueueConcurrently(t *testing.T, e Engine) {
 }
 
 // A queue first named in a transaction that is rolled back is named anew.
-func testEnqueueNewQueueInRolledBackTransaction(t *testing.T, e Engine) {
+func TestEnqueueNewQueueInRolledBackTransaction(t *testing.T) {
+	dbtest.Each(t, testEnqueueNewQueueInRolledBackTransaction)
+}
+
+func testEnqueueNewQueueInRolledBackTransaction(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for range 3 {
 		tx := f.begin()
@@ -588,7 +615,9 @@ func testEnqueueNewQueueInRolledBackTransaction(t *testing.T, e Engine) {
 
 // OBX-001, OBX-097: programs that are the first to name a queue, at the same
 // moment, do not get in each other's way.
-func testNewQueuesAtOnce(t *testing.T, e Engine) {
+func TestEnqueueNewQueuesConcurrently(t *testing.T) { dbtest.Each(t, testEnqueueNewQueuesConcurrently) }
+
+func testEnqueueNewQueuesConcurrently(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	boxes := []*outbox.Outbox{f.Outbox, outbox.New(f.db.DB, outbox.Options{}), outbox.New(f.db.Another(t), outbox.Options{}), outbox.New(f.db.Another(t), outbox.Options{})}
 	for n := range 25 {

@@ -1,4 +1,4 @@
-package outboxtest
+package outbox_test
 
 import (
 	"context"
@@ -10,23 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/outbox"
 )
-
-func listTests() map[string]func(*testing.T, Engine) {
-	return map[string]func(*testing.T, Engine){
-		"every state":    testList,
-		"pages":          testListPages,
-		"filters":        testListFilters,
-		"error":          testListError,
-		"age":            testListAge,
-		"odd headers":    testListOddHeaders,
-		"small windows":  testListWindows,
-		"page is bound":  testListPageBound,
-		"refused filter": testListRefused,
-	}
-}
 
 // listed checks which messages a filter finds, highest position first.
 func (f *fixture) listed(filter outbox.ListFilter, want ...outbox.WorkItemID) {
@@ -44,7 +31,9 @@ func (f *fixture) listed(filter outbox.ListFilter, want ...outbox.WorkItemID) {
 	}
 }
 
-func testList(t *testing.T, e Engine) {
+func TestList(t *testing.T) { dbtest.Each(t, testList) }
+
+func testList(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.scatter()
 	for _, s := range []outbox.Status{outbox.Ready, outbox.Scheduled, outbox.InProgress, outbox.Done, outbox.Failed, outbox.Discarded} {
@@ -68,7 +57,9 @@ func testList(t *testing.T, e Engine) {
 	}
 }
 
-func testListPages(t *testing.T, e Engine) {
+func TestListPages(t *testing.T) { dbtest.Each(t, testListPages) }
+
+func testListPages(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.enqueueN(25)
 	f.Outbox = outbox.New(&windowed{DB: f.db, size: 3}, outbox.Options{}) // of which its one run is more
@@ -95,7 +86,9 @@ func testListPages(t *testing.T, e Engine) {
 	}
 }
 
-func testListFilters(t *testing.T, e Engine) {
+func TestListFilters(t *testing.T) { dbtest.Each(t, testListFilters) }
+
+func testListFilters(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	a := f.enqueue(outbox.Message{Queue: "mail", CorrelationID: "order-1", Headers: map[string]string{"tenant": "a", "kind": "x"}})
 	b := f.enqueue(outbox.Message{Queue: "mail", CorrelationID: "order-2", Headers: map[string]string{"tenant": "b", "<é \"'>": "a.b$[0]\\"}})
@@ -119,7 +112,9 @@ func testListFilters(t *testing.T, e Engine) {
 	f.listed(outbox.ListFilter{Headers: map[string]string{"<é \"'>": "a.b$[0]\\"}}, b)
 }
 
-func testListError(t *testing.T, e Engine) {
+func TestListError(t *testing.T) { dbtest.Each(t, testListError) }
+
+func testListError(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	ids := f.enqueueN(4)
 	owner, _ := f.claimExactly(4)
@@ -137,7 +132,9 @@ func testListError(t *testing.T, e Engine) {
 	f.listed(outbox.ListFilter{Error: "refused", Status: &scheduled}, ids[3])
 }
 
-func testListAge(t *testing.T, e Engine) {
+func TestListAge(t *testing.T) { dbtest.Each(t, testListAge) }
+
+func testListAge(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	ids := f.enqueueN(3)
 	for i, id := range ids {
@@ -155,7 +152,9 @@ func testListAge(t *testing.T, e Engine) {
 }
 
 // D-2: headers that another program wrote are no match, and no error.
-func testListOddHeaders(t *testing.T, e Engine) {
+func TestListOddHeaders(t *testing.T) { dbtest.Each(t, testListOddHeaders) }
+
+func testListOddHeaders(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	odd := []string{`NULL`, `''`, `'{"a":'`, `'a=b'`, `'["a","b"]'`, `'"a"'`, `'{"a":{"a":"b"}}'`, `'{"a":["b"]}'`, `'{"a":1e999999999}'`, `'{"a":"\u0000"}'`,
 		`'{ "x" : 1, "\u0061" : "b" }'`}
@@ -186,7 +185,9 @@ func (w *windowed) Read(ctx context.Context, call *engine.Call) error {
 }
 
 // A list reads on, a bounded number of messages in each statement, until it is full.
-func testListWindows(t *testing.T, e Engine) {
+func TestListWindows(t *testing.T) { dbtest.Each(t, testListWindows) }
+
+func testListWindows(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	var ids []outbox.WorkItemID
 	for i := range 12 {
@@ -223,7 +224,9 @@ func testListWindows(t *testing.T, e Engine) {
 }
 
 // A page looks at a bounded number of messages and says where to go on.
-func testListPageBound(t *testing.T, e Engine) {
+func TestListPageBound(t *testing.T) { dbtest.Each(t, testListPageBound) }
+
+func testListPageBound(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	first := f.enqueue(outbox.Message{CorrelationID: "c"})
 	f.enqueueBatch(250)
@@ -258,7 +261,9 @@ func testListPageBound(t *testing.T, e Engine) {
 	}
 }
 
-func testListRefused(t *testing.T, e Engine) {
+func TestListRefused(t *testing.T) { dbtest.Each(t, testListRefused) }
+
+func testListRefused(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for field, filter := range map[string]outbox.ListFilter{
 		"older than":     {OlderThan: -1},

@@ -1,4 +1,4 @@
-package outboxtest
+package outbox_test
 
 import (
 	"context"
@@ -10,36 +10,24 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/outboxtest"
 	"github.com/bravellian/pawl/internal/pause"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
-func watchTests() map[string]func(*testing.T, Engine) {
-	return map[string]func(*testing.T, Engine){
-		"enqueued":           testObserveEnqueued,
-		"outcomes":           testObserveOutcomes,
-		"attempts":           testObserveAttempts,
-		"gave up":            testObserveExhausted,
-		"lost and released":  testObserveLostAndReleased,
-		"reaped and claimed": testObserveReaped,
-		"several observers":  testSeveralObservers,
-		"stamps":             testStamps,
-		"stamps too large":   testStampsTooLarge,
-		"stamps concurrent":  testStampsEverywhere,
-	}
-}
-
 // watched is a fixture whose observer sees everything.
-func watched(t *testing.T, e Engine, o outbox.Options) (*fixture, *Watcher) {
+func watched(t *testing.T, e dbtest.Engine, o outbox.Options) (*fixture, *outboxtest.Watcher) {
 	t.Helper()
-	f, w := open(t, e, quick(o)), NewWatcher()
+	f, w := open(t, e, quick(o)), outboxtest.NewWatcher()
 	f.Observe(w)
 	return f, w
 }
 
 // However a message is enqueued, it is counted once, in its queue and topic.
-func testObserveEnqueued(t *testing.T, e Engine) {
+func TestObserveEnqueued(t *testing.T) { dbtest.Each(t, testObserveEnqueued) }
+
+func testObserveEnqueued(t *testing.T, e dbtest.Engine) {
 	f, w := watched(t, e, outbox.Options{})
 	f.enqueue(outbox.Message{Topic: "single"})
 	batch := []outbox.Message{{Topic: "a"}, {Topic: "a"}, {Topic: "b"}, {Topic: "a"}, {Topic: "a", Queue: "other"}}
@@ -78,7 +66,9 @@ func testObserveEnqueued(t *testing.T, e Engine) {
 }
 
 // Each attempt ends in one outcome, and it is the one that came of it.
-func testObserveOutcomes(t *testing.T, e Engine) {
+func TestObserveOutcomes(t *testing.T) { dbtest.Each(t, testObserveOutcomes) }
+
+func testObserveOutcomes(t *testing.T, e dbtest.Engine) {
 	f, w := watched(t, e, outbox.Options{StopWhenEmpty: true})
 	twice := func(err error) func(context.Context, *outbox.Message) error {
 		n := 0
@@ -140,7 +130,9 @@ func testObserveOutcomes(t *testing.T, e Engine) {
 
 // What an attempt says of times: how long it waited, if it is the first, and how
 // long its handler took.
-func testObserveAttempts(t *testing.T, e Engine) {
+func TestObserveAttempts(t *testing.T) { dbtest.Each(t, testObserveAttempts) }
+
+func testObserveAttempts(t *testing.T, e dbtest.Engine) {
 	f, w := watched(t, e, outbox.Options{StopWhenEmpty: true, Queues: []string{"other"}, Concurrency: 1})
 	const took = 20 * time.Millisecond
 	f.handle("t", func(_ context.Context, m *outbox.Message) error {
@@ -176,7 +168,9 @@ func testObserveAttempts(t *testing.T, e Engine) {
 }
 
 // What kills its workers fails without a handler.
-func testObserveExhausted(t *testing.T, e Engine) {
+func TestObserveExhausted(t *testing.T) { dbtest.Each(t, testObserveExhausted) }
+
+func testObserveExhausted(t *testing.T, e dbtest.Engine) {
 	f, w := watched(t, e, outbox.Options{StopWhenEmpty: true})
 	f.handle("t", func(context.Context, *outbox.Message) error { t.Error("it ran"); return nil })
 	id := f.enqueue(outbox.Message{})
@@ -195,7 +189,9 @@ func testObserveExhausted(t *testing.T, e Engine) {
 
 // Who loses a lease hears that it is lost; what is given back at a stop, or given
 // up after it, was released, whatever its handler says in the end.
-func testObserveLostAndReleased(t *testing.T, e Engine) {
+func TestObserveLostAndReleased(t *testing.T) { dbtest.Each(t, testObserveLostAndReleased) }
+
+func testObserveLostAndReleased(t *testing.T, e dbtest.Engine) {
 	// The lease outlasts the stop, which waits for a handler for two seconds; a loss shows after a third of it.
 	f, w := watched(t, e, outbox.Options{Concurrency: 2, Lease: 9 * time.Second, Grace: time.Millisecond})
 	begun, let := make(chan struct{}, 10), make(chan struct{})
@@ -241,7 +237,9 @@ func testObserveLostAndReleased(t *testing.T, e Engine) {
 	f.counts(outbox.Counts{Ready: 2})
 }
 
-func testObserveReaped(t *testing.T, e Engine) {
+func TestObserveReaped(t *testing.T) { dbtest.Each(t, testObserveReaped) }
+
+func testObserveReaped(t *testing.T, e dbtest.Engine) {
 	f, w := watched(t, e, outbox.Options{StopWhenEmpty: true})
 	f.handle("t", func(context.Context, *outbox.Message) error { return nil })
 	f.enqueueN(3)
@@ -255,16 +253,18 @@ func testObserveReaped(t *testing.T, e Engine) {
 	}
 }
 
-func testSeveralObservers(t *testing.T, e Engine) {
+func TestSeveralObservers(t *testing.T) { dbtest.Each(t, testSeveralObservers) }
+
+func testSeveralObservers(t *testing.T, e dbtest.Engine) {
 	f, w := watched(t, e, outbox.Options{StopWhenEmpty: true})
-	second := NewWatcher()
+	second := outboxtest.NewWatcher()
 	f.Observe(second)
 	f.handle("t", func(context.Context, *outbox.Message) error { return nil })
 	f.enqueue(outbox.Message{})
 	if err := f.Run(f.ctx()); err != nil {
 		t.Fatal(err)
 	}
-	for i, one := range []*Watcher{w, second} {
+	for i, one := range []*outboxtest.Watcher{w, second} {
 		if one.Messages()["default/t"] != 1 || one.Claims(outbox.DefaultQueue) != 1 || len(one.Attempts("t")) != 1 {
 			t.Errorf("observer %d was told of %v, %d claimed, %+v", i, one.Messages(), one.Claims(outbox.DefaultQueue), one.Attempts("t"))
 		}
@@ -288,7 +288,9 @@ func (f *fixture) headers(id outbox.MessageID) map[string]string {
 }
 
 // Stamps are added, and neither change what the caller has nor win over it.
-func testStamps(t *testing.T, e Engine) {
+func TestStamps(t *testing.T) { dbtest.Each(t, testStamps) }
+
+func testStamps(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.Stamp(trace)
 	f.Stamp(func(context.Context, *outbox.Message) map[string]string {
@@ -341,7 +343,9 @@ func testStamps(t *testing.T, e Engine) {
 }
 
 // Stamps that would make a message too large, or invalid, are left out.
-func testStampsTooLarge(t *testing.T, e Engine) {
+func TestStampsTooLarge(t *testing.T) { dbtest.Each(t, testStampsTooLarge) }
+
+func testStampsTooLarge(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	var stamp map[string]string
 	f.Stamp(func(context.Context, *outbox.Message) map[string]string { return stamp })
@@ -361,7 +365,9 @@ func testStampsTooLarge(t *testing.T, e Engine) {
 }
 
 // A batch shares a map of the caller's, which stays the caller's.
-func testStampsEverywhere(t *testing.T, e Engine) {
+func TestStampsConcurrently(t *testing.T) { dbtest.Each(t, testStampsConcurrently) }
+
+func testStampsConcurrently(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.Stamp(trace)
 	shared := map[string]string{"k": "v"}

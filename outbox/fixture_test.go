@@ -1,6 +1,4 @@
-// Package outboxtest is the conformance suite of the outbox: what every engine
-// has to do, whichever it is. The tests of package outbox run it on each.
-package outboxtest
+package outbox_test
 
 import (
 	"context"
@@ -15,19 +13,6 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-// Engine is what the suite runs on.
-type Engine = dbtest.Engine
-
-// Run runs the whole suite.
-func Run(t *testing.T, e Engine) {
-	groups := map[string]map[string]func(*testing.T, Engine){
-		"enqueue": enqueueTests(), "claim": claimTests(), "settle": settleTests(), "lease": leaseTests(),
-		"run": runTests(), "manage": manageTests(), "list": listTests(), "mend": mendTests(), "watch": watchTests(), "log": logTests(), "sql": sqlTests(),
-		"suspect": suspectTests(), "unreadable": unreadableTests(),
-	}
-	dbtest.Run(t, e, groups)
-}
-
 // fixture is an outbox on a fresh database.
 type fixture struct {
 	*outbox.Outbox
@@ -35,7 +20,7 @@ type fixture struct {
 	db dbtest.Database
 }
 
-func open(t *testing.T, e Engine, opts ...outbox.Options) *fixture {
+func open(t *testing.T, e dbtest.Engine, opts ...outbox.Options) *fixture {
 	t.Helper()
 	var o outbox.Options
 	if len(opts) > 0 {

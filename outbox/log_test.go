@@ -1,4 +1,4 @@
-package outboxtest
+package outbox_test
 
 import (
 	"bytes"
@@ -10,15 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
 )
-
-func logTests() map[string]func(*testing.T, Engine) {
-	return map[string]func(*testing.T, Engine){
-		"levels and keys": testLogging,
-		"no secrets":      testLogsHoldNoPayload,
-	}
-}
 
 // lines is a log that tests can read.
 type lines struct {
@@ -59,7 +53,9 @@ next:
 }
 
 // OBX-102, OBX-103, OBX-104, OBX-105, OBX-106, D-117
-func testLogging(t *testing.T, e Engine) {
+func TestLogging(t *testing.T) { dbtest.Each(t, testLogging) }
+
+func testLogging(t *testing.T, e dbtest.Engine) {
 	var log lines
 	f := open(t, e, quick(outbox.Options{Logger: log.logger(), RetryLogLevel: slog.LevelWarn}))
 	id, err := f.Enqueue(f.ctx(), outbox.Message{Topic: "mail", CorrelationID: "corr-9"})
@@ -86,7 +82,9 @@ func testLogging(t *testing.T, e Engine) {
 }
 
 // OBX-125, D-5
-func testLogsHoldNoPayload(t *testing.T, e Engine) {
+func TestLogsHoldNoPayload(t *testing.T) { dbtest.Each(t, testLogsHoldNoPayload) }
+
+func testLogsHoldNoPayload(t *testing.T, e dbtest.Engine) {
 	const secret = "canary-7f3a"
 	var log lines
 	f := open(t, e, quick(outbox.Options{Logger: log.logger(), MaxPayload: 100}))

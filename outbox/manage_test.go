@@ -1,4 +1,4 @@
-package outboxtest
+package outbox_test
 
 import (
 	"context"
@@ -6,22 +6,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
 )
 
-func manageTests() map[string]func(*testing.T, Engine) {
-	return map[string]func(*testing.T, Engine){
-		"not found":        testGetUnknown,
-		"redrive":          testRedrive,
-		"redrive wakes":    testRedriveWakes,
-		"redrive filtered": testRedriveFiltered,
-		"discard":          testDiscard,
-		"retention":        testRetention,
-		"retention bounds": testRetentionKeepsTheRest,
-	}
-}
+func TestGetUnknown(t *testing.T) { dbtest.Each(t, testGetUnknown) }
 
-func testGetUnknown(t *testing.T, e Engine) {
+func testGetUnknown(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	if _, err := f.Get(f.ctx(), 12345); !errors.Is(err, outbox.ErrNotFound) {
 		t.Fatalf("want ErrNotFound, got %v", err)
@@ -47,7 +38,9 @@ func (f *fixture) scatter() {
 }
 
 // D-26
-func testRedrive(t *testing.T, e Engine) {
+func TestRedrive(t *testing.T) { dbtest.Each(t, testRedrive) }
+
+func testRedrive(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	ids := f.enqueueN(4)
 	owner, _ := f.claimExactly(4)
@@ -68,7 +61,9 @@ func testRedrive(t *testing.T, e Engine) {
 }
 
 // D-26
-func testRedriveWakes(t *testing.T, e Engine) {
+func TestRedriveWakes(t *testing.T) { dbtest.Each(t, testRedriveWakes) }
+
+func testRedriveWakes(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, slow())
 	calls := make(chan int, 10)
 	n := 0
@@ -91,7 +86,9 @@ func testRedriveWakes(t *testing.T, e Engine) {
 }
 
 // D-26
-func testRedriveFiltered(t *testing.T, e Engine) {
+func TestRedriveFiltered(t *testing.T) { dbtest.Each(t, testRedriveFiltered) }
+
+func testRedriveFiltered(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for _, topic := range []string{"a", "a", "a", "b"} {
 		f.enqueue(outbox.Message{Topic: topic})
@@ -106,7 +103,9 @@ func testRedriveFiltered(t *testing.T, e Engine) {
 }
 
 // D-26
-func testDiscard(t *testing.T, e Engine) {
+func TestDiscard(t *testing.T) { dbtest.Each(t, testDiscard) }
+
+func testDiscard(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	ids := f.enqueueN(3)
 	owner, _ := f.claimExactly(3)
@@ -118,7 +117,9 @@ func testDiscard(t *testing.T, e Engine) {
 }
 
 // D-25
-func testRetention(t *testing.T, e Engine) {
+func TestRetention(t *testing.T) { dbtest.Each(t, testRetention) }
+
+func testRetention(t *testing.T, e dbtest.Engine) {
 	const keep = 200 * time.Millisecond
 	f := open(t, e, outbox.Options{Retention: keep})
 	f.enqueueBatch(2500)
@@ -136,7 +137,9 @@ func testRetention(t *testing.T, e Engine) {
 }
 
 // D-25
-func testRetentionKeepsTheRest(t *testing.T, e Engine) {
+func TestRetentionKeepsTheRest(t *testing.T) { dbtest.Each(t, testRetentionKeepsTheRest) }
+
+func testRetentionKeepsTheRest(t *testing.T, e dbtest.Engine) {
 	const keep = 5 * time.Second // longer than a busy machine takes for what comes before
 	f := open(t, e, outbox.Options{Retention: keep})
 	f.scatter()

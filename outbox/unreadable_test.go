@@ -1,4 +1,4 @@
-package outboxtest
+package outbox_test
 
 import (
 	"context"
@@ -7,22 +7,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
 )
 
-func unreadableTests() map[string]func(*testing.T, Engine) {
-	return map[string]func(*testing.T, Engine){
-		"worker":     testUnreadableRun,
-		"claim":      testUnreadableClaim,
-		"only those": testUnreadableAlone,
-		"shown":      testUnreadableShown,
-		"no time":    testUnreadableTime,
-	}
-}
-
 // damages are what another program can write into a message so that this one
 // cannot read it.
-func damages(e Engine) map[string]string {
+func damages(e dbtest.Engine) map[string]string {
 	if e.Name == "sqlite" {
 		return map[string]string{
 			"message_id":       "message_id = x'01'",
@@ -46,7 +37,7 @@ func (f *fixture) damaged(n int) (good []outbox.WorkItemID, bad map[outbox.WorkI
 	ids := f.enqueueN(n)
 	bad = map[outbox.WorkItemID]string{}
 	k := 2
-	for part, how := range damages(Engine{Name: f.db.Engine()}) {
+	for part, how := range damages(dbtest.Engine{Name: f.db.Engine()}) {
 		bad[ids[k]] = part
 		f.exec(fmt.Sprintf("UPDATE %s SET %s WHERE id = %d", f.db.Table("outbox_message"), how, ids[k]))
 		k += 3
@@ -71,7 +62,9 @@ func (f *fixture) failedUnread(bad map[outbox.WorkItemID]string) {
 
 // D-9: what a worker cannot read fails alone, with the reason; the rest of its claim
 // is handled.
-func testUnreadableRun(t *testing.T, e Engine) {
+func TestUnreadableFailsAlone(t *testing.T) { dbtest.Each(t, testUnreadableFailsAlone) }
+
+func testUnreadableFailsAlone(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, quick(outbox.Options{StopWhenEmpty: true}))
 	good, bad := f.damaged(40)
 	f.handle("t", func(_ context.Context, m *outbox.Message) error {
@@ -91,7 +84,9 @@ func testUnreadableRun(t *testing.T, e Engine) {
 }
 
 // D-9: nor does it take those beside it from a program that claims itself.
-func testUnreadableClaim(t *testing.T, e Engine) {
+func TestUnreadableClaim(t *testing.T) { dbtest.Each(t, testUnreadableClaim) }
+
+func testUnreadableClaim(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	good, bad := f.damaged(40)
 	owner, msgs := f.claimExactlyOf(100, len(good))
@@ -101,7 +96,9 @@ func testUnreadableClaim(t *testing.T, e Engine) {
 }
 
 // D-9: nothing readable among what is claimed first is no end.
-func testUnreadableAlone(t *testing.T, e Engine) {
+func TestUnreadableOnly(t *testing.T) { dbtest.Each(t, testUnreadableOnly) }
+
+func testUnreadableOnly(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	ids := f.enqueueN(4)
 	for _, how := range damages(e) {
@@ -117,7 +114,9 @@ func testUnreadableAlone(t *testing.T, e Engine) {
 }
 
 // D-9: lists, Get and Find show it.
-func testUnreadableShown(t *testing.T, e Engine) {
+func TestUnreadableShown(t *testing.T) { dbtest.Each(t, testUnreadableShown) }
+
+func testUnreadableShown(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	good, bad := f.damaged(40)
 	list := func(status outbox.Status, want int) {
@@ -149,7 +148,9 @@ func testUnreadableShown(t *testing.T, e Engine) {
 }
 
 // D-9: nor does a run that became claimable at no time that Go knows.
-func testUnreadableTime(t *testing.T, e Engine) {
+func TestUnreadableTime(t *testing.T) { dbtest.Each(t, testUnreadableTime) }
+
+func testUnreadableTime(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	ids := f.enqueueN(3)
 	never := "-9223372036854775808"

@@ -1,4 +1,4 @@
-package outboxtest
+package outbox_test
 
 import (
 	"errors"
@@ -8,29 +8,14 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
 )
 
-func settleTests() map[string]func(*testing.T, Engine) {
-	return map[string]func(*testing.T, Engine){
-		"ack":               testAck,
-		"ack in parts":      testAckInParts,
-		"abandon":           testAbandon,
-		"abandon after":     testAbandonAfter,
-		"backoff grows":     testAbandonBackoff,
-		"fail":              testFail,
-		"release":           testRelease,
-		"other's ids":       testSettleForeign,
-		"odd ids":           testSettleOddIDs,
-		"stale owner":       testSettleStaleOwner,
-		"long error":        testSettleLongError,
-		"due time survives": testRetryKeepsDueTime,
-		"bad arguments":     testSettleBadArguments,
-	}
-}
-
 // OBX-027, OBX-028, OBX-029, OBX-030, D-24
-func testAck(t *testing.T, e Engine) {
+func TestAck(t *testing.T) { dbtest.Each(t, testAck) }
+
+func testAck(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, outbox.Options{Worker: "worker-7"})
 	f.enqueueN(3)
 	owner, msgs := f.claimExactly(3)
@@ -46,7 +31,9 @@ func testAck(t *testing.T, e Engine) {
 }
 
 // OBX-030, OBX-032: parts of a claim in any order; nothing is lost or doubled.
-func testAckInParts(t *testing.T, e Engine) {
+func TestAckInParts(t *testing.T) { dbtest.Each(t, testAckInParts) }
+
+func testAckInParts(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.enqueueN(20)
 	owner, msgs := f.claimExactly(20)
@@ -64,7 +51,9 @@ func testAckInParts(t *testing.T, e Engine) {
 }
 
 // OBX-035, OBX-036, OBX-037, OBX-040, OBX-041, OBX-061, OBX-062, D-14, D-16
-func testAbandon(t *testing.T, e Engine) {
+func TestAbandon(t *testing.T) { dbtest.Each(t, testAbandon) }
+
+func testAbandon(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id := f.enqueue(outbox.Message{})
 	owner, _ := f.claimExactly(1)
@@ -82,7 +71,9 @@ func testAbandon(t *testing.T, e Engine) {
 }
 
 // D-16
-func testAbandonAfter(t *testing.T, e Engine) {
+func TestAbandonAfter(t *testing.T) { dbtest.Each(t, testAbandonAfter) }
+
+func testAbandonAfter(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id := f.enqueue(outbox.Message{})
 	for attempt := range 3 {
@@ -98,7 +89,9 @@ func testAbandonAfter(t *testing.T, e Engine) {
 }
 
 // OBX-037, OBX-062, D-14
-func testAbandonBackoff(t *testing.T, e Engine) {
+func TestAbandonBackoff(t *testing.T) { dbtest.Each(t, testAbandonBackoff) }
+
+func testAbandonBackoff(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id := f.enqueue(outbox.Message{})
 	for retry := range 9 {
@@ -129,7 +122,9 @@ func (f *fixture) clock(now *time.Time) {
 }
 
 // OBX-042, OBX-043, OBX-048
-func testFail(t *testing.T, e Engine) {
+func TestFail(t *testing.T) { dbtest.Each(t, testFail) }
+
+func testFail(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.enqueueN(3)
 	owner, msgs := f.claimExactly(3)
@@ -143,7 +138,9 @@ func testFail(t *testing.T, e Engine) {
 }
 
 // D-16
-func testRelease(t *testing.T, e Engine) {
+func TestRelease(t *testing.T) { dbtest.Each(t, testRelease) }
+
+func testRelease(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	ids := f.enqueueN(3)
 	owner, _ := f.claimExactly(3)
@@ -157,7 +154,9 @@ func testRelease(t *testing.T, e Engine) {
 }
 
 // OBX-030, OBX-031, OBX-038, OBX-039, OBX-044, OBX-045, D-13, D-23
-func testSettleForeign(t *testing.T, e Engine) {
+func TestSettleForeign(t *testing.T) { dbtest.Each(t, testSettleForeign) }
+
+func testSettleForeign(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	mine, theirs := f.enqueueN(2), []outbox.WorkItemID(nil)
 	owner, _ := f.claimExactly(2)
@@ -176,7 +175,9 @@ func testSettleForeign(t *testing.T, e Engine) {
 }
 
 // OBX-031, OBX-039, OBX-045, D-23
-func testSettleOddIDs(t *testing.T, e Engine) {
+func TestSettleOddIDs(t *testing.T) { dbtest.Each(t, testSettleOddIDs) }
+
+func testSettleOddIDs(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	ids := f.enqueueN(4)
 	owner, _ := f.claimExactly(4)
@@ -191,7 +192,9 @@ func testSettleOddIDs(t *testing.T, e Engine) {
 }
 
 // D-13: the same process with a former token is a stranger.
-func testSettleStaleOwner(t *testing.T, e Engine) {
+func TestSettleStaleOwner(t *testing.T) { dbtest.Each(t, testSettleStaleOwner) }
+
+func testSettleStaleOwner(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id := f.enqueue(outbox.Message{})
 	stale := outbox.NewOwnerToken()
@@ -212,7 +215,9 @@ func testSettleStaleOwner(t *testing.T, e Engine) {
 }
 
 // D-7
-func testSettleLongError(t *testing.T, e Engine) {
+func TestSettleLongError(t *testing.T) { dbtest.Each(t, testSettleLongError) }
+
+func testSettleLongError(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	ids := f.enqueueN(2)
 	owner, _ := f.claimExactly(2)
@@ -227,7 +232,9 @@ func testSettleLongError(t *testing.T, e Engine) {
 }
 
 // D-11
-func testRetryKeepsDueTime(t *testing.T, e Engine) {
+func TestRetryKeepsDueTime(t *testing.T) { dbtest.Each(t, testRetryKeepsDueTime) }
+
+func testRetryKeepsDueTime(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	due := time.Now().Add(-time.Hour).Truncate(time.Microsecond).UTC()
 	id := f.enqueue(outbox.Message{Due: due})
@@ -238,7 +245,9 @@ func testRetryKeepsDueTime(t *testing.T, e Engine) {
 	}
 }
 
-func testSettleBadArguments(t *testing.T, e Engine) {
+func TestSettleBadArguments(t *testing.T) { dbtest.Each(t, testSettleBadArguments) }
+
+func testSettleBadArguments(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	if _, err := f.AbandonAfter(f.ctx(), outbox.NewOwnerToken(), -time.Second, nil, 1); !errors.Is(err, outbox.ErrInvalid) {
 		t.Fatalf("a negative delay: %v", err)
