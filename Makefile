@@ -68,9 +68,8 @@ test-packages:
 test-face:
 	go test $(VETTED) -timeout 25m $(FACE)
 
-# The engine's tests, and the conformance suites and SQL routines of the components,
-# on the newest PostgreSQL: plans and orders are other ones there. Without the race
-# detector: the Go code is the same.
+# The engine's tests, and those of the components, on the newest PostgreSQL: plans and
+# orders are other ones there. Without the race detector: the Go code is the same.
 .PHONY: test-newest
 test-newest:
 	@$(WITHPOSTGRES) -version $(NEWEST) $(SETTINGS) -- $(MAKE) --no-print-directory -j2 test-engine test-suites
@@ -79,10 +78,12 @@ test-newest:
 test-engine:
 	go test $(VETTED) -timeout 25m -skip WithoutPreparedStatements ./internal/sql/postgres
 
-# They wait more than they work: for leases, delays and locks.
+# Of a test on each engine its subtest postgres, and all of a test without subtests,
+# but for the long ones, which have the engine in their names. They wait more than
+# they work: for leases, delays and locks.
 .PHONY: test-suites
 test-suites:
-	go test $(VETTED) -timeout 25m -p 3 -parallel 4 -run '^TestConformance$$/^postgres$$|Routine' ./outbox ./join ./inbox ./lease ./timer ./job
+	go test $(VETTED) -timeout 25m -p 3 -parallel 4 -run '^Test/^postgres$$' -skip 'On(SQLite|Postgres)$$' ./outbox ./join ./inbox ./lease ./timer ./job
 
 .PHONY: test-matrix
 test-matrix: cc static ## every test on PostgreSQL 15, 16, 17 and 18, one after the other
