@@ -43,9 +43,9 @@ func seconds(t *testing.T, d dbtest.Database) (left float64) {
 	return left
 }
 
-// over waits until the lease is over by the database's clock too: that is later than
+// awaitExpiry waits until the lease is over by the database's clock too: that is later than
 // by the holder's, who counts from before the request.
-func over(t *testing.T, d dbtest.Database) {
+func awaitExpiry(t *testing.T, d dbtest.Database) {
 	t.Helper()
 	dbtest.Until(t, "the lease is over", func() bool { return seconds(t, d) < 0 })
 }
@@ -145,7 +145,7 @@ func TestRenewalThatWaitsTooLong(t *testing.T) {
 	}()
 	blocked(t, d, "lease_renew")
 	<-l.Context().Done()
-	over(t, d)
+	awaitExpiry(t, d)
 	if err := tx.Commit(); err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +185,7 @@ func TestGuardThatWaitsTooLong(t *testing.T) {
 	}()
 	blocked(t, d, "lease_guard")
 	<-l.Context().Done()
-	over(t, d)
+	awaitExpiry(t, d)
 	if err := tx.Commit(); err != nil {
 		t.Fatal(err)
 	}
