@@ -20,13 +20,12 @@ import (
 	"log/slog"
 	"sync"
 
-	"github.com/bravellian/pawl/explain"
+	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
-	"github.com/bravellian/pawl/internal/pause"
 	"github.com/bravellian/pawl/internal/registry"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/job"
@@ -51,14 +50,12 @@ type Pawl struct {
 	Timers *timer.Timers
 	// Jobs do something over and over, by a cron schedule.
 	Jobs *job.Jobs
-	// Pauses stop work on a topic or queue, for all workers of the database.
-	Pauses *pause.Pauses
-	// Audit lists what operators did.
-	Audit *audit.Trail
-	// Workers are the processes that work on the database.
-	Workers *registry.Registry
+	// Admin is what operators do: pause and resume, see workers and the audit trail, have
+	// the database examined.
+	Admin *admin.Admin
 
 	db         engine.DB
+	workers    *registry.Registry
 	opts       Options
 	log        *slog.Logger
 	scheduling worker.Pulse
@@ -88,11 +85,11 @@ func New(db DB, opts Options) (*Pawl, error) {
 		Outbox: o, Joins: join.New(db, o, opts.joins()), Inbox: inbox.New(db, opts.inbox(queue)),
 		Leases: lease.New(db, lease.ManagerOptions{Logger: opts.Logger, Owner: opts.Worker}),
 		Timers: timer.New(db, o, opts.timers()), Jobs: job.New(db, o, opts.jobs()),
-		Pauses: o.Pauses(), Audit: audit.Open(db), Workers: workers,
+		Admin: admin.New(db, o.Pauses()), workers: workers,
 		db: db, opts: opts, log: engine.Logger(opts.Logger),
 	}
 	p.checker = health.New(health.Config{
-		DB: db, Vitals: p.Vitals, Life: &p.life, Ends: opts.StopWhenEmpty, Unhandled: p.unhandled, Workers: p.Workers, Options: opts.Health,
+		DB: db, Vitals: p.Vitals, Life: &p.life, Ends: opts.StopWhenEmpty, Unhandled: p.unhandled, Workers: workers, Options: opts.Health,
 	})
 	return p, nil
 }
@@ -243,8 +240,8 @@ func (p *Pawl) keep(ctx context.Context, scheduler *worker.Scheduler) *sync.Wait
 	all.Go(func() { _ = scheduler.Run(ctx) })
 	all.Go(func() { p.Timers.KeepClean(ctx) })
 	all.Go(func() { p.Jobs.KeepClean(ctx) })
-	all.Go(func() { worker.KeepClean(ctx, p.log.With("component", "audit"), &p.auditing, p.Audit.CleanUp) })
-	all.Go(func() { p.Workers.Run(ctx, p.self()) })
+	all.Go(func() { worker.KeepClean(ctx, p.log.With("component", "audit"), &p.auditing, p.cleanAudit) })
+	all.Go(func() { p.workers.Run(ctx, p.self()) })
 	return &all
 }
 
@@ -263,7 +260,7 @@ func (p *Pawl) Stats() worker.Counts { return p.Outbox.Stats().Add(p.Inbox.Stats
 func (p *Pawl) Vitals() []worker.Vitals {
 	all := append(p.Outbox.Vitals(), p.Inbox.Vitals()...)
 	all = append(all, p.scheduling.Vitals("scheduler"))
-	for _, component := range []func() []worker.Vitals{p.Joins.Vitals, p.Timers.Vitals, p.Jobs.Vitals, p.Workers.Vitals} {
+	for _, component := range []func() []worker.Vitals{p.Joins.Vitals, p.Timers.Vitals, p.Jobs.Vitals, p.workers.Vitals} {
 		all = append(all, component()...)
 	}
 	return append(all, p.auditing.Vitals("clean-up of the audit trail"))
@@ -283,7 +280,7 @@ func (p *Pawl) unhandled() []string { return append(p.Outbox.Unhandled(), p.Inbo
 // fleet does, which also checks the schema and calls CleanUp.
 func (p *Pawl) RunTurn(ctx context.Context, t worker.Turn) error {
 	t = t.Shared()
-	p.Workers.Show(ctx, p.self())
+	p.workers.Show(ctx, p.self())
 	scheduler := p.scheduler()
 	scheduler.Fire(ctx)
 	keep, stopKeeping := context.WithCancel(ctx)
@@ -300,6 +297,10 @@ func (p *Pawl) RunTurn(ctx context.Context, t worker.Turn) error {
 	return errors.Join(errs...)
 }
 
+// Leave takes this process off the list of workers, or gives up after a few seconds: then
+// the entry expires. It is for programs that call RunTurn and stop; Run does it by itself.
+func (p *Pawl) Leave(ctx context.Context) { p.workers.Leave(ctx) }
+
 // Queues returns the queues whose messages Run handles.
 func (p *Pawl) Queues() []string { return append(p.Outbox.Queues(), p.Inbox.Queues()...) }
 
@@ -309,12 +310,14 @@ func (p *Pawl) DB() engine.DB { return p.db }
 // CleanUp deletes what is older than the retention periods. Run does this by itself.
 func (p *Pawl) CleanUp(ctx context.Context) error {
 	var errs []error
-	for _, clean := range []func(context.Context) (int64, error){p.Jobs.CleanUp, p.Outbox.CleanUp, p.Inbox.CleanUp, p.Joins.CleanUp, p.Timers.CleanUp, p.Audit.CleanUp} {
+	for _, clean := range []func(context.Context) (int64, error){p.Jobs.CleanUp, p.Outbox.CleanUp, p.Inbox.CleanUp, p.Joins.CleanUp, p.Timers.CleanUp, p.cleanAudit} {
 		_, err := clean(ctx)
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }
+
+func (p *Pawl) cleanAudit(ctx context.Context) (int64, error) { return audit.CleanUp(ctx, p.db) }
 
 // scheduler is one loop for everything that falls due.
 func (p *Pawl) scheduler() *worker.Scheduler {
@@ -323,13 +326,10 @@ func (p *Pawl) scheduler() *worker.Scheduler {
 	})
 }
 
-// Explain reports why what an id names has not run: a message, timer, job, run, join or
-// message of the inbox. With kinds given it looks for those only. Error:
-// explain.ErrNotFound.
-func (p *Pawl) Explain(ctx context.Context, id string, kinds ...explain.Kind) (*explain.Explanation, error) {
-	return explain.New(explain.Parts{
-		DB: p.db, Outbox: p.Outbox, Timers: p.Timers, Jobs: p.Jobs, Joins: p.Joins, Inbox: p.Inbox, Pauses: p.Pauses, Workers: p.Workers,
-	}).Explain(ctx, id, kinds...)
+// Explain returns why what id names has not run: a message, timer, job, run, join or
+// message of the inbox; see admin.Admin.Explain. Error: admin.ErrNotFound.
+func (p *Pawl) Explain(ctx context.Context, id string, kinds ...admin.Kind) (*admin.Explanation, error) {
+	return p.Admin.Explain(ctx, id, kinds...)
 }
 
 // Close closes the database. Call it after Run has returned.

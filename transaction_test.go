@@ -47,7 +47,7 @@ func txCalls(t *testing.T, p *pawl.Pawl, held *lease.Lease) map[string]func(tx a
 		reflect.TypeFor[join.Wait]():                   join.Wait{OnComplete: outbox.Message{Topic: "t"}, OnFail: outbox.Message{Topic: "t"}},
 	}
 	calls := map[string]func(tx any) error{}
-	for _, component := range []any{p.Outbox, p.Inbox, p.Timers, p.Joins, p.Jobs, p.Leases, p.Pauses, p.Audit, held} {
+	for _, component := range []any{p.Outbox, p.Inbox, p.Timers, p.Joins, p.Jobs, p.Leases, p.Admin, held} {
 		v := reflect.ValueOf(component)
 		for i := range v.NumMethod() {
 			m, name := v.Method(i), reflect.TypeOf(component).Elem().Name()+"."+v.Type().Method(i).Name

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/internal/pause"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
@@ -122,11 +122,11 @@ func TestNoHandler(t *testing.T) {
 			t.Error(c.Text)
 		}
 		f.well()
-		if _, err := f.Pauses.Pause(t.Context(), pause.Topic, "forgotten", ""); err != nil {
+		if _, err := f.Admin.Pause(t.Context(), admin.Topic, "forgotten", ""); err != nil {
 			t.Fatal(err)
 		}
 		f.until("unhandled", health.OK)
-		if _, err := f.Pauses.Resume(t.Context(), pause.Topic, "forgotten"); err != nil {
+		if _, err := f.Admin.Resume(t.Context(), admin.Topic, "forgotten"); err != nil {
 			t.Fatal(err)
 		}
 		f.until("unhandled", health.Warn)
@@ -152,8 +152,8 @@ func TestWhatIsNotToBeClaimedIsNoFailure(t *testing.T) {
 			t.Fatal(n, err)
 		}
 		f.enqueue(outbox.Message{Queue: "future", Due: time.Now().Add(time.Hour)})
-		for kind, name := range map[pause.Kind]string{pause.Queue: "still", pause.Topic: "still"} {
-			_, err := f.Pauses.Pause(f.ctx(), kind, name, "")
+		for kind, name := range map[admin.Kind]string{admin.Queue: "still", admin.Topic: "still"} {
+			_, err := f.Admin.Pause(f.ctx(), kind, name, "")
 			f.check(err)
 		}
 		f.enqueue(outbox.Message{Queue: "still"})

@@ -89,7 +89,7 @@ func (i *Inbox) mark(ctx context.Context, tx outbox.Tx, k Key, s Status) (bool, 
 
 // Revive gives a dead message a fresh start: its next delivery is processed, and
 // one that was enqueued is handled again at once. It returns false for a message
-// that is not dead. It is noted in the audit trail, see audit.WithActor.
+// that is not dead. It is noted in the audit trail, see admin.WithActor.
 func (i *Inbox) Revive(ctx context.Context, k Key) (bool, error) {
 	if err := k.validate(); err != nil {
 		return false, err

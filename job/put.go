@@ -18,7 +18,7 @@ import (
 // changes nothing, so it may be called at every start: the next run stays, also
 // one that is overdue. Another schedule or zone makes the next run anew; other
 // changes do not move it. A disabled job stays disabled. What changes a job, here and
-// in the methods below, is noted in the audit trail; see audit.WithActor.
+// in the methods below, is noted in the audit trail; see admin.WithActor.
 //
 // Errors: engine.ErrInvalid, with cron.ErrSyntax for a schedule that cannot be
 // read, that never fires, or is too long; nothing was stored then.

@@ -146,7 +146,7 @@ func keptDeadline(deadline time.Time) *time.Time {
 
 // Cancel ends a pending join: its counters stay as they are, and its waits send
 // nothing. It returns whether this ended it. It is noted in the audit trail, see
-// audit.WithActor. Error: ErrNotFound.
+// admin.WithActor. Error: ErrNotFound.
 func (j *Joins) Cancel(ctx context.Context, id ID) (bool, error) {
 	return j.cancel(ctx, nil, id)
 }

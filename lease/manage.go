@@ -81,7 +81,7 @@ func (s *Leases) List(ctx context.Context, f ListFilter) ([]Info, error) {
 // nothing that the last holder guards is committed any more. It lets a guarded
 // transaction that is under way end first. The last holder notices at its next
 // renewal. It reports whether anyone had the lease, even one that had run out. It is
-// noted in the audit trail, see audit.WithActor.
+// noted in the audit trail, see admin.WithActor.
 func (s *Leases) ForceRelease(ctx context.Context, name string) (bool, error) {
 	if err := checkName(name); err != nil {
 		return false, err

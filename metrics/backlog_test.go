@@ -11,9 +11,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/internal/pause"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/metrics"
 	"github.com/bravellian/pawl/outbox"
@@ -42,7 +42,7 @@ func TestBacklog(t *testing.T) {
 		f := open(t, e, stopWhenEmpty(), metrics.Options{})
 		f.Handle("fails", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return outbox.Permanent(errors.New("no")) }))
 		f.Handle("aside", outbox.HandlerFunc(nothing))
-		_, err := f.Pauses.Pause(t.Context(), pause.Topic, "aside", "")
+		_, err := f.Admin.Pause(t.Context(), admin.Topic, "aside", "")
 		check(t, err)
 		f.enqueue(append(many(2, outbox.Message{Topic: "fails"}), many(3, outbox.Message{Topic: "aside"})...)...)
 		f.drain()
@@ -52,7 +52,7 @@ func TestBacklog(t *testing.T) {
 		f.enqueue(append(many(5, outbox.Message{Topic: "b"}), many(6, outbox.Message{Topic: "a", Priority: 7})...)...)
 		f.enqueue(many(7, outbox.Message{Topic: "a", Due: time.Now().Add(time.Hour)})...)
 		f.enqueue(many(8, outbox.Message{Topic: "q", Queue: "slow"})...)
-		_, err = f.Pauses.Pause(t.Context(), pause.Queue, "slow", "")
+		_, err = f.Admin.Pause(t.Context(), admin.Queue, "slow", "")
 		check(t, err)
 		_, err = f.Joins.Start(t.Context(), join.Spec{ExpectedSteps: 1})
 		check(t, err)

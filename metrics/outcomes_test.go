@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/dbtest"
-	"github.com/bravellian/pawl/internal/pause"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
@@ -89,7 +89,7 @@ func TestOutcomesOfClaims(t *testing.T) {
 		if len(msgs) != 1 {
 			t.Fatalf("claimed %d messages", len(msgs))
 		}
-		_, err = f.Pauses.Pause(t.Context(), pause.Topic, "paused", "")
+		_, err = f.Admin.Pause(t.Context(), admin.Topic, "paused", "")
 		check(t, err)
 		f.enqueue(outbox.Message{Topic: "stolen"})
 		stop := f.run()

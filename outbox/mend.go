@@ -14,7 +14,7 @@ import (
 )
 
 // What operators do to messages. Each change is noted in the audit trail, in the
-// transaction that makes it; see audit.WithActor for who did it.
+// transaction that makes it; see admin.WithActor for who did it.
 
 // FailedFilter selects failed messages. The zero value selects all of them.
 type FailedFilter struct {

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/internal/audit"
+	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/outbox"
@@ -592,7 +592,7 @@ func TestFailedFarBehind(t *testing.T) {
 		does(3, o.Discard, outbox.FailedFilter{Topic: "few", Rate: 1000})
 		does(0, o.Redrive, outbox.FailedFilter{Topic: "few"})
 		does(56, o.Redrive, outbox.FailedFilter{})
-		entries, err := audit.Open(db).List(t.Context(), audit.Filter{})
+		entries, err := admin.New(db, nil).Audit(t.Context(), admin.AuditFilter{})
 		if err != nil || len(entries) != 3 || entries[0].Count != 56 || entries[1].Count != 3 || entries[2].Count != 1 {
 			t.Fatalf("%+v, %v", entries, err)
 		}

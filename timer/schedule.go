@@ -118,7 +118,7 @@ func checkDue(due time.Time) error {
 
 // Cancel takes a timer back. True means that it will never fire; false that it
 // has fired, is being fired, was cancelled before, or never was. It is noted in the
-// audit trail, see audit.WithActor.
+// audit trail, see admin.WithActor.
 func (t *Timers) Cancel(ctx context.Context, id ID) (bool, error) {
 	return t.cancel(ctx, nil, id)
 }

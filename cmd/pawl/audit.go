@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/internal/audit"
 )
@@ -73,12 +74,12 @@ func (c *auditCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	list, err := audit.Open(s).List(ctx, audit.Filter{Actor: c.By, Action: c.action(), Limit: c.Limit})
+	list, err := admin.New(s, nil).Audit(ctx, admin.AuditFilter{Actor: c.By, Action: c.action(), Limit: c.Limit})
 	if err := s.close(err); err != nil {
 		return err
 	}
 	if g.JSON {
-		return printAll(a, list, func(e audit.Entry) auditView {
+		return printAll(a, list, func(e admin.Entry) auditView {
 			return auditView{e.ID.String(), e.At, e.Actor, e.Action, e.Target, e.Reason, e.Count}
 		})
 	}
@@ -87,7 +88,7 @@ func (c *auditCmd) Run(ctx context.Context, a *app, g *options) error {
 		return nil
 	}
 	var t terminal.Table
-	if slices.ContainsFunc(list, func(e audit.Entry) bool { return e.Reason != "" }) {
+	if slices.ContainsFunc(list, func(e admin.Entry) bool { return e.Reason != "" }) {
 		t.Row("AT", "BY", "ACTION", "COUNT", "TARGET", "REASON")
 	} else {
 		t.Row("AT", "BY", "ACTION", "COUNT", "TARGET")

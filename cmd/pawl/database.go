@@ -9,8 +9,8 @@ import (
 	"os/user"
 	"time"
 
+	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
-	why "github.com/bravellian/pawl/explain"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
@@ -123,7 +123,7 @@ func (s *store) failed(err error) error {
 	if err == nil || errors.As(err, &mistake) || errors.As(err, &exit) {
 		return err
 	}
-	for _, answer := range []error{engine.ErrInvalid, outbox.ErrNotFound, join.ErrNotFound, inbox.ErrNotFound, lease.ErrNotFound, timer.ErrNotFound, job.ErrNotFound, why.ErrNotFound} {
+	for _, answer := range []error{engine.ErrInvalid, outbox.ErrNotFound, join.ErrNotFound, inbox.ErrNotFound, lease.ErrNotFound, timer.ErrNotFound, job.ErrNotFound, admin.ErrNotFound} {
 		if errors.Is(err, answer) {
 			return err
 		}

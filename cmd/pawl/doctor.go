@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
-	"github.com/bravellian/pawl/doctor"
 	"github.com/bravellian/pawl/internal/engine"
 )
 
@@ -41,10 +41,9 @@ Examples:
 
 // report is what was found of one database, also as JSON.
 type report struct {
-	Store    string           `json:"store,omitempty"`
-	Database string           `json:"database"`
-	Level    engine.Level     `json:"level"` // of the worst finding
-	Findings []doctor.Finding `json:"findings"`
+	Store    string `json:"store,omitempty"`
+	Database string `json:"database"`
+	admin.Report
 }
 
 // Run examines one database or a fleet.
@@ -86,26 +85,31 @@ func (c *doctorCmd) examine(ctx context.Context, t target.Target, name string, f
 	r := report{Database: name}
 	switch {
 	case flaw != nil:
-		r.Findings = doctor.Unreachable(flaw.Error(), flaw)
+		r.Report = unreachable(flaw.Error(), flaw)
 	case !t.Exists(): // opening would make it
-		r.Findings = doctor.Unreachable(target.ErrNoFile.Error(), target.ErrNoFile)
+		r.Report = unreachable(target.ErrNoFile.Error(), target.ErrNoFile)
 	default:
 		db, err := t.Open(target.Options{Logger: silent(), Modest: true})
 		if err != nil {
-			r.Findings = doctor.Unreachable(cause(err), err)
+			r.Report = unreachable(cause(err), err)
 			break
 		}
-		r.Findings = doctor.Examine(ctx, db, doctor.Options{Timeout: c.Timeout, Fix: c.Fix})
+		r.Report = admin.New(db, nil).Examine(ctx, admin.ExamineOptions{Timeout: c.Timeout, Fix: c.Fix})
 		_ = db.Close() // what was mended is committed
 	}
-	r.Level = doctor.Worst(r.Findings)
 	return r
+}
+
+// unreachable reports a database that could not even be opened. cause is err in words
+// without a password.
+func unreachable(cause string, err error) admin.Report {
+	return admin.Report{Level: admin.Problem, Findings: []admin.Finding{{Code: "connection", Level: admin.Problem, Summary: cause, NextStep: engine.ReachIt(err)}}}
 }
 
 // printReports prints what was found. A problem is no error of the command's, and
 // said already: it has the exit code alone.
 func (a *app) printReports(list []report, asJSON bool) error {
-	worst := engine.OK
+	worst := admin.OK
 	for i := range list {
 		worst = max(worst, list[i].Level)
 		print := a.printReport
@@ -116,7 +120,7 @@ func (a *app) printReports(list []report, asJSON bool) error {
 			return err
 		}
 	}
-	if worst == engine.Problem {
+	if worst == admin.Problem {
 		return &exitError{code: exitFailure}
 	}
 	return nil
@@ -133,16 +137,16 @@ func (a *app) printReport(r *report, another bool) error {
 		fmt.Fprintf(&out, "%s: ", terminal.Clean(r.Store))
 	}
 	fmt.Fprintf(&out, "%s\n", terminal.Clean(r.Database))
-	in := map[engine.Level]int64{}
+	in := map[admin.Level]int64{}
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		in[f.Level]++
-		fmt.Fprintf(&out, "%-7s  %-11s  %s\n", f.Level, f.Check, terminal.Clean(f.Evidence))
+		fmt.Fprintf(&out, "%-7s  %-11s  %s\n", f.Level, f.Code, terminal.Clean(f.Summary))
 		if f.NextStep != "" {
 			fmt.Fprintf(&out, "%-7s  %-11s  -> %s\n", "", "", terminal.Clean(oneLine(f.NextStep)))
 		}
 	}
-	fmt.Fprintf(&out, "%s, %s, %s\n", several(in[engine.Problem], "problem"), several(in[engine.Warning], "warning"), several(in[engine.Note], "note"))
+	fmt.Fprintf(&out, "%s, %s, %s\n", several(in[admin.Problem], "problem"), several(in[admin.Warning], "warning"), several(in[admin.Note], "note"))
 	_, err := a.stdout.Write([]byte(out.String()))
 	return err
 }

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -28,8 +28,8 @@ func (d *database) diagnose(code int, check string, args ...string) (reports []r
 		decode(d.t, line, &one)
 		reports = append(reports, one)
 		for _, f := range one.Findings {
-			if f.Check == check {
-				text += fmt.Sprintf("%s%s: %s -> %s (%v)\n", one.Store, f.Level, f.Evidence, f.NextStep, f.Fixable)
+			if f.Code == check {
+				text += fmt.Sprintf("%s%s: %s -> %s (%v)\n", one.Store, f.Level, f.Summary, f.NextStep, f.Fixable)
 			}
 		}
 	}
@@ -99,15 +99,15 @@ func TestDoctor(t *testing.T) {
 		}
 		d.spoil()
 		reports, text := d.diagnose(exitFailure, "joins")
-		if len(reports) != 1 || reports[0].Level != engine.Problem || !strings.Contains(text, "problem: 1 of 1 joins disagree with their members: "+id.String()) || !strings.Contains(text, "-> Run: pawl doctor --fix (true)") {
+		if len(reports) != 1 || reports[0].Level != admin.Problem || !strings.Contains(text, "problem: 1 of 1 joins disagree with their members: "+id.String()) || !strings.Contains(text, "-> Run: pawl doctor --fix (true)") {
 			t.Errorf("spoilt: %+v", reports)
 		}
 		r := d.run("", "doctor")
 		if r.code != exitFailure || !strings.Contains(r.stdout, "problem  joins        1 of 1 joins disagree") || !strings.Contains(r.stdout, "                      -> Run: pawl doctor --fix\n") {
 			t.Errorf("for people: %+v", r)
 		}
-		if _, text := d.diagnose(d.well(), "joins", "--fix"); !strings.HasPrefix(text, "note: mended 1 joins: "+id.String()) {
-			t.Errorf("mended: %s", text)
+		if _, text := d.diagnose(d.well(), "joins", "--fix"); !strings.HasPrefix(text, "note: repaired 1 joins: "+id.String()) {
+			t.Errorf("repaired: %s", text)
 		}
 		if _, text := d.diagnose(d.well(), "joins"); !strings.HasPrefix(text, "ok: ") {
 			t.Errorf("after: %s", text)
@@ -152,7 +152,7 @@ func TestDoctorOfWhatIsNotThere(t *testing.T) {
 func TestDoctorOfAFleet(t *testing.T) {
 	_, d := tenants(t)
 	reports, text := d.diagnose(exitFailure, "connection")
-	if len(reports) != 3 || reports[0].Store != "a" || reports[0].Level != engine.OK || reports[2].Level != engine.Problem || !strings.Contains(text, "brokenproblem: ") {
+	if len(reports) != 3 || reports[0].Store != "a" || reports[0].Level != admin.OK || reports[2].Level != admin.Problem || !strings.Contains(text, "brokenproblem: ") {
 		t.Errorf("%+v", reports)
 	}
 	r := d.run("", "doctor")

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
-	why "github.com/bravellian/pawl/explain"
 )
 
 // explainCmd is "pawl explain".
@@ -31,7 +31,7 @@ Examples:
 
     pawl explain 0198c9a0-5d7e-8a41-9c3f-000000000001
     pawl explain order-17 --kind timer
-    pawl explain nightly-report --json | jq -r .reason
+    pawl explain nightly-report --json | jq -r .code
     pawl explain shop/4711`
 }
 
@@ -51,27 +51,27 @@ func (c *explainCmd) Run(ctx context.Context, a *app, g *options) error {
 	return a.printExplanations(x)
 }
 
-func (c *explainCmd) ask(ctx context.Context, s *store) (*why.Explanation, error) {
+func (c *explainCmd) ask(ctx context.Context, s *store) (*admin.Explanation, error) {
 	p, err := pawl.New(s, pawl.Options{Logger: silent()})
 	if err != nil {
 		return nil, err
 	}
-	kinds := make([]why.Kind, len(c.Kind))
+	kinds := make([]admin.Kind, len(c.Kind))
 	for i, k := range c.Kind {
-		kinds[i] = why.Kind(k)
+		kinds[i] = admin.Kind(k)
 	}
 	return p.Explain(ctx, c.ID, kinds...)
 }
 
 // printExplanations prints all that an id names.
-func (a *app) printExplanations(x *why.Explanation) error {
+func (a *app) printExplanations(x *admin.Explanation) error {
 	var out strings.Builder
 	if err := writeExplanation(&out, x); err != nil {
 		return err
 	}
-	for _, other := range x.Others {
+	for i := range x.AlsoMatches {
 		out.WriteByte('\n')
-		if err := writeExplanation(&out, other); err != nil {
+		if err := writeExplanation(&out, &x.AlsoMatches[i]); err != nil {
 			return err
 		}
 	}
@@ -79,11 +79,11 @@ func (a *app) printExplanations(x *why.Explanation) error {
 	return err
 }
 
-func writeExplanation(out *strings.Builder, x *why.Explanation) error {
-	fmt.Fprintf(out, "%s %s: %s\n", x.Kind, terminal.Clean(x.ID), x.Reason)
-	writeHold(out, "", x.Hold)
-	for _, h := range x.Also {
-		writeHold(out, "besides, "+string(h.Reason)+": ", h)
+func writeExplanation(out *strings.Builder, x *admin.Explanation) error {
+	fmt.Fprintf(out, "%s %s: %s\n", x.Kind, terminal.Clean(x.ID), x.Code)
+	writeFinding(out, "", x.Finding)
+	for _, f := range x.Also {
+		writeFinding(out, "besides, "+f.Code+": ", f)
 	}
 	out.WriteByte('\n')
 	var t terminal.Table
@@ -93,31 +93,32 @@ func writeExplanation(out *strings.Builder, x *why.Explanation) error {
 	if err := t.Write(out, 0); err != nil {
 		return err
 	}
-	writeBecause(out, x, "  ")
+	writeCauses(out, x, "  ")
 	return nil
 }
 
-func writeHold(out *strings.Builder, lead string, h why.Hold) {
-	fmt.Fprintln(out, terminal.Clean(lead+h.Sentence))
-	if h.Next != "" {
-		fmt.Fprintln(out, terminal.Clean("what helps: "+h.Next))
+func writeFinding(out *strings.Builder, lead string, f admin.Finding) {
+	fmt.Fprintln(out, terminal.Clean(lead+f.Summary))
+	if f.NextStep != "" {
+		fmt.Fprintln(out, terminal.Clean("what helps: "+f.NextStep))
 	}
 }
 
-// writeBecause writes what an explanation rests on, each below what needs it.
-func writeBecause(out *strings.Builder, x *why.Explanation, indent string) {
-	if len(x.Because) > 0 && indent == "  " {
+// writeCauses writes what an explanation rests on, each below what needs it.
+func writeCauses(out *strings.Builder, x *admin.Explanation, indent string) {
+	if len(x.Causes) > 0 && indent == "  " {
 		out.WriteString("\nbecause of\n")
 	}
-	for _, b := range x.Because {
+	for i := range x.Causes {
+		b := &x.Causes[i]
 		of := ""
 		if topic := b.Facts.Get("topic"); topic != "" {
 			of = " (" + topic + ")"
 		}
-		fmt.Fprintf(out, "%s%s %s%s: %s\n", indent, b.Kind, terminal.Clean(b.ID), terminal.Clean(of), b.Reason)
-		for _, h := range append([]why.Hold{b.Hold}, b.Also...) {
-			fmt.Fprintf(out, "%s  %s\n", indent, terminal.Clean(h.Sentence))
+		fmt.Fprintf(out, "%s%s %s%s: %s\n", indent, b.Kind, terminal.Clean(b.ID), terminal.Clean(of), b.Code)
+		for _, f := range append([]admin.Finding{b.Finding}, b.Also...) {
+			fmt.Fprintf(out, "%s  %s\n", indent, terminal.Clean(f.Summary))
 		}
-		writeBecause(out, b, indent+"  ")
+		writeCauses(out, b, indent+"  ")
 	}
 }

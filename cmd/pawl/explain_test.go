@@ -15,12 +15,13 @@ func TestExplain(t *testing.T) {
 			}
 		}
 		var x struct {
-			Kind, ID, Reason string
-			Facts            map[string]string
-			Because, Others  []struct{ Kind, Reason string }
+			Kind, ID, Code, Level string
+			Facts                 map[string]string
+			Causes                []struct{ Kind, Code string }
+			AlsoMatches           []struct{ Kind, Code string } `json:"also_matches"`
 		}
 		decode(t, d.must("", "explain", id, "--json"), &x)
-		if x.Kind != "message" || x.ID != id || x.Reason != "no_worker" || x.Facts["queue"] != "post" {
+		if x.Kind != "message" || x.ID != id || x.Code != "no_worker" || x.Level != "problem" || x.Facts["queue"] != "post" {
 			t.Errorf("as JSON: %+v", x)
 		}
 		d.must("", "jobs", "put", "report", "--topic", "t", "--schedule", "0 0 1 1 *")
@@ -32,9 +33,9 @@ func TestExplain(t *testing.T) {
 				t.Errorf("no %q in\n%s", want, out)
 			}
 		}
-		x.Others = nil
+		x.Causes, x.AlsoMatches = nil, nil
 		decode(t, d.must("", "explain", "report", "--kind", "job", "--json"), &x)
-		if x.Kind != "job" || len(x.Others) > 0 || len(x.Because) != 1 || x.Because[0].Reason != "run_pending" {
+		if x.Kind != "job" || len(x.AlsoMatches) > 0 || len(x.Causes) != 1 || x.Causes[0].Code != "run_pending" {
 			t.Errorf("of the job: %+v", x)
 		}
 	})

@@ -1,9 +1,6 @@
-// Package audit keeps what operators did to a database: who, what, to what, and how
-// many messages it was. Components note it in the transaction that does it.
-//
-//	ctx = audit.WithReason(audit.WithActor(ctx, "alice@ops"), "INC-42")
-//	n, err := p.Outbox.Redrive(ctx, outbox.FailedFilter{Topic: "mail"})
-//	entries, err := p.Audit.List(ctx, audit.Filter{})
+// Package audit writes the audit trail: what operators did to a database, who, what, to
+// what, and how many messages it was. Components note it in the transaction that does it.
+// Package admin reads it.
 package audit
 
 import (
@@ -18,8 +15,7 @@ import (
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// What pawl notes as done, as Entry.Action says it. A program may note more; see
-// Note.Call.
+// Actions that pawl notes. A program may note more; see Note.Call.
 const (
 	Redrive    = "redrive"
 	Discard    = "discard"
@@ -120,63 +116,6 @@ func (n Note) Call(action string, count int64) *engine.Call {
 	return engine.Ask(op.AuditNote{Note: n.Op(), Action: action, N: count})
 }
 
-// Entry is something that was done.
-type Entry struct {
-	ID     uuid.UUID
-	At     time.Time // when it began, by the database's clock
-	Actor  string
-	Action string
-	Target string // what it was done to
-	Reason string // "": none was given
-	Count  int64  // how many messages, or whatever the target is made of
-}
-
-// Filter selects entries. The zero value lists the newest 100.
-type Filter struct {
-	Actor  string // "": any
-	Action string // "": any
-	Before *Entry // only older entries than this, to page on; nil: all
-	Limit  int    // default 100, at most 10 000
-}
-
-const (
-	defaultList = 100
-	maxList     = 10_000
-)
-
-// Trail is the audit trail of a database. It is safe for concurrent use.
-type Trail struct{ db engine.DB }
-
-// Open returns the trail of a database.
-func Open(db engine.DB) *Trail { return &Trail{db} }
-
-// farFuture is later than any entry.
-const farFuture = 9999
-
-// List returns what was done, newest first.
-func (t *Trail) List(ctx context.Context, f Filter) ([]Entry, error) {
-	if f.Limit <= 0 {
-		f.Limit = defaultList
-	}
-	list := op.AuditList{
-		Before: time.Date(farFuture, 1, 1, 0, 0, 0, 0, time.UTC), Actor: worker.Optional(f.Actor), Action: worker.Optional(f.Action), Most: min(f.Limit, maxList),
-	}
-	if f.Before != nil {
-		list.Before, list.BeforeID = f.Before.At, f.Before.ID
-	}
-	found, err := engine.Query(ctx, t.db, list)
-	var all []Entry
-	for i := range found {
-		all = append(all, entry(&found[i]))
-	}
-	return all, err
-}
-
-// entry is one as it is stored.
-func entry(e *op.AuditEntry) Entry {
-	return Entry{ID: e.ID, At: e.At.UTC(), Actor: e.Actor, Action: e.Action, Target: e.Target, Reason: worker.Value(e.Reason), Count: e.N}
-}
-
 const (
 	// retention is how long entries are kept.
 	retention = 365 * 24 * time.Hour
@@ -184,8 +123,8 @@ const (
 	cleanEntries = 1000
 )
 
-// CleanUp deletes entries older than a year and returns how many. pawl.Pawl does
-// this by itself.
-func (t *Trail) CleanUp(ctx context.Context) (int64, error) {
-	return worker.Purge(ctx, t.db, op.AuditPurge{Age: retention, Most: cleanEntries})
+// CleanUp deletes a database's entries that are older than a year and returns how many.
+// pawl.Pawl does this by itself.
+func CleanUp(ctx context.Context, db engine.DB) (int64, error) {
+	return worker.Purge(ctx, db, op.AuditPurge{Age: retention, Most: cleanEntries})
 }

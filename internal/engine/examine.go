@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -102,7 +103,7 @@ func (l Limits) WithDefaults() Limits {
 }
 
 // Examiner is a DB that can look for faults that only its kind of database has:
-// settings, vacuum, files. Package doctor asks it.
+// settings, vacuum, files. Package admin asks it.
 type Examiner interface {
 	// Examinations returns what can be looked at.
 	Examinations(Limits) []Examination
@@ -139,4 +140,16 @@ func Differs(findings []Finding) error {
 		more = fmt.Sprintf(" and %d more", len(names)-some)
 	}
 	return fmt.Errorf("%w: %s%s", ErrSchemaChanged, strings.Join(names[:min(len(names), some)], "; "), more)
+}
+
+// ReachIt returns what to do about a database that does not answer or cannot be opened;
+// err may be nil.
+func ReachIt(err error) string {
+	if errors.Is(err, ErrFileLost) {
+		return "Somebody moved, deleted or replaced the file, its -wal or its -shm while it was open. Put the file back, or restart the program; never touch these files while a program runs."
+	}
+	if errors.Is(err, ErrReadOnly) { // SQLite: PostgreSQL answers whoever may only read
+		return "Give this user the right to write the file and its directory, where SQLite keeps its log, or be the user that the workers are: looking needs that, too."
+	}
+	return "Check that the database is there and the address, and that this program may use it."
 }

@@ -156,9 +156,12 @@ func (r *Registry) ID() uuid.UUID { return r.id }
 // maxList is how many processes List returns at most.
 const maxList = 10_000
 
-// List returns the processes, oldest first, those that crashed within a day
-// included.
-func (r *Registry) List(ctx context.Context) ([]Info, error) {
+// List returns the processes of the registry's database; see the function List.
+func (r *Registry) List(ctx context.Context) ([]Info, error) { return List(ctx, r.db) }
+
+// List returns the processes that work on a database, oldest first, and those that
+// crashed within a day.
+func List(ctx context.Context, db engine.DB) ([]Info, error) {
 	var all []Info
 	c := engine.Each(op.WorkerList{Most: maxList}, func(w *op.Worker, unread error) error {
 		if unread != nil {
@@ -169,7 +172,7 @@ func (r *Registry) List(ctx context.Context) ([]Info, error) {
 		return err
 	})
 	c.Reset = func() { all = nil }
-	err := r.db.Read(ctx, c)
+	err := db.Read(ctx, c)
 	return all, err
 }
 

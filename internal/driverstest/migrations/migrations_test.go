@@ -22,7 +22,7 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/doctor"
+	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/internal/driverstest/suite"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/postgres"
@@ -185,9 +185,9 @@ func (p *place) drifts(t *testing.T) {
 // problem is what the doctor says of the schema.
 func (p *place) problem(t *testing.T) string {
 	t.Helper()
-	for _, f := range doctor.Examine(t.Context(), p.db, doctor.Options{}) {
-		if (f.Check == "objects" || f.Check == "schema") && f.Level == engine.Problem {
-			return f.Evidence
+	for _, f := range admin.New(p.db, nil).Examine(t.Context(), admin.ExamineOptions{}).Findings {
+		if (f.Code == "objects" || f.Code == "schema") && f.Level == admin.Problem {
+			return f.Summary
 		}
 	}
 	return ""

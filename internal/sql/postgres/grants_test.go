@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/bravellian/pawl"
+	ops "github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/inbox"
-	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/enginetest"
 	"github.com/bravellian/pawl/internal/pause"
@@ -185,7 +185,7 @@ func reading() []act {
 				done(p.Joins.Members(p.ctx, f.join, join.MemberFilter{})), done(p.Inbox.Get(p.ctx, f.key.Source, f.key.MessageID)), done(p.Leases.List(p.ctx, lease.ListFilter{})), done(p.Jobs.List(p.ctx, job.ListFilter{})))
 			return errors.Join(errs...)
 		}},
-		{"read the audit trail", trail, func(p *person, f *scene) error { return done(audit.Open(p.db).List(p.ctx, audit.Filter{})) }},
+		{"read the audit trail", trail, func(p *person, f *scene) error { return done(p.Admin.Audit(p.ctx, ops.AuditFilter{})) }},
 	}
 }
 

@@ -1,0 +1,62 @@
+// Package admin is what operators do to one database: they pause and resume topics and
+// queues, see which workers run, read the audit trail, ask why something has not run,
+// and have the database examined.
+//
+//	ctx = admin.WithReason(admin.WithActor(ctx, "alice@ops"), "INC-42")
+//	_, err = p.Admin.Pause(ctx, admin.Topic, "mail", "the mail server is down")
+//	why, err := p.Admin.Explain(ctx, "0198c9a0-5d7e-8a41-9c3f-000000000001")
+//	report := p.Admin.Examine(ctx, admin.ExamineOptions{})
+//	entries, err := p.Admin.Audit(ctx, admin.AuditFilter{})
+package admin
+
+import (
+	"context"
+
+	"github.com/bravellian/pawl/internal/audit"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/pause"
+)
+
+// Kind is what something is that an operator names.
+type Kind string
+
+// Kinds. Queue and Topic are what Pause and Resume take, the others what Explain takes.
+const (
+	Queue   Kind = "queue"
+	Topic   Kind = "topic"
+	Message Kind = "message"
+	Timer   Kind = "timer"
+	Job     Kind = "job"
+	Run     Kind = "run" // of a job
+	Join    Kind = "join"
+	Inbox   Kind = "inbox" // a message of the inbox
+)
+
+// Admin is what operators do to one database. Programs find it as pawl.Pawl.Admin. It
+// is safe for concurrent use.
+type Admin struct {
+	db     engine.DB
+	pauses *pause.Pauses
+}
+
+// New returns what operators do to a database. pauses is what the workers of this
+// process ask, so that they obey at once what this process pauses; nil if there are none.
+func New(db engine.DB, pauses *pause.Pauses) *Admin {
+	if pauses == nil {
+		pauses = pause.New(db, nil)
+	}
+	return &Admin{db: db, pauses: pauses}
+}
+
+// WithActor returns a context whose changes are noted as made by actor: a person, a
+// program. Without it they are noted as made by this process, host:pid. At most 255
+// characters are kept.
+func WithActor(ctx context.Context, actor string) context.Context {
+	return audit.WithActor(ctx, actor)
+}
+
+// WithReason returns a context whose changes are noted with a reason, such as a ticket.
+// An empty one leaves the reason that ctx has. At most 1000 characters are kept.
+func WithReason(ctx context.Context, reason string) context.Context {
+	return audit.WithReason(ctx, reason)
+}

@@ -1,0 +1,60 @@
+package admin
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
+)
+
+// Entry is a change that somebody made by hand, noted in the transaction that made it.
+type Entry struct {
+	ID    uuid.UUID `json:"id"`
+	At    time.Time `json:"at"` // when it began, by the database's clock
+	Actor string    `json:"actor"`
+	// Action is redrive, discard, cancel, reschedule, pause, resume, put, trigger,
+	// enable, disable, remove, release, revive, fix or restore.
+	Action string `json:"action"`
+	Target string `json:"target"` // what was changed
+	Reason string `json:"reason,omitempty"`
+	// Count is how many messages, or parts of the target, were changed.
+	Count int64 `json:"count"`
+}
+
+// AuditFilter selects entries. The zero value lists the newest 100.
+type AuditFilter struct {
+	Actor  string // "": any
+	Action string // "": any
+	Before *Entry // only older entries than this, to page on; nil: all
+	Limit  int    // default 100, at most 10 000
+}
+
+const (
+	defaultEntries = 100
+	maxEntries     = 10_000
+	// farFuture is a year later than any entry.
+	farFuture = 9999
+)
+
+// Audit returns what operators changed, newest first. Entries are kept for a year.
+func (a *Admin) Audit(ctx context.Context, f AuditFilter) ([]Entry, error) {
+	if f.Limit <= 0 {
+		f.Limit = defaultEntries
+	}
+	list := op.AuditList{
+		Before: time.Date(farFuture, 1, 1, 0, 0, 0, 0, time.UTC), Actor: worker.Optional(f.Actor), Action: worker.Optional(f.Action), Most: min(f.Limit, maxEntries),
+	}
+	if f.Before != nil {
+		list.Before, list.BeforeID = f.Before.At, f.Before.ID
+	}
+	found, err := engine.Query(ctx, a.db, list)
+	var all []Entry
+	for _, e := range found {
+		all = append(all, Entry{ID: e.ID, At: e.At.UTC(), Actor: e.Actor, Action: e.Action, Target: e.Target, Reason: worker.Value(e.Reason), Count: e.N})
+	}
+	return all, err
+}

@@ -1,0 +1,59 @@
+package admin_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/audit"
+	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/job"
+	"github.com/bravellian/pawl/join"
+	"github.com/bravellian/pawl/timer"
+)
+
+// D-116: what a program in another language does to a timer, a join or a job is noted as its role's act, in its
+// transaction.
+func TestAuditRoutines(t *testing.T) {
+	t.Parallel()
+	eachPostgres(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		id, err := f.Timers.Schedule(f.ctx(), timer.Timer{Topic: "t", Due: time.Now().Add(time.Hour)})
+		f.check(err)
+		joined, err := f.Joins.Start(f.ctx(), join.Spec{ExpectedSteps: 1})
+		f.check(err)
+		f.check(f.Jobs.Put(f.ctx(), job.Job{Name: "j", Topic: "t", Schedule: "@yearly"}))
+		var role string
+		f.db.Row(t, "SELECT current_user", &role)
+		for _, c := range []struct{ call, action, target string }{
+			{f.db.Table("timer_reschedule") + "('" + id.String() + "', now() + interval '2 hours')", audit.Reschedule, "timer " + id.String()},
+			{f.db.Table("timer_cancel") + "('" + id.String() + "')", audit.Cancel, "timer " + id.String()},
+			{f.db.Table("outbox_join_cancel") + "('" + joined.String() + "')", audit.Cancel, "join " + joined.String()},
+			{f.db.Table("job_trigger") + "('j')", audit.Trigger, "job j"},
+			{f.db.Table("job_delete") + "('j')", audit.Remove, "job j"},
+		} {
+			before := len(f.trail(admin.AuditFilter{}))
+			tx := f.db.Begin(t)
+			_, err := tx.ExecContext(f.ctx(), "SELECT "+c.call)
+			f.check(err)
+			f.check(tx.Rollback())
+			if n := len(f.trail(admin.AuditFilter{})); n != before {
+				t.Errorf("%s: rolled back, and noted", c.call)
+			}
+			_, err = f.db.SQL.ExecContext(f.ctx(), "SELECT "+c.call)
+			f.check(err)
+			all := f.trail(admin.AuditFilter{})
+			if got := all[0]; len(all) != before+1 || got.Action != c.action || got.Target != c.target || got.Actor != role || got.Count != 1 {
+				t.Errorf("%s: %d entries more, the last is %+v", c.call, len(all)-before, got)
+			}
+			if c.action == audit.Trigger || c.action == audit.Reschedule {
+				continue
+			}
+			_, err = f.db.SQL.ExecContext(f.ctx(), "SELECT "+c.call)
+			f.check(err)
+			if n := len(f.trail(admin.AuditFilter{})); n != before+1 {
+				t.Errorf("%s: what changed nothing was noted", c.call)
+			}
+		}
+	})
+}

@@ -1,0 +1,513 @@
+package admin_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/audit"
+	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// failed leaves n failed messages of topic p.
+func (f *fixture) failed(n int) []outbox.WorkItemID {
+	f.t.Helper()
+	ids := f.mixed(n, "p")["p"]
+	for part := ids; len(part) > 0; {
+		k := min(len(part), 1000)
+		owner, _ := f.claim(time.Minute, k)
+		if got, err := f.Outbox.Fail(f.ctx(), owner, errors.New("no"), part[:k]...); err != nil || int(got) != k {
+			f.t.Fatal(got, err)
+		}
+		part = part[k:]
+	}
+	return ids
+}
+
+// only insists on a single entry.
+func (f *fixture) only(action string, n int64) admin.Entry {
+	f.t.Helper()
+	all := f.trail(admin.AuditFilter{Action: action})
+	if len(all) != 1 || all[0].Count != n || all[0].Action != action {
+		f.t.Fatalf("the trail has %+v, want one %s of %d", all, action, n)
+	}
+	return all[0]
+}
+
+func TestAuditActions(t *testing.T) {
+	t.Parallel()
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		before := time.Now().Add(-time.Minute)
+		ctx := admin.WithActor(f.ctx(), "alice@ops")
+		dead := f.failed(5)
+		waiting := f.mixed(4, "q")["q"]
+		for _, do := range []func() (int64, error){
+			func() (int64, error) { return f.Outbox.Redrive(ctx, outbox.FailedFilter{IDs: dead[:2]}) },
+			func() (int64, error) { return f.Outbox.Discard(ctx, outbox.FailedFilter{Topic: "p"}) },
+			func() (int64, error) { return f.Outbox.Cancel(ctx, "why", waiting[:3]...) },
+			func() (int64, error) { return f.Outbox.Reschedule(ctx, time.Time{}, waiting...) },
+		} {
+			_, err := do()
+			f.check(err)
+		}
+		for _, kind := range []admin.Kind{admin.Topic, admin.Queue} {
+			_, err := f.Admin.Pause(ctx, kind, "x y", "")
+			f.check(err)
+			_, err = f.Admin.Resume(ctx, kind, "x y")
+			f.check(err)
+		}
+		var got []string
+		for _, entry := range f.trail(admin.AuditFilter{}) {
+			got = append(got, fmt.Sprintf("%s %d %s", entry.Action, entry.Count, entry.Target))
+			if entry.Actor != "alice@ops" || entry.ID == uuid.Nil || entry.At.Before(before) || entry.At.Location() != time.UTC {
+				t.Errorf("%+v", entry)
+			}
+		}
+		want := []string{
+			"resume 1 queue x y", "pause 1 queue x y", "resume 1 topic x y", "pause 1 topic x y", "reschedule 1 4 messages", "cancel 3 3 messages",
+			"discard 3 failed messages of topic p", "redrive 2 2 failed messages",
+		}
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Fatalf("the trail has\n%s, want\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	})
+}
+
+func TestAuditOfNothing(t *testing.T) {
+	t.Parallel()
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		done := f.mixed(1, "p")["p"]
+		owner, _ := f.claim(time.Minute, 1)
+		_, err := f.Outbox.Ack(f.ctx(), owner, done...)
+		f.check(err)
+		for _, filter := range []outbox.FailedFilter{{}, {IDs: done}, {Topic: "p"}, {IDs: []outbox.WorkItemID{}}} {
+			for _, do := range []func(context.Context, outbox.FailedFilter) (int64, error){f.Outbox.Redrive, f.Outbox.Discard, f.Outbox.CountFailed} {
+				if n, err := do(f.ctx(), filter); n != 0 || err != nil {
+					t.Fatal(n, err)
+				}
+			}
+		}
+		for _, ids := range [][]outbox.WorkItemID{nil, done, {1 << 40}} {
+			if n, err := f.Outbox.Cancel(f.ctx(), "why", ids...); n != 0 || err != nil {
+				t.Fatal(n, err)
+			}
+			if n, err := f.Outbox.Reschedule(f.ctx(), time.Time{}, ids...); n != 0 || err != nil {
+				t.Fatal(n, err)
+			}
+		}
+		f.resumes(false, admin.Topic, "p")
+		if all := f.trail(admin.AuditFilter{}); len(all) != 0 {
+			t.Fatalf("nothing changed, and there is %+v", all)
+		}
+		f.failed(2)
+		if n, err := f.Outbox.CountFailed(f.ctx(), outbox.FailedFilter{}); n != 2 || err != nil {
+			t.Fatal(n, err)
+		}
+		if all := f.trail(admin.AuditFilter{}); len(all) != 0 {
+			t.Fatalf("somebody counted, and there is %+v", all)
+		}
+	})
+}
+
+// spoiled is a database whose transactions that run an operation fail after it.
+type spoiled struct {
+	engine.DB
+	op string
+}
+
+var errSpoiled = errors.New("the transaction failed")
+
+func (d *spoiled) Do(ctx context.Context, calls ...*engine.Call) error {
+	for _, c := range calls {
+		if c.Name() != d.op {
+			continue
+		}
+		if each := c.Each; each != nil {
+			c.Each = func(r engine.Row) error {
+				if err := each(r); err != nil {
+					return err
+				}
+				return errSpoiled
+			}
+		}
+	}
+	note := audit.New(ctx, "x") // of more than its column can hold, once the second call adds to it
+	return d.DB.Do(ctx, append(calls, note.Call("x", math.MaxInt64), note.Call("x", math.MaxInt64))...)
+}
+
+// changes are all that leaves a note, with what they are done to.
+func (f *fixture) changes(on *fixture) map[string]func() error {
+	dead, waiting := f.failed(2), f.mixed(2, "q")["q"]
+	f.pause(admin.Topic, "x")
+	f.pause(admin.Queue, "x")
+	return map[string]func() error{
+		"outbox/redrive": func() error {
+			_, err := on.Outbox.Redrive(f.ctx(), outbox.FailedFilter{IDs: dead})
+			return err
+		},
+		"outbox/discard": func() error {
+			_, err := on.Outbox.Discard(f.ctx(), outbox.FailedFilter{IDs: dead})
+			return err
+		},
+		"outbox/cancel": func() error { _, err := on.Outbox.Cancel(f.ctx(), "why", waiting...); return err },
+		"outbox/reschedule": func() error {
+			_, err := on.Outbox.Reschedule(f.ctx(), time.Now().Add(time.Hour), waiting...)
+			return err
+		},
+		"pause/put": func() error { _, err := on.Admin.Pause(f.ctx(), admin.Topic, "p", ""); return err },
+		"pause/end": func() error {
+			_, err := on.Admin.Resume(f.ctx(), admin.Queue, "x")
+			_, other := on.Admin.Resume(f.ctx(), admin.Topic, "x")
+			return errors.Join(err, other)
+		},
+	}
+}
+
+// D-116: a transaction that fails after the change leaves neither the change nor a note.
+func TestAuditWithTheChange(t *testing.T) {
+	t.Parallel()
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		bad := &spoiled{DB: f.db.DB}
+		spoiling := on(t, f.db, bad, pawl.Options{})
+		changes, acts := f.changes(spoiling), f.acts(spoiling)
+		before, err := f.Outbox.Count(f.ctx())
+		f.check(err)
+		notes := len(f.trail(admin.AuditFilter{}))
+		for op, change := range changes {
+			bad.op = op
+			if err := change(); err == nil {
+				t.Errorf("%s: no error", op)
+			}
+			f.counts(before)
+			if all := f.trail(admin.AuditFilter{}); len(all) != notes {
+				t.Errorf("%s failed and left %+v", op, all[:len(all)-notes])
+			}
+			if all := f.paused(); len(all) != 2 || all[0].Ending || all[1].Ending {
+				t.Errorf("%s failed and left %+v", op, all)
+			}
+		}
+		for _, a := range acts {
+			bad.op = a.name
+			state := a.state()
+			if err := a.do(f.ctx()); err == nil || a.state() != state || len(f.trail(admin.AuditFilter{})) != notes {
+				t.Errorf("%s: %v, and it was %s and is %s", a.name, err, state, a.state())
+			}
+		}
+	})
+}
+
+// D-116: what cannot be noted is not done.
+func TestAuditFailsWithTheNote(t *testing.T) {
+	t.Parallel()
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		changes, acts := f.changes(f), f.acts(f)
+		before, err := f.Outbox.Count(f.ctx())
+		f.check(err)
+		_, err = f.db.SQL.ExecContext(f.ctx(), "ALTER TABLE "+f.db.Table("audit_trail")+" RENAME COLUMN actor TO somebody")
+		f.check(err)
+		for op, change := range changes {
+			if err := change(); err == nil {
+				t.Errorf("%s was done without a note", op)
+			}
+			f.counts(before)
+			if all := f.paused(); len(all) != 2 || all[0].Ending || all[1].Ending {
+				t.Errorf("%s failed and left %+v", op, all)
+			}
+		}
+		for _, a := range acts {
+			if state := a.state(); a.do(f.ctx()) == nil || a.state() != state {
+				t.Errorf("%s was done without a note", a.name)
+			}
+		}
+	})
+}
+
+// What takes several transactions has one entry.
+func TestAuditGrows(t *testing.T) {
+	t.Parallel()
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		f.failed(2500)
+		n, err := f.Outbox.Redrive(f.ctx(), outbox.FailedFilter{})
+		if err != nil || n != 2500 {
+			t.Fatal(n, err)
+		}
+		f.only(audit.Redrive, 2500)
+		ids := f.mixed(2500, "q")["q"]
+		if n, err := f.Outbox.Cancel(f.ctx(), "why", ids...); err != nil || n != 2500 {
+			t.Fatal(n, err)
+		}
+		f.only(audit.Cancel, 2500)
+	})
+}
+
+// What is interrupted has an entry of what was done.
+func TestAuditOfInterrupted(t *testing.T) {
+	t.Parallel()
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		f.failed(6)
+		ctx, cancel := context.WithCancel(f.ctx())
+		defer cancel()
+		cut := on(t, f.db, &flaky{DB: f.db.DB, fail: func(string) bool { return false }, did: func(op string) {
+			if op == "outbox/discard" {
+				cancel()
+			}
+		}}, pawl.Options{})
+		n, err := cut.Outbox.Discard(ctx, outbox.FailedFilter{Rate: 2})
+		if n != 2 || !errors.Is(err, context.Canceled) {
+			t.Fatalf("it discarded %d: %v", n, err)
+		}
+		f.only(audit.Discard, 2)
+		f.counts(outbox.Counts{Failed: 4, Discarded: 2})
+	})
+}
+
+// processName is what acts are noted by that name no actor.
+func processName() string {
+	host, _ := os.Hostname()
+	return host + ":" + strconv.Itoa(os.Getpid())
+}
+
+func TestAuditActors(t *testing.T) {
+	t.Parallel()
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		self := processName()
+		long := strings.Repeat("ü", 300)
+		for given, want := range map[string]string{
+			"bob": "bob", "": self, " \t": self, long: strings.Repeat("ü", 254) + "…", "a\x00b\xff": "a\uFFFDb\uFFFD", `o'Brien "x" 日本`: `o'Brien "x" 日本`,
+		} {
+			_, err := f.Admin.Pause(admin.WithActor(f.ctx(), given), admin.Topic, "p", "")
+			f.check(err)
+			if all := f.paused(); all[0].Actor != want {
+				t.Errorf("paused by %q, want %q", all[0].Actor, want)
+			}
+			if got := f.trail(admin.AuditFilter{Limit: 1})[0].Actor; got != want {
+				t.Errorf("noted as %q, want %q", got, want)
+			}
+			f.resume(admin.Topic, "p")
+			if got := f.trail(admin.AuditFilter{Limit: 1})[0].Actor; got != self {
+				t.Errorf("resumed by %q, want %q", got, self)
+			}
+		}
+		inner := admin.WithActor(admin.WithActor(f.ctx(), "outer"), "inner")
+		_, err := f.Admin.Pause(inner, admin.Topic, "p", "")
+		f.check(err)
+		if got := f.trail(admin.AuditFilter{Limit: 1})[0].Actor; got != "inner" {
+			t.Errorf("noted as %q", got)
+		}
+	})
+}
+
+// Targets are what people wrote, cut where they are too long.
+func TestAuditTexts(t *testing.T) {
+	t.Parallel()
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		for _, name := range odd() {
+			f.pause(admin.Topic, name)
+			if got := f.trail(admin.AuditFilter{Limit: 1})[0].Target; got != "topic "+name {
+				t.Errorf("noted %q of %q", got, name)
+			}
+		}
+		f.failed(1)
+		part := strings.Repeat("日", 1500)
+		owner := outbox.NewOwnerToken()
+		f.put(outbox.Message{Topic: "q"})
+		msgs, err := f.Outbox.Claim(f.ctx(), owner, time.Minute, 1)
+		f.check(err)
+		_, err = f.Outbox.Fail(f.ctx(), owner, errors.New(part), msgs[0].WorkItemID)
+		f.check(err)
+		kept := f.get(msgs[0].WorkItemID).LastError
+		if n, err := f.Outbox.Redrive(f.ctx(), outbox.FailedFilter{Error: kept}); n != 1 || err != nil {
+			t.Fatal(n, err)
+		}
+		got := f.trail(admin.AuditFilter{Limit: 1})[0].Target
+		if runes := []rune(got); len(runes) > 1000 || !strings.HasPrefix(got, `failed messages with error "日`) {
+			t.Errorf("noted %d characters: %q", len(runes), got)
+		}
+	})
+}
+
+// Components may note what has no operation that does.
+func TestAuditNote(t *testing.T) {
+	t.Parallel()
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		note := audit.New(admin.WithActor(f.ctx(), "carol"), "the lock of job x")
+		for _, n := range []int64{0, 3, 4} {
+			call := note.Call(audit.Fix, n)
+			f.check(f.db.Do(f.ctx(), call))
+			if call.N != n {
+				t.Fatalf("it answered %d, want %d", call.N, n)
+			}
+		}
+		if got := f.only(audit.Fix, 7); got.Actor != "carol" || got.Target != "the lock of job x" {
+			t.Fatalf("%+v", got)
+		}
+	})
+}
+
+// notes makes n entries and returns them, newest first.
+func (f *fixture) notes(n int) []admin.Entry {
+	f.t.Helper()
+	for i := range n {
+		ctx := admin.WithActor(f.ctx(), []string{"a", "b"}[i%2])
+		f.check(f.db.Do(f.ctx(), audit.New(ctx, strconv.Itoa(i)).Call([]string{audit.Fix, audit.Cancel, audit.Pause}[i%3], 1)))
+	}
+	return f.trail(admin.AuditFilter{Limit: n})
+}
+
+func TestAuditPages(t *testing.T) {
+	t.Parallel()
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		all := f.notes(23)
+		_, err := f.db.SQL.ExecContext(f.ctx(), "UPDATE "+f.db.Table("audit_trail")+" SET at = (SELECT max(x.at) FROM "+f.db.Table("audit_trail")+" x)") // all at once
+		f.check(err)
+		seen := map[uuid.UUID]bool{}
+		for _, limit := range []int{1, 7, 23, 100} {
+			clear(seen)
+			filter := admin.AuditFilter{Limit: limit}
+			for page := f.trail(filter); len(page) > 0; page = f.trail(filter) {
+				if len(page) > limit {
+					t.Fatalf("%d entries, limit %d", len(page), limit)
+				}
+				for _, entry := range page {
+					if seen[entry.ID] {
+						t.Fatalf("%v came twice", entry.ID)
+					}
+					seen[entry.ID] = true
+				}
+				filter.Before = &page[len(page)-1]
+			}
+			if len(seen) != 23 {
+				t.Fatalf("paged through %d of 23 by %d", len(seen), limit)
+			}
+		}
+		for i, entry := range all {
+			if entry.Target != strconv.Itoa(22-i) {
+				t.Fatalf("entry %d is %+v: not newest first", i, entry)
+			}
+		}
+	})
+}
+
+func TestAuditFilters(t *testing.T) {
+	t.Parallel()
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		f.notes(12)
+		for _, c := range []struct {
+			filter admin.AuditFilter
+			want   string
+		}{
+			{admin.AuditFilter{}, "[11 10 9 8 7 6 5 4 3 2 1 0]"},
+			{admin.AuditFilter{Actor: "a"}, "[10 8 6 4 2 0]"},
+			{admin.AuditFilter{Action: audit.Cancel}, "[10 7 4 1]"},
+			{admin.AuditFilter{Actor: "b", Action: audit.Cancel}, "[7 1]"},
+			{admin.AuditFilter{Actor: "b", Action: audit.Cancel, Limit: 1}, "[7]"},
+			{admin.AuditFilter{Actor: "A"}, "[]"},
+			{admin.AuditFilter{Actor: "%"}, "[]"},
+			{admin.AuditFilter{Action: "'"}, "[]"},
+		} {
+			got := []string{}
+			for _, entry := range f.trail(c.filter) {
+				got = append(got, entry.Target)
+			}
+			if fmt.Sprint(got) != c.want {
+				t.Errorf("%+v found %v, want %s", c.filter, got, c.want)
+			}
+		}
+	})
+}
+
+func TestAuditCleanUp(t *testing.T) {
+	t.Parallel()
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		f.notes(6)
+		year, older := "'366 days'::interval", "'364 days'::interval"
+		if e.Name == "sqlite" {
+			year, older = "366*86400000000", "364*86400000000"
+		}
+		table := f.db.Table("audit_trail")
+		for _, change := range []string{"at = at - " + year + " WHERE target < '3'", "at = at - " + older + " WHERE target = '4'"} {
+			_, err := f.db.SQL.ExecContext(f.ctx(), "UPDATE "+table+" SET "+change)
+			f.check(err)
+		}
+		if n, err := audit.CleanUp(f.ctx(), f.db.DB); n != 3 || err != nil {
+			t.Fatalf("forgot %d, want 3: %v", n, err)
+		}
+		if n, err := audit.CleanUp(f.ctx(), f.db.DB); n != 0 || err != nil {
+			t.Fatal(n, err)
+		}
+		if all := f.trail(admin.AuditFilter{}); len(all) != 3 {
+			t.Fatalf("left are %+v", all)
+		}
+		_, err := f.db.SQL.ExecContext(f.ctx(), "UPDATE "+table+" SET at = at - "+year)
+		f.check(err)
+		f.check(f.CleanUp(f.ctx())) // the pawl's
+		if all := f.trail(admin.AuditFilter{}); len(all) != 0 {
+			t.Fatalf("left are %+v", all)
+		}
+	})
+}
+
+// Many who redrive at once share the messages out, and each notes its own part.
+func TestAuditConcurrently(t *testing.T) {
+	t.Parallel()
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		const n = 300
+		f.failed(n)
+		var busy sync.WaitGroup
+		var sums [4]int64
+		for i := range sums {
+			w := f
+			if i%2 == 1 {
+				w = f.another(pawl.Options{})
+			}
+			busy.Go(func() {
+				got, err := w.Outbox.Redrive(admin.WithActor(f.ctx(), strconv.Itoa(i)), outbox.FailedFilter{Topic: "p"})
+				if err != nil {
+					t.Error(err)
+				}
+				sums[i] = got
+			})
+		}
+		busy.Wait()
+		var noted int64
+		for _, entry := range f.trail(admin.AuditFilter{Action: audit.Redrive}) {
+			i, err := strconv.Atoi(entry.Actor)
+			f.check(err)
+			if entry.Count != sums[i] {
+				t.Errorf("%d was noted of %d", entry.Count, sums[i])
+			}
+			noted += entry.Count
+		}
+		if total := sums[0] + sums[1] + sums[2] + sums[3]; total != n || noted != n {
+			t.Fatalf("redrove %v, noted %d, of %d", sums, noted, n)
+		}
+		f.counts(outbox.Counts{Ready: n})
+		f.db.CheckPlaces(t)
+	})
+}

@@ -1,0 +1,164 @@
+package admin_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/dbtest"
+)
+
+// A sound database has a finding for every check, and none to complain about but
+// that the tests' server does without fsync.
+func TestExamineHealthy(t *testing.T) {
+	t.Parallel()
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		f := openExamine(t, e)
+		// Other tests have connections to the server, too.
+		findings := f.examine(admin.ExamineOptions{Timeout: time.Minute, Limits: admin.Limits{Connections: 1000}})
+		for _, check := range []string{"connection", "schema", "clock", "writable", "objects", "claims", "schedule", "inbox", "leases", "places", "joins"} {
+			wantOK(t, findings, check)
+		}
+		for _, found := range findings {
+			if found.Level >= admin.Warning && found.Code != "durability" {
+				t.Errorf("%+v", found)
+			}
+			if found.Level >= admin.Warning && found.NextStep == "" {
+				t.Errorf("%s: no next step", found.Code)
+			}
+		}
+	})
+}
+
+// What cannot be reached is said once.
+func TestExamineUnreachable(t *testing.T) {
+	t.Parallel()
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		f := openExamine(t, e)
+		db := f.db.Another(t)
+		f.check(db.Close())
+		findings := admin.New(db, nil).Examine(f.ctx(), admin.ExamineOptions{}).Findings
+		if len(findings) != 1 || findings[0].Code != "connection" {
+			t.Errorf("%+v", findings)
+		}
+	})
+}
+
+func TestExamineSchema(t *testing.T) {
+	t.Parallel()
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		f := openExamine(t, e)
+		f.exec("UPDATE {pawl_schema} SET checksum = 'x' || checksum WHERE version = 1")
+		wantFinding(t, f.examine(), "schema", admin.Problem, "version 1", "Use the build")
+		f.exec("UPDATE {pawl_schema} SET checksum = substr(checksum, 2) WHERE version = 1")
+		wantOK(t, f.examine(), "schema")
+
+		f.exec("INSERT INTO {pawl_schema} (version, name, checksum, lowest, applied_at) VALUES (2, 'x', 'x', 2, {0s})")
+		wantFinding(t, f.examine(), "schema", admin.Problem, "version 2", "Update this program")
+		f.exec("UPDATE {pawl_schema} SET lowest = 1 WHERE version = 2")
+		f.exec("UPDATE {pawl_object} SET checksum = 'x' || checksum WHERE kind = 'views' AND name = 'outbox_item'")
+		wantFinding(t, f.examine(), "schema", admin.Note, "version 2, of a newer program", "Update this program")
+		f.exec("UPDATE {pawl_object} SET checksum = substr(checksum, 2) WHERE kind = 'views' AND name = 'outbox_item'")
+		f.exec("DELETE FROM {pawl_schema} WHERE version = 2")
+		wantOK(t, f.examine(), "schema")
+
+		f.exec("UPDATE {pawl_object} SET checksum = 'x' || checksum WHERE kind = 'views' AND name = 'outbox_item'")
+		wantFinding(t, f.examine(), "schema", admin.Problem, "outbox_item", "pawl migrate")
+		f.exec("UPDATE {pawl_object} SET checksum = substr(checksum, 2) WHERE kind = 'views' AND name = 'outbox_item'")
+		wantOK(t, f.examine(), "schema")
+
+		f.exec("CREATE TABLE {before} AS SELECT * FROM {pawl_schema}")
+		f.exec("DELETE FROM {pawl_schema}")
+		findings := f.examine()
+		wantFinding(t, findings, "schema", admin.Problem, "missing", "pawl migrate")
+		f.exec("INSERT INTO {pawl_schema} (version, name, checksum, lowest, applied_at) SELECT version, name, checksum, lowest, applied_at FROM {before}")
+		wantOK(t, f.examine(), "schema")
+	})
+}
+
+// The next step of a missing index makes it again.
+func TestExamineMissingIndex(t *testing.T) {
+	t.Parallel()
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		f := openExamine(t, e)
+		name := "outbox_exception_dead"
+		if e.Name != "sqlite" {
+			name = "outbox_exception_status_id_idx"
+		}
+		f.exec("DROP INDEX {" + name + "}")
+		found := wantFinding(t, f.examine(), "objects", admin.Problem, "missing index", "CREATE INDEX")
+		f.exec(found.NextStep)
+		wantOK(t, f.examine(), "objects")
+	})
+}
+
+// A missing view is said once, and a missing table hides no other check.
+func TestExamineMissingView(t *testing.T) {
+	t.Parallel()
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		f := openExamine(t, e)
+		f.exec("DROP VIEW {job_runs}")
+		wantFinding(t, f.examine(), "objects", admin.Problem, "job_runs", "")
+		f.exec("DROP TABLE {lease_waiter}")
+		findings := f.examine()
+		var missing []string
+		for _, found := range findings {
+			if found.Code == "objects" {
+				missing = append(missing, found.Summary)
+			}
+		}
+		if text := strings.Join(missing, "\n"); !strings.Contains(text, "table") || !strings.Contains(text, "lease_waiter") || len(missing) > 4 {
+			t.Errorf("objects: %s", text)
+		}
+		f.exec("DROP TABLE {timer}" + map[bool]string{false: " CASCADE"}[e.Name == "sqlite"])
+		findings = f.examine()
+		wantFinding(t, findings, "schedule", admin.Warning, "could not be checked", "objects")
+		wantOK(t, findings, "joins")
+	})
+}
+
+// Half the round trip is allowed for; a second and more is worth a warning.
+func TestExamineClock(t *testing.T) {
+	t.Parallel()
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		f := openExamine(t, e)
+		for apart, way := range map[time.Duration]string{90 * time.Second: "behind", -90 * time.Second: "ahead"} {
+			o := admin.ExamineOptions{Timeout: time.Minute, Now: func() time.Time { return time.Now().Add(apart) }}
+			wantFinding(t, f.examine(o), "clock", admin.Warning, way, "NTP")
+		}
+		wantOK(t, f.examine(), "clock")
+	})
+}
+
+// Who waits for a lock has to give up in time, and the others have their say.
+func TestExamineHangingCheck(t *testing.T) {
+	t.Parallel()
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		f := openExamine(t, e)
+		tx := f.begin()
+		_, err := tx.ExecContext(f.ctx(), f.render("UPDATE {outbox_lane} SET priority = priority"))
+		f.check(err)
+		check := "writable"
+		if e.Name != "sqlite" {
+			_, err = tx.ExecContext(f.ctx(), f.render("LOCK TABLE {inbox} IN ACCESS EXCLUSIVE MODE"))
+			f.check(err)
+			check = "inbox"
+		}
+		limit := 2 * time.Second
+		findings := f.examine(admin.ExamineOptions{Timeout: limit})
+		if slices.ContainsFunc(findings, func(found admin.Finding) bool {
+			return found.Level != admin.OK && slices.Contains([]string{"connection", "schema", "joins"}, found.Code)
+		}) {
+			limit = 15 * time.Second // a busy machine may need it
+			findings = f.examine(admin.ExamineOptions{Timeout: limit})
+		}
+		wantFinding(t, findings, check, admin.Warning, "within "+limit.String(), "")
+		wantOK(t, findings, "schema")
+		wantOK(t, findings, "joins")
+		f.check(tx.Rollback())
+		findings = f.examine()
+		wantOK(t, findings, check)
+	})
+}

@@ -1,0 +1,128 @@
+package admin_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/join"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// examineFixture is a fresh database with an outbox and joins.
+type examineFixture struct {
+	t     *testing.T
+	db    dbtest.Database
+	box   *outbox.Outbox
+	joins *join.Joins
+}
+
+func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
+
+func openExamine(t *testing.T, e dbtest.Engine) *examineFixture {
+	t.Helper()
+	db := e.Open(t)
+	box := outbox.New(db.DB, outbox.Options{StopWhenEmpty: true, Logger: quiet()})
+	return &examineFixture{t, db, box, join.New(db.DB, box, join.Options{Logger: quiet()})}
+}
+
+func (f *examineFixture) ctx() context.Context { return f.t.Context() }
+
+func (f *examineFixture) check(err error) {
+	f.t.Helper()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *examineFixture) admin() *admin.Admin { return admin.New(f.db.DB, nil) }
+
+// examine examines the database, with a long timeout.
+func (f *examineFixture) examine(opts ...admin.ExamineOptions) []admin.Finding {
+	f.t.Helper()
+	o := admin.ExamineOptions{Timeout: time.Minute}
+	if len(opts) > 0 {
+		o = opts[0]
+	}
+	return f.admin().Examine(f.ctx(), o).Findings
+}
+
+// worstOf returns the worst finding of a check.
+func worstOf(t testing.TB, findings []admin.Finding, check string) admin.Finding {
+	t.Helper()
+	var worst *admin.Finding
+	for i := range findings {
+		if f := &findings[i]; f.Code == check && (worst == nil || f.Level > worst.Level) {
+			worst = f
+		}
+	}
+	if worst == nil {
+		t.Fatalf("nothing was found of %s: %+v", check, findings)
+	}
+	return *worst
+}
+
+// wantFinding wants the worst finding of a check to be of a level, with some evidence and
+// a next step.
+func wantFinding(t testing.TB, findings []admin.Finding, check string, level admin.Level, evidence, next string) admin.Finding {
+	t.Helper()
+	f := worstOf(t, findings, check)
+	if f.Level != level || !strings.Contains(f.Summary, evidence) || !strings.Contains(f.NextStep, next) {
+		t.Errorf("%s: %+v, want %v, %q and %q", check, f, level, evidence, next)
+	}
+	return f
+}
+
+// wantOK wants a check to find nothing to complain about.
+func wantOK(t testing.TB, findings []admin.Finding, check string) {
+	t.Helper()
+	if f := worstOf(t, findings, check); f.Level != admin.OK {
+		t.Errorf("%s: %+v, want nothing", check, f)
+	}
+}
+
+// exec runs a statement in which {name} is one of pawl's tables, {-1h} a time as
+// the engine stores it, and {id …} an id.
+func (f *examineFixture) exec(query string, args ...any) {
+	f.t.Helper()
+	res, err := f.db.SQL.ExecContext(f.ctx(), f.render(query), args...)
+	f.check(err)
+	if n, err := res.RowsAffected(); err == nil && n == 0 && !strings.HasPrefix(query, "DROP") && !strings.HasPrefix(query, "CREATE") {
+		f.t.Fatalf("%s: changed nothing", query)
+	}
+}
+
+func (f *examineFixture) render(query string) string {
+	var out strings.Builder
+	for {
+		before, rest, found := strings.Cut(query, "{")
+		out.WriteString(before)
+		if !found {
+			return out.String()
+		}
+		name, after, _ := strings.Cut(rest, "}")
+		query = after
+		if d, err := time.ParseDuration(name); err == nil {
+			out.WriteString(f.instant(d))
+		} else {
+			out.WriteString(f.db.Table(name))
+		}
+	}
+}
+
+// instant is a time from now on in SQL.
+func (f *examineFixture) instant(d time.Duration) string {
+	if f.db.Engine() == "sqlite" {
+		return fmt.Sprint(time.Now().Add(d).UnixMicro())
+	}
+	return fmt.Sprintf("(clock_timestamp() + interval '%f seconds')", d.Seconds())
+}
+
+func (f *examineFixture) begin() *sql.Tx { return f.db.Begin(f.t) }

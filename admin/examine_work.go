@@ -1,0 +1,148 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+)
+
+const (
+	// overdue is how long something may wait that any worker handles at once.
+	overdue = 5 * time.Minute
+	// maxRows bounds how many rows a check reads.
+	maxRows = 1000
+	// sample is how many messages and runs are read on either end.
+	sample = 200
+	// mentioned is how many of the things found a finding names.
+	mentioned = 3
+)
+
+const runWorkers = "Run workers, and see what their logs say: pawl work, or the program's Run."
+
+// checkClaims finds claimed messages whose leases expired and which nobody releases.
+func (e *examination) checkClaims(ctx context.Context) ([]Finding, error) {
+	expired, _, err := engine.Get(ctx, e.db, op.DoctorClaims{Age: overdue, Look: maxRows})
+	switch {
+	case err != nil:
+		return nil, err
+	case expired.Runs == 0:
+		return newFindings("claims", OK, fmt.Sprintf("no message is claimed whose lease has been over for %v", overdue), ""), nil
+	}
+	return newFindings("claims", Warning, fmt.Sprintf("%d messages are claimed although their leases are over, the first for %s, and nobody puts them back", expired.Messages, e.ago(expired.Since)), runWorkers), nil
+}
+
+// checkSchedule finds timers and jobs that are overdue.
+func (e *examination) checkSchedule(ctx context.Context) ([]Finding, error) {
+	late, err := engine.Query(ctx, e.db, op.DoctorOverdue{Age: overdue, Look: maxRows})
+	var found []Finding
+	for _, l := range late {
+		if l.N > 0 {
+			found = append(found, newFindings("schedule", Warning, fmt.Sprintf("%s %s overdue, the oldest since %s", atLeast(l.N), l.Kind, e.ago(l.Since)), runWorkers)...)
+		}
+	}
+	if err == nil && found == nil {
+		found = newFindings("schedule", OK, fmt.Sprintf("no timer or job is overdue by more than %v", overdue), "")
+	}
+	return found, err
+}
+
+func atLeast(n int64) string {
+	if n >= maxRows {
+		return fmt.Sprintf("%d or more", n)
+	}
+	return fmt.Sprint(n)
+}
+
+// ago returns how long ago a time of the database was.
+func (e *examination) ago(t *time.Time) string {
+	if t == nil {
+		return "?"
+	}
+	return e.opts.Now().Sub(*t).Round(time.Second).String()
+}
+
+// checkInbox finds messages of the inbox that are stuck.
+func (e *examination) checkInbox(ctx context.Context) ([]Finding, error) {
+	stuck, err := inbox.New(e.db, inbox.Options{}).Stuck(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(stuck) == 0:
+		return newFindings("inbox", OK, fmt.Sprintf("nothing is being processed that was not heard of for %v", inbox.StuckAfter), ""), nil
+	}
+	var keys []string
+	for _, m := range stuck[:min(len(stuck), mentioned)] {
+		keys = append(keys, fmt.Sprintf("%q", m.Key.String()))
+	}
+	evidence := fmt.Sprintf("%d messages are being processed and were not heard of for %v: %s", len(stuck), inbox.StuckAfter, listed(keys, len(stuck)))
+	return newFindings("inbox", Warning, evidence, "They were begun and not ended: have their senders deliver them again, or look at one with: pawl inbox show SOURCE ID"), nil
+}
+
+// listed returns the first of n things in words.
+func listed(some []string, n int) string {
+	text := strings.Join(some, ", ")
+	if n > len(some) {
+		text += ", …"
+	}
+	return text
+}
+
+// checkLeases finds leases that expired without being released.
+func (e *examination) checkLeases(ctx context.Context) ([]Finding, error) {
+	lapsed, _, err := engine.Get(ctx, e.db, op.DoctorLeases{Look: maxRows})
+	switch {
+	case err != nil:
+		return nil, err
+	case lapsed.N == 0:
+		return newFindings("leases", OK, "every lease is held or was given back", ""), nil
+	}
+	return newFindings("leases", Note, fmt.Sprintf("%d leases ran out without being given back, the last %s ago, %q among them: their holders crashed or lost the database", lapsed.N, e.ago(lapsed.Last), *lapsed.Name),
+		"Nothing: the next who asks gets them."), nil
+}
+
+// checkPlaces reads a sample of messages and runs: every message is in exactly one
+// place, and every run is of messages (docs/layout.md).
+func (e *examination) checkPlaces(ctx context.Context) ([]Finding, error) {
+	messages, err := engine.Query(ctx, e.db, op.DoctorMessages{Sample: sample, Most: mentioned})
+	if err != nil {
+		return nil, err
+	}
+	runs, err := engine.Query(ctx, e.db, op.DoctorRuns{Sample: sample, Look: maxRows, Most: mentioned})
+	if err != nil {
+		return nil, err
+	}
+	var lost, doubled, empty []string
+	for _, m := range messages {
+		if m.Places == 0 {
+			lost = append(lost, fmt.Sprint(m.ID))
+		} else {
+			doubled = append(doubled, fmt.Sprint(m.ID))
+		}
+	}
+	for _, r := range runs {
+		empty = append(empty, fmt.Sprintf("%d of run %d", r.Missing, r.Lo))
+	}
+	const report = "The tables were changed by hand, or this is a fault of pawl: please report it, and compare with a backup."
+	var found []Finding
+	for _, f := range []struct {
+		what string
+		ids  []string
+	}{
+		{"messages in no place, which will never be delivered: ids ", lost},
+		{"messages in several places, which may be delivered again: ids ", doubled},
+		{"runs without their messages: ", empty},
+	} {
+		if len(f.ids) > 0 {
+			found = append(found, newFindings("places", Problem, f.what+strings.Join(f.ids, ", ")+" (in a sample)", report)...)
+		}
+	}
+	if found == nil {
+		found = newFindings("places", OK, fmt.Sprintf("the %d newest and oldest messages and runs are where they belong", sample), "")
+	}
+	return found, nil
+}

@@ -1,0 +1,282 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/registry"
+	"github.com/bravellian/pawl/internal/worker"
+	"github.com/bravellian/pawl/join"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// place is where a message is in the queue, as outbox.Info does not report it.
+type place struct {
+	at      time.Time // when it can be claimed; zero: it does not wait
+	parked  bool      // its topic is paused
+	retryAt time.Time // when the last failed attempt asked for the next
+	changed time.Time // when it last went wrong
+	join    *join.ID  // whose wait it is
+	suspect int64     // above 0: it came back from an expired lease, and so many may be claimed with it
+}
+
+func (e *explainer) place(ctx context.Context, id outbox.WorkItemID) (p place, err error) {
+	err = e.db.Read(ctx, engine.Each(op.ExplainPlace{ID: int64(id)}, func(at *op.ExplainPosition, _ error) error {
+		p = placeOf(at) // what cannot be read is not known
+		return nil
+	}))
+	return p, err
+}
+
+func placeOf(at *op.ExplainPosition) place {
+	return place{
+		at: worker.Value(at.At).UTC(), parked: at.Aside, retryAt: worker.Value(at.NextAttemptAt).UTC(), changed: worker.Value(at.UpdatedAt).UTC(),
+		join: (*join.ID)(at.JoinID), suspect: at.Suspect,
+	}
+}
+
+// maxReads bounds how often a message is read that moves while it is read.
+const maxReads = 3
+
+// message explains the message with an id.
+func (e *explainer) message(ctx context.Context, id outbox.MessageID) (*Explanation, error) {
+	return e.explainMessage(ctx, func() (*outbox.Info, error) { return e.outbox.Find(ctx, id) })
+}
+
+// messageAt explains the message at a position.
+func (e *explainer) messageAt(ctx context.Context, id outbox.WorkItemID) (*Explanation, error) {
+	return e.explainMessage(ctx, func() (*outbox.Info, error) { return e.outbox.Get(ctx, id) })
+}
+
+// explainMessage reads a message and its place until the two agree.
+func (e *explainer) explainMessage(ctx context.Context, get func() (*outbox.Info, error)) (*Explanation, error) {
+	for n := 1; ; n++ {
+		m, err := get()
+		if err != nil {
+			return nil, err
+		}
+		p, err := e.place(ctx, m.WorkItemID)
+		if err != nil {
+			return nil, err
+		}
+		if agree := m.Status == outbox.Ready && p.at.Equal(m.NextAttemptAt) || m.Status != outbox.Ready && p.at.IsZero(); agree || n == maxReads {
+			return e.messageState(ctx, m, &p)
+		}
+	}
+}
+
+func (e *explainer) messageState(ctx context.Context, m *outbox.Info, p *place) (*Explanation, error) {
+	x := &Explanation{Kind: Message, ID: m.ID.String(), Facts: e.messageFacts(m, p)}
+	switch m.Status {
+	case outbox.InProgress:
+		x.Finding = e.held(m, &x.Facts)
+	case outbox.Done:
+		x.Finding = blocker(codeDone, fmt.Sprintf("It was handled by %s at %s.", someone(m.ProcessedBy), e.when(*m.ProcessedAt)), "")
+	case outbox.Failed:
+		x.Finding = blocker(codeFailed, fmt.Sprintf("It failed for good at %s, after %s%s", e.when(p.changed), several(int64(m.RetryCount)+1, "attempt"), stop(after(m.LastError))), "pawl retry "+m.ID.String())
+	case outbox.Discarded:
+		x.Finding = blocker(codeDiscarded, fmt.Sprintf("It was cancelled before it ran, or given up after it failed, at %s%s", e.when(p.changed), stop(after(m.LastError))), "")
+	default:
+		return x, e.waits(ctx, x, m, p)
+	}
+	return x, nil
+}
+
+func (e *explainer) messageFacts(m *outbox.Info, p *place) (f Facts) {
+	f.number("position", int64(m.WorkItemID))
+	f.add("topic", m.Topic)
+	f.add("queue", m.Queue)
+	f.number("priority", int64(m.Priority))
+	e.addTime(&f, "created", m.CreatedAt)
+	e.addTime(&f, "due", m.Due)
+	f.number("failed_attempts", int64(m.RetryCount))
+	e.addTime(&f, "next_attempt", p.at)
+	if m.LockedUntil != nil {
+		e.addTime(&f, "lease_until", *m.LockedUntil)
+	}
+	if m.OwnerToken != nil {
+		f.add("owner_token", m.OwnerToken.String())
+	}
+	if m.ProcessedAt != nil {
+		e.addTime(&f, "processed", *m.ProcessedAt)
+		f.add("worker", m.ProcessedBy)
+	}
+	if m.Redrives > 0 {
+		f.number("redrives", int64(m.Redrives))
+	}
+	if p.parked {
+		f.add("parked", "true")
+	}
+	if p.suspect > 0 {
+		f.number("suspects_at_once", p.suspect)
+	}
+	f.add("unreadable", m.Unreadable)
+	f.add("last_error", m.LastError)
+	return f
+}
+
+// held explains a message that is claimed.
+func (e *explainer) held(m *outbox.Info, facts *Facts) Finding {
+	who, by := "a program", ""
+	var w *registry.Info
+	if m.OwnerToken != nil {
+		who, w = e.owner(*m.OwnerToken)
+		if w != nil {
+			facts.add("worker", w.Name)
+			facts.add("worker_id", w.ID.String())
+			if !w.Alive {
+				by = fmt.Sprintf(" That worker was last heard of at %s.", e.when(w.Heartbeat))
+			}
+		} else {
+			facts.add("workers_of_queue", e.everyone.serving(m.Queue).names())
+		}
+	}
+	if m.LockedUntil == nil || !m.LockedUntil.Before(e.now) {
+		return blocker(codeLeased, fmt.Sprintf("It is held by %s, whose lease lasts until %s unless extended.%s", who, e.when(worker.Value(m.LockedUntil)), by), "")
+	}
+	f := blocker(codeLeaseExpired, fmt.Sprintf("It was held by %s, whose lease ran out at %s.%s", who, e.when(*m.LockedUntil), by), "")
+	switch {
+	case e.everyone.anyBut(w):
+		f.Summary += " A live worker puts it back within seconds."
+		return f
+	case w != nil && w.Alive: // a worker that was killed counts as alive for a while
+		f.Summary += fmt.Sprintf(" No other live worker is there to put it back; that one was last heard of at %s, and does so if it still runs.", e.when(w.Heartbeat))
+	default:
+		f.Summary += " No live worker is there to put it back."
+	}
+	f.NextStep = startWorker
+	return f
+}
+
+// waits explains a message that nobody has claimed.
+func (e *explainer) waits(ctx context.Context, x *Explanation, m *outbox.Info, p *place) error {
+	blockers := e.pausedAt(m.Queue, m.Topic, p.parked)
+	if p.parked && len(blockers) == 0 { // the pauses were read before it came back
+		blockers = append(blockers, blocker(codeTopicResuming, "The pause of its topic ended, and it is being brought back to its queue.", ""))
+	}
+	later, isLater := e.later(m, p)
+	missing, isMissing := e.noWorker(m.Queue, m.Topic)
+	// A worker without a handler puts it off again and again: that is not the reason.
+	if missing.Code == codeNoHandler && later.Code == codePutOff {
+		later.NextStep = ""
+		blockers = append(blockers, missing, later)
+	} else {
+		if isLater {
+			blockers = append(blockers, later)
+		}
+		if isMissing {
+			blockers = append(blockers, missing)
+		}
+	}
+	if len(blockers) == 0 && p.suspect > 0 {
+		blockers = append(blockers, e.suspect(m, p))
+	}
+	if len(blockers) == 0 {
+		queued, err := e.queued(ctx, m, &x.Facts)
+		if err != nil {
+			return err
+		}
+		blockers = append(blockers, queued)
+	}
+	x.Finding, x.Also = blockers[0], blockers[1:]
+	if p.join == nil {
+		return nil
+	}
+	of, err := e.joinAlone(ctx, *p.join)
+	if err == nil {
+		x.Causes = append(x.Causes, *of)
+	} else if absent(err) {
+		err = nil
+	}
+	return err
+}
+
+// never is the year in which waits of joins without a deadline are due.
+const never = 9999
+
+// later returns until when a message waits, and why.
+func (e *explainer) later(m *outbox.Info, p *place) (Finding, bool) {
+	if !p.at.After(e.now) {
+		return Finding{}, false
+	}
+	runNow := fmt.Sprintf("to have it run now: pawl reschedule %s --now", m.ID)
+	switch {
+	case m.RetryCount > 0 && p.retryAt.Equal(p.at):
+		return blocker(codeRetry, fmt.Sprintf("It waits until %s for attempt %d: attempt %d failed%s", e.when(p.at), m.RetryCount+1, m.RetryCount, stop(after(m.LastError))), runNow), true
+	case p.join != nil:
+		f := blocker(codeAwaitsJoin, "It is the wait of a join: it becomes due when that is over.", "")
+		if p.at.Year() < never {
+			f.Summary = fmt.Sprintf("It is the wait of a join: it becomes due when that is over, or at %s.", e.when(p.at))
+		}
+		return f, true
+	case p.at.Equal(m.Due):
+		return blocker(codeScheduled, fmt.Sprintf("It was enqueued for later: it is due at %s.", e.when(p.at)), runNow), true
+	}
+	return blocker(codePutOff, fmt.Sprintf("It was put off until %s: by its handler, by an operator, or by a worker that has no handler for its topic.", e.when(p.at)), runNow), true
+}
+
+// suspect explains a message that came back from an expired lease.
+func (e *explainer) suspect(m *outbox.Info, p *place) Finding {
+	company := "together with others that are suspected too, at most " + several(p.suspect, "message")
+	if p.suspect == 1 {
+		company = "all by itself"
+	}
+	return blocker(codeSuspect, fmt.Sprintf("It is due, but a worker that held it ended without settling it, and it may be the cause: the next worker that has nothing else in hand handles it, %s (%s).",
+		company, e.everyone.serving(m.Queue).handling(m.Topic).load()), "")
+}
+
+// maxAhead bounds how many runs are read to count the messages that go first.
+const maxAhead = 1000
+
+// queued explains a message that can be claimed at any moment.
+func (e *explainer) queued(ctx context.Context, m *outbox.Info, f *Facts) (Finding, error) {
+	line, _, err := engine.Get(ctx, e.db, op.ExplainAhead{ID: int64(m.WorkItemID), Look: maxAhead})
+	if err != nil {
+		return Finding{}, err
+	}
+	able := e.everyone.serving(m.Queue).handling(m.Topic)
+	f.number("ahead", line.N)
+	f.add("workers", able.names())
+	if line.N == 0 {
+		return blocker(codeQueued, fmt.Sprintf("It is due and next in its queue: a worker takes it as soon as it has room (%s).", able.load()), ""), nil
+	}
+	e.addTime(f, "oldest_ahead", worker.Value(line.Oldest).UTC())
+	atLeast := ""
+	if line.More {
+		atLeast = "at least "
+	}
+	return blocker(codeQueued, fmt.Sprintf("It is due and waits its turn: %s%s go first, by priority or because they were due before, the oldest since %s (%s).",
+		atLeast, several(line.N, "message"), e.when(worker.Value(line.Oldest)), able.load()), "if the queue does not get shorter: more workers, or more concurrency"), nil
+}
+
+// load returns in words how busy workers are.
+func (w workers) load() string {
+	var held, most int64
+	shared := len(w) > 0
+	for i := range w {
+		held, most, shared = held+w[i].InFlight, most+w[i].Concurrency, shared && w[i].Shared
+	}
+	text := fmt.Sprintf("%s for it, with %s at once, held %d when last heard of", several(int64(len(w)), "live worker"), several(most, "handler"), held)
+	if shared {
+		text += "; all take turns among many databases"
+	}
+	return text
+}
+
+func someone(name string) string {
+	if name == "" {
+		return "a program that gave no name"
+	}
+	return name
+}
+
+// stop returns s with a full stop at its end.
+func stop(s string) string {
+	if s != "" && (s[len(s)-1] == '.' || s[len(s)-1] == '!') {
+		return s
+	}
+	return s + "."
+}

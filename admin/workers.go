@@ -1,0 +1,50 @@
+package admin
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/bravellian/pawl/internal/registry"
+)
+
+// Worker is a process that works on the database.
+type Worker struct {
+	ID   uuid.UUID `json:"id"`
+	Name string    `json:"name"` // as in ProcessedBy of messages
+	Host string    `json:"host"`
+	PID  int64     `json:"pid"`
+	// Version is the program's, or the commit that it was built from.
+	Version string    `json:"version"`
+	Started time.Time `json:"started"`
+	// Heartbeat is when the process last reported that it is alive, every 10 s.
+	Heartbeat time.Time `json:"heartbeat"`
+	Queues    []string  `json:"queues"`
+	Topics    []string  `json:"topics"` // that have handlers
+	// Concurrency is how many handlers it runs at once.
+	Concurrency int64 `json:"concurrency"`
+	// InFlight is how many messages it held at its last heartbeat.
+	InFlight int64 `json:"in_flight"`
+	// Shared is true for a process that works on many databases in turn. It may be
+	// silent for a day and counts as alive.
+	Shared bool `json:"shared"`
+	// Alive is false for a process that stopped without leaving the list: it crashed or
+	// lost the database. One that was killed counts as alive for up to 30 s.
+	Alive bool `json:"alive"`
+}
+
+// Workers returns the processes that work on the database, oldest first, at most 10 000,
+// and those that crashed within a day.
+func (a *Admin) Workers(ctx context.Context) ([]Worker, error) {
+	list, err := registry.List(ctx, a.db)
+	var all []Worker
+	for i := range list {
+		w := &list[i]
+		all = append(all, Worker{
+			ID: w.ID, Name: w.Name, Host: w.Host, PID: w.PID, Version: w.Version, Started: w.Started, Heartbeat: w.Heartbeat, Queues: w.Queues, Topics: w.Topics,
+			Concurrency: w.Concurrency, InFlight: w.InFlight, Shared: w.Shared, Alive: w.Alive,
+		})
+	}
+	return all, err
+}
