@@ -14,7 +14,7 @@ import (
 // Entry is a change that somebody made by hand, noted in the transaction that made it.
 type Entry struct {
 	ID    uuid.UUID `json:"id"`
-	At    time.Time `json:"at"` // when it began, by the database's clock
+	At    time.Time `json:"at,omitzero"` // when it began, by the database's clock
 	Actor string    `json:"actor"`
 	// Action is redrive, discard, cancel, reschedule, pause, resume, put, trigger,
 	// enable, disable, remove, release, revive, fix or restore.

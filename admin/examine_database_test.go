@@ -132,7 +132,7 @@ func TestExamineClock(t *testing.T) {
 	})
 }
 
-// Who waits for a lock has to give up in time, and the others have their say.
+// A check that waits for a lock gives up in time, and the other checks are made.
 func TestExamineHangingCheck(t *testing.T) {
 	t.Parallel()
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {

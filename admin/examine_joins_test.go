@@ -16,7 +16,7 @@ import (
 // steps is the queue of the members: no worker of a test listens to it.
 const steps = "steps"
 
-// fan starts a join with n members and a wait that is put aside.
+// fan starts a join with n members and a wait that is parked.
 func (f *examineFixture) fan(n int) join.ID {
 	f.t.Helper()
 	msgs := make([]outbox.Message, n)
@@ -54,8 +54,8 @@ func (f *examineFixture) end(n int, failed bool) {
 	}
 }
 
-// aside puts the waits back to where they were before their join was over.
-func (f *examineFixture) aside() {
+// parkWaits puts the waits back to where they were before their join was over.
+func (f *examineFixture) parkWaits() {
 	f.exec("UPDATE {outbox_ready} SET at = {100000h} WHERE lo IN (SELECT id FROM {outbox_join_wait})")
 }
 
@@ -149,7 +149,7 @@ func TestExamineJoinsLastStep(t *testing.T) {
 		f := openExamine(t, e)
 		id := f.fan(2)
 		f.end(2, false)
-		f.aside()
+		f.parkWaits()
 		f.exec("UPDATE {outbox_join} SET completed_steps = 1, status = 0")
 		f.wantSent("next", 0)
 		f.repair("counts 1 completed and 0 failed of 2, its members 2 and 0")
@@ -166,7 +166,7 @@ func TestExamineJoinsLastFailure(t *testing.T) {
 		id := f.fan(2)
 		f.end(1, false)
 		f.end(1, true)
-		f.aside()
+		f.parkWaits()
 		f.exec("UPDATE {outbox_join} SET status = 0") // counts right, and is not over
 		f.repair("(pending) counts 1 completed and 1 failed of 2, its members 1 and 1")
 		f.wantJoin(id, 1, 1, join.Failed)
@@ -182,7 +182,7 @@ func TestExamineJoinsMissedSteps(t *testing.T) {
 		id := f.fan(3)
 		f.end(2, false)
 		f.end(1, true)
-		f.aside()
+		f.parkWaits()
 		f.exec("UPDATE {outbox_join} SET completed_steps = 0, failed_steps = 0, status = 0")
 		f.exec("UPDATE {outbox_join_member} SET status = 0")
 		f.repair("its members 0 and 0, and 3 more are over")
@@ -258,7 +258,7 @@ func TestExamineJoinsTooManyMembers(t *testing.T) {
 	})
 }
 
-// More joins than a page has are looked at; mending looks at all.
+// More joins than a page has are read; with Fix all of them.
 func TestExamineJoinsPages(t *testing.T) {
 	t.Parallel()
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {

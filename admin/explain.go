@@ -51,7 +51,7 @@ func explainable() []Kind { return []Kind{Message, Timer, Job, Run, Join, Inbox}
 // source/message id. If it names several things, the others are in AlsoMatches, unless
 // they are in Causes already: a run and its message are one. With kinds given it looks
 // for those only. It reads a bounded number of rows regardless of the size of the
-// tables and changes nothing. Errors: ErrNotFound; engine.ErrInvalid for another kind.
+// tables and changes nothing. Errors: ErrNotFound; pawl.ErrInvalid for another kind.
 func (a *Admin) Explain(ctx context.Context, id string, kinds ...Kind) (*Explanation, error) {
 	for _, k := range kinds {
 		if !slices.Contains(explainable(), k) {

@@ -65,7 +65,7 @@ func (f *explainFixture) worker(name, queue string, topics ...string) *registry.
 	return r
 }
 
-// crash has a listed process be heard of no more.
+// crash ends the heartbeats of a listed process.
 func (f *explainFixture) crash(name string) {
 	f.t.Helper()
 	past := "0"

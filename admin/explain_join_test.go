@@ -26,7 +26,7 @@ func TestExplainMessageWaitOfAJoin(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		fan := f.fan(join.Spec{}, 2)
-		// As a worker that met it has put it: aside until the join is over.
+		// As a worker parks it: until the join is over.
 		f.exec("UPDATE " + f.db.Table("outbox_ready") + " SET at = " + f.instant(f.now().Add(24*time.Hour)) + " WHERE lo = " + f.position(fan.Wait))
 		x := f.explain(fan.Wait.String(), "awaits_join", "no_worker")
 		f.says(x, "when that is over, or at")

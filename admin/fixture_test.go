@@ -183,11 +183,11 @@ func (f *fixture) untilCounts(what string, want outbox.Counts) {
 	})
 }
 
-// aside insists on how many messages are laid aside.
-func (f *fixture) aside(want int) {
+// wantParked insists on how many messages are parked.
+func (f *fixture) wantParked(want int) {
 	f.t.Helper()
 	if n := f.db.Aside(f.t); n != want {
-		f.t.Fatalf("%d messages are laid aside, want %d", n, want)
+		f.t.Fatalf("%d messages are parked, want %d", n, want)
 	}
 }
 

@@ -27,10 +27,10 @@ func TestParkedOnce(t *testing.T) {
 		count.once(t, 40)
 		f.status(outbox.Done, ids["q"]...)
 		f.counts(outbox.Counts{Ready: 40, Done: 40})
-		f.aside(40)
+		f.wantParked(40)
 		for id, n := range first.seen.PerMessage(worker.OutcomePaused) {
 			if n != 1 {
-				t.Fatalf("message %v was laid aside %d times", id, n)
+				t.Fatalf("message %v was parked %d times", id, n)
 			}
 		}
 		if c := first.Stats(); c.Claimed != 80 || c.Paused != 40 || c.Acked != 40 || c.Released != 0 || len(first.seen.Attempts("p")) != 40 {
@@ -43,9 +43,9 @@ func TestParkedOnce(t *testing.T) {
 		if c := f.drain(count.Handle).Stats(); c.Claimed != 6 || c.Paused != 3 || c.Acked != 3 {
 			t.Fatalf("the drain after new ones did %+v", c)
 		}
-		f.aside(43)
+		f.wantParked(43)
 		f.resume(admin.Topic, "p")
-		f.aside(0)
+		f.wantParked(0)
 		f.drain(count.Handle)
 		f.status(outbox.Done, append(ids["p"], late["p"]...)...)
 		count.once(t, 86)
@@ -92,10 +92,10 @@ func TestParkedKeepsAll(t *testing.T) {
 		}
 		f.pause(admin.Topic, "p")
 		f.drain(done, queues...)
-		f.aside(12)
+		f.wantParked(12)
 		same()
 		f.resume(admin.Topic, "p")
-		f.aside(0)
+		f.wantParked(0)
 		same()
 		for _, queue := range queues {
 			var want []outbox.WorkItemID
@@ -126,7 +126,7 @@ func TestParkedKeepsAll(t *testing.T) {
 	})
 }
 
-// park asks to lay n ids from lo aside.
+// park parks n ids from lo.
 func (f *fixture) park(owner outbox.OwnerToken, lo outbox.WorkItemID, n int64, topic string) int64 {
 	f.t.Helper()
 	call := engine.Ask(op.OutboxPark{Runs: []op.Parked{{Held: op.Held{Owner: owner, Lo: int64(lo), N: int(n)}, Topic: topic}}})
@@ -146,7 +146,7 @@ func (f *fixture) claim(lease time.Duration, n int) (outbox.OwnerToken, []*outbo
 	return owner, msgs
 }
 
-// Only who holds the lease lays aside, and exactly what is asked.
+// Only the owner of the lease parks messages, and exactly those that it names.
 func TestParkNeedsTheLease(t *testing.T) {
 	t.Parallel()
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
@@ -155,15 +155,15 @@ func TestParkNeedsTheLease(t *testing.T) {
 		f.pause(admin.Topic, "p")
 		owner, _ := f.claim(lost, 10)
 		if n := f.park(outbox.NewOwnerToken(), ids[0], 10, "p"); n != 0 {
-			t.Fatalf("a stranger laid %d messages aside", n)
+			t.Fatalf("a stranger parked %d messages", n)
 		}
 		if n := f.park(owner, ids[3], 4, "p"); n != 4 {
-			t.Fatalf("%d messages were laid aside, want 4", n)
+			t.Fatalf("%d messages were parked, want 4", n)
 		}
 		if n := f.park(owner, ids[3], 4, "p"); n != 0 {
-			t.Fatalf("%d messages were laid aside twice", n)
+			t.Fatalf("%d messages were parked twice", n)
 		}
-		f.aside(4)
+		f.wantParked(4)
 		f.counts(outbox.Counts{Ready: 4, InProgress: 6})
 		f.db.CheckPlaces(t)
 		f.db.Pass(lost + 20*time.Millisecond)
@@ -171,9 +171,9 @@ func TestParkNeedsTheLease(t *testing.T) {
 			t.Fatal(n, err)
 		}
 		if n := f.park(owner, ids[0], 10, "p"); n != 0 {
-			t.Fatalf("%d messages were laid aside by who had lost them", n)
+			t.Fatalf("%d messages were parked by who had lost them", n)
 		}
-		f.aside(4)
+		f.wantParked(4)
 		f.db.CheckPlaces(t)
 		f.resume(admin.Topic, "p")
 		count := newTally()
@@ -199,7 +199,7 @@ func TestParkWithoutPause(t *testing.T) {
 			if n := f.park(owner, ids[0], 6, "p"); n != 6 {
 				t.Fatalf("%d messages went back, want 6", n)
 			}
-			f.aside(0)
+			f.wantParked(0)
 			f.counts(outbox.Counts{Ready: 6})
 			if got := f.get(ids[5]); !got.NextAttemptAt.Equal(before.NextAttemptAt) || got.RetryCount != 0 || got.Queue != outbox.DefaultQueue {
 				t.Fatalf("it came back as %+v", got)
@@ -224,7 +224,7 @@ func TestParkWithoutPause(t *testing.T) {
 }
 
 // A worker that dies with messages of a paused topic loses them to the lane of
-// their queue: they are laid aside when they are met again.
+// their queue: they are parked when they are claimed again.
 func TestCrashWithPausedTopic(t *testing.T) {
 	t.Parallel()
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
@@ -234,7 +234,7 @@ func TestCrashWithPausedTopic(t *testing.T) {
 		f.pause(admin.Topic, "p")
 		f.db.Pass(lost + 20*time.Millisecond)
 		f.drain(done)
-		f.aside(5)
+		f.wantParked(5)
 		f.counts(outbox.Counts{Ready: 5})
 		for _, id := range ids {
 			if got := f.get(id); got.RetryCount != 0 || got.LastError != "" {
@@ -248,7 +248,7 @@ func TestCrashWithPausedTopic(t *testing.T) {
 	})
 }
 
-// Messages that are laid aside are ready messages for whoever looks.
+// Parked messages are listed and counted as ready.
 func TestParkedIsSeen(t *testing.T) {
 	t.Parallel()
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
@@ -256,7 +256,7 @@ func TestParkedIsSeen(t *testing.T) {
 		ids := f.mixed(5, "p", "q")["p"]
 		f.pause(admin.Topic, "p")
 		f.drain(done)
-		f.aside(5)
+		f.wantParked(5)
 		ready := outbox.Ready
 		list, err := f.Outbox.List(f.ctx(), outbox.ListFilter{Status: &ready, Topic: "p"})
 		if err != nil || len(list) != 5 || list[4].WorkItemID != ids[0] || list[0].Queue != outbox.DefaultQueue {
@@ -279,7 +279,7 @@ func TestQueueAndTopicPaused(t *testing.T) {
 		f.drain(done)
 		f.pause(admin.Queue, outbox.DefaultQueue)
 		f.resume(admin.Topic, "p")
-		f.aside(0)
+		f.wantParked(0)
 		if c := f.drain(done).Stats(); c.Claimed != 0 {
 			t.Fatalf("the drain did %+v", c)
 		}

@@ -11,7 +11,7 @@ import (
 type Pause struct {
 	Kind  Kind      `json:"kind"` // Queue or Topic
 	Name  string    `json:"name"`
-	Since time.Time `json:"since"`
+	Since time.Time `json:"since,omitzero"`
 	// Actor is who paused it.
 	Actor  string `json:"actor"`
 	Reason string `json:"reason,omitempty"`
@@ -24,7 +24,7 @@ type Pause struct {
 // begin no more of its messages within a second; handlers that run go on to their end.
 // Messages are enqueued as before and wait; nothing counts as an attempt meanwhile. It
 // reports whether it was not paused before: a pause keeps its first reason. reason is
-// for people, at most 1000 characters. It returns engine.ErrInvalid for another kind
+// for people, at most 1000 characters. It returns pawl.ErrInvalid for another kind
 // and for a name that is empty or longer than 255 characters.
 func (a *Admin) Pause(ctx context.Context, kind Kind, name, reason string) (bool, error) {
 	return a.pauses.Pause(ctx, pause.Kind(kind), name, reason)

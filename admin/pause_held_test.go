@@ -43,7 +43,7 @@ func (f *fixture) resuming() (wait func()) {
 // all insists on every message coming back, to be handled once.
 func (f *fixture) all(n int) {
 	f.t.Helper()
-	f.aside(0)
+	f.wantParked(0)
 	if all := f.paused(); len(all) != 0 {
 		f.t.Fatalf("still paused: %+v", all)
 	}
@@ -53,7 +53,7 @@ func (f *fixture) all(n int) {
 	f.db.CheckPlaces(f.t)
 }
 
-// Whoever lays something aside while the pause ends does so before, or not at all.
+// A worker that parks while the pause ends does so before, or not at all.
 func TestResumeWaitsForPark(t *testing.T) {
 	t.Parallel()
 	eachPostgres(t, func(t *testing.T, e dbtest.Engine) {
@@ -94,7 +94,7 @@ func TestResumeAfterParkRolledBack(t *testing.T) {
 }
 
 // A park that meets the end of a pause that is not committed yet waits for it, and
-// lays nothing aside.
+// parks nothing.
 func TestParkWaitsForPause(t *testing.T) {
 	t.Parallel()
 	eachPostgres(t, func(t *testing.T, e dbtest.Engine) {
@@ -112,19 +112,19 @@ func TestParkWaitsForPause(t *testing.T) {
 		if n := <-parked; n != 6 {
 			t.Fatalf("%d messages went back", n)
 		}
-		f.aside(0)
+		f.wantParked(0)
 		f.resume(admin.Topic, "p")
 		f.all(6)
 	})
 }
 
-// asides lays n messages of topic p aside, as one run, and returns them.
-func (f *fixture) asides(n int) []outbox.WorkItemID {
+// parkRun parks n messages of topic p, as one run, and returns them.
+func (f *fixture) parkRun(n int) []outbox.WorkItemID {
 	f.t.Helper()
 	ids := f.mixed(n, "p")["p"]
 	f.pause(admin.Topic, "p")
 	f.drain(done)
-	f.aside(n)
+	f.wantParked(n)
 	return ids
 }
 
@@ -134,7 +134,7 @@ func TestResumeSeesRestOfCancelled(t *testing.T) {
 	t.Parallel()
 	eachPostgres(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
-		ids := f.asides(9)
+		ids := f.parkRun(9)
 		tx := f.db.Begin(t)
 		defer tx.Rollback()
 		f.exec(tx, "SELECT "+f.db.Table("outbox_cancel")+"(ARRAY[$1]::bigint[], 'why')", int64(ids[4]))
@@ -150,7 +150,7 @@ func TestResumeSeesRescheduled(t *testing.T) {
 	t.Parallel()
 	eachPostgres(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
-		ids := f.asides(9)
+		ids := f.parkRun(9)
 		tx := f.db.Begin(t)
 		defer tx.Rollback()
 		f.exec(tx, "SELECT "+f.db.Table("outbox_reschedule")+"(ARRAY[$1, $2]::bigint[], clock_timestamp())", int64(ids[0]), int64(ids[8]))
@@ -167,7 +167,7 @@ func TestResumeAmongWithdrawals(t *testing.T) {
 	eachPostgres(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		for range 5 {
-			ids := f.asides(30)
+			ids := f.parkRun(30)
 			ended := make(chan error, 2)
 			go func() {
 				_, err := f.Outbox.Reschedule(f.ctx(), time.Now().Add(-time.Hour), ids...)

@@ -31,7 +31,7 @@ func TestPausedTimersAndJobs(t *testing.T) {
 		f.check(err)
 		f.check(f.Run(f.ctx()))
 		count.once(t, 0)
-		f.aside(2)
+		f.wantParked(2)
 		f.counts(outbox.Counts{Ready: 2})
 		again := on(t, f.db, f.db.DB, pawl.Options{StopWhenEmpty: true})
 		again.Handle("p", outbox.HandlerFunc(count.Handle))
@@ -42,7 +42,7 @@ func TestPausedTimersAndJobs(t *testing.T) {
 	})
 }
 
-// Steps of joins that are laid aside are pending, and counted once they are over;
+// Steps of joins that are parked are pending, and counted once they are over;
 // a step that is cancelled there has failed.
 func TestPausedMembers(t *testing.T) {
 	t.Parallel()
@@ -58,7 +58,7 @@ func TestPausedMembers(t *testing.T) {
 		}
 		f.check(f.Joins.Attach(f.ctx(), id, steps[0]))
 		f.drain(done)
-		f.aside(3)
+		f.wantParked(3)
 		f.check(f.Joins.Attach(f.ctx(), id, steps[1:]...)) // where they lie
 		state := func(completed, failed int) {
 			t.Helper()
@@ -73,23 +73,23 @@ func TestPausedMembers(t *testing.T) {
 			t.Fatal(n, err)
 		}
 		state(0, 1)
-		f.aside(2)
+		f.wantParked(2)
 		f.resume(admin.Topic, "p")
 		f.drain(done)
 		state(2, 1)
 	})
 }
 
-// A message that is taken out of what lies aside leaves the rest there.
+// Cancelling a parked message leaves the others parked.
 func TestCancelParked(t *testing.T) {
 	t.Parallel()
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
-		ids := f.asides(9)
+		ids := f.parkRun(9)
 		if n, err := f.Outbox.Cancel(f.ctx(), "why", ids[4], ids[0], ids[4], 1<<40); err != nil || n != 2 {
 			t.Fatal(n, err)
 		}
-		f.aside(7)
+		f.wantParked(7)
 		f.status(outbox.Discarded, ids[0], ids[4])
 		f.status(outbox.Ready, ids[1], ids[3], ids[5], ids[8])
 		f.db.CheckPlaces(t)
@@ -100,18 +100,18 @@ func TestCancelParked(t *testing.T) {
 	})
 }
 
-// A message that lies aside stays there when it is put to another time, and comes
+// A parked message stays parked when it is rescheduled, and comes
 // back for that time.
 func TestRescheduleParked(t *testing.T) {
 	t.Parallel()
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
-		ids := f.asides(9)
+		ids := f.parkRun(9)
 		later := time.Now().Add(24 * time.Hour).UTC().Truncate(time.Microsecond)
 		if n, err := f.Outbox.Reschedule(f.ctx(), later, ids[4], ids[8]); err != nil || n != 2 {
 			t.Fatal(n, err)
 		}
-		f.aside(9)
+		f.wantParked(9)
 		f.counts(outbox.Counts{Ready: 7, Scheduled: 2})
 		f.resume(admin.Topic, "p")
 		f.all(7)
@@ -141,7 +141,7 @@ func TestRedrivePaused(t *testing.T) {
 			t.Fatal(n, err)
 		}
 		f.drain(done)
-		f.aside(4)
+		f.wantParked(4)
 		f.resume(admin.Topic, "p")
 		f.all(4)
 	})
@@ -163,7 +163,7 @@ func TestPausedInbox(t *testing.T) {
 			t.Fatal(added, err)
 		}
 		f.check(f.Run(f.ctx()))
-		f.aside(1)
+		f.wantParked(1)
 		if n := len(f.seen.Attempts("p")); n != 1 || handled != 0 {
 			t.Fatalf("%d attempts, %d handled", n, handled)
 		}

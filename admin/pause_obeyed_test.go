@@ -78,7 +78,7 @@ func testObeyed(t *testing.T, e dbtest.Engine, kind admin.Kind, name string) {
 	}
 	dbtest.Until(t, "other work flows on", func() bool { return flow.sum() >= late })
 	if kind == admin.Topic {
-		dbtest.Until(t, "and in the same queue, and what came late is laid aside", func() bool {
+		dbtest.Until(t, "and in the same queue, and what came late is parked", func() bool {
 			return flow.sum() == 2*late && f.db.Aside(t) == most-busy+late
 		})
 	}
@@ -112,11 +112,11 @@ func testObeyed(t *testing.T, e dbtest.Engine, kind admin.Kind, name string) {
 	if g.ended.Load() != most+late {
 		t.Errorf("%d handlers ended, want %d", g.ended.Load(), most+late)
 	}
-	f.aside(0)
+	f.wantParked(0)
 	f.db.CheckPlaces(t)
 }
 
-// A worker that is told to stop in the midst of a pause stops.
+// A worker that is stopped during a pause stops.
 func TestStopWhilePaused(t *testing.T) {
 	t.Parallel()
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
@@ -141,8 +141,8 @@ func TestStopWhilePaused(t *testing.T) {
 	})
 }
 
-// A worker that believes in a pause that is over does not spin: it looks again as
-// soon as it lays something aside, or is handed something that it should not be.
+// A worker that believes in a pause that is over does not spin: it reads the pauses again as
+// soon as it parks something, or claims something that is paused.
 func TestStaleWorker(t *testing.T) {
 	t.Parallel()
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
@@ -196,7 +196,7 @@ func TestObeyedAfterOutage(t *testing.T) {
 		f.pause(admin.Topic, "p")
 		f.fill(5, "p", outbox.DefaultQueue)
 		away.Store(false)
-		dbtest.Until(t, "all are laid aside", func() bool { return f.db.Aside(t) == 5 })
+		dbtest.Until(t, "all are parked", func() bool { return f.db.Aside(t) == 5 })
 		count.once(t, 1)
 	})
 }
@@ -218,9 +218,9 @@ func TestTopicInSeveralQueues(t *testing.T) {
 		count := newTally()
 		f.drain(count.Handle, queues...)
 		count.once(t, 9)
-		f.aside(9)
+		f.wantParked(9)
 		f.resume(admin.Topic, "u")
-		f.aside(9)
+		f.wantParked(9)
 		f.resume(admin.Topic, "p")
 		f.drain(count.Handle, queues...)
 		count.once(t, 18)

@@ -127,7 +127,7 @@ func TestPauseNames(t *testing.T) {
 	})
 }
 
-// A paused queue hands out nothing to whoever asks, and says so to nobody else.
+// Nothing of a paused queue is claimed, and other queues are not affected.
 func TestPausedQueueIsNotClaimed(t *testing.T) {
 	t.Parallel()
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
@@ -166,7 +166,7 @@ func TestPausedQueueIsNotClaimed(t *testing.T) {
 	})
 }
 
-// Who looks for work, to sleep until then, is not told of what is paused: else it
+// When a loop asks how long to sleep, what is paused does not count: else it
 // would spin.
 func TestPausedQueueIsNotDue(t *testing.T) {
 	t.Parallel()
@@ -189,7 +189,7 @@ func TestPausedQueueIsNotDue(t *testing.T) {
 		looks(true)
 		f.pause(admin.Topic, "p")
 		f.drain(done)
-		f.aside(1)
+		f.wantParked(1)
 		looks(false)
 		f.resume(admin.Topic, "p")
 		looks(true)

@@ -35,7 +35,7 @@ func (f *fixture) halted() {
 	if all := f.paused(); len(all) != 1 || !all[0].Ending {
 		f.t.Fatalf("then there are %+v", all)
 	}
-	f.aside(many - 1000)
+	f.wantParked(many - 1000)
 }
 
 // A resume that is interrupted leaves a pause that ends: no worker obeys it, and
@@ -47,10 +47,10 @@ func TestResumeInterrupted(t *testing.T) {
 		f.mixed(many, "p", "q")
 		f.pause(admin.Topic, "p")
 		f.drain(done)
-		f.aside(many)
+		f.wantParked(many)
 		f.halted()
 		f.resume(admin.Topic, "p")
-		f.aside(0)
+		f.wantParked(0)
 		if all := f.paused(); len(all) != 0 {
 			t.Fatalf("then there are %+v", all)
 		}
@@ -63,7 +63,7 @@ func TestResumeInterrupted(t *testing.T) {
 	})
 }
 
-// Whoever resumed may have died over it: the next worker brings the rest back.
+// A process that resumes may die meanwhile: the next worker brings the rest back.
 func TestResumeTakenOver(t *testing.T) {
 	t.Parallel()
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
@@ -83,7 +83,7 @@ func TestResumeTakenOver(t *testing.T) {
 	})
 }
 
-// Who pauses a topic again whose pause ends keeps what lies aside there.
+// Pausing a topic again while its pause ends keeps the rest parked.
 func TestPausedWhileEnding(t *testing.T) {
 	t.Parallel()
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
@@ -100,9 +100,9 @@ func TestPausedWhileEnding(t *testing.T) {
 		count := newTally()
 		f.drain(count.Handle)
 		count.once(t, 0)
-		f.aside(many)
+		f.wantParked(many)
 		f.resume(admin.Topic, "p")
-		f.aside(0)
+		f.wantParked(0)
 		f.drain(count.Handle)
 		count.once(t, many)
 		f.db.CheckPlaces(t)
@@ -122,7 +122,7 @@ func TestResumeWakes(t *testing.T) {
 		f.mixed(3, "p")
 		worker.start()
 		f.resume(admin.Queue, outbox.DefaultQueue)
-		dbtest.Until(t, "they are laid aside", func() bool { return f.db.Aside(t) == 3 })
+		dbtest.Until(t, "they are parked", func() bool { return f.db.Aside(t) == 3 })
 		f.resume(admin.Topic, "p")
 		f.untilCounts("all are handled", outbox.Counts{Done: 3})
 		count.once(t, 3)
@@ -130,7 +130,7 @@ func TestResumeWakes(t *testing.T) {
 }
 
 // Workers in two processes, producers, and somebody who pauses and resumes all the
-// while: in the end every message was handled once, and nothing lies aside.
+// while: in the end every message was handled once, and nothing is parked.
 func TestToggledAmongWorkers(t *testing.T) {
 	t.Parallel()
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
@@ -197,7 +197,7 @@ func TestToggledAmongWorkers(t *testing.T) {
 		busy.Wait()
 		f.untilCounts("all are handled", outbox.Counts{Done: batches * size})
 		count.once(t, batches*size)
-		f.aside(0)
+		f.wantParked(0)
 		if all := f.paused(); len(all) != 0 {
 			t.Errorf("still paused: %+v", all)
 		}

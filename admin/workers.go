@@ -17,9 +17,9 @@ type Worker struct {
 	PID  int64     `json:"pid"`
 	// Version is the program's, or the commit that it was built from.
 	Version string    `json:"version"`
-	Started time.Time `json:"started"`
+	Started time.Time `json:"started,omitzero"`
 	// Heartbeat is when the process last reported that it is alive, every 10 s.
-	Heartbeat time.Time `json:"heartbeat"`
+	Heartbeat time.Time `json:"heartbeat,omitzero"`
 	Queues    []string  `json:"queues"`
 	Topics    []string  `json:"topics"` // that have handlers
 	// Concurrency is how many handlers it runs at once.

@@ -145,7 +145,7 @@ func (f *fixture) listed(id uuid.UUID) *admin.Worker {
 	return nil
 }
 
-// A process that was not heard of for half a minute does not count as alive.
+// A process without a heartbeat for half a minute does not count as alive.
 func TestWorkerCrashed(t *testing.T) {
 	t.Parallel()
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
@@ -166,7 +166,7 @@ func TestWorkerCrashed(t *testing.T) {
 	})
 }
 
-// What crashed long ago is forgotten by whoever is there.
+// Entries of processes that crashed long ago are deleted by the others.
 func TestWorkerCleanedUp(t *testing.T) {
 	t.Parallel()
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
@@ -187,7 +187,7 @@ func TestWorkerCleanedUp(t *testing.T) {
 }
 
 // A process that takes turns shows itself now and then, is believed for a day, and
-// leaves when it is told to.
+// leaves when it stops.
 func TestWorkerShared(t *testing.T) {
 	t.Parallel()
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
@@ -226,7 +226,7 @@ func TestWorkerShared(t *testing.T) {
 	})
 }
 
-// A process outlives a database that is away, says so, and is listed again.
+// A process survives an outage of the database, reports it, and is listed again.
 func TestWorkerSurvivesOutage(t *testing.T) {
 	t.Parallel()
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {

@@ -48,14 +48,14 @@ type (
 	reasonKey struct{}
 )
 
-// WithActor returns a context in which actor does what is done: a person, a
-// program. Otherwise it is this process, host:pid.
+// WithActor returns a context whose changes are noted as made by actor: a person, a
+// program. Without it they are noted as made by this process, host:pid.
 func WithActor(ctx context.Context, actor string) context.Context {
 	return context.WithValue(ctx, actorKey{}, actor)
 }
 
-// WithReason returns a context in which what is done is done for a reason, such as
-// a ticket. An empty one leaves the reason that ctx has.
+// WithReason returns a context whose changes are noted with a reason, such as a ticket. An
+// empty one leaves the reason that ctx has.
 func WithReason(ctx context.Context, reason string) context.Context {
 	if reason == "" {
 		return ctx
@@ -71,7 +71,7 @@ func actor(ctx context.Context) string {
 	return engine.ProcessName()
 }
 
-// reason returns why something is done in a context; nil: nobody said.
+// reason returns why something is done in a context; nil if no reason was given.
 func reason(ctx context.Context) *string {
 	text, _ := ctx.Value(reasonKey{}).(string)
 	if strings.TrimSpace(text) == "" {

@@ -109,15 +109,15 @@ type Examiner interface {
 	Examinations(Limits) []Examination
 }
 
-// Found returns a finding.
-func Found(level Level, evidence, next string) Finding {
+// NewFinding returns a finding.
+func NewFinding(level Level, evidence, next string) Finding {
 	return Finding{Level: level, Evidence: evidence, NextStep: next}
 }
 
-// OrOK returns the findings or, if there are none, that all is well.
+// OrOK returns the findings or, if there are none, one that all is well.
 func OrOK(found []Finding, evidence string) []Finding {
 	if len(found) == 0 {
-		return []Finding{Found(OK, evidence, "")}
+		return []Finding{NewFinding(OK, evidence, "")}
 	}
 	return found
 }

@@ -1,6 +1,6 @@
-// Package pause stops work on a topic or a queue, for all workers of a database, in
-// whatever process, and lets it go on. Nothing is lost meanwhile: messages are
-// enqueued as ever and wait.
+// Package pause stops and resumes work on a topic or queue, for the workers of a database
+// in all processes. Messages are enqueued as before meanwhile, and wait. Package admin is
+// its public side.
 package pause
 
 import (
@@ -24,7 +24,7 @@ type Kind string
 const (
 	// Queue pauses all topics of a queue: nothing of it is claimed.
 	Queue Kind = "queue"
-	// Topic pauses a topic in all queues: workers lay its messages aside.
+	// Topic pauses a topic in all queues: workers park its messages.
 	Topic Kind = "topic"
 )
 
@@ -35,8 +35,8 @@ type Pause struct {
 	Since  time.Time
 	Actor  string // who paused it
 	Reason string
-	// Ending is true while what was laid aside is being brought back. Should the
-	// process die that does so, the next worker goes on with it.
+	// Ending is true while parked messages are brought back. If the process that does
+	// so dies, the next worker continues.
 	Ending bool
 }
 
@@ -53,7 +53,7 @@ type Pauses struct {
 	seen atomic.Pointer[seen]
 }
 
-// seen is what was paused at the last look.
+// seen is what was paused at the last Look.
 type seen struct{ queues, topics map[string]bool }
 
 // New returns the pauses of a database.
@@ -61,8 +61,8 @@ func New(db engine.DB, log *slog.Logger) *Pauses {
 	return &Pauses{db: db, log: engine.Logger(log)}
 }
 
-// lane is where a topic's messages are laid aside. No queue's name holds a NUL
-// character, so no queue has it.
+// lane returns the lane where a topic's messages are parked. No queue's name contains a
+// NUL character, so no queue has it.
 func lane(topic string) int64 {
 	sum := md5.Sum([]byte("\x00topic/" + topic))
 	return int64(binary.BigEndian.Uint64(sum[:8]))
@@ -93,8 +93,8 @@ func (p *Pauses) Pause(ctx context.Context, kind Kind, name, reason string) (boo
 // unparkRuns bounds one transaction of Resume.
 const unparkRuns = 1000
 
-// Resume lets work on a topic or queue go on, and reports whether it was paused.
-// What was laid aside comes back, in bounded transactions, before it returns.
+// Resume ends a pause of a topic or queue and reports whether there was one. Parked
+// messages are brought back, in bounded transactions, before it returns.
 func (p *Pauses) Resume(ctx context.Context, kind Kind, name string) (bool, error) {
 	if err := check(kind, name); err != nil {
 		return false, err
@@ -135,7 +135,7 @@ func (p *Pauses) List(ctx context.Context) ([]Pause, error) {
 	return all, err
 }
 
-// Look learns what is paused, for Of.
+// Look reads what is paused, for Of.
 func (p *Pauses) Look(ctx context.Context) error {
 	_, err := p.look(ctx)
 	return err
@@ -164,8 +164,8 @@ func (p *Pauses) look(ctx context.Context) ([]Pause, error) {
 	return all, nil
 }
 
-// Tend is Look for workers: it also brings back a part of what lies aside although
-// its pause ended, should whoever resumed not have come to the end of it.
+// Tend is Look for workers: it also brings back some of the messages that are still
+// parked although their pause ended, in case the process that resumed died.
 func (p *Pauses) Tend(ctx context.Context) error {
 	all, err := p.look(ctx)
 	if err != nil {
@@ -182,7 +182,7 @@ func (p *Pauses) Tend(ctx context.Context) error {
 	return nil
 }
 
-// Of tells, from the last look, whether a message of a topic may begin in a queue.
+// Of returns whether a message of a topic may begin in a queue, as of the last Look.
 func (p *Pauses) Of(queue, topic string) worker.Pause {
 	now := p.seen.Load()
 	switch {

@@ -21,14 +21,14 @@ import (
 const (
 	// beatEvery is how often a process shows that it is there.
 	beatEvery = 10 * time.Second
-	// lifetime is how long it is believed to be, without that.
+	// lifetime is how long it counts as alive without that.
 	lifetime = 3 * beatEvery
-	// sharedLifetime is the same for a process that works on many databases: it
-	// comes by when there is something to do, which may be seldom.
+	// sharedLifetime is the same for a process that works on many databases: it works
+	// on this one when there is something to do, which may be seldom.
 	sharedLifetime = 24 * time.Hour
 	// keepGone is how long a process that crashed is kept in the list.
 	keepGone = 24 * time.Hour
-	// leaveLimit bounds how long a process that stops tries to say so.
+	// leaveLimit bounds how long a process that stops tries to leave the list.
 	leaveLimit = 5 * time.Second
 )
 
@@ -55,7 +55,7 @@ func (i *Info) Made(token worker.OwnerToken) bool {
 	return tag != 0 && tag == worker.TagOf(i.ID)
 }
 
-// Self is what a process says of itself.
+// Self is what a process reports about itself.
 type Self struct {
 	Name        string
 	Queues      []string
@@ -85,8 +85,7 @@ func New(db engine.DB, log *slog.Logger) *Registry {
 	return &Registry{db: db, log: engine.Logger(log), id: uuid.Must(uuid.NewV7()), host: host, built: sync.OnceValue(version)}
 }
 
-// Run keeps this process in the list until ctx ends. A database that is away is
-// outlived.
+// Run keeps this process in the list until ctx ends. It survives outages of the database.
 func (r *Registry) Run(ctx context.Context, self Self) {
 	worker.Beat(ctx, &r.pulse, beatEvery, func(ctx context.Context) error {
 		err := r.beat(ctx, &self, false)

@@ -58,21 +58,21 @@ func (x *examiner) server(ctx context.Context) ([]engine.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	return judgeServer(&info), nil
+	return checkServer(&info), nil
 }
 
-func judgeServer(s *serverInfo) (found []engine.Finding) {
+func checkServer(s *serverInfo) (found []engine.Finding) {
 	if s.Number < oldest*10_000 {
-		found = append(found, engine.Found(engine.Problem, "PostgreSQL "+s.Version, fmt.Sprintf("Upgrade the server: pawl needs version %d or later.", oldest)))
+		found = append(found, engine.NewFinding(engine.Problem, "PostgreSQL "+s.Version, fmt.Sprintf("Upgrade the server: pawl needs version %d or later.", oldest)))
 	}
 	if s.Standby {
-		found = append(found, engine.Found(engine.Problem, "this server is a standby (pg_is_in_recovery)", "Connect to the primary: target_session_attrs=read-write in the connection string finds it."))
+		found = append(found, engine.NewFinding(engine.Problem, "this server is a standby (pg_is_in_recovery)", "Connect to the primary: target_session_attrs=read-write in the connection string finds it."))
 	}
 	if s.ReadOnly {
-		found = append(found, engine.Found(engine.Problem, "default_transaction_read_only = on", "Switch it off for this role or database: ALTER ROLE … RESET default_transaction_read_only"))
+		found = append(found, engine.NewFinding(engine.Problem, "default_transaction_read_only = on", "Switch it off for this role or database: ALTER ROLE … RESET default_transaction_read_only"))
 	}
 	if s.Isolation != "read committed" {
-		found = append(found, engine.Found(engine.Note, "default_transaction_isolation = "+s.Isolation+
+		found = append(found, engine.NewFinding(engine.Note, "default_transaction_isolation = "+s.Isolation+
 			": pawl's own transactions are read committed all the same, and some calls are refused in yours (docs/isolation.md)", ""))
 	}
 	return engine.OrOK(found, "PostgreSQL "+s.Version+", a primary")
@@ -95,15 +95,15 @@ func (x *examiner) durability(ctx context.Context) ([]engine.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := judgeDurability(list)
+	found := checkDurability(list)
 	tables, err := x.tables(ctx)
 	for _, t := range tables {
 		if t.Unlogged {
-			found = append(found, engine.Found(engine.Problem, "table "+t.Name+" is unlogged: a crash empties it", "ALTER TABLE "+x.quote(t.Name)+" SET LOGGED"))
+			found = append(found, engine.NewFinding(engine.Problem, "table "+t.Name+" is unlogged: a crash empties it", "ALTER TABLE "+x.quote(t.Name)+" SET LOGGED"))
 		}
 	}
 	if x.opts.RelaxedAck {
-		found = append(found, engine.Found(engine.Note, "RelaxedAck: a crash of the server may have the last acks forgotten, and their messages delivered again", ""))
+		found = append(found, engine.NewFinding(engine.Note, "RelaxedAck: a crash of the server may have the last acks forgotten, and their messages delivered again", ""))
 	}
 	return engine.OrOK(found, settingList(list)), err
 }
@@ -116,16 +116,16 @@ func settingList(list []setting) string {
 	return strings.Join(text, ", ")
 }
 
-func judgeDurability(list []setting) (found []engine.Finding) {
+func checkDurability(list []setting) (found []engine.Finding) {
 	for _, s := range list {
 		seen := fmt.Sprintf("%s = %s (from: %s)", s.Name, s.Value, s.Source)
 		switch {
 		case s.Value != "off":
 		case s.Name == "synchronous_commit":
-			found = append(found, engine.Found(engine.Warning, seen+": a crash of the server takes back the last commits",
+			found = append(found, engine.NewFinding(engine.Warning, seen+": a crash of the server takes back the last commits",
 				"Take it out of where it comes from: the connection string, ALTER ROLE … RESET synchronous_commit, ALTER DATABASE … RESET synchronous_commit, or ALTER SYSTEM RESET synchronous_commit. For acks alone there is RelaxedAck."))
 		default:
-			found = append(found, engine.Found(engine.Problem, seen+": a crash of the machine can destroy the database",
+			found = append(found, engine.NewFinding(engine.Problem, seen+": a crash of the machine can destroy the database",
 				"ALTER SYSTEM SET "+s.Name+" = on; SELECT pg_reload_conf()"))
 		}
 	}
@@ -148,10 +148,10 @@ func (x *examiner) connections(ctx context.Context) ([]engine.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	return judgeConnections(list, x.limits.Connections), nil
+	return checkConnections(list, x.limits.Connections), nil
 }
 
-func judgeConnections(list []usage, limit int64) (found []engine.Finding) {
+func checkConnections(list []usage, limit int64) (found []engine.Finding) {
 	var seen []string
 	for _, u := range list {
 		if u.Most < 0 {
@@ -164,7 +164,7 @@ func judgeConnections(list []usage, limit int64) (found []engine.Finding) {
 			level = engine.Problem
 		}
 		if u.Used*100 >= u.Most*limit {
-			found = append(found, engine.Found(level, text, "Give programs smaller pools (pool_max_conns), put a pooler in front, or raise the limit (max_connections, CONNECTION LIMIT)."))
+			found = append(found, engine.NewFinding(level, text, "Give programs smaller pools (pool_max_conns), put a pooler in front, or raise the limit (max_connections, CONNECTION LIMIT)."))
 		}
 	}
 	return engine.OrOK(found, strings.Join(seen, "; "))

@@ -97,14 +97,14 @@ func (x *examiner) lacking(line string, exists bool) engine.Finding {
 	sql := x.folder.Names.Render(rest)
 	switch {
 	case exists && kind == "index":
-		return engine.Found(engine.Problem, "invalid index: "+rest, "Building it failed. Drop it, and: "+sql)
+		return engine.NewFinding(engine.Problem, "invalid index: "+rest, "Building it failed. Drop it, and: "+sql)
 	case exists:
-		return engine.Found(engine.Problem, "not valid: "+line, byHand)
+		return engine.NewFinding(engine.Problem, "not valid: "+line, byHand)
 	case kind == "index":
-		return engine.Found(engine.Problem, "missing index: "+rest, sql)
+		return engine.NewFinding(engine.Problem, "missing index: "+rest, sql)
 	case kind == "function":
 		name, _, _ := strings.Cut(rest, ") ")
-		return engine.Found(engine.Problem, "missing or changed function: "+name+")", byHand)
+		return engine.NewFinding(engine.Problem, "missing or changed function: "+name+")", byHand)
 	}
-	return engine.Found(engine.Problem, "missing or changed "+kind+": "+rest, byHand)
+	return engine.NewFinding(engine.Problem, "missing or changed "+kind+": "+rest, byHand)
 }

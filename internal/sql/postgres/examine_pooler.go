@@ -31,7 +31,7 @@ func (x *examiner) pooler(ctx context.Context) ([]engine.Finding, error) {
 			return nil, err
 		}
 	}
-	return judgePooler(first.Conn().PgConn().PID(), before, second, after), nil
+	return checkPooler(first.Conn().PgConn().PID(), before, second, after), nil
 }
 
 // displace keeps a second connection in a transaction while the first is asked again.
@@ -61,19 +61,19 @@ func backend(ctx context.Context, q interface {
 	return pid, err
 }
 
-// judgePooler: told is the process that the first connection was told when it
+// checkPooler: told is the process that the first connection was told when it
 // began, before and after those that answered it, second the one that answered the
 // second meanwhile, 0 if there was none.
-func judgePooler(told, before, second, after uint32) []engine.Finding {
+func checkPooler(told, before, second, after uint32) []engine.Finding {
 	switch {
 	case before == second || before != after:
-		return []engine.Finding{engine.Found(engine.Warning,
+		return []engine.Finding{engine.NewFinding(engine.Warning,
 			fmt.Sprintf("a connection pooler hands out connections by the transaction: one of ours was answered by server processes %d and %d, another by %d", before, after, second),
 			"Have pawl's workers connect to the server directly, or to the pooler in session mode (pool_mode = session). Until then they poll (PollOnly says so from the start), and need default_query_exec_mode=exec in the URL.")}
 	case second == 0:
-		return []engine.Finding{engine.Found(engine.Note, "a pool of one connection cannot tell whether a pooler stands between", "")}
+		return []engine.Finding{engine.NewFinding(engine.Note, "a pool of one connection cannot tell whether a pooler stands between", "")}
 	case told != before:
-		return []engine.Finding{engine.Found(engine.Note, fmt.Sprintf("a connection pooler stands between, and keeps sessions: our process is %d, the server's %d", told, before), "")}
+		return []engine.Finding{engine.NewFinding(engine.Note, fmt.Sprintf("a connection pooler stands between, and keeps sessions: our process is %d, the server's %d", told, before), "")}
 	}
-	return []engine.Finding{engine.Found(engine.OK, fmt.Sprintf("sessions are the server's own (process %d)", before), "")}
+	return []engine.Finding{engine.NewFinding(engine.OK, fmt.Sprintf("sessions are the server's own (process %d)", before), "")}
 }

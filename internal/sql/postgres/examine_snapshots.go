@@ -64,7 +64,7 @@ func (x *examiner) snapshots(ctx context.Context) ([]engine.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := x.judgeTransactions(open)
+	found := x.checkTransactions(open)
 	prepared, err := engine.Query(ctx, x, doctorPrepared{Most: holders})
 	if err != nil {
 		return found, err
@@ -72,7 +72,7 @@ func (x *examiner) snapshots(ctx context.Context) ([]engine.Finding, error) {
 	for _, p := range prepared {
 		if p.Micros >= x.limits.Snapshot.Microseconds() {
 			name := strings.ReplaceAll(p.Name, "'", "''")
-			found = append(found, engine.Found(x.levelOf(p.Micros), fmt.Sprintf("transaction %q of %q was prepared %s ago and neither committed nor rolled back", p.Name, p.Owner, age(p.Micros)),
+			found = append(found, engine.NewFinding(x.levelOf(p.Micros), fmt.Sprintf("transaction %q of %q was prepared %s ago and neither committed nor rolled back", p.Name, p.Owner, age(p.Micros)),
 				fmt.Sprintf("COMMIT PREPARED '%s' or ROLLBACK PREPARED '%s'", name, name)))
 		}
 	}
@@ -81,13 +81,13 @@ func (x *examiner) snapshots(ctx context.Context) ([]engine.Finding, error) {
 		return found, err
 	}
 	for _, s := range slots {
-		found = append(found, engine.Found(engine.Warning, fmt.Sprintf("nobody reads replication slot %q, which keeps %d MB of the log and rows deleted up to %d transactions ago", s.Name, s.Bytes>>20, s.XIDs),
+		found = append(found, engine.NewFinding(engine.Warning, fmt.Sprintf("nobody reads replication slot %q, which keeps %d MB of the log and rows deleted up to %d transactions ago", s.Name, s.Bytes>>20, s.XIDs),
 			fmt.Sprintf("Start what reads it, or: SELECT pg_drop_replication_slot('%s')", s.Name)))
 	}
 	hidden := engine.Ask(doctorHidden{})
 	err = x.Read(ctx, hidden)
 	if err == nil && hidden.N > 0 {
-		found = append(found, engine.Found(engine.Note, fmt.Sprintf("%d sessions of other users do not show themselves to this role", hidden.N), "To see them: GRANT pg_read_all_stats TO this role"))
+		found = append(found, engine.NewFinding(engine.Note, fmt.Sprintf("%d sessions of other users do not show themselves to this role", hidden.N), "To see them: GRANT pg_read_all_stats TO this role"))
 	}
 	seen := "no other transaction is open"
 	if len(open) > 0 {
@@ -106,7 +106,7 @@ func (x *examiner) levelOf(micros int64) engine.Level {
 	return engine.Warning
 }
 
-func (x *examiner) judgeTransactions(open []transaction) (found []engine.Finding) {
+func (x *examiner) checkTransactions(open []transaction) (found []engine.Finding) {
 	for i := range open {
 		t := &open[i]
 		if t.Micros < x.limits.Snapshot.Microseconds() {
@@ -120,7 +120,7 @@ func (x *examiner) judgeTransactions(open []transaction) (found []engine.Finding
 		if t.XIDs > 0 {
 			evidence += fmt.Sprintf("; its snapshot is %d transactions old, and vacuum keeps everything deleted since", t.XIDs)
 		}
-		found = append(found, engine.Found(x.levelOf(t.Micros), evidence, next))
+		found = append(found, engine.NewFinding(x.levelOf(t.Micros), evidence, next))
 	}
 	return found
 }

@@ -55,21 +55,21 @@ func TestJudgements(t *testing.T) {
 		level engine.Level
 		want  string
 	}{
-		{"good server", postgres.JudgeServer("17.1", 170001, false, false, "read committed"), engine.OK, "PostgreSQL 17.1"},
-		{"old server", postgres.JudgeServer("13.9", 130009, false, false, "read committed"), engine.Problem, "13.9"},
-		{"standby", postgres.JudgeServer("17.1", 170001, true, false, "read committed"), engine.Problem, "standby"},
-		{"few connections", postgres.JudgeConnections(97, 10, 80), engine.OK, "10 of 97"},
-		{"many connections", postgres.JudgeConnections(97, 90, 80), engine.Warning, "90 of 97"},
-		{"all connections", postgres.JudgeConnections(97, 97, 80), engine.Problem, "97 of 97"},
-		{"no limit", postgres.JudgeConnections(-1, 97, 80), engine.OK, ""},
-		{"young table", postgres.JudgeAge(200_000_000), engine.OK, ""},
-		{"aged table", postgres.JudgeAge(700_000_000), engine.Warning, "700000000 transactions"},
-		{"doomed table", postgres.JudgeAge(1_700_000_000), engine.Problem, "1700000000 transactions"},
-		{"own sessions", postgres.JudgePooler(7, 7, 8, 7), engine.OK, "7"},
-		{"one connection", postgres.JudgePooler(7, 7, 0, 7), engine.Note, "one connection"},
-		{"session pooler", postgres.JudgePooler(99, 7, 8, 7), engine.Note, "keeps sessions"},
-		{"taken over", postgres.JudgePooler(99, 7, 7, 9), engine.Warning, "by the transaction"},
-		{"moved", postgres.JudgePooler(99, 7, 8, 9), engine.Warning, "by the transaction"},
+		{"good server", postgres.CheckServer("17.1", 170001, false, false, "read committed"), engine.OK, "PostgreSQL 17.1"},
+		{"old server", postgres.CheckServer("13.9", 130009, false, false, "read committed"), engine.Problem, "13.9"},
+		{"standby", postgres.CheckServer("17.1", 170001, true, false, "read committed"), engine.Problem, "standby"},
+		{"few connections", postgres.CheckConnections(97, 10, 80), engine.OK, "10 of 97"},
+		{"many connections", postgres.CheckConnections(97, 90, 80), engine.Warning, "90 of 97"},
+		{"all connections", postgres.CheckConnections(97, 97, 80), engine.Problem, "97 of 97"},
+		{"no limit", postgres.CheckConnections(-1, 97, 80), engine.OK, ""},
+		{"young table", postgres.CheckAge(200_000_000), engine.OK, ""},
+		{"aged table", postgres.CheckAge(700_000_000), engine.Warning, "700000000 transactions"},
+		{"doomed table", postgres.CheckAge(1_700_000_000), engine.Problem, "1700000000 transactions"},
+		{"own sessions", postgres.CheckPooler(7, 7, 8, 7), engine.OK, "7"},
+		{"one connection", postgres.CheckPooler(7, 7, 0, 7), engine.Note, "one connection"},
+		{"session pooler", postgres.CheckPooler(99, 7, 8, 7), engine.Note, "keeps sessions"},
+		{"taken over", postgres.CheckPooler(99, 7, 7, 9), engine.Warning, "by the transaction"},
+		{"moved", postgres.CheckPooler(99, 7, 8, 9), engine.Warning, "by the transaction"},
 	} {
 		worst, text := engine.OK, ""
 		for _, f := range c.found {

@@ -38,19 +38,19 @@ func (x *examiner) vacuum(ctx context.Context) ([]engine.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := judgeAutovacuum(list)
+	found := checkAutovacuum(list)
 	var dead int64
 	for i := range tables {
-		found = append(found, x.judgeTable(&tables[i])...)
+		found = append(found, x.checkTable(&tables[i])...)
 		dead += tables[i].Dead
 	}
 	return engine.OrOK(found, fmt.Sprintf("autovacuum is on; %d dead rows in %d tables", dead, len(tables))), nil
 }
 
-func judgeAutovacuum(list []setting) (found []engine.Finding) {
+func checkAutovacuum(list []setting) (found []engine.Finding) {
 	for _, s := range list {
 		if s.Value == "off" {
-			found = append(found, engine.Found(engine.Problem, fmt.Sprintf("%s = off (from: %s): nothing is cleaned up", s.Name, s.Source), "ALTER SYSTEM SET "+s.Name+" = on; SELECT pg_reload_conf()"))
+			found = append(found, engine.NewFinding(engine.Problem, fmt.Sprintf("%s = off (from: %s): nothing is cleaned up", s.Name, s.Source), "ALTER SYSTEM SET "+s.Name+" = on; SELECT pg_reload_conf()"))
 		}
 	}
 	return found
@@ -63,16 +63,16 @@ const (
 	doomedTable = 1_600_000_000
 )
 
-func (x *examiner) judgeTable(t *table) (found []engine.Finding) {
+func (x *examiner) checkTable(t *table) (found []engine.Finding) {
 	if t.Off {
-		found = append(found, engine.Found(engine.Warning, "autovacuum is switched off for table "+t.Name, "ALTER TABLE "+x.quote(t.Name)+" RESET (autovacuum_enabled)"))
+		found = append(found, engine.NewFinding(engine.Warning, "autovacuum is switched off for table "+t.Name, "ALTER TABLE "+x.quote(t.Name)+" RESET (autovacuum_enabled)"))
 	}
 	if t.Dead >= x.limits.DeadRows && t.Dead > t.Live {
 		last := "never vacuumed"
 		if t.Vacuumed != nil {
 			last = "last vacuumed " + age(*t.Vacuumed) + " ago"
 		}
-		found = append(found, engine.Found(engine.Warning, fmt.Sprintf("table %s has %d dead rows and %d live ones, %s", t.Name, t.Dead, t.Live, last),
+		found = append(found, engine.NewFinding(engine.Warning, fmt.Sprintf("table %s has %d dead rows and %d live ones, %s", t.Name, t.Dead, t.Live, last),
 			"See whether an old snapshot holds them (the finding on snapshots), then: VACUUM "+x.quote(t.Name)))
 	}
 	if t.Age >= agedTable {
@@ -80,7 +80,7 @@ func (x *examiner) judgeTable(t *table) (found []engine.Finding) {
 		if t.Age >= doomedTable {
 			level = engine.Problem
 		}
-		found = append(found, engine.Found(level, fmt.Sprintf("the oldest rows of table %s are %d transactions old; at 2 100 million the server stops", t.Name, t.Age), "VACUUM (FREEZE) "+x.quote(t.Name)))
+		found = append(found, engine.NewFinding(level, fmt.Sprintf("the oldest rows of table %s are %d transactions old; at 2 100 million the server stops", t.Name, t.Age), "VACUUM (FREEZE) "+x.quote(t.Name)))
 	}
 	return found
 }

@@ -31,24 +31,24 @@ func Objects(ctx context.Context, db *DB) (lines []string, err error) {
 	return lines, err
 }
 
-// JudgeServer is the finding on such a server.
-func JudgeServer(version string, number int64, standby, readOnly bool, isolation string) []engine.Finding {
-	return judgeServer(&serverInfo{version, number, standby, readOnly, isolation})
+// CheckServer is the finding on such a server.
+func CheckServer(version string, number int64, standby, readOnly bool, isolation string) []engine.Finding {
+	return checkServer(&serverInfo{version, number, standby, readOnly, isolation})
 }
 
-// JudgeConnections is the finding on so many connections.
-func JudgeConnections(most, used, limit int64) []engine.Finding {
-	return judgeConnections([]usage{{"server", used, most}}, limit)
+// CheckConnections is the finding on so many connections.
+func CheckConnections(most, used, limit int64) []engine.Finding {
+	return checkConnections([]usage{{"server", used, most}}, limit)
 }
 
-// JudgeAge is the finding on a table whose rows are so old.
-func JudgeAge(age int64) []engine.Finding {
-	return (&examiner{DB: &DB{}}).judgeTable(&table{Name: "t", Age: age, Dead: -1})
+// CheckAge is the finding on a table whose rows are so old.
+func CheckAge(age int64) []engine.Finding {
+	return (&examiner{DB: &DB{}}).checkTable(&table{Name: "t", Age: age, Dead: -1})
 }
 
-// JudgePooler is the finding on connections that such processes answered.
-func JudgePooler(told, before, second, after uint32) []engine.Finding {
-	return judgePooler(told, before, second, after)
+// CheckPooler is the finding on connections that such processes answered.
+func CheckPooler(told, before, second, after uint32) []engine.Finding {
+	return checkPooler(told, before, second, after)
 }
 
 // AddOperation gives db an operation of a test's own.

@@ -72,20 +72,20 @@ func (x *examiner) durability(ctx context.Context) (found []engine.Finding, err 
 	switch journal {
 	case "wal":
 	case "off", "memory":
-		found = append(found, engine.Found(engine.Problem, "journal_mode = "+journal+": a crash can destroy the file", "PRAGMA journal_mode = WAL"))
+		found = append(found, engine.NewFinding(engine.Problem, "journal_mode = "+journal+": a crash can destroy the file", "PRAGMA journal_mode = WAL"))
 	default:
-		found = append(found, engine.Found(engine.Warning, "journal_mode = "+journal+": readers and the writer wait for each other", "PRAGMA journal_mode = WAL"))
+		found = append(found, engine.NewFinding(engine.Warning, "journal_mode = "+journal+": readers and the writer wait for each other", "PRAGMA journal_mode = WAL"))
 	}
 	sync, err := x.synchronous(ctx)
 	switch sync {
 	case 0:
-		found = append(found, engine.Found(engine.Problem, "synchronous = OFF: a power failure can destroy the file", "Open the database with synchronous = FULL, which sqlite.Open does."))
+		found = append(found, engine.NewFinding(engine.Problem, "synchronous = OFF: a power failure can destroy the file", "Open the database with synchronous = FULL, which sqlite.Open does."))
 	case 1:
 		level := engine.Warning
 		if x.opts.Relaxed {
 			level = engine.Note
 		}
-		found = append(found, engine.Found(level, "synchronous = NORMAL: a power failure takes back the last commits", "Leave out Options.Relaxed, or set synchronous = FULL, if that must not be."))
+		found = append(found, engine.NewFinding(level, "synchronous = NORMAL: a power failure takes back the last commits", "Leave out Options.Relaxed, or set synchronous = FULL, if that must not be."))
 	}
 	if err != nil {
 		return found, err
@@ -109,9 +109,9 @@ func (x *examiner) log(ctx context.Context) ([]engine.Finding, error) {
 		if holders := x.readers(ctx); holders != "" {
 			evidence += "; readers: " + holders
 		}
-		return []engine.Finding{engine.Found(engine.Warning, evidence, "A reader's transaction has been open for long, and the log grows behind it: find the program that forgot to end it. Then: PRAGMA wal_checkpoint(TRUNCATE)")}, nil
+		return []engine.Finding{engine.NewFinding(engine.Warning, evidence, "A reader's transaction has been open for long, and the log grows behind it: find the program that forgot to end it. Then: PRAGMA wal_checkpoint(TRUNCATE)")}, nil
 	}
-	return []engine.Finding{engine.Found(engine.OK, seen, "")}, nil
+	return []engine.Finding{engine.NewFinding(engine.OK, seen, "")}, nil
 }
 
 // path is the file's, as SQLite knows it.
@@ -128,7 +128,7 @@ func (x *examiner) place(ctx context.Context) ([]engine.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := x.judgeDisk(path)
+	found := x.checkDisk(path)
 	if f := rights(path); f != nil {
 		found = append(found, *f)
 	}
@@ -139,29 +139,29 @@ func (x *examiner) place(ctx context.Context) ([]engine.Finding, error) {
 		}
 	}
 	if queryOnly != 0 {
-		found = append(found, engine.Found(engine.Problem, "query_only = 1: pawl's connections may not write", "Open the database without that pragma."))
+		found = append(found, engine.NewFinding(engine.Problem, "query_only = 1: pawl's connections may not write", "Open the database without that pragma."))
 	}
 	if free >= x.limits.FreePages && free*2 > pages {
-		found = append(found, engine.Found(engine.Note, fmt.Sprintf("%d of the file's %d pages are empty", free, pages), "They are used again. To give them back, while nobody works: VACUUM"))
+		found = append(found, engine.NewFinding(engine.Note, fmt.Sprintf("%d of the file's %d pages are empty", free, pages), "They are used again. To give them back, while nobody works: VACUUM"))
 	}
 	return engine.OrOK(found, fmt.Sprintf("%s, %d pages, %d of them empty", path, pages, free)), nil
 }
 
-// judgeDisk looks at where the file lies.
-func (x *examiner) judgeDisk(path string) (found []engine.Finding) {
+// checkDisk looks at where the file lies.
+func (x *examiner) checkDisk(path string) (found []engine.Finding) {
 	d, err := diskOf(path)
 	if err != nil {
-		return []engine.Finding{engine.Found(engine.Note, "the disk does not say how full it is: "+err.Error(), "")}
+		return []engine.Finding{engine.NewFinding(engine.Note, "the disk does not say how full it is: "+err.Error(), "")}
 	}
 	if d.network != "" {
-		found = append(found, engine.Found(engine.Problem, path+" lies on a network file system ("+d.network+"), whose locks SQLite cannot rely on", "Move the file to a local disk, or use PostgreSQL."))
+		found = append(found, engine.NewFinding(engine.Problem, path+" lies on a network file system ("+d.network+"), whose locks SQLite cannot rely on", "Move the file to a local disk, or use PostgreSQL."))
 	}
 	if d.free < x.limits.DiskFree {
 		level := engine.Warning
 		if d.free < x.limits.DiskFree/muchLess {
 			level = engine.Problem
 		}
-		found = append(found, engine.Found(level, fmt.Sprintf("the disk of %s has %d MB left", path, d.free>>20), "Make room: without it nothing is committed any more."))
+		found = append(found, engine.NewFinding(level, fmt.Sprintf("the disk of %s has %d MB left", path, d.free>>20), "Make room: without it nothing is committed any more."))
 	}
 	return found
 }
@@ -177,7 +177,7 @@ func rights(path string) *engine.Finding {
 		if err == nil || os.IsNotExist(err) {
 			continue
 		}
-		f := engine.Found(engine.Problem, fmt.Sprintf("%s cannot be written to: %v", name, err), "Give this user the right to write the file, its -wal and -shm, and its directory.")
+		f := engine.NewFinding(engine.Problem, fmt.Sprintf("%s cannot be written to: %v", name, err), "Give this user the right to write the file, its -wal and -shm, and its directory.")
 		return &f
 	}
 	return nil
@@ -216,9 +216,9 @@ func (x *examiner) differences(ctx context.Context) (found []engine.Finding, n i
 	}
 	for _, o := range want {
 		if text, ok := there[o.object]; !ok {
-			found = append(found, engine.Found(engine.Problem, "missing "+o.Kind+" "+o.Name, o.SQL))
+			found = append(found, engine.NewFinding(engine.Problem, "missing "+o.Kind+" "+o.Name, o.SQL))
 		} else if text != o.SQL {
-			found = append(found, engine.Found(engine.Problem, o.Kind+" "+o.Name+" is not as pawl made it",
+			found = append(found, engine.NewFinding(engine.Problem, o.Kind+" "+o.Name+" is not as pawl made it",
 				"Somebody changed the schema by hand. It was: "+strings.Join(strings.Fields(o.SQL), " ")))
 		}
 	}

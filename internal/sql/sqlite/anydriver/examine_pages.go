@@ -38,15 +38,15 @@ func (x *examiner) pages(ctx context.Context) ([]engine.Finding, error) {
 	case isCorrupt(err):
 		return corrupt(strings.Join(strings.Fields(err.Error()), " ")), nil
 	case err != nil && (ctx.Err() != nil || errors.Is(classify(err), engine.ErrTimeout)):
-		return []engine.Finding{engine.Found(engine.Note, "there was no time to read the whole file", "Give it more time, or check a copy: PRAGMA quick_check")}, nil
+		return []engine.Finding{engine.NewFinding(engine.Note, "there was no time to read the whole file", "Give it more time, or check a copy: PRAGMA quick_check")}, nil
 	case err != nil:
 		return nil, wrap("doctor/quick_check", err)
 	}
-	return []engine.Finding{engine.Found(engine.OK, "quick_check finds no fault", "")}, nil
+	return []engine.Finding{engine.NewFinding(engine.OK, "quick_check finds no fault", "")}, nil
 }
 
 func corrupt(evidence string) []engine.Finding {
-	return []engine.Finding{engine.Found(engine.Problem, "the file is corrupt: "+evidence,
+	return []engine.Finding{engine.NewFinding(engine.Problem, "the file is corrupt: "+evidence,
 		"Stop all programs, keep a copy of the file, its -wal and -shm, and restore a backup; of what the backup lacks the sqlite3 shell's .recover saves what it can.")}
 }
 
