@@ -137,8 +137,7 @@ func (f *fixture) inboxAct(on *fixture) act {
 // D-116: what operators do to timers, jobs, joins, leases and messages of the inbox is noted, with who did it and why;
 // what changes nothing is not.
 func TestAuditActs(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		ctx := admin.WithReason(admin.WithActor(f.ctx(), "alice@ops"), "INC-42")
 		for _, a := range f.acts(f) {
@@ -162,8 +161,7 @@ func TestAuditActs(t *testing.T) {
 
 // D-116: in the caller's transaction the note stays or goes with it.
 func TestAuditActsInTransaction(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		ctx := admin.WithActor(f.ctx(), "bob")
 		for _, a := range f.acts(f) {
@@ -189,8 +187,7 @@ func TestAuditActsInTransaction(t *testing.T) {
 
 // A dead message that waits in the queue, too, is revived in one transaction, with one note.
 func TestAuditReviveWithItsMessage(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		k := inbox.Key{Source: "broker", MessageID: "1"}
 		_, err := f.Inbox.Enqueue(f.ctx(), inbox.Message{Key: k, Topic: "t"})
@@ -218,8 +215,7 @@ func TestAuditReviveWithItsMessage(t *testing.T) {
 
 // D-116: without an actor it is the process that did it, and an empty reason is none.
 func TestAuditActsOfNobody(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		for _, a := range f.acts(f) {
 			f.check(a.do(admin.WithReason(f.ctx(), " ")))

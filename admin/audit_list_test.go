@@ -25,8 +25,7 @@ func (f *fixture) notes(n int) []admin.Entry {
 }
 
 func TestAuditPages(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		all := f.notes(23)
 		_, err := f.db.SQL.ExecContext(f.ctx(), "UPDATE "+f.db.Table("audit_trail")+" SET at = (SELECT max(x.at) FROM "+f.db.Table("audit_trail")+" x)") // all at once
@@ -60,8 +59,7 @@ func TestAuditPages(t *testing.T) {
 }
 
 func TestAuditFilters(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		f.notes(12)
 		for _, c := range []struct {
@@ -89,8 +87,7 @@ func TestAuditFilters(t *testing.T) {
 }
 
 func TestAuditCleanUp(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		f.notes(6)
 		year, older := "'366 days'::interval", "'364 days'::interval"
@@ -121,8 +118,7 @@ func TestAuditCleanUp(t *testing.T) {
 }
 
 func TestAuditConcurrently(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		const n = 300
 		f.failed(n)

@@ -15,7 +15,6 @@ import (
 // D-116: what a program in another language does to a timer, a join or a job is noted as its role's act, in its
 // transaction.
 func TestAuditRoutines(t *testing.T) {
-	t.Parallel()
 	eachPostgres(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		id, err := f.Timers.Schedule(f.ctx(), timer.Timer{Topic: "t", Due: time.Now().Add(time.Hour)})

@@ -47,8 +47,7 @@ func (f *fixture) only(action string, n int64) admin.Entry {
 }
 
 func TestAuditActions(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		before := time.Now().Add(-time.Minute)
 		ctx := admin.WithActor(f.ctx(), "alice@ops")
@@ -87,8 +86,7 @@ func TestAuditActions(t *testing.T) {
 }
 
 func TestAuditOfNothing(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		done := f.mixed(1, "p")["p"]
 		owner, _ := f.claim(time.Minute, 1)
@@ -179,8 +177,7 @@ func (f *fixture) changes(on *fixture) map[string]func() error {
 
 // D-116: a transaction that fails after the change leaves neither the change nor a note.
 func TestAuditWithTheChange(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		bad := &spoiled{DB: f.db.DB}
 		spoiling := on(t, f.db, bad, pawl.Options{})
@@ -213,8 +210,7 @@ func TestAuditWithTheChange(t *testing.T) {
 
 // D-116: what cannot be noted is not done.
 func TestAuditFailsWithTheNote(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		changes, acts := f.changes(f), f.acts(f)
 		before, err := f.Outbox.Count(f.ctx())
@@ -240,8 +236,7 @@ func TestAuditFailsWithTheNote(t *testing.T) {
 
 // What takes several transactions has one entry.
 func TestAuditGrows(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		f.failed(2500)
 		n, err := f.Outbox.Redrive(f.ctx(), outbox.FailedFilter{})
@@ -259,8 +254,7 @@ func TestAuditGrows(t *testing.T) {
 
 // What is interrupted has an entry of what was done.
 func TestAuditOfInterrupted(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		f.failed(6)
 		ctx, cancel := context.WithCancel(f.ctx())
@@ -286,8 +280,7 @@ func processName() string {
 }
 
 func TestAuditActors(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		self := processName()
 		long := strings.Repeat("ü", 300)
@@ -318,8 +311,7 @@ func TestAuditActors(t *testing.T) {
 
 // Targets are what people wrote, cut where they are too long.
 func TestAuditTexts(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		for _, name := range odd() {
 			f.pause(admin.Topic, name)
@@ -348,8 +340,7 @@ func TestAuditTexts(t *testing.T) {
 
 // Components may note what has no operation that does.
 func TestAuditNote(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		note := audit.New(admin.WithActor(f.ctx(), "carol"), "the lock of job x")
 		for _, n := range []int64{0, 3, 4} {

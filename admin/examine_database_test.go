@@ -13,8 +13,7 @@ import (
 // A sound database has a finding for every check, and none to complain about but
 // that the tests' server does without fsync.
 func TestExamineHealthy(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
 		// Other tests have connections to the server, too.
 		findings := f.examine(admin.ExamineOptions{Timeout: time.Minute, Limits: admin.Limits{Connections: 1000}})
@@ -34,8 +33,7 @@ func TestExamineHealthy(t *testing.T) {
 
 // What cannot be reached is said once.
 func TestExamineUnreachable(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
 		db := f.db.Another(t)
 		f.check(db.Close())
@@ -47,8 +45,7 @@ func TestExamineUnreachable(t *testing.T) {
 }
 
 func TestExamineSchema(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
 		f.exec("UPDATE {pawl_schema} SET checksum = 'x' || checksum WHERE version = 1")
 		wantFinding(t, f.examine(), "schema", admin.Problem, "version 1", "Use the build")
@@ -80,8 +77,7 @@ func TestExamineSchema(t *testing.T) {
 
 // The next step of a missing index makes it again.
 func TestExamineMissingIndex(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
 		name := "outbox_exception_dead"
 		if e.Name != "sqlite" {
@@ -96,8 +92,7 @@ func TestExamineMissingIndex(t *testing.T) {
 
 // A missing view is said once, and a missing table hides no other check.
 func TestExamineMissingView(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
 		f.exec("DROP VIEW {job_runs}")
 		wantFinding(t, f.examine(), "objects", admin.Problem, "job_runs", "")
@@ -121,8 +116,7 @@ func TestExamineMissingView(t *testing.T) {
 
 // Half the round trip is allowed for; a second and more is worth a warning.
 func TestExamineClock(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
 		for apart, way := range map[time.Duration]string{90 * time.Second: "behind", -90 * time.Second: "ahead"} {
 			o := admin.ExamineOptions{Timeout: time.Minute, Now: func() time.Time { return time.Now().Add(apart) }}
@@ -134,8 +128,7 @@ func TestExamineClock(t *testing.T) {
 
 // A check that waits for a lock gives up in time, and the other checks are made.
 func TestExamineHangingCheck(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
 		tx := f.begin()
 		_, err := tx.ExecContext(f.ctx(), f.render("UPDATE {outbox_lane} SET priority = priority"))

@@ -122,8 +122,7 @@ func (f *examineFixture) noted(target string) (n int64) {
 }
 
 func TestExamineJoinsCountersByHand(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
 		id := f.fan(3)
 		f.end(1, false)
@@ -144,8 +143,7 @@ func TestExamineJoinsCountersByHand(t *testing.T) {
 
 // A join that is completed by mending ends as it would have: its wait fires, once.
 func TestExamineJoinsLastStep(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
 		id := f.fan(2)
 		f.end(2, false)
@@ -160,8 +158,7 @@ func TestExamineJoinsLastStep(t *testing.T) {
 }
 
 func TestExamineJoinsLastFailure(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
 		id := f.fan(2)
 		f.end(1, false)
@@ -176,8 +173,7 @@ func TestExamineJoinsLastFailure(t *testing.T) {
 }
 
 func TestExamineJoinsMissedSteps(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
 		id := f.fan(3)
 		f.end(2, false)
@@ -201,8 +197,7 @@ func TestExamineJoinsMissedSteps(t *testing.T) {
 // An end is final: mending counters changes neither the status nor when it ended,
 // and sends nothing.
 func TestExamineJoinsStayOver(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
 		id := f.fan(2)
 		f.end(2, false)
@@ -241,8 +236,7 @@ func TestExamineJoinsStayOver(t *testing.T) {
 
 // Members that cannot be right are said, and left alone.
 func TestExamineJoinsTooManyMembers(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
 		id := f.fan(2)
 		f.end(1, false)
@@ -260,8 +254,7 @@ func TestExamineJoinsTooManyMembers(t *testing.T) {
 
 // More joins than a page has are read; with Fix all of them.
 func TestExamineJoinsPages(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
 		const n = 250
 		tx := f.begin()
@@ -284,8 +277,7 @@ func TestExamineJoinsPages(t *testing.T) {
 // D-33, D-113: a join is over and its wait is parked until nobody wakes it: it is
 // found, and woken; the wait of a join that is pending stays where it is.
 func TestExamineJoinsParkedWaits(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
 		id := f.fan(1)
 		f.end(1, false)
@@ -318,7 +310,6 @@ func (f *examineFixture) never() string {
 // A step is counted in a transaction that is open while the doctor mends: it has to
 // wait, and then to count that step as well.
 func TestExamineJoinsRepairWaitsForAStep(t *testing.T) {
-	t.Parallel()
 	eachPostgres(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
 		id := f.fan(3)
@@ -357,8 +348,7 @@ func TestExamineJoinsRepairWaitsForAStep(t *testing.T) {
 // in the end every join is over, its counters are its members, and its wait fired
 // once.
 func TestExamineJoinsRepairedWhileWorkersRun(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
 		const joins, members = 8, 12
 		ids := make([]join.ID, joins)

@@ -30,8 +30,7 @@ func (f *examineFixture) enqueue(n int) int64 {
 }
 
 func TestExamineWorkers(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
 		r := registry.New(f.db.DB, quiet())
 		r.Show(f.ctx(), registry.Self{Name: "mailer"})
@@ -48,8 +47,7 @@ func TestExamineWorkers(t *testing.T) {
 // D-111: messages of a queue that the database does not know are found, and those of
 // one that somebody knows are brought back.
 func TestExamineLostQueue(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
 		wantOK(t, f.examine(), "queues")
 		_, err := f.box.Enqueue(f.ctx(), outbox.Message{Topic: "mail", Queue: "nobody's", Priority: 7})
@@ -73,8 +71,7 @@ func TestExamineLostQueue(t *testing.T) {
 }
 
 func TestExamineClaims(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
 		f.enqueue(3)
 		_, err := f.box.Claim(f.ctx(), outbox.NewOwnerToken(), time.Minute, 3)
@@ -91,8 +88,7 @@ func TestExamineClaims(t *testing.T) {
 }
 
 func TestExamineOverdueTimer(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
 		all := timer.New(f.db.DB, f.box, timer.Options{Logger: quiet()})
 		_, err := all.Schedule(f.ctx(), timer.Timer{Topic: "t", Due: time.Now().Add(time.Hour)})
@@ -108,8 +104,7 @@ func TestExamineOverdueTimer(t *testing.T) {
 }
 
 func TestExamineOverdueJob(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
 		all := job.New(f.db.DB, f.box, job.Options{Logger: quiet()})
 		f.check(all.Put(f.ctx(), job.Job{Name: "j", Topic: "t", Schedule: "0 6 * * *"}))
@@ -122,8 +117,7 @@ func TestExamineOverdueJob(t *testing.T) {
 }
 
 func TestExamineStuckInboxMessage(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
 		box := inbox.New(f.db.DB, inbox.Options{Logger: quiet()})
 		_, err := box.AlreadyProcessed(f.ctx(), inbox.Key{Source: "stripe", MessageID: "evt_1"})
@@ -139,8 +133,7 @@ func TestExamineStuckInboxMessage(t *testing.T) {
 }
 
 func TestExamineLeases(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
 		l, err := lease.New(f.db.DB, lease.ManagerOptions{Logger: quiet()}).Acquire(f.ctx(), "close-books", lease.Options{Duration: time.Hour})
 		f.check(err)
@@ -156,8 +149,7 @@ func TestExamineLeases(t *testing.T) {
 }
 
 func TestExamineMessageInNoPlace(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
 		lo := f.enqueue(3)
 		f.exec(fmt.Sprintf("UPDATE {outbox_ready} SET n = 2 WHERE lo = %d", lo))
@@ -168,8 +160,7 @@ func TestExamineMessageInNoPlace(t *testing.T) {
 }
 
 func TestExamineMessageInTwoPlaces(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
 		lo := f.enqueue(3)
 		f.exec(fmt.Sprintf("INSERT INTO {outbox_exception} (id, status, updated_at) VALUES (%d, 3, {0s})", lo+1))
@@ -180,8 +171,7 @@ func TestExamineMessageInTwoPlaces(t *testing.T) {
 }
 
 func TestExamineRunWithoutMessages(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
 		lo := f.enqueue(3)
 		f.exec(fmt.Sprintf("UPDATE {outbox_ready} SET n = 5 WHERE lo = %d", lo))

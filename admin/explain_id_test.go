@@ -39,8 +39,7 @@ func mustID(t *testing.T, id string) outbox.MessageID {
 }
 
 func TestExplainIDPosition(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		f.enqueue(outbox.Message{})
 		id := f.enqueue(outbox.Message{Queue: "q"})
@@ -61,8 +60,7 @@ func kinds(x *admin.Explanation) (all []admin.Kind) {
 
 // A job, a timer and a message of the inbox may all go by one name.
 func TestExplainIDSeveral(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		const name = "shop/17"
 		f.check(f.Jobs.Put(f.ctx(), job.Job{Name: name, Topic: "t", Schedule: "0 0 1 1 *"}))
@@ -90,8 +88,7 @@ func TestExplainIDSeveral(t *testing.T) {
 
 // Programs choose ids themselves, so those of different things may be the same.
 func TestExplainIDSameUUID(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		id := f.enqueue(outbox.Message{})
 		_, err := f.Joins.Start(f.ctx(), join.Spec{ID: join.ID(id), ExpectedSteps: 1})
@@ -119,8 +116,7 @@ func TestExplainIDSameUUID(t *testing.T) {
 }
 
 func TestExplainIDUnknown(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		long := strings.Repeat("x", 1000)
 		for _, id := range []string{"42", "-1", "0198c9a0-5d7e-8a41-9c3f-000000000001", "report", "shop/17", "", "/", " ", long, long + "/" + long, strings.Repeat("/a", 300), "a\x00b", "\xff/\xff", "99999999999999999999"} {
@@ -133,8 +129,7 @@ func TestExplainIDUnknown(t *testing.T) {
 }
 
 func TestExplainIDUnknownKind(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		if _, err := f.Explain(f.ctx(), "1", "thing"); !errors.Is(err, engine.ErrInvalid) || !strings.Contains(err.Error(), "message, timer, job, run, join or inbox") {
 			t.Error(err)
@@ -144,8 +139,7 @@ func TestExplainIDUnknownKind(t *testing.T) {
 
 // As JSON facts are an object, in their order.
 func TestExplainIDJSON(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		id := f.enqueue(outbox.Message{Topic: `quo"te`, Due: f.now().Add(time.Hour)})
 		text, err := json.Marshal(f.explain(id.String(), "scheduled", "no_worker"))

@@ -56,8 +56,7 @@ func (f *explainFixture) deliver(source, id, topic string) inbox.Key {
 }
 
 func TestExplainInboxQueued(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		f.deliver("shop", "17", "in")
 		x := f.explain("shop/17", "inbox_queued")
@@ -69,8 +68,7 @@ func TestExplainInboxQueued(t *testing.T) {
 }
 
 func TestExplainInboxSeen(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		k := inbox.Key{Source: "shop", MessageID: "17"}
 		_, err := f.Inbox.AlreadyProcessed(f.ctx(), k)
@@ -85,8 +83,7 @@ func TestExplainInboxSeen(t *testing.T) {
 }
 
 func TestExplainInboxProcessing(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		k := inbox.Key{Source: "shop", MessageID: "17"}
 		f.check(f.Inbox.Attempt(f.ctx(), k, func(context.Context) error {
@@ -98,8 +95,7 @@ func TestExplainInboxProcessing(t *testing.T) {
 }
 
 func TestExplainInboxStale(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		k := inbox.Key{Source: "shop", MessageID: "17"}
 		_, err := f.Inbox.AlreadyProcessed(f.ctx(), k)
@@ -122,8 +118,7 @@ func TestExplainInboxStale(t *testing.T) {
 }
 
 func TestExplainInboxOver(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		k := inbox.Key{Source: "shop", MessageID: "it's 17"}
 		err := f.Inbox.Attempt(f.ctx(), k, func(context.Context) error { return outbox.Permanent(failure()) })
@@ -143,8 +138,7 @@ func TestExplainInboxOver(t *testing.T) {
 
 // Both halves of an id may hold slashes.
 func TestExplainInboxSlashes(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		for _, k := range []inbox.Key{{Source: "https://shop", MessageID: "orders/17"}, {Source: "a/b", MessageID: "c"}, {Source: "a", MessageID: "b/d"}} {
 			_, err := f.Inbox.AlreadyProcessed(f.ctx(), k)

@@ -47,8 +47,7 @@ func (f *explainFixture) set(assignment string) {
 }
 
 func TestExplainJobNext(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		f.put(job.Job{Queue: "q"})
 		x := f.explain("report", "job_next", "no_scheduler", "no_worker")
@@ -65,8 +64,7 @@ func TestExplainJobNext(t *testing.T) {
 }
 
 func TestExplainJobSpread(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		f.worker("w", "default", "t")
 		f.put(job.Job{Spread: time.Hour})
@@ -82,8 +80,7 @@ func TestExplainJobSpread(t *testing.T) {
 }
 
 func TestExplainJobDue(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		f.put(job.Job{})
 		f.asleep(1)
@@ -98,8 +95,7 @@ func TestExplainJobDue(t *testing.T) {
 }
 
 func TestExplainJobDisabled(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		f.put(job.Job{})
 		f.check(f.Jobs.SetEnabled(f.ctx(), "report", false))
@@ -108,8 +104,7 @@ func TestExplainJobDisabled(t *testing.T) {
 }
 
 func TestExplainJobBroken(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		f.worker("w", "default", "t")
 		f.put(job.Job{})
@@ -121,8 +116,7 @@ func TestExplainJobBroken(t *testing.T) {
 }
 
 func TestExplainJobOver(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		f.worker("w", "default", "t")
 		f.put(job.Job{})
@@ -132,8 +126,7 @@ func TestExplainJobOver(t *testing.T) {
 }
 
 func TestExplainJobRemoved(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		f.worker("w", "default", "t")
 		f.put(job.Job{})
@@ -149,8 +142,7 @@ func TestExplainJobRemoved(t *testing.T) {
 }
 
 func TestExplainJobOverlap(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		f.worker("w", "default", "t")
 		f.put(job.Job{Overlap: job.Skip})
@@ -172,8 +164,7 @@ func TestExplainJobOverlap(t *testing.T) {
 }
 
 func TestExplainJobMissed(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		f.worker("w", "default", "t")
 		f.put(job.Job{Misfire: job.RunNone})
@@ -189,8 +180,7 @@ func TestExplainJobMissed(t *testing.T) {
 
 // A run is its message, whichever of its ids one asks for.
 func TestExplainJobRun(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		f.worker("w", "default", "t")
 		f.put(job.Job{})
@@ -227,8 +217,7 @@ func TestExplainJobRun(t *testing.T) {
 }
 
 func TestExplainJobRunUnknown(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		f.put(job.Job{})
 		id, err := f.Jobs.Trigger(f.ctx(), "report")

@@ -22,8 +22,7 @@ func (f *explainFixture) fan(s join.Spec, n int) join.Fan {
 }
 
 func TestExplainMessageWaitOfAJoin(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		fan := f.fan(join.Spec{}, 2)
 		// As a worker parks it: until the join is over.
@@ -38,8 +37,7 @@ func TestExplainMessageWaitOfAJoin(t *testing.T) {
 }
 
 func TestExplainJoinWaiting(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		fan := f.fan(join.Spec{GroupingKey: "g"}, 3)
 		owner, msgs := f.claim(leaseTime)
@@ -57,8 +55,7 @@ func TestExplainJoinWaiting(t *testing.T) {
 }
 
 func TestExplainJoinBounded(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		fan := f.fan(join.Spec{ExpectedSteps: 30}, 25)
 		x := f.explain(fan.Join.String(), "join_waiting")
@@ -70,8 +67,7 @@ func TestExplainJoinBounded(t *testing.T) {
 }
 
 func TestExplainJoinUnattached(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		fan := f.fan(join.Spec{ExpectedSteps: 3}, 2)
 		owner, msgs := f.claim(leaseTime)
@@ -85,8 +81,7 @@ func TestExplainJoinUnattached(t *testing.T) {
 }
 
 func TestExplainJoinOverdue(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		fan := f.fan(join.Spec{Deadline: f.now().Add(time.Hour)}, 1)
 		f.explain(fan.Join.String(), "join_waiting")
@@ -105,8 +100,7 @@ func TestExplainJoinOverdue(t *testing.T) {
 }
 
 func TestExplainJoinWaitPending(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		fan := f.fan(join.Spec{}, 1)
 		owner, at := f.one()
@@ -132,8 +126,7 @@ func TestExplainJoinWaitPending(t *testing.T) {
 }
 
 func TestExplainJoinOver(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		id, err := f.Joins.Start(f.ctx(), join.Spec{ExpectedSteps: 1})
 		f.check(err)

@@ -10,8 +10,7 @@ import (
 )
 
 func TestExplainLeaseOfAWorker(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		f.worker("other", "default", "t")
 		w := f.worker("mine", "default", "t")
@@ -57,8 +56,7 @@ func testLeasedForReal(t *testing.T, e dbtest.Engine, inboxWorkers *outbox.Optio
 }
 
 func TestExplainLeaseBesideWhatWaits(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		f.worker("w", "default", "t")
 		ids, err := f.Outbox.EnqueueBatch(f.ctx(), []outbox.Message{{Topic: "t"}, {Topic: "t"}, {Topic: "t"}})
@@ -78,8 +76,7 @@ func TestExplainLeaseBesideWhatWaits(t *testing.T) {
 }
 
 func TestExplainLeaseOfACrashedWorker(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		w := f.worker("mine", "default", "t")
 		id := f.enqueue(outbox.Message{})
@@ -92,8 +89,7 @@ func TestExplainLeaseOfACrashedWorker(t *testing.T) {
 }
 
 func TestExplainLeaseOfAStranger(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		f.worker("w", "default", "t")
 		id := f.enqueue(outbox.Message{})
@@ -105,8 +101,7 @@ func TestExplainLeaseOfAStranger(t *testing.T) {
 }
 
 func TestExplainLeaseExpiredOfAWorker(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		w := f.worker("mine", "default", "t")
 		id := f.enqueue(outbox.Message{})
@@ -123,8 +118,7 @@ func TestExplainLeaseExpiredOfAWorker(t *testing.T) {
 }
 
 func TestExplainLeaseExpired(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		id := f.enqueue(outbox.Message{})
 		f.claim(time.Millisecond)
@@ -153,11 +147,9 @@ func TestExplainLeaseExpired(t *testing.T) {
 }
 
 func TestExplainLeaseOfAWorkerThatRuns(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) { testLeasedForReal(t, e, nil) })
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) { testLeasedForReal(t, e, nil) })
 }
 
 func TestExplainLeaseOfWorkersApart(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) { testLeasedForReal(t, e, &outbox.Options{Concurrency: 2}) })
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) { testLeasedForReal(t, e, &outbox.Options{Concurrency: 2}) })
 }

@@ -13,8 +13,7 @@ import (
 func failure() error { return errors.New("no such customer") }
 
 func TestExplainMessageScheduled(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		f.worker("w", "default", "t")
 		id := f.enqueue(outbox.Message{Due: f.now().Add(49*time.Hour + 30*time.Minute)})
@@ -29,8 +28,7 @@ func TestExplainMessageScheduled(t *testing.T) {
 }
 
 func TestExplainMessageRetry(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		f.worker("w", "default", "t")
 		id := f.enqueue(outbox.Message{})
@@ -49,8 +47,7 @@ func TestExplainMessageRetry(t *testing.T) {
 }
 
 func TestExplainMessagePutOff(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		id := f.enqueue(outbox.Message{})
 		f.settled(f.Outbox.Reschedule(f.ctx(), f.now().Add(time.Hour), f.at(id)))
@@ -64,8 +61,7 @@ func TestExplainMessagePutOff(t *testing.T) {
 }
 
 func TestExplainMessageQueued(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		f.worker("w", "default", "t")
 		f.worker("x", "default", "u")
@@ -95,8 +91,7 @@ func TestExplainMessageQueued(t *testing.T) {
 
 // What goes first is counted up to a bound.
 func TestExplainMessageManyAhead(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		f.worker("w", "default", "t")
 		msgs := make([]outbox.Message, 2100)
@@ -112,8 +107,7 @@ func TestExplainMessageManyAhead(t *testing.T) {
 }
 
 func TestExplainMessageNoWorker(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		id := f.enqueue(outbox.Message{Queue: "mail"})
 		x := f.explain(id.String(), "no_worker")
@@ -128,8 +122,7 @@ func TestExplainMessageNoWorker(t *testing.T) {
 }
 
 func TestExplainMessageNoHandler(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		id := f.enqueue(outbox.Message{})
 		f.worker("w", "default", "u", "v")
@@ -152,8 +145,7 @@ func (f *explainFixture) pause(kind admin.Kind, name, reason string) {
 }
 
 func TestExplainMessageQueuePaused(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		f.worker("w", "a b", "t")
 		id := f.enqueue(outbox.Message{Queue: "a b"})
@@ -168,8 +160,7 @@ func TestExplainMessageQueuePaused(t *testing.T) {
 }
 
 func TestExplainMessageTopicPaused(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		f.worker("w", "default", "t")
 		id := f.enqueue(outbox.Message{})
@@ -194,8 +185,7 @@ func (f *explainFixture) park(id outbox.MessageID) {
 }
 
 func TestExplainMessageTopicResuming(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		f.worker("w", "default", "t")
 		id := f.enqueue(outbox.Message{})
@@ -224,8 +214,7 @@ func (f *explainFixture) lostPause(id outbox.MessageID) {
 }
 
 func TestExplainMessageDone(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		id := f.enqueue(outbox.Message{})
 		owner, at := f.one()
@@ -237,8 +226,7 @@ func TestExplainMessageDone(t *testing.T) {
 }
 
 func TestExplainMessageFailed(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		id := f.enqueue(outbox.Message{})
 		owner, at := f.one()
@@ -257,8 +245,7 @@ func TestExplainMessageFailed(t *testing.T) {
 }
 
 func TestExplainMessageDiscarded(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		id := f.enqueue(outbox.Message{})
 		owner, at := f.one()
@@ -269,8 +256,7 @@ func TestExplainMessageDiscarded(t *testing.T) {
 }
 
 func TestExplainMessageCancelled(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		id := f.enqueue(outbox.Message{Due: f.now().Add(time.Hour)})
 		f.settled(f.Outbox.Cancel(f.ctx(), "ordered twice", f.at(id)))

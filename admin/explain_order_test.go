@@ -10,8 +10,7 @@ import (
 )
 
 func TestExplainOrderAllAtOnce(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		id := f.enqueue(outbox.Message{Due: f.now().Add(time.Hour)})
 		f.pause(admin.Topic, "t", "one")
@@ -24,8 +23,7 @@ func TestExplainOrderAllAtOnce(t *testing.T) {
 }
 
 func TestExplainOrderOneByOne(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		id := f.enqueue(outbox.Message{})
 		f.pause(admin.Topic, "t", "")
@@ -45,8 +43,7 @@ func TestExplainOrderOneByOne(t *testing.T) {
 }
 
 func TestExplainOrderRetry(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		id := f.enqueue(outbox.Message{})
 		owner, at := f.one()
@@ -60,8 +57,7 @@ func TestExplainOrderRetry(t *testing.T) {
 }
 
 func TestExplainOrderParked(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		id := f.enqueue(outbox.Message{})
 		f.pause(admin.Topic, "t", "")
@@ -73,8 +69,7 @@ func TestExplainOrderParked(t *testing.T) {
 }
 
 func TestExplainOrderWhileItRuns(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		id := f.enqueue(outbox.Message{})
 		f.one()

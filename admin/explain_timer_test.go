@@ -19,8 +19,7 @@ func (f *explainFixture) schedule(tm timer.Timer) timer.ID {
 }
 
 func TestExplainTimerPending(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		id := f.schedule(timer.Timer{Key: "order-17", Due: f.now().Add(time.Hour)})
 		x := f.explain(id.String(), "timer_pending", "no_scheduler", "no_worker")
@@ -36,8 +35,7 @@ func TestExplainTimerPending(t *testing.T) {
 }
 
 func TestExplainTimerDue(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		id := f.schedule(timer.Timer{Due: f.now().Add(-time.Hour)})
 		x := f.explain(id.String(), "no_scheduler", "no_worker")
@@ -57,8 +55,7 @@ func TestExplainTimerDue(t *testing.T) {
 }
 
 func TestExplainTimerClaimed(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		f.worker("w", "default", "t")
 		id := f.schedule(timer.Timer{Due: f.now().Add(-time.Hour)})
@@ -90,8 +87,7 @@ func (f *explainFixture) fire() {
 // A fired timer is its message: that is said once, and asked for by its kind it is
 // explained alone.
 func TestExplainTimerFired(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		id := f.schedule(timer.Timer{Key: "k", Due: f.now().Add(-time.Hour)})
 		f.fire()
@@ -115,8 +111,7 @@ func TestExplainTimerFired(t *testing.T) {
 }
 
 func TestExplainTimerOver(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		id := f.schedule(timer.Timer{Due: f.now().Add(-time.Hour)})
 		owner := outbox.NewOwnerToken()
@@ -128,8 +123,7 @@ func TestExplainTimerOver(t *testing.T) {
 }
 
 func TestExplainTimerCancelled(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
 		id := f.schedule(timer.Timer{Due: f.now().Add(time.Hour)})
 		_, err := f.Timers.Cancel(f.ctx(), id)

@@ -30,8 +30,7 @@ func (f *fixture) loop(name string) worker.Vitals {
 
 // A pawl names all its loops, whether they run or not.
 func TestLoopStatusOfAll(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e, pawl.Options{Queues: []string{"a", "b"}})
 		f.Inbox.Handle("p", func(context.Context, *inbox.Message) error { return nil })
 		running := func() (on, off []string) {
@@ -78,8 +77,7 @@ func TestLoopStatusOfAll(t *testing.T) {
 // While the database is away, loops say so and when they will try again; when it is
 // back, that it is.
 func TestLoopStatusInOutage(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		var away atomic.Bool
 		w := on(t, f.db, &flaky{DB: f.db.DB, fail: func(string) bool { return away.Load() }}, pawl.Options{})
@@ -123,8 +121,7 @@ func (d *stuck) Do(ctx context.Context, calls ...*engine.Call) error {
 
 // A loop that hangs is known by the turn that does not come.
 func TestLoopStatusOfStalled(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		db := &stuck{DB: f.db.DB}
 		w := on(t, f.db, db, pawl.Options{})
@@ -145,8 +142,7 @@ func TestLoopStatusOfStalled(t *testing.T) {
 
 // Loops that take turns share their signs of life.
 func TestLoopStatusOfTurns(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		var last time.Time
 		for range 3 {

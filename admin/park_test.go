@@ -17,8 +17,7 @@ import (
 // A drain ends beside a paused topic, has met each of its messages once, and the
 // next one meets none.
 func TestParkedOnce(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		ids := f.mixed(40, "p", "q")
 		f.pause(admin.Topic, "p")
@@ -56,8 +55,7 @@ func TestParkedOnce(t *testing.T) {
 // What comes back is due when it was, in its queue, at its priority, with its
 // attempts on its account.
 func TestParkedKeepsAll(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		now := time.Now()
 		var ids []outbox.WorkItemID
@@ -148,8 +146,7 @@ func (f *fixture) claim(lease time.Duration, n int) (outbox.OwnerToken, []*outbo
 
 // Only the owner of the lease parks messages, and exactly those that it names.
 func TestParkNeedsTheLease(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		ids := f.mixed(10, "p")["p"]
 		f.pause(admin.Topic, "p")
@@ -188,8 +185,7 @@ const lost = 2 * time.Second
 
 // What is not paused, or no more, goes back to where it was.
 func TestParkWithoutPause(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		ids := f.mixed(6, "p")["p"]
 		before := f.get(ids[5])
@@ -226,8 +222,7 @@ func TestParkWithoutPause(t *testing.T) {
 // A worker that dies with messages of a paused topic loses them to the lane of
 // their queue: they are parked when they are claimed again.
 func TestCrashWithPausedTopic(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		ids := f.mixed(5, "p")["p"]
 		f.claim(lost, 5)
@@ -250,8 +245,7 @@ func TestCrashWithPausedTopic(t *testing.T) {
 
 // Parked messages are listed and counted as ready.
 func TestParkedIsSeen(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		ids := f.mixed(5, "p", "q")["p"]
 		f.pause(admin.Topic, "p")
@@ -271,8 +265,7 @@ func TestParkedIsSeen(t *testing.T) {
 }
 
 func TestQueueAndTopicPaused(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		ids := f.mixed(4, "p")["p"]
 		f.pause(admin.Topic, "p")

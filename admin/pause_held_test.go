@@ -55,7 +55,6 @@ func (f *fixture) all(n int) {
 
 // A worker that parks while the pause ends does so before, or not at all.
 func TestResumeWaitsForPark(t *testing.T) {
-	t.Parallel()
 	eachPostgres(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		ids := f.mixed(6, "p")["p"]
@@ -73,7 +72,6 @@ func TestResumeWaitsForPark(t *testing.T) {
 }
 
 func TestResumeAfterParkRolledBack(t *testing.T) {
-	t.Parallel()
 	eachPostgres(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		ids := f.mixed(6, "p")["p"]
@@ -96,7 +94,6 @@ func TestResumeAfterParkRolledBack(t *testing.T) {
 // A park that meets the end of a pause that is not committed yet waits for it, and
 // parks nothing.
 func TestParkWaitsForPause(t *testing.T) {
-	t.Parallel()
 	eachPostgres(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		ids := f.mixed(6, "p")["p"]
@@ -131,7 +128,6 @@ func (f *fixture) parkRun(n int) []outbox.WorkItemID {
 // Who takes a message out of a run leaves the rest of it where it lay. A pause that
 // ends meanwhile brings that back as well.
 func TestResumeSeesRestOfCancelled(t *testing.T) {
-	t.Parallel()
 	eachPostgres(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		ids := f.parkRun(9)
@@ -147,7 +143,6 @@ func TestResumeSeesRestOfCancelled(t *testing.T) {
 }
 
 func TestResumeSeesRescheduled(t *testing.T) {
-	t.Parallel()
 	eachPostgres(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		ids := f.parkRun(9)
@@ -163,7 +158,6 @@ func TestResumeSeesRescheduled(t *testing.T) {
 
 // The same without anybody's plan.
 func TestResumeAmongWithdrawals(t *testing.T) {
-	t.Parallel()
 	eachPostgres(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		for range 5 {
@@ -192,7 +186,6 @@ func TestResumeAmongWithdrawals(t *testing.T) {
 
 // Two who resume at once bring back everything between them.
 func TestTwoResume(t *testing.T) {
-	t.Parallel()
 	eachPostgres(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		f.mixed(many, "p", "q")

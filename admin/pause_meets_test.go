@@ -18,8 +18,7 @@ import (
 
 // What timers and jobs make of a paused topic waits like any other message.
 func TestPausedTimersAndJobs(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e, pawl.Options{StopWhenEmpty: true})
 		count := newTally()
 		f.Handle("p", outbox.HandlerFunc(count.Handle))
@@ -45,8 +44,7 @@ func TestPausedTimersAndJobs(t *testing.T) {
 // Steps of joins that are parked are pending, and counted once they are over;
 // a step that is cancelled there has failed.
 func TestPausedMembers(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		id, err := f.Joins.Start(f.ctx(), join.Spec{ExpectedSteps: 3})
 		f.check(err)
@@ -82,8 +80,7 @@ func TestPausedMembers(t *testing.T) {
 
 // Cancelling a parked message leaves the others parked.
 func TestCancelParked(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		ids := f.parkRun(9)
 		if n, err := f.Outbox.Cancel(f.ctx(), "why", ids[4], ids[0], ids[4], 1<<40); err != nil || n != 2 {
@@ -103,8 +100,7 @@ func TestCancelParked(t *testing.T) {
 // A parked message stays parked when it is rescheduled, and comes
 // back for that time.
 func TestRescheduleParked(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		ids := f.parkRun(9)
 		later := time.Now().Add(24 * time.Hour).UTC().Truncate(time.Microsecond)
@@ -127,8 +123,7 @@ func TestRescheduleParked(t *testing.T) {
 
 // A message that is redriven waits for the end of its topic's pause.
 func TestRedrivePaused(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		f.mixed(4, "p")
 		owner, msgs := f.claim(time.Minute, 4)
@@ -149,8 +144,7 @@ func TestRedrivePaused(t *testing.T) {
 
 // The inbox's workers obey as well: its messages are the outbox's.
 func TestPausedInbox(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e, pawl.Options{StopWhenEmpty: true})
 		handled := 0
 		handle := func(f *fixture) {
@@ -180,8 +174,7 @@ func TestPausedInbox(t *testing.T) {
 // A message that is cancelled is a failed step of its joins, wherever it waited,
 // and the join goes on to its end; redriving does not bring it back.
 func TestCancelledSteps(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		id, err := f.Joins.Start(f.ctx(), join.Spec{ExpectedSteps: 4})
 		f.check(err)
@@ -221,8 +214,7 @@ func TestCancelledSteps(t *testing.T) {
 
 // A job's run whose message is cancelled was cancelled, and the next is not held up.
 func TestCancelledRuns(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		f.check(f.Jobs.Put(f.ctx(), job.Job{Name: "daily", Topic: "p", Schedule: "0 0 29 2 *"}))
 		id, err := f.Jobs.Trigger(f.ctx(), "daily")
@@ -252,8 +244,7 @@ func TestCancelledRuns(t *testing.T) {
 
 // Timers carry the stamp of who scheduled them; the runs of a job are nobody's.
 func TestStampedTimers(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		f.Stamp(func(context.Context, *outbox.Message) map[string]string { return map[string]string{"trace": "42"} })
 		own := map[string]string{"k": "v"}

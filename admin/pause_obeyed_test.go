@@ -118,8 +118,7 @@ func testObeyed(t *testing.T, e dbtest.Engine, kind admin.Kind, name string) {
 
 // A worker that is stopped during a pause stops.
 func TestStopWhilePaused(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e, pawl.Options{Concurrency: 2, BatchSize: 20})
 		g := newGate()
 		f.Handle("p", g)
@@ -144,8 +143,7 @@ func TestStopWhilePaused(t *testing.T) {
 // A worker that believes in a pause that is over does not spin: it reads the pauses again as
 // soon as it parks something, or claims something that is paused.
 func TestStaleWorker(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		for kind, name := range map[admin.Kind]string{admin.Topic: "p", admin.Queue: outbox.DefaultQueue} {
 			f := open(t, e)
 			f.pause(kind, name)
@@ -174,8 +172,7 @@ func TestStaleWorker(t *testing.T) {
 
 // What was paused while the database was away is known before anything begins.
 func TestObeyedAfterOutage(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		var away atomic.Bool
 		var refused atomic.Int64
@@ -203,8 +200,7 @@ func TestObeyedAfterOutage(t *testing.T) {
 
 // A topic is paused in all queues and at all priorities.
 func TestTopicInSeveralQueues(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		queues := []string{"a", "b", "c"}
 		for _, queue := range queues {
@@ -229,8 +225,7 @@ func TestTopicInSeveralQueues(t *testing.T) {
 
 // Turns of a fleet end beside what is paused.
 func TestTurnsEndWhilePaused(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		count := newTally()
 		f.Handle("p", outbox.HandlerFunc(count.Handle))
@@ -266,8 +261,7 @@ func TestTurnsEndWhilePaused(t *testing.T) {
 
 // Handlers that are at work go on to their end.
 func TestPauseLetsHandlersFinish(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		g := newGate()
 		f.Handle("p", g)
@@ -285,11 +279,9 @@ func TestPauseLetsHandlersFinish(t *testing.T) {
 }
 
 func TestPauseObeyedTopic(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) { testObeyed(t, e, admin.Topic, "p") })
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) { testObeyed(t, e, admin.Topic, "p") })
 }
 
 func TestPauseObeyedQueue(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) { testObeyed(t, e, admin.Queue, "other") })
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) { testObeyed(t, e, admin.Queue, "other") })
 }

@@ -19,8 +19,7 @@ import (
 )
 
 func TestPauseRefused(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		ctx := f.ctx()
 		for _, kind := range []admin.Kind{admin.Topic, admin.Queue} {
@@ -46,8 +45,7 @@ func TestPauseRefused(t *testing.T) {
 }
 
 func TestPauseList(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		f.resumes(false, admin.Topic, "x")
 		f.resumes(false, admin.Queue, "x")
@@ -98,8 +96,7 @@ func odd() []string {
 }
 
 func TestPauseNames(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		for _, name := range odd() {
 			held := []outbox.WorkItemID{f.put(outbox.Message{Topic: name}), f.put(outbox.Message{Topic: "q", Queue: name})}
@@ -129,8 +126,7 @@ func TestPauseNames(t *testing.T) {
 
 // Nothing of a paused queue is claimed, and other queues are not affected.
 func TestPausedQueueIsNotClaimed(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		f.put(outbox.Message{Topic: "p"})
 		f.put(outbox.Message{Topic: "p", Queue: "other"})
@@ -169,8 +165,7 @@ func TestPausedQueueIsNotClaimed(t *testing.T) {
 // When a loop asks how long to sleep, what is paused does not count: else it
 // would spin.
 func TestPausedQueueIsNotDue(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		f.put(outbox.Message{Topic: "p"})
 		looks := func(want bool) {
@@ -197,8 +192,7 @@ func TestPausedQueueIsNotDue(t *testing.T) {
 }
 
 func TestPauseFails(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		broken := on(t, f.db, &flaky{DB: f.db.DB, fail: func(string) bool { return true }}, pawl.Options{})
 		if got, err := broken.Admin.Pause(f.ctx(), admin.Topic, "p", ""); got || !errors.Is(err, errFlaky) {
@@ -215,8 +209,7 @@ func TestPauseFails(t *testing.T) {
 
 // Of returns what the last Look found, whichever process paused it.
 func TestPauseIsLearned(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		operator := f.another(pawl.Options{})
 		of := func(p *pause.Pauses) []worker.Pause {

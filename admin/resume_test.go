@@ -41,8 +41,7 @@ func (f *fixture) halted() {
 // A resume that is interrupted leaves a pause that ends: no worker obeys it, and
 // whoever resumes again brings all of it back.
 func TestResumeInterrupted(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		f.mixed(many, "p", "q")
 		f.pause(admin.Topic, "p")
@@ -65,8 +64,7 @@ func TestResumeInterrupted(t *testing.T) {
 
 // A process that resumes may die meanwhile: the next worker brings the rest back.
 func TestResumeTakenOver(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		f.mixed(many, "p", "q")
 		f.pause(admin.Topic, "p")
@@ -85,8 +83,7 @@ func TestResumeTakenOver(t *testing.T) {
 
 // Pausing a topic again while its pause ends keeps the rest parked.
 func TestPausedWhileEnding(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		f.mixed(many, "p", "q")
 		f.pause(admin.Topic, "p")
@@ -111,8 +108,7 @@ func TestPausedWhileEnding(t *testing.T) {
 
 // Workers that sleep hear of what comes back, in whatever process.
 func TestResumeWakes(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		worker := on(t, f.db, f.db.Another(t), pawl.Options{})
 		count := newTally()
@@ -132,8 +128,7 @@ func TestResumeWakes(t *testing.T) {
 // Workers in two processes, producers, and somebody who pauses and resumes all the
 // while: in the end every message was handled once, and nothing is parked.
 func TestToggledAmongWorkers(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		count := newTally()
 		for range 3 {

@@ -46,8 +46,7 @@ func (f *fixture) runAll() (stop func()) {
 // A process is in the list while it runs, with all that it says of itself, and no
 // longer.
 func TestWorkerListed(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		if all := f.workers(); all == nil && len(all) != 0 {
 			t.Fatalf("listed %+v", all)
@@ -95,8 +94,7 @@ func (f *fixture) registry(db engine.DB, self registry.Self) (r *registry.Regist
 }
 
 func TestWorkerInFlight(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		f.registry(f.db.DB, registry.Self{Name: "w", InFlight: func() int64 { return 41 }})
 		dbtest.Until(t, "it is listed", func() bool { return len(f.workers()) == 1 })
@@ -147,8 +145,7 @@ func (f *fixture) listed(id uuid.UUID) *admin.Worker {
 
 // A process without a heartbeat for half a minute does not count as alive.
 func TestWorkerCrashed(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		id := f.crash(registry.Self{Name: "w"})
 		if one := f.listed(id); one == nil || !one.Alive {
@@ -168,8 +165,7 @@ func TestWorkerCrashed(t *testing.T) {
 
 // Entries of processes that crashed long ago are deleted by the others.
 func TestWorkerCleanedUp(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		old := f.crash(registry.Self{Name: "old"})
 		f.expire(2 * time.Hour)
@@ -189,8 +185,7 @@ func TestWorkerCleanedUp(t *testing.T) {
 // A process that takes turns shows itself now and then, is believed for a day, and
 // leaves when it stops.
 func TestWorkerShared(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		var beats atomic.Int64
 		var away atomic.Bool
@@ -228,8 +223,7 @@ func TestWorkerShared(t *testing.T) {
 
 // A process survives an outage of the database, reports it, and is listed again.
 func TestWorkerSurvivesOutage(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		var away atomic.Bool
 		away.Store(true)
@@ -253,8 +247,7 @@ func TestWorkerSurvivesOutage(t *testing.T) {
 
 // A database that is away keeps nobody from stopping.
 func TestWorkerCannotLeave(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		id := f.crash(registry.Self{})
 		if one := f.listed(id); one == nil || len(one.Queues) != 0 || one.Queues == nil || one.Name != "" {
@@ -264,8 +257,7 @@ func TestWorkerCannotLeave(t *testing.T) {
 }
 
 func TestWorkerTexts(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		for _, name := range odd() {
 			r, stop := f.registry(f.db.DB, registry.Self{Name: name, Queues: []string{name, "a"}, Topics: odd(), Concurrency: 1 << 30})
@@ -280,8 +272,7 @@ func TestWorkerTexts(t *testing.T) {
 
 // A process that only drains the queue leaves no trace.
 func TestWorkerThatDrains(t *testing.T) {
-	t.Parallel()
-	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e, pawl.Options{StopWhenEmpty: true})
 		f.check(f.Run(f.ctx()))
 		if all := f.workers(); len(all) != 0 {

@@ -52,18 +52,6 @@ func Each(t *testing.T, test func(t *testing.T, e Engine)) {
 	EachEngine(t, test)
 }
 
-// Run runs a suite, group by group, all tests side by side.
-func Run(t *testing.T, e Engine, groups map[string]map[string]func(*testing.T, Engine)) {
-	for group, tests := range groups {
-		for name, test := range tests {
-			t.Run(group+"/"+name, func(t *testing.T) {
-				t.Parallel()
-				test(t, e)
-			})
-		}
-	}
-}
-
 // Database is one database under test.
 type Database struct {
 	engine.DB
