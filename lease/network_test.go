@@ -89,9 +89,12 @@ func kept(t *testing.T, try func() error) {
 	}
 }
 
+// The tests of this file do not run beside others: they live through real leases of a few
+// seconds, and beside the whole package under the race detector they lost some.
+
+
 // D-62: a connection that is slow loses nothing: 50 ms more for each round trip.
 func TestSlowConnection(t *testing.T) {
-	t.Parallel()
 	kept(t, func() error {
 		b := spoilable(t)
 		b.proxy.Delay(50 * time.Millisecond)
@@ -106,7 +109,6 @@ func TestSlowConnection(t *testing.T) {
 
 // D-62: connections that are cut, once, cost one renewal, which is repeated.
 func TestCutConnection(t *testing.T) {
-	t.Parallel()
 	kept(t, func() error {
 		b := spoilable(t)
 		l := b.acquire(real)
@@ -126,7 +128,6 @@ func TestCutConnection(t *testing.T) {
 
 // D-62: connections that fall silent cost one renewal: the next goes over others.
 func TestOldConnectionsGoSilent(t *testing.T) {
-	t.Parallel()
 	kept(t, func() error {
 		b := spoilable(t)
 		l := b.acquire(2 * real)
@@ -167,7 +168,6 @@ func (b *behindProxy) lostInTime(l *lease.Lease) {
 
 // D-62: a database that cannot be reached.
 func TestRefusedConnections(t *testing.T) {
-	t.Parallel()
 	b := spoilable(t)
 	l := b.acquire(real)
 	b.proxy.Refuse(true)
@@ -177,7 +177,6 @@ func TestRefusedConnections(t *testing.T) {
 
 // D-62: a database that does not answer.
 func TestBlackHole(t *testing.T) {
-	t.Parallel()
 	b := spoilable(t)
 	l := b.acquire(real)
 	b.proxy.Silence()
