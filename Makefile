@@ -17,8 +17,9 @@ NEWEST   := $(lastword $(VERSIONS))
 GOLANGCI := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 # The packages whose tests take longest begin first, so that in the end nothing
-# waits for one of them alone.
-PACKAGES := ./outbox ./job ./join ./...
+# waits for one of them alone. "work" is every package of every module in go.work,
+# where "./..." ends at the border of a module.
+PACKAGES := ./outbox ./job ./join work
 # The command line is tested beside them, without the race detector but in
 # test-long: its goroutines are those of the packages below it, and its parser makes
 # the grammar anew for every command. With it these tests took 150 s instead of 67,
@@ -92,11 +93,12 @@ test-matrix: cc static ## every test on PostgreSQL 15, 16, 17 and 18, one after 
 		$(WITHPOSTGRES) -version $$version $(SETTINGS) -- $(MAKE) --no-print-directory -j2 test-packages test-face || exit 1; \
 	done
 
-# Other drivers and libraries, in a module of their own. SQLite in C is compiled for
-# these tests alone: quickly rather than well.
+# Other drivers and libraries, in a module of their own that is not in go.work: all
+# modules there share one version of everything. SQLite in C is compiled for these
+# tests alone: quickly rather than well.
 .PHONY: test-drivers
 test-drivers: ## other drivers and libraries on both engines
-	CGO_CFLAGS="-O1 -g0" go test -C internal/driverstest -timeout 25m ./...
+	GOWORK=off CGO_CFLAGS="-O1 -g0" go test -C internal/driverstest -timeout 25m ./...
 
 .PHONY: test-long
 test-long: cc static ## the same with the long runs of the stress tests
@@ -112,8 +114,8 @@ fmt: ## format all Go code
 .PHONY: static
 static: ## what needs no database: format, vet, build, requirements
 	@files=$$($(GOFMT) -l .) || exit 1; [ -z "$$files" ] || { echo "not formatted; run make fmt:"; echo "$$files"; exit 1; }
-	go vet ./...
-	go build ./...
+	go vet work
+	go build work
 	go run ./internal/cmd/requirements -check
 	@$(MAKE) --no-print-directory seeds
 
@@ -124,9 +126,15 @@ seeds:
 		grep -qs "^func $${dir##*/}(" "$${dir%/testdata/*}"/*_test.go || { echo "$$dir: no such fuzz target beside it"; exit 1; }; \
 	done
 
+# golangci-lint takes folders, not "work".
 .PHONY: lint
-lint: ## golangci-lint over all packages
-	$(GOLANGCI) run ./...
+lint: ## golangci-lint over all packages, and every go.mod as go mod tidy writes it
+	$(GOLANGCI) run ./... ./cmd/pawl/... ./metrics/... ./traces/...
+	go run ./internal/cmd/modules -check
+
+.PHONY: tidy
+tidy: ## go mod tidy in every module
+	go run ./internal/cmd/modules
 
 .PHONY: requirements
 requirements: ## write docs/requirements.md from requirements.txt and the tests
@@ -155,7 +163,7 @@ fuzz: ## every fuzz target for FUZZTIME (10s)
 # a seed by then and fails again.
 .PHONY: fuzz-targets
 fuzz-targets:
-	@list=$$(go test -list '^Fuzz' ./...) || { echo "$$list"; exit 1; }; \
+	@list=$$(go test -list '^Fuzz' work) || { echo "$$list"; exit 1; }; \
 	echo "$$list" | \
 	awk '/^Fuzz/ { names[n++] = $$1 } /^ok/ { for (i = 0; i < n; i++) print $$2, names[i]; n = 0 }' | \
 	while read -r package name; do \

@@ -4,6 +4,8 @@ go 1.26.0
 
 require (
 	github.com/bravellian/pawl v0.0.0
+	github.com/bravellian/pawl/metrics v0.0.0
+	github.com/bravellian/pawl/traces v0.0.0
 	github.com/google/uuid v1.6.0
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/prometheus/client_golang v1.25.0
@@ -40,5 +42,3 @@ require (
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.12.1 // indirect
 )
-
-replace github.com/bravellian/pawl => ..

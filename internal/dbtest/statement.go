@@ -74,18 +74,18 @@ func (d Database) names() (names engine.Names) {
 	return names
 }
 
-// root is the folder of the module.
+// root returns the folder of the repository, also for tests of the modules in it.
 func root(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()
 	for ; err == nil; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+		if _, err := os.Stat(filepath.Join(dir, "internal", "dbtest")); err == nil {
 			return dir
 		}
 		if dir == filepath.Dir(dir) {
 			break
 		}
 	}
-	t.Fatal("no go.mod above the test", err)
+	t.Fatal("the test does not run in the repository", err)
 	return ""
 }

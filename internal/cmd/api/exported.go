@@ -40,7 +40,7 @@ type listed struct {
 	DepOnly                  bool
 }
 
-// exported returns the public packages of the module in dir, in order of their paths.
+// exported returns the public packages of the workspace in dir, in order of their paths.
 func exported(dir string) ([]*pkg, error) {
 	list, err := goList(dir)
 	if err != nil {
@@ -71,8 +71,9 @@ func exported(dir string) ([]*pkg, error) {
 	return all, nil
 }
 
+// goList lists the packages of all modules of the workspace in dir, and theirs.
 func goList(dir string) ([]listed, error) {
-	c := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Export,Name,DepOnly", "./...")
+	c := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Export,Name,DepOnly", "work")
 	c.Dir, c.Stderr = dir, os.Stderr
 	out, err := c.Output()
 	if err != nil {
