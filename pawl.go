@@ -270,7 +270,7 @@ func (p *Pawl) Vitals() []worker.Vitals {
 // and whether work waits that nobody claims. While Run stops, it fails.
 func (p *Pawl) Health(ctx context.Context) health.Report { return p.checker.Health(ctx) }
 
-// Alive reports, without a query, whether the loops of this process iterate. health.Handler serves both to probes.
+// Alive reports, without a query, whether the loops of this process iterate. probe.Handler serves both to probes.
 func (p *Pawl) Alive() health.Report { return p.checker.Alive() }
 
 func (p *Pawl) unhandled() []string { return append(p.Outbox.Unhandled(), p.Inbox.Unhandled()...) }

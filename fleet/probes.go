@@ -8,7 +8,7 @@ import (
 	"github.com/bravellian/pawl/health"
 )
 
-// Probes makes a fleet's health what health.Handler serves. A store that fails is a
+// Probes makes a fleet's health what probe.Handler serves. A store that fails is a
 // check of its own, "store/KEY", so that a fleet with one is not ready; probes that
 // want to know only whether the fleet as a whole does its work leave them out with
 // "?exclude=store". Like Health it asks no database: whether work waits in a store that

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/health/probe"
 	"github.com/bravellian/pawl/internal/dbtest"
 )
 
@@ -32,7 +33,7 @@ func TestProbesOfAFleet(t *testing.T) {
 	o.Engines = w.engines()
 	f := open(t, fleet.Static(dbs...), o)
 	f.Handle("t", newRecord())
-	h := health.Handler(f.Probes(), health.HandlerOptions{Share: -1})
+	h := probe.Handler(f.Probes(), probe.Options{Share: -1})
 	if code, body := ask(t, h, "/livez?verbose"); code != 200 || !strings.Contains(body, "the fleet is new") {
 		t.Errorf("before Run: %d\n%s", code, body)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/health/probe"
 )
 
 // The limits of a server for probes.
@@ -53,7 +54,7 @@ func (c *workCmd) routes(src health.Source, m prometheus.Collector) http.Handler
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(m, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	mux := http.NewServeMux()
-	probes := health.Handler(src, health.HandlerOptions{})
+	probes := probe.Handler(src, probe.Options{})
 	mux.Handle("/livez", probes)
 	mux.Handle("/readyz", probes)
 	mux.Handle("/metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -88,6 +89,22 @@ func TestWrite(t *testing.T) {
 	} {
 		if !strings.Contains("\n"+text, "\n"+line+"\n") {
 			t.Errorf("no line %q", line)
+		}
+	}
+}
+
+// A program that only enqueues or works does not link HTTP: package pawl and both
+// engines are used without net/http, health/probe is where it is.
+func TestLibraryLinksNoHTTP(t *testing.T) {
+	for _, p := range []string{".", "./sqlite", "./postgres", "./fleet"} {
+		c := exec.CommandContext(t.Context(), "go", "list", "-deps", p)
+		c.Dir = root
+		out, err := c.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slices.Contains(strings.Fields(string(out)), "net/http") {
+			t.Errorf("%s links net/http", p)
 		}
 	}
 }

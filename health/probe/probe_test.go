@@ -1,4 +1,4 @@
-package health_test
+package probe_test
 
 import (
 	"context"
@@ -13,24 +13,25 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/health/probe"
 )
 
-// said is a source that says what a test wants.
-type said struct {
+// source returns the reports that a test sets.
+type source struct {
 	ready, alive health.Report
-	looks        atomic.Int64
-	wait         chan struct{} // before a look is over; nil: not at all
+	checks       atomic.Int64
+	wait         chan struct{} // before a check ends; nil: does not wait
 }
 
-func (s *said) Health(context.Context) health.Report {
-	s.looks.Add(1)
+func (s *source) Health(context.Context) health.Report {
+	s.checks.Add(1)
 	if s.wait != nil {
 		<-s.wait
 	}
 	return s.ready
 }
 
-func (s *said) Alive() health.Report { return s.alive }
+func (s *source) Alive() health.Report { return s.alive }
 
 func report(checks ...health.Check) health.Report { return health.NewReport(checks) }
 
@@ -40,7 +41,7 @@ var (
 	bad  = health.Check{Name: "waiting/queue/q", Verdict: health.Fail, Text: "12 messages\nare due", Data: map[string]any{"due": 12}}
 )
 
-func probe(t *testing.T, h http.Handler, method, url string, header ...string) *httptest.ResponseRecorder {
+func get(t *testing.T, h http.Handler, method, url string, header ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, url, nil)
 	for i := 0; i+1 < len(header); i += 2 {
@@ -53,8 +54,8 @@ func probe(t *testing.T, h http.Handler, method, url string, header ...string) *
 
 // D-110
 func TestProbes(t *testing.T) {
-	sick := health.Handler(&said{ready: report(good, soso, bad), alive: report(good)}, health.HandlerOptions{})
-	fine := health.Handler(&said{ready: report(good, soso), alive: report(good)}, health.HandlerOptions{})
+	sick := probe.Handler(&source{ready: report(good, soso, bad), alive: report(good)}, probe.Options{})
+	fine := probe.Handler(&source{ready: report(good, soso), alive: report(good)}, probe.Options{})
 	all := "[+]database ok: answered\n[!]paused warn: paused: queue q\n[-]waiting/queue/q fail: 12 messages are due\nreadyz check failed\n"
 	for _, c := range []struct {
 		name, method, url string
@@ -63,17 +64,17 @@ func TestProbes(t *testing.T) {
 		body              string
 	}{
 		{"well", "GET", "/readyz", fine, 200, "ok\n"},
-		{"in full", "GET", "/readyz?verbose", fine, 200, "[+]database ok: answered\n[!]paused warn: paused: queue q\nreadyz check passed\n"},
+		{"verbose", "GET", "/readyz?verbose", fine, 200, "[+]database ok: answered\n[!]paused warn: paused: queue q\nreadyz check passed\n"},
 		{"not well", "GET", "/readyz", sick, 503, all},
 		{"alive all the same", "GET", "/livez", sick, 200, "ok\n"},
 		{"left out", "GET", "/readyz?exclude=waiting/queue/q", sick, 200, "ok\n"},
 		{"left out by kind", "GET", "/readyz?exclude=paused&exclude=waiting&verbose", sick, 200, "[+]database ok: answered\nreadyz check passed\n"},
-		{"left out in vain", "GET", "/readyz?exclude=waitin&verbose", fine, 200, "[+]database ok: answered\n[!]paused warn: paused: queue q\n" +
+		{"an unknown name is left out", "GET", "/readyz?exclude=waitin&verbose", fine, 200, "[+]database ok: answered\n[!]paused warn: paused: queue q\n" +
 			"no check is called \"waitin\", nothing was excluded by that name\nreadyz check passed\n"},
 		{"elsewhere", "GET", "/healthz", fine, 404, "404 page not found\n"},
 		{"another method", "POST", "/readyz", fine, 405, "Method Not Allowed\n"},
 	} {
-		w := probe(t, c.h, c.method, c.url)
+		w := get(t, c.h, c.method, c.url)
 		if w.Code != c.status || w.Body.String() != c.body {
 			t.Errorf("%s: %d\n%s\nwant %d\n%s", c.name, w.Code, w.Body, c.status, c.body)
 		}
@@ -85,9 +86,9 @@ func TestProbes(t *testing.T) {
 
 // D-110: for programs.
 func TestProbesAsJSON(t *testing.T) {
-	h := health.Handler(&said{ready: report(good, bad)}, health.HandlerOptions{})
+	h := probe.Handler(&source{ready: report(good, bad)}, probe.Options{})
 	for url, accept := range map[string]string{"/readyz?format=json": "", "/readyz": "text/html, application/json;q=0.9, */*;q=0.1", "/readyz?exclude=other": "application/json"} {
-		w := probe(t, h, "GET", url, "Accept", accept)
+		w := get(t, h, "GET", url, "Accept", accept)
 		var got health.Report
 		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
 			t.Fatalf("%s: %v\n%s", url, err, w.Body)
@@ -96,17 +97,17 @@ func TestProbesAsJSON(t *testing.T) {
 			t.Errorf("%s: %d %+v", url, w.Code, got)
 		}
 	}
-	if w := probe(t, h, "GET", "/readyz", "Accept", "*/*"); !strings.HasPrefix(w.Body.String(), "[+]") {
+	if w := get(t, h, "GET", "/readyz", "Accept", "*/*"); !strings.HasPrefix(w.Body.String(), "[+]") {
 		t.Errorf("curl gets %s", w.Body)
 	}
-	if w := probe(t, h, "GET", "/readyz?format=text", "Accept", "application/json"); !strings.HasPrefix(w.Body.String(), "[+]") {
+	if w := get(t, h, "GET", "/readyz?format=text", "Accept", "application/json"); !strings.HasPrefix(w.Body.String(), "[+]") {
 		t.Errorf("format=text gets %s", w.Body)
 	}
 }
 
 // D-110
 func TestHEAD(t *testing.T) {
-	s := httptest.NewServer(health.Handler(&said{ready: report(bad), alive: report(good)}, health.HandlerOptions{}))
+	s := httptest.NewServer(probe.Handler(&source{ready: report(bad), alive: report(good)}, probe.Options{}))
 	defer s.Close()
 	for path, want := range map[string]int{"/readyz": 503, "/livez": 200} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodHead, s.URL+path, nil)
@@ -124,15 +125,15 @@ func TestHEAD(t *testing.T) {
 	}
 }
 
-// D-110: however many ask, the database is asked once, and again when that is old.
-func TestProbesShareALook(t *testing.T) {
+// D-110: requests that arrive together cause one check; a stale report causes another.
+func TestProbesShareACheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		src := &said{ready: report(good), wait: make(chan struct{})}
-		h := health.Handler(src, health.HandlerOptions{})
+		src := &source{ready: report(good), wait: make(chan struct{})}
+		h := probe.Handler(src, probe.Options{})
 		var all sync.WaitGroup
 		for range 20 {
 			all.Go(func() {
-				if w := probe(t, h, "GET", "/readyz"); w.Code != 200 {
+				if w := get(t, h, "GET", "/readyz"); w.Code != 200 {
 					t.Errorf("%d", w.Code)
 				}
 			})
@@ -144,34 +145,34 @@ func TestProbesShareALook(t *testing.T) {
 		h.ServeHTTP(w, httptest.NewRequestWithContext(gone, "GET", "/readyz", nil))
 		close(src.wait)
 		all.Wait()
-		if n := src.looks.Load(); n != 1 {
-			t.Errorf("%d looks for all", n)
+		if n := src.checks.Load(); n != 1 {
+			t.Errorf("%d checks for all", n)
 		}
 		time.Sleep(999 * time.Millisecond)
-		probe(t, h, "GET", "/readyz")
-		if n := src.looks.Load(); n != 1 {
-			t.Errorf("%d looks within a second", n)
+		get(t, h, "GET", "/readyz")
+		if n := src.checks.Load(); n != 1 {
+			t.Errorf("%d checks within a second", n)
 		}
 		time.Sleep(time.Millisecond)
-		probe(t, h, "GET", "/readyz")
-		if n := src.looks.Load(); n != 2 {
-			t.Errorf("%d looks after a second", n)
+		get(t, h, "GET", "/readyz")
+		if n := src.checks.Load(); n != 2 {
+			t.Errorf("%d checks after a second", n)
 		}
 	})
 }
 
-// D-110: a look that panics leaves nobody waiting, and does not pass for a good one.
-func TestALookThatPanics(t *testing.T) {
+// D-110: a check that panics leaves no request waiting, and is not answered with 200.
+func TestACheckThatPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		src := &breaking{begun: make(chan struct{}), wait: make(chan struct{})}
-		h := health.Handler(src, health.HandlerOptions{})
+		h := probe.Handler(src, probe.Options{})
 		go func() {
 			defer func() { _ = recover() }() // as net/http does
-			probe(t, h, "GET", "/readyz")
+			get(t, h, "GET", "/readyz")
 		}()
 		<-src.begun
 		second := make(chan int)
-		go func() { second <- probe(t, h, "GET", "/readyz").Code }()
+		go func() { second <- get(t, h, "GET", "/readyz").Code }()
 		synctest.Wait()
 		close(src.wait)
 		if code := <-second; code != 503 {
