@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/admin"
-	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/internal/audit"
 )
 
@@ -16,7 +15,8 @@ import (
 type auditCmd struct {
 	By     string `placeholder:"NAME" help:"Only what somebody did."`
 	Action string `placeholder:"ACTION" help:"Only what was done in one way: redrive, discard, cancel, reschedule, pause, resume, put, trigger, enable, disable, remove, release, revive or fix."`
-	Limit  int    `short:"n" default:"50" placeholder:"N" help:"How many, at most 10000. Default: ${default}."`
+
+	limitFlag
 }
 
 // Help is printed by --help.
@@ -67,34 +67,27 @@ type auditView struct {
 
 // Run lists what was done.
 func (c *auditCmd) Run(ctx context.Context, a *app, g *options) error {
-	if err := checkLimit(c.Limit); err != nil {
+	if err := c.checkLimit(); err != nil {
 		return err
 	}
-	s, err := g.open(ctx, opening{})
-	if err != nil {
-		return err
-	}
-	list, err := admin.New(s, nil).Audit(ctx, admin.AuditFilter{Actor: c.By, Action: c.action(), Limit: c.Limit})
-	if err := s.close(err); err != nil {
-		return err
-	}
-	if g.JSON {
-		return printAll(a, list, func(e admin.Entry) auditView {
+	return c.listing().list(ctx, a, g, c.Limit, func(s *store) ([]admin.Entry, error) {
+		return admin.New(s, nil).Audit(ctx, admin.AuditFilter{Actor: c.By, Action: c.action(), Limit: c.Limit})
+	})
+}
+
+func (c *auditCmd) listing() *listing[admin.Entry] {
+	return &listing[admin.Entry]{
+		none: c.nothing(),
+		columns: []column[admin.Entry]{
+			{head: "AT", cell: func(e admin.Entry) string { return stamp(e.At) }},
+			{head: "BY", cell: func(e admin.Entry) string { return e.Actor }},
+			{head: "ACTION", cell: func(e admin.Entry) string { return e.Action }},
+			{head: "COUNT", cell: func(e admin.Entry) string { return number(e.Count) }},
+			{head: "TARGET", cell: func(e admin.Entry) string { return e.Target }},
+			{head: "REASON", cell: func(e admin.Entry) string { return e.Reason }, optional: true},
+		},
+		view: func(e admin.Entry) any {
 			return auditView{e.ID.String(), e.At, e.Actor, e.Action, e.Target, e.Reason, e.Count}
-		})
+		},
 	}
-	if len(list) == 0 {
-		fmt.Fprintln(a.stderr, c.nothing())
-		return nil
-	}
-	var t terminal.Table
-	if slices.ContainsFunc(list, func(e admin.Entry) bool { return e.Reason != "" }) {
-		t.Row("AT", "BY", "ACTION", "COUNT", "TARGET", "REASON")
-	} else {
-		t.Row("AT", "BY", "ACTION", "COUNT", "TARGET")
-	}
-	for _, e := range list {
-		t.Row(stamp(e.At), e.Actor, e.Action, number(e.Count), e.Target, e.Reason)
-	}
-	return t.Write(a.stdout, terminal.Width(a.stdout))
 }

@@ -114,13 +114,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 	}
 	var c cli
 	answered := false // by --help or --version
-	parser, err := kong.New(&c,
-		kong.Name("pawl"), kong.Description(description), kong.UsageOnError(),
-		kong.Writers(a.stdout, a.stderr), kong.Exit(func(int) { answered = true }),
-		kong.Vars{"version": version()}, kong.PostBuild(environment),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(a, &c.options),
-	)
+	parser, err := a.parser(&c, kong.Exit(func(int) { answered = true }), kong.BindTo(ctx, (*context.Context)(nil)))
 	if err != nil {
 		return a.complain(err, "", "")
 	}
@@ -140,6 +134,16 @@ func (a *app) run(ctx context.Context, args []string) int {
 		return a.complain(err, parsed.Command(), c.DB)
 	}
 	return exitOK
+}
+
+// parser returns the parser of a command line into c.
+func (a *app) parser(c *cli, more ...kong.Option) (*kong.Kong, error) {
+	return kong.New(c, append([]kong.Option{
+		kong.Name("pawl"), kong.Description(description), kong.UsageOnError(), kong.Writers(a.stdout, a.stderr),
+		kong.Vars{"version": version()}, kong.PostBuild(environment), kong.PostBuild(globalFlags),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
+		kong.Bind(a, &c.options),
+	}, more...)...)
 }
 
 // withoutValue is kong's error without the value of the variable that it came
@@ -177,6 +181,16 @@ func nameVariables(node *kong.Node, prefix string) {
 		flag.Envs = []string{prefix + "_" + screaming(flag.Name)}
 		flag.Tag.Envs = flag.Envs
 	}
+}
+
+// globalFlags groups the flags of all commands, so that help lists them after the
+// command's own.
+func globalFlags(k *kong.Kong) error {
+	global := &kong.Group{Key: "global", Title: "Flags of all commands:"}
+	for _, flag := range k.Model.Flags {
+		flag.Group = global
+	}
+	return nil
 }
 
 func screaming(s string) string { return strings.ToUpper(strings.ReplaceAll(s, "-", "_")) }

@@ -120,11 +120,11 @@ func TestListPages(t *testing.T) {
 	var last messageView
 	page := lines(d.must("", "ls", "--json", "--limit", "2", "--topic", "t"))
 	decode(t, page[1], &last)
-	next := lines(d.must("", "ls", "--json", "--limit", "10", "--before", jsonText(t, last.ID)))
+	next := lines(d.must("", "ls", "--json", "--limit", "10", "--after", jsonText(t, last.ID)))
 	if len(page) != 2 || len(next) != 3 {
 		t.Errorf("%d, then %d", len(page), len(next))
 	}
-	if r := d.run("", "ls", "--limit", "2"); !strings.Contains(r.stderr, "--before 4") {
+	if r := d.run("", "ls", "--limit", "2"); !strings.Contains(r.stderr, "--after 4") {
 		t.Errorf("no hint to the next page: %q", r.stderr)
 	}
 }
@@ -213,6 +213,9 @@ func TestHelpAndVersion(t *testing.T) {
 			t.Errorf("%q: %+v", args, r)
 		}
 	}
+	if r := command(t.Context(), "", "ls", "--help"); !before(r.stdout, "\nFlags:\n", "\nFlags of all commands:\n") || !before(r.stdout, "Flags of all commands:", "--db=URL") {
+		t.Errorf("its own flags are not listed first:\n%s", r.stdout)
+	}
 	if r := command(t.Context(), "", "--help"); strings.Contains(r.stdout, "demo-worker") || !strings.Contains(r.stdout, "PAWL_DB") {
 		t.Errorf("help:\n%s", r.stdout)
 	}
@@ -257,4 +260,10 @@ func jsonText(t *testing.T, v any) string {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+// before reports whether a text has both parts, the first of them first.
+func before(text, first, second string) bool {
+	i, j := strings.Index(text, first), strings.Index(text, second)
+	return i >= 0 && j > i
 }

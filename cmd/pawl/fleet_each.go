@@ -81,22 +81,3 @@ func (g *options) oneOf(ctx context.Context, e entry, do func(s *store, key stri
 	}
 	return s.close(do(s, e.Key))
 }
-
-// storeTable is a table with a column for stores, if there are several.
-type storeTable struct {
-	terminal.Table
-	several bool
-}
-
-func newStoreTable(g *options, columns ...string) *storeTable {
-	t := &storeTable{several: g.wholeFleet()}
-	t.row("STORE", columns...)
-	return t
-}
-
-func (t *storeTable) row(store string, cells ...string) {
-	if t.several {
-		cells = append([]string{store}, cells...)
-	}
-	t.Row(cells...)
-}

@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"strings"
-
-	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 )
 
 // fleetLsCmd is "pawl fleet ls".
@@ -13,7 +10,7 @@ type fleetLsCmd struct{}
 
 // Help is printed by --help.
 func (*fleetLsCmd) Help() string {
-	return `The stores are listed by key, and none is looked at: see "pawl fleet status".
+	return `The stores are listed by key, and none is opened: see "pawl fleet status".
 
 Examples:
 
@@ -34,20 +31,20 @@ func (c *fleetLsCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	if g.JSON {
-		return printAll(a, list, viewEntry)
+	return entryListing().print(a, g.JSON, page[entry]{items: list})
+}
+
+func entryListing() *listing[entry] {
+	return &listing[entry]{
+		none: "no stores",
+		columns: []column[entry]{
+			{head: "STORE", cell: func(e entry) string { return e.Key }},
+			{head: "ENGINE", cell: func(e entry) string { return viewEntry(e).Engine }},
+			{head: "WHERE", cell: func(e entry) string { return e.Where() }},
+			{head: "NOTE", cell: func(e entry) string { return viewEntry(e).note() }},
+		},
+		view: func(e entry) any { return viewEntry(e) },
 	}
-	if len(list) == 0 {
-		fmt.Fprintln(a.stderr, "no stores")
-		return nil
-	}
-	var t terminal.Table
-	t.Row("STORE", "ENGINE", "WHERE", "NOTE")
-	for _, e := range list {
-		v := viewEntry(e)
-		t.Row(v.Store, v.Engine, v.Database, v.note())
-	}
-	return t.Write(a.stdout, terminal.Width(a.stdout))
 }
 
 // entryView is a store as JSON.
@@ -61,7 +58,7 @@ type entryView struct {
 }
 
 // note is what else tells a store from others in the same database.
-func (v *entryView) note() string {
+func (v entryView) note() string {
 	var notes []string
 	for _, n := range []struct{ what, value string }{{"schema ", v.Schema}, {"prefix ", v.Prefix}, {"", v.Error}} {
 		if n.value != "" {

@@ -71,7 +71,7 @@ func TestFleetWorkers(t *testing.T) {
 		}
 	}
 	out := d.must("", "workers")
-	if got := lines(out); len(got) != 3 || !strings.HasPrefix(got[0], "STORE  WORKER ") || !strings.HasPrefix(got[2], "b ") || !strings.Contains(got[2], "taking turns") {
+	if got := lines(out); len(got) != 3 || !strings.HasPrefix(got[0], "STORE  WORKER ") || !strings.HasPrefix(got[2], "b ") || !strings.Contains(got[2], "shared") {
 		t.Errorf("%s", out)
 	}
 	if one := d.workers("--store", "b"); len(one) != 1 || one[0].Store != "" {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
-	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -120,11 +119,9 @@ func (a *app) printStatus(list []storeStatus, asJSON bool) error {
 	for i := range list {
 		bad = bad || list[i].State != "ok"
 	}
-	var err error
-	if asJSON {
-		err = printAll(a, list, func(s storeStatus) storeStatus { return s })
-	} else {
-		err = a.printStatusTable(list)
+	err := statusListing().print(a, asJSON, page[storeStatus]{items: list})
+	if err == nil && !asJSON {
+		_, err = fmt.Fprintln(a.stderr, statusSummary(list))
 	}
 	if err == nil && bad {
 		return &exitError{code: exitFailure}
@@ -132,22 +129,26 @@ func (a *app) printStatus(list []storeStatus, asJSON bool) error {
 	return err
 }
 
-func (a *app) printStatusTable(list []storeStatus) error {
-	var t terminal.Table
-	t.Row("STORE", "STATE", "READY", "SCHEDULED", "RUNNING", "FAILED", "NOTE")
-	for i := range list {
-		s := &list[i]
-		if s.storeCounts == nil {
-			t.Row(s.Store, s.State, "", "", "", "", s.Error)
-			continue
-		}
-		t.Row(s.Store, s.State, number(s.Ready), number(s.Scheduled), number(s.Running), number(s.Failed), "")
+func statusListing() *listing[storeStatus] {
+	count := func(head string, n func(*storeCounts) int64) column[storeStatus] {
+		return column[storeStatus]{head: head, cell: func(s storeStatus) string {
+			if s.storeCounts == nil {
+				return ""
+			}
+			return number(n(s.storeCounts))
+		}}
 	}
-	if err := t.Write(a.stdout, terminal.Width(a.stdout)); err != nil {
-		return err
+	return &listing[storeStatus]{
+		columns: []column[storeStatus]{
+			{head: "STORE", cell: func(s storeStatus) string { return s.Store }},
+			{head: "STATE", cell: func(s storeStatus) string { return s.State }},
+			count("READY", func(c *storeCounts) int64 { return c.Ready }),
+			count("SCHEDULED", func(c *storeCounts) int64 { return c.Scheduled }),
+			count("RUNNING", func(c *storeCounts) int64 { return c.Running }),
+			count("FAILED", func(c *storeCounts) int64 { return c.Failed }),
+			{head: "NOTE", cell: func(s storeStatus) string { return s.Error }},
+		},
 	}
-	_, err := fmt.Fprintln(a.stderr, statusSummary(list))
-	return err
 }
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }

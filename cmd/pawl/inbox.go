@@ -75,13 +75,14 @@ type inboxLsCmd struct {
 	Source string `short:"s" placeholder:"SOURCE" help:"Only messages of a source."`
 	Status string `placeholder:"STATUS" xor:"status" help:"Only messages that are Seen, Processing, Done or Dead."`
 	Stuck  bool   `xor:"status" help:"Only messages that are processing, and not seen for an hour."`
-	Limit  int    `short:"n" default:"50" placeholder:"N" help:"How many, at most 10000. Default: ${default}."`
-	After  string `placeholder:"SOURCE/ID" help:"Only messages behind a source and id, to page on. A / within the source is put as %2F, a % anywhere as %25."`
+
+	pageFlags `set:"cursor=SOURCE/ID"`
 }
 
 // Help is printed by --help.
 func (*inboxLsCmd) Help() string {
 	return `DELIVERIES is how often a message arrived, ATTEMPTS how often it was processed.
+In --after SOURCE/ID, a / in the source is written as %2F and a % anywhere as %25.
 
 Examples:
 
@@ -95,35 +96,22 @@ func (c *inboxLsCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	s, err := g.open(ctx, opening{})
-	if err != nil {
-		return err
-	}
-	list, err := s.inbox().List(ctx, f)
-	if err := s.close(err); err != nil {
-		return err
-	}
-	if g.JSON {
-		return printAll(a, list, viewInbox)
-	}
-	return c.print(a, list)
+	return inboxListing().list(ctx, a, g, c.Limit, func(s *store) ([]*inbox.Info, error) { return s.inbox().List(ctx, f) })
 }
 
 func (c *inboxLsCmd) filter() (inbox.Filter, error) {
 	f := inbox.Filter{Source: c.Source, Limit: c.Limit}
-	if err := checkLimit(c.Limit); err != nil {
+	if err := c.checkLimit(); err != nil {
 		return f, err
 	}
-	if c.Stuck {
+	status, err := oneOf(c.Status, func(s inbox.Status) string { return string(s) }, inbox.Seen, inbox.Processing, inbox.Done, inbox.Dead)
+	switch {
+	case err != nil:
+		return f, err
+	case status != nil:
+		f.Status = *status
+	case c.Stuck:
 		f.Status, f.Idle = inbox.Processing, inbox.StuckAfter
-	}
-	for _, s := range []inbox.Status{inbox.Seen, inbox.Processing, inbox.Done, inbox.Dead} {
-		if strings.EqualFold(c.Status, string(s)) {
-			f.Status = s
-		}
-	}
-	if c.Status != "" && f.Status == "" {
-		return f, usage("--status: want Seen, Processing, Done or Dead")
 	}
 	if c.After == "" {
 		return f, nil
@@ -157,23 +145,21 @@ func parsePlace(s string) (k inbox.Key, err error) {
 	return k, nil
 }
 
-func (c *inboxLsCmd) print(a *app, list []*inbox.Info) error {
-	if len(list) == 0 {
-		fmt.Fprintln(a.stderr, "no messages")
-		return nil
+func inboxListing() *listing[*inbox.Info] {
+	return &listing[*inbox.Info]{
+		none: "no messages",
+		columns: []column[*inbox.Info]{
+			{head: "SOURCE", cell: func(m *inbox.Info) string { return m.Source }},
+			{head: "MESSAGE", cell: func(m *inbox.Info) string { return m.MessageID }},
+			{head: "STATUS", cell: func(m *inbox.Info) string { return string(m.Status) }},
+			{head: "DELIVERIES", cell: func(m *inbox.Info) string { return number(m.Deliveries) }},
+			{head: "ATTEMPTS", cell: func(m *inbox.Info) string { return strconv.Itoa(m.Attempts) }},
+			{head: "LAST SEEN", cell: func(m *inbox.Info) string { return stamp(m.LastSeenAt) }},
+			{head: "ERROR", cell: func(m *inbox.Info) string { return m.LastError }},
+		},
+		cursor: place,
+		view:   func(m *inbox.Info) any { return viewInbox(m) },
 	}
-	var t terminal.Table
-	t.Row("SOURCE", "MESSAGE", "STATUS", "DELIVERIES", "ATTEMPTS", "LAST SEEN", "ERROR")
-	for _, m := range list {
-		t.Row(m.Source, m.MessageID, string(m.Status), strconv.FormatInt(m.Deliveries, 10), strconv.Itoa(m.Attempts), stamp(m.LastSeenAt), m.LastError)
-	}
-	if err := t.Write(a.stdout, terminal.Width(a.stdout)); err != nil {
-		return err
-	}
-	if len(list) == c.Limit {
-		fmt.Fprintf(a.stderr, "there may be more: --after %s\n", place(list[len(list)-1]))
-	}
-	return nil
 }
 
 // inboxShowCmd is "pawl inbox show".

@@ -2,16 +2,13 @@ package main
 
 import (
 	"context"
-	"fmt"
 
-	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/job"
 )
 
 // jobsLsCmd is "pawl jobs ls".
 type jobsLsCmd struct {
-	Limit int    `short:"n" default:"50" placeholder:"N" help:"How many, at most 10000. Default: ${default}."`
-	After string `placeholder:"NAME" help:"Only jobs behind a name, to page on."`
+	pageFlags `set:"cursor=NAME"`
 }
 
 // Help is printed by --help.
@@ -22,38 +19,34 @@ all fields but the payload.`
 
 // Run lists jobs.
 func (c *jobsLsCmd) Run(ctx context.Context, a *app, g *options) error {
-	if err := checkLimit(c.Limit); err != nil {
+	if err := c.checkLimit(); err != nil {
 		return err
 	}
-	s, err := g.open(ctx, opening{})
-	if err != nil {
-		return err
-	}
-	list, err := s.jobs().List(ctx, job.ListFilter{After: c.After, Limit: c.Limit})
-	if err := s.close(err); err != nil {
-		return err
-	}
-	if g.JSON {
-		return printAll(a, list, viewJob)
-	}
-	return c.print(a, list)
+	return jobListing().list(ctx, a, g, c.Limit, func(s *store) ([]*job.Info, error) {
+		return s.jobs().List(ctx, job.ListFilter{After: c.After, Limit: c.Limit})
+	})
 }
 
-func (c *jobsLsCmd) print(a *app, list []*job.Info) error {
-	if len(list) == 0 {
-		fmt.Fprintln(a.stderr, "no jobs")
-		return nil
+func jobListing() *listing[*job.Info] {
+	return &listing[*job.Info]{
+		none: "no jobs",
+		columns: []column[*job.Info]{
+			{head: "JOB", cell: func(i *job.Info) string { return i.Name }},
+			{head: "STATE", cell: jobState},
+			{head: "SCHEDULE", cell: func(i *job.Info) string { return i.Schedule }},
+			{head: "ZONE", cell: func(i *job.Info) string { return i.Zone }},
+			{head: "TOPIC", cell: func(i *job.Info) string { return i.Topic }},
+			{head: "NEXT RUN", cell: func(i *job.Info) string { return stampKnown(i.NextRun) }},
+			{head: "LAST RUN", cell: func(i *job.Info) string { return stampKnown(i.LastRunTime) }},
+			{head: "STATUS", cell: lastRun},
+			{head: "ERROR", cell: func(i *job.Info) string { return i.LastError }},
+		},
+		cursor: func(i *job.Info) string { return i.Name },
+		view:   func(i *job.Info) any { return viewJob(i) },
+		bare: func(i *job.Info) *job.Info {
+			bare := *i
+			bare.Payload = nil
+			return &bare
+		},
 	}
-	var t terminal.Table
-	t.Row("JOB", "STATE", "SCHEDULE", "ZONE", "TOPIC", "NEXT RUN", "LAST RUN", "STATUS", "ERROR")
-	for _, i := range list {
-		t.Row(i.Name, jobState(i), i.Schedule, i.Zone, i.Topic, stampKnown(i.NextRun), stampKnown(i.LastRunTime), lastRun(i), i.LastError)
-	}
-	if err := t.Write(a.stdout, terminal.Width(a.stdout)); err != nil {
-		return err
-	}
-	if len(list) == c.Limit {
-		fmt.Fprintf(a.stderr, "there may be more: --after %s\n", terminal.Clean(shellWord(list[len(list)-1].Name)))
-	}
-	return nil
 }

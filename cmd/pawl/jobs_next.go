@@ -42,7 +42,7 @@ Examples:
 // Run explains a schedule.
 func (c *jobsNextCmd) Run(a *app, g *options) error {
 	after := time.Now()
-	if err := checkLimit(c.Limit); err != nil {
+	if err := (limitFlag{c.Limit}).checkLimit(); err != nil {
 		return err
 	}
 	if c.After != "" {

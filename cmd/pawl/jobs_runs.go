@@ -6,16 +6,15 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
 )
 
 // jobsRunsCmd is "pawl jobs runs".
 type jobsRunsCmd struct {
-	Name   string `arg:"" help:"Name of the job."`
-	Limit  int    `short:"n" default:"50" placeholder:"N" help:"How many, at most 10000. Default: ${default}."`
-	Before string `placeholder:"ID" help:"Only runs behind one in the list, to page on."`
+	Name string `arg:"" help:"Name of the job."`
+
+	pageFlags `set:"cursor=ID"`
 }
 
 // Help is printed by --help.
@@ -29,42 +28,40 @@ The history of a removed job stays for a while.`
 
 // Run lists runs.
 func (c *jobsRunsCmd) Run(ctx context.Context, a *app, g *options) error {
-	before, err := c.check()
+	after, err := c.check()
 	if err != nil {
 		return err
 	}
 	var list []*job.Run
 	err = g.eachJob(ctx, []string{c.Name}, func(jobs *job.Jobs, name string) (err error) {
-		list, err = c.list(ctx, jobs, name, before)
+		list, err = c.list(ctx, jobs, name, after)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	if g.JSON {
-		return printAll(a, list, viewRun)
-	}
-	return c.print(a, list)
+	l := runListing()
+	return l.print(a, g.JSON, l.page(list, c.Limit))
 }
 
-func (c *jobsRunsCmd) check() (before job.RunID, err error) {
-	if err := checkLimit(c.Limit); err != nil || c.Before == "" {
-		return before, err
+func (c *jobsRunsCmd) check() (after job.RunID, err error) {
+	if err := c.checkLimit(); err != nil || c.After == "" {
+		return after, err
 	}
-	if before, err = outbox.ParseMessageID(c.Before); err != nil {
-		return before, usage("--before: %q is not the id of a run: want a UUID", c.Before)
+	if after, err = outbox.ParseMessageID(c.After); err != nil {
+		return after, usage("--after: %q is not the id of a run: want a UUID", c.After)
 	}
-	return before, nil
+	return after, nil
 }
 
 // list returns the runs of a job, or job.ErrNotFound where there are none and no
 // job either.
-func (c *jobsRunsCmd) list(ctx context.Context, jobs *job.Jobs, name string, before job.RunID) ([]*job.Run, error) {
+func (c *jobsRunsCmd) list(ctx context.Context, jobs *job.Jobs, name string, after job.RunID) ([]*job.Run, error) {
 	f := job.RunFilter{Limit: c.Limit}
-	if !before.IsZero() {
-		run, err := jobs.GetRun(ctx, before)
+	if !after.IsZero() {
+		run, err := jobs.GetRun(ctx, after)
 		if err != nil {
-			return nil, usage("--before: no such run: %s", before)
+			return nil, usage("--after: no such run: %s", after)
 		}
 		f.Before = run
 	}
@@ -75,23 +72,21 @@ func (c *jobsRunsCmd) list(ctx context.Context, jobs *job.Jobs, name string, bef
 	return list, err
 }
 
-func (c *jobsRunsCmd) print(a *app, list []*job.Run) error {
-	if len(list) == 0 {
-		fmt.Fprintln(a.stderr, "no runs")
-		return nil
+func runListing() *listing[*job.Run] {
+	return &listing[*job.Run]{
+		none: "no runs",
+		columns: []column[*job.Run]{
+			{head: "RUN", cell: func(r *job.Run) string { return r.ID.String() }},
+			{head: "SCHEDULED", cell: func(r *job.Run) string { return stamp(r.Scheduled) }},
+			{head: "STATUS", cell: func(r *job.Run) string { return runStatus(r.Status) }},
+			{head: "STARTED", cell: func(r *job.Run) string { return stampKnown(r.StartedAt) }},
+			{head: "ENDED", cell: func(r *job.Run) string { return stampKnown(r.EndedAt) }},
+			{head: "RETRIES", cell: func(r *job.Run) string { return strconv.Itoa(r.Attempts) }},
+			{head: "NOTE", cell: runNote},
+		},
+		cursor: func(r *job.Run) string { return r.ID.String() },
+		view:   func(r *job.Run) any { return viewRun(r) },
 	}
-	var t terminal.Table
-	t.Row("RUN", "SCHEDULED", "STATUS", "STARTED", "ENDED", "RETRIES", "NOTE")
-	for _, r := range list {
-		t.Row(r.ID.String(), stamp(r.Scheduled), runStatus(r.Status), stampKnown(r.StartedAt), stampKnown(r.EndedAt), strconv.Itoa(r.Attempts), runNote(r))
-	}
-	if err := t.Write(a.stdout, terminal.Width(a.stdout)); err != nil {
-		return err
-	}
-	if len(list) == c.Limit {
-		fmt.Fprintf(a.stderr, "there may be more: --before %s\n", list[len(list)-1].ID)
-	}
-	return nil
 }
 
 // runNote is what matters about a run beyond its times.

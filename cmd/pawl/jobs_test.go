@@ -72,11 +72,11 @@ func TestJobsRunAndRuns(t *testing.T) {
 		}
 	}
 	r := d.run("", "jobs", "runs", "n", "--limit", "1")
-	if !strings.Contains(r.stdout, second.RunID) || !strings.HasSuffix(r.stderr, "--before "+second.RunID+"\n") || second.Job != "n" {
+	if !strings.Contains(r.stdout, second.RunID) || !strings.HasSuffix(r.stderr, "--after "+second.RunID+"\n") || second.Job != "n" {
 		t.Errorf("first page: %+v", r)
 	}
 	var v runView
-	decode(t, d.must("", "jobs", "runs", "n", "--before", second.RunID, "--json"), &v)
+	decode(t, d.must("", "jobs", "runs", "n", "--after", second.RunID, "--json"), &v)
 	if v.RunID.String() != first || v.Status != "failed" || !strings.Contains(v.LastError, "no such customer") || v.Job != "n" {
 		t.Errorf("second page: %+v", v)
 	}
@@ -187,7 +187,7 @@ func TestJobsMistakes(t *testing.T) {
 		{[]string{"jobs", "next", "@daily", "-n", "0"}, "--limit"},
 		{[]string{"jobs", "ls", "--limit", "0"}, "--limit"},
 		{[]string{"jobs", "runs", "n", "--limit", "0"}, "--limit"},
-		{[]string{"jobs", "runs", "n", "--before", "zz"}, `--before: "zz" is not the id of a run`},
+		{[]string{"jobs", "runs", "n", "--after", "zz"}, `--after: "zz" is not the id of a run`},
 		{[]string{"jobs", "run"}, "<name>"},
 		{[]string{"jobs", "run", ""}, "name: empty"},
 		{[]string{"jobs", "rm"}, "<name>"},
@@ -205,7 +205,7 @@ func TestJobsMistakes(t *testing.T) {
 			t.Errorf("%s: %+v", command, r)
 		}
 	}
-	if r := d.run("", "jobs", "runs", "n", "--before", "6ba7b814-9dad-11d1-80b4-00c04fd430c8"); r.code != exitUsage || !strings.Contains(r.stderr, "no such run") {
+	if r := d.run("", "jobs", "runs", "n", "--after", "6ba7b814-9dad-11d1-80b4-00c04fd430c8"); r.code != exitUsage || !strings.Contains(r.stderr, "no such run") {
 		t.Errorf("runs: %+v", r)
 	}
 }

@@ -140,14 +140,14 @@ func TestJoinsListFiltersAndPages(t *testing.T) {
 		slices.Sort(ids)
 		slices.Reverse(ids)
 		r := d.run("", "joins", "ls", "--limit", "2")
-		if !strings.Contains(r.stdout, ids[1]) || strings.Contains(r.stdout, ids[2]) || !strings.Contains(r.stderr, "--before "+ids[1]) {
+		if !strings.Contains(r.stdout, ids[1]) || strings.Contains(r.stdout, ids[2]) || !strings.Contains(r.stderr, "--after "+ids[1]) {
 			t.Errorf("first page: %+v", r)
 		}
 		for _, c := range []struct {
 			args []string
 			want int
 		}{
-			{[]string{"--before", ids[1]}, 3}, {[]string{"--group", "odd 1"}, 2}, {[]string{"--status", "pending"}, 5},
+			{[]string{"--after", ids[1]}, 3}, {[]string{"--group", "odd 1"}, 2}, {[]string{"--status", "pending"}, 5},
 		} {
 			if out := d.must("", append([]string{"joins", "ls", "--json"}, c.args...)...); len(lines(out)) != c.want {
 				t.Errorf("%q: want %d\n%s", c.args, c.want, out)

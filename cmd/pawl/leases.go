@@ -32,9 +32,10 @@ func (s *store) leases() *lease.Leases {
 
 // leasesLsCmd is "pawl leases ls".
 type leasesLsCmd struct {
-	Held  bool   `help:"Only leases that are held."`
-	Limit int    `short:"n" default:"50" placeholder:"N" help:"How many, at most 10000. Default: ${default}."`
-	After string `placeholder:"NAME" help:"Only leases behind a name, to page on."`
+	Status string `placeholder:"STATUS" xor:"status" help:"Only leases that are held."`
+	Held   bool   `xor:"status" help:"Only leases that are held."`
+
+	pageFlags `set:"cursor=NAME"`
 }
 
 // Help is printed by --help.
@@ -45,50 +46,33 @@ is who held it last. The database's clock says what is held.`
 
 // Run lists leases.
 func (c *leasesLsCmd) Run(ctx context.Context, a *app, g *options) error {
-	if err := checkLimit(c.Limit); err != nil {
+	if err := c.checkLimit(); err != nil {
 		return err
 	}
-	s, err := g.open(ctx, opening{})
+	held, err := oneOf(c.Status, strings.Clone, "held")
 	if err != nil {
 		return err
 	}
-	list, err := s.leases().List(ctx, lease.ListFilter{Held: c.Held, After: c.After, Limit: c.Limit})
-	if err := s.close(err); err != nil {
-		return err
-	}
-	if !g.JSON {
-		return c.print(a, list)
-	}
-	for i := range list {
-		if err := a.printJSON(viewLease(&list[i])); err != nil {
-			return err
-		}
-	}
-	return nil
+	f := lease.ListFilter{Held: c.Held || held != nil, After: c.After, Limit: c.Limit}
+	return leaseListing().list(ctx, a, g, c.Limit, func(s *store) ([]lease.Info, error) { return s.leases().List(ctx, f) })
 }
 
-func (c *leasesLsCmd) print(a *app, list []lease.Info) error {
-	if len(list) == 0 {
-		fmt.Fprintln(a.stderr, "no leases")
-		return nil
+func leaseListing() *listing[lease.Info] {
+	return &listing[lease.Info]{
+		none: "no leases",
+		columns: []column[lease.Info]{
+			{head: "LEASE", cell: func(l lease.Info) string { return l.Name }},
+			{head: "STATE", cell: func(l lease.Info) string { return leaseState(&l) }},
+			{head: "OWNER", cell: func(l lease.Info) string { return l.Owner }},
+			{head: "UNTIL", cell: func(l lease.Info) string { return stampKnown(l.Until) }},
+			{head: "TOKEN", cell: func(l lease.Info) string { return number(l.Token) }},
+			{head: "WAITING", cell: func(l lease.Info) string { return strconv.Itoa(l.Waiting) }},
+			{head: "TAKEN", cell: func(l lease.Info) string { return stamp(l.LastGranted) }},
+		},
+		cursor: func(l lease.Info) string { return l.Name },
+		view:   func(l lease.Info) any { return viewLease(&l) },
 	}
-	var t terminal.Table
-	t.Row("LEASE", "STATE", "OWNER", "UNTIL", "TOKEN", "WAITING", "TAKEN")
-	for i := range list {
-		l := &list[i]
-		t.Row(l.Name, leaseState(l), l.Owner, stampKnown(l.Until), strconv.FormatInt(l.Token, 10), strconv.Itoa(l.Waiting), stamp(l.LastGranted))
-	}
-	if err := t.Write(a.stdout, terminal.Width(a.stdout)); err != nil {
-		return err
-	}
-	if len(list) == c.Limit {
-		fmt.Fprintf(a.stderr, "there may be more: --after %s\n", terminal.Clean(shellWord(list[len(list)-1].Name)))
-	}
-	return nil
 }
-
-// shellWord is text that a shell takes for one word.
-func shellWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // leaseState is a lease's state in a word.
 func leaseState(l *lease.Info) string {

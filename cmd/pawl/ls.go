@@ -30,16 +30,15 @@ type lsCmd struct {
 	NewerThan     *time.Duration `placeholder:"DURATION" help:"Only messages enqueued no longer ago than this (10m)."`
 	Header        headers        `placeholder:"NAME=VALUE" help:"Only messages with a header of exactly this value; may be repeated, then with all of them."`
 
-	Limit  int   `short:"n" default:"50" placeholder:"N" help:"How many, at most 10000. Default: ${default}."`
-	Before int64 `placeholder:"ID" help:"Only messages below an id, to page on."`
-	Counts bool  `help:"How many messages are in which state, of all topics, instead of the messages."`
+	pageFlags `set:"cursor=ID"`
+	Counts    bool `help:"How many messages are in which state, of all topics, instead of the messages."`
 }
 
 // Help is printed by --help.
 func (*lsCmd) Help() string {
 	return `Messages are listed from the newest position down. --json prints all fields but
-the payload; see "pawl show". All that is asked for must hold. One call looks at
-about a million messages, and then says where to go on.
+the payload; see "pawl show". Only messages that match all filters are
+listed. One call reads about a million messages and then prints where to go on.
 
 Examples:
 
@@ -56,7 +55,7 @@ func (c *lsCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	if c.Counts && (f.Status != nil || f.Before != 0 || c.chooses()) {
+	if c.Counts && (f.Status != nil || c.After != "" || c.chooses()) {
 		return usage("--counts counts all messages: it goes with no other choice of them")
 	}
 	s, err := g.open(ctx, opening{})
@@ -71,13 +70,17 @@ func (c *lsCmd) Run(ctx context.Context, a *app, g *options) error {
 		}
 		return a.printCounts(counts, g.JSON)
 	}
-	page, err := o.ListPage(ctx, f)
+	found, err := o.ListPage(ctx, f)
 	if err := s.close(err); errors.Is(err, outbox.ErrInvalid) {
 		return usage("%w", err)
 	} else if err != nil {
 		return err
 	}
-	return c.print(a, page, g.JSON)
+	p := page[*outbox.Info]{items: found.Messages, stopped: len(found.Messages) < c.Limit}
+	if found.Next != 0 {
+		p.next = number(int64(found.Next))
+	}
+	return messageListing().print(a, g.JSON, p)
 }
 
 // chooses says whether any messages are left out by what they are.
@@ -87,67 +90,60 @@ func (c *lsCmd) chooses() bool {
 
 func (c *lsCmd) filter() (outbox.ListFilter, error) {
 	f := outbox.ListFilter{
-		Topic: c.Topic, Before: outbox.WorkItemID(c.Before), Limit: c.Limit, Queue: c.Queue, CorrelationID: c.CorrelationID, Error: c.Error,
+		Topic: c.Topic, Limit: c.Limit, Queue: c.Queue, CorrelationID: c.CorrelationID, Error: c.Error,
 		OlderThan: worker.Value(c.OlderThan), NewerThan: worker.Value(c.NewerThan), Headers: c.Header,
 	}
-	if err := checkLimit(c.Limit); err != nil {
+	if err := c.checkLimit(); err != nil {
 		return f, err
+	}
+	if c.After != "" {
+		position, err := strconv.ParseInt(c.After, 10, 64)
+		if err != nil || position < 1 {
+			return f, usage("--after: %q is not the number in the column ID", c.After)
+		}
+		f.Before = outbox.WorkItemID(position)
 	}
 	for option, age := range map[string]*time.Duration{"--older-than": c.OlderThan, "--newer-than": c.NewerThan} {
 		if age != nil && *age <= 0 {
 			return f, usage("%s: not above 0", option)
 		}
 	}
-	known := c.Status == ""
-	for _, s := range []struct {
-		word   string
-		status outbox.Status
-		wanted bool
-	}{
-		{"ready", outbox.Ready, c.Ready}, {"scheduled", outbox.Scheduled, c.Scheduled}, {"running", outbox.InProgress, c.Running},
-		{"done", outbox.Done, c.Done}, {"failed", outbox.Failed, c.Failed}, {"discarded", outbox.Discarded, c.Discarded},
+	var err error
+	f.Status, err = oneOf(c.word(), statusName, outbox.Ready, outbox.Scheduled, outbox.InProgress, outbox.Done, outbox.Failed, outbox.Discarded)
+	return f, err
+}
+
+// word is the state that was chosen, by --status or an option of its own.
+func (c *lsCmd) word() string {
+	for s, wanted := range map[outbox.Status]bool{
+		outbox.Ready: c.Ready, outbox.Scheduled: c.Scheduled, outbox.InProgress: c.Running, outbox.Done: c.Done, outbox.Failed: c.Failed, outbox.Discarded: c.Discarded,
 	} {
-		if s.wanted || c.Status == s.word {
-			known, f.Status = true, &s.status
+		if wanted {
+			return statusName(s)
 		}
 	}
-	if !known {
-		return f, usage("--status: want ready, scheduled, running, done, failed or discarded")
-	}
-	return f, nil
+	return c.Status
 }
 
-// print lists the messages, and says where to go on if the list stops before the last
-// message: in JSON only where it is not full, which its reader could not know.
-func (c *lsCmd) print(a *app, page outbox.Page, asJSON bool) error {
-	full := len(page.Messages) == c.Limit
-	if err := c.printMessages(a, page, asJSON); err != nil {
-		return err
+func messageListing() *listing[*outbox.Info] {
+	return &listing[*outbox.Info]{
+		none: "no messages",
+		columns: []column[*outbox.Info]{
+			{head: "ID", cell: func(i *outbox.Info) string { return number(int64(i.WorkItemID)) }},
+			{head: "MESSAGE", cell: func(i *outbox.Info) string { return i.ID.String() }},
+			{head: "TOPIC", cell: func(i *outbox.Info) string { return i.Topic }},
+			{head: "STATUS", cell: statusWord},
+			{head: "RETRIES", cell: func(i *outbox.Info) string { return strconv.Itoa(i.RetryCount) }},
+			{head: "CREATED", cell: func(i *outbox.Info) string { return stamp(i.CreatedAt) }},
+			{head: "NOTE", cell: note},
+		},
+		view: func(i *outbox.Info) any { return view(i, false) },
+		bare: func(i *outbox.Info) *outbox.Info {
+			bare := *i
+			bare.Payload = nil
+			return &bare
+		},
 	}
-	switch {
-	case page.Next != 0 && !full:
-		fmt.Fprintf(a.stderr, "stopped after looking at many messages: go on with --before %d\n", page.Next)
-	case page.Next != 0 && !asJSON:
-		fmt.Fprintf(a.stderr, "there may be more: --before %d\n", page.Next)
-	}
-	return nil
-}
-
-func (c *lsCmd) printMessages(a *app, page outbox.Page, asJSON bool) error {
-	if asJSON {
-		return printAll(a, page.Messages, func(i *outbox.Info) messageView { return view(i, false) })
-	}
-	if len(page.Messages) == 0 {
-		fmt.Fprintln(a.stderr, "no messages")
-		return nil
-	}
-	var t terminal.Table
-	t.Row("ID", "MESSAGE", "TOPIC", "STATUS", "RETRIES", "CREATED", "NOTE")
-	for _, i := range page.Messages {
-		t.Row(strconv.FormatInt(int64(i.WorkItemID), 10), i.ID.String(), i.Topic, statusWord(i),
-			strconv.Itoa(i.RetryCount), stamp(i.CreatedAt), note(i))
-	}
-	return t.Write(a.stdout, terminal.Width(a.stdout))
 }
 
 // note is what matters about a message in its state.

@@ -84,7 +84,7 @@ func view(i *outbox.Info, withPayload bool) messageView {
 	return v
 }
 
-// printAll prints a list as JSON lines.
+// printAll prints a list as JSON, one line for each item.
 func printAll[T, V any](a *app, list []T, view func(T) V) error {
 	for _, item := range list {
 		if err := a.printJSON(view(item)); err != nil {
@@ -94,23 +94,20 @@ func printAll[T, V any](a *app, list []T, view func(T) V) error {
 	return nil
 }
 
-// checkLimit refuses what no list returns.
-func checkLimit(n int) error {
-	if n < 1 || n > 10_000 {
-		return usage("--limit: not within 1 … 10000")
-	}
-	return nil
-}
-
 // statusWord is a message's state in one of the words that ls filters by.
 func statusWord(i *outbox.Info) string {
-	switch {
-	case i.Status == outbox.InProgress:
-		return "running"
-	case i.Status == outbox.Ready && i.NextAttemptAt.After(time.Now()):
-		return "scheduled"
+	if i.Status == outbox.Ready && i.NextAttemptAt.After(time.Now()) {
+		return statusName(outbox.Scheduled)
 	}
-	return i.Status.String()
+	return statusName(i.Status)
+}
+
+// statusName returns the word for a state that the command line uses.
+func statusName(s outbox.Status) string {
+	if s == outbox.InProgress {
+		return "running"
+	}
+	return s.String()
 }
 
 // known is a time as an optional field of JSON: nil if it is zero.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -149,34 +148,34 @@ type pauseView struct {
 
 // Run lists what is paused.
 func (c *pausesCmd) Run(ctx context.Context, a *app, g *options) error {
-	var all []pauseView
-	err := g.eachStore(ctx, a, func(s *store, key string) error {
+	return pauseListing().listStores(ctx, a, g, func(s *store, key string) (all []pauseView, err error) {
 		list, err := pause.New(s, silent()).List(ctx)
 		for _, p := range list {
 			all = append(all, pauseView{key, string(p.Kind), p.Name, p.Since, p.Actor, p.Reason, p.Ending})
 		}
-		return err
+		return all, err
 	})
-	if g.JSON {
-		return errors.Join(printAll(a, all, func(v pauseView) pauseView { return v }), err)
-	}
-	if len(all) == 0 {
-		if err == nil {
-			fmt.Fprintln(a.stderr, "nothing is paused")
-		}
-		return err
-	}
-	return errors.Join(c.print(a, g, all), err)
 }
 
-func (c *pausesCmd) print(a *app, g *options, all []pauseView) error {
-	t := newStoreTable(g, "KIND", "NAME", "STATE", "SINCE", "BY", "REASON")
-	for _, p := range all {
-		state := "paused"
-		if p.Ending {
-			state = "ending"
-		}
-		t.row(p.Store, p.Kind, p.Name, state, stamp(p.Since), p.Actor, p.Reason)
+func pauseListing() *listing[pauseView] {
+	return &listing[pauseView]{
+		none: "nothing is paused",
+		columns: []column[pauseView]{
+			{head: "STORE", cell: func(p pauseView) string { return p.Store }, optional: true},
+			{head: "KIND", cell: func(p pauseView) string { return p.Kind }},
+			{head: "NAME", cell: func(p pauseView) string { return p.Name }},
+			{head: "STATE", cell: pauseView.state},
+			{head: "SINCE", cell: func(p pauseView) string { return stamp(p.Since) }},
+			{head: "BY", cell: func(p pauseView) string { return p.Actor }},
+			{head: "REASON", cell: func(p pauseView) string { return p.Reason }},
+		},
 	}
-	return t.Write(a.stdout, terminal.Width(a.stdout))
+}
+
+// state is a pause's state in a word.
+func (p pauseView) state() string {
+	if p.Ending {
+		return "ending"
+	}
+	return "paused"
 }

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"fmt"
 
-	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/timer"
 )
 
@@ -12,8 +10,8 @@ import (
 type timersLsCmd struct {
 	Status string `default:"scheduled" placeholder:"STATUS" help:"Timers that are scheduled, claimed, fired, failed or cancelled. Default: ${default}."`
 	Topic  string `short:"t" placeholder:"TOPIC" help:"Only timers of a topic."`
-	Limit  int    `short:"n" default:"50" placeholder:"N" help:"How many, at most 10000. Default: ${default}."`
-	After  string `placeholder:"ID" help:"Only timers behind one in the list, to page on."`
+
+	pageFlags `set:"cursor=ID"`
 }
 
 // Help is printed by --help.
@@ -34,23 +32,12 @@ func (c *timersLsCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	s, err := g.open(ctx, opening{})
-	if err != nil {
-		return err
-	}
-	list, err := listTimers(ctx, s.timers(), f, after)
-	if err := s.close(err); err != nil {
-		return err
-	}
-	if g.JSON {
-		return printAll(a, list, viewTimer)
-	}
-	return c.print(a, list)
+	return timerListing().list(ctx, a, g, c.Limit, func(s *store) ([]*timer.Info, error) { return listTimers(ctx, s.timers(), f, after) })
 }
 
 func (c *timersLsCmd) filter() (f timer.ListFilter, after timer.ID, err error) {
 	f = timer.ListFilter{Topic: c.Topic, Limit: c.Limit}
-	if err := checkLimit(c.Limit); err != nil {
+	if err := c.checkLimit(); err != nil {
 		return f, after, err
 	}
 	if c.After != "" {
@@ -58,13 +45,11 @@ func (c *timersLsCmd) filter() (f timer.ListFilter, after timer.ID, err error) {
 			return f, after, usage("--after: %w", err)
 		}
 	}
-	for _, s := range []timer.Status{timer.Scheduled, timer.Claimed, timer.Fired, timer.Failed, timer.Cancelled} {
-		if c.Status == s.String() {
-			f.Status = s
-			return f, after, nil
-		}
+	status, err := oneOf(c.Status, timer.Status.String, timer.Scheduled, timer.Claimed, timer.Fired, timer.Failed, timer.Cancelled)
+	if status != nil {
+		f.Status = *status
 	}
-	return f, after, usage("--status: want scheduled, claimed, fired, failed or cancelled")
+	return f, after, err
 }
 
 // listTimers lists what is behind a timer, if one is given. It may have fired since
@@ -84,23 +69,26 @@ func listTimers(ctx context.Context, timers *timer.Timers, f timer.ListFilter, a
 	return timers.List(ctx, f)
 }
 
-func (c *timersLsCmd) print(a *app, list []*timer.Info) error {
-	if len(list) == 0 {
-		fmt.Fprintln(a.stderr, "no timers")
-		return nil
+func timerListing() *listing[*timer.Info] {
+	return &listing[*timer.Info]{
+		none: "no timers",
+		columns: []column[*timer.Info]{
+			{head: "TIMER", cell: func(i *timer.Info) string { return i.ID.String() }},
+			{head: "STATUS", cell: func(i *timer.Info) string { return i.Status.String() }},
+			{head: "DUE", cell: func(i *timer.Info) string { return stamp(i.Due) }},
+			{head: "TOPIC", cell: func(i *timer.Info) string { return i.Topic }},
+			{head: "KEY", cell: func(i *timer.Info) string { return i.Key }},
+			{head: "CREATED", cell: func(i *timer.Info) string { return stamp(i.CreatedAt) }},
+			{head: "NOTE", cell: timerNote},
+		},
+		cursor: func(i *timer.Info) string { return i.ID.String() },
+		view:   func(i *timer.Info) any { return viewTimer(i) },
+		bare: func(i *timer.Info) *timer.Info {
+			bare := *i
+			bare.Payload = nil
+			return &bare
+		},
 	}
-	var t terminal.Table
-	t.Row("TIMER", "STATUS", "DUE", "TOPIC", "KEY", "CREATED", "NOTE")
-	for _, i := range list {
-		t.Row(i.ID.String(), i.Status.String(), stamp(i.Due), i.Topic, i.Key, stamp(i.CreatedAt), timerNote(i))
-	}
-	if err := t.Write(a.stdout, terminal.Width(a.stdout)); err != nil {
-		return err
-	}
-	if len(list) == c.Limit {
-		fmt.Fprintf(a.stderr, "there may be more: --after %s\n", list[len(list)-1].ID)
-	}
-	return nil
 }
 
 // timerNote is what matters about a timer in its state.

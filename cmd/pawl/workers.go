@@ -2,27 +2,24 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/internal/registry"
 )
 
 // workersCmd is "pawl workers".
 type workersCmd struct {
-	All bool `help:"Also those that were not heard of lately: they crashed."`
+	All bool `help:"Also those without a recent heartbeat: they crashed."`
 }
 
 // Help is printed by --help.
 func (*workersCmd) Help() string {
-	return `Processes that run pawl's workers list themselves, and show every 10 s that they
-are alive. One that was killed is listed as alive for up to 30 s more, and with
---all as gone for a day. A process that works on a fleet is
-listed where it had something to do within a day.`
+	return `Processes that run pawl's workers register themselves, with a heartbeat every
+10 s. One that was killed is listed as alive for up to 30 s more, and with --all as
+gone for a day. A process that works on a fleet is shared: it is listed in each
+store in which it had something to do within a day.`
 }
 
 // workerView is a worker as JSON.
@@ -51,41 +48,43 @@ func viewWorker(store string, i *registry.Info) workerView {
 
 // Run lists workers.
 func (c *workersCmd) Run(ctx context.Context, a *app, g *options) error {
-	var all []workerView
-	err := g.eachStore(ctx, a, func(s *store, key string) error {
+	return workerListing().listStores(ctx, a, g, func(s *store, key string) (all []workerView, err error) {
 		list, err := registry.New(s, silent()).List(ctx)
 		for i := range list {
 			if list[i].Alive || c.All {
 				all = append(all, viewWorker(key, &list[i]))
 			}
 		}
-		return err
+		return all, err
 	})
-	if g.JSON {
-		return errors.Join(printAll(a, all, func(v workerView) workerView { return v }), err)
-	}
-	if len(all) == 0 {
-		if err == nil {
-			fmt.Fprintln(a.stderr, "no workers")
-		}
-		return err
-	}
-	return errors.Join(c.print(a, g, all), err)
 }
 
-func (c *workersCmd) print(a *app, g *options, all []workerView) error {
-	t := newStoreTable(g, "WORKER", "PID", "HOST", "STATE", "HEARD OF", "BUSY", "QUEUES", "TOPICS", "SINCE", "VERSION")
-	for i := range all {
-		w := &all[i]
-		state := "alive"
-		switch {
-		case !w.Alive:
-			state = "gone"
-		case w.Shared:
-			state = "taking turns"
-		}
-		t.row(w.Store, w.Name, strconv.FormatInt(w.PID, 10), w.Host, state, stamp(w.Heartbeat), fmt.Sprintf("%d/%d", w.InFlight, w.Concurrency),
-			strings.Join(w.Queues, " "), strings.Join(w.Topics, " "), stamp(w.Started), w.Version)
+func workerListing() *listing[workerView] {
+	return &listing[workerView]{
+		none: "no workers",
+		columns: []column[workerView]{
+			{head: "STORE", cell: func(w workerView) string { return w.Store }, optional: true},
+			{head: "WORKER", cell: func(w workerView) string { return w.Name }},
+			{head: "PID", cell: func(w workerView) string { return number(w.PID) }},
+			{head: "HOST", cell: func(w workerView) string { return w.Host }},
+			{head: "STATE", cell: workerView.state},
+			{head: "HEARTBEAT", cell: func(w workerView) string { return stamp(w.Heartbeat) }},
+			{head: "BUSY", cell: func(w workerView) string { return fmt.Sprintf("%d/%d", w.InFlight, w.Concurrency) }},
+			{head: "QUEUES", cell: func(w workerView) string { return strings.Join(w.Queues, " ") }},
+			{head: "TOPICS", cell: func(w workerView) string { return strings.Join(w.Topics, " ") }},
+			{head: "SINCE", cell: func(w workerView) string { return stamp(w.Started) }},
+			{head: "VERSION", cell: func(w workerView) string { return w.Version }},
+		},
 	}
-	return t.Write(a.stdout, terminal.Width(a.stdout))
+}
+
+// state is a worker's state in words.
+func (w workerView) state() string {
+	switch {
+	case !w.Alive:
+		return "gone"
+	case w.Shared:
+		return "shared"
+	}
+	return "alive"
 }
