@@ -148,7 +148,7 @@ func TestBadDatabases(t *testing.T) {
 		want string
 	}{
 		{"mysql://u:secret@h/d", exitUsage, `unknown database scheme "mysql"`},
-		{"pawl.db", exitUsage, "without a scheme"},
+		{"://pawl.db", exitUsage, "without a scheme"},
 		{"postgres://u:secret@127.0.0.1:1/d", exitFailure, "cannot reach postgres://u:xxxxx@127.0.0.1:1/d"},
 		{"postgres://u:secret%zz@127.0.0.1:1/d", exitUsage, "cannot be read as a URL"},
 		{"sqlite:" + filepath.Join(dir, "none", "x.db"), exitFailure, "no such directory"},

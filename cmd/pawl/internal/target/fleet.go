@@ -214,7 +214,7 @@ func Store(d *fleet.Database) (Target, error) {
 	if err := d.Refused(); err != nil {
 		return Target{}, err
 	}
-	return Parse(d.URL, engine.Names{Schema: d.Schema, Prefix: d.Prefix})
+	return ParseURL(d.URL, engine.Names{Schema: d.Schema, Prefix: d.Prefix})
 }
 
 // Openers open the databases of a fleet. Without make a SQLite file that is
@@ -223,7 +223,7 @@ func Openers(make bool) map[string]engine.Opener {
 	return map[string]engine.Opener{
 		"postgres": postgres.OpenURL,
 		"sqlite": func(o engine.Opening) (engine.DB, error) {
-			t, err := Parse(o.URL, engine.Names{Schema: o.Schema, Prefix: o.Prefix})
+			t, err := ParseURL(o.URL, engine.Names{Schema: o.Schema, Prefix: o.Prefix})
 			if err == nil && !make && !t.Exists() {
 				err = ErrNoFile
 			}

@@ -5,10 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
+
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/enginekit/dsn"
@@ -16,8 +22,12 @@ import (
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 )
 
-// Forms are the ways to name a database, for error messages.
-const Forms = "sqlite:PATH or postgres://USER@HOST/DATABASE"
+const (
+	// Forms are the ways to name a database, for error messages.
+	Forms = "PATH, file:URI, sqlite:PATH, postgres://USER@HOST/DATABASE or \"host=HOST dbname=DATABASE\""
+	// StoreForms are those of a store of a fleet.
+	StoreForms = "sqlite:PATH or postgres://USER@HOST/DATABASE"
+)
 
 // Target is a database that was named but not opened yet.
 type Target struct {
@@ -26,41 +36,97 @@ type Target struct {
 	postgres string // connection string
 }
 
-// Parse understands "sqlite:path" and "postgres://…". Errors quote the scheme
-// alone: the rest may hold a password (D-5).
+// Parse reads what --db takes: all that sqlite.Open and postgres.Open take, and
+// "sqlite:PATH". Errors quote at most the scheme: the rest may hold a password (D-5).
 func Parse(db string, names engine.Names) (Target, error) {
 	t := Target{names: names}
 	if err := names.Validate(); err != nil {
 		return t, err
 	}
+	trimmed := strings.TrimSpace(db)
+	switch scheme := dsn.Scheme(db); {
+	case trimmed == "":
+		return t, fmt.Errorf("no database named: want %s", Forms)
+	case isSettings(trimmed):
+		return t.server(db)
+	case strings.Contains(trimmed, "=") && isWord(before(trimmed, "=")):
+		return t, fmt.Errorf("unknown setting of PostgreSQL before the first =: want %s", Forms)
+	case scheme == "file", scheme == "" && !strings.Contains(db, "://"), isDrive(db):
+		return t.sqlite(db, true)
+	}
+	return t.url(db, Forms)
+}
+
+// ParseURL reads the URL of a store of a fleet: "sqlite:PATH" or "postgres://…".
+func ParseURL(url string, names engine.Names) (Target, error) {
+	t := Target{names: names}
+	if err := names.Validate(); err != nil {
+		return t, err
+	}
+	return t.url(url, StoreForms)
+}
+
+func (t Target) url(db, forms string) (Target, error) {
 	scheme := dsn.Scheme(db)
 	_, rest, _ := strings.Cut(db, ":")
 	switch {
 	case strings.TrimSpace(db) == "":
-		return t, fmt.Errorf("no database named: want %s", Forms)
+		return t, fmt.Errorf("no database named: want %s", forms)
 	case scheme == "":
-		return t, fmt.Errorf("database without a scheme: want %s", Forms)
+		return t, fmt.Errorf("database without a scheme: want %s", forms)
 	case scheme == "sqlite":
-		return t.sqlite(rest)
+		path, isURL := strings.CutPrefix(rest, "//")
+		return t.sqlite(path, isURL)
 	case (scheme == "postgres" || scheme == "postgresql") && strings.HasPrefix(rest, "//"):
-		if err := dsn.Check(db); err != nil {
-			return t, fmt.Errorf("database: %w", err)
-		}
-		t.postgres = db
-		return t, nil
+		return t.server(db)
 	}
-	return t, fmt.Errorf("unknown database scheme %q: want %s", scheme, Forms)
+	return t, fmt.Errorf("unknown database scheme %q: want %s", scheme, forms)
 }
 
-func (t Target) sqlite(path string) (Target, error) {
+// server is a PostgreSQL server by its URL or settings.
+func (t Target) server(db string) (Target, error) {
+	if err := dsn.Check(db); err != nil {
+		return t, fmt.Errorf("database: %w", err)
+	}
+	t.postgres = db
+	return t, nil
+}
+
+// isSettings reports whether text is a list such as "host=h dbname=d".
+func isSettings(text string) bool {
+	switch strings.ToLower(strings.TrimSpace(before(text, "="))) {
+	case "host", "hostaddr", "port", "dbname", "database", "user", "password", "passfile", "service", "servicefile", "options", "application_name",
+		"connect_timeout", "target_session_attrs", "sslmode", "sslcert", "sslkey", "sslrootcert", "sslpassword", "sslsni", "krbsrvname", "krbspn",
+		"search_path", "timezone", "channel_binding", "require_auth", "default_query_exec_mode":
+		return strings.Contains(text, "=")
+	}
+	return false
+}
+
+func before(text, sep string) string {
+	first, _, _ := strings.Cut(text, sep)
+	return first
+}
+
+func isWord(s string) bool {
+	s = strings.TrimSpace(s)
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) })
+}
+
+// isDrive reports whether a path begins with a drive of Windows.
+func isDrive(path string) bool {
+	return len(path) > 2 && unicode.IsLetter(rune(path[0])) && path[1] == ':' && (path[2] == '\\' || path[2] == '/')
+}
+
+// sqlite is a SQLite file. doubtful says that a server may have been meant.
+func (t Target) sqlite(path string, doubtful bool) (Target, error) {
 	if t.names.Schema != "" {
 		return t, errors.New("--schema: SQLite has no schemas, use --prefix")
 	}
-	t.path = strings.TrimPrefix(path, "//")
-	if strings.TrimSpace(t.path) == "" {
+	if t.path = path; strings.TrimSpace(t.path) == "" {
 		return t, errors.New("the SQLite database has no path: want sqlite:PATH")
 	}
-	if strings.HasPrefix(path, "//") && t.String() == dsn.File("u:@") {
+	if doubtful && t.String() == dsn.File("u:@") {
 		return t, errors.New("the path of the SQLite database looks like a server's user and password: want sqlite:PATH")
 	}
 	return t, nil
@@ -71,8 +137,28 @@ func (t Target) String() string {
 	if t.postgres == "" {
 		return dsn.File(t.path)
 	}
+	if isSettings(t.postgres) {
+		return settingsName(t.postgres)
+	}
 	return dsn.Redact(t.postgres)
 }
+
+// settingsName names the server and database of a list of settings, as a URL.
+func settingsName(list string) string {
+	config, err := pgconn.ParseConfig(list)
+	if err != nil {
+		return "postgres://…"
+	}
+	u := url.URL{Scheme: "postgres", Host: config.Host, Path: "/" + config.Database}
+	if strings.ContainsAny(config.Host, "/@") { // a socket
+		u.Host, u.RawQuery = "", "host="+config.Host
+	} else if config.Port != 0 && config.Port != defaultPort {
+		u.Host = net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))
+	}
+	return u.String()
+}
+
+const defaultPort = 5432
 
 // File returns the path of a SQLite database's file; ok is false elsewhere.
 func (t Target) File() (path string, ok bool) {
@@ -87,8 +173,8 @@ func (t Target) File() (path string, ok bool) {
 	return path, true
 }
 
-// Exists reports whether there is something to open: a SQLite file would be
-// made on opening, which those who only look do not want.
+// Exists reports whether there is something to open. Opening would create a SQLite
+// file, which commands that only read do not want.
 func (t Target) Exists() bool {
 	path, isFile := t.File()
 	if !isFile {
