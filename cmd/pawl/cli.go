@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"regexp"
 	"runtime/debug"
@@ -62,7 +61,7 @@ type app struct {
 type cli struct {
 	options
 
-	Version kong.VersionFlag `help:"Print the version."`
+	VersionFlag kong.VersionFlag `name:"version" help:"Print the version."`
 
 	Migrate      migrateCmd      `cmd:"" help:"Create pawl's tables, or bring them up to date."`
 	AfterRestore afterRestoreCmd `cmd:"" help:"Tell that a database was restored from a backup."`
@@ -90,7 +89,12 @@ type cli struct {
 	Fleet        fleetCmd        `cmd:"" help:"Look at many databases at once, each of them a store of a fleet."`
 	Doctor       doctorCmd       `cmd:"" help:"Examine a database: what is wrong, and what to do about it."`
 	Demo         demoCmd         `cmd:"" help:"Run an order service, then ETL runs, kill workers, and count what was lost."`
-	DemoWorker   demoWorkerCmd   `cmd:"" hidden:""`
+	Version      versionCmd      `cmd:"" help:"Print the version."`
+	Completion   completionCmd   `cmd:"" help:"Print a script that completes command lines in a shell."`
+	Man          manCmd          `cmd:"" help:"Print the manual page, or write those of all commands."`
+
+	DemoWorker    demoWorkerCmd    `cmd:"" hidden:""`
+	CompleteWords completeWordsCmd `cmd:"" hidden:""`
 }
 
 // options hold for all commands.
@@ -195,19 +199,36 @@ func globalFlags(k *kong.Kong) error {
 
 func screaming(s string) string { return strings.ToUpper(strings.ReplaceAll(s, "-", "_")) }
 
-// version is the module's, or the commit the program was built from.
-func version() string {
+// buildInfo is what the program was built from, also as JSON.
+type buildInfo struct {
+	Version  string `json:"version"` // of the module; "(devel)" outside a release
+	Revision string `json:"revision,omitempty"`
+	Go       string `json:"go,omitempty"`
+}
+
+// build returns what the program was built from.
+func build() buildInfo {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return "pawl, unknown version"
+		return buildInfo{Version: "unknown"}
 	}
-	text := "pawl " + info.Main.Version
+	b := buildInfo{Version: info.Main.Version, Go: info.GoVersion}
 	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && !strings.Contains(text, s.Value[:min(12, len(s.Value))]) {
-			text += " " + s.Value
+		if s.Key == "vcs.revision" {
+			b.Revision = s.Value
 		}
 	}
-	return fmt.Sprintf("%s %s", text, info.GoVersion)
+	return b
+}
+
+// version returns the version in a line, with the commit unless it is part of it.
+func version() string {
+	b := build()
+	text := "pawl " + b.Version
+	if b.Revision != "" && !strings.Contains(text, b.Revision[:min(12, len(b.Revision))]) {
+		text += " " + b.Revision
+	}
+	return strings.TrimSpace(text + " " + b.Go)
 }
 
 // beforeAbort says what an exit that waits for nothing must still do.

@@ -73,7 +73,7 @@ func viewInbox(m *inbox.Info) inboxView {
 // inboxLsCmd is "pawl inbox ls".
 type inboxLsCmd struct {
 	Source string `short:"s" placeholder:"SOURCE" help:"Only messages of a source."`
-	Status string `placeholder:"STATUS" xor:"status" help:"Only messages that are Seen, Processing, Done or Dead."`
+	Status string `placeholder:"STATUS" xor:"status" values:"Seen,Processing,Done,Dead" help:"Only messages that are Seen, Processing, Done or Dead."`
 	Stuck  bool   `xor:"status" help:"Only messages that are processing, and not seen for an hour."`
 
 	pageFlags `set:"cursor=SOURCE/ID"`

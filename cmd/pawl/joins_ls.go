@@ -10,7 +10,7 @@ import (
 // joinsLsCmd is "pawl joins ls".
 type joinsLsCmd struct {
 	Group     string `short:"g" placeholder:"KEY" help:"Only joins with a grouping key."`
-	Status    string `placeholder:"STATUS" help:"Only joins that are pending, completed, failed or cancelled."`
+	Status    string `placeholder:"STATUS" values:"pending,completed,failed,cancelled" help:"Only joins that are pending, completed, failed or cancelled."`
 	pageFlags `set:"cursor=ID"`
 }
 

@@ -32,7 +32,7 @@ func (s *store) leases() *lease.Leases {
 
 // leasesLsCmd is "pawl leases ls".
 type leasesLsCmd struct {
-	Status string `placeholder:"STATUS" xor:"status" help:"Only leases that are held."`
+	Status string `placeholder:"STATUS" xor:"status" values:"held" help:"Only leases that are held."`
 	Held   bool   `xor:"status" help:"Only leases that are held."`
 
 	pageFlags `set:"cursor=NAME"`

@@ -14,7 +14,7 @@ import (
 
 // lsCmd is "pawl ls".
 type lsCmd struct {
-	Status    string `placeholder:"STATUS" xor:"status" help:"Only messages that are ready, scheduled, running, done, failed or discarded. Each has an option of its own, too."`
+	Status    string `placeholder:"STATUS" xor:"status" values:"ready,scheduled,running,done,failed,discarded" help:"Only messages that are ready, scheduled, running, done, failed or discarded. Each has an option of its own, too."`
 	Ready     bool   `xor:"status" help:"Due and waiting for a worker."`
 	Scheduled bool   `xor:"status" help:"Due later, retries included."`
 	Running   bool   `xor:"status" help:"Held by a worker."`

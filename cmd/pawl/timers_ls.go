@@ -8,7 +8,7 @@ import (
 
 // timersLsCmd is "pawl timers ls".
 type timersLsCmd struct {
-	Status string `default:"scheduled" placeholder:"STATUS" help:"Timers that are scheduled, claimed, fired, failed or cancelled. Default: ${default}."`
+	Status string `default:"scheduled" placeholder:"STATUS" values:"scheduled,claimed,fired,failed,cancelled" help:"Timers that are scheduled, claimed, fired, failed or cancelled. Default: ${default}."`
 	Topic  string `short:"t" placeholder:"TOPIC" help:"Only timers of a topic."`
 
 	pageFlags `set:"cursor=ID"`
