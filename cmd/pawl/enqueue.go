@@ -11,6 +11,7 @@ import (
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/input"
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
+	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -38,7 +39,8 @@ func (*enqueueCmd) Help() string {
 messages, each checked before it is stored. If something is wrong half-way, what
 was stored stays, and the error says up to which line that is: mend the line, and
 go on behind it ("tail -n +LINE"). With --atomic all messages are stored in one
-transaction, or none. Prints the ids of the messages that were stored.
+transaction, or none. Prints the ids of the messages that were stored; on a terminal
+their number, unless --json is given.
 
 With --topic, every line of the input is a payload, an empty line an empty one.
 Without it, every line is a message as a JSON object (an envelope), with
@@ -73,8 +75,9 @@ func (c *enqueueCmd) Run(ctx context.Context, a *app, g *options) error {
 		return err
 	}
 	defer r.Close()
-	run := &enqueueRun{ctx: ctx, c: c, a: a, g: g}
+	run := &enqueueRun{ctx: ctx, c: c, a: a, g: g, live: terminal.NewLive(a.stderr)}
 	err = c.feed(r, base, run)
+	run.live.Clear()
 	if err != nil {
 		err = c.hint(run.brokeOff(name, err))
 	}
@@ -86,10 +89,13 @@ func (c *enqueueCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	if run.stored == 0 {
+	switch {
+	case run.stored == 0:
 		fmt.Fprintf(a.stderr, "%s is empty: nothing was enqueued\n", name)
+	case run.counts():
+		_, err = fmt.Fprintf(a.stdout, "%s enqueued\n", several(run.stored, "message"))
 	}
-	return nil
+	return err
 }
 
 // open returns the input and its name.
@@ -122,6 +128,7 @@ type enqueueRun struct {
 	c      *enqueueCmd
 	a      *app
 	g      *options
+	live   *terminal.Live
 	s      *store
 	box    *outbox.Outbox
 	failed error // why a batch was not stored
@@ -151,14 +158,22 @@ func (r *enqueueRun) storeBatch(msgs []outbox.Message, line int) error {
 		return r.s.failed(err)
 	}
 	r.stored, r.line = r.stored+len(ids), line
+	if r.counts() {
+		r.live.Show(several(r.stored, "message") + " enqueued")
+		return nil
+	}
 	return r.a.printEnqueued(msgs, ids, r.g.JSON)
 }
+
+// counts reports whether a count is printed in place of the ids: they are for programs,
+// and thousands of them of no use to a person.
+func (r *enqueueRun) counts() bool { return terminal.Is(r.a.stdout) && !r.g.JSON }
 
 // brokeOff says what is stored although something went wrong.
 func (r *enqueueRun) brokeOff(name string, err error) error {
 	done := "nothing was enqueued"
 	if r.line > 0 {
-		done = fmt.Sprintf("lines 1 to %d are enqueued (%s)", r.line, several(int64(r.stored), "message"))
+		done = fmt.Sprintf("lines 1 to %d are enqueued (%s)", r.line, several(r.stored, "message"))
 	}
 	switch {
 	case r.failed == nil: // it is the input
@@ -236,7 +251,7 @@ func (a *app) printEnqueued(msgs []outbox.Message, ids []outbox.MessageID, asJSO
 		out = append(out, line...)
 	}
 	if _, err := a.stdout.Write(out); err != nil {
-		return fmt.Errorf("%d messages were enqueued, but: %w", len(ids), err)
+		return fmt.Errorf("enqueued %s, but: %w", several(len(ids), "message"), err)
 	}
 	return nil
 }

@@ -88,7 +88,7 @@ func (c *selection) apply(ctx context.Context, a *app, g *options, done string, 
 		return err
 	}
 	if missed := int64(len(f.IDs)) - n; missed > 0 {
-		return fmt.Errorf("%s %d messages; %d were no longer failed by then", done, n, missed)
+		return fmt.Errorf("%s %s; %d no longer failed", done, several(n, "message"), missed)
 	}
 	return a.printChanged(done, n, g.JSON)
 }

@@ -187,11 +187,3 @@ func inParallel(ctx context.Context, n, atOnce int, do func(i int)) error {
 
 // silent is the logger of commands that say themselves what matters.
 func silent() *slog.Logger { return slog.New(slog.DiscardHandler) }
-
-// several is a number of things.
-func several[T int | int64](n T, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
-}

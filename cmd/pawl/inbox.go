@@ -200,7 +200,7 @@ func (a *app) printInbox(m *inbox.Info) error {
 	t.Row("deliveries", strconv.FormatInt(m.Deliveries, 10))
 	t.Row("attempts", strconv.Itoa(m.Attempts))
 	if m.Mismatches > 0 {
-		t.Row("mismatches", fmt.Sprintf("%d deliveries with another hash", m.Mismatches))
+		t.Row("mismatches", several(m.Mismatches, "delivery")+" with another hash")
 	}
 	if len(m.Hash) > 0 {
 		t.Row("hash", hex.EncodeToString(m.Hash))

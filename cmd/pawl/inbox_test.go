@@ -45,7 +45,7 @@ func TestInboxShow(t *testing.T) {
 			return seen(ctx, box, "stripe", "evt\x1b[2J")
 		})
 		out := d.must("", "inbox", "show", "stripe", "evt\x1b[2J")
-		for _, want := range []string{"stripe", `evt\x1b[2J`, "Seen", "ab", "1 deliveries with another hash", `no such\x1b customer`} {
+		for _, want := range []string{"stripe", `evt\x1b[2J`, "Seen", "ab", "1 delivery with another hash", `no such\x1b customer`} {
 			if !strings.Contains(out, want) {
 				t.Errorf("no %q in\n%s", want, out)
 			}

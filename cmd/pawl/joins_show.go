@@ -126,7 +126,7 @@ func (a *app) printJoin(j *join.Join) error {
 		return err
 	}
 	if j.Metadata != "" {
-		fmt.Fprintf(a.stdout, "\nmetadata (%d bytes):\n%s", len(j.Metadata), readable([]byte(j.Metadata)))
+		fmt.Fprintf(a.stdout, "\nmetadata (%s):\n%s", several(len(j.Metadata), "byte"), readable([]byte(j.Metadata)))
 	}
 	return nil
 }

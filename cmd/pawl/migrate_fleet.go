@@ -24,7 +24,11 @@ func (c *migrateCmd) migrateFleet(ctx context.Context, a *app, g *options) error
 	if err != nil {
 		return err
 	}
-	r := &migrationReport{a: a, json: g.JSON}
+	r := &migrationReport{a: a, json: g.JSON, live: terminal.NewLive(a.stderr), stores: len(list), began: time.Now()}
+	if g.JSON {
+		r.live = terminal.NewLive(nil)
+	}
+	r.show()
 	var dbs []fleet.Database
 	for _, e := range list {
 		if e.err != nil {
@@ -48,11 +52,15 @@ func (c *migrateCmd) migrateAll(ctx context.Context, dbs []fleet.Database, r *mi
 	return errors.Join(err, f.Close())
 }
 
-// migrationReport tells of stores as they are migrated, and in the end again of
-// those that were not: among many they are easily missed.
+// migrationReport prints each store as it is migrated, and at the end again those that
+// failed: among many they are easily missed.
 type migrationReport struct {
 	a      *app
 	json   bool
+	live   *terminal.Live
+	stores int // in all
+	done   int // of them
+	began  time.Time
 	failed []fleet.Migration
 	wrong  error // of standard output
 }
@@ -65,7 +73,7 @@ type migrationView struct {
 	Error   string  `json:"error,omitempty"`
 }
 
-// add tells of a store. It is called by one goroutine at a time.
+// add prints a store. It is called by one goroutine at a time.
 func (r *migrationReport) add(m fleet.Migration) {
 	v := migrationView{Store: m.Key, OK: m.Err == nil, Seconds: m.Took.Seconds()}
 	if m.Err != nil {
@@ -76,9 +84,18 @@ func (r *migrationReport) add(m fleet.Migration) {
 	if r.json {
 		err = r.a.printJSON(v)
 	} else {
-		_, err = fmt.Fprintln(r.a.stdout, v)
+		_, err = fmt.Fprintln(r.live.Through(r.a.stdout), v)
 	}
 	r.wrong = errors.Join(r.wrong, err)
+	r.done++
+	r.show()
+}
+
+// show shows on a terminal how many stores are done, and an estimate of the rest.
+func (r *migrationReport) show() {
+	rate := float64(r.done) / max(time.Since(r.began).Seconds(), 1e-3)
+	done, all := int64(r.done), int64(r.stores)
+	r.live.Show(fmt.Sprintf("%s %d of %s migrated%s", gauge(done, all), done, several(all, "store"), remaining(all-done, rate)))
 }
 
 // String is the view for people.
@@ -93,6 +110,7 @@ func (v migrationView) String() string {
 
 // end reports on all of them. err is the migration's.
 func (r *migrationReport) end(err error, stores int) error {
+	r.live.Clear()
 	switch {
 	case r.wrong != nil:
 		return r.wrong
@@ -104,7 +122,7 @@ func (r *migrationReport) end(err error, stores int) error {
 	case err != nil && len(r.failed) == 0, errors.Is(err, fleet.ErrUnknownStore):
 		return err
 	case len(r.failed) > 0:
-		r.tellFailed()
+		r.printFailed()
 		return fmt.Errorf("%d of %s could not be migrated", len(r.failed), several(stores, "store"))
 	case r.json:
 		return nil
@@ -113,7 +131,7 @@ func (r *migrationReport) end(err error, stores int) error {
 	return err
 }
 
-func (r *migrationReport) tellFailed() {
+func (r *migrationReport) printFailed() {
 	if r.json {
 		return
 	}

@@ -166,7 +166,7 @@ func (c *schemaFlags) printStatus(w io.Writer, s *store, status *engine.SchemaSt
 		err = cmp.Or(err, failure)
 	}
 	if n := len(status.Objects); n > 0 {
-		_, failure := fmt.Fprintf(w, "  %d routines and views would be made again\n", n)
+		_, failure := fmt.Fprintf(w, "  %s would be created again\n", several(n, "object"))
 		err = cmp.Or(err, failure)
 	}
 	return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/shell"
@@ -20,6 +21,7 @@ type progress struct {
 	json   bool
 	quiet  bool
 	grace  time.Duration
+	left   func(context.Context) (backlog, error) // counts what a drain has left; nil: nobody watches one
 }
 
 const (
@@ -33,20 +35,25 @@ func (p *progress) start(ctx context.Context) (stop func()) {
 		return func() {}
 	}
 	began := time.Now()
-	over, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		p.show(ctx, over)
-	}()
+	over := make(chan struct{})
+	var down *countdown
+	var running sync.WaitGroup
+	counting, stopCounting := context.WithCancel(context.WithoutCancel(ctx))
+	if p.left != nil && p.live.On() {
+		down = &countdown{count: p.left, handled: func() int64 { n := p.stats(); return n.Handled() }}
+		running.Go(func() { down.run(counting) })
+	}
+	running.Go(func() { p.show(ctx, over, down) })
 	return func() {
 		close(over)
-		<-ended
+		stopCounting()
+		running.Wait()
 		p.live.Clear()
 		p.summary(time.Since(began))
 	}
 }
 
-func (p *progress) show(ctx context.Context, over <-chan struct{}) {
+func (p *progress) show(ctx context.Context, over <-chan struct{}, down *countdown) {
 	every := plainEvery
 	if p.live.On() {
 		every = liveEvery
@@ -64,8 +71,12 @@ func (p *progress) show(ctx context.Context, over <-chan struct{}) {
 			p.stopping()
 		case now := <-tick.C:
 			n := p.stats()
-			text := fmt.Sprintf("%d handled (%.0f/s), %d retried, %d failed for good, %d running",
-				n.Handled(), speed.rate(n.Handled(), now), n.Retried, n.Failed, p.runner.Running())
+			rate := speed.rate(n.Handled(), now)
+			text := fmt.Sprintf("%d handled (%.0f/s), %d retried, %d failed for good, %d running", n.Handled(), rate, n.Retried, n.Failed, p.runner.Running())
+			if down != nil {
+				bar, left := down.text(n.Handled(), rate)
+				text = bar + text + left
+			}
 			if p.live.On() {
 				p.live.Show(text)
 			} else if !p.json && speed.moved {

@@ -97,7 +97,7 @@ func (a *app) printMessage(i *outbox.Info) error {
 	if i.LastError != "" {
 		fmt.Fprintf(a.stdout, "\nlast error:\n%s\n", terminal.CleanText(i.LastError))
 	}
-	_, err := fmt.Fprintf(a.stdout, "\npayload (%d bytes):\n%s", len(i.Payload), readable(i.Payload))
+	_, err := fmt.Fprintf(a.stdout, "\npayload (%s):\n%s", several(len(i.Payload), "byte"), readable(i.Payload))
 	return err
 }
 

@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -81,4 +83,42 @@ func TestLeaseRunOnATerminal(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
 	}
+}
+
+// onTerminal runs a command line whose three files are a terminal.
+func onTerminal(t *testing.T, args ...string) *screen {
+	t.Helper()
+	_, tty, shown := openTerminal(t)
+	cmd := exec.Command(os.Args[0], args...) //nolint:noctx // the test waits for it
+	cmd.Env = append(os.Environ(), asCommand+"=1")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v\n%s", err, shown.text.Bytes())
+	}
+	return shown
+}
+
+// On a terminal people are told how much, and how much is left; programs get ids and lines.
+func TestProgressOnATerminal(t *testing.T) {
+	d := onSQLite(t)
+	file := filepath.Join(t.TempDir(), "input")
+	if err := os.WriteFile(file, []byte(numbered(40)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	shown := onTerminal(t, d.line([]string{"enqueue", "--topic", "t", file})...)
+	eventually(t, "a count", func() bool { return shown.shows("40 messages enqueued\r\n") })
+	shown = onTerminal(t, d.line([]string{"work", "--topic", "t", "--exec", "sleep 0.1", "--drain", "--concurrency", "4"})...)
+	eventually(t, "what is left", func() bool { return shown.shows(" left, about ") && shown.shows("█·") })
+	if r := d.run(numbered(2), "enqueue", "--topic", "t"); len(lines(r.stdout)) != 2 || r.stderr != "" {
+		t.Errorf("piped: %+v", r)
+	}
+	if r := d.run("", "work", "--topic", "t", "--exec", "true", "--drain"); strings.Contains(r.stderr, "left") {
+		t.Errorf("piped: %+v", r)
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"a.db", "b.db", "c.db"} {
+		command(t.Context(), "", "migrate", "--db", "sqlite:"+filepath.Join(dir, name))
+	}
+	shown = onTerminal(t, "migrate", "--fleet", "dir:"+dir)
+	eventually(t, "stores", func() bool { return shown.shows("of 3 stores migrated") && shown.shows("3 stores up to date") })
 }

@@ -58,6 +58,8 @@ Retries come after 1, 2, 4, … 60 seconds. The end of what the command wrote to
 standard error is kept with the message. A message may come more than once, for
 instance after a crash: PAWL_MESSAGE_ID is the same each time.
 
+On a terminal a line shows what was done and, with --drain, what is left.
+
 What a command prints is passed on in one piece when it ends. The first Ctrl-C
 waits for running commands, the second stops them.
 
@@ -143,6 +145,9 @@ func (c *workCmd) workOne(ctx context.Context, g *options, p *progress, logger *
 	}
 	defer unlisten()
 	p.stats = w.Outbox.Stats
+	if c.Drain {
+		p.left = func(ctx context.Context) (backlog, error) { return countWaiting(ctx, s, c.queues()) }
+	}
 	stop := p.start(ctx)
 	defer stop()
 	return s.close(w.Run(ctx))
@@ -177,6 +182,14 @@ func (c *workCmd) check() error {
 		return usage("a number or duration is negative")
 	}
 	return nil
+}
+
+// queues are those that are served.
+func (c *workCmd) queues() []string {
+	if len(c.Queue) == 0 {
+		return []string{outbox.DefaultQueue}
+	}
+	return c.Queue
 }
 
 func (c *workCmd) options(logger *slog.Logger) pawl.Options {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -49,6 +50,9 @@ func (c *workCmd) workFleet(ctx context.Context, g *options, p *progress, logger
 	}
 	defer unlisten()
 	p.stats = opened.counts
+	if c.Drain {
+		p.left = func(ctx context.Context) (backlog, error) { return opened.waiting(ctx, c.queues(), len(list)) }
+	}
 	stop := p.start(ctx)
 	err = f.Run(ctx)
 	stop()
@@ -119,4 +123,24 @@ func (t *tally) counts() worker.Counts {
 		sum = sum.Add(s.Outbox.Stats())
 	}
 	return sum
+}
+
+// waiting counts what is left in the stores that were opened, of so many.
+func (t *tally) waiting(ctx context.Context, queues []string, stores int) (sum backlog, err error) {
+	t.mu.Lock()
+	opened := slices.Clone(t.stores)
+	t.mu.Unlock()
+	sum.more = len(opened) < stores
+	for _, s := range opened {
+		db, err := s.DB()
+		if err != nil { // it was closed for now
+			continue
+		}
+		w, err := countWaiting(ctx, db, queues)
+		if err != nil {
+			return sum, err
+		}
+		sum.n, sum.more = sum.n+w.n, sum.more || w.more
+	}
+	return sum, nil
 }
