@@ -64,29 +64,29 @@ type cli struct {
 	VersionFlag kong.VersionFlag `name:"version" help:"Print the version."`
 
 	Migrate      migrateCmd      `cmd:"" help:"Create pawl's tables, or bring them up to date."`
-	AfterRestore afterRestoreCmd `cmd:"" help:"Tell that a database was restored from a backup."`
+	AfterRestore afterRestoreCmd `cmd:"" help:"Record that a database was restored from a backup."`
 	Enqueue      enqueueCmd      `cmd:"" help:"Enqueue messages from standard input or a file."`
 	Work         workCmd         `cmd:"" help:"Run a command for every message."`
 	Ls           lsCmd           `cmd:"" aliases:"list" help:"List messages, newest first."`
 	Show         showCmd         `cmd:"" help:"Show a message with its payload."`
 	Explain      explainCmd      `cmd:"" help:"Say why a message, timer, job, run, join or message of the inbox has not run."`
-	Retry        retryCmd        `cmd:"" help:"Give failed messages a fresh start."`
-	Discard      discardCmd      `cmd:"" help:"Give failed messages up."`
-	Cancel       cancelCmd       `cmd:"" help:"Take back messages that have not run."`
-	Reschedule   rescheduleCmd   `cmd:"" help:"Change when messages are due that have not run."`
+	Retry        retryCmd        `cmd:"" help:"Make failed messages ready again, with all their attempts."`
+	Discard      discardCmd      `cmd:"" help:"Discard failed messages."`
+	Cancel       cancelCmd       `cmd:"" help:"Cancel messages that have not run."`
+	Reschedule   rescheduleCmd   `cmd:"" help:"Change the due time of messages that have not run."`
 	Pause        pauseCmd        `cmd:"" help:"Stop work on a topic or queue, for all workers."`
-	Resume       resumeCmd       `cmd:"" help:"Let work on a topic or queue go on."`
+	Resume       resumeCmd       `cmd:"" help:"Resume work on a topic or queue."`
 	Pauses       pausesCmd       `cmd:"" help:"List what is paused."`
 	Workers      workersCmd      `cmd:"" help:"List the processes that work on the database."`
 	Audit        auditCmd        `cmd:"" help:"List what operators did."`
-	Joins        joinsCmd        `cmd:"" help:"Look at joins, which tell when several messages are done, and cancel them."`
-	Timers       timersCmd       `cmd:"" help:"Have messages delivered later, once, and take them back."`
-	Jobs         jobsCmd         `cmd:"" help:"Have messages delivered over and over, by a cron schedule."`
-	Inbox        inboxCmd        `cmd:"" help:"Look at messages that came in, and revive dead ones."`
+	Joins        joinsCmd        `cmd:"" help:"List, show and cancel joins, which wait until several messages are done."`
+	Timers       timersCmd       `cmd:"" help:"Schedule messages for later, once, and cancel them."`
+	Jobs         jobsCmd         `cmd:"" help:"Schedule messages again and again, by a cron expression."`
+	Inbox        inboxCmd        `cmd:"" help:"List and show messages from outside, and revive dead ones."`
 	Lease        leaseCmd        `cmd:"" help:"Run a command while holding a lease: one at a time, on any number of machines."`
-	Leases       leasesCmd       `cmd:"" help:"Look at leases, and take them away by force."`
-	Health       healthCmd       `cmd:"" help:"Tell whether a database is well and work is claimed."`
-	Fleet        fleetCmd        `cmd:"" help:"Look at many databases at once, each of them a store of a fleet."`
+	Leases       leasesCmd       `cmd:"" help:"List leases, and release them by force."`
+	Health       healthCmd       `cmd:"" help:"Check whether a database is healthy and work is claimed."`
+	Fleet        fleetCmd        `cmd:"" help:"List and check many databases at once, each of them a store of a fleet."`
 	Doctor       doctorCmd       `cmd:"" help:"Examine a database: what is wrong, and what to do about it."`
 	Demo         demoCmd         `cmd:"" help:"Run an order service, then ETL runs, kill workers, and count what was lost."`
 	Version      versionCmd      `cmd:"" help:"Print the version."`
@@ -105,8 +105,8 @@ type options struct {
 	Schema string `placeholder:"NAME" help:"Schema of pawl's tables in PostgreSQL. Default: pawl."`
 	Prefix string `placeholder:"TEXT" help:"Prefix of pawl's table names."`
 	JSON   bool   `name:"json" help:"Print JSON, one object a line."`
-	Actor  string `placeholder:"NAME" help:"Who does it, for the audit trail. Default: user@host."`
-	Reason string `placeholder:"TEXT" help:"Why it is done, for the audit trail and for those who find it done."`
+	Actor  string `placeholder:"NAME" help:"Who runs the command, for the audit trail. Default: user@host."`
+	Reason string `placeholder:"TEXT" help:"Why, for the audit trail."`
 
 	FleetQuery string `placeholder:"SQL" help:"Query of --fleet table:URL, which returns key and URL of every store and, if it has more columns, schema and prefix. Default: SELECT key, url FROM pawl_stores."`
 }

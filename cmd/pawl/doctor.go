@@ -14,7 +14,7 @@ import (
 
 // doctorCmd is "pawl doctor".
 type doctorCmd struct {
-	Fix     bool          `help:"Mend what can be mended: joins whose counters disagree with their members."`
+	Fix     bool          `help:"Repair what can be repaired: joins whose counters disagree with their members."`
 	Timeout time.Duration `default:"5s" placeholder:"DURATION" help:"How long each check may take. Default: ${default}."`
 }
 
@@ -95,7 +95,7 @@ func (c *doctorCmd) examine(ctx context.Context, t target.Target, name string, f
 			break
 		}
 		r.Report = admin.New(db, nil).Examine(ctx, admin.ExamineOptions{Timeout: c.Timeout, Fix: c.Fix})
-		_ = db.Close() // what was mended is committed
+		_ = db.Close() // what was repaired is committed
 	}
 	return r
 }

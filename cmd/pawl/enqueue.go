@@ -37,8 +37,8 @@ type enqueueCmd struct {
 func (*enqueueCmd) Help() string {
 	return `Messages are stored while the input is read, in transactions of at most 1000
 messages, each checked before it is stored. If something is wrong half-way, what
-was stored stays, and the error says up to which line that is: mend the line, and
-go on behind it ("tail -n +LINE"). With --atomic all messages are stored in one
+was stored stays, and the error names the last line that was: correct the next, and
+go on with it ("tail -n +LINE"). With --atomic all messages are stored in one
 transaction, or none. Prints the ids of the messages that were stored; on a terminal
 their number, unless --json is given.
 

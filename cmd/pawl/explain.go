@@ -13,7 +13,7 @@ import (
 // explainCmd is "pawl explain".
 type explainCmd struct {
 	ID   string   `arg:"" help:"Message id or position, timer id or key, name of a job, run id, join id, or SOURCE/ID of the inbox."`
-	Kind []string `sep:"," enum:"message,timer,job,run,join,inbox" placeholder:"KIND" help:"Only look for a message, timer, job, run, join, or message of the inbox."`
+	Kind []string `sep:"," enum:"message,timer,job,run,join,inbox" placeholder:"KIND" help:"Only find a message, timer, job, run, join, or message of the inbox."`
 }
 
 // Help is printed by --help.

@@ -59,9 +59,9 @@ func (c *discardCmd) Run(ctx context.Context, a *app, g *options) error {
 	return c.apply(ctx, a, g, "discarded", (*outbox.Outbox).Discard)
 }
 
-type mend func(*outbox.Outbox, context.Context, outbox.FailedFilter) (int64, error)
+type repair func(*outbox.Outbox, context.Context, outbox.FailedFilter) (int64, error)
 
-func (c *selection) apply(ctx context.Context, a *app, g *options, done string, act mend) error {
+func (c *selection) apply(ctx context.Context, a *app, g *options, done string, act repair) error {
 	f, err := c.filter(time.Now())
 	if err != nil {
 		return err

@@ -40,7 +40,7 @@ they are listed:
 Stores that name no schema or prefix have those of --schema and --prefix. "pawl
 work" reads the list again every few minutes.
 
-Commands that change or look at many stores take a fleet as well: migrate, work,
+Commands that change or read many stores take a fleet as well: migrate, work,
 pause, resume and more, as their help says. All others take one store of it:
 --fleet WHERE --store KEY in place of --db.
 

@@ -21,22 +21,22 @@ type healthCmd struct {
 
 // Help is printed by --help.
 func (*healthCmd) Help() string {
-	return `Looks at a database from outside: does it answer, does its schema fit this
+	return `Checks a database from outside: does it answer, does its schema fit this
 program, and does work wait that nobody claims? Each check is a line:
 
     [+]  well
-    [!]  a warning: somebody should look
+    [!]  a warning
     [-]  a failure
 
 Work waits for too long if it has been due for --waiting. That is a failure if no
 worker of its queue is alive and nobody holds or finished messages of it of late,
-and a warning if one is alive: whether it claims, a single look cannot tell. A
+and a warning if one is alive: a single check cannot tell whether it claims. A
 worker knows more, see "pawl work --listen". Messages that failed, that are due
 later, or whose topic or queue is paused are never a failure.
 
 Exit codes: 0 whatever was found; with --exit-code 0 if nothing failed, warnings
 included, and 1 otherwise. 2 is wrong usage, as always. With --fleet every store is
-looked at, and one that fails is enough.
+checked, and one that fails is enough.
 
 Examples:
 
@@ -45,7 +45,7 @@ Examples:
     pawl health --fleet dir:tenants --json`
 }
 
-// Run looks at a database, or at all of a fleet.
+// Run checks a database, or all of a fleet.
 func (c *healthCmd) Run(ctx context.Context, a *app, g *options) error {
 	switch {
 	case c.Timeout <= 0:
@@ -53,11 +53,11 @@ func (c *healthCmd) Run(ctx context.Context, a *app, g *options) error {
 	case c.Waiting <= 0:
 		return usage("--waiting: not above zero")
 	}
-	look := c.one
+	check := c.one
 	if g.wholeFleet() {
-		look = c.all
+		check = c.all
 	}
-	found, err := look(ctx, g)
+	found, err := check(ctx, g)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (c *healthCmd) all(ctx context.Context, g *options) ([]condition, error) {
 	})
 }
 
-// inspect looks at a database, which is not made by that.
+// inspect checks a database. It does not create one.
 func (c *healthCmd) inspect(ctx context.Context, t target.Target) health.Report {
 	if !t.Exists() {
 		return unopened(target.ErrNoFile)

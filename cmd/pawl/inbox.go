@@ -20,14 +20,14 @@ import (
 type inboxCmd struct {
 	Ls     inboxLsCmd     `cmd:"" aliases:"list" help:"List messages by source and id."`
 	Show   inboxShowCmd   `cmd:"" help:"Show what is known of a message."`
-	Revive inboxReviveCmd `cmd:"" help:"Give dead messages a fresh start."`
+	Revive inboxReviveCmd `cmd:"" help:"Make dead messages ready again, with all their attempts."`
 }
 
 // Help is printed by --help.
 func (*inboxCmd) Help() string {
 	return `The inbox remembers which messages from outside were dealt with, by their source
-and the id they have there. Programs fill it; here one looks at it, and revives
-messages that were given up.`
+and the id they have there. Programs fill it; these commands show it and revive
+dead messages.`
 }
 
 // inbox is the inbox of an opened database.

@@ -22,8 +22,8 @@ type joinsCmd struct {
 
 // Help is printed by --help.
 func (*joinsCmd) Help() string {
-	return `A join tells when several messages are done, and what waits for it is sent then.
-Programs start joins; here they are looked at and cancelled.`
+	return `A join completes when several messages are done; what waits for it is sent then.
+Programs start joins; these commands show and cancel them.`
 }
 
 // joins are the joins of an opened database.
@@ -104,7 +104,7 @@ func deadlineText(j *join.Join, now time.Time) string {
 	case j.Deadline.IsZero():
 		return ""
 	case j.Status == join.Pending && j.Deadline.Before(now):
-		return stamp(j.Deadline) + ", passed: it fails as soon as a worker looks"
+		return stamp(j.Deadline) + ", passed: it fails when a worker next checks"
 	}
 	return stamp(j.Deadline)
 }

@@ -218,7 +218,7 @@ func TestDeadlineText(t *testing.T) {
 		want   string
 	}{
 		{join.Pending, time.Hour, "2026-03-02 07:00:00Z"},
-		{join.Pending, -time.Hour, "2026-03-02 05:00:00Z, passed: it fails as soon as a worker looks"},
+		{join.Pending, -time.Hour, "2026-03-02 05:00:00Z, passed: it fails when a worker next checks"},
 		{join.Failed, -time.Hour, "2026-03-02 05:00:00Z"},
 	} {
 		if got := deadlineText(&join.Join{Status: c.status, Deadline: now.Add(c.after)}, now); got != c.want {

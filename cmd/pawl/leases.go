@@ -16,13 +16,13 @@ import (
 // leasesCmd is "pawl leases".
 type leasesCmd struct {
 	Ls      leasesLsCmd      `cmd:"" aliases:"list" help:"List leases by name."`
-	Release leasesReleaseCmd `cmd:"" help:"Take leases from whoever holds them."`
+	Release leasesReleaseCmd `cmd:"" help:"Release leases, whoever holds them."`
 }
 
 // Help is printed by --help.
 func (*leasesCmd) Help() string {
 	return `A lease lets one process at a time do something. Programs take leases, and so does
-"pawl lease run"; here they are looked at and taken away.`
+"pawl lease run"; these commands show and release them.`
 }
 
 // leases are the leases of an opened database.

@@ -1,5 +1,5 @@
 // Command pawl does durable work from the command line: it enqueues messages,
-// runs a command for each, and shows and mends what went wrong.
+// runs a command for each, and shows and repairs what went wrong.
 package main
 
 import (

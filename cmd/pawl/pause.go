@@ -131,8 +131,8 @@ type pausesCmd struct{}
 
 // Help is printed by --help.
 func (*pausesCmd) Help() string {
-	return `ENDING is what was resumed and is not all back yet: whoever resumes is at it, or a
-worker will be.`
+	return `STATE is paused, or ending: it was resumed, and some parked messages are not ready
+yet. The command that resumed it, or a worker, goes on with them.`
 }
 
 // pauseView is a pause as JSON.
