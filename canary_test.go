@@ -89,12 +89,12 @@ func (*picky) UnmarshalText(text []byte) error { return fmt.Errorf("cannot read 
 
 // undecodable are payloads and handlers that do not fit them.
 func undecodable(secret string) map[string]struct {
-	payload string
-	handler outbox.Handler
+	payload  string
+	register func(on pawl.Handlers, topic string)
 } {
 	type fit = struct {
-		payload string
-		handler outbox.Handler
+		payload  string
+		register func(on pawl.Handlers, topic string)
 	}
 	return map[string]fit{
 		"a string for a number": {`{"a":"` + secret + `"}`, into[map[string]int]()},
@@ -107,19 +107,22 @@ func undecodable(secret string) map[string]struct {
 		"a decoder":             {`"` + secret + `"`, into[picky]()},
 		"a decoder of names":    {`{"` + secret + `":1}`, into[map[picky]int]()},
 		"a number":              {`"` + secret + `"`, into[json.Number]()},
-		"bytes":                 {`"` + secret + `="`, into[[]byte]()},
+		"bytes":                 {`{"B":"` + secret + `="}`, into[struct{ B []byte }]()},
 	}
 }
 
-func into[T any]() outbox.Handler {
-	return outbox.JSON(func(context.Context, T) error { return nil })
+// into returns what registers a handler of bodies of a type.
+func into[T any]() func(on pawl.Handlers, topic string) {
+	return func(on pawl.Handlers, topic string) {
+		pawl.NewTopic[T](topic).Handle(on, func(context.Context, *pawl.Delivery[T]) error { return nil })
+	}
 }
 
 // handle registers handlers of every fate. Their errors hold no secret: what they
 // say is the program's, and is told.
 func (c *confidant) handle() {
 	for what, u := range undecodable(c.Plant("undecodable")) {
-		c.Handle(what, u.handler)
+		u.register(c, what)
 	}
 	c.Handle("fine", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }))
 	c.Handle("retried", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {

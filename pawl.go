@@ -2,15 +2,17 @@
 // has. A pawl is the catch that keeps a ratchet from slipping back: once your
 // transaction commits, the work only moves forward.
 //
+//	var OrderCreated = pawl.NewTopic[Order]("order.created")
+//
 //	db, err := sqlite.Open("shop.db")
 //	p, err := pawl.New(db, pawl.Options{})
 //	err = p.Migrate(ctx)
-//	p.Handle("order.created", outbox.JSON(sendMail))
-//	id, err := p.Outbox.EnqueueTx(ctx, tx, outbox.Message{Topic: "order.created", Payload: body})
+//	OrderCreated.Handle(p, sendMail)
+//	id, err := OrderCreated.EnqueueTx(ctx, p, tx, order)
 //	err = p.Run(ctx)
 //	l, err := p.Leases.Acquire(ctx, "close-books", lease.Options{Duration: 5 * time.Minute})
-//	t, err := p.Timers.Schedule(ctx, timer.Timer{Topic: "order.expire", Due: time.Now().Add(time.Hour)})
-//	err = p.Jobs.Put(ctx, job.Job{Name: "report", Topic: "report", Schedule: "0 6 * * MON-FRI", Zone: "Europe/Berlin"})
+//	t, err := OrderExpires.Schedule(ctx, p, timer.Timer{Due: time.Now().Add(time.Hour)}, order)
+//	err = Report.PutJob(ctx, p, job.Job{Name: "report", Schedule: "0 6 * * MON-FRI", Zone: "Europe/Berlin"}, body)
 package pawl
 
 import (

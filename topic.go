@@ -203,9 +203,15 @@ type Received[T any] struct {
 	Body T
 }
 
-// Handlers takes the handlers of topics: a *Pawl, or a fleet.Fleet for all its databases.
+// Handlers takes the handlers of topics: a *Pawl, a fleet.Fleet for all its databases, or an
+// outbox.Outbox.
 type Handlers interface {
 	Handle(topic string, h outbox.Handler, opts ...outbox.HandlerOptions)
+}
+
+// InboxHandlers takes the handlers of the inbox's topics: a *Pawl, or a fleet.Fleet for all
+// its databases.
+type InboxHandlers interface {
 	HandleInbox(topic string, h func(ctx context.Context, m *inbox.Message) error)
 	HandleInboxTx(topic string, h func(ctx context.Context, tx Tx, m *inbox.Message) error)
 }
@@ -225,7 +231,7 @@ func (t *Topic[T]) Handle(on Handlers, h func(ctx context.Context, d *Delivery[T
 // HandleInbox registers the handler of the topic's messages in the inbox, outside a
 // transaction; see inbox.Inbox.Handle. A payload that cannot be decoded makes the message
 // dead, without a call of h.
-func (t *Topic[T]) HandleInbox(on Handlers, h func(ctx context.Context, r *Received[T]) error) {
+func (t *Topic[T]) HandleInbox(on InboxHandlers, h func(ctx context.Context, r *Received[T]) error) {
 	on.HandleInbox(t.name, func(ctx context.Context, m *inbox.Message) error {
 		r := Received[T]{Message: m}
 		if err := t.decode(m.Payload, &r.Body); err != nil {
@@ -237,7 +243,7 @@ func (t *Topic[T]) HandleInbox(on Handlers, h func(ctx context.Context, r *Recei
 
 // HandleInboxTx is HandleInbox for a handler in a transaction: what it writes through tx
 // takes effect exactly once; see inbox.Inbox.HandleTx.
-func (t *Topic[T]) HandleInboxTx(on Handlers, h func(ctx context.Context, tx Tx, r *Received[T]) error) {
+func (t *Topic[T]) HandleInboxTx(on InboxHandlers, h func(ctx context.Context, tx Tx, r *Received[T]) error) {
 	on.HandleInboxTx(t.name, func(ctx context.Context, tx Tx, m *inbox.Message) error {
 		r := Received[T]{Message: m}
 		if err := t.decode(m.Payload, &r.Body); err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/canary"
@@ -120,7 +121,7 @@ func TestFleetTellsNothingSecret(t *testing.T) {
 	f.Handle("fine", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }))
 	f.Handle("fails", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return errors.New("no") }))
 	f.Handle("panics", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { panic("odd") }))
-	f.Handle("decodes", outbox.JSON(func(context.Context, int) error { return nil }))
+	pawl.NewTopic[int]("decodes").Handle(f, func(context.Context, *pawl.Delivery[int]) error { return nil })
 	f.HandleInbox("came", func(context.Context, *inbox.Message) error { return nil })
 	f.HandleInboxTx("failed", func(context.Context, outbox.Tx, *inbox.Message) error { return errors.New("no") })
 	for _, d := range well {

@@ -92,7 +92,6 @@ func kept(t *testing.T, try func() error) {
 // The tests of this file do not run beside others: they live through real leases of a few
 // seconds, and beside the whole package under the race detector they lost some.
 
-
 // D-62: a connection that is slow loses nothing: 50 ms more for each round trip.
 func TestSlowConnection(t *testing.T) {
 	kept(t, func() error {

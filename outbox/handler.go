@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bravellian/pawl/internal/codec"
 	"github.com/bravellian/pawl/internal/engine"
 )
 
@@ -29,23 +28,6 @@ type HandlerFunc func(ctx context.Context, m *Message) error
 
 // Handle calls f.
 func (f HandlerFunc) Handle(ctx context.Context, m *Message) error { return f(ctx, m) }
-
-// JSON is a handler that decodes the payload. A payload that cannot be decoded
-// fails for good: no retry helps.
-func JSON[T any](f func(ctx context.Context, body T) error) Handler {
-	return JSONMessage(func(ctx context.Context, _ *Message, body T) error { return f(ctx, body) })
-}
-
-// JSONMessage is JSON for handlers that want the message as well.
-func JSONMessage[T any](f func(ctx context.Context, m *Message, body T) error) Handler {
-	return HandlerFunc(func(ctx context.Context, m *Message) error {
-		var body T
-		if err := (codec.JSON{}).Decode(m.Payload, &body); err != nil {
-			return Permanent(fmt.Errorf("decode payload: %w", err))
-		}
-		return f(ctx, m, body)
-	})
-}
 
 // Middleware wraps a handler, for logging, tracing, limits and the like.
 type Middleware func(Handler) Handler

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -88,7 +89,7 @@ func testLogsHoldNoPayload(t *testing.T, e dbtest.Engine) {
 	const secret = "canary-7f3a"
 	var log lines
 	f := open(t, e, quick(outbox.Options{Logger: log.logger(), MaxPayload: 100}))
-	f.Handle("t", outbox.JSON(func(context.Context, map[string]int) error { return nil }))
+	pawl.NewTopic[map[string]int]("t").Handle(f, func(context.Context, *pawl.Delivery[map[string]int]) error { return nil })
 	m := outbox.Message{Topic: "t", Payload: []byte(`{"a":"` + secret + `"}`), Headers: map[string]string{"authorization": secret}}
 	id := f.enqueue(m)
 	f.start()

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/outbox"
@@ -216,7 +217,7 @@ func testRunJSON(t *testing.T, e dbtest.Engine) {
 		Number int `json:"number"`
 	}
 	var got atomic.Int64
-	f.Handle("order", outbox.JSON(func(_ context.Context, o order) error { got.Add(int64(o.Number)); return nil }))
+	pawl.NewTopic[order]("order").Handle(f, func(_ context.Context, d *pawl.Delivery[order]) error { got.Add(int64(d.Body.Number)); return nil })
 	good := f.enqueue(outbox.Message{Topic: "order", Payload: []byte(`{"number":42}`)})
 	var bad []outbox.WorkItemID
 	for _, payload := range []string{`{"number":"secret-value"}`, `secret-value`, ``} {

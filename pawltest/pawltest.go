@@ -3,8 +3,8 @@
 // that the test moves, and assertions on what was enqueued or scheduled.
 //
 //	d := pawltest.New(t)                             // a SQLite file of this test's own
-//	d.Handle("mail", outbox.JSON(sendMail))
-//	err := shop.Order(ctx, d.SQL(), d.Outbox, 7)     // the code under test
+//	shop.Mail.Handle(d, sendMail)                    // a pawl.Topic
+//	err := shop.Order(ctx, d.SQL(), d.Pawl, 7)       // the code under test
 //	d.AssertEnqueued(t, pawltest.Topic("mail"), pawltest.JSON(map[string]any{"order": 7}))
 //	d.Clock.Advance(time.Hour)
 //	d.MustDrain(t)                                   // handlers have run when it returns
