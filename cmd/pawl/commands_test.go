@@ -233,7 +233,7 @@ func TestHelpOfOperators(t *testing.T) {
 		{"reschedule", []string{"PAWL_RESCHEDULE_NOW", "pawl reschedule 4711 --now"}},
 		{"pause", []string{"PAWL_REASON", "pawl pause queue reports"}},
 		{"resume", []string{"same order"}},
-		{"pauses", []string{"ENDING"}},
+		{"pauses", []string{"or ending"}},
 		{"workers", []string{"PAWL_WORKERS_ALL", "a day"}},
 		{"audit", []string{"PAWL_AUDIT_BY", "a year"}},
 	} {
