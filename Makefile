@@ -112,11 +112,12 @@ fmt: ## format all Go code
 	@$(GOFMT) -l -w .
 
 .PHONY: static
-static: ## what needs no database: format, vet, build, requirements
+static: ## what needs no database: format, vet, build, requirements, words
 	@files=$$($(GOFMT) -l .) || exit 1; [ -z "$$files" ] || { echo "not formatted; run make fmt:"; echo "$$files"; exit 1; }
 	go vet work
 	go build work
 	go run ./internal/cmd/requirements -check
+	go run ./internal/cmd/words
 	@$(MAKE) --no-print-directory seeds
 
 # The seeds of a fuzz target that moved or got another name run nowhere.

@@ -18,7 +18,7 @@ import (
 const (
 	healthyStores = 8
 	sickStores    = 3
-	// manyStores is more than the fleet keeps at the ready.
+	// manyStores is more than the fleet keeps warm.
 	manyStores = 40
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/bravellian/pawl/timer"
 )
 
-// cold are options whose stores get cold at once: more than are kept at the ready.
+// cold are options whose stores get cold at once: more than are kept warm.
 func cold() fleet.Options {
 	o := quick()
 	o.KeepReady, o.Cool = 1, time.Millisecond
@@ -77,7 +77,7 @@ func TestEnqueueWakes(t *testing.T) {
 	start(t, f)
 	for n := range 4 {
 		for _, d := range dbs {
-			dbtest.Until(t, d.Key+" sleeps", func() bool { return time.Until(state(f, d.Key).NextLook) > time.Minute })
+			dbtest.Until(t, d.Key+" sleeps", func() bool { return time.Until(state(f, d.Key).NextPoll) > time.Minute })
 			s := store(t, f, d.Key)
 			switch n {
 			case 0:

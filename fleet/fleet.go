@@ -74,7 +74,7 @@ type Options struct {
 	// PollFiles is PollMax of databases that are files, default 2 s: looking at
 	// them costs microseconds.
 	PollFiles time.Duration
-	// Cool is how long a store is kept at the ready when its work is done, default
+	// Cool is how long a store is kept warm when its work is done, default
 	// 2 s. Meanwhile new work is picked up as if it were the only store. While
 	// there are no more stores than KeepReady, default 16, they are kept so for good.
 	Cool      time.Duration

@@ -12,7 +12,7 @@ type State string
 const (
 	Idle    State = "idle"    // nothing is due; it is looked at now and then
 	Waiting State = "waiting" // there is work, others have the places
-	Active  State = "active"  // it is being worked on, or kept at the ready
+	Active  State = "active"  // it is being worked on, or kept warm
 	Failing State = "failing" // its database does not do what it should
 )
 
@@ -24,7 +24,7 @@ type StoreHealth struct {
 	Error       string    // of the last failure; "" if it is well
 	Failures    int       // in a row
 	LastSuccess time.Time // when its database last answered; zero: not yet
-	NextLook    time.Time // zero: it is being looked at or worked on
+	NextPoll    time.Time // zero: it is being looked at or worked on
 }
 
 // Health is how a fleet is.
@@ -69,7 +69,7 @@ func (f *Fleet) Health() Health {
 
 // health is how the store is.
 func (s *Store) health() StoreHealth {
-	h := StoreHealth{Key: s.Key, Where: s.at.Where(), State: s.fleet.turns.state(s), NextLook: s.fleet.timetable.at(s)}
+	h := StoreHealth{Key: s.Key, Where: s.at.Where(), State: s.fleet.turns.state(s), NextPoll: s.fleet.timetable.at(s)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h.Failures, h.LastSuccess = s.failures, s.lastGood

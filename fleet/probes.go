@@ -20,12 +20,12 @@ type probes struct{ f *Fleet }
 const (
 	// listed is how many stores that fail a report names.
 	listed = 20
-	// lateLook is from when on looks at stores are so late that nobody can be
-	// looking: they are made in order, and the first is the latest.
-	lateLook = 5 * time.Minute
+	// latePoll is from when on polls of stores are so late that the loop must hang:
+	// they are made in order, and the first is the latest.
+	latePoll = 5 * time.Minute
 )
 
-// Health tells how the stores are, from what is known.
+// Health reports how the stores are, from what is known.
 func (p probes) Health(context.Context) health.Report {
 	h := p.f.Health()
 	failing := 0
@@ -42,14 +42,14 @@ func (p probes) Health(context.Context) health.Report {
 	if failing > listed {
 		stores = append(stores, health.Check{Name: "store", Verdict: health.Fail, Text: fmt.Sprintf("and %d more", failing-listed)})
 	}
-	checks := []health.Check{p.f.life.Check(), p.looking(&h), p.f.summary(&h, failing)}
+	checks := []health.Check{p.f.life.Check(), p.polling(&h), p.f.summary(&h, failing)}
 	return health.NewReport(append(checks, stores...))
 }
 
 // Alive tells whether stores are still looked at when it is their time.
 func (p probes) Alive() health.Report {
 	h := p.f.Health()
-	return health.NewReport([]health.Check{p.looking(&h)})
+	return health.NewReport([]health.Check{p.polling(&h)})
 }
 
 // summary is how the fleet is as a whole: it fails if no store works.
@@ -78,18 +78,18 @@ func (s *StoreHealth) check() health.Check {
 	return health.Check{Name: "store/" + s.Key, Verdict: health.Fail, Text: fmt.Sprintf("failed %d times in a row, %s: %s", s.Failures, last, s.Error), Data: data}
 }
 
-// looking tells whether the loop goes round that looks at stores.
-func (p probes) looking(h *Health) health.Check {
-	c := health.Check{Name: "loop/looks", Verdict: health.OK, Text: "stores are looked at in time"}
+// polling reports whether the loop iterates that polls stores.
+func (p probes) polling(h *Health) health.Check {
+	c := health.Check{Name: "loop/polls", Verdict: health.OK, Text: "stores are polled in time"}
 	if phase, _ := p.f.life.Phase(); phase != health.Running {
-		c.Text = "no stores have to be looked at: the fleet is " + string(phase)
+		c.Text = "no stores have to be polled: the fleet is " + string(phase)
 		return c
 	}
 	for i := range h.Stores {
-		at := h.Stores[i].NextLook
-		if late := time.Since(at); !at.IsZero() && late > lateLook {
+		at := h.Stores[i].NextPoll
+		if late := time.Since(at); !at.IsZero() && late > latePoll {
 			c.Verdict = health.Fail
-			c.Text = fmt.Sprintf("hangs: store %s should have been looked at %s ago", h.Stores[i].Key, late.Round(time.Second))
+			c.Text = fmt.Sprintf("hangs: store %s should have been polled %s ago", h.Stores[i].Key, late.Round(time.Second))
 			return c
 		}
 	}

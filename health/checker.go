@@ -93,7 +93,7 @@ func New(cfg Config) *Checker {
 
 // Alive reports whether the loops of this process iterate. It queries no database, and a
 // database that is away does not make it fail: a restart would not bring it back.
-func (c *Checker) Alive() Report { return NewReport(c.loops(judgeLife)) }
+func (c *Checker) Alive() Report { return NewReport(c.loops(checkLife)) }
 
 // Health checks everything.
 func (c *Checker) Health(ctx context.Context) Report {
@@ -103,7 +103,7 @@ func (c *Checker) Health(ctx context.Context) Report {
 	if c.cfg.Life != nil {
 		checks = append(checks, c.cfg.Life.Check())
 	}
-	checks = append(checks, c.loops(judgeWork)...)
+	checks = append(checks, c.loops(checkWork)...)
 	checks, usable := database(ctx, c.cfg.DB, checks)
 	if !usable {
 		c.forgive()

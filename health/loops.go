@@ -27,9 +27,9 @@ func (c *Checker) loops(j judge) []Check {
 	return checks
 }
 
-// judgeLife tells whether a loop goes round. One that has not begun yet is given
+// checkLife tells whether a loop goes round. One that has not begun yet is given
 // time, as is one that went round late.
-func judgeLife(c *Checker, v *worker.Vitals, began time.Time) Check {
+func checkLife(c *Checker, v *worker.Vitals, began time.Time) Check {
 	name := "loop/" + v.Name
 	late := time.Since(v.NextTurn)
 	switch {
@@ -52,10 +52,10 @@ func judgeLife(c *Checker, v *worker.Vitals, began time.Time) Check {
 // every ten minutes.
 const enough = 3
 
-// judgeWork tells as well whether what a loop asks of the database succeeds. That
+// checkWork tells as well whether what a loop asks of the database succeeds. That
 // it asks nothing for long is no fault: its handlers may all be busy.
-func judgeWork(c *Checker, v *worker.Vitals, began time.Time) Check {
-	check := judgeLife(c, v, began)
+func checkWork(c *Checker, v *worker.Vitals, began time.Time) Check {
+	check := checkLife(c, v, began)
 	if !v.LastSuccess.IsZero() {
 		check = check.with("last_success", seconds(time.Since(v.LastSuccess)))
 	}

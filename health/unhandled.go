@@ -27,7 +27,7 @@ func (c *Checker) unhandled(ctx context.Context) []Check {
 		}
 	}
 	if all, err := pause.New(c.cfg.DB, nil).List(ctx); err == nil {
-		topics = slices.DeleteFunc(topics, func(topic string) bool { return laidAside(all, topic) })
+		topics = slices.DeleteFunc(topics, func(topic string) bool { return topicPaused(all, topic) })
 	}
 	if len(topics) == 0 {
 		return []Check{ok("unhandled", "messages came here that other workers have handlers for, or whose topic is paused")}
@@ -40,8 +40,8 @@ func (c *Checker) unhandled(ctx context.Context) []Check {
 		with("topics", len(topics))}
 }
 
-// laidAside reports whether a topic is paused, so that its messages do not come back.
-func laidAside(all []pause.Pause, topic string) bool {
+// topicPaused reports whether a topic is paused, so that its messages do not come back.
+func topicPaused(all []pause.Pause, topic string) bool {
 	return slices.ContainsFunc(all, func(p pause.Pause) bool { return p.Kind == pause.Topic && p.Name == topic && !p.Ending })
 }
 

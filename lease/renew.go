@@ -17,8 +17,8 @@ const (
 	// tries is into how many parts the time that is left is cut, so that a
 	// connection that has gone silent costs one part.
 	tries = 4
-	// abreast is how many renewals may be under way at once.
-	abreast = 4
+	// maxConcurrent is how many renewals may be under way at once.
+	maxConcurrent = 4
 )
 
 // answer is what became of a renewal.
@@ -40,7 +40,7 @@ type keeper struct {
 // keep renews the lease until it ends. It is the only place that waits, so that
 // neither a slow nor a silent database can delay the end of the trusted time.
 func (l *Lease) keep() {
-	k := &keeper{Lease: l, answers: make(chan answer, abreast)}
+	k := &keeper{Lease: l, answers: make(chan answer, maxConcurrent)}
 	k.plan()
 	for l.Err() == nil {
 		k.step()
@@ -68,7 +68,7 @@ func renewal(now, sent time.Time, d time.Duration, part, jitter float64) time.Ti
 func (k *keeper) step() {
 	deadline := k.Deadline()
 	wake := k.next
-	if k.flying == abreast || deadline.Before(wake) {
+	if k.flying == maxConcurrent || deadline.Before(wake) {
 		wake = deadline
 	}
 	timer := time.NewTimer(time.Until(wake))
@@ -81,7 +81,7 @@ func (k *keeper) step() {
 		k.flying--
 		k.heed(a)
 	case <-timer.C:
-		if now := time.Now(); k.flying < abreast && !now.Before(k.next) && now.Before(deadline) {
+		if now := time.Now(); k.flying < maxConcurrent && !now.Before(k.next) && now.Before(deadline) {
 			k.send(now, deadline)
 		}
 	}

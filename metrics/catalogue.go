@@ -127,7 +127,7 @@ func (k *catalogue) told() told {
 	t := told{
 		up:        gauge("pawl_store_up", "Whether the database answers and does what it should.", storeLabel),
 		readAt:    gauge("pawl_store_read_timestamp_seconds", "When the database was last asked for what lies in it.", storeLabel),
-		messages:  gauge("pawl_messages", "Messages by state, from bounded looks; those that were not looked at for their topic have topic "+Rest+".", storeLabel, "queue", "topic", "state"),
+		messages:  gauge("pawl_messages", "Messages by state, from bounded reads; those whose topic was not read have topic "+Rest+".", storeLabel, "queue", "topic", "state"),
 		oldest:    gauge("pawl_oldest_ready_age_seconds", "For how long the oldest ready message could have been handled.", storeLabel, "queue", "topic"),
 		truncated: gauge("pawl_backlog_truncated", "Whether there may be more than was counted.", storeLabel, "what"),
 		joins:     gauge("pawl_joins", "Joins by status, until they are cleaned up.", storeLabel, "status"),

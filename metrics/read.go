@@ -88,8 +88,8 @@ func (c *Collector) backlog(r *reading, a *op.MetricsAmount) {
 // own answer that it took too long is heard.
 const grace = 100 * time.Millisecond
 
-// abreast is how many stores are asked at once: each may take a connection.
-const abreast = 4
+// maxConcurrent is how many stores are asked at once: each may take a connection.
+const maxConcurrent = 4
 
 // reads sees to it that databases are asked when somebody wants to know, and not
 // more often.
@@ -113,7 +113,7 @@ func (r *reads) refresh(c *Collector, all []*store) {
 	ctx, cancel := context.WithTimeout(context.Background(), c.opts.Timeout)
 	var next atomic.Int64
 	var readers sync.WaitGroup
-	for range min(abreast, len(due)) {
+	for range min(maxConcurrent, len(due)) {
 		readers.Go(func() {
 			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1

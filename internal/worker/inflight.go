@@ -270,15 +270,15 @@ func (l *inflight[M]) sampleLocked(now time.Time) {
 	l.counted, l.finished = now, 0
 }
 
-// brisk is how many items a second make it worth to let them gather. Below,
+// highRate is how many items a second make it worth to let them gather. Below,
 // waiting would cost more than it saves.
-const brisk = 1000
+const highRate = 1000
 
 // busy reports whether items come fast.
 func (l *inflight[M]) busy() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.rate >= brisk
+	return l.rate >= highRate
 }
 
 // signalLocked ends the main cycle's nap, or keeps it from beginning one.

@@ -77,7 +77,7 @@ func (s *stage) tamper(t *testing.T, statement string) {
 	}
 }
 
-func (s *stage) judgeShop(t *testing.T) *shop.Verdict {
+func (s *stage) checkShop(t *testing.T) *shop.Verdict {
 	t.Helper()
 	v, err := shop.Judge(t.Context(), s.own)
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *stage) judgeShop(t *testing.T) *shop.Verdict {
 	return v
 }
 
-func (s *stage) judgeETL(t *testing.T) *etl.Verdict {
+func (s *stage) checkETL(t *testing.T) *etl.Verdict {
 	t.Helper()
 	v, err := etl.Judge(t.Context(), s.own)
 	if err != nil {
@@ -103,7 +103,7 @@ func TestShopVerdictSeesTampering(t *testing.T) {
 	}
 	onStages(t, func(t *testing.T, s *stage, p *pawl.Pawl) {
 		played(t, p, &shop.Scene{DB: s.own, Outbox: p.Outbox, Orders: orders[:60]})
-		before := s.judgeShop(t)
+		before := s.checkShop(t)
 		if !before.Good() || before.Delivered+before.Failed != before.Messages || before.Messages != 2*before.Committed {
 			t.Fatalf("untouched: %+v", before)
 		}
@@ -116,9 +116,9 @@ func TestShopVerdictSeesTampering(t *testing.T) {
 			{"the delivery of a rolled back order", `INSERT INTO pawl.deliveries VALUES ('n', 'ORD-rolled-back', 'order.mail', 1, 'sent', 1, 1)`, 0, 1},
 			{"an invoice that was never written", `DELETE FROM pawl.invoices WHERE message_id <> 'm' AND order_id = (SELECT min(order_id) FROM pawl.invoices WHERE message_id <> 'm')`, 1, 0},
 		} {
-			was := s.judgeShop(t)
+			was := s.checkShop(t)
 			s.tamper(t, c.statement)
-			now := s.judgeShop(t)
+			now := s.checkShop(t)
 			if now.Lost-was.Lost != c.lost || now.Phantom-was.Phantom != c.phantom || now.Good() {
 				t.Errorf("%s: lost %d more, phantom %d more; want %d, %d", c.name, now.Lost-was.Lost, now.Phantom-was.Phantom, c.lost, c.phantom)
 			}
@@ -136,7 +136,7 @@ func TestETLVerdictSeesTampering(t *testing.T) {
 	const completed, failed = `(SELECT min(run_id) FROM pawl.etl_transforms)`, `(SELECT min(run_id) FROM pawl.etl_notices)`
 	onStages(t, func(t *testing.T, s *stage, p *pawl.Pawl) {
 		played(t, p, &etl.Scene{DB: s.own, Joins: p.Joins, Runs: runs})
-		before := s.judgeETL(t)
+		before := s.checkETL(t)
 		if !before.Good() || before.Runs != runs || before.Failed == 0 || before.Retried == 0 || before.Extracts != 3*runs-before.Failed {
 			t.Fatalf("untouched: %+v", before)
 		}
@@ -164,7 +164,7 @@ func TestETLVerdictSeesTampering(t *testing.T) {
 				``, wrong{lost: 2, early: 1}},
 		} {
 			s.tamper(t, c.statement)
-			if v := s.judgeETL(t); wrongIn(v) != c.want || v.Good() {
+			if v := s.checkETL(t); wrongIn(v) != c.want || v.Good() {
 				t.Errorf("%s: %+v, want %+v", c.name, v, c.want)
 			}
 			if c.undo != "" {

@@ -81,9 +81,9 @@ func unpark(t *txn, o op.PauseUnpark) (int64, error) {
 	return n, nil
 }
 
-// layAside lays messages of paused topics aside. What is paused no more goes back to
+// parkPaused parks messages of paused topics. What is paused no more goes back to
 // where it was.
-func layAside(t *txn, o op.OutboxPark) (int64, error) {
+func parkPaused(t *txn, o op.OutboxPark) (int64, error) {
 	lanes := map[string]*int64{}
 	return settle(t, o.Runs, func(p *op.Parked, taken []run) error {
 		lane, known := lanes[p.Topic]

@@ -18,7 +18,7 @@ func (a answers) settlements() {
 	counting(a, fail)
 	counting(a, release)
 	counting(a, extend)
-	counting(a, layAside)
+	counting(a, parkPaused)
 }
 
 func settleStatements() []engine.Operation {
