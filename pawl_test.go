@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bravellian/pawl"
@@ -51,8 +52,8 @@ func TestRunRefusesAMissingSchema(t *testing.T) {
 	if err := p.Run(t.Context()); !errors.Is(err, engine.ErrSchemaMissing) {
 		t.Fatalf("want ErrSchemaMissing, got %v", err)
 	}
-	if _, err := p.Outbox.Enqueue(t.Context(), outbox.Message{Topic: "t"}); !errors.Is(err, engine.ErrSchemaMissing) {
-		t.Fatalf("want ErrSchemaMissing, got %v", err)
+	if _, err := p.Outbox.Enqueue(t.Context(), outbox.Message{Topic: "t"}); !errors.Is(err, engine.ErrSchemaMissing) || !strings.Contains(err.Error(), "call Migrate") {
+		t.Fatalf("want ErrSchemaMissing and what helps, got %v", err)
 	}
 	var tables int
 	if err := db.SQL().QueryRow("SELECT count(*) FROM sqlite_master").Scan(&tables); err != nil || tables != 0 {

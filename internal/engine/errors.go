@@ -74,8 +74,15 @@ func (e *Error) Error() string {
 	if e.Class != nil {
 		text += e.Class.Error() + ": "
 	}
-	return text + strings.Join(strings.Fields(e.Err.Error()), " ") // drivers write several lines; a log wants one
+	text += strings.Join(strings.Fields(e.Err.Error()), " ") // drivers write several lines; a log wants one
+	if e.Class == ErrSchemaMissing {
+		text += ": " + remedy
+	}
+	return text
 }
+
+// remedy is what helps against a schema that is missing or older than the program.
+const remedy = "run `pawl migrate` or call Migrate"
 
 // Unwrap yields the class and the driver's error.
 func (e *Error) Unwrap() []error {

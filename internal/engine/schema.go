@@ -88,7 +88,6 @@ func (f *Folder) Status(have Schema) SchemaStatus {
 }
 
 func (s *SchemaStatus) judge(plan Plan, err error) error {
-	const remedy = "run `pawl migrate` or call Migrate"
 	switch {
 	case err != nil:
 		return err
