@@ -11,7 +11,7 @@ import (
 	"github.com/bravellian/pawl/internal/dbtest"
 )
 
-// A queue has the concurrency that is its own, the others have that of all.
+// OBX-118: a queue has the concurrency that is its own, the others have that of all.
 func TestQueueConcurrency(t *testing.T) {
 	t.Parallel()
 	slow := pawl.NewTopic[int]("slow", pawl.TopicOptions{Queue: "slow"})
@@ -26,18 +26,23 @@ func TestQueueConcurrency(t *testing.T) {
 	_, err = fast.EnqueueBatch(t.Context(), p, bodies)
 	must(t, err)
 	var running, most atomic.Int64
+	fastDone := make(chan struct{})
 	slow.Handle(p, func(context.Context, *pawl.Delivery[int]) error {
 		most.Store(max(most.Load(), running.Add(1)))
+		<-fastDone // time enough for another to begin, if it may
 		running.Add(-1)
 		return nil
 	})
 	var together sync.WaitGroup
 	together.Add(3)
-	var count atomic.Int64
+	var count, handled atomic.Int64
 	fast.Handle(p, func(context.Context, *pawl.Delivery[int]) error {
 		if count.Add(1) <= 3 {
 			together.Done()
 			together.Wait()
+		}
+		if handled.Add(1) == int64(len(bodies)) {
+			close(fastDone)
 		}
 		return nil
 	})
