@@ -95,8 +95,8 @@ func (f *examineFixture) repair(evidence string) {
 	}
 }
 
-// withoutTrail has the doctor mend where nothing can be noted: nothing is mended then
-// (D-116).
+// withoutTrail has the doctor repair where nothing can be recorded: nothing is repaired
+// then (D-116).
 func (f *examineFixture) withoutTrail() {
 	f.t.Helper()
 	rename := func(from, to string) {

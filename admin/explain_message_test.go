@@ -203,8 +203,7 @@ func TestExplainMessageTopicResuming(t *testing.T) {
 	})
 }
 
-// lostPause is what one sees who looks at the pauses after, and at a message before
-// it came back.
+// lostPause has the pauses read after, and a message before, it came back.
 func (f *explainFixture) lostPause(id outbox.MessageID) {
 	f.t.Helper()
 	pauses := f.db.Table("outbox_pause")

@@ -140,7 +140,7 @@ func TestLoopStatusOfStalled(t *testing.T) {
 	})
 }
 
-// Loops that take turns share their signs of life.
+// Loops that take turns share one status.
 func TestLoopStatusOfTurns(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)

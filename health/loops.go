@@ -27,8 +27,8 @@ func (c *Checker) loops(j judge) []Check {
 	return checks
 }
 
-// checkLife tells whether a loop goes round. One that has not begun yet is given
-// time, as is one that went round late.
+// checkLife reports whether a loop iterates. One that has not begun yet is given time, as
+// is one that iterated late.
 func checkLife(c *Checker, v *worker.Vitals, began time.Time) Check {
 	name := "loop/" + v.Name
 	late := time.Since(v.NextTurn)
@@ -52,7 +52,7 @@ func checkLife(c *Checker, v *worker.Vitals, began time.Time) Check {
 // every ten minutes.
 const enough = 3
 
-// checkWork tells as well whether what a loop asks of the database succeeds. That
+// checkWork also reports whether what a loop asks of the database succeeds. That
 // it asks nothing for long is no fault: its handlers may all be busy.
 func checkWork(c *Checker, v *worker.Vitals, began time.Time) Check {
 	check := checkLife(c, v, began)

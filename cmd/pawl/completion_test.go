@@ -108,7 +108,7 @@ func TestCompletionScripts(t *testing.T) {
 func TestCompletionInBash(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
-		t.Skip("bash is not installed")
+		t.Fatal(err) // make needs it, too
 	}
 	file := filepath.Join(t.TempDir(), "script")
 	if err := os.WriteFile(file, []byte(command(t.Context(), "", "completion", "bash").stdout), 0o600); err != nil {

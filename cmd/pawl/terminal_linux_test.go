@@ -98,7 +98,7 @@ func onTerminal(t *testing.T, args ...string) *screen {
 	return shown
 }
 
-// On a terminal people are told how much, and how much is left; programs get ids and lines.
+// A terminal shows how much was done and how much is left; programs get ids and lines.
 func TestProgressOnATerminal(t *testing.T) {
 	d := onSQLite(t)
 	file := filepath.Join(t.TempDir(), "input")

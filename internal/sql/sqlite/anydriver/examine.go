@@ -147,7 +147,7 @@ func (x *examiner) place(ctx context.Context) ([]engine.Finding, error) {
 	return engine.OrOK(found, fmt.Sprintf("%s, %d pages, %d of them empty", path, pages, free)), nil
 }
 
-// checkDisk looks at where the file lies.
+// checkDisk examines the disk that the file is on.
 func (x *examiner) checkDisk(path string) (found []engine.Finding) {
 	d, err := diskOf(path)
 	if err != nil {
