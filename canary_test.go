@@ -410,7 +410,7 @@ func (c *confidant) lose() {
 	held, err := far.Leases.Acquire(c.ctx(), "lost", lease.Options{Duration: time.Second})
 	c.must(err)
 	dbtest.Until(c.t, "all loops run", func() bool { // one that still starts would give up
-		return !slices.ContainsFunc(far.Vitals(), func(v worker.Vitals) bool { return !v.Running })
+		return !slices.ContainsFunc(far.LoopStatus(), func(v worker.LoopStatus) bool { return !v.Running })
 	})
 	proxy.Refuse(true)
 	proxy.Cut()

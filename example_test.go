@@ -138,7 +138,7 @@ func ExamplePawl_workQueue() {
 	}
 	for _, m := range msgs {
 		fmt.Printf("%s: %s\n", m.Topic, m.Payload)
-		n, err := p.Outbox.Ack(ctx, owner, m.WorkItemID)
+		n, err := p.Outbox.Ack(ctx, owner, m.Position)
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -92,7 +92,7 @@ func (p *program) load(callers int) (stop func() []outbox.MessageID) {
 				if id, err := p.Outbox.Enqueue(ctx, outbox.Message{Topic: "t", Queue: queue}); err == nil {
 					acked[i] = append(acked[i], id)
 				} else {
-					_ = engine.Pause(ctx, 5*time.Millisecond)
+					_ = engine.Sleep(ctx, 5*time.Millisecond)
 				}
 			}
 		})

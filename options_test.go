@@ -99,8 +99,8 @@ func TestOptionsOfDatabases(t *testing.T) {
 		_, err := postgres.Open("postgres://u@127.0.0.1:1/d", o)
 		field(t, want, err)
 	}
-	_, err := sqlite.OpenURL(engine.Opening{URL: "sqlite:" + path, Connections: -1})
+	_, err := sqlite.OpenURL(engine.OpenOptions{URL: "sqlite:" + path, Connections: -1})
 	field(t, "Connections", err)
-	_, err = postgres.OpenURL(engine.Opening{URL: "postgres://u@127.0.0.1:1/d", Connections: -1})
+	_, err = postgres.OpenURL(engine.OpenOptions{URL: "postgres://u@127.0.0.1:1/d", Connections: -1})
 	field(t, "Connections", err)
 }

@@ -60,8 +60,8 @@ type Pawl struct {
 	workers    *registry.Registry
 	opts       Options
 	log        *slog.Logger
-	scheduling worker.Pulse
-	auditing   worker.Pulse
+	scheduling worker.LoopTracker
+	auditing   worker.LoopTracker
 	life       health.Life
 	checker    *health.Checker
 }
@@ -91,7 +91,7 @@ func New(db DB, opts Options) (*Pawl, error) {
 		db: db, opts: opts, log: engine.Logger(opts.Logger),
 	}
 	p.checker = health.New(health.Config{
-		DB: db, Vitals: p.Vitals, Life: &p.life, Ends: opts.StopWhenEmpty, Unhandled: p.unhandled, Workers: workers, Options: opts.Health,
+		DB: db, LoopStatus: p.LoopStatus, Life: &p.life, Ends: opts.StopWhenEmpty, Unhandled: p.unhandled, Workers: workers, Options: opts.Health,
 	})
 	return p, nil
 }
@@ -147,9 +147,9 @@ func (p *Pawl) Observe(o worker.Observer) {
 
 // Stamp has every message that is enqueued carry headers that f makes, those of the
 // inbox included; see outbox.Outbox.Stamp.
-func (p *Pawl) Stamp(f outbox.Stamp) {
-	p.Outbox.Stamp(f)
-	p.Inbox.Stamp(f)
+func (p *Pawl) AddHeaders(f outbox.HeaderFunc) {
+	p.Outbox.AddHeaders(f)
+	p.Inbox.AddHeaders(f)
 }
 
 // Run works until ctx ends, then stops gracefully and returns nil. It returns an
@@ -184,7 +184,7 @@ func (p *Pawl) run(ctx context.Context) error {
 	defer p.life.Begin(ctx)()
 	scheduler := p.scheduler()
 	if p.opts.StopWhenEmpty {
-		scheduler.Fire(ctx) // what is due is not yet in the outbox
+		scheduler.Dispatch(ctx) // what is due is not yet in the outbox
 	}
 	// The workers end when there is nothing left to do, with StopWhenEmpty; the loops that
 	// maintain the database end with them. One that cannot start stops the others. The
@@ -196,9 +196,9 @@ func (p *Pawl) run(ctx context.Context) error {
 	var workers sync.WaitGroup
 	kept := p.keep(keep, scheduler)
 	errs := make([]error, 2)
-	for i, run := range []func(context.Context, worker.Turn) error{p.Outbox.RunTurn, p.Inbox.RunTurn} {
+	for i, run := range []func(context.Context, worker.TimeSlice) error{p.Outbox.RunSlice, p.Inbox.RunSlice} {
 		workers.Go(func() {
-			if errs[i] = run(ctx, worker.Turn{}); errs[i] != nil {
+			if errs[i] = run(ctx, worker.TimeSlice{}); errs[i] != nil {
 				stop()
 			}
 		})
@@ -258,14 +258,14 @@ func (p *Pawl) self() registry.Self {
 // Stats returns what the workers of this process did.
 func (p *Pawl) Stats() worker.Counts { return p.Outbox.Stats().Add(p.Inbox.Stats()) }
 
-// Vitals returns the status of the loops of this process, without a query.
-func (p *Pawl) Vitals() []worker.Vitals {
-	all := append(p.Outbox.Vitals(), p.Inbox.Vitals()...)
-	all = append(all, p.scheduling.Vitals("scheduler"))
-	for _, component := range []func() []worker.Vitals{p.Joins.Vitals, p.Timers.Vitals, p.Jobs.Vitals, p.workers.Vitals} {
+// LoopStatus returns the status of the loops of this process, without a query.
+func (p *Pawl) LoopStatus() []worker.LoopStatus {
+	all := append(p.Outbox.LoopStatus(), p.Inbox.LoopStatus()...)
+	all = append(all, p.scheduling.Status("scheduler"))
+	for _, component := range []func() []worker.LoopStatus{p.Joins.LoopStatus, p.Timers.LoopStatus, p.Jobs.LoopStatus, p.workers.LoopStatus} {
 		all = append(all, component()...)
 	}
-	return append(all, p.auditing.Vitals("clean-up of the audit trail"))
+	return append(all, p.auditing.Status("clean-up of the audit trail"))
 }
 
 // Health reports on the database, its schema, the loops of this process,
@@ -277,20 +277,20 @@ func (p *Pawl) Alive() health.Report { return p.checker.Alive() }
 
 func (p *Pawl) unhandled() []string { return append(p.Outbox.Unhandled(), p.Inbox.Unhandled()...) }
 
-// RunTurn works for a limited time and returns when the turn is over; it may be
+// RunSlice works for a limited time and returns when the turn is over; it may be
 // called again. It is for programs that share a process among many databases, as package
 // fleet does, which also checks the schema and calls CleanUp.
-func (p *Pawl) RunTurn(ctx context.Context, t worker.Turn) error {
+func (p *Pawl) RunSlice(ctx context.Context, t worker.TimeSlice) error {
 	t = t.Shared()
 	p.workers.Show(ctx, p.self())
 	scheduler := p.scheduler()
-	scheduler.Fire(ctx)
+	scheduler.Dispatch(ctx)
 	keep, stopKeeping := context.WithCancel(ctx)
 	defer stopKeeping()
 	var keeper, workers sync.WaitGroup
 	keeper.Go(func() { _ = scheduler.Run(keep) })
 	errs := make([]error, 2)
-	for i, run := range []func(context.Context, worker.Turn) error{p.Outbox.RunTurn, p.Inbox.RunTurn} {
+	for i, run := range []func(context.Context, worker.TimeSlice) error{p.Outbox.RunSlice, p.Inbox.RunSlice} {
 		workers.Go(func() { errs[i] = run(ctx, t) })
 	}
 	workers.Wait()
@@ -300,7 +300,7 @@ func (p *Pawl) RunTurn(ctx context.Context, t worker.Turn) error {
 }
 
 // Leave takes this process off the list of workers, or gives up after a few seconds: then
-// the entry expires. It is for programs that call RunTurn and stop; Run does it by itself.
+// the entry expires. It is for programs that call RunSlice and stop; Run does it by itself.
 func (p *Pawl) Leave(ctx context.Context) { p.workers.Leave(ctx) }
 
 // Queues returns the queues whose messages Run handles.
@@ -324,7 +324,7 @@ func (p *Pawl) cleanAudit(ctx context.Context) (int64, error) { return audit.Cle
 // scheduler is one loop for everything that falls due.
 func (p *Pawl) scheduler() *worker.Scheduler {
 	return worker.NewScheduler(worker.ScheduleConfig{
-		DB: p.db, Agendas: append(p.Timers.Agendas(), p.Jobs.Agendas()...), Logger: p.log, MaxPollingInterval: p.opts.MaxPollingInterval, Pulse: &p.scheduling,
+		DB: p.db, Sources: append(p.Timers.Sources(), p.Jobs.Sources()...), Logger: p.log, MaxPollingInterval: p.opts.MaxPollingInterval, Tracker: &p.scheduling,
 	})
 }
 

@@ -212,7 +212,7 @@ func TestRunEndsWhenTheFileIsLost(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- p.Run(t.Context()) }()
 	dbtest.Until(t, "it runs", func() bool {
-		for _, v := range p.Vitals() {
+		for _, v := range p.LoopStatus() {
 			if !v.Running {
 				return false
 			}

@@ -197,7 +197,7 @@ func TestAuditReviveWithItsMessage(t *testing.T) {
 		owner := outbox.NewOwnerToken()
 		_, err = f.Outbox.ClaimFrom(f.ctx(), "inbox", owner, time.Minute, 1)
 		f.check(err)
-		_, err = f.Outbox.Fail(f.ctx(), owner, errors.New("no"), queued.WorkItemID)
+		_, err = f.Outbox.Fail(f.ctx(), owner, errors.New("no"), queued.Position)
 		f.check(err)
 		_, err = f.Inbox.MarkDead(f.ctx(), k)
 		f.check(err)
@@ -208,7 +208,7 @@ func TestAuditReviveWithItsMessage(t *testing.T) {
 		if all := f.trail(admin.AuditFilter{}); len(all) != 1 {
 			t.Errorf("noted twice: %+v", all)
 		}
-		f.status(outbox.Ready, queued.WorkItemID)
+		f.status(outbox.Ready, queued.Position)
 		f.db.CheckPlaces(t)
 	})
 }

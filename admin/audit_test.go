@@ -22,7 +22,7 @@ import (
 )
 
 // failed leaves n failed messages of topic p.
-func (f *fixture) failed(n int) []outbox.WorkItemID {
+func (f *fixture) failed(n int) []outbox.Position {
 	f.t.Helper()
 	ids := f.mixed(n, "p")["p"]
 	for part := ids; len(part) > 0; {
@@ -92,14 +92,14 @@ func TestAuditOfNothing(t *testing.T) {
 		owner, _ := f.claim(time.Minute, 1)
 		_, err := f.Outbox.Ack(f.ctx(), owner, done...)
 		f.check(err)
-		for _, filter := range []outbox.FailedFilter{{}, {IDs: done}, {Topic: "p"}, {IDs: []outbox.WorkItemID{}}} {
+		for _, filter := range []outbox.FailedFilter{{}, {IDs: done}, {Topic: "p"}, {IDs: []outbox.Position{}}} {
 			for _, do := range []func(context.Context, outbox.FailedFilter) (int64, error){f.Outbox.Redrive, f.Outbox.Discard, f.Outbox.CountFailed} {
 				if n, err := do(f.ctx(), filter); n != 0 || err != nil {
 					t.Fatal(n, err)
 				}
 			}
 		}
-		for _, ids := range [][]outbox.WorkItemID{nil, done, {1 << 40}} {
+		for _, ids := range [][]outbox.Position{nil, done, {1 << 40}} {
 			if n, err := f.Outbox.Cancel(f.ctx(), "why", ids...); n != 0 || err != nil {
 				t.Fatal(n, err)
 			}
@@ -325,9 +325,9 @@ func TestAuditTexts(t *testing.T) {
 		f.put(outbox.Message{Topic: "q"})
 		msgs, err := f.Outbox.Claim(f.ctx(), owner, time.Minute, 1)
 		f.check(err)
-		_, err = f.Outbox.Fail(f.ctx(), owner, errors.New(part), msgs[0].WorkItemID)
+		_, err = f.Outbox.Fail(f.ctx(), owner, errors.New(part), msgs[0].Position)
 		f.check(err)
-		kept := f.get(msgs[0].WorkItemID).LastError
+		kept := f.get(msgs[0].Position).LastError
 		if n, err := f.Outbox.Redrive(f.ctx(), outbox.FailedFilter{Error: kept}); n != 1 || err != nil {
 			t.Fatal(n, err)
 		}

@@ -43,9 +43,9 @@ func (f *examineFixture) end(n int, failed bool) {
 	f.check(err)
 	for _, m := range msgs {
 		if failed {
-			_, err = f.box.Fail(f.ctx(), owner, fmt.Errorf("no"), m.WorkItemID)
+			_, err = f.box.Fail(f.ctx(), owner, fmt.Errorf("no"), m.Position)
 		} else {
-			_, err = f.box.Ack(f.ctx(), owner, m.WorkItemID)
+			_, err = f.box.Ack(f.ctx(), owner, m.Position)
 		}
 		f.check(err)
 	}
@@ -319,7 +319,7 @@ func TestExamineJoinsRepairWaitsForAStep(t *testing.T) {
 		msgs, err := f.box.ClaimFrom(f.ctx(), steps, owner, time.Minute, 1)
 		f.check(err)
 		tx := f.begin()
-		_, err = tx.ExecContext(f.ctx(), fmt.Sprintf(f.render("SELECT {outbox_ack}('%s', ARRAY[%d])"), owner, msgs[0].WorkItemID))
+		_, err = tx.ExecContext(f.ctx(), fmt.Sprintf(f.render("SELECT {outbox_ack}('%s', ARRAY[%d])"), owner, msgs[0].Position))
 		f.check(err)
 		var pid int
 		f.check(tx.QueryRowContext(f.ctx(), "SELECT pg_backend_pid()").Scan(&pid))
@@ -368,9 +368,9 @@ func TestExamineJoinsRepairedWhileWorkersRun(t *testing.T) {
 						}
 						return
 					}
-					var list []outbox.WorkItemID
+					var list []outbox.Position
 					for _, m := range msgs {
-						list = append(list, m.WorkItemID)
+						list = append(list, m.Position)
 					}
 					if _, err := f.box.Ack(f.ctx(), owner, list...); err != nil {
 						t.Error(err)

@@ -26,7 +26,7 @@ func (f *examineFixture) enqueue(n int) int64 {
 	f.check(err)
 	info, err := f.box.Find(f.ctx(), ids[0])
 	f.check(err)
-	return int64(info.WorkItemID)
+	return int64(info.Position)
 }
 
 func TestExamineWorkers(t *testing.T) {

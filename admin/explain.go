@@ -168,7 +168,7 @@ func parseUUID(id string) (uuid.UUID, error) {
 // findRun finds a run by its id or by its message's position.
 func (e *explainer) findRun(ctx context.Context, id string) (*Explanation, error) {
 	if position, err := strconv.ParseInt(id, 10, 64); err == nil {
-		m, err := e.outbox.Get(ctx, outbox.WorkItemID(position))
+		m, err := e.outbox.Get(ctx, outbox.Position(position))
 		if err != nil {
 			return nil, err
 		}
@@ -205,7 +205,7 @@ func (e *explainer) findTimer(ctx context.Context, id string) (*Explanation, err
 // findMessage finds a message by its id or its position.
 func (e *explainer) findMessage(ctx context.Context, id string) (*Explanation, error) {
 	if position, err := strconv.ParseInt(id, 10, 64); err == nil {
-		return e.messageAt(ctx, outbox.WorkItemID(position))
+		return e.messageAt(ctx, outbox.Position(position))
 	}
 	parsed, err := parseUUID(id)
 	if err != nil {

@@ -93,11 +93,11 @@ func (f *explainFixture) enqueue(m outbox.Message) outbox.MessageID {
 	return id
 }
 
-func (f *explainFixture) at(id outbox.MessageID) outbox.WorkItemID {
+func (f *explainFixture) at(id outbox.MessageID) outbox.Position {
 	f.t.Helper()
 	m, err := f.Outbox.Find(f.ctx(), id)
 	f.check(err)
-	return m.WorkItemID
+	return m.Position
 }
 
 const leaseTime = time.Minute
@@ -120,13 +120,13 @@ func (f *explainFixture) claimAs(owner outbox.OwnerToken, lease time.Duration) [
 }
 
 // one claims the only message that is due.
-func (f *explainFixture) one() (outbox.OwnerToken, outbox.WorkItemID) {
+func (f *explainFixture) one() (outbox.OwnerToken, outbox.Position) {
 	f.t.Helper()
 	owner, msgs := f.claim(leaseTime)
 	if len(msgs) != 1 {
 		f.t.Fatalf("claimed %d messages, want 1", len(msgs))
 	}
-	return owner, msgs[0].WorkItemID
+	return owner, msgs[0].Position
 }
 
 // settled insists on one thing settled.

@@ -152,7 +152,7 @@ func (e *explainer) unhandled(ctx context.Context, j *join.Join) ([]Explanation,
 		if len(waits) == maxNested {
 			break
 		}
-		w, err := e.messageAt(ctx, outbox.WorkItemID(wait.ID))
+		w, err := e.messageAt(ctx, outbox.Position(wait.ID))
 		if err != nil && !absent(err) {
 			return nil, err
 		}

@@ -62,8 +62,8 @@ func TestExplainLeaseBesideWhatWaits(t *testing.T) {
 		ids, err := f.Outbox.EnqueueBatch(f.ctx(), []outbox.Message{{Topic: "t"}, {Topic: "t"}, {Topic: "t"}})
 		f.check(err)
 		owner, msgs := f.claim(leaseTime)
-		f.settled(f.Outbox.Release(f.ctx(), owner, msgs[0].WorkItemID))
-		f.settled(f.Outbox.Ack(f.ctx(), owner, msgs[2].WorkItemID))
+		f.settled(f.Outbox.Release(f.ctx(), owner, msgs[0].Position))
+		f.settled(f.Outbox.Ack(f.ctx(), owner, msgs[2].Position))
 		f.fact(f.explain(ids[0].String(), "queued"), "next_attempt", "Z")
 		for i, want := range []string{1: "leased", 2: "done"} {
 			if i > 0 {

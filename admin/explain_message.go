@@ -23,7 +23,7 @@ type place struct {
 	suspect int64     // above 0: it came back from an expired lease, and so many may be claimed with it
 }
 
-func (e *explainer) place(ctx context.Context, id outbox.WorkItemID) (p place, err error) {
+func (e *explainer) place(ctx context.Context, id outbox.Position) (p place, err error) {
 	err = e.db.Read(ctx, engine.Each(op.ExplainPlace{ID: int64(id)}, func(at *op.ExplainPosition, _ error) error {
 		p = placeOf(at) // what cannot be read is not known
 		return nil
@@ -47,7 +47,7 @@ func (e *explainer) message(ctx context.Context, id outbox.MessageID) (*Explanat
 }
 
 // messageAt explains the message at a position.
-func (e *explainer) messageAt(ctx context.Context, id outbox.WorkItemID) (*Explanation, error) {
+func (e *explainer) messageAt(ctx context.Context, id outbox.Position) (*Explanation, error) {
 	return e.explainMessage(ctx, func() (*outbox.Info, error) { return e.outbox.Get(ctx, id) })
 }
 
@@ -58,7 +58,7 @@ func (e *explainer) explainMessage(ctx context.Context, get func() (*outbox.Info
 		if err != nil {
 			return nil, err
 		}
-		p, err := e.place(ctx, m.WorkItemID)
+		p, err := e.place(ctx, m.Position)
 		if err != nil {
 			return nil, err
 		}
@@ -86,7 +86,7 @@ func (e *explainer) messageState(ctx context.Context, m *outbox.Info, p *place) 
 }
 
 func (e *explainer) messageFacts(m *outbox.Info, p *place) (f Facts) {
-	f.number("position", int64(m.WorkItemID))
+	f.number("position", int64(m.Position))
 	f.add("topic", m.Topic)
 	f.add("queue", m.Queue)
 	f.number("priority", int64(m.Priority))
@@ -233,7 +233,7 @@ const maxAhead = 1000
 
 // queued explains a message that can be claimed at any moment.
 func (e *explainer) queued(ctx context.Context, m *outbox.Info, f *Facts) (Finding, error) {
-	line, _, err := engine.Get(ctx, e.db, op.ExplainAhead{ID: int64(m.WorkItemID), Look: maxAhead})
+	line, _, err := engine.Get(ctx, e.db, op.ExplainAhead{ID: int64(m.Position), Look: maxAhead})
 	if err != nil {
 		return Finding{}, err
 	}

@@ -114,18 +114,18 @@ func (f *fixture) drain(handle outbox.HandlerFunc, queues ...string) *fixture {
 func done(context.Context, *outbox.Message) error { return nil }
 
 // put stores one message and returns its position.
-func (f *fixture) put(m outbox.Message) outbox.WorkItemID {
+func (f *fixture) put(m outbox.Message) outbox.Position {
 	f.t.Helper()
 	id, err := f.Outbox.Enqueue(f.ctx(), m)
 	f.check(err)
 	info, err := f.Outbox.Find(f.ctx(), id)
 	f.check(err)
-	return info.WorkItemID
+	return info.Position
 }
 
 // mixed stores n messages of each topic, alternately, in one batch, and returns
 // their positions by topic.
-func (f *fixture) mixed(n int, topics ...string) map[string][]outbox.WorkItemID {
+func (f *fixture) mixed(n int, topics ...string) map[string][]outbox.Position {
 	f.t.Helper()
 	var msgs []outbox.Message
 	for i := range n {
@@ -135,23 +135,23 @@ func (f *fixture) mixed(n int, topics ...string) map[string][]outbox.WorkItemID 
 	}
 	ids, err := f.Outbox.EnqueueBatch(f.ctx(), msgs)
 	f.check(err)
-	all := map[string][]outbox.WorkItemID{}
+	all := map[string][]outbox.Position{}
 	for i, id := range ids {
 		topic := topics[i%len(topics)]
 		position := binary.BigEndian.Uint64(id[8:]) & (1<<48 - 1) // see docs/layout.md
-		all[topic] = append(all[topic], outbox.WorkItemID(position))
+		all[topic] = append(all[topic], outbox.Position(position))
 	}
 	return all
 }
 
-func (f *fixture) get(id outbox.WorkItemID) *outbox.Info {
+func (f *fixture) get(id outbox.Position) *outbox.Info {
 	f.t.Helper()
 	info, err := f.Outbox.Get(f.ctx(), id)
 	f.check(err)
 	return info
 }
 
-func (f *fixture) status(want outbox.Status, ids ...outbox.WorkItemID) {
+func (f *fixture) status(want outbox.Status, ids ...outbox.Position) {
 	f.t.Helper()
 	for _, id := range ids {
 		if got := f.get(id); got.Status != want {
@@ -242,17 +242,17 @@ func (f *fixture) refused(field string, err error) {
 // tally counts how often each message was handled.
 type tally struct {
 	mu   sync.Mutex
-	n    map[outbox.WorkItemID]int
+	n    map[outbox.Position]int
 	sums int
 }
 
-func newTally() *tally { return &tally{n: map[outbox.WorkItemID]int{}} }
+func newTally() *tally { return &tally{n: map[outbox.Position]int{}} }
 
 // Handle counts.
 func (c *tally) Handle(_ context.Context, m *outbox.Message) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.n[m.WorkItemID]++
+	c.n[m.Position]++
 	c.sums++
 	return nil
 }

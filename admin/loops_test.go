@@ -17,15 +17,15 @@ import (
 )
 
 // loop is how one loop of a pawl is.
-func (f *fixture) loop(name string) worker.Vitals {
+func (f *fixture) loop(name string) worker.LoopStatus {
 	f.t.Helper()
-	for _, v := range f.Vitals() {
+	for _, v := range f.LoopStatus() {
 		if v.Name == name {
 			return v
 		}
 	}
-	f.t.Fatalf("there is no loop %q in %+v", name, f.Vitals())
-	return worker.Vitals{}
+	f.t.Fatalf("there is no loop %q in %+v", name, f.LoopStatus())
+	return worker.LoopStatus{}
 }
 
 // A pawl names all its loops, whether they run or not.
@@ -34,7 +34,7 @@ func TestLoopStatusOfAll(t *testing.T) {
 		f := open(t, e, pawl.Options{Queues: []string{"a", "b"}})
 		f.Inbox.Handle("p", func(context.Context, *inbox.Message) error { return nil })
 		running := func() (on, off []string) {
-			for _, v := range f.Vitals() {
+			for _, v := range f.LoopStatus() {
 				if v.Running {
 					on = append(on, v.Name)
 				} else {
@@ -60,7 +60,7 @@ func TestLoopStatusOfAll(t *testing.T) {
 		for _, name := range []string{"queue a", "queue b", "scheduler", "heartbeat"} {
 			dbtest.Until(t, name+" succeeds", func() bool { v := f.loop(name); return !v.LastSuccess.IsZero() && v.Failures == 0 && v.Error == "" })
 		}
-		for _, v := range f.Vitals() {
+		for _, v := range f.LoopStatus() {
 			if v.LastTurn.IsZero() || v.NextTurn.Before(v.LastTurn) {
 				t.Errorf("%+v", v)
 			}
@@ -87,7 +87,7 @@ func TestLoopStatusInOutage(t *testing.T) {
 			dbtest.Until(t, name+" succeeds", func() bool { return !w.loop(name).LastSuccess.IsZero() })
 		}
 		away.Store(true)
-		w.db.Ring("") // the scheduler's bell
+		w.db.Notify("") // the scheduler's notifier
 		f.fill(1, "u", outbox.DefaultQueue)
 		dbtest.Until(t, "the queue's loop fails", func() bool { return w.loop("queue default").Failures >= 2 })
 		v := w.loop("queue default")
@@ -146,7 +146,7 @@ func TestLoopStatusOfTurns(t *testing.T) {
 		f := open(t, e)
 		var last time.Time
 		for range 3 {
-			f.check(f.RunTurn(f.ctx(), worker.Turn{Linger: func() time.Duration { return 0 }}))
+			f.check(f.RunSlice(f.ctx(), worker.TimeSlice{IdleTimeout: func() time.Duration { return 0 }}))
 			v := f.loop("queue default")
 			if v.Running || v.LastSuccess.IsZero() || v.LastTurn.Before(last) || v.Failures != 0 {
 				t.Fatalf("%+v", v)

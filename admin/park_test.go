@@ -58,7 +58,7 @@ func TestParkedKeepsAll(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		now := time.Now()
-		var ids []outbox.WorkItemID
+		var ids []outbox.Position
 		for i := range 12 {
 			m := outbox.Message{Topic: "p", Due: now.Add(time.Duration(-i-1) * time.Minute), Priority: []int{0, 5, -5}[i%3]}
 			if i%4 == 3 {
@@ -71,7 +71,7 @@ func TestParkedKeepsAll(t *testing.T) {
 		msgs, err := f.Outbox.Claim(f.ctx(), owner, time.Minute, 4)
 		f.check(err)
 		for _, m := range msgs {
-			_, err := f.Outbox.AbandonAfter(f.ctx(), owner, 0, errors.New("not yet"), m.WorkItemID)
+			_, err := f.Outbox.AbandonAfter(f.ctx(), owner, 0, errors.New("not yet"), m.Position)
 			f.check(err)
 		}
 		var before []*outbox.Info
@@ -96,26 +96,26 @@ func TestParkedKeepsAll(t *testing.T) {
 		f.wantParked(0)
 		same()
 		for _, queue := range queues {
-			var want []outbox.WorkItemID
+			var want []outbox.Position
 			for _, b := range before {
 				if b.Queue == queue {
-					want = append(want, b.WorkItemID)
+					want = append(want, b.Position)
 				}
 			}
-			slices.SortFunc(want, func(a, b outbox.WorkItemID) int {
+			slices.SortFunc(want, func(a, b outbox.Position) int {
 				x, y := f.get(a), f.get(b)
 				if x.Priority != y.Priority {
 					return x.Priority - y.Priority
 				}
 				return x.NextAttemptAt.Compare(y.NextAttemptAt)
 			})
-			var got []outbox.WorkItemID
+			var got []outbox.Position
 			for range want {
 				msgs, err := f.Outbox.ClaimFrom(f.ctx(), queue, outbox.NewOwnerToken(), time.Minute, 1)
 				if err != nil || len(msgs) != 1 {
 					t.Fatalf("claimed %d of queue %s: %v", len(msgs), queue, err)
 				}
-				got = append(got, msgs[0].WorkItemID)
+				got = append(got, msgs[0].Position)
 			}
 			if !slices.Equal(got, want) {
 				t.Fatalf("queue %s came back as %v, want %v", queue, got, want)
@@ -125,7 +125,7 @@ func TestParkedKeepsAll(t *testing.T) {
 }
 
 // park parks n ids from lo.
-func (f *fixture) park(owner outbox.OwnerToken, lo outbox.WorkItemID, n int64, topic string) int64 {
+func (f *fixture) park(owner outbox.OwnerToken, lo outbox.Position, n int64, topic string) int64 {
 	f.t.Helper()
 	call := engine.Ask(op.OutboxPark{Runs: []op.Parked{{Held: op.Held{Owner: owner, Lo: int64(lo), N: int(n)}, Topic: topic}}})
 	f.check(f.db.Do(f.ctx(), call))
@@ -253,7 +253,7 @@ func TestParkedIsSeen(t *testing.T) {
 		f.wantParked(5)
 		ready := outbox.Ready
 		list, err := f.Outbox.List(f.ctx(), outbox.ListFilter{Status: &ready, Topic: "p"})
-		if err != nil || len(list) != 5 || list[4].WorkItemID != ids[0] || list[0].Queue != outbox.DefaultQueue {
+		if err != nil || len(list) != 5 || list[4].Position != ids[0] || list[0].Queue != outbox.DefaultQueue {
 			t.Fatalf("listed %d: %v", len(list), err)
 		}
 		f.status(outbox.Ready, ids...)

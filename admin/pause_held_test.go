@@ -116,7 +116,7 @@ func TestParkWaitsForPause(t *testing.T) {
 }
 
 // parkRun parks n messages of topic p, as one run, and returns them.
-func (f *fixture) parkRun(n int) []outbox.WorkItemID {
+func (f *fixture) parkRun(n int) []outbox.Position {
 	f.t.Helper()
 	ids := f.mixed(n, "p")["p"]
 	f.pause(admin.Topic, "p")

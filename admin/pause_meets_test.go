@@ -128,7 +128,7 @@ func TestRedrivePaused(t *testing.T) {
 		f.mixed(4, "p")
 		owner, msgs := f.claim(time.Minute, 4)
 		for _, m := range msgs {
-			_, err := f.Outbox.Fail(f.ctx(), owner, errors.New("no"), m.WorkItemID)
+			_, err := f.Outbox.Fail(f.ctx(), owner, errors.New("no"), m.Position)
 			f.check(err)
 		}
 		f.pause(admin.Topic, "p")
@@ -246,7 +246,7 @@ func TestCancelledRuns(t *testing.T) {
 func TestStampedTimers(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
-		f.Stamp(func(context.Context, *outbox.Message) map[string]string { return map[string]string{"trace": "42"} })
+		f.AddHeaders(func(context.Context, *outbox.Message) map[string]string { return map[string]string{"trace": "42"} })
 		own := map[string]string{"k": "v"}
 		f.check(f.Jobs.Put(f.ctx(), job.Job{Name: "daily", Topic: "q", Schedule: "0 0 29 2 *", Headers: own}))
 		_, err := f.Jobs.Trigger(f.ctx(), "daily")
@@ -255,7 +255,7 @@ func TestStampedTimers(t *testing.T) {
 		f.check(err)
 		_, err = f.Inbox.Enqueue(f.ctx(), inbox.Message{Key: inbox.Key{Source: "s", MessageID: "1"}, Topic: "u", Headers: own})
 		f.check(err)
-		_, err = f.Timers.Agendas()[0].Fire(f.ctx())
+		_, err = f.Timers.Sources()[0].Fire(f.ctx())
 		f.check(err)
 		got := map[string]string{}
 		list, err := f.Outbox.List(f.ctx(), outbox.ListFilter{})

@@ -45,7 +45,7 @@ func (f *fixture) fill(n int, topic, queue string) {
 }
 
 // untilKnown waits until a worker's own look at what is paused has found it.
-func (f *fixture) untilKnown(queue, topic string, want worker.Pause) {
+func (f *fixture) untilKnown(queue, topic string, want worker.PauseState) {
 	f.t.Helper()
 	dbtest.Until(f.t, "the worker knows", func() bool { return f.Outbox.Pauses().Of(queue, topic) == want })
 }
@@ -232,7 +232,7 @@ func TestTurnsEndWhilePaused(t *testing.T) {
 		f.Handle("u", outbox.HandlerFunc(count.Handle))
 		turn := func() {
 			t.Helper()
-			f.check(f.RunTurn(f.ctx(), worker.Turn{Linger: func() time.Duration { return 0 }}))
+			f.check(f.RunSlice(f.ctx(), worker.TimeSlice{IdleTimeout: func() time.Duration { return 0 }}))
 		}
 		f.fill(5, "p", outbox.DefaultQueue)
 		f.fill(5, "u", outbox.DefaultQueue)

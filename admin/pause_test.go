@@ -99,8 +99,8 @@ func TestPauseNames(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		for _, name := range odd() {
-			held := []outbox.WorkItemID{f.put(outbox.Message{Topic: name}), f.put(outbox.Message{Topic: "q", Queue: name})}
-			others := []outbox.WorkItemID{f.put(outbox.Message{Topic: "another"}), f.put(outbox.Message{Topic: "q"})}
+			held := []outbox.Position{f.put(outbox.Message{Topic: name}), f.put(outbox.Message{Topic: "q", Queue: name})}
+			others := []outbox.Position{f.put(outbox.Message{Topic: "another"}), f.put(outbox.Message{Topic: "q"})}
 			f.pause(admin.Topic, name)
 			f.pause(admin.Queue, name)
 			run := func() {
@@ -212,10 +212,10 @@ func TestPauseIsLearned(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		operator := f.another(pawl.Options{})
-		of := func(p *pause.Pauses) []worker.Pause {
-			return []worker.Pause{p.Of("a", "p"), p.Of("b", "p"), p.Of("a", "x"), p.Of("b", "x")}
+		of := func(p *pause.Pauses) []worker.PauseState {
+			return []worker.PauseState{p.Of("a", "p"), p.Of("b", "p"), p.Of("a", "x"), p.Of("b", "x")}
 		}
-		says := func(p *pause.Pauses, want ...worker.Pause) {
+		says := func(p *pause.Pauses, want ...worker.PauseState) {
 			t.Helper()
 			if got := of(p); !slices.Equal(got, want) {
 				t.Fatalf("it says %v, want %v", got, want)

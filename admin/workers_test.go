@@ -228,18 +228,18 @@ func TestWorkerSurvivesOutage(t *testing.T) {
 		var away atomic.Bool
 		away.Store(true)
 		r, stop := f.registry(&flaky{DB: f.db.DB, fail: func(string) bool { return away.Load() }}, registry.Self{Name: "w"})
-		vitals := r.Vitals
-		dbtest.Until(t, "it fails", func() bool { return vitals()[0].Failures > 0 })
-		if v := vitals()[0]; !v.Running || v.Error == "" || !v.LastSuccess.IsZero() || len(f.workers()) != 0 {
+		status := r.LoopStatus
+		dbtest.Until(t, "it fails", func() bool { return status()[0].Failures > 0 })
+		if v := status()[0]; !v.Running || v.Error == "" || !v.LastSuccess.IsZero() || len(f.workers()) != 0 {
 			t.Fatalf("%+v", v)
 		}
 		away.Store(false)
-		dbtest.Until(t, "it is listed", func() bool { return f.listed(r.ID()) != nil && vitals()[0].Failures == 0 })
-		if v := vitals()[0]; !v.Running || v.Error != "" || v.LastSuccess.IsZero() {
+		dbtest.Until(t, "it is listed", func() bool { return f.listed(r.ID()) != nil && status()[0].Failures == 0 })
+		if v := status()[0]; !v.Running || v.Error != "" || v.LastSuccess.IsZero() {
 			t.Fatalf("%+v", v)
 		}
 		stop()
-		if v := vitals()[0]; v.Running || len(f.workers()) != 0 {
+		if v := status()[0]; v.Running || len(f.workers()) != 0 {
 			t.Fatalf("%+v, %+v", v, f.workers())
 		}
 	})

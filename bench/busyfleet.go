@@ -294,7 +294,7 @@ func fire(ctx context.Context, f *fleet.Fleet, shots []*shot, waiting *atomic.In
 	var all sync.WaitGroup
 	for i, s := range shots {
 		all.Go(func() {
-			_ = engine.Pause(ctx, time.Duration(rand.Int64N(int64(coldFor))))
+			_ = engine.Sleep(ctx, time.Duration(rand.Int64N(int64(coldFor))))
 			body := payload()
 			binary.BigEndian.PutUint64(body, uint64(i))
 			if s.err = s.send(ctx, f, outbox.Message{Topic: "cold", Payload: body}); s.err != nil {

@@ -149,7 +149,7 @@ func handleOf(d fleet.Database) (engine.DB, error) {
 	if strings.HasPrefix(d.URL, "postgres") {
 		open = postgres.OpenURL
 	}
-	return open(engine.Opening{URL: d.URL, Connections: 4})
+	return open(engine.OpenOptions{URL: d.URL, Connections: 4})
 }
 
 func migrate(ctx context.Context, d fleet.Database) error {

@@ -89,7 +89,7 @@ func lastStep(ctx context.Context, o *outbox.Outbox, j *join.Joins, i int, t *mo
 	mu.Lock()
 	t.called = time.Now()
 	mu.Unlock()
-	if _, err := o.Ack(ctx, owner, msgs[0].WorkItemID); err != nil {
+	if _, err := o.Ack(ctx, owner, msgs[0].Position); err != nil {
 		return err
 	}
 	mu.Lock()

@@ -87,7 +87,7 @@ func drainFleet(ctx context.Context, r *run, dbs []fleet.Database, w *ward, n in
 				f.Handle(t, outbox.HandlerFunc(func(ctx context.Context, _ *outbox.Message) error {
 					s := fleet.StoreOf(ctx)
 					if w.kinds[s.Database().URL] != "" {
-						return engine.Pause(ctx, slowness)
+						return engine.Sleep(ctx, slowness)
 					}
 					if handled.Add(1) == int64(n) {
 						close(done)
@@ -139,7 +139,7 @@ type ward struct {
 	cured chan struct{}     // what hangs does so no more
 }
 
-func (w *ward) open(o engine.Opening) (engine.DB, error) {
+func (w *ward) open(o engine.OpenOptions) (engine.DB, error) {
 	db, err := sqlite.OpenURL(o)
 	if kind := w.kinds[o.URL]; kind != "" {
 		db = &sickDB{DB: db, kind: kind, cured: w.cured}
@@ -167,7 +167,7 @@ func (d *sickDB) suffer(ctx context.Context) error {
 			}
 		}
 	case slow:
-		_ = engine.Pause(ctx, lag)
+		_ = engine.Sleep(ctx, lag)
 	}
 	return ctx.Err()
 }

@@ -120,7 +120,7 @@ func (l *ledger) produce(ctx context.Context, t *testing.T, f *fleet.Fleet, key 
 			l.enqueued[key] = append(l.enqueued[key], id)
 			l.mu.Unlock()
 		}
-		_ = engine.Pause(ctx, 2*time.Millisecond) // leave the machine to the others
+		_ = engine.Sleep(ctx, 2*time.Millisecond) // leave the machine to the others
 	}
 }
 

@@ -31,8 +31,8 @@ func TestTenantCanaries(t *testing.T) {
 		if of, _, _ := strings.Cut(string(m.Payload), "/"); of != s.Key {
 			t.Errorf("a message of %q came to %q", of, s.Key)
 		}
-		if _, err := s.Outbox.Get(ctx, m.WorkItemID); err != nil {
-			t.Errorf("%q has no message %d: %v", s.Key, m.WorkItemID, err)
+		if _, err := s.Outbox.Get(ctx, m.Position); err != nil {
+			t.Errorf("%q has no message %d: %v", s.Key, m.Position, err)
 		}
 		return r.Handle(ctx, m)
 	}))

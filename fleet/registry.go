@@ -270,6 +270,6 @@ func (r *registry) keep(ctx context.Context) {
 		} else {
 			failures = 0
 		}
-		_ = engine.Pause(ctx, engine.Jitter(pause, 0.1))
+		_ = engine.Sleep(ctx, engine.Jitter(pause, 0.1))
 	}
 }

@@ -28,7 +28,7 @@ func newWard() *ward {
 
 func (w *ward) engines() map[string]engine.Opener {
 	e := engines()
-	e["sick"] = func(o engine.Opening) (engine.DB, error) {
+	e["sick"] = func(o engine.OpenOptions) (engine.DB, error) {
 		url := o.URL
 		o.URL = "sqlite" + strings.TrimPrefix(url, "sick")
 		db, err := sqlite.OpenURL(o)

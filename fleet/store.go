@@ -26,7 +26,7 @@ type Store struct {
 	fleet *Fleet
 	at    Database
 	log   *slog.Logger
-	door  *door
+	door  *lazyDB
 
 	once    sync.Once
 	failure error // of once
@@ -47,7 +47,7 @@ type Store struct {
 
 func newStore(f *Fleet, at Database) *Store {
 	s := &Store{Key: at.Key, fleet: f, at: at, log: f.log.With("store", at.Key), cleaned: time.Now()}
-	s.door = &door{s: s}
+	s.door = &lazyDB{s: s}
 	return s
 }
 

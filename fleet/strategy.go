@@ -7,9 +7,9 @@ type Strategy interface {
 	// stores that have work and are not being worked on, sorted, at least one; last
 	// is the key that Next returned before, "" at first.
 	Next(waiting []string, last string) string
-	// GoOn says whether a store keeps its turn after a batch while others wait. One
+	// Continue says whether a store keeps its turn after a batch while others wait. One
 	// without work loses its turn anyway.
-	GoOn(key string) bool
+	Continue(key string) bool
 }
 
 // RoundRobin gives every store with work a turn of one batch, in the order of
@@ -33,5 +33,5 @@ func (cyclic) Next(waiting []string, last string) string {
 	return waiting[0]
 }
 
-// GoOn is whether to stay.
-func (c cyclic) GoOn(string) bool { return c.stay }
+// Continue is whether to stay.
+func (c cyclic) Continue(string) bool { return c.stay }

@@ -25,7 +25,7 @@ func TestNext(t *testing.T) {
 			t.Errorf("the only one: %q", got)
 		}
 	}
-	if fleet.RoundRobin().GoOn("a") || !fleet.DrainFirst().GoOn("a") {
+	if fleet.RoundRobin().Continue("a") || !fleet.DrainFirst().Continue("a") {
 		t.Error("round robin stays, or drain-first does not")
 	}
 }
@@ -146,7 +146,7 @@ func TestOrderWhileStoresComeAndGo(t *testing.T) {
 type nonsense struct{ answer string }
 
 func (n nonsense) Next([]string, string) string { return n.answer }
-func (nonsense) GoOn(string) bool               { return false }
+func (nonsense) Continue(string) bool           { return false }
 
 // OBX-067: a strategy of the program's is asked; whatever it says, work is done.
 func TestStrategyThatMakesThingsUp(t *testing.T) {

@@ -254,7 +254,7 @@ func (f *Fleet) closeStore(s *Store) {
 // drained waits until the list was read and no store has anything due.
 func (f *Fleet) drained(ctx context.Context) {
 	for ctx.Err() == nil && !f.isDrained() {
-		_ = engine.Pause(ctx, soonPause)
+		_ = engine.Sleep(ctx, soonPause)
 	}
 }
 

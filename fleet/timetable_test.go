@@ -208,7 +208,7 @@ func TestListByTheClock(t *testing.T) {
 			}
 			return []Database{{Key: "a", URL: "none:"}}, nil
 		})
-		broken := func(engine.Opening) (engine.DB, error) { return nil, engine.ErrUnreachable }
+		broken := func(engine.OpenOptions) (engine.DB, error) { return nil, engine.ErrUnreachable }
 		f, err := New(d, Options{Engines: map[string]engine.Opener{"none": broken}, Logger: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)

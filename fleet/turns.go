@@ -139,9 +139,9 @@ func (ts *turns) run(ctx context.Context, t *turn) {
 	watched := make(chan struct{})
 	var watch sync.WaitGroup
 	watch.Go(func() { ts.watch(watched, t) })
-	err := t.s.RunTurn(ctx, worker.Turn{
-		Linger: func() time.Duration { return ts.linger(t) },
-		GoOn:   func() bool { return ts.goesOn(t) },
+	err := t.s.RunSlice(ctx, worker.TimeSlice{
+		IdleTimeout: func() time.Duration { return ts.linger(t) },
+		Continue:    func() bool { return ts.goesOn(t) },
 	})
 	t.s.clean(ctx)
 	close(watched)
@@ -251,7 +251,7 @@ func (ts *turns) linger(t *turn) time.Duration {
 func (ts *turns) goesOn(t *turn) bool {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	if !t.over && ts.wantedLocked(t) && !ts.f.opts.Strategy.GoOn(t.s.Key) {
+	if !t.over && ts.wantedLocked(t) && !ts.f.opts.Strategy.Continue(t.s.Key) {
 		t.over = true
 	}
 	if t.counts && ts.crowdedLocked(t) { // turns came to life that had given their places away

@@ -58,8 +58,8 @@ func set(d *time.Duration, def time.Duration) {
 // Config sets a Checker up.
 type Config struct {
 	DB engine.DB
-	// Vitals tells how the loops are; nil: there are none.
-	Vitals func() []worker.Vitals
+	// LoopStatus tells how the loops are; nil: there are none.
+	LoopStatus func() []worker.LoopStatus
 	// Life is the process's; nil: it has none.
 	Life *Life
 	// Ends says that loops may end by themselves, as those that stop when nothing

@@ -49,7 +49,7 @@ func TestInspect(t *testing.T) {
 		got, err := f.Outbox.Claim(f.ctx(), owner, time.Minute, 1)
 		f.check(err)
 		wants("waiting/queue/default", health.Warn, "holds other messages")
-		_, err = f.Outbox.Ack(f.ctx(), owner, got[0].WorkItemID)
+		_, err = f.Outbox.Ack(f.ctx(), owner, got[0].Position)
 		f.check(err)
 		wants("waiting/queue/default", health.OK, "finished")
 	})

@@ -7,13 +7,13 @@ import (
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// judge says what a loop's vitals come to. It has been running, as part of Run,
+// judge says what a loop's status come to. It has been running, as part of Run,
 // since began.
-type judge func(c *Checker, v *worker.Vitals, began time.Time) Check
+type judge func(c *Checker, v *worker.LoopStatus, began time.Time) Check
 
 // loops is a check for each loop, if there are any to be judged.
 func (c *Checker) loops(j judge) []Check {
-	if c.cfg.Vitals == nil || c.cfg.Life == nil {
+	if c.cfg.LoopStatus == nil || c.cfg.Life == nil {
 		return nil
 	}
 	phase, began := c.cfg.Life.Phase()
@@ -21,7 +21,7 @@ func (c *Checker) loops(j judge) []Check {
 		return []Check{ok("loop", "no loops have to go round: this process is "+string(phase))}
 	}
 	var checks []Check
-	for _, v := range c.cfg.Vitals() {
+	for _, v := range c.cfg.LoopStatus() {
 		checks = append(checks, j(c, &v, began).with("failures", v.Failures))
 	}
 	return checks
@@ -29,7 +29,7 @@ func (c *Checker) loops(j judge) []Check {
 
 // checkLife reports whether a loop iterates. One that has not begun yet is given time, as
 // is one that iterated late.
-func checkLife(c *Checker, v *worker.Vitals, began time.Time) Check {
+func checkLife(c *Checker, v *worker.LoopStatus, began time.Time) Check {
 	name := "loop/" + v.Name
 	late := time.Since(v.NextTurn)
 	switch {
@@ -54,7 +54,7 @@ const enough = 3
 
 // checkWork also reports whether what a loop asks of the database succeeds. That
 // it asks nothing for long is no fault: its handlers may all be busy.
-func checkWork(c *Checker, v *worker.Vitals, began time.Time) Check {
+func checkWork(c *Checker, v *worker.LoopStatus, began time.Time) Check {
 	check := checkLife(c, v, began)
 	if !v.LastSuccess.IsZero() {
 		check = check.with("last_success", seconds(time.Since(v.LastSuccess)))

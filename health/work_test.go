@@ -148,7 +148,7 @@ func TestWhatIsNotToBeClaimedIsNoFailure(t *testing.T) {
 		owner := outbox.NewOwnerToken()
 		got, err := f.Outbox.ClaimFrom(f.ctx(), "failed", owner, time.Minute, 1)
 		f.check(err)
-		if n, err := f.Outbox.Fail(f.ctx(), owner, errors.New("broken"), got[0].WorkItemID); n != 1 || err != nil {
+		if n, err := f.Outbox.Fail(f.ctx(), owner, errors.New("broken"), got[0].Position); n != 1 || err != nil {
 			t.Fatal(n, err)
 		}
 		f.enqueue(outbox.Message{Queue: "future", Due: time.Now().Add(time.Hour)})
@@ -213,7 +213,7 @@ func TestWhatWasDoneIsASign(t *testing.T) {
 		owner := outbox.NewOwnerToken()
 		got, err := f.Outbox.Claim(f.ctx(), owner, time.Minute, 1)
 		f.check(err)
-		_, err = f.Outbox.Ack(f.ctx(), owner, got[0].WorkItemID)
+		_, err = f.Outbox.Ack(f.ctx(), owner, got[0].Position)
 		f.check(err)
 		f.enqueue(outbox.Message{Due: time.Now().Add(-time.Hour)})
 		if c := f.Health(f.ctx()).Check("waiting/queue/default"); c == nil || c.Verdict != health.OK {

@@ -72,7 +72,7 @@ func (i *Inbox) held(ctx context.Context, k *Key, token *[16]byte, sent time.Tim
 // again until the lease has run out by our own clock, counted from before the
 // request (D-62): then, or when the database says so, the message is lost.
 func (i *Inbox) beat(ctx context.Context, cancel context.CancelCauseFunc, k *Key, token *[16]byte, sent time.Time) {
-	for pause := i.opts.Lease / 3; engine.Pause(ctx, engine.Jitter(pause, 0.1)) == nil; {
+	for pause := i.opts.Lease / 3; engine.Sleep(ctx, engine.Jitter(pause, 0.1)) == nil; {
 		began := time.Now()
 		call := engine.Ask(op.InboxExtend{InboxKey: k.op(), Token: *token, Lease: i.opts.Lease})
 		limited, stop := context.WithTimeout(ctx, max(time.Until(sent.Add(i.opts.Lease)), 0))

@@ -98,7 +98,7 @@ type Inbox struct {
 	// queue knows whether it is to be counted.
 	resumes bool
 
-	cleaning *worker.Pulse
+	cleaning *worker.LoopTracker
 	invalid  error // of the options
 }
 
@@ -125,7 +125,7 @@ func New(db engine.DB, opts Options) *Inbox {
 	w.Queues, w.Logger = []string{opts.Queue}, opts.Logger
 	// The inbox counts attempts and says when a message is dead.
 	w.Retry = &outbox.RetryPolicy{Jitter: 0.1}
-	return &Inbox{db: db, opts: opts, log: engine.Logger(opts.Logger), queue: outbox.New(db, w), stops: w.StopWhenEmpty, cleaning: &worker.Pulse{}, invalid: invalid}
+	return &Inbox{db: db, opts: opts, log: engine.Logger(opts.Logger), queue: outbox.New(db, w), stops: w.StopWhenEmpty, cleaning: &worker.LoopTracker{}, invalid: invalid}
 }
 
 // maxAttempts is as the operations take it: 0 for any number.

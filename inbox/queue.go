@@ -177,17 +177,17 @@ func (i *Inbox) Use(mw ...outbox.Middleware) { i.queue.Use(mw...) }
 func (i *Inbox) Observe(o worker.Observer) { i.queue.Observe(o) }
 
 // Stamp has every message that is enqueued carry what f makes; see outbox.Outbox.Stamp.
-func (i *Inbox) Stamp(f outbox.Stamp) { i.queue.Stamp(f) }
+func (i *Inbox) AddHeaders(f outbox.HeaderFunc) { i.queue.AddHeaders(f) }
 
 // Unhandled returns the topics that had no handler here; see outbox.Outbox.Unhandled.
 func (i *Inbox) Unhandled() []string { return i.queue.Unhandled() }
 
-// Vitals returns the status of the loops of this process: the queue's, if handlers are
+// LoopStatus returns the status of the loops of this process: the queue's, if handlers are
 // registered, and the one that cleans up.
-func (i *Inbox) Vitals() []worker.Vitals {
-	all := []worker.Vitals{i.cleaning.Vitals("clean-up of the inbox")}
+func (i *Inbox) LoopStatus() []worker.LoopStatus {
+	all := []worker.LoopStatus{i.cleaning.Status("clean-up of the inbox")}
 	if i.served {
-		queue := i.queue.Vitals()
+		queue := i.queue.LoopStatus()
 		queue[len(queue)-1].Name += " (inbox)" // the outbox has its own
 		all = append(queue, all...)
 	}
@@ -239,13 +239,13 @@ func (i *Inbox) Queues() []string {
 	return i.queue.Queues()
 }
 
-// RunTurn handles enqueued messages, if handlers are registered, for a limited
-// time; see outbox.Outbox.RunTurn.
-func (i *Inbox) RunTurn(ctx context.Context, t worker.Turn) error {
+// RunSlice handles enqueued messages, if handlers are registered, for a limited
+// time; see outbox.Outbox.RunSlice.
+func (i *Inbox) RunSlice(ctx context.Context, t worker.TimeSlice) error {
 	if err := i.valid(); err != nil || !i.served {
 		return err
 	}
-	return i.queue.RunTurn(ctx, t)
+	return i.queue.RunSlice(ctx, t)
 }
 
 // valid returns what is wrong with the options.

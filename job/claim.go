@@ -22,18 +22,18 @@ func (j *Jobs) Claim(ctx context.Context, owner outbox.OwnerToken, lease time.Du
 }
 
 // Ack marks claimed runs as succeeded, and returns how many owner held.
-func (j *Jobs) Ack(ctx context.Context, owner outbox.OwnerToken, ids ...outbox.WorkItemID) (int64, error) {
+func (j *Jobs) Ack(ctx context.Context, owner outbox.OwnerToken, ids ...outbox.Position) (int64, error) {
 	return j.outbox.Ack(ctx, owner, ids...)
 }
 
 // Abandon puts claimed runs back for another attempt after a backoff, and counts
 // this one as failed because of cause, which may be nil.
-func (j *Jobs) Abandon(ctx context.Context, owner outbox.OwnerToken, cause error, ids ...outbox.WorkItemID) (int64, error) {
+func (j *Jobs) Abandon(ctx context.Context, owner outbox.OwnerToken, cause error, ids ...outbox.Position) (int64, error) {
 	return j.outbox.Abandon(ctx, owner, cause, ids...)
 }
 
 // Fail marks claimed runs as failed for good because of cause.
-func (j *Jobs) Fail(ctx context.Context, owner outbox.OwnerToken, cause error, ids ...outbox.WorkItemID) (int64, error) {
+func (j *Jobs) Fail(ctx context.Context, owner outbox.OwnerToken, cause error, ids ...outbox.Position) (int64, error) {
 	return j.outbox.Fail(ctx, owner, cause, ids...)
 }
 

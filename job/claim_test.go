@@ -15,7 +15,7 @@ import (
 // taken is runs under one claim.
 type taken struct {
 	owner outbox.OwnerToken
-	ids   []outbox.WorkItemID
+	ids   []outbox.Position
 	msgs  []*outbox.Message
 }
 
@@ -30,7 +30,7 @@ func (f *fixture) take(n int) taken {
 	}
 	t := taken{owner: owner, msgs: msgs}
 	for _, m := range msgs {
-		t.ids = append(t.ids, m.WorkItemID)
+		t.ids = append(t.ids, m.Position)
 	}
 	return t
 }
@@ -90,7 +90,7 @@ func testClaimOnlyRuns(t *testing.T, e dbtest.Engine) {
 	all, err := f.box.Claim(t.Context(), owner, lease, 100)
 	f.check(err)
 	for _, m := range all {
-		n, err := f.box.Release(t.Context(), owner, m.WorkItemID)
+		n, err := f.box.Release(t.Context(), owner, m.Position)
 		f.check(err)
 		if n != 1 {
 			t.Fatal("not released")
@@ -152,7 +152,7 @@ func testClaimReaped(t *testing.T, e dbtest.Engine) {
 	if n, err := f.ReapExpired(t.Context()); n != 1 || err != nil {
 		t.Fatalf("reaped %d, %v", n, err)
 	}
-	if n, err := f.Ack(t.Context(), owner, msgs[0].WorkItemID); n != 0 || err != nil {
+	if n, err := f.Ack(t.Context(), owner, msgs[0].Position); n != 0 || err != nil {
 		t.Fatalf("acked %d, %v", n, err)
 	}
 	if r := f.run(id); r.Status != job.Pending || r.Attempts != 0 {
@@ -236,7 +236,7 @@ func (f *fixture) byHand(saw func(job.RunID)) {
 		}
 		for _, m := range msgs {
 			saw(m.ID)
-			if n, err := f.Ack(f.ctx(), owner, m.WorkItemID); n != 1 || err != nil {
+			if n, err := f.Ack(f.ctx(), owner, m.Position); n != 1 || err != nil {
 				f.t.Errorf("acked %d, %v", n, err)
 			}
 		}

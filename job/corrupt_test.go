@@ -121,7 +121,7 @@ func testCorruptMany(t *testing.T, e dbtest.Engine) {
 			t.Errorf("%s did not run", n)
 		}
 	}
-	if d, ok, err := f.agenda().NextDue(t.Context()); err != nil || !ok || d <= 0 {
+	if d, ok, err := f.source().NextDue(t.Context()); err != nil || !ok || d <= 0 {
 		t.Fatalf("next due in %v, %v, %v", d, ok, err)
 	}
 }
@@ -210,7 +210,7 @@ func testCorruptTimes(t *testing.T, e dbtest.Engine) {
 	for _, change := range changes {
 		f.set(strings.ReplaceAll(change, "'", ""), change)
 	}
-	if _, _, err := f.agenda().NextDue(t.Context()); err != nil {
+	if _, _, err := f.source().NextDue(t.Context()); err != nil {
 		t.Errorf("next due: %v", err)
 	}
 	f.fire()

@@ -35,7 +35,7 @@ func (f *fixture) delivered() map[outbox.MessageID]int {
 		}
 		for _, m := range msgs {
 			seen[m.ID]++
-			n, err := f.box.Ack(f.ctx(), owner, m.WorkItemID)
+			n, err := f.box.Ack(f.ctx(), owner, m.Position)
 			f.check(err)
 			if n != 1 {
 				f.t.Fatal("not acked")

@@ -19,21 +19,21 @@ const fireBatch = 100
 // brokenPause is when to look again at a job whose schedule cannot be followed.
 const brokenPause = time.Minute
 
-// Agendas is what a scheduler has to see to.
-func (j *Jobs) Agendas() []worker.Agenda { return []worker.Agenda{agenda{j}} }
+// Sources is what a scheduler has to see to.
+func (j *Jobs) Sources() []worker.Source { return []worker.Source{source{j}} }
 
-// agenda is jobs as the scheduler sees them.
-type agenda struct{ j *Jobs }
+// source is jobs as the scheduler sees them.
+type source struct{ j *Jobs }
 
-func (agenda) Name() string { return "jobs" }
+func (source) Name() string { return "jobs" }
 
-func (a agenda) NextDue(ctx context.Context) (time.Duration, bool, error) {
+func (a source) NextDue(ctx context.Context) (time.Duration, bool, error) {
 	return worker.NextDue(ctx, a.j.db, op.JobNextDue{})
 }
 
 // Fire makes the runs of due jobs, and returns how many jobs it dealt with. Each
 // leaves the due ones: it is moved on, by us or by somebody else, or put off.
-func (a agenda) Fire(ctx context.Context) (int64, error) {
+func (a source) Fire(ctx context.Context) (int64, error) {
 	due, err := a.j.due(ctx)
 	if err != nil || len(due) == 0 {
 		return 0, err
@@ -161,7 +161,7 @@ func (j *Jobs) fireTogether(ctx context.Context, moves []*move) error {
 	var c *engine.Call
 	err := engine.Repeat(ctx, nil, func() error {
 		generation := j.db.Generation()
-		ids, positions, err := j.outbox.Mint(ctx, len(runs))
+		ids, positions, err := j.outbox.Reserve(ctx, len(runs))
 		if err != nil {
 			return err
 		}

@@ -178,7 +178,7 @@ func (f *fixture) fire() int64 {
 	f.t.Helper()
 	var total int64
 	for {
-		n, err := f.agenda().Fire(f.ctx())
+		n, err := f.source().Fire(f.ctx())
 		f.check(err)
 		if n == 0 {
 			return total
@@ -189,7 +189,7 @@ func (f *fixture) fire() int64 {
 	}
 }
 
-func (f *fixture) agenda() worker.Agenda { return f.Agendas()[0] }
+func (f *fixture) source() worker.Source { return f.Sources()[0] }
 
 // made lets an hourly job fall due once, and returns its run.
 func (f *fixture) made() *job.Run {

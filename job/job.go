@@ -192,7 +192,7 @@ type Jobs struct {
 	opts   Options
 	log    *slog.Logger
 
-	cleaning  worker.Pulse
+	cleaning  worker.LoopTracker
 	invalid   error // of the options
 	observers []func(made int64)
 }
@@ -215,7 +215,7 @@ func New(db engine.DB, o *outbox.Outbox, opts Options) *Jobs {
 func (j *Jobs) noteStart(next outbox.Handler) outbox.Handler {
 	return outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
 		if m.Headers[Header] != "" {
-			if err := j.db.Do(ctx, engine.Ask(op.JobStart{ID: int64(m.WorkItemID)})); err != nil {
+			if err := j.db.Do(ctx, engine.Ask(op.JobStart{ID: int64(m.Position)})); err != nil {
 				j.log.WarnContext(ctx, "could not record the start of a run", "job", m.Headers[Header], "message_id", m.ID.String(), "error", err)
 			}
 		}
@@ -233,7 +233,7 @@ func (j *Jobs) Run(ctx context.Context) error {
 	if err := worker.Ready(ctx, j.log, j.db); err != nil {
 		return err
 	}
-	cfg := worker.ScheduleConfig{DB: j.db, Agendas: j.Agendas(), Logger: j.log, MaxPollingInterval: j.opts.MaxPollingInterval}
+	cfg := worker.ScheduleConfig{DB: j.db, Sources: j.Sources(), Logger: j.log, MaxPollingInterval: j.opts.MaxPollingInterval}
 	return worker.RunKept(ctx, worker.NewScheduler(cfg).Run, j.KeepClean)
 }
 
@@ -247,9 +247,9 @@ func (j *Jobs) KeepClean(ctx context.Context) {
 // metrics. Call it before Run.
 func (j *Jobs) Observe(f func(made int64)) { j.observers = append(j.observers, f) }
 
-// Vitals returns the status of the loop that cleans up.
-func (j *Jobs) Vitals() []worker.Vitals {
-	return []worker.Vitals{j.cleaning.Vitals("clean-up of jobs")}
+// LoopStatus returns the status of the loop that cleans up.
+func (j *Jobs) LoopStatus() []worker.LoopStatus {
+	return []worker.LoopStatus{j.cleaning.Status("clean-up of jobs")}
 }
 
 // cleanRuns bounds one transaction of the clean-up.

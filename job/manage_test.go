@@ -19,7 +19,7 @@ func testDisabledMakesNoRuns(t *testing.T, e dbtest.Engine) {
 	if got := f.get(name); got.Enabled || !got.NextRun.IsZero() {
 		t.Fatalf("it is %+v", got)
 	}
-	if _, ok, err := f.agenda().NextDue(t.Context()); ok || err != nil {
+	if _, ok, err := f.source().NextDue(t.Context()); ok || err != nil {
 		t.Fatalf("something is due: %v", err)
 	}
 	f.asleep(5 * time.Hour)
@@ -109,7 +109,7 @@ func testTrigger(t *testing.T, e dbtest.Engine) {
 	}
 	m, err := f.box.Find(t.Context(), id)
 	f.check(err)
-	if m.Topic != jb.Topic || string(m.Payload) != string(jb.Payload) || m.Headers["tenant"] != "7" || m.Headers[job.Header] != name || m.Priority != jb.Priority || m.WorkItemID != r.Position {
+	if m.Topic != jb.Topic || string(m.Payload) != string(jb.Payload) || m.Headers["tenant"] != "7" || m.Headers[job.Header] != name || m.Priority != jb.Priority || m.Position != r.Position {
 		t.Fatalf("the message is %+v", m)
 	}
 	if again := f.trigger(name); again == id {

@@ -70,7 +70,7 @@ func (j *Jobs) Put(ctx context.Context, jb Job) error {
 		return err
 	}
 	if put.N > 0 {
-		j.db.Ring(worker.ScheduleQueue)
+		j.db.Notify(worker.ScheduleQueue)
 		j.log.InfoContext(ctx, "job stored", "job", jb.Name, "schedule", jb.Schedule, "zone", zone.String(), "next", next)
 	}
 	return nil
@@ -118,7 +118,7 @@ func (j *Jobs) Trigger(ctx context.Context, name string) (RunID, error) {
 	var c *engine.Call
 	err := engine.Repeat(ctx, nil, func() error {
 		generation := j.db.Generation()
-		ids, positions, err := j.outbox.Mint(ctx, 1)
+		ids, positions, err := j.outbox.Reserve(ctx, 1)
 		if err != nil {
 			return err
 		}
@@ -163,7 +163,7 @@ func (j *Jobs) SetEnabled(ctx context.Context, name string, enabled bool) error 
 			return err
 		}
 		if n > 0 {
-			j.db.Ring(worker.ScheduleQueue)
+			j.db.Notify(worker.ScheduleQueue)
 			j.log.InfoContext(ctx, "job switched on or off", "job", name, "enabled", enabled)
 			return nil
 		}

@@ -184,7 +184,7 @@ func statusOf(stored *int64) Status {
 // Run is a run, or the record of why there was none.
 type Run struct {
 	ID        RunID
-	Position  outbox.WorkItemID // of its message
+	Position  outbox.Position // of its message
 	Job       string
 	Scheduled time.Time // nominal time; of a triggered run, when it was triggered
 	Triggered bool      // by Trigger, not by the schedule
@@ -244,7 +244,7 @@ func (j *Jobs) runs(ctx context.Context, ask engine.Answering[op.JobRunItem]) (f
 // read.
 func run(s *op.JobRunItem, unread error) *Run {
 	r := &Run{
-		ID: s.RunID, Position: outbox.WorkItemID(s.ID), Job: s.JobName, Scheduled: s.ScheduledTime.UTC(), Triggered: s.Triggered, Missed: s.Missed,
+		ID: s.RunID, Position: outbox.Position(s.ID), Job: s.JobName, Scheduled: s.ScheduledTime.UTC(), Triggered: s.Triggered, Missed: s.Missed,
 		Status: statusOf(s.Status), CreatedAt: s.CreatedAt.UTC(), StartedAt: worker.Value(s.StartTime).UTC(), EndedAt: worker.Value(s.EndTime).UTC(),
 		Attempts: s.RetryCount, LastError: worker.Value(s.LastError),
 	}

@@ -89,7 +89,7 @@ func (s *simulation) work(d time.Duration) {
 	defer stop()
 	var wg sync.WaitGroup
 	for _, p := range s.procs {
-		scheduler := worker.NewScheduler(worker.ScheduleConfig{DB: p.db, Agendas: p.jobs.Agendas(), Logger: engine.Logger(nil), MaxPollingInterval: never})
+		scheduler := worker.NewScheduler(worker.ScheduleConfig{DB: p.db, Sources: p.jobs.Sources(), Logger: engine.Logger(nil), MaxPollingInterval: never})
 		wg.Go(func() { _ = scheduler.Run(ctx) })
 	}
 	time.Sleep(d)

@@ -93,8 +93,8 @@ func testForeignIDs(t *testing.T, e dbtest.Engine) {
 	id, msgs := f.members(4)
 	mine, myItems := f.claim(2)
 	_, theirItems := f.claim(2)
-	all := []outbox.WorkItemID{1 << 40}
-	for _, items := range []map[outbox.MessageID]outbox.WorkItemID{myItems, theirItems} {
+	all := []outbox.Position{1 << 40}
+	for _, items := range []map[outbox.MessageID]outbox.Position{myItems, theirItems} {
 		for _, at := range items {
 			all = append(all, at)
 		}
@@ -145,7 +145,7 @@ func testAttachAfterTheEnd(t *testing.T, e dbtest.Engine) {
 	owner, items := f.claim(5)
 	f.ack(owner, items[msgs[0]], items[msgs[1]])
 	f.fail(owner, items[msgs[2]], items[msgs[3]])
-	if n, err := f.box.Discard(f.ctx(), outbox.FailedFilter{IDs: []outbox.WorkItemID{items[msgs[3]]}}); n != 1 || err != nil {
+	if n, err := f.box.Discard(f.ctx(), outbox.FailedFilter{IDs: []outbox.Position{items[msgs[3]]}}); n != 1 || err != nil {
 		t.Fatalf("discarded %d: %v", n, err)
 	}
 	id := f.start(5)

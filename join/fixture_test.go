@@ -94,7 +94,7 @@ func (f *fixture) members(n int) (join.ID, []outbox.MessageID) {
 }
 
 // claim claims messages of topic step and returns them under one token.
-func (f *fixture) claim(n int) (outbox.OwnerToken, map[outbox.MessageID]outbox.WorkItemID) {
+func (f *fixture) claim(n int) (outbox.OwnerToken, map[outbox.MessageID]outbox.Position) {
 	f.t.Helper()
 	owner := outbox.NewOwnerToken()
 	msgs, err := f.box.Claim(f.ctx(), owner, lease, n)
@@ -102,14 +102,14 @@ func (f *fixture) claim(n int) (outbox.OwnerToken, map[outbox.MessageID]outbox.W
 	if len(msgs) != n {
 		f.t.Fatalf("claimed %d messages, want %d", len(msgs), n)
 	}
-	items := map[outbox.MessageID]outbox.WorkItemID{}
+	items := map[outbox.MessageID]outbox.Position{}
 	for _, m := range msgs {
-		items[m.ID] = m.WorkItemID
+		items[m.ID] = m.Position
 	}
 	return owner, items
 }
 
-func (f *fixture) ack(owner outbox.OwnerToken, ids ...outbox.WorkItemID) {
+func (f *fixture) ack(owner outbox.OwnerToken, ids ...outbox.Position) {
 	f.t.Helper()
 	n, err := f.box.Ack(f.ctx(), owner, ids...)
 	f.check(err)
@@ -118,7 +118,7 @@ func (f *fixture) ack(owner outbox.OwnerToken, ids ...outbox.WorkItemID) {
 	}
 }
 
-func (f *fixture) fail(owner outbox.OwnerToken, ids ...outbox.WorkItemID) {
+func (f *fixture) fail(owner outbox.OwnerToken, ids ...outbox.Position) {
 	f.t.Helper()
 	n, err := f.box.Fail(f.ctx(), owner, errors.New("no"), ids...)
 	f.check(err)

@@ -53,7 +53,7 @@ func readWait(payload []byte) (*waitPayload, error) {
 // park puts a wait aside until its join is over (D-33): no attempt is counted,
 // nothing polls, and the commit that counts the last step makes it due.
 func (j *Joins) park(ctx context.Context, m *outbox.Message, id ID) error {
-	if _, err := engine.Exec(ctx, j.db, nil, op.JoinPark{JoinID: id, Owner: m.Owner, ID: int64(m.WorkItemID)}); err != nil {
+	if _, err := engine.Exec(ctx, j.db, nil, op.JoinPark{JoinID: id, Owner: m.Owner, ID: int64(m.Position)}); err != nil {
 		return err
 	}
 	return worker.ErrSettled

@@ -71,7 +71,7 @@ func testAttachWaitsForClaim(t *testing.T, e dbtest.Engine) {
 		if !commit {
 			owner, _ = f.claim(1)
 		}
-		f.ack(owner, f.find(msgs[0]).WorkItemID)
+		f.ack(owner, f.find(msgs[0]).Position)
 		f.progress(id, 1, 0, join.Completed)
 	}
 }

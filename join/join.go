@@ -73,7 +73,7 @@ type Joins struct {
 	opts   Options
 	log    *slog.Logger
 
-	cleaning  worker.Pulse
+	cleaning  worker.LoopTracker
 	rounds    rounds
 	observers []func(Repaired)
 	invalid   error // of the options
@@ -107,9 +107,9 @@ func (j *Joins) Run(ctx context.Context) error {
 	return nil
 }
 
-// Vitals returns the status of the loop that cleans up.
-func (j *Joins) Vitals() []worker.Vitals {
-	return []worker.Vitals{j.cleaning.Vitals("clean-up of joins")}
+// LoopStatus returns the status of the loop that cleans up.
+func (j *Joins) LoopStatus() []worker.LoopStatus {
+	return []worker.LoopStatus{j.cleaning.Status("clean-up of joins")}
 }
 
 // cleanJoins bounds one transaction of the clean-up.

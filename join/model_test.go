@@ -72,7 +72,7 @@ func runModel(t *testing.T, d dbtest.Database) {
 // step is a message as the model knows it.
 type step struct {
 	id    outbox.MessageID
-	at    outbox.WorkItemID
+	at    outbox.Position
 	state outbox.Status
 	owner outbox.OwnerToken
 	lost  []outbox.OwnerToken // of claims whose lease ran out
@@ -153,7 +153,7 @@ func (m *model) enqueue(rt *rapid.T) {
 	for _, id := range ids {
 		info, err := m.box.Find(m.ctx(), id)
 		must(rt, err)
-		m.steps = append(m.steps, &step{id: id, at: info.WorkItemID})
+		m.steps = append(m.steps, &step{id: id, at: info.Position})
 	}
 }
 
@@ -162,7 +162,7 @@ func (m *model) some(rt *rapid.T, from []*step) []*step {
 	if len(from) == 0 {
 		rt.Skip()
 	}
-	chosen := rapid.SliceOfNDistinct(rapid.SampledFrom(from), 1, min(6, len(from)), func(s *step) outbox.WorkItemID { return s.at }).Draw(rt, "steps")
+	chosen := rapid.SliceOfNDistinct(rapid.SampledFrom(from), 1, min(6, len(from)), func(s *step) outbox.Position { return s.at }).Draw(rt, "steps")
 	slices.SortFunc(chosen, func(a, b *step) int { return cmp.Compare(a.at, b.at) })
 	return chosen
 }
@@ -238,7 +238,7 @@ func (m *model) claim(rt *rapid.T) {
 	got, err := m.box.Claim(m.ctx(), owner, time.Hour, rapid.IntRange(1, 8).Draw(rt, "how many"))
 	must(rt, err)
 	for _, c := range got {
-		i := slices.IndexFunc(m.steps, func(s *step) bool { return s.at == c.WorkItemID })
+		i := slices.IndexFunc(m.steps, func(s *step) bool { return s.at == c.Position })
 		if i < 0 || m.steps[i].state != outbox.Ready {
 			rt.Fatalf("claimed %+v", c)
 		}
@@ -258,13 +258,13 @@ func (m *model) held() (held []*step) {
 
 // settle draws an owner and steps, his and others', settles them and returns
 // those that were his.
-func (m *model) settle(rt *rapid.T, call func(owner outbox.OwnerToken, ids []outbox.WorkItemID) (int64, error)) (his []*step) {
+func (m *model) settle(rt *rapid.T, call func(owner outbox.OwnerToken, ids []outbox.Position) (int64, error)) (his []*step) {
 	chosen := m.some(rt, m.held())
 	owner := chosen[0].owner
 	if rapid.IntRange(0, 9).Draw(rt, "others' too") == 0 {
 		chosen = m.steps
 	}
-	var ids []outbox.WorkItemID
+	var ids []outbox.Position
 	for _, s := range chosen {
 		ids = append(ids, s.at)
 		if s.state == outbox.InProgress && s.owner == owner {
@@ -289,13 +289,13 @@ func (m *model) became(steps []*step, state outbox.Status) {
 }
 
 func (m *model) ack(rt *rapid.T) {
-	m.became(m.settle(rt, func(owner outbox.OwnerToken, ids []outbox.WorkItemID) (int64, error) {
+	m.became(m.settle(rt, func(owner outbox.OwnerToken, ids []outbox.Position) (int64, error) {
 		return m.box.Ack(m.ctx(), owner, ids...)
 	}), outbox.Done)
 }
 
 func (m *model) fail(rt *rapid.T) {
-	m.became(m.settle(rt, func(owner outbox.OwnerToken, ids []outbox.WorkItemID) (int64, error) {
+	m.became(m.settle(rt, func(owner outbox.OwnerToken, ids []outbox.Position) (int64, error) {
 		return m.box.Fail(m.ctx(), owner, errors.New("no"), ids...)
 	}), outbox.Failed)
 }
@@ -364,13 +364,13 @@ func (m *model) allCount(steps []*step) bool {
 }
 
 func (m *model) abandon(rt *rapid.T) {
-	m.became(m.settle(rt, func(owner outbox.OwnerToken, ids []outbox.WorkItemID) (int64, error) {
+	m.became(m.settle(rt, func(owner outbox.OwnerToken, ids []outbox.Position) (int64, error) {
 		return m.box.AbandonAfter(m.ctx(), owner, 0, errors.New("again"), ids...)
 	}), outbox.Ready)
 }
 
 func (m *model) release(rt *rapid.T) {
-	m.became(m.settle(rt, func(owner outbox.OwnerToken, ids []outbox.WorkItemID) (int64, error) {
+	m.became(m.settle(rt, func(owner outbox.OwnerToken, ids []outbox.Position) (int64, error) {
 		return m.box.Release(m.ctx(), owner, ids...)
 	}), outbox.Ready)
 }

@@ -28,10 +28,10 @@ type scene struct {
 	*fixture
 	id     join.ID
 	msgs   []outbox.MessageID
-	items  []outbox.WorkItemID
+	items  []outbox.Position
 	owners []outbox.OwnerToken // of the messages and, if it is claimed, the wait
 	wait   outbox.MessageID
-	at     outbox.WorkItemID // of the wait
+	at     outbox.Position // of the wait
 }
 
 // deed is something that can be done in an open transaction, if the engine
@@ -83,8 +83,8 @@ func (s *scene) ids(which []int) []outbox.MessageID {
 	return ids
 }
 
-func (s *scene) places(which []int) []outbox.WorkItemID {
-	at := make([]outbox.WorkItemID, len(which))
+func (s *scene) places(which []int) []outbox.Position {
+	at := make([]outbox.Position, len(which))
 	for i, k := range which {
 		at[i] = s.items[k]
 	}
@@ -93,7 +93,7 @@ func (s *scene) places(which []int) []outbox.WorkItemID {
 
 // settle is outbox_ack and the like, which other programs call in transactions
 // of their own.
-func settle(function string, alone func(s *scene, owner outbox.OwnerToken, ids []outbox.WorkItemID) (int64, error), which []int) deed {
+func settle(function string, alone func(s *scene, owner outbox.OwnerToken, ids []outbox.Position) (int64, error), which []int) deed {
 	one := func(n int64, err error) error {
 		if err == nil && n != int64(len(which)) {
 			err = fmt.Errorf("%s touched %d messages of %d", function, n, len(which))
@@ -111,19 +111,19 @@ func settle(function string, alone func(s *scene, owner outbox.OwnerToken, ids [
 }
 
 func ack(which ...int) deed {
-	return settle("outbox_ack", func(s *scene, owner outbox.OwnerToken, ids []outbox.WorkItemID) (int64, error) {
+	return settle("outbox_ack", func(s *scene, owner outbox.OwnerToken, ids []outbox.Position) (int64, error) {
 		return s.box.Ack(s.ctx(), owner, ids...)
 	}, which)
 }
 
 func fail(which ...int) deed {
-	return settle("outbox_fail", func(s *scene, owner outbox.OwnerToken, ids []outbox.WorkItemID) (int64, error) {
+	return settle("outbox_fail", func(s *scene, owner outbox.OwnerToken, ids []outbox.Position) (int64, error) {
 		return s.box.Fail(s.ctx(), owner, errors.New("no"), ids...)
 	}, which)
 }
 
 func abandon(which ...int) deed {
-	return settle("outbox_abandon", func(s *scene, owner outbox.OwnerToken, ids []outbox.WorkItemID) (int64, error) {
+	return settle("outbox_abandon", func(s *scene, owner outbox.OwnerToken, ids []outbox.Position) (int64, error) {
 		return s.box.Abandon(s.ctx(), owner, errors.New("again"), ids...)
 	}, which)
 }
@@ -368,14 +368,14 @@ func (s *schedule) scene(f *fixture) *scene {
 	f.t.Helper()
 	sc := &scene{fixture: f, id: f.start(s.expected)}
 	sc.wait = f.wait(sc.id, named(sc.id))
-	sc.at = f.find(sc.wait).WorkItemID
+	sc.at = f.find(sc.wait).Position
 	var waitOwner outbox.OwnerToken
 	if s.claimedWait {
 		waitOwner, _ = f.claim(1)
 	} else {
 		f.drain(nil)
 	}
-	sc.msgs, sc.items = f.enqueue("step", 3), make([]outbox.WorkItemID, 3)
+	sc.msgs, sc.items = f.enqueue("step", 3), make([]outbox.Position, 3)
 	sc.owners = make([]outbox.OwnerToken, 3)
 	n := 1
 	if s.run {

@@ -80,12 +80,12 @@ func testManyMembers(t *testing.T, e dbtest.Engine) {
 			if err != nil || acked.Load()+failed.Load() == int64(n) {
 				return err
 			}
-			var good, bad []outbox.WorkItemID
+			var good, bad []outbox.Position
 			for _, m := range msgs {
 				if rng.IntN(5) == 0 {
-					bad = append(bad, m.WorkItemID)
+					bad = append(bad, m.Position)
 				} else {
-					good = append(good, m.WorkItemID)
+					good = append(good, m.Position)
 				}
 			}
 			a, err := boxes[i%2].Ack(f.ctx(), owner, good...)
@@ -182,7 +182,7 @@ func testAttachRaces(t *testing.T, e dbtest.Engine) {
 				return err
 			}
 			for _, m := range got {
-				if _, err := f.box.Ack(f.ctx(), owner, m.WorkItemID); err != nil {
+				if _, err := f.box.Ack(f.ctx(), owner, m.Position); err != nil {
 					return err
 				}
 			}

@@ -72,7 +72,7 @@ func (j *Join) IsComplete() bool { return j.CompletedSteps+j.FailedSteps == j.Ex
 // Member is a message of a join.
 type Member struct {
 	MessageID outbox.MessageID
-	Position  outbox.WorkItemID
+	Position  outbox.Position
 	Status    MemberStatus
 	CreatedAt time.Time // when it was attached
 	Topic     string    // "" once the message was cleaned up
@@ -171,6 +171,6 @@ func (j *Joins) Members(ctx context.Context, id ID, f MemberFilter) ([]*Member, 
 // storedMember is a member as it is stored.
 func storedMember(m *op.JoinMember) *Member {
 	return &Member{
-		MessageID: m.OutboxMessageID, Position: outbox.WorkItemID(m.ID), Status: MemberStatus(m.Status), CreatedAt: m.CreatedUTC.UTC(), Topic: worker.Value(m.Topic),
+		MessageID: m.OutboxMessageID, Position: outbox.Position(m.ID), Status: MemberStatus(m.Status), CreatedAt: m.CreatedUTC.UTC(), Topic: worker.Value(m.Topic),
 	}
 }

@@ -120,7 +120,7 @@ func testLeaseLostBeforeHandling(t *testing.T, e dbtest.Engine) {
 }
 
 // stale is a wait as it was delivered under a claim.
-func (f *fixture) stale(owner outbox.OwnerToken, items map[outbox.MessageID]outbox.WorkItemID) *outbox.Message {
+func (f *fixture) stale(owner outbox.OwnerToken, items map[outbox.MessageID]outbox.Position) *outbox.Message {
 	f.t.Helper()
 	for id := range items {
 		m := f.find(id).Message

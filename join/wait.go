@@ -98,7 +98,7 @@ func (j *Joins) addWait(ctx context.Context, tx outbox.Tx, w *writing, id ID, m 
 	return nil
 }
 
-func noteWait(id ID, at outbox.WorkItemID) *engine.Call {
+func noteWait(id ID, at outbox.Position) *engine.Call {
 	return engine.Ask(op.JoinWait{JoinID: id, ID: int64(at)})
 }
 

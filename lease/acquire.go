@@ -130,7 +130,7 @@ func (s *Leases) give(ctx context.Context, name string, calls ...*engine.Call) e
 	call := engine.One(op.LeaseCall{Name: name}, &next)
 	err := s.db.Do(ctx, append(calls, call)...)
 	if err == nil && call.N > 0 {
-		s.db.Ring(place(next.ID))
+		s.db.Notify(place(next.ID))
 	}
 	return err
 }

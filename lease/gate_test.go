@@ -77,23 +77,23 @@ func (g *gate) Seen(op string) []time.Time {
 	return append([]time.Time(nil), g.seen[op]...)
 }
 
-// Sleeper returns the database's, or one that does not wake by itself.
-func (g *gate) Sleeper(queue string) engine.Sleeper {
-	s := g.DB.Sleeper(queue)
+// Waiter returns the database's, or one that does not wake by itself.
+func (g *gate) Waiter(queue string) engine.Waiter {
+	s := g.DB.Waiter(queue)
 	if g.OnlyWoken {
-		return &soundSleeper{Sleeper: s, asleep: &g.Asleep}
+		return &soundSleeper{Waiter: s, asleep: &g.Asleep}
 	}
 	return s
 }
 
 type soundSleeper struct {
-	engine.Sleeper
+	engine.Waiter
 	armed  bool
 	asleep *atomic.Int64
 }
 
-func (s *soundSleeper) Arm(ctx context.Context) (bool, error) {
-	again, err := s.Sleeper.Arm(ctx)
+func (s *soundSleeper) Subscribe(ctx context.Context) (bool, error) {
+	again, err := s.Waiter.Subscribe(ctx)
 	s.armed = err == nil
 	return again, err
 }
@@ -103,5 +103,5 @@ func (s *soundSleeper) Sleep(ctx context.Context, d time.Duration) bool {
 		d = time.Hour
 		s.asleep.Add(1)
 	}
-	return s.Sleeper.Sleep(ctx, d)
+	return s.Waiter.Sleep(ctx, d)
 }

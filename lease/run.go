@@ -65,7 +65,7 @@ func (s *Leases) Elect(ctx context.Context, name string, opts Options, fn Func) 
 		if err != nil {
 			s.log.WarnContext(ctx, "leadership ended with an error, standing again", "lease", name, "error", engine.Line(err.Error()))
 		}
-		_ = engine.Pause(ctx, engine.Jitter(pause, 0.2))
+		_ = engine.Sleep(ctx, engine.Jitter(pause, 0.2))
 		if err != nil {
 			pause = min(2*pause, backoffMax)
 		}

@@ -54,10 +54,10 @@ type waiter struct {
 }
 
 func (w *waiter) wait(ctx context.Context) (*Lease, error) {
-	sleeper := w.s.db.Sleeper(place(w.id))
+	sleeper := w.s.db.Waiter(place(w.id))
 	defer sleeper.Close()
 	for {
-		_, deafness := sleeper.Arm(ctx)
+		_, deafness := sleeper.Subscribe(ctx)
 		l, nap, err := w.look(ctx)
 		switch {
 		case ctx.Err() != nil && l == nil:
@@ -67,7 +67,7 @@ func (w *waiter) wait(ctx context.Context) (*Lease, error) {
 		case err != nil:
 			nap = engine.Jitter(w.backoff, 0.2)
 			w.backoff = min(2*w.backoff, backoffMax)
-			_ = engine.Pause(ctx, nap) // being rung would not help
+			_ = engine.Sleep(ctx, nap) // being rung would not help
 			continue
 		case deafness != nil:
 			nap = min(nap, w.pause)

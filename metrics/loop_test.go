@@ -26,7 +26,7 @@ func (q *endless) Exchange(_ context.Context, _ *worker.Settlement, _ worker.Own
 	now := time.Now().UTC().Round(0)
 	for i := range items {
 		m := q.msgs[i%len(q.msgs)]
-		items[i] = worker.Item[*outbox.Message]{ID: worker.ItemID(i), MessageID: m.ID, Topic: m.Topic, Since: now, Body: m}
+		items[i] = worker.Item[*outbox.Message]{ID: worker.Position(i), MessageID: m.ID, Topic: m.Topic, Since: now, Body: m}
 	}
 	return items, nil
 }
@@ -39,16 +39,16 @@ func (q *endless) ClaimSuspects(context.Context, worker.OwnerToken, time.Duratio
 }
 
 func (q *endless) NextDue(context.Context) (time.Duration, bool, error) { return 0, false, nil }
-func (q *endless) Sleeper() engine.Sleeper                              { return napper{} }
+func (q *endless) Waiter() engine.Waiter                                { return napper{} }
 
 // napper sleeps as long as it is told to.
 type napper struct{}
 
-func (napper) Arm(context.Context) (bool, error) { return false, nil }
-func (napper) Disarm()                           {}
-func (napper) Close()                            {}
+func (napper) Subscribe(context.Context) (bool, error) { return false, nil }
+func (napper) Unsubscribe()                            {}
+func (napper) Close()                                  {}
 func (napper) Sleep(ctx context.Context, d time.Duration) bool {
-	_ = engine.Pause(ctx, d)
+	_ = engine.Sleep(ctx, d)
 	return false
 }
 

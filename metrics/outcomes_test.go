@@ -30,7 +30,7 @@ func TestOutcomes(t *testing.T) {
 		f.Handle("twice", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return errors.New("no") }))
 		f.Handle("snoozes", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return outbox.Snooze(time.Hour) }))
 		f.Handle("settles", outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
-			_, err := f.Outbox.Ack(ctx, m.Owner, m.WorkItemID)
+			_, err := f.Outbox.Ack(ctx, m.Owner, m.Position)
 			return errors.Join(err, worker.ErrSettled)
 		}))
 		f.Inbox.Handle("in", func(context.Context, *inbox.Message) error { return nil })

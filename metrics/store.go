@@ -159,7 +159,7 @@ func joinStatus(number string) string {
 // others are the fleet's own.
 func (s *store) collectLoops(to storeSink) {
 	told, now, sent := &to.c.told, time.Now(), map[string]bool{}
-	for _, v := range s.p.Vitals() {
+	for _, v := range s.p.LoopStatus() {
 		name := strings.ToValidUTF8(v.Name, "\uFFFD")
 		if sent[name] || to.c.fleet != nil && v.LastTurn.IsZero() {
 			continue

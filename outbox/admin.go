@@ -18,10 +18,10 @@ import (
 
 // FailedFilter selects failed messages. The zero value selects all of them.
 type FailedFilter struct {
-	IDs   []WorkItemID // nil: any
-	Topic string       // "": any
-	Queue string       // "": any
-	Error string       // part of the last error, as it is written; "": any
+	IDs   []Position // nil: any
+	Topic string     // "": any
+	Queue string     // "": any
+	Error string     // part of the last error, as it is written; "": any
 	// Since and Before bound when they failed, by the database's clock; zero: any.
 	Since, Before time.Time
 	Limit         int // 0: no limit
@@ -136,7 +136,7 @@ func (o *Outbox) eachFailed(ctx context.Context, f FailedFilter, run func(contex
 			break
 		}
 		if f.Rate > 0 && last != nil {
-			if err := engine.Pause(ctx, time.Duration(n)*time.Second/time.Duration(f.Rate)); err != nil {
+			if err := engine.Sleep(ctx, time.Duration(n)*time.Second/time.Duration(f.Rate)); err != nil {
 				return total, err
 			}
 		}
@@ -145,7 +145,7 @@ func (o *Outbox) eachFailed(ctx context.Context, f FailedFilter, run func(contex
 }
 
 // positions are ids as operations take them; nil stays nil, which is any.
-func positions(ids []WorkItemID) []int64 {
+func positions(ids []Position) []int64 {
 	if ids == nil {
 		return nil
 	}
@@ -170,7 +170,7 @@ const MaxReason = 1000
 // reason as their error, and as failed steps of their joins. Messages that a
 // worker holds, or that are over, are left alone. It returns how many it
 // cancelled, also with an error.
-func (o *Outbox) Cancel(ctx context.Context, reason string, ids ...WorkItemID) (int64, error) {
+func (o *Outbox) Cancel(ctx context.Context, reason string, ids ...Position) (int64, error) {
 	if err := engine.CheckText("reason", reason, MaxReason, false); err != nil {
 		return 0, err
 	}
@@ -186,7 +186,7 @@ func (o *Outbox) Cancel(ctx context.Context, reason string, ids ...WorkItemID) (
 // Reschedule makes messages due at another time that have not run, those that wait
 // for a retry included; zero or past: now. Messages that a worker holds, or
 // that are over, are left alone. It returns how many it moved, also with an error.
-func (o *Outbox) Reschedule(ctx context.Context, due time.Time, ids ...WorkItemID) (int64, error) {
+func (o *Outbox) Reschedule(ctx context.Context, due time.Time, ids ...Position) (int64, error) {
 	if err := engine.CheckDue("due time", due); err != nil {
 		return 0, err
 	}
@@ -199,7 +199,7 @@ func (o *Outbox) Reschedule(ctx context.Context, due time.Time, ids ...WorkItemI
 // withdrawChunk bounds how many messages one transaction takes out of their runs.
 const withdrawChunk = 1000
 
-func (o *Outbox) eachChunk(ctx context.Context, action string, ids []WorkItemID, do func(ids []int64, note op.Note) engine.Operation) (total int64, err error) {
+func (o *Outbox) eachChunk(ctx context.Context, action string, ids []Position, do func(ids []int64, note op.Note) engine.Operation) (total int64, err error) {
 	what := fmt.Sprintf("%d messages", len(ids))
 	if len(ids) == 1 {
 		what = fmt.Sprintf("message %d", ids[0])

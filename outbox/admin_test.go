@@ -19,10 +19,10 @@ import (
 
 // failing is a fixture with failed messages of several kinds: their keys are
 // "topic/queue/error".
-func failing(t *testing.T, e dbtest.Engine) (*fixture, map[string][]outbox.WorkItemID) {
+func failing(t *testing.T, e dbtest.Engine) (*fixture, map[string][]outbox.Position) {
 	t.Helper()
 	f := open(t, e)
-	ids := map[string][]outbox.WorkItemID{}
+	ids := map[string][]outbox.Position{}
 	for _, topic := range []string{"a", "b"} {
 		for _, queue := range []string{outbox.DefaultQueue, "other"} {
 			for _, text := range []string{"no route to host", `50% of "it" isn't\n`, "", "NO ROUTE"} {
@@ -48,7 +48,7 @@ func failing(t *testing.T, e dbtest.Engine) (*fixture, map[string][]outbox.WorkI
 }
 
 // age puts the time when messages failed back.
-func (f *fixture) age(d time.Duration, ids ...outbox.WorkItemID) {
+func (f *fixture) age(d time.Duration, ids ...outbox.Position) {
 	f.t.Helper()
 	step := fmt.Sprintf("make_interval(secs => %f)", d.Seconds())
 	if f.db.Engine() == "sqlite" {
@@ -73,7 +73,7 @@ func testFailedFilters(t *testing.T, e dbtest.Engine) {
 			f.age(2*time.Hour, some...)
 		}
 	}
-	var all []outbox.WorkItemID
+	var all []outbox.Position
 	for _, some := range ids {
 		all = append(all, some...)
 	}
@@ -109,8 +109,8 @@ func testFailedFilters(t *testing.T, e dbtest.Engine) {
 		"never":              {outbox.FailedFilter{Since: now.Add(time.Hour)}, 0},
 		"ids":                {outbox.FailedFilter{IDs: all[:5]}, 5},
 		"ids doubled":        {outbox.FailedFilter{IDs: append(slices.Clone(all[:5]), all[:3]...)}, 5},
-		"ids unknown":        {outbox.FailedFilter{IDs: []outbox.WorkItemID{all[0], 0, -1, math.MaxInt64, all[len(all)-1] + 1}}, 1},
-		"no ids":             {outbox.FailedFilter{IDs: []outbox.WorkItemID{}}, 0},
+		"ids unknown":        {outbox.FailedFilter{IDs: []outbox.Position{all[0], 0, -1, math.MaxInt64, all[len(all)-1] + 1}}, 1},
+		"no ids":             {outbox.FailedFilter{IDs: []outbox.Position{}}, 0},
 		"ids and topic":      {outbox.FailedFilter{IDs: ids["a/other/"], Topic: "a"}, 2},
 		"ids and not topic":  {outbox.FailedFilter{IDs: ids["a/other/"], Topic: "b"}, 0},
 		"all together":       {outbox.FailedFilter{IDs: all, Topic: "b", Queue: "other", Error: "isn't", Since: hourAgo, Before: now.Add(time.Hour), Limit: 10, Rate: 1000}, 2},
@@ -172,10 +172,10 @@ func testMendBadArguments(t *testing.T, e dbtest.Engine) {
 }
 
 // fail leaves n failed messages.
-func (f *fixture) fail(n int) []outbox.WorkItemID {
+func (f *fixture) fail(n int) []outbox.Position {
 	f.t.Helper()
 	f.enqueueBatch(n)
-	var all []outbox.WorkItemID
+	var all []outbox.Position
 	for len(all) < n {
 		owner, msgs := f.claim(1000)
 		f.touched(int64(len(msgs)))(f.Fail(f.ctx(), owner, errors.New("no"), positions(msgs)...))
@@ -282,7 +282,7 @@ func testRedriveConcurrently(t *testing.T, e dbtest.Engine) {
 
 // every leaves one message in every state, and a retrying one; the first two can be
 // taken back.
-func (f *fixture) every() (ready, scheduled, retrying, held, done, failed, discarded outbox.WorkItemID) {
+func (f *fixture) every() (ready, scheduled, retrying, held, done, failed, discarded outbox.Position) {
 	f.t.Helper()
 	ids := f.enqueueN(5)
 	owner, _ := f.claimExactly(5)
@@ -306,7 +306,7 @@ func testCancel(t *testing.T, e dbtest.Engine) {
 	f.counts(outbox.Counts{Ready: 1, Scheduled: 2, InProgress: 1, Done: 1, Failed: 1, Discarded: 1})
 	f.touched(3)(f.Cancel(f.ctx(), "not needed", ready, held, scheduled, retrying, done, failed, discarded, ready))
 	f.counts(outbox.Counts{InProgress: 1, Done: 1, Failed: 1, Discarded: 4})
-	for id, retries := range map[outbox.WorkItemID]int{ready: 0, scheduled: 0, retrying: 1} {
+	for id, retries := range map[outbox.Position]int{ready: 0, scheduled: 0, retrying: 1} {
 		if got := f.status(id, outbox.Discarded); got.LastError != "not needed" || got.RetryCount != retries {
 			t.Errorf("cancelled message is %+v", got)
 		}
@@ -361,7 +361,7 @@ func testReschedule(t *testing.T, e dbtest.Engine) {
 	f.touched(0)(f.Reschedule(f.ctx(), later, held, done, failed, discarded, 0, -1, math.MaxInt64))
 	f.touched(3)(f.Reschedule(f.ctx(), later, ready, held, scheduled, retrying, done, failed, discarded, ready))
 	f.counts(outbox.Counts{Scheduled: 3, InProgress: 1, Done: 1, Failed: 1, Discarded: 1})
-	for _, id := range []outbox.WorkItemID{ready, scheduled, retrying} {
+	for _, id := range []outbox.Position{ready, scheduled, retrying} {
 		if got := f.status(id, outbox.Ready); !got.NextAttemptAt.Equal(later) {
 			t.Errorf("message %d is due at %v, want %v", id, got.NextAttemptAt, later)
 		}
@@ -414,8 +414,8 @@ func TestRescheduleWakes(t *testing.T) { dbtest.Each(t, testRescheduleWakes) }
 
 func testRescheduleWakes(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, slow())
-	got := make(chan outbox.WorkItemID, 10)
-	f.handle("t", func(_ context.Context, m *outbox.Message) error { got <- m.WorkItemID; return nil })
+	got := make(chan outbox.Position, 10)
+	f.handle("t", func(_ context.Context, m *outbox.Message) error { got <- m.Position; return nil })
 	later := f.enqueue(outbox.Message{Due: time.Now().Add(time.Hour)})
 	first := f.enqueue(outbox.Message{})
 	f.start()
@@ -440,12 +440,12 @@ func testWithdrawFromRuns(t *testing.T, e dbtest.Engine) {
 	later := time.Now().Add(24 * time.Hour)
 	for _, reschedule := range []bool{false, true} {
 		f := open(t, e)
-		gone := map[outbox.WorkItemID]bool{}
-		var all []outbox.WorkItemID
+		gone := map[outbox.Position]bool{}
+		var all []outbox.Position
 		for _, some := range [][]int{{0}, {9}, {4}, {0, 9}, {3, 4, 5}, {0, 2, 4, 6, 8}, {9, 0, 5, 5}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}} {
 			ids := f.enqueueN(10)
 			all = append(all, ids...)
-			var asked []outbox.WorkItemID
+			var asked []outbox.Position
 			distinct := map[int]bool{}
 			for _, i := range some {
 				asked, distinct[i], gone[ids[i]] = append(asked, ids[i]), true, true
@@ -459,7 +459,7 @@ func testWithdrawFromRuns(t *testing.T, e dbtest.Engine) {
 		}
 		_, msgs := f.claimExactly(len(all) - len(gone))
 		for _, m := range msgs {
-			if gone[m.WorkItemID] || m.RetryCount != 0 {
+			if gone[m.Position] || m.RetryCount != 0 {
 				t.Errorf("claimed %+v", m)
 			}
 		}
@@ -480,12 +480,12 @@ func testWithdrawBesideClaims(t *testing.T, e dbtest.Engine) {
 	if err != nil || len(list) != n {
 		t.Fatal(len(list), err)
 	}
-	var ids []outbox.WorkItemID
+	var ids []outbox.Position
 	for _, info := range list {
-		ids = append(ids, info.WorkItemID)
+		ids = append(ids, info.Position)
 	}
 	var mu sync.Mutex
-	handled := map[outbox.WorkItemID]int{}
+	handled := map[outbox.Position]int{}
 	var acked, cancelled int64
 	var busy sync.WaitGroup
 	for range 2 {
@@ -509,7 +509,7 @@ func testWithdrawBesideClaims(t *testing.T, e dbtest.Engine) {
 				mu.Lock()
 				acked += got
 				for _, m := range msgs {
-					handled[m.WorkItemID]++
+					handled[m.Position]++
 				}
 				mu.Unlock()
 			}
@@ -574,7 +574,7 @@ func TestFailedFarBehind(t *testing.T) {
 			t.Fatal(len(claimed), err)
 		}
 		for _, m := range claimed {
-			if _, err := o.Fail(t.Context(), owner, errors.New("no"), m.WorkItemID); err != nil {
+			if _, err := o.Fail(t.Context(), owner, errors.New("no"), m.Position); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -67,10 +67,10 @@ func (b *Batch) IDs() []MessageID { return b.ids() }
 
 // Positions returns where the messages will lie, in their order. A message
 // whose supplied id is known already lies elsewhere.
-func (b *Batch) Positions() []WorkItemID {
-	ids := make([]WorkItemID, len(b.entries))
+func (b *Batch) Positions() []Position {
+	ids := make([]Position, len(b.entries))
 	for i, en := range b.entries {
-		ids[i] = WorkItemID(en.id)
+		ids[i] = Position(en.id)
 	}
 	return ids
 }
@@ -133,7 +133,7 @@ func (o *Outbox) committed(entries []*entry, calls []*engine.Call) {
 	for _, en := range entries {
 		if q := en.msg.queue(); !slices.Contains(rung, q) {
 			rung = append(rung, q)
-			o.db.Ring(q)
+			o.db.Notify(q)
 		}
 	}
 }
@@ -151,17 +151,17 @@ func (b *Batch) Headers() *string { return b.entries[0].headers }
 // Lane is the number under which the first message's queue and priority are known.
 func (b *Batch) Lane() int64 { return b.entries[0].lane }
 
-// Mint returns n positions and the ids of messages that a component's own
+// Reserve returns n positions and the ids of messages that a component's own
 // operations will put there.
-func (o *Outbox) Mint(ctx context.Context, n int) ([]MessageID, []WorkItemID, error) {
+func (o *Outbox) Reserve(ctx context.Context, n int) ([]MessageID, []Position, error) {
 	lo, err := o.db.ReserveIDs(ctx, nil, n)
 	if err != nil {
 		return nil, nil, err
 	}
-	ids, positions := make([]MessageID, n), make([]WorkItemID, n)
+	ids, positions := make([]MessageID, n), make([]Position, n)
 	now := time.Now()
 	for i := range ids {
-		positions[i] = WorkItemID(lo + int64(i))
+		positions[i] = Position(lo + int64(i))
 		ids[i] = makeMessageID(now, o.tag, int64(positions[i]))
 	}
 	return ids, positions, nil
@@ -179,5 +179,5 @@ func (o *Outbox) ClaimWith(ctx context.Context, owner OwnerToken, lease time.Dur
 // AckCall acks a message that was delivered, as part of a component's own
 // transaction; it answers 1, or 0 if the lease is lost.
 func (o *Outbox) AckCall(m *Message) *engine.Call {
-	return engine.Ask(op.OutboxAck{Runs: []op.Held{held(m.Owner, m.WorkItemID)}, Worker: o.opts.Worker})
+	return engine.Ask(op.OutboxAck{Runs: []op.Held{held(m.Owner, m.Position)}, Worker: o.opts.Worker})
 }

@@ -49,7 +49,7 @@ func TestBatchIsLaidOutWhenItIsAskedFor(t *testing.T) {
 // 32 bits can say.
 func TestSettledInOrder(t *testing.T) {
 	owner := worker.NewOwnerToken()
-	ids := []worker.ItemID{1<<47 + 1, 1, 1 << 32, 1<<31 + 5, 7}
+	ids := []worker.Position{1<<47 + 1, 1, 1 << 32, 1<<31 + 5, 7}
 	s := &worker.Settlement{}
 	for _, id := range ids {
 		h := worker.Held{Owner: owner, ID: id}

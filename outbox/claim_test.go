@@ -52,8 +52,8 @@ func testClaimLeavesSettled(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.enqueueN(2)
 	owner, msgs := f.claimExactly(2)
-	f.touched(1)(f.Ack(f.ctx(), owner, msgs[0].WorkItemID))
-	f.touched(1)(f.Fail(f.ctx(), owner, errors.New("no"), msgs[1].WorkItemID))
+	f.touched(1)(f.Ack(f.ctx(), owner, msgs[0].Position))
+	f.touched(1)(f.Fail(f.ctx(), owner, errors.New("no"), msgs[1].Position))
 	f.db.Pass(50 * time.Millisecond)
 	f.claimExactly(0)
 	f.touched(0)(f.ReapExpired(f.ctx()))
@@ -69,7 +69,7 @@ func testClaimBatchSize(t *testing.T, e dbtest.Engine) {
 	for range 40 {
 		f.enqueue(outbox.Message{})
 	}
-	var all []outbox.WorkItemID
+	var all []outbox.Position
 	for _, n := range []int{1, 7, 93, 100, 60, 1000} {
 		_, msgs := f.claim(n)
 		if len(msgs) > n {
@@ -129,10 +129,10 @@ func testClaimOrder(t *testing.T, e dbtest.Engine) {
 	third := f.enqueue(outbox.Message{Due: now.Add(-time.Minute)})
 	first := f.enqueue(outbox.Message{Due: now.Add(-time.Hour)})
 	second := f.enqueue(outbox.Message{Due: now.Add(-time.Hour + time.Second)})
-	for _, want := range []outbox.WorkItemID{first, second, third} {
+	for _, want := range []outbox.Position{first, second, third} {
 		_, msgs := f.claimExactly(1)
-		if msgs[0].WorkItemID != want {
-			t.Fatalf("claimed %d before %d", msgs[0].WorkItemID, want)
+		if msgs[0].Position != want {
+			t.Fatalf("claimed %d before %d", msgs[0].Position, want)
 		}
 	}
 }
@@ -162,7 +162,7 @@ func testClaimConcurrently(t *testing.T, e dbtest.Engine) {
 		f.enqueueBatch(100)
 	}
 	var mu sync.Mutex
-	seen := map[outbox.WorkItemID]int{}
+	seen := map[outbox.Position]int{}
 	var wg sync.WaitGroup
 	for range 8 {
 		o := outbox.New(f.db.Another(t), outbox.Options{})
@@ -176,7 +176,7 @@ func testClaimConcurrently(t *testing.T, e dbtest.Engine) {
 				}
 				mu.Lock()
 				for _, m := range msgs {
-					seen[m.WorkItemID]++
+					seen[m.Position]++
 				}
 				done := len(seen) == total
 				mu.Unlock()
@@ -262,12 +262,12 @@ func testClaimOldestAfterFullClaims(t *testing.T, e dbtest.Engine) {
 	old := f.enqueue(outbox.Message{Due: time.Now().Add(-time.Hour)})
 	fresh := f.enqueueN(2)
 	owner, first := f.claimExactly(1)
-	if first[0].WorkItemID != old {
-		t.Fatalf("claimed %d, want %d, which is due for an hour", first[0].WorkItemID, old)
+	if first[0].Position != old {
+		t.Fatalf("claimed %d, want %d, which is due for an hour", first[0].Position, old)
 	}
 	f.claimExactly(1)
 	f.touched(1)(f.Release(f.ctx(), owner, old))
-	if _, again := f.claimExactly(2); again[0].WorkItemID != old || again[1].WorkItemID != fresh[1] {
+	if _, again := f.claimExactly(2); again[0].Position != old || again[1].Position != fresh[1] {
 		t.Fatalf("claimed %v, want %d, which was released, and then %d", positions(again), old, fresh[1])
 	}
 	if seen.loops.Load() != 0 {

@@ -111,7 +111,7 @@ func testEnqueueBatch(t *testing.T, e dbtest.Engine) {
 	items := f.enqueueN(250)
 	_, msgs := f.claimExactly(250)
 	for i, m := range msgs {
-		if m.WorkItemID != items[i] {
+		if m.Position != items[i] {
 			t.Fatalf("message %d was claimed out of order", i)
 		}
 	}
@@ -317,7 +317,7 @@ func testEnqueueBatchOrder(t *testing.T, e dbtest.Engine) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inOrder := func(what string) []outbox.WorkItemID {
+	inOrder := func(what string) []outbox.Position {
 		t.Helper()
 		var got []*outbox.Message
 		for len(got) < n {
@@ -395,7 +395,7 @@ func TestEnqueueIDs(t *testing.T) { dbtest.Each(t, testEnqueueIDs) }
 func testEnqueueIDs(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	seen := map[outbox.MessageID]bool{}
-	places := map[outbox.WorkItemID]bool{}
+	places := map[outbox.Position]bool{}
 	for range 3 {
 		ids, err := f.EnqueueBatch(f.ctx(), make3(100))
 		if err != nil {
@@ -403,10 +403,10 @@ func testEnqueueIDs(t *testing.T, e dbtest.Engine) {
 		}
 		for _, id := range ids {
 			info := f.find(id)
-			if seen[id] || places[info.WorkItemID] || info.ID != id {
-				t.Fatalf("id %v or position %d is not unique", id, info.WorkItemID)
+			if seen[id] || places[info.Position] || info.ID != id {
+				t.Fatalf("id %v or position %d is not unique", id, info.Position)
 			}
-			seen[id], places[info.WorkItemID] = true, true
+			seen[id], places[info.Position] = true, true
 		}
 	}
 }

@@ -35,7 +35,7 @@ const lease = time.Minute
 func (f *fixture) ctx() context.Context { return f.t.Context() }
 
 // enqueue stores one message and returns its position.
-func (f *fixture) enqueue(m outbox.Message) outbox.WorkItemID {
+func (f *fixture) enqueue(m outbox.Message) outbox.Position {
 	f.t.Helper()
 	if m.Topic == "" {
 		m.Topic = "t"
@@ -44,11 +44,11 @@ func (f *fixture) enqueue(m outbox.Message) outbox.WorkItemID {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	return f.find(id).WorkItemID
+	return f.find(id).Position
 }
 
 // enqueueN stores n messages and returns their positions in order.
-func (f *fixture) enqueueN(n int) []outbox.WorkItemID {
+func (f *fixture) enqueueN(n int) []outbox.Position {
 	f.t.Helper()
 	msgs := make([]outbox.Message, n)
 	for i := range msgs {
@@ -58,9 +58,9 @@ func (f *fixture) enqueueN(n int) []outbox.WorkItemID {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	items := make([]outbox.WorkItemID, n)
+	items := make([]outbox.Position, n)
 	for i, id := range ids {
-		items[i] = f.find(id).WorkItemID
+		items[i] = f.find(id).Position
 	}
 	return items
 }
@@ -74,7 +74,7 @@ func (f *fixture) find(id outbox.MessageID) *outbox.Info {
 	return info
 }
 
-func (f *fixture) get(id outbox.WorkItemID) *outbox.Info {
+func (f *fixture) get(id outbox.Position) *outbox.Info {
 	f.t.Helper()
 	info, err := f.Get(f.ctx(), id)
 	if err != nil {
@@ -83,7 +83,7 @@ func (f *fixture) get(id outbox.WorkItemID) *outbox.Info {
 	return info
 }
 
-func (f *fixture) status(id outbox.WorkItemID, want outbox.Status) *outbox.Info {
+func (f *fixture) status(id outbox.Position, want outbox.Status) *outbox.Info {
 	f.t.Helper()
 	info := f.get(id)
 	if info.Status != want {
@@ -113,10 +113,10 @@ func (f *fixture) claimExactly(n int) (outbox.OwnerToken, []*outbox.Message) {
 	return owner, msgs
 }
 
-func positions(msgs []*outbox.Message) []outbox.WorkItemID {
-	ids := make([]outbox.WorkItemID, len(msgs))
+func positions(msgs []*outbox.Message) []outbox.Position {
+	ids := make([]outbox.Position, len(msgs))
 	for i, m := range msgs {
-		ids[i] = m.WorkItemID
+		ids[i] = m.Position
 	}
 	return ids
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// WorkItemID is a message's position in the outbox: what a worker claims and
+// Position is a message's position in the outbox: what a worker claims and
 // settles. It never changes.
-type WorkItemID = worker.ItemID
+type Position = worker.Position
 
 // OwnerToken identifies a claim; see package work.
 type OwnerToken = worker.OwnerToken
@@ -87,7 +87,7 @@ func (id MessageID) position() (position int64, tag uint32, ok bool) {
 // Position returns where the id, if pawl made it, says that its message lies; 0
 // for others. Whoever looks there compares the whole id: any UUID of version 8
 // looks like one of pawl's.
-func (id MessageID) Position() WorkItemID {
+func (id MessageID) Position() Position {
 	position, _, _ := id.position()
-	return WorkItemID(position)
+	return Position(position)
 }

@@ -36,7 +36,7 @@ func testReapExpired(t *testing.T, e dbtest.Engine) {
 	f.db.Pass(short + 20*time.Millisecond)
 	f.touched(3)(f.ReapExpired(f.ctx()))
 	for _, m := range msgs {
-		got := f.status(m.WorkItemID, outbox.Ready)
+		got := f.status(m.Position, outbox.Ready)
 		if got.RetryCount != 0 || got.OwnerToken != nil || got.LockedUntil != nil || got.LastError != "" {
 			t.Fatalf("reaped message is %+v", got)
 		}
@@ -65,7 +65,7 @@ func testAckAfterExpiry(t *testing.T, e dbtest.Engine) {
 	f.enqueueN(1)
 	owner, msgs := f.claimShort(1)
 	f.db.Pass(short + 20*time.Millisecond)
-	f.touched(1)(f.Ack(f.ctx(), owner, msgs[0].WorkItemID))
+	f.touched(1)(f.Ack(f.ctx(), owner, msgs[0].Position))
 	f.counts(outbox.Counts{Done: 1})
 }
 
@@ -166,7 +166,7 @@ func testSettleConcurrently(t *testing.T, e dbtest.Engine) {
 	f.counts(outbox.Counts{Done: acked, Failed: failed})
 }
 
-func (f *fixture) settleOne(owner outbox.OwnerToken, id outbox.WorkItemID, g int) (int64, error) {
+func (f *fixture) settleOne(owner outbox.OwnerToken, id outbox.Position, g int) (int64, error) {
 	if g%2 == 0 {
 		return f.Ack(f.ctx(), owner, id)
 	}

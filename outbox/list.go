@@ -15,10 +15,10 @@ import (
 // ListFilter selects messages: those that meet all of it. The zero value lists the
 // newest 100.
 type ListFilter struct {
-	Status *Status    // nil: any
-	Topic  string     // "": any
-	Before WorkItemID // only positions below this one, to page on; 0: all
-	Limit  int        // default 100, at most 10 000
+	Status *Status  // nil: any
+	Topic  string   // "": any
+	Before Position // only positions below this one, to page on; 0: all
+	Limit  int      // default 100, at most 10 000
 
 	Queue         string            // "": any
 	CorrelationID string            // "": any
@@ -30,8 +30,8 @@ type ListFilter struct {
 
 // Page is a part of a list.
 type Page struct {
-	Messages []*Info    // highest position first
-	Next     WorkItemID // the Before of the next page; 0: there are no more
+	Messages []*Info  // highest position first
+	Next     Position // the Before of the next page; 0: there are no more
 }
 
 const (
@@ -84,9 +84,9 @@ func (o *Outbox) ListPage(ctx context.Context, f ListFilter) (Page, error) {
 		if err != nil {
 			return Page{}, err
 		}
-		p.Messages, p.Next, before = append(p.Messages, found...), WorkItemID(floor), floor
+		p.Messages, p.Next, before = append(p.Messages, found...), Position(floor), floor
 		if len(p.Messages) == limit {
-			p.Next = p.Messages[limit-1].WorkItemID
+			p.Next = p.Messages[limit-1].Position
 			break
 		}
 		if floor == 0 {

@@ -16,15 +16,15 @@ import (
 )
 
 // listed checks which messages a filter finds, highest position first.
-func (f *fixture) listed(filter outbox.ListFilter, want ...outbox.WorkItemID) {
+func (f *fixture) listed(filter outbox.ListFilter, want ...outbox.Position) {
 	f.t.Helper()
 	found, err := f.List(f.ctx(), filter)
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	var got []outbox.WorkItemID
+	var got []outbox.Position
 	for _, i := range found {
-		got = append(got, i.WorkItemID)
+		got = append(got, i.Position)
 	}
 	if !slices.Equal(got, want) {
 		f.t.Errorf("%+v finds %v, want %v", filter, got, want)
@@ -44,7 +44,7 @@ func testList(t *testing.T, e dbtest.Engine) {
 		if got := found[0].Status; got != s && !(s == outbox.Scheduled && got == outbox.Ready) {
 			t.Fatalf("asked for %v, got %v", s, got)
 		}
-		f.listed(outbox.ListFilter{Status: &s, Queue: "default", NewerThan: time.Hour}, found[0].WorkItemID)
+		f.listed(outbox.ListFilter{Status: &s, Queue: "default", NewerThan: time.Hour}, found[0].Position)
 		for _, none := range []outbox.ListFilter{
 			{Topic: "nowhere"}, {Queue: "nowhere"}, {CorrelationID: "none"}, {Error: "none"}, {OlderThan: time.Hour}, {Headers: map[string]string{"none": ""}},
 		} {
@@ -64,7 +64,7 @@ func testListPages(t *testing.T, e dbtest.Engine) {
 	f.enqueueN(25)
 	f.Outbox = outbox.New(&windowed{DB: f.db, size: 3}, outbox.Options{}) // of which its one run is more
 	ready := outbox.Ready
-	var seen, before = 0, outbox.WorkItemID(0)
+	var seen, before = 0, outbox.Position(0)
 	for {
 		page, err := f.List(f.ctx(), outbox.ListFilter{Status: &ready, Before: before, Limit: 10})
 		if err != nil {
@@ -74,10 +74,10 @@ func testListPages(t *testing.T, e dbtest.Engine) {
 			break
 		}
 		for _, i := range page {
-			if before != 0 && i.WorkItemID >= before {
+			if before != 0 && i.Position >= before {
 				t.Fatal("not in descending order")
 			}
-			before = i.WorkItemID
+			before = i.Position
 			seen++
 		}
 	}
@@ -189,7 +189,7 @@ func TestListWindows(t *testing.T) { dbtest.Each(t, testListWindows) }
 
 func testListWindows(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	var ids []outbox.WorkItemID
+	var ids []outbox.Position
 	for i := range 12 {
 		ids = append(ids, f.enqueue(outbox.Message{Queue: []string{"a", "b"}[i%2], CorrelationID: fmt.Sprint(i % 4)}))
 	}
@@ -241,7 +241,7 @@ func testListPageBound(t *testing.T, e dbtest.Engine) {
 			t.Fatalf("%d statements, %v", w.floors, err)
 		}
 		if p.Next == 0 {
-			if len(p.Messages) != 1 || p.Messages[0].WorkItemID != first {
+			if len(p.Messages) != 1 || p.Messages[0].Position != first {
 				t.Errorf("the last page has %d messages", len(p.Messages))
 			}
 			break
@@ -256,7 +256,7 @@ func testListPageBound(t *testing.T, e dbtest.Engine) {
 		t.Errorf("%d pages without a message, want 2", empty)
 	}
 	f.listed(outbox.ListFilter{CorrelationID: "c"}, first) // List goes on itself
-	if p, err := f.ListPage(f.ctx(), outbox.ListFilter{Limit: 3}); err != nil || len(p.Messages) != 3 || p.Next != p.Messages[2].WorkItemID {
+	if p, err := f.ListPage(f.ctx(), outbox.ListFilter{Limit: 3}); err != nil || len(p.Messages) != 3 || p.Next != p.Messages[2].Position {
 		t.Errorf("a full page: %+v, %v", p, err)
 	}
 }

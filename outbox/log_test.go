@@ -67,7 +67,7 @@ func testLogging(t *testing.T, e dbtest.Engine) {
 	f.handle("mail", func(context.Context, *outbox.Message) error { return errors.New("mailbox full") })
 	f.start()
 	f.db.Pass(short + 20*time.Millisecond)
-	f.untilStatus(f.find(id).WorkItemID, outbox.Failed)
+	f.untilStatus(f.find(id).Position, outbox.Failed)
 	for _, want := range [][]string{
 		{"level=INFO", "msg=enqueued", "topic=mail", "correlation_id=corr-9", id.String()},
 		{"level=DEBUG", "msg=claimed", "count=1"},

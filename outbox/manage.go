@@ -57,7 +57,7 @@ func (i *Info) IsProcessed() bool { return i.Status == Done }
 var ErrNotFound = errors.New("message not found")
 
 // Get returns the message at a position, or ErrNotFound.
-func (o *Outbox) Get(ctx context.Context, id WorkItemID) (*Info, error) {
+func (o *Outbox) Get(ctx context.Context, id Position) (*Info, error) {
 	found, err := o.infos(ctx, op.OutboxGet{ID: int64(id)})
 	if err != nil {
 		return nil, err

@@ -49,12 +49,12 @@ func testRedrive(t *testing.T, e dbtest.Engine) {
 	f.touched(1)(f.Fail(f.ctx(), again, errors.New("last"), ids[0]))
 	f.touched(1)(f.Fail(f.ctx(), owner, errors.New("e"), ids[1]))
 	f.touched(1)(f.Ack(f.ctx(), owner, ids[2]))
-	f.touched(1)(f.Redrive(f.ctx(), outbox.FailedFilter{IDs: []outbox.WorkItemID{ids[0], ids[2], ids[3], 99999}}))
+	f.touched(1)(f.Redrive(f.ctx(), outbox.FailedFilter{IDs: []outbox.Position{ids[0], ids[2], ids[3], 99999}}))
 	got := f.status(ids[0], outbox.Ready)
 	if got.RetryCount != 0 || got.LastError != "last" || got.Redrives != 1 {
 		t.Fatalf("redriven message is %+v", got)
 	}
-	if _, msgs := f.claimExactly(1); msgs[0].WorkItemID != ids[0] || msgs[0].RetryCount != 0 {
+	if _, msgs := f.claimExactly(1); msgs[0].Position != ids[0] || msgs[0].RetryCount != 0 {
 		t.Fatalf("claimed %+v", msgs[0])
 	}
 	f.counts(outbox.Counts{InProgress: 2, Failed: 1, Done: 1})
@@ -97,7 +97,7 @@ func testRedriveFiltered(t *testing.T, e dbtest.Engine) {
 	f.touched(4)(f.Fail(f.ctx(), owner, nil, positions(msgs)...))
 	f.touched(2)(f.Redrive(f.ctx(), outbox.FailedFilter{Topic: "a", Limit: 2}))
 	f.touched(0)(f.Redrive(f.ctx(), outbox.FailedFilter{Topic: "c"}))
-	f.touched(0)(f.Redrive(f.ctx(), outbox.FailedFilter{IDs: []outbox.WorkItemID{}}))
+	f.touched(0)(f.Redrive(f.ctx(), outbox.FailedFilter{IDs: []outbox.Position{}}))
 	f.touched(2)(f.Redrive(f.ctx(), outbox.FailedFilter{}))
 	f.counts(outbox.Counts{Ready: 4})
 }
@@ -110,7 +110,7 @@ func testDiscard(t *testing.T, e dbtest.Engine) {
 	ids := f.enqueueN(3)
 	owner, _ := f.claimExactly(3)
 	f.touched(2)(f.Fail(f.ctx(), owner, errors.New("e"), ids[0], ids[1]))
-	f.touched(1)(f.Discard(f.ctx(), outbox.FailedFilter{IDs: []outbox.WorkItemID{ids[0], ids[2]}}))
+	f.touched(1)(f.Discard(f.ctx(), outbox.FailedFilter{IDs: []outbox.Position{ids[0], ids[2]}}))
 	f.status(ids[0], outbox.Discarded)
 	f.touched(1)(f.Redrive(f.ctx(), outbox.FailedFilter{}))
 	f.counts(outbox.Counts{Discarded: 1, InProgress: 1, Ready: 1})
@@ -131,7 +131,7 @@ func testRetention(t *testing.T, e dbtest.Engine) {
 	f.touched(2000)(f.CleanUp(f.ctx()))
 	f.touched(0)(f.CleanUp(f.ctx()))
 	f.counts(outbox.Counts{Ready: 500})
-	if _, err := f.Get(f.ctx(), msgs[0].WorkItemID); !errors.Is(err, outbox.ErrNotFound) {
+	if _, err := f.Get(f.ctx(), msgs[0].Position); !errors.Is(err, outbox.ErrNotFound) {
 		t.Fatalf("want ErrNotFound, got %v", err)
 	}
 }

@@ -46,8 +46,8 @@ type Message struct {
 
 	// The rest is set on delivery and ignored by Enqueue.
 
-	// WorkItemID is the position under which the message is claimed and settled.
-	WorkItemID WorkItemID
+	// Position is the position under which the message is claimed and settled.
+	Position Position
 	// Owner is the claim under which the message was delivered: the token that
 	// settles it.
 	Owner OwnerToken

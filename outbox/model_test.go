@@ -108,7 +108,7 @@ type model struct {
 	t      *testing.T
 	d      *modelled
 	o      *outbox.Outbox
-	byID   map[outbox.WorkItemID]*known
+	byID   map[outbox.Position]*known
 	owners []outbox.OwnerToken
 	minted []outbox.MessageID // every id that ever was handed out, or invented
 }
@@ -127,7 +127,7 @@ func newModel(t *testing.T, rt *rapid.T, d *modelled) *model {
 		*d.clock = time.Now()
 	}
 	return &model{t: t, d: d, o: outbox.New(d.DB, outbox.Options{Retention: keep, Worker: workerName}),
-		byID: map[outbox.WorkItemID]*known{}, owners: []outbox.OwnerToken{outbox.NewOwnerToken()}}
+		byID: map[outbox.Position]*known{}, owners: []outbox.OwnerToken{outbox.NewOwnerToken()}}
 }
 
 func (m *model) ctx() context.Context { return m.t.Context() }
@@ -144,7 +144,7 @@ func (m *model) tick(d time.Duration) {
 }
 
 // ids returns the model's ids in order.
-func (m *model) ids() []outbox.WorkItemID { return slices.Sorted(maps.Keys(m.byID)) }
+func (m *model) ids() []outbox.Position { return slices.Sorted(maps.Keys(m.byID)) }
 
 func (m *model) find(id outbox.MessageID) *known {
 	for _, k := range m.byID {
@@ -283,15 +283,15 @@ func (m *model) enqueued(rt *rapid.T, msgs []outbox.Message, ids []outbox.Messag
 		if i < 0 {
 			rt.Fatalf("found %+v, enqueued %+v", info, same)
 		}
-		if _, taken := m.byID[info.WorkItemID]; taken {
-			rt.Fatalf("position %d given twice", info.WorkItemID)
+		if _, taken := m.byID[info.Position]; taken {
+			rt.Fatalf("position %d given twice", info.Position)
 		}
 		k := &known{msg: same[i], at: m.now()}
-		k.msg.ID, k.msg.WorkItemID = id, info.WorkItemID
+		k.msg.ID, k.msg.Position = id, info.Position
 		if !k.msg.Due.IsZero() {
 			k.at = k.msg.Due
 		}
-		m.byID[info.WorkItemID] = k
+		m.byID[info.Position] = k
 	}
 }
 
@@ -321,7 +321,7 @@ func (m *model) claim(rt *rapid.T) {
 func (m *model) handle(rt *rapid.T) {
 	owner := outbox.NewOwnerToken()
 	m.claimAs(rt, owner, outbox.DefaultQueue, 5000, farAway)
-	var held []outbox.WorkItemID
+	var held []outbox.Position
 	for _, id := range m.ids() {
 		if m.byID[id].owner == owner {
 			held = append(held, id)
@@ -349,7 +349,7 @@ func (m *model) claimAs(rt *rapid.T, owner outbox.OwnerToken, queue string, n in
 	m.checkClaimed(rt, got, want)
 	m.merge(got)
 	for _, c := range got {
-		k := m.byID[c.WorkItemID]
+		k := m.byID[c.Position]
 		k.status, k.owner, k.until = outbox.InProgress, owner, m.now().Add(lease)
 		if suspects {
 			k.suspect = len(got)
@@ -368,7 +368,7 @@ func (m *model) due(queue string) (due []*known) {
 	}
 	slices.SortFunc(due, func(a, b *known) int {
 		return cmp.Or(cmp.Compare(min(b.suspect, 1), min(a.suspect, 1)),
-			cmp.Compare(a.msg.Priority, b.msg.Priority), a.at.Compare(b.at), cmp.Compare(a.msg.WorkItemID, b.msg.WorkItemID))
+			cmp.Compare(a.msg.Priority, b.msg.Priority), a.at.Compare(b.at), cmp.Compare(a.msg.Position, b.msg.Position))
 	})
 	return slices.DeleteFunc(due, func(k *known) bool {
 		first := due[0]
@@ -377,17 +377,17 @@ func (m *model) due(queue string) (due []*known) {
 }
 
 func (m *model) checkClaimed(rt *rapid.T, got []*outbox.Message, want []*known) {
-	seen := map[outbox.WorkItemID]bool{}
+	seen := map[outbox.Position]bool{}
 	priorities := map[int]int{}
 	for i, c := range got {
-		k := m.byID[c.WorkItemID]
-		if k == nil || seen[c.WorkItemID] || k.status != outbox.Ready || k.at.After(m.now()) || !sameMessage(&k.msg, c) || c.ID != k.msg.ID || c.RetryCount != k.retry {
+		k := m.byID[c.Position]
+		if k == nil || seen[c.Position] || k.status != outbox.Ready || k.at.After(m.now()) || !sameMessage(&k.msg, c) || c.ID != k.msg.ID || c.RetryCount != k.retry {
 			rt.Fatalf("claimed %+v, the model has %+v", c, k)
 		}
-		if m.d.exact && c.WorkItemID != want[i].msg.WorkItemID {
-			rt.Fatalf("claimed %d at place %d, want %d: oldest due first", c.WorkItemID, i, want[i].msg.WorkItemID)
+		if m.d.exact && c.Position != want[i].msg.Position {
+			rt.Fatalf("claimed %d at place %d, want %d: oldest due first", c.Position, i, want[i].msg.Position)
 		}
-		seen[c.WorkItemID] = true
+		seen[c.Position] = true
 		priorities[c.Priority]++
 	}
 	for _, k := range want {
@@ -404,8 +404,8 @@ func (m *model) checkClaimed(rt *rapid.T, got []*outbox.Message, want []*known) 
 // first, to which they go back when they are released.
 func (m *model) merge(got []*outbox.Message) {
 	for i := 1; i < len(got); i++ {
-		a, b := m.byID[got[i-1].WorkItemID], m.byID[got[i].WorkItemID]
-		if b.msg.WorkItemID == a.msg.WorkItemID+1 && a.retry == b.retry && a.msg.Priority == b.msg.Priority {
+		a, b := m.byID[got[i-1].Position], m.byID[got[i].Position]
+		if b.msg.Position == a.msg.Position+1 && a.retry == b.retry && a.msg.Priority == b.msg.Priority {
 			b.at = a.at
 		}
 	}
@@ -448,18 +448,18 @@ func (m *model) holders() (owners []outbox.OwnerToken) {
 
 // chosen draws an owner and ids for a settling call and returns which messages
 // it should touch.
-func (m *model) chosen(rt *rapid.T) (owner outbox.OwnerToken, ids []outbox.WorkItemID, touched []*known) {
+func (m *model) chosen(rt *rapid.T) (owner outbox.OwnerToken, ids []outbox.Position, touched []*known) {
 	owner = rapid.SampledFrom(append(m.owners, outbox.NewOwnerToken())).Draw(rt, "owner")
 	if holders := m.holders(); len(holders) > 0 && rapid.IntRange(0, 4).Draw(rt, "stranger") > 0 {
 		owner = rapid.SampledFrom(holders).Draw(rt, "holder")
 	}
-	var held []outbox.WorkItemID
+	var held []outbox.Position
 	for _, id := range m.ids() {
 		if m.byID[id].status == outbox.InProgress && m.byID[id].owner == owner {
 			held = append(held, id)
 		}
 	}
-	pools := [][]outbox.WorkItemID{{0, -7, 1, 1 << 40, 1 << 62, math.MaxInt64, math.MinInt64}, m.ids(), held, held, held}
+	pools := [][]outbox.Position{{0, -7, 1, 1 << 40, 1 << 62, math.MaxInt64, math.MinInt64}, m.ids(), held, held, held}
 	for _, pool := range pools {
 		if len(pool) > 0 {
 			ids = append(ids, rapid.SliceOfN(rapid.SampledFrom(pool), 0, 6).Draw(rt, "ids")...)
@@ -487,7 +487,7 @@ func (m *model) ack(rt *rapid.T) {
 	m.ackAs(rt, owner, ids)
 }
 
-func (m *model) ackAs(rt *rapid.T, owner outbox.OwnerToken, ids []outbox.WorkItemID) {
+func (m *model) ackAs(rt *rapid.T, owner outbox.OwnerToken, ids []outbox.Position) {
 	m.tick(time.Microsecond)
 	want := 0
 	for id, k := range m.byID {
@@ -503,7 +503,7 @@ func (m *model) ackAs(rt *rapid.T, owner outbox.OwnerToken, ids []outbox.WorkIte
 // exchange settles, in one transaction, items under the claims that hold them and
 // under those that were lost before.
 func (m *model) exchange(rt *rapid.T) {
-	var held []outbox.WorkItemID
+	var held []outbox.Position
 	for _, id := range m.ids() {
 		if m.byID[id].status == outbox.InProgress {
 			held = append(held, id)
@@ -514,7 +514,7 @@ func (m *model) exchange(rt *rapid.T) {
 	}
 	m.tick(time.Microsecond)
 	var s worker.Settlement
-	settle := func(id outbox.WorkItemID, owner outbox.OwnerToken, fail bool) {
+	settle := func(id outbox.Position, owner outbox.OwnerToken, fail bool) {
 		h := worker.Held{Owner: owner, ID: id}
 		if fail {
 			s.Failures = append(s.Failures, worker.Failure{Held: h, Error: "it broke"})
@@ -624,7 +624,7 @@ func (m *model) reap(rt *rapid.T) {
 // failedFilter draws a filter and returns what it selects.
 func (m *model) failedFilter(rt *rapid.T) (f outbox.FailedFilter, selected []*known) {
 	if rapid.Bool().Draw(rt, "by ids") {
-		f.IDs = []outbox.WorkItemID{-1, math.MaxInt64}
+		f.IDs = []outbox.Position{-1, math.MaxInt64}
 		if ids := m.ids(); len(ids) > 0 {
 			f.IDs = append(f.IDs, rapid.SliceOfN(rapid.SampledFrom(ids), 0, 10).Draw(rt, "ids")...)
 		}
@@ -703,20 +703,20 @@ func (m *model) compare(rt *rapid.T) {
 	ask[rapid.IntRange(0, len(ask)-1).Draw(rt, "ask")](rt)
 }
 
-func (m *model) compareList(rt *rapid.T, got []*outbox.Info, want []outbox.WorkItemID, what string) {
+func (m *model) compareList(rt *rapid.T, got []*outbox.Info, want []outbox.Position, what string) {
 	if len(got) != len(want) {
 		rt.Fatalf("list of %s has %d messages, want %d", what, len(got), len(want))
 	}
 	for i, info := range got {
-		if info.WorkItemID != want[i] {
-			rt.Fatalf("list of %s has %d at place %d, want %d", what, info.WorkItemID, i, want[i])
+		if info.Position != want[i] {
+			rt.Fatalf("list of %s has %d at place %d, want %d", what, info.Position, i, want[i])
 		}
 		m.compareInfo(rt, info)
 	}
 }
 
 func (m *model) compareInfo(rt *rapid.T, i *outbox.Info) {
-	k := m.byID[i.WorkItemID]
+	k := m.byID[i.Position]
 	if k == nil {
 		rt.Fatalf("unknown message %+v", i)
 	}
@@ -764,7 +764,7 @@ func (m *model) compareCounts(rt *rapid.T) {
 func (m *model) compareStates(rt *rapid.T) {
 	status := rapid.SampledFrom([]outbox.Status{outbox.Ready, outbox.InProgress, outbox.Done, outbox.Failed, outbox.Discarded, outbox.Scheduled}).Draw(rt, "state")
 	topic := rapid.SampledFrom([]string{"", "", "a"}).Draw(rt, "topic")
-	var want []outbox.WorkItemID
+	var want []outbox.Position
 	for _, id := range m.ids() {
 		k := m.byID[id]
 		state := k.status
@@ -787,7 +787,7 @@ func (m *model) compareStates(rt *rapid.T) {
 		if len(page) < limit {
 			break
 		}
-		f.Before = page[len(page)-1].WorkItemID
+		f.Before = page[len(page)-1].Position
 	}
 	m.compareList(rt, got, want, status.String())
 }
@@ -830,7 +830,7 @@ func (m *model) compareView(rt *rapid.T) {
 	defer func() { _ = rows.Close() }()
 	seen := 0
 	for ; rows.Next(); seen++ {
-		var id outbox.WorkItemID
+		var id outbox.Position
 		var topic, messageID, queue string
 		var status, retry, priority int
 		var processed, locked, ended, due bool

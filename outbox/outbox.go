@@ -112,7 +112,7 @@ type Outbox struct {
 	pauses   *pause.Pauses
 	watch    watch
 	stats    sync.Map // queue → *worker.Stats
-	cleaning worker.Pulse
+	cleaning worker.LoopTracker
 	adopted  atomic.Int64 // when lanes that got lost were last looked for, in nanoseconds since 1970
 	deadLook int          // how many failed messages one transaction looks at
 }

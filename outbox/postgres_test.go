@@ -213,7 +213,7 @@ func TestSQLRoutinesServeAWorker(t *testing.T) {
 	if c, err := o.Count(t.Context()); err != nil || c != (outbox.Counts{Ready: 1, Scheduled: 1, InProgress: 1, Done: 2, Failed: 1}) {
 		t.Fatal(c, err)
 	}
-	if got, err := o.Get(t.Context(), outbox.WorkItemID(ids[0])); err != nil || got.ProcessedBy != "python" {
+	if got, err := o.Get(t.Context(), outbox.Position(ids[0])); err != nil || got.ProcessedBy != "python" {
 		t.Fatal(got, err)
 	}
 }
@@ -241,7 +241,7 @@ func TestRelaxedAck(t *testing.T) {
 		t.Fatal(len(msgs), err)
 	}
 	for _, m := range msgs {
-		if n, err := o.Ack(t.Context(), owner, m.WorkItemID); err != nil || n != 1 {
+		if n, err := o.Ack(t.Context(), owner, m.Position); err != nil || n != 1 {
 			t.Fatal(n, err)
 		}
 	}

@@ -101,7 +101,7 @@ func claimCall(claim engine.Answering[op.OutboxClaimed], owner OwnerToken, n int
 		}
 		m := &Message{Owner: owner}
 		fault := m.fill(&row.OutboxMessage, unread)
-		if m.WorkItemID == 0 {
+		if m.Position == 0 {
 			return fault // whatever it is, nobody could settle it
 		}
 		got.msgs = append(got.msgs, m)
@@ -115,19 +115,19 @@ func claimCall(claim engine.Answering[op.OutboxClaimed], owner OwnerToken, n int
 }
 
 // Ack marks messages as handled (the seed's "mark dispatched").
-func (o *Outbox) Ack(ctx context.Context, owner OwnerToken, ids ...WorkItemID) (int64, error) {
+func (o *Outbox) Ack(ctx context.Context, owner OwnerToken, ids ...Position) (int64, error) {
 	return o.settle(ctx, owner, ids, func(runs []op.Held) engine.Operation { return op.OutboxAck{Runs: runs, Worker: o.opts.Worker} })
 }
 
 // Abandon puts messages back for another attempt after the default backoff,
 // and counts this one as failed because of cause, which may be nil.
-func (o *Outbox) Abandon(ctx context.Context, owner OwnerToken, cause error, ids ...WorkItemID) (int64, error) {
+func (o *Outbox) Abandon(ctx context.Context, owner OwnerToken, cause error, ids ...Position) (int64, error) {
 	return o.settle(ctx, owner, ids, func(runs []op.Held) engine.Operation { return abandonOp(runs, nil, causeText(cause)) })
 }
 
 // AbandonAfter is Abandon with a delay in place of the backoff (the seed's
 // "reschedule").
-func (o *Outbox) AbandonAfter(ctx context.Context, owner OwnerToken, delay time.Duration, cause error, ids ...WorkItemID) (int64, error) {
+func (o *Outbox) AbandonAfter(ctx context.Context, owner OwnerToken, delay time.Duration, cause error, ids ...Position) (int64, error) {
 	if delay < 0 {
 		return 0, engine.Invalid("delay", "negative")
 	}
@@ -135,7 +135,7 @@ func (o *Outbox) AbandonAfter(ctx context.Context, owner OwnerToken, delay time.
 }
 
 // Fail marks messages as failed for good because of cause.
-func (o *Outbox) Fail(ctx context.Context, owner OwnerToken, cause error, ids ...WorkItemID) (int64, error) {
+func (o *Outbox) Fail(ctx context.Context, owner OwnerToken, cause error, ids ...Position) (int64, error) {
 	return o.settle(ctx, owner, ids, func(runs []op.Held) engine.Operation {
 		all := make([]op.Failure, len(runs))
 		for i, r := range runs {
@@ -146,7 +146,7 @@ func (o *Outbox) Fail(ctx context.Context, owner OwnerToken, cause error, ids ..
 }
 
 // Release puts messages back at once without counting an attempt.
-func (o *Outbox) Release(ctx context.Context, owner OwnerToken, ids ...WorkItemID) (int64, error) {
+func (o *Outbox) Release(ctx context.Context, owner OwnerToken, ids ...Position) (int64, error) {
 	return o.settle(ctx, owner, ids, func(runs []op.Held) engine.Operation {
 		all := make([]op.Released, len(runs))
 		for i, r := range runs {
@@ -157,7 +157,7 @@ func (o *Outbox) Release(ctx context.Context, owner OwnerToken, ids ...WorkItemI
 }
 
 // Extend makes the lease of messages last for another lease from now.
-func (o *Outbox) Extend(ctx context.Context, owner OwnerToken, lease time.Duration, ids ...WorkItemID) (int64, error) {
+func (o *Outbox) Extend(ctx context.Context, owner OwnerToken, lease time.Duration, ids ...Position) (int64, error) {
 	if lease < time.Millisecond {
 		return 0, engine.Invalid("lease", "shorter than a millisecond")
 	}
@@ -204,7 +204,7 @@ func (o *Outbox) adopt(ctx context.Context) (int64, error) {
 	if call.N > 0 {
 		o.log.WarnContext(ctx, "queues that the database had lost are known again, with their messages", "count", call.N)
 		for _, q := range o.opts.Queues {
-			o.db.Ring(q)
+			o.db.Notify(q)
 		}
 	}
 	return call.N, nil
@@ -218,13 +218,13 @@ func (o *Outbox) reap(ctx context.Context, more ...*engine.Call) (int64, error) 
 	err := o.db.Do(ctx, append([]*engine.Call{call}, more...)...)
 	if err == nil && call.N > 0 {
 		for _, q := range o.opts.Queues {
-			o.db.Ring(q)
+			o.db.Notify(q)
 		}
 	}
 	return call.N, err
 }
 
-func (o *Outbox) settle(ctx context.Context, owner OwnerToken, ids []WorkItemID, settle func([]op.Held) engine.Operation) (int64, error) {
+func (o *Outbox) settle(ctx context.Context, owner OwnerToken, ids []Position, settle func([]op.Held) engine.Operation) (int64, error) {
 	var runs []op.Held
 	for _, r := range worker.Runs(slices.DeleteFunc(slices.Clone(ids), impossible)) {
 		runs = append(runs, op.Held{Owner: owner, Lo: r.Lo, N: int(r.N)})
@@ -245,7 +245,7 @@ func abandonOp(runs []op.Held, delay *time.Duration, reason *string) engine.Oper
 
 // impossible tells ids that no message can have. Sums with them may leave the
 // range of the engine's integers.
-func impossible(id WorkItemID) bool { return id < 1 || id >= 1<<positionBits }
+func impossible(id Position) bool { return id < 1 || id >= 1<<positionBits }
 
 func causeText(cause error) *string {
 	if cause == nil {

@@ -39,19 +39,19 @@ func TestRetryCountsOfNeighboursAndOfRedrivenMessages(t *testing.T) {
 
 // claimThree claims three messages and checks how often they were tried, in
 // order of their ids.
-func claimThree(t *testing.T, o *outbox.Outbox, retries ...int) (outbox.OwnerToken, []outbox.WorkItemID) {
+func claimThree(t *testing.T, o *outbox.Outbox, retries ...int) (outbox.OwnerToken, []outbox.Position) {
 	t.Helper()
 	owner := outbox.NewOwnerToken()
 	msgs, err := o.Claim(t.Context(), owner, time.Minute, 10)
 	if err != nil || len(msgs) != 3 {
 		t.Fatalf("claimed %d, %v", len(msgs), err)
 	}
-	lowest := min(msgs[0].WorkItemID, msgs[1].WorkItemID, msgs[2].WorkItemID)
-	ids := make([]outbox.WorkItemID, 3)
+	lowest := min(msgs[0].Position, msgs[1].Position, msgs[2].Position)
+	ids := make([]outbox.Position, 3)
 	for _, m := range msgs {
-		ids[m.WorkItemID-lowest] = m.WorkItemID
-		if len(retries) > 0 && m.RetryCount != retries[m.WorkItemID-lowest] {
-			t.Errorf("message %d was tried %d times, want %d", m.WorkItemID, m.RetryCount, retries[m.WorkItemID-lowest])
+		ids[m.Position-lowest] = m.Position
+		if len(retries) > 0 && m.RetryCount != retries[m.Position-lowest] {
+			t.Errorf("message %d was tried %d times, want %d", m.Position, m.RetryCount, retries[m.Position-lowest])
 		}
 	}
 	return owner, ids

@@ -29,7 +29,7 @@ func (o *Outbox) Run(ctx context.Context) error {
 	if err := ready(ctx); err != nil && ctx.Err() == nil {
 		return err
 	}
-	return worker.RunKept(ctx, func(ctx context.Context) error { return o.serve(ctx, worker.Turn{}) }, o.KeepClean)
+	return worker.RunKept(ctx, func(ctx context.Context) error { return o.serve(ctx, worker.TimeSlice{}) }, o.KeepClean)
 }
 
 // KeepClean cleans up from time to time until ctx ends, and leaves handling to others.
@@ -37,9 +37,9 @@ func (o *Outbox) KeepClean(ctx context.Context) {
 	worker.KeepClean(ctx, o.log.With("component", "outbox"), &o.cleaning, o.CleanUp)
 }
 
-// RunTurn is Run for a limited time: it returns when the turn is over, and may be
+// RunSlice is Run for a limited time: it returns when the turn is over, and may be
 // called again. It neither checks the schema nor cleans up.
-func (o *Outbox) RunTurn(ctx context.Context, t worker.Turn) error {
+func (o *Outbox) RunSlice(ctx context.Context, t worker.TimeSlice) error {
 	if err := o.handlers.start(); err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (o *Outbox) RunTurn(ctx context.Context, t worker.Turn) error {
 func (o *Outbox) Queues() []string { return slices.Clone(o.opts.Queues) }
 
 // serve runs a loop for every queue.
-func (o *Outbox) serve(ctx context.Context, t worker.Turn) error {
+func (o *Outbox) serve(ctx context.Context, t worker.TimeSlice) error {
 	var loops sync.WaitGroup
 	for _, queue := range o.opts.Queues {
 		loop := o.loop(queue, t)
@@ -70,7 +70,7 @@ func (o *Outbox) Stats() worker.Counts {
 	return sum
 }
 
-func (o *Outbox) loop(queue string, t worker.Turn) *worker.Loop[*Message] {
+func (o *Outbox) loop(queue string, t worker.TimeSlice) *worker.Loop[*Message] {
 	poll := o.opts.PollInterval
 	if poll <= 0 {
 		poll = time.Second
@@ -78,7 +78,7 @@ func (o *Outbox) loop(queue string, t worker.Turn) *worker.Loop[*Message] {
 	cfg := worker.Config[*Message]{
 		Name:   queue,
 		Tag:    o.opts.Tag,
-		Paused: func(topic string) worker.Pause { return o.pauses.Of(queue, topic) },
+		Paused: func(topic string) worker.PauseState { return o.pauses.Of(queue, topic) },
 		Tend:   o.pauses.Tend,
 		Queue:  &source{o: o, queue: queue},
 		Handle: o.dispatch,
@@ -163,7 +163,7 @@ func (d *delivery) items() []worker.Item[*Message] {
 	items := make([]worker.Item[*Message], len(d.msgs))
 	for i, m := range d.msgs {
 		items[i] = worker.Item[*Message]{
-			ID: m.WorkItemID, Topic: m.Topic, MessageID: &m.ID, Retry: m.RetryCount, Since: m.since(), Scheduled: !m.Due.IsZero(), Body: m,
+			ID: m.Position, Topic: m.Topic, MessageID: &m.ID, Retry: m.RetryCount, Since: m.since(), Scheduled: !m.Due.IsZero(), Body: m,
 		}
 		if d.faults != nil {
 			items[i].Fault = d.faults[m]
@@ -189,4 +189,4 @@ func (s *source) NextDue(ctx context.Context) (time.Duration, bool, error) {
 	return worker.NextDue(ctx, s.o.db, op.OutboxNextDue{Queue: s.queue})
 }
 
-func (s *source) Sleeper() engine.Sleeper { return s.o.db.Sleeper(s.queue) }
+func (s *source) Waiter() engine.Waiter { return s.o.db.Waiter(s.queue) }

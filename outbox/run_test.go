@@ -47,7 +47,7 @@ func (f *fixture) handle(topic string, fn func(ctx context.Context, m *outbox.Me
 	f.Handle(topic, outbox.HandlerFunc(fn))
 }
 
-func (f *fixture) untilStatus(id outbox.WorkItemID, want outbox.Status) *outbox.Info {
+func (f *fixture) untilStatus(id outbox.Position, want outbox.Status) *outbox.Info {
 	f.t.Helper()
 	dbtest.Until(f.t, fmt.Sprintf("message %d is %v", id, want), func() bool { return f.get(id).Status == want })
 	return f.get(id)
@@ -100,7 +100,7 @@ func testRunGivesWholeMessage(t *testing.T, e dbtest.Engine) {
 	if err := f.Run(f.ctx()); err != nil {
 		t.Fatal(err)
 	}
-	if got.ID != id || string(got.Payload) != "p" || got.CorrelationID != "c" || got.Headers["k"] != "v" || got.CreatedAt.IsZero() || got.WorkItemID == 0 || got.Queue != "default" {
+	if got.ID != id || string(got.Payload) != "p" || got.CorrelationID != "c" || got.Headers["k"] != "v" || got.CreatedAt.IsZero() || got.Position == 0 || got.Queue != "default" {
 		t.Fatalf("the handler got %+v", got)
 	}
 }
@@ -141,7 +141,7 @@ func testRunOutcomes(t *testing.T, e dbtest.Engine) {
 		}
 		return nil
 	})
-	ids := map[string]outbox.WorkItemID{}
+	ids := map[string]outbox.Position{}
 	for _, topic := range []string{"permanent", "after", "panic", "snooze"} {
 		ids[topic] = f.enqueue(outbox.Message{Topic: topic})
 	}
@@ -191,7 +191,7 @@ func testRunNoHandler(t *testing.T, e dbtest.Engine) {
 	var log lines
 	f := open(t, e, quick(outbox.Options{Logger: log.logger()}))
 	f.handle("known", func(context.Context, *outbox.Message) error { return nil })
-	var ids []outbox.WorkItemID
+	var ids []outbox.Position
 	for range 3 {
 		ids = append(ids, f.enqueue(outbox.Message{Topic: "forgotten"}))
 	}
@@ -219,7 +219,7 @@ func testRunJSON(t *testing.T, e dbtest.Engine) {
 	var got atomic.Int64
 	pawl.NewTopic[order]("order").Handle(f, func(_ context.Context, d *pawl.Delivery[order]) error { got.Add(int64(d.Body.Number)); return nil })
 	good := f.enqueue(outbox.Message{Topic: "order", Payload: []byte(`{"number":42}`)})
-	var bad []outbox.WorkItemID
+	var bad []outbox.Position
 	for _, payload := range []string{`{"number":"secret-value"}`, `secret-value`, ``} {
 		bad = append(bad, f.enqueue(outbox.Message{Topic: "order", Payload: []byte(payload)}))
 	}
@@ -397,7 +397,7 @@ func runLong(t *testing.T, e dbtest.Engine) (calls int64, got *outbox.Info) {
 	var ran atomic.Int64
 	f.handle("t", func(ctx context.Context, _ *outbox.Message) error {
 		ran.Add(1)
-		return engine.Pause(ctx, 7*time.Second)
+		return engine.Sleep(ctx, 7*time.Second)
 	})
 	id := f.enqueue(outbox.Message{})
 	rival := outbox.New(f.db.Another(t), quick(outbox.Options{Lease: longLease}))

@@ -10,10 +10,10 @@ import (
 )
 
 // held is one message that an owner has claimed.
-func held(owner OwnerToken, id WorkItemID) op.Held { return op.Held{Owner: owner, Lo: int64(id), N: 1} }
+func held(owner OwnerToken, id Position) op.Held { return op.Held{Owner: owner, Lo: int64(id), N: 1} }
 
 // follows reports whether a message follows a run of the same owner.
-func follows(r *op.Held, owner OwnerToken, id WorkItemID) bool {
+func follows(r *op.Held, owner OwnerToken, id Position) bool {
 	return r.Owner == owner && int64(id) == r.Lo+int64(r.N)
 }
 

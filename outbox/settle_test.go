@@ -19,14 +19,14 @@ func testAck(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, outbox.Options{Worker: "worker-7"})
 	f.enqueueN(3)
 	owner, msgs := f.claimExactly(3)
-	f.touched(2)(f.Ack(f.ctx(), owner, msgs[0].WorkItemID, msgs[2].WorkItemID))
+	f.touched(2)(f.Ack(f.ctx(), owner, msgs[0].Position, msgs[2].Position))
 	for _, i := range []int{0, 2} {
-		got := f.status(msgs[i].WorkItemID, outbox.Done)
+		got := f.status(msgs[i].Position, outbox.Done)
 		if !got.IsProcessed() || got.ProcessedBy != "worker-7" || got.ProcessedAt.Before(got.CreatedAt) || got.LockedUntil != nil {
 			t.Fatalf("acked message is %+v", got)
 		}
 	}
-	f.status(msgs[1].WorkItemID, outbox.InProgress)
+	f.status(msgs[1].Position, outbox.InProgress)
 	f.counts(outbox.Counts{InProgress: 1, Done: 2})
 }
 
@@ -39,7 +39,7 @@ func testAckInParts(t *testing.T, e dbtest.Engine) {
 	owner, msgs := f.claimExactly(20)
 	ids := positions(msgs)
 	for _, part := range [][]int{{10}, {3, 4, 5}, {0, 19}, {1, 2, 6, 7}, {8, 9, 11, 12}} {
-		var some []outbox.WorkItemID
+		var some []outbox.Position
 		for _, i := range part {
 			some = append(some, ids[i])
 		}
@@ -128,12 +128,12 @@ func testFail(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.enqueueN(3)
 	owner, msgs := f.claimExactly(3)
-	f.touched(1)(f.Fail(f.ctx(), owner, errors.New("no such customer"), msgs[1].WorkItemID))
-	got := f.status(msgs[1].WorkItemID, outbox.Failed)
+	f.touched(1)(f.Fail(f.ctx(), owner, errors.New("no such customer"), msgs[1].Position))
+	got := f.status(msgs[1].Position, outbox.Failed)
 	if got.LastError != "no such customer" || got.LockedUntil != nil || got.IsProcessed() {
 		t.Fatalf("failed message is %+v", got)
 	}
-	f.touched(0)(f.Ack(f.ctx(), owner, msgs[1].WorkItemID))
+	f.touched(0)(f.Ack(f.ctx(), owner, msgs[1].Position))
 	f.counts(outbox.Counts{InProgress: 2, Failed: 1})
 }
 
@@ -148,7 +148,7 @@ func testRelease(t *testing.T, e dbtest.Engine) {
 	if got := f.status(ids[0], outbox.Ready); got.RetryCount != 0 {
 		t.Fatalf("releasing counted an attempt: %+v", got)
 	}
-	if _, msgs := f.claimExactly(2); !slices.Equal(positions(msgs), []outbox.WorkItemID{ids[0], ids[2]}) {
+	if _, msgs := f.claimExactly(2); !slices.Equal(positions(msgs), []outbox.Position{ids[0], ids[2]}) {
 		t.Fatalf("claimed %v", positions(msgs))
 	}
 }
@@ -158,7 +158,7 @@ func TestSettleForeign(t *testing.T) { dbtest.Each(t, testSettleForeign) }
 
 func testSettleForeign(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	mine, theirs := f.enqueueN(2), []outbox.WorkItemID(nil)
+	mine, theirs := f.enqueueN(2), []outbox.Position(nil)
 	owner, _ := f.claimExactly(2)
 	theirs = f.enqueueN(2)
 	f.claimExactly(2)

@@ -28,7 +28,7 @@ func testViewColumns(t *testing.T, e dbtest.Engine) {
 
 // shown is a row of the view.
 type shown struct {
-	id                            outbox.WorkItemID
+	id                            outbox.Position
 	topic, payload, mid           string
 	status, retries               int
 	processed                     bool
@@ -71,7 +71,7 @@ func testViewStates(t *testing.T, e dbtest.Engine) {
 	for _, s := range all {
 		got := f.get(s.id)
 		want := shown{
-			id: got.WorkItemID, topic: got.Topic, payload: string(got.Payload), mid: got.ID.String(), status: int(got.Status), retries: got.RetryCount,
+			id: got.Position, topic: got.Topic, payload: string(got.Payload), mid: got.ID.String(), status: int(got.Status), retries: got.RetryCount,
 			processed: got.IsProcessed(), lastError: nullable(got.LastError), correlation: nullable(got.CorrelationID),
 		}
 		if got.OwnerToken != nil {

@@ -37,7 +37,7 @@ func stress(t *testing.T, d dbtest.Database, n int) {
 	if os.Getenv("PAWL_LONG") != "" {
 		n *= 20
 	}
-	w := &stressWorld{t: t, d: d, want: n, committed: map[outbox.MessageID]bool{}, holders: map[outbox.WorkItemID][]*holder{}, handled: map[outbox.MessageID]int{}}
+	w := &stressWorld{t: t, d: d, want: n, committed: map[outbox.MessageID]bool{}, holders: map[outbox.Position][]*holder{}, handled: map[outbox.MessageID]int{}}
 	ctx, stop := context.WithCancel(t.Context())
 	var producers, workers sync.WaitGroup
 	for i := range stressProducers {
@@ -68,7 +68,7 @@ type stressWorld struct {
 	mu        sync.Mutex
 	committed map[outbox.MessageID]bool
 	undone    []outbox.MessageID // rolled back
-	holders   map[outbox.WorkItemID][]*holder
+	holders   map[outbox.Position][]*holder
 	handled   map[outbox.MessageID]int // executions that ended well
 	acked     int64
 	failed    int64
@@ -93,20 +93,20 @@ func (w *stressWorld) hold(m *outbox.Message, h *holder) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := time.Now()
-	for _, other := range w.holders[m.WorkItemID] {
+	for _, other := range w.holders[m.Position] {
 		if h.valid(now) && other.valid(now) { // a claim whose answer took longer than its lease holds nothing
-			w.t.Errorf("message %d is in two hands at once", m.WorkItemID)
+			w.t.Errorf("message %d is in two hands at once", m.Position)
 		}
 	}
 	if !w.committed[m.ID] && slices.Contains(w.undone, m.ID) {
 		w.t.Errorf("message %v was rolled back", m.ID)
 	}
-	w.holders[m.WorkItemID] = append(w.holders[m.WorkItemID], h)
+	w.holders[m.Position] = append(w.holders[m.Position], h)
 }
 
 // drop takes holders off; they settle afterwards, so that nobody can get the
 // messages before.
-func (w *stressWorld) drop(h *holder, ids ...outbox.WorkItemID) {
+func (w *stressWorld) drop(h *holder, ids ...outbox.Position) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, id := range ids {
@@ -208,7 +208,7 @@ func (w *stressWorld) loop(ctx context.Context, rng *rand.Rand) {
 func (w *stressWorld) handle(ctx context.Context, m *outbox.Message, rng *rand.Rand) error {
 	h := &holder{ctx: ctx}
 	w.hold(m, h)
-	defer w.drop(h, m.WorkItemID)
+	defer w.drop(h, m.Position)
 	switch rng.IntN(20) {
 	case 0:
 		return errors.New("again")
@@ -239,7 +239,7 @@ func (w *stressWorld) byHand(ctx context.Context, o *outbox.Outbox, rng *rand.Ra
 			return
 		}
 		if len(msgs) == 0 {
-			_ = engine.Pause(ctx, 2*time.Millisecond) // poll
+			_ = engine.Sleep(ctx, 2*time.Millisecond) // poll
 			continue
 		}
 		for _, m := range msgs {
@@ -255,9 +255,9 @@ func (w *stressWorld) byHand(ctx context.Context, o *outbox.Outbox, rng *rand.Ra
 }
 
 func (w *stressWorld) settle(o *outbox.Outbox, owner outbox.OwnerToken, h *holder, part []*outbox.Message, rng *rand.Rand) {
-	ids := make([]outbox.WorkItemID, len(part))
+	ids := make([]outbox.Position, len(part))
 	for i, m := range part {
-		ids[i] = m.WorkItemID
+		ids[i] = m.Position
 	}
 	ctx := w.t.Context()
 	var n, acked, failed int64
@@ -314,7 +314,7 @@ func (w *stressWorld) awaitMostlyDone(ctx context.Context) {
 		if c.Ready+c.Scheduled+c.InProgress < int64(w.want/20) {
 			return
 		}
-		_ = engine.Pause(ctx, 10*time.Millisecond) // poll
+		_ = engine.Sleep(ctx, 10*time.Millisecond) // poll
 	}
 }
 
@@ -326,7 +326,7 @@ func (w *stressWorld) drain() {
 		o.Handle("t", outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
 			h := &holder{ctx: ctx}
 			w.hold(m, h)
-			defer w.drop(h, m.WorkItemID)
+			defer w.drop(h, m.Position)
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.handled[m.ID]++

@@ -35,7 +35,7 @@ func (f *fixture) exec(statement string) {
 }
 
 // uncounted insists on no attempt counted but for some messages.
-func (f *fixture) uncounted(ids []outbox.WorkItemID, guilty ...outbox.WorkItemID) {
+func (f *fixture) uncounted(ids []outbox.Position, guilty ...outbox.Position) {
 	f.t.Helper()
 	for _, id := range ids {
 		if got := f.get(id); !slices.Contains(guilty, id) && (got.RetryCount != 0 || got.LastError != "") {
@@ -128,7 +128,7 @@ func testSuspectIsFound(t *testing.T, e dbtest.Engine) {
 		t.Fatalf("%d crashes", crashes)
 	}
 	f.uncounted(ids, poison)
-	for owner, msgs := f.claim(500); len(msgs) > 1 || len(msgs) == 1 && msgs[0].WorkItemID != poison; owner, msgs = f.claim(500) {
+	for owner, msgs := f.claim(500); len(msgs) > 1 || len(msgs) == 1 && msgs[0].Position != poison; owner, msgs = f.claim(500) {
 		f.touched(int64(len(msgs)))(f.Ack(f.ctx(), owner, positions(msgs)...))
 	}
 	f.counts(outbox.Counts{Done: 99, InProgress: 1})
@@ -193,13 +193,13 @@ func testSuspectStays(t *testing.T, e dbtest.Engine) {
 	owner, msgs := f.claimExactlyOf(100, 5)
 	f.touched(1)(f.Release(f.ctx(), owner, ids[0]))
 	f.touched(1)(f.Extend(f.ctx(), owner, lease, ids[5]))
-	if _, msgs := f.claimExactlyOf(100, 1); msgs[0].WorkItemID != ids[0] {
+	if _, msgs := f.claimExactlyOf(100, 1); msgs[0].Position != ids[0] {
 		t.Fatalf("claimed %v", positions(msgs))
 	}
 	f.lapse()
 	f.touched(int64(len(msgs)))(f.ReapExpired(f.ctx()))
 	f.uncounted(ids[:2], ids[0]) // which was alone
-	if _, msgs := f.claimExactlyOf(100, 1); msgs[0].WorkItemID != ids[0] || msgs[0].RetryCount != 1 {
+	if _, msgs := f.claimExactlyOf(100, 1); msgs[0].Position != ids[0] || msgs[0].RetryCount != 1 {
 		t.Fatalf("claimed %+v", msgs[0])
 	}
 	f.claimExactlyOf(100, 3) // half of five

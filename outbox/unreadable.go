@@ -16,7 +16,7 @@ import (
 // cannot be read; nil if it can. What can be read of it is there in either case. Headers
 // of another form are no reason: see decodeHeaders.
 func (m *Message) fill(row *op.OutboxMessage, err error) error {
-	m.WorkItemID, m.ID, m.Topic, m.Payload, m.RetryCount = WorkItemID(row.ID), row.MessageID, row.Topic, row.Payload, row.RetryCount
+	m.Position, m.ID, m.Topic, m.Payload, m.RetryCount = Position(row.ID), row.MessageID, row.Topic, row.Payload, row.RetryCount
 	m.Queue, m.Priority, m.CreatedAt = row.Queue, int(row.Priority), row.CreatedAt.UTC()
 	m.CorrelationID, m.Headers = worker.Value(row.CorrelationID), decodeHeaders(row.Headers)
 	if row.DueAt != nil {
@@ -48,7 +48,7 @@ func (o *Outbox) failUnreadable(ctx context.Context, owner OwnerToken, got *deli
 			continue
 		}
 		o.log.ErrorContext(ctx, "message fails unread", "message_id", m.ID.String(), "error", engine.Line(fault.Error()))
-		unread = append(unread, op.Failure{Held: held(owner, m.WorkItemID), Error: worker.Optional(worker.ErrorText(fault.Error()))})
+		unread = append(unread, op.Failure{Held: held(owner, m.Position), Error: worker.Optional(worker.ErrorText(fault.Error()))})
 	}
 	_, err := engine.Exec(ctx, o.db, nil, op.OutboxFail{Runs: unread, Count: true})
 	if err != nil && len(rest) > 0 { // their leases bring the others back

@@ -32,10 +32,10 @@ func damages(e dbtest.Engine) map[string]string {
 }
 
 // damaged stores n messages and damages some, one each way.
-func (f *fixture) damaged(n int) (good []outbox.WorkItemID, bad map[outbox.WorkItemID]string) {
+func (f *fixture) damaged(n int) (good []outbox.Position, bad map[outbox.Position]string) {
 	f.t.Helper()
 	ids := f.enqueueN(n)
-	bad = map[outbox.WorkItemID]string{}
+	bad = map[outbox.Position]string{}
 	k := 2
 	for part, how := range damages(dbtest.Engine{Name: f.db.Engine()}) {
 		bad[ids[k]] = part
@@ -50,7 +50,7 @@ func (f *fixture) damaged(n int) (good []outbox.WorkItemID, bad map[outbox.WorkI
 	return good, bad
 }
 
-func (f *fixture) failedUnread(bad map[outbox.WorkItemID]string) {
+func (f *fixture) failedUnread(bad map[outbox.Position]string) {
 	f.t.Helper()
 	for id, part := range bad {
 		got := f.status(id, outbox.Failed)
@@ -68,8 +68,8 @@ func testUnreadableFailsAlone(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, quick(outbox.Options{StopWhenEmpty: true}))
 	good, bad := f.damaged(40)
 	f.handle("t", func(_ context.Context, m *outbox.Message) error {
-		if bad[m.WorkItemID] != "" {
-			t.Errorf("message %d was handled", m.WorkItemID)
+		if bad[m.Position] != "" {
+			t.Errorf("message %d was handled", m.Position)
 		}
 		return nil
 	})
@@ -108,7 +108,7 @@ func testUnreadableOnly(t *testing.T, e dbtest.Engine) {
 		}
 		break
 	}
-	if _, msgs := f.claimExactlyOf(2, 1); msgs[0].WorkItemID != ids[3] {
+	if _, msgs := f.claimExactlyOf(2, 1); msgs[0].Position != ids[3] {
 		t.Fatalf("claimed %v", positions(msgs))
 	}
 }
@@ -126,8 +126,8 @@ func testUnreadableShown(t *testing.T, e dbtest.Engine) {
 			t.Fatalf("%v: %d messages, %v, want %d", status, len(all), err, want)
 		}
 		for _, i := range all {
-			if (i.Unreadable != "") != (bad[i.WorkItemID] != "") {
-				t.Errorf("message %d shows %q", i.WorkItemID, i.Unreadable)
+			if (i.Unreadable != "") != (bad[i.Position] != "") {
+				t.Errorf("message %d shows %q", i.Position, i.Unreadable)
 			}
 		}
 	}
@@ -137,8 +137,8 @@ func testUnreadableShown(t *testing.T, e dbtest.Engine) {
 			t.Errorf("message %d (%s) shows %q", id, part, got.Unreadable)
 		}
 		if part != "message_id" {
-			if got := f.find(f.get(id).ID); got.WorkItemID != id {
-				t.Errorf("found %d for %d", got.WorkItemID, id)
+			if got := f.find(f.get(id).ID); got.Position != id {
+				t.Errorf("found %d for %d", got.Position, id)
 			}
 		}
 	}

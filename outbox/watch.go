@@ -16,13 +16,13 @@ import (
 // message where it came from.
 type watch struct {
 	observers atomic.Pointer[observers]
-	stamps    atomic.Pointer[[]Stamp]
+	stamps    atomic.Pointer[[]HeaderFunc]
 }
 
 // Stamp makes headers of the context in which a message is enqueued, such as the
 // trace that it belongs to. It must not change the message; nil adds nothing. It is
 // called by many goroutines at once.
-type Stamp func(ctx context.Context, m *Message) map[string]string
+type HeaderFunc func(ctx context.Context, m *Message) map[string]string
 
 // Observe registers o. Workers ask when they start, so call
 // it before Run.
@@ -36,10 +36,10 @@ func (o *Outbox) Observe(obs worker.Observer) {
 
 // Stamp has every message carry what f makes, from now on. Headers that a message
 // has already stay as they are. What would make them too large is left out.
-func (o *Outbox) Stamp(f Stamp) {
-	all := []Stamp{f}
+func (o *Outbox) AddHeaders(f HeaderFunc) {
+	all := []HeaderFunc{f}
 	if known := o.watch.stamps.Load(); known != nil {
-		all = append(append([]Stamp{}, *known...), f)
+		all = append(append([]HeaderFunc{}, *known...), f)
 	}
 	o.watch.stamps.Store(&all)
 }
@@ -47,14 +47,14 @@ func (o *Outbox) Stamp(f Stamp) {
 // Pauses returns the pauses that this outbox's workers obey.
 func (o *Outbox) Pauses() *pause.Pauses { return o.pauses }
 
-// Vitals returns the status of the loops of this process: one for each queue, and the one
+// LoopStatus returns the status of the loops of this process: one for each queue, and the one
 // that cleans up.
-func (o *Outbox) Vitals() []worker.Vitals {
-	var all []worker.Vitals
+func (o *Outbox) LoopStatus() []worker.LoopStatus {
+	var all []worker.LoopStatus
 	for _, queue := range o.opts.Queues {
-		all = append(all, o.statsOf(queue).Pulse.Vitals("queue "+queue))
+		all = append(all, o.statsOf(queue).Tracker.Status("queue "+queue))
 	}
-	return append(all, o.cleaning.Vitals("clean-up of messages"))
+	return append(all, o.cleaning.Status("clean-up of messages"))
 }
 
 // Worker returns the name of this process, as in processed_by.

@@ -85,7 +85,7 @@ func testObserveOutcomes(t *testing.T, e dbtest.Engine) {
 	f.handle("snoozed", twice(outbox.Snooze(0)))
 	f.handle("panics", func(context.Context, *outbox.Message) error { panic("boom") })
 	f.handle("settled", func(ctx context.Context, m *outbox.Message) error {
-		if _, err := f.Ack(ctx, m.Owner, m.WorkItemID); err != nil {
+		if _, err := f.Ack(ctx, m.Owner, m.Position); err != nil {
 			return err
 		}
 		return worker.ErrSettled
@@ -218,7 +218,7 @@ func testObserveLostAndReleased(t *testing.T, e dbtest.Engine) {
 		t.Fatal(err)
 	}
 	dbtest.Until(t, "the loss is known", func() bool { return len(w.Attempts("lost")) > 0 })
-	if all := w.Attempts("lost"); len(all) != 1 || all[0].Outcome != worker.OutcomeLost || all[0].Body.(*outbox.Message).WorkItemID != id {
+	if all := w.Attempts("lost"); len(all) != 1 || all[0].Outcome != worker.OutcomeLost || all[0].Body.(*outbox.Message).Position != id {
 		t.Errorf("told of %+v", all)
 	}
 	f.enqueue(outbox.Message{Topic: "stops"})
@@ -292,8 +292,8 @@ func TestStamps(t *testing.T) { dbtest.Each(t, testStamps) }
 
 func testStamps(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	f.Stamp(trace)
-	f.Stamp(func(context.Context, *outbox.Message) map[string]string {
+	f.AddHeaders(trace)
+	f.AddHeaders(func(context.Context, *outbox.Message) map[string]string {
 		return map[string]string{"trace": "second", "more": "x"}
 	})
 	ctx := context.WithValue(f.ctx(), traceKey{}, "42")
@@ -348,7 +348,7 @@ func TestStampsTooLarge(t *testing.T) { dbtest.Each(t, testStampsTooLarge) }
 func testStampsTooLarge(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	var stamp map[string]string
-	f.Stamp(func(context.Context, *outbox.Message) map[string]string { return stamp })
+	f.AddHeaders(func(context.Context, *outbox.Message) map[string]string { return stamp })
 	for name, one := range map[string]map[string]string{
 		"large": {"trace": strings.Repeat("x", 1<<20)}, "invalid": {"trace": "\xff"}, "no name": {"": "x"}, "NUL": {"a\x00": "x"}, "none": {},
 	} {
@@ -369,7 +369,7 @@ func TestStampsConcurrently(t *testing.T) { dbtest.Each(t, testStampsConcurrentl
 
 func testStampsConcurrently(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	f.Stamp(trace)
+	f.AddHeaders(trace)
 	shared := map[string]string{"k": "v"}
 	ended := make(chan error, 8)
 	for i := range cap(ended) {

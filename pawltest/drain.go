@@ -143,18 +143,18 @@ func (d *DB) drain(ctx context.Context, r *Drained) error {
 
 // fire moves what is due into the outbox.
 func (d *DB) fire(ctx context.Context, r *Drained) (int64, error) {
-	timers, err := fireAll(ctx, d.Timers.Agendas())
+	timers, err := fireAll(ctx, d.Timers.Sources())
 	r.Timers += timers
 	if err != nil {
 		return 0, err
 	}
-	jobs, err := fireAll(ctx, d.Jobs.Agendas())
+	jobs, err := fireAll(ctx, d.Jobs.Sources())
 	r.Jobs += jobs
 	return timers + jobs, err
 }
 
-func fireAll(ctx context.Context, agendas []worker.Agenda) (total int64, err error) {
-	for _, a := range agendas {
+func fireAll(ctx context.Context, sources []worker.Source) (total int64, err error) {
+	for _, a := range sources {
 		for n := int64(1); n > 0; total += n {
 			if n, err = a.Fire(ctx); err != nil {
 				return total, fmt.Errorf("%s: %w", a.Name(), err)
@@ -166,10 +166,10 @@ func fireAll(ctx context.Context, agendas []worker.Agenda) (total int64, err err
 
 // turn handles the messages that are due, each queue's until it finds none.
 func (d *DB) turn(ctx context.Context) error {
-	t := worker.Turn{Linger: func() time.Duration { return 0 }}
+	t := worker.TimeSlice{IdleTimeout: func() time.Duration { return 0 }}
 	var loops sync.WaitGroup
 	errs := make([]error, 2)
-	for i, run := range []func(context.Context, worker.Turn) error{d.Outbox.RunTurn, d.Inbox.RunTurn} {
+	for i, run := range []func(context.Context, worker.TimeSlice) error{d.Outbox.RunSlice, d.Inbox.RunSlice} {
 		loops.Go(func() { errs[i] = run(ctx, t) })
 	}
 	loops.Wait()
@@ -194,10 +194,10 @@ func (d *DB) left(ctx context.Context) ([]*outbox.Info, error) {
 			if len(found) < page {
 				break
 			}
-			f.Before = found[page-1].WorkItemID
+			f.Before = found[page-1].Position
 		}
 	}
-	slices.SortFunc(left, func(a, b *outbox.Info) int { return cmp.Compare(a.WorkItemID, b.WorkItemID) })
+	slices.SortFunc(left, func(a, b *outbox.Info) int { return cmp.Compare(a.Position, b.Position) })
 	return left, nil
 }
 

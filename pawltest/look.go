@@ -51,11 +51,11 @@ func (d *DB) look(t testing.TB, in any, k kind) *found {
 func (d *DB) own(t testing.TB, tx any) *found {
 	t.Helper()
 	inside, outside := d.look(t, tx, messages), d.look(t, d.sql, messages)
-	known := map[outbox.WorkItemID]bool{}
+	known := map[outbox.Position]bool{}
 	for _, i := range outside.items {
-		known[i.msg.WorkItemID] = true
+		known[i.msg.Position] = true
 	}
-	inside.items = slices.DeleteFunc(inside.items, func(i *item) bool { return known[i.msg.WorkItemID] })
+	inside.items = slices.DeleteFunc(inside.items, func(i *item) bool { return known[i.msg.Position] })
 	return inside
 }
 

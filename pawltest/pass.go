@@ -47,7 +47,7 @@ func (d *DB) nextDue(ctx context.Context, limit time.Duration) (time.Duration, e
 		}
 		return err
 	}
-	for _, a := range slices.Concat(d.Timers.Agendas(), d.Jobs.Agendas()) {
+	for _, a := range slices.Concat(d.Timers.Sources(), d.Jobs.Sources()) {
 		if err := consider(a.NextDue(ctx)); err != nil {
 			return 0, err
 		}

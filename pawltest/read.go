@@ -114,7 +114,7 @@ func scan(r rows) (*item, error) {
 	var created int64
 	var due *int64
 	var status int
-	err := r.Scan((*int64)(&i.msg.WorkItemID), &id, &i.msg.Payload, &created, &due, &i.msg.Topic, &correlation, &headers, &i.msg.Queue, &i.msg.Priority,
+	err := r.Scan((*int64)(&i.msg.Position), &id, &i.msg.Payload, &created, &due, &i.msg.Topic, &correlation, &headers, &i.msg.Queue, &i.msg.Priority,
 		&key, &i.msg.RetryCount, &status)
 	if err != nil {
 		return nil, err

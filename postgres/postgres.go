@@ -71,7 +71,7 @@ func options(opts []Options) (all []impl.Options) {
 
 // OpenURL opens a database of a fleet by its postgres:// URL; a program gives it to
 // fleet.Options.
-func OpenURL(o engine.Opening) (engine.DB, error) { return impl.OpenURL(o) }
+func OpenURL(o engine.OpenOptions) (engine.DB, error) { return impl.OpenURL(o) }
 
 // Pool returns the pool of a database, for the program's own tables and transactions. It
 // returns nil for a database that is not PostgreSQL.

@@ -36,7 +36,7 @@ func New(pool *sql.DB, opts ...Options) (engine.DB, error) { return anydriver.Ne
 
 // OpenURL opens a database of a fleet by "sqlite:path"; a program gives it to
 // fleet.Options.
-func OpenURL(o engine.Opening) (engine.DB, error) { return impl.OpenURL(o) }
+func OpenURL(o engine.OpenOptions) (engine.DB, error) { return impl.OpenURL(o) }
 
 // SQL returns the pool of a database, for the program's own tables and transactions. It
 // returns nil for a database that is not SQLite.

@@ -298,8 +298,8 @@ func TestSelfDispatch(t *testing.T) { dbtest.Each(t, testSelfDispatch) }
 
 func testSelfDispatch(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, timer.Options{SelfDispatch: true})
-	if n := len(f.Agendas()); n != 0 {
-		t.Fatalf("%d agendas", n)
+	if n := len(f.Sources()); n != 0 {
+		t.Fatalf("%d sources", n)
 	}
 	ids := f.putN(1)
 	_, got := f.claim(1)

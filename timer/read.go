@@ -46,7 +46,7 @@ func (s Status) String() string {
 // which has the same id.
 type Info struct {
 	Timer
-	Position    outbox.WorkItemID // of the message that it becomes
+	Position    outbox.Position // of the message that it becomes
 	Status      Status
 	NextAttempt time.Time // when it can be taken: Due or, after a failed attempt, later
 	RetryCount  int       // failed attempts of those who fire it themselves
@@ -152,7 +152,7 @@ func info(t *op.Timer, unread error) *Info {
 			ID: t.TimerID, Key: worker.Value(t.Key), Due: t.DueTime.UTC(), Topic: t.Topic, Payload: t.Payload, CorrelationID: worker.Value(t.CorrelationID),
 			Queue: t.Queue, Priority: t.Priority,
 		},
-		Position: outbox.WorkItemID(t.ID), Status: Status(t.Status), NextAttempt: t.At.UTC(), RetryCount: t.RetryCount, LastError: worker.Value(t.LastError),
+		Position: outbox.Position(t.ID), Status: Status(t.Status), NextAttempt: t.At.UTC(), RetryCount: t.RetryCount, LastError: worker.Value(t.LastError),
 		Owner: worker.Value(t.Owner), LockedUntil: worker.Value(t.LockedUntil).UTC(), CreatedAt: t.CreatedAt.UTC(), EndedAt: worker.Value(t.ProcessedAt).UTC(),
 	}
 	fault := engine.Unreadable(unread, engine.CleanText("topic", &i.Topic), engine.CleanText("correlation id", &i.CorrelationID), engine.CleanText("key", &i.Key),

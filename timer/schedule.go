@@ -76,7 +76,7 @@ func (t *Timers) schedule(ctx context.Context, tx outbox.Tx, timers []Timer) ([]
 		return nil, err
 	}
 	b.Ran(ctx, tx)
-	t.db.Ring(worker.ScheduleQueue)
+	t.db.Notify(worker.ScheduleQueue)
 	t.logScheduled(ctx, timers, b.IDs())
 	return b.IDs(), nil
 }
@@ -192,7 +192,7 @@ func (t *Timers) reschedule(ctx context.Context, tx outbox.Tx, id ID, due time.T
 	}
 	changed, err := t.change(ctx, tx, op.TimerReschedule{TimerRef: ref(id), Due: engine.Due(&due), Note: audit.New(ctx, "timer "+id.String()).Op()})
 	if changed {
-		t.db.Ring(worker.ScheduleQueue)
+		t.db.Notify(worker.ScheduleQueue)
 		t.log.InfoContext(ctx, "timer rescheduled", "timer_id", id.String(), "due", due)
 	}
 	return changed, err

@@ -36,7 +36,7 @@ func testBecomesMessage(t *testing.T, e dbtest.Engine) {
 	f.isWhole(f.get(id, timer.Scheduled).Timer, want, id)
 	f.fires(1)
 	m := f.message(id)
-	if m.Status != outbox.Ready || m.RetryCount != 0 || m.WorkItemID != f.get(id, timer.Fired).Position {
+	if m.Status != outbox.Ready || m.RetryCount != 0 || m.Position != f.get(id, timer.Fired).Position {
 		t.Fatalf("the message is %+v", m)
 	}
 	box := outbox.New(f.db.DB, outbox.Options{StopWhenEmpty: true, Queues: []string{"slow"}, Logger: quiet()})
@@ -206,7 +206,7 @@ func testScheduleBatchOfMany(t *testing.T, e dbtest.Engine) {
 		t.Fatalf("%d ids for %d timers", len(seen), n)
 	}
 	for fired := 0; fired < n; {
-		got, err := f.Agendas()[0].Fire(f.ctx())
+		got, err := f.Sources()[0].Fire(f.ctx())
 		f.check(err)
 		if fired += int(got); got == 0 || f.rows("outbox_message") != fired {
 			t.Fatalf("%d fired, %d in all, and %d messages", got, fired, f.rows("outbox_message"))

@@ -166,7 +166,7 @@ func TestFiresAfterYears(t *testing.T) {
 		later, never := put(t, timers, time.Now().Add(3*year)), put(t, timers, time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC))
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
-		cfg := worker.ScheduleConfig{DB: db, Agendas: timers.Agendas(), MaxPollingInterval: 10 * year, Logger: slog.New(slog.DiscardHandler)}
+		cfg := worker.ScheduleConfig{DB: db, Sources: timers.Sources(), MaxPollingInterval: 10 * year, Logger: slog.New(slog.DiscardHandler)}
 		go func() { ended <- worker.NewScheduler(cfg).Run(ctx) }()
 		for _, step := range []struct {
 			time.Duration

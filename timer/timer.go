@@ -91,7 +91,7 @@ type Timers struct {
 	opts   Options
 	log    *slog.Logger
 
-	cleaning  worker.Pulse
+	cleaning  worker.LoopTracker
 	invalid   error // of the options
 	observers []func(fired int64)
 }
@@ -115,7 +115,7 @@ func (t *Timers) Run(ctx context.Context) error {
 	if err := worker.Ready(ctx, t.log, t.db); err != nil {
 		return err
 	}
-	cfg := worker.ScheduleConfig{DB: t.db, Agendas: t.Agendas(), Logger: t.log, MaxPollingInterval: t.opts.MaxPollingInterval}
+	cfg := worker.ScheduleConfig{DB: t.db, Sources: t.Sources(), Logger: t.log, MaxPollingInterval: t.opts.MaxPollingInterval}
 	return worker.RunKept(ctx, worker.NewScheduler(cfg).Run, t.KeepClean)
 }
 
@@ -128,9 +128,9 @@ func (t *Timers) KeepClean(ctx context.Context) {
 // metrics. Call it before Run.
 func (t *Timers) Observe(f func(fired int64)) { t.observers = append(t.observers, f) }
 
-// Vitals returns the status of the loop that cleans up.
-func (t *Timers) Vitals() []worker.Vitals {
-	return []worker.Vitals{t.cleaning.Vitals("clean-up of timers")}
+// LoopStatus returns the status of the loop that cleans up.
+func (t *Timers) LoopStatus() []worker.LoopStatus {
+	return []worker.LoopStatus{t.cleaning.Status("clean-up of timers")}
 }
 
 // cleanTimers bounds one transaction of the clean-up.
@@ -142,12 +142,12 @@ func (t *Timers) CleanUp(ctx context.Context) (int64, error) {
 	return worker.Purge(ctx, t.db, op.TimerPurge{Age: t.opts.Retention, Most: cleanTimers})
 }
 
-// Agendas is what a scheduler has to see to.
-func (t *Timers) Agendas() []worker.Agenda {
+// Sources is what a scheduler has to see to.
+func (t *Timers) Sources() []worker.Source {
 	if t.opts.SelfDispatch {
 		return nil
 	}
-	return []worker.Agenda{agenda{t}}
+	return []worker.Source{source{t}}
 }
 
 // dispatchBatch is how many timers one transaction moves. To move 100 000 took
@@ -155,12 +155,12 @@ func (t *Timers) Agendas() []worker.Agenda {
 // 5000, with less between the sizes than between two runs of one.
 const dispatchBatch = 1000
 
-// agenda is timers as the scheduler sees them.
-type agenda struct{ t *Timers }
+// source is timers as the scheduler sees them.
+type source struct{ t *Timers }
 
-func (agenda) Name() string { return "timers" }
+func (source) Name() string { return "timers" }
 
-func (a agenda) Fire(ctx context.Context) (int64, error) {
+func (a source) Fire(ctx context.Context) (int64, error) {
 	reap, fire := engine.Ask(op.TimerReap{}), engine.Ask(op.TimerDispatch{Most: dispatchBatch})
 	if err := a.t.db.Do(ctx, reap, fire); err != nil {
 		return 0, err
@@ -175,7 +175,7 @@ func (a agenda) Fire(ctx context.Context) (int64, error) {
 	return fire.N, nil
 }
 
-func (a agenda) NextDue(ctx context.Context) (time.Duration, bool, error) {
+func (a source) NextDue(ctx context.Context) (time.Duration, bool, error) {
 	return worker.NextDue(ctx, a.t.db, op.TimerNextDue{})
 }
 

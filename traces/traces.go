@@ -80,7 +80,7 @@ func Instrument(p *pawl.Pawl, opts Options) error {
 
 func instrument(p *pawl.Pawl, opts Options) {
 	t := newTracing(opts)
-	p.Stamp(t.stamp)
+	p.AddHeaders(t.stamp)
 	p.Use(t.wrap)
 }
 
@@ -100,7 +100,7 @@ func InstrumentFleet(f *fleet.Fleet, opts Options) error {
 }
 
 // Stamp is the half of Instrument that enqueues; see outbox.Outbox.Stamp.
-func Stamp(opts Options) outbox.Stamp { return newTracing(opts).stamp }
+func Stamp(opts Options) outbox.HeaderFunc { return newTracing(opts).stamp }
 
 // Middleware is the half of Instrument that handles; see outbox.Outbox.Use.
 func Middleware(opts Options) outbox.Middleware { return newTracing(opts).wrap }

@@ -143,7 +143,7 @@ func moment(option, text string, now time.Time) (time.Time, error) {
 
 // failed looks at every message first: one that is unknown, or not failed, means
 // that none is touched.
-func (c *selection) failed(ctx context.Context, o *outbox.Outbox) ([]outbox.WorkItemID, error) {
+func (c *selection) failed(ctx context.Context, o *outbox.Outbox) ([]outbox.Position, error) {
 	return lookUpAll(ctx, o, c.IDs, func(i *outbox.Info) error {
 		if i.Status != outbox.Failed {
 			return fmt.Errorf("is %s, not failed", statusWord(i))
@@ -154,8 +154,8 @@ func (c *selection) failed(ctx context.Context, o *outbox.Outbox) ([]outbox.Work
 
 // lookUpAll finds messages by their ids, each once. One that is unknown or that
 // check refuses means that nothing is to be done.
-func lookUpAll(ctx context.Context, o *outbox.Outbox, ids []string, check func(*outbox.Info) error) ([]outbox.WorkItemID, error) {
-	var all []outbox.WorkItemID
+func lookUpAll(ctx context.Context, o *outbox.Outbox, ids []string, check func(*outbox.Info) error) ([]outbox.Position, error) {
+	var all []outbox.Position
 	for _, id := range ids {
 		i, err := lookUp(ctx, o, id)
 		if err != nil {
@@ -164,8 +164,8 @@ func lookUpAll(ctx context.Context, o *outbox.Outbox, ids []string, check func(*
 		if err := check(i); err != nil {
 			return nil, fmt.Errorf("message %s %w; nothing was changed", id, err)
 		}
-		if !slices.Contains(all, i.WorkItemID) {
-			all = append(all, i.WorkItemID)
+		if !slices.Contains(all, i.Position) {
+			all = append(all, i.Position)
 		}
 	}
 	return all, nil

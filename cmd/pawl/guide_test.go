@@ -154,7 +154,7 @@ func (s *stage) try(step step) bool {
 		switch {
 		case want.MatchString(plain(got)):
 			return true
-		case !looks.MatchString(command) && !strings.Contains(got, "nothing was changed"), engine.Pause(ctx, 50*time.Millisecond) != nil:
+		case !looks.MatchString(command) && !strings.Contains(got, "nothing was changed"), engine.Sleep(ctx, 50*time.Millisecond) != nil:
 			s.t.Errorf("line %d: $ %s\n%s\nthe guide says\n%s", step.line, command, got, strings.Join(step.want, "\n"))
 			return false
 		}

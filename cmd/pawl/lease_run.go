@@ -202,7 +202,7 @@ func (c *leaseRunCmd) hold(ctx context.Context, a *app, l *lease.Lease, cmd *exe
 	}
 	a.beforeAbort(func() {
 		running.Kill()
-		_ = engine.Pause(context.WithoutCancel(ctx), abortPatience) // Run ends the process before
+		_ = engine.Sleep(context.WithoutCancel(ctx), abortPatience) // Run ends the process before
 	})
 	signals := make(chan os.Signal, 1)
 	defer context.AfterFunc(ctx, func() { signals <- interruptOf(ctx) })()

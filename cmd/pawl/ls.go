@@ -101,7 +101,7 @@ func (c *lsCmd) filter() (outbox.ListFilter, error) {
 		if err != nil || position < 1 {
 			return f, usage("--after: %q is not the number in the column ID", c.After)
 		}
-		f.Before = outbox.WorkItemID(position)
+		f.Before = outbox.Position(position)
 	}
 	for option, age := range map[string]*time.Duration{"--older-than": c.OlderThan, "--newer-than": c.NewerThan} {
 		if age != nil && *age <= 0 {
@@ -129,7 +129,7 @@ func messageListing() *listing[*outbox.Info] {
 	return &listing[*outbox.Info]{
 		none: "no messages",
 		columns: []column[*outbox.Info]{
-			{head: "ID", cell: func(i *outbox.Info) string { return number(int64(i.WorkItemID)) }},
+			{head: "ID", cell: func(i *outbox.Info) string { return number(int64(i.Position)) }},
 			{head: "MESSAGE", cell: func(i *outbox.Info) string { return i.ID.String() }},
 			{head: "TOPIC", cell: func(i *outbox.Info) string { return i.Topic }},
 			{head: "STATUS", cell: statusWord},

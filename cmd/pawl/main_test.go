@@ -172,7 +172,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for !ok() {
-		if engine.Pause(ctx, 5*time.Millisecond) != nil {
+		if engine.Sleep(ctx, 5*time.Millisecond) != nil {
 			t.Fatalf("waited in vain: %s", what)
 		}
 	}

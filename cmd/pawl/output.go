@@ -60,7 +60,7 @@ type messageView struct {
 
 func view(i *outbox.Info, withPayload bool) messageView {
 	v := messageView{
-		ID: int64(i.WorkItemID), MessageID: i.ID, Topic: i.Topic, Status: statusWord(i), Queue: i.Queue, Priority: i.Priority,
+		ID: int64(i.Position), MessageID: i.ID, Topic: i.Topic, Status: statusWord(i), Queue: i.Queue, Priority: i.Priority,
 		CorrelationID: i.CorrelationID, Headers: i.Headers, CreatedAt: i.CreatedAt, RetryCount: i.RetryCount, Redrives: i.Redrives,
 		LockedUntil: i.LockedUntil, ProcessedAt: i.ProcessedAt, ProcessedBy: i.ProcessedBy, LastError: i.LastError, Unreadable: i.Unreadable, PayloadBytes: len(i.Payload),
 	}

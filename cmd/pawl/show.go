@@ -48,7 +48,7 @@ func lookUp(ctx context.Context, o *outbox.Outbox, id string) (*outbox.Info, err
 	var i *outbox.Info
 	var err error
 	if position, failure := strconv.ParseInt(id, 10, 64); failure == nil {
-		i, err = o.Get(ctx, outbox.WorkItemID(position))
+		i, err = o.Get(ctx, outbox.Position(position))
 	} else if mid, failure := outbox.ParseMessageID(id); failure == nil {
 		i, err = o.Find(ctx, mid)
 	} else {
@@ -65,7 +65,7 @@ func (a *app) printMessage(i *outbox.Info) error {
 		}
 	}
 	row("message", i.ID.String())
-	row("id", strconv.FormatInt(int64(i.WorkItemID), 10))
+	row("id", strconv.FormatInt(int64(i.Position), 10))
 	row("topic", i.Topic)
 	row("status", statusWord(i))
 	row("queue", fmt.Sprintf("%s, priority %d", i.Queue, i.Priority))

@@ -30,7 +30,7 @@ Examples:
 
 // Run cancels messages.
 func (c *cancelCmd) Run(ctx context.Context, a *app, g *options) error {
-	return changeWaiting(ctx, a, g, c.IDs, "cancelled", func(o *outbox.Outbox, ids []outbox.WorkItemID) (int64, error) {
+	return changeWaiting(ctx, a, g, c.IDs, "cancelled", func(o *outbox.Outbox, ids []outbox.Position) (int64, error) {
 		return o.Cancel(ctx, g.Reason, ids...)
 	})
 }
@@ -61,7 +61,7 @@ func (c *rescheduleCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	return changeWaiting(ctx, a, g, c.IDs, "rescheduled", func(o *outbox.Outbox, ids []outbox.WorkItemID) (int64, error) {
+	return changeWaiting(ctx, a, g, c.IDs, "rescheduled", func(o *outbox.Outbox, ids []outbox.Position) (int64, error) {
 		return o.Reschedule(ctx, due, ids...)
 	})
 }
@@ -89,7 +89,7 @@ func (c *rescheduleCmd) due(now time.Time) (due time.Time, err error) {
 }
 
 // changeWaiting changes messages that have not run.
-func changeWaiting(ctx context.Context, a *app, g *options, ids []string, done string, act func(*outbox.Outbox, []outbox.WorkItemID) (int64, error)) error {
+func changeWaiting(ctx context.Context, a *app, g *options, ids []string, done string, act func(*outbox.Outbox, []outbox.Position) (int64, error)) error {
 	s, err := g.open(ctx, opening{})
 	if err != nil {
 		return err

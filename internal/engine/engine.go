@@ -107,25 +107,25 @@ type DB interface {
 
 	// Ring wakes this process's sleepers of a queue. Call it after a commit
 	// that made work; other processes are told by the operations themselves.
-	Ring(queue string)
+	Notify(queue string)
 
-	// Sleeper returns a sleeper for one queue. Close it when done.
-	Sleeper(queue string) Sleeper
+	// Waiter returns a sleeper for one queue. Close it when done.
+	Waiter(queue string) Waiter
 
 	// Close releases what Open opened. Sleepers must be closed first.
 	Close() error
 }
 
-// Sleeper lets a worker wait for work without polling hard. The order that
+// Waiter lets a worker wait for work without polling hard. The order that
 // misses nothing is: Arm, look for work once more if it says so, Sleep.
-// A Sleeper is for one goroutine.
-type Sleeper interface {
+// A Waiter is for one goroutine.
+type Waiter interface {
 	// Arm makes commits that add work from now on end the next Sleep. again is
 	// false if it was armed all along, so that the last look still counts. An
 	// error means that only the poll interval is left to wake the worker.
-	Arm(ctx context.Context) (again bool, err error)
-	// Disarm says the worker is busy, so that producers need not wake it.
-	Disarm()
+	Subscribe(ctx context.Context) (again bool, err error)
+	// Unsubscribe says the worker is busy, so that producers need not wake it.
+	Unsubscribe()
 	// Sleep returns true when there may be work, and false after d or when ctx
 	// ends.
 	Sleep(ctx context.Context, d time.Duration) bool

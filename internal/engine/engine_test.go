@@ -151,10 +151,10 @@ func TestClasses(t *testing.T) {
 
 // OBX-100: a ring wakes everyone who listens to its queue, once.
 func TestBell(t *testing.T) {
-	var b engine.Bell
-	b.Ring("nobody")
-	b.RingAll()
-	one, two, other := b.Listen("q"), b.Listen("q"), b.Listen("other")
+	var b engine.Notifier
+	b.Notify("nobody")
+	b.NotifyAll()
+	one, two, other := b.Subscribe("q"), b.Subscribe("q"), b.Subscribe("other")
 	rung := func(c chan struct{}) bool {
 		select {
 		case <-c:
@@ -163,19 +163,19 @@ func TestBell(t *testing.T) {
 			return false
 		}
 	}
-	b.Ring("q")
-	b.Ring("q") // merged
+	b.Notify("q")
+	b.Notify("q") // merged
 	if !rung(one) || !rung(two) || rung(other) || rung(one) {
 		t.Error("a ring reached the wrong ones, or came twice")
 	}
-	b.Leave("q", one)
-	b.RingAll()
+	b.Unsubscribe("q", one)
+	b.NotifyAll()
 	if rung(one) || !rung(two) || !rung(other) {
 		t.Error("ringing for all reached the wrong ones")
 	}
-	b.Leave("q", one)
-	b.Leave("never", two)
-	b.Ring("q")
+	b.Unsubscribe("q", one)
+	b.Unsubscribe("never", two)
+	b.Notify("q")
 	if !rung(two) {
 		t.Error("leaving twice took somebody else away")
 	}

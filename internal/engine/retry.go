@@ -18,7 +18,7 @@ func Retry(ctx context.Context, try func() error) error {
 		if err == nil || attempt == MaxAttempts || !Retryable(err) {
 			return err
 		}
-		if Pause(ctx, Jitter(pause, 0.5)) != nil {
+		if Sleep(ctx, Jitter(pause, 0.5)) != nil {
 			return err
 		}
 		pause *= 4
@@ -26,7 +26,7 @@ func Retry(ctx context.Context, try func() error) error {
 }
 
 // Pause waits for d or until ctx ends, whose error it then returns.
-func Pause(ctx context.Context, d time.Duration) error {
+func Sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -56,7 +56,7 @@ func Detach(parent context.Context, limit time.Duration) (context.Context, conte
 		return ctx, cancel
 	}
 	stop := context.AfterFunc(parent, func() {
-		if Pause(ctx, Grace) == nil {
+		if Sleep(ctx, Grace) == nil {
 			cancel()
 		}
 	})

@@ -13,14 +13,14 @@ const never = 20 * time.Second
 
 // Asleep arms a sleeper, as often as it takes to be sure, and puts it to sleep.
 // What Sleep answers arrives in the channel.
-func Asleep(t testing.TB, s engine.Sleeper) <-chan bool {
+func Asleep(t testing.TB, s engine.Waiter) <-chan bool {
 	t.Helper()
 	Until(t, "a sleeper can be armed", func() bool {
-		_, err := s.Arm(context.Background())
+		_, err := s.Subscribe(context.Background())
 		return err == nil
 	})
 	for i := 0; ; i++ { // what rang before must not count
-		again, err := s.Arm(context.Background())
+		again, err := s.Subscribe(context.Background())
 		Must(t, err)
 		if !again || i == 3 {
 			break
@@ -42,20 +42,20 @@ func WantWoken(t testing.TB, woken <-chan bool) {
 // OBX-100: a commit of another process wakes whoever sleeps.
 func wokenByOther(t *testing.T, p *Place) {
 	db, other := Migrated(t, p), p.Open(t, Options{})
-	s := db.Sleeper(Queue)
+	s := db.Waiter(Queue)
 	defer s.Close()
 	for range 3 {
 		woken := Asleep(t, s)
 		Put(t, other, 1)
 		WantWoken(t, woken)
-		s.Disarm()
+		s.Unsubscribe()
 	}
 }
 
 // OBX-100: so does a transaction of this process that did not go through Do.
 func wokenByTx(t *testing.T, p *Place) {
 	db := Migrated(t, p)
-	s := db.Sleeper(Queue)
+	s := db.Waiter(Queue)
 	defer s.Close()
 	for range 3 {
 		lo, err := db.ReserveIDs(t.Context(), nil, 1)
@@ -71,20 +71,20 @@ func wokenByTx(t *testing.T, p *Place) {
 		}
 		Must(t, tx.Commit())
 		WantWoken(t, woken)
-		s.Disarm()
+		s.Unsubscribe()
 	}
 }
 
 // OBX-100: Ring wakes the sleepers of its queue and no others.
 func wokenByRing(t *testing.T, p *Place) {
 	db := Migrated(t, p)
-	s, other := db.Sleeper(Queue), db.Sleeper("another")
+	s, other := db.Waiter(Queue), db.Waiter("another")
 	defer s.Close()
 	defer other.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	woken := make(chan bool, 1)
 	go func() { woken <- s.Sleep(ctx, never) }()
-	db.Ring(Queue)
+	db.Notify(Queue)
 	WantWoken(t, woken)
 	cancel()
 	if other.Sleep(ctx, never) {
@@ -95,7 +95,7 @@ func wokenByRing(t *testing.T, p *Place) {
 // OBX-122: without news Sleep ends with its time or its context, and says so.
 func notWoken(t *testing.T, p *Place) {
 	db := Migrated(t, p)
-	s := db.Sleeper(Queue)
+	s := db.Waiter(Queue)
 	defer s.Close()
 	if s.Sleep(t.Context(), time.Millisecond) {
 		t.Error("woken by nothing")

@@ -108,7 +108,7 @@ func (p *Pauses) Resume(ctx context.Context, kind Kind, name string) (bool, erro
 			return true, err
 		}
 	} else {
-		p.db.Ring(name)
+		p.db.Notify(name)
 	}
 	p.log.InfoContext(ctx, "resumed", "kind", string(kind), "name", name)
 	return true, p.Look(ctx)
@@ -183,7 +183,7 @@ func (p *Pauses) Tend(ctx context.Context) error {
 }
 
 // Of returns whether a message of a topic may begin in a queue, as of the last Look.
-func (p *Pauses) Of(queue, topic string) worker.Pause {
+func (p *Pauses) Of(queue, topic string) worker.PauseState {
 	now := p.seen.Load()
 	switch {
 	case now == nil:

@@ -67,12 +67,12 @@ type Self struct {
 
 // Registry is the list of a database. It is safe for concurrent use.
 type Registry struct {
-	db    engine.DB
-	log   *slog.Logger
-	id    [16]byte
-	host  string
-	built func() string // the program's version, which takes a parser to find
-	pulse worker.Pulse
+	db      engine.DB
+	log     *slog.Logger
+	id      [16]byte
+	host    string
+	built   func() string // the program's version, which takes a parser to find
+	tracker worker.LoopTracker
 
 	mu     sync.Mutex
 	shown  time.Time // when this process last said that it is there, taking turns
@@ -87,7 +87,7 @@ func New(db engine.DB, log *slog.Logger) *Registry {
 
 // Run keeps this process in the list until ctx ends. It survives outages of the database.
 func (r *Registry) Run(ctx context.Context, self Self) {
-	worker.Beat(ctx, &r.pulse, beatEvery, func(ctx context.Context) error {
+	worker.Every(ctx, &r.tracker, beatEvery, func(ctx context.Context) error {
 		err := r.beat(ctx, &self, false)
 		if err != nil && ctx.Err() == nil {
 			r.log.WarnContext(ctx, "could not show that this worker is alive, will retry", "error", err)
@@ -143,8 +143,10 @@ func (r *Registry) Leave(ctx context.Context) {
 	}
 }
 
-// Vitals returns the status of the loop that keeps this process in the list.
-func (r *Registry) Vitals() []worker.Vitals { return []worker.Vitals{r.pulse.Vitals("heartbeat")} }
+// LoopStatus returns the status of the loop that keeps this process in the list.
+func (r *Registry) LoopStatus() []worker.LoopStatus {
+	return []worker.LoopStatus{r.tracker.Status("heartbeat")}
+}
 
 // Tag marks this process's owner tokens.
 func (r *Registry) Tag() worker.Tag { return worker.TagOf(r.id) }

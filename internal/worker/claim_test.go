@@ -165,7 +165,7 @@ func (q *oneClaim) ClaimSuspects(context.Context, worker.OwnerToken, time.Durati
 }
 
 func (q *oneClaim) NextDue(context.Context) (time.Duration, bool, error) { return 0, false, nil }
-func (q *oneClaim) Sleeper() engine.Sleeper                              { return (&link{s: newStore()}).Sleeper() }
+func (q *oneClaim) Waiter() engine.Waiter                                { return (&link{s: newStore()}).Waiter() }
 
 // watcher is an observer that does something with every attempt.
 type watcher func(worker.Attempt)

@@ -35,7 +35,7 @@ func (p place) String() string { return []string{"ready", "leased", "acked", "fa
 
 // entry is one item in the store.
 type entry struct {
-	id     worker.ItemID
+	id     worker.Position
 	topic  string
 	place  place
 	at     time.Time
@@ -84,12 +84,12 @@ func (s *store) violations() []string {
 }
 
 // add puts n items in, due after d, and tells nobody.
-func (s *store) add(n int, topic string, d time.Duration) []worker.ItemID {
+func (s *store) add(n int, topic string, d time.Duration) []worker.Position {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var ids []worker.ItemID
+	var ids []worker.Position
 	for range n {
-		id := worker.ItemID(len(s.entries) + 1)
+		id := worker.Position(len(s.entries) + 1)
 		s.entries = append(s.entries, &entry{id: id, topic: topic, at: time.Now().Add(d)})
 		ids = append(ids, id)
 	}
@@ -103,14 +103,14 @@ func (s *store) ring() {
 	for sl := range s.sleepers {
 		if sl.armed {
 			select {
-			case sl.bell <- struct{}{}:
+			case sl.notifier <- struct{}{}:
 			default:
 			}
 		}
 	}
 }
 
-func (s *store) get(id worker.ItemID) entry {
+func (s *store) get(id worker.Position) entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return *s.entries[id-1]
@@ -129,7 +129,7 @@ func (s *store) count(p place) (n int) {
 
 // steal takes leases away before their time, as a wrong clock or an
 // administrator might.
-func (s *store) steal(ids ...worker.ItemID) {
+func (s *store) steal(ids ...worker.Position) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, id := range ids {
@@ -379,7 +379,7 @@ func (s *store) claimOf(suspects bool, owner worker.OwnerToken, lease time.Durat
 	return items
 }
 
-type messageID worker.ItemID
+type messageID worker.Position
 
 func (m messageID) String() string { return fmt.Sprintf("message-%d", int64(m)) }
 
@@ -447,8 +447,8 @@ func (l *link) NextDue(ctx context.Context) (d time.Duration, ok bool, err error
 	return d, ok && err == nil, err
 }
 
-func (l *link) Sleeper() engine.Sleeper {
-	sl := &sleeper{l: l, bell: make(chan struct{}, 1)}
+func (l *link) Waiter() engine.Waiter {
+	sl := &sleeper{l: l, notifier: make(chan struct{}, 1)}
 	l.s.mu.Lock()
 	defer l.s.mu.Unlock()
 	l.s.sleepers[sl] = struct{}{}
@@ -457,12 +457,12 @@ func (l *link) Sleeper() engine.Sleeper {
 
 // sleeper hears only of what was committed after it was armed.
 type sleeper struct {
-	l     *link
-	bell  chan struct{}
-	armed bool
+	l        *link
+	notifier chan struct{}
+	armed    bool
 }
 
-func (sl *sleeper) Arm(context.Context) (again bool, err error) {
+func (sl *sleeper) Subscribe(context.Context) (again bool, err error) {
 	if sl.l.armed != nil {
 		sl.l.armed()
 	}
@@ -473,7 +473,7 @@ func (sl *sleeper) Arm(context.Context) (again bool, err error) {
 	return again, nil
 }
 
-func (sl *sleeper) Disarm() {
+func (sl *sleeper) Unsubscribe() {
 	sl.l.s.mu.Lock()
 	defer sl.l.s.mu.Unlock()
 	sl.armed = false
@@ -483,7 +483,7 @@ func (sl *sleeper) Sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
-	case <-sl.bell:
+	case <-sl.notifier:
 		return true
 	case <-t.C:
 	case <-ctx.Done():
@@ -499,7 +499,7 @@ func (sl *sleeper) Close() {
 
 // execution is one call of a handler.
 type execution struct {
-	id         worker.ItemID
+	id         worker.Position
 	owner      worker.OwnerToken
 	retry      int
 	ctx        context.Context
@@ -601,7 +601,7 @@ func (r *rig) handle(ctx context.Context, i item) error {
 }
 
 // executions returns what ran so far, of one item or (0) of all.
-func (r *rig) executions(id worker.ItemID) (all []*execution) {
+func (r *rig) executions(id worker.Position) (all []*execution) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, x := range r.runs {
@@ -651,7 +651,7 @@ func pass(d time.Duration) {
 }
 
 // wantPlace fails the test unless item id lies where it should.
-func wantPlace(t *testing.T, s *store, id worker.ItemID, want place, retry int) entry {
+func wantPlace(t *testing.T, s *store, id worker.Position, want place, retry int) entry {
 	t.Helper()
 	e := s.get(id)
 	if e.place != want || e.retry != retry {
@@ -660,7 +660,7 @@ func wantPlace(t *testing.T, s *store, id worker.ItemID, want place, retry int) 
 	return e
 }
 
-func wantRuns(t *testing.T, r *rig, id worker.ItemID, want int) []*execution {
+func wantRuns(t *testing.T, r *rig, id worker.Position, want int) []*execution {
 	t.Helper()
 	all := r.executions(id)
 	if len(all) != want {

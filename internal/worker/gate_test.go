@@ -11,7 +11,7 @@ import (
 
 // crashed has a worker claim n items of a topic and die: with PollMax 1 s they are
 // suspects within 2 s. alone makes each a suspect of its own.
-func (s *store) crashed(n int, topic string, alone bool) []worker.ItemID {
+func (s *store) crashed(n int, topic string, alone bool) []worker.Position {
 	ids := s.add(n, topic, 0)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -27,7 +27,7 @@ func (s *store) crashed(n int, topic string, alone bool) []worker.ItemID {
 }
 
 // span is when a topic's handlers ran.
-func span(rigs []*rig, ids ...worker.ItemID) (first, last time.Time) {
+func span(rigs []*rig, ids ...worker.Position) (first, last time.Time) {
 	for _, r := range rigs {
 		for _, id := range ids {
 			for _, x := range r.executions(id) {
@@ -69,7 +69,7 @@ func TestSuspectsAreHandledAlone(t *testing.T) {
 			pass(100 * time.Millisecond)
 		}
 		suspects := s.crashed(50, "suspect", false)
-		var quick []worker.ItemID
+		var quick []worker.Position
 		for range 300 {
 			quick = append(quick, s.add(1, "quick", 0)...)
 			s.ring()
@@ -99,7 +99,7 @@ func TestSuspectsAndOthersBothGetOn(t *testing.T) {
 		suspects := s.crashed(20, "suspect", true)
 		r.start()
 		defer r.end()
-		var load []worker.ItemID
+		var load []worker.Position
 		for range 700 {
 			load = append(load, s.add(10, "load", 0)...)
 			s.ring()
@@ -195,7 +195,7 @@ func TestLongSuspectsGoOnInCompany(t *testing.T) {
 func TestDrainsHandleSuspects(t *testing.T) {
 	for name, cfg := range map[string]worker.Config[payload]{
 		"stop empty": {StopEmpty: true},
-		"turn":       {Turn: worker.Turn{Linger: func() time.Duration { return 0 }}},
+		"turn":       {Turn: worker.TimeSlice{IdleTimeout: func() time.Duration { return 0 }}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, s *store) {
@@ -229,7 +229,7 @@ func TestSuspectsThatWereNotBegunStaySuspects(t *testing.T) {
 		r.start()
 		defer r.end()
 		pass(10 * time.Second)
-		for id, want := range map[worker.ItemID]bool{putBack: true, snoozed: false, unhandled: true} {
+		for id, want := range map[worker.Position]bool{putBack: true, snoozed: false, unhandled: true} {
 			if e := wantPlace(t, s, id, ready, 0); e.suspect > 0 != want || e.claims != 1 {
 				t.Errorf("item %d after %d claims: suspect %d", id, e.claims, e.suspect)
 			}

@@ -15,7 +15,7 @@ func (l *Loop[M]) heartbeat(ctx context.Context) {
 	interval := l.cfg.Lease / 3
 	retry := max(l.cfg.Lease/20, 20*time.Millisecond)
 	for pause := interval; ; {
-		if engine.Pause(ctx, engine.Jitter(pause*19/20, 0.05)) != nil {
+		if engine.Sleep(ctx, engine.Jitter(pause*19/20, 0.05)) != nil {
 			return
 		}
 		pause = interval

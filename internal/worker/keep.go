@@ -21,26 +21,26 @@ const (
 )
 
 // KeepClean calls clean, which returns how much it deleted, from time to time
-// until ctx ends, reporting its status on pulse. What goes wrong is logged and
+// until ctx ends, reporting its status on tracker. What goes wrong is logged and
 // tried again next time, a missing table included (D-25).
-func KeepClean(ctx context.Context, log *slog.Logger, pulse *Pulse, clean func(context.Context) (int64, error)) {
-	defer pulse.begin()()
+func KeepClean(ctx context.Context, log *slog.Logger, tracker *LoopTracker, clean func(context.Context) (int64, error)) {
+	defer tracker.begin()()
 	for pause := cleanFirst; ; pause = cleanEvery {
 		wait := engine.Jitter(pause, 0.5)
-		pulse.turn(wait)
-		if engine.Pause(ctx, wait) != nil {
+		tracker.turn(wait)
+		if engine.Sleep(ctx, wait) != nil {
 			return
 		}
-		pulse.turn(cleanLimit)
+		tracker.turn(cleanLimit)
 		n, err := clean(ctx)
 		switch {
 		case errors.Is(err, context.Canceled):
 			return
 		case err != nil:
-			pulse.failed(err)
+			tracker.failed(err)
 			log.WarnContext(ctx, "clean-up failed, will try again", "count", n, "error", errorLine(err))
 		default:
-			pulse.succeeded(time.Now())
+			tracker.succeeded(time.Now())
 			if n > 0 {
 				log.InfoContext(ctx, "cleaned up", "count", n)
 			}
@@ -49,20 +49,20 @@ func KeepClean(ctx context.Context, log *slog.Logger, pulse *Pulse, clean func(c
 }
 
 // Beat calls f at once and then every interval, until ctx ends, showing signs of
-// life on pulse. After an error it comes again sooner.
-func Beat(ctx context.Context, pulse *Pulse, interval time.Duration, f func(context.Context) error) {
-	defer pulse.begin()()
+// life on tracker. After an error it comes again sooner.
+func Every(ctx context.Context, tracker *LoopTracker, interval time.Duration, f func(context.Context) error) {
+	defer tracker.begin()()
 	for {
 		wait := interval
 		if err := f(ctx); err != nil {
-			pulse.failed(err)
+			tracker.failed(err)
 			wait = interval / 5
 		} else {
-			pulse.succeeded(time.Now())
+			tracker.succeeded(time.Now())
 		}
 		wait = engine.Jitter(wait, 0.1)
-		pulse.turn(wait)
-		if engine.Pause(ctx, wait) != nil {
+		tracker.turn(wait)
+		if engine.Sleep(ctx, wait) != nil {
 			return
 		}
 	}
@@ -101,7 +101,7 @@ func Await(ctx context.Context, log *slog.Logger, try func(context.Context) erro
 		}
 		pause := engine.Jitter(min(250*time.Millisecond<<min(failures-1, 7), longest), 0.2)
 		log.WarnContext(ctx, "waiting for the database to take connections", "error", engine.Line(err.Error()), "failures", failures, "delay", pause)
-		_ = engine.Pause(ctx, pause)
+		_ = engine.Sleep(ctx, pause)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 
 // Item is one claimed piece of work.
 type Item[M any] struct {
-	ID        ItemID
+	ID        Position
 	MessageID fmt.Stringer // its logical identity, for logs
 	Topic     string
 	Retry     int       // failed attempts so far
@@ -41,8 +41,8 @@ type Queue[M any] interface {
 	Reap(ctx context.Context) (n int64, suspects bool, err error)
 	// NextDue returns how long until something is due; ok is false for never.
 	NextDue(ctx context.Context) (d time.Duration, ok bool, err error)
-	// Sleeper waits for work.
-	Sleeper() engine.Sleeper
+	// Waiter waits for work.
+	Waiter() engine.Waiter
 }
 
 // Config sets a loop up. Zero values mean the defaults given.
@@ -64,7 +64,7 @@ type Config[M any] struct {
 	// Paused says whether items of a topic may begin; nil: always. Tend is called
 	// before the first claim and several times in two seconds, to learn what is
 	// paused; nil: nothing to do.
-	Paused func(topic string) Pause
+	Paused func(topic string) PauseState
 	Tend   func(ctx context.Context) error
 
 	Concurrency int           // handlers at once, default 64
@@ -72,10 +72,10 @@ type Config[M any] struct {
 	Lease       time.Duration // default 30 s, at least 1 s
 	PollMin     time.Duration // first pause when idle, default 250 ms
 	PollMax     time.Duration // longest pause when idle, default 1 s
-	Linger      time.Duration // how long a finished item may wait for its batch, default 5 ms
+	FlushDelay  time.Duration // how long a finished item may wait for its batch, default 5 ms
 	Grace       time.Duration // how long handlers may go on after a stop, default 20 s
 	StopEmpty   bool          // return as soon as nothing is due and nothing runs
-	Turn        Turn          // limits how long the loop runs; zero: not at all
+	Turn        TimeSlice     // limits how long the loop runs; zero: not at all
 	Gate        *Gate         // shared by the loops of a process; nil: one of its own
 	Stats       *Stats        // where to count, so that several runs add up; nil: a new one
 }
@@ -95,7 +95,7 @@ func (c *Config[M]) Validate() error {
 	return cmp.Or(
 		engine.CheckOption("Concurrency", c.Concurrency, 1, 0), engine.CheckOption("BatchSize", c.BatchSize, 1, MaxBatch),
 		engine.CheckOption("Lease", c.Lease, minLease, 0), engine.CheckOption("PollMin", c.PollMin, 1, 0), engine.CheckOption("PollMax", c.PollMax, 1, 0),
-		engine.CheckOption("Linger", c.Linger, 1, 0), engine.CheckOption("Grace", c.Grace, 1, 0),
+		engine.CheckOption("Linger", c.FlushDelay, 1, 0), engine.CheckOption("Grace", c.Grace, 1, 0),
 	)
 }
 
@@ -106,7 +106,7 @@ func (c *Config[M]) defaults() {
 	set(&c.PollMin, 250*time.Millisecond)
 	set(&c.PollMax, time.Second)
 	c.PollMax = max(c.PollMax, c.PollMin)
-	set(&c.Linger, 5*time.Millisecond)
+	set(&c.FlushDelay, 5*time.Millisecond)
 	set(&c.Grace, 20*time.Second)
 	if c.RetryLogLevel == nil {
 		c.RetryLogLevel = slog.LevelError
@@ -132,7 +132,7 @@ type Loop[M any] struct {
 	inflight inflight[M]
 	seat     *seat
 	stats    *Stats
-	sleep    engine.Sleeper
+	sleep    engine.Waiter
 	workers  sync.WaitGroup
 
 	unfinished   *Settlement // taken from inflight, not settled yet: the database was away
@@ -155,7 +155,7 @@ func New[M any](cfg Config[M]) *Loop[M] {
 	if l.stats == nil {
 		l.stats = &Stats{}
 	}
-	l.inflight.init(cfg.Concurrency, cfg.BatchSize, cfg.Linger, l.stats)
+	l.inflight.init(cfg.Concurrency, cfg.BatchSize, cfg.FlushDelay, l.stats)
 	return l
 }
 
@@ -171,9 +171,9 @@ func (l *Loop[M]) Run(ctx context.Context) error {
 	if l.invalid != nil {
 		return l.invalid
 	}
-	l.sleep = l.cfg.Queue.Sleeper()
+	l.sleep = l.cfg.Queue.Waiter()
 	defer l.sleep.Close()
-	defer l.stats.Pulse.begin()()
+	defer l.stats.Tracker.begin()()
 	defer l.stats.holds(0, 0)
 	l.seat = l.cfg.Gate.join(l.inflight.signal)
 	defer l.seat.close()
@@ -200,11 +200,11 @@ func (l *Loop[M]) Run(ctx context.Context) error {
 	}()
 
 	l.serve(ctx, handlers)
-	if l.cfg.Turn.Over != nil {
-		l.cfg.Turn.Over.Store(true)
+	if l.cfg.Turn.Done != nil {
+		l.cfg.Turn.Done.Store(true)
 	}
 	stopReaping()
-	l.stats.Pulse.turn(l.cfg.Grace + afterCancel)
+	l.stats.Tracker.turn(l.cfg.Grace + afterCancel)
 	l.stop(cancelHandlers)
 	return nil
 }
@@ -212,7 +212,7 @@ func (l *Loop[M]) Run(ctx context.Context) error {
 // serve is the main cycle: settle what is finished, claim what fits, wait.
 func (l *Loop[M]) serve(ctx, handlers context.Context) {
 	for ctx.Err() == nil {
-		l.stats.Pulse.turn(l.cfg.PollMax)
+		l.stats.Tracker.turn(l.cfg.PollMax)
 		l.inflight.collect(l.unfinished, time.Now(), false)
 		idle := l.inflight.idle()
 		if idle {
@@ -294,7 +294,7 @@ func (l *Loop[M]) exchange(ctx, handlers context.Context, n int) {
 	}
 	l.accept(ctx, handlers, owner, sent, items)
 	if len(items) == n {
-		l.sleep.Disarm()
+		l.sleep.Unsubscribe()
 	}
 	l.moreWork = len(items) == n || due
 	l.emptyClaim = len(items) == 0 && l.inflight.empty()
@@ -328,8 +328,8 @@ func (l *Loop[M]) take(ctx context.Context, owner OwnerToken, n int) {
 // waking it, and its acks travel alone: 16 producers of single messages on
 // PostgreSQL went from 10 % to two thirds of a plain insert.
 func (l *Loop[M]) gather(ctx context.Context) {
-	l.sleep.Disarm()
-	_ = engine.Pause(ctx, l.cfg.Linger) // a notification would add nothing
+	l.sleep.Unsubscribe()
+	_ = engine.Sleep(ctx, l.cfg.FlushDelay) // a notification would add nothing
 	l.moreWork = true
 }
 
@@ -371,15 +371,15 @@ func (l *Loop[M]) failed(ctx context.Context, err error) {
 	l.cfg.Logger.Log(ctx, level, "database unavailable, will retry", "error", err, "failures", l.failures)
 	pause := min(250*time.Millisecond<<min(l.failures-1, 7), longest)
 	pause = engine.Jitter(pause, 0.2)
-	l.stats.Pulse.turn(pause)
-	_ = engine.Pause(ctx, pause)
+	l.stats.Tracker.turn(pause)
+	_ = engine.Sleep(ctx, pause)
 }
 
 // wait sleeps until something finished, something may have come, or it is time to
 // poll.
 func (l *Loop[M]) wait(ctx context.Context) {
 	until := time.Now().Add(l.cfg.PollMax)
-	if l.cfg.Turn.Linger != nil {
+	if l.cfg.Turn.IdleTimeout != nil {
 		until = time.Now().Add(min(askIdle, l.cfg.PollMax))
 	}
 	if due, ok := l.inflight.nextFlush(); ok {
@@ -394,7 +394,7 @@ func (l *Loop[M]) wait(ctx context.Context) {
 	}
 	if !l.armed {
 		l.armed = true
-		if again, err := l.sleep.Arm(ctx); err == nil && again {
+		if again, err := l.sleep.Subscribe(ctx); err == nil && again {
 			l.moreWork = true // one poll between subscribing and sleeping
 			return
 		}

@@ -186,7 +186,7 @@ func TestUnclaimableWorkIsNotHammered(t *testing.T) {
 func TestResultsOfAClaimAreSettledTogether(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		s.add(64, "t", 0)
-		r := newRig(s, worker.Config[payload]{Linger: 50 * time.Millisecond}, func(ctx context.Context, i item) error {
+		r := newRig(s, worker.Config[payload]{FlushDelay: 50 * time.Millisecond}, func(ctx context.Context, i item) error {
 			return until(ctx, time.Duration(i.ID%4)*10*time.Millisecond)
 		})
 		r.start()
@@ -212,7 +212,7 @@ func TestFinishedItemWaitsOnlyALittleForOthers(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		ids := s.add(2, "t", 0)
 		const linger = 5 * time.Millisecond
-		r := newRig(s, worker.Config[payload]{Linger: linger, PollMin: time.Hour}, func(ctx context.Context, i item) error {
+		r := newRig(s, worker.Config[payload]{FlushDelay: linger, PollMin: time.Hour}, func(ctx context.Context, i item) error {
 			return until(ctx, time.Duration(i.ID-1)*10*time.Second)
 		})
 		r.start()

@@ -32,7 +32,7 @@ func exact(attempts int) func(string) worker.RetryPolicy {
 
 // once answers the first execution of an item with err, later ones with nil.
 func once(err error) func(context.Context, item) error {
-	ran := map[worker.ItemID]bool{}
+	ran := map[worker.Position]bool{}
 	return func(_ context.Context, i item) error {
 		if ran[i.ID] {
 			return nil
@@ -416,7 +416,7 @@ func TestReapingOutlivesErrors(t *testing.T) {
 func TestResultsOfALostClaimChangeNothing(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		ids := s.add(4, "t", 0)
-		outcomes := map[worker.ItemID]error{ids[0]: nil, ids[1]: errBoom, ids[2]: worker.Permanent(errBoom), ids[3]: worker.Snooze(time.Hour)}
+		outcomes := map[worker.Position]error{ids[0]: nil, ids[1]: errBoom, ids[2]: worker.Permanent(errBoom), ids[3]: worker.Snooze(time.Hour)}
 		r := newRig(s, worker.Config[payload]{Lease: time.Minute}, func(_ context.Context, i item) error {
 			time.Sleep(5 * time.Second)
 			return outcomes[i.ID]

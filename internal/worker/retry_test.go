@@ -154,9 +154,9 @@ func FuzzRuns(f *testing.F) {
 
 func checkRuns(fatalf func(string, ...any), ids []int64) {
 	want := map[int64]bool{}
-	items := make([]worker.ItemID, len(ids))
+	items := make([]worker.Position, len(ids))
 	for i, id := range ids {
-		want[id], items[i] = true, worker.ItemID(id)
+		want[id], items[i] = true, worker.Position(id)
 	}
 	got := map[int64]bool{}
 	var last worker.Run

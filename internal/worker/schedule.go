@@ -13,8 +13,8 @@ import (
 // it, so nobody but them is woken.
 const ScheduleQueue = ""
 
-// Agenda is what a component has fall due, as a Scheduler sees it.
-type Agenda interface {
+// Source is what a component has fall due, as a Scheduler sees it.
+type Source interface {
 	// Name is for logs.
 	Name() string
 	// Fire does what is due, a bounded part of it at a time, and returns how much
@@ -27,23 +27,23 @@ type Agenda interface {
 // ScheduleConfig sets a scheduler up.
 type ScheduleConfig struct {
 	DB      engine.DB
-	Agendas []Agenda
+	Sources []Source
 	Logger  *slog.Logger // not nil
 	// MaxPollingInterval bounds how long it sleeps, default 30 s.
 	MaxPollingInterval time.Duration
-	Pulse              *Pulse // where to report status; nil: a new one
+	Tracker            *LoopTracker // where to report status; nil: a new one
 }
 
 // Scheduler fires what is due, at the time. Any number of them, in any number of
-// processes, work on one database: there is no leader to lose. An agenda that
+// processes, work on one database: there is no leader to lose. An source that
 // fails does not hold up the others.
 type Scheduler struct {
 	cfg     ScheduleConfig
-	agendas []*agenda
+	sources []*dueSource
 }
 
-type agenda struct {
-	Agenda
+type dueSource struct {
+	Source
 	failures   int
 	emptyPolls int       // polls in a row that found something due and could not claim it
 	retry      time.Time // not before, after a failure
@@ -66,66 +66,66 @@ const (
 // NewScheduler returns a scheduler that is not running yet.
 func NewScheduler(cfg ScheduleConfig) *Scheduler {
 	set(&cfg.MaxPollingInterval, defaultMaxPolling)
-	if cfg.Pulse == nil {
-		cfg.Pulse = &Pulse{}
+	if cfg.Tracker == nil {
+		cfg.Tracker = &LoopTracker{}
 	}
 	s := &Scheduler{cfg: cfg}
-	for _, a := range cfg.Agendas {
-		s.agendas = append(s.agendas, &agenda{Agenda: a})
+	for _, a := range cfg.Sources {
+		s.sources = append(s.sources, &dueSource{Source: a})
 	}
 	return s
 }
 
-// LastSuccess returns when all agendas were last up to date; zero if never.
-func (s *Scheduler) LastSuccess() time.Time { return s.cfg.Pulse.lastSuccess() }
+// LastSuccess returns when all sources were last up to date; zero if never.
+func (s *Scheduler) LastSuccess() time.Time { return s.cfg.Tracker.lastSuccess() }
 
 // Run fires what is due until ctx ends, and returns nil then. Errors of the
 // database are survived.
 func (s *Scheduler) Run(ctx context.Context) error {
-	sleep := s.cfg.DB.Sleeper(ScheduleQueue)
+	sleep := s.cfg.DB.Waiter(ScheduleQueue)
 	defer sleep.Close()
-	defer s.cfg.Pulse.begin()()
+	defer s.cfg.Tracker.begin()()
 	for ctx.Err() == nil {
-		s.cfg.Pulse.turn(0)
-		s.Fire(ctx)
+		s.cfg.Tracker.turn(0)
+		s.Dispatch(ctx)
 		deaf := false
-		if again, err := sleep.Arm(ctx); err != nil {
+		if again, err := sleep.Subscribe(ctx); err != nil {
 			deaf = true
 		} else if again {
-			s.Fire(ctx) // one poll between subscribing and sleeping
+			s.Dispatch(ctx) // one poll between subscribing and sleeping
 		}
 		pause := s.delay(ctx, deaf)
-		s.cfg.Pulse.turn(pause)
+		s.cfg.Tracker.turn(pause)
 		if sleep.Sleep(ctx, pause) {
-			_ = engine.Pause(ctx, gatherSchedule)
+			_ = engine.Sleep(ctx, gatherSchedule)
 		}
 	}
 	return nil
 }
 
 // Fire does everything that is due now, once.
-func (s *Scheduler) Fire(ctx context.Context) {
+func (s *Scheduler) Dispatch(ctx context.Context) {
 	ok := true
-	for _, a := range s.agendas {
+	for _, a := range s.sources {
 		if time.Now().Before(a.retry) {
 			ok = false
 			continue
 		}
-		if err := a.drain(ctx, s.cfg.Pulse); err != nil {
+		if err := a.drain(ctx, s.cfg.Tracker); err != nil {
 			s.failed(ctx, a, err)
 			ok = false
 		}
 	}
 	if ok && ctx.Err() == nil {
-		s.cfg.Pulse.succeeded(time.Now())
+		s.cfg.Tracker.succeeded(time.Now())
 	}
 }
 
 // drain fires until nothing is due: there is no cap per pass.
-func (a *agenda) drain(ctx context.Context, pulse *Pulse) error {
+func (a *dueSource) drain(ctx context.Context, tracker *LoopTracker) error {
 	for ctx.Err() == nil {
-		pulse.turn(0)
-		n, err := a.Agenda.Fire(ctx)
+		tracker.turn(0)
+		n, err := a.Source.Fire(ctx)
 		if err != nil {
 			return err
 		}
@@ -138,13 +138,13 @@ func (a *agenda) drain(ctx context.Context, pulse *Pulse) error {
 	return ctx.Err()
 }
 
-// failed backs off from one agenda: 0.25 s … 30 s, with jitter (D-6).
-func (s *Scheduler) failed(ctx context.Context, a *agenda, err error) {
+// failed backs off from one source: 0.25 s … 30 s, with jitter (D-6).
+func (s *Scheduler) failed(ctx context.Context, a *dueSource, err error) {
 	if ctx.Err() != nil {
 		return
 	}
 	a.failures++
-	s.cfg.Pulse.failed(err)
+	s.cfg.Tracker.failed(err)
 	pause := engine.Jitter(min(250*time.Millisecond<<min(a.failures-1, 7), longest), 0.2)
 	a.retry = time.Now().Add(pause)
 	level := slog.LevelError
@@ -154,20 +154,20 @@ func (s *Scheduler) failed(ctx context.Context, a *agenda, err error) {
 	s.cfg.Logger.Log(ctx, level, "could not fire what is due, will retry", "component", a.Name(), "error", err, "failures", a.failures, "delay", pause)
 }
 
-// delay is how long to sleep without a notification: until the next of all agendas is due.
+// delay is how long to sleep without a notification: until the next of all sources is due.
 func (s *Scheduler) delay(ctx context.Context, deaf bool) time.Duration {
 	most := s.cfg.MaxPollingInterval
 	if deaf {
 		most = min(most, deafPolling)
 	}
-	for _, a := range s.agendas {
+	for _, a := range s.sources {
 		most = min(most, s.until(ctx, a, most))
 	}
 	return most
 }
 
-// until is how long one agenda lets us sleep.
-func (s *Scheduler) until(ctx context.Context, a *agenda, most time.Duration) time.Duration {
+// until is how long one source lets us sleep.
+func (s *Scheduler) until(ctx context.Context, a *dueSource, most time.Duration) time.Duration {
 	if wait := time.Until(a.retry); wait > 0 {
 		return wait
 	}

@@ -15,12 +15,12 @@ import (
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// clockwork is a scheduler on a fake clock, with agendas that are lists of times.
+// clockwork is a scheduler on a fake clock, with sources that are lists of times.
 type clockwork struct {
-	t    *testing.T
-	cfg  worker.ScheduleConfig
-	log  logBuffer
-	bell chan struct{}
+	t        *testing.T
+	cfg      worker.ScheduleConfig
+	log      logBuffer
+	notifier chan struct{}
 	*worker.Scheduler
 
 	mu     sync.Mutex
@@ -33,7 +33,7 @@ type clockwork struct {
 	stop   func()
 }
 
-// planner is an agenda.
+// planner is an source.
 type planner struct {
 	c     *clockwork
 	name  string
@@ -47,17 +47,17 @@ type planner struct {
 	fired []time.Duration
 }
 
-// clock runs a test with a scheduler of some agendas, which the test starts and
+// clock runs a test with a scheduler of some sources, which the test starts and
 // which ends with it.
 func clock(t *testing.T, most time.Duration, names []string, test func(c *clockwork)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		c := &clockwork{t: t, bell: make(chan struct{}, 1)}
+		c := &clockwork{t: t, notifier: make(chan struct{}, 1)}
 		c.cfg = worker.ScheduleConfig{DB: c.database(), Logger: slog.New(slog.NewTextHandler(&c.log, nil)), MaxPollingInterval: most}
 		for _, name := range names {
 			p := &planner{c: c, name: name, batch: 100}
 			c.plans = append(c.plans, p)
-			c.cfg.Agendas = append(c.cfg.Agendas, p)
+			c.cfg.Sources = append(c.cfg.Sources, p)
 		}
 		c.Scheduler = worker.NewScheduler(c.cfg)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -98,7 +98,7 @@ type sleepers struct {
 	c *clockwork
 }
 
-func (s sleepers) Sleeper(queue string) engine.Sleeper {
+func (s sleepers) Waiter(queue string) engine.Waiter {
 	if queue != worker.ScheduleQueue {
 		s.c.t.Errorf("it sleeps on queue %q", queue)
 	}
@@ -110,7 +110,7 @@ type bed struct {
 	armed bool
 }
 
-func (b *bed) Arm(context.Context) (again bool, err error) {
+func (b *bed) Subscribe(context.Context) (again bool, err error) {
 	b.c.mu.Lock()
 	defer b.c.mu.Unlock()
 	b.c.note("arm")
@@ -124,7 +124,7 @@ func (b *bed) Arm(context.Context) (again bool, err error) {
 	return again, nil
 }
 
-func (b *bed) Disarm() {}
+func (b *bed) Unsubscribe() {}
 
 func (b *bed) Sleep(ctx context.Context, d time.Duration) bool {
 	b.c.locked(func() { b.c.note("sleep") })
@@ -134,7 +134,7 @@ func (b *bed) Sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
-	case <-b.c.bell:
+	case <-b.c.notifier:
 		return true
 	case <-timer.C:
 	case <-ctx.Done():
@@ -147,7 +147,7 @@ func (b *bed) Close() { b.c.locked(func() { b.c.closed = true }) }
 // ring tells the scheduler of news.
 func (c *clockwork) ring() {
 	select {
-	case c.bell <- struct{}{}:
+	case c.notifier <- struct{}{}:
 	default:
 	}
 }
@@ -262,7 +262,7 @@ func TestSchedulerSleepIsBounded(t *testing.T) {
 	}
 }
 
-// D-72: a bell ends the sleep: what is to be done earlier than all the rest is
+// D-72: a notifier ends the sleep: what is to be done earlier than all the rest is
 // done in time.
 func TestSchedulerIsWoken(t *testing.T) {
 	clock(t, day, one(), func(c *clockwork) {
@@ -283,7 +283,7 @@ func TestSchedulerIsWoken(t *testing.T) {
 }
 
 // D-72: the order that misses nothing: look, arm, look once more, sleep. What is
-// committed before the arming, and so rings no bell, is found.
+// committed before the arming, and so rings no notifier, is found.
 func TestSchedulerLooksAfterArming(t *testing.T) {
 	clock(t, day, one(), func(c *clockwork) {
 		added := false
@@ -337,7 +337,7 @@ func TestSchedulerDrains(t *testing.T) {
 	})
 }
 
-// D-6: an agenda that fails is tried again after 0.25 s … 30 s, and does not hold
+// D-6: an source that fails is tried again after 0.25 s … 30 s, and does not hold
 // up another one.
 func TestSchedulerFailingAgenda(t *testing.T) {
 	clock(t, day, []string{"a", "b"}, func(c *clockwork) {
@@ -468,7 +468,7 @@ func TestSchedulerDeaf(t *testing.T) {
 	})
 }
 
-// D-110: the last success is when all agendas were up to date.
+// D-110: the last success is when all sources were up to date.
 func TestSchedulerLastSuccess(t *testing.T) {
 	clock(t, time.Minute, []string{"a", "b"}, func(c *clockwork) {
 		c.start()
@@ -509,12 +509,12 @@ func TestSchedulerEnds(t *testing.T) {
 	})
 }
 
-// A shutdown is no failure of an agenda.
+// A shutdown is no failure of an source.
 func TestSchedulerStoppedWhileFiring(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		c := &clockwork{t: t, bell: make(chan struct{}, 1)}
-		s := worker.NewScheduler(worker.ScheduleConfig{DB: c.database(), Logger: slog.New(slog.NewTextHandler(&c.log, nil)), Agendas: []worker.Agenda{slow{}}})
+		c := &clockwork{t: t, notifier: make(chan struct{}, 1)}
+		s := worker.NewScheduler(worker.ScheduleConfig{DB: c.database(), Logger: slog.New(slog.NewTextHandler(&c.log, nil)), Sources: []worker.Source{slow{}}})
 		go func() { _ = s.Run(ctx) }()
 		pass(time.Second)
 		cancel()
@@ -525,7 +525,7 @@ func TestSchedulerStoppedWhileFiring(t *testing.T) {
 	})
 }
 
-// slow is an agenda that never comes to an end.
+// slow is an source that never comes to an end.
 type slow struct{}
 
 func (slow) Name() string { return "slow" }

@@ -182,7 +182,7 @@ func (m *sim) plan() (acts []func()) {
 		time.Sleep(m.upTo(time.Minute))
 		m.setAway(false)
 	})
-	add(m.steals, func() { m.s.steal(worker.ItemID(1 + m.upTo(time.Duration(m.items-1)))) })
+	add(m.steals, func() { m.s.steal(worker.Position(1 + m.upTo(time.Duration(m.items-1)))) })
 	add(m.restarts, func() {
 		m.remove().end()
 		m.launch()
@@ -238,7 +238,7 @@ func (m *sim) settleDown() {
 func (m *sim) verdict() []string {
 	s := m.s
 	wrong := s.violations()
-	executions := map[worker.ItemID][]*execution{}
+	executions := map[worker.Position][]*execution{}
 	for _, r := range m.all {
 		for _, x := range r.executions(0) {
 			executions[x.id] = append(executions[x.id], x)

@@ -10,8 +10,8 @@ type Stats struct {
 	claims, acks, retries, failures, releases, parks, unhandledCount, reaps, losses, errs, selfSettled atomic.Int64
 	held, busy                                                                                         atomic.Int64
 
-	// Pulse reports whether the loop is alive.
-	Pulse Pulse
+	// Tracker reports whether the loop is alive.
+	Tracker LoopTracker
 }
 
 // Counts is a copy of the counters.
@@ -38,7 +38,7 @@ func (s *Stats) Counts() Counts {
 	c := Counts{
 		Claimed: s.claims.Load(), Acked: s.acks.Load(), Retried: s.retries.Load(), Failed: s.failures.Load(), Released: s.releases.Load(),
 		Unhandled: s.unhandledCount.Load(), Settled: s.selfSettled.Load(), Reaped: s.reaps.Load(), Lost: s.losses.Load(), Errors: s.errs.Load(),
-		Paused: s.parks.Load(), InFlight: s.held.Load(), Running: s.busy.Load(), LastSuccess: s.Pulse.lastSuccess(),
+		Paused: s.parks.Load(), InFlight: s.held.Load(), Running: s.busy.Load(), LastSuccess: s.Tracker.lastSuccess(),
 	}
 	return c
 }
@@ -74,7 +74,7 @@ func (s *Stats) settled(done *Settlement, at time.Time) {
 	s.failures.Add(int64(len(done.Failures)))
 	s.releases.Add(int64(len(done.Releases)))
 	s.parks.Add(int64(len(done.Parks)))
-	s.Pulse.succeeded(at)
+	s.Tracker.succeeded(at)
 }
 
 func (s *Stats) claimed(n int)  { s.claims.Add(int64(n)) }
@@ -85,7 +85,7 @@ func (s *Stats) lost()          { s.losses.Add(1) }
 
 func (s *Stats) failed(err error) {
 	s.errs.Add(1)
-	s.Pulse.failed(err)
+	s.Tracker.failed(err)
 }
 
 // holds notes how many items are here, and of how many the handlers run.

@@ -47,7 +47,7 @@ func (l *Loop[M]) stop(cancelHandlers context.CancelCauseFunc) {
 func (l *Loop[M]) settleUntil(ctx context.Context, ended <-chan struct{}, limit time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	tick := time.NewTicker(max(l.cfg.Linger, time.Millisecond))
+	tick := time.NewTicker(max(l.cfg.FlushDelay, time.Millisecond))
 	defer tick.Stop()
 	for next := time.Now(); ; {
 		select {

@@ -270,7 +270,7 @@ func TestReleasedItemsKeepTheirPlace(t *testing.T) {
 		r.start()
 		pass(time.Second)
 		r.end()
-		if !slices.ContainsFunc(ids, func(id worker.ItemID) bool { return len(r.executions(id)) > 0 }) {
+		if !slices.ContainsFunc(ids, func(id worker.Position) bool { return len(r.executions(id)) > 0 }) {
 			t.Fatal("nothing ran")
 		}
 		for _, id := range ids {

@@ -24,7 +24,7 @@ func (l *Loop[M]) claimSuspects(ctx, handlers context.Context, n int) {
 		_ = l.refreshPauses(ctx)
 	}
 	l.failures = 0
-	l.stats.Pulse.succeeded(sent)
+	l.stats.Tracker.succeeded(sent)
 	l.seat.want(len(items) > 0) // and maybe there are more
 	if len(items) > 0 {
 		l.cfg.Logger.Info("handling alone what came back from an expired lease", "count", len(items))

@@ -8,13 +8,13 @@ import (
 )
 
 // Pause says whether items of a topic may begin.
-type Pause int
+type PauseState int
 
 // The states of a topic.
 const (
-	NotPaused   Pause = iota
-	QueuePaused       // items go back to where they were, which nobody claims from
-	TopicPaused       // items are parked
+	NotPaused   PauseState = iota
+	QueuePaused            // items go back to where they were, which nobody claims from
+	TopicPaused            // items are parked
 )
 
 // tendMax bounds how long a worker goes without reading what is paused: with
@@ -26,7 +26,7 @@ const tendMax = 750 * time.Millisecond
 func (l *Loop[M]) maintain(ctx context.Context) {
 	for failures := 0; ; {
 		pause := min(min(l.cfg.PollMax, tendMax)<<min(failures, 5), max(longest, l.cfg.PollMax))
-		if engine.Pause(ctx, engine.Jitter(pause, 0.2)) != nil {
+		if engine.Sleep(ctx, engine.Jitter(pause, 0.2)) != nil {
 			return
 		}
 		waiting, running := l.inflight.holding()

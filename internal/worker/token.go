@@ -53,12 +53,12 @@ func (t OwnerToken) Tag() Tag {
 func (t OwnerToken) String() string { return uuid.UUID(t).String() }
 
 // ItemID is an item's position in its queue.
-type ItemID int64
+type Position int64
 
 // Held is an item as its holder knows it.
 type Held struct {
 	Owner OwnerToken
-	ID    ItemID
+	ID    Position
 }
 
 // Retry puts an item back after a failed attempt.
@@ -130,11 +130,11 @@ func (s *Settlement) soonest() (d time.Duration, ok bool) {
 type Run struct{ Lo, N int64 }
 
 // Runs sorts ids, drops doubles, and joins neighbours into runs (D-23).
-func Runs(ids []ItemID) []Run {
+func Runs(ids []Position) []Run {
 	ids = slices.Clone(ids)
 	slices.Sort(ids)
 	var runs []Run
-	var last ItemID
+	var last Position
 	for i, id := range slices.Compact(ids) {
 		if i > 0 && id-1 == last { // id-1 wraps only for the lowest, which comes first
 			runs[len(runs)-1].N++

@@ -40,7 +40,7 @@ func TestRingWakesTheLoop(t *testing.T) {
 }
 
 // D-20: work that is committed between the last look and the arming of the
-// sleeper, and so rings no bell, is found by a look after the arming.
+// sleeper, and so rings no notifier, is found by a look after the arming.
 func TestWorkThatComesWhileArmingIsFound(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		r := newRig(s, asleep(), func(context.Context, item) error { return nil })
@@ -135,7 +135,7 @@ func TestRingWhileBusyIsNotLost(t *testing.T) {
 					s.ring()
 					pass(200 * time.Millisecond)
 					if n := s.count(ready); n != 0 {
-						t.Fatalf("%d items wait although the bell rang", n)
+						t.Fatalf("%d items wait although the notifier rang", n)
 					}
 				}
 			})
@@ -156,7 +156,7 @@ func TestScheduledWorkIsPickedUpWhenDue(t *testing.T) {
 		s.add(1, "t", time.Minute)
 		s.ring()
 		pass(20 * time.Minute)
-		for id := range worker.ItemID(3) {
+		for id := range worker.Position(3) {
 			due := s.get(id + 1).at
 			if runs := wantRuns(t, r, id+1, 1); len(runs) == 1 {
 				if late := runs[0].start.Sub(due); late < 0 || late > 2*time.Millisecond {
@@ -192,7 +192,7 @@ func TestPollIsTheBackstop(t *testing.T) {
 		r.start()
 		defer r.end()
 		pass(time.Minute)
-		id := s.add(1, "t", 0)[0] // by someone who rings no bell
+		id := s.add(1, "t", 0)[0] // by someone who rings no notifier
 		pass(11 * time.Second)
 		wantPlace(t, s, id, acked, 0)
 	})
@@ -281,7 +281,7 @@ func TestStopEmptyRunsImmediateRetries(t *testing.T) {
 }
 
 // D-19: under StopEmpty what a handler adds is handled, too, whether or not it
-// rings a bell: a follow-up written in the handler's own transaction does not.
+// rings a notifier: a follow-up written in the handler's own transaction does not.
 func TestStopEmptyHandlesWhatHandlersAdd(t *testing.T) {
 	for name, rings := range map[string]bool{"silently": false, "with a ring": true} {
 		t.Run(name, func(t *testing.T) {

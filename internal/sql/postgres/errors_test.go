@@ -57,7 +57,7 @@ func TestErrorsHoldNoPassword(t *testing.T) {
 		if _, err := postgres.Open(address); err == nil || strings.Contains(err.Error(), rolePassword) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := postgres.OpenURL(engine.Opening{URL: address}); err == nil || strings.Contains(err.Error(), rolePassword) {
+		if _, err := postgres.OpenURL(engine.OpenOptions{URL: address}); err == nil || strings.Contains(err.Error(), rolePassword) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

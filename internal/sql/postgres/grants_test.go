@@ -73,7 +73,7 @@ type act struct {
 // scene is what there is to act upon: made anew for every act by the owner.
 type scene struct {
 	message, failed outbox.MessageID
-	at, failedAt    outbox.WorkItemID
+	at, failedAt    outbox.Position
 	join            join.ID
 	timer           timer.ID
 	key             inbox.Key
@@ -89,14 +89,14 @@ func newScene(t *testing.T, o *person) *scene {
 	owner := outbox.NewOwnerToken()
 	claimed, err := o.Outbox.ClaimFrom(ctx, "failed", owner, time.Hour, 1)
 	enginetest.Must(t, err)
-	f.failedAt = claimed[0].WorkItemID
+	f.failedAt = claimed[0].Position
 	_, err = o.Outbox.Fail(ctx, owner, errors.New("no"), f.failedAt)
 	enginetest.Must(t, err)
 	f.message, err = o.Outbox.Enqueue(ctx, outbox.Message{Topic: "t", Queue: "q", Payload: []byte("secret"), Due: time.Now().Add(time.Hour)})
 	enginetest.Must(t, err)
 	info, err := o.Outbox.Find(ctx, f.message)
 	enginetest.Must(t, err)
-	f.at = info.WorkItemID
+	f.at = info.Position
 	f.join, err = o.Joins.Start(ctx, join.Spec{ExpectedSteps: 2})
 	enginetest.Must(t, err)
 	f.timer, err = o.Timers.Schedule(ctx, timer.Timer{Topic: "t", Due: time.Now().Add(time.Hour)})
@@ -236,10 +236,10 @@ func operating() []act {
 				done(pauses.Pause(p.ctx, pause.Queue, "q", "why")), done(pauses.Resume(p.ctx, pause.Queue, "q")))
 		}},
 		{"retry", both, func(p *person, f *scene) error {
-			return done(p.Outbox.Redrive(p.ctx, outbox.FailedFilter{IDs: []outbox.WorkItemID{f.failedAt}}))
+			return done(p.Outbox.Redrive(p.ctx, outbox.FailedFilter{IDs: []outbox.Position{f.failedAt}}))
 		}},
 		{"discard", both, func(p *person, f *scene) error {
-			return done(p.Outbox.Discard(p.ctx, outbox.FailedFilter{IDs: []outbox.WorkItemID{f.failedAt}}))
+			return done(p.Outbox.Discard(p.ctx, outbox.FailedFilter{IDs: []outbox.Position{f.failedAt}}))
 		}},
 		{"cancel and move messages", both, func(p *person, f *scene) error {
 			return errors.Join(done(p.Outbox.Reschedule(p.ctx, time.Now().Add(time.Hour), f.at)), done(p.Outbox.Cancel(p.ctx, "why", f.at)))

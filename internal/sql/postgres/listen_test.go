@@ -73,7 +73,7 @@ func TestOnlySleepersAreNotified(t *testing.T) {
 	if q := ear.heard(); len(q) != 0 {
 		t.Errorf("nobody sleeps, and %v were notified", q)
 	}
-	s := db.Sleeper(enginetest.Queue)
+	s := db.Waiter(enginetest.Queue)
 	defer s.Close()
 	for range 2 {
 		woken := enginetest.Asleep(t, s)
@@ -82,7 +82,7 @@ func TestOnlySleepersAreNotified(t *testing.T) {
 		if q := ear.heard(); len(q) != 1 || q[0] != enginetest.Queue {
 			t.Errorf("somebody sleeps, and %v were notified", q)
 		}
-		s.Disarm()
+		s.Unsubscribe()
 		enginetest.Until(t, "the lock is given back", func() bool { return wakeLocks(t, p) == 0 })
 		enginetest.Put(t, other, 1)
 		if q := ear.heard(); len(q) != 0 {
@@ -109,7 +109,7 @@ func TestEveryWayToEnqueueWakesSleepers(t *testing.T) {
 	enginetest.Do(t, db, enginetest.Fail(owner, "x", enginetest.Span{Lo: ids[0], N: 1}))
 	lo, err := other.ReserveIDs(t.Context(), nil, 1)
 	enginetest.Must(t, err)
-	s := db.Sleeper(enginetest.Queue)
+	s := db.Waiter(enginetest.Queue)
 	defer s.Close()
 	for name, do := range map[string]func(){
 		"routine":      func() { enginetest.Exec(t, p, `SELECT pawl.outbox_enqueue('t', 'x'::text)`) },
@@ -129,10 +129,10 @@ func TestEveryWayToEnqueueWakesSleepers(t *testing.T) {
 func TestUncommittedEnqueueIsNotMissed(t *testing.T) {
 	p := place()(t)
 	db := enginetest.Migrated(t, p)
-	s := db.Sleeper(enginetest.Queue)
+	s := db.Waiter(enginetest.Queue)
 	defer s.Close()
-	enginetest.Until(t, "the sleeper can be armed", func() bool { _, err := s.Arm(t.Context()); return err == nil })
-	s.Disarm()
+	enginetest.Until(t, "the sleeper can be armed", func() bool { _, err := s.Subscribe(t.Context()); return err == nil })
+	s.Unsubscribe()
 	enginetest.Until(t, "the lock is given back", func() bool { return wakeLocks(t, p) == 0 })
 	tx, err := p.Pool(db).BeginTx(t.Context(), nil)
 	enginetest.Must(t, err)
@@ -141,20 +141,20 @@ func TestUncommittedEnqueueIsNotMissed(t *testing.T) {
 	enginetest.Must(t, err)
 	enginetest.Must(t, db.DoTx(t.Context(), tx, enginetest.Enqueue([]int64{lo}, nil)))
 	for range 3 {
-		if again, err := s.Arm(t.Context()); err == nil {
+		if again, err := s.Subscribe(t.Context()); err == nil {
 			t.Fatalf("armed (look again: %v) although an enqueue is under way that sent no notification", again)
 		}
 	}
 	enginetest.Must(t, tx.Commit())
 	var again bool
-	enginetest.Until(t, "the sleeper can be armed after the commit", func() bool { again, err = s.Arm(t.Context()); return err == nil })
+	enginetest.Until(t, "the sleeper can be armed after the commit", func() bool { again, err = s.Subscribe(t.Context()); return err == nil })
 	if !again {
 		t.Error("after the commit there was no need to look again")
 	}
 	if got := enginetest.Take(t, db, enginetest.Token(), 1); len(got) != 1 {
 		t.Error("the look after arming found nothing")
 	}
-	if again, err := s.Arm(t.Context()); err != nil || again {
+	if again, err := s.Subscribe(t.Context()); err != nil || again {
 		t.Errorf("armed all along: look again %v, error %v", again, err)
 	}
 }
@@ -164,15 +164,15 @@ func TestUncommittedEnqueueIsNotMissed(t *testing.T) {
 func TestTwoSleepersOfOneQueue(t *testing.T) {
 	p := place()(t)
 	db, other := enginetest.Migrated(t, p), p.Open(t, enginetest.Options{})
-	a, b := db.Sleeper(enginetest.Queue), db.Sleeper(enginetest.Queue)
+	a, b := db.Waiter(enginetest.Queue), db.Waiter(enginetest.Queue)
 	defer b.Close()
-	enginetest.Until(t, "a can be armed", func() bool { _, err := a.Arm(t.Context()); return err == nil })
+	enginetest.Until(t, "a can be armed", func() bool { _, err := a.Subscribe(t.Context()); return err == nil })
 	woken := enginetest.Asleep(t, b)
-	a.Disarm()
+	a.Unsubscribe()
 	a.Close()
 	enginetest.Put(t, other, 1)
 	enginetest.WantWoken(t, woken)
-	b.Disarm()
+	b.Unsubscribe()
 	enginetest.Until(t, "both locks are given back", func() bool { return wakeLocks(t, p) == 0 })
 }
 
@@ -181,7 +181,7 @@ func TestTwoSleepersOfOneQueue(t *testing.T) {
 func TestListenerComesBack(t *testing.T) {
 	p := place("application_name=listener_comes_back")(t)
 	db, other := enginetest.Migrated(t, p), p.Open(t, enginetest.Options{})
-	s := db.Sleeper(enginetest.Queue)
+	s := db.Waiter(enginetest.Queue)
 	defer s.Close()
 	for range 2 {
 		woken := enginetest.Asleep(t, s)
@@ -191,7 +191,7 @@ func TestListenerComesBack(t *testing.T) {
 		woken = enginetest.Asleep(t, s)
 		enginetest.Put(t, other, 1)
 		enginetest.WantWoken(t, woken)
-		s.Disarm()
+		s.Unsubscribe()
 		enginetest.Until(t, "the lock is given back", func() bool { return wakeLocks(t, p) == 0 })
 	}
 }
@@ -206,10 +206,10 @@ func TestSilentChannelIsNoticed(t *testing.T) {
 	proxy.DropNotifications()
 	var log lockedBuffer
 	db := open(t, proxy.URL(testpg.URL(t)), postgres.Options{Schema: p.Names.Schema, Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	s := db.Sleeper(enginetest.Queue)
+	s := db.Waiter(enginetest.Queue)
 	defer s.Close()
 	enginetest.Until(t, "the silence is noticed", func() bool { return strings.Contains(log.String(), "polling instead") })
-	if _, err := s.Arm(t.Context()); err == nil {
+	if _, err := s.Subscribe(t.Context()); err == nil {
 		t.Error("armed by a connection that hears nothing")
 	}
 	if n := strings.Count(log.String(), "\n"); n != 1 {
@@ -219,7 +219,7 @@ func TestSilentChannelIsNoticed(t *testing.T) {
 	if s.Sleep(t.Context(), time.Millisecond) {
 		t.Error("woken by nothing")
 	}
-	db.Ring(enginetest.Queue)
+	db.Notify(enginetest.Queue)
 	if !s.Sleep(t.Context(), time.Minute) {
 		t.Error("a ring of this process does not wake")
 	}
@@ -234,10 +234,10 @@ func TestOneSilenceIsForgiven(t *testing.T) {
 	proxy.DropSomeNotifications(1)
 	var log lockedBuffer
 	db := open(t, proxy.URL(testpg.URL(t)), postgres.Options{Schema: p.Names.Schema, Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	s := db.Sleeper(enginetest.Queue)
+	s := db.Waiter(enginetest.Queue)
 	defer s.Close()
 	enginetest.Until(t, "the sleeper can be armed", func() bool {
-		_, err := s.Arm(t.Context())
+		_, err := s.Subscribe(t.Context())
 		if log.String() != "" {
 			t.Fatalf("given up: %s", &log)
 		}
@@ -267,10 +267,10 @@ func TestPollOnly(t *testing.T) {
 	p := place()(t)
 	enginetest.Migrated(t, p)
 	db := open(t, with(testpg.URL(t), "application_name=poll_only"), postgres.Options{Schema: p.Names.Schema, PollOnly: true})
-	s := db.Sleeper(enginetest.Queue)
+	s := db.Waiter(enginetest.Queue)
 	defer s.Close()
 	for range 3 {
-		if _, err := s.Arm(t.Context()); err == nil {
+		if _, err := s.Subscribe(t.Context()); err == nil {
 			t.Error("armed without listening")
 		}
 	}
@@ -296,7 +296,7 @@ func TestPoolWithItsOwnNotificationHandler(t *testing.T) {
 	defer own.Close()
 	db, err := postgres.New(own, postgres.Options{Schema: p.Names.Schema})
 	enginetest.Must(t, err)
-	s := db.Sleeper(enginetest.Queue)
+	s := db.Waiter(enginetest.Queue)
 	woken := enginetest.Asleep(t, s)
 	enginetest.Put(t, p.Open(t, enginetest.Options{}), 1)
 	enginetest.WantWoken(t, woken)
@@ -319,7 +319,7 @@ func TestListenerIsConnectedLikeThePool(t *testing.T) {
 	defer own.Close()
 	db, err := postgres.New(own, postgres.Options{Schema: p.Names.Schema})
 	enginetest.Must(t, err)
-	s := db.Sleeper(enginetest.Queue)
+	s := db.Waiter(enginetest.Queue)
 	woken := enginetest.Asleep(t, s)
 	enginetest.Put(t, p.Open(t, enginetest.Options{}), 1)
 	enginetest.WantWoken(t, woken)
@@ -332,22 +332,22 @@ func TestListenerIsConnectedLikeThePool(t *testing.T) {
 func TestArmThatIsCancelledLeavesNoLock(t *testing.T) {
 	p := place()(t)
 	db := enginetest.Migrated(t, p)
-	s := db.Sleeper(enginetest.Queue)
+	s := db.Waiter(enginetest.Queue)
 	defer s.Close()
-	enginetest.Until(t, "the sleeper can be armed", func() bool { _, err := s.Arm(t.Context()); return err == nil })
-	s.Disarm()
+	enginetest.Until(t, "the sleeper can be armed", func() bool { _, err := s.Subscribe(t.Context()); return err == nil })
+	s.Unsubscribe()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 20 {
-		if _, err := s.Arm(ctx); err == nil {
-			s.Disarm()
+		if _, err := s.Subscribe(ctx); err == nil {
+			s.Unsubscribe()
 		} else if !errors.Is(err, context.Canceled) {
 			t.Errorf("a cancelled Arm: %v", err)
 		}
 	}
 	// Requests are served in their order: after this one nothing is pending.
-	enginetest.Until(t, "the sleeper can be armed again", func() bool { _, err := s.Arm(t.Context()); return err == nil })
-	s.Disarm()
+	enginetest.Until(t, "the sleeper can be armed again", func() bool { _, err := s.Subscribe(t.Context()); return err == nil })
+	s.Unsubscribe()
 	enginetest.Until(t, "no lock is left", func() bool { return wakeLocks(t, p) == 0 })
 }
 
@@ -363,9 +363,9 @@ func TestCloseLeavesNothingBehind(t *testing.T) {
 	for i := range 8 {
 		wg.Go(func() {
 			for range 5 {
-				s := db.Sleeper(enginetest.Queue)
+				s := db.Waiter(enginetest.Queue)
 				if i%2 == 0 {
-					_, _ = s.Arm(context.Background())
+					_, _ = s.Subscribe(context.Background())
 					s.Sleep(context.Background(), time.Millisecond)
 				}
 				s.Close()
@@ -373,9 +373,9 @@ func TestCloseLeavesNothingBehind(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	s := db.Sleeper(enginetest.Queue)
+	s := db.Waiter(enginetest.Queue)
 	enginetest.Asleep(t, s)
-	db.Ring(enginetest.Queue)
+	db.Notify(enginetest.Queue)
 	s.Close()
 	enginetest.Must(t, db.Close())
 	goleak.VerifyNone(t, before)

@@ -117,7 +117,7 @@ func (l *listener) run(ctx context.Context, done chan struct{}) {
 		began := time.Now()
 		err := l.connection(ctx)
 		l.setLive(false)
-		l.db.bell.RingAll() // whoever sleeps relied on this connection
+		l.db.notifier.NotifyAll() // whoever sleeps relied on this connection
 		if errors.Is(err, errSilent) {
 			l.db.opts.Logger.Warn("notifications do not arrive, probably because of a connection pooler, polling instead")
 			return
@@ -125,7 +125,7 @@ func (l *listener) run(ctx context.Context, done chan struct{}) {
 		if time.Since(began) > time.Minute {
 			pause = 250 * time.Millisecond
 		}
-		_ = engine.Pause(ctx, engine.Jitter(pause, 0.2))
+		_ = engine.Sleep(ctx, engine.Jitter(pause, 0.2))
 		pause = min(2*pause, 30*time.Second)
 	}
 }
@@ -220,7 +220,7 @@ func (l *listener) serve(ctx context.Context, conn *pgx.Conn) error {
 	switch {
 	case err == nil:
 		if !strings.HasPrefix(n.Payload, testMark) {
-			l.db.bell.Ring(n.Payload)
+			l.db.notifier.Notify(n.Payload)
 		}
 		return nil
 	case ctx.Err() == nil && wait.Err() != nil && !conn.IsClosed():
@@ -295,16 +295,16 @@ func (l *listener) connected() uint64 {
 
 // sleeper waits for notifications of one queue.
 type sleeper struct {
-	db    *DB
-	queue string
-	bell  chan struct{}
-	armed uint64 // the connection that holds the queue's lock for us, or 0
+	db       *DB
+	queue    string
+	notifier chan struct{}
+	armed    uint64 // the connection that holds the queue's lock for us, or 0
 }
 
-// Sleeper returns a sleeper for one queue.
-func (db *DB) Sleeper(queue string) engine.Sleeper {
+// Waiter returns a sleeper for one queue.
+func (db *DB) Waiter(queue string) engine.Waiter {
 	db.listen.join()
-	return &sleeper{db: db, queue: queue, bell: db.bell.Listen(queue)}
+	return &sleeper{db: db, queue: queue, notifier: db.notifier.Subscribe(queue)}
 }
 
 // errNoLock: another sleeper has the queue's lock, or a producer's transaction
@@ -312,7 +312,7 @@ func (db *DB) Sleeper(queue string) engine.Sleeper {
 var errNoLock = errors.New("queue's lock taken")
 
 // Arm takes the queue's lock, unless it is still held.
-func (s *sleeper) Arm(ctx context.Context) (again bool, err error) {
+func (s *sleeper) Subscribe(ctx context.Context) (again bool, err error) {
 	now := s.db.listen.connected()
 	if s.armed != 0 && s.armed == now {
 		return false, nil
@@ -342,8 +342,8 @@ func (s *sleeper) unlock(on uint64) {
 	_ = s.db.listen.submit(attempt{queue: s.queue, unlock: true, on: on})
 }
 
-// Disarm gives the lock back: while it is held every enqueue pays for a NOTIFY.
-func (s *sleeper) Disarm() {
+// Unsubscribe gives the lock back: while it is held every enqueue pays for a NOTIFY.
+func (s *sleeper) Unsubscribe() {
 	if s.armed != 0 {
 		s.unlock(s.armed)
 		s.armed = 0
@@ -355,7 +355,7 @@ func (s *sleeper) Sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
-	case <-s.bell:
+	case <-s.notifier:
 		return true
 	case <-t.C:
 	case <-ctx.Done():
@@ -365,7 +365,7 @@ func (s *sleeper) Sleep(ctx context.Context, d time.Duration) bool {
 
 // Close gives up the lock and the connection, if it was the last to use it.
 func (s *sleeper) Close() {
-	s.Disarm()
-	s.db.bell.Leave(s.queue, s.bell)
+	s.Unsubscribe()
+	s.db.notifier.Unsubscribe(s.queue, s.notifier)
 	s.db.listen.leave()
 }

@@ -16,7 +16,7 @@ import (
 const idleCheck = 30 * time.Second
 
 // OpenURL opens one of many databases. It is an engine.Opener.
-func OpenURL(o engine.Opening) (engine.DB, error) {
+func OpenURL(o engine.OpenOptions) (engine.DB, error) {
 	if err := engine.CheckOption("Connections", o.Connections, 1, 0); err != nil {
 		return nil, err
 	}

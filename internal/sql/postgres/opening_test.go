@@ -30,7 +30,7 @@ func FuzzOpen(f *testing.F) {
 		} {
 			for _, open := range []func(string) (engine.DB, error){
 				func(text string) (engine.DB, error) { return postgres.Open(text) },
-				func(text string) (engine.DB, error) { return postgres.OpenURL(engine.Opening{URL: text}) },
+				func(text string) (engine.DB, error) { return postgres.OpenURL(engine.OpenOptions{URL: text}) },
 			} {
 				if err := reach(ctx, text, open); err == nil || strings.Contains(err.Error(), canary) {
 					t.Errorf("%q: %v", text, err)

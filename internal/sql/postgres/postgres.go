@@ -60,15 +60,15 @@ const defaultSchema = "pawl"
 
 // DB is a PostgreSQL database with pawl's tables. It implements engine.DB.
 type DB struct {
-	pool   *pgxpool.Pool
-	owned  bool
-	opts   Options
-	folder *engine.Folder
-	ids    engine.Blocks
-	bell   engine.Bell
-	tuners sync.Map // queue → *tuner
-	listen *listener
-	closed atomic.Bool
+	pool     *pgxpool.Pool
+	owned    bool
+	opts     Options
+	folder   *engine.Folder
+	ids      engine.Blocks
+	notifier engine.Notifier
+	tuners   sync.Map // queue → *tuner
+	listen   *listener
+	closed   atomic.Bool
 
 	history engine.History
 	looked  atomic.Int64 // when the database last told its generation, in nanoseconds since 1970
@@ -167,7 +167,7 @@ func (db *DB) PoolStats() engine.PoolStats {
 func (db *DB) Engine() string { return "postgres" }
 
 // Ring wakes this process's sleepers of a queue.
-func (db *DB) Ring(queue string) { db.bell.Ring(queue) }
+func (db *DB) Notify(queue string) { db.notifier.Notify(queue) }
 
 // Close ends the listening connection and, after Open, the pool.
 func (db *DB) Close() error {

@@ -65,7 +65,7 @@ func TestReadWriteAndExecuteRightsSuffice(t *testing.T) {
 	db := open(t, address, postgres.Options{Schema: p.Names.Schema})
 	enginetest.Must(t, db.CheckSchema(t.Context()))
 	enginetest.LiveOnce(t, db)
-	sleeper := db.Sleeper(enginetest.Queue)
+	sleeper := db.Waiter(enginetest.Queue)
 	defer sleeper.Close()
 	woken := enginetest.Asleep(t, sleeper)
 	enginetest.Put(t, db, 1)
@@ -157,7 +157,7 @@ func TestOddSchemaNames(t *testing.T) {
 		enginetest.LiveOnce(t, db)
 		dbs = append(dbs, db)
 	}
-	s := dbs[0].Sleeper(enginetest.Queue)
+	s := dbs[0].Waiter(enginetest.Queue)
 	defer s.Close()
 	woken := enginetest.Asleep(t, s)
 	enginetest.Put(t, dbs[1], 1)

@@ -92,7 +92,7 @@ func TestEverythingIsSentOverTLS(t *testing.T) {
 	db := open(t, with(root), postgres.Options{})
 	enginetest.Must(t, db.Migrate(t.Context()))
 	enginetest.LiveOnce(t, db)
-	s := db.Sleeper(enginetest.Queue)
+	s := db.Waiter(enginetest.Queue)
 	defer s.Close()
 	woken := enginetest.Asleep(t, s)
 	enginetest.Put(t, db, 1)

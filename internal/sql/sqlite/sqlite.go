@@ -30,7 +30,7 @@ func Open(path string, opts ...Options) (*DB, error) {
 }
 
 // OpenURL opens one of many databases, "sqlite:path". It is an engine.Opener.
-func OpenURL(o engine.Opening) (engine.DB, error) { return anydriver.OpenerWith(modernc)(o) }
+func OpenURL(o engine.OpenOptions) (engine.DB, error) { return anydriver.OpenerWith(modernc)(o) }
 
 // New uses a pool that you own; see anydriver.New.
 func New(pool *sql.DB, opts ...Options) (*DB, error) { return anydriver.New(pool, opts...) }

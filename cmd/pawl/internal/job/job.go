@@ -85,7 +85,7 @@ func (j *Job) clear(kill <-chan time.Time) {
 			cancel()
 		default:
 		}
-		if engine.Pause(ctx, look) != nil {
+		if engine.Sleep(ctx, look) != nil {
 			j.Kill()
 			return
 		}

@@ -174,7 +174,7 @@ func environment(ctx context.Context, m *outbox.Message) []string {
 	}
 	return []string{
 		"PAWL_MESSAGE_ID=" + m.ID.String(),
-		"PAWL_WORK_ITEM_ID=" + strconv.FormatInt(int64(m.WorkItemID), 10),
+		"PAWL_WORK_ITEM_ID=" + strconv.FormatInt(int64(m.Position), 10),
 		"PAWL_TOPIC=" + m.Topic,
 		"PAWL_CORRELATION_ID=" + m.CorrelationID,
 		"PAWL_ATTEMPT=" + strconv.Itoa(m.RetryCount+1),

@@ -32,7 +32,7 @@ func runner(t *testing.T, command string) (r *Runner, stdout, stderr *bytes.Buff
 
 func TestPayloadAndFieldsReachTheCommand(t *testing.T) {
 	m := &outbox.Message{
-		ID: outbox.MessageID{1}, WorkItemID: 7, Topic: "a b", CorrelationID: "c'd", RetryCount: 2, Payload: []byte("body"), Queue: "q", Priority: -3,
+		ID: outbox.MessageID{1}, Position: 7, Topic: "a b", CorrelationID: "c'd", RetryCount: 2, Payload: []byte("body"), Queue: "q", Priority: -3,
 		CreatedAt: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), Due: time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC), Headers: map[string]string{"k": "v"},
 	}
 	r, stdout, _ := runner(t, `cat; printf '|%s' "$PAWL_MESSAGE_ID" "$PAWL_WORK_ITEM_ID" "$PAWL_TOPIC" "$PAWL_CORRELATION_ID" \
@@ -180,7 +180,7 @@ func TestCancelKillsTheWholeGroup(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	for alive(pid) {
-		if engine.Pause(t.Context(), time.Millisecond) != nil {
+		if engine.Sleep(t.Context(), time.Millisecond) != nil {
 			t.Fatal("the grandchild lives on")
 		}
 	}
@@ -213,7 +213,7 @@ func waitForPID(t *testing.T, file string) int {
 			}
 			return pid
 		}
-		if engine.Pause(t.Context(), time.Millisecond) != nil {
+		if engine.Sleep(t.Context(), time.Millisecond) != nil {
 			t.Fatal("the command did not start")
 		}
 	}

@@ -222,7 +222,7 @@ func Store(d *fleet.Database) (Target, error) {
 func Openers(make bool) map[string]engine.Opener {
 	return map[string]engine.Opener{
 		"postgres": postgres.OpenURL,
-		"sqlite": func(o engine.Opening) (engine.DB, error) {
+		"sqlite": func(o engine.OpenOptions) (engine.DB, error) {
 			t, err := ParseURL(o.URL, engine.Names{Schema: o.Schema, Prefix: o.Prefix})
 			if err == nil && !make && !t.Exists() {
 				err = ErrNoFile

@@ -198,5 +198,5 @@ func beginImmediate(ctx context.Context, c driver.ExecerContext) error {
 }
 
 func pause(ctx context.Context) error {
-	return engine.Pause(ctx, 200*time.Microsecond+rand.N(1800*time.Microsecond))
+	return engine.Sleep(ctx, 200*time.Microsecond+rand.N(1800*time.Microsecond))
 }

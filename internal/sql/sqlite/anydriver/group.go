@@ -148,7 +148,7 @@ func (db *DB) transact(ctx context.Context, s *session, jobs []*job, errs []erro
 		return err
 	}
 	if t.woke {
-		db.bell.RingAll()
+		db.notifier.NotifyAll()
 	}
 	return db.guard.committed()
 }

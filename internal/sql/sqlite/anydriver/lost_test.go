@@ -121,7 +121,7 @@ func TestDeletedLogIsRescued(t *testing.T) {
 func TestIdleWorkerRescuesTheLog(t *testing.T) {
 	db, path, _ := observed(t)
 	enginetest.Put(t, db, 150)
-	s := db.Sleeper(enginetest.Queue)
+	s := db.Waiter(enginetest.Queue)
 	defer s.Close()
 	woken := enginetest.Asleep(t, s)
 	remove(t, path+"-wal")

@@ -12,7 +12,7 @@ import (
 func Open(path string, opts ...Options) (*DB, error) { return OpenWith(modernc, path, opts...) }
 
 // OpenURL opens one of many databases as package sqlite does.
-func OpenURL(o engine.Opening) (engine.DB, error) { return OpenerWith(modernc)(o) }
+func OpenURL(o engine.OpenOptions) (engine.DB, error) { return OpenerWith(modernc)(o) }
 
 // Modernc is the driver that package sqlite links.
 func Modernc(dsn string) (driver.Connector, error) { return modernc(dsn) }

@@ -14,7 +14,7 @@ import (
 // for OpenWith. The gate is for servers: a connection to a file costs no one else
 // anything.
 func OpenerWith(connect Connect) engine.Opener {
-	return func(o engine.Opening) (engine.DB, error) {
+	return func(o engine.OpenOptions) (engine.DB, error) {
 		if err := engine.CheckOption("Connections", o.Connections, 1, 0); err != nil {
 			return nil, err
 		}

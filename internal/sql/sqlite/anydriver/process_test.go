@@ -146,7 +146,7 @@ func beginPart(path string) error {
 func TestCommitOfAnotherProcessWakes(t *testing.T) {
 	db, path := migrated(t)
 	p := start(t, "enqueue", path, "")
-	s := db.Sleeper(enginetest.Queue)
+	s := db.Waiter(enginetest.Queue)
 	defer s.Close()
 	woken := enginetest.Asleep(t, s)
 	p.begin()

@@ -64,24 +64,24 @@ const groupMax = 256
 
 // DB is a SQLite database with pawl's tables. It implements engine.DB.
 type DB struct {
-	sql     *sql.DB
-	owned   bool // sql is ours to close
-	opts    Options
-	folder  *engine.Folder
-	answers answers
-	lock    chan struct{} // held by the one writer of this process
-	writer  *slot
-	readers chan *slot
-	group   coalesce.Group[*job]
-	ids     engine.Blocks
-	given   atomic.Int64 // the highest id reserved inside a caller's transaction
-	bell    engine.Bell
-	watch   watcher
-	closed  sync.Once
-	file    string // its path, where OpenURL opened it
-	guard   *guard
-	mending sync.Mutex
-	tried   time.Time // when that last failed
+	sql      *sql.DB
+	owned    bool // sql is ours to close
+	opts     Options
+	folder   *engine.Folder
+	answers  answers
+	lock     chan struct{} // held by the one writer of this process
+	writer   *slot
+	readers  chan *slot
+	group    coalesce.Group[*job]
+	ids      engine.Blocks
+	given    atomic.Int64 // the highest id reserved inside a caller's transaction
+	notifier engine.Notifier
+	watch    watcher
+	closed   sync.Once
+	file     string // its path, where OpenURL opened it
+	guard    *guard
+	mending  sync.Mutex
+	tried    time.Time // when that last failed
 
 	generations engine.History
 	looked      time.Time // when the writer last looked at the generation
@@ -222,7 +222,7 @@ func (db *DB) PoolStats() engine.PoolStats {
 func (db *DB) Engine() string { return "sqlite" }
 
 // Ring wakes this process's sleepers of a queue.
-func (db *DB) Ring(queue string) { db.bell.Ring(queue) }
+func (db *DB) Notify(queue string) { db.notifier.Notify(queue) }
 
 // Close releases pawl's connections and, after Open, the pool.
 func (db *DB) Close() error {
@@ -313,7 +313,7 @@ func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context, tx engine.T
 	if err := db.guard.committed(); err != nil && !db.owned {
 		return err
 	}
-	db.bell.RingAll() // fn may have enqueued
+	db.notifier.NotifyAll() // fn may have enqueued
 	return nil
 }
 

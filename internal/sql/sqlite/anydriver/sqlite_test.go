@@ -382,7 +382,7 @@ func TestTimeIsTheProcesss(t *testing.T) {
 		if reap.N != 2 {
 			t.Errorf("reaped %d after the lease", reap.N)
 		}
-		s := db.Sleeper(enginetest.Queue)
+		s := db.Waiter(enginetest.Queue)
 		defer s.Close()
 		began := time.Now()
 		if s.Sleep(t.Context(), time.Minute) || time.Since(began) != time.Minute {
@@ -395,7 +395,7 @@ func TestTimeIsTheProcesss(t *testing.T) {
 // written already, and cannot be read yet.
 func TestFingerprintOfAFileJustWritten(t *testing.T) {
 	db, path := migrated(t)
-	opened, err := sqlite.OpenURL(engine.Opening{URL: "sqlite:" + path})
+	opened, err := sqlite.OpenURL(engine.OpenOptions{URL: "sqlite:" + path})
 	enginetest.Must(t, err)
 	t.Cleanup(func() { _ = opened.Close() })
 	enginetest.Put(t, db, 1)

@@ -73,7 +73,7 @@ func (d *Database) Deliver(ctx context.Context, m *outbox.Message, v Delivery) e
 
 // network is 2 to 8 ms of waiting for another machine.
 func network(ctx context.Context) error {
-	return engine.Pause(ctx, 2*time.Millisecond+rand.N(6*time.Millisecond))
+	return engine.Sleep(ctx, 2*time.Millisecond+rand.N(6*time.Millisecond))
 }
 
 // Dice throws a dice that falls the same way for the same text each time.

@@ -9,18 +9,18 @@ import (
 // the other way around: it would pass for one that hangs or has ended.
 func TestALoopThatStartsIsAlive(t *testing.T) {
 	for range 50_000 {
-		var pulse Pulse
+		var tracker LoopTracker
 		var looking sync.WaitGroup
 		looking.Go(func() {
-			v := pulse.Vitals("")
+			v := tracker.Status("")
 			for !v.Running && v.LastTurn.IsZero() {
-				v = pulse.Vitals("")
+				v = tracker.Status("")
 			}
 			if !v.Running || v.LastTurn.IsZero() || v.NextTurn.IsZero() {
 				t.Errorf("%+v", v)
 			}
 		})
-		pulse.begin()
+		tracker.begin()
 		if looking.Wait(); t.Failed() {
 			return
 		}

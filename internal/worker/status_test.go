@@ -15,10 +15,10 @@ func TestALongCleanUpIsAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
-		var pulse worker.Pulse
-		go worker.KeepClean(ctx, slog.New(slog.DiscardHandler), &pulse, func(ctx context.Context) (int64, error) {
+		var tracker worker.LoopTracker
+		go worker.KeepClean(ctx, slog.New(slog.DiscardHandler), &tracker, func(ctx context.Context) (int64, error) {
 			time.Sleep(30 * time.Minute)
-			if late := time.Since(pulse.Vitals("").NextTurn); late > 0 {
+			if late := time.Since(tracker.Status("").NextTurn); late > 0 {
 				t.Errorf("late by %v", late)
 			}
 			stop()
@@ -29,7 +29,7 @@ func TestALongCleanUpIsAlive(t *testing.T) {
 	})
 }
 
-// crowded is an agenda of which a lot is due.
+// crowded is an source of which a lot is due.
 type crowded struct {
 	left int
 	fire func()
@@ -46,14 +46,14 @@ func (c *crowded) NextDue(context.Context) (time.Duration, bool, error) { return
 // D-110: nor does a scheduler that has much to fire.
 func TestAScheduleThatFiresForLongIsAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var pulse worker.Pulse
+		var tracker worker.LoopTracker
 		c := &crowded{left: 20, fire: func() {
-			if last := time.Since(pulse.Vitals("").LastTurn); last > time.Minute {
+			if last := time.Since(tracker.Status("").LastTurn); last > time.Minute {
 				t.Errorf("went round %v ago", last)
 			}
 			time.Sleep(time.Minute)
 		}}
-		worker.NewScheduler(worker.ScheduleConfig{Agendas: []worker.Agenda{c}, Logger: slog.New(slog.DiscardHandler), Pulse: &pulse}).Fire(t.Context())
+		worker.NewScheduler(worker.ScheduleConfig{Sources: []worker.Source{c}, Logger: slog.New(slog.DiscardHandler), Tracker: &tracker}).Dispatch(t.Context())
 		if c.left != 0 {
 			t.Errorf("%d left", c.left)
 		}

@@ -26,7 +26,7 @@ func ended(r *rig) bool {
 func TestTurnLingers(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		ids := s.add(3, "t", 0)
-		r := newRig(s, worker.Config[payload]{Turn: worker.Turn{Linger: func() time.Duration { return 5 * time.Second }}}, fine)
+		r := newRig(s, worker.Config[payload]{Turn: worker.TimeSlice{IdleTimeout: func() time.Duration { return 5 * time.Second }}}, fine)
 		r.start()
 		pass(3 * time.Second) // a poll comes every second, give or take a tenth
 		if ended(r) {
@@ -49,7 +49,7 @@ func TestTurnLingers(t *testing.T) {
 func TestTurnOfOneBatch(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		s.add(50, "t", 0)
-		r := newRig(s, worker.Config[payload]{BatchSize: 10, Concurrency: 10, Turn: worker.Turn{GoOn: func() bool { return false }}}, fine)
+		r := newRig(s, worker.Config[payload]{BatchSize: 10, Concurrency: 10, Turn: worker.TimeSlice{Continue: func() bool { return false }}}, fine)
 		r.start()
 		pass(time.Second)
 		if !ended(r) || s.count(acked) != 10 || s.count(leased) != 0 {
@@ -62,24 +62,24 @@ func TestTurnOfOneBatch(t *testing.T) {
 // that one would go unserved for as long as the others have something to do.
 func TestTurnEndsForAllLoops(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
-		turn := worker.Turn{Linger: forGood, GoOn: func() bool { return true }}.Shared()
-		if turn.Shared().Over != turn.Over {
+		turn := worker.TimeSlice{IdleTimeout: forGood, Continue: func() bool { return true }}.Shared()
+		if turn.Shared().Done != turn.Done {
 			t.Error("shared twice it is two turns")
 		}
 		idle := newRig(s, worker.Config[payload]{Turn: turn}, fine)
 		idle.start()
 		pass(time.Minute)
-		if ended(idle) || turn.Over.Load() {
+		if ended(idle) || turn.Done.Load() {
 			t.Fatal("it ended by itself")
 		}
 		s.add(1000, "t", 0)
-		turn.Over.Store(true)
+		turn.Done.Store(true)
 		pass(time.Second)
 		if !ended(idle) || s.count(leased) != 0 {
 			t.Errorf("ended %v, %d held", ended(idle), s.count(leased))
 		}
 		over := new(atomic.Bool)
-		first := newRig(s, worker.Config[payload]{Turn: worker.Turn{Linger: func() time.Duration { return 0 }, Over: over}}, fine)
+		first := newRig(s, worker.Config[payload]{Turn: worker.TimeSlice{IdleTimeout: func() time.Duration { return 0 }, Done: over}}, fine)
 		first.start()
 		pass(time.Minute)
 		if !ended(first) || !over.Load() {
@@ -96,7 +96,7 @@ func TestTurnReaps(t *testing.T) {
 		s.claim(worker.NewOwnerToken(), time.Second, 5)
 		s.mu.Unlock()
 		pass(time.Minute)
-		r := newRig(s, worker.Config[payload]{Turn: worker.Turn{Linger: func() time.Duration { return 0 }}}, fine)
+		r := newRig(s, worker.Config[payload]{Turn: worker.TimeSlice{IdleTimeout: func() time.Duration { return 0 }}}, fine)
 		r.start()
 		pass(time.Second)
 		if !ended(r) || s.count(acked) != 5 {

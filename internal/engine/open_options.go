@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Opening says which database to open, for programs that open many: each engine
+// OpenOptions says which database to open, for programs that open many: each engine
 // has an Opener, and the program says which engines it links.
-type Opening struct {
+type OpenOptions struct {
 	// URL names the database, "postgres://…" or "sqlite:path".
 	URL string
 	// Schema and Prefix are as in Names.
@@ -22,7 +22,7 @@ type Opening struct {
 }
 
 // Opener opens a database. It makes no connection.
-type Opener func(Opening) (DB, error)
+type Opener func(OpenOptions) (DB, error)
 
 // Gate bounds the connections of several databases together. It is safe for
 // concurrent use.

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Pulse records the status of a loop. The zero value is ready; it is safe for
+// LoopTracker records the status of a loop. The zero value is ready; it is safe for
 // concurrent use. Runs of a loop that follow each other share one.
-type Pulse struct {
+type LoopTracker struct {
 	mu      sync.Mutex
 	running int
-	v       Vitals
+	v       LoopStatus
 }
 
-// Vitals are how a loop is, without asking the database.
-type Vitals struct {
+// LoopStatus are how a loop is, without asking the database.
+type LoopStatus struct {
 	// Name says which loop: "queue default", "scheduler".
 	Name string
 	// Running is false before it started and after it ended.
@@ -29,8 +29,8 @@ type Vitals struct {
 	Error    string
 }
 
-// Vitals returns how the loop is; name is what to call it.
-func (p *Pulse) Vitals(name string) Vitals {
+// LoopStatus returns how the loop is; name is what to call it.
+func (p *LoopTracker) Status(name string) LoopStatus {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	v := p.v
@@ -39,7 +39,7 @@ func (p *Pulse) Vitals(name string) Vitals {
 }
 
 // begin says that the loop starts. end is to be called when it returns.
-func (p *Pulse) begin() (end func()) {
+func (p *LoopTracker) begin() (end func()) {
 	now := time.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -53,20 +53,20 @@ func (p *Pulse) begin() (end func()) {
 }
 
 // turn records that the loop iterates, and will again after rest at the latest.
-func (p *Pulse) turn(rest time.Duration) {
+func (p *LoopTracker) turn(rest time.Duration) {
 	now := time.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.v.LastTurn, p.v.NextTurn = now, now.Add(rest)
 }
 
-func (p *Pulse) succeeded(at time.Time) {
+func (p *LoopTracker) succeeded(at time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.v.LastSuccess, p.v.Failures, p.v.Error = at, 0, ""
 }
 
-func (p *Pulse) failed(err error) {
+func (p *LoopTracker) failed(err error) {
 	text := ErrorText(err.Error())
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -74,7 +74,7 @@ func (p *Pulse) failed(err error) {
 	p.v.Error = text
 }
 
-func (p *Pulse) lastSuccess() time.Time {
+func (p *LoopTracker) lastSuccess() time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.v.LastSuccess

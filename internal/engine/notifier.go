@@ -2,15 +2,15 @@ package engine
 
 import "sync"
 
-// Bell wakes the sleepers of one process. The zero value is ready to use.
-type Bell struct {
+// Notifier wakes the sleepers of one process. The zero value is ready to use.
+type Notifier struct {
 	mu    sync.Mutex
 	waits map[string]map[chan struct{}]struct{}
 }
 
 // Listen returns a channel that receives after a Ring of queue; rings that
 // come while one is pending are merged with it.
-func (b *Bell) Listen(queue string) chan struct{} {
+func (b *Notifier) Subscribe(queue string) chan struct{} {
 	c := make(chan struct{}, 1)
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -25,14 +25,14 @@ func (b *Bell) Listen(queue string) chan struct{} {
 }
 
 // Leave ends what Listen began.
-func (b *Bell) Leave(queue string, c chan struct{}) {
+func (b *Notifier) Unsubscribe(queue string, c chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.waits[queue], c)
 }
 
 // Ring wakes everyone who listens to queue.
-func (b *Bell) Ring(queue string) {
+func (b *Notifier) Notify(queue string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for c := range b.waits[queue] {
@@ -41,7 +41,7 @@ func (b *Bell) Ring(queue string) {
 }
 
 // RingAll wakes everyone.
-func (b *Bell) RingAll() {
+func (b *Notifier) NotifyAll() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, waits := range b.waits {

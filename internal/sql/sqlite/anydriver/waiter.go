@@ -67,27 +67,27 @@ func (w *watcher) close() {
 }
 
 type sleeper struct {
-	db      *DB
-	queue   string
-	bell    chan struct{}
-	version int64
-	armed   bool
-	news    time.Time // when something last came
+	db       *DB
+	queue    string
+	notifier chan struct{}
+	version  int64
+	armed    bool
+	news     time.Time // when something last came
 }
 
-// Sleeper returns a sleeper for one queue.
-func (db *DB) Sleeper(queue string) engine.Sleeper {
-	return &sleeper{db: db, queue: queue, bell: db.bell.Listen(queue), news: time.Now()}
+// Waiter returns a sleeper for one queue.
+func (db *DB) Waiter(queue string) engine.Waiter {
+	return &sleeper{db: db, queue: queue, notifier: db.notifier.Subscribe(queue), news: time.Now()}
 }
 
 // Arm notes the state of the file. Our own commits change it too, so there is
 // always one more look to take: reading costs less than a false alarm.
-func (s *sleeper) Arm(ctx context.Context) (again bool, err error) {
+func (s *sleeper) Subscribe(ctx context.Context) (again bool, err error) {
 	s.version, s.armed = s.db.watch.version(ctx)
 	return true, nil
 }
 
-func (s *sleeper) Disarm() {}
+func (s *sleeper) Unsubscribe() {}
 
 // Sleep looks for commits until there is one, d is over, or ctx ends.
 func (s *sleeper) Sleep(ctx context.Context, d time.Duration) bool {
@@ -101,7 +101,7 @@ func (s *sleeper) Sleep(ctx context.Context, d time.Duration) bool {
 			return false
 		case <-deadline.C:
 			return false
-		case <-s.bell:
+		case <-s.notifier:
 			s.news = time.Now()
 			return true
 		case <-next.C:
@@ -115,4 +115,4 @@ func (s *sleeper) Sleep(ctx context.Context, d time.Duration) bool {
 }
 
 // Close ends the sleeper's listening.
-func (s *sleeper) Close() { s.db.bell.Leave(s.queue, s.bell) }
+func (s *sleeper) Close() { s.db.notifier.Unsubscribe(s.queue, s.notifier) }

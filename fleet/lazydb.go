@@ -14,7 +14,7 @@ import (
 // it is first used, and again after the store left the fleet and came back, so
 // that the components stay the same. And it tells the fleet of work that the
 // program makes itself: nobody may be listening.
-type door struct {
+type lazyDB struct {
 	s  *Store
 	mu sync.Mutex
 	db engine.DB
@@ -22,10 +22,10 @@ type door struct {
 	shut bool
 }
 
-var _ engine.DB = (*door)(nil)
+var _ engine.DB = (*lazyDB)(nil)
 
 // open returns the database.
-func (d *door) open() (engine.DB, error) {
+func (d *lazyDB) open() (engine.DB, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.shut {
@@ -35,7 +35,7 @@ func (d *door) open() (engine.DB, error) {
 		return d.db, nil
 	}
 	f, at := d.s.fleet, d.s.at
-	db, err := f.opts.Engines[at.scheme()](engine.Opening{
+	db, err := f.opts.Engines[at.scheme()](engine.OpenOptions{
 		URL: at.URL, Schema: at.Schema, Prefix: at.Prefix, Connections: f.opts.ConnectionsPerStore, Gate: f.conns, Logger: d.s.log,
 	})
 	if err != nil {
@@ -46,7 +46,7 @@ func (d *door) open() (engine.DB, error) {
 }
 
 // Unwrap returns the database, which it opens, or nil if that is not possible.
-func (d *door) Unwrap() engine.DB {
+func (d *lazyDB) Unwrap() engine.DB {
 	db, err := d.open()
 	if err != nil {
 		return nil
@@ -55,14 +55,14 @@ func (d *door) Unwrap() engine.DB {
 }
 
 // opened returns the database if it is open.
-func (d *door) opened() engine.DB {
+func (d *lazyDB) opened() engine.DB {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.db
 }
 
 // take has the database opened no more, and returns it to be closed.
-func (d *door) take() engine.DB {
+func (d *lazyDB) take() engine.DB {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	db := d.db
@@ -70,17 +70,17 @@ func (d *door) take() engine.DB {
 	return db
 }
 
-func (d *door) reopen() {
+func (d *lazyDB) reopen() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.shut = false
 }
 
 // Engine names the engine.
-func (d *door) Engine() string { return d.s.at.scheme() }
+func (d *lazyDB) Engine() string { return d.s.at.scheme() }
 
 // Do is the database's.
-func (d *door) Do(ctx context.Context, calls ...*engine.Call) error {
+func (d *lazyDB) Do(ctx context.Context, calls ...*engine.Call) error {
 	db, err := d.open()
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func (d *door) Do(ctx context.Context, calls ...*engine.Call) error {
 }
 
 // Read is the database's.
-func (d *door) Read(ctx context.Context, call *engine.Call) error {
+func (d *lazyDB) Read(ctx context.Context, call *engine.Call) error {
 	db, err := d.open()
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func (d *door) Read(ctx context.Context, call *engine.Call) error {
 
 // DoTx is the database's. When the transaction commits is the caller's business:
 // it is looked for soon.
-func (d *door) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
+func (d *lazyDB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
 	db, err := d.open()
 	if err != nil {
 		return err
@@ -109,10 +109,10 @@ func (d *door) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error 
 }
 
 // Gate is one for all stores, which share the process.
-func (d *door) Gate() *worker.Gate { return &d.s.fleet.gate }
+func (d *lazyDB) Gate() *worker.Gate { return &d.s.fleet.gate }
 
 // AdoptTx is the database's.
-func (d *door) AdoptTx(given any) (engine.Tx, error) {
+func (d *lazyDB) AdoptTx(given any) (engine.Tx, error) {
 	db, err := d.open()
 	if err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func (d *door) AdoptTx(given any) (engine.Tx, error) {
 }
 
 // InTx is the database's.
-func (d *door) InTx(ctx context.Context, fn func(ctx context.Context, tx engine.Tx) error) error {
+func (d *lazyDB) InTx(ctx context.Context, fn func(ctx context.Context, tx engine.Tx) error) error {
 	db, err := d.open()
 	if err != nil {
 		return err
@@ -135,7 +135,7 @@ func (d *door) InTx(ctx context.Context, fn func(ctx context.Context, tx engine.
 }
 
 // ReserveIDs is the database's.
-func (d *door) ReserveIDs(ctx context.Context, tx engine.Tx, n int) (int64, error) {
+func (d *lazyDB) ReserveIDs(ctx context.Context, tx engine.Tx, n int) (int64, error) {
 	db, err := d.open()
 	if err != nil {
 		return 0, err
@@ -145,7 +145,7 @@ func (d *door) ReserveIDs(ctx context.Context, tx engine.Tx, n int) (int64, erro
 
 // Generation is the database's, and another one each time it is opened; 0 while it
 // cannot be.
-func (d *door) Generation() int64 {
+func (d *lazyDB) Generation() int64 {
 	db, err := d.open()
 	if err != nil {
 		return 0
@@ -154,7 +154,7 @@ func (d *door) Generation() int64 {
 }
 
 // HistoryChanges is the database's.
-func (d *door) HistoryChanges() int64 {
+func (d *lazyDB) HistoryChanges() int64 {
 	if h, ok := engine.As[engine.Historied](d.opened()); ok {
 		return h.HistoryChanges()
 	}
@@ -162,7 +162,7 @@ func (d *door) HistoryChanges() int64 {
 }
 
 // Migrate is the database's.
-func (d *door) Migrate(ctx context.Context) error {
+func (d *lazyDB) Migrate(ctx context.Context) error {
 	db, err := d.open()
 	if err != nil {
 		return err
@@ -171,7 +171,7 @@ func (d *door) Migrate(ctx context.Context) error {
 }
 
 // CheckSchema is the database's.
-func (d *door) CheckSchema(ctx context.Context) error {
+func (d *lazyDB) CheckSchema(ctx context.Context) error {
 	db, err := d.open()
 	if err != nil {
 		return err
@@ -180,33 +180,33 @@ func (d *door) CheckSchema(ctx context.Context) error {
 }
 
 // Ring wakes the store's workers and, should there be none, the fleet.
-func (d *door) Ring(queue string) {
+func (d *lazyDB) Notify(queue string) {
 	if db := d.opened(); db != nil {
-		db.Ring(queue)
+		db.Notify(queue)
 	}
 	d.s.fleet.now(d.s)
 }
 
-// Sleeper is the database's.
-func (d *door) Sleeper(queue string) engine.Sleeper {
+// Waiter is the database's.
+func (d *lazyDB) Waiter(queue string) engine.Waiter {
 	db, err := d.open()
 	if err != nil {
-		return deaf{}
+		return noWaiter{}
 	}
-	return db.Sleeper(queue)
+	return db.Waiter(queue)
 }
 
 // Close leaves the database to the fleet.
-func (d *door) Close() error { return nil }
+func (d *lazyDB) Close() error { return nil }
 
 // deaf is the sleeper of a database that is not there.
-type deaf struct{}
+type noWaiter struct{}
 
-func (deaf) Arm(context.Context) (bool, error) { return false, engine.ErrClosed }
-func (deaf) Disarm()                           {}
-func (deaf) Close()                            {}
+func (noWaiter) Subscribe(context.Context) (bool, error) { return false, engine.ErrClosed }
+func (noWaiter) Unsubscribe()                            {}
+func (noWaiter) Close()                                  {}
 
-func (deaf) Sleep(ctx context.Context, d time.Duration) bool {
-	_ = engine.Pause(ctx, d)
+func (noWaiter) Sleep(ctx context.Context, d time.Duration) bool {
+	_ = engine.Sleep(ctx, d)
 	return false
 }
