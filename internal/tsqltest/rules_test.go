@@ -1,6 +1,7 @@
 package tsqltest_test
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -95,5 +96,25 @@ INSERT INTO @x (a) SELECT a FROM pawl.ready WITH (NOLOCK);`)
 	}
 	if hinted := tsqltest.Hinted(script, "ready"); len(hinted) != 3 || len(hinted[0]) != 3 || hinted[2][0] != "NOLOCK" {
 		t.Errorf("%q", hinted)
+	}
+}
+
+func TestTables(t *testing.T) {
+	script, err := tsqltest.Parse(`
+CREATE TABLE pawl.a (id bigint NOT NULL PRIMARY KEY, n int);
+CREATE TABLE pawl.b (id UNIQUEIDENTIFIER NOT NULL, at datetime2(7) NOT NULL, PRIMARY KEY CLUSTERED (at DESC, id));
+CREATE TABLE pawl.c (id uniqueidentifier NOT NULL PRIMARY KEY NONCLUSTERED, n int NOT NULL, INDEX c CLUSTERED (n));
+CREATE TABLE pawl.d (n int UNIQUE, INDEX c UNIQUE (n));`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []tsqltest.Table{
+		{Name: "a", Clustered: []tsqltest.KeyColumn{{Name: "id", Type: "bigint"}}},
+		{Name: "b", Clustered: []tsqltest.KeyColumn{{Name: "at", Type: "datetime2", Descending: true}, {Name: "id", Type: "uniqueidentifier"}}},
+		{Name: "c", Clustered: []tsqltest.KeyColumn{{Name: "n", Type: "int"}}},
+		{Name: "d"},
+	}
+	if got := tsqltest.Tables(script); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v", got)
 	}
 }
