@@ -32,7 +32,7 @@ func (d Database) Statement(t testing.TB, o engine.Operation) (text string, args
 
 // source is what one statement of the engine's is read from.
 func (d Database) source(t testing.TB, o engine.Operation) *engine.Source {
-	own, syntax := "internal/sql/sqlite/anydriver", engine.Syntax{Placeholder: func(n int, _ reflect.Type) string { return fmt.Sprintf("?%d", n) }}
+	own, syntax := "internal/sql/sqlite/anydriver", engine.Syntax{Placeholder: func(n int, _ string, _ reflect.Type) string { return fmt.Sprintf("?%d", n) }}
 	if d.Engine() == "postgres" {
 		own, syntax = "internal/sql/postgres", engine.Syntax{Placeholder: typed, Now: "clock_timestamp()", Began: "now()"}
 	}
@@ -41,7 +41,7 @@ func (d Database) source(t testing.TB, o engine.Operation) *engine.Source {
 	}
 }
 
-func typed(n int, t reflect.Type) string {
+func typed(n int, _ string, t reflect.Type) string {
 	types := map[reflect.Type]string{reflect.TypeFor[int](): "int4", reflect.TypeFor[int64](): "int8", reflect.TypeFor[[16]byte](): "uuid"}
 	return fmt.Sprintf("$%d::pg_catalog.%s", n, types[t])
 }

@@ -91,11 +91,17 @@ func (m macros) expand(text string, row reflect.Type) (string, error) {
 	}
 }
 
+// reserved is the one name of a column that is a word of some engine's SQL.
+const reserved = "key"
+
 // columnsOf lists the columns of a row, each of a table.
 func columnsOf(row reflect.Type, text, table string) string {
 	var names []string
 	for _, name := range columnNames(row) {
 		if !named(text, name) {
+			if name == reserved {
+				name = `"` + name + `"`
+			}
 			names = append(names, table+"."+name)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // Names says where pawl's tables live. The zero value takes the engine's
 // defaults.
 type Names struct {
-	// Schema holds the tables; default "pawl" on PostgreSQL. SQLite has none.
+	// Schema holds the tables; default "pawl" on PostgreSQL and SQL Server. SQLite has none.
 	Schema string
 	// Prefix is put before every table and routine, default "".
 	Prefix string

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -10,6 +11,7 @@ type Dialect struct {
 	Begin string // statements before everything else, for a schema that does not exist
 	Path  string // statements that make names safe, and
 	Unset string // that undo it
+	End   string // behind every statement; default ";"
 	Drop  func(o Object) string
 	Note  func(m Migration) string
 	Made  func(o Object) string
@@ -31,7 +33,7 @@ func (f *Folder) Script(from, to int, d Dialect) (string, error) {
 	write := func(texts ...string) {
 		for _, text := range texts {
 			if text = strings.TrimSpace(text); text != "" {
-				b.WriteString(strings.TrimSuffix(text, ";") + ";\n")
+				b.WriteString(strings.TrimSuffix(text, ";") + cmp.Or(d.End, ";") + "\n")
 			}
 		}
 	}

@@ -12,8 +12,8 @@ import (
 
 // Syntax is how an engine writes what its statements have in common.
 type Syntax struct {
-	// Placeholder is the nth parameter, counted from 1, of a type.
-	Placeholder func(n int, t reflect.Type) string
+	// Placeholder is the nth parameter, counted from 1, by its name and type.
+	Placeholder func(n int, name string, t reflect.Type) string
 	// Now is what @now stands for, the database's clock, and Began what @began does:
 	// the time at which the transaction began, which does not change within a
 	// statement. Empty: a parameter that the engine gives.
@@ -139,7 +139,7 @@ func bind(d *Syntax, op Operation, text string) (*Statement, error) {
 			}
 			s.params, i = append(s.params, p), len(s.params)
 		}
-		return d.Placeholder(i+1, s.params[i].typeIn(t)), nil
+		return d.Placeholder(i+1, used, s.params[i].typeIn(t)), nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("statement %s: %w", name, err)
@@ -316,6 +316,28 @@ func (s *Statement) Type() reflect.Type { return s.op }
 
 // Parameters is how many placeholders the statement has.
 func (s *Statement) Parameters() int { return len(s.params) }
+
+// Parameter is the name and the type of the nth parameter, counted from 1; the clock has
+// no type.
+func (s *Statement) Parameter(n int) (name string, t reflect.Type) {
+	p := &s.params[n-1]
+	return p.name, p.typeIn(s.op)
+}
+
+// Field is a field of what an operation lists.
+type Field struct {
+	Name  string // in snake case, as SQL has it
+	Index []int
+	Type  reflect.Type
+}
+
+// Fields are the fields of a struct that an operation lists, those of embedded ones included.
+func Fields(t reflect.Type) (all []Field) {
+	for _, f := range parameters(t, "", nil, nil) {
+		all = append(all, Field{f.name, f.index, f.typ})
+	}
+	return all
+}
 
 // Counts reports whether the statement answers with a number.
 func (s *Statement) Counts() bool { return isNumber(s.row) }

@@ -43,7 +43,7 @@ type answer struct {
 
 // syntax writes the type of a parameter behind it.
 var syntax = engine.Syntax{
-	Placeholder: func(n int, t reflect.Type) string { return "$" + strconv.Itoa(n) + ":" + t.String() },
+	Placeholder: func(n int, _ string, t reflect.Type) string { return "$" + strconv.Itoa(n) + ":" + t.String() },
 	Now:         "clock()", Began: "began()", Columns: true,
 }
 
@@ -90,7 +90,7 @@ func TestStatementsAreBound(t *testing.T) {
 // An engine that has no clock of its own is given the time, and lists of structs are for
 // those that can take columns.
 func TestClockIsAParameter(t *testing.T) {
-	plain := engine.Syntax{Placeholder: func(n int, _ reflect.Type) string { return "?" + strconv.Itoa(n) }}
+	plain := engine.Syntax{Placeholder: func(n int, _ string, _ reflect.Type) string { return "?" + strconv.Itoa(n) }}
 	folder, err := load(t, plain, map[string]string{"test/do.sql": "-- ignores @runs, @message_ids: the other loop has them\n@now @name @lease @note_id @began @note_actor"})
 	if err != nil {
 		t.Fatal(err)

@@ -93,7 +93,7 @@ func (db *DB) lookSometimes() {
 }
 
 func (db *DB) lookBeside() {
-	db.ahead.run(func(ctx context.Context) {
+	db.ahead.Run(func(ctx context.Context) {
 		_ = db.Read(ctx, engine.Ask(op.GenerationLook{})) // the next one tries again
 	})
 }

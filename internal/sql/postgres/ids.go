@@ -57,7 +57,7 @@ func (db *DB) fetchAhead() {
 		db.lookSometimes()
 		return
 	}
-	db.ahead.run(func(ctx context.Context) {
+	db.ahead.Run(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 		defer cancel()
 		_ = db.ids.Refill(ctx, db.block) // whoever needs it tries again, and says why it failed

@@ -1,14 +1,10 @@
 package postgres
 
 import (
-	"context"
-	"net"
-	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/enginekit/gated"
 )
 
 // idleCheck is how often the pools of many databases look for connections that
@@ -30,35 +26,9 @@ func OpenURL(o engine.OpenOptions) (engine.DB, error) {
 		config.MaxConns = int32(o.Connections)
 	}
 	if o.Gate != nil {
-		config.ConnConfig.DialFunc = gated(config.ConnConfig.DialFunc, o.Gate)
+		config.ConnConfig.DialFunc = gated.Dial(config.ConnConfig.DialFunc, o.Gate)
 	}
 	return open(config, []Options{{Schema: o.Schema, Prefix: o.Prefix, Logger: o.Logger}})
-}
-
-// gated lets every connection pass the gate, until it is closed.
-func gated(dial pgconn.DialFunc, gate engine.Gate) pgconn.DialFunc {
-	return func(ctx context.Context, network, addr string) (net.Conn, error) {
-		if err := gate.Enter(ctx); err != nil {
-			return nil, err
-		}
-		conn, err := dial(ctx, network, addr)
-		if err != nil {
-			gate.Leave()
-			return nil, err
-		}
-		return &gatedConn{Conn: conn, leave: sync.OnceFunc(gate.Leave)}, nil
-	}
-}
-
-type gatedConn struct {
-	net.Conn
-	leave func()
-}
-
-// Close closes the connection and makes room for another.
-func (c *gatedConn) Close() error {
-	defer c.leave()
-	return c.Conn.Close()
 }
 
 // Idle closes the connections that nobody uses.

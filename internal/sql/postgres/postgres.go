@@ -23,6 +23,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/enginekit/background"
 	"github.com/bravellian/pawl/internal/enginekit/dsn"
 )
 
@@ -72,7 +73,7 @@ type DB struct {
 
 	history engine.History
 	looked  atomic.Int64 // when the database last told its generation, in nanoseconds since 1970
-	ahead   background
+	ahead   background.Runner
 	newer   engine.NewerNote
 	met     string // under which name connections note that they were asked for the generation
 }
@@ -173,7 +174,7 @@ func (db *DB) Notify(queue string) { db.notifier.Notify(queue) }
 func (db *DB) Close() error {
 	db.closed.Store(true)
 	db.listen.close()
-	db.ahead.close()
+	db.ahead.Close()
 	if db.owned {
 		db.pool.Close()
 	}

@@ -37,7 +37,7 @@ func statements() []engine.Operation {
 
 // placeholder says of what type a parameter is: without prepared statements, as behind
 // a connection pooler, nothing else does.
-func placeholder(n int, t reflect.Type) string {
+func placeholder(n int, _ string, t reflect.Type) string {
 	name, array := typeName(t), ""
 	if name == "" && t.Kind() == reflect.Slice {
 		t, array = t.Elem(), "[]"

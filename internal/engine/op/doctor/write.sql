@@ -1,1 +1,1 @@
-UPDATE pawl.outbox_ready SET retry = retry WHERE false
+UPDATE pawl.outbox_ready SET retry = retry WHERE pawl.never()

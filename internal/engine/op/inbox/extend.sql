@@ -1,1 +1,1 @@
-UPDATE pawl.inbox SET locked_until_utc = @now + @lease WHERE source = @source AND message_id = @message_id AND token = @token AND status = 'Processing'
+UPDATE pawl.inbox SET locked_until_utc = pawl.plus(@now, @lease) WHERE source = @source AND message_id = @message_id AND token = @token AND status = 'Processing'

@@ -1,1 +1,1 @@
-UPDATE pawl.job SET due_at = @now + @delay, last_error = @error WHERE id = @id AND version = @version AND enabled
+UPDATE pawl.job SET due_at = pawl.plus(@now, @delay), last_error = @error WHERE id = @id AND version = @version AND pawl.is(enabled)

@@ -1,2 +1,2 @@
-SELECT pawl.columns(j), j.status = 0 AND coalesce(j.deadline_utc <= @now, false) AS overdue
+SELECT pawl.columns(j), pawl.overdue(j) AS overdue
   FROM pawl.outbox_join j WHERE j.join_id = @join_id

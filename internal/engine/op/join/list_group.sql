@@ -1,3 +1,3 @@
-SELECT pawl.columns(j), j.status = 0 AND coalesce(j.deadline_utc <= @now, false) AS overdue
+SELECT pawl.columns(j), pawl.overdue(j) AS overdue
   FROM pawl.outbox_join j
- WHERE j.grouping_key = @grouping_key AND j.join_id < @before AND (@status IS NULL OR j.status = @status) ORDER BY j.join_id DESC LIMIT @most
+ WHERE j.grouping_key = @grouping_key AND pawl.rank(j.join_id) < pawl.rank(@before) AND (@status IS NULL OR j.status = @status) ORDER BY pawl.rank(j.join_id) DESC pawl.limit(@most)

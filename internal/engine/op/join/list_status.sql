@@ -1,2 +1,2 @@
-SELECT pawl.columns(j), j.status = 0 AND coalesce(j.deadline_utc <= @now, false) AS overdue
-  FROM pawl.outbox_join j WHERE j.status = @status AND j.join_id < @before ORDER BY j.join_id DESC LIMIT @most
+SELECT pawl.columns(j), pawl.overdue(j) AS overdue
+  FROM pawl.outbox_join j WHERE j.status = @status AND pawl.rank(j.join_id) < pawl.rank(@before) ORDER BY pawl.rank(j.join_id) DESC pawl.limit(@most)

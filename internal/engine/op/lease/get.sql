@@ -1,2 +1,2 @@
-SELECT pawl.columns(l), coalesce(l.lease_until_utc > @now, false) AS held, pawl.waiting(l.name) AS waiting
+SELECT pawl.columns(l), pawl.sure(l.lease_until_utc > @now) AS held, pawl.waiting(l.name) AS waiting
   FROM pawl.lease l WHERE l.name = @name

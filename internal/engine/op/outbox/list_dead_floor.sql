@@ -1,1 +1,1 @@
-SELECT id AS floor FROM pawl.outbox_exception WHERE status = @status AND status >= 3 AND id < @before ORDER BY id DESC LIMIT 1 OFFSET @look - 1
+SELECT id AS floor FROM pawl.outbox_exception WHERE status = @status AND status >= 3 AND id < @before ORDER BY id DESC pawl.skip(@look - 1)

@@ -1,1 +1,1 @@
-DELETE FROM pawl.worker_process WHERE expires_at < @now - @age
+DELETE FROM pawl.worker_process WHERE expires_at < pawl.minus(@now, @age)

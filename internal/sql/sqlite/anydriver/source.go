@@ -13,7 +13,7 @@ import (
 // folder is what pawl asks of SQLite, and how that is written. The clock is a
 // parameter: SQLite's has no more than milliseconds, and tests set it.
 func folder(answered func(engine.Operation) bool) *engine.Source {
-	placeholder := func(n int, _ reflect.Type) string { return "?" + strconv.Itoa(n) }
+	placeholder := func(n int, _ string, _ reflect.Type) string { return "?" + strconv.Itoa(n) }
 	return &engine.Source{
 		Syntax:     engine.Syntax{Placeholder: placeholder},
 		Folders:    []fs.FS{op.Statements, files},

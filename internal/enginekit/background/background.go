@@ -1,12 +1,14 @@
-package postgres
+// Package background runs what an engine does beside its callers.
+package background
 
 import (
 	"context"
 	"sync"
 )
 
-// background runs one short task at a time beside the callers, until it is closed.
-type background struct {
+// Runner runs one short task at a time beside the callers, until it is closed. The zero
+// value is ready to use.
+type Runner struct {
 	mu     sync.Mutex
 	busy   bool
 	closed bool
@@ -14,8 +16,8 @@ type background struct {
 	tasks  sync.WaitGroup
 }
 
-// run starts a task unless one is under way.
-func (b *background) run(task func(context.Context)) {
+// Run starts a task unless one is under way.
+func (b *Runner) Run(task func(context.Context)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.busy || b.closed {
@@ -32,8 +34,8 @@ func (b *background) run(task func(context.Context)) {
 	})
 }
 
-// close ends the task that is under way and waits for it.
-func (b *background) close() {
+// Close ends the task that is under way and waits for it.
+func (b *Runner) Close() {
 	b.mu.Lock()
 	b.closed = true
 	if b.stop != nil {

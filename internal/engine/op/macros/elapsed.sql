@@ -1,0 +1,3 @@
+-- elapsed(since, until)
+-- Microseconds.
+pawl.micros({until} - {since})

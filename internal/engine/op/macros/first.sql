@@ -1,0 +1,3 @@
+-- first(n)
+-- Any n rows.
+LIMIT {n}

@@ -1,0 +1,3 @@
+-- is(flag)
+-- A boolean as a condition.
+{flag}

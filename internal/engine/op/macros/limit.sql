@@ -1,0 +1,3 @@
+-- limit(n)
+-- The first n rows, in an order.
+LIMIT {n}

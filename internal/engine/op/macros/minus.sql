@@ -1,0 +1,2 @@
+-- minus(time, interval)
+{time} - {interval}

@@ -1,0 +1,2 @@
+-- plus(time, interval)
+{time} + {interval}

@@ -1,0 +1,3 @@
+-- rank(id)
+-- A UUID in the order of its bytes.
+{id}

@@ -1,0 +1,2 @@
+-- same(condition, flag)
+({condition}) = {flag}

@@ -1,0 +1,3 @@
+-- sure(condition)
+-- A condition as a column, false where it is null.
+coalesce({condition}, false)

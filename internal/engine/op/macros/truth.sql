@@ -1,0 +1,3 @@
+-- truth(condition)
+-- A condition as a column.
+{condition}

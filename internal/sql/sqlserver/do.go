@@ -1,0 +1,229 @@
+package sqlserver
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bravellian/pawl/internal/engine"
+)
+
+// Do sends the calls as one batch, which is one transaction: one round trip.
+func (db *DB) Do(ctx context.Context, calls ...*engine.Call) error {
+	return db.again(ctx, func() error {
+		wait, stop := context.WithTimeout(ctx, db.opts.StatementTimeout)
+		defer stop()
+		conn, err := db.acquire(wait, db.name(calls[0]))
+		if err != nil {
+			return err // nothing was sent
+		}
+		defer db.give(conn)
+		if err := engine.CheckGeneration(db.Generation(), calls); err != nil {
+			return err
+		}
+		deadline, _ := wait.Deadline()
+		ctx, cancel := engine.Detach(ctx, time.Until(deadline))
+		defer cancel()
+		return db.send(ctx, conn, calls, engine.ErrCommitUnknown)
+	})
+}
+
+// Read runs one call that changes nothing.
+func (db *DB) Read(ctx context.Context, call *engine.Call) error {
+	return db.again(ctx, func() error {
+		ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
+		defer cancel()
+		conn, err := db.acquire(ctx, db.name(call))
+		if err != nil {
+			return err
+		}
+		defer db.give(conn)
+		return db.send(ctx, conn, []*engine.Call{call}, engine.ErrConnLost)
+	})
+}
+
+// again repeats what failed for a passing reason, and once what met a setting of the
+// database that is not the one that was last seen.
+func (db *DB) again(ctx context.Context, try func() error) error {
+	return engine.Retry(ctx, func() error {
+		err := try()
+		if errorNumber(err) == errHint {
+			db.versioned.Store(!db.versioned.Load())
+			err = try()
+		}
+		return err
+	})
+}
+
+// give puts a connection back.
+func (db *DB) give(conn *sql.Conn) { _ = conn.Close() }
+
+// statement returns what answers an operation.
+func (db *DB) statement(o engine.Operation) (*engine.Statement, error) {
+	if s := db.folder.Statement(o); s != nil {
+		return s, nil
+	}
+	if missing(o) {
+		return nil, fmt.Errorf("sqlserver: operation %q: %w", engine.NameOf(o), errors.ErrUnsupported)
+	}
+	return nil, fmt.Errorf("sqlserver: unknown operation %q", engine.NameOf(o))
+}
+
+// name is that of a call's operation.
+func (db *DB) name(c *engine.Call) string {
+	if s := db.folder.Statement(c.Operation); s != nil {
+		return s.Name
+	}
+	return c.Name()
+}
+
+// The settings hold within the batch: it runs as a procedure does, by sp_executesql, and
+// one without parameters leaves them to the reset of its connection.
+const (
+	begin = `SET NOCOUNT ON; SET XACT_ABORT ON; SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+BEGIN TRANSACTION;
+`
+	commit = `COMMIT TRANSACTION;
+SELECT 1 AS committed`
+)
+
+// answering is a call and how its answer is read.
+type answering struct {
+	call    *engine.Call
+	changes bool
+	each    func(engine.Row) error
+	finish  func()
+}
+
+// send runs calls in one transaction. Each answers one result set; one more says that
+// they are committed.
+func (db *DB) send(ctx context.Context, conn *sql.Conn, calls []*engine.Call, cut error) error {
+	var b strings.Builder
+	b.WriteString(begin)
+	var args []any
+	expected := make([]answering, len(calls))
+	for i, c := range calls {
+		o, each, finish := db.tune(c)
+		s, err := db.statement(o)
+		if err != nil {
+			return err
+		}
+		t := db.textOf(s)
+		t.call(&b, t.own, len(args))
+		given, err := db.arguments(s.Args(make([]any, 0, t.params), o, nil))
+		if err != nil {
+			return &engine.Error{Op: c.Name(), Err: err}
+		}
+		args = append(args, given...)
+		expected[i] = answering{c, t.changes, each, finish}
+	}
+	b.WriteString(commit)
+	rows, err := conn.QueryContext(ctx, b.String(), args...)
+	if err != nil {
+		return db.failed(calls[0].Name(), err, cut)
+	}
+	defer rows.Close()
+	if failed, err := answers(rows, expected); err != nil {
+		return db.failed(failed, err, cut)
+	}
+	for _, a := range expected {
+		if a.finish != nil {
+			a.finish()
+		}
+	}
+	return nil
+}
+
+// call writes the call of a statement, whose first argument is the one behind so many.
+func (t *text) call(b *strings.Builder, statement string, behind int) {
+	b.WriteString("EXEC sys.sp_executesql " + statement)
+	if t.declare != "" {
+		b.WriteString(", " + t.declare)
+	}
+	for i := range t.params {
+		b.WriteString(", @p" + strconv.Itoa(behind+i+1))
+	}
+	b.WriteString(";\n")
+}
+
+// errNoAnswer says that the server sent fewer result sets than there are calls.
+var errNoAnswer = errors.New("sqlserver: the server's answer ended early")
+
+// answers reads what the calls answer, and names the one that failed.
+func answers(rows *sql.Rows, expected []answering) (failed string, err error) {
+	for i, a := range expected {
+		if i > 0 && !rows.NextResultSet() {
+			return a.call.Name(), orElse(rows.Err(), errNoAnswer)
+		}
+		if err := answer(rows, a); err != nil {
+			return a.call.Name(), err
+		}
+	}
+	if !rows.NextResultSet() || !rows.Next() {
+		return expected[len(expected)-1].call.Name(), orElse(rows.Err(), errNoAnswer)
+	}
+	return "", nil
+}
+
+func orElse(err, other error) error {
+	if err == nil {
+		return other
+	}
+	return err
+}
+
+// answer reads one result set. All of it is read whatever the caller says: what was sent
+// behind it is under way.
+func answer(rows *sql.Rows, a answering) error {
+	c := a.call
+	c.N = 0
+	if c.Reset != nil {
+		c.Reset()
+	}
+	r, err := newRow(rows)
+	if err != nil {
+		return err
+	}
+	n := int64(0)
+	for rows.Next() {
+		if err := rows.Scan(r.into...); err != nil {
+			return err
+		}
+		n++
+		switch {
+		case a.changes:
+			if err := r.Scan(&c.N); err != nil {
+				return err
+			}
+		case a.each != nil:
+			if err := a.each(r); err != nil {
+				return err
+			}
+		}
+	}
+	if !a.changes && a.each == nil {
+		c.N = n
+	}
+	return rows.Err()
+}
+
+// unreachable names why no connection was to be had.
+func unreachable(ctx context.Context, err error) error {
+	if notReady(err) {
+		return engine.ErrNotReady
+	}
+	if class := classify(err); class != nil && !errors.Is(class, engine.ErrConnLost) {
+		return class
+	}
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return nil // the caller's wish, not the database's fault
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return engine.ErrTimeout
+	}
+	return engine.ErrUnreachable
+}

@@ -1,0 +1,145 @@
+package sqlserver
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/bravellian/pawl/internal/engine"
+)
+
+// Numbers of errors that pawl's own procedures and statements throw. What the first digit
+// of the last two says: 0 what is wrong with the transaction, 1 with an argument, 2 with
+// what an argument names. docs/sql.md lists them.
+const (
+	errIsolation     = 57100 // the transaction's isolation level
+	errNoTransaction = 57101
+	errInvalid       = 57110 // an argument is refused
+	errNull          = 57111 // an argument is null
+	errReference     = 57120 // what an argument refers to is not there
+	errUnknownRow    = 57121 // no such message, join, timer or job
+	errLeaseLost     = 57122
+)
+
+// errHint is what the server says of READPAST where READ_COMMITTED_SNAPSHOT is not what
+// pawl takes it to be.
+const errHint = 650
+
+// errorNumber is the server's number for an error, whichever driver reports it; 0 for what
+// the server did not say.
+func errorNumber(err error) int {
+	var own interface{ SQLErrorNumber() int32 }
+	if errors.As(err, &own) {
+		return int(own.SQLErrorNumber())
+	}
+	return 0
+}
+
+// classify names the class of an error that the server reported, or nil.
+func classify(err error) error {
+	switch n := errorNumber(err); n {
+	case 2627, 2601:
+		return whichKey(err)
+	case 547: // a foreign key; a check is no reference
+		if strings.Contains(err.Error(), "FOREIGN KEY") || strings.Contains(err.Error(), "REFERENCE") {
+			return engine.ErrReference
+		}
+	case errReference:
+		return engine.ErrReference
+	case 1205:
+		return engine.ErrDeadlock
+	case 3960, 3961:
+		return engine.ErrSerialization
+	case errIsolation, 3951, 3952, 3953:
+		return engine.ErrIsolation
+	case 1222, 10928, 10929, 40501, 49918, 49919, 49920:
+		return engine.ErrBusy
+	case 3906, 3908:
+		return engine.ErrReadOnly
+	case 207, 208, 2812, 2715, 2760:
+		return engine.ErrSchemaMissing
+	case 4060, 4064, 18456, 18452, 18470, 18487, 18488, 40532, 40613, 40197, 17142, 17187:
+		return engine.ErrUnreachable
+	case 6005, 596, 233, 10053, 10054, 10060, 983, 976, 978:
+		return engine.ErrConnLost
+	}
+	return nil
+}
+
+// notReady reports whether a server starts or stops, or does not listen yet.
+func notReady(err error) bool {
+	return slices.Contains([]int{40613, 40197, 17142, 17187, 922, 927}, errorNumber(err)) || errors.Is(err, syscall.ECONNREFUSED)
+}
+
+// whichKey tells a position that is taken from other keys. Positions are the primary
+// keys of what a message, a timer or a run of a job lies in, and every key of a ready run.
+// The server quotes the object's name and, of a constraint (2627) alone, no other of these
+// tables has one.
+func whichKey(err error) error {
+	for _, table := range []string{"outbox_message", "timer", "job_run"} {
+		if errorNumber(err) == 2627 && strings.Contains(err.Error(), table+"'") {
+			return engine.ErrPosition
+		}
+	}
+	if strings.Contains(err.Error(), "outbox_ready'") {
+		return engine.ErrPosition
+	}
+	return engine.ErrUnique
+}
+
+// wrap tells which operation failed and of what class the failure is. cut says
+// what it means that the server did not answer: [engine.ErrConnLost], or
+// [engine.ErrCommitUnknown] where the operation included its commit.
+func wrap(op string, err error, cut error) error {
+	var known *engine.Error
+	if err == nil || errors.As(err, &known) {
+		return err
+	}
+	class := classify(err)
+	if errors.Is(class, engine.ErrConnLost) || class == nil && broken(err) {
+		class = cut
+	}
+	return &engine.Error{Op: op, Class: class, Err: reword(err)}
+}
+
+// reworded is an error whose own text would quote arguments.
+type reworded struct {
+	text string
+	err  error
+}
+
+func (r *reworded) Error() string { return r.text }
+func (r *reworded) Unwrap() error { return r.err }
+
+// reword keeps arguments out of an error's text (D-5): the server quotes keys that are
+// taken, and values that it cannot convert or that are too long.
+func reword(err error) error {
+	switch n := errorNumber(err); n {
+	case 2627, 2601:
+		text, _, _ := strings.Cut(err.Error(), " The duplicate key value is")
+		return &reworded{text, err}
+	case 220, 241, 242, 245, 248, 517, 2628, 8114, 8115, 8134, 8152, 8169, 13609:
+		return &reworded{fmt.Sprintf("a value is not acceptable (error %d)", n), err}
+	}
+	return err
+}
+
+// broken reports whether the server did not answer: a dead connection, or a
+// context that ended first.
+func broken(err error) bool {
+	var network net.Error
+	if errorNumber(err) != 0 {
+		return false
+	}
+	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+		errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || errors.Is(err, errNoAnswer) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||
+		strings.Contains(err.Error(), "Invalid TDS stream") || strings.Contains(err.Error(), "SQL Server had internal error")
+}

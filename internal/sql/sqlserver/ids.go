@@ -1,0 +1,116 @@
+package sqlserver
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+)
+
+const (
+	reserveIDs = "reserve ids"
+	blockOwn   = `EXEC pawl.outbox_block`
+	// besideLimit is how long a caller's transaction waits for a block that is
+	// fetched over another connection.
+	besideLimit = time.Second
+)
+
+// rowQueryer is what *sql.Tx and *sql.Conn can do beyond engine.Tx.
+type rowQueryer interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// ReserveIDs takes ids from this process's blocks. The next one is fetched ahead,
+// in the background, in a transaction of its own: what is drawn from a sequence in
+// an open transaction may not be on disk before somebody commits. Where a caller's
+// transaction needs ids and none are at hand, they are fetched over another connection if
+// the pool has one. If not, they are drawn within that transaction and for it alone: then
+// they are lost together with what they were used for.
+func (db *DB) ReserveIDs(ctx context.Context, tx engine.Tx, n int) (int64, error) {
+	defer db.fetchAhead()
+	if lo, ok := db.ids.TryTake(n); ok {
+		return lo, nil
+	}
+	within, can := tx.(rowQueryer)
+	if !can {
+		return db.ids.Take(ctx, n, db.block)
+	}
+	if db.roomBeside() {
+		limited, cancel := context.WithTimeout(ctx, besideLimit)
+		defer cancel()
+		if lo, err := db.ids.Take(limited, n, db.block); err == nil {
+			return lo, nil
+		}
+	}
+	return db.blockWithin(ctx, within, n)
+}
+
+// roomBeside reports whether the pool has a connection for somebody who must not
+// wait for one: its others may be in transactions that wait for the same.
+func (db *DB) roomBeside() bool {
+	s := db.sql.Stats()
+	return s.MaxOpenConnections == 0 || s.InUse < s.MaxOpenConnections
+}
+
+// fetchAhead has the next block fetched if this one is half used up.
+func (db *DB) fetchAhead() {
+	if !db.ids.Low() {
+		db.lookSometimes()
+		return
+	}
+	db.ahead.Run(func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
+		defer cancel()
+		_ = db.ids.Refill(ctx, db.block) // whoever needs it tries again, and says why it failed
+	})
+}
+
+// block fetches a block in a transaction of its own, which is on disk when it
+// returns. The database tells of its generation with it.
+func (db *DB) block(ctx context.Context) (lo int64, err error) {
+	err = engine.Retry(ctx, func() error {
+		lo, err = db.blockOnce(ctx)
+		return err
+	})
+	return lo, err
+}
+
+func (db *DB) blockOnce(ctx context.Context) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
+	defer cancel()
+	conn, err := db.acquire(ctx, reserveIDs)
+	if err != nil {
+		return 0, err
+	}
+	defer db.give(conn)
+	before := db.history.Known()
+	block, seen, err := db.drawBlock(ctx, conn)
+	if err != nil {
+		return 0, err
+	}
+	db.saw(&seen, before)
+	return block * engine.BlockSize, nil
+}
+
+// drawBlock draws a block, and reads what the database says of its generation.
+func (db *DB) drawBlock(ctx context.Context, q rowQueryer) (block int64, seen op.GenerationSight, err error) {
+	err = q.QueryRowContext(ctx, db.folder.Names.Render(blockOwn)).Scan(&block, &seen.Mark, &seen.Number, &seen.Written)
+	return block, seen, wrap(reserveIDs, err, engine.ErrConnLost)
+}
+
+// blockWithin draws ids within a caller's transaction, for n of which it is the only user.
+func (db *DB) blockWithin(ctx context.Context, tx rowQueryer, n int) (int64, error) {
+	if n < 1 || n > engine.BlockSize {
+		return 0, fmt.Errorf("reserve ids: %d at once, want 1 to %d", n, engine.BlockSize)
+	}
+	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
+	defer cancel()
+	var block int64
+	if err := tx.QueryRowContext(ctx, db.folder.Names.Render(`SELECT NEXT VALUE FOR pawl.outbox_block`)).Scan(&block); err != nil {
+		return 0, wrap(reserveIDs, err, engine.ErrConnLost)
+	}
+	return block * engine.BlockSize, nil
+}

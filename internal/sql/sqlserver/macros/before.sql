@@ -1,0 +1,2 @@
+-- before(a, b, x, y)
+({a} <= {x} AND ({a} < {x} OR {b} < {y}))

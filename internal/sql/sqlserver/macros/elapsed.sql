@@ -1,0 +1,2 @@
+-- elapsed(since, until)
+DATEDIFF_BIG(microsecond, {since}, {until})

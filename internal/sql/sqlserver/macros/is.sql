@@ -1,0 +1,2 @@
+-- is(flag)
+{flag} = 1

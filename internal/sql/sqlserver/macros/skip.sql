@@ -1,0 +1,2 @@
+-- skip(n)
+OFFSET {n} ROWS FETCH NEXT 1 ROWS ONLY

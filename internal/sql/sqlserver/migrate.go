@@ -1,0 +1,206 @@
+package sqlserver
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/bravellian/pawl/internal/engine"
+)
+
+// The tables that remember what was applied. They exist before the first
+// migration, so they are not part of one.
+const (
+	historyTable = `IF OBJECT_ID(N'pawl.pawl_schema', N'U') IS NULL
+CREATE TABLE pawl.pawl_schema (version int NOT NULL PRIMARY KEY, name nvarchar(255) NOT NULL, checksum nvarchar(64) NOT NULL, lowest int NOT NULL, applied_at datetime2(7) NOT NULL DEFAULT SYSUTCDATETIME());
+IF OBJECT_ID(N'pawl.pawl_object', N'U') IS NULL
+CREATE TABLE pawl.pawl_object (kind nvarchar(20) COLLATE Latin1_General_100_BIN2 NOT NULL, name nvarchar(128) COLLATE Latin1_General_100_BIN2 NOT NULL, checksum nvarchar(64) NOT NULL, applied_at datetime2(7) NOT NULL DEFAULT SYSUTCDATETIME(), PRIMARY KEY (kind, name))`
+	historyRead   = `SELECT version, name, checksum, lowest, applied_at FROM pawl.pawl_schema ORDER BY version`
+	historyInsert = `INSERT INTO pawl.pawl_schema (version, name, checksum, lowest) VALUES (%d, %s, %s, %d)`
+	// A lock of the transaction ends with it, whatever happens. It covers all prefixes,
+	// because they make the schema together.
+	historyLock = `DECLARE @got int, @lock nvarchar(255) = CONCAT(N'pawl.migrate/', DB_NAME(), N'/', @p1);
+EXEC @got = sys.sp_getapplock @Resource = @lock, @LockMode = N'Exclusive', @LockOwner = N'Transaction', @LockTimeout = -1;
+IF @got < 0 THROW 51222, 'the lock of migrations was not to be had', 1`
+	// createSchema asks first: to create one wants a right even where there is nothing
+	// to create.
+	createSchema = `IF SCHEMA_ID(N'%[1]s') IS NULL EXEC (N'CREATE SCHEMA "%[1]s"')`
+)
+
+// Migrate applies what is missing in one transaction: of processes that start
+// together one applies and the others find it done. Waiting for a table is
+// bounded by LockTimeout, because DDL that queues behind one idle reader would
+// stall every claim behind itself.
+func (db *DB) Migrate(ctx context.Context) error {
+	err := db.inMigration(ctx, db.migrate)
+	if err == nil {
+		db.met.clear() // there is a generation to ask for
+	}
+	return err
+}
+
+// inMigration runs f in a transaction that no other migration runs beside.
+func (db *DB) inMigration(ctx context.Context, f func(ctx context.Context, tx *sql.Tx) error) error {
+	return engine.Retry(ctx, func() error {
+		ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
+		defer cancel()
+		conn, err := db.acquire(ctx, "migrate")
+		if err != nil {
+			return err
+		}
+		defer db.give(conn)
+		tx, err := conn.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+		if err != nil {
+			return wrap("migrate", err, engine.ErrConnLost)
+		}
+		defer tx.Rollback() // does nothing after a commit
+		if err := db.migrating(ctx, tx, f); err != nil {
+			return wrap("migrate", err, engine.ErrConnLost)
+		}
+		return wrap("migrate", tx.Commit(), engine.ErrCommitUnknown)
+	})
+}
+
+// migrating makes f's errors undo everything, and ends its settings behind it: a pool that
+// does not reset its connections would hand them out.
+func (db *DB) migrating(ctx context.Context, tx *sql.Tx, f func(ctx context.Context, tx *sql.Tx) error) error {
+	if err := script(ctx, tx, "SET XACT_ABORT ON"); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, historyLock, db.opts.Schema); err != nil {
+		return err
+	}
+	if err := script(ctx, tx, fmt.Sprintf("SET LOCK_TIMEOUT %d", db.opts.LockTimeout.Milliseconds())); err != nil {
+		return err
+	}
+	if err := f(ctx, tx); err != nil {
+		return err
+	}
+	return script(ctx, tx, "SET LOCK_TIMEOUT -1; SET XACT_ABORT OFF")
+}
+
+func (db *DB) migrate(ctx context.Context, tx *sql.Tx) error {
+	if err := script(ctx, tx, fmt.Sprintf(createSchema, db.opts.Schema)); err != nil {
+		return err
+	}
+	if err := script(ctx, tx, db.folder.Names.Render(historyTable)); err != nil {
+		return err
+	}
+	have, err := db.schema(ctx, tx)
+	if err != nil {
+		return err
+	}
+	plan, err := db.folder.Plan(have)
+	if err != nil || plan.Newer {
+		return err
+	}
+	for i := range plan.Migrations {
+		m := &plan.Migrations[i]
+		if err := script(ctx, tx, m.SQL); err != nil {
+			return fmt.Errorf("version %d (%s): %w", m.Version, m.Name, err)
+		}
+		if err := script(ctx, tx, db.note(m)); err != nil {
+			return err
+		}
+	}
+	return db.applyObjects(ctx, tx, plan)
+}
+
+// note is what records a migration as applied.
+func (db *DB) note(m *engine.Migration) string { return noteOf(db.folder, m) }
+
+func noteOf(folder *engine.Folder, m *engine.Migration) string {
+	return folder.Names.Render(fmt.Sprintf(historyInsert, m.Version, quoteText(m.Name), quoteText(m.Checksum), m.Lowest))
+}
+
+// separator ends a batch of a script: a line of its own. The server knows nothing of it.
+var separator = regexp.MustCompile(`(?mi)^[ \t]*GO[ \t]*;?[ \t]*\r?$`)
+
+// batches splits a script.
+func batches(text string) (all []string) {
+	for _, batch := range separator.Split(text, -1) {
+		if batch = strings.TrimSpace(batch); batch != "" {
+			all = append(all, batch)
+		}
+	}
+	return all
+}
+
+// script runs the batches of a script, which has no arguments.
+func script(ctx context.Context, tx *sql.Tx, text string) error {
+	for _, batch := range batches(text) {
+		if _, err := tx.ExecContext(ctx, batch); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type queryer interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// collect reads all rows of a query.
+func collect[T any](ctx context.Context, q queryer, query string, scan func(rows *sql.Rows, row *T) error) (all []T, err error) {
+	rows, err := q.QueryContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var row T
+		if err := scan(rows, &row); err != nil {
+			return nil, err
+		}
+		all = append(all, row)
+	}
+	return all, rows.Err()
+}
+
+// schema reads what the database says of its schema.
+func (db *DB) schema(ctx context.Context, q queryer) (s engine.Schema, err error) {
+	render := db.folder.Names.Render
+	s.Applied, err = collect(ctx, q, render(historyRead), func(rows *sql.Rows, a *engine.Applied) error {
+		return rows.Scan(&a.Version, &a.Name, &a.Checksum, &a.Lowest, &a.At)
+	})
+	if err != nil {
+		return s, err
+	}
+	s.Objects, err = collect(ctx, q, render(objectRead), func(rows *sql.Rows, a *engine.AppliedObject) error {
+		return rows.Scan(&a.Kind, &a.Name, &a.Checksum)
+	})
+	return s, err
+}
+
+// CheckSchema compares the schema with what this build needs. That of a newer program
+// which this one may use is logged once.
+func (db *DB) CheckSchema(ctx context.Context) error {
+	status, err := db.SchemaStatus(ctx)
+	return db.newer.Check(db.opts.Logger, status, err)
+}
+
+// SchemaStatus tells more than CheckSchema; see engine.Migrator.
+func (db *DB) SchemaStatus(ctx context.Context) (s engine.SchemaStatus, err error) {
+	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
+	defer cancel()
+	conn, err := db.acquire(ctx, "check schema")
+	if err != nil {
+		return s, err
+	}
+	defer db.give(conn)
+	have, err := db.schema(ctx, conn)
+	if err != nil && !errors.Is(classify(err), engine.ErrSchemaMissing) {
+		return s, wrap("check schema", err, engine.ErrConnLost)
+	}
+	return db.folder.Status(have), nil
+}
+
+// clear has every connection asked again.
+func (k *known) clear() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.all = nil
+}

@@ -1,0 +1,54 @@
+package sqlserver
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+
+	"github.com/bravellian/pawl/internal/engine"
+)
+
+const (
+	objectRead   = `SELECT kind, name, checksum FROM pawl.pawl_object ORDER BY kind, name`
+	objectForget = `DELETE FROM pawl.pawl_object WHERE kind = %s AND name = %s`
+	objectInsert = `INSERT INTO pawl.pawl_object (kind, name, checksum) VALUES (%s, %s, %s)`
+	// dropObject drops what has a name, of whichever kind it is.
+	dropObject = `IF OBJECT_ID(%[1]s, N'P') IS NOT NULL DROP PROCEDURE %[2]s;
+IF OBJECT_ID(%[1]s, N'FN') IS NOT NULL OR OBJECT_ID(%[1]s, N'IF') IS NOT NULL OR OBJECT_ID(%[1]s, N'TF') IS NOT NULL DROP FUNCTION %[2]s;
+IF OBJECT_ID(%[1]s, N'V') IS NOT NULL DROP VIEW %[2]s`
+)
+
+// applyObjects makes the procedures, functions and views whose text the database was not
+// given yet, and drops those that this build no longer has. They are dropped and made
+// anew, each in a batch of its own: rights that were given on one of them alone are to be
+// given again, see Grant.
+func (db *DB) applyObjects(ctx context.Context, tx *sql.Tx, plan engine.Plan) error {
+	for _, o := range plan.Drop {
+		if err := script(ctx, tx, dropOf(db.folder.Names, o.Name)+"\nGO\n"+forgetOf(db.folder.Names, o.Kind, o.Name)); err != nil {
+			return fmt.Errorf("drop %s/%s: %w", o.Kind, o.Name, err)
+		}
+	}
+	for i := range plan.Apply {
+		o := &plan.Apply[i]
+		if err := script(ctx, tx, dropOf(db.folder.Names, o.Name)+"\nGO\n"+o.SQL+"\nGO\n"+madeOf(db.folder.Names, o)); err != nil {
+			return fmt.Errorf("%s/%s: %w", o.Kind, o.Name, err)
+		}
+	}
+	return nil
+}
+
+// dropOf is what drops an object.
+func dropOf(n engine.Names, name string) string {
+	quoted := n.Quote(name)
+	return fmt.Sprintf(dropObject, quoteText(quoted), quoted)
+}
+
+func forgetOf(n engine.Names, kind, name string) string {
+	return n.Render(fmt.Sprintf(objectForget, quoteText(kind), quoteText(name)))
+}
+
+// madeOf is what records an object as made.
+func madeOf(n engine.Names, o *engine.Object) string {
+	return strings.Join([]string{forgetOf(n, o.Kind, o.Name), n.Render(fmt.Sprintf(objectInsert, quoteText(o.Kind), quoteText(o.Name), quoteText(o.Checksum)))}, ";\n")
+}

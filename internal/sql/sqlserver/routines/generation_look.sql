@@ -1,0 +1,19 @@
+-- Which generation this is: a mark that differs between generations, its number, and how
+-- much is written, which cannot be told. Whoever finds that the history changed begins a
+-- new generation. Runs with its owner's rights: producers notice it, too, and may do
+-- nothing but enqueue.
+CREATE PROCEDURE pawl.generation_look @mark nvarchar(450) OUTPUT, @number bigint OUTPUT WITH EXECUTE AS OWNER AS
+BEGIN
+SET NOCOUNT ON;
+DECLARE @place nvarchar(400), @known nvarchar(400), @id uniqueidentifier;
+EXEC pawl.generation_place @place OUTPUT;
+SELECT @id = g.id, @number = g.number, @known = g.place FROM pawl.generation g;
+IF @id IS NOT NULL AND @place IS NOT NULL AND (@known IS NULL OR @known <> @place)
+  AND CAST(DATABASEPROPERTYEX(DB_NAME(), N'Updateability') AS nvarchar(60)) <> N'READ_ONLY'
+BEGIN
+  EXEC pawl.generation_raise @id, @place;
+  SELECT @id = g.id, @number = g.number FROM pawl.generation g;
+END;
+SET @mark = CONCAT(@id, N'/', @place);
+IF @id IS NULL SET @mark = NULL;
+END

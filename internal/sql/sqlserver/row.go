@@ -1,0 +1,133 @@
+package sqlserver
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+)
+
+// row is a row of an answer. A column that cannot be read leaves the others, and the rows
+// after it, readable (D-9).
+type row struct {
+	names  []string
+	values []any
+	into   []any
+}
+
+// newRow reads what columns the answer has.
+func newRow(rows *sql.Rows) (*row, error) {
+	names, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	r := &row{names: names, values: make([]any, len(names)), into: make([]any, len(names))}
+	for i := range r.values {
+		r.into[i] = &r.values[i]
+	}
+	return r, nil
+}
+
+// Scan copies the columns into dest, those that it can.
+func (r *row) Scan(dest ...any) error {
+	if len(dest) != len(r.values) {
+		return fmt.Errorf("sqlserver: scan %d columns into %d", len(r.values), len(dest))
+	}
+	var faults error
+	for i, d := range dest {
+		if err := assign(d, r.values[i]); err != nil {
+			faults = errors.Join(faults, fmt.Errorf("column %s: %w", r.names[i], err))
+		}
+	}
+	return faults
+}
+
+// assign stores a value of the driver's in what a pointer points to.
+func assign(dest, v any) error {
+	if bytes, ok := dest.(*[]byte); ok && v == nil {
+		*bytes = nil
+		return nil
+	}
+	if d := reflect.ValueOf(dest).Elem(); d.Kind() == reflect.Pointer {
+		if v == nil {
+			d.SetZero()
+			return nil
+		}
+		inner := reflect.New(d.Type().Elem())
+		if err := assign(inner.Interface(), v); err != nil {
+			return err
+		}
+		d.Set(inner)
+		return nil
+	}
+	switch d := dest.(type) {
+	case *int64:
+		return number(v, func(n int64) { *d = n })
+	case *int:
+		return number(v, func(n int64) { *d = int(n) })
+	case *bool:
+		if b, ok := v.(bool); ok {
+			*d = b
+			return nil
+		}
+		return number(v, func(n int64) { *d = n != 0 })
+	case *string:
+		return into(d, v)
+	case *[]byte:
+		return into(d, v)
+	case *time.Time:
+		if err := into(d, v); err != nil {
+			return err
+		}
+		*d = inUTC(*d)
+		return nil
+	case *[16]byte:
+		var raw []byte
+		if err := into(&raw, v); err != nil {
+			return err
+		}
+		id, err := fromWire(raw)
+		*d = id
+		return err
+	}
+	return fmt.Errorf("cannot be read into a %T", dest)
+}
+
+func number(v any, set func(int64)) error {
+	switch n := v.(type) {
+	case int64:
+		set(n)
+	case bool:
+		set(map[bool]int64{true: 1}[n])
+	default:
+		return mismatch(v, "a number")
+	}
+	return nil
+}
+
+func into[T any](dest *T, v any) error {
+	is, ok := v.(T)
+	if !ok {
+		return mismatch(v, fmt.Sprintf("a %T", *dest))
+	}
+	*dest = is
+	return nil
+}
+
+// mismatch tells types alone: values may be payloads (D-5).
+func mismatch(v any, want string) error {
+	if v == nil {
+		return errors.New("null")
+	}
+	return fmt.Errorf("%T is not %s", v, want)
+}
+
+// inUTC is a time that the server sent without a zone, which the driver puts into the
+// zone that the connection string says.
+func inUTC(t time.Time) time.Time {
+	if t.Location() == time.UTC {
+		return t
+	}
+	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
+}

@@ -1,0 +1,51 @@
+package sqlserver
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/bravellian/pawl/internal/engine"
+)
+
+var _ engine.Migrator = (*DB)(nil)
+
+// Script is what takes a schema from one version to another; see engine.Migrator. Its
+// batches end with GO, as sqlcmd and most tools read it. It asks the database nothing.
+func (db *DB) Script(from, to int) (string, error) { return scriptOf(db.folder, from, to) }
+
+// Script is DB.Script without a database.
+func Script(from, to int, opts ...Options) (string, error) {
+	var o Options
+	if len(opts) > 0 {
+		o = opts[0]
+	}
+	folder, err := engine.Load(folder(), engine.Names{Schema: cmp.Or(o.Schema, defaultSchema), Prefix: o.Prefix})
+	if err != nil {
+		return "", err
+	}
+	return scriptOf(folder, from, to)
+}
+
+func scriptOf(folder *engine.Folder, from, to int) (string, error) {
+	return folder.Script(from, to, engine.Dialect{
+		Begin: fmt.Sprintf(createSchema, folder.Names.Schema) + "\nGO\n" + folder.Names.Render(historyTable),
+		End:   "\nGO",
+		Drop:  func(o engine.Object) string { return dropOf(folder.Names, o.Name) },
+		Note:  func(m engine.Migration) string { return noteOf(folder, &m) },
+		Made:  func(o engine.Object) string { return madeOf(folder.Names, &o) },
+	})
+}
+
+// Baseline notes a schema that was made by hand; see engine.Migrator.
+func (db *DB) Baseline(ctx context.Context) error {
+	status, err := db.SchemaStatus(ctx)
+	if err != nil || status.Database > 0 {
+		return cmp.Or(err, status.Err)
+	}
+	return db.inMigration(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		return fmt.Errorf("baseline: %w", errors.ErrUnsupported)
+	})
+}

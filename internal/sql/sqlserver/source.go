@@ -1,0 +1,136 @@
+package sqlserver
+
+import (
+	"fmt"
+	"io/fs"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+)
+
+// folder is what pawl asks of SQL Server, and how that is written. Parameters keep their
+// names: every statement runs by sp_executesql, which declares them.
+func folder() *engine.Source {
+	return &engine.Source{
+		Syntax: engine.Syntax{
+			Placeholder: func(_ int, name string, _ reflect.Type) string { return "@" + name },
+			Now:         clock,
+			Began:       clock,
+		},
+		Folders:    []fs.FS{op.Statements, files},
+		Operations: slices.Concat(slices.DeleteFunc(op.All(), func(o engine.Operation) bool { return tuned(o) || missing(o) }), statements()),
+	}
+}
+
+// clock is the variable that holds the time: read once, so that a statement has one time
+// and an index can be searched by it.
+const clock = "@now"
+
+// declareClock precedes a statement that asks for the time.
+const declareClock = "DECLARE " + clock + " datetime2(7) = SYSUTCDATETIME();\n"
+
+// declaration is how a parameter of a statement is declared.
+func (db *DB) declaration(name string, t reflect.Type) string {
+	if list, ok := tableTypes()[t]; ok {
+		return "@" + name + " " + db.folder.Names.Quote(list) + " READONLY"
+	}
+	return "@" + name + " " + typeName(t)
+}
+
+// tableTypes are the types of the lists that are sent as tables, because their elements
+// have payloads; the columns are the elements' fields in their order. Other lists are sent
+// as JSON.
+func tableTypes() map[reflect.Type]string {
+	return map[reflect.Type]string{
+		reflect.TypeFor[[]op.NewMessage](): "outbox_message_list",
+		reflect.TypeFor[[]op.NewTimer]():   "timer_list",
+	}
+}
+
+// typeName is what a type of Go's is called in T-SQL.
+func typeName(t reflect.Type) string {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t {
+	case reflect.TypeFor[bool]():
+		return "bit"
+	case reflect.TypeFor[int]():
+		return "int"
+	case reflect.TypeFor[int64](), reflect.TypeFor[time.Duration]():
+		return "bigint" // durations are microseconds
+	case reflect.TypeFor[string]():
+		return "nvarchar(max)"
+	case reflect.TypeFor[[]byte]():
+		return "varbinary(max)"
+	case reflect.TypeFor[[16]byte]():
+		return "uniqueidentifier"
+	case reflect.TypeFor[time.Time]():
+		return "datetime2(7)"
+	}
+	if t.Kind() == reflect.Slice {
+		return "nvarchar(max)" // JSON
+	}
+	panic(fmt.Sprintf("sqlserver: no type for %s", t))
+}
+
+// text is a statement as it is sent.
+type text struct {
+	own     string // as a literal, for a transaction of pawl's own: it answers one result set
+	foreign string // as a literal, for a caller's: what it answers is rows affected
+	declare string // of its parameters, as a literal; empty if there are none
+	params  int
+	changes bool // it answers how many rows it changed
+}
+
+// textOf returns a statement as it is sent.
+func (db *DB) textOf(s *engine.Statement) *text {
+	if known, ok := db.texts.Load(s); ok {
+		return known.(*text)
+	}
+	t := &text{params: s.Parameters(), changes: !s.Counts() && len(s.Columns()) == 0}
+	var declared []string
+	for i := range t.params {
+		name, of := s.Parameter(i + 1)
+		declared = append(declared, db.declaration(name, of))
+	}
+	if t.params > 0 {
+		t.declare = quoteText(strings.Join(declared, ", "))
+	}
+	body := strings.TrimRight(strings.TrimSpace(s.Text), ";")
+	if usesClock(body) {
+		body = declareClock + body
+	}
+	own, foreign := body, body
+	if t.changes {
+		own += ";\nSELECT @@ROWCOUNT AS changed"
+		if !strings.Contains(body, "SET NOCOUNT OFF") { // else it says itself from where on rows count
+			foreign = "SET NOCOUNT OFF;\n" + body
+		}
+	}
+	t.own, t.foreign = quoteText(own), quoteText(foreign)
+	db.texts.Store(s, t)
+	return t
+}
+
+// usesClock reports whether a statement asks for the time.
+func usesClock(text string) bool {
+	for {
+		_, rest, found := strings.Cut(text, clock)
+		if !found {
+			return false
+		}
+		if rest == "" || !isWord(rest[0]) {
+			return true
+		}
+		text = rest
+	}
+}
+
+func isWord(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
+}

@@ -1,0 +1,250 @@
+// Package sqlserver is pawl on SQL Server 2016 (compatibility level 130) and later, and
+// on Azure SQL, through go-mssqldb.
+//
+// The work of an operation lies in stored procedures, so that calls of one transaction
+// travel as one batch, and programs in other languages can call the same procedures.
+// There is nothing that wakes the workers of other processes: they poll.
+package sqlserver
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"embed"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	mssql "github.com/microsoft/go-mssqldb"
+	"github.com/microsoft/go-mssqldb/msdsn"
+
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/enginekit/background"
+	"github.com/bravellian/pawl/internal/enginekit/dsn"
+)
+
+//go:embed */*.sql
+var files embed.FS
+
+// Options configure a database. The zero value is right for most programs.
+type Options struct {
+	// Schema holds pawl's tables and procedures, default "pawl".
+	Schema string
+	// Prefix is put before every table and procedure, default none.
+	Prefix string
+	// StatementTimeout bounds every transaction. Default 30 s.
+	StatementTimeout time.Duration
+	// LockTimeout bounds how long a migration waits for a table, so that it
+	// does not stall everyone behind it. Default 5 s.
+	LockTimeout time.Duration
+	// Logger is told whenever the database's history changed. Default slog.Default().
+	Logger *slog.Logger
+}
+
+// Validate refuses what cannot be; the error names the field. Open and New call it.
+func (o *Options) Validate() error {
+	return cmp.Or(engine.CheckOption("StatementTimeout", o.StatementTimeout, 1, 0), engine.CheckOption("LockTimeout", o.LockTimeout, 1, 0))
+}
+
+const defaultSchema = "pawl"
+
+// DB is a SQL Server database with pawl's tables. It implements engine.DB.
+type DB struct {
+	sql      *sql.DB
+	owned    bool // sql is ours to close
+	opts     Options
+	secrets  []string // what no error may hold: the password, and then what it may hold
+	folder   *engine.Folder
+	texts    sync.Map // *engine.Statement → *text
+	ids      engine.Blocks
+	notifier engine.Notifier
+	closed   atomic.Bool
+
+	history engine.History
+	looked  atomic.Int64 // when the database last told its generation, in nanoseconds since 1970
+	ahead   background.Runner
+	newer   engine.NewerNote
+	met     known
+	// versioned says that the database has READ_COMMITTED_SNAPSHOT ON, as last seen.
+	versioned atomic.Bool
+}
+
+var _ engine.DB = (*DB)(nil)
+
+// Open connects to the server that a sqlserver:// URL names. The URL may hold everything
+// that go-mssqldb understands. No connection is made before it is needed.
+func Open(url string, opts ...Options) (*DB, error) {
+	config, err := parse(url)
+	if err != nil {
+		return nil, err
+	}
+	return open(&config, nil, opts)
+}
+
+// parse refuses a URL that the driver would understand otherwise than it was meant: errors
+// name host and database, which would be the password's rest (D-5).
+func parse(url string) (config msdsn.Config, err error) {
+	if scheme := dsn.Scheme(url); scheme != "sqlserver" {
+		return config, errors.New("open sqlserver: the URL does not begin with sqlserver://")
+	}
+	if err := dsn.Check(url); err != nil {
+		return config, fmt.Errorf("open sqlserver: %w", err)
+	}
+	if config, err = msdsn.Parse(url); err != nil {
+		return config, errors.New("open sqlserver: cannot parse the connection string")
+	}
+	return config, nil
+}
+
+func open(config *msdsn.Config, gate engine.Gate, opts []Options) (*DB, error) {
+	connector := mssql.NewConnectorConfig(*config)
+	if gate != nil {
+		connector.Dialer = newDialer(gate, config)
+	}
+	pool := sql.OpenDB(connector)
+	db, err := New(pool, opts...)
+	if err != nil {
+		_ = pool.Close()
+		return nil, err
+	}
+	db.owned = true
+	db.secrets = []string{config.Password, config.User, config.Database, config.Host}
+	return db, nil
+}
+
+// New uses a pool that you own; Close leaves it open. Whatever isolation level its
+// connections were left with, pawl's own transactions run at read committed.
+func New(pool *sql.DB, opts ...Options) (*DB, error) {
+	var o Options
+	if len(opts) > 0 {
+		o = opts[0]
+	}
+	if pool == nil {
+		return nil, engine.Invalid("pool", "nil")
+	}
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("sqlserver: options: %w", err)
+	}
+	o.Schema = cmp.Or(o.Schema, defaultSchema)
+	o.StatementTimeout = cmp.Or(o.StatementTimeout, 30*time.Second)
+	o.LockTimeout = cmp.Or(o.LockTimeout, 5*time.Second)
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	folder, err := engine.Load(folder(), engine.Names{Schema: o.Schema, Prefix: o.Prefix})
+	if err != nil {
+		return nil, err
+	}
+	db := &DB{sql: pool, opts: o, folder: folder}
+	db.history.Logger, db.history.Forget = o.Logger, db.forget
+	return db, nil
+}
+
+// SQL returns the pool, for your own tables and transactions.
+func (db *DB) SQL() *sql.DB { return db.sql }
+
+// PoolStats tells how the pool is off.
+func (db *DB) PoolStats() engine.PoolStats {
+	s := db.sql.Stats()
+	return engine.PoolStats{InUse: s.InUse, Open: s.OpenConnections, Max: s.MaxOpenConnections, Waits: s.WaitCount, Waited: s.WaitDuration}
+}
+
+// Engine returns "sqlserver".
+func (db *DB) Engine() string { return "sqlserver" }
+
+// Close ends what runs beside the callers and, after Open, the pool.
+func (db *DB) Close() error {
+	db.closed.Store(true)
+	db.ahead.Close()
+	if db.owned {
+		return db.sql.Close()
+	}
+	return nil
+}
+
+// acquire returns a connection that was asked for the generation.
+func (db *DB) acquire(ctx context.Context, op string) (*sql.Conn, error) {
+	if db.closed.Load() {
+		return nil, &engine.Error{Op: op, Class: engine.ErrClosed, Err: errors.New("sqlserver")}
+	}
+	conn, err := db.sql.Conn(ctx)
+	if err == nil {
+		if err = db.meet(ctx, conn); err == nil {
+			return conn, nil
+		}
+		_ = conn.Close()
+	}
+	var said *engine.Error
+	if errors.As(err, &said) {
+		return nil, err
+	}
+	class := unreachable(ctx, err)
+	if db.closed.Load() {
+		class = engine.ErrClosed
+	}
+	return nil, &engine.Error{Op: op, Class: class, Err: db.scrub(err)}
+}
+
+// scrub takes the password out of what the driver says, should it ever be there (D-5).
+func (db *DB) scrub(err error) error {
+	if len(db.secrets) == 0 {
+		return err
+	}
+	if text := dsn.Scrub(err.Error(), db.secrets[0], db.secrets[1:]...); text != err.Error() {
+		return &reworded{text, err}
+	}
+	return err
+}
+
+// known are connections of the driver's. Those that are closed are forgotten after a while.
+type known struct {
+	mu  sync.Mutex
+	all map[any]struct{}
+}
+
+// maxKnown is how many connections are remembered.
+const maxKnown = 256
+
+// add reports whether a connection is new, and takes note of it.
+func (k *known) add(conn any) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if _, there := k.all[conn]; there {
+		return false
+	}
+	if k.all == nil || len(k.all) >= maxKnown {
+		k.all = map[any]struct{}{}
+	}
+	k.all[conn] = struct{}{}
+	return true
+}
+
+// forget has a connection asked again.
+func (k *known) forget(conn any) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.all, conn)
+}
+
+// driverOf returns what the driver has for a connection, nil where that cannot be
+// remembered.
+func driverOf(conn *sql.Conn) (inner any) {
+	_ = conn.Raw(func(c any) error {
+		if wrapper, ok := c.(interface{ Raw() driver.Conn }); ok { // as drivers for tracing are
+			c = wrapper.Raw()
+		}
+		if own, ok := c.(*mssql.Conn); ok {
+			inner = own
+		}
+		return nil // an error here would make database/sql judge the connection
+	})
+	return inner
+}
+
+// quoteText writes a text as a literal of T-SQL.
+func quoteText(s string) string { return "N'" + strings.ReplaceAll(s, "'", "''") + "'" }

@@ -1,0 +1,95 @@
+package sqlserver
+
+import (
+	"context"
+	"database/sql"
+	"strconv"
+	"strings"
+
+	"github.com/bravellian/pawl/internal/engine"
+)
+
+// What precedes a statement in a caller's transaction, which keeps its settings: those
+// that are made here end with the batch. Waiting for a lock and then reading what its
+// holder did needs a level at which every statement sees what is committed. A level that
+// holds locks longer is one, SNAPSHOT and READ UNCOMMITTED are none.
+//
+// An error ends the statement at which it happens and, by TRY, those after it; what was
+// done before stays until the caller rolls back, unless XACT_ABORT is ON.
+var (
+	guard = `SET NOCOUNT ON;
+IF @@TRANCOUNT = 0 THROW ` + strconv.Itoa(errNoTransaction) + `, 'no transaction is open', 1;
+IF EXISTS (SELECT 1 FROM sys.dm_exec_sessions s WHERE s.session_id = @@SPID AND s.transaction_isolation_level NOT IN (2, 3, 4))
+  THROW ` + strconv.Itoa(errIsolation) + `, 'this transaction is SNAPSHOT or READ UNCOMMITTED, and needs READ COMMITTED', 1;
+BEGIN TRY
+`
+	guarded = `END TRY
+BEGIN CATCH
+THROW;
+END CATCH`
+)
+
+// DoTx runs one call in the caller's transaction.
+func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
+	s, err := db.statement(call.Operation)
+	if err != nil {
+		return err
+	}
+	if err := engine.CheckTx(tx); err != nil {
+		return wrap(call.Name(), err, engine.ErrConnLost)
+	}
+	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
+	defer cancel()
+	t := db.textOf(s)
+	var b strings.Builder
+	b.WriteString(guard)
+	t.call(&b, t.foreign, 0)
+	b.WriteString(guarded)
+	args, err := db.arguments(s.Args(nil, call.Operation, nil))
+	if err != nil {
+		return &engine.Error{Op: call.Name(), Err: err}
+	}
+	res, err := engine.Plain(tx).ExecContext(ctx, b.String(), args...)
+	if err == nil {
+		call.N, err = res.RowsAffected()
+	}
+	if err == nil {
+		return nil
+	}
+	if errorNumber(err) == errNoTransaction {
+		return wrap(call.Name(), engine.NotInTransaction(tx), engine.ErrConnLost)
+	}
+	return db.failed(call.Name(), err, engine.ErrConnLost)
+}
+
+const (
+	beginTx  = "begin"
+	commitTx = "commit"
+)
+
+// InTx runs fn in a transaction of its own: a *sql.Tx.
+func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context, tx engine.Tx) error) error {
+	wait, stop := context.WithTimeout(ctx, db.opts.StatementTimeout)
+	conn, err := db.acquire(wait, beginTx)
+	stop()
+	if err != nil {
+		return err
+	}
+	defer db.give(conn)
+	tx, err := conn.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+	if err != nil {
+		return wrap(beginTx, err, engine.ErrConnLost)
+	}
+	defer tx.Rollback() // does nothing after a commit
+	if err := fn(ctx, tx); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		return wrap(commitTx, err, engine.ErrCommitUnknown)
+	}
+	db.notifier.NotifyAll() // fn may have enqueued
+	return nil
+}

@@ -1,0 +1,227 @@
+package sqlserver
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strconv"
+	"time"
+
+	mssql "github.com/microsoft/go-mssqldb"
+
+	"github.com/bravellian/pawl/internal/engine"
+)
+
+// arguments gives every argument, in place, a form that the driver can send: types of its
+// own for uniqueidentifiers, microseconds for durations, UTC for times, tables for lists
+// with payloads and JSON for others. A text is sent as nvarchar(max), or the server would
+// keep a plan for every length.
+func (db *DB) arguments(args []any) ([]any, error) {
+	for i, a := range args {
+		v, err := db.argument(a)
+		if err != nil {
+			return nil, err
+		}
+		args[i] = v
+	}
+	return args, nil
+}
+
+func (db *DB) argument(a any) (any, error) {
+	switch a := a.(type) {
+	case string:
+		return mssql.NVarCharMax(a), nil
+	case *string:
+		if a != nil {
+			return mssql.NVarCharMax(*a), nil
+		}
+		return nil, nil
+	case [16]byte:
+		return mssql.UniqueIdentifier(a), nil
+	case *[16]byte:
+		if a != nil {
+			return mssql.NullUniqueIdentifier{UUID: *a, Valid: true}, nil
+		}
+		return mssql.NullUniqueIdentifier{}, nil
+	case time.Duration:
+		return a.Microseconds(), nil
+	case *time.Duration:
+		if a != nil {
+			return a.Microseconds(), nil
+		}
+		return nil, nil
+	case time.Time:
+		return a.UTC(), nil
+	case *time.Time:
+		if a != nil {
+			return a.UTC(), nil
+		}
+		return nil, nil
+	}
+	v := reflect.ValueOf(a)
+	if t, ok := tableTypes()[v.Type()]; ok {
+		return db.table(t, v), nil
+	}
+	if v.Kind() == reflect.Slice && v.Type() != reflect.TypeFor[[]byte]() {
+		if v.IsNil() && v.Type().Elem().Kind() != reflect.Struct {
+			return nil, nil
+		}
+		return list(v)
+	}
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return nil, nil
+		}
+		return v.Elem().Interface(), nil
+	}
+	return a, nil
+}
+
+// table sends a list as a table of one of pawl's types. Times are microseconds since 1970.
+func (db *DB) table(name string, list reflect.Value) mssql.TVP {
+	fields := engine.Fields(list.Type().Elem())
+	columns := make([]reflect.StructField, len(fields))
+	for i, f := range fields {
+		columns[i] = reflect.StructField{Name: "F" + strconv.Itoa(i), Type: columnType(f.Type)}
+	}
+	rows := reflect.MakeSlice(reflect.SliceOf(reflect.StructOf(columns)), list.Len(), list.Len())
+	for i := range list.Len() {
+		for k, f := range fields {
+			setColumn(rows.Index(i).Field(k), list.Index(i).FieldByIndex(f.Index))
+		}
+	}
+	return mssql.TVP{TypeName: db.opts.Schema + "." + db.opts.Prefix + name, Value: rows.Interface()}
+}
+
+// columnType is the type that the driver knows for a column of a table.
+func columnType(t reflect.Type) reflect.Type {
+	switch t {
+	case reflect.TypeFor[[16]byte]():
+		return reflect.TypeFor[mssql.UniqueIdentifier]()
+	case reflect.TypeFor[*time.Time]():
+		return reflect.TypeFor[*int64]()
+	}
+	return t
+}
+
+func setColumn(dest, v reflect.Value) {
+	switch a := v.Interface().(type) {
+	case [16]byte:
+		dest.Set(reflect.ValueOf(mssql.UniqueIdentifier(a)))
+	case *time.Time:
+		if a != nil {
+			micros := a.UnixMicro()
+			dest.Set(reflect.ValueOf(&micros))
+		}
+	case []byte:
+		if a == nil { // null, for the driver
+			a = []byte{}
+		}
+		dest.SetBytes(a)
+	default:
+		dest.Set(v)
+	}
+}
+
+// list writes a list as a JSON array: of numbers, of texts, or of objects with the names
+// of the fields in snake case.
+func list(v reflect.Value) (mssql.NVarCharMax, error) {
+	var b bytes.Buffer
+	elem := v.Type().Elem()
+	var fields []engine.Field
+	if elem.Kind() == reflect.Struct {
+		fields = engine.Fields(elem)
+	}
+	b.WriteByte('[')
+	for i := range v.Len() {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if fields == nil {
+			if err := writeJSON(&b, v.Index(i).Interface()); err != nil {
+				return "", err
+			}
+			continue
+		}
+		if err := writeObject(&b, v.Index(i), fields); err != nil {
+			return "", err
+		}
+	}
+	b.WriteByte(']')
+	return mssql.NVarCharMax(b.String()), nil
+}
+
+// writeObject writes a struct. What is null is left out.
+func writeObject(b *bytes.Buffer, v reflect.Value, fields []engine.Field) error {
+	first := true
+	b.WriteByte('{')
+	for _, f := range fields {
+		field := v.FieldByIndex(f.Index)
+		if field.Kind() == reflect.Pointer {
+			if field.IsNil() {
+				continue
+			}
+			field = field.Elem()
+		}
+		if !first {
+			b.WriteByte(',')
+		}
+		first = false
+		b.WriteString(`"` + f.Name + `":`)
+		if err := writeJSON(b, field.Interface()); err != nil {
+			return err
+		}
+	}
+	b.WriteByte('}')
+	return nil
+}
+
+// timeText is how a time is written in JSON.
+const timeText = "2006-01-02T15:04:05.0000000"
+
+func writeJSON(b *bytes.Buffer, v any) error {
+	switch v := v.(type) {
+	case int64:
+		b.WriteString(strconv.FormatInt(v, 10))
+	case int:
+		b.WriteString(strconv.Itoa(v))
+	case bool:
+		b.WriteString(strconv.FormatBool(v))
+	case time.Duration:
+		b.WriteString(strconv.FormatInt(v.Microseconds(), 10))
+	case time.Time:
+		b.WriteString(`"` + v.UTC().Format(timeText) + `"`)
+	case [16]byte:
+		b.WriteString(`"` + uuidText(v) + `"`)
+	case string:
+		text, err := json.Marshal(v)
+		if err != nil {
+			return err
+		}
+		b.Write(text)
+	default:
+		return fmt.Errorf("a list of %T cannot be sent", v)
+	}
+	return nil
+}
+
+// uuidText is how a UUID is written.
+func uuidText(id [16]byte) string {
+	h := hex.EncodeToString(id[:])
+	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
+}
+
+// fromWire is a uniqueidentifier as the server sends it: its first three groups have their
+// lowest byte first.
+func fromWire(b []byte) (id [16]byte, err error) {
+	if len(b) != len(id) {
+		return id, fmt.Errorf("a uniqueidentifier of %d bytes", len(b))
+	}
+	copy(id[:], b)
+	id[0], id[1], id[2], id[3] = b[3], b[2], b[1], b[0]
+	id[4], id[5] = b[5], b[4]
+	id[6], id[7] = b[7], b[6]
+	return id, nil
+}
