@@ -89,7 +89,7 @@ func (db *DB) blockOnce(ctx context.Context) (int64, error) {
 	before := db.history.Known()
 	block, seen, err := db.drawBlock(ctx, conn)
 	if err != nil {
-		return 0, err
+		return 0, ended(conn, err)
 	}
 	db.saw(&seen, before)
 	return block * engine.BlockSize, nil
