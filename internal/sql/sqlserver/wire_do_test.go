@@ -162,12 +162,12 @@ func TestClaimsKnowRowVersions(t *testing.T) {
 		if sent := versionedOf(t, w); sent != is {
 			t.Errorf("a claim with versioned %v, want %v", sent, is)
 		}
-		w.answer = func(*tdstest.Request) tdstest.Answer {
+		w.now(func(*tdstest.Request) tdstest.Answer {
 			if refusals++; refusals%2 == 1 {
 				return tdstest.Failed(650, "You can only specify the READPAST lock in the READ COMMITTED or REPEATABLE READ isolation levels.")
 			}
 			return tdstest.Answered(tdstest.Rows(claimColumns()), committed)
-		}
+		})
 		enginetest.Must(t, w.do(claim))
 		if sent := versionedOf(t, w); sent == is {
 			t.Errorf("the repeated claim has versioned %v", sent)

@@ -130,7 +130,7 @@ func TestCutIsUnknown(t *testing.T) {
 			if errors.Is(err, engine.ErrCommitUnknown) || len(w.requests()) != 1 {
 				t.Errorf("%d attempts, %v", len(w.requests()), err)
 			}
-			w.answer = always(changes(1))
+			w.now(always(changes(1)))
 			enginetest.Must(t, w.do(extend())) // over another connection
 		})
 	}
@@ -173,7 +173,7 @@ func TestDeadlineCancelsAtTheServer(t *testing.T) {
 	if n := w.server.Cancellations(); n != 1 {
 		t.Errorf("%d cancellations", n)
 	}
-	w.answer = always(changes(1))
+	w.now(always(changes(1)))
 	enginetest.Must(t, w.do(extend()))
 }
 

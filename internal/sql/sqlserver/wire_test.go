@@ -68,11 +68,19 @@ func (w *wire) handle(r *tdstest.Request, o *wireOptions) tdstest.Answer {
 	}
 	w.mu.Lock()
 	w.asked = append(w.asked, r)
+	answer := w.answer
 	w.mu.Unlock()
-	if w.answer == nil {
+	if answer == nil {
 		return tdstest.Answer{}
 	}
-	return w.answer(r)
+	return answer(r)
+}
+
+// now has what comes answered by another handler.
+func (w *wire) now(answer tdstest.Handler) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.answer = answer
 }
 
 // requests are what was asked for so far.

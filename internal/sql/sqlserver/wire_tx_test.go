@@ -48,7 +48,7 @@ func TestRefusedTransactionsOnTheWire(t *testing.T) {
 	}
 	enginetest.Must(t, tx.Rollback())
 
-	w.answer = called(tdstest.Failed(57101, "no transaction is open"))
+	w.now(called(tdstest.Failed(57101, "no transaction is open")))
 	conn, err := w.pool.Conn(t.Context())
 	enginetest.Must(t, err)
 	defer conn.Close()
