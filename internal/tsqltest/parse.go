@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"regexp"
 	"strings"
 	"unicode/utf16"
 
@@ -16,8 +17,13 @@ import (
 
 // Parse parses a text. The parser is lenient: words that belong to no statement, words
 // taken for the name of a procedure, and a parenthesis without its other half are errors
-// here.
+// here. The one thing of pawl's texts that it does not know, COLLATE behind a variable,
+// is left out for it.
 func Parse(text string) (*ast.Script, error) {
+	text = collate.ReplaceAllStringFunc(text, func(found string) string {
+		variable, _, _ := strings.Cut(found, " ")
+		return variable + strings.Repeat(" ", len(found)-len(variable))
+	})
 	script, err := parser.Parse(context.Background(), strings.NewReader(text))
 	if err != nil {
 		return nil, err
@@ -50,6 +56,8 @@ func Parse(text string) (*ast.Script, error) {
 	}
 	return script, nil
 }
+
+var collate = regexp.MustCompile(`@\w+ COLLATE \w+`)
 
 // part is the text of a statement.
 func part(units []uint16, f *ast.Fragment) string {
