@@ -17,13 +17,9 @@ import (
 
 // Parse parses a text. The parser is lenient: words that belong to no statement, words
 // taken for the name of a procedure, and a parenthesis without its other half are errors
-// here. The one thing of pawl's texts that it does not know, COLLATE behind a variable,
-// is left out for it.
+// here.
 func Parse(text string) (*ast.Script, error) {
-	text = collate.ReplaceAllStringFunc(text, func(found string) string {
-		variable, _, _ := strings.Cut(found, " ")
-		return variable + strings.Repeat(" ", len(found)-len(variable))
-	})
+	text = simplified(text)
 	script, err := parser.Parse(context.Background(), strings.NewReader(text))
 	if err != nil {
 		return nil, err
@@ -57,7 +53,21 @@ func Parse(text string) (*ast.Script, error) {
 	return script, nil
 }
 
-var collate = regexp.MustCompile(`@\w+ COLLATE \w+`)
+// What the parser does not understand of T-SQL that is right: COLLATE behind a variable,
+// and a column with a name that is a word of WAITFOR.
+var (
+	collate = regexp.MustCompile(`@\w+ COLLATE \w+`)
+	delay   = regexp.MustCompile(`([(,.] ?)delay\b`)
+)
+
+// simplified is a text of the same length without that.
+func simplified(text string) string {
+	text = collate.ReplaceAllStringFunc(text, func(found string) string {
+		variable, _, _ := strings.Cut(found, " ")
+		return variable + strings.Repeat(" ", len(found)-len(variable))
+	})
+	return delay.ReplaceAllString(text, "${1}pause")
+}
 
 // part is the text of a statement.
 func part(units []uint16, f *ast.Fragment) string {

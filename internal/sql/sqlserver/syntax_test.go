@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -156,6 +157,62 @@ func TestClaimsSkipLockedRows(t *testing.T) {
 	if claims == 0 {
 		t.Error("no routine claims")
 	}
+}
+
+// settling are parts of the names of routines that claim, settle, extend and reap.
+var settling = regexp.MustCompile(`_(claim|claim_\w+|ack|abandon|fail|release|extend|park|reap)(_runs)?$`)
+
+// A claim or a settlement deletes and updates run by run what it knows by its key: with
+// ROWLOCK, or rows that it has locked before and remembers, or that it locks in the same
+// statement.
+func TestSettlementsLockRows(t *testing.T) {
+	changes := 0
+	for name, sent := range sentTexts(t, engine.Names{Schema: "pawl"}) {
+		if !strings.HasPrefix(name, engine.Routines+"/") || !settling.MatchString(name) {
+			continue
+		}
+		script, err := tsqltest.Parse(sent.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range tsqltest.Changes(script) {
+			if c.Table != "outbox_ready" && c.Table != "outbox_claim" || c.Kind == "Insert" {
+				continue
+			}
+			if changes++; !slices.Contains(c.Hints, "ROWLOCK") && !knowsRows(&c) {
+				t.Errorf("%s: a %s of %s with the hints %v", name, c.Kind, c.Table, c.Hints)
+			}
+		}
+	}
+	if changes == 0 {
+		t.Error("no routine settles")
+	}
+}
+
+// knowsRows reports whether a change names its rows by a list that the routine has, or
+// that it reads with locks on it.
+func knowsRows(c *tsqltest.Change) (known bool) {
+	tsqltest.Walk(c.Node, func(n any) {
+		switch t := n.(type) {
+		case *ast.VariableTableReference:
+			known = known || t.Variable.Name != outputOf(c)
+		case *ast.NamedTableReference:
+			known = known || slices.Contains(tsqltest.Hints(t), "UPDLOCK")
+		}
+	})
+	return known
+}
+
+// outputOf is the table variable that a change puts its rows into.
+func outputOf(c *tsqltest.Change) (name string) {
+	tsqltest.Walk(c.Node, func(n any) {
+		if o, ok := n.(*ast.OutputIntoClause); ok {
+			if v, ok := o.IntoTable.(*ast.VariableTableReference); ok {
+				name = v.Variable.Name
+			}
+		}
+	})
+	return name
 }
 
 // No table lies in the order of a uniqueidentifier, and none backwards.
