@@ -21,6 +21,7 @@ type wire struct {
 	pool   *sql.DB
 
 	mu     sync.Mutex
+	mark   string             // of the generation
 	asked  []*tdstest.Request // without logins and what a new connection asks
 	answer tdstest.Handler
 }
@@ -34,7 +35,7 @@ func onWire(t testing.TB, answer tdstest.Handler, options ...func(*wireOptions))
 	for _, f := range options {
 		f(&o)
 	}
-	w := &wire{answer: answer}
+	w := &wire{answer: answer, mark: "mark"}
 	w.server = tdstest.New(t, func(r *tdstest.Request) tdstest.Answer { return w.handle(r, &o) })
 	pool, err := sql.Open("sqlserver", w.server.URL())
 	enginetest.Must(t, err)
@@ -56,6 +57,9 @@ type wireOptions struct {
 func versioned(o *wireOptions) { o.versioned = true }
 
 func (w *wire) handle(r *tdstest.Request, o *wireOptions) tdstest.Answer {
+	w.mu.Lock()
+	mark := w.mark
+	w.mu.Unlock()
 	switch {
 	case r.Kind == tdstest.Login:
 		return tdstest.Answer{}
@@ -64,7 +68,7 @@ func (w *wire) handle(r *tdstest.Request, o *wireOptions) tdstest.Answer {
 	case strings.Contains(r.SQL, "generation_look") && !strings.Contains(r.SQL, "COMMIT"):
 		return tdstest.Answered(tdstest.Rows(
 			[]tdstest.Column{{Name: "mark", Type: tdstest.NVarChar(450)}, {Name: "number", Type: tdstest.BigInt}, {Name: "written", Type: tdstest.BigInt}},
-			[]any{"mark", 1, nil}))
+			[]any{mark, 1, nil}))
 	}
 	w.mu.Lock()
 	w.asked = append(w.asked, r)
@@ -81,6 +85,13 @@ func (w *wire) now(answer tdstest.Handler) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.answer = answer
+}
+
+// setMark makes the database one of another history.
+func (w *wire) setMark(mark string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mark = mark
 }
 
 // requests are what was asked for so far.
