@@ -3,7 +3,7 @@
 -- nothing, also one whose first enqueue is still uncommitted: the look locks the range in
 -- which the id would be, and waits for who is there. What meets another message at its
 -- position goes elsewhere and is found by its mark. Returns how many messages are new.
-CREATE PROCEDURE pawl.outbox_enqueue_new @messages pawl.outbox_message_list READONLY AS
+CREATE PROCEDURE pawl.outbox_enqueue_once @messages pawl.outbox_message_list READONLY AS
 BEGIN
 DECLARE @now datetime2(7) = SYSUTCDATETIME(), @got int = 0, @nr int, @id bigint, @mid uniqueidentifier, @supplied bit, @carried bigint, @at bigint;
 DECLARE @todo TABLE (nr int NOT NULL PRIMARY KEY, id bigint NOT NULL, message_id uniqueidentifier NOT NULL, supplied bit NOT NULL, carried bigint NOT NULL);
