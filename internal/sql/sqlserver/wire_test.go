@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/enginetest"
@@ -44,6 +45,9 @@ func onWire(t testing.TB, answer tdstest.Handler, options ...func(*wireOptions))
 	w.pool = pool
 	w.DB, err = sqlserver.New(pool, o.Options)
 	enginetest.Must(t, err)
+	if o.idle > 0 {
+		sqlserver.SetIdleLimit(w.DB, o.idle)
+	}
 	t.Cleanup(func() { _ = w.DB.Close() })
 	return w
 }
@@ -51,7 +55,11 @@ func onWire(t testing.TB, answer tdstest.Handler, options ...func(*wireOptions))
 type wireOptions struct {
 	sqlserver.Options
 	versioned bool
+	idle      time.Duration // after which a connection is asked whether it is there; 0: as ever
 }
+
+// doubtful is a database that asks every connection first.
+func doubtful(o *wireOptions) { o.idle = 1 }
 
 // versioned is a database with READ_COMMITTED_SNAPSHOT ON.
 func versioned(o *wireOptions) { o.versioned = true }
