@@ -13,7 +13,7 @@ import (
 type Database struct {
 	// Key names the store: 1–255 characters, unique in the fleet (D-90).
 	Key string
-	// URL is where it is: "postgres://…" or "sqlite:path". Its scheme chooses the engine.
+	// URL is where it is: "postgres://…", "sqlserver://…" or "sqlite:path". Its scheme chooses the engine.
 	URL string
 	// Schema and Prefix of pawl's tables; see engine.Names.
 	Schema, Prefix string

@@ -33,7 +33,7 @@ var ErrUnknownStore = errors.New("unknown store")
 // MaxKey is how many characters a key may have.
 const MaxKey = 255
 
-// Opener opens a database of a fleet: postgres.OpenURL, sqlite.OpenURL.
+// Opener opens a database of a fleet: postgres.OpenURL, sqlserver.OpenURL, sqlite.OpenURL.
 type Opener = engine.Opener
 
 // Options configure a fleet. Engines has to be given; the zero value of the rest

@@ -130,7 +130,7 @@ func (c *migrateCmd) grants() (grants []postgres.Grant, err error) {
 func (s *store) migrateFor(ctx context.Context, grants []postgres.Grant) error {
 	db, ok := engine.As[*postgres.DB](s.DB)
 	if !ok && len(grants) > 0 {
-		return usage("--grants is for PostgreSQL: who may use a SQLite file is the file system's to say")
+		return usage("--grants is for PostgreSQL: who may use a SQLite file is the file system's to say, and the roles of SQL Server are in docs/sqlserver.md")
 	}
 	if err := s.Migrate(ctx); err != nil || len(grants) == 0 {
 		return err

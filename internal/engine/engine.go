@@ -59,7 +59,7 @@ func Run(ctx context.Context, db DB, tx Tx, calls ...*Call) error {
 // databases can do is found with [As]; a type that wraps a DB therefore has a
 // method Unwrap() DB.
 type DB interface {
-	// Engine names the engine: "sqlite" or "postgres".
+	// Engine names the engine: "sqlite", "postgres" or "sqlserver".
 	Engine() string
 
 	// Do runs the calls in order in one transaction of its own, in one round

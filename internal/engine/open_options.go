@@ -9,7 +9,7 @@ import (
 // OpenOptions says which database to open, for programs that open many: each engine
 // has an Opener, and the program says which engines it links.
 type OpenOptions struct {
-	// URL names the database, "postgres://…" or "sqlite:path".
+	// URL names the database, "postgres://…", "sqlserver://…" or "sqlite:path".
 	URL string
 	// Schema and Prefix are as in Names.
 	Schema, Prefix string

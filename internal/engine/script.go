@@ -64,8 +64,17 @@ func GooseFile(script, database string) string {
 	if database == "postgres" {
 		refusal = "DO $$ BEGIN RAISE EXCEPTION 'pawl has no down migrations, see docs/upgrading.md'; END $$;"
 	}
+	if database == "sqlserver" {
+		refusal = "THROW 50000, 'pawl has no down migrations, see docs/upgrading.md', 1;"
+	}
 	part := func(name, text string) string {
-		return "-- +goose " + name + "\n-- +goose StatementBegin\n" + strings.TrimSuffix(text, "\n") + "\n-- +goose StatementEnd\n"
+		all := "-- +goose " + name + "\n"
+		for batch := range strings.SplitSeq(text, "\nGO\n") { // which SQL Server knows nothing of
+			if batch = strings.TrimSpace(batch); batch != "" {
+				all += "-- +goose StatementBegin\n" + batch + "\n-- +goose StatementEnd\n"
+			}
+		}
+		return all
 	}
 	return part("Up", script) + "\n" + part("Down", refusal)
 }

@@ -101,7 +101,7 @@ func torn(behind string) bool {
 // mayHaveAt reports whether a parameter's value may well have an @.
 func mayHaveAt(name string) bool {
 	switch strings.ToLower(name) {
-	case "user", "password", "passfile", "host", "dbname", "database", "application_name", "fallback_application_name", "options", "service", "servicefile",
+	case "user", "user id", "password", "passfile", "host", "dbname", "database", "app name", "application_name", "fallback_application_name", "options", "service", "servicefile",
 		"sslcert", "sslkey", "sslrootcert", "sslpassword", "krbsrvname", "search_path":
 		return true
 	}

@@ -56,6 +56,9 @@ func openStage(db, schema string) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
+	if t.Engine() == "sqlserver" {
+		return nil, fmt.Errorf("%s: the demonstration runs on SQLite and PostgreSQL", t)
+	}
 	opened, err := t.Open(target.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t, err)

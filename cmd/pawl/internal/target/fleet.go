@@ -19,6 +19,7 @@ import (
 	"github.com/bravellian/pawl/internal/enginekit/dsn"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
+	"github.com/bravellian/pawl/internal/sql/sqlserver"
 )
 
 const (
@@ -167,6 +168,14 @@ func (t Target) rows(ctx context.Context, query string) ([]fleet.Database, error
 	if !t.Exists() {
 		return nil, ErrNoFile
 	}
+	if t.sqlserver != "" {
+		db, err := sqlserver.Open(t.sqlserver)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = db.Close() }() // it was only read
+		return fleet.Table(db.SQL(), query).Discover(ctx)
+	}
 	if t.postgres == "" {
 		return t.rowsOfFile(ctx, query)
 	}
@@ -203,6 +212,9 @@ func (t Target) Engine() string {
 	if t.postgres != "" {
 		return "postgres"
 	}
+	if t.sqlserver != "" {
+		return "sqlserver"
+	}
 	return "sqlite"
 }
 
@@ -221,7 +233,8 @@ func Store(d *fleet.Database) (Target, error) {
 // missing is an error, and not a new and empty one.
 func Openers(make bool) map[string]engine.Opener {
 	return map[string]engine.Opener{
-		"postgres": postgres.OpenURL,
+		"postgres":  postgres.OpenURL,
+		"sqlserver": sqlserver.OpenURL,
 		"sqlite": func(o engine.OpenOptions) (engine.DB, error) {
 			t, err := ParseURL(o.URL, engine.Names{Schema: o.Schema, Prefix: o.Prefix})
 			if err == nil && !make && !t.Exists() {

@@ -20,24 +20,26 @@ import (
 	"github.com/bravellian/pawl/internal/enginekit/dsn"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
+	"github.com/bravellian/pawl/internal/sql/sqlserver"
 )
 
 const (
 	// Forms are the ways to name a database, for error messages.
-	Forms = "PATH, file:URI, sqlite:PATH, postgres://USER@HOST/DATABASE or \"host=HOST dbname=DATABASE\""
+	Forms = "PATH, file:URI, sqlite:PATH, postgres://USER@HOST/DATABASE, \"host=HOST dbname=DATABASE\" or sqlserver://USER@HOST?database=DATABASE"
 	// StoreForms are those of a store of a fleet.
-	StoreForms = "sqlite:PATH or postgres://USER@HOST/DATABASE"
+	StoreForms = "sqlite:PATH, postgres://USER@HOST/DATABASE or sqlserver://USER@HOST?database=DATABASE"
 )
 
 // Target is a database that was named but not opened yet.
 type Target struct {
-	names    engine.Names
-	path     string // of a SQLite file
-	postgres string // connection string
+	names     engine.Names
+	path      string // of a SQLite file
+	postgres  string // connection string
+	sqlserver string // URL
 }
 
-// Parse reads what --db takes: all that sqlite.Open and postgres.Open take, and
-// "sqlite:PATH". Errors quote at most the scheme: the rest may hold a password (D-5).
+// Parse reads what --db takes: all that sqlite.Open, postgres.Open and sqlserver.Open
+// take, and "sqlite:PATH". Errors quote at most the scheme: the rest may hold a password (D-5).
 func Parse(db string, names engine.Names) (Target, error) {
 	t := Target{names: names}
 	if err := names.Validate(); err != nil {
@@ -57,7 +59,8 @@ func Parse(db string, names engine.Names) (Target, error) {
 	return t.url(db, Forms)
 }
 
-// ParseURL reads the URL of a store of a fleet: "sqlite:PATH" or "postgres://…".
+// ParseURL reads the URL of a store of a fleet: "sqlite:PATH", "postgres://…" or
+// "sqlserver://…".
 func ParseURL(url string, names engine.Names) (Target, error) {
 	t := Target{names: names}
 	if err := names.Validate(); err != nil {
@@ -79,6 +82,12 @@ func (t Target) url(db, forms string) (Target, error) {
 		return t.sqlite(path, isURL)
 	case (scheme == "postgres" || scheme == "postgresql") && strings.HasPrefix(rest, "//"):
 		return t.server(db)
+	case scheme == "sqlserver" && strings.HasPrefix(rest, "//"):
+		if err := dsn.Check(db); err != nil {
+			return t, fmt.Errorf("database: %w", err)
+		}
+		t.sqlserver = db
+		return t, nil
 	}
 	return t, fmt.Errorf("unknown database scheme %q: want %s", scheme, forms)
 }
@@ -134,6 +143,9 @@ func (t Target) sqlite(path string, doubtful bool) (Target, error) {
 
 // String names the database without its password.
 func (t Target) String() string {
+	if t.sqlserver != "" {
+		return dsn.Redact(t.sqlserver)
+	}
 	if t.postgres == "" {
 		return dsn.File(t.path)
 	}
@@ -162,7 +174,7 @@ const defaultPort = 5432
 
 // File returns the path of a SQLite database's file; ok is false elsewhere.
 func (t Target) File() (path string, ok bool) {
-	if t.postgres != "" {
+	if t.postgres != "" || t.sqlserver != "" {
 		return "", false
 	}
 	uri, isURI := strings.CutPrefix(t.path, "file:")
@@ -201,6 +213,11 @@ func (t Target) Open(o Options) (engine.DB, error) {
 			Schema: t.names.Schema, Prefix: t.names.Prefix, StatementTimeout: o.Timeout, Logger: o.Logger,
 		})
 	}
+	if t.sqlserver != "" {
+		return sqlserver.Open(t.sqlserver, sqlserver.Options{
+			Schema: t.names.Schema, Prefix: t.names.Prefix, StatementTimeout: o.Timeout, Logger: o.Logger,
+		})
+	}
 	if path, _ := t.File(); !isDir(filepath.Dir(path)) {
 		return nil, fmt.Errorf("no such directory: %s", filepath.Dir(path))
 	}
@@ -213,6 +230,10 @@ func (t Target) Script(from, to int) (text, engine string, err error) {
 	if t.postgres != "" {
 		text, err = postgres.Script(from, to, postgres.Options{Schema: t.names.Schema, Prefix: t.names.Prefix})
 		return text, "postgres", err
+	}
+	if t.sqlserver != "" {
+		text, err = sqlserver.Script(from, to, sqlserver.Options{Schema: t.names.Schema, Prefix: t.names.Prefix})
+		return text, "sqlserver", err
 	}
 	text, err = sqlite.Script(from, to, sqlite.Options{Prefix: t.names.Prefix})
 	return text, "sqlite", err
