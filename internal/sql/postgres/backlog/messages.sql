@@ -1,7 +1,7 @@
 -- Plans are pinned by whoever calls, as the routines' are.
 WITH lane AS MATERIALIZED (
   SELECT l.id, l.queue, pawl.paused(l.queue) AS paused
-    FROM pawl.outbox_lane l ORDER BY l.queue, l.priority LIMIT @lanes),
+    FROM pawl.outbox_lane l WHERE @queues IS NULL OR l.queue = ANY (@queues) ORDER BY l.queue, l.priority LIMIT @lanes),
 share AS MATERIALIZED (
   SELECT greatest(100, @runs / greatest(1, count(*))) AS runs, greatest(100, @messages / greatest(1, count(*))) AS messages FROM lane),
 part AS MATERIALIZED (

@@ -8,126 +8,127 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 )
 
-// metrics adds what answers an operation of the metrics.
-func (a answers) metrics() { listing(a, readBacklog) }
+// backlog adds what answers an operation of the backlog.
+func (a answers) backlog() { listing(a, readBacklog) }
 
-func metricsStatements() []engine.Operation {
+func backlogStatements() []engine.Operation {
 	return []engine.Operation{
-		metricsAside{}, metricsClaimedTopics{}, metricsClaimedTotal{}, metricsFailed{}, metricsLaneTopics{}, metricsLaneTotal{}, metricsLanes{},
-		metricsTopicsAside{},
+		backlogAside{}, backlogClaimedTopics{}, backlogClaimedTotal{}, backlogFailed{}, backlogLaneTopics{}, backlogLaneTotal{}, backlogLanes{},
+		backlogTopicsAside{},
 	}
 }
 
-// metricsLanes lists the first lanes.
-type metricsLanes struct {
-	engine.Rows[metricsLane]
-	Most int64
+// backlogLanes lists the first lanes of queues.
+type backlogLanes struct {
+	engine.Rows[backlogLane]
+	Queues []string // nil: all
+	Most   int64
 }
 
-// metricsLane is a queue at one priority.
-type metricsLane struct {
+// backlogLane is a queue at one priority.
+type backlogLane struct {
 	ID     int64
 	Queue  string
 	Paused bool
 }
 
-// metricsPart is a part of a lane: its first runs that may be claimed after a time and
+// backlogPart is a part of a lane: its first runs that may be claimed after a time and
 // by another.
-type metricsPart struct{ Lane, After, By, Runs int64 }
+type backlogPart struct{ Lane, After, By, Runs int64 }
 
-// metricsLaneTotal counts a part. One row.
-type metricsLaneTotal struct {
-	engine.Rows[metricsTotal]
-	metricsPart
+// backlogLaneTotal counts a part. One row.
+type backlogLaneTotal struct {
+	engine.Rows[backlogTotal]
+	backlogPart
 }
 
-type metricsTotal struct {
+type backlogTotal struct {
 	Runs int64
 	N    int64 // messages
 }
 
-// metricsLaneTopics counts the first messages of a part by topic.
-type metricsLaneTopics struct {
-	engine.Rows[metricsWaiting]
-	metricsPart
+// backlogLaneTopics counts the first messages of a part by topic.
+type backlogLaneTopics struct {
+	engine.Rows[backlogWaiting]
+	backlogPart
 	Messages int64
 }
 
-type metricsWaiting struct {
+type backlogWaiting struct {
 	Topic string
 	N     int64
 	Since int64
 }
 
-// metricsClaimedTotal counts the messages of the first claimed runs by lane.
-type metricsClaimedTotal struct {
-	engine.Rows[metricsClaimed]
+// backlogClaimedTotal counts the messages of the first claimed runs by lane.
+type backlogClaimedTotal struct {
+	engine.Rows[backlogClaimed]
 	Runs int64
 }
 
-type metricsClaimed struct{ Lane, N, Runs int64 }
+type backlogClaimed struct{ Lane, N, Runs int64 }
 
-// metricsClaimedTopics counts the first messages of these runs by lane and topic.
-type metricsClaimedTopics struct {
-	engine.Rows[metricsClaimedTopic]
+// backlogClaimedTopics counts the first messages of these runs by lane and topic.
+type backlogClaimedTopics struct {
+	engine.Rows[backlogClaimedTopic]
 	Runs, Messages int64
 }
 
-type metricsClaimedTopic struct {
+type backlogClaimedTopic struct {
 	Lane  int64
 	Topic string
 	N     int64
 }
 
-// metricsTopicsAside lists topics that are paused, and where they are laid aside.
-type metricsTopicsAside struct {
-	engine.Rows[metricsTopicAside]
+// backlogTopicsAside lists topics that are paused, and where they are laid aside.
+type backlogTopicsAside struct {
+	engine.Rows[backlogTopicAside]
 	Most int64
 }
 
-type metricsTopicAside struct {
+type backlogTopicAside struct {
 	Topic string
 	Lane  int64
 }
 
-// metricsAside counts the messages of the first runs that are laid aside in a lane by
+// backlogAside counts the messages of the first runs that are laid aside in a lane by
 // the queue that they are of.
-type metricsAside struct {
-	engine.Rows[metricsQueueAside]
+type backlogAside struct {
+	engine.Rows[backlogQueueAside]
 	Lane, Runs int64
 }
 
-type metricsQueueAside struct {
+type backlogQueueAside struct {
 	Queue          string
 	N, Runs, Since int64
 }
 
-// metricsFailed counts the first messages that failed for good by queue and topic.
-type metricsFailed struct {
-	engine.Rows[metricsFailedTopic]
+// backlogFailed counts the first messages that failed for good by queue and topic.
+type backlogFailed struct {
+	engine.Rows[backlogFailedTopic]
 	Messages int64
 }
 
-type metricsFailedTopic struct {
+type backlogFailedTopic struct {
 	Queue, Topic string
 	N            int64
 }
 
-// backlog is an answer to an op.MetricsBacklog. Every look is bounded.
+// backlog is an answer to an op.BacklogMessages. Every look is bounded.
 type backlog struct {
 	t              *txn
-	op             op.MetricsBacklog
+	op             op.BacklogMessages
 	each           func(engine.Row) error
 	runs, messages int64 // to look at of one lane
-	lanes          []metricsLane
+	lanes          []backlogLane
 }
 
 // minShare is what a lane is looked at even if there are very many.
 const minShare = 100
 
-func readBacklog(t *txn, o op.MetricsBacklog, each func(engine.Row) error) (err error) {
+func readBacklog(t *txn, o op.BacklogMessages, each func(engine.Row) error) (err error) {
 	b := &backlog{t: t, op: o, each: each}
-	if b.lanes, err = rows(t, metricsLanes{Most: o.Lanes}); err != nil {
+	if b.lanes, err = rows(t, backlogLanes{Queues: o.Queues, Most: o.Lanes}); err != nil {
 		return err
 	}
 	share := max(int64(len(b.lanes)), 1)
@@ -156,7 +157,7 @@ func (b *backlog) answer(state, queue string, topic driver.Value, n int64, age d
 }
 
 // ready looks at what a lane has due, and at what it will have.
-func (b *backlog) ready(l metricsLane) error {
+func (b *backlog) ready(l backlogLane) error {
 	state := "ready"
 	if l.Paused {
 		state = "paused"
@@ -168,14 +169,14 @@ func (b *backlog) ready(l metricsLane) error {
 }
 
 // part looks at a part of a lane, by time.
-func (b *backlog) part(l metricsLane, state string, after, by int64) error {
-	part := metricsPart{l.ID, after, by, b.runs}
-	total, _, err := one(b.t, metricsLaneTotal{metricsPart: part})
+func (b *backlog) part(l backlogLane, state string, after, by int64) error {
+	part := backlogPart{l.ID, after, by, b.runs}
+	total, _, err := one(b.t, backlogLaneTotal{backlogPart: part})
 	if err != nil {
 		return err
 	}
 	if total.Runs > 0 {
-		err = each(b.t, metricsLaneTopics{metricsPart: part, Messages: b.messages}, func(w *metricsWaiting) error {
+		err = each(b.t, backlogLaneTopics{backlogPart: part, Messages: b.messages}, func(w *backlogWaiting) error {
 			total.N -= w.N
 			var age driver.Value
 			if state != "scheduled" {
@@ -197,7 +198,7 @@ func (b *backlog) claimed() error {
 		queues[l.ID] = l.Queue
 	}
 	rest, all := map[int64]int64{}, int64(0)
-	err := each(b.t, metricsClaimedTotal{Runs: b.op.Runs}, func(c *metricsClaimed) error {
+	err := each(b.t, backlogClaimedTotal{Runs: b.op.Runs}, func(c *backlogClaimed) error {
 		rest[c.Lane] = c.N
 		all += c.Runs
 		return nil
@@ -205,7 +206,7 @@ func (b *backlog) claimed() error {
 	if err != nil || all == 0 {
 		return err
 	}
-	err = each(b.t, metricsClaimedTopics{Runs: b.op.Runs, Messages: b.op.Messages}, func(c *metricsClaimedTopic) error {
+	err = each(b.t, backlogClaimedTopics{Runs: b.op.Runs, Messages: b.op.Messages}, func(c *backlogClaimedTopic) error {
 		rest[c.Lane] -= c.N
 		if _, known := queues[c.Lane]; !known {
 			return nil
@@ -227,12 +228,12 @@ func (b *backlog) claimed() error {
 
 // aside looks at messages of paused topics: a run of theirs has one topic.
 func (b *backlog) aside() error {
-	topics, err := rows(b.t, metricsTopicsAside{Most: b.op.Lanes})
+	topics, err := rows(b.t, backlogTopicsAside{Most: b.op.Lanes})
 	if err != nil {
 		return err
 	}
 	for _, p := range topics {
-		err := each(b.t, metricsAside{Lane: p.Lane, Runs: b.runs}, func(q *metricsQueueAside) error {
+		err := each(b.t, backlogAside{Lane: p.Lane, Runs: b.runs}, func(q *backlogQueueAside) error {
 			return b.answer("paused", q.Queue, p.Topic, q.N, b.t.now-q.Since, q.Runs >= b.runs)
 		})
 		if err != nil {
@@ -244,7 +245,7 @@ func (b *backlog) aside() error {
 
 // failed looks at messages that failed for good.
 func (b *backlog) failed() error {
-	all, err := rows(b.t, metricsFailed{Messages: b.op.Messages})
+	all, err := rows(b.t, backlogFailed{Messages: b.op.Messages})
 	if err != nil {
 		return err
 	}
