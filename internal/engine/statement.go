@@ -339,6 +339,10 @@ func Fields(t reflect.Type) (all []Field) {
 	return all
 }
 
+// Row is the struct whose fields the columns of the answer are, int64 for a number, and nil
+// for what answers only how many rows it changed.
+func (s *Statement) Row() reflect.Type { return s.row }
+
 // Counts reports whether the statement answers with a number.
 func (s *Statement) Counts() bool { return isNumber(s.row) }
 

@@ -3,6 +3,7 @@ package sqlserver
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"strconv"
@@ -28,7 +29,7 @@ func (db *DB) Do(ctx context.Context, calls ...*engine.Call) error {
 		deadline, _ := wait.Deadline()
 		ctx, cancel := engine.Detach(ctx, time.Until(deadline))
 		defer cancel()
-		return db.send(ctx, conn, calls, engine.ErrCommitUnknown)
+		return ended(conn, db.send(ctx, conn, calls, engine.ErrCommitUnknown))
 	})
 }
 
@@ -42,7 +43,7 @@ func (db *DB) Read(ctx context.Context, call *engine.Call) error {
 			return err
 		}
 		defer db.give(conn)
-		return db.send(ctx, conn, []*engine.Call{call}, engine.ErrConnLost)
+		return ended(conn, db.send(ctx, conn, []*engine.Call{call}, engine.ErrConnLost))
 	})
 }
 
@@ -61,6 +62,19 @@ func (db *DB) again(ctx context.Context, try func() error) error {
 
 // give puts a connection back.
 func (db *DB) give(conn *sql.Conn) { _ = conn.Close() }
+
+// fatalClass is the first class of errors behind which the server ends the connection.
+const fatalClass = 20
+
+// ended has the pool drop a connection that the server ended behind an error: the driver
+// would use it again.
+func ended(conn *sql.Conn, err error) error {
+	var own interface{ SQLErrorClass() uint8 }
+	if errors.As(err, &own) && own.SQLErrorClass() >= fatalClass {
+		_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+	}
+	return err
+}
 
 // statement returns what answers an operation.
 func (db *DB) statement(o engine.Operation) (*engine.Statement, error) {
@@ -165,6 +179,10 @@ func answers(rows *sql.Rows, expected []answering) (failed string, err error) {
 	}
 	if !rows.NextResultSet() || !rows.Next() {
 		return expected[len(expected)-1].call.Name(), orElse(rows.Err(), errNoAnswer)
+	}
+	for more := true; more; more = rows.NextResultSet() { // or the driver cancels what it has not read
+		for rows.Next() {
+		}
 	}
 	return "", nil
 }

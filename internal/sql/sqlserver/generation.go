@@ -44,7 +44,7 @@ func (db *DB) meet(ctx context.Context, conn *sql.Conn) error {
 		return nil
 	}
 	var versioned bool
-	if err := conn.QueryRowContext(ctx, readVersioned).Scan(&versioned); err == nil {
+	if err := readRow(ctx, conn, readVersioned, &versioned); err == nil {
 		db.versioned.Store(versioned)
 	} else if broken(err) {
 		db.met.forget(inner)
@@ -55,7 +55,7 @@ func (db *DB) meet(ctx context.Context, conn *sql.Conn) error {
 		return nil
 	}
 	seen, before := op.GenerationSight{}, db.history.Known()
-	err := conn.QueryRowContext(ctx, look.Text).Scan(&seen.Mark, &seen.Number, &seen.Written)
+	err := readRow(ctx, conn, look.Text, &seen.Mark, &seen.Number, &seen.Written)
 	switch {
 	case err == nil:
 		db.saw(&seen, before)

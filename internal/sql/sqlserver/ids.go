@@ -2,7 +2,6 @@ package sqlserver
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"time"
 
@@ -18,11 +17,6 @@ const (
 	besideLimit = time.Second
 )
 
-// rowQueryer is what *sql.Tx and *sql.Conn can do beyond engine.Tx.
-type rowQueryer interface {
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
 // ReserveIDs takes ids from this process's blocks. The next one is fetched ahead,
 // in the background, in a transaction of its own: what is drawn from a sequence in
 // an open transaction may not be on disk before somebody commits. Where a caller's
@@ -34,7 +28,7 @@ func (db *DB) ReserveIDs(ctx context.Context, tx engine.Tx, n int) (int64, error
 	if lo, ok := db.ids.TryTake(n); ok {
 		return lo, nil
 	}
-	within, can := tx.(rowQueryer)
+	within, can := tx.(queryer)
 	if !can {
 		return db.ids.Take(ctx, n, db.block)
 	}
@@ -89,27 +83,27 @@ func (db *DB) blockOnce(ctx context.Context) (int64, error) {
 	before := db.history.Known()
 	block, seen, err := db.drawBlock(ctx, conn)
 	if err != nil {
-		return 0, err
+		return 0, ended(conn, err)
 	}
 	db.saw(&seen, before)
 	return block * engine.BlockSize, nil
 }
 
 // drawBlock draws a block, and reads what the database says of its generation.
-func (db *DB) drawBlock(ctx context.Context, q rowQueryer) (block int64, seen op.GenerationSight, err error) {
-	err = q.QueryRowContext(ctx, db.folder.Names.Render(blockOwn)).Scan(&block, &seen.Mark, &seen.Number, &seen.Written)
+func (db *DB) drawBlock(ctx context.Context, q queryer) (block int64, seen op.GenerationSight, err error) {
+	err = readRow(ctx, q, db.folder.Names.Render(blockOwn), &block, &seen.Mark, &seen.Number, &seen.Written)
 	return block, seen, wrap(reserveIDs, err, engine.ErrConnLost)
 }
 
 // blockWithin draws ids within a caller's transaction, for n of which it is the only user.
-func (db *DB) blockWithin(ctx context.Context, tx rowQueryer, n int) (int64, error) {
+func (db *DB) blockWithin(ctx context.Context, tx queryer, n int) (int64, error) {
 	if n < 1 || n > engine.BlockSize {
 		return 0, fmt.Errorf("reserve ids: %d at once, want 1 to %d", n, engine.BlockSize)
 	}
 	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 	defer cancel()
 	var block int64
-	if err := tx.QueryRowContext(ctx, db.folder.Names.Render(`SELECT NEXT VALUE FOR pawl.outbox_block`)).Scan(&block); err != nil {
+	if err := readRow(ctx, tx, db.folder.Names.Render(`SELECT NEXT VALUE FOR pawl.outbox_block`), &block); err != nil {
 		return 0, wrap(reserveIDs, err, engine.ErrConnLost)
 	}
 	return block * engine.BlockSize, nil

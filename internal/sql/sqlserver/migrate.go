@@ -143,6 +143,25 @@ type queryer interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
+// readRow reads the one row of a query, to the end of the answer: sql.Row leaves the rest,
+// which the driver then cancels at the server, in a transaction too.
+func readRow(ctx context.Context, q queryer, query string, dest ...any) error {
+	rows, err := q.QueryContext(ctx, query)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	if !rows.Next() {
+		return orElse(rows.Err(), sql.ErrNoRows)
+	}
+	if err := rows.Scan(dest...); err != nil {
+		return err
+	}
+	for rows.Next() {
+	}
+	return rows.Err()
+}
+
 // collect reads all rows of a query.
 func collect[T any](ctx context.Context, q queryer, query string, scan func(rows *sql.Rows, row *T) error) (all []T, err error) {
 	rows, err := q.QueryContext(ctx, query)

@@ -42,9 +42,9 @@ func (db *DB) argument(a any) (any, error) {
 		return mssql.UniqueIdentifier(a), nil
 	case *[16]byte:
 		if a != nil {
-			return mssql.NullUniqueIdentifier{UUID: *a, Valid: true}, nil
+			return mssql.UniqueIdentifier(*a), nil
 		}
-		return mssql.NullUniqueIdentifier{}, nil
+		return nil, nil // of mssql.NullUniqueIdentifier the driver sends sixteen bytes behind a length of none
 	case time.Duration:
 		return a.Microseconds(), nil
 	case *time.Duration:

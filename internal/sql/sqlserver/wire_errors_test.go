@@ -1,0 +1,219 @@
+package sqlserver_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/enginetest"
+	"github.com/bravellian/pawl/internal/sql/sqlserver"
+	"github.com/bravellian/pawl/internal/tdstest"
+)
+
+// classes are the classes of the server's errors, and whether pawl tries again by itself.
+var classes = []struct {
+	number int32
+	text   string
+	class  error
+	again  bool
+}{
+	{1205, "Transaction (Process ID 60) was deadlocked on lock resources with another process and has been chosen as the deadlock victim.", engine.ErrDeadlock, true},
+	{1222, "Lock request time out period exceeded.", engine.ErrBusy, true},
+	{3960, "Snapshot isolation transaction aborted due to update conflict.", engine.ErrSerialization, true},
+	{2627, "Violation of UNIQUE KEY constraint 'k'. Cannot insert duplicate key in object 'pawl.lease'. The duplicate key value is (top secret).", engine.ErrUnique, false},
+	{2627, "Violation of PRIMARY KEY constraint 'PK__o'. Cannot insert duplicate key in object 'pawl.outbox_message'. The duplicate key value is (17).", engine.ErrPosition, false},
+	{2601, "Cannot insert duplicate key row in object 'pawl.timer' with unique index 'key'. The duplicate key value is (top secret).", engine.ErrUnique, false},
+	{2601, "Cannot insert duplicate key row in object 'pawl.outbox_ready' with unique index 'lo'. The duplicate key value is (17).", engine.ErrPosition, false},
+	{547, `The INSERT statement conflicted with the FOREIGN KEY constraint "fk".`, engine.ErrReference, false},
+	{57120, "no such join", engine.ErrReference, false},
+	{57100, "this transaction is SNAPSHOT", engine.ErrIsolation, false},
+	{3906, `Failed to update database "test" because the database is read-only.`, engine.ErrReadOnly, false},
+	{208, "Invalid object name 'pawl.inbox'.", engine.ErrSchemaMissing, false},
+	{2812, "Could not find stored procedure 'pawl.outbox_claim'.", engine.ErrSchemaMissing, false},
+	{10928, "Resource ID : 1. The request limit for the database is 60 and has been reached.", engine.ErrBusy, true},
+	{10929, "Resource ID : 1. The minimum guarantee is 0.", engine.ErrBusy, true},
+	{40501, "The service is currently busy. Retry the request after 10 seconds.", engine.ErrBusy, true},
+	{49918, "Cannot process request. Not enough resources to process request.", engine.ErrBusy, true},
+	{49919, "Cannot process create or update request.", engine.ErrBusy, true},
+	{49920, "Cannot process request. Too many operations in progress for subscription.", engine.ErrBusy, true},
+	{40613, "Database 'test' on server 'x' is not currently available.", engine.ErrUnreachable, false},
+	{229, "The EXECUTE permission was denied on the object 'outbox_claim'.", nil, false},
+	{8114, "Error converting data type nvarchar (top secret) to bigint.", nil, false},
+}
+
+// D-3, D-5: the server's errors have their classes, in a transaction of pawl's own and in
+// a caller's; those that pass are tried again in pawl's own, and no text quotes a value.
+func TestErrorClasses(t *testing.T) {
+	for _, c := range classes {
+		t.Run(fmt.Sprintf("%d %s", c.number, c.class), func(t *testing.T) {
+			t.Parallel()
+			failing := tdstest.Failed(c.number, c.text)
+			failing.Cut = tdstest.NoCut // whether the connection is kept does not matter here
+			w := onWire(t, called(failing))
+			err := w.do(extend())
+			wantFailure(t, err, c.class, c.number)
+			want := 1
+			if c.again {
+				want = engine.MaxAttempts
+			}
+			if n := len(w.requests()); n != want {
+				t.Errorf("%d attempts, want %d", n, want)
+			}
+			tx, err := w.pool.BeginTx(t.Context(), nil)
+			enginetest.Must(t, err)
+			defer tx.Rollback()
+			before := len(w.requests())
+			wantFailure(t, w.DoTx(t.Context(), tx, extend()), c.class, c.number)
+			if n := len(w.requests()) - before; n != 1 {
+				t.Errorf("%d attempts in a caller's transaction", n)
+			}
+		})
+	}
+}
+
+func wantFailure(t testing.TB, err, class error, number int32) {
+	t.Helper()
+	var e *engine.Error
+	if !errors.As(err, &e) || !errors.Is(e.Class, class) || e.Op != "inbox/extend" {
+		t.Errorf("want an engine error of class %v, got %T: %v", class, err, err)
+	}
+	var own interface{ SQLErrorNumber() int32 }
+	if !errors.As(err, &own) || own.SQLErrorNumber() != number {
+		t.Errorf("the driver's error is not reachable: %v", err)
+	}
+	if err != nil && (strings.Contains(err.Error(), "top secret") || strings.Contains(err.Error(), "(17)")) {
+		t.Errorf("the error quotes a value: %v", err)
+	}
+}
+
+// D-3: what failed for a passing reason and then succeeds is done once.
+func TestPassingErrorIsTriedAgain(t *testing.T) {
+	failures := 2
+	w := onWire(t, func(*tdstest.Request) tdstest.Answer {
+		if failures--; failures >= 0 {
+			return tdstest.Failed(1205, "deadlock victim")
+		}
+		return changes(1)
+	})
+	call := extend()
+	enginetest.Must(t, w.do(call))
+	if call.N != 1 || len(w.requests()) != 3 {
+		t.Errorf("changed %d in %d attempts", call.N, len(w.requests()))
+	}
+}
+
+// cuts are the ways in which a connection ends at an answer.
+var cuts = map[string]tdstest.Answer{
+	"before the answer":    tdstest.Dropped(tdstest.Before),
+	"in the middle of it":  tdstest.Dropped(tdstest.Midway, changes(1).Results...),
+	"an answer ends early": tdstest.Answered(tdstest.Rows(changed, []any{1})),
+}
+
+// D-4: a connection that ends while a transaction of pawl's own is under way leaves
+// unknown whether it was committed, and pawl does not send it again. A read changed nothing.
+func TestCutIsUnknown(t *testing.T) {
+	for name, cut := range cuts {
+		t.Run(name, func(t *testing.T) {
+			w := onWire(t, always(cut))
+			enginetest.WantClass(t, w.do(extend()), engine.ErrCommitUnknown)
+			if n := len(w.requests()); n != 1 {
+				t.Errorf("%d attempts", n)
+			}
+			w = onWire(t, always(cut))
+			err := w.Read(t.Context(), extend())
+			enginetest.WantClass(t, err, engine.ErrConnLost)
+			if errors.Is(err, engine.ErrCommitUnknown) || len(w.requests()) != 1 {
+				t.Errorf("%d attempts, %v", len(w.requests()), err)
+			}
+			w.now(always(changes(1)))
+			enginetest.Must(t, w.do(extend())) // over another connection
+		})
+	}
+}
+
+// D-3, D-4: an error behind which the server ends the connection is its answer: nothing was
+// committed. What is tried again goes over another connection.
+func TestFatalErrorIsAnAnswer(t *testing.T) {
+	fatal := tdstest.Failed(40501, "The service is currently busy.")
+	w := onWire(t, func(*tdstest.Request) tdstest.Answer { return fatal })
+	enginetest.WantClass(t, w.do(extend()), engine.ErrBusy)
+	if n := len(w.requests()); n != engine.MaxAttempts {
+		t.Errorf("%d attempts", n)
+	}
+}
+
+// D-4: a call that is cancelled under way and can finish within its grace does.
+func TestCancelledWithinItsGrace(t *testing.T) {
+	release, asked := make(chan struct{}), make(chan struct{})
+	a := changes(1)
+	a.Until = release
+	w := onWire(t, func(*tdstest.Request) tdstest.Answer { close(asked); return a })
+	ctx, cancel := context.WithCancel(t.Context())
+	call, done := extend(), make(chan error, 1)
+	go func() { done <- w.Do(ctx, call) }()
+	<-asked
+	cancel()
+	close(release)
+	if err := <-done; err != nil || call.N != 1 || w.server.Cancellations() != 0 {
+		t.Errorf("changed %d, %d cancellations, %v", call.N, w.server.Cancellations(), err)
+	}
+}
+
+// D-4, D-6: a call that does not finish in time is cancelled at the server and then
+// unknown; afterwards all is well again.
+func TestDeadlineCancelsAtTheServer(t *testing.T) {
+	w := onWire(t, func(*tdstest.Request) tdstest.Answer { return tdstest.Answer{Until: make(chan struct{})} },
+		func(o *wireOptions) { o.StatementTimeout = 300 * time.Millisecond })
+	enginetest.WantClass(t, w.do(extend()), engine.ErrCommitUnknown)
+	if n := w.server.Cancellations(); n != 1 {
+		t.Errorf("%d cancellations", n)
+	}
+	w.now(always(changes(1)))
+	enginetest.Must(t, w.do(extend()))
+}
+
+// D-4: a read that is cancelled ends at once, at the server too, and is no lost commit.
+func TestCancelledReadOnTheWire(t *testing.T) {
+	asked := make(chan struct{})
+	w := onWire(t, func(*tdstest.Request) tdstest.Answer { close(asked); return tdstest.Answer{Until: make(chan struct{})} })
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { <-asked; cancel() }()
+	err := w.Read(ctx, engine.Ask(op.HealthFailed{Most: 1}))
+	if !errors.Is(err, context.Canceled) || errors.Is(err, engine.ErrCommitUnknown) || w.server.Cancellations() != 1 {
+		t.Errorf("%d cancellations, %v", w.server.Cancellations(), err)
+	}
+}
+
+// D-5, D-6: a server that takes no connection is unreachable, and no error holds the password.
+func TestUnreachableOnTheWire(t *testing.T) {
+	for number, class := range map[int32]error{18456: engine.ErrUnreachable, 4060: engine.ErrUnreachable, 40613: engine.ErrNotReady, 10928: engine.ErrBusy} {
+		t.Run(fmt.Sprint(number), func(t *testing.T) {
+			s := tdstest.New(t, func(*tdstest.Request) tdstest.Answer {
+				return tdstest.Failed(number, "Login failed for user 'tester' with password 'secret'.")
+			})
+			db, err := sqlserver.Open(s.URL())
+			enginetest.Must(t, err)
+			defer db.Close()
+			err = db.Do(t.Context(), extend())
+			enginetest.WantClass(t, err, class)
+			if strings.Contains(err.Error(), "secret") {
+				t.Errorf("the password is in the error: %v", err)
+			}
+			_, err = db.ReserveIDs(t.Context(), nil, 1)
+			enginetest.WantClass(t, err, class)
+		})
+	}
+	s := tdstest.New(t, nil)
+	s.Refuse(true)
+	db, err := sqlserver.Open(s.URL())
+	enginetest.Must(t, err)
+	defer db.Close()
+	enginetest.WantClass(t, db.Do(t.Context(), extend()), engine.ErrUnreachable)
+	enginetest.WantClass(t, db.CheckSchema(t.Context()), engine.ErrUnreachable)
+	enginetest.WantClass(t, db.Migrate(t.Context()), engine.ErrUnreachable)
+}
