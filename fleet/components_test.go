@@ -3,6 +3,7 @@ package fleet_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -117,16 +118,22 @@ func (s *story) register(f *fleet.Fleet) {
 // OBX-066, D-94: every component works in every store, with handlers registered once.
 func TestEveryComponentInEveryStore(t *testing.T) {
 	t.Parallel()
-	f := open(t, fleet.Static(files(t, "a", "b", "c")...), quick())
+	pg, _ := servers(t, 1)
+	dbs := slices.Concat(files(t, "a", "b", "c"), pg, sqlServers(t, 1))
+	f := open(t, fleet.Static(dbs...), quick())
 	s := &story{seen: map[string]int{}}
 	s.register(f)
 	start(t, f)
-	for _, key := range []string{"a", "b", "c"} {
+	var keys []string
+	for _, d := range dbs {
+		keys = append(keys, d.Key)
+	}
+	for _, key := range keys {
 		store, err := f.Store(t.Context(), key)
 		must(t, err)
 		tell(t, store.Pawl)
 	}
-	s.check(t, "a", "b", "c")
+	s.check(t, keys...)
 }
 
 // D-94: a fleet of one behaves as pawl.New does: the same story, the same happenings.

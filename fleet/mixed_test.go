@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,7 +22,7 @@ func TestTenantCanaries(t *testing.T) {
 		keys[i] = fmt.Sprintf("tenant-%02d", i)
 	}
 	pg, _ := servers(t, 3)
-	dbs := append(files(t, keys...), pg...)
+	dbs := slices.Concat(files(t, keys...), pg, sqlServers(t, 3))
 	out, r := &logs{}, newRecord()
 	o := quick()
 	o.Logger, o.Active, o.Pawl.BatchSize, o.KeepReady = out.logger(), 4, 7, 5

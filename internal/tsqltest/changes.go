@@ -53,7 +53,7 @@ func (c *Change) resolve() {
 	case *ast.VariableTableReference:
 		c.Table = t.Variable.Name
 	case *ast.NamedTableReference:
-		c.Table, c.Hints = nameOf(t.SchemaObject), hints(t)
+		c.Table, c.Hints = nameOf(t.SchemaObject), Hints(t)
 		if t.SchemaObject.SchemaIdentifier == nil {
 			c.byAlias(c.Table)
 		}
@@ -68,7 +68,7 @@ func (c *Change) byAlias(alias string) {
 		switch t := n.(type) {
 		case *ast.NamedTableReference:
 			if t.Alias != nil && strings.EqualFold(t.Alias.Value, alias) {
-				c.Table, c.Alias, c.Hints = nameOf(t.SchemaObject), true, append(c.Hints, hints(t)...)
+				c.Table, c.Alias, c.Hints = nameOf(t.SchemaObject), true, append(c.Hints, Hints(t)...)
 			}
 		case *ast.VariableTableReference:
 			if t.Alias != nil && strings.EqualFold(t.Alias.Value, alias) {
@@ -85,8 +85,12 @@ func nameOf(o *ast.SchemaObjectName) string {
 	return o.BaseIdentifier.Value
 }
 
-// hints are the hints on a table.
-func hints(t *ast.NamedTableReference) (all []string) {
+// Target is what the statement says that it changes: a *ast.NamedTableReference, or a
+// *ast.VariableTableReference.
+func (c *Change) Target() any { return c.target }
+
+// Hints are the hints on a table, in capital letters and sorted.
+func Hints(t *ast.NamedTableReference) (all []string) {
 	for _, h := range t.TableHints {
 		switch h := h.(type) {
 		case *ast.TableHint:
@@ -97,6 +101,7 @@ func hints(t *ast.NamedTableReference) (all []string) {
 			all = append(all, "FORCESEEK")
 		}
 	}
+	slices.Sort(all)
 	return all
 }
 
@@ -105,9 +110,7 @@ func hints(t *ast.NamedTableReference) (all []string) {
 func Hinted(script *ast.Script, table string) (all [][]string) {
 	Walk(script, func(n any) {
 		if t, ok := n.(*ast.NamedTableReference); ok && strings.EqualFold(nameOf(t.SchemaObject), table) {
-			found := hints(t)
-			slices.Sort(found)
-			all = append(all, found)
+			all = append(all, Hints(t))
 		}
 	})
 	return all

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"regexp"
 	"strings"
 	"unicode/utf16"
 
@@ -18,6 +19,7 @@ import (
 // taken for the name of a procedure, and a parenthesis without its other half are errors
 // here.
 func Parse(text string) (*ast.Script, error) {
+	text = simplified(text)
 	script, err := parser.Parse(context.Background(), strings.NewReader(text))
 	if err != nil {
 		return nil, err
@@ -49,6 +51,22 @@ func Parse(text string) (*ast.Script, error) {
 		return nil, fmt.Errorf("%q is in no statement", rest)
 	}
 	return script, nil
+}
+
+// What the parser does not understand of T-SQL that is right: COLLATE behind a variable,
+// and a column with a name that is a word of WAITFOR.
+var (
+	collate = regexp.MustCompile(`@\w+ COLLATE \w+`)
+	delay   = regexp.MustCompile(`([(,.] ?)delay\b`)
+)
+
+// simplified is a text of the same length without that.
+func simplified(text string) string {
+	text = collate.ReplaceAllStringFunc(text, func(found string) string {
+		variable, _, _ := strings.Cut(found, " ")
+		return variable + strings.Repeat(" ", len(found)-len(variable))
+	})
+	return delay.ReplaceAllString(text, "${1}pause")
 }
 
 // part is the text of a statement.

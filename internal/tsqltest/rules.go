@@ -52,10 +52,6 @@ func forbidden(n any) string {
 		return newerTable(n)
 	case *ast.TopRowFilter:
 		return checkTop(n)
-	case *ast.OffsetClause:
-		if n.FetchExpression != nil {
-			return checkRows("FETCH", n.FetchExpression)
-		}
 	case *ast.BinaryExpression:
 		if strings.Contains(n.BinaryExpressionType, "Shift") {
 			return "an operator to shift bits is newer than SQL Server 2016"
@@ -113,18 +109,18 @@ func checkTop(t *ast.TopRowFilter) string {
 	if t.Percent || t.WithTies {
 		return "TOP with PERCENT or WITH TIES"
 	}
-	return checkRows("TOP", t.Expression)
+	return checkRows(t.Expression)
 }
 
 // checkRows refuses a number of rows that is a literal above the limit, and what is
 // neither a literal nor made of variables.
-func checkRows(clause string, e ast.ScalarExpression) string {
+func checkRows(e ast.ScalarExpression) string {
 	switch e := e.(type) {
 	case *ast.ParenthesisExpression:
-		return checkRows(clause, e.Expression)
+		return checkRows(e.Expression)
 	case *ast.IntegerLiteral:
 		if n, err := strconv.Atoi(e.Value); err != nil || n > MostRows {
-			return fmt.Sprintf("%s of %s rows, more than %d", clause, e.Value, MostRows)
+			return fmt.Sprintf("TOP of %s rows, more than %d", e.Value, MostRows)
 		}
 		return ""
 	}
@@ -134,7 +130,7 @@ func checkRows(clause string, e ast.ScalarExpression) string {
 		variables = variables || is
 	})
 	if !variables {
-		return clause + " of neither a number nor a variable"
+		return "TOP of neither a number nor a variable"
 	}
 	return ""
 }

@@ -1,7 +1,8 @@
 -- The run layout: see docs/layout.md. "pawl." stands for the configured schema and prefix.
 --
 -- Names are compared by their bytes, whatever the database's collation; a name of 255
--- characters may take twice as many UTF-16 units. Times are UTC. Every table is clustered
+-- characters may take twice as many UTF-16 units. Spaces at their end do not count for =
+-- and for an index: where names are keys, their sizes are, too. Times are UTC. Every table is clustered
 -- by a key that grows, none by a uniqueidentifier: those are unique by an index beside it.
 
 -- Which history of this database this is: docs/decisions/0016-generation.md. One row,
@@ -150,7 +151,7 @@ CREATE TABLE pawl.outbox_join_member (
   created_utc       datetime2(7) NOT NULL DEFAULT SYSUTCDATETIME(),
   UNIQUE (join_id, outbox_message_id)
 );
-CREATE INDEX id ON pawl.outbox_join_member (id);
+CREATE INDEX id ON pawl.outbox_join_member (id) INCLUDE (join_id, status);
 
 -- The join.wait messages of a join, by position.
 CREATE TABLE pawl.outbox_join_wait (
@@ -175,9 +176,10 @@ CREATE TABLE pawl.inbox (
   status           nvarchar(20) COLLATE Latin1_General_100_BIN2 NOT NULL DEFAULT N'Seen' CHECK (status IN (N'Seen', N'Processing', N'Done', N'Dead')),
   last_error       nvarchar(max) COLLATE Latin1_General_100_BIN2,
   token            uniqueidentifier, -- of the attempt under way
-  locked_until_utc datetime2(7)      -- end of its lease
+  locked_until_utc datetime2(7),     -- end of its lease
+  sizes            AS DATALENGTH(source) * 2048 + DATALENGTH(message_id)
 );
-CREATE UNIQUE INDEX source ON pawl.inbox (source, message_id);
+CREATE UNIQUE INDEX source ON pawl.inbox (source, message_id, sizes);
 CREATE INDEX processing ON pawl.inbox (last_seen_utc) WHERE status = N'Processing';
 CREATE INDEX done ON pawl.inbox (processed_utc) WHERE status = N'Done';
 CREATE INDEX dead ON pawl.inbox (source, message_id) WHERE status = N'Dead';
@@ -192,9 +194,10 @@ CREATE TABLE pawl.lease (
   lease_until_utc  datetime2(7),
   last_granted_utc datetime2(7),
   token            bigint NOT NULL,
-  holder           uniqueidentifier -- the one acquisition that holds it (D-61), or null
+  holder           uniqueidentifier, -- the one acquisition that holds it (D-61), or null
+  size             AS DATALENGTH(name)
 );
-CREATE UNIQUE INDEX name ON pawl.lease (name);
+CREATE UNIQUE INDEX name ON pawl.lease (name, size);
 
 -- Who waits for a lease, in order of arrival. Waiters that stop saying that
 -- they are alive drop out of the line.
@@ -204,7 +207,7 @@ CREATE TABLE pawl.lease_waiter (
   id          uniqueidentifier NOT NULL UNIQUE,
   alive_until datetime2(7) NOT NULL
 );
-CREATE INDEX name ON pawl.lease_waiter (name, ticket);
+CREATE INDEX name ON pawl.lease_waiter (name, ticket) INCLUDE (id, alive_until);
 
 -- Timers: see docs/timers.md.
 --

@@ -1,0 +1,3 @@
+DECLARE @GOT int;
+EXEC @GOT = pawl.outbox_ack_runs @runs, @worker, @failed;
+SELECT CAST(@GOT AS bigint) AS n

@@ -1,0 +1,5 @@
+-- ignores @queues: nothing wakes the workers of other processes
+DECLARE @GOT int;
+EXEC @GOT = pawl.outbox_enqueue_runs @messages, @runs;
+SET NOCOUNT OFF;
+pawl.changed(@GOT)

@@ -1,0 +1,54 @@
+-- Claim up to @most due messages of a queue, but for suspects: a destructive read of ready
+-- rows in key order. What is locked by someone else is skipped; what a claim got is what
+-- its delete returned. The first look is at few rows, each of which may be a long run; the
+-- next ones go by what those had. The answer is in order of priority, time and id.
+-- @versioned: the database has READ_COMMITTED_SNAPSHOT ON, where READPAST needs another
+-- hint. For a transaction that is open.
+CREATE PROCEDURE pawl.outbox_claim_runs @queue nvarchar(510), @owner uniqueidentifier, @lease bigint, @most int, @versioned bit AS
+BEGIN
+SET NOCOUNT ON;
+DECLARE @now datetime2(7) = SYSUTCDATETIME(), @need bigint = @most, @take int, @got bigint, @seen int, @lane bigint, @priority int = -32768, @nr int = 0;
+DECLARE @until datetime2(7) = pawl.plus(@now, @lease);
+DECLARE @pick TABLE (lo bigint NOT NULL PRIMARY KEY, at datetime2(7) NOT NULL, n bigint NOT NULL, suspect int NOT NULL);
+DECLARE @cut TABLE (at datetime2(7) NOT NULL, lo bigint NOT NULL PRIMARY KEY, n bigint NOT NULL, retry int NOT NULL, suspect int NOT NULL, m bigint);
+DECLARE @runs TABLE (nr int NOT NULL, at datetime2(7) NOT NULL, lo bigint NOT NULL PRIMARY KEY, n bigint NOT NULL, retry int NOT NULL, priority bigint NOT NULL);
+WHILE @need > 0 AND NOT pawl.paused(@queue)
+BEGIN
+  SET @lane = NULL;
+  SELECT TOP (1) @lane = l.id, @priority = l.priority FROM pawl.outbox_lane l WHERE l.queue = @queue AND l.priority > @priority ORDER BY l.priority;
+  IF @lane IS NULL BREAK;
+  SET @take = CASE WHEN @need < 50 THEN @need ELSE 50 END;
+  WHILE @need > 0
+  BEGIN
+    SET @nr = @nr + 1;
+    DELETE FROM @pick;
+    DELETE FROM @cut;
+    IF @versioned = 1
+    INSERT INTO @pick (lo, at, n, suspect)
+    SELECT TOP (@take) r.lo, r.at, r.n, r.suspect FROM pawl.outbox_ready r WITH (READPAST, UPDLOCK, READCOMMITTEDLOCK)
+     WHERE r.lane = @lane AND r.at <= @now AND r.suspect = 0 ORDER BY r.at, r.lo;
+    ELSE
+    INSERT INTO @pick (lo, at, n, suspect)
+    SELECT TOP (@take) r.lo, r.at, r.n, r.suspect FROM pawl.outbox_ready r WITH (READPAST, UPDLOCK, ROWLOCK)
+     WHERE r.lane = @lane AND r.at <= @now AND r.suspect = 0 ORDER BY r.at, r.lo;
+    SELECT @seen = COUNT(*) FROM @pick;
+    IF @seen = 0 BREAK;
+    DELETE FROM @pick WHERE lo IN (
+      SELECT x.lo FROM (SELECT p.lo, SUM(p.n) OVER (ORDER BY p.at, p.lo ROWS UNBOUNDED PRECEDING) - p.n AS before FROM @pick p) x WHERE x.before >= @need);
+    DELETE FROM pawl.outbox_ready
+    OUTPUT deleted.at, deleted.lo, deleted.n, deleted.retry, deleted.suspect INTO @cut (at, lo, n, retry, suspect)
+     WHERE lo IN (SELECT p.lo FROM @pick p) AND lane = @lane;
+    UPDATE c SET m = CASE WHEN @need - x.before < c.n THEN @need - x.before ELSE c.n END
+      FROM @cut c INNER JOIN (SELECT y.lo, SUM(y.n) OVER (ORDER BY y.at, y.lo ROWS UNBOUNDED PRECEDING) - y.n AS before FROM @cut y) x ON x.lo = c.lo;
+    INSERT INTO pawl.outbox_ready (lane, at, lo, n, retry, suspect)
+    SELECT @lane, c.at, c.lo + c.m, c.n - c.m, c.retry, c.suspect FROM @cut c WHERE c.m < c.n;
+    pawl.islands(@nr, @priority)
+    INSERT INTO pawl.outbox_claim (lo, n, lane, at, retry, owner, locked_until)
+    SELECT r.lo, r.n, @lane, r.at, r.retry, @owner, @until FROM @runs r WHERE r.nr = @nr;
+    SELECT @got = coalesce(SUM(c.m), 0) FROM @cut c;
+    SET @need = @need - @got;
+    SET @take = CASE WHEN @got = 0 OR @need < @need * @seen / @got + 1 THEN CASE WHEN @need > 1000 THEN 1000 ELSE @need END ELSE @need * @seen / @got + 1 END;
+  END;
+END;
+pawl.claimed_rows()
+END

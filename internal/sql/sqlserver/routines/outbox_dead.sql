@@ -1,0 +1,53 @@
+-- Failed messages behind position @after that a filter chooses, up to @most of them,
+-- looking at @look: count them, give them up, or give them a fresh start and take their
+-- failures back in joins that are still pending (D-38). @ids is a JSON array of positions;
+-- null is any. @got: how many; @last: where to go on, null at the end.
+CREATE PROCEDURE pawl.outbox_dead @what nvarchar(10), @ids nvarchar(max), @topic nvarchar(510), @queue nvarchar(510), @error nvarchar(max), @since datetime2(7), @before datetime2(7),
+  @after bigint, @look int, @most bigint, @got bigint OUTPUT, @last bigint OUTPUT AS
+BEGIN
+DECLARE @now datetime2(7), @seen int, @high bigint, @json nvarchar(max), @all bit = CASE WHEN @ids IS NULL THEN 1 ELSE 0 END;
+DECLARE @want TABLE (id bigint NOT NULL PRIMARY KEY);
+DECLARE @found TABLE (id bigint NOT NULL PRIMARY KEY, last_error nvarchar(max) COLLATE Latin1_General_100_BIN2, updated_at datetime2(7) NOT NULL);
+DECLARE @pick TABLE (id bigint NOT NULL PRIMARY KEY);
+DECLARE @done TABLE (id bigint NOT NULL PRIMARY KEY);
+pawl.begin_own()
+INSERT INTO @want (id) SELECT DISTINCT CAST(x.value AS bigint) FROM OPENJSON(@ids) x;
+IF @all = 1
+  INSERT INTO @found (id, last_error, updated_at)
+  SELECT TOP (@look) x.id, x.last_error, x.updated_at FROM pawl.outbox_exception x WHERE x.status >= 3 AND x.status = 3 AND x.id > @after ORDER BY x.id;
+ELSE
+  INSERT INTO @found (id, last_error, updated_at)
+  SELECT TOP (@look) x.id, x.last_error, x.updated_at FROM @want w INNER JOIN pawl.outbox_exception x ON x.id = w.id WHERE x.status = 3 AND x.id > @after ORDER BY x.id;
+SELECT @seen = COUNT(*), @high = MAX(f.id) FROM @found f;
+INSERT INTO @pick (id)
+SELECT TOP (@most) f.id FROM @found f INNER JOIN pawl.outbox_message m ON m.id = f.id LEFT JOIN pawl.outbox_lane l ON l.id = m.lane
+ WHERE (@topic IS NULL OR m.topic = @topic) AND (@queue IS NULL OR l.queue = @queue) AND (@error IS NULL OR pawl.contains(f.last_error, @error))
+   AND (@since IS NULL OR f.updated_at >= @since) AND (@before IS NULL OR f.updated_at < @before)
+ ORDER BY f.id;
+SELECT @got = COUNT(*), @last = MAX(p.id) FROM @pick p;
+IF @got < @most
+  SET @last = CASE WHEN @seen >= @look THEN @high END;
+SET @now = SYSUTCDATETIME();
+IF @what = N'discard'
+BEGIN
+  UPDATE pawl.outbox_exception SET status = 4, next_attempt_at = NULL, updated_at = @now
+   WHERE id IN (SELECT p.id FROM @pick p) AND status = 3;
+  SET @got = @@ROWCOUNT;
+END;
+IF @what = N'redrive'
+BEGIN
+  UPDATE pawl.outbox_exception SET status = 0, retry_count = 0, next_attempt_at = @now, redrives = redrives + 1, updated_at = @now
+  OUTPUT inserted.id INTO @done (id)
+   WHERE id IN (SELECT p.id FROM @pick p) AND status = 3;
+  INSERT INTO pawl.outbox_ready (lane, at, lo, n) SELECT m.lane, @now, m.id, 1 FROM @done d INNER JOIN pawl.outbox_message m ON m.id = d.id;
+  SELECT @got = COUNT(*) FROM @done;
+  IF EXISTS (SELECT 1 FROM @done d INNER JOIN pawl.outbox_join_member m ON m.id = d.id WHERE m.status = 2)
+  BEGIN
+    SET @json = N'[';
+    SELECT @json = @json + CASE WHEN @json = N'[' THEN N'' ELSE N',' END + CAST(d.id AS nvarchar(20)) FROM @done d;
+    SET @json = @json + N']';
+    EXEC pawl.outbox_join_reopen @json;
+  END;
+END;
+pawl.end_own()
+END

@@ -1,0 +1,23 @@
+-- Store messages with ids that pawl made, and the runs they form, a JSON array with lane,
+-- at (null: now), lo and n. Returns how many messages.
+CREATE PROCEDURE pawl.outbox_enqueue_runs @messages pawl.outbox_message_list READONLY, @runs nvarchar(max) AS
+BEGIN
+DECLARE @now datetime2(7) = SYSUTCDATETIME(), @after bigint = 0, @got int = 0, @some int;
+DECLARE @stored TABLE (id bigint NOT NULL);
+pawl.begin_own()
+WHILE 1 = 1
+BEGIN
+  INSERT INTO pawl.outbox_message (id, message_id, topic, correlation_id, headers, payload, lane, due_at, created_at)
+  OUTPUT inserted.id INTO @stored (id)
+  SELECT TOP (1000) x.id, x.message_id, x.topic, x.correlation_id, x.headers, x.payload, x.lane, pawl.from_micros(x.due), @now
+    FROM @messages x WHERE x.id > @after ORDER BY x.id;
+  SET @some = @@ROWCOUNT;
+  SET @got = @got + @some;
+  IF @some < 1000 BREAK;
+  SELECT @after = MAX(id) FROM @stored;
+END;
+INSERT INTO pawl.outbox_ready (lane, at, lo, n)
+SELECT x.lane, coalesce(x.at, @now), x.lo, x.n FROM OPENJSON(@runs) WITH (lane bigint, at datetime2(7), lo bigint, n bigint) x;
+pawl.end_own()
+RETURN @got;
+END

@@ -1,0 +1,25 @@
+-- Put up to @most runs whose lease has run out back into ready. One of their
+-- messages may have killed the worker, so they are suspects: see
+-- outbox_claim_suspect_runs. Only one that was claimed alone as a suspect has failed an
+-- attempt (D-12). Returns how many messages.
+CREATE PROCEDURE pawl.outbox_reap_runs @most int AS
+BEGIN
+DECLARE @now datetime2(7) = SYSUTCDATETIME(), @got bigint;
+DECLARE @bad TABLE (id bigint NOT NULL PRIMARY KEY, retry int NOT NULL, at datetime2(7), error nvarchar(max) COLLATE Latin1_General_100_BIN2);
+DECLARE @gone TABLE (lo bigint NOT NULL PRIMARY KEY, n bigint NOT NULL, lane bigint NOT NULL, retry int NOT NULL, suspect int NOT NULL);
+pawl.begin_own()
+DELETE FROM pawl.outbox_claim
+OUTPUT deleted.lo, deleted.n, deleted.lane, deleted.retry, deleted.suspect INTO @gone (lo, n, lane, retry, suspect)
+ WHERE locked_until < @now
+   AND lo IN (SELECT TOP (@most) c.lo FROM pawl.outbox_claim c WITH (READPAST, UPDLOCK, READCOMMITTEDLOCK) WHERE c.locked_until < @now ORDER BY c.lo);
+INSERT INTO @bad (id, retry, at, error)
+SELECT g.lo, g.retry + 1, @now, N'lease expired' FROM @gone g WHERE g.suspect = 1 AND g.n = 1
+UNION ALL
+SELECT g.lo + k.i, g.retry + 1, @now, N'lease expired' FROM @gone g INNER JOIN pawl.numbers() k ON k.i < g.n WHERE g.suspect = 1 AND g.n > 1;
+pawl.exceptions(0)
+INSERT INTO pawl.outbox_ready (lane, at, lo, n, retry, suspect)
+SELECT g.lane, @now, g.lo, g.n, g.retry + CASE WHEN g.suspect = 1 THEN 1 ELSE 0 END, CASE g.suspect WHEN 0 THEN 1000 ELSE (g.suspect + 1) / 2 END FROM @gone g;
+SELECT @got = coalesce(SUM(g.n), 0) FROM @gone g;
+pawl.end_own()
+RETURN @got;
+END
