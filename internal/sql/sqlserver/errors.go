@@ -17,7 +17,7 @@ import (
 
 // Numbers of errors that pawl's own procedures and statements throw. What the first digit
 // of the last two says: 0 what is wrong with the transaction, 1 with an argument, 2 with
-// what an argument names. docs/sql.md lists them.
+// what an argument names, 3 with a lock. docs/sql.md lists them.
 const (
 	errIsolation     = 57100 // the transaction's isolation level
 	errNoTransaction = 57101
@@ -26,6 +26,8 @@ const (
 	errReference     = 57120 // what an argument refers to is not there
 	errUnknownRow    = 57121 // no such message, join, timer or job
 	errLeaseLost     = 57122
+	errLockDeadlock  = 57130 // a lock that is asked for by name
+	errLockTimeout   = 57131
 )
 
 // errHint is what the server says of READPAST where READ_COMMITTED_SNAPSHOT is not what
@@ -53,13 +55,13 @@ func classify(err error) error {
 		}
 	case errReference:
 		return engine.ErrReference
-	case 1205:
+	case 1205, errLockDeadlock:
 		return engine.ErrDeadlock
 	case 3960, 3961:
 		return engine.ErrSerialization
 	case errIsolation, 3951, 3952, 3953:
 		return engine.ErrIsolation
-	case 1222, 10928, 10929, 40501, 49918, 49919, 49920:
+	case 1222, errLockTimeout, 10928, 10929, 40501, 49918, 49919, 49920:
 		return engine.ErrBusy
 	case 3906, 3908:
 		return engine.ErrReadOnly

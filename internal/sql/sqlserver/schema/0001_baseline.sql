@@ -212,10 +212,11 @@ CREATE INDEX name ON pawl.lease_waiter (name, ticket) INCLUDE (id, alive_until);
 -- Timers: see docs/timers.md.
 --
 -- A timer waits here and becomes a message when it is due: the same id, the same
--- position. Until then the outbox knows nothing of it.
+-- position. Until then the outbox knows nothing of it. Rows alone are locked, never pages:
+-- what is claimed lies next to what others claim.
 
 CREATE TABLE pawl.timer (
-  id             bigint NOT NULL PRIMARY KEY, -- the position of the message-to-be
+  id             bigint NOT NULL, -- the position of the message-to-be
   timer_id       uniqueidentifier NOT NULL,
   supplied       bit NOT NULL DEFAULT 0,
   "key"          nvarchar(510) COLLATE Latin1_General_100_BIN2,
@@ -234,15 +235,16 @@ CREATE TABLE pawl.timer (
   payload        varbinary(max) NOT NULL, -- emptied by dispatch: the message has it
   created_at     datetime2(7) NOT NULL DEFAULT SYSUTCDATETIME(),
   processed_at   datetime2(7),
-  last_error     nvarchar(max) COLLATE Latin1_General_100_BIN2
+  last_error     nvarchar(max) COLLATE Latin1_General_100_BIN2,
+  PRIMARY KEY (id) WITH (ALLOW_PAGE_LOCKS = OFF)
 );
-CREATE INDEX pending ON pawl.timer (at, id) WHERE status = 0;
-CREATE INDEX suspect ON pawl.timer (at, id) INCLUDE (suspect) WHERE status = 0 AND suspect > 0;
-CREATE INDEX claimed ON pawl.timer (owner) WHERE status = 1;
-CREATE INDEX past ON pawl.timer (processed_at, id) WHERE status >= 2;
-CREATE UNIQUE INDEX supplied ON pawl.timer (timer_id) WHERE supplied = 1;
+CREATE INDEX pending ON pawl.timer (at, id) WHERE status = 0 WITH (ALLOW_PAGE_LOCKS = OFF);
+CREATE INDEX suspect ON pawl.timer (at, id) INCLUDE (suspect) WHERE status = 0 AND suspect > 0 WITH (ALLOW_PAGE_LOCKS = OFF);
+CREATE INDEX claimed ON pawl.timer (owner) WHERE status = 1 WITH (ALLOW_PAGE_LOCKS = OFF);
+CREATE INDEX past ON pawl.timer (processed_at, id) WHERE status >= 2 WITH (ALLOW_PAGE_LOCKS = OFF);
+CREATE UNIQUE INDEX supplied ON pawl.timer (timer_id) WHERE supplied = 1 WITH (ALLOW_PAGE_LOCKS = OFF);
 -- One pending timer a key. Whoever schedules a key again takes it from a claimed one.
-CREATE UNIQUE INDEX keyed ON pawl.timer ("key") WHERE "key" IS NOT NULL AND status < 2;
+CREATE UNIQUE INDEX keyed ON pawl.timer ("key") WHERE "key" IS NOT NULL AND status < 2 WITH (ALLOW_PAGE_LOCKS = OFF);
 
 -- What a batch of timers is passed as; due is in microseconds since 1970.
 CREATE TYPE pawl.timer_list AS TABLE (
