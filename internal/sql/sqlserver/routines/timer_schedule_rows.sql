@@ -4,36 +4,36 @@
 -- counts. A position that another timer has is not taken: then it lies elsewhere, found by
 -- its mark. Returns how many are stored.
 --
--- Keys are locked by their names, as in one order: a lock on a range of the index would keep
--- timers with keys beside it from being dispatched.
+-- Keys, and ids that may be known, are locked by their names, all in one order: a lock on a
+-- range of an index would keep timers beside it from being dispatched, or from being stored.
 CREATE PROCEDURE pawl.timer_schedule_rows @timers pawl.timer_list READONLY AS
 BEGIN
-DECLARE @now datetime2(7), @after bigint = -1, @some int = 1000, @hash binary(32) = 0x, @next binary(32), @lock nvarchar(255), @got int, @all int = 0;
+DECLARE @now datetime2(7), @after bigint = -1, @some int = 1000, @hash bigint, @lock nvarchar(255), @got int, @all int = 0;
 DECLARE @fresh TABLE (id bigint NOT NULL PRIMARY KEY, elsewhere bit NOT NULL DEFAULT 0);
-DECLARE @keyed TABLE (hash binary(32) NOT NULL PRIMARY KEY, "key" nvarchar(510) COLLATE Latin1_General_100_BIN2 NOT NULL);
+DECLARE @named TABLE (hash bigint NOT NULL PRIMARY KEY);
 DECLARE @stored TABLE (id bigint NOT NULL PRIMARY KEY);
-INSERT INTO @keyed (hash, "key") SELECT HASHBYTES('SHA2_256', RTRIM(MIN(x."key"))), MIN(x."key") FROM @timers x WHERE x."key" IS NOT NULL GROUP BY x."key";
+INSERT INTO @named (hash)
+SELECT CAST(SUBSTRING(HASHBYTES('SHA2_256', RTRIM(x."key")), 1, 8) AS bigint) FROM @timers x WHERE x."key" IS NOT NULL
+UNION SELECT CAST(SUBSTRING(HASHBYTES('SHA2_256', CAST(x.timer_id AS varbinary(16))), 1, 8) AS bigint) FROM @timers x WHERE x.supplied = 1 OR x.carried <> 0;
 pawl.begin_own()
-WHILE 1 = 1
+SELECT @hash = MIN(n.hash) FROM @named n;
+WHILE @hash IS NOT NULL
 BEGIN
-  SET @next = NULL;
-  SELECT TOP (1) @next = k.hash FROM @keyed k WHERE k.hash > @hash ORDER BY k.hash;
-  IF @next IS NULL BREAK;
-  SET @hash = @next;
-  SET @lock = CONCAT(N'pawl.timer', N'/', CONVERT(nvarchar(64), @hash, 2));
+  SET @lock = CONCAT(N'pawl.timer', N'/', @hash);
   EXEC @got = sys.sp_getapplock @Resource = @lock, @LockMode = N'Exclusive', @LockOwner = N'Transaction';
-  IF @got = -3 THROW 57130, 'deadlock: somebody else schedules the same keys', 1;
-  IF @got < 0 THROW 57131, 'the lock of a key was not to be had in time', 1;
+  IF @got = -3 THROW 57130, 'deadlock: somebody else schedules the same keys or ids', 1;
+  IF @got < 0 THROW 57131, 'the lock of a key or id was not to be had in time', 1;
+  SELECT @hash = MIN(n.hash) FROM @named n WHERE n.hash > @hash;
 END;
 INSERT INTO @fresh (id)
 SELECT MIN(x.id) FROM @timers x
- WHERE (x.carried = 0 OR NOT EXISTS (SELECT 1 FROM pawl.timer t WITH (UPDLOCK, HOLDLOCK) WHERE t.id = x.carried AND t.timer_id = x.timer_id))
-   AND (x.supplied = 0 OR NOT EXISTS (SELECT 1 FROM pawl.timer t WITH (UPDLOCK, HOLDLOCK) WHERE t.timer_id = x.timer_id AND t.supplied = 1))
+ WHERE (x.carried = 0 OR NOT EXISTS (SELECT 1 FROM pawl.timer t WHERE t.id = x.carried AND t.timer_id = x.timer_id))
+   AND (x.supplied = 0 OR NOT EXISTS (SELECT 1 FROM pawl.timer t WHERE t.timer_id = x.timer_id AND t.supplied = 1))
  GROUP BY x.timer_id;
 DELETE FROM @fresh WHERE id IN (SELECT x.id FROM @timers x INNER JOIN pawl.timer t ON t.id = x.id AND t.timer_id = x.timer_id);
 UPDATE @fresh SET elsewhere = 1 WHERE id IN (SELECT t.id FROM pawl.timer t);
 SET @now = SYSUTCDATETIME();
-IF EXISTS (SELECT 1 FROM @keyed)
+IF EXISTS (SELECT 1 FROM @timers x WHERE x."key" IS NOT NULL)
   UPDATE pawl.timer SET status = CASE status WHEN 0 THEN 4 ELSE status END, processed_at = CASE status WHEN 0 THEN @now END, "key" = CASE status WHEN 0 THEN "key" END
    WHERE "key" IS NOT NULL AND status < 2 AND "key" IN (SELECT x."key" FROM @timers x INNER JOIN @fresh f ON f.id = x.id WHERE x."key" IS NOT NULL);
 WHILE @some = 1000
@@ -50,7 +50,7 @@ END;
 INSERT INTO pawl.timer (id, timer_id, supplied, "key", due_time, at, lane, topic, correlation_id, headers, payload)
 SELECT NEXT VALUE FOR pawl.outbox_single, x.timer_id, 1, x."key", coalesce(pawl.from_micros(x.due), @now), coalesce(pawl.from_micros(x.due), @now), x.lane, x.topic, x.correlation_id, x.headers, x.payload
   FROM @timers x WHERE x.id IN (SELECT f.id FROM @fresh f WHERE f.elsewhere = 1)
-   AND NOT EXISTS (SELECT 1 FROM pawl.timer t WITH (UPDLOCK, HOLDLOCK) WHERE t.timer_id = x.timer_id AND t.supplied = 1);
+   AND NOT EXISTS (SELECT 1 FROM pawl.timer t WHERE t.timer_id = x.timer_id AND t.supplied = 1);
 SET @all = @all + @@ROWCOUNT;
 pawl.end_own()
 RETURN @all;
