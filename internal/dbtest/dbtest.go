@@ -19,6 +19,7 @@ import (
 	"github.com/bravellian/pawl/internal/enginetest"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
+	"github.com/bravellian/pawl/internal/testmssql"
 	"github.com/bravellian/pawl/internal/testpg"
 )
 
@@ -29,9 +30,14 @@ type Engine struct {
 	Open func(t testing.TB) Database
 }
 
-// Engines are all engines there are.
+// Engines are all engines there are; SQL Server is one where the environment names a
+// server: see testmssql.
 func Engines() []Engine {
-	return []Engine{{"sqlite", OpenSQLite}, {"postgres", OpenPostgres}}
+	all := []Engine{{"sqlite", OpenSQLite}, {"postgres", OpenPostgres}}
+	if _, ok := testmssql.URL(); ok {
+		all = append(all, Engine{"sqlserver", OpenSQLServer})
+	}
+	return all
 }
 
 // EachEngine runs a test on every engine, side by side.

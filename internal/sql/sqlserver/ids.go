@@ -11,7 +11,7 @@ import (
 
 const (
 	reserveIDs = "reserve ids"
-	blockOwn   = `EXEC pawl.outbox_block`
+	blockOwn   = `EXEC pawl.outbox_next_block`
 	// besideLimit is how long a caller's transaction waits for a block that is
 	// fetched over another connection.
 	besideLimit = time.Second

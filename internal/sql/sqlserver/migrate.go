@@ -106,7 +106,7 @@ func (db *DB) migrate(ctx context.Context, tx *sql.Tx) error {
 			return err
 		}
 	}
-	return db.applyObjects(ctx, tx, plan)
+	return db.applyObjects(ctx, tx, plan, len(have.Objects) == 0)
 }
 
 // note is what records a migration as applied.

@@ -21,21 +21,31 @@ IF OBJECT_ID(%[1]s, N'V') IS NOT NULL DROP VIEW %[2]s`
 
 // applyObjects makes the procedures, functions and views whose text the database was not
 // given yet, and drops those that this build no longer has. They are dropped and made
-// anew, each in a batch of its own: rights that were given on one of them alone are to be
-// given again, see Grant.
-func (db *DB) applyObjects(ctx context.Context, tx *sql.Tx, plan engine.Plan) error {
+// anew, each in a batch of its own; first says that there are none. Rights that were given
+// on one of them alone are to be given again: see grants.
+func (db *DB) applyObjects(ctx context.Context, tx *sql.Tx, plan engine.Plan, first bool) error {
+	n := db.folder.Names
+	var drops, notes []string
 	for _, o := range plan.Drop {
-		if err := script(ctx, tx, dropOf(db.folder.Names, o.Name)+"\nGO\n"+forgetOf(db.folder.Names, o.Kind, o.Name)); err != nil {
-			return fmt.Errorf("drop %s/%s: %w", o.Kind, o.Name, err)
-		}
+		drops, notes = append(drops, dropOf(n, o.Name)), append(notes, forgetOf(n, o.Kind, o.Name))
 	}
 	for i := range plan.Apply {
 		o := &plan.Apply[i]
-		if err := script(ctx, tx, dropOf(db.folder.Names, o.Name)+"\nGO\n"+o.SQL+"\nGO\n"+madeOf(db.folder.Names, o)); err != nil {
+		if !first { // else there is nothing to drop
+			drops = append(drops, dropOf(n, o.Name))
+		}
+		notes = append(notes, madeOf(n, o))
+	}
+	if err := script(ctx, tx, strings.Join(drops, ";\n")); err != nil {
+		return fmt.Errorf("drop what changed: %w", err)
+	}
+	for i := range plan.Apply {
+		o := &plan.Apply[i]
+		if err := script(ctx, tx, o.SQL); err != nil {
 			return fmt.Errorf("%s/%s: %w", o.Kind, o.Name, err)
 		}
 	}
-	return nil
+	return script(ctx, tx, strings.Join(notes, ";\n"))
 }
 
 // dropOf is what drops an object.

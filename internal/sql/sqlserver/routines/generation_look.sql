@@ -1,8 +1,7 @@
 -- Which generation this is: a mark that differs between generations, its number, and how
 -- much is written, which cannot be told. Whoever finds that the history changed begins a
--- new generation. Runs with its owner's rights: producers notice it, too, and may do
--- nothing but enqueue.
-CREATE PROCEDURE pawl.generation_look @mark nvarchar(450) OUTPUT, @number bigint OUTPUT WITH EXECUTE AS OWNER AS
+-- new generation. Whoever may execute it may do that: its owner is the table's.
+CREATE PROCEDURE pawl.generation_look @mark nvarchar(450) OUTPUT, @number bigint OUTPUT AS
 BEGIN
 SET NOCOUNT ON;
 DECLARE @place nvarchar(400), @known nvarchar(400), @id uniqueidentifier;

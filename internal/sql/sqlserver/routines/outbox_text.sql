@@ -6,6 +6,14 @@ DECLARE @all nvarchar(max) = N'', @part varbinary(4000), @text nvarchar(4000), @
 IF @payload IS NULL RETURN NULL;
 WHILE @at <= @end
 BEGIN
+  SET @part = SUBSTRING(@payload, @at, 4000);
+  IF EXISTS (SELECT 1 FROM pawl.numbers() k WHERE k.i < DATALENGTH(@part) AND SUBSTRING(@part, k.i + 1, 1) >= 0x80) BREAK;
+  SET @at = @at + 4000;
+END;
+IF @at > @end RETURN CAST(CAST(@payload AS varchar(max)) AS nvarchar(max));
+SET @at = 1;
+WHILE @at <= @end
+BEGIN
   SET @part = SUBSTRING(@payload, @at, 3996);
   SET @n = DATALENGTH(@part);
   IF NOT EXISTS (SELECT 1 FROM pawl.numbers() k WHERE k.i < @n AND SUBSTRING(@part, k.i + 1, 1) >= 0x80)

@@ -4,6 +4,8 @@ CREATE FUNCTION pawl.outbox_utf8(@text nvarchar(max)) RETURNS varbinary(max) AS
 BEGIN
 DECLARE @all varbinary(max) = 0x, @part nvarchar(2000), @bytes varbinary(8000), @at bigint = 1, @end bigint = DATALENGTH(@text) / 2, @i int, @n int, @c int, @d int;
 IF @text IS NULL RETURN NULL;
+IF @text COLLATE Latin1_General_100_BIN2 NOT LIKE N'%[^' + NCHAR(1) + N'-' + NCHAR(127) + N']%' COLLATE Latin1_General_100_BIN2
+  RETURN CAST(CAST(@text AS varchar(max)) AS varbinary(max));
 WHILE @at <= @end
 BEGIN
   SET @part = SUBSTRING(@text COLLATE Latin1_General_100_BIN2, @at, 1999);

@@ -20,7 +20,7 @@ CREATE TABLE pawl.generation (
 INSERT INTO pawl.generation (number) VALUES (DATEDIFF_BIG(millisecond, '2024-01-01', SYSUTCDATETIME()));
 
 -- One value is a block of 4096 ids for one client process.
-CREATE SEQUENCE pawl.outbox_block AS bigint START WITH 1 INCREMENT BY 1 MINVALUE 1 MAXVALUE 34359738367 NO CACHE;
+CREATE SEQUENCE pawl.outbox_block AS bigint START WITH 1 INCREMENT BY 1 MINVALUE 1 MAXVALUE 34359738367;
 -- Ids of messages that are enqueued through SQL, from 2^47 up.
 CREATE SEQUENCE pawl.outbox_single AS bigint START WITH 140737488355328 INCREMENT BY 1 MINVALUE 140737488355328 MAXVALUE 281474976710655 CACHE 50;
 
@@ -29,9 +29,9 @@ CREATE SEQUENCE pawl.outbox_single AS bigint START WITH 140737488355328 INCREMEN
 CREATE TABLE pawl.outbox_lane (
   id       bigint NOT NULL PRIMARY KEY,
   queue    nvarchar(510) COLLATE Latin1_General_100_BIN2 NOT NULL,
-  priority smallint NOT NULL,
-  INDEX queue UNIQUE (queue, priority)
+  priority smallint NOT NULL
 );
+CREATE UNIQUE INDEX queue ON pawl.outbox_lane (queue, priority);
 -- md5('default/0'), first 8 bytes: what most programs use is known from the start.
 INSERT INTO pawl.outbox_lane (id, queue, priority) VALUES (4828129222919567135, N'default', 0);
 
@@ -61,9 +61,9 @@ CREATE TABLE pawl.outbox_ready (
   n       bigint NOT NULL CHECK (n > 0),
   retry   int NOT NULL DEFAULT 0,
   suspect int NOT NULL DEFAULT 0, -- above 0: a claim of it expired; it is claimed alone, so many messages at most
-  PRIMARY KEY (lane, at, lo) WITH (ALLOW_PAGE_LOCKS = OFF),
-  INDEX lo UNIQUE (lo) WITH (ALLOW_PAGE_LOCKS = OFF)
+  PRIMARY KEY (lane, at, lo) WITH (ALLOW_PAGE_LOCKS = OFF)
 );
+CREATE UNIQUE INDEX lo ON pawl.outbox_ready (lo) WITH (ALLOW_PAGE_LOCKS = OFF);
 CREATE INDEX suspect ON pawl.outbox_ready (lane, at, lo) INCLUDE (suspect, n) WHERE suspect > 0 WITH (ALLOW_PAGE_LOCKS = OFF);
 
 -- Runs under lease, with what is needed to put them back.

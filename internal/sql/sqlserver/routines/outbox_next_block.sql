@@ -1,7 +1,7 @@
 -- A block of ids for a process, and what generation_look says. Outside of a transaction it
 -- makes one of its own: once that has committed the block is on disk, because the row that
 -- is written is. A sequence that is behind the messages, as after a restore, is moved on.
-CREATE PROCEDURE pawl.outbox_block WITH EXECUTE AS OWNER AS
+CREATE PROCEDURE pawl.outbox_next_block AS
 BEGIN
 DECLARE @block bigint, @high bigint, @mark nvarchar(450), @number bigint;
 pawl.begin_own()

@@ -1,0 +1,188 @@
+package testmssql
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+)
+
+// places are schemas that tests left empty, and those that tests of this process have.
+type places struct {
+	mu   sync.Mutex
+	free []string
+	held []string
+}
+
+// Take returns a schema that nobody else uses: one that a test left and that check accepts,
+// or a new one. It comes back when the test ends, unless that failed or it cannot be
+// emptied: then it is dropped.
+func Take(t testing.TB, check func(schema string) error) string {
+	t.Helper()
+	pool := Shared(t)
+	name := taken.take(t, pool, check)
+	t.Cleanup(func() {
+		if !t.Failed() && check(name) == nil && empty(pool, name) == nil {
+			taken.back(name, true)
+			return
+		}
+		taken.back(name, false)
+		if err := Drop(context.Background(), pool, name); err != nil {
+			t.Errorf("drop schema %s: %v", name, err)
+		}
+	})
+	return name
+}
+
+func (p *places) take(t testing.TB, pool *sql.DB, check func(schema string) error) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n := len(p.free); n > 0 {
+		name := p.free[n-1]
+		p.free = p.free[:n-1]
+		p.held = append(p.held, name)
+		return name
+	}
+	name, lock := p.kept(t, pool, check)
+	if name == "" {
+		name = Name()
+		lock = hold(t, pool, name)
+	}
+	_ = lock // its session ends with the process, and the lock with it
+	p.held = append(p.held, name)
+	return name
+}
+
+func (p *places) back(name string, usable bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.held = slices.DeleteFunc(p.held, func(h string) bool { return h == name })
+	if usable {
+		p.free = append(p.free, name)
+	}
+}
+
+// kept returns a schema that an earlier process left, where that is wanted, and drops those
+// that are of another build.
+func (p *places) kept(t testing.TB, pool *sql.DB, check func(schema string) error) (string, *sql.Conn) {
+	if os.Getenv(Keep) == "" {
+		return "", nil
+	}
+	for _, name := range list(t, pool) {
+		if slices.Contains(p.held, name) || slices.Contains(p.free, name) {
+			continue
+		}
+		lock := hold(t, pool, name)
+		if lock == nil {
+			continue // another process has it
+		}
+		if check(name) == nil && empty(pool, name) == nil {
+			return name, lock
+		}
+		_ = lock.Close()
+	}
+	return "", nil
+}
+
+// hold takes the lock of a schema for this process; nil if another one has it.
+func hold(t testing.TB, pool *sql.DB, name string) *sql.Conn {
+	conn, err := pool.Conn(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got int
+	err = conn.QueryRowContext(context.Background(), `DECLARE @got int;
+EXEC @got = sys.sp_getapplock @Resource = @p1, @LockMode = N'Exclusive', @LockOwner = N'Session', @LockTimeout = 0;
+SELECT @got`, "pawl.test/"+name).Scan(&got)
+	if err != nil || got < 0 {
+		_ = conn.Close()
+		return nil
+	}
+	return conn
+}
+
+func list(t testing.TB, pool *sql.DB) (names []string) {
+	rows, err := pool.QueryContext(context.Background(), `SELECT s.name FROM sys.schemas s WHERE s.name LIKE N't[_]%' AND LEN(s.name) = 34 ORDER BY s.name`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+// empty deletes what a test wrote; generation and notes of the schema stay.
+func empty(pool *sql.DB, schema string) error {
+	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
+	defer stop()
+	for _, table := range []string{
+		"outbox_join_member", "outbox_join_wait", "outbox_join", "outbox_message", "outbox_ready", "outbox_claim", "outbox_done", "outbox_exception", "inbox",
+		"lease_waiter", "lease", "timer", "job_run", "job", "audit_trail", "outbox_pause", "worker_process", "outbox_lane",
+	} {
+		if _, err := pool.ExecContext(ctx, fmt.Sprintf("DELETE FROM %s.%s", schema, table)); err != nil {
+			return err
+		}
+	}
+	_, err := pool.ExecContext(ctx, fmt.Sprintf("INSERT INTO %s.outbox_lane (id, queue, priority) VALUES (4828129222919567135, N'default', 0)", schema))
+	return err
+}
+
+// objects lists what is in a schema, in an order in which it can be dropped.
+const objects = `SELECT x.what, x.name FROM (
+  SELECT CASE o.type WHEN 'V' THEN 'VIEW' WHEN 'P' THEN 'PROCEDURE' WHEN 'U' THEN 'TABLE' WHEN 'SO' THEN 'SEQUENCE' ELSE 'FUNCTION' END AS what,
+         o.name, CASE o.type WHEN 'V' THEN 1 WHEN 'P' THEN 2 WHEN 'U' THEN 5 WHEN 'SO' THEN 6 ELSE 3 END AS place, -o.object_id AS nr
+    FROM sys.objects o WHERE o.schema_id = SCHEMA_ID(@p1) AND o.type IN ('V', 'P', 'U', 'SO', 'FN', 'IF', 'TF')
+  UNION ALL
+  SELECT 'TYPE', t.name, 4, 0 FROM sys.table_types t WHERE t.schema_id = SCHEMA_ID(@p1)) x ORDER BY x.place, x.nr`
+
+// Drop drops a schema and all that is in it, in several passes: tables that others refer to
+// go behind those.
+func Drop(ctx context.Context, pool *sql.DB, schema string) error {
+	for range 5 {
+		left, err := drop(ctx, pool, schema)
+		if err != nil {
+			return err
+		}
+		if left == 0 {
+			_, err = pool.ExecContext(ctx, fmt.Sprintf(`IF SCHEMA_ID(N'%[1]s') IS NOT NULL EXEC (N'DROP SCHEMA "%[1]s"')`, schema))
+			return err
+		}
+	}
+	return fmt.Errorf("something in %s cannot be dropped", schema)
+}
+
+// drop drops what can be dropped and returns how much cannot.
+func drop(ctx context.Context, pool *sql.DB, schema string) (left int, err error) {
+	rows, err := pool.QueryContext(ctx, objects, schema)
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	var drops []string
+	for rows.Next() {
+		var what, name string
+		if err := rows.Scan(&what, &name); err != nil {
+			return 0, err
+		}
+		drops = append(drops, fmt.Sprintf(`DROP %s "%s"."%s"`, what, schema, name))
+	}
+	if err := rows.Err(); err != nil {
+		return 0, err
+	}
+	for _, d := range drops {
+		if _, err := pool.ExecContext(ctx, d); err != nil {
+			left++
+		}
+	}
+	return left, nil
+}
