@@ -21,6 +21,7 @@ import (
 const (
 	errIsolation     = 57100 // the transaction's isolation level
 	errNoTransaction = 57101
+	errVictim        = 57102 // a deadlock over an application lock, which ends nothing by itself
 	errInvalid       = 57110 // an argument is refused
 	errNull          = 57111 // an argument is null
 	errReference     = 57120 // what an argument refers to is not there
@@ -53,7 +54,7 @@ func classify(err error) error {
 		}
 	case errReference:
 		return engine.ErrReference
-	case 1205:
+	case 1205, errVictim:
 		return engine.ErrDeadlock
 	case 3960, 3961:
 		return engine.ErrSerialization
