@@ -53,10 +53,10 @@ func Parse(text string) (*ast.Script, error) {
 	return script, nil
 }
 
-// What the parser does not understand of T-SQL that is right: COLLATE behind a variable,
-// and a column with a name that is a word of WAITFOR.
+// What the parser does not understand of T-SQL that is right: COLLATE behind a variable
+// or a literal, and a column with a name that is a word of WAITFOR.
 var (
-	collate = regexp.MustCompile(`@\w+ COLLATE \w+`)
+	collate = regexp.MustCompile(`(@\w+|') COLLATE \w+`)
 	delay   = regexp.MustCompile(`([(,.] ?)delay\b`)
 )
 

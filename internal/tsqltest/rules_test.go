@@ -35,12 +35,12 @@ func TestProblems(t *testing.T) {
 		"SELECT TOP 5 PERCENT a FROM pawl.t":                                                                                                     "PERCENT",
 		"SELECT TOP (@n + 1) a FROM pawl.t":                                                                                                      "",
 		"SELECT TOP (2 * 700) a FROM pawl.t":                                                                                                     "TOP of neither",
-		"SELECT CHARINDEX(@n COLLATE Latin1_General_100_BIN2, a) AS a FROM pawl.t WHERE a = @m COLLATE Latin1_General_100_BIN2": "@m is not declared",
-		"SELECT x.delay FROM OPENJSON(@n) WITH (lo bigint, delay bigint) x":                                                     "",
-		"SELECT a FROM pawl.t WHERE a = @N AND b = @m":                                                                          "@m is not declared",
-		"CREATE PROCEDURE pawl.p @a int, @l pawl.list READONLY AS SELECT a FROM @l WHERE a = @a":                                "",
-		"EXEC sp_getapplock @Resource = N'pawl', @LockMode = 'Exclusive'":                                                       "",
-		"EXEC sp_getapplock @Resource = @name":                                                                                  "@name is not declared",
+		"SELECT CHARINDEX(@n COLLATE Latin1_General_100_BIN2, a) AS a FROM pawl.t WHERE a = @m COLLATE Latin1_General_100_BIN2 OR a LIKE N'%' COLLATE Latin1_General_100_BIN2": "@m is not declared",
+		"SELECT x.delay FROM OPENJSON(@n) WITH (lo bigint, delay bigint) x":                                                                                                    "",
+		"SELECT a FROM pawl.t WHERE a = @N AND b = @m":                                                                                                                         "@m is not declared",
+		"CREATE PROCEDURE pawl.p @a int, @l pawl.list READONLY AS SELECT a FROM @l WHERE a = @a":                                                                               "",
+		"EXEC sp_getapplock @Resource = N'pawl', @LockMode = 'Exclusive'":                                                                                                      "",
+		"EXEC sp_getapplock @Resource = @name":                                                                                                                                 "@name is not declared",
 	} {
 		script, err := tsqltest.Parse(text)
 		if err != nil {

@@ -61,7 +61,10 @@ func (db *DB) again(ctx context.Context, try func() error) error {
 }
 
 // give puts a connection back.
-func (db *DB) give(conn *sql.Conn) { _ = conn.Close() }
+func (db *DB) give(conn *sql.Conn) {
+	db.idle.put(driverOf(conn))
+	_ = conn.Close()
+}
 
 // fatalClass is the first class of errors behind which the server ends the connection.
 const fatalClass = 20

@@ -70,6 +70,9 @@ type DB struct {
 	ahead   background.Runner
 	newer   engine.NewerNote
 	met     known
+	idle    idling
+	// idleLimit is the constant's, but for tests.
+	idleLimit time.Duration
 	// versioned says that the database has READ_COMMITTED_SNAPSHOT ON, as last seen.
 	versioned atomic.Bool
 }
@@ -140,7 +143,7 @@ func New(pool *sql.DB, opts ...Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{sql: pool, opts: o, folder: folder}
+	db := &DB{sql: pool, opts: o, folder: folder, idleLimit: idleLimit}
 	db.history.Logger, db.history.Forget = o.Logger, db.forget
 	return db, nil
 }
@@ -172,7 +175,7 @@ func (db *DB) acquire(ctx context.Context, op string) (*sql.Conn, error) {
 	if db.closed.Load() {
 		return nil, &engine.Error{Op: op, Class: engine.ErrClosed, Err: errors.New("sqlserver")}
 	}
-	conn, err := db.sql.Conn(ctx)
+	conn, err := db.conn(ctx)
 	if err == nil {
 		if err = db.meet(ctx, conn); err == nil {
 			return conn, nil

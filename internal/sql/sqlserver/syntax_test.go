@@ -103,7 +103,7 @@ func hintProblems(script *ast.Script) (found []string) {
 			return
 		}
 		hints := tsqltest.Hints(t)
-		if slices.Contains(hints, "READPAST") && (!slices.Contains(hints, "UPDLOCK") || slices.Contains(hints, "ROWLOCK") == slices.Contains(hints, "READCOMMITTEDLOCK")) {
+		if slices.Contains(hints, "READPAST") && (!slices.Contains(hints, "UPDLOCK") && !slices.Contains(hints, "XLOCK") || slices.Contains(hints, "ROWLOCK") == slices.Contains(hints, "READCOMMITTEDLOCK")) {
 			found = append(found, fmt.Sprintf("READPAST with the hints %v", hints))
 		}
 		for _, bad := range []string{"NOLOCK", "READUNCOMMITTED", "TABLOCK", "TABLOCKX", "PAGLOCK", "SNAPSHOT"} {

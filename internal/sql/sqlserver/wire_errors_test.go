@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -144,6 +145,31 @@ func TestFatalErrorIsAnAnswer(t *testing.T) {
 	enginetest.WantClass(t, w.do(extend()), engine.ErrBusy)
 	if n := len(w.requests()); n != engine.MaxAttempts {
 		t.Errorf("%d attempts", n)
+	}
+}
+
+// D-4: a connection that ended while it lay idle is noticed before anything is sent over
+// it, and nothing is unknown.
+func TestConnectionThatEndedIdle(t *testing.T) {
+	var pings atomic.Int64
+	w := onWire(t, func(r *tdstest.Request) tdstest.Answer {
+		if r.Kind == tdstest.Batch {
+			pings.Add(1)
+			return tdstest.Answer{}
+		}
+		return changes(1)
+	}, doubtful)
+	for range 3 {
+		enginetest.Must(t, w.do(extend()))
+		w.server.Cut()
+	}
+	if w.server.Opened() != 3 || len(w.requests()) != 3 || pings.Load() != 0 {
+		t.Errorf("%d connections, asked %q", w.server.Opened(), w.kinds())
+	}
+	enginetest.Must(t, w.do(extend()))
+	enginetest.Must(t, w.do(extend()))
+	if w.server.Opened() != 4 || pings.Load() != 1 {
+		t.Errorf("%d connections, asked %d times, %q", w.server.Opened(), pings.Load(), w.kinds())
 	}
 }
 

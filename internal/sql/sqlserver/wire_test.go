@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/enginetest"
@@ -21,6 +22,7 @@ type wire struct {
 	pool   *sql.DB
 
 	mu     sync.Mutex
+	mark   string             // of the generation
 	asked  []*tdstest.Request // without logins and what a new connection asks
 	answer tdstest.Handler
 }
@@ -34,7 +36,7 @@ func onWire(t testing.TB, answer tdstest.Handler, options ...func(*wireOptions))
 	for _, f := range options {
 		f(&o)
 	}
-	w := &wire{answer: answer}
+	w := &wire{answer: answer, mark: "mark"}
 	w.server = tdstest.New(t, func(r *tdstest.Request) tdstest.Answer { return w.handle(r, &o) })
 	pool, err := sql.Open("sqlserver", w.server.URL())
 	enginetest.Must(t, err)
@@ -43,6 +45,9 @@ func onWire(t testing.TB, answer tdstest.Handler, options ...func(*wireOptions))
 	w.pool = pool
 	w.DB, err = sqlserver.New(pool, o.Options)
 	enginetest.Must(t, err)
+	if o.idle > 0 {
+		sqlserver.SetIdleLimit(w.DB, o.idle)
+	}
 	t.Cleanup(func() { _ = w.DB.Close() })
 	return w
 }
@@ -50,12 +55,19 @@ func onWire(t testing.TB, answer tdstest.Handler, options ...func(*wireOptions))
 type wireOptions struct {
 	sqlserver.Options
 	versioned bool
+	idle      time.Duration // after which a connection is asked whether it is there; 0: as ever
 }
+
+// doubtful is a database that asks every connection first.
+func doubtful(o *wireOptions) { o.idle = 1 }
 
 // versioned is a database with READ_COMMITTED_SNAPSHOT ON.
 func versioned(o *wireOptions) { o.versioned = true }
 
 func (w *wire) handle(r *tdstest.Request, o *wireOptions) tdstest.Answer {
+	w.mu.Lock()
+	mark := w.mark
+	w.mu.Unlock()
 	switch {
 	case r.Kind == tdstest.Login:
 		return tdstest.Answer{}
@@ -64,7 +76,7 @@ func (w *wire) handle(r *tdstest.Request, o *wireOptions) tdstest.Answer {
 	case strings.Contains(r.SQL, "generation_look") && !strings.Contains(r.SQL, "COMMIT"):
 		return tdstest.Answered(tdstest.Rows(
 			[]tdstest.Column{{Name: "mark", Type: tdstest.NVarChar(450)}, {Name: "number", Type: tdstest.BigInt}, {Name: "written", Type: tdstest.BigInt}},
-			[]any{"mark", 1, nil}))
+			[]any{mark, 1, nil}))
 	}
 	w.mu.Lock()
 	w.asked = append(w.asked, r)
@@ -81,6 +93,13 @@ func (w *wire) now(answer tdstest.Handler) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.answer = answer
+}
+
+// setMark makes the database one of another history.
+func (w *wire) setMark(mark string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mark = mark
 }
 
 // requests are what was asked for so far.
