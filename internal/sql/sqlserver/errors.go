@@ -17,17 +17,17 @@ import (
 
 // Numbers of errors that pawl's own procedures and statements throw. What the first digit
 // of the last two says: 0 what is wrong with the transaction, 1 with an argument, 2 with
-// what an argument names, 3 with a lock. docs/sql.md lists them.
+// what an argument names. docs/sql.md lists them.
 const (
 	errIsolation     = 57100 // the transaction's isolation level
 	errNoTransaction = 57101
+	errVictim        = 57102 // a deadlock over an application lock, which ends nothing by itself
+	errLockTimeout   = 57103 // an application lock was not to be had in time
 	errInvalid       = 57110 // an argument is refused
 	errNull          = 57111 // an argument is null
 	errReference     = 57120 // what an argument refers to is not there
 	errUnknownRow    = 57121 // no such message, join, timer or job
 	errLeaseLost     = 57122
-	errLockDeadlock  = 57130 // a lock that is asked for by name
-	errLockTimeout   = 57131
 )
 
 // errHint is what the server says of READPAST where READ_COMMITTED_SNAPSHOT is not what
@@ -55,7 +55,7 @@ func classify(err error) error {
 		}
 	case errReference:
 		return engine.ErrReference
-	case 1205, errLockDeadlock:
+	case 1205, errVictim:
 		return engine.ErrDeadlock
 	case 3960, 3961:
 		return engine.ErrSerialization

@@ -7,7 +7,7 @@ CREATE PROCEDURE pawl.job_put_row @id uniqueidentifier, @name nvarchar(510), @to
 BEGIN
 DECLARE @got int = 0, @now datetime2(7);
 pawl.begin_own()
-IF EXISTS (SELECT 1 FROM pawl.job j WITH (UPDLOCK, HOLDLOCK) WHERE j.name = @name)
+IF EXISTS (SELECT 1 FROM pawl.job j WITH (UPDLOCK, HOLDLOCK) WHERE pawl.exactly(j.name, @name))
 BEGIN
   SET @now = SYSUTCDATETIME();
   UPDATE pawl.job SET
@@ -18,7 +18,7 @@ BEGIN
                   WHEN shift <> @shift THEN pawl.plus(next_time, @shift) ELSE due_at END,
     last_error = CASE WHEN schedule = @schedule AND zone = @zone THEN last_error END,
     version = version + 1, updated_at = @now
-  WHERE name = @name
+  WHERE pawl.exactly(name, @name)
     AND (enabled = 1 AND next_time IS NULL
       OR NOT EXISTS (
         SELECT topic, DATALENGTH(topic), payload, DATALENGTH(payload), headers, DATALENGTH(headers), lane, schedule, DATALENGTH(schedule), zone, DATALENGTH(zone), misfire, misfire_limit, overlap, spread, shift

@@ -5,7 +5,7 @@ BEGIN
 DECLARE @job uniqueidentifier, @now datetime2(7), @got int = 0, @spans nvarchar(max);
 pawl.withdraw_tables()
 pawl.begin_own()
-SELECT @job = j.id FROM pawl.job j WITH (UPDLOCK, REPEATABLEREAD) WHERE j.name = @name;
+SELECT @job = j.id FROM pawl.job j WITH (UPDLOCK, REPEATABLEREAD) WHERE pawl.exactly(j.name, @name);
 IF @job IS NOT NULL
 BEGIN
   INSERT INTO @want (id) SELECT r.id FROM pawl.job_run r WHERE r.job_id = @job AND r.outcome IS NULL;

@@ -22,7 +22,7 @@ END;
 SELECT @held = l.holder, @ends = l.lease_until_utc FROM pawl.lease l WITH (UPDLOCK, ROWLOCK) WHERE l.seq = @seq;
 -- The clock is read only now: a lease is whole however long the lock took (D-63).
 SET @now = SYSUTCDATETIME();
-IF NOT (@held IS NOT NULL AND @held <> @holder AND @ends > @now) AND pawl.ahead(@name, @holder) = 0
+IF (@held IS NULL OR @held = @holder OR @ends IS NULL OR @ends <= @now) AND pawl.ahead(@name, @holder) = 0
 BEGIN
   EXEC pawl.generation_look @mark OUTPUT, @number OUTPUT;
   SET @number = @number * 4096 + 1;

@@ -7,7 +7,7 @@ DECLARE @lane bigint, @got bigint = 0, @some int;
 DECLARE @pick TABLE (lo bigint NOT NULL PRIMARY KEY);
 DECLARE @back TABLE (lo bigint NOT NULL PRIMARY KEY, at datetime2(7) NOT NULL, n bigint NOT NULL, retry int NOT NULL, suspect int NOT NULL);
 pawl.begin_own()
-SELECT @lane = p.lane FROM pawl.outbox_pause p WITH (UPDLOCK, REPEATABLEREAD) WHERE p.kind = N'topic' AND p.name = @topic AND p.ending = 1;
+SELECT @lane = p.lane FROM pawl.outbox_pause p WITH (UPDLOCK, REPEATABLEREAD) WHERE p.kind = N'topic' AND pawl.exactly(p.name, @topic) AND p.ending = 1;
 WHILE @lane IS NOT NULL
 BEGIN
   DELETE FROM @pick;
@@ -23,7 +23,7 @@ BEGIN
   IF @got > 0 BREAK;
   -- Somebody who withdrew a message left the rest of its run behind: the next look sees it.
   IF NOT EXISTS (SELECT 1 FROM pawl.outbox_ready r WHERE r.lane = @lane)
-    DELETE FROM pawl.outbox_pause WHERE kind = N'topic' AND name = @topic;
+    DELETE FROM pawl.outbox_pause WHERE kind = N'topic' AND pawl.exactly(name, @topic);
   ELSE IF @some = 0
     CONTINUE;
   BREAK; -- what is left has lost its messages

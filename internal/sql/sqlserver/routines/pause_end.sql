@@ -4,8 +4,8 @@ CREATE PROCEDURE pawl.pause_end @kind nvarchar(20), @name nvarchar(510) AS
 BEGIN
 SET NOCOUNT ON;
 IF @kind = N'topic'
-  UPDATE pawl.outbox_pause SET ending = 1 WHERE kind = @kind AND name = @name;
+  UPDATE pawl.outbox_pause SET ending = 1 WHERE kind = @kind AND pawl.exactly(name, @name);
 ELSE
-  DELETE FROM pawl.outbox_pause WHERE kind = @kind AND name = @name;
+  DELETE FROM pawl.outbox_pause WHERE kind = @kind AND pawl.exactly(name, @name);
 RETURN @@ROWCOUNT;
 END

@@ -4,10 +4,10 @@ CREATE PROCEDURE pawl.pause_put @kind nvarchar(20), @name nvarchar(510), @lane b
 BEGIN
 DECLARE @got int = 0, @now datetime2(7);
 pawl.begin_own()
-IF EXISTS (SELECT 1 FROM pawl.outbox_pause p WITH (UPDLOCK, HOLDLOCK) WHERE p.kind = @kind AND p.name = @name)
+IF EXISTS (SELECT 1 FROM pawl.outbox_pause p WITH (UPDLOCK, HOLDLOCK) WHERE p.kind = @kind AND pawl.exactly(p.name, @name))
 BEGIN
   SET @now = SYSUTCDATETIME();
-  UPDATE pawl.outbox_pause SET ending = 0, at = @now, reason = @reason, actor = @actor WHERE kind = @kind AND name = @name AND ending = 1;
+  UPDATE pawl.outbox_pause SET ending = 0, at = @now, reason = @reason, actor = @actor WHERE kind = @kind AND pawl.exactly(name, @name) AND ending = 1;
   SET @got = @@ROWCOUNT;
 END
 ELSE

@@ -11,6 +11,7 @@ BEGIN
 DECLARE @now datetime2(7), @after bigint = -1, @some int = 1000, @hash bigint, @lock nvarchar(255), @got int, @all int = 0;
 DECLARE @fresh TABLE (id bigint NOT NULL PRIMARY KEY, elsewhere bit NOT NULL DEFAULT 0);
 DECLARE @named TABLE (hash bigint NOT NULL PRIMARY KEY);
+DECLARE @old TABLE (id bigint NOT NULL PRIMARY KEY);
 DECLARE @stored TABLE (id bigint NOT NULL PRIMARY KEY);
 INSERT INTO @named (hash)
 SELECT CAST(SUBSTRING(HASHBYTES('SHA2_256', RTRIM(x."key")), 1, 8) AS bigint) FROM @timers x WHERE x."key" IS NOT NULL
@@ -21,8 +22,8 @@ WHILE @hash IS NOT NULL
 BEGIN
   SET @lock = CONCAT(N'pawl.timer', N'/', @hash);
   EXEC @got = sys.sp_getapplock @Resource = @lock, @LockMode = N'Exclusive', @LockOwner = N'Transaction';
-  IF @got = -3 THROW 57130, 'deadlock: somebody else schedules the same keys or ids', 1;
-  IF @got < 0 THROW 57131, 'the lock of a key or id was not to be had in time', 1;
+  IF @got = -3 THROW 57102, 'chosen as the victim of a deadlock', 1;
+  IF @got < 0 THROW 57103, 'the lock of a key or id was not to be had in time', 1;
   SELECT @hash = MIN(n.hash) FROM @named n WHERE n.hash > @hash;
 END;
 INSERT INTO @fresh (id)
@@ -33,9 +34,10 @@ SELECT MIN(x.id) FROM @timers x
 DELETE FROM @fresh WHERE id IN (SELECT x.id FROM @timers x INNER JOIN pawl.timer t ON t.id = x.id AND t.timer_id = x.timer_id);
 UPDATE @fresh SET elsewhere = 1 WHERE id IN (SELECT t.id FROM pawl.timer t);
 SET @now = SYSUTCDATETIME();
-IF EXISTS (SELECT 1 FROM @timers x WHERE x."key" IS NOT NULL)
-  UPDATE pawl.timer SET status = CASE status WHEN 0 THEN 4 ELSE status END, processed_at = CASE status WHEN 0 THEN @now END, "key" = CASE status WHEN 0 THEN "key" END
-   WHERE "key" IS NOT NULL AND status < 2 AND "key" IN (SELECT x."key" FROM @timers x INNER JOIN @fresh f ON f.id = x.id WHERE x."key" IS NOT NULL);
+INSERT INTO @old (id)
+SELECT t.id FROM @timers x INNER JOIN @fresh f ON f.id = x.id INNER LOOP JOIN pawl.timer t ON pawl.exactly(t."key", x."key") AND t."key" IS NOT NULL AND t.status < 2;
+UPDATE pawl.timer SET status = CASE status WHEN 0 THEN 4 ELSE status END, processed_at = CASE status WHEN 0 THEN @now END, "key" = CASE status WHEN 0 THEN "key" END
+ WHERE id IN (SELECT o.id FROM @old o) AND status < 2;
 WHILE @some = 1000
 BEGIN
   DELETE FROM @stored;
