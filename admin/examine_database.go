@@ -30,17 +30,7 @@ func (e *examination) checkSchema(ctx context.Context) ([]Finding, error) {
 	next := ""
 	switch {
 	case e.schema == nil:
-		version := engine.Ask(op.DoctorVersion{})
-		if err := e.db.Read(ctx, version); err != nil {
-			return nil, err
-		}
-		if m, ok := engine.As[engine.Migrator](e.db); ok {
-			if status, err := m.SchemaStatus(ctx); err == nil && status.Newer {
-				return newFindings("schema", Note, fmt.Sprintf("version %d, of a newer program; this one, of version %d, may use it", version.N, status.Program),
-					"Update this program before the next migration."), nil
-			}
-		}
-		return newFindings("schema", OK, fmt.Sprintf("version %d, as this build needs it", version.N), ""), nil
+		return e.schemaVersion(ctx)
 	case errors.Is(e.schema, engine.ErrSchemaMissing), errors.Is(e.schema, engine.ErrSchemaOld):
 		next = "Run: pawl migrate"
 	case errors.Is(e.schema, engine.ErrSchemaNew):
@@ -53,6 +43,23 @@ func (e *examination) checkSchema(ctx context.Context) ([]Finding, error) {
 		return nil, err
 	}
 	return newFindings("schema", Problem, oneLine(e.schema), next), nil
+}
+
+// schemaVersion returns the version of a schema that this build may use.
+func (e *examination) schemaVersion(ctx context.Context) ([]Finding, error) {
+	m, ok := engine.As[engine.Migrator](e.db)
+	if !ok {
+		return newFindings("schema", OK, "as this build needs it", ""), nil
+	}
+	status, err := m.SchemaStatus(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case status.Newer:
+		return newFindings("schema", Note, fmt.Sprintf("version %d, of a newer program; this one, of version %d, may use it", status.Database, status.Program),
+			"Update this program before the next migration."), nil
+	}
+	return newFindings("schema", OK, fmt.Sprintf("version %d, as this build needs it", status.Database), ""), nil
 }
 
 const (

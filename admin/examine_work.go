@@ -9,6 +9,7 @@ import (
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 const (
@@ -38,11 +39,13 @@ func (e *examination) checkClaims(ctx context.Context) ([]Finding, error) {
 
 // checkSchedule finds timers and jobs that are overdue.
 func (e *examination) checkSchedule(ctx context.Context) ([]Finding, error) {
-	late, err := engine.Query(ctx, e.db, op.DoctorOverdue{Age: overdue, Look: maxRows})
+	counts, err := engine.Query(ctx, e.db, op.BacklogCounts{Age: overdue, Most: maxRows})
+	kinds := map[string]string{"timers/due": "timers", "timers/expired": "claimed timers", "jobs/due": "jobs"}
 	var found []Finding
-	for _, l := range late {
-		if l.N > 0 {
-			found = append(found, newFindings("schedule", Warning, fmt.Sprintf("%s %s overdue, the oldest since %s", atLeast(l.N), l.Kind, e.ago(l.Since)), runWorkers)...)
+	for _, c := range counts {
+		if kind := kinds[c.What+"/"+c.Which]; kind != "" && c.N > 0 {
+			late := time.Duration(worker.Value(c.Micros)) * time.Microsecond
+			found = append(found, newFindings("schedule", Warning, fmt.Sprintf("%s %s overdue, the oldest for %s", atLeast(c.N), kind, late.Round(time.Second)), runWorkers)...)
 		}
 	}
 	if err == nil && found == nil {

@@ -15,7 +15,7 @@ import (
 func TestALookReadsNoWholeTable(t *testing.T) {
 	t.Parallel()
 	db := dbtest.OpenSQLite(t)
-	for _, o := range []engine.Operation{op.HealthWaiting{}, op.HealthBacklog{Lanes: []int64{1}}, op.HealthFailed{Most: 10}, op.HealthStuck{Age: time.Hour, Most: 101}} {
+	for _, o := range []engine.Operation{op.HealthWaiting{}, op.BacklogCounts{Most: 10}, op.InboxStuck{Age: time.Hour, Most: 101}} {
 		name := engine.NameOf(o)
 		text, args := db.Statement(t, o)
 		rows, err := db.SQL.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+text, args...)
@@ -32,7 +32,7 @@ func TestALookReadsNoWholeTable(t *testing.T) {
 			}
 			steps++
 			for _, table := range []string{"SCAN r", "SCAN m", "SCAN timer", "SCAN job", "SCAN outbox_exception", "SCAN e", "SCAN inbox", "SCAN i", "TEMP B-TREE"} {
-				if strings.Contains(step, table) {
+				if strings.Contains(step, table) && step != "SCAN timer USING INDEX timer_claimed" { // up to a limit
 					t.Errorf("%s: %s", name, step)
 				}
 			}

@@ -17,7 +17,7 @@ import (
 // sense to ask more.
 func database(ctx context.Context, db engine.DB, checks []Check) ([]Check, bool) {
 	began := time.Now()
-	err := db.Read(ctx, engine.Ask(op.HealthPing{}))
+	_, _, err := engine.Get(ctx, db, op.ClockNow{})
 	took := time.Since(began)
 	if err != nil {
 		c := fail("database", fmt.Sprintf("the database does not answer: %s; nothing else could be asked", cause(ctx, err, took)))
@@ -63,8 +63,8 @@ func cause(ctx context.Context, err error, took time.Duration) string {
 	return worker.ErrorText(err.Error())
 }
 
-// maxFailed is how far failed messages are counted.
-const maxFailed = 100
+// maxCounted is how far messages that failed or are stuck are counted.
+const maxCounted = 100
 
 // aside tells of messages that nobody is to claim. They make nothing unhealthy: it
 // is for people to decide about them.
@@ -72,38 +72,45 @@ func aside(ctx context.Context, db engine.DB) []Check {
 	return []Check{paused(ctx, db), stuck(ctx, db), failed(ctx, db)}
 }
 
-const (
-	// stuckAfter is inbox.StuckAfter.
-	stuckAfter = time.Hour
-	// maxStuck is how far stuck messages are counted.
-	maxStuck = 100
-)
+// stuckAfter is inbox.StuckAfter.
+const stuckAfter = time.Hour
 
 // stuck warns of messages of the inbox that were begun and not ended (D-55).
 func stuck(ctx context.Context, db engine.DB) Check {
-	call := engine.Ask(op.HealthStuck{Age: stuckAfter, Most: maxStuck + 1})
+	var found int64
+	call := engine.Each(op.InboxStuck{Age: stuckAfter, Most: maxCounted + 1}, func(*op.InboxMessage, error) error {
+		found++ // also one that cannot be read
+		return nil
+	})
+	call.Reset = func() { found = 0 }
 	if err := db.Read(ctx, call); err != nil {
 		return warn("inbox", "could not be counted: "+cause(ctx, err, 0))
 	}
-	n := min(call.N, maxStuck)
+	n, more := min(found, maxCounted), found > maxCounted
 	if n == 0 {
 		return ok("inbox", "no message of the inbox is stuck").with("count", n)
 	}
-	text := fmt.Sprintf("%s of the inbox %s being processed and %s not heard of for over an hour; see \"pawl inbox ls --stuck\"", several(n, call.N > maxStuck, "message"), are(n), were(n))
-	return warn("inbox", text).with("count", n).with("more", call.N > maxStuck)
+	text := fmt.Sprintf("%s of the inbox %s being processed and %s not heard of for over an hour; see \"pawl inbox ls --stuck\"", several(n, more, "message"), are(n), were(n))
+	return warn("inbox", text).with("count", n).with("more", more)
 }
 
 func failed(ctx context.Context, db engine.DB) Check {
-	call := engine.Ask(op.HealthFailed{Most: maxFailed + 1})
-	if err := db.Read(ctx, call); err != nil {
+	counts, err := engine.Query(ctx, db, op.BacklogCounts{Most: maxCounted + 1})
+	if err != nil {
 		return warn("failed", "could not be counted: "+cause(ctx, err, 0))
 	}
-	n := min(call.N, maxFailed)
+	var found int64
+	for _, c := range counts {
+		if c.What == "messages" && c.Which == "failed" {
+			found = c.N
+		}
+	}
+	n, more := min(found, maxCounted), found > maxCounted
 	if n == 0 {
 		return ok("failed", "no message has failed for good").with("count", n)
 	}
-	text := several(n, call.N > maxFailed, "message") + " failed for good; see \"pawl ls --failed\""
-	return ok("failed", text).with("count", n).with("more", call.N > maxFailed)
+	text := several(n, more, "message") + " failed for good; see \"pawl ls --failed\""
+	return ok("failed", text).with("count", n).with("more", more)
 }
 
 func paused(ctx context.Context, db engine.DB) Check {

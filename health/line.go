@@ -89,35 +89,38 @@ func overdue(ctx context.Context, db engine.DB, by map[string][]row, o *Options)
 	return all, count(ctx, db, all[:min(len(all), few)])
 }
 
-// maxLanes bounds in how many lanes messages are counted.
-const maxLanes = 100
+// The bounds of a count of what is due: how many lanes, and how many runs of each. No lane
+// is read for less than that.
+const (
+	maxLanes = 100
+	maxRuns  = 100
+)
 
 // count counts what is due in lines, a bounded number of messages of each.
 func count(ctx context.Context, db engine.DB, lines []line) error {
-	var lanes []int64
-	of := map[int64]*line{}
+	of, lanes := map[string]*line{}, 0
+	var queues []string
 	for i := range lines {
-		l := &lines[i]
-		if l.kind != kindQueue {
-			continue
-		}
-		l.n, l.more = 0, false
-		for _, lane := range l.lanes {
-			if len(lanes) == maxLanes {
-				l.more = true
-				break
-			}
-			lanes, of[lane] = append(lanes, lane), l
+		if l := &lines[i]; l.kind == kindQueue && lanes < maxLanes {
+			of[l.queue], queues = l, append(queues, l.queue)
+			l.n, l.more = 0, false
+			lanes += len(l.lanes)
 		}
 	}
-	if len(lanes) == 0 {
+	if len(queues) == 0 {
 		return nil
 	}
-	amounts, err := engine.Query(ctx, db, op.HealthBacklog{Lanes: lanes})
+	amounts, err := engine.Query(ctx, db, op.BacklogMessages{Queues: queues, Runs: maxRuns, Messages: 1, Lanes: maxLanes})
 	for _, a := range amounts {
-		l := of[a.Lane]
-		l.n += a.N
-		l.more = l.more || a.More
+		if l := of[a.Queue]; l != nil && a.State == "ready" {
+			l.n += a.N
+			l.more = l.more || a.More
+		}
+	}
+	for _, l := range of {
+		if l.n == 0 { // claimed meanwhile, or in a lane beyond the bound
+			l.n, l.more = 1, true
+		}
 	}
 	return err
 }

@@ -8,7 +8,7 @@ import (
 
 func clocks() []engine.Operation { return []engine.Operation{ClockNow{}} }
 
-// ClockNow asks what time it is. One row.
+// ClockNow asks the database what time it is, and so whether it is there. One row.
 type ClockNow struct{ engine.Rows[Clock] }
 
 // Clock is what time it is, by the database's clock.

@@ -8,8 +8,7 @@ import (
 
 func doctor() []engine.Operation {
 	return []engine.Operation{
-		DoctorAdopt{}, DoctorClaims{}, DoctorLeases{}, DoctorMessages{}, DoctorOverdue{}, DoctorQueues{}, DoctorRuns{},
-		DoctorVersion{}, DoctorWrite{},
+		DoctorAdopt{}, DoctorClaims{}, DoctorLeases{}, DoctorMessages{}, DoctorQueues{}, DoctorRuns{}, DoctorWrite{},
 	}
 }
 
@@ -63,21 +62,6 @@ type DoctorPlaces struct {
 	Places int64
 }
 
-// DoctorOverdue counts what was due long ago and has not become a message. A row for
-// each kind: timers, claimed timers, jobs.
-type DoctorOverdue struct {
-	engine.Rows[DoctorLate]
-	Age  time.Duration // since when it was due, at least
-	Look int           // how far each kind is counted
-}
-
-// DoctorLate is how much of a kind is overdue.
-type DoctorLate struct {
-	Kind  string
-	N     int64
-	Since *time.Time
-}
-
 // DoctorQueues finds the lanes that nobody knows and messages lie in.
 type DoctorQueues struct {
 	engine.Rows[DoctorLane]
@@ -105,9 +89,6 @@ type DoctorHole struct {
 	Lo      int64
 	Missing int64
 }
-
-// DoctorVersion answers the version of the schema.
-type DoctorVersion struct{ engine.Number }
 
 // DoctorWrite changes nothing, in a way that a database which cannot be written to
 // refuses.

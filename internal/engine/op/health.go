@@ -1,37 +1,10 @@
 package op
 
-import (
-	"time"
-
-	"github.com/bravellian/pawl/internal/engine"
-)
+import "github.com/bravellian/pawl/internal/engine"
 
 func health() []engine.Operation {
-	return []engine.Operation{HealthBacklog{}, HealthFailed{}, HealthPing{}, HealthSigns{}, HealthStuck{}, HealthTables{}, HealthWaiting{}}
+	return []engine.Operation{HealthSigns{}, HealthTables{}, HealthWaiting{}}
 }
-
-// HealthBacklog counts what is due in lanes, in the first hundred runs of each. A row
-// for each lane.
-type HealthBacklog struct {
-	engine.Rows[HealthAmount]
-	Lanes []int64
-}
-
-// HealthAmount is how much is due in a lane.
-type HealthAmount struct {
-	Lane int64
-	N    int64 // messages
-	More bool  // there may be more than N
-}
-
-// HealthFailed answers how many messages failed for good.
-type HealthFailed struct {
-	engine.Number
-	Most int // as far as they are counted
-}
-
-// HealthPing asks whether anybody is there. The number says nothing.
-type HealthPing struct{ engine.Number }
 
 // HealthSigns looks for signs that somebody works on a queue, among the newest hundred
 // runs under lease, and as many that are done: a sign proves something, none proves
@@ -43,14 +16,6 @@ type HealthSign struct {
 	Queue  string
 	Held   bool   // somebody holds messages of it
 	Micros *int64 // how long ago one was finished
-}
-
-// HealthStuck answers how many messages of the inbox are being processed and were
-// neither heard of for long nor are held by a lease.
-type HealthStuck struct {
-	engine.Number
-	Age  time.Duration // since they were heard of, at least
-	Most int           // as far as they are counted
 }
 
 // HealthTables lists tables of pawl that are not there. The list of migrations says

@@ -21,6 +21,8 @@ import (
 const (
 	errIsolation     = 57100 // the transaction's isolation level
 	errNoTransaction = 57101
+	errVictim        = 57102 // a deadlock over an application lock, which ends nothing by itself
+	errLockTimeout   = 57103 // an application lock was not to be had in time
 	errInvalid       = 57110 // an argument is refused
 	errNull          = 57111 // an argument is null
 	errReference     = 57120 // what an argument refers to is not there
@@ -53,13 +55,13 @@ func classify(err error) error {
 		}
 	case errReference:
 		return engine.ErrReference
-	case 1205:
+	case 1205, errVictim:
 		return engine.ErrDeadlock
 	case 3960, 3961:
 		return engine.ErrSerialization
 	case errIsolation, 3951, 3952, 3953:
 		return engine.ErrIsolation
-	case 1222, 10928, 10929, 40501, 49918, 49919, 49920:
+	case 1222, errLockTimeout, 10928, 10929, 40501, 49918, 49919, 49920:
 		return engine.ErrBusy
 	case 3906, 3908:
 		return engine.ErrReadOnly

@@ -95,7 +95,8 @@ func TestTextsAreTSQL(t *testing.T) {
 }
 
 // hintProblems are breaches of the rules for hints: what skips locked rows locks those
-// that it takes, row by row; and nothing reads what is not committed or locks whole tables.
+// that it takes, row by row, or only looks; and nothing reads what is not committed or
+// locks whole tables.
 func hintProblems(script *ast.Script) (found []string) {
 	tsqltest.Walk(script, func(n any) {
 		t, ok := n.(*ast.NamedTableReference)
@@ -103,7 +104,8 @@ func hintProblems(script *ast.Script) (found []string) {
 			return
 		}
 		hints := tsqltest.Hints(t)
-		if slices.Contains(hints, "READPAST") && (!slices.Contains(hints, "UPDLOCK") && !slices.Contains(hints, "XLOCK") || slices.Contains(hints, "ROWLOCK") == slices.Contains(hints, "READCOMMITTEDLOCK")) {
+		looks := slices.Equal(hints, []string{"READCOMMITTEDLOCK", "READPAST"}) // see the macro unlocked
+		if slices.Contains(hints, "READPAST") && !looks && (!slices.Contains(hints, "UPDLOCK") && !slices.Contains(hints, "XLOCK") || slices.Contains(hints, "ROWLOCK") == slices.Contains(hints, "READCOMMITTEDLOCK")) {
 			found = append(found, fmt.Sprintf("READPAST with the hints %v", hints))
 		}
 		for _, bad := range []string{"NOLOCK", "READUNCOMMITTED", "TABLOCK", "TABLOCKX", "PAGLOCK", "SNAPSHOT"} {
@@ -119,12 +121,14 @@ func hintProblems(script *ast.Script) (found []string) {
 var runTables = []string{"outbox_ready", "timer", "job_run"}
 
 // The routines that claim skip what others have locked and lock what they take, in two
-// variants: where READ_COMMITTED_SNAPSHOT is ON the server refuses READPAST without
-// READCOMMITTEDLOCK. What a claim deletes is what it locked.
+// variants, or by READCOMMITTEDLOCK alone: where READ_COMMITTED_SNAPSHOT is ON the server
+// refuses READPAST without it, and where no pages are locked ROWLOCK adds nothing. What a
+// claim changes is what it locked. Runs of jobs are taken one by one, out of the runs of
+// messages that they are part of.
 func TestClaimsSkipLockedRows(t *testing.T) {
 	claims := 0
 	for name, sent := range sentTexts(t, engine.Names{Schema: "pawl"}) {
-		if !strings.HasPrefix(name, engine.Routines+"/") || !strings.Contains(name, "_claim") {
+		if !strings.HasPrefix(name, engine.Routines+"/") || !strings.Contains(name, "_claim") || name == engine.Routines+"/job_claim_runs" {
 			continue
 		}
 		script, err := tsqltest.Parse(sent.text)
@@ -134,6 +138,7 @@ func TestClaimsSkipLockedRows(t *testing.T) {
 		var plain, versioned, changes int
 		for _, table := range runTables {
 			for _, hints := range tsqltest.Hinted(script, table) {
+				hints = slices.DeleteFunc(hints, func(hint string) bool { return hint == "INDEX" })
 				switch {
 				case slices.Equal(hints, []string{"READPAST", "ROWLOCK", "UPDLOCK"}):
 					plain++
@@ -150,7 +155,7 @@ func TestClaimsSkipLockedRows(t *testing.T) {
 		if changes == 0 {
 			continue // it calls one that claims
 		}
-		if claims++; plain == 0 || plain != versioned {
+		if claims++; versioned == 0 || plain > 0 && plain != versioned {
 			t.Errorf("%s: %d claims with ROWLOCK, %d with READCOMMITTEDLOCK, for %d changes", name, plain, versioned, changes)
 		}
 	}

@@ -31,7 +31,7 @@ type outboxClaimSuspects struct {
 
 // statements are those that only SQL Server has, each without values.
 func statements() []engine.Operation {
-	return []engine.Operation{outboxClaim{}, outboxClaimAny{}, outboxClaimSuspects{}}
+	return append(doctorStatements(), outboxClaim{}, outboxClaimAny{}, outboxClaimSuspects{})
 }
 
 // tuned reports whether an operation is sent as one of the engine's own.

@@ -209,7 +209,8 @@ func TestCancelledReadOnTheWire(t *testing.T) {
 	w := onWire(t, func(*tdstest.Request) tdstest.Answer { close(asked); return tdstest.Answer{Until: make(chan struct{})} })
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-asked; cancel() }()
-	err := w.Read(ctx, engine.Ask(op.HealthFailed{Most: 1}))
+	var now []op.Clock
+	err := w.Read(ctx, engine.List(op.ClockNow{}, &now))
 	if !errors.Is(err, context.Canceled) || errors.Is(err, engine.ErrCommitUnknown) || w.server.Cancellations() != 1 {
 		t.Errorf("%d cancellations, %v", w.server.Cancellations(), err)
 	}

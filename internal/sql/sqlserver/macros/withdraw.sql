@@ -7,7 +7,7 @@ BEGIN
   WHILE 1 = 1
   BEGIN
     DELETE FROM @hit;
-    DELETE FROM pawl.outbox_ready
+    DELETE FROM pawl.outbox_ready WITH (ROWLOCK)
     OUTPUT deleted.lane, deleted.at, deleted.lo, deleted.n, deleted.retry, deleted.suspect INTO @hit (lane, at, lo, n, retry, suspect)
      WHERE lo = (SELECT MAX(x.lo) FROM pawl.outbox_ready x WHERE x.lo <= @id) AND lo + n > @id AND at <= {until};
     IF EXISTS (SELECT 1 FROM @hit)

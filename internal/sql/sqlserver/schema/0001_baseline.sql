@@ -1,7 +1,8 @@
 -- The run layout: see docs/layout.md. "pawl." stands for the configured schema and prefix.
 --
 -- Names are compared by their bytes, whatever the database's collation; a name of 255
--- characters may take twice as many UTF-16 units. Times are UTC. Every table is clustered
+-- characters may take twice as many UTF-16 units. Spaces at their end do not count for =
+-- and for an index: where names are keys, their sizes are, too. Times are UTC. Every table is clustered
 -- by a key that grows, none by a uniqueidentifier: those are unique by an index beside it.
 
 -- Which history of this database this is: docs/decisions/0016-generation.md. One row,
@@ -150,7 +151,7 @@ CREATE TABLE pawl.outbox_join_member (
   created_utc       datetime2(7) NOT NULL DEFAULT SYSUTCDATETIME(),
   UNIQUE (join_id, outbox_message_id)
 );
-CREATE INDEX id ON pawl.outbox_join_member (id);
+CREATE INDEX id ON pawl.outbox_join_member (id) INCLUDE (join_id, status);
 
 -- The join.wait messages of a join, by position.
 CREATE TABLE pawl.outbox_join_wait (
@@ -175,9 +176,10 @@ CREATE TABLE pawl.inbox (
   status           nvarchar(20) COLLATE Latin1_General_100_BIN2 NOT NULL DEFAULT N'Seen' CHECK (status IN (N'Seen', N'Processing', N'Done', N'Dead')),
   last_error       nvarchar(max) COLLATE Latin1_General_100_BIN2,
   token            uniqueidentifier, -- of the attempt under way
-  locked_until_utc datetime2(7)      -- end of its lease
+  locked_until_utc datetime2(7),     -- end of its lease
+  sizes            AS DATALENGTH(source) * 2048 + DATALENGTH(message_id)
 );
-CREATE UNIQUE INDEX source ON pawl.inbox (source, message_id);
+CREATE UNIQUE INDEX source ON pawl.inbox (source, message_id, sizes);
 CREATE INDEX processing ON pawl.inbox (last_seen_utc) WHERE status = N'Processing';
 CREATE INDEX done ON pawl.inbox (processed_utc) WHERE status = N'Done';
 CREATE INDEX dead ON pawl.inbox (source, message_id) WHERE status = N'Dead';
@@ -192,9 +194,10 @@ CREATE TABLE pawl.lease (
   lease_until_utc  datetime2(7),
   last_granted_utc datetime2(7),
   token            bigint NOT NULL,
-  holder           uniqueidentifier -- the one acquisition that holds it (D-61), or null
+  holder           uniqueidentifier, -- the one acquisition that holds it (D-61), or null
+  size             AS DATALENGTH(name)
 );
-CREATE UNIQUE INDEX name ON pawl.lease (name);
+CREATE UNIQUE INDEX name ON pawl.lease (name, size);
 
 -- Who waits for a lease, in order of arrival. Waiters that stop saying that
 -- they are alive drop out of the line.
@@ -204,15 +207,16 @@ CREATE TABLE pawl.lease_waiter (
   id          uniqueidentifier NOT NULL UNIQUE,
   alive_until datetime2(7) NOT NULL
 );
-CREATE INDEX name ON pawl.lease_waiter (name, ticket);
+CREATE INDEX name ON pawl.lease_waiter (name, ticket) INCLUDE (id, alive_until);
 
 -- Timers: see docs/timers.md.
 --
 -- A timer waits here and becomes a message when it is due: the same id, the same
--- position. Until then the outbox knows nothing of it.
+-- position. Until then the outbox knows nothing of it. Rows alone are locked, never pages:
+-- what is claimed lies next to what others claim.
 
 CREATE TABLE pawl.timer (
-  id             bigint NOT NULL PRIMARY KEY, -- the position of the message-to-be
+  id             bigint NOT NULL, -- the position of the message-to-be
   timer_id       uniqueidentifier NOT NULL,
   supplied       bit NOT NULL DEFAULT 0,
   "key"          nvarchar(510) COLLATE Latin1_General_100_BIN2,
@@ -231,15 +235,16 @@ CREATE TABLE pawl.timer (
   payload        varbinary(max) NOT NULL, -- emptied by dispatch: the message has it
   created_at     datetime2(7) NOT NULL DEFAULT SYSUTCDATETIME(),
   processed_at   datetime2(7),
-  last_error     nvarchar(max) COLLATE Latin1_General_100_BIN2
+  last_error     nvarchar(max) COLLATE Latin1_General_100_BIN2,
+  PRIMARY KEY (id) WITH (ALLOW_PAGE_LOCKS = OFF)
 );
-CREATE INDEX pending ON pawl.timer (at, id) WHERE status = 0;
-CREATE INDEX suspect ON pawl.timer (at, id) INCLUDE (suspect) WHERE status = 0 AND suspect > 0;
-CREATE INDEX claimed ON pawl.timer (owner) WHERE status = 1;
-CREATE INDEX past ON pawl.timer (processed_at, id) WHERE status >= 2;
-CREATE UNIQUE INDEX supplied ON pawl.timer (timer_id) WHERE supplied = 1;
+CREATE INDEX pending ON pawl.timer (at, id) WHERE status = 0 WITH (ALLOW_PAGE_LOCKS = OFF);
+CREATE INDEX suspect ON pawl.timer (at, id) INCLUDE (suspect) WHERE status = 0 AND suspect > 0 WITH (ALLOW_PAGE_LOCKS = OFF);
+CREATE INDEX claimed ON pawl.timer (owner) WHERE status = 1 WITH (ALLOW_PAGE_LOCKS = OFF);
+CREATE INDEX past ON pawl.timer (processed_at, id) WHERE status >= 2 WITH (ALLOW_PAGE_LOCKS = OFF);
+CREATE UNIQUE INDEX supplied ON pawl.timer (timer_id) WHERE supplied = 1 WITH (ALLOW_PAGE_LOCKS = OFF);
 -- One pending timer a key. Whoever schedules a key again takes it from a claimed one.
-CREATE UNIQUE INDEX keyed ON pawl.timer ("key") WHERE "key" IS NOT NULL AND status < 2;
+CREATE UNIQUE INDEX keyed ON pawl.timer ("key") WHERE "key" IS NOT NULL AND status < 2 WITH (ALLOW_PAGE_LOCKS = OFF);
 
 -- What a batch of timers is passed as; due is in microseconds since 1970.
 CREATE TYPE pawl.timer_list AS TABLE (

@@ -1,0 +1,2 @@
+EXEC pawl.audit_note @note_id, @note_actor, @action, @note_target, @note_reason, @n;
+SELECT @n AS n

@@ -1,0 +1,3 @@
+DECLARE @GOT int;
+EXEC @GOT = pawl.job_settle;
+SELECT CAST(@GOT AS bigint) AS n

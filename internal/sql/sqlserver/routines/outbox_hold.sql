@@ -1,0 +1,66 @@
+-- Hold messages where they are until the transaction ends (layout rule 7). @ids is a JSON
+-- array of positions. A run that is being moved makes us wait and then is gone; the next
+-- look finds where it went. @settled is a JSON array of the runs, with lo and n, that are
+-- settled among them, null if none is; @gone the first message that is no longer anywhere. A run is
+-- locked by its clustered key, which is what a claim locks first: claims pass it by.
+CREATE PROCEDURE pawl.outbox_hold @ids nvarchar(max), @settled nvarchar(max) OUTPUT, @gone bigint OUTPUT AS
+BEGIN
+SET NOCOUNT ON;
+DECLARE @id bigint = 0, @next bigint, @end bigint = 0, @is bit = 0, @lo bigint, @lane bigint, @at datetime2(7), @n bigint;
+DECLARE @asked TABLE (id bigint NOT NULL PRIMARY KEY);
+DECLARE @over TABLE (lo bigint NOT NULL PRIMARY KEY);
+SELECT @settled = NULL, @gone = NULL;
+INSERT INTO @asked (id) SELECT DISTINCT CAST(x.value AS bigint) FROM OPENJSON(@ids) x WHERE x.value IS NOT NULL;
+WHILE 1 = 1
+BEGIN
+  SELECT @next = MIN(id) FROM @asked WHERE id > @id;
+  IF @next IS NULL BREAK;
+  SET @id = @next;
+  WHILE @end <= @id
+  BEGIN
+    SELECT @is = 0, @lo = NULL, @n = NULL;
+    SELECT TOP (1) @lo = r.lo, @n = r.n, @lane = r.lane, @at = r.at FROM pawl.outbox_ready r WITH (FORCESEEK) WHERE r.lo <= @id ORDER BY r.lo DESC;
+    IF @lo + @n > @id
+    BEGIN
+      SET @n = NULL;
+      SELECT @n = r.n FROM pawl.outbox_ready r WITH (UPDLOCK, ROWLOCK) WHERE r.lane = @lane AND r.at = @at AND r.lo = @lo;
+      IF @lo + @n > @id SET @end = @lo + @n;
+      CONTINUE;
+    END;
+    SELECT @lo = NULL, @n = NULL;
+    SELECT TOP (1) @lo = c.lo, @n = c.n FROM pawl.outbox_claim c WHERE c.lo <= @id ORDER BY c.lo DESC;
+    IF @lo + @n > @id
+    BEGIN
+      SET @n = NULL;
+      SELECT @n = c.n FROM pawl.outbox_claim c WITH (UPDLOCK, ROWLOCK) WHERE c.lo = @lo;
+      IF @lo + @n > @id SET @end = @lo + @n;
+      CONTINUE;
+    END;
+    SET @is = 1;
+    SELECT @lo = NULL, @n = NULL;
+    SELECT TOP (1) @lo = d.lo, @n = d.n FROM pawl.outbox_done d WHERE d.lo <= @id ORDER BY d.lo DESC;
+    IF @lo + @n > @id
+    BEGIN
+      SET @n = NULL;
+      SELECT @n = d.n FROM pawl.outbox_done d WITH (UPDLOCK, ROWLOCK) WHERE d.lo = @lo;
+      IF @lo + @n > @id SET @end = @lo + @n;
+      CONTINUE;
+    END;
+    SET @n = NULL;
+    SELECT @n = 1 FROM pawl.outbox_exception e WITH (UPDLOCK, ROWLOCK) WHERE e.id = @id AND e.status >= 3;
+    IF @n = 1
+    BEGIN
+      SET @end = @id + 1;
+      CONTINUE;
+    END;
+    IF NOT EXISTS (SELECT 1 FROM pawl.outbox_message m WHERE m.id = @id)
+    BEGIN
+      SET @gone = @id;
+      RETURN;
+    END;
+  END;
+  IF @is = 1 INSERT INTO @over (lo) VALUES (@id);
+END;
+IF EXISTS (SELECT 1 FROM @over)
+  SET @settled = (SELECT o.lo, 1 AS n FROM @over o ORDER BY o.lo FOR JSON PATH);
+END

@@ -1,0 +1,3 @@
+DECLARE @GOT int;
+EXEC @GOT = pawl.timer_end_rows @owner, @timer_ids, 2, NULL;
+SELECT CAST(@GOT AS bigint) AS n

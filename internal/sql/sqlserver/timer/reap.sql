@@ -1,0 +1,3 @@
+DECLARE @GOT int;
+EXEC @GOT = pawl.timer_reap;
+SELECT CAST(@GOT AS bigint) AS n
