@@ -47,7 +47,9 @@ BEGIN
     SELECT r.lo, r.n, @lane, r.at, r.retry, @owner, @until FROM @runs r WHERE r.nr = @nr;
     SELECT @got = coalesce(SUM(c.m), 0) FROM @cut c;
     SET @need = @need - @got;
-    SET @take = CASE WHEN @got = 0 OR @need < @need * @seen / @got + 1 THEN CASE WHEN @need > 1000 THEN 1000 ELSE @need END ELSE @need * @seen / @got + 1 END;
+    SET @take = @need * @seen / NULLIF(@got, 0) + 1;
+    IF @take IS NULL OR @take > @need SET @take = @need;
+    IF @take > 1000 SET @take = 1000;
   END;
 END;
 pawl.claimed_rows()
