@@ -50,12 +50,8 @@ func failing(t *testing.T, e dbtest.Engine) (*fixture, map[string][]outbox.Posit
 // age puts the time when messages failed back.
 func (f *fixture) age(d time.Duration, ids ...outbox.Position) {
 	f.t.Helper()
-	step := fmt.Sprintf("make_interval(secs => %f)", d.Seconds())
-	if f.db.Engine() == "sqlite" {
-		step = fmt.Sprint(d.Microseconds())
-	}
 	for _, id := range ids {
-		if _, err := f.db.SQL.ExecContext(f.ctx(), fmt.Sprintf("UPDATE %s SET updated_at = updated_at - %s WHERE id = %d", f.db.Table("outbox_exception"), step, id)); err != nil {
+		if _, err := f.db.SQL.ExecContext(f.ctx(), fmt.Sprintf("UPDATE %s SET updated_at = %s WHERE id = %d", f.db.Table("outbox_exception"), f.db.Earlier("updated_at", d), id)); err != nil {
 			f.t.Fatal(err)
 		}
 	}

@@ -138,10 +138,7 @@ func testListAge(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	ids := f.enqueueN(3)
 	for i, id := range ids {
-		ago := fmt.Sprintf("created_at - %d * interval '1 hour'", 10*i)
-		if e.Name == "sqlite" {
-			ago = fmt.Sprintf("created_at - %d", 10*i*int(time.Hour/time.Microsecond))
-		}
+		ago := f.db.Earlier("created_at", 10*time.Duration(i)*time.Hour)
 		f.exec(fmt.Sprintf("UPDATE %s SET created_at = %s WHERE id = %d", f.db.Table("outbox_message"), ago, id))
 	}
 	f.listed(outbox.ListFilter{OlderThan: 5 * time.Hour}, ids[2], ids[1])

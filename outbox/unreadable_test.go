@@ -31,6 +31,15 @@ func damages(e dbtest.Engine) map[string]string {
 	}
 }
 
+// readable ends a test on SQL Server: its types hold no time and no id that Go cannot read,
+// and the driver makes every text UTF-8.
+func readable(t *testing.T, e dbtest.Engine) {
+	t.Helper()
+	if e.Name == "sqlserver" {
+		t.Skip("SQL Server stores nothing that cannot be read")
+	}
+}
+
 // damaged stores n messages and damages some, one each way.
 func (f *fixture) damaged(n int) (good []outbox.Position, bad map[outbox.Position]string) {
 	f.t.Helper()
@@ -65,6 +74,7 @@ func (f *fixture) failedUnread(bad map[outbox.Position]string) {
 func TestUnreadableFailsAlone(t *testing.T) { dbtest.Each(t, testUnreadableFailsAlone) }
 
 func testUnreadableFailsAlone(t *testing.T, e dbtest.Engine) {
+	readable(t, e)
 	f := open(t, e, quick(outbox.Options{StopWhenEmpty: true}))
 	good, bad := f.damaged(40)
 	f.handle("t", func(_ context.Context, m *outbox.Message) error {
@@ -87,6 +97,7 @@ func testUnreadableFailsAlone(t *testing.T, e dbtest.Engine) {
 func TestUnreadableClaim(t *testing.T) { dbtest.Each(t, testUnreadableClaim) }
 
 func testUnreadableClaim(t *testing.T, e dbtest.Engine) {
+	readable(t, e)
 	f := open(t, e)
 	good, bad := f.damaged(40)
 	owner, msgs := f.claimExactlyOf(100, len(good))
@@ -99,6 +110,7 @@ func testUnreadableClaim(t *testing.T, e dbtest.Engine) {
 func TestUnreadableOnly(t *testing.T) { dbtest.Each(t, testUnreadableOnly) }
 
 func testUnreadableOnly(t *testing.T, e dbtest.Engine) {
+	readable(t, e)
 	f := open(t, e)
 	ids := f.enqueueN(4)
 	for _, how := range damages(e) {
@@ -117,6 +129,7 @@ func testUnreadableOnly(t *testing.T, e dbtest.Engine) {
 func TestUnreadableShown(t *testing.T) { dbtest.Each(t, testUnreadableShown) }
 
 func testUnreadableShown(t *testing.T, e dbtest.Engine) {
+	readable(t, e)
 	f := open(t, e)
 	good, bad := f.damaged(40)
 	list := func(status outbox.Status, want int) {
@@ -151,6 +164,7 @@ func testUnreadableShown(t *testing.T, e dbtest.Engine) {
 func TestUnreadableTime(t *testing.T) { dbtest.Each(t, testUnreadableTime) }
 
 func testUnreadableTime(t *testing.T, e dbtest.Engine) {
+	readable(t, e)
 	f := open(t, e)
 	ids := f.enqueueN(3)
 	never := "-9223372036854775808"

@@ -210,6 +210,18 @@ func pass(t testing.TB, pool *sql.DB, d time.Duration) {
 	}
 }
 
+// Earlier is an expression of the engine's SQL: a time that lies so long before the one of
+// an expression.
+func (d Database) Earlier(time string, by time.Duration) string {
+	switch d.Engine() {
+	case "sqlite":
+		return fmt.Sprintf("%s - %d", time, by.Microseconds())
+	case "sqlserver":
+		return fmt.Sprintf("DATEADD(microsecond, %d, DATEADD(second, %d, %s))", -by.Microseconds()%1e6, -by.Microseconds()/1e6, time)
+	}
+	return fmt.Sprintf("%s - make_interval(secs => %f)", time, by.Seconds())
+}
+
 // Until waits for a condition that other goroutines bring about.
 func Until(t testing.TB, what string, ok func() bool) {
 	t.Helper()

@@ -57,11 +57,11 @@ func (s *schema) read(rows [][]any, columns ...tdstest.Column) tdstest.Answer {
 
 // note changes the notes.
 func (s *schema) note(sql string) (ok bool) {
-	if m := deleteObject.FindStringSubmatch(sql); m != nil {
+	for _, m := range deleteObject.FindAllStringSubmatch(sql, -1) {
 		s.objects = slices.DeleteFunc(s.objects, func(o []any) bool { return o[0] == m[1] && o[1] == m[2] })
 		ok = true
 	}
-	if m := insertObject.FindStringSubmatch(sql); m != nil {
+	for _, m := range insertObject.FindAllStringSubmatch(sql, -1) {
 		s.objects = append(s.objects, []any{m[1], m[2], m[3]})
 		ok = true
 	}
@@ -84,9 +84,9 @@ func (s *Server) own(r *tdstest.Request) (tdstest.Answer, bool) {
 	}
 	sql := strings.TrimSpace(r.SQL)
 	switch {
-	case strings.Contains(sql, "is_read_committed_snapshot_on"):
+	case strings.HasPrefix(sql, "SELECT d.is_read_committed_snapshot_on"):
 		return tdstest.Answered(tdstest.Rows([]tdstest.Column{{Name: "on", Type: tdstest.Bit}}, []any{false})), true
-	case strings.HasPrefix(sql, "EXEC ") && strings.Contains(sql, "outbox_block"):
+	case strings.HasPrefix(sql, "EXEC ") && strings.Contains(sql, "outbox_next_block"):
 		return s.nextBlock(), true
 	case s.isLook(sql):
 		return tdstest.Answered(tdstest.Rows(sightColumns, sight)), true

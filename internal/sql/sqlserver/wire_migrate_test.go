@@ -99,7 +99,7 @@ func TestFailedMigrationOnTheWire(t *testing.T) {
 // answerBlocks answers blocks of ids, from the first one on.
 func answerBlocks(first int) tdstest.Handler {
 	return func(r *tdstest.Request) tdstest.Answer {
-		if !strings.Contains(r.SQL, "outbox_block") {
+		if !strings.Contains(r.SQL, "outbox_next_block") {
 			return tdstest.Answer{}
 		}
 		columns := append([]tdstest.Column{{Name: "block", Type: tdstest.BigInt}}, tdstest.Column{Name: "mark", Type: tdstest.NVarCharMax},

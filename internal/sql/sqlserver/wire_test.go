@@ -71,9 +71,9 @@ func (w *wire) handle(r *tdstest.Request, o *wireOptions) tdstest.Answer {
 	switch {
 	case r.Kind == tdstest.Login:
 		return tdstest.Answer{}
-	case strings.Contains(r.SQL, "is_read_committed_snapshot_on"):
+	case strings.HasPrefix(r.SQL, "SELECT d.is_read_committed_snapshot_on"):
 		return tdstest.Answered(tdstest.Rows([]tdstest.Column{{Name: "on", Type: tdstest.Bit}}, []any{o.versioned}))
-	case strings.Contains(r.SQL, "generation_look") && !strings.Contains(r.SQL, "COMMIT"):
+	case strings.Contains(r.SQL, "EXEC ") && strings.Contains(r.SQL, "generation_look") && !strings.Contains(r.SQL, "COMMIT") && !strings.Contains(r.SQL, "CREATE"):
 		return tdstest.Answered(tdstest.Rows(
 			[]tdstest.Column{{Name: "mark", Type: tdstest.NVarChar(450)}, {Name: "number", Type: tdstest.BigInt}, {Name: "written", Type: tdstest.BigInt}},
 			[]any{mark, 1, nil}))

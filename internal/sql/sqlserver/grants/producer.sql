@@ -6,6 +6,7 @@ GRANT EXECUTE ON TYPE::pawl.timer_list TO [$(role)];
 GRANT EXECUTE ON pawl.audit_note TO [$(role)];
 GRANT EXECUTE ON pawl.generation_look TO [$(role)];
 GRANT EXECUTE ON pawl.inbox_see TO [$(role)];
+GRANT EXECUTE ON pawl.outbox_enqueue TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_enqueue_once TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_enqueue_runs TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_join_attach_all TO [$(role)];

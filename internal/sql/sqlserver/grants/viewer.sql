@@ -14,7 +14,6 @@ GRANT SELECT ON pawl.lease TO [$(role)];
 GRANT SELECT ON pawl.lease_waiter TO [$(role)];
 GRANT SELECT ON pawl.leases TO [$(role)];
 GRANT SELECT ON pawl.outbox TO [$(role)];
-GRANT SELECT ON pawl.outbox_claim TO [$(role)];
 GRANT SELECT ON pawl.outbox_done TO [$(role)];
 GRANT SELECT ON pawl.outbox_exception TO [$(role)];
 GRANT SELECT ON pawl.outbox_item TO [$(role)];

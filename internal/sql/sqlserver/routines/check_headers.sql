@@ -1,25 +1,27 @@
--- Refuse headers that Go could not have written: they are a flat JSON object. Numbers and
--- booleans pass: Go reads them as text. @text is what is stored, null for none.
-CREATE PROCEDURE pawl.check_headers @headers nvarchar(max), @text nvarchar(max) OUTPUT AS
+-- Refuse headers that Go could not have written: @headers is a flat JSON object, null for
+-- none, and is null afterwards if it is empty. Numbers and booleans pass: Go reads them as
+-- text.
+CREATE PROCEDURE pawl.check_headers @headers nvarchar(max) OUTPUT AS
 BEGIN
 SET NOCOUNT ON;
-DECLARE @nr int = 0, @last int, @name nvarchar(max), @bytes bigint = 0;
-DECLARE @header TABLE (nr int NOT NULL PRIMARY KEY, name nvarchar(max) NOT NULL, value nvarchar(max), kind int NOT NULL);
-SET @text = NULL;
-IF @headers IS NULL RETURN;
-IF ISJSON(@headers) = 0 OR NOT EXISTS (SELECT 1 FROM OPENJSON(CASE WHEN ISJSON(@headers) = 1 THEN N'[' + @headers + N']' ELSE N'[]' END) x WHERE x.type = 5)
+DECLARE @name nvarchar(max), @text nvarchar(max), @type int, @bytes bigint = 0, @nr int = 0;
+DECLARE @all TABLE (nr int NOT NULL PRIMARY KEY, name nvarchar(max) COLLATE Latin1_General_100_BIN2, text nvarchar(max), kind int NOT NULL);
+IF @headers IS NULL RETURN 0;
+IF ISJSON(@headers) = 0 OR LEFT(LTRIM(@headers), 1) <> N'{'
   EXEC pawl.check_refuse N'headers', N'not an object';
-INSERT INTO @header (nr, name, value, kind) SELECT ROW_NUMBER() OVER (ORDER BY x."key"), x."key", x.value, x.type FROM OPENJSON(@headers) x;
-SELECT @last = coalesce(MAX(h.nr), 0) FROM @header h;
-WHILE @nr < @last
+INSERT INTO @all (nr, name, text, kind) SELECT ROW_NUMBER() OVER (ORDER BY (SELECT NULL)), h."key" COLLATE Latin1_General_100_BIN2, h.value, h."type" FROM OPENJSON(@headers) h;
+WHILE 1 = 1
 BEGIN
   SET @nr = @nr + 1;
-  SELECT @name = h.name FROM @header h WHERE h.nr = @nr;
+  SET @type = NULL;
+  SELECT @name = a.name, @text = a.text, @type = a.kind FROM @all a WHERE a.nr = @nr;
+  IF @type IS NULL BREAK;
   EXEC pawl.check_text N'header name', @name, 255, 1;
-  IF EXISTS (SELECT 1 FROM @header h WHERE h.nr = @nr AND h.kind NOT IN (1, 2, 3))
+  IF @type NOT IN (1, 2, 3)
     EXEC pawl.check_refuse N'header value', N'not a text';
+  SET @bytes = @bytes + DATALENGTH(pawl.outbox_utf8(@name)) + coalesce(DATALENGTH(pawl.outbox_utf8(@text)), 0);
 END;
-SELECT @bytes = coalesce(SUM(DATALENGTH(pawl.outbox_utf8(h.name)) + DATALENGTH(pawl.outbox_utf8(h.value))), 0) FROM @header h;
-EXEC pawl.check_bytes N'headers', @bytes, 16384;
-IF @last > 0 SET @text = @headers;
+IF @bytes > 16384
+  EXEC pawl.check_refuse N'headers', N'more than 16384 bytes';
+IF @nr = 1 SET @headers = NULL;
 END

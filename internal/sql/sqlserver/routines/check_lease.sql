@@ -2,8 +2,6 @@
 CREATE PROCEDURE pawl.check_lease @seconds int AS
 BEGIN
 SET NOCOUNT ON;
-IF @seconds IS NULL
-  EXEC pawl.check_null N'lease', 1;
-IF @seconds < 1
-  EXEC pawl.check_refuse N'lease', N'shorter than a millisecond';
+IF @seconds IS NULL EXEC pawl.check_null N'lease', 1;
+IF @seconds < 1 EXEC pawl.check_refuse N'lease', N'shorter than a millisecond';
 END

@@ -3,8 +3,9 @@
 CREATE PROCEDURE pawl.timer_fail @owner_token uniqueidentifier, @ids nvarchar(max), @error nvarchar(max) = NULL AS
 BEGIN
 SET NOCOUNT ON;
-DECLARE @got int, @text nvarchar(max) = pawl.check_error(@error);
+DECLARE @got int;
+EXEC pawl.check_error @error OUTPUT;
 EXEC pawl.check_id N'owner token', @owner_token;
-EXEC @got = pawl.timer_end_rows @owner_token, @ids, 3, @text;
+EXEC @got = pawl.timer_end_rows @owner_token, @ids, 3, @error;
 RETURN @got;
 END

@@ -1,0 +1,12 @@
+-- Mark messages, a JSON array of their ids, as handled. Returns how many of them @owner_token
+-- held.
+CREATE PROCEDURE pawl.outbox_ack @owner_token uniqueidentifier, @ids nvarchar(max), @processed_by nvarchar(max) = NULL AS
+BEGIN
+SET NOCOUNT ON;
+DECLARE @runs nvarchar(max), @got int;
+EXEC pawl.check_isolation N'ack';
+EXEC pawl.check_text N'processed by', @processed_by, 255, 0;
+EXEC pawl.outbox_runs @owner_token, @ids, NULL, NULL, @runs OUTPUT;
+EXEC @got = pawl.outbox_ack_runs @runs, @processed_by, NULL;
+RETURN @got;
+END

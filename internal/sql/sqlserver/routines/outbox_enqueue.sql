@@ -1,0 +1,46 @@
+-- Enqueue one message in the caller's transaction, or in one of its own. A @message_id that is
+-- stored already adds nothing, also one that pawl made: that carries its position. @headers
+-- is a flat JSON object. @message_id is the message's id afterwards: pass a variable as OUTPUT
+-- to have it.
+CREATE PROCEDURE pawl.outbox_enqueue @topic nvarchar(max), @payload nvarchar(max), @correlation_id nvarchar(max) = NULL, @due_time_utc datetime2(7) = NULL,
+  @message_id uniqueidentifier = NULL OUTPUT, @headers nvarchar(max) = NULL, @queue nvarchar(max) = N'default', @priority int = 0, @max_payload bigint = 1048576 AS
+BEGIN
+DECLARE @now datetime2(7) = SYSUTCDATETIME(), @bytes varbinary(max), @lane bigint, @id bigint, @one int = FLOOR(RAND() * 4096), @two int = FLOOR(RAND() * 16384), @text nvarchar(400), @given bit;
+pawl.begin_own()
+EXEC pawl.check_isolation N'enqueue';
+EXEC pawl.check_text N'topic', @topic, 255, 1;
+EXEC pawl.check_text N'correlation id', @correlation_id, 255, 0;
+EXEC pawl.check_text N'queue', @queue, 255, 1;
+IF @priority IS NULL EXEC pawl.check_null N'priority', 1;
+IF @priority NOT BETWEEN -100 AND 100 EXEC pawl.check_refuse N'priority', N'not within -100 … 100';
+IF @payload IS NULL EXEC pawl.check_null N'payload', 1;
+SET @bytes = pawl.outbox_utf8(@payload);
+IF DATALENGTH(@bytes) > @max_payload
+BEGIN
+  SET @text = CONCAT(N'more than ', @max_payload, N' bytes');
+  EXEC pawl.check_refuse N'payload', @text;
+END;
+EXEC pawl.check_headers @headers OUTPUT;
+IF @due_time_utc < '1970-01-01' SET @due_time_utc = NULL;
+IF @message_id = CAST(N'00000000-0000-0000-0000-000000000000' AS uniqueidentifier) SET @message_id = NULL;
+SET @given = CASE WHEN @message_id IS NULL THEN 0 ELSE 1 END;
+SELECT @lane = l.id FROM pawl.outbox_lane l WHERE l.queue = @queue AND l.priority = @priority;
+IF @lane IS NULL
+BEGIN
+  SET @lane = pawl.outbox_lane_number(@queue, @priority);
+  EXEC pawl.outbox_lane_put @lane, @queue, @priority;
+END;
+IF @given = 1 EXEC pawl.outbox_position @message_id, @id OUTPUT;
+IF @id IS NULL AND (@given = 0 OR NOT EXISTS (SELECT 1 FROM pawl.outbox_message m WITH (UPDLOCK, HOLDLOCK) WHERE m.message_id = @message_id AND m.supplied = 1))
+BEGIN
+  SET @id = NEXT VALUE FOR pawl.outbox_single;
+  WHILE EXISTS (SELECT 1 FROM pawl.outbox_message m WHERE m.id = @id)
+    SET @id = NEXT VALUE FOR pawl.outbox_single;
+  IF @given = 0 SET @message_id = pawl.outbox_new_id(@id, @one, @two);
+  INSERT INTO pawl.outbox_message (id, message_id, supplied, lane, due_at, topic, correlation_id, headers, payload, created_at)
+  VALUES (@id, @message_id, @given, @lane, @due_time_utc, @topic, NULLIF(@correlation_id, N''), @headers, @bytes, @now);
+  INSERT INTO pawl.outbox_ready (lane, at, lo, n) VALUES (@lane, coalesce(@due_time_utc, @now), @id, 1);
+END;
+pawl.end_own()
+RETURN 0;
+END
