@@ -171,7 +171,7 @@ func (f *fixture) age(d time.Duration) {
 		f.pass(d)
 		return
 	}
-	_, err := f.db.SQL.ExecContext(f.ctx(), fmt.Sprintf("UPDATE %s SET processed_at = processed_at - interval '%f seconds' WHERE status >= 2", f.db.Table("timer"), d.Seconds()))
+	_, err := f.db.SQL.ExecContext(f.ctx(), fmt.Sprintf("UPDATE %s SET processed_at = %s WHERE status >= 2", f.db.Table("timer"), f.db.Earlier("processed_at", d)))
 	f.check(err)
 }
 
