@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -197,7 +198,11 @@ type row struct {
 
 func (f *fixture) shown() map[string]row {
 	f.t.Helper()
-	rows, err := f.db.SQL.QueryContext(f.ctx(), "SELECT "+seedColumns+" FROM "+f.db.Table("timers"))
+	columns := seedColumns
+	if f.db.Engine() == "sqlserver" { // whose driver gives the bytes of a uniqueidentifier
+		columns = strings.Replace(columns, "id", "LOWER(CONVERT(nvarchar(36), id))", 1)
+	}
+	rows, err := f.db.SQL.QueryContext(f.ctx(), "SELECT "+columns+" FROM "+f.db.Table("timers"))
 	f.check(err)
 	defer rows.Close()
 	all := map[string]row{}
