@@ -217,9 +217,15 @@ func (d Database) Earlier(time string, by time.Duration) string {
 	case "sqlite":
 		return fmt.Sprintf("%s - %d", time, by.Microseconds())
 	case "sqlserver":
-		return fmt.Sprintf("DATEADD(microsecond, %d, DATEADD(second, %d, %s))", -by.Microseconds()%1e6, -by.Microseconds()/1e6, time)
+		const day = 24 * 3600 * 1e6
+		return fmt.Sprintf("DATEADD(microsecond, %d, DATEADD(second, %d, DATEADD(day, %d, %s)))", -by.Microseconds()%1e6, -by.Microseconds()/1e6%86400, -by.Microseconds()/day, time)
 	}
 	return fmt.Sprintf("%s - make_interval(secs => %f)", time, by.Seconds())
+}
+
+// Clock is an expression of a server's SQL: the time that its clock has.
+func (d Database) Clock() string {
+	return map[string]string{"postgres": "clock_timestamp()", "sqlserver": "SYSUTCDATETIME()"}[d.Engine()]
 }
 
 // Until waits for a condition that other goroutines bring about.
