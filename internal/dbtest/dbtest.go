@@ -222,6 +222,17 @@ func (d Database) Earlier(time string, by time.Duration) string {
 	return fmt.Sprintf("%s - make_interval(secs => %f)", time, by.Seconds())
 }
 
+// Ago is an expression of the engine's SQL: the time so long before now.
+func (d Database) Ago(by time.Duration) string {
+	switch d.Engine() {
+	case "sqlite":
+		return fmt.Sprint(time.Now().Add(-by).UnixMicro())
+	case "sqlserver":
+		return d.Earlier("SYSUTCDATETIME()", by)
+	}
+	return d.Earlier("clock_timestamp()", by)
+}
+
 // Until waits for a condition that other goroutines bring about.
 func Until(t testing.TB, what string, ok func() bool) {
 	t.Helper()
