@@ -133,11 +133,7 @@ func testMarksOfAStaleAttempt(t *testing.T, e dbtest.Engine) {
 // expire ends the lease of a message's attempt, as a stop of its process does.
 func (f *fixture) expire(id string) {
 	f.t.Helper()
-	past := "now() - interval '1 second'"
-	if f.db.Engine() == "sqlite" {
-		past = "1"
-	}
-	if _, err := f.db.SQL.ExecContext(f.ctx(), "UPDATE "+f.db.Table("inbox")+" SET locked_until_utc = "+past+" WHERE message_id = '"+id+"'"); err != nil {
+	if _, err := f.db.SQL.ExecContext(f.ctx(), "UPDATE "+f.db.Table("inbox")+" SET locked_until_utc = "+f.db.Ago(time.Second)+" WHERE message_id = '"+id+"'"); err != nil {
 		f.t.Fatal(err)
 	}
 }

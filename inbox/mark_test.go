@@ -168,11 +168,8 @@ func testStuck(t *testing.T, e dbtest.Engine) {
 // age makes everything look a month older.
 func (f *fixture) age() {
 	f.t.Helper()
-	month := "interval '31 days'"
-	if f.db.Engine() == "sqlite" {
-		month = "2678400000000"
-	}
-	query := "UPDATE " + f.db.Table("inbox") + " SET last_seen_utc = last_seen_utc - " + month + ", processed_utc = processed_utc - " + month
+	const month = 31 * 24 * time.Hour
+	query := "UPDATE " + f.db.Table("inbox") + " SET last_seen_utc = " + f.db.Earlier("last_seen_utc", month) + ", processed_utc = " + f.db.Earlier("processed_utc", month)
 	if _, err := f.db.SQL.ExecContext(f.ctx(), query); err != nil {
 		f.t.Fatal(err)
 	}

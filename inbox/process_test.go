@@ -194,11 +194,7 @@ func TestKilledAtEveryMoment(t *testing.T) {
 // expire lets the leases of dead workers run out.
 func (p place) expire(t *testing.T) {
 	t.Helper()
-	past := "now() - interval '1 second'"
-	if p.Engine() == "sqlite" {
-		past = "1"
-	}
-	if _, err := p.SQL.ExecContext(t.Context(), "UPDATE "+p.Table("outbox_claim")+" SET locked_until = "+past); err != nil {
+	if _, err := p.SQL.ExecContext(t.Context(), "UPDATE "+p.Table("outbox_claim")+" SET locked_until = "+p.Ago(time.Second)); err != nil {
 		t.Fatal(err)
 	}
 }

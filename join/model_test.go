@@ -377,11 +377,7 @@ func (m *model) release(rt *rapid.T) {
 
 // reap ends all leases.
 func (m *model) reap(rt *rapid.T) {
-	past := "now() - interval '1 s'"
-	if m.d.Engine() == "sqlite" {
-		past = "1"
-	}
-	_, err := m.d.SQL.ExecContext(m.ctx(), "UPDATE "+m.d.Table("outbox_claim")+" SET locked_until = "+past)
+	_, err := m.d.SQL.ExecContext(m.ctx(), "UPDATE "+m.d.Table("outbox_claim")+" SET locked_until = "+m.d.Ago(time.Second))
 	must(rt, err)
 	n, err := m.box.ReapExpired(m.ctx())
 	must(rt, err)

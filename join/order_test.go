@@ -173,11 +173,7 @@ func cancelled() deed {
 // overdue lets the deadline pass; expire is what the deadline's wait then does.
 func overdue() deed {
 	return deed{alone: func(s *scene) error {
-		past := "now() - interval '1 hour'"
-		if s.db.Engine() == "sqlite" {
-			past = "1"
-		}
-		_, err := s.db.SQL.ExecContext(s.ctx(), "UPDATE "+s.db.Table("outbox_join")+" SET deadline_utc = "+past+" WHERE status = 0")
+		_, err := s.db.SQL.ExecContext(s.ctx(), "UPDATE "+s.db.Table("outbox_join")+" SET deadline_utc = "+s.db.Ago(time.Hour)+" WHERE status = 0")
 		return err
 	}}
 }
@@ -449,21 +445,13 @@ func (s *scene) finish(was outcome) {
 // hasten makes due what waits for another attempt, but not what is put aside.
 func (f *fixture) hasten() {
 	f.t.Helper()
-	stamp, soon := "now() - interval '1 s'", "now() + interval '1 day'"
-	if f.db.Engine() == "sqlite" {
-		stamp, soon = "1", fmt.Sprint(time.Now().Add(24*time.Hour).UnixMicro())
-	}
-	_, err := f.db.SQL.ExecContext(f.ctx(), "UPDATE "+f.db.Table("outbox_ready")+" SET at = "+stamp+" WHERE at < "+soon+" AND retry > 0")
+	_, err := f.db.SQL.ExecContext(f.ctx(), "UPDATE "+f.db.Table("outbox_ready")+" SET at = "+f.db.Ago(time.Second)+" WHERE at < "+f.db.Ago(-24*time.Hour)+" AND retry > 0")
 	f.check(err)
 }
 
 // lapse ends every lease.
 func (f *fixture) lapse() {
 	f.t.Helper()
-	past := "now() - interval '1 s'"
-	if f.db.Engine() == "sqlite" {
-		past = "1"
-	}
-	_, err := f.db.SQL.ExecContext(f.ctx(), "UPDATE "+f.db.Table("outbox_claim")+" SET locked_until = "+past)
+	_, err := f.db.SQL.ExecContext(f.ctx(), "UPDATE "+f.db.Table("outbox_claim")+" SET locked_until = "+f.db.Ago(time.Second))
 	f.check(err)
 }

@@ -152,13 +152,9 @@ const retention = time.Hour
 // age makes what is done look old, on any engine.
 func (f *fixture) age() {
 	f.t.Helper()
-	stamp := "now() - interval '2 hours'"
 	tables := [][2]string{{"outbox_done", "processed_at"}, {"outbox_exception", "updated_at"}, {"outbox_join", "last_updated_utc"}}
-	if f.db.Engine() == "sqlite" {
-		stamp = "1"
-	}
 	for _, c := range tables {
-		if _, err := f.db.SQL.ExecContext(f.ctx(), "UPDATE "+f.db.Table(c[0])+" SET "+c[1]+" = "+stamp); err != nil {
+		if _, err := f.db.SQL.ExecContext(f.ctx(), "UPDATE "+f.db.Table(c[0])+" SET "+c[1]+" = "+f.db.Ago(2*time.Hour)); err != nil {
 			f.t.Fatal(err)
 		}
 	}

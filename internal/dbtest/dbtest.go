@@ -228,6 +228,14 @@ func (d Database) Clock() string {
 	return map[string]string{"postgres": "clock_timestamp()", "sqlserver": "SYSUTCDATETIME()"}[d.Engine()]
 }
 
+// Ago is an expression of the engine's SQL: the time so long before now.
+func (d Database) Ago(by time.Duration) string {
+	if d.Engine() == "sqlite" {
+		return fmt.Sprint(time.Now().Add(-by).UnixMicro())
+	}
+	return d.Earlier(d.Clock(), by)
+}
+
 // Until waits for a condition that other goroutines bring about.
 func Until(t testing.TB, what string, ok func() bool) {
 	t.Helper()

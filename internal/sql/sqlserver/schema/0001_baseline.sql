@@ -132,7 +132,7 @@ CREATE TABLE pawl.outbox_join (
   deadline_utc     datetime2(7),
   -- join_id in the order of its bytes, which is that of time: SQL Server compares the last
   -- six bytes first.
-  rank AS CAST(SUBSTRING(CAST(join_id AS binary(16)), 4, 1) + SUBSTRING(CAST(join_id AS binary(16)), 3, 1) + SUBSTRING(CAST(join_id AS binary(16)), 2, 1) + SUBSTRING(CAST(join_id AS binary(16)), 1, 1) + SUBSTRING(CAST(join_id AS binary(16)), 6, 1) + SUBSTRING(CAST(join_id AS binary(16)), 5, 1) + SUBSTRING(CAST(join_id AS binary(16)), 8, 1) + SUBSTRING(CAST(join_id AS binary(16)), 7, 1) + SUBSTRING(CAST(join_id AS binary(16)), 9, 8) AS binary(16)) PERSISTED,
+  rank AS CONVERT(binary(16), REPLACE(CAST(join_id AS char(36)), '-', ''), 2) PERSISTED,
   CHECK (completed_steps + failed_steps <= expected_steps),
   UNIQUE (join_id)
 );

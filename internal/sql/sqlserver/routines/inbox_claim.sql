@@ -1,0 +1,58 @@
+-- Claim messages of the inbox's queue. Those that were done or given up meanwhile are settled
+-- here and not answered; one that somebody is at comes a second later. A claim is an attempt, of
+-- which a message has @max_attempts (0: any number), unless its lease runs out: that counts only
+-- of one that is claimed alone (outbox_claim). Settle with inbox_ack, inbox_abandon or
+-- inbox_fail: they settle both, message and inbox.
+CREATE PROCEDURE pawl.inbox_claim @owner_token uniqueidentifier, @lease_seconds int, @batch_size int = 50, @queue nvarchar(max) = N'inbox', @max_attempts int = 10 AS
+BEGIN
+DECLARE @lease bigint = CAST(@lease_seconds AS bigint) * 1000000, @most int = CASE WHEN @batch_size > 1000 THEN 1000 ELSE @batch_size END, @versioned bit;
+DECLARE @nr int = 1, @id bigint, @ids nvarchar(100), @headers nvarchar(max), @retries int, @source nvarchar(510), @message_id nvarchar(510), @hash varbinary(max), @wrong nvarchar(400), @error nvarchar(max), @verdict int;
+DECLARE @got TABLE (id bigint NOT NULL, message_id uniqueidentifier NOT NULL, topic nvarchar(510), correlation_id nvarchar(510), headers nvarchar(max), payload varbinary(max),
+  created_at datetime2(7) NOT NULL, due_at datetime2(7), retry_count int NOT NULL, queue nvarchar(510), priority bigint NOT NULL, locked_until datetime2(7) NOT NULL, nr int IDENTITY PRIMARY KEY);
+DECLARE @ours TABLE (nr int NOT NULL PRIMARY KEY, source nvarchar(510) NOT NULL, message_id nvarchar(510) NOT NULL, attempts int);
+pawl.begin_own()
+EXEC pawl.check_isolation N'claim';
+EXEC pawl.check_attempts @max_attempts;
+EXEC pawl.check_claim @owner_token, @lease_seconds, @batch_size, @queue;
+SELECT @versioned = d.is_read_committed_snapshot_on FROM sys.databases d WHERE d.database_id = DB_ID();
+EXEC pawl.outbox_reap_runs 100;
+INSERT INTO @got (id, message_id, topic, correlation_id, headers, payload, created_at, due_at, retry_count, queue, priority, locked_until)
+EXEC pawl.outbox_claim_any_runs @queue, @owner_token, @lease, @most, @versioned;
+WHILE 1 = 1
+BEGIN
+  SELECT @id = NULL, @error = NULL;
+  SELECT @id = g.id, @headers = g.headers, @retries = g.retry_count FROM @got g WHERE g.nr = @nr;
+  IF @id IS NULL BREAK;
+  SET @ids = CONCAT(N'[', @id, N']');
+  EXEC pawl.inbox_key @headers, @source OUTPUT, @message_id OUTPUT, @hash OUTPUT, @wrong OUTPUT;
+  IF @wrong IS NOT NULL
+    SET @error = CONCAT(N'not a message of the inbox: ', @wrong);
+  ELSE IF @max_attempts > 0 AND @retries >= @max_attempts
+  BEGIN
+    -- Its leases ran out, each time that it was claimed alone.
+    SET @error = CONCAT(N'lease expired; gave up after ', @retries, N' attempts, the last of which did not end');
+    EXEC pawl.inbox_fail_row @source, @message_id, @hash, NULL, @error, 1, @max_attempts;
+  END
+  ELSE
+  BEGIN
+    EXEC @verdict = pawl.inbox_take @source, @message_id, @hash, @owner_token, @lease, @max_attempts, 1;
+    IF @verdict = 1
+      INSERT INTO @ours (nr, source, message_id, attempts)
+      SELECT @nr, i.source, i.message_id, i.attempts FROM pawl.inbox i WITH (FORCESEEK) WHERE pawl.exactly(i.source, @source) AND pawl.exactly(i.message_id, @message_id);
+    ELSE IF @verdict = 2
+      EXEC pawl.outbox_ack @owner_token, @ids;
+    ELSE IF @verdict = 3
+      SET @error = N'message is dead';
+    ELSE IF @verdict = 4
+      SET @error = N'message has another hash than at first';
+    ELSE
+      EXEC pawl.outbox_release @owner_token, @ids, 1;
+  END;
+  IF @error IS NOT NULL
+    EXEC pawl.outbox_fail @owner_token, @ids, @error;
+  SET @nr = @nr + 1;
+END;
+pawl.end_own()
+SELECT g.id, o.source, o.message_id, g.topic, pawl.outbox_text(g.payload) AS payload, g.correlation_id, g.headers, g.created_at, g.due_at AS due_time_utc, o.attempts
+  FROM @got g INNER JOIN @ours o ON o.nr = g.nr ORDER BY g.nr;
+END
