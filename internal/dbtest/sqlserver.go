@@ -1,6 +1,7 @@
 package dbtest
 
 import (
+	"context"
 	"database/sql"
 	"testing"
 	"time"
@@ -21,7 +22,7 @@ func OpenSQLServer(t testing.TB) Database {
 		if err != nil {
 			return err
 		}
-		return db.CheckSchema(t.Context())
+		return db.CheckSchema(context.Background()) // also when the test has ended
 	})
 	Migrate(t, SQLServerAt(t, sqlserver.Options{Schema: schema, StatementTimeout: migrating}))
 	opts := sqlserver.Options{Schema: schema}

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"fmt"
 	"os"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -15,7 +14,7 @@ import (
 type places struct {
 	mu   sync.Mutex
 	free []string
-	held []string
+	held map[string]*sql.Conn // those of this process, free ones included, and who has their lock
 }
 
 // Take returns a schema that nobody else uses: one that a test left and that check accepts,
@@ -44,7 +43,6 @@ func (p *places) take(t testing.TB, pool *sql.DB, check func(schema string) erro
 	if n := len(p.free); n > 0 {
 		name := p.free[n-1]
 		p.free = p.free[:n-1]
-		p.held = append(p.held, name)
 		return name
 	}
 	name, lock := p.kept(t, pool, check)
@@ -52,18 +50,24 @@ func (p *places) take(t testing.TB, pool *sql.DB, check func(schema string) erro
 		name = Name()
 		lock = hold(t, pool, name)
 	}
-	_ = lock // its session ends with the process, and the lock with it
-	p.held = append(p.held, name)
+	if p.held == nil {
+		p.held = map[string]*sql.Conn{}
+	}
+	p.held[name] = lock
 	return name
 }
 
 func (p *places) back(name string, usable bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.held = slices.DeleteFunc(p.held, func(h string) bool { return h == name })
 	if usable {
 		p.free = append(p.free, name)
+		return
 	}
+	if lock := p.held[name]; lock != nil {
+		_ = lock.Close()
+	}
+	delete(p.held, name)
 }
 
 // kept returns a schema that an earlier process left, where that is wanted, and drops those
@@ -73,7 +77,7 @@ func (p *places) kept(t testing.TB, pool *sql.DB, check func(schema string) erro
 		return "", nil
 	}
 	for _, name := range list(t, pool) {
-		if slices.Contains(p.held, name) || slices.Contains(p.free, name) {
+		if _, own := p.held[name]; own {
 			continue
 		}
 		lock := hold(t, pool, name)
