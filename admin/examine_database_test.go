@@ -104,6 +104,9 @@ func TestExamineMissingView(t *testing.T) {
 		if text := strings.Join(missing, "\n"); !strings.Contains(text, "table") || !strings.Contains(text, "lease_waiter") || len(missing) > 4 {
 			t.Errorf("objects: %s", text)
 		}
+		if e.Name == "sqlserver" {
+			f.exec("DROP VIEW {timers}") // nothing there cascades
+		}
 		f.exec("DROP TABLE {timer}" + map[bool]string{true: " CASCADE"}[e.Name == "postgres"])
 		findings = f.examine()
 		wantFinding(t, findings, "schedule", admin.Warning, "could not be checked", "objects")

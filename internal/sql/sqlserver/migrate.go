@@ -15,9 +15,9 @@ import (
 // migration, so they are not part of one.
 const (
 	historyTable = `IF OBJECT_ID(N'pawl.pawl_schema', N'U') IS NULL
-CREATE TABLE pawl.pawl_schema (version int NOT NULL PRIMARY KEY, name nvarchar(255) NOT NULL, checksum nvarchar(64) NOT NULL, lowest int NOT NULL, applied_at datetime2(7) NOT NULL DEFAULT SYSUTCDATETIME());
+CREATE TABLE pawl.pawl_schema (version int NOT NULL PRIMARY KEY, name nvarchar(255) NOT NULL, checksum nvarchar(100) NOT NULL, lowest int NOT NULL, applied_at datetime2(7) NOT NULL DEFAULT SYSUTCDATETIME());
 IF OBJECT_ID(N'pawl.pawl_object', N'U') IS NULL
-CREATE TABLE pawl.pawl_object (kind nvarchar(20) COLLATE Latin1_General_100_BIN2 NOT NULL, name nvarchar(128) COLLATE Latin1_General_100_BIN2 NOT NULL, checksum nvarchar(64) NOT NULL, applied_at datetime2(7) NOT NULL DEFAULT SYSUTCDATETIME(), PRIMARY KEY (kind, name))`
+CREATE TABLE pawl.pawl_object (kind nvarchar(20) COLLATE Latin1_General_100_BIN2 NOT NULL, name nvarchar(128) COLLATE Latin1_General_100_BIN2 NOT NULL, checksum nvarchar(100) NOT NULL, applied_at datetime2(7) NOT NULL DEFAULT SYSUTCDATETIME(), PRIMARY KEY (kind, name))`
 	historyRead   = `SELECT version, name, checksum, lowest, applied_at FROM pawl.pawl_schema ORDER BY version`
 	historyInsert = `INSERT INTO pawl.pawl_schema (version, name, checksum, lowest) VALUES (%d, %s, %s, %d)`
 	// A lock of the transaction ends with it, whatever happens. It covers all prefixes,
