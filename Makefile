@@ -60,6 +60,7 @@ test-narrow: ## what can be tested of 32-bit machines without a server
 test: cc static test-narrow ## everything that has to pass: vet, build, requirements, tests with the race detector
 	@$(TESTSERVER) $(MAKE) --no-print-directory -j2 test-packages test-face
 	@$(TESTSERVER) $(MAKE) --no-print-directory -j2 test-newest test-drivers
+	@test -n "$$PAWL_TEST_SQLSERVER" || echo "SQL Server: not run, PAWL_TEST_SQLSERVER is not set (docs/sqlserver.md)"
 
 .PHONY: test-packages
 test-packages:

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -90,12 +91,8 @@ func TestAuditCleanUp(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		f.notes(6)
-		year, older := "'366 days'::interval", "'364 days'::interval"
-		if e.Name == "sqlite" {
-			year, older = "366*86400000000", "364*86400000000"
-		}
 		table := f.db.Table("audit_trail")
-		for _, change := range []string{"at = at - " + year + " WHERE target < '3'", "at = at - " + older + " WHERE target = '4'"} {
+		for _, change := range []string{"at = " + f.db.Earlier("at", 366*24*time.Hour) + " WHERE target < '3'", "at = " + f.db.Earlier("at", 364*24*time.Hour) + " WHERE target = '4'"} {
 			_, err := f.db.SQL.ExecContext(f.ctx(), "UPDATE "+table+" SET "+change)
 			f.check(err)
 		}
@@ -108,7 +105,7 @@ func TestAuditCleanUp(t *testing.T) {
 		if all := f.trail(admin.AuditFilter{}); len(all) != 3 {
 			t.Fatalf("left are %+v", all)
 		}
-		_, err := f.db.SQL.ExecContext(f.ctx(), "UPDATE "+table+" SET at = at - "+year)
+		_, err := f.db.SQL.ExecContext(f.ctx(), "UPDATE "+table+" SET at = "+f.db.Earlier("at", 366*24*time.Hour))
 		f.check(err)
 		f.check(f.CleanUp(f.ctx())) // the pawl's
 		if all := f.trail(admin.AuditFilter{}); len(all) != 0 {

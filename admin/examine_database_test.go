@@ -79,11 +79,8 @@ func TestExamineSchema(t *testing.T) {
 func TestExamineMissingIndex(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
-		name := "outbox_exception_dead"
-		if e.Name != "sqlite" {
-			name = "outbox_exception_status_id_idx"
-		}
-		f.exec("DROP INDEX {" + name + "}")
+		name := map[string]string{"sqlite": "{outbox_exception_dead}", "postgres": "{outbox_exception_status_id_idx}", "sqlserver": "status ON {outbox_exception}"}[e.Name]
+		f.exec("DROP INDEX " + name)
 		found := wantFinding(t, f.examine(), "objects", admin.Problem, "missing index", "CREATE INDEX")
 		f.exec(found.NextStep)
 		wantOK(t, f.examine(), "objects")
@@ -107,7 +104,7 @@ func TestExamineMissingView(t *testing.T) {
 		if text := strings.Join(missing, "\n"); !strings.Contains(text, "table") || !strings.Contains(text, "lease_waiter") || len(missing) > 4 {
 			t.Errorf("objects: %s", text)
 		}
-		f.exec("DROP TABLE {timer}" + map[bool]string{false: " CASCADE"}[e.Name == "sqlite"])
+		f.exec("DROP TABLE {timer}" + map[bool]string{true: " CASCADE"}[e.Name == "postgres"])
 		findings = f.examine()
 		wantFinding(t, findings, "schedule", admin.Warning, "could not be checked", "objects")
 		wantOK(t, findings, "joins")
@@ -135,7 +132,8 @@ func TestExamineHangingCheck(t *testing.T) {
 		f.check(err)
 		check := "writable"
 		if e.Name != "sqlite" {
-			_, err = tx.ExecContext(f.ctx(), f.render("LOCK TABLE {inbox} IN ACCESS EXCLUSIVE MODE"))
+			lock := map[string]string{"postgres": "LOCK TABLE {inbox} IN ACCESS EXCLUSIVE MODE", "sqlserver": "SELECT COUNT(*) FROM {inbox} WITH (TABLOCKX, HOLDLOCK)"}[e.Name]
+			_, err = tx.ExecContext(f.ctx(), f.render(lock))
 			f.check(err)
 			check = "inbox"
 		}

@@ -100,6 +100,10 @@ func (f *examineFixture) exec(query string, args ...any) {
 }
 
 func (f *examineFixture) render(query string) string {
+	if f.db.Engine() == "sqlserver" {
+		query = strings.NewReplacer("'x' || checksum", "'x' + checksum", "substr(checksum, 2)", "SUBSTRING(checksum, 2, 64)",
+			"CREATE TABLE {before} AS SELECT * FROM {pawl_schema}", "SELECT * INTO {before} FROM {pawl_schema}").Replace(query)
+	}
 	var out strings.Builder
 	for {
 		before, rest, found := strings.Cut(query, "{")
@@ -122,7 +126,7 @@ func (f *examineFixture) instant(d time.Duration) string {
 	if f.db.Engine() == "sqlite" {
 		return fmt.Sprint(time.Now().Add(d).UnixMicro())
 	}
-	return fmt.Sprintf("(clock_timestamp() + interval '%f seconds')", d.Seconds())
+	return "(" + f.db.Earlier(f.db.Clock(), -d) + ")"
 }
 
 func (f *examineFixture) begin() *sql.Tx { return f.db.Begin(f.t) }

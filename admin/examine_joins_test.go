@@ -301,10 +301,7 @@ func TestExamineJoinsParkedWaits(t *testing.T) {
 
 // never is where a wait without a deadline is parked.
 func (f *examineFixture) never() string {
-	if f.db.Engine() == "sqlite" {
-		return "253402300799000000"
-	}
-	return "'9999-12-31 UTC'"
+	return map[string]string{"sqlite": "253402300799000000", "postgres": "'9999-12-31 UTC'", "sqlserver": "'9999-12-31'"}[f.db.Engine()]
 }
 
 // A step is counted in a transaction that is open while the doctor mends: it has to

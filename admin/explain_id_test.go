@@ -24,7 +24,8 @@ func (f *explainFixture) instant(at time.Time) string {
 	if f.db.Engine() == "sqlite" {
 		return fmt.Sprint(at.UnixMicro())
 	}
-	return "'" + at.UTC().Format("2006-01-02 15:04:05.000000Z") + "'"
+	zone := map[bool]string{false: "Z"}[f.db.Engine() == "sqlserver"]
+	return "'" + at.UTC().Format("2006-01-02 15:04:05.000000") + zone + "'"
 }
 
 func (f *explainFixture) position(id outbox.MessageID) string { return fmt.Sprint(f.at(id)) }

@@ -30,8 +30,8 @@ func (f *explainFixture) asleep(hours int) {
 		f.pass(time.Duration(hours) * time.Hour)
 		return
 	}
-	by := fmt.Sprintf("interval '%d hours'", hours)
-	f.exec("UPDATE " + f.db.Table("job") + " SET next_time = next_time - " + by + ", due_at = due_at - " + by)
+	by := time.Duration(hours) * time.Hour
+	f.exec("UPDATE " + f.db.Table("job") + " SET next_time = " + f.db.Earlier("next_time", by) + ", due_at = " + f.db.Earlier("due_at", by))
 }
 
 func (f *explainFixture) makeRuns() {
@@ -151,7 +151,7 @@ func TestExplainJobOverlap(t *testing.T) {
 		f.makeRuns()
 		f.explain("report", "job_next", "job_overlap")
 		if e.Name != "sqlite" { // where jobs move and the clock does not
-			f.exec("UPDATE " + f.db.Table("job_run") + " SET scheduled_time = scheduled_time - interval '1 hour'")
+			f.exec("UPDATE " + f.db.Table("job_run") + " SET scheduled_time = " + f.db.Earlier("scheduled_time", time.Hour))
 		}
 		f.asleep(1)
 		f.makeRuns()

@@ -119,7 +119,7 @@ func (f *fixture) expire(d time.Duration) {
 		f.db.Pass(d)
 		return
 	}
-	_, err := f.db.SQL.ExecContext(f.ctx(), fmt.Sprintf("UPDATE %s SET expires_at = expires_at - make_interval(secs => %f)", f.db.Table("worker_process"), d.Seconds()))
+	_, err := f.db.SQL.ExecContext(f.ctx(), fmt.Sprintf("UPDATE %s SET expires_at = %s", f.db.Table("worker_process"), f.db.Earlier("expires_at", d)))
 	f.check(err)
 }
 

@@ -47,7 +47,7 @@ func TestStuckInboxMessages(t *testing.T) {
 // seen changes when messages were seen.
 func (f *fixture) seen(query string) {
 	f.t.Helper()
-	ago := "now() - interval '2 hours'"
+	ago := f.db.Earlier(f.db.Clock(), 2*time.Hour)
 	if f.db.Engine() == "sqlite" {
 		ago = "unixepoch() * 1000000 - 7200000000"
 	}

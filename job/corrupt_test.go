@@ -24,10 +24,11 @@ func corruptions(e dbtest.Engine) map[string]string {
 		"negative shift":   "shift = -9223372036854775808",
 		"huge shift":       "shift = 9223372036854775807",
 	}
-	if e.Name == "sqlite" {
+	all["next time far away"] = "next_time = '9999-12-31'"
+	switch e.Name {
+	case "sqlite":
 		all["next time far away"] = "next_time = 9223372036854775807"
-	} else {
-		all["next time far away"] = "next_time = '9999-12-31'"
+	case "postgres":
 		all["endless next time"] = "next_time = 'infinity'"
 		all["beginless next time"] = "next_time = '-infinity'"
 	}
@@ -192,11 +193,14 @@ func TestCorruptTimes(t *testing.T) { dbtest.Each(t, testCorruptTimes) }
 
 func testCorruptTimes(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	changes := []string{"due_at = NULL", "next_time = NULL, due_at = NULL", "enabled = false, due_at = next_time"}
-	if e.Name == "sqlite" {
+	changes := []string{"due_at = NULL", "next_time = NULL, due_at = NULL", "enabled = " + map[bool]string{true: "0", false: "false"}[e.Name == "sqlserver"] + ", due_at = next_time"}
+	switch e.Name {
+	case "sqlite":
 		changes = append(changes, "due_at = -9223372036854775808", "next_time = -9223372036854775808", "due_at = 9223372036854775807",
 			"next_time = -9223372036854775808, due_at = -9223372036854775808", "next_time = 0")
-	} else {
+	case "sqlserver":
+		changes = append(changes, "due_at = '0001-01-01'", "due_at = '9999-12-31'", "next_time = '0001-01-01'", "next_time = '1970-01-01'", "next_time = '0001-01-01', due_at = '0001-01-01'")
+	case "postgres":
 		changes = append(changes, "due_at = '-infinity'", "due_at = 'infinity'", "next_time = '4713-01-01 BC'", "next_time = '0001-01-01'", "next_time = 'epoch'",
 			"next_time = '-infinity', due_at = '-infinity'")
 	}

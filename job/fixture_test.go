@@ -150,7 +150,7 @@ func (f *fixture) ago(d time.Duration) string {
 	if f.e.Name == "sqlite" { // whose clock the test moves
 		return fmt.Sprint(f.now().Add(-d).UnixMicro())
 	}
-	return fmt.Sprintf("clock_timestamp() - interval '%d microseconds'", d.Microseconds())
+	return f.db.Earlier(f.db.Clock(), d)
 }
 
 // now is the database's clock.
@@ -161,16 +161,15 @@ func (f *fixture) now() time.Time {
 	return clock.Now
 }
 
-// asleep lets time pass without a scheduler: on SQLite its clock moves on, on
-// PostgreSQL the jobs move back. d must be periods of their schedules.
+// asleep lets time pass without a scheduler: on SQLite its clock moves on, on servers
+// the jobs move back. d must be periods of their schedules.
 func (f *fixture) asleep(d time.Duration) {
 	f.t.Helper()
 	if f.e.Name == "sqlite" {
 		f.db.Pass(d)
 		return
 	}
-	by := fmt.Sprintf("interval '%d microseconds'", d.Microseconds())
-	f.exec("UPDATE " + f.db.Table("job") + " SET next_time = next_time - " + by + ", due_at = due_at - " + by)
+	f.exec("UPDATE " + f.db.Table("job") + " SET next_time = " + f.db.Earlier("next_time", d) + ", due_at = " + f.db.Earlier("due_at", d))
 }
 
 // fire does what is due, and returns how many jobs that were.
@@ -215,8 +214,8 @@ func (f *fixture) back() {
 	if f.e.Name == "sqlite" {
 		return
 	}
-	for _, by := range []string{"- interval '876001 hours'", "+ interval '876000 hours'"} { // never onto each other
-		f.exec("UPDATE " + f.db.Table("job_run") + " SET scheduled_time = scheduled_time " + by)
+	for _, by := range []time.Duration{876001 * time.Hour, -876000 * time.Hour} { // never onto each other
+		f.exec("UPDATE " + f.db.Table("job_run") + " SET scheduled_time = " + f.db.Earlier("scheduled_time", by))
 	}
 }
 

@@ -199,11 +199,7 @@ func testHistoryRetention(t *testing.T, e dbtest.Engine) {
 	if n, err := f.CleanUp(t.Context()); n != 0 || err != nil {
 		t.Fatalf("%d went early, %v", n, err)
 	}
-	hour := "3600000000"
-	if e.Name != "sqlite" {
-		hour = "interval '1 hour'"
-	}
-	f.exec("UPDATE " + db.Table("job_run") + " SET end_time = end_time - " + hour)
+	f.exec("UPDATE " + db.Table("job_run") + " SET end_time = " + db.Earlier("end_time", time.Hour))
 	if n, err := f.CleanUp(t.Context()); n != 3 || err != nil {
 		t.Fatalf("%d went, %v", n, err)
 	}

@@ -92,15 +92,21 @@ func (f *fixture) late(jb job.Job, d time.Duration) time.Time {
 	f.t.Helper()
 	f.put(jb)
 	at := f.ago(d)
-	if f.e.Name != "sqlite" {
+	switch f.e.Name {
+	case "postgres":
 		at = "date_trunc('second', " + at + ")"
+	case "sqlserver":
+		at = "CAST(" + at + " AS datetime2(0))"
 	}
 	f.set(name, "next_time = "+at)
-	if f.e.Name == "sqlite" {
+	switch f.e.Name {
+	case "sqlite":
 		f.set(name, "next_time = next_time / 1000000 * 1000000")
 		f.set(name, "due_at = next_time + shift")
-	} else {
+	case "postgres":
 		f.set(name, "due_at = next_time + shift * interval '1 microsecond'")
+	case "sqlserver":
+		f.set(name, "due_at = DATEADD(microsecond, shift % 1000000, DATEADD(second, shift / 1000000, next_time))")
 	}
 	return f.get(name).NextRun
 }
@@ -296,6 +302,9 @@ func testMisfireDaily(t *testing.T, e dbtest.Engine) {
 	f.put(jb)
 	start := time.Now().AddDate(0, 0, -220).UTC().Truncate(time.Hour)
 	at := start.Format("'2006-01-02 15:04:05Z'")
+	if e.Name == "sqlserver" {
+		at = start.Format("'2006-01-02T15:04:05'")
+	}
 	if e.Name == "sqlite" {
 		at = fmt.Sprint(start.UnixMicro())
 	}

@@ -57,9 +57,8 @@ func TestBacklog(t *testing.T) {
 		check(t, err)
 		_, err = f.Joins.Start(t.Context(), join.Spec{ExpectedSteps: 1})
 		check(t, err)
-		hour := map[string]string{"sqlite": "3600000000", "postgres": "interval '1 hour'"}[e.Name]
 		ready := f.db.Table("outbox_ready")
-		f.exec("UPDATE " + ready + " SET at = at - " + hour + " WHERE lo = (SELECT min(lo) FROM " + ready + " r WHERE r.lane = 4828129222919567135)")
+		f.exec("UPDATE " + ready + " SET at = " + f.db.Earlier("at", time.Hour) + " WHERE lo = (SELECT min(lo) FROM " + ready + " r WHERE r.lane = 4828129222919567135)")
 		got := f.gather()
 		got.has(t, series{
 			`pawl_messages{queue="default",state="failed",topic="fails"}`: 2,

@@ -97,9 +97,12 @@ func TestOutcomesOfClaims(t *testing.T) {
 			t.Fatalf("%s began", topic)
 		}
 		thief := outbox.NewOwnerToken()
-		if e.Name == "sqlite" {
+		switch e.Name {
+		case "sqlite":
 			f.exec("UPDATE outbox_claim SET owner = ?", thief[:])
-		} else {
+		case "sqlserver":
+			f.exec("UPDATE "+f.db.Table("outbox_claim")+" SET owner = @p1", thief.String())
+		default:
 			f.exec("UPDATE "+f.db.Table("outbox_claim")+" SET owner = $1", thief.String())
 		}
 		f.until(`pawl_attempts_total{outcome="lost",queue="default",topic="stolen"}`, 1)

@@ -230,7 +230,7 @@ func testHeldSkipped(t *testing.T, e dbtest.Engine) {
 	owner, got := f.claimFor(time.Hour, 5)
 	f.same(got, ids[10:15]...)
 	f.fires(5)
-	_, err := f.db.SQL.ExecContext(f.ctx(), fmt.Sprintf("UPDATE %s SET locked_until = clock_timestamp() - interval '1 minute' WHERE status = 1", f.db.Table("timer")))
+	_, err := f.db.SQL.ExecContext(f.ctx(), fmt.Sprintf("UPDATE %s SET locked_until = %s WHERE status = 1", f.db.Table("timer"), f.db.Earlier(f.db.Clock(), time.Minute)))
 	f.check(err)
 	reaping, endReaping := f.begin(false)
 	f.exec(reaping, "SELECT pawl.timer_reap()")

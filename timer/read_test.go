@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -171,7 +172,7 @@ func (f *fixture) age(d time.Duration) {
 		f.pass(d)
 		return
 	}
-	_, err := f.db.SQL.ExecContext(f.ctx(), fmt.Sprintf("UPDATE %s SET processed_at = processed_at - interval '%f seconds' WHERE status >= 2", f.db.Table("timer"), d.Seconds()))
+	_, err := f.db.SQL.ExecContext(f.ctx(), fmt.Sprintf("UPDATE %s SET processed_at = %s WHERE status >= 2", f.db.Table("timer"), f.db.Earlier("processed_at", d)))
 	f.check(err)
 }
 
@@ -197,7 +198,11 @@ type row struct {
 
 func (f *fixture) shown() map[string]row {
 	f.t.Helper()
-	rows, err := f.db.SQL.QueryContext(f.ctx(), "SELECT "+seedColumns+" FROM "+f.db.Table("timers"))
+	columns := seedColumns
+	if f.db.Engine() == "sqlserver" { // whose driver gives the bytes of a uniqueidentifier
+		columns = strings.Replace(columns, "id", "LOWER(CONVERT(nvarchar(36), id))", 1)
+	}
+	rows, err := f.db.SQL.QueryContext(f.ctx(), "SELECT "+columns+" FROM "+f.db.Table("timers"))
 	f.check(err)
 	defer rows.Close()
 	all := map[string]row{}

@@ -86,7 +86,7 @@ func testRunHeals(t *testing.T, e dbtest.Engine) {
 	id := f.put(f.due())
 	f.claimFor(time.Second, 1)
 	f.run()
-	if f.db.Engine() == "postgres" { // real time passes by itself
+	if f.db.Engine() != "sqlite" { // real time passes by itself
 		f.until(id)
 		return
 	}

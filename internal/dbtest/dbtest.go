@@ -217,20 +217,23 @@ func (d Database) Earlier(time string, by time.Duration) string {
 	case "sqlite":
 		return fmt.Sprintf("%s - %d", time, by.Microseconds())
 	case "sqlserver":
-		return fmt.Sprintf("DATEADD(microsecond, %d, DATEADD(second, %d, %s))", -by.Microseconds()%1e6, -by.Microseconds()/1e6, time)
+		const day = 24 * 3600 * 1e6
+		return fmt.Sprintf("DATEADD(microsecond, %d, DATEADD(second, %d, DATEADD(day, %d, %s)))", -by.Microseconds()%1e6, -by.Microseconds()/1e6%86400, -by.Microseconds()/day, time)
 	}
 	return fmt.Sprintf("%s - make_interval(secs => %f)", time, by.Seconds())
 }
 
+// Clock is an expression of a server's SQL: the time that its clock has.
+func (d Database) Clock() string {
+	return map[string]string{"postgres": "clock_timestamp()", "sqlserver": "SYSUTCDATETIME()"}[d.Engine()]
+}
+
 // Ago is an expression of the engine's SQL: the time so long before now.
 func (d Database) Ago(by time.Duration) string {
-	switch d.Engine() {
-	case "sqlite":
+	if d.Engine() == "sqlite" {
 		return fmt.Sprint(time.Now().Add(-by).UnixMicro())
-	case "sqlserver":
-		return d.Earlier("SYSUTCDATETIME()", by)
 	}
-	return d.Earlier("clock_timestamp()", by)
+	return d.Earlier(d.Clock(), by)
 }
 
 // Until waits for a condition that other goroutines bring about.

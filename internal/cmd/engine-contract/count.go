@@ -64,7 +64,9 @@ func count(root string) (*contract, error) {
 		o.common = n.files > 0
 		c.common.add(n)
 	}
-	for _, f := range []struct{ name, path string }{{"sqlite", "internal/sql/sqlite/anydriver"}, {"postgres", "internal/sql/postgres"}} {
+	for _, f := range []struct{ name, path string }{
+		{"sqlite", "internal/sql/sqlite/anydriver"}, {"postgres", "internal/sql/postgres"}, {"sqlserver", "internal/sql/sqlserver"},
+	} {
 		e, err := c.engine(filepath.Join(root, f.path), f.name)
 		if err != nil {
 			return nil, err
@@ -123,7 +125,8 @@ func (c *contract) engine(dir, name string) (*own, error) {
 	return e, nil
 }
 
-var call = regexp.MustCompile(`pawl\.([a-z_0-9]+)\(`)
+// call is that of a function, or of a procedure in T-SQL.
+var call = regexp.MustCompile(`EXEC (?:@\w+ = )?pawl\.([a-z_0-9]+)|pawl\.([a-z_0-9]+)\(`)
 
 // split tells the routines that an engine's statements, views and macros need, and what those
 // call in turn, from those that only programs call.
@@ -147,7 +150,7 @@ func (e *own) split(dir string) error {
 	var need func(text string)
 	need = func(text string) {
 		for _, m := range call.FindAllStringSubmatch(text, -1) {
-			if f := routine(m[1]); texts[f] != "" && !needed[f] {
+			if f := routine(m[1] + m[2]); texts[f] != "" && !needed[f] {
 				needed[f] = true
 				need(texts[f])
 			}

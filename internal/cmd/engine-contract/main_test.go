@@ -34,7 +34,7 @@ func TestPageIsWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(filepath.Join(copied, page))
-	if err != nil || !strings.Contains(string(text), "| `lease/get` | common | own |") {
+	if err != nil || !strings.Contains(string(text), "| `lease/get` | common | own | own |") {
 		t.Errorf("%v, %s", err, text)
 	}
 	if err := run(copied, true); err != nil {

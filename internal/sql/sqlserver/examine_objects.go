@@ -48,8 +48,19 @@ var (
 	// no column has.
 	createdColumn = regexp.MustCompile(`(?m)^  ("?)(\w+)("?) +[a-zA-Z]`)
 	createdOther  = regexp.MustCompile(`(?m)^CREATE (SEQUENCE|TYPE) "[^"]*"\."([^"]*)"`)
-	createdIndex  = regexp.MustCompile(`(?m)^CREATE (?:UNIQUE )?INDEX (\w+) ON "[^"]*"\."([^"]*)"`)
+	createdIndex  = regexp.MustCompile(`(?m)^CREATE (?:UNIQUE )?INDEX (\w+) ON "[^"]*"\."([^"]*)"[^;]*`)
 )
+
+// indexStatements are the statements that make indexes, by their names in [expectedObjects].
+func indexStatements(f *engine.Folder) map[string]string {
+	all := map[string]string{}
+	for _, m := range f.Migrations {
+		for _, i := range createdIndex.FindAllStringSubmatch(m.SQL, -1) {
+			all[i[2]+"."+i[1]] = i[0]
+		}
+	}
+	return all
+}
 
 // expectedObjects is everything with a name that the migrations make, under the names of
 // the folder. Constraints have names that the server makes.
@@ -121,7 +132,12 @@ func (x *examiner) missing(want, there []object) (found []engine.Finding) {
 	for _, o := range there {
 		known[o.Kind+" "+strings.ToLower(o.Name)] = o.Sound
 	}
+	indexes := indexStatements(x.folder)
 	for _, o := range want {
+		next := byHand
+		if o.Kind == "index" {
+			next = indexes[o.Name]
+		}
 		sound, exists := known[o.Kind+" "+strings.ToLower(o.Name)]
 		table, index, part := strings.Cut(o.Name, ".")
 		switch {
@@ -130,7 +146,7 @@ func (x *examiner) missing(want, there []object) (found []engine.Finding) {
 		case exists:
 		case part:
 			if _, exists := known["table "+strings.ToLower(table)]; exists {
-				found = append(found, engine.NewFinding(engine.Problem, "missing "+o.Kind+": "+o.Name, byHand))
+				found = append(found, engine.NewFinding(engine.Problem, "missing "+o.Kind+": "+o.Name, next))
 			}
 		default:
 			found = append(found, engine.NewFinding(engine.Problem, "missing "+o.Kind+": "+o.Name, byHand))

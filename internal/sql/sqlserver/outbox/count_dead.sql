@@ -1,3 +1,3 @@
 DECLARE @GOT bigint, @LAST bigint;
-EXEC pawl.outbox_dead N'count', @ids, @topic, @queue, @error, @since, @before, @after, @look, @most, @GOT OUTPUT, @LAST OUTPUT;
+EXEC pawl.outbox_dead_count @ids, @topic, @queue, @error, @since, @before, @after, @look, @most, @GOT OUTPUT, @LAST OUTPUT;
 SELECT @GOT AS n, @LAST AS last

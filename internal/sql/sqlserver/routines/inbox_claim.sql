@@ -17,7 +17,10 @@ EXEC pawl.check_claim @owner_token, @lease_seconds, @batch_size, @queue;
 SELECT @versioned = d.is_read_committed_snapshot_on FROM sys.databases d WHERE d.database_id = DB_ID();
 EXEC pawl.outbox_reap_runs 100;
 INSERT INTO @got (id, message_id, topic, correlation_id, headers, payload, created_at, due_at, retry_count, queue, priority, locked_until)
-EXEC pawl.outbox_claim_any_runs @queue, @owner_token, @lease, @most, @versioned;
+EXEC pawl.outbox_claim_suspect_runs @queue, @owner_token, @lease, @most, @versioned;
+IF NOT EXISTS (SELECT 1 FROM @got)
+  INSERT INTO @got (id, message_id, topic, correlation_id, headers, payload, created_at, due_at, retry_count, queue, priority, locked_until)
+  EXEC pawl.outbox_claim_runs @queue, @owner_token, @lease, @most, @versioned;
 WHILE 1 = 1
 BEGIN
   SELECT @id = NULL, @error = NULL;

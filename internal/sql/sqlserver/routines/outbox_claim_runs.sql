@@ -4,7 +4,7 @@
 -- next ones go by what those had. The answer is in order of priority, time and id.
 -- @versioned: the database has READ_COMMITTED_SNAPSHOT ON, where READPAST needs another
 -- hint. For a transaction that is open.
-CREATE PROCEDURE pawl.outbox_claim_runs @queue nvarchar(510), @owner uniqueidentifier, @lease bigint, @most int, @versioned bit AS
+CREATE PROCEDURE pawl.outbox_claim_runs @queue nvarchar(510), @owner uniqueidentifier, @lease bigint, @most int, @versioned bit, @text bit = 0 AS
 BEGIN
 SET NOCOUNT ON;
 DECLARE @now datetime2(7) = SYSUTCDATETIME(), @need bigint = @most, @take int, @got bigint, @seen int, @lane bigint, @priority int = -32768, @nr int = 0;
@@ -47,7 +47,9 @@ BEGIN
     SELECT r.lo, r.n, @lane, r.at, r.retry, @owner, @until FROM @runs r WHERE r.nr = @nr;
     SELECT @got = coalesce(SUM(c.m), 0) FROM @cut c;
     SET @need = @need - @got;
-    SET @take = CASE WHEN @got = 0 OR @need < @need * @seen / @got + 1 THEN CASE WHEN @need > 1000 THEN 1000 ELSE @need END ELSE @need * @seen / @got + 1 END;
+    SET @take = @need * @seen / NULLIF(@got, 0) + 1;
+    IF @take IS NULL OR @take > @need SET @take = @need;
+    IF @take > 1000 SET @take = 1000;
   END;
 END;
 pawl.claimed_rows()

@@ -6,7 +6,7 @@
 -- kills its worker is found in log2(n) claims, and one that was only held beside
 -- it loses no attempt. @got: how many; @quiet: no answer where there are none. For a
 -- transaction that is open.
-CREATE PROCEDURE pawl.outbox_claim_suspect_runs @queue nvarchar(510), @owner uniqueidentifier, @lease bigint, @most int, @versioned bit, @quiet bit = 0, @got bigint = NULL OUTPUT AS
+CREATE PROCEDURE pawl.outbox_claim_suspect_runs @queue nvarchar(510), @owner uniqueidentifier, @lease bigint, @most int, @versioned bit, @quiet bit = 0, @got bigint = NULL OUTPUT, @text bit = 0 AS
 BEGIN
 SET NOCOUNT ON;
 DECLARE @now datetime2(7) = SYSUTCDATETIME(), @lane bigint, @priority int = -32768;
@@ -49,6 +49,6 @@ BEGIN
   INSERT INTO pawl.outbox_claim (lo, n, lane, at, retry, owner, locked_until, suspect)
   SELECT r.lo, r.n, @lane, r.at, r.retry, @owner, @until, @got FROM @runs r;
 END;
-IF @got > 0 OR @quiet = 0
+IF @got = 0 AND @quiet = 1 RETURN;
 pawl.claimed_rows()
 END

@@ -1,0 +1,10 @@
+-- The lane of a queue at a priority, made known if it is new.
+CREATE PROCEDURE pawl.outbox_lane_id @queue nvarchar(510), @priority int, @lane bigint OUTPUT AS
+BEGIN
+SET NOCOUNT ON;
+SET @lane = NULL;
+SELECT @lane = l.id FROM pawl.outbox_lane l WHERE pawl.exactly(l.queue, @queue) AND l.priority = @priority;
+IF @lane IS NOT NULL RETURN;
+SET @lane = pawl.outbox_lane_number(@queue, @priority);
+EXEC pawl.outbox_lane_put @lane, @queue, @priority;
+END
