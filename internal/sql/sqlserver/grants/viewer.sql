@@ -20,7 +20,6 @@ GRANT SELECT ON pawl.outbox_item TO [$(role)];
 GRANT SELECT ON pawl.outbox_join TO [$(role)];
 GRANT SELECT ON pawl.outbox_join_member TO [$(role)];
 GRANT SELECT ON pawl.outbox_join_members TO [$(role)];
-GRANT SELECT ON pawl.outbox_join_wait TO [$(role)];
 GRANT SELECT ON pawl.outbox_joins TO [$(role)];
 GRANT SELECT ON pawl.outbox_lane TO [$(role)];
 GRANT SELECT ON pawl.outbox_message TO [$(role)];
