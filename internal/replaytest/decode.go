@@ -52,7 +52,7 @@ func decode(texts map[string]*engine.Statement, one sent) (a Asked, err error) {
 			return a, fmt.Errorf("%s: @%s: %w", a.Statement.Name, name, err)
 		}
 	}
-	a.Operation = o.Interface().(engine.Operation)
+	reflect.ValueOf(&a.Operation).Elem().Set(o)
 	return a, nil
 }
 

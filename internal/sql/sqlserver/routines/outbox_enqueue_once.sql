@@ -28,8 +28,15 @@ BEGIN
     SET @at = NEXT VALUE FOR pawl.outbox_single;
     SET @supplied = 1;
   END;
+  pawl.begin_insert()
   INSERT INTO pawl.outbox_message (id, message_id, topic, correlation_id, headers, payload, lane, due_at, supplied, created_at)
   SELECT @at, x.message_id, x.topic, x.correlation_id, x.headers, x.payload, x.lane, pawl.from_micros(x.due), @supplied, @now FROM @messages x WHERE x.id = @id;
+  pawl.end_insert()
+  IF @known = 1 -- since the looks above: they are to be taken again
+  BEGIN
+    SET @nr = @nr - 1;
+    CONTINUE;
+  END;
   INSERT INTO pawl.outbox_ready (lane, at, lo, n)
   SELECT x.lane, coalesce(pawl.from_micros(x.due), @now), @at, 1 FROM @messages x WHERE x.id = @id;
   SET @got = @got + 1;

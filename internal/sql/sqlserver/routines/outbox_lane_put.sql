@@ -3,10 +3,14 @@
 CREATE PROCEDURE pawl.outbox_lane_put @id bigint, @queue nvarchar(510), @priority int AS
 BEGIN
 SET NOCOUNT ON;
+DECLARE @new int = 0;
 IF EXISTS (SELECT 1 FROM pawl.outbox_lane l WHERE l.id = @id) RETURN 0;
+pawl.begin_insert()
 INSERT INTO pawl.outbox_lane (id, queue, priority)
 SELECT @id, @queue, @priority
  WHERE NOT EXISTS (SELECT 1 FROM pawl.outbox_lane l WITH (UPDLOCK, HOLDLOCK) WHERE l.id = @id)
    AND NOT EXISTS (SELECT 1 FROM pawl.outbox_lane l WITH (UPDLOCK, HOLDLOCK) WHERE l.queue = @queue AND l.priority = @priority);
-RETURN @@ROWCOUNT;
+SET @new = @@ROWCOUNT;
+pawl.end_insert()
+RETURN @new;
 END
