@@ -135,9 +135,13 @@ func testSeedTables(t *testing.T, e dbtest.Engine) {
 	var expected, completed, failed, status, memberStatus int
 	var created, updated, memberCreated any
 	var key, metadata *string
-	f.db.Row(t, "SELECT join_id, grouping_key, expected_steps, completed_steps, failed_steps, status, created_utc, last_updated_utc, metadata FROM "+
+	text := func(id string) string { return id }
+	if f.db.Engine() == "sqlserver" { // whose driver gives the bytes of a uniqueidentifier
+		text = func(id string) string { return "LOWER(CONVERT(nvarchar(36), " + id + "))" }
+	}
+	f.db.Row(t, "SELECT "+text("join_id")+", grouping_key, expected_steps, completed_steps, failed_steps, status, created_utc, last_updated_utc, metadata FROM "+
 		f.db.Table("outbox_joins"), &gotID, &key, &expected, &completed, &failed, &status, &created, &updated, &metadata)
-	f.db.Row(t, "SELECT join_id, outbox_message_id, status, created_utc FROM "+f.db.Table("outbox_join_members")+" WHERE status = 1", &member, &message, &memberStatus, &memberCreated)
+	f.db.Row(t, "SELECT "+text("join_id")+", "+text("outbox_message_id")+", status, created_utc FROM "+f.db.Table("outbox_join_members")+" WHERE status = 1", &member, &message, &memberStatus, &memberCreated)
 	if gotID != id.String() || expected != 2 || completed != 1 || failed != 0 || status != 0 || key != nil || metadata != nil || created == nil || updated == nil {
 		t.Fatalf("the table says %s %d %d %d %d", gotID, expected, completed, failed, status)
 	}

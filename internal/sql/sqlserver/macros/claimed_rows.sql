@@ -1,11 +1,14 @@
 -- claimed_rows()
--- The answer of a claim: the messages of @runs, for other languages where @text says so. The
--- runs come first, a message is found by its id.
+-- The answer of a claim: the messages of @runs, for other languages where @text is 1; where it is
+-- null, the runs alone, as a JSON array in @claimed. The runs come first, a message is found by
+-- its id.
 IF @text = 1
 SELECT m.id, m.message_id, m.topic, pawl.outbox_text(m.payload) AS payload, m.correlation_id, m.headers, m.created_at, m.due_at AS due_time_utc, r.retry AS retry_count
   FROM @runs r INNER LOOP JOIN pawl.outbox_message m ON m.id >= r.lo AND m.id < r.lo + r.n
  ORDER BY r.nr, r.at, r.lo, m.id;
-ELSE
+ELSE IF @text = 0
 SELECT pawl.message(m), r.retry AS retry_count, @queue AS queue, r.priority, @until AS locked_until
   FROM @runs r INNER LOOP JOIN pawl.outbox_message m ON m.id >= r.lo AND m.id < r.lo + r.n
  ORDER BY r.nr, r.at, r.lo, m.id;
+ELSE
+SET @claimed = (SELECT r.lo, r.n, r.retry FROM @runs r ORDER BY r.nr, r.at, r.lo FOR JSON PATH);

@@ -6,9 +6,8 @@
 CREATE PROCEDURE pawl.inbox_claim @owner_token uniqueidentifier, @lease_seconds int, @batch_size int = 50, @queue nvarchar(max) = N'inbox', @max_attempts int = 10 AS
 BEGIN
 DECLARE @lease bigint = CAST(@lease_seconds AS bigint) * 1000000, @most int = CASE WHEN @batch_size > 1000 THEN 1000 ELSE @batch_size END, @versioned bit;
-DECLARE @nr int = 1, @id bigint, @ids nvarchar(100), @headers nvarchar(max), @retries int, @source nvarchar(510), @message_id nvarchar(510), @hash varbinary(max), @wrong nvarchar(400), @error nvarchar(max), @verdict int;
-DECLARE @got TABLE (id bigint NOT NULL, message_id uniqueidentifier NOT NULL, topic nvarchar(510), correlation_id nvarchar(510), headers nvarchar(max), payload varbinary(max),
-  created_at datetime2(7) NOT NULL, due_at datetime2(7), retry_count int NOT NULL, queue nvarchar(510), priority bigint NOT NULL, locked_until datetime2(7) NOT NULL, nr int IDENTITY PRIMARY KEY);
+DECLARE @n bigint, @claimed nvarchar(max), @nr int = 1, @id bigint, @ids nvarchar(100), @headers nvarchar(max), @retries int, @source nvarchar(510), @message_id nvarchar(510), @hash varbinary(max), @wrong nvarchar(400), @error nvarchar(max), @verdict int;
+DECLARE @got TABLE (nr int NOT NULL PRIMARY KEY, id bigint NOT NULL, retries int NOT NULL);
 DECLARE @ours TABLE (nr int NOT NULL PRIMARY KEY, source nvarchar(510) NOT NULL, message_id nvarchar(510) NOT NULL, attempts int);
 pawl.begin_own()
 EXEC pawl.check_isolation N'claim';
@@ -16,12 +15,16 @@ EXEC pawl.check_attempts @max_attempts;
 EXEC pawl.check_claim @owner_token, @lease_seconds, @batch_size, @queue;
 SELECT @versioned = d.is_read_committed_snapshot_on FROM sys.databases d WHERE d.database_id = DB_ID();
 EXEC pawl.outbox_reap_runs 100;
-INSERT INTO @got (id, message_id, topic, correlation_id, headers, payload, created_at, due_at, retry_count, queue, priority, locked_until)
-EXEC pawl.outbox_claim_any_runs @queue, @owner_token, @lease, @most, @versioned;
+EXEC pawl.outbox_claim_suspect_runs @queue, @owner_token, @lease, @most, @versioned, 1, @n OUTPUT, NULL, @claimed OUTPUT;
+IF @n = 0
+  EXEC pawl.outbox_claim_runs @queue, @owner_token, @lease, @most, @versioned, NULL, @claimed OUTPUT;
+INSERT INTO @got (nr, id, retries)
+SELECT ROW_NUMBER() OVER (ORDER BY CAST(x."key" AS int), k.i), r.lo + k.i, r.retry
+  FROM OPENJSON(@claimed) x CROSS APPLY OPENJSON(x.value) WITH (lo bigint, n bigint, retry int) r INNER JOIN pawl.numbers() k ON k.i < r.n;
 WHILE 1 = 1
 BEGIN
   SELECT @id = NULL, @error = NULL;
-  SELECT @id = g.id, @headers = g.headers, @retries = g.retry_count FROM @got g WHERE g.nr = @nr;
+  SELECT @id = g.id, @headers = m.headers, @retries = g.retries FROM @got g INNER JOIN pawl.outbox_message m ON m.id = g.id WHERE g.nr = @nr;
   IF @id IS NULL BREAK;
   SET @ids = CONCAT(N'[', @id, N']');
   EXEC pawl.inbox_key @headers, @source OUTPUT, @message_id OUTPUT, @hash OUTPUT, @wrong OUTPUT;
@@ -53,6 +56,6 @@ BEGIN
   SET @nr = @nr + 1;
 END;
 pawl.end_own()
-SELECT g.id, o.source, o.message_id, g.topic, pawl.outbox_text(g.payload) AS payload, g.correlation_id, g.headers, g.created_at, g.due_at AS due_time_utc, o.attempts
-  FROM @got g INNER JOIN @ours o ON o.nr = g.nr ORDER BY g.nr;
+SELECT m.id, o.source, o.message_id, m.topic, pawl.outbox_text(m.payload) AS payload, m.correlation_id, m.headers, m.created_at, m.due_at AS due_time_utc, o.attempts
+  FROM @ours o INNER JOIN @got g ON g.nr = o.nr INNER LOOP JOIN pawl.outbox_message m ON m.id = g.id ORDER BY o.nr;
 END

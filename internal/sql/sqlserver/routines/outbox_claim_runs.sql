@@ -4,7 +4,7 @@
 -- next ones go by what those had. The answer is in order of priority, time and id.
 -- @versioned: the database has READ_COMMITTED_SNAPSHOT ON, where READPAST needs another
 -- hint. For a transaction that is open.
-CREATE PROCEDURE pawl.outbox_claim_runs @queue nvarchar(510), @owner uniqueidentifier, @lease bigint, @most int, @versioned bit, @text bit = 0 AS
+CREATE PROCEDURE pawl.outbox_claim_runs @queue nvarchar(510), @owner uniqueidentifier, @lease bigint, @most int, @versioned bit, @text bit = 0, @claimed nvarchar(max) = NULL OUTPUT AS
 BEGIN
 SET NOCOUNT ON;
 DECLARE @now datetime2(7) = SYSUTCDATETIME(), @need bigint = @most, @take int, @got bigint, @seen int, @lane bigint, @priority int = -32768, @nr int = 0;

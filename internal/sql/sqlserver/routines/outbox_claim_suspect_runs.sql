@@ -6,7 +6,7 @@
 -- kills its worker is found in log2(n) claims, and one that was only held beside
 -- it loses no attempt. @got: how many; @quiet: no answer where there are none. For a
 -- transaction that is open.
-CREATE PROCEDURE pawl.outbox_claim_suspect_runs @queue nvarchar(510), @owner uniqueidentifier, @lease bigint, @most int, @versioned bit, @quiet bit = 0, @got bigint = NULL OUTPUT, @text bit = 0 AS
+CREATE PROCEDURE pawl.outbox_claim_suspect_runs @queue nvarchar(510), @owner uniqueidentifier, @lease bigint, @most int, @versioned bit, @quiet bit = 0, @got bigint = NULL OUTPUT, @text bit = 0, @claimed nvarchar(max) = NULL OUTPUT AS
 BEGIN
 SET NOCOUNT ON;
 DECLARE @now datetime2(7) = SYSUTCDATETIME(), @lane bigint, @priority int = -32768;
