@@ -13,6 +13,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/canary"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
@@ -410,7 +411,7 @@ func (c *confidant) lose() {
 	held, err := far.Leases.Acquire(c.ctx(), "lost", lease.Options{Duration: time.Second})
 	c.must(err)
 	dbtest.Until(c.t, "all loops run", func() bool { // one that still starts would give up
-		return !slices.ContainsFunc(far.LoopStatus(), func(v worker.LoopStatus) bool { return !v.Running })
+		return !slices.ContainsFunc(far.Internal(access.Key{}).Status(), func(v worker.LoopStatus) bool { return !v.Running })
 	})
 	proxy.Refuse(true)
 	proxy.Cut()

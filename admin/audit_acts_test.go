@@ -9,6 +9,7 @@ import (
 
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/job"
@@ -192,7 +193,7 @@ func TestAuditReviveWithItsMessage(t *testing.T) {
 		k := inbox.Key{Source: "broker", MessageID: "1"}
 		_, err := f.Inbox.Enqueue(f.ctx(), inbox.Message{Key: k, Topic: "t"})
 		f.check(err)
-		queued, err := f.Outbox.Find(f.ctx(), k.QueuedAs())
+		queued, err := f.Outbox.Find(f.ctx(), inbox.MessageIDOf(access.Key{}, k))
 		f.check(err)
 		owner := outbox.NewOwnerToken()
 		_, err = f.Outbox.ClaimFrom(f.ctx(), "inbox", owner, time.Minute, 1)

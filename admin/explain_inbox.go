@@ -5,12 +5,13 @@ import (
 	"fmt"
 
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/access"
 )
 
 // inbox explains a message of the inbox and, if it was enqueued, its message.
 func (e *explainer) inbox(ctx context.Context, m *inbox.Info) (*Explanation, error) {
 	x := &Explanation{Kind: Inbox, ID: m.Key.String(), Facts: e.inboxFacts(m)}
-	queued, err := e.message(ctx, m.QueuedAs())
+	queued, err := e.message(ctx, inbox.MessageIDOf(access.Key{}, m.Key))
 	if err != nil && !absent(err) {
 		return nil, err
 	}

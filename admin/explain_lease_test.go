@@ -6,6 +6,7 @@ import (
 
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -46,7 +47,7 @@ func testLeasedForReal(t *testing.T, e dbtest.Engine, inboxWorkers *outbox.Optio
 		t.Fatalf("listed %+v, %v", listed, err)
 	}
 	f.fact(x, "worker_id", listed[0].ID.String())
-	f.says(x, "held by worker "+f.Outbox.Worker())
+	f.says(x, "held by worker "+engine.ProcessName())
 	in := f.explain("shop/17", "inbox_processing")
 	f.because(in, "message leased")
 	f.fact(&in.Causes[0], "worker_id", listed[0].ID.String())

@@ -61,7 +61,7 @@ func on(t *testing.T, db dbtest.Database, handle engine.DB, o pawl.Options) *fix
 		t.Fatal(err)
 	}
 	f := &fixture{Pawl: p, t: t, db: db, seen: outboxtest.NewWatcher()}
-	f.Observe(f.seen)
+	f.Observe(f.seen.Observer())
 	return f
 }
 

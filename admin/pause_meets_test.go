@@ -9,6 +9,7 @@ import (
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
@@ -255,7 +256,7 @@ func TestStampedTimers(t *testing.T) {
 		f.check(err)
 		_, err = f.Inbox.Enqueue(f.ctx(), inbox.Message{Key: inbox.Key{Source: "s", MessageID: "1"}, Topic: "u", Headers: own})
 		f.check(err)
-		_, err = f.Timers.Sources()[0].Fire(f.ctx())
+		_, err = f.Timers.Internal(access.Key{}).Sources[0].Fire(f.ctx())
 		f.check(err)
 		got := map[string]string{}
 		list, err := f.Outbox.List(f.ctx(), outbox.ListFilter{})

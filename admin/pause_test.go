@@ -9,6 +9,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
@@ -222,18 +223,18 @@ func TestPauseIsLearned(t *testing.T) {
 			}
 		}
 		const no, queue, topic = worker.NotPaused, worker.QueuePaused, worker.TopicPaused
-		says(f.Outbox.Pauses(), no, no, no, no)
+		says(f.Outbox.Internal(access.Key{}).Pauses(), no, no, no, no)
 		operator.pause(admin.Topic, "p")
 		operator.pause(admin.Queue, "a")
-		says(operator.Outbox.Pauses(), queue, topic, queue, no)
-		says(f.Outbox.Pauses(), no, no, no, no)
-		f.check(f.Outbox.Pauses().Look(f.ctx()))
-		says(f.Outbox.Pauses(), queue, topic, queue, no)
+		says(operator.Outbox.Internal(access.Key{}).Pauses(), queue, topic, queue, no)
+		says(f.Outbox.Internal(access.Key{}).Pauses(), no, no, no, no)
+		f.check(f.Outbox.Internal(access.Key{}).Pauses().Look(f.ctx()))
+		says(f.Outbox.Internal(access.Key{}).Pauses(), queue, topic, queue, no)
 		operator.resume(admin.Queue, "a")
-		f.check(f.Outbox.Pauses().Look(f.ctx()))
-		says(f.Outbox.Pauses(), topic, topic, no, no)
+		f.check(f.Outbox.Internal(access.Key{}).Pauses().Look(f.ctx()))
+		says(f.Outbox.Internal(access.Key{}).Pauses(), topic, topic, no, no)
 		operator.resume(admin.Topic, "p")
-		f.check(f.Outbox.Pauses().Look(f.ctx()))
-		says(f.Outbox.Pauses(), no, no, no, no)
+		f.check(f.Outbox.Internal(access.Key{}).Pauses().Look(f.ctx()))
+		says(f.Outbox.Internal(access.Key{}).Pauses(), no, no, no, no)
 	})
 }

@@ -190,12 +190,12 @@ func (f *Fleet) Use(mw ...outbox.Middleware) { f.Setup(func(s *Store) { s.Pawl.U
 // HandleInbox registers the handler of an inbox topic in every store; see
 // inbox.Inbox.Handle.
 func (f *Fleet) HandleInbox(topic string, h func(ctx context.Context, m *inbox.Message) error) {
-	f.Setup(func(s *Store) { s.Inbox.Handle(topic, h) })
+	f.Setup(func(s *Store) { s.Pawl.Inbox.Handle(topic, h) })
 }
 
 // HandleInboxTx is HandleInbox for handlers in a transaction; see inbox.Inbox.HandleTx.
 func (f *Fleet) HandleInboxTx(topic string, h func(ctx context.Context, tx outbox.Tx, m *inbox.Message) error) {
-	f.Setup(func(s *Store) { s.Inbox.HandleTx(topic, h) })
+	f.Setup(func(s *Store) { s.Pawl.Inbox.HandleTx(topic, h) })
 }
 
 // Setup has a function called for every store when it is opened, before anything

@@ -158,9 +158,18 @@ func drain(t testing.TB, f *fleet.Fleet) {
 	must(t, ctx.Err())
 }
 
+// outboxOf returns a store's outbox.
+func outboxOf(f *fleet.Fleet, key string) (*outbox.Outbox, error) {
+	p, err := f.Pawl(key)
+	if err != nil {
+		return nil, err
+	}
+	return p.Outbox, nil
+}
+
 func box(t testing.TB, f *fleet.Fleet, key string) *outbox.Outbox {
 	t.Helper()
-	o, err := f.Outbox(key)
+	o, err := outboxOf(f, key)
 	must(t, err)
 	return o
 }

@@ -2,13 +2,7 @@ package fleet
 
 import (
 	"context"
-
-	"github.com/bravellian/pawl/inbox"
-	"github.com/bravellian/pawl/job"
-	"github.com/bravellian/pawl/join"
-	"github.com/bravellian/pawl/lease"
-	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/timer"
+	"github.com/bravellian/pawl"
 )
 
 // The router: the components of a store by its key, the same instance every time
@@ -36,58 +30,14 @@ func (f *Fleet) routed(key string) (*Store, error) {
 	return f.Store(ctx, key)
 }
 
-// Outbox returns a store's outbox; see Store for errors.
-func (f *Fleet) Outbox(key string) (*outbox.Outbox, error) {
+// Pawl returns the components of the store of a key; see Store for errors. It waits at
+// most for the discovery, and not for long.
+func (f *Fleet) Pawl(key string) (*pawl.Pawl, error) {
 	s, err := f.routed(key)
 	if err != nil {
 		return nil, err
 	}
-	return s.Outbox, nil
-}
-
-// Inbox returns a store's inbox.
-func (f *Fleet) Inbox(key string) (*inbox.Inbox, error) {
-	s, err := f.routed(key)
-	if err != nil {
-		return nil, err
-	}
-	return s.Inbox, nil
-}
-
-// Joins returns a store's joins.
-func (f *Fleet) Joins(key string) (*join.Joins, error) {
-	s, err := f.routed(key)
-	if err != nil {
-		return nil, err
-	}
-	return s.Joins, nil
-}
-
-// Leases returns a store's leases.
-func (f *Fleet) Leases(key string) (*lease.Leases, error) {
-	s, err := f.routed(key)
-	if err != nil {
-		return nil, err
-	}
-	return s.Leases, nil
-}
-
-// Timers returns a store's timers.
-func (f *Fleet) Timers(key string) (*timer.Timers, error) {
-	s, err := f.routed(key)
-	if err != nil {
-		return nil, err
-	}
-	return s.Timers, nil
-}
-
-// Jobs returns a store's jobs.
-func (f *Fleet) Jobs(key string) (*job.Jobs, error) {
-	s, err := f.routed(key)
-	if err != nil {
-		return nil, err
-	}
-	return s.Jobs, nil
+	return s.Pawl, nil
 }
 
 // Stores returns the stores there are, by key. They may not be open yet.

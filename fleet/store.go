@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/worker"
@@ -21,7 +22,7 @@ type Store struct {
 	Key string
 	// Pawl has the components. It is there once the store was asked for by its key,
 	// and in handlers.
-	*pawl.Pawl
+	Pawl *pawl.Pawl
 
 	fleet *Fleet
 	at    Database
@@ -29,7 +30,8 @@ type Store struct {
 	door  *lazyDB
 
 	once    sync.Once
-	failure error // of once
+	process *worker.Process // of Pawl
+	failure error           // of once
 
 	mu       sync.Mutex
 	checked  bool // the schema is what it should be
@@ -68,6 +70,7 @@ func (s *Store) open() error {
 		if s.failure != nil {
 			return
 		}
+		s.process = s.Pawl.Internal(access.Key{})
 		s.Pawl.Use(s.admit)
 		for _, setup := range s.fleet.begin() {
 			setup(s)
@@ -117,7 +120,7 @@ func (s *Store) look(ctx context.Context) (d time.Duration, ok bool, err error) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()
-	d, ok, err = worker.NextDue(ctx, s.door, op.FleetLook{Queues: s.Queues()})
+	d, ok, err = worker.NextDue(ctx, s.door, op.FleetLook{Queues: s.process.Queues()})
 	s.print, s.due = "", time.Time{}
 	if err == nil && told {
 		s.print = print
@@ -299,7 +302,7 @@ func (s *Store) clean(ctx context.Context) {
 	if !wanted || ctx.Err() != nil {
 		return
 	}
-	if err := s.CleanUp(ctx); err != nil {
+	if err := s.process.CleanUp(ctx); err != nil {
 		s.log.Warn("clean-up failed, will try again", "error", engine.Line(err.Error()))
 	}
 }

@@ -34,7 +34,7 @@ func (f *Fleet) unlist(ctx context.Context) {
 		leaving.Go(func() {
 			for s := range stores {
 				if ctx.Err() == nil {
-					s.Leave(ctx)
+					s.process.Leave(ctx)
 				}
 			}
 		})

@@ -16,8 +16,10 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/queue"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -88,12 +90,13 @@ func (o *Options) Validate() error {
 
 // Inbox is the inbox of one database. It is safe for concurrent use.
 type Inbox struct {
-	db     engine.DB
-	opts   Options
-	log    *slog.Logger
-	queue  *outbox.Outbox
-	served bool // a handler was registered
-	stops  bool // when there is nothing left to do
+	db       engine.DB
+	opts     Options
+	log      *slog.Logger
+	queue    *outbox.Outbox
+	messages queue.Queue[outbox.Message, outbox.MessageID] // of queue
+	served   bool                                          // a handler was registered
+	stops    bool                                          // when there is nothing left to do
 	// resumes says that an attempt that did not end is the same as the next one: the
 	// queue knows whether it is to be counted.
 	resumes bool
@@ -125,7 +128,8 @@ func New(db engine.DB, opts Options) *Inbox {
 	w.Queues, w.Logger = []string{opts.Queue}, opts.Logger
 	// The inbox counts attempts and says when a message is dead.
 	w.Retry = &outbox.RetryPolicy{Jitter: 0.1}
-	return &Inbox{db: db, opts: opts, log: engine.Logger(opts.Logger), queue: outbox.New(db, w), stops: w.StopWhenEmpty, cleaning: &worker.LoopTracker{}, invalid: invalid}
+	o := outbox.New(db, w)
+	return &Inbox{db: db, opts: opts, log: engine.Logger(opts.Logger), queue: o, messages: o.Internal(access.Key{}), stops: w.StopWhenEmpty, cleaning: &worker.LoopTracker{}, invalid: invalid}
 }
 
 // maxAttempts is as the operations take it: 0 for any number.

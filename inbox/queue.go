@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/queue"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -41,9 +41,6 @@ func messageID(k *Key) outbox.MessageID {
 	return outbox.MessageID(uuid.NewSHA1(uuid.Nil, fmt.Appendf(nil, "pawl/inbox/%d/%s%s", len(k.Source), k.Source, k.MessageID)))
 }
 
-// QueuedAs is the id under which Enqueue puts the message into the queue.
-func (k Key) QueuedAs() outbox.MessageID { return messageID(&k) }
-
 // Enqueue stores a message for the workers, once: added is false if it is known
 // already. Once it returns, the delivery can be confirmed to its sender. Errors:
 // ErrHashMismatch; engine.ErrCommitUnknown, after which enqueuing it again is safe.
@@ -67,11 +64,11 @@ func (i *Inbox) enqueue(ctx context.Context, tx outbox.Tx, m Message) (added boo
 	if err := m.validate(); err != nil {
 		return false, err
 	}
-	var b *outbox.Batch
+	var b queue.Batch[outbox.MessageID]
 	see := engine.Ask(op.InboxSee{InboxKey: m.op(), Hash: m.hash()})
 	var calls []*engine.Call
 	err = engine.Repeat(ctx, tx, func() (err error) {
-		if b, err = i.queue.Prepare(ctx, tx, []outbox.Message{m.wrap(i.opts.Queue)}); err != nil {
+		if b, err = i.messages.Prepare(ctx, tx, []outbox.Message{m.wrap(i.opts.Queue)}); err != nil {
 			return err
 		}
 		calls = append([]*engine.Call{see}, b.Calls()...)
@@ -173,40 +170,8 @@ func (i *Inbox) register(topic string, process func(ctx context.Context, m *Mess
 // Use wraps all handlers; see outbox.Outbox.Use.
 func (i *Inbox) Use(mw ...outbox.Middleware) { i.queue.Use(mw...) }
 
-// Observe registers o; see outbox.Outbox.Observe.
-func (i *Inbox) Observe(o worker.Observer) { i.queue.Observe(o) }
-
-// Stamp has every message that is enqueued carry what f makes; see outbox.Outbox.Stamp.
+// AddHeaders adds headers to every message that is enqueued; see outbox.Outbox.AddHeaders.
 func (i *Inbox) AddHeaders(f outbox.HeaderFunc) { i.queue.AddHeaders(f) }
-
-// Unhandled returns the topics that had no handler here; see outbox.Outbox.Unhandled.
-func (i *Inbox) Unhandled() []string { return i.queue.Unhandled() }
-
-// LoopStatus returns the status of the loops of this process: the queue's, if handlers are
-// registered, and the one that cleans up.
-func (i *Inbox) LoopStatus() []worker.LoopStatus {
-	all := []worker.LoopStatus{i.cleaning.Status("clean-up of the inbox")}
-	if i.served {
-		queue := i.queue.LoopStatus()
-		queue[len(queue)-1].Name += " (inbox)" // the outbox has its own
-		all = append(queue, all...)
-	}
-	return all
-}
-
-// Concurrency returns how many handlers run at once in this process: 0 without handlers.
-func (i *Inbox) Concurrency() int {
-	if !i.served {
-		return 0
-	}
-	return i.queue.Concurrency()
-}
-
-// Topics returns the topics that have a handler.
-func (i *Inbox) Topics() []string { return i.queue.Topics() }
-
-// Stats returns what the workers of this process did.
-func (i *Inbox) Stats() worker.Counts { return i.queue.Stats() }
 
 // Run handles enqueued messages, if handlers are registered, and cleans up from
 // time to time, until ctx ends. See outbox.Outbox.Run for the rest.
@@ -215,45 +180,6 @@ func (i *Inbox) Run(ctx context.Context) error {
 		return err
 	}
 	return worker.RunKept(ctx, i.serve, i.keepMarks) // the queue's Run keeps its own
-}
-
-// KeepClean cleans up from time to time until ctx ends, and leaves handling to others.
-func (i *Inbox) KeepClean(ctx context.Context) {
-	var queue sync.WaitGroup
-	defer queue.Wait()
-	if i.served {
-		queue.Go(func() { i.queue.KeepClean(ctx) })
-	}
-	i.keepMarks(ctx)
-}
-
-func (i *Inbox) keepMarks(ctx context.Context) {
-	worker.KeepClean(ctx, i.log.With("component", "inbox"), i.cleaning, i.CleanUp)
-}
-
-// Queues returns the queue that Run serves, if handlers are registered.
-func (i *Inbox) Queues() []string {
-	if !i.served {
-		return nil
-	}
-	return i.queue.Queues()
-}
-
-// RunSlice handles enqueued messages, if handlers are registered, for a limited
-// time; see outbox.Outbox.RunSlice.
-func (i *Inbox) RunSlice(ctx context.Context, t worker.TimeSlice) error {
-	if err := i.valid(); err != nil || !i.served {
-		return err
-	}
-	return i.queue.RunSlice(ctx, t)
-}
-
-// valid returns what is wrong with the options.
-func (i *Inbox) valid() error {
-	if i.invalid != nil {
-		return fmt.Errorf("options of the inbox: %w", i.invalid)
-	}
-	return nil
 }
 
 func (i *Inbox) serve(ctx context.Context) error {

@@ -16,7 +16,7 @@ import (
 // Claim takes up to n due runs under a lease, and notes that they begin. owner is
 // a token of the caller's choice, fresh for every claim. None due is no error.
 func (j *Jobs) Claim(ctx context.Context, owner outbox.OwnerToken, lease time.Duration, n int) ([]*outbox.Message, error) {
-	return j.outbox.ClaimWith(ctx, owner, lease, n, func(most int) engine.Answering[op.OutboxClaimed] {
+	return j.queue.ClaimWith(ctx, owner, lease, n, func(most int) engine.Answering[op.OutboxClaimed] {
 		return op.JobClaim{Owner: owner, Lease: lease, Most: most}
 	})
 }

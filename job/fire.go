@@ -19,8 +19,8 @@ const fireBatch = 100
 // brokenPause is when to look again at a job whose schedule cannot be followed.
 const brokenPause = time.Minute
 
-// Sources is what a scheduler has to see to.
-func (j *Jobs) Sources() []worker.Source { return []worker.Source{source{j}} }
+// sources is what the scheduler dispatches.
+func (j *Jobs) sources() []worker.Source { return []worker.Source{source{j}} }
 
 // source is jobs as the scheduler sees them.
 type source struct{ j *Jobs }
@@ -161,7 +161,7 @@ func (j *Jobs) fireTogether(ctx context.Context, moves []*move) error {
 	var c *engine.Call
 	err := engine.Repeat(ctx, nil, func() error {
 		generation := j.db.Generation()
-		ids, positions, err := j.outbox.Reserve(ctx, len(runs))
+		ids, positions, err := j.queue.Reserve(ctx, len(runs))
 		if err != nil {
 			return err
 		}
@@ -178,9 +178,11 @@ func (j *Jobs) fireTogether(ctx context.Context, moves []*move) error {
 	}
 	if c.N > 0 {
 		j.log.InfoContext(ctx, "made runs of due jobs", "count", c.N)
-		for _, observe := range j.observers {
-			observe(c.N)
-		}
+		j.observers.Each(func(o *worker.Observer) {
+			if o.RunsCreated != nil {
+				o.RunsCreated(c.N)
+			}
+		})
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/cron"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
@@ -189,7 +190,7 @@ func (f *fixture) fire() int64 {
 	}
 }
 
-func (f *fixture) source() worker.Source { return f.Sources()[0] }
+func (f *fixture) source() worker.Source { return f.Internal(access.Key{}).Sources[0] }
 
 // made lets an hourly job fall due once, and returns its run.
 func (f *fixture) made() *job.Run {

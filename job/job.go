@@ -17,8 +17,10 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/cron"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/queue"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -189,12 +191,13 @@ func (o *Options) Validate() error {
 type Jobs struct {
 	db     engine.DB
 	outbox *outbox.Outbox
+	queue  queue.Queue[outbox.Message, outbox.MessageID]
 	opts   Options
 	log    *slog.Logger
 
 	cleaning  worker.LoopTracker
 	invalid   error // of the options
-	observers []func(made int64)
+	observers worker.Observers
 }
 
 // New returns the jobs of an outbox's database. It wraps the outbox's handlers, to
@@ -204,7 +207,7 @@ func New(db engine.DB, o *outbox.Outbox, opts Options) *Jobs {
 	if opts.Retention <= 0 {
 		opts.Retention = defaultRetention
 	}
-	j := &Jobs{db: db, outbox: o, opts: opts, log: engine.Logger(opts.Logger), invalid: invalid}
+	j := &Jobs{db: db, outbox: o, queue: o.Internal(access.Key{}), opts: opts, log: engine.Logger(opts.Logger), invalid: invalid}
 	o.Use(j.noteStart)
 	return j
 }
@@ -233,23 +236,21 @@ func (j *Jobs) Run(ctx context.Context) error {
 	if err := worker.Ready(ctx, j.log, j.db); err != nil {
 		return err
 	}
-	cfg := worker.ScheduleConfig{DB: j.db, Sources: j.Sources(), Logger: j.log, MaxPollingInterval: j.opts.MaxPollingInterval}
-	return worker.RunKept(ctx, worker.NewScheduler(cfg).Run, j.KeepClean)
+	cfg := worker.ScheduleConfig{DB: j.db, Sources: j.sources(), Logger: j.log, MaxPollingInterval: j.opts.MaxPollingInterval}
+	return worker.RunKept(ctx, worker.NewScheduler(cfg).Run, j.keepClean)
 }
 
-// KeepClean cleans up from time to time until ctx ends, and leaves making runs to
-// others.
-func (j *Jobs) KeepClean(ctx context.Context) {
+func (j *Jobs) keepClean(ctx context.Context) {
 	worker.KeepClean(ctx, j.log.With("component", "jobs"), &j.cleaning, j.CleanUp)
 }
 
-// Observe registers f, which is called with how many runs this process made, for
-// metrics. Call it before Run.
-func (j *Jobs) Observe(f func(made int64)) { j.observers = append(j.observers, f) }
-
-// LoopStatus returns the status of the loop that cleans up.
-func (j *Jobs) LoopStatus() []worker.LoopStatus {
-	return []worker.LoopStatus{j.cleaning.Status("clean-up of jobs")}
+// Internal is for packages of this module: programs cannot name its parameter.
+func (j *Jobs) Internal(access.Key) *worker.Component {
+	return &worker.Component{
+		KeepClean: j.keepClean, CleanUp: j.CleanUp, Sources: j.sources(),
+		Status:  func() []worker.LoopStatus { return []worker.LoopStatus{j.cleaning.Status("clean-up of jobs")} },
+		Observe: func(o *worker.Observer) { j.observers = append(j.observers, o) },
+	}
 }
 
 // cleanRuns bounds one transaction of the clean-up.

@@ -10,6 +10,7 @@ import (
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/queue"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -78,13 +79,13 @@ func (j *Jobs) Put(ctx context.Context, jb Job) error {
 
 // template is the message that runs of a job are like: the outbox validates it,
 // and knows its lane.
-func (j *Jobs) template(jb *Job) (*outbox.Batch, error) {
+func (j *Jobs) template(jb *Job) (queue.Template, error) {
 	headers := maps.Clone(jb.Headers)
 	if headers == nil {
 		headers = map[string]string{}
 	}
 	headers[Header] = jb.Name
-	return j.outbox.Template(outbox.Message{Topic: jb.Topic, Payload: jb.Payload, Headers: headers, Queue: jb.Queue, Priority: jb.Priority})
+	return j.queue.Template(outbox.Message{Topic: jb.Topic, Payload: jb.Payload, Headers: headers, Queue: jb.Queue, Priority: jb.Priority})
 }
 
 // target is what the audit trail calls a job.
@@ -118,7 +119,7 @@ func (j *Jobs) Trigger(ctx context.Context, name string) (RunID, error) {
 	var c *engine.Call
 	err := engine.Repeat(ctx, nil, func() error {
 		generation := j.db.Generation()
-		ids, positions, err := j.outbox.Reserve(ctx, 1)
+		ids, positions, err := j.queue.Reserve(ctx, 1)
 		if err != nil {
 			return err
 		}

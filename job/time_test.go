@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/cron"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
@@ -89,7 +90,7 @@ func (s *simulation) work(d time.Duration) {
 	defer stop()
 	var wg sync.WaitGroup
 	for _, p := range s.procs {
-		scheduler := worker.NewScheduler(worker.ScheduleConfig{DB: p.db, Sources: p.jobs.Sources(), Logger: engine.Logger(nil), MaxPollingInterval: never})
+		scheduler := worker.NewScheduler(worker.ScheduleConfig{DB: p.db, Sources: p.jobs.Internal(access.Key{}).Sources, Logger: engine.Logger(nil), MaxPollingInterval: never})
 		wg.Go(func() { _ = scheduler.Run(ctx) })
 	}
 	time.Sleep(d)

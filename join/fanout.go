@@ -8,6 +8,7 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/queue"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -106,7 +107,7 @@ func nameMessages(id ID, messages []outbox.Message, w *Wait) {
 
 // attachNew attaches messages that the same transaction enqueues. Those with a
 // supplied id may have been there before, in any state, so each is looked at.
-func attachNew(id ID, messages []outbox.Message, b *outbox.Batch) *engine.Call {
+func attachNew(id ID, messages []outbox.Message, b queue.Batch[outbox.MessageID]) *engine.Call {
 	n := len(messages)
 	mids := b.IDs()[:n]
 	if slices.ContainsFunc(messages, func(m outbox.Message) bool { return !m.ID.IsZero() }) {

@@ -20,8 +20,10 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/queue"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -69,13 +71,13 @@ func (o *Options) Validate() error {
 // Joins are the joins of one database. They are safe for concurrent use.
 type Joins struct {
 	db     engine.DB
-	outbox *outbox.Outbox
+	outbox queue.Queue[outbox.Message, outbox.MessageID]
 	opts   Options
 	log    *slog.Logger
 
 	cleaning  worker.LoopTracker
 	rounds    rounds
-	observers []func(Repaired)
+	observers worker.Observers
 	invalid   error // of the options
 }
 
@@ -89,7 +91,7 @@ func New(db engine.DB, o *outbox.Outbox, opts Options) *Joins {
 	if opts.Retention <= 0 {
 		opts.Retention = defaultRetention
 	}
-	j := &Joins{db: db, outbox: o, opts: opts, log: engine.Logger(opts.Logger), rounds: rounds{below: map[Status][16]byte{}}, invalid: invalid}
+	j := &Joins{db: db, outbox: o.Internal(access.Key{}), opts: opts, log: engine.Logger(opts.Logger), rounds: rounds{below: map[Status][16]byte{}}, invalid: invalid}
 	// Without a limit: what a wait is for does not go away.
 	forever := worker.DefaultRetryPolicy()
 	forever.MaxAttempts = 0
@@ -103,13 +105,21 @@ func (j *Joins) Run(ctx context.Context) error {
 	if j.invalid != nil {
 		return fmt.Errorf("options of joins: %w", j.invalid)
 	}
-	worker.KeepClean(ctx, j.log.With("component", "joins"), &j.cleaning, j.CleanUp)
+	j.keepClean(ctx)
 	return nil
 }
 
-// LoopStatus returns the status of the loop that cleans up.
-func (j *Joins) LoopStatus() []worker.LoopStatus {
-	return []worker.LoopStatus{j.cleaning.Status("clean-up of joins")}
+func (j *Joins) keepClean(ctx context.Context) {
+	worker.KeepClean(ctx, j.log.With("component", "joins"), &j.cleaning, j.CleanUp)
+}
+
+// Internal is for packages of this module: programs cannot name its parameter.
+func (j *Joins) Internal(access.Key) *worker.Component {
+	return &worker.Component{
+		KeepClean: j.keepClean, CleanUp: j.CleanUp,
+		Status:  func() []worker.LoopStatus { return []worker.LoopStatus{j.cleaning.Status("clean-up of joins")} },
+		Observe: func(o *worker.Observer) { j.observers = append(j.observers, o) },
+	}
 }
 
 // cleanJoins bounds one transaction of the clean-up.
@@ -119,7 +129,7 @@ const cleanJoins = 100
 // their members, and returns how many. Pending joins stay until someone cancels
 // them, and so do those with a wait that was not handled yet. It also compares some
 // joins with their members, others each time, and repairs those that disagree, with a
-// warning: see Observe. Run does this by itself.
+// warning. Run does this by itself.
 func (j *Joins) CleanUp(ctx context.Context) (int64, error) {
 	n, err := worker.Purge(ctx, j.db, op.JoinPurge{Age: j.opts.Retention, Most: cleanJoins})
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/bravellian/pawl/internal/joincheck"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 const (
@@ -18,18 +19,12 @@ const (
 	parkedPage = 1000
 )
 
-// Repaired is what a clean-up had to put right. It is a bug in pawl, or somebody
+// repaired is what a clean-up had to repair. It is a bug in pawl, or somebody
 // changed a table by hand.
-type Repaired struct {
-	// Joins is how many joins had counters that disagreed with their members.
-	Joins int64
-	// Waits is how many joins were over without anybody having woken their waits.
-	Waits int64
+type repaired struct {
+	joins int64 // whose counters disagreed with their members
+	waits int64 // that were parked though their join was over
 }
-
-// Observe registers f, which is called when a clean-up of this process repaired something,
-// for metrics. Call it before Run.
-func (j *Joins) Observe(f func(Repaired)) { j.observers = append(j.observers, f) }
 
 // rounds remembers how far the rounds of the clean-up have come: each looks at some
 // joins, so that its cost does not grow with their number, and the next goes on there.
@@ -44,17 +39,19 @@ type rounds struct {
 func (j *Joins) repair(ctx context.Context) error {
 	j.rounds.mu.Lock()
 	defer j.rounds.mu.Unlock()
-	var done Repaired
+	var done repaired
 	err := j.repairAll(ctx, &done)
-	if done != (Repaired{}) {
-		for _, observe := range j.observers {
-			observe(done)
-		}
+	if done != (repaired{}) {
+		j.observers.Each(func(o *worker.Observer) {
+			if o.JoinsRepaired != nil {
+				o.JoinsRepaired(done.joins, done.waits)
+			}
+		})
 	}
 	return err
 }
 
-func (j *Joins) repairAll(ctx context.Context, done *Repaired) error {
+func (j *Joins) repairAll(ctx context.Context, done *repaired) error {
 	check := joincheck.Check{DB: j.db}
 	for _, status := range []Status{Pending, Completed, Failed, Cancelled} {
 		pages := 1
@@ -73,7 +70,7 @@ func (j *Joins) repairAll(ctx context.Context, done *Repaired) error {
 
 // repairPage looks at the next page of a status. more is false when it was the last;
 // the next begins anew.
-func (j *Joins) repairPage(ctx context.Context, check joincheck.Check, status Status, done *Repaired) (more bool, err error) {
+func (j *Joins) repairPage(ctx context.Context, check joincheck.Check, status Status, done *repaired) (more bool, err error) {
 	below, begun := j.rounds.below[status]
 	if !begun {
 		below = joincheck.Above()
@@ -95,7 +92,7 @@ func (j *Joins) repairPage(ctx context.Context, check joincheck.Check, status St
 	return true, nil
 }
 
-func (j *Joins) repairOne(ctx context.Context, check joincheck.Check, found *joincheck.Join, done *Repaired) error {
+func (j *Joins) repairOne(ctx context.Context, check joincheck.Check, found *joincheck.Join, done *repaired) error {
 	if found.Truncated && found.Status == int(Pending) {
 		whole, ok, err := check.One(ctx, found)
 		if err != nil || !ok {
@@ -113,7 +110,7 @@ func (j *Joins) repairOne(ctx context.Context, check joincheck.Check, found *joi
 	}
 	changed, err := check.Repair(ctx, found)
 	if changed {
-		done.Joins++
+		done.joins++
 		j.log.WarnContext(ctx, "repaired a join: its counters disagreed with its members",
 			"join_id", ID(found.ID).String(), "expected_steps", found.Expected, "completed_steps", found.Completed, "failed_steps", found.Failed)
 	}
@@ -121,7 +118,7 @@ func (j *Joins) repairOne(ctx context.Context, check joincheck.Check, found *joi
 }
 
 // wakeParked wakes waits that are parked although their join is over.
-func (j *Joins) wakeParked(ctx context.Context, check joincheck.Check, done *Repaired) error {
+func (j *Joins) wakeParked(ctx context.Context, check joincheck.Check, done *repaired) error {
 	over, last, err := check.Parked(ctx, j.rounds.after, parkedPage)
 	if err != nil {
 		return err
@@ -133,7 +130,7 @@ func (j *Joins) wakeParked(ctx context.Context, check joincheck.Check, done *Rep
 	if err := check.Wake(ctx, over); err != nil {
 		return err
 	}
-	done.Waits += int64(len(over))
+	done.waits += int64(len(over))
 	for _, id := range over {
 		j.log.WarnContext(ctx, "woke the wait of a join that is over", "join_id", ID(id).String())
 	}

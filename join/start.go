@@ -10,6 +10,7 @@ import (
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/queue"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -88,10 +89,10 @@ func (j *Joins) logStarted(ctx context.Context, s *Spec) {
 type writing struct {
 	j       *Joins
 	calls   []*engine.Call
-	batches []*outbox.Batch
+	batches []queue.Batch[outbox.MessageID]
 }
 
-func (w *writing) enqueue(b *outbox.Batch) {
+func (w *writing) enqueue(b queue.Batch[outbox.MessageID]) {
 	w.calls = append(w.calls, b.Calls()...)
 	w.batches = append(w.batches, b)
 }

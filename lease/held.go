@@ -8,6 +8,7 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // Lease is a lease that was acquired. It is renewed in the background until
@@ -38,9 +39,11 @@ type Lease struct {
 func (s *Leases) hold(ctx context.Context, a *attempt, g grant) *Lease {
 	l := &Lease{s: s, name: a.name, opts: a.opts, id: a.id, token: g.token, sent: g.sent, poked: make(chan struct{}, 1)}
 	l.ctx, l.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
-	for _, o := range s.observers {
-		o.Acquired(l.name, l.token)
-	}
+	s.observers.Each(func(o *worker.Observer) {
+		if o.LeaseAcquired != nil {
+			o.LeaseAcquired(l.name, l.token)
+		}
+	})
 	l.tasks.Go(l.keep)
 	s.log.DebugContext(ctx, "lease acquired", "lease", l.name, "owner", l.opts.Owner, "token", l.token)
 	return l
@@ -123,9 +126,11 @@ func (l *Lease) endLocked(why error) {
 	}
 	l.err = why
 	l.cancel(why)
-	for _, o := range l.s.observers {
-		o.Ended(l.name, errors.Is(why, ErrLost))
-	}
+	l.s.observers.Each(func(o *worker.Observer) {
+		if o.LeaseEnded != nil {
+			o.LeaseEnded(l.name, errors.Is(why, ErrLost))
+		}
+	})
 	if errors.Is(why, ErrLost) {
 		l.s.log.Warn("lease lost", "lease", l.name, "owner", l.opts.Owner, "token", l.token, "error", why)
 	}

@@ -54,7 +54,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // ManagerOptions configure the leases of a database. The zero value is right
@@ -77,21 +79,13 @@ type Leases struct {
 	db        engine.DB
 	owner     string
 	log       *slog.Logger
-	observers []Observer
+	observers worker.Observers
 }
 
-// Observer is notified when leases begin and end in this process, for metrics. Its
-// methods must be quick, and must not use the lease.
-type Observer interface {
-	// Acquired says that a lease is held from now on, under a token.
-	Acquired(name string, token int64)
-	// Ended says that it is held no more: given back or, with lost, lost.
-	Ended(name string, lost bool)
+// Internal is for packages of this module: programs cannot name its parameter.
+func (s *Leases) Internal(access.Key) *worker.Component {
+	return &worker.Component{Observe: func(o *worker.Observer) { s.observers = append(s.observers, o) }}
 }
-
-// Observe registers o for leases that are acquired from now on. Call it before the
-// first.
-func (s *Leases) Observe(o Observer) { s.observers = append(s.observers, o) }
 
 // New returns the leases of a database. It makes no connection and starts
 // nothing.

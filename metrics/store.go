@@ -10,6 +10,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/join"
 )
@@ -115,7 +116,7 @@ func (s *store) collect(out sink) {
 		last.collect(to)
 	}
 	s.collectLoops(to)
-	counts := s.p.Stats()
+	counts := s.p.Internal(access.Key{}).Stats()
 	to.send(told.held, float64(counts.InFlight))
 	to.send(told.running, float64(counts.Running))
 	to.send(told.databaseErrors, float64(counts.Errors))
@@ -159,7 +160,7 @@ func joinStatus(number string) string {
 // others are the fleet's own.
 func (s *store) collectLoops(to storeSink) {
 	told, now, sent := &to.c.told, time.Now(), map[string]bool{}
-	for _, v := range s.p.LoopStatus() {
+	for _, v := range s.p.Internal(access.Key{}).Status() {
 		name := strings.ToValidUTF8(v.Name, "\uFFFD")
 		if sent[name] || to.c.fleet != nil && v.LastTurn.IsZero() {
 			continue
@@ -181,7 +182,7 @@ func (s *store) collectLoops(to storeSink) {
 // collectPool sends how a single database is off for connections.
 func (s *store) collectPool(out sink) {
 	told := &out.c.told
-	out.send(told.slots, float64(s.p.Outbox.Concurrency()+s.p.Inbox.Concurrency()))
+	out.send(told.slots, float64(s.p.Internal(access.Key{}).Concurrency()))
 	if h, ok := engine.As[engine.Historied](s.p.DB()); ok {
 		out.send(told.changes, float64(h.HistoryChanges()))
 	}

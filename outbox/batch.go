@@ -3,45 +3,26 @@ package outbox
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
-	"github.com/bravellian/pawl/internal/worker"
 )
 
-// Batch is messages that are ready to be written: validated, with their ids.
-// It is for components that enqueue as part of a transaction of their own;
-// programs call Enqueue and its siblings.
-type Batch struct {
+// batch is messages that are ready to be written: validated, with their ids.
+type batch struct {
 	o *Outbox
 	*enqueue
 	calls     []*engine.Call
 	elsewhere bool // kept by the component, no messages yet
 }
 
-// Prepare validates messages and gives them their ids. tx is the transaction
-// that will write them, nil for one that the component's calls make up.
-func (o *Outbox) Prepare(ctx context.Context, tx Tx, msgs []Message) (*Batch, error) {
-	return o.batch(ctx, tx, o.stamped(ctx, msgs))
-}
-
-// Template validates a message of which many will be made, later: it is not
-// stamped, and has neither id nor position.
-func (o *Outbox) Template(m Message) (*Batch, error) {
-	e, err := o.prepare([]Message{m})
+// batch validates messages and assigns their ids; see queue.Queue.
+func (o *Outbox) batch(ctx context.Context, tx Tx, msgs []Message) (*batch, error) {
+	e, err := o.prepare(o.stamped(ctx, msgs))
 	if err != nil {
 		return nil, err
 	}
-	return &Batch{o: o, enqueue: e}, nil
-}
-
-func (o *Outbox) batch(ctx context.Context, tx Tx, msgs []Message) (*Batch, error) {
-	e, err := o.prepare(msgs)
-	if err != nil {
-		return nil, err
-	}
-	b := &Batch{o: o, enqueue: e}
+	b := &batch{o: o, enqueue: e}
 	if len(msgs) == 0 {
 		return b, nil
 	}
@@ -55,7 +36,7 @@ func (o *Outbox) batch(ctx context.Context, tx Tx, msgs []Message) (*Batch, erro
 }
 
 // Calls are what writes the messages; each may run in a caller's transaction.
-func (b *Batch) Calls() []*engine.Call {
+func (b *batch) Calls() []*engine.Call {
 	if b.calls == nil && len(b.entries) > 0 {
 		b.calls = b.o.enqueueCalls(b.entries, b.generation)
 	}
@@ -63,11 +44,11 @@ func (b *Batch) Calls() []*engine.Call {
 }
 
 // IDs returns the messages' ids in their order.
-func (b *Batch) IDs() []MessageID { return b.ids() }
+func (b *batch) IDs() []MessageID { return b.ids() }
 
 // Positions returns where the messages will lie, in their order. A message
 // whose supplied id is known already lies elsewhere.
-func (b *Batch) Positions() []Position {
+func (b *batch) Positions() []Position {
 	ids := make([]Position, len(b.entries))
 	for i, en := range b.entries {
 		ids[i] = Position(en.id)
@@ -78,7 +59,7 @@ func (b *Batch) Positions() []Position {
 // CallsTo is in place of Calls for a component that keeps the messages itself
 // until it makes them messages: keep returns the operation that does so. index says
 // for each of the messages which of the batch's it is.
-func (b *Batch) CallsTo(keep func(messages []op.NewMessage, index []int) engine.Operation) []*engine.Call {
+func (b *batch) CallsTo(keep func(messages []op.NewMessage, index []int) engine.Operation) []*engine.Call {
 	b.elsewhere = true
 	b.calls = b.o.lanes.register(b.generation, b.entries)
 	for part := range chunks(b.entries) {
@@ -100,12 +81,12 @@ func prepared(o engine.Operation, generation int64) *engine.Call {
 }
 
 // Generation is that of the database when the messages got their positions.
-func (b *Batch) Generation() int64 { return b.generation }
+func (b *batch) Generation() int64 { return b.generation }
 
 // Ran is to be called when the calls have run, in tx or, if that is nil, in a
 // transaction that has committed: then it remembers what that made known and
 // wakes this process's workers. It logs the messages.
-func (b *Batch) Ran(ctx context.Context, tx Tx) {
+func (b *batch) Ran(ctx context.Context, tx Tx) {
 	if b.elsewhere {
 		if tx == nil {
 			b.o.lanes.committed(b.calls)
@@ -140,44 +121,13 @@ func (o *Outbox) committed(entries []*entry, calls []*engine.Call) {
 
 // LaneCalls are in place of Calls for a component that needs the messages only as
 // a pattern: they make the lanes known.
-func (b *Batch) LaneCalls() []*engine.Call {
+func (b *batch) LaneCalls() []*engine.Call {
 	b.elsewhere, b.calls = true, b.o.lanes.register(b.generation, b.entries)
 	return b.calls
 }
 
 // Headers returns the first message's headers as they are stored.
-func (b *Batch) Headers() *string { return b.entries[0].headers }
+func (b *batch) Headers() *string { return b.entries[0].headers }
 
 // Lane is the number under which the first message's queue and priority are known.
-func (b *Batch) Lane() int64 { return b.entries[0].lane }
-
-// Reserve returns n positions and the ids of messages that a component's own
-// operations will put there.
-func (o *Outbox) Reserve(ctx context.Context, n int) ([]MessageID, []Position, error) {
-	lo, err := o.db.ReserveIDs(ctx, nil, n)
-	if err != nil {
-		return nil, nil, err
-	}
-	ids, positions := make([]MessageID, n), make([]Position, n)
-	now := time.Now()
-	for i := range ids {
-		positions[i] = Position(lo + int64(i))
-		ids[i] = makeMessageID(now, o.tag, int64(positions[i]))
-	}
-	return ids, positions, nil
-}
-
-// ClaimWith is Claim by a component's own operation, of at most so many.
-func (o *Outbox) ClaimWith(ctx context.Context, owner OwnerToken, lease time.Duration, n int, claim func(most int) engine.Answering[op.OutboxClaimed]) ([]*Message, error) {
-	if err := checkClaim(DefaultQueue, owner, lease, n); err != nil {
-		return nil, err
-	}
-	n = min(n, worker.MaxBatch)
-	return o.claimSelf(ctx, owner, n, claim(n))
-}
-
-// AckCall acks a message that was delivered, as part of a component's own
-// transaction; it answers 1, or 0 if the lease is lost.
-func (o *Outbox) AckCall(m *Message) *engine.Call {
-	return engine.Ask(op.OutboxAck{Runs: []op.Held{held(m.Owner, m.Position)}, Worker: o.opts.Worker})
-}
+func (b *batch) Lane() int64 { return b.entries[0].lane }

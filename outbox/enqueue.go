@@ -86,7 +86,7 @@ func (o *Outbox) EnqueueBatchTx(ctx context.Context, tx any, msgs []Message) ([]
 	if err != nil {
 		return nil, err
 	}
-	b, err := o.Prepare(ctx, own, msgs)
+	b, err := o.batch(ctx, own, msgs)
 	if err != nil || len(msgs) == 0 {
 		return nil, err
 	}

@@ -124,8 +124,8 @@ func (o *Outbox) Use(mw ...Middleware) {
 	o.handlers.middleware = append(o.handlers.middleware, mw...)
 }
 
-// Topics returns the topics that have a handler, in order.
-func (o *Outbox) Topics() []string {
+// topics returns the topics that have a handler, in order.
+func (o *Outbox) topics() []string {
 	o.handlers.mu.RLock()
 	defer o.handlers.mu.RUnlock()
 	return slices.Sorted(maps.Keys(o.handlers.topics))

@@ -84,9 +84,6 @@ type InvalidError = engine.InvalidError
 // Validate checks a message as Enqueue does, with the default payload limit.
 func (m *Message) Validate() error { return m.validate(DefaultMaxPayload) }
 
-// Validate checks a message as Enqueue does, with this outbox's payload limit.
-func (o *Outbox) Validate(m Message) error { return m.validate(o.opts.MaxPayload) }
-
 // validate is D-2: once, in Go, before any SQL, the same on every engine.
 func (m *Message) validate(maxPayload int) error {
 	if err := engine.CheckText("topic", m.Topic, MaxTopic, true); err != nil {

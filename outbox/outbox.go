@@ -54,13 +54,6 @@ type Options struct {
 	Retention time.Duration
 	// Worker names this process in processed_by, default host:pid.
 	Worker string
-	// Tag marks the owner tokens of this process's claims, so that they can be told
-	// from others'; see worker.Registry.Tag. pawl.New sets it.
-	Tag worker.Tag
-	// Gate is shared by what claims in one process: what came back from an expired
-	// lease is handled while nothing else is that claims behind it. pawl.New and
-	// fleet.New set it; nil: one for the queues of this outbox.
-	Gate *worker.Gate
 	// StopWhenEmpty makes Run return once nothing is due and nothing runs.
 	StopWhenEmpty bool
 }
@@ -115,6 +108,9 @@ type Outbox struct {
 	cleaning worker.LoopTracker
 	adopted  atomic.Int64 // when lanes that got lost were last looked for, in nanoseconds since 1970
 	deadLook int          // how many failed messages one transaction looks at
+
+	workerTag worker.Tag   // in the owner tokens of this process's claims
+	gate      *worker.Gate // closed while a message of an expired lease is handled alone
 }
 
 // New returns the outbox of a database, which must be migrated before use. Options
@@ -131,13 +127,10 @@ func New(db engine.DB, opts Options) *Outbox {
 	if opts.Retention <= 0 {
 		opts.Retention = defaultRetention
 	}
-	if opts.Gate == nil {
-		opts.Gate = &worker.Gate{}
-	}
 	if opts.Worker == "" {
 		opts.Worker = engine.ProcessName()
 	}
-	o := &Outbox{db: db, opts: opts, log: opts.Logger, tag: newTag(), deadLook: deadLook, pauses: pause.New(db, opts.Logger)}
+	o := &Outbox{db: db, opts: opts, log: opts.Logger, tag: newTag(), deadLook: deadLook, pauses: pause.New(db, opts.Logger), gate: &worker.Gate{}}
 	if invalid != nil {
 		o.handlers.errs = append(o.handlers.errs, fmt.Errorf("options of the outbox: %w", invalid))
 	}

@@ -29,25 +29,25 @@ func (o *Outbox) Run(ctx context.Context) error {
 	if err := ready(ctx); err != nil && ctx.Err() == nil {
 		return err
 	}
-	return worker.RunKept(ctx, func(ctx context.Context) error { return o.serve(ctx, worker.TimeSlice{}) }, o.KeepClean)
+	return worker.RunKept(ctx, func(ctx context.Context) error { return o.serve(ctx, worker.TimeSlice{}) }, o.keepClean)
 }
 
-// KeepClean cleans up from time to time until ctx ends, and leaves handling to others.
-func (o *Outbox) KeepClean(ctx context.Context) {
+// keepClean cleans up from time to time until ctx ends, and leaves handling to others.
+func (o *Outbox) keepClean(ctx context.Context) {
 	worker.KeepClean(ctx, o.log.With("component", "outbox"), &o.cleaning, o.CleanUp)
 }
 
-// RunSlice is Run for a limited time: it returns when the turn is over, and may be
-// called again. It neither checks the schema nor cleans up.
-func (o *Outbox) RunSlice(ctx context.Context, t worker.TimeSlice) error {
+// runSlice is Run until the time slice is over, and may be called again. It neither
+// checks the schema nor cleans up.
+func (o *Outbox) runSlice(ctx context.Context, t worker.TimeSlice) error {
 	if err := o.handlers.start(); err != nil {
 		return err
 	}
 	return o.serve(ctx, t.Shared())
 }
 
-// Queues returns the queues that Run serves.
-func (o *Outbox) Queues() []string { return slices.Clone(o.opts.Queues) }
+// queues returns the queues that Run serves.
+func (o *Outbox) queues() []string { return slices.Clone(o.opts.Queues) }
 
 // serve runs a loop for every queue.
 func (o *Outbox) serve(ctx context.Context, t worker.TimeSlice) error {
@@ -60,8 +60,8 @@ func (o *Outbox) serve(ctx context.Context, t worker.TimeSlice) error {
 	return nil
 }
 
-// Stats returns what the loops of this process did, summed over queues.
-func (o *Outbox) Stats() worker.Counts {
+// workerStats returns what the loops of this process did, summed over queues.
+func (o *Outbox) workerStats() worker.Counts {
 	var sum worker.Counts
 	o.stats.Range(func(_, v any) bool {
 		sum = sum.Add(v.(*worker.Stats).Counts())
@@ -77,7 +77,7 @@ func (o *Outbox) loop(queue string, t worker.TimeSlice) *worker.Loop[*Message] {
 	}
 	cfg := worker.Config[*Message]{
 		Name:   queue,
-		Tag:    o.opts.Tag,
+		Tag:    o.workerTag,
 		Paused: func(topic string) worker.PauseState { return o.pauses.Of(queue, topic) },
 		Tend:   o.pauses.Tend,
 		Queue:  &source{o: o, queue: queue},
@@ -98,11 +98,9 @@ func (o *Outbox) loop(queue string, t worker.TimeSlice) *worker.Loop[*Message] {
 		Grace:         o.opts.Grace,
 		StopEmpty:     o.opts.StopWhenEmpty,
 		Turn:          t,
-		Gate:          o.opts.Gate,
+		Gate:          o.gate,
 		Stats:         o.statsOf(queue),
-	}
-	if observers := o.watch.observers.Load(); observers != nil {
-		cfg.Observer = observers
+		Observers:     o.observers(),
 	}
 	return worker.New(cfg)
 }

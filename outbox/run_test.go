@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/outbox"
@@ -196,7 +197,7 @@ func testRunNoHandler(t *testing.T, e dbtest.Engine) {
 		ids = append(ids, f.enqueue(outbox.Message{Topic: "forgotten"}))
 	}
 	f.start()
-	dbtest.Until(t, "all were looked at", func() bool { return f.Stats().Unhandled >= 3 })
+	dbtest.Until(t, "all were looked at", func() bool { return f.Internal(access.Key{}).Component().Stats().Unhandled >= 3 })
 	dbtest.Until(t, "all are put back", func() bool { c, err := f.Count(f.ctx()); return err == nil && c.Scheduled == 3 })
 	for _, id := range ids {
 		if got := f.get(id); got.RetryCount != 0 || got.LastError != "" {
@@ -421,7 +422,7 @@ func testRunTakesOverFromCrashed(t *testing.T, e dbtest.Engine) {
 	f.start()
 	f.db.Pass(short + 20*time.Millisecond)
 	dbtest.Until(t, "all are done", func() bool { c, err := f.Count(f.ctx()); return err == nil && c.Done == 3 })
-	if n := f.Stats().Reaped; n != 3 {
+	if n := f.Internal(access.Key{}).Component().Stats().Reaped; n != 3 {
 		t.Fatalf("reaped %d", n)
 	}
 }

@@ -8,48 +8,47 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/bravellian/pawl/internal/pause"
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// watch is who looks on: observers, which count, and stamps, which put on every
-// message where it came from.
+// watch is the observers and the functions that add headers.
 type watch struct {
-	observers atomic.Pointer[observers]
-	stamps    atomic.Pointer[[]HeaderFunc]
+	observers atomic.Pointer[worker.Observers]
+	headers   atomic.Pointer[[]HeaderFunc]
 }
 
-// Stamp makes headers of the context in which a message is enqueued, such as the
+// HeaderFunc returns headers of the context in which a message is enqueued, such as the
 // trace that it belongs to. It must not change the message; nil adds nothing. It is
 // called by many goroutines at once.
 type HeaderFunc func(ctx context.Context, m *Message) map[string]string
 
-// Observe registers o. Workers ask when they start, so call
-// it before Run.
-func (o *Outbox) Observe(obs worker.Observer) {
-	all := observers{obs}
-	if known := o.watch.observers.Load(); known != nil {
-		all = append(append(observers{}, *known...), obs)
-	}
+// observe registers an observer of the loops that start from now on.
+func (o *Outbox) observe(obs *worker.Observer) {
+	all := append(slices.Clone(o.observers()), obs)
 	o.watch.observers.Store(&all)
 }
 
-// Stamp has every message carry what f makes, from now on. Headers that a message
-// has already stay as they are. What would make them too large is left out.
-func (o *Outbox) AddHeaders(f HeaderFunc) {
-	all := []HeaderFunc{f}
-	if known := o.watch.stamps.Load(); known != nil {
-		all = append(append([]HeaderFunc{}, *known...), f)
+func (o *Outbox) observers() worker.Observers {
+	if known := o.watch.observers.Load(); known != nil {
+		return *known
 	}
-	o.watch.stamps.Store(&all)
+	return nil
 }
 
-// Pauses returns the pauses that this outbox's workers obey.
-func (o *Outbox) Pauses() *pause.Pauses { return o.pauses }
+// AddHeaders adds the headers that f returns to every message that is enqueued from now
+// on. Headers that a message has already stay as they are. What would make them too
+// large is left out.
+func (o *Outbox) AddHeaders(f HeaderFunc) {
+	all := []HeaderFunc{f}
+	if known := o.watch.headers.Load(); known != nil {
+		all = append(append([]HeaderFunc{}, *known...), f)
+	}
+	o.watch.headers.Store(&all)
+}
 
-// LoopStatus returns the status of the loops of this process: one for each queue, and the one
+// loopStatus returns the status of the loops of this process: one for each queue, and the one
 // that cleans up.
-func (o *Outbox) LoopStatus() []worker.LoopStatus {
+func (o *Outbox) loopStatus() []worker.LoopStatus {
 	var all []worker.LoopStatus
 	for _, queue := range o.opts.Queues {
 		all = append(all, o.statsOf(queue).Tracker.Status("queue "+queue))
@@ -57,11 +56,8 @@ func (o *Outbox) LoopStatus() []worker.LoopStatus {
 	return append(all, o.cleaning.Status("clean-up of messages"))
 }
 
-// Worker returns the name of this process, as in processed_by.
-func (o *Outbox) Worker() string { return o.opts.Worker }
-
-// Concurrency returns how many handlers run at once in this process, of all its queues.
-func (o *Outbox) Concurrency() int {
+// allConcurrency returns how many handlers run at once in this process, of all its queues.
+func (o *Outbox) allConcurrency() int {
 	n := 0
 	for _, queue := range o.opts.Queues {
 		n += o.concurrency(queue)
@@ -74,15 +70,12 @@ func (o *Outbox) concurrency(queue string) int {
 	return cmp.Or(max(o.opts.QueueConcurrency[queue], 0), max(o.opts.Concurrency, 0), worker.DefaultConcurrency)
 }
 
-// QueueStats returns what this process did for one of its queues.
-func (o *Outbox) QueueStats(queue string) worker.Counts { return o.statsOf(queue).Counts() }
-
 // unhandledFor is longer than messages of a topic without handler stay away.
 const unhandledFor = 2 * time.Minute
 
-// Unhandled returns the topics whose messages came to this process of late, without
-// there being a handler for them here, in order.
-func (o *Outbox) Unhandled() []string {
+// unhandled returns the topics whose messages this process claimed recently without a
+// handler for them, in order.
+func (o *Outbox) unhandled() []string {
 	r := &o.handlers
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -101,9 +94,9 @@ func (o *Outbox) statsOf(queue string) *worker.Stats {
 	return stats.(*worker.Stats)
 }
 
-// stamped returns the messages with what the stamps add; the caller's stay as they are.
+// stamped returns the messages with the added headers; the caller's stay as they are.
 func (o *Outbox) stamped(ctx context.Context, msgs []Message) []Message {
-	stamps := o.watch.stamps.Load()
+	stamps := o.watch.headers.Load()
 	if stamps == nil {
 		return msgs
 	}
@@ -132,19 +125,19 @@ func (m *Message) carry(headers map[string]string) {
 	}
 }
 
-// enqueued tells whoever wants to know that messages were written.
+// enqueued logs messages that were written and notifies the observers.
 func (o *Outbox) enqueued(ctx context.Context, entries []*entry) {
 	o.logEnqueued(ctx, entries)
-	observers := o.watch.observers.Load()
-	if observers == nil {
+	observers := o.observers()
+	if len(observers) == 0 {
 		return
 	}
 	var few [fewTopics]share
 	shares := few[:0]
 	for _, e := range entries {
-		shares = observers.count(shares, e.msg.queue(), e.msg.Topic)
+		shares = count(observers, shares, e.msg.queue(), e.msg.Topic)
 	}
-	observers.tell(shares)
+	notifyEnqueued(observers, shares)
 }
 
 // share is how many of a batch's messages are of a topic.
@@ -153,12 +146,12 @@ type share struct {
 	n            int
 }
 
-// fewTopics is how many topics of a batch are added up before observers are told. Told
-// message by message, two producers wait for each other's counters.
+// fewTopics is how many topics of a batch are added up before observers are notified.
+// With a call for each message, two producers wait for each other's counters.
 const fewTopics = 16
 
 // count adds a message to its topic's share.
-func (all observers) count(shares []share, queue, topic string) []share {
+func count(all worker.Observers, shares []share, queue, topic string) []share {
 	for i := range shares {
 		if s := &shares[i]; s.topic == topic && s.queue == queue {
 			s.n++
@@ -166,41 +159,19 @@ func (all observers) count(shares []share, queue, topic string) []share {
 		}
 	}
 	if len(shares) == cap(shares) {
-		all.tell(shares)
+		notifyEnqueued(all, shares)
 		shares = shares[:0]
 	}
 	return append(shares, share{queue, topic, 1})
 }
 
-func (all observers) tell(shares []share) {
-	for _, s := range shares {
-		all.Enqueued(s.queue, s.topic, s.n)
-	}
-}
-
-// observers are told one after the other.
-type observers []worker.Observer
-
-func (all observers) Enqueued(queue, topic string, n int) {
+func notifyEnqueued(all worker.Observers, shares []share) {
 	for _, o := range all {
-		o.Enqueued(queue, topic, n)
-	}
-}
-
-func (all observers) Claimed(queue string, n int) {
-	for _, o := range all {
-		o.Claimed(queue, n)
-	}
-}
-
-func (all observers) Attempted(some []worker.Attempt) {
-	for _, o := range all {
-		o.Attempted(some)
-	}
-}
-
-func (all observers) Reaped(queue string, n int64) {
-	for _, o := range all {
-		o.Reaped(queue, n)
+		if o.Enqueued == nil {
+			continue
+		}
+		for _, s := range shares {
+			o.Enqueued(s.queue, s.topic, s.n)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/outboxtest"
 	"github.com/bravellian/pawl/internal/pause"
@@ -16,11 +17,16 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
+func observe(o *outbox.Outbox, w *outboxtest.Watcher) {
+	seen := w.Observer()
+	o.Internal(access.Key{}).Component().Observe(&seen)
+}
+
 // watched is a fixture whose observer sees everything.
 func watched(t *testing.T, e dbtest.Engine, o outbox.Options) (*fixture, *outboxtest.Watcher) {
 	t.Helper()
 	f, w := open(t, e, quick(o)), outboxtest.NewWatcher()
-	f.Observe(w)
+	observe(f.Outbox, w)
 	return f, w
 }
 
@@ -91,7 +97,7 @@ func testObserveOutcomes(t *testing.T, e dbtest.Engine) {
 		return worker.ErrSettled
 	})
 	f.handle("paused", func(context.Context, *outbox.Message) error { return nil })
-	if _, err := f.Pauses().Pause(f.ctx(), pause.Topic, "paused", ""); err != nil {
+	if _, err := f.Internal(access.Key{}).Pauses().Pause(f.ctx(), pause.Topic, "paused", ""); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]string{
@@ -258,7 +264,7 @@ func TestSeveralObservers(t *testing.T) { dbtest.Each(t, testSeveralObservers) }
 func testSeveralObservers(t *testing.T, e dbtest.Engine) {
 	f, w := watched(t, e, outbox.Options{StopWhenEmpty: true})
 	second := outboxtest.NewWatcher()
-	f.Observe(second)
+	observe(f.Outbox, second)
 	f.handle("t", func(context.Context, *outbox.Message) error { return nil })
 	f.enqueue(outbox.Message{})
 	if err := f.Run(f.ctx()); err != nil {

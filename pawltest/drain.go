@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -125,11 +125,11 @@ func (d *DB) drain(ctx context.Context, r *Drained) error {
 		if err != nil {
 			return err
 		}
-		before := d.Stats()
+		before := d.process.Stats()
 		if err := d.turn(ctx); err != nil {
 			return err
 		}
-		after := d.Stats()
+		after := d.process.Stats()
 		switch {
 		case ctx.Err() != nil:
 			return fmt.Errorf("something was still due: %w", ctx.Err())
@@ -143,12 +143,12 @@ func (d *DB) drain(ctx context.Context, r *Drained) error {
 
 // fire moves what is due into the outbox.
 func (d *DB) fire(ctx context.Context, r *Drained) (int64, error) {
-	timers, err := fireAll(ctx, d.Timers.Sources())
+	timers, err := fireAll(ctx, d.Timers.Internal(access.Key{}).Sources)
 	r.Timers += timers
 	if err != nil {
 		return 0, err
 	}
-	jobs, err := fireAll(ctx, d.Jobs.Sources())
+	jobs, err := fireAll(ctx, d.Jobs.Internal(access.Key{}).Sources)
 	r.Jobs += jobs
 	return timers + jobs, err
 }
@@ -166,14 +166,7 @@ func fireAll(ctx context.Context, sources []worker.Source) (total int64, err err
 
 // turn handles the messages that are due, each queue's until it finds none.
 func (d *DB) turn(ctx context.Context) error {
-	t := worker.TimeSlice{IdleTimeout: func() time.Duration { return 0 }}
-	var loops sync.WaitGroup
-	errs := make([]error, 2)
-	for i, run := range []func(context.Context, worker.TimeSlice) error{d.Outbox.RunSlice, d.Inbox.RunSlice} {
-		loops.Go(func() { errs[i] = run(ctx, t) })
-	}
-	loops.Wait()
-	return errors.Join(errs...)
+	return d.process.RunSlice(ctx, worker.TimeSlice{IdleTimeout: func() time.Duration { return 0 }})
 }
 
 // left returns what was due and is not dealt with, oldest first.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
@@ -298,7 +299,7 @@ func TestSelfDispatch(t *testing.T) { dbtest.Each(t, testSelfDispatch) }
 
 func testSelfDispatch(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, timer.Options{SelfDispatch: true})
-	if n := len(f.Sources()); n != 0 {
+	if n := len(f.Internal(access.Key{}).Sources); n != 0 {
 		t.Fatalf("%d sources", n)
 	}
 	ids := f.putN(1)

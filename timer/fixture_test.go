@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/outbox"
@@ -106,7 +107,7 @@ func (f *fixture) putN(n int) []timer.ID {
 func (f *fixture) dispatch() (total int64) {
 	f.t.Helper()
 	for {
-		n, err := f.Sources()[0].Fire(f.ctx())
+		n, err := f.Internal(access.Key{}).Sources[0].Fire(f.ctx())
 		f.check(err)
 		if total += n; n == 0 {
 			return total

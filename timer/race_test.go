@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
@@ -277,7 +278,7 @@ func testFlood(t *testing.T, e dbtest.Engine) {
 	var fired atomic.Int64
 	f.together(len(handles), func(i int) error {
 		for {
-			got, err := handles[i].Sources()[0].Fire(f.ctx())
+			got, err := handles[i].Internal(access.Key{}).Sources[0].Fire(f.ctx())
 			if err != nil || got == 0 {
 				return err
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
@@ -63,7 +64,7 @@ func (s *shell) status(id string, want timer.Status) *timer.Info {
 
 func (s *shell) fires(want int64) {
 	s.t.Helper()
-	if n, err := s.Sources()[0].Fire(s.t.Context()); n != want || err != nil {
+	if n, err := s.Internal(access.Key{}).Sources[0].Fire(s.t.Context()); n != want || err != nil {
 		s.t.Fatalf("%d fired, want %d: %v", n, want, err)
 	}
 }

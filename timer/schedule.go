@@ -9,6 +9,7 @@ import (
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/queue"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -60,7 +61,7 @@ func (t *Timers) schedule(ctx context.Context, tx outbox.Tx, timers []Timer) ([]
 		}
 		msgs[i] = timers[i].message()
 	}
-	var b *outbox.Batch
+	var b queue.Batch[outbox.MessageID]
 	err := engine.Repeat(ctx, tx, func() (err error) {
 		if b, err = t.outbox.Prepare(ctx, tx, msgs); err != nil || len(msgs) == 0 {
 			return err

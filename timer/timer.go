@@ -19,8 +19,10 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/queue"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -87,13 +89,13 @@ func (o *Options) Validate() error {
 // Timers are the timers of one database. They are safe for concurrent use.
 type Timers struct {
 	db     engine.DB
-	outbox *outbox.Outbox
+	outbox queue.Queue[outbox.Message, outbox.MessageID]
 	opts   Options
 	log    *slog.Logger
 
 	cleaning  worker.LoopTracker
 	invalid   error // of the options
-	observers []func(fired int64)
+	observers worker.Observers
 }
 
 // New returns the timers of an outbox's database.
@@ -102,7 +104,7 @@ func New(db engine.DB, o *outbox.Outbox, opts Options) *Timers {
 	if opts.Retention <= 0 {
 		opts.Retention = defaultRetention
 	}
-	return &Timers{db: db, outbox: o, opts: opts, log: engine.Logger(opts.Logger), invalid: invalid}
+	return &Timers{db: db, outbox: o.Internal(access.Key{}), opts: opts, log: engine.Logger(opts.Logger), invalid: invalid}
 }
 
 // Run fires timers when they are due, and cleans up from time to time, until ctx
@@ -115,22 +117,21 @@ func (t *Timers) Run(ctx context.Context) error {
 	if err := worker.Ready(ctx, t.log, t.db); err != nil {
 		return err
 	}
-	cfg := worker.ScheduleConfig{DB: t.db, Sources: t.Sources(), Logger: t.log, MaxPollingInterval: t.opts.MaxPollingInterval}
-	return worker.RunKept(ctx, worker.NewScheduler(cfg).Run, t.KeepClean)
+	cfg := worker.ScheduleConfig{DB: t.db, Sources: t.sources(), Logger: t.log, MaxPollingInterval: t.opts.MaxPollingInterval}
+	return worker.RunKept(ctx, worker.NewScheduler(cfg).Run, t.keepClean)
 }
 
-// KeepClean cleans up from time to time until ctx ends, and leaves firing to others.
-func (t *Timers) KeepClean(ctx context.Context) {
+func (t *Timers) keepClean(ctx context.Context) {
 	worker.KeepClean(ctx, t.log.With("component", "timers"), &t.cleaning, t.CleanUp)
 }
 
-// Observe registers f, which is called with how many timers this process fired, for
-// metrics. Call it before Run.
-func (t *Timers) Observe(f func(fired int64)) { t.observers = append(t.observers, f) }
-
-// LoopStatus returns the status of the loop that cleans up.
-func (t *Timers) LoopStatus() []worker.LoopStatus {
-	return []worker.LoopStatus{t.cleaning.Status("clean-up of timers")}
+// Internal is for packages of this module: programs cannot name its parameter.
+func (t *Timers) Internal(access.Key) *worker.Component {
+	return &worker.Component{
+		KeepClean: t.keepClean, CleanUp: t.CleanUp, Sources: t.sources(),
+		Status:  func() []worker.LoopStatus { return []worker.LoopStatus{t.cleaning.Status("clean-up of timers")} },
+		Observe: func(o *worker.Observer) { t.observers = append(t.observers, o) },
+	}
 }
 
 // cleanTimers bounds one transaction of the clean-up.
@@ -142,8 +143,8 @@ func (t *Timers) CleanUp(ctx context.Context) (int64, error) {
 	return worker.Purge(ctx, t.db, op.TimerPurge{Age: t.opts.Retention, Most: cleanTimers})
 }
 
-// Sources is what a scheduler has to see to.
-func (t *Timers) Sources() []worker.Source {
+// sources is what the scheduler dispatches.
+func (t *Timers) sources() []worker.Source {
 	if t.opts.SelfDispatch {
 		return nil
 	}
@@ -168,9 +169,11 @@ func (a source) Fire(ctx context.Context) (int64, error) {
 	a.t.logReaped(ctx, reap.N)
 	a.t.logFired(ctx, fire.N)
 	if fire.N > 0 {
-		for _, observe := range a.t.observers {
-			observe(fire.N)
-		}
+		a.t.observers.Each(func(o *worker.Observer) {
+			if o.TimersFired != nil {
+				o.TimersFired(fire.N)
+			}
+		})
 	}
 	return fire.N, nil
 }

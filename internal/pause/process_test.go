@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/pause"
@@ -105,7 +106,7 @@ func TestPauseObeyedByAnotherProcess(t *testing.T) {
 			}
 			kill := worker(t, place.env)
 			dbtest.Until(t, "it works", func() bool { return counts().Done > 0 })
-			if ok, err := o.Pauses().Pause(t.Context(), pause.Topic, "p", ""); !ok || err != nil {
+			if ok, err := o.Internal(access.Key{}).Pauses().Pause(t.Context(), pause.Topic, "p", ""); !ok || err != nil {
 				t.Fatal(ok, err)
 			}
 			dbtest.Until(t, "all else is laid aside", func() bool { c := counts(); return c.InProgress == 0 && int64(place.Aside(t)) == c.Ready })
@@ -114,7 +115,7 @@ func TestPauseObeyedByAnotherProcess(t *testing.T) {
 				t.Fatal("it was through before it looked")
 			}
 			kill()
-			if ok, err := o.Pauses().Resume(t.Context(), pause.Topic, "p"); !ok || err != nil {
+			if ok, err := o.Internal(access.Key{}).Pauses().Resume(t.Context(), pause.Topic, "p"); !ok || err != nil {
 				t.Fatal(ok, err)
 			}
 			dbtest.Until(t, "all are handled, also what the server still claimed for the dead", func() bool {

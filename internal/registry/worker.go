@@ -143,8 +143,8 @@ func (r *Registry) Leave(ctx context.Context) {
 	}
 }
 
-// LoopStatus returns the status of the loop that keeps this process in the list.
-func (r *Registry) LoopStatus() []worker.LoopStatus {
+// Status returns the status of the loop that keeps this process in the list.
+func (r *Registry) Status() []worker.LoopStatus {
 	return []worker.LoopStatus{r.tracker.Status("heartbeat")}
 }
 

@@ -168,15 +168,12 @@ func (q *oneClaim) NextDue(context.Context) (time.Duration, bool, error) { retur
 func (q *oneClaim) Waiter() engine.Waiter                                { return (&link{s: newStore()}).Waiter() }
 
 // watcher is an observer that does something with every attempt.
-type watcher func(worker.Attempt)
-
-func (watcher) Enqueued(string, string, int) {}
-func (watcher) Claimed(string, int)          {}
-func (watcher) Reaped(string, int64)         {}
-func (w watcher) Attempted(some []worker.Attempt) {
-	for _, a := range some {
-		w(a)
-	}
+func watcher(f func(worker.Attempt)) worker.Observers {
+	return worker.Observers{{Attempted: func(some []worker.Attempt) {
+		for _, a := range some {
+			f(a)
+		}
+	}}}
 }
 
 // A payload is let go when its handler is through, not when the last item of its
@@ -184,7 +181,7 @@ func (w watcher) Attempted(some []worker.Attempt) {
 // has been told.
 func TestBodiesAreLetGo(t *testing.T) {
 	for name, cfg := range map[string]worker.Config[*megabyte]{
-		"unwatched": {}, "watched": {Observer: watcher(func(worker.Attempt) {})},
+		"unwatched": {}, "watched": {Observers: watcher(func(worker.Attempt) {})},
 	} {
 		t.Run(name, func(t *testing.T) {
 			body := new(megabyte)
@@ -216,7 +213,7 @@ func TestSlowObserver(t *testing.T) {
 		start := time.Now()
 		r := newRig(s, worker.Config[payload]{
 			Lease: time.Second, Grace: time.Second,
-			Observer: watcher(func(a worker.Attempt) {
+			Observers: watcher(func(a worker.Attempt) {
 				told = append(told, a)
 				time.Sleep(time.Minute)
 			}),
@@ -247,7 +244,7 @@ func TestObserversHearWhatIsCommitted(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		s.add(2, "t", 0)
 		told := 0
-		r := newRig(s, worker.Config[payload]{Observer: watcher(func(a worker.Attempt) {
+		r := newRig(s, worker.Config[payload]{Observers: watcher(func(a worker.Attempt) {
 			told++
 			if !near(a.Took, time.Second, 0.1) || a.Outcome != worker.OutcomeAcked {
 				t.Errorf("%v took %v", a.Outcome, a.Took)
@@ -277,7 +274,7 @@ func TestObserversHearOfWhatIsLostAtAStop(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		s.add(2, "t", 0)
 		var told []worker.Outcome
-		r := newRig(s, worker.Config[payload]{Observer: watcher(func(a worker.Attempt) { told = append(told, a.Outcome) })}, func(ctx context.Context, _ item) error {
+		r := newRig(s, worker.Config[payload]{Observers: watcher(func(a worker.Attempt) { told = append(told, a.Outcome) })}, func(ctx context.Context, _ item) error {
 			return until(ctx, time.Second)
 		})
 		r.start()
@@ -296,7 +293,7 @@ func TestObserversHearOfWhatIsLostAtAStop(t *testing.T) {
 func TestPanickingObserver(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		s.add(1, "t", 0)
-		r := newRig(s, worker.Config[payload]{Observer: watcher(func(worker.Attempt) { panic("watching") })}, func(context.Context, item) error { return nil })
+		r := newRig(s, worker.Config[payload]{Observers: watcher(func(worker.Attempt) { panic("watching") })}, func(context.Context, item) error { return nil })
 		panicked := make(chan any, 1)
 		go func() {
 			defer func() { panicked <- recover() }()

@@ -59,8 +59,8 @@ type Config[M any] struct {
 	Name string
 	// Tag marks the owner tokens of claims; 0: they are random.
 	Tag Tag
-	// Observer is notified of what happens; nil: none.
-	Observer Observer
+	// Observers are notified of what happens.
+	Observers Observers
 	// Paused says whether items of a topic may begin; nil: always. Tend is called
 	// before the first claim and several times in two seconds, to learn what is
 	// paused; nil: nothing to do.

@@ -2,22 +2,32 @@ package worker
 
 import "time"
 
-// Observer is notified of what happens, for metrics. Its methods are called by many
-// goroutines at once, those of a loop between one claim and the next: they must be
-// quick, and not panic.
-type Observer interface {
-	// Enqueued says that n messages of a topic were written. In a transaction of
-	// the caller's they are there once that commits.
-	Enqueued(queue, topic string, n int)
-	// Claimed says that a claim brought n items.
-	Claimed(queue string, n int)
-	// Attempted says that attempts came to an end and that the database knows it: a
-	// loop reports after each transaction in which it settles some. What a loop that
-	// stops could not settle in time it reports as OutcomeLost. The slice must not be
-	// kept.
-	Attempted([]Attempt)
-	// Reaped says that n items were brought back whose lease had run out.
-	Reaped(queue string, n int64)
+// Observer is notified of what happens in this process, for metrics. Functions that are
+// nil are not called. The others are called by many goroutines at once, those of a loop
+// between one claim and the next: they must be quick, and not panic.
+type Observer struct {
+	// Enqueued reports that n messages of a topic were written. In a transaction of the
+	// caller's they are there once that commits.
+	Enqueued func(queue, topic string, n int)
+	// Claimed reports that a claim returned n messages.
+	Claimed func(queue string, n int)
+	// Attempted reports attempts that ended and whose outcome is in the database: a loop
+	// reports after each transaction in which it settles some. What a loop that stops
+	// could not settle in time it reports as OutcomeLost. The slice must not be kept.
+	Attempted func([]Attempt)
+	// Reaped reports that n messages of an expired lease are ready again.
+	Reaped func(queue string, n int64)
+	// TimersFired reports that n timers were dispatched.
+	TimersFired func(n int64)
+	// RunsCreated reports that n runs of jobs were created.
+	RunsCreated func(n int64)
+	// JoinsRepaired reports how many joins the clean-up repaired, and how many waits it
+	// woke. Either is a bug in pawl, or somebody changed a table by hand.
+	JoinsRepaired func(joins, waits int64)
+	// LeaseAcquired reports that a lease begins in this process.
+	LeaseAcquired func(name string, token int64)
+	// LeaseEnded reports that it ended; lost: not by Close.
+	LeaseEnded func(name string, lost bool)
 }
 
 // Attempt is one handling of an item, and what became of it.
@@ -67,8 +77,8 @@ func (o Outcome) String() string {
 // claimed counts what a claim brought.
 func (l *Loop[M]) claimed(n int) {
 	l.stats.claimed(n)
-	if l.cfg.Observer != nil && n > 0 {
-		l.cfg.Observer.Claimed(l.cfg.Name, n)
+	if n > 0 {
+		l.cfg.Observers.claimed(l.cfg.Name, n)
 	}
 }
 
@@ -77,7 +87,7 @@ func (l *Loop[M]) claimed(n int) {
 // cores, they waited for one another's counters, which took 0.5 µs a message instead
 // of 0.15 (BenchmarkAttempted of package metrics).
 func (l *Loop[M]) next(t *task[M], r result) (next task[M], ok bool) {
-	if l.cfg.Observer == nil {
+	if !l.cfg.Observers.attempts() {
 		next, _, ok = l.inflight.next(t.release(), r, nil)
 		return next, ok
 	}
@@ -85,7 +95,7 @@ func (l *Loop[M]) next(t *task[M], r result) (next task[M], ok bool) {
 	next, wanted, ok := l.inflight.next(t.release(), r, &a)
 	if !wanted { // nor will anybody collect it
 		a.Outcome = OutcomeReleased
-		l.cfg.Observer.Attempted([]Attempt{a})
+		l.cfg.Observers.attempted([]Attempt{a})
 	}
 	return next, ok
 }
@@ -105,12 +115,56 @@ func (l *Loop[M]) attempt(t *task[M], r result) Attempt {
 // notifyObservers reports attempts, after the exchange with the database: whoever is slow to
 // listen holds up the next claim, but not what is finished.
 func (l *Loop[M]) notifyObservers() {
-	if l.cfg.Observer == nil {
+	if !l.cfg.Observers.attempts() {
 		return
 	}
 	if l.attempts = l.inflight.pendingAttempts(l.attempts); len(l.attempts) > 0 {
-		l.cfg.Observer.Attempted(l.attempts)
+		l.cfg.Observers.attempted(l.attempts)
 	}
 	clear(l.attempts) // their bodies may be large
 	l.attempts = l.attempts[:0]
+}
+
+// Observers are notified one after the other.
+type Observers []*Observer
+
+// Each calls f with each observer.
+func (all Observers) Each(f func(o *Observer)) {
+	for _, o := range all {
+		f(o)
+	}
+}
+
+func (all Observers) claimed(queue string, n int) {
+	for _, o := range all {
+		if o.Claimed != nil {
+			o.Claimed(queue, n)
+		}
+	}
+}
+
+// attempts reports whether anybody observes attempts.
+func (all Observers) attempts() bool {
+	for _, o := range all {
+		if o.Attempted != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (all Observers) attempted(some []Attempt) {
+	for _, o := range all {
+		if o.Attempted != nil {
+			o.Attempted(some)
+		}
+	}
+}
+
+func (all Observers) reaped(queue string, n int64) {
+	for _, o := range all {
+		if o.Reaped != nil {
+			o.Reaped(queue, n)
+		}
+	}
 }

@@ -91,9 +91,7 @@ func (l *Loop[M]) reapAll(ctx context.Context) error {
 		if n == 0 {
 			return nil
 		}
-		if l.cfg.Observer != nil {
-			l.cfg.Observer.Reaped(l.cfg.Name, n)
-		}
+		l.cfg.Observers.reaped(l.cfg.Name, n)
 	}
 	return ctx.Err()
 }

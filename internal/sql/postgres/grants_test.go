@@ -14,6 +14,7 @@ import (
 	"github.com/bravellian/pawl"
 	ops "github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/enginetest"
 	"github.com/bravellian/pawl/internal/pause"
@@ -222,7 +223,7 @@ func working() []act {
 		{"once", all, func(p *person, f *scene) error {
 			return p.Inbox.Once(p.ctx, f.key, func(context.Context, outbox.Tx) error { return nil })
 		}},
-		{"clean up", all, func(p *person, f *scene) error { return p.CleanUp(p.ctx) }},
+		{"clean up", all, func(p *person, f *scene) error { return p.Internal(access.Key{}).CleanUp(p.ctx) }},
 	}
 }
 
