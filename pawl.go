@@ -180,7 +180,7 @@ func (p *Pawl) AddHeaders(f outbox.HeaderFunc) {
 
 // Run works until ctx ends, then stops gracefully and returns nil. It returns an
 // error only if it cannot start, or if the database's files changed such that only a
-// restart of the program helps (engine.ErrFileLost). For a server that takes no
+// restart of the program helps (pawl.ErrFileLost). For a server that takes no
 // connections yet it waits, unless it is to end when nothing is left. Call it once.
 func (p *Pawl) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)

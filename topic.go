@@ -38,7 +38,7 @@ type TopicOptions struct {
 }
 
 // NewTopic returns a topic. It panics if the name is empty or longer than
-// outbox.MaxTopic, which is a mistake in the program.
+// 255 characters, which is a mistake in the program.
 func NewTopic[T any](name string, opts ...TopicOptions) *Topic[T] {
 	t := &Topic[T]{name: name}
 	for _, o := range opts {

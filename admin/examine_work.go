@@ -9,6 +9,7 @@ import (
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/limits"
 )
 
 const (
@@ -73,13 +74,13 @@ func (e *examination) checkInbox(ctx context.Context) ([]Finding, error) {
 	case err != nil:
 		return nil, err
 	case len(stuck) == 0:
-		return newFindings("inbox", OK, fmt.Sprintf("nothing is being processed that was not heard of for %v", inbox.StuckAfter), ""), nil
+		return newFindings("inbox", OK, fmt.Sprintf("nothing is being processed that was not heard of for %v", limits.InboxStuck), ""), nil
 	}
 	var keys []string
 	for _, m := range stuck[:min(len(stuck), mentioned)] {
 		keys = append(keys, fmt.Sprintf("%q", m.Key.String()))
 	}
-	evidence := fmt.Sprintf("%d messages are being processed and were not heard of for %v: %s", len(stuck), inbox.StuckAfter, listed(keys, len(stuck)))
+	evidence := fmt.Sprintf("%d messages are being processed and were not heard of for %v: %s", len(stuck), limits.InboxStuck, listed(keys, len(stuck)))
 	return newFindings("inbox", Warning, evidence, "They were begun and not ended: have their senders deliver them again, or look at one with: pawl inbox show SOURCE ID"), nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/pause"
 	"github.com/bravellian/pawl/internal/registry"
 	"github.com/bravellian/pawl/internal/worker"
@@ -192,7 +193,7 @@ func (e *explainer) findTimer(ctx context.Context, id string) (*Explanation, err
 			return nil, err
 		}
 	}
-	if engine.CheckText("key", id, timer.MaxKey, true) != nil {
+	if engine.CheckText("key", id, limits.TimerKey, true) != nil {
 		return nil, timer.ErrNotFound
 	}
 	t, err := e.timers.Find(ctx, id)
@@ -223,7 +224,7 @@ func (e *explainer) findJoin(ctx context.Context, id string) (*Explanation, erro
 }
 
 func (e *explainer) findJob(ctx context.Context, id string) (*Explanation, error) {
-	if engine.CheckText("name", id, job.MaxName, true) != nil {
+	if engine.CheckText("name", id, limits.JobName, true) != nil {
 		return nil, job.ErrNotFound
 	}
 	return e.job(ctx, id)
@@ -242,7 +243,7 @@ func (e *explainer) findInbox(ctx context.Context, id string) (*Explanation, err
 		}
 		source, message := id[:at+n], id[at+n+1:]
 		at += n + 1
-		if engine.CheckText("source", source, inbox.MaxSource, true) != nil || engine.CheckText("message id", message, inbox.MaxMessageID, true) != nil {
+		if engine.CheckText("source", source, limits.Source, true) != nil || engine.CheckText("message id", message, limits.MessageID, true) != nil {
 			continue
 		}
 		m, err := e.inboxes.Get(ctx, source, message)

@@ -14,6 +14,7 @@ import (
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/pause"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
@@ -24,13 +25,13 @@ func TestPauseRefused(t *testing.T) {
 		f := open(t, e)
 		ctx := f.ctx()
 		for _, kind := range []admin.Kind{admin.Topic, admin.Queue} {
-			for _, name := range []string{"", " \t", "a\x00b", "\xff", strings.Repeat("ä", pause.MaxName+1)} {
+			for _, name := range []string{"", " \t", "a\x00b", "\xff", strings.Repeat("ä", limits.PauseName+1)} {
 				_, err := f.Admin.Pause(ctx, kind, name, "")
 				f.refused(string(kind), err)
 				_, err = f.Admin.Resume(ctx, kind, name)
 				f.refused(string(kind), err)
 			}
-			for _, reason := range []string{"a\x00b", "\xff", strings.Repeat("ä", pause.MaxReason+1)} {
+			for _, reason := range []string{"a\x00b", "\xff", strings.Repeat("ä", limits.Reason+1)} {
 				_, err := f.Admin.Pause(ctx, kind, "x", reason)
 				f.refused("reason", err)
 			}
@@ -92,7 +93,7 @@ func TestPauseList(t *testing.T) {
 // odd are names that SQL, JSON or Go might stumble over.
 func odd() []string {
 	return []string{
-		`o'Brien "quoted" \back\ %s $1 ?1`, "żółć 日本語 🐾", "line\nbreak\ttab", " leading and trailing ", strings.Repeat("ß", pause.MaxName), "Case", "case", "null", "'; DROP TABLE x; --",
+		`o'Brien "quoted" \back\ %s $1 ?1`, "żółć 日本語 🐾", "line\nbreak\ttab", " leading and trailing ", strings.Repeat("ß", limits.PauseName), "Case", "case", "null", "'; DROP TABLE x; --",
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/enginekit/dsn"
+	"github.com/bravellian/pawl/internal/limits"
 )
 
 // Database says where a store is. Two that are equal are the same store in the
@@ -76,7 +77,7 @@ func (d *Database) validate(engines map[string]engine.Opener) error {
 	return nil
 }
 
-func checkKey(key string) error { return engine.CheckText("store key", key, MaxKey, true) }
+func checkKey(key string) error { return engine.CheckText("store key", key, limits.StoreKey, true) }
 
 // scheme chooses the engine.
 func (d *Database) scheme() string {

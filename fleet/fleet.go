@@ -30,9 +30,6 @@ import (
 // ErrUnknownStore says that no database has the key.
 var ErrUnknownStore = errors.New("unknown store")
 
-// MaxKey is how many characters a key may have.
-const MaxKey = 255
-
 // Opener opens a database of a fleet: postgres.OpenURL, sqlite.OpenURL.
 type Opener = engine.Opener
 
@@ -87,7 +84,7 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Validate returns an *InvalidError that names the first invalid field. New calls it.
+// Validate returns an *pawl.InvalidError that names the first invalid field. New calls it.
 func (o *Options) Validate() error {
 	if err := o.Pawl.Validate(); err != nil {
 		return engine.InOptions("Pawl", err)
@@ -151,7 +148,7 @@ type Fleet struct {
 
 // New returns a fleet of the databases that a discovery lists; see Static, Table
 // and Directory. It makes no connection. Options that cannot be are an error that
-// names the field, an *engine.InvalidError.
+// names the field, an *pawl.InvalidError.
 func New(d Discovery, opts Options) (*Fleet, error) {
 	if d == nil {
 		return nil, engine.Invalid("discovery", "nil")

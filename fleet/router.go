@@ -9,7 +9,7 @@ import (
 // (OBX-072, OBX-121). A key that is not known has the list read again, though not
 // more than once in a few seconds; then it is ErrUnknownStore. For UUIDs see ID.
 
-// Store returns the store of a key. Errors: ErrUnknownStore; engine.ErrInvalid for
+// Store returns the store of a key. Errors: ErrUnknownStore; pawl.ErrInvalid for
 // a blank key or a database that cannot be opened as configured.
 func (f *Fleet) Store(ctx context.Context, key string) (*Store, error) {
 	if err := checkKey(key); err != nil {

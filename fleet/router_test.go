@@ -12,6 +12,7 @@ import (
 
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/limits"
 )
 
 // components are all that the router gives for a key.
@@ -72,7 +73,7 @@ func TestRouterRefuses(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, c, err)
 		}
 	}
-	for _, key := range []string{"", "  ", strings.Repeat("x", fleet.MaxKey+1)} {
+	for _, key := range []string{"", "  ", strings.Repeat("x", limits.StoreKey+1)} {
 		for name, get := range components(f, key) {
 			if _, err := get(); !errors.Is(err, engine.ErrInvalid) || errors.Is(err, fleet.ErrUnknownStore) {
 				t.Errorf("%s of %.10q: %v", name, key, err)

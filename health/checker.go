@@ -32,7 +32,7 @@ type Options struct {
 	Queues []string
 }
 
-// Validate returns an *InvalidError that names the first invalid field. pawl.New calls it.
+// Validate returns an *pawl.InvalidError that names the first invalid field. pawl.New calls it.
 func (o *Options) Validate() error {
 	return cmp.Or(
 		engine.CheckOption("Timeout", o.Timeout, 1, 0), engine.CheckOption("Waiting", o.Waiting, 1, 0), engine.CheckOption("Busy", o.Busy, 1, 0),

@@ -10,6 +10,7 @@ import (
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/limits"
 )
 
 // D-55, D-110: messages of the inbox that were begun over an hour ago and not ended are warned of, by those who work
@@ -38,7 +39,7 @@ func TestStuckInboxMessages(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.inbox(health.Warn, "1 message of the inbox is being processed and was not heard of")
-		if inbox.StuckAfter != time.Hour {
+		if limits.InboxStuck != time.Hour {
 			t.Error("health has another limit than the inbox")
 		}
 	})

@@ -19,6 +19,7 @@ import (
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/queue"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
@@ -37,13 +38,6 @@ var (
 	// ErrTakenOver says that an attempt lasted longer than its lease and somebody
 	// else has the message now.
 	ErrTakenOver = errors.New("message was taken over by another attempt")
-)
-
-// Limits of a key.
-const (
-	MaxSource    = 255 // characters
-	MaxMessageID = 255 // characters
-	MaxHash      = 64  // bytes
 )
 
 // Options configure an inbox. The zero value is right for most programs.
@@ -76,7 +70,7 @@ const (
 	defaultQueue     = "inbox"
 )
 
-// Validate returns an *InvalidError that names the first invalid field. pawl.New and Run call it.
+// Validate returns an *pawl.InvalidError that names the first invalid field. pawl.New and Run call it.
 func (o *Options) Validate() error {
 	if o.Workers != nil {
 		if err := o.Workers.Validate(); err != nil {
@@ -84,7 +78,7 @@ func (o *Options) Validate() error {
 		}
 	}
 	return cmp.Or(
-		engine.CheckOption("Lease", o.Lease, minLease, 0), engine.CheckOption("Retention", o.Retention, 1, 0), engine.CheckText("Queue", o.Queue, outbox.MaxQueue, false),
+		engine.CheckOption("Lease", o.Lease, minLease, 0), engine.CheckOption("Retention", o.Retention, 1, 0), engine.CheckText("Queue", o.Queue, limits.Queue, false),
 	)
 }
 
@@ -151,14 +145,14 @@ type Key struct {
 func (k Key) String() string { return fmt.Sprintf("%s/%s", k.Source, k.MessageID) }
 
 func (k *Key) validate() error {
-	if err := engine.CheckText("source", k.Source, MaxSource, true); err != nil {
+	if err := engine.CheckText("source", k.Source, limits.Source, true); err != nil {
 		return err
 	}
-	if err := engine.CheckText("message id", k.MessageID, MaxMessageID, true); err != nil {
+	if err := engine.CheckText("message id", k.MessageID, limits.MessageID, true); err != nil {
 		return err
 	}
-	if len(k.Hash) > MaxHash {
-		return engine.TooLong("hash", MaxHash, "bytes")
+	if len(k.Hash) > limits.Hash {
+		return engine.TooLong("hash", limits.Hash, "bytes")
 	}
 	return nil
 }

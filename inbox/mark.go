@@ -30,7 +30,7 @@ func (i *Inbox) AlreadyProcessed(ctx context.Context, k Key) (bool, error) {
 // AlreadyProcessedTx is AlreadyProcessed in the caller's transaction, which holds
 // the message until it ends: of two at once the second waits for the first.
 // Any isolation level will do; under repeatable read and serializable it fails with
-// engine.ErrSerialization if somebody else changed the message since the transaction's
+// pawl.ErrSerialization if somebody else changed the message since the transaction's
 // first statement.
 func (i *Inbox) AlreadyProcessedTx(ctx context.Context, tx any, k Key) (bool, error) {
 	own, err := engine.TxOf(i.db, tx)
@@ -64,7 +64,7 @@ func (i *Inbox) MarkProcessed(ctx context.Context, k Key) (bool, error) {
 
 // MarkProcessedTx is MarkProcessed in the caller's transaction.
 // Any isolation level will do; under repeatable read and serializable it fails with
-// engine.ErrSerialization if somebody else changed the message since the transaction's
+// pawl.ErrSerialization if somebody else changed the message since the transaction's
 // first statement.
 func (i *Inbox) MarkProcessedTx(ctx context.Context, tx any, k Key) (bool, error) {
 	own, err := engine.TxOf(i.db, tx)

@@ -23,7 +23,7 @@ import (
 //
 // Errors: fn's own, after which the attempt is counted and the message may be
 // delivered again (outbox.Permanent makes it dead at once, joined with ErrDead);
-// ErrInProgress, ErrDead, ErrHashMismatch; engine.ErrCommitUnknown, after which a
+// ErrInProgress, ErrDead, ErrHashMismatch; pawl.ErrCommitUnknown, after which a
 // second delivery finds out.
 func (i *Inbox) Once(ctx context.Context, k Key, fn func(ctx context.Context, tx outbox.Tx) error) error {
 	if err := k.validate(); err != nil {
@@ -71,7 +71,7 @@ func (i *Inbox) within(ctx context.Context, tx outbox.Tx, k *Key, fn func(ctx co
 // anything else fails, roll back; then nothing happened, and no attempt is
 // counted: call Failed for that.
 // Any isolation level will do; under repeatable read and serializable it fails with
-// engine.ErrSerialization if somebody else changed the message since the transaction's
+// pawl.ErrSerialization if somebody else changed the message since the transaction's
 // first statement.
 func (i *Inbox) OnceTx(ctx context.Context, tx any, k Key, fn func(ctx context.Context) error) (ran bool, err error) {
 	own, err := engine.TxOf(i.db, tx)

@@ -11,6 +11,7 @@ import (
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -279,7 +280,7 @@ func TestAnyScript(t *testing.T) { dbtest.Each(t, testAnyScript) }
 
 func testAnyScript(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	for _, id := range []string{"žluťoučký kůň", "注文-七", "a/b'c\"d;--", strings.Repeat("ü", inbox.MaxMessageID), " x ", "🧾"} {
+	for _, id := range []string{"žluťoučký kůň", "注文-七", "a/b'c\"d;--", strings.Repeat("ü", limits.MessageID), " x ", "🧾"} {
 		k := inbox.Key{Source: id, MessageID: id}
 		f.check(f.Once(f.ctx(), k, f.write("x")))
 		f.check(f.Once(f.ctx(), k, f.write("x")))
@@ -296,7 +297,7 @@ func testBadKeys(t *testing.T, e dbtest.Engine) {
 	for field, k := range map[string]inbox.Key{
 		"source":     {MessageID: "a"},
 		"message id": {Source: "a", MessageID: "  "},
-		"hash":       {Source: "a", MessageID: "a", Hash: make([]byte, inbox.MaxHash+1)},
+		"hash":       {Source: "a", MessageID: "a", Hash: make([]byte, limits.Hash+1)},
 	} {
 		_, seen := f.AlreadyProcessed(f.ctx(), k)
 		_, marked := f.MarkDead(f.ctx(), k)
@@ -309,7 +310,7 @@ func testBadKeys(t *testing.T, e dbtest.Engine) {
 			}
 		}
 	}
-	long := inbox.Key{Source: strings.Repeat("ü", inbox.MaxSource+1), MessageID: "a"}
+	long := inbox.Key{Source: strings.Repeat("ü", limits.Source+1), MessageID: "a"}
 	f.is(f.Once(f.ctx(), long, f.write("x")), engine.ErrInvalid)
 	list, err := f.List(f.ctx(), inbox.Filter{})
 	f.check(err)

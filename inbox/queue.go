@@ -43,14 +43,14 @@ func messageID(k *Key) outbox.MessageID {
 
 // Enqueue stores a message for the workers, once: added is false if it is known
 // already. Once it returns, the delivery can be confirmed to its sender. Errors:
-// ErrHashMismatch; engine.ErrCommitUnknown, after which enqueuing it again is safe.
+// ErrHashMismatch; pawl.ErrCommitUnknown, after which enqueuing it again is safe.
 func (i *Inbox) Enqueue(ctx context.Context, m Message) (added bool, err error) {
 	return i.enqueue(ctx, nil, m)
 }
 
 // EnqueueTx is Enqueue in the caller's transaction.
 // Any isolation level will do; under repeatable read and serializable it fails with
-// engine.ErrSerialization if somebody else changed the message since the transaction's
+// pawl.ErrSerialization if somebody else changed the message since the transaction's
 // first statement.
 func (i *Inbox) EnqueueTx(ctx context.Context, tx any, m Message) (added bool, err error) {
 	own, err := engine.TxOf(i.db, tx)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/worker"
 )
 
@@ -53,10 +54,6 @@ const (
 	maxList     = 10_000
 )
 
-// StuckAfter is how long ago a message that is being processed was last heard of
-// when it counts as stuck.
-const StuckAfter = time.Hour
-
 // List returns messages by source and id.
 func (i *Inbox) List(ctx context.Context, f Filter) ([]*Info, error) {
 	if f.Limit <= 0 {
@@ -81,9 +78,9 @@ func (i *Inbox) List(ctx context.Context, f Filter) ([]*Info, error) {
 }
 
 // Stuck returns messages that are being processed and were neither delivered nor
-// marked for StuckAfter, at most 100.
+// marked for an hour, at most 100.
 func (i *Inbox) Stuck(ctx context.Context) ([]*Info, error) {
-	return i.List(ctx, Filter{Status: Processing, Idle: StuckAfter})
+	return i.List(ctx, Filter{Status: Processing, Idle: limits.InboxStuck})
 }
 
 func (i *Inbox) read(ctx context.Context, o engine.Answering[op.InboxMessage]) ([]*Info, error) {

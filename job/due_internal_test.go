@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/cron"
+	"github.com/bravellian/pawl/internal/limits"
 )
 
 func parsed(t *testing.T, expr string) *cron.Schedule {
@@ -133,7 +134,7 @@ func TestLookFromAnywhere(t *testing.T) {
 	for _, first := range []time.Time{time.UnixMicro(math.MinInt64).UTC(), time.Unix(0, 0).UTC()} {
 		for _, expr := range []string{"* * * * * *", "15 * * * *", "@yearly", "@every 1s", "@every 8760h", "@every 2562047h"} {
 			s := parsed(t, expr)
-			o := look(s, time.UTC, first, now, MaxMisfireLimit)
+			o := look(s, time.UTC, first, now, limits.Misfires)
 			if !o.next.After(now) || o.ends || o.count == 0 || len(o.latest) == 0 || o.latest[len(o.latest)-1].After(now) {
 				t.Errorf("%s from %v: %d, next %v", expr, first, o.count, o.next)
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/worker"
 )
 
@@ -90,7 +91,7 @@ func (d *dueJob) move() (*move, error) {
 		return nil, err
 	}
 	shift := time.Duration(d.Shift) * time.Microsecond
-	limit := max(1, min(d.MisfireLimit, MaxMisfireLimit))
+	limit := max(1, min(d.MisfireLimit, limits.Misfires))
 	// What is due is counted by when it is due, not by its nominal time.
 	o := look(s, zone, d.NextTime.UTC(), d.Now.Add(-shift), limit)
 	if o.count == 0 {
@@ -113,7 +114,7 @@ func (d *dueJob) check() error {
 		return errors.New("it has no topic")
 	case !d.LaneKnown:
 		return errors.New("its queue is not known")
-	case d.Shift < 0 || d.Shift > MaxSpread.Microseconds():
+	case d.Shift < 0 || d.Shift > limits.Spread.Microseconds():
 		return fmt.Errorf("it has a shift of %d µs", d.Shift)
 	}
 	return nil

@@ -20,6 +20,7 @@ import (
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/queue"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
@@ -27,13 +28,6 @@ import (
 
 // ErrNotFound says that there is no job of the name, or no such run.
 var ErrNotFound = errors.New("job not found")
-
-// Limits of a job's fields.
-const (
-	MaxName         = 255 // characters
-	MaxMisfireLimit = 1000
-	MaxSpread       = 24 * time.Hour
-)
 
 // Misfire says what becomes of times at which no scheduler was running.
 type Misfire int
@@ -93,13 +87,13 @@ type Job struct {
 	Priority int
 	// Misfire says what becomes of missed times, default RunOnce.
 	Misfire Misfire
-	// MisfireLimit bounds RunAll: 1 … MaxMisfireLimit, default 10.
+	// MisfireLimit bounds RunAll: 1 … 1000, default 10.
 	MisfireLimit int
 	// Overlap says whether a run is made while the last is not over, default Allow.
 	Overlap Overlap
 	// Spread delays all runs of the job by the same time, less than this and made
 	// of its name, so that a thousand midnight jobs do not start together. At most
-	// MaxSpread.
+	// 24 hours.
 	Spread time.Duration
 }
 
@@ -109,20 +103,20 @@ const Header = "pawl-job"
 const defaultMisfireLimit = 10
 
 func (j *Job) validate() error {
-	if err := engine.CheckText("name", j.Name, MaxName, true); err != nil {
+	if err := engine.CheckText("name", j.Name, limits.JobName, true); err != nil {
 		return err
 	}
 	if j.Misfire < RunOnce || j.Misfire > RunAll {
 		return engine.Invalid("misfire policy", "%v", j.Misfire)
 	}
-	if j.MisfireLimit < 0 || j.MisfireLimit > MaxMisfireLimit {
-		return engine.Invalid("misfire limit", "not within 1 … %d", MaxMisfireLimit)
+	if j.MisfireLimit < 0 || j.MisfireLimit > limits.Misfires {
+		return engine.Invalid("misfire limit", "not within 1 … %d", limits.Misfires)
 	}
 	if j.Overlap < Allow || j.Overlap > Skip {
 		return engine.Invalid("overlap policy", "%v", j.Overlap)
 	}
-	if j.Spread < 0 || j.Spread > MaxSpread {
-		return engine.Invalid("spread", "not within 0 … %v", MaxSpread)
+	if j.Spread < 0 || j.Spread > limits.Spread {
+		return engine.Invalid("spread", "not within 0 … %v", limits.Spread)
 	}
 	return nil
 }
@@ -154,7 +148,7 @@ func plan(schedule, zone string) (*cron.Schedule, *time.Location, error) {
 }
 
 // ScheduleError says what is wrong with a job's schedule or zone. errors.Is finds
-// engine.ErrInvalid and, for a schedule, cron.ErrSyntax in it.
+// pawl.ErrInvalid and, for a schedule, cron.ErrSyntax in it.
 type ScheduleError struct {
 	Field string // "schedule" or "zone"
 	Err   error
@@ -165,7 +159,7 @@ func (e *ScheduleError) Error() string {
 	return fmt.Sprintf("%v: %s: %v", engine.ErrInvalid, e.Field, e.Err)
 }
 
-// Unwrap returns engine.ErrInvalid and the fault.
+// Unwrap returns pawl.ErrInvalid and the fault.
 func (e *ScheduleError) Unwrap() []error { return []error{engine.ErrInvalid, e.Err} }
 
 // Options configure jobs. The zero value is right for most programs.
@@ -182,7 +176,7 @@ type Options struct {
 
 const defaultRetention = 30 * 24 * time.Hour
 
-// Validate returns an *InvalidError that names the first invalid field. pawl.New and Run call it.
+// Validate returns an *pawl.InvalidError that names the first invalid field. pawl.New and Run call it.
 func (o *Options) Validate() error {
 	return cmp.Or(engine.CheckOption("Retention", o.Retention, 1, 0), engine.CheckOption("MaxPollingInterval", o.MaxPollingInterval, 1, 0))
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/job"
 )
 
@@ -292,7 +293,7 @@ func TestMisfireDaily(t *testing.T) { dbtest.Each(t, testMisfireDaily) }
 func testMisfireDaily(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	jb := f.hourly()
-	jb.Schedule, jb.Zone, jb.Misfire, jb.MisfireLimit = "30 2 * * *", "America/New_York", job.RunAll, job.MaxMisfireLimit
+	jb.Schedule, jb.Zone, jb.Misfire, jb.MisfireLimit = "30 2 * * *", "America/New_York", job.RunAll, limits.Misfires
 	f.put(jb)
 	start := time.Now().AddDate(0, 0, -220).UTC().Truncate(time.Hour)
 	at := start.Format("'2006-01-02 15:04:05Z'")

@@ -16,6 +16,7 @@ import (
 
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/testpg"
@@ -104,7 +105,7 @@ func race(t *testing.T, db engine.DB, env string) {
 	names := []string{"a", "b", "c", "d", "e"}
 	for _, name := range names {
 		// All times are made up for, should the machine be slow: none may be missing.
-		jb := job.Job{Name: name, Topic: "make", Schedule: "* * * * * *", Misfire: job.RunAll, MisfireLimit: job.MaxMisfireLimit}
+		jb := job.Job{Name: name, Topic: "make", Schedule: "* * * * * *", Misfire: job.RunAll, MisfireLimit: limits.Misfires}
 		if err := jobs.Put(t.Context(), jb); err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,7 @@ import (
 // changes do not move it. A disabled job stays disabled. What changes a job, here and
 // in the methods below, is noted in the audit trail; see admin.WithActor.
 //
-// Errors: engine.ErrInvalid, with cron.ErrSyntax for a schedule that cannot be
+// Errors: pawl.ErrInvalid, with cron.ErrSyntax for a schedule that cannot be
 // read, that never fires, or is too long; nothing was stored then.
 func (j *Jobs) Put(ctx context.Context, jb Job) error {
 	if err := jb.validate(); err != nil {

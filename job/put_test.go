@@ -10,6 +10,7 @@ import (
 	"github.com/bravellian/pawl/cron"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -90,7 +91,7 @@ func testPutInvalid(t *testing.T, e dbtest.Engine) {
 		"name blank":      func(j *job.Job) { j.Name = " \t" },
 		"name null":       func(j *job.Job) { j.Name = "a\x00b" },
 		"name bytes":      func(j *job.Job) { j.Name = "\xff" },
-		"name long":       func(j *job.Job) { j.Name = strings.Repeat("é", job.MaxName+1) },
+		"name long":       func(j *job.Job) { j.Name = strings.Repeat("é", limits.JobName+1) },
 		"topic":           func(j *job.Job) { j.Topic = "" },
 		"topic long":      func(j *job.Job) { j.Topic = strings.Repeat("t", 256) },
 		"payload":         func(j *job.Job) { j.Payload = make([]byte, 1<<20+1) },
@@ -100,11 +101,11 @@ func testPutInvalid(t *testing.T, e dbtest.Engine) {
 		"misfire policy":  func(j *job.Job) { j.Misfire = 3 },
 		"misfire policy ": func(j *job.Job) { j.Misfire = -1 },
 		"misfire limit":   func(j *job.Job) { j.MisfireLimit = -1 },
-		"misfire limit ":  func(j *job.Job) { j.MisfireLimit = job.MaxMisfireLimit + 1 },
+		"misfire limit ":  func(j *job.Job) { j.MisfireLimit = limits.Misfires + 1 },
 		"overlap policy":  func(j *job.Job) { j.Overlap = 2 },
 		"overlap policy ": func(j *job.Job) { j.Overlap = -1 },
 		"spread":          func(j *job.Job) { j.Spread = -1 },
-		"spread ":         func(j *job.Job) { j.Spread = job.MaxSpread + 1 },
+		"spread ":         func(j *job.Job) { j.Spread = limits.Spread + 1 },
 	} {
 		jb := f.hourly()
 		change(&jb)
@@ -397,7 +398,7 @@ func TestPutBytes(t *testing.T) { dbtest.Each(t, testPutBytes) }
 
 func testPutBytes(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	for i, n := range []string{"report", "Report", "a'b\"c%; --", strings.Repeat("é", job.MaxName), "naïve"} {
+	for i, n := range []string{"report", "Report", "a'b\"c%; --", strings.Repeat("é", limits.JobName), "naïve"} {
 		jb := f.hourly()
 		jb.Name, jb.Payload = n, []byte{byte(i), 0, 0xff}
 		f.put(jb, jb)

@@ -23,7 +23,7 @@ type Fan struct {
 // one transaction. Spec.ExpectedSteps 0 means all of the messages. A zero wait
 // is left out. With a Spec.ID of your own it can be repeated: join, messages and
 // wait get ids that derive from it, unless they bring some, and known ones are
-// not added again. With engine.ErrCommitUnknown what it returns is valid too.
+// not added again. With pawl.ErrCommitUnknown what it returns is valid too.
 func (j *Joins) FanOut(ctx context.Context, s Spec, messages []outbox.Message, w Wait) (Fan, error) {
 	return j.fanOut(ctx, nil, s, messages, w)
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/queue"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
@@ -30,12 +31,6 @@ import (
 
 // DefaultTopic is the topic of waits.
 const DefaultTopic = "join.wait"
-
-// Limits of a join's fields.
-const (
-	MaxGroupingKey = 255     // characters
-	MaxMetadata    = 1 << 20 // bytes
-)
 
 var (
 	// ErrNotFound says that there is no such join, or it was cleaned up.
@@ -61,10 +56,10 @@ type Options struct {
 
 const defaultRetention = 7 * 24 * time.Hour
 
-// Validate returns an *InvalidError that names the first invalid field. pawl.New and Run call it.
+// Validate returns an *pawl.InvalidError that names the first invalid field. pawl.New and Run call it.
 func (o *Options) Validate() error {
 	return cmp.Or(
-		engine.CheckText("Topic", o.Topic, outbox.MaxTopic, false), engine.CheckText("Queue", o.Queue, outbox.MaxQueue, false), engine.CheckOption("Retention", o.Retention, 1, 0),
+		engine.CheckText("Topic", o.Topic, limits.Topic, false), engine.CheckText("Queue", o.Queue, limits.Queue, false), engine.CheckOption("Retention", o.Retention, 1, 0),
 	)
 }
 

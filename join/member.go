@@ -19,7 +19,7 @@ func (j *Joins) Attach(ctx context.Context, id ID, messages ...outbox.MessageID)
 // AttachTx is Attach in the caller's transaction. Until that ends it keeps
 // workers from claiming or settling the messages, so keep it short.
 // The transaction has to be read committed: on PostgreSQL any other fails
-// with engine.ErrIsolation.
+// with pawl.ErrIsolation.
 func (j *Joins) AttachTx(ctx context.Context, tx any, id ID, messages ...outbox.MessageID) error {
 	own, err := engine.TxOf(j.db, tx)
 	if err != nil {
@@ -63,7 +63,7 @@ func (j *Joins) ReportCompleted(ctx context.Context, id ID, message outbox.Messa
 
 // ReportCompletedTx is ReportCompleted in the caller's transaction.
 // The transaction has to be read committed: on PostgreSQL any other fails
-// with engine.ErrIsolation.
+// with pawl.ErrIsolation.
 func (j *Joins) ReportCompletedTx(ctx context.Context, tx any, id ID, message outbox.MessageID) (bool, error) {
 	own, err := engine.TxOf(j.db, tx)
 	if err != nil {
@@ -79,7 +79,7 @@ func (j *Joins) ReportFailed(ctx context.Context, id ID, message outbox.MessageI
 
 // ReportFailedTx is ReportFailed in the caller's transaction.
 // The transaction has to be read committed: on PostgreSQL any other fails
-// with engine.ErrIsolation.
+// with pawl.ErrIsolation.
 func (j *Joins) ReportFailedTx(ctx context.Context, tx any, id ID, message outbox.MessageID) (bool, error) {
 	own, err := engine.TxOf(j.db, tx)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/queue"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
@@ -37,19 +38,19 @@ func (s *Spec) validate() error {
 	if s.ExpectedSteps < 1 || s.ExpectedSteps > math.MaxInt32 {
 		return engine.Invalid("expected steps", "not within 1 … %d", math.MaxInt32)
 	}
-	if err := engine.CheckText("grouping key", s.GroupingKey, MaxGroupingKey, false); err != nil {
+	if err := engine.CheckText("grouping key", s.GroupingKey, limits.GroupingKey, false); err != nil {
 		return err
 	}
-	if len(s.Metadata) > MaxMetadata {
-		return engine.TooLong("metadata", MaxMetadata, "bytes")
+	if len(s.Metadata) > limits.Metadata {
+		return engine.TooLong("metadata", limits.Metadata, "bytes")
 	}
-	if err := engine.CheckText("metadata", s.Metadata, MaxMetadata, false); err != nil {
+	if err := engine.CheckText("metadata", s.Metadata, limits.Metadata, false); err != nil {
 		return err
 	}
 	return engine.CheckDue("deadline", s.Deadline)
 }
 
-// Start creates a join. With engine.ErrCommitUnknown the id is valid too:
+// Start creates a join. With pawl.ErrCommitUnknown the id is valid too:
 // starting again with it as Spec.ID adds nothing.
 func (j *Joins) Start(ctx context.Context, s Spec) (ID, error) { return j.start(ctx, nil, s) }
 
@@ -154,7 +155,7 @@ func (j *Joins) Cancel(ctx context.Context, id ID) (bool, error) {
 
 // CancelTx is Cancel in the caller's transaction.
 // The transaction has to be read committed: on PostgreSQL any other fails
-// with engine.ErrIsolation.
+// with pawl.ErrIsolation.
 func (j *Joins) CancelTx(ctx context.Context, tx any, id ID) (bool, error) {
 	own, err := engine.TxOf(j.db, tx)
 	if err != nil {

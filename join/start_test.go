@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -37,8 +38,8 @@ func testBadArguments(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for field, s := range map[string]join.Spec{
 		"expected steps": {},
-		"grouping key":   {ExpectedSteps: 1, GroupingKey: strings.Repeat("ü", join.MaxGroupingKey+1)},
-		"metadata":       {ExpectedSteps: 1, Metadata: strings.Repeat("x", join.MaxMetadata+1)},
+		"grouping key":   {ExpectedSteps: 1, GroupingKey: strings.Repeat("ü", limits.GroupingKey+1)},
+		"metadata":       {ExpectedSteps: 1, Metadata: strings.Repeat("x", limits.Metadata+1)},
 		"deadline":       {ExpectedSteps: 1, Deadline: time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)},
 	} {
 		_, err := f.Start(f.ctx(), s)
@@ -48,15 +49,15 @@ func testBadArguments(t *testing.T, e dbtest.Engine) {
 	f.refused("expected steps", err)
 	_, err = f.Start(f.ctx(), join.Spec{ExpectedSteps: 1, Metadata: "a\x00b"})
 	f.refused("metadata", err)
-	_, err = f.Start(f.ctx(), join.Spec{ExpectedSteps: 1, GroupingKey: strings.Repeat("ü", join.MaxGroupingKey)})
+	_, err = f.Start(f.ctx(), join.Spec{ExpectedSteps: 1, GroupingKey: strings.Repeat("ü", limits.GroupingKey)})
 	f.check(err)
 	id := f.start(1)
 	for field, w := range map[string]join.Wait{
-		"topic":               {OnComplete: outbox.Message{Topic: strings.Repeat("x", outbox.MaxTopic+1)}},
-		"correlation id":      {OnFail: outbox.Message{Topic: "t", CorrelationID: strings.Repeat("x", outbox.MaxCorrelationID+1)}},
+		"topic":               {OnComplete: outbox.Message{Topic: strings.Repeat("x", limits.Topic+1)}},
+		"correlation id":      {OnFail: outbox.Message{Topic: "t", CorrelationID: strings.Repeat("x", limits.CorrelationID+1)}},
 		"on-complete message": {OnComplete: outbox.Message{Topic: "t", ID: outbox.MessageID{1}}},
-		"queue":               {Queue: strings.Repeat("x", outbox.MaxQueue+1)},
-		"payload":             {OnFail: outbox.Message{Topic: "t", Payload: make([]byte, outbox.DefaultMaxPayload+1)}},
+		"queue":               {Queue: strings.Repeat("x", limits.Queue+1)},
+		"payload":             {OnFail: outbox.Message{Topic: "t", Payload: make([]byte, limits.Payload+1)}},
 	} {
 		_, err := f.Wait(f.ctx(), id, w)
 		f.refused(field, err)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/lease"
 )
 
@@ -246,8 +247,8 @@ func testLimits(t *testing.T, e dbtest.Engine) {
 		_, err2 := f.AcquireWait(t.Context(), c.name, c.opts)
 		err3 := f.Elect(t.Context(), c.name, c.opts, nil)
 		for _, err := range []error{err, err2, err3} {
-			var invalid *lease.InvalidError
-			if l != nil || !errors.As(err, &invalid) || !errors.Is(err, lease.ErrInvalid) || invalid.Field != c.field {
+			var invalid *engine.InvalidError
+			if l != nil || !errors.As(err, &invalid) || !errors.Is(err, engine.ErrInvalid) || invalid.Field != c.field {
 				t.Errorf("%q, %+v: want an invalid %s, got %v", c.name, c.opts, c.field, err)
 			}
 		}

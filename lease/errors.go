@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/bravellian/pawl/internal/engine"
 )
 
 var (
@@ -20,13 +18,6 @@ var (
 	// ErrNotFound is returned when no lease of that name was ever acquired.
 	ErrNotFound = errors.New("lease not found")
 )
-
-// ErrInvalid is what errors.Is finds in every rejected argument; errors.As
-// with *InvalidError names the field.
-var ErrInvalid = engine.ErrInvalid
-
-// InvalidError says which field was refused and why.
-type InvalidError = engine.InvalidError
 
 // HeldError says who has a lease, as the database saw it.
 type HeldError struct {

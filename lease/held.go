@@ -94,7 +94,7 @@ func (l *Lease) Err() error {
 // nobody else can take it (D-64). Several guarded transactions may be open at
 // once, and renewals pass them. If Guard fails, roll back. tx must be a
 // transaction on the same database, and read committed: on PostgreSQL any other
-// fails with engine.ErrIsolation.
+// fails with pawl.ErrIsolation.
 func (l *Lease) Guard(ctx context.Context, tx any) error {
 	own, err := engine.TxOf(l.s.db, tx)
 	if err != nil {

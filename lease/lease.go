@@ -70,7 +70,7 @@ type ManagerOptions struct {
 	Logger *slog.Logger
 }
 
-// Validate returns an *InvalidError that names the first invalid field. pawl.New calls it.
+// Validate returns an *pawl.InvalidError that names the first invalid field. pawl.New calls it.
 func (o *ManagerOptions) Validate() error { return engine.CheckText("Owner", o.Owner, maxOwner, false) }
 
 // Leases are the leases of one database, which must be migrated before use.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/lease"
 )
 
@@ -58,7 +59,7 @@ func testGetUnknown(t *testing.T, e dbtest.Engine) {
 	}
 	_, err := f.Get(t.Context(), "")
 	_, err2 := f.ForceRelease(t.Context(), "")
-	if !errors.Is(err, lease.ErrInvalid) || !errors.Is(err2, lease.ErrInvalid) {
+	if !errors.Is(err, engine.ErrInvalid) || !errors.Is(err2, engine.ErrInvalid) {
 		t.Fatalf("want ErrInvalid, got %v and %v", err, err2)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/worker"
 )
 
@@ -69,7 +70,7 @@ func (f *FailedFilter) validate() error {
 		return engine.Invalid("limit", "negative")
 	}
 	return cmp.Or(
-		engine.CheckText("topic", f.Topic, MaxTopic, false), engine.CheckText("queue", f.Queue, MaxQueue, false),
+		engine.CheckText("topic", f.Topic, limits.Topic, false), engine.CheckText("queue", f.Queue, limits.Queue, false),
 		engine.CheckText("error", f.Error, maxErrorPart, false))
 }
 
@@ -163,15 +164,12 @@ func optionalTime(t time.Time) *time.Time {
 	return &t
 }
 
-// MaxReason is how long the reason of a Cancel may be, in characters.
-const MaxReason = 1000
-
 // Cancel takes messages back that have not run: they count as discarded, with the
 // reason as their error, and as failed steps of their joins. Messages that a
 // worker holds, or that are over, are left alone. It returns how many it
 // cancelled, also with an error.
 func (o *Outbox) Cancel(ctx context.Context, reason string, ids ...Position) (int64, error) {
-	if err := engine.CheckText("reason", reason, MaxReason, false); err != nil {
+	if err := engine.CheckText("reason", reason, limits.Reason, false); err != nil {
 		return 0, err
 	}
 	ctx = audit.WithReason(ctx, reason)

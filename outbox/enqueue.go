@@ -14,7 +14,7 @@ import (
 )
 
 // Tx is a transaction of the caller: *sql.Tx and everything like it; postgres.Tx
-// adapts pgx. What is no transaction is refused: engine.ErrNotInTransaction.
+// adapts pgx. What is no transaction is refused: pawl.ErrNotInTransaction.
 type Tx = engine.Tx
 
 const (
@@ -32,7 +32,7 @@ const (
 )
 
 // Enqueue stores a message in a transaction of its own and returns its id.
-// Calls at the same time share transactions. With engine.ErrCommitUnknown the
+// Calls at the same time share transactions. With pawl.ErrCommitUnknown the
 // id is valid too: enqueuing again with it as Message.ID adds nothing twice.
 func (o *Outbox) Enqueue(ctx context.Context, m Message) (MessageID, error) {
 	ids, err := o.EnqueueBatch(ctx, []Message{m})
@@ -68,7 +68,7 @@ func (o *Outbox) EnqueueBatch(ctx context.Context, msgs []Message) ([]MessageID,
 
 // EnqueueTx stores a message in the caller's transaction, which decides whether
 // it ever was: pawl neither commits nor rolls back. Any isolation level will do; under
-// repeatable read and serializable it can fail with engine.ErrSerialization where
+// repeatable read and serializable it can fail with pawl.ErrSerialization where
 // somebody else stored the same Message.ID, or was the first to use the queue, since
 // the transaction's first statement.
 func (o *Outbox) EnqueueTx(ctx context.Context, tx any, m Message) (MessageID, error) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/limits"
 )
 
 // Handler deals with the messages of a topic. Returning nil acks the message;
@@ -68,7 +69,7 @@ func (o *Outbox) Handle(topic string, h Handler, opts ...HandlerOptions) {
 	if r.started {
 		panic("outbox: Handle called after Run")
 	}
-	if err := engine.CheckText("topic", topic, MaxTopic, true); err != nil {
+	if err := engine.CheckText("topic", topic, limits.Topic, true); err != nil {
 		r.errs = append(r.errs, fmt.Errorf("handler: %w", err))
 		return
 	}

@@ -275,12 +275,12 @@ func testListRefused(t *testing.T, e dbtest.Engine) {
 		"correlation id": {CorrelationID: "\x00"},
 		"error":          {Error: "\xff"},
 	} {
-		var refused *outbox.InvalidError
+		var refused *engine.InvalidError
 		if _, err := f.List(f.ctx(), filter); !errors.As(err, &refused) || refused.Field != field {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
-	if _, err := f.List(f.ctx(), outbox.ListFilter{OlderThan: time.Hour, NewerThan: time.Hour}); !errors.Is(err, outbox.ErrInvalid) {
+	if _, err := f.List(f.ctx(), outbox.ListFilter{OlderThan: time.Hour, NewerThan: time.Hour}); !errors.Is(err, engine.ErrInvalid) {
 		t.Errorf("no age at all: %v", err)
 	}
 }

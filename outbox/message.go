@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/worker"
 )
 
@@ -65,38 +66,22 @@ func (m *Message) since() time.Time {
 	return m.CreatedAt
 }
 
-// Limits of a message's fields, in characters unless said otherwise.
-const (
-	MaxTopic          = 255
-	MaxCorrelationID  = 255
-	MaxQueue          = 255
-	MaxHeaderBytes    = 16 << 10
-	DefaultMaxPayload = 1 << 20
-	maxPriority       = 100
-)
-
-// ErrInvalid is what errors.Is finds in every rejected argument.
-var ErrInvalid = engine.ErrInvalid
-
-// InvalidError says which field was refused and why. Nothing was stored.
-type InvalidError = engine.InvalidError
-
 // Validate checks a message as Enqueue does, with the default payload limit.
-func (m *Message) Validate() error { return m.validate(DefaultMaxPayload) }
+func (m *Message) Validate() error { return m.validate(limits.Payload) }
 
 // validate is D-2: once, in Go, before any SQL, the same on every engine.
 func (m *Message) validate(maxPayload int) error {
-	if err := engine.CheckText("topic", m.Topic, MaxTopic, true); err != nil {
+	if err := engine.CheckText("topic", m.Topic, limits.Topic, true); err != nil {
 		return err
 	}
-	if err := engine.CheckText("correlation id", m.CorrelationID, MaxCorrelationID, false); err != nil {
+	if err := engine.CheckText("correlation id", m.CorrelationID, limits.CorrelationID, false); err != nil {
 		return err
 	}
-	if err := engine.CheckText("queue", m.queue(), MaxQueue, true); err != nil {
+	if err := engine.CheckText("queue", m.queue(), limits.Queue, true); err != nil {
 		return err
 	}
-	if m.Priority < -maxPriority || m.Priority > maxPriority {
-		return engine.Invalid("priority", "not within %d … %d", -maxPriority, maxPriority)
+	if m.Priority < -limits.Priority || m.Priority > limits.Priority {
+		return engine.Invalid("priority", "not within %d … %d", -limits.Priority, limits.Priority)
 	}
 	if len(m.Payload) > maxPayload {
 		return engine.TooLong("payload", maxPayload, "bytes")
@@ -110,7 +95,7 @@ func (m *Message) validate(maxPayload int) error {
 func checkHeaders(headers map[string]string) error {
 	size := 0
 	for k, v := range headers {
-		if err := engine.CheckText("header name", k, MaxTopic, true); err != nil {
+		if err := engine.CheckText("header name", k, limits.Topic, true); err != nil {
 			return err
 		}
 		if err := engine.CheckText("header value", v, math.MaxInt, false); err != nil {
@@ -118,8 +103,8 @@ func checkHeaders(headers map[string]string) error {
 		}
 		size += len(k) + len(v)
 	}
-	if size > MaxHeaderBytes {
-		return engine.TooLong("headers", MaxHeaderBytes, "bytes")
+	if size > limits.HeaderBytes {
+		return engine.TooLong("headers", limits.HeaderBytes, "bytes")
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/enginekit/coalesce"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/pause"
 	"github.com/bravellian/pawl/internal/worker"
 )
@@ -64,10 +65,10 @@ const (
 	maxWorker        = 255
 )
 
-// Validate returns an *InvalidError that names the first invalid field. pawl.New and Run call it.
+// Validate returns an *pawl.InvalidError that names the first invalid field. pawl.New and Run call it.
 func (o *Options) Validate() error {
 	for i, queue := range o.Queues {
-		if err := engine.CheckText("Queues", queue, MaxQueue, true); err != nil {
+		if err := engine.CheckText("Queues", queue, limits.Queue, true); err != nil {
 			return err
 		}
 		if slices.Contains(o.Queues[:i], queue) {
@@ -75,7 +76,7 @@ func (o *Options) Validate() error {
 		}
 	}
 	for queue, n := range o.QueueConcurrency {
-		if err := cmp.Or(engine.CheckText("QueueConcurrency", queue, MaxQueue, true), engine.CheckOption("QueueConcurrency", n, 1, 0)); err != nil {
+		if err := cmp.Or(engine.CheckText("QueueConcurrency", queue, limits.Queue, true), engine.CheckOption("QueueConcurrency", n, 1, 0)); err != nil {
 			return err
 		}
 	}
@@ -118,7 +119,7 @@ type Outbox struct {
 func New(db engine.DB, opts Options) *Outbox {
 	invalid := opts.Validate()
 	if opts.MaxPayload <= 0 {
-		opts.MaxPayload = DefaultMaxPayload
+		opts.MaxPayload = limits.Payload
 	}
 	opts.Logger = engine.Logger(opts.Logger)
 	if len(opts.Queues) == 0 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/worker"
 )
 
@@ -68,7 +69,7 @@ func checkClaim(queue string, owner OwnerToken, lease time.Duration, n int) erro
 	case n < 1:
 		return engine.Invalid("batch size", "less than 1")
 	}
-	return engine.CheckText("queue", queue, MaxQueue, true)
+	return engine.CheckText("queue", queue, limits.Queue, true)
 }
 
 // claim runs calls and then, unless n is 0, a worker loop's claim, in one

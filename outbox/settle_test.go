@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -249,10 +250,10 @@ func TestSettleBadArguments(t *testing.T) { dbtest.Each(t, testSettleBadArgument
 
 func testSettleBadArguments(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	if _, err := f.AbandonAfter(f.ctx(), outbox.NewOwnerToken(), -time.Second, nil, 1); !errors.Is(err, outbox.ErrInvalid) {
+	if _, err := f.AbandonAfter(f.ctx(), outbox.NewOwnerToken(), -time.Second, nil, 1); !errors.Is(err, engine.ErrInvalid) {
 		t.Fatalf("a negative delay: %v", err)
 	}
-	if _, err := f.Extend(f.ctx(), outbox.NewOwnerToken(), 0, 1); !errors.Is(err, outbox.ErrInvalid) {
+	if _, err := f.Extend(f.ctx(), outbox.NewOwnerToken(), 0, 1); !errors.Is(err, engine.ErrInvalid) {
 		t.Fatalf("no lease: %v", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
 )
@@ -43,9 +44,9 @@ func testRefusedFields(t *testing.T, e dbtest.Engine) {
 		"correlation id": {func(tm *timer.Timer) { tm.CorrelationID = long }},
 		"queue":          {func(tm *timer.Timer) { tm.Queue = long }, func(tm *timer.Timer) { tm.Queue = " " }},
 		"priority":       {func(tm *timer.Timer) { tm.Priority = 101 }, func(tm *timer.Timer) { tm.Priority = -101 }},
-		"payload":        {func(tm *timer.Timer) { tm.Payload = make([]byte, outbox.DefaultMaxPayload+1) }},
+		"payload":        {func(tm *timer.Timer) { tm.Payload = make([]byte, limits.Payload+1) }},
 		"header name":    {func(tm *timer.Timer) { tm.Headers = map[string]string{"": "v"} }},
-		"headers":        {func(tm *timer.Timer) { tm.Headers = map[string]string{"k": strings.Repeat("v", outbox.MaxHeaderBytes)} }},
+		"headers":        {func(tm *timer.Timer) { tm.Headers = map[string]string{"k": strings.Repeat("v", limits.HeaderBytes)} }},
 	}
 	for field, spoilings := range refused {
 		for _, spoil := range spoilings {
@@ -96,7 +97,7 @@ func testRefusedCalls(t *testing.T, e dbtest.Engine) {
 	f.refused("due time", err)
 	_, err = f.Schedule(f.ctx(), timer.Timer{Topic: "t", Due: time.Unix(math.MaxInt64, 0)})
 	f.refused("due time", err)
-	for _, key := range []string{"", " ", strings.Repeat("k", timer.MaxKey+1)} {
+	for _, key := range []string{"", " ", strings.Repeat("k", limits.TimerKey+1)} {
 		_, err = f.CancelKey(f.ctx(), key)
 		f.refused("key", err)
 	}
@@ -120,9 +121,9 @@ func testLimits(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	most := strings.Repeat("ü", 255)
 	for _, due := range []time.Time{inYear(1970), inYear(9999)} {
-		tm := timer.Timer{Topic: most, Key: most, CorrelationID: most, Queue: most, Priority: -100, Due: due, Payload: make([]byte, outbox.DefaultMaxPayload)}
+		tm := timer.Timer{Topic: most, Key: most, CorrelationID: most, Queue: most, Priority: -100, Due: due, Payload: make([]byte, limits.Payload)}
 		got := f.get(f.put(tm), timer.Scheduled)
-		if got.Key != most || !got.Due.Equal(due) || len(got.Payload) != outbox.DefaultMaxPayload {
+		if got.Key != most || !got.Due.Equal(due) || len(got.Payload) != limits.Payload {
 			t.Fatalf("due %v: stored with key %q, due %v and %d bytes", due, got.Key, got.Due, len(got.Payload))
 		}
 	}

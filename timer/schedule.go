@@ -9,20 +9,21 @@ import (
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/queue"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
 // Schedule stores a timer in a transaction of its own and returns its id. With
-// engine.ErrCommitUnknown the id is valid too: scheduling again with it as
+// pawl.ErrCommitUnknown the id is valid too: scheduling again with it as
 // Timer.ID adds nothing twice.
 func (t *Timers) Schedule(ctx context.Context, tm Timer) (ID, error) {
 	return first(t.schedule(ctx, nil, []Timer{tm}))
 }
 
 // ScheduleTx stores a timer in the caller's transaction. Any isolation level will do;
-// under repeatable read and serializable it fails with engine.ErrSerialization if
+// under repeatable read and serializable it fails with pawl.ErrSerialization if
 // somebody else scheduled the same key or id since the transaction's first statement.
 func (t *Timers) ScheduleTx(ctx context.Context, tx any, tm Timer) (ID, error) {
 	return first(t.ScheduleBatchTx(ctx, tx, []Timer{tm}))
@@ -99,7 +100,7 @@ func (t *Timer) validate(keys map[string]bool) error {
 	if t.Key == "" {
 		return nil
 	}
-	if err := engine.CheckText("key", t.Key, MaxKey, true); err != nil {
+	if err := engine.CheckText("key", t.Key, limits.TimerKey, true); err != nil {
 		return err
 	}
 	if keys[t.Key] {
@@ -127,7 +128,7 @@ func (t *Timers) Cancel(ctx context.Context, id ID) (bool, error) {
 // CancelTx is Cancel in the caller's transaction. True then holds if that commits;
 // until it ends the timer does not fire. Any isolation level will do; under repeatable
 // read and serializable a timer that was scheduled since the transaction's first
-// statement is not found, and one that changed fails with engine.ErrSerialization.
+// statement is not found, and one that changed fails with pawl.ErrSerialization.
 func (t *Timers) CancelTx(ctx context.Context, tx any, id ID) (bool, error) {
 	own, err := engine.TxOf(t.db, tx)
 	if err != nil {
@@ -161,7 +162,7 @@ func (t *Timers) CancelKeyTx(ctx context.Context, tx any, key string) (bool, err
 }
 
 func (t *Timers) cancelKey(ctx context.Context, tx outbox.Tx, key string) (bool, error) {
-	if err := engine.CheckText("key", key, MaxKey, true); err != nil {
+	if err := engine.CheckText("key", key, limits.TimerKey, true); err != nil {
 		return false, err
 	}
 	changed, err := t.change(ctx, tx, op.TimerCancelKey{Key: key, Note: audit.New(ctx, "timer key "+strconv.Quote(key)).Op()})

@@ -33,9 +33,6 @@ type ID = outbox.MessageID
 // ErrNotFound says that there is no such timer, or it was cleaned up.
 var ErrNotFound = errors.New("timer not found")
 
-// MaxKey is how many characters a key may have.
-const MaxKey = 255
-
 // Timer is a timer to schedule.
 type Timer struct {
 	// ID is the timer's identity. Left zero, Schedule makes one. Supplying an id
@@ -81,7 +78,7 @@ type Options struct {
 
 const defaultRetention = 7 * 24 * time.Hour
 
-// Validate returns an *InvalidError that names the first invalid field. pawl.New and Run call it.
+// Validate returns an *pawl.InvalidError that names the first invalid field. pawl.New and Run call it.
 func (o *Options) Validate() error {
 	return cmp.Or(engine.CheckOption("Retention", o.Retention, 1, 0), engine.CheckOption("MaxPollingInterval", o.MaxPollingInterval, 1, 0))
 }

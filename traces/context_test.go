@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/traces"
 )
@@ -115,7 +116,7 @@ func TestRefused(t *testing.T) {
 				t.Error("a large message, which the outbox may allow, has no headers")
 			}
 			p.one(t, "create large")
-			p.enqueue(ctx, outbox.Message{Topic: "full", Headers: map[string]string{"h": strings.Repeat("x", outbox.MaxHeaderBytes-1)}})
+			p.enqueue(ctx, outbox.Message{Topic: "full", Headers: map[string]string{"h": strings.Repeat("x", limits.HeaderBytes-1)}})
 		})
 		p.run()
 		if m := <-seen; len(m.Headers) != 1 {

@@ -14,6 +14,7 @@ import (
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/limits"
 )
 
 // inboxCmd is "pawl inbox".
@@ -37,10 +38,10 @@ func (s *store) inbox() *inbox.Inbox {
 
 // checkKey says what is wrong with a source and an id.
 func checkKey(k inbox.Key) error {
-	if err := engine.CheckText("source", k.Source, inbox.MaxSource, true); err != nil {
+	if err := engine.CheckText("source", k.Source, limits.Source, true); err != nil {
 		return usage("%w", err)
 	}
-	if err := engine.CheckText("message id", k.MessageID, inbox.MaxMessageID, true); err != nil {
+	if err := engine.CheckText("message id", k.MessageID, limits.MessageID, true); err != nil {
 		return usage("%w", err)
 	}
 	return nil
@@ -111,7 +112,7 @@ func (c *inboxLsCmd) filter() (inbox.Filter, error) {
 	case status != nil:
 		f.Status = *status
 	case c.Stuck:
-		f.Status, f.Idle = inbox.Processing, inbox.StuckAfter
+		f.Status, f.Idle = inbox.Processing, limits.InboxStuck
 	}
 	if c.After == "" {
 		return f, nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -41,7 +42,7 @@ func (s *store) jobs() *job.Jobs {
 
 // checkJob says what is wrong with a job's name.
 func checkJob(name string) error {
-	if err := engine.CheckText("name", name, job.MaxName, true); err != nil {
+	if err := engine.CheckText("name", name, limits.JobName, true); err != nil {
 		return usage("%w", err)
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -71,7 +72,7 @@ func (c *lsCmd) Run(ctx context.Context, a *app, g *options) error {
 		return a.printCounts(counts, g.JSON)
 	}
 	found, err := o.ListPage(ctx, f)
-	if err := s.close(err); errors.Is(err, outbox.ErrInvalid) {
+	if err := s.close(err); errors.Is(err, engine.ErrInvalid) {
 		return usage("%w", err)
 	} else if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/pause"
 )
 
@@ -102,7 +103,7 @@ type pauseResult struct {
 // apply does it to every store; act says in words what became of it, and whether it
 // changed anything.
 func (c *pausable) apply(ctx context.Context, a *app, g *options, act func(*pause.Pauses) (string, bool, error)) error {
-	if err := engine.CheckText(c.Kind, c.Name, pause.MaxName, true); err != nil {
+	if err := engine.CheckText(c.Kind, c.Name, limits.PauseName, true); err != nil {
 		return usage("%w", err)
 	}
 	return g.eachStore(ctx, a, func(s *store, key string) error {

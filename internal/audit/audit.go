@@ -12,6 +12,7 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/worker"
 )
 
@@ -39,9 +40,6 @@ const (
 	maxActor  = 255
 	maxTarget = 1000
 )
-
-// MaxReason is how much of a reason is kept, in characters.
-const MaxReason = 1000
 
 type (
 	actorKey  struct{}
@@ -77,7 +75,7 @@ func reason(ctx context.Context) *string {
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}
-	text = cut(text, MaxReason)
+	text = cut(text, limits.Reason)
 	return &text
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/worker"
 )
 
@@ -39,12 +40,6 @@ type Pause struct {
 	// so dies, the next worker continues.
 	Ending bool
 }
-
-// Limits of the fields, in characters.
-const (
-	MaxName   = 255
-	MaxReason = 1000
-)
 
 // Pauses are the pauses of a database. They are safe for concurrent use.
 type Pauses struct {
@@ -75,7 +70,7 @@ func (p *Pauses) Pause(ctx context.Context, kind Kind, name, reason string) (boo
 	if err := check(kind, name); err != nil {
 		return false, err
 	}
-	if err := engine.CheckText("reason", reason, MaxReason, false); err != nil {
+	if err := engine.CheckText("reason", reason, limits.Reason, false); err != nil {
 		return false, err
 	}
 	put := engine.Ask(op.PausePut{
@@ -118,7 +113,7 @@ func check(kind Kind, name string) error {
 	if kind != Queue && kind != Topic {
 		return engine.Invalid("kind", "neither queue nor topic")
 	}
-	return engine.CheckText(string(kind), name, MaxName, true)
+	return engine.CheckText(string(kind), name, limits.PauseName, true)
 }
 
 func target(kind Kind, name string) string { return string(kind) + " " + name }
