@@ -42,7 +42,7 @@ func confide(t *testing.T, db dbtest.Database, handle engine.DB, w *canary.Watch
 		Logger: w.Logger(), MaxPayload: 1000, Grace: time.Second, Retry: &outbox.RetryPolicy{
 			MaxAttempts: 2, Delay: func(int) time.Duration { return time.Millisecond },
 		},
-		Inbox: inbox.Options{MaxAttempts: 1},
+		Inbox: inbox.Options{Retry: &outbox.RetryPolicy{MaxAttempts: 1}},
 	})
 	if err != nil {
 		t.Fatal(err)

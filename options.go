@@ -110,7 +110,7 @@ func (o *Options) joins() join.Options {
 
 func (o *Options) inbox() inbox.Options {
 	i := o.Inbox
-	i.Logger = cmp.Or(i.Logger, o.Logger)
+	i.Logger, i.Retry = cmp.Or(i.Logger, o.Logger), cmp.Or(i.Retry, o.Retry)
 	if i.Workers == nil {
 		queue := o.outbox()
 		i.Workers = &queue

@@ -151,13 +151,13 @@ func (p *Pawl) Handle(topic string, h outbox.Handler, opts ...outbox.HandlerOpti
 }
 
 // HandleInbox registers the handler of an inbox topic; see inbox.Inbox.Handle.
-func (p *Pawl) HandleInbox(topic string, h func(ctx context.Context, m *inbox.Message) error) {
-	p.Inbox.Handle(topic, h)
+func (p *Pawl) HandleInbox(topic string, h func(ctx context.Context, m *inbox.Message) error, opts ...outbox.HandlerOptions) {
+	p.Inbox.Handle(topic, h, opts...)
 }
 
 // HandleInboxTx is HandleInbox for a handler in a transaction; see inbox.Inbox.HandleTx.
-func (p *Pawl) HandleInboxTx(topic string, h func(ctx context.Context, tx Tx, m *inbox.Message) error) {
-	p.Inbox.HandleTx(topic, h)
+func (p *Pawl) HandleInboxTx(topic string, h func(ctx context.Context, tx Tx, m *inbox.Message) error, opts ...outbox.HandlerOptions) {
+	p.Inbox.HandleTx(topic, h, opts...)
 }
 
 // Use wraps all handlers, those of the inbox included, the first middleware being

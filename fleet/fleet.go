@@ -186,13 +186,13 @@ func (f *Fleet) Use(mw ...outbox.Middleware) { f.Setup(func(s *Store) { s.Pawl.U
 
 // HandleInbox registers the handler of an inbox topic in every store; see
 // inbox.Inbox.Handle.
-func (f *Fleet) HandleInbox(topic string, h func(ctx context.Context, m *inbox.Message) error) {
-	f.Setup(func(s *Store) { s.Pawl.Inbox.Handle(topic, h) })
+func (f *Fleet) HandleInbox(topic string, h func(ctx context.Context, m *inbox.Message) error, opts ...outbox.HandlerOptions) {
+	f.Setup(func(s *Store) { s.Pawl.HandleInbox(topic, h, opts...) })
 }
 
 // HandleInboxTx is HandleInbox for handlers in a transaction; see inbox.Inbox.HandleTx.
-func (f *Fleet) HandleInboxTx(topic string, h func(ctx context.Context, tx outbox.Tx, m *inbox.Message) error) {
-	f.Setup(func(s *Store) { s.Pawl.Inbox.HandleTx(topic, h) })
+func (f *Fleet) HandleInboxTx(topic string, h func(ctx context.Context, tx outbox.Tx, m *inbox.Message) error, opts ...outbox.HandlerOptions) {
+	f.Setup(func(s *Store) { s.Pawl.HandleInboxTx(topic, h, opts...) })
 }
 
 // Setup has a function called for every store when it is opened, before anything

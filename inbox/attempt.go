@@ -25,7 +25,7 @@ func (i *Inbox) Attempt(ctx context.Context, k Key, fn func(ctx context.Context)
 	token := [16]byte(worker.NewOwnerToken())
 	lease := i.opts.Lease
 	sent := time.Now()
-	take := engine.Ask(op.InboxTake{InboxKey: k.op(), Hash: k.hash(), Token: &token, Lease: &lease, MaxAttempts: i.maxAttempts(), Resumes: i.resumes})
+	take := engine.Ask(op.InboxTake{InboxKey: k.op(), Hash: k.hash(), Token: &token, Lease: &lease, MaxAttempts: i.retry.MaxAttempts, Resumes: i.resumes})
 	if err := i.db.Do(ctx, take); err != nil {
 		return err
 	}

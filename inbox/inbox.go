@@ -42,9 +42,10 @@ var (
 
 // Options configure an inbox. The zero value is right for most programs.
 type Options struct {
-	// MaxAttempts is after how many failed attempts a message is dead, default
-	// 10; negative: never.
-	MaxAttempts int
+	// Retry is the policy of topics that have none of their own, and of Once and Attempt:
+	// a message is dead after MaxAttempts failed attempts, never if that is 0. nil means
+	// ten attempts, those of handlers with 1, 2, 4 … 60 s in between, ± 10 %.
+	Retry *outbox.RetryPolicy
 	// Lease is how long an attempt outside a transaction holds its message
 	// without a heartbeat, default 1 minute, at least 1 s. It is extended while
 	// the function runs.
@@ -55,7 +56,7 @@ type Options struct {
 	// Queue is where Enqueue puts messages, default "inbox".
 	Queue string
 	// Workers configures the workers of that queue; nil takes the defaults. Queues,
-	// Retry and Logger in it do not matter.
+	// Retry and Logger in it are ignored.
 	Workers *outbox.Options
 	// Logger gets warnings and errors and, if set, what happens at INFO. nil means
 	// slog.Default() for warnings and errors only.
@@ -63,7 +64,6 @@ type Options struct {
 }
 
 const (
-	defaultAttempts  = 10
 	defaultLease     = time.Minute
 	minLease         = time.Second
 	defaultRetention = 30 * 24 * time.Hour
@@ -77,6 +77,11 @@ func (o *Options) Validate() error {
 			return engine.InOptions("Workers", err)
 		}
 	}
+	if o.Retry != nil {
+		if err := o.Retry.Validate(); err != nil {
+			return engine.InOptions("Retry", err)
+		}
+	}
 	return cmp.Or(
 		engine.CheckOption("Lease", o.Lease, minLease, 0), engine.CheckOption("Retention", o.Retention, 1, 0), engine.CheckText("Queue", o.Queue, limits.Queue, false),
 	)
@@ -86,6 +91,7 @@ func (o *Options) Validate() error {
 type Inbox struct {
 	db       engine.DB
 	opts     Options
+	retry    outbox.RetryPolicy
 	log      *slog.Logger
 	queue    *outbox.Outbox
 	messages queue.Queue[outbox.Message, outbox.MessageID] // of queue
@@ -103,9 +109,6 @@ type Inbox struct {
 // that cannot be are reported by Run.
 func New(db engine.DB, opts Options) *Inbox {
 	invalid := opts.Validate()
-	if opts.MaxAttempts == 0 {
-		opts.MaxAttempts = defaultAttempts
-	}
 	if opts.Lease <= 0 {
 		opts.Lease = defaultLease
 	}
@@ -120,14 +123,13 @@ func New(db engine.DB, opts Options) *Inbox {
 		w = *opts.Workers
 	}
 	w.Queues, w.Logger = []string{opts.Queue}, opts.Logger
-	// The inbox counts attempts and says when a message is dead.
-	w.Retry = &outbox.RetryPolicy{Jitter: 0.1}
+	retry := worker.DefaultRetryPolicy()
+	if opts.Retry != nil {
+		retry = *opts.Retry
+	}
 	o := outbox.New(db, w)
-	return &Inbox{db: db, opts: opts, log: engine.Logger(opts.Logger), queue: o, messages: o.Internal(access.Key{}), stops: w.StopWhenEmpty, cleaning: &worker.LoopTracker{}, invalid: invalid}
+	return &Inbox{db: db, opts: opts, retry: retry, log: engine.Logger(opts.Logger), queue: o, messages: o.Internal(access.Key{}), stops: w.StopWhenEmpty, cleaning: &worker.LoopTracker{}, invalid: invalid}
 }
-
-// maxAttempts is as the operations take it: 0 for any number.
-func (i *Inbox) maxAttempts() int { return max(i.opts.MaxAttempts, 0) }
 
 // Key identifies a message.
 type Key struct {

@@ -53,7 +53,7 @@ func (i *Inbox) Once(ctx context.Context, k Key, fn func(ctx context.Context, tx
 // done. Another verdict than taken means that there was nothing to do but to
 // note the delivery.
 func (i *Inbox) within(ctx context.Context, tx outbox.Tx, k *Key, fn func(ctx context.Context) error) (verdict int64, err error) {
-	take := engine.Ask(op.InboxTake{InboxKey: k.op(), Hash: k.hash(), MaxAttempts: i.maxAttempts(), Resumes: i.resumes})
+	take := engine.Ask(op.InboxTake{InboxKey: k.op(), Hash: k.hash(), MaxAttempts: i.retry.MaxAttempts, Resumes: i.resumes})
 	if err := i.db.DoTx(ctx, tx, take); err != nil {
 		return take.N, err
 	}
@@ -110,7 +110,7 @@ const failedDead = 2
 
 func (i *Inbox) failCall(k *Key, token *[16]byte, cause error) *engine.Call {
 	text := worker.ErrorText(fmt.Sprint(cause))
-	return engine.Ask(op.InboxFail{InboxKey: k.op(), Hash: k.hash(), Token: token, Error: text, Final: worker.IsPermanent(cause), MaxAttempts: i.maxAttempts()})
+	return engine.Ask(op.InboxFail{InboxKey: k.op(), Hash: k.hash(), Token: token, Error: text, Final: worker.IsPermanent(cause), MaxAttempts: i.retry.MaxAttempts})
 }
 
 // failed counts a failed attempt and reports whether that was the last.

@@ -92,7 +92,7 @@ func testOnceCancelled(t *testing.T, e dbtest.Engine) {
 func TestOnceDead(t *testing.T) { dbtest.Each(t, testOnceDead) }
 
 func testOnceDead(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, inbox.Options{MaxAttempts: 3})
+	f := open(t, e, inbox.Options{Retry: &outbox.RetryPolicy{MaxAttempts: 3}})
 	fail := func(context.Context, engine.Tx) error { return errDown }
 	for n := range 3 {
 		err := f.Once(f.ctx(), key("a"), fail)
@@ -125,7 +125,7 @@ func testOnceDead(t *testing.T, e dbtest.Engine) {
 func TestOnceNoLimit(t *testing.T) { dbtest.Each(t, testOnceNoLimit) }
 
 func testOnceNoLimit(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, inbox.Options{MaxAttempts: -1})
+	f := open(t, e, inbox.Options{Retry: &outbox.RetryPolicy{MaxAttempts: 0}})
 	for range 15 {
 		f.is(f.Once(f.ctx(), key("a"), func(context.Context, engine.Tx) error { return errDown }), errDown)
 		f.is(f.Attempt(f.ctx(), key("b"), func(context.Context) error { return errDown }), errDown)
@@ -323,7 +323,7 @@ func testBadKeys(t *testing.T, e dbtest.Engine) {
 func TestDuplicatesAreNoAttempts(t *testing.T) { dbtest.Each(t, testDuplicatesAreNoAttempts) }
 
 func testDuplicatesAreNoAttempts(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, inbox.Options{MaxAttempts: 2})
+	f := open(t, e, inbox.Options{Retry: &outbox.RetryPolicy{MaxAttempts: 2}})
 	for range 30 {
 		if done, err := f.AlreadyProcessed(f.ctx(), key("a")); done || err != nil {
 			t.Fatal(done, err)

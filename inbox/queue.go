@@ -120,36 +120,64 @@ func unwrap(m *outbox.Message) (*Message, error) {
 // transaction, as in Attempt. What its error says is as for outbox handlers; when
 // its attempts are used up the message is dead. An attempt that ended with its
 // process counts only if the message was handled alone; see outbox.Outbox.Claim.
-func (i *Inbox) Handle(topic string, h func(ctx context.Context, m *Message) error) {
-	worker := i.behindQueue()
-	i.register(topic, func(ctx context.Context, m *Message) error {
-		return worker.Attempt(ctx, m.Key, func(ctx context.Context) error { return h(ctx, m) })
+func (i *Inbox) Handle(topic string, h func(ctx context.Context, m *Message) error, opts ...outbox.HandlerOptions) {
+	worker := i.behindQueue(opts)
+	worker.register(topic, opts, func(ctx context.Context, m *Message) error {
+		return worker.Attempt(ctx, m.Key, func(ctx context.Context) error {
+			ctx, cancel := bounded(ctx, opts)
+			defer cancel()
+			return h(ctx, m)
+		})
 	})
+	i.served = true
 }
 
 // HandleTx registers a handler that runs in a transaction, as in Once: what it
 // writes through tx takes effect exactly once.
-func (i *Inbox) HandleTx(topic string, h func(ctx context.Context, tx outbox.Tx, m *Message) error) {
-	worker := i.behindQueue()
-	i.register(topic, func(ctx context.Context, m *Message) error {
-		return worker.Once(ctx, m.Key, func(ctx context.Context, tx outbox.Tx) error { return h(ctx, tx, m) })
+func (i *Inbox) HandleTx(topic string, h func(ctx context.Context, tx outbox.Tx, m *Message) error, opts ...outbox.HandlerOptions) {
+	worker := i.behindQueue(opts)
+	worker.register(topic, opts, func(ctx context.Context, m *Message) error {
+		return worker.Once(ctx, m.Key, func(ctx context.Context, tx outbox.Tx) error {
+			ctx, cancel := bounded(ctx, opts)
+			defer cancel()
+			return h(ctx, tx, m)
+		})
 	})
+	i.served = true
+}
+
+// bounded applies a handler's timeout. It ends the handler only, and not what records
+// the failed attempt after it.
+func bounded(ctx context.Context, opts []outbox.HandlerOptions) (context.Context, context.CancelFunc) {
+	if len(opts) == 0 || opts[0].Timeout <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, opts[0].Timeout)
 }
 
 // busyPause is when to look again at a message that somebody else is at.
 const busyPause = time.Second
 
-func (i *Inbox) register(topic string, process func(ctx context.Context, m *Message) error) {
-	i.served = true
+// register registers a handler with the queue. The queue retries without a limit: the
+// inbox counts attempts and decides when a message is dead.
+func (i *Inbox) register(topic string, opts []outbox.HandlerOptions, process func(ctx context.Context, m *Message) error) {
+	retry := i.retry
+	if retry.Validate() == nil { // what is invalid is reported by Run
+		retry.MaxAttempts = 0
+	}
+	queued := outbox.HandlerOptions{Retry: &retry}
+	if len(opts) > 0 && opts[0].Timeout < 0 {
+		queued.Timeout = opts[0].Timeout // invalid, too
+	}
 	i.queue.Handle(topic, outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
 		in, err := unwrap(m)
 		if err != nil {
 			return err
 		}
-		if most := i.maxAttempts(); most > 0 && m.RetryCount >= most {
+		if most := i.retry.MaxAttempts; most > 0 && m.RetryCount >= most {
 			// Its leases ran out: it ends its workers, so it must not run again.
 			gaveUp := fmt.Errorf("lease expired; gave up after %d attempts, the last of which did not end", m.RetryCount)
-			if err := i.behindQueue().failed(ctx, &in.Key, nil, outbox.Permanent(gaveUp)); err != nil {
+			if err := i.failed(ctx, &in.Key, nil, outbox.Permanent(gaveUp)); err != nil {
 				if errors.Is(err, ErrDead) {
 					err = outbox.Permanent(errors.Join(gaveUp, err))
 				}
@@ -164,7 +192,7 @@ func (i *Inbox) register(topic string, process func(ctx context.Context, m *Mess
 		default:
 			return err
 		}
-	}))
+	}), queued)
 }
 
 // Use wraps all handlers; see outbox.Outbox.Use.
