@@ -176,7 +176,7 @@ func (p *Pawl) Run(ctx context.Context) error {
 func (p *Pawl) run(ctx context.Context) error {
 	begin := p.begin
 	if !p.opts.StopWhenEmpty {
-		begin = func(ctx context.Context) error { return worker.Await(ctx, p.log, p.begin) }
+		begin = func(ctx context.Context) error { return worker.AwaitReady(ctx, p.log, p.begin) }
 	}
 	if err := begin(ctx); err != nil && ctx.Err() == nil {
 		return err
@@ -242,7 +242,7 @@ func (p *Pawl) keep(ctx context.Context, scheduler *worker.Scheduler) *sync.Wait
 	all.Go(func() { _ = scheduler.Run(ctx) })
 	all.Go(func() { p.Timers.KeepClean(ctx) })
 	all.Go(func() { p.Jobs.KeepClean(ctx) })
-	all.Go(func() { worker.KeepClean(ctx, p.log.With("component", "audit"), &p.auditing, p.cleanAudit) })
+	all.Go(func() { worker.RunCleanup(ctx, p.log.With("component", "audit"), &p.auditing, p.cleanAudit) })
 	all.Go(func() { p.workers.Run(ctx, p.self()) })
 	return &all
 }

@@ -214,7 +214,7 @@ func (i *Inbox) Run(ctx context.Context) error {
 	if err := i.valid(); err != nil {
 		return err
 	}
-	return worker.RunKept(ctx, i.serve, i.keepMarks) // the queue's Run keeps its own
+	return worker.RunWithCleanup(ctx, i.serve, i.keepMarks) // the queue's Run keeps its own
 }
 
 // KeepClean cleans up from time to time until ctx ends, and leaves handling to others.
@@ -228,7 +228,7 @@ func (i *Inbox) KeepClean(ctx context.Context) {
 }
 
 func (i *Inbox) keepMarks(ctx context.Context) {
-	worker.KeepClean(ctx, i.log.With("component", "inbox"), i.cleaning, i.CleanUp)
+	worker.RunCleanup(ctx, i.log.With("component", "inbox"), i.cleaning, i.CleanUp)
 }
 
 // Queues returns the queue that Run serves, if handlers are registered.

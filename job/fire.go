@@ -31,9 +31,9 @@ func (a source) NextDue(ctx context.Context) (time.Duration, bool, error) {
 	return worker.NextDue(ctx, a.j.db, op.JobNextDue{})
 }
 
-// Fire makes the runs of due jobs, and returns how many jobs it dealt with. Each
+// Dispatch makes the runs of due jobs, and returns how many jobs it dealt with. Each
 // leaves the due ones: it is moved on, by us or by somebody else, or put off.
-func (a source) Fire(ctx context.Context) (int64, error) {
+func (a source) Dispatch(ctx context.Context) (int64, error) {
 	due, err := a.j.due(ctx)
 	if err != nil || len(due) == 0 {
 		return 0, err

@@ -230,17 +230,17 @@ func (j *Jobs) Run(ctx context.Context) error {
 	if j.invalid != nil {
 		return fmt.Errorf("options of jobs: %w", j.invalid)
 	}
-	if err := worker.Ready(ctx, j.log, j.db); err != nil {
+	if err := worker.AwaitSchema(ctx, j.log, j.db); err != nil {
 		return err
 	}
 	cfg := worker.ScheduleConfig{DB: j.db, Sources: j.Sources(), Logger: j.log, MaxPollingInterval: j.opts.MaxPollingInterval}
-	return worker.RunKept(ctx, worker.NewScheduler(cfg).Run, j.KeepClean)
+	return worker.RunWithCleanup(ctx, worker.NewScheduler(cfg).Run, j.KeepClean)
 }
 
 // KeepClean cleans up from time to time until ctx ends, and leaves making runs to
 // others.
 func (j *Jobs) KeepClean(ctx context.Context) {
-	worker.KeepClean(ctx, j.log.With("component", "jobs"), &j.cleaning, j.CleanUp)
+	worker.RunCleanup(ctx, j.log.With("component", "jobs"), &j.cleaning, j.CleanUp)
 }
 
 // Observe registers f, which is called with how many runs this process made, for

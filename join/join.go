@@ -103,7 +103,7 @@ func (j *Joins) Run(ctx context.Context) error {
 	if j.invalid != nil {
 		return fmt.Errorf("options of joins: %w", j.invalid)
 	}
-	worker.KeepClean(ctx, j.log.With("component", "joins"), &j.cleaning, j.CleanUp)
+	worker.RunCleanup(ctx, j.log.With("component", "joins"), &j.cleaning, j.CleanUp)
 	return nil
 }
 

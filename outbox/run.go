@@ -22,19 +22,19 @@ func (o *Outbox) Run(ctx context.Context) error {
 	if err := o.handlers.start(); err != nil {
 		return err
 	}
-	ready := func(ctx context.Context) error { return worker.Ready(ctx, o.log, o.db) }
+	ready := func(ctx context.Context) error { return worker.AwaitSchema(ctx, o.log, o.db) }
 	if o.opts.StopWhenEmpty { // then nobody wants to wait
 		ready = o.db.CheckSchema
 	}
 	if err := ready(ctx); err != nil && ctx.Err() == nil {
 		return err
 	}
-	return worker.RunKept(ctx, func(ctx context.Context) error { return o.serve(ctx, worker.TimeSlice{}) }, o.KeepClean)
+	return worker.RunWithCleanup(ctx, func(ctx context.Context) error { return o.serve(ctx, worker.TimeSlice{}) }, o.KeepClean)
 }
 
 // KeepClean cleans up from time to time until ctx ends, and leaves handling to others.
 func (o *Outbox) KeepClean(ctx context.Context) {
-	worker.KeepClean(ctx, o.log.With("component", "outbox"), &o.cleaning, o.CleanUp)
+	worker.RunCleanup(ctx, o.log.With("component", "outbox"), &o.cleaning, o.CleanUp)
 }
 
 // RunSlice is Run for a limited time: it returns when the turn is over, and may be
@@ -79,7 +79,7 @@ func (o *Outbox) loop(queue string, t worker.TimeSlice) *worker.Loop[*Message] {
 		Name:   queue,
 		Tag:    o.opts.Tag,
 		Paused: func(topic string) worker.PauseState { return o.pauses.Of(queue, topic) },
-		Tend:   o.pauses.Tend,
+		RefreshPauses:   o.pauses.Tend,
 		Queue:  &source{o: o, queue: queue},
 		Handle: o.dispatch,
 		Policy: func(topic string) RetryPolicy {
@@ -97,7 +97,7 @@ func (o *Outbox) loop(queue string, t worker.TimeSlice) *worker.Loop[*Message] {
 		PollMax:       poll,
 		Grace:         o.opts.Grace,
 		StopEmpty:     o.opts.StopWhenEmpty,
-		Turn:          t,
+		Slice:          t,
 		Gate:          o.opts.Gate,
 		Stats:         o.statsOf(queue),
 	}

@@ -242,7 +242,7 @@ func testKeyReplacedWhileFiring(t *testing.T, e dbtest.Engine) {
 				if _, err := f.Schedule(f.ctx(), f.keyed("k")); err != nil {
 					return err
 				}
-			} else if _, err := other.Sources()[0].Fire(f.ctx()); err != nil {
+			} else if _, err := other.Sources()[0].Dispatch(f.ctx()); err != nil {
 				return err
 			}
 		}
