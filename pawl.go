@@ -221,12 +221,12 @@ func (p *Pawl) begin(ctx context.Context) error {
 
 // lost waits until only a restart helps, or until ctx ends.
 func (p *Pawl) lost(ctx context.Context) error {
-	db, ok := engine.As[engine.Losable](p.db)
+	db, ok := engine.As[engine.FileWatcher](p.db)
 	if !ok {
 		return nil
 	}
 	select {
-	case <-db.Unmendable():
+	case <-db.Lost():
 		return db.Failure()
 	case <-ctx.Done():
 		return nil

@@ -133,11 +133,11 @@ func (j *Jobs) fire(ctx context.Context, moves []*move) error {
 		return nil
 	}
 	err := j.fireTogether(ctx, moves)
-	if err == nil || engine.Away(err) || ctx.Err() != nil {
+	if err == nil || engine.Unavailable(err) || ctx.Err() != nil {
 		return err
 	}
 	for _, m := range moves {
-		if err := j.fireTogether(ctx, []*move{m}); engine.Away(err) {
+		if err := j.fireTogether(ctx, []*move{m}); engine.Unavailable(err) {
 			return err
 		} else if err != nil {
 			if err := j.putOff(ctx, m.dueJob, err); err != nil {

@@ -363,7 +363,7 @@ func (l *Loop[M]) failed(ctx context.Context, err error) {
 	l.failures++
 	l.stats.failed(err)
 	level := slog.LevelError
-	if engine.Away(err) {
+	if engine.Unavailable(err) {
 		level = slog.LevelWarn
 	}
 	l.cfg.Logger.Log(ctx, level, "database unavailable, will retry", "error", err, "failures", l.failures)

@@ -148,7 +148,7 @@ func (s *Scheduler) failed(ctx context.Context, a *dueSource, err error) {
 	delay := engine.Jitter(min(250*time.Millisecond<<min(a.failures-1, 7), maxBackoff), 0.2)
 	a.retry = time.Now().Add(delay)
 	level := slog.LevelError
-	if engine.Away(err) {
+	if engine.Unavailable(err) {
 		level = slog.LevelWarn
 	}
 	s.cfg.Logger.Log(ctx, level, "could not fire what is due, will retry", "component", a.Name(), "error", err, "failures", a.failures, "delay", delay)

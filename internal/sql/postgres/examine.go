@@ -15,14 +15,14 @@ var _ engine.Examiner = (*DB)(nil)
 func (db *DB) Examinations(l engine.Limits) []engine.Examination {
 	x := &examiner{db, l.WithDefaults()}
 	return []engine.Examination{
-		{Name: "server", Look: x.server},
-		{Name: "objects", Look: x.objects},
-		{Name: "paths", Look: x.paths},
-		{Name: "durability", Look: x.durability},
-		{Name: "pooler", Look: x.pooler},
-		{Name: "connections", Look: x.connections},
-		{Name: "snapshots", Look: x.snapshots},
-		{Name: "vacuum", Look: x.vacuum},
+		{Name: "server", Examine: x.server},
+		{Name: "objects", Examine: x.objects},
+		{Name: "paths", Examine: x.paths},
+		{Name: "durability", Examine: x.durability},
+		{Name: "pooler", Examine: x.pooler},
+		{Name: "connections", Examine: x.connections},
+		{Name: "snapshots", Examine: x.snapshots},
+		{Name: "vacuum", Examine: x.vacuum},
 	}
 }
 

@@ -24,7 +24,7 @@ func (db *DB) forget() {
 }
 
 // sightOf is what the database says of its generation.
-func sightOf(s *op.GenerationSight) (seen engine.Sight) {
+func sightOf(s *op.GenerationSight) (seen engine.HistoryState) {
 	if s.Mark != nil {
 		seen.Mark = *s.Mark
 	}
@@ -43,7 +43,7 @@ func (db *DB) meet(ctx context.Context, conn *pgx.Conn) error {
 	if data[db.met] != nil {
 		return nil
 	}
-	seen, before := op.GenerationSight{}, db.history.Known()
+	seen, before := op.GenerationSight{}, db.history.State()
 	look := db.folder.Statement(op.GenerationLook{})
 	err := conn.QueryRow(ctx, look.Text, pgx.QueryExecModeExec).Scan(&seen.Mark, &seen.Number, &seen.Written)
 	if err != nil && (conn.IsClosed() || broken(err)) {
@@ -62,7 +62,7 @@ func (db *DB) meet(ctx context.Context, conn *pgx.Conn) error {
 // look reads what a look at the generation answers.
 func (db *DB) look() (each func(engine.Row) error, finish func()) {
 	var seen op.GenerationSight
-	before := db.history.Known()
+	before := db.history.State()
 	each = engine.Scan(func(row *op.GenerationSight, unread error) error {
 		seen = *row
 		return unread
@@ -98,7 +98,7 @@ func (db *DB) lookBeside() {
 	})
 }
 
-func (db *DB) saw(s *op.GenerationSight, before engine.Sight) {
+func (db *DB) saw(s *op.GenerationSight, before engine.HistoryState) {
 	db.looked.Store(time.Now().UnixNano())
-	db.history.Saw(sightOf(s), before)
+	db.history.Observe(sightOf(s), before)
 }

@@ -62,4 +62,4 @@ func (c *gatedConn) Close() error {
 }
 
 // Idle closes the connections that nobody uses.
-func (db *DB) Idle() { db.pool.Reset() }
+func (db *DB) CloseIdle() { db.pool.Reset() }

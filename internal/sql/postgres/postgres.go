@@ -73,7 +73,7 @@ type DB struct {
 	history engine.History
 	looked  atomic.Int64 // when the database last told its generation, in nanoseconds since 1970
 	ahead   background
-	newer   engine.NewerNote
+	newer   engine.NewerWarning
 	met     string // under which name connections note that they were asked for the generation
 }
 
@@ -147,7 +147,7 @@ func New(pool *pgxpool.Pool, opts ...Options) (*DB, error) {
 	}
 	db := &DB{pool: pool, opts: o, folder: folder}
 	db.listen = newListener(db)
-	db.history.Logger, db.history.Forget = o.Logger, db.forget
+	db.history.Logger, db.history.OnChange = o.Logger, db.forget
 	db.met = fmt.Sprintf("pawl %p", db)
 	return db, nil
 }

@@ -19,11 +19,11 @@ var _ engine.Examiner = (*DB)(nil)
 func (db *DB) Examinations(l engine.Limits) []engine.Examination {
 	x := &examiner{db, l.WithDefaults()}
 	return []engine.Examination{
-		{Name: "objects", Look: x.objects},
-		{Name: "durability", Look: x.durability},
-		{Name: "log", Look: x.log},
-		{Name: "file", Look: x.place},
-		{Name: "pages", Look: x.pages},
+		{Name: "objects", Examine: x.objects},
+		{Name: "durability", Examine: x.durability},
+		{Name: "log", Examine: x.log},
+		{Name: "file", Examine: x.place},
+		{Name: "pages", Examine: x.pages},
 	}
 }
 

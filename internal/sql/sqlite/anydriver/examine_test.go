@@ -37,7 +37,7 @@ func TestExaminationsOfANewFile(t *testing.T) {
 	db := open(t, t.TempDir()+"/pawl.db")
 	for range 2 { // first without tables, which is not their matter
 		for _, x := range db.Examinations(engine.Limits{}) {
-			found, err := x.Look(t.Context())
+			found, err := x.Examine(t.Context())
 			enginetest.Must(t, err)
 			for _, f := range found {
 				if f.Level != engine.OK {

@@ -124,7 +124,7 @@ func (db *DB) lookSometimes(ctx context.Context, t *txn, s *session, wanted bool
 // it was written in, and in a file that fell behind what this process has seen of it:
 // somebody put a copy back.
 func (t *txn) renewGeneration() (changed bool, err error) {
-	known := t.db.generations.Known()
+	known := t.db.generations.State()
 	g, err := t.generation()
 	if err != nil {
 		return false, err
@@ -145,12 +145,12 @@ func (t *txn) renewGeneration() (changed bool, err error) {
 
 // look takes note of the generation.
 func (t *txn) look() error {
-	known := t.db.generations.Known()
+	known := t.db.generations.State()
 	g, err := t.generation()
 	if err != nil {
 		return err
 	}
-	t.db.generations.Saw(engine.Sight{Mark: g.Mark, Written: g.Last}, known)
+	t.db.generations.Observe(engine.HistoryState{Mark: g.Mark, Written: g.Last}, known)
 	return nil
 }
 

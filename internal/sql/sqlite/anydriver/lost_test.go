@@ -212,7 +212,7 @@ func TestAnotherLogWasBegun(t *testing.T) {
 	enginetest.Until(t, "only a restart helps", func() bool {
 		_ = db.CheckSchema(t.Context())
 		select {
-		case <-db.Unmendable():
+		case <-db.Lost():
 			return true
 		default:
 			return false
@@ -296,7 +296,7 @@ func TestFileIsAwayAndComesBack(t *testing.T) {
 			"do": db.Do(t.Context(), enginetest.Enqueue([]int64{lo}, nil)), "migrate": db.Migrate(t.Context()), "read": db.CheckSchema(t.Context()),
 			"transaction": db.InTx(t.Context(), func(context.Context, engine.Tx) error { return nil }),
 		} {
-			if !errors.Is(err, engine.ErrFileLost) || !engine.Away(err) {
+			if !errors.Is(err, engine.ErrFileLost) || !engine.Unavailable(err) {
 				t.Errorf("%s %s: %v", what, when, err)
 			}
 		}
@@ -355,8 +355,8 @@ func TestConnectionsComeAndGo(t *testing.T) {
 		func() error { return db.CheckSchema(t.Context()) },
 		func() error { return db.Do(t.Context(), engine.Ask(op.DoctorWrite{})) },
 		func() error { return db.InTx(t.Context(), func(context.Context, engine.Tx) error { return nil }) },
-		func() error { db.Idle(); return nil },
-		func() error { db.Idle(); return nil },
+		func() error { db.CloseIdle(); return nil },
+		func() error { db.CloseIdle(); return nil },
 	} {
 		all.Go(func() {
 			for range 300 {
@@ -386,7 +386,7 @@ func TestLinkInTheFilesPlace(t *testing.T) {
 		if err := db.CheckSchema(t.Context()); !errors.Is(err, engine.ErrFileLost) {
 			t.Errorf("through a link: %v", err)
 		}
-		db.Idle() // a connection made anew follows it neither
+		db.CloseIdle() // a connection made anew follows it neither
 	}
 }
 
@@ -394,7 +394,7 @@ func TestLinkInTheFilesPlace(t *testing.T) {
 func TestReplacedWhileIdle(t *testing.T) {
 	db, path, _ := observed(t)
 	enginetest.Put(t, db, 1)
-	db.Idle()
+	db.CloseIdle()
 	other, from := migrated(t)
 	enginetest.Put(t, other, 2)
 	enginetest.Must(t, other.Close())
@@ -405,7 +405,7 @@ func TestReplacedWhileIdle(t *testing.T) {
 	if db.Generation() == before {
 		t.Error("the history did not change")
 	}
-	db.Idle() // takes the log away, rightly
+	db.CloseIdle() // takes the log away, rightly
 	wantReady(t, db, 2)
 }
 
@@ -429,7 +429,7 @@ func TestLogDeletedInAPoolOfTheProgram(t *testing.T) {
 	err = db.Do(t.Context(), enginetest.Enqueue([]int64{lo}, nil))
 	enginetest.WantClass(t, err, engine.ErrFileLost)
 	select {
-	case <-db.Unmendable():
+	case <-db.Lost():
 	default:
 		t.Errorf("no restart is asked for: %v", db.Failure())
 	}

@@ -43,7 +43,7 @@ func (db *DB) sound(ctx context.Context) error {
 
 // Unmendable is closed when the database's files changed such that only a restart of
 // the program helps; see docs/operating.md. Failure then tells what happened.
-func (db *DB) Unmendable() <-chan struct{} { return db.guard.final }
+func (db *DB) Lost() <-chan struct{} { return db.guard.final }
 
 // Failure is what happened to the files; nil while they are those that were opened.
 // It is an engine.ErrFileLost.
@@ -273,7 +273,7 @@ func (db *DB) again(ctx context.Context, other bool) error {
 		return db.stays(what, err)
 	}
 	if other {
-		db.generations.Replaced()
+		db.generations.MarkReplaced()
 	}
 	g.lost.Store(nil)
 	g.log.Warn("the database was opened anew", "file", g.hold.Load().seen.Load().name, "another", other)

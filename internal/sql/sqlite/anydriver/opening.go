@@ -61,7 +61,7 @@ func absolute(path string) string {
 }
 
 // Idle closes the connections that nobody uses.
-func (db *DB) Idle() {
+func (db *DB) CloseIdle() {
 	for range cap(db.readers) {
 		select {
 		case s, open := <-db.readers:

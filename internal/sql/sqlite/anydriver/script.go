@@ -51,7 +51,7 @@ func (db *DB) Baseline(ctx context.Context) error {
 		return cmp.Or(err, status.Err)
 	}
 	findings, _, err := (&examiner{DB: db}).differences(ctx)
-	if err = cmp.Or(err, engine.Differs(findings)); err != nil {
+	if err = cmp.Or(err, engine.SchemaDifference(findings)); err != nil {
 		return err
 	}
 	return db.inMigration(ctx, func(s *session) error {

@@ -85,7 +85,7 @@ type DB struct {
 
 	generations engine.History
 	looked      time.Time // when the writer last looked at the generation
-	newer       engine.NewerNote
+	newer       engine.NewerWarning
 }
 
 var _ engine.DB = (*DB)(nil)
@@ -176,7 +176,7 @@ func build(pool *sql.DB, lock chan struct{}, g *guard, o Options) (*DB, error) {
 	}
 	db.group = coalesce.Group[*job]{Leaders: 1, Max: groupMax, Patient: true, Run: db.commitGroup}
 	db.watch.db = db
-	db.generations.Logger, db.generations.Forget = o.Logger, db.forget
+	db.generations.Logger, db.generations.OnChange = o.Logger, db.forget
 	return db, nil
 }
 
@@ -328,7 +328,7 @@ func (db *DB) ReserveIDs(ctx context.Context, tx engine.Tx, n int) (int64, error
 			for {
 				last, err := db.reserve(func(c *engine.Call) error { return db.Do(ctx, engine.Ask(op.GenerationLook{}), c) }, engine.BlockSize)
 				if err == nil {
-					db.generations.Wrote(last)
+					db.generations.RecordWrite(last)
 				}
 				if first := last - engine.BlockSize + 1; err != nil || first > db.given.Load() {
 					return first, err

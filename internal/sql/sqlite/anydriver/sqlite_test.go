@@ -399,7 +399,7 @@ func TestFingerprintOfAFileJustWritten(t *testing.T) {
 	enginetest.Must(t, err)
 	t.Cleanup(func() { _ = opened.Close() })
 	enginetest.Put(t, db, 1)
-	w, ok := engine.As[engine.Watched](opened)
+	w, ok := engine.As[engine.Fingerprinter](opened)
 	if !ok {
 		t.Fatal("a file is not watched")
 	}
