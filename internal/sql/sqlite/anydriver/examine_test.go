@@ -9,7 +9,7 @@ import (
 	sqlite "github.com/bravellian/pawl/internal/sql/sqlite/anydriver"
 )
 
-// With many joins the planner would rather look at all pending members for each: a
+// With many joins the planner would rather read all pending members for each: a
 // page of joins took 30 s with half a million members.
 func TestDoctorLooksAtOneJoinsMembers(t *testing.T) {
 	db := open(t, t.TempDir()+"/pawl.db")
