@@ -4,7 +4,6 @@
 // The owner token fences writes. Each claim has a token of its own, and settling changes
 // only items that still carry it, so a worker whose lease expired cannot undo what the
 // next owner does (D-13).
-// lease ran out cannot undo what its successor does (D-13).
 package worker
 
 import (

@@ -120,7 +120,6 @@ func (s *slot) drop() {
 
 // session runs statements on one driver connection. Without database/sql it saves that
 // package's locks and conversions on every one of the many short statements of an operation.
-// operation is made of.
 type session struct {
 	ctx         context.Context // of the current call
 	dc          dbConn
