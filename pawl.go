@@ -117,8 +117,10 @@ func (p *Pawl) assemble() worker.Components {
 func (p *Pawl) audit() *worker.Component {
 	clean := func(ctx context.Context) (int64, error) { return audit.CleanUp(ctx, p.db) }
 	return &worker.Component{
-		CleanUp:   clean,
-		KeepClean: func(ctx context.Context) { worker.KeepClean(ctx, p.log.With("component", "audit"), &p.auditing, clean) },
+		CleanUp: clean,
+		KeepClean: func(ctx context.Context) {
+			worker.RunCleanup(ctx, p.log.With("component", "audit"), &p.auditing, clean)
+		},
 		Status: func() []worker.LoopStatus {
 			return []worker.LoopStatus{p.auditing.Status("clean-up of the audit trail")}
 		},
@@ -202,7 +204,7 @@ func (p *Pawl) Run(ctx context.Context) error {
 func (p *Pawl) run(ctx context.Context) error {
 	begin := p.begin
 	if !p.opts.StopWhenEmpty {
-		begin = func(ctx context.Context) error { return worker.Await(ctx, p.log, p.begin) }
+		begin = func(ctx context.Context) error { return worker.AwaitReady(ctx, p.log, p.begin) }
 	}
 	if err := begin(ctx); err != nil && ctx.Err() == nil {
 		return err
@@ -238,12 +240,12 @@ func (p *Pawl) begin(ctx context.Context) error {
 
 // lost waits until only a restart helps, or until ctx ends.
 func (p *Pawl) lost(ctx context.Context) error {
-	db, ok := engine.As[engine.Losable](p.db)
+	db, ok := engine.As[engine.FileWatcher](p.db)
 	if !ok {
 		return nil
 	}
 	select {
-	case <-db.Unmendable():
+	case <-db.Lost():
 		return db.Failure()
 	case <-ctx.Done():
 		return nil

@@ -107,7 +107,7 @@ func (e *examination) checks() []check {
 	if x, ok := engine.As[engine.Examiner](e.db); ok {
 		for _, one := range x.Examinations(engine.Limits(e.opts.Limits).WithDefaults()) {
 			all = append(all, check{one.Name, func(ctx context.Context) ([]Finding, error) {
-				found, err := one.Look(ctx)
+				found, err := one.Examine(ctx)
 				return ofEngine(one.Name, found), err
 			}})
 		}
@@ -141,12 +141,12 @@ func (e *examination) failure(ctx context.Context, check string, err error) Find
 		f.Summary = fmt.Sprintf("no answer within %v", e.opts.Timeout)
 		f.NextStep = "The database is slow, or somebody holds a lock: look at the other findings, then try again with more time."
 	case errors.Is(err, engine.ErrUnreachable), errors.Is(err, engine.ErrConnLost), errors.Is(err, engine.ErrFileLost):
-		f.Level, f.NextStep = Problem, engine.ReachIt(err)
+		f.Level, f.NextStep = Problem, engine.ConnectAdvice(err)
 	case errors.Is(err, engine.ErrSchemaMissing):
 		f.NextStep = "A table or routine is missing, or this role may not see it: see the findings on schema and objects."
 	}
 	if check == connection {
-		f.Level, f.NextStep = Problem, engine.ReachIt(err)
+		f.Level, f.NextStep = Problem, engine.ConnectAdvice(err)
 	}
 	return f
 }

@@ -166,7 +166,7 @@ func TestExamineSQLiteFileTooLargeForItsTime(t *testing.T) {
 		if one.Name != "pages" {
 			continue
 		}
-		found, err := one.Look(ctx)
+		found, err := one.Examine(ctx)
 		if err != nil || len(found) != 1 || found[0].Level != engine.Note {
 			t.Errorf("found %+v, error %v", found, err)
 		}

@@ -256,7 +256,7 @@ func TestStampedTimers(t *testing.T) {
 		f.check(err)
 		_, err = f.Inbox.Enqueue(f.ctx(), inbox.Message{Key: inbox.Key{Source: "s", MessageID: "1"}, Topic: "u", Headers: own})
 		f.check(err)
-		_, err = f.Timers.Internal(access.Key{}).Sources[0].Fire(f.ctx())
+		_, err = f.Timers.Internal(access.Key{}).Sources[0].Dispatch(f.ctx())
 		f.check(err)
 		got := map[string]string{}
 		list, err := f.Outbox.List(f.ctx(), outbox.ListFilter{})

@@ -155,7 +155,7 @@ func (d *lazyDB) Generation() int64 {
 
 // HistoryChanges is the database's.
 func (d *lazyDB) HistoryChanges() int64 {
-	if h, ok := engine.As[engine.Historied](d.opened()); ok {
+	if h, ok := engine.As[engine.HistoryCounter](d.opened()); ok {
 		return h.HistoryChanges()
 	}
 	return 0

@@ -132,7 +132,7 @@ func (s *Store) look(ctx context.Context) (d time.Duration, ok bool, err error) 
 }
 
 func (s *Store) fingerprint() (string, bool) {
-	w, ok := engine.As[engine.Watched](s.door.opened())
+	w, ok := engine.As[engine.Fingerprinter](s.door.opened())
 	if !ok {
 		return "", false
 	}
@@ -309,7 +309,7 @@ func (s *Store) clean(ctx context.Context) {
 
 // idle closes the connections that the store does not need now.
 func (s *Store) idle() {
-	if db, ok := engine.As[engine.Idler](s.door.opened()); ok {
-		db.Idle()
+	if db, ok := engine.As[engine.IdleCloser](s.door.opened()); ok {
+		db.CloseIdle()
 	}
 }

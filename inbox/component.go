@@ -59,7 +59,7 @@ func (i *Inbox) keepClean(ctx context.Context, queue *worker.Component) {
 }
 
 func (i *Inbox) keepMarks(ctx context.Context) {
-	worker.KeepClean(ctx, i.log.With("component", "inbox"), i.cleaning, i.CleanUp)
+	worker.RunCleanup(ctx, i.log.With("component", "inbox"), i.cleaning, i.CleanUp)
 }
 
 // status returns the status of the queue's loops, if handlers are registered, and that of

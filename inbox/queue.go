@@ -207,7 +207,7 @@ func (i *Inbox) Run(ctx context.Context) error {
 	if err := i.valid(); err != nil {
 		return err
 	}
-	return worker.RunKept(ctx, i.serve, i.keepMarks) // the queue's Run keeps its own
+	return worker.RunWithCleanup(ctx, i.serve, i.keepMarks) // the queue's Run keeps its own
 }
 
 func (i *Inbox) serve(ctx context.Context) error {

@@ -32,9 +32,9 @@ func (a source) NextDue(ctx context.Context) (time.Duration, bool, error) {
 	return worker.NextDue(ctx, a.j.db, op.JobNextDue{})
 }
 
-// Fire makes the runs of due jobs, and returns how many jobs it dealt with. Each
+// Dispatch makes the runs of due jobs, and returns how many jobs it dealt with. Each
 // leaves the due ones: it is moved on, by us or by somebody else, or put off.
-func (a source) Fire(ctx context.Context) (int64, error) {
+func (a source) Dispatch(ctx context.Context) (int64, error) {
 	due, err := a.j.due(ctx)
 	if err != nil || len(due) == 0 {
 		return 0, err
@@ -134,11 +134,11 @@ func (j *Jobs) fire(ctx context.Context, moves []*move) error {
 		return nil
 	}
 	err := j.fireTogether(ctx, moves)
-	if err == nil || engine.Away(err) || ctx.Err() != nil {
+	if err == nil || engine.Unavailable(err) || ctx.Err() != nil {
 		return err
 	}
 	for _, m := range moves {
-		if err := j.fireTogether(ctx, []*move{m}); engine.Away(err) {
+		if err := j.fireTogether(ctx, []*move{m}); engine.Unavailable(err) {
 			return err
 		} else if err != nil {
 			if err := j.putOff(ctx, m.dueJob, err); err != nil {

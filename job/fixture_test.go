@@ -179,7 +179,7 @@ func (f *fixture) fire() int64 {
 	f.t.Helper()
 	var total int64
 	for {
-		n, err := f.source().Fire(f.ctx())
+		n, err := f.source().Dispatch(f.ctx())
 		f.check(err)
 		if n == 0 {
 			return total

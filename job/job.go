@@ -227,15 +227,15 @@ func (j *Jobs) Run(ctx context.Context) error {
 	if j.invalid != nil {
 		return fmt.Errorf("options of jobs: %w", j.invalid)
 	}
-	if err := worker.Ready(ctx, j.log, j.db); err != nil {
+	if err := worker.AwaitSchema(ctx, j.log, j.db); err != nil {
 		return err
 	}
 	cfg := worker.ScheduleConfig{DB: j.db, Sources: j.sources(), Logger: j.log, MaxPollingInterval: j.opts.MaxPollingInterval}
-	return worker.RunKept(ctx, worker.NewScheduler(cfg).Run, j.keepClean)
+	return worker.RunWithCleanup(ctx, worker.NewScheduler(cfg).Run, j.keepClean)
 }
 
 func (j *Jobs) keepClean(ctx context.Context) {
-	worker.KeepClean(ctx, j.log.With("component", "jobs"), &j.cleaning, j.CleanUp)
+	worker.RunCleanup(ctx, j.log.With("component", "jobs"), &j.cleaning, j.CleanUp)
 }
 
 // Internal is for packages of this module: programs cannot name its parameter.

@@ -201,7 +201,7 @@ func testMisfireYear(t *testing.T, e dbtest.Engine) {
 	f.put(jb)
 	f.asleep(365 * 24 * time.Hour)
 	next := f.get(name).NextRun
-	if n, err := f.source().Fire(t.Context()); n != 1 || err != nil {
+	if n, err := f.source().Dispatch(t.Context()); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}
 	all := f.runs(name)

@@ -105,7 +105,7 @@ func (j *Joins) Run(ctx context.Context) error {
 }
 
 func (j *Joins) keepClean(ctx context.Context) {
-	worker.KeepClean(ctx, j.log.With("component", "joins"), &j.cleaning, j.CleanUp)
+	worker.RunCleanup(ctx, j.log.With("component", "joins"), &j.cleaning, j.CleanUp)
 }
 
 // Internal is for packages of this module: programs cannot name its parameter.

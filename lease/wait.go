@@ -62,7 +62,7 @@ func (w *waiter) wait(ctx context.Context) (*Lease, error) {
 		switch {
 		case ctx.Err() != nil && l == nil:
 			return nil, ctx.Err()
-		case l != nil || err != nil && !engine.Away(err):
+		case l != nil || err != nil && !engine.Unavailable(err):
 			return l, err
 		case err != nil:
 			nap = engine.Jitter(w.backoff, 0.2)

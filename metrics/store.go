@@ -183,7 +183,7 @@ func (s *store) collectLoops(to storeSink) {
 func (s *store) collectPool(out sink) {
 	told := &out.c.told
 	out.send(told.slots, float64(s.p.Internal(access.Key{}).Concurrency()))
-	if h, ok := engine.As[engine.Historied](s.p.DB()); ok {
+	if h, ok := engine.As[engine.HistoryCounter](s.p.DB()); ok {
 		out.send(told.changes, float64(h.HistoryChanges()))
 	}
 	pooled, ok := engine.As[engine.Pooled](s.p.DB())

@@ -265,7 +265,7 @@ func (o *Outbox) flush(ctx context.Context, batch []*enqueue) []error {
 	errs := make([]error, len(batch))
 	for i, e := range batch {
 		errs[i] = err
-		if len(batch) > 1 && !engine.Away(err) {
+		if len(batch) > 1 && !engine.Unavailable(err) {
 			errs[i] = o.write(ctx, []*enqueue{e})
 		}
 	}

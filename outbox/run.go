@@ -22,19 +22,19 @@ func (o *Outbox) Run(ctx context.Context) error {
 	if err := o.handlers.start(); err != nil {
 		return err
 	}
-	ready := func(ctx context.Context) error { return worker.Ready(ctx, o.log, o.db) }
+	ready := func(ctx context.Context) error { return worker.AwaitSchema(ctx, o.log, o.db) }
 	if o.opts.StopWhenEmpty { // then nobody wants to wait
 		ready = o.db.CheckSchema
 	}
 	if err := ready(ctx); err != nil && ctx.Err() == nil {
 		return err
 	}
-	return worker.RunKept(ctx, func(ctx context.Context) error { return o.serve(ctx, worker.TimeSlice{}) }, o.keepClean)
+	return worker.RunWithCleanup(ctx, func(ctx context.Context) error { return o.serve(ctx, worker.TimeSlice{}) }, o.keepClean)
 }
 
 // keepClean cleans up from time to time until ctx ends, and leaves handling to others.
 func (o *Outbox) keepClean(ctx context.Context) {
-	worker.KeepClean(ctx, o.log.With("component", "outbox"), &o.cleaning, o.CleanUp)
+	worker.RunCleanup(ctx, o.log.With("component", "outbox"), &o.cleaning, o.CleanUp)
 }
 
 // runSlice is Run until the time slice is over, and may be called again. It neither
@@ -76,12 +76,12 @@ func (o *Outbox) loop(queue string, t worker.TimeSlice) *worker.Loop[*Message] {
 		poll = time.Second
 	}
 	cfg := worker.Config[*Message]{
-		Name:   queue,
-		Tag:    o.workerTag,
-		Paused: func(topic string) worker.PauseState { return o.pauses.Of(queue, topic) },
-		Tend:   o.pauses.Tend,
-		Queue:  &source{o: o, queue: queue},
-		Handle: o.dispatch,
+		Name:          queue,
+		Tag:           o.workerTag,
+		Paused:        func(topic string) worker.PauseState { return o.pauses.Of(queue, topic) },
+		RefreshPauses: o.pauses.Tend,
+		Queue:         &source{o: o, queue: queue},
+		Handle:        o.dispatch,
 		Policy: func(topic string) RetryPolicy {
 			if rt, ok := o.handlers.find(topic); ok {
 				return rt.retry
@@ -97,7 +97,7 @@ func (o *Outbox) loop(queue string, t worker.TimeSlice) *worker.Loop[*Message] {
 		PollMax:       poll,
 		Grace:         o.opts.Grace,
 		StopEmpty:     o.opts.StopWhenEmpty,
-		Turn:          t,
+		Slice:         t,
 		Gate:          o.gate,
 		Stats:         o.statsOf(queue),
 		Observers:     o.observers(),

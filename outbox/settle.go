@@ -96,7 +96,7 @@ func released(releases []worker.Release) []op.Released {
 	slices.SortFunc(releases, func(a, b worker.Release) int { return cmp.Compare(a.ID, b.ID) })
 	all := make([]op.Released, len(releases))
 	for i, r := range releases {
-		all[i] = op.Released{Held: held(r.Owner, r.ID), Delay: r.Delay, Unbegun: r.Unbegun}
+		all[i] = op.Released{Held: held(r.Owner, r.ID), Delay: r.Delay, Unbegun: r.NotStarted}
 	}
 	return all
 }

@@ -156,7 +156,7 @@ func (d *DB) fire(ctx context.Context, r *Drained) (int64, error) {
 func fireAll(ctx context.Context, sources []worker.Source) (total int64, err error) {
 	for _, a := range sources {
 		for n := int64(1); n > 0; total += n {
-			if n, err = a.Fire(ctx); err != nil {
+			if n, err = a.Dispatch(ctx); err != nil {
 				return total, fmt.Errorf("%s: %w", a.Name(), err)
 			}
 		}

@@ -124,7 +124,7 @@ func testCrashAtStatements(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	ids := append(f.putN(20), f.put(timer.Timer{Topic: "t", ID: timer.ID(uuid.New()), Key: "k", Due: f.past()}))
 	f.eachCut([]moment{{"outbox_message", "INSERT"}, {"timer", "UPDATE"}, {"outbox_ready", "INSERT"}}, func() error {
-		_, err := f.Internal(access.Key{}).Sources[0].Fire(f.ctx())
+		_, err := f.Internal(access.Key{}).Sources[0].Dispatch(f.ctx())
 		return err
 	})
 	f.fires(21)

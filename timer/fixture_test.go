@@ -107,7 +107,7 @@ func (f *fixture) putN(n int) []timer.ID {
 func (f *fixture) dispatch() (total int64) {
 	f.t.Helper()
 	for {
-		n, err := f.Internal(access.Key{}).Sources[0].Fire(f.ctx())
+		n, err := f.Internal(access.Key{}).Sources[0].Dispatch(f.ctx())
 		f.check(err)
 		if total += n; n == 0 {
 			return total

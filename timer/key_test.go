@@ -243,7 +243,7 @@ func testKeyReplacedWhileFiring(t *testing.T, e dbtest.Engine) {
 				if _, err := f.Schedule(f.ctx(), f.keyed("k")); err != nil {
 					return err
 				}
-			} else if _, err := other.Internal(access.Key{}).Sources[0].Fire(f.ctx()); err != nil {
+			} else if _, err := other.Internal(access.Key{}).Sources[0].Dispatch(f.ctx()); err != nil {
 				return err
 			}
 		}

@@ -278,7 +278,7 @@ func testFlood(t *testing.T, e dbtest.Engine) {
 	var fired atomic.Int64
 	f.together(len(handles), func(i int) error {
 		for {
-			got, err := handles[i].Internal(access.Key{}).Sources[0].Fire(f.ctx())
+			got, err := handles[i].Internal(access.Key{}).Sources[0].Dispatch(f.ctx())
 			if err != nil || got == 0 {
 				return err
 			}

@@ -64,7 +64,7 @@ func (s *shell) status(id string, want timer.Status) *timer.Info {
 
 func (s *shell) fires(want int64) {
 	s.t.Helper()
-	if n, err := s.Internal(access.Key{}).Sources[0].Fire(s.t.Context()); n != want || err != nil {
+	if n, err := s.Internal(access.Key{}).Sources[0].Dispatch(s.t.Context()); n != want || err != nil {
 		s.t.Fatalf("%d fired, want %d: %v", n, want, err)
 	}
 }

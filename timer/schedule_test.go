@@ -207,7 +207,7 @@ func testScheduleBatchOfMany(t *testing.T, e dbtest.Engine) {
 		t.Fatalf("%d ids for %d timers", len(seen), n)
 	}
 	for fired := 0; fired < n; {
-		got, err := f.Internal(access.Key{}).Sources[0].Fire(f.ctx())
+		got, err := f.Internal(access.Key{}).Sources[0].Dispatch(f.ctx())
 		f.check(err)
 		if fired += int(got); got == 0 || f.rows("outbox_message") != fired {
 			t.Fatalf("%d fired, %d in all, and %d messages", got, fired, f.rows("outbox_message"))

@@ -111,15 +111,15 @@ func (t *Timers) Run(ctx context.Context) error {
 	if t.invalid != nil {
 		return fmt.Errorf("options of timers: %w", t.invalid)
 	}
-	if err := worker.Ready(ctx, t.log, t.db); err != nil {
+	if err := worker.AwaitSchema(ctx, t.log, t.db); err != nil {
 		return err
 	}
 	cfg := worker.ScheduleConfig{DB: t.db, Sources: t.sources(), Logger: t.log, MaxPollingInterval: t.opts.MaxPollingInterval}
-	return worker.RunKept(ctx, worker.NewScheduler(cfg).Run, t.keepClean)
+	return worker.RunWithCleanup(ctx, worker.NewScheduler(cfg).Run, t.keepClean)
 }
 
 func (t *Timers) keepClean(ctx context.Context) {
-	worker.KeepClean(ctx, t.log.With("component", "timers"), &t.cleaning, t.CleanUp)
+	worker.RunCleanup(ctx, t.log.With("component", "timers"), &t.cleaning, t.CleanUp)
 }
 
 // Internal is for packages of this module: programs cannot name its parameter.
@@ -158,7 +158,7 @@ type source struct{ t *Timers }
 
 func (source) Name() string { return "timers" }
 
-func (a source) Fire(ctx context.Context) (int64, error) {
+func (a source) Dispatch(ctx context.Context) (int64, error) {
 	reap, fire := engine.Ask(op.TimerReap{}), engine.Ask(op.TimerDispatch{Most: dispatchBatch})
 	if err := a.t.db.Do(ctx, reap, fire); err != nil {
 		return 0, err

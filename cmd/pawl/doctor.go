@@ -103,7 +103,7 @@ func (c *doctorCmd) examine(ctx context.Context, t target.Target, name string, f
 // unreachable reports a database that could not even be opened. cause is err in words
 // without a password.
 func unreachable(cause string, err error) admin.Report {
-	return admin.Report{Level: admin.Problem, Findings: []admin.Finding{{Code: "connection", Level: admin.Problem, Summary: cause, NextStep: engine.ReachIt(err)}}}
+	return admin.Report{Level: admin.Problem, Findings: []admin.Finding{{Code: "connection", Level: admin.Problem, Summary: cause, NextStep: engine.ConnectAdvice(err)}}}
 }
 
 // printReports prints what was found. A problem is no error of the command's, and

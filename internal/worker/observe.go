@@ -36,11 +36,11 @@ type Attempt struct {
 	Outcome      Outcome
 	// Retry is how many attempts failed before.
 	Retry int
-	// Waited is how long it could have been claimed before it was handled, by this
-	// process's clock against the database's; 0 unless this is the first attempt.
+	// Waited is how long it was claimable before it was handled, by this process's clock
+	// against the database's; 0 unless this is the first attempt.
 	Waited time.Duration
-	// Began is when the handler did, by this process's clock, and Took how long it
-	// ran; zero if there was none.
+	// Began is when the handler started, by this process's clock, and Took how long it
+	// ran; zero if it did not start.
 	Began time.Time
 	Took  time.Duration
 	// Scheduled is true for items that had a due time.
@@ -65,7 +65,7 @@ const (
 	OutcomeSettled                  // settled by its handler, in a transaction of its own
 )
 
-// String returns the outcome in a word.
+// String returns the outcome as one lower-case word.
 func (o Outcome) String() string {
 	words := []string{"acked", "failed", "retried", "snoozed", "unhandled", "paused", "released", "lost", "settled"}
 	if o < 0 || int(o) >= len(words) {
@@ -74,7 +74,7 @@ func (o Outcome) String() string {
 	return words[o]
 }
 
-// claimed counts what a claim brought.
+// claimed counts the items of a claim.
 func (l *Loop[M]) claimed(n int) {
 	l.stats.claimed(n)
 	if n > 0 {
@@ -82,9 +82,9 @@ func (l *Loop[M]) claimed(n int) {
 	}
 }
 
-// next enters the result of a task and waits for the next one. Observers are notified by
+// next records the result of a task and waits for the next one. Observers are notified by
 // the main cycle, many attempts at once: with a call for each from 64 workers on 2
-// cores, they waited for one another's counters, which took 0.5 µs a message instead
+// cores, the workers contended for the counters, which took 0.5 µs a message instead
 // of 0.15 (BenchmarkAttempted of package metrics).
 func (l *Loop[M]) next(t *task[M], r result) (next task[M], ok bool) {
 	if !l.cfg.Observers.attempts() {
@@ -93,27 +93,27 @@ func (l *Loop[M]) next(t *task[M], r result) (next task[M], ok bool) {
 	}
 	a := l.attempt(t, r)
 	next, wanted, ok := l.inflight.next(t.release(), r, &a)
-	if !wanted { // nor will anybody collect it
+	if !wanted { // it will not be collected either
 		a.Outcome = OutcomeReleased
 		l.cfg.Observers.attempted([]Attempt{a})
 	}
 	return next, ok
 }
 
-// attempt is a task's for observers.
+// attempt returns a task's attempt, for observers.
 func (l *Loop[M]) attempt(t *task[M], r result) Attempt {
-	a := Attempt{Queue: l.cfg.Name, Topic: t.item.Topic, Outcome: r.fate, Retry: t.item.Retry, Scheduled: t.item.Scheduled, Body: t.item.Body}
-	if !t.began.IsZero() {
-		a.Began, a.Took = t.began, time.Since(t.began)
+	a := Attempt{Queue: l.cfg.Name, Topic: t.item.Topic, Outcome: r.reported, Retry: t.item.Retry, Scheduled: t.item.Scheduled, Body: t.item.Body}
+	if !t.started.IsZero() {
+		a.Began, a.Took = t.started, time.Since(t.started)
 		if t.item.Retry == 0 && !t.item.Since.IsZero() {
-			a.Waited = max(t.began.Sub(t.item.Since), 0)
+			a.Waited = max(t.started.Sub(t.item.Since), 0)
 		}
 	}
 	return a
 }
 
-// notifyObservers reports attempts, after the exchange with the database: whoever is slow to
-// listen holds up the next claim, but not what is finished.
+// notifyObservers reports attempts, after the exchange with the database: a slow observer
+// delays the next claim, but not what is finished.
 func (l *Loop[M]) notifyObservers() {
 	if !l.cfg.Observers.attempts() {
 		return
@@ -121,7 +121,7 @@ func (l *Loop[M]) notifyObservers() {
 	if l.attempts = l.inflight.pendingAttempts(l.attempts); len(l.attempts) > 0 {
 		l.cfg.Observers.attempted(l.attempts)
 	}
-	clear(l.attempts) // their bodies may be large
+	clear(l.attempts) // free their bodies
 	l.attempts = l.attempts[:0]
 }
 

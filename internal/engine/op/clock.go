@@ -8,8 +8,8 @@ import (
 
 func clocks() []engine.Operation { return []engine.Operation{ClockNow{}} }
 
-// ClockNow asks what time it is. One row.
+// ClockNow reads the time. One row.
 type ClockNow struct{ engine.Rows[Clock] }
 
-// Clock is what time it is, by the database's clock.
+// Clock is the time by the database's clock.
 type Clock struct{ Now time.Time }

@@ -13,8 +13,7 @@ func doctor() []engine.Operation {
 	}
 }
 
-// DoctorAdopt makes lanes known that runs lie in and nobody knows, and answers how
-// many.
+// DoctorAdopt registers lanes that have runs and are not registered, and returns how many.
 type DoctorAdopt struct {
 	engine.Number
 	Note Note
@@ -25,35 +24,35 @@ type DoctorAdopt struct {
 type DoctorClaims struct {
 	engine.Rows[DoctorExpired]
 	Age  time.Duration // since when, at least
-	Look int           // how many runs are looked at
+	Look int           // how many runs are examined
 }
 
-// DoctorExpired is what is claimed although its lease is over.
+// DoctorExpired is what is still claimed under an expired lease.
 type DoctorExpired struct {
 	Runs     int64
 	Messages int64 // of these runs
 	Since    *time.Time
 }
 
-// DoctorLeases counts leases that ran out without being given back, among the first
-// by name. One row.
+// DoctorLeases counts leases that expired without being released, among the first by name.
+// One row.
 type DoctorLeases struct {
 	engine.Rows[DoctorLapsed]
-	Look int // how many leases are looked at
+	Look int // how many leases are examined
 }
 
-// DoctorLapsed is which leases ran out.
+// DoctorLapsed describes leases that expired.
 type DoctorLapsed struct {
 	N    int64
 	Name *string    // of one of them
-	Last *time.Time // when the last of them ran out
+	Last *time.Time // when the last of them expired
 }
 
-// DoctorMessages finds messages that are not in exactly one place, by position, among
-// the newest and the oldest.
+// DoctorMessages reads messages that are not in exactly one place, by position, among the
+// newest and the oldest.
 type DoctorMessages struct {
 	engine.Rows[DoctorPlaces]
-	Sample int // how many are looked at on either end
+	Sample int // how many are examined at either end
 	Most   int
 }
 
@@ -63,12 +62,12 @@ type DoctorPlaces struct {
 	Places int64
 }
 
-// DoctorOverdue counts what was due long ago and has not become a message. A row for
-// each kind: timers, claimed timers, jobs.
+// DoctorOverdue counts what was due long ago and has not become a message. One row per kind:
+// timers, claimed timers, jobs.
 type DoctorOverdue struct {
 	engine.Rows[DoctorLate]
 	Age  time.Duration // since when it was due, at least
-	Look int           // how far each kind is counted
+	Look int           // the most counted of each kind
 }
 
 // DoctorLate is how much of a kind is overdue.
@@ -78,37 +77,36 @@ type DoctorLate struct {
 	Since *time.Time
 }
 
-// DoctorQueues finds the lanes that nobody knows and messages lie in.
+// DoctorQueues reads lanes that have messages and are not registered.
 type DoctorQueues struct {
 	engine.Rows[DoctorLane]
-	Look int // in how many runs of each messages are counted
+	Look int // in how many runs of each lane messages are counted
 }
 
-// DoctorLane is what lies in a lane that nobody knows.
+// DoctorLane is a lane that is not registered, and its messages.
 type DoctorLane struct {
 	Lane  int64
 	N     int64
 	Topic string // of one of the messages, "" if it has none
 }
 
-// DoctorRuns finds runs that may be claimed, or are, but whose messages are not there,
-// by first id, among the newest and the oldest of each.
+// DoctorRuns reads runs that are ready or claimed but whose messages do not exist, by first
+// id, among the newest and the oldest of each.
 type DoctorRuns struct {
 	engine.Rows[DoctorHole]
-	Sample int // how many are looked at on either end
-	Look   int // how many ids of a run are
+	Sample int // how many are examined at either end
+	Look   int // how many ids of a run are examined
 	Most   int
 }
 
-// DoctorHole is how many messages a run lacks.
+// DoctorHole is how many messages of a run are missing.
 type DoctorHole struct {
 	Lo      int64
 	Missing int64
 }
 
-// DoctorVersion answers the version of the schema.
+// DoctorVersion returns the version of the schema.
 type DoctorVersion struct{ engine.Number }
 
-// DoctorWrite changes nothing, in a way that a database which cannot be written to
-// refuses.
+// DoctorWrite changes nothing, but fails on a database that cannot be written to.
 type DoctorWrite struct{ engine.Changes }

@@ -10,8 +10,8 @@ func health() []engine.Operation {
 	return []engine.Operation{HealthBacklog{}, HealthFailed{}, HealthPing{}, HealthSigns{}, HealthStuck{}, HealthTables{}, HealthWaiting{}}
 }
 
-// HealthBacklog counts what is due in lanes, in the first hundred runs of each. A row
-// for each lane.
+// HealthBacklog counts what is due in lanes, in the first hundred runs of each. One row per
+// lane.
 type HealthBacklog struct {
 	engine.Rows[HealthAmount]
 	Lanes []int64
@@ -24,54 +24,54 @@ type HealthAmount struct {
 	More bool  // there may be more than N
 }
 
-// HealthFailed answers how many messages failed for good.
+// HealthFailed returns how many messages failed for good.
 type HealthFailed struct {
 	engine.Number
-	Most int // as far as they are counted
+	Most int // the most counted
 }
 
-// HealthPing asks whether anybody is there. The number says nothing.
+// HealthPing tests whether the database answers. The number has no meaning.
 type HealthPing struct{ engine.Number }
 
-// HealthSigns looks for signs that somebody works on a queue, among the newest hundred
-// runs under lease, and as many that are done: a sign proves something, none proves
-// nothing. A row for each queue with a sign.
+// HealthSigns reads evidence that queues are worked on, among the newest hundred runs under
+// lease, and as many that are done: a row proves it, no row proves nothing. One row per
+// queue with evidence.
 type HealthSigns struct{ engine.Rows[HealthSign] }
 
-// HealthSign is what tells that somebody works on a queue.
+// HealthSign is evidence that a queue is worked on.
 type HealthSign struct {
 	Queue  string
-	Held   bool   // somebody holds messages of it
+	Held   bool   // messages of it are claimed
 	Micros *int64 // how long ago one was finished
 }
 
-// HealthStuck answers how many messages of the inbox are being processed and were
-// neither heard of for long nor are held by a lease.
+// HealthStuck returns how many messages of the inbox are being processed, were not delivered
+// again for long and have no valid lease.
 type HealthStuck struct {
 	engine.Number
-	Age  time.Duration // since they were heard of, at least
-	Most int           // as far as they are counted
+	Age  time.Duration // since they were last seen, at least
+	Most int           // the most counted
 }
 
-// HealthTables lists tables of pawl that are not there. The list of migrations says
-// what was made, not what somebody dropped since.
+// HealthTables lists tables of pawl that do not exist. The list of migrations has what was
+// created, not what was dropped since.
 type HealthTables struct{ engine.Rows[HealthTable] }
 
 // HealthTable is a table that is missing.
 type HealthTable struct{ Name string }
 
-// HealthWaiting looks for what could be taken now and waits: the first in each line.
-// Kinds are "queue", a row for each lane, nothing of paused queues and topics;
-// "timers"; "jobs". It is a probe for each lane, however much waits there.
+// HealthWaiting reads what could be taken now and is waiting: the first of each line. Kinds
+// are "queue", one row per lane, without paused queues and topics; "timers"; "jobs". It is
+// one index probe per lane, however much is waiting.
 type HealthWaiting struct{ engine.Rows[HealthFirst] }
 
-// HealthFirst is what is first in a line.
+// HealthFirst is the first of a line.
 type HealthFirst struct {
 	Kind   string
 	Queue  string
 	Lane   int64
-	At     int64 // its place in the line: when it was due, in microseconds since 1970
-	ID     int64 // and among what was due then
-	Micros int64 // for which it has been due
+	At     int64 // the order of the line: when it was due, in microseconds since 1970
+	ID     int64 // the order among those due at the same time
+	Micros int64 // how long it has been due
 	Topic  *string
 }

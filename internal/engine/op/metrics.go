@@ -4,12 +4,12 @@ import "github.com/bravellian/pawl/internal/engine"
 
 func metrics() []engine.Operation { return []engine.Operation{MetricsBacklog{}, MetricsState{}} }
 
-// MetricsBacklog tells what lies in the outbox by state, queue and topic, from looks
-// that are bounded however much there is: at the first runs of each lane, and at the
-// first messages of those for their topics.
+// MetricsBacklog counts the messages of the outbox by state, queue and topic. Its cost is
+// bounded however many there are: it reads the first runs of each lane and, for the topics,
+// the first messages of those.
 type MetricsBacklog struct {
 	engine.Rows[MetricsAmount]
-	Runs     int64 // to look at in all
+	Runs     int64 // how many are examined in all
 	Messages int64
 	Lanes    int64 // at most
 }
@@ -18,19 +18,19 @@ type MetricsBacklog struct {
 type MetricsAmount struct {
 	State  string // ready, scheduled, paused, in_flight, failed
 	Queue  string
-	Topic  *string // nil: the rest, which was not looked at for its topic
+	Topic  *string // nil: the rest, whose topics were not read
 	N      int64
-	Micros *int64 // for which the oldest waits, of what could be claimed or is paused
+	Micros *int64 // how long the oldest has waited, of what could be claimed or is paused
 	More   bool   // there may be more than was counted
 }
 
-// MetricsState counts joins, timers, pauses and living workers.
+// MetricsState counts joins, timers, pauses and live workers.
 type MetricsState struct {
 	engine.Rows[MetricsCount]
-	Most int64 // as far as each is counted
+	Most int64 // the most counted of each
 }
 
-// MetricsCount is how many there are of something.
+// MetricsCount is the number of something.
 type MetricsCount struct {
 	What  string // joins, timers, pauses, workers
 	Which string // a join's status; due or scheduled; a pause's kind

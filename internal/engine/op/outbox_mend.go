@@ -10,8 +10,7 @@ func outboxMends() []engine.Operation {
 	return []engine.Operation{OutboxCancel{}, OutboxCountDead{}, OutboxDiscard{}, OutboxRedrive{}, OutboxReschedule{}}
 }
 
-// DeadFilter is which failed messages are meant: those that meet all of it, nil is any,
-// oldest first.
+// DeadFilter selects failed messages: those that meet all of it, nil is any, oldest first.
 type DeadFilter struct {
 	IDs    []int64
 	Topic  *string
@@ -20,11 +19,11 @@ type DeadFilter struct {
 	Since  *time.Time // failed since then
 	Before *time.Time // and before
 	After  int64      // only positions above this one
-	Look   int        // at how many
+	Look   int        // how many are examined
 	Most   int64
 }
 
-// Dead is how many failed messages a filter chose, and above which position to go on,
+// Dead is how many failed messages a filter selected, and the position to continue after,
 // nil at the end.
 type Dead struct {
 	N    int64
@@ -37,21 +36,21 @@ type OutboxCountDead struct {
 	DeadFilter
 }
 
-// OutboxRedrive gives failed messages a fresh start.
+// OutboxRedrive makes failed messages ready again, with all attempts left.
 type OutboxRedrive struct {
 	engine.Rows[Dead]
 	DeadFilter
 	Note Note
 }
 
-// OutboxDiscard gives failed messages up.
+// OutboxDiscard marks failed messages as discarded.
 type OutboxDiscard struct {
 	engine.Rows[Dead]
 	DeadFilter
 	Note Note
 }
 
-// OutboxCancel takes messages back that nobody has claimed, and answers how many.
+// OutboxCancel cancels messages that are not claimed, and returns how many.
 type OutboxCancel struct {
 	engine.Number
 	IDs    []int64
@@ -59,8 +58,8 @@ type OutboxCancel struct {
 	Note   Note
 }
 
-// OutboxReschedule makes messages due at another time that nobody has claimed, and
-// answers how many.
+// OutboxReschedule changes the due time of messages that are not claimed, and returns how
+// many.
 type OutboxReschedule struct {
 	engine.Number
 	IDs  []int64

@@ -10,8 +10,8 @@ func workers() []engine.Operation {
 	return []engine.Operation{WorkerBeat{}, WorkerLeave{}, WorkerList{}, WorkerTidy{}}
 }
 
-// Worker is a process that works on the database, or that crashed. Queues and topics
-// are JSON arrays.
+// Worker is a process that works on the database, or one that crashed. Queues and topics are
+// JSON arrays.
 type Worker struct {
 	ID          [16]byte
 	Name        string
@@ -28,7 +28,7 @@ type Worker struct {
 	Alive       bool
 }
 
-// WorkerBeat is a process's sign of life.
+// WorkerBeat is a process's heartbeat.
 type WorkerBeat struct {
 	engine.Changes
 	ID          [16]byte
@@ -41,10 +41,10 @@ type WorkerBeat struct {
 	Concurrency int
 	InFlight    int64
 	Shared      bool
-	Alive       time.Duration // how long it is believed to be
+	Alive       time.Duration // how long it counts as alive
 }
 
-// WorkerLeave takes a process off the list.
+// WorkerLeave removes a process from the list.
 type WorkerLeave struct {
 	engine.Changes
 	ID [16]byte
@@ -56,7 +56,7 @@ type WorkerList struct {
 	Most int
 }
 
-// WorkerTidy forgets processes that count as gone for longer than an age.
+// WorkerTidy deletes processes that have not counted as alive for longer than an age.
 type WorkerTidy struct {
 	engine.Changes
 	Age time.Duration

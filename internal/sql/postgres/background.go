@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// background runs one short task at a time beside the callers, until it is closed.
+// background runs one short task at a time in the background, until it is closed.
 type background struct {
 	mu     sync.Mutex
 	busy   bool
@@ -14,7 +14,7 @@ type background struct {
 	tasks  sync.WaitGroup
 }
 
-// run starts a task unless one is under way.
+// run starts a task unless one is running.
 func (b *background) run(task func(context.Context)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -32,7 +32,7 @@ func (b *background) run(task func(context.Context)) {
 	})
 }
 
-// close ends the task that is under way and waits for it.
+// close cancels the running task and waits for it.
 func (b *background) close() {
 	b.mu.Lock()
 	b.closed = true

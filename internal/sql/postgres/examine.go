@@ -11,18 +11,18 @@ import (
 
 var _ engine.Examiner = (*DB)(nil)
 
-// Examinations returns what can be looked at on PostgreSQL.
+// Examinations returns the checks of a PostgreSQL database.
 func (db *DB) Examinations(l engine.Limits) []engine.Examination {
 	x := &examiner{db, l.WithDefaults()}
 	return []engine.Examination{
-		{Name: "server", Look: x.server},
-		{Name: "objects", Look: x.objects},
-		{Name: "paths", Look: x.paths},
-		{Name: "durability", Look: x.durability},
-		{Name: "pooler", Look: x.pooler},
-		{Name: "connections", Look: x.connections},
-		{Name: "snapshots", Look: x.snapshots},
-		{Name: "vacuum", Look: x.vacuum},
+		{Name: "server", Examine: x.server},
+		{Name: "objects", Examine: x.objects},
+		{Name: "paths", Examine: x.paths},
+		{Name: "durability", Examine: x.durability},
+		{Name: "pooler", Examine: x.pooler},
+		{Name: "connections", Examine: x.connections},
+		{Name: "snapshots", Examine: x.snapshots},
+		{Name: "vacuum", Examine: x.vacuum},
 	}
 }
 
@@ -31,7 +31,7 @@ type examiner struct {
 	limits engine.Limits
 }
 
-// doctorStatements are the statements of the doctor that only PostgreSQL has.
+// doctorStatements returns the statements of the doctor that only PostgreSQL has.
 func doctorStatements() []engine.Operation {
 	return []engine.Operation{
 		doctorConnections{}, doctorHidden{}, doctorObjects{}, doctorPath{}, doctorPaths{}, doctorPrepared{}, doctorServer{}, doctorSettings{},
@@ -39,7 +39,7 @@ func doctorStatements() []engine.Operation {
 	}
 }
 
-// doctorServer asks what kind of server this is. One row.
+// doctorServer reads the server's version and role. One row.
 type doctorServer struct{ engine.Rows[serverInfo] }
 
 type serverInfo struct {
@@ -49,10 +49,10 @@ type serverInfo struct {
 	Isolation         string
 }
 
-// oldest is the oldest version that pawl runs on.
+// oldest is the oldest major version that pawl supports.
 const oldest = 14
 
-// server looks at what kind of server this is.
+// server checks the server's version and role.
 func (x *examiner) server(ctx context.Context) ([]engine.Finding, error) {
 	info, _, err := engine.Get(ctx, x, doctorServer{})
 	if err != nil {
@@ -89,7 +89,7 @@ type setting struct {
 	Source      string // where it comes from
 }
 
-// durability looks at the settings by which a crash can take back commits.
+// durability checks the settings with which a crash can undo commits.
 func (x *examiner) durability(ctx context.Context) ([]engine.Finding, error) {
 	list, err := engine.Query(ctx, x, doctorSettings{Names: []string{"fsync", "full_page_writes", "synchronous_commit"}})
 	if err != nil {
@@ -132,17 +132,17 @@ func checkDurability(list []setting) (found []engine.Finding) {
 	return found
 }
 
-// doctorConnections counts the connections of the server, this role and this database.
-// Those in reserve are for superusers.
+// doctorConnections counts the connections of the server, this role and this database. The
+// reserved ones are for superusers.
 type doctorConnections struct{ engine.Rows[usage] }
 
 type usage struct {
 	What string
 	Used int64
-	Most int64 // there may be, -1 without a limit
+	Most int64 // the limit, -1 without one
 }
 
-// connections looks at how many connections are left.
+// connections checks how many connections are left.
 func (x *examiner) connections(ctx context.Context) ([]engine.Finding, error) {
 	list, err := engine.Query(ctx, x, doctorConnections{})
 	if err != nil {
@@ -170,7 +170,7 @@ func checkConnections(list []usage, limit int64) (found []engine.Finding) {
 	return engine.OrOK(found, strings.Join(seen, "; "))
 }
 
-// age is microseconds as people read them.
+// age formats microseconds for people.
 func age(micros int64) string {
 	d := time.Duration(micros) * time.Microsecond
 	if d > time.Second {
@@ -179,5 +179,5 @@ func age(micros int64) string {
 	return d.Round(time.Millisecond).String()
 }
 
-// quote is the qualified name of a table that lies in pawl's schema.
+// quote returns the qualified name of a table in pawl's schema.
 func (x *examiner) quote(table string) string { return `"` + x.opts.Schema + `"."` + table + `"` }

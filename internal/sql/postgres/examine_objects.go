@@ -9,17 +9,17 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// objectList has a line for everything that the migrations make, as doctorObjects
-// lists it. A test holds it to the migrations.
+// objectList has a line for everything that the migrations make, as doctorObjects lists it. A
+// test compares it with the migrations.
 const objectList = "doctor/objects.txt"
 
-// current reports whether the schema is of this build, and of no newer one.
+// current reports whether the schema is of this build, and not of a newer one.
 func (x *examiner) current(ctx context.Context) bool {
 	status, err := x.SchemaStatus(ctx)
 	return err == nil && status.Err == nil && !status.Newer
 }
 
-// doctorObjects lists what there is in a schema under a prefix.
+// doctorObjects lists the objects in a schema under a prefix.
 type doctorObjects struct {
 	engine.Rows[object]
 	Schema, Prefix string
@@ -38,7 +38,7 @@ func expectedObjects() []string {
 	return strings.Split(strings.TrimSpace(string(text)), "\n")
 }
 
-// expectedTables are the names of pawl's tables, prefix included.
+// expectedTables returns the names of pawl's tables, prefix included.
 func (x *examiner) expectedTables() (names []string) {
 	for _, line := range expectedObjects() {
 		if name, ok := strings.CutPrefix(line, "table "); ok {
@@ -48,8 +48,8 @@ func (x *examiner) expectedTables() (names []string) {
 	return names
 }
 
-// objects looks for everything that the migrations make. A schema that is not of
-// this build is another check's matter.
+// objects checks everything that the migrations make. A schema of another version is reported
+// by another check.
 func (x *examiner) objects(ctx context.Context) ([]engine.Finding, error) {
 	if !x.current(ctx) {
 		return nil, nil
@@ -58,7 +58,7 @@ func (x *examiner) objects(ctx context.Context) ([]engine.Finding, error) {
 	return engine.OrOK(found, fmt.Sprintf("all %d tables, columns, indexes, constraints, views and routines are there", len(expectedObjects()))), err
 }
 
-// differences are what the migrations make and is not there, or not as they make it.
+// differences returns what the migrations make and is missing or different.
 func (x *examiner) differences(ctx context.Context) (found []engine.Finding, err error) {
 	there, err := engine.Query(ctx, x, doctorObjects{Schema: x.opts.Schema, Prefix: x.opts.Prefix})
 	if err != nil {
@@ -90,7 +90,7 @@ func (x *examiner) implied(line string, there map[string]bool) bool {
 	return end > 0 && !there["table "+rest[:end]]
 }
 
-// lacking is something that is missing, or there and unusable.
+// lacking returns the finding for an object that is missing, or unusable.
 func (x *examiner) lacking(line string, exists bool) engine.Finding {
 	const byHand = "Somebody changed the schema by hand: restore it from a backup, or by its statement in pawl's migrations (internal/sql/postgres/schema)."
 	kind, rest, _ := strings.Cut(line, " ")

@@ -8,7 +8,7 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// doctorPaths finds the routines in a schema under a prefix by which somebody else's
+// doctorPaths reads the routines in a schema under a prefix through which another user's
 // functions could be called.
 type doctorPaths struct {
 	engine.Rows[looseRoutine]
@@ -17,19 +17,19 @@ type doctorPaths struct {
 
 type looseRoutine struct {
 	Signature  string
-	Loose      bool // it lacks the search_path that pawl's have
-	Everybodys bool // it runs with its owner's rights for everybody
+	Loose      bool // it has no search_path, as pawl's have
+	Everybodys bool // it runs with its owner's rights and PUBLIC may execute it
 	Owner      string
 }
 
-// doctorPath lists the schemas that this session looks a name up in before it comes to
-// pg_catalog, but for its own temporary one.
+// doctorPath lists the schemas that this session searches before pg_catalog, except its own
+// temporary one.
 type doctorPath struct{ engine.Rows[schemaName] }
 
 type schemaName struct{ Name string }
 
-// paths checks how names are resolved (D-114): a routine without a search_path of its
-// own, or a session that looks elsewhere first, calls what somebody else defined.
+// paths checks how names are resolved (D-114): a routine without a search_path of its own, or
+// a session that searches another schema first, calls what another user defined.
 func (x *examiner) paths(ctx context.Context) ([]engine.Finding, error) {
 	if !x.current(ctx) {
 		return nil, nil

@@ -10,11 +10,10 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// pooler looks whether a session is one: a pooler that hands out the server's
-// connections by the transaction loses what belongs to a session, LISTEN above
-// all. Two of our connections are never the same one of the server, unless there
-// is such a pooler: then the second gets, inside its transaction, what the first
-// has just given back, and the first goes on with another.
+// pooler checks for a pooler that assigns the server's connections per transaction, which
+// loses what belongs to a session, LISTEN above all. Two connections of pawl never share one
+// of the server, unless there is such a pooler: then the second gets, inside its transaction,
+// what the first has just returned, and the first continues on another.
 func (x *examiner) pooler(ctx context.Context) ([]engine.Finding, error) {
 	first, err := x.acquire(ctx, "doctor/pooler")
 	if err != nil {
@@ -27,15 +26,15 @@ func (x *examiner) pooler(ctx context.Context) ([]engine.Finding, error) {
 	}
 	second, after := uint32(0), before
 	if x.pool.Config().MaxConns > 1 {
-		if second, after, err = x.displace(ctx, first); err != nil {
+		if second, after, err = x.occupySecond(ctx, first); err != nil {
 			return nil, err
 		}
 	}
 	return checkPooler(first.Conn().PgConn().PID(), before, second, after), nil
 }
 
-// displace keeps a second connection in a transaction while the first is asked again.
-func (x *examiner) displace(ctx context.Context, first *pgxpool.Conn) (second, after uint32, err error) {
+// occupySecond keeps a second connection in a transaction while the first is queried again.
+func (x *examiner) occupySecond(ctx context.Context, first *pgxpool.Conn) (second, after uint32, err error) {
 	other, err := x.acquire(ctx, "doctor/pooler")
 	if err != nil {
 		return 0, 0, err
@@ -52,8 +51,8 @@ func (x *examiner) displace(ctx context.Context, first *pgxpool.Conn) (second, a
 	return second, after, wrap("doctor/pooler", err, engine.ErrConnLost)
 }
 
-// backend is the server process that answers. A prepared statement would be lost
-// together with its session.
+// backend returns the id of the server process that answers. A prepared statement would be
+// lost together with its session.
 func backend(ctx context.Context, q interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }) (pid uint32, err error) {
@@ -61,9 +60,9 @@ func backend(ctx context.Context, q interface {
 	return pid, err
 }
 
-// checkPooler: told is the process that the first connection was told when it
-// began, before and after those that answered it, second the one that answered the
-// second meanwhile, 0 if there was none.
+// checkPooler compares server processes: told is the one that the first connection got when it
+// was opened, before and after those that answered it, second the one that answered the
+// second connection meanwhile, 0 if there was none.
 func checkPooler(told, before, second, after uint32) []engine.Finding {
 	switch {
 	case before == second || before != after:

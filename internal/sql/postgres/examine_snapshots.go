@@ -9,7 +9,7 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// holders is how many of those who hold old snapshots are named.
+// holders is how many of the sessions with old snapshots are named.
 const holders = 3
 
 // doctorTransactions lists the oldest transactions of other sessions that concern this
@@ -41,7 +41,7 @@ type preparedTransaction struct {
 	Micros      int64 // since it was prepared
 }
 
-// doctorSlots lists replication slots that nobody is at.
+// doctorSlots lists inactive replication slots.
 type doctorSlots struct {
 	engine.Rows[slot]
 	Most int
@@ -53,12 +53,11 @@ type slot struct {
 	XIDs  int64 // how many transactions ago the rows are that it keeps
 }
 
-// doctorHidden counts the sessions of this database that do not show themselves to this
-// role.
+// doctorHidden counts the sessions of this database whose state this role cannot see.
 type doctorHidden struct{ engine.Number }
 
-// snapshots looks for what keeps row versions that nobody needs from being cleaned
-// up, and the log from being recycled.
+// snapshots checks for what prevents the clean-up of row versions that are no longer needed,
+// and the recycling of the log.
 func (x *examiner) snapshots(ctx context.Context) ([]engine.Finding, error) {
 	open, err := engine.Query(ctx, x, doctorTransactions{Most: holders})
 	if err != nil {
@@ -96,7 +95,7 @@ func (x *examiner) snapshots(ctx context.Context) ([]engine.Finding, error) {
 	return engine.OrOK(found, seen), err
 }
 
-// muchTooOld is how many times the limit is a problem.
+// muchTooOld is the multiple of the limit from which it is a problem.
 const muchTooOld = 12
 
 func (x *examiner) levelOf(micros int64) engine.Level {

@@ -7,7 +7,7 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// doctorTables lists tables as the statistics know them.
+// doctorTables reads the statistics of tables.
 type doctorTables struct {
 	engine.Rows[table]
 	Schema string
@@ -23,12 +23,12 @@ type table struct {
 	Unlogged   bool
 }
 
-// tables is what the statistics say of pawl's tables.
+// tables returns the statistics of pawl's tables.
 func (x *examiner) tables(ctx context.Context) ([]table, error) {
 	return engine.Query(ctx, x, doctorTables{Schema: x.opts.Schema, Names: x.expectedTables()})
 }
 
-// vacuum looks at whether rows that nobody needs are cleaned up.
+// vacuum checks whether dead rows are cleaned up.
 func (x *examiner) vacuum(ctx context.Context) ([]engine.Finding, error) {
 	list, err := engine.Query(ctx, x, doctorSettings{Names: []string{"autovacuum", "track_counts"}})
 	if err != nil {
@@ -56,8 +56,8 @@ func checkAutovacuum(list []setting) (found []engine.Finding) {
 	return found
 }
 
-// Transaction ids are used up at two thousand million; autovacuum begins to freeze
-// a table by itself at a tenth of that, so an age beyond says that it cannot.
+// Transaction ids are used up at two thousand million; autovacuum begins to freeze a table at
+// a tenth of that, so a greater age means that it cannot.
 const (
 	agedTable   = 600_000_000
 	doomedTable = 1_600_000_000

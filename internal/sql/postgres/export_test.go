@@ -62,7 +62,7 @@ func Wrapped(err error) error { return wrap("test", err, engine.ErrConnLost) }
 // GoStatements are those that stand in Go instead of a file, but for DDL.
 var GoStatements = map[string]string{
 	"block": blockNext, "history": historyRead, "objects": objectRead, "notify": notifySelf, "lock": lockQueue, "unlock": unlockQueue,
-	"pinned": pinned, "relaxed": relaxedCommit,
+	"pinned": pinPlans, "relaxed": relaxedCommit,
 }
 
 // Unbound are the files that no operation names.

@@ -27,7 +27,7 @@ import (
 	"github.com/bravellian/pawl/timer"
 )
 
-// person is a login role to which a role of pawl's was given.
+// person is a login role that was granted a role of pawl's.
 type person struct {
 	*pawl.Pawl
 	db    *postgres.DB
@@ -41,7 +41,7 @@ func (p *person) exec(query string, args ...any) error {
 	return err
 }
 
-// grants makes a place, and returns its owner's and a person of each role.
+// grants makes a place, and returns its owner's connection and a person of each role.
 func grants(t *testing.T, roles ...postgres.Role) (*enginetest.Place, *person, map[postgres.Role]*person) {
 	t.Helper()
 	p := place()(t)
@@ -64,14 +64,14 @@ func newPerson(t *testing.T, db *postgres.DB, names engine.Names) *person {
 	return &person{p, db, names, t.Context()}
 }
 
-// act is something that some roles may do, and the others must not.
+// act is something that some roles may do, and the others may not.
 type act struct {
 	name string
 	may  []postgres.Role
 	do   func(p *person, f *scene) error
 }
 
-// scene is what there is to act upon: made anew for every act by the owner.
+// scene is the data to act upon: the owner creates it again for every act.
 type scene struct {
 	message, failed outbox.MessageID
 	at, failedAt    outbox.Position

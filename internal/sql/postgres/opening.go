@@ -11,8 +11,8 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// idleCheck is how often the pools of many databases look for connections that
-// have been idle for long.
+// idleCheck is how often the pools of many databases check for connections that have been
+// idle for long.
 const idleCheck = 30 * time.Second
 
 // OpenURL opens one of many databases. It is an engine.Opener.
@@ -35,7 +35,7 @@ func OpenURL(o engine.OpenOptions) (engine.DB, error) {
 	return open(config, []Options{{Schema: o.Schema, Prefix: o.Prefix, Logger: o.Logger}})
 }
 
-// gated lets every connection pass the gate, until it is closed.
+// gated makes every connection enter the gate, and leave it when it is closed.
 func gated(dial pgconn.DialFunc, gate engine.Gate) pgconn.DialFunc {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		if err := gate.Enter(ctx); err != nil {
@@ -55,11 +55,11 @@ type gatedConn struct {
 	leave func()
 }
 
-// Close closes the connection and makes room for another.
+// Close closes the connection and leaves the gate.
 func (c *gatedConn) Close() error {
 	defer c.leave()
 	return c.Conn.Close()
 }
 
-// Idle closes the connections that nobody uses.
-func (db *DB) Idle() { db.pool.Reset() }
+// CloseIdle closes the idle connections.
+func (db *DB) CloseIdle() { db.pool.Reset() }

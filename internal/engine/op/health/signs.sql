@@ -1,4 +1,4 @@
--- The lane comes by a subquery: a join, planned for a small table, reads a large one.
+-- The lane is read by a subquery: a join is planned for a small table and reads a large one.
 SELECT l.queue, max(s.held) = 1 AS held, min(s.micros) AS micros FROM (
   SELECT c.lane, 1 AS held, NULL AS micros FROM (SELECT x.lane, x.locked_until FROM pawl.outbox_claim x ORDER BY x.lo DESC LIMIT 100) c WHERE c.locked_until > @began
   UNION ALL

@@ -15,15 +15,15 @@ import (
 
 var _ engine.Examiner = (*DB)(nil)
 
-// Examinations returns what can be looked at on SQLite.
+// Examinations returns the checks of a SQLite database.
 func (db *DB) Examinations(l engine.Limits) []engine.Examination {
 	x := &examiner{db, l.WithDefaults()}
 	return []engine.Examination{
-		{Name: "objects", Look: x.objects},
-		{Name: "durability", Look: x.durability},
-		{Name: "log", Look: x.log},
-		{Name: "file", Look: x.place},
-		{Name: "pages", Look: x.pages},
+		{Name: "objects", Examine: x.objects},
+		{Name: "durability", Examine: x.durability},
+		{Name: "log", Examine: x.log},
+		{Name: "file", Examine: x.place},
+		{Name: "pages", Examine: x.pages},
 	}
 }
 
@@ -32,8 +32,8 @@ type examiner struct {
 	limits engine.Limits
 }
 
-// once runs a statement that is not to be kept: some pragmas answer what was true
-// when they were prepared.
+// once runs a statement without keeping it prepared: some pragmas return the value of the
+// time when they were prepared.
 func (s *session) once(query string, each func(engine.Row) error) error {
 	err := s.query(query, nil, each)
 	if st, ok := s.stmts[query]; ok {
@@ -43,14 +43,14 @@ func (s *session) once(query string, each func(engine.Row) error) error {
 	return err
 }
 
-// pragma asks a reading connection.
+// pragma reads a pragma on a reading connection.
 func (x *examiner) pragma(ctx context.Context, name string, dest ...any) error {
 	return wrap("doctor/"+name, x.reading(ctx, func(s *session) error {
 		return s.once("PRAGMA "+name, func(r engine.Row) error { return r.Scan(dest...) })
 	}))
 }
 
-// synchronous asks the writing connection, which is the one that matters.
+// synchronous reads the setting of the writing connection, the one that matters.
 func (x *examiner) synchronous(ctx context.Context) (v int, err error) {
 	if err := acquire(ctx, x.lock); err != nil {
 		return 0, wrap("doctor/synchronous", err)
@@ -63,7 +63,7 @@ func (x *examiner) synchronous(ctx context.Context) (v int, err error) {
 	return v, wrap("doctor/synchronous", err)
 }
 
-// durability looks at the settings by which a crash can take back commits.
+// durability checks the settings with which a crash can undo commits.
 func (x *examiner) durability(ctx context.Context) (found []engine.Finding, err error) {
 	var journal string
 	if err := x.pragma(ctx, "journal_mode", &journal); err != nil {
@@ -93,13 +93,13 @@ func (x *examiner) durability(ctx context.Context) (found []engine.Finding, err 
 	return engine.OrOK(found, fmt.Sprintf("journal_mode = %s, synchronous = %s", journal, [...]string{"OFF", "NORMAL", "FULL", "EXTRA"}[min(max(sync, 0), 3)])), nil
 }
 
-// log looks whether the write-ahead log can be brought into the file. What a reader
-// still needs has to stay, and the log grows behind it.
+// log checks whether the write-ahead log can be checkpointed. What a reader still needs has
+// to stay, and the log grows after it.
 func (x *examiner) log(ctx context.Context) ([]engine.Finding, error) {
 	var busy, pages, moved int64
 	if err := x.pragma(ctx, "wal_checkpoint(PASSIVE)", &busy, &pages, &moved); err != nil {
 		if errors.Is(err, engine.ErrReadOnly) {
-			return nil, nil // that is said elsewhere
+			return nil, nil // another check reports it
 		}
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (x *examiner) log(ctx context.Context) ([]engine.Finding, error) {
 	return []engine.Finding{engine.NewFinding(engine.OK, seen, "")}, nil
 }
 
-// path is the file's, as SQLite knows it.
+// path returns the file's path, as SQLite knows it.
 func (x *examiner) path(ctx context.Context) (path string, err error) {
 	err = wrap("doctor/database_list", x.reading(ctx, func(s *session) error {
 		return s.once("SELECT file FROM pragma_database_list WHERE name = 'main'", func(r engine.Row) error { return r.Scan(&path) })
@@ -122,14 +122,14 @@ func (x *examiner) path(ctx context.Context) (path string, err error) {
 	return path, err
 }
 
-// place looks at the file, its directory and its disk.
+// place checks the file, its directory and its disk.
 func (x *examiner) place(ctx context.Context) ([]engine.Finding, error) {
 	path, err := x.path(ctx)
 	if err != nil {
 		return nil, err
 	}
 	found := x.checkDisk(path)
-	if f := rights(path); f != nil {
+	if f := checkWritable(path); f != nil {
 		found = append(found, *f)
 	}
 	var pages, free, queryOnly int64
@@ -166,12 +166,12 @@ func (x *examiner) checkDisk(path string) (found []engine.Finding) {
 	return found
 }
 
-// muchLess is the part of what a disk should have left below which it is a problem.
+// muchLess is the divisor of Limits.DiskFree below which little space is a problem.
 const muchLess = 8
 
-// rights tells of a file or directory that may not be written to: the log lies
-// beside the file.
-func rights(path string) *engine.Finding {
+// checkWritable returns a finding if the file or its directory cannot be written to: the log
+// is in the directory.
+func checkWritable(path string) *engine.Finding {
 	for _, name := range []string{path, path + "-wal", path + "-shm", filepath.Dir(path)} {
 		err := writable(name)
 		if err == nil || os.IsNotExist(err) {
@@ -183,14 +183,14 @@ func rights(path string) *engine.Finding {
 	return nil
 }
 
-// disk is where a file lies. network names its file system if it is one over a network.
+// disk is the disk of a file. network is the name of its network file system, if it is one.
 type disk struct {
 	free    int64
 	network string
 }
 
-// objects compares what there is with what the migrations make of a new database,
-// statement by statement. A schema that is not of this build is another check's matter.
+// objects compares the schema with what the migrations make of a new database, statement by
+// statement. A schema of another version is reported by another check.
 func (x *examiner) objects(ctx context.Context) ([]engine.Finding, error) {
 	if !x.current(ctx) {
 		return nil, nil
@@ -199,8 +199,8 @@ func (x *examiner) objects(ctx context.Context) ([]engine.Finding, error) {
 	return engine.OrOK(found, fmt.Sprintf("all %d tables, indexes and views are there", n)), err
 }
 
-// differences are what the migrations make, n things, and is not there, or not as they
-// make it.
+// differences returns the objects that the migrations make, n in all, and that are missing
+// or different.
 func (x *examiner) differences(ctx context.Context) (found []engine.Finding, n int, err error) {
 	want, err := x.expected(ctx)
 	if err != nil {
@@ -225,24 +225,23 @@ func (x *examiner) differences(ctx context.Context) (found []engine.Finding, n i
 	return found, len(want), nil
 }
 
-// current reports whether the schema is of this build, and of no newer one.
+// current reports whether the schema is of this build, and not of a newer one.
 func (x *examiner) current(ctx context.Context) bool {
 	status, err := x.SchemaStatus(ctx)
 	return err == nil && status.Err == nil && !status.Newer
 }
 
-// doctorObjects lists what there is in the file.
+// doctorObjects lists the objects in the file.
 type doctorObjects struct{ engine.Rows[madeObject] }
 
 type object struct{ Kind, Name string }
 
 type madeObject struct {
 	object
-	SQL string // the statement that made it
+	SQL string // the statement that created it
 }
 
-// expected is what the migrations make, in a database that exists in memory for
-// as long as this takes.
+// expected returns the objects that the migrations make, in a temporary database in memory.
 func (x *examiner) expected(ctx context.Context) (list []madeObject, err error) {
 	pool := sql.OpenDB(source{x.sql.Driver(), ":memory:"})
 	defer pool.Close()

@@ -11,19 +11,19 @@ import (
 
 const (
 	codeCorrupt = 11
-	// faults is how many faults of a corrupt file are told.
-	faults = 10
+	// maxFaults is how many faults of a corrupt file are reported.
+	maxFaults = 10
 )
 
-// pages reads the whole file as far as the time allows, and looks whether its pages
-// fit together. It does so on a connection of its own: nobody waits for it.
+// pages reads the file as far as the time allows, and checks its pages. It uses a connection
+// of its own, so that nothing waits for it.
 func (x *examiner) pages(ctx context.Context) ([]engine.Finding, error) {
 	own := &slot{pool: x.sql, guard: x.guard}
 	defer own.close()
 	var said []string
 	err := own.use(ctx, func(s *session) error {
 		s.ctx = ctx
-		return s.once(fmt.Sprintf("PRAGMA quick_check(%d)", faults), func(r engine.Row) error {
+		return s.once(fmt.Sprintf("PRAGMA quick_check(%d)", maxFaults), func(r engine.Row) error {
 			var line string
 			err := r.Scan(&line)
 			if line != "ok" {

@@ -9,7 +9,7 @@ import (
 	sqlite "github.com/bravellian/pawl/internal/sql/sqlite/anydriver"
 )
 
-// With many joins the planner would rather look at all pending members for each: a
+// With many joins the planner would rather read all pending members for each: a
 // page of joins took 30 s with half a million members.
 func TestDoctorLooksAtOneJoinsMembers(t *testing.T) {
 	db := open(t, t.TempDir()+"/pawl.db")
@@ -37,7 +37,7 @@ func TestExaminationsOfANewFile(t *testing.T) {
 	db := open(t, t.TempDir()+"/pawl.db")
 	for range 2 { // first without tables, which is not their matter
 		for _, x := range db.Examinations(engine.Limits{}) {
-			found, err := x.Look(t.Context())
+			found, err := x.Examine(t.Context())
 			enginetest.Must(t, err)
 			for _, f := range found {
 				if f.Level != engine.OK {

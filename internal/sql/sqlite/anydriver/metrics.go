@@ -8,13 +8,13 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 )
 
-// metrics adds what answers an operation of the metrics.
+// metrics adds the operations of the metrics.
 func (a answers) metrics() { listing(a, readBacklog) }
 
 func metricsStatements() []engine.Operation {
 	return []engine.Operation{
-		metricsAside{}, metricsClaimedTopics{}, metricsClaimedTotal{}, metricsFailed{}, metricsLaneTopics{}, metricsLaneTotal{}, metricsLanes{},
-		metricsTopicsAside{},
+		metricsParked{}, metricsClaimedTopics{}, metricsClaimedTotal{}, metricsFailed{}, metricsLaneTopics{}, metricsLaneTotal{}, metricsLanes{},
+		metricsTopicsParked{},
 	}
 }
 
@@ -31,8 +31,8 @@ type metricsLane struct {
 	Paused bool
 }
 
-// metricsPart is a part of a lane: its first runs that may be claimed after a time and
-// by another.
+// metricsPart is a part of a lane: its first runs that may be claimed after one time and by
+// another.
 type metricsPart struct{ Lane, After, By, Runs int64 }
 
 // metricsLaneTotal counts a part. One row.
@@ -79,8 +79,8 @@ type metricsClaimedTopic struct {
 	N     int64
 }
 
-// metricsTopicsAside lists topics that are paused, and where they are laid aside.
-type metricsTopicsAside struct {
+// metricsTopicsParked lists topics that are paused, and where their messages are parked.
+type metricsTopicsParked struct {
 	engine.Rows[metricsTopicAside]
 	Most int64
 }
@@ -90,9 +90,9 @@ type metricsTopicAside struct {
 	Lane  int64
 }
 
-// metricsAside counts the messages of the first runs that are laid aside in a lane by
-// the queue that they are of.
-type metricsAside struct {
+// metricsParked counts the messages of the first runs that are parked in a lane, by their
+// queue.
+type metricsParked struct {
 	engine.Rows[metricsQueueAside]
 	Lane, Runs int64
 }
@@ -113,16 +113,16 @@ type metricsFailedTopic struct {
 	N            int64
 }
 
-// backlog is an answer to an op.MetricsBacklog. Every look is bounded.
+// backlog builds the result of an op.MetricsBacklog. Every read is bounded.
 type backlog struct {
 	t              *txn
 	op             op.MetricsBacklog
 	each           func(engine.Row) error
-	runs, messages int64 // to look at of one lane
+	runs, messages int64 // limits for one lane
 	lanes          []metricsLane
 }
 
-// minShare is what a lane is looked at even if there are very many.
+// minShare is the lowest limit for a lane, however many lanes there are.
 const minShare = 100
 
 func readBacklog(t *txn, o op.MetricsBacklog, each func(engine.Row) error) (err error) {
@@ -140,13 +140,13 @@ func readBacklog(t *txn, o op.MetricsBacklog, each func(engine.Row) error) (err 
 	if err := b.claimed(); err != nil {
 		return err
 	}
-	if err := b.aside(); err != nil {
+	if err := b.parked(); err != nil {
 		return err
 	}
 	return b.failed()
 }
 
-// answer gives one row. Topic and age may be nil.
+// answer returns one row. Topic and age may be nil.
 func (b *backlog) answer(state, queue string, topic driver.Value, n int64, age driver.Value, more bool) error {
 	var hit int64
 	if more {
@@ -155,7 +155,7 @@ func (b *backlog) answer(state, queue string, topic driver.Value, n int64, age d
 	return b.each(row{state, queue, topic, n, age, hit})
 }
 
-// ready looks at what a lane has due, and at what it will have.
+// ready counts what a lane has due, and what is scheduled.
 func (b *backlog) ready(l metricsLane) error {
 	state := "ready"
 	if l.Paused {
@@ -167,7 +167,7 @@ func (b *backlog) ready(l metricsLane) error {
 	return b.part(l, "scheduled", b.t.now, math.MaxInt64)
 }
 
-// part looks at a part of a lane, by time.
+// part counts a part of a lane, by time.
 func (b *backlog) part(l metricsLane, state string, after, by int64) error {
 	part := metricsPart{l.ID, after, by, b.runs}
 	total, _, err := one(b.t, metricsLaneTotal{metricsPart: part})
@@ -190,7 +190,7 @@ func (b *backlog) part(l metricsLane, state string, after, by int64) error {
 	return b.answer(state, l.Queue, nil, max(total.N, 0), nil, total.Runs >= b.runs)
 }
 
-// claimed looks at what is under lease.
+// claimed counts what is under lease.
 func (b *backlog) claimed() error {
 	queues := map[int64]string{}
 	for _, l := range b.lanes {
@@ -225,14 +225,14 @@ func (b *backlog) claimed() error {
 	return nil
 }
 
-// aside looks at messages of paused topics: a run of theirs has one topic.
-func (b *backlog) aside() error {
-	topics, err := rows(b.t, metricsTopicsAside{Most: b.op.Lanes})
+// parked counts messages of paused topics: a parked run has one topic.
+func (b *backlog) parked() error {
+	topics, err := rows(b.t, metricsTopicsParked{Most: b.op.Lanes})
 	if err != nil {
 		return err
 	}
 	for _, p := range topics {
-		err := each(b.t, metricsAside{Lane: p.Lane, Runs: b.runs}, func(q *metricsQueueAside) error {
+		err := each(b.t, metricsParked{Lane: p.Lane, Runs: b.runs}, func(q *metricsQueueAside) error {
 			return b.answer("paused", q.Queue, p.Topic, q.N, b.t.now-q.Since, q.Runs >= b.runs)
 		})
 		if err != nil {
@@ -242,7 +242,7 @@ func (b *backlog) aside() error {
 	return nil
 }
 
-// failed looks at messages that failed for good.
+// failed counts messages that failed for good.
 func (b *backlog) failed() error {
 	all, err := rows(b.t, metricsFailed{Messages: b.op.Messages})
 	if err != nil {

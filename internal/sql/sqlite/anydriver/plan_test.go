@@ -48,7 +48,7 @@ func TestHotStatementsUseIndexes(t *testing.T) {
 	}
 }
 
-// The looks of metrics walk along indexes, in their order.
+// The statements of the metrics read indexes, in their order.
 func TestReadsOfMetricsAreWalks(t *testing.T) {
 	t.Parallel()
 	db, _ := migrated(t)

@@ -7,26 +7,26 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// Pause says whether items of a topic may begin.
+// PauseState is whether items of a topic may start.
 type PauseState int
 
 // The states of a topic.
 const (
 	NotPaused   PauseState = iota
-	QueuePaused            // items go back to where they were, which nobody claims from
+	QueuePaused            // items are released to their place in a queue that is not claimed from
 	TopicPaused            // items are parked
 )
 
-// tendMax bounds how long a worker goes without reading what is paused: with
-// jitter less than a second, in which it has to obey.
-const tendMax = 750 * time.Millisecond
+// maintainInterval bounds how old a worker's knowledge of pauses is: with jitter less than
+// a second, within which it must obey.
+const maintainInterval = 750 * time.Millisecond
 
-// keepTidy tends to the queue, over and over: it learns what is paused, and brings
-// back what crashed workers held (D-12).
+// maintain reads what is paused and reaps what crashed workers held (D-12), repeatedly
+// until ctx ends.
 func (l *Loop[M]) maintain(ctx context.Context) {
 	for failures := 0; ; {
-		pause := min(min(l.cfg.PollMax, tendMax)<<min(failures, 5), max(longest, l.cfg.PollMax))
-		if engine.Sleep(ctx, engine.Jitter(pause, 0.2)) != nil {
+		delay := min(min(l.cfg.PollMax, maintainInterval)<<min(failures, 5), max(maxBackoff, l.cfg.PollMax))
+		if engine.Sleep(ctx, engine.Jitter(delay, 0.2)) != nil {
 			return
 		}
 		waiting, running := l.inflight.holding()
@@ -46,48 +46,47 @@ func (l *Loop[M]) maintain(ctx context.Context) {
 }
 
 func (l *Loop[M]) refreshPauses(ctx context.Context) error {
-	if l.cfg.Tend == nil {
+	if l.cfg.RefreshPauses == nil {
 		return nil
 	}
-	return l.cfg.Tend(ctx)
+	return l.cfg.RefreshPauses(ctx)
 }
 
-// paused says what a topic's pause makes of an item that was about to begin;
-// ok is false if there is none.
+// paused returns the result of an item whose topic or queue is paused; ok is false if
+// neither is.
 func (l *Loop[M]) paused(topic string) (r result, ok bool) {
 	if l.cfg.Paused == nil {
 		return r, false
 	}
 	switch l.cfg.Paused(topic) {
 	case QueuePaused:
-		return result{outcome: released, fate: OutcomePaused, unbegun: true}, true
+		return result{outcome: released, reported: OutcomePaused, notStarted: true}, true
 	case TopicPaused:
-		return result{outcome: parked, fate: OutcomePaused, text: topic}, true
+		return result{outcome: parked, reported: OutcomePaused, text: topic}, true
 	}
 	return r, false
 }
 
-// stale reports whether what is known of pauses has to be read again before
-// items that were just claimed begin: what was parked may have come right back
-// because the pause is over, a paused queue hands out nothing, and while the
-// database was away it could not be read.
+// stale reports whether pauses have to be read again before items that were just claimed
+// start: parked items may have come right back because the pause is over, a paused queue
+// returns no items, and pauses cannot be read while the database does not answer.
 func (l *Loop[M]) stale(items []Item[M]) bool {
 	return l.failures > 0 || len(l.unfinished.Parks) > 0 ||
 		len(items) > 0 && l.cfg.Paused != nil && l.cfg.Paused(items[0].Topic) == QueuePaused
 }
 
-// reapAll reaps until nothing is left to, and notes whether suspects can be claimed.
+// reapAll reaps until nothing is left, and records whether suspects can be claimed.
 func (l *Loop[M]) reapAll(ctx context.Context) error {
 	for ctx.Err() == nil {
 		n, suspects, err := l.cfg.Queue.Reap(ctx)
 		if err != nil {
 			return err
 		}
-		if n > 0 { // said before anybody handles it
+		if n > 0 { // logged before any of it is handled
 			l.stats.reaped(n)
 			l.cfg.Logger.Info("reaped expired leases", "count", n)
 		}
-		l.seat.want(suspects)
+		l.member.setSuspects(suspects)
 		if n == 0 {
 			return nil
 		}

@@ -5,10 +5,10 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 )
 
-// What operators do to messages. Each leaves a note in the audit trail.
+// Operators' actions on messages. Each is recorded in the audit trail.
 
-// mends adds what answers an operation by which operators mend an outbox.
-func (a answers) mends() {
+// outboxAdmin adds the operations with which operators repair an outbox.
+func (a answers) outboxAdmin() {
 	counting(a, cancel)
 	counting(a, reschedule)
 	listing(a, redrive)
@@ -16,7 +16,7 @@ func (a answers) mends() {
 	listing(a, countDead)
 }
 
-// outboxRescheduleException notes when a message is tried again that failed before.
+// outboxRescheduleException records the next attempt of a message that failed before.
 type outboxRescheduleException struct {
 	engine.Changes
 	ID, At int64
@@ -27,14 +27,14 @@ func cancel(t *txn, o op.OutboxCancel) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := over(t, taken, statusDiscarded, &o.Reason); err != nil {
+	if err := endMessages(t, taken, statusDiscarded, &o.Reason); err != nil {
 		return 0, err
 	}
 	if err := countSteps(t, stepFailed, taken); err != nil {
 		return 0, err
 	}
 	n := int64(len(taken))
-	return n, t.note(o.Note, "cancel", n)
+	return n, t.audit(o.Note, "cancel", n)
 }
 
 func reschedule(t *txn, o op.OutboxReschedule) (int64, error) {
@@ -54,5 +54,5 @@ func reschedule(t *txn, o op.OutboxReschedule) (int64, error) {
 	}
 	t.woke = true
 	n := int64(len(taken))
-	return n, t.note(o.Note, "reschedule", n)
+	return n, t.audit(o.Note, "reschedule", n)
 }
