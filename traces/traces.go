@@ -100,7 +100,7 @@ func InstrumentFleet(f *fleet.Fleet, opts Options) error {
 }
 
 // Stamp is the half of Instrument that enqueues; see outbox.Outbox.Stamp.
-func Stamp(opts Options) outbox.HeaderFunc { return newTracing(opts).stamp }
+func Headers(opts Options) outbox.HeaderFunc { return newTracing(opts).stamp }
 
 // Middleware is the half of Instrument that handles; see outbox.Outbox.Use.
 func Middleware(opts Options) outbox.Middleware { return newTracing(opts).wrap }
