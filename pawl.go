@@ -26,6 +26,7 @@ import (
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/audit"
+	"github.com/bravellian/pawl/internal/checker"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/registry"
@@ -62,8 +63,8 @@ type Pawl struct {
 	log        *slog.Logger
 	scheduling worker.LoopTracker
 	auditing   worker.LoopTracker
-	life       health.Life
-	checker    *health.Checker
+	life       checker.Life
+	checker    *checker.Checker
 }
 
 // New returns the components of a database that sqlite.Open or postgres.Open returned. It
@@ -90,7 +91,7 @@ func New(db DB, opts Options) (*Pawl, error) {
 		Admin: admin.New(db, o.Pauses()), workers: workers,
 		db: db, opts: opts, log: engine.Logger(opts.Logger),
 	}
-	p.checker = health.New(health.Config{
+	p.checker = checker.New(checker.Config{
 		DB: db, LoopStatus: p.LoopStatus, Life: &p.life, Ends: opts.StopWhenEmpty, Unhandled: p.unhandled, Workers: workers, Options: opts.Health,
 	})
 	return p, nil

@@ -1,4 +1,4 @@
-package health_test
+package checker_test
 
 import (
 	"strings"

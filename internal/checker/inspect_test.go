@@ -1,4 +1,4 @@
-package health_test
+package checker_test
 
 import (
 	"strings"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/checker"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/registry"
 	"github.com/bravellian/pawl/outbox"
@@ -18,11 +19,11 @@ func TestInspect(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e, pawl.Options{})
 		o := health.Options{Timeout: 20 * time.Second}
-		wants := func(name string, want health.Verdict, says string) {
+		wants := func(name string, want health.Level, says string) {
 			t.Helper()
-			r := health.Inspect(f.ctx(), f.db, o)
-			if c := r.Check(name); c == nil || c.Verdict != want || !strings.Contains(c.Text, says) {
-				t.Fatalf("want %s to be %s and say %q:\n%s", name, want, says, health.Text("health", r, true, nil))
+			r := checker.Inspect(f.ctx(), f.db, o)
+			if c := r.Find(name); c == nil || c.Level != want || !strings.Contains(c.Summary, says) {
+				t.Fatalf("want %s to be %s and say %q:\n%s", name, want, says, r)
 			}
 		}
 		wants("waiting", health.OK, "nothing is due")
@@ -31,24 +32,24 @@ func TestInspect(t *testing.T) {
 		}
 		_, err := f.Timers.Schedule(f.ctx(), timer.Timer{Topic: "t", Due: time.Now().Add(-time.Hour)})
 		f.check(err)
-		wants("waiting/queue/default", health.Fail, "no worker of this queue is alive")
-		wants("waiting/timers", health.Fail, "no worker is alive")
+		wants("waiting/queue/default", health.Problem, "no worker of this queue is alive")
+		wants("waiting/timers", health.Problem, "no worker is alive")
 
 		other := registry.New(f.db, quiet())
 		other.Show(f.ctx(), registry.Self{Name: "elsewhere:1", Queues: []string{"mail"}})
-		wants("waiting/queue/default", health.Fail, "no worker of this queue is alive")
-		wants("waiting/timers", health.Warn, "elsewhere:1")
+		wants("waiting/queue/default", health.Problem, "no worker of this queue is alive")
+		wants("waiting/timers", health.Warning, "elsewhere:1")
 		other.Leave(f.ctx())
 
 		this := registry.New(f.db, quiet())
 		this.Show(f.ctx(), registry.Self{Name: "host:17", Queues: []string{"default"}})
-		wants("waiting/queue/default", health.Warn, "host:17")
+		wants("waiting/queue/default", health.Warning, "host:17")
 		this.Leave(f.ctx())
 
 		owner := outbox.NewOwnerToken() // of a program that is in no list
 		got, err := f.Outbox.Claim(f.ctx(), owner, time.Minute, 1)
 		f.check(err)
-		wants("waiting/queue/default", health.Warn, "holds other messages")
+		wants("waiting/queue/default", health.Warning, "holds other messages")
 		_, err = f.Outbox.Ack(f.ctx(), owner, got[0].Position)
 		f.check(err)
 		wants("waiting/queue/default", health.OK, "finished")
@@ -64,8 +65,8 @@ func TestInspectWhoSharesItsTime(t *testing.T) {
 		f.db.Pass(10 * time.Millisecond)
 		f.enqueue(outbox.Message{})
 		f.db.Pass(10 * time.Millisecond)
-		c := health.Inspect(f.ctx(), f.db, health.Options{Timeout: 20 * time.Second, Waiting: time.Millisecond}).Check("waiting/queue/default")
-		if c == nil || c.Verdict != health.Fail {
+		c := checker.Inspect(f.ctx(), f.db, health.Options{Timeout: 20 * time.Second, Waiting: time.Millisecond}).Find("waiting/queue/default")
+		if c == nil || c.Level != health.Problem {
 			t.Errorf("%+v", c)
 		}
 	})

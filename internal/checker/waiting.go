@@ -1,4 +1,4 @@
-package health
+package checker
 
 import (
 	"cmp"
@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/bravellian/pawl/health"
 )
 
 // What tells "nobody claims" from "busy with a long backlog"?
@@ -79,10 +81,10 @@ func (c *Checker) forgive() {
 }
 
 // work is the checks of what could be claimed.
-func (c *Checker) work(ctx context.Context) []Check {
+func (c *Checker) work(ctx context.Context) []health.Finding {
 	by, err := lineup(ctx, c.cfg.DB, &c.cfg.Options)
 	if err != nil {
-		return []Check{fail("waiting", "what waits could not be looked up: "+cause(ctx, err, 0))}
+		return []health.Finding{problem("waiting", "what waits could not be looked up: "+cause(ctx, err, 0), "")}
 	}
 	c.mu.Lock()
 	c.waiting.look(time.Now(), by)
@@ -94,59 +96,68 @@ func (c *Checker) work(ctx context.Context) []Check {
 	late, known, failure := overdueSigns(ctx, c.cfg.DB, by, &c.cfg.Options)
 	switch {
 	case failure != nil:
-		return []Check{*failure}
+		return []health.Finding{*failure}
 	case len(late) == 0:
-		return []Check{nothingWaits(by)}
+		return []health.Finding{nothingWaits(by)}
 	}
-	var checks []Check
+	var found []health.Finding
 	for i := range late {
 		l, s := &late[i], known[late[i].name]
 		quiet, seen := idle[l.name], moved[l.name]
 		if s.done != nil && *s.done <= c.cfg.Waiting {
 			quiet, seen = min(quiet, *s.done), true
 		}
-		checks = append(checks, c.judge(ctx, l, s.held, quiet, seen))
+		found = append(found, c.judge(ctx, l, s.held, quiet, seen))
 	}
-	return bounded(checks)
+	return bounded(found)
 }
 
 // judge says what a line comes to of which nothing was claimed for a while; seen is
 // false if it never was, as far as is known.
-func (c *Checker) judge(ctx context.Context, l *line, held bool, quiet time.Duration, seen bool) Check {
+func (c *Checker) judge(ctx context.Context, l *line, held bool, quiet time.Duration, seen bool) health.Finding {
+	idle := fact("idle", seconds(quiet))
 	switch o := &c.cfg.Options; {
 	case quiet <= o.Waiting && seen:
-		return l.check(OK, ", and it is being worked on")
+		return l.finding(health.OK, ", and it is being worked on", "")
 	case quiet <= o.Waiting:
-		return l.check(Warn, "; whether anybody claims cannot be told yet")
+		return l.finding(health.Warning, "; whether anybody claims cannot be told yet", "")
 	case held && quiet <= o.Busy:
-		return l.check(Warn, fmt.Sprintf("; nothing was claimed for %s, those who hold other messages of it may all be busy", span(quiet))).with("idle", seconds(quiet))
+		return l.finding(health.Warning, fmt.Sprintf("; nothing was claimed for %s, those who hold other messages of it may all be busy", span(quiet)), "", idle)
 	case held:
-		return l.check(Fail, fmt.Sprintf("; nothing was claimed for %s: the handlers of those who hold other messages of it hang, or are that slow", span(quiet))).
-			with("idle", seconds(quiet))
+		return l.finding(health.Problem, fmt.Sprintf("; nothing was claimed for %s: the handlers of those who hold other messages of it hang, or are that slow", span(quiet)),
+			"look at the handlers; if they are that slow, make Options.Health.Busy longer", idle)
 	}
-	return l.check(Fail, fmt.Sprintf(", and nobody has claimed any for %s; %s", span(quiet), c.advice(ctx, l))).with("idle", seconds(quiet))
+	who, next := c.advice(ctx, l)
+	return l.finding(health.Problem, fmt.Sprintf(", and nobody has claimed any for %s; %s", span(quiet), who), next, idle)
 }
 
-// advice is what to do about a line that nobody serves.
-func (c *Checker) advice(ctx context.Context, l *line) string {
+// advice returns who should serve a line that nobody serves, and what helps.
+func (c *Checker) advice(ctx context.Context, l *line) (who, next string) {
 	if c.cfg.Workers != nil {
 		if all, err := c.cfg.Workers.List(ctx); err == nil {
-			if s := servers(all, l); len(s) > 0 {
-				return fmt.Sprintf("%s %s alive and should: see what it logs", several(int64(len(s)), false, "worker"), are(int64(len(s))))
+			if n := int64(len(servers(all, l))); n > 0 {
+				return fmt.Sprintf("%s %s alive and should", several(n, false, "worker"), are(n)), "see what they log"
 			}
 		}
 	}
-	return help(l)
+	return unserved(l), startOne(l)
 }
 
-func help(l *line) string {
+func unserved(l *line) string {
 	if l.kind != kindQueue {
-		return "no worker is alive: start one"
+		return "no worker is alive"
 	}
-	return "no worker of this queue is alive: start one, with a handler for the topic"
+	return "no worker of this queue is alive"
 }
 
-func nothingWaits(by map[string][]row) Check {
+func startOne(l *line) string {
+	if l.kind != kindQueue {
+		return "start a worker"
+	}
+	return "start a worker of the queue, with a handler for the topic"
+}
+
+func nothingWaits(by map[string][]row) health.Finding {
 	if len(by) == 0 {
 		return ok("waiting", "nothing is due")
 	}
@@ -154,12 +165,11 @@ func nothingWaits(by map[string][]row) Check {
 }
 
 // bounded leaves out what is too much to list, the worst last to go.
-func bounded(checks []Check) []Check {
-	if len(checks) <= few {
-		return checks
+func bounded(found []health.Finding) []health.Finding {
+	if len(found) <= few {
+		return found
 	}
-	rank := map[Verdict]int{Fail: 0, Warn: 1, OK: 2}
-	slices.SortStableFunc(checks, func(a, b Check) int { return cmp.Compare(rank[a.Verdict], rank[b.Verdict]) })
-	rest := NewReport(checks[few:])
-	return append(checks[:few:few], Check{Name: "waiting", Verdict: rest.Verdict, Text: fmt.Sprintf("and %d more queues", len(rest.Checks))})
+	slices.SortStableFunc(found, func(a, b health.Finding) int { return cmp.Compare(b.Level, a.Level) })
+	rest := health.NewReport(found[few:])
+	return append(found[:few:few], health.Finding{Code: "waiting", Level: rest.Level, Summary: fmt.Sprintf("and %d more queues", len(rest.Findings))})
 }

@@ -1,4 +1,4 @@
-package health
+package checker
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/worker"
@@ -27,7 +28,7 @@ type head struct{ at, id int64 }
 func (h head) behind(o head) bool { return h.at > o.at || h.at == o.at && h.id > o.id }
 
 // lineup reads what waits, by queue.
-func lineup(ctx context.Context, db engine.DB, o *Options) (map[string][]row, error) {
+func lineup(ctx context.Context, db engine.DB, o *health.Options) (map[string][]row, error) {
 	all, err := engine.Query(ctx, db, op.HealthWaiting{})
 	by := map[string][]row{}
 	for i := range all {
@@ -78,7 +79,7 @@ func together(rows []row) line {
 
 // overdue are the lines in which something waits for too long, by name, the first few
 // of them counted.
-func overdue(ctx context.Context, db engine.DB, by map[string][]row, o *Options) ([]line, error) {
+func overdue(ctx context.Context, db engine.DB, by map[string][]row, o *health.Options) ([]line, error) {
 	var all []line
 	for _, rows := range by {
 		if l := together(rows); l.oldest.age >= o.Waiting {
@@ -141,10 +142,12 @@ func (l *line) text() string {
 	return text + " (topic " + l.oldest.topic + ")"
 }
 
-// check is the line's check.
-func (l *line) check(v Verdict, text string) Check {
-	return Check{Name: "waiting/" + l.name, Verdict: v, Text: l.text() + text}.
-		with("due", l.n).with("more", l.more).with("oldest", seconds(l.oldest.age))
+// finding is what the line comes to. text goes on after what waits.
+func (l *line) finding(level health.Level, text, next string, facts ...health.Fact) health.Finding {
+	return health.Finding{
+		Code: "waiting/" + l.name, Level: level, Summary: l.text() + text, NextStep: next,
+		Facts: append(health.Facts{fact("due", l.n), fact("more", l.more), fact("oldest", seconds(l.oldest.age))}, facts...),
+	}
 }
 
 // sign is what tells that somebody works on a queue.
@@ -169,7 +172,7 @@ func signs(ctx context.Context, db engine.DB) (map[string]sign, error) {
 }
 
 // overdueSigns is overdue with what tells whether somebody works on it.
-func overdueSigns(ctx context.Context, db engine.DB, by map[string][]row, o *Options) ([]line, map[string]sign, *Check) {
+func overdueSigns(ctx context.Context, db engine.DB, by map[string][]row, o *health.Options) ([]line, map[string]sign, *health.Finding) {
 	late, err := overdue(ctx, db, by, o)
 	if err == nil && len(late) == 0 {
 		return nil, nil, nil
@@ -179,8 +182,8 @@ func overdueSigns(ctx context.Context, db engine.DB, by map[string][]row, o *Opt
 		known, err = signs(ctx, db)
 	}
 	if err != nil {
-		c := fail("waiting", "what waits could not be looked up: "+cause(ctx, err, 0))
-		return nil, nil, &c
+		f := problem("waiting", "what waits could not be looked up: "+cause(ctx, err, 0), "")
+		return nil, nil, &f
 	}
 	return late, known, nil
 }

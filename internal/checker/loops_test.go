@@ -1,4 +1,4 @@
-package health_test
+package checker_test
 
 import (
 	"context"
@@ -32,11 +32,11 @@ func TestALoopHangs(t *testing.T) {
 			}
 			return nil
 		})
-		c := f.until("loop/queue default", health.Fail)
-		if !strings.Contains(c.Text, "hangs") {
-			t.Error(c.Text)
+		c := f.until("loop/queue default", health.Problem)
+		if !strings.Contains(c.Summary, "hangs") {
+			t.Error(c.Summary)
 		}
-		f.awaits("Alive", f.Alive, "loop/queue default", health.Fail)
+		f.awaits("Alive", f.Alive, "loop/queue default", health.Problem)
 		f.breaks(nil)
 		fall()
 		f.awaits("Alive", f.Alive, "loop/queue default", health.OK)
@@ -58,8 +58,8 @@ func TestALoopFails(t *testing.T) {
 			}
 			return nil
 		})
-		c := f.until("loop/queue default", health.Fail)
-		if !strings.Contains(c.Text, "permission denied") || c.Data["failures"].(int) < 3 {
+		c := f.until("loop/queue default", health.Problem)
+		if !strings.Contains(c.Summary, "permission denied") || c.Facts.Get("failures").(int) < 3 {
 			t.Errorf("%+v", c)
 		}
 		f.alive()
@@ -81,11 +81,11 @@ func TestALoopEnds(t *testing.T) {
 			return nil
 		})
 		f.run()
-		c := f.until("loop/heartbeat", health.Fail)
-		if !strings.Contains(c.Text, "ended") {
-			t.Error(c.Text)
+		c := f.until("loop/heartbeat", health.Problem)
+		if !strings.Contains(c.Summary, "ended") {
+			t.Error(c.Summary)
 		}
-		f.awaits("Alive", f.Alive, "loop/heartbeat", health.Fail)
+		f.awaits("Alive", f.Alive, "loop/heartbeat", health.Problem)
 	})
 }
 
@@ -101,14 +101,14 @@ func TestDraining(t *testing.T) {
 		<-g.inside
 		f.until("process", health.OK)
 		f.stop()
-		c := f.Health(f.ctx()).Check("process")
-		if c.Verdict != health.Fail || !strings.Contains(c.Text, "draining") {
+		c := f.Health(f.ctx()).Find("process")
+		if c.Level != health.Problem || !strings.Contains(c.Summary, "draining") {
 			t.Errorf("%+v", c)
 		}
 		f.alive()
 		g.release()
 		<-f.ended
-		if c := f.Health(f.ctx()).Check("process"); c.Verdict != health.Fail || c.Data["phase"] != "stopped" {
+		if c := f.Health(f.ctx()).Find("process"); c.Level != health.Problem || c.Facts.Get("phase") != "stopped" {
 			t.Errorf("%+v", c)
 		}
 		f.alive()
@@ -127,7 +127,7 @@ func TestLoopsThatMayEnd(t *testing.T) {
 		<-g.inside
 		dbtest.Until(t, "the other queue's loop came to its end", func() bool {
 			f.alive()
-			return f.Alive().Check("loop/queue short").Text == "came to its end"
+			return f.Alive().Find("loop/queue short").Summary == "came to its end"
 		})
 	})
 }
@@ -144,9 +144,9 @@ func TestTheDatabaseIsAway(t *testing.T) {
 			"hangs":   func(ctx context.Context, _ string) error { <-ctx.Done(); return ctx.Err() },
 		} {
 			f.breaks(rule)
-			c := f.until("database", health.Fail)
-			if name == "hangs" && !strings.Contains(c.Text, "no answer within") {
-				t.Error(c.Text)
+			c := f.until("database", health.Problem)
+			if name == "hangs" && !strings.Contains(c.Summary, "no answer within") {
+				t.Error(c.Summary)
 			}
 			f.alive()
 			f.breaks(nil)
@@ -162,14 +162,14 @@ func TestSchema(t *testing.T) {
 		if _, err := f.db.SQL.ExecContext(f.ctx(), "DROP TABLE "+f.db.Table("worker_process")); err != nil {
 			t.Fatal(err)
 		}
-		c := f.Health(f.ctx()).Check("schema")
-		if c == nil || c.Verdict != health.Fail || !strings.Contains(c.Text, "worker_process") || strings.Contains(c.Text, "outbox") {
+		c := f.Health(f.ctx()).Find("schema")
+		if c == nil || c.Level != health.Problem || !strings.Contains(c.Summary, "worker_process") || strings.Contains(c.Summary, "outbox") {
 			t.Errorf("%+v", c)
 		}
 		if _, err := f.db.SQL.ExecContext(f.ctx(), "UPDATE "+f.db.Table("pawl_schema")+" SET version = 4711 WHERE version = 1"); err != nil {
 			t.Fatal(err)
 		}
-		if c := f.Health(f.ctx()).Check("schema"); c == nil || c.Verdict != health.Fail || !strings.Contains(c.Text, "too new") {
+		if c := f.Health(f.ctx()).Find("schema"); c == nil || c.Level != health.Problem || !strings.Contains(c.Summary, "too new") {
 			t.Errorf("%+v", c)
 		}
 	})

@@ -1,4 +1,4 @@
-package health_test
+package checker_test
 
 import (
 	"os"
@@ -35,7 +35,7 @@ func TestAServerStops(t *testing.T) {
 	if err := c.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	f.until("database", health.Fail)
+	f.until("database", health.Problem)
 	f.alive()
 	if err := c.Restart(t.Context()); err != nil {
 		t.Fatal(err)
@@ -62,13 +62,13 @@ func TestAFileGoesAway(t *testing.T) {
 		}
 	}
 	move(path, path+".away")
-	f.until("database", health.Fail)
-	f.until("file", health.Fail)
+	f.until("database", health.Problem)
+	f.until("file", health.Problem)
 	f.alive()
 	if err := os.WriteFile(path, nil, 0o600); err != nil { // another in its place
 		t.Fatal(err)
 	}
-	f.until("database", health.Fail)
+	f.until("database", health.Problem)
 	move(path+".away", path)
 	f.until("database", health.OK)
 	f.well()

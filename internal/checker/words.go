@@ -1,9 +1,28 @@
-package health
+package checker
 
 import (
 	"fmt"
 	"time"
+
+	"github.com/bravellian/pawl/health"
 )
+
+// few bounds how many findings of a kind a report lists.
+const few = 20
+
+func ok(code, summary string, facts ...health.Fact) health.Finding {
+	return health.Finding{Code: code, Level: health.OK, Summary: summary, Facts: facts}
+}
+
+func warn(code, summary, next string, facts ...health.Fact) health.Finding {
+	return health.Finding{Code: code, Level: health.Warning, Summary: summary, NextStep: next, Facts: facts}
+}
+
+func problem(code, summary, next string, facts ...health.Fact) health.Finding {
+	return health.Finding{Code: code, Level: health.Problem, Summary: summary, NextStep: next, Facts: facts}
+}
+
+func fact(key string, value any) health.Fact { return health.Fact{Key: key, Value: value} }
 
 // span is a duration for people: 2m10s, 350ms.
 func span(d time.Duration) string {

@@ -1,4 +1,4 @@
-package health_test
+package checker_test
 
 import (
 	"context"
@@ -136,26 +136,26 @@ func (f *fixture) check(err error) {
 }
 
 // until waits for a check to come to a verdict.
-func (f *fixture) until(name string, want health.Verdict) health.Check {
+func (f *fixture) until(name string, want health.Level) health.Finding {
 	f.t.Helper()
 	return f.awaits("Health", func() health.Report { return f.Health(f.ctx()) }, name, want)
 }
 
-func (f *fixture) awaits(what string, look func() health.Report, name string, want health.Verdict) (got health.Check) {
+func (f *fixture) awaits(what string, look func() health.Report, name string, want health.Level) (got health.Finding) {
 	f.t.Helper()
 	var last health.Report
 	defer func() {
 		if f.t.Failed() {
-			f.t.Logf("%s said:\n%s", what, health.Text(what, last, true, nil))
+			f.t.Logf("%s said:\n%s", what, last)
 		}
 	}()
-	dbtest.Until(f.t, name+" is "+string(want), func() bool {
+	dbtest.Until(f.t, name+" is "+want.String(), func() bool {
 		last = look()
-		c := last.Check(name)
+		c := last.Find(name)
 		if c != nil {
 			got = *c
 		}
-		return c != nil && c.Verdict == want
+		return c != nil && c.Level == want
 	})
 	return got
 }
@@ -174,8 +174,8 @@ func (f *fixture) well() {
 func (f *fixture) works() {
 	f.t.Helper()
 	dbtest.Until(f.t, "the loop of the queue is at work", func() bool {
-		c := f.Health(f.ctx()).Check("loop/queue default")
-		return c != nil && c.Data["last_success"] != nil
+		c := f.Health(f.ctx()).Find("loop/queue default")
+		return c != nil && c.Facts.Get("last_success") != nil
 	})
 	f.well()
 }
@@ -184,7 +184,7 @@ func (f *fixture) works() {
 func (f *fixture) alive() {
 	f.t.Helper()
 	if r := f.Alive(); !r.Healthy() {
-		f.t.Errorf("not alive:\n%s", health.Text("livez", r, true, nil))
+		f.t.Errorf("not alive:\n%s", r)
 	}
 }
 

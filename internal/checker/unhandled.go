@@ -1,4 +1,4 @@
-package health
+package checker
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/pause"
 	"github.com/bravellian/pawl/internal/registry"
 )
@@ -13,13 +14,13 @@ import (
 // unhandled warns of topics that nobody has a handler for, as far as this process
 // knows: their messages came here. They are retried with delays and lost to nobody,
 // and another process may get its handler with the next release: no failure.
-func (c *Checker) unhandled(ctx context.Context) []Check {
+func (c *Checker) unhandled(ctx context.Context) []health.Finding {
 	if c.cfg.Unhandled == nil {
 		return nil
 	}
 	topics := c.cfg.Unhandled()
 	if len(topics) == 0 {
-		return []Check{ok("unhandled", "every message that came here had a handler")}
+		return []health.Finding{ok("unhandled", "every message that came here had a handler")}
 	}
 	if c.cfg.Workers != nil {
 		if all, err := c.cfg.Workers.List(ctx); err == nil {
@@ -30,14 +31,14 @@ func (c *Checker) unhandled(ctx context.Context) []Check {
 		topics = slices.DeleteFunc(topics, func(topic string) bool { return topicPaused(all, topic) })
 	}
 	if len(topics) == 0 {
-		return []Check{ok("unhandled", "messages came here that other workers have handlers for, or whose topic is paused")}
+		return []health.Finding{ok("unhandled", "messages came here that other workers have handlers for, or whose topic is paused")}
 	}
 	text := strings.Join(topics[:min(len(topics), few)], ", ")
 	if len(topics) > few {
 		text += fmt.Sprintf(" and %d more", len(topics)-few)
 	}
-	return []Check{warn("unhandled", "no worker that is alive has a handler for messages of topic "+text+"; they are put back again and again").
-		with("topics", len(topics))}
+	return []health.Finding{warn("unhandled", "no worker that is alive has a handler for messages of topic "+text+"; they are put back again and again",
+		"start a worker that has one, in their queue", fact("topics", len(topics)))}
 }
 
 // topicPaused reports whether a topic is paused, so that its messages do not come back.

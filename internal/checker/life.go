@@ -1,9 +1,11 @@
-package health
+package checker
 
 import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/bravellian/pawl/health"
 )
 
 // Phase is where in its life a process is.
@@ -61,18 +63,18 @@ func (l *Life) Phase() (Phase, time.Time) {
 	return l.phase, l.since
 }
 
-// Check says whether this process takes work on. One that never ran does: it may be
+// Finding says whether this process takes work on. One that never ran does: it may be
 // there to enqueue alone.
-func (l *Life) Check() Check {
+func (l *Life) Finding() health.Finding {
 	phase, since := l.Phase()
-	c := ok("process", "Run was not called: this process handles nothing")
+	is := fact("phase", string(phase))
 	switch phase {
 	case Running:
-		c = ok("process", "running for "+span(time.Since(since)))
+		return ok("process", "running for "+span(time.Since(since)), is)
 	case Draining:
-		c = fail("process", "draining for "+span(time.Since(since))+": it is told to stop, its handlers may finish")
+		return problem("process", "draining for "+span(time.Since(since))+": it is told to stop, its handlers may finish", "", is)
 	case Stopped:
-		c = fail("process", "stopped "+span(time.Since(since))+" ago")
+		return problem("process", "stopped "+span(time.Since(since))+" ago", "", is)
 	}
-	return c.with("phase", string(phase))
+	return ok("process", "Run was not called: this process handles nothing", is)
 }

@@ -1,4 +1,4 @@
-package health_test
+package checker_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/checker"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/job"
@@ -24,15 +25,15 @@ func TestAllIsWell(t *testing.T) {
 		f := open(t, e, pawl.Options{Health: health.Options{Timeout: 20 * time.Second}})
 		f.Handle("t", newGate())
 		if r := f.Health(f.ctx()); !r.Healthy() {
-			t.Fatalf("before Run:\n%s", health.Text("readyz", r, true, nil))
+			t.Fatalf("before Run:\n%s", r)
 		}
 		f.run()
 		for _, name := range []string{"process", "database", "schema", "loop/queue default", "loop/scheduler", "loop/heartbeat", "waiting", "paused", "inbox", "failed", "unhandled"} {
 			f.until(name, health.OK)
 		}
 		f.works()
-		if r := f.Health(f.ctx()); r.Verdict != health.OK {
-			t.Fatalf("not well:\n%s", health.Text("readyz", r, true, nil))
+		if r := f.Health(f.ctx()); r.Level != health.OK {
+			t.Fatalf("not well:\n%s", r)
 		}
 		f.alive()
 	})
@@ -46,14 +47,14 @@ func TestWorkThatNobodyClaims(t *testing.T) {
 		for range 3 {
 			f.enqueue(outbox.Message{})
 		}
-		c := f.until("waiting/queue/default", health.Fail)
+		c := f.until("waiting/queue/default", health.Problem)
 		for _, want := range []string{"queue default: 3 messages are due", "topic t", "nobody has claimed any", "no worker of this queue is alive"} {
-			if !strings.Contains(c.Text, want) {
-				t.Errorf("%q does not say %q", c.Text, want)
+			if !strings.Contains(c.Summary, want) {
+				t.Errorf("%q does not say %q", c.Summary, want)
 			}
 		}
-		if c.Data["due"] != int64(3) {
-			t.Errorf("data: %v", c.Data)
+		if c.Facts.Get("due") != int64(3) {
+			t.Errorf("data: %v", c.Facts)
 		}
 		f.alive()
 		f.run()
@@ -73,9 +74,9 @@ func TestHandlersHang(t *testing.T) {
 		f.run()
 		<-g.inside
 		f.enqueue(outbox.Message{})
-		c := f.until("waiting/queue/default", health.Fail)
-		if !strings.Contains(c.Text, "hang") {
-			t.Error(c.Text)
+		c := f.until("waiting/queue/default", health.Problem)
+		if !strings.Contains(c.Summary, "hang") {
+			t.Error(c.Summary)
 		}
 		f.alive() // the loop itself goes round
 		f.until("loop/queue default", health.OK)
@@ -100,11 +101,11 @@ func TestBusyIsNoFailure(t *testing.T) {
 		f.enqueue(outbox.Message{})
 		dbtest.Until(t, "it is said that all are busy", func() bool {
 			r := f.Health(f.ctx())
-			c := r.Check("waiting/queue/default")
+			c := r.Find("waiting/queue/default")
 			if !r.Healthy() {
-				t.Fatalf("busy is a failure:\n%s", health.Text("readyz", r, true, nil))
+				t.Fatalf("busy is a failure:\n%s", r)
 			}
-			return c != nil && c.Verdict == health.Warn && strings.Contains(c.Text, "busy")
+			return c != nil && c.Level == health.Warning && strings.Contains(c.Summary, "busy")
 		})
 	})
 }
@@ -117,9 +118,9 @@ func TestNoHandler(t *testing.T) {
 		f.Handle("t", newGate())
 		f.enqueue(outbox.Message{Topic: "forgotten"})
 		f.run()
-		c := f.until("unhandled", health.Warn)
-		if !strings.Contains(c.Text, "forgotten") {
-			t.Error(c.Text)
+		c := f.until("unhandled", health.Warning)
+		if !strings.Contains(c.Summary, "forgotten") {
+			t.Error(c.Summary)
 		}
 		f.well()
 		if _, err := f.Admin.Pause(t.Context(), admin.Topic, "forgotten", ""); err != nil {
@@ -129,7 +130,7 @@ func TestNoHandler(t *testing.T) {
 		if _, err := f.Admin.Resume(t.Context(), admin.Topic, "forgotten"); err != nil {
 			t.Fatal(err)
 		}
-		f.until("unhandled", health.Warn)
+		f.until("unhandled", health.Warning)
 
 		other := on(t, f.db, pawl.Options{})
 		other.Handle("forgotten", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }))
@@ -161,21 +162,21 @@ func TestWhatIsNotToBeClaimedIsNoFailure(t *testing.T) {
 		f.enqueue(outbox.Message{Queue: "mixed", Topic: "still"})
 		f.enqueue(outbox.Message{Queue: "mixed", Topic: "t"})
 
-		c := f.until("waiting/queue/mixed", health.Fail)
-		if !strings.Contains(c.Text, "topic t)") {
-			t.Errorf("not the topic that can be claimed: %s", c.Text)
+		c := f.until("waiting/queue/mixed", health.Problem)
+		if !strings.Contains(c.Summary, "topic t)") {
+			t.Errorf("not the topic that can be claimed: %s", c.Summary)
 		}
 		r := f.Health(f.ctx())
-		for i := range r.Checks {
-			if c := &r.Checks[i]; c.Verdict == health.Fail && c.Name != "waiting/queue/mixed" {
-				t.Errorf("%s: %s", c.Name, c.Text)
+		for i := range r.Findings {
+			if c := &r.Findings[i]; c.Level == health.Problem && c.Code != "waiting/queue/mixed" {
+				t.Errorf("%s: %s", c.Code, c.Summary)
 			}
 		}
-		if c := r.Check("failed"); c.Verdict != health.OK || !strings.Contains(c.Text, "1 message") {
-			t.Error(c.Text)
+		if c := r.Find("failed"); c.Level != health.OK || !strings.Contains(c.Summary, "1 message") {
+			t.Error(c.Summary)
 		}
-		if c := r.Check("paused"); c.Verdict != health.Warn || !strings.Contains(c.Text, "queue still") || !strings.Contains(c.Text, "topic still") {
-			t.Error(c.Text)
+		if c := r.Find("paused"); c.Level != health.Warning || !strings.Contains(c.Summary, "queue still") || !strings.Contains(c.Summary, "topic still") {
+			t.Error(c.Summary)
 		}
 	})
 }
@@ -189,12 +190,12 @@ func TestBacklogThatMoves(t *testing.T) {
 			f.enqueue(outbox.Message{Due: time.Now().Add(-time.Hour)})
 			f.enqueue(outbox.Message{Due: time.Now().Add(-time.Hour), Priority: 5})
 		}
-		want := health.Warn // at the first look nobody can tell
+		want := health.Warning // at the first look nobody can tell
 		for range 5 {
 			r := f.Health(f.ctx())
-			c := r.Check("waiting/queue/default")
-			if c == nil || c.Verdict != want || !r.Healthy() {
-				t.Fatalf("want %s:\n%s", want, health.Text("readyz", r, true, nil))
+			c := r.Find("waiting/queue/default")
+			if c == nil || c.Level != want || !r.Healthy() {
+				t.Fatalf("want %s:\n%s", want, r)
 			}
 			// Another process, perhaps in another language, takes one.
 			if got, err := f.Outbox.Claim(f.ctx(), outbox.NewOwnerToken(), time.Minute, 1); len(got) != 1 || err != nil {
@@ -216,7 +217,7 @@ func TestWhatWasDoneIsASign(t *testing.T) {
 		_, err = f.Outbox.Ack(f.ctx(), owner, got[0].Position)
 		f.check(err)
 		f.enqueue(outbox.Message{Due: time.Now().Add(-time.Hour)})
-		if c := f.Health(f.ctx()).Check("waiting/queue/default"); c == nil || c.Verdict != health.OK {
+		if c := f.Health(f.ctx()).Find("waiting/queue/default"); c == nil || c.Level != health.OK {
 			t.Fatalf("%+v", c)
 		}
 	})
@@ -230,11 +231,11 @@ func TestTimersAndJobsThatNobodyFires(t *testing.T) {
 		_, err := f.Timers.Schedule(f.ctx(), timer.Timer{Topic: "t", Due: time.Now().Add(-time.Minute)})
 		f.check(err)
 		f.check(f.Jobs.Put(f.ctx(), job.Job{Name: "report", Topic: "t", Schedule: "@every 1s"}))
-		if c := f.until("waiting/timers", health.Fail); !strings.Contains(c.Text, "1 timer is due") {
-			t.Error(c.Text)
+		if c := f.until("waiting/timers", health.Problem); !strings.Contains(c.Summary, "1 timer is due") {
+			t.Error(c.Summary)
 		}
-		if c := f.until("waiting/jobs", health.Fail); !strings.Contains(c.Text, "report") {
-			t.Error(c.Text)
+		if c := f.until("waiting/jobs", health.Problem); !strings.Contains(c.Summary, "report") {
+			t.Error(c.Summary)
 		}
 		f.run()
 		f.until("waiting", health.OK)
@@ -249,8 +250,8 @@ func TestQueuesThatCount(t *testing.T) {
 		f := open(t, e, pawl.Options{Health: o})
 		f.enqueue(outbox.Message{Queue: "theirs"})
 		f.enqueue(outbox.Message{Queue: "mine"})
-		f.until("waiting/queue/mine", health.Fail)
-		if c := f.Health(f.ctx()).Check("waiting/queue/theirs"); c != nil {
+		f.until("waiting/queue/mine", health.Problem)
+		if c := f.Health(f.ctx()).Find("waiting/queue/theirs"); c != nil {
 			t.Errorf("%+v", c)
 		}
 	})
@@ -261,14 +262,14 @@ func TestAnOutageIsNotHeldAgainstWorkers(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e, pawl.Options{Health: health.Options{Timeout: 20 * time.Second, Waiting: 30 * time.Second}})
 		f.enqueue(outbox.Message{Due: time.Now().Add(-time.Hour)})
-		check := func() *health.Check { return f.Health(f.ctx()).Check("waiting/queue/default") }
-		if c := check(); c.Verdict != health.Warn {
+		check := func() *health.Finding { return f.Health(f.ctx()).Find("waiting/queue/default") }
+		if c := check(); c.Level != health.Warning {
 			t.Fatalf("%+v", c)
 		}
 		_, err := f.Outbox.Claim(f.ctx(), outbox.NewOwnerToken(), time.Minute, 1)
 		f.check(err)
 		f.enqueue(outbox.Message{Due: time.Now().Add(-time.Hour)})
-		if c := check(); c.Verdict != health.OK {
+		if c := check(); c.Level != health.OK {
 			t.Fatalf("%+v", c)
 		}
 		f.breaks(func(context.Context, string) error { return engine.ErrUnreachable })
@@ -276,7 +277,7 @@ func TestAnOutageIsNotHeldAgainstWorkers(t *testing.T) {
 			t.Fatal("healthy without a database")
 		}
 		f.breaks(nil)
-		if c := check(); c.Verdict != health.Warn || !strings.Contains(c.Text, "yet") {
+		if c := check(); c.Level != health.Warning || !strings.Contains(c.Summary, "yet") {
 			t.Fatalf("%+v", c)
 		}
 	})
@@ -289,9 +290,9 @@ func TestManyQueues(t *testing.T) {
 		for i := range 30 {
 			f.enqueue(outbox.Message{Queue: fmt.Sprintf("q%02d", i), Due: time.Now().Add(-time.Hour)})
 		}
-		r := health.Inspect(f.ctx(), f.db, health.Options{Timeout: 20 * time.Second})
-		if c := r.Check("waiting"); len(r.Checks) > 26 || c == nil || c.Verdict != health.Fail || !strings.Contains(c.Text, "10 more queues") {
-			t.Errorf("%d checks:\n%s", len(r.Checks), health.Text("health", r, true, nil))
+		r := checker.Inspect(f.ctx(), f.db, health.Options{Timeout: 20 * time.Second})
+		if c := r.Find("waiting"); len(r.Findings) > 26 || c == nil || c.Level != health.Problem || !strings.Contains(c.Summary, "10 more queues") {
+			t.Errorf("%d checks:\n%s", len(r.Findings), r)
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package health_test
+package checker_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/checker"
 	"github.com/bravellian/pawl/internal/dbtest"
 )
 
@@ -30,14 +31,14 @@ func TestStuckInboxMessages(t *testing.T) {
 			f.seen("UPDATE {inbox} SET last_seen_utc = {2h} WHERE message_id IN ('waits', 'held')")
 			f.inbox(health.OK, "no message of the inbox is stuck")
 			f.seen("UPDATE {inbox} SET last_seen_utc = {2h} WHERE message_id IN ('old', 'older')")
-			f.inbox(health.Warn, "2 messages of the inbox are being processed and were not heard of for over an hour")
+			f.inbox(health.Warning, "2 messages of the inbox are being processed and were not heard of for over an hour")
 			return nil
 		})
 		f.check(err)
 		if _, err := f.Inbox.MarkProcessed(f.ctx(), key("old")); err != nil {
 			t.Fatal(err)
 		}
-		f.inbox(health.Warn, "1 message of the inbox is being processed and was not heard of")
+		f.inbox(health.Warning, "1 message of the inbox is being processed and was not heard of")
 		if inbox.StuckAfter != time.Hour {
 			t.Error("health has another limit than the inbox")
 		}
@@ -56,11 +57,11 @@ func (f *fixture) seen(query string) {
 }
 
 // inbox insists on what is said of the inbox.
-func (f *fixture) inbox(want health.Verdict, says string) {
+func (f *fixture) inbox(want health.Level, says string) {
 	f.t.Helper()
-	for _, r := range []health.Report{f.Health(f.ctx()), health.Inspect(f.ctx(), f.db, health.Options{Timeout: 20 * time.Second})} {
-		if c := r.Check("inbox"); c == nil || c.Verdict != want || !strings.Contains(c.Text, says) || r.Verdict == health.Fail {
-			f.t.Errorf("want the inbox to be %s and say %q:\n%s", want, says, health.Text("health", r, true, nil))
+	for _, r := range []health.Report{f.Health(f.ctx()), checker.Inspect(f.ctx(), f.db, health.Options{Timeout: 20 * time.Second})} {
+		if c := r.Find("inbox"); c == nil || c.Level != want || !strings.Contains(c.Summary, says) || r.Level == health.Problem {
+			f.t.Errorf("want the inbox to be %s and say %q:\n%s", want, says, r)
 		}
 	}
 }
