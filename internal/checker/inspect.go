@@ -56,7 +56,7 @@ func inspectLine(l *line, s sign, live []registry.Info, o *health.Options) healt
 		return l.finding(health.OK, fmt.Sprintf("; one was finished %s ago", span(*s.done)), "")
 	case len(live) > 0:
 		n := int64(len(live))
-		return l.finding(health.Warning, fmt.Sprintf("; %s %s alive, such as %s: whether it claims, one look cannot tell", several(n, false, "worker"), are(n), live[0].Name),
+		return l.finding(health.Warning, fmt.Sprintf("; %s %s alive, such as %s: whether it claims, one check cannot tell", several(n, false, "worker"), are(n), live[0].Name),
 			"ask the worker's own /readyz", fact("workers", n))
 	case s.held:
 		return l.finding(health.Warning, "; somebody holds other messages of it", "")

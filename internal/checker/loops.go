@@ -19,7 +19,7 @@ func (c *Checker) loops(j judge) []health.Finding {
 	}
 	phase, began := c.cfg.Life.Phase()
 	if phase != Running { // loops that end are what is wanted
-		return []health.Finding{ok("loop", "no loops have to go round: this process is "+string(phase))}
+		return []health.Finding{ok("loop", "no loops have to run: this process is "+string(phase))}
 	}
 	var found []health.Finding
 	for _, v := range c.cfg.LoopStatus() {
@@ -43,14 +43,14 @@ func checkLife(c *Checker, v *worker.LoopStatus, began time.Time) health.Finding
 	case !v.Running && v.LastTurn.IsZero():
 		return problem(code, fmt.Sprintf("has not begun, although Run was called %s ago", span(time.Since(began))), restart)
 	case !v.Running && c.cfg.Ends:
-		return ok(code, "came to its end")
+		return ok(code, "ended, because nothing was left")
 	case !v.Running:
 		return problem(code, fmt.Sprintf("ended %s ago, although Run is not over", span(time.Since(v.LastTurn))), restart)
 	case late > c.cfg.Stalled:
-		return problem(code, fmt.Sprintf("hangs: it last went round %s ago and should have again %s ago", span(time.Since(v.LastTurn)), span(late)), restart,
+		return problem(code, fmt.Sprintf("hangs: it last iterated %s ago and should have again %s ago", span(time.Since(v.LastTurn)), span(late)), restart,
 			fact("late", seconds(late)))
 	}
-	return ok(code, "went round "+span(time.Since(v.LastTurn))+" ago", fact("last_turn", seconds(time.Since(v.LastTurn))))
+	return ok(code, "iterated "+span(time.Since(v.LastTurn))+" ago", fact("last_turn", seconds(time.Since(v.LastTurn))))
 }
 
 // enough is how many failures in a row are no accident, also of loops that try

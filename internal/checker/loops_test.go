@@ -125,9 +125,9 @@ func TestLoopsThatMayEnd(t *testing.T) {
 		f.enqueue(outbox.Message{Queue: "long"})
 		f.run()
 		<-g.inside
-		dbtest.Until(t, "the other queue's loop came to its end", func() bool {
+		dbtest.Until(t, "the other queue's loop ended", func() bool {
 			f.alive()
-			return f.Alive().Find("loop/queue short").Summary == "came to its end"
+			return f.Alive().Find("loop/queue short").Summary == "ended, because nothing was left"
 		})
 	})
 }

@@ -125,7 +125,7 @@ func (c *Checker) judge(ctx context.Context, l *line, held bool, quiet time.Dura
 		return l.finding(health.Warning, fmt.Sprintf("; nothing was claimed for %s, those who hold other messages of it may all be busy", span(quiet)), "", idle)
 	case held:
 		return l.finding(health.Problem, fmt.Sprintf("; nothing was claimed for %s: the handlers of those who hold other messages of it hang, or are that slow", span(quiet)),
-			"look at the handlers; if they are that slow, make Options.Health.Busy longer", idle)
+			"see what the handlers do; if they are that slow, set a longer pawl.Options.Health.Busy", idle)
 	}
 	who, next := c.advice(ctx, l)
 	return l.finding(health.Problem, fmt.Sprintf(", and nobody has claimed any for %s; %s", span(quiet), who), next, idle)
