@@ -8,6 +8,7 @@ import (
 
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/checker"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
@@ -85,7 +86,7 @@ func (o *Options) Validate() error {
 	for _, part := range []struct {
 		name  string
 		check func() error
-	}{{"Joins", o.Joins.Validate}, {"Inbox", o.Inbox.Validate}, {"Timers", o.Timers.Validate}, {"Jobs", o.Jobs.Validate}, {"Health", o.Health.Validate}} {
+	}{{"Joins", o.Joins.Validate}, {"Inbox", o.Inbox.Validate}, {"Timers", o.Timers.Validate}, {"Jobs", o.Jobs.Validate}, {"Health", func() error { return checker.Validate(&o.Health) }}} {
 		if err := part.check(); err != nil {
 			return engine.InOptions(part.name, err)
 		}

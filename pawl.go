@@ -28,6 +28,7 @@ import (
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/audit"
+	"github.com/bravellian/pawl/internal/checker"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/registry"
@@ -65,8 +66,8 @@ type Pawl struct {
 	log        *slog.Logger
 	scheduling worker.LoopTracker
 	auditing   worker.LoopTracker
-	life       health.Life
-	checker    *health.Checker
+	life       checker.Life
+	checker    *checker.Checker
 }
 
 // New returns the components of a database that sqlite.Open or postgres.Open returned. It
@@ -87,8 +88,7 @@ func New(db DB, opts Options) (*Pawl, error) {
 		Admin: admin.New(db, o.Internal(access.Key{}).Pauses()), workers: registry.New(db, opts.Logger),
 		db: db, opts: opts, log: engine.Logger(opts.Logger),
 	}
-	p.components = p.assemble()
-	p.checker = health.New(health.Config{
+	p.checker = checker.New(checker.Config{
 		DB: db, LoopStatus: p.components.Status, Life: &p.life, Ends: opts.StopWhenEmpty, Unhandled: p.components.Unhandled, Workers: p.workers, Options: opts.Health,
 	})
 	return p, nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
@@ -29,11 +30,11 @@ type Explanation struct {
 	Kind Kind   `json:"kind"`
 	ID   string `json:"id"`
 	// Finding is the first reason. Its codes are listed in docs/explain.md.
-	Finding
+	health.Finding
 	// Also are further reasons, which hold once those before them are gone.
-	Also []Finding `json:"also,omitempty"`
+	Also []health.Finding `json:"also,omitempty"`
 	// Facts are what is known of it, in an order for people.
-	Facts Facts `json:"facts"`
+	Facts health.Facts `json:"facts"`
 	// Causes explain what it depends on: a fired timer's message, the members that a
 	// join waits for, a job's last run.
 	Causes []Explanation `json:"causes,omitempty"`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/job"
 )
 
@@ -38,28 +39,28 @@ func (e *explainer) removed(ctx context.Context, name string, last *job.Run) (*E
 	return x, nil
 }
 
-func (e *explainer) jobFacts(j *job.Info) (f Facts) {
-	f.add("schedule", j.Schedule)
-	f.add("zone", j.Zone)
-	f.add("enabled", fmt.Sprint(j.Enabled))
-	f.add("topic", j.Topic)
-	f.add("queue", j.Queue)
+func (e *explainer) jobFacts(j *job.Info) (f health.Facts) {
+	add(&f, "schedule", j.Schedule)
+	add(&f, "zone", j.Zone)
+	add(&f, "enabled", fmt.Sprint(j.Enabled))
+	add(&f, "topic", j.Topic)
+	add(&f, "queue", j.Queue)
 	e.addTime(&f, "next_run", j.NextRun)
 	if due := j.Due(); !due.Equal(j.NextRun) {
 		e.addTime(&f, "due", due)
 	}
-	f.add("misfire", j.Misfire.String())
-	f.add("overlap", j.Overlap.String())
+	add(&f, "misfire", j.Misfire.String())
+	add(&f, "overlap", j.Overlap.String())
 	e.addTime(&f, "last_run", j.LastRunTime)
 	if !j.LastRunID.IsZero() {
-		f.add("last_status", j.LastRunStatus.String())
+		add(&f, "last_status", j.LastRunStatus.String())
 	}
-	f.add("last_error", j.LastError)
+	add(&f, "last_error", j.LastError)
 	return f
 }
 
 // nextRun returns when the job's next run is made, or why none is.
-func (e *explainer) nextRun(j *job.Info) Finding {
+func (e *explainer) nextRun(j *job.Info) health.Finding {
 	due, name := j.Due(), quoted(j.Name)
 	switch {
 	case !j.Enabled:
@@ -83,12 +84,12 @@ func (e *explainer) spreadText(j *job.Info) string {
 	return ""
 }
 
-func (e *explainer) noRuns(what string) Finding {
+func (e *explainer) noRuns(what string) health.Finding {
 	return blocker(codeNoScheduler, what+"No live worker is there, and so no scheduler that makes runs.", startWorker)
 }
 
 // laterBlockers returns what will keep the next run, or its message, from running.
-func (e *explainer) laterBlockers(j *job.Info) (also []Finding) {
+func (e *explainer) laterBlockers(j *job.Info) (also []health.Finding) {
 	if due := j.Due(); due.After(e.now) && !e.everyone.any() {
 		also = append(also, e.noRuns(""))
 	}
@@ -153,22 +154,22 @@ func (e *explainer) explainRun(ctx context.Context, r *job.Run) (*Explanation, e
 	return x, nil
 }
 
-func (e *explainer) runFacts(r *job.Run) (f Facts) {
-	f.add("job", r.Job)
-	f.add("status", r.Status.String())
+func (e *explainer) runFacts(r *job.Run) (f health.Facts) {
+	add(&f, "job", r.Job)
+	add(&f, "status", r.Status.String())
 	e.addTime(&f, "scheduled", r.Scheduled)
 	if r.Triggered {
-		f.add("triggered", "true")
+		add(&f, "triggered", "true")
 	}
 	e.addTime(&f, "created", r.CreatedAt)
 	e.addTime(&f, "started", r.StartedAt)
 	e.addTime(&f, "ended", r.EndedAt)
-	f.number("failed_attempts", int64(r.Attempts))
-	f.add("last_error", r.LastError)
+	addNumber(&f, "failed_attempts", int64(r.Attempts))
+	add(&f, "last_error", r.LastError)
 	return f
 }
 
-func (e *explainer) runState(r *job.Run) Finding {
+func (e *explainer) runState(r *job.Run) health.Finding {
 	of := fmt.Sprintf("of job %q for %s", r.Job, e.when(r.Scheduled))
 	switch r.Status {
 	case job.Pending:

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/join"
@@ -57,11 +58,11 @@ func (e *explainer) joinAlone(ctx context.Context, id join.ID) (*Explanation, er
 
 func (e *explainer) joinState(j *join.Join) *Explanation {
 	x := &Explanation{Kind: Join, ID: j.ID.String()}
-	x.Facts.add("status", j.Status.String())
-	x.Facts.add("group", j.GroupingKey)
-	x.Facts.number("expected_steps", int64(j.ExpectedSteps))
-	x.Facts.number("completed_steps", int64(j.CompletedSteps))
-	x.Facts.number("failed_steps", int64(j.FailedSteps))
+	add(&x.Facts, "status", j.Status.String())
+	add(&x.Facts, "group", j.GroupingKey)
+	addNumber(&x.Facts, "expected_steps", int64(j.ExpectedSteps))
+	addNumber(&x.Facts, "completed_steps", int64(j.CompletedSteps))
+	addNumber(&x.Facts, "failed_steps", int64(j.FailedSteps))
 	e.addTime(&x.Facts, "created", j.CreatedAt)
 	e.addTime(&x.Facts, "updated", j.UpdatedAt)
 	e.addTime(&x.Facts, "deadline", j.Deadline)
@@ -98,10 +99,10 @@ func (e *explainer) addMembers(ctx context.Context, x *Explanation, j *join.Join
 	missing := open - len(pending)
 	if len(pending) > maxNested {
 		missing = 0 // there may be more
-		x.Facts.add("pending_members", fmt.Sprintf("more than %d", maxNested))
+		add(&x.Facts, "pending_members", fmt.Sprintf("more than %d", maxNested))
 		pending = pending[:maxNested]
 	} else {
-		x.Facts.number("pending_members", int64(len(pending)))
+		addNumber(&x.Facts, "pending_members", int64(len(pending)))
 	}
 	if missing > 0 {
 		unattached := blocker(codeJoinUnattached, fmt.Sprintf("%s still expected, but no message is attached for that.", upper(isOrAre(missing))), "attach the messages, report the steps, or: pawl joins cancel "+j.ID.String())
@@ -112,7 +113,7 @@ func (e *explainer) addMembers(ctx context.Context, x *Explanation, j *join.Join
 		}
 	}
 	if !j.Deadline.IsZero() && !j.Deadline.After(e.now) {
-		x.Also = append([]Finding{x.Finding}, x.Also...)
+		x.Also = append([]health.Finding{x.Finding}, x.Also...)
 		x.Finding = blocker(codeJoinOverdue, fmt.Sprintf("Its deadline passed at %s. It fails as soon as a worker handles a wait of it.", e.when(j.Deadline)), "start a worker of its waits' queue, or: pawl joins cancel "+j.ID.String())
 	}
 	for _, m := range pending {

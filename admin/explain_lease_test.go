@@ -40,7 +40,7 @@ func testLeasedForReal(t *testing.T, e dbtest.Engine, inboxWorkers *outbox.Optio
 	var x *admin.Explanation
 	dbtest.Until(t, "the worker is in the list", func() bool {
 		x = f.explain(id.String(), "leased")
-		return x.Facts.Get("worker_id") != ""
+		return x.Facts.Get("worker_id") != nil
 	})
 	listed, err := f.Admin.Workers(f.ctx())
 	if err != nil || len(listed) != 1 {
@@ -68,7 +68,7 @@ func TestExplainLeaseBesideWhatWaits(t *testing.T) {
 		f.fact(f.explain(ids[0].String(), "queued"), "next_attempt", "Z")
 		for i, want := range []string{1: "leased", 2: "done"} {
 			if i > 0 {
-				if at := f.explain(ids[i].String(), want).Facts.Get("next_attempt"); at != "" {
+				if at := f.explain(ids[i].String(), want).Facts.Get("next_attempt"); at != nil {
 					t.Errorf("message %d is claimable at %s", i, at)
 				}
 			}

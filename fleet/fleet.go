@@ -20,8 +20,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/checker"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
@@ -140,7 +140,7 @@ type Fleet struct {
 	registry  registry
 	turns     turns
 	timetable timetable
-	life      health.Life
+	life      checker.Life
 	gate      worker.Gate
 	started   bool
 	mu        sync.Mutex // of started and setup

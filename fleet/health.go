@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -39,7 +40,18 @@ type Health struct {
 	Handlers, MaxHandlers       int
 }
 
-// Health tells how the stores are, from what is known: it asks no database.
+// String returns the summary and, below it, a line for each store that fails.
+func (h Health) String() string {
+	lines := []string{h.Summary}
+	for i := range h.Stores {
+		if s := &h.Stores[i]; s.State == Failing {
+			lines = append(lines, s.finding().String())
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Health reports how the stores are, from what is known: it asks no database.
 func (f *Fleet) Health() Health {
 	h := Health{
 		Connections: f.conns.used(), MaxConnections: f.conns.total(), Handlers: f.handlers.used(), MaxHandlers: f.handlers.total(),

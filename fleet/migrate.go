@@ -19,6 +19,15 @@ type Migration struct {
 	Took time.Duration
 }
 
+// String returns the store and what became of it in one line.
+func (m Migration) String() string {
+	took := m.Took.Round(time.Millisecond)
+	if m.Err != nil {
+		return fmt.Sprintf("store %s: not migrated, after %v: %v", m.Key, took, m.Err)
+	}
+	return fmt.Sprintf("store %s: up to date, after %v", m.Key, took)
+}
+
 // ErrCanary says that the first store could not be migrated, and so no other was
 // touched.
 var ErrCanary = errors.New("the canary could not be migrated, the other stores were left alone")

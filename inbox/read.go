@@ -77,10 +77,10 @@ func (i *Inbox) List(ctx context.Context, f Filter) ([]*Info, error) {
 	return i.read(ctx, op.InboxList{Status: status, Idle: idle, After: after, Most: most})
 }
 
-// Stuck returns messages that are being processed and were neither delivered nor
-// marked for an hour, at most 100.
+// Stuck returns messages that are being processed, are not held by a lease and were
+// neither delivered nor marked for an hour: at most 100, the longest stuck first.
 func (i *Inbox) Stuck(ctx context.Context) ([]*Info, error) {
-	return i.List(ctx, Filter{Status: Processing, Idle: limits.InboxStuck})
+	return i.read(ctx, op.InboxStuck{Age: limits.InboxStuck, Most: defaultList})
 }
 
 func (i *Inbox) read(ctx context.Context, o engine.Answering[op.InboxMessage]) ([]*Info, error) {

@@ -14,6 +14,7 @@ import (
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/metrics"
 	"github.com/bravellian/pawl/outbox"
@@ -75,6 +76,15 @@ func TestBacklog(t *testing.T) {
 		})
 		if n := len(got.of("pawl_messages")); n != 7 {
 			t.Errorf("there are %d numbers of messages:\n%s", n, strings.Join(got.of("pawl_messages"), "\n"))
+		}
+		of := map[string]int64{}
+		amounts, err := engine.Query(t.Context(), f.db, op.BacklogMessages{Queues: []string{"slow"}, Runs: 100, Messages: 100, Lanes: 10})
+		check(t, err)
+		for _, a := range amounts {
+			of[a.State+" of "+a.Queue] += a.N
+		}
+		if of["paused of slow"] != 8 || of["ready of default"] != 0 || of["in_flight of default"] != 0 {
+			t.Errorf("of queue slow there are %v", of)
 		}
 		for topic, old := range map[string]bool{"a": true, "b": false} {
 			name := fmt.Sprintf(`pawl_oldest_ready_age_seconds{queue="default",topic=%q}`, topic)

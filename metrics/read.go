@@ -40,7 +40,7 @@ func bounded() []string {
 func (c *Collector) read(ctx context.Context, db engine.DB) reading {
 	r := reading{at: time.Now()}
 	runs := int64(c.opts.Runs)
-	backlog := engine.Each(op.MetricsBacklog{Runs: runs, Messages: int64(c.opts.Messages), Lanes: maxLanes}, func(a *op.MetricsAmount, unread error) error {
+	backlog := engine.Each(op.BacklogMessages{Runs: runs, Messages: int64(c.opts.Messages), Lanes: maxLanes}, func(a *op.BacklogAmount, unread error) error {
 		if unread == nil {
 			c.backlog(&r, a)
 		}
@@ -55,9 +55,9 @@ func (c *Collector) read(ctx context.Context, db engine.DB) reading {
 	if r.err = db.Read(ctx, backlog); r.err != nil {
 		return r
 	}
-	var counts []op.MetricsCount
-	counts, r.err = engine.Query(ctx, db, op.MetricsState{Most: runs})
-	r.state = map[pair]float64{{"pauses", "queue"}: 0, {"pauses", "topic"}: 0}
+	var counts []op.BacklogCount
+	counts, r.err = engine.Query(ctx, db, op.BacklogCounts{Most: runs})
+	r.state = map[pair]float64{}
 	for _, n := range counts {
 		r.state[pair{n.What, n.Which}] = float64(n.N)
 		if _, known := r.truncated[n.What]; known && n.N >= runs {
@@ -68,7 +68,7 @@ func (c *Collector) read(ctx context.Context, db engine.DB) reading {
 }
 
 // backlog takes one row. Different names may share a label.
-func (c *Collector) backlog(r *reading, a *op.MetricsAmount) {
+func (c *Collector) backlog(r *reading, a *op.BacklogAmount) {
 	r.truncated[a.State] = r.truncated[a.State] || a.More
 	if a.N <= 0 {
 		return

@@ -139,7 +139,9 @@ func (r *reading) collect(to storeSink) {
 		case "joins":
 			to.send(told.joins, n, joinStatus(k.b))
 		case "timers":
-			to.send(told.timers, n, k.b)
+			if k.b != "expired" {
+				to.send(told.timers, n, k.b)
+			}
 		case "pauses":
 			to.send(told.pauses, n, k.b)
 		case "workers":

@@ -72,16 +72,11 @@ const (
 // countWaiting counts the messages of queues that wait or are held, at a cost that does
 // not grow with their number.
 func countWaiting(ctx context.Context, db engine.DB, queues []string) (w backlog, err error) {
-	amounts, err := engine.Query(ctx, db, op.MetricsBacklog{Runs: waitingRuns, Messages: 1, Lanes: waitingLanes})
+	amounts, err := engine.Query(ctx, db, op.BacklogMessages{Queues: queues, Runs: waitingRuns, Messages: 1, Lanes: waitingLanes})
 	for _, a := range amounts {
-		if a.State != "ready" && a.State != "in_flight" {
-			continue
-		}
-		w.more = w.more || a.More
-		for _, queue := range queues {
-			if a.Queue == queue {
-				w.n += a.N
-			}
+		if a.State == "ready" || a.State == "in_flight" {
+			w.n += a.N
+			w.more = w.more || a.More
 		}
 	}
 	return w, err

@@ -1,7 +1,6 @@
 package dbtest
 
 import (
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -42,7 +41,10 @@ func (d Database) source(t testing.TB, o engine.Operation) *engine.Source {
 }
 
 func typed(n int, t reflect.Type) string {
-	types := map[reflect.Type]string{reflect.TypeFor[int](): "int4", reflect.TypeFor[int64](): "int8", reflect.TypeFor[[16]byte](): "uuid"}
+	types := map[reflect.Type]string{
+		reflect.TypeFor[int](): "int4", reflect.TypeFor[int64](): "int8", reflect.TypeFor[[16]byte](): "uuid",
+		reflect.TypeFor[time.Duration](): "interval", reflect.TypeFor[[]string](): "text[]",
+	}
 	return fmt.Sprintf("$%d::pg_catalog.%s", n, types[t])
 }
 
@@ -50,18 +52,20 @@ func typed(n int, t reflect.Type) string {
 func (d Database) plain(t testing.TB, a any) any {
 	switch v := a.(type) {
 	case time.Duration:
+		if d.Engine() == "postgres" {
+			return fmt.Sprintf("%d microseconds", v.Microseconds())
+		}
 		return v.Microseconds()
+	case []string:
+		if v != nil {
+			t.Fatal("a list of texts is not supported")
+		}
+		return nil
 	case [16]byte:
 		if d.Engine() == "postgres" {
 			return fmt.Sprintf("%x", v)
 		}
 		return v[:]
-	case []int64:
-		text, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text)
 	}
 	return a
 }

@@ -6,88 +6,21 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/bravellian/pawl/health"
 )
 
-// Level is the severity of a finding.
-type Level int
-
-// Levels, from good to bad.
-const (
-	// OK: no problem.
-	OK Level = iota
-	// Note: for information; nothing needs to be done.
-	Note
-	// Warning: works, but costs more than it should or will fail some day.
-	Warning
-	// Problem: work is lost, wrong or not done until an operator acts.
-	Problem
-)
-
-// levelWords returns the levels' names, in order.
-func levelWords() []string { return []string{"ok", "note", "warning", "problem"} }
-
-// String returns the level's name.
-func (l Level) String() string {
-	if words := levelWords(); l >= 0 && int(l) < len(words) {
-		return words[l]
-	}
-	return fmt.Sprintf("level %d", int(l))
-}
-
-// MarshalText returns the level's name.
-func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
-
-// UnmarshalText parses a level's name.
-func (l *Level) UnmarshalText(text []byte) error {
-	for i, word := range levelWords() {
-		if word == string(text) {
-			*l = Level(i)
-			return nil
-		}
-	}
-	return Invalid("level", "not one of ok, note, warning and problem")
-}
-
-// Finding is one result of an examination.
-type Finding struct {
-	// Level is its severity.
-	Level Level `json:"level"`
-	// Evidence has the figures that were read.
-	Evidence string `json:"evidence"`
-	// NextStep is what to do about it; empty if there is nothing to do.
-	NextStep string `json:"next_step,omitempty"`
-}
-
-// Examination is one check of a database.
+// Examination is one thing to look at.
 type Examination struct {
 	// Name is its name, one word.
 	Name string
-	// Examine runs the check. It changes nothing, its cost does not grow with the tables,
-	// and its findings contain no payload and no password.
-	Examine func(ctx context.Context) ([]Finding, error)
+	// Examine returns what was found, without a code. It changes nothing, costs nothing
+	// that grows with the tables, and what it finds holds no payload and no password.
+	Examine func(ctx context.Context) ([]health.Finding, error)
 }
 
-// Limits are the values from which a finding is a warning. Zero fields are the defaults.
-type Limits struct {
-	// Snapshot is how long a transaction may stay open. Default 5 min.
-	Snapshot time.Duration
-	// DeadRows is how many rows of a table may await vacuum. Default 50 000.
-	DeadRows int64
-	// LogPages is how many pages of SQLite's write-ahead log may await their checkpoint.
-	// Default 10 000, which are 40 MB.
-	LogPages int64
-	// DiskFree is how many bytes a SQLite file's disk should have left. Default 256 MB.
-	DiskFree int64
-	// FreePages is how many pages of a SQLite file may be empty, provided they are
-	// most of it. Default 25 000, which are 100 MB.
-	FreePages int64
-	// Connections is the share of the server's connections that may be in use, in
-	// percent. Default 80.
-	Connections int64
-}
-
-// WithDefaults returns l with the defaults for zero fields.
-func (l Limits) WithDefaults() Limits {
+// WithDefaults returns limits with the defaults filled in.
+func WithDefaults(l health.Limits) health.Limits {
 	if l.Snapshot <= 0 {
 		l.Snapshot = 5 * time.Minute
 	}
@@ -105,30 +38,30 @@ func (l Limits) WithDefaults() Limits {
 // Examiner is a DB with checks that only its kind of database has: settings, vacuum,
 // files. Package admin runs them.
 type Examiner interface {
-	// Examinations returns the checks.
-	Examinations(Limits) []Examination
+	// Examinations returns what can be looked at.
+	Examinations(health.Limits) []Examination
 }
 
-// NewFinding returns a finding.
-func NewFinding(level Level, evidence, next string) Finding {
-	return Finding{Level: level, Evidence: evidence, NextStep: next}
+// NewFinding returns a finding without a code. next is "" if nothing needs to be done.
+func NewFinding(level health.Level, summary, next string) health.Finding {
+	return health.Finding{Level: level, Summary: summary, NextStep: next}
 }
 
-// OrOK returns the findings or, if there are none, one of level OK.
-func OrOK(found []Finding, evidence string) []Finding {
+// OrOK returns the findings or, if there are none, one that all is well.
+func OrOK(found []health.Finding, summary string) []health.Finding {
 	if len(found) == 0 {
-		return []Finding{NewFinding(OK, evidence, "")}
+		return []health.Finding{NewFinding(health.OK, summary, "")}
 	}
 	return found
 }
 
-// SchemaDifference returns an [ErrSchemaChanged] that names some of the findings of level
-// Problem; nil if there are none.
-func SchemaDifference(findings []Finding) error {
+// SchemaDifference is an [ErrSchemaChanged] that names some of the problems among findings; nil
+// if there are none.
+func SchemaDifference(findings []health.Finding) error {
 	var names []string
 	for _, f := range findings {
-		if f.Level == Problem {
-			names = append(names, f.Evidence)
+		if f.Level == health.Problem {
+			names = append(names, f.Summary)
 		}
 	}
 	if len(names) == 0 {

@@ -8,7 +8,7 @@ import (
 
 func clocks() []engine.Operation { return []engine.Operation{ClockNow{}} }
 
-// ClockNow reads the time. One row.
+// ClockNow asks the database what time it is, and so whether it is there. One row.
 type ClockNow struct{ engine.Rows[Clock] }
 
 // Clock is the time by the database's clock.

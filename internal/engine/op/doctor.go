@@ -8,8 +8,7 @@ import (
 
 func doctor() []engine.Operation {
 	return []engine.Operation{
-		DoctorAdopt{}, DoctorClaims{}, DoctorLeases{}, DoctorMessages{}, DoctorOverdue{}, DoctorQueues{}, DoctorRuns{},
-		DoctorVersion{}, DoctorWrite{},
+		DoctorAdopt{}, DoctorClaims{}, DoctorLeases{}, DoctorMessages{}, DoctorQueues{}, DoctorRuns{}, DoctorWrite{},
 	}
 }
 
@@ -62,22 +61,7 @@ type DoctorPlaces struct {
 	Places int64
 }
 
-// DoctorOverdue counts what was due long ago and has not become a message. One row per kind:
-// timers, claimed timers, jobs.
-type DoctorOverdue struct {
-	engine.Rows[DoctorLate]
-	Age  time.Duration // since when it was due, at least
-	Look int           // the most counted of each kind
-}
-
-// DoctorLate is how much of a kind is overdue.
-type DoctorLate struct {
-	Kind  string
-	N     int64
-	Since *time.Time
-}
-
-// DoctorQueues reads lanes that have messages and are not registered.
+// DoctorQueues finds the lanes that nobody knows and messages lie in.
 type DoctorQueues struct {
 	engine.Rows[DoctorLane]
 	Look int // in how many runs of each lane messages are counted
@@ -105,8 +89,6 @@ type DoctorHole struct {
 	Missing int64
 }
 
-// DoctorVersion returns the version of the schema.
-type DoctorVersion struct{ engine.Number }
-
-// DoctorWrite changes nothing, but fails on a database that cannot be written to.
+// DoctorWrite changes nothing, in a way that a database which cannot be written to
+// refuses.
 type DoctorWrite struct{ engine.Changes }

@@ -1,41 +1,14 @@
 package op
 
-import (
-	"time"
-
-	"github.com/bravellian/pawl/internal/engine"
-)
+import "github.com/bravellian/pawl/internal/engine"
 
 func health() []engine.Operation {
-	return []engine.Operation{HealthBacklog{}, HealthFailed{}, HealthPing{}, HealthSigns{}, HealthStuck{}, HealthTables{}, HealthWaiting{}}
+	return []engine.Operation{HealthSigns{}, HealthTables{}, HealthWaiting{}}
 }
 
-// HealthBacklog counts what is due in lanes, in the first hundred runs of each. One row per
-// lane.
-type HealthBacklog struct {
-	engine.Rows[HealthAmount]
-	Lanes []int64
-}
-
-// HealthAmount is how much is due in a lane.
-type HealthAmount struct {
-	Lane int64
-	N    int64 // messages
-	More bool  // there may be more than N
-}
-
-// HealthFailed returns how many messages failed for good.
-type HealthFailed struct {
-	engine.Number
-	Most int // the most counted
-}
-
-// HealthPing tests whether the database answers. The number has no meaning.
-type HealthPing struct{ engine.Number }
-
-// HealthSigns reads evidence that queues are worked on, among the newest hundred runs under
-// lease, and as many that are done: a row proves it, no row proves nothing. One row per
-// queue with evidence.
+// HealthSigns looks for signs that somebody works on a queue, among the newest hundred
+// runs under lease, and as many that are done: a sign proves something, none proves
+// nothing. A row for each queue with a sign.
 type HealthSigns struct{ engine.Rows[HealthSign] }
 
 // HealthSign is evidence that a queue is worked on.
@@ -45,16 +18,8 @@ type HealthSign struct {
 	Micros *int64 // how long ago one was finished
 }
 
-// HealthStuck returns how many messages of the inbox are being processed, were not delivered
-// again for long and have no valid lease.
-type HealthStuck struct {
-	engine.Number
-	Age  time.Duration // since they were last seen, at least
-	Most int           // the most counted
-}
-
-// HealthTables lists tables of pawl that do not exist. The list of migrations has what was
-// created, not what was dropped since.
+// HealthTables lists tables of pawl that are not there. The list of migrations says
+// what was made, not what somebody dropped since.
 type HealthTables struct{ engine.Rows[HealthTable] }
 
 // HealthTable is a table that is missing.

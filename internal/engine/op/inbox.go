@@ -9,7 +9,7 @@ import (
 func inbox() []engine.Operation {
 	return []engine.Operation{
 		InboxDone{}, InboxExtend{}, InboxFail{}, InboxGet{}, InboxList{}, InboxListDead{}, InboxListProcessing{}, InboxListSource{}, InboxMark{},
-		InboxPurge{}, InboxRelease{}, InboxRevive{}, InboxSee{}, InboxTake{},
+		InboxPurge{}, InboxRelease{}, InboxRevive{}, InboxSee{}, InboxStuck{}, InboxTake{},
 	}
 }
 
@@ -144,8 +144,16 @@ type InboxSee struct {
 	Hash []byte // nil: none
 }
 
-// InboxTake takes a message to process it. It changes 1 row if the caller holds it now, and
-// otherwise as many as InboxSee.
+// InboxStuck reads messages that are being processed, were not heard of for an age and are
+// not held by a lease, those first that were not heard of for longest.
+type InboxStuck struct {
+	engine.Rows[InboxMessage]
+	Age  time.Duration
+	Most int
+}
+
+// InboxTake takes a message to process it. It changes 1 row if it is the caller's now,
+// and otherwise as many as InboxSee.
 type InboxTake struct {
 	engine.Changes
 	InboxKey

@@ -6,14 +6,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/engine"
 )
 
 var _ engine.Examiner = (*DB)(nil)
 
-// Examinations returns the checks of a PostgreSQL database.
-func (db *DB) Examinations(l engine.Limits) []engine.Examination {
-	x := &examiner{db, l.WithDefaults()}
+// Examinations returns what can be looked at on PostgreSQL.
+func (db *DB) Examinations(l health.Limits) []engine.Examination {
+	x := &examiner{db, engine.WithDefaults(l)}
 	return []engine.Examination{
 		{Name: "server", Examine: x.server},
 		{Name: "objects", Examine: x.objects},
@@ -28,7 +29,7 @@ func (db *DB) Examinations(l engine.Limits) []engine.Examination {
 
 type examiner struct {
 	*DB
-	limits engine.Limits
+	limits health.Limits
 }
 
 // doctorStatements returns the statements of the doctor that only PostgreSQL has.
@@ -52,8 +53,8 @@ type serverInfo struct {
 // oldest is the oldest major version that pawl supports.
 const oldest = 14
 
-// server checks the server's version and role.
-func (x *examiner) server(ctx context.Context) ([]engine.Finding, error) {
+// server looks at what kind of server this is.
+func (x *examiner) server(ctx context.Context) ([]health.Finding, error) {
 	info, _, err := engine.Get(ctx, x, doctorServer{})
 	if err != nil {
 		return nil, err
@@ -61,18 +62,18 @@ func (x *examiner) server(ctx context.Context) ([]engine.Finding, error) {
 	return checkServer(&info), nil
 }
 
-func checkServer(s *serverInfo) (found []engine.Finding) {
+func checkServer(s *serverInfo) (found []health.Finding) {
 	if s.Number < oldest*10_000 {
-		found = append(found, engine.NewFinding(engine.Problem, "PostgreSQL "+s.Version, fmt.Sprintf("Upgrade the server: pawl needs version %d or later.", oldest)))
+		found = append(found, engine.NewFinding(health.Problem, "PostgreSQL "+s.Version, fmt.Sprintf("Upgrade the server: pawl needs version %d or later.", oldest)))
 	}
 	if s.Standby {
-		found = append(found, engine.NewFinding(engine.Problem, "this server is a standby (pg_is_in_recovery)", "Connect to the primary: target_session_attrs=read-write in the connection string finds it."))
+		found = append(found, engine.NewFinding(health.Problem, "this server is a standby (pg_is_in_recovery)", "Connect to the primary: target_session_attrs=read-write in the connection string finds it."))
 	}
 	if s.ReadOnly {
-		found = append(found, engine.NewFinding(engine.Problem, "default_transaction_read_only = on", "Switch it off for this role or database: ALTER ROLE … RESET default_transaction_read_only"))
+		found = append(found, engine.NewFinding(health.Problem, "default_transaction_read_only = on", "Switch it off for this role or database: ALTER ROLE … RESET default_transaction_read_only"))
 	}
 	if s.Isolation != "read committed" {
-		found = append(found, engine.NewFinding(engine.Note, "default_transaction_isolation = "+s.Isolation+
+		found = append(found, engine.NewFinding(health.Note, "default_transaction_isolation = "+s.Isolation+
 			": pawl's own transactions are read committed all the same, and some calls are refused in yours (docs/isolation.md)", ""))
 	}
 	return engine.OrOK(found, "PostgreSQL "+s.Version+", a primary")
@@ -89,8 +90,8 @@ type setting struct {
 	Source      string // where it comes from
 }
 
-// durability checks the settings with which a crash can undo commits.
-func (x *examiner) durability(ctx context.Context) ([]engine.Finding, error) {
+// durability looks at the settings by which a crash can take back commits.
+func (x *examiner) durability(ctx context.Context) ([]health.Finding, error) {
 	list, err := engine.Query(ctx, x, doctorSettings{Names: []string{"fsync", "full_page_writes", "synchronous_commit"}})
 	if err != nil {
 		return nil, err
@@ -99,11 +100,11 @@ func (x *examiner) durability(ctx context.Context) ([]engine.Finding, error) {
 	tables, err := x.tables(ctx)
 	for _, t := range tables {
 		if t.Unlogged {
-			found = append(found, engine.NewFinding(engine.Problem, "table "+t.Name+" is unlogged: a crash empties it", "ALTER TABLE "+x.quote(t.Name)+" SET LOGGED"))
+			found = append(found, engine.NewFinding(health.Problem, "table "+t.Name+" is unlogged: a crash empties it", "ALTER TABLE "+x.quote(t.Name)+" SET LOGGED"))
 		}
 	}
 	if x.opts.RelaxedAck {
-		found = append(found, engine.NewFinding(engine.Note, "RelaxedAck: a crash of the server may have the last acks forgotten, and their messages delivered again", ""))
+		found = append(found, engine.NewFinding(health.Note, "RelaxedAck: a crash of the server may have the last acks forgotten, and their messages delivered again", ""))
 	}
 	return engine.OrOK(found, settingList(list)), err
 }
@@ -116,16 +117,16 @@ func settingList(list []setting) string {
 	return strings.Join(text, ", ")
 }
 
-func checkDurability(list []setting) (found []engine.Finding) {
+func checkDurability(list []setting) (found []health.Finding) {
 	for _, s := range list {
 		seen := fmt.Sprintf("%s = %s (from: %s)", s.Name, s.Value, s.Source)
 		switch {
 		case s.Value != "off":
 		case s.Name == "synchronous_commit":
-			found = append(found, engine.NewFinding(engine.Warning, seen+": a crash of the server takes back the last commits",
+			found = append(found, engine.NewFinding(health.Warning, seen+": a crash of the server takes back the last commits",
 				"Take it out of where it comes from: the connection string, ALTER ROLE … RESET synchronous_commit, ALTER DATABASE … RESET synchronous_commit, or ALTER SYSTEM RESET synchronous_commit. For acks alone there is RelaxedAck."))
 		default:
-			found = append(found, engine.NewFinding(engine.Problem, seen+": a crash of the machine can destroy the database",
+			found = append(found, engine.NewFinding(health.Problem, seen+": a crash of the machine can destroy the database",
 				"ALTER SYSTEM SET "+s.Name+" = on; SELECT pg_reload_conf()"))
 		}
 	}
@@ -142,8 +143,8 @@ type usage struct {
 	Most int64 // the limit, -1 without one
 }
 
-// connections checks how many connections are left.
-func (x *examiner) connections(ctx context.Context) ([]engine.Finding, error) {
+// connections looks at how many connections are left.
+func (x *examiner) connections(ctx context.Context) ([]health.Finding, error) {
 	list, err := engine.Query(ctx, x, doctorConnections{})
 	if err != nil {
 		return nil, err
@@ -151,7 +152,7 @@ func (x *examiner) connections(ctx context.Context) ([]engine.Finding, error) {
 	return checkConnections(list, x.limits.Connections), nil
 }
 
-func checkConnections(list []usage, limit int64) (found []engine.Finding) {
+func checkConnections(list []usage, limit int64) (found []health.Finding) {
 	var seen []string
 	for _, u := range list {
 		if u.Most < 0 {
@@ -159,9 +160,9 @@ func checkConnections(list []usage, limit int64) (found []engine.Finding) {
 		}
 		text := fmt.Sprintf("%s: %d of %d connections in use", u.What, u.Used, u.Most)
 		seen = append(seen, text)
-		level := engine.Warning
+		level := health.Warning
 		if u.Used >= u.Most {
-			level = engine.Problem
+			level = health.Problem
 		}
 		if u.Used*100 >= u.Most*limit {
 			found = append(found, engine.NewFinding(level, text, "Give programs smaller pools (pool_max_conns), put a pooler in front, or raise the limit (max_connections, CONNECTION LIMIT)."))

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/engine"
 )
 
@@ -48,9 +49,9 @@ func (x *examiner) expectedTables() (names []string) {
 	return names
 }
 
-// objects checks everything that the migrations make. A schema of another version is reported
-// by another check.
-func (x *examiner) objects(ctx context.Context) ([]engine.Finding, error) {
+// objects looks for everything that the migrations make. A schema that is not of
+// this build is another check's matter.
+func (x *examiner) objects(ctx context.Context) ([]health.Finding, error) {
 	if !x.current(ctx) {
 		return nil, nil
 	}
@@ -58,8 +59,8 @@ func (x *examiner) objects(ctx context.Context) ([]engine.Finding, error) {
 	return engine.OrOK(found, fmt.Sprintf("all %d tables, columns, indexes, constraints, views and routines are there", len(expectedObjects()))), err
 }
 
-// differences returns what the migrations make and is missing or different.
-func (x *examiner) differences(ctx context.Context) (found []engine.Finding, err error) {
+// differences are what the migrations make and is not there, or not as they make it.
+func (x *examiner) differences(ctx context.Context) (found []health.Finding, err error) {
 	there, err := engine.Query(ctx, x, doctorObjects{Schema: x.opts.Schema, Prefix: x.opts.Prefix})
 	if err != nil {
 		return nil, err
@@ -90,21 +91,21 @@ func (x *examiner) implied(line string, there map[string]bool) bool {
 	return end > 0 && !there["table "+rest[:end]]
 }
 
-// lacking returns the finding for an object that is missing, or unusable.
-func (x *examiner) lacking(line string, exists bool) engine.Finding {
+// lacking is something that is missing, or there and unusable.
+func (x *examiner) lacking(line string, exists bool) health.Finding {
 	const byHand = "Somebody changed the schema by hand: restore it from a backup, or by its statement in pawl's migrations (internal/sql/postgres/schema)."
 	kind, rest, _ := strings.Cut(line, " ")
 	sql := x.folder.Names.Render(rest)
 	switch {
 	case exists && kind == "index":
-		return engine.NewFinding(engine.Problem, "invalid index: "+rest, "Building it failed. Drop it, and: "+sql)
+		return engine.NewFinding(health.Problem, "invalid index: "+rest, "Building it failed. Drop it, and: "+sql)
 	case exists:
-		return engine.NewFinding(engine.Problem, "not valid: "+line, byHand)
+		return engine.NewFinding(health.Problem, "not valid: "+line, byHand)
 	case kind == "index":
-		return engine.NewFinding(engine.Problem, "missing index: "+rest, sql)
+		return engine.NewFinding(health.Problem, "missing index: "+rest, sql)
 	case kind == "function":
 		name, _, _ := strings.Cut(rest, ") ")
-		return engine.NewFinding(engine.Problem, "missing or changed function: "+name+")", byHand)
+		return engine.NewFinding(health.Problem, "missing or changed function: "+name+")", byHand)
 	}
-	return engine.NewFinding(engine.Problem, "missing or changed "+kind+": "+rest, byHand)
+	return engine.NewFinding(health.Problem, "missing or changed "+kind+": "+rest, byHand)
 }

@@ -7,14 +7,16 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// pooler checks for a pooler that assigns the server's connections per transaction, which
-// loses what belongs to a session, LISTEN above all. Two connections of pawl never share one
-// of the server, unless there is such a pooler: then the second gets, inside its transaction,
-// what the first has just returned, and the first continues on another.
-func (x *examiner) pooler(ctx context.Context) ([]engine.Finding, error) {
+// pooler looks whether a session is one: a pooler that hands out the server's
+// connections by the transaction loses what belongs to a session, LISTEN above
+// all. Two of our connections are never the same one of the server, unless there
+// is such a pooler: then the second gets, inside its transaction, what the first
+// has just given back, and the first goes on with another.
+func (x *examiner) pooler(ctx context.Context) ([]health.Finding, error) {
 	first, err := x.acquire(ctx, "doctor/pooler")
 	if err != nil {
 		return nil, err
@@ -60,19 +62,19 @@ func backend(ctx context.Context, q interface {
 	return pid, err
 }
 
-// checkPooler compares server processes: told is the one that the first connection got when it
-// was opened, before and after those that answered it, second the one that answered the
-// second connection meanwhile, 0 if there was none.
-func checkPooler(told, before, second, after uint32) []engine.Finding {
+// checkPooler: told is the process that the first connection was told when it
+// began, before and after those that answered it, second the one that answered the
+// second meanwhile, 0 if there was none.
+func checkPooler(told, before, second, after uint32) []health.Finding {
 	switch {
 	case before == second || before != after:
-		return []engine.Finding{engine.NewFinding(engine.Warning,
+		return []health.Finding{engine.NewFinding(health.Warning,
 			fmt.Sprintf("a connection pooler hands out connections by the transaction: one of ours was answered by server processes %d and %d, another by %d", before, after, second),
 			"Have pawl's workers connect to the server directly, or to the pooler in session mode (pool_mode = session). Until then they poll (PollOnly says so from the start), and need default_query_exec_mode=exec in the URL.")}
 	case second == 0:
-		return []engine.Finding{engine.NewFinding(engine.Note, "a pool of one connection cannot tell whether a pooler stands between", "")}
+		return []health.Finding{engine.NewFinding(health.Note, "a pool of one connection cannot tell whether a pooler stands between", "")}
 	case told != before:
-		return []engine.Finding{engine.NewFinding(engine.Note, fmt.Sprintf("a connection pooler stands between, and keeps sessions: our process is %d, the server's %d", told, before), "")}
+		return []health.Finding{engine.NewFinding(health.Note, fmt.Sprintf("a connection pooler stands between, and keeps sessions: our process is %d, the server's %d", told, before), "")}
 	}
-	return []engine.Finding{engine.NewFinding(engine.OK, fmt.Sprintf("sessions are the server's own (process %d)", before), "")}
+	return []health.Finding{engine.NewFinding(health.OK, fmt.Sprintf("sessions are the server's own (process %d)", before), "")}
 }

@@ -22,7 +22,7 @@ func newAnswers() answers {
 	a.jobs()
 	a.joins()
 	a.leases()
-	a.metrics()
+	a.backlog()
 	a.outboxes()
 	a.pauses()
 	a.timers()
@@ -62,6 +62,6 @@ func (db *DB) answer(t *txn, c *engine.Call) (err error) {
 func statements() []engine.Operation {
 	return slices.Concat(
 		auditStatements(), doctorStatements(), doctorJoinStatements(), generationStatements(), inboxStatements(), jobStatements(), joinStatements(),
-		leaseStatements(), metricsStatements(), outboxStatements(), pauseStatements(), timerStatements(),
+		leaseStatements(), backlogStatements(), outboxStatements(), pauseStatements(), timerStatements(),
 	)
 }

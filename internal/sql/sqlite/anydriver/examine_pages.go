@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/engine"
 )
 
@@ -15,9 +16,9 @@ const (
 	maxFaults = 10
 )
 
-// pages reads the file as far as the time allows, and checks its pages. It uses a connection
-// of its own, so that nothing waits for it.
-func (x *examiner) pages(ctx context.Context) ([]engine.Finding, error) {
+// pages reads the whole file as far as the time allows, and looks whether its pages
+// fit together. It does so on a connection of its own: nobody waits for it.
+func (x *examiner) pages(ctx context.Context) ([]health.Finding, error) {
 	own := &slot{pool: x.sql, guard: x.guard}
 	defer own.close()
 	var said []string
@@ -38,15 +39,15 @@ func (x *examiner) pages(ctx context.Context) ([]engine.Finding, error) {
 	case isCorrupt(err):
 		return corrupt(strings.Join(strings.Fields(err.Error()), " ")), nil
 	case err != nil && (ctx.Err() != nil || errors.Is(classify(err), engine.ErrTimeout)):
-		return []engine.Finding{engine.NewFinding(engine.Note, "there was no time to read the whole file", "Give it more time, or check a copy: PRAGMA quick_check")}, nil
+		return []health.Finding{engine.NewFinding(health.Note, "there was no time to read the whole file", "Give it more time, or check a copy: PRAGMA quick_check")}, nil
 	case err != nil:
 		return nil, wrap("doctor/quick_check", err)
 	}
-	return []engine.Finding{engine.NewFinding(engine.OK, "quick_check finds no fault", "")}, nil
+	return []health.Finding{engine.NewFinding(health.OK, "quick_check finds no fault", "")}, nil
 }
 
-func corrupt(evidence string) []engine.Finding {
-	return []engine.Finding{engine.NewFinding(engine.Problem, "the file is corrupt: "+evidence,
+func corrupt(evidence string) []health.Finding {
+	return []health.Finding{engine.NewFinding(health.Problem, "the file is corrupt: "+evidence,
 		"Stop all programs, keep a copy of the file, its -wal and -shm, and restore a backup; of what the backup lacks the sqlite3 shell's .recover saves what it can.")}
 }
 

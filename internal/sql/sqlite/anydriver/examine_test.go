@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/enginetest"
 	sqlite "github.com/bravellian/pawl/internal/sql/sqlite/anydriver"
 )
@@ -36,11 +36,11 @@ func TestDoctorLooksAtOneJoinsMembers(t *testing.T) {
 func TestExaminationsOfANewFile(t *testing.T) {
 	db := open(t, t.TempDir()+"/pawl.db")
 	for range 2 { // first without tables, which is not their matter
-		for _, x := range db.Examinations(engine.Limits{}) {
+		for _, x := range db.Examinations(health.Limits{}) {
 			found, err := x.Examine(t.Context())
 			enginetest.Must(t, err)
 			for _, f := range found {
-				if f.Level != engine.OK {
+				if f.Level != health.OK {
 					t.Errorf("%s: %+v", x.Name, f)
 				}
 			}

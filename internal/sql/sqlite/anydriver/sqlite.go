@@ -27,7 +27,7 @@ import (
 	"github.com/bravellian/pawl/internal/enginekit/coalesce"
 )
 
-//go:embed audit doctor explain fleet generation health inbox job join lease macros metrics outbox pause schema timer views
+//go:embed audit backlog clock doctor explain fleet generation health inbox job join lease macros outbox pause schema timer views
 var files embed.FS
 
 // Options configure a database. The zero value is right for most programs.

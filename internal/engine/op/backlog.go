@@ -1,0 +1,52 @@
+package op
+
+import (
+	"time"
+
+	"github.com/bravellian/pawl/internal/engine"
+)
+
+func backlogs() []engine.Operation {
+	return []engine.Operation{BacklogCounts{}, BacklogMessages{}}
+}
+
+// BacklogMessages counts the messages of the outbox by state, queue and topic. It reads
+// the first runs of each lane, and the first messages of those for their topics: its
+// bounds hold regardless of how much there is. A lane is read for its share of them, and
+// for 100 of each at least. Failed messages are counted of all queues.
+type BacklogMessages struct {
+	engine.Rows[BacklogAmount]
+	Queues   []string // whose lanes are read; nil: all
+	Runs     int64    // at most, of all lanes
+	Messages int64
+	Lanes    int64 // at most
+}
+
+// BacklogAmount is how many messages are in a state.
+type BacklogAmount struct {
+	State  string // ready, scheduled, paused, in_flight, failed
+	Queue  string
+	Topic  *string // nil: the rest, which was not read for its topic
+	N      int64
+	Micros *int64 // for which the oldest waits, of what could be claimed or is paused
+	More   bool   // there may be more than was counted
+}
+
+// BacklogCounts counts what is due, overdue, failed or alive, each kind up to a bound.
+type BacklogCounts struct {
+	engine.Rows[BacklogCount]
+	Age  time.Duration // since when something is due or expired to be counted as that, at least
+	Most int64
+}
+
+// BacklogCount is how many there are of something.
+type BacklogCount struct {
+	What string
+	// Which is, of messages: failed; of joins: the number of a status; of timers: due,
+	// scheduled, or expired, which are claimed under a lease that ended; of jobs: due;
+	// of pauses: queue or topic, without those that are ending; of workers, which are
+	// alive: "".
+	Which  string
+	N      int64
+	Micros *int64 // for which the first of what is due or expired has been
+}

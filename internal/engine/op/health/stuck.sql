@@ -1,2 +1,0 @@
-SELECT count(*) FROM (
-  SELECT 1 FROM pawl.inbox i WHERE i.status = 'Processing' AND i.last_seen_utc < @began - @age AND (i.locked_until_utc IS NULL OR i.locked_until_utc < @began) LIMIT @most) x

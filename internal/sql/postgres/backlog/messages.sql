@@ -1,0 +1,45 @@
+-- The caller pins the plans, as those of routines are.
+WITH lane AS MATERIALIZED (
+  SELECT l.id, l.queue, pawl.paused(l.queue) AS paused
+    FROM pawl.outbox_lane l WHERE @queues IS NULL OR l.queue = ANY (@queues) ORDER BY l.queue, l.priority LIMIT @lanes),
+share AS MATERIALIZED (
+  SELECT greatest(100, @runs / greatest(1, count(*))) AS runs, greatest(100, @messages / greatest(1, count(*))) AS messages FROM lane),
+part AS MATERIALIZED (
+  SELECT l.id, l.queue, CASE WHEN l.paused THEN 'paused' ELSE 'ready' END AS state, '-infinity'::timestamptz AS after, @began AS upto FROM lane l
+  UNION ALL SELECT l.id, l.queue, 'scheduled', @began, 'infinity' FROM lane l),
+claimed AS MATERIALIZED (
+  SELECT c.lane, c.lo, c.n FROM pawl.outbox_claim c ORDER BY c.lo LIMIT @runs),
+total AS MATERIALIZED (
+  SELECT p.state, p.queue, sum(t.n) AS n, bool_or(t.runs >= s.runs) AS more
+    FROM share s, part p, LATERAL (
+      SELECT count(*) AS runs, coalesce(sum(x.n), 0) AS n FROM (
+        SELECT r.n FROM pawl.outbox_ready r WHERE r.lane = p.id AND r.at > p.after AND r.at <= p.upto ORDER BY r.at, r.lo LIMIT s.runs) x) t
+   GROUP BY p.state, p.queue
+  UNION ALL
+  SELECT 'in_flight', l.queue, sum(c.n), (SELECT count(*) FROM claimed) >= @runs FROM claimed c JOIN lane l ON l.id = c.lane GROUP BY l.queue),
+topic AS MATERIALIZED (
+  SELECT p.state, p.queue, t.topic, count(*) AS n, min(t.at) AS at
+    FROM share s, part p, LATERAL (
+      SELECT m.topic, r.at FROM (
+        SELECT x.at, x.lo, x.n FROM pawl.outbox_ready x WHERE x.lane = p.id AND x.at > p.after AND x.at <= p.upto ORDER BY x.at, x.lo LIMIT s.runs) r,
+        LATERAL (SELECT y.topic FROM pawl.outbox_message y WHERE y.id >= r.lo AND y.id < r.lo + r.n OFFSET 0) m LIMIT s.messages) t
+   GROUP BY p.state, p.queue, t.topic
+  UNION ALL
+  SELECT 'in_flight', l.queue, t.topic, count(*), NULL
+    FROM (SELECT c.lane, m.topic FROM claimed c, LATERAL (SELECT y.topic FROM pawl.outbox_message y WHERE y.id >= c.lo AND y.id < c.lo + c.n OFFSET 0) m LIMIT @messages) t
+    JOIN lane l ON l.id = t.lane GROUP BY l.queue, t.topic),
+aside AS MATERIALIZED (
+  SELECT p.name AS topic, r.lo, r.n, r.at, count(*) OVER (PARTITION BY p.name) >= s.runs AS more
+    FROM share s, (SELECT x.name, x.lane FROM pawl.outbox_pause x WHERE x.kind = 'topic' ORDER BY x.name LIMIT @lanes) p,
+         LATERAL (SELECT x.at, x.lo, x.n FROM pawl.outbox_ready x WHERE x.lane = p.lane ORDER BY x.at, x.lo LIMIT s.runs) r),
+failed AS MATERIALIZED (
+  SELECT x.id FROM pawl.outbox_exception x WHERE x.status >= 3 AND x.status = 3 ORDER BY x.id LIMIT @messages)
+SELECT t.state, t.queue, t.topic, t.n::int8 AS n, CASE WHEN t.state IN ('ready', 'paused') THEN pawl.micros(@began - t.at) END AS micros, false AS more FROM topic t
+UNION ALL
+SELECT t.state, t.queue, NULL, (t.n - coalesce((SELECT sum(x.n) FROM topic x WHERE x.state = t.state AND x.queue = t.queue), 0))::int8, NULL, t.more FROM total t
+UNION ALL
+SELECT 'paused', l.queue, a.topic, sum(a.n)::int8, pawl.micros(@began - min(a.at)), bool_or(a.more)
+  FROM aside a JOIN pawl.outbox_message m ON m.id = a.lo JOIN pawl.outbox_lane l ON l.id = m.lane GROUP BY l.queue, a.topic
+UNION ALL
+SELECT 'failed', l.queue, m.topic, count(*), NULL, (SELECT count(*) FROM failed) >= @messages
+  FROM failed f JOIN pawl.outbox_message m ON m.id = f.id JOIN pawl.outbox_lane l ON l.id = m.lane GROUP BY l.queue, m.topic
