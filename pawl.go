@@ -88,6 +88,7 @@ func New(db DB, opts Options) (*Pawl, error) {
 		Admin: admin.New(db, o.Internal(access.Key{}).Pauses()), workers: registry.New(db, opts.Logger),
 		db: db, opts: opts, log: engine.Logger(opts.Logger),
 	}
+	p.components = p.assemble()
 	p.checker = checker.New(checker.Config{
 		DB: db, LoopStatus: p.components.Status, Life: &p.life, Ends: opts.StopWhenEmpty, Unhandled: p.components.Unhandled, Workers: p.workers, Options: opts.Health,
 	})
