@@ -8,24 +8,23 @@ import (
 	"github.com/bravellian/pawl/health"
 )
 
-// Probes makes a fleet's health what probe.Handler serves. A store that fails is a
-// check of its own, "store/KEY", so that a fleet with one is not ready; probes that
-// want to know only whether the fleet as a whole does its work leave them out with
-// "?exclude=store". Like Health it asks no database: whether work waits in a store that
-// nobody claims, "pawl health --fleet" says.
+// Probes returns a fleet's health for probe.Handler. A store that fails is a check of its
+// own, "store/KEY", so that a fleet with one is not ready; probes of the fleet as a whole
+// leave them out with "?exclude=store". Like Health it makes no query: whether work waits in
+// a store that no fleet works on is checked by "pawl health --fleet".
 func (f *Fleet) Probes() health.Source { return probes{f} }
 
 type probes struct{ f *Fleet }
 
 const (
-	// listed is how many stores that fail a report names.
+	// listed is how many failing stores a report names.
 	listed = 20
-	// latePoll is from when on polls of stores are so late that the loop must hang:
-	// they are made in order, and the first is the latest.
+	// latePoll is the delay of polls from which the polling loop must hang: they are made in
+	// order, and the first is the latest.
 	latePoll = 5 * time.Minute
 )
 
-// Health reports how the stores are, from what is known.
+// Health reports the health of the stores from memory.
 func (p probes) Health(context.Context) health.Report {
 	h := p.f.Health()
 	failing := 0
@@ -46,13 +45,13 @@ func (p probes) Health(context.Context) health.Report {
 	return health.NewReport(append(checks, stores...))
 }
 
-// Alive tells whether stores are still looked at when it is their time.
+// Alive reports whether stores are still polled on time.
 func (p probes) Alive() health.Report {
 	h := p.f.Health()
 	return health.NewReport([]health.Check{p.polling(&h)})
 }
 
-// summary is how the fleet is as a whole: it fails if no store works.
+// summary returns the check of the whole fleet: it fails if no store works.
 func (f *Fleet) summary(h *Health, failing int) health.Check {
 	c := health.Check{Name: "stores", Verdict: health.OK, Text: h.Summary, Data: map[string]any{
 		"stores": len(h.Stores), "failing": failing, "connections": h.Connections, "max_connections": h.MaxConnections,
@@ -78,7 +77,7 @@ func (s *StoreHealth) check() health.Check {
 	return health.Check{Name: "store/" + s.Key, Verdict: health.Fail, Text: fmt.Sprintf("failed %d times in a row, %s: %s", s.Failures, last, s.Error), Data: data}
 }
 
-// polling reports whether the loop iterates that polls stores.
+// polling checks whether the polling loop iterates.
 func (p probes) polling(h *Health) health.Check {
 	c := health.Check{Name: "loop/polls", Verdict: health.OK, Text: "stores are polled in time"}
 	if phase, _ := p.f.life.Phase(); phase != health.Running {
