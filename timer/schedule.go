@@ -20,9 +20,9 @@ func (t *Timers) Schedule(ctx context.Context, tm Timer) (ID, error) {
 	return first(t.schedule(ctx, nil, []Timer{tm}))
 }
 
-// ScheduleTx stores a timer in the caller's transaction. Any isolation level will do;
-// under repeatable read and serializable it fails with engine.ErrSerialization if
-// somebody else scheduled the same key or id since the transaction's first statement.
+// ScheduleTx stores a timer in the caller's transaction, at any isolation level; under
+// repeatable read and serializable it fails with engine.ErrSerialization if another transaction
+// scheduled the same key or id since the transaction's first statement.
 func (t *Timers) ScheduleTx(ctx context.Context, tx any, tm Timer) (ID, error) {
 	return first(t.ScheduleBatchTx(ctx, tx, []Timer{tm}))
 }
@@ -40,9 +40,9 @@ func (t *Timers) ScheduleBatch(ctx context.Context, timers []Timer) ([]ID, error
 	return t.schedule(ctx, nil, timers)
 }
 
-// ScheduleBatchTx stores timers in the caller's transaction. Of isolation levels the
-// same holds as for ScheduleTx; under serializable several timers with keys also
-// conflict with others that are scheduled at the same time and whose keys are near.
+// ScheduleBatchTx stores timers in the caller's transaction. For isolation levels see
+// ScheduleTx; under serializable several timers with keys also conflict with others that are
+// scheduled at the same time and whose keys are near.
 func (t *Timers) ScheduleBatchTx(ctx context.Context, tx any, timers []Timer) ([]ID, error) {
 	own, err := engine.TxOf(t.db, tx)
 	if err != nil {
@@ -81,7 +81,7 @@ func (t *Timers) schedule(ctx context.Context, tx outbox.Tx, timers []Timer) ([]
 	return b.IDs(), nil
 }
 
-// newTimers are timers as they are stored; index says of each message which timer's it is.
+// newTimers converts timers for storing; index has the timer of each message.
 func newTimers(timers []Timer, messages []op.NewMessage, index []int) []op.NewTimer {
 	all := make([]op.NewTimer, len(messages))
 	for i, m := range messages {
@@ -90,7 +90,7 @@ func newTimers(timers []Timer, messages []op.NewMessage, index []int) []op.NewTi
 	return all
 }
 
-// validate checks what is not the message's; the outbox checks the rest.
+// validate checks the fields that are not the message's; the outbox checks the rest.
 func (t *Timer) validate(keys map[string]bool) error {
 	if err := checkDue(t.Due); err != nil {
 		return err
@@ -108,7 +108,7 @@ func (t *Timer) validate(keys map[string]bool) error {
 	return nil
 }
 
-// checkDue refuses a zero time: a forgotten due time must not fire at once (D-71).
+// checkDue returns an error for a zero time: a missing due time must not fire at once (D-71).
 func checkDue(due time.Time) error {
 	if due.IsZero() {
 		return engine.Invalid("due time", "zero")
@@ -116,17 +116,17 @@ func checkDue(due time.Time) error {
 	return engine.CheckDue("due time", due)
 }
 
-// Cancel takes a timer back. True means that it will never fire; false that it
-// has fired, is being fired, was cancelled before, or never was. It is noted in the
-// audit trail, see admin.WithActor.
+// Cancel cancels a timer. True means that it will never fire; false that it has fired, is
+// being fired, was cancelled before, or does not exist. It is recorded in the audit trail, see
+// admin.WithActor.
 func (t *Timers) Cancel(ctx context.Context, id ID) (bool, error) {
 	return t.cancel(ctx, nil, id)
 }
 
-// CancelTx is Cancel in the caller's transaction. True then holds if that commits;
-// until it ends the timer does not fire. Any isolation level will do; under repeatable
-// read and serializable a timer that was scheduled since the transaction's first
-// statement is not found, and one that changed fails with engine.ErrSerialization.
+// CancelTx is Cancel in the caller's transaction. True then holds if that commits; until it
+// ends the timer does not fire. It works at any isolation level; under repeatable read and
+// serializable a timer that was scheduled since the transaction's first statement is not found,
+// and one that changed fails with engine.ErrSerialization.
 func (t *Timers) CancelTx(ctx context.Context, tx any, id ID) (bool, error) {
 	own, err := engine.TxOf(t.db, tx)
 	if err != nil {
@@ -143,14 +143,14 @@ func (t *Timers) cancel(ctx context.Context, tx outbox.Tx, id ID) (bool, error) 
 	return changed, err
 }
 
-// CancelKey is Cancel of the timer that has a key.
+// CancelKey is Cancel for the timer with a key.
 func (t *Timers) CancelKey(ctx context.Context, key string) (bool, error) {
 	return t.cancelKey(ctx, nil, key)
 }
 
-// CancelKeyTx is CancelKey in the caller's transaction. Of isolation levels the same
-// holds as for CancelTx. Under serializable, a transaction that cancels by key and then
-// schedules conflicts with others that do so at the same time: schedule first.
+// CancelKeyTx is CancelKey in the caller's transaction. For isolation levels see CancelTx.
+// Under serializable, a transaction that cancels by key and then schedules conflicts with
+// others that do so at the same time: schedule first.
 func (t *Timers) CancelKeyTx(ctx context.Context, tx any, key string) (bool, error) {
 	own, err := engine.TxOf(t.db, tx)
 	if err != nil {
@@ -170,14 +170,13 @@ func (t *Timers) cancelKey(ctx context.Context, tx outbox.Tx, key string) (bool,
 	return changed, err
 }
 
-// Reschedule lets a timer fire at another time. False means, as with Cancel, that
-// it is too late for that. It is noted as Cancel is.
+// Reschedule changes the due time of a timer. False means, as with Cancel, that it is too late
+// for that. It is recorded as Cancel is.
 func (t *Timers) Reschedule(ctx context.Context, id ID, due time.Time) (bool, error) {
 	return t.reschedule(ctx, nil, id, due)
 }
 
-// RescheduleTx is Reschedule in the caller's transaction. Of isolation levels the same
-// holds as for CancelTx.
+// RescheduleTx is Reschedule in the caller's transaction. For isolation levels see CancelTx.
 func (t *Timers) RescheduleTx(ctx context.Context, tx any, id ID, due time.Time) (bool, error) {
 	own, err := engine.TxOf(t.db, tx)
 	if err != nil {
@@ -198,7 +197,7 @@ func (t *Timers) reschedule(ctx context.Context, tx outbox.Tx, id ID, due time.T
 	return changed, err
 }
 
-// ref is how operations find a timer: by its id and the position that it carries.
+// ref identifies a timer for operations: by its id and the position that it carries.
 func ref(id ID) op.TimerRef { return op.TimerRef{TimerID: id, Carried: int64(id.Position())} }
 
 // change runs an operation on a pending timer and reports whether there was one.
