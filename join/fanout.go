@@ -11,23 +11,23 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-// Fan is what FanOut made.
+// Fan is the result of FanOut.
 type Fan struct {
 	Join     ID
 	Messages []outbox.MessageID // in the order they were given
 	Wait     outbox.MessageID   // zero if there was nothing to wait for
 }
 
-// FanOut starts a join, enqueues messages, attaches them and waits for them, in
-// one transaction. Spec.ExpectedSteps 0 means all of the messages. A zero wait
-// is left out. With a Spec.ID of your own it can be repeated: join, messages and
-// wait get ids that derive from it, unless they bring some, and known ones are
-// not added again. With engine.ErrCommitUnknown what it returns is valid too.
+// FanOut starts a join, enqueues messages, attaches them and waits for them, in one
+// transaction. Spec.ExpectedSteps 0 means all of the messages. A zero wait is left out. With a
+// Spec.ID of your own it can be repeated: join, messages and wait get ids derived from it,
+// unless they have some, and known ones are not added again. With engine.ErrCommitUnknown the
+// result is valid too.
 func (j *Joins) FanOut(ctx context.Context, s Spec, messages []outbox.Message, w Wait) (Fan, error) {
 	return j.fanOut(ctx, nil, s, messages, w)
 }
 
-// FanOutTx is FanOut in the caller's transaction. Any isolation level will do.
+// FanOutTx is FanOut in the caller's transaction, at any isolation level.
 func (j *Joins) FanOutTx(ctx context.Context, tx any, s Spec, messages []outbox.Message, w Wait) (Fan, error) {
 	own, err := engine.TxOf(j.db, tx)
 	if err != nil {
@@ -92,7 +92,7 @@ func (j *Joins) fanOutOnce(ctx context.Context, tx outbox.Tx, s Spec, messages [
 	return fan, nil
 }
 
-// nameMessages gives the parts of a join that can be repeated ids of their own.
+// nameMessages sets the ids of the parts of a join that can be repeated.
 func nameMessages(id ID, messages []outbox.Message, w *Wait) {
 	for i := range messages {
 		if messages[i].ID.IsZero() {
@@ -104,8 +104,8 @@ func nameMessages(id ID, messages []outbox.Message, w *Wait) {
 	}
 }
 
-// attachNew attaches messages that the same transaction enqueues. Those with a
-// supplied id may have been there before, in any state, so each is looked at.
+// attachNew attaches messages that the same transaction enqueues. Those with a supplied id may
+// have existed before, in any state, so each is read.
 func attachNew(id ID, messages []outbox.Message, b *outbox.Batch) *engine.Call {
 	n := len(messages)
 	mids := b.IDs()[:n]

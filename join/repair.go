@@ -10,20 +10,18 @@ import (
 const (
 	// repairPage is how many joins one statement of the clean-up counts.
 	repairPage = 25
-	// repairPages is how many pages of pending joins a round looks at, which are those
-	// that a lost step keeps from ending. Of those that are over it looks at one of each
-	// status: their counters are only looked at.
+	// repairPages is how many pages of pending joins a round reads: a lost step keeps those from
+	// ending. Of joins that have ended it reads one page per status.
 	repairPages = 40
-	// parkedPage is how many parked waits a round looks at.
+	// parkedPage is how many parked waits a round reads.
 	parkedPage = 1000
 )
 
-// Repaired is what a clean-up had to put right. It is a bug in pawl, or somebody
-// changed a table by hand.
+// Repaired is what a clean-up had to repair, after a bug in pawl or a change of a table by hand.
 type Repaired struct {
 	// Joins is how many joins had counters that disagreed with their members.
 	Joins int64
-	// Waits is how many joins were over without anybody having woken their waits.
+	// Waits is how many joins had ended without their waits having been made due.
 	Waits int64
 }
 
@@ -31,16 +29,16 @@ type Repaired struct {
 // for metrics. Call it before Run.
 func (j *Joins) Observe(f func(Repaired)) { j.observers = append(j.observers, f) }
 
-// rounds remembers how far the rounds of the clean-up have come: each looks at some
-// joins, so that its cost does not grow with their number, and the next goes on there.
+// rounds has the positions of the rounds of the clean-up: each reads some joins, so that its
+// cost does not grow with their number, and the next one continues there.
 type rounds struct {
 	mu    sync.Mutex
 	below map[Status][16]byte
 	after int64 // parked waits
 }
 
-// repair looks at some joins, and repairs those whose counters disagree with their
-// members, and those that are over while their wait is parked.
+// repair reads some joins, and repairs those whose counters disagree with their members, and
+// those that have ended while their wait is parked.
 func (j *Joins) repair(ctx context.Context) error {
 	j.rounds.mu.Lock()
 	defer j.rounds.mu.Unlock()
@@ -71,8 +69,8 @@ func (j *Joins) repairAll(ctx context.Context, done *Repaired) error {
 	return j.wakeParked(ctx, check, done)
 }
 
-// repairPage looks at the next page of a status. more is false when it was the last;
-// the next begins anew.
+// repairPage repairs the next page of a status. more is false when it was the last; the next
+// starts again.
 func (j *Joins) repairPage(ctx context.Context, check joincheck.Check, status Status, done *Repaired) (more bool, err error) {
 	below, begun := j.rounds.below[status]
 	if !begun {
@@ -120,7 +118,7 @@ func (j *Joins) repairOne(ctx context.Context, check joincheck.Check, found *joi
 	return err
 }
 
-// wakeParked wakes waits that are parked although their join is over.
+// wakeParked makes waits due that are parked although their join has ended.
 func (j *Joins) wakeParked(ctx context.Context, check joincheck.Check, done *Repaired) error {
 	over, last, err := check.Parked(ctx, j.rounds.after, parkedPage)
 	if err != nil {
