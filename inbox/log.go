@@ -5,7 +5,7 @@ import (
 	"log/slog"
 )
 
-// logDelivery tells what becomes of a delivery; errors are the caller's to tell.
+// logDelivery logs the result of a delivery; errors are returned to the caller instead.
 func (i *Inbox) logDelivery(ctx context.Context, k *Key, verdict int64) {
 	switch {
 	case verdict == verdictTaken && i.log.Enabled(ctx, slog.LevelInfo):
@@ -15,8 +15,7 @@ func (i *Inbox) logDelivery(ctx context.Context, k *Key, verdict int64) {
 	}
 }
 
-// behindQueue is the inbox as its workers use it: they log deliveries and failures
-// themselves.
+// behindQueue returns the inbox for its workers, which log deliveries and failures themselves.
 func (i *Inbox) behindQueue() *Inbox {
 	silent := *i
 	silent.log = slog.New(slog.DiscardHandler)

@@ -20,7 +20,7 @@ import (
 // Message is an inbound message to be handled by workers.
 type Message struct {
 	Key
-	// Topic says which handler gets it; this and the rest as in outbox.Message.
+	// Topic selects the handler; this and the rest are as in outbox.Message.
 	Topic         string
 	Payload       []byte
 	CorrelationID string
@@ -41,12 +41,12 @@ func messageID(k *Key) outbox.MessageID {
 	return outbox.MessageID(uuid.NewSHA1(uuid.Nil, fmt.Appendf(nil, "pawl/inbox/%d/%s%s", len(k.Source), k.Source, k.MessageID)))
 }
 
-// QueuedAs is the id under which Enqueue puts the message into the queue.
+// QueuedAs returns the id under which Enqueue puts the message into the queue.
 func (k Key) QueuedAs() outbox.MessageID { return messageID(&k) }
 
-// Enqueue stores a message for the workers, once: added is false if it is known
-// already. Once it returns, the delivery can be confirmed to its sender. Errors:
-// ErrHashMismatch; engine.ErrCommitUnknown, after which enqueuing it again is safe.
+// Enqueue stores a message for the workers, once: added is false if it is known already. After
+// it returned, the delivery can be confirmed to its sender. Errors: ErrHashMismatch;
+// engine.ErrCommitUnknown, after which enqueuing it again is safe.
 func (i *Inbox) Enqueue(ctx context.Context, m Message) (added bool, err error) {
 	return i.enqueue(ctx, nil, m)
 }
@@ -82,12 +82,12 @@ func (i *Inbox) enqueue(ctx context.Context, tx outbox.Tx, m Message) (added boo
 	}
 	b.Ran(ctx, tx)
 	if see.N == verdictMismatch {
-		return false, judge(&m.Key, see.N)
+		return false, errorOf(&m.Key, see.N)
 	}
 	return see.N != verdictDone && calls[len(calls)-1].N > 0, nil
 }
 
-// wrap makes the outbox's message of it.
+// wrap returns the outbox's message of it.
 func (m *Message) wrap(queue string) outbox.Message {
 	headers := map[string]string{headerSource: m.Source, headerMessage: m.MessageID}
 	if len(m.Hash) > 0 {
@@ -111,7 +111,7 @@ func unwrap(m *outbox.Message) (*Message, error) {
 	if err == nil {
 		err = in.validate()
 	} else {
-		err = errors.New("its hash is not hexadecimal") // hex quotes what it cannot read (D-5)
+		err = errors.New("its hash is not hexadecimal") // hex quotes what it cannot parse (D-5)
 	}
 	if err != nil {
 		return nil, outbox.Permanent(fmt.Errorf("not a message of the inbox: %w", err))
@@ -119,10 +119,10 @@ func unwrap(m *outbox.Message) (*Message, error) {
 	return in, nil
 }
 
-// Handle registers a handler for enqueued messages of a topic. It runs outside a
-// transaction, as in Attempt. What its error says is as for outbox handlers; when
-// its attempts are used up the message is dead. An attempt that ended with its
-// process counts only if the message was handled alone; see outbox.Outbox.Claim.
+// Handle registers a handler for enqueued messages of a topic. It runs outside a transaction, as
+// in Attempt. Its errors are treated as those of outbox handlers; when its attempts are used up
+// the message is dead. An attempt that ended with its process counts only if the message was
+// handled alone; see outbox.Outbox.Claim.
 func (i *Inbox) Handle(topic string, h func(ctx context.Context, m *Message) error) {
 	worker := i.behindQueue()
 	i.register(topic, func(ctx context.Context, m *Message) error {
@@ -139,8 +139,8 @@ func (i *Inbox) HandleTx(topic string, h func(ctx context.Context, tx outbox.Tx,
 	})
 }
 
-// busyPause is when to look again at a message that somebody else is at.
-const busyPause = time.Second
+// busyDelay is the delay for a message that is being processed elsewhere.
+const busyDelay = time.Second
 
 func (i *Inbox) register(topic string, process func(ctx context.Context, m *Message) error) {
 	i.served = true
@@ -150,7 +150,7 @@ func (i *Inbox) register(topic string, process func(ctx context.Context, m *Mess
 			return err
 		}
 		if most := i.maxAttempts(); most > 0 && m.RetryCount >= most {
-			// Its leases ran out: it ends its workers, so it must not run again.
+			// Its leases expired: it probably ends its worker's process, so it must not run again.
 			gaveUp := fmt.Errorf("lease expired; gave up after %d attempts, the last of which did not end", m.RetryCount)
 			if err := i.behindQueue().failed(ctx, &in.Key, nil, outbox.Permanent(gaveUp)); err != nil {
 				if errors.Is(err, ErrDead) {
@@ -161,7 +161,7 @@ func (i *Inbox) register(topic string, process func(ctx context.Context, m *Mess
 		}
 		switch err := process(ctx, in); {
 		case errors.Is(err, ErrInProgress):
-			return worker.PutBack(busyPause)
+			return worker.PutBack(busyDelay)
 		case errors.Is(err, ErrDead), errors.Is(err, ErrHashMismatch):
 			return outbox.Permanent(err)
 		default:
@@ -176,7 +176,7 @@ func (i *Inbox) Use(mw ...outbox.Middleware) { i.queue.Use(mw...) }
 // Observe registers o; see outbox.Outbox.Observe.
 func (i *Inbox) Observe(o worker.Observer) { i.queue.Observe(o) }
 
-// Stamp has every message that is enqueued carry what f makes; see outbox.Outbox.Stamp.
+// AddHeaders registers f; see outbox.Outbox.AddHeaders.
 func (i *Inbox) AddHeaders(f outbox.HeaderFunc) { i.queue.AddHeaders(f) }
 
 // Unhandled returns the topics that had no handler here; see outbox.Outbox.Unhandled.
@@ -188,7 +188,7 @@ func (i *Inbox) LoopStatus() []worker.LoopStatus {
 	all := []worker.LoopStatus{i.cleaning.Status("clean-up of the inbox")}
 	if i.served {
 		queue := i.queue.LoopStatus()
-		queue[len(queue)-1].Name += " (inbox)" // the outbox has its own
+		queue[len(queue)-1].Name += " (inbox)" // the outbox has a queue of this name too
 		all = append(queue, all...)
 	}
 	return all
@@ -208,26 +208,26 @@ func (i *Inbox) Topics() []string { return i.queue.Topics() }
 // Stats returns what the workers of this process did.
 func (i *Inbox) Stats() worker.Counts { return i.queue.Stats() }
 
-// Run handles enqueued messages, if handlers are registered, and cleans up from
-// time to time, until ctx ends. See outbox.Outbox.Run for the rest.
+// Run handles enqueued messages, if handlers are registered, and cleans up periodically, until
+// ctx ends. See outbox.Outbox.Run for the rest.
 func (i *Inbox) Run(ctx context.Context) error {
 	if err := i.valid(); err != nil {
 		return err
 	}
-	return worker.RunWithCleanup(ctx, i.serve, i.keepMarks) // the queue's Run keeps its own
+	return worker.RunWithCleanup(ctx, i.serve, i.cleanLoop) // the queue's Run cleans up by itself
 }
 
-// KeepClean cleans up from time to time until ctx ends, and leaves handling to others.
+// KeepClean cleans up periodically until ctx ends, without handling messages.
 func (i *Inbox) KeepClean(ctx context.Context) {
 	var queue sync.WaitGroup
 	defer queue.Wait()
 	if i.served {
 		queue.Go(func() { i.queue.KeepClean(ctx) })
 	}
-	i.keepMarks(ctx)
+	i.cleanLoop(ctx)
 }
 
-func (i *Inbox) keepMarks(ctx context.Context) {
+func (i *Inbox) cleanLoop(ctx context.Context) {
 	worker.RunCleanup(ctx, i.log.With("component", "inbox"), i.cleaning, i.CleanUp)
 }
 
@@ -248,7 +248,7 @@ func (i *Inbox) RunSlice(ctx context.Context, t worker.TimeSlice) error {
 	return i.queue.RunSlice(ctx, t)
 }
 
-// valid returns what is wrong with the options.
+// valid returns the error of invalid options.
 func (i *Inbox) valid() error {
 	if i.invalid != nil {
 		return fmt.Errorf("options of the inbox: %w", i.invalid)
@@ -260,7 +260,7 @@ func (i *Inbox) serve(ctx context.Context) error {
 	switch {
 	case i.served:
 		return i.queue.Run(ctx)
-	case !i.stops:
+	case !i.stopWhenEmpty:
 		<-ctx.Done()
 	}
 	return nil
