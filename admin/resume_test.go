@@ -206,7 +206,7 @@ func (f *fixture) keepLooking() (stop func()) {
 	var looking sync.WaitGroup
 	looking.Go(func() {
 		for ctx.Err() == nil {
-			_ = f.Outbox.Pauses().Look(ctx)
+			_ = f.Outbox.Pauses().Refresh(ctx)
 			time.Sleep(time.Millisecond)
 		}
 	})

@@ -10,30 +10,29 @@ import (
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// Batch is messages that are ready to be written: validated, with their ids.
-// It is for components that enqueue as part of a transaction of their own;
-// programs call Enqueue and its siblings.
+// Batch is validated messages with their ids, ready to be written. It is for components that
+// enqueue as part of a transaction of their own; programs call Enqueue and the like.
 type Batch struct {
 	o *Outbox
-	*enqueue
-	calls     []*engine.Call
-	elsewhere bool // kept by the component, no messages yet
+	*enqueueCall
+	calls             []*engine.Call
+	storedByComponent bool // stored by the component, no messages yet
 }
 
-// Prepare validates messages and gives them their ids. tx is the transaction
-// that will write them, nil for one that the component's calls make up.
+// Prepare validates messages and sets their ids. tx is the transaction that will write them, nil
+// for one of the component's calls.
 func (o *Outbox) Prepare(ctx context.Context, tx Tx, msgs []Message) (*Batch, error) {
-	return o.batch(ctx, tx, o.stamped(ctx, msgs))
+	return o.batch(ctx, tx, o.withHeaders(ctx, msgs))
 }
 
-// Template validates a message of which many will be made, later: it is not
-// stamped, and has neither id nor position.
+// Template validates a message of which copies will be enqueued later: it gets no added headers,
+// no id and no position.
 func (o *Outbox) Template(m Message) (*Batch, error) {
 	e, err := o.prepare([]Message{m})
 	if err != nil {
 		return nil, err
 	}
-	return &Batch{o: o, enqueue: e}, nil
+	return &Batch{o: o, enqueueCall: e}, nil
 }
 
 func (o *Outbox) batch(ctx context.Context, tx Tx, msgs []Message) (*Batch, error) {
@@ -41,7 +40,7 @@ func (o *Outbox) batch(ctx context.Context, tx Tx, msgs []Message) (*Batch, erro
 	if err != nil {
 		return nil, err
 	}
-	b := &Batch{o: o, enqueue: e}
+	b := &Batch{o: o, enqueueCall: e}
 	if len(msgs) == 0 {
 		return b, nil
 	}
@@ -49,12 +48,12 @@ func (o *Outbox) batch(ctx context.Context, tx Tx, msgs []Message) (*Batch, erro
 		return nil, err
 	}
 	if tx != nil {
-		o.learnLanes(ctx, b.entries)
+		o.refreshLanes(ctx, b.entries)
 	}
 	return b, nil
 }
 
-// Calls are what writes the messages; each may run in a caller's transaction.
+// Calls returns the calls that write the messages; each may run in a caller's transaction.
 func (b *Batch) Calls() []*engine.Call {
 	if b.calls == nil && len(b.entries) > 0 {
 		b.calls = b.o.enqueueCalls(b.entries, b.generation)
@@ -65,8 +64,8 @@ func (b *Batch) Calls() []*engine.Call {
 // IDs returns the messages' ids in their order.
 func (b *Batch) IDs() []MessageID { return b.ids() }
 
-// Positions returns where the messages will lie, in their order. A message
-// whose supplied id is known already lies elsewhere.
+// Positions returns the messages' positions in their order. A message whose supplied id is known
+// has another one already.
 func (b *Batch) Positions() []Position {
 	ids := make([]Position, len(b.entries))
 	for i, en := range b.entries {
@@ -75,11 +74,11 @@ func (b *Batch) Positions() []Position {
 	return ids
 }
 
-// CallsTo is in place of Calls for a component that keeps the messages itself
-// until it makes them messages: keep returns the operation that does so. index says
-// for each of the messages which of the batch's it is.
+// CallsTo replaces Calls for a component that stores the messages itself until it enqueues them:
+// keep returns the operation that does so. index has for each of the messages its index in the
+// batch.
 func (b *Batch) CallsTo(keep func(messages []op.NewMessage, index []int) engine.Operation) []*engine.Call {
-	b.elsewhere = true
+	b.storedByComponent = true
 	b.calls = b.o.lanes.register(b.generation, b.entries)
 	for part := range chunks(b.entries) {
 		part = inOrder(part)
@@ -92,21 +91,21 @@ func (b *Batch) CallsTo(keep func(messages []op.NewMessage, index []int) engine.
 	return b.calls
 }
 
-// prepared returns a call that holds in a generation of the database only.
+// prepared returns a call that is valid in one generation of the database only.
 func prepared(o engine.Operation, generation int64) *engine.Call {
 	c := engine.Ask(o)
 	c.Generation = generation
 	return c
 }
 
-// Generation is that of the database when the messages got their positions.
+// Generation returns the database's generation when the messages got their positions.
 func (b *Batch) Generation() int64 { return b.generation }
 
-// Ran is to be called when the calls have run, in tx or, if that is nil, in a
-// transaction that has committed: then it remembers what that made known and
-// wakes this process's workers. It logs the messages.
+// Ran is to be called when the calls have run, in tx or, if that is nil, in a transaction that has
+// committed: then it records the lanes that were registered and notifies this process's workers.
+// It logs the messages.
 func (b *Batch) Ran(ctx context.Context, tx Tx) {
-	if b.elsewhere {
+	if b.storedByComponent {
 		if tx == nil {
 			b.o.lanes.committed(b.calls)
 		}
@@ -115,10 +114,10 @@ func (b *Batch) Ran(ctx context.Context, tx Tx) {
 	if tx == nil {
 		b.o.committed(b.entries, b.calls)
 	}
-	b.o.enqueued(ctx, b.entries)
+	b.o.notifyEnqueued(ctx, b.entries)
 }
 
-// enqueueCalls write entries, and make their lanes known if need be.
+// enqueueCalls returns calls that write entries, and register their lanes if necessary.
 func (o *Outbox) enqueueCalls(entries []*entry, generation int64) []*engine.Call {
 	calls := o.lanes.register(generation, entries)
 	for part := range chunks(entries) {
@@ -138,21 +137,21 @@ func (o *Outbox) committed(entries []*entry, calls []*engine.Call) {
 	}
 }
 
-// LaneCalls are in place of Calls for a component that needs the messages only as
-// a pattern: they make the lanes known.
+// LaneCalls replaces Calls for a component that uses the messages only as a template: the calls
+// register the lanes.
 func (b *Batch) LaneCalls() []*engine.Call {
-	b.elsewhere, b.calls = true, b.o.lanes.register(b.generation, b.entries)
+	b.storedByComponent, b.calls = true, b.o.lanes.register(b.generation, b.entries)
 	return b.calls
 }
 
 // Headers returns the first message's headers as they are stored.
 func (b *Batch) Headers() *string { return b.entries[0].headers }
 
-// Lane is the number under which the first message's queue and priority are known.
+// Lane returns the number of the first message's queue and priority.
 func (b *Batch) Lane() int64 { return b.entries[0].lane }
 
-// Reserve returns n positions and the ids of messages that a component's own
-// operations will put there.
+// Reserve returns n positions and the ids of messages that a component's own operations will
+// write there.
 func (o *Outbox) Reserve(ctx context.Context, n int) ([]MessageID, []Position, error) {
 	lo, err := o.db.ReserveIDs(ctx, nil, n)
 	if err != nil {
@@ -167,7 +166,7 @@ func (o *Outbox) Reserve(ctx context.Context, n int) ([]MessageID, []Position, e
 	return ids, positions, nil
 }
 
-// ClaimWith is Claim by a component's own operation, of at most so many.
+// ClaimWith is Claim with a component's own operation.
 func (o *Outbox) ClaimWith(ctx context.Context, owner OwnerToken, lease time.Duration, n int, claim func(most int) engine.Answering[op.OutboxClaimed]) ([]*Message, error) {
 	if err := checkClaim(DefaultQueue, owner, lease, n); err != nil {
 		return nil, err
@@ -176,8 +175,8 @@ func (o *Outbox) ClaimWith(ctx context.Context, owner OwnerToken, lease time.Dur
 	return o.claimSelf(ctx, owner, n, claim(n))
 }
 
-// AckCall acks a message that was delivered, as part of a component's own
-// transaction; it answers 1, or 0 if the lease is lost.
+// AckCall returns a call that acks a delivered message, in a component's own transaction; it
+// returns 1, or 0 if the lease is lost.
 func (o *Outbox) AckCall(m *Message) *engine.Call {
 	return engine.Ask(op.OutboxAck{Runs: []op.Held{held(m.Owner, m.Position)}, Worker: o.opts.Worker})
 }

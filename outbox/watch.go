@@ -12,20 +12,17 @@ import (
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// watch is who looks on: observers, which count, and stamps, which put on every
-// message where it came from.
-type watch struct {
+// observing has the observers, and the functions that add headers to every message.
+type observing struct {
 	observers atomic.Pointer[observers]
 	stamps    atomic.Pointer[[]HeaderFunc]
 }
 
-// Stamp makes headers of the context in which a message is enqueued, such as the
-// trace that it belongs to. It must not change the message; nil adds nothing. It is
-// called by many goroutines at once.
+// HeaderFunc returns headers from the context in which a message is enqueued, such as the trace that
+// it belongs to. It must not change the message; nil adds nothing. It is called concurrently.
 type HeaderFunc func(ctx context.Context, m *Message) map[string]string
 
-// Observe registers o. Workers ask when they start, so call
-// it before Run.
+// Observe registers o. Call it before Run.
 func (o *Outbox) Observe(obs worker.Observer) {
 	all := observers{obs}
 	if known := o.watch.observers.Load(); known != nil {
@@ -34,8 +31,8 @@ func (o *Outbox) Observe(obs worker.Observer) {
 	o.watch.observers.Store(&all)
 }
 
-// Stamp has every message carry what f makes, from now on. Headers that a message
-// has already stay as they are. What would make them too large is left out.
+// AddHeaders adds the headers that f returns to every message from now on. Headers that a message
+// has already are not replaced. What would make them too large is left out.
 func (o *Outbox) AddHeaders(f HeaderFunc) {
 	all := []HeaderFunc{f}
 	if known := o.watch.stamps.Load(); known != nil {
@@ -77,11 +74,11 @@ func (o *Outbox) concurrency(queue string) int {
 // QueueStats returns what this process did for one of its queues.
 func (o *Outbox) QueueStats(queue string) worker.Counts { return o.statsOf(queue).Counts() }
 
-// unhandledFor is longer than messages of a topic without handler stay away.
+// unhandledFor is longer than the longest delay of messages without a handler.
 const unhandledFor = 2 * time.Minute
 
-// Unhandled returns the topics whose messages came to this process of late, without
-// there being a handler for them here, in order.
+// Unhandled returns the topics of messages that this process claimed recently without having a
+// handler for them, in order.
 func (o *Outbox) Unhandled() []string {
 	r := &o.handlers
 	r.mu.RLock()
@@ -101,8 +98,8 @@ func (o *Outbox) statsOf(queue string) *worker.Stats {
 	return stats.(*worker.Stats)
 }
 
-// stamped returns the messages with what the stamps add; the caller's stay as they are.
-func (o *Outbox) stamped(ctx context.Context, msgs []Message) []Message {
+// withHeaders returns the messages with added headers; the caller's are not changed.
+func (o *Outbox) withHeaders(ctx context.Context, msgs []Message) []Message {
 	stamps := o.watch.stamps.Load()
 	if stamps == nil {
 		return msgs
@@ -117,14 +114,14 @@ func (o *Outbox) stamped(ctx context.Context, msgs []Message) []Message {
 			if &all[0] == &msgs[0] {
 				all = slices.Clone(msgs)
 			}
-			all[i].carry(headers)
+			all[i].addHeaders(headers)
 		}
 	}
 	return all
 }
 
-// carry adds headers, unless they are there or make the message too large.
-func (m *Message) carry(headers map[string]string) {
+// addHeaders adds headers, unless they exist or make the message too large.
+func (m *Message) addHeaders(headers map[string]string) {
 	all := maps.Clone(headers)
 	maps.Copy(all, m.Headers)
 	if checkHeaders(all) == nil {
@@ -132,14 +129,14 @@ func (m *Message) carry(headers map[string]string) {
 	}
 }
 
-// enqueued tells whoever wants to know that messages were written.
-func (o *Outbox) enqueued(ctx context.Context, entries []*entry) {
+// notifyEnqueued notifies observers that messages were written.
+func (o *Outbox) notifyEnqueued(ctx context.Context, entries []*entry) {
 	o.logEnqueued(ctx, entries)
 	observers := o.watch.observers.Load()
 	if observers == nil {
 		return
 	}
-	var few [fewTopics]share
+	var few [fewTopics]topicCount
 	shares := few[:0]
 	for _, e := range entries {
 		shares = observers.count(shares, e.msg.queue(), e.msg.Topic)
@@ -147,18 +144,18 @@ func (o *Outbox) enqueued(ctx context.Context, entries []*entry) {
 	observers.tell(shares)
 }
 
-// share is how many of a batch's messages are of a topic.
-type share struct {
+// topicCount is how many messages of a batch have a topic.
+type topicCount struct {
 	queue, topic string
 	n            int
 }
 
-// fewTopics is how many topics of a batch are added up before observers are told. Told
-// message by message, two producers wait for each other's counters.
+// fewTopics is how many topics of a batch are added up before observers are notified. With one call
+// per message, two producers contend for the counters.
 const fewTopics = 16
 
-// count adds a message to its topic's share.
-func (all observers) count(shares []share, queue, topic string) []share {
+// count adds a message to the count of its topic.
+func (all observers) count(shares []topicCount, queue, topic string) []topicCount {
 	for i := range shares {
 		if s := &shares[i]; s.topic == topic && s.queue == queue {
 			s.n++
@@ -169,16 +166,16 @@ func (all observers) count(shares []share, queue, topic string) []share {
 		all.tell(shares)
 		shares = shares[:0]
 	}
-	return append(shares, share{queue, topic, 1})
+	return append(shares, topicCount{queue, topic, 1})
 }
 
-func (all observers) tell(shares []share) {
+func (all observers) tell(shares []topicCount) {
 	for _, s := range shares {
 		all.Enqueued(s.queue, s.topic, s.n)
 	}
 }
 
-// observers are told one after the other.
+// observers are notified one after the other.
 type observers []worker.Observer
 
 func (all observers) Enqueued(queue, topic string, n int) {
