@@ -57,7 +57,7 @@ type schedule struct {
 	kept          outcome // when the first commits
 	undone        outcome // when it is rolled back
 	run           bool    // the messages are claimed together
-	claimedWait   bool    // instead of being put aside
+	claimedWait   bool    // instead of being parked
 }
 
 func call(c func(s *scene) *engine.Call) deed {
@@ -446,7 +446,7 @@ func (s *scene) finish(was outcome) {
 	}
 }
 
-// hasten makes due what waits for another attempt, but not what is put aside.
+// hasten makes due what waits for another attempt, but not what is parked.
 func (f *fixture) hasten() {
 	f.t.Helper()
 	stamp, soon := "now() - interval '1 s'", "now() + interval '1 day'"

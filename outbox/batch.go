@@ -128,10 +128,10 @@ func (o *Outbox) enqueueCalls(entries []*entry, generation int64) []*engine.Call
 
 func (o *Outbox) committed(entries []*entry, calls []*engine.Call) {
 	o.lanes.committed(calls)
-	var rung []string
+	var queues []string
 	for _, en := range entries {
-		if q := en.msg.queue(); !slices.Contains(rung, q) {
-			rung = append(rung, q)
+		if q := en.msg.queue(); !slices.Contains(queues, q) {
+			queues = append(queues, q)
 			o.db.Notify(q)
 		}
 	}

@@ -65,7 +65,7 @@ func Run(t *testing.T, place func(t testing.TB) *Place) {
 		"a schema that is missing":                               schemaMissing,
 		"unknown operations":                                     unknownOperation,
 		"errors hold no arguments":                               noArguments,
-		"a call that finds nothing forgets":                      forgetful,
+		"a call that finds nothing resets its rows":                      forgetful,
 		"rows that a caller keeps":                               keepRows,
 		"columns that may be null":                               nullColumns,
 		"ids are handed out once":                                idsOnce,
@@ -82,10 +82,10 @@ func Run(t *testing.T, place func(t testing.TB) *Place) {
 		"redrive and discard":                                    deadOnes,
 		"the oldest come first":                                  oldestFirst,
 		"many claimers at once":                                  manyClaimers,
-		"a sleeper is woken by another handle's commit":          wokenByOther,
-		"a sleeper is woken by a transaction of the same handle": wokenByTx,
-		"a sleeper is woken by a ring":                           wokenByRing,
-		"a sleeper that nobody wakes":                            notWoken,
+		"a waiter is woken by another handle's commit":          wokenByOther,
+		"a waiter is woken by a transaction of the same handle": wokenByTx,
+		"a waiter is woken by a notification":                           wokenByRing,
+		"a waiter that nobody wakes":                            notWoken,
 		"after Close":                                            afterClose,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, place(t)) })
