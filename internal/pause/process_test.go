@@ -77,7 +77,7 @@ func worker(t *testing.T, env []string) (kill func()) {
 }
 
 // A process of its own obeys a pause that it was not notified of, and all that it parked
-// aside comes back when it is dead.
+// comes back after it crashed.
 func TestPauseObeyedByAnotherProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pause.db")
 	file := dbtest.SQLiteAt(t, path, sqlite.Options{})

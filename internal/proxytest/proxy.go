@@ -23,17 +23,17 @@ type Proxy struct {
 	listen net.Listener
 	wg     sync.WaitGroup
 
-	mu      sync.Mutex
-	conns   map[net.Conn]struct{}
-	cutTag  string // cut at the next completed command whose tag begins so
-	cuts    int    // how often that happened
-	silent  bool   // answers are dropped
-	dropNotifications    int    // so many notifications are dropped
-	refuse  bool   // new connections are closed at once
-	opened  int    // connections so far
-	mute    int    // connections up to this number say nothing any more
-	delay   time.Duration
-	stopped bool
+	mu                sync.Mutex
+	conns             map[net.Conn]struct{}
+	cutTag            string // cut at the next completed command whose tag begins so
+	cuts              int    // how often that happened
+	silent            bool   // answers are dropped
+	dropNotifications int    // so many notifications are dropped
+	refuse            bool   // new connections are closed at once
+	opened            int    // connections so far
+	mute              int    // connections up to this number say nothing any more
+	delay             time.Duration
+	stopped           bool
 }
 
 // New starts a proxy for the server of a postgres:// URL, and stops it when
