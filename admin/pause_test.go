@@ -170,7 +170,7 @@ func TestPausedQueueIsNotDue(t *testing.T) {
 		f.put(outbox.Message{Topic: "p"})
 		looks := func(want bool) {
 			t.Helper()
-			for _, o := range []engine.Answering[op.Wait]{op.OutboxNextDue{Queue: outbox.DefaultQueue}, op.FleetLook{Queues: []string{outbox.DefaultQueue, "other"}}} {
+			for _, o := range []engine.Answering[op.Wait]{op.OutboxNextDue{Queue: outbox.DefaultQueue}, op.FleetPoll{Queues: []string{outbox.DefaultQueue, "other"}}} {
 				_, due, err := worker.NextDue(f.ctx(), f.db, o)
 				if err != nil || due != want {
 					t.Fatalf("%s says %v, want %v: %v", engine.NameOf(o), due, want, err)

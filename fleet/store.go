@@ -117,7 +117,7 @@ func (s *Store) poll(ctx context.Context) (d time.Duration, ok bool, err error) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
-	d, ok, err = worker.NextDue(ctx, s.db, op.FleetLook{Queues: s.Queues()})
+	d, ok, err = worker.NextDue(ctx, s.db, op.FleetPoll{Queues: s.Queues()})
 	s.fingerprintSeen, s.due = "", time.Time{}
 	if err == nil && told {
 		s.fingerprintSeen = print

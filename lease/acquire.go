@@ -92,8 +92,8 @@ func (a *attempt) ask(ctx context.Context, alive time.Duration) (grant, error) {
 	calls := []*engine.Call{acquire}
 	if alive > 0 {
 		calls = append(calls,
-			engine.Ask(op.LeaseTidy{Name: a.name}),
-			engine.Ask(op.LeaseEnrol{Name: a.name, Waiter: a.id, Alive: alive}))
+			engine.Ask(op.LeasePrune{Name: a.name}),
+			engine.Ask(op.LeaseJoin{Name: a.name, Waiter: a.id, Alive: alive}))
 	}
 	calls = append(calls, engine.One(op.LeaseGet{Name: a.name}, &held))
 	g.sent = time.Now()
@@ -126,7 +126,7 @@ func (a *attempt) undo(ctx context.Context) {
 // releaseAndWake runs calls that may free a lease, and wakes the next waiter.
 func (s *Leases) releaseAndWake(ctx context.Context, name string, calls ...*engine.Call) error {
 	var next op.LeaseWaiter
-	call := engine.One(op.LeaseCall{Name: name}, &next)
+	call := engine.One(op.LeaseWake{Name: name}, &next)
 	err := s.db.Do(ctx, append(calls, call)...)
 	if err == nil && call.N > 0 {
 		s.db.Notify(waiterQueue(next.ID))

@@ -122,12 +122,12 @@ func (r *Registry) beat(ctx context.Context, self *Self, shared bool) error {
 		inFlight = self.InFlight()
 	}
 	return r.db.Do(ctx,
-		engine.Ask(op.WorkerTidy{Age: keepCrashed}),
-		engine.Ask(op.WorkerBeat{
+		engine.Ask(op.WorkerPrune{Age: keepCrashed}),
+		engine.Ask(op.WorkerHeartbeat{
 			ID: r.id, Name: self.Name, Host: r.host, PID: os.Getpid(), Version: r.built(), Queues: array(self.Queues), Topics: array(self.Topics),
 			Concurrency: self.Concurrency, InFlight: inFlight, Shared: shared, Alive: life,
 		}),
-		engine.Ask(op.GenerationLook{}))
+		engine.Ask(op.GenerationCheck{}))
 }
 
 // Leave removes this process from the list, or gives up after a few seconds: then the entry

@@ -7,7 +7,7 @@ import (
 )
 
 func health() []engine.Operation {
-	return []engine.Operation{HealthBacklog{}, HealthFailed{}, HealthPing{}, HealthSigns{}, HealthStuck{}, HealthTables{}, HealthWaiting{}}
+	return []engine.Operation{HealthBacklog{}, HealthFailed{}, HealthPing{}, HealthActivity{}, HealthStuck{}, HealthTables{}, HealthWaiting{}}
 }
 
 // HealthBacklog counts what is due in lanes, in the first hundred runs of each. One row per
@@ -33,13 +33,13 @@ type HealthFailed struct {
 // HealthPing tests whether the database answers. The number has no meaning.
 type HealthPing struct{ engine.Number }
 
-// HealthSigns reads evidence that queues are worked on, among the newest hundred runs under
+// HealthActivity reads evidence that queues are worked on, among the newest hundred runs under
 // lease, and as many that are done: a row proves it, no row proves nothing. One row per
 // queue with evidence.
-type HealthSigns struct{ engine.Rows[HealthSign] }
+type HealthActivity struct{ engine.Rows[HealthActive] }
 
-// HealthSign is evidence that a queue is worked on.
-type HealthSign struct {
+// HealthActive is evidence that a queue is worked on.
+type HealthActive struct {
 	Queue  string
 	Held   bool   // messages of it are claimed
 	Micros *int64 // how long ago one was finished
