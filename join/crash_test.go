@@ -200,7 +200,7 @@ func (c *crash) work() {
 		c.lapse()
 		_, err := c.box.ReapExpired(c.ctx())
 		c.check(err)
-		c.hasten()
+		c.makeDue()
 		c.drain(map[string]outbox.HandlerFunc{"good": succeed, "bad": failForGood})
 	}
 }

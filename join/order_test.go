@@ -430,7 +430,7 @@ func (s *scene) finish(was outcome) {
 		_, err := s.box.Ack(s.ctx(), owner, s.items...)
 		s.check(err)
 	}
-	s.hasten()
+	s.makeDue()
 	s.drain(map[string]outbox.HandlerFunc{"step": succeed})
 	j, err := s.Get(s.ctx(), s.id)
 	s.check(err)
@@ -446,8 +446,8 @@ func (s *scene) finish(was outcome) {
 	}
 }
 
-// hasten makes due what waits for another attempt, but not what is parked.
-func (f *fixture) hasten() {
+// makeDue makes due what waits for another attempt, but not what is parked.
+func (f *fixture) makeDue() {
 	f.t.Helper()
 	stamp, soon := "now() - interval '1 s'", "now() + interval '1 day'"
 	if f.db.Engine() == "sqlite" {
