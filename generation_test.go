@@ -158,7 +158,7 @@ func TestSchemaMadeAgain(t *testing.T) {
 		}
 		worker.wantHandled("after", ids)
 		producer.wantToken(token)
-		producer.check(producer.DB().Do(t.Context(), engine.Ask(op.GenerationLook{})))
+		producer.check(producer.DB().Do(t.Context(), engine.Ask(op.GenerationCheck{})))
 		if producer.DB().Generation() == before {
 			t.Error("the program did not notice")
 		}
@@ -483,7 +483,7 @@ func TestAfterRestore(t *testing.T) {
 		if gap := int64(after.Position() - before.Position()); gap < 1<<32 {
 			t.Errorf("position %d is only %d above %d", after.Position(), gap, before.Position())
 		}
-		p.check(other.DB().Do(t.Context(), engine.Ask(op.GenerationLook{})))
+		p.check(other.DB().Do(t.Context(), engine.Ask(op.GenerationCheck{})))
 		if other.DB().Generation() == seen {
 			t.Error("another program did not notice")
 		}

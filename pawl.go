@@ -141,7 +141,7 @@ func (p *Pawl) Migrate(ctx context.Context) error { return p.db.Migrate(ctx) }
 func (p *Pawl) AfterRestore(ctx context.Context) (generation int64, err error) {
 	c := engine.Ask(op.GenerationRestored{})
 	note := audit.New(ctx, "database").Call(audit.Restore, 1)
-	if err := p.db.Do(ctx, c, note, engine.Ask(op.GenerationLook{})); err != nil {
+	if err := p.db.Do(ctx, c, note, engine.Ask(op.GenerationCheck{})); err != nil {
 		return 0, err
 	}
 	p.log.WarnContext(ctx, "the database counts as restored: a new generation begins", "generation", c.N)

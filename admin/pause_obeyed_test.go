@@ -157,7 +157,7 @@ func TestStaleWorker(t *testing.T) {
 			stop := w.start()
 			for round := range 20 {
 				f.pauses(round > 0, kind, name)
-				f.check(w.Outbox.Internal(access.Key{}).Pauses().Look(f.ctx()))
+				f.check(w.Outbox.Internal(access.Key{}).Pauses().Refresh(f.ctx()))
 				f.resume(kind, name)
 				f.fill(5, "p", outbox.DefaultQueue)
 				dbtest.Until(t, "all are handled", func() bool { return count.sum() == 5*(round+1) })

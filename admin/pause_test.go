@@ -172,7 +172,7 @@ func TestPausedQueueIsNotDue(t *testing.T) {
 		f.put(outbox.Message{Topic: "p"})
 		looks := func(want bool) {
 			t.Helper()
-			for _, o := range []engine.Answering[op.Wait]{op.OutboxNextDue{Queue: outbox.DefaultQueue}, op.FleetLook{Queues: []string{outbox.DefaultQueue, "other"}}} {
+			for _, o := range []engine.Answering[op.Wait]{op.OutboxNextDue{Queue: outbox.DefaultQueue}, op.FleetPoll{Queues: []string{outbox.DefaultQueue, "other"}}} {
 				_, due, err := worker.NextDue(f.ctx(), f.db, o)
 				if err != nil || due != want {
 					t.Fatalf("%s says %v, want %v: %v", engine.NameOf(o), due, want, err)
@@ -229,13 +229,13 @@ func TestPauseIsLearned(t *testing.T) {
 		operator.pause(admin.Queue, "a")
 		says(operator.Outbox.Internal(access.Key{}).Pauses(), queue, topic, queue, no)
 		says(f.Outbox.Internal(access.Key{}).Pauses(), no, no, no, no)
-		f.check(f.Outbox.Internal(access.Key{}).Pauses().Look(f.ctx()))
+		f.check(f.Outbox.Internal(access.Key{}).Pauses().Refresh(f.ctx()))
 		says(f.Outbox.Internal(access.Key{}).Pauses(), queue, topic, queue, no)
 		operator.resume(admin.Queue, "a")
-		f.check(f.Outbox.Internal(access.Key{}).Pauses().Look(f.ctx()))
+		f.check(f.Outbox.Internal(access.Key{}).Pauses().Refresh(f.ctx()))
 		says(f.Outbox.Internal(access.Key{}).Pauses(), topic, topic, no, no)
 		operator.resume(admin.Topic, "p")
-		f.check(f.Outbox.Internal(access.Key{}).Pauses().Look(f.ctx()))
+		f.check(f.Outbox.Internal(access.Key{}).Pauses().Refresh(f.ctx()))
 		says(f.Outbox.Internal(access.Key{}).Pauses(), no, no, no, no)
 	})
 }

@@ -207,7 +207,7 @@ func (f *fixture) keepLooking() (stop func()) {
 	var looking sync.WaitGroup
 	looking.Go(func() {
 		for ctx.Err() == nil {
-			_ = f.Outbox.Internal(access.Key{}).Pauses().Look(ctx)
+			_ = f.Outbox.Internal(access.Key{}).Pauses().Refresh(ctx)
 			time.Sleep(time.Millisecond)
 		}
 	})

@@ -194,7 +194,7 @@ func TestWorkerShared(t *testing.T) {
 		var beats atomic.Int64
 		var away atomic.Bool
 		r := registry.New(&flaky{DB: f.db.DB, fail: func(string) bool { return away.Load() }, did: func(op string) {
-			if op == "worker/beat" {
+			if op == "worker/heartbeat" {
 				beats.Add(1)
 			}
 		}}, slog.New(slog.DiscardHandler))

@@ -173,7 +173,7 @@ func TestDoubledKeys(t *testing.T) {
 	wantKeys(t, g, "a b")
 }
 
-// D-90, D-92: invalid entries are told and passed over; a known store whose entry is spoiled is not missing.
+// D-90, D-92: invalid entries are logged and skipped; a known store whose entry is spoiled is not missing.
 func TestInvalidEntries(t *testing.T) {
 	t.Parallel()
 	a, b := blank(t, "a"), blank(t, "b")
@@ -186,7 +186,7 @@ func TestInvalidEntries(t *testing.T) {
 	must(t, f.Refresh(t.Context()))
 	wantKeys(t, f, "a b")
 	if !strings.Contains(out.String(), `oracle`) {
-		t.Error("nobody was told of the odd one")
+		t.Error("the odd one was not logged")
 	}
 	l.set(a, fleet.Database{Key: "b"})
 	for range 3 {

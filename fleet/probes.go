@@ -9,24 +9,23 @@ import (
 	"github.com/bravellian/pawl/internal/checker"
 )
 
-// Probes makes a fleet's health what probe.Handler serves. A store that fails is a
-// check of its own, "store/KEY", so that a fleet with one is not ready; probes that
-// want to know only whether the fleet as a whole does its work leave them out with
-// "?exclude=store". Like Health it asks no database: whether work waits in a store that
-// nobody claims, "pawl health --fleet" says.
+// Probes returns a fleet's health for probe.Handler. A store that fails is a check of its
+// own, "store/KEY", so that a fleet with one is not ready; probes of the fleet as a whole
+// leave them out with "?exclude=store". Like Health it makes no query: whether work waits in
+// a store that no fleet works on is checked by "pawl health --fleet".
 func (f *Fleet) Probes() health.Source { return probes{f} }
 
 type probes struct{ f *Fleet }
 
 const (
-	// listed is how many stores that fail a report names.
+	// listed is how many failing stores a report names.
 	listed = 20
-	// latePoll is from when on polls of stores are so late that the loop must hang:
-	// they are made in order, and the first is the latest.
+	// latePoll is the delay of polls from which the polling loop must hang: they are made in
+	// order, and the first is the latest.
 	latePoll = 5 * time.Minute
 )
 
-// Health reports how the stores are, from what is known.
+// Health reports the health of the stores from memory.
 func (p probes) Health(context.Context) health.Report {
 	h := p.f.Health()
 	failing := 0

@@ -5,9 +5,9 @@ import (
 	"github.com/bravellian/pawl"
 )
 
-// The router: the components of a store by its key, the same instance every time
-// (OBX-072, OBX-121). A key that is not known has the list read again, though not
-// more than once in a few seconds; then it is ErrUnknownStore. For UUIDs see ID.
+// The router returns the components of a store by its key, the same instance every time
+// (OBX-072, OBX-121). An unknown key makes it read the list again, though not more than once
+// in a few seconds; then it is ErrUnknownStore. For UUIDs see ID.
 
 // Store returns the store of a key. Errors: ErrUnknownStore; pawl.ErrInvalid for
 // a blank key or a database that cannot be opened as configured.
@@ -22,8 +22,8 @@ func (f *Fleet) Store(ctx context.Context, key string) (*Store, error) {
 	return s, s.open()
 }
 
-// routed returns a store without a context of the caller's: at most the discovery
-// is waited for, and not for long.
+// routed returns a store without a context of the caller's: it waits at most for the
+// discovery, with a limit.
 func (f *Fleet) routed(key string) (*Store, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), discoverLimit)
 	defer cancel()
@@ -40,5 +40,5 @@ func (f *Fleet) Pawl(key string) (*pawl.Pawl, error) {
 	return s.Pawl, nil
 }
 
-// Stores returns the stores there are, by key. They may not be open yet.
+// Stores returns the stores of the fleet, by key. They may not be open yet.
 func (f *Fleet) Stores() []*Store { return f.registry.all() }

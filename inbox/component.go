@@ -55,10 +55,10 @@ func (i *Inbox) keepClean(ctx context.Context, queue *worker.Component) {
 	if i.served {
 		loop.Go(func() { queue.KeepClean(ctx) })
 	}
-	i.keepMarks(ctx)
+	i.cleanLoop(ctx)
 }
 
-func (i *Inbox) keepMarks(ctx context.Context) {
+func (i *Inbox) cleanLoop(ctx context.Context) {
 	worker.RunCleanup(ctx, i.log.With("component", "inbox"), i.cleaning, i.CleanUp)
 }
 

@@ -1,11 +1,11 @@
-// Package inbox turns at-least-once delivery into effects exactly once. A broker,
-// a webhook or another service may deliver a message any number of times; the
-// inbox remembers which ones were dealt with, by source and message id.
+// Package inbox makes effects of at-least-once deliveries happen exactly once. A broker, a
+// webhook or another service may deliver a message any number of times; the inbox records which
+// ones were processed, by source and message id.
 //
-// Once is the main door: it takes the message, runs a function and marks the
-// message as done, all in one transaction, so that what the function wrote in it
-// and the mark commit together or not at all. Attempt is for effects outside the
-// database. Enqueue stores the message itself, to be handled by workers later.
+// Once is the usual call: it takes the message, runs a function and marks the message as done,
+// all in one transaction, so that the function's writes and the mark commit together or not at
+// all. Attempt is for effects outside the database. Enqueue stores the message itself, to be
+// handled by workers later.
 package inbox
 
 import (
@@ -26,17 +26,17 @@ import (
 )
 
 var (
-	// ErrInProgress says that another delivery of the message is being processed
-	// at this moment. Have it delivered again later.
+	// ErrInProgress is returned when another delivery of the message is being processed. It
+	// has to be delivered again later.
 	ErrInProgress = errors.New("message is being processed")
-	// ErrDead says that the message was given up; see Revive.
+	// ErrDead is returned when the message is dead; see Revive.
 	ErrDead = errors.New("message is dead")
-	// ErrHashMismatch says that a message of this id came with other content.
+	// ErrHashMismatch is returned when a message of this id had other content.
 	ErrHashMismatch = errors.New("message has another hash than at first")
-	// ErrNotFound says that the message was never seen, or it was cleaned up.
+	// ErrNotFound is returned when the message was never seen, or was deleted.
 	ErrNotFound = errors.New("message not found in the inbox")
-	// ErrTakenOver says that an attempt lasted longer than its lease and somebody
-	// else has the message now.
+	// ErrTakenOver is returned when an attempt exceeded its lease and another owner has the
+	// message now.
 	ErrTakenOver = errors.New("message was taken over by another attempt")
 )
 
@@ -50,15 +50,15 @@ type Options struct {
 	// without a heartbeat, default 1 minute, at least 1 s. It is extended while
 	// the function runs.
 	Lease time.Duration
-	// Retention is how long messages are remembered after they were done,
-	// default 30 days. A duplicate that comes later is taken for new.
+	// Retention is how long messages are stored after they were done, default 30 days. A
+	// duplicate that arrives later counts as new.
 	Retention time.Duration
 	// Queue is where Enqueue puts messages, default "inbox".
 	Queue string
 	// Workers configures the workers of that queue; nil takes the defaults. Queues,
 	// Retry and Logger in it are ignored.
 	Workers *outbox.Options
-	// Logger gets warnings and errors and, if set, what happens at INFO. nil means
+	// Logger logs warnings and errors and, if set, what happens at INFO. nil means
 	// slog.Default() for warnings and errors only.
 	Logger *slog.Logger
 }
@@ -89,14 +89,14 @@ func (o *Options) Validate() error {
 
 // Inbox is the inbox of one database. It is safe for concurrent use.
 type Inbox struct {
-	db       engine.DB
-	opts     Options
-	retry    outbox.RetryPolicy
-	log      *slog.Logger
-	queue    *outbox.Outbox
-	messages queue.Queue[outbox.Message, outbox.MessageID] // of queue
-	served   bool                                          // a handler was registered
-	stops    bool                                          // when there is nothing left to do
+	db            engine.DB
+	opts          Options
+	retry         outbox.RetryPolicy
+	log           *slog.Logger
+	queue         *outbox.Outbox
+	messages      queue.Queue[outbox.Message, outbox.MessageID] // of queue
+	served        bool                                          // a handler was registered
+	stopWhenEmpty bool                                          // when there is nothing left to do
 	// resumes says that an attempt that did not end is the same as the next one: the
 	// queue knows whether it is to be counted.
 	resumes bool
@@ -105,8 +105,8 @@ type Inbox struct {
 	invalid  error // of the options
 }
 
-// New returns the inbox of a database, which must be migrated before use. Options
-// that cannot be are reported by Run.
+// New returns the inbox of a database, which must be migrated before use. Run returns an error
+// for invalid options.
 func New(db engine.DB, opts Options) *Inbox {
 	invalid := opts.Validate()
 	if opts.Lease <= 0 {
@@ -128,12 +128,12 @@ func New(db engine.DB, opts Options) *Inbox {
 		retry = *opts.Retry
 	}
 	o := outbox.New(db, w)
-	return &Inbox{db: db, opts: opts, retry: retry, log: engine.Logger(opts.Logger), queue: o, messages: o.Internal(access.Key{}), stops: w.StopWhenEmpty, cleaning: &worker.LoopTracker{}, invalid: invalid}
+	return &Inbox{db: db, opts: opts, retry: retry, log: engine.Logger(opts.Logger), queue: o, messages: o.Internal(access.Key{}), stopWhenEmpty: w.StopWhenEmpty, cleaning: &worker.LoopTracker{}, invalid: invalid}
 }
 
 // Key identifies a message.
 type Key struct {
-	// Source is who sent it: a broker, a service. 1–255 characters of any script.
+	// Source is the sender: a broker, a service. 1–255 characters of any script.
 	Source string
 	// MessageID is the sender's id of the message, unique within the source:
 	// 1–255 characters of any script.
@@ -143,7 +143,7 @@ type Key struct {
 	Hash []byte
 }
 
-// String names the message.
+// String returns "source/message id".
 func (k Key) String() string { return fmt.Sprintf("%s/%s", k.Source, k.MessageID) }
 
 func (k *Key) validate() error {
@@ -159,7 +159,7 @@ func (k *Key) validate() error {
 	return nil
 }
 
-// hash is nil where there is none: engines tell empty bytes from none.
+// hash returns nil for an empty hash: engines distinguish empty bytes from null.
 func (k *Key) hash() []byte {
 	if len(k.Hash) == 0 {
 		return nil
@@ -167,10 +167,10 @@ func (k *Key) hash() []byte {
 	return k.Hash
 }
 
-// op is the key as operations take it.
+// op converts the key for operations.
 func (k *Key) op() op.InboxKey { return op.InboxKey{Source: k.Source, MessageID: k.MessageID} }
 
-// What the operations answer about a delivery.
+// The results of operations on a delivery.
 const (
 	verdictTaken      = 1
 	verdictDone       = 2
@@ -179,8 +179,8 @@ const (
 	verdictInProgress = 5
 )
 
-// judge turns an answer into an error; done messages are none.
-func judge(k *Key, verdict int64) error {
+// errorOf returns the error of a result; nil for done messages.
+func errorOf(k *Key, verdict int64) error {
 	switch verdict {
 	case verdictDead:
 		return fmt.Errorf("%w: %s", ErrDead, k)
@@ -195,9 +195,8 @@ func judge(k *Key, verdict int64) error {
 // cleanMessages bounds one transaction of the clean-up.
 const cleanMessages = 1000
 
-// CleanUp deletes messages that were done longer ago than the retention period
-// and returns how many. Dead ones and those that were never done stay. Run does
-// this by itself.
+// CleanUp deletes messages that were done longer ago than the retention period and returns how
+// many. Dead ones and those that were never done stay. Run does this by itself.
 func (i *Inbox) CleanUp(ctx context.Context) (int64, error) {
 	return worker.Purge(ctx, i.db, op.InboxPurge{Age: i.opts.Retention, Most: cleanMessages})
 }

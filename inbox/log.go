@@ -7,7 +7,7 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-// logDelivery tells what becomes of a delivery; errors are the caller's to tell.
+// logDelivery logs the result of a delivery; errors are returned to the caller instead.
 func (i *Inbox) logDelivery(ctx context.Context, k *Key, verdict int64) {
 	switch {
 	case verdict == verdictTaken && i.log.Enabled(ctx, slog.LevelInfo):

@@ -20,7 +20,7 @@ import (
 // Message is an inbound message to be handled by workers.
 type Message struct {
 	Key
-	// Topic says which handler gets it; this and the rest as in outbox.Message.
+	// Topic selects the handler; this and the rest are as in outbox.Message.
 	Topic         string
 	Payload       []byte
 	CorrelationID string
@@ -79,12 +79,12 @@ func (i *Inbox) enqueue(ctx context.Context, tx outbox.Tx, m Message) (added boo
 	}
 	b.Ran(ctx, tx)
 	if see.N == verdictMismatch {
-		return false, judge(&m.Key, see.N)
+		return false, errorOf(&m.Key, see.N)
 	}
 	return see.N != verdictDone && calls[len(calls)-1].N > 0, nil
 }
 
-// wrap makes the outbox's message of it.
+// wrap returns the outbox's message of it.
 func (m *Message) wrap(queue string) outbox.Message {
 	headers := map[string]string{headerSource: m.Source, headerMessage: m.MessageID}
 	if len(m.Hash) > 0 {
@@ -108,7 +108,7 @@ func unwrap(m *outbox.Message) (*Message, error) {
 	if err == nil {
 		err = in.validate()
 	} else {
-		err = errors.New("its hash is not hexadecimal") // hex quotes what it cannot read (D-5)
+		err = errors.New("its hash is not hexadecimal") // hex quotes what it cannot parse (D-5)
 	}
 	if err != nil {
 		return nil, outbox.Permanent(fmt.Errorf("not a message of the inbox: %w", err))
@@ -155,8 +155,8 @@ func bounded(ctx context.Context, opts []outbox.HandlerOptions) (context.Context
 	return context.WithTimeout(ctx, opts[0].Timeout)
 }
 
-// busyPause is when to look again at a message that somebody else is at.
-const busyPause = time.Second
+// busyDelay is the delay for a message that is being processed elsewhere.
+const busyDelay = time.Second
 
 // register registers a handler with the queue. The queue retries without a limit: the
 // inbox counts attempts and decides when a message is dead.
@@ -186,7 +186,7 @@ func (i *Inbox) register(topic string, opts []outbox.HandlerOptions, process fun
 		}
 		switch err := process(ctx, in); {
 		case errors.Is(err, ErrInProgress):
-			return worker.PutBack(busyPause)
+			return worker.PutBack(busyDelay)
 		case errors.Is(err, ErrDead), errors.Is(err, ErrHashMismatch):
 			return outbox.Permanent(err)
 		default:
@@ -207,14 +207,14 @@ func (i *Inbox) Run(ctx context.Context) error {
 	if err := i.valid(); err != nil {
 		return err
 	}
-	return worker.RunWithCleanup(ctx, i.serve, i.keepMarks) // the queue's Run keeps its own
+	return worker.RunWithCleanup(ctx, i.serve, i.cleanLoop) // the queue's Run cleans up by itself
 }
 
 func (i *Inbox) serve(ctx context.Context) error {
 	switch {
 	case i.served:
 		return i.queue.Run(ctx)
-	case !i.stops:
+	case !i.stopWhenEmpty:
 		<-ctx.Done()
 	}
 	return nil

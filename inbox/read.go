@@ -11,7 +11,7 @@ import (
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// Info is what the inbox knows of a message.
+// Info is a message of the inbox with its state.
 type Info struct {
 	Key
 	Status      Status
@@ -23,8 +23,8 @@ type Info struct {
 	Mismatches  int       // deliveries with another hash
 	LastError   string
 	LockedUntil time.Time // end of the attempt's lease; zero: none
-	// Unreadable says what of the message cannot be read, and is missing here: some
-	// other program wrote it. "" if nothing is.
+	// Unreadable describes fields that could not be read, and are missing here, because
+	// another program wrote them; "" if there are none.
 	Unreadable string
 }
 
@@ -45,7 +45,7 @@ type Filter struct {
 	Source string        // "": any
 	Status Status        // "": any
 	Idle   time.Duration // not seen for so long; 0: any
-	After  Key           // only sources and ids above, to page on
+	After  Key           // only sources and ids above, for paging
 	Limit  int           // default 100, at most 10 000
 }
 
@@ -65,7 +65,7 @@ func (i *Inbox) List(ctx context.Context, f Filter) ([]*Info, error) {
 	if f.Idle > 0 {
 		idle = &f.Idle
 	}
-	// What people look for in a large inbox has an index of its own.
+	// The usual filters of a large inbox have indexes.
 	switch {
 	case f.Source != "":
 		return i.read(ctx, op.InboxListSource{Source: f.Source, Status: status, Idle: idle, After: after, Most: most})
@@ -94,7 +94,7 @@ func (i *Inbox) read(ctx context.Context, o engine.Answering[op.InboxMessage]) (
 	return all, err
 }
 
-// info is what is known of a message as it is stored, as far as that could be read.
+// info converts a stored message, as far as it could be read.
 func info(m *op.InboxMessage, unread error) *Info {
 	i := &Info{
 		Key: Key{Source: m.Source, MessageID: m.MessageID, Hash: m.Hash}, Status: Status(m.Status), FirstSeenAt: m.FirstSeenUTC.UTC(), LastSeenAt: m.LastSeenUTC.UTC(),

@@ -107,14 +107,14 @@ func testHistoryDiscarded(t *testing.T, e dbtest.Engine) {
 	if n != 1 || before.Status != job.Cancelled || before.EndedAt.IsZero() || before.Attempts == 0 || before.LastError == "" {
 		t.Fatalf("%d discarded: %+v", n, before)
 	}
-	f.forget(id)
+	f.deleteMessage(id)
 	if after := f.run(id); *after != *before {
 		t.Fatalf("from %+v to %+v", before, after)
 	}
 }
 
-// forget has the outbox forget a message.
-func (f *fixture) forget(id outbox.MessageID) {
+// deleteMessage deletes a message of the outbox.
+func (f *fixture) deleteMessage(id outbox.MessageID) {
 	f.t.Helper()
 	f.db.Pass(20 * time.Millisecond)
 	_, err := f.box.CleanUp(f.ctx())
@@ -157,7 +157,7 @@ func testHistoryNoHandler(t *testing.T, e dbtest.Engine) {
 	}
 }
 
-// D-85: the outcome is kept when the outbox forgets the message.
+// D-85: the outcome is kept when the outbox deletes the message.
 func TestHistoryOutlives(t *testing.T) { dbtest.Each(t, testHistoryOutlives) }
 
 func testHistoryOutlives(t *testing.T, e dbtest.Engine) {
@@ -170,7 +170,7 @@ func testHistoryOutlives(t *testing.T, e dbtest.Engine) {
 		before = append(before, *f.run(id))
 	}
 	for i, id := range ids {
-		f.forget(id)
+		f.deleteMessage(id)
 		if after := f.run(id); *after != before[i] || after.Status != job.Succeeded {
 			t.Errorf("from %+v to %+v", before[i], after)
 		}

@@ -1,10 +1,10 @@
-// Package job does things over and over: a job has a cron schedule, and at each of
-// its times a run of it enters the outbox as a message, whose handler does the
-// work. A run's end and outcome are its message's.
+// Package job runs work on a schedule: a job has a cron schedule, and at each of its times a
+// run of it enters the outbox as a message, whose handler does the work. A run's end and
+// outcome are its message's.
 //
-// Every process may run the scheduler; each nominal time has exactly one run, and
-// there is no leader to lose. Schedules follow the clock on the wall of the job's
-// zone; package cron says how, also when clocks change.
+// Every process may run the scheduler; each nominal time has exactly one run, and there is no
+// leader. Schedules use the local time of the job's zone; package cron describes how, also for
+// changes to and from daylight saving time.
 package job
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-// ErrNotFound says that there is no job of the name, or no such run.
+// ErrNotFound is returned when there is no job of the name, or no such run.
 var ErrNotFound = errors.New("job not found")
 
 // Misfire says what becomes of times at which no scheduler was running.
@@ -34,22 +34,22 @@ type Misfire int
 
 // The misfire policies.
 const (
-	// RunOnce makes one run, for the latest of the missed times.
+	// RunOnce creates one run, for the latest of the missed times.
 	RunOnce Misfire = 0
-	// RunNone makes none: the job goes on at its next time. A time counts as
-	// missed if it is more than MisfireGrace ago.
+	// RunNone creates none: the job continues at its next time. A time counts as missed if it
+	// is more than MisfireGrace ago.
 	RunNone Misfire = 1
-	// RunAll makes a run for each, up to Job.MisfireLimit: the latest ones.
+	// RunAll creates a run for each, up to Job.MisfireLimit: the latest ones.
 	RunAll Misfire = 2
 )
 
-// String returns the policy in a word.
+// String returns the policy as one lower-case word.
 func (m Misfire) String() string { return word(int(m), "once", "none", "all") }
 
-// MisfireGrace is how late a run under RunNone may still be made.
+// MisfireGrace is how late a run under RunNone may still be created.
 const MisfireGrace = time.Minute
 
-// Overlap says whether a run is made while the last one is not over.
+// Overlap is the policy for a time at which the last run has not ended.
 type Overlap int
 
 // The overlap policies.
@@ -60,7 +60,7 @@ const (
 	Skip Overlap = 1
 )
 
-// String returns the policy in a word.
+// String returns the policy as one lower-case word.
 func (o Overlap) String() string { return word(int(o), "allow", "skip") }
 
 func word(i int, words ...string) string {
@@ -76,7 +76,7 @@ type Job struct {
 	Name string
 	// Schedule is a cron expression; see package cron.
 	Schedule string
-	// Zone is whose clocks the schedule follows: an IANA name, "" for UTC.
+	// Zone is the time zone of the schedule: an IANA name, "" for UTC.
 	Zone string
 	// Topic, Payload, Headers, Queue and Priority are the messages'; see
 	// outbox.Message. The header named Header is pawl's.
@@ -85,11 +85,11 @@ type Job struct {
 	Headers  map[string]string
 	Queue    string
 	Priority int
-	// Misfire says what becomes of missed times, default RunOnce.
+	// Misfire is the policy for missed times, default RunOnce.
 	Misfire Misfire
 	// MisfireLimit bounds RunAll: 1 … 1000, default 10.
 	MisfireLimit int
-	// Overlap says whether a run is made while the last is not over, default Allow.
+	// Overlap is the policy for a time at which the last run has not ended, default Allow.
 	Overlap Overlap
 	// Spread delays all runs of the job by the same time, less than this and made
 	// of its name, so that a thousand midnight jobs do not start together. At most
@@ -121,7 +121,7 @@ func (j *Job) validate() error {
 	return nil
 }
 
-// shift is this job's part of its spread.
+// shift returns this job's offset within its spread.
 func (j *Job) shift() time.Duration {
 	if j.Spread < time.Microsecond {
 		return 0
@@ -131,13 +131,13 @@ func (j *Job) shift() time.Duration {
 	return time.Duration(h.Sum64()%uint64(j.Spread.Microseconds())) * time.Microsecond
 }
 
-// plan reads a schedule and its zone.
+// plan parses a schedule and its zone.
 func plan(schedule, zone string) (*cron.Schedule, *time.Location, error) {
 	s, err := cron.Parse(schedule)
 	if err != nil {
 		return nil, nil, &ScheduleError{Field: "schedule", Err: err}
 	}
-	if zone == "Local" { // whose?
+	if zone == "Local" { // it differs between processes
 		return nil, nil, &ScheduleError{Field: "zone", Err: errors.New(`"Local" is another zone on every machine`)}
 	}
 	loc, err := time.LoadLocation(zone)
@@ -154,7 +154,7 @@ type ScheduleError struct {
 	Err   error
 }
 
-// Error names the field and the fault.
+// Error names the field and the reason.
 func (e *ScheduleError) Error() string {
 	return fmt.Sprintf("%v: %s: %v", engine.ErrInvalid, e.Field, e.Err)
 }
@@ -169,8 +169,8 @@ type Options struct {
 	Retention time.Duration
 	// MaxPollingInterval bounds how long Run sleeps, default 30 s.
 	MaxPollingInterval time.Duration
-	// Logger gets runs that were made at INFO, and warnings. nil means
-	// slog.Default() for warnings and errors only.
+	// Logger logs runs that were created at INFO, and warnings. nil means slog.Default() for
+	// warnings and errors only.
 	Logger *slog.Logger
 }
 
@@ -194,22 +194,22 @@ type Jobs struct {
 	observers worker.Observers
 }
 
-// New returns the jobs of an outbox's database. It wraps the outbox's handlers, to
-// note when a run begins.
+// New returns the jobs of an outbox's database. It adds a middleware to the outbox's handlers
+// that records when a run starts.
 func New(db engine.DB, o *outbox.Outbox, opts Options) *Jobs {
 	invalid := opts.Validate()
 	if opts.Retention <= 0 {
 		opts.Retention = defaultRetention
 	}
 	j := &Jobs{db: db, outbox: o, queue: o.Internal(access.Key{}), opts: opts, log: engine.Logger(opts.Logger), invalid: invalid}
-	o.Use(j.noteStart)
+	o.Use(j.recordStart)
 	return j
 }
 
-// noteStart has the start of a run recorded before its handler begins, if that is
-// the first one: an earlier attempt may have died before it got there. If that
-// fails, so will the ack: the handler runs all the same.
-func (j *Jobs) noteStart(next outbox.Handler) outbox.Handler {
+// recordStart records the start of a run before its handler starts, if it is the first: an
+// earlier attempt may have crashed before that. If it fails, the ack will fail too: the handler
+// runs all the same.
+func (j *Jobs) recordStart(next outbox.Handler) outbox.Handler {
 	return outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
 		if m.Headers[Header] != "" {
 			if err := j.db.Do(ctx, engine.Ask(op.JobStart{ID: int64(m.Position)})); err != nil {
@@ -220,9 +220,8 @@ func (j *Jobs) noteStart(next outbox.Handler) outbox.Handler {
 	})
 }
 
-// Run makes runs when they are due, and cleans up from time to time, until ctx
-// ends; then it returns nil. pawl.Pawl runs one scheduler for timers and jobs
-// instead.
+// Run creates runs when they are due, and cleans up periodically, until ctx ends; then it
+// returns nil. pawl.Pawl runs one scheduler for timers and jobs instead.
 func (j *Jobs) Run(ctx context.Context) error {
 	if j.invalid != nil {
 		return fmt.Errorf("options of jobs: %w", j.invalid)

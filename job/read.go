@@ -19,22 +19,22 @@ type Info struct {
 	Enabled   bool
 	NextRun   time.Time // nominal time of the next run; zero: none
 	LastRunID RunID     // zero: it never ran
-	// LastRunTime is when the last run began or, until it does, when it was made.
+	// LastRunTime is when the last run started or, until it does, when it was created.
 	LastRunTime   time.Time
 	LastRunStatus Status
-	LastError     string // why its schedule cannot be followed; "" if it can
+	LastError     string // why its schedule is invalid; "" if it is valid
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
-	// Unreadable says what of the job cannot be read, and is missing here: some
-	// other program wrote it. "" if nothing is.
+	// Unreadable describes fields that could not be read, and are missing here, because
+	// another program wrote them; "" if there are none.
 	Unreadable string
 
 	version int64
 	now     time.Time // by the database's clock
 }
 
-// Due is when the next run is made: NextRun and the job's part of its Spread. It is
-// zero if there is none.
+// Due returns when the next run is created: NextRun and the job's offset within its Spread. It
+// is zero if there is none.
 func (i *Info) Due() time.Time {
 	if i.NextRun.IsZero() {
 		return i.NextRun
@@ -56,7 +56,7 @@ func (j *Jobs) Get(ctx context.Context, name string) (*Info, error) {
 
 // ListFilter selects jobs. The zero value lists the first 100 by name.
 type ListFilter struct {
-	After string // only jobs behind this name, to page on
+	After string // only jobs after this name, for paging
 	Limit int    // default 100, at most 10 000
 }
 
@@ -90,8 +90,7 @@ func (j *Jobs) infos(ctx context.Context, ask engine.Answering[op.Job]) (found [
 	return found, err
 }
 
-// info is what is known of a job as it is stored; unread is why not all of it can be
-// read.
+// info converts a stored job; unread is why not all of it could be read.
 func info(s *op.Job, unread error) *Info {
 	i := &Info{
 		Job: Job{
@@ -114,8 +113,8 @@ func info(s *op.Job, unread error) *Info {
 	return i
 }
 
-// Next returns the next n nominal times of a job, as its schedule has them,
-// without what Spread adds. They are none for a disabled job.
+// Next returns the next n nominal times of a job, by its schedule, without its Spread. There are
+// none for a disabled job.
 func (j *Jobs) Next(ctx context.Context, name string, n int) ([]time.Time, error) {
 	info, err := j.Get(ctx, name)
 	if err != nil || !info.Enabled {
@@ -153,7 +152,7 @@ func Explain(schedule, zone string, after time.Time, n int) (words string, times
 // RunID identifies a run, and is the id of its message.
 type RunID = outbox.MessageID
 
-// Status is where a run is in its life.
+// Status is the state of a run.
 type Status int
 
 // The states of a run. Pending and Running are not final, and a failed run's
@@ -164,12 +163,12 @@ const (
 	Succeeded Status = 2
 	Failed    Status = 3
 	Cancelled Status = 4 // its message was discarded
-	Skipped   Status = 5 // an earlier run was not over (Skip); there is no message
+	Skipped   Status = 5 // an earlier run had not ended (Skip); there is no message
 	Missed    Status = 6 // no scheduler was running; there is no message
 	Unknown   Status = -1
 )
 
-// String returns the status in words.
+// String returns the status as text.
 func (s Status) String() string {
 	return word(int(s), "pending", "running", "succeeded", "failed", "cancelled", "skipped", "missed")
 }
@@ -181,7 +180,7 @@ func statusOf(stored *int64) Status {
 	return Status(*stored)
 }
 
-// Run is a run, or the record of why there was none.
+// Run is a run, or the record of one that was skipped or missed.
 type Run struct {
 	ID        RunID
 	Position  outbox.Position // of its message
@@ -191,7 +190,7 @@ type Run struct {
 	Missed    int64     // of Missed: how many times at least, Scheduled being the first
 	Status    Status
 	CreatedAt time.Time
-	StartedAt time.Time // of the first attempt; zero: not yet, or by a worker that knows no jobs
+	StartedAt time.Time // of the first attempt; zero: not yet, or by a worker that does not record it
 	EndedAt   time.Time // zero: not yet
 	Attempts  int       // failed ones that another followed
 	LastError string
@@ -201,12 +200,12 @@ type Run struct {
 
 // RunFilter selects runs. The zero value selects the latest 100.
 type RunFilter struct {
-	Before *Run // only runs behind this one in the list, to page on; nil: from the beginning
+	Before *Run // only runs after this one in the list, for paging; nil: from the beginning
 	Limit  int  // default 100, at most 10 000
 }
 
-// Runs returns the history of a job, latest nominal time first. It outlives the
-// job, so an unknown name is no error.
+// Runs returns the history of a job, latest nominal time first. It is kept after the job was
+// deleted, so an unknown name is no error.
 func (j *Jobs) Runs(ctx context.Context, name string, f RunFilter) ([]*Run, error) {
 	list := op.JobRuns{Name: name, ScheduledTime: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC), ID: math.MaxInt64, Most: limited(f.Limit)}
 	if f.Before != nil {
@@ -240,8 +239,7 @@ func (j *Jobs) runs(ctx context.Context, ask engine.Answering[op.JobRunItem]) (f
 	return found, err
 }
 
-// run is what is known of a run as it is stored; unread is why not all of it can be
-// read.
+// run converts a stored run; unread is why not all of it could be read.
 func run(s *op.JobRunItem, unread error) *Run {
 	r := &Run{
 		ID: s.RunID, Position: outbox.Position(s.ID), Job: s.JobName, Scheduled: s.ScheduledTime.UTC(), Triggered: s.Triggered, Missed: s.Missed,

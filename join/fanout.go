@@ -12,7 +12,7 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-// Fan is what FanOut made.
+// Fan is the result of FanOut.
 type Fan struct {
 	Join     ID
 	Messages []outbox.MessageID // in the order they were given
@@ -28,7 +28,7 @@ func (j *Joins) FanOut(ctx context.Context, s Spec, messages []outbox.Message, w
 	return j.fanOut(ctx, nil, s, messages, w)
 }
 
-// FanOutTx is FanOut in the caller's transaction. Any isolation level will do.
+// FanOutTx is FanOut in the caller's transaction, at any isolation level.
 func (j *Joins) FanOutTx(ctx context.Context, tx any, s Spec, messages []outbox.Message, w Wait) (Fan, error) {
 	own, err := engine.TxOf(j.db, tx)
 	if err != nil {
@@ -93,7 +93,7 @@ func (j *Joins) fanOutOnce(ctx context.Context, tx outbox.Tx, s Spec, messages [
 	return fan, nil
 }
 
-// nameMessages gives the parts of a join that can be repeated ids of their own.
+// nameMessages sets the ids of the parts of a join that can be repeated.
 func nameMessages(id ID, messages []outbox.Message, w *Wait) {
 	for i := range messages {
 		if messages[i].ID.IsZero() {

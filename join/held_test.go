@@ -262,7 +262,7 @@ func (f *fixture) exchange(failing int) (together bool) {
 		in.Done()
 		in.Wait()
 		if m.ID == msgs[failing] {
-			return giveUp(ctx, m)
+			return failForGood(ctx, m)
 		}
 		return nil
 	}))

@@ -1,15 +1,13 @@
-// Package join is fan-in over outbox messages: when all of these are done, then
-// send that. A join counts how its member messages end; a wait sends one message
-// when the last of them has.
+// Package join sends a message when a set of outbox messages is done (fan-in). A join counts the
+// outcomes of its member messages; a wait sends one message after the last of them.
 //
-// Acking and failing count by themselves, in the transaction that settles the
-// message, so the handlers of the steps know nothing of joins. Counters equal
-// the members' states at every commit, and every wait fires exactly once,
-// whatever crashes in between.
+// Acks and failures are counted in the transaction that settles the message, so the handlers of
+// the steps do not use this package. Counters equal the members' states at every commit, and
+// every wait sends its message exactly once, also after crashes.
 //
-// FanOut does it all in one call. Its parts, Start, Attach and Wait, are there
-// for steps that come up one by one, and each exists for a transaction of your
-// own as well (StartTx, …). Joins live in the database of their messages.
+// FanOut does all of it in one call. Its parts, Start, Attach and Wait, are for steps that are
+// added one by one, and each exists for a transaction of your own as well (StartTx, …). Joins
+// are stored in the database of their messages.
 package join
 
 import (
@@ -33,9 +31,9 @@ import (
 const DefaultTopic = "join.wait"
 
 var (
-	// ErrNotFound says that there is no such join, or it was cleaned up.
+	// ErrNotFound is returned when there is no such join, or it was deleted.
 	ErrNotFound = errors.New("join not found")
-	// ErrNotMember says that a message was reported that is not attached.
+	// ErrNotMember is returned for a message that is not attached.
 	ErrNotMember = errors.New("message is not a member of the join")
 )
 
@@ -44,12 +42,12 @@ type Options struct {
 	// Topic is the topic of waits, default DefaultTopic. All programs on one
 	// database must agree on it.
 	Topic string
-	// Queue is where waits go that name none, default outbox.DefaultQueue. It has
-	// to be one that is served.
+	// Queue is the queue of waits that name none, default outbox.DefaultQueue. A worker has to
+	// serve it.
 	Queue string
 	// Retention is how long joins are kept after they ended, default 7 days.
 	Retention time.Duration
-	// Logger gets a line per join that starts, is cancelled or ends with a wait, at INFO. nil means
+	// Logger logs joins that start, are cancelled or end with a wait, at INFO. nil means
 	// slog.Default() for warnings and errors only.
 	Logger *slog.Logger
 }
@@ -76,8 +74,8 @@ type Joins struct {
 	invalid   error // of the options
 }
 
-// New returns the joins of an outbox's database and registers the handler of
-// their waits with the outbox, whose Run it is that fires them.
+// New returns the joins of an outbox's database and registers the handler of their waits with
+// the outbox, whose Run handles them.
 func New(db engine.DB, o *outbox.Outbox, opts Options) *Joins {
 	invalid := opts.Validate()
 	if opts.Topic == "" {
@@ -94,8 +92,7 @@ func New(db engine.DB, o *outbox.Outbox, opts Options) *Joins {
 	return j
 }
 
-// Run cleans up from time to time until ctx ends. It returns an error only for
-// options that cannot be.
+// Run cleans up periodically until ctx ends. It returns an error only for invalid options.
 func (j *Joins) Run(ctx context.Context) error {
 	if j.invalid != nil {
 		return fmt.Errorf("options of joins: %w", j.invalid)

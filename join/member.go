@@ -9,9 +9,9 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-// Attach makes messages members of a join: all of them or, if one is unknown,
-// none. One that is done or failed already counts at once. Attaching twice
-// changes nothing. Errors: ErrNotFound, outbox.ErrNotFound.
+// Attach makes messages members of a join: all of them or, if one is unknown, none. One that is
+// done or failed already counts at once. Attaching twice changes nothing. Errors: ErrNotFound,
+// outbox.ErrNotFound.
 func (j *Joins) Attach(ctx context.Context, id ID, messages ...outbox.MessageID) error {
 	return j.attach(ctx, nil, id, messages)
 }
@@ -43,7 +43,7 @@ func attachCall(id ID, messages []outbox.MessageID) *engine.Call {
 	return engine.Ask(op.JoinAttach{JoinID: id, MessageIDs: bare(messages)})
 }
 
-// attached reads an attach's answer.
+// attached converts the result of an attach.
 func attached(c *engine.Call, id ID, messages []outbox.MessageID) error {
 	switch {
 	case c.N == 0:
@@ -54,9 +54,9 @@ func attached(c *engine.Call, id ID, messages []outbox.MessageID) error {
 	return fmt.Errorf("attach to join %s: %w: %s", id, outbox.ErrNotFound, messages[c.N-2])
 }
 
-// ReportCompleted counts a member as completed by hand. Acking its message does
-// so by itself: reports are for steps that end otherwise. Whichever comes first
-// counts; it returns whether this was it. Errors: ErrNotFound, ErrNotMember.
+// ReportCompleted counts a member as completed by hand. The ack of its message does so by itself:
+// reports are for steps that end in another way. The first of the two counts; it returns whether
+// this call did. Errors: ErrNotFound, ErrNotMember.
 func (j *Joins) ReportCompleted(ctx context.Context, id ID, message outbox.MessageID) (bool, error) {
 	return j.report(ctx, nil, id, message, MemberCompleted)
 }

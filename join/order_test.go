@@ -57,7 +57,7 @@ type schedule struct {
 	kept          outcome // when the first commits
 	undone        outcome // when it is rolled back
 	run           bool    // the messages are claimed together
-	claimedWait   bool    // instead of being put aside
+	claimedWait   bool    // instead of being parked
 }
 
 func call(c func(s *scene) *engine.Call) deed {
@@ -430,7 +430,7 @@ func (s *scene) finish(was outcome) {
 		_, err := s.box.Ack(s.ctx(), owner, s.items...)
 		s.check(err)
 	}
-	s.hasten()
+	s.makeDue()
 	s.drain(map[string]outbox.HandlerFunc{"step": succeed})
 	j, err := s.Get(s.ctx(), s.id)
 	s.check(err)
@@ -446,8 +446,8 @@ func (s *scene) finish(was outcome) {
 	}
 }
 
-// hasten makes due what waits for another attempt, but not what is put aside.
-func (f *fixture) hasten() {
+// makeDue makes due what waits for another attempt, but not what is parked.
+func (f *fixture) makeDue() {
 	f.t.Helper()
 	stamp, soon := "now() - interval '1 s'", "now() + interval '1 day'"
 	if f.db.Engine() == "sqlite" {

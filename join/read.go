@@ -11,7 +11,7 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-// Status is where a join is in its life.
+// Status is the state of a join.
 type Status int
 
 // The states of a join. All but Pending are final.
@@ -22,23 +22,23 @@ const (
 	Cancelled Status = 3
 )
 
-// String returns the status in words.
+// String returns the status as text.
 func (s Status) String() string {
 	return name("status", int(s), "pending", "completed", "failed", "cancelled")
 }
 
-// MemberStatus is how a member counts.
+// MemberStatus is the state of a member.
 type MemberStatus int
 
-// The states of a member. In a join that is over, MemberPending ones are those
-// that ended too late to count.
+// The states of a member. In a join that has ended, MemberPending ones are those that ended too
+// late to count.
 const (
 	MemberPending   MemberStatus = 0
 	MemberCompleted MemberStatus = 1
 	MemberFailed    MemberStatus = 2
 )
 
-// String returns the status in words.
+// String returns the status as text.
 func (s MemberStatus) String() string {
 	return name("member status", int(s), "pending", "completed", "failed")
 }
@@ -75,7 +75,7 @@ type Member struct {
 	Position  outbox.Position
 	Status    MemberStatus
 	CreatedAt time.Time // when it was attached
-	Topic     string    // "" once the message was cleaned up
+	Topic     string    // "" after the message was deleted
 }
 
 // Get returns a join, or ErrNotFound.
@@ -104,8 +104,7 @@ const (
 	maxList        = 10_000
 )
 
-// List returns joins by id, highest first: newest first, unless programs chose
-// ids themselves.
+// List returns joins by id, highest first: newest first, unless programs chose ids themselves.
 func (j *Joins) List(ctx context.Context, f Filter) ([]*Join, error) {
 	before := [16]byte(f.Before)
 	if f.Before.IsZero() {
@@ -139,7 +138,7 @@ func (j *Joins) read(ctx context.Context, o engine.Answering[op.Join]) ([]*Join,
 	return all, err
 }
 
-// stored is a join as it is stored.
+// stored converts a stored join.
 func stored(j *op.Join) *Join {
 	return &Join{
 		ID: j.JoinID, GroupingKey: worker.Value(j.GroupingKey), ExpectedSteps: j.ExpectedSteps, CompletedSteps: j.CompletedSteps, FailedSteps: j.FailedSteps,
@@ -168,7 +167,7 @@ func (j *Joins) Members(ctx context.Context, id ID, f MemberFilter) ([]*Member, 
 	return all, err
 }
 
-// storedMember is a member as it is stored.
+// storedMember converts a stored member.
 func storedMember(m *op.JoinMember) *Member {
 	return &Member{
 		MessageID: m.OutboxMessageID, Position: outbox.Position(m.ID), Status: MemberStatus(m.Status), CreatedAt: m.CreatedUTC.UTC(), Topic: worker.Value(m.Topic),

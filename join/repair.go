@@ -11,11 +11,10 @@ import (
 const (
 	// repairPage is how many joins one statement of the clean-up counts.
 	repairPage = 25
-	// repairPages is how many pages of pending joins a round looks at, which are those
-	// that a lost step keeps from ending. Of those that are over it looks at one of each
-	// status: their counters are only looked at.
+	// repairPages is how many pages of pending joins a round reads: a lost step keeps those from
+	// ending. Of joins that have ended it reads one page per status.
 	repairPages = 40
-	// parkedPage is how many parked waits a round looks at.
+	// parkedPage is how many parked waits a round reads.
 	parkedPage = 1000
 )
 
@@ -34,8 +33,8 @@ type rounds struct {
 	after int64 // parked waits
 }
 
-// repair looks at some joins, and repairs those whose counters disagree with their
-// members, and those that are over while their wait is parked.
+// repair reads some joins, and repairs those whose counters disagree with their members, and
+// those that have ended while their wait is parked.
 func (j *Joins) repair(ctx context.Context) error {
 	j.rounds.mu.Lock()
 	defer j.rounds.mu.Unlock()

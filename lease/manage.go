@@ -10,18 +10,18 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 )
 
-// Info is a lease as the database knows it.
+// Info is a lease as it is stored.
 type Info struct {
 	Name        string
 	Held        bool      // by the database's clock
-	Owner       string    // who holds it or, if it ran out, held it last; "" if it was given back
+	Owner       string    // who holds it or, if it expired, held it last; "" if it was released
 	Token       int64     // of the last acquisition, or higher after a release by force
-	Until       time.Time // when it ends or ran out; zero if it was given back
+	Until       time.Time // when it ends or expired; zero if it was released
 	LastGranted time.Time // when it was last acquired
-	Waiting     int       // how many stand in line for it
+	Waiting     int       // how many wait for it
 }
 
-// info is what is known of a lease as it is stored.
+// info converts a stored lease.
 func info(l *op.Lease) Info {
 	i := Info{Name: l.Name, Held: l.Held, Token: l.Token, Waiting: l.Waiting}
 	if l.Owner != nil {
@@ -52,10 +52,10 @@ func (s *Leases) Get(ctx context.Context, name string) (*Info, error) {
 	return &known, nil
 }
 
-// ListFilter chooses leases.
+// ListFilter selects leases.
 type ListFilter struct {
 	Held  bool   // only those that are held
-	After string // only names behind this one, to page on
+	After string // only names after this one, for paging
 	Limit int    // default 100, at most 10 000
 }
 
@@ -77,17 +77,16 @@ func (s *Leases) List(ctx context.Context, f ListFilter) ([]Info, error) {
 	return all, err
 }
 
-// ForceRelease takes a lease from whoever has it and raises its token, so that
-// nothing that the last holder guards is committed any more. It lets a guarded
-// transaction that is under way end first. The last holder notices at its next
-// renewal. It reports whether anyone had the lease, even one that had run out. It is
-// noted in the audit trail, see admin.WithActor.
+// ForceRelease ends a lease, whoever holds it, and raises its token, so that nothing that the
+// last holder guards can be committed any more. It waits for the end of a guarded transaction.
+// The last holder notices at its next renewal. It reports whether the lease had a holder, even
+// one whose lease had expired. It is recorded in the audit trail, see admin.WithActor.
 func (s *Leases) ForceRelease(ctx context.Context, name string) (bool, error) {
 	if err := checkName(name); err != nil {
 		return false, err
 	}
 	force := engine.Ask(op.LeaseForce{Name: name, Note: audit.New(ctx, "lease "+name).Op()})
-	err := s.give(ctx, name, force)
+	err := s.releaseAndWake(ctx, name, force)
 	if err == nil && force.N > 0 {
 		s.log.WarnContext(ctx, "lease released by force", "lease", name)
 	}

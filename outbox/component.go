@@ -27,7 +27,7 @@ func (c component) Template(m Message) (queue.Template, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &batch{o: c.Outbox, enqueue: e}, nil
+	return &batch{o: c.Outbox, enqueueCall: e}, nil
 }
 
 func (c component) Reserve(ctx context.Context, n int) ([]MessageID, []Position, error) {

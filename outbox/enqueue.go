@@ -18,15 +18,14 @@ import (
 type Tx = engine.Tx
 
 const (
-	// enqueueLeaders is how many standalone enqueues may be under way at once;
-	// more calls than that share statements (group commit). Two, so that one
-	// batch overlaps the other's fsync; with four, 64 callers cost PostgreSQL
-	// 14 µs a message instead of 9.
+	// enqueueLeaders is how many standalone enqueues may be in flight at once; more calls than
+	// that share statements (group commit). Two, so that one batch overlaps the other's fsync;
+	// with four, 64 callers cost PostgreSQL 14 µs a message instead of 9.
 	enqueueLeaders = 2
 	// enqueueMerge bounds how many calls share one statement.
 	enqueueMerge = 256
-	// chunk is how many messages one statement writes, and chunkBytes how much
-	// they may hold: PostgreSQL refuses a gigabyte in one go.
+	// chunk is how many messages one statement writes, and chunkBytes their size limit:
+	// PostgreSQL refuses a gigabyte in one statement.
 	chunk      = 1000
 	chunkBytes = 16 << 20
 )
@@ -45,7 +44,7 @@ func (o *Outbox) Enqueue(ctx context.Context, m Message) (MessageID, error) {
 // EnqueueBatch stores messages in one transaction of their own: all or none.
 // The ids are in the order of the messages.
 func (o *Outbox) EnqueueBatch(ctx context.Context, msgs []Message) ([]MessageID, error) {
-	e, err := o.prepare(o.stamped(ctx, msgs))
+	e, err := o.prepare(o.withHeaders(ctx, msgs))
 	if err != nil || len(msgs) == 0 {
 		return nil, err
 	}
@@ -62,7 +61,7 @@ func (o *Outbox) EnqueueBatch(ctx context.Context, msgs []Message) ([]MessageID,
 		}
 		return e.ids(), err
 	}
-	o.enqueued(ctx, e.entries)
+	o.notifyEnqueued(ctx, e.entries)
 	return e.ids(), nil
 }
 
@@ -79,8 +78,7 @@ func (o *Outbox) EnqueueTx(ctx context.Context, tx any, m Message) (MessageID, e
 	return ids[0], nil
 }
 
-// EnqueueBatchTx stores messages in the caller's transaction. Of isolation levels the
-// same holds as for EnqueueTx.
+// EnqueueBatchTx stores messages in the caller's transaction. For isolation levels see EnqueueTx.
 func (o *Outbox) EnqueueBatchTx(ctx context.Context, tx any, msgs []Message) ([]MessageID, error) {
 	own, err := engine.TxOf(o.db, tx)
 	if err != nil {
@@ -97,8 +95,8 @@ func (o *Outbox) EnqueueBatchTx(ctx context.Context, tx any, msgs []Message) ([]
 	return b.IDs(), nil
 }
 
-// enqueue is one call's messages on their way.
-type enqueue struct {
+// enqueueCall has the messages of one call.
+type enqueueCall struct {
 	entries    []*entry
 	generation int64 // of the database, when they got their positions
 }
@@ -116,7 +114,7 @@ type entry struct {
 	position int64 // that a supplied mid carries, or 0
 }
 
-func (e *enqueue) ids() []MessageID {
+func (e *enqueueCall) ids() []MessageID {
 	ids := make([]MessageID, len(e.entries))
 	for i, en := range e.entries {
 		ids[i] = en.mid
@@ -125,8 +123,8 @@ func (e *enqueue) ids() []MessageID {
 }
 
 // prepare validates every message before anything is written.
-func (o *Outbox) prepare(msgs []Message) (*enqueue, error) {
-	e := &enqueue{entries: make([]*entry, len(msgs)), generation: o.db.Generation()}
+func (o *Outbox) prepare(msgs []Message) (*enqueueCall, error) {
+	e := &enqueueCall{entries: make([]*entry, len(msgs)), generation: o.db.Generation()}
 	entries := make([]entry, len(msgs))
 	var lane int64
 	for i := range msgs {
@@ -147,10 +145,9 @@ func (o *Outbox) prepare(msgs []Message) (*enqueue, error) {
 	return e, nil
 }
 
-// identify gives every message its position and, unless it brought one, its
-// id. Messages of one lane and due time get neighbouring positions, so that
-// they form one run.
-func (o *Outbox) identify(ctx context.Context, tx Tx, e *enqueue) error {
+// identify sets every message's position and, unless it has one, its id. Messages of one lane and
+// due time get consecutive positions, so that they form one run.
+func (o *Outbox) identify(ctx context.Context, tx Tx, e *enqueueCall) error {
 	order := slices.Clone(e.entries)
 	if slices.ContainsFunc(order, func(en *entry) bool { return en.lane != order[0].lane || en.due != order[0].due }) {
 		slices.SortStableFunc(order, func(a, b *entry) int {
@@ -160,7 +157,7 @@ func (o *Outbox) identify(ctx context.Context, tx Tx, e *enqueue) error {
 	e.generation = o.db.Generation()
 	now := time.Now()
 	for part := range chunks(order) {
-		fresh := slices.DeleteFunc(slices.Clone(part), o.recognise)
+		fresh := slices.DeleteFunc(slices.Clone(part), o.isOwnID)
 		if len(fresh) == 0 {
 			continue
 		}
@@ -179,11 +176,10 @@ func (o *Outbox) identify(ctx context.Context, tx Tx, e *enqueue) error {
 	return nil
 }
 
-// recognise reports whether an entry brings an id that this outbox made, after
-// an enqueue whose outcome was unknown (D-4): it goes to its own position,
-// where the primary key waits for the first attempt should that still be under
-// way. Other ids that carry a position are looked for there.
-func (o *Outbox) recognise(en *entry) bool {
+// isOwnID reports whether an entry has an id that this outbox made, after an enqueue whose outcome
+// was unknown (D-4): it is written at its own position, where the primary key waits for the first
+// attempt if that is still in flight. Other ids that carry a position are searched there.
+func (o *Outbox) isOwnID(en *entry) bool {
 	if !en.supplied {
 		return false
 	}
@@ -211,7 +207,7 @@ func compareDue(a, b *time.Time) int {
 	return a.Compare(*b)
 }
 
-// chunks cuts entries into what one statement writes.
+// chunks splits entries into what one statement writes.
 func chunks(entries []*entry) iter.Seq[[]*entry] {
 	return func(yield func([]*entry) bool) {
 		for len(entries) > 0 {
@@ -228,8 +224,8 @@ func chunks(entries []*entry) iter.Seq[[]*entry] {
 	}
 }
 
-// span is the range of positions this outbox handed out in one generation of the
-// database: in another they may be others' messages'.
+// span is the range of positions that this outbox allocated in one generation of the database: in
+// another they may belong to other messages.
 type span struct {
 	mu         sync.Mutex
 	generation int64
@@ -254,10 +250,9 @@ func (s *span) contains(generation, id int64) bool {
 	return s.generation == generation && s.lo != 0 && id >= s.lo && id <= s.hi
 }
 
-// flush writes several callers' messages in one transaction. If that fails for
-// another reason than the database being away, each is tried alone: one
-// caller's mistake is not another's.
-func (o *Outbox) flush(ctx context.Context, batch []*enqueue) []error {
+// flush writes several callers' messages in one transaction. If that fails for another reason than
+// an unavailable database, each is tried alone: one caller's error must not affect others.
+func (o *Outbox) flush(ctx context.Context, batch []*enqueueCall) []error {
 	err := o.write(ctx, batch)
 	if err == nil {
 		return nil
@@ -266,19 +261,19 @@ func (o *Outbox) flush(ctx context.Context, batch []*enqueue) []error {
 	for i, e := range batch {
 		errs[i] = err
 		if len(batch) > 1 && !engine.Unavailable(err) {
-			errs[i] = o.write(ctx, []*enqueue{e})
+			errs[i] = o.write(ctx, []*enqueueCall{e})
 		}
 	}
 	return errs
 }
 
-func (o *Outbox) write(ctx context.Context, batch []*enqueue) error {
+func (o *Outbox) write(ctx context.Context, batch []*enqueueCall) error {
 	var all []*entry
 	generation := batch[0].generation
 	for _, e := range batch {
 		all = append(all, e.entries...)
 		if e.generation != generation {
-			generation = stale
+			generation = noGeneration
 		}
 	}
 	return engine.Repeat(ctx, nil, func() error {
@@ -289,19 +284,18 @@ func (o *Outbox) write(ctx context.Context, batch []*enqueue) error {
 			o.committed(all, calls)
 		case errors.Is(err, engine.ErrPosition), errors.Is(err, engine.ErrGeneration):
 			generation = o.db.Generation()
-			err = errors.Join(err, o.elsewhere(ctx, all))
+			err = errors.Join(err, o.reposition(ctx, all))
 		}
 		return err
 	})
 }
 
-// stale is a generation that no database is in.
-const stale = -1
+// noGeneration is a generation that no database has.
+const noGeneration = -1
 
-// elsewhere gives entries other positions, those that they have being others'. Ids stay:
-// they may have been returned already. One that was made carries a position where the
-// message is not, so it counts as supplied from now on.
-func (o *Outbox) elsewhere(ctx context.Context, entries []*entry) error {
+// reposition sets new positions of entries whose positions are taken. Ids stay: they may have been
+// returned already. An id that carries another position counts as supplied from now on.
+func (o *Outbox) reposition(ctx context.Context, entries []*entry) error {
 	for part := range chunks(entries) {
 		lo, err := o.db.ReserveIDs(ctx, nil, len(part))
 		if err != nil {

@@ -17,15 +17,15 @@ import (
 type ListFilter struct {
 	Status *Status  // nil: any
 	Topic  string   // "": any
-	Before Position // only positions below this one, to page on; 0: all
+	Before Position // only positions below this one, for paging; 0: all
 	Limit  int      // default 100, at most 10 000
 
 	Queue         string            // "": any
 	CorrelationID string            // "": any
-	Error         string            // part of the last error, upper and lower case as it is; "": any
+	Error         string            // part of the last error, case-sensitive; "": any
 	OlderThan     time.Duration     // created longer ago than this, by the database's clock; 0: any
 	NewerThan     time.Duration     // created no longer ago than this; 0: any
-	Headers       map[string]string // it has all of these, with exactly these values; others may be there too
+	Headers       map[string]string // all of these with exactly these values, among others
 }
 
 // Page is a part of a list.
@@ -37,13 +37,13 @@ type Page struct {
 const (
 	defaultList = 100
 	maxList     = 10_000
-	listWindow  = 10_000 // how many messages a statement looks at
+	listWindow  = 10_000 // how many messages a statement examines
 	listWindows = 100    // how many statements a page takes
 )
 
-// List returns messages, highest position first. Where few match it looks at all
-// messages of the state, 10 000 in each statement; ListPage stops earlier. It fails
-// with ErrInvalid for a filter that cannot be.
+// List returns messages, highest position first. If few match it examines all messages of the
+// state, 10 000 in each statement; ListPage stops earlier. It returns ErrInvalid for an invalid
+// filter.
 func (o *Outbox) List(ctx context.Context, f ListFilter) ([]*Info, error) {
 	f.Limit = listLimit(f.Limit)
 	var all []*Info
@@ -60,9 +60,8 @@ func (o *Outbox) List(ctx context.Context, f ListFilter) ([]*Info, error) {
 	}
 }
 
-// ListPage returns the messages that List does, but looks at about a million messages
-// of the state at most: a page may hold fewer than Limit, or none, and yet not be the
-// last one.
+// ListPage returns the messages that List does, but examines about a million messages of the state
+// at most: a page may have fewer than Limit messages, or none, and not be the last one.
 func (o *Outbox) ListPage(ctx context.Context, f ListFilter) (Page, error) {
 	var p Page
 	match, err := f.match()
@@ -103,7 +102,7 @@ func listLimit(n int) int {
 	return min(n, maxList)
 }
 
-// match is what the statements filter by beside the state.
+// match returns the conditions of the statements besides the state.
 func (f *ListFilter) match() (op.OutboxFilter, error) {
 	if err := f.check(); err != nil {
 		return op.OutboxFilter{}, err
@@ -118,7 +117,7 @@ func (f *ListFilter) match() (op.OutboxFilter, error) {
 	}, nil
 }
 
-// check refuses what no message meets, or no engine takes.
+// check returns an error for what no message meets, or no engine accepts.
 func (f *ListFilter) check() error {
 	for _, t := range []struct{ field, text string }{{"topic", f.Topic}, {"queue", f.Queue}, {"correlation id", f.CorrelationID}, {"error", f.Error}} {
 		if err := engine.CheckText(t.field, t.text, math.MaxInt, false); err != nil {
@@ -152,7 +151,7 @@ func age(d time.Duration) *time.Duration {
 	return &d
 }
 
-// listing is how the messages of a state are listed: from the table that holds them.
+// listing describes how the messages of a state are listed: from the table that holds them.
 type listing struct {
 	list  func(f op.OutboxFilter) engine.Answering[op.OutboxItem]
 	floor func(before int64) engine.Answering[op.OutboxFloor]
@@ -194,7 +193,7 @@ func (f *ListFilter) listing() listing {
 	}
 }
 
-// recent lists from all messages.
+// recent returns the listing of all messages.
 func recent(status *int) listing {
 	return listing{
 		func(o op.OutboxFilter) engine.Answering[op.OutboxItem] {
@@ -206,8 +205,8 @@ func recent(status *int) listing {
 	}
 }
 
-// listFloor is the position that the next statement of a list looks down to, 0 for
-// all that are left.
+// listFloor returns the position at which the next statement of a list ends, 0 for all that are
+// left.
 func (o *Outbox) listFloor(ctx context.Context, l listing, before int64) (int64, error) {
 	row, _, err := engine.Get(ctx, o.db, l.floor(before))
 	return row.Floor, err

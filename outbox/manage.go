@@ -11,21 +11,21 @@ import (
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// Status is where a message is in its life.
+// Status is the state of a message.
 type Status int
 
-// The states of a message. The first four are the seed's.
+// The states of a message.
 const (
 	Ready      Status = 0 // waiting: due now, or scheduled
 	InProgress Status = 1 // under a lease
 	Done       Status = 2 // handled
 	Failed     Status = 3 // failed for good: redrive or discard it
-	Discarded  Status = 4 // given up after it failed, cancelled before it ran, or a pending run of a job that was removed
-	// Scheduled is Ready but not due yet. It is only used to list.
+	Discarded  Status = 4 // discarded after it failed, cancelled before it ran, or a pending run of a deleted job
+	// Scheduled is Ready but not due yet. It is only used in filters.
 	Scheduled Status = 5
 )
 
-// String returns the status in words.
+// String returns the status as text.
 func (s Status) String() string {
 	names := []string{"ready", "in progress", "done", "failed", "discarded", "scheduled"}
 	if s < 0 || int(s) >= len(names) {
@@ -38,14 +38,14 @@ func (s Status) String() string {
 type Info struct {
 	Message
 	Status        Status
-	NextAttemptAt time.Time   // when it may be, or became, claimable
+	NextAttemptAt time.Time   // when it becomes, or became, claimable
 	LockedUntil   *time.Time  // end of its lease, if it is in progress
 	OwnerToken    *OwnerToken // of its claim, if it is in progress
 	ProcessedAt   *time.Time
 	ProcessedBy   string
 	LastError     string
-	// Unreadable says what of the message cannot be read, and is missing here: some
-	// other program wrote it. "" if nothing is.
+	// Unreadable describes fields that could not be read, and are missing here, because
+	// another program wrote them; "" if there are none.
 	Unreadable string
 	Redrives   int // how often it was redriven
 }
@@ -53,7 +53,7 @@ type Info struct {
 // IsProcessed reports whether the message was handled.
 func (i *Info) IsProcessed() bool { return i.Status == Done }
 
-// ErrNotFound says that there is no such message, or it was cleaned up.
+// ErrNotFound is returned when there is no such message, or it was deleted.
 var ErrNotFound = errors.New("message not found")
 
 // Get returns the message at a position, or ErrNotFound.
@@ -68,8 +68,8 @@ func (o *Outbox) Get(ctx context.Context, id Position) (*Info, error) {
 	return found[0], nil
 }
 
-// Find returns the message with an id, or ErrNotFound. Ids that pawl made say
-// themselves where to look; supplied ones are indexed.
+// Find returns the message with an id, or ErrNotFound. Ids that pawl made carry the position;
+// supplied ones are indexed.
 func (o *Outbox) Find(ctx context.Context, id MessageID) (*Info, error) {
 	if position, _, ok := id.position(); ok {
 		found, err := o.infos(ctx, op.OutboxGet{ID: position})
@@ -128,13 +128,13 @@ func utc(t *time.Time) *time.Time {
 	return &u
 }
 
-// Counts are sums over an outbox. They are made from runs, so they stay cheap
-// while nothing holds many single messages.
+// Counts are sums over an outbox. They are computed from runs, so they are cheap unless there are
+// many single messages.
 type Counts struct {
 	Ready, Scheduled, InProgress, Done, Failed, Discarded int64
 }
 
-// Count returns how many messages are in which state.
+// Count returns how many messages are in each state.
 func (o *Outbox) Count(ctx context.Context) (Counts, error) {
 	c, _, err := engine.Get(ctx, o.db, op.OutboxCounts{})
 	return Counts{Ready: c.Ready, Scheduled: c.Scheduled, InProgress: c.Claimed, Done: c.Done, Failed: c.Failed, Discarded: c.Discarded}, err

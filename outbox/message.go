@@ -1,11 +1,10 @@
-// Package outbox delivers messages that were written in the same transaction
-// as the data they speak of: if the transaction commits the message will be
-// handled at least once, if it rolls back there never was one.
+// Package outbox delivers messages that were written in the same transaction as the data they
+// refer to: if the transaction commits the message will be handled at least once, if it rolls back
+// the message does not exist.
 //
-// Producers call Enqueue, EnqueueBatch, or EnqueueTx within their own
-// transaction. Consumers register a Handler per topic and call Run, or claim
-// and settle themselves with the work-queue calls. Delivery is at least once:
-// handlers should recognise a Message.ID they have already dealt with.
+// Producers call Enqueue, EnqueueBatch, or EnqueueTx within their own transaction. Consumers
+// register a Handler per topic and call Run, or claim and settle themselves with the work-queue
+// calls. Delivery is at least once: handlers should recognize a Message.ID that they have handled.
 package outbox
 
 import (
@@ -22,30 +21,29 @@ import (
 // DefaultQueue is the queue of messages that name none.
 const DefaultQueue = "default"
 
-// Message is what is enqueued and what a handler gets.
+// Message is a message, as enqueued and as passed to a handler.
 type Message struct {
-	// ID is the message's identity. Left zero, Enqueue makes one. Supplying an
-	// id makes the enqueue idempotent: a second message with a known id is not
-	// added, as long as the first is kept (see Options.Retention).
+	// ID is the message's identity. If it is zero, Enqueue creates one. Supplying an id makes
+	// the enqueue idempotent: a second message with a known id is not added, as long as the
+	// first is stored (see Options.Retention).
 	ID MessageID
-	// Topic says which handler gets the message: 1–255 characters, matched
-	// exactly.
+	// Topic selects the handler: 1–255 characters, matched exactly.
 	Topic string
-	// Payload is the body: any bytes, also none. Encoding is the handlers'.
+	// Payload is the body: any bytes, also none. The handlers define its encoding.
 	Payload []byte
 	// CorrelationID links messages for tracing: at most 255 characters, "" for none.
 	CorrelationID string
 	// Headers are a small map, at most 16 KiB in all.
 	Headers map[string]string
-	// Due is when the message may be handled at the earliest; zero or past: now.
-	// A time before 1970 is kept as none.
+	// Due is the earliest time at which the message is handled; zero or past: now. A time before
+	// 1970 is stored as none.
 	Due time.Time
-	// Queue is which workers see the message; "" = DefaultQueue.
+	// Queue selects the workers that handle the message; "" = DefaultQueue.
 	Queue string
 	// Priority orders a queue: lower goes first, −100 … 100, default 0.
 	Priority int
 
-	// The rest is set on delivery and ignored by Enqueue.
+	// The other fields are set on delivery and ignored by Enqueue.
 
 	// Position is the position under which the message is claimed and settled.
 	Position Position
@@ -58,7 +56,7 @@ type Message struct {
 	RetryCount int
 }
 
-// since is from when on the message could be handled.
+// since returns when the message became claimable.
 func (m *Message) since() time.Time {
 	if m.Due.After(m.CreatedAt) {
 		return m.Due
@@ -69,7 +67,7 @@ func (m *Message) since() time.Time {
 // Validate checks a message as Enqueue does, with the default payload limit.
 func (m *Message) Validate() error { return m.validate(limits.Payload) }
 
-// validate is D-2: once, in Go, before any SQL, the same on every engine.
+// validate implements D-2: once, in Go, before any SQL, the same on every engine.
 func (m *Message) validate(maxPayload int) error {
 	if err := engine.CheckText("topic", m.Topic, limits.Topic, true); err != nil {
 		return err
@@ -127,8 +125,8 @@ func encodeHeaders(headers map[string]string) (*string, error) {
 	return worker.Optional(string(text)), nil
 }
 
-// decodeHeaders forgives headers that other programs wrote in another form:
-// one unreadable row must not hold up its batch.
+// decodeHeaders accepts headers that other programs wrote in another form: one unreadable row must
+// not block its batch.
 func decodeHeaders(text *string) map[string]string {
 	if text == nil {
 		return nil

@@ -20,15 +20,13 @@ import (
 type Options struct {
 	// MaxPayload is the largest payload in bytes, default 1 MiB.
 	MaxPayload int
-	// Logger gets what happens, at the levels of the specification: enqueues
-	// and deliveries at INFO, claims at DEBUG, failures at ERROR. nil means
-	// slog.Default() for warnings and errors only. Payloads, header values and
-	// passwords are never logged.
+	// Logger logs enqueues and deliveries at INFO, claims at DEBUG, failures at ERROR. nil means
+	// slog.Default() for warnings and errors only. Payloads, header values and passwords are
+	// never logged.
 	Logger *slog.Logger
-	// RetryLogLevel is the level at which a failed attempt is logged that will be
-	// retried, slog.LevelWarn for instance; nil means slog.LevelError. The last
-	// attempt is logged at ERROR, and what a handler asked for (RetryAfter, Snooze)
-	// at INFO.
+	// RetryLogLevel is the level of failed attempts that will be retried, slog.LevelWarn for
+	// example; nil means slog.LevelError. The last attempt is logged at ERROR, and delays that a
+	// handler chose (RetryAfter, Snooze) at INFO.
 	RetryLogLevel slog.Leveler
 	// Queues are served by Run, each by a loop of its own; default: DefaultQueue.
 	Queues []string
@@ -42,16 +40,15 @@ type Options struct {
 	// Lease is how long a claim lasts without a heartbeat, default 30 s, at least 1 s. It is
 	// extended while handlers run, so it need not cover the longest of them.
 	Lease time.Duration
-	// PollInterval bounds how long a worker sleeps without being woken,
-	// default 1 s.
+	// PollInterval bounds how long a worker sleeps without a notification, default 1 s.
 	PollInterval time.Duration
 	// Grace is how long handlers may go on after Run's context ended, default 20 s.
 	Grace time.Duration
-	// Retry is the policy of topics that have none of their own; nil means ten
-	// executions in all with 1, 2, 4 … 60 s in between, ± 10 %.
+	// Retry is the policy of topics that have none of their own; nil means ten executions in all
+	// with 1, 2, 4 … 60 s in between, ± 10 %.
 	Retry *RetryPolicy
-	// Retention is how long messages are kept after they were handled or
-	// discarded, default 7 days. Failed ones stay until someone decides.
+	// Retention is how long messages are kept after they were handled or discarded, default 7
+	// days. Failed ones stay until they are redriven or discarded.
 	Retention time.Duration
 	// Worker names this process in processed_by, default host:pid.
 	Worker string
@@ -95,27 +92,27 @@ func (o *Options) Validate() error {
 
 // Outbox is the outbox of one database. It is safe for concurrent use.
 type Outbox struct {
-	db       engine.DB
-	opts     Options
-	log      *slog.Logger
-	tag      uint32
-	lanes    lanes
-	minted   span
-	enqueues coalesce.Group[*enqueue]
-	handlers registry
-	pauses   *pause.Pauses
-	watch    watch
-	stats    sync.Map // queue → *worker.Stats
-	cleaning worker.LoopTracker
-	adopted  atomic.Int64 // when lanes that got lost were last looked for, in nanoseconds since 1970
-	deadLook int          // how many failed messages one transaction looks at
+	db         engine.DB
+	opts       Options
+	log        *slog.Logger
+	tag        uint32
+	lanes      lanes
+	minted     span
+	enqueues   coalesce.Group[*enqueueCall]
+	handlers   registry
+	pauses     *pause.Pauses
+	watch      observing
+	stats      sync.Map // queue → *worker.Stats
+	cleaning   worker.LoopTracker
+	adopted    atomic.Int64 // when lanes that got lost were last looked for, in nanoseconds since 1970
+	failedPage int          // how many failed messages one transaction examines
 
 	workerTag worker.Tag   // in the owner tokens of this process's claims
 	gate      *worker.Gate // closed while a message of an expired lease is handled alone
 }
 
-// New returns the outbox of a database, which must be migrated before use. Options
-// that cannot be are reported by Run.
+// New returns the outbox of a database, which must be migrated before use. Run returns an error for
+// invalid options.
 func New(db engine.DB, opts Options) *Outbox {
 	invalid := opts.Validate()
 	if opts.MaxPayload <= 0 {
@@ -131,25 +128,25 @@ func New(db engine.DB, opts Options) *Outbox {
 	if opts.Worker == "" {
 		opts.Worker = engine.ProcessName()
 	}
-	o := &Outbox{db: db, opts: opts, log: opts.Logger, tag: newTag(), deadLook: deadLook, pauses: pause.New(db, opts.Logger), gate: &worker.Gate{}}
+	o := &Outbox{db: db, opts: opts, log: opts.Logger, tag: newTag(), failedPage: failedPage, pauses: pause.New(db, opts.Logger), gate: &worker.Gate{}}
 	if invalid != nil {
 		o.handlers.errs = append(o.handlers.errs, fmt.Errorf("options of the outbox: %w", invalid))
 	}
-	o.enqueues = coalesce.Group[*enqueue]{Leaders: enqueueLeaders, Max: enqueueMerge, Run: o.flush}
+	o.enqueues = coalesce.Group[*enqueueCall]{Leaders: enqueueLeaders, Max: enqueueMerge, Run: o.flush}
 	return o
 }
 
-// RetryPolicy says how often and when to try again.
+// RetryPolicy defines how often and when a message is tried again.
 type RetryPolicy = worker.RetryPolicy
 
-// Permanent makes a handler's error final: the message fails without retry.
+// Permanent returns an error that fails the message without another attempt.
 func Permanent(err error) error { return worker.Permanent(err) }
 
-// RetryAfter fails this attempt with err and sets when the next one is.
+// RetryAfter returns an error that fails this attempt with err and sets the delay before the next.
 func RetryAfter(d time.Duration, err error) error { return worker.RetryAfter(d, err) }
 
-// Snooze puts the message back for d without counting an attempt.
+// Snooze returns an error that puts the message back for d without counting an attempt.
 func Snooze(d time.Duration) error { return worker.Snooze(d) }
 
-// Backoff is the default delay after so many failures: 1, 2, 4, … 60 s.
+// Backoff returns the default delay after so many failures: 1, 2, 4, … 60 s.
 func Backoff(failures int) time.Duration { return worker.Backoff(failures) }

@@ -360,7 +360,7 @@ func testRunIsWokenAcross(t *testing.T, e dbtest.Engine) {
 func TestRunIsWokenByTransaction(t *testing.T) { dbtest.Each(t, testRunIsWokenByTransaction) }
 
 func testRunIsWokenByTransaction(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, outbox.Options{PollInterval: 250 * time.Millisecond}) // an open transaction may hide from a sleeper: one poll finds it
+	f := open(t, e, outbox.Options{PollInterval: 250 * time.Millisecond}) // an open transaction may hide from a waiter: one poll finds it
 	deliver(t, f, func() error {
 		tx := f.begin()
 		if _, err := f.EnqueueTx(f.ctx(), tx, outbox.Message{Topic: "t"}); err != nil {
@@ -444,7 +444,7 @@ func testDrainTakesOverFromCrashed(t *testing.T, e dbtest.Engine) {
 	f.counts(outbox.Counts{Done: 3})
 }
 
-// D-19: what was begun when Run is told to stop is finished, and the rest is back
+// D-19: what had started when Run was stopped is finished, and the rest is back
 // as if nothing had been.
 func TestRunStopsGracefully(t *testing.T) { dbtest.Each(t, testRunStopsGracefully) }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// watch is the observers and the functions that add headers.
-type watch struct {
+// observing is the observers and the functions that add headers.
+type observing struct {
 	observers atomic.Pointer[worker.Observers]
 	headers   atomic.Pointer[[]HeaderFunc]
 }
@@ -94,30 +94,30 @@ func (o *Outbox) statsOf(queue string) *worker.Stats {
 	return stats.(*worker.Stats)
 }
 
-// stamped returns the messages with the added headers; the caller's stay as they are.
-func (o *Outbox) stamped(ctx context.Context, msgs []Message) []Message {
-	stamps := o.watch.headers.Load()
-	if stamps == nil {
+// withHeaders returns the messages with added headers; the caller's are not changed.
+func (o *Outbox) withHeaders(ctx context.Context, msgs []Message) []Message {
+	functions := o.watch.headers.Load()
+	if functions == nil {
 		return msgs
 	}
 	all := msgs
 	for i := range msgs {
-		for _, stamp := range *stamps {
-			headers := stamp(ctx, &msgs[i])
+		for _, f := range *functions {
+			headers := f(ctx, &msgs[i])
 			if len(headers) == 0 {
 				continue
 			}
 			if &all[0] == &msgs[0] {
 				all = slices.Clone(msgs)
 			}
-			all[i].carry(headers)
+			all[i].addHeaders(headers)
 		}
 	}
 	return all
 }
 
-// carry adds headers, unless they are there or make the message too large.
-func (m *Message) carry(headers map[string]string) {
+// addHeaders adds headers, unless they exist or make the message too large.
+func (m *Message) addHeaders(headers map[string]string) {
 	all := maps.Clone(headers)
 	maps.Copy(all, m.Headers)
 	if checkHeaders(all) == nil {
@@ -125,53 +125,53 @@ func (m *Message) carry(headers map[string]string) {
 	}
 }
 
-// enqueued logs messages that were written and notifies the observers.
-func (o *Outbox) enqueued(ctx context.Context, entries []*entry) {
+// notifyEnqueued logs messages that were written and notifies the observers.
+func (o *Outbox) notifyEnqueued(ctx context.Context, entries []*entry) {
 	o.logEnqueued(ctx, entries)
 	observers := o.observers()
 	if len(observers) == 0 {
 		return
 	}
-	var few [fewTopics]share
-	shares := few[:0]
+	var few [fewTopics]topicCount
+	counts := few[:0]
 	for _, e := range entries {
-		shares = count(observers, shares, e.msg.queue(), e.msg.Topic)
+		counts = count(observers, counts, e.msg.queue(), e.msg.Topic)
 	}
-	notifyEnqueued(observers, shares)
+	notifyCounts(observers, counts)
 }
 
-// share is how many of a batch's messages are of a topic.
-type share struct {
+// topicCount is how many messages of a batch have a topic.
+type topicCount struct {
 	queue, topic string
 	n            int
 }
 
-// fewTopics is how many topics of a batch are added up before observers are notified.
-// With a call for each message, two producers wait for each other's counters.
+// fewTopics is how many topics of a batch are added up before observers are notified. With
+// one call per message, two producers contend for the counters.
 const fewTopics = 16
 
-// count adds a message to its topic's share.
-func count(all worker.Observers, shares []share, queue, topic string) []share {
-	for i := range shares {
-		if s := &shares[i]; s.topic == topic && s.queue == queue {
-			s.n++
-			return shares
+// count adds a message to the count of its topic.
+func count(all worker.Observers, counts []topicCount, queue, topic string) []topicCount {
+	for i := range counts {
+		if c := &counts[i]; c.topic == topic && c.queue == queue {
+			c.n++
+			return counts
 		}
 	}
-	if len(shares) == cap(shares) {
-		notifyEnqueued(all, shares)
-		shares = shares[:0]
+	if len(counts) == cap(counts) {
+		notifyCounts(all, counts)
+		counts = counts[:0]
 	}
-	return append(shares, share{queue, topic, 1})
+	return append(counts, topicCount{queue, topic, 1})
 }
 
-func notifyEnqueued(all worker.Observers, shares []share) {
+func notifyCounts(all worker.Observers, counts []topicCount) {
 	for _, o := range all {
 		if o.Enqueued == nil {
 			continue
 		}
-		for _, s := range shares {
-			o.Enqueued(s.queue, s.topic, s.n)
+		for _, c := range counts {
+			o.Enqueued(c.queue, c.topic, c.n)
 		}
 	}
 }

@@ -67,7 +67,7 @@ func testObserveEnqueued(t *testing.T, e dbtest.Engine) {
 		t.Fatal(err)
 	}
 	if got := w.Messages(); !maps.Equal(got, want) {
-		t.Fatalf("told of %v, want %v", got, want)
+		t.Fatalf("notified of %v, want %v", got, want)
 	}
 }
 
@@ -130,7 +130,7 @@ func testObserveOutcomes(t *testing.T, e dbtest.Engine) {
 		}
 	}
 	if n := w.Claims(outbox.DefaultQueue); n < 8 {
-		t.Errorf("told of %d claims", n)
+		t.Errorf("notified of %d claims", n)
 	}
 }
 
@@ -155,11 +155,11 @@ func testObserveAttempts(t *testing.T, e dbtest.Engine) {
 	}
 	all := w.Attempts("t")
 	if len(all) != 2 {
-		t.Fatalf("told of %+v", all)
+		t.Fatalf("notified of %+v", all)
 	}
 	first, second := all[0], all[1]
 	if first.Queue != "other" || !first.Scheduled || first.Took < took || first.Waited > 2*time.Hour || second.Waited != 0 || second.Took < took || second.Retry != 1 {
-		t.Fatalf("told of %+v", all)
+		t.Fatalf("notified of %+v", all)
 	}
 	if _, err := f.Enqueue(f.ctx(), outbox.Message{Queue: "other", Topic: "late"}); err != nil {
 		t.Fatal(err)
@@ -169,7 +169,7 @@ func testObserveAttempts(t *testing.T, e dbtest.Engine) {
 		t.Fatal(err)
 	}
 	if late := w.Attempts("late"); len(late) == 0 || late[0].Waited < took || late[0].Scheduled {
-		t.Fatalf("told of %+v", late)
+		t.Fatalf("notified of %+v", late)
 	}
 }
 
@@ -189,7 +189,7 @@ func testObserveExhausted(t *testing.T, e dbtest.Engine) {
 	}
 	all := w.Attempts("t")
 	if len(all) != 1 || all[0].Outcome != worker.OutcomeFailed || all[0].Took != 0 || all[0].Retry != 3 {
-		t.Fatalf("told of %+v", all)
+		t.Fatalf("notified of %+v", all)
 	}
 }
 
@@ -225,7 +225,7 @@ func testObserveLostAndReleased(t *testing.T, e dbtest.Engine) {
 	}
 	dbtest.Until(t, "the loss is known", func() bool { return len(w.Attempts("lost")) > 0 })
 	if all := w.Attempts("lost"); len(all) != 1 || all[0].Outcome != worker.OutcomeLost || all[0].Body.(*outbox.Message).Position != id {
-		t.Errorf("told of %+v", all)
+		t.Errorf("notified of %+v", all)
 	}
 	f.enqueue(outbox.Message{Topic: "stops"})
 	<-begun
@@ -233,12 +233,12 @@ func testObserveLostAndReleased(t *testing.T, e dbtest.Engine) {
 	<-begun
 	stop()
 	if all := w.Attempts("stops"); len(all) != 1 || all[0].Outcome != worker.OutcomeReleased {
-		t.Errorf("told of %+v", all)
+		t.Errorf("notified of %+v", all)
 	}
 	close(let)
 	dbtest.Until(t, "the last handler ends", func() bool { return len(w.Attempts("stays")) > 0 })
 	if all := w.Attempts("stays"); len(all) != 1 || all[0].Outcome != worker.OutcomeReleased {
-		t.Errorf("told of %+v", all)
+		t.Errorf("notified of %+v", all)
 	}
 	f.counts(outbox.Counts{Ready: 2})
 }
@@ -255,7 +255,7 @@ func testObserveReaped(t *testing.T, e dbtest.Engine) {
 		t.Fatal(err)
 	}
 	if w.Reaps() != 3 || w.Claims(outbox.DefaultQueue) != 3 || len(w.Attempts("t")) != 3 {
-		t.Fatalf("told of %d reaped, %d claimed, %+v", w.Reaps(), w.Claims(outbox.DefaultQueue), w.Attempts("t"))
+		t.Fatalf("notified of %d reaped, %d claimed, %+v", w.Reaps(), w.Claims(outbox.DefaultQueue), w.Attempts("t"))
 	}
 }
 
@@ -272,7 +272,7 @@ func testSeveralObservers(t *testing.T, e dbtest.Engine) {
 	}
 	for i, one := range []*outboxtest.Watcher{w, second} {
 		if one.Messages()["default/t"] != 1 || one.Claims(outbox.DefaultQueue) != 1 || len(one.Attempts("t")) != 1 {
-			t.Errorf("observer %d was told of %v, %d claimed, %+v", i, one.Messages(), one.Claims(outbox.DefaultQueue), one.Attempts("t"))
+			t.Errorf("observer %d was notified of %v, %d claimed, %+v", i, one.Messages(), one.Claims(outbox.DefaultQueue), one.Attempts("t"))
 		}
 	}
 }

@@ -78,8 +78,8 @@ func testCrashAtCalls(t *testing.T, e dbtest.Engine) {
 type moment struct{ table, event string }
 
 // break_ makes statements fail in the database, as if it had been lost there, and
-// returns how to mend it.
-func (f *fixture) breaks(m moment, when string) (mend func()) {
+// returns how to repair it.
+func (f *fixture) breaks(m moment, when string) (repair func()) {
 	f.t.Helper()
 	exec := func(statements ...string) {
 		f.t.Helper()
@@ -104,11 +104,11 @@ func (f *fixture) eachCut(moments []moment, what func() error) {
 	before := fmt.Sprint(f.shown())
 	for _, m := range moments {
 		for _, when := range []string{"BEFORE", "AFTER"} {
-			mend := f.breaks(m, when)
+			repair := f.breaks(m, when)
 			if err := what(); err == nil || !strings.Contains(err.Error(), errCut.Error()) {
 				f.t.Fatalf("%s %s of %s: the error is %v", when, m.event, m.table, err)
 			}
-			mend()
+			repair()
 			if after := fmt.Sprint(f.shown()); after != before || f.rows("outbox_message") != 0 || f.rows("outbox_ready") != 0 {
 				f.t.Fatalf("%s %s of %s: %d messages, timers before: %s, after: %s", when, m.event, m.table, f.rows("outbox_message"), before, after)
 			}

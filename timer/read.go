@@ -13,19 +13,19 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-// Status is where a timer is in its life (D-70).
+// Status is the state of a timer (D-70).
 type Status int
 
 // The states of a timer. The last three are final.
 const (
 	Scheduled Status = 0
-	Claimed   Status = 1 // being fired by a program that does so itself
+	Claimed   Status = 1 // claimed by a program that fires it itself
 	Fired     Status = 2 // its message is in the outbox, or Ack was called
-	Failed    Status = 3 // given up by a program that fires timers itself
+	Failed    Status = 3 // failed for good, in a program that fires timers itself
 	Cancelled Status = 4 // or replaced by another of its key
 )
 
-// String returns the status in words.
+// String returns the status as text.
 func (s Status) String() string {
 	switch s {
 	case Scheduled:
@@ -48,15 +48,15 @@ type Info struct {
 	Timer
 	Position    outbox.Position // of the message that it becomes
 	Status      Status
-	NextAttempt time.Time // when it can be taken: Due or, after a failed attempt, later
-	RetryCount  int       // failed attempts of those who fire it themselves
+	NextAttempt time.Time // when it can be claimed: Due or, after a failed attempt, later
+	RetryCount  int       // failed attempts of programs that fire it themselves
 	LastError   string
 	Owner       outbox.OwnerToken // of the claim; zero: none
 	LockedUntil time.Time         // end of the claim's lease
 	CreatedAt   time.Time
 	EndedAt     time.Time // when it fired, failed or was cancelled; zero: not yet
-	// Unreadable says what of the timer cannot be read, and is missing here: some
-	// other program wrote it. "" if nothing is.
+	// Unreadable describes fields that could not be read, and are missing here, because
+	// another program wrote them; "" if there are none.
 	Unreadable string
 }
 
@@ -88,7 +88,7 @@ func (t *Timers) Find(ctx context.Context, key string) (*Info, error) {
 type ListFilter struct {
 	Status Status
 	Topic  string // "": any
-	After  *Info  // behind this one in the list, to page on; nil: from the beginning
+	After  *Info  // after this one in the list, for paging; nil: from the beginning
 	Limit  int    // default 100, at most 10 000
 }
 
@@ -97,8 +97,8 @@ const (
 	maxList     = 10_000
 )
 
-// List returns timers of a status: those that are over latest first, the others
-// in the order in which they fire.
+// List returns timers of a status: those that ended latest first, the others in the order in
+// which they fire.
 func (t *Timers) List(ctx context.Context, f ListFilter) ([]*Info, error) {
 	if f.Limit <= 0 {
 		f.Limit = defaultList
@@ -131,7 +131,7 @@ func (t *Timers) infos(ctx context.Context, ask engine.Answering[op.Timer]) (fou
 	return found, err
 }
 
-// infoCall collects the timers that an operation answers with.
+// infoCall returns a call that appends the timers of its result.
 func infoCall(found *[]*Info, ask engine.Answering[op.Timer]) *engine.Call {
 	c := engine.Each(ask, func(row *op.Timer, unread error) error {
 		if unread != nil && row.ID == 0 {
@@ -144,8 +144,7 @@ func infoCall(found *[]*Info, ask engine.Answering[op.Timer]) *engine.Call {
 	return c
 }
 
-// info is what is known of a timer as it is stored; unread is why not all of it can be
-// read.
+// info converts a stored timer; unread is why not all of it could be read.
 func info(t *op.Timer, unread error) *Info {
 	i := &Info{
 		Timer: Timer{

@@ -1,14 +1,13 @@
-// Package timer does things later, once: a timer is a message that enters the
-// outbox when it is due, whatever was restarted, deployed or lost meanwhile. Its
-// handler is the outbox's handler of its topic.
+// Package timer delivers messages later: a timer is a message that enters the outbox when it is
+// due, regardless of restarts, deployments and crashes. Its handler is the outbox's handler of
+// its topic.
 //
-// Until it is due a timer can be cancelled and rescheduled. A key gives it a name
-// of your own: scheduling the same key again replaces the timer.
+// Until it is due a timer can be cancelled and rescheduled. A key identifies it by a name of
+// your own: scheduling the same key again replaces the timer.
 //
-// Schedule, Cancel and Reschedule exist for a transaction of your own as well
-// (ScheduleTx, …): then the timer is there exactly if the transaction commits.
-// Whoever only wants a message to come later, and will never take it back, can
-// do without timers: outbox.Message.Due.
+// Schedule, Cancel and Reschedule exist for a transaction of your own as well (ScheduleTx, …):
+// then the timer exists if the transaction commits. A message that is only delayed, and never
+// cancelled, needs no timer: use outbox.Message.Due.
 package timer
 
 import (
@@ -30,21 +29,21 @@ import (
 // ID identifies a timer, and is the id of the message that it becomes.
 type ID = outbox.MessageID
 
-// ErrNotFound says that there is no such timer, or it was cleaned up.
+// ErrNotFound is returned when there is no such timer, or it was deleted.
 var ErrNotFound = errors.New("timer not found")
 
 // Timer is a timer to schedule.
 type Timer struct {
-	// ID is the timer's identity. Left zero, Schedule makes one. Supplying an id
-	// makes scheduling idempotent: a known one changes nothing.
+	// ID is the timer's identity. If it is zero, Schedule creates one. Supplying an id makes
+	// scheduling idempotent: a known one changes nothing.
 	ID ID
-	// Key names the timer: at most 255 characters, "" for none. Scheduling a key
-	// again replaces its pending timer. One that is being fired already fires.
+	// Key names the timer: at most 255 characters, "" for none. Scheduling a key again replaces
+	// its pending timer. One that is being fired is not replaced.
 	Key string
-	// Due is when the timer fires. Past: at once. It has to be given. A time before
-	// 1970 is kept as the time at which the timer was scheduled.
+	// Due is when the timer fires; past: at once. It is required. A time before 1970 is stored
+	// as the time at which the timer was scheduled.
 	Due time.Time
-	// The rest is the message's; see outbox.Message.
+	// The other fields are the message's; see outbox.Message.
 	Topic         string
 	Payload       []byte
 	CorrelationID string
@@ -61,17 +60,17 @@ func (t *Timer) message() outbox.Message {
 
 // Options configure timers. The zero value is right for most programs.
 type Options struct {
-	// Retention is how long timers are kept after they fired or were cancelled,
-	// default 7 days. As long an id is known.
+	// Retention is how long timers are kept after they fired or were cancelled, default 7 days.
+	// Until then their ids are known.
 	Retention time.Duration
-	// SelfDispatch says that this process fires timers itself, by Claim and Ack:
-	// then its Run does not move them into the outbox.
+	// SelfDispatch means that this process fires timers itself, with Claim and Ack: then its
+	// Run does not move them into the outbox.
 	SelfDispatch bool
-	// MaxPollingInterval bounds how long Run sleeps, default 30 s. It wakes by
-	// itself when a timer is scheduled, by whichever process, unless the database
-	// cannot tell, as behind a connection pooler: then it polls every second.
+	// MaxPollingInterval bounds how long Run sleeps, default 30 s. A notification wakes it when
+	// a timer is scheduled, by whichever process; without notifications, as behind a connection
+	// pooler, it polls every second.
 	MaxPollingInterval time.Duration
-	// Logger gets what is scheduled, cancelled and fired at INFO, and warnings. nil means
+	// Logger logs what is scheduled, cancelled and fired at INFO, and warnings. nil means
 	// slog.Default() for warnings and errors only.
 	Logger *slog.Logger
 }
@@ -104,9 +103,8 @@ func New(db engine.DB, o *outbox.Outbox, opts Options) *Timers {
 	return &Timers{db: db, outbox: o.Internal(access.Key{}), opts: opts, log: engine.Logger(opts.Logger), invalid: invalid}
 }
 
-// Run fires timers when they are due, and cleans up from time to time, until ctx
-// ends; then it returns nil. pawl.Pawl runs one scheduler for timers and jobs
-// instead.
+// Run fires timers when they are due, and cleans up periodically, until ctx ends; then it
+// returns nil. pawl.Pawl runs one scheduler for timers and jobs instead.
 func (t *Timers) Run(ctx context.Context) error {
 	if t.invalid != nil {
 		return fmt.Errorf("options of timers: %w", t.invalid)
@@ -148,12 +146,12 @@ func (t *Timers) sources() []worker.Source {
 	return []worker.Source{source{t}}
 }
 
-// dispatchBatch is how many timers one transaction moves. To move 100 000 took
-// PostgreSQL 1.7 to 2.6 s of processor time whatever the size between 500 and
-// 5000, with less between the sizes than between two runs of one.
+// dispatchBatch is how many timers one transaction moves. Moving 100 000 took PostgreSQL 1.7 to
+// 2.6 s of processor time with any size between 500 and 5000; the sizes differed less than two
+// runs with the same size.
 const dispatchBatch = 1000
 
-// source is timers as the scheduler sees them.
+// source implements worker.Source for timers.
 type source struct{ t *Timers }
 
 func (source) Name() string { return "timers" }

@@ -158,7 +158,7 @@ type sign struct {
 
 // signs asks for them.
 func signs(ctx context.Context, db engine.DB) (map[string]sign, error) {
-	found, err := engine.Query(ctx, db, op.HealthSigns{})
+	found, err := engine.Query(ctx, db, op.HealthActivity{})
 	all := map[string]sign{}
 	for _, f := range found {
 		s := sign{held: f.Held}

@@ -75,7 +75,7 @@ func TestALoopEnds(t *testing.T) {
 		f := open(t, e, pawl.Options{})
 		f.Handle("t", newGate())
 		f.breaks(func(_ context.Context, op string) error {
-			if op == "worker/beat" {
+			if op == "worker/heartbeat" {
 				runtime.Goexit()
 			}
 			return nil

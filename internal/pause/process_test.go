@@ -77,8 +77,8 @@ func worker(t *testing.T, env []string) (kill func()) {
 	return kill
 }
 
-// A process of its own obeys a pause that it was not told of, and all that it laid
-// aside comes back when it is dead.
+// A process of its own obeys a pause that it was not notified of, and all that it parked
+// comes back after it crashed.
 func TestPauseObeyedByAnotherProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pause.db")
 	file := dbtest.SQLiteAt(t, path, sqlite.Options{})
@@ -109,7 +109,7 @@ func TestPauseObeyedByAnotherProcess(t *testing.T) {
 			if ok, err := o.Internal(access.Key{}).Pauses().Pause(t.Context(), pause.Topic, "p", ""); !ok || err != nil {
 				t.Fatal(ok, err)
 			}
-			dbtest.Until(t, "all else is laid aside", func() bool { c := counts(); return c.InProgress == 0 && int64(place.Aside(t)) == c.Ready })
+			dbtest.Until(t, "all else is parked", func() bool { c := counts(); return c.InProgress == 0 && int64(place.Aside(t)) == c.Ready })
 			before := counts()
 			if before.Ready == 0 {
 				t.Fatal("it was through before it looked")

@@ -2,11 +2,11 @@ package op
 
 import "github.com/bravellian/pawl/internal/engine"
 
-func fleet() []engine.Operation { return []engine.Operation{FleetLook{}} }
+func fleet() []engine.Operation { return []engine.Operation{FleetPoll{}} }
 
-// FleetLook reads when anything in a database needs a worker: messages of queues that are
+// FleetPoll reads when anything in a database needs a worker: messages of queues that are
 // not paused, leases that expire, timers, jobs. One row.
-type FleetLook struct {
+type FleetPoll struct {
 	engine.Rows[Wait]
 	Queues []string
 }

@@ -3,17 +3,17 @@ package op
 import "github.com/bravellian/pawl/internal/engine"
 
 func generations() []engine.Operation {
-	return []engine.Operation{GenerationLook{}, GenerationRestored{}}
+	return []engine.Operation{GenerationCheck{}, GenerationRestored{}}
 }
 
-// GenerationLook makes the engine check whether the database's history changed. The engine
+// GenerationCheck makes the engine check whether the database's history changed. The engine
 // keeps the result itself: the caller gets no row.
-type GenerationLook struct {
-	engine.Rows[GenerationSight]
+type GenerationCheck struct {
+	engine.Rows[GenerationState]
 }
 
-// GenerationSight is the state of a server's history.
-type GenerationSight struct {
+// GenerationState is the state of a server's history.
+type GenerationState struct {
 	Mark    *string // differs between generations; nil on a standby
 	Number  *int64
 	Written *int64 // how much is written

@@ -3,16 +3,16 @@ package op
 import "github.com/bravellian/pawl/internal/engine"
 
 func health() []engine.Operation {
-	return []engine.Operation{HealthSigns{}, HealthTables{}, HealthWaiting{}}
+	return []engine.Operation{HealthActivity{}, HealthTables{}, HealthWaiting{}}
 }
 
-// HealthSigns looks for signs that somebody works on a queue, among the newest hundred
-// runs under lease, and as many that are done: a sign proves something, none proves
-// nothing. A row for each queue with a sign.
-type HealthSigns struct{ engine.Rows[HealthSign] }
+// HealthActivity checks whether queues are worked on, among the newest hundred runs under
+// lease, and as many that are done: a row is evidence, none proves nothing. A row for each
+// queue with evidence.
+type HealthActivity struct{ engine.Rows[HealthActive] }
 
-// HealthSign is evidence that a queue is worked on.
-type HealthSign struct {
+// HealthActive is evidence that a queue is worked on.
+type HealthActive struct {
 	Queue  string
 	Held   bool   // messages of it are claimed
 	Micros *int64 // how long ago one was finished

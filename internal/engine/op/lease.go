@@ -8,8 +8,8 @@ import (
 
 func leases() []engine.Operation {
 	return []engine.Operation{
-		LeaseAcquire{}, LeaseCall{}, LeaseEnrol{}, LeaseForce{}, LeaseGet{}, LeaseGuard{}, LeaseLeave{}, LeaseList{}, LeaseRelease{},
-		LeaseRenew{}, LeaseTidy{}, LeaseTurn{},
+		LeaseAcquire{}, LeaseWake{}, LeaseJoin{}, LeaseForce{}, LeaseGet{}, LeaseGuard{}, LeaseLeave{}, LeaseList{}, LeaseRelease{},
+		LeaseRenew{}, LeasePrune{}, LeaseTurn{},
 	}
 }
 
@@ -40,8 +40,8 @@ type LeaseGrant struct {
 	LeaseUntilUTC time.Time
 }
 
-// LeaseCall notifies the first waiter if the lease is free. At most one row: the waiter.
-type LeaseCall struct {
+// LeaseWake notifies the first waiter if the lease is free. At most one row: the waiter.
+type LeaseWake struct {
 	engine.Rows[LeaseWaiter]
 	Name string
 }
@@ -49,8 +49,8 @@ type LeaseCall struct {
 // LeaseWaiter is a waiter for a lease.
 type LeaseWaiter struct{ ID [16]byte }
 
-// LeaseEnrol adds a waiter to the line or extends its place, unless it holds the lease.
-type LeaseEnrol struct {
+// LeaseJoin adds a waiter to the line or extends its place, unless it holds the lease.
+type LeaseJoin struct {
 	engine.Changes
 	Name   string
 	Waiter [16]byte
@@ -113,8 +113,8 @@ type LeaseRenew struct {
 // LeaseEnd is when a lease ends.
 type LeaseEnd struct{ LeaseUntilUTC time.Time }
 
-// LeaseTidy deletes waiters that hold the lease now or whose places expired.
-type LeaseTidy struct {
+// LeasePrune deletes waiters that hold the lease now or whose places expired.
+type LeasePrune struct {
 	engine.Changes
 	Name string
 }

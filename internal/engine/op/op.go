@@ -20,7 +20,7 @@ var Statements embed.FS
 func All() []engine.Operation {
 	return slices.Concat(
 		audit(), backlogs(), clocks(), doctor(), doctorJoins(), explain(), fleet(), generations(), health(), inbox(), jobs(), joins(), leases(),
-		outboxes(), settlements(), outboxReads(), outboxMends(), pauses(), timers(), workers(),
+		outboxes(), settlements(), outboxReads(), outboxAdmin(), pauses(), timers(), workers(),
 	)
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 func workers() []engine.Operation {
-	return []engine.Operation{WorkerBeat{}, WorkerLeave{}, WorkerList{}, WorkerTidy{}}
+	return []engine.Operation{WorkerHeartbeat{}, WorkerLeave{}, WorkerList{}, WorkerPrune{}}
 }
 
 // Worker is a process that works on the database, or one that crashed. Queues and topics are
@@ -28,8 +28,8 @@ type Worker struct {
 	Alive       bool
 }
 
-// WorkerBeat is a process's heartbeat.
-type WorkerBeat struct {
+// WorkerHeartbeat is a process's heartbeat.
+type WorkerHeartbeat struct {
 	engine.Changes
 	ID          [16]byte
 	Name        string
@@ -56,8 +56,8 @@ type WorkerList struct {
 	Most int
 }
 
-// WorkerTidy deletes processes that have not counted as alive for longer than an age.
-type WorkerTidy struct {
+// WorkerPrune deletes processes that have not counted as alive for longer than an age.
+type WorkerPrune struct {
 	engine.Changes
 	Age time.Duration
 }

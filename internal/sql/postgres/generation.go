@@ -24,7 +24,7 @@ func (db *DB) dropCaches() {
 }
 
 // historyState converts what the database reports.
-func historyState(s *op.GenerationSight) (seen engine.HistoryState) {
+func historyState(s *op.GenerationState) (seen engine.HistoryState) {
 	if s.Mark != nil {
 		seen.Mark = *s.Mark
 	}
@@ -42,8 +42,8 @@ func (db *DB) checkConnection(ctx context.Context, conn *pgx.Conn) error {
 	if data[db.checkedKey] != nil {
 		return nil
 	}
-	seen, before := op.GenerationSight{}, db.history.State()
-	look := db.folder.Statement(op.GenerationLook{})
+	seen, before := op.GenerationState{}, db.history.State()
+	look := db.folder.Statement(op.GenerationCheck{})
 	err := conn.QueryRow(ctx, look.Text, pgx.QueryExecModeExec).Scan(&seen.Mark, &seen.Number, &seen.Written)
 	if err != nil && (conn.IsClosed() || broken(err)) {
 		return wrap(look.Name, err, engine.ErrConnLost)
@@ -58,11 +58,11 @@ func (db *DB) checkConnection(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// readGeneration returns the reader of an op.GenerationLook's result.
+// readGeneration returns the reader of an op.GenerationCheck's result.
 func (db *DB) readGeneration() (each func(engine.Row) error, finish func()) {
-	var seen op.GenerationSight
+	var seen op.GenerationState
 	before := db.history.State()
-	each = engine.Scan(func(row *op.GenerationSight, unread error) error {
+	each = engine.Scan(func(row *op.GenerationState, unread error) error {
 		seen = *row
 		return unread
 	})
@@ -93,11 +93,11 @@ func (db *DB) checkGenerationLater() {
 
 func (db *DB) readGenerationLater() {
 	db.ahead.run(func(ctx context.Context) {
-		_ = db.Read(ctx, engine.Ask(op.GenerationLook{})) // the next one tries again
+		_ = db.Read(ctx, engine.Ask(op.GenerationCheck{})) // the next one tries again
 	})
 }
 
-func (db *DB) observe(s *op.GenerationSight, before engine.HistoryState) {
+func (db *DB) observe(s *op.GenerationState, before engine.HistoryState) {
 	db.generationRead.Store(time.Now().UnixNano())
 	db.history.Observe(historyState(s), before)
 }

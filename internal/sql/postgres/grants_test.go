@@ -233,7 +233,7 @@ func operating() []act {
 	return []act{
 		{"pause and resume", all, func(p *person, f *scene) error {
 			pauses := pause.New(p.db, nil)
-			return errors.Join(done(pauses.Pause(p.ctx, pause.Topic, "t", "why")), done(pauses.Resume(p.ctx, pause.Topic, "t")), pauses.Tend(p.ctx),
+			return errors.Join(done(pauses.Pause(p.ctx, pause.Topic, "t", "why")), done(pauses.Resume(p.ctx, pause.Topic, "t")), pauses.RefreshAndUnpark(p.ctx),
 				done(pauses.Pause(p.ctx, pause.Queue, "q", "why")), done(pauses.Resume(p.ctx, pause.Queue, "q")))
 		}},
 		{"retry", both, func(p *person, f *scene) error {

@@ -82,7 +82,7 @@ func (db *DB) blockOnce(ctx context.Context) (int64, error) {
 	}
 	defer conn.Release()
 	var block int64
-	seen, before := op.GenerationSight{}, db.history.State()
+	seen, before := op.GenerationState{}, db.history.State()
 	query := db.folder.Names.Render(`SELECT o_block, o_mark, o_number, o_written FROM pawl.outbox_block()`)
 	if err := conn.QueryRow(ctx, query, pgx.QueryExecModeExec).Scan(&block, &seen.Mark, &seen.Number, &seen.Written); err != nil {
 		return 0, wrap(reserveIDs, err, engine.ErrConnLost)

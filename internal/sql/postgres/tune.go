@@ -71,7 +71,7 @@ func tuned(o engine.Operation) bool {
 // tune adds the engine's own parameters to an operation and reads its own columns of the
 // result. finish, if not nil, is to be called when the call succeeded.
 func (db *DB) tune(c *engine.Call) (o engine.Operation, each func(engine.Row) error, finish func()) {
-	if _, looks := c.Operation.(op.GenerationLook); looks {
+	if _, looks := c.Operation.(op.GenerationCheck); looks {
 		each, finish = db.readGeneration()
 		return c.Operation, each, finish
 	}

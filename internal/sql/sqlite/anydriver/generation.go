@@ -28,7 +28,7 @@ func (db *DB) dropCaches() {
 
 // generations adds the operations on the generation.
 func (a answers) generations() {
-	listing(a, func(t *txn, _ op.GenerationLook, _ func(engine.Row) error) error { return t.observeGeneration() }) // checkGeneration ran before
+	listing(a, func(t *txn, _ op.GenerationCheck, _ func(engine.Row) error) error { return t.observeGeneration() }) // checkGeneration ran before
 	counting(a, restored)
 }
 
@@ -86,7 +86,7 @@ func needsGeneration(jobs []*job) bool {
 }
 
 func isLook(c *engine.Call) bool {
-	_, ok := c.Operation.(op.GenerationLook)
+	_, ok := c.Operation.(op.GenerationCheck)
 	return ok
 }
 

@@ -218,8 +218,8 @@ func renameOldLog(path string, seen *fileState) error {
 		return err
 	}
 	if log == seen.log && !log.missing() {
-		aside := fmt.Sprintf("%s-wal.of-the-replaced-file-%d", path, time.Now().UnixMicro())
-		if err := os.Rename(path+"-wal", aside); err != nil {
+		renamed := fmt.Sprintf("%s-wal.of-the-replaced-file-%d", path, time.Now().UnixMicro())
+		if err := os.Rename(path+"-wal", renamed); err != nil {
 			return err
 		}
 	}

@@ -322,7 +322,7 @@ func (db *DB) ReserveIDs(ctx context.Context, tx engine.Tx, n int) (int64, error
 	if tx == nil {
 		return db.ids.Take(ctx, n, func(ctx context.Context) (int64, error) {
 			for {
-				last, err := db.reserve(func(c *engine.Call) error { return db.Do(ctx, engine.Ask(op.GenerationLook{}), c) }, engine.BlockSize)
+				last, err := db.reserve(func(c *engine.Call) error { return db.Do(ctx, engine.Ask(op.GenerationCheck{}), c) }, engine.BlockSize)
 				if err == nil {
 					db.generations.RecordWrite(last)
 				}

@@ -6,7 +6,7 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-func outboxMends() []engine.Operation {
+func outboxAdmin() []engine.Operation {
 	return []engine.Operation{OutboxCancel{}, OutboxCountDead{}, OutboxDiscard{}, OutboxRedrive{}, OutboxReschedule{}}
 }
 
