@@ -26,7 +26,7 @@ type Entry struct {
 }
 
 // AuditFilter selects entries. The zero value lists the newest 100.
-type AuditFilter struct {
+type AuditOptions struct {
 	Actor  string // "": any
 	Action string // "": any
 	Before *Entry // only older entries than this, to page on; nil: all
@@ -41,7 +41,7 @@ const (
 )
 
 // Audit returns what operators changed, newest first. Entries are kept for a year.
-func (a *Admin) Audit(ctx context.Context, f AuditFilter) ([]Entry, error) {
+func (a *Admin) Audit(ctx context.Context, f AuditOptions) ([]Entry, error) {
 	if f.Limit <= 0 {
 		f.Limit = defaultEntries
 	}

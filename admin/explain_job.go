@@ -9,7 +9,7 @@ import (
 
 // job explains when a job makes its next run, or why not, and how its last run is.
 func (e *explainer) job(ctx context.Context, name string) (*Explanation, error) {
-	latest, err := e.jobs.Runs(ctx, name, job.RunFilter{Limit: 1})
+	latest, err := e.jobs.Runs(ctx, name, job.RunsOptions{Limit: 1})
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (e *explainer) jobFacts(j *job.Info) (f Facts) {
 	}
 	f.add("misfire", j.Misfire.String())
 	f.add("overlap", j.Overlap.String())
-	e.addTime(&f, "last_run", j.LastRunTime)
+	e.addTime(&f, "last_run", j.LastRunAt)
 	if !j.LastRunID.IsZero() {
 		f.add("last_status", j.LastRunStatus.String())
 	}

@@ -38,7 +38,7 @@ func (e *explainer) timerFacts(t *timer.Info) (f Facts) {
 	e.addTime(&f, "due", t.Due)
 	f.number("failed_attempts", int64(t.RetryCount))
 	if t.Status == timer.Scheduled {
-		e.addTime(&f, "next_attempt", t.NextAttempt)
+		e.addTime(&f, "next_attempt", t.NextAttemptAt)
 	}
 	e.addTime(&f, "lease_until", t.LockedUntil)
 	if (t.Owner != outbox.OwnerToken{}) {
@@ -54,20 +54,20 @@ func (e *explainer) timerFacts(t *timer.Info) (f Facts) {
 func (e *explainer) pendingTimer(t *timer.Info) (Finding, []Finding) {
 	nobody := blocker(codeNoScheduler, "No live worker is there, and so no scheduler that fires timers. Programs that fire them by themselves are not in the list of workers.", startWorker)
 	switch {
-	case t.NextAttempt.After(e.now):
-		f := blocker(codeTimerPending, fmt.Sprintf("It fires at %s.", e.when(t.NextAttempt)), "")
+	case t.NextAttemptAt.After(e.now):
+		f := blocker(codeTimerPending, fmt.Sprintf("It fires at %s.", e.when(t.NextAttemptAt)), "")
 		if t.RetryCount > 0 {
-			f.Summary = fmt.Sprintf("It waits until %s to be fired again: attempt %d failed%s", e.when(t.NextAttempt), t.RetryCount, stop(after(t.LastError)))
+			f.Summary = fmt.Sprintf("It waits until %s to be fired again: attempt %d failed%s", e.when(t.NextAttemptAt), t.RetryCount, stop(after(t.LastError)))
 		}
 		if e.everyone.any() {
 			return f, nil
 		}
 		return f, []Finding{nobody}
 	case !e.everyone.any():
-		nobody.Summary = fmt.Sprintf("It is due since %s. %s", e.when(t.NextAttempt), nobody.Summary)
+		nobody.Summary = fmt.Sprintf("It is due since %s. %s", e.when(t.NextAttemptAt), nobody.Summary)
 		return nobody, nil
 	}
-	return blocker(codeTimerDue, fmt.Sprintf("It is due since %s, and a scheduler fires it at any moment.", e.when(t.NextAttempt)), "if it stays like this: look at the schedulers of the workers, or for programs that have to fire their timers themselves"), nil
+	return blocker(codeTimerDue, fmt.Sprintf("It is due since %s, and a scheduler fires it at any moment.", e.when(t.NextAttemptAt)), "if it stays like this: look at the schedulers of the workers, or for programs that have to fire their timers themselves"), nil
 }
 
 func (e *explainer) claimedTimer(t *timer.Info) Finding {

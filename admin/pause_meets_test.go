@@ -182,7 +182,7 @@ func TestCancelledSteps(t *testing.T) {
 		for _, one := range ids {
 			f.check(f.Joins.Attach(f.ctx(), id, f.get(one).ID))
 		}
-		state := func(completed, failed int) *join.Join {
+		state := func(completed, failed int) *join.Info {
 			t.Helper()
 			j, err := f.Joins.Get(f.ctx(), id)
 			f.check(err)
@@ -258,7 +258,7 @@ func TestStampedTimers(t *testing.T) {
 		_, err = f.Timers.Sources()[0].Fire(f.ctx())
 		f.check(err)
 		got := map[string]string{}
-		list, err := f.Outbox.List(f.ctx(), outbox.ListFilter{})
+		list, err := f.Outbox.List(f.ctx(), outbox.ListOptions{})
 		f.check(err)
 		for _, info := range list {
 			got[info.Topic] = info.Headers["k"] + info.Headers["trace"]

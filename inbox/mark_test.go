@@ -114,7 +114,7 @@ func testList(t *testing.T, e dbtest.Engine) {
 		f.check(err)
 	}
 	f.marked(true)(f.MarkDead(f.ctx(), inbox.Key{Source: "a", MessageID: "2"}))
-	for want, filter := range map[string]inbox.Filter{
+	for want, filter := range map[string]inbox.ListOptions{
 		"a/1 a/2 b/1 ": {},
 		"a/1 a/2 ":     {Source: "a"},
 		"a/2 ":         {Status: inbox.Dead},
@@ -152,7 +152,7 @@ func testStuck(t *testing.T, e dbtest.Engine) {
 	if len(stuck) != 1 || stuck[0].MessageID != "stuck" {
 		t.Fatalf("stuck are %v", stuck)
 	}
-	for want, filter := range map[string]inbox.Filter{
+	for want, filter := range map[string]inbox.ListOptions{
 		"seen":  {Status: inbox.Seen, Idle: time.Hour},
 		"stuck": {Source: "billing", Status: inbox.Processing, Idle: time.Hour},
 		"fresh": {Source: "billing", Status: inbox.Processing, After: inbox.Key{Source: "billing", MessageID: "a"}, Limit: 1},

@@ -40,7 +40,7 @@ func (i *Inbox) Get(ctx context.Context, source, messageID string) (*Info, error
 }
 
 // Filter selects messages. The zero value lists the first 100.
-type Filter struct {
+type ListOptions struct {
 	Source string        // "": any
 	Status Status        // "": any
 	Idle   time.Duration // not seen for so long; 0: any
@@ -58,7 +58,7 @@ const (
 const StuckAfter = time.Hour
 
 // List returns messages by source and id.
-func (i *Inbox) List(ctx context.Context, f Filter) ([]*Info, error) {
+func (i *Inbox) List(ctx context.Context, f ListOptions) ([]*Info, error) {
 	if f.Limit <= 0 {
 		f.Limit = defaultList
 	}
@@ -83,7 +83,7 @@ func (i *Inbox) List(ctx context.Context, f Filter) ([]*Info, error) {
 // Stuck returns messages that are being processed and were neither delivered nor
 // marked for StuckAfter, at most 100.
 func (i *Inbox) Stuck(ctx context.Context) ([]*Info, error) {
-	return i.List(ctx, Filter{Status: Processing, Idle: StuckAfter})
+	return i.List(ctx, ListOptions{Status: Processing, Idle: StuckAfter})
 }
 
 func (i *Inbox) read(ctx context.Context, o engine.Answering[op.InboxMessage]) ([]*Info, error) {

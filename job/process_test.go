@@ -110,7 +110,7 @@ func race(t *testing.T, db engine.DB, env string) {
 		}
 	}
 	runs := func(name string) []*job.Run {
-		all, err := jobs.Runs(t.Context(), name, job.RunFilter{Limit: 10_000})
+		all, err := jobs.Runs(t.Context(), name, job.RunsOptions{Limit: 10_000})
 		if err != nil {
 			t.Fatal(err)
 		}

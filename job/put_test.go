@@ -35,7 +35,7 @@ func testPutAll(t *testing.T, e dbtest.Engine) {
 		got.Misfire != want.Misfire || got.MisfireLimit != want.MisfireLimit || got.Overlap != want.Overlap || got.Spread != want.Spread {
 		t.Fatalf("stored %+v", got.Job)
 	}
-	if !got.Enabled || !got.LastRunID.IsZero() || !got.LastRunTime.IsZero() || got.LastRunStatus != job.Unknown || got.LastError != "" {
+	if !got.Enabled || !got.LastRunID.IsZero() || !got.LastRunAt.IsZero() || got.LastRunStatus != job.Unknown || got.LastError != "" {
 		t.Fatalf("its state is %+v", got)
 	}
 	if next := times(t, want.Schedule, want.Zone, got.NextRun, got.NextRun); got.CreatedAt.IsZero() || got.UpdatedAt.Before(got.CreatedAt) || len(next) != 1 {
@@ -75,7 +75,7 @@ func testPutDefaults(t *testing.T, e dbtest.Engine) {
 // nothing insists on no job being stored.
 func (f *fixture) nothing() {
 	f.t.Helper()
-	if all, err := f.List(f.ctx(), job.ListFilter{}); err != nil || len(all) != 0 {
+	if all, err := f.List(f.ctx(), job.ListOptions{}); err != nil || len(all) != 0 {
 		f.t.Fatalf("stored %v, %v", all, err)
 	}
 }
@@ -405,7 +405,7 @@ func testPutBytes(t *testing.T, e dbtest.Engine) {
 			t.Errorf("%q: the payload is %x", n, got.Payload)
 		}
 	}
-	if all, err := f.List(t.Context(), job.ListFilter{}); err != nil || len(all) != 5 {
+	if all, err := f.List(t.Context(), job.ListOptions{}); err != nil || len(all) != 5 {
 		t.Fatalf("%d jobs, %v", len(all), err)
 	}
 }

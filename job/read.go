@@ -20,7 +20,7 @@ type Info struct {
 	NextRun   time.Time // nominal time of the next run; zero: none
 	LastRunID RunID     // zero: it never ran
 	// LastRunTime is when the last run began or, until it does, when it was made.
-	LastRunTime   time.Time
+	LastRunAt   time.Time
 	LastRunStatus Status
 	LastError     string // why its schedule cannot be followed; "" if it can
 	CreatedAt     time.Time
@@ -55,7 +55,7 @@ func (j *Jobs) Get(ctx context.Context, name string) (*Info, error) {
 }
 
 // ListFilter selects jobs. The zero value lists the first 100 by name.
-type ListFilter struct {
+type ListOptions struct {
 	After string // only jobs behind this name, to page on
 	Limit int    // default 100, at most 10 000
 }
@@ -73,7 +73,7 @@ func limited(n int) int {
 }
 
 // List returns jobs by name.
-func (j *Jobs) List(ctx context.Context, f ListFilter) ([]*Info, error) {
+func (j *Jobs) List(ctx context.Context, f ListOptions) ([]*Info, error) {
 	return j.infos(ctx, op.JobList{After: f.After, Most: limited(f.Limit)})
 }
 
@@ -98,7 +98,7 @@ func info(s *op.Job, unread error) *Info {
 			Name: s.Name, Topic: s.Topic, Payload: s.Payload, Queue: s.Queue, Priority: s.Priority, Schedule: s.Schedule, Zone: s.Zone,
 			Misfire: Misfire(s.Misfire), MisfireLimit: s.MisfireLimit, Overlap: Overlap(s.Overlap), Spread: time.Duration(s.Spread) * time.Microsecond,
 		},
-		Enabled: s.Enabled, NextRun: worker.Value(s.NextTime).UTC(), LastRunID: worker.Value(s.LastRunID), LastRunTime: worker.Value(s.LastRunTime).UTC(),
+		Enabled: s.Enabled, NextRun: worker.Value(s.NextTime).UTC(), LastRunID: worker.Value(s.LastRunID), LastRunAt: worker.Value(s.LastRunTime).UTC(),
 		LastRunStatus: statusOf(s.LastRunStatus), LastError: worker.Value(s.LastError), CreatedAt: s.CreatedAt.UTC(), UpdatedAt: s.UpdatedAt.UTC(),
 		version: s.Version, now: s.Now,
 	}
@@ -106,7 +106,7 @@ func info(s *op.Job, unread error) *Info {
 		delete(i.Headers, Header)
 	}
 	fault := engine.Unreadable(unread, engine.CleanText("name", &i.Name), engine.CleanText("topic", &i.Topic), engine.CleanText("schedule", &i.Schedule), engine.CleanText("zone", &i.Zone),
-		engine.CleanTime("next time", &i.NextRun), engine.CleanTime("time of the last run", &i.LastRunTime),
+		engine.CleanTime("next time", &i.NextRun), engine.CleanTime("time of the last run", &i.LastRunAt),
 		engine.CleanTime("time of creation", &i.CreatedAt), engine.CleanTime("time of change", &i.UpdatedAt))
 	if fault != nil {
 		i.Unreadable = fault.Error()
@@ -200,14 +200,14 @@ type Run struct {
 }
 
 // RunFilter selects runs. The zero value selects the latest 100.
-type RunFilter struct {
+type RunsOptions struct {
 	Before *Run // only runs behind this one in the list, to page on; nil: from the beginning
 	Limit  int  // default 100, at most 10 000
 }
 
 // Runs returns the history of a job, latest nominal time first. It outlives the
 // job, so an unknown name is no error.
-func (j *Jobs) Runs(ctx context.Context, name string, f RunFilter) ([]*Run, error) {
+func (j *Jobs) Runs(ctx context.Context, name string, f RunsOptions) ([]*Run, error) {
 	list := op.JobRuns{Name: name, ScheduledTime: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC), ID: math.MaxInt64, Most: limited(f.Limit)}
 	if f.Before != nil {
 		list.ScheduledTime, list.ID = f.Before.Scheduled, int64(f.Before.Position)

@@ -27,7 +27,7 @@ func testListPages(t *testing.T, e dbtest.Engine) {
 	for _, limit := range []int{0, 1, 50, 105, 20_000} {
 		var got []string
 		for after := ""; ; after = got[len(got)-1] {
-			page, err := f.List(t.Context(), job.ListFilter{After: after, Limit: limit})
+			page, err := f.List(t.Context(), job.ListOptions{After: after, Limit: limit})
 			f.check(err)
 			if limit == 0 && len(page) > 100 || limit > 0 && len(page) > limit {
 				t.Fatalf("a page of %d", len(page))
@@ -49,7 +49,7 @@ func testListPages(t *testing.T, e dbtest.Engine) {
 func (f *fixture) paged(name string, limit int) []*job.Run {
 	f.t.Helper()
 	var got []*job.Run
-	for filter := (job.RunFilter{Limit: limit}); ; {
+	for filter := (job.RunsOptions{Limit: limit}); ; {
 		page, err := f.Runs(f.ctx(), name, filter)
 		f.check(err)
 		if len(page) == 0 {

@@ -61,11 +61,11 @@ func (j *Joins) park(ctx context.Context, m *outbox.Message, id ID) error {
 
 // fire sends what a wait has to send. Its message's id derives from the wait's,
 // so even a worker that lost its lease meanwhile adds nothing twice.
-func (j *Joins) fire(ctx context.Context, m *outbox.Message, p *waitPayload, info *Join) error {
+func (j *Joins) fire(ctx context.Context, m *outbox.Message, p *waitPayload, info *Info) error {
 	return engine.Repeat(ctx, nil, func() error { return j.fireOnce(ctx, m, p, info) })
 }
 
-func (j *Joins) fireOnce(ctx context.Context, m *outbox.Message, p *waitPayload, info *Join) error {
+func (j *Joins) fireOnce(ctx context.Context, m *outbox.Message, p *waitPayload, info *Info) error {
 	strict := p.FailIfAnyStepFailed == nil || *p.FailIfAnyStepFailed
 	failed := !info.IsComplete() || strict && info.FailedSteps > 0
 	next := decode(p.OnCompleteTopic, p.OnCompletePayload, p.OnCompleteMore)

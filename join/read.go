@@ -51,7 +51,7 @@ func name(what string, i int, names ...string) string {
 }
 
 // Join is a join with its progress.
-type Join struct {
+type Info struct {
 	ID             ID
 	GroupingKey    string
 	ExpectedSteps  int
@@ -67,7 +67,7 @@ type Join struct {
 }
 
 // IsComplete reports whether every expected step is counted.
-func (j *Join) IsComplete() bool { return j.CompletedSteps+j.FailedSteps == j.ExpectedSteps }
+func (j *Info) IsComplete() bool { return j.CompletedSteps+j.FailedSteps == j.ExpectedSteps }
 
 // Member is a message of a join.
 type Member struct {
@@ -79,7 +79,7 @@ type Member struct {
 }
 
 // Get returns a join, or ErrNotFound.
-func (j *Joins) Get(ctx context.Context, id ID) (*Join, error) {
+func (j *Joins) Get(ctx context.Context, id ID) (*Info, error) {
 	found, err := j.read(ctx, op.JoinGet{JoinID: id})
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (j *Joins) Get(ctx context.Context, id ID) (*Join, error) {
 }
 
 // Filter selects joins. The zero value lists the newest 100.
-type Filter struct {
+type ListOptions struct {
 	GroupingKey string  // "": any
 	Status      *Status // nil: any
 	Before      ID      // only joins with lower ids, to page on; zero: all
@@ -106,7 +106,7 @@ const (
 
 // List returns joins by id, highest first: newest first, unless programs chose
 // ids themselves.
-func (j *Joins) List(ctx context.Context, f Filter) ([]*Join, error) {
+func (j *Joins) List(ctx context.Context, f ListOptions) ([]*Info, error) {
 	before := [16]byte(f.Before)
 	if f.Before.IsZero() {
 		for i := range before {
@@ -130,9 +130,9 @@ func limit(n, def int) int {
 	return min(n, maxList)
 }
 
-func (j *Joins) read(ctx context.Context, o engine.Answering[op.Join]) ([]*Join, error) {
+func (j *Joins) read(ctx context.Context, o engine.Answering[op.Join]) ([]*Info, error) {
 	found, err := engine.Query(ctx, j.db, o)
-	var all []*Join
+	var all []*Info
 	for i := range found {
 		all = append(all, stored(&found[i]))
 	}
@@ -140,8 +140,8 @@ func (j *Joins) read(ctx context.Context, o engine.Answering[op.Join]) ([]*Join,
 }
 
 // stored is a join as it is stored.
-func stored(j *op.Join) *Join {
-	return &Join{
+func stored(j *op.Join) *Info {
+	return &Info{
 		ID: j.JoinID, GroupingKey: worker.Value(j.GroupingKey), ExpectedSteps: j.ExpectedSteps, CompletedSteps: j.CompletedSteps, FailedSteps: j.FailedSteps,
 		Status: Status(j.Status), CreatedAt: j.CreatedUTC.UTC(), UpdatedAt: j.LastUpdatedUTC.UTC(), Metadata: worker.Value(j.Metadata),
 		Deadline: worker.Value(j.DeadlineUTC).UTC(), overdue: j.Overdue,
@@ -149,14 +149,14 @@ func stored(j *op.Join) *Join {
 }
 
 // MemberFilter selects members of a join. The zero value lists the first 1000.
-type MemberFilter struct {
+type MembersOptions struct {
 	Status *MemberStatus    // nil: any
 	After  outbox.MessageID // only members with higher message ids, to page on
 	Limit  int              // default 1000, at most 10 000
 }
 
 // Members returns members of a join by message id, lowest first, or ErrNotFound.
-func (j *Joins) Members(ctx context.Context, id ID, f MemberFilter) ([]*Member, error) {
+func (j *Joins) Members(ctx context.Context, id ID, f MembersOptions) ([]*Member, error) {
 	found, err := engine.Query(ctx, j.db, op.JoinMembers{JoinID: id, Status: (*int)(f.Status), After: f.After, Most: limit(f.Limit, defaultMembers)})
 	if err == nil && len(found) == 0 {
 		_, err = j.Get(ctx, id)

@@ -31,17 +31,17 @@ func testList(t *testing.T, e dbtest.Engine) {
 	}
 	cancelled, pending := join.Cancelled, join.Pending
 	for _, c := range []struct {
-		filter join.Filter
+		filter join.ListOptions
 		want   []int
 	}{
-		{join.Filter{}, []int{4, 3, 2, 1, 0}},
-		{join.Filter{GroupingKey: "a"}, []int{4, 2, 0}},
-		{join.Filter{GroupingKey: "a", Limit: 2}, []int{4, 2}},
-		{join.Filter{GroupingKey: "a", Before: all[4]}, []int{2, 0}},
-		{join.Filter{Status: &cancelled}, []int{1}},
-		{join.Filter{Status: &pending, Before: all[3]}, []int{2, 0}},
-		{join.Filter{GroupingKey: "b", Status: &pending}, nil},
-		{join.Filter{GroupingKey: "none"}, nil},
+		{join.ListOptions{}, []int{4, 3, 2, 1, 0}},
+		{join.ListOptions{GroupingKey: "a"}, []int{4, 2, 0}},
+		{join.ListOptions{GroupingKey: "a", Limit: 2}, []int{4, 2}},
+		{join.ListOptions{GroupingKey: "a", Before: all[4]}, []int{2, 0}},
+		{join.ListOptions{Status: &cancelled}, []int{1}},
+		{join.ListOptions{Status: &pending, Before: all[3]}, []int{2, 0}},
+		{join.ListOptions{GroupingKey: "b", Status: &pending}, nil},
+		{join.ListOptions{GroupingKey: "none"}, nil},
 	} {
 		got, err := f.List(f.ctx(), c.filter)
 		f.check(err)
@@ -70,7 +70,7 @@ func testMembers(t *testing.T, e dbtest.Engine) {
 	f.fail(owner, items[msgs[3]])
 	var all []outbox.MessageID
 	for after := (outbox.MessageID{}); ; {
-		page, err := f.Members(f.ctx(), id, join.MemberFilter{After: after, Limit: 2})
+		page, err := f.Members(f.ctx(), id, join.MembersOptions{After: after, Limit: 2})
 		f.check(err)
 		if len(page) == 0 {
 			break
@@ -85,7 +85,7 @@ func testMembers(t *testing.T, e dbtest.Engine) {
 	}
 	done, dead := join.MemberCompleted, join.MemberFailed
 	for status, want := range map[*join.MemberStatus]outbox.MessageID{&done: msgs[1], &dead: msgs[3]} {
-		got, err := f.Members(f.ctx(), id, join.MemberFilter{Status: status})
+		got, err := f.Members(f.ctx(), id, join.MembersOptions{Status: status})
 		f.check(err)
 		if len(got) != 1 || got[0].MessageID != want || got[0].Status != *status {
 			t.Fatalf("%v members: %v", *status, got)
@@ -101,10 +101,10 @@ func testGetUnknown(t *testing.T, e dbtest.Engine) {
 	if _, err := f.Get(f.ctx(), join.NewID()); !errors.Is(err, join.ErrNotFound) {
 		t.Fatalf("want ErrNotFound, got %v", err)
 	}
-	if _, err := f.Members(f.ctx(), join.NewID(), join.MemberFilter{}); !errors.Is(err, join.ErrNotFound) {
+	if _, err := f.Members(f.ctx(), join.NewID(), join.MembersOptions{}); !errors.Is(err, join.ErrNotFound) {
 		t.Fatalf("want ErrNotFound, got %v", err)
 	}
-	if members, err := f.Members(f.ctx(), f.start(1), join.MemberFilter{}); err != nil || len(members) != 0 {
+	if members, err := f.Members(f.ctx(), f.start(1), join.MembersOptions{}); err != nil || len(members) != 0 {
 		t.Fatalf("%v, %v", members, err)
 	}
 }

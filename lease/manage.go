@@ -53,7 +53,7 @@ func (s *Leases) Get(ctx context.Context, name string) (*Info, error) {
 }
 
 // ListFilter chooses leases.
-type ListFilter struct {
+type ListOptions struct {
 	Held  bool   // only those that are held
 	After string // only names behind this one, to page on
 	Limit int    // default 100, at most 10 000
@@ -65,7 +65,7 @@ const (
 )
 
 // List returns leases in order of their names.
-func (s *Leases) List(ctx context.Context, f ListFilter) ([]Info, error) {
+func (s *Leases) List(ctx context.Context, f ListOptions) ([]Info, error) {
 	if f.Limit <= 0 {
 		f.Limit = defaultList
 	}

@@ -22,14 +22,14 @@ func testList(t *testing.T, e dbtest.Engine) {
 		}
 	}
 	for _, c := range []struct {
-		filter lease.ListFilter
+		filter lease.ListOptions
 		want   string
 	}{
-		{lease.ListFilter{}, "Bacd"},
-		{lease.ListFilter{Held: true}, "Bcd"},
-		{lease.ListFilter{Limit: 2}, "Ba"},
-		{lease.ListFilter{After: "a"}, "cd"},
-		{lease.ListFilter{After: "d"}, ""},
+		{lease.ListOptions{}, "Bacd"},
+		{lease.ListOptions{Held: true}, "Bcd"},
+		{lease.ListOptions{Limit: 2}, "Ba"},
+		{lease.ListOptions{After: "a"}, "cd"},
+		{lease.ListOptions{After: "d"}, ""},
 	} {
 		all, err := f.List(t.Context(), c.filter)
 		if err != nil {

@@ -26,35 +26,35 @@ type Message struct {
 	// ID is the message's identity. Left zero, Enqueue makes one. Supplying an
 	// id makes the enqueue idempotent: a second message with a known id is not
 	// added, as long as the first is kept (see Options.Retention).
-	ID MessageID
+	ID MessageID `json:"message_id"`
 	// Topic says which handler gets the message: 1–255 characters, matched
 	// exactly.
-	Topic string
+	Topic string `json:"topic"`
 	// Payload is the body: any bytes, also none. Encoding is the handlers'.
-	Payload []byte
+	Payload []byte `json:"payload_base64,omitempty"`
 	// CorrelationID links messages for tracing: at most 255 characters, "" for none.
-	CorrelationID string
+	CorrelationID string `json:"correlation_id,omitempty"`
 	// Headers are a small map, at most 16 KiB in all.
-	Headers map[string]string
+	Headers map[string]string `json:"headers,omitempty"`
 	// Due is when the message may be handled at the earliest; zero or past: now.
 	// A time before 1970 is kept as none.
-	Due time.Time
+	Due time.Time `json:"due,omitzero"`
 	// Queue is which workers see the message; "" = DefaultQueue.
-	Queue string
+	Queue string `json:"queue"`
 	// Priority orders a queue: lower goes first, −100 … 100, default 0.
-	Priority int
+	Priority int `json:"priority"`
 
 	// The rest is set on delivery and ignored by Enqueue.
 
 	// Position is the position under which the message is claimed and settled.
-	Position Position
+	Position Position `json:"id"`
 	// Owner is the claim under which the message was delivered: the token that
 	// settles it.
-	Owner OwnerToken
+	Owner OwnerToken `json:"owner_token,omitzero"`
 	// CreatedAt is when the message was enqueued, by the database's clock.
-	CreatedAt time.Time
+	CreatedAt time.Time `json:"created_at,omitzero"`
 	// RetryCount is how many attempts failed so far; 0 at the first delivery.
-	RetryCount int
+	RetryCount int `json:"retry_count"`
 }
 
 // since is from when on the message could be handled.

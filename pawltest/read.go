@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -113,7 +114,7 @@ func scan(r rows) (*item, error) {
 	var correlation, headers, key *string
 	var created int64
 	var due *int64
-	var status int
+	var status int64
 	err := r.Scan((*int64)(&i.msg.Position), &id, &i.msg.Payload, &created, &due, &i.msg.Topic, &correlation, &headers, &i.msg.Queue, &i.msg.Priority,
 		&key, &i.msg.RetryCount, &status)
 	if err != nil {
@@ -123,7 +124,7 @@ func scan(r rows) (*item, error) {
 	if err != nil {
 		return nil, errors.New("an id that is none")
 	}
-	i.msg.ID, i.msg.CreatedAt, i.state = outbox.MessageID(parsed), time.UnixMicro(created).UTC(), outbox.Status(status).String()
+	i.msg.ID, i.msg.CreatedAt, i.state = outbox.MessageID(parsed), time.UnixMicro(created).UTC(), op.OutboxStatuses.Word(status)
 	if due != nil {
 		i.msg.Due = time.UnixMicro(*due).UTC()
 	}

@@ -48,7 +48,7 @@ type Info struct {
 	Timer
 	Position    outbox.Position // of the message that it becomes
 	Status      Status
-	NextAttempt time.Time // when it can be taken: Due or, after a failed attempt, later
+	NextAttemptAt time.Time // when it can be taken: Due or, after a failed attempt, later
 	RetryCount  int       // failed attempts of those who fire it themselves
 	LastError   string
 	Owner       outbox.OwnerToken // of the claim; zero: none
@@ -85,7 +85,7 @@ func (t *Timers) Find(ctx context.Context, key string) (*Info, error) {
 }
 
 // ListFilter selects timers. The zero value lists the 100 that fire next.
-type ListFilter struct {
+type ListOptions struct {
 	Status Status
 	Topic  string // "": any
 	After  *Info  // behind this one in the list, to page on; nil: from the beginning
@@ -99,7 +99,7 @@ const (
 
 // List returns timers of a status: those that are over latest first, the others
 // in the order in which they fire.
-func (t *Timers) List(ctx context.Context, f ListFilter) ([]*Info, error) {
+func (t *Timers) List(ctx context.Context, f ListOptions) ([]*Info, error) {
 	if f.Limit <= 0 {
 		f.Limit = defaultList
 	}
@@ -109,7 +109,7 @@ func (t *Timers) List(ctx context.Context, f ListFilter) ([]*Info, error) {
 	}
 	page := op.TimerPage{At: time.Unix(0, 0), Topic: topic, Most: min(f.Limit, maxList)}
 	if f.After != nil {
-		page.At, page.ID = f.After.NextAttempt, int64(f.After.Position)
+		page.At, page.ID = f.After.NextAttemptAt, int64(f.After.Position)
 	}
 	switch f.Status {
 	case Scheduled:
@@ -152,11 +152,11 @@ func info(t *op.Timer, unread error) *Info {
 			ID: t.TimerID, Key: worker.Value(t.Key), Due: t.DueTime.UTC(), Topic: t.Topic, Payload: t.Payload, CorrelationID: worker.Value(t.CorrelationID),
 			Queue: t.Queue, Priority: t.Priority,
 		},
-		Position: outbox.Position(t.ID), Status: Status(t.Status), NextAttempt: t.At.UTC(), RetryCount: t.RetryCount, LastError: worker.Value(t.LastError),
+		Position: outbox.Position(t.ID), Status: Status(t.Status), NextAttemptAt: t.At.UTC(), RetryCount: t.RetryCount, LastError: worker.Value(t.LastError),
 		Owner: worker.Value(t.Owner), LockedUntil: worker.Value(t.LockedUntil).UTC(), CreatedAt: t.CreatedAt.UTC(), EndedAt: worker.Value(t.ProcessedAt).UTC(),
 	}
 	fault := engine.Unreadable(unread, engine.CleanText("topic", &i.Topic), engine.CleanText("correlation id", &i.CorrelationID), engine.CleanText("key", &i.Key),
-		engine.CleanTime("due time", &i.Due), engine.CleanTime("next attempt", &i.NextAttempt), engine.CleanTime("time of creation", &i.CreatedAt),
+		engine.CleanTime("due time", &i.Due), engine.CleanTime("next attempt", &i.NextAttemptAt), engine.CleanTime("time of creation", &i.CreatedAt),
 		engine.CleanTime("end of the lease", &i.LockedUntil), engine.CleanTime("end", &i.EndedAt))
 	if fault != nil {
 		i.Unreadable = fault.Error()

@@ -71,7 +71,7 @@ func (c *auditCmd) Run(ctx context.Context, a *app, g *options) error {
 		return err
 	}
 	return c.listing().list(ctx, a, g, c.Limit, func(s *store) ([]admin.Entry, error) {
-		return admin.New(s, nil).Audit(ctx, admin.AuditFilter{Actor: c.By, Action: c.action(), Limit: c.Limit})
+		return admin.New(s, nil).Audit(ctx, admin.AuditOptions{Actor: c.By, Action: c.action(), Limit: c.Limit})
 	})
 }
 

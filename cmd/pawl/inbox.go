@@ -99,17 +99,16 @@ func (c *inboxLsCmd) Run(ctx context.Context, a *app, g *options) error {
 	return inboxListing().list(ctx, a, g, c.Limit, func(s *store) ([]*inbox.Info, error) { return s.inbox().List(ctx, f) })
 }
 
-func (c *inboxLsCmd) filter() (inbox.Filter, error) {
-	f := inbox.Filter{Source: c.Source, Limit: c.Limit}
+func (c *inboxLsCmd) filter() (inbox.ListOptions, error) {
+	f := inbox.ListOptions{Source: c.Source, Limit: c.Limit}
 	if err := c.checkLimit(); err != nil {
 		return f, err
 	}
-	status, err := oneOf(c.Status, func(s inbox.Status) string { return string(s) }, inbox.Seen, inbox.Processing, inbox.Done, inbox.Dead)
+	var err error
+	f.Status, err = oneOf(c.Status, inbox.Seen, inbox.Processing, inbox.Done, inbox.Dead)
 	switch {
 	case err != nil:
 		return f, err
-	case status != nil:
-		f.Status = *status
 	case c.Stuck:
 		f.Status, f.Idle = inbox.Processing, inbox.StuckAfter
 	}

@@ -130,7 +130,7 @@ func viewJob(i *job.Info) jobView {
 	v := jobView{
 		Name: i.Name, State: jobState(i), Schedule: i.Schedule, Zone: i.Zone, Topic: i.Topic, Queue: i.Queue, Priority: i.Priority, Headers: i.Headers,
 		Misfire: i.Misfire.String(), MisfireLimit: i.MisfireLimit, Overlap: i.Overlap.String(), SpreadSeconds: i.Spread.Seconds(),
-		NextRun: known(i.NextRun), LastRunAt: known(i.LastRunTime), LastRunStatus: lastRun(i), LastError: i.LastError,
+		NextRun: known(i.NextRun), LastRunAt: known(i.LastRunAt), LastRunStatus: lastRun(i), LastError: i.LastError,
 		CreatedAt: i.CreatedAt, UpdatedAt: i.UpdatedAt, PayloadBytes: len(i.Payload),
 	}
 	if !i.LastRunID.IsZero() {

@@ -23,7 +23,7 @@ func (c *jobsLsCmd) Run(ctx context.Context, a *app, g *options) error {
 		return err
 	}
 	return jobListing().list(ctx, a, g, c.Limit, func(s *store) ([]*job.Info, error) {
-		return s.jobs().List(ctx, job.ListFilter{After: c.After, Limit: c.Limit})
+		return s.jobs().List(ctx, job.ListOptions{After: c.After, Limit: c.Limit})
 	})
 }
 
@@ -37,7 +37,7 @@ func jobListing() *listing[*job.Info] {
 			{head: "ZONE", cell: func(i *job.Info) string { return i.Zone }},
 			{head: "TOPIC", cell: func(i *job.Info) string { return i.Topic }},
 			{head: "NEXT RUN", cell: func(i *job.Info) string { return stampKnown(i.NextRun) }},
-			{head: "LAST RUN", cell: func(i *job.Info) string { return stampKnown(i.LastRunTime) }},
+			{head: "LAST RUN", cell: func(i *job.Info) string { return stampKnown(i.LastRunAt) }},
 			{head: "STATUS", cell: lastRun},
 			{head: "ERROR", cell: func(i *job.Info) string { return i.LastError }},
 		},

@@ -57,7 +57,7 @@ func (c *jobsRunsCmd) check() (after job.RunID, err error) {
 // list returns the runs of a job, or job.ErrNotFound where there are none and no
 // job either.
 func (c *jobsRunsCmd) list(ctx context.Context, jobs *job.Jobs, name string, after job.RunID) ([]*job.Run, error) {
-	f := job.RunFilter{Limit: c.Limit}
+	f := job.RunsOptions{Limit: c.Limit}
 	if !after.IsZero() {
 		run, err := jobs.GetRun(ctx, after)
 		if err != nil {

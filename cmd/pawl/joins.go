@@ -58,7 +58,7 @@ type joinView struct {
 	NotShown       *int          `json:"members_not_shown,omitempty"`
 }
 
-func viewJoin(j *join.Join) joinView {
+func viewJoin(j *join.Info) joinView {
 	v := joinView{
 		JoinID: j.ID, Status: j.Status.String(), ExpectedSteps: j.ExpectedSteps, CompletedSteps: j.CompletedSteps, FailedSteps: j.FailedSteps,
 		GroupingKey: j.GroupingKey, CreatedAt: j.CreatedAt, UpdatedAt: j.UpdatedAt, MetadataBytes: len(j.Metadata),
@@ -71,7 +71,7 @@ func viewJoin(j *join.Join) joinView {
 
 // steps is a join's progress: how many of the expected steps are completed, and
 // how many failed. On a terminal a bar comes first.
-func steps(w io.Writer, j *join.Join) string {
+func steps(w io.Writer, j *join.Info) string {
 	text := fmt.Sprintf("%d/%d", j.CompletedSteps, j.ExpectedSteps)
 	if j.FailedSteps > 0 {
 		text += fmt.Sprintf("  %d failed", j.FailedSteps)
@@ -86,7 +86,7 @@ const barWidth = 10
 
 // bar draws progress: completed, failed and missing steps. Whatever there is of
 // failed or missing ones can be seen, however small its share.
-func bar(j *join.Join, width int) string {
+func bar(j *join.Info, width int) string {
 	share := func(steps int) int {
 		if steps <= 0 {
 			return 0
@@ -99,7 +99,7 @@ func bar(j *join.Join, width int) string {
 }
 
 // deadlineText is a deadline and, while it matters, whether it has passed.
-func deadlineText(j *join.Join, now time.Time) string {
+func deadlineText(j *join.Info, now time.Time) string {
 	switch {
 	case j.Deadline.IsZero():
 		return ""

@@ -31,7 +31,7 @@ func (c *joinsShowCmd) Run(ctx context.Context, a *app, g *options) error {
 	if c.Members < 0 || c.Members > 10_000 {
 		return usage("--members: not within 0 … 10000")
 	}
-	var found *join.Join
+	var found *join.Info
 	var members roll
 	err := g.eachJoin(ctx, []string{c.ID}, func(_ *store, joins *join.Joins, id join.ID) (err error) {
 		if found, err = joins.Get(ctx, id); err != nil {
@@ -72,7 +72,7 @@ func callRoll(ctx context.Context, joins *join.Joins, id join.ID, failedOnly boo
 	}
 	latest := map[outbox.MessageID]*join.Member{}
 	for _, state := range states {
-		list, err := joins.Members(ctx, id, join.MemberFilter{Status: &state, Limit: rollCall})
+		list, err := joins.Members(ctx, id, join.MembersOptions{Status: &state, Limit: rollCall})
 		if err != nil {
 			return r, err
 		}
@@ -101,14 +101,14 @@ func (r roll) shown(limit int) (first []*join.Member, rest int) {
 }
 
 // memberState is a member's state in words.
-func memberState(j *join.Join, m *join.Member) string {
+func memberState(j *join.Info, m *join.Member) string {
 	if m.Status == join.MemberPending && j.Status != join.Pending {
 		return "not counted"
 	}
 	return m.Status.String()
 }
 
-func (a *app) printJoin(j *join.Join) error {
+func (a *app) printJoin(j *join.Info) error {
 	var t terminal.Table
 	row := func(name, value string) {
 		if value != "" {
@@ -131,7 +131,7 @@ func (a *app) printJoin(j *join.Join) error {
 	return nil
 }
 
-func (c *joinsShowCmd) printMembers(a *app, j *join.Join, r roll) error {
+func (c *joinsShowCmd) printMembers(a *app, j *join.Info, r roll) error {
 	if len(r.members) == 0 {
 		none := "no members"
 		if c.Failed {
@@ -174,7 +174,7 @@ type memberView struct {
 	AttachedAt time.Time        `json:"attached_at"`
 }
 
-func (c *joinsShowCmd) view(j *join.Join, r roll) joinView {
+func (c *joinsShowCmd) view(j *join.Info, r roll) joinView {
 	v := viewJoin(j)
 	if j.Metadata != "" {
 		v.Metadata = &j.Metadata

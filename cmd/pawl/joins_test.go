@@ -200,7 +200,7 @@ func TestStepsAndBar(t *testing.T) {
 		{0, 1, 1, "xxxxxxxxxx", "0/1  1 failed"},
 		{3, 0, 3, "██████████", "3/3"},
 	} {
-		j := &join.Join{CompletedSteps: c.completed, FailedSteps: c.failed, ExpectedSteps: c.expected}
+		j := &join.Info{CompletedSteps: c.completed, FailedSteps: c.failed, ExpectedSteps: c.expected}
 		if got := bar(j, barWidth); got != c.bar {
 			t.Errorf("%+v: %s", c, got)
 		}
@@ -221,11 +221,11 @@ func TestDeadlineText(t *testing.T) {
 		{join.Pending, -time.Hour, "2026-03-02 05:00:00Z, passed: it fails when a worker next checks"},
 		{join.Failed, -time.Hour, "2026-03-02 05:00:00Z"},
 	} {
-		if got := deadlineText(&join.Join{Status: c.status, Deadline: now.Add(c.after)}, now); got != c.want {
+		if got := deadlineText(&join.Info{Status: c.status, Deadline: now.Add(c.after)}, now); got != c.want {
 			t.Errorf("%+v: %s", c, got)
 		}
 	}
-	if got := deadlineText(&join.Join{}, now); got != "" {
+	if got := deadlineText(&join.Info{}, now); got != "" {
 		t.Errorf("without a deadline: %s", got)
 	}
 }

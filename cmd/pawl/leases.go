@@ -49,11 +49,11 @@ func (c *leasesLsCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err := c.checkLimit(); err != nil {
 		return err
 	}
-	held, err := oneOf(c.Status, strings.Clone, "held")
+	held, err := oneOf(c.Status, "held")
 	if err != nil {
 		return err
 	}
-	f := lease.ListFilter{Held: c.Held || held != nil, After: c.After, Limit: c.Limit}
+	f := lease.ListOptions{Held: c.Held || held != "", After: c.After, Limit: c.Limit}
 	return leaseListing().list(ctx, a, g, c.Limit, func(s *store) ([]lease.Info, error) { return s.leases().List(ctx, f) })
 }
 

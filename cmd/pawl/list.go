@@ -32,20 +32,42 @@ func (f limitFlag) checkLimit() error {
 	return nil
 }
 
-// oneOf returns which of all values a --status names, upper and lower case alike, or
-// nil if it is empty.
-func oneOf[T any](status string, name func(T) string, all ...T) (*T, error) {
+// oneOf returns which of all states a --status names, upper and lower case alike, or ""
+// if it is empty.
+func oneOf[S ~string](status string, all ...S) (S, error) {
 	if status == "" {
-		return nil, nil //nolint:nilnil // no choice is no mistake
+		return "", nil
 	}
 	var names []string
-	for _, v := range all {
-		if strings.EqualFold(status, name(v)) {
-			return &v, nil
+	for _, s := range all {
+		if strings.EqualFold(status, string(s)) {
+			return s, nil
 		}
+		names = append(names, string(s))
+	}
+	return "", usage("--status: want %s", choice(names))
+}
+
+// oneOfNamed is oneOf of states that are numbers.
+func oneOfNamed[T any](status string, name func(T) string, all ...T) (*T, error) {
+	var names []string
+	for _, v := range all {
 		names = append(names, name(v))
 	}
-	return nil, usage("--status: want %s", choice(names))
+	found, err := oneOf(status, names...)
+	if i := slices.Index(names, found); i >= 0 {
+		return &all[i], err
+	}
+	return nil, err
+}
+
+// refs are pointers to items.
+func refs[T any](items []T) []*T {
+	all := make([]*T, len(items))
+	for i := range items {
+		all[i] = &items[i]
+	}
+	return all
 }
 
 // choice returns words as "a, b or c".
@@ -76,9 +98,8 @@ type column[T any] struct {
 
 // page is a part of a list.
 type page[T any] struct {
-	items   []T
-	next    string // --after of the next page; "": there is none
-	stopped bool   // before the page was full
+	items []T
+	next  string // --after of the next page; "": there is none
 }
 
 // page returns the page that items are, of a list that was read with a limit.
@@ -132,8 +153,6 @@ func (l *listing[T]) print(a *app, asJSON bool, p page[T]) error {
 	}
 	switch {
 	case err != nil || p.next == "":
-	case p.stopped:
-		fmt.Fprintf(a.stderr, "stopped after reading many rows: go on with --after %s\n", terminal.Clean(shellWord(p.next)))
 	case !asJSON:
 		fmt.Fprintf(a.stderr, "there may be more: --after %s\n", terminal.Clean(shellWord(p.next)))
 	}

@@ -83,7 +83,7 @@ func TestWorkObeysPause(t *testing.T) {
 		eventually(t, "the worker to be listed", func() bool { return strings.Contains(d.run("", "workers").stdout, "alive") })
 		d.must("", "pause", "topic", "t")
 		done := func(id string) bool {
-			var m messageView
+			var m messageJSON
 			decode(t, d.must("", "show", id, "--json"), &m)
 			return m.Status == "done"
 		}

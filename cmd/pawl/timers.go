@@ -64,7 +64,7 @@ func viewTimer(i *timer.Info) timerView {
 		LockedUntil: known(i.LockedUntil), LastError: i.LastError,
 	}
 	if i.Status == timer.Scheduled {
-		v.NextAttemptAt = &i.NextAttempt
+		v.NextAttemptAt = &i.NextAttemptAt
 	}
 	if i.Status != timer.Fired {
 		size := len(i.Payload)

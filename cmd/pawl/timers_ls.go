@@ -35,8 +35,8 @@ func (c *timersLsCmd) Run(ctx context.Context, a *app, g *options) error {
 	return timerListing().list(ctx, a, g, c.Limit, func(s *store) ([]*timer.Info, error) { return listTimers(ctx, s.timers(), f, after) })
 }
 
-func (c *timersLsCmd) filter() (f timer.ListFilter, after timer.ID, err error) {
-	f = timer.ListFilter{Topic: c.Topic, Limit: c.Limit}
+func (c *timersLsCmd) filter() (f timer.ListOptions, after timer.ID, err error) {
+	f = timer.ListOptions{Topic: c.Topic, Limit: c.Limit}
 	if err := c.checkLimit(); err != nil {
 		return f, after, err
 	}
@@ -45,7 +45,7 @@ func (c *timersLsCmd) filter() (f timer.ListFilter, after timer.ID, err error) {
 			return f, after, usage("--after: %w", err)
 		}
 	}
-	status, err := oneOf(c.Status, timer.Status.String, timer.Scheduled, timer.Claimed, timer.Fired, timer.Failed, timer.Cancelled)
+	status, err := oneOfNamed(c.Status, timer.Status.String, timer.Scheduled, timer.Claimed, timer.Fired, timer.Failed, timer.Cancelled)
 	if status != nil {
 		f.Status = *status
 	}
@@ -55,7 +55,7 @@ func (c *timersLsCmd) filter() (f timer.ListFilter, after timer.ID, err error) {
 // listTimers lists what is behind a timer, if one is given. It may have fired since
 // it was listed: its place among those to fire is the same. Among those that are
 // over it has a place only if it is over.
-func listTimers(ctx context.Context, timers *timer.Timers, f timer.ListFilter, after timer.ID) ([]*timer.Info, error) {
+func listTimers(ctx context.Context, timers *timer.Timers, f timer.ListOptions, after timer.ID) ([]*timer.Info, error) {
 	if !after.IsZero() {
 		i, err := timers.Get(ctx, after)
 		if err != nil {
