@@ -102,7 +102,7 @@ func (f *fixture) joinAct(on *fixture) act {
 		func() string {
 			j, err := f.Joins.Get(f.ctx(), id)
 			f.check(err)
-			return j.Status.String()
+			return string(j.Status)
 		}, false}
 }
 

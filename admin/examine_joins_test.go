@@ -187,7 +187,7 @@ func TestExamineJoinsMissedSteps(t *testing.T) {
 		members, err := f.joins.Members(f.ctx(), id, join.MembersOptions{})
 		f.check(err)
 		for _, m := range members {
-			if m.Status == join.MemberPending {
+			if m.Status == join.Pending {
 				t.Errorf("still pending: %+v", m)
 			}
 		}

@@ -57,7 +57,7 @@ func (e *explainer) joinAlone(ctx context.Context, id join.ID) (*Explanation, er
 
 func (e *explainer) joinState(j *join.Info) *Explanation {
 	x := &Explanation{Kind: Join, ID: j.ID.String()}
-	x.Facts.add("status", j.Status.String())
+	x.Facts.add("status", string(j.Status))
 	x.Facts.add("group", j.GroupingKey)
 	x.Facts.number("expected_steps", int64(j.ExpectedSteps))
 	x.Facts.number("completed_steps", int64(j.CompletedSteps))
@@ -135,10 +135,9 @@ func isOrAre(n int) string {
 	return fmt.Sprintf("%d steps are", n)
 }
 
-func (e *explainer) pendingMembers(ctx context.Context, id join.ID) ([]*join.Member, error) {
-	status := join.MemberPending
-	all, err := e.joins.Members(ctx, id, join.MembersOptions{Status: &status, Limit: maxNested + 1})
-	return slices.DeleteFunc(all, func(m *join.Member) bool { return m.Status != status }), err
+func (e *explainer) pendingMembers(ctx context.Context, id join.ID) ([]join.Member, error) {
+	all, err := e.joins.Members(ctx, id, join.MembersOptions{Status: join.Pending, Limit: maxNested + 1})
+	return slices.DeleteFunc(all, func(m join.Member) bool { return m.Status != join.Pending }), err
 }
 
 // unhandled explains the waits of a join that were not handled.

@@ -150,9 +150,9 @@ func (f *fixture) states(id join.ID) (completed, failed int) {
 	f.check(err)
 	for _, m := range members {
 		switch m.Status {
-		case join.MemberCompleted:
+		case join.Completed:
 			completed++
-		case join.MemberFailed:
+		case join.Failed:
 			failed++
 		}
 	}

@@ -21,7 +21,7 @@ func (j *Joins) handle(ctx context.Context, m *outbox.Message) error {
 	}
 	info, err := j.Get(ctx, p.JoinID)
 	if err == nil && info.overdue {
-		if _, err = j.end(ctx, nil, p.JoinID, op.JoinEnd{JoinID: p.JoinID, Status: int(Failed)}); err == nil {
+		if _, err = j.end(ctx, nil, p.JoinID, op.JoinEnd{JoinID: p.JoinID, Status: Failed.number()}); err == nil {
 			info, err = j.Get(ctx, p.JoinID)
 		}
 	}

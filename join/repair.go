@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/joincheck"
 )
 
@@ -35,7 +36,7 @@ func (j *Joins) Observe(f func(Repaired)) { j.observers = append(j.observers, f)
 // joins, so that its cost does not grow with their number, and the next goes on there.
 type rounds struct {
 	mu    sync.Mutex
-	below map[Status][16]byte
+	below map[int][16]byte
 	after int64 // parked waits
 }
 
@@ -56,9 +57,9 @@ func (j *Joins) repair(ctx context.Context) error {
 
 func (j *Joins) repairAll(ctx context.Context, done *Repaired) error {
 	check := joincheck.Check{DB: j.db}
-	for _, status := range []Status{Pending, Completed, Failed, Cancelled} {
+	for status := range op.JoinStatuses {
 		pages := 1
-		if status == Pending {
+		if status == Pending.number() {
 			pages = repairPages
 		}
 		for more := true; more && pages > 0; pages-- {
@@ -73,12 +74,12 @@ func (j *Joins) repairAll(ctx context.Context, done *Repaired) error {
 
 // repairPage looks at the next page of a status. more is false when it was the last;
 // the next begins anew.
-func (j *Joins) repairPage(ctx context.Context, check joincheck.Check, status Status, done *Repaired) (more bool, err error) {
+func (j *Joins) repairPage(ctx context.Context, check joincheck.Check, status int, done *Repaired) (more bool, err error) {
 	below, begun := j.rounds.below[status]
 	if !begun {
 		below = joincheck.Above()
 	}
-	list, err := check.Page(ctx, int(status), below, repairPage)
+	list, err := check.Page(ctx, status, below, repairPage)
 	if err != nil {
 		return false, err
 	}
@@ -96,7 +97,7 @@ func (j *Joins) repairPage(ctx context.Context, check joincheck.Check, status St
 }
 
 func (j *Joins) repairOne(ctx context.Context, check joincheck.Check, found *joincheck.Join, done *Repaired) error {
-	if found.Truncated && found.Status == int(Pending) {
+	if found.Truncated && found.Status == Pending.number() {
 		whole, ok, err := check.One(ctx, found)
 		if err != nil || !ok {
 			return err

@@ -174,7 +174,7 @@ func testAttach(t *testing.T, e dbtest.Engine) {
 	}
 	for _, m := range members {
 		info := f.find(m.MessageID)
-		if m.Status != join.MemberPending || m.Topic != "step" || m.Position != info.Position || m.CreatedAt.IsZero() {
+		if m.Status != join.Pending || m.Topic != "step" || m.Position != info.Position || m.CreatedAt.IsZero() {
 			t.Fatalf("a member is %+v", m)
 		}
 	}

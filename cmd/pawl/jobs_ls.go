@@ -43,10 +43,5 @@ func jobListing() *listing[*job.Info] {
 		},
 		cursor: func(i *job.Info) string { return i.Name },
 		view:   func(i *job.Info) any { return viewJob(i) },
-		bare: func(i *job.Info) *job.Info {
-			bare := *i
-			bare.Payload = nil
-			return &bare
-		},
 	}
 }

@@ -41,31 +41,18 @@ func parseJoin(id string) (join.ID, error) {
 	return parsed, nil
 }
 
-// joinView is a join as JSON.
-type joinView struct {
-	JoinID         join.ID       `json:"join_id"`
-	Status         string        `json:"status"`
-	ExpectedSteps  int           `json:"expected_steps"`
-	CompletedSteps int           `json:"completed_steps"`
-	FailedSteps    int           `json:"failed_steps"`
-	GroupingKey    string        `json:"grouping_key,omitempty"`
-	CreatedAt      time.Time     `json:"created_at"`
-	UpdatedAt      time.Time     `json:"updated_at"`
-	Deadline       *time.Time    `json:"deadline,omitempty"`
-	MetadataBytes  int           `json:"metadata_bytes"`
-	Metadata       *string       `json:"metadata,omitempty"`
-	Members        *[]memberView `json:"members,omitempty"`
-	NotShown       *int          `json:"members_not_shown,omitempty"`
+// joinJSON is a join as JSON.
+type joinJSON struct {
+	join.Info
+	MetadataBytes int            `json:"metadata_bytes"`
+	Members       *[]join.Member `json:"members,omitempty"`
+	NotShown      *int           `json:"members_not_shown,omitempty"`
 }
 
-func viewJoin(j *join.Info) joinView {
-	v := joinView{
-		JoinID: j.ID, Status: j.Status.String(), ExpectedSteps: j.ExpectedSteps, CompletedSteps: j.CompletedSteps, FailedSteps: j.FailedSteps,
-		GroupingKey: j.GroupingKey, CreatedAt: j.CreatedAt, UpdatedAt: j.UpdatedAt, MetadataBytes: len(j.Metadata),
-	}
-	if !j.Deadline.IsZero() {
-		v.Deadline = &j.Deadline
-	}
+// viewJoin is a join as JSON, without its metadata and members.
+func viewJoin(j *join.Info) joinJSON {
+	v := joinJSON{Info: *j, MetadataBytes: len(j.Metadata)}
+	v.Metadata = ""
 	return v
 }
 

@@ -31,7 +31,10 @@ func (c *joinsLsCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	return joinListing(a).list(ctx, a, g, c.Limit, func(s *store) ([]*join.Info, error) { return s.joins().List(ctx, f) })
+	return joinListing(a).list(ctx, a, g, c.Limit, func(s *store) ([]*join.Info, error) {
+		found, err := s.joins().List(ctx, f)
+		return refs(found), err
+	})
 }
 
 func (c *joinsLsCmd) filter() (f join.ListOptions, err error) {
@@ -40,11 +43,13 @@ func (c *joinsLsCmd) filter() (f join.ListOptions, err error) {
 		return f, err
 	}
 	if c.After != "" {
-		if f.Before, err = parseJoin(c.After); err != nil {
+		after, err := parseJoin(c.After)
+		if err != nil {
 			return f, usage("--after: %w", err)
 		}
+		f.After = &join.Info{ID: after}
 	}
-	f.Status, err = oneOfNamed(c.Status, join.Status.String, join.Pending, join.Completed, join.Failed, join.Cancelled)
+	f.Status, err = oneOf(c.Status, join.Pending, join.Completed, join.Failed, join.Cancelled)
 	return f, err
 }
 
@@ -53,7 +58,7 @@ func joinListing(a *app) *listing[*join.Info] {
 		none: "no joins",
 		columns: []column[*join.Info]{
 			{head: "JOIN", cell: func(j *join.Info) string { return j.ID.String() }},
-			{head: "STATUS", cell: func(j *join.Info) string { return j.Status.String() }},
+			{head: "STATUS", cell: func(j *join.Info) string { return string(j.Status) }},
 			{head: "STEPS", cell: func(j *join.Info) string { return steps(a.stdout, j) }},
 			{head: "GROUP", cell: func(j *join.Info) string { return j.GroupingKey }},
 			{head: "CREATED", cell: func(j *join.Info) string { return stamp(j.CreatedAt) }},
@@ -61,10 +66,5 @@ func joinListing(a *app) *listing[*join.Info] {
 		},
 		cursor: func(j *join.Info) string { return j.ID.String() },
 		view:   func(j *join.Info) any { return viewJoin(j) },
-		bare: func(j *join.Info) *join.Info {
-			bare := *j
-			bare.Metadata = ""
-			return &bare
-		},
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -84,8 +83,7 @@ type listing[T any] struct {
 	none    string // printed if the list is empty
 	columns []column[T]
 	cursor  func(T) string // what --after takes to go on after an item; nil: no pages
-	view    func(T) any    // an item as JSON, if T itself has no JSON tags
-	bare    func(T) T      // an item of a T with JSON tags, without what is not listed; nil: all of it
+	view    func(T) any    // what is printed of an item as JSON; nil: the item
 }
 
 // column is a column of a list's table. One that is optional is left out if it is empty
@@ -180,31 +178,12 @@ func (l *listing[T]) table(w io.Writer, items []T) error {
 	return t.Write(w, terminal.Width(w))
 }
 
-// json returns what is printed of an item as JSON: the item, if its type says how.
+// json returns what is printed of an item as JSON.
 func (l *listing[T]) json(item T) any {
-	if !hasTags(reflect.TypeFor[T]()) {
+	if l.view != nil {
 		return l.view(item)
 	}
-	if l.bare != nil {
-		return l.bare(item)
-	}
 	return item
-}
-
-// hasTags reports whether the fields of a struct say how they are called in JSON.
-func hasTags(t reflect.Type) bool {
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if t.Kind() != reflect.Struct {
-		return false
-	}
-	for f := range t.NumField() {
-		if _, ok := t.Field(f).Tag.Lookup("json"); ok {
-			return true
-		}
-	}
-	return false
 }
 
 // shellWord returns text that a shell takes for one word.

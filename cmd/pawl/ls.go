@@ -136,11 +136,6 @@ func messageListing() *listing[*outbox.Info] {
 		},
 		cursor: func(i *outbox.Info) string { return number(int64(i.Position)) },
 		view:   func(i *outbox.Info) any { return view(i, false) },
-		bare: func(i *outbox.Info) *outbox.Info {
-			bare := *i
-			bare.Payload = nil
-			return &bare
-		},
 	}
 }
 

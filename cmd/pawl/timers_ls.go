@@ -83,11 +83,6 @@ func timerListing() *listing[*timer.Info] {
 		},
 		cursor: func(i *timer.Info) string { return i.ID.String() },
 		view:   func(i *timer.Info) any { return viewTimer(i) },
-		bare: func(i *timer.Info) *timer.Info {
-			bare := *i
-			bare.Payload = nil
-			return &bare
-		},
 	}
 }
 
