@@ -115,7 +115,7 @@ func (f *fixture) leaseAct(on *fixture) act {
 		func() string {
 			i, err := f.Leases.Get(f.ctx(), "books")
 			f.check(err)
-			return fmt.Sprint(i.Held, i.Token)
+			return fmt.Sprint(i.Status == lease.Held, i.Token)
 		}, false}
 }
 

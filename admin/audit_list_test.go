@@ -44,7 +44,7 @@ func TestAuditPages(t *testing.T) {
 					}
 					seen[entry.ID] = true
 				}
-				filter.Before = &page[len(page)-1]
+				filter.After = &page[len(page)-1]
 			}
 			if len(seen) != 23 {
 				t.Fatalf("paged through %d of 23 by %d", len(seen), limit)

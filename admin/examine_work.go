@@ -68,7 +68,7 @@ func (e *examination) ago(t *time.Time) string {
 
 // checkInbox finds messages of the inbox that are stuck.
 func (e *examination) checkInbox(ctx context.Context) ([]Finding, error) {
-	stuck, err := inbox.New(e.db, inbox.Options{}).Stuck(ctx)
+	stuck, err := inbox.New(e.db, inbox.Options{}).List(ctx, inbox.ListOptions{Status: inbox.Processing, Idle: inbox.StuckAfter})
 	switch {
 	case err != nil:
 		return nil, err

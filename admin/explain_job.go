@@ -15,7 +15,7 @@ func (e *explainer) job(ctx context.Context, name string) (*Explanation, error) 
 	}
 	j, err := e.jobs.Get(ctx, name)
 	if absent(err) && len(latest) > 0 {
-		return e.removed(ctx, name, latest[0])
+		return e.removed(ctx, name, &latest[0])
 	}
 	if err != nil {
 		return nil, err
@@ -48,11 +48,11 @@ func (e *explainer) jobFacts(j *job.Info) (f Facts) {
 	if due := j.Due(); !due.Equal(j.NextRun) {
 		e.addTime(&f, "due", due)
 	}
-	f.add("misfire", j.Misfire.String())
-	f.add("overlap", j.Overlap.String())
+	f.add("misfire", string(j.Misfire))
+	f.add("overlap", string(j.Overlap))
 	e.addTime(&f, "last_run", j.LastRunAt)
 	if !j.LastRunID.IsZero() {
-		f.add("last_status", j.LastRunStatus.String())
+		f.add("last_status", string(j.LastRunStatus))
 	}
 	f.add("last_error", j.LastError)
 	return f
@@ -104,9 +104,9 @@ func (e *explainer) laterBlockers(j *job.Info) (also []Finding) {
 
 // lastRuns adds the job's last run and, if there was none at the latest time, the
 // record of that.
-func (e *explainer) lastRuns(ctx context.Context, x *Explanation, j *job.Info, latest []*job.Run) error {
+func (e *explainer) lastRuns(ctx context.Context, x *Explanation, j *job.Info, latest []job.Run) error {
 	if len(latest) > 0 && (latest[0].Status == job.Skipped || latest[0].Status == job.Missed) {
-		record, err := e.explainRun(ctx, latest[0])
+		record, err := e.explainRun(ctx, &latest[0])
 		if err != nil {
 			return err
 		}
@@ -155,7 +155,7 @@ func (e *explainer) explainRun(ctx context.Context, r *job.Run) (*Explanation, e
 
 func (e *explainer) runFacts(r *job.Run) (f Facts) {
 	f.add("job", r.Job)
-	f.add("status", r.Status.String())
+	f.add("status", string(r.Status))
 	e.addTime(&f, "scheduled", r.Scheduled)
 	if r.Triggered {
 		f.add("triggered", "true")

@@ -31,7 +31,7 @@ func (e *explainer) timer(ctx context.Context, t *timer.Info) (*Explanation, err
 
 func (e *explainer) timerFacts(t *timer.Info) (f Facts) {
 	f.add("key", t.Key)
-	f.add("status", t.Status.String())
+	f.add("status", string(t.Status))
 	f.add("topic", t.Topic)
 	f.add("queue", t.Queue)
 	e.addTime(&f, "created", t.CreatedAt)

@@ -227,13 +227,13 @@ func testHistoryLast(t *testing.T, e dbtest.Engine) {
 		t.Helper()
 		all, err := f.List(t.Context(), job.ListOptions{})
 		f.check(err)
-		for _, got := range append(all, f.get(name)) {
+		for _, got := range append(all, *f.get(name)) {
 			if got.LastRunID != id || got.LastRunStatus != status || !got.LastRunAt.Equal(at) {
 				t.Fatalf("last run %v %v at %v, want %v %v at %v", got.LastRunID, got.LastRunStatus, got.LastRunAt, id, status, at)
 			}
 		}
 	}
-	last(job.RunID{}, job.Unknown, time.Time{})
+	last(job.RunID{}, "", time.Time{})
 	r := f.made()
 	last(r.ID, job.Pending, r.CreatedAt)
 	f.drain("make", func(context.Context, *outbox.Message) error {

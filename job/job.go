@@ -34,71 +34,58 @@ const (
 )
 
 // Misfire says what becomes of times at which no scheduler was running.
-type Misfire int
+type Misfire string
 
 // The misfire policies.
 const (
 	// RunOnce makes one run, for the latest of the missed times.
-	RunOnce Misfire = 0
+	RunOnce Misfire = "once"
 	// RunNone makes none: the job goes on at its next time. A time counts as
 	// missed if it is more than MisfireGrace ago.
-	RunNone Misfire = 1
+	RunNone Misfire = "none"
 	// RunAll makes a run for each, up to Job.MisfireLimit: the latest ones.
-	RunAll Misfire = 2
+	RunAll Misfire = "all"
 )
-
-// String returns the policy in a word.
-func (m Misfire) String() string { return word(int(m), "once", "none", "all") }
 
 // MisfireGrace is how late a run under RunNone may still be made.
 const MisfireGrace = time.Minute
 
 // Overlap says whether a run is made while the last one is not over.
-type Overlap int
+type Overlap string
 
 // The overlap policies.
 const (
-	Allow Overlap = 0
+	Allow Overlap = "allow"
 	// Skip records the time as skipped while an earlier run is pending, running or
 	// waiting for a retry.
-	Skip Overlap = 1
+	Skip Overlap = "skip"
 )
-
-// String returns the policy in a word.
-func (o Overlap) String() string { return word(int(o), "allow", "skip") }
-
-func word(i int, words ...string) string {
-	if i < 0 || i >= len(words) {
-		return fmt.Sprintf("unknown %d", i)
-	}
-	return words[i]
-}
 
 // Job is a job to store.
 type Job struct {
 	// Name identifies the job: 1–255 characters.
-	Name string
+	Name string `json:"name"`
 	// Schedule is a cron expression; see package cron.
-	Schedule string
+	Schedule string `json:"schedule"`
 	// Zone is whose clocks the schedule follows: an IANA name, "" for UTC.
-	Zone string
+	Zone string `json:"zone"`
 	// Topic, Payload, Headers, Queue and Priority are the messages'; see
 	// outbox.Message. The header named Header is pawl's.
-	Topic    string
-	Payload  []byte
-	Headers  map[string]string
-	Queue    string
-	Priority int
+	Topic    string            `json:"topic"`
+	Payload  []byte            `json:"payload_base64,omitempty"`
+	Headers  map[string]string `json:"headers,omitempty"`
+	Queue    string            `json:"queue"`
+	Priority int               `json:"priority"`
 	// Misfire says what becomes of missed times, default RunOnce.
-	Misfire Misfire
+	Misfire Misfire `json:"misfire"`
 	// MisfireLimit bounds RunAll: 1 … MaxMisfireLimit, default 10.
-	MisfireLimit int
+	MisfireLimit int `json:"misfire_limit"`
 	// Overlap says whether a run is made while the last is not over, default Allow.
-	Overlap Overlap
+	Overlap Overlap `json:"overlap"`
 	// Spread delays all runs of the job by the same time, less than this and made
 	// of its name, so that a thousand midnight jobs do not start together. At most
 	// MaxSpread.
-	Spread time.Duration
+	Spread time.Duration `json:"-"`
 }
 
 // Header names the job in the messages of its runs.
@@ -110,19 +97,29 @@ func (j *Job) validate() error {
 	if err := engine.CheckText("name", j.Name, MaxName, true); err != nil {
 		return err
 	}
-	if j.Misfire < RunOnce || j.Misfire > RunAll {
-		return engine.Invalid("misfire policy", "%v", j.Misfire)
+	if _, err := j.misfire(); err != nil {
+		return err
 	}
 	if j.MisfireLimit < 0 || j.MisfireLimit > MaxMisfireLimit {
 		return engine.Invalid("misfire limit", "not within 1 … %d", MaxMisfireLimit)
 	}
-	if j.Overlap < Allow || j.Overlap > Skip {
-		return engine.Invalid("overlap policy", "%v", j.Overlap)
+	if _, err := j.overlap(); err != nil {
+		return err
 	}
 	if j.Spread < 0 || j.Spread > MaxSpread {
 		return engine.Invalid("spread", "not within 0 … %v", MaxSpread)
 	}
 	return nil
+}
+
+// misfire is how tables store the job's policy.
+func (j *Job) misfire() (int, error) {
+	return op.Misfires.Number("misfire policy", string(cmp.Or(j.Misfire, RunOnce)))
+}
+
+// overlap is how tables store the job's policy.
+func (j *Job) overlap() (int, error) {
+	return op.Overlaps.Number("overlap policy", string(cmp.Or(j.Overlap, Allow)))
 }
 
 // shift is this job's part of its spread.

@@ -32,7 +32,7 @@ func (s Status) numberOrAny() (*int, error) {
 	if s == "" {
 		return nil, nil //nolint:nilnil // any state is no mistake
 	}
-	n, err := op.JoinStatuses.Number(string(s))
+	n, err := op.JoinStatuses.Number("status", string(s))
 	return &n, err
 }
 

@@ -26,10 +26,12 @@ func testList(t *testing.T, e dbtest.Engine) {
 		want   string
 	}{
 		{lease.ListOptions{}, "Bacd"},
-		{lease.ListOptions{Held: true}, "Bcd"},
+		{lease.ListOptions{Status: lease.Held}, "Bcd"},
+		{lease.ListOptions{Status: lease.Free}, "a"},
+		{lease.ListOptions{Status: lease.Expired}, ""},
 		{lease.ListOptions{Limit: 2}, "Ba"},
-		{lease.ListOptions{After: "a"}, "cd"},
-		{lease.ListOptions{After: "d"}, ""},
+		{lease.ListOptions{After: &lease.Info{Name: "a"}}, "cd"},
+		{lease.ListOptions{After: &lease.Info{Name: "d"}}, ""},
 	} {
 		all, err := f.List(t.Context(), c.filter)
 		if err != nil {
@@ -38,7 +40,7 @@ func testList(t *testing.T, e dbtest.Engine) {
 		got := ""
 		for _, i := range all {
 			got += i.Name
-			if i.Held != (i.Name != "a") || nth(i.Token) != 1 || i.LastGranted.IsZero() {
+			if (i.Status == lease.Held) != (i.Name != "a") || nth(i.Token) != 1 || i.LastGranted.IsZero() {
 				t.Errorf("%+v", i)
 			}
 		}

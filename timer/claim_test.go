@@ -25,7 +25,7 @@ func testFail(t *testing.T, e dbtest.Engine) {
 	f.touched(1)(f.Fail(f.ctx(), owner, errors.New("no such address"), id, id))
 	f.touched(0)(f.Fail(f.ctx(), owner, nil, id))
 	f.touched(0)(f.Ack(f.ctx(), owner, id))
-	if got := f.get(id, timer.Failed); got.EndedAt.IsZero() || !got.LockedUntil.IsZero() || got.LastError != "no such address" || got.Status.String() != "failed" {
+	if got := f.get(id, timer.Failed); got.EndedAt.IsZero() || !got.LockedUntil.IsZero() || got.LastError != "no such address" || got.Status != "failed" {
 		t.Fatalf("failed: %+v", got)
 	}
 	f.touched(1)(f.Fail(f.ctx(), owner, nil, other))

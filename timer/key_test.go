@@ -175,7 +175,7 @@ func testKeyReplacedAtOnce(t *testing.T, e dbtest.Engine) {
 // being cancelled.
 func (f *fixture) pending(want, all int) {
 	f.t.Helper()
-	scheduled, err := f.List(f.ctx(), timer.ListOptions{Limit: 10_000})
+	scheduled, err := f.List(f.ctx(), timer.ListOptions{Limit: 10_000, Status: timer.Scheduled})
 	f.check(err)
 	cancelled, err := f.List(f.ctx(), timer.ListOptions{Limit: 10_000, Status: timer.Cancelled})
 	f.check(err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
 )
@@ -55,7 +56,7 @@ func (f *fixture) listed(filter timer.ListOptions) []timer.ID {
 	got, err := f.List(f.ctx(), filter)
 	f.check(err)
 	for _, info := range got {
-		if info.Status != filter.Status || filter.Topic != "" && info.Topic != filter.Topic {
+		if filter.Status != "" && info.Status != filter.Status || filter.Topic != "" && info.Topic != filter.Topic {
 			f.t.Fatalf("listed %+v with %+v", info, filter)
 		}
 	}
@@ -76,7 +77,8 @@ func testList(t *testing.T, e dbtest.Engine) {
 	f.same(f.listed(timer.ListOptions{Topic: "a"}), c, a)
 	f.same(f.listed(timer.ListOptions{Limit: 1}), b)
 	owner, _ := f.claim(3)
-	f.same(f.listed(timer.ListOptions{}))
+	f.same(f.listed(timer.ListOptions{Status: timer.Scheduled}))
+	f.same(f.listed(timer.ListOptions{}), b, c, a)
 	f.same(f.listed(timer.ListOptions{Status: timer.Claimed}), b, c, a)
 	f.same(f.listed(timer.ListOptions{Status: timer.Claimed, Topic: "b"}), b)
 	for _, id := range []timer.ID{c, a, b} {
@@ -89,6 +91,12 @@ func testList(t *testing.T, e dbtest.Engine) {
 	f.changed(true)(f.Cancel(f.ctx(), d))
 	f.same(f.listed(timer.ListOptions{Status: timer.Cancelled}), d)
 	f.same(f.listed(timer.ListOptions{Status: timer.Cancelled, Topic: "b"}))
+	e1, g := of("a", 5), of("a", 4)
+	f.same(f.listed(timer.ListOptions{}), g, e1, b, a, c, d) // scheduled, fired, cancelled
+	f.same(f.listed(timer.ListOptions{Limit: 3}), g, e1, b)
+	for page := range 6 {
+		f.pages(timer.ListOptions{Limit: page + 1}, []timer.ID{g, e1, b, a, c, d})
+	}
 }
 
 // D-70: pages follow on one another, in both orders, where many share a time.
@@ -131,7 +139,7 @@ func (f *fixture) pages(filter timer.ListOptions, want []timer.ID) {
 			return
 		}
 		got = append(got, idsOf(infos)...)
-		filter.After = infos[len(infos)-1]
+		filter.After = &infos[len(infos)-1]
 	}
 }
 
@@ -227,7 +235,7 @@ func testView(t *testing.T, e dbtest.Engine) {
 	}
 	for s, id := range ids {
 		r, claimed, over := shown[id.String()], s == timer.Claimed, s == timer.Fired || s == timer.Cancelled
-		if r.code != int(s) || r.status != words[s] || r.topic != "t" || r.correlation.String != "c" || !r.due.Valid || !r.created.Valid || r.retries != 0 {
+		if r.code != slices.Index(op.TimerStatuses, string(s)) || r.status != words[s] || r.topic != "t" || r.correlation.String != "c" || !r.due.Valid || !r.created.Valid || r.retries != 0 {
 			t.Errorf("%v is shown as %+v", s, r)
 		}
 		if slices.Contains([]bool{r.locked.Valid, r.owner.Valid, r.claimedBy.Valid, r.claimedAt.Valid}, !claimed) || r.processed.Valid != over {

@@ -38,20 +38,20 @@ const MaxKey = 255
 type Timer struct {
 	// ID is the timer's identity. Left zero, Schedule makes one. Supplying an id
 	// makes scheduling idempotent: a known one changes nothing.
-	ID ID
+	ID ID `json:"timer_id"`
 	// Key names the timer: at most 255 characters, "" for none. Scheduling a key
 	// again replaces its pending timer. One that is being fired already fires.
-	Key string
+	Key string `json:"key,omitempty"`
 	// Due is when the timer fires. Past: at once. It has to be given. A time before
 	// 1970 is kept as the time at which the timer was scheduled.
-	Due time.Time
+	Due time.Time `json:"due,omitzero"`
 	// The rest is the message's; see outbox.Message.
-	Topic         string
-	Payload       []byte
-	CorrelationID string
-	Headers       map[string]string
-	Queue         string
-	Priority      int
+	Topic         string            `json:"topic"`
+	Payload       []byte            `json:"payload_base64,omitempty"`
+	CorrelationID string            `json:"correlation_id,omitempty"`
+	Headers       map[string]string `json:"headers,omitempty"`
+	Queue         string            `json:"queue"`
+	Priority      int               `json:"priority"`
 }
 
 func (t *Timer) message() outbox.Message {

@@ -22,15 +22,19 @@ func (c *jobsLsCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err := c.checkLimit(); err != nil {
 		return err
 	}
-	return jobListing().list(ctx, a, g, c.Limit, func(s *store) ([]*job.Info, error) {
-		return s.jobs().List(ctx, job.ListOptions{After: c.After, Limit: c.Limit})
+	f := job.ListOptions{Limit: c.Limit}
+	if c.After != "" {
+		f.After = &job.Info{Job: job.Job{Name: c.After}}
+	}
+	return jobListing().list(ctx, a, g, c.listFlags, func(s *store) ([]job.Info, error) {
+		return s.jobs().List(ctx, f)
 	})
 }
 
-func jobListing() *listing[*job.Info] {
-	return &listing[*job.Info]{
+func jobListing() *listing[job.Info] {
+	return &listing[job.Info]{
 		none: "no jobs",
-		columns: []column[*job.Info]{
+		columns: []column[job.Info]{
 			{head: "JOB", cell: func(i *job.Info) string { return i.Name }},
 			{head: "STATE", cell: jobState},
 			{head: "SCHEDULE", cell: func(i *job.Info) string { return i.Schedule }},
@@ -38,10 +42,11 @@ func jobListing() *listing[*job.Info] {
 			{head: "TOPIC", cell: func(i *job.Info) string { return i.Topic }},
 			{head: "NEXT RUN", cell: func(i *job.Info) string { return stampKnown(i.NextRun) }},
 			{head: "LAST RUN", cell: func(i *job.Info) string { return stampKnown(i.LastRunAt) }},
-			{head: "STATUS", cell: lastRun},
+			{head: "STATUS", cell: func(i *job.Info) string { return string(i.LastRunStatus) }},
 			{head: "ERROR", cell: func(i *job.Info) string { return i.LastError }},
 		},
-		cursor: func(i *job.Info) string { return i.Name },
-		view:   func(i *job.Info) any { return viewJob(i) },
+		id:    func(i *job.Info) string { return i.Name },
+		pages: true,
+		view:  func(i *job.Info) any { return viewJob(i) },
 	}
 }

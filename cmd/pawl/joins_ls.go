@@ -31,10 +31,7 @@ func (c *joinsLsCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	return joinListing(a).list(ctx, a, g, c.Limit, func(s *store) ([]*join.Info, error) {
-		found, err := s.joins().List(ctx, f)
-		return refs(found), err
-	})
+	return joinListing(a).list(ctx, a, g, c.listFlags, func(s *store) ([]join.Info, error) { return s.joins().List(ctx, f) })
 }
 
 func (c *joinsLsCmd) filter() (f join.ListOptions, err error) {
@@ -53,10 +50,10 @@ func (c *joinsLsCmd) filter() (f join.ListOptions, err error) {
 	return f, err
 }
 
-func joinListing(a *app) *listing[*join.Info] {
-	return &listing[*join.Info]{
+func joinListing(a *app) *listing[join.Info] {
+	return &listing[join.Info]{
 		none: "no joins",
-		columns: []column[*join.Info]{
+		columns: []column[join.Info]{
 			{head: "JOIN", cell: func(j *join.Info) string { return j.ID.String() }},
 			{head: "STATUS", cell: func(j *join.Info) string { return string(j.Status) }},
 			{head: "STEPS", cell: func(j *join.Info) string { return steps(a.stdout, j) }},
@@ -64,7 +61,8 @@ func joinListing(a *app) *listing[*join.Info] {
 			{head: "CREATED", cell: func(j *join.Info) string { return stamp(j.CreatedAt) }},
 			{head: "DEADLINE", cell: func(j *join.Info) string { return deadlineText(j, time.Now()) }},
 		},
-		cursor: func(j *join.Info) string { return j.ID.String() },
-		view:   func(j *join.Info) any { return viewJoin(j) },
+		id:    func(j *join.Info) string { return j.ID.String() },
+		pages: true,
+		view:  func(j *join.Info) any { return viewJoin(j) },
 	}
 }

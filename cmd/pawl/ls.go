@@ -76,8 +76,7 @@ func (c *lsCmd) Run(ctx context.Context, a *app, g *options) error {
 	} else if err != nil {
 		return err
 	}
-	l := messageListing()
-	return l.print(a, g.JSON, l.page(refs(found), c.Limit))
+	return messageListing().print(a, g, c.listFlags, found)
 }
 
 // chooses says whether any messages are left out by what they are.
@@ -122,10 +121,10 @@ func (c *lsCmd) word() string {
 	return c.Status
 }
 
-func messageListing() *listing[*outbox.Info] {
-	return &listing[*outbox.Info]{
+func messageListing() *listing[outbox.Info] {
+	return &listing[outbox.Info]{
 		none: "no messages",
-		columns: []column[*outbox.Info]{
+		columns: []column[outbox.Info]{
 			{head: "ID", cell: func(i *outbox.Info) string { return number(int64(i.Position)) }},
 			{head: "MESSAGE", cell: func(i *outbox.Info) string { return i.ID.String() }},
 			{head: "TOPIC", cell: func(i *outbox.Info) string { return i.Topic }},
@@ -134,8 +133,9 @@ func messageListing() *listing[*outbox.Info] {
 			{head: "CREATED", cell: func(i *outbox.Info) string { return stamp(i.CreatedAt) }},
 			{head: "NOTE", cell: note},
 		},
-		cursor: func(i *outbox.Info) string { return number(int64(i.Position)) },
-		view:   func(i *outbox.Info) any { return view(i, false) },
+		id:    func(i *outbox.Info) string { return number(int64(i.Position)) },
+		pages: true,
+		view:  func(i *outbox.Info) any { return view(i, false) },
 	}
 }
 

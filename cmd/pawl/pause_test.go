@@ -47,9 +47,9 @@ func TestPauses(t *testing.T) {
 		d.must("4\n", "enqueue", "--topic", "u")
 		drain("4")
 
-		var all []pauseView
+		var all []pauseJSON
 		for line := range strings.Lines(d.must("", "pauses", "--json")) {
-			var v pauseView
+			var v pauseJSON
 			decode(t, line, &v)
 			all = append(all, v)
 		}

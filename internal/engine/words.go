@@ -9,20 +9,21 @@ import (
 // number.
 type Words []string
 
-// Word returns the name of a number, or "status 9" for one that has none: another
+// Word returns the name of a number, or "unknown 9" for one that has none: another
 // program, or a newer one, wrote it.
 func (w Words) Word(n int64) string {
 	if n < 0 || n >= int64(len(w)) {
-		return fmt.Sprintf("status %d", n)
+		return fmt.Sprintf("unknown %d", n)
 	}
 	return w[n]
 }
 
-// Number returns the number of a name. It fails with ErrInvalid for a name that has none.
-func (w Words) Number(word string) (int, error) {
+// Number returns the number of a name in a field. It fails with ErrInvalid for a name that
+// has none.
+func (w Words) Number(field, word string) (int, error) {
 	n := slices.Index(w, word)
 	if n < 0 {
-		return 0, Invalid("status", "not one of %q", []string(w))
+		return 0, Invalid(field, "not one of %q", []string(w))
 	}
 	return n, nil
 }

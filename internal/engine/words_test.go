@@ -9,17 +9,17 @@ import (
 
 func TestWords(t *testing.T) {
 	w := engine.Words{"a", "b"}
-	for n, want := range map[int64]string{0: "a", 1: "b", 2: "status 2", -1: "status -1"} {
+	for n, want := range map[int64]string{0: "a", 1: "b", 2: "unknown 2", -1: "unknown -1"} {
 		if got := w.Word(n); got != want {
 			t.Errorf("%d is %q, want %q", n, got, want)
 		}
 	}
-	if n, err := w.Number("b"); n != 1 || err != nil {
+	if n, err := w.Number("status", "b"); n != 1 || err != nil {
 		t.Errorf("b is %d, %v", n, err)
 	}
 	for _, none := range []string{"", "c", "A"} {
 		var refused *engine.InvalidError
-		if _, err := w.Number(none); !errors.As(err, &refused) || refused.Field != "status" {
+		if _, err := w.Number("status", none); !errors.As(err, &refused) || refused.Field != "status" {
 			t.Errorf("%q: %v", none, err)
 		}
 	}

@@ -2,10 +2,12 @@ package op
 
 import "github.com/bravellian/pawl/internal/engine"
 
-// The states that tables store as numbers.
+// What tables store as numbers.
 var (
 	OutboxStatuses = engine.Words{"ready", "running", "done", "failed", "discarded"}
 	JoinStatuses   = engine.Words{"pending", "completed", "failed", "cancelled"}
 	TimerStatuses  = engine.Words{"scheduled", "claimed", "fired", "failed", "cancelled"}
+	Misfires       = engine.Words{"once", "none", "all"}
+	Overlaps       = engine.Words{"allow", "skip"}
 	RunStatuses    = engine.Words{"pending", "running", "succeeded", "failed", "cancelled", "skipped", "missed"}
 )
