@@ -46,6 +46,7 @@ Examples:
     pawl ls --failed --error 'connection refused' --newer-than 1h
     pawl ls --queue mail --header tenant=a --older-than 24h
     pawl ls --topic mail --limit 1000 --json
+    pawl ls --scheduled --queue mail -o id | xargs pawl cancel
     pawl ls --counts`
 }
 
@@ -58,6 +59,13 @@ func (c *lsCmd) Run(ctx context.Context, a *app, g *options) error {
 	if c.Counts && (f.Status != "" || c.After != "" || c.chooses()) {
 		return usage("--counts counts all messages: it goes with no other choice of them")
 	}
+	format, err := c.format(g)
+	if err != nil {
+		return err
+	}
+	if c.Counts && format != formatTable && format != formatJSON {
+		return usage("--counts and --output=%s can't be used together", format)
+	}
 	s, err := g.open(ctx, opening{})
 	if err != nil {
 		return err
@@ -68,7 +76,7 @@ func (c *lsCmd) Run(ctx context.Context, a *app, g *options) error {
 		if err := s.close(err); err != nil {
 			return err
 		}
-		return a.printCounts(counts, g.JSON)
+		return a.printCounts(counts, format == formatJSON)
 	}
 	found, err := o.List(ctx, f)
 	if err := s.close(err); errors.Is(err, outbox.ErrInvalid) {
