@@ -32,7 +32,7 @@ type queries struct{ messages, timers string }
 
 const (
 	// The first five columns are in each engine's own words. What waits as a timer
-	// is scheduled, 5 in the outbox's numbers.
+	// has timerStatus.
 	messageColumns = `, topic, correlation_id, headers, queue, priority, NULL AS key, retry_count, status FROM pawl.outbox_item ORDER BY id`
 	timerColumns   = `, t.topic, t.correlation_id, t.headers, l.queue, l.priority, t.key, t.retry_count, 5 AS status
   FROM pawl.timer t JOIN pawl.outbox_lane l ON l.id = t.lane WHERE t.status = 0 ORDER BY t.due_time, t.id`
@@ -97,6 +97,9 @@ type rows interface {
 	Scan(dest ...any) error
 }
 
+// timerStatus is the status of timers in timerColumns: no message has it.
+const timerStatus = 5
+
 func scanAll(r rows) (all []*item, err error) {
 	for r.Next() {
 		i, err := scan(r)
@@ -124,7 +127,10 @@ func scan(r rows) (*item, error) {
 	if err != nil {
 		return nil, errors.New("an id that is none")
 	}
-	i.msg.ID, i.msg.CreatedAt, i.state = outbox.MessageID(parsed), time.UnixMicro(created).UTC(), op.OutboxStatuses.Word(status)
+	i.msg.ID, i.msg.CreatedAt, i.state = outbox.MessageID(parsed), time.UnixMicro(created).UTC(), string(outbox.Scheduled)
+	if status != timerStatus {
+		i.state = op.OutboxStatuses.Word(status)
+	}
 	if due != nil {
 		i.msg.Due = time.UnixMicro(*due).UTC()
 	}

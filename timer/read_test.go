@@ -138,7 +138,9 @@ func (f *fixture) pages(filter timer.ListOptions, want []timer.ID) {
 			f.same(got, want...)
 			return
 		}
-		got = append(got, idsOf(infos)...)
+		if got = append(got, idsOf(infos)...); len(got) > len(want) {
+			f.t.Fatalf("paged through %d timers of %d", len(got), len(want))
+		}
 		filter.After = &infos[len(infos)-1]
 	}
 }
