@@ -351,13 +351,13 @@ func (c *confidant) recounts() {
 func (c *confidant) stored() {
 	c.t.Helper()
 	for _, status := range []outbox.Status{outbox.Failed, outbox.Ready, outbox.Scheduled} {
-		all, err := c.Outbox.List(c.ctx(), outbox.ListFilter{Status: &status})
+		all, err := c.Outbox.List(c.ctx(), outbox.ListOptions{Status: status})
 		c.must(err)
 		for _, i := range all {
 			c.Saw("last_error of "+i.Topic, i.LastError)
 		}
 	}
-	seen, err := c.Inbox.List(c.ctx(), inbox.Filter{})
+	seen, err := c.Inbox.List(c.ctx(), inbox.ListOptions{})
 	c.must(err)
 	for _, i := range seen {
 		c.Saw("last_error of the inbox", i.LastError)

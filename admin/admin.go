@@ -6,7 +6,7 @@
 //	_, err = p.Admin.Pause(ctx, admin.Topic, "mail", "the mail server is down")
 //	why, err := p.Admin.Explain(ctx, "0198c9a0-5d7e-8a41-9c3f-000000000001")
 //	report := p.Admin.Examine(ctx, admin.ExamineOptions{})
-//	entries, err := p.Admin.Audit(ctx, admin.AuditFilter{})
+//	entries, err := p.Admin.Audit(ctx, admin.AuditOptions{})
 package admin
 
 import (

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/audit"
+	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/joincheck"
 	"github.com/bravellian/pawl/join"
 )
@@ -24,7 +25,7 @@ const (
 // described returns what a join and its members count.
 func described(j *joincheck.Join) string {
 	text := fmt.Sprintf("%s (%s) counts %d completed and %d failed of %d, its members %d and %d",
-		join.ID(j.ID), join.Status(j.Status), j.Completed, j.Failed, j.Expected, j.MemberCompleted, j.MemberFailed)
+		join.ID(j.ID), op.JoinStatuses.Word(int64(j.Status)), j.Completed, j.Failed, j.Expected, j.MemberCompleted, j.MemberFailed)
 	if j.Missed > 0 {
 		text += fmt.Sprintf(", and %d more are over", j.Missed)
 	}
@@ -47,7 +48,7 @@ type joinTally struct {
 // are over and that nobody woke, and repairs both with Fix.
 func (e *examination) checkJoins(ctx context.Context) ([]health.Finding, error) {
 	sum := joinTally{fix: e.opts.Fix, check: joincheck.Check{DB: e.db, Timeout: e.opts.Timeout, Note: audit.New(ctx, "counters of joins")}}
-	for _, status := range []join.Status{join.Pending, join.Completed, join.Failed, join.Cancelled} {
+	for status := range op.JoinStatuses {
 		if err := e.checkJoinsOf(ctx, status, &sum); err != nil {
 			return sum.findings(), err
 		}
@@ -62,10 +63,10 @@ func (e *examination) checkJoins(ctx context.Context) ([]health.Finding, error) 
 }
 
 // checkJoinsOf checks the joins of one status, newest first.
-func (e *examination) checkJoinsOf(ctx context.Context, status join.Status, sum *joinTally) error {
+func (e *examination) checkJoinsOf(ctx context.Context, status int, sum *joinTally) error {
 	below := joincheck.Above()
 	for page := 0; e.opts.Fix || page < joinPages; page++ {
-		list, err := sum.check.Page(ctx, int(status), below, joinPage)
+		list, err := sum.check.Page(ctx, status, below, joinPage)
 		if err != nil {
 			return err
 		}

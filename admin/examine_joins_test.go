@@ -73,7 +73,7 @@ func (f *examineFixture) wantJoin(id join.ID, completed, failed int, status join
 func (f *examineFixture) wantSent(topic string, n int) {
 	f.t.Helper()
 	f.work()
-	list, err := f.box.List(f.ctx(), outbox.ListFilter{Topic: topic})
+	list, err := f.box.List(f.ctx(), outbox.ListOptions{Topic: topic})
 	f.check(err)
 	if len(list) != n {
 		f.t.Errorf("%d messages of topic %s, want %d", len(list), topic, n)
@@ -112,7 +112,7 @@ func (f *examineFixture) withoutTrail() {
 // noted is how much the doctor mended of something, by the audit trail.
 func (f *examineFixture) noted(target string) (n int64) {
 	f.t.Helper()
-	list, err := f.admin().Audit(f.ctx(), admin.AuditFilter{Action: audit.Fix})
+	list, err := f.admin().Audit(f.ctx(), admin.AuditOptions{Action: audit.Fix})
 	f.check(err)
 	for _, e := range list {
 		if e.Target == target {
@@ -185,10 +185,10 @@ func TestExamineJoinsMissedSteps(t *testing.T) {
 		f.repair("its members 0 and 0, and 3 more are over")
 		f.wantJoin(id, 2, 1, join.Failed)
 		f.wantSent("failed", 1)
-		members, err := f.joins.Members(f.ctx(), id, join.MemberFilter{})
+		members, err := f.joins.Members(f.ctx(), id, join.MembersOptions{})
 		f.check(err)
 		for _, m := range members {
-			if m.Status == join.MemberPending {
+			if m.Status == join.Pending {
 				t.Errorf("still pending: %+v", m)
 			}
 		}

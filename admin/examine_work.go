@@ -73,7 +73,7 @@ func (e *examination) ago(t *time.Time) string {
 
 // checkInbox finds messages of the inbox that are stuck.
 func (e *examination) checkInbox(ctx context.Context) ([]health.Finding, error) {
-	stuck, err := inbox.New(e.db, inbox.Options{}).Stuck(ctx)
+	stuck, err := engine.Query(ctx, e.db, op.InboxStuck{Age: limits.InboxStuck, Most: 100})
 	switch {
 	case err != nil:
 		return nil, err
@@ -82,7 +82,7 @@ func (e *examination) checkInbox(ctx context.Context) ([]health.Finding, error) 
 	}
 	var keys []string
 	for _, m := range stuck[:min(len(stuck), mentioned)] {
-		keys = append(keys, fmt.Sprintf("%q", m.Key.String()))
+		keys = append(keys, fmt.Sprintf("%q", inbox.Key{Source: m.Source, MessageID: m.MessageID}.String()))
 	}
 	evidence := fmt.Sprintf("%d messages are being processed and were not heard of for %v: %s", len(stuck), limits.InboxStuck, listed(keys, len(stuck)))
 	return one(health.Warning, evidence, "They were begun and not ended: have their senders deliver them again, or look at one with: pawl inbox show SOURCE ID"), nil

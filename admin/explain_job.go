@@ -10,13 +10,13 @@ import (
 
 // job explains when a job makes its next run, or why not, and how its last run is.
 func (e *explainer) job(ctx context.Context, name string) (*Explanation, error) {
-	latest, err := e.jobs.Runs(ctx, name, job.RunFilter{Limit: 1})
+	latest, err := e.jobs.Runs(ctx, name, job.RunsOptions{Limit: 1})
 	if err != nil {
 		return nil, err
 	}
 	j, err := e.jobs.Get(ctx, name)
 	if absent(err) && len(latest) > 0 {
-		return e.removed(ctx, name, latest[0])
+		return e.removed(ctx, name, &latest[0])
 	}
 	if err != nil {
 		return nil, err
@@ -49,11 +49,11 @@ func (e *explainer) jobFacts(j *job.Info) (f health.Facts) {
 	if due := j.Due(); !due.Equal(j.NextRun) {
 		e.addTime(&f, "due", due)
 	}
-	add(&f, "misfire", j.Misfire.String())
-	add(&f, "overlap", j.Overlap.String())
-	e.addTime(&f, "last_run", j.LastRunTime)
+	add(&f, "misfire", string(j.Misfire))
+	add(&f, "overlap", string(j.Overlap))
+	e.addTime(&f, "last_run", j.LastRunAt)
 	if !j.LastRunID.IsZero() {
-		add(&f, "last_status", j.LastRunStatus.String())
+		add(&f, "last_status", string(j.LastRunStatus))
 	}
 	add(&f, "last_error", j.LastError)
 	return f
@@ -105,9 +105,9 @@ func (e *explainer) laterBlockers(j *job.Info) (also []health.Finding) {
 
 // lastRuns adds the job's last run and, if there was none at the latest time, the
 // record of that.
-func (e *explainer) lastRuns(ctx context.Context, x *Explanation, j *job.Info, latest []*job.Run) error {
+func (e *explainer) lastRuns(ctx context.Context, x *Explanation, j *job.Info, latest []job.Run) error {
 	if len(latest) > 0 && (latest[0].Status == job.Skipped || latest[0].Status == job.Missed) {
-		record, err := e.explainRun(ctx, latest[0])
+		record, err := e.explainRun(ctx, &latest[0])
 		if err != nil {
 			return err
 		}
@@ -156,7 +156,7 @@ func (e *explainer) explainRun(ctx context.Context, r *job.Run) (*Explanation, e
 
 func (e *explainer) runFacts(r *job.Run) (f health.Facts) {
 	add(&f, "job", r.Job)
-	add(&f, "status", r.Status.String())
+	add(&f, "status", string(r.Status))
 	e.addTime(&f, "scheduled", r.Scheduled)
 	if r.Triggered {
 		add(&f, "triggered", "true")

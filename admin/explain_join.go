@@ -56,9 +56,9 @@ func (e *explainer) joinAlone(ctx context.Context, id join.ID) (*Explanation, er
 	return e.joinState(j), nil
 }
 
-func (e *explainer) joinState(j *join.Join) *Explanation {
+func (e *explainer) joinState(j *join.Info) *Explanation {
 	x := &Explanation{Kind: Join, ID: j.ID.String()}
-	add(&x.Facts, "status", j.Status.String())
+	add(&x.Facts, "status", string(j.Status))
 	add(&x.Facts, "group", j.GroupingKey)
 	addNumber(&x.Facts, "expected_steps", int64(j.ExpectedSteps))
 	addNumber(&x.Facts, "completed_steps", int64(j.CompletedSteps))
@@ -82,7 +82,7 @@ func (e *explainer) joinState(j *join.Join) *Explanation {
 }
 
 // late returns what to add for a join that failed by its deadline, not by its steps.
-func late(j *join.Join) string {
+func late(j *join.Info) string {
 	if j.IsComplete() || j.Deadline.IsZero() {
 		return ""
 	}
@@ -90,7 +90,7 @@ func late(j *join.Join) string {
 }
 
 // addMembers adds the members that a pending join waits for.
-func (e *explainer) addMembers(ctx context.Context, x *Explanation, j *join.Join) error {
+func (e *explainer) addMembers(ctx context.Context, x *Explanation, j *join.Info) error {
 	pending, err := e.pendingMembers(ctx, j.ID)
 	if err != nil {
 		return err
@@ -136,14 +136,13 @@ func isOrAre(n int) string {
 	return fmt.Sprintf("%d steps are", n)
 }
 
-func (e *explainer) pendingMembers(ctx context.Context, id join.ID) ([]*join.Member, error) {
-	status := join.MemberPending
-	all, err := e.joins.Members(ctx, id, join.MemberFilter{Status: &status, Limit: maxNested + 1})
-	return slices.DeleteFunc(all, func(m *join.Member) bool { return m.Status != status }), err
+func (e *explainer) pendingMembers(ctx context.Context, id join.ID) ([]join.Member, error) {
+	all, err := e.joins.Members(ctx, id, join.MembersOptions{Status: join.Pending, Limit: maxNested + 1})
+	return slices.DeleteFunc(all, func(m join.Member) bool { return m.Status != join.Pending }), err
 }
 
 // unhandled explains the waits of a join that were not handled.
-func (e *explainer) unhandled(ctx context.Context, j *join.Join) ([]Explanation, error) {
+func (e *explainer) unhandled(ctx context.Context, j *join.Info) ([]Explanation, error) {
 	all, err := engine.Query(ctx, e.db, op.ExplainWaits{Join: j.ID, Most: maxWaits})
 	if err != nil {
 		return nil, err

@@ -75,7 +75,7 @@ func (e *explainer) messageState(ctx context.Context, m *outbox.Info, p *place) 
 	case outbox.InProgress:
 		x.Finding = e.held(m, &x.Facts)
 	case outbox.Done:
-		x.Finding = blocker(codeDone, fmt.Sprintf("It was handled by %s at %s.", someone(m.ProcessedBy), e.when(*m.ProcessedAt)), "")
+		x.Finding = blocker(codeDone, fmt.Sprintf("It was handled by %s at %s.", someone(m.ProcessedBy), e.when(m.ProcessedAt)), "")
 	case outbox.Failed:
 		x.Finding = blocker(codeFailed, fmt.Sprintf("It failed for good at %s, after %s%s", e.when(p.changed), several(int64(m.RetryCount)+1, "attempt"), stop(after(m.LastError))), "pawl retry "+m.ID.String())
 	case outbox.Discarded:
@@ -95,16 +95,12 @@ func (e *explainer) messageFacts(m *outbox.Info, p *place) (f health.Facts) {
 	e.addTime(&f, "due", m.Due)
 	addNumber(&f, "failed_attempts", int64(m.RetryCount))
 	e.addTime(&f, "next_attempt", p.at)
-	if m.LockedUntil != nil {
-		e.addTime(&f, "lease_until", *m.LockedUntil)
+	e.addTime(&f, "lease_until", m.LockedUntil)
+	if (m.Owner != outbox.OwnerToken{}) {
+		add(&f, "owner_token", m.Owner.String())
 	}
-	if m.OwnerToken != nil {
-		add(&f, "owner_token", m.OwnerToken.String())
-	}
-	if m.ProcessedAt != nil {
-		e.addTime(&f, "processed", *m.ProcessedAt)
-		add(&f, "worker", m.ProcessedBy)
-	}
+	e.addTime(&f, "processed", m.ProcessedAt)
+	add(&f, "worker", m.ProcessedBy)
 	if m.Redrives > 0 {
 		addNumber(&f, "redrives", int64(m.Redrives))
 	}
@@ -123,8 +119,8 @@ func (e *explainer) messageFacts(m *outbox.Info, p *place) (f health.Facts) {
 func (e *explainer) held(m *outbox.Info, facts *health.Facts) health.Finding {
 	who, by := "a program", ""
 	var w *registry.Info
-	if m.OwnerToken != nil {
-		who, w = e.owner(*m.OwnerToken)
+	if (m.Owner != outbox.OwnerToken{}) {
+		who, w = e.owner(m.Owner)
 		if w != nil {
 			add(facts, "worker", w.Name)
 			add(facts, "worker_id", w.ID.String())
@@ -135,10 +131,10 @@ func (e *explainer) held(m *outbox.Info, facts *health.Facts) health.Finding {
 			add(facts, "workers_of_queue", e.everyone.serving(m.Queue).names())
 		}
 	}
-	if m.LockedUntil == nil || !m.LockedUntil.Before(e.now) {
-		return blocker(codeLeased, fmt.Sprintf("It is held by %s, whose lease lasts until %s unless extended.%s", who, e.when(worker.Value(m.LockedUntil)), by), "")
+	if m.LockedUntil.IsZero() || !m.LockedUntil.Before(e.now) {
+		return blocker(codeLeased, fmt.Sprintf("It is held by %s, whose lease lasts until %s unless extended.%s", who, e.when(m.LockedUntil), by), "")
 	}
-	f := blocker(codeLeaseExpired, fmt.Sprintf("It was held by %s, whose lease ran out at %s.%s", who, e.when(*m.LockedUntil), by), "")
+	f := blocker(codeLeaseExpired, fmt.Sprintf("It was held by %s, whose lease ran out at %s.%s", who, e.when(m.LockedUntil), by), "")
 	switch {
 	case e.everyone.anyBut(w):
 		f.Summary += " A live worker puts it back within seconds."

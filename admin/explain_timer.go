@@ -32,14 +32,14 @@ func (e *explainer) timer(ctx context.Context, t *timer.Info) (*Explanation, err
 
 func (e *explainer) timerFacts(t *timer.Info) (f health.Facts) {
 	add(&f, "key", t.Key)
-	add(&f, "status", t.Status.String())
+	add(&f, "status", string(t.Status))
 	add(&f, "topic", t.Topic)
 	add(&f, "queue", t.Queue)
 	e.addTime(&f, "created", t.CreatedAt)
 	e.addTime(&f, "due", t.Due)
 	addNumber(&f, "failed_attempts", int64(t.RetryCount))
 	if t.Status == timer.Scheduled {
-		e.addTime(&f, "next_attempt", t.NextAttempt)
+		e.addTime(&f, "next_attempt", t.NextAttemptAt)
 	}
 	e.addTime(&f, "lease_until", t.LockedUntil)
 	if (t.Owner != outbox.OwnerToken{}) {
@@ -55,20 +55,20 @@ func (e *explainer) timerFacts(t *timer.Info) (f health.Facts) {
 func (e *explainer) pendingTimer(t *timer.Info) (health.Finding, []health.Finding) {
 	nobody := blocker(codeNoScheduler, "No live worker is there, and so no scheduler that fires timers. Programs that fire them by themselves are not in the list of workers.", startWorker)
 	switch {
-	case t.NextAttempt.After(e.now):
-		f := blocker(codeTimerPending, fmt.Sprintf("It fires at %s.", e.when(t.NextAttempt)), "")
+	case t.NextAttemptAt.After(e.now):
+		f := blocker(codeTimerPending, fmt.Sprintf("It fires at %s.", e.when(t.NextAttemptAt)), "")
 		if t.RetryCount > 0 {
-			f.Summary = fmt.Sprintf("It waits until %s to be fired again: attempt %d failed%s", e.when(t.NextAttempt), t.RetryCount, stop(after(t.LastError)))
+			f.Summary = fmt.Sprintf("It waits until %s to be fired again: attempt %d failed%s", e.when(t.NextAttemptAt), t.RetryCount, stop(after(t.LastError)))
 		}
 		if e.everyone.any() {
 			return f, nil
 		}
 		return f, []health.Finding{nobody}
 	case !e.everyone.any():
-		nobody.Summary = fmt.Sprintf("It is due since %s. %s", e.when(t.NextAttempt), nobody.Summary)
+		nobody.Summary = fmt.Sprintf("It is due since %s. %s", e.when(t.NextAttemptAt), nobody.Summary)
 		return nobody, nil
 	}
-	return blocker(codeTimerDue, fmt.Sprintf("It is due since %s, and a scheduler fires it at any moment.", e.when(t.NextAttempt)), "if it stays like this: look at the schedulers of the workers, or for programs that have to fire their timers themselves"), nil
+	return blocker(codeTimerDue, fmt.Sprintf("It is due since %s, and a scheduler fires it at any moment.", e.when(t.NextAttemptAt)), "if it stays like this: look at the schedulers of the workers, or for programs that have to fire their timers themselves"), nil
 }
 
 func (e *explainer) claimedTimer(t *timer.Info) health.Finding {

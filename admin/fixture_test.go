@@ -223,7 +223,7 @@ func (f *fixture) paused() []admin.Pause {
 	return all
 }
 
-func (f *fixture) trail(filter admin.AuditFilter) []admin.Entry {
+func (f *fixture) trail(filter admin.AuditOptions) []admin.Entry {
 	f.t.Helper()
 	all, err := f.Admin.Audit(f.ctx(), filter)
 	f.check(err)

@@ -183,7 +183,7 @@ func TestCancelledSteps(t *testing.T) {
 		for _, one := range ids {
 			f.check(f.Joins.Attach(f.ctx(), id, f.get(one).ID))
 		}
-		state := func(completed, failed int) *join.Join {
+		state := func(completed, failed int) *join.Info {
 			t.Helper()
 			j, err := f.Joins.Get(f.ctx(), id)
 			f.check(err)
@@ -259,7 +259,7 @@ func TestStampedTimers(t *testing.T) {
 		_, err = f.Timers.Internal(access.Key{}).Sources[0].Dispatch(f.ctx())
 		f.check(err)
 		got := map[string]string{}
-		list, err := f.Outbox.List(f.ctx(), outbox.ListFilter{})
+		list, err := f.Outbox.List(f.ctx(), outbox.ListOptions{})
 		f.check(err)
 		for _, info := range list {
 			got[info.Topic] = info.Headers["k"] + info.Headers["trace"]

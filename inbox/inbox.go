@@ -133,14 +133,14 @@ func New(db engine.DB, opts Options) *Inbox {
 
 // Key identifies a message.
 type Key struct {
-	// Source is the sender: a broker, a service. 1–255 characters of any script.
-	Source string
+	// Source is who sent it: a broker, a service. 1–255 characters of any script.
+	Source string `json:"source"`
 	// MessageID is the sender's id of the message, unique within the source:
 	// 1–255 characters of any script.
-	MessageID string
+	MessageID string `json:"message_id"`
 	// Hash of the content, at most 64 bytes; nil if it does not matter. A second
 	// delivery with another hash is ErrHashMismatch, never taken for a duplicate.
-	Hash []byte
+	Hash []byte `json:"hash,omitempty"`
 }
 
 // String returns "source/message id".

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/cron"
+	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/limits"
 )
 
@@ -177,7 +178,7 @@ func TestDecide(t *testing.T) {
 					if late <= MisfireGrace {
 						inTime = 1
 					}
-					for policy, runs := range map[Misfire]int{RunOnce: 1, RunNone: inTime, RunAll: min(n, limit), Misfire(9): 1} {
+					for policy, runs := range map[Misfire]int{RunOnce: 1, RunNone: inTime, RunAll: min(n, limit), Misfire("unknown 9"): 1} {
 						insist(t, o.decide(policy, limit, shift, now), first, n, runs)
 					}
 				}
@@ -205,10 +206,10 @@ func insist(t *testing.T, got []outcome, first time.Time, n, runs int) {
 func TestWords(t *testing.T) {
 	t.Parallel()
 	for got, want := range map[string]string{
-		RunOnce.String(): "once", RunNone.String(): "none", RunAll.String(): "all", Misfire(-1).String(): "unknown -1",
-		Allow.String(): "allow", Skip.String(): "skip", Overlap(2).String(): "unknown 2",
-		Pending.String(): "pending", Running.String(): "running", Succeeded.String(): "succeeded", Failed.String(): "failed",
-		Cancelled.String(): "cancelled", Skipped.String(): "skipped", Missed.String(): "missed", Unknown.String(): "unknown -1",
+		op.Misfires.Word(0): string(RunOnce), op.Misfires.Word(1): string(RunNone), op.Misfires.Word(2): string(RunAll), op.Misfires.Word(-1): "unknown -1",
+		op.Overlaps.Word(0): string(Allow), op.Overlaps.Word(1): string(Skip), op.Overlaps.Word(2): "unknown 2",
+		op.RunStatuses.Word(0): string(Pending), op.RunStatuses.Word(1): string(Running), op.RunStatuses.Word(2): string(Succeeded), op.RunStatuses.Word(3): string(Failed),
+		op.RunStatuses.Word(4): string(Cancelled), op.RunStatuses.Word(5): string(Skipped), op.RunStatuses.Word(6): string(Missed), string(statusOf(nil)): string(Unknown),
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
@@ -110,12 +111,14 @@ func (f *fixture) run(id job.RunID) *job.Run {
 // runs returns the whole history of a job, first time first.
 func (f *fixture) runs(name string) []*job.Run {
 	f.t.Helper()
-	found, err := f.Runs(f.ctx(), name, job.RunFilter{Limit: 10_000})
+	found, err := f.Runs(f.ctx(), name, job.RunsOptions{Limit: 10_000})
 	f.check(err)
-	for i, k := 0, len(found)-1; i < k; i, k = i+1, k-1 {
-		found[i], found[k] = found[k], found[i]
+	slices.Reverse(found)
+	var all []*job.Run
+	for i := range found {
+		all = append(all, &found[i])
 	}
-	return found
+	return all
 }
 
 // statuses insists on what a job's history is, first time first.

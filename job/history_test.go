@@ -175,7 +175,7 @@ func testHistoryOutlives(t *testing.T, e dbtest.Engine) {
 			t.Errorf("from %+v to %+v", before[i], after)
 		}
 	}
-	if got := f.get(name); got.LastRunID != ids[2] || got.LastRunStatus != job.Succeeded || !got.LastRunTime.Equal(before[2].StartedAt) {
+	if got := f.get(name); got.LastRunID != ids[2] || got.LastRunStatus != job.Succeeded || !got.LastRunAt.Equal(before[2].StartedAt) {
 		t.Fatalf("the job is %+v", got)
 	}
 }
@@ -225,15 +225,15 @@ func testHistoryLast(t *testing.T, e dbtest.Engine) {
 	f.put(f.hourly())
 	last := func(id job.RunID, status job.Status, at time.Time) {
 		t.Helper()
-		all, err := f.List(t.Context(), job.ListFilter{})
+		all, err := f.List(t.Context(), job.ListOptions{})
 		f.check(err)
-		for _, got := range append(all, f.get(name)) {
-			if got.LastRunID != id || got.LastRunStatus != status || !got.LastRunTime.Equal(at) {
-				t.Fatalf("last run %v %v at %v, want %v %v at %v", got.LastRunID, got.LastRunStatus, got.LastRunTime, id, status, at)
+		for _, got := range append(all, *f.get(name)) {
+			if got.LastRunID != id || got.LastRunStatus != status || !got.LastRunAt.Equal(at) {
+				t.Fatalf("last run %v %v at %v, want %v %v at %v", got.LastRunID, got.LastRunStatus, got.LastRunAt, id, status, at)
 			}
 		}
 	}
-	last(job.RunID{}, job.Unknown, time.Time{})
+	last(job.RunID{}, "", time.Time{})
 	r := f.made()
 	last(r.ID, job.Pending, r.CreatedAt)
 	f.drain("make", func(context.Context, *outbox.Message) error {

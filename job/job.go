@@ -30,71 +30,58 @@ import (
 var ErrNotFound = errors.New("job not found")
 
 // Misfire says what becomes of times at which no scheduler was running.
-type Misfire int
+type Misfire string
 
 // The misfire policies.
 const (
-	// RunOnce creates one run, for the latest of the missed times.
-	RunOnce Misfire = 0
-	// RunNone creates none: the job continues at its next time. A time counts as missed if it
-	// is more than MisfireGrace ago.
-	RunNone Misfire = 1
-	// RunAll creates a run for each, up to Job.MisfireLimit: the latest ones.
-	RunAll Misfire = 2
+	// RunOnce makes one run, for the latest of the missed times.
+	RunOnce Misfire = "once"
+	// RunNone makes none: the job goes on at its next time. A time counts as
+	// missed if it is more than MisfireGrace ago.
+	RunNone Misfire = "none"
+	// RunAll makes a run for each, up to Job.MisfireLimit: the latest ones.
+	RunAll Misfire = "all"
 )
 
-// String returns the policy as one lower-case word.
-func (m Misfire) String() string { return word(int(m), "once", "none", "all") }
-
-// MisfireGrace is how late a run under RunNone may still be created.
+// MisfireGrace is how late a run under RunNone may still be made.
 const MisfireGrace = time.Minute
 
-// Overlap is the policy for a time at which the last run has not ended.
-type Overlap int
+// Overlap says whether a run is made while the last one is not over.
+type Overlap string
 
 // The overlap policies.
 const (
-	Allow Overlap = 0
+	Allow Overlap = "allow"
 	// Skip records the time as skipped while an earlier run is pending, running or
 	// waiting for a retry.
-	Skip Overlap = 1
+	Skip Overlap = "skip"
 )
-
-// String returns the policy as one lower-case word.
-func (o Overlap) String() string { return word(int(o), "allow", "skip") }
-
-func word(i int, words ...string) string {
-	if i < 0 || i >= len(words) {
-		return fmt.Sprintf("unknown %d", i)
-	}
-	return words[i]
-}
 
 // Job is a job to store.
 type Job struct {
 	// Name identifies the job: 1–255 characters.
-	Name string
+	Name string `json:"name"`
 	// Schedule is a cron expression; see package cron.
-	Schedule string
-	// Zone is the time zone of the schedule: an IANA name, "" for UTC.
-	Zone string
+	Schedule string `json:"schedule"`
+	// Zone is whose clocks the schedule follows: an IANA name, "" for UTC.
+	Zone string `json:"zone"`
 	// Topic, Payload, Headers, Queue and Priority are the messages'; see
 	// outbox.Message. The header named Header is pawl's.
-	Topic    string
-	Payload  []byte
-	Headers  map[string]string
-	Queue    string
-	Priority int
-	// Misfire is the policy for missed times, default RunOnce.
-	Misfire Misfire
-	// MisfireLimit bounds RunAll: 1 … 1000, default 10.
-	MisfireLimit int
-	// Overlap is the policy for a time at which the last run has not ended, default Allow.
-	Overlap Overlap
+	Topic    string            `json:"topic"`
+	Payload  []byte            `json:"payload_base64,omitempty"`
+	Headers  map[string]string `json:"headers,omitempty"`
+	Queue    string            `json:"queue"`
+	Priority int               `json:"priority"`
+	// Misfire says what becomes of missed times, default RunOnce.
+	Misfire Misfire `json:"misfire"`
+	// MisfireLimit bounds RunAll: 1 … MaxMisfireLimit, default 10.
+	MisfireLimit int `json:"misfire_limit"`
+	// Overlap says whether a run is made while the last is not over, default Allow.
+	Overlap Overlap `json:"overlap"`
 	// Spread delays all runs of the job by the same time, less than this and made
 	// of its name, so that a thousand midnight jobs do not start together. At most
-	// 24 hours.
-	Spread time.Duration
+	// MaxSpread.
+	Spread time.Duration `json:"-"`
 }
 
 // Header names the job in the messages of its runs.
@@ -106,14 +93,14 @@ func (j *Job) validate() error {
 	if err := engine.CheckText("name", j.Name, limits.JobName, true); err != nil {
 		return err
 	}
-	if j.Misfire < RunOnce || j.Misfire > RunAll {
-		return engine.Invalid("misfire policy", "%v", j.Misfire)
+	if _, err := j.misfire(); err != nil {
+		return err
 	}
 	if j.MisfireLimit < 0 || j.MisfireLimit > limits.Misfires {
 		return engine.Invalid("misfire limit", "not within 1 … %d", limits.Misfires)
 	}
-	if j.Overlap < Allow || j.Overlap > Skip {
-		return engine.Invalid("overlap policy", "%v", j.Overlap)
+	if _, err := j.overlap(); err != nil {
+		return err
 	}
 	if j.Spread < 0 || j.Spread > limits.Spread {
 		return engine.Invalid("spread", "not within 0 … %v", limits.Spread)
@@ -121,7 +108,17 @@ func (j *Job) validate() error {
 	return nil
 }
 
-// shift returns this job's offset within its spread.
+// misfire is how tables store the job's policy.
+func (j *Job) misfire() (int, error) {
+	return op.Misfires.Number("misfire policy", string(cmp.Or(j.Misfire, RunOnce)))
+}
+
+// overlap is how tables store the job's policy.
+func (j *Job) overlap() (int, error) {
+	return op.Overlaps.Number("overlap policy", string(cmp.Or(j.Overlap, Allow)))
+}
+
+// shift is this job's part of its spread.
 func (j *Job) shift() time.Duration {
 	if j.Spread < time.Microsecond {
 		return 0

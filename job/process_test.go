@@ -110,8 +110,8 @@ func race(t *testing.T, db engine.DB, env string) {
 			t.Fatal(err)
 		}
 	}
-	runs := func(name string) []*job.Run {
-		all, err := jobs.Runs(t.Context(), name, job.RunFilter{Limit: 10_000})
+	runs := func(name string) []job.Run {
+		all, err := jobs.Runs(t.Context(), name, job.RunsOptions{Limit: 10_000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +148,7 @@ func race(t *testing.T, db engine.DB, env string) {
 }
 
 // total is how many runs there are, each of which has one message.
-func total(names []string, runs func(string) []*job.Run) (n int64) {
+func total(names []string, runs func(string) []job.Run) (n int64) {
 	for _, name := range names {
 		n += int64(len(runs(name)))
 	}

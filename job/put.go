@@ -43,6 +43,8 @@ func (j *Jobs) Put(ctx context.Context, jb Job) error {
 	if limit == 0 {
 		limit = defaultMisfireLimit
 	}
+	misfire, _ := jb.misfire() // both are valid
+	overlap, _ := jb.overlap()
 	var put *engine.Call
 	err = engine.Repeat(ctx, nil, func() error {
 		b, err := j.template(&jb)
@@ -53,7 +55,7 @@ func (j *Jobs) Put(ctx context.Context, jb Job) error {
 			NewJob: op.NewJob{
 				JobSpec: op.JobSpec{
 					ID: uuid.Must(uuid.NewV7()), Name: jb.Name, Topic: jb.Topic, Payload: append([]byte{}, jb.Payload...), Headers: b.Headers(),
-					Schedule: jb.Schedule, Zone: zone.String(), Misfire: int(jb.Misfire), MisfireLimit: limit, Overlap: int(jb.Overlap),
+					Schedule: jb.Schedule, Zone: zone.String(), Misfire: misfire, MisfireLimit: limit, Overlap: overlap,
 					Spread: jb.Spread.Microseconds(), Shift: jb.shift().Microseconds(),
 				},
 				Lane: b.Lane(), NextTime: next, DueAt: next.Add(jb.shift()),

@@ -36,7 +36,7 @@ func testPutAll(t *testing.T, e dbtest.Engine) {
 		got.Misfire != want.Misfire || got.MisfireLimit != want.MisfireLimit || got.Overlap != want.Overlap || got.Spread != want.Spread {
 		t.Fatalf("stored %+v", got.Job)
 	}
-	if !got.Enabled || !got.LastRunID.IsZero() || !got.LastRunTime.IsZero() || got.LastRunStatus != job.Unknown || got.LastError != "" {
+	if !got.Enabled || !got.LastRunID.IsZero() || !got.LastRunAt.IsZero() || got.LastRunStatus != "" || got.LastError != "" {
 		t.Fatalf("its state is %+v", got)
 	}
 	if next := times(t, want.Schedule, want.Zone, got.NextRun, got.NextRun); got.CreatedAt.IsZero() || got.UpdatedAt.Before(got.CreatedAt) || len(next) != 1 {
@@ -76,7 +76,7 @@ func testPutDefaults(t *testing.T, e dbtest.Engine) {
 // nothing insists on no job being stored.
 func (f *fixture) nothing() {
 	f.t.Helper()
-	if all, err := f.List(f.ctx(), job.ListFilter{}); err != nil || len(all) != 0 {
+	if all, err := f.List(f.ctx(), job.ListOptions{}); err != nil || len(all) != 0 {
 		f.t.Fatalf("stored %v, %v", all, err)
 	}
 }
@@ -98,12 +98,12 @@ func testPutInvalid(t *testing.T, e dbtest.Engine) {
 		"headers":         func(j *job.Job) { j.Headers = map[string]string{"a": strings.Repeat("h", 17<<10)} },
 		"queue":           func(j *job.Job) { j.Queue = strings.Repeat("q", 256) },
 		"priority":        func(j *job.Job) { j.Priority = 101 },
-		"misfire policy":  func(j *job.Job) { j.Misfire = 3 },
-		"misfire policy ": func(j *job.Job) { j.Misfire = -1 },
+		"misfire policy":  func(j *job.Job) { j.Misfire = "twice" },
+		"misfire policy ": func(j *job.Job) { j.Misfire = "Once" },
 		"misfire limit":   func(j *job.Job) { j.MisfireLimit = -1 },
 		"misfire limit ":  func(j *job.Job) { j.MisfireLimit = limits.Misfires + 1 },
-		"overlap policy":  func(j *job.Job) { j.Overlap = 2 },
-		"overlap policy ": func(j *job.Job) { j.Overlap = -1 },
+		"overlap policy":  func(j *job.Job) { j.Overlap = "queue" },
+		"overlap policy ": func(j *job.Job) { j.Overlap = " " },
 		"spread":          func(j *job.Job) { j.Spread = -1 },
 		"spread ":         func(j *job.Job) { j.Spread = limits.Spread + 1 },
 	} {
@@ -406,7 +406,7 @@ func testPutBytes(t *testing.T, e dbtest.Engine) {
 			t.Errorf("%q: the payload is %x", n, got.Payload)
 		}
 	}
-	if all, err := f.List(t.Context(), job.ListFilter{}); err != nil || len(all) != 5 {
+	if all, err := f.List(t.Context(), job.ListOptions{}); err != nil || len(all) != 5 {
 		t.Fatalf("%d jobs, %v", len(all), err)
 	}
 }

@@ -103,7 +103,7 @@ func (s *simulation) work(d time.Duration) {
 func (s *simulation) history(name string) []*job.Run {
 	s.t.Helper()
 	var all []*job.Run
-	for f := (job.RunFilter{Limit: 10_000}); ; f.Before = all[len(all)-1] {
+	for f := (job.RunsOptions{Limit: 10_000}); ; f.After = all[len(all)-1] {
 		page, err := s.first.Runs(s.t.Context(), name, f)
 		if err != nil {
 			s.t.Fatal(err)
@@ -112,7 +112,9 @@ func (s *simulation) history(name string) []*job.Run {
 			slices.Reverse(all)
 			return all
 		}
-		all = append(all, page...)
+		for i := range page {
+			all = append(all, &page[i])
+		}
 	}
 }
 

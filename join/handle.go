@@ -20,7 +20,7 @@ func (j *Joins) handle(ctx context.Context, m *outbox.Message) error {
 	}
 	info, err := j.Get(ctx, p.JoinID)
 	if err == nil && info.overdue {
-		if _, err = j.end(ctx, nil, p.JoinID, op.JoinEnd{JoinID: p.JoinID, Status: int(Failed)}); err == nil {
+		if _, err = j.end(ctx, nil, p.JoinID, op.JoinEnd{JoinID: p.JoinID, Status: Failed.number()}); err == nil {
 			info, err = j.Get(ctx, p.JoinID)
 		}
 	}
@@ -58,13 +58,13 @@ func (j *Joins) park(ctx context.Context, m *outbox.Message, id ID) error {
 	return worker.ErrSettled
 }
 
-// send sends the message of a wait. Its id derives from the wait's, so that even a worker that
-// lost its lease meanwhile adds nothing twice.
-func (j *Joins) send(ctx context.Context, m *outbox.Message, p *waitPayload, info *Join) error {
-	return engine.Repeat(ctx, nil, func() error { return j.fireOnce(ctx, m, p, info) })
+// send sends what a wait has to send. Its message's id derives from the wait's,
+// so even a worker that lost its lease meanwhile adds nothing twice.
+func (j *Joins) send(ctx context.Context, m *outbox.Message, p *waitPayload, info *Info) error {
+	return engine.Repeat(ctx, nil, func() error { return j.sendOnce(ctx, m, p, info) })
 }
 
-func (j *Joins) fireOnce(ctx context.Context, m *outbox.Message, p *waitPayload, info *Join) error {
+func (j *Joins) sendOnce(ctx context.Context, m *outbox.Message, p *waitPayload, info *Info) error {
 	strict := p.FailIfAnyStepFailed == nil || *p.FailIfAnyStepFailed
 	failed := !info.IsComplete() || strict && info.FailedSteps > 0
 	next := decode(p.OnCompleteTopic, p.OnCompletePayload, p.OnCompleteMore)

@@ -84,7 +84,7 @@ func New(db engine.DB, o *outbox.Outbox, opts Options) *Joins {
 	if opts.Retention <= 0 {
 		opts.Retention = defaultRetention
 	}
-	j := &Joins{db: db, outbox: o.Internal(access.Key{}), opts: opts, log: engine.Logger(opts.Logger), rounds: rounds{below: map[Status][16]byte{}}, invalid: invalid}
+	j := &Joins{db: db, outbox: o.Internal(access.Key{}), opts: opts, log: engine.Logger(opts.Logger), rounds: rounds{below: map[int][16]byte{}}, invalid: invalid}
 	// Without a limit: what a wait is for does not go away.
 	forever := worker.DefaultRetryPolicy()
 	forever.MaxAttempts = 0

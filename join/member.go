@@ -58,7 +58,7 @@ func attached(c *engine.Call, id ID, messages []outbox.MessageID) error {
 // reports are for steps that end in another way. The first of the two counts; it returns whether
 // this call did. Errors: ErrNotFound, ErrNotMember.
 func (j *Joins) ReportCompleted(ctx context.Context, id ID, message outbox.MessageID) (bool, error) {
-	return j.report(ctx, nil, id, message, MemberCompleted)
+	return j.report(ctx, nil, id, message, Completed)
 }
 
 // ReportCompletedTx is ReportCompleted in the caller's transaction.
@@ -69,12 +69,12 @@ func (j *Joins) ReportCompletedTx(ctx context.Context, tx any, id ID, message ou
 	if err != nil {
 		return false, err
 	}
-	return j.report(ctx, own, id, message, MemberCompleted)
+	return j.report(ctx, own, id, message, Completed)
 }
 
 // ReportFailed counts a member as failed by hand; see ReportCompleted.
 func (j *Joins) ReportFailed(ctx context.Context, id ID, message outbox.MessageID) (bool, error) {
-	return j.report(ctx, nil, id, message, MemberFailed)
+	return j.report(ctx, nil, id, message, Failed)
 }
 
 // ReportFailedTx is ReportFailed in the caller's transaction.
@@ -85,11 +85,11 @@ func (j *Joins) ReportFailedTx(ctx context.Context, tx any, id ID, message outbo
 	if err != nil {
 		return false, err
 	}
-	return j.report(ctx, own, id, message, MemberFailed)
+	return j.report(ctx, own, id, message, Failed)
 }
 
-func (j *Joins) report(ctx context.Context, tx outbox.Tx, id ID, message outbox.MessageID, s MemberStatus) (bool, error) {
-	n, err := engine.Exec(ctx, j.db, tx, op.JoinReport{JoinID: id, MessageID: message, Status: int(s)})
+func (j *Joins) report(ctx context.Context, tx outbox.Tx, id ID, message outbox.MessageID, s Status) (bool, error) {
+	n, err := engine.Exec(ctx, j.db, tx, op.JoinReport{JoinID: id, MessageID: message, Status: s.number()})
 	if err != nil {
 		return false, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/joincheck"
 	"github.com/bravellian/pawl/internal/worker"
 )
@@ -29,7 +30,7 @@ type repaired struct {
 // joins, so that its cost does not grow with their number, and the next goes on there.
 type rounds struct {
 	mu    sync.Mutex
-	below map[Status][16]byte
+	below map[int][16]byte
 	after int64 // parked waits
 }
 
@@ -52,9 +53,9 @@ func (j *Joins) repair(ctx context.Context) error {
 
 func (j *Joins) repairAll(ctx context.Context, done *repaired) error {
 	check := joincheck.Check{DB: j.db}
-	for _, status := range []Status{Pending, Completed, Failed, Cancelled} {
+	for status := range op.JoinStatuses {
 		pages := 1
-		if status == Pending {
+		if status == Pending.number() {
 			pages = repairPages
 		}
 		for more := true; more && pages > 0; pages-- {
@@ -69,12 +70,12 @@ func (j *Joins) repairAll(ctx context.Context, done *repaired) error {
 
 // repairPage looks at the next page of a status. more is false when it was the last;
 // the next begins anew.
-func (j *Joins) repairPage(ctx context.Context, check joincheck.Check, status Status, done *repaired) (more bool, err error) {
+func (j *Joins) repairPage(ctx context.Context, check joincheck.Check, status int, done *repaired) (more bool, err error) {
 	below, begun := j.rounds.below[status]
 	if !begun {
 		below = joincheck.Above()
 	}
-	list, err := check.Page(ctx, int(status), below, repairPage)
+	list, err := check.Page(ctx, status, below, repairPage)
 	if err != nil {
 		return false, err
 	}
@@ -92,7 +93,7 @@ func (j *Joins) repairPage(ctx context.Context, check joincheck.Check, status St
 }
 
 func (j *Joins) repairOne(ctx context.Context, check joincheck.Check, found *joincheck.Join, done *repaired) error {
-	if found.Truncated && found.Status == int(Pending) {
+	if found.Truncated && found.Status == Pending.number() {
 		whole, ok, err := check.One(ctx, found)
 		if err != nil || !ok {
 			return err

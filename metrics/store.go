@@ -12,7 +12,7 @@ import (
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/join"
+	"github.com/bravellian/pawl/internal/engine/op"
 )
 
 // store is one database.
@@ -155,7 +155,7 @@ func joinStatus(number string) string {
 	if err != nil {
 		return number
 	}
-	return join.Status(n).String()
+	return op.JoinStatuses.Word(int64(n))
 }
 
 // collectLoops sends how the loops are. Of a fleet those count that ever ran: the

@@ -30,8 +30,8 @@ type FailedFilter struct {
 	Rate int
 }
 
-// String describes the filter, for the audit trail.
-func (f *FailedFilter) String() string {
+// target says what the filter selects, for the audit trail.
+func (f *FailedFilter) target() string {
 	parts := []string{"failed messages"}
 	say := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
 	if len(f.IDs) == 1 {
@@ -77,7 +77,7 @@ func (f *FailedFilter) validate() error {
 // states are ignored. It works through many in bounded transactions and returns how many it
 // redrove, also with an error.
 func (o *Outbox) Redrive(ctx context.Context, f FailedFilter) (int64, error) {
-	note := audit.New(ctx, f.String()).Op()
+	note := audit.New(ctx, f.target()).Op()
 	n, err := o.eachFailed(ctx, f, o.db.Do, func(d op.DeadFilter) engine.Answering[op.Dead] { return op.OutboxRedrive{DeadFilter: d, Note: note} })
 	if n > 0 {
 		o.log.InfoContext(ctx, "redrove failed messages", "count", n, "topic", f.Topic)
@@ -88,7 +88,7 @@ func (o *Outbox) Redrive(ctx context.Context, f FailedFilter) (int64, error) {
 // Discard discards failed messages: they are kept for the retention period as discarded, then
 // deleted. See Redrive for the rest.
 func (o *Outbox) Discard(ctx context.Context, f FailedFilter) (int64, error) {
-	note := audit.New(ctx, f.String()).Op()
+	note := audit.New(ctx, f.target()).Op()
 	n, err := o.eachFailed(ctx, f, o.db.Do, func(d op.DeadFilter) engine.Answering[op.Dead] { return op.OutboxDiscard{DeadFilter: d, Note: note} })
 	if n > 0 {
 		o.log.InfoContext(ctx, "discarded failed messages", "count", n, "topic", f.Topic)

@@ -476,8 +476,7 @@ func testWithdrawBesideClaims(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	const n = 600
 	f.enqueueBatch(n)
-	ready := outbox.Ready
-	list, err := f.List(f.ctx(), outbox.ListFilter{Status: &ready, Limit: n})
+	list, err := f.List(f.ctx(), outbox.ListOptions{Status: outbox.Ready, Limit: n})
 	if err != nil || len(list) != n {
 		t.Fatal(len(list), err)
 	}
@@ -593,7 +592,7 @@ func TestFailedFarBehind(t *testing.T) {
 		does(3, o.Discard, outbox.FailedFilter{Topic: "few", Rate: 1000})
 		does(0, o.Redrive, outbox.FailedFilter{Topic: "few"})
 		does(56, o.Redrive, outbox.FailedFilter{})
-		entries, err := admin.New(db, nil).Audit(t.Context(), admin.AuditFilter{})
+		entries, err := admin.New(db, nil).Audit(t.Context(), admin.AuditOptions{})
 		if err != nil || len(entries) != 3 || entries[0].Count != 56 || entries[1].Count != 3 || entries[2].Count != 1 {
 			t.Fatalf("%+v, %v", entries, err)
 		}

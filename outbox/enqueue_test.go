@@ -279,7 +279,7 @@ func testTopicsAreCaseSensitive(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.enqueue(outbox.Message{Topic: "Order.Created"})
 	f.enqueue(outbox.Message{Topic: "order.created"})
-	found, err := f.List(f.ctx(), outbox.ListFilter{Topic: "order.created"})
+	found, err := f.List(f.ctx(), outbox.ListOptions{Topic: "order.created"})
 	if err != nil || len(found) != 1 {
 		t.Fatalf("found %d messages: %v", len(found), err)
 	}
@@ -432,7 +432,7 @@ func TestEnqueueInitialState(t *testing.T) { dbtest.Each(t, testEnqueueInitialSt
 func testEnqueueInitialState(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	got := f.status(f.enqueue(outbox.Message{}), outbox.Ready)
-	if got.RetryCount != 0 || got.IsProcessed() || got.LockedUntil != nil || got.OwnerToken != nil || got.LastError != "" || got.ProcessedAt != nil {
+	if got.RetryCount != 0 || got.IsProcessed() || !got.LockedUntil.IsZero() || got.Owner != (outbox.OwnerToken{}) || got.LastError != "" || !got.ProcessedAt.IsZero() {
 		t.Fatalf("a new message is %+v", got)
 	}
 }

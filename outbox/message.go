@@ -23,37 +23,38 @@ const DefaultQueue = "default"
 
 // Message is a message, as enqueued and as passed to a handler.
 type Message struct {
-	// ID is the message's identity. If it is zero, Enqueue creates one. Supplying an id makes
-	// the enqueue idempotent: a second message with a known id is not added, as long as the
-	// first is stored (see Options.Retention).
-	ID MessageID
-	// Topic selects the handler: 1–255 characters, matched exactly.
-	Topic string
-	// Payload is the body: any bytes, also none. The handlers define its encoding.
-	Payload []byte
+	// ID is the message's identity. Left zero, Enqueue makes one. Supplying an
+	// id makes the enqueue idempotent: a second message with a known id is not
+	// added, as long as the first is kept (see Options.Retention).
+	ID MessageID `json:"message_id"`
+	// Topic says which handler gets the message: 1–255 characters, matched
+	// exactly.
+	Topic string `json:"topic"`
+	// Payload is the body: any bytes, also none. Encoding is the handlers'.
+	Payload []byte `json:"payload_base64,omitempty"`
 	// CorrelationID links messages for tracing: at most 255 characters, "" for none.
-	CorrelationID string
+	CorrelationID string `json:"correlation_id,omitempty"`
 	// Headers are a small map, at most 16 KiB in all.
-	Headers map[string]string
-	// Due is the earliest time at which the message is handled; zero or past: now. A time before
-	// 1970 is stored as none.
-	Due time.Time
-	// Queue selects the workers that handle the message; "" = DefaultQueue.
-	Queue string
+	Headers map[string]string `json:"headers,omitempty"`
+	// Due is when the message may be handled at the earliest; zero or past: now.
+	// A time before 1970 is kept as none.
+	Due time.Time `json:"due,omitzero"`
+	// Queue is which workers see the message; "" = DefaultQueue.
+	Queue string `json:"queue"`
 	// Priority orders a queue: lower goes first, −100 … 100, default 0.
-	Priority int
+	Priority int `json:"priority"`
 
 	// The other fields are set on delivery and ignored by Enqueue.
 
 	// Position is the position under which the message is claimed and settled.
-	Position Position
+	Position Position `json:"id"`
 	// Owner is the claim under which the message was delivered: the token that
 	// settles it.
-	Owner OwnerToken
+	Owner OwnerToken `json:"owner_token,omitzero"`
 	// CreatedAt is when the message was enqueued, by the database's clock.
-	CreatedAt time.Time
+	CreatedAt time.Time `json:"created_at,omitzero"`
 	// RetryCount is how many attempts failed so far; 0 at the first delivery.
-	RetryCount int
+	RetryCount int `json:"retry_count"`
 }
 
 // since returns when the message became claimable.

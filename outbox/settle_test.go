@@ -23,7 +23,7 @@ func testAck(t *testing.T, e dbtest.Engine) {
 	f.touched(2)(f.Ack(f.ctx(), owner, msgs[0].Position, msgs[2].Position))
 	for _, i := range []int{0, 2} {
 		got := f.status(msgs[i].Position, outbox.Done)
-		if !got.IsProcessed() || got.ProcessedBy != "worker-7" || got.ProcessedAt.Before(got.CreatedAt) || got.LockedUntil != nil {
+		if !got.IsProcessed() || got.ProcessedBy != "worker-7" || got.ProcessedAt.Before(got.CreatedAt) || !got.LockedUntil.IsZero() {
 			t.Fatalf("acked message is %+v", got)
 		}
 	}
@@ -62,7 +62,7 @@ func testAbandon(t *testing.T, e dbtest.Engine) {
 	f.touched(1)(f.Abandon(f.ctx(), owner, errors.New("smtp down"), id))
 	got := f.status(id, outbox.Ready)
 	delay := got.NextAttemptAt.Sub(before.CreatedAt)
-	if got.RetryCount != 1 || got.LockedUntil != nil || got.OwnerToken != nil || got.LastError != "smtp down" || delay < time.Second || delay > time.Minute {
+	if got.RetryCount != 1 || !got.LockedUntil.IsZero() || got.Owner != (outbox.OwnerToken{}) || got.LastError != "smtp down" || delay < time.Second || delay > time.Minute {
 		t.Fatalf("abandoned message is %+v, delay %v", got, delay)
 	}
 	f.db.Pass(1100 * time.Millisecond)
@@ -131,7 +131,7 @@ func testFail(t *testing.T, e dbtest.Engine) {
 	owner, msgs := f.claimExactly(3)
 	f.touched(1)(f.Fail(f.ctx(), owner, errors.New("no such customer"), msgs[1].Position))
 	got := f.status(msgs[1].Position, outbox.Failed)
-	if got.LastError != "no such customer" || got.LockedUntil != nil || got.IsProcessed() {
+	if got.LastError != "no such customer" || !got.LockedUntil.IsZero() || got.IsProcessed() {
 		t.Fatalf("failed message is %+v", got)
 	}
 	f.touched(0)(f.Ack(f.ctx(), owner, msgs[1].Position))
@@ -209,7 +209,7 @@ func testSettleStaleOwner(t *testing.T, e dbtest.Engine) {
 	f.touched(0)(f.Fail(f.ctx(), stale, nil, id))
 	f.touched(0)(f.Release(f.ctx(), stale, id))
 	f.touched(0)(f.Extend(f.ctx(), stale, lease, id))
-	if got := f.status(id, outbox.InProgress); *got.OwnerToken != owner {
+	if got := f.status(id, outbox.InProgress); got.Owner != owner {
 		t.Fatalf("the stale owner changed it: %+v", got)
 	}
 	f.touched(1)(f.Ack(f.ctx(), owner, id))

@@ -122,7 +122,7 @@ func testUnreadableShown(t *testing.T, e dbtest.Engine) {
 	good, bad := f.damaged(40)
 	list := func(status outbox.Status, want int) {
 		t.Helper()
-		all, err := f.List(f.ctx(), outbox.ListFilter{Status: &status})
+		all, err := f.List(f.ctx(), outbox.ListOptions{Status: status})
 		if err != nil || len(all) != want {
 			t.Fatalf("%v: %d messages, %v, want %d", status, len(all), err, want)
 		}

@@ -26,7 +26,7 @@ type Drained struct {
 	// Left are the messages that are not dealt with although they were due, by now
 	// or in an earlier drain: failed for good, waiting for another attempt,
 	// snoozed, or of a topic that has no handler. Oldest first.
-	Left []*outbox.Info
+	Left []outbox.Info
 }
 
 // Err returns a *LeftError if messages are left, else nil.
@@ -38,13 +38,14 @@ func (r *Drained) Err() error {
 }
 
 // LeftError lists messages that were due and are not dealt with.
-type LeftError struct{ Messages []*outbox.Info }
+type LeftError struct{ Messages []outbox.Info }
 
 // Error names each message, without its payload, and says why it is left.
 func (e *LeftError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "messages left: %d", len(e.Messages))
-	for i, m := range e.Messages {
+	for i := range e.Messages {
+		m := &e.Messages[i]
 		if i == most {
 			fmt.Fprintf(&b, "\n\t… and %d more", len(e.Messages)-most)
 			break
@@ -170,27 +171,27 @@ func (d *DB) turn(ctx context.Context) error {
 }
 
 // left returns what was due and is not dealt with, oldest first.
-func (d *DB) left(ctx context.Context) ([]*outbox.Info, error) {
-	var left []*outbox.Info
+func (d *DB) left(ctx context.Context) ([]outbox.Info, error) {
+	var left []outbox.Info
 	for _, status := range []outbox.Status{outbox.Failed, outbox.Scheduled} {
-		f := outbox.ListFilter{Status: &status, Limit: page}
+		f := outbox.ListOptions{Status: status, Limit: page}
 		for {
 			found, err := d.Outbox.List(ctx, f)
 			if err != nil {
 				return nil, err
 			}
-			for _, m := range found {
-				if status == outbox.Failed || putBack(m) {
-					left = append(left, m)
+			for i := range found {
+				if status == outbox.Failed || putBack(&found[i]) {
+					left = append(left, found[i])
 				}
 			}
 			if len(found) < page {
 				break
 			}
-			f.Before = found[page-1].Position
+			f.After = &found[page-1]
 		}
 	}
-	slices.SortFunc(left, func(a, b *outbox.Info) int { return cmp.Compare(a.Position, b.Position) })
+	slices.SortFunc(left, func(a, b outbox.Info) int { return cmp.Compare(a.Position, b.Position) })
 	return left, nil
 }
 

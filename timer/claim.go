@@ -31,11 +31,15 @@ func (t *Timers) Claim(ctx context.Context, owner outbox.OwnerToken, lease time.
 		return nil, engine.Invalid("batch size", "less than 1")
 	}
 	for {
-		var claimed []*Info
-		claim := infoCall(&claimed, op.TimerClaim{Owner: owner, Lease: lease, Most: min(n, worker.MaxBatch)})
+		var found []Info
+		claim := infoCall(&found, op.TimerClaim{Owner: owner, Lease: lease, Most: min(n, worker.MaxBatch)})
 		reap := engine.Ask(op.TimerReap{})
 		if err := t.db.Do(ctx, reap, claim); err != nil {
 			return nil, err
+		}
+		claimed := make([]*Info, len(found))
+		for i := range found {
+			claimed[i] = &found[i]
 		}
 		t.logReaped(ctx, reap.N)
 		t.logClaimed(ctx, owner, len(claimed))

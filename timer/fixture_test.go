@@ -207,10 +207,15 @@ func (f *fixture) claimFor(d time.Duration, n int) (outbox.OwnerToken, []timer.I
 	return owner, idsOf(got)
 }
 
-func idsOf(infos []*timer.Info) []timer.ID {
+func idsOf[T timer.Info | *timer.Info](infos []T) []timer.ID {
 	ids := make([]timer.ID, len(infos))
-	for i, info := range infos {
-		ids[i] = info.ID
+	for i := range infos {
+		switch info := any(infos[i]).(type) {
+		case timer.Info:
+			ids[i] = info.ID
+		case *timer.Info:
+			ids[i] = info.ID
+		}
 	}
 	return ids
 }

@@ -176,9 +176,9 @@ func testKeyReplacedAtOnce(t *testing.T, e dbtest.Engine) {
 // being cancelled.
 func (f *fixture) pending(want, all int) {
 	f.t.Helper()
-	scheduled, err := f.List(f.ctx(), timer.ListFilter{Limit: 10_000})
+	scheduled, err := f.List(f.ctx(), timer.ListOptions{Limit: 10_000, Status: timer.Scheduled})
 	f.check(err)
-	cancelled, err := f.List(f.ctx(), timer.ListFilter{Limit: 10_000, Status: timer.Cancelled})
+	cancelled, err := f.List(f.ctx(), timer.ListOptions{Limit: 10_000, Status: timer.Cancelled})
 	f.check(err)
 	if len(scheduled) != want || len(cancelled) != all-want {
 		f.t.Fatalf("%d are pending and %d cancelled, want %d and %d", len(scheduled), len(cancelled), want, all-want)
@@ -250,9 +250,9 @@ func testKeyReplacedWhileFiring(t *testing.T, e dbtest.Engine) {
 		return nil
 	})
 	f.dispatch()
-	fired, err := f.List(f.ctx(), timer.ListFilter{Limit: 10_000, Status: timer.Fired})
+	fired, err := f.List(f.ctx(), timer.ListOptions{Limit: 10_000, Status: timer.Fired})
 	f.check(err)
-	cancelled, err := f.List(f.ctx(), timer.ListFilter{Limit: 10_000, Status: timer.Cancelled})
+	cancelled, err := f.List(f.ctx(), timer.ListOptions{Limit: 10_000, Status: timer.Cancelled})
 	f.check(err)
 	got := f.deliver()
 	if len(fired)+len(cancelled) != n || len(got) != len(fired) {

@@ -233,7 +233,7 @@ func (f *fixture) selfDispatch(handle *fixture, acked map[timer.ID]bool, n int) 
 			}
 			acked[info.ID] = true
 		}
-		fired, err := handle.List(f.ctx(), timer.ListFilter{Status: timer.Fired, Limit: 10_000})
+		fired, err := handle.List(f.ctx(), timer.ListOptions{Status: timer.Fired, Limit: 10_000})
 		if err != nil || len(fired) == n {
 			return err
 		}

@@ -109,7 +109,7 @@ func testRefusedCalls(t *testing.T, e dbtest.Engine) {
 	f.refused("batch size", err)
 	_, err = f.AbandonAfter(f.ctx(), owner, -1, nil, id)
 	f.refused("delay", err)
-	_, err = f.List(f.ctx(), timer.ListFilter{Status: 5})
+	_, err = f.List(f.ctx(), timer.ListOptions{Status: "over"})
 	f.refused("status", err)
 	f.get(id, timer.Scheduled)
 }

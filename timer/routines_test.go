@@ -141,8 +141,8 @@ func TestRoutinesDueBefore1970(t *testing.T) {
 		b := s.call(`pawl.timer_schedule('t', 'x', now() + interval '1 hour')`)
 		s.is("true", `pawl.timer_reschedule($1, $2::text::timestamptz)`, b, due)
 		for _, id := range []string{a, b} {
-			if got := s.status(id, timer.Scheduled); time.Since(got.Due) > time.Hour || !got.NextAttempt.Equal(got.Due) {
-				t.Errorf("due %s is kept as %v, next attempt at %v", due, got.Due, got.NextAttempt)
+			if got := s.status(id, timer.Scheduled); time.Since(got.Due) > time.Hour || !got.NextAttemptAt.Equal(got.Due) {
+				t.Errorf("due %s is kept as %v, next attempt at %v", due, got.Due, got.NextAttemptAt)
 			}
 		}
 		s.fires(2)

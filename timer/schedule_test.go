@@ -113,8 +113,8 @@ func testDueBefore1970(t *testing.T, e dbtest.Engine) {
 		f.check(err)
 		f.changed(true)(f.Reschedule(f.ctx(), mixed[1], due))
 		for _, id := range append(mixed, alone) {
-			if got := f.get(id, timer.Scheduled); got.Due.Before(f.past()) || !got.NextAttempt.Equal(got.Due) || got.Due.After(f.future()) {
-				t.Fatalf("a timer due at %d is kept as due at %v, next attempt at %v", due.Unix(), got.Due, got.NextAttempt)
+			if got := f.get(id, timer.Scheduled); got.Due.Before(f.past()) || !got.NextAttemptAt.Equal(got.Due) || got.Due.After(f.future()) {
+				t.Fatalf("a timer due at %d is kept as due at %v, next attempt at %v", due.Unix(), got.Due, got.NextAttemptAt)
 			}
 		}
 		f.db.Pass(time.Millisecond)

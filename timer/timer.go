@@ -34,22 +34,22 @@ var ErrNotFound = errors.New("timer not found")
 
 // Timer is a timer to schedule.
 type Timer struct {
-	// ID is the timer's identity. If it is zero, Schedule creates one. Supplying an id makes
-	// scheduling idempotent: a known one changes nothing.
-	ID ID
-	// Key names the timer: at most 255 characters, "" for none. Scheduling a key again replaces
-	// its pending timer. One that is being fired is not replaced.
-	Key string
-	// Due is when the timer fires; past: at once. It is required. A time before 1970 is stored
-	// as the time at which the timer was scheduled.
-	Due time.Time
-	// The other fields are the message's; see outbox.Message.
-	Topic         string
-	Payload       []byte
-	CorrelationID string
-	Headers       map[string]string
-	Queue         string
-	Priority      int
+	// ID is the timer's identity. Left zero, Schedule makes one. Supplying an id
+	// makes scheduling idempotent: a known one changes nothing.
+	ID ID `json:"timer_id"`
+	// Key names the timer: at most 255 characters, "" for none. Scheduling a key
+	// again replaces its pending timer. One that is being fired already fires.
+	Key string `json:"key,omitempty"`
+	// Due is when the timer fires. Past: at once. It has to be given. A time before
+	// 1970 is kept as the time at which the timer was scheduled.
+	Due time.Time `json:"due,omitzero"`
+	// The rest is the message's; see outbox.Message.
+	Topic         string            `json:"topic"`
+	Payload       []byte            `json:"payload_base64,omitempty"`
+	CorrelationID string            `json:"correlation_id,omitempty"`
+	Headers       map[string]string `json:"headers,omitempty"`
+	Queue         string            `json:"queue"`
+	Priority      int               `json:"priority"`
 }
 
 func (t *Timer) message() outbox.Message {

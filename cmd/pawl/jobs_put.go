@@ -74,10 +74,7 @@ func (c *jobsPutCmd) Run(ctx context.Context, a *app, g *options) error {
 func (c *jobsPutCmd) job(now time.Time) (job.Job, error) {
 	jb := job.Job{
 		Name: c.Name, Schedule: c.Schedule, Zone: c.Zone, Topic: c.Topic, Headers: c.Header, Queue: c.Queue, Priority: c.Priority,
-		Misfire: map[string]job.Misfire{"none": job.RunNone, "all": job.RunAll}[c.Misfire], MisfireLimit: c.MisfireLimit, Spread: c.Spread,
-	}
-	if c.Overlap == "skip" {
-		jb.Overlap = job.Skip
+		Misfire: job.Misfire(c.Misfire), Overlap: job.Overlap(c.Overlap), MisfireLimit: c.MisfireLimit, Spread: c.Spread,
 	}
 	if err := checkJob(c.Name); err != nil {
 		return jb, err

@@ -163,7 +163,7 @@ func (a *app) printTaken(n timerName, done bool, now *timer.Info, asJSON bool) e
 		Key       string    `json:"key,omitempty"`
 		Cancelled bool      `json:"cancelled"` // by this command
 		Status    string    `json:"status"`
-	}{Key: n.key, Cancelled: done, Status: status.String()}
+	}{Key: n.key, Cancelled: done, Status: string(status)}
 	if n.key == "" {
 		v.TimerID = &n.id
 	}

@@ -51,7 +51,13 @@ func (t OwnerToken) Tag() Tag {
 // String returns the token as a lower-case hyphenated UUID.
 func (t OwnerToken) String() string { return uuid.UUID(t).String() }
 
-// Position is an item's position in its queue.
+// MarshalText encodes the token as String does.
+func (t OwnerToken) MarshalText() ([]byte, error) { return uuid.UUID(t).MarshalText() }
+
+// UnmarshalText decodes what MarshalText encodes.
+func (t *OwnerToken) UnmarshalText(text []byte) error { return (*uuid.UUID)(t).UnmarshalText(text) }
+
+// ItemID is an item's position in its queue.
 type Position int64
 
 // Held identifies an item and the claim that holds it.

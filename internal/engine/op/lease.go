@@ -90,8 +90,8 @@ type LeaseLeave struct {
 // LeaseList reads leases in order of their names.
 type LeaseList struct {
 	engine.Rows[Lease]
-	After string // only names after this one
-	Held  bool   // only those that are held
+	After string  // only names behind this one
+	State *string // only those that are held, expired or free; nil: any
 	Most  int
 }
 

@@ -180,13 +180,13 @@ func reading() []act {
 		{"list", all, func(p *person, f *scene) error {
 			var errs []error
 			for _, s := range []outbox.Status{outbox.Ready, outbox.InProgress, outbox.Done, outbox.Failed} {
-				errs = append(errs, done(p.Outbox.List(p.ctx, outbox.ListFilter{Status: &s})))
+				errs = append(errs, done(p.Outbox.List(p.ctx, outbox.ListOptions{Status: s})))
 			}
 			errs = append(errs, done(p.Outbox.Find(p.ctx, f.message)), done(p.Outbox.Count(p.ctx)), done(p.Outbox.CountFailed(p.ctx, outbox.FailedFilter{})),
-				done(p.Joins.Members(p.ctx, f.join, join.MemberFilter{})), done(p.Inbox.Get(p.ctx, f.key.Source, f.key.MessageID)), done(p.Leases.List(p.ctx, lease.ListFilter{})), done(p.Jobs.List(p.ctx, job.ListFilter{})))
+				done(p.Joins.Members(p.ctx, f.join, join.MembersOptions{})), done(p.Inbox.Get(p.ctx, f.key.Source, f.key.MessageID)), done(p.Leases.List(p.ctx, lease.ListOptions{})), done(p.Jobs.List(p.ctx, job.ListOptions{})))
 			return errors.Join(errs...)
 		}},
-		{"read the audit trail", trail, func(p *person, f *scene) error { return done(p.Admin.Audit(p.ctx, ops.AuditFilter{})) }},
+		{"read the audit trail", trail, func(p *person, f *scene) error { return done(p.Admin.Audit(p.ctx, ops.AuditOptions{})) }},
 	}
 }
 

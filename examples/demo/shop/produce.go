@@ -3,37 +3,36 @@ package shop
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"sync/atomic"
 
-	"github.com/bravellian/pawl/cmd/pawl/internal/demo/scene"
+	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/examples/demo/scene"
 	"github.com/bravellian/pawl/outbox"
 )
 
-// Topics of the two messages that every order has.
-const (
-	TopicMail    = "order.mail"
-	TopicInvoice = "order.invoice"
+// Every order has a message of each topic.
+var (
+	mails    = pawl.NewTopic[mailBody]("order.mail")
+	invoices = pawl.NewTopic[invoiceBody]("order.invoice")
 )
 
-// mailBody is what the handler of TopicMail gets.
+// mailBody is the payload of a mail.
 type mailBody struct {
 	OrderID string `json:"order_id"`
 	Address string `json:"address"`
 	Subject string `json:"subject"`
 }
 
-// invoiceBody is what the handler of TopicInvoice gets.
+// invoiceBody is the payload of an invoice.
 type invoiceBody struct {
 	OrderID     string `json:"order_id"`
 	AmountCents int64  `json:"amount_cents"`
 	Currency    string `json:"currency"`
 }
 
-// Scene is the shop, taking orders. It counts them while it does; the verdict
-// does not believe these figures, it asks the database.
+// Scene takes orders. Its counters are for Progress alone: Judge asks the database.
 type Scene struct {
 	DB     *scene.Database
 	Outbox *outbox.Outbox
@@ -42,19 +41,19 @@ type Scene struct {
 	taken, declined atomic.Int64
 }
 
-// Title says what the scene is about to do.
+// Title describes the scene.
 func (s *Scene) Title() string { return fmt.Sprintf("taking %d orders", len(s.Orders)) }
 
 // Messages is how many there will be if no payment is declined.
 func (s *Scene) Messages() int64 { return int64(2 * len(s.Orders)) }
 
-// Progress says how far the deliveries are.
+// Progress describes how far the deliveries are.
 func (s *Scene) Progress(n outbox.Counts) string {
 	return fmt.Sprintf("%d orders: %d delivered, %d in hand, %d waiting, %d retrying, %d failed",
 		s.taken.Load(), n.Done, n.InProgress, n.Ready, n.Scheduled, n.Failed)
 }
 
-// Produced says what Produce did.
+// Produced describes what Produce did.
 func (s *Scene) Produced() string {
 	return fmt.Sprintf("orders taken: %d committed, %d rolled back, their payment was declined", s.taken.Load(), s.declined.Load())
 }
@@ -62,8 +61,9 @@ func (s *Scene) Produced() string {
 // errDeclined rolls an order back after all of it was written.
 var errDeclined = errors.New("payment declined")
 
-// Produce writes every order with its messages, each in one transaction. The
-// payment comes last: where it is declined, order and messages never were.
+// Produce writes every order with its messages, each in one transaction. The payment
+// comes last: where it is declined the transaction is rolled back, and neither the order
+// nor its messages exist.
 func (s *Scene) Produce(ctx context.Context) error {
 	for i := range s.Orders {
 		order := &s.Orders[i]
@@ -109,18 +109,16 @@ func takeOrder(ctx context.Context, d *scene.Database, tx *sql.Tx, o *outbox.Out
 }
 
 func messages(order *Order) ([]outbox.Message, error) {
-	mail, err := json.Marshal(mailBody{order.ID, order.Customer.Email, "Your order " + order.ID})
+	options := pawl.EnqueueOptions{CorrelationID: order.ID}
+	mail, err := mails.Message(mailBody{order.ID, order.Customer.Email, "Your order " + order.ID}, options)
 	if err != nil {
 		return nil, err
 	}
-	invoice, err := json.Marshal(invoiceBody{order.ID, order.TotalCents, order.Currency})
+	invoice, err := invoices.Message(invoiceBody{order.ID, order.TotalCents, order.Currency}, options)
 	if err != nil {
 		return nil, err
 	}
-	return []outbox.Message{
-		{Topic: TopicMail, Payload: mail, CorrelationID: order.ID},
-		{Topic: TopicInvoice, Payload: invoice, CorrelationID: order.ID},
-	}, nil
+	return []outbox.Message{mail, invoice}, nil
 }
 
 func noteDeclined(ctx context.Context, d *scene.Database, orderID string) error {

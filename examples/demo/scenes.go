@@ -10,48 +10,48 @@ import (
 )
 
 const (
-	// patience bounds a scene, from the end of its producer on.
-	patience = time.Minute
-	// lookEvery is how often to look at the database.
-	lookEvery = 50 * time.Millisecond
+	// sceneTimeout bounds how long the delivery takes after the last message was enqueued.
+	sceneTimeout = time.Minute
+	// pollInterval is how often the state of the messages is read.
+	pollInterval = 50 * time.Millisecond
 	// killAt is the share of the messages after which a worker is killed.
 	killAt = 0.4
 )
 
-// script is what a scene consists of, for those who stage it.
+// script is what a scene consists of.
 type script interface {
-	// Title says what is about to happen.
+	// Title describes the scene.
 	Title() string
-	// Produce makes all the work there is; workers begin with it meanwhile.
+	// Produce enqueues all messages; workers handle them meanwhile.
 	Produce(ctx context.Context) error
-	// Produced says what Produce did.
+	// Produced describes what Produce did.
 	Produced() string
-	// Messages is how many there are to be at most, so that there is a middle.
+	// Messages returns how many messages there will be at most.
 	Messages() int64
-	// Progress says how far the workers are.
+	// Progress describes how far the workers are.
 	Progress(n outbox.Counts) string
 }
 
 // run is a demo that runs.
 type run struct {
 	Options
-	stage    *stage
-	producer *pawl.Pawl // makes work, and does none
-	crew     *crew
+	db       *database
+	producer *pawl.Pawl // enqueues, and handles nothing
+	workers  *workers
 }
 
-// act is a scene that is played.
+// act is a scene that runs.
 type act struct {
 	*run
 	script
-	before   outbox.Counts // what earlier scenes left
-	over     chan struct{} // the producer is
-	err      error         // the producer's, valid once over
+	before   outbox.Counts // of the scenes before
+	over     chan struct{} // closed when Produce has returned
+	err      error         // of Produce, valid once over
 	produced bool
 	killed   bool
 }
 
-// play plays a scene until all its work is done.
+// play runs a scene until all its messages are handled.
 func (r *run) play(ctx context.Context, s script) error {
 	before, err := r.producer.Outbox.Count(ctx)
 	if err != nil {
@@ -66,16 +66,16 @@ func (r *run) play(ctx context.Context, s script) error {
 	}()
 	err = a.watch(ctx)
 	if ctx.Err() != nil {
-		err = ctx.Err() // whatever else that made go wrong
+		err = ctx.Err() // other errors follow from it
 	}
 	cancel()
 	<-a.over
 	return err
 }
 
-// watch looks on until all is delivered, and kills a worker on the way.
+// watch waits until all messages are handled, and kills a worker in the middle.
 func (a *act) watch(ctx context.Context) error {
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	var deadline <-chan time.Time
 	over := a.over
@@ -84,25 +84,25 @@ func (a *act) watch(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-deadline:
-			return fmt.Errorf("not everything was delivered within %v", patience)
+			return fmt.Errorf("not everything was delivered within %v", sceneTimeout)
 		case <-over:
 			if a.err != nil {
 				return a.err
 			}
-			over, deadline, a.produced = nil, time.After(patience), true
+			over, deadline, a.produced = nil, time.After(sceneTimeout), true
 			a.Board.Say("%s", a.Produced())
 		case <-tick.C:
-			if done, err := a.look(ctx); done || err != nil {
+			if done, err := a.poll(ctx); done || err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// look shows the state of things, kills a worker when it is time, and reports
-// whether nothing is left to do.
-func (a *act) look(ctx context.Context) (done bool, err error) {
-	if err := a.crew.check(); err != nil {
+// poll shows how far the work is, kills a worker in the middle, and reports whether
+// nothing is left to do.
+func (a *act) poll(ctx context.Context) (done bool, err error) {
+	if err := a.workers.check(); err != nil {
 		return false, err
 	}
 	n, err := a.producer.Outbox.Count(ctx)
@@ -119,10 +119,9 @@ func (a *act) look(ctx context.Context) (done bool, err error) {
 	return over && a.killed, nil
 }
 
-// replace kills a worker and starts another. With little to do all may be done
-// before there is a middle.
+// replace kills a worker and starts another. A short scene may be over before that.
 func (a *act) replace(middle bool) error {
-	victim := a.crew.oldest()
+	victim := a.workers.oldest()
 	if err := victim.kill(); err != nil {
 		return err
 	}
@@ -132,7 +131,7 @@ func (a *act) replace(middle bool) error {
 	} else {
 		a.Board.Say("worker %d killed with SIGKILL, though it had nothing left to do", victim.pid())
 	}
-	substitute, err := a.crew.hire()
+	substitute, err := a.workers.start()
 	if err != nil {
 		return err
 	}

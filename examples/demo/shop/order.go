@@ -1,6 +1,6 @@
-// Package shop is a small order service, the demo's first scene: it writes
-// orders into its own tables, each with the messages that have a mail sent and
-// an invoice written, and proves afterwards that both happened once.
+// Package shop is a small order service. It writes every order into its own tables
+// together with two messages, in one transaction: one has a mail sent, the other an
+// invoice written. Judge asks the database afterwards whether both happened once.
 package shop
 
 import (

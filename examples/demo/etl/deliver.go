@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/cmd/pawl/internal/demo/scene"
+	"github.com/bravellian/pawl/examples/demo/scene"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -14,13 +14,13 @@ const noteDelivery = `INSERT INTO pawl.etl_deliveries (message_id, run_id, topic
 // Handle registers the handlers of the scene's messages. None of them knows of
 // joins.
 func Handle(p *pawl.Pawl, d *scene.Database) {
-	handle(p, d, TopicExtract, extract)
-	handle(p, d, TopicTransform, transform)
-	handle(p, d, TopicNotify, notify)
+	handle(p, d, extractTopic, extract)
+	handle(p, d, transformTopic, transform)
+	handle(p, d, notifyTopic, notify)
 }
 
-func handle(p *pawl.Pawl, d *scene.Database, topic string, effect func(m *outbox.Message, b body) scene.Delivery) {
-	pawl.NewTopic[body](topic).Handle(p, func(ctx context.Context, m *pawl.Delivery[body]) error {
+func handle(p *pawl.Pawl, d *scene.Database, topic *pawl.Topic[body], effect func(m *outbox.Message, b body) scene.Delivery) {
+	topic.Handle(p, func(ctx context.Context, m *pawl.Delivery[body]) error {
 		v := effect(m.Message, m.Body)
 		v.Subject, v.Note = m.Body.RunID, noteDelivery
 		return d.Deliver(ctx, m.Message, v)

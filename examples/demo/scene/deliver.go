@@ -9,11 +9,10 @@ import (
 	"os"
 	"time"
 
-	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/outbox"
 )
 
-// How a delivery can end, as the scenes' tables of deliveries have it.
+// How a delivery can end.
 const (
 	Sent      = "sent"      // it took effect
 	Duplicate = "duplicate" // it had taken effect before
@@ -23,11 +22,11 @@ const (
 
 // Delivery is one call of a handler.
 type Delivery struct {
-	Subject string // whom or what the message is about
-	Fate    string // what the other side says: Sent, Refused or Rejected
+	Subject string // the order or the run
+	Fate    string // what the other side answers: Sent, Refused or Rejected
 	No      error  // why it is rejected
-	// Effect inserts a row whose key is the message's id, unless it is there:
-	// that is how a message takes effect once.
+	// Effect inserts a row whose key is the message's id, unless it is there: so a
+	// message takes effect once, however often it is delivered.
 	Effect string
 	Args   []any
 	// Note inserts what became of the call: ?1 message, ?2 subject, ?3 topic,
@@ -35,9 +34,10 @@ type Delivery struct {
 	Note string
 }
 
-// Deliver writes an effect and the note of it in one transaction. The pauses
-// are the network's: before the effect, and between it and the ack, which is
-// where a killed worker leaves effects that nobody acked.
+// Deliver is what the handlers do. It writes an effect and the note of it in one
+// transaction. A worker that is killed after that has not acked the message: it is
+// delivered again, and its effect found. An error that is Permanent fails the message;
+// after another one it is delivered again later.
 func (d *Database) Deliver(ctx context.Context, m *outbox.Message, v Delivery) error {
 	if err := network(ctx); err != nil {
 		return err
@@ -71,12 +71,17 @@ func (d *Database) Deliver(ctx context.Context, m *outbox.Message, v Delivery) e
 	return network(ctx)
 }
 
-// network is 2 to 8 ms of waiting for another machine.
+// network waits for 2 to 8 ms, as for another machine.
 func network(ctx context.Context) error {
-	return engine.Sleep(ctx, 2*time.Millisecond+rand.N(6*time.Millisecond))
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(2*time.Millisecond + rand.N(6*time.Millisecond)):
+		return nil
+	}
 }
 
-// Dice throws a dice that falls the same way for the same text each time.
+// Dice returns a number below sides, the same for a text each time.
 func Dice(sides uint32, text string) uint32 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(text)) // a hash cannot fail

@@ -1,7 +1,7 @@
 // Command generate writes the orders that the demo reads: made up, but of the
 // shape that real ones have. It makes the same ones each time.
 //
-//	go generate ./cmd/pawl/internal/demo/shop
+//	go generate ./examples/demo/shop
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bravellian/pawl/cmd/pawl/internal/demo/shop"
+	"github.com/bravellian/pawl/examples/demo/shop"
 )
 
 const count = 1200

@@ -6,22 +6,22 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/cmd/pawl/internal/demo/etl"
-	"github.com/bravellian/pawl/cmd/pawl/internal/demo/shop"
+	"github.com/bravellian/pawl/examples/demo/etl"
+	"github.com/bravellian/pawl/examples/demo/shop"
 	"github.com/bravellian/pawl/internal/testpg"
-	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/join"
+	"github.com/bravellian/pawl/outbox"
 )
 
-// onStages runs a test on a stage of every engine, with a worker that plays all
-// scenes and retries at once.
-func onStages(t *testing.T, test func(*testing.T, *stage, *pawl.Pawl)) {
+// onDatabases runs a test on a database of every engine, with a worker that handles all
+// messages and retries at once.
+func onDatabases(t *testing.T, test func(*testing.T, *database, *pawl.Pawl)) {
 	for name, db := range map[string]string{"sqlite": "", "postgres": testpg.URL(t)} {
 		t.Run(name, func(t *testing.T) {
-			s := emptyStage(t, db)
+			s := emptyDatabase(t, db)
 			quiet := slog.New(slog.DiscardHandler)
-			retry := worker.RetryPolicy{MaxAttempts: 10, Delay: func(int) time.Duration { return 0 }}
-			p, err := pawl.New(s, pawl.Options{
+			retry := outbox.RetryPolicy{MaxAttempts: 10, Delay: func(int) time.Duration { return 0 }}
+			p, err := pawl.New(s.pawl, pawl.Options{
 				StopWhenEmpty: true, Logger: quiet, Retry: &retry, Joins: join.Options{Logger: quiet},
 			})
 			if err != nil {
@@ -33,14 +33,14 @@ func onStages(t *testing.T, test func(*testing.T, *stage, *pawl.Pawl)) {
 	}
 }
 
-func emptyStage(t *testing.T, db string) *stage {
+func emptyDatabase(t *testing.T, db string) *database {
 	t.Helper()
 	t.Setenv("TMPDIR", t.TempDir())
-	p, err := newPlace(db)
+	p, err := newLocation(db)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := openStage(p.DB, p.Schema)
+	s, err := open(p.DB, p.Schema)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func emptyStage(t *testing.T, db string) *stage {
 			t.Error(err)
 		}
 	})
-	if err := s.prepare(t.Context()); err != nil {
+	if err := s.createTables(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -70,14 +70,14 @@ func played(t *testing.T, p *pawl.Pawl, s script) {
 }
 
 // tamper changes the scenes' tables behind everybody's back.
-func (s *stage) tamper(t *testing.T, statement string) {
+func (s *database) tamper(t *testing.T, statement string) {
 	t.Helper()
-	if _, err := s.own.SQL.ExecContext(t.Context(), s.own.Names.Render(statement)); err != nil {
+	if _, err := s.own.SQL.ExecContext(t.Context(), s.own.Text(statement)); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (s *stage) checkShop(t *testing.T) *shop.Verdict {
+func (s *database) checkShop(t *testing.T) *shop.Verdict {
 	t.Helper()
 	v, err := shop.Judge(t.Context(), s.own)
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *stage) checkShop(t *testing.T) *shop.Verdict {
 	return v
 }
 
-func (s *stage) checkETL(t *testing.T) *etl.Verdict {
+func (s *database) checkETL(t *testing.T) *etl.Verdict {
 	t.Helper()
 	v, err := etl.Judge(t.Context(), s.own)
 	if err != nil {
@@ -101,7 +101,7 @@ func TestShopVerdictSeesTampering(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	onStages(t, func(t *testing.T, s *stage, p *pawl.Pawl) {
+	onDatabases(t, func(t *testing.T, s *database, p *pawl.Pawl) {
 		played(t, p, &shop.Scene{DB: s.own, Outbox: p.Outbox, Orders: orders[:60]})
 		before := s.checkShop(t)
 		if !before.Good() || before.Delivered+before.Failed != before.Messages || before.Messages != 2*before.Committed {
@@ -134,7 +134,7 @@ func wrongIn(v *etl.Verdict) wrong { return wrong{v.Lost, v.Early, v.Doubled, v.
 func TestETLVerdictSeesTampering(t *testing.T) {
 	const runs = 30
 	const completed, failed = `(SELECT min(run_id) FROM pawl.etl_transforms)`, `(SELECT min(run_id) FROM pawl.etl_notices)`
-	onStages(t, func(t *testing.T, s *stage, p *pawl.Pawl) {
+	onDatabases(t, func(t *testing.T, s *database, p *pawl.Pawl) {
 		played(t, p, &etl.Scene{DB: s.own, Joins: p.Joins, Runs: runs})
 		before := s.checkETL(t)
 		if !before.Good() || before.Runs != runs || before.Failed == 0 || before.Retried == 0 || before.Extracts != 3*runs-before.Failed {

@@ -5,14 +5,14 @@ import (
 	"errors"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/cmd/pawl/internal/demo/scene"
+	"github.com/bravellian/pawl/examples/demo/scene"
 )
 
 const noteDelivery = `INSERT INTO pawl.deliveries (message_id, order_id, topic, attempt, outcome, worker, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)`
 
 // Handle registers the handlers of the shop's messages.
 func Handle(p *pawl.Pawl, d *scene.Database) {
-	pawl.NewTopic[mailBody](TopicMail).Handle(p, func(ctx context.Context, m *pawl.Delivery[mailBody]) error {
+	mails.Handle(p, func(ctx context.Context, m *pawl.Delivery[mailBody]) error {
 		b := m.Body
 		return d.Deliver(ctx, m.Message, scene.Delivery{
 			Subject: b.OrderID, Fate: fate(m.Topic, b.OrderID, m.RetryCount), No: errors.New("mailbox does not exist"), Note: noteDelivery,
@@ -20,7 +20,7 @@ func Handle(p *pawl.Pawl, d *scene.Database) {
 			Args:   []any{m.ID.String(), b.OrderID, b.Address, b.Subject},
 		})
 	})
-	pawl.NewTopic[invoiceBody](TopicInvoice).Handle(p, func(ctx context.Context, m *pawl.Delivery[invoiceBody]) error {
+	invoices.Handle(p, func(ctx context.Context, m *pawl.Delivery[invoiceBody]) error {
 		b := m.Body
 		return d.Deliver(ctx, m.Message, scene.Delivery{
 			Subject: b.OrderID, Fate: fate(m.Topic, b.OrderID, m.RetryCount), No: errors.New("the ledger for this month is closed"), Note: noteDelivery,

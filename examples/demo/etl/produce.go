@@ -3,11 +3,11 @@ package etl
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"sync/atomic"
 
-	"github.com/bravellian/pawl/cmd/pawl/internal/demo/scene"
+	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/examples/demo/scene"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -18,7 +18,7 @@ type body struct {
 	Source string `json:"source,omitempty"`
 }
 
-// Scene is a night of runs.
+// Scene starts runs.
 type Scene struct {
 	DB    *scene.Database
 	Joins *join.Joins
@@ -27,7 +27,7 @@ type Scene struct {
 	started atomic.Int64
 }
 
-// Title says what the scene is about to do.
+// Title describes the scene.
 func (s *Scene) Title() string {
 	return fmt.Sprintf("starting %d ETL runs: three extracts each, joined, then a transform", s.Runs)
 }
@@ -42,7 +42,7 @@ func (s *Scene) Progress(n outbox.Counts) string {
 		s.started.Load(), n.Done, n.InProgress, n.Ready, n.Scheduled, n.Failed)
 }
 
-// Produced says what Produce did.
+// Produced describes what Produce did.
 func (s *Scene) Produced() string { return fmt.Sprintf("runs started: %d", s.started.Load()) }
 
 // Produce starts every run with its join and extracts, each in one transaction.
@@ -57,24 +57,24 @@ func (s *Scene) Produce(ctx context.Context) error {
 }
 
 func (s *Scene) start(ctx context.Context, tx *sql.Tx, r run) error {
-	var extracts []outbox.Message
+	var steps []outbox.Message
 	for _, source := range sources() {
-		m, err := r.message(TopicExtract, source)
+		m, err := r.message(extractTopic, source)
 		if err != nil {
 			return err
 		}
-		extracts = append(extracts, m)
+		steps = append(steps, m)
 	}
-	transform, err := r.message(TopicTransform, "")
+	transform, err := r.message(transformTopic, "")
 	if err != nil {
 		return err
 	}
-	notify, err := r.message(TopicNotify, "")
+	notify, err := r.message(notifyTopic, "")
 	if err != nil {
 		return err
 	}
 	spec := join.Spec{GroupingKey: r.customer, Metadata: `{"type":"etl","phase":"extract","run":"` + r.id + `"}`}
-	fan, err := s.Joins.FanOutTx(ctx, tx, spec, extracts, join.Wait{OnComplete: transform, OnFail: notify})
+	fan, err := s.Joins.FanOutTx(ctx, tx, spec, steps, join.Wait{OnComplete: transform, OnFail: notify})
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,6 @@ func (s *Scene) start(ctx context.Context, tx *sql.Tx, r run) error {
 	return err
 }
 
-func (r run) message(topic, source string) (outbox.Message, error) {
-	payload, err := json.Marshal(body{r.id, source})
-	return outbox.Message{Topic: topic, Payload: payload, CorrelationID: r.id}, err
+func (r run) message(topic *pawl.Topic[body], source string) (outbox.Message, error) {
+	return topic.Message(body{r.id, source}, pawl.EnqueueOptions{CorrelationID: r.id})
 }

@@ -1,5 +1,5 @@
-// Package scene is what the demo's scenes share: tables of their own beside
-// pawl's, effects that happen once, and questions to the database afterwards.
+// Package scene has what the demo's scenes share: tables beside pawl's, effects that
+// happen once, and questions to the database afterwards.
 package scene
 
 import (
@@ -7,23 +7,20 @@ import (
 	"database/sql"
 	"fmt"
 	"strings"
-
-	"github.com/bravellian/pawl/internal/engine"
 )
 
-// Database is where the scenes keep their tables, beside pawl's. In their SQL
-// "pawl." stands for the schema of both, as it does in pawl's own.
+// Database has the scenes' tables, beside pawl's. In their SQL "pawl." stands for the
+// schema of both, and ?1 for a parameter.
 type Database struct {
-	SQL   *sql.DB
-	Names engine.Names
-	// Dollars says that parameters are $1 and not ?1.
-	Dollars bool
+	SQL     *sql.DB
+	Prefix  string // what "pawl." stands for
+	Dollars bool   // parameters are $1 and not ?1
 }
 
 // Create makes tables: statements that end with a semicolon and a line end.
 func (d *Database) Create(ctx context.Context, tables string) error {
 	return d.Transact(ctx, func(tx *sql.Tx) error {
-		for statement := range strings.SplitSeq(d.Names.Render(tables), ";\n") {
+		for statement := range strings.SplitSeq(d.Text(tables), ";\n") {
 			if strings.TrimSpace(statement) == "" {
 				continue
 			}
@@ -35,23 +32,23 @@ func (d *Database) Create(ctx context.Context, tables string) error {
 	})
 }
 
-// Text puts names and parameters into the form that the database wants.
+// Text returns a query with names and parameters as the database takes them.
 func (d *Database) Text(query string) string {
-	query = d.Names.Render(query)
+	query = strings.ReplaceAll(query, "pawl.", d.Prefix)
 	if d.Dollars {
 		query = strings.ReplaceAll(query, "?", "$")
 	}
 	return query
 }
 
-// Transact commits what do did, or nothing of it.
+// Transact commits what do did, or rolls it back if do returns an error.
 func (d *Database) Transact(ctx context.Context, do func(*sql.Tx) error) error {
 	tx, err := d.SQL.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	if err := do(tx); err != nil {
-		_ = tx.Rollback() // the error that matters came before
+		_ = tx.Rollback() // err says more
 		return err
 	}
 	return tx.Commit()
@@ -63,7 +60,7 @@ type Question struct {
 	Text string
 }
 
-// Ask asks the questions of a verdict.
+// Ask answers questions.
 func (d *Database) Ask(ctx context.Context, questions []Question) error {
 	for _, q := range questions {
 		if err := d.SQL.QueryRowContext(ctx, d.Text(q.Text)).Scan(q.Into); err != nil {

@@ -3,7 +3,7 @@ package shop
 import (
 	"context"
 
-	"github.com/bravellian/pawl/cmd/pawl/internal/demo/scene"
+	"github.com/bravellian/pawl/examples/demo/scene"
 )
 
 // tables are the shop's. Times are microseconds since 1970.

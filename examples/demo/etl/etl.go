@@ -1,21 +1,22 @@
-// Package etl is the demo's second scene. Every customer's nightly run extracts
-// from three sources side by side; the transform must wait for all three, and
-// where a source is gone someone has to be told instead. A join knows when.
+// Package etl runs nightly jobs of many customers. Each run extracts from three sources
+// side by side; the transform follows when all three are done. Where a source is gone a
+// notification follows instead. A join counts how the extracts end.
 package etl
 
 import (
 	"context"
 	"fmt"
 
-	"github.com/bravellian/pawl/cmd/pawl/internal/demo/scene"
+	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/examples/demo/scene"
 )
 
 // Topics of the messages of a run: one extract for every source, then either of
 // the others.
-const (
-	TopicExtract   = "etl.extract"
-	TopicTransform = "etl.transform"
-	TopicNotify    = "etl.notify"
+var (
+	extractTopic   = pawl.NewTopic[body]("etl.extract")
+	transformTopic = pawl.NewTopic[body]("etl.transform")
+	notifyTopic    = pawl.NewTopic[body]("etl.notify")
 )
 
 // extractsOfRun is how many extracts a run has; the verdict's SQL knows it too.

@@ -1,39 +1,53 @@
-package demo
+package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"strings"
+	"time"
 
-	"github.com/bravellian/pawl/cmd/pawl/internal/demo/etl"
-	"github.com/bravellian/pawl/cmd/pawl/internal/demo/shop"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
+	"github.com/bravellian/pawl/examples/demo"
+	"github.com/bravellian/pawl/examples/demo/etl"
+	"github.com/bravellian/pawl/examples/demo/shop"
 )
 
-// Verdict is what the database says afterwards, of every scene.
-type Verdict struct {
-	Shop *shop.Verdict
-	ETL  *etl.Verdict
+// board shows events one a line, and the progress on a line that changes, or every
+// second where there is no terminal.
+type board struct {
+	live  *terminal.Live
+	w     io.Writer
+	began time.Time
+	next  time.Time
 }
 
-// Err says in one line what is wrong, if something is.
-func (v *Verdict) Err() error {
-	var wrong []string
-	if !v.Shop.Good() {
-		wrong = append(wrong, fmt.Sprintf("orders: %d lost, %d phantom", v.Shop.Lost, v.Shop.Phantom))
-	}
-	if !v.ETL.Good() {
-		wrong = append(wrong, fmt.Sprintf("ETL: %d lost, %d early, %d doubled, %d phantom", v.ETL.Lost, v.ETL.Early, v.ETL.Doubled, v.ETL.Phantom))
-	}
-	if len(wrong) == 0 {
-		return nil
-	}
-	return errors.New("demo: " + strings.Join(wrong, "; "))
+func newBoard(w io.Writer) *board {
+	live := terminal.NewLive(w)
+	return &board{live: live, w: live.Through(w), began: time.Now()}
 }
 
-// Print prints a verdict as a table.
-func Print(w io.Writer, v *Verdict) error {
+// Say prints an event.
+func (b *board) Say(format string, args ...any) {
+	fmt.Fprintf(b.w, "%5.1fs  %s\n", time.Since(b.began).Seconds(), fmt.Sprintf(format, args...))
+}
+
+// Show shows the progress; "" removes it.
+func (b *board) Show(text string) {
+	if text == "" {
+		b.live.Clear()
+		return
+	}
+	if b.live.On() {
+		b.live.Show(fmt.Sprintf("%5.1fs  %s", time.Since(b.began).Seconds(), text))
+		return
+	}
+	if now := time.Now(); now.After(b.next) {
+		b.next = now.Add(time.Second)
+		b.Say("%s", text)
+	}
+}
+
+// printVerdict prints a verdict as a table.
+func printVerdict(w io.Writer, v *demo.Verdict) error {
 	var t terminal.Table
 	row := func(name string, n int64, comment string) {
 		t.Row(name, fmt.Sprintf("%6d", n), comment)

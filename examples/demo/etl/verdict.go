@@ -3,7 +3,7 @@ package etl
 import (
 	"context"
 
-	"github.com/bravellian/pawl/cmd/pawl/internal/demo/scene"
+	"github.com/bravellian/pawl/examples/demo/scene"
 )
 
 // Verdict is what the database says afterwards: pawl's joins are held against
