@@ -25,7 +25,7 @@ const (
 // described returns what a join and its members count.
 func described(j *joincheck.Join) string {
 	text := fmt.Sprintf("%s (%s) counts %d completed and %d failed of %d, its members %d and %d",
-		join.ID(j.ID), op.JoinStatuses.Word(int64(j.Status)), j.Completed, j.Failed, j.Expected, j.MemberCompleted, j.MemberFailed)
+		join.ID(j.ID), op.JoinStatuses().Word(int64(j.Status)), j.Completed, j.Failed, j.Expected, j.MemberCompleted, j.MemberFailed)
 	if j.Missed > 0 {
 		text += fmt.Sprintf(", and %d more are over", j.Missed)
 	}
@@ -48,7 +48,7 @@ type joinTally struct {
 // are over and that nobody woke, and repairs both with Fix.
 func (e *examination) checkJoins(ctx context.Context) ([]health.Finding, error) {
 	sum := joinTally{fix: e.opts.Fix, check: joincheck.Check{DB: e.db, Timeout: e.opts.Timeout, Note: audit.New(ctx, "counters of joins")}}
-	for status := range op.JoinStatuses {
+	for status := range op.JoinStatuses() {
 		if err := e.checkJoinsOf(ctx, status, &sum); err != nil {
 			return sum.findings(), err
 		}

@@ -206,10 +206,10 @@ func insist(t *testing.T, got []outcome, first time.Time, n, runs int) {
 func TestWords(t *testing.T) {
 	t.Parallel()
 	for got, want := range map[string]string{
-		op.Misfires.Word(0): string(RunOnce), op.Misfires.Word(1): string(RunNone), op.Misfires.Word(2): string(RunAll), op.Misfires.Word(-1): "unknown -1",
-		op.Overlaps.Word(0): string(Allow), op.Overlaps.Word(1): string(Skip), op.Overlaps.Word(2): "unknown 2",
-		op.RunStatuses.Word(0): string(Pending), op.RunStatuses.Word(1): string(Running), op.RunStatuses.Word(2): string(Succeeded), op.RunStatuses.Word(3): string(Failed),
-		op.RunStatuses.Word(4): string(Cancelled), op.RunStatuses.Word(5): string(Skipped), op.RunStatuses.Word(6): string(Missed), string(statusOf(nil)): string(Unknown),
+		op.Misfires().Word(0): string(RunOnce), op.Misfires().Word(1): string(RunNone), op.Misfires().Word(2): string(RunAll), op.Misfires().Word(-1): "unknown -1",
+		op.Overlaps().Word(0): string(Allow), op.Overlaps().Word(1): string(Skip), op.Overlaps().Word(2): "unknown 2",
+		op.RunStatuses().Word(0): string(Pending), op.RunStatuses().Word(1): string(Running), op.RunStatuses().Word(2): string(Succeeded), op.RunStatuses().Word(3): string(Failed),
+		op.RunStatuses().Word(4): string(Cancelled), op.RunStatuses().Word(5): string(Skipped), op.RunStatuses().Word(6): string(Missed), string(statusOf(nil)): string(Unknown),
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -96,7 +96,7 @@ func (d *dueJob) move() (*move, error) {
 	if o.count == 0 {
 		return nil, errors.New("it is due, but its next time is not")
 	}
-	m := &move{dueJob: d, made: o.decide(Misfire(op.Misfires.Word(int64(d.Misfire))), limit, shift, d.Now)}
+	m := &move{dueJob: d, made: o.decide(Misfire(op.Misfires().Word(int64(d.Misfire))), limit, shift, d.Now)}
 	if !o.ends {
 		due := o.next.Add(shift)
 		m.to, m.due = &o.next, &due

@@ -110,12 +110,12 @@ func (j *Job) validate() error {
 
 // misfire is how tables store the job's policy.
 func (j *Job) misfire() (int, error) {
-	return op.Misfires.Number("misfire policy", string(cmp.Or(j.Misfire, RunOnce)))
+	return op.Misfires().Number("misfire policy", string(cmp.Or(j.Misfire, RunOnce)))
 }
 
 // overlap is how tables store the job's policy.
 func (j *Job) overlap() (int, error) {
-	return op.Overlaps.Number("overlap policy", string(cmp.Or(j.Overlap, Allow)))
+	return op.Overlaps().Number("overlap policy", string(cmp.Or(j.Overlap, Allow)))
 }
 
 // shift is this job's part of its spread.

@@ -88,7 +88,7 @@ func info(s *op.Job, unread error) Info {
 	i := Info{
 		Job: Job{
 			Name: s.Name, Topic: s.Topic, Payload: s.Payload, Queue: s.Queue, Priority: s.Priority, Schedule: s.Schedule, Zone: s.Zone,
-			Misfire: Misfire(op.Misfires.Word(int64(s.Misfire))), MisfireLimit: s.MisfireLimit, Overlap: Overlap(op.Overlaps.Word(int64(s.Overlap))), Spread: time.Duration(s.Spread) * time.Microsecond,
+			Misfire: Misfire(op.Misfires().Word(int64(s.Misfire))), MisfireLimit: s.MisfireLimit, Overlap: Overlap(op.Overlaps().Word(int64(s.Overlap))), Spread: time.Duration(s.Spread) * time.Microsecond,
 		},
 		Enabled: s.Enabled, NextRun: worker.Value(s.NextTime).UTC(), LastRunID: worker.Value(s.LastRunID), LastRunAt: worker.Value(s.LastRunTime).UTC(),
 		LastError: worker.Value(s.LastError), CreatedAt: s.CreatedAt.UTC(), UpdatedAt: s.UpdatedAt.UTC(),
@@ -168,7 +168,7 @@ func statusOf(stored *int64) Status {
 	if stored == nil {
 		return Unknown
 	}
-	return Status(op.RunStatuses.Word(*stored))
+	return Status(op.RunStatuses().Word(*stored))
 }
 
 // Run is a run, or the record of one that was skipped or missed.

@@ -25,14 +25,14 @@ const (
 )
 
 // number is how tables store one of the states above.
-func (s Status) number() int { return slices.Index(op.JoinStatuses, string(s)) }
+func (s Status) number() int { return slices.Index(op.JoinStatuses(), string(s)) }
 
 // numberOrAny is number of a state to list, nil for "".
 func (s Status) numberOrAny() (*int, error) {
 	if s == "" {
 		return nil, nil //nolint:nilnil // any state is no mistake
 	}
-	n, err := op.JoinStatuses.Number("status", string(s))
+	n, err := op.JoinStatuses().Number("status", string(s))
 	return &n, err
 }
 
@@ -118,7 +118,7 @@ func (j *Joins) read(ctx context.Context, o engine.Answering[op.Join]) ([]Info, 
 func stored(j *op.Join) Info {
 	return Info{
 		ID: j.JoinID, GroupingKey: worker.Value(j.GroupingKey), ExpectedSteps: j.ExpectedSteps, CompletedSteps: j.CompletedSteps, FailedSteps: j.FailedSteps,
-		Status: Status(op.JoinStatuses.Word(int64(j.Status))), CreatedAt: j.CreatedUTC.UTC(), UpdatedAt: j.LastUpdatedUTC.UTC(), Metadata: worker.Value(j.Metadata),
+		Status: Status(op.JoinStatuses().Word(int64(j.Status))), CreatedAt: j.CreatedUTC.UTC(), UpdatedAt: j.LastUpdatedUTC.UTC(), Metadata: worker.Value(j.Metadata),
 		Deadline: worker.Value(j.DeadlineUTC).UTC(), overdue: j.Overdue,
 	}
 }
@@ -155,7 +155,7 @@ func (j *Joins) Members(ctx context.Context, id ID, opts MembersOptions) ([]Memb
 // storedMember is a member as it is stored.
 func storedMember(m *op.JoinMember) Member {
 	return Member{
-		MessageID: m.OutboxMessageID, Position: outbox.Position(m.ID), Status: Status(op.JoinStatuses.Word(int64(m.Status))), CreatedAt: m.CreatedUTC.UTC(),
+		MessageID: m.OutboxMessageID, Position: outbox.Position(m.ID), Status: Status(op.JoinStatuses().Word(int64(m.Status))), CreatedAt: m.CreatedUTC.UTC(),
 		Topic: worker.Value(m.Topic),
 	}
 }

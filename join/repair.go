@@ -53,7 +53,7 @@ func (j *Joins) repair(ctx context.Context) error {
 
 func (j *Joins) repairAll(ctx context.Context, done *repaired) error {
 	check := joincheck.Check{DB: j.db}
-	for status := range op.JoinStatuses {
+	for status := range op.JoinStatuses() {
 		pages := 1
 		if status == Pending.number() {
 			pages = repairPages

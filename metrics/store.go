@@ -155,7 +155,7 @@ func joinStatus(number string) string {
 	if err != nil {
 		return number
 	}
-	return op.JoinStatuses.Word(int64(n))
+	return op.JoinStatuses().Word(int64(n))
 }
 
 // collectLoops sends how the loops are. Of a fleet those count that ever ran: the

@@ -140,7 +140,7 @@ func (f *ListOptions) listing() (listing, error) {
 			},
 		}, nil
 	}
-	status, err := op.OutboxStatuses.Number("status", string(f.Status))
+	status, err := op.OutboxStatuses().Number("status", string(f.Status))
 	if err != nil || f.Status == Done {
 		return recent(&status), err
 	}

@@ -97,7 +97,7 @@ func (o *Outbox) infos(ctx context.Context, read engine.Answering[op.OutboxItem]
 // be read.
 func infoOf(row *op.OutboxItem, unread error) Info {
 	i := Info{
-		Status: Status(op.OutboxStatuses.Word(row.Status)), NextAttemptAt: row.NextAttemptAt.UTC(), LockedUntil: worker.Value(row.LockedUntil).UTC(),
+		Status: Status(op.OutboxStatuses().Word(row.Status)), NextAttemptAt: row.NextAttemptAt.UTC(), LockedUntil: worker.Value(row.LockedUntil).UTC(),
 		ProcessedAt: worker.Value(row.ProcessedAt).UTC(), ProcessedBy: worker.Value(row.ProcessedBy), LastError: worker.Value(row.LastError), Redrives: row.Redrives,
 	}
 	unread = errors.Join(unread, engine.CleanTime("next attempt", &i.NextAttemptAt), engine.CleanTime("end of the lease", &i.LockedUntil),

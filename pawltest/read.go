@@ -129,7 +129,7 @@ func scan(r rows) (*item, error) {
 	}
 	i.msg.ID, i.msg.CreatedAt, i.state = outbox.MessageID(parsed), time.UnixMicro(created).UTC(), string(outbox.Scheduled)
 	if status != timerStatus {
-		i.state = op.OutboxStatuses.Word(status)
+		i.state = op.OutboxStatuses().Word(status)
 	}
 	if due != nil {
 		i.msg.Due = time.UnixMicro(*due).UTC()

@@ -81,7 +81,7 @@ type ListOptions struct {
 // the order in which they fire, then those that fired, failed and were cancelled, each
 // latest first.
 func (t *Timers) List(ctx context.Context, opts ListOptions) ([]Info, error) {
-	statuses, after := op.TimerStatuses, opts.After
+	statuses, after := op.TimerStatuses(), opts.After
 	switch {
 	case opts.Status != "":
 		if _, err := statuses.Number("status", string(opts.Status)); err != nil {
@@ -127,7 +127,7 @@ func page(status Status, topic string, after *Info, most int) engine.Answering[o
 	if after != nil {
 		p.At, p.ID = after.EndedAt, int64(after.Position)
 	}
-	return op.TimerListOver{TimerPage: p, Status: slices.Index(op.TimerStatuses, string(status))}
+	return op.TimerListOver{TimerPage: p, Status: slices.Index(op.TimerStatuses(), string(status))}
 }
 
 func (t *Timers) infos(ctx context.Context, ask engine.Answering[op.Timer]) (found []Info, err error) {
@@ -156,7 +156,7 @@ func info(t *op.Timer, unread error) Info {
 			ID: t.TimerID, Key: worker.Value(t.Key), Due: t.DueTime.UTC(), Topic: t.Topic, Payload: t.Payload, CorrelationID: worker.Value(t.CorrelationID),
 			Queue: t.Queue, Priority: t.Priority,
 		},
-		Position: outbox.Position(t.ID), Status: Status(op.TimerStatuses.Word(int64(t.Status))), NextAttemptAt: t.At.UTC(), RetryCount: t.RetryCount, LastError: worker.Value(t.LastError),
+		Position: outbox.Position(t.ID), Status: Status(op.TimerStatuses().Word(int64(t.Status))), NextAttemptAt: t.At.UTC(), RetryCount: t.RetryCount, LastError: worker.Value(t.LastError),
 		Owner: worker.Value(t.Owner), LockedUntil: worker.Value(t.LockedUntil).UTC(), CreatedAt: t.CreatedAt.UTC(), EndedAt: worker.Value(t.ProcessedAt).UTC(),
 	}
 	fault := engine.Unreadable(unread, engine.CleanText("topic", &i.Topic), engine.CleanText("correlation id", &i.CorrelationID), engine.CleanText("key", &i.Key),

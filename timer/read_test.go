@@ -237,7 +237,7 @@ func testView(t *testing.T, e dbtest.Engine) {
 	}
 	for s, id := range ids {
 		r, claimed, over := shown[id.String()], s == timer.Claimed, s == timer.Fired || s == timer.Cancelled
-		if r.code != slices.Index(op.TimerStatuses, string(s)) || r.status != words[s] || r.topic != "t" || r.correlation.String != "c" || !r.due.Valid || !r.created.Valid || r.retries != 0 {
+		if r.code != slices.Index(op.TimerStatuses(), string(s)) || r.status != words[s] || r.topic != "t" || r.correlation.String != "c" || !r.due.Valid || !r.created.Valid || r.retries != 0 {
 			t.Errorf("%v is shown as %+v", s, r)
 		}
 		if slices.Contains([]bool{r.locked.Valid, r.owner.Valid, r.claimedBy.Valid, r.claimedAt.Valid}, !claimed) || r.processed.Valid != over {

@@ -99,7 +99,7 @@ func InstrumentFleet(f *fleet.Fleet, opts Options) error {
 	return nil
 }
 
-// Stamp is the half of Instrument that enqueues; see outbox.Outbox.Stamp.
+// Headers is the half of Instrument that enqueues; see outbox.Outbox.AddHeaders.
 func Headers(opts Options) outbox.HeaderFunc { return newTracing(opts).stamp }
 
 // Middleware is the half of Instrument that handles; see outbox.Outbox.Use.

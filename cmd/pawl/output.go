@@ -72,15 +72,6 @@ func statusWord(i *outbox.Info) outbox.Status {
 	return i.Status
 }
 
-// known is a time as an optional field of JSON: nil if it is zero.
-func known(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	t = t.UTC()
-	return &t
-}
-
 // stampKnown is stamp of a time, or nothing if it is zero.
 func stampKnown(t time.Time) string {
 	if t.IsZero() {

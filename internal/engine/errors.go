@@ -74,7 +74,7 @@ func (e *Error) Error() string {
 		text += e.Class.Error() + ": "
 	}
 	text += strings.Join(strings.Fields(e.Err.Error()), " ") // drivers write several lines; a log has one
-	if e.Class == ErrSchemaMissing {
+	if errors.Is(e.Class, ErrSchemaMissing) {
 		text += ": " + remedy
 	}
 	return text

@@ -27,8 +27,8 @@ const (
 	Metadata    = 1 << 20 // bytes
 )
 
-// Of timers.
-const TimerKey = 255 // characters
+// TimerKey is the limit of a timer's key, in characters.
+const TimerKey = 255
 
 // Of jobs.
 const (

@@ -57,7 +57,7 @@ func (t OwnerToken) MarshalText() ([]byte, error) { return uuid.UUID(t).MarshalT
 // UnmarshalText decodes what MarshalText encodes.
 func (t *OwnerToken) UnmarshalText(text []byte) error { return (*uuid.UUID)(t).UnmarshalText(text) }
 
-// ItemID is an item's position in its queue.
+// Position is an item's position in its queue.
 type Position int64
 
 // Held identifies an item and the claim that holds it.
