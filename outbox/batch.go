@@ -2,7 +2,6 @@ package outbox
 
 import (
 	"context"
-	"slices"
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
@@ -73,13 +72,6 @@ func (b *batch) CallsTo(keep func(messages []op.NewMessage, index []int) engine.
 	return b.calls
 }
 
-// prepared returns a call that is valid in one generation of the database only.
-func prepared(o engine.Operation, generation int64) *engine.Call {
-	c := engine.Ask(o)
-	c.Generation = generation
-	return c
-}
-
 // Generation returns the database's generation when the messages got their positions.
 func (b *batch) Generation() int64 { return b.generation }
 
@@ -97,26 +89,6 @@ func (b *batch) Ran(ctx context.Context, tx Tx) {
 		b.o.committed(b.entries, b.calls)
 	}
 	b.o.notifyEnqueued(ctx, b.entries)
-}
-
-// enqueueCalls returns calls that write entries, and register their lanes if necessary.
-func (o *Outbox) enqueueCalls(entries []*entry, generation int64) []*engine.Call {
-	calls := o.lanes.register(generation, entries)
-	for part := range chunks(entries) {
-		calls = append(calls, prepared(enqueueOp(inOrder(part)), generation))
-	}
-	return calls
-}
-
-func (o *Outbox) committed(entries []*entry, calls []*engine.Call) {
-	o.lanes.committed(calls)
-	var queues []string
-	for _, en := range entries {
-		if q := en.msg.queue(); !slices.Contains(queues, q) {
-			queues = append(queues, q)
-			o.db.Notify(q)
-		}
-	}
 }
 
 // LaneCalls replaces Calls for a component that uses the messages only as a template: the calls
