@@ -65,7 +65,6 @@ type Pawl struct {
 	opts       Options
 	log        *slog.Logger
 	scheduling worker.LoopTracker
-	auditing   worker.LoopTracker
 	life       checker.Life
 	checker    *checker.Checker
 }
@@ -110,21 +109,7 @@ func (p *Pawl) assemble() worker.Components {
 		{Status: func() []worker.LoopStatus { return []worker.LoopStatus{p.scheduling.Status("scheduler")} }},
 		p.Joins.Internal(access.Key{}), p.Timers.Internal(access.Key{}), p.Jobs.Internal(access.Key{}), p.Leases.Internal(access.Key{}),
 		{Status: p.workers.Status},
-		p.audit(),
-	}
-}
-
-// audit is the clean-up of the audit trail.
-func (p *Pawl) audit() *worker.Component {
-	clean := func(ctx context.Context) (int64, error) { return audit.CleanUp(ctx, p.db) }
-	return &worker.Component{
-		CleanUp: clean,
-		KeepClean: func(ctx context.Context) {
-			worker.RunCleanup(ctx, p.log.With("component", "audit"), &p.auditing, clean)
-		},
-		Status: func() []worker.LoopStatus {
-			return []worker.LoopStatus{p.auditing.Status("clean-up of the audit trail")}
-		},
+		{Cleanup: worker.NewCleanup("audit", "the audit trail", p.log, func(ctx context.Context) (int64, error) { return audit.CleanUp(ctx, p.db) })},
 	}
 }
 

@@ -56,6 +56,10 @@ func TestLoopStatusOfAll(t *testing.T) {
 		if sorted := slices.Sorted(slices.Values(all)); len(slices.Compact(sorted)) != len(all) {
 			t.Errorf("names are not unique: %v", all)
 		}
+		// One for all queues: the inbox's workers may have another retention period.
+		if n := len(slices.DeleteFunc(slices.Clone(all), func(name string) bool { return !strings.HasPrefix(name, "clean-up of messages") })); n != 1 {
+			t.Errorf("%d loops clean up messages", n)
+		}
 		stop := f.runAll()
 		dbtest.Until(t, "all run", func() bool { _, off := running(); return len(off) == 0 })
 		for _, name := range []string{"queue a", "queue b", "scheduler", "heartbeat"} {

@@ -3,7 +3,6 @@ package inbox
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/worker"
@@ -20,9 +19,13 @@ func (i *Inbox) Internal(access.Key) *worker.Component {
 		}
 		return queue.RunSlice(ctx, t)
 	}
-	c.KeepClean = func(ctx context.Context) { i.keepClean(ctx, &queue) }
-	c.CleanUp = i.CleanUp
-	c.Status = func() []worker.LoopStatus { return i.status(&queue) }
+	c.Cleanup = i.cleanup // the messages are cleaned up by the outbox, with its retention period
+	c.Status = func() []worker.LoopStatus {
+		if !i.served {
+			return nil
+		}
+		return queue.Status()
+	}
 	c.Queues = func() []string {
 		if !i.served {
 			return nil
@@ -47,29 +50,4 @@ func (i *Inbox) valid() error {
 		return fmt.Errorf("options of the inbox: %w", i.invalid)
 	}
 	return nil
-}
-
-func (i *Inbox) keepClean(ctx context.Context, queue *worker.Component) {
-	var loop sync.WaitGroup
-	defer loop.Wait()
-	if i.served {
-		loop.Go(func() { queue.KeepClean(ctx) })
-	}
-	i.cleanLoop(ctx)
-}
-
-func (i *Inbox) cleanLoop(ctx context.Context) {
-	worker.RunCleanup(ctx, i.log.With("component", "inbox"), i.cleaning, i.CleanUp)
-}
-
-// status returns the status of the queue's loops, if handlers are registered, and that of
-// the clean-up.
-func (i *Inbox) status(queue *worker.Component) []worker.LoopStatus {
-	all := []worker.LoopStatus{i.cleaning.Status("clean-up of the inbox")}
-	if i.served {
-		loops := queue.Status()
-		loops[len(loops)-1].Name += " (inbox)" // the outbox has its own
-		all = append(loops, all...)
-	}
-	return all
 }

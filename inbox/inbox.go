@@ -101,8 +101,8 @@ type Inbox struct {
 	// queue knows whether it is to be counted.
 	resumes bool
 
-	cleaning *worker.LoopTracker
-	invalid  error // of the options
+	cleanup *worker.Cleanup
+	invalid error // of the options
 }
 
 // New returns the inbox of a database, which must be migrated before use. Run returns an error
@@ -128,7 +128,9 @@ func New(db engine.DB, opts Options) *Inbox {
 		retry = *opts.Retry
 	}
 	o := outbox.New(db, w)
-	return &Inbox{db: db, opts: opts, retry: retry, log: engine.Logger(opts.Logger), queue: o, messages: o.Internal(access.Key{}), stopWhenEmpty: w.StopWhenEmpty, cleaning: &worker.LoopTracker{}, invalid: invalid}
+	i := &Inbox{db: db, opts: opts, retry: retry, log: engine.Logger(opts.Logger), queue: o, messages: o.Internal(access.Key{}), stopWhenEmpty: w.StopWhenEmpty, invalid: invalid}
+	i.cleanup = worker.NewCleanup("inbox", "the inbox", i.log, i.CleanUp)
+	return i
 }
 
 // Key identifies a message.

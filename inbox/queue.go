@@ -207,7 +207,7 @@ func (i *Inbox) Run(ctx context.Context) error {
 	if err := i.valid(); err != nil {
 		return err
 	}
-	return worker.RunWithCleanup(ctx, i.serve, i.cleanLoop) // the queue's Run cleans up by itself
+	return i.cleanup.Beside(ctx, i.serve) // the queue's Run cleans up by itself
 }
 
 func (i *Inbox) serve(ctx context.Context) error {

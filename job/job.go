@@ -186,7 +186,7 @@ type Jobs struct {
 	opts   Options
 	log    *slog.Logger
 
-	cleaning  worker.LoopTracker
+	cleanup   *worker.Cleanup
 	invalid   error // of the options
 	observers worker.Observers
 }
@@ -199,6 +199,7 @@ func New(db engine.DB, o *outbox.Outbox, opts Options) *Jobs {
 		opts.Retention = defaultRetention
 	}
 	j := &Jobs{db: db, outbox: o, queue: o.Internal(access.Key{}), opts: opts, log: engine.Logger(opts.Logger), invalid: invalid}
+	j.cleanup = worker.NewCleanup("jobs", "jobs", j.log, j.CleanUp)
 	o.Use(j.recordStart)
 	return j
 }
@@ -227,18 +228,13 @@ func (j *Jobs) Run(ctx context.Context) error {
 		return err
 	}
 	cfg := worker.ScheduleConfig{DB: j.db, Sources: j.sources(), Logger: j.log, MaxPollingInterval: j.opts.MaxPollingInterval}
-	return worker.RunWithCleanup(ctx, worker.NewScheduler(cfg).Run, j.keepClean)
-}
-
-func (j *Jobs) keepClean(ctx context.Context) {
-	worker.RunCleanup(ctx, j.log.With("component", "jobs"), &j.cleaning, j.CleanUp)
+	return j.cleanup.Beside(ctx, worker.NewScheduler(cfg).Run)
 }
 
 // Internal is for packages of this module: programs cannot name its parameter.
 func (j *Jobs) Internal(access.Key) *worker.Component {
 	return &worker.Component{
-		KeepClean: j.keepClean, CleanUp: j.CleanUp, Sources: j.sources(),
-		Status:  func() []worker.LoopStatus { return []worker.LoopStatus{j.cleaning.Status("clean-up of jobs")} },
+		Cleanup: j.cleanup, Sources: j.sources(),
 		Observe: func(o *worker.Observer) { j.observers = append(j.observers, o) },
 	}
 }

@@ -68,7 +68,7 @@ type Joins struct {
 	opts   Options
 	log    *slog.Logger
 
-	cleaning  worker.LoopTracker
+	cleanup   *worker.Cleanup
 	rounds    rounds
 	observers worker.Observers
 	invalid   error // of the options
@@ -85,6 +85,7 @@ func New(db engine.DB, o *outbox.Outbox, opts Options) *Joins {
 		opts.Retention = defaultRetention
 	}
 	j := &Joins{db: db, outbox: o.Internal(access.Key{}), opts: opts, log: engine.Logger(opts.Logger), rounds: rounds{below: map[int][16]byte{}}, invalid: invalid}
+	j.cleanup = worker.NewCleanup("joins", "joins", j.log, j.CleanUp)
 	// Without a limit: what a wait is for does not go away.
 	forever := worker.DefaultRetryPolicy()
 	forever.MaxAttempts = 0
@@ -97,19 +98,14 @@ func (j *Joins) Run(ctx context.Context) error {
 	if j.invalid != nil {
 		return fmt.Errorf("options of joins: %w", j.invalid)
 	}
-	j.keepClean(ctx)
+	j.cleanup.Run(ctx)
 	return nil
-}
-
-func (j *Joins) keepClean(ctx context.Context) {
-	worker.RunCleanup(ctx, j.log.With("component", "joins"), &j.cleaning, j.CleanUp)
 }
 
 // Internal is for packages of this module: programs cannot name its parameter.
 func (j *Joins) Internal(access.Key) *worker.Component {
 	return &worker.Component{
-		KeepClean: j.keepClean, CleanUp: j.CleanUp,
-		Status:  func() []worker.LoopStatus { return []worker.LoopStatus{j.cleaning.Status("clean-up of joins")} },
+		Cleanup: j.cleanup,
 		Observe: func(o *worker.Observer) { j.observers = append(j.observers, o) },
 	}
 }

@@ -63,7 +63,7 @@ func (c component) Pauses() *pause.Pauses { return c.pauses }
 func (c component) Component() *worker.Component {
 	o := c.Outbox
 	return &worker.Component{
-		RunSlice: o.runSlice, KeepClean: o.keepClean, CleanUp: o.CleanUp,
+		RunSlice: o.runSlice, Cleanup: o.cleanup,
 		Status: o.loopStatus, Stats: o.workerStats, Queues: o.queues, Topics: o.topics, Unhandled: o.unhandled, Concurrency: o.allConcurrency,
 		Share: func(tag worker.Tag, gate *worker.Gate) { o.workerTag, o.gate = tag, gate }, Observe: o.observe,
 	}

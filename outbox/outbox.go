@@ -103,7 +103,7 @@ type Outbox struct {
 	pauses     *pause.Pauses
 	watch      observing
 	stats      sync.Map // queue → *worker.Stats
-	cleaning   worker.LoopTracker
+	cleanup    *worker.Cleanup
 	adopted    atomic.Int64 // when lanes that got lost were last looked for, in nanoseconds since 1970
 	failedPage int          // how many failed messages one transaction examines
 
@@ -129,6 +129,7 @@ func New(db engine.DB, opts Options) *Outbox {
 		opts.Worker = engine.ProcessName()
 	}
 	o := &Outbox{db: db, opts: opts, log: opts.Logger, tag: newTag(), failedPage: failedPage, pauses: pause.New(db, opts.Logger), gate: &worker.Gate{}}
+	o.cleanup = worker.NewCleanup("outbox", "messages", o.log, o.CleanUp)
 	if invalid != nil {
 		o.handlers.errs = append(o.handlers.errs, fmt.Errorf("options of the outbox: %w", invalid))
 	}

@@ -28,12 +28,7 @@ func (o *Outbox) Run(ctx context.Context) error {
 	if err := ready(ctx); err != nil && ctx.Err() == nil {
 		return err
 	}
-	return worker.RunWithCleanup(ctx, func(ctx context.Context) error { return o.serve(ctx, worker.TimeSlice{}) }, o.keepClean)
-}
-
-// keepClean cleans up from time to time until ctx ends, and leaves handling to others.
-func (o *Outbox) keepClean(ctx context.Context) {
-	worker.RunCleanup(ctx, o.log.With("component", "outbox"), &o.cleaning, o.CleanUp)
+	return o.cleanup.Beside(ctx, func(ctx context.Context) error { return o.serve(ctx, worker.TimeSlice{}) })
 }
 
 // runSlice is Run until the time slice is over, and may be called again. It neither

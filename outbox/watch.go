@@ -46,14 +46,13 @@ func (o *Outbox) AddHeaders(f HeaderFunc) {
 	o.watch.headers.Store(&all)
 }
 
-// loopStatus returns the status of the loops of this process: one for each queue, and the one
-// that cleans up.
+// loopStatus returns the status of the loops of this process: one for each queue.
 func (o *Outbox) loopStatus() []worker.LoopStatus {
 	var all []worker.LoopStatus
 	for _, queue := range o.opts.Queues {
 		all = append(all, o.statsOf(queue).Tracker.Status("queue "+queue))
 	}
-	return append(all, o.cleaning.Status("clean-up of messages"))
+	return all
 }
 
 // allConcurrency returns how many handlers run at once in this process, of all its queues.

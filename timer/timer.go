@@ -89,7 +89,7 @@ type Timers struct {
 	opts   Options
 	log    *slog.Logger
 
-	cleaning  worker.LoopTracker
+	cleanup   *worker.Cleanup
 	invalid   error // of the options
 	observers worker.Observers
 }
@@ -100,7 +100,9 @@ func New(db engine.DB, o *outbox.Outbox, opts Options) *Timers {
 	if opts.Retention <= 0 {
 		opts.Retention = defaultRetention
 	}
-	return &Timers{db: db, outbox: o.Internal(access.Key{}), opts: opts, log: engine.Logger(opts.Logger), invalid: invalid}
+	t := &Timers{db: db, outbox: o.Internal(access.Key{}), opts: opts, log: engine.Logger(opts.Logger), invalid: invalid}
+	t.cleanup = worker.NewCleanup("timers", "timers", t.log, t.CleanUp)
+	return t
 }
 
 // Run fires timers when they are due, and cleans up periodically, until ctx ends; then it
@@ -113,18 +115,13 @@ func (t *Timers) Run(ctx context.Context) error {
 		return err
 	}
 	cfg := worker.ScheduleConfig{DB: t.db, Sources: t.sources(), Logger: t.log, MaxPollingInterval: t.opts.MaxPollingInterval}
-	return worker.RunWithCleanup(ctx, worker.NewScheduler(cfg).Run, t.keepClean)
-}
-
-func (t *Timers) keepClean(ctx context.Context) {
-	worker.RunCleanup(ctx, t.log.With("component", "timers"), &t.cleaning, t.CleanUp)
+	return t.cleanup.Beside(ctx, worker.NewScheduler(cfg).Run)
 }
 
 // Internal is for packages of this module: programs cannot name its parameter.
 func (t *Timers) Internal(access.Key) *worker.Component {
 	return &worker.Component{
-		KeepClean: t.keepClean, CleanUp: t.CleanUp, Sources: t.sources(),
-		Status:  func() []worker.LoopStatus { return []worker.LoopStatus{t.cleaning.Status("clean-up of timers")} },
+		Cleanup: t.cleanup, Sources: t.sources(),
 		Observe: func(o *worker.Observer) { t.observers = append(t.observers, o) },
 	}
 }

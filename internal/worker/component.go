@@ -12,13 +12,12 @@ import (
 type Component struct {
 	// RunSlice handles items until ctx ends or the time slice is over.
 	RunSlice func(ctx context.Context, t TimeSlice) error
-	// KeepClean deletes what is older than the retention periods, until ctx ends.
-	KeepClean func(ctx context.Context)
-	// CleanUp does so once and returns how many rows it deleted.
-	CleanUp func(ctx context.Context) (int64, error)
+	// Cleanup deletes what is older than the retention period. Its loop is not part of
+	// Status.
+	Cleanup *Cleanup
 	// Sources are dispatched by the scheduler.
 	Sources []Source
-	// Status returns the status of the component's loops in this process.
+	// Status returns the status of the component's other loops in this process.
 	Status func() []LoopStatus
 	// Stats returns what the workers of this process did.
 	Stats func() Counts
@@ -105,6 +104,9 @@ func (all Components) Status() (list []LoopStatus) {
 		if c.Status != nil {
 			list = append(list, c.Status()...)
 		}
+		if c.Cleanup != nil {
+			list = append(list, c.Cleanup.Status())
+		}
 	}
 	return list
 }
@@ -143,8 +145,8 @@ func (all Components) RunSlice(ctx context.Context, t TimeSlice) error {
 func (all Components) KeepClean(ctx context.Context) {
 	var loops sync.WaitGroup
 	for _, c := range all {
-		if c.KeepClean != nil {
-			loops.Go(func() { c.KeepClean(ctx) })
+		if c.Cleanup != nil {
+			loops.Go(func() { c.Cleanup.Run(ctx) })
 		}
 	}
 	loops.Wait()
@@ -155,8 +157,8 @@ func (all Components) KeepClean(ctx context.Context) {
 func (all Components) CleanUp(ctx context.Context) error {
 	var errs []error
 	for _, c := range slices.Backward(all) {
-		if c.CleanUp != nil {
-			_, err := c.CleanUp(ctx)
+		if c.Cleanup != nil {
+			_, err := c.Cleanup.once(ctx)
 			errs = append(errs, err)
 		}
 	}

@@ -15,15 +15,16 @@ func TestALongCleanUpIsAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
-		var tracker worker.LoopTracker
-		go worker.RunCleanup(ctx, slog.New(slog.DiscardHandler), &tracker, func(ctx context.Context) (int64, error) {
+		var cleanup *worker.Cleanup
+		cleanup = worker.NewCleanup("c", "c", slog.New(slog.DiscardHandler), func(ctx context.Context) (int64, error) {
 			time.Sleep(30 * time.Minute)
-			if late := time.Since(tracker.Status("").NextTurn); late > 0 {
+			if late := time.Since(cleanup.Status().NextTurn); late > 0 {
 				t.Errorf("late by %v", late)
 			}
 			stop()
 			return 0, nil
 		})
+		go cleanup.Run(ctx)
 		<-ctx.Done()
 		synctest.Wait()
 	})
