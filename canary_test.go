@@ -13,6 +13,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/canary"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
@@ -41,7 +42,7 @@ func confide(t *testing.T, db dbtest.Database, handle engine.DB, w *canary.Watch
 		Logger: w.Logger(), MaxPayload: 1000, Grace: time.Second, Retry: &outbox.RetryPolicy{
 			MaxAttempts: 2, Delay: func(int) time.Duration { return time.Millisecond },
 		},
-		Inbox: inbox.Options{MaxAttempts: 1},
+		Inbox: inbox.Options{Retry: &outbox.RetryPolicy{MaxAttempts: 1}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -350,13 +351,13 @@ func (c *confidant) recounts() {
 func (c *confidant) stored() {
 	c.t.Helper()
 	for _, status := range []outbox.Status{outbox.Failed, outbox.Ready, outbox.Scheduled} {
-		all, err := c.Outbox.List(c.ctx(), outbox.ListFilter{Status: &status})
+		all, err := c.Outbox.List(c.ctx(), outbox.ListOptions{Status: status})
 		c.must(err)
 		for _, i := range all {
 			c.Saw("last_error of "+i.Topic, i.LastError)
 		}
 	}
-	seen, err := c.Inbox.List(c.ctx(), inbox.Filter{})
+	seen, err := c.Inbox.List(c.ctx(), inbox.ListOptions{})
 	c.must(err)
 	for _, i := range seen {
 		c.Saw("last_error of the inbox", i.LastError)
@@ -410,7 +411,7 @@ func (c *confidant) lose() {
 	held, err := far.Leases.Acquire(c.ctx(), "lost", lease.Options{Duration: time.Second})
 	c.must(err)
 	dbtest.Until(c.t, "all loops run", func() bool { // one that still starts would give up
-		return !slices.ContainsFunc(far.LoopStatus(), func(v worker.LoopStatus) bool { return !v.Running })
+		return !slices.ContainsFunc(far.Internal(access.Key{}).Status(), func(v worker.LoopStatus) bool { return !v.Running })
 	})
 	proxy.Refuse(true)
 	proxy.Cut()

@@ -267,7 +267,7 @@ func TestDumpPutBackAndServerKilled(t *testing.T) {
 	stop()
 	p.wantHandled("after the dump was put back", append(after, p.some(5)...))
 	token = p.wantToken(token)
-	p.check(p.DB().Do(t.Context(), engine.Ask(op.GenerationLook{})))
+	p.check(p.DB().Do(t.Context(), engine.Ask(op.GenerationCheck{})))
 	if p.DB().Generation() == generation {
 		t.Error("the program did not notice the dump")
 	}

@@ -42,7 +42,7 @@ func TestFileContentsPutBack(t *testing.T) {
 	}
 	generation := db.Generation()
 	restore(t, path, saved)
-	p.check(db.Do(t.Context(), engine.Ask(op.GenerationLook{})))
+	p.check(db.Do(t.Context(), engine.Ask(op.GenerationCheck{})))
 	if db.Generation() == generation {
 		t.Error("the program did not notice")
 	}

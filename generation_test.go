@@ -158,7 +158,7 @@ func TestSchemaMadeAgain(t *testing.T) {
 		}
 		worker.wantHandled("after", ids)
 		producer.wantToken(token)
-		producer.check(producer.DB().Do(t.Context(), engine.Ask(op.GenerationLook{})))
+		producer.check(producer.DB().Do(t.Context(), engine.Ask(op.GenerationCheck{})))
 		if producer.DB().Generation() == before {
 			t.Error("the program did not notice")
 		}
@@ -436,7 +436,7 @@ func TestLostQueueIsFoundAgain(t *testing.T) {
 		if info.Queue != "" || info.Priority != 0 {
 			t.Errorf("a message of an unknown queue has queue %q and priority %d", info.Queue, info.Priority)
 		}
-		if all, err := p.Outbox.List(t.Context(), outbox.ListFilter{}); err != nil || len(all) != 2 {
+		if all, err := p.Outbox.List(t.Context(), outbox.ListOptions{}); err != nil || len(all) != 2 {
 			t.Errorf("%d of 2 messages are listed: %v", len(all), err)
 		}
 		if n := d.Count(t, "SELECT count(*) FROM "+d.Table("outbox")); n != 2 {
@@ -483,7 +483,7 @@ func TestAfterRestore(t *testing.T) {
 		if gap := int64(after.Position() - before.Position()); gap < 1<<32 {
 			t.Errorf("position %d is only %d above %d", after.Position(), gap, before.Position())
 		}
-		p.check(other.DB().Do(t.Context(), engine.Ask(op.GenerationLook{})))
+		p.check(other.DB().Do(t.Context(), engine.Ask(op.GenerationCheck{})))
 		if other.DB().Generation() == seen {
 			t.Error("another program did not notice")
 		}

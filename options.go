@@ -8,8 +8,8 @@ import (
 
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/checker"
 	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
@@ -79,14 +79,14 @@ type Options struct {
 // Validate returns an *InvalidError that names the first field that is invalid. New calls
 // it.
 func (o *Options) Validate() error {
-	queue := o.outbox(0, nil)
+	queue := o.outbox()
 	if err := queue.Validate(); err != nil {
 		return err
 	}
 	for _, part := range []struct {
 		name  string
 		check func() error
-	}{{"Joins", o.Joins.Validate}, {"Inbox", o.Inbox.Validate}, {"Timers", o.Timers.Validate}, {"Jobs", o.Jobs.Validate}, {"Health", o.Health.Validate}} {
+	}{{"Joins", o.Joins.Validate}, {"Inbox", o.Inbox.Validate}, {"Timers", o.Timers.Validate}, {"Jobs", o.Jobs.Validate}, {"Health", func() error { return checker.Validate(&o.Health) }}} {
 		if err := part.check(); err != nil {
 			return engine.InOptions(part.name, err)
 		}
@@ -95,11 +95,11 @@ func (o *Options) Validate() error {
 }
 
 // outbox returns the options of the outbox, and of the inbox's queue.
-func (o *Options) outbox(tag worker.Tag, gate *worker.Gate) outbox.Options {
+func (o *Options) outbox() outbox.Options {
 	return outbox.Options{
 		Logger: o.Logger, RetryLogLevel: o.RetryLogLevel, Queues: slices.Clone(o.Queues), Concurrency: o.Concurrency, QueueConcurrency: o.QueueConcurrency,
 		BatchSize: o.BatchSize, Lease: o.Lease, PollInterval: o.PollInterval, Grace: o.Grace, Retry: o.Retry, Retention: o.Retention, MaxPayload: o.MaxPayload,
-		Worker: o.Worker, StopWhenEmpty: o.StopWhenEmpty, Tag: tag, Gate: gate,
+		Worker: o.Worker, StopWhenEmpty: o.StopWhenEmpty,
 	}
 }
 
@@ -109,15 +109,13 @@ func (o *Options) joins() join.Options {
 	return j
 }
 
-func (o *Options) inbox(queue outbox.Options) inbox.Options {
+func (o *Options) inbox() inbox.Options {
 	i := o.Inbox
-	i.Logger = cmp.Or(i.Logger, o.Logger)
-	if i.Workers != nil {
-		own := *i.Workers
-		own.Tag, own.Gate = queue.Tag, queue.Gate
-		queue = own
+	i.Logger, i.Retry = cmp.Or(i.Logger, o.Logger), cmp.Or(i.Retry, o.Retry)
+	if i.Workers == nil {
+		queue := o.outbox()
+		i.Workers = &queue
 	}
-	i.Workers = &queue
 	return i
 }
 

@@ -67,7 +67,7 @@ func TestOptionsAreValidated(t *testing.T) {
 		_, err := pawl.New(db, o)
 		field(t, want, err)
 	}
-	if _, err := pawl.New(db, pawl.Options{Inbox: inbox.Options{MaxAttempts: -1}, Lease: time.Second, BatchSize: 1000}); err != nil {
+	if _, err := pawl.New(db, pawl.Options{Inbox: inbox.Options{Retry: &outbox.RetryPolicy{MaxAttempts: 0}}, Lease: time.Second, BatchSize: 1000}); err != nil {
 		t.Errorf("what is allowed: %v", err)
 	}
 }

@@ -16,6 +16,7 @@
 package pawl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,7 +26,9 @@ import (
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/audit"
+	"github.com/bravellian/pawl/internal/checker"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/registry"
@@ -57,13 +60,13 @@ type Pawl struct {
 	Admin *admin.Admin
 
 	db         engine.DB
+	components worker.Components
 	workers    *registry.Registry
 	opts       Options
 	log        *slog.Logger
 	scheduling worker.LoopTracker
-	auditing   worker.LoopTracker
-	life       health.Life
-	checker    *health.Checker
+	life       checker.Life
+	checker    *checker.Checker
 }
 
 // New returns the components of a database that sqlite.Open or postgres.Open returned. It
@@ -76,24 +79,38 @@ func New(db DB, opts Options) (*Pawl, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, fmt.Errorf("pawl: options: %w", err)
 	}
-	workers := registry.New(db, opts.Logger)
-	gate := &worker.Gate{}
-	if shared, ok := engine.As[worker.Gated](db); ok {
-		gate = shared.Gate()
-	}
-	queue := opts.outbox(workers.Tag(), gate)
-	o := outbox.New(db, queue)
+	o := outbox.New(db, opts.outbox())
 	p := &Pawl{
-		Outbox: o, Joins: join.New(db, o, opts.joins()), Inbox: inbox.New(db, opts.inbox(queue)),
+		Outbox: o, Joins: join.New(db, o, opts.joins()), Inbox: inbox.New(db, opts.inbox()),
 		Leases: lease.New(db, lease.ManagerOptions{Logger: opts.Logger, Owner: opts.Worker}),
 		Timers: timer.New(db, o, opts.timers()), Jobs: job.New(db, o, opts.jobs()),
-		Admin: admin.New(db, o.Pauses()), workers: workers,
+		Admin: admin.New(db, o.Internal(access.Key{}).Pauses()), workers: registry.New(db, opts.Logger),
 		db: db, opts: opts, log: engine.Logger(opts.Logger),
 	}
-	p.checker = health.New(health.Config{
-		DB: db, LoopStatus: p.LoopStatus, Life: &p.life, Ends: opts.StopWhenEmpty, Unhandled: p.unhandled, Workers: workers, Options: opts.Health,
+	p.components = p.assemble()
+	p.checker = checker.New(checker.Config{
+		DB: db, LoopStatus: p.components.Status, Life: &p.life, Ends: opts.StopWhenEmpty, Unhandled: p.components.Unhandled, Workers: p.workers, Options: opts.Health,
 	})
 	return p, nil
+}
+
+// assemble returns the components, those that handle messages first. What refers to
+// messages comes after them: CleanUp goes the other way.
+func (p *Pawl) assemble() worker.Components {
+	messages, inbox := p.Outbox.Internal(access.Key{}).Component(), p.Inbox.Internal(access.Key{})
+	gate := &worker.Gate{}
+	if shared, ok := engine.As[worker.Gated](p.db); ok {
+		gate = shared.Gate()
+	}
+	messages.Share(p.workers.Tag(), gate)
+	inbox.Share(p.workers.Tag(), gate)
+	return worker.Components{
+		messages, inbox,
+		{Status: func() []worker.LoopStatus { return []worker.LoopStatus{p.scheduling.Status("scheduler")} }},
+		p.Joins.Internal(access.Key{}), p.Timers.Internal(access.Key{}), p.Jobs.Internal(access.Key{}), p.Leases.Internal(access.Key{}),
+		{Status: p.workers.Status},
+		{Cleanup: worker.NewCleanup("audit", "the audit trail", p.log, func(ctx context.Context) (int64, error) { return audit.CleanUp(ctx, p.db) })},
+	}
 }
 
 // Migrate brings the schema up to date. It is idempotent and safe with any
@@ -109,7 +126,7 @@ func (p *Pawl) Migrate(ctx context.Context) error { return p.db.Migrate(ctx) }
 func (p *Pawl) AfterRestore(ctx context.Context) (generation int64, err error) {
 	c := engine.Ask(op.GenerationRestored{})
 	note := audit.New(ctx, "database").Call(audit.Restore, 1)
-	if err := p.db.Do(ctx, c, note, engine.Ask(op.GenerationLook{})); err != nil {
+	if err := p.db.Do(ctx, c, note, engine.Ask(op.GenerationCheck{})); err != nil {
 		return 0, err
 	}
 	p.log.WarnContext(ctx, "the database counts as restored: a new generation begins", "generation", c.N)
@@ -122,13 +139,13 @@ func (p *Pawl) Handle(topic string, h outbox.Handler, opts ...outbox.HandlerOpti
 }
 
 // HandleInbox registers the handler of an inbox topic; see inbox.Inbox.Handle.
-func (p *Pawl) HandleInbox(topic string, h func(ctx context.Context, m *inbox.Message) error) {
-	p.Inbox.Handle(topic, h)
+func (p *Pawl) HandleInbox(topic string, h func(ctx context.Context, m *inbox.Message) error, opts ...outbox.HandlerOptions) {
+	p.Inbox.Handle(topic, h, opts...)
 }
 
 // HandleInboxTx is HandleInbox for a handler in a transaction; see inbox.Inbox.HandleTx.
-func (p *Pawl) HandleInboxTx(topic string, h func(ctx context.Context, tx Tx, m *inbox.Message) error) {
-	p.Inbox.HandleTx(topic, h)
+func (p *Pawl) HandleInboxTx(topic string, h func(ctx context.Context, tx Tx, m *inbox.Message) error, opts ...outbox.HandlerOptions) {
+	p.Inbox.HandleTx(topic, h, opts...)
 }
 
 // Use wraps all handlers, those of the inbox included, the first middleware being
@@ -138,15 +155,12 @@ func (p *Pawl) Use(mw ...outbox.Middleware) {
 	p.Inbox.Use(mw...)
 }
 
-// Observe registers o, also for messages of the inbox. Call it
-// before Run.
-func (p *Pawl) Observe(o worker.Observer) {
-	p.Outbox.Observe(o)
-	p.Inbox.Observe(o)
-}
+// Observe registers an observer of what the components of this process do. Call it before
+// Run.
+func (p *Pawl) Observe(o Observer) { p.components.Observe(&o) }
 
-// Stamp has every message that is enqueued carry headers that f makes, those of the
-// inbox included; see outbox.Outbox.Stamp.
+// AddHeaders adds the headers that f returns to every message that is enqueued, those of
+// the inbox included; see outbox.Outbox.AddHeaders.
 func (p *Pawl) AddHeaders(f outbox.HeaderFunc) {
 	p.Outbox.AddHeaders(f)
 	p.Inbox.AddHeaders(f)
@@ -154,7 +168,7 @@ func (p *Pawl) AddHeaders(f outbox.HeaderFunc) {
 
 // Run works until ctx ends, then stops gracefully and returns nil. It returns an
 // error only if it cannot start, or if the database's files changed such that only a
-// restart of the program helps (engine.ErrFileLost). For a server that takes no
+// restart of the program helps (pawl.ErrFileLost). For a server that takes no
 // connections yet it waits, unless it is to end when nothing is left. Call it once.
 func (p *Pawl) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
@@ -176,7 +190,7 @@ func (p *Pawl) Run(ctx context.Context) error {
 func (p *Pawl) run(ctx context.Context) error {
 	begin := p.begin
 	if !p.opts.StopWhenEmpty {
-		begin = func(ctx context.Context) error { return worker.Await(ctx, p.log, p.begin) }
+		begin = func(ctx context.Context) error { return worker.AwaitReady(ctx, p.log, p.begin) }
 	}
 	if err := begin(ctx); err != nil && ctx.Err() == nil {
 		return err
@@ -193,20 +207,11 @@ func (p *Pawl) run(ctx context.Context) error {
 	defer stop()
 	keep, stopKeeping := context.WithCancel(ctx)
 	defer stopKeeping()
-	var workers sync.WaitGroup
 	kept := p.keep(keep, scheduler)
-	errs := make([]error, 2)
-	for i, run := range []func(context.Context, worker.TimeSlice) error{p.Outbox.RunSlice, p.Inbox.RunSlice} {
-		workers.Go(func() {
-			if errs[i] = run(ctx, worker.TimeSlice{}); errs[i] != nil {
-				stop()
-			}
-		})
-	}
-	workers.Wait()
+	err := p.components.RunSlice(ctx, worker.TimeSlice{})
 	stopKeeping()
 	kept.Wait()
-	return errors.Join(errs...)
+	return err
 }
 
 // begin sees to the schema.
@@ -221,51 +226,33 @@ func (p *Pawl) begin(ctx context.Context) error {
 
 // lost waits until only a restart helps, or until ctx ends.
 func (p *Pawl) lost(ctx context.Context) error {
-	db, ok := engine.As[engine.Losable](p.db)
+	db, ok := engine.As[engine.FileWatcher](p.db)
 	if !ok {
 		return nil
 	}
 	select {
-	case <-db.Unmendable():
+	case <-db.Lost():
 		return db.Failure()
 	case <-ctx.Done():
 		return nil
 	}
 }
 
-// keep runs what keeps order beside the workers, until ctx ends.
+// keep runs what maintains the database beside the workers, until ctx ends.
 func (p *Pawl) keep(ctx context.Context, scheduler *worker.Scheduler) *sync.WaitGroup {
 	var all sync.WaitGroup
-	all.Go(func() { p.Outbox.KeepClean(ctx) })
-	all.Go(func() { p.Inbox.KeepClean(ctx) })
-	all.Go(func() { _ = p.Joins.Run(ctx) })
+	all.Go(func() { p.components.KeepClean(ctx) })
 	all.Go(func() { _ = scheduler.Run(ctx) })
-	all.Go(func() { p.Timers.KeepClean(ctx) })
-	all.Go(func() { p.Jobs.KeepClean(ctx) })
-	all.Go(func() { worker.KeepClean(ctx, p.log.With("component", "audit"), &p.auditing, p.cleanAudit) })
 	all.Go(func() { p.workers.Run(ctx, p.self()) })
 	return &all
 }
 
-// self is what this process says of itself in the list of workers.
+// self is this process's entry in the list of workers.
 func (p *Pawl) self() registry.Self {
 	return registry.Self{
-		Name: p.Outbox.Worker(), Queues: p.Queues(), Topics: append(p.Outbox.Topics(), p.Inbox.Topics()...),
-		Concurrency: p.Outbox.Concurrency() + p.Inbox.Concurrency(), InFlight: func() int64 { return p.Stats().InFlight },
+		Name: cmp.Or(p.opts.Worker, engine.ProcessName()), Queues: p.components.Queues(), Topics: p.components.Topics(),
+		Concurrency: p.components.Concurrency(), InFlight: func() int64 { return p.components.Stats().InFlight },
 	}
-}
-
-// Stats returns what the workers of this process did.
-func (p *Pawl) Stats() worker.Counts { return p.Outbox.Stats().Add(p.Inbox.Stats()) }
-
-// LoopStatus returns the status of the loops of this process, without a query.
-func (p *Pawl) LoopStatus() []worker.LoopStatus {
-	all := append(p.Outbox.LoopStatus(), p.Inbox.LoopStatus()...)
-	all = append(all, p.scheduling.Status("scheduler"))
-	for _, component := range []func() []worker.LoopStatus{p.Joins.LoopStatus, p.Timers.LoopStatus, p.Jobs.LoopStatus, p.workers.LoopStatus} {
-		all = append(all, component()...)
-	}
-	return append(all, p.auditing.Status("clean-up of the audit trail"))
 }
 
 // Health reports on the database, its schema, the loops of this process,
@@ -275,56 +262,13 @@ func (p *Pawl) Health(ctx context.Context) health.Report { return p.checker.Heal
 // Alive reports, without a query, whether the loops of this process iterate. probe.Handler serves both to probes.
 func (p *Pawl) Alive() health.Report { return p.checker.Alive() }
 
-func (p *Pawl) unhandled() []string { return append(p.Outbox.Unhandled(), p.Inbox.Unhandled()...) }
-
-// RunSlice works for a limited time and returns when the turn is over; it may be
-// called again. It is for programs that share a process among many databases, as package
-// fleet does, which also checks the schema and calls CleanUp.
-func (p *Pawl) RunSlice(ctx context.Context, t worker.TimeSlice) error {
-	t = t.Shared()
-	p.workers.Show(ctx, p.self())
-	scheduler := p.scheduler()
-	scheduler.Dispatch(ctx)
-	keep, stopKeeping := context.WithCancel(ctx)
-	defer stopKeeping()
-	var keeper, workers sync.WaitGroup
-	keeper.Go(func() { _ = scheduler.Run(keep) })
-	errs := make([]error, 2)
-	for i, run := range []func(context.Context, worker.TimeSlice) error{p.Outbox.RunSlice, p.Inbox.RunSlice} {
-		workers.Go(func() { errs[i] = run(ctx, t) })
-	}
-	workers.Wait()
-	stopKeeping()
-	keeper.Wait()
-	return errors.Join(errs...)
-}
-
-// Leave takes this process off the list of workers, or gives up after a few seconds: then
-// the entry expires. It is for programs that call RunSlice and stop; Run does it by itself.
-func (p *Pawl) Leave(ctx context.Context) { p.workers.Leave(ctx) }
-
-// Queues returns the queues whose messages Run handles.
-func (p *Pawl) Queues() []string { return append(p.Outbox.Queues(), p.Inbox.Queues()...) }
-
 // DB returns the database.
 func (p *Pawl) DB() engine.DB { return p.db }
-
-// CleanUp deletes what is older than the retention periods. Run does this by itself.
-func (p *Pawl) CleanUp(ctx context.Context) error {
-	var errs []error
-	for _, clean := range []func(context.Context) (int64, error){p.Jobs.CleanUp, p.Outbox.CleanUp, p.Inbox.CleanUp, p.Joins.CleanUp, p.Timers.CleanUp, p.cleanAudit} {
-		_, err := clean(ctx)
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
-}
-
-func (p *Pawl) cleanAudit(ctx context.Context) (int64, error) { return audit.CleanUp(ctx, p.db) }
 
 // scheduler is one loop for everything that falls due.
 func (p *Pawl) scheduler() *worker.Scheduler {
 	return worker.NewScheduler(worker.ScheduleConfig{
-		DB: p.db, Sources: append(p.Timers.Sources(), p.Jobs.Sources()...), Logger: p.log, MaxPollingInterval: p.opts.MaxPollingInterval, Tracker: &p.scheduling,
+		DB: p.db, Sources: p.components.Sources(), Logger: p.log, MaxPollingInterval: p.opts.MaxPollingInterval, Tracker: &p.scheduling,
 	})
 }
 

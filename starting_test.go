@@ -18,6 +18,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/canary"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
@@ -212,7 +213,7 @@ func TestRunEndsWhenTheFileIsLost(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- p.Run(t.Context()) }()
 	dbtest.Until(t, "it runs", func() bool {
-		for _, v := range p.LoopStatus() {
+		for _, v := range p.Internal(access.Key{}).Status() {
 			if !v.Running {
 				return false
 			}

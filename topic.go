@@ -38,7 +38,7 @@ type TopicOptions struct {
 }
 
 // NewTopic returns a topic. It panics if the name is empty or longer than
-// outbox.MaxTopic, which is a mistake in the program.
+// 255 characters, which is a mistake in the program.
 func NewTopic[T any](name string, opts ...TopicOptions) *Topic[T] {
 	t := &Topic[T]{name: name}
 	for _, o := range opts {
@@ -212,8 +212,8 @@ type Handlers interface {
 // InboxHandlers takes the handlers of the inbox's topics: a *Pawl, or a fleet.Fleet for all
 // its databases.
 type InboxHandlers interface {
-	HandleInbox(topic string, h func(ctx context.Context, m *inbox.Message) error)
-	HandleInboxTx(topic string, h func(ctx context.Context, tx Tx, m *inbox.Message) error)
+	HandleInbox(topic string, h func(ctx context.Context, m *inbox.Message) error, opts ...outbox.HandlerOptions)
+	HandleInboxTx(topic string, h func(ctx context.Context, tx Tx, m *inbox.Message) error, opts ...outbox.HandlerOptions)
 }
 
 // Handle registers the handler of the topic; see outbox.Handler for what its error says.
@@ -231,26 +231,26 @@ func (t *Topic[T]) Handle(on Handlers, h func(ctx context.Context, d *Delivery[T
 // HandleInbox registers the handler of the topic's messages in the inbox, outside a
 // transaction; see inbox.Inbox.Handle. A payload that cannot be decoded makes the message
 // dead, without a call of h.
-func (t *Topic[T]) HandleInbox(on InboxHandlers, h func(ctx context.Context, r *Received[T]) error) {
+func (t *Topic[T]) HandleInbox(on InboxHandlers, h func(ctx context.Context, r *Received[T]) error, opts ...outbox.HandlerOptions) {
 	on.HandleInbox(t.name, func(ctx context.Context, m *inbox.Message) error {
 		r := Received[T]{Message: m}
 		if err := t.decode(m.Payload, &r.Body); err != nil {
 			return err
 		}
 		return h(ctx, &r)
-	})
+	}, opts...)
 }
 
 // HandleInboxTx is HandleInbox for a handler in a transaction: what it writes through tx
 // takes effect exactly once; see inbox.Inbox.HandleTx.
-func (t *Topic[T]) HandleInboxTx(on InboxHandlers, h func(ctx context.Context, tx Tx, r *Received[T]) error) {
+func (t *Topic[T]) HandleInboxTx(on InboxHandlers, h func(ctx context.Context, tx Tx, r *Received[T]) error, opts ...outbox.HandlerOptions) {
 	on.HandleInboxTx(t.name, func(ctx context.Context, tx Tx, m *inbox.Message) error {
 		r := Received[T]{Message: m}
 		if err := t.decode(m.Payload, &r.Body); err != nil {
 			return err
 		}
 		return h(ctx, tx, &r)
-	})
+	}, opts...)
 }
 
 func (t *Topic[T]) decode(payload []byte, body *T) error {

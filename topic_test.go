@@ -13,6 +13,7 @@ import (
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
@@ -223,7 +224,7 @@ func TestTopicRefuses(t *testing.T) {
 	if c, err := p.Outbox.Count(t.Context()); err != nil || c.Ready != 0 {
 		t.Errorf("%d messages, %v", c.Ready, err)
 	}
-	for _, name := range []string{"", strings.Repeat("x", outbox.MaxTopic+1)} {
+	for _, name := range []string{"", strings.Repeat("x", limits.Topic+1)} {
 		func() {
 			defer func() {
 				if recover() == nil {

@@ -6,11 +6,12 @@
 //	_, err = p.Admin.Pause(ctx, admin.Topic, "mail", "the mail server is down")
 //	why, err := p.Admin.Explain(ctx, "0198c9a0-5d7e-8a41-9c3f-000000000001")
 //	report := p.Admin.Examine(ctx, admin.ExamineOptions{})
-//	entries, err := p.Admin.Audit(ctx, admin.AuditFilter{})
+//	entries, err := p.Admin.Audit(ctx, admin.AuditOptions{})
 package admin
 
 import (
 	"context"
+	"time"
 
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
@@ -37,6 +38,7 @@ const (
 type Admin struct {
 	db     engine.DB
 	pauses *pause.Pauses
+	now    func() time.Time // this program's clock
 }
 
 // New returns what operators do to a database. pauses is what the workers of this
@@ -45,7 +47,7 @@ func New(db engine.DB, pauses *pause.Pauses) *Admin {
 	if pauses == nil {
 		pauses = pause.New(db, nil)
 	}
-	return &Admin{db: db, pauses: pauses}
+	return &Admin{db: db, pauses: pauses, now: time.Now}
 }
 
 // WithActor returns a context whose changes are noted as made by actor: a person, a

@@ -25,31 +25,25 @@ type Entry struct {
 	Count int64 `json:"count"`
 }
 
-// AuditFilter selects entries. The zero value lists the newest 100.
-type AuditFilter struct {
+// AuditOptions select entries. The zero value lists the newest 100.
+type AuditOptions struct {
 	Actor  string // "": any
 	Action string // "": any
-	Before *Entry // only older entries than this, to page on; nil: all
-	Limit  int    // default 100, at most 10 000
+
+	After *Entry // the last entry of the page before: its At and ID count; nil: from the beginning
+	Limit int    // default 100, at most 10 000
 }
 
-const (
-	defaultEntries = 100
-	maxEntries     = 10_000
-	// farFuture is a year later than any entry.
-	farFuture = 9999
-)
+// farFuture is a year later than any entry.
+const farFuture = 9999
 
 // Audit returns what operators changed, newest first. Entries are kept for a year.
-func (a *Admin) Audit(ctx context.Context, f AuditFilter) ([]Entry, error) {
-	if f.Limit <= 0 {
-		f.Limit = defaultEntries
-	}
+func (a *Admin) Audit(ctx context.Context, opts AuditOptions) ([]Entry, error) {
 	list := op.AuditList{
-		Before: time.Date(farFuture, 1, 1, 0, 0, 0, 0, time.UTC), Actor: worker.Optional(f.Actor), Action: worker.Optional(f.Action), Most: min(f.Limit, maxEntries),
+		Before: time.Date(farFuture, 1, 1, 0, 0, 0, 0, time.UTC), Actor: worker.Optional(opts.Actor), Action: worker.Optional(opts.Action), Most: engine.ListLimit(opts.Limit),
 	}
-	if f.Before != nil {
-		list.Before, list.BeforeID = f.Before.At, f.Before.ID
+	if opts.After != nil {
+		list.Before, list.BeforeID = opts.After.At, opts.After.ID
 	}
 	found, err := engine.Query(ctx, a.db, list)
 	var all []Entry

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/job"
@@ -102,7 +103,7 @@ func (f *fixture) joinAct(on *fixture) act {
 		func() string {
 			j, err := f.Joins.Get(f.ctx(), id)
 			f.check(err)
-			return j.Status.String()
+			return string(j.Status)
 		}, false}
 }
 
@@ -115,7 +116,7 @@ func (f *fixture) leaseAct(on *fixture) act {
 		func() string {
 			i, err := f.Leases.Get(f.ctx(), "books")
 			f.check(err)
-			return fmt.Sprint(i.Held, i.Token)
+			return fmt.Sprint(i.Status == lease.Held, i.Token)
 		}, false}
 }
 
@@ -141,9 +142,9 @@ func TestAuditActs(t *testing.T) {
 		f := open(t, e)
 		ctx := admin.WithReason(admin.WithActor(f.ctx(), "alice@ops"), "INC-42")
 		for _, a := range f.acts(f) {
-			notes, before := len(f.trail(admin.AuditFilter{})), a.state()
+			notes, before := len(f.trail(admin.AuditOptions{})), a.state()
 			f.check(a.do(ctx))
-			all := f.trail(admin.AuditFilter{})
+			all := f.trail(admin.AuditOptions{})
 			got := all[0]
 			if len(all) != notes+1 || got.Action != a.action || got.Target != a.target || got.Actor != "alice@ops" || got.Reason != "INC-42" || got.Count != 1 || a.state() == before {
 				t.Errorf("%s: %d entries more, the last is %+v", a.name, len(all)-notes, got)
@@ -152,7 +153,7 @@ func TestAuditActs(t *testing.T) {
 				continue
 			}
 			f.check(a.do(ctx))
-			if n := len(f.trail(admin.AuditFilter{})); n != notes+1 {
+			if n := len(f.trail(admin.AuditOptions{})); n != notes+1 {
 				t.Errorf("%s: done again, it left %d entries more", a.name, n-notes-1)
 			}
 		}
@@ -168,17 +169,17 @@ func TestAuditActsInTransaction(t *testing.T) {
 			if a.in == nil {
 				continue
 			}
-			notes, before := len(f.trail(admin.AuditFilter{})), a.state()
+			notes, before := len(f.trail(admin.AuditOptions{})), a.state()
 			tx := f.db.Begin(t)
 			f.check(a.in(ctx, tx))
 			f.check(tx.Rollback())
-			if n := len(f.trail(admin.AuditFilter{})); n != notes || a.state() != before {
+			if n := len(f.trail(admin.AuditOptions{})); n != notes || a.state() != before {
 				t.Errorf("%s: rolled back, it left %d entries and %s", a.name, n-notes, a.state())
 			}
 			tx = f.db.Begin(t)
 			f.check(a.in(ctx, tx))
 			f.check(tx.Commit())
-			if all := f.trail(admin.AuditFilter{}); len(all) != notes+1 || all[0].Action != a.action || all[0].Target != a.target || all[0].Actor != "bob" || a.state() == before {
+			if all := f.trail(admin.AuditOptions{}); len(all) != notes+1 || all[0].Action != a.action || all[0].Target != a.target || all[0].Actor != "bob" || a.state() == before {
 				t.Errorf("%s: committed, it left %d entries, the last %+v", a.name, len(all)-notes, all[0])
 			}
 		}
@@ -192,7 +193,7 @@ func TestAuditReviveWithItsMessage(t *testing.T) {
 		k := inbox.Key{Source: "broker", MessageID: "1"}
 		_, err := f.Inbox.Enqueue(f.ctx(), inbox.Message{Key: k, Topic: "t"})
 		f.check(err)
-		queued, err := f.Outbox.Find(f.ctx(), k.QueuedAs())
+		queued, err := f.Outbox.Find(f.ctx(), inbox.MessageIDOf(access.Key{}, k))
 		f.check(err)
 		owner := outbox.NewOwnerToken()
 		_, err = f.Outbox.ClaimFrom(f.ctx(), "inbox", owner, time.Minute, 1)
@@ -205,7 +206,7 @@ func TestAuditReviveWithItsMessage(t *testing.T) {
 			t.Fatal(ok, err)
 		}
 		f.only(audit.Revive, 1)
-		if all := f.trail(admin.AuditFilter{}); len(all) != 1 {
+		if all := f.trail(admin.AuditOptions{}); len(all) != 1 {
 			t.Errorf("noted twice: %+v", all)
 		}
 		f.status(outbox.Ready, queued.Position)
@@ -219,13 +220,13 @@ func TestAuditActsOfNobody(t *testing.T) {
 		f := open(t, e)
 		for _, a := range f.acts(f) {
 			f.check(a.do(admin.WithReason(f.ctx(), " ")))
-			if got := f.trail(admin.AuditFilter{Limit: 1})[0]; got.Actor != processName() || got.Reason != "" {
+			if got := f.trail(admin.AuditOptions{Limit: 1})[0]; got.Actor != processName() || got.Reason != "" {
 				t.Errorf("%s: noted as %+v", a.name, got)
 			}
 		}
 		inner := admin.WithReason(admin.WithReason(f.ctx(), "outer"), "")
 		f.check(f.Jobs.Put(inner, job.Job{Name: "another", Topic: "t", Schedule: "@yearly"}))
-		if got := f.trail(admin.AuditFilter{Limit: 1})[0]; got.Reason != "outer" {
+		if got := f.trail(admin.AuditOptions{Limit: 1})[0]; got.Reason != "outer" {
 			t.Errorf("noted with %q", got.Reason)
 		}
 	})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
@@ -22,7 +23,7 @@ func (f *fixture) notes(n int) []admin.Entry {
 		ctx := admin.WithActor(f.ctx(), []string{"a", "b"}[i%2])
 		f.check(f.db.Do(f.ctx(), audit.New(ctx, strconv.Itoa(i)).Call([]string{audit.Fix, audit.Cancel, audit.Pause}[i%3], 1)))
 	}
-	return f.trail(admin.AuditFilter{Limit: n})
+	return f.trail(admin.AuditOptions{Limit: n})
 }
 
 func TestAuditPages(t *testing.T) {
@@ -34,7 +35,7 @@ func TestAuditPages(t *testing.T) {
 		seen := map[uuid.UUID]bool{}
 		for _, limit := range []int{1, 7, 23, 100} {
 			clear(seen)
-			filter := admin.AuditFilter{Limit: limit}
+			filter := admin.AuditOptions{Limit: limit}
 			for page := f.trail(filter); len(page) > 0; page = f.trail(filter) {
 				if len(page) > limit {
 					t.Fatalf("%d entries, limit %d", len(page), limit)
@@ -45,7 +46,7 @@ func TestAuditPages(t *testing.T) {
 					}
 					seen[entry.ID] = true
 				}
-				filter.Before = &page[len(page)-1]
+				filter.After = &page[len(page)-1]
 			}
 			if len(seen) != 23 {
 				t.Fatalf("paged through %d of 23 by %d", len(seen), limit)
@@ -64,17 +65,17 @@ func TestAuditFilters(t *testing.T) {
 		f := open(t, e)
 		f.notes(12)
 		for _, c := range []struct {
-			filter admin.AuditFilter
+			filter admin.AuditOptions
 			want   string
 		}{
-			{admin.AuditFilter{}, "[11 10 9 8 7 6 5 4 3 2 1 0]"},
-			{admin.AuditFilter{Actor: "a"}, "[10 8 6 4 2 0]"},
-			{admin.AuditFilter{Action: audit.Cancel}, "[10 7 4 1]"},
-			{admin.AuditFilter{Actor: "b", Action: audit.Cancel}, "[7 1]"},
-			{admin.AuditFilter{Actor: "b", Action: audit.Cancel, Limit: 1}, "[7]"},
-			{admin.AuditFilter{Actor: "A"}, "[]"},
-			{admin.AuditFilter{Actor: "%"}, "[]"},
-			{admin.AuditFilter{Action: "'"}, "[]"},
+			{admin.AuditOptions{}, "[11 10 9 8 7 6 5 4 3 2 1 0]"},
+			{admin.AuditOptions{Actor: "a"}, "[10 8 6 4 2 0]"},
+			{admin.AuditOptions{Action: audit.Cancel}, "[10 7 4 1]"},
+			{admin.AuditOptions{Actor: "b", Action: audit.Cancel}, "[7 1]"},
+			{admin.AuditOptions{Actor: "b", Action: audit.Cancel, Limit: 1}, "[7]"},
+			{admin.AuditOptions{Actor: "A"}, "[]"},
+			{admin.AuditOptions{Actor: "%"}, "[]"},
+			{admin.AuditOptions{Action: "'"}, "[]"},
 		} {
 			got := []string{}
 			for _, entry := range f.trail(c.filter) {
@@ -102,13 +103,13 @@ func TestAuditCleanUp(t *testing.T) {
 		if n, err := audit.CleanUp(f.ctx(), f.db.DB); n != 0 || err != nil {
 			t.Fatal(n, err)
 		}
-		if all := f.trail(admin.AuditFilter{}); len(all) != 3 {
+		if all := f.trail(admin.AuditOptions{}); len(all) != 3 {
 			t.Fatalf("left are %+v", all)
 		}
 		_, err := f.db.SQL.ExecContext(f.ctx(), "UPDATE "+table+" SET at = "+f.db.Earlier("at", 366*24*time.Hour))
 		f.check(err)
-		f.check(f.CleanUp(f.ctx())) // the pawl's
-		if all := f.trail(admin.AuditFilter{}); len(all) != 0 {
+		f.check(f.Internal(access.Key{}).CleanUp(f.ctx())) // the pawl's
+		if all := f.trail(admin.AuditOptions{}); len(all) != 0 {
 			t.Fatalf("left are %+v", all)
 		}
 	})
@@ -136,7 +137,7 @@ func TestAuditConcurrently(t *testing.T) {
 		}
 		busy.Wait()
 		var noted int64
-		for _, entry := range f.trail(admin.AuditFilter{Action: audit.Redrive}) {
+		for _, entry := range f.trail(admin.AuditOptions{Action: audit.Redrive}) {
 			i, err := strconv.Atoi(entry.Actor)
 			f.check(err)
 			if entry.Count != sums[i] {

@@ -31,17 +31,17 @@ func TestAuditRoutines(t *testing.T) {
 			{f.db.Table("job_trigger") + "('j')", audit.Trigger, "job j"},
 			{f.db.Table("job_delete") + "('j')", audit.Remove, "job j"},
 		} {
-			before := len(f.trail(admin.AuditFilter{}))
+			before := len(f.trail(admin.AuditOptions{}))
 			tx := f.db.Begin(t)
 			_, err := tx.ExecContext(f.ctx(), "SELECT "+c.call)
 			f.check(err)
 			f.check(tx.Rollback())
-			if n := len(f.trail(admin.AuditFilter{})); n != before {
+			if n := len(f.trail(admin.AuditOptions{})); n != before {
 				t.Errorf("%s: rolled back, and noted", c.call)
 			}
 			_, err = f.db.SQL.ExecContext(f.ctx(), "SELECT "+c.call)
 			f.check(err)
-			all := f.trail(admin.AuditFilter{})
+			all := f.trail(admin.AuditOptions{})
 			if got := all[0]; len(all) != before+1 || got.Action != c.action || got.Target != c.target || got.Actor != role || got.Count != 1 {
 				t.Errorf("%s: %d entries more, the last is %+v", c.call, len(all)-before, got)
 			}
@@ -50,7 +50,7 @@ func TestAuditRoutines(t *testing.T) {
 			}
 			_, err = f.db.SQL.ExecContext(f.ctx(), "SELECT "+c.call)
 			f.check(err)
-			if n := len(f.trail(admin.AuditFilter{})); n != before+1 {
+			if n := len(f.trail(admin.AuditOptions{})); n != before+1 {
 				t.Errorf("%s: what changed nothing was noted", c.call)
 			}
 		}

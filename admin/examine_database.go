@@ -6,17 +6,18 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 )
 
 // checkConnection asks the database for the time.
-func (e *examination) checkConnection(ctx context.Context) ([]Finding, error) {
+func (e *examination) checkConnection(ctx context.Context) ([]health.Finding, error) {
 	began := time.Now()
 	if _, err := e.databaseTime(ctx); err != nil {
 		return nil, err
 	}
-	return newFindings(connection, OK, fmt.Sprintf("%s answers in %v", e.db.Engine(), time.Since(began).Round(10*time.Microsecond)), ""), nil
+	return one(health.OK, fmt.Sprintf("%s answers in %v", e.db.Engine(), time.Since(began).Round(10*time.Microsecond)), ""), nil
 }
 
 func (e *examination) databaseTime(ctx context.Context) (time.Time, error) {
@@ -25,7 +26,7 @@ func (e *examination) databaseTime(ctx context.Context) (time.Time, error) {
 }
 
 // checkSchema compares the schema's version with the one this build needs.
-func (e *examination) checkSchema(ctx context.Context) ([]Finding, error) {
+func (e *examination) checkSchema(ctx context.Context) ([]health.Finding, error) {
 	e.schema = e.db.CheckSchema(ctx)
 	next := ""
 	switch {
@@ -42,24 +43,24 @@ func (e *examination) checkSchema(ctx context.Context) ([]Finding, error) {
 		e.schema = nil
 		return nil, err
 	}
-	return newFindings("schema", Problem, oneLine(e.schema), next), nil
+	return one(health.Problem, oneLine(e.schema), next), nil
 }
 
 // schemaVersion returns the version of a schema that this build may use.
-func (e *examination) schemaVersion(ctx context.Context) ([]Finding, error) {
+func (e *examination) schemaVersion(ctx context.Context) ([]health.Finding, error) {
 	m, ok := engine.As[engine.Migrator](e.db)
 	if !ok {
-		return newFindings("schema", OK, "as this build needs it", ""), nil
+		return one(health.OK, "as this build needs it", ""), nil
 	}
 	status, err := m.SchemaStatus(ctx)
 	switch {
 	case err != nil:
 		return nil, err
 	case status.Newer:
-		return newFindings("schema", Note, fmt.Sprintf("version %d, of a newer program; this one, of version %d, may use it", status.Database, status.Program),
+		return one(health.Note, fmt.Sprintf("version %d, of a newer program; this one, of version %d, may use it", status.Database, status.Program),
 			"Update this program before the next migration."), nil
 	}
-	return newFindings("schema", OK, fmt.Sprintf("version %d, as this build needs it", status.Database), ""), nil
+	return one(health.OK, fmt.Sprintf("version %d, as this build needs it", status.Database), ""), nil
 }
 
 const (
@@ -72,10 +73,10 @@ const (
 )
 
 // checkClock compares the clocks, as of the middle of the round trip.
-func (e *examination) checkClock(ctx context.Context) ([]Finding, error) {
+func (e *examination) checkClock(ctx context.Context) ([]health.Finding, error) {
 	var apart, trip time.Duration
 	for i := range clockReads {
-		sent, began := e.opts.Now(), time.Now()
+		sent, began := e.now(), time.Now()
 		at, err := e.databaseTime(ctx)
 		if err != nil {
 			return nil, err
@@ -90,22 +91,22 @@ func (e *examination) checkClock(ctx context.Context) ([]Finding, error) {
 	}
 	evidence := fmt.Sprintf("the database's clock is %v %s this program's, give or take %v", apart.Abs().Round(time.Millisecond), way, (trip / 2).Round(time.Microsecond))
 	if apart.Abs() > clockLimit+trip/2 {
-		return newFindings("clock", Warning, evidence, "Synchronize both machines' clocks (NTP): messages and timers come early or late by as much."), nil
+		return one(health.Warning, evidence, "Synchronize both machines' clocks (NTP): messages and timers come early or late by as much."), nil
 	}
-	return newFindings("clock", OK, evidence, ""), nil
+	return one(health.OK, evidence, ""), nil
 }
 
 // checkWritable updates no row.
-func (e *examination) checkWritable(ctx context.Context) ([]Finding, error) {
+func (e *examination) checkWritable(ctx context.Context) ([]health.Finding, error) {
 	err := e.db.Do(ctx, engine.Ask(op.DoctorWrite{}))
 	switch {
 	case err == nil:
-		return newFindings("writable", OK, "the database takes writes", ""), nil
+		return one(health.OK, "the database takes writes", ""), nil
 	case errors.Is(err, engine.ErrReadOnly):
-		return newFindings("writable", Problem, oneLine(err),
+		return one(health.Problem, oneLine(err),
 			"Connect to the primary, not to a standby, and check default_transaction_read_only; of a SQLite file, check the rights of file and directory, mode=ro and query_only."), nil
 	case errors.Is(err, engine.ErrBusy):
-		return newFindings("writable", Warning, fmt.Sprintf("no lock to write with within %v", e.opts.Timeout),
+		return one(health.Warning, fmt.Sprintf("no lock to write with within %v", e.opts.Timeout),
 			"A transaction is open for long: find the program that holds it. Nothing else is written meanwhile."), nil
 	}
 	return nil, err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/dbtest"
 )
 
@@ -16,15 +17,15 @@ func TestExamineHealthy(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
 		// Other tests have connections to the server, too.
-		findings := f.examine(admin.ExamineOptions{Timeout: time.Minute, Limits: admin.Limits{Connections: 1000}})
+		findings := f.examine(admin.ExamineOptions{Timeout: time.Minute, Limits: health.Limits{Connections: 1000}})
 		for _, check := range []string{"connection", "schema", "clock", "writable", "objects", "claims", "schedule", "inbox", "leases", "places", "joins"} {
 			wantOK(t, findings, check)
 		}
 		for _, found := range findings {
-			if found.Level >= admin.Warning && found.Code != "durability" {
+			if found.Level >= health.Warning && found.Code != "durability" {
 				t.Errorf("%+v", found)
 			}
-			if found.Level >= admin.Warning && found.NextStep == "" {
+			if found.Level >= health.Warning && found.NextStep == "" {
 				t.Errorf("%s: no next step", found.Code)
 			}
 		}
@@ -48,28 +49,28 @@ func TestExamineSchema(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
 		f.exec("UPDATE {pawl_schema} SET checksum = 'x' || checksum WHERE version = 1")
-		wantFinding(t, f.examine(), "schema", admin.Problem, "version 1", "Use the build")
+		wantFinding(t, f.examine(), "schema", health.Problem, "version 1", "Use the build")
 		f.exec("UPDATE {pawl_schema} SET checksum = substr(checksum, 2) WHERE version = 1")
 		wantOK(t, f.examine(), "schema")
 
 		f.exec("INSERT INTO {pawl_schema} (version, name, checksum, lowest, applied_at) VALUES (2, 'x', 'x', 2, {0s})")
-		wantFinding(t, f.examine(), "schema", admin.Problem, "version 2", "Update this program")
+		wantFinding(t, f.examine(), "schema", health.Problem, "version 2", "Update this program")
 		f.exec("UPDATE {pawl_schema} SET lowest = 1 WHERE version = 2")
 		f.exec("UPDATE {pawl_object} SET checksum = 'x' || checksum WHERE kind = 'views' AND name = 'outbox_item'")
-		wantFinding(t, f.examine(), "schema", admin.Note, "version 2, of a newer program", "Update this program")
+		wantFinding(t, f.examine(), "schema", health.Note, "version 2, of a newer program", "Update this program")
 		f.exec("UPDATE {pawl_object} SET checksum = substr(checksum, 2) WHERE kind = 'views' AND name = 'outbox_item'")
 		f.exec("DELETE FROM {pawl_schema} WHERE version = 2")
 		wantOK(t, f.examine(), "schema")
 
 		f.exec("UPDATE {pawl_object} SET checksum = 'x' || checksum WHERE kind = 'views' AND name = 'outbox_item'")
-		wantFinding(t, f.examine(), "schema", admin.Problem, "outbox_item", "pawl migrate")
+		wantFinding(t, f.examine(), "schema", health.Problem, "outbox_item", "pawl migrate")
 		f.exec("UPDATE {pawl_object} SET checksum = substr(checksum, 2) WHERE kind = 'views' AND name = 'outbox_item'")
 		wantOK(t, f.examine(), "schema")
 
 		f.exec("CREATE TABLE {before} AS SELECT * FROM {pawl_schema}")
 		f.exec("DELETE FROM {pawl_schema}")
 		findings := f.examine()
-		wantFinding(t, findings, "schema", admin.Problem, "missing", "pawl migrate")
+		wantFinding(t, findings, "schema", health.Problem, "missing", "pawl migrate")
 		f.exec("INSERT INTO {pawl_schema} (version, name, checksum, lowest, applied_at) SELECT version, name, checksum, lowest, applied_at FROM {before}")
 		wantOK(t, f.examine(), "schema")
 	})
@@ -81,7 +82,7 @@ func TestExamineMissingIndex(t *testing.T) {
 		f := openExamine(t, e)
 		name := map[string]string{"sqlite": "{outbox_exception_dead}", "postgres": "{outbox_exception_status_id_idx}", "sqlserver": "status ON {outbox_exception}"}[e.Name]
 		f.exec("DROP INDEX " + name)
-		found := wantFinding(t, f.examine(), "objects", admin.Problem, "missing index", "CREATE INDEX")
+		found := wantFinding(t, f.examine(), "objects", health.Problem, "missing index", "CREATE INDEX")
 		f.exec(found.NextStep)
 		wantOK(t, f.examine(), "objects")
 	})
@@ -92,7 +93,7 @@ func TestExamineMissingView(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
 		f.exec("DROP VIEW {job_runs}")
-		wantFinding(t, f.examine(), "objects", admin.Problem, "job_runs", "")
+		wantFinding(t, f.examine(), "objects", health.Problem, "job_runs", "")
 		f.exec("DROP TABLE {lease_waiter}")
 		findings := f.examine()
 		var missing []string
@@ -109,7 +110,7 @@ func TestExamineMissingView(t *testing.T) {
 		}
 		f.exec("DROP TABLE {timer}" + map[bool]string{true: " CASCADE"}[e.Name == "postgres"])
 		findings = f.examine()
-		wantFinding(t, findings, "schedule", admin.Warning, "could not be checked", "objects")
+		wantFinding(t, findings, "schedule", health.Warning, "could not be checked", "objects")
 		wantOK(t, findings, "joins")
 	})
 }
@@ -119,8 +120,9 @@ func TestExamineClock(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
 		for apart, way := range map[time.Duration]string{90 * time.Second: "behind", -90 * time.Second: "ahead"} {
-			o := admin.ExamineOptions{Timeout: time.Minute, Now: func() time.Time { return time.Now().Add(apart) }}
-			wantFinding(t, f.examine(o), "clock", admin.Warning, way, "NTP")
+			a := f.admin()
+			a.SetNow(func() time.Time { return time.Now().Add(apart) })
+			wantFinding(t, a.Examine(f.ctx(), admin.ExamineOptions{Timeout: time.Minute}).Findings, "clock", health.Warning, way, "NTP")
 		}
 		wantOK(t, f.examine(), "clock")
 	})
@@ -142,13 +144,13 @@ func TestExamineHangingCheck(t *testing.T) {
 		}
 		limit := 2 * time.Second
 		findings := f.examine(admin.ExamineOptions{Timeout: limit})
-		if slices.ContainsFunc(findings, func(found admin.Finding) bool {
-			return found.Level != admin.OK && slices.Contains([]string{"connection", "schema", "joins"}, found.Code)
+		if slices.ContainsFunc(findings, func(found health.Finding) bool {
+			return found.Level != health.OK && slices.Contains([]string{"connection", "schema", "joins"}, found.Code)
 		}) {
 			limit = 15 * time.Second // a busy machine may need it
 			findings = f.examine(admin.ExamineOptions{Timeout: limit})
 		}
-		wantFinding(t, findings, check, admin.Warning, "within "+limit.String(), "")
+		wantFinding(t, findings, check, health.Warning, "within "+limit.String(), "")
 		wantOK(t, findings, "schema")
 		wantOK(t, findings, "joins")
 		f.check(tx.Rollback())

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
@@ -45,7 +46,7 @@ func (f *examineFixture) check(err error) {
 func (f *examineFixture) admin() *admin.Admin { return admin.New(f.db.DB, nil) }
 
 // examine examines the database, with a long timeout.
-func (f *examineFixture) examine(opts ...admin.ExamineOptions) []admin.Finding {
+func (f *examineFixture) examine(opts ...admin.ExamineOptions) []health.Finding {
 	f.t.Helper()
 	o := admin.ExamineOptions{Timeout: time.Minute}
 	if len(opts) > 0 {
@@ -55,9 +56,9 @@ func (f *examineFixture) examine(opts ...admin.ExamineOptions) []admin.Finding {
 }
 
 // worstOf returns the worst finding of a check.
-func worstOf(t testing.TB, findings []admin.Finding, check string) admin.Finding {
+func worstOf(t testing.TB, findings []health.Finding, check string) health.Finding {
 	t.Helper()
-	var worst *admin.Finding
+	var worst *health.Finding
 	for i := range findings {
 		if f := &findings[i]; f.Code == check && (worst == nil || f.Level > worst.Level) {
 			worst = f
@@ -71,7 +72,7 @@ func worstOf(t testing.TB, findings []admin.Finding, check string) admin.Finding
 
 // wantFinding wants the worst finding of a check to be of a level, with some evidence and
 // a next step.
-func wantFinding(t testing.TB, findings []admin.Finding, check string, level admin.Level, evidence, next string) admin.Finding {
+func wantFinding(t testing.TB, findings []health.Finding, check string, level health.Level, evidence, next string) health.Finding {
 	t.Helper()
 	f := worstOf(t, findings, check)
 	if f.Level != level || !strings.Contains(f.Summary, evidence) || !strings.Contains(f.NextStep, next) {
@@ -81,9 +82,9 @@ func wantFinding(t testing.TB, findings []admin.Finding, check string, level adm
 }
 
 // wantOK wants a check to find nothing to complain about.
-func wantOK(t testing.TB, findings []admin.Finding, check string) {
+func wantOK(t testing.TB, findings []health.Finding, check string) {
 	t.Helper()
-	if f := worstOf(t, findings, check); f.Level != admin.OK {
+	if f := worstOf(t, findings, check); f.Level != health.OK {
 		t.Errorf("%s: %+v, want nothing", check, f)
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/audit"
+	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/joincheck"
 	"github.com/bravellian/pawl/join"
 )
@@ -23,7 +25,7 @@ const (
 // described returns what a join and its members count.
 func described(j *joincheck.Join) string {
 	text := fmt.Sprintf("%s (%s) counts %d completed and %d failed of %d, its members %d and %d",
-		join.ID(j.ID), join.Status(j.Status), j.Completed, j.Failed, j.Expected, j.MemberCompleted, j.MemberFailed)
+		join.ID(j.ID), op.JoinStatuses().Word(int64(j.Status)), j.Completed, j.Failed, j.Expected, j.MemberCompleted, j.MemberFailed)
 	if j.Missed > 0 {
 		text += fmt.Sprintf(", and %d more are over", j.Missed)
 	}
@@ -44,9 +46,9 @@ type joinTally struct {
 
 // checkJoins compares the joins' counters with their members, finds waits of joins that
 // are over and that nobody woke, and repairs both with Fix.
-func (e *examination) checkJoins(ctx context.Context) ([]Finding, error) {
+func (e *examination) checkJoins(ctx context.Context) ([]health.Finding, error) {
 	sum := joinTally{fix: e.opts.Fix, check: joincheck.Check{DB: e.db, Timeout: e.opts.Timeout, Note: audit.New(ctx, "counters of joins")}}
-	for _, status := range []join.Status{join.Pending, join.Completed, join.Failed, join.Cancelled} {
+	for status := range op.JoinStatuses() {
 		if err := e.checkJoinsOf(ctx, status, &sum); err != nil {
 			return sum.findings(), err
 		}
@@ -57,14 +59,14 @@ func (e *examination) checkJoins(ctx context.Context) ([]Finding, error) {
 	if found := sum.findings(); found != nil {
 		return found, nil
 	}
-	return newFindings("joins", OK, fmt.Sprintf("%d joins agree with their members", sum.read), ""), nil
+	return one(health.OK, fmt.Sprintf("%d joins agree with their members", sum.read), ""), nil
 }
 
 // checkJoinsOf checks the joins of one status, newest first.
-func (e *examination) checkJoinsOf(ctx context.Context, status join.Status, sum *joinTally) error {
+func (e *examination) checkJoinsOf(ctx context.Context, status int, sum *joinTally) error {
 	below := joincheck.Above()
 	for page := 0; e.opts.Fix || page < joinPages; page++ {
-		list, err := sum.check.Page(ctx, int(status), below, joinPage)
+		list, err := sum.check.Page(ctx, status, below, joinPage)
 		if err != nil {
 			return err
 		}
@@ -138,13 +140,13 @@ func mention(list []string, what string) []string {
 }
 
 // findings returns what is wrong and what was repaired, if anything.
-func (s *joinTally) findings() []Finding {
-	var found []Finding
+func (s *joinTally) findings() []health.Finding {
+	var found []health.Finding
 	if s.fixes > 0 {
-		found = append(found, newFindings("joins", Note, fmt.Sprintf("repaired %d joins: %s", s.fixes, listed(s.fixed, s.fixes)), "")...)
+		found = append(found, one(health.Note, fmt.Sprintf("repaired %d joins: %s", s.fixes, listed(s.fixed, s.fixes)), "")...)
 	}
 	if s.wrongs > 0 {
-		f := newFindings("joins", Problem, fmt.Sprintf("%d of %d joins disagree with their members: %s", s.wrongs, s.read, listed(s.wrong, s.wrongs)), "Run: pawl doctor --fix")
+		f := one(health.Problem, fmt.Sprintf("%d of %d joins disagree with their members: %s", s.wrongs, s.read, listed(s.wrong, s.wrongs)), "Run: pawl doctor --fix")
 		if s.hopeless == s.wrongs {
 			f[0].NextStep = "More members count than there are steps: one of the tables was changed by hand. Cancel the join: pawl joins cancel ID"
 		}
@@ -153,14 +155,14 @@ func (s *joinTally) findings() []Finding {
 	}
 	switch {
 	case s.parkeds > 0 && s.fix:
-		found = append(found, newFindings("joins", Note, fmt.Sprintf("woke the waits of %d joins that are over: %s", s.parkeds, listed(s.parked, s.parkeds)), "")...)
+		found = append(found, one(health.Note, fmt.Sprintf("woke the waits of %d joins that are over: %s", s.parkeds, listed(s.parked, s.parkeds)), "")...)
 	case s.parkeds > 0:
-		f := newFindings("joins", Problem, fmt.Sprintf("%d joins are over, and their waits are parked: %s", s.parkeds, listed(s.parked, s.parkeds)), "Run: pawl doctor --fix")
+		f := one(health.Problem, fmt.Sprintf("%d joins are over, and their waits are parked: %s", s.parkeds, listed(s.parked, s.parkeds)), "Run: pawl doctor --fix")
 		f[0].Fixable = true
 		found = append(found, f...)
 	}
 	if s.large > 0 {
-		found = append(found, newFindings("joins", Note, fmt.Sprintf("%d joins have %d members or more and were not counted", s.large, joincheck.Members), "")...)
+		found = append(found, one(health.Note, fmt.Sprintf("%d joins have %d members or more and were not counted", s.large, joincheck.Members), "")...)
 	}
 	return found
 }

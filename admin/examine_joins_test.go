@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/join"
@@ -72,7 +73,7 @@ func (f *examineFixture) wantJoin(id join.ID, completed, failed int, status join
 func (f *examineFixture) wantSent(topic string, n int) {
 	f.t.Helper()
 	f.work()
-	list, err := f.box.List(f.ctx(), outbox.ListFilter{Topic: topic})
+	list, err := f.box.List(f.ctx(), outbox.ListOptions{Topic: topic})
 	f.check(err)
 	if len(list) != n {
 		f.t.Errorf("%d messages of topic %s, want %d", len(list), topic, n)
@@ -82,13 +83,13 @@ func (f *examineFixture) wantSent(topic string, n int) {
 // repair wants Examine to find a fault of joins, to repair it, and to find no more.
 func (f *examineFixture) repair(evidence string) {
 	f.t.Helper()
-	if found := wantFinding(f.t, f.examine(), "joins", admin.Problem, evidence, "pawl doctor --fix"); !found.Fixable {
+	if found := wantFinding(f.t, f.examine(), "joins", health.Problem, evidence, "pawl doctor --fix"); !found.Fixable {
 		f.t.Errorf("not fixable: %+v", found)
 	}
 	f.withoutTrail()
-	wantFinding(f.t, f.examine(), "joins", admin.Problem, evidence, "")
+	wantFinding(f.t, f.examine(), "joins", health.Problem, evidence, "")
 	before := f.noted("counters of joins")
-	wantFinding(f.t, f.examine(admin.ExamineOptions{Fix: true, Timeout: time.Minute}), "joins", admin.Note, "repaired 1 joins", "")
+	wantFinding(f.t, f.examine(admin.ExamineOptions{Fix: true, Timeout: time.Minute}), "joins", health.Note, "repaired 1 joins", "")
 	wantOK(f.t, f.examine(), "joins")
 	if n := f.noted("counters of joins") - before; n != 1 {
 		f.t.Errorf("%d repaired joins are noted", n)
@@ -111,7 +112,7 @@ func (f *examineFixture) withoutTrail() {
 // noted is how much the doctor mended of something, by the audit trail.
 func (f *examineFixture) noted(target string) (n int64) {
 	f.t.Helper()
-	list, err := f.admin().Audit(f.ctx(), admin.AuditFilter{Action: audit.Fix})
+	list, err := f.admin().Audit(f.ctx(), admin.AuditOptions{Action: audit.Fix})
 	f.check(err)
 	for _, e := range list {
 		if e.Target == target {
@@ -184,10 +185,10 @@ func TestExamineJoinsMissedSteps(t *testing.T) {
 		f.repair("its members 0 and 0, and 3 more are over")
 		f.wantJoin(id, 2, 1, join.Failed)
 		f.wantSent("failed", 1)
-		members, err := f.joins.Members(f.ctx(), id, join.MemberFilter{})
+		members, err := f.joins.Members(f.ctx(), id, join.MembersOptions{})
 		f.check(err)
 		for _, m := range members {
-			if m.Status == join.MemberPending {
+			if m.Status == join.Pending {
 				t.Errorf("still pending: %+v", m)
 			}
 		}
@@ -243,7 +244,7 @@ func TestExamineJoinsTooManyMembers(t *testing.T) {
 		f.exec("UPDATE {outbox_join} SET expected_steps = 1, completed_steps = 0")
 		f.exec("UPDATE {outbox_join_member} SET status = 1")
 		for _, fix := range []bool{false, true} {
-			found := wantFinding(t, f.examine(admin.ExamineOptions{Fix: fix, Timeout: time.Minute}), "joins", admin.Problem, "its members 2 and 0", "by hand")
+			found := wantFinding(t, f.examine(admin.ExamineOptions{Fix: fix, Timeout: time.Minute}), "joins", health.Problem, "its members 2 and 0", "by hand")
 			if found.Fixable {
 				t.Errorf("fixable: %+v", found)
 			}
@@ -263,10 +264,10 @@ func TestExamineJoinsPages(t *testing.T) {
 			f.check(err)
 		}
 		f.check(tx.Commit())
-		wantFinding(t, f.examine(), "joins", admin.OK, "250 joins agree", "")
+		wantFinding(t, f.examine(), "joins", health.OK, "250 joins agree", "")
 		f.exec("UPDATE {outbox_join} SET completed_steps = 1")
-		wantFinding(t, f.examine(), "joins", admin.Problem, "250 of 250 joins disagree", "pawl doctor --fix")
-		wantFinding(t, f.examine(admin.ExamineOptions{Fix: true, Timeout: time.Minute}), "joins", admin.Note, "repaired 250 joins", "")
+		wantFinding(t, f.examine(), "joins", health.Problem, "250 of 250 joins disagree", "pawl doctor --fix")
+		wantFinding(t, f.examine(admin.ExamineOptions{Fix: true, Timeout: time.Minute}), "joins", health.Note, "repaired 250 joins", "")
 		wantOK(t, f.examine(), "joins")
 		if n := f.noted("counters of joins"); n != 250 {
 			t.Errorf("%d repaired joins are noted", n)
@@ -284,10 +285,10 @@ func TestExamineJoinsParkedWaits(t *testing.T) {
 		f.exec("UPDATE {outbox_ready} SET at = " + f.never() + " WHERE lo IN (SELECT id FROM {outbox_join_wait})")
 		pending := f.fan(1)
 		f.wantSent("next", 0)
-		wantFinding(t, f.examine(), "joins", admin.Problem, "1 joins are over, and their waits are parked: "+id.String(), "pawl doctor --fix")
+		wantFinding(t, f.examine(), "joins", health.Problem, "1 joins are over, and their waits are parked: "+id.String(), "pawl doctor --fix")
 		f.withoutTrail()
 		f.wantSent("next", 0)
-		wantFinding(t, f.examine(admin.ExamineOptions{Fix: true, Timeout: time.Minute}), "joins", admin.Note, "woke the waits of 1 joins", "")
+		wantFinding(t, f.examine(admin.ExamineOptions{Fix: true, Timeout: time.Minute}), "joins", health.Note, "woke the waits of 1 joins", "")
 		wantOK(t, f.examine(), "joins")
 		f.wantSent("next", 1)
 		if n := f.noted("counters of joins"); n != 1 {
@@ -320,7 +321,7 @@ func TestExamineJoinsRepairWaitsForAStep(t *testing.T) {
 		f.check(err)
 		var pid int
 		f.check(tx.QueryRowContext(f.ctx(), "SELECT pg_backend_pid()").Scan(&pid))
-		mended := make(chan admin.Finding, 1)
+		mended := make(chan health.Finding, 1)
 		go func() {
 			mended <- worstOf(t, f.examine(admin.ExamineOptions{Fix: true, Timeout: time.Minute}), "joins")
 		}()
@@ -330,7 +331,7 @@ func TestExamineJoinsRepairWaitsForAStep(t *testing.T) {
 			return waiting
 		})
 		f.check(tx.Commit())
-		if found := <-mended; found.Level != admin.Note {
+		if found := <-mended; found.Level != health.Note {
 			t.Errorf("%+v", found)
 		}
 		wantOK(t, f.examine(), "joins")
@@ -389,7 +390,7 @@ func TestExamineJoinsRepairedWhileWorkersRun(t *testing.T) {
 					default:
 					}
 					found := worstOf(t, f.admin().Examine(f.ctx(), admin.ExamineOptions{Fix: true, Timeout: time.Minute}).Findings, "joins")
-					if found.Level > admin.Note {
+					if found.Level > health.Note {
 						t.Errorf("%+v", found)
 					}
 				}

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/pgcluster"
@@ -72,17 +73,17 @@ func (p *pg) flush() {
 	p.exec("DO $$ BEGIN PERFORM pg_stat_force_next_flush(); EXCEPTION WHEN undefined_function THEN NULL; END $$")
 }
 
-func (p *pg) examine(l admin.Limits) []admin.Finding { return examine(p.t, p.DB, l) }
+func (p *pg) examine(l health.Limits) []health.Finding { return examine(p.t, p.DB, l) }
 
-func examine(t *testing.T, db engine.DB, l admin.Limits) []admin.Finding {
+func examine(t *testing.T, db engine.DB, l health.Limits) []health.Finding {
 	return admin.New(db, nil).Examine(t.Context(), admin.ExamineOptions{Timeout: time.Minute, Limits: l}).Findings
 }
 
 // find returns the evidence and next step of what is worse than ok.
-func find(findings []admin.Finding, check string) string {
+func find(findings []health.Finding, check string) string {
 	var text []string
 	for _, f := range findings {
-		if f.Code == check && f.Level > admin.OK {
+		if f.Code == check && f.Level > health.OK {
 			text = append(text, f.Summary+" -> "+f.NextStep)
 		}
 	}
@@ -93,15 +94,15 @@ func find(findings []admin.Finding, check string) string {
 func TestExaminePostgresSettingsOfTheSession(t *testing.T) {
 	t.Parallel()
 	p := onPostgres(t, testpg.URL(t), "d_settings", postgres.Options{RelaxedAck: true})
-	before := p.examine(admin.Limits{})
+	before := p.examine(health.Limits{})
 	if text := find(before, "durability"); !strings.Contains(text, "RelaxedAck") || strings.Contains(text, "synchronous_commit") {
 		t.Errorf("before: %s", text)
 	}
-	findings := examine(t, p.open(postgres.Options{}, p.server, "synchronous_commit=off", "default_transaction_isolation=serializable"), admin.Limits{})
+	findings := examine(t, p.open(postgres.Options{}, p.server, "synchronous_commit=off", "default_transaction_isolation=serializable"), health.Limits{})
 	if text := find(findings, "durability"); !strings.Contains(text, "synchronous_commit = off (from: client)") || !strings.Contains(text, "RESET synchronous_commit") {
 		t.Errorf("durability: %s", text)
 	}
-	wantFinding(t, findings, "server", admin.Note, "default_transaction_isolation = serializable", "")
+	wantFinding(t, findings, "server", health.Note, "default_transaction_isolation = serializable", "")
 
 	p.exec("CREATE ROLE d_hasty LOGIN SUPERUSER CONNECTION LIMIT 7")
 	defer p.exec("DROP ROLE d_hasty")
@@ -112,7 +113,7 @@ func TestExaminePostgresSettingsOfTheSession(t *testing.T) {
 	}
 	u.User = url.User("d_hasty")
 	hasty := p.open(postgres.Options{}, u.String())
-	findings = examine(t, hasty, admin.Limits{Connections: 10})
+	findings = examine(t, hasty, health.Limits{Connections: 10})
 	if text := find(findings, "durability"); !strings.Contains(text, "synchronous_commit = off (from: user)") {
 		t.Errorf("of the role: %s", text)
 	}
@@ -125,18 +126,18 @@ func TestExaminePostgresSettingsOfTheSession(t *testing.T) {
 func TestExaminePostgresThatCannotBeWrittenTo(t *testing.T) {
 	t.Parallel()
 	p := onPostgres(t, testpg.URL(t), "d_readonly", postgres.Options{}, "default_transaction_read_only=on")
-	findings := p.examine(admin.Limits{})
-	wantFinding(t, findings, "writable", admin.Problem, "read-only", "primary")
-	wantFinding(t, findings, "server", admin.Problem, "default_transaction_read_only = on", "ALTER ROLE")
+	findings := p.examine(health.Limits{})
+	wantFinding(t, findings, "writable", health.Problem, "read-only", "primary")
+	wantFinding(t, findings, "server", health.Problem, "default_transaction_read_only = on", "ALTER ROLE")
 	wantOK(t, findings, "joins")
 }
 
 func TestExaminePostgresTables(t *testing.T) {
 	t.Parallel()
 	p := onPostgres(t, testpg.URL(t), "d_tables", postgres.Options{})
-	wantOK(t, p.examine(admin.Limits{}), "vacuum")
+	wantOK(t, p.examine(health.Limits{}), "vacuum")
 	p.exec("ALTER TABLE pawl.outbox_ready SET (autovacuum_enabled = off)")
-	f := wantFinding(t, p.examine(admin.Limits{}), "vacuum", admin.Warning, "switched off for table outbox_ready", "RESET (autovacuum_enabled)")
+	f := wantFinding(t, p.examine(health.Limits{}), "vacuum", health.Warning, "switched off for table outbox_ready", "RESET (autovacuum_enabled)")
 	p.exec(f.NextStep)
 
 	p.exec("ALTER TABLE pawl.inbox SET (autovacuum_enabled = off)")
@@ -144,20 +145,20 @@ func TestExaminePostgresTables(t *testing.T) {
 	p.exec("DELETE FROM pawl.inbox")
 	p.flush()
 	dbtest.Until(t, "the statistics know", func() bool {
-		found := find(p.examine(admin.Limits{DeadRows: 400}), "vacuum")
+		found := find(p.examine(health.Limits{DeadRows: 400}), "vacuum")
 		return strings.Contains(found, `table inbox has `) && strings.Contains(found, `dead rows and 0 live ones, never vacuumed -> See`)
 	})
 	dbtest.Until(t, "a vacuum has removed them", func() bool {
 		// Again and again: it leaves what the snapshots of other tests may still see.
 		p.exec("VACUUM pawl.inbox")
 		p.flush()
-		return !strings.Contains(find(p.examine(admin.Limits{DeadRows: 400}), "vacuum"), "dead rows")
+		return !strings.Contains(find(p.examine(health.Limits{DeadRows: 400}), "vacuum"), "dead rows")
 	})
 	p.exec("ALTER TABLE pawl.inbox RESET (autovacuum_enabled)")
-	wantOK(t, p.examine(admin.Limits{DeadRows: 400}), "vacuum")
+	wantOK(t, p.examine(health.Limits{DeadRows: 400}), "vacuum")
 
 	p.exec("ALTER TABLE pawl.lease SET UNLOGGED")
-	if text := find(p.examine(admin.Limits{}), "durability"); !strings.Contains(text, `table lease is unlogged: a crash empties it -> ALTER TABLE "d_tables"."lease" SET LOGGED`) {
+	if text := find(p.examine(health.Limits{}), "durability"); !strings.Contains(text, `table lease is unlogged: a crash empties it -> ALTER TABLE "d_tables"."lease" SET LOGGED`) {
 		t.Errorf("durability: %s", text)
 	}
 }
@@ -166,13 +167,13 @@ func TestExaminePostgresObjects(t *testing.T) {
 	t.Parallel()
 	p := onPostgres(t, testpg.URL(t), "d_objects", postgres.Options{})
 	p.exec(`UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'pawl.outbox_join_member_id_idx'::regclass`)
-	wantFinding(t, p.examine(admin.Limits{}), "objects", admin.Problem, "invalid index: CREATE INDEX ON pawl.outbox_join_member USING btree (id)", "Drop it")
+	wantFinding(t, p.examine(health.Limits{}), "objects", health.Problem, "invalid index: CREATE INDEX ON pawl.outbox_join_member USING btree (id)", "Drop it")
 	p.exec(`REINDEX INDEX pawl.outbox_join_member_id_idx`)
-	wantOK(t, p.examine(admin.Limits{}), "objects")
+	wantOK(t, p.examine(health.Limits{}), "objects")
 	p.exec(`CREATE OR REPLACE FUNCTION pawl.outbox_backoff(p_retry integer) RETURNS interval LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN interval '0'; END $$`)
-	wantFinding(t, p.examine(admin.Limits{}), "objects", admin.Problem, "missing or changed function: outbox_backoff(int4)", "by hand")
+	wantFinding(t, p.examine(health.Limits{}), "objects", health.Problem, "missing or changed function: outbox_backoff(int4)", "by hand")
 	p.exec(`DROP FUNCTION pawl.outbox_join_wake`)
-	if text := find(p.examine(admin.Limits{}), "objects"); !strings.Contains(text, "outbox_join_wake(_uuid)") {
+	if text := find(p.examine(health.Limits{}), "objects"); !strings.Contains(text, "outbox_join_wake(_uuid)") {
 		t.Errorf("objects: %s", text)
 	}
 }
@@ -180,7 +181,7 @@ func TestExaminePostgresObjects(t *testing.T) {
 func TestExaminePostgresSnapshots(t *testing.T) {
 	t.Parallel()
 	p := onPostgres(t, testpg.URL(t), "d_snapshots", postgres.Options{})
-	limits := admin.Limits{Snapshot: time.Millisecond}
+	limits := health.Limits{Snapshot: time.Millisecond}
 	other, err := pgx.Connect(t.Context(), testpg.With(p.server, "application_name=forgetful"))
 	if err != nil {
 		t.Fatal(err)
@@ -227,49 +228,49 @@ func TestExaminePostgresOfItsOwn(t *testing.T) {
 		}
 	}()
 	p := onPostgres(t, cluster.URL(), "pawl", postgres.Options{})
-	for _, f := range p.examine(admin.Limits{}) {
-		if f.Level != admin.OK {
+	for _, f := range p.examine(health.Limits{}) {
+		if f.Level != health.OK {
 			t.Errorf("a server as it comes: %+v", f)
 		}
 	}
 	for _, c := range []struct {
 		set, check, reset string
-		level             admin.Level
+		level             health.Level
 		evidence, next    string
 	}{
-		{"fsync = off", "durability", "fsync", admin.Problem, "fsync = off (from: configuration file)", "ALTER SYSTEM SET fsync = on"},
-		{"full_page_writes = off", "durability", "full_page_writes", admin.Problem, "full_page_writes = off (from: configuration file)", "ALTER SYSTEM SET full_page_writes = on"},
-		{"synchronous_commit = off", "durability", "synchronous_commit", admin.Warning, "synchronous_commit = off (from: configuration file)", "ALTER SYSTEM RESET"},
-		{"autovacuum = off", "vacuum", "autovacuum", admin.Problem, "autovacuum = off (from: configuration file)", "ALTER SYSTEM SET autovacuum = on"},
+		{"fsync = off", "durability", "fsync", health.Problem, "fsync = off (from: configuration file)", "ALTER SYSTEM SET fsync = on"},
+		{"full_page_writes = off", "durability", "full_page_writes", health.Problem, "full_page_writes = off (from: configuration file)", "ALTER SYSTEM SET full_page_writes = on"},
+		{"synchronous_commit = off", "durability", "synchronous_commit", health.Warning, "synchronous_commit = off (from: configuration file)", "ALTER SYSTEM RESET"},
+		{"autovacuum = off", "vacuum", "autovacuum", health.Problem, "autovacuum = off (from: configuration file)", "ALTER SYSTEM SET autovacuum = on"},
 	} {
 		p.exec("ALTER SYSTEM SET " + c.set)
 		p.exec("SELECT pg_reload_conf()")
-		dbtest.Until(t, c.set+" is seen", func() bool { return find(p.examine(admin.Limits{}), c.check) != "" })
-		wantFinding(t, p.examine(admin.Limits{}), c.check, c.level, c.evidence, c.next)
+		dbtest.Until(t, c.set+" is seen", func() bool { return find(p.examine(health.Limits{}), c.check) != "" })
+		wantFinding(t, p.examine(health.Limits{}), c.check, c.level, c.evidence, c.next)
 		p.exec("ALTER SYSTEM RESET " + c.reset)
 		p.exec("SELECT pg_reload_conf()")
-		dbtest.Until(t, c.set+" is gone", func() bool { return find(p.examine(admin.Limits{}), c.check) == "" })
+		dbtest.Until(t, c.set+" is gone", func() bool { return find(p.examine(health.Limits{}), c.check) == "" })
 	}
 
-	old := admin.Limits{Snapshot: time.Microsecond}
+	old := health.Limits{Snapshot: time.Microsecond}
 	p.exec("BEGIN; UPDATE pawl.outbox_lane SET priority = priority; PREPARE TRANSACTION 'two-phase'")
 	if text := find(p.examine(old), "snapshots"); !strings.Contains(text, `transaction "two-phase" of "postgres" was prepared`) {
 		t.Errorf("prepared: %s", text)
 	}
 	p.exec("ROLLBACK PREPARED 'two-phase'")
 	p.exec("SELECT pg_create_physical_replication_slot('left_behind', true)")
-	f := wantFinding(t, p.examine(admin.Limits{}), "snapshots", admin.Warning, `nobody reads replication slot "left_behind"`, "pg_drop_replication_slot('left_behind')")
+	f := wantFinding(t, p.examine(health.Limits{}), "snapshots", health.Warning, `nobody reads replication slot "left_behind"`, "pg_drop_replication_slot('left_behind')")
 	_, drop, _ := strings.Cut(f.NextStep, "or: ")
 	p.exec(drop)
-	wantOK(t, p.examine(admin.Limits{}), "snapshots")
+	wantOK(t, p.examine(health.Limits{}), "snapshots")
 
 	p.exec("CREATE ROLE d_app LOGIN")
 	p.exec("GRANT USAGE ON SCHEMA pawl TO d_app")
 	p.exec("GRANT ALL ON ALL TABLES IN SCHEMA pawl TO d_app")
 	p.exec("GRANT ALL ON ALL SEQUENCES IN SCHEMA pawl TO d_app")
 	app := p.open(postgres.Options{}, strings.Replace(p.server, "postgres@", "d_app@", 1))
-	for _, f := range examine(t, app, admin.Limits{}) {
-		if f.Level > admin.Note || f.Level == admin.Note && (f.Code != "snapshots" || !strings.Contains(f.Summary, "do not show themselves")) {
+	for _, f := range examine(t, app, health.Limits{}) {
+		if f.Level > health.Note || f.Level == health.Note && (f.Code != "snapshots" || !strings.Contains(f.Summary, "do not show themselves")) {
 			t.Errorf("as a role without more rights than it needs: %+v", f)
 		}
 	}
@@ -281,14 +282,14 @@ func TestExaminePostgresOfItsOwn(t *testing.T) {
 func TestExaminePostgresBehindATransactionPooler(t *testing.T) {
 	t.Parallel()
 	p := onPostgres(t, testpg.URL(t), "d_pooler", postgres.Options{})
-	wantOK(t, p.examine(admin.Limits{}), "pooler")
+	wantOK(t, p.examine(health.Limits{}), "pooler")
 	behind := p.open(postgres.Options{}, proxytest.NewPooler(t, p.server).URL(p.server), "default_query_exec_mode=exec")
-	findings := examine(t, behind, admin.Limits{})
-	wantFinding(t, findings, "pooler", admin.Warning, "by the transaction", "pool_mode = session")
+	findings := examine(t, behind, health.Limits{})
+	wantFinding(t, findings, "pooler", health.Warning, "by the transaction", "pool_mode = session")
 	wantOK(t, findings, "schema")
 	wantOK(t, findings, "joins")
 	through := p.open(postgres.Options{}, proxytest.New(t, p.server).URL(p.server))
-	wantOK(t, examine(t, through, admin.Limits{}), "pooler")
+	wantOK(t, examine(t, through, health.Limits{}), "pooler")
 }
 
 // D-5: what is found never holds a password.
@@ -300,7 +301,7 @@ func TestExaminePostgresPasswordsStaySecret(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := admin.New(db, nil).Examine(t.Context(), admin.ExamineOptions{})
-		if text := fmt.Sprint(r); len(r.Findings) != 1 || r.Level != admin.Problem || strings.Contains(text, "hunter2") {
+		if text := fmt.Sprint(r); len(r.Findings) != 1 || r.Level != health.Problem || strings.Contains(text, "hunter2") {
 			t.Errorf("%s", text)
 		}
 		_ = db.Close()
@@ -312,10 +313,10 @@ func TestExaminePostgresPasswordsStaySecret(t *testing.T) {
 func TestExaminePostgresPaths(t *testing.T) {
 	t.Parallel()
 	p := onPostgres(t, testpg.URL(t), "d_paths", postgres.Options{})
-	wantOK(t, p.examine(admin.Limits{}), "paths")
+	wantOK(t, p.examine(health.Limits{}), "paths")
 	p.exec("ALTER ROUTINE pawl.outbox_wake RESET search_path")
 	p.exec("GRANT EXECUTE ON ROUTINE pawl.audit_purge TO PUBLIC")
-	text := find(p.examine(admin.Limits{}), "paths")
+	text := find(p.examine(health.Limits{}), "paths")
 	for _, want := range []string{
 		"outbox_wake(text[]) does not set its search_path", "ALTER ROUTINE d_paths.outbox_wake(text[]) SET search_path = pg_catalog, pg_temp",
 		"d_paths.audit_purge(interval,integer) runs with the rights of ", "REVOKE EXECUTE ON ROUTINE d_paths.audit_purge(interval,integer) FROM PUBLIC",
@@ -326,7 +327,7 @@ func TestExaminePostgresPaths(t *testing.T) {
 	}
 	p.exec("ALTER ROUTINE d_paths.outbox_wake(text[]) SET search_path = pg_catalog, pg_temp")
 	p.exec("REVOKE EXECUTE ON ROUTINE d_paths.audit_purge(interval,integer) FROM PUBLIC")
-	wantOK(t, p.examine(admin.Limits{}), "paths")
-	elsewhere := examine(t, p.open(postgres.Options{}, p.server, "search_path=public,pg_catalog"), admin.Limits{})
-	wantFinding(t, elsewhere, "paths", admin.Warning, "public before pg_catalog", "search_path")
+	wantOK(t, p.examine(health.Limits{}), "paths")
+	elsewhere := examine(t, p.open(postgres.Options{}, p.server, "search_path=public,pg_catalog"), health.Limits{})
+	wantFinding(t, elsewhere, "paths", health.Warning, "public before pg_catalog", "search_path")
 }

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/nobody"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 )
@@ -28,11 +28,11 @@ func TestExamineSQLiteRights(t *testing.T) {
 		if err := os.Chmod(name, info.Mode()&^0o222); err != nil {
 			t.Fatal(err)
 		}
-		wantFinding(t, examine(t, db, admin.Limits{}), "file", admin.Problem, name+" cannot be written to", "right")
+		wantFinding(t, examine(t, db, health.Limits{}), "file", health.Problem, name+" cannot be written to", "right")
 		if err := os.Chmod(name, info.Mode()); err != nil {
 			t.Fatal(err)
 		}
-		wantOK(t, examine(t, db, admin.Limits{}), "file")
+		wantOK(t, examine(t, db, health.Limits{}), "file")
 	}
 }
 

@@ -9,9 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/dbtest"
-	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 )
 
@@ -52,10 +51,10 @@ func ownPool(t *testing.T, path, params string) *sqlite.DB {
 func TestExamineSQLiteSettings(t *testing.T) {
 	t.Parallel()
 	path, db := lite(t, sqlite.Options{})
-	wantOK(t, examine(t, db, admin.Limits{}), "durability")
-	wantFinding(t, examine(t, dbtest.SQLiteAt(t, path, sqlite.Options{Relaxed: true}), admin.Limits{}), "durability", admin.Note, "synchronous = NORMAL", "Relaxed")
-	wantFinding(t, examine(t, ownPool(t, path, "_pragma=synchronous(1)"), admin.Limits{}), "durability", admin.Warning, "synchronous = NORMAL", "FULL")
-	wantFinding(t, examine(t, ownPool(t, path, "_pragma=synchronous(0)"), admin.Limits{}), "durability", admin.Problem, "synchronous = OFF", "FULL")
+	wantOK(t, examine(t, db, health.Limits{}), "durability")
+	wantFinding(t, examine(t, dbtest.SQLiteAt(t, path, sqlite.Options{Relaxed: true}), health.Limits{}), "durability", health.Note, "synchronous = NORMAL", "Relaxed")
+	wantFinding(t, examine(t, ownPool(t, path, "_pragma=synchronous(1)"), health.Limits{}), "durability", health.Warning, "synchronous = NORMAL", "FULL")
+	wantFinding(t, examine(t, ownPool(t, path, "_pragma=synchronous(0)"), health.Limits{}), "durability", health.Problem, "synchronous = OFF", "FULL")
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -63,28 +62,28 @@ func TestExamineSQLiteSettings(t *testing.T) {
 	if err := deleting.Close(); err != nil {
 		t.Fatal(err)
 	}
-	findings := examine(t, ownPool(t, other, "_pragma=journal_mode(DELETE)&_pragma=synchronous(2)"), admin.Limits{})
-	wantFinding(t, findings, "durability", admin.Warning, "journal_mode = delete", "WAL")
+	findings := examine(t, ownPool(t, other, "_pragma=journal_mode(DELETE)&_pragma=synchronous(2)"), health.Limits{})
+	wantFinding(t, findings, "durability", health.Warning, "journal_mode = delete", "WAL")
 }
 
 func TestExamineSQLiteThatCannotBeWrittenTo(t *testing.T) {
 	t.Parallel()
 	path, db := lite(t, sqlite.Options{})
-	wantOK(t, examine(t, db, admin.Limits{}), "writable")
-	findings := examine(t, ownPool(t, path, "mode=ro"), admin.Limits{})
-	wantFinding(t, findings, "writable", admin.Problem, "readonly", "mode=ro")
+	wantOK(t, examine(t, db, health.Limits{}), "writable")
+	findings := examine(t, ownPool(t, path, "mode=ro"), health.Limits{})
+	wantFinding(t, findings, "writable", health.Problem, "readonly", "mode=ro")
 	wantOK(t, findings, "joins")
-	findings = examine(t, ownPool(t, path, "_pragma=query_only(1)"), admin.Limits{})
-	wantFinding(t, findings, "writable", admin.Problem, "readonly", "query_only")
-	wantFinding(t, findings, "file", admin.Problem, "query_only = 1", "without")
-	wantOK(t, examine(t, db, admin.Limits{}), "writable")
+	findings = examine(t, ownPool(t, path, "_pragma=query_only(1)"), health.Limits{})
+	wantFinding(t, findings, "writable", health.Problem, "readonly", "query_only")
+	wantFinding(t, findings, "file", health.Problem, "query_only = 1", "without")
+	wantOK(t, examine(t, db, health.Limits{}), "writable")
 }
 
 // What a reader still needs stays in the log.
 func TestExamineSQLiteReaderHoldsTheLog(t *testing.T) {
 	t.Parallel()
 	path, db := lite(t, sqlite.Options{})
-	limits := admin.Limits{LogPages: 20}
+	limits := health.Limits{LogPages: 20}
 	reader := ownPool(t, path, "").SQL()
 	tx, err := reader.BeginTx(t.Context(), &sql.TxOptions{ReadOnly: true})
 	if err != nil {
@@ -101,8 +100,8 @@ func TestExamineSQLiteReaderHoldsTheLog(t *testing.T) {
 	if locks, err := os.ReadFile("/proc/locks"); err == nil && strings.Contains(string(locks), fmt.Sprintf(" %d ", os.Getpid())) {
 		evidence += fmt.Sprintf("; readers: process %d", os.Getpid())
 	}
-	wantFinding(t, examine(t, db, limits), "log", admin.Warning, evidence, "wal_checkpoint(TRUNCATE)")
-	wantOK(t, examine(t, db, admin.Limits{}), "log")
+	wantFinding(t, examine(t, db, limits), "log", health.Warning, evidence, "wal_checkpoint(TRUNCATE)")
+	wantOK(t, examine(t, db, health.Limits{}), "log")
 	if err := tx.Rollback(); err != nil {
 		t.Fatal(err)
 	}
@@ -112,14 +111,14 @@ func TestExamineSQLiteReaderHoldsTheLog(t *testing.T) {
 func TestExamineSQLiteFile(t *testing.T) {
 	t.Parallel()
 	_, db := lite(t, sqlite.Options{})
-	wantOK(t, examine(t, db, admin.Limits{}), "file")
-	wantFinding(t, examine(t, db, admin.Limits{DiskFree: 1 << 62}), "file", admin.Problem, " MB left", "Make room")
+	wantOK(t, examine(t, db, health.Limits{}), "file")
+	wantFinding(t, examine(t, db, health.Limits{DiskFree: 1 << 62}), "file", health.Problem, " MB left", "Make room")
 	execute(t, db, "CREATE TABLE big AS WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 300) SELECT i, randomblob(4000) FROM c")
-	wantOK(t, examine(t, db, admin.Limits{FreePages: 100}), "file")
+	wantOK(t, examine(t, db, health.Limits{FreePages: 100}), "file")
 	execute(t, db, "DROP TABLE big")
-	wantFinding(t, examine(t, db, admin.Limits{FreePages: 100}), "file", admin.Note, "pages are empty", "VACUUM")
+	wantFinding(t, examine(t, db, health.Limits{FreePages: 100}), "file", health.Note, "pages are empty", "VACUUM")
 	execute(t, db, "VACUUM")
-	wantOK(t, examine(t, db, admin.Limits{FreePages: 100}), "file")
+	wantOK(t, examine(t, db, health.Limits{FreePages: 100}), "file")
 }
 
 // A file whose pages do not fit together is a problem, whatever else still works.
@@ -135,7 +134,7 @@ func TestExamineSQLiteCorruptFile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path, db := lite(t, sqlite.Options{})
 			execute(t, db, "INSERT INTO inbox (source, message_id, last_error, first_seen_utc, last_seen_utc) WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 2000) SELECT 's', i, 'e', 0, 0 FROM c")
-			wantOK(t, examine(t, db, admin.Limits{}), "pages")
+			wantOK(t, examine(t, db, health.Limits{}), "pages")
 			if err := db.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -151,7 +150,7 @@ func TestExamineSQLiteCorruptFile(t *testing.T) {
 			if err := file.Close(); err != nil {
 				t.Fatal(err)
 			}
-			wantFinding(t, examine(t, dbtest.SQLiteAt(t, path, sqlite.Options{}), admin.Limits{}), "pages", admin.Problem, "the file is corrupt: ", "backup")
+			wantFinding(t, examine(t, dbtest.SQLiteAt(t, path, sqlite.Options{}), health.Limits{}), "pages", health.Problem, "the file is corrupt: ", "backup")
 		})
 	}
 }
@@ -162,12 +161,12 @@ func TestExamineSQLiteFileTooLargeForItsTime(t *testing.T) {
 	_, db := lite(t, sqlite.Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, one := range db.Examinations(engine.Limits{}) {
+	for _, one := range db.Examinations(health.Limits{}) {
 		if one.Name != "pages" {
 			continue
 		}
-		found, err := one.Look(ctx)
-		if err != nil || len(found) != 1 || found[0].Level != engine.Note {
+		found, err := one.Examine(ctx)
+		if err != nil || len(found) != 1 || found[0].Level != health.Note {
 			t.Errorf("found %+v, error %v", found, err)
 		}
 	}
@@ -184,12 +183,12 @@ func TestExamineSQLiteObjects(t *testing.T) {
 	t.Parallel()
 	_, db := lite(t, sqlite.Options{Prefix: "p_"})
 	execute(t, db, "CREATE TABLE mine (x)") // not pawl's
-	wantOK(t, examine(t, db, admin.Limits{}), "objects")
+	wantOK(t, examine(t, db, health.Limits{}), "objects")
 	execute(t, db, "ALTER TABLE p_lease ADD COLUMN more TEXT")
-	wantFinding(t, examine(t, db, admin.Limits{}), "objects", admin.Problem, "table p_lease is not as pawl made it", "by hand")
+	wantFinding(t, examine(t, db, health.Limits{}), "objects", health.Problem, "table p_lease is not as pawl made it", "by hand")
 	execute(t, db, "ALTER TABLE p_lease DROP COLUMN more")
 	execute(t, db, "DROP INDEX p_timer_key")
-	f := wantFinding(t, examine(t, db, admin.Limits{}), "objects", admin.Problem, "missing index p_timer_key", "CREATE UNIQUE INDEX")
+	f := wantFinding(t, examine(t, db, health.Limits{}), "objects", health.Problem, "missing index p_timer_key", "CREATE UNIQUE INDEX")
 	execute(t, db, f.NextStep)
-	wantOK(t, examine(t, db, admin.Limits{}), "objects")
+	wantOK(t, examine(t, db, health.Limits{}), "objects")
 }

@@ -6,9 +6,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/worker"
 )
 
@@ -26,30 +28,30 @@ const (
 const runWorkers = "Run workers, and see what their logs say: pawl work, or the program's Run."
 
 // checkClaims finds claimed messages whose leases expired and which nobody releases.
-func (e *examination) checkClaims(ctx context.Context) ([]Finding, error) {
+func (e *examination) checkClaims(ctx context.Context) ([]health.Finding, error) {
 	expired, _, err := engine.Get(ctx, e.db, op.DoctorClaims{Age: overdue, Look: maxRows})
 	switch {
 	case err != nil:
 		return nil, err
 	case expired.Runs == 0:
-		return newFindings("claims", OK, fmt.Sprintf("no message is claimed whose lease has been over for %v", overdue), ""), nil
+		return one(health.OK, fmt.Sprintf("no message is claimed whose lease has been over for %v", overdue), ""), nil
 	}
-	return newFindings("claims", Warning, fmt.Sprintf("%d messages are claimed although their leases are over, the first for %s, and nobody puts them back", expired.Messages, e.ago(expired.Since)), runWorkers), nil
+	return one(health.Warning, fmt.Sprintf("%d messages are claimed although their leases are over, the first for %s, and nobody puts them back", expired.Messages, e.ago(expired.Since)), runWorkers), nil
 }
 
 // checkSchedule finds timers and jobs that are overdue.
-func (e *examination) checkSchedule(ctx context.Context) ([]Finding, error) {
+func (e *examination) checkSchedule(ctx context.Context) ([]health.Finding, error) {
 	counts, err := engine.Query(ctx, e.db, op.BacklogCounts{Age: overdue, Most: maxRows})
 	kinds := map[string]string{"timers/due": "timers", "timers/expired": "claimed timers", "jobs/due": "jobs"}
-	var found []Finding
+	var found []health.Finding
 	for _, c := range counts {
 		if kind := kinds[c.What+"/"+c.Which]; kind != "" && c.N > 0 {
 			late := time.Duration(worker.Value(c.Micros)) * time.Microsecond
-			found = append(found, newFindings("schedule", Warning, fmt.Sprintf("%s %s overdue, the oldest for %s", atLeast(c.N), kind, late.Round(time.Second)), runWorkers)...)
+			found = append(found, one(health.Warning, fmt.Sprintf("%s %s overdue, the oldest for %s", atLeast(c.N), kind, late.Round(time.Second)), runWorkers)...)
 		}
 	}
 	if err == nil && found == nil {
-		found = newFindings("schedule", OK, fmt.Sprintf("no timer or job is overdue by more than %v", overdue), "")
+		found = one(health.OK, fmt.Sprintf("no timer or job is overdue by more than %v", overdue), "")
 	}
 	return found, err
 }
@@ -66,24 +68,24 @@ func (e *examination) ago(t *time.Time) string {
 	if t == nil {
 		return "?"
 	}
-	return e.opts.Now().Sub(*t).Round(time.Second).String()
+	return e.now().Sub(*t).Round(time.Second).String()
 }
 
 // checkInbox finds messages of the inbox that are stuck.
-func (e *examination) checkInbox(ctx context.Context) ([]Finding, error) {
-	stuck, err := inbox.New(e.db, inbox.Options{}).Stuck(ctx)
+func (e *examination) checkInbox(ctx context.Context) ([]health.Finding, error) {
+	stuck, err := engine.Query(ctx, e.db, op.InboxStuck{Age: limits.InboxStuck, Most: 100})
 	switch {
 	case err != nil:
 		return nil, err
 	case len(stuck) == 0:
-		return newFindings("inbox", OK, fmt.Sprintf("nothing is being processed that was not heard of for %v", inbox.StuckAfter), ""), nil
+		return one(health.OK, fmt.Sprintf("nothing is being processed that was not heard of for %v", limits.InboxStuck), ""), nil
 	}
 	var keys []string
 	for _, m := range stuck[:min(len(stuck), mentioned)] {
-		keys = append(keys, fmt.Sprintf("%q", m.Key.String()))
+		keys = append(keys, fmt.Sprintf("%q", inbox.Key{Source: m.Source, MessageID: m.MessageID}.String()))
 	}
-	evidence := fmt.Sprintf("%d messages are being processed and were not heard of for %v: %s", len(stuck), inbox.StuckAfter, listed(keys, len(stuck)))
-	return newFindings("inbox", Warning, evidence, "They were begun and not ended: have their senders deliver them again, or look at one with: pawl inbox show SOURCE ID"), nil
+	evidence := fmt.Sprintf("%d messages are being processed and were not heard of for %v: %s", len(stuck), limits.InboxStuck, listed(keys, len(stuck)))
+	return one(health.Warning, evidence, "They were begun and not ended: have their senders deliver them again, or look at one with: pawl inbox show SOURCE ID"), nil
 }
 
 // listed returns the first of n things in words.
@@ -96,21 +98,21 @@ func listed(some []string, n int) string {
 }
 
 // checkLeases finds leases that expired without being released.
-func (e *examination) checkLeases(ctx context.Context) ([]Finding, error) {
+func (e *examination) checkLeases(ctx context.Context) ([]health.Finding, error) {
 	lapsed, _, err := engine.Get(ctx, e.db, op.DoctorLeases{Look: maxRows})
 	switch {
 	case err != nil:
 		return nil, err
 	case lapsed.N == 0:
-		return newFindings("leases", OK, "every lease is held or was given back", ""), nil
+		return one(health.OK, "every lease is held or was given back", ""), nil
 	}
-	return newFindings("leases", Note, fmt.Sprintf("%d leases ran out without being given back, the last %s ago, %q among them: their holders crashed or lost the database", lapsed.N, e.ago(lapsed.Last), *lapsed.Name),
+	return one(health.Note, fmt.Sprintf("%d leases ran out without being given back, the last %s ago, %q among them: their holders crashed or lost the database", lapsed.N, e.ago(lapsed.Last), *lapsed.Name),
 		"Nothing: the next who asks gets them."), nil
 }
 
 // checkPlaces reads a sample of messages and runs: every message is in exactly one
 // place, and every run is of messages (docs/layout.md).
-func (e *examination) checkPlaces(ctx context.Context) ([]Finding, error) {
+func (e *examination) checkPlaces(ctx context.Context) ([]health.Finding, error) {
 	messages, err := engine.Query(ctx, e.db, op.DoctorMessages{Sample: sample, Most: mentioned})
 	if err != nil {
 		return nil, err
@@ -131,7 +133,7 @@ func (e *examination) checkPlaces(ctx context.Context) ([]Finding, error) {
 		empty = append(empty, fmt.Sprintf("%d of run %d", r.Missing, r.Lo))
 	}
 	const report = "The tables were changed by hand, or this is a fault of pawl: please report it, and compare with a backup."
-	var found []Finding
+	var found []health.Finding
 	for _, f := range []struct {
 		what string
 		ids  []string
@@ -141,11 +143,11 @@ func (e *examination) checkPlaces(ctx context.Context) ([]Finding, error) {
 		{"runs without their messages: ", empty},
 	} {
 		if len(f.ids) > 0 {
-			found = append(found, newFindings("places", Problem, f.what+strings.Join(f.ids, ", ")+" (in a sample)", report)...)
+			found = append(found, one(health.Problem, f.what+strings.Join(f.ids, ", ")+" (in a sample)", report)...)
 		}
 	}
 	if found == nil {
-		found = newFindings("places", OK, fmt.Sprintf("the %d newest and oldest messages and runs are where they belong", sample), "")
+		found = one(health.OK, fmt.Sprintf("the %d newest and oldest messages and runs are where they belong", sample), "")
 	}
 	return found, nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/registry"
@@ -34,11 +35,11 @@ func TestExamineWorkers(t *testing.T) {
 		f := openExamine(t, e)
 		r := registry.New(f.db.DB, quiet())
 		r.Show(f.ctx(), registry.Self{Name: "mailer"})
-		wantFinding(t, f.examine(), "workers", admin.OK, "1 workers show that they are alive", "")
+		wantFinding(t, f.examine(), "workers", health.OK, "1 workers show that they are alive", "")
 		f.exec("UPDATE {worker_process} SET heartbeat_at = {-2h}, expires_at = {-1h}")
 		found := f.examine() // some seconds later on a busy machine
-		wantFinding(t, found, "workers", admin.Warning, "1 of 1 workers went without a word, the last 2h0m", "start them again")
-		wantFinding(t, found, "workers", admin.Warning, "s ago: mailer (host ", "start them again")
+		wantFinding(t, found, "workers", health.Warning, "1 of 1 workers went without a word, the last 2h0m", "start them again")
+		wantFinding(t, found, "workers", health.Warning, "s ago: mailer (host ", "start them again")
 		r.Leave(f.ctx())
 		wantOK(t, f.examine(), "workers")
 	})
@@ -53,12 +54,12 @@ func TestExamineLostQueue(t *testing.T) {
 		_, err := f.box.Enqueue(f.ctx(), outbox.Message{Topic: "mail", Queue: "nobody's", Priority: 7})
 		f.check(err)
 		f.exec("DELETE FROM {outbox_lane} WHERE queue = 'nobody''s'")
-		wantFinding(t, f.examine(), "queues", admin.Problem, `1 messages wait in 1 queues that the database does not know, so that no worker claims them: of topics "mail"`, "Start a worker")
+		wantFinding(t, f.examine(), "queues", health.Problem, `1 messages wait in 1 queues that the database does not know, so that no worker claims them: of topics "mail"`, "Start a worker")
 		f.admin().Examine(f.ctx(), admin.ExamineOptions{Fix: true})
-		wantFinding(t, f.examine(), "queues", admin.Problem, "1 messages wait", "Start a worker") // its name cannot be guessed
+		wantFinding(t, f.examine(), "queues", health.Problem, "1 messages wait", "Start a worker") // its name cannot be guessed
 		registry.New(f.db.DB, quiet()).Show(f.ctx(), registry.Self{Name: "mailer", Queues: []string{"nobody's"}})
 		f.withoutTrail()
-		wantFinding(t, f.examine(), "queues", admin.Problem, "1 messages wait", "Start a worker")
+		wantFinding(t, f.examine(), "queues", health.Problem, "1 messages wait", "Start a worker")
 		f.admin().Examine(f.ctx(), admin.ExamineOptions{Fix: true})
 		wantOK(t, f.examine(), "queues")
 		if n := f.noted("queues that were lost"); n != 1 {
@@ -80,7 +81,7 @@ func TestExamineClaims(t *testing.T) {
 		f.exec("UPDATE {outbox_claim} SET locked_until = {-1m}")
 		wantOK(t, f.examine(), "claims") // somebody may be about to reap it
 		f.exec("UPDATE {outbox_claim} SET locked_until = {-2h}")
-		wantFinding(t, f.examine(), "claims", admin.Warning, "3 messages are claimed although their leases are over, the first for 2h0m", "pawl work")
+		wantFinding(t, f.examine(), "claims", health.Warning, "3 messages are claimed although their leases are over, the first for 2h0m", "pawl work")
 		_, err = f.box.ReapExpired(f.ctx())
 		f.check(err)
 		wantOK(t, f.examine(), "claims")
@@ -95,9 +96,9 @@ func TestExamineOverdueTimer(t *testing.T) {
 		f.check(err)
 		wantOK(t, f.examine(), "schedule")
 		f.exec("UPDATE {timer} SET at = {-2h}, due_time = {-2h}")
-		wantFinding(t, f.examine(), "schedule", admin.Warning, "1 timers overdue, the oldest for 2h0m", "pawl work")
+		wantFinding(t, f.examine(), "schedule", health.Warning, "1 timers overdue, the oldest for 2h0m", "pawl work")
 		f.exec("UPDATE {timer} SET status = 1, locked_until = {-3h}")
-		wantFinding(t, f.examine(), "schedule", admin.Warning, "1 claimed timers overdue, the oldest for 3h0m", "pawl work")
+		wantFinding(t, f.examine(), "schedule", health.Warning, "1 claimed timers overdue, the oldest for 3h0m", "pawl work")
 		f.exec("UPDATE {timer} SET status = 0, at = {1h}")
 		wantOK(t, f.examine(), "schedule")
 	})
@@ -110,7 +111,7 @@ func TestExamineOverdueJob(t *testing.T) {
 		f.check(all.Put(f.ctx(), job.Job{Name: "j", Topic: "t", Schedule: "0 6 * * *"}))
 		wantOK(t, f.examine(), "schedule")
 		f.exec("UPDATE {job} SET next_time = {-2h}, due_at = {-2h}")
-		wantFinding(t, f.examine(), "schedule", admin.Warning, "1 jobs overdue, the oldest for 2h0m", "pawl work")
+		wantFinding(t, f.examine(), "schedule", health.Warning, "1 jobs overdue, the oldest for 2h0m", "pawl work")
 		f.exec("UPDATE {job} SET next_time = {2h}, due_at = {2h}")
 		wantOK(t, f.examine(), "schedule")
 	})
@@ -126,7 +127,7 @@ func TestExamineStuckInboxMessage(t *testing.T) {
 		f.check(err)
 		wantOK(t, f.examine(), "inbox")
 		f.exec("UPDATE {inbox} SET last_seen_utc = {-3h}")
-		wantFinding(t, f.examine(), "inbox", admin.Warning, `"stripe/evt_1"`, "pawl inbox show")
+		wantFinding(t, f.examine(), "inbox", health.Warning, `"stripe/evt_1"`, "pawl inbox show")
 		f.exec("UPDATE {inbox} SET last_seen_utc = {0s}")
 		wantOK(t, f.examine(), "inbox")
 	})
@@ -141,8 +142,8 @@ func TestExamineLeases(t *testing.T) {
 		wantOK(t, f.examine(), "leases")
 		f.exec("UPDATE {lease} SET lease_until_utc = {-3h}")
 		found := f.examine() // some seconds later on a busy machine
-		wantFinding(t, found, "leases", admin.Note, "1 leases ran out without being given back, the last 3h0m", "Nothing")
-		wantFinding(t, found, "leases", admin.Note, `s ago, "close-books" among them`, "Nothing")
+		wantFinding(t, found, "leases", health.Note, "1 leases ran out without being given back, the last 3h0m", "Nothing")
+		wantFinding(t, found, "leases", health.Note, `s ago, "close-books" among them`, "Nothing")
 		f.exec("UPDATE {lease} SET lease_until_utc = {1h}")
 		wantOK(t, f.examine(), "leases")
 	})
@@ -153,7 +154,7 @@ func TestExamineMessageInNoPlace(t *testing.T) {
 		f := openExamine(t, e)
 		lo := f.enqueue(3)
 		f.exec(fmt.Sprintf("UPDATE {outbox_ready} SET n = 2 WHERE lo = %d", lo))
-		wantFinding(t, f.examine(), "places", admin.Problem, fmt.Sprintf("messages in no place, which will never be delivered: ids %d", lo+2), "report")
+		wantFinding(t, f.examine(), "places", health.Problem, fmt.Sprintf("messages in no place, which will never be delivered: ids %d", lo+2), "report")
 		f.exec(fmt.Sprintf("UPDATE {outbox_ready} SET n = 3 WHERE lo = %d", lo))
 		wantOK(t, f.examine(), "places")
 	})
@@ -164,7 +165,7 @@ func TestExamineMessageInTwoPlaces(t *testing.T) {
 		f := openExamine(t, e)
 		lo := f.enqueue(3)
 		f.exec(fmt.Sprintf("INSERT INTO {outbox_exception} (id, status, updated_at) VALUES (%d, 3, {0s})", lo+1))
-		wantFinding(t, f.examine(), "places", admin.Problem, fmt.Sprintf("messages in several places, which may be delivered again: ids %d", lo+1), "report")
+		wantFinding(t, f.examine(), "places", health.Problem, fmt.Sprintf("messages in several places, which may be delivered again: ids %d", lo+1), "report")
 		f.exec(fmt.Sprintf("UPDATE {outbox_exception} SET status = 0 WHERE id = %d", lo+1)) // it was tried before
 		wantOK(t, f.examine(), "places")
 	})
@@ -175,7 +176,7 @@ func TestExamineRunWithoutMessages(t *testing.T) {
 		f := openExamine(t, e)
 		lo := f.enqueue(3)
 		f.exec(fmt.Sprintf("UPDATE {outbox_ready} SET n = 5 WHERE lo = %d", lo))
-		wantFinding(t, f.examine(), "places", admin.Problem, fmt.Sprintf("runs without their messages: 2 of run %d", lo), "report")
+		wantFinding(t, f.examine(), "places", health.Problem, fmt.Sprintf("runs without their messages: 2 of run %d", lo), "report")
 		f.exec(fmt.Sprintf("UPDATE {outbox_ready} SET n = 3 WHERE lo = %d", lo))
 		wantOK(t, f.examine(), "places")
 	})

@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/registry"
 )
 
 // checkWorkers finds processes that crashed or lost the database.
-func (e *examination) checkWorkers(ctx context.Context) ([]Finding, error) {
+func (e *examination) checkWorkers(ctx context.Context) ([]health.Finding, error) {
 	list, err := registry.List(ctx, e.db)
 	if err != nil {
 		return nil, err
@@ -31,9 +32,9 @@ func (e *examination) checkWorkers(ctx context.Context) ([]Finding, error) {
 		}
 	}
 	if dead == 0 {
-		return newFindings("workers", OK, fmt.Sprintf("%d workers show that they are alive", len(list)), ""), nil
+		return one(health.OK, fmt.Sprintf("%d workers show that they are alive", len(list)), ""), nil
 	}
 	evidence := fmt.Sprintf("%d of %d workers went without a word, the last %s ago: %s", dead, len(list), e.ago(&last), listed(gone, dead))
-	return newFindings("workers", Warning, evidence,
+	return one(health.Warning, evidence,
 		"They crashed or lost the database: see their logs, and start them again. What they held comes back by itself; the list drops them after a day."), nil
 }

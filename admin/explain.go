@@ -11,9 +11,11 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/pause"
 	"github.com/bravellian/pawl/internal/registry"
 	"github.com/bravellian/pawl/internal/worker"
@@ -28,11 +30,11 @@ type Explanation struct {
 	Kind Kind   `json:"kind"`
 	ID   string `json:"id"`
 	// Finding is the first reason. Its codes are listed in docs/explain.md.
-	Finding
+	health.Finding
 	// Also are further reasons, which hold once those before them are gone.
-	Also []Finding `json:"also,omitempty"`
+	Also []health.Finding `json:"also,omitempty"`
 	// Facts are what is known of it, in an order for people.
-	Facts Facts `json:"facts"`
+	Facts health.Facts `json:"facts"`
 	// Causes explain what it depends on: a fired timer's message, the members that a
 	// join waits for, a job's last run.
 	Causes []Explanation `json:"causes,omitempty"`
@@ -192,7 +194,7 @@ func (e *explainer) findTimer(ctx context.Context, id string) (*Explanation, err
 			return nil, err
 		}
 	}
-	if engine.CheckText("key", id, timer.MaxKey, true) != nil {
+	if engine.CheckText("key", id, limits.TimerKey, true) != nil {
 		return nil, timer.ErrNotFound
 	}
 	t, err := e.timers.Find(ctx, id)
@@ -223,7 +225,7 @@ func (e *explainer) findJoin(ctx context.Context, id string) (*Explanation, erro
 }
 
 func (e *explainer) findJob(ctx context.Context, id string) (*Explanation, error) {
-	if engine.CheckText("name", id, job.MaxName, true) != nil {
+	if engine.CheckText("name", id, limits.JobName, true) != nil {
 		return nil, job.ErrNotFound
 	}
 	return e.job(ctx, id)
@@ -242,7 +244,7 @@ func (e *explainer) findInbox(ctx context.Context, id string) (*Explanation, err
 		}
 		source, message := id[:at+n], id[at+n+1:]
 		at += n + 1
-		if engine.CheckText("source", source, inbox.MaxSource, true) != nil || engine.CheckText("message id", message, inbox.MaxMessageID, true) != nil {
+		if engine.CheckText("source", source, limits.Source, true) != nil || engine.CheckText("message id", message, limits.MessageID, true) != nil {
 			continue
 		}
 		m, err := e.inboxes.Get(ctx, source, message)

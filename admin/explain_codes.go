@@ -1,5 +1,7 @@
 package admin
 
+import "github.com/bravellian/pawl/health"
+
 // The codes of explanations are part of the interface: docs/explain.md lists them.
 
 // Codes of messages. If several apply to a message that waits, they are reported in this
@@ -127,25 +129,25 @@ const (
 )
 
 // levelOf returns how bad it is that a code applies.
-func levelOf(code string) Level {
+func levelOf(code string) health.Level {
 	switch code {
 	case codeDone, codeLeased, codeTimerFired, codeTimerOver, codeRunRunning, codeRunSucceeded, codeJoinCompleted, codeInboxProcessing, codeInboxDone:
-		return OK
+		return health.OK
 	case codeQueuePaused, codeTopicPaused, codeRetry, codeLeaseExpired, codeSuspect, codeTimerClaimExpired, codeJobDisabled, codeJobOverlap, codeRunSkipped, codeRunMissed,
 		codeRunUnknown, codeJoinOverdue, codeJoinWaitPending, codeInboxStale, codeInboxSeen:
-		return Warning
+		return health.Warning
 	case codeNoWorker, codeNoHandler, codeNoScheduler, codeFailed, codeJobBroken, codeRunFailed, codeJoinUnattached, codeJoinFailed, codeInboxDead:
-		return Problem
+		return health.Problem
 	}
-	return Note // it waits for its time or in its queue, or somebody gave it up
+	return health.Note // it waits for its time or in its queue, or somebody gave it up
 }
 
 // blocker returns a reason as a finding; next is "" if nothing needs to be done.
-func blocker(code, summary, next string) Finding {
-	return Finding{Code: code, Level: levelOf(code), Summary: summary, NextStep: next}
+func blocker(code, summary, next string) health.Finding {
+	return health.Finding{Code: code, Level: levelOf(code), Summary: summary, NextStep: next}
 }
 
 // blockedBy returns a finding that goes on with that of a cause.
-func blockedBy(code, summary string, cause *Explanation) Finding {
-	return Finding{Code: code, Level: max(levelOf(code), cause.Level), Summary: summary + " " + cause.Summary, NextStep: cause.NextStep}
+func blockedBy(code, summary string, cause *Explanation) health.Finding {
+	return health.Finding{Code: code, Level: max(levelOf(code), cause.Level), Summary: summary + " " + cause.Summary, NextStep: cause.NextStep}
 }

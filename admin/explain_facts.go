@@ -1,58 +1,26 @@
 package admin
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/bravellian/pawl/health"
 )
 
-// Fact is something that is known of what is explained.
-type Fact struct{ Key, Value string }
-
-// Facts are facts in an order for people. As JSON they are one object.
-type Facts []Fact
-
-// MarshalJSON returns the facts as one object, in their order.
-func (f Facts) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteByte('{')
-	for i, fact := range f {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		key, _ := json.Marshal(fact.Key) // strings always can
-		value, _ := json.Marshal(fact.Value)
-		b.Write(append(append(key, ':'), value...))
-	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
-}
-
-// Get returns the value of a fact, "" if it is not known.
-func (f Facts) Get(key string) string {
-	for _, fact := range f {
-		if fact.Key == key {
-			return fact.Value
-		}
-	}
-	return ""
-}
-
 // add adds a fact unless its value is "".
-func (f *Facts) add(key, value string) {
+func add(f *health.Facts, key, value string) {
 	if value != "" {
-		*f = append(*f, Fact{key, value})
+		*f = append(*f, health.Fact{Key: key, Value: value})
 	}
 }
 
-func (f *Facts) number(key string, n int64) { f.add(key, strconv.FormatInt(n, 10)) }
+func addNumber(f *health.Facts, key string, n int64) { add(f, key, strconv.FormatInt(n, 10)) }
 
 // addTime adds a time unless it is zero.
-func (e *explainer) addTime(f *Facts, key string, t time.Time) {
+func (e *explainer) addTime(f *health.Facts, key string, t time.Time) {
 	if !t.IsZero() {
-		f.add(key, e.when(t))
+		add(f, key, e.when(t))
 	}
 }
 

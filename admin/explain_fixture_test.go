@@ -9,6 +9,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/registry"
 	"github.com/bravellian/pawl/outbox"
@@ -156,7 +157,7 @@ func (f *explainFixture) reasons(x *admin.Explanation, want ...string) {
 	if !slices.Equal(got, want) {
 		f.t.Fatalf("%s %s: the reasons are %q, want %q: %s", x.Kind, x.ID, got, want, x.Summary)
 	}
-	for _, h := range append([]admin.Finding{x.Finding}, x.Also...) {
+	for _, h := range append([]health.Finding{x.Finding}, x.Also...) {
 		if !strings.HasSuffix(h.Summary, ".") && !strings.HasSuffix(h.Summary, "…") || strings.Contains(h.Summary, "%!") || strings.Contains(h.Summary, "..") || strings.Contains(h.Summary, "0001-01-01") {
 			f.t.Errorf("not a sentence: %q", h.Summary)
 		}
@@ -187,7 +188,7 @@ func (f *explainFixture) says(x *admin.Explanation, parts ...string) {
 
 func (f *explainFixture) fact(x *admin.Explanation, key, part string) {
 	f.t.Helper()
-	if got := x.Facts.Get(key); !strings.Contains(got, part) || got == "" {
+	if got, _ := x.Facts.Get(key).(string); !strings.Contains(got, part) || got == "" {
 		f.t.Errorf("%s is %q, want %q: %v", key, got, part, x.Facts)
 	}
 }

@@ -4,13 +4,15 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/access"
 )
 
 // inbox explains a message of the inbox and, if it was enqueued, its message.
 func (e *explainer) inbox(ctx context.Context, m *inbox.Info) (*Explanation, error) {
 	x := &Explanation{Kind: Inbox, ID: m.Key.String(), Facts: e.inboxFacts(m)}
-	queued, err := e.message(ctx, m.QueuedAs())
+	queued, err := e.message(ctx, inbox.MessageIDOf(access.Key{}, m.Key))
 	if err != nil && !absent(err) {
 		return nil, err
 	}
@@ -21,24 +23,24 @@ func (e *explainer) inbox(ctx context.Context, m *inbox.Info) (*Explanation, err
 	return x, nil
 }
 
-func (e *explainer) inboxFacts(m *inbox.Info) (f Facts) {
-	f.add("status", string(m.Status))
+func (e *explainer) inboxFacts(m *inbox.Info) (f health.Facts) {
+	add(&f, "status", string(m.Status))
 	e.addTime(&f, "first_seen", m.FirstSeenAt)
 	e.addTime(&f, "last_seen", m.LastSeenAt)
 	e.addTime(&f, "processed", m.ProcessedAt)
-	f.number("deliveries", m.Deliveries)
-	f.number("attempts", int64(m.Attempts))
+	addNumber(&f, "deliveries", m.Deliveries)
+	addNumber(&f, "attempts", int64(m.Attempts))
 	if m.Mismatches > 0 {
-		f.number("mismatches", int64(m.Mismatches))
+		addNumber(&f, "mismatches", int64(m.Mismatches))
 	}
 	e.addTime(&f, "lease_until", m.LockedUntil)
-	f.add("last_error", m.LastError)
+	add(&f, "last_error", m.LastError)
 	return f
 }
 
 // inboxBlocker returns what keeps a message from being processed. queued is its message in
 // the queue, nil if there is none.
-func (e *explainer) inboxBlocker(m *inbox.Info, queued *Explanation) Finding {
+func (e *explainer) inboxBlocker(m *inbox.Info, queued *Explanation) health.Finding {
 	switch m.Status {
 	case inbox.Done:
 		return blocker(codeInboxDone, fmt.Sprintf("It was processed at %s.", e.when(m.ProcessedAt)), "")
@@ -63,7 +65,7 @@ func (e *explainer) inboxBlocker(m *inbox.Info, queued *Explanation) Finding {
 }
 
 // stale explains a message that is marked as being processed.
-func (e *explainer) stale(m *inbox.Info) Finding {
+func (e *explainer) stale(m *inbox.Info) health.Finding {
 	f := blocker(codeInboxStale, fmt.Sprintf("It was marked as being processed, without a lease, and last delivered at %s.", e.when(m.LastSeenAt)), "have it delivered again")
 	if !m.LockedUntil.IsZero() {
 		f.Summary = fmt.Sprintf("Attempt %d let its lease run out at %s: its process died, most likely. The next delivery processes it again.", m.Attempts, e.when(m.LockedUntil))

@@ -4,18 +4,19 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/job"
 )
 
 // job explains when a job makes its next run, or why not, and how its last run is.
 func (e *explainer) job(ctx context.Context, name string) (*Explanation, error) {
-	latest, err := e.jobs.Runs(ctx, name, job.RunFilter{Limit: 1})
+	latest, err := e.jobs.Runs(ctx, name, job.RunsOptions{Limit: 1})
 	if err != nil {
 		return nil, err
 	}
 	j, err := e.jobs.Get(ctx, name)
 	if absent(err) && len(latest) > 0 {
-		return e.removed(ctx, name, latest[0])
+		return e.removed(ctx, name, &latest[0])
 	}
 	if err != nil {
 		return nil, err
@@ -38,28 +39,28 @@ func (e *explainer) removed(ctx context.Context, name string, last *job.Run) (*E
 	return x, nil
 }
 
-func (e *explainer) jobFacts(j *job.Info) (f Facts) {
-	f.add("schedule", j.Schedule)
-	f.add("zone", j.Zone)
-	f.add("enabled", fmt.Sprint(j.Enabled))
-	f.add("topic", j.Topic)
-	f.add("queue", j.Queue)
+func (e *explainer) jobFacts(j *job.Info) (f health.Facts) {
+	add(&f, "schedule", j.Schedule)
+	add(&f, "zone", j.Zone)
+	add(&f, "enabled", fmt.Sprint(j.Enabled))
+	add(&f, "topic", j.Topic)
+	add(&f, "queue", j.Queue)
 	e.addTime(&f, "next_run", j.NextRun)
 	if due := j.Due(); !due.Equal(j.NextRun) {
 		e.addTime(&f, "due", due)
 	}
-	f.add("misfire", j.Misfire.String())
-	f.add("overlap", j.Overlap.String())
-	e.addTime(&f, "last_run", j.LastRunTime)
+	add(&f, "misfire", string(j.Misfire))
+	add(&f, "overlap", string(j.Overlap))
+	e.addTime(&f, "last_run", j.LastRunAt)
 	if !j.LastRunID.IsZero() {
-		f.add("last_status", j.LastRunStatus.String())
+		add(&f, "last_status", string(j.LastRunStatus))
 	}
-	f.add("last_error", j.LastError)
+	add(&f, "last_error", j.LastError)
 	return f
 }
 
 // nextRun returns when the job's next run is made, or why none is.
-func (e *explainer) nextRun(j *job.Info) Finding {
+func (e *explainer) nextRun(j *job.Info) health.Finding {
 	due, name := j.Due(), quoted(j.Name)
 	switch {
 	case !j.Enabled:
@@ -83,12 +84,12 @@ func (e *explainer) spreadText(j *job.Info) string {
 	return ""
 }
 
-func (e *explainer) noRuns(what string) Finding {
+func (e *explainer) noRuns(what string) health.Finding {
 	return blocker(codeNoScheduler, what+"No live worker is there, and so no scheduler that makes runs.", startWorker)
 }
 
 // laterBlockers returns what will keep the next run, or its message, from running.
-func (e *explainer) laterBlockers(j *job.Info) (also []Finding) {
+func (e *explainer) laterBlockers(j *job.Info) (also []health.Finding) {
 	if due := j.Due(); due.After(e.now) && !e.everyone.any() {
 		also = append(also, e.noRuns(""))
 	}
@@ -104,9 +105,9 @@ func (e *explainer) laterBlockers(j *job.Info) (also []Finding) {
 
 // lastRuns adds the job's last run and, if there was none at the latest time, the
 // record of that.
-func (e *explainer) lastRuns(ctx context.Context, x *Explanation, j *job.Info, latest []*job.Run) error {
+func (e *explainer) lastRuns(ctx context.Context, x *Explanation, j *job.Info, latest []job.Run) error {
 	if len(latest) > 0 && (latest[0].Status == job.Skipped || latest[0].Status == job.Missed) {
-		record, err := e.explainRun(ctx, latest[0])
+		record, err := e.explainRun(ctx, &latest[0])
 		if err != nil {
 			return err
 		}
@@ -153,22 +154,22 @@ func (e *explainer) explainRun(ctx context.Context, r *job.Run) (*Explanation, e
 	return x, nil
 }
 
-func (e *explainer) runFacts(r *job.Run) (f Facts) {
-	f.add("job", r.Job)
-	f.add("status", r.Status.String())
+func (e *explainer) runFacts(r *job.Run) (f health.Facts) {
+	add(&f, "job", r.Job)
+	add(&f, "status", string(r.Status))
 	e.addTime(&f, "scheduled", r.Scheduled)
 	if r.Triggered {
-		f.add("triggered", "true")
+		add(&f, "triggered", "true")
 	}
 	e.addTime(&f, "created", r.CreatedAt)
 	e.addTime(&f, "started", r.StartedAt)
 	e.addTime(&f, "ended", r.EndedAt)
-	f.number("failed_attempts", int64(r.Attempts))
-	f.add("last_error", r.LastError)
+	addNumber(&f, "failed_attempts", int64(r.Attempts))
+	add(&f, "last_error", r.LastError)
 	return f
 }
 
-func (e *explainer) runState(r *job.Run) Finding {
+func (e *explainer) runState(r *job.Run) health.Finding {
 	of := fmt.Sprintf("of job %q for %s", r.Job, e.when(r.Scheduled))
 	switch r.Status {
 	case job.Pending:

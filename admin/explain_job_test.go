@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/job"
 )
@@ -36,7 +37,7 @@ func (f *explainFixture) asleep(hours int) {
 
 func (f *explainFixture) makeRuns() {
 	f.t.Helper()
-	if _, err := f.Jobs.Sources()[0].Fire(f.ctx()); err != nil {
+	if _, err := f.Jobs.Internal(access.Key{}).Sources[0].Dispatch(f.ctx()); err != nil {
 		f.t.Fatal(err)
 	}
 }

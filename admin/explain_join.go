@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/join"
@@ -55,13 +56,13 @@ func (e *explainer) joinAlone(ctx context.Context, id join.ID) (*Explanation, er
 	return e.joinState(j), nil
 }
 
-func (e *explainer) joinState(j *join.Join) *Explanation {
+func (e *explainer) joinState(j *join.Info) *Explanation {
 	x := &Explanation{Kind: Join, ID: j.ID.String()}
-	x.Facts.add("status", j.Status.String())
-	x.Facts.add("group", j.GroupingKey)
-	x.Facts.number("expected_steps", int64(j.ExpectedSteps))
-	x.Facts.number("completed_steps", int64(j.CompletedSteps))
-	x.Facts.number("failed_steps", int64(j.FailedSteps))
+	add(&x.Facts, "status", string(j.Status))
+	add(&x.Facts, "group", j.GroupingKey)
+	addNumber(&x.Facts, "expected_steps", int64(j.ExpectedSteps))
+	addNumber(&x.Facts, "completed_steps", int64(j.CompletedSteps))
+	addNumber(&x.Facts, "failed_steps", int64(j.FailedSteps))
 	e.addTime(&x.Facts, "created", j.CreatedAt)
 	e.addTime(&x.Facts, "updated", j.UpdatedAt)
 	e.addTime(&x.Facts, "deadline", j.Deadline)
@@ -81,7 +82,7 @@ func (e *explainer) joinState(j *join.Join) *Explanation {
 }
 
 // late returns what to add for a join that failed by its deadline, not by its steps.
-func late(j *join.Join) string {
+func late(j *join.Info) string {
 	if j.IsComplete() || j.Deadline.IsZero() {
 		return ""
 	}
@@ -89,7 +90,7 @@ func late(j *join.Join) string {
 }
 
 // addMembers adds the members that a pending join waits for.
-func (e *explainer) addMembers(ctx context.Context, x *Explanation, j *join.Join) error {
+func (e *explainer) addMembers(ctx context.Context, x *Explanation, j *join.Info) error {
 	pending, err := e.pendingMembers(ctx, j.ID)
 	if err != nil {
 		return err
@@ -98,10 +99,10 @@ func (e *explainer) addMembers(ctx context.Context, x *Explanation, j *join.Join
 	missing := open - len(pending)
 	if len(pending) > maxNested {
 		missing = 0 // there may be more
-		x.Facts.add("pending_members", fmt.Sprintf("more than %d", maxNested))
+		add(&x.Facts, "pending_members", fmt.Sprintf("more than %d", maxNested))
 		pending = pending[:maxNested]
 	} else {
-		x.Facts.number("pending_members", int64(len(pending)))
+		addNumber(&x.Facts, "pending_members", int64(len(pending)))
 	}
 	if missing > 0 {
 		unattached := blocker(codeJoinUnattached, fmt.Sprintf("%s still expected, but no message is attached for that.", upper(isOrAre(missing))), "attach the messages, report the steps, or: pawl joins cancel "+j.ID.String())
@@ -112,7 +113,7 @@ func (e *explainer) addMembers(ctx context.Context, x *Explanation, j *join.Join
 		}
 	}
 	if !j.Deadline.IsZero() && !j.Deadline.After(e.now) {
-		x.Also = append([]Finding{x.Finding}, x.Also...)
+		x.Also = append([]health.Finding{x.Finding}, x.Also...)
 		x.Finding = blocker(codeJoinOverdue, fmt.Sprintf("Its deadline passed at %s. It fails as soon as a worker handles a wait of it.", e.when(j.Deadline)), "start a worker of its waits' queue, or: pawl joins cancel "+j.ID.String())
 	}
 	for _, m := range pending {
@@ -135,14 +136,13 @@ func isOrAre(n int) string {
 	return fmt.Sprintf("%d steps are", n)
 }
 
-func (e *explainer) pendingMembers(ctx context.Context, id join.ID) ([]*join.Member, error) {
-	status := join.MemberPending
-	all, err := e.joins.Members(ctx, id, join.MemberFilter{Status: &status, Limit: maxNested + 1})
-	return slices.DeleteFunc(all, func(m *join.Member) bool { return m.Status != status }), err
+func (e *explainer) pendingMembers(ctx context.Context, id join.ID) ([]join.Member, error) {
+	all, err := e.joins.Members(ctx, id, join.MembersOptions{Status: join.Pending, Limit: maxNested + 1})
+	return slices.DeleteFunc(all, func(m join.Member) bool { return m.Status != join.Pending }), err
 }
 
 // unhandled explains the waits of a join that were not handled.
-func (e *explainer) unhandled(ctx context.Context, j *join.Join) ([]Explanation, error) {
+func (e *explainer) unhandled(ctx context.Context, j *join.Info) ([]Explanation, error) {
 	all, err := engine.Query(ctx, e.db, op.ExplainWaits{Join: j.ID, Most: maxWaits})
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -39,14 +40,14 @@ func testLeasedForReal(t *testing.T, e dbtest.Engine, inboxWorkers *outbox.Optio
 	var x *admin.Explanation
 	dbtest.Until(t, "the worker is in the list", func() bool {
 		x = f.explain(id.String(), "leased")
-		return x.Facts.Get("worker_id") != ""
+		return x.Facts.Get("worker_id") != nil
 	})
 	listed, err := f.Admin.Workers(f.ctx())
 	if err != nil || len(listed) != 1 {
 		t.Fatalf("listed %+v, %v", listed, err)
 	}
 	f.fact(x, "worker_id", listed[0].ID.String())
-	f.says(x, "held by worker "+f.Outbox.Worker())
+	f.says(x, "held by worker "+engine.ProcessName())
 	in := f.explain("shop/17", "inbox_processing")
 	f.because(in, "message leased")
 	f.fact(&in.Causes[0], "worker_id", listed[0].ID.String())
@@ -67,7 +68,7 @@ func TestExplainLeaseBesideWhatWaits(t *testing.T) {
 		f.fact(f.explain(ids[0].String(), "queued"), "next_attempt", "Z")
 		for i, want := range []string{1: "leased", 2: "done"} {
 			if i > 0 {
-				if at := f.explain(ids[i].String(), want).Facts.Get("next_attempt"); at != "" {
+				if at := f.explain(ids[i].String(), want).Facts.Get("next_attempt"); at != nil {
 					t.Errorf("message %d is claimable at %s", i, at)
 				}
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/registry"
@@ -74,7 +75,7 @@ func (e *explainer) messageState(ctx context.Context, m *outbox.Info, p *place) 
 	case outbox.InProgress:
 		x.Finding = e.held(m, &x.Facts)
 	case outbox.Done:
-		x.Finding = blocker(codeDone, fmt.Sprintf("It was handled by %s at %s.", someone(m.ProcessedBy), e.when(*m.ProcessedAt)), "")
+		x.Finding = blocker(codeDone, fmt.Sprintf("It was handled by %s at %s.", someone(m.ProcessedBy), e.when(m.ProcessedAt)), "")
 	case outbox.Failed:
 		x.Finding = blocker(codeFailed, fmt.Sprintf("It failed for good at %s, after %s%s", e.when(p.changed), several(int64(m.RetryCount)+1, "attempt"), stop(after(m.LastError))), "pawl retry "+m.ID.String())
 	case outbox.Discarded:
@@ -85,59 +86,55 @@ func (e *explainer) messageState(ctx context.Context, m *outbox.Info, p *place) 
 	return x, nil
 }
 
-func (e *explainer) messageFacts(m *outbox.Info, p *place) (f Facts) {
-	f.number("position", int64(m.Position))
-	f.add("topic", m.Topic)
-	f.add("queue", m.Queue)
-	f.number("priority", int64(m.Priority))
+func (e *explainer) messageFacts(m *outbox.Info, p *place) (f health.Facts) {
+	addNumber(&f, "position", int64(m.Position))
+	add(&f, "topic", m.Topic)
+	add(&f, "queue", m.Queue)
+	addNumber(&f, "priority", int64(m.Priority))
 	e.addTime(&f, "created", m.CreatedAt)
 	e.addTime(&f, "due", m.Due)
-	f.number("failed_attempts", int64(m.RetryCount))
+	addNumber(&f, "failed_attempts", int64(m.RetryCount))
 	e.addTime(&f, "next_attempt", p.at)
-	if m.LockedUntil != nil {
-		e.addTime(&f, "lease_until", *m.LockedUntil)
+	e.addTime(&f, "lease_until", m.LockedUntil)
+	if (m.Owner != outbox.OwnerToken{}) {
+		add(&f, "owner_token", m.Owner.String())
 	}
-	if m.OwnerToken != nil {
-		f.add("owner_token", m.OwnerToken.String())
-	}
-	if m.ProcessedAt != nil {
-		e.addTime(&f, "processed", *m.ProcessedAt)
-		f.add("worker", m.ProcessedBy)
-	}
+	e.addTime(&f, "processed", m.ProcessedAt)
+	add(&f, "worker", m.ProcessedBy)
 	if m.Redrives > 0 {
-		f.number("redrives", int64(m.Redrives))
+		addNumber(&f, "redrives", int64(m.Redrives))
 	}
 	if p.parked {
-		f.add("parked", "true")
+		add(&f, "parked", "true")
 	}
 	if p.suspect > 0 {
-		f.number("suspects_at_once", p.suspect)
+		addNumber(&f, "suspects_at_once", p.suspect)
 	}
-	f.add("unreadable", m.Unreadable)
-	f.add("last_error", m.LastError)
+	add(&f, "unreadable", m.Unreadable)
+	add(&f, "last_error", m.LastError)
 	return f
 }
 
 // held explains a message that is claimed.
-func (e *explainer) held(m *outbox.Info, facts *Facts) Finding {
+func (e *explainer) held(m *outbox.Info, facts *health.Facts) health.Finding {
 	who, by := "a program", ""
 	var w *registry.Info
-	if m.OwnerToken != nil {
-		who, w = e.owner(*m.OwnerToken)
+	if (m.Owner != outbox.OwnerToken{}) {
+		who, w = e.owner(m.Owner)
 		if w != nil {
-			facts.add("worker", w.Name)
-			facts.add("worker_id", w.ID.String())
+			add(facts, "worker", w.Name)
+			add(facts, "worker_id", w.ID.String())
 			if !w.Alive {
 				by = fmt.Sprintf(" That worker was last heard of at %s.", e.when(w.Heartbeat))
 			}
 		} else {
-			facts.add("workers_of_queue", e.everyone.serving(m.Queue).names())
+			add(facts, "workers_of_queue", e.everyone.serving(m.Queue).names())
 		}
 	}
-	if m.LockedUntil == nil || !m.LockedUntil.Before(e.now) {
-		return blocker(codeLeased, fmt.Sprintf("It is held by %s, whose lease lasts until %s unless extended.%s", who, e.when(worker.Value(m.LockedUntil)), by), "")
+	if m.LockedUntil.IsZero() || !m.LockedUntil.Before(e.now) {
+		return blocker(codeLeased, fmt.Sprintf("It is held by %s, whose lease lasts until %s unless extended.%s", who, e.when(m.LockedUntil), by), "")
 	}
-	f := blocker(codeLeaseExpired, fmt.Sprintf("It was held by %s, whose lease ran out at %s.%s", who, e.when(*m.LockedUntil), by), "")
+	f := blocker(codeLeaseExpired, fmt.Sprintf("It was held by %s, whose lease ran out at %s.%s", who, e.when(m.LockedUntil), by), "")
 	switch {
 	case e.everyone.anyBut(w):
 		f.Summary += " A live worker puts it back within seconds."
@@ -198,9 +195,9 @@ func (e *explainer) waits(ctx context.Context, x *Explanation, m *outbox.Info, p
 const never = 9999
 
 // later returns until when a message waits, and why.
-func (e *explainer) later(m *outbox.Info, p *place) (Finding, bool) {
+func (e *explainer) later(m *outbox.Info, p *place) (health.Finding, bool) {
 	if !p.at.After(e.now) {
-		return Finding{}, false
+		return health.Finding{}, false
 	}
 	runNow := fmt.Sprintf("to have it run now: pawl reschedule %s --now", m.ID)
 	switch {
@@ -219,7 +216,7 @@ func (e *explainer) later(m *outbox.Info, p *place) (Finding, bool) {
 }
 
 // suspect explains a message that came back from an expired lease.
-func (e *explainer) suspect(m *outbox.Info, p *place) Finding {
+func (e *explainer) suspect(m *outbox.Info, p *place) health.Finding {
 	company := "together with others that are suspected too, at most " + several(p.suspect, "message")
 	if p.suspect == 1 {
 		company = "all by itself"
@@ -232,14 +229,14 @@ func (e *explainer) suspect(m *outbox.Info, p *place) Finding {
 const maxAhead = 1000
 
 // queued explains a message that can be claimed at any moment.
-func (e *explainer) queued(ctx context.Context, m *outbox.Info, f *Facts) (Finding, error) {
+func (e *explainer) queued(ctx context.Context, m *outbox.Info, f *health.Facts) (health.Finding, error) {
 	line, _, err := engine.Get(ctx, e.db, op.ExplainAhead{ID: int64(m.Position), Look: maxAhead})
 	if err != nil {
-		return Finding{}, err
+		return health.Finding{}, err
 	}
 	able := e.everyone.serving(m.Queue).handling(m.Topic)
-	f.number("ahead", line.N)
-	f.add("workers", able.names())
+	addNumber(f, "ahead", line.N)
+	add(f, "workers", able.names())
 	if line.N == 0 {
 		return blocker(codeQueued, fmt.Sprintf("It is due and next in its queue: a worker takes it as soon as it has room (%s).", able.load()), ""), nil
 	}

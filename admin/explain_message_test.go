@@ -7,6 +7,7 @@ import (
 
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -167,7 +168,7 @@ func TestExplainMessageTopicPaused(t *testing.T) {
 		f.pause(admin.Topic, "t", "")
 		x := f.explain(id.String(), "topic_paused")
 		f.next(x, "pawl resume topic t")
-		if x.Facts.Get("parked") != "" {
+		if x.Facts.Get("parked") != nil {
 			t.Errorf("it is not parked: %v", x.Facts)
 		}
 		f.park(id)
@@ -219,7 +220,7 @@ func TestExplainMessageDone(t *testing.T) {
 		owner, at := f.one()
 		f.settled(f.Outbox.Ack(f.ctx(), owner, at))
 		x := f.explain(id.String(), "done")
-		f.says(x, "handled by "+f.Outbox.Worker(), "ago)")
+		f.says(x, "handled by "+engine.ProcessName(), "ago)")
 		f.next(x, "")
 	})
 }

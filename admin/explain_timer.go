@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
 )
@@ -29,48 +30,48 @@ func (e *explainer) timer(ctx context.Context, t *timer.Info) (*Explanation, err
 	return x, nil
 }
 
-func (e *explainer) timerFacts(t *timer.Info) (f Facts) {
-	f.add("key", t.Key)
-	f.add("status", t.Status.String())
-	f.add("topic", t.Topic)
-	f.add("queue", t.Queue)
+func (e *explainer) timerFacts(t *timer.Info) (f health.Facts) {
+	add(&f, "key", t.Key)
+	add(&f, "status", string(t.Status))
+	add(&f, "topic", t.Topic)
+	add(&f, "queue", t.Queue)
 	e.addTime(&f, "created", t.CreatedAt)
 	e.addTime(&f, "due", t.Due)
-	f.number("failed_attempts", int64(t.RetryCount))
+	addNumber(&f, "failed_attempts", int64(t.RetryCount))
 	if t.Status == timer.Scheduled {
-		e.addTime(&f, "next_attempt", t.NextAttempt)
+		e.addTime(&f, "next_attempt", t.NextAttemptAt)
 	}
 	e.addTime(&f, "lease_until", t.LockedUntil)
 	if (t.Owner != outbox.OwnerToken{}) {
-		f.add("owner_token", t.Owner.String())
+		add(&f, "owner_token", t.Owner.String())
 	}
 	e.addTime(&f, "ended", t.EndedAt)
-	f.add("last_error", t.LastError)
+	add(&f, "last_error", t.LastError)
 	return f
 }
 
 // pendingTimer explains a timer that nobody has claimed. A pause of its topic blocks its
 // message, not the timer.
-func (e *explainer) pendingTimer(t *timer.Info) (Finding, []Finding) {
+func (e *explainer) pendingTimer(t *timer.Info) (health.Finding, []health.Finding) {
 	nobody := blocker(codeNoScheduler, "No live worker is there, and so no scheduler that fires timers. Programs that fire them by themselves are not in the list of workers.", startWorker)
 	switch {
-	case t.NextAttempt.After(e.now):
-		f := blocker(codeTimerPending, fmt.Sprintf("It fires at %s.", e.when(t.NextAttempt)), "")
+	case t.NextAttemptAt.After(e.now):
+		f := blocker(codeTimerPending, fmt.Sprintf("It fires at %s.", e.when(t.NextAttemptAt)), "")
 		if t.RetryCount > 0 {
-			f.Summary = fmt.Sprintf("It waits until %s to be fired again: attempt %d failed%s", e.when(t.NextAttempt), t.RetryCount, stop(after(t.LastError)))
+			f.Summary = fmt.Sprintf("It waits until %s to be fired again: attempt %d failed%s", e.when(t.NextAttemptAt), t.RetryCount, stop(after(t.LastError)))
 		}
 		if e.everyone.any() {
 			return f, nil
 		}
-		return f, []Finding{nobody}
+		return f, []health.Finding{nobody}
 	case !e.everyone.any():
-		nobody.Summary = fmt.Sprintf("It is due since %s. %s", e.when(t.NextAttempt), nobody.Summary)
+		nobody.Summary = fmt.Sprintf("It is due since %s. %s", e.when(t.NextAttemptAt), nobody.Summary)
 		return nobody, nil
 	}
-	return blocker(codeTimerDue, fmt.Sprintf("It is due since %s, and a scheduler fires it at any moment.", e.when(t.NextAttempt)), "if it stays like this: look at the schedulers of the workers, or for programs that have to fire their timers themselves"), nil
+	return blocker(codeTimerDue, fmt.Sprintf("It is due since %s, and a scheduler fires it at any moment.", e.when(t.NextAttemptAt)), "if it stays like this: look at the schedulers of the workers, or for programs that have to fire their timers themselves"), nil
 }
 
-func (e *explainer) claimedTimer(t *timer.Info) Finding {
+func (e *explainer) claimedTimer(t *timer.Info) health.Finding {
 	who, _ := e.owner(t.Owner)
 	if !t.LockedUntil.Before(e.now) {
 		return blocker(codeTimerClaimed, fmt.Sprintf("%s is firing it, with a lease until %s.", upper(who), e.when(t.LockedUntil)), "")

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
@@ -77,7 +78,7 @@ func TestExplainTimerClaimed(t *testing.T) {
 
 func (f *explainFixture) fire() {
 	f.t.Helper()
-	n, err := f.Timers.Sources()[0].Fire(f.ctx())
+	n, err := f.Timers.Internal(access.Key{}).Sources[0].Dispatch(f.ctx())
 	f.check(err)
 	if n != 1 {
 		f.t.Fatalf("fired %d timers, want 1", n)

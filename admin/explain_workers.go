@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/pause"
 	"github.com/bravellian/pawl/internal/registry"
 	"github.com/bravellian/pawl/internal/worker"
@@ -83,7 +84,7 @@ const (
 
 // noWorker returns what is missing if no live worker serves a queue or, in it, handles
 // a topic.
-func (e *explainer) noWorker(queue, topic string) (Finding, bool) {
+func (e *explainer) noWorker(queue, topic string) (health.Finding, bool) {
 	serving := e.everyone.serving(queue)
 	if len(serving) == 0 {
 		gone := ""
@@ -93,7 +94,7 @@ func (e *explainer) noWorker(queue, topic string) (Finding, bool) {
 		return blocker(codeNoWorker, fmt.Sprintf("No live worker serves queue %q%s. %s", queue, gone, unlisted), fmt.Sprintf("start a worker that serves queue %q", queue)), true
 	}
 	if len(serving.handling(topic)) > 0 {
-		return Finding{}, false
+		return health.Finding{}, false
 	}
 	elsewhere := ""
 	if others := e.everyone.handling(topic); len(others) > 0 {
@@ -104,7 +105,7 @@ func (e *explainer) noWorker(queue, topic string) (Finding, bool) {
 
 // pausedAt returns the pauses of a queue and a topic. parked: the message is parked, so
 // that a pause that is ending still blocks it.
-func (e *explainer) pausedAt(queue, topic string, parked bool) (blockers []Finding) {
+func (e *explainer) pausedAt(queue, topic string, parked bool) (blockers []health.Finding) {
 	for _, p := range e.pauses {
 		if p.Kind == pause.Queue && p.Name == queue {
 			blockers = append(blockers, blocker(codeQueuePaused, "Its queue is paused: "+e.pauseText(&p), fmt.Sprintf("pawl resume queue %s", quoted(queue))))

@@ -61,7 +61,7 @@ func on(t *testing.T, db dbtest.Database, handle engine.DB, o pawl.Options) *fix
 		t.Fatal(err)
 	}
 	f := &fixture{Pawl: p, t: t, db: db, seen: outboxtest.NewWatcher()}
-	f.Observe(f.seen)
+	f.Observe(f.seen.Observer())
 	return f
 }
 
@@ -223,7 +223,7 @@ func (f *fixture) paused() []admin.Pause {
 	return all
 }
 
-func (f *fixture) trail(filter admin.AuditFilter) []admin.Entry {
+func (f *fixture) trail(filter admin.AuditOptions) []admin.Entry {
 	f.t.Helper()
 	all, err := f.Admin.Audit(f.ctx(), filter)
 	f.check(err)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
@@ -32,14 +33,14 @@ func TestParkedOnce(t *testing.T) {
 				t.Fatalf("message %v was parked %d times", id, n)
 			}
 		}
-		if c := first.Stats(); c.Claimed != 80 || c.Paused != 40 || c.Acked != 40 || c.Released != 0 || len(first.seen.Attempts("p")) != 40 {
+		if c := first.Internal(access.Key{}).Stats(); c.Claimed != 80 || c.Paused != 40 || c.Acked != 40 || c.Released != 0 || len(first.seen.Attempts("p")) != 40 {
 			t.Fatalf("the drain did %+v", c)
 		}
-		if c := f.drain(count.Handle).Stats(); c.Claimed != 0 {
+		if c := f.drain(count.Handle).Internal(access.Key{}).Stats(); c.Claimed != 0 {
 			t.Fatalf("the next drain did %+v", c)
 		}
 		late := f.mixed(3, "p", "u")
-		if c := f.drain(count.Handle).Stats(); c.Claimed != 6 || c.Paused != 3 || c.Acked != 3 {
+		if c := f.drain(count.Handle).Internal(access.Key{}).Stats(); c.Claimed != 6 || c.Paused != 3 || c.Acked != 3 {
 			t.Fatalf("the drain after new ones did %+v", c)
 		}
 		f.wantParked(43)
@@ -251,8 +252,7 @@ func TestParkedIsSeen(t *testing.T) {
 		f.pause(admin.Topic, "p")
 		f.drain(done)
 		f.wantParked(5)
-		ready := outbox.Ready
-		list, err := f.Outbox.List(f.ctx(), outbox.ListFilter{Status: &ready, Topic: "p"})
+		list, err := f.Outbox.List(f.ctx(), outbox.ListOptions{Status: outbox.Ready, Topic: "p"})
 		if err != nil || len(list) != 5 || list[4].Position != ids[0] || list[0].Queue != outbox.DefaultQueue {
 			t.Fatalf("listed %d: %v", len(list), err)
 		}
@@ -273,7 +273,7 @@ func TestQueueAndTopicPaused(t *testing.T) {
 		f.pause(admin.Queue, outbox.DefaultQueue)
 		f.resume(admin.Topic, "p")
 		f.wantParked(0)
-		if c := f.drain(done).Stats(); c.Claimed != 0 {
+		if c := f.drain(done).Internal(access.Key{}).Stats(); c.Claimed != 0 {
 			t.Fatalf("the drain did %+v", c)
 		}
 		f.status(outbox.Ready, ids...)

@@ -9,6 +9,7 @@ import (
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
@@ -182,7 +183,7 @@ func TestCancelledSteps(t *testing.T) {
 		for _, one := range ids {
 			f.check(f.Joins.Attach(f.ctx(), id, f.get(one).ID))
 		}
-		state := func(completed, failed int) *join.Join {
+		state := func(completed, failed int) *join.Info {
 			t.Helper()
 			j, err := f.Joins.Get(f.ctx(), id)
 			f.check(err)
@@ -255,10 +256,10 @@ func TestStampedTimers(t *testing.T) {
 		f.check(err)
 		_, err = f.Inbox.Enqueue(f.ctx(), inbox.Message{Key: inbox.Key{Source: "s", MessageID: "1"}, Topic: "u", Headers: own})
 		f.check(err)
-		_, err = f.Timers.Sources()[0].Fire(f.ctx())
+		_, err = f.Timers.Internal(access.Key{}).Sources[0].Dispatch(f.ctx())
 		f.check(err)
 		got := map[string]string{}
-		list, err := f.Outbox.List(f.ctx(), outbox.ListFilter{})
+		list, err := f.Outbox.List(f.ctx(), outbox.ListOptions{})
 		f.check(err)
 		for _, info := range list {
 			got[info.Topic] = info.Headers["k"] + info.Headers["trace"]

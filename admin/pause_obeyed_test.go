@@ -8,6 +8,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
@@ -47,7 +48,7 @@ func (f *fixture) fill(n int, topic, queue string) {
 // untilKnown waits until a worker's own look at what is paused has found it.
 func (f *fixture) untilKnown(queue, topic string, want worker.PauseState) {
 	f.t.Helper()
-	dbtest.Until(f.t, "the worker knows", func() bool { return f.Outbox.Pauses().Of(queue, topic) == want })
+	dbtest.Until(f.t, "the worker knows", func() bool { return f.Outbox.Internal(access.Key{}).Pauses().Of(queue, topic) == want })
 }
 
 // What another process pauses, a worker begins no more of once it has looked: what
@@ -156,13 +157,13 @@ func TestStaleWorker(t *testing.T) {
 			stop := w.start()
 			for round := range 20 {
 				f.pauses(round > 0, kind, name)
-				f.check(w.Outbox.Pauses().Look(f.ctx()))
+				f.check(w.Outbox.Internal(access.Key{}).Pauses().Refresh(f.ctx()))
 				f.resume(kind, name)
 				f.fill(5, "p", outbox.DefaultQueue)
 				dbtest.Until(t, "all are handled", func() bool { return count.sum() == 5*(round+1) })
 			}
 			stop()
-			if c := w.Stats(); c.Claimed > 300 || c.Acked != 100 {
+			if c := w.Internal(access.Key{}).Stats(); c.Claimed > 300 || c.Acked != 100 {
 				t.Errorf("%s: to handle 100 messages it did %+v", kind, c)
 			}
 			count.once(t, 100)
@@ -189,7 +190,7 @@ func TestObeyedAfterOutage(t *testing.T) {
 		f.fill(1, "u", outbox.DefaultQueue)
 		dbtest.Until(t, "it works", func() bool { return count.sum() == 1 })
 		away.Store(true)
-		dbtest.Until(t, "it notices", func() bool { return w.Stats().Errors > 0 && refused.Load() > 2 })
+		dbtest.Until(t, "it notices", func() bool { return w.Internal(access.Key{}).Stats().Errors > 0 && refused.Load() > 2 })
 		f.pause(admin.Topic, "p")
 		f.fill(5, "p", outbox.DefaultQueue)
 		away.Store(false)
@@ -232,14 +233,14 @@ func TestTurnsEndWhilePaused(t *testing.T) {
 		f.Handle("u", outbox.HandlerFunc(count.Handle))
 		turn := func() {
 			t.Helper()
-			f.check(f.RunSlice(f.ctx(), worker.TimeSlice{IdleTimeout: func() time.Duration { return 0 }}))
+			f.check(f.Internal(access.Key{}).Slice(f.ctx(), worker.TimeSlice{IdleTimeout: func() time.Duration { return 0 }}))
 		}
 		f.fill(5, "p", outbox.DefaultQueue)
 		f.fill(5, "u", outbox.DefaultQueue)
 		f.pause(admin.Queue, outbox.DefaultQueue)
 		turn()
 		count.once(t, 0)
-		if c := f.Stats(); c.Claimed != 0 {
+		if c := f.Internal(access.Key{}).Stats(); c.Claimed != 0 {
 			t.Fatalf("the turn did %+v", c)
 		}
 		f.pause(admin.Topic, "p")
@@ -248,7 +249,7 @@ func TestTurnsEndWhilePaused(t *testing.T) {
 			turn()
 		}
 		turn()
-		if c := f.Stats(); c.Claimed != 10 || c.Paused != 5 {
+		if c := f.Internal(access.Key{}).Stats(); c.Claimed != 10 || c.Paused != 5 {
 			t.Fatalf("the turns did %+v", c)
 		}
 		f.resume(admin.Topic, "p")

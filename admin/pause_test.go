@@ -9,10 +9,12 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/pause"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
@@ -23,13 +25,13 @@ func TestPauseRefused(t *testing.T) {
 		f := open(t, e)
 		ctx := f.ctx()
 		for _, kind := range []admin.Kind{admin.Topic, admin.Queue} {
-			for _, name := range []string{"", " \t", "a\x00b", "\xff", strings.Repeat("ä", pause.MaxName+1)} {
+			for _, name := range []string{"", " \t", "a\x00b", "\xff", strings.Repeat("ä", limits.PauseName+1)} {
 				_, err := f.Admin.Pause(ctx, kind, name, "")
 				f.refused(string(kind), err)
 				_, err = f.Admin.Resume(ctx, kind, name)
 				f.refused(string(kind), err)
 			}
-			for _, reason := range []string{"a\x00b", "\xff", strings.Repeat("ä", pause.MaxReason+1)} {
+			for _, reason := range []string{"a\x00b", "\xff", strings.Repeat("ä", limits.Reason+1)} {
 				_, err := f.Admin.Pause(ctx, kind, "x", reason)
 				f.refused("reason", err)
 			}
@@ -38,8 +40,8 @@ func TestPauseRefused(t *testing.T) {
 		f.refused("kind", err)
 		_, err = f.Admin.Resume(ctx, "", "x")
 		f.refused("kind", err)
-		if len(f.paused()) != 0 || len(f.trail(admin.AuditFilter{})) != 0 {
-			t.Fatalf("what was refused left %v and %v", f.paused(), f.trail(admin.AuditFilter{}))
+		if len(f.paused()) != 0 || len(f.trail(admin.AuditOptions{})) != 0 {
+			t.Fatalf("what was refused left %v and %v", f.paused(), f.trail(admin.AuditOptions{}))
 		}
 	})
 }
@@ -79,10 +81,10 @@ func TestPauseList(t *testing.T) {
 		if all := f.paused(); len(all) != 2 || all[0].Name != "x" || all[1].Name != "y" {
 			t.Fatalf("left are %v", all)
 		}
-		if n := len(f.trail(admin.AuditFilter{Action: audit.Pause})); n != 4 {
+		if n := len(f.trail(admin.AuditOptions{Action: audit.Pause})); n != 4 {
 			t.Fatalf("%d pauses are noted, want 4: those that changed something", n)
 		}
-		if n := len(f.trail(admin.AuditFilter{Action: audit.Resume})); n != 2 {
+		if n := len(f.trail(admin.AuditOptions{Action: audit.Resume})); n != 2 {
 			t.Fatalf("%d resumptions are noted, want 2", n)
 		}
 	})
@@ -91,7 +93,7 @@ func TestPauseList(t *testing.T) {
 // odd are names that SQL, JSON or Go might stumble over.
 func odd() []string {
 	return []string{
-		`o'Brien "quoted" \back\ %s $1 ?1`, "żółć 日本語 🐾", "line\nbreak\ttab", " leading and trailing ", strings.Repeat("ß", pause.MaxName), "Case", "case", "null", "'; DROP TABLE x; --",
+		`o'Brien "quoted" \back\ %s $1 ?1`, "żółć 日本語 🐾", "line\nbreak\ttab", " leading and trailing ", strings.Repeat("ß", limits.PauseName), "Case", "case", "null", "'; DROP TABLE x; --",
 	}
 }
 
@@ -170,7 +172,7 @@ func TestPausedQueueIsNotDue(t *testing.T) {
 		f.put(outbox.Message{Topic: "p"})
 		looks := func(want bool) {
 			t.Helper()
-			for _, o := range []engine.Answering[op.Wait]{op.OutboxNextDue{Queue: outbox.DefaultQueue}, op.FleetLook{Queues: []string{outbox.DefaultQueue, "other"}}} {
+			for _, o := range []engine.Answering[op.Wait]{op.OutboxNextDue{Queue: outbox.DefaultQueue}, op.FleetPoll{Queues: []string{outbox.DefaultQueue, "other"}}} {
 				_, due, err := worker.NextDue(f.ctx(), f.db, o)
 				if err != nil || due != want {
 					t.Fatalf("%s says %v, want %v: %v", engine.NameOf(o), due, want, err)
@@ -222,18 +224,18 @@ func TestPauseIsLearned(t *testing.T) {
 			}
 		}
 		const no, queue, topic = worker.NotPaused, worker.QueuePaused, worker.TopicPaused
-		says(f.Outbox.Pauses(), no, no, no, no)
+		says(f.Outbox.Internal(access.Key{}).Pauses(), no, no, no, no)
 		operator.pause(admin.Topic, "p")
 		operator.pause(admin.Queue, "a")
-		says(operator.Outbox.Pauses(), queue, topic, queue, no)
-		says(f.Outbox.Pauses(), no, no, no, no)
-		f.check(f.Outbox.Pauses().Look(f.ctx()))
-		says(f.Outbox.Pauses(), queue, topic, queue, no)
+		says(operator.Outbox.Internal(access.Key{}).Pauses(), queue, topic, queue, no)
+		says(f.Outbox.Internal(access.Key{}).Pauses(), no, no, no, no)
+		f.check(f.Outbox.Internal(access.Key{}).Pauses().Refresh(f.ctx()))
+		says(f.Outbox.Internal(access.Key{}).Pauses(), queue, topic, queue, no)
 		operator.resume(admin.Queue, "a")
-		f.check(f.Outbox.Pauses().Look(f.ctx()))
-		says(f.Outbox.Pauses(), topic, topic, no, no)
+		f.check(f.Outbox.Internal(access.Key{}).Pauses().Refresh(f.ctx()))
+		says(f.Outbox.Internal(access.Key{}).Pauses(), topic, topic, no, no)
 		operator.resume(admin.Topic, "p")
-		f.check(f.Outbox.Pauses().Look(f.ctx()))
-		says(f.Outbox.Pauses(), no, no, no, no)
+		f.check(f.Outbox.Internal(access.Key{}).Pauses().Refresh(f.ctx()))
+		says(f.Outbox.Internal(access.Key{}).Pauses(), no, no, no, no)
 	})
 }

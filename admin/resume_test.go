@@ -10,6 +10,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -206,7 +207,7 @@ func (f *fixture) keepLooking() (stop func()) {
 	var looking sync.WaitGroup
 	looking.Go(func() {
 		for ctx.Err() == nil {
-			_ = f.Outbox.Pauses().Look(ctx)
+			_ = f.Outbox.Internal(access.Key{}).Pauses().Refresh(ctx)
 			time.Sleep(time.Millisecond)
 		}
 	})

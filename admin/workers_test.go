@@ -15,6 +15,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/registry"
@@ -64,7 +65,7 @@ func TestWorkerListed(t *testing.T) {
 		host, _ := os.Hostname()
 		slices.Sort(one.Topics)
 		if one.ID == uuid.Nil || one.Name != "one" || one.Host != host || one.PID != int64(os.Getpid()) || one.Shared || !one.Alive ||
-			!slices.Equal(one.Queues, w.Queues()) || !slices.Contains(one.Queues, "a") || !slices.Equal(one.Topics, []string{"join.wait", "p", "q"}) ||
+			!slices.Equal(one.Queues, w.Internal(access.Key{}).Queues()) || !slices.Contains(one.Queues, "a") || !slices.Equal(one.Topics, []string{"join.wait", "p", "q"}) ||
 			one.Concurrency != int64(7*len(one.Queues)) || one.Started.IsZero() || one.Heartbeat.Before(one.Started) || one.Started.Location() != time.UTC {
 			t.Errorf("listed as %+v", one)
 		}
@@ -106,9 +107,12 @@ func TestWorkerInFlight(t *testing.T) {
 		w.Handle("p", g)
 		f.fill(5, "p", outbox.DefaultQueue)
 		w.start()
-		dbtest.Until(t, "it says what it holds", func() bool { c := w.Stats(); return c.Running == 2 && c.InFlight >= 2 })
+		dbtest.Until(t, "it says what it holds", func() bool { c := w.Internal(access.Key{}).Stats(); return c.Running == 2 && c.InFlight >= 2 })
 		close(g.open)
-		dbtest.Until(t, "it says that it holds nothing", func() bool { c := w.Stats(); return c.Running == 0 && c.InFlight == 0 && c.Acked == 5 })
+		dbtest.Until(t, "it says that it holds nothing", func() bool {
+			c := w.Internal(access.Key{}).Stats()
+			return c.Running == 0 && c.InFlight == 0 && c.Acked == 5
+		})
 	})
 }
 
@@ -190,7 +194,7 @@ func TestWorkerShared(t *testing.T) {
 		var beats atomic.Int64
 		var away atomic.Bool
 		r := registry.New(&flaky{DB: f.db.DB, fail: func(string) bool { return away.Load() }, did: func(op string) {
-			if op == "worker/beat" {
+			if op == "worker/heartbeat" {
 				beats.Add(1)
 			}
 		}}, slog.New(slog.DiscardHandler))
@@ -228,7 +232,7 @@ func TestWorkerSurvivesOutage(t *testing.T) {
 		var away atomic.Bool
 		away.Store(true)
 		r, stop := f.registry(&flaky{DB: f.db.DB, fail: func(string) bool { return away.Load() }}, registry.Self{Name: "w"})
-		status := r.LoopStatus
+		status := r.Status
 		dbtest.Until(t, "it fails", func() bool { return status()[0].Failures > 0 })
 		if v := status()[0]; !v.Running || v.Error == "" || !v.LastSuccess.IsZero() || len(f.workers()) != 0 {
 			t.Fatalf("%+v", v)

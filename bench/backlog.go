@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/timer"
 )
@@ -107,5 +108,5 @@ func drainPawl(ctx context.Context, db engine.DB, n int, goesOn bool) error {
 		err = acked(p.Outbox, n)
 		stop()
 	}
-	return errors.Join(err, <-ended, exactly(n, handled.Load(), p.Outbox.Stats().Acked))
+	return errors.Join(err, <-ended, exactly(n, handled.Load(), p.Outbox.Internal(access.Key{}).Component().Stats().Acked))
 }

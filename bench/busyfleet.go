@@ -308,11 +308,11 @@ func fire(ctx context.Context, f *fleet.Fleet, shots []*shot, waiting *atomic.In
 
 func (s *shot) send(ctx context.Context, f *fleet.Fleet, m outbox.Message) error {
 	if s.routed {
-		o, err := f.Outbox(s.d.Key)
+		p, err := f.Pawl(s.d.Key)
 		if err != nil {
 			return err
 		}
-		_, err = o.Enqueue(ctx, m)
+		_, err = p.Outbox.Enqueue(ctx, m)
 		s.committed = time.Now()
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
@@ -85,7 +86,7 @@ func drain(ctx context.Context, db engine.DB, n int, opts outbox.Options) error 
 	if err := o.Run(ctx); err != nil {
 		return err
 	}
-	return exactly(n, handled.Load(), o.Stats().Acked)
+	return exactly(n, handled.Load(), o.Internal(access.Key{}).Component().Stats().Acked)
 }
 
 // handle registers a handler for every topic.
@@ -132,7 +133,7 @@ func (c *consumer) await(n int) error { return acked(c.outbox, n) }
 func acked(o *outbox.Outbox, n int) error {
 	last, since := int64(0), time.Now()
 	for {
-		acked := o.Stats().Acked
+		acked := o.Internal(access.Key{}).Component().Stats().Acked
 		if acked >= int64(n) {
 			return nil
 		}
@@ -149,5 +150,5 @@ func acked(o *outbox.Outbox, n int) error {
 // end stops the worker and checks that it handled every message once.
 func (c *consumer) end(n int) error {
 	c.stop()
-	return errors.Join(<-c.ended, exactly(n, c.handled.Load(), c.outbox.Stats().Acked))
+	return errors.Join(<-c.ended, exactly(n, c.handled.Load(), c.outbox.Internal(access.Key{}).Component().Stats().Acked))
 }

@@ -10,6 +10,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
 	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/metrics"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/traces"
@@ -153,5 +154,5 @@ func drainOf(ctx context.Context, p *pawl.Pawl, n int) error {
 			return nil
 		}))
 	}
-	return errors.Join(p.Run(ctx), exactly(n, handled.Load(), p.Outbox.Stats().Acked))
+	return errors.Join(p.Run(ctx), exactly(n, handled.Load(), p.Outbox.Internal(access.Key{}).Component().Stats().Acked))
 }

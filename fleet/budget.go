@@ -5,14 +5,14 @@ import (
 	"sync/atomic"
 )
 
-// budget is how many of something there may be at once.
+// budget is a counting semaphore.
 type budget struct {
 	tokens chan struct{}
 }
 
 func newBudget(n int) budget { return budget{make(chan struct{}, n)} }
 
-// try takes one if there is one.
+// try acquires a token if one is free.
 func (b budget) try() bool {
 	select {
 	case b.tokens <- struct{}{}:
@@ -22,8 +22,8 @@ func (b budget) try() bool {
 	}
 }
 
-// take waits for one.
-func (b budget) take(ctx context.Context) error {
+// acquire waits for a token.
+func (b budget) acquire(ctx context.Context) error {
 	if b.try() {
 		return nil
 	}
@@ -35,20 +35,20 @@ func (b budget) take(ctx context.Context) error {
 	}
 }
 
-func (b budget) give() { <-b.tokens }
+func (b budget) release() { <-b.tokens }
 
 func (b budget) used() int  { return len(b.tokens) }
 func (b budget) total() int { return cap(b.tokens) }
 
-// connections is the gate of all connections to servers. Somebody who has to wait
-// has idle ones of others closed.
+// connections limits all connections to servers. A caller that has to wait makes the fleet
+// close idle ones.
 type connections struct {
 	budget
 	pressed func()
 	waiting atomic.Int64
 }
 
-// Enter waits until there is room for one more connection.
+// Enter waits until one more connection is allowed.
 func (c *connections) Enter(ctx context.Context) error {
 	if c.try() {
 		return nil
@@ -56,8 +56,8 @@ func (c *connections) Enter(ctx context.Context) error {
 	c.waiting.Add(1)
 	defer c.waiting.Add(-1)
 	c.pressed()
-	return c.take(ctx)
+	return c.acquire(ctx)
 }
 
-// Leave makes room for another.
-func (c *connections) Leave() { c.give() }
+// Leave ends what Enter began.
+func (c *connections) Leave() { c.release() }

@@ -60,21 +60,21 @@ func confide(t *testing.T, w *canary.Watch, s *fleet.Store) {
 		return outbox.Message{Topic: topic, Payload: payload(topic), Headers: headers(topic)}
 	}
 	for _, topic := range []string{"fine", "fails", "panics", "decodes", "nobody's"} {
-		_, err := s.Outbox.Enqueue(ctx, message(topic))
+		_, err := s.Pawl.Outbox.Enqueue(ctx, message(topic))
 		must(t, err)
 	}
-	_, err := s.Joins.FanOut(ctx, join.Spec{Metadata: w.Plant("metadata")}, []outbox.Message{message("fine")}, join.Wait{OnComplete: message("fine")})
+	_, err := s.Pawl.Joins.FanOut(ctx, join.Spec{Metadata: w.Plant("metadata")}, []outbox.Message{message("fine")}, join.Wait{OnComplete: message("fine")})
 	must(t, err)
-	_, err = s.Timers.Schedule(ctx, timer.Timer{Topic: "fine", Due: time.Now(), Payload: payload("a timer"), Headers: headers("a timer")})
+	_, err = s.Pawl.Timers.Schedule(ctx, timer.Timer{Topic: "fine", Due: time.Now(), Payload: payload("a timer"), Headers: headers("a timer")})
 	must(t, err)
-	must(t, s.Jobs.Put(ctx, job.Job{Name: "j", Topic: "fine", Schedule: "0 0 1 1 *", Payload: payload("a job"), Headers: headers("a job")}))
-	_, err = s.Jobs.Trigger(ctx, "j")
+	must(t, s.Pawl.Jobs.Put(ctx, job.Job{Name: "j", Topic: "fine", Schedule: "0 0 1 1 *", Payload: payload("a job"), Headers: headers("a job")}))
+	_, err = s.Pawl.Jobs.Trigger(ctx, "j")
 	must(t, err)
 	for i, topic := range []string{"came", "failed"} {
-		_, err := s.Inbox.Enqueue(ctx, inbox.Message{Key: inbox.Key{Source: "s", MessageID: fmt.Sprint(i)}, Topic: topic, Payload: payload(topic), Headers: headers(topic)})
+		_, err := s.Pawl.Inbox.Enqueue(ctx, inbox.Message{Key: inbox.Key{Source: "s", MessageID: fmt.Sprint(i)}, Topic: topic, Payload: payload(topic), Headers: headers(topic)})
 		must(t, err)
 	}
-	l, err := s.Leases.Acquire(ctx, "l", lease.Options{})
+	l, err := s.Pawl.Leases.Acquire(ctx, "l", lease.Options{})
 	must(t, err)
 	must(t, l.Close(ctx))
 }
@@ -127,17 +127,17 @@ func TestFleetTellsNothingSecret(t *testing.T) {
 	for _, d := range well {
 		s, err := f.Store(t.Context(), d.Key)
 		must(t, err)
-		_, err = s.Outbox.Enqueue(t.Context(), outbox.Message{Topic: "fine"}) // for a worker that dies
+		_, err = s.Pawl.Outbox.Enqueue(t.Context(), outbox.Message{Topic: "fine"}) // for a worker that dies
 		must(t, err)
-		_, err = s.Outbox.Claim(t.Context(), outbox.NewOwnerToken(), 20*time.Millisecond, 1)
+		_, err = s.Pawl.Outbox.Claim(t.Context(), outbox.NewOwnerToken(), 20*time.Millisecond, 1)
 		must(t, err)
 		confide(t, w, s)
 	}
 	start(t, f)
 	for _, d := range broken {
-		_, err := f.Outbox(d.Key)
+		_, err := outboxOf(f, d.Key)
 		if err == nil {
-			box, _ := f.Outbox(d.Key)
+			box, _ := outboxOf(f, d.Key)
 			_, err = box.Enqueue(t.Context(), outbox.Message{Topic: "fine", Payload: []byte(w.Plant("a payload for nobody"))})
 		}
 		w.Failed(t, d.Key, err)

@@ -107,7 +107,7 @@ func (l *ledger) done(key string, id outbox.MessageID) {
 // produce enqueues one message after the other. One whose outcome is unknown is
 // enqueued again under its id; one that failed was not enqueued.
 func (l *ledger) produce(ctx context.Context, t *testing.T, f *fleet.Fleet, key string) {
-	box, err := f.Outbox(key)
+	box, err := outboxOf(f, key)
 	check(t, err)
 	for m := (outbox.Message{Topic: "canary", Payload: []byte(key)}); ctx.Err() == nil; {
 		id, err := box.Enqueue(ctx, m)

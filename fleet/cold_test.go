@@ -81,14 +81,14 @@ func TestEnqueueWakes(t *testing.T) {
 			s := store(t, f, d.Key)
 			switch n {
 			case 0:
-				enqueueIn(t, s.Outbox, "plain", 1)
+				enqueueIn(t, s.Pawl.Outbox, "plain", 1)
 			case 1:
 				inOwnTransaction(t, f, s)
 			case 2:
-				_, err := s.Timers.Schedule(t.Context(), timer.Timer{Topic: "t", Due: time.Now().Add(20 * time.Millisecond)})
+				_, err := s.Pawl.Timers.Schedule(t.Context(), timer.Timer{Topic: "t", Due: time.Now().Add(20 * time.Millisecond)})
 				must(t, err)
 			case 3:
-				_, err := s.Outbox.Enqueue(t.Context(), outbox.Message{Topic: "t", Due: time.Now().Add(20 * time.Millisecond)})
+				_, err := s.Pawl.Outbox.Enqueue(t.Context(), outbox.Message{Topic: "t", Due: time.Now().Add(20 * time.Millisecond)})
 				must(t, err)
 			}
 			r.until(t, d.Key, n+1)
@@ -103,7 +103,7 @@ func inOwnTransaction(t *testing.T, f *fleet.Fleet, s *fleet.Store) {
 	must(t, err)
 	tx, err := db.(*sqlite.DB).SQL().BeginTx(t.Context(), nil)
 	must(t, err)
-	_, err = s.Outbox.EnqueueTx(t.Context(), tx, outbox.Message{Topic: "t"})
+	_, err = s.Pawl.Outbox.EnqueueTx(t.Context(), tx, outbox.Message{Topic: "t"})
 	must(t, err)
 	if state(f, s.Key).State == fleet.Failing {
 		t.Error("a transaction of ours makes the store fail")

@@ -182,7 +182,7 @@ func TestStoreOf(t *testing.T) {
 			return err
 		}
 		return db.InTx(ctx, func(ctx context.Context, tx engine.Tx) error {
-			_, err := s.Outbox.EnqueueTx(ctx, tx, outbox.Message{Topic: "t", Payload: fmt.Append(m.Payload, " in ", s.Key)})
+			_, err := s.Pawl.Outbox.EnqueueTx(ctx, tx, outbox.Message{Topic: "t", Payload: fmt.Append(m.Payload, " in ", s.Key)})
 			return err
 		})
 	}))

@@ -6,23 +6,25 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/enginekit/dsn"
+	"github.com/bravellian/pawl/internal/limits"
 )
 
-// Database says where a store is. Two that are equal are the same store in the
-// same configuration.
+// Database is the address of a store. Two that are equal are the same store in the same
+// configuration.
 type Database struct {
 	// Key names the store: 1–255 characters, unique in the fleet (D-90).
 	Key string
-	// URL is where it is: "postgres://…", "sqlserver://…" or "sqlite:path". Its scheme chooses the engine.
+	// URL is the address: "postgres://…", "sqlserver://…" or "sqlite:path". Its scheme
+	// selects the engine.
 	URL string
 	// Schema and Prefix of pawl's tables; see engine.Names.
 	Schema, Prefix string
 
-	refused string // why the discovery found it and it is no store all the same
+	refused string // why a database that was discovered is no store
 }
 
-// Refused is why a discovery lists a database that is no store all the same, as
-// Directory does with links; nil if it is one.
+// Refused returns why a database that was discovered is no store, as Directory reports for
+// links; nil if it is one.
 func (d *Database) Refused() error {
 	if d.refused == "" {
 		return nil
@@ -32,19 +34,18 @@ func (d *Database) Refused() error {
 
 // Discovery lists the databases of a fleet.
 type Discovery interface {
-	// Discover returns all databases there are. What fails or returns none changes
-	// nothing: a fleet that ran a moment ago is not gone because a list cannot be
-	// read. Order does not matter.
+	// Discover returns all databases there are. An error or an empty list changes nothing: a
+	// list that cannot be read does not end a running fleet. The order does not matter.
 	Discover(ctx context.Context) ([]Database, error)
 }
 
-// DiscoveryFunc lets a function be a Discovery.
+// DiscoveryFunc is a function that implements Discovery.
 type DiscoveryFunc func(ctx context.Context) ([]Database, error)
 
 // Discover calls f.
 func (f DiscoveryFunc) Discover(ctx context.Context) ([]Database, error) { return f(ctx) }
 
-// Static is a fixed list of databases. A key that is in it twice is an error of New.
+// Static returns a fixed list of databases. A duplicate key is an error of New.
 func Static(dbs ...Database) Discovery { return static(dbs) }
 
 type static []Database
@@ -52,7 +53,7 @@ type static []Database
 // Discover returns the list.
 func (s static) Discover(context.Context) ([]Database, error) { return s, nil }
 
-// validate refuses a key that is there twice.
+// validate returns an error for a duplicate key.
 func (s static) validate() error {
 	seen := map[string]bool{}
 	for i := range s {
@@ -64,8 +65,8 @@ func (s static) validate() error {
 	return nil
 }
 
-// validate refuses what cannot be a store. Errors name the key, never the URL,
-// which may hold a password.
+// validate returns an error for an invalid database. Errors name the key, never the URL,
+// which may contain a password.
 func (d *Database) validate(engines map[string]engine.Opener) error {
 	if err := checkKey(d.Key); err != nil {
 		return err
@@ -76,9 +77,9 @@ func (d *Database) validate(engines map[string]engine.Opener) error {
 	return nil
 }
 
-func checkKey(key string) error { return engine.CheckText("store key", key, MaxKey, true) }
+func checkKey(key string) error { return engine.CheckText("store key", key, limits.StoreKey, true) }
 
-// scheme chooses the engine.
+// scheme returns the URL's scheme, which selects the engine.
 func (d *Database) scheme() string {
 	scheme := dsn.Scheme(d.URL)
 	if scheme == "postgresql" {
@@ -87,10 +88,10 @@ func (d *Database) scheme() string {
 	return scheme
 }
 
-// isFile reports whether looking at the database costs no server anything.
+// isFile reports whether polling the database puts no load on a server.
 func (d *Database) isFile() bool { return d.scheme() == "sqlite" }
 
-// Where is the URL without its password, for people.
+// Where returns the URL without its password, for people.
 func (d *Database) Where() string {
 	if d.isFile() {
 		return dsn.File(strings.TrimPrefix(d.URL, "sqlite:"))

@@ -9,13 +9,12 @@ import (
 	"strings"
 )
 
-// Directory is a discovery of SQLite files: all in dir that match a pattern such
-// as "*.db". Their names without the ending are the keys; every character of a name
-// is itself.
+// Directory is a discovery of SQLite files: all in dir that match a pattern such as "*.db".
+// Their names without the extension are the keys; no character of a name is special.
 //
-// Who may write into dir is not to reach other files by it: a symbolic link that
-// leads out of dir is no store. Neither is a second name of a file that is listed,
-// by a symbolic or a hard link: it would be two stores. Both are logged.
+// Users who may write into dir must not reach other files through it: a symbolic link that
+// leads out of dir is no store. Neither is a second name of a file that is listed, a
+// symbolic or a hard link: it would be two stores. Both are logged.
 func Directory(dir, pattern string) Discovery {
 	return DiscoveryFunc(func(context.Context) ([]Database, error) {
 		home, err := filepath.EvalSymlinks(dir)
@@ -37,8 +36,8 @@ type folder struct {
 	files map[string]os.FileInfo // where a file has no identity
 }
 
-// list takes the files first and what leads to them then: a link is never the file's
-// first name.
+// list returns the files first and then the links to them: a link is never the first name of
+// a file.
 func (f folder) list(paths []string) []Database {
 	var dbs, links []Database
 	for _, path := range paths {
@@ -58,7 +57,7 @@ func (f folder) list(paths []string) []Database {
 	for _, d := range links {
 		path := strings.TrimPrefix(d.URL, scheme)
 		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-			continue // it leads nowhere
+			continue // a broken link
 		} else if d.refused = f.within(path); d.refused == "" {
 			d.refused = f.second(d.Key, info)
 		}
@@ -69,8 +68,7 @@ func (f folder) list(paths []string) []Database {
 
 const scheme = "sqlite:"
 
-// inDirectory is the store of a file. What would make its path another than it is goes
-// by a detour.
+// inDirectory returns the store of a file, with a path in which no character is special.
 func inDirectory(path string) Database {
 	name := filepath.Base(path)
 	if strings.HasPrefix(path, "file:") || strings.HasPrefix(path, "//") {
@@ -79,7 +77,7 @@ func inDirectory(path string) Database {
 	return Database{Key: strings.TrimSuffix(name, filepath.Ext(name)), URL: scheme + path}
 }
 
-// within says why a link is no store, if it leads out of the directory.
+// within returns why a link is no store, if it leads out of the directory.
 func (f folder) within(path string) string {
 	target, err := filepath.EvalSymlinks(path)
 	if err == nil {
@@ -91,7 +89,7 @@ func (f folder) within(path string) string {
 	return ""
 }
 
-// second says why a file is no store, if it is one already by another name.
+// second returns why a file is no store, if it is one already by another name.
 func (f folder) second(key string, info os.FileInfo) string {
 	if id, ok := identityOf(info); ok {
 		if first, twice := f.names[id]; twice {
@@ -111,12 +109,12 @@ func (f folder) second(key string, info os.FileInfo) string {
 
 func sameAs(key string) string { return fmt.Sprintf("it is the same file as that of store %q", key) }
 
-// isLog tells SQLite's own files beside a database.
+// isLog reports whether a file is one of SQLite's own beside a database.
 func isLog(file string) bool {
 	return strings.HasSuffix(file, "-wal") || strings.HasSuffix(file, "-shm") || strings.HasSuffix(file, "-journal")
 }
 
-// escape keeps what is special in a pattern from being so in a directory's name.
+// escape quotes the special characters of a pattern in a directory's name.
 func escape(dir string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
 }

@@ -4,5 +4,5 @@ package fleet
 
 import "os"
 
-// identityOf: this system tells only whether two files are the same.
+// identityOf returns false: this system can only tell whether two files are the same.
 func identityOf(os.FileInfo) (id [2]uint64, ok bool) { return id, false }

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// identityOf is the same for all names of a file.
+// identityOf returns a value that is the same for all names of a file.
 func identityOf(info os.FileInfo) (id [2]uint64, ok bool) {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

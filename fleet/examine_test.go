@@ -47,10 +47,10 @@ func TestStoreOffersWhatItsEngineDoes(t *testing.T) {
 	if _, ok := engine.As[engine.Pooled](s.Pawl.DB()); !ok {
 		t.Error("no Pooled")
 	}
-	if _, ok := engine.As[engine.Idler](s.Pawl.DB()); !ok {
+	if _, ok := engine.As[engine.IdleCloser](s.Pawl.DB()); !ok {
 		t.Error("no Idler")
 	}
-	if _, ok := engine.As[engine.Watched](s.Pawl.DB()); !ok {
+	if _, ok := engine.As[engine.Fingerprinter](s.Pawl.DB()); !ok {
 		t.Error("no Watched")
 	}
 	must(t, f.Close())

@@ -46,11 +46,11 @@ func Example() {
 		log.Fatal(err)
 	}
 	for _, tenant := range []string{"acme", "globex"} {
-		box, err := f.Outbox(tenant)
+		p, err := f.Pawl(tenant)
 		if err != nil {
 			log.Fatal(err)
 		}
-		if _, err := box.Enqueue(ctx, outbox.Message{Topic: "order.created", Payload: []byte("an order of " + tenant)}); err != nil {
+		if _, err := p.Outbox.Enqueue(ctx, outbox.Message{Topic: "order.created", Payload: []byte("an order of " + tenant)}); err != nil {
 			log.Fatal(err)
 		}
 	}
@@ -62,7 +62,7 @@ func Example() {
 		fmt.Println(tenant, "handled", order)
 	}
 
-	_, err = f.Outbox("initech")
+	_, err = f.Pawl("initech")
 	fmt.Println(err)
 	// Output:
 	// acme handled an order of acme

@@ -1,11 +1,11 @@
-// Package fleet works on many databases with one set of handlers: a database per
-// tenant, per region, per shard. Each is a store with a key of its own; a router
-// gives its outbox, inbox, joins, leases, timers and jobs.
+// Package fleet works on many databases with one set of handlers: a database per tenant, per
+// region, per shard. Each is a store with a key of its own; a router returns its outbox,
+// inbox, joins, leases, timers and jobs.
 //
-// The list of stores is fixed or discovered, and may change at any time. Idle
-// stores cost next to nothing: they are looked at now and then, ever more rarely,
-// and worked on while there is something to do. A store that fails, hangs or is
-// slow holds up no other. One budget of handlers and connections holds for all.
+// The list of stores is fixed or discovered, and may change at any time. Idle stores cost
+// very little: they are polled at growing intervals, and worked on while there is something
+// to do. A store that fails, hangs or is slow does not delay the others. One budget of
+// handlers and connections applies to all.
 package fleet
 
 import (
@@ -20,24 +20,21 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/checker"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
-// ErrUnknownStore says that no database has the key.
+// ErrUnknownStore is returned when no database has the key.
 var ErrUnknownStore = errors.New("unknown store")
-
-// MaxKey is how many characters a key may have.
-const MaxKey = 255
 
 // Opener opens a database of a fleet: postgres.OpenURL, sqlserver.OpenURL, sqlite.OpenURL.
 type Opener = engine.Opener
 
-// Options configure a fleet. Engines has to be given; the zero value of the rest
-// is right for most programs.
+// Options configure a fleet. Engines is required; the zero value of the rest is right for
+// most programs.
 type Options struct {
 	// Engines open the databases, by the scheme of their URL:
 	//
@@ -47,8 +44,8 @@ type Options struct {
 	// HandlersPerStore; EnableSchemaDeployment migrates each store before its
 	// first work.
 	Pawl pawl.Options
-	// Strategy says whose turn it is while more stores have work than can be worked
-	// on at once, default RoundRobin.
+	// Strategy chooses the next store while more stores have work than can be worked on at
+	// once, default RoundRobin.
 	Strategy Strategy
 	// Refresh is how often the list of databases is read again, default 5 minutes.
 	Refresh time.Duration
@@ -60,34 +57,34 @@ type Options struct {
 	Handlers int
 	// HandlersPerStore is how many of them one store may have, default 64.
 	HandlersPerStore int
-	// Connections is how many connections to servers there are at once in all,
-	// default 80, at least 4: PostgreSQL by itself lets 100 in, and others want some,
-	// too. Files do not count.
+	// Connections is how many connections to servers there are at once in all, default 80,
+	// at least 4: PostgreSQL's default limit is 100, and other programs need some, too. Files
+	// do not count.
 	Connections int
 	// ConnectionsPerStore is how many of them one store may have, default 8, at
 	// least 3.
 	ConnectionsPerStore int
 
-	// PollMin and PollMax are how often a store is looked at that has nothing to
-	// do: at first every 250 ms, then less and less often, every 30 s in the end.
+	// PollMin and PollMax bound how often a store without work is polled: at first every
+	// 250 ms, then at growing intervals, finally every 30 s.
 	PollMin, PollMax time.Duration
-	// PollFiles is PollMax of databases that are files, default 2 s: looking at
-	// them costs microseconds.
+	// PollFiles is PollMax of databases that are files, default 2 s: polling them takes
+	// microseconds.
 	PollFiles time.Duration
-	// Cool is how long a store is kept warm when its work is done, default
-	// 2 s. Meanwhile new work is picked up as if it were the only store. While
-	// there are no more stores than KeepReady, default 16, they are kept so for good.
+	// Cool is how long a store is kept warm when its work is done, default 2 s. Meanwhile new
+	// work is picked up as if it were the only store. Up to KeepReady stores, default 16, are
+	// kept warm permanently.
 	Cool      time.Duration
 	KeepReady int
 
 	// StopWhenEmpty makes Run return once no store has anything due.
 	StopWhenEmpty bool
-	// Logger gets the fleet's news, and with the store's key everything of the
-	// stores; see outbox.Options. nil means slog.Default() for warnings and errors only.
+	// Logger logs what happens to the fleet and, with the store's key, to the stores; see
+	// outbox.Options. nil means slog.Default() for warnings and errors only.
 	Logger *slog.Logger
 }
 
-// Validate returns an *InvalidError that names the first invalid field. New calls it.
+// Validate returns an *pawl.InvalidError that names the first invalid field. New calls it.
 func (o *Options) Validate() error {
 	if err := o.Pawl.Validate(); err != nil {
 		return engine.InOptions("Pawl", err)
@@ -119,8 +116,8 @@ func (o *Options) defaults() {
 	o.Logger = engine.Logger(o.Logger)
 }
 
-// A store that is worked on needs a connection to be notified on, one for its
-// loop, and one for what its handlers do.
+// A store that is worked on needs a connection for notifications, one for its loop, and one
+// for its handlers.
 const (
 	minPerStore    = 3
 	minConnections = 4
@@ -143,7 +140,7 @@ type Fleet struct {
 	registry  registry
 	turns     turns
 	timetable timetable
-	life      health.Life
+	life      checker.Life
 	gate      worker.Gate
 	started   bool
 	mu        sync.Mutex // of started and setup
@@ -151,7 +148,7 @@ type Fleet struct {
 
 // New returns a fleet of the databases that a discovery lists; see Static, Table
 // and Directory. It makes no connection. Options that cannot be are an error that
-// names the field, an *engine.InvalidError.
+// names the field, an *pawl.InvalidError.
 func New(d Discovery, opts Options) (*Fleet, error) {
 	if d == nil {
 		return nil, engine.Invalid("discovery", "nil")
@@ -169,16 +166,16 @@ func New(d Discovery, opts Options) (*Fleet, error) {
 	}
 	opts.defaults()
 	f := &Fleet{discovery: d, opts: opts, log: opts.Logger, handlers: newBudget(opts.Handlers)}
-	f.conns = &connections{budget: newBudget(opts.Connections), pressed: f.relieve}
+	f.conns = &connections{budget: newBudget(opts.Connections), pressed: f.closeIdle}
 	f.registry.init(f)
 	f.turns.init(f)
 	f.timetable.init()
 	return f, nil
 }
 
-// Handle registers the handler of an outbox topic in every store. StoreOf tells
-// it which store a message came from. Registering after Run has begun, or after a
-// store was used, panics.
+// Handle registers the handler of an outbox topic in every store. StoreOf returns the store
+// that a message came from. Registering after Run has begun, or after a store was used,
+// panics.
 func (f *Fleet) Handle(topic string, h outbox.Handler, opts ...outbox.HandlerOptions) {
 	f.Setup(func(s *Store) { s.Pawl.Handle(topic, h, opts...) })
 }
@@ -189,17 +186,17 @@ func (f *Fleet) Use(mw ...outbox.Middleware) { f.Setup(func(s *Store) { s.Pawl.U
 
 // HandleInbox registers the handler of an inbox topic in every store; see
 // inbox.Inbox.Handle.
-func (f *Fleet) HandleInbox(topic string, h func(ctx context.Context, m *inbox.Message) error) {
-	f.Setup(func(s *Store) { s.Inbox.Handle(topic, h) })
+func (f *Fleet) HandleInbox(topic string, h func(ctx context.Context, m *inbox.Message) error, opts ...outbox.HandlerOptions) {
+	f.Setup(func(s *Store) { s.Pawl.HandleInbox(topic, h, opts...) })
 }
 
 // HandleInboxTx is HandleInbox for handlers in a transaction; see inbox.Inbox.HandleTx.
-func (f *Fleet) HandleInboxTx(topic string, h func(ctx context.Context, tx outbox.Tx, m *inbox.Message) error) {
-	f.Setup(func(s *Store) { s.Inbox.HandleTx(topic, h) })
+func (f *Fleet) HandleInboxTx(topic string, h func(ctx context.Context, tx outbox.Tx, m *inbox.Message) error, opts ...outbox.HandlerOptions) {
+	f.Setup(func(s *Store) { s.Pawl.HandleInboxTx(topic, h, opts...) })
 }
 
-// Setup has a function called for every store when it is opened, before anything
-// is done with it.
+// Setup registers a function that is called for every store when it is opened, before
+// anything is done with it.
 func (f *Fleet) Setup(fn func(*Store)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -209,7 +206,7 @@ func (f *Fleet) Setup(fn func(*Store)) {
 	f.setup = append(f.setup, fn)
 }
 
-// begin closes the registration of handlers.
+// begin ends the registration of handlers.
 func (f *Fleet) begin() []func(*Store) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -217,11 +214,11 @@ func (f *Fleet) begin() []func(*Store) {
 	return f.setup
 }
 
-// ID is the key of a store that is named by a UUID: lower-case, hyphenated (D-90).
+// ID returns the key of a store that is named by a UUID: lower-case, hyphenated (D-90).
 func ID(id [16]byte) string { return uuid.UUID(id).String() }
 
-// Run works on all stores until ctx ends, then stops gracefully and returns nil.
-// It outlives whatever is wrong with stores and with their discovery. Call it once.
+// Run works on all stores until ctx ends, then stops gracefully and returns nil. It survives
+// all failures of stores and of their discovery. Call it once.
 func (f *Fleet) Run(ctx context.Context) error {
 	f.begin()
 	defer f.life.Begin(ctx)()
@@ -229,8 +226,8 @@ func (f *Fleet) Run(ctx context.Context) error {
 	defer stop()
 	var running sync.WaitGroup
 	f.turns.begin(ctx)
-	running.Go(func() { f.registry.keep(ctx) })
-	running.Go(func() { f.look(ctx) })
+	running.Go(func() { f.registry.refreshUntil(ctx) })
+	running.Go(func() { f.pollLoop(ctx) })
 	if f.opts.StopWhenEmpty {
 		running.Go(func() {
 			f.drained(ctx)
@@ -239,15 +236,15 @@ func (f *Fleet) Run(ctx context.Context) error {
 	}
 	running.Wait()
 	f.turns.running.Wait()
-	f.unlist(context.WithoutCancel(ctx))
+	f.deregister(context.WithoutCancel(ctx))
 	return nil
 }
 
-// relieve has connections closed that are open for the day they are needed.
-func (f *Fleet) relieve() {
+// closeIdle closes idle connections of stores while others wait for one.
+func (f *Fleet) closeIdle() {
 	for _, s := range f.registry.all() {
 		if !s.at.isFile() {
-			s.idle()
+			s.closeIdle()
 		}
 	}
 }
@@ -257,7 +254,7 @@ func (f *Fleet) Close() error {
 	f.begin()
 	var errs []error
 	for _, s := range f.registry.all() {
-		db := s.door.take()
+		db := s.db.detach()
 		if db == nil {
 			continue
 		}

@@ -2,44 +2,56 @@ package fleet
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
-// State is what a store is at.
+// State is the state of a store.
 type State string
 
 // The states of a store.
 const (
-	Idle    State = "idle"    // nothing is due; it is looked at now and then
-	Waiting State = "waiting" // there is work, others have the places
+	Idle    State = "idle"    // nothing is due; it is polled
+	Waiting State = "waiting" // there is work, but all places are taken
 	Active  State = "active"  // it is being worked on, or kept warm
-	Failing State = "failing" // its database does not do what it should
+	Failing State = "failing" // its database fails or does not answer
 )
 
-// StoreHealth is how a store is.
+// StoreHealth is the health of a store.
 type StoreHealth struct {
 	Key         string
 	Where       string // its URL without password
 	State       State
-	Error       string    // of the last failure; "" if it is well
+	Error       string    // the last failure; "" if it is healthy
 	Failures    int       // in a row
 	LastSuccess time.Time // when its database last answered; zero: not yet
-	NextPoll    time.Time // zero: it is being looked at or worked on
+	NextPoll    time.Time // zero: it is being polled or worked on
 }
 
-// Health is how a fleet is.
+// Health is the health of a fleet.
 type Health struct {
 	Stores []StoreHealth // by key
 	// Healthy is false if a store fails or the list of databases cannot be read.
 	Healthy bool
-	// Summary says so in a sentence.
+	// Summary describes it in a sentence.
 	Summary string
 	// Connections and Handlers are in use; the others are the budgets.
 	Connections, MaxConnections int
 	Handlers, MaxHandlers       int
 }
 
-// Health tells how the stores are, from what is known: it asks no database.
+// String returns the summary and, below it, a line for each store that fails.
+func (h Health) String() string {
+	lines := []string{h.Summary}
+	for i := range h.Stores {
+		if s := &h.Stores[i]; s.State == Failing {
+			lines = append(lines, s.finding().String())
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Health reports how the stores are, from what is known: it asks no database.
 func (f *Fleet) Health() Health {
 	h := Health{
 		Connections: f.conns.used(), MaxConnections: f.conns.total(), Handlers: f.handlers.used(), MaxHandlers: f.handlers.total(),
@@ -67,12 +79,12 @@ func (f *Fleet) Health() Health {
 	return h
 }
 
-// health is how the store is.
+// health returns the health of the store.
 func (s *Store) health() StoreHealth {
 	h := StoreHealth{Key: s.Key, Where: s.at.Where(), State: s.fleet.turns.state(s), NextPoll: s.fleet.timetable.at(s)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	h.Failures, h.LastSuccess = s.failures, s.lastGood
+	h.Failures, h.LastSuccess = s.failures, s.lastSuccess
 	if s.lastErr != nil {
 		h.Error, h.State = s.lastErr.Error(), Failing
 	}

@@ -10,16 +10,16 @@ import (
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// door is a store's database as its components see it. It opens the database when
-// it is first used, and again after the store left the fleet and came back, so
-// that the components stay the same. And it tells the fleet of work that the
-// program makes itself: nobody may be listening.
+// lazyDB is a store's database as its components use it. It opens the database when it is
+// first used, and again after the store left the fleet and came back, so that the components
+// stay the same. It also notifies the fleet of work that the program adds itself, in case no
+// worker listens.
 type lazyDB struct {
 	s  *Store
 	mu sync.Mutex
 	db engine.DB
-	// shut: the store has left.
-	shut bool
+	// closed: the store has left the fleet.
+	closed bool
 }
 
 var _ engine.DB = (*lazyDB)(nil)
@@ -28,7 +28,7 @@ var _ engine.DB = (*lazyDB)(nil)
 func (d *lazyDB) open() (engine.DB, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.shut {
+	if d.closed {
 		return nil, fmt.Errorf("store %q left the fleet: %w", d.s.Key, engine.ErrClosed)
 	}
 	if d.db != nil {
@@ -61,25 +61,25 @@ func (d *lazyDB) opened() engine.DB {
 	return d.db
 }
 
-// take has the database opened no more, and returns it to be closed.
-func (d *lazyDB) take() engine.DB {
+// detach closes this for further use, and returns the database to be closed.
+func (d *lazyDB) detach() engine.DB {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	db := d.db
-	d.db, d.shut = nil, true
+	d.db, d.closed = nil, true
 	return db
 }
 
 func (d *lazyDB) reopen() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.shut = false
+	d.closed = false
 }
 
-// Engine names the engine.
+// Engine returns the engine's name.
 func (d *lazyDB) Engine() string { return d.s.at.scheme() }
 
-// Do is the database's.
+// Do calls the database's Do.
 func (d *lazyDB) Do(ctx context.Context, calls ...*engine.Call) error {
 	db, err := d.open()
 	if err != nil {
@@ -88,7 +88,7 @@ func (d *lazyDB) Do(ctx context.Context, calls ...*engine.Call) error {
 	return db.Do(ctx, calls...)
 }
 
-// Read is the database's.
+// Read calls the database's Read.
 func (d *lazyDB) Read(ctx context.Context, call *engine.Call) error {
 	db, err := d.open()
 	if err != nil {
@@ -97,21 +97,21 @@ func (d *lazyDB) Read(ctx context.Context, call *engine.Call) error {
 	return db.Read(ctx, call)
 }
 
-// DoTx is the database's. When the transaction commits is the caller's business:
-// it is looked for soon.
+// DoTx calls the database's DoTx. The time of the commit is unknown, so the store is polled
+// soon.
 func (d *lazyDB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
 	db, err := d.open()
 	if err != nil {
 		return err
 	}
-	d.s.fleet.soon(d.s)
+	d.s.fleet.pollSoon(d.s)
 	return db.DoTx(ctx, tx, call)
 }
 
-// Gate is one for all stores, which share the process.
+// Gate returns the gate of all stores, which share the process.
 func (d *lazyDB) Gate() *worker.Gate { return &d.s.fleet.gate }
 
-// AdoptTx is the database's.
+// AdoptTx calls the database's AdoptTx.
 func (d *lazyDB) AdoptTx(given any) (engine.Tx, error) {
 	db, err := d.open()
 	if err != nil {
@@ -124,17 +124,17 @@ func (d *lazyDB) AdoptTx(given any) (engine.Tx, error) {
 	return a.AdoptTx(given)
 }
 
-// InTx is the database's.
+// InTx calls the database's InTx.
 func (d *lazyDB) InTx(ctx context.Context, fn func(ctx context.Context, tx engine.Tx) error) error {
 	db, err := d.open()
 	if err != nil {
 		return err
 	}
-	defer d.s.fleet.soon(d.s)
+	defer d.s.fleet.pollSoon(d.s)
 	return db.InTx(ctx, fn)
 }
 
-// ReserveIDs is the database's.
+// ReserveIDs calls the database's ReserveIDs.
 func (d *lazyDB) ReserveIDs(ctx context.Context, tx engine.Tx, n int) (int64, error) {
 	db, err := d.open()
 	if err != nil {
@@ -143,8 +143,8 @@ func (d *lazyDB) ReserveIDs(ctx context.Context, tx engine.Tx, n int) (int64, er
 	return db.ReserveIDs(ctx, tx, n)
 }
 
-// Generation is the database's, and another one each time it is opened; 0 while it
-// cannot be.
+// Generation returns the database's generation, a new one each time it is opened; 0 while it
+// cannot be opened.
 func (d *lazyDB) Generation() int64 {
 	db, err := d.open()
 	if err != nil {
@@ -153,15 +153,15 @@ func (d *lazyDB) Generation() int64 {
 	return db.Generation()
 }
 
-// HistoryChanges is the database's.
+// HistoryChanges calls the database's HistoryChanges.
 func (d *lazyDB) HistoryChanges() int64 {
-	if h, ok := engine.As[engine.Historied](d.opened()); ok {
+	if h, ok := engine.As[engine.HistoryCounter](d.opened()); ok {
 		return h.HistoryChanges()
 	}
 	return 0
 }
 
-// Migrate is the database's.
+// Migrate calls the database's Migrate.
 func (d *lazyDB) Migrate(ctx context.Context) error {
 	db, err := d.open()
 	if err != nil {
@@ -170,7 +170,7 @@ func (d *lazyDB) Migrate(ctx context.Context) error {
 	return db.Migrate(ctx)
 }
 
-// CheckSchema is the database's.
+// CheckSchema calls the database's CheckSchema.
 func (d *lazyDB) CheckSchema(ctx context.Context) error {
 	db, err := d.open()
 	if err != nil {
@@ -179,15 +179,15 @@ func (d *lazyDB) CheckSchema(ctx context.Context) error {
 	return db.CheckSchema(ctx)
 }
 
-// Ring wakes the store's workers and, should there be none, the fleet.
+// Notify wakes the store's workers or, if there are none, the fleet.
 func (d *lazyDB) Notify(queue string) {
 	if db := d.opened(); db != nil {
 		db.Notify(queue)
 	}
-	d.s.fleet.now(d.s)
+	d.s.fleet.pollNow(d.s)
 }
 
-// Waiter is the database's.
+// Waiter returns the database's waiter.
 func (d *lazyDB) Waiter(queue string) engine.Waiter {
 	db, err := d.open()
 	if err != nil {
@@ -196,10 +196,10 @@ func (d *lazyDB) Waiter(queue string) engine.Waiter {
 	return db.Waiter(queue)
 }
 
-// Close leaves the database to the fleet.
+// Close does nothing: the fleet closes the database.
 func (d *lazyDB) Close() error { return nil }
 
-// deaf is the sleeper of a database that is not there.
+// noWaiter is the waiter of a database that cannot be opened.
 type noWaiter struct{}
 
 func (noWaiter) Subscribe(context.Context) (bool, error) { return false, engine.ErrClosed }

@@ -218,15 +218,15 @@ func TestStopWhenEmpty(t *testing.T) {
 	f.Handle("ran", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { ran.Add(1); return nil }))
 	for _, key := range []string{"a", "b", "c"} {
 		s := store(t, f, key)
-		_, err := s.Timers.Schedule(t.Context(), timer.Timer{Topic: "timed", Due: time.Now()})
+		_, err := s.Pawl.Timers.Schedule(t.Context(), timer.Timer{Topic: "timed", Due: time.Now()})
 		must(t, err)
-		_, err = s.Timers.Schedule(t.Context(), timer.Timer{Topic: "timed", Due: time.Now().Add(time.Hour)})
+		_, err = s.Pawl.Timers.Schedule(t.Context(), timer.Timer{Topic: "timed", Due: time.Now().Add(time.Hour)})
 		must(t, err)
-		must(t, s.Jobs.Put(t.Context(), job.Job{Name: "j", Topic: "ran", Schedule: "0 0 1 1 *"}))
-		_, err = s.Jobs.Trigger(t.Context(), "j")
+		must(t, s.Pawl.Jobs.Put(t.Context(), job.Job{Name: "j", Topic: "ran", Schedule: "0 0 1 1 *"}))
+		_, err = s.Pawl.Jobs.Trigger(t.Context(), "j")
 		must(t, err)
-		enqueueIn(t, s.Outbox, key, 20)
-		_, err = s.Outbox.Enqueue(t.Context(), outbox.Message{Topic: "t", Due: time.Now().Add(time.Hour)})
+		enqueueIn(t, s.Pawl.Outbox, key, 20)
+		_, err = s.Pawl.Outbox.Enqueue(t.Context(), outbox.Message{Topic: "t", Due: time.Now().Add(time.Hour)})
 		must(t, err)
 	}
 	drain(t, f)
@@ -262,7 +262,7 @@ func TestDueButNotForUs(t *testing.T) {
 	o.Pawl.Timers.SelfDispatch = true
 	f := open(t, fleet.Static(file(t, "a")), o)
 	f.Handle("t", newRecord())
-	_, err := store(t, f, "a").Timers.Schedule(t.Context(), timer.Timer{Topic: "t", Due: time.Now()})
+	_, err := store(t, f, "a").Pawl.Timers.Schedule(t.Context(), timer.Timer{Topic: "t", Due: time.Now()})
 	must(t, err)
 	drain(t, f)
 }

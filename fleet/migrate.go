@@ -12,11 +12,20 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// Migration is what became of a store's migration.
+// Migration is the result of a store's migration.
 type Migration struct {
 	Key  string
 	Err  error // nil: the schema is up to date
 	Took time.Duration
+}
+
+// String returns the store and what became of it in one line.
+func (m Migration) String() string {
+	took := m.Took.Round(time.Millisecond)
+	if m.Err != nil {
+		return fmt.Sprintf("store %s: not migrated, after %v: %v", m.Key, took, m.Err)
+	}
+	return fmt.Sprintf("store %s: up to date, after %v", m.Key, took)
 }
 
 // ErrCanary says that the first store could not be migrated, and so no other was
@@ -35,9 +44,9 @@ type MigrateOptions struct {
 	Each func(Migration)
 }
 
-// MigrateAll brings the schemas of all stores up to date and reports on each, by
-// key. The error is that of the list of databases, ErrCanary, or says how many
-// stores failed; then the report says which. Stores that failed can be tried again.
+// MigrateAll brings the schemas of all stores up to date and reports on each, by key. The
+// error is that of the list of databases, ErrCanary, or the number of stores that failed,
+// which are in the report. Stores that failed can be tried again.
 func (f *Fleet) MigrateAll(ctx context.Context, o MigrateOptions) ([]Migration, error) {
 	if err := engine.CheckOption("Parallel", o.Parallel, 1, 0); err != nil {
 		return nil, err
@@ -89,11 +98,11 @@ func (f *Fleet) migrateRest(ctx context.Context, stores []*Store, o MigrateOptio
 	free := newBudget(o.Parallel)
 	failed := 0
 	for _, s := range stores {
-		if err := free.take(ctx); err != nil {
+		if err := free.acquire(ctx); err != nil {
 			break
 		}
 		running.Go(func() {
-			defer free.give()
+			defer free.release()
 			m := s.migrate(ctx)
 			mu.Lock()
 			defer mu.Unlock()
@@ -117,6 +126,6 @@ func (f *Fleet) migrateRest(ctx context.Context, stores []*Store, o MigrateOptio
 
 func (s *Store) migrate(ctx context.Context) Migration {
 	began := time.Now()
-	err := s.door.Migrate(ctx) // not the components: handlers may yet be registered
+	err := s.db.Migrate(ctx) // not through the components: handlers may still be registered
 	return Migration{Key: s.Key, Err: err, Took: time.Since(began)}
 }

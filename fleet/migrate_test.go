@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/internal/dbtest"
@@ -188,5 +189,16 @@ func TestEnableSchemaDeployment(t *testing.T) {
 		dbtest.Until(t, key+" is migrated", func() bool { return !state(f, key).LastSuccess.IsZero() })
 		enqueue(t, f, key, 1)
 		r.until(t, key, 1)
+	}
+}
+
+func TestMigrationPrints(t *testing.T) {
+	for want, m := range map[string]fleet.Migration{
+		"store a: up to date, after 12ms":          {Key: "a", Took: 12300 * time.Microsecond},
+		"store b: not migrated, after 1s: is full": {Key: "b", Took: time.Second, Err: errors.New("is full")},
+	} {
+		if got := m.String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

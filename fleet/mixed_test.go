@@ -32,7 +32,7 @@ func TestTenantCanaries(t *testing.T) {
 		if of, _, _ := strings.Cut(string(m.Payload), "/"); of != s.Key {
 			t.Errorf("a message of %q came to %q", of, s.Key)
 		}
-		if _, err := s.Outbox.Get(ctx, m.Position); err != nil {
+		if _, err := s.Pawl.Outbox.Get(ctx, m.Position); err != nil {
 			t.Errorf("%q has no message %d: %v", s.Key, m.Position, err)
 		}
 		return r.Handle(ctx, m)
@@ -64,7 +64,7 @@ func canaries(t *testing.T, f *fleet.Fleet, dbs []fleet.Database) map[string]int
 		producers.Go(func() {
 			for i := range 60 {
 				key := dbs[rand.IntN(len(dbs))].Key
-				o, err := f.Outbox(key)
+				o, err := outboxOf(f, key)
 				if err == nil {
 					_, err = o.Enqueue(t.Context(), outbox.Message{Topic: "t", Payload: fmt.Appendf(nil, "%s/%d/%d", key, p, i)})
 				}

@@ -6,92 +6,97 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/checker"
 )
 
-// Probes makes a fleet's health what probe.Handler serves. A store that fails is a
-// check of its own, "store/KEY", so that a fleet with one is not ready; probes that
-// want to know only whether the fleet as a whole does its work leave them out with
-// "?exclude=store". Like Health it asks no database: whether work waits in a store that
-// nobody claims, "pawl health --fleet" says.
+// Probes returns a fleet's health for probe.Handler. A store that fails is a check of its
+// own, "store/KEY", so that a fleet with one is not ready; probes of the fleet as a whole
+// leave them out with "?exclude=store". Like Health it makes no query: whether work waits in
+// a store that no fleet works on is checked by "pawl health --fleet".
 func (f *Fleet) Probes() health.Source { return probes{f} }
 
 type probes struct{ f *Fleet }
 
 const (
-	// listed is how many stores that fail a report names.
+	// listed is how many failing stores a report names.
 	listed = 20
-	// latePoll is from when on polls of stores are so late that the loop must hang:
-	// they are made in order, and the first is the latest.
+	// latePoll is the delay of polls from which the polling loop must hang: they are made in
+	// order, and the first is the latest.
 	latePoll = 5 * time.Minute
 )
 
-// Health reports how the stores are, from what is known.
+// Health reports the health of the stores from memory.
 func (p probes) Health(context.Context) health.Report {
 	h := p.f.Health()
 	failing := 0
-	var stores []health.Check
+	var stores []health.Finding
 	for i := range h.Stores {
 		s := &h.Stores[i]
 		if s.State != Failing {
 			continue
 		}
 		if failing++; failing <= listed {
-			stores = append(stores, s.check())
+			stores = append(stores, s.finding())
 		}
 	}
 	if failing > listed {
-		stores = append(stores, health.Check{Name: "store", Verdict: health.Fail, Text: fmt.Sprintf("and %d more", failing-listed)})
+		stores = append(stores, health.Finding{Code: "store", Level: health.Problem, Summary: fmt.Sprintf("and %d more", failing-listed)})
 	}
-	checks := []health.Check{p.f.life.Check(), p.polling(&h), p.f.summary(&h, failing)}
-	return health.NewReport(append(checks, stores...))
+	found := []health.Finding{p.f.life.Finding(), p.polling(&h), p.f.summary(&h, failing)}
+	return health.NewReport(append(found, stores...))
 }
 
-// Alive tells whether stores are still looked at when it is their time.
+// Alive reports whether stores are still polled when it is their time.
 func (p probes) Alive() health.Report {
 	h := p.f.Health()
-	return health.NewReport([]health.Check{p.polling(&h)})
+	return health.NewReport([]health.Finding{p.polling(&h)})
 }
 
-// summary is how the fleet is as a whole: it fails if no store works.
-func (f *Fleet) summary(h *Health, failing int) health.Check {
-	c := health.Check{Name: "stores", Verdict: health.OK, Text: h.Summary, Data: map[string]any{
-		"stores": len(h.Stores), "failing": failing, "connections": h.Connections, "max_connections": h.MaxConnections,
-		"handlers": h.Handlers, "max_handlers": h.MaxHandlers,
+// summary is how the fleet is as a whole: it is a problem if no store works.
+func (f *Fleet) summary(h *Health, failing int) health.Finding {
+	found := health.Finding{Code: "stores", Summary: h.Summary, Facts: health.Facts{
+		{Key: "stores", Value: len(h.Stores)}, {Key: "failing", Value: failing},
+		{Key: "connections", Value: h.Connections}, {Key: "max_connections", Value: h.MaxConnections},
+		{Key: "handlers", Value: h.Handlers}, {Key: "max_handlers", Value: h.MaxHandlers},
 	}}
 	switch {
 	case failing == len(h.Stores): // or there are none
-		c.Verdict = health.Fail
+		found.Level = health.Problem
 	case !h.Healthy:
-		c.Verdict = health.Warn
+		found.Level = health.Warning
 	}
-	return c
+	return found
 }
 
-func (s *StoreHealth) check() health.Check {
+func (s *StoreHealth) finding() health.Finding {
 	last := "it never answered"
-	data := map[string]any{"failures": s.Failures}
+	facts := health.Facts{{Key: "failures", Value: s.Failures}}
 	if !s.LastSuccess.IsZero() {
 		ago := time.Since(s.LastSuccess).Round(time.Second)
 		last = fmt.Sprintf("it last answered %s ago", ago)
-		data["last_success"] = ago.Seconds()
+		facts = append(facts, health.Fact{Key: "last_success", Value: ago.Seconds()})
 	}
-	return health.Check{Name: "store/" + s.Key, Verdict: health.Fail, Text: fmt.Sprintf("failed %d times in a row, %s: %s", s.Failures, last, s.Error), Data: data}
+	return health.Finding{
+		Code: "store/" + s.Key, Level: health.Problem, Facts: facts,
+		Summary: fmt.Sprintf("failed %d times in a row, %s: %s", s.Failures, last, s.Error),
+	}
 }
 
 // polling reports whether the loop iterates that polls stores.
-func (p probes) polling(h *Health) health.Check {
-	c := health.Check{Name: "loop/polls", Verdict: health.OK, Text: "stores are polled in time"}
-	if phase, _ := p.f.life.Phase(); phase != health.Running {
-		c.Text = "no stores have to be polled: the fleet is " + string(phase)
-		return c
+func (p probes) polling(h *Health) health.Finding {
+	found := health.Finding{Code: "loop/polls", Summary: "stores are polled in time"}
+	if phase, _ := p.f.life.Phase(); phase != checker.Running {
+		found.Summary = "no stores have to be polled: the fleet is " + string(phase)
+		return found
 	}
 	for i := range h.Stores {
 		at := h.Stores[i].NextPoll
 		if late := time.Since(at); !at.IsZero() && late > latePoll {
-			c.Verdict = health.Fail
-			c.Text = fmt.Sprintf("hangs: store %s should have been polled %s ago", h.Stores[i].Key, late.Round(time.Second))
-			return c
+			found.Level = health.Problem
+			found.Summary = fmt.Sprintf("hangs: store %s should have been polled %s ago", h.Stores[i].Key, late.Round(time.Second))
+			found.NextStep = "restart this process"
+			return found
 		}
 	}
-	return c
+	return found
 }

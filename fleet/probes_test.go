@@ -47,14 +47,17 @@ func TestProbesOfAFleet(t *testing.T) {
 	}
 	until("/readyz?verbose", 200, "all 2 stores are well")
 	w.rule(dbs[1], fails)
-	until("/readyz", 503, "[-]store/b fail: ")
+	until("/readyz", 503, "[-]store/b problem: ")
 	until("/readyz", 503, errSick.Error())
+	if text := f.Health().String(); !strings.HasPrefix(text, "1 of 2 stores fail\n[-]store/b problem: failed ") {
+		t.Errorf("as text: %s", text)
+	}
 	until("/readyz?exclude=store&verbose", 200, "1 of 2 stores fail")
 	until("/livez", 200, "ok")
 	w.rule(dbs[1], nil)
 	until("/readyz?verbose", 200, "all 2 stores are well")
 	stop()
-	until("/readyz", 503, "[-]process fail: stopped")
+	until("/readyz", 503, "[-]process problem: stopped")
 	until("/livez", 200, "ok")
 }
 
@@ -75,11 +78,11 @@ func TestProbesOfAFleetThatFailsAltogether(t *testing.T) {
 	f := open(t, fleet.Static(dbs...), o)
 	start(t, f)
 	dbtest.Until(t, "all fail", func() bool {
-		c := f.Probes().Health(t.Context()).Check("stores")
-		return c.Verdict == health.Fail && c.Data["failing"] == 30
+		c := f.Probes().Health(t.Context()).Find("stores")
+		return c.Level == health.Problem && c.Facts.Get("failing") == 30
 	})
-	if r := f.Probes().Health(t.Context()); len(r.Checks) > 25 || r.Check("store") == nil || !strings.Contains(r.Check("store").Text, "10 more") {
-		t.Errorf("%d checks:\n%s", len(r.Checks), health.Text("readyz", r, true, nil))
+	if r := f.Probes().Health(t.Context()); len(r.Findings) > 25 || r.Find("store") == nil || !strings.Contains(r.Find("store").Summary, "10 more") {
+		t.Errorf("%d checks:\n%s", len(r.Findings), r)
 	}
 }
 
@@ -89,10 +92,10 @@ func TestProbesOfAFleetWithoutItsList(t *testing.T) {
 	l := listOf(files(t, "a")...)
 	f := open(t, l, quick())
 	start(t, f)
-	dbtest.Until(t, "it is well", func() bool { return f.Probes().Health(t.Context()).Verdict == health.OK })
+	dbtest.Until(t, "it is well", func() bool { return f.Probes().Health(t.Context()).Level == health.OK })
 	l.fail(errors.New("no such table"))
 	_ = f.Refresh(t.Context())
-	if c := f.Probes().Health(t.Context()).Check("stores"); c.Verdict != health.Warn || !strings.Contains(c.Text, "no such table") {
+	if c := f.Probes().Health(t.Context()).Find("stores"); c.Level != health.Warning || !strings.Contains(c.Summary, "no such table") {
 		t.Errorf("%+v", c)
 	}
 }

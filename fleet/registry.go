@@ -15,16 +15,16 @@ import (
 const (
 	// discoverLimit is how long a discovery may take.
 	discoverLimit = 30 * time.Second
-	// discoverPause is how soon an unknown key has the list read again (D-92).
-	discoverPause = 5 * time.Second
-	// missingLimit is from how many good listings in a row a store is missing when
-	// it leaves (D-92).
+	// rediscoverAfter is the shortest time between reads of the list for unknown keys (D-92).
+	rediscoverAfter = 5 * time.Second
+	// missingLimit is after how many successful listings in a row without it a store leaves
+	// (D-92).
 	missingLimit = 2
 )
 
 var errEmpty = errors.New("the discovery lists no database")
 
-// registry knows the stores.
+// registry has the stores of a fleet.
 type registry struct {
 	f *Fleet
 
@@ -33,9 +33,9 @@ type registry struct {
 
 	mu       sync.Mutex
 	stores   map[string]*member
-	gone     map[string]*Store // left, for the day they come back
-	here     bool              // Run is working on them
-	readOnce bool              // the list was read well
+	former   map[string]*Store // left the fleet, kept in case they return
+	running  bool              // Run is working on them
+	readOnce bool              // the list was read once
 	lastErr  error             // of the last try
 }
 
@@ -46,7 +46,7 @@ type member struct {
 }
 
 func (r *registry) init(f *Fleet) {
-	r.f, r.stores, r.gone, r.reading = f, map[string]*member{}, map[string]*Store{}, newBudget(1)
+	r.f, r.stores, r.former, r.reading = f, map[string]*member{}, map[string]*Store{}, newBudget(1)
 }
 
 // all returns the stores by key.
@@ -61,14 +61,14 @@ func (r *registry) all() []*Store {
 	return stores
 }
 
-// shut takes the database of a store that is not in the fleet.
-func (r *registry) shut(s *Store) engine.DB {
+// detach detaches the database of a store that is not in the fleet.
+func (r *registry) detach(s *Store) engine.DB {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if m := r.stores[s.Key]; m != nil && m.Store == s {
 		return nil
 	}
-	return s.door.take()
+	return s.db.detach()
 }
 
 func (r *registry) count() int {
@@ -86,20 +86,20 @@ func (r *registry) get(key string) *Store {
 	return nil
 }
 
-// find returns a store. An unknown key has the list read again, unless that was
-// done a moment ago: for all who ask meanwhile once.
+// find returns a store. An unknown key makes it read the list again, unless that was done a
+// moment ago: once for all concurrent callers.
 func (r *registry) find(ctx context.Context, key string) (*Store, error) {
 	if s := r.get(key); s != nil {
 		return s, nil
 	}
-	if err := r.reading.take(ctx); err != nil {
+	if err := r.reading.acquire(ctx); err != nil {
 		return nil, fmt.Errorf("%w: %q (waiting for the list of databases: %w)", ErrUnknownStore, key, err)
 	}
-	defer r.reading.give()
+	defer r.reading.release()
 	if s := r.get(key); s != nil {
 		return s, nil
 	}
-	if r.tried.IsZero() || time.Since(r.tried) >= discoverPause {
+	if r.tried.IsZero() || time.Since(r.tried) >= rediscoverAfter {
 		_ = r.refreshLocked(ctx)
 	}
 	if s := r.get(key); s != nil {
@@ -111,24 +111,24 @@ func (r *registry) find(ctx context.Context, key string) (*Store, error) {
 	return nil, fmt.Errorf("%w: %q", ErrUnknownStore, key)
 }
 
-// Refresh reads the list of databases now. Run does so by itself. A discovery that
-// fails or lists nothing changes nothing and is returned.
+// Refresh reads the list of databases now. Run does so by itself. If the discovery fails or
+// lists nothing, nothing changes and the error is returned.
 func (f *Fleet) Refresh(ctx context.Context) error {
-	if err := f.registry.reading.take(ctx); err != nil {
+	if err := f.registry.reading.acquire(ctx); err != nil {
 		return err
 	}
-	defer f.registry.reading.give()
+	defer f.registry.reading.release()
 	return f.registry.refreshLocked(ctx)
 }
 
-// state tells whether the list was ever read, and what went wrong the last time.
+// state returns whether the list was ever read, and the last error.
 func (r *registry) state() (read bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.readOnce, r.lastErr
 }
 
-// refreshLocked reads the list and acts on it.
+// refreshLocked reads the list and applies it.
 func (r *registry) refreshLocked(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, discoverLimit)
 	defer cancel()
@@ -138,7 +138,7 @@ func (r *registry) refreshLocked(ctx context.Context) error {
 		listed, err = r.distinct(dbs)
 	}
 	if err != nil && ctx.Err() != nil {
-		return err // whoever asked had no time: that says nothing about the list
+		return err // the caller's context ended: the list may be fine
 	}
 	r.tried = time.Now()
 	if err == nil {
@@ -152,13 +152,13 @@ func (r *registry) refreshLocked(ctx context.Context) error {
 	return err
 }
 
-// distinct leaves out what cannot be a store. A key that is listed with two
-// different databases, or with none that can be opened, stays what it is known as;
-// a new one is no store at all. A list of which nothing is left is as good as empty.
+// distinct removes invalid databases. A key that is listed with two different databases, or
+// with none that can be opened, keeps its current store; a new one is no store. An empty
+// result counts as an empty list.
 func (r *registry) distinct(dbs []Database) (map[string]Database, error) {
 	listed, torn := map[string]Database{}, map[string]bool{}
 	for _, d := range dbs {
-		if err := d.Refused(); err != nil { // as good as not listed: it may be a link that was put in a store's place
+		if err := d.Refused(); err != nil { // counts as not listed: it may be a link in a store's place
 			r.f.log.Error("ignoring a database of the list", "store", d.Key, "error", err)
 			continue
 		}
@@ -190,8 +190,8 @@ func (r *registry) distinct(dbs []Database) (map[string]Database, error) {
 	return listed, nil
 }
 
-// apply lets new stores in, replaces those that are elsewhere now, and lets those
-// go that are missing for good.
+// apply adds new stores, replaces those whose address changed, and removes those that have
+// been missing for long enough.
 func (r *registry) apply(listed map[string]Database) {
 	r.mu.Lock()
 	var come, leave []*Store
@@ -206,19 +206,19 @@ func (r *registry) apply(listed map[string]Database) {
 		default:
 			if m.missing++; m.missing >= missingLimit {
 				leave = append(leave, m.Store)
-				r.gone[key] = m.Store
+				r.former[key] = m.Store
 				delete(r.stores, key)
 			}
 		}
 	}
 	for key, d := range listed {
 		if r.stores[key] == nil {
-			s := r.comesLocked(key, d)
+			s := r.addLocked(key, d)
 			r.stores[key] = &member{Store: s}
 			come = append(come, s)
 		}
 	}
-	working := r.here
+	working := r.running
 	r.mu.Unlock()
 	for _, s := range leave {
 		s.log.Info("store leaves the fleet")
@@ -228,39 +228,39 @@ func (r *registry) apply(listed map[string]Database) {
 		s.log.Info("store joins the fleet", "database", s.at.Where())
 	}
 	if working {
-		r.f.welcome(come)
+		r.f.addNew(come)
 	}
 }
 
-// firstLook is what the first look at a store costs, opening it included. A
-// thousand at once left a busy store 6 % of what it does alone.
-const firstLook = 3 * time.Millisecond
+// firstPollCost is what the first poll of a store costs, opening it included. A thousand at
+// once reduced the throughput of a busy store to 6 %.
+const firstPollCost = 3 * time.Millisecond
 
-// welcome has stores looked at for the first time, one after the other.
-func (f *Fleet) welcome(stores []*Store) {
+// addNew schedules the first polls of stores, one after the other.
+func (f *Fleet) addNew(stores []*Store) {
 	for i, s := range stores {
-		f.timetable.add(s, time.Now().Add(time.Duration(i)*firstLook))
+		f.timetable.add(s, time.Now().Add(time.Duration(i)*firstPollCost))
 	}
 }
 
-// comesLocked is a new store, or the one that left, if it is where it was (D-92).
-func (r *registry) comesLocked(key string, d Database) *Store {
-	s := r.gone[key]
-	delete(r.gone, key)
+// addLocked returns a new store, or the former one if its address is the same (D-92).
+func (r *registry) addLocked(key string, d Database) *Store {
+	s := r.former[key]
+	delete(r.former, key)
 	if s == nil || s.at != d {
 		return newStore(r.f, d)
 	}
-	s.door.reopen()
+	s.db.reopen()
 	return s
 }
 
-// keep reads the list now and from time to time until ctx ends. As long as it was
-// never read it is tried more often.
-func (r *registry) keep(ctx context.Context) {
+// refreshUntil reads the list now and repeatedly until ctx ends, more often as long as it was
+// never read.
+func (r *registry) refreshUntil(ctx context.Context) {
 	r.mu.Lock()
-	r.here = true
+	r.running = true
 	r.mu.Unlock()
-	r.f.welcome(r.all())
+	r.f.addNew(r.all())
 	for failures := 0; ctx.Err() == nil; {
 		err := r.f.Refresh(ctx)
 		pause := r.f.opts.Refresh

@@ -12,17 +12,14 @@ import (
 
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/limits"
 )
 
 // components are all that the router gives for a key.
 func components(f *fleet.Fleet, key string) map[string]func() (any, error) {
 	return map[string]func() (any, error){
-		"outbox": func() (any, error) { return f.Outbox(key) },
-		"inbox":  func() (any, error) { return f.Inbox(key) },
-		"joins":  func() (any, error) { return f.Joins(key) },
-		"leases": func() (any, error) { return f.Leases(key) },
-		"timers": func() (any, error) { return f.Timers(key) },
-		"jobs":   func() (any, error) { return f.Jobs(key) },
+		"pawl":   func() (any, error) { return f.Pawl(key) },
+		"outbox": func() (any, error) { return outboxOf(f, key) },
 		"store":  func() (any, error) { return f.Store(context.Background(), key) },
 	}
 }
@@ -57,8 +54,8 @@ func TestRouterGivesTheSameInstance(t *testing.T) {
 			}
 		}
 	}
-	a, _ := f.Outbox(fleet.ID(id))
-	b, _ := f.Outbox("Tenant Ä")
+	a, _ := outboxOf(f, fleet.ID(id))
+	b, _ := outboxOf(f, "Tenant Ä")
 	if a == b {
 		t.Error("two stores have one outbox")
 	}
@@ -76,14 +73,14 @@ func TestRouterRefuses(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, c, err)
 		}
 	}
-	for _, key := range []string{"", "  ", strings.Repeat("x", fleet.MaxKey+1)} {
+	for _, key := range []string{"", "  ", strings.Repeat("x", limits.StoreKey+1)} {
 		for name, get := range components(f, key) {
 			if _, err := get(); !errors.Is(err, engine.ErrInvalid) || errors.Is(err, fleet.ErrUnknownStore) {
 				t.Errorf("%s of %.10q: %v", name, key, err)
 			}
 		}
 	}
-	if _, err := f.Outbox("KNOWN"); !errors.Is(err, fleet.ErrUnknownStore) {
+	if _, err := outboxOf(f, "KNOWN"); !errors.Is(err, fleet.ErrUnknownStore) {
 		t.Errorf("keys are told apart by case: %v", err)
 	}
 }
@@ -96,7 +93,7 @@ func TestUnknownKeysRefreshOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 50 {
 		all.Go(func() {
-			if _, err := f.Outbox(fmt.Sprint("unknown ", i%5)); !errors.Is(err, fleet.ErrUnknownStore) {
+			if _, err := outboxOf(f, fmt.Sprint("unknown ", i%5)); !errors.Is(err, fleet.ErrUnknownStore) {
 				t.Error(err)
 			}
 		})
@@ -117,7 +114,7 @@ func TestUnknownKeyIsDiscovered(t *testing.T) {
 	l := listOf()
 	f := open(t, l, quick())
 	l.set(blank(t, "new"))
-	if _, err := f.Outbox("new"); err != nil {
+	if _, err := outboxOf(f, "new"); err != nil {
 		t.Error(err)
 	}
 }
@@ -136,7 +133,7 @@ func TestDiscoveryHangs(t *testing.T) {
 	hung := make(chan error, 1)
 	go func() { hung <- f.Refresh(ctx) }()
 	for l.asked() < 2 {
-		if _, err := f.Outbox("known"); err != nil {
+		if _, err := outboxOf(f, "known"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -145,7 +142,7 @@ func TestDiscoveryHangs(t *testing.T) {
 	if _, err := f.Store(gone, "late"); !errors.Is(err, context.Canceled) || !errors.Is(err, fleet.ErrUnknownStore) {
 		t.Errorf("with a context that is over: %v", err)
 	}
-	if _, err := f.Outbox("known"); err != nil {
+	if _, err := outboxOf(f, "known"); err != nil {
 		t.Error(err)
 	}
 	l.hangs(false)
@@ -164,7 +161,7 @@ func TestSetup(t *testing.T) {
 	f := open(t, fleet.Static(blank(t, "a"), blank(t, "b")), quick())
 	seen := map[string]int{}
 	f.Setup(func(s *fleet.Store) {
-		if s.Outbox == nil || s.Jobs == nil {
+		if s.Pawl.Outbox == nil || s.Pawl.Jobs == nil {
 			t.Error("set up without components")
 		}
 		seen[s.Key]++

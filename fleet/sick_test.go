@@ -106,7 +106,7 @@ func hangs(ctx context.Context, _ string) error {
 
 // onlyReads is a database that cannot be written.
 func onlyReads(_ context.Context, op string) error {
-	if op == "fleet/look" || op == "check" {
+	if op == "fleet/poll" || op == "check" {
 		return nil
 	}
 	return errSick

@@ -239,7 +239,7 @@ func TestPasswordsAreNotShown(t *testing.T) {
 	f := open(t, fleet.Static(dbs...), o)
 	start(t, f)
 	for i := range dbs {
-		if _, err := f.Outbox(dbs[i].Key); err != nil && strings.Contains(err.Error(), secret) {
+		if _, err := outboxOf(f, dbs[i].Key); err != nil && strings.Contains(err.Error(), secret) {
 			t.Errorf("error: %v", err)
 		}
 	}

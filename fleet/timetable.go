@@ -10,84 +10,84 @@ import (
 )
 
 const (
-	// lookers is how many stores are looked at at once.
-	lookers = 32
-	// lookPatience is after how long a look no longer counts: a hundred databases
-	// that hang must not keep the others from being looked at (D-91).
-	lookPatience = 500 * time.Millisecond
-	// suspects is how many of those that failed the last time are looked at at
-	// once, beside the others, and suspectPause when to try again to be one of them.
-	suspects     = 8
-	suspectPause = time.Second
+	// maxPolls is how many stores are polled at once.
+	maxPolls = 32
+	// slowPoll is after how long a poll no longer counts against maxPolls: a hundred
+	// databases that hang must not prevent polls of the others (D-91).
+	slowPoll = 500 * time.Millisecond
+	// maxFailingPolls is how many stores that failed the last time are polled at once, in
+	// addition to the others, and failingDelay when to try again after that limit.
+	maxFailingPolls = 8
+	failingDelay    = time.Second
 )
 
-// soonPause is when to look for what a caller's transaction may have committed.
-const soonPause = 20 * time.Millisecond
+// soonDelay is the delay of a poll for what a caller's transaction may have committed.
+const soonDelay = 20 * time.Millisecond
 
-// timetable says when to look at which store. A store is either in it, or being
-// looked at, or has its turn.
+// timetable has the times of the next polls. A store is either in it, or being polled, or
+// being worked on.
 type timetable struct {
 	mu    sync.Mutex
-	queue visits
-	of    map[*Store]*visit
+	queue entryHeap
+	of    map[*Store]*entry
 	wake  chan struct{}
 }
 
-// visit is a look to come. While a store is away, being looked at or worked on,
-// at is when it is to be looked at again at the latest.
-type visit struct {
+// entry is a poll to come. While a store is being polled or worked on, at is the time of its
+// next poll at the latest.
+type entry struct {
 	s     *Store
 	at    time.Time
-	index int // in the queue; -1: away
+	index int // in the queue; -1: being polled or worked on
 	left  bool
 }
 
 func (t *timetable) init() {
-	t.of, t.wake = map[*Store]*visit{}, make(chan struct{}, 1)
+	t.of, t.wake = map[*Store]*entry{}, make(chan struct{}, 1)
 }
 
-// add lets a store in, to be looked at at a time.
+// add adds a store, to be polled at a time.
 func (t *timetable) add(s *Store, at time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	v := t.of[s]
 	switch {
 	case v == nil:
-		v = &visit{s: s, at: at}
+		v = &entry{s: s, at: at}
 		t.of[s] = v
 		heap.Push(&t.queue, v)
-		t.knock()
-	case v.left: // it comes back before it was gone
+		t.notify()
+	case v.left: // it is added again before it was removed
 		v.left, v.at = false, at
 	default:
-		t.hastenLocked(v, at)
+		t.pollByLocked(v, at)
 	}
 }
 
-// hasten has a store looked at at a time or, if that is earlier, when it would have
-// been anyway. One that is away keeps it in mind. A store that is not in the fleet,
-// or is leaving it, is not brought back by what its last handlers do.
-func (t *timetable) hasten(s *Store, at time.Time) {
+// pollBy schedules the poll of a store at a time or earlier. If the store is being polled or
+// worked on this applies when it is put back. Calls by the last handlers of a store that is
+// not in the fleet, or is leaving it, have no effect.
+func (t *timetable) pollBy(s *Store, at time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if v := t.of[s]; v != nil && !v.left {
-		t.hastenLocked(v, at)
+		t.pollByLocked(v, at)
 	}
 }
 
-func (t *timetable) hastenLocked(v *visit, at time.Time) {
+func (t *timetable) pollByLocked(v *entry, at time.Time) {
 	if !v.at.IsZero() && !at.Before(v.at) {
 		return
 	}
 	v.at = at
 	if v.index >= 0 {
 		heap.Fix(&t.queue, v.index)
-		t.knock()
+		t.notify()
 	}
 }
 
-// back brings a store back that was away. It returns false if the store left.
-func (t *timetable) back(s *Store, at time.Time) bool {
+// putBack puts a store back after a poll or work. It returns false if the store left.
+func (t *timetable) putBack(s *Store, at time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	v := t.of[s]
@@ -99,12 +99,12 @@ func (t *timetable) back(s *Store, at time.Time) bool {
 		v.at = at
 	}
 	heap.Push(&t.queue, v)
-	t.knock()
+	t.notify()
 	return true
 }
 
-// remove takes a store out. It returns false if the store is away: then back will
-// tell.
+// remove removes a store. It returns false if the store is being polled or worked on: then
+// putBack returns false later.
 func (t *timetable) remove(s *Store) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -121,7 +121,7 @@ func (t *timetable) remove(s *Store) bool {
 	return true
 }
 
-// next takes the store out that is due, or says how long until one is.
+// next removes and returns the store that is due, or returns how long until one is.
 func (t *timetable) next(now time.Time) (*Store, time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -137,7 +137,7 @@ func (t *timetable) next(now time.Time) (*Store, time.Duration) {
 	return first.s, 0
 }
 
-// at returns when a store will be looked at; zero while it is away.
+// at returns when a store will be polled; zero while it is polled or worked on.
 func (t *timetable) at(s *Store) time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -147,34 +147,34 @@ func (t *timetable) at(s *Store) time.Time {
 	return time.Time{}
 }
 
-func (t *timetable) knock() {
+func (t *timetable) notify() {
 	select {
 	case t.wake <- struct{}{}:
 	default:
 	}
 }
 
-// now has a store looked at at once.
-func (f *Fleet) now(s *Store) { f.timetable.hasten(s, time.Now()) }
+// pollNow schedules a poll of a store at once.
+func (f *Fleet) pollNow(s *Store) { f.timetable.pollBy(s, time.Now()) }
 
-// soon has a store looked at in a moment, and then often for a while.
-func (f *Fleet) soon(s *Store) {
-	s.expect()
-	f.timetable.hasten(s, time.Now().Add(soonPause))
+// pollSoon schedules a poll of a store in a moment, and several more after that.
+func (f *Fleet) pollSoon(s *Store) {
+	s.expectCommit()
+	f.timetable.pollBy(s, time.Now().Add(soonDelay))
 }
 
-// look looks at stores when it is time, until ctx ends.
-func (f *Fleet) look(ctx context.Context) {
-	well, failing := newBudget(lookers), newBudget(suspects)
-	var looking sync.WaitGroup
-	defer looking.Wait()
+// pollLoop polls stores on time, until ctx ends.
+func (f *Fleet) pollLoop(ctx context.Context) {
+	well, failing := newBudget(maxPolls), newBudget(maxFailingPolls)
+	var polls sync.WaitGroup
+	defer polls.Wait()
 	for ctx.Err() == nil {
 		s, wait := f.timetable.next(time.Now())
 		if s == nil {
-			pause, cancel := context.WithTimeout(ctx, wait)
+			timeout, cancel := context.WithTimeout(ctx, wait)
 			select {
 			case <-f.timetable.wake:
-			case <-pause.Done():
+			case <-timeout.Done():
 			}
 			cancel()
 			continue
@@ -183,68 +183,68 @@ func (f *Fleet) look(ctx context.Context) {
 		if s.fails() {
 			free = failing
 			if !free.try() {
-				f.returns(s, suspectPause)
+				f.giveBack(s, failingDelay)
 				continue
 			}
-		} else if free.take(ctx) != nil {
-			f.returns(s, 0)
+		} else if free.acquire(ctx) != nil {
+			f.giveBack(s, 0)
 			return
 		}
-		looking.Go(func() {
-			give := sync.OnceFunc(free.give)
-			defer give()
-			defer time.AfterFunc(lookPatience, give).Stop()
-			f.lookAt(ctx, s)
+		polls.Go(func() {
+			release := sync.OnceFunc(free.release)
+			defer release()
+			defer time.AfterFunc(slowPoll, release).Stop()
+			f.pollStore(ctx, s)
 		})
 	}
 }
 
-// lookAt looks at a store: is there work, it waits for its turn; otherwise it is
-// looked at again later.
-func (f *Fleet) lookAt(ctx context.Context, s *Store) {
-	due, ok, err := s.look(ctx)
+// pollStore polls a store: if there is work, it waits for its time slice; otherwise it is
+// polled again later.
+func (f *Fleet) pollStore(ctx context.Context, s *Store) {
+	due, ok, err := s.poll(ctx)
 	switch {
 	case ctx.Err() != nil:
-		f.returns(s, 0) // it may have left
+		f.giveBack(s, 0) // it may have left
 	case err != nil:
-		f.returns(s, s.bad(err))
+		f.giveBack(s, s.markFailed(err))
 	case ok && due <= 0:
-		// That it can be read does not mean that it can be worked on: whether it is
-		// well again its turn will show.
+		// It can be read, but may still fail when it is worked on: the time slice will
+		// show whether it is healthy again.
 		s.answered()
-		s.busy()
-		f.turns.offer(s)
+		s.foundWork()
+		f.turns.enqueue(s)
 	default:
-		s.good()
-		pause, cold := s.rest(due, ok)
+		s.markHealthy()
+		delay, cold := s.nextDelay(due, ok)
 		if cold && f.registry.count() > f.opts.KeepReady {
-			s.idle()
+			s.closeIdle()
 		}
-		f.returns(s, pause)
+		f.giveBack(s, delay)
 	}
 }
 
-// returns puts a store back into the timetable or, if it left meanwhile, closes it.
-func (f *Fleet) returns(s *Store, pause time.Duration) {
-	if !f.timetable.back(s, time.Now().Add(pause)) {
+// giveBack puts a store back into the timetable or, if it left meanwhile, closes it.
+func (f *Fleet) giveBack(s *Store, delay time.Duration) {
+	if !f.timetable.putBack(s, time.Now().Add(delay)) {
 		f.closeStore(s)
 	}
 }
 
-// leave takes a store out of the fleet. What is being done in it is finished first.
+// leave removes a store from the fleet. Its current work is finished first.
 func (f *Fleet) leave(s *Store) {
 	here := f.timetable.remove(s)
-	switch waited := f.turns.dismiss(s); {
+	switch waited := f.turns.withdraw(s); {
 	case here:
 		f.closeStore(s)
 	case waited:
-		f.returns(s, 0)
+		f.giveBack(s, 0)
 	}
 }
 
-// closeStore closes a store that left, unless it is back.
+// closeStore closes a store that left, unless it came back.
 func (f *Fleet) closeStore(s *Store) {
-	if db := f.registry.shut(s); db != nil {
+	if db := f.registry.detach(s); db != nil {
 		if err := db.Close(); err != nil {
 			s.log.Warn("could not close the store", "error", err)
 		}
@@ -254,13 +254,13 @@ func (f *Fleet) closeStore(s *Store) {
 // drained waits until the list was read and no store has anything due.
 func (f *Fleet) drained(ctx context.Context) {
 	for ctx.Err() == nil && !f.isDrained() {
-		_ = engine.Sleep(ctx, soonPause)
+		_ = engine.Sleep(ctx, soonDelay)
 	}
 }
 
-// hopeless is after how many failures, or turns that could do nothing about what
-// is due, a store does not keep a fleet from being drained.
-const hopeless = 3
+// drainFailures is after how many failures, or time slices without result, a store no longer
+// keeps a fleet from being drained.
+const drainFailures = 3
 
 func (f *Fleet) isDrained() bool {
 	if read, _ := f.registry.state(); !read || !f.turns.empty() {
@@ -268,7 +268,7 @@ func (f *Fleet) isDrained() bool {
 	}
 	for _, s := range f.registry.all() {
 		s.mu.Lock()
-		settled := s.quiet > 1 || s.failures >= hopeless || s.vain >= hopeless
+		settled := s.emptyPolls > 1 || s.failures >= drainFailures || s.emptySlices >= drainFailures
 		s.mu.Unlock()
 		if !settled {
 			return false
@@ -277,25 +277,25 @@ func (f *Fleet) isDrained() bool {
 	return true
 }
 
-// visits is a heap of looks to come.
-type visits []*visit
+// entryHeap is a heap of polls to come.
+type entryHeap []*entry
 
-func (q visits) Len() int           { return len(q) }
-func (q visits) Less(i, j int) bool { return q[i].at.Before(q[j].at) }
-func (q visits) Swap(i, j int) {
+func (q entryHeap) Len() int           { return len(q) }
+func (q entryHeap) Less(i, j int) bool { return q[i].at.Before(q[j].at) }
+func (q entryHeap) Swap(i, j int) {
 	q[i], q[j] = q[j], q[i]
 	q[i].index, q[j].index = i, j
 }
 
-// Push is container/heap's.
-func (q *visits) Push(x any) {
-	v := x.(*visit)
+// Push implements heap.Interface.
+func (q *entryHeap) Push(x any) {
+	v := x.(*entry)
 	v.index = len(*q)
 	*q = append(*q, v)
 }
 
-// Pop is container/heap's.
-func (q *visits) Pop() any {
+// Pop implements heap.Interface.
+func (q *entryHeap) Pop() any {
 	old := *q
 	v := old[len(old)-1]
 	v.index = -1

@@ -61,8 +61,8 @@ func TestTimetableOrder(t *testing.T) {
 	if first, wait := tt.next(now); first != nil || wait != time.Second {
 		t.Errorf("too early: %v, %v", first, wait)
 	}
-	tt.hasten(s[2], now.Add(-time.Second))
-	tt.hasten(s[3], now.Add(time.Hour)) // no haste at all
+	tt.pollBy(s[2], now.Add(-time.Second))
+	tt.pollBy(s[3], now.Add(time.Hour)) // no haste at all
 	if keys := order(tt, now.Add(3*time.Second)); keys != "2130" {
 		t.Errorf("order %s", keys)
 	}
@@ -80,12 +80,12 @@ func TestHastenedWhileAway(t *testing.T) {
 	if order(tt, now) != "0" {
 		t.Fatal("not due")
 	}
-	tt.hasten(s[0], now.Add(time.Millisecond))
-	if !tt.back(s[0], now.Add(time.Hour)) || !tt.at(s[0]).Equal(now.Add(time.Millisecond)) {
+	tt.pollBy(s[0], now.Add(time.Millisecond))
+	if !tt.putBack(s[0], now.Add(time.Hour)) || !tt.at(s[0]).Equal(now.Add(time.Millisecond)) {
 		t.Errorf("back at %v", tt.at(s[0]))
 	}
 	order(tt, now.Add(time.Second))
-	if tt.back(s[0], now.Add(time.Hour)); !tt.at(s[0]).Equal(now.Add(time.Hour)) {
+	if tt.putBack(s[0], now.Add(time.Hour)); !tt.at(s[0]).Equal(now.Add(time.Hour)) {
 		t.Error("the wish was granted twice")
 	}
 }
@@ -95,7 +95,7 @@ func TestTimetableLeaving(t *testing.T) {
 	t.Parallel()
 	tt, s := fresh(t, 2)
 	now := time.Now()
-	tt.hasten(s[0], now)
+	tt.pollBy(s[0], now)
 	if keys := order(tt, now); keys != "" {
 		t.Errorf("haste let %q in", keys)
 	}
@@ -109,15 +109,15 @@ func TestTimetableLeaving(t *testing.T) {
 	if tt.remove(s[1]) {
 		t.Error("it left while away")
 	}
-	tt.hasten(s[1], now)
-	if tt.back(s[1], now) {
+	tt.pollBy(s[1], now)
+	if tt.putBack(s[1], now) {
 		t.Error("it came back")
 	}
 	tt.add(s[1], now)
 	order(tt, now)
 	tt.remove(s[1])
 	tt.add(s[1], now.Add(time.Second))
-	if !tt.back(s[1], now.Add(time.Hour)) || !tt.at(s[1]).Equal(now.Add(time.Second)) {
+	if !tt.putBack(s[1], now.Add(time.Hour)) || !tt.at(s[1]).Equal(now.Add(time.Second)) {
 		t.Error("it rejoined and was turned away, or is late")
 	}
 }
@@ -134,7 +134,7 @@ func TestTimetableUnderRace(t *testing.T) {
 	for range 4 {
 		all.Go(func() {
 			for range 2000 {
-				tt.hasten(stores[rand.IntN(20)], time.Now())
+				tt.pollBy(stores[rand.IntN(20)], time.Now())
 				if s, _ := tt.next(time.Now()); s != nil {
 					var i int
 					_, _ = fmt.Sscan(s.Key, &i)
@@ -143,7 +143,7 @@ func TestTimetableUnderRace(t *testing.T) {
 						return
 					}
 					out[i].Unlock()
-					tt.back(s, time.Now().Add(time.Duration(rand.IntN(100))*time.Microsecond))
+					tt.putBack(s, time.Now().Add(time.Duration(rand.IntN(100))*time.Microsecond))
 				}
 			}
 		})
@@ -166,7 +166,7 @@ func TestOfferOfStoreThatLeft(t *testing.T) {
 	s := f.registry.get("a")
 	f.timetable.add(s, time.Now())
 	order(&f.timetable, time.Now())
-	f.turns.offer(s)
+	f.turns.enqueue(s)
 	if f.turns.state(s) != Waiting || f.turns.empty() {
 		t.Error("it does not wait")
 	}
@@ -175,7 +175,7 @@ func TestOfferOfStoreThatLeft(t *testing.T) {
 	if f.turns.state(s) != Idle || f.registry.get("a") != nil {
 		t.Error("it did not leave")
 	}
-	f.turns.offer(s)
+	f.turns.enqueue(s)
 	if !f.turns.empty() {
 		t.Error("it waits although it left")
 	}
@@ -229,7 +229,7 @@ func TestListByTheClock(t *testing.T) {
 			t.Errorf("read %d times in a minute of unknown keys", n)
 		}
 		hang.Store(true)
-		time.Sleep(discoverPause)
+		time.Sleep(rediscoverAfter)
 		began := time.Now()
 		if _, err := f.Store(ctx, "x"); err == nil || time.Since(began) > discoverLimit {
 			t.Errorf("%v after %v", err, time.Since(began))
@@ -278,12 +278,12 @@ func TestFingerprintHidesNothing(t *testing.T) {
 			}
 		}
 		if rand.IntN(8) == 0 {
-			s.idle()
+			s.closeIdle()
 		}
 		if _, told := s.fingerprint(); told {
 			unread++
 		}
-		d, ok, err := s.look(t.Context())
+		d, ok, err := s.poll(t.Context())
 		if err != nil || ok && (d > due || d < due-time.Hour) || !ok && due != 1000*time.Hour {
 			t.Fatalf("look %d: due in %v (%v, %v), want %v", i, d, ok, err, due)
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// turns lets the stores that have work be worked on, a number of them at once.
+// turns schedules work on stores that have some, with a limit on how many at once.
 type turns struct {
 	f *Fleet
 
@@ -19,17 +19,17 @@ type turns struct {
 	ctx     context.Context // Run's; nil before
 	waiting map[string]*Store
 	active  map[*Store]*turn
-	lively  int    // active turns that count
+	counted int    // active turns that count
 	servers int    // those of them that are on servers
-	last    string // key of the last turn given
+	last    string // key of the store that was chosen last
 	running sync.WaitGroup
 }
 
-// turn is work on a store under way.
+// turn is the current time slice of a store.
 type turn struct {
 	s      *Store
 	cancel context.CancelFunc
-	counts bool // it takes one of the places
+	counts bool // it occupies one of the places
 	over   bool // asked to end
 	silent bool // the database has stopped answering
 }
@@ -38,33 +38,33 @@ func (ts *turns) init(f *Fleet) {
 	ts.f, ts.waiting, ts.active = f, map[string]*Store{}, map[*Store]*turn{}
 }
 
-// roomLocked reports whether a store may be worked on now. Those on servers need
-// connections; more of them than there are connections would wait for each other.
-func (ts *turns) roomLocked(s *Store) bool {
-	return ts.lively < ts.f.opts.Active && (s.at.isFile() || ts.servers < ts.serverPlaces())
+// hasPlaceLocked reports whether a store may be worked on now. Those on servers need
+// connections; more stores than there are connections would wait for each other.
+func (ts *turns) hasPlaceLocked(s *Store) bool {
+	return ts.counted < ts.f.opts.Active && (s.at.isFile() || ts.servers < ts.serverPlaces())
 }
 
 func (ts *turns) serverPlaces() int { return max(1, ts.f.opts.Connections/minPerStore) }
 
-// crowdedLocked reports whether there are more turns like this one than places.
-func (ts *turns) crowdedLocked(t *turn) bool {
-	return ts.lively > ts.f.opts.Active || !t.s.at.isFile() && ts.servers > ts.serverPlaces()
+// overBookedLocked reports whether there are more turns of this kind than places.
+func (ts *turns) overBookedLocked(t *turn) bool {
+	return ts.counted > ts.f.opts.Active || !t.s.at.isFile() && ts.servers > ts.serverPlaces()
 }
 
-// wantedLocked reports whether another store waits for a place like a turn's.
+// wantedLocked reports whether another store waits for a place of a turn's kind.
 func (ts *turns) wantedLocked(t *turn) bool {
-	return len(ts.waiting) > 0 && t.counts && (!t.s.at.isFile() || ts.lively >= ts.f.opts.Active)
+	return len(ts.waiting) > 0 && t.counts && (!t.s.at.isFile() || ts.counted >= ts.f.opts.Active)
 }
 
-// begin lets turns be given until ctx ends.
+// begin starts the scheduling, until ctx ends.
 func (ts *turns) begin(ctx context.Context) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	ts.ctx = ctx
 }
 
-// admitted waits until there is room for one more handler. It is false if ctx ends
-// first, or the fleet stops: then only what was begun goes on (D-19).
+// admitted waits for a token of the budget of handlers. It is false if ctx ends first, or the
+// fleet stops: then only what has started goes on (D-19).
 func (f *Fleet) admitted(ctx context.Context) bool {
 	if f.handlers.try() {
 		return true
@@ -75,21 +75,21 @@ func (f *Fleet) admitted(ctx context.Context) bool {
 	running := f.turns.ctx
 	f.turns.mu.Unlock()
 	defer context.AfterFunc(running, cancel)()
-	return f.handlers.take(ctx) == nil
+	return f.handlers.acquire(ctx) == nil
 }
 
-// offer has a store that has work wait for its turn.
-func (ts *turns) offer(s *Store) {
+// enqueue makes a store that has work wait for its turn.
+func (ts *turns) enqueue(s *Store) {
 	ts.mu.Lock()
 	waits := ts.waitLocked(s)
 	ts.grantLocked()
 	ts.mu.Unlock()
 	if !waits {
-		ts.f.returns(s, 0)
+		ts.f.giveBack(s, 0)
 	}
 }
 
-// waitLocked has a store wait, unless it left meanwhile: then dismiss came before,
+// waitLocked makes a store wait, unless it left meanwhile: then withdraw was called before,
 // or will find it.
 func (ts *turns) waitLocked(s *Store) bool {
 	if ts.f.registry.get(s.Key) != s {
@@ -99,12 +99,12 @@ func (ts *turns) waitLocked(s *Store) bool {
 	return true
 }
 
-// grantLocked gives turns while there are places.
+// grantLocked starts turns while there are places.
 func (ts *turns) grantLocked() {
 	for ts.ctx.Err() == nil {
 		keys := make([]string, 0, len(ts.waiting))
 		for key, s := range ts.waiting {
-			if ts.roomLocked(s) {
+			if ts.hasPlaceLocked(s) {
 				keys = append(keys, key)
 			}
 		}
@@ -114,7 +114,7 @@ func (ts *turns) grantLocked() {
 		slices.Sort(keys)
 		key := ts.f.opts.Strategy.Next(keys, ts.last)
 		s := ts.waiting[key]
-		if !slices.Contains(keys, key) { // a strategy of the program's that made one up
+		if !slices.Contains(keys, key) { // returned by a strategy of the program's, but not waiting
 			key = keys[0]
 			s = ts.waiting[key]
 		}
@@ -129,19 +129,19 @@ func (ts *turns) grantLocked() {
 }
 
 // stats are what the workers of a store did.
-func (s *Store) stats() worker.Counts { return s.Outbox.Stats().Add(s.Inbox.Stats()) }
+func (s *Store) stats() worker.Counts { return s.process.Stats() }
 
 // run works on a store until its turn is over.
 func (ts *turns) run(ctx context.Context, t *turn) {
 	defer t.cancel()
-	t.s.shows()
+	t.s.markListed()
 	before := t.s.stats()
 	watched := make(chan struct{})
 	var watch sync.WaitGroup
 	watch.Go(func() { ts.watch(watched, t) })
-	err := t.s.RunSlice(ctx, worker.TimeSlice{
-		IdleTimeout: func() time.Duration { return ts.linger(t) },
-		Continue:    func() bool { return ts.goesOn(t) },
+	err := t.s.process.Slice(ctx, worker.TimeSlice{
+		IdleTimeout: func() time.Duration { return ts.idleTimeout(t) },
+		Continue:    func() bool { return ts.mayContinue(t) },
 	})
 	t.s.clean(ctx)
 	close(watched)
@@ -151,34 +151,34 @@ func (ts *turns) run(ctx context.Context, t *turn) {
 		err = errors.Join(err, errNoAnswer)
 	}
 	if err != nil {
-		pause := t.s.bad(err)
+		pause := t.s.markFailed(err)
 		ts.end(t, false)
-		ts.f.returns(t.s, pause)
+		ts.f.giveBack(t.s, pause)
 		return
 	}
-	t.s.good()
-	pause := t.s.worked(after.Claimed > before.Claimed || ctx.Err() != nil)
+	t.s.markHealthy()
+	pause := t.s.afterSlice(after.Claimed > before.Claimed || ctx.Err() != nil)
 	if !ts.end(t, t.over && after.Claimed > before.Claimed) {
-		ts.f.returns(t.s, pause)
+		ts.f.giveBack(t.s, pause)
 	}
 }
 
 var errNoAnswer = errors.New("the database does not answer")
 
-// end gives the place back. A store that had to stop waits again before anybody
-// gets its place: the next one sees that it is not alone. Reports whether it waits.
+// end frees the place. A store that had to stop waits again before its place is taken, so that
+// the next one has a competitor. It reports whether the store waits.
 func (ts *turns) end(t *turn, again bool) (waits bool) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	delete(ts.active, t.s)
 	waits = again && ts.waitLocked(t.s)
-	ts.parkLocked(t)
+	ts.uncountLocked(t)
 	ts.grantLocked()
 	return waits
 }
 
-// parkLocked has a turn take no place any more.
-func (ts *turns) parkLocked(t *turn) {
+// uncountLocked makes a turn occupy no place any more.
+func (ts *turns) uncountLocked(t *turn) {
 	if t.counts {
 		t.counts = false
 		ts.countLocked(t, -1)
@@ -187,15 +187,15 @@ func (ts *turns) parkLocked(t *turn) {
 }
 
 func (ts *turns) countLocked(t *turn, n int) {
-	ts.lively += n
+	ts.counted += n
 	if !t.s.at.isFile() {
 		ts.servers += n
 	}
 }
 
-// dismiss ends what a store is waiting for or being worked on. It reports whether
-// it was waiting: then nobody else will bring it back.
-func (ts *turns) dismiss(s *Store) (waited bool) {
+// withdraw ends the wait or the turn of a store. It reports whether it was waiting: then the
+// caller has to put it back.
+func (ts *turns) withdraw(s *Store) (waited bool) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	if ts.waiting[s.Key] == s {
@@ -215,7 +215,7 @@ func (ts *turns) empty() bool {
 	return len(ts.waiting)+len(ts.active) == 0
 }
 
-// state says what a store is at.
+// state returns the state of a store.
 func (ts *turns) state(s *Store) State {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
@@ -228,46 +228,46 @@ func (ts *turns) state(s *Store) State {
 	return Idle
 }
 
-// forever is a pause that does not end.
-const forever = time.Duration(math.MaxInt64)
+// noEnd is an idle timeout that never passes.
+const noEnd = time.Duration(math.MaxInt64)
 
-// linger is how long a turn without work lasts: not at all while others wait, for
-// good where there are few stores, and otherwise a while.
-func (ts *turns) linger(t *turn) time.Duration {
+// idleTimeout returns how long a turn without work lasts: no time while others wait, without
+// end where there are few stores, and otherwise Options.Cool.
+func (ts *turns) idleTimeout(t *turn) time.Duration {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	switch {
 	case t.over, ts.wantedLocked(t), ts.f.opts.StopWhenEmpty, t.silent:
 		return 0
-	case !t.counts && !t.s.at.isFile() && ts.f.conns.waiting.Load() > 0: // others need what it keeps
+	case !t.counts && !t.s.at.isFile() && ts.f.conns.waiting.Load() > 0: // others need its connections
 		return 0
 	case ts.f.registry.count() <= ts.f.opts.KeepReady:
-		return forever
+		return noEnd
 	}
 	return ts.f.opts.Cool
 }
 
-// goesOn asks the strategy whether a turn with work goes on while others wait.
-func (ts *turns) goesOn(t *turn) bool {
+// mayContinue asks the strategy whether a turn with work continues while others wait.
+func (ts *turns) mayContinue(t *turn) bool {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	if !t.over && ts.wantedLocked(t) && !ts.f.opts.Strategy.Continue(t.s.Key) {
 		t.over = true
 	}
-	if t.counts && ts.crowdedLocked(t) { // turns came to life that had given their places away
+	if t.counts && ts.overBookedLocked(t) { // turns that occupied no place made progress again
 		t.over = true
 	}
 	return !t.over
 }
 
-// patience is how long a turn may make no progress before it no longer counts: a
-// store that hangs, or whose handlers do, must not take a place from others (D-91).
-const patience = 2 * time.Second
+// progressTimeout is how long a turn may make no progress before it occupies no place: a store
+// that hangs, or whose handlers do, must not take a place from others (D-91).
+const progressTimeout = 2 * time.Second
 
-// watch parks a turn that makes no progress, until it makes some again, and ends
-// one whose database has stopped answering, as soon as nothing is left to tell it.
+// watch frees the place of a turn that makes no progress, until it makes some again, and ends
+// one whose database has stopped answering, as soon as there is nothing to settle.
 func (ts *turns) watch(done chan struct{}, t *turn) {
-	tick := time.NewTicker(patience)
+	tick := time.NewTicker(progressTimeout)
 	defer tick.Stop()
 	seen := t.s.stats()
 	for {
@@ -279,12 +279,12 @@ func (ts *turns) watch(done chan struct{}, t *turn) {
 		now := t.s.stats()
 		stuck := !now.LastSuccess.After(seen.LastSuccess)
 		ts.mu.Lock()
-		// Between two tries there may be more than one tick.
+		// There may be more than one tick between two attempts.
 		t.silent = stuck && (t.silent || now.Errors > seen.Errors)
 		silent := t.silent
 		switch {
 		case stuck:
-			ts.parkLocked(t)
+			ts.uncountLocked(t)
 		case !t.counts:
 			t.counts = true
 			ts.countLocked(t, 1)
@@ -292,10 +292,10 @@ func (ts *turns) watch(done chan struct{}, t *turn) {
 		ts.mu.Unlock()
 		seen = now
 		switch {
-		case silent: // what it finished is kept until the database is back
+		case silent: // what it finished is kept until the database answers
 			t.s.failed(errNoAnswer)
 		case !stuck:
-			t.s.good()
+			t.s.markHealthy()
 		}
 	}
 }

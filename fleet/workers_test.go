@@ -106,7 +106,7 @@ func TestFleetLeavesWhatItCan(t *testing.T) {
 		t.Errorf("a still lists %+v", all)
 	}
 	if all := listed(t, registry.New(dbtest.SQLiteAt(t, pathOf(dbs[1]), relaxed()), nil)); len(all) != 1 {
-		t.Errorf("the store that hangs lists %+v: it should have been asked in vain", all)
+		t.Errorf("the store that hangs lists %+v: it should have been asked without result", all)
 	}
 }
 

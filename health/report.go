@@ -1,126 +1,108 @@
-// Package health reports whether a database and the process that works on it are
-// well, for people and for probes.
+// Package health is what pawl's diagnoses consist of: findings, and reports of them. The
+// health of a process and its database, what admin.Examine finds and what admin.Explain
+// explains are all findings.
 //
-// Health that lies is worse than none, in both directions: what is well must not be
-// restarted, and what stands still must not look well. So only what keeps work from
-// being done is a failure: a database that is away, a schema that does not fit, a
-// loop that hangs, and work that could be claimed and that nobody claims. Messages
-// that failed, that are paused or that lie in the future are none (D-110).
+//	report := p.Health(ctx)
+//	if !report.Healthy() {
+//		log.Print(report)
+//	}
+//
+// Only what keeps work from being done makes a report unhealthy: a database that is away,
+// a schema that does not fit, a loop that hangs, work that is due and that nobody claims.
+// What is well is not to be restarted because of messages that failed, are paused or are
+// due later. Package health/probe serves reports over HTTP.
 package health
 
 import (
 	"context"
 	"strings"
+	"time"
 )
 
-// Verdict is what a check comes to.
-type Verdict string
-
-// The verdicts. Only Fail makes a report unhealthy.
-const (
-	OK   Verdict = "ok"
-	Warn Verdict = "warn" // an operator should check
-	Fail Verdict = "fail"
-)
-
-// Check is the verdict on one thing.
-type Check struct {
-	// Name is the same each time, "database" or, of one of several, "waiting/queue/mail".
-	Name    string  `json:"name"`
-	Verdict Verdict `json:"verdict"`
-	// Text says it in a sentence.
-	Text string `json:"text"`
-	// Data are the numbers: counts, and durations in seconds.
-	Data map[string]any `json:"data,omitempty"`
-}
-
-// Of reports whether a check is meant by a name: its own, or its kind's, which is
-// what comes before the first slash.
-func (c *Check) Of(name string) bool {
-	kind, _, _ := strings.Cut(c.Name, "/")
-	return name == c.Name || name == kind
-}
-
-// Report is how everything is.
+// Report is what was found of a database, a process or a fleet.
 type Report struct {
-	Verdict Verdict `json:"verdict"`
-	Checks  []Check `json:"checks"`
+	// Level is that of the worst finding.
+	Level    Level     `json:"level"`
+	Findings []Finding `json:"findings"`
 }
 
-// NewReport returns the report of some checks: as bad as the worst.
-func NewReport(checks []Check) Report {
-	r := Report{Verdict: OK, Checks: checks}
-	for i := range checks {
-		switch v := checks[i].Verdict; {
-		case v == Fail:
-			r.Verdict = Fail
-		case v == Warn && r.Verdict == OK:
-			r.Verdict = Warn
-		}
+// NewReport returns the report of findings, such as a program's own beside pawl's.
+func NewReport(findings []Finding) Report {
+	r := Report{Findings: findings}
+	for i := range findings {
+		r.Level = max(r.Level, findings[i].Level)
 	}
 	return r
 }
 
-// Healthy reports whether nothing failed. Warnings are no failures.
-func (r Report) Healthy() bool { return r.Verdict != Fail }
+// Healthy reports whether there is no problem. Warnings are none.
+func (r Report) Healthy() bool { return r.Level < Problem }
 
-// Check returns the check of a name, or nil.
-func (r Report) Check(name string) *Check {
-	for i := range r.Checks {
-		if r.Checks[i].Name == name {
-			return &r.Checks[i]
+// Find returns the first finding of a code, nil if there is none.
+func (r Report) Find(code string) *Finding {
+	for i := range r.Findings {
+		if r.Findings[i].Code == code {
+			return &r.Findings[i]
 		}
 	}
 	return nil
 }
 
-// Without returns the report without the checks that are meant by names, and those
-// names that meant none.
-func (r Report) Without(names ...string) (Report, []string) {
-	var left []Check
-	met := map[string]bool{}
-	for i := range r.Checks {
-		out := false
-		for _, name := range names {
-			if r.Checks[i].Of(name) {
-				out, met[name] = true, true
-			}
-		}
-		if !out {
-			left = append(left, r.Checks[i])
-		}
+// String returns the report as text, a line for each finding.
+func (r Report) String() string {
+	lines := make([]string, len(r.Findings))
+	for i := range r.Findings {
+		lines[i] = r.Findings[i].String()
 	}
-	var vain []string
-	for _, name := range names {
-		if !met[name] {
-			vain = append(vain, name)
-		}
-	}
-	return NewReport(left), vain
+	return strings.Join(lines, "\n")
 }
 
 // Source is what can be asked for its health: a *pawl.Pawl, or a fleet's probes.
 type Source interface {
-	// Health checks everything, the database included. It says whether work
-	// should be given to this process: it is ready.
+	// Health checks everything, the database included: whether work should be given to
+	// this process, that is, whether it is ready.
 	Health(ctx context.Context) Report
-	// Alive reports, without a query, whether the loops of this process
-	// still go round. If they do not, only a restart helps.
+	// Alive reports, without a query, whether the loops of this process run. If they do
+	// not, only a restart helps.
 	Alive() Report
 }
 
-// few bounds how many checks of a kind a report lists.
-const few = 20
+// Options adjust what counts as healthy. The zero value is right for most programs.
+type Options struct {
+	// Timeout bounds all that is asked of the database together, default 2 s.
+	Timeout time.Duration
+	// Waiting is how long work may be due that nobody claims, default 1 minute.
+	Waiting time.Duration
+	// Busy is the same while workers hold other messages of the queue, default 10
+	// minutes: with all their places taken they claim no more. Make it longer than
+	// the longest handler.
+	Busy time.Duration
+	// Failing is how long a loop may fail in a row, default 1 minute.
+	Failing time.Duration
+	// Stalled is how long past its time a loop may be before it counts as hanging,
+	// default 2 minutes. What a database that hangs can take, time-outs and pauses
+	// included, is less, unless its statement timeout is longer than 30 s.
+	Stalled time.Duration
+	// Queues are whose waiting work counts; nil: all of the database, whoever
+	// serves them.
+	Queues []string
+}
 
-func ok(name, text string) Check   { return Check{Name: name, Verdict: OK, Text: text} }
-func warn(name, text string) Check { return Check{Name: name, Verdict: Warn, Text: text} }
-func fail(name, text string) Check { return Check{Name: name, Verdict: Fail, Text: text} }
-
-// with adds a number.
-func (c Check) with(name string, value any) Check {
-	if c.Data == nil {
-		c.Data = map[string]any{}
-	}
-	c.Data[name] = value
-	return c
+// Limits are from when on an examination warns. Zero fields are the defaults.
+type Limits struct {
+	// Snapshot is how long a transaction may stay open. Default 5 min.
+	Snapshot time.Duration
+	// DeadRows is how many rows of a table may await vacuum. Default 50 000.
+	DeadRows int64
+	// LogPages is how many pages of SQLite's write-ahead log may await their
+	// checkpoint. Default 10 000, which are 40 MB.
+	LogPages int64
+	// DiskFree is how many bytes a SQLite file's disk should have left. Default 256 MB.
+	DiskFree int64
+	// FreePages is how many pages of a SQLite file may be empty, provided they are
+	// most of it. Default 25 000, which are 100 MB.
+	FreePages int64
+	// Connections is the share of the server's connections that may be in use, in
+	// percent. Default 80.
+	Connections int64
 }

@@ -12,12 +12,11 @@ import (
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// Attempt runs fn for a message unless it was dealt with before, without a
-// transaction: for effects outside the database, or that take long. The message
-// is held by a lease that is extended while fn runs; fn's context ends, with
-// ErrTakenOver as its cause, when the lease is lost. A crash between fn's effect
-// and the mark has the message processed again, so the effect should be
-// idempotent. For the rest see Once.
+// Attempt runs fn for a message unless it was processed before, without a transaction: for
+// effects outside the database, or that take long. The message is held by a lease that is
+// extended while fn runs; fn's context ends, with ErrTakenOver as its cause, when the lease is
+// lost. After a crash between fn's effect and the mark the message is processed again, so the
+// effect should be idempotent. For the rest see Once.
 func (i *Inbox) Attempt(ctx context.Context, k Key, fn func(ctx context.Context) error) error {
 	if err := k.validate(); err != nil {
 		return err
@@ -25,15 +24,15 @@ func (i *Inbox) Attempt(ctx context.Context, k Key, fn func(ctx context.Context)
 	token := [16]byte(worker.NewOwnerToken())
 	lease := i.opts.Lease
 	sent := time.Now()
-	take := engine.Ask(op.InboxTake{InboxKey: k.op(), Hash: k.hash(), Token: &token, Lease: &lease, MaxAttempts: i.maxAttempts(), Resumes: i.resumes})
+	take := engine.Ask(op.InboxTake{InboxKey: k.op(), Hash: k.hash(), Token: &token, Lease: &lease, MaxAttempts: i.retry.MaxAttempts, Resumes: i.resumes})
 	if err := i.db.Do(ctx, take); err != nil {
 		return err
 	}
 	if i.logDelivery(ctx, &k, take.N); take.N != verdictTaken {
-		return judge(&k, take.N)
+		return errorOf(&k, take.N)
 	}
 	if err := i.held(ctx, &k, &token, sent, fn); err != nil {
-		return errors.Join(err, i.ended(ctx, &k, &token, err))
+		return errors.Join(err, i.putBack(ctx, &k, &token, err))
 	}
 	ctx, cancel := engine.Detach(context.WithoutCancel(ctx), i.opts.Lease)
 	defer cancel()
@@ -47,9 +46,9 @@ func (i *Inbox) Attempt(ctx context.Context, k Key, fn func(ctx context.Context)
 	return nil
 }
 
-// ended puts a message back after an attempt that failed. One that was cancelled
-// from outside, or only put off, is not counted.
-func (i *Inbox) ended(ctx context.Context, k *Key, token *[16]byte, cause error) error {
+// putBack puts a message back after a failed attempt. One that was cancelled by its caller, or
+// snoozed, is not counted.
+func (i *Inbox) putBack(ctx context.Context, k *Key, token *[16]byte, cause error) error {
 	if ctx.Err() == nil && !worker.IsSnooze(cause) {
 		return i.failed(ctx, k, token, cause)
 	}
@@ -58,20 +57,20 @@ func (i *Inbox) ended(ctx context.Context, k *Key, token *[16]byte, cause error)
 	return i.db.Do(ctx, engine.Ask(op.InboxRelease{InboxKey: k.op(), Token: *token}))
 }
 
-// held runs fn while a heartbeat keeps the message's lease. fn's panics pass on.
+// held runs fn while a heartbeat extends the message's lease. A panic of fn is not recovered.
 func (i *Inbox) held(ctx context.Context, k *Key, token *[16]byte, sent time.Time, fn func(ctx context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var beat sync.WaitGroup
-	beat.Go(func() { i.beat(ctx, cancel, k, token, sent) })
+	beat.Go(func() { i.heartbeat(ctx, cancel, k, token, sent) })
 	defer beat.Wait()
 	defer cancel(nil)
 	return fn(ctx)
 }
 
-// beat extends the lease at a third of it until ctx ends. If that fails it tries
-// again until the lease has run out by our own clock, counted from before the
-// request (D-62): then, or when the database says so, the message is lost.
-func (i *Inbox) beat(ctx context.Context, cancel context.CancelCauseFunc, k *Key, token *[16]byte, sent time.Time) {
+// heartbeat extends the lease every third of it until ctx ends. After a failure it tries again
+// until the lease has expired by this process's clock, counted from before the request (D-62):
+// then, or when the database reports it, the message is lost.
+func (i *Inbox) heartbeat(ctx context.Context, cancel context.CancelCauseFunc, k *Key, token *[16]byte, sent time.Time) {
 	for pause := i.opts.Lease / 3; engine.Sleep(ctx, engine.Jitter(pause, 0.1)) == nil; {
 		began := time.Now()
 		call := engine.Ask(op.InboxExtend{InboxKey: k.op(), Token: *token, Lease: i.opts.Lease})

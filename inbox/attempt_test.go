@@ -43,7 +43,7 @@ func testAttempt(t *testing.T, e dbtest.Engine) {
 func TestAttemptFails(t *testing.T) { dbtest.Each(t, testAttemptFails) }
 
 func testAttemptFails(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, inbox.Options{MaxAttempts: 2})
+	f := open(t, e, inbox.Options{Retry: &outbox.RetryPolicy{MaxAttempts: 2}})
 	f.is(f.Attempt(f.ctx(), key("a"), func(context.Context) error { return errDown }), errDown)
 	if got := f.state(key("a"), inbox.Seen, 1, 1); got.LastError != "down" || !got.LockedUntil.IsZero() {
 		t.Fatalf("the message is %+v", got)
@@ -56,7 +56,7 @@ func testAttemptFails(t *testing.T, e dbtest.Engine) {
 func TestAttemptSnoozed(t *testing.T) { dbtest.Each(t, testAttemptSnoozed) }
 
 func testAttemptSnoozed(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, inbox.Options{MaxAttempts: 2})
+	f := open(t, e, inbox.Options{Retry: &outbox.RetryPolicy{MaxAttempts: 2}})
 	for range 5 {
 		if err := f.Attempt(f.ctx(), key("a"), func(context.Context) error { return outbox.Snooze(time.Second) }); err == nil || errors.Is(err, inbox.ErrDead) {
 			t.Fatal(err)
@@ -171,7 +171,7 @@ func testAttemptKeepsItsLease(t *testing.T, e dbtest.Engine) {
 func TestAttemptKillsItsProcess(t *testing.T) { dbtest.Each(t, testAttemptKillsItsProcess) }
 
 func testAttemptKillsItsProcess(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, inbox.Options{MaxAttempts: 2, Lease: time.Hour})
+	f := open(t, e, inbox.Options{Retry: &outbox.RetryPolicy{MaxAttempts: 2}, Lease: time.Hour})
 	for range 2 {
 		func() {
 			defer func() { _ = recover() }()

@@ -3,9 +3,11 @@ package inbox
 import (
 	"context"
 	"log/slog"
+
+	"github.com/bravellian/pawl/outbox"
 )
 
-// logDelivery tells what becomes of a delivery; errors are the caller's to tell.
+// logDelivery logs the result of a delivery; errors are returned to the caller instead.
 func (i *Inbox) logDelivery(ctx context.Context, k *Key, verdict int64) {
 	switch {
 	case verdict == verdictTaken && i.log.Enabled(ctx, slog.LevelInfo):
@@ -17,8 +19,11 @@ func (i *Inbox) logDelivery(ctx context.Context, k *Key, verdict int64) {
 
 // behindQueue is the inbox as its workers use it: they log deliveries and failures
 // themselves.
-func (i *Inbox) behindQueue() *Inbox {
+func (i *Inbox) behindQueue(opts []outbox.HandlerOptions) *Inbox {
 	silent := *i
+	if len(opts) > 0 && opts[0].Retry != nil {
+		silent.retry = *opts[0].Retry
+	}
 	silent.log = slog.New(slog.DiscardHandler)
 	silent.resumes = true
 	return &silent

@@ -9,7 +9,7 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-// Status is where a message is in its life.
+// Status is the state of a message.
 type Status string
 
 // The states of a message, named as in the seed.
@@ -17,12 +17,12 @@ const (
 	Seen       Status = "Seen"       // known, to be processed
 	Processing Status = "Processing" // an attempt is under way
 	Done       Status = "Done"
-	Dead       Status = "Dead" // given up; see Revive
+	Dead       Status = "Dead" // its attempts are used up; see Revive
 )
 
-// AlreadyProcessed notes a delivery and reports whether the message is done. It
-// is no lock: two deliveries at once both hear false, so prefer Once. Errors:
-// ErrHashMismatch, and ErrDead for a message that was given up.
+// AlreadyProcessed records a delivery and reports whether the message is done. It is no lock:
+// two concurrent deliveries both get false, so prefer Once. Errors: ErrHashMismatch, and ErrDead
+// for a dead message.
 func (i *Inbox) AlreadyProcessed(ctx context.Context, k Key) (bool, error) {
 	return i.see(ctx, nil, k)
 }
@@ -30,7 +30,7 @@ func (i *Inbox) AlreadyProcessed(ctx context.Context, k Key) (bool, error) {
 // AlreadyProcessedTx is AlreadyProcessed in the caller's transaction, which holds
 // the message until it ends: of two at once the second waits for the first.
 // Any isolation level will do; under repeatable read and serializable it fails with
-// engine.ErrSerialization if somebody else changed the message since the transaction's
+// pawl.ErrSerialization if somebody else changed the message since the transaction's
 // first statement.
 func (i *Inbox) AlreadyProcessedTx(ctx context.Context, tx any, k Key) (bool, error) {
 	own, err := engine.TxOf(i.db, tx)
@@ -45,26 +45,26 @@ func (i *Inbox) see(ctx context.Context, tx outbox.Tx, k Key) (bool, error) {
 		return false, err
 	}
 	verdict, err := engine.Exec(ctx, i.db, tx, op.InboxSee{InboxKey: k.op(), Hash: k.hash()})
-	if err != nil || verdict == verdictInProgress { // it says no more than that it is not done
+	if err != nil || verdict == verdictInProgress { // that only means that it is not done
 		return false, err
 	}
-	return verdict == verdictDone, judge(&k, verdict)
+	return verdict == verdictDone, errorOf(&k, verdict)
 }
 
-// MarkProcessing says that an attempt begins, which counts. It returns false for
-// a message that was never seen, or is done or dead: marks are final.
+// MarkProcessing records that an attempt begins, which counts. It returns false for a message
+// that was never seen, or is done or dead: those states are final.
 func (i *Inbox) MarkProcessing(ctx context.Context, k Key) (bool, error) {
 	return i.mark(ctx, nil, k, Processing)
 }
 
-// MarkProcessed says that a message is done. See MarkProcessing for the answer.
+// MarkProcessed marks a message as done. See MarkProcessing for the result.
 func (i *Inbox) MarkProcessed(ctx context.Context, k Key) (bool, error) {
 	return i.mark(ctx, nil, k, Done)
 }
 
 // MarkProcessedTx is MarkProcessed in the caller's transaction.
 // Any isolation level will do; under repeatable read and serializable it fails with
-// engine.ErrSerialization if somebody else changed the message since the transaction's
+// pawl.ErrSerialization if somebody else changed the message since the transaction's
 // first statement.
 func (i *Inbox) MarkProcessedTx(ctx context.Context, tx any, k Key) (bool, error) {
 	own, err := engine.TxOf(i.db, tx)
@@ -74,7 +74,7 @@ func (i *Inbox) MarkProcessedTx(ctx context.Context, tx any, k Key) (bool, error
 	return i.mark(ctx, own, k, Done)
 }
 
-// MarkDead gives a message up. See MarkProcessing for the answer.
+// MarkDead marks a message as dead. See MarkProcessing for the result.
 func (i *Inbox) MarkDead(ctx context.Context, k Key) (bool, error) {
 	return i.mark(ctx, nil, k, Dead)
 }
@@ -87,9 +87,9 @@ func (i *Inbox) mark(ctx context.Context, tx outbox.Tx, k Key, s Status) (bool, 
 	return err == nil && n > 0, err
 }
 
-// Revive gives a dead message a fresh start: its next delivery is processed, and
-// one that was enqueued is handled again at once. It returns false for a message
-// that is not dead. It is noted in the audit trail, see admin.WithActor.
+// Revive resets a dead message: its next delivery is processed, and one that was enqueued is
+// handled again at once. It returns false for a message that is not dead. It is recorded in the
+// audit trail, see admin.WithActor.
 func (i *Inbox) Revive(ctx context.Context, k Key) (bool, error) {
 	if err := k.validate(); err != nil {
 		return false, err

@@ -9,6 +9,7 @@ import (
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/limits"
 )
 
 // D-51, D-52
@@ -114,13 +115,13 @@ func testList(t *testing.T, e dbtest.Engine) {
 		f.check(err)
 	}
 	f.marked(true)(f.MarkDead(f.ctx(), inbox.Key{Source: "a", MessageID: "2"}))
-	for want, filter := range map[string]inbox.Filter{
+	for want, filter := range map[string]inbox.ListOptions{
 		"a/1 a/2 b/1 ": {},
 		"a/1 a/2 ":     {Source: "a"},
 		"a/2 ":         {Status: inbox.Dead},
 		"a/1 b/1 ":     {Status: inbox.Seen},
 		"a/1 ":         {Limit: 1},
-		"b/1 ":         {After: inbox.Key{Source: "a", MessageID: "2"}},
+		"b/1 ":         {After: &inbox.Info{Key: inbox.Key{Source: "a", MessageID: "2"}}},
 		"":             {Idle: time.Hour},
 	} {
 		list, err := f.List(f.ctx(), filter)
@@ -135,6 +136,14 @@ func testList(t *testing.T, e dbtest.Engine) {
 	}
 }
 
+func TestListOfNoStatus(t *testing.T) { dbtest.Each(t, testListOfNoStatus) }
+
+func testListOfNoStatus(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	_, err := f.List(f.ctx(), inbox.ListOptions{Status: "dead"})
+	f.is(err, engine.ErrInvalid)
+}
+
 // D-55
 func TestStuck(t *testing.T) { dbtest.Each(t, testStuck) }
 
@@ -147,15 +156,15 @@ func testStuck(t *testing.T, e dbtest.Engine) {
 	f.marked(true)(f.MarkProcessing(f.ctx(), key("stuck")))
 	f.age()
 	f.marked(true)(f.MarkProcessing(f.ctx(), key("fresh")))
-	stuck, err := f.Stuck(f.ctx())
+	stuck, err := f.List(f.ctx(), inbox.ListOptions{Status: inbox.Processing, Idle: limits.InboxStuck})
 	f.check(err)
 	if len(stuck) != 1 || stuck[0].MessageID != "stuck" {
 		t.Fatalf("stuck are %v", stuck)
 	}
-	for want, filter := range map[string]inbox.Filter{
+	for want, filter := range map[string]inbox.ListOptions{
 		"seen":  {Status: inbox.Seen, Idle: time.Hour},
 		"stuck": {Source: "billing", Status: inbox.Processing, Idle: time.Hour},
-		"fresh": {Source: "billing", Status: inbox.Processing, After: inbox.Key{Source: "billing", MessageID: "a"}, Limit: 1},
+		"fresh": {Source: "billing", Status: inbox.Processing, After: &inbox.Info{Key: inbox.Key{Source: "billing", MessageID: "a"}}, Limit: 1},
 	} {
 		list, err := f.List(f.ctx(), filter)
 		f.check(err)

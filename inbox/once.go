@@ -11,19 +11,18 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-// Once runs fn for a message unless it was dealt with before, in a transaction
-// that also marks it as done: what fn writes through tx takes effect exactly
-// once. It returns nil if fn succeeded now or the message is done already:
-// either way the delivery can be confirmed to its sender.
+// Once runs fn for a message unless it was processed before, in a transaction that also marks it
+// as done: what fn writes through tx takes effect exactly once. It returns nil if fn succeeded
+// now or the message is done already: in both cases the delivery can be confirmed to its sender.
 //
-// tx is a *sql.Tx on SQLite; on PostgreSQL postgres.Pgx unwraps the pgx.Tx. Use it
-// for everything, EnqueueTx included: on SQLite nobody else can write until fn
-// returns. fn may be called again if the database asks for that; only the last
-// call's writes stay. Effects outside the database are at least once.
+// tx is a *sql.Tx on SQLite; on PostgreSQL postgres.Pgx unwraps the pgx.Tx. Use it for
+// everything, EnqueueTx included: on SQLite there can be no other writer until fn returns. fn
+// may be called again after a transient failure of the transaction; only the last call's writes
+// stay. Effects outside the database happen at least once.
 //
 // Errors: fn's own, after which the attempt is counted and the message may be
 // delivered again (outbox.Permanent makes it dead at once, joined with ErrDead);
-// ErrInProgress, ErrDead, ErrHashMismatch; engine.ErrCommitUnknown, after which a
+// ErrInProgress, ErrDead, ErrHashMismatch; pawl.ErrCommitUnknown, after which a
 // second delivery finds out.
 func (i *Inbox) Once(ctx context.Context, k Key, fn func(ctx context.Context, tx outbox.Tx) error) error {
 	if err := k.validate(); err != nil {
@@ -42,18 +41,17 @@ func (i *Inbox) Once(ctx context.Context, k Key, fn func(ctx context.Context, tx
 	})
 	switch {
 	case err == nil:
-		return judge(&k, verdict)
-	case fault != nil && ctx.Err() == nil: // cancelled from outside is no failure
+		return errorOf(&k, verdict)
+	case fault != nil && ctx.Err() == nil: // cancelled by the caller: no failure
 		return errors.Join(err, i.failed(ctx, &k, nil, err))
 	}
 	return err
 }
 
-// within takes a message in a transaction, runs fn and marks the message as
-// done. Another verdict than taken means that there was nothing to do but to
-// note the delivery.
+// within takes a message in a transaction, runs fn and marks the message as done. A result other
+// than taken means that only the delivery was recorded.
 func (i *Inbox) within(ctx context.Context, tx outbox.Tx, k *Key, fn func(ctx context.Context) error) (verdict int64, err error) {
-	take := engine.Ask(op.InboxTake{InboxKey: k.op(), Hash: k.hash(), MaxAttempts: i.maxAttempts(), Resumes: i.resumes})
+	take := engine.Ask(op.InboxTake{InboxKey: k.op(), Hash: k.hash(), MaxAttempts: i.retry.MaxAttempts, Resumes: i.resumes})
 	if err := i.db.DoTx(ctx, tx, take); err != nil {
 		return take.N, err
 	}
@@ -71,7 +69,7 @@ func (i *Inbox) within(ctx context.Context, tx outbox.Tx, k *Key, fn func(ctx co
 // anything else fails, roll back; then nothing happened, and no attempt is
 // counted: call Failed for that.
 // Any isolation level will do; under repeatable read and serializable it fails with
-// engine.ErrSerialization if somebody else changed the message since the transaction's
+// pawl.ErrSerialization if somebody else changed the message since the transaction's
 // first statement.
 func (i *Inbox) OnceTx(ctx context.Context, tx any, k Key, fn func(ctx context.Context) error) (ran bool, err error) {
 	own, err := engine.TxOf(i.db, tx)
@@ -88,12 +86,11 @@ func (i *Inbox) OnceTx(ctx context.Context, tx any, k Key, fn func(ctx context.C
 	if err != nil {
 		return ran, err
 	}
-	return ran, judge(&k, verdict)
+	return ran, errorOf(&k, verdict)
 }
 
-// Failed counts a failed attempt at a message whose transaction was rolled back.
-// It returns whether that made the message dead: attempts are used up, or err is
-// outbox.Permanent.
+// Failed counts a failed attempt at a message whose transaction was rolled back. It returns
+// whether that made the message dead: its attempts are used up, or err is outbox.Permanent.
 func (i *Inbox) Failed(ctx context.Context, k Key, err error) (dead bool, _ error) {
 	if err := k.validate(); err != nil {
 		return false, err
@@ -105,12 +102,12 @@ func (i *Inbox) Failed(ctx context.Context, k Key, err error) (dead bool, _ erro
 	return call.N == failedDead, nil
 }
 
-// failedDead is the answer of inbox/fail for a message that is dead now.
+// failedDead is the result of inbox/fail for a message that is dead now.
 const failedDead = 2
 
 func (i *Inbox) failCall(k *Key, token *[16]byte, cause error) *engine.Call {
 	text := worker.ErrorText(fmt.Sprint(cause))
-	return engine.Ask(op.InboxFail{InboxKey: k.op(), Hash: k.hash(), Token: token, Error: text, Final: worker.IsPermanent(cause), MaxAttempts: i.maxAttempts()})
+	return engine.Ask(op.InboxFail{InboxKey: k.op(), Hash: k.hash(), Token: token, Error: text, Final: worker.IsPermanent(cause), MaxAttempts: i.retry.MaxAttempts})
 }
 
 // failed counts a failed attempt and reports whether that was the last.

@@ -11,6 +11,7 @@ import (
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -91,7 +92,7 @@ func testOnceCancelled(t *testing.T, e dbtest.Engine) {
 func TestOnceDead(t *testing.T) { dbtest.Each(t, testOnceDead) }
 
 func testOnceDead(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, inbox.Options{MaxAttempts: 3})
+	f := open(t, e, inbox.Options{Retry: &outbox.RetryPolicy{MaxAttempts: 3}})
 	fail := func(context.Context, engine.Tx) error { return errDown }
 	for n := range 3 {
 		err := f.Once(f.ctx(), key("a"), fail)
@@ -124,7 +125,7 @@ func testOnceDead(t *testing.T, e dbtest.Engine) {
 func TestOnceNoLimit(t *testing.T) { dbtest.Each(t, testOnceNoLimit) }
 
 func testOnceNoLimit(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, inbox.Options{MaxAttempts: -1})
+	f := open(t, e, inbox.Options{Retry: &outbox.RetryPolicy{MaxAttempts: 0}})
 	for range 15 {
 		f.is(f.Once(f.ctx(), key("a"), func(context.Context, engine.Tx) error { return errDown }), errDown)
 		f.is(f.Attempt(f.ctx(), key("b"), func(context.Context) error { return errDown }), errDown)
@@ -279,7 +280,7 @@ func TestAnyScript(t *testing.T) { dbtest.Each(t, testAnyScript) }
 
 func testAnyScript(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	for _, id := range []string{"žluťoučký kůň", "注文-七", "a/b'c\"d;--", strings.Repeat("ü", inbox.MaxMessageID), " x ", "🧾"} {
+	for _, id := range []string{"žluťoučký kůň", "注文-七", "a/b'c\"d;--", strings.Repeat("ü", limits.MessageID), " x ", "🧾"} {
 		k := inbox.Key{Source: id, MessageID: id}
 		f.check(f.Once(f.ctx(), k, f.write("x")))
 		f.check(f.Once(f.ctx(), k, f.write("x")))
@@ -296,7 +297,7 @@ func testBadKeys(t *testing.T, e dbtest.Engine) {
 	for field, k := range map[string]inbox.Key{
 		"source":     {MessageID: "a"},
 		"message id": {Source: "a", MessageID: "  "},
-		"hash":       {Source: "a", MessageID: "a", Hash: make([]byte, inbox.MaxHash+1)},
+		"hash":       {Source: "a", MessageID: "a", Hash: make([]byte, limits.Hash+1)},
 	} {
 		_, seen := f.AlreadyProcessed(f.ctx(), k)
 		_, marked := f.MarkDead(f.ctx(), k)
@@ -309,9 +310,9 @@ func testBadKeys(t *testing.T, e dbtest.Engine) {
 			}
 		}
 	}
-	long := inbox.Key{Source: strings.Repeat("ü", inbox.MaxSource+1), MessageID: "a"}
+	long := inbox.Key{Source: strings.Repeat("ü", limits.Source+1), MessageID: "a"}
 	f.is(f.Once(f.ctx(), long, f.write("x")), engine.ErrInvalid)
-	list, err := f.List(f.ctx(), inbox.Filter{})
+	list, err := f.List(f.ctx(), inbox.ListOptions{})
 	f.check(err)
 	if len(list) != 0 {
 		t.Fatalf("stored %v", list)
@@ -322,7 +323,7 @@ func testBadKeys(t *testing.T, e dbtest.Engine) {
 func TestDuplicatesAreNoAttempts(t *testing.T) { dbtest.Each(t, testDuplicatesAreNoAttempts) }
 
 func testDuplicatesAreNoAttempts(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, inbox.Options{MaxAttempts: 2})
+	f := open(t, e, inbox.Options{Retry: &outbox.RetryPolicy{MaxAttempts: 2}})
 	for range 30 {
 		if done, err := f.AlreadyProcessed(f.ctx(), key("a")); done || err != nil {
 			t.Fatal(done, err)

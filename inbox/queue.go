@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/queue"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -20,7 +20,7 @@ import (
 // Message is an inbound message to be handled by workers.
 type Message struct {
 	Key
-	// Topic says which handler gets it; this and the rest as in outbox.Message.
+	// Topic selects the handler; this and the rest are as in outbox.Message.
 	Topic         string
 	Payload       []byte
 	CorrelationID string
@@ -41,19 +41,16 @@ func messageID(k *Key) outbox.MessageID {
 	return outbox.MessageID(uuid.NewSHA1(uuid.Nil, fmt.Appendf(nil, "pawl/inbox/%d/%s%s", len(k.Source), k.Source, k.MessageID)))
 }
 
-// QueuedAs is the id under which Enqueue puts the message into the queue.
-func (k Key) QueuedAs() outbox.MessageID { return messageID(&k) }
-
 // Enqueue stores a message for the workers, once: added is false if it is known
 // already. Once it returns, the delivery can be confirmed to its sender. Errors:
-// ErrHashMismatch; engine.ErrCommitUnknown, after which enqueuing it again is safe.
+// ErrHashMismatch; pawl.ErrCommitUnknown, after which enqueuing it again is safe.
 func (i *Inbox) Enqueue(ctx context.Context, m Message) (added bool, err error) {
 	return i.enqueue(ctx, nil, m)
 }
 
 // EnqueueTx is Enqueue in the caller's transaction.
 // Any isolation level will do; under repeatable read and serializable it fails with
-// engine.ErrSerialization if somebody else changed the message since the transaction's
+// pawl.ErrSerialization if somebody else changed the message since the transaction's
 // first statement.
 func (i *Inbox) EnqueueTx(ctx context.Context, tx any, m Message) (added bool, err error) {
 	own, err := engine.TxOf(i.db, tx)
@@ -67,11 +64,11 @@ func (i *Inbox) enqueue(ctx context.Context, tx outbox.Tx, m Message) (added boo
 	if err := m.validate(); err != nil {
 		return false, err
 	}
-	var b *outbox.Batch
+	var b queue.Batch[outbox.MessageID]
 	see := engine.Ask(op.InboxSee{InboxKey: m.op(), Hash: m.hash()})
 	var calls []*engine.Call
 	err = engine.Repeat(ctx, tx, func() (err error) {
-		if b, err = i.queue.Prepare(ctx, tx, []outbox.Message{m.wrap(i.opts.Queue)}); err != nil {
+		if b, err = i.messages.Prepare(ctx, tx, []outbox.Message{m.wrap(i.opts.Queue)}); err != nil {
 			return err
 		}
 		calls = append([]*engine.Call{see}, b.Calls()...)
@@ -82,12 +79,12 @@ func (i *Inbox) enqueue(ctx context.Context, tx outbox.Tx, m Message) (added boo
 	}
 	b.Ran(ctx, tx)
 	if see.N == verdictMismatch {
-		return false, judge(&m.Key, see.N)
+		return false, errorOf(&m.Key, see.N)
 	}
 	return see.N != verdictDone && calls[len(calls)-1].N > 0, nil
 }
 
-// wrap makes the outbox's message of it.
+// wrap returns the outbox's message of it.
 func (m *Message) wrap(queue string) outbox.Message {
 	headers := map[string]string{headerSource: m.Source, headerMessage: m.MessageID}
 	if len(m.Hash) > 0 {
@@ -111,7 +108,7 @@ func unwrap(m *outbox.Message) (*Message, error) {
 	if err == nil {
 		err = in.validate()
 	} else {
-		err = errors.New("its hash is not hexadecimal") // hex quotes what it cannot read (D-5)
+		err = errors.New("its hash is not hexadecimal") // hex quotes what it cannot parse (D-5)
 	}
 	if err != nil {
 		return nil, outbox.Permanent(fmt.Errorf("not a message of the inbox: %w", err))
@@ -123,36 +120,64 @@ func unwrap(m *outbox.Message) (*Message, error) {
 // transaction, as in Attempt. What its error says is as for outbox handlers; when
 // its attempts are used up the message is dead. An attempt that ended with its
 // process counts only if the message was handled alone; see outbox.Outbox.Claim.
-func (i *Inbox) Handle(topic string, h func(ctx context.Context, m *Message) error) {
-	worker := i.behindQueue()
-	i.register(topic, func(ctx context.Context, m *Message) error {
-		return worker.Attempt(ctx, m.Key, func(ctx context.Context) error { return h(ctx, m) })
+func (i *Inbox) Handle(topic string, h func(ctx context.Context, m *Message) error, opts ...outbox.HandlerOptions) {
+	worker := i.behindQueue(opts)
+	worker.register(topic, opts, func(ctx context.Context, m *Message) error {
+		return worker.Attempt(ctx, m.Key, func(ctx context.Context) error {
+			ctx, cancel := bounded(ctx, opts)
+			defer cancel()
+			return h(ctx, m)
+		})
 	})
+	i.served = true
 }
 
 // HandleTx registers a handler that runs in a transaction, as in Once: what it
 // writes through tx takes effect exactly once.
-func (i *Inbox) HandleTx(topic string, h func(ctx context.Context, tx outbox.Tx, m *Message) error) {
-	worker := i.behindQueue()
-	i.register(topic, func(ctx context.Context, m *Message) error {
-		return worker.Once(ctx, m.Key, func(ctx context.Context, tx outbox.Tx) error { return h(ctx, tx, m) })
+func (i *Inbox) HandleTx(topic string, h func(ctx context.Context, tx outbox.Tx, m *Message) error, opts ...outbox.HandlerOptions) {
+	worker := i.behindQueue(opts)
+	worker.register(topic, opts, func(ctx context.Context, m *Message) error {
+		return worker.Once(ctx, m.Key, func(ctx context.Context, tx outbox.Tx) error {
+			ctx, cancel := bounded(ctx, opts)
+			defer cancel()
+			return h(ctx, tx, m)
+		})
 	})
+	i.served = true
 }
 
-// busyPause is when to look again at a message that somebody else is at.
-const busyPause = time.Second
+// bounded applies a handler's timeout. It ends the handler only, and not what records
+// the failed attempt after it.
+func bounded(ctx context.Context, opts []outbox.HandlerOptions) (context.Context, context.CancelFunc) {
+	if len(opts) == 0 || opts[0].Timeout <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, opts[0].Timeout)
+}
 
-func (i *Inbox) register(topic string, process func(ctx context.Context, m *Message) error) {
-	i.served = true
+// busyDelay is the delay for a message that is being processed elsewhere.
+const busyDelay = time.Second
+
+// register registers a handler with the queue. The queue retries without a limit: the
+// inbox counts attempts and decides when a message is dead.
+func (i *Inbox) register(topic string, opts []outbox.HandlerOptions, process func(ctx context.Context, m *Message) error) {
+	retry := i.retry
+	if retry.Validate() == nil { // what is invalid is reported by Run
+		retry.MaxAttempts = 0
+	}
+	queued := outbox.HandlerOptions{Retry: &retry}
+	if len(opts) > 0 && opts[0].Timeout < 0 {
+		queued.Timeout = opts[0].Timeout // invalid, too
+	}
 	i.queue.Handle(topic, outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
 		in, err := unwrap(m)
 		if err != nil {
 			return err
 		}
-		if most := i.maxAttempts(); most > 0 && m.RetryCount >= most {
+		if most := i.retry.MaxAttempts; most > 0 && m.RetryCount >= most {
 			// Its leases ran out: it ends its workers, so it must not run again.
 			gaveUp := fmt.Errorf("lease expired; gave up after %d attempts, the last of which did not end", m.RetryCount)
-			if err := i.behindQueue().failed(ctx, &in.Key, nil, outbox.Permanent(gaveUp)); err != nil {
+			if err := i.failed(ctx, &in.Key, nil, outbox.Permanent(gaveUp)); err != nil {
 				if errors.Is(err, ErrDead) {
 					err = outbox.Permanent(errors.Join(gaveUp, err))
 				}
@@ -161,52 +186,20 @@ func (i *Inbox) register(topic string, process func(ctx context.Context, m *Mess
 		}
 		switch err := process(ctx, in); {
 		case errors.Is(err, ErrInProgress):
-			return worker.PutBack(busyPause)
+			return worker.PutBack(busyDelay)
 		case errors.Is(err, ErrDead), errors.Is(err, ErrHashMismatch):
 			return outbox.Permanent(err)
 		default:
 			return err
 		}
-	}))
+	}), queued)
 }
 
 // Use wraps all handlers; see outbox.Outbox.Use.
 func (i *Inbox) Use(mw ...outbox.Middleware) { i.queue.Use(mw...) }
 
-// Observe registers o; see outbox.Outbox.Observe.
-func (i *Inbox) Observe(o worker.Observer) { i.queue.Observe(o) }
-
-// Stamp has every message that is enqueued carry what f makes; see outbox.Outbox.Stamp.
+// AddHeaders adds headers to every message that is enqueued; see outbox.Outbox.AddHeaders.
 func (i *Inbox) AddHeaders(f outbox.HeaderFunc) { i.queue.AddHeaders(f) }
-
-// Unhandled returns the topics that had no handler here; see outbox.Outbox.Unhandled.
-func (i *Inbox) Unhandled() []string { return i.queue.Unhandled() }
-
-// LoopStatus returns the status of the loops of this process: the queue's, if handlers are
-// registered, and the one that cleans up.
-func (i *Inbox) LoopStatus() []worker.LoopStatus {
-	all := []worker.LoopStatus{i.cleaning.Status("clean-up of the inbox")}
-	if i.served {
-		queue := i.queue.LoopStatus()
-		queue[len(queue)-1].Name += " (inbox)" // the outbox has its own
-		all = append(queue, all...)
-	}
-	return all
-}
-
-// Concurrency returns how many handlers run at once in this process: 0 without handlers.
-func (i *Inbox) Concurrency() int {
-	if !i.served {
-		return 0
-	}
-	return i.queue.Concurrency()
-}
-
-// Topics returns the topics that have a handler.
-func (i *Inbox) Topics() []string { return i.queue.Topics() }
-
-// Stats returns what the workers of this process did.
-func (i *Inbox) Stats() worker.Counts { return i.queue.Stats() }
 
 // Run handles enqueued messages, if handlers are registered, and cleans up from
 // time to time, until ctx ends. See outbox.Outbox.Run for the rest.
@@ -214,53 +207,14 @@ func (i *Inbox) Run(ctx context.Context) error {
 	if err := i.valid(); err != nil {
 		return err
 	}
-	return worker.RunKept(ctx, i.serve, i.keepMarks) // the queue's Run keeps its own
-}
-
-// KeepClean cleans up from time to time until ctx ends, and leaves handling to others.
-func (i *Inbox) KeepClean(ctx context.Context) {
-	var queue sync.WaitGroup
-	defer queue.Wait()
-	if i.served {
-		queue.Go(func() { i.queue.KeepClean(ctx) })
-	}
-	i.keepMarks(ctx)
-}
-
-func (i *Inbox) keepMarks(ctx context.Context) {
-	worker.KeepClean(ctx, i.log.With("component", "inbox"), i.cleaning, i.CleanUp)
-}
-
-// Queues returns the queue that Run serves, if handlers are registered.
-func (i *Inbox) Queues() []string {
-	if !i.served {
-		return nil
-	}
-	return i.queue.Queues()
-}
-
-// RunSlice handles enqueued messages, if handlers are registered, for a limited
-// time; see outbox.Outbox.RunSlice.
-func (i *Inbox) RunSlice(ctx context.Context, t worker.TimeSlice) error {
-	if err := i.valid(); err != nil || !i.served {
-		return err
-	}
-	return i.queue.RunSlice(ctx, t)
-}
-
-// valid returns what is wrong with the options.
-func (i *Inbox) valid() error {
-	if i.invalid != nil {
-		return fmt.Errorf("options of the inbox: %w", i.invalid)
-	}
-	return nil
+	return i.cleanup.Beside(ctx, i.serve) // the queue's Run cleans up by itself
 }
 
 func (i *Inbox) serve(ctx context.Context) error {
 	switch {
 	case i.served:
 		return i.queue.Run(ctx)
-	case !i.stops:
+	case !i.stopWhenEmpty:
 		<-ctx.Done()
 	}
 	return nil

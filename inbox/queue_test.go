@@ -121,7 +121,7 @@ func testHandleInTransaction(t *testing.T, e dbtest.Engine) {
 	})
 	f.check(f.Run(f.ctx()))
 	f.effects(5)
-	done, err := f.List(f.ctx(), inbox.Filter{Status: inbox.Done})
+	done, err := f.List(f.ctx(), inbox.ListOptions{Status: inbox.Done})
 	f.check(err)
 	if len(done) != 5 {
 		t.Fatalf("%d are done", len(done))
@@ -132,7 +132,7 @@ func testHandleInTransaction(t *testing.T, e dbtest.Engine) {
 func TestQueueDead(t *testing.T) { dbtest.Each(t, testQueueDead) }
 
 func testQueueDead(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, inbox.Options{MaxAttempts: 3})
+	f := open(t, e, inbox.Options{Retry: &outbox.RetryPolicy{MaxAttempts: 3}})
 	for _, id := range []string{"a", "b"} {
 		m := message(id)
 		m.Topic = id
@@ -205,4 +205,44 @@ func testQueueIdle(t *testing.T, e dbtest.Engine) {
 	ctx, cancel := context.WithTimeout(f.ctx(), 50*time.Millisecond)
 	defer cancel()
 	f.check(f.Run(ctx))
+}
+
+// D-15, D-53: a handler's own policy and timeout hold in the inbox as in the outbox.
+func TestHandlerOptions(t *testing.T) { dbtest.Each(t, testHandlerOptions) }
+
+func testHandlerOptions(t *testing.T, e dbtest.Engine) {
+	f := open(t, e, inbox.Options{Retry: &outbox.RetryPolicy{MaxAttempts: 5}})
+	for _, id := range []string{"once", "twice", "slow"} {
+		m := message(id)
+		m.Topic = id
+		_, err := f.Enqueue(f.ctx(), m)
+		f.check(err)
+	}
+	attempts := func(n int) outbox.HandlerOptions {
+		return outbox.HandlerOptions{Retry: &outbox.RetryPolicy{MaxAttempts: n}, Timeout: time.Minute}
+	}
+	f.Handle("once", func(context.Context, *inbox.Message) error { return outbox.RetryAfter(0, errDown) }, attempts(1))
+	f.HandleTx("twice", func(context.Context, outbox.Tx, *inbox.Message) error { return outbox.RetryAfter(0, errDown) }, attempts(2))
+	f.Handle("slow", func(ctx context.Context, _ *inbox.Message) error {
+		if _, limited := ctx.Deadline(); !limited {
+			t.Error("no timeout")
+		}
+		<-ctx.Done()
+		return outbox.Permanent(ctx.Err())
+	}, outbox.HandlerOptions{Timeout: 20 * time.Millisecond})
+	f.check(f.Run(f.ctx()))
+	f.state(key("once"), inbox.Dead, 2, 1)
+	f.state(key("twice"), inbox.Dead, 3, 2)
+	f.state(key("slow"), inbox.Dead, 2, 1)
+}
+
+// An invalid policy of a handler is reported by Run.
+func TestHandlerOptionsInvalid(t *testing.T) { dbtest.Each(t, testHandlerOptionsInvalid) }
+
+func testHandlerOptionsInvalid(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	f.Handle("t", func(context.Context, *inbox.Message) error { return nil }, outbox.HandlerOptions{Retry: &outbox.RetryPolicy{MaxAttempts: -1}})
+	if err := f.Run(f.ctx()); !errors.Is(err, engine.ErrInvalid) {
+		t.Fatalf("want ErrInvalid, got %v", err)
+	}
 }

@@ -10,21 +10,21 @@ import (
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// Info is what the inbox knows of a message.
+// Info is a message of the inbox with its state.
 type Info struct {
 	Key
-	Status      Status
-	FirstSeenAt time.Time
-	LastSeenAt  time.Time
-	ProcessedAt time.Time // zero: not done
-	Deliveries  int64     // how often it was delivered
-	Attempts    int       // how often it was processed
-	Mismatches  int       // deliveries with another hash
-	LastError   string
-	LockedUntil time.Time // end of the attempt's lease; zero: none
+	Status      Status    `json:"status"`
+	FirstSeenAt time.Time `json:"first_seen_at,omitzero"`
+	LastSeenAt  time.Time `json:"last_seen_at,omitzero"`
+	ProcessedAt time.Time `json:"processed_at,omitzero"` // zero: not done
+	Deliveries  int64     `json:"deliveries"`            // how often it was delivered
+	Attempts    int       `json:"attempts"`              // how often it was processed
+	Mismatches  int       `json:"mismatches"`            // deliveries with another hash
+	LastError   string    `json:"last_error,omitempty"`
+	LockedUntil time.Time `json:"locked_until,omitzero"` // end of the attempt's lease; zero: none
 	// Unreadable says what of the message cannot be read, and is missing here: some
 	// other program wrote it. "" if nothing is.
-	Unreadable string
+	Unreadable string `json:"unreadable,omitempty"`
 }
 
 // Get returns a message, or ErrNotFound.
@@ -36,58 +36,47 @@ func (i *Inbox) Get(ctx context.Context, source, messageID string) (*Info, error
 	if len(found) == 0 {
 		return nil, fmt.Errorf("%w: %s/%s", ErrNotFound, source, messageID)
 	}
-	return found[0], nil
+	return &found[0], nil
 }
 
-// Filter selects messages. The zero value lists the first 100.
-type Filter struct {
-	Source string        // "": any
+// ListOptions select messages. The zero value lists the first 100.
+type ListOptions struct {
 	Status Status        // "": any
+	Source string        // "": any
 	Idle   time.Duration // not seen for so long; 0: any
-	After  Key           // only sources and ids above, to page on
-	Limit  int           // default 100, at most 10 000
+
+	After *Info // the last message of the page before: its Key counts; nil: from the beginning
+	Limit int   // default 100, at most 10 000
 }
-
-const (
-	defaultList = 100
-	maxList     = 10_000
-)
-
-// StuckAfter is how long ago a message that is being processed was last heard of
-// when it counts as stuck.
-const StuckAfter = time.Hour
 
 // List returns messages by source and id.
-func (i *Inbox) List(ctx context.Context, f Filter) ([]*Info, error) {
-	if f.Limit <= 0 {
-		f.Limit = defaultList
+func (i *Inbox) List(ctx context.Context, opts ListOptions) ([]Info, error) {
+	if s := opts.Status; s != "" && s != Seen && s != Processing && s != Done && s != Dead {
+		return nil, engine.Invalid("status", "not one of %q", []Status{Seen, Processing, Done, Dead})
 	}
-	after, most := f.After.op(), min(f.Limit, maxList)
-	status := worker.Optional(string(f.Status))
+	var after op.InboxKey
+	if opts.After != nil {
+		after = opts.After.op()
+	}
+	most, status := engine.ListLimit(opts.Limit), worker.Optional(string(opts.Status))
 	var idle *time.Duration
-	if f.Idle > 0 {
-		idle = &f.Idle
+	if opts.Idle > 0 {
+		idle = &opts.Idle
 	}
-	// What people look for in a large inbox has an index of its own.
+	// The usual filters of a large inbox have indexes.
 	switch {
-	case f.Source != "":
-		return i.read(ctx, op.InboxListSource{Source: f.Source, Status: status, Idle: idle, After: after, Most: most})
-	case f.Status == Dead && idle == nil:
+	case opts.Source != "":
+		return i.read(ctx, op.InboxListSource{Source: opts.Source, Status: status, Idle: idle, After: after, Most: most})
+	case opts.Status == Dead && idle == nil:
 		return i.read(ctx, op.InboxListDead{After: after, Most: most})
-	case f.Status == Processing && idle != nil:
-		return i.read(ctx, op.InboxListProcessing{Idle: f.Idle, After: after, Most: most})
+	case opts.Status == Processing && idle != nil:
+		return i.read(ctx, op.InboxListProcessing{Idle: opts.Idle, After: after, Most: most})
 	}
 	return i.read(ctx, op.InboxList{Status: status, Idle: idle, After: after, Most: most})
 }
 
-// Stuck returns messages that are being processed, are not held by a lease and were
-// neither delivered nor marked for StuckAfter: at most 100, the longest stuck first.
-func (i *Inbox) Stuck(ctx context.Context) ([]*Info, error) {
-	return i.read(ctx, op.InboxStuck{Age: StuckAfter, Most: defaultList})
-}
-
-func (i *Inbox) read(ctx context.Context, o engine.Answering[op.InboxMessage]) ([]*Info, error) {
-	var all []*Info
+func (i *Inbox) read(ctx context.Context, o engine.Answering[op.InboxMessage]) ([]Info, error) {
+	var all []Info
 	c := engine.Each(o, func(m *op.InboxMessage, unread error) error {
 		all = append(all, info(m, unread))
 		return nil
@@ -98,8 +87,8 @@ func (i *Inbox) read(ctx context.Context, o engine.Answering[op.InboxMessage]) (
 }
 
 // info is what is known of a message as it is stored, as far as that could be read.
-func info(m *op.InboxMessage, unread error) *Info {
-	i := &Info{
+func info(m *op.InboxMessage, unread error) Info {
+	i := Info{
 		Key: Key{Source: m.Source, MessageID: m.MessageID, Hash: m.Hash}, Status: Status(m.Status), FirstSeenAt: m.FirstSeenUTC.UTC(), LastSeenAt: m.LastSeenUTC.UTC(),
 		ProcessedAt: worker.Value(m.ProcessedUTC).UTC(), Deliveries: m.Deliveries, Attempts: m.Attempts, Mismatches: m.Mismatches,
 		LastError: worker.Value(m.LastError), LockedUntil: worker.Value(m.LockedUntilUTC).UTC(),

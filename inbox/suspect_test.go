@@ -28,7 +28,7 @@ func (f *fixture) lapse() {
 func TestQueuePoison(t *testing.T) { dbtest.Each(t, testQueuePoison) }
 
 func testQueuePoison(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, inbox.Options{MaxAttempts: 3, Workers: &outbox.Options{StopWhenEmpty: true}})
+	f := open(t, e, inbox.Options{Retry: &outbox.RetryPolicy{MaxAttempts: 3}, Workers: &outbox.Options{StopWhenEmpty: true}})
 	m := message("poison")
 	_, err := f.Enqueue(f.ctx(), m)
 	f.check(err)
@@ -53,7 +53,7 @@ func testQueuePoison(t *testing.T, e dbtest.Engine) {
 func TestQueueCrashedAttempt(t *testing.T) { dbtest.Each(t, testQueueCrashedAttempt) }
 
 func testQueueCrashedAttempt(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, inbox.Options{MaxAttempts: 1, Workers: &outbox.Options{StopWhenEmpty: true}})
+	f := open(t, e, inbox.Options{Retry: &outbox.RetryPolicy{MaxAttempts: 1}, Workers: &outbox.Options{StopWhenEmpty: true}})
 	m := message("held")
 	_, err := f.Enqueue(f.ctx(), m)
 	f.check(err)

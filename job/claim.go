@@ -9,14 +9,14 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-// The seed's work-queue calls, for programs that do runs in a way of their own.
-// Runs are messages, so these are claims on messages like any other: of all who
-// try, built-in workers included, one gets a run.
+// The work-queue calls, for programs that execute runs themselves. Runs are messages, so these
+// are claims of messages like any other: of all who try, built-in workers included, one gets a
+// run.
 
-// Claim takes up to n due runs under a lease, and notes that they begin. owner is
-// a token of the caller's choice, fresh for every claim. None due is no error.
+// Claim claims up to n due runs under a lease, and records their start. owner is a token of the
+// caller's choice, new for every claim. None due is no error.
 func (j *Jobs) Claim(ctx context.Context, owner outbox.OwnerToken, lease time.Duration, n int) ([]*outbox.Message, error) {
-	return j.outbox.ClaimWith(ctx, owner, lease, n, func(most int) engine.Answering[op.OutboxClaimed] {
+	return j.queue.ClaimWith(ctx, owner, lease, n, func(most int) engine.Answering[op.OutboxClaimed] {
 		return op.JobClaim{Owner: owner, Lease: lease, Most: most}
 	})
 }
@@ -37,6 +37,6 @@ func (j *Jobs) Fail(ctx context.Context, owner outbox.OwnerToken, cause error, i
 	return j.outbox.Fail(ctx, owner, cause, ids...)
 }
 
-// ReapExpired puts runs back whose lease has run out, as it does with all
-// messages, and returns how many those were. Claim and the workers do so by themselves.
+// ReapExpired puts runs back whose lease has expired, as all messages, and returns how many
+// messages those were. Claim and the workers do so by themselves.
 func (j *Jobs) ReapExpired(ctx context.Context) (int64, error) { return j.outbox.ReapExpired(ctx) }

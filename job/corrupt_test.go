@@ -36,7 +36,7 @@ func corruptions(e dbtest.Engine) map[string]string {
 }
 
 // D-85: of jobs that are due together the healthy ones run; the broken ones say
-// why, are looked at again a minute later, and are mended by storing them again.
+// why, are tried again a minute later, and are repaired by storing them again.
 func TestCorrupt(t *testing.T) { dbtest.Each(t, testCorrupt) }
 
 func testCorrupt(t *testing.T, e dbtest.Engine) {
@@ -68,7 +68,7 @@ func testCorrupt(t *testing.T, e dbtest.Engine) {
 		}
 	}
 	for n, jb := range jobs {
-		jb.Payload = []byte("mended")
+		jb.Payload = []byte("repaired")
 		if strings.HasSuffix(n, " next time") || n == "next time far away" {
 			jb.Zone = "Europe/Berlin" // what it says of itself is not wrong: it has to begin anew
 		}
@@ -78,7 +78,7 @@ func testCorrupt(t *testing.T, e dbtest.Engine) {
 	f.fire()
 	for n := range jobs {
 		if runs, info := f.runs(n), f.get(n); info.LastError != "" || len(runs) == 0 || runs[len(runs)-1].Status != job.Pending {
-			t.Errorf("%s is not mended: %+v, its runs are %v", n, info, runs)
+			t.Errorf("%s is not repaired: %+v, its runs are %v", n, info, runs)
 		}
 	}
 }
@@ -224,7 +224,7 @@ func testCorruptTimes(t *testing.T, e dbtest.Engine) {
 	if got := f.runs(name); len(got) != 2 || got[1].Status != job.Pending {
 		t.Errorf("the healthy one has %v", got)
 	}
-	if all, err := f.List(t.Context(), job.ListFilter{}); err != nil || len(all) != len(changes)+1 {
+	if all, err := f.List(t.Context(), job.ListOptions{}); err != nil || len(all) != len(changes)+1 {
 		t.Errorf("listed %d, %v", len(all), err)
 	}
 }

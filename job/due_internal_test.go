@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/cron"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/limits"
 )
 
 func parsed(t *testing.T, expr string) *cron.Schedule {
@@ -58,7 +60,7 @@ func TestLook(t *testing.T) {
 func compare(t *testing.T, s *cron.Schedule, zone *time.Location, first, now time.Time, keep int) {
 	t.Helper()
 	due, next, ends := enumerate(s, zone, first, now)
-	got := look(s, zone, first, now, keep)
+	got := overdueTimes(s, zone, first, now, keep)
 	latest := due[len(due)-min(keep, len(due)):]
 	if !got.first.Equal(first) || got.count != int64(len(due)) || !slices.EqualFunc(got.latest, latest, time.Time.Equal) || !got.next.Equal(next) || got.ends != ends {
 		t.Fatalf("%v from %v to %v: %d due, next %v; want %d, %v", s, first, now, got.count, got.next, len(due), next)
@@ -69,7 +71,7 @@ func compare(t *testing.T, s *cron.Schedule, zone *time.Location, first, now tim
 func TestLookEarly(t *testing.T) {
 	t.Parallel()
 	first := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
-	if o := look(parsed(t, "@daily"), time.UTC, first, first.Add(-1), 3); o.count != 0 || !o.next.Equal(first) || o.ends {
+	if o := overdueTimes(parsed(t, "@daily"), time.UTC, first, first.Add(-1), 3); o.count != 0 || !o.next.Equal(first) || o.ends {
 		t.Fatalf("%+v", o)
 	}
 }
@@ -96,7 +98,7 @@ func TestLookLeaps(t *testing.T) {
 	} {
 		s := parsed(t, c.expr)
 		now := first.Add(c.d)
-		got := look(s, time.UTC, first, now, c.keep)
+		got := overdueTimes(s, time.UTC, first, now, c.keep)
 		// The walk begins a little before what is kept, at a time of the schedule.
 		var since time.Time
 		if every := s.Every(); every > 0 {
@@ -133,7 +135,7 @@ func TestLookFromAnywhere(t *testing.T) {
 	for _, first := range []time.Time{time.UnixMicro(math.MinInt64).UTC(), time.Unix(0, 0).UTC()} {
 		for _, expr := range []string{"* * * * * *", "15 * * * *", "@yearly", "@every 1s", "@every 8760h", "@every 2562047h"} {
 			s := parsed(t, expr)
-			o := look(s, time.UTC, first, now, MaxMisfireLimit)
+			o := overdueTimes(s, time.UTC, first, now, limits.Misfires)
 			if !o.next.After(now) || o.ends || o.count == 0 || len(o.latest) == 0 || o.latest[len(o.latest)-1].After(now) {
 				t.Errorf("%s from %v: %d, next %v", expr, first, o.count, o.next)
 			}
@@ -150,11 +152,11 @@ func TestLookFromAnywhere(t *testing.T) {
 func TestLookEnds(t *testing.T) {
 	t.Parallel()
 	first := time.Date(9999, 12, 30, 0, 0, 0, 0, time.UTC)
-	o := look(parsed(t, "@daily"), time.UTC, first, first.Add(24*time.Hour), 5)
+	o := overdueTimes(parsed(t, "@daily"), time.UTC, first, first.Add(24*time.Hour), 5)
 	if o.count != 2 || !o.ends || len(o.latest) != 2 {
 		t.Fatalf("%+v", o)
 	}
-	o = look(parsed(t, "* * * * * *"), time.UTC, first, first.AddDate(5, 0, 0), 5)
+	o = overdueTimes(parsed(t, "* * * * * *"), time.UTC, first, first.AddDate(5, 0, 0), 5)
 	if last := time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC); !o.ends || len(o.latest) != 5 || !o.latest[4].Equal(last) || o.count < maxCount {
 		t.Fatalf("%+v", o)
 	}
@@ -171,12 +173,12 @@ func TestDecide(t *testing.T) {
 				for _, limit := range []int{1, 5, 12, 1000} {
 					last := first.Add(time.Duration(n-1) * time.Hour)
 					now := last.Add(shift + late)
-					o := look(s, time.UTC, first, now.Add(-shift), limit)
+					o := overdueTimes(s, time.UTC, first, now.Add(-shift), limit)
 					inTime := 0
 					if late <= MisfireGrace {
 						inTime = 1
 					}
-					for policy, runs := range map[Misfire]int{RunOnce: 1, RunNone: inTime, RunAll: min(n, limit), Misfire(9): 1} {
+					for policy, runs := range map[Misfire]int{RunOnce: 1, RunNone: inTime, RunAll: min(n, limit), Misfire("unknown 9"): 1} {
 						insist(t, o.decide(policy, limit, shift, now), first, n, runs)
 					}
 				}
@@ -186,16 +188,16 @@ func TestDecide(t *testing.T) {
 }
 
 // insist insists on so many runs of the latest of n hours, the others being missed.
-func insist(t *testing.T, got []occasion, first time.Time, n, runs int) {
+func insist(t *testing.T, got []outcome, first time.Time, n, runs int) {
 	t.Helper()
-	var want []occasion
+	var want []outcome
 	if n > runs {
-		want = append(want, occasion{first, int64(n - runs)})
+		want = append(want, outcome{first, int64(n - runs)})
 	}
 	for i := n - runs; i < n; i++ {
-		want = append(want, occasion{nominal: first.Add(time.Duration(i) * time.Hour)})
+		want = append(want, outcome{nominal: first.Add(time.Duration(i) * time.Hour)})
 	}
-	if !slices.EqualFunc(got, want, func(a, b occasion) bool { return a.nominal.Equal(b.nominal) && a.missed == b.missed }) {
+	if !slices.EqualFunc(got, want, func(a, b outcome) bool { return a.nominal.Equal(b.nominal) && a.missed == b.missed }) {
 		t.Fatalf("of %d times %v, want %v", n, got, want)
 	}
 }
@@ -204,10 +206,10 @@ func insist(t *testing.T, got []occasion, first time.Time, n, runs int) {
 func TestWords(t *testing.T) {
 	t.Parallel()
 	for got, want := range map[string]string{
-		RunOnce.String(): "once", RunNone.String(): "none", RunAll.String(): "all", Misfire(-1).String(): "unknown -1",
-		Allow.String(): "allow", Skip.String(): "skip", Overlap(2).String(): "unknown 2",
-		Pending.String(): "pending", Running.String(): "running", Succeeded.String(): "succeeded", Failed.String(): "failed",
-		Cancelled.String(): "cancelled", Skipped.String(): "skipped", Missed.String(): "missed", Unknown.String(): "unknown -1",
+		op.Misfires().Word(0): string(RunOnce), op.Misfires().Word(1): string(RunNone), op.Misfires().Word(2): string(RunAll), op.Misfires().Word(-1): "unknown -1",
+		op.Overlaps().Word(0): string(Allow), op.Overlaps().Word(1): string(Skip), op.Overlaps().Word(2): "unknown 2",
+		op.RunStatuses().Word(0): string(Pending), op.RunStatuses().Word(1): string(Running), op.RunStatuses().Word(2): string(Succeeded), op.RunStatuses().Word(3): string(Failed),
+		op.RunStatuses().Word(4): string(Cancelled), op.RunStatuses().Word(5): string(Skipped), op.RunStatuses().Word(6): string(Missed), string(statusOf(nil)): string(Unknown),
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -53,7 +53,7 @@ func Example() {
 			log.Fatal(err)
 		}
 	}
-	all, err := p.Jobs.List(ctx, job.ListFilter{})
+	all, err := p.Jobs.List(ctx, job.ListOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func ExampleJobs_Trigger() {
 	if err := p.Run(ctx); err != nil {
 		log.Fatal(err)
 	}
-	history, err := p.Jobs.Runs(ctx, "daily-cleanup", job.RunFilter{})
+	history, err := p.Jobs.Runs(ctx, "daily-cleanup", job.RunsOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -10,19 +10,20 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// fireBatch is how many jobs one transaction moves on.
+// fireBatch is how many jobs one transaction dispatches.
 const fireBatch = 100
 
-// brokenPause is when to look again at a job whose schedule cannot be followed.
-const brokenPause = time.Minute
+// brokenDelay is the delay before the next attempt for a job with an invalid schedule.
+const brokenDelay = time.Minute
 
-// Sources is what a scheduler has to see to.
-func (j *Jobs) Sources() []worker.Source { return []worker.Source{source{j}} }
+// sources is what the scheduler dispatches.
+func (j *Jobs) sources() []worker.Source { return []worker.Source{source{j}} }
 
-// source is jobs as the scheduler sees them.
+// source implements worker.Source for jobs.
 type source struct{ j *Jobs }
 
 func (source) Name() string { return "jobs" }
@@ -31,9 +32,9 @@ func (a source) NextDue(ctx context.Context) (time.Duration, bool, error) {
 	return worker.NextDue(ctx, a.j.db, op.JobNextDue{})
 }
 
-// Fire makes the runs of due jobs, and returns how many jobs it dealt with. Each
-// leaves the due ones: it is moved on, by us or by somebody else, or put off.
-func (a source) Fire(ctx context.Context) (int64, error) {
+// Dispatch creates the runs of due jobs, and returns how many jobs it handled. None of them is
+// due any more: its next time was set, by this or another process, or it was deferred.
+func (a source) Dispatch(ctx context.Context) (int64, error) {
 	due, err := a.j.due(ctx)
 	if err != nil || len(due) == 0 {
 		return 0, err
@@ -42,7 +43,7 @@ func (a source) Fire(ctx context.Context) (int64, error) {
 	for _, d := range due {
 		m, err := d.move()
 		if err != nil {
-			if err := a.j.putOff(ctx, d, err); err != nil {
+			if err := a.j.deferBroken(ctx, d, err); err != nil {
 				return 0, err
 			}
 			continue
@@ -68,16 +69,15 @@ func (j *Jobs) due(ctx context.Context) (due []*dueJob, err error) {
 	return due, err
 }
 
-// move is a job on its way to its next time.
+// move sets a job's next time.
 type move struct {
 	*dueJob
-	to   *time.Time // nil: it never fires again
+	to   *time.Time // nil: it never runs again
 	due  *time.Time
-	made []occasion
+	made []outcome
 }
 
-// move reads the job's schedule, which may have been changed by hand or by a
-// program that knows more than this one.
+// move reads the job's schedule, which may have been changed by hand or by a newer program.
 func (d *dueJob) move() (*move, error) {
 	if d.fault != nil {
 		return nil, d.fault
@@ -90,13 +90,13 @@ func (d *dueJob) move() (*move, error) {
 		return nil, err
 	}
 	shift := time.Duration(d.Shift) * time.Microsecond
-	limit := max(1, min(d.MisfireLimit, MaxMisfireLimit))
-	// What is due is counted by when it is due, not by its nominal time.
-	o := look(s, zone, d.NextTime.UTC(), d.Now.Add(-shift), limit)
+	limit := max(1, min(d.MisfireLimit, limits.Misfires))
+	// Times are counted by when they are due, not by their nominal time.
+	o := overdueTimes(s, zone, d.NextTime.UTC(), d.Now.Add(-shift), limit)
 	if o.count == 0 {
 		return nil, errors.New("it is due, but its next time is not")
 	}
-	m := &move{dueJob: d, made: o.decide(Misfire(d.Misfire), limit, shift, d.Now)}
+	m := &move{dueJob: d, made: o.decide(Misfire(op.Misfires().Word(int64(d.Misfire))), limit, shift, d.Now)}
 	if !o.ends {
 		due := o.next.Add(shift)
 		m.to, m.due = &o.next, &due
@@ -104,7 +104,7 @@ func (d *dueJob) move() (*move, error) {
 	return m, nil
 }
 
-// check finds what Put would not have stored.
+// check returns an error for what Put would not have stored.
 func (d *dueJob) check() error {
 	switch {
 	case d.NextTime == nil:
@@ -113,34 +113,34 @@ func (d *dueJob) check() error {
 		return errors.New("it has no topic")
 	case !d.LaneKnown:
 		return errors.New("its queue is not known")
-	case d.Shift < 0 || d.Shift > MaxSpread.Microseconds():
+	case d.Shift < 0 || d.Shift > limits.Spread.Microseconds():
 		return fmt.Errorf("it has a shift of %d µs", d.Shift)
 	}
 	return nil
 }
 
-// putOff has a broken job looked at again later: it must neither stop the others
-// nor be taken from a process that can follow it (D-85).
-func (j *Jobs) putOff(ctx context.Context, d *dueJob, why error) error {
-	j.log.ErrorContext(ctx, "job cannot be followed, will retry", "job", d.Name, "error", why, "delay", brokenPause)
-	return j.db.Do(ctx, engine.Ask(op.JobDefer{ID: d.ID, Version: d.Version, Delay: brokenPause, Error: worker.ErrorText(why.Error())}))
+// deferBroken defers a broken job: it must neither stop the others nor be taken from a process
+// that can read it (D-85).
+func (j *Jobs) deferBroken(ctx context.Context, d *dueJob, why error) error {
+	j.log.ErrorContext(ctx, "job cannot be followed, will retry", "job", d.Name, "error", why, "delay", brokenDelay)
+	return j.db.Do(ctx, engine.Ask(op.JobDefer{ID: d.ID, Version: d.Version, Delay: brokenDelay, Error: worker.ErrorText(why.Error())}))
 }
 
-// fire moves jobs on in one transaction or, should that fail for another reason
-// than the database being away, each in one of its own.
+// fire dispatches jobs in one transaction or, if that fails for another reason than an
+// unavailable database, each in one of its own.
 func (j *Jobs) fire(ctx context.Context, moves []*move) error {
 	if len(moves) == 0 {
 		return nil
 	}
 	err := j.fireTogether(ctx, moves)
-	if err == nil || engine.Away(err) || ctx.Err() != nil {
+	if err == nil || engine.Unavailable(err) || ctx.Err() != nil {
 		return err
 	}
 	for _, m := range moves {
-		if err := j.fireTogether(ctx, []*move{m}); engine.Away(err) {
+		if err := j.fireTogether(ctx, []*move{m}); engine.Unavailable(err) {
 			return err
 		} else if err != nil {
-			if err := j.putOff(ctx, m.dueJob, err); err != nil {
+			if err := j.deferBroken(ctx, m.dueJob, err); err != nil {
 				return err
 			}
 		}
@@ -161,7 +161,7 @@ func (j *Jobs) fireTogether(ctx context.Context, moves []*move) error {
 	var c *engine.Call
 	err := engine.Repeat(ctx, nil, func() error {
 		generation := j.db.Generation()
-		ids, positions, err := j.outbox.Reserve(ctx, len(runs))
+		ids, positions, err := j.queue.Reserve(ctx, len(runs))
 		if err != nil {
 			return err
 		}
@@ -178,9 +178,11 @@ func (j *Jobs) fireTogether(ctx context.Context, moves []*move) error {
 	}
 	if c.N > 0 {
 		j.log.InfoContext(ctx, "made runs of due jobs", "count", c.N)
-		for _, observe := range j.observers {
-			observe(c.N)
-		}
+		j.observers.Each(func(o *worker.Observer) {
+			if o.RunsCreated != nil {
+				o.RunsCreated(c.N)
+			}
+		})
 	}
 	return nil
 }

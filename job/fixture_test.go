@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/bravellian/pawl/cron"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
@@ -109,12 +111,14 @@ func (f *fixture) run(id job.RunID) *job.Run {
 // runs returns the whole history of a job, first time first.
 func (f *fixture) runs(name string) []*job.Run {
 	f.t.Helper()
-	found, err := f.Runs(f.ctx(), name, job.RunFilter{Limit: 10_000})
+	found, err := f.Runs(f.ctx(), name, job.RunsOptions{Limit: 10_000})
 	f.check(err)
-	for i, k := 0, len(found)-1; i < k; i, k = i+1, k-1 {
-		found[i], found[k] = found[k], found[i]
+	slices.Reverse(found)
+	var all []*job.Run
+	for i := range found {
+		all = append(all, &found[i])
 	}
-	return found
+	return all
 }
 
 // statuses insists on what a job's history is, first time first.
@@ -177,7 +181,7 @@ func (f *fixture) fire() int64 {
 	f.t.Helper()
 	var total int64
 	for {
-		n, err := f.source().Fire(f.ctx())
+		n, err := f.source().Dispatch(f.ctx())
 		f.check(err)
 		if n == 0 {
 			return total
@@ -188,7 +192,7 @@ func (f *fixture) fire() int64 {
 	}
 }
 
-func (f *fixture) source() worker.Source { return f.Sources()[0] }
+func (f *fixture) source() worker.Source { return f.Internal(access.Key{}).Sources[0] }
 
 // made lets an hourly job fall due once, and returns its run.
 func (f *fixture) made() *job.Run {

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bravellian/pawl/cron"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/job"
@@ -81,7 +82,7 @@ func followed(t *testing.T, db dbtest.Database, jobs *job.Jobs, info *job.Info) 
 	if _, err := db.SQL.ExecContext(t.Context(), "UPDATE job SET next_time = $1, due_at = $1", past); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := jobs.Sources()[0].Fire(t.Context()); err != nil || n != 1 {
+	if n, err := jobs.Internal(access.Key{}).Sources[0].Dispatch(t.Context()); err != nil || n != 1 {
 		t.Fatalf("dealt with %d, %v", n, err)
 	}
 	after, err := jobs.Get(t.Context(), "fuzzed")

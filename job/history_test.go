@@ -107,14 +107,14 @@ func testHistoryDiscarded(t *testing.T, e dbtest.Engine) {
 	if n != 1 || before.Status != job.Cancelled || before.EndedAt.IsZero() || before.Attempts == 0 || before.LastError == "" {
 		t.Fatalf("%d discarded: %+v", n, before)
 	}
-	f.forget(id)
+	f.deleteMessage(id)
 	if after := f.run(id); *after != *before {
 		t.Fatalf("from %+v to %+v", before, after)
 	}
 }
 
-// forget has the outbox forget a message.
-func (f *fixture) forget(id outbox.MessageID) {
+// deleteMessage deletes a message of the outbox.
+func (f *fixture) deleteMessage(id outbox.MessageID) {
 	f.t.Helper()
 	f.db.Pass(20 * time.Millisecond)
 	_, err := f.box.CleanUp(f.ctx())
@@ -157,7 +157,7 @@ func testHistoryNoHandler(t *testing.T, e dbtest.Engine) {
 	}
 }
 
-// D-85: the outcome is kept when the outbox forgets the message.
+// D-85: the outcome is kept when the outbox deletes the message.
 func TestHistoryOutlives(t *testing.T) { dbtest.Each(t, testHistoryOutlives) }
 
 func testHistoryOutlives(t *testing.T, e dbtest.Engine) {
@@ -170,12 +170,12 @@ func testHistoryOutlives(t *testing.T, e dbtest.Engine) {
 		before = append(before, *f.run(id))
 	}
 	for i, id := range ids {
-		f.forget(id)
+		f.deleteMessage(id)
 		if after := f.run(id); *after != before[i] || after.Status != job.Succeeded {
 			t.Errorf("from %+v to %+v", before[i], after)
 		}
 	}
-	if got := f.get(name); got.LastRunID != ids[2] || got.LastRunStatus != job.Succeeded || !got.LastRunTime.Equal(before[2].StartedAt) {
+	if got := f.get(name); got.LastRunID != ids[2] || got.LastRunStatus != job.Succeeded || !got.LastRunAt.Equal(before[2].StartedAt) {
 		t.Fatalf("the job is %+v", got)
 	}
 }
@@ -221,15 +221,15 @@ func testHistoryLast(t *testing.T, e dbtest.Engine) {
 	f.put(f.hourly())
 	last := func(id job.RunID, status job.Status, at time.Time) {
 		t.Helper()
-		all, err := f.List(t.Context(), job.ListFilter{})
+		all, err := f.List(t.Context(), job.ListOptions{})
 		f.check(err)
-		for _, got := range append(all, f.get(name)) {
-			if got.LastRunID != id || got.LastRunStatus != status || !got.LastRunTime.Equal(at) {
-				t.Fatalf("last run %v %v at %v, want %v %v at %v", got.LastRunID, got.LastRunStatus, got.LastRunTime, id, status, at)
+		for _, got := range append(all, *f.get(name)) {
+			if got.LastRunID != id || got.LastRunStatus != status || !got.LastRunAt.Equal(at) {
+				t.Fatalf("last run %v %v at %v, want %v %v at %v", got.LastRunID, got.LastRunStatus, got.LastRunAt, id, status, at)
 			}
 		}
 	}
-	last(job.RunID{}, job.Unknown, time.Time{})
+	last(job.RunID{}, "", time.Time{})
 	r := f.made()
 	last(r.ID, job.Pending, r.CreatedAt)
 	f.drain("make", func(context.Context, *outbox.Message) error {

@@ -1,10 +1,10 @@
-// Package job does things over and over: a job has a cron schedule, and at each of
-// its times a run of it enters the outbox as a message, whose handler does the
-// work. A run's end and outcome are its message's.
+// Package job runs work on a schedule: a job has a cron schedule, and at each of its times a
+// run of it enters the outbox as a message, whose handler does the work. A run's end and
+// outcome are its message's.
 //
-// Every process may run the scheduler; each nominal time has exactly one run, and
-// there is no leader to lose. Schedules follow the clock on the wall of the job's
-// zone; package cron says how, also when clocks change.
+// Every process may run the scheduler; each nominal time has exactly one run, and there is no
+// leader. Schedules use the local time of the job's zone; package cron describes how, also for
+// changes to and from daylight saving time.
 package job
 
 import (
@@ -17,88 +17,71 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/cron"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/limits"
+	"github.com/bravellian/pawl/internal/queue"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
-// ErrNotFound says that there is no job of the name, or no such run.
+// ErrNotFound is returned when there is no job of the name, or no such run.
 var ErrNotFound = errors.New("job not found")
 
-// Limits of a job's fields.
-const (
-	MaxName         = 255 // characters
-	MaxMisfireLimit = 1000
-	MaxSpread       = 24 * time.Hour
-)
-
 // Misfire says what becomes of times at which no scheduler was running.
-type Misfire int
+type Misfire string
 
 // The misfire policies.
 const (
 	// RunOnce makes one run, for the latest of the missed times.
-	RunOnce Misfire = 0
+	RunOnce Misfire = "once"
 	// RunNone makes none: the job goes on at its next time. A time counts as
 	// missed if it is more than MisfireGrace ago.
-	RunNone Misfire = 1
+	RunNone Misfire = "none"
 	// RunAll makes a run for each, up to Job.MisfireLimit: the latest ones.
-	RunAll Misfire = 2
+	RunAll Misfire = "all"
 )
-
-// String returns the policy in a word.
-func (m Misfire) String() string { return word(int(m), "once", "none", "all") }
 
 // MisfireGrace is how late a run under RunNone may still be made.
 const MisfireGrace = time.Minute
 
 // Overlap says whether a run is made while the last one is not over.
-type Overlap int
+type Overlap string
 
 // The overlap policies.
 const (
-	Allow Overlap = 0
+	Allow Overlap = "allow"
 	// Skip records the time as skipped while an earlier run is pending, running or
 	// waiting for a retry.
-	Skip Overlap = 1
+	Skip Overlap = "skip"
 )
-
-// String returns the policy in a word.
-func (o Overlap) String() string { return word(int(o), "allow", "skip") }
-
-func word(i int, words ...string) string {
-	if i < 0 || i >= len(words) {
-		return fmt.Sprintf("unknown %d", i)
-	}
-	return words[i]
-}
 
 // Job is a job to store.
 type Job struct {
 	// Name identifies the job: 1–255 characters.
-	Name string
+	Name string `json:"name"`
 	// Schedule is a cron expression; see package cron.
-	Schedule string
+	Schedule string `json:"schedule"`
 	// Zone is whose clocks the schedule follows: an IANA name, "" for UTC.
-	Zone string
+	Zone string `json:"zone"`
 	// Topic, Payload, Headers, Queue and Priority are the messages'; see
 	// outbox.Message. The header named Header is pawl's.
-	Topic    string
-	Payload  []byte
-	Headers  map[string]string
-	Queue    string
-	Priority int
+	Topic    string            `json:"topic"`
+	Payload  []byte            `json:"payload_base64,omitempty"`
+	Headers  map[string]string `json:"headers,omitempty"`
+	Queue    string            `json:"queue"`
+	Priority int               `json:"priority"`
 	// Misfire says what becomes of missed times, default RunOnce.
-	Misfire Misfire
+	Misfire Misfire `json:"misfire"`
 	// MisfireLimit bounds RunAll: 1 … MaxMisfireLimit, default 10.
-	MisfireLimit int
+	MisfireLimit int `json:"misfire_limit"`
 	// Overlap says whether a run is made while the last is not over, default Allow.
-	Overlap Overlap
+	Overlap Overlap `json:"overlap"`
 	// Spread delays all runs of the job by the same time, less than this and made
 	// of its name, so that a thousand midnight jobs do not start together. At most
 	// MaxSpread.
-	Spread time.Duration
+	Spread time.Duration `json:"-"`
 }
 
 // Header names the job in the messages of its runs.
@@ -107,22 +90,32 @@ const Header = "pawl-job"
 const defaultMisfireLimit = 10
 
 func (j *Job) validate() error {
-	if err := engine.CheckText("name", j.Name, MaxName, true); err != nil {
+	if err := engine.CheckText("name", j.Name, limits.JobName, true); err != nil {
 		return err
 	}
-	if j.Misfire < RunOnce || j.Misfire > RunAll {
-		return engine.Invalid("misfire policy", "%v", j.Misfire)
+	if _, err := j.misfire(); err != nil {
+		return err
 	}
-	if j.MisfireLimit < 0 || j.MisfireLimit > MaxMisfireLimit {
-		return engine.Invalid("misfire limit", "not within 1 … %d", MaxMisfireLimit)
+	if j.MisfireLimit < 0 || j.MisfireLimit > limits.Misfires {
+		return engine.Invalid("misfire limit", "not within 1 … %d", limits.Misfires)
 	}
-	if j.Overlap < Allow || j.Overlap > Skip {
-		return engine.Invalid("overlap policy", "%v", j.Overlap)
+	if _, err := j.overlap(); err != nil {
+		return err
 	}
-	if j.Spread < 0 || j.Spread > MaxSpread {
-		return engine.Invalid("spread", "not within 0 … %v", MaxSpread)
+	if j.Spread < 0 || j.Spread > limits.Spread {
+		return engine.Invalid("spread", "not within 0 … %v", limits.Spread)
 	}
 	return nil
+}
+
+// misfire is how tables store the job's policy.
+func (j *Job) misfire() (int, error) {
+	return op.Misfires().Number("misfire policy", string(cmp.Or(j.Misfire, RunOnce)))
+}
+
+// overlap is how tables store the job's policy.
+func (j *Job) overlap() (int, error) {
+	return op.Overlaps().Number("overlap policy", string(cmp.Or(j.Overlap, Allow)))
 }
 
 // shift is this job's part of its spread.
@@ -135,13 +128,13 @@ func (j *Job) shift() time.Duration {
 	return time.Duration(h.Sum64()%uint64(j.Spread.Microseconds())) * time.Microsecond
 }
 
-// plan reads a schedule and its zone.
+// plan parses a schedule and its zone.
 func plan(schedule, zone string) (*cron.Schedule, *time.Location, error) {
 	s, err := cron.Parse(schedule)
 	if err != nil {
 		return nil, nil, &ScheduleError{Field: "schedule", Err: err}
 	}
-	if zone == "Local" { // whose?
+	if zone == "Local" { // it differs between processes
 		return nil, nil, &ScheduleError{Field: "zone", Err: errors.New(`"Local" is another zone on every machine`)}
 	}
 	loc, err := time.LoadLocation(zone)
@@ -152,18 +145,18 @@ func plan(schedule, zone string) (*cron.Schedule, *time.Location, error) {
 }
 
 // ScheduleError says what is wrong with a job's schedule or zone. errors.Is finds
-// engine.ErrInvalid and, for a schedule, cron.ErrSyntax in it.
+// pawl.ErrInvalid and, for a schedule, cron.ErrSyntax in it.
 type ScheduleError struct {
 	Field string // "schedule" or "zone"
 	Err   error
 }
 
-// Error names the field and the fault.
+// Error names the field and the reason.
 func (e *ScheduleError) Error() string {
 	return fmt.Sprintf("%v: %s: %v", engine.ErrInvalid, e.Field, e.Err)
 }
 
-// Unwrap returns engine.ErrInvalid and the fault.
+// Unwrap returns pawl.ErrInvalid and the fault.
 func (e *ScheduleError) Unwrap() []error { return []error{engine.ErrInvalid, e.Err} }
 
 // Options configure jobs. The zero value is right for most programs.
@@ -173,14 +166,14 @@ type Options struct {
 	Retention time.Duration
 	// MaxPollingInterval bounds how long Run sleeps, default 30 s.
 	MaxPollingInterval time.Duration
-	// Logger gets runs that were made at INFO, and warnings. nil means
-	// slog.Default() for warnings and errors only.
+	// Logger logs runs that were created at INFO, and warnings. nil means slog.Default() for
+	// warnings and errors only.
 	Logger *slog.Logger
 }
 
 const defaultRetention = 30 * 24 * time.Hour
 
-// Validate returns an *InvalidError that names the first invalid field. pawl.New and Run call it.
+// Validate returns an *pawl.InvalidError that names the first invalid field. pawl.New and Run call it.
 func (o *Options) Validate() error {
 	return cmp.Or(engine.CheckOption("Retention", o.Retention, 1, 0), engine.CheckOption("MaxPollingInterval", o.MaxPollingInterval, 1, 0))
 }
@@ -189,30 +182,32 @@ func (o *Options) Validate() error {
 type Jobs struct {
 	db     engine.DB
 	outbox *outbox.Outbox
+	queue  queue.Queue[outbox.Message, outbox.MessageID]
 	opts   Options
 	log    *slog.Logger
 
-	cleaning  worker.LoopTracker
+	cleanup   *worker.Cleanup
 	invalid   error // of the options
-	observers []func(made int64)
+	observers worker.Observers
 }
 
-// New returns the jobs of an outbox's database. It wraps the outbox's handlers, to
-// note when a run begins.
+// New returns the jobs of an outbox's database. It adds a middleware to the outbox's handlers
+// that records when a run starts.
 func New(db engine.DB, o *outbox.Outbox, opts Options) *Jobs {
 	invalid := opts.Validate()
 	if opts.Retention <= 0 {
 		opts.Retention = defaultRetention
 	}
-	j := &Jobs{db: db, outbox: o, opts: opts, log: engine.Logger(opts.Logger), invalid: invalid}
-	o.Use(j.noteStart)
+	j := &Jobs{db: db, outbox: o, queue: o.Internal(access.Key{}), opts: opts, log: engine.Logger(opts.Logger), invalid: invalid}
+	j.cleanup = worker.NewCleanup("jobs", "jobs", j.log, j.CleanUp)
+	o.Use(j.recordStart)
 	return j
 }
 
-// noteStart has the start of a run recorded before its handler begins, if that is
-// the first one: an earlier attempt may have died before it got there. If that
-// fails, so will the ack: the handler runs all the same.
-func (j *Jobs) noteStart(next outbox.Handler) outbox.Handler {
+// recordStart records the start of a run before its handler starts, if it is the first: an
+// earlier attempt may have crashed before that. If it fails, the ack will fail too: the handler
+// runs all the same.
+func (j *Jobs) recordStart(next outbox.Handler) outbox.Handler {
 	return outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
 		if m.Headers[Header] != "" {
 			if err := j.db.Do(ctx, engine.Ask(op.JobStart{ID: int64(m.Position)})); err != nil {
@@ -223,33 +218,25 @@ func (j *Jobs) noteStart(next outbox.Handler) outbox.Handler {
 	})
 }
 
-// Run makes runs when they are due, and cleans up from time to time, until ctx
-// ends; then it returns nil. pawl.Pawl runs one scheduler for timers and jobs
-// instead.
+// Run creates runs when they are due, and cleans up periodically, until ctx ends; then it
+// returns nil. pawl.Pawl runs one scheduler for timers and jobs instead.
 func (j *Jobs) Run(ctx context.Context) error {
 	if j.invalid != nil {
 		return fmt.Errorf("options of jobs: %w", j.invalid)
 	}
-	if err := worker.Ready(ctx, j.log, j.db); err != nil {
+	if err := worker.AwaitSchema(ctx, j.log, j.db); err != nil {
 		return err
 	}
-	cfg := worker.ScheduleConfig{DB: j.db, Sources: j.Sources(), Logger: j.log, MaxPollingInterval: j.opts.MaxPollingInterval}
-	return worker.RunKept(ctx, worker.NewScheduler(cfg).Run, j.KeepClean)
+	cfg := worker.ScheduleConfig{DB: j.db, Sources: j.sources(), Logger: j.log, MaxPollingInterval: j.opts.MaxPollingInterval}
+	return j.cleanup.Beside(ctx, worker.NewScheduler(cfg).Run)
 }
 
-// KeepClean cleans up from time to time until ctx ends, and leaves making runs to
-// others.
-func (j *Jobs) KeepClean(ctx context.Context) {
-	worker.KeepClean(ctx, j.log.With("component", "jobs"), &j.cleaning, j.CleanUp)
-}
-
-// Observe registers f, which is called with how many runs this process made, for
-// metrics. Call it before Run.
-func (j *Jobs) Observe(f func(made int64)) { j.observers = append(j.observers, f) }
-
-// LoopStatus returns the status of the loop that cleans up.
-func (j *Jobs) LoopStatus() []worker.LoopStatus {
-	return []worker.LoopStatus{j.cleaning.Status("clean-up of jobs")}
+// Internal is for packages of this module: programs cannot name its parameter.
+func (j *Jobs) Internal(access.Key) *worker.Component {
+	return &worker.Component{
+		Cleanup: j.cleanup, Sources: j.sources(),
+		Observe: func(o *worker.Observer) { j.observers = append(j.observers, o) },
+	}
 }
 
 // cleanRuns bounds one transaction of the clean-up.

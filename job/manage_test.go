@@ -115,7 +115,7 @@ func testTrigger(t *testing.T, e dbtest.Engine) {
 	if again := f.trigger(name); again == id {
 		t.Fatal("the same run twice")
 	}
-	if got := f.get(name); got.LastRunStatus != job.Pending || got.LastRunTime.IsZero() {
+	if got := f.get(name); got.LastRunStatus != job.Pending || got.LastRunAt.IsZero() {
 		t.Fatalf("the job is %+v", got)
 	}
 	f.drain("make", done)
@@ -188,7 +188,7 @@ func testUnknownJob(t *testing.T, e dbtest.Engine) {
 			t.Errorf("call %d: want ErrNotFound, got %v", i, err)
 		}
 	}
-	if all, err := f.Runs(t.Context(), other, job.RunFilter{}); err != nil || len(all) != 0 {
+	if all, err := f.Runs(t.Context(), other, job.RunsOptions{}); err != nil || len(all) != 0 {
 		t.Errorf("it has %v, %v", all, err)
 	}
 	f.statuses(name)

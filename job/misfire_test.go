@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/job"
 )
 
@@ -206,7 +207,7 @@ func testMisfireYear(t *testing.T, e dbtest.Engine) {
 	f.put(jb)
 	f.asleep(365 * 24 * time.Hour)
 	next := f.get(name).NextRun
-	if n, err := f.source().Fire(t.Context()); n != 1 || err != nil {
+	if n, err := f.source().Dispatch(t.Context()); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}
 	all := f.runs(name)
@@ -298,7 +299,7 @@ func TestMisfireDaily(t *testing.T) { dbtest.Each(t, testMisfireDaily) }
 func testMisfireDaily(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	jb := f.hourly()
-	jb.Schedule, jb.Zone, jb.Misfire, jb.MisfireLimit = "30 2 * * *", "America/New_York", job.RunAll, job.MaxMisfireLimit
+	jb.Schedule, jb.Zone, jb.Misfire, jb.MisfireLimit = "30 2 * * *", "America/New_York", job.RunAll, limits.Misfires
 	f.put(jb)
 	start := time.Now().AddDate(0, 0, -220).UTC().Truncate(time.Hour)
 	at := start.Format("'2006-01-02 15:04:05Z'")

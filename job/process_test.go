@@ -16,6 +16,7 @@ import (
 
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/testpg"
@@ -104,13 +105,13 @@ func race(t *testing.T, db engine.DB, env string) {
 	names := []string{"a", "b", "c", "d", "e"}
 	for _, name := range names {
 		// All times are made up for, should the machine be slow: none may be missing.
-		jb := job.Job{Name: name, Topic: "make", Schedule: "* * * * * *", Misfire: job.RunAll, MisfireLimit: job.MaxMisfireLimit}
+		jb := job.Job{Name: name, Topic: "make", Schedule: "* * * * * *", Misfire: job.RunAll, MisfireLimit: limits.Misfires}
 		if err := jobs.Put(t.Context(), jb); err != nil {
 			t.Fatal(err)
 		}
 	}
-	runs := func(name string) []*job.Run {
-		all, err := jobs.Runs(t.Context(), name, job.RunFilter{Limit: 10_000})
+	runs := func(name string) []job.Run {
+		all, err := jobs.Runs(t.Context(), name, job.RunsOptions{Limit: 10_000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +148,7 @@ func race(t *testing.T, db engine.DB, env string) {
 }
 
 // total is how many runs there are, each of which has one message.
-func total(names []string, runs func(string) []*job.Run) (n int64) {
+func total(names []string, runs func(string) []job.Run) (n int64) {
 	for _, name := range names {
 		n += int64(len(runs(name)))
 	}

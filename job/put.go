@@ -10,17 +10,18 @@ import (
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/queue"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
-// Put stores a job, new or in place of the one of its name. Storing the same again
-// changes nothing, so it may be called at every start: the next run stays, also
-// one that is overdue. Another schedule or zone makes the next run anew; other
-// changes do not move it. A disabled job stays disabled. What changes a job, here and
-// in the methods below, is noted in the audit trail; see admin.WithActor.
+// Put stores a job, a new one or in place of the one of its name. Storing the same again
+// changes nothing, so it may be called at every start: the next run stays, also one that is
+// overdue. Another schedule or zone recomputes the next run; other changes do not move it. A
+// disabled job stays disabled. Changes by this and the methods below are recorded in the audit
+// trail; see admin.WithActor.
 //
-// Errors: engine.ErrInvalid, with cron.ErrSyntax for a schedule that cannot be
+// Errors: pawl.ErrInvalid, with cron.ErrSyntax for a schedule that cannot be
 // read, that never fires, or is too long; nothing was stored then.
 func (j *Jobs) Put(ctx context.Context, jb Job) error {
 	if err := jb.validate(); err != nil {
@@ -42,6 +43,8 @@ func (j *Jobs) Put(ctx context.Context, jb Job) error {
 	if limit == 0 {
 		limit = defaultMisfireLimit
 	}
+	misfire, _ := jb.misfire() // both are valid
+	overlap, _ := jb.overlap()
 	var put *engine.Call
 	err = engine.Repeat(ctx, nil, func() error {
 		b, err := j.template(&jb)
@@ -52,7 +55,7 @@ func (j *Jobs) Put(ctx context.Context, jb Job) error {
 			NewJob: op.NewJob{
 				JobSpec: op.JobSpec{
 					ID: uuid.Must(uuid.NewV7()), Name: jb.Name, Topic: jb.Topic, Payload: append([]byte{}, jb.Payload...), Headers: b.Headers(),
-					Schedule: jb.Schedule, Zone: zone.String(), Misfire: int(jb.Misfire), MisfireLimit: limit, Overlap: int(jb.Overlap),
+					Schedule: jb.Schedule, Zone: zone.String(), Misfire: misfire, MisfireLimit: limit, Overlap: overlap,
 					Spread: jb.Spread.Microseconds(), Shift: jb.shift().Microseconds(),
 				},
 				Lane: b.Lane(), NextTime: next, DueAt: next.Add(jb.shift()),
@@ -78,26 +81,26 @@ func (j *Jobs) Put(ctx context.Context, jb Job) error {
 
 // template is the message that runs of a job are like: the outbox validates it,
 // and knows its lane.
-func (j *Jobs) template(jb *Job) (*outbox.Batch, error) {
+func (j *Jobs) template(jb *Job) (queue.Template, error) {
 	headers := maps.Clone(jb.Headers)
 	if headers == nil {
 		headers = map[string]string{}
 	}
 	headers[Header] = jb.Name
-	return j.outbox.Template(outbox.Message{Topic: jb.Topic, Payload: jb.Payload, Headers: headers, Queue: jb.Queue, Priority: jb.Priority})
+	return j.queue.Template(outbox.Message{Topic: jb.Topic, Payload: jb.Payload, Headers: headers, Queue: jb.Queue, Priority: jb.Priority})
 }
 
-// target is what the audit trail calls a job.
+// target returns the name of a job in the audit trail.
 func target(name string) string { return "job " + name }
 
-// now is the database's clock.
+// now returns the time of the database's clock.
 func (j *Jobs) now(ctx context.Context) (now time.Time, err error) {
 	clock, _, err := engine.Get(ctx, j.db, op.ClockNow{})
 	return clock.Now, err
 }
 
-// Delete removes a job and its pending runs; a run whose handler is at work goes
-// on to its end. Runs that are over stay in the history. Error: ErrNotFound.
+// Delete deletes a job and its pending runs; a run whose handler is running goes on. Runs that
+// ended stay in the history. Error: ErrNotFound.
 func (j *Jobs) Delete(ctx context.Context, name string) error {
 	n, err := engine.Exec(ctx, j.db, nil, op.JobDelete{Name: name, Note: audit.New(ctx, target(name)).Op()})
 	if err != nil {
@@ -110,15 +113,14 @@ func (j *Jobs) Delete(ctx context.Context, name string) error {
 	return nil
 }
 
-// Trigger makes a run now, whatever the schedule, the overlap policy, and whether
-// the job is enabled, and returns its id. The schedule stays as it is. Error:
-// ErrNotFound.
+// Trigger creates a run now, whatever the schedule, the overlap policy, and whether the job is
+// enabled, and returns its id. The schedule does not change. Error: ErrNotFound.
 func (j *Jobs) Trigger(ctx context.Context, name string) (RunID, error) {
 	var id RunID
 	var c *engine.Call
 	err := engine.Repeat(ctx, nil, func() error {
 		generation := j.db.Generation()
-		ids, positions, err := j.outbox.Reserve(ctx, 1)
+		ids, positions, err := j.queue.Reserve(ctx, 1)
 		if err != nil {
 			return err
 		}
@@ -137,8 +139,8 @@ func (j *Jobs) Trigger(ctx context.Context, name string) (RunID, error) {
 	return id, nil
 }
 
-// SetEnabled switches a job on or off. A disabled job makes no runs but triggered
-// ones; what it would have made is not made up for. Error: ErrNotFound.
+// SetEnabled enables or disables a job. A disabled job has no runs but triggered ones; missed
+// times are not made up for. Error: ErrNotFound.
 func (j *Jobs) SetEnabled(ctx context.Context, name string, enabled bool) error {
 	for {
 		info, err := j.Get(ctx, name)
@@ -167,6 +169,6 @@ func (j *Jobs) SetEnabled(ctx context.Context, name string, enabled bool) error 
 			j.log.InfoContext(ctx, "job switched on or off", "job", name, "enabled", enabled)
 			return nil
 		}
-		// It is another job by now: look again.
+		// Its version changed: read it again.
 	}
 }

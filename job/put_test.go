@@ -10,6 +10,7 @@ import (
 	"github.com/bravellian/pawl/cron"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -35,7 +36,7 @@ func testPutAll(t *testing.T, e dbtest.Engine) {
 		got.Misfire != want.Misfire || got.MisfireLimit != want.MisfireLimit || got.Overlap != want.Overlap || got.Spread != want.Spread {
 		t.Fatalf("stored %+v", got.Job)
 	}
-	if !got.Enabled || !got.LastRunID.IsZero() || !got.LastRunTime.IsZero() || got.LastRunStatus != job.Unknown || got.LastError != "" {
+	if !got.Enabled || !got.LastRunID.IsZero() || !got.LastRunAt.IsZero() || got.LastRunStatus != "" || got.LastError != "" {
 		t.Fatalf("its state is %+v", got)
 	}
 	if next := times(t, want.Schedule, want.Zone, got.NextRun, got.NextRun); got.CreatedAt.IsZero() || got.UpdatedAt.Before(got.CreatedAt) || len(next) != 1 {
@@ -75,7 +76,7 @@ func testPutDefaults(t *testing.T, e dbtest.Engine) {
 // nothing insists on no job being stored.
 func (f *fixture) nothing() {
 	f.t.Helper()
-	if all, err := f.List(f.ctx(), job.ListFilter{}); err != nil || len(all) != 0 {
+	if all, err := f.List(f.ctx(), job.ListOptions{}); err != nil || len(all) != 0 {
 		f.t.Fatalf("stored %v, %v", all, err)
 	}
 }
@@ -90,21 +91,21 @@ func testPutInvalid(t *testing.T, e dbtest.Engine) {
 		"name blank":      func(j *job.Job) { j.Name = " \t" },
 		"name null":       func(j *job.Job) { j.Name = "a\x00b" },
 		"name bytes":      func(j *job.Job) { j.Name = "\xff" },
-		"name long":       func(j *job.Job) { j.Name = strings.Repeat("é", job.MaxName+1) },
+		"name long":       func(j *job.Job) { j.Name = strings.Repeat("é", limits.JobName+1) },
 		"topic":           func(j *job.Job) { j.Topic = "" },
 		"topic long":      func(j *job.Job) { j.Topic = strings.Repeat("t", 256) },
 		"payload":         func(j *job.Job) { j.Payload = make([]byte, 1<<20+1) },
 		"headers":         func(j *job.Job) { j.Headers = map[string]string{"a": strings.Repeat("h", 17<<10)} },
 		"queue":           func(j *job.Job) { j.Queue = strings.Repeat("q", 256) },
 		"priority":        func(j *job.Job) { j.Priority = 101 },
-		"misfire policy":  func(j *job.Job) { j.Misfire = 3 },
-		"misfire policy ": func(j *job.Job) { j.Misfire = -1 },
+		"misfire policy":  func(j *job.Job) { j.Misfire = "twice" },
+		"misfire policy ": func(j *job.Job) { j.Misfire = "Once" },
 		"misfire limit":   func(j *job.Job) { j.MisfireLimit = -1 },
-		"misfire limit ":  func(j *job.Job) { j.MisfireLimit = job.MaxMisfireLimit + 1 },
-		"overlap policy":  func(j *job.Job) { j.Overlap = 2 },
-		"overlap policy ": func(j *job.Job) { j.Overlap = -1 },
+		"misfire limit ":  func(j *job.Job) { j.MisfireLimit = limits.Misfires + 1 },
+		"overlap policy":  func(j *job.Job) { j.Overlap = "queue" },
+		"overlap policy ": func(j *job.Job) { j.Overlap = " " },
 		"spread":          func(j *job.Job) { j.Spread = -1 },
-		"spread ":         func(j *job.Job) { j.Spread = job.MaxSpread + 1 },
+		"spread ":         func(j *job.Job) { j.Spread = limits.Spread + 1 },
 	} {
 		jb := f.hourly()
 		change(&jb)
@@ -397,7 +398,7 @@ func TestPutBytes(t *testing.T) { dbtest.Each(t, testPutBytes) }
 
 func testPutBytes(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	for i, n := range []string{"report", "Report", "a'b\"c%; --", strings.Repeat("é", job.MaxName), "naïve"} {
+	for i, n := range []string{"report", "Report", "a'b\"c%; --", strings.Repeat("é", limits.JobName), "naïve"} {
 		jb := f.hourly()
 		jb.Name, jb.Payload = n, []byte{byte(i), 0, 0xff}
 		f.put(jb, jb)
@@ -405,7 +406,7 @@ func testPutBytes(t *testing.T, e dbtest.Engine) {
 			t.Errorf("%q: the payload is %x", n, got.Payload)
 		}
 	}
-	if all, err := f.List(t.Context(), job.ListFilter{}); err != nil || len(all) != 5 {
+	if all, err := f.List(t.Context(), job.ListOptions{}); err != nil || len(all) != 5 {
 		t.Fatalf("%d jobs, %v", len(all), err)
 	}
 }

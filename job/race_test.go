@@ -44,7 +44,7 @@ func testFiveAtOnce(t *testing.T, e dbtest.Engine) {
 		f.back()
 		f.asleep(time.Hour)
 		f.together(func(_ int, f *fixture) {
-			if _, err := f.source().Fire(f.ctx()); err != nil {
+			if _, err := f.source().Dispatch(f.ctx()); err != nil {
 				t.Error(err)
 			}
 		})
@@ -81,7 +81,7 @@ func testFiveCatchUp(t *testing.T, e dbtest.Engine) {
 	f.put(jb)
 	f.asleep(24 * time.Hour)
 	f.together(func(_ int, f *fixture) {
-		if _, err := f.source().Fire(f.ctx()); err != nil {
+		if _, err := f.source().Dispatch(f.ctx()); err != nil {
 			t.Error(err)
 		}
 	})
@@ -105,7 +105,7 @@ func (h *halted) Do(ctx context.Context, calls ...*engine.Call) error {
 func (f *fixture) behind(meanwhile func()) {
 	f.t.Helper()
 	late := on(f.t, f.e, f.db, &halted{f.db.Another(f.t), sync.OnceFunc(meanwhile)}, job.Options{})
-	_, err := late.source().Fire(f.ctx())
+	_, err := late.source().Dispatch(f.ctx())
 	f.check(err)
 }
 
@@ -268,7 +268,7 @@ func (f *fixture) something(i int) error {
 	case 5:
 		_, err := f.db.SQL.ExecContext(f.ctx(), "UPDATE "+f.db.Table("job")+" SET due_at = next_time, version = version + 1 WHERE enabled")
 		if err == nil {
-			_, err = f.source().Fire(f.ctx())
+			_, err = f.source().Dispatch(f.ctx())
 		}
 		return err
 	default:

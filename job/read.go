@@ -16,25 +16,25 @@ import (
 // Info is a job with its state.
 type Info struct {
 	Job
-	Enabled   bool
-	NextRun   time.Time // nominal time of the next run; zero: none
-	LastRunID RunID     // zero: it never ran
-	// LastRunTime is when the last run began or, until it does, when it was made.
-	LastRunTime   time.Time
-	LastRunStatus Status
-	LastError     string // why its schedule cannot be followed; "" if it can
-	CreatedAt     time.Time
-	UpdatedAt     time.Time
+	Enabled   bool      `json:"enabled"`
+	NextRun   time.Time `json:"next_run,omitzero"`    // nominal time of the next run; zero: none
+	LastRunID RunID     `json:"last_run_id,omitzero"` // zero: it never ran
+	// LastRunAt is when the last run began or, until it does, when it was made.
+	LastRunAt     time.Time `json:"last_run_at,omitzero"`
+	LastRunStatus Status    `json:"last_run_status,omitempty"` // "": it never ran
+	LastError     string    `json:"last_error,omitempty"`      // why its schedule cannot be followed; "" if it can
+	CreatedAt     time.Time `json:"created_at,omitzero"`
+	UpdatedAt     time.Time `json:"updated_at,omitzero"`
 	// Unreadable says what of the job cannot be read, and is missing here: some
 	// other program wrote it. "" if nothing is.
-	Unreadable string
+	Unreadable string `json:"unreadable,omitempty"`
 
 	version int64
 	now     time.Time // by the database's clock
 }
 
-// Due is when the next run is made: NextRun and the job's part of its Spread. It is
-// zero if there is none.
+// Due returns when the next run is created: NextRun and the job's offset within its Spread. It
+// is zero if there is none.
 func (i *Info) Due() time.Time {
 	if i.NextRun.IsZero() {
 		return i.NextRun
@@ -51,33 +51,25 @@ func (j *Jobs) Get(ctx context.Context, name string) (*Info, error) {
 	if err != nil {
 		return nil, err
 	}
-	return found[0], nil
+	return &found[0], nil
 }
 
-// ListFilter selects jobs. The zero value lists the first 100 by name.
-type ListFilter struct {
-	After string // only jobs behind this name, to page on
-	Limit int    // default 100, at most 10 000
-}
-
-const (
-	defaultList = 100
-	maxList     = 10_000
-)
-
-func limited(n int) int {
-	if n <= 0 {
-		return defaultList
-	}
-	return min(n, maxList)
+// ListOptions select jobs. The zero value lists the first 100 by name.
+type ListOptions struct {
+	After *Info // the last job of the page before: its Name counts; nil: from the beginning
+	Limit int   // default 100, at most 10 000
 }
 
 // List returns jobs by name.
-func (j *Jobs) List(ctx context.Context, f ListFilter) ([]*Info, error) {
-	return j.infos(ctx, op.JobList{After: f.After, Most: limited(f.Limit)})
+func (j *Jobs) List(ctx context.Context, opts ListOptions) ([]Info, error) {
+	list := op.JobList{Most: engine.ListLimit(opts.Limit)}
+	if opts.After != nil {
+		list.After = opts.After.Name
+	}
+	return j.infos(ctx, list)
 }
 
-func (j *Jobs) infos(ctx context.Context, ask engine.Answering[op.Job]) (found []*Info, err error) {
+func (j *Jobs) infos(ctx context.Context, ask engine.Answering[op.Job]) (found []Info, err error) {
 	c := engine.Each(ask, func(row *op.Job, unread error) error {
 		if unread != nil && row.Name == "" {
 			return unread
@@ -85,28 +77,31 @@ func (j *Jobs) infos(ctx context.Context, ask engine.Answering[op.Job]) (found [
 		found = append(found, info(row, unread))
 		return nil
 	})
-	c.Reset = func() { found = found[:0] }
+	c.Reset = func() { found = nil }
 	err = j.db.Read(ctx, c)
 	return found, err
 }
 
 // info is what is known of a job as it is stored; unread is why not all of it can be
 // read.
-func info(s *op.Job, unread error) *Info {
-	i := &Info{
+func info(s *op.Job, unread error) Info {
+	i := Info{
 		Job: Job{
 			Name: s.Name, Topic: s.Topic, Payload: s.Payload, Queue: s.Queue, Priority: s.Priority, Schedule: s.Schedule, Zone: s.Zone,
-			Misfire: Misfire(s.Misfire), MisfireLimit: s.MisfireLimit, Overlap: Overlap(s.Overlap), Spread: time.Duration(s.Spread) * time.Microsecond,
+			Misfire: Misfire(op.Misfires().Word(int64(s.Misfire))), MisfireLimit: s.MisfireLimit, Overlap: Overlap(op.Overlaps().Word(int64(s.Overlap))), Spread: time.Duration(s.Spread) * time.Microsecond,
 		},
-		Enabled: s.Enabled, NextRun: worker.Value(s.NextTime).UTC(), LastRunID: worker.Value(s.LastRunID), LastRunTime: worker.Value(s.LastRunTime).UTC(),
-		LastRunStatus: statusOf(s.LastRunStatus), LastError: worker.Value(s.LastError), CreatedAt: s.CreatedAt.UTC(), UpdatedAt: s.UpdatedAt.UTC(),
+		Enabled: s.Enabled, NextRun: worker.Value(s.NextTime).UTC(), LastRunID: worker.Value(s.LastRunID), LastRunAt: worker.Value(s.LastRunTime).UTC(),
+		LastError: worker.Value(s.LastError), CreatedAt: s.CreatedAt.UTC(), UpdatedAt: s.UpdatedAt.UTC(),
 		version: s.Version, now: s.Now,
+	}
+	if !i.LastRunID.IsZero() {
+		i.LastRunStatus = statusOf(s.LastRunStatus)
 	}
 	if s.Headers != nil && json.Unmarshal([]byte(*s.Headers), &i.Headers) == nil {
 		delete(i.Headers, Header)
 	}
 	fault := engine.Unreadable(unread, engine.CleanText("name", &i.Name), engine.CleanText("topic", &i.Topic), engine.CleanText("schedule", &i.Schedule), engine.CleanText("zone", &i.Zone),
-		engine.CleanTime("next time", &i.NextRun), engine.CleanTime("time of the last run", &i.LastRunTime),
+		engine.CleanTime("next time", &i.NextRun), engine.CleanTime("time of the last run", &i.LastRunAt),
 		engine.CleanTime("time of creation", &i.CreatedAt), engine.CleanTime("time of change", &i.UpdatedAt))
 	if fault != nil {
 		i.Unreadable = fault.Error()
@@ -114,8 +109,8 @@ func info(s *op.Job, unread error) *Info {
 	return i
 }
 
-// Next returns the next n nominal times of a job, as its schedule has them,
-// without what Spread adds. They are none for a disabled job.
+// Next returns the next n nominal times of a job, by its schedule, without its Spread. There are
+// none for a disabled job.
 func (j *Jobs) Next(ctx context.Context, name string, n int) ([]time.Time, error) {
 	info, err := j.Get(ctx, name)
 	if err != nil || !info.Enabled {
@@ -154,63 +149,58 @@ func Explain(schedule, zone string, after time.Time, n int) (words string, times
 type RunID = outbox.MessageID
 
 // Status is where a run is in its life.
-type Status int
+type Status string
 
 // The states of a run. Pending and Running are not final, and a failed run's
 // message can be redriven; then it is pending again.
 const (
-	Pending   Status = 0 // waiting for a worker, also for another attempt
-	Running   Status = 1
-	Succeeded Status = 2
-	Failed    Status = 3
-	Cancelled Status = 4 // its message was discarded
-	Skipped   Status = 5 // an earlier run was not over (Skip); there is no message
-	Missed    Status = 6 // no scheduler was running; there is no message
-	Unknown   Status = -1
+	Pending   Status = "pending" // waiting for a worker, also for another attempt
+	Running   Status = "running"
+	Succeeded Status = "succeeded"
+	Failed    Status = "failed"
+	Cancelled Status = "cancelled" // its message was discarded
+	Skipped   Status = "skipped"   // an earlier run was not over (Skip); there is no message
+	Missed    Status = "missed"    // no scheduler was running; there is no message
+	Unknown   Status = "unknown"
 )
-
-// String returns the status in words.
-func (s Status) String() string {
-	return word(int(s), "pending", "running", "succeeded", "failed", "cancelled", "skipped", "missed")
-}
 
 func statusOf(stored *int64) Status {
 	if stored == nil {
 		return Unknown
 	}
-	return Status(*stored)
+	return Status(op.RunStatuses().Word(*stored))
 }
 
-// Run is a run, or the record of why there was none.
+// Run is a run, or the record of one that was skipped or missed.
 type Run struct {
-	ID        RunID
-	Position  outbox.Position // of its message
-	Job       string
-	Scheduled time.Time // nominal time; of a triggered run, when it was triggered
-	Triggered bool      // by Trigger, not by the schedule
-	Missed    int64     // of Missed: how many times at least, Scheduled being the first
-	Status    Status
-	CreatedAt time.Time
-	StartedAt time.Time // of the first attempt; zero: not yet, or by a worker that knows no jobs
-	EndedAt   time.Time // zero: not yet
-	Attempts  int       // failed ones that another followed
-	LastError string
+	ID        RunID           `json:"run_id"`
+	Position  outbox.Position `json:"id"` // of its message
+	Job       string          `json:"job"`
+	Status    Status          `json:"status"`
+	Scheduled time.Time       `json:"scheduled,omitzero"` // nominal time; of a triggered run, when it was triggered
+	Triggered bool            `json:"triggered"`          // by Trigger, not by the schedule
+	Missed    int64           `json:"missed,omitempty"`   // of Missed: how many times at least, Scheduled being the first
+	CreatedAt time.Time       `json:"created_at,omitzero"`
+	StartedAt time.Time       `json:"started_at,omitzero"` // of the first attempt; zero: not yet, or by a worker that knows no jobs
+	EndedAt   time.Time       `json:"ended_at,omitzero"`   // zero: not yet
+	Attempts  int             `json:"retry_count"`         // failed ones that another followed
+	LastError string          `json:"last_error,omitempty"`
 	// Unreadable is as in Info.
-	Unreadable string
+	Unreadable string `json:"unreadable,omitempty"`
 }
 
-// RunFilter selects runs. The zero value selects the latest 100.
-type RunFilter struct {
-	Before *Run // only runs behind this one in the list, to page on; nil: from the beginning
-	Limit  int  // default 100, at most 10 000
+// RunsOptions select runs. The zero value selects the latest 100.
+type RunsOptions struct {
+	After *Run // the last run of the page before: its Scheduled and Position count; nil: from the beginning
+	Limit int  // default 100, at most 10 000
 }
 
 // Runs returns the history of a job, latest nominal time first. It outlives the
 // job, so an unknown name is no error.
-func (j *Jobs) Runs(ctx context.Context, name string, f RunFilter) ([]*Run, error) {
-	list := op.JobRuns{Name: name, ScheduledTime: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC), ID: math.MaxInt64, Most: limited(f.Limit)}
-	if f.Before != nil {
-		list.ScheduledTime, list.ID = f.Before.Scheduled, int64(f.Before.Position)
+func (j *Jobs) Runs(ctx context.Context, name string, opts RunsOptions) ([]Run, error) {
+	list := op.JobRuns{Name: name, ScheduledTime: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC), ID: math.MaxInt64, Most: engine.ListLimit(opts.Limit)}
+	if opts.After != nil {
+		list.ScheduledTime, list.ID = opts.After.Scheduled, int64(opts.After.Position)
 	}
 	return j.runs(ctx, list)
 }
@@ -224,10 +214,10 @@ func (j *Jobs) GetRun(ctx context.Context, id RunID) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return found[0], nil
+	return &found[0], nil
 }
 
-func (j *Jobs) runs(ctx context.Context, ask engine.Answering[op.JobRunItem]) (found []*Run, err error) {
+func (j *Jobs) runs(ctx context.Context, ask engine.Answering[op.JobRunItem]) (found []Run, err error) {
 	c := engine.Each(ask, func(row *op.JobRunItem, unread error) error {
 		if unread != nil && row.ID == 0 {
 			return unread
@@ -235,15 +225,15 @@ func (j *Jobs) runs(ctx context.Context, ask engine.Answering[op.JobRunItem]) (f
 		found = append(found, run(row, unread))
 		return nil
 	})
-	c.Reset = func() { found = found[:0] }
+	c.Reset = func() { found = nil }
 	err = j.db.Read(ctx, c)
 	return found, err
 }
 
 // run is what is known of a run as it is stored; unread is why not all of it can be
 // read.
-func run(s *op.JobRunItem, unread error) *Run {
-	r := &Run{
+func run(s *op.JobRunItem, unread error) Run {
+	r := Run{
 		ID: s.RunID, Position: outbox.Position(s.ID), Job: s.JobName, Scheduled: s.ScheduledTime.UTC(), Triggered: s.Triggered, Missed: s.Missed,
 		Status: statusOf(s.Status), CreatedAt: s.CreatedAt.UTC(), StartedAt: worker.Value(s.StartTime).UTC(), EndedAt: worker.Value(s.EndTime).UTC(),
 		Attempts: s.RetryCount, LastError: worker.Value(s.LastError),

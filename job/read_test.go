@@ -26,8 +26,8 @@ func testListPages(t *testing.T, e dbtest.Engine) {
 	}
 	for _, limit := range []int{0, 1, 50, 105, 20_000} {
 		var got []string
-		for after := ""; ; after = got[len(got)-1] {
-			page, err := f.List(t.Context(), job.ListFilter{After: after, Limit: limit})
+		for after := (*job.Info)(nil); ; after = (&job.Info{Job: job.Job{Name: got[len(got)-1]}}) {
+			page, err := f.List(t.Context(), job.ListOptions{After: after, Limit: limit})
 			f.check(err)
 			if limit == 0 && len(page) > 100 || limit > 0 && len(page) > limit {
 				t.Fatalf("a page of %d", len(page))
@@ -46,10 +46,10 @@ func testListPages(t *testing.T, e dbtest.Engine) {
 }
 
 // paged reads a job's history in pages.
-func (f *fixture) paged(name string, limit int) []*job.Run {
+func (f *fixture) paged(name string, limit int) []job.Run {
 	f.t.Helper()
-	var got []*job.Run
-	for filter := (job.RunFilter{Limit: limit}); ; {
+	var got []job.Run
+	for filter := (job.RunsOptions{Limit: limit}); ; {
 		page, err := f.Runs(f.ctx(), name, filter)
 		f.check(err)
 		if len(page) == 0 {
@@ -58,7 +58,7 @@ func (f *fixture) paged(name string, limit int) []*job.Run {
 		if got = append(got, page...); len(got) > 1000 {
 			f.t.Fatal("there is no end to it")
 		}
-		filter.Before = page[len(page)-1]
+		filter.After = &page[len(page)-1]
 	}
 }
 
@@ -86,7 +86,7 @@ func testRunsPages(t *testing.T, e dbtest.Engine) {
 	}
 	for _, limit := range []int{1, 3, 11} {
 		got := f.paged(name, limit)
-		if !slices.EqualFunc(got, whole, func(a, b *job.Run) bool { return *a == *b }) {
+		if !slices.EqualFunc(got, whole, func(a, b job.Run) bool { return a == b }) {
 			t.Fatalf("in pages of %d: %d runs", limit, len(got))
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/cron"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
@@ -89,7 +90,7 @@ func (s *simulation) work(d time.Duration) {
 	defer stop()
 	var wg sync.WaitGroup
 	for _, p := range s.procs {
-		scheduler := worker.NewScheduler(worker.ScheduleConfig{DB: p.db, Sources: p.jobs.Sources(), Logger: engine.Logger(nil), MaxPollingInterval: never})
+		scheduler := worker.NewScheduler(worker.ScheduleConfig{DB: p.db, Sources: p.jobs.Internal(access.Key{}).Sources, Logger: engine.Logger(nil), MaxPollingInterval: never})
 		wg.Go(func() { _ = scheduler.Run(ctx) })
 	}
 	time.Sleep(d)
@@ -102,7 +103,7 @@ func (s *simulation) work(d time.Duration) {
 func (s *simulation) history(name string) []*job.Run {
 	s.t.Helper()
 	var all []*job.Run
-	for f := (job.RunFilter{Limit: 10_000}); ; f.Before = all[len(all)-1] {
+	for f := (job.RunsOptions{Limit: 10_000}); ; f.After = all[len(all)-1] {
 		page, err := s.first.Runs(s.t.Context(), name, f)
 		if err != nil {
 			s.t.Fatal(err)
@@ -111,7 +112,9 @@ func (s *simulation) history(name string) []*job.Run {
 			slices.Reverse(all)
 			return all
 		}
-		all = append(all, page...)
+		for i := range page {
+			all = append(all, &page[i])
+		}
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 
 func succeed(context.Context, *outbox.Message) error { return nil }
 
-func giveUp(context.Context, *outbox.Message) error { return outbox.Permanent(errors.New("no")) }
+func failForGood(context.Context, *outbox.Message) error { return outbox.Permanent(errors.New("no")) }
 
 // OBX-033, OBX-089, OBX-090, JOIN-001, JOIN-014, JOIN-015, D-30: a batch counts every message.
 func TestAckCounts(t *testing.T) { dbtest.Each(t, testAckCounts) }
@@ -55,7 +55,7 @@ func testSettledTogether(t *testing.T, e dbtest.Engine) {
 	f.check(err)
 	bad, err := f.FanOut(f.ctx(), join.Spec{}, append(steps("bad", 30), steps("good", 10)...), join.Wait{})
 	f.check(err)
-	f.drain(map[string]outbox.HandlerFunc{"good": succeed, "bad": giveUp})
+	f.drain(map[string]outbox.HandlerFunc{"good": succeed, "bad": failForGood})
 	f.progress(good.Join, 40, 0, join.Completed)
 	f.progress(bad.Join, 10, 30, join.Failed)
 }

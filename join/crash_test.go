@@ -155,7 +155,7 @@ func (c *crash) play(point string) {
 		want = outcome{0, 0, join.Failed}
 	}
 
-	c.work() // the wait is put aside, unless the deadline has passed
+	c.work() // the wait is parked, unless the deadline has passed
 	if point != "end" {
 		c.progress(id, 0, 0, join.Pending)
 		c.firedOnce(id, join.Pending)
@@ -182,7 +182,7 @@ func (c *crash) work() {
 		box := outbox.New(d, outbox.Options{StopWhenEmpty: true, Logger: quiet(), Grace: time.Millisecond, PollInterval: 10 * time.Millisecond})
 		join.New(d, box, join.Options{})
 		box.Handle("good", outbox.HandlerFunc(succeed))
-		box.Handle("bad", outbox.HandlerFunc(giveUp))
+		box.Handle("bad", outbox.HandlerFunc(failForGood))
 		defer d.over.Store(true)
 		ended := make(chan error, 1)
 		c.dead.Go(func() { ended <- box.Run(ctx) })
@@ -200,7 +200,7 @@ func (c *crash) work() {
 		c.lapse()
 		_, err := c.box.ReapExpired(c.ctx())
 		c.check(err)
-		c.hasten()
-		c.drain(map[string]outbox.HandlerFunc{"good": succeed, "bad": giveUp})
+		c.makeDue()
+		c.drain(map[string]outbox.HandlerFunc{"good": succeed, "bad": failForGood})
 	}
 }

@@ -8,10 +8,11 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/queue"
 	"github.com/bravellian/pawl/outbox"
 )
 
-// Fan is what FanOut made.
+// Fan is the result of FanOut.
 type Fan struct {
 	Join     ID
 	Messages []outbox.MessageID // in the order they were given
@@ -22,12 +23,12 @@ type Fan struct {
 // one transaction. Spec.ExpectedSteps 0 means all of the messages. A zero wait
 // is left out. With a Spec.ID of your own it can be repeated: join, messages and
 // wait get ids that derive from it, unless they bring some, and known ones are
-// not added again. With engine.ErrCommitUnknown what it returns is valid too.
+// not added again. With pawl.ErrCommitUnknown what it returns is valid too.
 func (j *Joins) FanOut(ctx context.Context, s Spec, messages []outbox.Message, w Wait) (Fan, error) {
 	return j.fanOut(ctx, nil, s, messages, w)
 }
 
-// FanOutTx is FanOut in the caller's transaction. Any isolation level will do.
+// FanOutTx is FanOut in the caller's transaction, at any isolation level.
 func (j *Joins) FanOutTx(ctx context.Context, tx any, s Spec, messages []outbox.Message, w Wait) (Fan, error) {
 	own, err := engine.TxOf(j.db, tx)
 	if err != nil {
@@ -92,7 +93,7 @@ func (j *Joins) fanOutOnce(ctx context.Context, tx outbox.Tx, s Spec, messages [
 	return fan, nil
 }
 
-// nameMessages gives the parts of a join that can be repeated ids of their own.
+// nameMessages sets the ids of the parts of a join that can be repeated.
 func nameMessages(id ID, messages []outbox.Message, w *Wait) {
 	for i := range messages {
 		if messages[i].ID.IsZero() {
@@ -106,7 +107,7 @@ func nameMessages(id ID, messages []outbox.Message, w *Wait) {
 
 // attachNew attaches messages that the same transaction enqueues. Those with a
 // supplied id may have been there before, in any state, so each is looked at.
-func attachNew(id ID, messages []outbox.Message, b *outbox.Batch) *engine.Call {
+func attachNew(id ID, messages []outbox.Message, b queue.Batch[outbox.MessageID]) *engine.Call {
 	n := len(messages)
 	mids := b.IDs()[:n]
 	if slices.ContainsFunc(messages, func(m outbox.Message) bool { return !m.ID.IsZero() }) {

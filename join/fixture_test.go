@@ -129,7 +129,7 @@ func (f *fixture) fail(owner outbox.OwnerToken, ids ...outbox.Position) {
 
 // progress insists on a join's counters and status, and on the members' states
 // saying the same (D-30).
-func (f *fixture) progress(id join.ID, completed, failed int, status join.Status) *join.Join {
+func (f *fixture) progress(id join.ID, completed, failed int, status join.Status) *join.Info {
 	f.t.Helper()
 	j, err := f.Get(f.ctx(), id)
 	f.check(err)
@@ -146,13 +146,13 @@ func (f *fixture) progress(id join.ID, completed, failed int, status join.Status
 // states counts members.
 func (f *fixture) states(id join.ID) (completed, failed int) {
 	f.t.Helper()
-	members, err := f.Members(f.ctx(), id, join.MemberFilter{Limit: 10_000})
+	members, err := f.Members(f.ctx(), id, join.MembersOptions{Limit: 10_000})
 	f.check(err)
 	for _, m := range members {
 		switch m.Status {
-		case join.MemberCompleted:
+		case join.Completed:
 			completed++
-		case join.MemberFailed:
+		case join.Failed:
 			failed++
 		}
 	}
@@ -187,9 +187,9 @@ func (f *fixture) drain(handlers map[string]outbox.HandlerFunc) {
 }
 
 // sent insists on how many messages of a topic there are.
-func (f *fixture) sent(topic string, want int) []*outbox.Info {
+func (f *fixture) sent(topic string, want int) []outbox.Info {
 	f.t.Helper()
-	got, err := f.box.List(f.ctx(), outbox.ListFilter{Topic: topic})
+	got, err := f.box.List(f.ctx(), outbox.ListOptions{Topic: topic})
 	f.check(err)
 	if len(got) != want {
 		f.t.Fatalf("%d messages of topic %q were sent, want %d", len(got), topic, want)
@@ -209,7 +209,7 @@ func (f *fixture) find(id outbox.MessageID) *outbox.Info {
 func (f *fixture) refused(field string, err error) {
 	f.t.Helper()
 	var invalid *engine.InvalidError
-	if !errors.As(err, &invalid) || !errors.Is(err, outbox.ErrInvalid) || invalid.Field != field {
+	if !errors.As(err, &invalid) || !errors.Is(err, engine.ErrInvalid) || invalid.Field != field {
 		f.t.Fatalf("want an invalid %s, got %v", field, err)
 	}
 }

@@ -11,9 +11,8 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-// handle deals with a wait. What it decides, it does in one transaction with
-// the wait's own ack, under the token of its claim; so a crash at any point
-// leaves either nothing or all of it (D-34).
+// handle handles a wait. Its effects are in one transaction with the wait's own ack, under the
+// token of its claim; so after a crash at any point either none or all of them exist (D-34).
 func (j *Joins) handle(ctx context.Context, m *outbox.Message) error {
 	p, err := readWait(m.Payload)
 	if err != nil {
@@ -21,7 +20,7 @@ func (j *Joins) handle(ctx context.Context, m *outbox.Message) error {
 	}
 	info, err := j.Get(ctx, p.JoinID)
 	if err == nil && info.overdue {
-		if _, err = j.end(ctx, nil, p.JoinID, op.JoinEnd{JoinID: p.JoinID, Status: int(Failed)}); err == nil {
+		if _, err = j.end(ctx, nil, p.JoinID, op.JoinEnd{JoinID: p.JoinID, Status: Failed.number()}); err == nil {
 			info, err = j.Get(ctx, p.JoinID)
 		}
 	}
@@ -35,7 +34,7 @@ func (j *Joins) handle(ctx context.Context, m *outbox.Message) error {
 	case info.Status == Cancelled:
 		return nil
 	}
-	return j.fire(ctx, m, p, info)
+	return j.send(ctx, m, p, info)
 }
 
 // readWait reads a wait's payload. Errors do not quote it (D-5).
@@ -50,8 +49,8 @@ func readWait(payload []byte) (*waitPayload, error) {
 	return &p, nil
 }
 
-// park puts a wait aside until its join is over (D-33): no attempt is counted,
-// nothing polls, and the commit that counts the last step makes it due.
+// park parks a wait until its join has ended (D-33): no attempt is counted, nothing polls, and
+// the commit that counts the last step makes it due.
 func (j *Joins) park(ctx context.Context, m *outbox.Message, id ID) error {
 	if _, err := engine.Exec(ctx, j.db, nil, op.JoinPark{JoinID: id, Owner: m.Owner, ID: int64(m.Position)}); err != nil {
 		return err
@@ -59,20 +58,20 @@ func (j *Joins) park(ctx context.Context, m *outbox.Message, id ID) error {
 	return worker.ErrSettled
 }
 
-// fire sends what a wait has to send. Its message's id derives from the wait's,
+// send sends what a wait has to send. Its message's id derives from the wait's,
 // so even a worker that lost its lease meanwhile adds nothing twice.
-func (j *Joins) fire(ctx context.Context, m *outbox.Message, p *waitPayload, info *Join) error {
-	return engine.Repeat(ctx, nil, func() error { return j.fireOnce(ctx, m, p, info) })
+func (j *Joins) send(ctx context.Context, m *outbox.Message, p *waitPayload, info *Info) error {
+	return engine.Repeat(ctx, nil, func() error { return j.sendOnce(ctx, m, p, info) })
 }
 
-func (j *Joins) fireOnce(ctx context.Context, m *outbox.Message, p *waitPayload, info *Join) error {
+func (j *Joins) sendOnce(ctx context.Context, m *outbox.Message, p *waitPayload, info *Info) error {
 	strict := p.FailIfAnyStepFailed == nil || *p.FailIfAnyStepFailed
 	failed := !info.IsComplete() || strict && info.FailedSteps > 0
 	next := decode(p.OnCompleteTopic, p.OnCompletePayload, p.OnCompleteMore)
 	if failed {
 		next = decode(p.OnFailTopic, p.OnFailPayload, p.OnFailMore)
 	}
-	w := &writing{j: j}
+	w := &writes{j: j}
 	if !failed && info.Status == Failed {
 		w.calls = append(w.calls, engine.Ask(op.JoinForgive{JoinID: info.ID}))
 	}

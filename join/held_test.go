@@ -41,7 +41,7 @@ func testClaimSkipsHeld(t *testing.T, e dbtest.Engine) {
 			t.Fatalf("claimed %d messages that are held: %v", len(got), err)
 		}
 		end := tx.Rollback
-		want := outcome{}
+		want := outcome{status: join.Pending}
 		if commit {
 			end, want = tx.Commit, outcome{1, 0, join.Completed}
 		}
@@ -262,7 +262,7 @@ func (f *fixture) exchange(failing int) (together bool) {
 		in.Done()
 		in.Wait()
 		if m.ID == msgs[failing] {
-			return giveUp(ctx, m)
+			return failForGood(ctx, m)
 		}
 		return nil
 	}))

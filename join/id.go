@@ -42,8 +42,8 @@ func (id ID) Value() (driver.Value, error) { return id.String(), nil }
 // Scan lets database/sql read the id from text or bytes.
 func (id *ID) Scan(src any) error { return (*uuid.UUID)(id).Scan(src) }
 
-// derive makes the id of a message that belongs to a join or a wait: whoever
-// enqueues it again enqueues the same one.
+// derive returns the id of a message that belongs to a join or a wait: enqueuing it again has
+// no effect.
 func derive(from [16]byte, role string) outbox.MessageID {
 	return outbox.MessageID(uuid.NewSHA1(uuid.UUID(from), []byte("pawl/"+role)))
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-// Attach makes messages members of a join: all of them or, if one is unknown,
-// none. One that is done or failed already counts at once. Attaching twice
-// changes nothing. Errors: ErrNotFound, outbox.ErrNotFound.
+// Attach makes messages members of a join: all of them or, if one is unknown, none. One that is
+// done or failed already counts at once. Attaching twice changes nothing. Errors: ErrNotFound,
+// outbox.ErrNotFound.
 func (j *Joins) Attach(ctx context.Context, id ID, messages ...outbox.MessageID) error {
 	return j.attach(ctx, nil, id, messages)
 }
@@ -19,7 +19,7 @@ func (j *Joins) Attach(ctx context.Context, id ID, messages ...outbox.MessageID)
 // AttachTx is Attach in the caller's transaction. Until that ends it keeps
 // workers from claiming or settling the messages, so keep it short.
 // The transaction has to be read committed: on PostgreSQL any other fails
-// with engine.ErrIsolation.
+// with pawl.ErrIsolation.
 func (j *Joins) AttachTx(ctx context.Context, tx any, id ID, messages ...outbox.MessageID) error {
 	own, err := engine.TxOf(j.db, tx)
 	if err != nil {
@@ -43,7 +43,7 @@ func attachCall(id ID, messages []outbox.MessageID) *engine.Call {
 	return engine.Ask(op.JoinAttach{JoinID: id, MessageIDs: bare(messages)})
 }
 
-// attached reads an attach's answer.
+// attached converts the result of an attach.
 func attached(c *engine.Call, id ID, messages []outbox.MessageID) error {
 	switch {
 	case c.N == 0:
@@ -54,42 +54,42 @@ func attached(c *engine.Call, id ID, messages []outbox.MessageID) error {
 	return fmt.Errorf("attach to join %s: %w: %s", id, outbox.ErrNotFound, messages[c.N-2])
 }
 
-// ReportCompleted counts a member as completed by hand. Acking its message does
-// so by itself: reports are for steps that end otherwise. Whichever comes first
-// counts; it returns whether this was it. Errors: ErrNotFound, ErrNotMember.
+// ReportCompleted counts a member as completed by hand. The ack of its message does so by itself:
+// reports are for steps that end in another way. The first of the two counts; it returns whether
+// this call did. Errors: ErrNotFound, ErrNotMember.
 func (j *Joins) ReportCompleted(ctx context.Context, id ID, message outbox.MessageID) (bool, error) {
-	return j.report(ctx, nil, id, message, MemberCompleted)
+	return j.report(ctx, nil, id, message, Completed)
 }
 
 // ReportCompletedTx is ReportCompleted in the caller's transaction.
 // The transaction has to be read committed: on PostgreSQL any other fails
-// with engine.ErrIsolation.
+// with pawl.ErrIsolation.
 func (j *Joins) ReportCompletedTx(ctx context.Context, tx any, id ID, message outbox.MessageID) (bool, error) {
 	own, err := engine.TxOf(j.db, tx)
 	if err != nil {
 		return false, err
 	}
-	return j.report(ctx, own, id, message, MemberCompleted)
+	return j.report(ctx, own, id, message, Completed)
 }
 
 // ReportFailed counts a member as failed by hand; see ReportCompleted.
 func (j *Joins) ReportFailed(ctx context.Context, id ID, message outbox.MessageID) (bool, error) {
-	return j.report(ctx, nil, id, message, MemberFailed)
+	return j.report(ctx, nil, id, message, Failed)
 }
 
 // ReportFailedTx is ReportFailed in the caller's transaction.
 // The transaction has to be read committed: on PostgreSQL any other fails
-// with engine.ErrIsolation.
+// with pawl.ErrIsolation.
 func (j *Joins) ReportFailedTx(ctx context.Context, tx any, id ID, message outbox.MessageID) (bool, error) {
 	own, err := engine.TxOf(j.db, tx)
 	if err != nil {
 		return false, err
 	}
-	return j.report(ctx, own, id, message, MemberFailed)
+	return j.report(ctx, own, id, message, Failed)
 }
 
-func (j *Joins) report(ctx context.Context, tx outbox.Tx, id ID, message outbox.MessageID, s MemberStatus) (bool, error) {
-	n, err := engine.Exec(ctx, j.db, tx, op.JoinReport{JoinID: id, MessageID: message, Status: int(s)})
+func (j *Joins) report(ctx context.Context, tx outbox.Tx, id ID, message outbox.MessageID, s Status) (bool, error) {
+	n, err := engine.Exec(ctx, j.db, tx, op.JoinReport{JoinID: id, MessageID: message, Status: s.number()})
 	if err != nil {
 		return false, err
 	}

@@ -83,7 +83,7 @@ type fanIn struct {
 	id                          join.ID
 	expected, completed, failed int
 	status                      join.Status
-	members                     map[*step]join.MemberStatus
+	members                     map[*step]join.Status
 	waits                       []*waiting
 }
 
@@ -136,7 +136,7 @@ func (m *model) start(rt *rapid.T) {
 	if len(m.fans) == mostJoins {
 		rt.Skip()
 	}
-	f := &fanIn{expected: rapid.IntRange(1, 5).Draw(rt, "expected"), members: map[*step]join.MemberStatus{}}
+	f := &fanIn{expected: rapid.IntRange(1, 5).Draw(rt, "expected"), status: join.Pending, members: map[*step]join.Status{}}
 	id, err := m.joins.Start(m.ctx(), join.Spec{ExpectedSteps: f.expected})
 	must(rt, err)
 	f.id = id
@@ -153,7 +153,7 @@ func (m *model) enqueue(rt *rapid.T) {
 	for _, id := range ids {
 		info, err := m.box.Find(m.ctx(), id)
 		must(rt, err)
-		m.steps = append(m.steps, &step{id: id, at: info.Position})
+		m.steps = append(m.steps, &step{id: id, at: info.Position, state: outbox.Ready})
 	}
 }
 
@@ -172,12 +172,12 @@ func (m *model) fan(rt *rapid.T) *fanIn {
 }
 
 // count is one step that ended for a join: the model in a nutshell.
-func (f *fanIn) count(s *step, as join.MemberStatus) bool {
-	if status, member := f.members[s]; !member || status != join.MemberPending || f.status != join.Pending {
+func (f *fanIn) count(s *step, as join.Status) bool {
+	if status, member := f.members[s]; !member || status != join.Pending || f.status != join.Pending {
 		return false
 	}
 	f.members[s] = as
-	if as == join.MemberCompleted {
+	if as == join.Completed {
 		f.completed++
 	} else {
 		f.failed++
@@ -195,9 +195,9 @@ func (f *fanIn) count(s *step, as join.MemberStatus) bool {
 func (f *fanIn) settled(s *step) {
 	switch s.state {
 	case outbox.Done:
-		f.count(s, join.MemberCompleted)
+		f.count(s, join.Completed)
 	case outbox.Failed, outbox.Discarded:
-		f.count(s, join.MemberFailed)
+		f.count(s, join.Failed)
 	}
 }
 
@@ -205,7 +205,7 @@ func (m *model) attach(rt *rapid.T) {
 	f, chosen := m.fan(rt), m.some(rt, m.steps)
 	// Which of several that ended before the attach count, when there are more
 	// than are expected, is nobody's promise: one by one it is clear.
-	ended := func(s *step) bool { return s.state >= outbox.Done }
+	ended := func(s *step) bool { return s.state != outbox.Ready && s.state != outbox.InProgress }
 	if slices.ContainsFunc(chosen, ended) {
 		chosen = chosen[:1]
 	}
@@ -227,7 +227,7 @@ func (m *model) attach(rt *rapid.T) {
 	}
 	for _, s := range chosen {
 		if _, member := f.members[s]; !member {
-			f.members[s] = join.MemberPending
+			f.members[s] = join.Pending
 			f.settled(s)
 		}
 	}
@@ -352,7 +352,7 @@ func (m *model) allCount(steps []*step) bool {
 	for _, f := range m.fans {
 		n := 0
 		for _, s := range steps {
-			if status, member := f.members[s]; member && status == join.MemberPending {
+			if status, member := f.members[s]; member && status == join.Pending {
 				n++
 			}
 		}
@@ -394,9 +394,9 @@ func (m *model) reap(rt *rapid.T) {
 
 func (m *model) report(rt *rapid.T) {
 	f, s := m.fan(rt), m.some(rt, m.steps)[0]
-	as, call := join.MemberCompleted, m.joins.ReportCompleted
+	as, call := join.Completed, m.joins.ReportCompleted
 	if rapid.Bool().Draw(rt, "failed") {
-		as, call = join.MemberFailed, m.joins.ReportFailed
+		as, call = join.Failed, m.joins.ReportFailed
 	}
 	counted, err := call(m.ctx(), f.id, s.id)
 	if _, member := f.members[s]; !member {
@@ -443,8 +443,8 @@ func (m *model) redrive(rt *rapid.T) {
 	for _, s := range m.dead(rt, m.box.Redrive) {
 		s.state = outbox.Ready
 		for _, f := range m.fans {
-			if f.members[s] == join.MemberFailed && f.status == join.Pending {
-				f.members[s] = join.MemberPending
+			if f.members[s] == join.Failed && f.status == join.Pending {
+				f.members[s] = join.Pending
 				f.failed--
 			}
 		}
@@ -503,7 +503,7 @@ func (m *model) drain(rt *rapid.T) {
 		}
 	}
 	for _, topic := range []string{"done", "failed"} {
-		got, err := m.box.List(m.ctx(), outbox.ListFilter{Topic: topic})
+		got, err := m.box.List(m.ctx(), outbox.ListOptions{Topic: topic})
 		if err != nil || len(got) != want[topic] {
 			rt.Fatalf("%d messages of topic %s were sent, %v, want %d", len(got), topic, err, want[topic])
 		}
@@ -517,10 +517,10 @@ func (m *model) compare(rt *rapid.T) {
 		if j.ExpectedSteps != f.expected || j.CompletedSteps != f.completed || j.FailedSteps != f.failed || j.Status != f.status {
 			rt.Fatalf("the join is %+v\nthe model %+v", j, f)
 		}
-		members, err := m.joins.Members(m.ctx(), f.id, join.MemberFilter{})
+		members, err := m.joins.Members(m.ctx(), f.id, join.MembersOptions{})
 		must(rt, err)
-		got, want := map[outbox.MessageID]join.MemberStatus{}, map[outbox.MessageID]join.MemberStatus{}
-		counted := map[join.MemberStatus]int{}
+		got, want := map[outbox.MessageID]join.Status{}, map[outbox.MessageID]join.Status{}
+		counted := map[join.Status]int{}
 		for _, member := range members {
 			got[member.MessageID] = member.Status
 			counted[member.Status]++
@@ -528,7 +528,7 @@ func (m *model) compare(rt *rapid.T) {
 		for s, status := range f.members {
 			want[s.id] = status
 		}
-		if !maps.Equal(got, want) || counted[join.MemberCompleted] != j.CompletedSteps || counted[join.MemberFailed] != j.FailedSteps {
+		if !maps.Equal(got, want) || counted[join.Completed] != j.CompletedSteps || counted[join.Failed] != j.FailedSteps {
 			rt.Fatalf("the members are %v\nthe model has %v\nthe counters %+v", got, want, j)
 		}
 	}

@@ -1,6 +1,7 @@
 package join_test
 
 import (
+	"cmp"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -44,7 +45,7 @@ type deed struct {
 
 type outcome struct {
 	completed, failed int
-	status            join.Status
+	status            join.Status // "": pending
 }
 
 // schedule is a join of so many expected steps, the messages that are attached
@@ -57,7 +58,7 @@ type schedule struct {
 	kept          outcome // when the first commits
 	undone        outcome // when it is rolled back
 	run           bool    // the messages are claimed together
-	claimedWait   bool    // instead of being put aside
+	claimedWait   bool    // instead of being parked
 }
 
 func call(c func(s *scene) *engine.Call) deed {
@@ -180,7 +181,7 @@ func overdue() deed {
 
 func expire() deed {
 	d := call(func(s *scene) *engine.Call {
-		return engine.Ask(op.JoinEnd{JoinID: s.id, Status: int(join.Failed)})
+		return engine.Ask(op.JoinEnd{JoinID: s.id, Status: 2})
 	})
 	d.here = true
 	return d
@@ -333,6 +334,7 @@ func (s *schedule) play(t *testing.T, db dbtest.Database, commit bool) {
 	if commit {
 		want = s.kept
 	}
+	want.status = cmp.Or(want.status, join.Pending)
 	sc.progress(sc.id, want.completed, want.failed, want.status)
 	sc.finish(want)
 }
@@ -426,7 +428,7 @@ func (s *scene) finish(was outcome) {
 		_, err := s.box.Ack(s.ctx(), owner, s.items...)
 		s.check(err)
 	}
-	s.hasten()
+	s.makeDue()
 	s.drain(map[string]outbox.HandlerFunc{"step": succeed})
 	j, err := s.Get(s.ctx(), s.id)
 	s.check(err)
@@ -442,8 +444,8 @@ func (s *scene) finish(was outcome) {
 	}
 }
 
-// hasten makes due what waits for another attempt, but not what is put aside.
-func (f *fixture) hasten() {
+// makeDue makes due what waits for another attempt, but not what is parked.
+func (f *fixture) makeDue() {
 	f.t.Helper()
 	_, err := f.db.SQL.ExecContext(f.ctx(), "UPDATE "+f.db.Table("outbox_ready")+" SET at = "+f.db.Ago(time.Second)+" WHERE at < "+f.db.Ago(-24*time.Hour)+" AND retry > 0")
 	f.check(err)

@@ -2,84 +2,70 @@ package join
 
 import (
 	"context"
-	"fmt"
+	"slices"
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/joincheck"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
-// Status is where a join is in its life.
-type Status int
+// Status is where a join or a member is in its life.
+type Status string
 
-// The states of a join. All but Pending are final.
+// The states of a join. All but Pending are final. A member is Pending, Completed or
+// Failed; in a join that is over, Pending ones are those that ended too late to count.
 const (
-	Pending   Status = 0
-	Completed Status = 1
-	Failed    Status = 2 // a step failed, or the deadline passed
-	Cancelled Status = 3
+	Pending   Status = "pending"
+	Completed Status = "completed"
+	Failed    Status = "failed" // a step failed, or the deadline passed
+	Cancelled Status = "cancelled"
 )
 
-// String returns the status in words.
-func (s Status) String() string {
-	return name("status", int(s), "pending", "completed", "failed", "cancelled")
-}
+// number is how tables store one of the states above.
+func (s Status) number() int { return slices.Index(op.JoinStatuses(), string(s)) }
 
-// MemberStatus is how a member counts.
-type MemberStatus int
-
-// The states of a member. In a join that is over, MemberPending ones are those
-// that ended too late to count.
-const (
-	MemberPending   MemberStatus = 0
-	MemberCompleted MemberStatus = 1
-	MemberFailed    MemberStatus = 2
-)
-
-// String returns the status in words.
-func (s MemberStatus) String() string {
-	return name("member status", int(s), "pending", "completed", "failed")
-}
-
-func name(what string, i int, names ...string) string {
-	if i < 0 || i >= len(names) {
-		return fmt.Sprintf("%s %d", what, i)
+// numberOrAny is number of a state to list, nil for "".
+func (s Status) numberOrAny() (*int, error) {
+	if s == "" {
+		return nil, nil //nolint:nilnil // any state is no mistake
 	}
-	return names[i]
+	n, err := op.JoinStatuses().Number("status", string(s))
+	return &n, err
 }
 
-// Join is a join with its progress.
-type Join struct {
-	ID             ID
-	GroupingKey    string
-	ExpectedSteps  int
-	CompletedSteps int
-	FailedSteps    int
-	Status         Status
-	CreatedAt      time.Time
-	UpdatedAt      time.Time
-	Metadata       string
-	Deadline       time.Time // zero: none
+// Info is a join with its progress.
+type Info struct {
+	ID             ID        `json:"join_id"`
+	Status         Status    `json:"status"`
+	GroupingKey    string    `json:"grouping_key,omitempty"`
+	ExpectedSteps  int       `json:"expected_steps"`
+	CompletedSteps int       `json:"completed_steps"`
+	FailedSteps    int       `json:"failed_steps"`
+	CreatedAt      time.Time `json:"created_at,omitzero"`
+	UpdatedAt      time.Time `json:"updated_at,omitzero"`
+	Deadline       time.Time `json:"deadline,omitzero"`
+	Metadata       string    `json:"metadata,omitempty"`
 
 	overdue bool // pending past its deadline, by the database's clock
 }
 
 // IsComplete reports whether every expected step is counted.
-func (j *Join) IsComplete() bool { return j.CompletedSteps+j.FailedSteps == j.ExpectedSteps }
+func (j *Info) IsComplete() bool { return j.CompletedSteps+j.FailedSteps == j.ExpectedSteps }
 
 // Member is a message of a join.
 type Member struct {
-	MessageID outbox.MessageID
-	Position  outbox.Position
-	Status    MemberStatus
-	CreatedAt time.Time // when it was attached
-	Topic     string    // "" once the message was cleaned up
+	MessageID outbox.MessageID `json:"message_id"`
+	Position  outbox.Position  `json:"id"`
+	Status    Status           `json:"state"`
+	CreatedAt time.Time        `json:"attached_at,omitzero"` // when it was attached
+	Topic     string           `json:"topic,omitempty"`      // "" once the message was cleaned up
 }
 
 // Get returns a join, or ErrNotFound.
-func (j *Joins) Get(ctx context.Context, id ID) (*Join, error) {
+func (j *Joins) Get(ctx context.Context, id ID) (*Info, error) {
 	found, err := j.read(ctx, op.JoinGet{JoinID: id})
 	if err != nil {
 		return nil, err
@@ -87,52 +73,41 @@ func (j *Joins) Get(ctx context.Context, id ID) (*Join, error) {
 	if len(found) == 0 {
 		return nil, notFound(id)
 	}
-	return found[0], nil
+	return &found[0], nil
 }
 
-// Filter selects joins. The zero value lists the newest 100.
-type Filter struct {
-	GroupingKey string  // "": any
-	Status      *Status // nil: any
-	Before      ID      // only joins with lower ids, to page on; zero: all
-	Limit       int     // default 100, at most 10 000
-}
+// ListOptions select joins. The zero value lists the newest 100.
+type ListOptions struct {
+	Status      Status // "": any
+	GroupingKey string // "": any
 
-const (
-	defaultList    = 100
-	defaultMembers = 1000
-	maxList        = 10_000
-)
+	After *Info // the last join of the page before: its ID counts; nil: from the beginning
+	Limit int   // default 100, at most 10 000
+}
 
 // List returns joins by id, highest first: newest first, unless programs chose
 // ids themselves.
-func (j *Joins) List(ctx context.Context, f Filter) ([]*Join, error) {
-	before := [16]byte(f.Before)
-	if f.Before.IsZero() {
-		for i := range before {
-			before[i] = 0xff
-		}
+func (j *Joins) List(ctx context.Context, opts ListOptions) ([]Info, error) {
+	status, err := opts.Status.numberOrAny()
+	if err != nil {
+		return nil, err
 	}
-	most := limit(f.Limit, defaultList)
+	before, most := joincheck.Above(), engine.ListLimit(opts.Limit)
+	if opts.After != nil {
+		before = opts.After.ID
+	}
 	switch {
-	case f.GroupingKey != "":
-		return j.read(ctx, op.JoinListGroup{GroupingKey: f.GroupingKey, Status: (*int)(f.Status), Before: before, Most: most})
-	case f.Status != nil:
-		return j.read(ctx, op.JoinListStatus{Status: int(*f.Status), Before: before, Most: most})
+	case opts.GroupingKey != "":
+		return j.read(ctx, op.JoinListGroup{GroupingKey: opts.GroupingKey, Status: status, Before: before, Most: most})
+	case status != nil:
+		return j.read(ctx, op.JoinListStatus{Status: *status, Before: before, Most: most})
 	}
 	return j.read(ctx, op.JoinList{Before: before, Most: most})
 }
 
-func limit(n, def int) int {
-	if n <= 0 {
-		n = def
-	}
-	return min(n, maxList)
-}
-
-func (j *Joins) read(ctx context.Context, o engine.Answering[op.Join]) ([]*Join, error) {
+func (j *Joins) read(ctx context.Context, o engine.Answering[op.Join]) ([]Info, error) {
 	found, err := engine.Query(ctx, j.db, o)
-	var all []*Join
+	var all []Info
 	for i := range found {
 		all = append(all, stored(&found[i]))
 	}
@@ -140,28 +115,37 @@ func (j *Joins) read(ctx context.Context, o engine.Answering[op.Join]) ([]*Join,
 }
 
 // stored is a join as it is stored.
-func stored(j *op.Join) *Join {
-	return &Join{
+func stored(j *op.Join) Info {
+	return Info{
 		ID: j.JoinID, GroupingKey: worker.Value(j.GroupingKey), ExpectedSteps: j.ExpectedSteps, CompletedSteps: j.CompletedSteps, FailedSteps: j.FailedSteps,
-		Status: Status(j.Status), CreatedAt: j.CreatedUTC.UTC(), UpdatedAt: j.LastUpdatedUTC.UTC(), Metadata: worker.Value(j.Metadata),
+		Status: Status(op.JoinStatuses().Word(int64(j.Status))), CreatedAt: j.CreatedUTC.UTC(), UpdatedAt: j.LastUpdatedUTC.UTC(), Metadata: worker.Value(j.Metadata),
 		Deadline: worker.Value(j.DeadlineUTC).UTC(), overdue: j.Overdue,
 	}
 }
 
-// MemberFilter selects members of a join. The zero value lists the first 1000.
-type MemberFilter struct {
-	Status *MemberStatus    // nil: any
-	After  outbox.MessageID // only members with higher message ids, to page on
-	Limit  int              // default 1000, at most 10 000
+// MembersOptions select members of a join. The zero value lists the first 100.
+type MembersOptions struct {
+	Status Status // Pending, Completed or Failed; "": any
+
+	After *Member // the last member of the page before: its MessageID counts; nil: from the beginning
+	Limit int     // default 100, at most 10 000
 }
 
 // Members returns members of a join by message id, lowest first, or ErrNotFound.
-func (j *Joins) Members(ctx context.Context, id ID, f MemberFilter) ([]*Member, error) {
-	found, err := engine.Query(ctx, j.db, op.JoinMembers{JoinID: id, Status: (*int)(f.Status), After: f.After, Most: limit(f.Limit, defaultMembers)})
+func (j *Joins) Members(ctx context.Context, id ID, opts MembersOptions) ([]Member, error) {
+	status, err := opts.Status.numberOrAny()
+	if err != nil {
+		return nil, err
+	}
+	list := op.JoinMembers{JoinID: id, Status: status, Most: engine.ListLimit(opts.Limit)}
+	if opts.After != nil {
+		list.After = opts.After.MessageID
+	}
+	found, err := engine.Query(ctx, j.db, list)
 	if err == nil && len(found) == 0 {
 		_, err = j.Get(ctx, id)
 	}
-	var all []*Member
+	var all []Member
 	for i := range found {
 		all = append(all, storedMember(&found[i]))
 	}
@@ -169,8 +153,9 @@ func (j *Joins) Members(ctx context.Context, id ID, f MemberFilter) ([]*Member, 
 }
 
 // storedMember is a member as it is stored.
-func storedMember(m *op.JoinMember) *Member {
-	return &Member{
-		MessageID: m.OutboxMessageID, Position: outbox.Position(m.ID), Status: MemberStatus(m.Status), CreatedAt: m.CreatedUTC.UTC(), Topic: worker.Value(m.Topic),
+func storedMember(m *op.JoinMember) Member {
+	return Member{
+		MessageID: m.OutboxMessageID, Position: outbox.Position(m.ID), Status: Status(op.JoinStatuses().Word(int64(m.Status))), CreatedAt: m.CreatedUTC.UTC(),
+		Topic: worker.Value(m.Topic),
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -29,19 +30,18 @@ func testList(t *testing.T, e dbtest.Engine) {
 			f.check(err)
 		}
 	}
-	cancelled, pending := join.Cancelled, join.Pending
 	for _, c := range []struct {
-		filter join.Filter
+		filter join.ListOptions
 		want   []int
 	}{
-		{join.Filter{}, []int{4, 3, 2, 1, 0}},
-		{join.Filter{GroupingKey: "a"}, []int{4, 2, 0}},
-		{join.Filter{GroupingKey: "a", Limit: 2}, []int{4, 2}},
-		{join.Filter{GroupingKey: "a", Before: all[4]}, []int{2, 0}},
-		{join.Filter{Status: &cancelled}, []int{1}},
-		{join.Filter{Status: &pending, Before: all[3]}, []int{2, 0}},
-		{join.Filter{GroupingKey: "b", Status: &pending}, nil},
-		{join.Filter{GroupingKey: "none"}, nil},
+		{join.ListOptions{}, []int{4, 3, 2, 1, 0}},
+		{join.ListOptions{GroupingKey: "a"}, []int{4, 2, 0}},
+		{join.ListOptions{GroupingKey: "a", Limit: 2}, []int{4, 2}},
+		{join.ListOptions{GroupingKey: "a", After: &join.Info{ID: all[4]}}, []int{2, 0}},
+		{join.ListOptions{Status: join.Cancelled}, []int{1}},
+		{join.ListOptions{Status: join.Pending, After: &join.Info{ID: all[3]}}, []int{2, 0}},
+		{join.ListOptions{GroupingKey: "b", Status: join.Pending}, nil},
+		{join.ListOptions{GroupingKey: "none"}, nil},
 	} {
 		got, err := f.List(f.ctx(), c.filter)
 		f.check(err)
@@ -69,8 +69,8 @@ func testMembers(t *testing.T, e dbtest.Engine) {
 	f.ack(owner, items[msgs[1]])
 	f.fail(owner, items[msgs[3]])
 	var all []outbox.MessageID
-	for after := (outbox.MessageID{}); ; {
-		page, err := f.Members(f.ctx(), id, join.MemberFilter{After: after, Limit: 2})
+	for after := (*join.Member)(nil); ; {
+		page, err := f.Members(f.ctx(), id, join.MembersOptions{After: after, Limit: 2})
 		f.check(err)
 		if len(page) == 0 {
 			break
@@ -78,17 +78,16 @@ func testMembers(t *testing.T, e dbtest.Engine) {
 		for _, m := range page {
 			all = append(all, m.MessageID)
 		}
-		after = page[len(page)-1].MessageID
+		after = &page[len(page)-1]
 	}
 	if !slices.Equal(all, msgs) {
 		t.Fatalf("paged through %v, want %v", all, msgs)
 	}
-	done, dead := join.MemberCompleted, join.MemberFailed
-	for status, want := range map[*join.MemberStatus]outbox.MessageID{&done: msgs[1], &dead: msgs[3]} {
-		got, err := f.Members(f.ctx(), id, join.MemberFilter{Status: status})
+	for status, want := range map[join.Status]outbox.MessageID{join.Completed: msgs[1], join.Failed: msgs[3]} {
+		got, err := f.Members(f.ctx(), id, join.MembersOptions{Status: status})
 		f.check(err)
-		if len(got) != 1 || got[0].MessageID != want || got[0].Status != *status {
-			t.Fatalf("%v members: %v", *status, got)
+		if len(got) != 1 || got[0].MessageID != want || got[0].Status != status {
+			t.Fatalf("%v members: %v", status, got)
 		}
 	}
 }
@@ -101,10 +100,16 @@ func testGetUnknown(t *testing.T, e dbtest.Engine) {
 	if _, err := f.Get(f.ctx(), join.NewID()); !errors.Is(err, join.ErrNotFound) {
 		t.Fatalf("want ErrNotFound, got %v", err)
 	}
-	if _, err := f.Members(f.ctx(), join.NewID(), join.MemberFilter{}); !errors.Is(err, join.ErrNotFound) {
+	if _, err := f.Members(f.ctx(), join.NewID(), join.MembersOptions{}); !errors.Is(err, join.ErrNotFound) {
 		t.Fatalf("want ErrNotFound, got %v", err)
 	}
-	if members, err := f.Members(f.ctx(), f.start(1), join.MemberFilter{}); err != nil || len(members) != 0 {
+	if _, err := f.List(f.ctx(), join.ListOptions{Status: "over"}); !errors.Is(err, engine.ErrInvalid) {
+		t.Fatalf("want ErrInvalid, got %v", err)
+	}
+	if _, err := f.Members(f.ctx(), f.start(1), join.MembersOptions{Status: "over"}); !errors.Is(err, engine.ErrInvalid) {
+		t.Fatalf("want ErrInvalid, got %v", err)
+	}
+	if members, err := f.Members(f.ctx(), f.start(1), join.MembersOptions{}); err != nil || len(members) != 0 {
 		t.Fatalf("%v, %v", members, err)
 	}
 }

@@ -4,61 +4,58 @@ import (
 	"context"
 	"sync"
 
+	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/joincheck"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 const (
 	// repairPage is how many joins one statement of the clean-up counts.
 	repairPage = 25
-	// repairPages is how many pages of pending joins a round looks at, which are those
-	// that a lost step keeps from ending. Of those that are over it looks at one of each
-	// status: their counters are only looked at.
+	// repairPages is how many pages of pending joins a round reads: a lost step keeps those from
+	// ending. Of joins that have ended it reads one page per status.
 	repairPages = 40
-	// parkedPage is how many parked waits a round looks at.
+	// parkedPage is how many parked waits a round reads.
 	parkedPage = 1000
 )
 
-// Repaired is what a clean-up had to put right. It is a bug in pawl, or somebody
+// repaired is what a clean-up had to repair. It is a bug in pawl, or somebody
 // changed a table by hand.
-type Repaired struct {
-	// Joins is how many joins had counters that disagreed with their members.
-	Joins int64
-	// Waits is how many joins were over without anybody having woken their waits.
-	Waits int64
+type repaired struct {
+	joins int64 // whose counters disagreed with their members
+	waits int64 // that were parked though their join was over
 }
-
-// Observe registers f, which is called when a clean-up of this process repaired something,
-// for metrics. Call it before Run.
-func (j *Joins) Observe(f func(Repaired)) { j.observers = append(j.observers, f) }
 
 // rounds remembers how far the rounds of the clean-up have come: each looks at some
 // joins, so that its cost does not grow with their number, and the next goes on there.
 type rounds struct {
 	mu    sync.Mutex
-	below map[Status][16]byte
+	below map[int][16]byte
 	after int64 // parked waits
 }
 
-// repair looks at some joins, and repairs those whose counters disagree with their
-// members, and those that are over while their wait is parked.
+// repair reads some joins, and repairs those whose counters disagree with their members, and
+// those that have ended while their wait is parked.
 func (j *Joins) repair(ctx context.Context) error {
 	j.rounds.mu.Lock()
 	defer j.rounds.mu.Unlock()
-	var done Repaired
+	var done repaired
 	err := j.repairAll(ctx, &done)
-	if done != (Repaired{}) {
-		for _, observe := range j.observers {
-			observe(done)
-		}
+	if done != (repaired{}) {
+		j.observers.Each(func(o *worker.Observer) {
+			if o.JoinsRepaired != nil {
+				o.JoinsRepaired(done.joins, done.waits)
+			}
+		})
 	}
 	return err
 }
 
-func (j *Joins) repairAll(ctx context.Context, done *Repaired) error {
+func (j *Joins) repairAll(ctx context.Context, done *repaired) error {
 	check := joincheck.Check{DB: j.db}
-	for _, status := range []Status{Pending, Completed, Failed, Cancelled} {
+	for status := range op.JoinStatuses() {
 		pages := 1
-		if status == Pending {
+		if status == Pending.number() {
 			pages = repairPages
 		}
 		for more := true; more && pages > 0; pages-- {
@@ -73,12 +70,12 @@ func (j *Joins) repairAll(ctx context.Context, done *Repaired) error {
 
 // repairPage looks at the next page of a status. more is false when it was the last;
 // the next begins anew.
-func (j *Joins) repairPage(ctx context.Context, check joincheck.Check, status Status, done *Repaired) (more bool, err error) {
+func (j *Joins) repairPage(ctx context.Context, check joincheck.Check, status int, done *repaired) (more bool, err error) {
 	below, begun := j.rounds.below[status]
 	if !begun {
 		below = joincheck.Above()
 	}
-	list, err := check.Page(ctx, int(status), below, repairPage)
+	list, err := check.Page(ctx, status, below, repairPage)
 	if err != nil {
 		return false, err
 	}
@@ -95,8 +92,8 @@ func (j *Joins) repairPage(ctx context.Context, check joincheck.Check, status St
 	return true, nil
 }
 
-func (j *Joins) repairOne(ctx context.Context, check joincheck.Check, found *joincheck.Join, done *Repaired) error {
-	if found.Truncated && found.Status == int(Pending) {
+func (j *Joins) repairOne(ctx context.Context, check joincheck.Check, found *joincheck.Join, done *repaired) error {
+	if found.Truncated && found.Status == Pending.number() {
 		whole, ok, err := check.One(ctx, found)
 		if err != nil || !ok {
 			return err
@@ -113,7 +110,7 @@ func (j *Joins) repairOne(ctx context.Context, check joincheck.Check, found *joi
 	}
 	changed, err := check.Repair(ctx, found)
 	if changed {
-		done.Joins++
+		done.joins++
 		j.log.WarnContext(ctx, "repaired a join: its counters disagreed with its members",
 			"join_id", ID(found.ID).String(), "expected_steps", found.Expected, "completed_steps", found.Completed, "failed_steps", found.Failed)
 	}
@@ -121,7 +118,7 @@ func (j *Joins) repairOne(ctx context.Context, check joincheck.Check, found *joi
 }
 
 // wakeParked wakes waits that are parked although their join is over.
-func (j *Joins) wakeParked(ctx context.Context, check joincheck.Check, done *Repaired) error {
+func (j *Joins) wakeParked(ctx context.Context, check joincheck.Check, done *repaired) error {
 	over, last, err := check.Parked(ctx, j.rounds.after, parkedPage)
 	if err != nil {
 		return err
@@ -133,7 +130,7 @@ func (j *Joins) wakeParked(ctx context.Context, check joincheck.Check, done *Rep
 	if err := check.Wake(ctx, over); err != nil {
 		return err
 	}
-	done.Waits += int64(len(over))
+	done.waits += int64(len(over))
 	for _, id := range over {
 		j.log.WarnContext(ctx, "woke the wait of a join that is over", "join_id", ID(id).String())
 	}

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -19,14 +21,17 @@ import (
 type broken struct {
 	*fixture
 	log  bytes.Buffer
-	told join.Repaired
+	told repaired
 }
+
+// repaired is what an observer was notified of.
+type repaired struct{ joins, waits int64 }
 
 func openBroken(t *testing.T, e dbtest.Engine) *broken {
 	t.Helper()
 	b := &broken{}
 	b.fixture = open(t, e, join.Options{Logger: slog.New(slog.NewTextHandler(&b.log, &slog.HandlerOptions{Level: slog.LevelWarn}))})
-	b.Observe(func(r join.Repaired) { b.told.Joins += r.Joins; b.told.Waits += r.Waits })
+	b.Internal(access.Key{}).Observe(&worker.Observer{JoinsRepaired: func(joins, waits int64) { b.told.joins += joins; b.told.waits += waits }})
 	return b
 }
 
@@ -50,11 +55,11 @@ func (b *broken) park() {
 // repairs cleans up and insists on what that repaired, and on a warning if it did.
 func (b *broken) repairs(joins, waits int64) {
 	b.t.Helper()
-	b.told = join.Repaired{}
+	b.told = repaired{}
 	b.log.Reset()
 	_, err := b.CleanUp(b.ctx())
 	b.check(err)
-	if want := (join.Repaired{Joins: joins, Waits: waits}); b.told != want {
+	if want := (repaired{joins, waits}); b.told != want {
 		b.t.Fatalf("repaired %+v, want %+v; log: %s", b.told, want, b.log.String())
 	}
 	if lines := int64(strings.Count(b.log.String(), "level=WARN")); lines != joins+waits {
@@ -196,7 +201,7 @@ func testRepairLeavesTheInexplicable(t *testing.T, e dbtest.Engine) {
 	b.change("outbox_join_member", "status = 1")
 	_, err := b.CleanUp(b.ctx())
 	b.check(err)
-	if b.told != (join.Repaired{}) || !strings.Contains(b.log.String(), id.String()) {
+	if b.told != (repaired{}) || !strings.Contains(b.log.String(), id.String()) {
 		t.Errorf("repaired %+v; log: %s", b.told, b.log.String())
 	}
 	j, err := b.Get(b.ctx(), id)

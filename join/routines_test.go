@@ -66,7 +66,7 @@ func TestRoutinesForOtherLanguages(t *testing.T) {
 		t.Fatal(err)
 	}
 	for topic, payload := range map[string]string{"done": `{"n": 1}`, "failed": "x"} {
-		sent, err := o.List(t.Context(), outbox.ListFilter{Topic: topic})
+		sent, err := o.List(t.Context(), outbox.ListOptions{Topic: topic})
 		if err != nil || len(sent) != 1 || string(sent[0].Payload) != payload {
 			t.Fatalf("%s: %v, %v", topic, sent, err)
 		}

@@ -10,25 +10,27 @@ import (
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/limits"
+	"github.com/bravellian/pawl/internal/queue"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
 // Spec describes a join to start.
 type Spec struct {
-	// ExpectedSteps is how many members have to end before the join does: at
-	// least 1. More may be attached; the first to end count.
+	// ExpectedSteps is how many members have to end before the join does: at least 1. More
+	// may be attached; the first to end count.
 	ExpectedSteps int
-	// GroupingKey says which joins belong together, of a customer or a workflow
-	// for instance: at most 255 characters, "" for none.
+	// GroupingKey groups joins, of a customer or a workflow for example: at most 255
+	// characters, "" for none.
 	GroupingKey string
-	// Metadata is whatever helps people who look at the join, usually JSON: at most 1 MiB.
+	// Metadata is information for people, usually JSON: at most 1 MiB.
 	Metadata string
-	// Deadline is when the join fails if it has not ended by then; zero for never.
-	// One that has passed fails it at once; a time before 1970 is kept as 1970.
+	// Deadline is when the join fails if it has not ended by then; zero for never. One that
+	// has passed fails it at once; a time before 1970 is stored as 1970.
 	Deadline time.Time
-	// ID is the join's identity; zero has one made. Starting a join with a known
-	// id changes nothing, so a start can be repeated.
+	// ID is the join's identity; if zero, one is made. Starting a join with a known id changes
+	// nothing, so a start can be repeated.
 	ID ID
 }
 
@@ -36,23 +38,23 @@ func (s *Spec) validate() error {
 	if s.ExpectedSteps < 1 || s.ExpectedSteps > math.MaxInt32 {
 		return engine.Invalid("expected steps", "not within 1 … %d", math.MaxInt32)
 	}
-	if err := engine.CheckText("grouping key", s.GroupingKey, MaxGroupingKey, false); err != nil {
+	if err := engine.CheckText("grouping key", s.GroupingKey, limits.GroupingKey, false); err != nil {
 		return err
 	}
-	if len(s.Metadata) > MaxMetadata {
-		return engine.TooLong("metadata", MaxMetadata, "bytes")
+	if len(s.Metadata) > limits.Metadata {
+		return engine.TooLong("metadata", limits.Metadata, "bytes")
 	}
-	if err := engine.CheckText("metadata", s.Metadata, MaxMetadata, false); err != nil {
+	if err := engine.CheckText("metadata", s.Metadata, limits.Metadata, false); err != nil {
 		return err
 	}
 	return engine.CheckDue("deadline", s.Deadline)
 }
 
-// Start creates a join. With engine.ErrCommitUnknown the id is valid too:
+// Start creates a join. With pawl.ErrCommitUnknown the id is valid too:
 // starting again with it as Spec.ID adds nothing.
 func (j *Joins) Start(ctx context.Context, s Spec) (ID, error) { return j.start(ctx, nil, s) }
 
-// StartTx is Start in the caller's transaction. Any isolation level will do.
+// StartTx is Start in the caller's transaction, at any isolation level.
 func (j *Joins) StartTx(ctx context.Context, tx any, s Spec) (ID, error) {
 	own, err := engine.TxOf(j.db, tx)
 	if err != nil {
@@ -84,19 +86,19 @@ func (j *Joins) logStarted(ctx context.Context, s *Spec) {
 	}
 }
 
-// writing is calls that go together, with the messages they enqueue.
-type writing struct {
+// writes is calls that belong together, with the messages they enqueue.
+type writes struct {
 	j       *Joins
 	calls   []*engine.Call
-	batches []*outbox.Batch
+	batches []queue.Batch[outbox.MessageID]
 }
 
-func (w *writing) enqueue(b *outbox.Batch) {
+func (w *writes) enqueue(b queue.Batch[outbox.MessageID]) {
 	w.calls = append(w.calls, b.Calls()...)
 	w.batches = append(w.batches, b)
 }
 
-func (w *writing) write(ctx context.Context, tx outbox.Tx) error {
+func (w *writes) write(ctx context.Context, tx outbox.Tx) error {
 	if err := engine.Run(ctx, w.j.db, tx, w.calls...); err != nil {
 		return err
 	}
@@ -106,9 +108,9 @@ func (w *writing) write(ctx context.Context, tx outbox.Tx) error {
 	return nil
 }
 
-// prepareStart validates a spec, gives it an id and says in calls how to write
-// it. A deadline is kept by a wait that sends nothing (D-36).
-func (j *Joins) prepareStart(ctx context.Context, tx outbox.Tx, s *Spec) (*writing, error) {
+// prepareStart validates a spec, sets its id and returns the calls that write it. A deadline is
+// implemented by a wait that sends nothing (D-36).
+func (j *Joins) prepareStart(ctx context.Context, tx outbox.Tx, s *Spec) (*writes, error) {
 	if err := s.validate(); err != nil {
 		return nil, err
 	}
@@ -117,12 +119,12 @@ func (j *Joins) prepareStart(ctx context.Context, tx outbox.Tx, s *Spec) (*writi
 	}
 	var deadline *time.Time
 	if !s.Deadline.IsZero() {
-		deadline = keptDeadline(s.Deadline)
+		deadline = storedDeadline(s.Deadline)
 	}
 	start := op.JoinStart{
 		JoinID: s.ID, GroupingKey: worker.Optional(s.GroupingKey), ExpectedSteps: s.ExpectedSteps, Metadata: worker.Optional(s.Metadata), DeadlineUTC: deadline,
 	}
-	w := &writing{j: j, calls: []*engine.Call{engine.Ask(start)}}
+	w := &writes{j: j, calls: []*engine.Call{engine.Ask(start)}}
 	if deadline == nil {
 		return w, nil
 	}
@@ -134,9 +136,9 @@ func (j *Joins) prepareStart(ctx context.Context, tx outbox.Tx, s *Spec) (*writi
 	return w, j.addWait(ctx, tx, w, s.ID, m)
 }
 
-// keptDeadline is a deadline as it is kept. Before 1970 it stays a deadline: to have
-// passed long ago is something else than to be none.
-func keptDeadline(deadline time.Time) *time.Time {
+// storedDeadline returns a deadline as it is stored. One before 1970 must not become zero, which
+// means none.
+func storedDeadline(deadline time.Time) *time.Time {
 	if at := engine.Due(&deadline); at != nil {
 		return at
 	}
@@ -144,16 +146,16 @@ func keptDeadline(deadline time.Time) *time.Time {
 	return &epoch
 }
 
-// Cancel ends a pending join: its counters stay as they are, and its waits send
-// nothing. It returns whether this ended it. It is noted in the audit trail, see
-// admin.WithActor. Error: ErrNotFound.
+// Cancel ends a pending join: its counters stay unchanged, and its waits send nothing. It
+// returns whether this call ended it. It is recorded in the audit trail, see admin.WithActor.
+// Error: ErrNotFound.
 func (j *Joins) Cancel(ctx context.Context, id ID) (bool, error) {
 	return j.cancel(ctx, nil, id)
 }
 
 // CancelTx is Cancel in the caller's transaction.
 // The transaction has to be read committed: on PostgreSQL any other fails
-// with engine.ErrIsolation.
+// with pawl.ErrIsolation.
 func (j *Joins) CancelTx(ctx context.Context, tx any, id ID) (bool, error) {
 	own, err := engine.TxOf(j.db, tx)
 	if err != nil {

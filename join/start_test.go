@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -37,8 +38,8 @@ func testBadArguments(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for field, s := range map[string]join.Spec{
 		"expected steps": {},
-		"grouping key":   {ExpectedSteps: 1, GroupingKey: strings.Repeat("ü", join.MaxGroupingKey+1)},
-		"metadata":       {ExpectedSteps: 1, Metadata: strings.Repeat("x", join.MaxMetadata+1)},
+		"grouping key":   {ExpectedSteps: 1, GroupingKey: strings.Repeat("ü", limits.GroupingKey+1)},
+		"metadata":       {ExpectedSteps: 1, Metadata: strings.Repeat("x", limits.Metadata+1)},
 		"deadline":       {ExpectedSteps: 1, Deadline: time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)},
 	} {
 		_, err := f.Start(f.ctx(), s)
@@ -48,15 +49,15 @@ func testBadArguments(t *testing.T, e dbtest.Engine) {
 	f.refused("expected steps", err)
 	_, err = f.Start(f.ctx(), join.Spec{ExpectedSteps: 1, Metadata: "a\x00b"})
 	f.refused("metadata", err)
-	_, err = f.Start(f.ctx(), join.Spec{ExpectedSteps: 1, GroupingKey: strings.Repeat("ü", join.MaxGroupingKey)})
+	_, err = f.Start(f.ctx(), join.Spec{ExpectedSteps: 1, GroupingKey: strings.Repeat("ü", limits.GroupingKey)})
 	f.check(err)
 	id := f.start(1)
 	for field, w := range map[string]join.Wait{
-		"topic":               {OnComplete: outbox.Message{Topic: strings.Repeat("x", outbox.MaxTopic+1)}},
-		"correlation id":      {OnFail: outbox.Message{Topic: "t", CorrelationID: strings.Repeat("x", outbox.MaxCorrelationID+1)}},
+		"topic":               {OnComplete: outbox.Message{Topic: strings.Repeat("x", limits.Topic+1)}},
+		"correlation id":      {OnFail: outbox.Message{Topic: "t", CorrelationID: strings.Repeat("x", limits.CorrelationID+1)}},
 		"on-complete message": {OnComplete: outbox.Message{Topic: "t", ID: outbox.MessageID{1}}},
-		"queue":               {Queue: strings.Repeat("x", outbox.MaxQueue+1)},
-		"payload":             {OnFail: outbox.Message{Topic: "t", Payload: make([]byte, outbox.DefaultMaxPayload+1)}},
+		"queue":               {Queue: strings.Repeat("x", limits.Queue+1)},
+		"payload":             {OnFail: outbox.Message{Topic: "t", Payload: make([]byte, limits.Payload+1)}},
 	} {
 		_, err := f.Wait(f.ctx(), id, w)
 		f.refused(field, err)
@@ -145,7 +146,7 @@ func testStartRolledBack(t *testing.T, e dbtest.Engine) {
 	f.check(err)
 	f.check(tx.Rollback())
 	f.progress(id, 0, 0, join.Pending)
-	members, err := f.Members(f.ctx(), id, join.MemberFilter{})
+	members, err := f.Members(f.ctx(), id, join.MembersOptions{})
 	f.check(err)
 	if len(members) != 2 {
 		t.Fatalf("%d members are left, want 2", len(members))
@@ -167,14 +168,14 @@ func testAttach(t *testing.T, e dbtest.Engine) {
 		f.check(f.Attach(f.ctx(), id, msgs[0]))
 	}
 	f.check(f.Attach(f.ctx(), id, msgs[1], msgs[0], msgs[1]))
-	members, err := f.Members(f.ctx(), id, join.MemberFilter{})
+	members, err := f.Members(f.ctx(), id, join.MembersOptions{})
 	f.check(err)
 	if len(members) != 2 {
 		t.Fatalf("the join has %d members, want 2", len(members))
 	}
 	for _, m := range members {
 		info := f.find(m.MessageID)
-		if m.Status != join.MemberPending || m.Topic != "step" || m.Position != info.Position || m.CreatedAt.IsZero() {
+		if m.Status != join.Pending || m.Topic != "step" || m.Position != info.Position || m.CreatedAt.IsZero() {
 			t.Fatalf("a member is %+v", m)
 		}
 	}
@@ -204,7 +205,7 @@ func testAttachUnknown(t *testing.T, e dbtest.Engine) {
 	if err := f.Attach(f.ctx(), nowhere, msgs...); !errors.Is(err, join.ErrNotFound) || !strings.Contains(err.Error(), nowhere.String()) {
 		t.Fatalf("attached to an unknown join: %v", err)
 	}
-	members, err := f.Members(f.ctx(), id, join.MemberFilter{})
+	members, err := f.Members(f.ctx(), id, join.MembersOptions{})
 	f.check(err)
 	if len(members) != 0 {
 		t.Fatalf("%d messages were attached", len(members))
@@ -215,7 +216,7 @@ func testAttachUnknown(t *testing.T, e dbtest.Engine) {
 	}
 	f.check(f.AttachTx(f.ctx(), tx, id, msgs[1]))
 	f.check(tx.Commit())
-	members, err = f.Members(f.ctx(), id, join.MemberFilter{})
+	members, err = f.Members(f.ctx(), id, join.MembersOptions{})
 	f.check(err)
 	if len(members) != 1 || members[0].MessageID != msgs[1] {
 		t.Fatalf("attached %v", members)
@@ -309,7 +310,7 @@ func testFanOutOfNothing(t *testing.T, e dbtest.Engine) {
 	_, err = f.FanOut(f.ctx(), join.Spec{ExpectedSteps: -1}, []outbox.Message{{Topic: "a"}}, usual())
 	f.refused("expected steps", err)
 	f.sent("", 0)
-	joins, err := f.List(f.ctx(), join.Filter{})
+	joins, err := f.List(f.ctx(), join.ListOptions{})
 	f.check(err)
 	if len(joins) != 0 {
 		t.Fatalf("left %d joins behind", len(joins))

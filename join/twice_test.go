@@ -124,7 +124,7 @@ func twice(staleAcks, currentAcks bool) func(*testing.T, dbtest.Engine) {
 // memberIDs are the messages of a join.
 func (f *fixture) memberIDs(id join.ID) (ids []outbox.MessageID) {
 	f.t.Helper()
-	members, err := f.Members(f.ctx(), id, join.MemberFilter{})
+	members, err := f.Members(f.ctx(), id, join.MembersOptions{})
 	f.check(err)
 	for _, m := range members {
 		ids = append(ids, m.MessageID)

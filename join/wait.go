@@ -14,21 +14,20 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-// Wait says what happens when a join is over. It is a message of topic
-// join.wait, handled by the workers of its queue.
+// Wait describes what to send when a join ends. It is a message of topic join.wait, handled by
+// the workers of its queue.
 type Wait struct {
 	// OnComplete is sent when the join completes; without a topic nothing is.
 	OnComplete outbox.Message
 	// OnFail is sent when the join fails; without a topic nothing is.
 	OnFail outbox.Message
-	// AllowFailures has a join complete even if steps failed (the seed's
-	// FailIfAnyStepFailed, inverted so that its default is the zero value). A
-	// deadline that passes fails the join all the same.
+	// AllowFailures makes a join complete even if steps failed. A deadline that passes fails the
+	// join all the same.
 	AllowFailures bool
-	// Queue is where the wait goes, default Options.Queue.
+	// Queue is the queue of the wait, default Options.Queue.
 	Queue string
-	// ID is the wait's message id; zero has one made. Enqueuing a wait with a
-	// known id adds nothing.
+	// ID is the wait's message id; if zero, one is made. Enqueuing a wait with a known id adds
+	// nothing.
 	ID outbox.MessageID
 }
 
@@ -37,9 +36,9 @@ func (w *Wait) IsZero() bool {
 	return w.OnComplete.Topic == "" && w.OnFail.Topic == "" && !w.AllowFailures
 }
 
-// Wait has a message sent when the join is over: exactly one, also if the join
-// is over already, also beside other waits. It returns the wait's message id;
-// the id of what it sends derives from that. Error: ErrNotFound.
+// Wait sends a message when the join ends: exactly one, also if the join has ended already, and
+// in addition to other waits. It returns the wait's message id; the id of the message that it
+// sends derives from that. Error: ErrNotFound.
 func (j *Joins) Wait(ctx context.Context, id ID, w Wait) (outbox.MessageID, error) {
 	if _, err := j.Get(ctx, id); err != nil {
 		return outbox.MessageID{}, err
@@ -47,8 +46,8 @@ func (j *Joins) Wait(ctx context.Context, id ID, w Wait) (outbox.MessageID, erro
 	return j.wait(ctx, nil, id, w)
 }
 
-// WaitTx is Wait in the caller's transaction, which may have started the join. Any
-// isolation level will do.
+// WaitTx is Wait in the caller's transaction, which may have started the join, at any isolation
+// level.
 func (j *Joins) WaitTx(ctx context.Context, tx any, id ID, w Wait) (outbox.MessageID, error) {
 	own, err := engine.TxOf(j.db, tx)
 	if err != nil {
@@ -71,7 +70,7 @@ func (j *Joins) wait(ctx context.Context, tx outbox.Tx, id ID, w Wait) (outbox.M
 	}
 	var mid outbox.MessageID
 	err = engine.Repeat(ctx, tx, func() error {
-		wr := &writing{j: j}
+		wr := &writes{j: j}
 		if err := j.addWait(ctx, tx, wr, id, m); err != nil {
 			return err
 		}
@@ -79,7 +78,7 @@ func (j *Joins) wait(ctx context.Context, tx outbox.Tx, id ID, w Wait) (outbox.M
 		return wr.write(ctx, tx)
 	})
 	if errors.Is(err, engine.ErrReference) {
-		return outbox.MessageID{}, notFound(id) // it was cleaned up since we looked
+		return outbox.MessageID{}, notFound(id) // it was deleted since it was read
 	}
 	if err != nil && !errors.Is(err, engine.ErrCommitUnknown) {
 		return outbox.MessageID{}, err
@@ -87,8 +86,8 @@ func (j *Joins) wait(ctx context.Context, tx outbox.Tx, id ID, w Wait) (outbox.M
 	return mid, err
 }
 
-// addWait enqueues a wait and notes where it lies, for whoever ends the join.
-func (j *Joins) addWait(ctx context.Context, tx outbox.Tx, w *writing, id ID, m outbox.Message) error {
+// addWait enqueues a wait and records its position, for the statement that ends the join.
+func (j *Joins) addWait(ctx context.Context, tx outbox.Tx, w *writes, id ID, m outbox.Message) error {
 	b, err := j.outbox.Prepare(ctx, tx, []outbox.Message{m})
 	if err != nil {
 		return err
@@ -105,14 +104,14 @@ func noteWait(id ID, at outbox.Position) *engine.Call {
 // waitPayload is the body of a wait, named as in the seed. What its flat fields
 // cannot say is in the …More ones.
 type waitPayload struct {
-	JoinID              ID     `json:"JoinId"`
-	FailIfAnyStepFailed *bool  `json:",omitempty"` // default true
-	OnCompleteTopic     string `json:",omitempty"`
-	OnCompletePayload   text   `json:",omitempty"`
-	OnCompleteMore      *more  `json:",omitempty"`
-	OnFailTopic         string `json:",omitempty"`
-	OnFailPayload       text   `json:",omitempty"`
-	OnFailMore          *more  `json:",omitempty"`
+	JoinID              ID           `json:"JoinId"`
+	FailIfAnyStepFailed *bool        `json:",omitempty"` // default true
+	OnCompleteTopic     string       `json:",omitempty"`
+	OnCompletePayload   text         `json:",omitempty"`
+	OnCompleteMore      *extraFields `json:",omitempty"`
+	OnFailTopic         string       `json:",omitempty"`
+	OnFailPayload       text         `json:",omitempty"`
+	OnFailMore          *extraFields `json:",omitempty"`
 }
 
 // text is a payload as text. Other programs may write it as plain JSON.
@@ -128,9 +127,9 @@ func (t *text) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// more is what a message has besides topic and text.
-type more struct {
-	Binary        []byte            `json:",omitempty"` // the payload, where it is not text
+// extraFields are the fields of a message besides topic and text.
+type extraFields struct {
+	Binary        []byte            `json:",omitempty"` // the payload, if it is not text
 	CorrelationID string            `json:"CorrelationId,omitempty"`
 	Headers       map[string]string `json:",omitempty"`
 	Due           *time.Time        `json:",omitempty"`
@@ -138,7 +137,7 @@ type more struct {
 	Priority      int               `json:",omitempty"`
 }
 
-// waitMessage is the message that a wait is.
+// waitMessage returns the message of a wait.
 func (j *Joins) waitMessage(id ID, w Wait) (outbox.Message, error) {
 	p := waitPayload{JoinID: id}
 	if w.AllowFailures {
@@ -163,9 +162,9 @@ func (j *Joins) waitMessage(id ID, w Wait) (outbox.Message, error) {
 	return m, j.outbox.Validate(m)
 }
 
-// encode takes a message apart that is to be sent later. It is validated now:
-// there will be nobody to tell then.
-func (j *Joins) encode(field string, m outbox.Message) (topic string, payload text, rest *more, err error) {
+// encode splits a message that is to be sent later. It is validated now: later there is no
+// caller to return the error to.
+func (j *Joins) encode(field string, m outbox.Message) (topic string, payload text, rest *extraFields, err error) {
 	if m.Topic == "" {
 		return "", "", nil, nil
 	}
@@ -175,7 +174,7 @@ func (j *Joins) encode(field string, m outbox.Message) (topic string, payload te
 	if err := j.outbox.Validate(m); err != nil {
 		return "", "", nil, err
 	}
-	r := more{CorrelationID: m.CorrelationID, Headers: m.Headers, Queue: m.Queue, Priority: m.Priority}
+	r := extraFields{CorrelationID: m.CorrelationID, Headers: m.Headers, Queue: m.Queue, Priority: m.Priority}
 	if utf8.Valid(m.Payload) {
 		payload = text(m.Payload)
 	} else {
@@ -188,8 +187,8 @@ func (j *Joins) encode(field string, m outbox.Message) (topic string, payload te
 	return m.Topic, payload, rest, nil
 }
 
-// decode puts a message together again.
-func decode(topic string, payload text, rest *more) outbox.Message {
+// decode is the reverse of encode.
+func decode(topic string, payload text, rest *extraFields) outbox.Message {
 	m := outbox.Message{Topic: topic, Payload: []byte(payload)}
 	if rest == nil {
 		return m

@@ -42,7 +42,7 @@ func testWaitFails(t *testing.T, e dbtest.Engine) {
 	silent := f.wait(id, join.Wait{OnComplete: outbox.Message{Topic: "done"}})
 	f.drain(map[string]outbox.HandlerFunc{"step": func(_ context.Context, m *outbox.Message) error {
 		if m.ID == msgs[0] {
-			return giveUp(f.ctx(), m)
+			return failForGood(f.ctx(), m)
 		}
 		return nil
 	}})
@@ -64,7 +64,7 @@ func testWaitAllowsFailures(t *testing.T, e dbtest.Engine) {
 	id, _ := f.members(2)
 	w := usual()
 	w.AllowFailures = true
-	f.drain(map[string]outbox.HandlerFunc{"step": giveUp})
+	f.drain(map[string]outbox.HandlerFunc{"step": failForGood})
 	f.progress(id, 0, 2, join.Failed)
 	f.wait(id, w)
 	f.drain(nil)
@@ -138,7 +138,7 @@ func testWaitWokenByReport(t *testing.T, e dbtest.Engine) {
 }
 
 // runAsleep runs workers that poll once an hour, on a handle of their own, and
-// returns when the wait is put aside. The channel tells of the message it sends.
+// returns when the wait is parked. The channel tells of the message it sends.
 func runAsleep(f *fixture, w outbox.MessageID) <-chan struct{} {
 	fired := make(chan struct{}, 1)
 	handle := f.db.Another(f.t)
@@ -157,7 +157,7 @@ func runAsleep(f *fixture, w outbox.MessageID) <-chan struct{} {
 			f.t.Error(err)
 		}
 	})
-	dbtest.Until(f.t, "the wait is put aside", func() bool {
+	dbtest.Until(f.t, "the wait is parked", func() bool {
 		got := f.find(w)
 		return got.Status == outbox.Ready && time.Until(got.NextAttemptAt) > time.Hour
 	})
@@ -171,7 +171,7 @@ func testTwoWaits(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	id := f.start(3)
 	f.wait(id)
-	f.drain(nil) // one is put aside, the other comes later
+	f.drain(nil) // one is parked, the other comes later
 	f.check(f.Attach(f.ctx(), id, f.enqueue("step", 3)...))
 	second := usual()
 	second.OnComplete.Topic = "also done"
@@ -265,7 +265,7 @@ func testWaitOfOtherPrograms(t *testing.T, e dbtest.Engine) {
 		_, err := f.box.Enqueue(f.ctx(), outbox.Message{Topic: join.DefaultTopic, Payload: fmt.Appendf(nil, payload, id)})
 		f.check(err)
 	}
-	f.drain(nil) // all are put aside
+	f.drain(nil) // all are parked
 	f.check(f.Attach(f.ctx(), id, f.enqueue("step", 1)...))
 	f.drain(map[string]outbox.HandlerFunc{"step": succeed})
 	for _, m := range f.sent("done", 2) {

@@ -11,19 +11,18 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 )
 
-// stale is the part of a lease that acquiring it may take before it is renewed
-// at once: the acquirer may have waited for a lock, and its trust counts from
-// before it asked (D-62, D-63).
-const stale = 10
+// staleShare is the part of a lease that acquiring it may take before it is renewed at once:
+// the acquirer may have waited for a lock, and the lease counts from before the request
+// (D-62, D-63).
+const staleShare = 10
 
-// cleanup bounds what is undone after a failure.
-const cleanup = 2 * time.Second
+// cleanupLimit bounds what is undone after a failure.
+const cleanupLimit = 2 * time.Second
 
-// Acquire takes a lease, or fails with [ErrHeld] if someone has it or others
-// stand in line for it: it does not push in (see [Leases.AcquireWait]). It does
-// not wait, except that it lets a guarded transaction of the last holder end.
-// ctx bounds the call; what it holds and its end do not reach the lease, which
-// lasts until Close, or until it is lost.
+// Acquire takes a lease, or returns [ErrHeld] if another owner holds it or others wait for it
+// (see [Leases.AcquireWait]). It does not wait, except for the end of a guarded transaction
+// of the last holder. ctx bounds only the call: the lease has its values but not its
+// cancellation, and lasts until Close, or until it is lost.
 func (s *Leases) Acquire(ctx context.Context, name string, opts Options) (*Lease, error) {
 	a, err := s.attempt(name, opts)
 	if err != nil {
@@ -36,8 +35,8 @@ func (s *Leases) Acquire(ctx context.Context, name string, opts Options) (*Lease
 	return l, err
 }
 
-// attempt is one acquisition. Its id is what the database knows it by (D-61),
-// so that asking again after an unknown outcome finds what the first one got.
+// attempt is one acquisition. Its id identifies it in the database (D-61), so that a repeated
+// call after an unknown outcome returns what the first one got.
 type attempt struct {
 	s    *Leases
 	name string
@@ -53,25 +52,25 @@ func (s *Leases) attempt(name string, opts Options) (*attempt, error) {
 	return &attempt{s: s, name: name, opts: opts, id: uuid.New()}, nil
 }
 
-// grant is what the database gave.
+// grant is a lease as the database granted it.
 type grant struct {
 	token int64
-	sent  time.Time // when it was asked for: the trust counts from there
+	sent  time.Time // when the request was sent: the lease counts from there
 }
 
-// try asks for the lease, and, with alive, takes or keeps a place in line for so
-// long. The error is a *HeldError if it was not to be had.
+// try requests the lease and, with alive, takes or keeps a place in line for so long. The
+// error is a *HeldError if another owner holds it.
 func (a *attempt) try(ctx context.Context, alive time.Duration) (*Lease, error) {
 	for {
 		g, err := a.ask(ctx, alive)
 		if err != nil {
 			return nil, err
 		}
-		if time.Since(g.sent) > a.opts.Duration/stale {
+		if time.Since(g.sent) > a.opts.Duration/staleShare {
 			sent := time.Now()
 			ours, err := a.s.renew(ctx, a.name, a.id, a.opts.Duration)
 			if err == nil && !ours {
-				continue // it ran out on the way
+				continue // it expired before the answer arrived
 			}
 			if err == nil {
 				g.sent = sent
@@ -80,11 +79,11 @@ func (a *attempt) try(ctx context.Context, alive time.Duration) (*Lease, error) 
 		if time.Since(g.sent) >= a.opts.Duration {
 			return nil, lost(a.name, "the database answered too late")
 		}
-		return a.s.hold(ctx, a, g), nil
+		return a.s.newLease(ctx, a, g), nil
 	}
 }
 
-// ask makes one round trip of everything that asking takes.
+// ask makes one round trip with all statements of the request.
 func (a *attempt) ask(ctx context.Context, alive time.Duration) (grant, error) {
 	var g grant
 	var given op.LeaseGrant
@@ -93,8 +92,8 @@ func (a *attempt) ask(ctx context.Context, alive time.Duration) (grant, error) {
 	calls := []*engine.Call{acquire}
 	if alive > 0 {
 		calls = append(calls,
-			engine.Ask(op.LeaseTidy{Name: a.name}),
-			engine.Ask(op.LeaseEnrol{Name: a.name, Waiter: a.id, Alive: alive}))
+			engine.Ask(op.LeasePrune{Name: a.name}),
+			engine.Ask(op.LeaseJoin{Name: a.name, Waiter: a.id, Alive: alive}))
 	}
 	calls = append(calls, engine.One(op.LeaseGet{Name: a.name}, &held))
 	g.sent = time.Now()
@@ -112,11 +111,11 @@ func (a *attempt) ask(ctx context.Context, alive time.Duration) (grant, error) {
 	return g, e
 }
 
-// undo leaves the line and gives back what may have been granted unheard.
+// undo leaves the line and releases what may have been granted without an answer.
 func (a *attempt) undo(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanup)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupLimit)
 	defer cancel()
-	err := a.s.give(ctx, a.name,
+	err := a.s.releaseAndWake(ctx, a.name,
 		engine.Ask(op.LeaseRelease{Name: a.name, Holder: a.id}),
 		engine.Ask(op.LeaseLeave{Name: a.name, Waiter: a.id}))
 	if err != nil {
@@ -124,25 +123,24 @@ func (a *attempt) undo(ctx context.Context) {
 	}
 }
 
-// give runs calls that may free a lease, and wakes whoever is next in line.
-func (s *Leases) give(ctx context.Context, name string, calls ...*engine.Call) error {
+// releaseAndWake runs calls that may free a lease, and wakes the next waiter.
+func (s *Leases) releaseAndWake(ctx context.Context, name string, calls ...*engine.Call) error {
 	var next op.LeaseWaiter
-	call := engine.One(op.LeaseCall{Name: name}, &next)
+	call := engine.One(op.LeaseWake{Name: name}, &next)
 	err := s.db.Do(ctx, append(calls, call)...)
 	if err == nil && call.N > 0 {
-		s.db.Notify(place(next.ID))
+		s.db.Notify(waiterQueue(next.ID))
 	}
 	return err
 }
 
-// renew asks the database to lengthen a lease, and reports whether it is still
-// that acquisition's.
+// renew extends a lease in the database, and reports whether that acquisition still holds it.
 func (s *Leases) renew(ctx context.Context, name string, id [16]byte, d time.Duration) (ours bool, err error) {
 	c := engine.One(op.LeaseRenew{Name: name, Holder: id, Lease: d}, new(op.LeaseEnd))
 	err = s.db.Do(ctx, c)
 	return c.N > 0, err
 }
 
-// place is the queue on which a waiter sleeps: its own, so that a release wakes
-// the one whose turn it is and nobody else.
-func place(id [16]byte) string { return "lease/" + uuid.UUID(id).String() }
+// waiterQueue is the queue on which a waiter sleeps: its own, so that a release wakes only
+// the next one.
+func waiterQueue(id [16]byte) string { return "lease/" + uuid.UUID(id).String() }

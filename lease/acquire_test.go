@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/lease"
 )
 
@@ -30,12 +31,12 @@ func testLease(t *testing.T, e dbtest.Engine) {
 	if held.Owner != "ada" || held.Waiting != 0 || !strings.Contains(held.Error(), name) || !strings.Contains(held.Error(), "ada") {
 		t.Fatalf("held: %+v", held)
 	}
-	if i := f.info(); !i.Held || i.Owner != "ada" || i.Token != l.Token() || !i.Until.Equal(held.Until) || i.Until.Sub(i.LastGranted).Round(time.Second) != time.Hour {
+	if i := f.info(); i.Status != lease.Held || i.Owner != "ada" || i.Token != l.Token() || !i.Until.Equal(held.Until) || i.Until.Sub(i.LastGranted).Round(time.Second) != time.Hour {
 		t.Fatalf("the database says %+v", i)
 	}
 	f.close(l)
 	f.ended(l, lease.ErrClosed)
-	if i := f.info(); i.Held || i.Owner != "" || !i.Until.IsZero() || i.Token != l.Token() {
+	if i := f.info(); i.Status == lease.Held || i.Owner != "" || !i.Until.IsZero() || i.Token != l.Token() {
 		t.Fatalf("after Close the database says %+v", i)
 	}
 }
@@ -167,7 +168,7 @@ func testClose(t *testing.T, e dbtest.Engine) {
 	f.ended(l, lease.ErrClosed)
 	next := f.another().acquire(lease.Options{})
 	f.close(l)
-	if i := f.info(); !i.Held || i.Token != next.Token() {
+	if i := f.info(); i.Status != lease.Held || i.Token != next.Token() {
 		t.Fatalf("closing twice made it %+v", i)
 	}
 	if err := l.Renew(t.Context()); !errors.Is(err, lease.ErrClosed) {
@@ -184,7 +185,7 @@ func testCloseOnlyOurs(t *testing.T, e dbtest.Engine) {
 	f.db.Pass(short + 20*time.Millisecond)
 	next := f.acquire(lease.Options{Owner: "dying"}) // the name of the owner does not matter
 	f.close(l)
-	if i := f.info(); !i.Held || i.Token != next.Token() {
+	if i := f.info(); i.Status != lease.Held || i.Token != next.Token() {
 		t.Fatalf("a stale holder released it: %+v", i)
 	}
 	if err := next.Renew(t.Context()); err != nil {
@@ -246,13 +247,13 @@ func testLimits(t *testing.T, e dbtest.Engine) {
 		_, err2 := f.AcquireWait(t.Context(), c.name, c.opts)
 		err3 := f.Elect(t.Context(), c.name, c.opts, nil)
 		for _, err := range []error{err, err2, err3} {
-			var invalid *lease.InvalidError
-			if l != nil || !errors.As(err, &invalid) || !errors.Is(err, lease.ErrInvalid) || invalid.Field != c.field {
+			var invalid *engine.InvalidError
+			if l != nil || !errors.As(err, &invalid) || !errors.Is(err, engine.ErrInvalid) || invalid.Field != c.field {
 				t.Errorf("%q, %+v: want an invalid %s, got %v", c.name, c.opts, c.field, err)
 			}
 		}
 	}
-	if all, err := f.List(t.Context(), lease.ListFilter{}); err != nil || len(all) != 0 {
+	if all, err := f.List(t.Context(), lease.ListOptions{}); err != nil || len(all) != 0 {
 		t.Fatalf("refused leases left %+v, %v", all, err)
 	}
 	for _, n := range []string{"x", strings.Repeat("é", 255), "a'b\"c%; --"} {

@@ -4,37 +4,28 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/bravellian/pawl/internal/engine"
 )
 
 var (
-	// ErrHeld says that a lease was not to be had just now. errors.As with
-	// *HeldError names the owner.
+	// ErrHeld is returned when another owner holds the lease. errors.As with *HeldError
+	// returns the owner.
 	ErrHeld = errors.New("lease is held")
-	// ErrLost says that a lease is no longer ours: it ran out, or someone took
-	// it by force. It is the cause of the end of [Lease.Context].
+	// ErrLost is returned when a lease expired or was released by force. It is the cause of
+	// the end of [Lease.Context].
 	ErrLost = errors.New("lease lost")
-	// ErrClosed says that a lease was given back by [Lease.Close].
+	// ErrClosed is returned after [Lease.Close].
 	ErrClosed = errors.New("lease closed")
 	// ErrNotFound is returned when no lease of that name was ever acquired.
 	ErrNotFound = errors.New("lease not found")
 )
-
-// ErrInvalid is what errors.Is finds in every rejected argument; errors.As
-// with *InvalidError names the field.
-var ErrInvalid = engine.ErrInvalid
-
-// InvalidError says which field was refused and why.
-type InvalidError = engine.InvalidError
 
 // HeldError says who has a lease, as the database saw it.
 type HeldError struct {
 	Name  string
 	Owner string    // who holds it; "" if it is free but others wait for it
 	Until time.Time // when it ends unless it is renewed; zero if it is free
-	// Waiting is how many stood in line for it. While someone does, [Leases.Acquire]
-	// does not get the lease even in the moment when it is free.
+	// Waiting is how many waited for it. While someone waits, [Leases.Acquire] does not get
+	// the lease even if it is free.
 	Waiting int
 }
 
@@ -49,5 +40,5 @@ func (e *HeldError) Error() string {
 // Unwrap returns ErrHeld.
 func (e *HeldError) Unwrap() error { return ErrHeld }
 
-// lost is ErrLost with the name and what is known of the reason.
+// lost returns an ErrLost with the name and the reason.
 func lost(name, reason string) error { return fmt.Errorf("%w: %q: %s", ErrLost, name, reason) }

@@ -13,7 +13,7 @@ import (
 // passes. A holder whose renewals do not pass is one that died or is paused.
 type gate struct {
 	engine.DB
-	// OnlyWoken makes sleepers that are armed sleep until they are woken. Asleep
+	// OnlyWoken makes waiters that have subscribed sleep until they are woken. Asleep
 	// counts how often one went to sleep like that.
 	OnlyWoken bool
 	Asleep    atomic.Int64

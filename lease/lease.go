@@ -1,40 +1,36 @@
-// Package lease lets one process at a time do something, and says which
-// process that is, through the database that a program has anyway.
+// Package lease lets one process at a time do something, and tells which process that is,
+// through the database that a program has anyway.
 //
 //	l, err := p.Leases.Acquire(ctx, "close-books", lease.Options{Duration: 5 * time.Minute})
 //	if errors.Is(err, lease.ErrHeld) {
-//		return nil // someone else is at it
+//		return nil // another process does it
 //	}
 //	defer l.Close(ctx)
 //	return closeBooks(l.Context())
 //
 // # What it promises
 //
-// As long as all clocks run at about the same speed, at most one [Lease] of a
-// name is live at a time: its context ends no later than the moment from which
-// the database would give the lease to someone else. The database's clock
-// alone decides who holds a lease; the clocks of the processes may be set to
-// anything. While it is held a lease is renewed in the background, in time to
-// survive a few failures. When it is lost, the context ends with the cause
-// [ErrLost], whether or not the database can still be reached.
+// As long as all clocks run at about the same speed, at most one [Lease] of a name is live at
+// a time: its context ends no later than the moment from which the database would grant the
+// lease to another owner. Only the database's clock decides who holds a lease; the clocks of
+// the processes may be set to anything. A lease is renewed in the background, early enough to
+// survive a few failures. When it is lost, the context ends with the cause [ErrLost], whether
+// or not the database can be reached.
 //
-// Every acquisition of a name gets a [Lease.Token] that is greater than all
-// before, for ever.
+// Every acquisition of a name gets a [Lease.Token] that is greater than all before.
 //
 // # What it does not promise
 //
-// A context is not safety. A process can be stopped for minutes between looking
-// at its context and writing: by the garbage collector, by the hypervisor, by
-// SIGSTOP. When it goes on, its lease has long been someone else's, and the
-// write that it was about to make happens all the same.
+// A context is not safety. A process can be stopped for minutes between reading its context
+// and writing: by the garbage collector, by the hypervisor, by SIGSTOP. When it continues,
+// another owner may have held the lease for long, and the write happens all the same.
 //
 // # How a guard closes the gap
 //
-// What is written to the same database belongs into a transaction with
-// [Lease.Guard]. The guard fails with [ErrLost] unless the lease is still held,
-// and nobody else can take it until that transaction has ended: so what a
-// holder commits is committed while it is the holder, however long it was
-// stopped.
+// Writes to the same database belong into a transaction with [Lease.Guard]. The guard returns
+// [ErrLost] unless the lease is still held, and no other owner can take it until that
+// transaction has ended: so what a holder commits is committed while it is the holder, however
+// long it was stopped.
 //
 //	tx, err := db.BeginTx(ctx, nil)
 //	defer tx.Rollback()
@@ -44,9 +40,8 @@
 //	_, err = tx.ExecContext(ctx, "UPDATE books SET closed = true WHERE …")
 //	return tx.Commit()
 //
-// What is written elsewhere (a file store, another service) is safe if that
-// place refuses tokens lower than the highest that it has seen; give it
-// [Lease.Token] with every write.
+// Writes elsewhere (a file store, another service) are safe if that place refuses tokens lower
+// than the highest that it has received; send it [Lease.Token] with every write.
 package lease
 
 import (
@@ -54,21 +49,23 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // ManagerOptions configure the leases of a database. The zero value is right
 // for most programs.
 type ManagerOptions struct {
-	// Owner is who holds this process's leases, for people to read; default
-	// host:pid. It decides nothing: the same owner may not hold a lease twice.
+	// Owner names this process in its leases, for people; default host:pid. It decides nothing:
+	// the same owner may not hold a lease twice.
 	Owner string
-	// Logger gets lost leases and failed renewals at WARN and of
-	// everything else at DEBUG. nil means slog.Default() for warnings only.
+	// Logger logs lost leases and failed renewals at WARN and everything else at DEBUG. nil
+	// means slog.Default() for warnings only.
 	Logger *slog.Logger
 }
 
-// Validate returns an *InvalidError that names the first invalid field. pawl.New calls it.
+// Validate returns an *pawl.InvalidError that names the first invalid field. pawl.New calls it.
 func (o *ManagerOptions) Validate() error { return engine.CheckText("Owner", o.Owner, maxOwner, false) }
 
 // Leases are the leases of one database, which must be migrated before use.
@@ -77,21 +74,13 @@ type Leases struct {
 	db        engine.DB
 	owner     string
 	log       *slog.Logger
-	observers []Observer
+	observers worker.Observers
 }
 
-// Observer is notified when leases begin and end in this process, for metrics. Its
-// methods must be quick, and must not use the lease.
-type Observer interface {
-	// Acquired says that a lease is held from now on, under a token.
-	Acquired(name string, token int64)
-	// Ended says that it is held no more: given back or, with lost, lost.
-	Ended(name string, lost bool)
+// Internal is for packages of this module: programs cannot name its parameter.
+func (s *Leases) Internal(access.Key) *worker.Component {
+	return &worker.Component{Observe: func(o *worker.Observer) { s.observers = append(s.observers, o) }}
 }
-
-// Observe registers o for leases that are acquired from now on. Call it before the
-// first.
-func (s *Leases) Observe(o Observer) { s.observers = append(s.observers, o) }
 
 // New returns the leases of a database. It makes no connection and starts
 // nothing.
@@ -102,17 +91,16 @@ func New(db engine.DB, opts ManagerOptions) *Leases {
 	return &Leases{db: db, owner: opts.Owner, log: engine.Logger(opts.Logger)}
 }
 
-// Options are how one lease is to be held. The zero value is right for most.
+// Options configure one lease. The zero value is right for most programs.
 type Options struct {
-	// Duration is how long the lease lasts if its holder dies: how long the
-	// others then wait. It is at least a second, default 30 s. It need not cover
-	// the work, because a lease is renewed while it is held.
+	// Duration is how long the lease lasts if its holder crashes, and how long the others wait
+	// then. It is at least a second, default 30 s. It need not cover the work, because a lease
+	// is renewed while it is held.
 	Duration time.Duration
 	// RenewAt is the part of Duration after which a renewal starts, from 0.1 to
 	// 0.9, default 0.6. What remains is the time in which renewals may fail.
 	RenewAt float64
-	// Owner is who holds the lease, for people to read, default that of
-	// ManagerOptions.
+	// Owner names the holder, for people; default ManagerOptions.Owner.
 	Owner string
 }
 
@@ -127,7 +115,7 @@ const (
 	defaultRenewAt  = 0.6
 )
 
-// complete fills in defaults and refuses what cannot be.
+// complete sets defaults and returns an error for invalid options.
 func (s *Leases) complete(name string, o Options) (Options, error) {
 	if o.Duration == 0 {
 		o.Duration = defaultDuration

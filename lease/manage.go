@@ -8,30 +8,41 @@ import (
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
-// Info is a lease as the database knows it.
+// Status is where a lease is in its life.
+type Status string
+
+// The states of a lease, by the database's clock.
+const (
+	Held    Status = "held"
+	Expired Status = "expired" // it ran out, and was not given back
+	Free    Status = "free"
+)
+
+// Info is a lease as it is stored.
 type Info struct {
-	Name        string
-	Held        bool      // by the database's clock
-	Owner       string    // who holds it or, if it ran out, held it last; "" if it was given back
-	Token       int64     // of the last acquisition, or higher after a release by force
-	Until       time.Time // when it ends or ran out; zero if it was given back
-	LastGranted time.Time // when it was last acquired
-	Waiting     int       // how many stand in line for it
+	Name        string    `json:"name"`
+	Status      Status    `json:"state"`
+	Owner       string    `json:"owner,omitempty"`       // who holds it or, if it ran out, held it last; "" if it was given back
+	Until       time.Time `json:"until,omitzero"`        // when it ends or ran out; zero if it was given back
+	Token       int64     `json:"token"`                 // of the last acquisition, or higher after a release by force
+	Waiting     int       `json:"waiting"`               // how many stand in line for it
+	LastGranted time.Time `json:"last_granted,omitzero"` // when it was last acquired
 }
 
-// info is what is known of a lease as it is stored.
+// info converts a stored lease.
 func info(l *op.Lease) Info {
-	i := Info{Name: l.Name, Held: l.Held, Token: l.Token, Waiting: l.Waiting}
-	if l.Owner != nil {
-		i.Owner = *l.Owner
+	i := Info{
+		Name: l.Name, Status: Free, Owner: worker.Value(l.Owner), Until: worker.Value(l.LeaseUntilUTC).UTC(), Token: l.Token, Waiting: l.Waiting,
+		LastGranted: worker.Value(l.LastGrantedUTC).UTC(),
 	}
-	if l.LeaseUntilUTC != nil {
-		i.Until = *l.LeaseUntilUTC
-	}
-	if l.LastGrantedUTC != nil {
-		i.LastGranted = *l.LastGrantedUTC
+	switch {
+	case l.Held:
+		i.Status = Held
+	case l.Owner != nil:
+		i.Status = Expired
 	}
 	return i
 }
@@ -52,42 +63,41 @@ func (s *Leases) Get(ctx context.Context, name string) (*Info, error) {
 	return &known, nil
 }
 
-// ListFilter chooses leases.
-type ListFilter struct {
-	Held  bool   // only those that are held
-	After string // only names behind this one, to page on
-	Limit int    // default 100, at most 10 000
+// ListOptions select leases. The zero value lists the first 100 by name.
+type ListOptions struct {
+	Status Status // "": any
+
+	After *Info // the last lease of the page before: its Name counts; nil: from the beginning
+	Limit int   // default 100, at most 10 000
 }
 
-const (
-	defaultList = 100
-	maxList     = 10_000
-)
-
 // List returns leases in order of their names.
-func (s *Leases) List(ctx context.Context, f ListFilter) ([]Info, error) {
-	if f.Limit <= 0 {
-		f.Limit = defaultList
+func (s *Leases) List(ctx context.Context, opts ListOptions) ([]Info, error) {
+	if st := opts.Status; st != "" && st != Held && st != Expired && st != Free {
+		return nil, engine.Invalid("status", "not one of %q", []Status{Held, Expired, Free})
 	}
-	list, err := engine.Query(ctx, s.db, op.LeaseList{After: f.After, Held: f.Held, Most: min(f.Limit, maxList)})
+	list := op.LeaseList{State: worker.Optional(string(opts.Status)), Most: engine.ListLimit(opts.Limit)}
+	if opts.After != nil {
+		list.After = opts.After.Name
+	}
+	found, err := engine.Query(ctx, s.db, list)
 	var all []Info
-	for i := range list {
-		all = append(all, info(&list[i]))
+	for i := range found {
+		all = append(all, info(&found[i]))
 	}
 	return all, err
 }
 
-// ForceRelease takes a lease from whoever has it and raises its token, so that
-// nothing that the last holder guards is committed any more. It lets a guarded
-// transaction that is under way end first. The last holder notices at its next
-// renewal. It reports whether anyone had the lease, even one that had run out. It is
-// noted in the audit trail, see admin.WithActor.
+// ForceRelease ends a lease, whoever holds it, and raises its token, so that nothing that the
+// last holder guards can be committed any more. It waits for the end of a guarded transaction.
+// The last holder notices at its next renewal. It reports whether the lease had a holder, even
+// one whose lease had expired. It is recorded in the audit trail, see admin.WithActor.
 func (s *Leases) ForceRelease(ctx context.Context, name string) (bool, error) {
 	if err := checkName(name); err != nil {
 		return false, err
 	}
 	force := engine.Ask(op.LeaseForce{Name: name, Note: audit.New(ctx, "lease "+name).Op()})
-	err := s.give(ctx, name, force)
+	err := s.releaseAndWake(ctx, name, force)
 	if err == nil && force.N > 0 {
 		s.log.WarnContext(ctx, "lease released by force", "lease", name)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/lease"
 )
 
@@ -22,14 +23,16 @@ func testList(t *testing.T, e dbtest.Engine) {
 		}
 	}
 	for _, c := range []struct {
-		filter lease.ListFilter
+		filter lease.ListOptions
 		want   string
 	}{
-		{lease.ListFilter{}, "Bacd"},
-		{lease.ListFilter{Held: true}, "Bcd"},
-		{lease.ListFilter{Limit: 2}, "Ba"},
-		{lease.ListFilter{After: "a"}, "cd"},
-		{lease.ListFilter{After: "d"}, ""},
+		{lease.ListOptions{}, "Bacd"},
+		{lease.ListOptions{Status: lease.Held}, "Bcd"},
+		{lease.ListOptions{Status: lease.Free}, "a"},
+		{lease.ListOptions{Status: lease.Expired}, ""},
+		{lease.ListOptions{Limit: 2}, "Ba"},
+		{lease.ListOptions{After: &lease.Info{Name: "a"}}, "cd"},
+		{lease.ListOptions{After: &lease.Info{Name: "d"}}, ""},
 	} {
 		all, err := f.List(t.Context(), c.filter)
 		if err != nil {
@@ -38,7 +41,7 @@ func testList(t *testing.T, e dbtest.Engine) {
 		got := ""
 		for _, i := range all {
 			got += i.Name
-			if i.Held != (i.Name != "a") || nth(i.Token) != 1 || i.LastGranted.IsZero() {
+			if (i.Status == lease.Held) != (i.Name != "a") || nth(i.Token) != 1 || i.LastGranted.IsZero() {
 				t.Errorf("%+v", i)
 			}
 		}
@@ -58,7 +61,7 @@ func testGetUnknown(t *testing.T, e dbtest.Engine) {
 	}
 	_, err := f.Get(t.Context(), "")
 	_, err2 := f.ForceRelease(t.Context(), "")
-	if !errors.Is(err, lease.ErrInvalid) || !errors.Is(err2, lease.ErrInvalid) {
+	if !errors.Is(err, engine.ErrInvalid) || !errors.Is(err2, engine.ErrInvalid) {
 		t.Fatalf("want ErrInvalid, got %v and %v", err, err2)
 	}
 }

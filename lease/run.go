@@ -8,14 +8,13 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// Func is work that is done under a lease. ctx ends when the lease or the
-// caller's context does, and work must then stop.
+// Func is work under a lease. ctx ends when the lease or the caller's context does, and the
+// work must then stop.
 type Func func(ctx context.Context, l *Lease) error
 
-// Run does fn while it holds a lease, and gives the lease back afterwards, also
-// when fn panics. It fails with [ErrHeld], without doing fn, if someone else has
-// the lease. It returns what fn returns, joined with [ErrLost] if the lease was
-// lost before fn returned.
+// Run calls fn while it holds a lease, and releases the lease afterwards, also when fn panics.
+// It returns [ErrHeld], without calling fn, if another owner holds the lease. It returns fn's
+// error, joined with [ErrLost] if the lease was lost before fn returned.
 func (s *Leases) Run(ctx context.Context, name string, opts Options, fn Func) error {
 	l, err := s.Acquire(ctx, name, opts)
 	if err != nil {
@@ -24,7 +23,7 @@ func (s *Leases) Run(ctx context.Context, name string, opts Options, fn Func) er
 	return l.during(ctx, fn)
 }
 
-// during does fn while the lease is held.
+// during calls fn while the lease is held.
 func (l *Lease) during(ctx context.Context, fn Func) error {
 	defer func() {
 		if err := l.Close(ctx); err != nil {
@@ -42,13 +41,12 @@ func (l *Lease) during(ctx context.Context, fn Func) error {
 	return err
 }
 
-// Elect keeps one leader among all who call it with this name: it waits in line
-// for the lease, does fn while it holds it, steps down when fn returns or the
-// lease is lost, and stands again. After an error it pauses, 0.25 s at first and
-// 30 s at most, with jitter; it outlasts outages of the database. fn of a leader
-// that lost the lease must return for Elect to go on, and may overlap with the
-// next leader's until it does: guard what it writes. Elect returns nil when ctx
-// has ended and fn has returned, and an error only for arguments that cannot be.
+// Elect keeps one leader among all who call it with this name: it waits for the lease, calls
+// fn while it holds it, and waits again when fn returned or the lease was lost. After an error
+// it waits, 0.25 s at first and 30 s at most, with jitter; it survives outages of the database.
+// fn of a leader that lost the lease must return before Elect continues, and may overlap with
+// the next leader's until it does: guard what it writes. Elect returns nil when ctx has ended
+// and fn has returned, and an error only for invalid arguments.
 func (s *Leases) Elect(ctx context.Context, name string, opts Options, fn Func) error {
 	if _, err := s.complete(name, opts); err != nil {
 		return err
@@ -58,7 +56,7 @@ func (s *Leases) Elect(ctx context.Context, name string, opts Options, fn Func) 
 		err := s.lead(ctx, name, opts, fn)
 		switch {
 		case ctx.Err() != nil:
-			continue // how the last term ended does not matter any more
+			continue // the end of the last term does not matter
 		case err == nil || time.Since(began) > backoffMax:
 			pause = backoffMin
 		}

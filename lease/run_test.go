@@ -22,7 +22,7 @@ func testRun(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	for _, want := range []error{nil, errWork} {
 		err := f.Run(t.Context(), name, lease.Options{}, func(ctx context.Context, l *lease.Lease) error {
-			if i := f.info(); !i.Held || i.Token != l.Token() || ctx.Err() != nil {
+			if i := f.info(); i.Status != lease.Held || i.Token != l.Token() || ctx.Err() != nil {
 				t.Errorf("inside Run: %+v", i)
 			}
 			if err := f.another().Run(ctx, name, lease.Options{}, nil); !errors.Is(err, lease.ErrHeld) {
@@ -33,7 +33,7 @@ func testRun(t *testing.T, e dbtest.Engine) {
 		if !errors.Is(err, want) || want == nil && err != nil {
 			t.Fatalf("Run returned %v, want %v", err, want)
 		}
-		if f.info().Held {
+		if f.info().Status == lease.Held {
 			t.Fatal("still held")
 		}
 	}
@@ -69,7 +69,7 @@ func testRunPanic(t *testing.T, e dbtest.Engine) {
 		defer func() { _ = recover() }()
 		_ = f.Run(t.Context(), name, lease.Options{Duration: time.Hour}, func(context.Context, *lease.Lease) error { panic("work") })
 	}()
-	if f.info().Held {
+	if f.info().Status == lease.Held {
 		t.Fatal("still held after a panic")
 	}
 }
@@ -85,8 +85,8 @@ func testRunContext(t *testing.T, e dbtest.Engine) {
 		<-ctx.Done()
 		return ctx.Err()
 	})
-	if !errors.Is(err, context.Canceled) || f.info().Held {
-		t.Fatalf("Run returned %v, held: %t", err, f.info().Held)
+	if !errors.Is(err, context.Canceled) || f.info().Status == lease.Held {
+		t.Fatalf("Run returned %v, held: %t", err, f.info().Status == lease.Held)
 	}
 }
 
@@ -140,7 +140,7 @@ func testElect(t *testing.T, e dbtest.Engine) {
 		t.Fatalf("token %d", got)
 	}
 	second()
-	if f.info().Held {
+	if f.info().Status == lease.Held {
 		t.Fatal("still held")
 	}
 }

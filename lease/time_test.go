@@ -115,7 +115,7 @@ func TestLostWithTheTrust(t *testing.T) {
 	for what, cut := range map[string]func(g *gate){
 		"errors":  func(g *gate) { g.Fail("lease/renew", errors.New("down")) },
 		"silence": func(g *gate) { g.Block("lease/renew") },
-		"deaf to cancellation": func(g *gate) {
+		"ignores cancellation": func(g *gate) {
 			g.Rule("lease/renew", func(context.Context) error { time.Sleep(3 * hundred); return errors.New("late") })
 		},
 	} {

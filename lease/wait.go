@@ -10,33 +10,32 @@ import (
 )
 
 const (
-	// alive is how long a place in line is kept for a waiter that is silent, and
-	// so how long a crashed one can hold up those behind it.
-	alive = 6 * time.Second
-	// sign is how often a waiter gives a sign of life.
-	sign = 2 * time.Second
-	// poll is how long a waiter sleeps at most: the backstop of being woken.
-	poll = time.Second
-	// deaf is the first pause of a waiter that cannot be woken yet; it doubles.
-	deaf = 20 * time.Millisecond
-	// backoffMin and backoffMax bound the pauses while the database is away (D-6).
+	// placeKept is how long a place in line is kept without a heartbeat, and so how long a
+	// crashed waiter can block those after it.
+	placeKept = 6 * time.Second
+	// heartbeatEvery is how often a waiter sends a heartbeat.
+	heartbeatEvery = 2 * time.Second
+	// pollMax is how long a waiter sleeps at most, if no notification arrives.
+	pollMax = time.Second
+	// unsubscribedDelay is the first delay of a waiter that could not subscribe; it doubles.
+	unsubscribedDelay = 20 * time.Millisecond
+	// backoffMin and backoffMax bound the delays while the database does not answer (D-6).
 	backoffMin = 250 * time.Millisecond
 	backoffMax = 30 * time.Second
 )
 
-// AcquireWait takes a lease as soon as it is free and all who came before have
-// had it. It waits until ctx ends, whose error it then returns; it leaves the
-// line on any error. Once in line it outlasts outages of the database, though
-// not its place in line if the outage is longer than a few seconds. As with
-// Acquire, the lease outlives ctx.
+// AcquireWait takes a lease as soon as it is free and all who came before have had it. It
+// waits until ctx ends, whose error it then returns; it leaves the line on any error. While
+// waiting it survives outages of the database, but loses its place in line if the outage is
+// longer than a few seconds. As with Acquire, the lease does not end with ctx.
 func (s *Leases) AcquireWait(ctx context.Context, name string, opts Options) (*Lease, error) {
 	a, err := s.attempt(name, opts)
 	if err != nil {
 		return nil, err
 	}
-	l, err := a.try(ctx, alive)
+	l, err := a.try(ctx, placeKept)
 	if errors.Is(err, ErrHeld) {
-		w := &waiter{attempt: a, signed: time.Now(), pause: deaf, backoff: backoffMin}
+		w := &waiter{attempt: a, heartbeat: time.Now(), pollDelay: unsubscribedDelay, backoff: backoffMin}
 		l, err = w.wait(ctx)
 	}
 	if err != nil {
@@ -45,61 +44,60 @@ func (s *Leases) AcquireWait(ctx context.Context, name string, opts Options) (*L
 	return l, err
 }
 
-// waiter is an attempt that stands in line.
+// waiter is an attempt that waits in line.
 type waiter struct {
 	*attempt
-	signed  time.Time     // last sign of life
-	pause   time.Duration // while it cannot be woken
-	backoff time.Duration // after the next failure
+	heartbeat time.Time     // the last one
+	pollDelay time.Duration // while it is not subscribed
+	backoff   time.Duration // after the next failure
 }
 
 func (w *waiter) wait(ctx context.Context) (*Lease, error) {
-	sleeper := w.s.db.Waiter(place(w.id))
-	defer sleeper.Close()
+	waiter := w.s.db.Waiter(waiterQueue(w.id))
+	defer waiter.Close()
 	for {
-		_, deafness := sleeper.Subscribe(ctx)
-		l, nap, err := w.look(ctx)
+		_, notSubscribed := waiter.Subscribe(ctx)
+		l, delay, err := w.poll(ctx)
 		switch {
 		case ctx.Err() != nil && l == nil:
 			return nil, ctx.Err()
-		case l != nil || err != nil && !engine.Away(err):
+		case l != nil || err != nil && !engine.Unavailable(err):
 			return l, err
 		case err != nil:
-			nap = engine.Jitter(w.backoff, 0.2)
+			delay = engine.Jitter(w.backoff, 0.2)
 			w.backoff = min(2*w.backoff, backoffMax)
-			_ = engine.Sleep(ctx, nap) // being rung would not help
+			_ = engine.Sleep(ctx, delay) // a notification would not help
 			continue
-		case deafness != nil:
-			nap = min(nap, w.pause)
-			w.pause = min(2*w.pause, poll)
+		case notSubscribed != nil:
+			delay = min(delay, w.pollDelay)
+			w.pollDelay = min(2*w.pollDelay, pollMax)
 		default:
-			w.pause = deaf
+			w.pollDelay = unsubscribedDelay
 		}
 		w.backoff = backoffMin
-		sleeper.Sleep(ctx, nap)
+		waiter.Sleep(ctx, delay)
 	}
 }
 
-// look takes the lease if it is our turn, and otherwise says how long to sleep.
-// It writes only if it is our turn or time for a sign of life: on SQLite every
-// commit wakes all who sleep.
-func (w *waiter) look(ctx context.Context) (*Lease, time.Duration, error) {
+// poll takes the lease if it is this waiter's turn, and otherwise returns how long to sleep.
+// It writes only in that case or for a heartbeat: on SQLite every commit wakes all waiters.
+func (w *waiter) poll(ctx context.Context) (*Lease, time.Duration, error) {
 	at, _, err := engine.Get(ctx, w.s.db, op.LeaseTurn{Name: w.name, Waiter: w.id})
 	if err != nil {
 		return nil, 0, err
 	}
-	due := sign - time.Since(w.signed)
+	due := heartbeatEvery - time.Since(w.heartbeat)
 	if at.InLine && due > 0 && (at.Ahead > 0 || at.Micros > 0) {
-		nap := min(poll, due)
+		delay := min(pollMax, due)
 		if at.Ahead == 0 {
-			nap = min(nap, time.Duration(at.Micros+1)*time.Microsecond)
+			delay = min(delay, time.Duration(at.Micros+1)*time.Microsecond)
 		}
-		return nil, nap, nil
+		return nil, delay, nil
 	}
-	l, err := w.try(ctx, alive)
+	l, err := w.try(ctx, placeKept)
 	if errors.Is(err, ErrHeld) {
-		w.signed = time.Now()
-		return nil, time.Millisecond, nil // look at once, but let others run
+		w.heartbeat = time.Now()
+		return nil, time.Millisecond, nil // poll at once, but let others run
 	}
 	return l, 0, err
 }

@@ -198,7 +198,7 @@ func testWaitThroughOutage(t *testing.T, e dbtest.Engine) {
 	w.gate.Fail("lease/acquire", &engine.Error{Op: "lease/acquire", Class: engine.ErrUnreachable, Err: errors.New("away")})
 	f.close(l)
 	tries := len(w.gate.Seen("lease/acquire"))
-	dbtest.Until(t, "it has tried in vain twice", func() bool { return len(w.gate.Seen("lease/acquire")) > tries+1 })
+	dbtest.Until(t, "it has tried without result twice", func() bool { return len(w.gate.Seen("lease/acquire")) > tries+1 })
 	w.gate.Rule("lease/acquire", nil)
 	next := <-c
 	f.mine(next.l, next.err)

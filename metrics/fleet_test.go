@@ -73,7 +73,7 @@ func TestFleet(t *testing.T) {
 	for key, n := range map[string]int{"file": 2, "server": 3} {
 		s, err := f.Store(t.Context(), key)
 		check(t, err)
-		_, err = s.Outbox.EnqueueBatch(t.Context(), append(many(n, outbox.Message{Topic: "t"}), outbox.Message{Topic: "later", Due: time.Now().Add(time.Hour)}))
+		_, err = s.Pawl.Outbox.EnqueueBatch(t.Context(), append(many(n, outbox.Message{Topic: "t"}), outbox.Message{Topic: "later", Due: time.Now().Add(time.Hour)}))
 		check(t, err)
 	}
 	both.until(`pawl_attempts_total{outcome="acked",queue="default",store="file",topic="t"}`, 2)
@@ -105,10 +105,10 @@ func TestStoresAreBounded(t *testing.T) {
 	for i, key := range []string{"server", "file"} {
 		s, err := f.Store(t.Context(), key)
 		check(t, err)
-		check(t, s.Migrate(t.Context()))
-		_, err = s.Outbox.EnqueueBatch(t.Context(), many(2+i, outbox.Message{Topic: "t"}))
+		check(t, s.Pawl.Migrate(t.Context()))
+		_, err = s.Pawl.Outbox.EnqueueBatch(t.Context(), many(2+i, outbox.Message{Topic: "t"}))
 		check(t, err)
-		l, err := s.Leases.Acquire(t.Context(), "l", lease.Options{})
+		l, err := s.Pawl.Leases.Acquire(t.Context(), "l", lease.Options{})
 		check(t, err)
 		defer l.Close(context.Background())
 	}

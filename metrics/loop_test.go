@@ -59,14 +59,15 @@ func BenchmarkLoop(b *testing.B) {
 	for i := range 64 {
 		msgs = append(msgs, &outbox.Message{Topic: fmt.Sprintf("topic-%d", i%8)})
 	}
+	observer := someObserver(8)
 	for _, bench := range []struct {
-		name     string
-		observer worker.Observer
-	}{{"unwatched", nil}, {"watched", someObserver(8)}} {
+		name      string
+		observers worker.Observers
+	}{{"unwatched", nil}, {"watched", worker.Observers{{Attempted: observer.attempted, Claimed: observer.claimed}}}} {
 		b.Run(bench.name, func(b *testing.B) {
 			b.ReportAllocs()
 			loop := worker.New(worker.Config[*outbox.Message]{
-				Queue: &endless{b.N, msgs}, Name: "default", Observer: bench.observer, StopEmpty: true,
+				Queue: &endless{b.N, msgs}, Name: "default", Observers: bench.observers, StopEmpty: true,
 				Handle: func(context.Context, worker.Item[*outbox.Message]) error { return nil },
 				Logger: slog.New(slog.NewTextHandler(io.Discard, &slog.HandlerOptions{Level: slog.LevelError})),
 			})

@@ -26,7 +26,6 @@ import (
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/join"
 )
 
 // Options configure a collector. The zero value is right for most programs.
@@ -163,14 +162,13 @@ func (c *Collector) watch(key string, p *pawl.Pawl) {
 		label = c.labels.label(key)
 	}
 	o := &observer{c: c, store: label}
-	p.Observe(o)
-	p.Leases.Observe(o)
-	p.Timers.Observe(o.fired)
-	p.Jobs.Observe(o.made)
-	p.Joins.Observe(o.repaired)
+	p.Observe(pawl.Observer{
+		Enqueued: o.enqueued, Claimed: o.claimed, Attempted: o.attempted, Reaped: o.reaped,
+		TimersFired: o.fired, RunsCreated: o.made, JoinsRepaired: o.repaired, LeaseAcquired: o.acquired, LeaseEnded: o.ended,
+	})
 	o.fired(0)
 	o.made(0)
-	o.repaired(join.Repaired{})
+	o.repaired(0, 0)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.stores[key] = &store{key: key, label: label, p: p}

@@ -7,8 +7,6 @@ import (
 
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/job"
-	"github.com/bravellian/pawl/join"
-	"github.com/bravellian/pawl/lease"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -22,11 +20,6 @@ type observer struct {
 	queues table[queueHandle]
 	jobs   table[outcomes]
 }
-
-var (
-	_ worker.Observer = (*observer)(nil)
-	_ lease.Observer  = (*observer)(nil)
-)
 
 // topicHandle is what is counted of a queue and topic.
 type topicHandle struct {
@@ -121,25 +114,25 @@ func (o *observer) learnJob(name string) *outcomes {
 
 func (o *observer) values(values ...string) []string { return o.c.catalogue.values(o.store, values...) }
 
-// Enqueued counts messages that were written.
-func (o *observer) Enqueued(queue, topic string, n int) {
+// enqueued counts messages that were written.
+func (o *observer) enqueued(queue, topic string, n int) {
 	o.topic(queue, topic).enqueued.Add(float64(n))
 }
 
-// Claimed counts messages that a claim brought.
-func (o *observer) Claimed(queue string, n int) { o.queue(queue).claimed.Add(float64(n)) }
+// claimed counts messages that a claim brought.
+func (o *observer) claimed(queue string, n int) { o.queue(queue).claimed.Add(float64(n)) }
 
-// Reaped counts messages whose lease had run out.
-func (o *observer) Reaped(queue string, n int64) { o.queue(queue).reaped.Add(float64(n)) }
+// reaped counts messages whose lease had run out.
+func (o *observer) reaped(queue string, n int64) { o.queue(queue).reaped.Add(float64(n)) }
 
-// Attempted counts and measures attempts.
-func (o *observer) Attempted(some []worker.Attempt) {
+// attempted counts and measures attempts.
+func (o *observer) attempted(some []worker.Attempt) {
 	for i := range some {
-		o.attempted(&some[i])
+		o.count(&some[i])
 	}
 }
 
-func (o *observer) attempted(a *worker.Attempt) {
+func (o *observer) count(a *worker.Attempt) {
 	h := o.topic(a.Queue, a.Topic)
 	h.of(a.Outcome).Inc()
 	m, _ := a.Body.(*outbox.Message)
@@ -168,8 +161,8 @@ func (o *observer) attempted(a *worker.Attempt) {
 	}
 }
 
-// Acquired notes that a lease is held.
-func (o *observer) Acquired(name string, token int64) {
+// acquired notes that a lease is held.
+func (o *observer) acquired(name string, token int64) {
 	label := o.c.leases.label(name)
 	v, labels := &o.c.counted, o.values(label)
 	v.leaseHeld.WithLabelValues(labels...).Inc()
@@ -180,8 +173,8 @@ func (o *observer) Acquired(name string, token int64) {
 	v.leaseLost.WithLabelValues(labels...).Add(0)
 }
 
-// Ended notes that a lease is held no more.
-func (o *observer) Ended(name string, lost bool) {
+// ended notes that a lease is held no more.
+func (o *observer) ended(name string, lost bool) {
 	v, labels := &o.c.counted, o.values(o.c.leases.label(name))
 	v.leaseHeld.WithLabelValues(labels...).Dec()
 	if lost {
@@ -199,7 +192,7 @@ func (o *observer) made(n int64) {
 }
 
 // repaired counts what the clean-up of joins had to put right.
-func (o *observer) repaired(r join.Repaired) {
-	o.c.counted.repaired.WithLabelValues(o.values("counters")...).Add(float64(r.Joins))
-	o.c.counted.repaired.WithLabelValues(o.values("waits")...).Add(float64(r.Waits))
+func (o *observer) repaired(joins, waits int64) {
+	o.c.counted.repaired.WithLabelValues(o.values("counters")...).Add(float64(joins))
+	o.c.counted.repaired.WithLabelValues(o.values("waits")...).Add(float64(waits))
 }

@@ -15,7 +15,7 @@ import (
 func someObserver(topics int) *observer {
 	o := &observer{c: build(false, Options{})}
 	for i := range topics {
-		o.Enqueued("default", fmt.Sprintf("topic-%d", i), 1)
+		o.enqueued("default", fmt.Sprintf("topic-%d", i), 1)
 	}
 	return o
 }
@@ -32,10 +32,10 @@ func TestCountingTakesNoMemory(t *testing.T) {
 	timer[0].Scheduled, timer[0].Body = true, &outbox.Message{Due: time.Now(), Headers: map[string]string{"pawl-job": "j"}}
 	for name, attempt := range map[string][]worker.Attempt{"known": known, "other": other, "job": timer} {
 		if n := testing.AllocsPerRun(100, func() {
-			o.Attempted(attempt)
-			o.Claimed(attempt[0].Queue, 1)
-			o.Enqueued(attempt[0].Queue, attempt[0].Topic, 1)
-			o.Reaped(attempt[0].Queue, 1)
+			o.attempted(attempt)
+			o.claimed(attempt[0].Queue, 1)
+			o.enqueued(attempt[0].Queue, attempt[0].Topic, 1)
+			o.reaped(attempt[0].Queue, 1)
 		}); n > 0 {
 			t.Errorf("%s: %v allocations", name, n)
 		}
@@ -48,7 +48,7 @@ func TestUnknownOutcome(t *testing.T) {
 	for _, outcome := range []worker.Outcome{-1, 99, worker.OutcomeSettled} {
 		a := someAttempt("t")
 		a[0].Outcome = outcome
-		o.Attempted(a)
+		o.attempted(a)
 	}
 }
 
@@ -90,7 +90,7 @@ func BenchmarkAttempted(b *testing.B) {
 			o, a := someObserver(300), someAttempt(name)
 			b.ReportAllocs()
 			for b.Loop() {
-				o.Attempted(a)
+				o.attempted(a)
 			}
 		})
 	}
@@ -102,7 +102,7 @@ func BenchmarkAttemptedTogether(b *testing.B) {
 	b.RunParallel(func(pb *testing.PB) {
 		a := someAttempt("topic-7")
 		for pb.Next() {
-			o.Attempted(a)
+			o.attempted(a)
 		}
 	})
 }

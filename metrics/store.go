@@ -10,8 +10,9 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/join"
+	"github.com/bravellian/pawl/internal/engine/op"
 )
 
 // store is one database.
@@ -115,7 +116,7 @@ func (s *store) collect(out sink) {
 		last.collect(to)
 	}
 	s.collectLoops(to)
-	counts := s.p.Stats()
+	counts := s.p.Internal(access.Key{}).Stats()
 	to.send(told.held, float64(counts.InFlight))
 	to.send(told.running, float64(counts.Running))
 	to.send(told.databaseErrors, float64(counts.Errors))
@@ -154,14 +155,14 @@ func joinStatus(number string) string {
 	if err != nil {
 		return number
 	}
-	return join.Status(n).String()
+	return op.JoinStatuses().Word(int64(n))
 }
 
 // collectLoops sends how the loops are. Of a fleet those count that ever ran: the
 // others are the fleet's own.
 func (s *store) collectLoops(to storeSink) {
 	told, now, sent := &to.c.told, time.Now(), map[string]bool{}
-	for _, v := range s.p.LoopStatus() {
+	for _, v := range s.p.Internal(access.Key{}).Status() {
 		name := strings.ToValidUTF8(v.Name, "\uFFFD")
 		if sent[name] || to.c.fleet != nil && v.LastTurn.IsZero() {
 			continue
@@ -183,8 +184,8 @@ func (s *store) collectLoops(to storeSink) {
 // collectPool sends how a single database is off for connections.
 func (s *store) collectPool(out sink) {
 	told := &out.c.told
-	out.send(told.slots, float64(s.p.Outbox.Concurrency()+s.p.Inbox.Concurrency()))
-	if h, ok := engine.As[engine.Historied](s.p.DB()); ok {
+	out.send(told.slots, float64(s.p.Internal(access.Key{}).Concurrency()))
+	if h, ok := engine.As[engine.HistoryCounter](s.p.DB()); ok {
 		out.send(told.changes, float64(h.HistoryChanges()))
 	}
 	pooled, ok := engine.As[engine.Pooled](s.p.DB())

@@ -10,11 +10,12 @@ import (
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// What operators do to messages. Each change is noted in the audit trail, in the
-// transaction that makes it; see admin.WithActor for who did it.
+// Operators' actions on messages. Each change is recorded in the audit trail, in the transaction
+// that makes it; see admin.WithActor for the actor.
 
 // FailedFilter selects failed messages. The zero value selects all of them.
 type FailedFilter struct {
@@ -25,13 +26,12 @@ type FailedFilter struct {
 	// Since and Before bound when they failed, by the database's clock; zero: any.
 	Since, Before time.Time
 	Limit         int // 0: no limit
-	// Rate is how many to change a second, so that what they need is not run over; 0:
-	// as fast as can be.
+	// Rate is how many to change a second, so as not to overload what they need; 0: no limit.
 	Rate int
 }
 
-// String says what the filter selects, for the audit trail.
-func (f *FailedFilter) String() string {
+// target says what the filter selects, for the audit trail.
+func (f *FailedFilter) target() string {
 	parts := []string{"failed messages"}
 	say := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
 	if len(f.IDs) == 1 {
@@ -57,8 +57,8 @@ func (f *FailedFilter) String() string {
 	return strings.Join(parts, " ")
 }
 
-// maxErrorPart is how long a part of an error may be, in characters: longer than
-// any error that is kept.
+// maxErrorPart is the length limit of a part of an error, in characters: longer than any error
+// that is stored.
 const maxErrorPart = 4096
 
 func (f *FailedFilter) validate() error {
@@ -69,15 +69,15 @@ func (f *FailedFilter) validate() error {
 		return engine.Invalid("limit", "negative")
 	}
 	return cmp.Or(
-		engine.CheckText("topic", f.Topic, MaxTopic, false), engine.CheckText("queue", f.Queue, MaxQueue, false),
+		engine.CheckText("topic", f.Topic, limits.Topic, false), engine.CheckText("queue", f.Queue, limits.Queue, false),
 		engine.CheckText("error", f.Error, maxErrorPart, false))
 }
 
-// Redrive gives failed messages a fresh start: due now, no attempts counted.
-// Messages in other states are left alone. It works through many in bounded
-// transactions and returns how many it redrove, also with an error.
+// Redrive makes failed messages ready again: due now, no attempts counted. Messages in other
+// states are ignored. It works through many in bounded transactions and returns how many it
+// redrove, also with an error.
 func (o *Outbox) Redrive(ctx context.Context, f FailedFilter) (int64, error) {
-	note := audit.New(ctx, f.String()).Op()
+	note := audit.New(ctx, f.target()).Op()
 	n, err := o.eachFailed(ctx, f, o.db.Do, func(d op.DeadFilter) engine.Answering[op.Dead] { return op.OutboxRedrive{DeadFilter: d, Note: note} })
 	if n > 0 {
 		o.log.InfoContext(ctx, "redrove failed messages", "count", n, "topic", f.Topic)
@@ -85,10 +85,10 @@ func (o *Outbox) Redrive(ctx context.Context, f FailedFilter) (int64, error) {
 	return n, err
 }
 
-// Discard gives failed messages up: they are kept for the retention period as
-// discarded, then deleted. See Redrive for the rest.
+// Discard discards failed messages: they are kept for the retention period as discarded, then
+// deleted. See Redrive for the rest.
 func (o *Outbox) Discard(ctx context.Context, f FailedFilter) (int64, error) {
-	note := audit.New(ctx, f.String()).Op()
+	note := audit.New(ctx, f.target()).Op()
 	n, err := o.eachFailed(ctx, f, o.db.Do, func(d op.DeadFilter) engine.Answering[op.Dead] { return op.OutboxDiscard{DeadFilter: d, Note: note} })
 	if n > 0 {
 		o.log.InfoContext(ctx, "discarded failed messages", "count", n, "topic", f.Topic)
@@ -106,17 +106,17 @@ func (o *Outbox) CountFailed(ctx context.Context, f FailedFilter) (int64, error)
 	return o.eachFailed(ctx, f, read, func(d op.DeadFilter) engine.Answering[op.Dead] { return op.OutboxCountDead{DeadFilter: d} })
 }
 
-// deadLook is Outbox.deadLook, but in tests.
-const deadLook = 10_000
+// failedPage is Outbox.failedPage, except in tests.
+const failedPage = 10_000
 
-// eachFailed runs an operation on the messages of a filter, a part of them at a time.
+// eachFailed runs an operation on the messages of a filter, page by page.
 func (o *Outbox) eachFailed(ctx context.Context, f FailedFilter, run func(context.Context, ...*engine.Call) error, do func(op.DeadFilter) engine.Answering[op.Dead]) (total int64, err error) {
 	if err := f.validate(); err != nil {
 		return 0, err
 	}
 	filter := op.DeadFilter{
 		IDs: positions(f.IDs), Topic: worker.Optional(f.Topic), Queue: worker.Optional(f.Queue), Error: worker.Optional(f.Error),
-		Since: optionalTime(f.Since), Before: optionalTime(f.Before), Look: o.deadLook,
+		Since: optionalTime(f.Since), Before: optionalTime(f.Before), Look: o.failedPage,
 	}
 	for last := new(int64); last != nil; {
 		filter.After, filter.Most = *last, int64(chunk)
@@ -144,7 +144,7 @@ func (o *Outbox) eachFailed(ctx context.Context, f FailedFilter, run func(contex
 	return total, nil
 }
 
-// positions are ids as operations take them; nil stays nil, which is any.
+// positions converts ids for operations; nil stays nil, which is any.
 func positions(ids []Position) []int64 {
 	if ids == nil {
 		return nil
@@ -163,15 +163,12 @@ func optionalTime(t time.Time) *time.Time {
 	return &t
 }
 
-// MaxReason is how long the reason of a Cancel may be, in characters.
-const MaxReason = 1000
-
 // Cancel takes messages back that have not run: they count as discarded, with the
 // reason as their error, and as failed steps of their joins. Messages that a
 // worker holds, or that are over, are left alone. It returns how many it
 // cancelled, also with an error.
 func (o *Outbox) Cancel(ctx context.Context, reason string, ids ...Position) (int64, error) {
-	if err := engine.CheckText("reason", reason, MaxReason, false); err != nil {
+	if err := engine.CheckText("reason", reason, limits.Reason, false); err != nil {
 		return 0, err
 	}
 	ctx = audit.WithReason(ctx, reason)
@@ -183,9 +180,9 @@ func (o *Outbox) Cancel(ctx context.Context, reason string, ids ...Position) (in
 	})
 }
 
-// Reschedule makes messages due at another time that have not run, those that wait
-// for a retry included; zero or past: now. Messages that a worker holds, or
-// that are over, are left alone. It returns how many it moved, also with an error.
+// Reschedule changes the due time of messages that have not run, those that wait for a retry
+// included; zero or past: now. Messages that are claimed, or have ended, are ignored. It returns
+// how many it moved, also with an error.
 func (o *Outbox) Reschedule(ctx context.Context, due time.Time, ids ...Position) (int64, error) {
 	if err := engine.CheckDue("due time", due); err != nil {
 		return 0, err
@@ -196,7 +193,7 @@ func (o *Outbox) Reschedule(ctx context.Context, due time.Time, ids ...Position)
 	})
 }
 
-// withdrawChunk bounds how many messages one transaction takes out of their runs.
+// withdrawChunk bounds how many messages one transaction removes from their runs.
 const withdrawChunk = 1000
 
 func (o *Outbox) eachChunk(ctx context.Context, action string, ids []Position, do func(ids []int64, note op.Note) engine.Operation) (total int64, err error) {

@@ -14,6 +14,7 @@ import (
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -149,8 +150,8 @@ func testMendBadArguments(t *testing.T, e dbtest.Engine) {
 	for field, filters := range map[string][]outbox.FailedFilter{
 		"rate":  {{Rate: -1}},
 		"limit": {{Limit: -1}},
-		"topic": {{Topic: "a\x00b"}, {Topic: "\xff"}, {Topic: strings.Repeat("ä", outbox.MaxTopic+1)}},
-		"queue": {{Queue: "a\x00b"}, {Queue: strings.Repeat("ä", outbox.MaxQueue+1)}},
+		"topic": {{Topic: "a\x00b"}, {Topic: "\xff"}, {Topic: strings.Repeat("ä", limits.Topic+1)}},
+		"queue": {{Queue: "a\x00b"}, {Queue: strings.Repeat("ä", limits.Queue+1)}},
 		"error": {{Error: "a\x00b"}, {Error: "\xff"}},
 	} {
 		for _, filter := range filters {
@@ -159,7 +160,7 @@ func testMendBadArguments(t *testing.T, e dbtest.Engine) {
 			}
 		}
 	}
-	for _, reason := range []string{"a\x00b", "\xff", strings.Repeat("ä", outbox.MaxReason+1)} {
+	for _, reason := range []string{"a\x00b", "\xff", strings.Repeat("ä", limits.Reason+1)} {
 		f.refused("reason")(f.Cancel(f.ctx(), reason, 1))
 	}
 	for _, due := range []time.Time{time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC), time.Unix(math.MaxInt64, 0)} {
@@ -320,7 +321,7 @@ func TestCancelReasons(t *testing.T) { dbtest.Each(t, testCancelReasons) }
 
 func testCancelReasons(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	for given, want := range map[string]string{"": "cancelled", `isn't "needed" 日本`: `isn't "needed" 日本`, strings.Repeat("ä", outbox.MaxReason): strings.Repeat("ä", outbox.MaxReason)} {
+	for given, want := range map[string]string{"": "cancelled", `isn't "needed" 日本`: `isn't "needed" 日本`, strings.Repeat("ä", limits.Reason): strings.Repeat("ä", limits.Reason)} {
 		id := f.enqueue(outbox.Message{})
 		f.touched(1)(f.Cancel(f.ctx(), given, id))
 		if got := f.get(id).LastError; got != want {
@@ -471,8 +472,7 @@ func testWithdrawBesideClaims(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	const n = 600
 	f.enqueueBatch(n)
-	ready := outbox.Ready
-	list, err := f.List(f.ctx(), outbox.ListFilter{Status: &ready, Limit: n})
+	list, err := f.List(f.ctx(), outbox.ListOptions{Status: outbox.Ready, Limit: n})
 	if err != nil || len(list) != n {
 		t.Fatal(len(list), err)
 	}
@@ -588,7 +588,7 @@ func TestFailedFarBehind(t *testing.T) {
 		does(3, o.Discard, outbox.FailedFilter{Topic: "few", Rate: 1000})
 		does(0, o.Redrive, outbox.FailedFilter{Topic: "few"})
 		does(56, o.Redrive, outbox.FailedFilter{})
-		entries, err := admin.New(db, nil).Audit(t.Context(), admin.AuditFilter{})
+		entries, err := admin.New(db, nil).Audit(t.Context(), admin.AuditOptions{})
 		if err != nil || len(entries) != 3 || entries[0].Count != 56 || entries[1].Count != 3 || entries[2].Count != 1 {
 			t.Fatalf("%+v, %v", entries, err)
 		}

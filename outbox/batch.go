@@ -2,46 +2,26 @@ package outbox
 
 import (
 	"context"
-	"slices"
-	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
-	"github.com/bravellian/pawl/internal/worker"
 )
 
-// Batch is messages that are ready to be written: validated, with their ids.
-// It is for components that enqueue as part of a transaction of their own;
-// programs call Enqueue and its siblings.
-type Batch struct {
+// batch is messages that are ready to be written: validated, with their ids.
+type batch struct {
 	o *Outbox
-	*enqueue
-	calls     []*engine.Call
-	elsewhere bool // kept by the component, no messages yet
+	*enqueueCall
+	calls             []*engine.Call
+	storedByComponent bool // stored by the component, no messages yet
 }
 
-// Prepare validates messages and gives them their ids. tx is the transaction
-// that will write them, nil for one that the component's calls make up.
-func (o *Outbox) Prepare(ctx context.Context, tx Tx, msgs []Message) (*Batch, error) {
-	return o.batch(ctx, tx, o.stamped(ctx, msgs))
-}
-
-// Template validates a message of which many will be made, later: it is not
-// stamped, and has neither id nor position.
-func (o *Outbox) Template(m Message) (*Batch, error) {
-	e, err := o.prepare([]Message{m})
+// batch validates messages and sets their ids; see queue.Queue.
+func (o *Outbox) batch(ctx context.Context, tx Tx, msgs []Message) (*batch, error) {
+	e, err := o.prepare(o.withHeaders(ctx, msgs))
 	if err != nil {
 		return nil, err
 	}
-	return &Batch{o: o, enqueue: e}, nil
-}
-
-func (o *Outbox) batch(ctx context.Context, tx Tx, msgs []Message) (*Batch, error) {
-	e, err := o.prepare(msgs)
-	if err != nil {
-		return nil, err
-	}
-	b := &Batch{o: o, enqueue: e}
+	b := &batch{o: o, enqueueCall: e}
 	if len(msgs) == 0 {
 		return b, nil
 	}
@@ -49,13 +29,13 @@ func (o *Outbox) batch(ctx context.Context, tx Tx, msgs []Message) (*Batch, erro
 		return nil, err
 	}
 	if tx != nil {
-		o.learnLanes(ctx, b.entries)
+		o.refreshLanes(ctx, b.entries)
 	}
 	return b, nil
 }
 
-// Calls are what writes the messages; each may run in a caller's transaction.
-func (b *Batch) Calls() []*engine.Call {
+// Calls returns the calls that write the messages; each may run in a caller's transaction.
+func (b *batch) Calls() []*engine.Call {
 	if b.calls == nil && len(b.entries) > 0 {
 		b.calls = b.o.enqueueCalls(b.entries, b.generation)
 	}
@@ -63,11 +43,11 @@ func (b *Batch) Calls() []*engine.Call {
 }
 
 // IDs returns the messages' ids in their order.
-func (b *Batch) IDs() []MessageID { return b.ids() }
+func (b *batch) IDs() []MessageID { return b.ids() }
 
-// Positions returns where the messages will lie, in their order. A message
-// whose supplied id is known already lies elsewhere.
-func (b *Batch) Positions() []Position {
+// Positions returns the messages' positions in their order. A message whose supplied id is known
+// has another one already.
+func (b *batch) Positions() []Position {
 	ids := make([]Position, len(b.entries))
 	for i, en := range b.entries {
 		ids[i] = Position(en.id)
@@ -75,11 +55,11 @@ func (b *Batch) Positions() []Position {
 	return ids
 }
 
-// CallsTo is in place of Calls for a component that keeps the messages itself
-// until it makes them messages: keep returns the operation that does so. index says
-// for each of the messages which of the batch's it is.
-func (b *Batch) CallsTo(keep func(messages []op.NewMessage, index []int) engine.Operation) []*engine.Call {
-	b.elsewhere = true
+// CallsTo replaces Calls for a component that stores the messages itself until it enqueues them:
+// keep returns the operation that does so. index has for each of the messages its index in the
+// batch.
+func (b *batch) CallsTo(keep func(messages []op.NewMessage, index []int) engine.Operation) []*engine.Call {
+	b.storedByComponent = true
 	b.calls = b.o.lanes.register(b.generation, b.entries)
 	for part := range chunks(b.entries) {
 		part = inOrder(part)
@@ -92,21 +72,14 @@ func (b *Batch) CallsTo(keep func(messages []op.NewMessage, index []int) engine.
 	return b.calls
 }
 
-// prepared returns a call that holds in a generation of the database only.
-func prepared(o engine.Operation, generation int64) *engine.Call {
-	c := engine.Ask(o)
-	c.Generation = generation
-	return c
-}
+// Generation returns the database's generation when the messages got their positions.
+func (b *batch) Generation() int64 { return b.generation }
 
-// Generation is that of the database when the messages got their positions.
-func (b *Batch) Generation() int64 { return b.generation }
-
-// Ran is to be called when the calls have run, in tx or, if that is nil, in a
-// transaction that has committed: then it remembers what that made known and
-// wakes this process's workers. It logs the messages.
-func (b *Batch) Ran(ctx context.Context, tx Tx) {
-	if b.elsewhere {
+// Ran is to be called when the calls have run, in tx or, if that is nil, in a transaction that has
+// committed: then it records the lanes that were registered and notifies this process's workers.
+// It logs the messages.
+func (b *batch) Ran(ctx context.Context, tx Tx) {
+	if b.storedByComponent {
 		if tx == nil {
 			b.o.lanes.committed(b.calls)
 		}
@@ -115,69 +88,18 @@ func (b *Batch) Ran(ctx context.Context, tx Tx) {
 	if tx == nil {
 		b.o.committed(b.entries, b.calls)
 	}
-	b.o.enqueued(ctx, b.entries)
+	b.o.notifyEnqueued(ctx, b.entries)
 }
 
-// enqueueCalls write entries, and make their lanes known if need be.
-func (o *Outbox) enqueueCalls(entries []*entry, generation int64) []*engine.Call {
-	calls := o.lanes.register(generation, entries)
-	for part := range chunks(entries) {
-		calls = append(calls, prepared(enqueueOp(inOrder(part)), generation))
-	}
-	return calls
-}
-
-func (o *Outbox) committed(entries []*entry, calls []*engine.Call) {
-	o.lanes.committed(calls)
-	var rung []string
-	for _, en := range entries {
-		if q := en.msg.queue(); !slices.Contains(rung, q) {
-			rung = append(rung, q)
-			o.db.Notify(q)
-		}
-	}
-}
-
-// LaneCalls are in place of Calls for a component that needs the messages only as
-// a pattern: they make the lanes known.
-func (b *Batch) LaneCalls() []*engine.Call {
-	b.elsewhere, b.calls = true, b.o.lanes.register(b.generation, b.entries)
+// LaneCalls replaces Calls for a component that uses the messages only as a template: the calls
+// register the lanes.
+func (b *batch) LaneCalls() []*engine.Call {
+	b.storedByComponent, b.calls = true, b.o.lanes.register(b.generation, b.entries)
 	return b.calls
 }
 
 // Headers returns the first message's headers as they are stored.
-func (b *Batch) Headers() *string { return b.entries[0].headers }
+func (b *batch) Headers() *string { return b.entries[0].headers }
 
-// Lane is the number under which the first message's queue and priority are known.
-func (b *Batch) Lane() int64 { return b.entries[0].lane }
-
-// Reserve returns n positions and the ids of messages that a component's own
-// operations will put there.
-func (o *Outbox) Reserve(ctx context.Context, n int) ([]MessageID, []Position, error) {
-	lo, err := o.db.ReserveIDs(ctx, nil, n)
-	if err != nil {
-		return nil, nil, err
-	}
-	ids, positions := make([]MessageID, n), make([]Position, n)
-	now := time.Now()
-	for i := range ids {
-		positions[i] = Position(lo + int64(i))
-		ids[i] = makeMessageID(now, o.tag, int64(positions[i]))
-	}
-	return ids, positions, nil
-}
-
-// ClaimWith is Claim by a component's own operation, of at most so many.
-func (o *Outbox) ClaimWith(ctx context.Context, owner OwnerToken, lease time.Duration, n int, claim func(most int) engine.Answering[op.OutboxClaimed]) ([]*Message, error) {
-	if err := checkClaim(DefaultQueue, owner, lease, n); err != nil {
-		return nil, err
-	}
-	n = min(n, worker.MaxBatch)
-	return o.claimSelf(ctx, owner, n, claim(n))
-}
-
-// AckCall acks a message that was delivered, as part of a component's own
-// transaction; it answers 1, or 0 if the lease is lost.
-func (o *Outbox) AckCall(m *Message) *engine.Call {
-	return engine.Ask(op.OutboxAck{Runs: []op.Held{held(m.Owner, m.Position)}, Worker: o.opts.Worker})
-}
+// Lane returns the number of the first message's queue and priority.
+func (b *batch) Lane() int64 { return b.entries[0].lane }

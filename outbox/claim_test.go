@@ -28,7 +28,7 @@ func testClaimTakesAndLocks(t *testing.T, e dbtest.Engine) {
 	for _, id := range items[:3] {
 		got := f.status(id, outbox.InProgress)
 		left := got.LockedUntil.Sub(got.CreatedAt)
-		if *got.OwnerToken != owner || left < lease || left > lease+time.Minute {
+		if got.Owner != owner || left < lease || left > lease+time.Minute {
 			t.Fatalf("claimed message is %+v", got)
 		}
 	}

@@ -1,38 +1,28 @@
 package outbox
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"iter"
-	"slices"
-	"sync"
-	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/enginekit/coalesce"
 )
 
-// Tx is a transaction of the caller: *sql.Tx and everything like it; postgres.Tx
-// adapts pgx. What is no transaction is refused: engine.ErrNotInTransaction.
+// Tx is a transaction as functions with one of pawl's own get it. Calls take *sql.Tx, pgx.Tx
+// and what wraps them as they are; what is no transaction is pawl.ErrNotInTransaction.
 type Tx = engine.Tx
 
 const (
-	// enqueueLeaders is how many standalone enqueues may be under way at once;
-	// more calls than that share statements (group commit). Two, so that one
-	// batch overlaps the other's fsync; with four, 64 callers cost PostgreSQL
-	// 14 µs a message instead of 9.
+	// enqueueLeaders is how many standalone enqueues may be in flight at once; more calls than
+	// that share statements (group commit). Two, so that one batch overlaps the other's fsync;
+	// with four, 64 callers cost PostgreSQL 14 µs a message instead of 9.
 	enqueueLeaders = 2
 	// enqueueMerge bounds how many calls share one statement.
 	enqueueMerge = 256
-	// chunk is how many messages one statement writes, and chunkBytes how much
-	// they may hold: PostgreSQL refuses a gigabyte in one go.
-	chunk      = 1000
-	chunkBytes = 16 << 20
 )
 
 // Enqueue stores a message in a transaction of its own and returns its id.
-// Calls at the same time share transactions. With engine.ErrCommitUnknown the
+// Calls at the same time share transactions. With pawl.ErrCommitUnknown the
 // id is valid too: enqueuing again with it as Message.ID adds nothing twice.
 func (o *Outbox) Enqueue(ctx context.Context, m Message) (MessageID, error) {
 	ids, err := o.EnqueueBatch(ctx, []Message{m})
@@ -45,7 +35,7 @@ func (o *Outbox) Enqueue(ctx context.Context, m Message) (MessageID, error) {
 // EnqueueBatch stores messages in one transaction of their own: all or none.
 // The ids are in the order of the messages.
 func (o *Outbox) EnqueueBatch(ctx context.Context, msgs []Message) ([]MessageID, error) {
-	e, err := o.prepare(o.stamped(ctx, msgs))
+	e, err := o.prepare(o.withHeaders(ctx, msgs))
 	if err != nil || len(msgs) == 0 {
 		return nil, err
 	}
@@ -62,13 +52,13 @@ func (o *Outbox) EnqueueBatch(ctx context.Context, msgs []Message) ([]MessageID,
 		}
 		return e.ids(), err
 	}
-	o.enqueued(ctx, e.entries)
+	o.notifyEnqueued(ctx, e.entries)
 	return e.ids(), nil
 }
 
 // EnqueueTx stores a message in the caller's transaction, which decides whether
 // it ever was: pawl neither commits nor rolls back. Any isolation level will do; under
-// repeatable read and serializable it can fail with engine.ErrSerialization where
+// repeatable read and serializable it can fail with pawl.ErrSerialization where
 // somebody else stored the same Message.ID, or was the first to use the queue, since
 // the transaction's first statement.
 func (o *Outbox) EnqueueTx(ctx context.Context, tx any, m Message) (MessageID, error) {
@@ -79,14 +69,13 @@ func (o *Outbox) EnqueueTx(ctx context.Context, tx any, m Message) (MessageID, e
 	return ids[0], nil
 }
 
-// EnqueueBatchTx stores messages in the caller's transaction. Of isolation levels the
-// same holds as for EnqueueTx.
+// EnqueueBatchTx stores messages in the caller's transaction. For isolation levels see EnqueueTx.
 func (o *Outbox) EnqueueBatchTx(ctx context.Context, tx any, msgs []Message) ([]MessageID, error) {
 	own, err := engine.TxOf(o.db, tx)
 	if err != nil {
 		return nil, err
 	}
-	b, err := o.Prepare(ctx, own, msgs)
+	b, err := o.batch(ctx, own, msgs)
 	if err != nil || len(msgs) == 0 {
 		return nil, err
 	}
@@ -95,224 +84,4 @@ func (o *Outbox) EnqueueBatchTx(ctx context.Context, tx any, msgs []Message) ([]
 	}
 	b.Ran(ctx, own)
 	return b.IDs(), nil
-}
-
-// enqueue is one call's messages on their way.
-type enqueue struct {
-	entries    []*entry
-	generation int64 // of the database, when they got their positions
-}
-
-// entry is a message ready to be written.
-type entry struct {
-	msg      *Message
-	index    int // among the messages of its call
-	lane     int64
-	due      *time.Time
-	headers  *string
-	id       int64 // position
-	mid      MessageID
-	supplied bool  // mid came from the caller
-	position int64 // that a supplied mid carries, or 0
-}
-
-func (e *enqueue) ids() []MessageID {
-	ids := make([]MessageID, len(e.entries))
-	for i, en := range e.entries {
-		ids[i] = en.mid
-	}
-	return ids
-}
-
-// prepare validates every message before anything is written.
-func (o *Outbox) prepare(msgs []Message) (*enqueue, error) {
-	e := &enqueue{entries: make([]*entry, len(msgs)), generation: o.db.Generation()}
-	entries := make([]entry, len(msgs))
-	var lane int64
-	for i := range msgs {
-		m := &msgs[i]
-		if err := m.validate(o.opts.MaxPayload); err != nil {
-			return nil, err
-		}
-		headers, err := encodeHeaders(m.Headers)
-		if err != nil {
-			return nil, engine.Invalid("headers", "%v", err)
-		}
-		if i == 0 || m.Queue != msgs[i-1].Queue || m.Priority != msgs[i-1].Priority {
-			lane = engine.LaneID(m.queue(), m.Priority)
-		}
-		entries[i] = entry{msg: m, index: i, lane: lane, due: engine.Due(&m.Due), headers: headers, mid: m.ID, supplied: !m.ID.IsZero()}
-		e.entries[i] = &entries[i]
-	}
-	return e, nil
-}
-
-// identify gives every message its position and, unless it brought one, its
-// id. Messages of one lane and due time get neighbouring positions, so that
-// they form one run.
-func (o *Outbox) identify(ctx context.Context, tx Tx, e *enqueue) error {
-	order := slices.Clone(e.entries)
-	if slices.ContainsFunc(order, func(en *entry) bool { return en.lane != order[0].lane || en.due != order[0].due }) {
-		slices.SortStableFunc(order, func(a, b *entry) int {
-			return cmp.Or(cmp.Compare(a.lane, b.lane), compareDue(a.due, b.due))
-		})
-	}
-	e.generation = o.db.Generation()
-	now := time.Now()
-	for part := range chunks(order) {
-		fresh := slices.DeleteFunc(slices.Clone(part), o.recognise)
-		if len(fresh) == 0 {
-			continue
-		}
-		lo, err := o.db.ReserveIDs(ctx, tx, len(fresh))
-		if err != nil {
-			return err
-		}
-		o.minted.extend(e.generation, lo, lo+int64(len(fresh))-1)
-		for i, en := range fresh {
-			en.id = lo + int64(i)
-			if !en.supplied {
-				en.mid = makeMessageID(now, o.tag, en.id)
-			}
-		}
-	}
-	return nil
-}
-
-// recognise reports whether an entry brings an id that this outbox made, after
-// an enqueue whose outcome was unknown (D-4): it goes to its own position,
-// where the primary key waits for the first attempt should that still be under
-// way. Other ids that carry a position are looked for there.
-func (o *Outbox) recognise(en *entry) bool {
-	if !en.supplied {
-		return false
-	}
-	position, tag, ok := en.mid.position()
-	if !ok {
-		return false
-	}
-	en.position = position
-	if tag != o.tag || !o.minted.contains(o.db.Generation(), position) {
-		return false
-	}
-	en.id = position
-	return true
-}
-
-func compareDue(a, b *time.Time) int {
-	switch {
-	case a == nil && b == nil:
-		return 0
-	case a == nil:
-		return -1
-	case b == nil:
-		return 1
-	}
-	return a.Compare(*b)
-}
-
-// chunks cuts entries into what one statement writes.
-func chunks(entries []*entry) iter.Seq[[]*entry] {
-	return func(yield func([]*entry) bool) {
-		for len(entries) > 0 {
-			n, size := 0, 0
-			for n < len(entries) && n < chunk && (n == 0 || size+len(entries[n].msg.Payload) <= chunkBytes) {
-				size += len(entries[n].msg.Payload)
-				n++
-			}
-			if !yield(entries[:n]) {
-				return
-			}
-			entries = entries[n:]
-		}
-	}
-}
-
-// span is the range of positions this outbox handed out in one generation of the
-// database: in another they may be others' messages'.
-type span struct {
-	mu         sync.Mutex
-	generation int64
-	lo, hi     int64
-}
-
-func (s *span) extend(generation, lo, hi int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.generation != generation {
-		s.generation, s.lo, s.hi = generation, 0, 0
-	}
-	if s.lo == 0 || lo < s.lo {
-		s.lo = lo
-	}
-	s.hi = max(s.hi, hi)
-}
-
-func (s *span) contains(generation, id int64) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.generation == generation && s.lo != 0 && id >= s.lo && id <= s.hi
-}
-
-// flush writes several callers' messages in one transaction. If that fails for
-// another reason than the database being away, each is tried alone: one
-// caller's mistake is not another's.
-func (o *Outbox) flush(ctx context.Context, batch []*enqueue) []error {
-	err := o.write(ctx, batch)
-	if err == nil {
-		return nil
-	}
-	errs := make([]error, len(batch))
-	for i, e := range batch {
-		errs[i] = err
-		if len(batch) > 1 && !engine.Away(err) {
-			errs[i] = o.write(ctx, []*enqueue{e})
-		}
-	}
-	return errs
-}
-
-func (o *Outbox) write(ctx context.Context, batch []*enqueue) error {
-	var all []*entry
-	generation := batch[0].generation
-	for _, e := range batch {
-		all = append(all, e.entries...)
-		if e.generation != generation {
-			generation = stale
-		}
-	}
-	return engine.Repeat(ctx, nil, func() error {
-		calls := o.enqueueCalls(all, generation)
-		err := o.db.Do(ctx, calls...)
-		switch {
-		case err == nil:
-			o.committed(all, calls)
-		case errors.Is(err, engine.ErrPosition), errors.Is(err, engine.ErrGeneration):
-			generation = o.db.Generation()
-			err = errors.Join(err, o.elsewhere(ctx, all))
-		}
-		return err
-	})
-}
-
-// stale is a generation that no database is in.
-const stale = -1
-
-// elsewhere gives entries other positions, those that they have being others'. Ids stay:
-// they may have been returned already. One that was made carries a position where the
-// message is not, so it counts as supplied from now on.
-func (o *Outbox) elsewhere(ctx context.Context, entries []*entry) error {
-	for part := range chunks(entries) {
-		lo, err := o.db.ReserveIDs(ctx, nil, len(part))
-		if err != nil {
-			return err
-		}
-		for i, en := range part {
-			if !en.supplied {
-				en.position, _, _ = en.mid.position()
-			}
-			en.id, en.supplied = lo+int64(i), true
-		}
-	}
-	return nil
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -92,7 +94,7 @@ func TestEnqueueLeavesTransactionAlone(t *testing.T) {
 func testEnqueueLeavesTransactionAlone(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	tx := f.begin()
-	if _, err := f.EnqueueTx(f.ctx(), tx, outbox.Message{Topic: strings.Repeat("x", 256)}); !errors.Is(err, outbox.ErrInvalid) {
+	if _, err := f.EnqueueTx(f.ctx(), tx, outbox.Message{Topic: strings.Repeat("x", 256)}); !errors.Is(err, engine.ErrInvalid) {
 		t.Fatalf("want ErrInvalid, got %v", err)
 	}
 	if _, err := f.EnqueueTx(f.ctx(), tx, outbox.Message{Topic: "t"}); err != nil {
@@ -198,18 +200,18 @@ func testEnqueueBadInput(t *testing.T, e dbtest.Engine) {
 		"due time":       {{Topic: "t", Due: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}, {Topic: "t", Due: time.Unix(math.MaxInt64, 0)}},
 		"header name":    {{Topic: "t", Headers: map[string]string{"": "x"}}},
 		"header value":   {{Topic: "t", Headers: map[string]string{"x": "\xff"}}},
-		"headers":        {{Topic: "t", Headers: map[string]string{"x": strings.Repeat("x", outbox.MaxHeaderBytes)}}},
+		"headers":        {{Topic: "t", Headers: map[string]string{"x": strings.Repeat("x", limits.HeaderBytes)}}},
 	} {
 		for _, m := range messages {
 			_, err := f.Enqueue(f.ctx(), m)
 			f.refused(field)(nil, err)
 		}
 	}
-	var limit *outbox.InvalidError
+	var limit *engine.InvalidError
 	if _, err := f.Enqueue(f.ctx(), outbox.Message{Topic: long}); !errors.As(err, &limit) || limit.Limit != 255 {
 		t.Fatalf("the error does not say the limit: %v", err)
 	}
-	if _, err := f.EnqueueTx(f.ctx(), nil, outbox.Message{Topic: "t"}); !errors.Is(err, outbox.ErrInvalid) {
+	if _, err := f.EnqueueTx(f.ctx(), nil, outbox.Message{Topic: "t"}); !errors.Is(err, engine.ErrInvalid) {
 		t.Fatalf("want an error for a nil transaction, got %v", err)
 	}
 }
@@ -277,7 +279,7 @@ func testTopicsAreCaseSensitive(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.enqueue(outbox.Message{Topic: "Order.Created"})
 	f.enqueue(outbox.Message{Topic: "order.created"})
-	found, err := f.List(f.ctx(), outbox.ListFilter{Topic: "order.created"})
+	found, err := f.List(f.ctx(), outbox.ListOptions{Topic: "order.created"})
 	if err != nil || len(found) != 1 {
 		t.Fatalf("found %d messages: %v", len(found), err)
 	}
@@ -430,7 +432,7 @@ func TestEnqueueInitialState(t *testing.T) { dbtest.Each(t, testEnqueueInitialSt
 func testEnqueueInitialState(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	got := f.status(f.enqueue(outbox.Message{}), outbox.Ready)
-	if got.RetryCount != 0 || got.IsProcessed() || got.LockedUntil != nil || got.OwnerToken != nil || got.LastError != "" || got.ProcessedAt != nil {
+	if got.RetryCount != 0 || got.IsProcessed() || !got.LockedUntil.IsZero() || got.Owner != (outbox.OwnerToken{}) || got.LastError != "" || !got.ProcessedAt.IsZero() {
 		t.Fatalf("a new message is %+v", got)
 	}
 }

@@ -12,4 +12,4 @@ func (o *Outbox) Settle(ctx context.Context, s *worker.Settlement) error {
 }
 
 // LookAt has one transaction of Redrive and its like look at n failed messages.
-func (o *Outbox) LookAt(n int) { o.deadLook = n }
+func (o *Outbox) LookAt(n int) { o.failedPage = n }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -145,13 +146,13 @@ func (f *fixture) counts(want outbox.Counts) {
 	}
 }
 
-// refused insists on an *outbox.InvalidError that names the field, and on
+// refused insists on an *engine.InvalidError that names the field, and on
 // nothing having been stored.
 func (f *fixture) refused(field string) func(any, error) {
 	return func(_ any, err error) {
 		f.t.Helper()
-		var invalid *outbox.InvalidError
-		if !errors.As(err, &invalid) || !errors.Is(err, outbox.ErrInvalid) {
+		var invalid *engine.InvalidError
+		if !errors.As(err, &invalid) || !errors.Is(err, engine.ErrInvalid) {
 			f.t.Fatalf("want an invalid %s, got %v", field, err)
 		}
 		if invalid.Field != field || !strings.Contains(err.Error(), field) {
@@ -166,3 +167,6 @@ func (f *fixture) begin() *sql.Tx { return f.db.Begin(f.t) }
 
 // row reads one row through SQL.
 func (f *fixture) row(query string, dest ...any) { f.t.Helper(); f.db.Row(f.t, query, dest...) }
+
+// stored has the states that are stored, each at the place that is its number.
+var stored = []outbox.Status{outbox.Ready, outbox.InProgress, outbox.Done, outbox.Failed, outbox.Discarded}

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -62,8 +63,8 @@ func FuzzMessage(f *testing.F) {
 
 func checkRefusal(t *testing.T, m *outbox.Message, err error) {
 	t.Helper()
-	var refused *outbox.InvalidError
-	if !errors.As(err, &refused) || !errors.Is(err, outbox.ErrInvalid) {
+	var refused *engine.InvalidError
+	if !errors.As(err, &refused) || !errors.Is(err, engine.ErrInvalid) {
 		t.Fatalf("not a refusal but a failure: %v", err)
 	}
 	fields := []string{"topic", "correlation id", "queue", "priority", "payload", "due time", "header name", "header value", "headers"}

@@ -10,20 +10,21 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/limits"
 )
 
-// Handler deals with the messages of a topic. Returning nil acks the message;
-// an error has it tried again later, until its attempts are used up. See
-// Permanent, RetryAfter and Snooze for what else an error can say. A panic is
-// an error. Messages may come more than once: handlers should be idempotent.
+// Handler handles the messages of a topic. Returning nil acks the message; after an error it is
+// tried again later, until its attempts are used up. See Permanent, RetryAfter and Snooze for
+// other results. A panic is an error. Messages may be delivered more than once: handlers should be
+// idempotent.
 //
-// ctx ends when the message's lease is lost or the grace period of a stop is
-// over. Handlers of different messages run concurrently.
+// ctx ends when the message's lease is lost or the grace period of a stop is over. Handlers of
+// different messages run concurrently.
 type Handler interface {
 	Handle(ctx context.Context, m *Message) error
 }
 
-// HandlerFunc lets a function be a Handler.
+// HandlerFunc is a function that implements Handler.
 type HandlerFunc func(ctx context.Context, m *Message) error
 
 // Handle calls f.
@@ -32,7 +33,7 @@ func (f HandlerFunc) Handle(ctx context.Context, m *Message) error { return f(ct
 // Middleware wraps a handler, for logging, tracing, limits and the like.
 type Middleware func(Handler) Handler
 
-// HandlerOptions adjust one topic. The zero value takes the outbox's defaults.
+// HandlerOptions configure one topic. The zero value means the outbox's defaults.
 type HandlerOptions struct {
 	// Retry replaces Options.Retry; in it MaxAttempts 0 means no limit.
 	Retry *RetryPolicy
@@ -40,17 +41,17 @@ type HandlerOptions struct {
 	Timeout time.Duration
 }
 
-// ErrDuplicateHandler says that two handlers were registered for one topic.
+// ErrDuplicateHandler is returned when two handlers were registered for one topic.
 var ErrDuplicateHandler = errors.New("duplicate handler")
 
-// registry knows the handlers by topic.
+// registry has the handlers by topic.
 type registry struct {
 	mu         sync.RWMutex
 	topics     map[string]route
 	middleware []Middleware
 	errs       []error
 	started    bool
-	missing    map[string]*missing
+	missing    map[string]*unhandledTopic
 }
 
 type route struct {
@@ -59,8 +60,8 @@ type route struct {
 	timeout time.Duration
 }
 
-// Handle registers the handler of a topic. Mistakes, such as a second handler
-// for a topic, are reported by Run. Registering after Run has begun panics.
+// Handle registers the handler of a topic. Run returns errors of registration, such as a second
+// handler for a topic. Registering after Run has begun panics.
 func (o *Outbox) Handle(topic string, h Handler, opts ...HandlerOptions) {
 	r := &o.handlers
 	r.mu.Lock()
@@ -68,7 +69,7 @@ func (o *Outbox) Handle(topic string, h Handler, opts ...HandlerOptions) {
 	if r.started {
 		panic("outbox: Handle called after Run")
 	}
-	if err := engine.CheckText("topic", topic, MaxTopic, true); err != nil {
+	if err := engine.CheckText("topic", topic, limits.Topic, true); err != nil {
 		r.errs = append(r.errs, fmt.Errorf("handler: %w", err))
 		return
 	}
@@ -124,14 +125,14 @@ func (o *Outbox) Use(mw ...Middleware) {
 	o.handlers.middleware = append(o.handlers.middleware, mw...)
 }
 
-// Topics returns the topics that have a handler, in order.
-func (o *Outbox) Topics() []string {
+// topics returns the topics that have a handler, in order.
+func (o *Outbox) topics() []string {
 	o.handlers.mu.RLock()
 	defer o.handlers.mu.RUnlock()
 	return slices.Sorted(maps.Keys(o.handlers.topics))
 }
 
-// start closes the registry and wraps the handlers.
+// start ends the registration and wraps the handlers.
 func (r *registry) start() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -142,7 +143,7 @@ func (r *registry) start() error {
 		return nil
 	}
 	r.started = true
-	r.missing = map[string]*missing{}
+	r.missing = map[string]*unhandledTopic{}
 	for topic, rt := range r.topics {
 		for i := len(r.middleware) - 1; i >= 0; i-- {
 			rt.handler = r.middleware[i](rt.handler)
@@ -159,21 +160,21 @@ func (r *registry) find(topic string) (route, bool) {
 	return rt, ok
 }
 
-// missing counts the messages of a topic that nobody here handles.
-type missing struct {
+// unhandledTopic counts the messages of a topic that has no handler here.
+type unhandledTopic struct {
 	times  int
 	warned time.Time
 	last   time.Time
 }
 
-// miss returns how long to put such a message back for, growing from a second
-// to a minute, and whether to warn now: once per topic and minute (D-17).
-func (r *registry) miss(topic string, now time.Time) (delay time.Duration, warn bool) {
+// recordMissing returns the delay for such a message, growing from a second to a minute, and
+// whether to log a warning now: once per topic and minute (D-17).
+func (r *registry) recordMissing(topic string, now time.Time) (delay time.Duration, warn bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	m := r.missing[topic]
 	if m == nil {
-		m = &missing{}
+		m = &unhandledTopic{}
 		r.missing[topic] = m
 	}
 	m.times++

@@ -12,18 +12,18 @@ import (
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// Position is a message's position in the outbox: what a worker claims and
-// settles. It never changes.
+// Position is a message's position in the outbox, by which workers claim and settle it. It never
+// changes.
 type Position = worker.Position
 
-// OwnerToken identifies a claim; see package work.
+// OwnerToken identifies a claim; see package worker.
 type OwnerToken = worker.OwnerToken
 
 // NewOwnerToken returns a random token.
 func NewOwnerToken() OwnerToken { return worker.NewOwnerToken() }
 
-// MessageID is a message's logical identity, the same for every delivery. It
-// is what handlers use to recognise a message they have seen.
+// MessageID is a message's logical identity, the same for every delivery. Handlers use it to
+// recognize a message that they have handled.
 type MessageID uuid.UUID
 
 // ParseMessageID reads a UUID in any of its usual forms.
@@ -57,14 +57,14 @@ func (id *MessageID) Scan(src any) error { return (*uuid.UUID)(id).Scan(src) }
 //
 //	48 bits time in ms | version | 12 bits tag | variant | 14 bits tag | 48 bits position
 //
-// They sort by time, and finding the message is arithmetic: an index over
-// random ids is the dearest thing one can add to a queue (layout).
+// They sort by time, and the position of the message is computed: an index over random ids is the
+// most expensive thing one can add to a queue (layout).
 const (
 	positionBits = 48
 	tagBits      = 26
 )
 
-// newTag returns the random bits by which this process knows its own ids.
+// newTag returns the random bits by which this process recognizes its own ids.
 func newTag() uint32 { return rand.Uint32() >> (32 - tagBits) }
 
 func makeMessageID(now time.Time, tag uint32, position int64) (id MessageID) {
@@ -73,8 +73,8 @@ func makeMessageID(now time.Time, tag uint32, position int64) (id MessageID) {
 	return id
 }
 
-// position returns what an id that pawl may have made carries. Any UUID of
-// version 8 looks like one, so whoever uses the answer compares the whole id.
+// position returns the fields of an id that pawl may have made. Any UUID of version 8 looks like
+// one, so the caller has to compare the whole id with the message's.
 func (id MessageID) position() (position int64, tag uint32, ok bool) {
 	hi, lo := binary.BigEndian.Uint64(id[:8]), binary.BigEndian.Uint64(id[8:])
 	if hi>>12&0xf != 8 || lo>>62 != 2 {
@@ -84,9 +84,8 @@ func (id MessageID) position() (position int64, tag uint32, ok bool) {
 	return int64(lo & (1<<positionBits - 1)), tag, true
 }
 
-// Position returns where the id, if pawl made it, says that its message lies; 0
-// for others. Whoever looks there compares the whole id: any UUID of version 8
-// looks like one of pawl's.
+// Position returns the position in the id, if pawl made it; 0 for others. The caller has to compare
+// the whole id with the message's: any UUID of version 8 looks like one of pawl's.
 func (id MessageID) Position() Position {
 	position, _, _ := id.position()
 	return Position(position)

@@ -9,16 +9,16 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 )
 
-// lanes remembers which lanes (a queue at a priority) the database is known to
-// have, so that enqueuing need not make sure each time. What it remembers holds for
-// one generation of the database: a failover or a restore may take a lane away.
+// lanes caches which lanes (a queue at a priority) the database has, so that an enqueue need not
+// register them each time. The cache is valid for one generation of the database: a failover or a
+// restore may remove a lane.
 type lanes struct {
 	mu         sync.RWMutex
 	generation int64
-	known      map[int64]struct{} // lane ids that were seen committed
+	known      map[int64]struct{} // lane ids that are committed
 
 	asking sync.Mutex
-	next   time.Time // when to ask the database again
+	next   time.Time // when to read them again
 }
 
 // has reports whether the database is known to have a lane.
@@ -32,11 +32,11 @@ func (l *lanes) has(generation, lane int64) bool {
 	return known && l.generation == generation
 }
 
-// defaultLane is that of DefaultQueue at priority 0.
+// defaultLane is the lane of DefaultQueue at priority 0.
 const defaultLane = 4828129222919567135
 
-// saw remembers lanes that were committed in a generation.
-func (l *lanes) saw(generation int64, ids ...int64) {
+// add adds lanes that were committed in a generation.
+func (l *lanes) add(generation int64, ids ...int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if generation == 0 {
@@ -50,7 +50,7 @@ func (l *lanes) saw(generation int64, ids ...int64) {
 	}
 }
 
-// register returns the calls that make the lanes of entries known.
+// register returns the calls that register the lanes of entries.
 func (l *lanes) register(generation int64, entries []*entry) []*engine.Call {
 	var calls []*engine.Call
 	var last int64
@@ -68,27 +68,27 @@ func (l *lanes) register(generation int64, entries []*entry) []*engine.Call {
 	return calls
 }
 
-// committed remembers what register's calls made known.
+// committed adds the lanes that register's calls registered.
 func (l *lanes) committed(calls []*engine.Call) {
 	for _, c := range calls {
 		if o, ok := c.Operation.(op.OutboxLane); ok {
-			l.saw(c.Generation, o.ID)
+			l.add(c.Generation, o.ID)
 		}
 	}
 }
 
-// How often, and for how long, an enqueue in a caller's transaction asks which
-// lanes exist. It may find no free connection: then it asks rarely.
+// How often, and with which timeout, an enqueue in a caller's transaction reads which lanes exist.
+// There may be no free connection: then it reads them rarely.
 const (
 	learnEvery = time.Second
 	learnLimit = 500 * time.Millisecond
 	learnRetry = time.Minute
 )
 
-// learnLanes is for enqueues in a caller's transaction. That may be rolled
-// back, so nothing is remembered of what it made known; whether somebody
-// committed the lanes of entries is asked over another connection.
-func (o *Outbox) learnLanes(ctx context.Context, entries []*entry) {
+// refreshLanes is for enqueues in a caller's transaction. That may be rolled back, so the lanes
+// that it registers are not cached; whether the lanes of entries are committed is read over another
+// connection.
+func (o *Outbox) refreshLanes(ctx context.Context, entries []*entry) {
 	generation := o.db.Generation()
 	if len(o.lanes.register(generation, entries)) == 0 {
 		return
@@ -105,9 +105,9 @@ func (o *Outbox) learnLanes(ctx context.Context, entries []*entry) {
 	all, err := engine.Query(ctx, o.db, op.OutboxLanes{})
 	if err != nil {
 		o.lanes.next = now.Add(learnRetry)
-	} else if generation == o.db.Generation() { // else they may be of the one before
+	} else if generation == o.db.Generation() { // otherwise they may be of the one before
 		for _, l := range all {
-			o.lanes.saw(generation, l.ID)
+			o.lanes.add(generation, l.ID)
 		}
 	}
 }

@@ -37,7 +37,7 @@ func testReapExpired(t *testing.T, e dbtest.Engine) {
 	f.touched(3)(f.ReapExpired(f.ctx()))
 	for _, m := range msgs {
 		got := f.status(m.Position, outbox.Ready)
-		if got.RetryCount != 0 || got.OwnerToken != nil || got.LockedUntil != nil || got.LastError != "" {
+		if got.RetryCount != 0 || got.Owner != (outbox.OwnerToken{}) || !got.LockedUntil.IsZero() || got.LastError != "" {
 			t.Fatalf("reaped message is %+v", got)
 		}
 	}

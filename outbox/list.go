@@ -12,99 +12,60 @@ import (
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// ListFilter selects messages: those that meet all of it. The zero value lists the
+// ListOptions select messages: those that meet all of them. The zero value lists the
 // newest 100.
-type ListFilter struct {
-	Status *Status  // nil: any
-	Topic  string   // "": any
-	Before Position // only positions below this one, to page on; 0: all
-	Limit  int      // default 100, at most 10 000
-
+type ListOptions struct {
+	Status        Status            // "": any
+	Topic         string            // "": any
 	Queue         string            // "": any
 	CorrelationID string            // "": any
-	Error         string            // part of the last error, upper and lower case as it is; "": any
+	Error         string            // part of the last error, case-sensitive; "": any
 	OlderThan     time.Duration     // created longer ago than this, by the database's clock; 0: any
 	NewerThan     time.Duration     // created no longer ago than this; 0: any
 	Headers       map[string]string // it has all of these, with exactly these values; others may be there too
+
+	After *Info // the last message of the page before: its Position counts; nil: from the beginning
+	Limit int   // default 100, at most 10 000
 }
 
-// Page is a part of a list.
-type Page struct {
-	Messages []*Info  // highest position first
-	Next     Position // the Before of the next page; 0: there are no more
-}
+// listWindow is how many messages a statement of a list reads at most.
+const listWindow = 10_000
 
-const (
-	defaultList = 100
-	maxList     = 10_000
-	listWindow  = 10_000 // how many messages a statement looks at
-	listWindows = 100    // how many statements a page takes
-)
-
-// List returns messages, highest position first. Where few match it looks at all
-// messages of the state, 10 000 in each statement; ListPage stops earlier. It fails
-// with ErrInvalid for a filter that cannot be.
-func (o *Outbox) List(ctx context.Context, f ListFilter) ([]*Info, error) {
-	f.Limit = listLimit(f.Limit)
-	var all []*Info
-	for {
-		p, err := o.ListPage(ctx, f)
+// List returns messages, highest position first. Where few match it reads all messages
+// of the state, 10 000 in each statement. It returns ErrInvalid for options that no
+// message can meet.
+func (o *Outbox) List(ctx context.Context, opts ListOptions) ([]Info, error) {
+	match, err := opts.match()
+	if err != nil {
+		return nil, err
+	}
+	l, err := opts.listing()
+	if err != nil {
+		return nil, err
+	}
+	before := int64(math.MaxInt64)
+	if opts.After != nil {
+		before = int64(opts.After.Position)
+	}
+	limit := engine.ListLimit(opts.Limit)
+	var all []Info
+	for before > 0 && len(all) < limit {
+		floor, err := o.listFloor(ctx, l, before)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, p.Messages...)
-		f.Before, f.Limit = p.Next, f.Limit-len(p.Messages)
-		if f.Limit == 0 || p.Next == 0 {
-			return all, nil
-		}
-	}
-}
-
-// ListPage returns the messages that List does, but looks at about a million messages
-// of the state at most: a page may hold fewer than Limit, or none, and yet not be the
-// last one.
-func (o *Outbox) ListPage(ctx context.Context, f ListFilter) (Page, error) {
-	var p Page
-	match, err := f.match()
-	if err != nil {
-		return p, err
-	}
-	limit, before := listLimit(f.Limit), int64(f.Before)
-	if before <= 0 {
-		before = math.MaxInt64
-	}
-	l := f.listing()
-	for range listWindows {
-		floor, err := o.listFloor(ctx, l, before)
-		if err != nil {
-			return Page{}, err
-		}
-		match.Before, match.Floor, match.Most = before, floor, limit-len(p.Messages)
+		match.Before, match.Floor, match.Most = before, floor, limit-len(all)
 		found, err := o.infos(ctx, l.list(match))
 		if err != nil {
-			return Page{}, err
+			return nil, err
 		}
-		p.Messages, p.Next, before = append(p.Messages, found...), Position(floor), floor
-		if len(p.Messages) == limit {
-			p.Next = p.Messages[limit-1].Position
-			break
-		}
-		if floor == 0 {
-			break
-		}
+		all, before = append(all, found...), floor
 	}
-	return p, nil
-}
-
-func listLimit(n int) int {
-	if n <= 0 {
-		return defaultList
-	}
-	return min(n, maxList)
+	return all, nil
 }
 
 // match is what the statements filter by beside the state.
-func (f *ListFilter) match() (op.OutboxFilter, error) {
+func (f *ListOptions) match() (op.OutboxFilter, error) {
 	if err := f.check(); err != nil {
 		return op.OutboxFilter{}, err
 	}
@@ -119,7 +80,7 @@ func (f *ListFilter) match() (op.OutboxFilter, error) {
 }
 
 // check refuses what no message meets, or no engine takes.
-func (f *ListFilter) check() error {
+func (f *ListOptions) check() error {
 	for _, t := range []struct{ field, text string }{{"topic", f.Topic}, {"queue", f.Queue}, {"correlation id", f.CorrelationID}, {"error", f.Error}} {
 		if err := engine.CheckText(t.field, t.text, math.MaxInt, false); err != nil {
 			return err
@@ -152,49 +113,48 @@ func age(d time.Duration) *time.Duration {
 	return &d
 }
 
-// listing is how the messages of a state are listed: from the table that holds them.
+// listing describes how the messages of a state are listed: from the table that holds them.
 type listing struct {
 	list  func(f op.OutboxFilter) engine.Answering[op.OutboxItem]
 	floor func(before int64) engine.Answering[op.OutboxFloor]
 }
 
-func (f *ListFilter) listing() listing {
-	if f.Status == nil {
-		return recent(nil)
-	}
-	status := int(*f.Status)
-	switch *f.Status {
+func (f *ListOptions) listing() (listing, error) {
+	switch f.Status {
+	case "":
+		return recent(nil), nil
 	case Ready, Scheduled:
 		return listing{
 			func(o op.OutboxFilter) engine.Answering[op.OutboxItem] {
-				return op.OutboxListReady{OutboxFilter: o, Scheduled: *f.Status == Scheduled}
+				return op.OutboxListReady{OutboxFilter: o, Scheduled: f.Status == Scheduled}
 			},
 			func(before int64) engine.Answering[op.OutboxFloor] {
 				return op.OutboxListReadyFloor{Before: before, Look: listWindow}
 			},
-		}
+		}, nil
 	case InProgress:
 		return listing{
 			func(o op.OutboxFilter) engine.Answering[op.OutboxItem] { return op.OutboxListClaimed{OutboxFilter: o} },
 			func(before int64) engine.Answering[op.OutboxFloor] {
 				return op.OutboxListClaimedFloor{Before: before, Look: listWindow}
 			},
-		}
-	case Failed, Discarded:
-		return listing{
-			func(o op.OutboxFilter) engine.Answering[op.OutboxItem] {
-				return op.OutboxListDead{OutboxFilter: o, Status: status}
-			},
-			func(before int64) engine.Answering[op.OutboxFloor] {
-				return op.OutboxListDeadFloor{Before: before, Look: listWindow, Status: status}
-			},
-		}
-	default:
-		return recent(&status)
+		}, nil
 	}
+	status, err := op.OutboxStatuses().Number("status", string(f.Status))
+	if err != nil || f.Status == Done {
+		return recent(&status), err
+	}
+	return listing{
+		func(o op.OutboxFilter) engine.Answering[op.OutboxItem] {
+			return op.OutboxListDead{OutboxFilter: o, Status: status}
+		},
+		func(before int64) engine.Answering[op.OutboxFloor] {
+			return op.OutboxListDeadFloor{Before: before, Look: listWindow, Status: status}
+		},
+	}, nil
 }
 
-// recent lists from all messages.
+// recent returns the listing of all messages.
 func recent(status *int) listing {
 	return listing{
 		func(o op.OutboxFilter) engine.Answering[op.OutboxItem] {
@@ -206,8 +166,8 @@ func recent(status *int) listing {
 	}
 }
 
-// listFloor is the position that the next statement of a list looks down to, 0 for
-// all that are left.
+// listFloor returns the position at which the next statement of a list ends, 0 for all that are
+// left.
 func (o *Outbox) listFloor(ctx context.Context, l listing, before int64) (int64, error) {
 	row, _, err := engine.Get(ctx, o.db, l.floor(before))
 	return row.Floor, err

@@ -2,6 +2,7 @@ package outbox_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -16,7 +17,7 @@ import (
 )
 
 // listed checks which messages a filter finds, highest position first.
-func (f *fixture) listed(filter outbox.ListFilter, want ...outbox.Position) {
+func (f *fixture) listed(filter outbox.ListOptions, want ...outbox.Position) {
 	f.t.Helper()
 	found, err := f.List(f.ctx(), filter)
 	if err != nil {
@@ -31,28 +32,33 @@ func (f *fixture) listed(filter outbox.ListFilter, want ...outbox.Position) {
 	}
 }
 
+// at is a message at a position, for pages behind it.
+func at(p outbox.Position) *outbox.Info {
+	return &outbox.Info{Message: outbox.Message{Position: p}}
+}
+
 func TestList(t *testing.T) { dbtest.Each(t, testList) }
 
 func testList(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.scatter()
 	for _, s := range []outbox.Status{outbox.Ready, outbox.Scheduled, outbox.InProgress, outbox.Done, outbox.Failed, outbox.Discarded} {
-		found, err := f.List(f.ctx(), outbox.ListFilter{Status: &s})
+		found, err := f.List(f.ctx(), outbox.ListOptions{Status: s})
 		if err != nil || len(found) != 1 {
 			t.Fatalf("%v: found %d, %v", s, len(found), err)
 		}
 		if got := found[0].Status; got != s && !(s == outbox.Scheduled && got == outbox.Ready) {
 			t.Fatalf("asked for %v, got %v", s, got)
 		}
-		f.listed(outbox.ListFilter{Status: &s, Queue: "default", NewerThan: time.Hour}, found[0].Position)
-		for _, none := range []outbox.ListFilter{
+		f.listed(outbox.ListOptions{Status: s, Queue: "default", NewerThan: time.Hour}, found[0].Position)
+		for _, none := range []outbox.ListOptions{
 			{Topic: "nowhere"}, {Queue: "nowhere"}, {CorrelationID: "none"}, {Error: "none"}, {OlderThan: time.Hour}, {Headers: map[string]string{"none": ""}},
 		} {
-			none.Status = &s
+			none.Status = s
 			f.listed(none)
 		}
 	}
-	if all, err := f.List(f.ctx(), outbox.ListFilter{}); err != nil || len(all) != 6 {
+	if all, err := f.List(f.ctx(), outbox.ListOptions{}); err != nil || len(all) != 6 {
 		t.Fatalf("found %d, %v", len(all), err)
 	}
 }
@@ -63,21 +69,21 @@ func testListPages(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	f.enqueueN(25)
 	f.Outbox = outbox.New(&windowed{DB: f.db, size: 3}, outbox.Options{}) // of which its one run is more
-	ready := outbox.Ready
-	var seen, before = 0, outbox.Position(0)
+	var seen int
+	var last *outbox.Info
 	for {
-		page, err := f.List(f.ctx(), outbox.ListFilter{Status: &ready, Before: before, Limit: 10})
+		page, err := f.List(f.ctx(), outbox.ListOptions{Status: outbox.Ready, After: last, Limit: 10})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if len(page) == 0 {
 			break
 		}
-		for _, i := range page {
-			if before != 0 && i.Position >= before {
+		for i := range page {
+			if last != nil && page[i].Position >= last.Position {
 				t.Fatal("not in descending order")
 			}
-			before = i.Position
+			last = &page[i]
 			seen++
 		}
 	}
@@ -93,23 +99,22 @@ func testListFilters(t *testing.T, e dbtest.Engine) {
 	a := f.enqueue(outbox.Message{Queue: "mail", CorrelationID: "order-1", Headers: map[string]string{"tenant": "a", "kind": "x"}})
 	b := f.enqueue(outbox.Message{Queue: "mail", CorrelationID: "order-2", Headers: map[string]string{"tenant": "b", "<é \"'>": "a.b$[0]\\"}})
 	c := f.enqueue(outbox.Message{CorrelationID: "order-1", Due: time.Now().Add(time.Hour)})
-	ready, scheduled := outbox.Ready, outbox.Scheduled
-	f.listed(outbox.ListFilter{Queue: "mail"}, b, a)
-	f.listed(outbox.ListFilter{Queue: "default"}, c)
-	f.listed(outbox.ListFilter{Queue: "mail", Limit: 1}, b)
-	f.listed(outbox.ListFilter{Queue: "mail", Before: b}, a)
-	f.listed(outbox.ListFilter{CorrelationID: "order-1"}, c, a)
-	f.listed(outbox.ListFilter{CorrelationID: "order"})
-	f.listed(outbox.ListFilter{CorrelationID: "order-1", Status: &ready}, a)
-	f.listed(outbox.ListFilter{CorrelationID: "order-1", Status: &scheduled}, c)
-	f.listed(outbox.ListFilter{CorrelationID: "order-2", Queue: "mail"}, b)
-	f.listed(outbox.ListFilter{CorrelationID: "order-2", Queue: "default"})
-	f.listed(outbox.ListFilter{Headers: map[string]string{"tenant": "a"}}, a)
-	f.listed(outbox.ListFilter{Headers: map[string]string{"tenant": "a", "kind": "x"}}, a)
-	f.listed(outbox.ListFilter{Headers: map[string]string{"tenant": "b", "kind": "x"}})
-	f.listed(outbox.ListFilter{Headers: map[string]string{"tenant": ""}})
-	f.listed(outbox.ListFilter{Headers: map[string]string{"a": "tenant"}})
-	f.listed(outbox.ListFilter{Headers: map[string]string{"<é \"'>": "a.b$[0]\\"}}, b)
+	f.listed(outbox.ListOptions{Queue: "mail"}, b, a)
+	f.listed(outbox.ListOptions{Queue: "default"}, c)
+	f.listed(outbox.ListOptions{Queue: "mail", Limit: 1}, b)
+	f.listed(outbox.ListOptions{Queue: "mail", After: at(b)}, a)
+	f.listed(outbox.ListOptions{CorrelationID: "order-1"}, c, a)
+	f.listed(outbox.ListOptions{CorrelationID: "order"})
+	f.listed(outbox.ListOptions{CorrelationID: "order-1", Status: outbox.Ready}, a)
+	f.listed(outbox.ListOptions{CorrelationID: "order-1", Status: outbox.Scheduled}, c)
+	f.listed(outbox.ListOptions{CorrelationID: "order-2", Queue: "mail"}, b)
+	f.listed(outbox.ListOptions{CorrelationID: "order-2", Queue: "default"})
+	f.listed(outbox.ListOptions{Headers: map[string]string{"tenant": "a"}}, a)
+	f.listed(outbox.ListOptions{Headers: map[string]string{"tenant": "a", "kind": "x"}}, a)
+	f.listed(outbox.ListOptions{Headers: map[string]string{"tenant": "b", "kind": "x"}})
+	f.listed(outbox.ListOptions{Headers: map[string]string{"tenant": ""}})
+	f.listed(outbox.ListOptions{Headers: map[string]string{"a": "tenant"}})
+	f.listed(outbox.ListOptions{Headers: map[string]string{"<é \"'>": "a.b$[0]\\"}}, b)
 }
 
 func TestListError(t *testing.T) { dbtest.Each(t, testListError) }
@@ -122,14 +127,13 @@ func testListError(t *testing.T, e dbtest.Engine) {
 	f.touched(1)(f.Fail(f.ctx(), owner, errors.New("no such customer"), ids[2]))
 	f.touched(1)(f.AbandonAfter(f.ctx(), owner, time.Hour, errors.New("connection refused"), ids[3]))
 	f.touched(1)(f.Discard(f.ctx(), outbox.FailedFilter{IDs: ids[1:2]}))
-	failed, discarded, scheduled := outbox.Failed, outbox.Discarded, outbox.Scheduled
-	f.listed(outbox.ListFilter{Error: "refused"}, ids[3], ids[1], ids[0])
-	f.listed(outbox.ListFilter{Error: "0% r", Status: &failed}, ids[0])
-	f.listed(outbox.ListFilter{Error: "0_ r"})
-	f.listed(outbox.ListFilter{Error: "Refused"})
-	f.listed(outbox.ListFilter{Error: "customer", Status: &failed}, ids[2])
-	f.listed(outbox.ListFilter{Error: "refused", Status: &discarded}, ids[1])
-	f.listed(outbox.ListFilter{Error: "refused", Status: &scheduled}, ids[3])
+	f.listed(outbox.ListOptions{Error: "refused"}, ids[3], ids[1], ids[0])
+	f.listed(outbox.ListOptions{Error: "0% r", Status: outbox.Failed}, ids[0])
+	f.listed(outbox.ListOptions{Error: "0_ r"})
+	f.listed(outbox.ListOptions{Error: "Refused"})
+	f.listed(outbox.ListOptions{Error: "customer", Status: outbox.Failed}, ids[2])
+	f.listed(outbox.ListOptions{Error: "refused", Status: outbox.Discarded}, ids[1])
+	f.listed(outbox.ListOptions{Error: "refused", Status: outbox.Scheduled}, ids[3])
 }
 
 func TestListAge(t *testing.T) { dbtest.Each(t, testListAge) }
@@ -141,11 +145,11 @@ func testListAge(t *testing.T, e dbtest.Engine) {
 		ago := f.db.Earlier("created_at", 10*time.Duration(i)*time.Hour)
 		f.exec(fmt.Sprintf("UPDATE %s SET created_at = %s WHERE id = %d", f.db.Table("outbox_message"), ago, id))
 	}
-	f.listed(outbox.ListFilter{OlderThan: 5 * time.Hour}, ids[2], ids[1])
-	f.listed(outbox.ListFilter{NewerThan: 15 * time.Hour}, ids[1], ids[0])
-	f.listed(outbox.ListFilter{OlderThan: 5 * time.Hour, NewerThan: 15 * time.Hour}, ids[1])
-	f.listed(outbox.ListFilter{OlderThan: math.MaxInt64})
-	f.listed(outbox.ListFilter{NewerThan: math.MaxInt64}, ids[2], ids[1], ids[0])
+	f.listed(outbox.ListOptions{OlderThan: 5 * time.Hour}, ids[2], ids[1])
+	f.listed(outbox.ListOptions{NewerThan: 15 * time.Hour}, ids[1], ids[0])
+	f.listed(outbox.ListOptions{OlderThan: 5 * time.Hour, NewerThan: 15 * time.Hour}, ids[1])
+	f.listed(outbox.ListOptions{OlderThan: math.MaxInt64})
+	f.listed(outbox.ListOptions{NewerThan: math.MaxInt64}, ids[2], ids[1], ids[0])
 }
 
 // D-2: headers that another program wrote are no match, and no error.
@@ -159,8 +163,8 @@ func testListOddHeaders(t *testing.T, e dbtest.Engine) {
 	for i, text := range odd {
 		f.exec(fmt.Sprintf("UPDATE %s SET headers = %s WHERE id = %d", f.db.Table("outbox_message"), text, ids[i]))
 	}
-	f.listed(outbox.ListFilter{Headers: map[string]string{"a": "b"}}, ids[len(ids)-1])
-	f.listed(outbox.ListFilter{Headers: map[string]string{"a": `{"a":"b"}`}})
+	f.listed(outbox.ListOptions{Headers: map[string]string{"a": "b"}}, ids[len(ids)-1])
+	f.listed(outbox.ListOptions{Headers: map[string]string{"a": `{"a":"b"}`}})
 }
 
 // windowed shrinks what each statement of a list looks at, and counts the statements.
@@ -196,15 +200,15 @@ func testListWindows(t *testing.T, e dbtest.Engine) {
 		t.Helper()
 		for _, size := range []int{1, 2, 5, 100} {
 			w.size = size
-			for _, s := range []*outbox.Status{nil, &status} {
+			for _, s := range []outbox.Status{"", status} {
 				w.floors = 0
-				f.listed(outbox.ListFilter{Status: s, CorrelationID: "0"}, ids[8], ids[4], ids[0])
+				f.listed(outbox.ListOptions{Status: s, CorrelationID: "0"}, ids[8], ids[4], ids[0])
 				if w.floors < 12/size || w.floors > 13 {
 					t.Errorf("%d statements of %d messages", w.floors, size)
 				}
-				f.listed(outbox.ListFilter{Status: s, CorrelationID: "0", Limit: 2}, ids[8], ids[4])
-				f.listed(outbox.ListFilter{Status: s, CorrelationID: "0", Before: ids[8]}, ids[4], ids[0])
-				f.listed(outbox.ListFilter{Status: s, Queue: "b", Limit: 3}, ids[11], ids[9], ids[7])
+				f.listed(outbox.ListOptions{Status: s, CorrelationID: "0", Limit: 2}, ids[8], ids[4])
+				f.listed(outbox.ListOptions{Status: s, CorrelationID: "0", After: at(ids[8])}, ids[4], ids[0])
+				f.listed(outbox.ListOptions{Status: s, Queue: "b", Limit: 3}, ids[11], ids[9], ids[7])
 			}
 		}
 	}
@@ -220,41 +224,51 @@ func testListWindows(t *testing.T, e dbtest.Engine) {
 	all(outbox.Failed)
 }
 
-// A page looks at a bounded number of messages and says where to go on.
-func TestListPageBound(t *testing.T) { dbtest.Each(t, testListPageBound) }
+// A list reads on through as many statements as it takes, each of a bounded number of
+// messages, and ends with the last message.
+func TestListReadsOn(t *testing.T) { dbtest.Each(t, testListReadsOn) }
 
-func testListPageBound(t *testing.T, e dbtest.Engine) {
+func testListReadsOn(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	first := f.enqueue(outbox.Message{CorrelationID: "c"})
 	f.enqueueBatch(250)
 	w := &windowed{DB: f.db, size: 1}
 	f.Outbox = outbox.New(w, outbox.Options{})
-	filter := outbox.ListFilter{CorrelationID: "c"}
-	empty := 0
-	for {
-		w.floors = 0
-		p, err := f.ListPage(f.ctx(), filter)
-		if err != nil || w.floors > 100 {
-			t.Fatalf("%d statements, %v", w.floors, err)
-		}
-		if p.Next == 0 {
-			if len(p.Messages) != 1 || p.Messages[0].Position != first {
-				t.Errorf("the last page has %d messages", len(p.Messages))
-			}
-			break
-		}
-		if len(p.Messages) > 0 || filter.Before != 0 && p.Next >= filter.Before {
-			t.Fatalf("%d messages, then %d below %d", len(p.Messages), p.Next, filter.Before)
-		}
-		empty++
-		filter.Before = p.Next
+	f.listed(outbox.ListOptions{CorrelationID: "c"}, first)
+	if w.floors < 251 || w.floors > 252 {
+		t.Errorf("%d statements of one message for 251", w.floors)
 	}
-	if empty != 2 {
-		t.Errorf("%d pages without a message, want 2", empty)
+	w.floors = 0
+	if all, err := f.List(f.ctx(), outbox.ListOptions{Limit: 3}); err != nil || len(all) != 3 || w.floors != 3 {
+		t.Errorf("%d messages in %d statements, %v", len(all), w.floors, err)
 	}
-	f.listed(outbox.ListFilter{CorrelationID: "c"}, first) // List goes on itself
-	if p, err := f.ListPage(f.ctx(), outbox.ListFilter{Limit: 3}); err != nil || len(p.Messages) != 3 || p.Next != p.Messages[2].Position {
-		t.Errorf("a full page: %+v, %v", p, err)
+	f.listed(outbox.ListOptions{After: at(first)})
+	f.listed(outbox.ListOptions{After: at(first + 1)}, first)
+}
+
+// Programs and scripts read a message as the command line prints it.
+func TestInfoJSON(t *testing.T) { dbtest.Each(t, testInfoJSON) }
+
+func testInfoJSON(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	f.scatter()
+	all, err := f.List(f.ctx(), outbox.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range all {
+		text, err := json.Marshal(&all[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back outbox.Info
+		if err := json.Unmarshal(text, &back); err != nil || fmt.Sprintf("%+v", back) != fmt.Sprintf("%+v", all[i]) {
+			t.Errorf("%s\nis read as %+v, %v\nwant       %+v", text, back, err, all[i])
+		}
+	}
+	text, err := json.Marshal(outbox.Info{})
+	if want := `{"message_id":"00000000-0000-0000-0000-000000000000","topic":"","queue":"","priority":0,"id":0,"retry_count":0,"status":""}`; err != nil || string(text) != want {
+		t.Errorf("%s, %v\nwant %s", text, err, want)
 	}
 }
 
@@ -262,7 +276,7 @@ func TestListRefused(t *testing.T) { dbtest.Each(t, testListRefused) }
 
 func testListRefused(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	for field, filter := range map[string]outbox.ListFilter{
+	for field, filter := range map[string]outbox.ListOptions{
 		"older than":     {OlderThan: -1},
 		"newer than":     {NewerThan: -1},
 		"header name":    {Headers: map[string]string{" ": "v"}},
@@ -271,13 +285,14 @@ func testListRefused(t *testing.T, e dbtest.Engine) {
 		"queue":          {Queue: "\x00"},
 		"correlation id": {CorrelationID: "\x00"},
 		"error":          {Error: "\xff"},
+		"status":         {Status: "in progress"},
 	} {
-		var refused *outbox.InvalidError
+		var refused *engine.InvalidError
 		if _, err := f.List(f.ctx(), filter); !errors.As(err, &refused) || refused.Field != field {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
-	if _, err := f.List(f.ctx(), outbox.ListFilter{OlderThan: time.Hour, NewerThan: time.Hour}); !errors.Is(err, outbox.ErrInvalid) {
+	if _, err := f.List(f.ctx(), outbox.ListOptions{OlderThan: time.Hour, NewerThan: time.Hour}); !errors.Is(err, engine.ErrInvalid) {
 		t.Errorf("no age at all: %v", err)
 	}
 }

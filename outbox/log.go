@@ -5,7 +5,7 @@ import (
 	"log/slog"
 )
 
-// What is done by many, often, costs nothing unless somebody wants to read it.
+// Frequent lines are only formatted if their level is enabled.
 
 func (o *Outbox) logEnqueued(ctx context.Context, entries []*entry) {
 	if len(entries) == 0 || !o.log.Enabled(ctx, slog.LevelInfo) {
@@ -19,7 +19,7 @@ func (o *Outbox) logEnqueued(ctx context.Context, entries []*entry) {
 	o.log.InfoContext(ctx, "enqueued", "topic", first.msg.Topic, "correlation_id", first.msg.CorrelationID, "message_id", first.mid.String())
 }
 
-// logClaimed tells of claims that the program makes itself; the loop tells of its own.
+// logClaimed logs claims of the program's own; the loop logs its own.
 func (o *Outbox) logClaimed(ctx context.Context, owner OwnerToken, n int) {
 	if n > 0 && o.log.Enabled(ctx, slog.LevelDebug) {
 		o.log.DebugContext(ctx, "claimed", "count", n, "owner_token", owner.String())

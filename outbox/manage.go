@@ -12,48 +12,38 @@ import (
 )
 
 // Status is where a message is in its life.
-type Status int
+type Status string
 
-// The states of a message. The first four are the seed's.
+// The states of a message.
 const (
-	Ready      Status = 0 // waiting: due now, or scheduled
-	InProgress Status = 1 // under a lease
-	Done       Status = 2 // handled
-	Failed     Status = 3 // failed for good: redrive or discard it
-	Discarded  Status = 4 // given up after it failed, cancelled before it ran, or a pending run of a job that was removed
+	Ready      Status = "ready"     // waiting: due now, or scheduled
+	InProgress Status = "running"   // under a lease
+	Done       Status = "done"      // handled
+	Failed     Status = "failed"    // failed for good: redrive or discard it
+	Discarded  Status = "discarded" // given up after it failed, cancelled before it ran, or a pending run of a job that was removed
 	// Scheduled is Ready but not due yet. It is only used to list.
-	Scheduled Status = 5
+	Scheduled Status = "scheduled"
 )
 
-// String returns the status in words.
-func (s Status) String() string {
-	names := []string{"ready", "in progress", "done", "failed", "discarded", "scheduled"}
-	if s < 0 || int(s) >= len(names) {
-		return fmt.Sprintf("status %d", int(s))
-	}
-	return names[s]
-}
-
-// Info is a message with its state.
+// Info is a message with its state. Owner is that of its claim, if it is in progress.
 type Info struct {
 	Message
-	Status        Status
-	NextAttemptAt time.Time   // when it may be, or became, claimable
-	LockedUntil   *time.Time  // end of its lease, if it is in progress
-	OwnerToken    *OwnerToken // of its claim, if it is in progress
-	ProcessedAt   *time.Time
-	ProcessedBy   string
-	LastError     string
+	Status        Status    `json:"status"`
+	NextAttemptAt time.Time `json:"next_attempt_at,omitzero"` // when it may be, or became, claimable
+	LockedUntil   time.Time `json:"locked_until,omitzero"`    // end of its lease, if it is in progress
+	ProcessedAt   time.Time `json:"processed_at,omitzero"`    // when it was handled
+	ProcessedBy   string    `json:"processed_by,omitempty"`
+	LastError     string    `json:"last_error,omitempty"`
 	// Unreadable says what of the message cannot be read, and is missing here: some
 	// other program wrote it. "" if nothing is.
-	Unreadable string
-	Redrives   int // how often it was redriven
+	Unreadable string `json:"unreadable,omitempty"`
+	Redrives   int    `json:"redrives,omitempty"` // how often it was redriven
 }
 
 // IsProcessed reports whether the message was handled.
 func (i *Info) IsProcessed() bool { return i.Status == Done }
 
-// ErrNotFound says that there is no such message, or it was cleaned up.
+// ErrNotFound is returned when there is no such message, or it was deleted.
 var ErrNotFound = errors.New("message not found")
 
 // Get returns the message at a position, or ErrNotFound.
@@ -65,11 +55,11 @@ func (o *Outbox) Get(ctx context.Context, id Position) (*Info, error) {
 	if len(found) == 0 {
 		return nil, fmt.Errorf("%w: %d", ErrNotFound, id)
 	}
-	return found[0], nil
+	return &found[0], nil
 }
 
-// Find returns the message with an id, or ErrNotFound. Ids that pawl made say
-// themselves where to look; supplied ones are indexed.
+// Find returns the message with an id, or ErrNotFound. Ids that pawl made carry the position;
+// supplied ones are indexed.
 func (o *Outbox) Find(ctx context.Context, id MessageID) (*Info, error) {
 	if position, _, ok := id.position(); ok {
 		found, err := o.infos(ctx, op.OutboxGet{ID: position})
@@ -77,7 +67,7 @@ func (o *Outbox) Find(ctx context.Context, id MessageID) (*Info, error) {
 			return nil, err
 		}
 		if len(found) > 0 && found[0].ID == id {
-			return found[0], nil
+			return &found[0], nil
 		}
 	}
 	found, err := o.infos(ctx, op.OutboxFind{MessageID: id})
@@ -87,54 +77,50 @@ func (o *Outbox) Find(ctx context.Context, id MessageID) (*Info, error) {
 	if len(found) == 0 {
 		return nil, fmt.Errorf("%w: %s", ErrNotFound, id)
 	}
-	return found[0], nil
+	return &found[0], nil
 }
 
-func (o *Outbox) infos(ctx context.Context, read engine.Answering[op.OutboxItem]) (all []*Info, err error) {
+func (o *Outbox) infos(ctx context.Context, read engine.Answering[op.OutboxItem]) (all []Info, err error) {
 	c := engine.Each(read, func(row *op.OutboxItem, unread error) error {
-		i, err := infoOf(row, unread)
-		all = append(all, i)
-		return err
+		if row.ID == 0 && unread != nil {
+			return unread
+		}
+		all = append(all, infoOf(row, unread))
+		return nil
 	})
 	c.Reset = func() { all = nil }
 	err = o.db.Read(ctx, c)
 	return all, err
 }
 
-func infoOf(row *op.OutboxItem, err error) (*Info, error) {
-	if row.ID == 0 && err != nil {
-		return nil, err
+// infoOf is what is known of a message as it is stored; unread is why not all of it can
+// be read.
+func infoOf(row *op.OutboxItem, unread error) Info {
+	i := Info{
+		Status: Status(op.OutboxStatuses().Word(row.Status)), NextAttemptAt: row.NextAttemptAt.UTC(), LockedUntil: worker.Value(row.LockedUntil).UTC(),
+		ProcessedAt: worker.Value(row.ProcessedAt).UTC(), ProcessedBy: worker.Value(row.ProcessedBy), LastError: worker.Value(row.LastError), Redrives: row.Redrives,
 	}
-	i := &Info{NextAttemptAt: row.NextAttemptAt, ProcessedBy: worker.Value(row.ProcessedBy), LastError: worker.Value(row.LastError), Redrives: row.Redrives}
-	i.Status, i.LockedUntil, i.ProcessedAt = Status(row.Status), utc(row.LockedUntil), utc(row.ProcessedAt)
-	i.NextAttemptAt = i.NextAttemptAt.UTC()
-	err = errors.Join(err, engine.CleanTime("next attempt", &i.NextAttemptAt), engine.CleanTime("end of the lease", i.LockedUntil),
-		engine.CleanTime("time of processing", i.ProcessedAt))
-	if fault := i.fill(&row.OutboxMessage, err); fault != nil {
+	unread = errors.Join(unread, engine.CleanTime("next attempt", &i.NextAttemptAt), engine.CleanTime("end of the lease", &i.LockedUntil),
+		engine.CleanTime("time of processing", &i.ProcessedAt))
+	if fault := i.fill(&row.OutboxMessage, unread); fault != nil {
 		i.Unreadable = fault.Error()
 	}
-	if row.OwnerToken != nil {
-		token := OwnerToken(*row.OwnerToken)
-		i.OwnerToken = &token
-	}
-	return i, nil
+	i.Owner = OwnerToken(worker.Value(row.OwnerToken))
+	return i
 }
 
-func utc(t *time.Time) *time.Time {
-	if t == nil {
-		return nil
-	}
-	u := t.UTC()
-	return &u
-}
-
-// Counts are sums over an outbox. They are made from runs, so they stay cheap
-// while nothing holds many single messages.
+// Counts are sums over an outbox. They are computed from runs, so they are cheap unless there are
+// many single messages.
 type Counts struct {
-	Ready, Scheduled, InProgress, Done, Failed, Discarded int64
+	Ready      int64 `json:"ready"` // due now
+	Scheduled  int64 `json:"scheduled"`
+	InProgress int64 `json:"running"`
+	Done       int64 `json:"done"`
+	Failed     int64 `json:"failed"`
+	Discarded  int64 `json:"discarded"`
 }
 
-// Count returns how many messages are in which state.
+// Count returns how many messages are in each state.
 func (o *Outbox) Count(ctx context.Context) (Counts, error) {
 	c, _, err := engine.Get(ctx, o.db, op.OutboxCounts{})
 	return Counts{Ready: c.Ready, Scheduled: c.Scheduled, InProgress: c.Claimed, Done: c.Done, Failed: c.Failed, Discarded: c.Discarded}, err

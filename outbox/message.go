@@ -1,11 +1,10 @@
-// Package outbox delivers messages that were written in the same transaction
-// as the data they speak of: if the transaction commits the message will be
-// handled at least once, if it rolls back there never was one.
+// Package outbox delivers messages that were written in the same transaction as the data they
+// refer to: if the transaction commits the message will be handled at least once, if it rolls back
+// the message does not exist.
 //
-// Producers call Enqueue, EnqueueBatch, or EnqueueTx within their own
-// transaction. Consumers register a Handler per topic and call Run, or claim
-// and settle themselves with the work-queue calls. Delivery is at least once:
-// handlers should recognise a Message.ID they have already dealt with.
+// Producers call Enqueue, EnqueueBatch, or EnqueueTx within their own transaction. Consumers
+// register a Handler per topic and call Run, or claim and settle themselves with the work-queue
+// calls. Delivery is at least once: handlers should recognize a Message.ID that they have handled.
 package outbox
 
 import (
@@ -15,49 +14,50 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/worker"
 )
 
 // DefaultQueue is the queue of messages that name none.
 const DefaultQueue = "default"
 
-// Message is what is enqueued and what a handler gets.
+// Message is a message, as enqueued and as passed to a handler.
 type Message struct {
 	// ID is the message's identity. Left zero, Enqueue makes one. Supplying an
 	// id makes the enqueue idempotent: a second message with a known id is not
 	// added, as long as the first is kept (see Options.Retention).
-	ID MessageID
+	ID MessageID `json:"message_id"`
 	// Topic says which handler gets the message: 1–255 characters, matched
 	// exactly.
-	Topic string
+	Topic string `json:"topic"`
 	// Payload is the body: any bytes, also none. Encoding is the handlers'.
-	Payload []byte
+	Payload []byte `json:"payload_base64,omitempty"`
 	// CorrelationID links messages for tracing: at most 255 characters, "" for none.
-	CorrelationID string
+	CorrelationID string `json:"correlation_id,omitempty"`
 	// Headers are a small map, at most 16 KiB in all.
-	Headers map[string]string
+	Headers map[string]string `json:"headers,omitempty"`
 	// Due is when the message may be handled at the earliest; zero or past: now.
 	// A time before 1970 is kept as none.
-	Due time.Time
+	Due time.Time `json:"due,omitzero"`
 	// Queue is which workers see the message; "" = DefaultQueue.
-	Queue string
+	Queue string `json:"queue"`
 	// Priority orders a queue: lower goes first, −100 … 100, default 0.
-	Priority int
+	Priority int `json:"priority"`
 
-	// The rest is set on delivery and ignored by Enqueue.
+	// The other fields are set on delivery and ignored by Enqueue.
 
 	// Position is the position under which the message is claimed and settled.
-	Position Position
+	Position Position `json:"id"`
 	// Owner is the claim under which the message was delivered: the token that
 	// settles it.
-	Owner OwnerToken
+	Owner OwnerToken `json:"owner_token,omitzero"`
 	// CreatedAt is when the message was enqueued, by the database's clock.
-	CreatedAt time.Time
+	CreatedAt time.Time `json:"created_at,omitzero"`
 	// RetryCount is how many attempts failed so far; 0 at the first delivery.
-	RetryCount int
+	RetryCount int `json:"retry_count"`
 }
 
-// since is from when on the message could be handled.
+// since returns when the message became claimable.
 func (m *Message) since() time.Time {
 	if m.Due.After(m.CreatedAt) {
 		return m.Due
@@ -65,41 +65,22 @@ func (m *Message) since() time.Time {
 	return m.CreatedAt
 }
 
-// Limits of a message's fields, in characters unless said otherwise.
-const (
-	MaxTopic          = 255
-	MaxCorrelationID  = 255
-	MaxQueue          = 255
-	MaxHeaderBytes    = 16 << 10
-	DefaultMaxPayload = 1 << 20
-	maxPriority       = 100
-)
-
-// ErrInvalid is what errors.Is finds in every rejected argument.
-var ErrInvalid = engine.ErrInvalid
-
-// InvalidError says which field was refused and why. Nothing was stored.
-type InvalidError = engine.InvalidError
-
 // Validate checks a message as Enqueue does, with the default payload limit.
-func (m *Message) Validate() error { return m.validate(DefaultMaxPayload) }
+func (m *Message) Validate() error { return m.validate(limits.Payload) }
 
-// Validate checks a message as Enqueue does, with this outbox's payload limit.
-func (o *Outbox) Validate(m Message) error { return m.validate(o.opts.MaxPayload) }
-
-// validate is D-2: once, in Go, before any SQL, the same on every engine.
+// validate implements D-2: once, in Go, before any SQL, the same on every engine.
 func (m *Message) validate(maxPayload int) error {
-	if err := engine.CheckText("topic", m.Topic, MaxTopic, true); err != nil {
+	if err := engine.CheckText("topic", m.Topic, limits.Topic, true); err != nil {
 		return err
 	}
-	if err := engine.CheckText("correlation id", m.CorrelationID, MaxCorrelationID, false); err != nil {
+	if err := engine.CheckText("correlation id", m.CorrelationID, limits.CorrelationID, false); err != nil {
 		return err
 	}
-	if err := engine.CheckText("queue", m.queue(), MaxQueue, true); err != nil {
+	if err := engine.CheckText("queue", m.queue(), limits.Queue, true); err != nil {
 		return err
 	}
-	if m.Priority < -maxPriority || m.Priority > maxPriority {
-		return engine.Invalid("priority", "not within %d … %d", -maxPriority, maxPriority)
+	if m.Priority < -limits.Priority || m.Priority > limits.Priority {
+		return engine.Invalid("priority", "not within %d … %d", -limits.Priority, limits.Priority)
 	}
 	if len(m.Payload) > maxPayload {
 		return engine.TooLong("payload", maxPayload, "bytes")
@@ -113,7 +94,7 @@ func (m *Message) validate(maxPayload int) error {
 func checkHeaders(headers map[string]string) error {
 	size := 0
 	for k, v := range headers {
-		if err := engine.CheckText("header name", k, MaxTopic, true); err != nil {
+		if err := engine.CheckText("header name", k, limits.Topic, true); err != nil {
 			return err
 		}
 		if err := engine.CheckText("header value", v, math.MaxInt, false); err != nil {
@@ -121,8 +102,8 @@ func checkHeaders(headers map[string]string) error {
 		}
 		size += len(k) + len(v)
 	}
-	if size > MaxHeaderBytes {
-		return engine.TooLong("headers", MaxHeaderBytes, "bytes")
+	if size > limits.HeaderBytes {
+		return engine.TooLong("headers", limits.HeaderBytes, "bytes")
 	}
 	return nil
 }
@@ -145,8 +126,8 @@ func encodeHeaders(headers map[string]string) (*string, error) {
 	return worker.Optional(string(text)), nil
 }
 
-// decodeHeaders forgives headers that other programs wrote in another form:
-// one unreadable row must not hold up its batch.
+// decodeHeaders accepts headers that other programs wrote in another form: one unreadable row must
+// not block its batch.
 func decodeHeaders(text *string) map[string]string {
 	if text == nil {
 		return nil

@@ -286,7 +286,7 @@ func (m *model) enqueued(rt *rapid.T, msgs []outbox.Message, ids []outbox.Messag
 		if _, taken := m.byID[info.Position]; taken {
 			rt.Fatalf("position %d given twice", info.Position)
 		}
-		k := &known{msg: same[i], at: m.now()}
+		k := &known{msg: same[i], at: m.now(), status: outbox.Ready}
 		k.msg.ID, k.msg.Position = id, info.Position
 		if !k.msg.Due.IsZero() {
 			k.at = k.msg.Due
@@ -689,7 +689,7 @@ func (m *model) passTime(rt *rapid.T) {
 
 // compare checks what is stored, and asks for it in one way or another.
 func (m *model) compare(rt *rapid.T) {
-	all, err := m.o.List(m.ctx(), outbox.ListFilter{Limit: 10_000})
+	all, err := m.o.List(m.ctx(), outbox.ListOptions{Limit: 10_000})
 	if err != nil {
 		rt.Fatal(err)
 	}
@@ -703,11 +703,12 @@ func (m *model) compare(rt *rapid.T) {
 	ask[rapid.IntRange(0, len(ask)-1).Draw(rt, "ask")](rt)
 }
 
-func (m *model) compareList(rt *rapid.T, got []*outbox.Info, want []outbox.Position, what string) {
+func (m *model) compareList(rt *rapid.T, got []outbox.Info, want []outbox.Position, what string) {
 	if len(got) != len(want) {
 		rt.Fatalf("list of %s has %d messages, want %d", what, len(got), len(want))
 	}
-	for i, info := range got {
+	for i := range got {
+		info := &got[i]
 		if info.Position != want[i] {
 			rt.Fatalf("list of %s has %d at place %d, want %d", what, info.Position, i, want[i])
 		}
@@ -728,8 +729,8 @@ func (m *model) compareInfo(rt *rapid.T, i *outbox.Info) {
 	switch {
 	case i.ID != k.msg.ID || !sameMessage(&k.msg, &i.Message), i.Status != k.status, i.IsProcessed() != (k.status == outbox.Done),
 		i.RetryCount != k.retry, i.LastError != k.lastError, i.Redrives != k.redrives, i.ProcessedBy != by,
-		(i.ProcessedAt != nil) != (k.status == outbox.Done), (i.LockedUntil != nil) != leased, (i.OwnerToken != nil) != leased,
-		leased && *i.OwnerToken != k.owner:
+		i.ProcessedAt.IsZero() == (k.status == outbox.Done), i.LockedUntil.IsZero() == leased, (i.Owner != outbox.OwnerToken{}) != leased,
+		leased && i.Owner != k.owner:
 		rt.Fatalf("stored %+v\nmodel  %+v", i, k)
 	}
 	if !m.d.exact {
@@ -776,9 +777,9 @@ func (m *model) compareStates(rt *rapid.T) {
 		}
 	}
 	slices.Reverse(want)
-	var got []*outbox.Info
+	var got []outbox.Info
 	limit := rapid.SampledFrom([]int{3, 1000}).Draw(rt, "limit")
-	for f := (outbox.ListFilter{Status: &status, Topic: topic, Limit: limit}); ; {
+	for f := (outbox.ListOptions{Status: status, Topic: topic, Limit: limit}); ; {
 		page, err := m.o.List(m.ctx(), f)
 		if err != nil {
 			rt.Fatal(err)
@@ -787,9 +788,9 @@ func (m *model) compareStates(rt *rapid.T) {
 		if len(page) < limit {
 			break
 		}
-		f.Before = page[len(page)-1].Position
+		f.After = &page[len(page)-1]
 	}
-	m.compareList(rt, got, want, status.String())
+	m.compareList(rt, got, want, string(status))
 }
 
 // compareOne looks up one random id, known or not.
@@ -850,7 +851,7 @@ func (m *model) compareView(rt *rapid.T) {
 			wantBy = workerName
 		}
 		row := fmt.Sprint(topic, status, processed, retry, lastError.String, owner.String, messageID, correlation.String, by.String, locked, ended, due, queue, priority)
-		want := fmt.Sprint(k.msg.Topic, int(k.status), k.status == outbox.Done, k.retry, k.lastError, wantOwner, k.msg.ID, k.msg.CorrelationID, wantBy,
+		want := fmt.Sprint(k.msg.Topic, slices.Index(stored, k.status), k.status == outbox.Done, k.retry, k.lastError, wantOwner, k.msg.ID, k.msg.CorrelationID, wantBy,
 			k.status == outbox.InProgress, k.status == outbox.Done, !k.msg.Due.IsZero(), cmp.Or(k.msg.Queue, outbox.DefaultQueue), k.msg.Priority)
 		if row != want {
 			rt.Fatalf("the view has %s\nthe model %s", row, want)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/enginekit/coalesce"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/pause"
 	"github.com/bravellian/pawl/internal/worker"
 )
@@ -19,15 +20,13 @@ import (
 type Options struct {
 	// MaxPayload is the largest payload in bytes, default 1 MiB.
 	MaxPayload int
-	// Logger gets what happens, at the levels of the specification: enqueues
-	// and deliveries at INFO, claims at DEBUG, failures at ERROR. nil means
-	// slog.Default() for warnings and errors only. Payloads, header values and
-	// passwords are never logged.
+	// Logger logs enqueues and deliveries at INFO, claims at DEBUG, failures at ERROR. nil means
+	// slog.Default() for warnings and errors only. Payloads, header values and passwords are
+	// never logged.
 	Logger *slog.Logger
-	// RetryLogLevel is the level at which a failed attempt is logged that will be
-	// retried, slog.LevelWarn for instance; nil means slog.LevelError. The last
-	// attempt is logged at ERROR, and what a handler asked for (RetryAfter, Snooze)
-	// at INFO.
+	// RetryLogLevel is the level of failed attempts that will be retried, slog.LevelWarn for
+	// example; nil means slog.LevelError. The last attempt is logged at ERROR, and delays that a
+	// handler chose (RetryAfter, Snooze) at INFO.
 	RetryLogLevel slog.Leveler
 	// Queues are served by Run, each by a loop of its own; default: DefaultQueue.
 	Queues []string
@@ -41,26 +40,18 @@ type Options struct {
 	// Lease is how long a claim lasts without a heartbeat, default 30 s, at least 1 s. It is
 	// extended while handlers run, so it need not cover the longest of them.
 	Lease time.Duration
-	// PollInterval bounds how long a worker sleeps without being woken,
-	// default 1 s.
+	// PollInterval bounds how long a worker sleeps without a notification, default 1 s.
 	PollInterval time.Duration
 	// Grace is how long handlers may go on after Run's context ended, default 20 s.
 	Grace time.Duration
-	// Retry is the policy of topics that have none of their own; nil means ten
-	// executions in all with 1, 2, 4 … 60 s in between, ± 10 %.
+	// Retry is the policy of topics that have none of their own; nil means ten executions in all
+	// with 1, 2, 4 … 60 s in between, ± 10 %.
 	Retry *RetryPolicy
-	// Retention is how long messages are kept after they were handled or
-	// discarded, default 7 days. Failed ones stay until someone decides.
+	// Retention is how long messages are kept after they were handled or discarded, default 7
+	// days. Failed ones stay until they are redriven or discarded.
 	Retention time.Duration
 	// Worker names this process in processed_by, default host:pid.
 	Worker string
-	// Tag marks the owner tokens of this process's claims, so that they can be told
-	// from others'; see worker.Registry.Tag. pawl.New sets it.
-	Tag worker.Tag
-	// Gate is shared by what claims in one process: what came back from an expired
-	// lease is handled while nothing else is that claims behind it. pawl.New and
-	// fleet.New set it; nil: one for the queues of this outbox.
-	Gate *worker.Gate
 	// StopWhenEmpty makes Run return once nothing is due and nothing runs.
 	StopWhenEmpty bool
 }
@@ -71,10 +62,10 @@ const (
 	maxWorker        = 255
 )
 
-// Validate returns an *InvalidError that names the first invalid field. pawl.New and Run call it.
+// Validate returns an *pawl.InvalidError that names the first invalid field. pawl.New and Run call it.
 func (o *Options) Validate() error {
 	for i, queue := range o.Queues {
-		if err := engine.CheckText("Queues", queue, MaxQueue, true); err != nil {
+		if err := engine.CheckText("Queues", queue, limits.Queue, true); err != nil {
 			return err
 		}
 		if slices.Contains(o.Queues[:i], queue) {
@@ -82,7 +73,7 @@ func (o *Options) Validate() error {
 		}
 	}
 	for queue, n := range o.QueueConcurrency {
-		if err := cmp.Or(engine.CheckText("QueueConcurrency", queue, MaxQueue, true), engine.CheckOption("QueueConcurrency", n, 1, 0)); err != nil {
+		if err := cmp.Or(engine.CheckText("QueueConcurrency", queue, limits.Queue, true), engine.CheckOption("QueueConcurrency", n, 1, 0)); err != nil {
 			return err
 		}
 	}
@@ -101,28 +92,31 @@ func (o *Options) Validate() error {
 
 // Outbox is the outbox of one database. It is safe for concurrent use.
 type Outbox struct {
-	db       engine.DB
-	opts     Options
-	log      *slog.Logger
-	tag      uint32
-	lanes    lanes
-	minted   span
-	enqueues coalesce.Group[*enqueue]
-	handlers registry
-	pauses   *pause.Pauses
-	watch    watch
-	stats    sync.Map // queue → *worker.Stats
-	cleaning worker.LoopTracker
-	adopted  atomic.Int64 // when lanes that got lost were last looked for, in nanoseconds since 1970
-	deadLook int          // how many failed messages one transaction looks at
+	db         engine.DB
+	opts       Options
+	log        *slog.Logger
+	tag        uint32
+	lanes      lanes
+	minted     span
+	enqueues   coalesce.Group[*enqueueCall]
+	handlers   registry
+	pauses     *pause.Pauses
+	watch      observing
+	stats      sync.Map // queue → *worker.Stats
+	cleanup    *worker.Cleanup
+	adopted    atomic.Int64 // when lanes that got lost were last looked for, in nanoseconds since 1970
+	failedPage int          // how many failed messages one transaction examines
+
+	workerTag worker.Tag   // in the owner tokens of this process's claims
+	gate      *worker.Gate // closed while a message of an expired lease is handled alone
 }
 
-// New returns the outbox of a database, which must be migrated before use. Options
-// that cannot be are reported by Run.
+// New returns the outbox of a database, which must be migrated before use. Run returns an error for
+// invalid options.
 func New(db engine.DB, opts Options) *Outbox {
 	invalid := opts.Validate()
 	if opts.MaxPayload <= 0 {
-		opts.MaxPayload = DefaultMaxPayload
+		opts.MaxPayload = limits.Payload
 	}
 	opts.Logger = engine.Logger(opts.Logger)
 	if len(opts.Queues) == 0 {
@@ -131,31 +125,29 @@ func New(db engine.DB, opts Options) *Outbox {
 	if opts.Retention <= 0 {
 		opts.Retention = defaultRetention
 	}
-	if opts.Gate == nil {
-		opts.Gate = &worker.Gate{}
-	}
 	if opts.Worker == "" {
 		opts.Worker = engine.ProcessName()
 	}
-	o := &Outbox{db: db, opts: opts, log: opts.Logger, tag: newTag(), deadLook: deadLook, pauses: pause.New(db, opts.Logger)}
+	o := &Outbox{db: db, opts: opts, log: opts.Logger, tag: newTag(), failedPage: failedPage, pauses: pause.New(db, opts.Logger), gate: &worker.Gate{}}
+	o.cleanup = worker.NewCleanup("outbox", "messages", o.log, o.CleanUp)
 	if invalid != nil {
 		o.handlers.errs = append(o.handlers.errs, fmt.Errorf("options of the outbox: %w", invalid))
 	}
-	o.enqueues = coalesce.Group[*enqueue]{Leaders: enqueueLeaders, Max: enqueueMerge, Run: o.flush}
+	o.enqueues = coalesce.Group[*enqueueCall]{Leaders: enqueueLeaders, Max: enqueueMerge, Run: o.flush}
 	return o
 }
 
-// RetryPolicy says how often and when to try again.
+// RetryPolicy defines how often and when a message is tried again.
 type RetryPolicy = worker.RetryPolicy
 
-// Permanent makes a handler's error final: the message fails without retry.
+// Permanent returns an error that fails the message without another attempt.
 func Permanent(err error) error { return worker.Permanent(err) }
 
-// RetryAfter fails this attempt with err and sets when the next one is.
+// RetryAfter returns an error that fails this attempt with err and sets the delay before the next.
 func RetryAfter(d time.Duration, err error) error { return worker.RetryAfter(d, err) }
 
-// Snooze puts the message back for d without counting an attempt.
+// Snooze returns an error that puts the message back for d without counting an attempt.
 func Snooze(d time.Duration) error { return worker.Snooze(d) }
 
-// Backoff is the default delay after so many failures: 1, 2, 4, … 60 s.
+// Backoff returns the default delay after so many failures: 1, 2, 4, … 60 s.
 func Backoff(failures int) time.Duration { return worker.Backoff(failures) }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/postgres"
@@ -58,7 +59,7 @@ func beVictim() error {
 		StopWhenEmpty: true, Concurrency: 500, BatchSize: 500, Queues: []string{outbox.DefaultQueue, "other"},
 		Retry: &outbox.RetryPolicy{MaxAttempts: poisonAttempts},
 	})
-	o.Observe(claimWriter{})
+	o.Internal(access.Key{}).Component().Observe(&worker.Observer{Claimed: writeClaimed})
 	o.Handle("t", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
 		if string(m.Payload) == "poison" {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
@@ -70,13 +71,8 @@ func beVictim() error {
 	return errors.Join(o.Run(context.Background()), db.Close())
 }
 
-// claimWriter writes how many messages each claim brought.
-type claimWriter struct{}
-
-func (claimWriter) Enqueued(string, string, int) {}
-func (claimWriter) Claimed(_ string, n int)      { fmt.Println("claimed", n) }
-func (claimWriter) Attempted([]worker.Attempt)   {}
-func (claimWriter) Reaped(string, int64)         {}
+// writeClaimed writes how many messages a claim returned.
+func writeClaimed(_ string, n int) { fmt.Println("claimed", n) }
 
 // victims are the processes that work on a database, one after the other.
 type victims struct {

@@ -8,22 +8,21 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// The work-queue calls, for programs that run their own loop. Whoever claims
-// chooses an owner token, fresh for every claim; only with that token can the
-// messages be settled. Ids that are unknown, doubled, or held by someone else
-// are ignored: the count returned says how many were touched.
+// The work-queue calls, for programs that run their own loop. The caller chooses an owner token, new
+// for every claim; only with that token can the messages be settled. Ids that are unknown,
+// duplicates, or claimed by another owner are ignored: the number returned is that of the others.
 
-// Claim takes up to n due messages of DefaultQueue under a lease, oldest due
-// first. None due is no error.
+// Claim claims up to n due messages of DefaultQueue under a lease, oldest due first. None due is no
+// error.
 //
-// Messages whose lease has run out are due, but are claimed apart from others and
-// before them, for one of them may have ended the process that held it: claim when
-// you hold nothing, and if that happens again, fewer of them come in one claim. Only
-// the lease of a message that was claimed alone, as one of those, counts as a failed
-// attempt when it runs out.
+// Messages whose lease has expired are due, but are claimed apart from others and before them,
+// because one of them may have ended the process that held it: claim when you hold nothing. If it
+// happens again, fewer of them are returned by one claim. An expired lease counts as a failed
+// attempt only for a message that was claimed alone, as one of those.
 //
 // A message that cannot be read is not returned: it fails, with the reason.
 func (o *Outbox) Claim(ctx context.Context, owner OwnerToken, lease time.Duration, n int) ([]*Message, error) {
@@ -39,11 +38,11 @@ func (o *Outbox) ClaimFrom(ctx context.Context, queue string, owner OwnerToken, 
 	return o.claimSelf(ctx, owner, n, op.OutboxClaimAny{Queue: queue, Owner: owner, Lease: lease, Most: n})
 }
 
-// claimSelf is a claim that the program makes itself.
+// claimSelf is a claim of the program's own.
 func (o *Outbox) claimSelf(ctx context.Context, owner OwnerToken, n int, claim engine.Answering[op.OutboxClaimed]) ([]*Message, error) {
 	for {
 		var got delivery
-		// Expired leases come back in the same transaction (OBX-097).
+		// Expired leases are reaped in the same transaction (OBX-097).
 		reap := engine.Ask(op.OutboxReap{Most: reapRuns})
 		if err := o.db.Do(ctx, reap, claimCall(claim, owner, n, &got)); err != nil {
 			return nil, err
@@ -68,12 +67,11 @@ func checkClaim(queue string, owner OwnerToken, lease time.Duration, n int) erro
 	case n < 1:
 		return engine.Invalid("batch size", "less than 1")
 	}
-	return engine.CheckText("queue", queue, MaxQueue, true)
+	return engine.CheckText("queue", queue, limits.Queue, true)
 }
 
-// claim runs calls and then, unless n is 0, a worker loop's claim, in one
-// transaction. A loop claims again at once when it got n: an engine may leave older
-// messages to one of the next claims.
+// claim runs calls and then, unless n is 0, a worker loop's claim, in one transaction. A loop claims
+// again at once when it got n: an engine may leave older messages for one of the next claims.
 func (o *Outbox) claim(ctx context.Context, calls []*engine.Call, queue string, owner OwnerToken, lease time.Duration, n int) (got delivery, err error) {
 	if n > 0 {
 		calls = append(calls, claimCall(op.OutboxClaim{Queue: queue, Owner: owner, Lease: lease, Most: n}, owner, n, &got))
@@ -87,13 +85,13 @@ func (o *Outbox) claim(ctx context.Context, calls []*engine.Call, queue string, 
 	return got, nil
 }
 
-// delivery is what a claim answers with.
+// delivery is the result of a claim.
 type delivery struct {
 	msgs   []*Message
 	faults map[*Message]error // why some of them cannot be read; nil: all can
 }
 
-// claimCall collects the messages that a claim answers with.
+// claimCall returns a call that collects the messages of a claim.
 func claimCall(claim engine.Answering[op.OutboxClaimed], owner OwnerToken, n int, got *delivery) *engine.Call {
 	c := engine.Each(claim, func(row *op.OutboxClaimed, unread error) error {
 		if got.msgs == nil {
@@ -102,7 +100,7 @@ func claimCall(claim engine.Answering[op.OutboxClaimed], owner OwnerToken, n int
 		m := &Message{Owner: owner}
 		fault := m.fill(&row.OutboxMessage, unread)
 		if m.Position == 0 {
-			return fault // whatever it is, nobody could settle it
+			return fault // without its position it cannot be settled
 		}
 		got.msgs = append(got.msgs, m)
 		if fault != nil {
@@ -114,7 +112,7 @@ func claimCall(claim engine.Answering[op.OutboxClaimed], owner OwnerToken, n int
 	return c
 }
 
-// Ack marks messages as handled (the seed's "mark dispatched").
+// Ack marks messages as handled.
 func (o *Outbox) Ack(ctx context.Context, owner OwnerToken, ids ...Position) (int64, error) {
 	return o.settle(ctx, owner, ids, func(runs []op.Held) engine.Operation { return op.OutboxAck{Runs: runs, Worker: o.opts.Worker} })
 }
@@ -125,8 +123,7 @@ func (o *Outbox) Abandon(ctx context.Context, owner OwnerToken, cause error, ids
 	return o.settle(ctx, owner, ids, func(runs []op.Held) engine.Operation { return abandonOp(runs, nil, causeText(cause)) })
 }
 
-// AbandonAfter is Abandon with a delay in place of the backoff (the seed's
-// "reschedule").
+// AbandonAfter is Abandon with a delay in place of the backoff.
 func (o *Outbox) AbandonAfter(ctx context.Context, owner OwnerToken, delay time.Duration, cause error, ids ...Position) (int64, error) {
 	if delay < 0 {
 		return 0, engine.Invalid("delay", "negative")
@@ -156,7 +153,7 @@ func (o *Outbox) Release(ctx context.Context, owner OwnerToken, ids ...Position)
 	})
 }
 
-// Extend makes the lease of messages last for another lease from now.
+// Extend extends the lease of messages, from now.
 func (o *Outbox) Extend(ctx context.Context, owner OwnerToken, lease time.Duration, ids ...Position) (int64, error) {
 	if lease < time.Millisecond {
 		return 0, engine.Invalid("lease", "shorter than a millisecond")
@@ -164,8 +161,8 @@ func (o *Outbox) Extend(ctx context.Context, owner OwnerToken, lease time.Durati
 	return o.settle(ctx, owner, ids, func(runs []op.Held) engine.Operation { return op.OutboxExtend{Runs: runs, Lease: lease} })
 }
 
-// ReapExpired puts messages back whose lease has run out, and returns how many they
-// were. See Claim for what becomes of them. Run does this by itself.
+// ReapExpired puts messages back whose lease has expired, and returns how many. See Claim for how
+// they are claimed again. Run does this by itself.
 func (o *Outbox) ReapExpired(ctx context.Context) (int64, error) {
 	var total int64
 	if _, err := o.adopt(ctx); err != nil {
@@ -181,11 +178,11 @@ func (o *Outbox) ReapExpired(ctx context.Context) (int64, error) {
 	}
 }
 
-// adoptEvery is how often a worker looks for lanes that got lost.
+// adoptEvery is how often a worker adopts lanes.
 const adoptEvery = 10 * time.Second
 
-// adoptSometimes is adopt, unless this outbox just did.
-func (o *Outbox) adoptSometimes(ctx context.Context) error {
+// adoptIfDue is adopt, unless this outbox did so within adoptEvery.
+func (o *Outbox) adoptIfDue(ctx context.Context) error {
 	if last := o.adopted.Load(); time.Now().UnixNano()-last < int64(adoptEvery) || !o.adopted.CompareAndSwap(last, time.Now().UnixNano()) {
 		return nil
 	}
@@ -193,9 +190,8 @@ func (o *Outbox) adoptSometimes(ctx context.Context) error {
 	return err
 }
 
-// adopt makes lanes known that messages lie in and the database does not know: a
-// program enqueued into them that had been told of them by a history which is gone.
-// Those of queues that nobody knows stay; the doctor shows them.
+// adopt registers lanes that have messages and are not registered: a program that knew them from a
+// history which was lost enqueued into them. Those of unknown queues stay; the doctor shows them.
 func (o *Outbox) adopt(ctx context.Context) (int64, error) {
 	call := engine.Ask(op.OutboxAdopt{Queues: o.opts.Queues})
 	if err := o.db.Do(ctx, call); err != nil {
@@ -226,7 +222,7 @@ func (o *Outbox) reap(ctx context.Context, more ...*engine.Call) (int64, error) 
 
 func (o *Outbox) settle(ctx context.Context, owner OwnerToken, ids []Position, settle func([]op.Held) engine.Operation) (int64, error) {
 	var runs []op.Held
-	for _, r := range worker.Runs(slices.DeleteFunc(slices.Clone(ids), impossible)) {
+	for _, r := range worker.Runs(slices.DeleteFunc(slices.Clone(ids), invalidPosition)) {
 		runs = append(runs, op.Held{Owner: owner, Lo: r.Lo, N: int(r.N)})
 	}
 	if len(runs) == 0 {
@@ -243,9 +239,9 @@ func abandonOp(runs []op.Held, delay *time.Duration, reason *string) engine.Oper
 	return op.OutboxAbandon{Runs: all}
 }
 
-// impossible tells ids that no message can have. Sums with them may leave the
-// range of the engine's integers.
-func impossible(id Position) bool { return id < 1 || id >= 1<<positionBits }
+// invalidPosition reports whether no message can have a position. Sums with such a number may
+// exceed the range of the engine's integers.
+func invalidPosition(id Position) bool { return id < 1 || id >= 1<<positionBits }
 
 func causeText(cause error) *string {
 	if cause == nil {

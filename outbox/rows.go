@@ -9,8 +9,8 @@ import (
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// enqueueOp writes entries, which are in order of position. Those that brought an id of
-// their own may be known.
+// enqueueOp returns the operation that writes entries, which are in order of position. Those with an
+// id of the caller's may be stored already.
 func enqueueOp(entries []*entry) engine.Operation {
 	if slices.ContainsFunc(entries, func(en *entry) bool { return en.supplied }) {
 		return op.OutboxEnqueueOnce{Messages: newMessages(entries), Queues: queuesOf(entries)}
@@ -18,13 +18,13 @@ func enqueueOp(entries []*entry) engine.Operation {
 	return op.OutboxEnqueue{Messages: newMessages(entries), Queues: queuesOf(entries), Runs: newRuns(entries)}
 }
 
-// inOrder is entries by position.
+// inOrder returns entries by position.
 func inOrder(entries []*entry) []*entry {
 	return slices.SortedFunc(slices.Values(entries), func(a, b *entry) int { return cmp.Compare(a.id, b.id) })
 }
 
-// newMessages are entries as they are written. An id that this outbox made belongs at
-// its position and needs no mark.
+// newMessages converts entries. An id that this outbox made is at its position and need not be
+// indexed.
 func newMessages(entries []*entry) []op.NewMessage {
 	all := make([]op.NewMessage, len(entries))
 	for i, en := range entries {
@@ -50,7 +50,7 @@ func queuesOf(entries []*entry) (queues []string) {
 	return queues
 }
 
-// newRuns are the runs that entries form.
+// newRuns returns the runs of entries.
 func newRuns(entries []*entry) (runs []op.NewRun) {
 	for _, en := range entries {
 		if k := len(runs) - 1; k >= 0 {

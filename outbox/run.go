@@ -12,42 +12,36 @@ import (
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// Run handles messages until ctx ends, then stops in order: handlers may
-// finish within the grace period, what was not begun goes back at once. It
-// returns an error only if it cannot start: a mistake in the registered
-// handlers, or a schema that is missing, too old or too new; for a server that
-// takes no connections yet it waits. Afterwards it
-// survives every outage of the database. Call it once.
+// Run handles messages until ctx ends, then stops in order: handlers may finish within the grace
+// period, what has not started is released at once. It returns an error only if it cannot start:
+// an error in the registered handlers, or a schema that is missing, too old or too new; for a
+// server that takes no connections yet it waits. Afterwards it survives every outage of the
+// database. Call it once.
 func (o *Outbox) Run(ctx context.Context) error {
 	if err := o.handlers.start(); err != nil {
 		return err
 	}
-	ready := func(ctx context.Context) error { return worker.Ready(ctx, o.log, o.db) }
-	if o.opts.StopWhenEmpty { // then nobody wants to wait
+	ready := func(ctx context.Context) error { return worker.AwaitSchema(ctx, o.log, o.db) }
+	if o.opts.StopWhenEmpty { // do not wait then
 		ready = o.db.CheckSchema
 	}
 	if err := ready(ctx); err != nil && ctx.Err() == nil {
 		return err
 	}
-	return worker.RunKept(ctx, func(ctx context.Context) error { return o.serve(ctx, worker.TimeSlice{}) }, o.KeepClean)
+	return o.cleanup.Beside(ctx, func(ctx context.Context) error { return o.serve(ctx, worker.TimeSlice{}) })
 }
 
-// KeepClean cleans up from time to time until ctx ends, and leaves handling to others.
-func (o *Outbox) KeepClean(ctx context.Context) {
-	worker.KeepClean(ctx, o.log.With("component", "outbox"), &o.cleaning, o.CleanUp)
-}
-
-// RunSlice is Run for a limited time: it returns when the turn is over, and may be
-// called again. It neither checks the schema nor cleans up.
-func (o *Outbox) RunSlice(ctx context.Context, t worker.TimeSlice) error {
+// runSlice is Run until the time slice is over, and may be called again. It neither
+// checks the schema nor cleans up.
+func (o *Outbox) runSlice(ctx context.Context, t worker.TimeSlice) error {
 	if err := o.handlers.start(); err != nil {
 		return err
 	}
 	return o.serve(ctx, t.Shared())
 }
 
-// Queues returns the queues that Run serves.
-func (o *Outbox) Queues() []string { return slices.Clone(o.opts.Queues) }
+// queues returns the queues that Run serves.
+func (o *Outbox) queues() []string { return slices.Clone(o.opts.Queues) }
 
 // serve runs a loop for every queue.
 func (o *Outbox) serve(ctx context.Context, t worker.TimeSlice) error {
@@ -60,8 +54,8 @@ func (o *Outbox) serve(ctx context.Context, t worker.TimeSlice) error {
 	return nil
 }
 
-// Stats returns what the loops of this process did, summed over queues.
-func (o *Outbox) Stats() worker.Counts {
+// workerStats returns what the loops of this process did, summed over queues.
+func (o *Outbox) workerStats() worker.Counts {
 	var sum worker.Counts
 	o.stats.Range(func(_, v any) bool {
 		sum = sum.Add(v.(*worker.Stats).Counts())
@@ -76,17 +70,17 @@ func (o *Outbox) loop(queue string, t worker.TimeSlice) *worker.Loop[*Message] {
 		poll = time.Second
 	}
 	cfg := worker.Config[*Message]{
-		Name:   queue,
-		Tag:    o.opts.Tag,
-		Paused: func(topic string) worker.PauseState { return o.pauses.Of(queue, topic) },
-		Tend:   o.pauses.Tend,
-		Queue:  &source{o: o, queue: queue},
-		Handle: o.dispatch,
+		Name:          queue,
+		Tag:           o.workerTag,
+		Paused:        func(topic string) worker.PauseState { return o.pauses.Of(queue, topic) },
+		RefreshPauses: o.pauses.RefreshAndUnpark,
+		Queue:         &source{o: o, queue: queue},
+		Handle:        o.dispatch,
 		Policy: func(topic string) RetryPolicy {
 			if rt, ok := o.handlers.find(topic); ok {
 				return rt.retry
 			}
-			return RetryPolicy{} // nobody's attempts are judged here (D-17)
+			return RetryPolicy{} // without a handler no attempts are counted (D-17)
 		},
 		Logger:        o.log.With("queue", queue),
 		RetryLogLevel: o.opts.RetryLogLevel,
@@ -97,12 +91,10 @@ func (o *Outbox) loop(queue string, t worker.TimeSlice) *worker.Loop[*Message] {
 		PollMax:       poll,
 		Grace:         o.opts.Grace,
 		StopEmpty:     o.opts.StopWhenEmpty,
-		Turn:          t,
-		Gate:          o.opts.Gate,
+		Slice:         t,
+		Gate:          o.gate,
 		Stats:         o.statsOf(queue),
-	}
-	if observers := o.watch.observers.Load(); observers != nil {
-		cfg.Observer = observers
+		Observers:     o.observers(),
 	}
 	return worker.New(cfg)
 }
@@ -114,12 +106,12 @@ func (o *Outbox) defaultRetry() RetryPolicy {
 	return worker.DefaultRetryPolicy()
 }
 
-// dispatch gives a message to its topic's handler.
+// dispatch passes a message to its topic's handler.
 func (o *Outbox) dispatch(ctx context.Context, item worker.Item[*Message]) error {
 	m := item.Body
 	rt, ok := o.handlers.find(m.Topic)
 	if !ok {
-		delay, warn := o.handlers.miss(m.Topic, time.Now())
+		delay, warn := o.handlers.recordMissing(m.Topic, time.Now())
 		if warn {
 			o.log.Warn("no handler for topic, putting its messages back", "topic", m.Topic, "message_id", m.ID.String(), "delay", delay)
 		}
@@ -136,7 +128,7 @@ func (o *Outbox) dispatch(ctx context.Context, item worker.Item[*Message]) error
 	return rt.handler.Handle(ctx, m)
 }
 
-// source is the outbox as the worker loop sees it.
+// source implements worker.Queue for a queue of the outbox.
 type source struct {
 	o     *Outbox
 	queue string
@@ -158,7 +150,7 @@ func (s *source) ClaimSuspects(ctx context.Context, owner worker.OwnerToken, lea
 	return got.items(), nil
 }
 
-// items are the messages as the loop takes them.
+// items converts the messages for the loop.
 func (d *delivery) items() []worker.Item[*Message] {
 	items := make([]worker.Item[*Message], len(d.msgs))
 	for i, m := range d.msgs {
@@ -177,7 +169,7 @@ func (s *source) Extend(ctx context.Context, held []worker.Held, lease time.Dura
 }
 
 func (s *source) Reap(ctx context.Context) (n int64, suspects bool, err error) {
-	if err := s.o.adoptSometimes(ctx); err != nil {
+	if err := s.o.adoptIfDue(ctx); err != nil {
 		return 0, false, err
 	}
 	due := engine.Ask(op.OutboxSuspects{Queue: s.queue})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/outbox"
@@ -196,7 +197,7 @@ func testRunNoHandler(t *testing.T, e dbtest.Engine) {
 		ids = append(ids, f.enqueue(outbox.Message{Topic: "forgotten"}))
 	}
 	f.start()
-	dbtest.Until(t, "all were looked at", func() bool { return f.Stats().Unhandled >= 3 })
+	dbtest.Until(t, "all were looked at", func() bool { return f.Internal(access.Key{}).Component().Stats().Unhandled >= 3 })
 	dbtest.Until(t, "all are put back", func() bool { c, err := f.Count(f.ctx()); return err == nil && c.Scheduled == 3 })
 	for _, id := range ids {
 		if got := f.get(id); got.RetryCount != 0 || got.LastError != "" {
@@ -290,7 +291,7 @@ func testRunRegistration(t *testing.T, e dbtest.Engine) {
 	f.Handle("", nop)
 	f.Handle("nil", nil)
 	err := f.Run(f.ctx())
-	if !errors.Is(err, outbox.ErrDuplicateHandler) || !errors.Is(err, outbox.ErrInvalid) || !strings.Contains(err.Error(), `"twice"`) || !strings.Contains(err.Error(), `"nil"`) {
+	if !errors.Is(err, outbox.ErrDuplicateHandler) || !errors.Is(err, engine.ErrInvalid) || !strings.Contains(err.Error(), `"twice"`) || !strings.Contains(err.Error(), `"nil"`) {
 		t.Fatalf("want all mistakes named, got %v", err)
 	}
 }
@@ -359,7 +360,7 @@ func testRunIsWokenAcross(t *testing.T, e dbtest.Engine) {
 func TestRunIsWokenByTransaction(t *testing.T) { dbtest.Each(t, testRunIsWokenByTransaction) }
 
 func testRunIsWokenByTransaction(t *testing.T, e dbtest.Engine) {
-	f := open(t, e, outbox.Options{PollInterval: 250 * time.Millisecond}) // an open transaction may hide from a sleeper: one poll finds it
+	f := open(t, e, outbox.Options{PollInterval: 250 * time.Millisecond}) // an open transaction may hide from a waiter: one poll finds it
 	deliver(t, f, func() error {
 		tx := f.begin()
 		if _, err := f.EnqueueTx(f.ctx(), tx, outbox.Message{Topic: "t"}); err != nil {
@@ -421,7 +422,7 @@ func testRunTakesOverFromCrashed(t *testing.T, e dbtest.Engine) {
 	f.start()
 	f.db.Pass(short + 20*time.Millisecond)
 	dbtest.Until(t, "all are done", func() bool { c, err := f.Count(f.ctx()); return err == nil && c.Done == 3 })
-	if n := f.Stats().Reaped; n != 3 {
+	if n := f.Internal(access.Key{}).Component().Stats().Reaped; n != 3 {
 		t.Fatalf("reaped %d", n)
 	}
 }
@@ -443,7 +444,7 @@ func testDrainTakesOverFromCrashed(t *testing.T, e dbtest.Engine) {
 	f.counts(outbox.Counts{Done: 3})
 }
 
-// D-19: what was begun when Run is told to stop is finished, and the rest is back
+// D-19: what had started when Run was stopped is finished, and the rest is back
 // as if nothing had been.
 func TestRunStopsGracefully(t *testing.T) { dbtest.Each(t, testRunStopsGracefully) }
 

@@ -17,8 +17,8 @@ func follows(r *op.Held, owner OwnerToken, id Position) bool {
 	return r.Owner == owner && int64(id) == r.Lo+int64(r.N)
 }
 
-// heldRuns lays items out as runs, in order of id: every settle takes its
-// locks in the same order.
+// heldRuns converts items to runs, in order of id: every settlement takes its locks in the same
+// order.
 func heldRuns(items []worker.Held) (runs []op.Held) {
 	items = slices.Clone(items)
 	slices.SortFunc(items, func(a, b worker.Held) int { return cmp.Compare(a.ID, b.ID) })
@@ -32,9 +32,9 @@ func heldRuns(items []worker.Held) (runs []op.Held) {
 	return runs
 }
 
-// settleCalls says in calls what is to become of items. Acks come last and
-// count for the failures too: joins are locked after all messages (D-39), or
-// two workers that settle steps of the same joins could wait for each other.
+// settleCalls returns the calls that settle items. Acks come last and count for the failures too:
+// joins are locked after all messages (D-39), or two workers that settle steps of the same joins
+// could wait for each other.
 func settleCalls(s *worker.Settlement, worker string) (calls []*engine.Call) {
 	if len(s.Retries) > 0 {
 		calls = append(calls, engine.Ask(op.OutboxAbandon{Runs: abandoned(s.Retries)}))
@@ -59,7 +59,7 @@ func settleCalls(s *worker.Settlement, worker string) (calls []*engine.Call) {
 	return calls
 }
 
-// Items that went wrong have errors and delays of their own, so each is a run.
+// Failed items have errors and delays of their own, so each is a run.
 
 func abandoned(retries []worker.Retry) []op.Abandoned {
 	slices.SortFunc(retries, func(a, b worker.Retry) int { return cmp.Compare(a.ID, b.ID) })
@@ -79,7 +79,7 @@ func failures(failures []worker.Failure) []op.Failure {
 	return all
 }
 
-// parked lays neighbours of one topic aside together.
+// parked joins consecutive items of one topic into runs.
 func parked(parks []worker.Park) (all []op.Parked) {
 	slices.SortFunc(parks, func(a, b worker.Park) int { return cmp.Compare(a.ID, b.ID) })
 	for _, p := range parks {
@@ -96,7 +96,7 @@ func released(releases []worker.Release) []op.Released {
 	slices.SortFunc(releases, func(a, b worker.Release) int { return cmp.Compare(a.ID, b.ID) })
 	all := make([]op.Released, len(releases))
 	for i, r := range releases {
-		all[i] = op.Released{Held: held(r.Owner, r.ID), Delay: r.Delay, Unbegun: r.Unbegun}
+		all[i] = op.Released{Held: held(r.Owner, r.ID), Delay: r.Delay, Unbegun: r.NotStarted}
 	}
 	return all
 }

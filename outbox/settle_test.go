@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -22,7 +23,7 @@ func testAck(t *testing.T, e dbtest.Engine) {
 	f.touched(2)(f.Ack(f.ctx(), owner, msgs[0].Position, msgs[2].Position))
 	for _, i := range []int{0, 2} {
 		got := f.status(msgs[i].Position, outbox.Done)
-		if !got.IsProcessed() || got.ProcessedBy != "worker-7" || got.ProcessedAt.Before(got.CreatedAt) || got.LockedUntil != nil {
+		if !got.IsProcessed() || got.ProcessedBy != "worker-7" || got.ProcessedAt.Before(got.CreatedAt) || !got.LockedUntil.IsZero() {
 			t.Fatalf("acked message is %+v", got)
 		}
 	}
@@ -61,7 +62,7 @@ func testAbandon(t *testing.T, e dbtest.Engine) {
 	f.touched(1)(f.Abandon(f.ctx(), owner, errors.New("smtp down"), id))
 	got := f.status(id, outbox.Ready)
 	delay := got.NextAttemptAt.Sub(before.CreatedAt)
-	if got.RetryCount != 1 || got.LockedUntil != nil || got.OwnerToken != nil || got.LastError != "smtp down" || delay < time.Second || delay > time.Minute {
+	if got.RetryCount != 1 || !got.LockedUntil.IsZero() || got.Owner != (outbox.OwnerToken{}) || got.LastError != "smtp down" || delay < time.Second || delay > time.Minute {
 		t.Fatalf("abandoned message is %+v, delay %v", got, delay)
 	}
 	f.db.Pass(1100 * time.Millisecond)
@@ -130,7 +131,7 @@ func testFail(t *testing.T, e dbtest.Engine) {
 	owner, msgs := f.claimExactly(3)
 	f.touched(1)(f.Fail(f.ctx(), owner, errors.New("no such customer"), msgs[1].Position))
 	got := f.status(msgs[1].Position, outbox.Failed)
-	if got.LastError != "no such customer" || got.LockedUntil != nil || got.IsProcessed() {
+	if got.LastError != "no such customer" || !got.LockedUntil.IsZero() || got.IsProcessed() {
 		t.Fatalf("failed message is %+v", got)
 	}
 	f.touched(0)(f.Ack(f.ctx(), owner, msgs[1].Position))
@@ -208,7 +209,7 @@ func testSettleStaleOwner(t *testing.T, e dbtest.Engine) {
 	f.touched(0)(f.Fail(f.ctx(), stale, nil, id))
 	f.touched(0)(f.Release(f.ctx(), stale, id))
 	f.touched(0)(f.Extend(f.ctx(), stale, lease, id))
-	if got := f.status(id, outbox.InProgress); *got.OwnerToken != owner {
+	if got := f.status(id, outbox.InProgress); got.Owner != owner {
 		t.Fatalf("the stale owner changed it: %+v", got)
 	}
 	f.touched(1)(f.Ack(f.ctx(), owner, id))
@@ -249,10 +250,10 @@ func TestSettleBadArguments(t *testing.T) { dbtest.Each(t, testSettleBadArgument
 
 func testSettleBadArguments(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	if _, err := f.AbandonAfter(f.ctx(), outbox.NewOwnerToken(), -time.Second, nil, 1); !errors.Is(err, outbox.ErrInvalid) {
+	if _, err := f.AbandonAfter(f.ctx(), outbox.NewOwnerToken(), -time.Second, nil, 1); !errors.Is(err, engine.ErrInvalid) {
 		t.Fatalf("a negative delay: %v", err)
 	}
-	if _, err := f.Extend(f.ctx(), outbox.NewOwnerToken(), 0, 1); !errors.Is(err, outbox.ErrInvalid) {
+	if _, err := f.Extend(f.ctx(), outbox.NewOwnerToken(), 0, 1); !errors.Is(err, engine.ErrInvalid) {
 		t.Fatalf("no lease: %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package outbox_test
 
 import (
 	"database/sql"
+	"slices"
 	"testing"
 
 	"github.com/bravellian/pawl/internal/dbtest"
@@ -71,11 +72,11 @@ func testViewStates(t *testing.T, e dbtest.Engine) {
 	for _, s := range all {
 		got := f.get(s.id)
 		want := shown{
-			id: got.Position, topic: got.Topic, payload: string(got.Payload), mid: got.ID.String(), status: int(got.Status), retries: got.RetryCount,
+			id: got.Position, topic: got.Topic, payload: string(got.Payload), mid: got.ID.String(), status: slices.Index(stored, got.Status), retries: got.RetryCount,
 			processed: got.IsProcessed(), lastError: nullable(got.LastError), correlation: nullable(got.CorrelationID),
 		}
-		if got.OwnerToken != nil {
-			want.owner = nullable(got.OwnerToken.String())
+		if (got.Owner != outbox.OwnerToken{}) {
+			want.owner = nullable(got.Owner.String())
 		}
 		if s != want {
 			t.Fatalf("the view shows %+v, Get says %+v", s, want)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/outbox"
@@ -191,7 +192,7 @@ func (w *stressWorld) loop(ctx context.Context, rng *rand.Rand) {
 			w.t.Error(err)
 		}
 		stop()
-		counts := o.Stats()
+		counts := o.Internal(access.Key{}).Component().Stats()
 		w.mu.Lock()
 		w.acked += counts.Acked
 		w.failed += counts.Failed
@@ -338,7 +339,7 @@ func (w *stressWorld) drain() {
 		if err := o.Run(w.t.Context()); err != nil {
 			w.t.Fatal(err)
 		}
-		w.acked += o.Stats().Acked
+		w.acked += o.Internal(access.Key{}).Component().Stats().Acked
 		c, err := o.Count(w.t.Context())
 		if err != nil {
 			w.t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -310,7 +311,7 @@ func testRunSuspects(t *testing.T, e dbtest.Engine) {
 	}
 	f.counts(outbox.Counts{Done: 35})
 	f.uncounted(ids)
-	if c := f.Stats(); c.Claimed != 35 || c.Reaped != 30 {
+	if c := f.Internal(access.Key{}).Component().Stats(); c.Claimed != 35 || c.Reaped != 30 {
 		t.Fatalf("%+v", c)
 	}
 }
@@ -343,7 +344,7 @@ func testRunSuspectsAlone(t *testing.T, e dbtest.Engine) {
 	f.start()
 	<-busy
 	f.exec(fmt.Sprintf("UPDATE %s SET locked_until = %s WHERE lo = %d", f.db.Table("outbox_claim"), f.past(), ids[0]))
-	dbtest.Until(t, "the suspects are back", func() bool { return f.Stats().Reaped == 20 })
+	dbtest.Until(t, "the suspects are back", func() bool { return f.Internal(access.Key{}).Component().Stats().Reaped == 20 })
 	for range 30 {
 		f.enqueue(outbox.Message{Topic: "other", Queue: "other"})
 	}

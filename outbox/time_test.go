@@ -91,7 +91,7 @@ func TestDueInTenMinutes(t *testing.T) {
 	})
 }
 
-// D-25: Run forgets what is old without being asked.
+// D-25: Run deletes old messages by itself.
 func TestRunCleansUp(t *testing.T) {
 	inBubble(t, outbox.Options{Retention: time.Minute, Retry: &outbox.RetryPolicy{MaxAttempts: 1}}, func(t *testing.T, ctx context.Context, o *outbox.Outbox) {
 		o.Handle("good", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }))

@@ -9,12 +9,12 @@ import (
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// Any program can write into a table. A row that this one cannot read fails alone,
-// with the reason (D-9).
+// Any program can write into a table. A row that this one cannot read fails alone, with the reason
+// (D-9).
 
-// fill completes a scanned message, whose scan ended with err, and returns why it
-// cannot be read; nil if it can. What can be read of it is there in either case. Headers
-// of another form are no reason: see decodeHeaders.
+// fill completes a scanned message, whose scan ended with err, and returns why it cannot be read;
+// nil if it can. The readable fields are set in both cases. Headers of another form are no reason:
+// see decodeHeaders.
 func (m *Message) fill(row *op.OutboxMessage, err error) error {
 	m.Position, m.ID, m.Topic, m.Payload, m.RetryCount = Position(row.ID), row.MessageID, row.Topic, row.Payload, row.RetryCount
 	m.Queue, m.Priority, m.CreatedAt = row.Queue, int(row.Priority), row.CreatedAt.UTC()
@@ -51,7 +51,7 @@ func (o *Outbox) failUnreadable(ctx context.Context, owner OwnerToken, got *deli
 		unread = append(unread, op.Failure{Held: held(owner, m.Position), Error: worker.Optional(worker.ErrorText(fault.Error()))})
 	}
 	_, err := engine.Exec(ctx, o.db, nil, op.OutboxFail{Runs: unread, Count: true})
-	if err != nil && len(rest) > 0 { // their leases bring the others back
+	if err != nil && len(rest) > 0 { // the others come back when their leases expire
 		o.log.WarnContext(ctx, "could not fail messages that cannot be read", "count", len(unread), "error", err)
 		err = nil
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -88,7 +89,7 @@ func testUnreadableFailsAlone(t *testing.T, e dbtest.Engine) {
 	}
 	f.failedUnread(bad)
 	f.counts(outbox.Counts{Done: int64(len(good)), Failed: int64(len(bad))})
-	if c := f.Stats(); c.Errors > 0 {
+	if c := f.Internal(access.Key{}).Component().Stats(); c.Errors > 0 {
 		t.Errorf("%d exchanges failed", c.Errors)
 	}
 }
@@ -134,7 +135,7 @@ func testUnreadableShown(t *testing.T, e dbtest.Engine) {
 	good, bad := f.damaged(40)
 	list := func(status outbox.Status, want int) {
 		t.Helper()
-		all, err := f.List(f.ctx(), outbox.ListFilter{Status: &status})
+		all, err := f.List(f.ctx(), outbox.ListOptions{Status: status})
 		if err != nil || len(all) != want {
 			t.Fatalf("%v: %d messages, %v, want %d", status, len(all), err, want)
 		}

@@ -8,60 +8,55 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/bravellian/pawl/internal/pause"
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// watch is who looks on: observers, which count, and stamps, which put on every
-// message where it came from.
-type watch struct {
-	observers atomic.Pointer[observers]
-	stamps    atomic.Pointer[[]HeaderFunc]
+// observing is the observers and the functions that add headers.
+type observing struct {
+	observers atomic.Pointer[worker.Observers]
+	headers   atomic.Pointer[[]HeaderFunc]
 }
 
-// Stamp makes headers of the context in which a message is enqueued, such as the
+// HeaderFunc returns headers of the context in which a message is enqueued, such as the
 // trace that it belongs to. It must not change the message; nil adds nothing. It is
 // called by many goroutines at once.
 type HeaderFunc func(ctx context.Context, m *Message) map[string]string
 
-// Observe registers o. Workers ask when they start, so call
-// it before Run.
-func (o *Outbox) Observe(obs worker.Observer) {
-	all := observers{obs}
-	if known := o.watch.observers.Load(); known != nil {
-		all = append(append(observers{}, *known...), obs)
-	}
+// observe registers an observer of the loops that start from now on.
+func (o *Outbox) observe(obs *worker.Observer) {
+	all := append(slices.Clone(o.observers()), obs)
 	o.watch.observers.Store(&all)
 }
 
-// Stamp has every message carry what f makes, from now on. Headers that a message
-// has already stay as they are. What would make them too large is left out.
-func (o *Outbox) AddHeaders(f HeaderFunc) {
-	all := []HeaderFunc{f}
-	if known := o.watch.stamps.Load(); known != nil {
-		all = append(append([]HeaderFunc{}, *known...), f)
+func (o *Outbox) observers() worker.Observers {
+	if known := o.watch.observers.Load(); known != nil {
+		return *known
 	}
-	o.watch.stamps.Store(&all)
+	return nil
 }
 
-// Pauses returns the pauses that this outbox's workers obey.
-func (o *Outbox) Pauses() *pause.Pauses { return o.pauses }
+// AddHeaders adds the headers that f returns to every message that is enqueued from now
+// on. Headers that a message has already stay as they are. What would make them too
+// large is left out.
+func (o *Outbox) AddHeaders(f HeaderFunc) {
+	all := []HeaderFunc{f}
+	if known := o.watch.headers.Load(); known != nil {
+		all = append(append([]HeaderFunc{}, *known...), f)
+	}
+	o.watch.headers.Store(&all)
+}
 
-// LoopStatus returns the status of the loops of this process: one for each queue, and the one
-// that cleans up.
-func (o *Outbox) LoopStatus() []worker.LoopStatus {
+// loopStatus returns the status of the loops of this process: one for each queue.
+func (o *Outbox) loopStatus() []worker.LoopStatus {
 	var all []worker.LoopStatus
 	for _, queue := range o.opts.Queues {
 		all = append(all, o.statsOf(queue).Tracker.Status("queue "+queue))
 	}
-	return append(all, o.cleaning.Status("clean-up of messages"))
+	return all
 }
 
-// Worker returns the name of this process, as in processed_by.
-func (o *Outbox) Worker() string { return o.opts.Worker }
-
-// Concurrency returns how many handlers run at once in this process, of all its queues.
-func (o *Outbox) Concurrency() int {
+// allConcurrency returns how many handlers run at once in this process, of all its queues.
+func (o *Outbox) allConcurrency() int {
 	n := 0
 	for _, queue := range o.opts.Queues {
 		n += o.concurrency(queue)
@@ -74,15 +69,12 @@ func (o *Outbox) concurrency(queue string) int {
 	return cmp.Or(max(o.opts.QueueConcurrency[queue], 0), max(o.opts.Concurrency, 0), worker.DefaultConcurrency)
 }
 
-// QueueStats returns what this process did for one of its queues.
-func (o *Outbox) QueueStats(queue string) worker.Counts { return o.statsOf(queue).Counts() }
-
 // unhandledFor is longer than messages of a topic without handler stay away.
 const unhandledFor = 2 * time.Minute
 
-// Unhandled returns the topics whose messages came to this process of late, without
-// there being a handler for them here, in order.
-func (o *Outbox) Unhandled() []string {
+// unhandled returns the topics whose messages this process claimed recently without a
+// handler for them, in order.
+func (o *Outbox) unhandled() []string {
 	r := &o.handlers
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -101,30 +93,30 @@ func (o *Outbox) statsOf(queue string) *worker.Stats {
 	return stats.(*worker.Stats)
 }
 
-// stamped returns the messages with what the stamps add; the caller's stay as they are.
-func (o *Outbox) stamped(ctx context.Context, msgs []Message) []Message {
-	stamps := o.watch.stamps.Load()
-	if stamps == nil {
+// withHeaders returns the messages with added headers; the caller's are not changed.
+func (o *Outbox) withHeaders(ctx context.Context, msgs []Message) []Message {
+	functions := o.watch.headers.Load()
+	if functions == nil {
 		return msgs
 	}
 	all := msgs
 	for i := range msgs {
-		for _, stamp := range *stamps {
-			headers := stamp(ctx, &msgs[i])
+		for _, f := range *functions {
+			headers := f(ctx, &msgs[i])
 			if len(headers) == 0 {
 				continue
 			}
 			if &all[0] == &msgs[0] {
 				all = slices.Clone(msgs)
 			}
-			all[i].carry(headers)
+			all[i].addHeaders(headers)
 		}
 	}
 	return all
 }
 
-// carry adds headers, unless they are there or make the message too large.
-func (m *Message) carry(headers map[string]string) {
+// addHeaders adds headers, unless they exist or make the message too large.
+func (m *Message) addHeaders(headers map[string]string) {
 	all := maps.Clone(headers)
 	maps.Copy(all, m.Headers)
 	if checkHeaders(all) == nil {
@@ -132,75 +124,53 @@ func (m *Message) carry(headers map[string]string) {
 	}
 }
 
-// enqueued tells whoever wants to know that messages were written.
-func (o *Outbox) enqueued(ctx context.Context, entries []*entry) {
+// notifyEnqueued logs messages that were written and notifies the observers.
+func (o *Outbox) notifyEnqueued(ctx context.Context, entries []*entry) {
 	o.logEnqueued(ctx, entries)
-	observers := o.watch.observers.Load()
-	if observers == nil {
+	observers := o.observers()
+	if len(observers) == 0 {
 		return
 	}
-	var few [fewTopics]share
-	shares := few[:0]
+	var few [fewTopics]topicCount
+	counts := few[:0]
 	for _, e := range entries {
-		shares = observers.count(shares, e.msg.queue(), e.msg.Topic)
+		counts = count(observers, counts, e.msg.queue(), e.msg.Topic)
 	}
-	observers.tell(shares)
+	notifyCounts(observers, counts)
 }
 
-// share is how many of a batch's messages are of a topic.
-type share struct {
+// topicCount is how many messages of a batch have a topic.
+type topicCount struct {
 	queue, topic string
 	n            int
 }
 
-// fewTopics is how many topics of a batch are added up before observers are told. Told
-// message by message, two producers wait for each other's counters.
+// fewTopics is how many topics of a batch are added up before observers are notified. With
+// one call per message, two producers contend for the counters.
 const fewTopics = 16
 
-// count adds a message to its topic's share.
-func (all observers) count(shares []share, queue, topic string) []share {
-	for i := range shares {
-		if s := &shares[i]; s.topic == topic && s.queue == queue {
-			s.n++
-			return shares
+// count adds a message to the count of its topic.
+func count(all worker.Observers, counts []topicCount, queue, topic string) []topicCount {
+	for i := range counts {
+		if c := &counts[i]; c.topic == topic && c.queue == queue {
+			c.n++
+			return counts
 		}
 	}
-	if len(shares) == cap(shares) {
-		all.tell(shares)
-		shares = shares[:0]
+	if len(counts) == cap(counts) {
+		notifyCounts(all, counts)
+		counts = counts[:0]
 	}
-	return append(shares, share{queue, topic, 1})
+	return append(counts, topicCount{queue, topic, 1})
 }
 
-func (all observers) tell(shares []share) {
-	for _, s := range shares {
-		all.Enqueued(s.queue, s.topic, s.n)
-	}
-}
-
-// observers are told one after the other.
-type observers []worker.Observer
-
-func (all observers) Enqueued(queue, topic string, n int) {
+func notifyCounts(all worker.Observers, counts []topicCount) {
 	for _, o := range all {
-		o.Enqueued(queue, topic, n)
-	}
-}
-
-func (all observers) Claimed(queue string, n int) {
-	for _, o := range all {
-		o.Claimed(queue, n)
-	}
-}
-
-func (all observers) Attempted(some []worker.Attempt) {
-	for _, o := range all {
-		o.Attempted(some)
-	}
-}
-
-func (all observers) Reaped(queue string, n int64) {
-	for _, o := range all {
-		o.Reaped(queue, n)
+		if o.Enqueued == nil {
+			continue
+		}
+		for _, c := range counts {
+			o.Enqueued(c.queue, c.topic, c.n)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/outboxtest"
 	"github.com/bravellian/pawl/internal/pause"
@@ -16,11 +17,16 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
+func observe(o *outbox.Outbox, w *outboxtest.Watcher) {
+	seen := w.Observer()
+	o.Internal(access.Key{}).Component().Observe(&seen)
+}
+
 // watched is a fixture whose observer sees everything.
 func watched(t *testing.T, e dbtest.Engine, o outbox.Options) (*fixture, *outboxtest.Watcher) {
 	t.Helper()
 	f, w := open(t, e, quick(o)), outboxtest.NewWatcher()
-	f.Observe(w)
+	observe(f.Outbox, w)
 	return f, w
 }
 
@@ -61,7 +67,7 @@ func testObserveEnqueued(t *testing.T, e dbtest.Engine) {
 		t.Fatal(err)
 	}
 	if got := w.Messages(); !maps.Equal(got, want) {
-		t.Fatalf("told of %v, want %v", got, want)
+		t.Fatalf("notified of %v, want %v", got, want)
 	}
 }
 
@@ -91,7 +97,7 @@ func testObserveOutcomes(t *testing.T, e dbtest.Engine) {
 		return worker.ErrSettled
 	})
 	f.handle("paused", func(context.Context, *outbox.Message) error { return nil })
-	if _, err := f.Pauses().Pause(f.ctx(), pause.Topic, "paused", ""); err != nil {
+	if _, err := f.Internal(access.Key{}).Pauses().Pause(f.ctx(), pause.Topic, "paused", ""); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]string{
@@ -124,7 +130,7 @@ func testObserveOutcomes(t *testing.T, e dbtest.Engine) {
 		}
 	}
 	if n := w.Claims(outbox.DefaultQueue); n < 8 {
-		t.Errorf("told of %d claims", n)
+		t.Errorf("notified of %d claims", n)
 	}
 }
 
@@ -149,11 +155,11 @@ func testObserveAttempts(t *testing.T, e dbtest.Engine) {
 	}
 	all := w.Attempts("t")
 	if len(all) != 2 {
-		t.Fatalf("told of %+v", all)
+		t.Fatalf("notified of %+v", all)
 	}
 	first, second := all[0], all[1]
 	if first.Queue != "other" || !first.Scheduled || first.Took < took || first.Waited > 2*time.Hour || second.Waited != 0 || second.Took < took || second.Retry != 1 {
-		t.Fatalf("told of %+v", all)
+		t.Fatalf("notified of %+v", all)
 	}
 	if _, err := f.Enqueue(f.ctx(), outbox.Message{Queue: "other", Topic: "late"}); err != nil {
 		t.Fatal(err)
@@ -163,7 +169,7 @@ func testObserveAttempts(t *testing.T, e dbtest.Engine) {
 		t.Fatal(err)
 	}
 	if late := w.Attempts("late"); len(late) == 0 || late[0].Waited < took || late[0].Scheduled {
-		t.Fatalf("told of %+v", late)
+		t.Fatalf("notified of %+v", late)
 	}
 }
 
@@ -183,7 +189,7 @@ func testObserveExhausted(t *testing.T, e dbtest.Engine) {
 	}
 	all := w.Attempts("t")
 	if len(all) != 1 || all[0].Outcome != worker.OutcomeFailed || all[0].Took != 0 || all[0].Retry != 3 {
-		t.Fatalf("told of %+v", all)
+		t.Fatalf("notified of %+v", all)
 	}
 }
 
@@ -219,7 +225,7 @@ func testObserveLostAndReleased(t *testing.T, e dbtest.Engine) {
 	}
 	dbtest.Until(t, "the loss is known", func() bool { return len(w.Attempts("lost")) > 0 })
 	if all := w.Attempts("lost"); len(all) != 1 || all[0].Outcome != worker.OutcomeLost || all[0].Body.(*outbox.Message).Position != id {
-		t.Errorf("told of %+v", all)
+		t.Errorf("notified of %+v", all)
 	}
 	f.enqueue(outbox.Message{Topic: "stops"})
 	<-begun
@@ -227,12 +233,12 @@ func testObserveLostAndReleased(t *testing.T, e dbtest.Engine) {
 	<-begun
 	stop()
 	if all := w.Attempts("stops"); len(all) != 1 || all[0].Outcome != worker.OutcomeReleased {
-		t.Errorf("told of %+v", all)
+		t.Errorf("notified of %+v", all)
 	}
 	close(let)
 	dbtest.Until(t, "the last handler ends", func() bool { return len(w.Attempts("stays")) > 0 })
 	if all := w.Attempts("stays"); len(all) != 1 || all[0].Outcome != worker.OutcomeReleased {
-		t.Errorf("told of %+v", all)
+		t.Errorf("notified of %+v", all)
 	}
 	f.counts(outbox.Counts{Ready: 2})
 }
@@ -249,7 +255,7 @@ func testObserveReaped(t *testing.T, e dbtest.Engine) {
 		t.Fatal(err)
 	}
 	if w.Reaps() != 3 || w.Claims(outbox.DefaultQueue) != 3 || len(w.Attempts("t")) != 3 {
-		t.Fatalf("told of %d reaped, %d claimed, %+v", w.Reaps(), w.Claims(outbox.DefaultQueue), w.Attempts("t"))
+		t.Fatalf("notified of %d reaped, %d claimed, %+v", w.Reaps(), w.Claims(outbox.DefaultQueue), w.Attempts("t"))
 	}
 }
 
@@ -258,7 +264,7 @@ func TestSeveralObservers(t *testing.T) { dbtest.Each(t, testSeveralObservers) }
 func testSeveralObservers(t *testing.T, e dbtest.Engine) {
 	f, w := watched(t, e, outbox.Options{StopWhenEmpty: true})
 	second := outboxtest.NewWatcher()
-	f.Observe(second)
+	observe(f.Outbox, second)
 	f.handle("t", func(context.Context, *outbox.Message) error { return nil })
 	f.enqueue(outbox.Message{})
 	if err := f.Run(f.ctx()); err != nil {
@@ -266,7 +272,7 @@ func testSeveralObservers(t *testing.T, e dbtest.Engine) {
 	}
 	for i, one := range []*outboxtest.Watcher{w, second} {
 		if one.Messages()["default/t"] != 1 || one.Claims(outbox.DefaultQueue) != 1 || len(one.Attempts("t")) != 1 {
-			t.Errorf("observer %d was told of %v, %d claimed, %+v", i, one.Messages(), one.Claims(outbox.DefaultQueue), one.Attempts("t"))
+			t.Errorf("observer %d was notified of %v, %d claimed, %+v", i, one.Messages(), one.Claims(outbox.DefaultQueue), one.Attempts("t"))
 		}
 	}
 }

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -26,7 +26,7 @@ type Drained struct {
 	// Left are the messages that are not dealt with although they were due, by now
 	// or in an earlier drain: failed for good, waiting for another attempt,
 	// snoozed, or of a topic that has no handler. Oldest first.
-	Left []*outbox.Info
+	Left []outbox.Info
 }
 
 // Err returns a *LeftError if messages are left, else nil.
@@ -38,13 +38,14 @@ func (r *Drained) Err() error {
 }
 
 // LeftError lists messages that were due and are not dealt with.
-type LeftError struct{ Messages []*outbox.Info }
+type LeftError struct{ Messages []outbox.Info }
 
 // Error names each message, without its payload, and says why it is left.
 func (e *LeftError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "messages left: %d", len(e.Messages))
-	for i, m := range e.Messages {
+	for i := range e.Messages {
+		m := &e.Messages[i]
 		if i == most {
 			fmt.Fprintf(&b, "\n\t… and %d more", len(e.Messages)-most)
 			break
@@ -125,11 +126,11 @@ func (d *DB) drain(ctx context.Context, r *Drained) error {
 		if err != nil {
 			return err
 		}
-		before := d.Stats()
+		before := d.process.Stats()
 		if err := d.turn(ctx); err != nil {
 			return err
 		}
-		after := d.Stats()
+		after := d.process.Stats()
 		switch {
 		case ctx.Err() != nil:
 			return fmt.Errorf("something was still due: %w", ctx.Err())
@@ -143,12 +144,12 @@ func (d *DB) drain(ctx context.Context, r *Drained) error {
 
 // fire moves what is due into the outbox.
 func (d *DB) fire(ctx context.Context, r *Drained) (int64, error) {
-	timers, err := fireAll(ctx, d.Timers.Sources())
+	timers, err := fireAll(ctx, d.Timers.Internal(access.Key{}).Sources)
 	r.Timers += timers
 	if err != nil {
 		return 0, err
 	}
-	jobs, err := fireAll(ctx, d.Jobs.Sources())
+	jobs, err := fireAll(ctx, d.Jobs.Internal(access.Key{}).Sources)
 	r.Jobs += jobs
 	return timers + jobs, err
 }
@@ -156,7 +157,7 @@ func (d *DB) fire(ctx context.Context, r *Drained) (int64, error) {
 func fireAll(ctx context.Context, sources []worker.Source) (total int64, err error) {
 	for _, a := range sources {
 		for n := int64(1); n > 0; total += n {
-			if n, err = a.Fire(ctx); err != nil {
+			if n, err = a.Dispatch(ctx); err != nil {
 				return total, fmt.Errorf("%s: %w", a.Name(), err)
 			}
 		}
@@ -166,38 +167,31 @@ func fireAll(ctx context.Context, sources []worker.Source) (total int64, err err
 
 // turn handles the messages that are due, each queue's until it finds none.
 func (d *DB) turn(ctx context.Context) error {
-	t := worker.TimeSlice{IdleTimeout: func() time.Duration { return 0 }}
-	var loops sync.WaitGroup
-	errs := make([]error, 2)
-	for i, run := range []func(context.Context, worker.TimeSlice) error{d.Outbox.RunSlice, d.Inbox.RunSlice} {
-		loops.Go(func() { errs[i] = run(ctx, t) })
-	}
-	loops.Wait()
-	return errors.Join(errs...)
+	return d.process.RunSlice(ctx, worker.TimeSlice{IdleTimeout: func() time.Duration { return 0 }})
 }
 
 // left returns what was due and is not dealt with, oldest first.
-func (d *DB) left(ctx context.Context) ([]*outbox.Info, error) {
-	var left []*outbox.Info
+func (d *DB) left(ctx context.Context) ([]outbox.Info, error) {
+	var left []outbox.Info
 	for _, status := range []outbox.Status{outbox.Failed, outbox.Scheduled} {
-		f := outbox.ListFilter{Status: &status, Limit: page}
+		f := outbox.ListOptions{Status: status, Limit: page}
 		for {
 			found, err := d.Outbox.List(ctx, f)
 			if err != nil {
 				return nil, err
 			}
-			for _, m := range found {
-				if status == outbox.Failed || putBack(m) {
-					left = append(left, m)
+			for i := range found {
+				if status == outbox.Failed || putBack(&found[i]) {
+					left = append(left, found[i])
 				}
 			}
 			if len(found) < page {
 				break
 			}
-			f.Before = found[page-1].Position
+			f.After = &found[page-1]
 		}
 	}
-	slices.SortFunc(left, func(a, b *outbox.Info) int { return cmp.Compare(a.Position, b.Position) })
+	slices.SortFunc(left, func(a, b outbox.Info) int { return cmp.Compare(a.Position, b.Position) })
 	return left, nil
 }
 

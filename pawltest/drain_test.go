@@ -192,7 +192,7 @@ func TestDrainTellsWhatIsLeft(t *testing.T) {
 func TestDrainTellsDeadMessagesOfTheInbox(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, open opener) {
-		d := open(t, pawltest.Options{Pawl: pawl.Options{Inbox: inbox.Options{MaxAttempts: 1, Queue: "inbound"}}})
+		d := open(t, pawltest.Options{Pawl: pawl.Options{Inbox: inbox.Options{Retry: &outbox.RetryPolicy{MaxAttempts: 1}, Queue: "inbound"}}})
 		d.Inbox.Handle("paid", func(context.Context, *inbox.Message) error { return outbox.RetryAfter(0, errors.New("no such order")) })
 		_, err := d.Inbox.Enqueue(t.Context(), inbox.Message{Key: inbox.Key{Source: "bank", MessageID: "1"}, Topic: "paid"})
 		check(t, err)

@@ -3,7 +3,6 @@ package pawltest
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine/op"
@@ -47,7 +46,7 @@ func (d *DB) nextDue(ctx context.Context, limit time.Duration) (time.Duration, e
 		}
 		return err
 	}
-	for _, a := range slices.Concat(d.Timers.Sources(), d.Jobs.Sources()) {
+	for _, a := range d.process.Sources() {
 		if err := consider(a.NextDue(ctx)); err != nil {
 			return 0, err
 		}

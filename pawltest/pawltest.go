@@ -22,8 +22,10 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // Options configure a test's database. The zero value is right for most tests.
@@ -50,6 +52,7 @@ type DB struct {
 	sql      *sql.DB
 	pool     *pgxpool.Pool
 	queries  queries
+	process  *worker.Process
 	queues   []string // whose messages Drain handles
 	record   recorder
 	draining sync.Mutex
@@ -107,7 +110,8 @@ func (d *DB) build(t testing.TB, o Options) {
 	}
 	p.Use(d.record.outbox)
 	d.Pawl = p
-	d.queues = append(p.Outbox.Queues(), inboxQueue(o.Pawl))
+	d.process = p.Internal(access.Key{})
+	d.queues = append(d.process.Queues(), inboxQueue(o.Pawl))
 }
 
 // inboxQueue is where the inbox keeps its messages, also while it has no handlers.

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -31,7 +32,7 @@ type queries struct{ messages, timers string }
 
 const (
 	// The first five columns are in each engine's own words. What waits as a timer
-	// is scheduled, 5 in the outbox's numbers.
+	// has timerStatus.
 	messageColumns = `, topic, correlation_id, headers, queue, priority, NULL AS key, retry_count, status FROM pawl.outbox_item ORDER BY id`
 	timerColumns   = `, t.topic, t.correlation_id, t.headers, l.queue, l.priority, t.key, t.retry_count, 5 AS status
   FROM pawl.timer t JOIN pawl.outbox_lane l ON l.id = t.lane WHERE t.status = 0 ORDER BY t.due_time, t.id`
@@ -96,6 +97,9 @@ type rows interface {
 	Scan(dest ...any) error
 }
 
+// timerStatus is the status of timers in timerColumns: no message has it.
+const timerStatus = 5
+
 func scanAll(r rows) (all []*item, err error) {
 	for r.Next() {
 		i, err := scan(r)
@@ -113,7 +117,7 @@ func scan(r rows) (*item, error) {
 	var correlation, headers, key *string
 	var created int64
 	var due *int64
-	var status int
+	var status int64
 	err := r.Scan((*int64)(&i.msg.Position), &id, &i.msg.Payload, &created, &due, &i.msg.Topic, &correlation, &headers, &i.msg.Queue, &i.msg.Priority,
 		&key, &i.msg.RetryCount, &status)
 	if err != nil {
@@ -123,7 +127,10 @@ func scan(r rows) (*item, error) {
 	if err != nil {
 		return nil, errors.New("an id that is none")
 	}
-	i.msg.ID, i.msg.CreatedAt, i.state = outbox.MessageID(parsed), time.UnixMicro(created).UTC(), outbox.Status(status).String()
+	i.msg.ID, i.msg.CreatedAt, i.state = outbox.MessageID(parsed), time.UnixMicro(created).UTC(), string(outbox.Scheduled)
+	if status != timerStatus {
+		i.state = op.OutboxStatuses().Word(status)
+	}
 	if due != nil {
 		i.msg.Due = time.UnixMicro(*due).UTC()
 	}

@@ -52,7 +52,7 @@ func testChangeInEveryState(t *testing.T, e dbtest.Engine) {
 			f.changed(state == timer.Scheduled)(change(f, id))
 			switch {
 			case state == timer.Scheduled && name == "reschedule":
-				if got := f.get(id, timer.Scheduled); got.Due.Before(f.now()) || !got.NextAttempt.Equal(got.Due) {
+				if got := f.get(id, timer.Scheduled); got.Due.Before(f.now()) || !got.NextAttemptAt.Equal(got.Due) {
 					t.Fatalf("rescheduled to %+v", got)
 				}
 			case state == timer.Scheduled:

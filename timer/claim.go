@@ -13,14 +13,14 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-// The seed's work-queue calls, for programs that fire timers in a way of their own
-// (Options.SelfDispatch). A claimed timer is not dispatched by anybody else, and
-// one that was dispatched cannot be claimed: of all who try, one gets it (D-73).
+// The work-queue calls, for programs that fire timers themselves (Options.SelfDispatch). A
+// claimed timer is not dispatched by another process, and a dispatched one cannot be claimed:
+// of all who try, one gets it (D-73).
 
-// Claim takes up to n due timers under a lease, first due first. owner is a token
-// of the caller's choice, fresh for every claim. None due is no error. Timers whose
-// lease has run out are claimed apart from others, and one that cannot be read is
-// not returned but fails, with the reason; see outbox.Outbox.Claim.
+// Claim claims up to n due timers under a lease, first due first. owner is a token of the
+// caller's choice, new for every claim. None due is no error. Timers whose lease has expired
+// are claimed apart from others, and one that cannot be read is not returned but fails, with
+// the reason; see outbox.Outbox.Claim.
 func (t *Timers) Claim(ctx context.Context, owner outbox.OwnerToken, lease time.Duration, n int) ([]*Info, error) {
 	switch {
 	case owner == outbox.OwnerToken{}:
@@ -31,11 +31,15 @@ func (t *Timers) Claim(ctx context.Context, owner outbox.OwnerToken, lease time.
 		return nil, engine.Invalid("batch size", "less than 1")
 	}
 	for {
-		var claimed []*Info
-		claim := infoCall(&claimed, op.TimerClaim{Owner: owner, Lease: lease, Most: min(n, worker.MaxBatch)})
+		var found []Info
+		claim := infoCall(&found, op.TimerClaim{Owner: owner, Lease: lease, Most: min(n, worker.MaxBatch)})
 		reap := engine.Ask(op.TimerReap{})
 		if err := t.db.Do(ctx, reap, claim); err != nil {
 			return nil, err
+		}
+		claimed := make([]*Info, len(found))
+		for i := range found {
+			claimed[i] = &found[i]
 		}
 		t.logReaped(ctx, reap.N)
 		t.logClaimed(ctx, owner, len(claimed))
@@ -59,7 +63,7 @@ func (t *Timers) failUnreadable(ctx context.Context, owner outbox.OwnerToken, cl
 			if len(readable) == 0 {
 				return nil, err
 			}
-			break // its lease brings it back
+			break // it comes back when its lease expires
 		}
 	}
 	return readable, nil
@@ -95,7 +99,7 @@ func (t *Timers) abandon(ctx context.Context, owner outbox.OwnerToken, delay *ti
 	return t.settle(ctx, ids, op.TimerAbandon{TimerHeld: held(owner, ids), Delay: delay, Error: reason(cause)})
 }
 
-// reason is a cause as it is kept; nil for none.
+// reason returns a cause as it is stored; nil for none.
 func reason(cause error) *string {
 	if cause == nil {
 		return nil
@@ -103,7 +107,7 @@ func reason(cause error) *string {
 	return worker.Optional(worker.ErrorText(fmt.Sprint(cause)))
 }
 
-// held are timers that owner may have claimed.
+// held identifies timers that owner may have claimed.
 func held(owner outbox.OwnerToken, ids []ID) op.TimerHeld {
 	h := op.TimerHeld{Owner: owner, TimerIDs: make([][16]byte, len(ids))}
 	for i, id := range ids {
@@ -120,9 +124,8 @@ func (t *Timers) settle(ctx context.Context, ids []ID, settle engine.Operation) 
 	return engine.Exec(ctx, t.db, nil, settle)
 }
 
-// ReapExpired puts timers back whose lease has run out, and returns how many they
-// were; see outbox.Outbox.Claim for what counts as a failed attempt. Claim and Run
-// do so by themselves.
+// ReapExpired puts timers back whose lease has expired, and returns how many; see
+// outbox.Outbox.Claim for what counts as a failed attempt. Claim and Run do so by themselves.
 func (t *Timers) ReapExpired(ctx context.Context) (int64, error) {
 	n, err := worker.Purge(ctx, t.db, op.TimerReap{})
 	t.logReaped(ctx, n)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
@@ -25,11 +26,11 @@ func testFail(t *testing.T, e dbtest.Engine) {
 	f.touched(1)(f.Fail(f.ctx(), owner, errors.New("no such address"), id, id))
 	f.touched(0)(f.Fail(f.ctx(), owner, nil, id))
 	f.touched(0)(f.Ack(f.ctx(), owner, id))
-	if got := f.get(id, timer.Failed); got.EndedAt.IsZero() || !got.LockedUntil.IsZero() || got.LastError != "no such address" || got.Status.String() != "failed" {
+	if got := f.get(id, timer.Failed); got.EndedAt.IsZero() || !got.LockedUntil.IsZero() || got.LastError != "no such address" || got.Status != "failed" {
 		t.Fatalf("failed: %+v", got)
 	}
 	f.touched(1)(f.Fail(f.ctx(), owner, nil, other))
-	listed, err := f.List(f.ctx(), timer.ListFilter{Status: timer.Failed})
+	listed, err := f.List(f.ctx(), timer.ListOptions{Status: timer.Failed})
 	f.check(err)
 	f.same(idsOf(listed), other, id)
 	if r := f.shown()[id.String()]; r.code != 3 || r.status != "Failed" {
@@ -205,7 +206,7 @@ func testAbandonBackoff(t *testing.T, e dbtest.Engine) {
 		owner, _ := f.claim(1)
 		before := f.now()
 		f.touched(1)(f.Abandon(f.ctx(), owner, nil, id))
-		got := f.get(id, timer.Scheduled).NextAttempt
+		got := f.get(id, timer.Scheduled).NextAttemptAt
 		if slack := time.Second / 10; got.Before(before.Add(want-slack)) || got.After(f.now().Add(want+slack)) {
 			t.Fatalf("backoff of %v, want %v", got.Sub(before), want)
 		}
@@ -298,7 +299,7 @@ func TestSelfDispatch(t *testing.T) { dbtest.Each(t, testSelfDispatch) }
 
 func testSelfDispatch(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, timer.Options{SelfDispatch: true})
-	if n := len(f.Sources()); n != 0 {
+	if n := len(f.Internal(access.Key{}).Sources); n != 0 {
 		t.Fatalf("%d sources", n)
 	}
 	ids := f.putN(1)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/outbox"
@@ -77,8 +78,8 @@ func testCrashAtCalls(t *testing.T, e dbtest.Engine) {
 type moment struct{ table, event string }
 
 // break_ makes statements fail in the database, as if it had been lost there, and
-// returns how to mend it.
-func (f *fixture) breaks(m moment, when string) (mend func()) {
+// returns how to repair it.
+func (f *fixture) breaks(m moment, when string) (repair func()) {
 	f.t.Helper()
 	exec := func(statements ...string) {
 		f.t.Helper()
@@ -103,11 +104,11 @@ func (f *fixture) eachCut(moments []moment, what func() error) {
 	before := fmt.Sprint(f.shown())
 	for _, m := range moments {
 		for _, when := range []string{"BEFORE", "AFTER"} {
-			mend := f.breaks(m, when)
+			repair := f.breaks(m, when)
 			if err := what(); err == nil || !strings.Contains(err.Error(), errCut.Error()) {
 				f.t.Fatalf("%s %s of %s: the error is %v", when, m.event, m.table, err)
 			}
-			mend()
+			repair()
 			if after := fmt.Sprint(f.shown()); after != before || f.rows("outbox_message") != 0 || f.rows("outbox_ready") != 0 {
 				f.t.Fatalf("%s %s of %s: %d messages, timers before: %s, after: %s", when, m.event, m.table, f.rows("outbox_message"), before, after)
 			}
@@ -123,7 +124,7 @@ func testCrashAtStatements(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	ids := append(f.putN(20), f.put(timer.Timer{Topic: "t", ID: timer.ID(uuid.New()), Key: "k", Due: f.past()}))
 	f.eachCut([]moment{{"outbox_message", "INSERT"}, {"timer", "UPDATE"}, {"outbox_ready", "INSERT"}}, func() error {
-		_, err := f.Sources()[0].Fire(f.ctx())
+		_, err := f.Internal(access.Key{}).Sources[0].Dispatch(f.ctx())
 		return err
 	})
 	f.fires(21)

@@ -153,7 +153,7 @@ func ExampleTimers_ScheduleBatch() {
 		log.Fatal(err)
 	}
 	fmt.Println("scheduled", len(ids))
-	first, err := p.Timers.List(ctx, timer.ListFilter{Topic: "reminder.weekly", Limit: 18})
+	first, err := p.Timers.List(ctx, timer.ListOptions{Topic: "reminder.weekly", Limit: 18})
 	if err != nil {
 		log.Fatal(err)
 	}

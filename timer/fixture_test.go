@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/outbox"
@@ -106,7 +107,7 @@ func (f *fixture) putN(n int) []timer.ID {
 func (f *fixture) dispatch() (total int64) {
 	f.t.Helper()
 	for {
-		n, err := f.Sources()[0].Fire(f.ctx())
+		n, err := f.Internal(access.Key{}).Sources[0].Dispatch(f.ctx())
 		f.check(err)
 		if total += n; n == 0 {
 			return total
@@ -206,10 +207,15 @@ func (f *fixture) claimFor(d time.Duration, n int) (outbox.OwnerToken, []timer.I
 	return owner, idsOf(got)
 }
 
-func idsOf(infos []*timer.Info) []timer.ID {
+func idsOf[T timer.Info | *timer.Info](infos []T) []timer.ID {
 	ids := make([]timer.ID, len(infos))
-	for i, info := range infos {
-		ids[i] = info.ID
+	for i := range infos {
+		switch info := any(infos[i]).(type) {
+		case timer.Info:
+			ids[i] = info.ID
+		case *timer.Info:
+			ids[i] = info.ID
+		}
 	}
 	return ids
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
@@ -175,9 +176,9 @@ func testKeyReplacedAtOnce(t *testing.T, e dbtest.Engine) {
 // being cancelled.
 func (f *fixture) pending(want, all int) {
 	f.t.Helper()
-	scheduled, err := f.List(f.ctx(), timer.ListFilter{Limit: 10_000})
+	scheduled, err := f.List(f.ctx(), timer.ListOptions{Limit: 10_000, Status: timer.Scheduled})
 	f.check(err)
-	cancelled, err := f.List(f.ctx(), timer.ListFilter{Limit: 10_000, Status: timer.Cancelled})
+	cancelled, err := f.List(f.ctx(), timer.ListOptions{Limit: 10_000, Status: timer.Cancelled})
 	f.check(err)
 	if len(scheduled) != want || len(cancelled) != all-want {
 		f.t.Fatalf("%d are pending and %d cancelled, want %d and %d", len(scheduled), len(cancelled), want, all-want)
@@ -242,16 +243,16 @@ func testKeyReplacedWhileFiring(t *testing.T, e dbtest.Engine) {
 				if _, err := f.Schedule(f.ctx(), f.keyed("k")); err != nil {
 					return err
 				}
-			} else if _, err := other.Sources()[0].Fire(f.ctx()); err != nil {
+			} else if _, err := other.Internal(access.Key{}).Sources[0].Dispatch(f.ctx()); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	f.dispatch()
-	fired, err := f.List(f.ctx(), timer.ListFilter{Limit: 10_000, Status: timer.Fired})
+	fired, err := f.List(f.ctx(), timer.ListOptions{Limit: 10_000, Status: timer.Fired})
 	f.check(err)
-	cancelled, err := f.List(f.ctx(), timer.ListFilter{Limit: 10_000, Status: timer.Cancelled})
+	cancelled, err := f.List(f.ctx(), timer.ListOptions{Limit: 10_000, Status: timer.Cancelled})
 	f.check(err)
 	got := f.deliver()
 	if len(fired)+len(cancelled) != n || len(got) != len(fired) {

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/postgres"
@@ -182,7 +183,7 @@ func (p place) fireRest(t *testing.T, timers *timer.Timers, n int) {
 	t.Helper()
 	var rest int64
 	dbtest.Until(t, "all have fired, also what a session of a dead process holds", func() bool {
-		got, err := timers.Sources()[0].Fire(t.Context())
+		got, err := timers.Internal(access.Key{}).Sources[0].Dispatch(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

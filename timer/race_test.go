@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
@@ -232,7 +233,7 @@ func (f *fixture) selfDispatch(handle *fixture, acked map[timer.ID]bool, n int) 
 			}
 			acked[info.ID] = true
 		}
-		fired, err := handle.List(f.ctx(), timer.ListFilter{Status: timer.Fired, Limit: 10_000})
+		fired, err := handle.List(f.ctx(), timer.ListOptions{Status: timer.Fired, Limit: 10_000})
 		if err != nil || len(fired) == n {
 			return err
 		}
@@ -277,7 +278,7 @@ func testFlood(t *testing.T, e dbtest.Engine) {
 	var fired atomic.Int64
 	f.together(len(handles), func(i int) error {
 		for {
-			got, err := handles[i].Sources()[0].Fire(f.ctx())
+			got, err := handles[i].Internal(access.Key{}).Sources[0].Dispatch(f.ctx())
 			if err != nil || got == 0 {
 				return err
 			}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
 )
@@ -26,7 +27,7 @@ func testGet(t *testing.T, e dbtest.Engine) {
 	if got.CreatedAt.Before(before) || got.CreatedAt.After(f.now().Add(time.Second)) || got.CreatedAt.Location() != time.UTC || !got.EndedAt.IsZero() {
 		t.Fatalf("created at %v, ended at %v", got.CreatedAt, got.EndedAt)
 	}
-	if !got.NextAttempt.Equal(got.Due) || got.Due.Location() != time.UTC || got.Position == 0 || got.Owner != (outbox.OwnerToken{}) {
+	if !got.NextAttemptAt.Equal(got.Due) || got.Due.Location() != time.UTC || got.Position == 0 || got.Owner != (outbox.OwnerToken{}) {
 		t.Fatalf("scheduled as %+v", got)
 	}
 	f.fires(1)
@@ -45,18 +46,18 @@ func testNotFound(t *testing.T, e dbtest.Engine) {
 	if _, err := f.Find(f.ctx(), "k"); !errors.Is(err, timer.ErrNotFound) {
 		t.Fatalf("want ErrNotFound, got %v", err)
 	}
-	if got, err := f.List(f.ctx(), timer.ListFilter{}); err != nil || len(got) != 0 {
+	if got, err := f.List(f.ctx(), timer.ListOptions{}); err != nil || len(got) != 0 {
 		t.Fatalf("%v, %v", got, err)
 	}
 }
 
 // listed lists and returns the ids.
-func (f *fixture) listed(filter timer.ListFilter) []timer.ID {
+func (f *fixture) listed(filter timer.ListOptions) []timer.ID {
 	f.t.Helper()
 	got, err := f.List(f.ctx(), filter)
 	f.check(err)
 	for _, info := range got {
-		if info.Status != filter.Status || filter.Topic != "" && info.Topic != filter.Topic {
+		if filter.Status != "" && info.Status != filter.Status || filter.Topic != "" && info.Topic != filter.Topic {
 			f.t.Fatalf("listed %+v with %+v", info, filter)
 		}
 	}
@@ -73,23 +74,30 @@ func testList(t *testing.T, e dbtest.Engine) {
 		return f.put(timer.Timer{Topic: topic, Due: f.past().Add(time.Duration(minutes) * time.Minute)})
 	}
 	a, b, c := of("a", 3), of("b", 1), of("a", 2)
-	f.same(f.listed(timer.ListFilter{}), b, c, a)
-	f.same(f.listed(timer.ListFilter{Topic: "a"}), c, a)
-	f.same(f.listed(timer.ListFilter{Limit: 1}), b)
+	f.same(f.listed(timer.ListOptions{}), b, c, a)
+	f.same(f.listed(timer.ListOptions{Topic: "a"}), c, a)
+	f.same(f.listed(timer.ListOptions{Limit: 1}), b)
 	owner, _ := f.claim(3)
-	f.same(f.listed(timer.ListFilter{}))
-	f.same(f.listed(timer.ListFilter{Status: timer.Claimed}), b, c, a)
-	f.same(f.listed(timer.ListFilter{Status: timer.Claimed, Topic: "b"}), b)
+	f.same(f.listed(timer.ListOptions{Status: timer.Scheduled}))
+	f.same(f.listed(timer.ListOptions{}), b, c, a)
+	f.same(f.listed(timer.ListOptions{Status: timer.Claimed}), b, c, a)
+	f.same(f.listed(timer.ListOptions{Status: timer.Claimed, Topic: "b"}), b)
 	for _, id := range []timer.ID{c, a, b} {
 		f.touched(1)(f.Ack(f.ctx(), owner, id))
 		f.pass(time.Millisecond)
 	}
-	f.same(f.listed(timer.ListFilter{Status: timer.Fired}), b, a, c)
-	f.same(f.listed(timer.ListFilter{Status: timer.Fired, Topic: "a"}), a, c)
+	f.same(f.listed(timer.ListOptions{Status: timer.Fired}), b, a, c)
+	f.same(f.listed(timer.ListOptions{Status: timer.Fired, Topic: "a"}), a, c)
 	d := of("a", 0)
 	f.changed(true)(f.Cancel(f.ctx(), d))
-	f.same(f.listed(timer.ListFilter{Status: timer.Cancelled}), d)
-	f.same(f.listed(timer.ListFilter{Status: timer.Cancelled, Topic: "b"}))
+	f.same(f.listed(timer.ListOptions{Status: timer.Cancelled}), d)
+	f.same(f.listed(timer.ListOptions{Status: timer.Cancelled, Topic: "b"}))
+	e1, g := of("a", 5), of("a", 4)
+	f.same(f.listed(timer.ListOptions{}), g, e1, b, a, c, d) // scheduled, fired, cancelled
+	f.same(f.listed(timer.ListOptions{Limit: 3}), g, e1, b)
+	for page := range 6 {
+		f.pages(timer.ListOptions{Limit: page + 1}, []timer.ID{g, e1, b, a, c, d})
+	}
 }
 
 // D-70: pages follow on one another, in both orders, where many share a time.
@@ -104,24 +112,24 @@ func testListPages(t *testing.T, e dbtest.Engine) {
 	}
 	ids, err := f.ScheduleBatch(f.ctx(), all)
 	f.check(err)
-	f.pages(timer.ListFilter{Limit: page}, ids)
+	f.pages(timer.ListOptions{Limit: page}, ids)
 	var odd []timer.ID
 	for i := 1; i < n; i += 2 {
 		odd = append(odd, ids[i])
 	}
-	f.pages(timer.ListFilter{Limit: page, Topic: "t1"}, odd)
+	f.pages(timer.ListOptions{Limit: page, Topic: "t1"}, odd)
 	owner, _ := f.claim(n)
-	f.pages(timer.ListFilter{Limit: page, Status: timer.Claimed}, ids)
+	f.pages(timer.ListOptions{Limit: page, Status: timer.Claimed}, ids)
 	f.touched(n)(f.Ack(f.ctx(), owner, ids...))
-	over := f.listed(timer.ListFilter{Status: timer.Fired})
+	over := f.listed(timer.ListOptions{Status: timer.Fired})
 	if len(over) != n {
 		t.Fatalf("%d are over", len(over))
 	}
-	f.pages(timer.ListFilter{Limit: page, Status: timer.Fired}, over)
+	f.pages(timer.ListOptions{Limit: page, Status: timer.Fired}, over)
 }
 
 // pages insists on the list page by page.
-func (f *fixture) pages(filter timer.ListFilter, want []timer.ID) {
+func (f *fixture) pages(filter timer.ListOptions, want []timer.ID) {
 	f.t.Helper()
 	var got []timer.ID
 	for {
@@ -131,8 +139,10 @@ func (f *fixture) pages(filter timer.ListFilter, want []timer.ID) {
 			f.same(got, want...)
 			return
 		}
-		got = append(got, idsOf(infos)...)
-		filter.After = infos[len(infos)-1]
+		if got = append(got, idsOf(infos)...); len(got) > len(want) {
+			f.t.Fatalf("paged through %d timers of %d", len(got), len(want))
+		}
+		filter.After = &infos[len(infos)-1]
 	}
 }
 
@@ -232,7 +242,7 @@ func testView(t *testing.T, e dbtest.Engine) {
 	}
 	for s, id := range ids {
 		r, claimed, over := shown[id.String()], s == timer.Claimed, s == timer.Fired || s == timer.Cancelled
-		if r.code != int(s) || r.status != words[s] || r.topic != "t" || r.correlation.String != "c" || !r.due.Valid || !r.created.Valid || r.retries != 0 {
+		if r.code != slices.Index(op.TimerStatuses(), string(s)) || r.status != words[s] || r.topic != "t" || r.correlation.String != "c" || !r.due.Valid || !r.created.Valid || r.retries != 0 {
 			t.Errorf("%v is shown as %+v", s, r)
 		}
 		if slices.Contains([]bool{r.locked.Valid, r.owner.Valid, r.claimedBy.Valid, r.claimedAt.Valid}, !claimed) || r.processed.Valid != over {

@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
 )
@@ -42,9 +44,9 @@ func testRefusedFields(t *testing.T, e dbtest.Engine) {
 		"correlation id": {func(tm *timer.Timer) { tm.CorrelationID = long }},
 		"queue":          {func(tm *timer.Timer) { tm.Queue = long }, func(tm *timer.Timer) { tm.Queue = " " }},
 		"priority":       {func(tm *timer.Timer) { tm.Priority = 101 }, func(tm *timer.Timer) { tm.Priority = -101 }},
-		"payload":        {func(tm *timer.Timer) { tm.Payload = make([]byte, outbox.DefaultMaxPayload+1) }},
+		"payload":        {func(tm *timer.Timer) { tm.Payload = make([]byte, limits.Payload+1) }},
 		"header name":    {func(tm *timer.Timer) { tm.Headers = map[string]string{"": "v"} }},
-		"headers":        {func(tm *timer.Timer) { tm.Headers = map[string]string{"k": strings.Repeat("v", outbox.MaxHeaderBytes)} }},
+		"headers":        {func(tm *timer.Timer) { tm.Headers = map[string]string{"k": strings.Repeat("v", limits.HeaderBytes)} }},
 	}
 	for field, spoilings := range refused {
 		for _, spoil := range spoilings {
@@ -95,7 +97,7 @@ func testRefusedCalls(t *testing.T, e dbtest.Engine) {
 	f.refused("due time", err)
 	_, err = f.Schedule(f.ctx(), timer.Timer{Topic: "t", Due: time.Unix(math.MaxInt64, 0)})
 	f.refused("due time", err)
-	for _, key := range []string{"", " ", strings.Repeat("k", timer.MaxKey+1)} {
+	for _, key := range []string{"", " ", strings.Repeat("k", limits.TimerKey+1)} {
 		_, err = f.CancelKey(f.ctx(), key)
 		f.refused("key", err)
 	}
@@ -107,7 +109,7 @@ func testRefusedCalls(t *testing.T, e dbtest.Engine) {
 	f.refused("batch size", err)
 	_, err = f.AbandonAfter(f.ctx(), owner, -1, nil, id)
 	f.refused("delay", err)
-	_, err = f.List(f.ctx(), timer.ListFilter{Status: 5})
+	_, err = f.List(f.ctx(), timer.ListOptions{Status: "over"})
 	f.refused("status", err)
 	f.get(id, timer.Scheduled)
 }
@@ -119,9 +121,9 @@ func testLimits(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	most := strings.Repeat("ü", 255)
 	for _, due := range []time.Time{inYear(1970), inYear(9999)} {
-		tm := timer.Timer{Topic: most, Key: most, CorrelationID: most, Queue: most, Priority: -100, Due: due, Payload: make([]byte, outbox.DefaultMaxPayload)}
+		tm := timer.Timer{Topic: most, Key: most, CorrelationID: most, Queue: most, Priority: -100, Due: due, Payload: make([]byte, limits.Payload)}
 		got := f.get(f.put(tm), timer.Scheduled)
-		if got.Key != most || !got.Due.Equal(due) || len(got.Payload) != outbox.DefaultMaxPayload {
+		if got.Key != most || !got.Due.Equal(due) || len(got.Payload) != limits.Payload {
 			t.Fatalf("due %v: stored with key %q, due %v and %d bytes", due, got.Key, got.Due, len(got.Payload))
 		}
 	}
@@ -162,7 +164,7 @@ func testEndedContext(t *testing.T, e dbtest.Engine) {
 	if yes, err := f.Cancel(ctx, id); !errors.Is(err, context.Canceled) || yes {
 		t.Fatalf("cancel: %v, %v", yes, err)
 	}
-	if n, err := f.Sources()[0].Fire(ctx); !errors.Is(err, context.Canceled) || n != 0 {
+	if n, err := f.Internal(access.Key{}).Sources[0].Dispatch(ctx); !errors.Is(err, context.Canceled) || n != 0 {
 		t.Fatalf("fire: %d, %v", n, err)
 	}
 	f.stored(1)

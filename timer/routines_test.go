@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
@@ -63,7 +64,7 @@ func (s *shell) status(id string, want timer.Status) *timer.Info {
 
 func (s *shell) fires(want int64) {
 	s.t.Helper()
-	if n, err := s.Sources()[0].Fire(s.t.Context()); n != want || err != nil {
+	if n, err := s.Internal(access.Key{}).Sources[0].Dispatch(s.t.Context()); n != want || err != nil {
 		s.t.Fatalf("%d fired, want %d: %v", n, want, err)
 	}
 }
@@ -140,8 +141,8 @@ func TestRoutinesDueBefore1970(t *testing.T) {
 		b := s.call(`pawl.timer_schedule('t', 'x', now() + interval '1 hour')`)
 		s.is("true", `pawl.timer_reschedule($1, $2::text::timestamptz)`, b, due)
 		for _, id := range []string{a, b} {
-			if got := s.status(id, timer.Scheduled); time.Since(got.Due) > time.Hour || !got.NextAttempt.Equal(got.Due) {
-				t.Errorf("due %s is kept as %v, next attempt at %v", due, got.Due, got.NextAttempt)
+			if got := s.status(id, timer.Scheduled); time.Since(got.Due) > time.Hour || !got.NextAttemptAt.Equal(got.Due) {
+				t.Errorf("due %s is kept as %v, next attempt at %v", due, got.Due, got.NextAttemptAt)
 			}
 		}
 		s.fires(2)

@@ -9,19 +9,21 @@ import (
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/limits"
+	"github.com/bravellian/pawl/internal/queue"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
 // Schedule stores a timer in a transaction of its own and returns its id. With
-// engine.ErrCommitUnknown the id is valid too: scheduling again with it as
+// pawl.ErrCommitUnknown the id is valid too: scheduling again with it as
 // Timer.ID adds nothing twice.
 func (t *Timers) Schedule(ctx context.Context, tm Timer) (ID, error) {
 	return first(t.schedule(ctx, nil, []Timer{tm}))
 }
 
 // ScheduleTx stores a timer in the caller's transaction. Any isolation level will do;
-// under repeatable read and serializable it fails with engine.ErrSerialization if
+// under repeatable read and serializable it fails with pawl.ErrSerialization if
 // somebody else scheduled the same key or id since the transaction's first statement.
 func (t *Timers) ScheduleTx(ctx context.Context, tx any, tm Timer) (ID, error) {
 	return first(t.ScheduleBatchTx(ctx, tx, []Timer{tm}))
@@ -40,9 +42,9 @@ func (t *Timers) ScheduleBatch(ctx context.Context, timers []Timer) ([]ID, error
 	return t.schedule(ctx, nil, timers)
 }
 
-// ScheduleBatchTx stores timers in the caller's transaction. Of isolation levels the
-// same holds as for ScheduleTx; under serializable several timers with keys also
-// conflict with others that are scheduled at the same time and whose keys are near.
+// ScheduleBatchTx stores timers in the caller's transaction. For isolation levels see
+// ScheduleTx; under serializable several timers with keys also conflict with others that are
+// scheduled at the same time and whose keys are near.
 func (t *Timers) ScheduleBatchTx(ctx context.Context, tx any, timers []Timer) ([]ID, error) {
 	own, err := engine.TxOf(t.db, tx)
 	if err != nil {
@@ -60,7 +62,7 @@ func (t *Timers) schedule(ctx context.Context, tx outbox.Tx, timers []Timer) ([]
 		}
 		msgs[i] = timers[i].message()
 	}
-	var b *outbox.Batch
+	var b queue.Batch[outbox.MessageID]
 	err := engine.Repeat(ctx, tx, func() (err error) {
 		if b, err = t.outbox.Prepare(ctx, tx, msgs); err != nil || len(msgs) == 0 {
 			return err
@@ -81,7 +83,7 @@ func (t *Timers) schedule(ctx context.Context, tx outbox.Tx, timers []Timer) ([]
 	return b.IDs(), nil
 }
 
-// newTimers are timers as they are stored; index says of each message which timer's it is.
+// newTimers converts timers for storing; index has the timer of each message.
 func newTimers(timers []Timer, messages []op.NewMessage, index []int) []op.NewTimer {
 	all := make([]op.NewTimer, len(messages))
 	for i, m := range messages {
@@ -90,7 +92,7 @@ func newTimers(timers []Timer, messages []op.NewMessage, index []int) []op.NewTi
 	return all
 }
 
-// validate checks what is not the message's; the outbox checks the rest.
+// validate checks the fields that are not the message's; the outbox checks the rest.
 func (t *Timer) validate(keys map[string]bool) error {
 	if err := checkDue(t.Due); err != nil {
 		return err
@@ -98,7 +100,7 @@ func (t *Timer) validate(keys map[string]bool) error {
 	if t.Key == "" {
 		return nil
 	}
-	if err := engine.CheckText("key", t.Key, MaxKey, true); err != nil {
+	if err := engine.CheckText("key", t.Key, limits.TimerKey, true); err != nil {
 		return err
 	}
 	if keys[t.Key] {
@@ -108,7 +110,7 @@ func (t *Timer) validate(keys map[string]bool) error {
 	return nil
 }
 
-// checkDue refuses a zero time: a forgotten due time must not fire at once (D-71).
+// checkDue returns an error for a zero time: a missing due time must not fire at once (D-71).
 func checkDue(due time.Time) error {
 	if due.IsZero() {
 		return engine.Invalid("due time", "zero")
@@ -116,9 +118,9 @@ func checkDue(due time.Time) error {
 	return engine.CheckDue("due time", due)
 }
 
-// Cancel takes a timer back. True means that it will never fire; false that it
-// has fired, is being fired, was cancelled before, or never was. It is noted in the
-// audit trail, see admin.WithActor.
+// Cancel cancels a timer. True means that it will never fire; false that it has fired, is
+// being fired, was cancelled before, or does not exist. It is recorded in the audit trail, see
+// admin.WithActor.
 func (t *Timers) Cancel(ctx context.Context, id ID) (bool, error) {
 	return t.cancel(ctx, nil, id)
 }
@@ -126,7 +128,7 @@ func (t *Timers) Cancel(ctx context.Context, id ID) (bool, error) {
 // CancelTx is Cancel in the caller's transaction. True then holds if that commits;
 // until it ends the timer does not fire. Any isolation level will do; under repeatable
 // read and serializable a timer that was scheduled since the transaction's first
-// statement is not found, and one that changed fails with engine.ErrSerialization.
+// statement is not found, and one that changed fails with pawl.ErrSerialization.
 func (t *Timers) CancelTx(ctx context.Context, tx any, id ID) (bool, error) {
 	own, err := engine.TxOf(t.db, tx)
 	if err != nil {
@@ -143,14 +145,14 @@ func (t *Timers) cancel(ctx context.Context, tx outbox.Tx, id ID) (bool, error) 
 	return changed, err
 }
 
-// CancelKey is Cancel of the timer that has a key.
+// CancelKey is Cancel for the timer with a key.
 func (t *Timers) CancelKey(ctx context.Context, key string) (bool, error) {
 	return t.cancelKey(ctx, nil, key)
 }
 
-// CancelKeyTx is CancelKey in the caller's transaction. Of isolation levels the same
-// holds as for CancelTx. Under serializable, a transaction that cancels by key and then
-// schedules conflicts with others that do so at the same time: schedule first.
+// CancelKeyTx is CancelKey in the caller's transaction. For isolation levels see CancelTx.
+// Under serializable, a transaction that cancels by key and then schedules conflicts with
+// others that do so at the same time: schedule first.
 func (t *Timers) CancelKeyTx(ctx context.Context, tx any, key string) (bool, error) {
 	own, err := engine.TxOf(t.db, tx)
 	if err != nil {
@@ -160,7 +162,7 @@ func (t *Timers) CancelKeyTx(ctx context.Context, tx any, key string) (bool, err
 }
 
 func (t *Timers) cancelKey(ctx context.Context, tx outbox.Tx, key string) (bool, error) {
-	if err := engine.CheckText("key", key, MaxKey, true); err != nil {
+	if err := engine.CheckText("key", key, limits.TimerKey, true); err != nil {
 		return false, err
 	}
 	changed, err := t.change(ctx, tx, op.TimerCancelKey{Key: key, Note: audit.New(ctx, "timer key "+strconv.Quote(key)).Op()})
@@ -170,14 +172,13 @@ func (t *Timers) cancelKey(ctx context.Context, tx outbox.Tx, key string) (bool,
 	return changed, err
 }
 
-// Reschedule lets a timer fire at another time. False means, as with Cancel, that
-// it is too late for that. It is noted as Cancel is.
+// Reschedule changes the due time of a timer. False means, as with Cancel, that it is too late
+// for that. It is recorded as Cancel is.
 func (t *Timers) Reschedule(ctx context.Context, id ID, due time.Time) (bool, error) {
 	return t.reschedule(ctx, nil, id, due)
 }
 
-// RescheduleTx is Reschedule in the caller's transaction. Of isolation levels the same
-// holds as for CancelTx.
+// RescheduleTx is Reschedule in the caller's transaction. For isolation levels see CancelTx.
 func (t *Timers) RescheduleTx(ctx context.Context, tx any, id ID, due time.Time) (bool, error) {
 	own, err := engine.TxOf(t.db, tx)
 	if err != nil {
@@ -198,7 +199,7 @@ func (t *Timers) reschedule(ctx context.Context, tx outbox.Tx, id ID, due time.T
 	return changed, err
 }
 
-// ref is how operations find a timer: by its id and the position that it carries.
+// ref identifies a timer for operations: by its id and the position that it carries.
 func ref(id ID) op.TimerRef { return op.TimerRef{TimerID: id, Carried: int64(id.Position())} }
 
 // change runs an operation on a pending timer and reports whether there was one.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
@@ -112,8 +113,8 @@ func testDueBefore1970(t *testing.T, e dbtest.Engine) {
 		f.check(err)
 		f.changed(true)(f.Reschedule(f.ctx(), mixed[1], due))
 		for _, id := range append(mixed, alone) {
-			if got := f.get(id, timer.Scheduled); got.Due.Before(f.past()) || !got.NextAttempt.Equal(got.Due) || got.Due.After(f.future()) {
-				t.Fatalf("a timer due at %d is kept as due at %v, next attempt at %v", due.Unix(), got.Due, got.NextAttempt)
+			if got := f.get(id, timer.Scheduled); got.Due.Before(f.past()) || !got.NextAttemptAt.Equal(got.Due) || got.Due.After(f.future()) {
+				t.Fatalf("a timer due at %d is kept as due at %v, next attempt at %v", due.Unix(), got.Due, got.NextAttemptAt)
 			}
 		}
 		f.db.Pass(time.Millisecond)
@@ -206,7 +207,7 @@ func testScheduleBatchOfMany(t *testing.T, e dbtest.Engine) {
 		t.Fatalf("%d ids for %d timers", len(seen), n)
 	}
 	for fired := 0; fired < n; {
-		got, err := f.Sources()[0].Fire(f.ctx())
+		got, err := f.Internal(access.Key{}).Sources[0].Dispatch(f.ctx())
 		f.check(err)
 		if fired += int(got); got == 0 || f.rows("outbox_message") != fired {
 			t.Fatalf("%d fired, %d in all, and %d messages", got, fired, f.rows("outbox_message"))

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/worker"
@@ -166,7 +167,7 @@ func TestFiresAfterYears(t *testing.T) {
 		later, never := put(t, timers, time.Now().Add(3*year)), put(t, timers, time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC))
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
-		cfg := worker.ScheduleConfig{DB: db, Sources: timers.Sources(), MaxPollingInterval: 10 * year, Logger: slog.New(slog.DiscardHandler)}
+		cfg := worker.ScheduleConfig{DB: db, Sources: timers.Internal(access.Key{}).Sources, MaxPollingInterval: 10 * year, Logger: slog.New(slog.DiscardHandler)}
 		go func() { ended <- worker.NewScheduler(cfg).Run(ctx) }()
 		for _, step := range []struct {
 			time.Duration

@@ -1,14 +1,13 @@
-// Package timer does things later, once: a timer is a message that enters the
-// outbox when it is due, whatever was restarted, deployed or lost meanwhile. Its
-// handler is the outbox's handler of its topic.
+// Package timer delivers messages later: a timer is a message that enters the outbox when it is
+// due, regardless of restarts, deployments and crashes. Its handler is the outbox's handler of
+// its topic.
 //
-// Until it is due a timer can be cancelled and rescheduled. A key gives it a name
-// of your own: scheduling the same key again replaces the timer.
+// Until it is due a timer can be cancelled and rescheduled. A key identifies it by a name of
+// your own: scheduling the same key again replaces the timer.
 //
-// Schedule, Cancel and Reschedule exist for a transaction of your own as well
-// (ScheduleTx, …): then the timer is there exactly if the transaction commits.
-// Whoever only wants a message to come later, and will never take it back, can
-// do without timers: outbox.Message.Due.
+// Schedule, Cancel and Reschedule exist for a transaction of your own as well (ScheduleTx, …):
+// then the timer exists if the transaction commits. A message that is only delayed, and never
+// cancelled, needs no timer: use outbox.Message.Due.
 package timer
 
 import (
@@ -19,8 +18,10 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/queue"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -28,30 +29,27 @@ import (
 // ID identifies a timer, and is the id of the message that it becomes.
 type ID = outbox.MessageID
 
-// ErrNotFound says that there is no such timer, or it was cleaned up.
+// ErrNotFound is returned when there is no such timer, or it was deleted.
 var ErrNotFound = errors.New("timer not found")
-
-// MaxKey is how many characters a key may have.
-const MaxKey = 255
 
 // Timer is a timer to schedule.
 type Timer struct {
 	// ID is the timer's identity. Left zero, Schedule makes one. Supplying an id
 	// makes scheduling idempotent: a known one changes nothing.
-	ID ID
+	ID ID `json:"timer_id"`
 	// Key names the timer: at most 255 characters, "" for none. Scheduling a key
 	// again replaces its pending timer. One that is being fired already fires.
-	Key string
+	Key string `json:"key,omitempty"`
 	// Due is when the timer fires. Past: at once. It has to be given. A time before
 	// 1970 is kept as the time at which the timer was scheduled.
-	Due time.Time
+	Due time.Time `json:"due,omitzero"`
 	// The rest is the message's; see outbox.Message.
-	Topic         string
-	Payload       []byte
-	CorrelationID string
-	Headers       map[string]string
-	Queue         string
-	Priority      int
+	Topic         string            `json:"topic"`
+	Payload       []byte            `json:"payload_base64,omitempty"`
+	CorrelationID string            `json:"correlation_id,omitempty"`
+	Headers       map[string]string `json:"headers,omitempty"`
+	Queue         string            `json:"queue"`
+	Priority      int               `json:"priority"`
 }
 
 func (t *Timer) message() outbox.Message {
@@ -62,24 +60,24 @@ func (t *Timer) message() outbox.Message {
 
 // Options configure timers. The zero value is right for most programs.
 type Options struct {
-	// Retention is how long timers are kept after they fired or were cancelled,
-	// default 7 days. As long an id is known.
+	// Retention is how long timers are kept after they fired or were cancelled, default 7 days.
+	// Until then their ids are known.
 	Retention time.Duration
-	// SelfDispatch says that this process fires timers itself, by Claim and Ack:
-	// then its Run does not move them into the outbox.
+	// SelfDispatch means that this process fires timers itself, with Claim and Ack: then its
+	// Run does not move them into the outbox.
 	SelfDispatch bool
-	// MaxPollingInterval bounds how long Run sleeps, default 30 s. It wakes by
-	// itself when a timer is scheduled, by whichever process, unless the database
-	// cannot tell, as behind a connection pooler: then it polls every second.
+	// MaxPollingInterval bounds how long Run sleeps, default 30 s. A notification wakes it when
+	// a timer is scheduled, by whichever process; without notifications, as behind a connection
+	// pooler, it polls every second.
 	MaxPollingInterval time.Duration
-	// Logger gets what is scheduled, cancelled and fired at INFO, and warnings. nil means
+	// Logger logs what is scheduled, cancelled and fired at INFO, and warnings. nil means
 	// slog.Default() for warnings and errors only.
 	Logger *slog.Logger
 }
 
 const defaultRetention = 7 * 24 * time.Hour
 
-// Validate returns an *InvalidError that names the first invalid field. pawl.New and Run call it.
+// Validate returns an *pawl.InvalidError that names the first invalid field. pawl.New and Run call it.
 func (o *Options) Validate() error {
 	return cmp.Or(engine.CheckOption("Retention", o.Retention, 1, 0), engine.CheckOption("MaxPollingInterval", o.MaxPollingInterval, 1, 0))
 }
@@ -87,13 +85,13 @@ func (o *Options) Validate() error {
 // Timers are the timers of one database. They are safe for concurrent use.
 type Timers struct {
 	db     engine.DB
-	outbox *outbox.Outbox
+	outbox queue.Queue[outbox.Message, outbox.MessageID]
 	opts   Options
 	log    *slog.Logger
 
-	cleaning  worker.LoopTracker
+	cleanup   *worker.Cleanup
 	invalid   error // of the options
-	observers []func(fired int64)
+	observers worker.Observers
 }
 
 // New returns the timers of an outbox's database.
@@ -102,35 +100,30 @@ func New(db engine.DB, o *outbox.Outbox, opts Options) *Timers {
 	if opts.Retention <= 0 {
 		opts.Retention = defaultRetention
 	}
-	return &Timers{db: db, outbox: o, opts: opts, log: engine.Logger(opts.Logger), invalid: invalid}
+	t := &Timers{db: db, outbox: o.Internal(access.Key{}), opts: opts, log: engine.Logger(opts.Logger), invalid: invalid}
+	t.cleanup = worker.NewCleanup("timers", "timers", t.log, t.CleanUp)
+	return t
 }
 
-// Run fires timers when they are due, and cleans up from time to time, until ctx
-// ends; then it returns nil. pawl.Pawl runs one scheduler for timers and jobs
-// instead.
+// Run fires timers when they are due, and cleans up periodically, until ctx ends; then it
+// returns nil. pawl.Pawl runs one scheduler for timers and jobs instead.
 func (t *Timers) Run(ctx context.Context) error {
 	if t.invalid != nil {
 		return fmt.Errorf("options of timers: %w", t.invalid)
 	}
-	if err := worker.Ready(ctx, t.log, t.db); err != nil {
+	if err := worker.AwaitSchema(ctx, t.log, t.db); err != nil {
 		return err
 	}
-	cfg := worker.ScheduleConfig{DB: t.db, Sources: t.Sources(), Logger: t.log, MaxPollingInterval: t.opts.MaxPollingInterval}
-	return worker.RunKept(ctx, worker.NewScheduler(cfg).Run, t.KeepClean)
+	cfg := worker.ScheduleConfig{DB: t.db, Sources: t.sources(), Logger: t.log, MaxPollingInterval: t.opts.MaxPollingInterval}
+	return t.cleanup.Beside(ctx, worker.NewScheduler(cfg).Run)
 }
 
-// KeepClean cleans up from time to time until ctx ends, and leaves firing to others.
-func (t *Timers) KeepClean(ctx context.Context) {
-	worker.KeepClean(ctx, t.log.With("component", "timers"), &t.cleaning, t.CleanUp)
-}
-
-// Observe registers f, which is called with how many timers this process fired, for
-// metrics. Call it before Run.
-func (t *Timers) Observe(f func(fired int64)) { t.observers = append(t.observers, f) }
-
-// LoopStatus returns the status of the loop that cleans up.
-func (t *Timers) LoopStatus() []worker.LoopStatus {
-	return []worker.LoopStatus{t.cleaning.Status("clean-up of timers")}
+// Internal is for packages of this module: programs cannot name its parameter.
+func (t *Timers) Internal(access.Key) *worker.Component {
+	return &worker.Component{
+		Cleanup: t.cleanup, Sources: t.sources(),
+		Observe: func(o *worker.Observer) { t.observers = append(t.observers, o) },
+	}
 }
 
 // cleanTimers bounds one transaction of the clean-up.
@@ -142,25 +135,25 @@ func (t *Timers) CleanUp(ctx context.Context) (int64, error) {
 	return worker.Purge(ctx, t.db, op.TimerPurge{Age: t.opts.Retention, Most: cleanTimers})
 }
 
-// Sources is what a scheduler has to see to.
-func (t *Timers) Sources() []worker.Source {
+// sources is what the scheduler dispatches.
+func (t *Timers) sources() []worker.Source {
 	if t.opts.SelfDispatch {
 		return nil
 	}
 	return []worker.Source{source{t}}
 }
 
-// dispatchBatch is how many timers one transaction moves. To move 100 000 took
-// PostgreSQL 1.7 to 2.6 s of processor time whatever the size between 500 and
-// 5000, with less between the sizes than between two runs of one.
+// dispatchBatch is how many timers one transaction moves. Moving 100 000 took PostgreSQL 1.7 to
+// 2.6 s of processor time with any size between 500 and 5000; the sizes differed less than two
+// runs with the same size.
 const dispatchBatch = 1000
 
-// source is timers as the scheduler sees them.
+// source implements worker.Source for timers.
 type source struct{ t *Timers }
 
 func (source) Name() string { return "timers" }
 
-func (a source) Fire(ctx context.Context) (int64, error) {
+func (a source) Dispatch(ctx context.Context) (int64, error) {
 	reap, fire := engine.Ask(op.TimerReap{}), engine.Ask(op.TimerDispatch{Most: dispatchBatch})
 	if err := a.t.db.Do(ctx, reap, fire); err != nil {
 		return 0, err
@@ -168,9 +161,11 @@ func (a source) Fire(ctx context.Context) (int64, error) {
 	a.t.logReaped(ctx, reap.N)
 	a.t.logFired(ctx, fire.N)
 	if fire.N > 0 {
-		for _, observe := range a.t.observers {
-			observe(fire.N)
-		}
+		a.t.observers.Each(func(o *worker.Observer) {
+			if o.TimersFired != nil {
+				o.TimersFired(fire.N)
+			}
+		})
 	}
 	return fire.N, nil
 }

@@ -25,7 +25,7 @@ func providers() map[string]trace.TracerProvider {
 func BenchmarkStamp(b *testing.B) {
 	m := outbox.Message{Topic: "order.created", Payload: make([]byte, 200), CorrelationID: "c-7"}
 	stamp := func(b *testing.B, o traces.Options, sc trace.SpanContext) {
-		f, ctx := traces.Stamp(o), trace.ContextWithSpanContext(b.Context(), sc)
+		f, ctx := traces.Headers(o), trace.ContextWithSpanContext(b.Context(), sc)
 		b.ReportAllocs()
 		for b.Loop() {
 			f(ctx, &m)

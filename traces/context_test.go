@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/traces"
 )
@@ -35,7 +36,7 @@ func elsewhere(t testing.TB, flags trace.TraceFlags) trace.SpanContext {
 // A message that brings a context, or a part of one, keeps what it has.
 func TestOwnHeadersStay(t *testing.T) {
 	s := record()
-	stamp := traces.Stamp(traces.Options{TracerProvider: s.provider, Baggage: true})
+	stamp := traces.Headers(traces.Options{TracerProvider: s.provider, Baggage: true})
 	for _, own := range []string{"traceparent", "TraceParent", "tracestate", "baggage"} {
 		m := outbox.Message{Topic: "t", Headers: map[string]string{own: "mine", "other": "1"}}
 		s.within(t.Context(), func(ctx context.Context) {
@@ -111,11 +112,11 @@ func TestRefused(t *testing.T) {
 			if n := len(p.rec.Ended()); n != 0 {
 				t.Errorf("%d spans", n)
 			}
-			if stamp := traces.Stamp(traces.Options{TracerProvider: p.provider}); stamp(ctx, &outbox.Message{Topic: "large", Payload: make([]byte, 2<<20)}) == nil {
+			if stamp := traces.Headers(traces.Options{TracerProvider: p.provider}); stamp(ctx, &outbox.Message{Topic: "large", Payload: make([]byte, 2<<20)}) == nil {
 				t.Error("a large message, which the outbox may allow, has no headers")
 			}
 			p.one(t, "create large")
-			p.enqueue(ctx, outbox.Message{Topic: "full", Headers: map[string]string{"h": strings.Repeat("x", outbox.MaxHeaderBytes-1)}})
+			p.enqueue(ctx, outbox.Message{Topic: "full", Headers: map[string]string{"h": strings.Repeat("x", limits.HeaderBytes-1)}})
 		})
 		p.run()
 		if m := <-seen; len(m.Headers) != 1 {

@@ -40,13 +40,11 @@ func TestFleet(t *testing.T) {
 	must(t, err)
 	s.within(t.Context(), func(ctx context.Context) {
 		for _, db := range stores {
-			box, err := f.Outbox(db.Key)
+			p, err := f.Pawl(db.Key)
 			must(t, err)
-			_, err = box.Enqueue(ctx, outbox.Message{Topic: "t"})
+			_, err = p.Outbox.Enqueue(ctx, outbox.Message{Topic: "t"})
 			must(t, err)
-			in, err := f.Inbox(db.Key)
-			must(t, err)
-			_, err = in.Enqueue(ctx, inbox.Message{Key: inbox.Key{Source: "s", MessageID: "1"}, Topic: "hook"})
+			_, err = p.Inbox.Enqueue(ctx, inbox.Message{Key: inbox.Key{Source: "s", MessageID: "1"}, Topic: "hook"})
 			must(t, err)
 		}
 	})

@@ -59,7 +59,7 @@ type Options struct {
 	Attributes []attribute.KeyValue
 }
 
-// Validate returns an *InvalidError that names the first invalid field. Instrument calls it.
+// Validate returns an *pawl.InvalidError that names the first invalid field. Instrument calls it.
 func (o *Options) Validate() error {
 	if !(o.Untraced <= 1) { // NaN is not
 		return engine.Invalid("Untraced", "more than 1, which is all of them")
@@ -99,8 +99,8 @@ func InstrumentFleet(f *fleet.Fleet, opts Options) error {
 	return nil
 }
 
-// Stamp is the half of Instrument that enqueues; see outbox.Outbox.Stamp.
-func Stamp(opts Options) outbox.HeaderFunc { return newTracing(opts).stamp }
+// Headers is the half of Instrument that enqueues; see outbox.Outbox.AddHeaders.
+func Headers(opts Options) outbox.HeaderFunc { return newTracing(opts).stamp }
 
 // Middleware is the half of Instrument that handles; see outbox.Outbox.Use.
 func Middleware(opts Options) outbox.Middleware { return newTracing(opts).wrap }

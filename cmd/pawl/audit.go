@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/internal/audit"
@@ -16,7 +15,7 @@ type auditCmd struct {
 	By     string `placeholder:"NAME" help:"Only what somebody did."`
 	Action string `placeholder:"ACTION" values:"redrive,discard,cancel,reschedule,pause,resume,put,trigger,enable,disable,remove,release,revive,fix" help:"Only what was done in one way: redrive, discard, cancel, reschedule, pause, resume, put, trigger, enable, disable, remove, release, revive or fix."`
 
-	limitFlag
+	listFlags
 }
 
 // Help is printed by --help.
@@ -54,24 +53,13 @@ func (c *auditCmd) nothing() string {
 	return "nothing was done"
 }
 
-// auditView is an entry as JSON.
-type auditView struct {
-	ID     string    `json:"id"`
-	At     time.Time `json:"at"`
-	Actor  string    `json:"actor"`
-	Action string    `json:"action"`
-	Target string    `json:"target"`
-	Reason string    `json:"reason,omitempty"`
-	Count  int64     `json:"count"`
-}
-
 // Run lists what was done.
 func (c *auditCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err := c.checkLimit(); err != nil {
 		return err
 	}
-	return c.listing().list(ctx, a, g, c.Limit, func(s *store) ([]admin.Entry, error) {
-		return admin.New(s, nil).Audit(ctx, admin.AuditFilter{Actor: c.By, Action: c.action(), Limit: c.Limit})
+	return c.listing().list(ctx, a, g, c.listFlags, func(s *store) ([]admin.Entry, error) {
+		return admin.New(s, nil).Audit(ctx, admin.AuditOptions{Actor: c.By, Action: c.action(), Limit: c.Limit})
 	})
 }
 
@@ -79,15 +67,13 @@ func (c *auditCmd) listing() *listing[admin.Entry] {
 	return &listing[admin.Entry]{
 		none: c.nothing(),
 		columns: []column[admin.Entry]{
-			{head: "AT", cell: func(e admin.Entry) string { return stamp(e.At) }},
-			{head: "BY", cell: func(e admin.Entry) string { return e.Actor }},
-			{head: "ACTION", cell: func(e admin.Entry) string { return e.Action }},
-			{head: "COUNT", cell: func(e admin.Entry) string { return number(e.Count) }},
-			{head: "TARGET", cell: func(e admin.Entry) string { return e.Target }},
-			{head: "REASON", cell: func(e admin.Entry) string { return e.Reason }, optional: true},
+			{head: "AT", cell: func(e *admin.Entry) string { return stamp(e.At) }},
+			{head: "BY", cell: func(e *admin.Entry) string { return e.Actor }},
+			{head: "ACTION", cell: func(e *admin.Entry) string { return e.Action }},
+			{head: "COUNT", cell: func(e *admin.Entry) string { return number(e.Count) }},
+			{head: "TARGET", cell: func(e *admin.Entry) string { return e.Target }},
+			{head: "REASON", cell: func(e *admin.Entry) string { return e.Reason }, optional: true},
 		},
-		view: func(e admin.Entry) any {
-			return auditView{e.ID.String(), e.At, e.Actor, e.Action, e.Target, e.Reason, e.Count}
-		},
+		id: func(e *admin.Entry) string { return e.ID.String() },
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/join"
 )
@@ -18,9 +19,9 @@ func (d *database) audited(args ...string) (all []string) {
 	d.t.Helper()
 	out := strings.TrimSpace(d.must("", append([]string{"audit", "--json"}, args...)...))
 	for line := range strings.Lines(out) {
-		var v auditView
+		var v admin.Entry
 		decode(d.t, line, &v)
-		if v.ID == "" || time.Since(v.At) > time.Hour {
+		if v.ID == [16]byte{} || time.Since(v.At) > time.Hour {
 			d.t.Errorf("%+v", v)
 		}
 		all = append([]string{strings.Join([]string{v.Actor, v.Action, v.Target, number(v.Count)}, " ")}, all...)

@@ -88,7 +88,7 @@ func TestEnvelopesKeysAndDue(t *testing.T) {
 		if counts.Ready != 3 || counts.Scheduled != 2 {
 			t.Errorf("counts: %+v", counts)
 		}
-		var m messageView
+		var m messageJSON
 		decode(t, d.must("", "show", first[0], "--json"), &m)
 		if *m.Payload != `{"x":1}` || m.CorrelationID != "c" || m.Headers["h"] != "v" || m.Status != "ready" {
 			t.Errorf("shown: %+v", m)
@@ -117,10 +117,10 @@ func TestControlCharactersAreEscaped(t *testing.T) {
 func TestListPages(t *testing.T) {
 	d := onSQLite(t)
 	d.must("1\n2\n3\n4\n5\n", "enqueue", "--topic", "t")
-	var last messageView
+	var last messageJSON
 	page := lines(d.must("", "ls", "--json", "--limit", "2", "--topic", "t"))
 	decode(t, page[1], &last)
-	next := lines(d.must("", "ls", "--json", "--limit", "10", "--after", jsonText(t, last.ID)))
+	next := lines(d.must("", "ls", "--json", "--limit", "10", "--after", jsonText(t, last.Position)))
 	if len(page) != 2 || len(next) != 3 {
 		t.Errorf("%d, then %d", len(page), len(next))
 	}
@@ -157,7 +157,7 @@ func TestListFilters(t *testing.T) {
 		} {
 			var got []string
 			for line := range strings.Lines(d.must("", append([]string{"ls", "--json"}, c.args...)...)) {
-				var m messageView
+				var m messageJSON
 				decode(t, line, &m)
 				got = append(got, m.CorrelationID)
 			}
@@ -198,7 +198,7 @@ func TestVariables(t *testing.T) {
 	t.Setenv("PAWL_ENQUEUE_TOPIC", "configured")
 	t.Setenv("PAWL_JSON", "true")
 	r := command(t.Context(), "x", "enqueue")
-	var m messageView
+	var m messageJSON
 	decode(t, r.stdout, &m)
 	if m.Topic != "configured" {
 		t.Errorf("%+v", r)

@@ -73,7 +73,7 @@ func openTarget(ctx context.Context, t target.Target, o opening) (*store, error)
 	s := &store{db, t.String()}
 	prepare := func(ctx context.Context) error { return s.prepare(ctx, o) }
 	if o.wait {
-		err = worker.Await(ctx, o.Logger, prepare)
+		err = worker.AwaitReady(ctx, o.Logger, prepare)
 	} else {
 		err = prepare(ctx)
 	}

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/bravellian/pawl/cmd/pawl/internal/demo"
-	"github.com/bravellian/pawl/cmd/pawl/internal/demo/etl"
-	"github.com/bravellian/pawl/cmd/pawl/internal/demo/shop"
+	"github.com/bravellian/pawl/examples/demo"
+	"github.com/bravellian/pawl/examples/demo/etl"
+	"github.com/bravellian/pawl/examples/demo/shop"
 )
 
 // demoCmd is "pawl demo".
@@ -40,7 +40,7 @@ It runs on SQLite in a temporary directory or, with a postgres:// URL in --db,
 there, in a schema of its own that is dropped afterwards.`
 }
 
-// Run plays the demo and prints what the database says of it.
+// Run runs the demo and prints what the database says of it.
 func (c *demoCmd) Run(ctx context.Context, a *app, g *options) error {
 	if c.Workers < 1 || c.Workers > 64 {
 		return usage("--workers: not within 1 … 64")
@@ -57,7 +57,7 @@ func (c *demoCmd) Run(ctx context.Context, a *app, g *options) error {
 		return err
 	}
 	o := demo.Options{
-		Orders: orders, Runs: c.Runs, Workers: c.Workers, Keep: c.Keep, Command: []string{"demo-worker"}, Board: demo.NewBoard(a.stderr), OnPlace: a.beforeAbort,
+		Orders: orders, Runs: c.Runs, Workers: c.Workers, Keep: c.Keep, Command: []string{"demo-worker"}, Board: newBoard(a.stderr), OnOpen: a.beforeAbort,
 	}
 	name := "demo"
 	if _, isFile := t.File(); !isFile {
@@ -70,7 +70,7 @@ func (c *demoCmd) Run(ctx context.Context, a *app, g *options) error {
 	if g.JSON {
 		err = a.printScenes(v)
 	} else {
-		err = demo.Print(a.stdout, v)
+		err = printVerdict(a.stdout, v)
 	}
 	if err != nil {
 		return err
@@ -113,6 +113,6 @@ func (c *demoCmd) read() ([]shop.Order, error) {
 type demoWorkerCmd struct{}
 
 // Run works until standard input ends.
-func (*demoWorkerCmd) Run(ctx context.Context, a *app, g *options) error {
-	return demo.Work(ctx, g.DB, g.Schema, a.stdin)
+func (*demoWorkerCmd) Run(ctx context.Context, a *app) error {
+	return demo.Work(ctx, a.stdin)
 }

@@ -12,8 +12,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/bravellian/pawl/cmd/pawl/internal/demo/etl"
-	"github.com/bravellian/pawl/cmd/pawl/internal/demo/shop"
+	"github.com/bravellian/pawl/examples/demo/etl"
+	"github.com/bravellian/pawl/examples/demo/shop"
 	"github.com/bravellian/pawl/internal/testpg"
 )
 

@@ -9,6 +9,7 @@ import (
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/engine"
 )
 
@@ -43,7 +44,7 @@ Examples:
 type report struct {
 	Store    string `json:"store,omitempty"`
 	Database string `json:"database"`
-	admin.Report
+	health.Report
 }
 
 // Run examines one database or a fleet.
@@ -85,13 +86,13 @@ func (c *doctorCmd) examine(ctx context.Context, t target.Target, name string, f
 	r := report{Database: name}
 	switch {
 	case flaw != nil:
-		r.Report = unreachable(flaw.Error(), flaw)
+		r.Report = unreachable("connection", flaw.Error(), flaw)
 	case !t.Exists(): // opening would make it
-		r.Report = unreachable(target.ErrNoFile.Error(), target.ErrNoFile)
+		r.Report = unreachable("connection", target.ErrNoFile.Error(), target.ErrNoFile)
 	default:
 		db, err := t.Open(target.Options{Logger: silent(), Modest: true})
 		if err != nil {
-			r.Report = unreachable(cause(err), err)
+			r.Report = unreachable("connection", cause(err), err)
 			break
 		}
 		r.Report = admin.New(db, nil).Examine(ctx, admin.ExamineOptions{Timeout: c.Timeout, Fix: c.Fix})
@@ -100,16 +101,16 @@ func (c *doctorCmd) examine(ctx context.Context, t target.Target, name string, f
 	return r
 }
 
-// unreachable reports a database that could not even be opened. cause is err in words
-// without a password.
-func unreachable(cause string, err error) admin.Report {
-	return admin.Report{Level: admin.Problem, Findings: []admin.Finding{{Code: "connection", Level: admin.Problem, Summary: cause, NextStep: engine.ReachIt(err)}}}
+// unreachable reports a database that could not even be opened, as what a check of that
+// code found. cause is err in words without a password.
+func unreachable(code, cause string, err error) health.Report {
+	return health.NewReport([]health.Finding{{Code: code, Level: health.Problem, Summary: cause, NextStep: engine.ConnectAdvice(err)}})
 }
 
 // printReports prints what was found. A problem is no error of the command's, and
 // said already: it has the exit code alone.
 func (a *app) printReports(list []report, asJSON bool) error {
-	worst := admin.OK
+	worst := health.OK
 	for i := range list {
 		worst = max(worst, list[i].Level)
 		print := a.printReport
@@ -120,7 +121,7 @@ func (a *app) printReports(list []report, asJSON bool) error {
 			return err
 		}
 	}
-	if worst == admin.Problem {
+	if worst == health.Problem {
 		return &exitError{code: exitFailure}
 	}
 	return nil
@@ -137,7 +138,7 @@ func (a *app) printReport(r *report, another bool) error {
 		fmt.Fprintf(&out, "%s: ", terminal.Clean(r.Store))
 	}
 	fmt.Fprintf(&out, "%s\n", terminal.Clean(r.Database))
-	in := map[admin.Level]int64{}
+	in := map[health.Level]int64{}
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		in[f.Level]++
@@ -146,7 +147,7 @@ func (a *app) printReport(r *report, another bool) error {
 			fmt.Fprintf(&out, "%-7s  %-11s  -> %s\n", "", "", terminal.Clean(oneLine(f.NextStep)))
 		}
 	}
-	fmt.Fprintf(&out, "%s, %s, %s\n", several(in[admin.Problem], "problem"), several(in[admin.Warning], "warning"), several(in[admin.Note], "note"))
+	fmt.Fprintf(&out, "%s, %s, %s\n", several(in[health.Problem], "problem"), several(in[health.Warning], "warning"), several(in[health.Note], "note"))
 	_, err := a.stdout.Write([]byte(out.String()))
 	return err
 }

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -99,7 +99,7 @@ func TestDoctor(t *testing.T) {
 		}
 		d.spoil()
 		reports, text := d.diagnose(exitFailure, "joins")
-		if len(reports) != 1 || reports[0].Level != admin.Problem || !strings.Contains(text, "problem: 1 of 1 joins disagree with their members: "+id.String()) || !strings.Contains(text, "-> Run: pawl doctor --fix (true)") {
+		if len(reports) != 1 || reports[0].Level != health.Problem || !strings.Contains(text, "problem: 1 of 1 joins disagree with their members: "+id.String()) || !strings.Contains(text, "-> Run: pawl doctor --fix (true)") {
 			t.Errorf("spoilt: %+v", reports)
 		}
 		r := d.run("", "doctor")
@@ -152,7 +152,7 @@ func TestDoctorOfWhatIsNotThere(t *testing.T) {
 func TestDoctorOfAFleet(t *testing.T) {
 	_, d := tenants(t)
 	reports, text := d.diagnose(exitFailure, "connection")
-	if len(reports) != 3 || reports[0].Store != "a" || reports[0].Level != admin.OK || reports[2].Level != admin.Problem || !strings.Contains(text, "brokenproblem: ") {
+	if len(reports) != 3 || reports[0].Store != "a" || reports[0].Level != health.OK || reports[2].Level != health.Problem || !strings.Contains(text, "brokenproblem: ") {
 		t.Errorf("%+v", reports)
 	}
 	r := d.run("", "doctor")

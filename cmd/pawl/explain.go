@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
@@ -48,7 +47,8 @@ func (c *explainCmd) Run(ctx context.Context, a *app, g *options) error {
 	if g.JSON {
 		return a.printJSON(x)
 	}
-	return a.printExplanations(x)
+	_, err = fmt.Fprintln(a.stdout, terminal.CleanText(x.String()))
+	return err
 }
 
 func (c *explainCmd) ask(ctx context.Context, s *store) (*admin.Explanation, error) {
@@ -61,64 +61,4 @@ func (c *explainCmd) ask(ctx context.Context, s *store) (*admin.Explanation, err
 		kinds[i] = admin.Kind(k)
 	}
 	return p.Explain(ctx, c.ID, kinds...)
-}
-
-// printExplanations prints all that an id names.
-func (a *app) printExplanations(x *admin.Explanation) error {
-	var out strings.Builder
-	if err := writeExplanation(&out, x); err != nil {
-		return err
-	}
-	for i := range x.AlsoMatches {
-		out.WriteByte('\n')
-		if err := writeExplanation(&out, &x.AlsoMatches[i]); err != nil {
-			return err
-		}
-	}
-	_, err := fmt.Fprint(a.stdout, out.String())
-	return err
-}
-
-func writeExplanation(out *strings.Builder, x *admin.Explanation) error {
-	fmt.Fprintf(out, "%s %s: %s\n", x.Kind, terminal.Clean(x.ID), x.Code)
-	writeFinding(out, "", x.Finding)
-	for _, f := range x.Also {
-		writeFinding(out, "besides, "+f.Code+": ", f)
-	}
-	out.WriteByte('\n')
-	var t terminal.Table
-	for _, f := range x.Facts {
-		t.Row("  "+f.Key, f.Value)
-	}
-	if err := t.Write(out, 0); err != nil {
-		return err
-	}
-	writeCauses(out, x, "  ")
-	return nil
-}
-
-func writeFinding(out *strings.Builder, lead string, f admin.Finding) {
-	fmt.Fprintln(out, terminal.Clean(lead+f.Summary))
-	if f.NextStep != "" {
-		fmt.Fprintln(out, terminal.Clean("what helps: "+f.NextStep))
-	}
-}
-
-// writeCauses writes what an explanation rests on, each below what needs it.
-func writeCauses(out *strings.Builder, x *admin.Explanation, indent string) {
-	if len(x.Causes) > 0 && indent == "  " {
-		out.WriteString("\nbecause of\n")
-	}
-	for i := range x.Causes {
-		b := &x.Causes[i]
-		of := ""
-		if topic := b.Facts.Get("topic"); topic != "" {
-			of = " (" + topic + ")"
-		}
-		fmt.Fprintf(out, "%s%s %s%s: %s\n", indent, b.Kind, terminal.Clean(b.ID), terminal.Clean(of), b.Code)
-		for _, f := range append([]admin.Finding{b.Finding}, b.Also...) {
-			fmt.Fprintf(out, "%s  %s\n", indent, terminal.Clean(f.Summary))
-		}
-		writeCauses(out, b, indent+"  ")
-	}
 }

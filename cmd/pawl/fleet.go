@@ -14,8 +14,8 @@ import (
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/fleet"
-	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/limits"
 )
 
 // fleetCmd is "pawl fleet".
@@ -65,7 +65,7 @@ func (g *options) settle(k *kong.Context) error {
 	case g.Fleet != "" && given(k, "db"):
 		return usage("--db and --fleet can't be used together")
 	}
-	if err := engine.CheckText("--reason", g.Reason, audit.MaxReason, false); err != nil {
+	if err := engine.CheckText("--reason", g.Reason, limits.Reason, false); err != nil {
 		return usage("%w", err)
 	}
 	// Handlers of a fleet's worker have a store in their environment.

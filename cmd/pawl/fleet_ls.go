@@ -6,7 +6,7 @@ import (
 )
 
 // fleetLsCmd is "pawl fleet ls".
-type fleetLsCmd struct{}
+type fleetLsCmd struct{ outputFlag }
 
 // Help is printed by --help.
 func (*fleetLsCmd) Help() string {
@@ -31,19 +31,20 @@ func (c *fleetLsCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	return entryListing().print(a, g.JSON, page[entry]{items: list})
+	return entryListing().printAll(a, g, c.outputFlag, list)
 }
 
 func entryListing() *listing[entry] {
 	return &listing[entry]{
 		none: "no stores",
 		columns: []column[entry]{
-			{head: "STORE", cell: func(e entry) string { return e.Key }},
-			{head: "ENGINE", cell: func(e entry) string { return viewEntry(e).Engine }},
-			{head: "WHERE", cell: func(e entry) string { return e.Where() }},
-			{head: "NOTE", cell: func(e entry) string { return viewEntry(e).note() }},
+			{head: "STORE", cell: func(e *entry) string { return e.Key }},
+			{head: "ENGINE", cell: func(e *entry) string { return viewEntry(*e).Engine }},
+			{head: "WHERE", cell: func(e *entry) string { return e.Where() }},
+			{head: "NOTE", cell: func(e *entry) string { return viewEntry(*e).note() }},
 		},
-		view: func(e entry) any { return viewEntry(e) },
+		id:   func(e *entry) string { return e.Key },
+		view: func(e *entry) any { return viewEntry(*e) },
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 // fleetStatusCmd is "pawl fleet status".
 type fleetStatusCmd struct {
+	outputFlag
 	Timeout time.Duration `default:"5s" placeholder:"DURATION" help:"How long a store may take to answer. Default: ${default}."`
 }
 
@@ -42,7 +43,7 @@ func (c *fleetStatusCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	return a.printStatus(answers, g.JSON)
+	return c.print(a, g, answers)
 }
 
 // storeStatus is how a store is, also as JSON. Counts are there if it is well.
@@ -112,15 +113,15 @@ func schemaState(err error) string {
 	return "unreachable"
 }
 
-// printStatus prints how the stores are. What is bad is no error of the command's,
+// print prints how the stores are. What is bad is no error of the command's,
 // and said already: it has the exit code alone.
-func (a *app) printStatus(list []storeStatus, asJSON bool) error {
+func (c *fleetStatusCmd) print(a *app, g *options, list []storeStatus) error {
 	bad := false
 	for i := range list {
 		bad = bad || list[i].State != "ok"
 	}
-	err := statusListing().print(a, asJSON, page[storeStatus]{items: list})
-	if err == nil && !asJSON {
+	err := statusListing().printAll(a, g, c.outputFlag, list)
+	if err == nil && !g.JSON && c.Output == formatTable {
 		_, err = fmt.Fprintln(a.stderr, statusSummary(list))
 	}
 	if err == nil && bad {
@@ -131,7 +132,7 @@ func (a *app) printStatus(list []storeStatus, asJSON bool) error {
 
 func statusListing() *listing[storeStatus] {
 	count := func(head string, n func(*storeCounts) int64) column[storeStatus] {
-		return column[storeStatus]{head: head, cell: func(s storeStatus) string {
+		return column[storeStatus]{head: head, cell: func(s *storeStatus) string {
 			if s.storeCounts == nil {
 				return ""
 			}
@@ -139,14 +140,15 @@ func statusListing() *listing[storeStatus] {
 		}}
 	}
 	return &listing[storeStatus]{
+		id: func(s *storeStatus) string { return s.Store },
 		columns: []column[storeStatus]{
-			{head: "STORE", cell: func(s storeStatus) string { return s.Store }},
-			{head: "STATE", cell: func(s storeStatus) string { return s.State }},
+			{head: "STORE", cell: func(s *storeStatus) string { return s.Store }},
+			{head: "STATE", cell: func(s *storeStatus) string { return s.State }},
 			count("READY", func(c *storeCounts) int64 { return c.Ready }),
 			count("SCHEDULED", func(c *storeCounts) int64 { return c.Scheduled }),
 			count("RUNNING", func(c *storeCounts) int64 { return c.Running }),
 			count("FAILED", func(c *storeCounts) int64 { return c.Failed }),
-			{head: "NOTE", cell: func(s storeStatus) string { return s.Error }},
+			{head: "NOTE", cell: func(s *storeStatus) string { return s.Error }},
 		},
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/checker"
 )
 
 // healthCmd is "pawl health".
@@ -72,25 +73,18 @@ func (c *healthCmd) Run(ctx context.Context, a *app, g *options) error {
 	return nil
 }
 
-// condition is how a database is, also as JSON.
-type condition struct {
-	Store    string `json:"store,omitempty"`
-	Database string `json:"database"`
-	health.Report
-}
-
-func (c *healthCmd) one(ctx context.Context, g *options) ([]condition, error) {
+func (c *healthCmd) one(ctx context.Context, g *options) ([]report, error) {
 	t, err := g.target(ctx)
 	if err != nil {
 		return nil, err
 	}
 	r := c.inspect(ctx, t)
-	return []condition{{Database: t.String(), Report: r}}, ctx.Err()
+	return []report{{Database: t.String(), Report: r}}, ctx.Err()
 }
 
-func (c *healthCmd) all(ctx context.Context, g *options) ([]condition, error) {
-	return askStores(ctx, g, func(e *entry) condition {
-		found := condition{Store: e.Key, Database: e.Where()}
+func (c *healthCmd) all(ctx context.Context, g *options) ([]report, error) {
+	return askStores(ctx, g, func(e *entry) report {
+		found := report{Store: e.Key, Database: e.Where()}
 		if e.err != nil {
 			found.Report = unopened(e.err)
 		} else {
@@ -110,17 +104,17 @@ func (c *healthCmd) inspect(ctx context.Context, t target.Target) health.Report 
 		return unopened(err)
 	}
 	defer func() { _ = db.Close() }() // nothing was written
-	return health.Inspect(ctx, db, health.Options{Timeout: c.Timeout, Waiting: c.Waiting, Queues: c.Queue})
+	return checker.Inspect(ctx, db, health.Options{Timeout: c.Timeout, Waiting: c.Waiting, Queues: c.Queue})
 }
 
 // unopened is the report of a database that cannot be opened.
 func unopened(err error) health.Report {
-	return health.NewReport([]health.Check{{Name: "database", Verdict: health.Fail, Text: "the database cannot be opened: " + cause(err)}})
+	return unreachable("database", "the database cannot be opened: "+cause(err), err)
 }
 
-func (a *app) printHealth(found []condition, asJSON bool) error {
+func (a *app) printHealth(found []report, asJSON bool) error {
 	if asJSON {
-		return printAll(a, found, func(c condition) condition { return c })
+		return printAll(a, found, func(r report) report { return r })
 	}
 	for i := range found {
 		if _, err := fmt.Fprint(a.stdout, terminal.CleanText(found[i].text())); err != nil {
@@ -141,15 +135,19 @@ func (a *app) printHealth(found []condition, asJSON bool) error {
 }
 
 // text is a report for people: of a store only what is not well.
-func (c *condition) text() string {
-	if c.Store == "" {
-		return health.Text("health", c.Report, true, nil)
+func (r *report) text() string {
+	if r.Store == "" {
+		end := "passed"
+		if !r.Healthy() {
+			end = "failed"
+		}
+		return fmt.Sprintf("%s\nhealth check %s\n", r.Report, end)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s\n", oneLine(c.Store), c.Verdict)
-	for i := range c.Checks {
-		if check := &c.Checks[i]; check.Verdict != health.OK {
-			fmt.Fprintf(&b, "    %s\n", check)
+	fmt.Fprintf(&b, "%s: %s\n", oneLine(r.Store), r.Level)
+	for i := range r.Findings {
+		if f := &r.Findings[i]; f.Level != health.OK {
+			fmt.Fprintf(&b, "    %s\n", f)
 		}
 	}
 	return b.String()

@@ -32,7 +32,7 @@ func TestHealthOfADatabase(t *testing.T) {
 		}
 		late := []string{"health", "--waiting", "1us"}
 		r := d.run("", append(late, "--exit-code")...)
-		if want := "[-]waiting/queue/mail fail: queue mail: 1 message is due"; r.code != exitFailure || !strings.Contains(r.stdout, want) || r.stderr != "" {
+		if want := "[-]waiting/queue/mail problem: queue mail: 1 message is due"; r.code != exitFailure || !strings.Contains(r.stdout, want) || r.stderr != "" {
 			t.Errorf("nobody claims: %+v", r)
 		}
 		d.must("", late...)
@@ -45,7 +45,7 @@ func TestHealthOfADatabase(t *testing.T) {
 		if err := json.Unmarshal([]byte(d.must("", append(late, "--json")...)), &got); err != nil {
 			t.Fatal(err)
 		}
-		if c := got.Check("waiting/queue/mail"); got.Verdict != health.Fail || c == nil || c.Data["due"] != 1.0 || got.Database == "" {
+		if c := got.Find("waiting/queue/mail"); got.Level != health.Problem || c == nil || c.Facts.Get("due") != 1.0 || got.Database == "" {
 			t.Errorf("%+v", got)
 		}
 		d.must("", "work", "--topic", "t", "--queue", "mail", "--exec", "exit 65", "--drain")
@@ -59,7 +59,7 @@ func TestHealthOfADatabase(t *testing.T) {
 func TestHealthOfNothing(t *testing.T) {
 	d := onSQLite(t)
 	r := d.run("", "health", "--exit-code")
-	if r.code != exitFailure || !strings.Contains(r.stdout, "[-]database fail: ") {
+	if r.code != exitFailure || !strings.Contains(r.stdout, "[-]database problem: ") {
 		t.Errorf("%+v", r)
 	}
 	path := strings.TrimPrefix(d.flags[0], "--db=sqlite:")
@@ -69,7 +69,7 @@ func TestHealthOfNothing(t *testing.T) {
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := d.run("", "health", "--exit-code"); r.code != exitFailure || !strings.Contains(r.stdout, "[-]schema fail: ") {
+	if r := d.run("", "health", "--exit-code"); r.code != exitFailure || !strings.Contains(r.stdout, "[-]schema problem: ") {
 		t.Errorf("%+v", r)
 	}
 	for _, args := range [][]string{{"--waiting", "0s"}, {"--timeout", "-1s"}, {"--fleet", "dir:" + filepath.Dir(path)}} {
@@ -83,7 +83,7 @@ func TestHealthOfNothing(t *testing.T) {
 func TestHealthOfAFleet(t *testing.T) {
 	_, d := tenants(t)
 	r := d.run("", "health", "--exit-code", "--waiting", "1us")
-	for _, want := range []string{"a: fail\n    [-]waiting/queue/default", "b: fail\n", "broken: fail\n    [-]database fail: "} {
+	for _, want := range []string{"a: problem\n    [-]waiting/queue/default", "b: problem\n", "broken: problem\n    [-]database problem: "} {
 		if !strings.Contains(r.stdout, want) {
 			t.Errorf("no %q in\n%s", want, r.stdout)
 		}
@@ -92,7 +92,7 @@ func TestHealthOfAFleet(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	r = d.run("", "health", "--json")
-	if all := lines(r.stdout); r.code != exitOK || len(all) != 3 || !strings.HasPrefix(all[0], `{"store":"a","database":"sqlite:`) || !strings.Contains(all[0], `"verdict":"ok"`) {
+	if all := lines(r.stdout); r.code != exitOK || len(all) != 3 || !strings.HasPrefix(all[0], `{"store":"a","database":"sqlite:`) || !strings.Contains(all[0], `"level":"ok"`) {
 		t.Errorf("%+v", r)
 	}
 }

@@ -9,11 +9,11 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/limits"
 )
 
 // inboxCmd is "pawl inbox".
@@ -37,38 +37,22 @@ func (s *store) inbox() *inbox.Inbox {
 
 // checkKey says what is wrong with a source and an id.
 func checkKey(k inbox.Key) error {
-	if err := engine.CheckText("source", k.Source, inbox.MaxSource, true); err != nil {
+	if err := engine.CheckText("source", k.Source, limits.Source, true); err != nil {
 		return usage("%w", err)
 	}
-	if err := engine.CheckText("message id", k.MessageID, inbox.MaxMessageID, true); err != nil {
+	if err := engine.CheckText("message id", k.MessageID, limits.MessageID, true); err != nil {
 		return usage("%w", err)
 	}
 	return nil
 }
 
-// inboxView is a message of the inbox as JSON.
-type inboxView struct {
-	Source      string     `json:"source"`
-	MessageID   string     `json:"message_id"`
-	Status      string     `json:"status"`
-	FirstSeenAt time.Time  `json:"first_seen_at"`
-	LastSeenAt  time.Time  `json:"last_seen_at"`
-	ProcessedAt *time.Time `json:"processed_at,omitempty"`
-	Deliveries  int64      `json:"deliveries"`
-	Attempts    int        `json:"attempts"`
-	Mismatches  int        `json:"mismatches"`
-	Hash        string     `json:"hash,omitempty"` // hexadecimal
-	LockedUntil *time.Time `json:"locked_until,omitempty"`
-	LastError   string     `json:"last_error,omitempty"`
+// inboxJSON is a message of the inbox as JSON.
+type inboxJSON struct {
+	inbox.Info
+	Hash string `json:"hash,omitempty"` // hexadecimal
 }
 
-func viewInbox(m *inbox.Info) inboxView {
-	return inboxView{
-		Source: m.Source, MessageID: m.MessageID, Status: string(m.Status), FirstSeenAt: m.FirstSeenAt, LastSeenAt: m.LastSeenAt,
-		ProcessedAt: known(m.ProcessedAt), LockedUntil: known(m.LockedUntil),
-		Deliveries: m.Deliveries, Attempts: m.Attempts, Mismatches: m.Mismatches, Hash: hex.EncodeToString(m.Hash), LastError: m.LastError,
-	}
-}
+func viewInbox(m *inbox.Info) inboxJSON { return inboxJSON{*m, hex.EncodeToString(m.Hash)} }
 
 // inboxLsCmd is "pawl inbox ls".
 type inboxLsCmd struct {
@@ -96,28 +80,27 @@ func (c *inboxLsCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	return inboxListing().list(ctx, a, g, c.Limit, func(s *store) ([]*inbox.Info, error) { return s.inbox().List(ctx, f) })
+	return inboxListing().list(ctx, a, g, c.listFlags, func(s *store) ([]inbox.Info, error) { return s.inbox().List(ctx, f) })
 }
 
-func (c *inboxLsCmd) filter() (inbox.Filter, error) {
-	f := inbox.Filter{Source: c.Source, Limit: c.Limit}
+func (c *inboxLsCmd) filter() (inbox.ListOptions, error) {
+	f := inbox.ListOptions{Source: c.Source, Limit: c.Limit}
 	if err := c.checkLimit(); err != nil {
 		return f, err
 	}
-	status, err := oneOf(c.Status, func(s inbox.Status) string { return string(s) }, inbox.Seen, inbox.Processing, inbox.Done, inbox.Dead)
+	var err error
+	f.Status, err = oneOf(c.Status, inbox.Seen, inbox.Processing, inbox.Done, inbox.Dead)
 	switch {
 	case err != nil:
 		return f, err
-	case status != nil:
-		f.Status = *status
 	case c.Stuck:
-		f.Status, f.Idle = inbox.Processing, inbox.StuckAfter
+		f.Status, f.Idle = inbox.Processing, limits.InboxStuck
 	}
 	if c.After == "" {
 		return f, nil
 	}
 	after, err := parsePlace(c.After)
-	f.After = after
+	f.After = &inbox.Info{Key: after}
 	return f, err
 }
 
@@ -145,10 +128,10 @@ func parsePlace(s string) (k inbox.Key, err error) {
 	return k, nil
 }
 
-func inboxListing() *listing[*inbox.Info] {
-	return &listing[*inbox.Info]{
+func inboxListing() *listing[inbox.Info] {
+	return &listing[inbox.Info]{
 		none: "no messages",
-		columns: []column[*inbox.Info]{
+		columns: []column[inbox.Info]{
 			{head: "SOURCE", cell: func(m *inbox.Info) string { return m.Source }},
 			{head: "MESSAGE", cell: func(m *inbox.Info) string { return m.MessageID }},
 			{head: "STATUS", cell: func(m *inbox.Info) string { return string(m.Status) }},
@@ -157,8 +140,9 @@ func inboxListing() *listing[*inbox.Info] {
 			{head: "LAST SEEN", cell: func(m *inbox.Info) string { return stamp(m.LastSeenAt) }},
 			{head: "ERROR", cell: func(m *inbox.Info) string { return m.LastError }},
 		},
-		cursor: place,
-		view:   func(m *inbox.Info) any { return viewInbox(m) },
+		id:    place,
+		pages: true,
+		view:  func(m *inbox.Info) any { return viewInbox(m) },
 	}
 }
 

@@ -50,9 +50,9 @@ func TestInboxShow(t *testing.T) {
 				t.Errorf("no %q in\n%s", want, out)
 			}
 		}
-		var v inboxView
+		var v inboxJSON
 		decode(t, d.must("", "inbox", "show", "stripe", "evt\x1b[2J", "--json"), &v)
-		if v.MessageID != "evt\x1b[2J" || v.Attempts != 1 || v.Mismatches != 1 || v.Hash != "ab" || v.ProcessedAt != nil || v.LastError != "no such\x1b customer" {
+		if v.MessageID != "evt\x1b[2J" || v.Attempts != 1 || v.Mismatches != 1 || v.Hash != "ab" || !v.ProcessedAt.IsZero() || v.LastError != "no such\x1b customer" {
 			t.Errorf("%+v", v)
 		}
 		if out := d.must("", "inbox", "ls"); strings.Contains(out, "\x1b") || !strings.Contains(out, `evt\x1b[2J`) {
@@ -110,7 +110,7 @@ func TestInboxStuck(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	var v inboxView
+	var v inboxJSON
 	if decode(t, d.must("", "inbox", "ls", "--stuck", "--json"), &v); v.MessageID != "old" {
 		t.Errorf("%+v", v)
 	}

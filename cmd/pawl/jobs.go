@@ -7,10 +7,10 @@ import (
 	"log/slog"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -41,7 +41,7 @@ func (s *store) jobs() *job.Jobs {
 
 // checkJob says what is wrong with a job's name.
 func checkJob(name string) error {
-	if err := engine.CheckText("name", name, job.MaxName, true); err != nil {
+	if err := engine.CheckText("name", name, limits.JobName, true); err != nil {
 		return usage("%w", err)
 	}
 	return nil
@@ -102,55 +102,16 @@ func jobState(i *job.Info) string {
 	return "enabled"
 }
 
-// jobView is a job as JSON.
-type jobView struct {
-	Name          string            `json:"name"`
-	State         string            `json:"state"`
-	Schedule      string            `json:"schedule"`
-	Zone          string            `json:"zone"`
-	Topic         string            `json:"topic"`
-	Queue         string            `json:"queue"`
-	Priority      int               `json:"priority"`
-	Headers       map[string]string `json:"headers,omitempty"`
-	Misfire       string            `json:"misfire"`
-	MisfireLimit  int               `json:"misfire_limit"`
-	Overlap       string            `json:"overlap"`
-	SpreadSeconds float64           `json:"spread_seconds"`
-	NextRun       *time.Time        `json:"next_run,omitempty"`
-	LastRunID     *job.RunID        `json:"last_run_id,omitempty"`
-	LastRunAt     *time.Time        `json:"last_run_at,omitempty"`
-	LastRunStatus string            `json:"last_run_status,omitempty"`
-	LastError     string            `json:"last_error,omitempty"`
-	CreatedAt     time.Time         `json:"created_at"`
-	UpdatedAt     time.Time         `json:"updated_at"`
-	PayloadBytes  int               `json:"payload_bytes"`
+// jobJSON is a job as JSON.
+type jobJSON struct {
+	job.Info
+	State         string  `json:"state"`
+	SpreadSeconds float64 `json:"spread_seconds"`
+	PayloadBytes  int     `json:"payload_bytes"`
 }
 
-func viewJob(i *job.Info) jobView {
-	v := jobView{
-		Name: i.Name, State: jobState(i), Schedule: i.Schedule, Zone: i.Zone, Topic: i.Topic, Queue: i.Queue, Priority: i.Priority, Headers: i.Headers,
-		Misfire: i.Misfire.String(), MisfireLimit: i.MisfireLimit, Overlap: i.Overlap.String(), SpreadSeconds: i.Spread.Seconds(),
-		NextRun: known(i.NextRun), LastRunAt: known(i.LastRunTime), LastRunStatus: lastRun(i), LastError: i.LastError,
-		CreatedAt: i.CreatedAt, UpdatedAt: i.UpdatedAt, PayloadBytes: len(i.Payload),
-	}
-	if !i.LastRunID.IsZero() {
-		v.LastRunID = &i.LastRunID
-	}
+func viewJob(i *job.Info) jobJSON {
+	v := jobJSON{Info: *i, State: jobState(i), SpreadSeconds: i.Spread.Seconds(), PayloadBytes: len(i.Payload)}
+	v.Payload = nil
 	return v
-}
-
-// lastRun is how the last run fared, if there was one.
-func lastRun(i *job.Info) string {
-	if i.LastRunID.IsZero() {
-		return ""
-	}
-	return runStatus(i.LastRunStatus)
-}
-
-// runStatus is a run's state in a word.
-func runStatus(s job.Status) string {
-	if s == job.Unknown {
-		return "unknown"
-	}
-	return s.String()
 }

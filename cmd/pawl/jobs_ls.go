@@ -22,31 +22,31 @@ func (c *jobsLsCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err := c.checkLimit(); err != nil {
 		return err
 	}
-	return jobListing().list(ctx, a, g, c.Limit, func(s *store) ([]*job.Info, error) {
-		return s.jobs().List(ctx, job.ListFilter{After: c.After, Limit: c.Limit})
+	f := job.ListOptions{Limit: c.Limit}
+	if c.After != "" {
+		f.After = &job.Info{Job: job.Job{Name: c.After}}
+	}
+	return jobListing().list(ctx, a, g, c.listFlags, func(s *store) ([]job.Info, error) {
+		return s.jobs().List(ctx, f)
 	})
 }
 
-func jobListing() *listing[*job.Info] {
-	return &listing[*job.Info]{
+func jobListing() *listing[job.Info] {
+	return &listing[job.Info]{
 		none: "no jobs",
-		columns: []column[*job.Info]{
+		columns: []column[job.Info]{
 			{head: "JOB", cell: func(i *job.Info) string { return i.Name }},
 			{head: "STATE", cell: jobState},
 			{head: "SCHEDULE", cell: func(i *job.Info) string { return i.Schedule }},
 			{head: "ZONE", cell: func(i *job.Info) string { return i.Zone }},
 			{head: "TOPIC", cell: func(i *job.Info) string { return i.Topic }},
 			{head: "NEXT RUN", cell: func(i *job.Info) string { return stampKnown(i.NextRun) }},
-			{head: "LAST RUN", cell: func(i *job.Info) string { return stampKnown(i.LastRunTime) }},
-			{head: "STATUS", cell: lastRun},
+			{head: "LAST RUN", cell: func(i *job.Info) string { return stampKnown(i.LastRunAt) }},
+			{head: "STATUS", cell: func(i *job.Info) string { return string(i.LastRunStatus) }},
 			{head: "ERROR", cell: func(i *job.Info) string { return i.LastError }},
 		},
-		cursor: func(i *job.Info) string { return i.Name },
-		view:   func(i *job.Info) any { return viewJob(i) },
-		bare: func(i *job.Info) *job.Info {
-			bare := *i
-			bare.Payload = nil
-			return &bare
-		},
+		id:    func(i *job.Info) string { return i.Name },
+		pages: true,
+		view:  func(i *job.Info) any { return viewJob(i) },
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/job"
 )
 
@@ -73,10 +74,7 @@ func (c *jobsPutCmd) Run(ctx context.Context, a *app, g *options) error {
 func (c *jobsPutCmd) job(now time.Time) (job.Job, error) {
 	jb := job.Job{
 		Name: c.Name, Schedule: c.Schedule, Zone: c.Zone, Topic: c.Topic, Headers: c.Header, Queue: c.Queue, Priority: c.Priority,
-		Misfire: map[string]job.Misfire{"none": job.RunNone, "all": job.RunAll}[c.Misfire], MisfireLimit: c.MisfireLimit, Spread: c.Spread,
-	}
-	if c.Overlap == "skip" {
-		jb.Overlap = job.Skip
+		Misfire: job.Misfire(c.Misfire), Overlap: job.Overlap(c.Overlap), MisfireLimit: c.MisfireLimit, Spread: c.Spread,
 	}
 	if err := checkJob(c.Name); err != nil {
 		return jb, err
@@ -88,10 +86,10 @@ func (c *jobsPutCmd) job(now time.Time) (job.Job, error) {
 	switch {
 	case c.MisfireLimit != 0 && jb.Misfire != job.RunAll:
 		return jb, usage("--misfire-limit goes with --misfire=all")
-	case c.MisfireLimit < 0, c.MisfireLimit > job.MaxMisfireLimit:
-		return jb, usage("--misfire-limit: not within 1 … %d", job.MaxMisfireLimit)
-	case c.Spread < 0, c.Spread > job.MaxSpread:
-		return jb, usage("--spread: not within 0 … %v", job.MaxSpread)
+	case c.MisfireLimit < 0, c.MisfireLimit > limits.Misfires:
+		return jb, usage("--misfire-limit: not within 1 … %d", limits.Misfires)
+	case c.Spread < 0, c.Spread > limits.Spread:
+		return jb, usage("--spread: not within 0 … %v", limits.Spread)
 	}
 	_, _, err := explainSchedule(c.Schedule, c.Zone, now, 1)
 	return jb, err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
@@ -32,7 +31,7 @@ func (c *jobsRunsCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	var list []*job.Run
+	var list []job.Run
 	err = g.eachJob(ctx, []string{c.Name}, func(jobs *job.Jobs, name string) (err error) {
 		list, err = c.list(ctx, jobs, name, after)
 		return err
@@ -40,8 +39,7 @@ func (c *jobsRunsCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	l := runListing()
-	return l.print(a, g.JSON, l.page(list, c.Limit))
+	return runListing().print(a, g, c.listFlags, list)
 }
 
 func (c *jobsRunsCmd) check() (after job.RunID, err error) {
@@ -56,36 +54,36 @@ func (c *jobsRunsCmd) check() (after job.RunID, err error) {
 
 // list returns the runs of a job, or job.ErrNotFound where there are none and no
 // job either.
-func (c *jobsRunsCmd) list(ctx context.Context, jobs *job.Jobs, name string, after job.RunID) ([]*job.Run, error) {
-	f := job.RunFilter{Limit: c.Limit}
+func (c *jobsRunsCmd) list(ctx context.Context, jobs *job.Jobs, name string, after job.RunID) ([]job.Run, error) {
+	f := job.RunsOptions{Limit: c.Limit}
 	if !after.IsZero() {
 		run, err := jobs.GetRun(ctx, after)
 		if err != nil {
 			return nil, usage("--after: no such run: %s", after)
 		}
-		f.Before = run
+		f.After = run
 	}
 	list, err := jobs.Runs(ctx, name, f)
-	if err == nil && len(list) == 0 && f.Before == nil {
+	if err == nil && len(list) == 0 && f.After == nil {
 		_, err = jobs.Get(ctx, name)
 	}
 	return list, err
 }
 
-func runListing() *listing[*job.Run] {
-	return &listing[*job.Run]{
+func runListing() *listing[job.Run] {
+	return &listing[job.Run]{
 		none: "no runs",
-		columns: []column[*job.Run]{
+		columns: []column[job.Run]{
 			{head: "RUN", cell: func(r *job.Run) string { return r.ID.String() }},
 			{head: "SCHEDULED", cell: func(r *job.Run) string { return stamp(r.Scheduled) }},
-			{head: "STATUS", cell: func(r *job.Run) string { return runStatus(r.Status) }},
+			{head: "STATUS", cell: func(r *job.Run) string { return string(r.Status) }},
 			{head: "STARTED", cell: func(r *job.Run) string { return stampKnown(r.StartedAt) }},
 			{head: "ENDED", cell: func(r *job.Run) string { return stampKnown(r.EndedAt) }},
 			{head: "RETRIES", cell: func(r *job.Run) string { return strconv.Itoa(r.Attempts) }},
 			{head: "NOTE", cell: runNote},
 		},
-		cursor: func(r *job.Run) string { return r.ID.String() },
-		view:   func(r *job.Run) any { return viewRun(r) },
+		id:    func(r *job.Run) string { return r.ID.String() },
+		pages: true,
 	}
 }
 
@@ -100,27 +98,4 @@ func runNote(r *job.Run) string {
 		return "by hand"
 	}
 	return ""
-}
-
-// runView is a run as JSON.
-type runView struct {
-	RunID     job.RunID  `json:"run_id"`
-	ID        int64      `json:"id"` // of its message, as in "pawl ls"
-	Job       string     `json:"job"`
-	Status    string     `json:"status"`
-	Scheduled time.Time  `json:"scheduled"`
-	Triggered bool       `json:"triggered"`
-	Missed    int64      `json:"missed,omitempty"`
-	CreatedAt time.Time  `json:"created_at"`
-	StartedAt *time.Time `json:"started_at,omitempty"`
-	EndedAt   *time.Time `json:"ended_at,omitempty"`
-	Retries   int        `json:"retry_count"`
-	LastError string     `json:"last_error,omitempty"`
-}
-
-func viewRun(r *job.Run) runView {
-	return runView{
-		RunID: r.ID, ID: int64(r.Position), Job: r.Job, Status: runStatus(r.Status), Scheduled: r.Scheduled, Triggered: r.Triggered, Missed: r.Missed,
-		CreatedAt: r.CreatedAt, StartedAt: known(r.StartedAt), EndedAt: known(r.EndedAt), Retries: r.Attempts, LastError: r.LastError,
-	}
 }

@@ -4,13 +4,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/bravellian/pawl/job"
 )
 
 // jobOf is a job as "pawl jobs ls" shows it.
-func (d *database) jobOf(name string) (v jobView) {
+func (d *database) jobOf(name string) (v jobJSON) {
 	d.t.Helper()
 	for line := range strings.Lines(d.must("", "jobs", "ls", "--json")) {
-		var one jobView
+		var one jobJSON
 		if decode(d.t, line, &one); one.Name == name {
 			v = one
 		}
@@ -36,7 +38,7 @@ func TestJobsPutAndList(t *testing.T) {
 	d.must("ignored", "jobs", "put", "c", "--schedule", "@daily", "--topic", "u", "--misfire", "none", "--json")
 	b := d.jobOf("b's\x1b[2J")
 	if b.Misfire != "all" || b.MisfireLimit != 3 || b.Overlap != "skip" || b.SpreadSeconds != 90 || b.Queue != "q" || b.Priority != 7 ||
-		b.Headers["a"] != "b;c" || b.PayloadBytes != len("from stdin") || b.Zone != "UTC" || b.NextRun == nil || b.LastRunID != nil || b.LastRunStatus != "" {
+		b.Headers["a"] != "b;c" || b.PayloadBytes != len("from stdin") || b.Zone != "UTC" || b.NextRun.IsZero() || !b.LastRunID.IsZero() || b.LastRunStatus != "" {
 		t.Errorf("%+v", b)
 	}
 	if c := d.jobOf("c"); c.Misfire != "none" || c.Overlap != "allow" || c.PayloadBytes != 0 || c.Topic != "u" || c.State != "enabled" {
@@ -75,12 +77,12 @@ func TestJobsRunAndRuns(t *testing.T) {
 	if !strings.Contains(r.stdout, second.RunID) || !strings.HasSuffix(r.stderr, "--after "+second.RunID+"\n") || second.Job != "n" {
 		t.Errorf("first page: %+v", r)
 	}
-	var v runView
+	var v job.Run
 	decode(t, d.must("", "jobs", "runs", "n", "--after", second.RunID, "--json"), &v)
-	if v.RunID.String() != first || v.Status != "failed" || !strings.Contains(v.LastError, "no such customer") || v.Job != "n" {
+	if v.ID.String() != first || v.Status != "failed" || !strings.Contains(v.LastError, "no such customer") || v.Job != "n" {
 		t.Errorf("second page: %+v", v)
 	}
-	if j := d.jobOf("n"); j.LastRunStatus != "pending" || j.LastRunID == nil || j.LastRunID.String() != second.RunID {
+	if j := d.jobOf("n"); j.LastRunStatus != "pending" || j.LastRunID.IsZero() || j.LastRunID.String() != second.RunID {
 		t.Errorf("job: %+v", j)
 	}
 }
@@ -98,15 +100,15 @@ func TestJobsEnableDisableRemove(t *testing.T) {
 	if r.code != exitFailure || r.stdout != "a  disabled\nb  disabled\n" || r.stderr != `pawl: job not found: "n\x1bone"`+"\n" {
 		t.Errorf("disable: %+v", r)
 	}
-	if j := d.jobOf("a"); j.State != "disabled" || j.NextRun != nil {
+	if j := d.jobOf("a"); j.State != "disabled" || !j.NextRun.IsZero() {
 		t.Errorf("disabled: %+v", j)
 	}
 	if out := d.must("", "jobs", "put", "a", "--schedule", "@hourly", "--topic", "t"); out != "a  disabled\n" {
 		t.Errorf("put: %q", out)
 	}
-	var v jobView
+	var v jobJSON
 	decode(t, d.must("", "jobs", "enable", "a", "--json"), &v)
-	if v.State != "enabled" || v.NextRun == nil || v.NextRun.Before(time.Now().Add(-time.Minute)) {
+	if v.State != "enabled" || v.NextRun.IsZero() || v.NextRun.Before(time.Now().Add(-time.Minute)) {
 		t.Errorf("enabled: %+v", v)
 	}
 	if out := d.must("", "jobs", "rm", "a"); out != "a  removed\n" {

@@ -41,37 +41,24 @@ func parseJoin(id string) (join.ID, error) {
 	return parsed, nil
 }
 
-// joinView is a join as JSON.
-type joinView struct {
-	JoinID         join.ID       `json:"join_id"`
-	Status         string        `json:"status"`
-	ExpectedSteps  int           `json:"expected_steps"`
-	CompletedSteps int           `json:"completed_steps"`
-	FailedSteps    int           `json:"failed_steps"`
-	GroupingKey    string        `json:"grouping_key,omitempty"`
-	CreatedAt      time.Time     `json:"created_at"`
-	UpdatedAt      time.Time     `json:"updated_at"`
-	Deadline       *time.Time    `json:"deadline,omitempty"`
-	MetadataBytes  int           `json:"metadata_bytes"`
-	Metadata       *string       `json:"metadata,omitempty"`
-	Members        *[]memberView `json:"members,omitempty"`
-	NotShown       *int          `json:"members_not_shown,omitempty"`
+// joinJSON is a join as JSON.
+type joinJSON struct {
+	join.Info
+	MetadataBytes int            `json:"metadata_bytes"`
+	Members       *[]join.Member `json:"members,omitempty"`
+	NotShown      *int           `json:"members_not_shown,omitempty"`
 }
 
-func viewJoin(j *join.Join) joinView {
-	v := joinView{
-		JoinID: j.ID, Status: j.Status.String(), ExpectedSteps: j.ExpectedSteps, CompletedSteps: j.CompletedSteps, FailedSteps: j.FailedSteps,
-		GroupingKey: j.GroupingKey, CreatedAt: j.CreatedAt, UpdatedAt: j.UpdatedAt, MetadataBytes: len(j.Metadata),
-	}
-	if !j.Deadline.IsZero() {
-		v.Deadline = &j.Deadline
-	}
+// viewJoin is a join as JSON, without its metadata and members.
+func viewJoin(j *join.Info) joinJSON {
+	v := joinJSON{Info: *j, MetadataBytes: len(j.Metadata)}
+	v.Metadata = ""
 	return v
 }
 
 // steps is a join's progress: how many of the expected steps are completed, and
 // how many failed. On a terminal a bar comes first.
-func steps(w io.Writer, j *join.Join) string {
+func steps(w io.Writer, j *join.Info) string {
 	text := fmt.Sprintf("%d/%d", j.CompletedSteps, j.ExpectedSteps)
 	if j.FailedSteps > 0 {
 		text += fmt.Sprintf("  %d failed", j.FailedSteps)
@@ -86,7 +73,7 @@ const barWidth = 10
 
 // bar draws progress: completed, failed and missing steps. Whatever there is of
 // failed or missing ones can be seen, however small its share.
-func bar(j *join.Join, width int) string {
+func bar(j *join.Info, width int) string {
 	share := func(steps int) int {
 		if steps <= 0 {
 			return 0
@@ -99,7 +86,7 @@ func bar(j *join.Join, width int) string {
 }
 
 // deadlineText is a deadline and, while it matters, whether it has passed.
-func deadlineText(j *join.Join, now time.Time) string {
+func deadlineText(j *join.Info, now time.Time) string {
 	switch {
 	case j.Deadline.IsZero():
 		return ""

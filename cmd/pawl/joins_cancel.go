@@ -54,7 +54,7 @@ func cancelJoin(ctx context.Context, joins *join.Joins, id join.ID) (ended bool,
 	}
 	j, err := joins.Get(ctx, id)
 	if err != nil {
-		return false, 0, err
+		return false, "", err
 	}
 	return false, j.Status, nil
 }
@@ -65,11 +65,11 @@ func (a *app) printCancelled(id join.ID, ended bool, status join.Status, asJSON 
 			JoinID    join.ID `json:"join_id"`
 			Cancelled bool    `json:"cancelled"` // by this command
 			Status    string  `json:"status"`
-		}{id, ended, status.String()})
+		}{id, ended, string(status)})
 	}
 	text := "cancelled"
 	if !ended {
-		text = "was over already: " + status.String()
+		text = "was over already: " + string(status)
 	}
 	_, err := fmt.Fprintf(a.stdout, "%s  %s\n", id, text)
 	return err

@@ -31,40 +31,38 @@ func (c *joinsLsCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	return joinListing(a).list(ctx, a, g, c.Limit, func(s *store) ([]*join.Join, error) { return s.joins().List(ctx, f) })
+	return joinListing(a).list(ctx, a, g, c.listFlags, func(s *store) ([]join.Info, error) { return s.joins().List(ctx, f) })
 }
 
-func (c *joinsLsCmd) filter() (f join.Filter, err error) {
-	f = join.Filter{GroupingKey: c.Group, Limit: c.Limit}
+func (c *joinsLsCmd) filter() (f join.ListOptions, err error) {
+	f = join.ListOptions{GroupingKey: c.Group, Limit: c.Limit}
 	if err := c.checkLimit(); err != nil {
 		return f, err
 	}
 	if c.After != "" {
-		if f.Before, err = parseJoin(c.After); err != nil {
+		after, err := parseJoin(c.After)
+		if err != nil {
 			return f, usage("--after: %w", err)
 		}
+		f.After = &join.Info{ID: after}
 	}
-	f.Status, err = oneOf(c.Status, join.Status.String, join.Pending, join.Completed, join.Failed, join.Cancelled)
+	f.Status, err = oneOf(c.Status, join.Pending, join.Completed, join.Failed, join.Cancelled)
 	return f, err
 }
 
-func joinListing(a *app) *listing[*join.Join] {
-	return &listing[*join.Join]{
+func joinListing(a *app) *listing[join.Info] {
+	return &listing[join.Info]{
 		none: "no joins",
-		columns: []column[*join.Join]{
-			{head: "JOIN", cell: func(j *join.Join) string { return j.ID.String() }},
-			{head: "STATUS", cell: func(j *join.Join) string { return j.Status.String() }},
-			{head: "STEPS", cell: func(j *join.Join) string { return steps(a.stdout, j) }},
-			{head: "GROUP", cell: func(j *join.Join) string { return j.GroupingKey }},
-			{head: "CREATED", cell: func(j *join.Join) string { return stamp(j.CreatedAt) }},
-			{head: "DEADLINE", cell: func(j *join.Join) string { return deadlineText(j, time.Now()) }},
+		columns: []column[join.Info]{
+			{head: "JOIN", cell: func(j *join.Info) string { return j.ID.String() }},
+			{head: "STATUS", cell: func(j *join.Info) string { return string(j.Status) }},
+			{head: "STEPS", cell: func(j *join.Info) string { return steps(a.stdout, j) }},
+			{head: "GROUP", cell: func(j *join.Info) string { return j.GroupingKey }},
+			{head: "CREATED", cell: func(j *join.Info) string { return stamp(j.CreatedAt) }},
+			{head: "DEADLINE", cell: func(j *join.Info) string { return deadlineText(j, time.Now()) }},
 		},
-		cursor: func(j *join.Join) string { return j.ID.String() },
-		view:   func(j *join.Join) any { return viewJoin(j) },
-		bare: func(j *join.Join) *join.Join {
-			bare := *j
-			bare.Metadata = ""
-			return &bare
-		},
+		id:    func(j *join.Info) string { return j.ID.String() },
+		pages: true,
+		view:  func(j *join.Info) any { return viewJoin(j) },
 	}
 }

@@ -31,7 +31,7 @@ func (c *joinsShowCmd) Run(ctx context.Context, a *app, g *options) error {
 	if c.Members < 0 || c.Members > 10_000 {
 		return usage("--members: not within 0 … 10000")
 	}
-	var found *join.Join
+	var found *join.Info
 	var members roll
 	err := g.eachJoin(ctx, []string{c.ID}, func(_ *store, joins *join.Joins, id join.ID) (err error) {
 		if found, err = joins.Get(ctx, id); err != nil {
@@ -54,7 +54,7 @@ func (c *joinsShowCmd) Run(ctx context.Context, a *app, g *options) error {
 
 // roll is the members of a join that matter most, up to a bound.
 type roll struct {
-	members []*join.Member
+	members []join.Member
 	more    bool // than these
 }
 
@@ -66,13 +66,13 @@ const rollCall = 10_000
 // later news count.
 func callRoll(ctx context.Context, joins *join.Joins, id join.ID, failedOnly bool) (roll, error) {
 	var r roll
-	states := []join.MemberStatus{join.MemberPending, join.MemberCompleted, join.MemberFailed}
+	states := []join.Status{join.Pending, join.Completed, join.Failed}
 	if failedOnly {
 		states = states[2:]
 	}
-	latest := map[outbox.MessageID]*join.Member{}
+	latest := map[outbox.MessageID]join.Member{}
 	for _, state := range states {
-		list, err := joins.Members(ctx, id, join.MemberFilter{Status: &state, Limit: rollCall})
+		list, err := joins.Members(ctx, id, join.MembersOptions{Status: state, Limit: rollCall})
 		if err != nil {
 			return r, err
 		}
@@ -84,31 +84,31 @@ func callRoll(ctx context.Context, joins *join.Joins, id join.ID, failedOnly boo
 	for _, m := range latest {
 		r.members = append(r.members, m)
 	}
-	slices.SortFunc(r.members, func(a, b *join.Member) int {
+	slices.SortFunc(r.members, func(a, b join.Member) int {
 		return cmp.Or(urgency(a.Status)-urgency(b.Status), cmp.Compare(a.Position, b.Position))
 	})
 	return r, nil
 }
 
-func urgency(s join.MemberStatus) int {
-	return slices.Index([]join.MemberStatus{join.MemberFailed, join.MemberPending, join.MemberCompleted}, s)
+func urgency(s join.Status) int {
+	return slices.Index([]join.Status{join.Failed, join.Pending, join.Completed}, s)
 }
 
 // shown are the first members, and how many come after them.
-func (r roll) shown(limit int) (first []*join.Member, rest int) {
+func (r roll) shown(limit int) (first []join.Member, rest int) {
 	n := min(limit, len(r.members))
 	return r.members[:n], len(r.members) - n
 }
 
 // memberState is a member's state in words.
-func memberState(j *join.Join, m *join.Member) string {
-	if m.Status == join.MemberPending && j.Status != join.Pending {
+func memberState(j *join.Info, m *join.Member) join.Status {
+	if m.Status == join.Pending && j.Status != join.Pending {
 		return "not counted"
 	}
-	return m.Status.String()
+	return m.Status
 }
 
-func (a *app) printJoin(j *join.Join) error {
+func (a *app) printJoin(j *join.Info) error {
 	var t terminal.Table
 	row := func(name, value string) {
 		if value != "" {
@@ -116,7 +116,7 @@ func (a *app) printJoin(j *join.Join) error {
 		}
 	}
 	row("join", j.ID.String())
-	row("status", j.Status.String())
+	row("status", string(j.Status))
 	row("steps", steps(a.stdout, j))
 	row("group", j.GroupingKey)
 	row("created", stamp(j.CreatedAt))
@@ -131,7 +131,7 @@ func (a *app) printJoin(j *join.Join) error {
 	return nil
 }
 
-func (c *joinsShowCmd) printMembers(a *app, j *join.Join, r roll) error {
+func (c *joinsShowCmd) printMembers(a *app, j *join.Info, r roll) error {
 	if len(r.members) == 0 {
 		none := "no members"
 		if c.Failed {
@@ -144,12 +144,13 @@ func (c *joinsShowCmd) printMembers(a *app, j *join.Join, r roll) error {
 	if len(first) > 0 {
 		var t terminal.Table
 		t.Row("MEMBER", "TOPIC", "STATE", "ATTACHED")
-		for _, m := range first {
+		for i := range first {
+			m := &first[i]
 			topic := m.Topic
 			if topic == "" {
 				topic = "(cleaned up)"
 			}
-			t.Row(m.MessageID.String(), topic, memberState(j, m), stamp(m.CreatedAt))
+			t.Row(m.MessageID.String(), topic, string(memberState(j, m)), stamp(m.CreatedAt))
 		}
 		fmt.Fprintln(a.stdout)
 		if err := t.Write(a.stdout, terminal.Width(a.stdout)); err != nil {
@@ -166,23 +167,13 @@ func (c *joinsShowCmd) printMembers(a *app, j *join.Join, r roll) error {
 	return nil
 }
 
-// memberView is a member as JSON.
-type memberView struct {
-	MessageID  outbox.MessageID `json:"message_id"`
-	Topic      string           `json:"topic,omitempty"`
-	State      string           `json:"state"`
-	AttachedAt time.Time        `json:"attached_at"`
-}
-
-func (c *joinsShowCmd) view(j *join.Join, r roll) joinView {
+func (c *joinsShowCmd) view(j *join.Info, r roll) joinJSON {
 	v := viewJoin(j)
-	if j.Metadata != "" {
-		v.Metadata = &j.Metadata
-	}
+	v.Metadata = j.Metadata
 	first, rest := r.shown(c.Members)
-	list := make([]memberView, len(first))
-	for i, m := range first {
-		list[i] = memberView{m.MessageID, m.Topic, memberState(j, m), m.CreatedAt}
+	list := append([]join.Member{}, first...)
+	for i := range list {
+		list[i].Status = memberState(j, &list[i])
 	}
 	v.Members, v.NotShown = &list, &rest
 	return v

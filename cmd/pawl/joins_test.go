@@ -83,9 +83,9 @@ func TestJoinsShowProgress(t *testing.T) {
 		if states := states(t, d, id, "--failed"); !slices.Equal(states, []string{"failed"}) {
 			t.Errorf("failed members: %q", states)
 		}
-		var v joinView
+		var v joinJSON
 		decode(t, d.must("", "joins", "ls", "--json"), &v)
-		if v.JoinID.String() != id || v.CompletedSteps != 2 || v.FailedSteps != 1 || v.Deadline == nil || v.Metadata != nil || v.MetadataBytes != 14 {
+		if v.ID.String() != id || v.CompletedSteps != 2 || v.FailedSteps != 1 || v.Deadline.IsZero() || v.Metadata != "" || v.MetadataBytes != 14 {
 			t.Errorf("listed: %+v", v)
 		}
 		if r := d.run("", "joins", "show", d.fanOut(join.Spec{}, "x").String(), "--failed"); r.code != exitOK || r.stderr != "no failed members\n" {
@@ -97,10 +97,10 @@ func TestJoinsShowProgress(t *testing.T) {
 // states are those of a join's members, in the order they are shown.
 func states(t *testing.T, d *database, id string, more ...string) (states []string) {
 	t.Helper()
-	var v joinView
+	var v joinJSON
 	decode(t, d.must("", append([]string{"joins", "show", id, "--json"}, more...)...), &v)
 	for _, m := range *v.Members {
-		states = append(states, m.State)
+		states = append(states, string(m.Status))
 	}
 	return states
 }
@@ -170,7 +170,7 @@ func TestJoinsShowBoundsMembers(t *testing.T) {
 	if n := strings.Count(r.stdout, "  t      pending"); n != 20 || r.stderr != "5 more not shown: --members N\n" {
 		t.Errorf("%d shown: %+v", n, r)
 	}
-	var v joinView
+	var v joinJSON
 	decode(t, d.must("", "joins", "show", id, "--members", "0", "--json"), &v)
 	if len(*v.Members) != 0 || *v.NotShown != 25 {
 		t.Errorf("%+v", v)
@@ -200,7 +200,7 @@ func TestStepsAndBar(t *testing.T) {
 		{0, 1, 1, "xxxxxxxxxx", "0/1  1 failed"},
 		{3, 0, 3, "██████████", "3/3"},
 	} {
-		j := &join.Join{CompletedSteps: c.completed, FailedSteps: c.failed, ExpectedSteps: c.expected}
+		j := &join.Info{CompletedSteps: c.completed, FailedSteps: c.failed, ExpectedSteps: c.expected}
 		if got := bar(j, barWidth); got != c.bar {
 			t.Errorf("%+v: %s", c, got)
 		}
@@ -221,11 +221,11 @@ func TestDeadlineText(t *testing.T) {
 		{join.Pending, -time.Hour, "2026-03-02 05:00:00Z, passed: it fails when a worker next checks"},
 		{join.Failed, -time.Hour, "2026-03-02 05:00:00Z"},
 	} {
-		if got := deadlineText(&join.Join{Status: c.status, Deadline: now.Add(c.after)}, now); got != c.want {
+		if got := deadlineText(&join.Info{Status: c.status, Deadline: now.Add(c.after)}, now); got != c.want {
 			t.Errorf("%+v: %s", c, got)
 		}
 	}
-	if got := deadlineText(&join.Join{}, now); got != "" {
+	if got := deadlineText(&join.Info{}, now); got != "" {
 		t.Errorf("without a deadline: %s", got)
 	}
 }

@@ -32,7 +32,7 @@ func (s *store) leases() *lease.Leases {
 
 // leasesLsCmd is "pawl leases ls".
 type leasesLsCmd struct {
-	Status string `placeholder:"STATUS" xor:"status" values:"held" help:"Only leases that are held."`
+	Status string `placeholder:"STATUS" xor:"status" values:"held,expired,free" help:"Only leases that are held, expired or free."`
 	Held   bool   `xor:"status" help:"Only leases that are held."`
 
 	pageFlags `set:"cursor=NAME"`
@@ -49,65 +49,43 @@ func (c *leasesLsCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err := c.checkLimit(); err != nil {
 		return err
 	}
-	held, err := oneOf(c.Status, strings.Clone, "held")
+	status, err := oneOf(c.Status, lease.Held, lease.Expired, lease.Free)
 	if err != nil {
 		return err
 	}
-	f := lease.ListFilter{Held: c.Held || held != nil, After: c.After, Limit: c.Limit}
-	return leaseListing().list(ctx, a, g, c.Limit, func(s *store) ([]lease.Info, error) { return s.leases().List(ctx, f) })
+	f := lease.ListOptions{Status: status, Limit: c.Limit}
+	if c.Held {
+		f.Status = lease.Held
+	}
+	if c.After != "" {
+		f.After = &lease.Info{Name: c.After}
+	}
+	return leaseListing().list(ctx, a, g, c.listFlags, func(s *store) ([]lease.Info, error) { return s.leases().List(ctx, f) })
 }
 
 func leaseListing() *listing[lease.Info] {
 	return &listing[lease.Info]{
 		none: "no leases",
 		columns: []column[lease.Info]{
-			{head: "LEASE", cell: func(l lease.Info) string { return l.Name }},
-			{head: "STATE", cell: func(l lease.Info) string { return leaseState(&l) }},
-			{head: "OWNER", cell: func(l lease.Info) string { return l.Owner }},
-			{head: "UNTIL", cell: func(l lease.Info) string { return stampKnown(l.Until) }},
-			{head: "TOKEN", cell: func(l lease.Info) string { return number(l.Token) }},
-			{head: "WAITING", cell: func(l lease.Info) string { return strconv.Itoa(l.Waiting) }},
-			{head: "TAKEN", cell: func(l lease.Info) string { return stamp(l.LastGranted) }},
+			{head: "LEASE", cell: func(l *lease.Info) string { return l.Name }},
+			{head: "STATE", cell: func(l *lease.Info) string { return string(l.Status) }},
+			{head: "OWNER", cell: func(l *lease.Info) string { return l.Owner }},
+			{head: "UNTIL", cell: func(l *lease.Info) string { return stampKnown(l.Until) }},
+			{head: "TOKEN", cell: func(l *lease.Info) string { return number(l.Token) }},
+			{head: "WAITING", cell: func(l *lease.Info) string { return strconv.Itoa(l.Waiting) }},
+			{head: "TAKEN", cell: func(l *lease.Info) string { return stamp(l.LastGranted) }},
 		},
-		cursor: func(l lease.Info) string { return l.Name },
-		view:   func(l lease.Info) any { return viewLease(&l) },
+		id:    func(l *lease.Info) string { return l.Name },
+		pages: true,
 	}
-}
-
-// leaseState is a lease's state in a word.
-func leaseState(l *lease.Info) string {
-	switch {
-	case l.Held:
-		return "held"
-	case l.Owner != "":
-		return "expired"
-	}
-	return "free"
 }
 
 // heldBy is who holds a lease now, if anyone does.
 func heldBy(l *lease.Info) string {
-	if !l.Held {
+	if l.Status != lease.Held {
 		return ""
 	}
 	return l.Owner
-}
-
-// leaseView is a lease as JSON.
-type leaseView struct {
-	Name        string     `json:"name"`
-	State       string     `json:"state"`
-	Owner       string     `json:"owner,omitempty"`
-	Until       *time.Time `json:"until,omitempty"`
-	Token       int64      `json:"token"`
-	Waiting     int        `json:"waiting"`
-	LastGranted time.Time  `json:"last_granted"`
-}
-
-func viewLease(l *lease.Info) leaseView {
-	return leaseView{
-		Name: l.Name, State: leaseState(l), Owner: l.Owner, Until: known(l.Until), Token: l.Token, Waiting: l.Waiting, LastGranted: l.LastGranted.UTC(),
-	}
 }
 
 // leasesReleaseCmd is "pawl leases release".
@@ -183,10 +161,10 @@ func release(ctx context.Context, leases *lease.Leases, name string) (released, 
 		return r, err
 	}
 	r.Token = after.Token
-	if expired := leaseState(before) == "expired"; forced && !expired {
+	if expired := before.Status == lease.Expired; forced && !expired {
 		until := before.Until.UTC()
 		r.Released, r.Owner = true, before.Owner
-		if before.Held {
+		if before.Status == lease.Held {
 			r.Until = &until
 		}
 	}

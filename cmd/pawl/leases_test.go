@@ -47,20 +47,20 @@ func TestLeasesListAndPage(t *testing.T) {
 			}
 		}
 		a, free := viewOf(t, d, "a"), viewOf(t, d, "c")
-		if a.State != "held" || a.Owner != "app-7\x1b[2J" || a.Token == 0 || a.Until == nil || time.Until(*a.Until) < 50*time.Minute {
+		if a.Status != lease.Held || a.Owner != "app-7\x1b[2J" || a.Token == 0 || a.Until.IsZero() || time.Until(a.Until) < 50*time.Minute {
 			t.Errorf("held: %+v", a)
 		}
-		if free.State != "free" || free.Owner != "" || free.Token <= a.Token || free.Until != nil {
+		if free.Status != lease.Free || free.Owner != "" || free.Token <= a.Token || !free.Until.IsZero() {
 			t.Errorf("free: %+v", free)
 		}
 	})
 }
 
 // viewOf is a lease as "pawl leases ls" shows it.
-func viewOf(t *testing.T, d *database, name string) (v leaseView) {
+func viewOf(t *testing.T, d *database, name string) (v lease.Info) {
 	t.Helper()
 	for _, line := range lines(d.must("", "leases", "ls", "--json")) {
-		var one leaseView
+		var one lease.Info
 		if decode(t, line, &one); one.Name == name {
 			v = one
 		}
@@ -72,7 +72,7 @@ func TestLeasesRelease(t *testing.T) {
 	onEngines(t, func(t *testing.T, d *database) {
 		d.hold(time.Hour, "one", "two")
 		// Nothing is touched where one is no name.
-		if r := d.run("", "leases", "release", "one", ""); r.code != exitUsage || viewOf(t, d, "one").State != "held" {
+		if r := d.run("", "leases", "release", "one", ""); r.code != exitUsage || viewOf(t, d, "one").Status != lease.Held {
 			t.Errorf("with a mistake: %+v", r)
 		}
 		r := d.run("", "leases", "release", "one", "n\x1bone")
@@ -100,7 +100,7 @@ func TestLeasesRelease(t *testing.T) {
 func TestLeasesReleaseExpired(t *testing.T) {
 	onEngines(t, func(t *testing.T, d *database) {
 		d.hold(time.Second, "n")
-		eventually(t, "the lease to run out", func() bool { return viewOf(t, d, "n").State == "expired" })
+		eventually(t, "the lease to run out", func() bool { return viewOf(t, d, "n").Status == lease.Expired })
 		if out := d.must("", "leases", "release", "n"); out != "n  was not held\n" {
 			t.Errorf("%q", out)
 		}

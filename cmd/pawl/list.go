@@ -1,26 +1,38 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 )
 
+// outputFlag is how a list is printed.
+type outputFlag struct {
+	Output string `short:"o" default:"table" placeholder:"FORMAT" values:"table,json,csv,id" help:"As a table, json, csv, or id: the ids alone, one a line. Default: ${default}."`
+}
+
 // limitFlag bounds a list.
 type limitFlag struct {
 	Limit int `short:"n" default:"50" placeholder:"N" help:"How many, at most 10000. Default: ${default}."`
 }
 
+// listFlags are those of a list that has a bound.
+type listFlags struct {
+	limitFlag
+	outputFlag
+}
+
 // pageFlags are those of a list that has pages. The tag set:"cursor=…" names what
 // --after takes.
 type pageFlags struct {
-	limitFlag
+	listFlags
 	After string `placeholder:"${cursor}" help:"Only what follows this in the list. Each page ends with the --after of the next."`
 }
 
@@ -32,20 +44,43 @@ func (f limitFlag) checkLimit() error {
 	return nil
 }
 
-// oneOf returns which of all values a --status names, upper and lower case alike, or
-// nil if it is empty.
-func oneOf[T any](status string, name func(T) string, all ...T) (*T, error) {
+// format returns how to print: --json is short for --output=json.
+func (f outputFlag) format(g *options) (string, error) {
+	output := cmp.Or(f.Output, formatTable)
+	switch {
+	case !slices.Contains(formats(), output):
+		return "", usage("--output: want %s", choice(formats()))
+	case g.JSON && output != formatTable && output != formatJSON:
+		return "", usage("--json and --output=%s can't be used together", output)
+	case g.JSON:
+		return formatJSON, nil
+	}
+	return output, nil
+}
+
+const (
+	formatTable = "table"
+	formatJSON  = "json"
+	formatCSV   = "csv"
+	formatID    = "id"
+)
+
+func formats() []string { return []string{formatTable, formatJSON, formatCSV, formatID} }
+
+// oneOf returns which of all states a --status names, upper and lower case alike, or ""
+// if it is empty.
+func oneOf[S ~string](status string, all ...S) (S, error) {
 	if status == "" {
-		return nil, nil //nolint:nilnil // no choice is no mistake
+		return "", nil
 	}
 	var names []string
-	for _, v := range all {
-		if strings.EqualFold(status, name(v)) {
-			return &v, nil
+	for _, s := range all {
+		if strings.EqualFold(status, string(s)) {
+			return s, nil
 		}
-		names = append(names, name(v))
+		names = append(names, string(s))
 	}
-	return nil, usage("--status: want %s", choice(names))
+	return "", usage("--status: want %s", choice(names))
 }
 
 // choice returns words as "a, b or c".
@@ -57,41 +92,28 @@ func choice(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// listing is how a list of T is printed.
+// listing is how a list of T is printed. All commands that list use one.
 type listing[T any] struct {
 	none    string // printed if the list is empty
 	columns []column[T]
-	cursor  func(T) string // what --after takes to go on after an item; nil: no pages
-	view    func(T) any    // an item as JSON, if T itself has no JSON tags
-	bare    func(T) T      // an item of a T with JSON tags, without what is not listed; nil: all of it
+	id      func(*T) string // what other commands, and --after, take for an item
+	pages   bool            // --after takes ids
+	view    func(*T) any    // what is printed of an item as JSON; nil: the item
 }
 
 // column is a column of a list's table. One that is optional is left out if it is empty
 // in every row.
 type column[T any] struct {
 	head     string
-	cell     func(T) string
+	cell     func(*T) string
 	optional bool
 }
 
-// page is a part of a list.
-type page[T any] struct {
-	items   []T
-	next    string // --after of the next page; "": there is none
-	stopped bool   // before the page was full
-}
-
-// page returns the page that items are, of a list that was read with a limit.
-func (l *listing[T]) page(items []T, limit int) page[T] {
-	p := page[T]{items: items}
-	if n := len(items); n > 0 && n == limit && l.cursor != nil {
-		p.next = l.cursor(items[n-1])
-	}
-	return p
-}
-
 // list reads a list from the database that was named, and prints it.
-func (l *listing[T]) list(ctx context.Context, a *app, g *options, limit int, read func(*store) ([]T, error)) error {
+func (l *listing[T]) list(ctx context.Context, a *app, g *options, f listFlags, read func(*store) ([]T, error)) error {
+	if _, err := f.format(g); err != nil {
+		return err
+	}
 	s, err := g.open(ctx, opening{})
 	if err != nil {
 		return err
@@ -100,12 +122,15 @@ func (l *listing[T]) list(ctx context.Context, a *app, g *options, limit int, re
 	if err := s.close(err); err != nil {
 		return err
 	}
-	return l.print(a, g.JSON, l.page(items, limit))
+	return l.print(a, g, f, items)
 }
 
 // listStores reads a list from the database that was named or from every store of a
 // fleet, and prints it as one.
-func (l *listing[T]) listStores(ctx context.Context, a *app, g *options, read func(s *store, key string) ([]T, error)) error {
+func (l *listing[T]) listStores(ctx context.Context, a *app, g *options, f outputFlag, read func(s *store, key string) ([]T, error)) error {
+	if _, err := f.format(g); err != nil {
+		return err
+	}
 	var all []T
 	err := g.eachStore(ctx, a, func(s *store, key string) error {
 		items, err := read(s, key)
@@ -115,37 +140,52 @@ func (l *listing[T]) listStores(ctx context.Context, a *app, g *options, read fu
 	if err != nil && len(all) == 0 {
 		return err
 	}
-	return errors.Join(l.print(a, g.JSON, page[T]{items: all}), err)
+	return errors.Join(l.printAll(a, g, f, all), err)
 }
 
-// print prints a page as a table, or as JSON with a line for each item. It reports how
-// to go on: of JSON only if the page is not full, which its reader could not know.
-func (l *listing[T]) print(a *app, asJSON bool, p page[T]) error {
-	var err error
-	switch {
-	case asJSON:
-		err = printAll(a, p.items, l.json)
-	case len(p.items) == 0:
-		fmt.Fprintln(a.stderr, l.none)
-	default:
-		err = l.table(a.stdout, p.items)
-	}
-	switch {
-	case err != nil || p.next == "":
-	case p.stopped:
-		fmt.Fprintf(a.stderr, "stopped after reading many rows: go on with --after %s\n", terminal.Clean(shellWord(p.next)))
-	case !asJSON:
-		fmt.Fprintf(a.stderr, "there may be more: --after %s\n", terminal.Clean(shellWord(p.next)))
+// print prints a page of a list, and how to go on if it is full: not as JSON, whose
+// reader can see that.
+func (l *listing[T]) print(a *app, g *options, f listFlags, items []T) error {
+	err := l.printAll(a, g, f.outputFlag, items)
+	if n := len(items); err == nil && l.pages && n > 0 && n == f.Limit && !g.JSON && cmp.Or(f.Output, formatTable) == formatTable {
+		fmt.Fprintf(a.stderr, "there may be more: --after %s\n", terminal.Clean(shellWord(l.id(&items[n-1]))))
 	}
 	return err
 }
 
-func (l *listing[T]) table(w io.Writer, items []T) error {
+// printAll prints a list in the format that was asked for.
+func (l *listing[T]) printAll(a *app, g *options, f outputFlag, items []T) error {
+	format, err := f.format(g)
+	if err != nil {
+		return err
+	}
+	switch format {
+	case formatJSON:
+		return printAll(a, items, l.json)
+	case formatCSV:
+		w := csv.NewWriter(a.stdout)
+		return errors.Join(w.WriteAll(l.rows(items)), w.Error())
+	case formatID:
+		return l.ids(a.stdout, items)
+	}
+	if len(items) == 0 {
+		fmt.Fprintln(a.stderr, l.none)
+		return nil
+	}
+	var t terminal.Table
+	for _, row := range l.rows(items) {
+		t.Row(row...)
+	}
+	return t.Write(a.stdout, terminal.Width(a.stdout))
+}
+
+// rows are a list's cells, the heads first.
+func (l *listing[T]) rows(items []T) [][]string {
 	rows := make([][]string, len(items)+1)
 	for _, c := range l.columns {
 		cells := []string{c.head}
-		for _, item := range items {
-			cells = append(cells, c.cell(item))
+		for i := range items {
+			cells = append(cells, terminal.Clean(c.cell(&items[i])))
 		}
 		if c.optional && !slices.ContainsFunc(cells[1:], func(s string) bool { return s != "" }) {
 			continue
@@ -154,38 +194,25 @@ func (l *listing[T]) table(w io.Writer, items []T) error {
 			rows[i] = append(rows[i], cell)
 		}
 	}
-	var t terminal.Table
-	for _, row := range rows {
-		t.Row(row...)
-	}
-	return t.Write(w, terminal.Width(w))
+	return rows
 }
 
-// json returns what is printed of an item as JSON: the item, if its type says how.
-func (l *listing[T]) json(item T) any {
-	if !hasTags(reflect.TypeFor[T]()) {
-		return l.view(item)
-	}
-	if l.bare != nil {
-		return l.bare(item)
-	}
-	return item
-}
-
-// hasTags reports whether the fields of a struct say how they are called in JSON.
-func hasTags(t reflect.Type) bool {
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if t.Kind() != reflect.Struct {
-		return false
-	}
-	for f := range t.NumField() {
-		if _, ok := t.Field(f).Tag.Lookup("json"); ok {
-			return true
+// ids prints what other commands take for the items.
+func (l *listing[T]) ids(w io.Writer, items []T) error {
+	for i := range items {
+		if _, err := fmt.Fprintln(w, terminal.Clean(l.id(&items[i]))); err != nil {
+			return err
 		}
 	}
-	return false
+	return nil
+}
+
+// json returns what is printed of an item as JSON.
+func (l *listing[T]) json(item T) any {
+	if l.view != nil {
+		return l.view(&item)
+	}
+	return item
 }
 
 // shellWord returns text that a shell takes for one word.

@@ -2,43 +2,51 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
 )
 
-type thing struct{ name, note string }
+type thing struct {
+	Name string `json:"n"`
+	note string
+}
 
 func things() *listing[thing] {
 	return &listing[thing]{
 		none: "no things",
 		columns: []column[thing]{
-			{head: "NAME", cell: func(t thing) string { return t.name }},
-			{head: "NOTE", cell: func(t thing) string { return t.note }, optional: true},
+			{head: "NAME", cell: func(t *thing) string { return t.Name }},
+			{head: "NOTE", cell: func(t *thing) string { return t.note }, optional: true},
 		},
-		cursor: func(t thing) string { return t.name },
-		view:   func(t thing) any { return map[string]string{"name": t.name} },
+		id:    func(t *thing) string { return t.Name },
+		pages: true,
 	}
 }
 
 func TestListsArePrintedAlike(t *testing.T) {
-	a, b := thing{"a b", ""}, thing{"b", "new"}
-	l := things()
+	a, b := thing{"a b", ""}, thing{"b", "new, \x1b[2J"}
 	for _, c := range []struct {
 		name           string
-		p              page[thing]
-		json           bool
+		output         string
+		limit          int
+		items          []thing
 		stdout, stderr string
 	}{
-		{"empty", page[thing]{}, false, "", "no things\n"},
-		{"empty as JSON", page[thing]{}, true, "", ""},
-		{"without the optional column", l.page([]thing{a}, 2), false, "NAME\na b\n", ""},
-		{"with it", l.page([]thing{a, b}, 3), false, "NAME  NOTE\na b\nb     new\n", ""},
-		{"full", l.page([]thing{b, a}, 2), false, "NAME  NOTE\nb     new\na b\n", "there may be more: --after 'a b'\n"},
-		{"full as JSON", l.page([]thing{b}, 1), true, `{"name":"b"}` + "\n", ""},
-		{"stopped as JSON", page[thing]{[]thing{b}, "b", true}, true, `{"name":"b"}` + "\n", "stopped after reading many rows: go on with --after b\n"},
+		{"empty", "table", 2, nil, "", "no things\n"},
+		{"empty as JSON", "json", 2, nil, "", ""},
+		{"empty as CSV", "csv", 2, nil, "NAME\n", ""},
+		{"empty ids", "id", 2, nil, "", ""},
+		{"without the optional column", "table", 2, []thing{a}, "NAME\na b\n", ""},
+		{"with it", "table", 3, []thing{a, b}, "NAME  NOTE\na b\nb     new, \\x1b[2J\n", ""},
+		{"full", "table", 2, []thing{b, a}, "NAME  NOTE\nb     new, \\x1b[2J\na b\n", "there may be more: --after 'a b'\n"},
+		{"full as JSON", "json", 1, []thing{b}, `{"n":"b"}` + "\n", ""},
+		{"as CSV", "csv", 2, []thing{a, b}, "NAME,NOTE\na b,\nb,\"new, \\x1b[2J\"\n", ""},
+		{"ids", "id", 2, []thing{a, b}, "a b\nb\n", ""},
 	} {
 		var stdout, stderr bytes.Buffer
-		if err := l.print(&app{stdout: &stdout, stderr: &stderr}, c.json, c.p); err != nil {
+		f := listFlags{limitFlag{c.limit}, outputFlag{c.output}}
+		if err := things().print(&app{stdout: &stdout, stderr: &stderr}, &options{}, f, c.items); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		if stdout.String() != c.stdout || stderr.String() != c.stderr {
@@ -47,19 +55,17 @@ func TestListsArePrintedAlike(t *testing.T) {
 	}
 }
 
-type tagged struct {
-	Name    string `json:"n"`
-	Payload string `json:"payload,omitempty"`
-}
-
-func TestTypesWithJSONTagsPrintThemselves(t *testing.T) {
-	l := &listing[*tagged]{
-		view: func(*tagged) any { t.Error("its view was printed"); return nil },
-		bare: func(v *tagged) *tagged { return &tagged{Name: v.Name} },
-	}
-	var stdout bytes.Buffer
-	if err := l.print(&app{stdout: &stdout}, true, page[*tagged]{items: []*tagged{{"a", "secret"}}}); err != nil || stdout.String() != `{"n":"a"}`+"\n" {
-		t.Errorf("%v %q", err, stdout.String())
+func TestListFormats(t *testing.T) {
+	for _, c := range []struct {
+		output string
+		json   bool
+		want   string
+	}{{"table", false, "table"}, {"", false, "table"}, {"table", true, "json"}, {"json", true, "json"}, {"csv", false, "csv"}, {"csv", true, ""}, {"id", true, ""}, {"yaml", false, ""}} {
+		got, err := outputFlag{c.output}.format(&options{JSON: c.json})
+		var wrong *usageError
+		if got != c.want || (c.want == "") != errors.As(err, &wrong) {
+			t.Errorf("%+v: %q, %v", c, got, err)
+		}
 	}
 }
 
@@ -71,7 +77,7 @@ func TestListsHaveTheSameFlags(t *testing.T) {
 	for _, leaf := range parser.Model.Leaves(true) {
 		path := leaf.Path()
 		switch path {
-		case "ls", "joins ls", "timers ls", "jobs ls", "jobs runs", "inbox ls", "leases ls":
+		case "ls", "joins ls", "timers ls", "jobs ls", "jobs runs", "inbox ls", "leases ls", "audit", "workers", "pauses", "fleet ls", "fleet status":
 		default:
 			continue
 		}
@@ -79,6 +85,15 @@ func TestListsHaveTheSameFlags(t *testing.T) {
 		found := map[string]string{}
 		for _, f := range leaf.Flags {
 			found[f.Name] = f.Help
+		}
+		if !strings.HasPrefix(found["output"], "As a table") {
+			t.Errorf("%s: %v", path, found)
+		}
+		switch path {
+		case "audit":
+			found["after"] = "Only what follows" // it has no pages
+		case "workers", "pauses", "fleet ls", "fleet status":
+			continue // nor a bound
 		}
 		if !strings.HasPrefix(found["limit"], "How many") || !strings.HasPrefix(found["after"], "Only what follows") {
 			t.Errorf("%s: %v", path, found)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -38,7 +39,7 @@ type lsCmd struct {
 func (*lsCmd) Help() string {
 	return `Messages are listed from the newest position down. --json prints all fields but
 the payload; see "pawl show". Only messages that match all filters are
-listed. One call reads about a million messages and then prints where to go on.
+listed; where they are few all messages are read.
 
 Examples:
 
@@ -46,6 +47,7 @@ Examples:
     pawl ls --failed --error 'connection refused' --newer-than 1h
     pawl ls --queue mail --header tenant=a --older-than 24h
     pawl ls --topic mail --limit 1000 --json
+    pawl ls --scheduled --queue mail -o id | xargs pawl cancel
     pawl ls --counts`
 }
 
@@ -55,8 +57,15 @@ func (c *lsCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	if c.Counts && (f.Status != nil || c.After != "" || c.chooses()) {
+	if c.Counts && (f.Status != "" || c.After != "" || c.chooses()) {
 		return usage("--counts counts all messages: it goes with no other choice of them")
+	}
+	format, err := c.format(g)
+	if err != nil {
+		return err
+	}
+	if c.Counts && format != formatTable && format != formatJSON {
+		return usage("--counts and --output=%s can't be used together", format)
 	}
 	s, err := g.open(ctx, opening{})
 	if err != nil {
@@ -68,19 +77,15 @@ func (c *lsCmd) Run(ctx context.Context, a *app, g *options) error {
 		if err := s.close(err); err != nil {
 			return err
 		}
-		return a.printCounts(counts, g.JSON)
+		return a.printCounts(counts, format == formatJSON)
 	}
-	found, err := o.ListPage(ctx, f)
-	if err := s.close(err); errors.Is(err, outbox.ErrInvalid) {
+	found, err := o.List(ctx, f)
+	if err := s.close(err); errors.Is(err, engine.ErrInvalid) {
 		return usage("%w", err)
 	} else if err != nil {
 		return err
 	}
-	p := page[*outbox.Info]{items: found.Messages, stopped: len(found.Messages) < c.Limit}
-	if found.Next != 0 {
-		p.next = number(int64(found.Next))
-	}
-	return messageListing().print(a, g.JSON, p)
+	return messageListing().print(a, g, c.listFlags, found)
 }
 
 // chooses says whether any messages are left out by what they are.
@@ -88,8 +93,8 @@ func (c *lsCmd) chooses() bool {
 	return c.Topic != "" || c.Queue != "" || c.CorrelationID != "" || c.Error != "" || c.OlderThan != nil || c.NewerThan != nil || len(c.Header) > 0
 }
 
-func (c *lsCmd) filter() (outbox.ListFilter, error) {
-	f := outbox.ListFilter{
+func (c *lsCmd) filter() (outbox.ListOptions, error) {
+	f := outbox.ListOptions{
 		Topic: c.Topic, Limit: c.Limit, Queue: c.Queue, CorrelationID: c.CorrelationID, Error: c.Error,
 		OlderThan: worker.Value(c.OlderThan), NewerThan: worker.Value(c.NewerThan), Headers: c.Header,
 	}
@@ -101,7 +106,7 @@ func (c *lsCmd) filter() (outbox.ListFilter, error) {
 		if err != nil || position < 1 {
 			return f, usage("--after: %q is not the number in the column ID", c.After)
 		}
-		f.Before = outbox.Position(position)
+		f.After = &outbox.Info{Message: outbox.Message{Position: outbox.Position(position)}}
 	}
 	for option, age := range map[string]*time.Duration{"--older-than": c.OlderThan, "--newer-than": c.NewerThan} {
 		if age != nil && *age <= 0 {
@@ -109,7 +114,7 @@ func (c *lsCmd) filter() (outbox.ListFilter, error) {
 		}
 	}
 	var err error
-	f.Status, err = oneOf(c.word(), statusName, outbox.Ready, outbox.Scheduled, outbox.InProgress, outbox.Done, outbox.Failed, outbox.Discarded)
+	f.Status, err = oneOf(c.word(), outbox.Ready, outbox.Scheduled, outbox.InProgress, outbox.Done, outbox.Failed, outbox.Discarded)
 	return f, err
 }
 
@@ -119,43 +124,40 @@ func (c *lsCmd) word() string {
 		outbox.Ready: c.Ready, outbox.Scheduled: c.Scheduled, outbox.InProgress: c.Running, outbox.Done: c.Done, outbox.Failed: c.Failed, outbox.Discarded: c.Discarded,
 	} {
 		if wanted {
-			return statusName(s)
+			return string(s)
 		}
 	}
 	return c.Status
 }
 
-func messageListing() *listing[*outbox.Info] {
-	return &listing[*outbox.Info]{
+func messageListing() *listing[outbox.Info] {
+	return &listing[outbox.Info]{
 		none: "no messages",
-		columns: []column[*outbox.Info]{
+		columns: []column[outbox.Info]{
 			{head: "ID", cell: func(i *outbox.Info) string { return number(int64(i.Position)) }},
 			{head: "MESSAGE", cell: func(i *outbox.Info) string { return i.ID.String() }},
 			{head: "TOPIC", cell: func(i *outbox.Info) string { return i.Topic }},
-			{head: "STATUS", cell: statusWord},
+			{head: "STATUS", cell: func(i *outbox.Info) string { return string(statusWord(i)) }},
 			{head: "RETRIES", cell: func(i *outbox.Info) string { return strconv.Itoa(i.RetryCount) }},
 			{head: "CREATED", cell: func(i *outbox.Info) string { return stamp(i.CreatedAt) }},
 			{head: "NOTE", cell: note},
 		},
-		view: func(i *outbox.Info) any { return view(i, false) },
-		bare: func(i *outbox.Info) *outbox.Info {
-			bare := *i
-			bare.Payload = nil
-			return &bare
-		},
+		id:    func(i *outbox.Info) string { return number(int64(i.Position)) },
+		pages: true,
+		view:  func(i *outbox.Info) any { return view(i, false) },
 	}
 }
 
 // note is what matters about a message in its state.
 func note(i *outbox.Info) string {
 	switch status := statusWord(i); {
-	case status == "running" && i.LockedUntil != nil:
-		return "lease until " + stamp(*i.LockedUntil)
-	case status == "done" && i.ProcessedAt != nil:
-		return "at " + stamp(*i.ProcessedAt) + " by " + i.ProcessedBy
-	case status == "scheduled" && i.LastError != "":
+	case status == outbox.InProgress && !i.LockedUntil.IsZero():
+		return "lease until " + stamp(i.LockedUntil)
+	case status == outbox.Done && !i.ProcessedAt.IsZero():
+		return "at " + stamp(i.ProcessedAt) + " by " + i.ProcessedBy
+	case status == outbox.Scheduled && i.LastError != "":
 		return "again at " + stamp(i.NextAttemptAt) + ": " + i.LastError
-	case status == "scheduled":
+	case status == outbox.Scheduled:
 		return "due " + stamp(i.NextAttemptAt)
 	}
 	return i.LastError
@@ -163,14 +165,7 @@ func note(i *outbox.Info) string {
 
 func (a *app) printCounts(n outbox.Counts, asJSON bool) error {
 	if asJSON {
-		return a.printJSON(struct {
-			Ready     int64 `json:"ready"`
-			Scheduled int64 `json:"scheduled"`
-			Running   int64 `json:"running"`
-			Done      int64 `json:"done"`
-			Failed    int64 `json:"failed"`
-			Discarded int64 `json:"discarded"`
-		}{n.Ready, n.Scheduled, n.InProgress, n.Done, n.Failed, n.Discarded})
+		return a.printJSON(n)
 	}
 	var t terminal.Table
 	for _, row := range []struct {

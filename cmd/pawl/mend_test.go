@@ -28,9 +28,9 @@ func (d *database) fail() {
 func (d *database) messages(status string) (all []string) {
 	d.t.Helper()
 	for line := range strings.Lines(d.must("", "ls", "--"+status, "--json", "--limit", "10000")) {
-		var m messageView
+		var m messageJSON
 		decode(d.t, line, &m)
-		all = append(all, d.must("", "show", "--payload", m.MessageID.String()))
+		all = append(all, d.must("", "show", "--payload", m.ID.String()))
 	}
 	slices.Sort(all)
 	return all
@@ -145,7 +145,7 @@ func TestCancelAndReschedule(t *testing.T) {
 		if out := d.must("", "cancel", ids[0], ids[1], ids[0], "--reason", "sent by\x1b hand"); out != "cancelled 2 messages\n" {
 			t.Errorf("cancel: %q", out)
 		}
-		var m messageView
+		var m messageJSON
 		decode(t, d.must("", "show", ids[0], "--json"), &m)
 		if m.Status != "discarded" || m.LastError != "sent by\x1b hand" {
 			t.Errorf("cancelled: %+v", m)
@@ -176,7 +176,7 @@ func TestCancelAndReschedule(t *testing.T) {
 			t.Errorf("left: %q", later)
 		}
 		decode(t, d.must("", "show", ids[4], "--json"), &m)
-		if want := time.Date(2131, 1, 31, 11, 0, 0, 0, time.UTC); m.NextAttemptAt == nil || !m.NextAttemptAt.Equal(want) {
+		if want := time.Date(2131, 1, 31, 11, 0, 0, 0, time.UTC); m.NextAttemptAt.IsZero() || !m.NextAttemptAt.Equal(want) {
 			t.Errorf("rescheduled: %+v", m)
 		}
 		if out := d.must("", "reschedule", ids[3], "--in", "0s"); out != "rescheduled 1 message\n" || len(d.messages("ready")) != 1 {
@@ -187,9 +187,9 @@ func TestCancelAndReschedule(t *testing.T) {
 
 func (d *database) position(id string) int64 {
 	d.t.Helper()
-	var m messageView
+	var m messageJSON
 	decode(d.t, d.must("", "show", id, "--json"), &m)
-	return m.ID
+	return int64(m.Position)
 }
 
 // One id that is wrong, and nothing is touched.

@@ -31,56 +31,26 @@ func encodeJSON(v any) ([]byte, error) {
 	return append(terminal.CleanJSON(line), '\n'), nil
 }
 
-// messageView is a message as JSON. Where the names of "pawl enqueue
+// messageJSON is a message as JSON. Where the names of "pawl enqueue
 // --format=envelope" fit they are used.
-type messageView struct {
-	ID            int64             `json:"id"`
-	MessageID     outbox.MessageID  `json:"message_id"`
-	Topic         string            `json:"topic"`
-	Status        string            `json:"status"`
-	Queue         string            `json:"queue"`
-	Priority      int               `json:"priority"`
-	CorrelationID string            `json:"correlation_id,omitempty"`
-	Headers       map[string]string `json:"headers,omitempty"`
-	CreatedAt     time.Time         `json:"created_at"`
-	Due           *time.Time        `json:"due,omitempty"`
-	RetryCount    int               `json:"retry_count"`
-	Redrives      int               `json:"redrives,omitempty"`
-	NextAttemptAt *time.Time        `json:"next_attempt_at,omitempty"`
-	LockedUntil   *time.Time        `json:"locked_until,omitempty"`
-	OwnerToken    string            `json:"owner_token,omitempty"`
-	ProcessedAt   *time.Time        `json:"processed_at,omitempty"`
-	ProcessedBy   string            `json:"processed_by,omitempty"`
-	LastError     string            `json:"last_error,omitempty"`
-	Unreadable    string            `json:"unreadable,omitempty"`
-	PayloadBytes  int               `json:"payload_bytes"`
-	Payload       *string           `json:"payload,omitempty"`
-	PayloadBase64 []byte            `json:"payload_base64,omitempty"`
+type messageJSON struct {
+	outbox.Info
+	PayloadBytes int     `json:"payload_bytes"`
+	Payload      *string `json:"payload,omitempty"` // if it is text; payload_base64 otherwise
 }
 
-func view(i *outbox.Info, withPayload bool) messageView {
-	v := messageView{
-		ID: int64(i.Position), MessageID: i.ID, Topic: i.Topic, Status: statusWord(i), Queue: i.Queue, Priority: i.Priority,
-		CorrelationID: i.CorrelationID, Headers: i.Headers, CreatedAt: i.CreatedAt, RetryCount: i.RetryCount, Redrives: i.Redrives,
-		LockedUntil: i.LockedUntil, ProcessedAt: i.ProcessedAt, ProcessedBy: i.ProcessedBy, LastError: i.LastError, Unreadable: i.Unreadable, PayloadBytes: len(i.Payload),
-	}
-	if !i.Due.IsZero() {
-		v.Due = &i.Due
-	}
-	if i.Status == outbox.Ready {
-		v.NextAttemptAt = &i.NextAttemptAt
-	}
-	if i.OwnerToken != nil {
-		v.OwnerToken = i.OwnerToken.String()
-	}
-	switch {
-	case !withPayload:
-	case utf8.Valid(i.Payload):
-		text := string(i.Payload)
+func view(i *outbox.Info, withPayload bool) messageJSON {
+	v := messageJSON{Info: *i, PayloadBytes: len(i.Payload)}
+	if text := string(i.Payload); withPayload && utf8.ValidString(text) {
 		v.Payload = &text
-	default:
-		v.PayloadBase64 = i.Payload
 	}
+	if !withPayload || v.Payload != nil {
+		v.Info.Payload = nil
+	}
+	if v.Status != outbox.Ready {
+		v.NextAttemptAt = time.Time{}
+	}
+	v.Status = statusWord(i)
 	return v
 }
 
@@ -94,29 +64,12 @@ func printAll[T, V any](a *app, list []T, view func(T) V) error {
 	return nil
 }
 
-// statusWord is a message's state in one of the words that ls filters by.
-func statusWord(i *outbox.Info) string {
+// statusWord is a message's state as ls filters by it.
+func statusWord(i *outbox.Info) outbox.Status {
 	if i.Status == outbox.Ready && i.NextAttemptAt.After(time.Now()) {
-		return statusName(outbox.Scheduled)
+		return outbox.Scheduled
 	}
-	return statusName(i.Status)
-}
-
-// statusName returns the word for a state that the command line uses.
-func statusName(s outbox.Status) string {
-	if s == outbox.InProgress {
-		return "running"
-	}
-	return s.String()
-}
-
-// known is a time as an optional field of JSON: nil if it is zero.
-func known(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	t = t.UTC()
-	return &t
+	return i.Status
 }
 
 // stampKnown is stamp of a time, or nothing if it is zero.

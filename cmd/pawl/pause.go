@@ -3,10 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"time"
 
+	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/pause"
 )
 
@@ -102,7 +103,7 @@ type pauseResult struct {
 // apply does it to every store; act says in words what became of it, and whether it
 // changed anything.
 func (c *pausable) apply(ctx context.Context, a *app, g *options, act func(*pause.Pauses) (string, bool, error)) error {
-	if err := engine.CheckText(c.Kind, c.Name, pause.MaxName, true); err != nil {
+	if err := engine.CheckText(c.Kind, c.Name, limits.PauseName, true); err != nil {
 		return usage("%w", err)
 	}
 	return g.eachStore(ctx, a, func(s *store, key string) error {
@@ -127,7 +128,7 @@ func (c *pausable) print(a *app, g *options, r pauseResult, became string) error
 }
 
 // pausesCmd is "pawl pauses".
-type pausesCmd struct{}
+type pausesCmd struct{ outputFlag }
 
 // Help is printed by --help.
 func (*pausesCmd) Help() string {
@@ -135,45 +136,41 @@ func (*pausesCmd) Help() string {
 yet. The command that resumed it, or a worker, goes on with them.`
 }
 
-// pauseView is a pause as JSON.
-type pauseView struct {
-	Store  string    `json:"store,omitempty"`
-	Kind   string    `json:"kind"`
-	Name   string    `json:"name"`
-	Since  time.Time `json:"since"`
-	Actor  string    `json:"actor"`
-	Reason string    `json:"reason,omitempty"`
-	Ending bool      `json:"ending,omitempty"`
+// pauseJSON is a pause as JSON.
+type pauseJSON struct {
+	Store string `json:"store,omitempty"`
+	admin.Pause
 }
 
 // Run lists what is paused.
 func (c *pausesCmd) Run(ctx context.Context, a *app, g *options) error {
-	return pauseListing().listStores(ctx, a, g, func(s *store, key string) (all []pauseView, err error) {
-		list, err := pause.New(s, silent()).List(ctx)
+	return pauseListing().listStores(ctx, a, g, c.outputFlag, func(s *store, key string) (all []pauseJSON, err error) {
+		list, err := admin.New(s, nil).Pauses(ctx)
 		for _, p := range list {
-			all = append(all, pauseView{key, string(p.Kind), p.Name, p.Since, p.Actor, p.Reason, p.Ending})
+			all = append(all, pauseJSON{key, p})
 		}
 		return all, err
 	})
 }
 
-func pauseListing() *listing[pauseView] {
-	return &listing[pauseView]{
+func pauseListing() *listing[pauseJSON] {
+	return &listing[pauseJSON]{
 		none: "nothing is paused",
-		columns: []column[pauseView]{
-			{head: "STORE", cell: func(p pauseView) string { return p.Store }, optional: true},
-			{head: "KIND", cell: func(p pauseView) string { return p.Kind }},
-			{head: "NAME", cell: func(p pauseView) string { return p.Name }},
-			{head: "STATE", cell: pauseView.state},
-			{head: "SINCE", cell: func(p pauseView) string { return stamp(p.Since) }},
-			{head: "BY", cell: func(p pauseView) string { return p.Actor }},
-			{head: "REASON", cell: func(p pauseView) string { return p.Reason }},
+		id:   func(p *pauseJSON) string { return string(p.Kind) + " " + p.Name },
+		columns: []column[pauseJSON]{
+			{head: "STORE", cell: func(p *pauseJSON) string { return p.Store }, optional: true},
+			{head: "KIND", cell: func(p *pauseJSON) string { return string(p.Kind) }},
+			{head: "NAME", cell: func(p *pauseJSON) string { return p.Name }},
+			{head: "STATE", cell: (*pauseJSON).state},
+			{head: "SINCE", cell: func(p *pauseJSON) string { return stamp(p.Since) }},
+			{head: "BY", cell: func(p *pauseJSON) string { return p.Actor }},
+			{head: "REASON", cell: func(p *pauseJSON) string { return p.Reason }},
 		},
 	}
 }
 
 // state is a pause's state in a word.
-func (p pauseView) state() string {
+func (p *pauseJSON) state() string {
 	if p.Ending {
 		return "ending"
 	}

@@ -47,9 +47,9 @@ func TestPauses(t *testing.T) {
 		d.must("4\n", "enqueue", "--topic", "u")
 		drain("4")
 
-		var all []pauseView
+		var all []pauseJSON
 		for line := range strings.Lines(d.must("", "pauses", "--json")) {
-			var v pauseView
+			var v pauseJSON
 			decode(t, line, &v)
 			all = append(all, v)
 		}
@@ -83,7 +83,7 @@ func TestWorkObeysPause(t *testing.T) {
 		eventually(t, "the worker to be listed", func() bool { return strings.Contains(d.run("", "workers").stdout, "alive") })
 		d.must("", "pause", "topic", "t")
 		done := func(id string) bool {
-			var m messageView
+			var m messageJSON
 			decode(t, d.must("", "show", id, "--json"), &m)
 			return m.Status == "done"
 		}

@@ -90,7 +90,7 @@ func TestGraceIsOver(t *testing.T) {
 	if code := p.wait(); code != exitOK {
 		t.Errorf("exit code %d: %s", code, p.stderr.String())
 	}
-	var m messageView
+	var m messageJSON
 	decode(t, d.must("", "ls", "--json"), &m)
 	if m.Status != "ready" || m.RetryCount != 0 {
 		t.Errorf("afterwards: %+v", m)

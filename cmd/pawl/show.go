@@ -67,7 +67,7 @@ func (a *app) printMessage(i *outbox.Info) error {
 	row("message", i.ID.String())
 	row("id", strconv.FormatInt(int64(i.Position), 10))
 	row("topic", i.Topic)
-	row("status", statusWord(i))
+	row("status", string(statusWord(i)))
 	row("queue", fmt.Sprintf("%s, priority %d", i.Queue, i.Priority))
 	row("correlation", i.CorrelationID)
 	row("headers", headerText(i.Headers))
@@ -79,11 +79,11 @@ func (a *app) printMessage(i *outbox.Info) error {
 	if i.Status == outbox.Ready {
 		row("next attempt", stamp(i.NextAttemptAt))
 	}
-	if i.LockedUntil != nil && i.OwnerToken != nil {
-		row("lease", "until "+stamp(*i.LockedUntil)+" of "+i.OwnerToken.String())
+	if !i.LockedUntil.IsZero() && i.Owner != (outbox.OwnerToken{}) {
+		row("lease", "until "+stamp(i.LockedUntil)+" of "+i.Owner.String())
 	}
-	if i.ProcessedAt != nil {
-		row("processed", stamp(*i.ProcessedAt)+" by "+i.ProcessedBy)
+	if !i.ProcessedAt.IsZero() {
+		row("processed", stamp(i.ProcessedAt)+" by "+i.ProcessedBy)
 	}
 	if i.Redrives > 0 {
 		row("redriven", several(i.Redrives, "time"))

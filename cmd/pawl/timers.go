@@ -36,42 +36,20 @@ func parseTimer(id string) (timer.ID, error) {
 	return parsed, nil
 }
 
-// timerView is a timer as JSON.
-type timerView struct {
-	TimerID       timer.ID          `json:"timer_id"`
-	Key           string            `json:"key,omitempty"`
-	Status        string            `json:"status"`
-	Due           time.Time         `json:"due"`
-	Topic         string            `json:"topic"`
-	Queue         string            `json:"queue"`
-	Priority      int               `json:"priority"`
-	CorrelationID string            `json:"correlation_id,omitempty"`
-	Headers       map[string]string `json:"headers,omitempty"`
-	CreatedAt     time.Time         `json:"created_at"`
-	EndedAt       *time.Time        `json:"ended_at,omitempty"`
-	RetryCount    int               `json:"retry_count"`
-	NextAttemptAt *time.Time        `json:"next_attempt_at,omitempty"`
-	LockedUntil   *time.Time        `json:"locked_until,omitempty"`
-	OwnerToken    string            `json:"owner_token,omitempty"`
-	LastError     string            `json:"last_error,omitempty"`
-	PayloadBytes  *int              `json:"payload_bytes,omitempty"` // of a fired one its message tells
+// timerJSON is a timer as JSON.
+type timerJSON struct {
+	timer.Info
+	PayloadBytes *int `json:"payload_bytes,omitempty"` // of a fired one its message tells
 }
 
-func viewTimer(i *timer.Info) timerView {
-	v := timerView{
-		TimerID: i.ID, Key: i.Key, Status: i.Status.String(), Due: i.Due, Topic: i.Topic, Queue: i.Queue, Priority: i.Priority,
-		CorrelationID: i.CorrelationID, Headers: i.Headers, CreatedAt: i.CreatedAt, EndedAt: known(i.EndedAt), RetryCount: i.RetryCount,
-		LockedUntil: known(i.LockedUntil), LastError: i.LastError,
+func viewTimer(i *timer.Info) timerJSON {
+	v := timerJSON{Info: *i}
+	v.Payload = nil
+	if i.Status != timer.Scheduled {
+		v.NextAttemptAt = time.Time{}
 	}
-	if i.Status == timer.Scheduled {
-		v.NextAttemptAt = &i.NextAttempt
-	}
-	if i.Status != timer.Fired {
-		size := len(i.Payload)
+	if size := len(i.Payload); i.Status != timer.Fired {
 		v.PayloadBytes = &size
-	}
-	if (i.Owner != outbox.OwnerToken{}) {
-		v.OwnerToken = i.Owner.String()
 	}
 	return v
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/input"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/timer"
 )
 
@@ -83,7 +84,7 @@ func (c *timersAddCmd) timer(now time.Time) (timer.Timer, error) {
 		m.Due = now.Add(*c.In)
 	}
 	if err = m.Validate(); err == nil && c.Key != "" {
-		err = engine.CheckText("key", c.Key, timer.MaxKey, true)
+		err = engine.CheckText("key", c.Key, limits.TimerKey, true)
 	}
 	if err != nil {
 		return timer.Timer{}, usage("%w", err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/timer"
 )
 
@@ -112,7 +113,7 @@ func (c *timersCancelCmd) named() (named []timerName, err error) {
 		named = append(named, timerName{id: parsed})
 	}
 	for _, key := range c.Key {
-		if err := engine.CheckText("key", key, timer.MaxKey, true); err != nil {
+		if err := engine.CheckText("key", key, limits.TimerKey, true); err != nil {
 			return nil, usage("%w", err)
 		}
 		named = append(named, timerName{key: key})
@@ -162,7 +163,7 @@ func (a *app) printTaken(n timerName, done bool, now *timer.Info, asJSON bool) e
 		Key       string    `json:"key,omitempty"`
 		Cancelled bool      `json:"cancelled"` // by this command
 		Status    string    `json:"status"`
-	}{Key: n.key, Cancelled: done, Status: status.String()}
+	}{Key: n.key, Cancelled: done, Status: string(status)}
 	if n.key == "" {
 		v.TimerID = &n.id
 	}

@@ -32,11 +32,11 @@ func (c *timersLsCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	return timerListing().list(ctx, a, g, c.Limit, func(s *store) ([]*timer.Info, error) { return listTimers(ctx, s.timers(), f, after) })
+	return timerListing().list(ctx, a, g, c.listFlags, func(s *store) ([]timer.Info, error) { return listTimers(ctx, s.timers(), f, after) })
 }
 
-func (c *timersLsCmd) filter() (f timer.ListFilter, after timer.ID, err error) {
-	f = timer.ListFilter{Topic: c.Topic, Limit: c.Limit}
+func (c *timersLsCmd) filter() (f timer.ListOptions, after timer.ID, err error) {
+	f = timer.ListOptions{Topic: c.Topic, Limit: c.Limit}
 	if err := c.checkLimit(); err != nil {
 		return f, after, err
 	}
@@ -45,23 +45,20 @@ func (c *timersLsCmd) filter() (f timer.ListFilter, after timer.ID, err error) {
 			return f, after, usage("--after: %w", err)
 		}
 	}
-	status, err := oneOf(c.Status, timer.Status.String, timer.Scheduled, timer.Claimed, timer.Fired, timer.Failed, timer.Cancelled)
-	if status != nil {
-		f.Status = *status
-	}
+	f.Status, err = oneOf(c.Status, timer.Scheduled, timer.Claimed, timer.Fired, timer.Failed, timer.Cancelled)
 	return f, after, err
 }
 
 // listTimers lists what is behind a timer, if one is given. It may have fired since
 // it was listed: its place among those to fire is the same. Among those that are
 // over it has a place only if it is over.
-func listTimers(ctx context.Context, timers *timer.Timers, f timer.ListFilter, after timer.ID) ([]*timer.Info, error) {
+func listTimers(ctx context.Context, timers *timer.Timers, f timer.ListOptions, after timer.ID) ([]timer.Info, error) {
 	if !after.IsZero() {
 		i, err := timers.Get(ctx, after)
 		if err != nil {
 			return nil, forgotten(err)
 		}
-		if i.EndedAt.IsZero() && f.Status >= timer.Fired {
+		if i.EndedAt.IsZero() && f.Status != timer.Scheduled && f.Status != timer.Claimed {
 			return nil, usage("--after: that timer is %s, not %s", i.Status, f.Status)
 		}
 		f.After = i
@@ -69,25 +66,21 @@ func listTimers(ctx context.Context, timers *timer.Timers, f timer.ListFilter, a
 	return timers.List(ctx, f)
 }
 
-func timerListing() *listing[*timer.Info] {
-	return &listing[*timer.Info]{
+func timerListing() *listing[timer.Info] {
+	return &listing[timer.Info]{
 		none: "no timers",
-		columns: []column[*timer.Info]{
+		columns: []column[timer.Info]{
 			{head: "TIMER", cell: func(i *timer.Info) string { return i.ID.String() }},
-			{head: "STATUS", cell: func(i *timer.Info) string { return i.Status.String() }},
+			{head: "STATUS", cell: func(i *timer.Info) string { return string(i.Status) }},
 			{head: "DUE", cell: func(i *timer.Info) string { return stamp(i.Due) }},
 			{head: "TOPIC", cell: func(i *timer.Info) string { return i.Topic }},
 			{head: "KEY", cell: func(i *timer.Info) string { return i.Key }},
 			{head: "CREATED", cell: func(i *timer.Info) string { return stamp(i.CreatedAt) }},
 			{head: "NOTE", cell: timerNote},
 		},
-		cursor: func(i *timer.Info) string { return i.ID.String() },
-		view:   func(i *timer.Info) any { return viewTimer(i) },
-		bare: func(i *timer.Info) *timer.Info {
-			bare := *i
-			bare.Payload = nil
-			return &bare
-		},
+		id:    func(i *timer.Info) string { return i.ID.String() },
+		pages: true,
+		view:  func(i *timer.Info) any { return viewTimer(i) },
 	}
 }
 
@@ -97,7 +90,7 @@ func timerNote(i *timer.Info) string {
 	case i.Status == timer.Failed && i.LastError != "":
 		return "failed at " + stamp(i.EndedAt) + ": " + i.LastError
 	case !i.EndedAt.IsZero():
-		return i.Status.String() + " at " + stamp(i.EndedAt)
+		return string(i.Status) + " at " + stamp(i.EndedAt)
 	case i.Status == timer.Claimed:
 		return "until " + stamp(i.LockedUntil)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -17,14 +18,14 @@ func (d *database) added(args ...string) string {
 }
 
 // timersOf are the timers that "pawl timers ls" shows.
-func (d *database) timersOf(args ...string) (views []timerView) {
+func (d *database) timersOf(args ...string) (views []timerJSON) {
 	d.t.Helper()
 	out := d.must("", append([]string{"timers", "ls", "--json"}, args...)...)
 	if strings.Contains(out, "\x1b") {
 		d.t.Errorf("%q", out)
 	}
 	for line := range strings.Lines(out) {
-		var v timerView
+		var v timerJSON
 		decode(d.t, line, &v)
 		views = append(views, v)
 	}
@@ -44,15 +45,15 @@ func TestWorkFiresTimersAndJobs(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("worked on %q; want %q", got, want)
 		}
-		if fired := d.timersOf("--status", "fired"); len(fired) != 1 || fired[0].TimerID.String() != id || fired[0].EndedAt == nil || fired[0].PayloadBytes != nil {
+		if fired := d.timersOf("--status", "fired"); len(fired) != 1 || fired[0].ID.String() != id || fired[0].EndedAt.IsZero() || fired[0].PayloadBytes != nil {
 			t.Errorf("fired: %+v", fired)
 		}
 		if left := d.timersOf(); len(left) != 1 || *left[0].PayloadBytes != len("later") {
 			t.Errorf("left: %+v", left)
 		}
-		var v runView
+		var v job.Run
 		decode(t, d.must("", "jobs", "runs", "n", "--json"), &v)
-		if v.RunID.String() != run || v.Status != "succeeded" || !v.Triggered || v.StartedAt == nil || v.EndedAt == nil {
+		if v.ID.String() != run || v.Status != "succeeded" || !v.Triggered || v.StartedAt.IsZero() || v.EndedAt.IsZero() {
 			t.Errorf("run: %+v", v)
 		}
 	})
@@ -106,7 +107,7 @@ func TestTimersAddAndList(t *testing.T) {
 		t.Errorf("%+v", last)
 	}
 	all := d.timersOf()
-	if len(all) != 3 || all[1].TimerID.String() != second || all[2].TimerID != last.TimerID {
+	if len(all) != 3 || all[1].ID.String() != second || all[2].ID != last.TimerID {
 		t.Fatalf("%+v", all)
 	}
 	if v := all[1]; v.Key != "k\x1b[2J" || !v.Due.Equal(time.Date(2131, 1, 31, 11, 0, 0, 0, time.UTC)) || v.CorrelationID != "c" || v.Priority != 7 || v.Queue != "q" || *v.PayloadBytes != 0 {
@@ -126,7 +127,7 @@ func TestTimersAddAndList(t *testing.T) {
 	}
 	// Replaced by its key.
 	d.added("--in", "2h", "--data", "", "--key", "k2")
-	if got := d.timersOf("--status", "cancelled"); len(got) != 1 || got[0].TimerID != last.TimerID {
+	if got := d.timersOf("--status", "cancelled"); len(got) != 1 || got[0].ID != last.TimerID {
 		t.Errorf("replaced: %+v", got)
 	}
 }
@@ -179,7 +180,7 @@ func TestTimersCancelClaimed(t *testing.T) {
 	if want := id + "  is being fired\nkey \"k\"  is being fired\n"; r.code != exitFailure || r.stdout != want || !strings.Contains(r.stderr, "too late to cancel: "+id+`, key "k"`) {
 		t.Errorf("%+v; want %q", r, want)
 	}
-	if got := d.timersOf("--status", "claimed"); len(got) != 1 || got[0].LockedUntil == nil || got[0].OwnerToken == "" || got[0].NextAttemptAt != nil {
+	if got := d.timersOf("--status", "claimed"); len(got) != 1 || got[0].LockedUntil.IsZero() || got[0].Owner != (outbox.OwnerToken{1}) || !got[0].NextAttemptAt.IsZero() {
 		t.Errorf("%+v", got)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/bravellian/pawl/cmd/pawl/internal/shell"
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/metrics"
@@ -144,7 +145,7 @@ func (c *workCmd) workOne(ctx context.Context, g *options, p *progress, logger *
 		return s.close(err)
 	}
 	defer unlisten()
-	p.stats = w.Outbox.Stats
+	p.stats = w.Internal(access.Key{}).Stats
 	if c.Drain {
 		p.left = func(ctx context.Context) (backlog, error) { return countWaiting(ctx, s, c.queues()) }
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/metrics"
 	"github.com/bravellian/pawl/outbox"
@@ -120,7 +121,7 @@ func (t *tally) counts() worker.Counts {
 	defer t.mu.Unlock()
 	var sum worker.Counts
 	for _, s := range t.stores {
-		sum = sum.Add(s.Outbox.Stats())
+		sum = sum.Add(s.Pawl.Internal(access.Key{}).Stats())
 	}
 	return sum
 }

@@ -13,10 +13,10 @@ import (
 )
 
 // workers are those that "pawl workers" lists.
-func (d *database) workers(args ...string) (all []workerView) {
+func (d *database) workers(args ...string) (all []workerJSON) {
 	d.t.Helper()
 	for line := range strings.Lines(d.must("", append([]string{"workers", "--json"}, args...)...)) {
-		var v workerView
+		var v workerJSON
 		decode(d.t, line, &v)
 		all = append(all, v)
 	}
@@ -55,7 +55,7 @@ func TestWorkers(t *testing.T) {
 			if w.PID != int64(polite.Process.Pid) && w.PID != int64(victim.Process.Pid) {
 				t.Errorf("who is it? %+v", w)
 			}
-			if w.Name == "" || w.Host == "" || w.ID == "" || w.Started.IsZero() || w.Heartbeat.Before(w.Started) || !w.Alive || w.Shared || w.InFlight != 0 ||
+			if w.Name == "" || w.Host == "" || w.ID == [16]byte{} || w.Started.IsZero() || w.Heartbeat.Before(w.Started) || !w.Alive || w.Shared || w.InFlight != 0 ||
 				!slices.Equal(w.Topics, []string{"join.wait", "t", "u\x1b[2J"}) || !slices.Equal(w.Queues, []string{"q"}) || w.Concurrency != 3 {
 				t.Errorf("%+v", w)
 			}

@@ -24,9 +24,9 @@ type Options struct {
 //	/livez   reports whether the loops of this process run. Queries no database.
 //	/readyz  reports all checks; 503 also while this process stops.
 //
-// The status is 200, or 503 if a check fails; warnings are no failures. "?verbose" lists
-// the checks that passed as well, "?exclude=NAME" leaves out checks by name or kind and
-// may be repeated, and "?format=json", or an Accept header that prefers it, selects JSON.
+// The status is 200, or 503 if there is a problem; warnings are none. "?verbose" lists all
+// findings also then, "?exclude=NAME" leaves out those of a code or kind and may be
+// repeated, and "?format=json", or an Accept header that prefers it, selects JSON.
 // The texts name queues, topics and hosts: do not serve them to the public.
 func Handler(src health.Source, o Options) http.Handler {
 	if o.Share == 0 {
@@ -38,7 +38,7 @@ func Handler(src health.Source, o Options) http.Handler {
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		report, err := ready.get(r.Context())
 		if err != nil { // no answer would count as 200
-			report = health.NewReport([]health.Check{{Name: "process", Verdict: health.Fail, Text: err.Error()}})
+			report = health.NewReport([]health.Finding{{Code: "process", Level: health.Problem, Summary: err.Error()}})
 		}
 		serve(w, r, "readyz", report)
 	})
@@ -48,7 +48,7 @@ func Handler(src health.Source, o Options) http.Handler {
 // serve answers a probe.
 func serve(w http.ResponseWriter, r *http.Request, probe string, report health.Report) {
 	query := r.URL.Query()
-	report, unknown := report.Without(query["exclude"]...)
+	report, unknown := without(report, query["exclude"])
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -66,7 +66,7 @@ func serve(w http.ResponseWriter, r *http.Request, probe string, report health.R
 	h.Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(status)
 	verbose := query.Has("verbose") && query.Get("verbose") != "false"
-	fmt.Fprint(w, health.Text(probe, report, verbose, unknown))
+	fmt.Fprint(w, text(probe, report, verbose, unknown))
 }
 
 func wantsJSON(r *http.Request) bool {

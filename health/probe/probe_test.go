@@ -33,12 +33,12 @@ func (s *source) Health(context.Context) health.Report {
 
 func (s *source) Alive() health.Report { return s.alive }
 
-func report(checks ...health.Check) health.Report { return health.NewReport(checks) }
+func report(checks ...health.Finding) health.Report { return health.NewReport(checks) }
 
 var (
-	good = health.Check{Name: "database", Verdict: health.OK, Text: "answered"}
-	soso = health.Check{Name: "paused", Verdict: health.Warn, Text: "paused: queue q"}
-	bad  = health.Check{Name: "waiting/queue/q", Verdict: health.Fail, Text: "12 messages\nare due", Data: map[string]any{"due": 12}}
+	good = health.Finding{Code: "database", Level: health.OK, Summary: "answered"}
+	soso = health.Finding{Code: "paused", Level: health.Warning, Summary: "paused: queue q"}
+	bad  = health.Finding{Code: "waiting/queue/q", Level: health.Problem, Summary: "12 messages\nare due", Facts: health.Facts{{Key: "due", Value: 12}}}
 )
 
 func get(t *testing.T, h http.Handler, method, url string, header ...string) *httptest.ResponseRecorder {
@@ -56,7 +56,7 @@ func get(t *testing.T, h http.Handler, method, url string, header ...string) *ht
 func TestProbes(t *testing.T) {
 	sick := probe.Handler(&source{ready: report(good, soso, bad), alive: report(good)}, probe.Options{})
 	fine := probe.Handler(&source{ready: report(good, soso), alive: report(good)}, probe.Options{})
-	all := "[+]database ok: answered\n[!]paused warn: paused: queue q\n[-]waiting/queue/q fail: 12 messages are due\nreadyz check failed\n"
+	all := "[+]database ok: answered\n[!]paused warning: paused: queue q\n[-]waiting/queue/q problem: 12 messages are due\nreadyz check failed\n"
 	for _, c := range []struct {
 		name, method, url string
 		h                 http.Handler
@@ -64,12 +64,12 @@ func TestProbes(t *testing.T) {
 		body              string
 	}{
 		{"well", "GET", "/readyz", fine, 200, "ok\n"},
-		{"verbose", "GET", "/readyz?verbose", fine, 200, "[+]database ok: answered\n[!]paused warn: paused: queue q\nreadyz check passed\n"},
+		{"verbose", "GET", "/readyz?verbose", fine, 200, "[+]database ok: answered\n[!]paused warning: paused: queue q\nreadyz check passed\n"},
 		{"not well", "GET", "/readyz", sick, 503, all},
 		{"alive all the same", "GET", "/livez", sick, 200, "ok\n"},
 		{"left out", "GET", "/readyz?exclude=waiting/queue/q", sick, 200, "ok\n"},
 		{"left out by kind", "GET", "/readyz?exclude=paused&exclude=waiting&verbose", sick, 200, "[+]database ok: answered\nreadyz check passed\n"},
-		{"an unknown name is left out", "GET", "/readyz?exclude=waitin&verbose", fine, 200, "[+]database ok: answered\n[!]paused warn: paused: queue q\n" +
+		{"an unknown name is left out", "GET", "/readyz?exclude=waitin&verbose", fine, 200, "[+]database ok: answered\n[!]paused warning: paused: queue q\n" +
 			"no check is called \"waitin\", nothing was excluded by that name\nreadyz check passed\n"},
 		{"elsewhere", "GET", "/healthz", fine, 404, "404 page not found\n"},
 		{"another method", "POST", "/readyz", fine, 405, "Method Not Allowed\n"},
@@ -93,7 +93,7 @@ func TestProbesAsJSON(t *testing.T) {
 		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
 			t.Fatalf("%s: %v\n%s", url, err, w.Body)
 		}
-		if w.Code != 503 || got.Verdict != health.Fail || len(got.Checks) != 2 || got.Check(bad.Name).Data["due"] != 12.0 || w.Header().Get("Content-Type") != "application/json" {
+		if w.Code != 503 || got.Level != health.Problem || len(got.Findings) != 2 || got.Find(bad.Code).Facts.Get("due") != 12.0 || w.Header().Get("Content-Type") != "application/json" {
 			t.Errorf("%s: %d %+v", url, w.Code, got)
 		}
 	}

@@ -1,5 +1,5 @@
-// Package audit writes the audit trail: what operators did to a database, who, what, to
-// what, and how many messages it was. Components note it in the transaction that does it.
+// Package audit writes the audit trail: what operators did to a database, who, to what, and how
+// many messages it changed. Components record an action in the transaction that performs it.
 // Package admin reads it.
 package audit
 
@@ -12,10 +12,11 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// Actions that pawl notes. A program may note more; see Note.Call.
+// Actions that pawl records. A program may record more; see Note.Call.
 const (
 	Redrive    = "redrive"
 	Discard    = "discard"
@@ -34,28 +35,25 @@ const (
 	Restore    = "restore" // the database counts as restored
 )
 
-// limits of what is kept, in characters; longer texts are cut.
+// Limits of what is stored, in characters; longer texts are cut.
 const (
 	maxActor  = 255
 	maxTarget = 1000
 )
-
-// MaxReason is how much of a reason is kept, in characters.
-const MaxReason = 1000
 
 type (
 	actorKey  struct{}
 	reasonKey struct{}
 )
 
-// WithActor returns a context whose changes are noted as made by actor: a person, a
-// program. Without it they are noted as made by this process, host:pid.
+// WithActor returns a context whose changes are recorded as made by actor: a person, a program.
+// Without it they are recorded as made by this process, host:pid.
 func WithActor(ctx context.Context, actor string) context.Context {
 	return context.WithValue(ctx, actorKey{}, actor)
 }
 
-// WithReason returns a context whose changes are noted with a reason, such as a ticket. An
-// empty one leaves the reason that ctx has.
+// WithReason returns a context whose changes are recorded with a reason, such as a ticket. An
+// empty one keeps the reason that ctx has.
 func WithReason(ctx context.Context, reason string) context.Context {
 	if reason == "" {
 		return ctx
@@ -63,7 +61,7 @@ func WithReason(ctx context.Context, reason string) context.Context {
 	return context.WithValue(ctx, reasonKey{}, reason)
 }
 
-// actor returns who acts in a context.
+// actor returns the actor of a context.
 func actor(ctx context.Context) string {
 	if name, _ := ctx.Value(actorKey{}).(string); strings.TrimSpace(name) != "" {
 		return cut(name, maxActor)
@@ -71,26 +69,26 @@ func actor(ctx context.Context) string {
 	return engine.ProcessName()
 }
 
-// reason returns why something is done in a context; nil if no reason was given.
+// reason returns the reason of a context; nil if there is none.
 func reason(ctx context.Context) *string {
 	text, _ := ctx.Value(reasonKey{}).(string)
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}
-	text = cut(text, MaxReason)
+	text = cut(text, limits.Reason)
 	return &text
 }
 
 func cut(s string, limit int) string {
-	s = worker.ErrorText(s) // what every engine can keep
+	s = worker.ErrorText(s) // which every engine can store
 	if runes := []rune(s); len(runes) > limit {
 		return string(runes[:limit-1]) + "…"
 	}
 	return s
 }
 
-// Note is an operation that is to be noted. It may take several transactions: each
-// adds to one entry. The zero value notes nothing.
+// Note is an action to be recorded. It may take several transactions: each adds to one entry.
+// The zero value records nothing.
 type Note struct {
 	id     [16]byte
 	actor  string
@@ -98,12 +96,12 @@ type Note struct {
 	reason *string
 }
 
-// New returns a note of what is done to target in a context.
+// New returns a note of an action on target, by the actor of a context.
 func New(ctx context.Context, target string) Note {
 	return Note{id: uuid.Must(uuid.NewV7()), actor: actor(ctx), target: cut(target, maxTarget), reason: reason(ctx)}
 }
 
-// Op is the note as operations take it.
+// Op converts the note for operations.
 func (n Note) Op() op.Note {
 	if n == (Note{}) {
 		return op.Note{}
@@ -111,7 +109,7 @@ func (n Note) Op() op.Note {
 	return op.Note{ID: &n.id, Actor: n.actor, Target: n.target, Reason: n.reason}
 }
 
-// Call notes an action by itself, for what has no operation that does.
+// Call returns a call that records an action for which there is no operation.
 func (n Note) Call(action string, count int64) *engine.Call {
 	return engine.Ask(op.AuditNote{Note: n.Op(), Action: action, N: count})
 }

@@ -2,7 +2,7 @@ package codec
 
 import "bytes"
 
-// Bytes takes a []byte for the payload itself.
+// Bytes uses a []byte as the payload.
 type Bytes struct{}
 
 // Encode returns a copy of body, which is a []byte.

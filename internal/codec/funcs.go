@@ -11,7 +11,7 @@ type Funcs[M any] struct {
 	Unmarshal func([]byte, M) error
 }
 
-// Encode returns what Marshal makes of body.
+// Encode returns the result of Marshal.
 func (f Funcs[M]) Encode(body any) ([]byte, error) {
 	m, ok := body.(M)
 	if !ok {
@@ -20,8 +20,8 @@ func (f Funcs[M]) Encode(body any) ([]byte, error) {
 	return f.Marshal(m)
 }
 
-// Decode has Unmarshal read a payload. body points to an M, or to a pointer that is one
-// and is set to a new value: messages of protobuf are pointers.
+// Decode calls Unmarshal. body points to an M, or to a pointer that is one and is set to a new
+// value: messages of protobuf are pointers.
 func (f Funcs[M]) Decode(payload []byte, body any) error {
 	m, ok := body.(M)
 	if v := reflect.ValueOf(body); !ok && v.Kind() == reflect.Pointer && v.Elem().Kind() == reflect.Pointer {

@@ -16,7 +16,7 @@ func (JSON) Encode(body any) ([]byte, error) { return json.Marshal(body) }
 // Decode reads a payload into the value that body points to.
 func (JSON) Decode(payload []byte, body any) error { return redact(json.Unmarshal(payload, body)) }
 
-// redact keeps the payload, which encoding/json quotes, out of an error (D-5).
+// redact removes the payload, which encoding/json quotes, from an error (D-5).
 func redact(err error) error {
 	var syntax *json.SyntaxError
 	var mismatch *json.UnmarshalTypeError

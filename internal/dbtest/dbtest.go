@@ -97,7 +97,7 @@ func (d Database) CheckPlaces(t testing.TB) {
 	enginetest.CheckPlaces(t, &enginetest.Place{SQL: d.SQL, Names: d.names()})
 }
 
-// Aside counts the messages that are laid aside: in a lane that no queue has.
+// Aside counts the parked messages: in a lane that no queue has.
 func (d Database) Aside(t testing.TB) int {
 	t.Helper()
 	return d.Count(t, "SELECT coalesce(sum(n), 0) FROM "+d.Table("outbox_ready")+" WHERE lane NOT IN (SELECT id FROM "+d.Table("outbox_lane")+")")

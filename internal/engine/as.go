@@ -1,9 +1,8 @@
 package engine
 
-// As returns db as a T or, if it is none, the first database below its wrappers
-// that is one, as errors.As does for errors. What only some databases can do
-// ([Examiner], [Pooled], [Losable], [Watched], [Idler]) is found with it: a type assertion
-// sees the outermost wrapper alone.
+// As returns the first of db and the databases that it wraps that is a T, as errors.As does
+// for errors. Use it for optional capabilities ([Examiner], [Pooled], [FileWatcher],
+// [Fingerprinter], [IdleCloser]): a type assertion tests only the outermost wrapper.
 //
 // A wrapper has a method Unwrap() DB that returns what it wraps, or nil.
 func As[T any](db DB) (T, bool) {

@@ -6,25 +6,25 @@ import (
 	"sync"
 )
 
-// BlockSize is how many ids one reservation takes. A process that crashes
-// loses at most two blocks, of 2^48 ids.
+// BlockSize is how many ids one reservation takes. A process that crashes loses at most two
+// blocks, of 2^48 ids.
 const BlockSize = 4096
 
-// Blocks hands out consecutive ids from blocks reserved ahead, so that an
-// enqueue knows its ids without asking the database (layout rule 11).
+// Blocks allocates consecutive ids from blocks that are reserved ahead, so that an enqueue
+// has its ids without asking the database (layout rule 11).
 type Blocks struct {
-	// mu is never held while a block is fetched: a fetch may wait for just
-	// what another caller's transaction holds, the write lock for instance.
+	// mu is not held while a block is fetched: a fetch may wait for what another caller's
+	// transaction holds, the write lock for instance.
 	mu         sync.Mutex
-	next, last int64         // the ids still free: next … last
+	next, last int64         // the free ids: next … last
 	spare      int64         // the first id of the block after that; 0: none
 	drops      int           // how often everything was dropped
-	turn       chan struct{} // full while somebody fetches
+	fetching   chan struct{} // full while a goroutine fetches
 }
 
-// Take returns the first of n consecutive ids. When the blocks at hand are too
-// short fetch reserves a new one, returning its first id; callers that need one
-// at the same time share it.
+// Take returns the first of n consecutive ids. When the blocks in memory are too short it
+// reserves a new one with fetch, which returns its first id; concurrent callers share one
+// reservation.
 func (b *Blocks) Take(ctx context.Context, n int, fetch func(context.Context) (int64, error)) (int64, error) {
 	if err := checkCount(n); err != nil {
 		return 0, err
@@ -32,7 +32,7 @@ func (b *Blocks) Take(ctx context.Context, n int, fetch func(context.Context) (i
 	if lo, ok := b.TryTake(n); ok {
 		return lo, nil
 	}
-	done, err := b.await(ctx)
+	done, err := b.startFetch(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -52,8 +52,7 @@ func (b *Blocks) Take(ctx context.Context, n int, fetch func(context.Context) (i
 	return lo, nil
 }
 
-// TryTake is Take without a way to fetch: ok is false when the blocks at hand
-// are too short.
+// TryTake is Take without fetching: ok is false when the blocks in memory are too short.
 func (b *Blocks) TryTake(n int) (lo int64, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -71,7 +70,7 @@ func (b *Blocks) TryTake(n int) (lo int64, ok bool) {
 	return lo, true
 }
 
-// Low reports whether it is time to fetch the next block ahead.
+// Low reports whether the next block is to be fetched ahead.
 func (b *Blocks) Low() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -80,7 +79,7 @@ func (b *Blocks) Low() bool {
 
 // Refill fetches the next block ahead, unless there is one.
 func (b *Blocks) Refill(ctx context.Context, fetch func(context.Context) (int64, error)) error {
-	done, err := b.await(ctx)
+	done, err := b.startFetch(ctx)
 	if err != nil {
 		return err
 	}
@@ -98,8 +97,7 @@ func (b *Blocks) Refill(ctx context.Context, fetch func(context.Context) (int64,
 	return nil
 }
 
-// Drop forgets all ids at hand: they are of a history that the database no
-// longer has.
+// Drop discards all ids in memory: they belong to a history that the database no longer has.
 func (b *Blocks) Drop() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -107,8 +105,8 @@ func (b *Blocks) Drop() {
 	b.drops++
 }
 
-// fetch reserves a block. What was asked for before a Drop is not used: it may
-// be of the history that is gone.
+// fetch reserves a block. One that was requested before a Drop is not used: it may belong to
+// the earlier history.
 func (b *Blocks) fetch(ctx context.Context, fetch func(context.Context) (int64, error)) (int64, error) {
 	for {
 		before := b.dropped()
@@ -132,24 +130,24 @@ func (b *Blocks) left() int {
 	return int(b.last - b.next + 1)
 }
 
-// await waits until nobody else fetches.
-func (b *Blocks) await(ctx context.Context) (done func(), err error) {
-	turn := b.turns()
+// startFetch waits until no other goroutine fetches; done ends the fetch.
+func (b *Blocks) startFetch(ctx context.Context) (done func(), err error) {
+	slot := b.fetchSlot()
 	select {
-	case turn <- struct{}{}:
-		return func() { <-turn }, nil
+	case slot <- struct{}{}:
+		return func() { <-slot }, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
 
-func (b *Blocks) turns() chan struct{} {
+func (b *Blocks) fetchSlot() chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.turn == nil {
-		b.turn = make(chan struct{}, 1)
+	if b.fetching == nil {
+		b.fetching = make(chan struct{}, 1)
 	}
-	return b.turn
+	return b.fetching
 }
 
 func checkCount(n int) error {

@@ -13,7 +13,7 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// D-3: what passes is tried five times with growing pauses, what does not once.
+// D-3: transient failures are tried five times with growing delays, others once.
 func TestRetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, c := range []struct {
@@ -59,8 +59,8 @@ func TestRetryEndsWithItsContext(t *testing.T) {
 	})
 }
 
-// D-4, D-6: work that is under way outlives its caller by the grace period,
-// and nothing outlives its limit.
+// D-4, D-6: work that was sent goes on for the grace period after its caller's context
+// ended, and nothing exceeds its limit.
 func TestDetach(t *testing.T) {
 	type key struct{}
 	synctest.Test(t, func(t *testing.T) {
@@ -115,8 +115,7 @@ func TestJitter(t *testing.T) {
 	}
 }
 
-// D-5: an error names its operation and class, keeps the driver's error within
-// reach, and is one line.
+// D-5: an error names its operation and class, wraps the driver's error, and is one line.
 func TestErrorText(t *testing.T) {
 	driver := errors.New("driver\nsays so")
 	err := fmt.Errorf("outer: %w", &engine.Error{Op: "outbox/claim", Class: engine.ErrBusy, Err: driver})
@@ -134,28 +133,28 @@ func TestErrorText(t *testing.T) {
 	}
 }
 
-// D-3, D-6: which failures are worth another attempt, and which mean that the
-// database itself is away.
+// D-3, D-6: which failures are worth another attempt, and which mean that the database
+// itself could not be used.
 func TestClasses(t *testing.T) {
-	for class, want := range map[error][2]bool{ // retryable, away
+	for class, want := range map[error][2]bool{ // retryable, unavailable
 		engine.ErrUnique: {false, false}, engine.ErrReadOnly: {false, false}, engine.ErrSchemaMissing: {false, false}, engine.ErrClosed: {false, false},
 		engine.ErrDeadlock: {true, true}, engine.ErrSerialization: {true, true}, engine.ErrBusy: {true, true},
 		engine.ErrTimeout: {false, true}, engine.ErrConnLost: {false, true}, engine.ErrUnreachable: {false, true}, engine.ErrCommitUnknown: {false, true},
 	} {
 		err := &engine.Error{Op: "x", Class: class, Err: errors.New("y")}
-		if got := [2]bool{engine.Retryable(err), engine.Away(err)}; got != want {
+		if got := [2]bool{engine.Retryable(err), engine.Unavailable(err)}; got != want {
 			t.Errorf("%v: retryable and away are %v, want %v", class, got, want)
 		}
 	}
 }
 
-// OBX-100: a ring wakes everyone who listens to its queue, once.
+// OBX-100: a notification wakes all subscribers of its queue, once.
 func TestBell(t *testing.T) {
 	var b engine.Notifier
 	b.Notify("nobody")
 	b.NotifyAll()
 	one, two, other := b.Subscribe("q"), b.Subscribe("q"), b.Subscribe("other")
-	rung := func(c chan struct{}) bool {
+	notified := func(c chan struct{}) bool {
 		select {
 		case <-c:
 			return true
@@ -165,18 +164,18 @@ func TestBell(t *testing.T) {
 	}
 	b.Notify("q")
 	b.Notify("q") // merged
-	if !rung(one) || !rung(two) || rung(other) || rung(one) {
-		t.Error("a ring reached the wrong ones, or came twice")
+	if !notified(one) || !notified(two) || notified(other) || notified(one) {
+		t.Error("a notification reached the wrong ones, or came twice")
 	}
 	b.Unsubscribe("q", one)
 	b.NotifyAll()
-	if rung(one) || !rung(two) || !rung(other) {
+	if notified(one) || !notified(two) || !notified(other) {
 		t.Error("ringing for all reached the wrong ones")
 	}
 	b.Unsubscribe("q", one)
 	b.Unsubscribe("never", two)
 	b.Notify("q")
-	if !rung(two) {
+	if !notified(two) {
 		t.Error("leaving twice took somebody else away")
 	}
 }
@@ -196,8 +195,8 @@ func counter(from int64) (fetch func(context.Context) (int64, error), fetched fu
 		}
 }
 
-// D-10: ids of one request are consecutive, a block is used up before the
-// next is fetched, and a short rest is not split.
+// D-10: ids of one request are consecutive, a block is used up before the next is fetched,
+// and a short remainder is not split.
 func TestBlocks(t *testing.T) {
 	fetch, fetched := counter(1)
 	var b engine.Blocks
@@ -234,8 +233,8 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// D-10: callers that need a block together share one; one that gives up does
-// not wait for it; and one inside a transaction waits for nobody.
+// D-10: callers that need a block together share one; one whose context ends does not wait
+// for it; and one inside a transaction waits for no other.
 func TestBlocksWhileSomebodyFetches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b engine.Blocks
@@ -297,7 +296,7 @@ func TestBlocksAhead(t *testing.T) {
 	}
 }
 
-// D-111: what is dropped is gone, and so is what was asked for before.
+// D-111: dropped ids are not used, nor are those that were requested before.
 func TestBlocksDrop(t *testing.T) {
 	fetch, _ := counter(1)
 	var b engine.Blocks
@@ -313,7 +312,7 @@ func TestBlocksDrop(t *testing.T) {
 	lo, err := b.Take(t.Context(), 1, func(ctx context.Context) (int64, error) {
 		if stale {
 			stale = false
-			b.Drop() // by somebody who learns meanwhile that the history changed
+			b.Drop() // as when a change of the history is noticed meanwhile
 			return 7, nil
 		}
 		return fetch(ctx)

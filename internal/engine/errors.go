@@ -6,32 +6,31 @@ import (
 	"strings"
 )
 
-// Classes of failure. Every error of an engine that falls into one of them
-// answers errors.Is with it; the driver's own error stays reachable through
-// errors.As.
+// Classes of failure. errors.Is finds the class in every error of an engine that belongs to
+// one; errors.As finds the driver's own error.
 var (
 	// ErrUnique: a unique key is taken.
 	ErrUnique = errors.New("unique key violated")
-	// ErrPosition: the position of a new message, timer or run is another's, which
-	// happens when the database lost what it had given out. Nothing was stored;
-	// in a transaction of its own pawl takes other positions and tries again. A
-	// caller's transaction is to be rolled back and repeated.
+	// ErrPosition: the position of a new message, timer or run is taken, which happens when
+	// the database lost positions that it had allocated. Nothing was stored; in a
+	// transaction of its own pawl takes other positions and tries again. A caller's
+	// transaction is to be rolled back and repeated.
 	ErrPosition = fmt.Errorf("position taken: %w", ErrUnique)
-	// ErrGeneration: the database's history changed since the call was prepared;
-	// nothing was sent. pawl prepares it again.
+	// ErrGeneration: the database's history changed since the call was prepared; nothing was
+	// sent. pawl prepares it again.
 	ErrGeneration = errors.New("the database's history changed")
-	// ErrReference: what a new row refers to does not exist, or no longer.
+	// ErrReference: what a new row refers to does not exist, or no longer exists.
 	ErrReference = errors.New("referenced row missing")
-	// ErrDeadlock: the database chose this transaction as a deadlock's victim.
+	// ErrDeadlock: the database rolled this transaction back to end a deadlock.
 	ErrDeadlock = errors.New("deadlock")
 	// ErrSerialization: concurrent transactions could not be serialized.
 	ErrSerialization = errors.New("serialization failure")
 	// ErrIsolation: the caller's transaction runs at an isolation level that this
 	// call cannot use. It needs read committed.
 	ErrIsolation = errors.New("isolation level not supported")
-	// ErrBusy: a lock was not to be had in time.
+	// ErrBusy: a lock was not granted in time.
 	ErrBusy = errors.New("database busy")
-	// ErrTimeout: a statement ran into its deadline.
+	// ErrTimeout: a statement exceeded its deadline.
 	ErrTimeout = errors.New("statement deadline exceeded")
 	// ErrConnLost: the connection broke; nothing of the call took effect.
 	ErrConnLost = errors.New("connection lost")
@@ -41,10 +40,10 @@ var (
 	// commit was under way; it may or may not have happened (D-4).
 	ErrCommitUnknown = errors.New("commit outcome unknown")
 	// ErrNotReady: the server takes no connections, as while it starts. It is an
-	// ErrUnreachable that waiting may well end.
+	// ErrUnreachable that is worth waiting for.
 	ErrNotReady = fmt.Errorf("%w, it takes no connections", ErrUnreachable)
-	// ErrFileLost: the files of a database were moved, deleted or replaced while it
-	// was open. Nothing is written until they are back or it was opened anew.
+	// ErrFileLost: the files of a database were moved, deleted or replaced while it was open.
+	// Nothing is written until they are back or the database was opened again.
 	ErrFileLost = errors.New("database file lost")
 	// ErrReadOnly: the database does not accept writes.
 	ErrReadOnly = errors.New("database is read-only")
@@ -60,8 +59,8 @@ var (
 	ErrClosed = errors.New("database closed")
 )
 
-// Error is a failed operation: which one, of what class, and the driver's
-// error. Its text holds no arguments: they may be payloads (D-5).
+// Error is a failed operation: its name, the class of the failure and the driver's error.
+// Its text contains no arguments: they may be payloads (D-5).
 type Error struct {
 	Op    string // the operation, e.g. "outbox/claim"
 	Class error  // one of the classes above, or nil
@@ -74,17 +73,17 @@ func (e *Error) Error() string {
 	if e.Class != nil {
 		text += e.Class.Error() + ": "
 	}
-	text += strings.Join(strings.Fields(e.Err.Error()), " ") // drivers write several lines; a log wants one
-	if e.Class == ErrSchemaMissing {
+	text += strings.Join(strings.Fields(e.Err.Error()), " ") // drivers write several lines; a log has one
+	if errors.Is(e.Class, ErrSchemaMissing) {
 		text += ": " + remedy
 	}
 	return text
 }
 
-// remedy is what helps against a schema that is missing or older than the program.
+// remedy is the advice for a schema that is missing or older than the program.
 const remedy = "run `pawl migrate` or call Migrate"
 
-// Unwrap yields the class and the driver's error.
+// Unwrap returns the class and the driver's error.
 func (e *Error) Unwrap() []error {
 	if e.Class == nil {
 		return []error{e.Err}
@@ -92,15 +91,15 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Class, e.Err}
 }
 
-// Retryable reports whether running the same transaction again can succeed:
-// the failure left nothing behind and is of a passing kind.
+// Retryable reports whether running the same transaction again can succeed: it changed
+// nothing, and the failure is transient.
 func Retryable(err error) bool {
 	return errors.Is(err, ErrDeadlock) || errors.Is(err, ErrSerialization) || errors.Is(err, ErrBusy)
 }
 
-// Away reports whether the database itself is out of reach, so that a loop
-// should back off rather than complain about its work.
-func Away(err error) bool {
+// Unavailable reports whether the database itself could not be used, so that a loop should
+// back off instead of reporting a failure of its work.
+func Unavailable(err error) bool {
 	return errors.Is(err, ErrConnLost) || errors.Is(err, ErrUnreachable) ||
 		errors.Is(err, ErrFileLost) || errors.Is(err, ErrCommitUnknown) || errors.Is(err, ErrTimeout) || Retryable(err)
 }

@@ -6,88 +6,21 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/bravellian/pawl/health"
 )
-
-// Level says how bad a finding is.
-type Level int
-
-// Levels, from good to bad.
-const (
-	// OK: as it should be.
-	OK Level = iota
-	// Note: good to know; nothing needs to be done.
-	Note
-	// Warning: works, but will hurt one day or costs more than it should.
-	Warning
-	// Problem: work is lost, wrong or not done until somebody acts.
-	Problem
-)
-
-// levelWords are the levels' words, in order.
-func levelWords() []string { return []string{"ok", "note", "warning", "problem"} }
-
-// String returns the level's word.
-func (l Level) String() string {
-	if words := levelWords(); l >= 0 && int(l) < len(words) {
-		return words[l]
-	}
-	return fmt.Sprintf("level %d", int(l))
-}
-
-// MarshalText returns the level's word.
-func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
-
-// UnmarshalText reads a level's word.
-func (l *Level) UnmarshalText(text []byte) error {
-	for i, word := range levelWords() {
-		if word == string(text) {
-			*l = Level(i)
-			return nil
-		}
-	}
-	return Invalid("level", "not one of ok, note, warning and problem")
-}
-
-// Finding is one result of an examination.
-type Finding struct {
-	// Level says how bad it is.
-	Level Level `json:"level"`
-	// Evidence is the figures that were seen.
-	Evidence string `json:"evidence"`
-	// NextStep is what to do about it; empty where there is nothing to do.
-	NextStep string `json:"next_step,omitempty"`
-}
 
 // Examination is one thing to look at.
 type Examination struct {
-	// Name names it in one word.
+	// Name is its name, one word.
 	Name string
-	// Look looks. It changes nothing, costs nothing that grows with the tables,
-	// and what it finds holds no payload and no password.
-	Look func(ctx context.Context) ([]Finding, error)
+	// Examine returns what was found, without a code. It changes nothing, costs nothing
+	// that grows with the tables, and what it finds holds no payload and no password.
+	Examine func(ctx context.Context) ([]health.Finding, error)
 }
 
-// Limits say from when on something is worth a warning. Zero fields are the defaults.
-type Limits struct {
-	// Snapshot is how long a transaction may stay open. Default 5 min.
-	Snapshot time.Duration
-	// DeadRows is how many rows of a table may await vacuum. Default 50 000.
-	DeadRows int64
-	// LogPages is how many pages of SQLite's write-ahead log may await their
-	// checkpoint. Default 10 000, which are 40 MB.
-	LogPages int64
-	// DiskFree is how many bytes a SQLite file's disk should have left. Default 256 MB.
-	DiskFree int64
-	// FreePages is how many pages of a SQLite file may be empty, provided they are
-	// most of it. Default 25 000, which are 100 MB.
-	FreePages int64
-	// Connections is the share of the server's connections that may be in use, in
-	// percent. Default 80.
-	Connections int64
-}
-
-// WithDefaults fills in the defaults.
-func (l Limits) WithDefaults() Limits {
+// WithDefaults returns limits with the defaults filled in.
+func WithDefaults(l health.Limits) health.Limits {
 	if l.Snapshot <= 0 {
 		l.Snapshot = 5 * time.Minute
 	}
@@ -102,33 +35,33 @@ func (l Limits) WithDefaults() Limits {
 	return l
 }
 
-// Examiner is a DB that can look for faults that only its kind of database has:
-// settings, vacuum, files. Package admin asks it.
+// Examiner is a DB with checks that only its kind of database has: settings, vacuum,
+// files. Package admin runs them.
 type Examiner interface {
 	// Examinations returns what can be looked at.
-	Examinations(Limits) []Examination
+	Examinations(health.Limits) []Examination
 }
 
-// NewFinding returns a finding.
-func NewFinding(level Level, evidence, next string) Finding {
-	return Finding{Level: level, Evidence: evidence, NextStep: next}
+// NewFinding returns a finding without a code. next is "" if nothing needs to be done.
+func NewFinding(level health.Level, summary, next string) health.Finding {
+	return health.Finding{Level: level, Summary: summary, NextStep: next}
 }
 
 // OrOK returns the findings or, if there are none, one that all is well.
-func OrOK(found []Finding, evidence string) []Finding {
+func OrOK(found []health.Finding, summary string) []health.Finding {
 	if len(found) == 0 {
-		return []Finding{NewFinding(OK, evidence, "")}
+		return []health.Finding{NewFinding(health.OK, summary, "")}
 	}
 	return found
 }
 
-// Differs is an [ErrSchemaChanged] that names some of the problems among findings; nil
+// SchemaDifference is an [ErrSchemaChanged] that names some of the problems among findings; nil
 // if there are none.
-func Differs(findings []Finding) error {
+func SchemaDifference(findings []health.Finding) error {
 	var names []string
 	for _, f := range findings {
-		if f.Level == Problem {
-			names = append(names, f.Evidence)
+		if f.Level == health.Problem {
+			names = append(names, f.Summary)
 		}
 	}
 	if len(names) == 0 {
@@ -142,13 +75,13 @@ func Differs(findings []Finding) error {
 	return fmt.Errorf("%w: %s%s", ErrSchemaChanged, strings.Join(names[:min(len(names), some)], "; "), more)
 }
 
-// ReachIt returns what to do about a database that does not answer or cannot be opened;
-// err may be nil.
-func ReachIt(err error) string {
+// ConnectAdvice returns what to do about a database that does not answer or cannot be
+// opened; err may be nil.
+func ConnectAdvice(err error) string {
 	if errors.Is(err, ErrFileLost) {
 		return "Somebody moved, deleted or replaced the file, its -wal or its -shm while it was open. Put the file back, or restart the program; never touch these files while a program runs."
 	}
-	if errors.Is(err, ErrReadOnly) { // SQLite: PostgreSQL answers whoever may only read
+	if errors.Is(err, ErrReadOnly) { // SQLite only: PostgreSQL answers read-only roles
 		return "Give this user the right to write the file and its directory, where SQLite keeps its log, or be the user that the workers are: looking needs that, too."
 	}
 	return "Check that the database is there and the address, and that this program may use it."

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// Historied is a DB that can tell how often this process saw its history change.
-type Historied interface{ HistoryChanges() int64 }
+// HistoryCounter is a DB that counts how often its history changed while it was open.
+type HistoryCounter interface{ HistoryChanges() int64 }
 
-// History notices when the history of a database changed. The zero value has
-// seen nothing. It is safe for concurrent use.
+// History detects changes of a database's history. The zero value has no state. It is safe
+// for concurrent use.
 type History struct {
-	// Forget drops what the engine remembers of the database. It is called with
-	// every change, before Generation tells of it.
-	Forget func()
+	// OnChange drops what the engine keeps in memory of the database. It is called with
+	// every change, before Generation returns the new number.
+	OnChange func()
 	// Logger gets one warning for each change. nil means slog.Default().
 	Logger *slog.Logger
 
@@ -28,18 +28,17 @@ type History struct {
 	changes    int64
 }
 
-// Sight is what a database says of its generation.
-type Sight struct {
-	// Mark differs between generations; empty where it cannot be told, as by a
-	// standby.
+// HistoryState is the state of a database's history, as the database reports it.
+type HistoryState struct {
+	// Mark differs between generations; empty where it is unknown, as on a standby.
 	Mark string
-	// Written grows with everything that is written, 0 where it cannot be told.
-	// That it shrinks under the same mark tells of a copy that was put back.
+	// Written grows with everything that is written; 0 where it is unknown. If it
+	// shrinks under the same mark, a copy was restored.
 	Written int64
 }
 
-// Generation returns a number that changes with the history. It is not that of
-// another History of the same database, opened before or after.
+// Generation returns a number that changes with the history. Two Histories of the same
+// database have different numbers.
 func (h *History) Generation() int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -56,24 +55,24 @@ func (h *History) Changes() int64 {
 	return h.changes
 }
 
-// Known returns what was seen last. A database is asked afterwards: answers may come
-// in another order than they were given in.
-func (h *History) Known() Sight {
+// State returns the state that was read last. Call it before the database is queried:
+// answers may arrive in another order than they were read in.
+func (h *History) State() HistoryState {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return Sight{h.mark, h.written}
+	return HistoryState{h.mark, h.written}
 }
 
-// Wrote takes note that as much as this was written, by this process.
-func (h *History) Wrote(n int64) {
+// RecordWrite records that as much as n was written, by this process.
+func (h *History) RecordWrite(n int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.written = max(h.written, n)
 }
 
-// Saw compares what the database says with what it said before. known is what Known
-// returned when it was not asked yet.
-func (h *History) Saw(s, known Sight) {
+// Observe compares a state that was read with the last one; known is what State returned
+// before the query.
+func (h *History) Observe(s, known HistoryState) {
 	if s.Mark == "" {
 		return
 	}
@@ -90,8 +89,8 @@ func (h *History) Saw(s, known Sight) {
 	h.change()
 }
 
-// Replaced takes note that the database is another one now, of which nothing was seen yet.
-func (h *History) Replaced() {
+// MarkReplaced records that the database is another one, whose state was not read yet.
+func (h *History) MarkReplaced() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.mark, h.written = "", 0
@@ -99,8 +98,8 @@ func (h *History) Replaced() {
 }
 
 func (h *History) change() {
-	if h.Forget != nil {
-		h.Forget()
+	if h.OnChange != nil {
+		h.OnChange()
 	}
 	h.generation = max(h.generation+1, time.Now().UnixNano())
 	h.changes++
@@ -108,8 +107,7 @@ func (h *History) change() {
 		"count", h.changes)
 }
 
-// CheckGeneration returns [ErrGeneration] if a call was prepared in another
-// generation than this.
+// CheckGeneration returns [ErrGeneration] if a call was prepared in another generation.
 func CheckGeneration(generation int64, calls []*Call) error {
 	for _, c := range calls {
 		if c.Generation != 0 && c.Generation != generation {
@@ -119,9 +117,9 @@ func CheckGeneration(generation int64, calls []*Call) error {
 	return nil
 }
 
-// Repeat runs try, which prepares what it writes and writes it in a transaction
-// of pawl's own, until positions that another history gave out are no longer in
-// its way. In a caller's transaction it runs once.
+// Repeat runs try, which prepares what it writes and writes it in a transaction of pawl's
+// own, and repeats it while positions of an earlier history are in the way. In a caller's
+// transaction it runs once.
 func Repeat(ctx context.Context, tx Tx, try func() error) error {
 	for attempt := 1; ; attempt++ {
 		err := try()

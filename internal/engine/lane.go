@@ -1,7 +1,7 @@
 package engine
 
 import (
-	"crypto/md5" //nolint:gosec // spreads names over numbers, the same as the SQL does
+	"crypto/md5" //nolint:gosec // maps names to numbers, as the SQL does
 	"encoding/binary"
 	"strconv"
 )
@@ -12,14 +12,13 @@ const (
 	MaxPriority = 100
 )
 
-// LaneID is the number under which a queue at one priority is known, the same as
-// outbox_lane_id computes in SQL.
+// LaneID returns the number of a queue at one priority, as outbox_lane_id computes in SQL.
 func LaneID(queue string, priority int) int64 {
 	sum := md5.Sum([]byte(queue + "/" + strconv.Itoa(priority)))
 	return int64(binary.BigEndian.Uint64(sum[:8]))
 }
 
-// TokenBits is how many bits of a lease's fencing token lie below the generation's
-// number. More acquisitions than that within a millisecond would be needed for a
-// token to reach the next generation's.
+// TokenBits is how many bits of a lease's fencing token are below the generation's number.
+// A token reaches the next generation's only with more acquisitions than that within a
+// millisecond.
 const TokenBits = 12

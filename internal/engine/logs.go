@@ -6,29 +6,29 @@ import (
 	"strings"
 )
 
-// What components have in common when they log. What they log is listed in
-// docs/logs.md.
+// What components log is listed in docs/logs.md.
 
-// Logger returns the logger that a component was given or, if that is nil,
-// slog.Default() for warnings and errors only. A library must not fill its host's
-// log with a line per item unless it was asked to.
+// Logger returns the logger that a component was given or, if that is nil, slog.Default()
+// for warnings and errors only: a library must not write a line per item to its host's log
+// by default.
 func Logger(l *slog.Logger) *slog.Logger {
 	if l != nil {
 		return l
 	}
-	return slog.New(quiet{slog.Default().Handler()})
+	return slog.New(warnOnly{slog.Default().Handler()})
 }
 
-type quiet struct{ slog.Handler }
+type warnOnly struct{ slog.Handler }
 
-func (q quiet) Enabled(ctx context.Context, level slog.Level) bool {
+func (q warnOnly) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn && q.Handler.Enabled(ctx, level)
 }
 
-func (q quiet) WithAttrs(attrs []slog.Attr) slog.Handler { return quiet{q.Handler.WithAttrs(attrs)} }
+func (q warnOnly) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return warnOnly{q.Handler.WithAttrs(attrs)}
+}
 
-func (q quiet) WithGroup(name string) slog.Handler { return quiet{q.Handler.WithGroup(name)} }
+func (q warnOnly) WithGroup(name string) slog.Handler { return warnOnly{q.Handler.WithGroup(name)} }
 
-// Line puts a text into one line: errors that were joined, and those of programs,
-// may have several.
+// Line returns a text in one line: joined errors, and those of programs, may have several.
 func Line(text string) string { return strings.Join(strings.Fields(text), " ") }

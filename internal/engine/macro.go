@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// macro is a text that statements name, as pawl.paused(l.queue). Its file is
+// macro is a text that statements use, as pawl.paused(l.queue). Its file is
 // macros/paused.sql, which begins with a line "-- paused(queue)" and has {queue}
 // wherever the argument goes.
 type macro struct {
@@ -18,7 +18,7 @@ type macro struct {
 
 type macros map[string]macro
 
-// loadMacros reads macros/*.sql. What a later folder has replaces an earlier one's.
+// loadMacros reads macros/*.sql. Files of a later folder replace those of an earlier one.
 func loadMacros(folders ...fs.FS) (macros, error) {
 	all := macros{}
 	for _, files := range folders {
@@ -50,9 +50,9 @@ func loadMacros(folders ...fs.FS) (macros, error) {
 
 const columnsMacro = "columns"
 
-// expand replaces the macros of a statement whose answer has rows of a type;
-// pawl.columns(t) are that row's columns, each of table t, but for those that the
-// statement names itself: "… AS name".
+// expand replaces the macros of a statement whose result has rows of a type; pawl.columns(t)
+// stands for that row's columns, each of table t, except those that the statement names
+// itself: "… AS name".
 func (m macros) expand(text string, row reflect.Type) (string, error) {
 	for from := 0; ; {
 		at := strings.Index(text[from:], mark)
@@ -122,8 +122,8 @@ func named(text, name string) bool {
 	}
 }
 
-// arguments splits what stands between the parenthesis at open and the one that
-// closes it, and returns where that ends, or -1.
+// arguments splits the text between the parenthesis at open and its closing one, and
+// returns where that ends, or -1.
 func arguments(text string, open int) (args []string, end int) {
 	depth, from := 0, open+1
 	for i := open; i < len(text); i++ {

@@ -11,20 +11,20 @@ import (
 	"time"
 )
 
-// Migration is one step of the schema: engine/<engine>/schema/0001_name.sql.
-// Migrations are append-only; an applied one is known by its checksum.
+// Migration is one step of the schema: schema/0001_name.sql of an engine's folder.
+// Migrations are append-only; an applied one is identified by its checksum.
 type Migration struct {
 	Version int
 	Name    string
 	SQL     string // rendered
 	// Lowest is the oldest version of the schema whose programs may use this one. A
-	// migration says it in a line "-- lowest: 3"; without, it is the version before,
+	// migration sets it in a line "-- lowest: 3"; the default is the version before,
 	// because migrations expand before they contract.
 	Lowest   int
 	Checksum string // of the text before rendering: the same under every name
 }
 
-// Applied is a migration that the database has.
+// Applied is a migration that was applied to the database.
 type Applied struct {
 	Version  int
 	Name     string
@@ -49,8 +49,8 @@ func ParseMigration(file, text string, n Names) (m Migration, err error) {
 	sum := sha256.Sum256([]byte(text))
 	m.Checksum = hex.EncodeToString(sum[:])
 	m.Lowest = max(m.Version-1, 1)
-	if said := migrationLowest.FindStringSubmatch(text); said != nil {
-		m.Lowest, _ = strconv.Atoi(said[1])
+	if lowest := migrationLowest.FindStringSubmatch(text); lowest != nil {
+		m.Lowest, _ = strconv.Atoi(lowest[1])
 	}
 	if m.Lowest < 1 || m.Lowest > max(m.Version, 1) {
 		return m, fmt.Errorf("load migrations: %s: lowest is %d", file, m.Lowest)
@@ -85,10 +85,10 @@ func LoadMigrations(files fs.FS, n Names) ([]Migration, error) {
 	return all, nil
 }
 
-// Pending compares what this build wants with what the database has: the
-// migrations still to apply, or why the schema cannot be used. newer says that the
-// schema is a newer program's, which this one may use: there is nothing to apply, and
-// its routines and views are not for this program to touch.
+// Pending compares this build's migrations with those the database has: it returns the
+// migrations to apply, or why the schema cannot be used. newer means that the schema is of
+// a newer program and usable by this one: there is nothing to apply, and this program must
+// not change its routines and views.
 func Pending(want []Migration, have []Applied) (pending []Migration, newer bool, err error) {
 	lowest := 0
 	for i, a := range have {

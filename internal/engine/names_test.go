@@ -13,8 +13,8 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 )
 
-// D-101: names are plain identifiers of a length that nothing cuts, and the
-// error says which name is wrong.
+// D-101: names are plain identifiers of a length that is not truncated, and the error says
+// which name is wrong.
 func TestNamesAreValidated(t *testing.T) {
 	long, longer := strings.Repeat("s", 63), strings.Repeat("s", 64)
 	for _, c := range []struct {
@@ -104,8 +104,8 @@ func texts(t testing.TB) map[string]string {
 
 var reference = regexp.MustCompile(`\bpawl\.([a-z_][a-z0-9_]*)`)
 
-// FuzzNames: whatever name is valid changes no text beyond the references to
-// pawl's own tables and routines, and none of those becomes too long.
+// FuzzNames: a valid name changes no text beyond the references to pawl's own tables and
+// routines, and none of those becomes too long.
 //
 // D-101: a valid name never breaks out of its quotes.
 func FuzzNames(f *testing.F) {
@@ -145,8 +145,8 @@ func FuzzNames(f *testing.F) {
 	})
 }
 
-// OBX-112, D-100: every operation of both engines is there, without its header,
-// and the folder of migrations is no operation.
+// OBX-112, D-100: every operation of both engines is loaded, without its header, and the
+// folder of migrations is no operation.
 func TestOperationsAreLoaded(t *testing.T) {
 	for _, name := range []string{"../sql/sqlite/anydriver", "../sql/postgres"} {
 		folder, err := engine.Load(&engine.Source{Folders: []fs.FS{op.Statements, os.DirFS(name)}}, engine.Names{})

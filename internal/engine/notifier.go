@@ -2,56 +2,56 @@ package engine
 
 import "sync"
 
-// Notifier wakes the sleepers of one process. The zero value is ready to use.
+// Notifier wakes the waiters of one process. The zero value is ready to use.
 type Notifier struct {
-	mu    sync.Mutex
-	waits map[string]map[chan struct{}]struct{}
+	mu          sync.Mutex
+	subscribers map[string]map[chan struct{}]struct{}
 }
 
-// Listen returns a channel that receives after a Ring of queue; rings that
-// come while one is pending are merged with it.
+// Subscribe returns a channel that receives after a Notify of queue; notifications that
+// arrive while one is pending are merged with it.
 func (b *Notifier) Subscribe(queue string) chan struct{} {
 	c := make(chan struct{}, 1)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.waits == nil {
-		b.waits = map[string]map[chan struct{}]struct{}{}
+	if b.subscribers == nil {
+		b.subscribers = map[string]map[chan struct{}]struct{}{}
 	}
-	if b.waits[queue] == nil {
-		b.waits[queue] = map[chan struct{}]struct{}{}
+	if b.subscribers[queue] == nil {
+		b.subscribers[queue] = map[chan struct{}]struct{}{}
 	}
-	b.waits[queue][c] = struct{}{}
+	b.subscribers[queue][c] = struct{}{}
 	return c
 }
 
-// Leave ends what Listen began.
+// Unsubscribe removes a channel that Subscribe returned.
 func (b *Notifier) Unsubscribe(queue string, c chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	delete(b.waits[queue], c)
+	delete(b.subscribers[queue], c)
 }
 
-// Ring wakes everyone who listens to queue.
+// Notify wakes all subscribers of queue.
 func (b *Notifier) Notify(queue string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for c := range b.waits[queue] {
-		knock(c)
+	for c := range b.subscribers[queue] {
+		notify(c)
 	}
 }
 
-// RingAll wakes everyone.
+// NotifyAll wakes all subscribers.
 func (b *Notifier) NotifyAll() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, waits := range b.waits {
-		for c := range waits {
-			knock(c)
+	for _, subscribers := range b.subscribers {
+		for c := range subscribers {
+			notify(c)
 		}
 	}
 }
 
-func knock(c chan struct{}) {
+func notify(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:

@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// Kinds of objects, which are also the folders their files lie in.
+// Kinds of objects, which are also the names of their folders.
 const (
 	Routines = "routines"
 	Views    = "views"
 )
 
-// Object is a routine or a view. Its whole definition is one file,
-// routines/<name>.sql or views/<name>.sql, and it is applied again by Migrate
-// whenever that text differs from the one the database was given.
+// Object is a routine or a view. Its whole definition is one file, routines/<name>.sql or
+// views/<name>.sql, and Migrate applies it again whenever that text differs from the one
+// that was applied to the database.
 type Object struct {
 	Kind     string // Routines or Views
 	Name     string
@@ -26,13 +26,13 @@ type Object struct {
 	Checksum string // of the text before rendering, with its macros: the same under every name
 }
 
-// AppliedObject is an object that the database was given.
+// AppliedObject is an object that was applied to the database.
 type AppliedObject struct {
 	Kind, Name, Checksum string
 }
 
-// loadObjects reads routines/*.sql and views/*.sql: routines first, because views call
-// them, and every view behind those it reads.
+// loadObjects reads routines/*.sql and views/*.sql: routines first, because views call them,
+// and every view after those it reads.
 func loadObjects(files fs.FS, m macros, n Names) ([]Object, error) {
 	routines, err := loadKind(files, m, n, Routines)
 	if err != nil {
@@ -68,7 +68,7 @@ func loadKind(files fs.FS, m macros, n Names, kind string) ([]Object, error) {
 	return all, nil
 }
 
-// inOrder puts every view behind those that its text names.
+// inOrder sorts the views so that each follows those that its text names.
 func inOrder(views []Object, n Names) ([]Object, error) {
 	var placed []Object
 	for len(views) > 0 {
@@ -84,8 +84,8 @@ func inOrder(views []Object, n Names) ([]Object, error) {
 	return placed, nil
 }
 
-// PendingObjects compares what this build wants with what the database has: the
-// objects to apply, and those to drop because this build has none of that name.
+// PendingObjects compares this build's objects with the database's: it returns the objects
+// to apply, and those to drop because this build has none of that name.
 func PendingObjects(want []Object, have []AppliedObject) (apply []Object, drop []AppliedObject) {
 	for _, o := range want {
 		if !slices.Contains(have, AppliedObject{o.Kind, o.Name, o.Checksum}) {

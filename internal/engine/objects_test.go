@@ -8,7 +8,7 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// loadedObjects are those of folders, of which the last has to hold a schema, too.
+// loadedObjects returns the objects of folders, the last of which has to hold a schema, too.
 func loadedObjects(names engine.Names, folders ...fstest.MapFS) ([]engine.Object, error) {
 	from := &engine.Source{}
 	for _, f := range folders {
@@ -22,7 +22,7 @@ func loadedObjects(names engine.Names, folders ...fstest.MapFS) ([]engine.Object
 	return folder.Objects, nil
 }
 
-// D-100: routines come before views, and a view behind those it reads.
+// D-100: routines come before views, and a view after those it reads.
 func TestObjectsAreLoadedInOrder(t *testing.T) {
 	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
 	files := fstest.MapFS{
@@ -69,7 +69,7 @@ func TestObjectsHaveMacros(t *testing.T) {
 	}
 }
 
-// D-100: what a database was given, against what this build has.
+// D-100: the objects that were applied to a database, against those of this build.
 func TestObjectsAreCompared(t *testing.T) {
 	want := []engine.Object{{Kind: engine.Routines, Name: "a", Checksum: "1"}, {Kind: engine.Views, Name: "a", Checksum: "2"}}
 	have := []engine.AppliedObject{{Kind: engine.Routines, Name: "a", Checksum: "1"}, {Kind: engine.Views, Name: "a", Checksum: "old"}, {Kind: engine.Views, Name: "b", Checksum: "3"}}

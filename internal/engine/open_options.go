@@ -6,59 +6,58 @@ import (
 	"time"
 )
 
-// OpenOptions says which database to open, for programs that open many: each engine
-// has an Opener, and the program says which engines it links.
+// OpenOptions describes a database to open, for programs that open many: each engine has an
+// Opener, and the program chooses the engines it links.
 type OpenOptions struct {
-	// URL names the database, "postgres://…", "sqlserver://…" or "sqlite:path".
+	// URL is the database's address, "postgres://…", "sqlserver://…" or "sqlite:path".
 	URL string
 	// Schema and Prefix are as in Names.
 	Schema, Prefix string
 	// Connections is the most connections at once; 0: the engine's default.
 	Connections int
-	// Gate is passed by every connection that is opened; nil: no gate.
+	// Gate limits connections: each is opened between Enter and Leave; nil: no limit.
 	Gate Gate
 	// Logger is the engine's; nil means slog.Default().
 	Logger *slog.Logger
 }
 
-// Opener opens a database. It makes no connection.
+// Opener returns a DB for a database. It makes no connection.
 type Opener func(OpenOptions) (DB, error)
 
-// Gate bounds the connections of several databases together. It is safe for
-// concurrent use.
+// Gate limits the connections of several databases together. It is safe for concurrent use.
 type Gate interface {
-	// Enter waits until there is room for one more, or ctx ends.
+	// Enter waits until one more connection is allowed, or ctx ends.
 	Enter(ctx context.Context) error
-	// Leave gives the room back.
+	// Leave ends what Enter began.
 	Leave()
 }
 
-// Idler is a DB that can close the connections that nobody uses.
-type Idler interface{ Idle() }
+// IdleCloser is a DB that can close its idle connections.
+type IdleCloser interface{ CloseIdle() }
 
-// Pooled is a DB that can tell how it is off for connections, without asking.
+// Pooled is a DB that can report on its pool of connections, without a round trip.
 type Pooled interface{ PoolStats() PoolStats }
 
-// PoolStats is what a pool of connections is at.
+// PoolStats is the state of a pool of connections.
 type PoolStats struct {
 	InUse, Open int
 	Max         int           // 0: no limit
-	Waits       int64         // how often somebody had to wait for a connection
+	Waits       int64         // how often a caller had to wait for a connection
 	Waited      time.Duration // and for how long, in all
 }
 
-// Losable is a DB whose files can change while they are open such that only a restart
+// FileWatcher is a DB whose files can change while they are open such that only a restart
 // of the program helps.
-type Losable interface {
-	// Unmendable is closed when it is so.
-	Unmendable() <-chan struct{}
-	// Failure then tells what happened. It is an ErrFileLost.
+type FileWatcher interface {
+	// Lost is closed when that happened.
+	Lost() <-chan struct{}
+	// Failure returns the reason after that. It is an ErrFileLost.
 	Failure() error
 }
 
-// Watched is a DB that can tell without a connection that nothing was written.
-type Watched interface {
-	// Fingerprint changes with every commit of anyone. ok is false if that cannot
-	// be told just now.
+// Fingerprinter is a DB that can tell without a connection that nothing was written.
+type Fingerprinter interface {
+	// Fingerprint changes with every commit of any writer. ok is false if it cannot be
+	// determined now.
 	Fingerprint() (print string, ok bool)
 }

@@ -7,23 +7,23 @@ import (
 	"unicode"
 )
 
-// Operation is something that a component asks of a database: a struct of package op,
-// whose fields are the parameters. Its type is its name: op.OutboxClaimAny is
+// Operation is a call that a component makes of a database: a struct of package op, whose
+// fields are the parameters. Its type determines its name: op.OutboxClaimAny is
 // "outbox/claim_any", and its statement the file outbox/claim_any.sql, in which @lease
-// stands for the field Lease. What it answers is what it embeds: [Changes], [Number]
-// or [Rows].
+// stands for the field Lease. The type that it embeds determines its result: [Changes],
+// [Number] or [Rows].
 type Operation interface{ answer() reflect.Type }
 
-// Changes is embedded by an operation that answers how many rows it changed. It
-// can run in a caller's transaction.
+// Changes is embedded by an operation that returns how many rows it changed. It can run in
+// a caller's transaction.
 type Changes struct{}
 
-// Number is embedded by an operation that answers one number.
+// Number is embedded by an operation that returns one number.
 type Number struct{}
 
-// Rows is embedded by an operation that answers rows of T: its fields are the
-// columns, in their order, and columns have their names in snake case. A field that
-// is an embedded struct stands for its fields.
+// Rows is embedded by an operation that returns rows of T: its fields are the columns, in
+// this order, and columns have their names in snake case. An embedded struct stands for its
+// fields.
 type Rows[T any] struct{}
 
 func (Changes) answer() reflect.Type { return nil }
@@ -31,7 +31,7 @@ func (Number) answer() reflect.Type  { return reflect.TypeFor[int64]() }
 func (Rows[T]) answer() reflect.Type { return reflect.TypeFor[T]() }
 func (Rows[T]) row() (row T)         { return row }
 
-// Answering is an operation that answers rows of T.
+// Answering is an operation that returns rows of T.
 type Answering[T any] interface {
 	Operation
 	row() T
@@ -43,7 +43,7 @@ func NameOf(op Operation) string {
 	return folder + "/" + name
 }
 
-// snake writes a Go name as SQL does: MessageIDs is message_ids.
+// snake converts a Go name to snake case: MessageIDs is message_ids.
 func snake(name string) string {
 	var b strings.Builder
 	r := []rune(name)
@@ -56,13 +56,13 @@ func snake(name string) string {
 	return b.String()
 }
 
-// plural reports whether the letter at i is the s behind an abbreviation, as in IDs.
+// plural reports whether the letter at i is the s after an abbreviation, as in IDs.
 func plural(r []rune, i int) bool {
 	return r[i] == 's' && (i+1 == len(r) || unicode.IsUpper(r[i+1]))
 }
 
-// Ask returns a call of an operation; what it answers, a number or how many rows it
-// changed, is the call's N.
+// Ask returns a call of an operation; its result, a number or how many rows it changed, is
+// the call's N.
 func Ask(op Operation) *Call {
 	c := &Call{Operation: op}
 	if isNumber(op.answer()) {
@@ -71,26 +71,26 @@ func Ask(op Operation) *Call {
 	return c
 }
 
-// isNumber reports whether an answer is one number.
+// isNumber reports whether a result is one number.
 func isNumber(answer reflect.Type) bool { return answer == reflect.TypeFor[int64]() }
 
-// Each returns a call that hands every row of its answer to f, with what could be read
-// of it and the error of the rest. The row is f's until it returns.
+// Each returns a call that passes every row of its result to f, with the columns that could
+// be read and the error of the others. The row is valid until f returns.
 func Each[T any](op Answering[T], f func(row *T, unread error) error) *Call {
 	return &Call{Operation: op, Each: Scan(f)}
 }
 
-// Scan returns what reads the rows of a Call into a T and hands them to f.
+// Scan returns a function that reads the rows of a Call into a T and passes them to f.
 func Scan[T any](f func(row *T, unread error) error) func(Row) error {
 	row := new(T)
-	dest := fieldsOf(reflect.ValueOf(row).Elem(), nil)
+	dest := columnPointers(reflect.ValueOf(row).Elem(), nil)
 	return func(r Row) error {
 		*row = *new(T)
 		return f(row, r.Scan(dest...))
 	}
 }
 
-// List returns a call whose rows end up in all.
+// List returns a call whose rows are appended to all.
 func List[T any](op Answering[T], all *[]T) *Call {
 	c := Each(op, func(row *T, unread error) error {
 		*all = append(*all, *row)
@@ -100,8 +100,8 @@ func List[T any](op Answering[T], all *[]T) *Call {
 	return c
 }
 
-// One returns a call whose answer has at most one row, which ends up in row; N is how
-// many there were.
+// One returns a call whose result has at most one row, which is stored in row; N is how many
+// there were.
 func One[T any](op Answering[T], row *T) *Call {
 	var c *Call
 	c = Each(op, func(r *T, unread error) error {
@@ -126,19 +126,19 @@ func Get[T any](ctx context.Context, db DB, op Answering[T]) (row T, found bool,
 	return row, c.N > 0, err
 }
 
-// Exec runs an operation in the caller's transaction or, where tx is nil, in one of its
-// own, and returns the number that it answers.
+// Exec runs an operation in the caller's transaction or, where tx is nil, in one of its own,
+// and returns the number that the operation returns.
 func Exec(ctx context.Context, db DB, tx Tx, op Operation) (int64, error) {
 	c := Ask(op)
 	err := Run(ctx, db, tx, c)
 	return c.N, err
 }
 
-// fieldsOf returns pointers to the fields of a struct that are columns.
-func fieldsOf(v reflect.Value, dest []any) []any {
+// columnPointers returns pointers to the fields of a struct that are columns.
+func columnPointers(v reflect.Value, dest []any) []any {
 	for i := range v.NumField() {
 		if f := v.Type().Field(i); f.Anonymous {
-			dest = fieldsOf(v.Field(i), dest)
+			dest = columnPointers(v.Field(i), dest)
 		} else if f.IsExported() {
 			dest = append(dest, v.Field(i).Addr().Interface())
 		}

@@ -20,14 +20,14 @@ type Folder struct {
 	unbound    []string
 }
 
-// Source is what an engine's SQL is read from.
+// Source describes an engine's SQL.
 type Source struct {
 	Syntax
-	// Folders hold the statements: what a later one has replaces an earlier one's. The
-	// last is the engine's own, in which the migrations lie below schema, and the
+	// Folders hold the statements: files of a later one replace those of an earlier one. The
+	// last is the engine's own, which has the migrations in the folder schema, and the
 	// routines and views.
 	Folders []fs.FS
-	// Operations are those that have a statement. The others are answered by Go.
+	// Operations are those that have a statement. The others are implemented in Go.
 	Operations []Operation
 }
 
@@ -52,24 +52,24 @@ func Load(from *Source, n Names) (*Folder, error) {
 	return f, f.loadStatements(from, m)
 }
 
-// Statement returns the one that answers an operation, nil if there is none.
+// Statement returns the statement of an operation, nil if there is none.
 func (f *Folder) Statement(op Operation) *Statement { return f.bound[reflect.TypeOf(op)] }
 
-// Statements are all of them.
+// Statements returns all statements.
 func (f *Folder) Statements() []*Statement { return slices.Collect(maps.Values(f.bound)) }
 
-// Unbound are the files of statements that no operation of the source names.
+// Unbound returns the statement files that belong to no operation of the source.
 func (f *Folder) Unbound() []string { return f.unbound }
 
-// Bind renders a statement of an operation and has it answer it. text is what its file
-// says, with its macros expanded.
+// Bind renders a statement and binds it to its operation. text is the content of its file,
+// with its macros expanded.
 func (f *Folder) Bind(syntax *Syntax, op Operation, text string) error {
 	s, err := bind(syntax, op, text)
 	if err != nil {
 		return err
 	}
 	s.Text = f.Names.Render(s.Text)
-	f.bound[s.op] = s
+	f.bound[s.operation] = s
 	return nil
 }
 
@@ -105,8 +105,8 @@ func (f *Folder) loadStatements(from *Source, m macros) error {
 // tablesMacro stands for the names of all tables, as rows of VALUES.
 const tablesMacro = mark + "tables()"
 
-// loadTexts reads the statements of folders: "outbox/claim" is the file
-// outbox/claim.sql. The folders of the schema and of rights hold none.
+// loadTexts reads the statements of folders: "outbox/claim" is the file outbox/claim.sql.
+// The folders of the schema and of grants hold none.
 func loadTexts(folders []fs.FS) (map[string]string, error) {
 	texts := map[string]string{}
 	for _, files := range folders {
@@ -125,9 +125,9 @@ func loadTexts(folders []fs.FS) (map[string]string, error) {
 	return texts, nil
 }
 
-var tableMade = regexp.MustCompile(`(?m)^(CREATE|DROP) TABLE pawl\.(\w+)`)
+var createTable = regexp.MustCompile(`(?m)^(CREATE|DROP) TABLE pawl\.(\w+)`)
 
-// tablesOf lists the tables that the migrations make and keep, as rows of VALUES.
+// tablesOf lists the tables that the migrations create and do not drop, as rows of VALUES.
 func tablesOf(files fs.FS) (string, error) {
 	paths, err := fs.Glob(files, "schema/*.sql") // in order of version
 	if err != nil {
@@ -139,7 +139,7 @@ func tablesOf(files fs.FS) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("load operations: %w", err)
 		}
-		for _, m := range tableMade.FindAllStringSubmatch(string(text), -1) {
+		for _, m := range createTable.FindAllStringSubmatch(string(text), -1) {
 			row := "('pawl." + m[2] + "')"
 			if m[1] == "DROP" {
 				names = slices.DeleteFunc(names, func(n string) bool { return n == row })
@@ -151,8 +151,8 @@ func tablesOf(files fs.FS) (string, error) {
 	return strings.Join(names, ", "), nil
 }
 
-// stripHeader drops the comment lines that open a file: they document the
-// operation's contract for readers and would only cost parsing time.
+// stripHeader removes the comment lines at the top of a file: they document the operation
+// for readers and would only cost parsing time.
 func stripHeader(text string) string {
 	for strings.HasPrefix(text, "--") {
 		_, rest, _ := strings.Cut(text, "\n")

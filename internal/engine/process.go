@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// ProcessName names this process for people, host:pid. Components go by it that were
-// given no other name.
+// ProcessName returns a readable name of this process, host:pid. It is the default name of
+// components.
 func ProcessName() string {
 	host, _ := os.Hostname()
 	return host + ":" + strconv.Itoa(os.Getpid())

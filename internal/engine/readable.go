@@ -8,18 +8,18 @@ import (
 	"unicode/utf8"
 )
 
-// Any program can write into a table. A row that this one cannot read must neither
-// take away those beside it nor end whoever lists it (D-9).
+// Any program can write into a table. A row that this one cannot read must neither hide
+// others nor end the program that lists it (D-9).
 
-// The first second that JSON and other formats can express; endOfDue is the first
-// that they cannot.
+// firstSecond is the first second that JSON and other formats can represent; endOfDue is the
+// first that they cannot.
 const firstSecond = -62_135_596_800 // 0001-01-01
 
-// ReadableTime reports whether every format can express a time.
+// ReadableTime reports whether every format can represent a time.
 func ReadableTime(t time.Time) bool { return t.Unix() >= firstSecond && t.Unix() < endOfDue }
 
-// CleanTime refuses a time of a row that is not readable, and makes it zero. t may
-// be nil.
+// CleanTime returns an error for a time of a row that is not readable, and sets it to zero. t
+// may be nil.
 func CleanTime(field string, t *time.Time) error {
 	if t == nil || ReadableTime(*t) {
 		return nil
@@ -28,8 +28,8 @@ func CleanTime(field string, t *time.Time) error {
 	return fmt.Errorf("%s: not within the years 1 to 9999", field)
 }
 
-// CleanText refuses a text of a row that is not UTF-8, which metrics and JSON need,
-// and makes it so.
+// CleanText returns an error for a text of a row that is not UTF-8, which metrics and JSON
+// need, and replaces the invalid bytes.
 func CleanText(field string, text *string) error {
 	if utf8.ValidString(*text) {
 		return nil
@@ -38,7 +38,7 @@ func CleanText(field string, text *string) error {
 	return fmt.Errorf("%s: not UTF-8", field)
 }
 
-// Unreadable joins what is wrong with a row; it returns nil if nothing is.
+// Unreadable joins the errors of a row; it returns nil if there are none.
 func Unreadable(faults ...error) error {
 	if err := errors.Join(faults...); err != nil {
 		return &unreadableError{err}

@@ -6,26 +6,26 @@ import (
 	"time"
 )
 
-// MaxAttempts is how often a transaction of our own is tried (D-3).
+// MaxAttempts is how often a transaction of pawl's own is tried (D-3).
 const MaxAttempts = 5
 
-// Retry runs try until it succeeds, fails for good, or was tried MaxAttempts
-// times, with a jittered, growing pause in between.
+// Retry runs try until it succeeds, fails for good, or was tried MaxAttempts times, with a
+// jittered, growing delay in between.
 func Retry(ctx context.Context, try func() error) error {
-	pause := time.Millisecond
+	delay := time.Millisecond
 	for attempt := 1; ; attempt++ {
 		err := try()
 		if err == nil || attempt == MaxAttempts || !Retryable(err) {
 			return err
 		}
-		if Sleep(ctx, Jitter(pause, 0.5)) != nil {
+		if Sleep(ctx, Jitter(delay, 0.5)) != nil {
 			return err
 		}
-		pause *= 4
+		delay *= 4
 	}
 }
 
-// Pause waits for d or until ctx ends, whose error it then returns.
+// Sleep waits for d or until ctx ends, whose error it then returns.
 func Sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -37,19 +37,18 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Jitter spreads d by ± share, so that processes which fail together do not
-// return together.
+// Jitter returns d ± share at random, so that processes which fail together do not retry
+// together.
 func Jitter(d time.Duration, share float64) time.Duration {
 	return d + time.Duration((rand.Float64()*2-1)*share*float64(d))
 }
 
-// Grace is how long work that is under way may go on after its caller's
-// context ended. Cutting it off at once would turn every cancelled request
-// into a commit whose outcome nobody knows (D-4).
+// Grace is how long work that was sent may go on after its caller's context ended. Ending it
+// at once would turn every cancelled request into a commit with an unknown outcome (D-4).
 const Grace = 2 * time.Second
 
-// Detach returns a context for a transaction: it carries parent's values, ends
-// after limit (D-6), and outlives parent's end by at most Grace.
+// Detach returns a context for a transaction: it has parent's values, ends after limit
+// (D-6), and at most Grace after parent's end.
 func Detach(parent context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(parent), limit)
 	if parent.Done() == nil {

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Schema is what a database says of its schema.
+// Schema is the state of a database's schema.
 type Schema struct {
 	Applied []Applied
 	Objects []AppliedObject
@@ -19,8 +19,8 @@ type Plan struct {
 	Migrations []Migration
 	Apply      []Object        // routines and views that are missing or have another text
 	Drop       []AppliedObject // those that this build does not have
-	// Newer says that the schema is a newer program's, which this one may use and
-	// does not change.
+	// Newer means that the schema is of a newer program, and that this one may use it but
+	// does not change it.
 	Newer bool
 }
 
@@ -33,25 +33,25 @@ func (f *Folder) Plan(have Schema) (p Plan, err error) {
 	return p, err
 }
 
-// Migrator is what a database offers beyond Migrate to those who run migrations by
-// other means. Find it with [As].
+// Migrator is a DB that supports running migrations by other means than Migrate. Find it
+// with [As].
 type Migrator interface {
 	// SchemaStatus compares the schema with what this program needs. It changes nothing.
 	SchemaStatus(ctx context.Context) (SchemaStatus, error)
-	// Script is what takes a schema from one version to another, for other tools to
-	// run in one transaction: tables, routines and views, and the notes of them that
-	// Migrate and CheckSchema go by. from 0 makes a schema; to 0 is the newest
-	// version. The script of an older version holds no routines and views: those of
-	// this program may need what it does not make yet.
+	// Script returns the SQL that takes a schema from one version to another, for other tools
+	// to run in one transaction: tables, routines and views, and the records of them that
+	// Migrate and CheckSchema read. from 0 creates a schema; to 0 is the newest version. The
+	// script of an older version has no routines and views: those of this program may need
+	// what that version does not have.
 	Script(from, to int) (string, error)
-	// Baseline notes a schema that was made by hand, or that came without its notes, as
-	// applied. It compares everything with what Migrate would have made, and fails with
-	// [ErrSchemaChanged] if something is missing or different. A new generation begins,
-	// as after a restore.
+	// Baseline records a schema that was created by hand, or that has no records, as
+	// applied. It compares everything with what Migrate would have created, and fails with
+	// [ErrSchemaChanged] if something is missing or different. A new generation begins, as
+	// after a restore.
 	Baseline(ctx context.Context) error
 }
 
-// SchemaStatus is what a database's schema is, compared with what a program needs.
+// SchemaStatus compares a database's schema with what a program needs.
 type SchemaStatus struct {
 	Database int // its version; 0: there is none
 	Program  int // the version this program was made for
@@ -59,11 +59,11 @@ type SchemaStatus struct {
 	// Migrations are all that the database has or this program knows, in order. Those
 	// that are to be applied have no time.
 	Migrations []Applied
-	// Objects are the routines and views that Migrate would make, make again or drop.
+	// Objects are the routines and views that Migrate would create, replace or drop.
 	Objects []string
-	// Newer says that the schema is a newer program's, which this one may use.
+	// Newer means that the schema is of a newer program, and that this one may use it.
 	Newer bool
-	// Err is what CheckSchema answers.
+	// Err is the result of CheckSchema.
 	Err error
 }
 
@@ -83,11 +83,11 @@ func (f *Folder) Status(have Schema) SchemaStatus {
 	for _, o := range plan.Drop {
 		s.Objects = append(s.Objects, o.Kind+"/"+o.Name)
 	}
-	s.Newer, s.Err = plan.Newer, s.judge(plan, err)
+	s.Newer, s.Err = plan.Newer, s.check(plan, err)
 	return s
 }
 
-func (s *SchemaStatus) judge(plan Plan, err error) error {
+func (s *SchemaStatus) check(plan Plan, err error) error {
 	switch {
 	case err != nil:
 		return err
@@ -103,11 +103,11 @@ func (s *SchemaStatus) judge(plan Plan, err error) error {
 	return nil
 }
 
-// NewerNote says once that a program works with a newer one's schema.
-type NewerNote struct{ once sync.Once }
+// NewerWarning logs once that a program works with a newer one's schema.
+type NewerWarning struct{ once sync.Once }
 
-// Check is what CheckSchema answers, and says it the first time.
-func (n *NewerNote) Check(log *slog.Logger, s SchemaStatus, err error) error {
+// Check returns the error of a schema and logs the warning the first time.
+func (n *NewerWarning) Check(log *slog.Logger, s SchemaStatus, err error) error {
 	if err != nil {
 		return err
 	}

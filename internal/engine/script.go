@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Dialect is what the script of a schema is written with.
+// Dialect has the statements of a script that differ between engines.
 type Dialect struct {
 	Begin string // statements before everything else, for a schema that does not exist
 	Path  string // statements that make names safe, and
@@ -17,7 +17,7 @@ type Dialect struct {
 	Made  func(o Object) string
 }
 
-// Script writes what takes a schema from one version to another; see [Migrator].
+// Script returns the SQL that takes a schema from one version to another; see [Migrator].
 func (f *Folder) Script(from, to int, d Dialect) (string, error) {
 	newest := len(f.Migrations)
 	if to == 0 {
@@ -56,9 +56,8 @@ func (f *Folder) Script(from, to int, d Dialect) (string, error) {
 	return b.String(), nil
 }
 
-// GooseFile puts a script into the form of a file of goose's; database is DB.Engine. Its
-// way back fails: it would lose messages, and without one goose would take the version
-// for undone.
+// GooseFile formats a script as a file of goose; database is DB.Engine. Its down migration
+// fails: it would lose messages, and without one goose would record the version as undone.
 func GooseFile(script, database string) string {
 	refusal := "INSERT INTO pawl_has_no_down_migrations VALUES (1);"
 	if database == "postgres" {

@@ -8,25 +8,25 @@ import (
 	"reflect"
 )
 
-// Tx is a transaction in which statements run: *sql.Tx, and what has its method. A
-// *sql.Conn fits while a transaction is open on it. A wrapper that hides a transaction may
-// have a method CheckTx() error, which then decides whether it is one.
+// Tx is a transaction in which statements run: a *sql.Tx, or a type with its method. A
+// *sql.Conn can be used while a transaction is open on it. A wrapper that hides a transaction
+// may have a method CheckTx() error, which then decides whether it is one.
 //
 // pawl never commits, rolls back, retries or sets a savepoint in a caller's (D-3).
 type Tx interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
 
-// TxAdopter is a database that runs statements in transactions that are no Tx.
+// TxAdopter is a database that runs statements in transactions that do not implement Tx.
 type TxAdopter interface {
 	// AdoptTx returns a Tx for a transaction of the database's driver, and
-	// [ErrNotInTransaction] for what is none.
+	// [ErrNotInTransaction] for any other value.
 	AdoptTx(given any) (Tx, error)
 }
 
-// TxOf returns the transaction that a caller gave: a Tx, one of the database's driver
-// (pgx.Tx), or GORM's *gorm.DB, whose transaction is in a field. What is no transaction is
-// refused with [ErrNotInTransaction] or [ErrInvalid], as CheckTx does.
+// TxOf returns the transaction that a caller passed: a Tx, one of the database's driver
+// (pgx.Tx), or GORM's *gorm.DB, whose transaction is in a field. Other values are refused
+// with [ErrNotInTransaction] or [ErrInvalid], as CheckTx does.
 func TxOf(db DB, given any) (Tx, error) {
 	if own := gormPool(given); own != nil {
 		given = own
@@ -48,10 +48,10 @@ func TxOf(db DB, given any) (Tx, error) {
 	return tx, CheckTx(tx)
 }
 
-// gormPackage is where GORM's types come from.
+// gormPackage is the package of GORM's types.
 const gormPackage = "gorm.io/gorm"
 
-// gormPool returns what a *gorm.DB runs its statements with, or nil for anything else.
+// gormPool returns the ConnPool of a *gorm.DB, or nil for any other value.
 func gormPool(given any) any {
 	v := reflect.Indirect(reflect.ValueOf(given))
 	if !v.IsValid() || v.Kind() != reflect.Struct || v.Type().PkgPath() != gormPackage || v.Type().Name() != "DB" {
@@ -68,16 +68,15 @@ func gormPool(given any) any {
 	return pool.Interface()
 }
 
-// ErrNotInTransaction says that what was given as the caller's transaction is a pool, or a
-// connection on which no transaction is open. Each statement would commit by
-// itself, and what it wrote would outlive the caller's rollback. Nothing was
-// written.
+// ErrNotInTransaction is returned when the value passed as the caller's transaction is a
+// pool, or a connection on which no transaction is open. Each statement would commit by
+// itself, and a rollback of the caller's would not undo it. Nothing was written.
 var ErrNotInTransaction = errors.New("not in a transaction")
 
-// CheckTx refuses a caller's transaction that is nil, and what is no transaction:
-// pools, and wrappers that hold only a pool. It asks the database nothing. Whether
-// a transaction is open on a single connection is for the engine to say, which
-// does so before the first statement.
+// CheckTx returns an error for a caller's transaction that is nil, and for what is no
+// transaction: pools, and wrappers that contain only a pool. It makes no round trip. Whether
+// a transaction is open on a single connection is checked by the engine before the first
+// statement.
 func CheckTx(tx Tx) error {
 	switch t := tx.(type) {
 	case nil:
@@ -104,13 +103,13 @@ func CheckTx(tx Tx) error {
 	return nil
 }
 
-// NotInTransaction is the error for something that was given as a transaction.
+// NotInTransaction returns the error for a value that was passed as a transaction.
 func NotInTransaction(given any) error {
 	return fmt.Errorf("%w: %w", ErrNotInTransaction,
 		Invalid("transaction", "no transaction is open on this %T: begin one and pass that, a *sql.Tx, a pgx.Tx on PostgreSQL, or what embeds one", given))
 }
 
-// Conn is a single connection of database/sql: a *sql.Conn, or what embeds one.
+// Conn is a single connection of database/sql: a *sql.Conn, or a type that embeds one.
 type Conn interface {
 	Tx
 	Raw(f func(driverConn any) error) error
@@ -121,7 +120,7 @@ var (
 	_ Conn = (*sql.Conn)(nil)
 )
 
-// kind is what a type's methods tell of it.
+// kind classifies a type by its methods.
 type kind int
 
 const (
@@ -131,9 +130,8 @@ const (
 	kindPool             // begins transactions and commits none: a pool, or ent's client inside a transaction
 )
 
-// kindOf goes by methods' names, because what they return differs: BeginTx gives
-// a *sql.Tx, a bun.Tx, an *ent.Tx or GORM's ConnPool, and pgx's Commit takes a
-// context.
+// kindOf tests methods by name, because what they return differs: BeginTx returns a
+// *sql.Tx, a bun.Tx, an *ent.Tx or GORM's ConnPool, and pgx's Commit takes a context.
 func kindOf(t reflect.Type) kind {
 	if _, ok := t.MethodByName("Commit"); ok {
 		return kindTransaction
@@ -150,19 +148,19 @@ func kindOf(t reflect.Type) kind {
 	return kindUnknown
 }
 
-// wrapperDepth is how many wrappers may lie around each other.
+// wrapperDepth is how deep wrappers may be nested.
 const wrapperDepth = 4
 
-// found are the kinds of things that a wrapper can run statements with.
-type found int
+// contents are the kinds of executors in the fields of a wrapper.
+type contents int
 
 const (
-	transactions found = 1 << iota // or connections, which may be in one
+	transactions contents = 1 << iota // or connections, which may be in a transaction
 	pools
 )
 
-// executors tells what a wrapper has in its fields to run statements with.
-func executors(v reflect.Value, depth int) (sum found) {
+// executors returns the kinds of executors in a wrapper's fields.
+func executors(v reflect.Value, depth int) (sum contents) {
 	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
 		v = v.Elem()
 	}
@@ -175,8 +173,8 @@ func executors(v reflect.Value, depth int) (sum found) {
 	return sum
 }
 
-// executor tells what one field of a wrapper is.
-func executor(f reflect.Value, depth int) found {
+// executor returns the kind of executor that one field of a wrapper is or contains.
+func executor(f reflect.Value, depth int) contents {
 	for f.Kind() == reflect.Interface {
 		f = f.Elem()
 	}
@@ -201,12 +199,12 @@ func executor(f reflect.Value, depth int) found {
 	return transactions
 }
 
-// bunPackage is where bun's types come from. They write the arguments into the
-// statement's text by rules of their own, which pawl's statements do not follow.
+// bunPackage is the package of bun's types. They format the arguments into the statement's
+// text by rules of their own, which pawl's statements do not follow.
 const bunPackage = "github.com/uptrace/bun"
 
-// Plain returns the transaction to which statements and arguments go as they are:
-// the *sql.Tx or *sql.Conn inside one of bun's, and any other transaction itself.
+// Plain returns the transaction that takes statements and arguments unchanged: the *sql.Tx
+// or *sql.Conn inside one of bun's, and any other transaction itself.
 func Plain(tx Tx) Tx {
 	if _, ok := tx.(*sql.Tx); ok {
 		return tx

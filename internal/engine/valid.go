@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// ErrInvalid is what errors.Is finds in every rejected argument; errors.As
-// with *InvalidError tells the field.
+// ErrInvalid is the error of every rejected argument; errors.As with *InvalidError returns
+// the field.
 var ErrInvalid = errors.New("invalid argument")
 
-// InvalidError says which field was refused and why. Nothing was stored.
+// InvalidError names the field that was refused and why. Nothing was stored.
 type InvalidError struct {
 	Field  string
-	Limit  int // the limit that was passed, or 0
+	Limit  int // the limit that was exceeded, or 0
 	Reason string
 }
 
@@ -26,19 +26,19 @@ func (e *InvalidError) Error() string {
 // Unwrap returns ErrInvalid.
 func (e *InvalidError) Unwrap() error { return ErrInvalid }
 
-// Invalid refuses a field for a reason.
+// Invalid returns the error of a field.
 func Invalid(field, format string, args ...any) error {
 	return &InvalidError{Field: field, Reason: fmt.Sprintf(format, args...)}
 }
 
-// TooLong refuses a field that passes a limit.
+// TooLong returns the error of a field that exceeds a limit.
 func TooLong(field string, limit int, unit string) error {
 	return &InvalidError{Field: field, Limit: limit, Reason: fmt.Sprintf("more than %d %s", limit, unit)}
 }
 
-// CheckText refuses what some engine could not keep as it is, text that is not
-// UTF-8 or holds a NUL character, and what is longer than limit characters.
-// Every component uses it, so that all refuse the same (D-2).
+// CheckText returns an error for text that some engine cannot store unchanged, which is not
+// UTF-8 or has a NUL character, and for text longer than limit characters. Every component
+// uses it, so that all refuse the same (D-2).
 func CheckText(field, s string, limit int, required bool) error {
 	switch {
 	case required && strings.TrimSpace(s) == "":
@@ -53,8 +53,8 @@ func CheckText(field, s string, limit int, required bool) error {
 	return nil
 }
 
-// CheckOption refuses an option that is negative or not within lo and hi; 0 stands
-// for its default, and a hi of 0 for no upper limit.
+// CheckOption returns an error for an option that is negative or not within lo and hi; 0
+// means the option's default, and a hi of 0 no upper limit.
 func CheckOption[T ~int | ~int64 | ~float64](field string, v, lo, hi T) error {
 	switch {
 	case v == 0:
@@ -69,9 +69,8 @@ func CheckOption[T ~int | ~int64 | ~float64](field string, v, lo, hi T) error {
 	return nil
 }
 
-// InOptions returns a refused option's error with the name of the options that it is
-// a field of: of "Lease" in "Outbox" it is "Outbox.Lease". Other errors stay as they
-// are.
+// InOptions adds the name of the options to an option's error: "Lease" in "Outbox" becomes
+// "Outbox.Lease". Other errors are returned unchanged.
 func InOptions(of string, err error) error {
 	var invalid *InvalidError
 	if !errors.As(err, &invalid) {

@@ -328,7 +328,7 @@ func Until(t testing.TB, what string, cond func() bool) {
 	deadline := time.Now().Add(20 * time.Second)
 	for !cond() {
 		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain: %s", what)
+			t.Fatalf("waited without result: %s", what)
 		}
 		time.Sleep(5 * time.Millisecond)
 	}

@@ -70,7 +70,7 @@ func all(t testing.TB, n int, do func(i int) error) {
 	wg.Wait()
 }
 
-// OBX-109, D-100: no operation, no check and no sleeper creates anything.
+// OBX-109, D-100: no operation, no check and no waiter creates anything.
 func nothingCreated(t *testing.T, p *Place) {
 	db := p.Open(t, Options{})
 	ctx := t.Context()

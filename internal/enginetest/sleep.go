@@ -8,14 +8,14 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// never is how long a sleeper sleeps that a test expects to be woken.
+// never is how long a waiter sleeps that a test expects to be woken.
 const never = 20 * time.Second
 
-// Asleep arms a sleeper, as often as it takes to be sure, and puts it to sleep.
+// Asleep subscribes a waiter, as often as necessary, and lets it sleep.
 // What Sleep answers arrives in the channel.
 func Asleep(t testing.TB, s engine.Waiter) <-chan bool {
 	t.Helper()
-	Until(t, "a sleeper can be armed", func() bool {
+	Until(t, "a waiter can subscribe", func() bool {
 		_, err := s.Subscribe(context.Background())
 		return err == nil
 	})
@@ -31,11 +31,11 @@ func Asleep(t testing.TB, s engine.Waiter) <-chan bool {
 	return woken
 }
 
-// WantWoken fails the test unless a sleeper is woken.
+// WantWoken fails the test unless a waiter is woken.
 func WantWoken(t testing.TB, woken <-chan bool) {
 	t.Helper()
 	if !<-woken {
-		t.Fatal("the sleeper was not woken")
+		t.Fatal("the waiter was not woken")
 	}
 }
 
@@ -75,7 +75,7 @@ func wokenByTx(t *testing.T, p *Place) {
 	}
 }
 
-// OBX-100: Ring wakes the sleepers of its queue and no others.
+// OBX-100: Notify wakes the waiters of its queue and no others.
 func wokenByRing(t *testing.T, p *Place) {
 	db := Migrated(t, p)
 	s, other := db.Waiter(Queue), db.Waiter("another")
@@ -88,7 +88,7 @@ func wokenByRing(t *testing.T, p *Place) {
 	WantWoken(t, woken)
 	cancel()
 	if other.Sleep(ctx, never) {
-		t.Error("a ring woke the sleepers of another queue")
+		t.Error("a notification woke the waiters of another queue")
 	}
 }
 

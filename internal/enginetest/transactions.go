@@ -250,7 +250,7 @@ func noArguments(t *testing.T, p *Place) {
 	}
 }
 
-// D-3: a call that is made again forgets what it answered before, also when
+// D-3: a call that is repeated discards the rows of its last attempt, also when
 // there is nothing to do.
 func forgetful(t *testing.T, p *Place) {
 	db := Migrated(t, p)

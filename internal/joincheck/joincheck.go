@@ -1,7 +1,6 @@
-// Package joincheck compares joins with what became of their members, and repairs
-// them, for the doctor and for the clean-up of joins. What it finds can only be the
-// trace of a bug, or of somebody who changed a table by hand: counters, members and
-// messages change together.
+// Package joincheck compares joins with their members, and repairs them, for the doctor and for
+// the clean-up of joins. Differences are caused by bugs, or by changes of a table by hand:
+// counters, members and messages change together.
 package joincheck
 
 import (
@@ -23,23 +22,23 @@ const (
 	missedAtOnce = 1000
 )
 
-// Join is what a join and its members say.
+// Join has the counters of a join, and the same counted from its members.
 type Join struct {
 	ID                                     [16]byte
 	Status                                 int
 	Expected, Completed, Failed            int64
 	Members, MemberCompleted, MemberFailed int64
-	// Missed is how many messages are over and were not counted.
+	// Missed is how many messages are settled and were not counted.
 	Missed int64
-	// Truncated says that it has more members than were counted, so that nothing is
-	// known of it.
+	// Truncated means that it has more members than were counted, so that the comparison is
+	// not possible.
 	Truncated bool
 }
 
-// pending is the status of a join that is not over.
+// pending is the status of a join that has not ended.
 const pending = 0
 
-// Agrees reports whether the counters are what the members say.
+// Agrees reports whether the counters equal those of the members.
 func (j *Join) Agrees() bool {
 	return j.Completed == j.MemberCompleted && j.Failed == j.MemberFailed && j.Missed == 0 && (j.Status != pending || j.Completed+j.Failed < j.Expected)
 }
@@ -47,7 +46,7 @@ func (j *Join) Agrees() bool {
 // Fixable reports whether the members can be right.
 func (j *Join) Fixable() bool { return j.MemberCompleted+j.MemberFailed <= j.Expected }
 
-// Above is an id that no join's is higher than: where a walk begins.
+// Above returns an id that is above all joins', to begin a walk with.
 func Above() [16]byte { return [16]byte(bytes.Repeat([]byte{0xff}, 16)) }
 
 // Check checks the joins of a database.
@@ -55,8 +54,7 @@ type Check struct {
 	DB engine.DB
 	// Timeout bounds each step; zero leaves that to the database's own limit.
 	Timeout time.Duration
-	// Note is of what somebody has repaired; the zero value is for what pawl repairs by
-	// itself.
+	// Note records a repair by an operator; the zero value is for what pawl repairs by itself.
 	Note audit.Note
 }
 
@@ -100,7 +98,7 @@ func (c Check) page(ctx context.Context, status int, below [16]byte, n, members 
 	return list, err
 }
 
-// checked is a join as it was found.
+// checked converts the result of a check.
 func checked(j *op.DoctorJoin) Join {
 	return Join{
 		ID: j.JoinID, Expected: j.ExpectedSteps, Completed: j.CompletedSteps, Failed: j.FailedSteps,
@@ -108,11 +106,10 @@ func checked(j *op.DoctorJoin) Join {
 	}
 }
 
-// Repair sets a join's counters to what its members say, and then counts those whose
-// messages are over. Both find out for themselves under the join's lock: what was
-// seen before may have changed. The second takes the locks of messages first, so
-// the two are transactions of their own (docs/joins.md). It reports whether there
-// was still something to repair.
+// Repair sets a join's counters to those of its members, and then counts members whose messages
+// are settled. Both read again under the join's lock: what was read before may have changed. The
+// second takes the locks of messages first, so the two are separate transactions
+// (docs/joins.md). It reports whether there was still something to repair.
 func (c Check) Repair(ctx context.Context, j *Join) (changed bool, err error) {
 	ctx, cancel := c.limit(ctx)
 	defer cancel()
@@ -127,7 +124,7 @@ func (c Check) Repair(ctx context.Context, j *Join) (changed bool, err error) {
 	}
 	for left := j.Missed; left > 0; {
 		missed, err := engine.Query(ctx, c.DB, op.DoctorJoinMissed{JoinID: j.ID, Most: missedAtOnce})
-		if err != nil || len(missed) == 0 { // others counted them, or it is over
+		if err != nil || len(missed) == 0 { // others counted them, or it has ended
 			return changed, err
 		}
 		err = c.DB.Do(ctx, engine.Ask(op.DoctorJoinHold{Missed: missed}), engine.Ask(op.DoctorJoinSettle{JoinID: j.ID, Missed: missed, Note: note}))
@@ -140,9 +137,9 @@ func (c Check) Repair(ctx context.Context, j *Join) (changed bool, err error) {
 	return changed, nil
 }
 
-// Parked returns the joins that are over although their wait is parked until nobody
-// wakes it, among the n parked waits of the lowest positions behind after. last is
-// where to go on; zero at the end. A wait with a deadline comes back by itself.
+// Parked returns the joins that have ended although their wait is parked without a deadline,
+// among the n parked waits of the lowest positions after after. last is where to continue; zero
+// at the end.
 func (c Check) Parked(ctx context.Context, after int64, n int) (over [][16]byte, last int64, err error) {
 	ctx, cancel := c.limit(ctx)
 	defer cancel()
@@ -158,7 +155,7 @@ func (c Check) Parked(ctx context.Context, after int64, n int) (over [][16]byte,
 	return over, last, err
 }
 
-// Wake makes the waits of joins that are over due at once.
+// Wake makes the waits of joins that have ended due at once.
 func (c Check) Wake(ctx context.Context, joins [][16]byte) error {
 	ctx, cancel := c.limit(ctx)
 	defer cancel()

@@ -24,29 +24,34 @@ func NewWatcher() *Watcher {
 	return &Watcher{enqueued: map[string]int{}, claimed: map[string]int{}, reaped: map[string]int64{}}
 }
 
-// Enqueued remembers messages by "queue/topic".
-func (w *Watcher) Enqueued(queue, topic string, n int) {
+// Observer returns the functions to register.
+func (w *Watcher) Observer() worker.Observer {
+	return worker.Observer{Enqueued: w.enqueuedSome, Claimed: w.claimedSome, Attempted: w.attempted, Reaped: w.reapedSome}
+}
+
+// enqueuedSome remembers messages by "queue/topic".
+func (w *Watcher) enqueuedSome(queue, topic string, n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.enqueued[queue+"/"+topic] += n
 }
 
-// Claimed remembers how many.
-func (w *Watcher) Claimed(queue string, n int) {
+// claimedSome remembers how many.
+func (w *Watcher) claimedSome(queue string, n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.claimed[queue] += n
 }
 
-// Attempted remembers attempts.
-func (w *Watcher) Attempted(some []worker.Attempt) {
+// attempted remembers attempts.
+func (w *Watcher) attempted(some []worker.Attempt) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.attempts = append(w.attempts, some...)
 }
 
-// Reaped remembers how many.
-func (w *Watcher) Reaped(queue string, n int64) {
+// reapedSome remembers how many.
+func (w *Watcher) reapedSome(queue string, n int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.reaped[queue] += n

@@ -5,7 +5,7 @@ package pause
 
 import (
 	"context"
-	"crypto/md5" //nolint:gosec // spreads names over numbers
+	"crypto/md5" //nolint:gosec // maps names to numbers
 	"encoding/binary"
 	"log/slog"
 	"sync/atomic"
@@ -14,10 +14,11 @@ import (
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// Kind says what is paused.
+// Kind is the kind of what is paused.
 type Kind string
 
 // What can be paused.
@@ -35,26 +36,20 @@ type Pause struct {
 	Since  time.Time
 	Actor  string // who paused it
 	Reason string
-	// Ending is true while parked messages are brought back. If the process that does
-	// so dies, the next worker continues.
+	// Ending is true while parked messages are put back. If the process that does so crashes,
+	// the next worker continues.
 	Ending bool
 }
-
-// Limits of the fields, in characters.
-const (
-	MaxName   = 255
-	MaxReason = 1000
-)
 
 // Pauses are the pauses of a database. They are safe for concurrent use.
 type Pauses struct {
 	db   engine.DB
 	log  *slog.Logger
-	seen atomic.Pointer[seen]
+	seen atomic.Pointer[snapshot]
 }
 
-// seen is what was paused at the last Look.
-type seen struct{ queues, topics map[string]bool }
+// snapshot is what was paused at the last Refresh.
+type snapshot struct{ queues, topics map[string]bool }
 
 // New returns the pauses of a database.
 func New(db engine.DB, log *slog.Logger) *Pauses {
@@ -68,14 +63,14 @@ func lane(topic string) int64 {
 	return int64(binary.BigEndian.Uint64(sum[:8]))
 }
 
-// Pause stops work on a topic or queue. Workers of every process begin no more of
-// its messages within a second; handlers that are at work go on to their end. It
-// reports whether it was not paused before. reason is for people to read.
+// Pause stops work on a topic or queue. Workers of every process start no more of its messages
+// within a second; running handlers go on. It reports whether it was not paused before. reason
+// is for people to read.
 func (p *Pauses) Pause(ctx context.Context, kind Kind, name, reason string) (bool, error) {
 	if err := check(kind, name); err != nil {
 		return false, err
 	}
-	if err := engine.CheckText("reason", reason, MaxReason, false); err != nil {
+	if err := engine.CheckText("reason", reason, limits.Reason, false); err != nil {
 		return false, err
 	}
 	put := engine.Ask(op.PausePut{
@@ -87,14 +82,14 @@ func (p *Pauses) Pause(ctx context.Context, kind Kind, name, reason string) (boo
 	if put.N > 0 {
 		p.log.InfoContext(ctx, "paused", "kind", string(kind), "name", name)
 	}
-	return put.N > 0, p.Look(ctx)
+	return put.N > 0, p.Refresh(ctx)
 }
 
 // unparkRuns bounds one transaction of Resume.
 const unparkRuns = 1000
 
-// Resume ends a pause of a topic or queue and reports whether there was one. Parked
-// messages are brought back, in bounded transactions, before it returns.
+// Resume ends a pause of a topic or queue and reports whether there was one. Parked messages are
+// put back, in bounded transactions, before it returns.
 func (p *Pauses) Resume(ctx context.Context, kind Kind, name string) (bool, error) {
 	if err := check(kind, name); err != nil {
 		return false, err
@@ -111,14 +106,14 @@ func (p *Pauses) Resume(ctx context.Context, kind Kind, name string) (bool, erro
 		p.db.Notify(name)
 	}
 	p.log.InfoContext(ctx, "resumed", "kind", string(kind), "name", name)
-	return true, p.Look(ctx)
+	return true, p.Refresh(ctx)
 }
 
 func check(kind Kind, name string) error {
 	if kind != Queue && kind != Topic {
 		return engine.Invalid("kind", "neither queue nor topic")
 	}
-	return engine.CheckText(string(kind), name, MaxName, true)
+	return engine.CheckText(string(kind), name, limits.PauseName, true)
 }
 
 func target(kind Kind, name string) string { return string(kind) + " " + name }
@@ -135,8 +130,8 @@ func (p *Pauses) List(ctx context.Context) ([]Pause, error) {
 	return all, err
 }
 
-// Look reads what is paused, for Of.
-func (p *Pauses) Look(ctx context.Context) error {
+// Refresh reads what is paused, for Of.
+func (p *Pauses) Refresh(ctx context.Context) error {
 	_, err := p.look(ctx)
 	return err
 }
@@ -146,13 +141,13 @@ func (p *Pauses) look(ctx context.Context) ([]Pause, error) {
 	if err != nil {
 		return nil, err
 	}
-	var now *seen
+	var now *snapshot
 	for _, one := range all {
 		if one.Ending {
 			continue
 		}
 		if now == nil {
-			now = &seen{queues: map[string]bool{}, topics: map[string]bool{}}
+			now = &snapshot{queues: map[string]bool{}, topics: map[string]bool{}}
 		}
 		if one.Kind == Queue {
 			now.queues[one.Name] = true
@@ -164,9 +159,9 @@ func (p *Pauses) look(ctx context.Context) ([]Pause, error) {
 	return all, nil
 }
 
-// Tend is Look for workers: it also brings back some of the messages that are still
-// parked although their pause ended, in case the process that resumed died.
-func (p *Pauses) Tend(ctx context.Context) error {
+// RefreshAndUnpark is Refresh for workers: it also puts back some of the messages that are still
+// parked although their pause ended, in case the process that resumed crashed.
+func (p *Pauses) RefreshAndUnpark(ctx context.Context) error {
 	all, err := p.look(ctx)
 	if err != nil {
 		return err
@@ -182,7 +177,7 @@ func (p *Pauses) Tend(ctx context.Context) error {
 	return nil
 }
 
-// Of returns whether a message of a topic may begin in a queue, as of the last Look.
+// Of returns whether a message of a topic may start in a queue, as of the last Refresh.
 func (p *Pauses) Of(queue, topic string) worker.PauseState {
 	now := p.seen.Load()
 	switch {

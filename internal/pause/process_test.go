@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/pause"
@@ -76,8 +77,8 @@ func worker(t *testing.T, env []string) (kill func()) {
 	return kill
 }
 
-// A process of its own obeys a pause that it was not told of, and all that it laid
-// aside comes back when it is dead.
+// A process of its own obeys a pause that it was not notified of, and all that it parked
+// comes back after it crashed.
 func TestPauseObeyedByAnotherProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pause.db")
 	file := dbtest.SQLiteAt(t, path, sqlite.Options{})
@@ -105,16 +106,16 @@ func TestPauseObeyedByAnotherProcess(t *testing.T) {
 			}
 			kill := worker(t, place.env)
 			dbtest.Until(t, "it works", func() bool { return counts().Done > 0 })
-			if ok, err := o.Pauses().Pause(t.Context(), pause.Topic, "p", ""); !ok || err != nil {
+			if ok, err := o.Internal(access.Key{}).Pauses().Pause(t.Context(), pause.Topic, "p", ""); !ok || err != nil {
 				t.Fatal(ok, err)
 			}
-			dbtest.Until(t, "all else is laid aside", func() bool { c := counts(); return c.InProgress == 0 && int64(place.Aside(t)) == c.Ready })
+			dbtest.Until(t, "all else is parked", func() bool { c := counts(); return c.InProgress == 0 && int64(place.Aside(t)) == c.Ready })
 			before := counts()
 			if before.Ready == 0 {
 				t.Fatal("it was through before it looked")
 			}
 			kill()
-			if ok, err := o.Pauses().Resume(t.Context(), pause.Topic, "p"); !ok || err != nil {
+			if ok, err := o.Internal(access.Key{}).Pauses().Resume(t.Context(), pause.Topic, "p"); !ok || err != nil {
 				t.Fatal(ok, err)
 			}
 			dbtest.Until(t, "all are handled, also what the server still claimed for the dead", func() bool {

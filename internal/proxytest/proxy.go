@@ -23,17 +23,17 @@ type Proxy struct {
 	listen net.Listener
 	wg     sync.WaitGroup
 
-	mu      sync.Mutex
-	conns   map[net.Conn]struct{}
-	cutTag  string // cut at the next completed command whose tag begins so
-	cuts    int    // how often that happened
-	silent  bool   // answers are swallowed
-	deaf    int    // so many notifications are swallowed
-	refuse  bool   // new connections are closed at once
-	opened  int    // connections so far
-	mute    int    // connections up to this number say nothing any more
-	delay   time.Duration
-	stopped bool
+	mu                sync.Mutex
+	conns             map[net.Conn]struct{}
+	cutTag            string // cut at the next completed command whose tag begins so
+	cuts              int    // how often that happened
+	silent            bool   // answers are dropped
+	dropNotifications int    // so many notifications are dropped
+	refuse            bool   // new connections are closed at once
+	opened            int    // connections so far
+	mute              int    // connections up to this number say nothing any more
+	delay             time.Duration
+	stopped           bool
 }
 
 // New starts a proxy for the server of a postgres:// URL, and stops it when
@@ -110,7 +110,7 @@ func (p *Proxy) DropNotifications() { p.DropSomeNotifications(math.MaxInt) }
 func (p *Proxy) DropSomeNotifications(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.deaf = n
+	p.dropNotifications = n
 }
 
 // Refuse makes the proxy close new connections at once, or stop doing so.
@@ -242,8 +242,8 @@ func (p *Proxy) cutHere(message []byte) bool {
 func (p *Proxy) swallows(kind byte, number int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if kind == 'A' && p.deaf > 0 {
-		p.deaf--
+	if kind == 'A' && p.dropNotifications > 0 {
+		p.dropNotifications--
 		return true
 	}
 	return p.silent || number <= p.mute

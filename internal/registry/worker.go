@@ -1,5 +1,5 @@
-// Package registry keeps the list of processes that work on a database: who they are,
-// which topics they handle, when they were last heard of.
+// Package registry keeps the list of processes that work on a database: their names, the topics
+// they handle, their last heartbeats.
 package registry
 
 import (
@@ -19,16 +19,16 @@ import (
 )
 
 const (
-	// beatEvery is how often a process shows that it is there.
-	beatEvery = 10 * time.Second
-	// lifetime is how long it counts as alive without that.
-	lifetime = 3 * beatEvery
-	// sharedLifetime is the same for a process that works on many databases: it works
-	// on this one when there is something to do, which may be seldom.
+	// heartbeatEvery is how often a process sends a heartbeat.
+	heartbeatEvery = 10 * time.Second
+	// lifetime is how long it counts as alive without one.
+	lifetime = 3 * heartbeatEvery
+	// sharedLifetime is the same for a process that works on many databases: it works on this
+	// one when there is something to do, which may be seldom.
 	sharedLifetime = 24 * time.Hour
-	// keepGone is how long a process that crashed is kept in the list.
-	keepGone = 24 * time.Hour
-	// leaveLimit bounds how long a process that stops tries to leave the list.
+	// keepCrashed is how long a process that crashed is kept in the list.
+	keepCrashed = 24 * time.Hour
+	// leaveLimit bounds how long a stopping process tries to remove itself.
 	leaveLimit = 5 * time.Second
 )
 
@@ -40,13 +40,13 @@ type Info struct {
 	PID         int64
 	Version     string // of the program
 	Started     time.Time
-	Heartbeat   time.Time // when it was last heard of
+	Heartbeat   time.Time // the last one
 	Queues      []string
 	Topics      []string // that have handlers
 	Concurrency int64    // handlers at once
-	InFlight    int64    // messages that it held when it was last heard of
+	InFlight    int64    // messages that it held at the last heartbeat
 	Shared      bool     // it works on many databases, taking turns
-	Alive       bool     // it was heard of lately
+	Alive       bool     // its heartbeat is recent
 }
 
 // Made reports whether the process's workers made an owner token.
@@ -61,7 +61,7 @@ type Self struct {
 	Queues      []string
 	Topics      []string
 	Concurrency int
-	// InFlight is asked at every heartbeat; nil: none.
+	// InFlight is called at every heartbeat; nil: none.
 	InFlight func() int64
 }
 
@@ -71,12 +71,12 @@ type Registry struct {
 	log     *slog.Logger
 	id      [16]byte
 	host    string
-	built   func() string // the program's version, which takes a parser to find
+	built   func() string // the program's version, which is expensive to read
 	tracker worker.LoopTracker
 
-	mu     sync.Mutex
-	shown  time.Time // when this process last said that it is there, taking turns
-	listed bool
+	mu       sync.Mutex
+	listedAt time.Time // when Show last wrote this process's entry
+	listed   bool
 }
 
 // New returns the list of a database.
@@ -87,7 +87,7 @@ func New(db engine.DB, log *slog.Logger) *Registry {
 
 // Run keeps this process in the list until ctx ends. It survives outages of the database.
 func (r *Registry) Run(ctx context.Context, self Self) {
-	worker.Every(ctx, &r.tracker, beatEvery, func(ctx context.Context) error {
+	worker.Every(ctx, &r.tracker, heartbeatEvery, func(ctx context.Context) error {
 		err := r.beat(ctx, &self, false)
 		if err != nil && ctx.Err() == nil {
 			r.log.WarnContext(ctx, "could not show that this worker is alive, will retry", "error", err)
@@ -97,15 +97,15 @@ func (r *Registry) Run(ctx context.Context, self Self) {
 	r.Leave(context.WithoutCancel(ctx))
 }
 
-// Show puts this process, which works on many databases, into the list, unless that
-// was done just now. Errors do not matter to the work and are logged.
+// Show adds this process, which works on many databases, to the list, unless that was done
+// recently. Errors do not affect the work and are logged.
 func (r *Registry) Show(ctx context.Context, self Self) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.listed && time.Since(r.shown) < beatEvery {
+	if r.listed && time.Since(r.listedAt) < heartbeatEvery {
 		return
 	}
-	r.shown = time.Now()
+	r.listedAt = time.Now()
 	if err := r.beat(ctx, &self, true); err != nil && ctx.Err() == nil {
 		r.log.WarnContext(ctx, "could not show that this worker is alive, will retry", "error", err)
 		return
@@ -122,16 +122,16 @@ func (r *Registry) beat(ctx context.Context, self *Self, shared bool) error {
 		inFlight = self.InFlight()
 	}
 	return r.db.Do(ctx,
-		engine.Ask(op.WorkerTidy{Age: keepGone}),
-		engine.Ask(op.WorkerBeat{
+		engine.Ask(op.WorkerPrune{Age: keepCrashed}),
+		engine.Ask(op.WorkerHeartbeat{
 			ID: r.id, Name: self.Name, Host: r.host, PID: os.Getpid(), Version: r.built(), Queues: array(self.Queues), Topics: array(self.Topics),
 			Concurrency: self.Concurrency, InFlight: inFlight, Shared: shared, Alive: life,
 		}),
-		engine.Ask(op.GenerationLook{}))
+		engine.Ask(op.GenerationCheck{}))
 }
 
-// Leave takes this process off the list, or gives up after a few seconds: then the
-// entry expires. Run does this by itself.
+// Leave removes this process from the list, or gives up after a few seconds: then the entry
+// expires. Run does this by itself.
 func (r *Registry) Leave(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, leaveLimit)
 	defer cancel()
@@ -143,15 +143,15 @@ func (r *Registry) Leave(ctx context.Context) {
 	}
 }
 
-// LoopStatus returns the status of the loop that keeps this process in the list.
-func (r *Registry) LoopStatus() []worker.LoopStatus {
+// Status returns the status of the loop that keeps this process in the list.
+func (r *Registry) Status() []worker.LoopStatus {
 	return []worker.LoopStatus{r.tracker.Status("heartbeat")}
 }
 
 // Tag marks this process's owner tokens.
 func (r *Registry) Tag() worker.Tag { return worker.TagOf(r.id) }
 
-// ID is this process's id in the list.
+// ID returns this process's id in the list.
 func (r *Registry) ID() uuid.UUID { return r.id }
 
 // maxList is how many processes List returns at most.
@@ -177,7 +177,7 @@ func List(ctx context.Context, db engine.DB) ([]Info, error) {
 	return all, err
 }
 
-// info is what is known of a process as it is stored.
+// info converts a stored process.
 func info(w *op.Worker) (Info, error) {
 	i := Info{
 		ID: w.ID, Name: w.Name, Host: w.Host, PID: w.PID, Version: w.Version, Started: w.StartedAt.UTC(), Heartbeat: w.HeartbeatAt.UTC(),
@@ -197,7 +197,7 @@ func array(all []string) string {
 	return string(text)
 }
 
-// version is the main module's, with the commit where it is known.
+// version returns the main module's version, with the commit if it is known.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

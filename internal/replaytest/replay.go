@@ -102,7 +102,7 @@ func (s *Server) do(r *tdstest.Request, asked []Asked) (a tdstest.Answer, err er
 
 func newWork(a *Asked) (w *work, err error) {
 	w = &work{call: engine.Ask(a.Operation)}
-	_, w.look = a.Operation.(op.GenerationLook)
+	_, w.look = a.Operation.(op.GenerationCheck)
 	row := a.Statement.Row()
 	w.counts = row == nil || row.Kind() != reflect.Struct
 	if !w.counts {

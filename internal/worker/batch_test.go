@@ -16,13 +16,13 @@ func TestABacklogTakesFewExchanges(t *testing.T) {
 		const items = 5000
 		ids := s.add(items, "t", 0)
 		r := newRig(s, worker.Config[payload]{}, func(context.Context, item) error { return nil })
-		r.link.hook(func(context.Context, *call) error { // what comes meanwhile goes with the next
+		r.link.hook(func(context.Context, *call) error { // what is added meanwhile is part of the next batch
 			time.Sleep(time.Millisecond)
 			return nil
 		})
 		r.start()
 		defer r.end()
-		pass(time.Minute)
+		advance(time.Minute)
 		for _, id := range ids {
 			wantPlace(t, s, id, acked, 0)
 		}

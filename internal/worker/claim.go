@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// claim is what one claim call brought, under one owner token. The lock of inflight
-// guards what changes, but for the items: of those that have begun, only the ID may be
-// read by others than their workers.
+// claim is what one claim call returned, under one owner token. The lock of inflight
+// guards the fields that change, but for the items: of those that have started, only the
+// ID may be read by goroutines other than their workers'.
 type claim[M any] struct {
 	owner    OwnerToken
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
 	items    []Item[M]
 	states   []state
-	deadline time.Time   // of the lease, by our own clock, counted from before the request
-	alarm    *time.Timer // expires the claim at its deadline, regardless of the database
+	deadline time.Time   // of the lease, by this process's clock, counted from before the request
+	expiry   *time.Timer // expires the claim at its deadline, regardless of the database
 	lost     bool
-	begun    int       // items
+	started  int       // items
 	open     int       // items that are not finished
 	left     int       // items that are not gone
 	done     []result  // not collected yet
@@ -34,14 +34,14 @@ const (
 	gone                  // settled, or given up
 )
 
-// open enters a claim, whose items are tasks from now on.
+// open adds a claim and makes its items available as tasks.
 func (l *inflight[M]) open(handlers context.Context, owner OwnerToken, deadline time.Time, items []Item[M]) {
 	n := len(items)
 	c := &claim[M]{owner: owner, items: items, states: make([]state, n), deadline: deadline, open: n, left: n, done: make([]result, 0, n)}
 	c.ctx, c.cancel = context.WithCancelCause(handlers)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c.alarm = time.AfterFunc(time.Until(deadline), func() { l.expire(c) })
+	c.expiry = time.AfterFunc(time.Until(deadline), func() { l.expire(c) })
 	l.claims[c] = struct{}{}
 	l.waiting += n
 	l.tasks.put(c)

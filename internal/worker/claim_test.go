@@ -15,9 +15,9 @@ import (
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// Items of one claim that end one after the other, some while results of others are
-// on their way to the database, some settled by their handlers themselves: each ends
-// once, none is cancelled because others are through, and then nothing is held.
+// Items of one claim that finish one after the other, some while results of others are
+// being settled, some settled by their handlers themselves: each is finished once, none is
+// cancelled because others are, and then nothing is held.
 func TestAClaimEndsInParts(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		ids := s.add(20, "t", 0)
@@ -37,7 +37,7 @@ func TestAClaimEndsInParts(t *testing.T) {
 			return nil
 		}
 		r.start()
-		pass(time.Minute)
+		advance(time.Minute)
 		select {
 		case <-r.done:
 		default:
@@ -58,7 +58,7 @@ func TestAClaimEndsInParts(t *testing.T) {
 	})
 }
 
-// settleOneself acks an item as a handler does in a transaction of its own.
+// settleOneself acks an item in a transaction of its own, as a handler does.
 func settleOneself(s *store, i item) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,7 +66,7 @@ func settleOneself(s *store, i item) error {
 	return worker.ErrSettled
 }
 
-// The lease of an item that its handler settled is not kept up, and not missed.
+// The lease of an item that its handler settled is not extended, and not counted as lost.
 func TestWhatIsSettledByItselfIsHeldNoMore(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		s.add(1, "t", 0)
@@ -75,7 +75,7 @@ func TestWhatIsSettledByItselfIsHeldNoMore(t *testing.T) {
 		})
 		r.start()
 		defer r.end()
-		pass(30 * time.Second)
+		advance(30 * time.Second)
 		if n := len(r.link.calls("extend")); n > 0 {
 			t.Errorf("%d extensions", n)
 		}
@@ -96,7 +96,7 @@ func TestWhatIsSettledByItselfDuringAStop(t *testing.T) {
 			return settleOneself(s, i)
 		})
 		r.start()
-		pass(100 * time.Millisecond)
+		advance(100 * time.Millisecond)
 		r.end()
 		if c := r.loop.Stats().Counts(); c.Lost != 0 || c.Settled != 2 {
 			t.Errorf("%+v", c)
@@ -104,7 +104,7 @@ func TestWhatIsSettledByItselfDuringAStop(t *testing.T) {
 	})
 }
 
-// D-18: what waits for a handler does not begin once its claim is lost.
+// D-18: what waits for a handler does not start once its claim is lost.
 func TestNothingOfALostClaimBegins(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		ids := s.add(3, "t", 0)
@@ -118,7 +118,7 @@ func TestNothingOfALostClaimBegins(t *testing.T) {
 			_ = until(ctx, time.Minute)
 			return context.Cause(ctx)
 		})
-		// A batch that is fetched ahead needs handlers that seem quick.
+		// A batch is claimed ahead only when handlers seem quick.
 		quick := s.add(5000, "quick", -time.Hour)
 		slow := r.handler
 		r.handler = func(ctx context.Context, i item) error {
@@ -130,13 +130,13 @@ func TestNothingOfALostClaimBegins(t *testing.T) {
 		r.start()
 		defer r.end()
 		for s.get(ids[2]).place != leased {
-			pass(time.Millisecond)
+			advance(time.Millisecond)
 		}
 		if n := s.get(quick[4999]).ends; n != 1 {
-			pass(time.Second)
+			advance(time.Second)
 		}
-		s.steal(ids...)
-		pass(3 * time.Minute)
+		s.endLease(ids...)
+		advance(3 * time.Minute)
 		for _, id := range ids {
 			wantPlace(t, s, id, acked, 0)
 		}
@@ -145,7 +145,7 @@ func TestNothingOfALostClaimBegins(t *testing.T) {
 
 type megabyte [1 << 20]byte
 
-// oneClaim is a queue that hands out its items at once, and then nothing.
+// oneClaim is a queue that returns its items with the first claim, and then none.
 type oneClaim struct{ items []worker.Item[*megabyte] }
 
 func (q *oneClaim) Exchange(_ context.Context, _ *worker.Settlement, _ worker.OwnerToken, _ time.Duration, n int) (items []worker.Item[*megabyte], err error) {
@@ -156,7 +156,7 @@ func (q *oneClaim) Exchange(_ context.Context, _ *worker.Settlement, _ worker.Ow
 }
 
 func (q *oneClaim) Extend(context.Context, []worker.Held, time.Duration) (int64, error) {
-	return 0, errors.New("nobody asks")
+	return 0, errors.New("not expected")
 }
 func (q *oneClaim) Reap(context.Context) (int64, bool, error) { return 0, false, nil }
 
@@ -168,23 +168,20 @@ func (q *oneClaim) NextDue(context.Context) (time.Duration, bool, error) { retur
 func (q *oneClaim) Waiter() engine.Waiter                                { return (&link{s: newStore()}).Waiter() }
 
 // watcher is an observer that does something with every attempt.
-type watcher func(worker.Attempt)
-
-func (watcher) Enqueued(string, string, int) {}
-func (watcher) Claimed(string, int)          {}
-func (watcher) Reaped(string, int64)         {}
-func (w watcher) Attempted(some []worker.Attempt) {
-	for _, a := range some {
-		w(a)
-	}
+func watcher(f func(worker.Attempt)) worker.Observers {
+	return worker.Observers{{Attempted: func(some []worker.Attempt) {
+		for _, a := range some {
+			f(a)
+		}
+	}}}
 }
 
-// A payload is let go when its handler is through, not when the last item of its
-// claim is, nor when the worker has something else to do; with an observer, when that
-// has been told.
+// A payload is freed when its handler has returned, not when the last item of its claim is
+// finished, nor when the worker gets another task; with an observer, when that has been
+// notified.
 func TestBodiesAreLetGo(t *testing.T) {
 	for name, cfg := range map[string]worker.Config[*megabyte]{
-		"unwatched": {}, "watched": {Observer: watcher(func(worker.Attempt) {})},
+		"unwatched": {}, "watched": {Observers: watcher(func(worker.Attempt) {})},
 	} {
 		t.Run(name, func(t *testing.T) {
 			body := new(megabyte)
@@ -207,34 +204,34 @@ func TestBodiesAreLetGo(t *testing.T) {
 	}
 }
 
-// Observers are told once of every attempt, of its beginning too, and whoever is slow
-// to listen holds up no ack, no heartbeat and no stop's settling.
+// Observers are notified once of every attempt, with its start, and a slow observer delays
+// no ack, no heartbeat and no settlement of a stop.
 func TestSlowObserver(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		ids := s.add(3, "t", 0)
-		var told []worker.Attempt
+		var notified []worker.Attempt
 		start := time.Now()
 		r := newRig(s, worker.Config[payload]{
 			Lease: time.Second, Grace: time.Second,
-			Observer: watcher(func(a worker.Attempt) {
-				told = append(told, a)
+			Observers: watcher(func(a worker.Attempt) {
+				notified = append(notified, a)
 				time.Sleep(time.Minute)
 			}),
 		}, func(ctx context.Context, i item) error { return until(ctx, time.Duration(i.ID)*time.Second) })
 		r.start()
-		pass(1500 * time.Millisecond)
+		advance(1500 * time.Millisecond)
 		wantPlace(t, s, ids[0], acked, 0)
 		r.stop()
-		pass(10 * time.Minute)
+		advance(10 * time.Minute)
 		select {
 		case <-r.done:
 		default:
 			t.Error("Run has not returned")
 		}
-		if len(told) != 3 {
-			t.Fatalf("told of %d attempts, want 3", len(told))
+		if len(notified) != 3 {
+			t.Fatalf("notified of %d attempts, want 3", len(notified))
 		}
-		for _, a := range told {
+		for _, a := range notified {
 			if a.Began.Sub(start) > 100*time.Millisecond || a.Took <= 0 {
 				t.Errorf("%+v", a)
 			}
@@ -242,67 +239,67 @@ func TestSlowObserver(t *testing.T) {
 	})
 }
 
-// Observers hear of an attempt when what came of it is committed, not before, and how long it took itself.
+// Observers are notified of an attempt when its outcome is committed, not before, and of how long it took itself.
 func TestObserversHearWhatIsCommitted(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		s.add(2, "t", 0)
-		told := 0
-		r := newRig(s, worker.Config[payload]{Observer: watcher(func(a worker.Attempt) {
-			told++
+		notified := 0
+		r := newRig(s, worker.Config[payload]{Observers: watcher(func(a worker.Attempt) {
+			notified++
 			if !near(a.Took, time.Second, 0.1) || a.Outcome != worker.OutcomeAcked {
 				t.Errorf("%v took %v", a.Outcome, a.Took)
 			}
 			if n := s.count(acked); n != 2 {
-				t.Errorf("told of an ack while %d were committed", n)
+				t.Errorf("notified of an ack while %d were committed", n)
 			}
 		})}, func(ctx context.Context, _ item) error { return until(ctx, time.Second) })
 		r.start()
 		defer r.end()
-		pass(500 * time.Millisecond)
+		advance(500 * time.Millisecond)
 		r.link.hook(func(context.Context, *call) error { return errAway })
-		pass(10 * time.Second)
-		if told != 0 {
-			t.Errorf("told of %d attempts during the outage, want none", told)
+		advance(10 * time.Second)
+		if notified != 0 {
+			t.Errorf("notified of %d attempts during the outage, want none", notified)
 		}
 		r.link.hook(nil)
-		pass(5 * time.Minute)
-		if told != 2 {
-			t.Errorf("told of %d attempts, want 2", told)
+		advance(5 * time.Minute)
+		if notified != 2 {
+			t.Errorf("notified of %d attempts, want 2", notified)
 		}
 	})
 }
 
-// What a loop that stops cannot settle is told as lost, once.
+// What a stopping loop cannot settle is reported as lost, once.
 func TestObserversHearOfWhatIsLostAtAStop(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		s.add(2, "t", 0)
-		var told []worker.Outcome
-		r := newRig(s, worker.Config[payload]{Observer: watcher(func(a worker.Attempt) { told = append(told, a.Outcome) })}, func(ctx context.Context, _ item) error {
+		var notified []worker.Outcome
+		r := newRig(s, worker.Config[payload]{Observers: watcher(func(a worker.Attempt) { notified = append(notified, a.Outcome) })}, func(ctx context.Context, _ item) error {
 			return until(ctx, time.Second)
 		})
 		r.start()
-		pass(500 * time.Millisecond)
+		advance(500 * time.Millisecond)
 		r.link.hook(func(context.Context, *call) error { return errAway })
-		pass(time.Second)
+		advance(time.Second)
 		r.end()
-		if want := []worker.Outcome{worker.OutcomeLost, worker.OutcomeLost}; !slices.Equal(told, want) {
-			t.Errorf("told of %v, want %v", told, want)
+		if want := []worker.Outcome{worker.OutcomeLost, worker.OutcomeLost}; !slices.Equal(notified, want) {
+			t.Errorf("notified of %v, want %v", notified, want)
 		}
 	})
 }
 
-// An observer that panics ends the program, as any panic does, instead of a loop that
-// does nothing for ever.
+// An observer that panics ends the program, as any panic does, and does not leave a loop
+// that hangs.
 func TestPanickingObserver(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		s.add(1, "t", 0)
-		r := newRig(s, worker.Config[payload]{Observer: watcher(func(worker.Attempt) { panic("watching") })}, func(context.Context, item) error { return nil })
+		r := newRig(s, worker.Config[payload]{Observers: watcher(func(worker.Attempt) { panic("watching") })}, func(context.Context, item) error { return nil })
 		panicked := make(chan any, 1)
 		go func() {
 			defer func() { panicked <- recover() }()
 			_ = r.loop.Run(context.Background())
 		}()
-		pass(time.Minute)
+		advance(time.Minute)
 		select {
 		case v := <-panicked:
 			if v != "watching" {

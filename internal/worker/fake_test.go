@@ -18,9 +18,9 @@ import (
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// A store is a small faithful model of a work queue in a database, on the
-// clock of the bubble it lives in. Several loops may work on one store, each
-// over a link of its own that can be made to fail.
+// A store is a small faithful model of a work queue in a database, on the clock of its
+// bubble. Several loops may work on one store, each over a link of its own that can be
+// made to fail.
 
 type place int
 
@@ -35,44 +35,44 @@ func (p place) String() string { return []string{"ready", "leased", "acked", "fa
 
 // entry is one item in the store.
 type entry struct {
-	id     worker.Position
-	topic  string
-	place  place
-	at     time.Time
-	retry  int
-	owner  worker.OwnerToken
-	until  time.Time
-	reason string
-	claims int  // how often it was claimed
-	ends   int  // how often it was acked or failed
-	lapses int  // how often its lease was lost
-	stolen bool // a lease was taken away before its time
-	// suspect is as in the database: with how many others it may be claimed or,
-	// while it is leased, was; 0: it is none.
+	id         worker.Position
+	topic      string
+	place      place
+	at         time.Time
+	retry      int
+	owner      worker.OwnerToken
+	until      time.Time
+	reason     string
+	claims     int  // how often it was claimed
+	ends       int  // how often it was acked or failed
+	lapses     int  // how often its lease was lost
+	endedEarly bool // a lease was taken away before its time
+	// suspect is as in the database: with how many others it may be claimed or, while it
+	// is leased, was claimed; 0: it is not one.
 	suspect int
 	fault   error // why it cannot be read
 }
 
-// payload tells a handler what the store knew when the item was claimed.
+// payload is the state of the item when it was claimed, for handlers.
 type payload struct{ owner worker.OwnerToken }
 
 type item = worker.Item[payload]
 
 type store struct {
-	mu       sync.Mutex
-	entries  []*entry
-	ended    int // how many entries at the front were acked or failed
-	owners   map[worker.OwnerToken]bool
-	sleepers map[*sleeper]struct{}
-	rigs     []*rig // that were started
-	wrong    []string
+	mu      sync.Mutex
+	entries []*entry
+	ended   int // how many entries at the front were acked or failed
+	owners  map[worker.OwnerToken]bool
+	waiters map[*waiter]struct{}
+	rigs    []*rig // that were started
+	wrong   []string
 }
 
 func newStore() *store {
-	return &store{owners: map[worker.OwnerToken]bool{}, sleepers: map[*sleeper]struct{}{}}
+	return &store{owners: map[worker.OwnerToken]bool{}, waiters: map[*waiter]struct{}{}}
 }
 
-// complain notes a breach of the loop's contract.
+// complain records a breach of the loop's contract.
 func (s *store) complain(format string, args ...any) {
 	s.wrong = append(s.wrong, fmt.Sprintf(format, args...))
 }
@@ -83,7 +83,7 @@ func (s *store) violations() []string {
 	return slices.Clone(s.wrong)
 }
 
-// add puts n items in, due after d, and tells nobody.
+// add puts n items in, due after d, and notifies nobody.
 func (s *store) add(n int, topic string, d time.Duration) []worker.Position {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,12 +96,12 @@ func (s *store) add(n int, topic string, d time.Duration) []worker.Position {
 	return ids
 }
 
-// ring wakes the sleepers that were armed.
-func (s *store) ring() {
+// notify wakes the waiters that have subscribed.
+func (s *store) notify() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for sl := range s.sleepers {
-		if sl.armed {
+	for sl := range s.waiters {
+		if sl.subscribed {
 			select {
 			case sl.notifier <- struct{}{}:
 			default:
@@ -127,14 +127,13 @@ func (s *store) count(p place) (n int) {
 	return n
 }
 
-// steal takes leases away before their time, as a wrong clock or an
-// administrator might.
-func (s *store) steal(ids ...worker.Position) {
+// endLease ends leases before their time, as a wrong clock or an administrator might.
+func (s *store) endLease(ids ...worker.Position) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, id := range ids {
 		if e := s.entries[id-1]; e.place == leased {
-			e.stolen = true
+			e.endedEarly = true
 			e.lapse()
 		}
 	}
@@ -165,7 +164,7 @@ func (s *store) held(h worker.Held) *entry {
 	return nil
 }
 
-// call is what a link's hooks are told.
+// call describes a call to a link's hooks.
 type call struct {
 	op   string // exchange, extend, reap, nextdue
 	nth  int    // of this op, from 1
@@ -176,13 +175,13 @@ type call struct {
 	err  error
 }
 
-// link is a loop's way to a store; it implements worker.Queue.
+// link is a loop's connection to a store; it implements worker.Queue.
 type link struct {
 	s *store
 	// before may fail a call before it takes effect, or delay it; after may
 	// fail one that did.
 	before, after func(context.Context, *call) error
-	armed         func() // at the start of every Arm
+	subscribed    func() // at the start of every Subscribe
 
 	mu     sync.Mutex
 	inside map[string]bool
@@ -337,7 +336,7 @@ func (s *store) settle(done *worker.Settlement) {
 	for _, r := range done.Releases {
 		if e := s.held(r.Held); e != nil {
 			e.place = ready
-			if !r.Unbegun {
+			if !r.NotStarted {
 				e.suspect = 0
 			}
 			if r.Delay > 0 {
@@ -351,7 +350,7 @@ func (s *store) claim(owner worker.OwnerToken, lease time.Duration, n int) []ite
 	return s.claimOf(false, owner, lease, n)
 }
 
-// claimOf claims suspects, or what is none.
+// claimOf claims suspects, or what is not suspect.
 func (s *store) claimOf(suspects bool, owner worker.OwnerToken, lease time.Duration, n int) (items []item) {
 	now := time.Now()
 	var due []*entry
@@ -431,7 +430,7 @@ func (l *link) Reap(ctx context.Context) (n int64, suspects bool, err error) {
 		return 0, false, err
 	}
 	if n > 0 {
-		l.s.ring()
+		l.s.notify()
 	}
 	return n, suspects, nil
 }
@@ -448,38 +447,38 @@ func (l *link) NextDue(ctx context.Context) (d time.Duration, ok bool, err error
 }
 
 func (l *link) Waiter() engine.Waiter {
-	sl := &sleeper{l: l, notifier: make(chan struct{}, 1)}
+	sl := &waiter{l: l, notifier: make(chan struct{}, 1)}
 	l.s.mu.Lock()
 	defer l.s.mu.Unlock()
-	l.s.sleepers[sl] = struct{}{}
+	l.s.waiters[sl] = struct{}{}
 	return sl
 }
 
-// sleeper hears only of what was committed after it was armed.
-type sleeper struct {
-	l        *link
-	notifier chan struct{}
-	armed    bool
+// waiter is a Waiter that is woken only by what was committed after it subscribed.
+type waiter struct {
+	l          *link
+	notifier   chan struct{}
+	subscribed bool
 }
 
-func (sl *sleeper) Subscribe(context.Context) (again bool, err error) {
-	if sl.l.armed != nil {
-		sl.l.armed()
+func (sl *waiter) Subscribe(context.Context) (again bool, err error) {
+	if sl.l.subscribed != nil {
+		sl.l.subscribed()
 	}
 	sl.l.s.mu.Lock()
 	defer sl.l.s.mu.Unlock()
-	again = !sl.armed
-	sl.armed = true
+	again = !sl.subscribed
+	sl.subscribed = true
 	return again, nil
 }
 
-func (sl *sleeper) Unsubscribe() {
+func (sl *waiter) Unsubscribe() {
 	sl.l.s.mu.Lock()
 	defer sl.l.s.mu.Unlock()
-	sl.armed = false
+	sl.subscribed = false
 }
 
-func (sl *sleeper) Sleep(ctx context.Context, d time.Duration) bool {
+func (sl *waiter) Sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -491,10 +490,10 @@ func (sl *sleeper) Sleep(ctx context.Context, d time.Duration) bool {
 	return false
 }
 
-func (sl *sleeper) Close() {
+func (sl *waiter) Close() {
 	sl.l.s.mu.Lock()
 	defer sl.l.s.mu.Unlock()
-	delete(sl.l.s.sleepers, sl)
+	delete(sl.l.s.waiters, sl)
 }
 
 // execution is one call of a handler.
@@ -508,7 +507,7 @@ type execution struct {
 	err        error
 }
 
-// rig is a loop on a link, with what its handler saw.
+// rig is a loop on a link, and what its handler recorded.
 type rig struct {
 	s    *store
 	link *link
@@ -534,7 +533,7 @@ func newRig(s *store, cfg worker.Config[payload], handler func(context.Context, 
 	return r
 }
 
-// slowLog is a log that a test may hold up.
+// slowLog is a log that a test can delay.
 type slowLog struct {
 	slog.Handler
 	r *rig
@@ -574,7 +573,7 @@ func (r *rig) handle(ctx context.Context, i item) error {
 	x := &execution{id: i.ID, owner: i.Body.owner, retry: i.Retry, ctx: ctx, start: time.Now()}
 	r.s.mu.Lock()
 	e := r.s.entries[i.ID-1]
-	if !e.stolen && (e.place != leased || e.owner != x.owner || !e.until.After(time.Now())) {
+	if !e.endedEarly && (e.place != leased || e.owner != x.owner || !e.until.After(time.Now())) {
 		r.s.complain("item %d handled without a lease: it is %v under %v, handled under %v", i.ID, e.place, e.owner, x.owner)
 	}
 	r.s.mu.Unlock()
@@ -625,8 +624,8 @@ func (r *rig) running() int {
 	return r.now
 }
 
-// bubble runs a test on a fake clock and checks at its end that no loop broke
-// its contract with the queue. A goroutine left behind fails the test.
+// bubble runs a test on a fake clock and checks at its end that no loop broke its contract
+// with the queue. A goroutine that is left fails the test.
 func bubble(t *testing.T, test func(t *testing.T, s *store)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -644,13 +643,13 @@ func bubble(t *testing.T, test func(t *testing.T, s *store)) {
 	})
 }
 
-// pass lets fake time go by and everything that is due in it happen.
-func pass(d time.Duration) {
+// advance sleeps on the fake clock and waits for everything that is due meanwhile.
+func advance(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
 }
 
-// wantPlace fails the test unless item id lies where it should.
+// wantPlace fails the test unless item id is in the given place.
 func wantPlace(t *testing.T, s *store, id worker.Position, want place, retry int) entry {
 	t.Helper()
 	e := s.get(id)
@@ -669,7 +668,7 @@ func wantRuns(t *testing.T, r *rig, id worker.Position, want int) []*execution {
 	return all
 }
 
-// near tells whether a duration is d give or take a share.
+// near reports whether a duration is d, plus or minus a share.
 func near(got, d time.Duration, share float64) bool {
 	diff := float64(got - d)
 	return diff <= share*float64(d) && -diff <= share*float64(d)

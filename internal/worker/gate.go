@@ -5,193 +5,193 @@ import (
 	"time"
 )
 
-// Gate lets loops make room for each other. What comes back from an expired lease
-// is suspected of having killed its worker; a loop that is about to handle such
-// suspects first waits until nothing else runs behind its gate, and nothing begins
-// while they run, so that only they pay if the process ends again (D-12). All loops
-// of a process should share one. The zero value is ready; it is safe for concurrent
-// use.
+// Gate keeps what may have killed its worker apart from everything else. Items that come
+// back from an expired lease are suspects; a loop that is about to handle suspects first
+// waits until no other loop of the gate holds anything, and no loop claims while they run,
+// so that only they are lost if the process ends again (D-12). All loops of a process
+// should share one. The zero value is ready to use; it is safe for concurrent use.
 //
-// Neither side waits for ever. A loop that cannot be alone within 5 s gives up, for
-// as long as it has waited, and waits twice as long the next time. Suspects that
-// have run for 15 s go on in company. After suspects others have as much time as
-// those took, waiting included.
+// Both waits are bounded. A loop that does not get exclusive use within 5 s withdraws its
+// request for as long as it has waited, and the limit doubles for the next request. After
+// suspects have run for 15 s the other loops claim again. After exclusive use nobody
+// requests it for as long as it took, waiting included.
 type Gate struct {
-	mu       sync.Mutex
-	seats    map[*seat]struct{}
-	holding  int           // seats that hold something
-	alone    *seat         // has the process to itself, or waits for that
-	working  bool          // it has
-	since    time.Time     // when it began to wait
-	began    time.Time     // when it was alone
-	rest     time.Time     // before then nobody begins to wait
-	patience time.Duration // of the next who waits; 0: firstPatience
+	mu        sync.Mutex
+	members   map[*member]struct{}
+	busy      int           // members that hold something
+	exclusive *member       // has exclusive use, or waits for it
+	running   bool          // exclusive has it, and does not wait any more
+	requested time.Time     // when exclusive began to wait
+	started   time.Time     // when exclusive use began
+	notBefore time.Time     // before then no request is made
+	waitLimit time.Duration // of the next request; 0: firstWaitLimit
 }
 
 // Gated is a database whose loops share a gate with those of other databases.
 type Gated interface{ Gate() *Gate }
 
 const (
-	firstPatience = 5 * time.Second
-	aloneLimit    = 15 * time.Second
+	firstWaitLimit = 5 * time.Second
+	exclusiveLimit = 15 * time.Second
 )
 
-// pass is what a loop may do now.
-type pass int
+// permission is what a loop may claim.
+type permission int
 
 const (
-	together pass = iota // claim what is no suspect
-	aside                // claim nothing
-	alone                // claim suspects
+	shared    permission = iota // what is no suspect
+	blocked                     // nothing
+	exclusive                   // suspects
 )
 
-// seat is a loop's place behind a gate. But for want it is used by the loop's
-// goroutine alone.
-type seat struct {
-	gate  *Gate
-	wake  func() // must not call the gate
-	holds bool
-	wants bool // suspects are due; guarded by the gate
+// member is a loop of a gate. All fields but hasSuspects are used by the loop's goroutine
+// alone.
+type member struct {
+	gate        *Gate
+	wake        func() // must not call the gate
+	holds       bool
+	hasSuspects bool // suspects are due; guarded by the gate
 }
 
-// join adds a loop. wake is called when it may be worth to enter again.
-func (g *Gate) join(wake func()) *seat {
-	s := &seat{gate: g, wake: wake}
+// join adds a loop. wake is called when entering again may have another result.
+func (g *Gate) join(wake func()) *member {
+	s := &member{gate: g, wake: wake}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.seats == nil {
-		g.seats = map[*seat]struct{}{}
+	if g.members == nil {
+		g.members = map[*member]struct{}{}
 	}
-	g.seats[s] = struct{}{}
+	g.members[s] = struct{}{}
 	return s
 }
 
 // close removes a loop that has ended.
-func (s *seat) close() {
+func (s *member) close() {
 	s.leave()
 	g := s.gate
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	delete(g.seats, s)
-	if g.alone == s {
-		g.freeLocked(g.since)
+	delete(g.members, s)
+	if g.exclusive == s {
+		g.releaseLocked(g.requested)
 	}
 }
 
-// want notes whether suspects are due.
-func (s *seat) want(suspects bool) {
+// setSuspects records whether suspects are due.
+func (s *member) setSuspects(suspects bool) {
 	g := s.gate
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	news := suspects && !s.wants
-	s.wants = suspects
+	changed := suspects && !s.hasSuspects
+	s.hasSuspects = suspects
 	switch {
-	case news:
+	case changed:
 		s.wake()
-	case !suspects && g.alone == s && !g.working: // another process has them
-		g.freeLocked(g.since)
+	case !suspects && g.exclusive == s && !g.running: // another process has them
+		g.releaseLocked(g.requested)
 	}
 }
 
-// enter is asked before each claim; idle says that the loop holds nothing. The
-// loop counts as holding something until leave, unless the answer is aside.
-func (s *seat) enter(idle bool) pass {
+// enter is called before each claim; idle means that the loop holds nothing. The loop
+// counts as holding something until leave, unless the answer is blocked.
+func (s *member) enter(idle bool) permission {
 	g, now := s.gate, time.Now()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.overdueLocked(now)
-	if g.alone == nil && s.wants && !now.Before(g.rest) {
-		g.alone, g.since = s, now
+	g.enforceLimitLocked(now)
+	if g.exclusive == nil && s.hasSuspects && !now.Before(g.notBefore) {
+		g.exclusive, g.requested = s, now
 	}
 	switch {
-	case g.alone == nil:
-		g.holdLocked(s, true)
-		return together
-	case g.alone != s || g.working || !idle:
-		return aside
+	case g.exclusive == nil:
+		g.setHoldsLocked(s, true)
+		return shared
+	case g.exclusive != s || g.running || !idle:
+		return blocked
 	}
-	if g.holdLocked(s, false); g.holding > 0 {
-		return aside
+	if g.setHoldsLocked(s, false); g.busy > 0 {
+		return blocked
 	}
-	g.holdLocked(s, true)
-	g.working, g.began, g.patience = true, now, 0
-	return alone
+	g.setHoldsLocked(s, true)
+	g.running, g.started, g.waitLimit = true, now, 0
+	return exclusive
 }
 
-// leave says that the loop holds nothing.
-func (s *seat) leave() {
+// leave records that the loop holds nothing.
+func (s *member) leave() {
 	if !s.holds {
 		return
 	}
 	g := s.gate
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.holdLocked(s, false)
+	g.setHoldsLocked(s, false)
 	switch {
-	case g.alone == s && g.working:
-		g.freeLocked(time.Now())
-	case g.alone != nil && g.holding == 0:
-		g.alone.wake()
+	case g.exclusive == s && g.running:
+		g.releaseLocked(time.Now())
+	case g.exclusive != nil && g.busy == 0:
+		g.exclusive.wake()
 	}
 }
 
-// waits reports whether there are suspects that the loop will soon handle, and
-// until when entering has no result.
-func (s *seat) waits() (until time.Time, ok bool) {
+// waitsUntil reports whether there are suspects that the loop will soon handle, and until
+// when entering has no result.
+func (s *member) waitsUntil() (until time.Time, ok bool) {
 	g := s.gate
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
-	case g.alone != nil:
-		return g.limitLocked(), g.alone == s
-	case s.wants:
-		return g.rest, time.Until(g.rest) < firstPatience
+	case g.exclusive != nil:
+		return g.limitLocked(), g.exclusive == s
+	case s.hasSuspects:
+		return g.notBefore, time.Until(g.notBefore) < firstWaitLimit
 	}
 	return time.Time{}, false
 }
 
-// eager reports whether the loop should enter although it expects nothing.
-func (s *seat) eager() bool {
+// shouldEnter reports whether the loop should enter although it expects nothing.
+func (s *member) shouldEnter() bool {
 	g := s.gate
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return s.wants && (g.alone == s || g.alone == nil && !time.Now().Before(g.rest))
+	return s.hasSuspects && (g.exclusive == s || g.exclusive == nil && !time.Now().Before(g.notBefore))
 }
 
-// holdLocked notes whether a seat holds something.
-func (g *Gate) holdLocked(s *seat, holds bool) {
+// setHoldsLocked records whether a member holds something.
+func (g *Gate) setHoldsLocked(s *member, holds bool) {
 	switch {
 	case holds && !s.holds:
-		g.holding++
+		g.busy++
 	case !holds && s.holds:
-		g.holding--
+		g.busy--
 	}
 	s.holds = holds
 }
 
-// limitLocked is when others no longer wait for the one that is alone, or wants to be.
+// limitLocked returns when the exclusive use, or the wait for it, is cut short.
 func (g *Gate) limitLocked() time.Time {
-	if g.working {
-		return g.began.Add(aloneLimit)
+	if g.running {
+		return g.started.Add(exclusiveLimit)
 	}
-	return g.since.Add(max(g.patience, firstPatience))
+	return g.requested.Add(max(g.waitLimit, firstWaitLimit))
 }
 
-func (g *Gate) overdueLocked(now time.Time) {
-	if g.alone == nil || now.Before(g.limitLocked()) {
+// enforceLimitLocked ends an exclusive use, or the wait for it, that is past its limit.
+func (g *Gate) enforceLimitLocked(now time.Time) {
+	if g.exclusive == nil || now.Before(g.limitLocked()) {
 		return
 	}
-	if !g.working {
-		g.patience = 2 * max(g.patience, firstPatience)
+	if !g.running {
+		g.waitLimit = 2 * max(g.waitLimit, firstWaitLimit)
 	}
-	g.freeLocked(now)
+	g.releaseLocked(now)
 }
 
-// freeLocked lets all loops claim, and nobody be alone for as long as this took.
-func (g *Gate) freeLocked(now time.Time) {
-	g.rest = now.Add(now.Sub(g.since))
-	g.alone, g.working = nil, false
-	for s := range g.seats {
+// releaseLocked lets all loops claim, and no request be made for as long as this one took.
+func (g *Gate) releaseLocked(now time.Time) {
+	g.notBefore = now.Add(now.Sub(g.requested))
+	g.exclusive, g.running = nil, false
+	for s := range g.members {
 		s.wake()
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// crashed has a worker claim n items of a topic and die: with PollMax 1 s they are
-// suspects within 2 s. alone makes each a suspect of its own.
+// crashed claims n items of a topic for a worker that then crashes: with PollMax 1 s they
+// are suspects within 2 s. alone makes each a suspect of its own.
 func (s *store) crashed(n int, topic string, alone bool) []worker.Position {
 	ids := s.add(n, topic, 0)
 	s.mu.Lock()
@@ -43,13 +43,13 @@ func span(rigs []*rig, ids ...worker.Position) (first, last time.Time) {
 	return first, last
 }
 
-// takes makes handlers take as long as their topic says.
+// takes makes the duration of handlers depend on their topic.
 func takes(by map[string]time.Duration) func(context.Context, item) error {
 	return func(ctx context.Context, i item) error { return until(ctx, by[i.Topic]) }
 }
 
-// D-12: loops that share a gate finish what they hold before one of them handles
-// suspects, and begin nothing beside those.
+// D-12: loops that share a gate finish what they hold before one of them handles suspects,
+// and start nothing while it does.
 func TestSuspectsAreHandledAlone(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		gate := &worker.Gate{}
@@ -66,14 +66,14 @@ func TestSuspectsAreHandledAlone(t *testing.T) {
 		for _, r := range rigs {
 			r.start()
 			defer r.end()
-			pass(100 * time.Millisecond)
+			advance(100 * time.Millisecond)
 		}
 		suspects := s.crashed(50, "suspect", false)
 		var quick []worker.Position
 		for range 300 {
 			quick = append(quick, s.add(1, "quick", 0)...)
-			s.ring()
-			pass(50 * time.Millisecond)
+			s.notify()
+			advance(50 * time.Millisecond)
 		}
 		_, freed := span(rigs, long...)
 		first, last := span(rigs, suspects...)
@@ -91,8 +91,7 @@ func TestSuspectsAreHandledAlone(t *testing.T) {
 	})
 }
 
-// D-12: suspects get their turn under any load, and others theirs while there are
-// suspects.
+// D-12: suspects are handled under any load, and other items while there are suspects.
 func TestSuspectsAndOthersBothGetOn(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		r := newRig(s, worker.Config[payload]{PollMax: time.Second}, takes(map[string]time.Duration{"suspect": time.Second, "load": 200 * time.Millisecond}))
@@ -102,10 +101,10 @@ func TestSuspectsAndOthersBothGetOn(t *testing.T) {
 		var load []worker.Position
 		for range 700 {
 			load = append(load, s.add(10, "load", 0)...)
-			s.ring()
-			pass(100 * time.Millisecond)
+			s.notify()
+			advance(100 * time.Millisecond)
 		}
-		pass(5 * time.Second)
+		advance(5 * time.Second)
 		for _, id := range suspects {
 			wantPlace(t, s, id, acked, 0)
 		}
@@ -121,20 +120,20 @@ func TestSuspectsAndOthersBothGetOn(t *testing.T) {
 	})
 }
 
-// D-12: a handler that runs for long does not keep others waiting for its end.
+// D-12: a handler that runs for long does not block others until it ends.
 func TestSuspectsWaitForLongHandlersInVain(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		r := newRig(s, worker.Config[payload]{PollMax: time.Second}, takes(map[string]time.Duration{"long": 10 * time.Minute, "suspect": time.Second, "load": time.Millisecond}))
 		s.add(1, "long", 0)
 		r.start()
 		defer r.end()
-		pass(time.Second)
+		advance(time.Second)
 		suspects := s.crashed(3, "suspect", false)
 		slow := 0
 		for range 540 {
 			id := s.add(1, "load", 0)[0]
-			s.ring()
-			pass(time.Second)
+			s.notify()
+			advance(time.Second)
 			if s.get(id).place != acked {
 				slow++
 			}
@@ -145,26 +144,26 @@ func TestSuspectsWaitForLongHandlersInVain(t *testing.T) {
 		for _, id := range suspects {
 			wantRuns(t, r, id, 0)
 		}
-		pass(10 * time.Minute)
+		advance(10 * time.Minute)
 		for _, id := range suspects {
 			wantPlace(t, s, id, acked, 0)
 		}
 	})
 }
 
-// D-12: where there is always one that runs for long, suspects get their turn too.
+// D-12: where there is always one that runs for long, suspects are handled too.
 func TestSuspectsOutwaitLongHandlers(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		r := newRig(s, worker.Config[payload]{PollMax: time.Second}, takes(map[string]time.Duration{"long": 20 * time.Second, "suspect": time.Second}))
 		s.add(1, "long", 0)
 		r.start()
 		defer r.end()
-		pass(time.Second)
+		advance(time.Second)
 		suspects := s.crashed(3, "suspect", false)
 		for range 60 {
 			s.add(1, "long", 0)
-			s.ring()
-			pass(5 * time.Second)
+			s.notify()
+			advance(5 * time.Second)
 		}
 		for _, id := range suspects {
 			wantPlace(t, s, id, acked, 0)
@@ -172,35 +171,35 @@ func TestSuspectsOutwaitLongHandlers(t *testing.T) {
 	})
 }
 
-// D-12: nor do suspects that run for long.
+// D-12: nor do suspects that run for long block others.
 func TestLongSuspectsGoOnInCompany(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		r := newRig(s, worker.Config[payload]{PollMax: time.Second}, takes(map[string]time.Duration{"suspect": time.Hour, "load": time.Millisecond}))
 		suspects := s.crashed(1, "suspect", false)
 		r.start()
 		defer r.end()
-		pass(5 * time.Second)
+		advance(5 * time.Second)
 		id := s.add(1, "load", 0)[0]
-		s.ring()
-		pass(5 * time.Second)
+		s.notify()
+		advance(5 * time.Second)
 		wantRuns(t, r, id, 0)
-		pass(10 * time.Second)
+		advance(10 * time.Second)
 		wantPlace(t, s, id, acked, 0)
-		pass(time.Hour)
+		advance(time.Hour)
 		wantPlace(t, s, suspects[0], acked, 0)
 	})
 }
 
-// D-12: a loop that ends with its work or its turn handles suspects before.
+// D-12: a loop that ends with its work or its time slice handles suspects before.
 func TestDrainsHandleSuspects(t *testing.T) {
 	for name, cfg := range map[string]worker.Config[payload]{
 		"stop empty": {StopEmpty: true},
-		"turn":       {Turn: worker.TimeSlice{IdleTimeout: func() time.Duration { return 0 }}},
+		"slice":      {Slice: worker.TimeSlice{IdleTimeout: func() time.Duration { return 0 }}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, s *store) {
 				suspects := s.crashed(5, "suspect", true)
-				pass(time.Second)
+				advance(time.Second)
 				others := s.add(5, "load", 0)
 				r := newRig(s, cfg, takes(map[string]time.Duration{"suspect": time.Second}))
 				r.start()
@@ -213,7 +212,7 @@ func TestDrainsHandleSuspects(t *testing.T) {
 	}
 }
 
-// D-12: what was not begun goes back as a suspect; a handler's snooze clears it.
+// D-12: what was not started goes back as a suspect; a handler's snooze clears it.
 func TestSuspectsThatWereNotBegunStaySuspects(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		putBack, snoozed, unhandled := s.crashed(1, "put back", false)[0], s.crashed(1, "snoozed", false)[0], s.crashed(1, "unhandled", false)[0]
@@ -228,7 +227,7 @@ func TestSuspectsThatWereNotBegunStaySuspects(t *testing.T) {
 		})
 		r.start()
 		defer r.end()
-		pass(10 * time.Second)
+		advance(10 * time.Second)
 		for id, want := range map[worker.Position]bool{putBack: true, snoozed: false, unhandled: true} {
 			if e := wantPlace(t, s, id, ready, 0); e.suspect > 0 != want || e.claims != 1 {
 				t.Errorf("item %d after %d claims: suspect %d", id, e.claims, e.suspect)
@@ -245,7 +244,7 @@ func TestUnreadableItemFailsAlone(t *testing.T) {
 		r := newRig(s, worker.Config[payload]{}, func(context.Context, item) error { return nil })
 		r.start()
 		defer r.end()
-		pass(time.Second)
+		advance(time.Second)
 		for _, id := range ids {
 			if id != 8 {
 				wantPlace(t, s, id, acked, 0)

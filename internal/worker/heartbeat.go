@@ -7,28 +7,27 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// heartbeat keeps the leases of everything held (D-18): at a third of the
-// lease, a little early at random. Each claim has an alarm on our own clock
-// too, so that handlers stop when their lease ends even if the database is
-// silent.
+// heartbeat extends the leases of everything held (D-18) every third of the lease, a
+// little earlier at random. Each claim has a timer on this process's clock too, so that
+// handlers stop when their lease ends even if the database does not answer.
 func (l *Loop[M]) heartbeat(ctx context.Context) {
 	interval := l.cfg.Lease / 3
 	retry := max(l.cfg.Lease/20, 20*time.Millisecond)
-	for pause := interval; ; {
-		if engine.Sleep(ctx, engine.Jitter(pause*19/20, 0.05)) != nil {
+	for delay := interval; ; {
+		if engine.Sleep(ctx, engine.Jitter(delay*19/20, 0.05)) != nil {
 			return
 		}
-		pause = interval
-		if !l.beat(ctx) {
-			pause = retry
+		delay = interval
+		if !l.extendLeases(ctx) {
+			delay = retry
 		}
 	}
 }
 
-// beat extends all leases that have run for a while, in one statement; ok is
+// extendLeases extends all leases that have run for a while, in one statement; ok is
 // false if the database did not answer.
-func (l *Loop[M]) beat(ctx context.Context) (ok bool) {
-	held, claims := l.inflight.aging(time.Now(), l.cfg.Lease)
+func (l *Loop[M]) extendLeases(ctx context.Context) (ok bool) {
+	held, claims := l.inflight.dueForExtension(time.Now(), l.cfg.Lease)
 	if len(held) == 0 {
 		return true
 	}
@@ -42,12 +41,12 @@ func (l *Loop[M]) beat(ctx context.Context) (ok bool) {
 		l.inflight.extended(claims, sent.Add(l.cfg.Lease))
 		return true
 	}
-	return l.examine(ctx, claims)
+	return l.findLost(ctx, claims)
 }
 
-// examine extends claim by claim, to find those that were lost. Some items may
-// merely have been settled meanwhile; a claim is lost when none of it is ours.
-func (l *Loop[M]) examine(ctx context.Context, claims []*claim[M]) (ok bool) {
+// findLost extends claim by claim, to find those that were lost. Items may have been
+// settled meanwhile; a claim is lost when none of its items is held any more.
+func (l *Loop[M]) findLost(ctx context.Context, claims []*claim[M]) (ok bool) {
 	for _, c := range claims {
 		held := l.inflight.unsettled(c)
 		if len(held) == 0 {
@@ -67,8 +66,8 @@ func (l *Loop[M]) examine(ctx context.Context, claims []*claim[M]) (ok bool) {
 	return true
 }
 
-// aging returns what is held by claims that have used a quarter of their lease.
-func (l *inflight[M]) aging(now time.Time, lease time.Duration) (held []Held, claims []*claim[M]) {
+// dueForExtension returns what is held by claims that have used a quarter of their lease.
+func (l *inflight[M]) dueForExtension(now time.Time, lease time.Duration) (held []Held, claims []*claim[M]) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for c := range l.claims {
@@ -93,12 +92,12 @@ func (l *inflight[M]) extended(claims []*claim[M], deadline time.Time) {
 	for _, c := range claims {
 		if c.left > 0 {
 			c.deadline = deadline
-			c.alarm.Reset(time.Until(deadline))
+			c.expiry.Reset(time.Until(deadline))
 		}
 	}
 }
 
-// expire gives a claim up whose lease is over by our own clock.
+// expire marks a claim lost whose lease is over by this process's clock.
 func (l *inflight[M]) expire(c *claim[M]) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -9,27 +9,27 @@ import (
 // inflight holds every item that this process has claimed: waiting, running, or finished
 // and not yet settled.
 type inflight[M any] struct {
-	mu        sync.Mutex
-	stats     *Stats
-	slots     int // handlers
-	batch     int // most items per claim
-	linger    time.Duration
-	claims    map[*claim[M]]struct{}
-	tasks     tasks[M]
-	waiting   int // not begun
-	running   int
-	rate      float64 // finished per second, smoothed
-	finished  int     // since counted
-	counted   time.Time
-	stopped   bool
-	signalled bool
-	wake      context.CancelFunc
-	attempts  []Attempt          // settled, not reported to observers yet
-	spare     []Attempt          // room for those of a claim
-	settling  []settlingClaim[M] // collected, not yet settled; the main cycle's own
+	mu         sync.Mutex
+	stats      *Stats
+	slots      int // handlers
+	batch      int // most items per claim
+	flushDelay time.Duration
+	claims     map[*claim[M]]struct{}
+	tasks      tasks[M]
+	waiting    int // not started
+	running    int
+	rate       float64 // finished per second, smoothed
+	finished   int     // since counted began
+	counted    time.Time
+	stopped    bool
+	signalled  bool
+	wake       context.CancelFunc
+	attempts   []Attempt          // settled, not reported to observers yet
+	spare      []Attempt          // room for those of a claim
+	settling   []settlingClaim[M] // collected, not yet settled; used by the main cycle only
 }
 
-// flight is results of a claim on their way to the database.
+// settlingClaim is results of a claim that are being written to the database.
 type settlingClaim[M any] struct {
 	claim    *claim[M]
 	results  []result
@@ -44,28 +44,28 @@ const (
 	failedForGood
 	released
 	parked
-	dropped // the lease is lost, or the handler settled it: nothing more to say
+	dropped // the lease is lost, or the handler settled it: there is nothing to write
 )
 
 // result is what became of an item.
 type result struct {
-	index   int
-	outcome outcome
-	delay   time.Duration
-	unbegun bool    // of a released item: its handler did not begin
-	text    string  // of the error; of a parked item its topic
-	fate    Outcome // the same for observers
+	index      int
+	outcome    outcome
+	delay      time.Duration
+	notStarted bool    // of a released item: its handler did not begin
+	text       string  // of the error; of a parked item its topic
+	reported   Outcome // what observers are told
 }
 
-func (l *inflight[M]) init(slots, batch int, linger time.Duration, stats *Stats) {
-	l.slots, l.batch, l.linger, l.stats = slots, batch, linger, stats
+func (l *inflight[M]) init(slots, batch int, flushDelay time.Duration, stats *Stats) {
+	l.slots, l.batch, l.flushDelay, l.stats = slots, batch, flushDelay, stats
 	l.claims = map[*claim[M]]struct{}{}
-	l.tasks.more.L = &l.mu
+	l.tasks.available.L = &l.mu
 }
 
-// finishLocked enters a result, and its attempt if somebody wants to know, which it
-// takes away from the caller, and wakes the main cycle if that matters to it. It is
-// false for an item that was given up before: its result is no longer needed.
+// finishLocked records a result and, unless a is nil, its attempt, which it clears; it
+// wakes the main cycle if there is something to do. It is false for an item that was
+// abandoned before: its result is no longer needed.
 func (l *inflight[M]) finishLocked(c *claim[M], r result, a *Attempt) (wanted bool) {
 	l.running--
 	l.finished++
@@ -80,7 +80,7 @@ func (l *inflight[M]) finishLocked(c *claim[M], r result, a *Attempt) (wanted bo
 			c.attempts, l.spare = l.spare, nil
 		}
 		c.attempts = append(c.attempts, *a)
-		*a = Attempt{} // a worker may now wait for long, and should not keep a body
+		*a = Attempt{} // a worker may now wait for long, and must not keep a body in memory
 	}
 	if len(c.done) == 1 {
 		c.first = time.Now()
@@ -91,26 +91,26 @@ func (l *inflight[M]) finishLocked(c *claim[M], r result, a *Attempt) (wanted bo
 	return true
 }
 
-// collect moves results into s: of claims that are complete, of those whose
-// first result waited long enough, or all of them. Waiting for the rest of a
-// claim pays: a run that is settled whole is one row, in parts it is many.
+// collect moves results into s: of claims that are complete, of those whose first result
+// waited long enough, or all of them. Waiting for the rest of a claim saves writes: a run
+// that is settled whole is one row, in parts it is many.
 func (l *inflight[M]) collect(s *Settlement, now time.Time, all bool) {
-	known := len(l.settling)
+	before := len(l.settling)
 	l.take(now, all)
-	for _, f := range l.settling[known:] {
+	for _, f := range l.settling[before:] {
 		for _, r := range f.results {
 			s.add(Held{f.claim.owner, f.claim.items[r.index].ID}, r)
 		}
 	}
 }
 
-// take is the part of collect that workers wait for.
+// take is the part of collect that holds the lock.
 func (l *inflight[M]) take(now time.Time, all bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.signalled = false
 	for c := range l.claims {
-		if len(c.done) == 0 || !(all || now.Sub(c.first) >= l.patienceLocked(c)) {
+		if len(c.done) == 0 || !(all || now.Sub(c.first) >= l.flushAfterLocked(c)) {
 			continue
 		}
 		l.settling = append(l.settling, settlingClaim[M]{c, c.done, c.attempts})
@@ -118,7 +118,7 @@ func (l *inflight[M]) take(now time.Time, all bool) {
 	}
 }
 
-// pendingAttempts returns the attempts that were settled since it was last asked, and takes
+// pendingAttempts returns the attempts that were settled since the last call, and keeps
 // room for the next ones.
 func (l *inflight[M]) pendingAttempts(room []Attempt) []Attempt {
 	l.mu.Lock()
@@ -128,24 +128,24 @@ func (l *inflight[M]) pendingAttempts(room []Attempt) []Attempt {
 	return attempts
 }
 
-// patience is how many lingers a result waits for a claim that will soon be
+// fullClaimDelays is how many flush delays a result waits for a claim that will soon be
 // complete.
-const patience = 10
+const fullClaimDelays = 10
 
-// patienceLocked is how long the first result of a claim may wait for the
-// others: not at all if there are none, long if they are about to come.
-func (l *inflight[M]) patienceLocked(c *claim[M]) time.Duration {
+// flushAfterLocked returns how long the first result of a claim may wait for the others:
+// not at all if there are none, longer if they are about to finish.
+func (l *inflight[M]) flushAfterLocked(c *claim[M]) time.Duration {
 	if c.open == 0 {
 		return 0
 	}
-	long := patience * l.linger
+	long := fullClaimDelays * l.flushDelay
 	if float64(c.open) < l.rate*long.Seconds() {
 		return long
 	}
-	return l.linger
+	return l.flushDelay
 }
 
-// add files a result under what it asks for. A dropped one asks for nothing.
+// add adds a result to its list. A dropped one has none.
 func (s *Settlement) add(h Held, r result) {
 	switch r.outcome {
 	case acked:
@@ -156,7 +156,7 @@ func (s *Settlement) add(h Held, r result) {
 	case failedForGood:
 		s.Failures = append(s.Failures, Failure{h, r.text})
 	case released:
-		s.Releases = append(s.Releases, Release{h, r.delay, r.unbegun})
+		s.Releases = append(s.Releases, Release{h, r.delay, r.notStarted})
 	case parked:
 		s.Parks = append(s.Parks, Park{h, r.text})
 	case dropped:
@@ -172,7 +172,7 @@ func (l *inflight[M]) settled() {
 			f.claim.remove(r.index)
 		}
 		l.attempts = append(l.attempts, f.attempts...)
-		clear(f.attempts) // their bodies may be large
+		clear(f.attempts) // free their bodies
 		l.spare = f.attempts[:0]
 		l.releaseLocked(f.claim)
 	}
@@ -180,9 +180,9 @@ func (l *inflight[M]) settled() {
 	l.settling = l.settling[:0]
 }
 
-// giveUp has observers hear that nobody will know what came of the attempts
-// that collect gave out: the database did not take them in time.
-func (l *inflight[M]) giveUp() {
+// settleLost reports as OutcomeLost what collect returned: the database did not take it in
+// time.
+func (l *inflight[M]) settleLost() {
 	for _, f := range l.settling {
 		for i := range f.attempts {
 			f.attempts[i].Outcome = OutcomeLost
@@ -191,8 +191,8 @@ func (l *inflight[M]) giveUp() {
 	l.settled()
 }
 
-// settledByHandlers removes what collect returned if there is nothing in it to settle, and
-// reports whether there was any.
+// settledByHandlers removes what collect returned when the settlement is empty, and reports
+// whether there was anything.
 func (l *inflight[M]) settledByHandlers() bool {
 	if len(l.settling) == 0 {
 		return false
@@ -201,16 +201,16 @@ func (l *inflight[M]) settledByHandlers() bool {
 	return true
 }
 
-// releaseLocked ends a claim of which nothing is left.
+// releaseLocked ends a claim all of whose items are gone.
 func (l *inflight[M]) releaseLocked(c *claim[M]) {
 	if c.left == 0 {
 		c.cancel(nil)
-		c.alarm.Stop()
+		c.expiry.Stop()
 		delete(l.claims, c)
 	}
 }
 
-// nextFlush is when the next unfinished claim's results are due, if any has some.
+// nextFlush returns when the next claim with unsettled results is due; ok is false for none.
 func (l *inflight[M]) nextFlush() (at time.Time, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -218,7 +218,7 @@ func (l *inflight[M]) nextFlush() (at time.Time, ok bool) {
 		if len(c.done) == 0 {
 			continue
 		}
-		due := c.first.Add(l.patienceLocked(c))
+		due := c.first.Add(l.flushAfterLocked(c))
 		if !ok || due.Before(at) {
 			at, ok = due, true
 		}
@@ -227,29 +227,29 @@ func (l *inflight[M]) nextFlush() (at time.Time, ok bool) {
 }
 
 const (
-	// ahead is how much work is fetched before it is needed: as much as is
-	// finished in this time. Slow handlers thus leave work to other processes,
-	// fast ones never wait for the database.
-	ahead = 500 * time.Millisecond
-	// measure is how long a sample of the rate takes at least.
-	measure = 20 * time.Millisecond
+	// prefetchTime is how much work is claimed before it is needed: as much as is finished
+	// in this time. Slow handlers thus leave work to other processes, fast ones never wait
+	// for the database.
+	prefetchTime = 500 * time.Millisecond
+	// rateSample is the shortest sample of the rate.
+	rateSample = 20 * time.Millisecond
 )
 
-// capacityLocked is how many items may be here unfinished: one per handler and
-// what is fetched ahead, at most one batch (D-20).
+// capacityLocked returns how many items may be unfinished: one per handler and what is
+// claimed ahead, at most one batch (D-20).
 func (l *inflight[M]) capacityLocked() int {
-	return l.slots + min(int(l.rate*ahead.Seconds()), l.batch)
+	return l.slots + min(int(l.rate*prefetchTime.Seconds()), l.batch)
 }
 
-// room is how many items to claim now. A round trip that is made anyway takes
-// what fits; otherwise one is only worth it for half a load or an idle handler.
+// room returns how many items to claim now. A round trip that is made anyway takes what
+// fits; otherwise one is made for half the capacity or an idle handler.
 func (l *inflight[M]) room(anyway bool) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.sampleLocked(time.Now())
 	capacity := l.capacityLocked()
 	room := min(capacity-l.waiting-l.running, l.batch)
-	least := capacity - l.slots // what is fetched ahead is used up
+	least := capacity - l.slots // what was claimed ahead is used up
 	if anyway {
 		least = capacity / 2
 	}
@@ -261,7 +261,7 @@ func (l *inflight[M]) room(anyway bool) int {
 
 func (l *inflight[M]) sampleLocked(now time.Time) {
 	elapsed := now.Sub(l.counted)
-	if elapsed < measure {
+	if elapsed < rateSample {
 		return
 	}
 	if !l.counted.IsZero() {
@@ -270,18 +270,18 @@ func (l *inflight[M]) sampleLocked(now time.Time) {
 	l.counted, l.finished = now, 0
 }
 
-// highRate is how many items a second make it worth to let them gather. Below,
-// waiting would cost more than it saves.
+// highRate is the number of items per second from which results and claims are batched.
+// Below, waiting costs more than it saves.
 const highRate = 1000
 
-// busy reports whether items come fast.
+// busy reports whether items finish at a high rate.
 func (l *inflight[M]) busy() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.rate >= highRate
 }
 
-// signalLocked ends the main cycle's nap, or keeps it from beginning one.
+// signalLocked ends the main cycle's wait, or prevents the next one.
 func (l *inflight[M]) signalLocked() {
 	if l.signalled {
 		return
@@ -292,14 +292,15 @@ func (l *inflight[M]) signalLocked() {
 	}
 }
 
-// signal is signalLocked for others.
+// signal is signalLocked for callers that do not hold the lock.
 func (l *inflight[M]) signal() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.signalLocked()
 }
 
-// onSignal arms wake; false means that something has happened already.
+// onSignal sets the function that a signal calls; false means that there was a signal
+// already.
 func (l *inflight[M]) onSignal(wake context.CancelFunc) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -314,28 +315,27 @@ func (l *inflight[M]) empty() bool {
 	return len(l.claims) == 0
 }
 
-// idle reports whether no handler runs and none is about to.
+// idle reports whether no handler runs and no item waits for one.
 func (l *inflight[M]) idle() bool {
 	waiting, running := l.holding()
 	return waiting+running == 0
 }
 
-// holding reports whether handlers run or items wait.
+// holding returns how many items wait for a handler and how many handlers run.
 func (l *inflight[M]) holding() (waiting, running int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.waiting, l.running
 }
 
-// halt makes every task that has not begun come back unbegun.
+// halt makes every task that has not started come back as not started.
 func (l *inflight[M]) halt() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.stopped = true
 }
 
-// abandonRunning gives up on what still runs: it is released, and what it says
-// later is ignored.
+// abandonRunning releases what still runs; later results of it are ignored.
 func (l *inflight[M]) abandonRunning(s *Settlement) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -23,7 +23,7 @@ func until(ctx context.Context, d time.Duration) error {
 }
 
 // OBX-059, D-18: a handler three times as long as the lease runs once and acks, though
-// another loop looks for expired leases all the time.
+// another loop reaps expired leases all the time.
 func TestHandlerThreeTimesAsLongAsItsLeaseRunsOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		id := s.add(1, "t", 0)[0]
@@ -31,9 +31,9 @@ func TestHandlerThreeTimesAsLongAsItsLeaseRunsOnce(t *testing.T) {
 		cfg := worker.Config[payload]{Lease: 10 * time.Second}
 		a, b := newRig(s, cfg, slow), newRig(s, cfg, slow)
 		a.start()
-		pass(time.Second)
+		advance(time.Second)
 		b.start()
-		pass(time.Minute)
+		advance(time.Minute)
 		wantPlace(t, s, id, acked, 0)
 		if n := len(a.executions(0)) + len(b.executions(0)); n != 1 {
 			t.Errorf("%d executions, want 1", n)
@@ -46,15 +46,15 @@ func TestHandlerThreeTimesAsLongAsItsLeaseRunsOnce(t *testing.T) {
 	})
 }
 
-// D-18: the lease is extended at about a third of its length, and the fewest
-// statements do it: one for everything held.
+// D-18: the lease is extended at about a third of its length, with as few statements as
+// possible: one for everything held.
 func TestLeasesAreExtendedTogetherAtAThird(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		s.add(100, "t", 0)
 		r := newRig(s, worker.Config[payload]{Lease: 30 * time.Second, Concurrency: 100}, func(ctx context.Context, _ item) error { return until(ctx, 95*time.Second) })
 		r.start()
 		defer r.end()
-		pass(2 * time.Minute)
+		advance(2 * time.Minute)
 		calls := r.link.calls("extend")
 		if len(calls) < 7 || len(calls) > 11 {
 			t.Errorf("%d extensions in 95 s of a 30 s lease, want about 9", len(calls))
@@ -67,8 +67,8 @@ func TestLeasesAreExtendedTogetherAtAThird(t *testing.T) {
 	})
 }
 
-// D-18: when the database says that the lease is lost, the handler's context
-// ends with cause ErrLeaseLost within a third of the lease, and only that claim's.
+// D-18: when the database reports that the lease is lost, the handler's context ends with
+// cause ErrLeaseLost within a third of the lease, and only that claim's.
 func TestLostLeaseCancelsItsHandlers(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		first := s.add(1, "t", 0)[0]
@@ -83,12 +83,12 @@ func TestLostLeaseCancelsItsHandlers(t *testing.T) {
 		})
 		r.start()
 		defer r.end()
-		pass(5 * time.Second)
+		advance(5 * time.Second)
 		second := s.add(1, "t", 0)[0] // a claim of its own
-		pass(5 * time.Second)
+		advance(5 * time.Second)
 		begin := time.Now()
-		s.steal(first)
-		pass(11 * time.Second)
+		s.endLease(first)
+		advance(11 * time.Second)
 		lost := r.executions(first)[0]
 		if !errors.Is(lost.err, worker.ErrLeaseLost) {
 			t.Fatalf("the handler ended with %v, want ErrLeaseLost", lost.err)
@@ -96,7 +96,7 @@ func TestLostLeaseCancelsItsHandlers(t *testing.T) {
 		if d := lost.end.Sub(begin); d > 10*time.Second {
 			t.Errorf("cancelled after %v, want at most a third of the lease", d)
 		}
-		pass(2 * time.Minute)
+		advance(2 * time.Minute)
 		wantPlace(t, s, first, acked, 0)
 		wantPlace(t, s, second, acked, 0)
 		wantRuns(t, r, second, 1)
@@ -109,8 +109,8 @@ func TestLostLeaseCancelsItsHandlers(t *testing.T) {
 	})
 }
 
-// D-18, D-6: when the database cannot be reached, or does not answer at all,
-// handlers are cancelled the moment their lease is over by our own clock.
+// D-18, D-6: when the database cannot be reached, or does not answer at all, handlers are
+// cancelled the moment their lease is over by this process's clock.
 func TestSilentDatabaseCancelsHandlersWhenTheirLeaseEnds(t *testing.T) {
 	for name, silence := range map[string]func(context.Context) error{
 		"refuses": func(context.Context) error { return errAway },
@@ -124,7 +124,7 @@ func TestSilentDatabaseCancelsHandlersWhenTheirLeaseEnds(t *testing.T) {
 					return context.Cause(ctx)
 				})
 				r.start()
-				pass(15 * time.Second) // extended at 10 s
+				advance(15 * time.Second) // extended at 10 s
 				extended := s.get(id).until
 				r.link.hook(func(ctx context.Context, c *call) error {
 					if c.nth > 1 {
@@ -132,23 +132,23 @@ func TestSilentDatabaseCancelsHandlersWhenTheirLeaseEnds(t *testing.T) {
 					}
 					return nil
 				})
-				pass(time.Until(extended) - time.Millisecond)
+				advance(time.Until(extended) - time.Millisecond)
 				if r.running() != 1 {
 					t.Error("cancelled although its lease was not over")
 				}
-				pass(2 * time.Millisecond)
+				advance(2 * time.Millisecond)
 				if r.running() != 0 {
 					t.Fatal("still running after the end of its lease")
 				}
 				if x := r.executions(id)[0]; !errors.Is(x.err, worker.ErrLeaseLost) {
 					t.Errorf("ended with %v, want ErrLeaseLost", x.err)
 				}
-				pass(time.Second)
+				advance(time.Second)
 				if c := r.loop.Stats().Counts(); c.Lost != 1 {
 					t.Errorf("%d leases lost, want 1", c.Lost)
 				}
 				r.link.hook(nil)
-				pass(20 * time.Minute)
+				advance(20 * time.Minute)
 				r.end()
 			})
 		})
@@ -168,7 +168,7 @@ func TestFailedExtensionIsTriedAgainInTime(t *testing.T) {
 		}
 		r.start()
 		defer r.end()
-		pass(90 * time.Second)
+		advance(90 * time.Second)
 		wantPlace(t, s, id, acked, 0)
 		wantRuns(t, r, id, 1)
 	})
@@ -188,13 +188,13 @@ func TestPrefetchedItemsBehindASlowHandlerKeepTheirLease(t *testing.T) {
 			}
 			left := time.Until(s.get(i.ID).until)
 			if left < lease/3 {
-				t.Errorf("item %d begun with %v of its lease left", i.ID, left)
+				t.Errorf("item %d started with %v of its lease left", i.ID, left)
 			}
 			return until(ctx, d)
 		})
 		r.start()
 		defer r.end()
-		pass(30 * time.Minute)
+		advance(30 * time.Minute)
 		for _, id := range slow {
 			wantPlace(t, s, id, acked, 0)
 			wantRuns(t, r, id, 1)
@@ -202,8 +202,8 @@ func TestPrefetchedItemsBehindASlowHandlerKeepTheirLease(t *testing.T) {
 	})
 }
 
-// D-18: a handler never starts with less than a third of its lease left: when
-// the database stops answering, what was fetched ahead goes back unbegun.
+// D-18: a handler never starts with less than a third of its lease left: when the database
+// stops answering, what was claimed ahead goes back unstarted.
 func TestHandlerNeverStartsWithLittleOfItsLeaseLeft(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		const lease = 30 * time.Second
@@ -215,21 +215,21 @@ func TestHandlerNeverStartsWithLittleOfItsLeaseLeft(t *testing.T) {
 				d = 7 * time.Second
 			}
 			if left := time.Until(s.get(i.ID).until); left < lease/3 {
-				t.Errorf("item %d begun with %v of its lease left", i.ID, left)
+				t.Errorf("item %d started with %v of its lease left", i.ID, left)
 			}
 			return until(ctx, d)
 		})
 		r.start()
-		for s.get(5020).place != leased { // until some slow ones were fetched ahead
-			pass(10 * time.Millisecond)
+		for s.get(5020).place != leased { // until some slow ones were claimed ahead
+			advance(10 * time.Millisecond)
 		}
 		r.link.hook(func(context.Context, *call) error { return errAway })
-		pass(time.Minute)
+		advance(time.Minute)
 		if s.count(leased) == 0 || r.running() != 0 {
 			t.Errorf("%d leased and %d running, want some leased and none running", s.count(leased), r.running())
 		}
 		r.link.hook(nil)
-		pass(10 * time.Minute)
+		advance(10 * time.Minute)
 		if n := s.count(acked); n != 5100 {
 			t.Errorf("%d acked, want all", n)
 		}
@@ -237,8 +237,8 @@ func TestHandlerNeverStartsWithLittleOfItsLeaseLeft(t *testing.T) {
 	})
 }
 
-// D-18: an answer that comes late counts from when it was asked for: the loop
-// never trusts a lease longer than the database grants it.
+// D-18: an answer that arrives late counts from the request: the loop never assumes a lease
+// longer than the database grants it.
 func TestLeaseIsCountedFromBeforeTheRequest(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		id := s.add(1, "t", 0)[0]
@@ -254,9 +254,9 @@ func TestLeaseIsCountedFromBeforeTheRequest(t *testing.T) {
 		}
 		r.start()
 		defer r.end()
-		pass(8 * time.Second)
+		advance(8 * time.Second)
 		r.link.hook(func(context.Context, *call) error { return errAway })
-		pass(time.Until(s.get(id).until) + time.Millisecond)
+		advance(time.Until(s.get(id).until) + time.Millisecond)
 		if r.running() != 0 {
 			t.Error("the handler outlives its lease")
 		}
@@ -264,8 +264,8 @@ func TestLeaseIsCountedFromBeforeTheRequest(t *testing.T) {
 	})
 }
 
-// D-18: items that are settled while their claim is being extended are not
-// mistaken for lost ones.
+// D-18: items that are settled while their claim is being extended are not taken for lost
+// ones.
 func TestSettledItemsAreNotMistakenForLostOnes(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		ids := s.add(40, "t", 0)
@@ -280,7 +280,7 @@ func TestSettledItemsAreNotMistakenForLostOnes(t *testing.T) {
 		}
 		r.start()
 		defer r.end()
-		pass(time.Minute)
+		advance(time.Minute)
 		for _, id := range ids {
 			wantPlace(t, s, id, acked, 0)
 			wantRuns(t, r, id, 1)

@@ -14,38 +14,38 @@ import (
 // Item is one claimed piece of work.
 type Item[M any] struct {
 	ID        Position
-	MessageID fmt.Stringer // its logical identity, for logs
+	MessageID fmt.Stringer // for logs
 	Topic     string
 	Retry     int       // failed attempts so far
-	Since     time.Time // since when it could be claimed
+	Since     time.Time // when it became claimable
 	Scheduled bool      // it had a due time
 	Fault     error     // why it cannot be read; it fails with this error, without being handled
 	Body      M
 }
 
-// Queue is what a component offers the loop. Its methods are called by one
-// goroutine each at most.
+// Queue is what a component implements for the loop. Each method is called by at most one
+// goroutine at a time.
 type Queue[M any] interface {
-	// Exchange settles and then claims up to n items under owner, in one
-	// transaction. n may be 0. Settling what is no longer held is no error. The
-	// items are the loop's from then on.
+	// Exchange settles and then claims up to n items under owner, in one transaction.
+	// n may be 0. Settling what is no longer held is no error. The loop may keep and
+	// change the items.
 	Exchange(ctx context.Context, done *Settlement, owner OwnerToken, lease time.Duration, n int) ([]Item[M], error)
 	// ClaimSuspects claims up to n items that came back from an expired lease,
 	// which Exchange never does.
 	ClaimSuspects(ctx context.Context, owner OwnerToken, lease time.Duration, n int) ([]Item[M], error)
-	// Extend lengthens the lease of what is still held and returns how many
-	// items that were.
+	// Extend extends the lease of what is still held and returns the number of
+	// those items.
 	Extend(ctx context.Context, held []Held, lease time.Duration) (int64, error)
-	// Reap puts back what expired, a bounded number at a time, and returns how
-	// many items that were, and whether suspects can be claimed.
+	// Reap puts back a bounded number of items whose lease expired, and returns their
+	// number and whether suspects can be claimed.
 	Reap(ctx context.Context) (n int64, suspects bool, err error)
 	// NextDue returns how long until something is due; ok is false for never.
 	NextDue(ctx context.Context) (d time.Duration, ok bool, err error)
-	// Waiter waits for work.
+	// Waiter returns a new waiter for work.
 	Waiter() engine.Waiter
 }
 
-// Config sets a loop up. Zero values mean the defaults given.
+// Config configures a loop. Zero values mean the defaults given.
 type Config[M any] struct {
 	Queue  Queue[M]
 	Handle func(ctx context.Context, item Item[M]) error
@@ -55,33 +55,33 @@ type Config[M any] struct {
 	// RetryLogLevel is the level of failed attempts that will be retried; nil =
 	// slog.LevelError.
 	RetryLogLevel slog.Leveler
-	// Name is the queue's, for observers.
+	// Name is the name of the queue, for observers.
 	Name string
 	// Tag marks the owner tokens of claims; 0: they are random.
 	Tag Tag
-	// Observer is notified of what happens; nil: none.
-	Observer Observer
+	// Observers are notified of what happens.
+	Observers Observers
 	// Paused says whether items of a topic may begin; nil: always. Tend is called
 	// before the first claim and several times in two seconds, to learn what is
 	// paused; nil: nothing to do.
-	Paused func(topic string) PauseState
-	Tend   func(ctx context.Context) error
+	Paused        func(topic string) PauseState
+	RefreshPauses func(ctx context.Context) error
 
 	Concurrency int           // handlers at once, default 64
 	BatchSize   int           // most items per claim, default 500, at most 1000
 	Lease       time.Duration // default 30 s, at least 1 s
-	PollMin     time.Duration // first pause when idle, default 250 ms
-	PollMax     time.Duration // longest pause when idle, default 1 s
+	PollMin     time.Duration // first poll interval when idle, default 250 ms
+	PollMax     time.Duration // longest poll interval when idle, default 1 s
 	FlushDelay  time.Duration // how long a finished item may wait for its batch, default 5 ms
 	Grace       time.Duration // how long handlers may go on after a stop, default 20 s
 	StopEmpty   bool          // return as soon as nothing is due and nothing runs
-	Turn        TimeSlice     // limits how long the loop runs; zero: not at all
+	Slice       TimeSlice     // limits how long the loop runs; zero: no limit
 	Gate        *Gate         // shared by the loops of a process; nil: one of its own
 	Stats       *Stats        // where to count, so that several runs add up; nil: a new one
 }
 
-// MaxBatch is the most items one claim takes: what went wrong with a claim is
-// recorded message by message, in one transaction.
+// MaxBatch is the largest BatchSize: errors of a claim are recorded message by message, in
+// one transaction.
 const MaxBatch = 1000
 
 // DefaultConcurrency is how many handlers run at once, unless Config says otherwise.
@@ -130,15 +130,15 @@ type Loop[M any] struct {
 	cfg      Config[M]
 	invalid  error // of the configuration
 	inflight inflight[M]
-	seat     *seat
+	member   *member
 	stats    *Stats
-	sleep    engine.Waiter
+	waiter   engine.Waiter
 	workers  sync.WaitGroup
 
-	unfinished   *Settlement // taken from inflight, not settled yet: the database was away
-	attempts     []Attempt   // room for those to report
+	unfinished   *Settlement // collected, not settled yet: kept while the database does not answer
+	attempts     []Attempt   // reused for those to report
 	moreWork     bool        // there may be more to claim
-	armed        bool        // the sleeper was armed since something last came
+	subscribed   bool        // waiter has subscribed since something was last claimed
 	nextPoll     time.Time   // when to poll without a notification; zero: not decided
 	idlePolls    int         // polls in a row that found nothing
 	failures     int         // exchanges in a row that failed
@@ -147,7 +147,7 @@ type Loop[M any] struct {
 	lastActivity time.Time   // when something last came or was settled
 }
 
-// New returns a loop that is not running yet.
+// New returns a loop that does not run yet.
 func New[M any](cfg Config[M]) *Loop[M] {
 	invalid := cfg.Validate()
 	cfg.defaults()
@@ -162,32 +162,31 @@ func New[M any](cfg Config[M]) *Loop[M] {
 // Stats returns the loop's counters; they may be read at any time.
 func (l *Loop[M]) Stats() *Stats { return l.stats }
 
-// Run works until ctx ends, then stops in order (D-19): no more claims, what
-// was not begun goes back at once, handlers get the grace period, the rest is
-// cancelled and released, and the heartbeat ends last. It returns nil after a
-// stop; it survives errors of the database and returns none of them. An invalid
-// configuration is an error at once.
+// Run works until ctx ends, then stops in order (D-19): it claims nothing more, releases
+// what has not started, waits for handlers for the grace period, cancels and releases the
+// rest, and ends the heartbeat last. It returns nil after a stop; it survives errors of the
+// database and returns none of them. An invalid configuration is an error at once.
 func (l *Loop[M]) Run(ctx context.Context) error {
 	if l.invalid != nil {
 		return l.invalid
 	}
-	l.sleep = l.cfg.Queue.Waiter()
-	defer l.sleep.Close()
+	l.waiter = l.cfg.Queue.Waiter()
+	defer l.waiter.Close()
 	defer l.stats.Tracker.begin()()
 	defer l.stats.holds(0, 0)
-	l.seat = l.cfg.Gate.join(l.inflight.signal)
-	defer l.seat.close()
+	l.member = l.cfg.Gate.join(l.inflight.signal)
+	defer l.member.close()
 
 	handlers, cancelHandlers := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancelHandlers(nil)
-	beat, stopBeat := context.WithCancel(context.WithoutCancel(ctx))
+	heartbeat, stopHeartbeat := context.WithCancel(context.WithoutCancel(ctx))
 	ctx, stopReaping := context.WithCancel(ctx)
-	_ = l.refreshPauses(ctx) // if the database is away, the loop will say so
+	_ = l.refreshPauses(ctx) // if the database does not answer, the loop logs it
 	var background sync.WaitGroup
-	if l.cfg.StopEmpty || l.cfg.Turn.limited() { // what a crashed worker held is due, and there may be no second poll
+	if l.cfg.StopEmpty || l.cfg.Slice.limited() { // what a crashed worker held is due, and there may be no second poll
 		_ = l.reapAll(ctx)
 	}
-	background.Go(func() { l.heartbeat(beat) })
+	background.Go(func() { l.heartbeat(heartbeat) })
 	background.Go(func() { l.maintain(ctx) })
 	for range l.cfg.Concurrency {
 		l.workers.Go(l.worker)
@@ -195,16 +194,16 @@ func (l *Loop[M]) Run(ctx context.Context) error {
 	defer func() { // after a panic, too
 		l.inflight.close()
 		stopReaping()
-		stopBeat()
+		stopHeartbeat()
 		background.Wait()
 	}()
 
 	l.serve(ctx, handlers)
-	if l.cfg.Turn.Done != nil {
-		l.cfg.Turn.Done.Store(true)
+	if l.cfg.Slice.Done != nil {
+		l.cfg.Slice.Done.Store(true)
 	}
 	stopReaping()
-	l.stats.Tracker.turn(l.cfg.Grace + afterCancel)
+	l.stats.Tracker.iterate(l.cfg.Grace + afterCancel)
 	l.stop(cancelHandlers)
 	return nil
 }
@@ -212,64 +211,63 @@ func (l *Loop[M]) Run(ctx context.Context) error {
 // serve is the main cycle: settle what is finished, claim what fits, wait.
 func (l *Loop[M]) serve(ctx, handlers context.Context) {
 	for ctx.Err() == nil {
-		l.stats.Tracker.turn(l.cfg.PollMax)
+		l.stats.Tracker.iterate(l.cfg.PollMax)
 		l.inflight.collect(l.unfinished, time.Now(), false)
 		idle := l.inflight.idle()
 		if idle {
-			l.seat.leave()
+			l.member.leave()
 		}
-		l.moreWork = l.moreWork || l.seat.eager()
-		enough := l.enough()
+		l.moreWork = l.moreWork || l.member.shouldEnter()
+		enough := l.sliceDone()
 		if enough && l.inflight.empty() && l.unfinished.Len() == 0 {
 			return
 		}
-		n, alone := 0, false
+		n, suspects := 0, false
 		if !enough {
-			n, alone = l.room(idle)
+			n, suspects = l.room(idle)
 		}
 		switch {
-		case alone:
+		case suspects:
 			l.claimSuspects(ctx, handlers, n)
 		case n > 0 || l.unfinished.Len() > 0:
 			l.exchange(ctx, handlers, n)
-		case l.rest(ctx):
+		case l.waitOrEnd(ctx):
 			return
 		}
 	}
 }
 
-// room is how many messages to claim now, and whether suspects alone. After a failure
+// room returns how many items to claim now, and whether only suspects. After a failure
 // nothing is claimed before what is finished is settled.
 func (l *Loop[M]) room(idle bool) (n int, suspects bool) {
 	if !l.moreWork || l.failures > 0 && l.unfinished.Len() > 0 {
 		return 0, false
 	}
 	n = l.inflight.room(l.unfinished.Len() > 0)
-	switch l.seat.enter(idle && l.unfinished.Len() == 0) {
-	case alone:
+	switch l.member.enter(idle && l.unfinished.Len() == 0) {
+	case exclusive:
 		return n, true
-	case aside:
+	case blocked:
 		return 0, false
 	}
 	return n, false
 }
 
-// rest waits for something to do. It reports whether there will be nothing any more.
-func (l *Loop[M]) rest(ctx context.Context) (over bool) {
+// waitOrEnd waits for something to do. It reports whether the loop is to end.
+func (l *Loop[M]) waitOrEnd(ctx context.Context) (over bool) {
 	if l.cfg.StopEmpty && l.inflight.empty() && !l.waitsForGate() {
 		l.moreWork = true // a handler may have added something
 		return l.emptyClaim
 	}
-	if l.inflight.settledByHandlers() { // their handlers have settled them
+	if l.inflight.settledByHandlers() { // they need no exchange with the database
 		l.notifyObservers()
 	}
 	l.wait(ctx)
 	return false
 }
 
-// exchange settles and claims in one round trip. When it fails the settlement
-// is kept and tried again, before anything new is claimed: the work is done,
-// only its ack is missing.
+// exchange settles and claims in one round trip. When it fails the settlement is kept and
+// tried again before anything new is claimed: the work is done, only its ack is missing.
 func (l *Loop[M]) exchange(ctx, handlers context.Context, n int) {
 	owner := l.cfg.Tag.NewOwnerToken()
 	sent := time.Now()
@@ -294,7 +292,7 @@ func (l *Loop[M]) exchange(ctx, handlers context.Context, n int) {
 	}
 	l.accept(ctx, handlers, owner, sent, items)
 	if len(items) == n {
-		l.sleep.Unsubscribe()
+		l.waiter.Unsubscribe()
 	}
 	l.moreWork = len(items) == n || due
 	l.emptyClaim = len(items) == 0 && l.inflight.empty()
@@ -304,37 +302,37 @@ func (l *Loop[M]) exchange(ctx, handlers context.Context, n int) {
 	}
 }
 
-// accept hands the items of a claim that was sent at a time to the handlers.
+// accept gives items to the handlers; sent is when their claim was sent.
 func (l *Loop[M]) accept(ctx, handlers context.Context, owner OwnerToken, sent time.Time, items []Item[M]) {
 	l.claimed(len(items))
 	if len(items) > 0 {
-		l.take(ctx, owner, len(items))
+		l.recordClaim(ctx, owner, len(items))
 		l.inflight.open(handlers, owner, sent.Add(l.cfg.Lease), items)
 	}
 }
 
-// take notes that a claim brought n items.
-func (l *Loop[M]) take(ctx context.Context, owner OwnerToken, n int) {
+// recordClaim records that a claim returned n items.
+func (l *Loop[M]) recordClaim(ctx context.Context, owner OwnerToken, n int) {
 	l.claimedAny, l.lastActivity = true, time.Now()
-	l.idlePolls, l.armed, l.nextPoll = 0, false, time.Time{}
+	l.idlePolls, l.subscribed, l.nextPoll = 0, false, time.Time{}
 	l.cfg.Logger.Debug("claimed", "count", n, "owner_token", owner.String())
 	if ctx.Err() != nil {
-		l.inflight.halt() // the stop came while we claimed: none of this is begun (D-19)
+		l.inflight.halt() // stopped while claiming: none of this is started (D-19)
 	}
 }
 
-// gather lets items and results come together before the next exchange. A
-// worker that falls asleep after every short claim makes each producer pay for
-// waking it, and its acks travel alone: 16 producers of single messages on
-// PostgreSQL went from 10 % to two thirds of a plain insert.
+// gather waits one flush delay, so that items and results form a batch for the next
+// exchange. A worker that waits after every short claim makes each producer pay for waking
+// it, and its acks are written one by one: 16 producers of single messages on PostgreSQL
+// went from 10 % to two thirds of a plain insert.
 func (l *Loop[M]) gather(ctx context.Context) {
-	l.sleep.Unsubscribe()
+	l.waiter.Unsubscribe()
 	_ = engine.Sleep(ctx, l.cfg.FlushDelay) // a notification would add nothing
 	l.moreWork = true
 }
 
-// dueAgain reports whether some of what is being settled can be claimed again
-// at once. If that is later, it schedules a poll for then.
+// dueAgain reports whether some of what is being settled can be claimed again at once. If
+// that is later, it schedules a poll for then.
 func (l *Loop[M]) dueAgain() bool {
 	d, ok := l.unfinished.soonest()
 	if !ok {
@@ -354,10 +352,10 @@ func (l *Loop[M]) settled(at time.Time) {
 	*s = Settlement{s.Acks[:0], s.Retries[:0], s.Failures[:0], s.Releases[:0], s.Parks[:0]}
 }
 
-// longest is the longest pause after failures; with jitter that is 30 s (D-6).
-const longest = 25 * time.Second
+// maxBackoff is the longest delay after failures; with jitter that is 30 s (D-6).
+const maxBackoff = 25 * time.Second
 
-// failed backs off after a failed exchange: 0.25 s … 30 s, with jitter (D-6).
+// failed waits after a failed exchange: 0.25 s … 30 s, with jitter (D-6).
 func (l *Loop[M]) failed(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
@@ -365,36 +363,34 @@ func (l *Loop[M]) failed(ctx context.Context, err error) {
 	l.failures++
 	l.stats.failed(err)
 	level := slog.LevelError
-	if engine.Away(err) {
+	if engine.Unavailable(err) {
 		level = slog.LevelWarn
 	}
 	l.cfg.Logger.Log(ctx, level, "database unavailable, will retry", "error", err, "failures", l.failures)
-	pause := min(250*time.Millisecond<<min(l.failures-1, 7), longest)
-	pause = engine.Jitter(pause, 0.2)
-	l.stats.Tracker.turn(pause)
-	_ = engine.Sleep(ctx, pause)
+	delay := engine.Jitter(min(250*time.Millisecond<<min(l.failures-1, 7), maxBackoff), 0.2)
+	l.stats.Tracker.iterate(delay)
+	_ = engine.Sleep(ctx, delay)
 }
 
-// wait sleeps until something finished, something may have come, or it is time to
-// poll.
+// wait sleeps until something finished, a notification came, or a poll is due.
 func (l *Loop[M]) wait(ctx context.Context) {
 	until := time.Now().Add(l.cfg.PollMax)
-	if l.cfg.Turn.IdleTimeout != nil {
-		until = time.Now().Add(min(askIdle, l.cfg.PollMax))
+	if l.cfg.Slice.IdleTimeout != nil {
+		until = time.Now().Add(min(idleCheckInterval, l.cfg.PollMax))
 	}
 	if due, ok := l.inflight.nextFlush(); ok {
 		until = due
 	}
-	if again, ok := l.seat.waits(); ok && again.Before(until) {
+	if again, ok := l.member.waitsUntil(); ok && again.Before(until) {
 		until = again
 	}
 	if l.moreWork { // but there is no room: wait for handlers
 		l.sleepUntil(ctx, until)
 		return
 	}
-	if !l.armed {
-		l.armed = true
-		if again, err := l.sleep.Subscribe(ctx); err == nil && again {
+	if !l.subscribed {
+		l.subscribed = true
+		if again, err := l.waiter.Subscribe(ctx); err == nil && again {
 			l.moreWork = true // one poll between subscribing and sleeping
 			return
 		}
@@ -410,12 +406,12 @@ func (l *Loop[M]) wait(ctx context.Context) {
 		if !notified {
 			l.idlePolls++
 		}
-		l.moreWork, l.armed, l.nextPoll = true, false, time.Time{}
+		l.moreWork, l.subscribed, l.nextPoll = true, false, time.Time{}
 	}
 }
 
-// sleepUntil sleeps until inflight, the sleeper or the clock ends it, and reports
-// whether it was the sleeper.
+// sleepUntil sleeps until a signal of inflight, a notification or the given time, and
+// reports whether it was a notification.
 func (l *Loop[M]) sleepUntil(ctx context.Context, until time.Time) (notified bool) {
 	d := time.Until(until)
 	if d <= 0 {
@@ -426,11 +422,11 @@ func (l *Loop[M]) sleepUntil(ctx context.Context, until time.Time) (notified boo
 	if !l.inflight.onSignal(cancel) {
 		return false
 	}
-	return l.sleep.Sleep(ctx, d)
+	return l.waiter.Sleep(ctx, d)
 }
 
-// pollAfter is how long to sleep without a notification: the poll interval grows while
-// nothing comes (OBX-122), but never past the next due time.
+// pollAfter returns how long to sleep without a notification: the poll interval grows while
+// polls find nothing (OBX-122), but never past the next due time.
 func (l *Loop[M]) pollAfter(ctx context.Context) time.Duration {
 	d := min(l.cfg.PollMin<<min(l.idlePolls, 6), l.cfg.PollMax)
 	d = max(engine.Jitter(d, 0.1), time.Millisecond)
@@ -438,7 +434,7 @@ func (l *Loop[M]) pollAfter(ctx context.Context) time.Duration {
 	switch {
 	case err != nil || !ok:
 		return d
-	case due <= 0: // and yet it was not to be had: it became due just now, or someone has it locked
+	case due <= 0: // but it was not claimed: it became due just now, or another transaction has it locked
 		return min(d, time.Millisecond<<min(l.idlePolls, 16))
 	}
 	return min(d, due+time.Millisecond)

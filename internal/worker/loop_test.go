@@ -17,7 +17,7 @@ func TestConcurrencyIsReachedAndNeverExceeded(t *testing.T) {
 			r := newRig(s, worker.Config[payload]{Concurrency: n}, func(ctx context.Context, _ item) error { return until(ctx, time.Second) })
 			r.start()
 			defer r.end()
-			pass(time.Minute)
+			advance(time.Minute)
 			if r.most != n {
 				t.Errorf("up to %d handlers at once, want %d", r.most, n)
 			}
@@ -48,7 +48,7 @@ func TestPrefetchIsBoundedByConcurrencyPlusOneBatch(t *testing.T) {
 		}
 		r.start()
 		defer r.end()
-		pass(time.Minute)
+		advance(time.Minute)
 		if n := s.count(acked); n != 3000 {
 			t.Errorf("%d acked", n)
 		}
@@ -61,8 +61,8 @@ func TestPrefetchIsBoundedByConcurrencyPlusOneBatch(t *testing.T) {
 	})
 }
 
-// D-20: with slow handlers a loop holds little more than it is working on, so
-// that other processes get the rest.
+// D-20: with slow handlers a loop holds little more than it is working on, so that other
+// processes get the rest.
 func TestSlowHandlersDoNotHoard(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		s.add(1000, "t", 0)
@@ -70,7 +70,7 @@ func TestSlowHandlersDoNotHoard(t *testing.T) {
 		r.start()
 		defer r.end()
 		for range 60 {
-			pass(3 * time.Second)
+			advance(3 * time.Second)
 			if n := s.count(leased); n > 4 {
 				t.Fatalf("%d items held for 2 slow handlers", n)
 			}
@@ -90,7 +90,7 @@ func TestTwoLoopsShareSlowWork(t *testing.T) {
 		b := newRig(s, worker.Config[payload]{Concurrency: 2}, slow)
 		a.start()
 		b.start()
-		pass(27 * time.Second)
+		advance(27 * time.Second)
 		a.end()
 		b.end()
 		if n := s.count(acked); n != 100 {
@@ -99,8 +99,8 @@ func TestTwoLoopsShareSlowWork(t *testing.T) {
 	})
 }
 
-// D-20: a full claim means claim again at once: a backlog of fast work is never
-// slept upon.
+// D-20: after a full claim the loop claims again at once: it does not sleep while there is
+// a backlog of fast work.
 func TestBacklogIsDrainedWithoutPauses(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		s.add(20_000, "t", 0)
@@ -108,7 +108,7 @@ func TestBacklogIsDrainedWithoutPauses(t *testing.T) {
 		r.link.before = func(ctx context.Context, c *call) error { return until(ctx, time.Millisecond) } // a round trip
 		r.start()
 		defer r.end()
-		pass(2 * time.Second)
+		advance(2 * time.Second)
 		if n := s.count(acked); n != 20_000 {
 			t.Errorf("%d of 20000 acked after 2 s", n)
 		}
@@ -119,24 +119,24 @@ func TestBacklogIsDrainedWithoutPauses(t *testing.T) {
 	})
 }
 
-// OBX-122, D-20: an idle loop polls less and less often, down to PollMax, and
-// starts over once something came.
+// OBX-122, D-20: an idle loop polls less and less often, down to PollMax, and starts over
+// once it claimed something.
 func TestIdleLoopPollsLessAndLessOften(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		r := newRig(s, worker.Config[payload]{PollMin: 100 * time.Millisecond, PollMax: 5 * time.Second}, func(context.Context, item) error { return nil })
 		r.start()
 		defer r.end()
-		pass(time.Minute)
+		advance(time.Minute)
 		calls := r.link.calls("exchange")
-		// The first looks, then 0.1, 0.2, 0.4, 0.8, 1.6, 3.2 and about eleven of 5 s.
+		// The first polls, then 0.1, 0.2, 0.4, 0.8, 1.6, 3.2 and about eleven of 5 s.
 		if len(calls) < 15 || len(calls) > 25 {
-			t.Errorf("%d looks in a minute", len(calls))
+			t.Errorf("%d polls in a minute", len(calls))
 		}
 		last := time.Duration(0)
 		for i := 2; i < len(calls); i++ {
 			gap := calls[i].at.Sub(calls[i-1].at)
 			if gap < last*7/10 || gap > 5600*time.Millisecond {
-				t.Errorf("look %d came %v after the last, which came after %v", i, gap, last)
+				t.Errorf("poll %d came %v after the last, which came after %v", i, gap, last)
 			}
 			last = gap
 		}
@@ -144,7 +144,7 @@ func TestIdleLoopPollsLessAndLessOften(t *testing.T) {
 			t.Errorf("the last pause was %v, want PollMax ± 10 %%", last)
 		}
 		s.add(1, "t", 0)
-		pass(6 * time.Second)
+		advance(6 * time.Second)
 		calls = r.link.calls("exchange")
 		for i, c := range calls {
 			if c.got > 0 && i+3 < len(calls) && calls[i+3].at.Sub(c.at) > 500*time.Millisecond {
@@ -157,8 +157,8 @@ func TestIdleLoopPollsLessAndLessOften(t *testing.T) {
 	})
 }
 
-// D-20: an idle loop does not hammer a queue that says something is due but
-// hands nothing out, because someone else has it locked.
+// D-20: an idle loop does not poll at a high rate a queue that reports due items and
+// returns none, because another transaction has them locked.
 func TestUnclaimableWorkIsNotHammered(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		s.add(1, "t", 0)
@@ -167,16 +167,16 @@ func TestUnclaimableWorkIsNotHammered(t *testing.T) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.entries[0].at = time.Now()
-			if c.op == "exchange" { // locked while we look
+			if c.op == "exchange" { // locked while the loop polls
 				s.entries[0].at = time.Now().Add(time.Hour)
 			}
 			return nil
 		}
 		r.start()
 		defer r.end()
-		pass(time.Minute)
+		advance(time.Minute)
 		if n := len(r.link.calls("exchange")); n > 300 {
-			t.Errorf("%d looks in a minute", n)
+			t.Errorf("%d polls in a minute", n)
 		}
 	})
 }
@@ -191,7 +191,7 @@ func TestResultsOfAClaimAreSettledTogether(t *testing.T) {
 		})
 		r.start()
 		defer r.end()
-		pass(time.Second)
+		advance(time.Second)
 		settled := 0
 		for _, c := range r.link.calls("exchange") {
 			if c.done.Len() > 0 {
@@ -207,29 +207,29 @@ func TestResultsOfAClaimAreSettledTogether(t *testing.T) {
 	})
 }
 
-// D-20: a finished item waits for others of its claim only a little while.
+// D-20: a finished item waits only a short time for others of its claim.
 func TestFinishedItemWaitsOnlyALittleForOthers(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		ids := s.add(2, "t", 0)
-		const linger = 5 * time.Millisecond
-		r := newRig(s, worker.Config[payload]{FlushDelay: linger, PollMin: time.Hour}, func(ctx context.Context, i item) error {
+		const delay = 5 * time.Millisecond
+		r := newRig(s, worker.Config[payload]{FlushDelay: delay, PollMin: time.Hour}, func(ctx context.Context, i item) error {
 			return until(ctx, time.Duration(i.ID-1)*10*time.Second)
 		})
 		r.start()
 		defer r.end()
-		pass(linger - time.Millisecond)
+		advance(delay - time.Millisecond)
 		wantPlace(t, s, ids[0], leased, 0)
-		pass(10 * linger)
+		advance(10 * delay)
 		wantPlace(t, s, ids[0], acked, 0)
 		wantPlace(t, s, ids[1], leased, 0)
-		pass(10 * time.Second)
+		advance(10 * time.Second)
 		wantPlace(t, s, ids[1], acked, 0)
 	})
 }
 
-// D-6, D-15: while the database is away for an hour, finished work is kept and
-// its ack retried until it succeeds; its handler does not run again, nothing
-// new is claimed in between, and the loop recovers by itself.
+// D-6, D-15: while the database does not answer for an hour, finished work is kept and its
+// ack retried until it succeeds; its handler does not run again, nothing new is claimed in
+// between, and the loop recovers by itself.
 func TestAckIsRetriedThroughAnOutage(t *testing.T) {
 	for name, outage := range map[string]func(*rig){
 		"before it took effect": func(r *rig) { r.link.before, r.link.after = r.link.after, nil },
@@ -249,9 +249,9 @@ func TestAckIsRetriedThroughAnOutage(t *testing.T) {
 				outage(r)
 				r.start()
 				defer r.end()
-				pass(10 * time.Second)
+				advance(10 * time.Second)
 				late := s.add(5, "t", 0)
-				pass(time.Hour - 10*time.Second - time.Millisecond)
+				advance(time.Hour - 10*time.Second - time.Millisecond)
 				wantRuns(t, r, 0, 3)
 				calls := r.link.calls("exchange")
 				checkBackoff(t, calls)
@@ -260,7 +260,7 @@ func TestAckIsRetriedThroughAnOutage(t *testing.T) {
 						t.Error("claimed something new although acks were outstanding")
 					}
 				}
-				pass(45 * time.Second)
+				advance(45 * time.Second)
 				for _, id := range append(ids, late...) {
 					wantPlace(t, s, id, acked, 0)
 				}
@@ -278,8 +278,8 @@ func TestAckIsRetriedThroughAnOutage(t *testing.T) {
 	}
 }
 
-// checkBackoff checks the pauses between failed calls in a row: 0.25 s growing
-// to 20 … 30 s, not all alike.
+// checkBackoff checks the delays between failed calls in a row: 0.25 s growing to
+// 20 … 30 s, not all alike.
 func checkBackoff(t *testing.T, calls []*call) {
 	t.Helper()
 	var pauses []time.Duration
@@ -306,8 +306,7 @@ func checkBackoff(t *testing.T, calls []*call) {
 	}
 }
 
-// D-6: an outage that begins while nothing runs is outlived as well, and shows
-// in the counters.
+// D-6: the loop survives an outage that begins while nothing runs, and counts it.
 func TestClaimsAreRetriedThroughAnOutage(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		id := s.add(1, "t", 0)[0]
@@ -321,7 +320,7 @@ func TestClaimsAreRetriedThroughAnOutage(t *testing.T) {
 		}
 		r.start()
 		defer r.end()
-		pass(time.Hour - time.Millisecond)
+		advance(time.Hour - time.Millisecond)
 		checkBackoff(t, r.link.calls("exchange"))
 		if c := r.loop.Stats().Counts(); !c.LastSuccess.IsZero() || c.Errors < 100 {
 			t.Errorf("stats %+v", c)
@@ -329,12 +328,12 @@ func TestClaimsAreRetriedThroughAnOutage(t *testing.T) {
 		if len(r.logs.lines("level=ERROR", "something no engine classifies")) == 0 {
 			t.Error("an error that is no outage is not in the log as one")
 		}
-		pass(31 * time.Second)
+		advance(31 * time.Second)
 		wantPlace(t, s, id, acked, 0)
 	})
 }
 
-// D-6: a short hiccup costs a short pause only, also after an earlier outage.
+// D-6: a short outage costs a short delay only, also after an earlier outage.
 func TestBackoffStartsOverAfterASuccess(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		r := newRig(s, worker.Config[payload]{PollMin: time.Second}, func(context.Context, item) error { return nil })
@@ -346,7 +345,7 @@ func TestBackoffStartsOverAfterASuccess(t *testing.T) {
 		}
 		r.start()
 		defer r.end()
-		pass(10 * time.Minute)
+		advance(10 * time.Minute)
 		calls := r.link.calls("exchange")
 		if gap := calls[30].at.Sub(calls[29].at); !near(gap, 250*time.Millisecond, 0.21) {
 			t.Errorf("a pause of %v after a single failure, want 250 ms", gap)
@@ -360,7 +359,7 @@ func TestClaimsAreLogged(t *testing.T) {
 		s.add(7, "t", 0)
 		r := newRig(s, worker.Config[payload]{}, func(context.Context, item) error { return nil })
 		r.start()
-		pass(time.Second)
+		advance(time.Second)
 		r.end()
 		owner := r.executions(0)[0].owner.String()
 		if len(r.logs.lines("level=DEBUG", "claimed", "count=7", owner)) != 1 {
@@ -369,7 +368,7 @@ func TestClaimsAreLogged(t *testing.T) {
 	})
 }
 
-// OBX-057: a handler gets the item as it was claimed, and a context that lives.
+// OBX-057: a handler gets the item as it was claimed, and a context that is not done.
 func TestHandlerGetsTheWholeItem(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		id := s.add(1, "topic", 0)[0]
@@ -381,7 +380,7 @@ func TestHandlerGetsTheWholeItem(t *testing.T) {
 			return nil
 		})
 		r.start()
-		pass(time.Second)
+		advance(time.Second)
 		r.end()
 		wantRuns(t, r, id, 1)
 	})

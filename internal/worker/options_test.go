@@ -9,7 +9,7 @@ import (
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// D-8: a configuration that cannot be is an error of Run, which names the field.
+// D-8: Run returns an error for an invalid configuration, which names the field.
 func TestConfigIsValidated(t *testing.T) {
 	for want, cfg := range map[string]worker.Config[payload]{
 		"Concurrency": {Concurrency: -1}, "BatchSize": {BatchSize: worker.MaxBatch + 1}, "Lease": {Lease: time.Second - 1}, "PollMin": {PollMin: -1}, "PollMax": {PollMax: -1},

@@ -8,14 +8,14 @@ import (
 	"unicode/utf8"
 )
 
-// What a handler's error can say besides "try again later" (D-15).
+// Errors of handlers that mean something other than "retry with backoff" (D-15).
 
 type permanentError struct{ err error }
 
 func (e *permanentError) Error() string { return e.err.Error() }
 func (e *permanentError) Unwrap() error { return e.err }
 
-// Permanent says that trying again is pointless: the item fails for good now.
+// Permanent returns an error that fails the item for good, without another attempt.
 // Permanent(nil) is nil.
 func Permanent(err error) error {
 	if err == nil {
@@ -32,8 +32,8 @@ type retryAfterError struct {
 func (e *retryAfterError) Error() string { return e.err.Error() }
 func (e *retryAfterError) Unwrap() error { return e.err }
 
-// RetryAfter fails this attempt with err and says when to try again, in place
-// of the policy's backoff. A nil err becomes a plain one.
+// RetryAfter returns an error that fails this attempt with err and sets the delay before
+// the next one, in place of the policy's backoff. A nil err becomes a plain one.
 func RetryAfter(d time.Duration, err error) error {
 	if err == nil {
 		err = fmt.Errorf("retry after %v", d)
@@ -42,40 +42,39 @@ func RetryAfter(d time.Duration, err error) error {
 }
 
 type snoozeError struct {
-	delay     time.Duration
-	unhandled bool
-	ours      bool // pawl's doing, not the handler's wish: the handler did not begin
+	delay      time.Duration
+	unhandled  bool
+	notStarted bool // the handler did not start: put back by pawl
 }
 
 func (e *snoozeError) Error() string { return fmt.Sprintf("snoozed for %v", e.delay) }
 
-// Snooze puts the item back for d without counting an attempt.
+// Snooze returns an error that puts the item back for d without counting an attempt.
 func Snooze(d time.Duration) error { return &snoozeError{delay: max(d, 0)} }
 
-// PutBack is Snooze where no handler began: it is not logged as a handler's wish,
-// and a suspect stays one.
-func PutBack(d time.Duration) error { return &snoozeError{delay: max(d, 0), ours: true} }
+// PutBack is Snooze for a handler that did not start: it is not logged as the handler's
+// decision, and a suspect stays one.
+func PutBack(d time.Duration) error { return &snoozeError{delay: max(d, 0), notStarted: true} }
 
-// Unhandled is Snooze for an item that nobody here can handle (D-17).
+// Unhandled is Snooze for an item that has no handler in this process (D-17).
 func Unhandled(d time.Duration) error {
-	return &snoozeError{delay: max(d, 0), unhandled: true, ours: true}
+	return &snoozeError{delay: max(d, 0), unhandled: true, notStarted: true}
 }
 
-// ErrSettled is what a handler returns that settled its item itself, in a
-// transaction of its own and under the claim's owner token: the loop drops
-// the item without a word to the database.
+// ErrSettled is returned by a handler that settled its item itself, in a transaction of its
+// own and under the claim's owner token: the loop drops the item without settling it.
 var ErrSettled = errors.New("settled by its handler")
 
-// ErrLeaseLost is the cause with which a handler's context is cancelled when
-// its item may belong to someone else by now.
+// ErrLeaseLost is the cause with which a handler's context is cancelled when another owner
+// may hold its item.
 var ErrLeaseLost = errors.New("lease lost")
 
-// ErrStopping is the cause with which a handler's context is cancelled when
-// the grace period of a stop is over.
+// ErrStopping is the cause with which a handler's context is cancelled when the grace
+// period of a stop is over.
 var ErrStopping = errors.New("worker stopping")
 
-// PanicError is what a handler's panic becomes. Its text has no stack: that
-// goes to the log, not into the database.
+// PanicError is the error of a handler that panicked. Its text has no stack: that is
+// logged, not stored.
 type PanicError struct {
 	Value any
 	Stack []byte
@@ -87,8 +86,8 @@ func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
 // maxErrorText is how much of an error is kept with an item (D-7).
 const maxErrorText = 2048
 
-// ErrorText makes a text that every engine can keep: valid UTF-8 without NUL,
-// at most 2 KiB, cut between characters.
+// ErrorText returns a text that every engine can store: valid UTF-8 without NUL, at most
+// 2 KiB, cut between characters.
 func ErrorText(s string) string {
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 	if len(s) <= maxErrorText {
@@ -101,13 +100,13 @@ func ErrorText(s string) string {
 	return s[:cut]
 }
 
-// IsPermanent reports whether err says that trying again is pointless.
+// IsPermanent reports whether err is an error of Permanent.
 func IsPermanent(err error) bool {
 	var permanent *permanentError
 	return errors.As(err, &permanent)
 }
 
-// IsSnooze reports whether err only puts the item off.
+// IsSnooze reports whether err only delays the item.
 func IsSnooze(err error) bool {
 	var snooze *snoozeError
 	return errors.As(err, &snooze)

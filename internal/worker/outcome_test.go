@@ -48,7 +48,7 @@ func TestNilAcks(t *testing.T) {
 		id := s.add(1, "t", 0)[0]
 		r := newRig(s, worker.Config[payload]{}, func(context.Context, item) error { return nil })
 		r.start()
-		pass(time.Minute)
+		advance(time.Minute)
 		wantPlace(t, s, id, acked, 0)
 		wantRuns(t, r, id, 1)
 		r.end()
@@ -66,18 +66,18 @@ func TestErrorRetriesWithBackoff(t *testing.T) {
 		r := newRig(s, worker.Config[payload]{Policy: exact(10), Concurrency: 1}, once(errBoom))
 		r.start()
 		defer r.end()
-		pass(900 * time.Millisecond)
+		advance(900 * time.Millisecond)
 		if e := wantPlace(t, s, id, ready, 1); e.reason != "boom" {
 			t.Errorf("reason %q", e.reason)
 		}
-		pass(time.Second)
+		advance(time.Second)
 		wantPlace(t, s, id, acked, 1)
 		runs := wantRuns(t, r, id, 2)
 		if gap := runs[1].start.Sub(runs[0].end); gap < time.Second || gap > 1100*time.Millisecond {
 			t.Errorf("tried again after %v, want about 1s", gap)
 		}
 		if runs[1].retry != 1 {
-			t.Errorf("the second execution was told of %d retries", runs[1].retry)
+			t.Errorf("the second execution had Retry %d", runs[1].retry)
 		}
 		if len(r.logs.lines("level=ERROR", "message_id=message-1", "error=boom", "attempt=1")) != 1 {
 			t.Error("the failure was not logged once, with the message's id")
@@ -94,7 +94,7 @@ func TestPermanentFailsAtOnce(t *testing.T) {
 		})
 		r.start()
 		defer r.end()
-		pass(5 * time.Minute)
+		advance(5 * time.Minute)
 		if e := wantPlace(t, s, id, dead, 0); e.reason != "order 7: boom" {
 			t.Errorf("reason %q", e.reason)
 		}
@@ -109,9 +109,9 @@ func TestRetryAfterSetsTheDelay(t *testing.T) {
 		r := newRig(s, worker.Config[payload]{}, once(fmt.Errorf("busy: %w", worker.RetryAfter(42*time.Second, errBoom))))
 		r.start()
 		defer r.end()
-		pass(41 * time.Second)
+		advance(41 * time.Second)
 		wantPlace(t, s, id, ready, 1)
-		pass(2 * time.Second)
+		advance(2 * time.Second)
 		wantPlace(t, s, id, acked, 1)
 	})
 }
@@ -123,7 +123,7 @@ func TestRetryAfterUsesUpAttempts(t *testing.T) {
 		r := newRig(s, worker.Config[payload]{Policy: exact(3)}, func(context.Context, item) error { return worker.RetryAfter(0, nil) })
 		r.start()
 		defer r.end()
-		pass(time.Minute)
+		advance(time.Minute)
 		wantPlace(t, s, id, dead, 2)
 		wantRuns(t, r, id, 3)
 	})
@@ -136,9 +136,9 @@ func TestSnoozeCountsNoAttempt(t *testing.T) {
 		r := newRig(s, worker.Config[payload]{Policy: exact(1)}, once(worker.Snooze(5*time.Second)))
 		r.start()
 		defer r.end()
-		pass(4900 * time.Millisecond)
+		advance(4900 * time.Millisecond)
 		wantPlace(t, s, id, ready, 0)
-		pass(200 * time.Millisecond)
+		advance(200 * time.Millisecond)
 		wantPlace(t, s, id, acked, 0)
 		if len(r.logs.lines("level=ERROR")) != 0 {
 			t.Error("a snooze was logged as an error")
@@ -149,14 +149,14 @@ func TestSnoozeCountsNoAttempt(t *testing.T) {
 	})
 }
 
-// D-17: an item that nobody here handles goes back uncounted, and shows apart.
+// D-17: an item without a handler here goes back uncounted, and has a counter of its own.
 func TestUnhandledIsCountedApart(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		id := s.add(1, "t", 0)[0]
 		r := newRig(s, worker.Config[payload]{Policy: exact(1)}, once(worker.Unhandled(time.Second)))
 		r.start()
 		defer r.end()
-		pass(5 * time.Second)
+		advance(5 * time.Second)
 		wantPlace(t, s, id, acked, 0)
 		if c := r.loop.Stats().Counts(); c.Unhandled != 1 || c.Released != 1 || c.Acked != 1 {
 			t.Errorf("stats %+v", c)
@@ -179,7 +179,7 @@ func TestPanicIsAnErrorWithItsStackInTheLog(t *testing.T) {
 		})
 		r.start()
 		defer r.end()
-		pass(500 * time.Millisecond)
+		advance(500 * time.Millisecond)
 		if e := wantPlace(t, s, ids[0], ready, 1); e.reason != "panic: no such thing" {
 			t.Errorf("reason %q", e.reason)
 		}
@@ -187,19 +187,19 @@ func TestPanicIsAnErrorWithItsStackInTheLog(t *testing.T) {
 		if len(r.logs.lines("level=ERROR", "stack=", "outcome_test.go")) != 1 {
 			t.Error("the panic's stack is not in the log")
 		}
-		pass(2 * time.Second)
+		advance(2 * time.Second)
 		wantPlace(t, s, ids[0], acked, 1)
 	})
 }
 
-// brokenError panics when it is asked what it says.
+// brokenError is an error whose Error method panics.
 type brokenError struct{ inner error }
 
 func (b *brokenError) Error() string { return b.inner.Error() }
 func (b *brokenError) Unwrap() error { return b.inner }
 
-// A handler that ends its goroutine fails its attempt and no more: its item comes
-// again, and as many handlers run at once as before.
+// A handler that ends its goroutine fails its attempt only: its item is handled again, and
+// as many handlers run at once as before.
 func TestHandlerThatEndsItsGoroutine(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		ids := s.add(6, "t", 0)
@@ -213,12 +213,12 @@ func TestHandlerThatEndsItsGoroutine(t *testing.T) {
 			return nil
 		})
 		r.start()
-		pass(10 * time.Second)
+		advance(10 * time.Second)
 		for _, id := range ids {
 			wantPlace(t, s, id, acked, 1)
 		}
 		s.add(4, "slow", 0)
-		pass(10 * time.Second)
+		advance(10 * time.Second)
 		if n := r.running(); n != 2 {
 			t.Errorf("%d handlers run, want 2", n)
 		}
@@ -249,7 +249,7 @@ func TestErrorOrPolicyThatPanicsIsAFailedAttempt(t *testing.T) {
 		})
 		r.start()
 		defer r.end()
-		pass(10 * time.Second)
+		advance(10 * time.Second)
 		for _, id := range ids {
 			wantPlace(t, s, id, dead, 1)
 			wantRuns(t, r, id, 2)
@@ -257,15 +257,15 @@ func TestErrorOrPolicyThatPanicsIsAFailedAttempt(t *testing.T) {
 	})
 }
 
-// D-14, OBX-061, OBX-062, OBX-064, OBX-065: by default an item runs ten times,
-// 1, 2, 4 … 60 s apart give or take a tenth, and then fails for good.
+// D-14, OBX-061, OBX-062, OBX-064, OBX-065: by default an item runs ten times, 1, 2, 4 …
+// 60 s ± 10 % apart, and then fails for good.
 func TestDefaultPolicyGivesTenAttemptsAndThenFails(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		id := s.add(1, "t", 0)[0]
 		r := newRig(s, worker.Config[payload]{}, func(context.Context, item) error { return errBoom })
 		r.start()
 		defer r.end()
-		pass(time.Hour)
+		advance(time.Hour)
 		if e := wantPlace(t, s, id, dead, 9); e.reason != "boom" {
 			t.Errorf("reason %q", e.reason)
 		}
@@ -277,7 +277,7 @@ func TestDefaultPolicyGivesTenAttemptsAndThenFails(t *testing.T) {
 				t.Errorf("execution %d came after %v, want %v ± 10 %%", i+1, gap, want)
 			}
 			if runs[i].retry != i {
-				t.Errorf("execution %d was told of %d retries", i+1, runs[i].retry)
+				t.Errorf("execution %d had Retry %d", i+1, runs[i].retry)
 			}
 		}
 	})
@@ -302,14 +302,14 @@ func TestPolicyPerTopic(t *testing.T) {
 		})
 		r.start()
 		defer r.end()
-		pass(time.Minute)
+		advance(time.Minute)
 		wantPlace(t, s, twice, dead, 1)
 		wantPlace(t, s, forever, acked, 50)
 	})
 }
 
-// D-12: an item whose leases expired as often as it may be tried fails without
-// being run again.
+// D-12: an item whose leases expired as often as it may be tried fails without being run
+// again.
 func TestItemThatKillsItsWorkersFailsUnrun(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		id := s.add(1, "t", 0)[0]
@@ -317,7 +317,7 @@ func TestItemThatKillsItsWorkersFailsUnrun(t *testing.T) {
 		r := newRig(s, worker.Config[payload]{Policy: exact(3)}, func(context.Context, item) error { return nil })
 		r.start()
 		defer r.end()
-		pass(time.Second)
+		advance(time.Second)
 		if e := wantPlace(t, s, id, dead, 3); !strings.Contains(e.reason, "3 attempts") {
 			t.Errorf("reason %q does not say why", e.reason)
 		}
@@ -328,8 +328,8 @@ func TestItemThatKillsItsWorkersFailsUnrun(t *testing.T) {
 	})
 }
 
-// D-12, OBX-053, OBX-106: what a crashed worker held comes back by itself, all
-// of it, without an attempt counted, and that is logged.
+// D-12, OBX-053, OBX-106: what a crashed worker held comes back by itself, all of it,
+// without an attempt counted, and that is logged.
 func TestExpiredLeasesComeBackByThemselves(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		ids := s.add(3*reapMost+1, "t", 0)
@@ -339,9 +339,9 @@ func TestExpiredLeasesComeBackByThemselves(t *testing.T) {
 		r := newRig(s, worker.Config[payload]{PollMax: time.Second}, func(context.Context, item) error { return nil })
 		r.start()
 		defer r.end()
-		pass(9900 * time.Millisecond)
+		advance(9900 * time.Millisecond)
 		wantRuns(t, r, 0, 0)
-		pass(1500 * time.Millisecond)
+		advance(1500 * time.Millisecond)
 		for _, id := range ids {
 			wantPlace(t, s, id, acked, 0)
 		}
@@ -354,7 +354,7 @@ func TestExpiredLeasesComeBackByThemselves(t *testing.T) {
 	})
 }
 
-// What comes back is counted and said before it is handled, however long that takes.
+// What comes back is counted and logged before it is handled, however long that takes.
 func TestWhatComesBackIsSaidFirst(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		ids := s.add(3, "t", 0)
@@ -375,14 +375,14 @@ func TestWhatComesBackIsSaidFirst(t *testing.T) {
 		}
 		r.start()
 		defer r.end()
-		pass(10 * time.Minute)
+		advance(10 * time.Minute)
 		for _, id := range ids {
 			wantPlace(t, s, id, acked, 0)
 		}
 	})
 }
 
-// D-6: a Reap that fails is tried again, ever more rarely, and said.
+// D-6: a Reap that fails is retried with growing delays, and logged.
 func TestReapingOutlivesErrors(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		id := s.add(1, "t", 0)[0]
@@ -399,20 +399,20 @@ func TestReapingOutlivesErrors(t *testing.T) {
 		}
 		r.start()
 		defer r.end()
-		pass(time.Hour)
+		advance(time.Hour)
 		if n := len(r.link.calls("reap")); n < 100 || n > 200 {
 			t.Errorf("%d tries in an hour, want one in about 30 s", n)
 		}
 		if len(r.logs.lines("level=WARN", "reap")) == 0 {
 			t.Error("the errors were swallowed")
 		}
-		pass(31 * time.Second)
+		advance(31 * time.Second)
 		wantPlace(t, s, id, acked, 0)
 	})
 }
 
-// D-13: every claim has a token of its own, and what a loop says of a claim it
-// lost changes nothing.
+// D-13: every claim has a token of its own, and a settlement of a claim that was lost
+// changes nothing.
 func TestResultsOfALostClaimChangeNothing(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		ids := s.add(4, "t", 0)
@@ -422,13 +422,13 @@ func TestResultsOfALostClaimChangeNothing(t *testing.T) {
 			return outcomes[i.ID]
 		})
 		r.start()
-		pass(time.Second)
-		s.steal(ids...)
+		advance(time.Second)
+		s.endLease(ids...)
 		s.mu.Lock()
 		other := worker.NewOwnerToken()
 		s.claimOf(true, other, time.Hour, 4)
 		s.mu.Unlock()
-		pass(10 * time.Second)
+		advance(10 * time.Second)
 		for _, id := range ids {
 			if e := wantPlace(t, s, id, leased, 0); e.owner != other || e.reason != "" {
 				t.Errorf("item %d was changed by a loop that lost it: %+v", id, e)
@@ -441,8 +441,8 @@ func TestResultsOfALostClaimChangeNothing(t *testing.T) {
 	})
 }
 
-// D-15: what a handler makes of its cancellation by our own stop is no failure,
-// in whatever words it reports it; an explicit verdict stands.
+// D-15: an error that a handler returns for its cancellation by a stop is no failure,
+// whatever its text; an explicit outcome is kept.
 func TestOurOwnStopIsNoFailure(t *testing.T) {
 	for name, answer := range map[string]func(context.Context) error{
 		"ctx.Err":           func(ctx context.Context) error { return ctx.Err() },
@@ -459,7 +459,7 @@ func TestOurOwnStopIsNoFailure(t *testing.T) {
 					return answer(ctx)
 				})
 				r.start()
-				pass(time.Second)
+				advance(time.Second)
 				r.end()
 				wantPlace(t, s, id, ready, 0)
 				if len(r.logs.lines("level=ERROR")) != 0 {
@@ -476,21 +476,21 @@ func TestOurOwnStopIsNoFailure(t *testing.T) {
 				return worker.Permanent(errBoom)
 			})
 			r.start()
-			pass(time.Second)
+			advance(time.Second)
 			r.end()
 			wantPlace(t, s, id, dead, 0)
 		})
 	})
 }
 
-// D-15: an error that merely looks like a cancellation is a failure.
+// D-15: an error that only resembles a cancellation is a failure.
 func TestForeignCancellationIsAFailure(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		id := s.add(1, "t", 0)[0]
 		r := newRig(s, worker.Config[payload]{}, once(context.Canceled))
 		r.start()
 		defer r.end()
-		pass(500 * time.Millisecond)
+		advance(500 * time.Millisecond)
 		wantPlace(t, s, id, ready, 1)
 	})
 }

@@ -9,7 +9,7 @@ import (
 
 // What is logged about attempts that did not succeed (OBX-105, D-117).
 
-// reportFailure logs a handler's error and what comes next.
+// reportFailure logs a handler's error and whether and when the item is retried.
 func (l *Loop[M]) reportFailure(t *task[M], policy RetryPolicy, err error, r *result) {
 	log := l.cfg.Logger
 	if p := (*PanicError)(nil); errors.As(err, &p) {
@@ -20,29 +20,31 @@ func (l *Loop[M]) reportFailure(t *task[M], policy RetryPolicy, err error, r *re
 	switch {
 	case !final:
 		level = l.cfg.RetryLogLevel.Level()
-	case t.began.IsZero(): // this attempt was not made
+	case t.started.IsZero(): // this attempt was not made
 		attempt = t.item.Retry
 	}
 	log.Log(context.Background(), level, "handler failed", "topic", t.item.Topic, "message_id", t.item.MessageID.String(),
 		"attempt", attempt, "of", policy.MaxAttempts, "retry_in", r.delay, "final", final, "error", errorLine(err))
 }
 
-// reportWish logs that a handler chose when to try again.
-func (l *Loop[M]) reportWish(t *task[M], policy RetryPolicy, err error, delay time.Duration) {
-	if !l.informs() {
+// reportRetryAfter logs that a handler chose the delay before the next attempt.
+func (l *Loop[M]) reportRetryAfter(t *task[M], policy RetryPolicy, err error, delay time.Duration) {
+	if !l.infoEnabled() {
 		return
 	}
 	l.cfg.Logger.Info("handler asked for another attempt", "topic", t.item.Topic, "message_id", t.item.MessageID.String(),
 		"attempt", t.item.Retry+1, "of", policy.MaxAttempts, "retry_in", delay, "error", errorLine(err))
 }
 
-// reportSnooze logs that a handler put its item off, which counts as no attempt.
+// reportSnooze logs that a handler put its item back, which counts as no attempt.
 func (l *Loop[M]) reportSnooze(t *task[M], snooze *snoozeError) {
-	if snooze.ours || !l.informs() {
+	if snooze.notStarted || !l.infoEnabled() {
 		return
 	}
 	l.cfg.Logger.Info("handler put its message off", "topic", t.item.Topic, "message_id", t.item.MessageID.String(), "attempt", t.item.Retry+1, "retry_in", snooze.delay)
 }
 
-// informs reports whether a line at INFO is read by anybody.
-func (l *Loop[M]) informs() bool { return l.cfg.Logger.Enabled(context.Background(), slog.LevelInfo) }
+// infoEnabled reports whether lines at level Info are logged.
+func (l *Loop[M]) infoEnabled() bool {
+	return l.cfg.Logger.Enabled(context.Background(), slog.LevelInfo)
+}

@@ -11,14 +11,14 @@ import (
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// D-117, OBX-105: a failed attempt says which it was, of how many, when the next one is, and whether there is none.
+// D-117, OBX-105: the log of a failed attempt has its number, of how many, the delay before the next one, and whether there is none.
 func TestFailedAttemptSaysWhatComesNext(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		s.add(1, "t", 0)
 		r := newRig(s, worker.Config[payload]{Policy: exact(3)}, func(context.Context, item) error { return errBoom })
 		r.start()
 		defer r.end()
-		pass(time.Minute)
+		advance(time.Minute)
 		for _, want := range []string{
 			"attempt=1 of=3 retry_in=1s final=false error=boom", "attempt=2 of=3 retry_in=2s final=false error=boom", "attempt=3 of=3 retry_in=0s final=true error=boom",
 		} {
@@ -43,7 +43,7 @@ func TestLoggedDelayIsTheOneThatIsKept(t *testing.T) {
 		start := time.Now()
 		r.start()
 		defer r.end()
-		pass(time.Second)
+		advance(time.Second)
 		line := strings.Join(r.logs.lines("handler failed", "of=0"), "")
 		_, text, _ := strings.Cut(line, "retry_in=")
 		text, _, _ = strings.Cut(text, " ")
@@ -54,7 +54,7 @@ func TestLoggedDelayIsTheOneThatIsKept(t *testing.T) {
 	})
 }
 
-// D-117: what a handler asked for is information: until its attempts are used up.
+// D-117: a delay that a handler chose is logged at level Info, until its attempts are used up.
 func TestWhatAHandlerAskedForIsInformation(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		s.add(1, "later", 0)
@@ -72,7 +72,7 @@ func TestWhatAHandlerAskedForIsInformation(t *testing.T) {
 		})
 		r.start()
 		defer r.end()
-		pass(5 * time.Minute)
+		advance(5 * time.Minute)
 		for _, want := range [][]string{
 			{"level=INFO", `msg="handler asked for another attempt"`, "topic=later message_id=message-1 attempt=1 of=2 retry_in=42s error=\"busy: boom\""},
 			{"level=ERROR", `msg="handler failed"`, "topic=later message_id=message-1 attempt=2 of=2 retry_in=0s final=true error=\"busy: boom\""},
@@ -88,14 +88,14 @@ func TestWhatAHandlerAskedForIsInformation(t *testing.T) {
 	})
 }
 
-// D-117: a program may have attempts logged lower that will be retried, but not the last one.
+// D-117: a program may lower the level of attempts that will be retried, but not of the last one.
 func TestRetryLogLevel(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		s.add(1, "t", 0)
 		r := newRig(s, worker.Config[payload]{Policy: exact(2), RetryLogLevel: slog.LevelWarn}, func(context.Context, item) error { return errBoom })
 		r.start()
 		defer r.end()
-		pass(time.Minute)
+		advance(time.Minute)
 		if len(r.logs.lines("level=WARN", "handler failed", "attempt=1")) != 1 || len(r.logs.lines("level=ERROR", "handler failed", "attempt=2")) != 1 {
 			t.Errorf("logged\n%v", r.logs.lines("handler failed"))
 		}

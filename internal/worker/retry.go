@@ -7,7 +7,7 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// Backoff is the default delay after so many failures: 1, 2, 4, … 60 s (D-14).
+// Backoff returns the default delay after so many failures: 1, 2, 4, … 60 s (D-14).
 // Backoff(0) is 1 s, as is Backoff(1).
 func Backoff(failures int) time.Duration {
 	const limit = 60 * time.Second
@@ -20,13 +20,13 @@ func Backoff(failures int) time.Duration {
 	return min(time.Second<<(failures-1), limit)
 }
 
-// RetryPolicy says how often and when to try again.
+// RetryPolicy defines how often and when an item is tried again.
 type RetryPolicy struct {
-	// MaxAttempts is how many executions there are in all; 0 = no limit.
+	// MaxAttempts is the number of executions in all; 0 = no limit.
 	MaxAttempts int
-	// Delay is the pause after so many failures, 1 for the first; nil = Backoff.
+	// Delay returns the delay after so many failures, 1 for the first; nil = Backoff.
 	Delay func(failures int) time.Duration
-	// Jitter spreads each delay by ± this share, 0 … 1.
+	// Jitter varies each delay by ± this share, 0 … 1.
 	Jitter float64
 }
 
@@ -40,12 +40,12 @@ func DefaultRetryPolicy() RetryPolicy {
 	return RetryPolicy{MaxAttempts: 10, Jitter: 0.1}
 }
 
-// Exhausted reports whether so many failures use the policy up.
+// Exhausted reports whether no attempt is left after so many failures.
 func (p RetryPolicy) Exhausted(failures int) bool {
 	return p.MaxAttempts > 0 && failures >= p.MaxAttempts
 }
 
-// Wait is the delay after so many failures, with jitter, never negative.
+// Wait returns the delay after so many failures, with jitter, never negative.
 func (p RetryPolicy) Wait(failures int) time.Duration {
 	delay := Backoff
 	if p.Delay != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// D-14, OBX-061, OBX-062: the delays are 1, 2, 4, 8, 16, 32 and 60 s, and stay
-// there, without overflow at a million failures.
+// D-14, OBX-061, OBX-062: the delays are 1, 2, 4, 8, 16, 32 and 60 s, and stay 60 s,
+// without overflow at a million failures.
 func TestBackoffDoublesToAMinute(t *testing.T) {
 	for failures, seconds := range map[int]int{
 		math.MinInt: 1, -1: 1, 0: 1, 1: 1, 2: 2, 3: 4, 4: 8, 5: 16, 6: 32, 7: 60, 8: 60, 9: 60, 10: 60,
@@ -39,7 +39,7 @@ func TestDefaultRetryPolicy(t *testing.T) {
 	}
 }
 
-// D-14: jitter stays within its share, is never negative, and does spread.
+// D-14: jitter stays within its share, is never negative, and varies.
 func TestJitterIsBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		share := rapid.Float64Range(-1, 3).Draw(t, "jitter")
@@ -76,7 +76,7 @@ func TestJitterIsBounded(t *testing.T) {
 	}
 }
 
-// D-15: what the words of a handler do to nil and to strange values.
+// D-15: the constructors of handlers' errors with nil and unusual values.
 func TestVerdictsOfNothing(t *testing.T) {
 	if worker.Permanent(nil) != nil {
 		t.Error("Permanent(nil) is not nil")
@@ -95,8 +95,8 @@ func TestVerdictsOfNothing(t *testing.T) {
 	}
 }
 
-// D-7: what is kept of an error is valid UTF-8 without NUL, at most 2 KiB, cut
-// between characters, and as much as fits.
+// D-7: the text of an error that is stored is valid UTF-8 without NUL, at most 2 KiB, cut
+// between characters, and as long as fits.
 func FuzzErrorText(f *testing.F) {
 	for _, s := range []string{"", "boom", "\x00", "a\xffb", strings.Repeat("a", 2047) + "é", strings.Repeat("a", 2048) + "b",
 		strings.Repeat("\U0001F4A5", 600), strings.Repeat("\xf0\x9f", 2000), strings.Repeat("a\x00", 1100)} {
@@ -123,7 +123,7 @@ func FuzzErrorText(f *testing.F) {
 	})
 }
 
-// D-23: runs are the sorted set of the ids, each once, with neighbours joined.
+// D-23: runs are the sorted set of the ids, each once, with consecutive ones joined.
 func TestRunsAreTheSortedSet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		id := rapid.OneOf(rapid.Int64Range(-3, 12), rapid.Int64Range(math.MaxInt64-6, math.MaxInt64),
@@ -132,7 +132,7 @@ func TestRunsAreTheSortedSet(t *testing.T) {
 	})
 }
 
-// D-23: the same on bytes a fuzzer makes up.
+// D-23: the same with fuzzed bytes.
 func FuzzRuns(f *testing.F) {
 	f.Add([]byte{1, 2, 3, 3, 9, 1})
 	f.Add([]byte{255, 254, 0, 128, 127, 126})

@@ -9,22 +9,22 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 )
 
-// ScheduleQueue is the queue whose sleepers schedulers are. No message can name
-// it, so nobody but them is woken.
+// ScheduleQueue is the queue that schedulers wait on. No message can name it, so notifying
+// it wakes only schedulers.
 const ScheduleQueue = ""
 
-// Source is what a component has fall due, as a Scheduler sees it.
+// Source is what a component schedules: due work that a Scheduler dispatches.
 type Source interface {
 	// Name is for logs.
 	Name() string
-	// Fire does what is due, a bounded part of it at a time, and returns how much
-	// that was. Several processes may fire at once.
-	Fire(ctx context.Context) (int64, error)
+	// Dispatch does what is due, a bounded part of it at a time, and returns how much
+	// that was. Several processes may call it at once.
+	Dispatch(ctx context.Context) (int64, error)
 	// NextDue returns how long until something is due; ok is false for never.
 	NextDue(ctx context.Context) (d time.Duration, ok bool, err error)
 }
 
-// ScheduleConfig sets a scheduler up.
+// ScheduleConfig configures a scheduler.
 type ScheduleConfig struct {
 	DB      engine.DB
 	Sources []Source
@@ -34,9 +34,9 @@ type ScheduleConfig struct {
 	Tracker            *LoopTracker // where to report status; nil: a new one
 }
 
-// Scheduler fires what is due, at the time. Any number of them, in any number of
-// processes, work on one database: there is no leader to lose. An source that
-// fails does not hold up the others.
+// Scheduler dispatches what is due, on time. Any number of them, in any number of processes,
+// work on one database: there is no leader. A source that fails does not hold up the
+// others.
 type Scheduler struct {
 	cfg     ScheduleConfig
 	sources []*dueSource
@@ -44,26 +44,26 @@ type Scheduler struct {
 
 type dueSource struct {
 	Source
-	failures   int
+	failures   int       // in a row
 	emptyPolls int       // polls in a row that found something due and could not claim it
 	retry      time.Time // not before, after a failure
 }
 
 const (
 	defaultMaxPolling = 30 * time.Second
-	// deafPolling is how often to poll where notifications do not arrive, as behind a
+	// pollOnlyInterval is the poll interval where notifications do not arrive, as behind a
 	// connection pooler.
-	deafPolling = time.Second
-	// gatherSchedule is how long notifications may accumulate before a poll: on SQLite
-	// every commit of anyone ends a sleep.
-	gatherSchedule = 5 * time.Millisecond
-	// longestVain bounds the pause while something is due that we cannot have, to
-	// 1 ms << 6: it hides from us when the next is due, and that may not be late
-	// because of a transaction that somebody keeps open (D-72).
-	longestEmpty = 6
+	pollOnlyInterval = time.Second
+	// scheduleDelay is how long notifications accumulate before a poll: on SQLite every
+	// commit of any writer ends a sleep.
+	scheduleDelay = 5 * time.Millisecond
+	// maxEmptyPolls bounds the poll interval, to 1 ms << 6, while something is due that
+	// cannot be claimed: the next due time is not visible then, and must not be missed
+	// because another transaction stays open (D-72).
+	maxEmptyPolls = 6
 )
 
-// NewScheduler returns a scheduler that is not running yet.
+// NewScheduler returns a scheduler that does not run yet.
 func NewScheduler(cfg ScheduleConfig) *Scheduler {
 	set(&cfg.MaxPollingInterval, defaultMaxPolling)
 	if cfg.Tracker == nil {
@@ -79,31 +79,31 @@ func NewScheduler(cfg ScheduleConfig) *Scheduler {
 // LastSuccess returns when all sources were last up to date; zero if never.
 func (s *Scheduler) LastSuccess() time.Time { return s.cfg.Tracker.lastSuccess() }
 
-// Run fires what is due until ctx ends, and returns nil then. Errors of the
-// database are survived.
+// Run dispatches what is due until ctx ends, and returns nil then. It survives errors of
+// the database.
 func (s *Scheduler) Run(ctx context.Context) error {
-	sleep := s.cfg.DB.Waiter(ScheduleQueue)
-	defer sleep.Close()
+	waiter := s.cfg.DB.Waiter(ScheduleQueue)
+	defer waiter.Close()
 	defer s.cfg.Tracker.begin()()
 	for ctx.Err() == nil {
-		s.cfg.Tracker.turn(0)
+		s.cfg.Tracker.iterate(0)
 		s.Dispatch(ctx)
-		deaf := false
-		if again, err := sleep.Subscribe(ctx); err != nil {
-			deaf = true
+		pollOnly := false
+		if again, err := waiter.Subscribe(ctx); err != nil {
+			pollOnly = true
 		} else if again {
 			s.Dispatch(ctx) // one poll between subscribing and sleeping
 		}
-		pause := s.delay(ctx, deaf)
-		s.cfg.Tracker.turn(pause)
-		if sleep.Sleep(ctx, pause) {
-			_ = engine.Sleep(ctx, gatherSchedule)
+		delay := s.delay(ctx, pollOnly)
+		s.cfg.Tracker.iterate(delay)
+		if waiter.Sleep(ctx, delay) {
+			_ = engine.Sleep(ctx, scheduleDelay)
 		}
 	}
 	return nil
 }
 
-// Fire does everything that is due now, once.
+// Dispatch does everything that is due now, once.
 func (s *Scheduler) Dispatch(ctx context.Context) {
 	ok := true
 	for _, a := range s.sources {
@@ -121,11 +121,11 @@ func (s *Scheduler) Dispatch(ctx context.Context) {
 	}
 }
 
-// drain fires until nothing is due: there is no cap per pass.
+// drain dispatches until nothing is due: a pass is not bounded.
 func (a *dueSource) drain(ctx context.Context, tracker *LoopTracker) error {
 	for ctx.Err() == nil {
-		tracker.turn(0)
-		n, err := a.Source.Fire(ctx)
+		tracker.iterate(0)
+		n, err := a.Source.Dispatch(ctx)
 		if err != nil {
 			return err
 		}
@@ -145,20 +145,20 @@ func (s *Scheduler) failed(ctx context.Context, a *dueSource, err error) {
 	}
 	a.failures++
 	s.cfg.Tracker.failed(err)
-	pause := engine.Jitter(min(250*time.Millisecond<<min(a.failures-1, 7), longest), 0.2)
-	a.retry = time.Now().Add(pause)
+	delay := engine.Jitter(min(250*time.Millisecond<<min(a.failures-1, 7), maxBackoff), 0.2)
+	a.retry = time.Now().Add(delay)
 	level := slog.LevelError
-	if engine.Away(err) {
+	if engine.Unavailable(err) {
 		level = slog.LevelWarn
 	}
-	s.cfg.Logger.Log(ctx, level, "could not fire what is due, will retry", "component", a.Name(), "error", err, "failures", a.failures, "delay", pause)
+	s.cfg.Logger.Log(ctx, level, "could not fire what is due, will retry", "component", a.Name(), "error", err, "failures", a.failures, "delay", delay)
 }
 
-// delay is how long to sleep without a notification: until the next of all sources is due.
-func (s *Scheduler) delay(ctx context.Context, deaf bool) time.Duration {
+// delay returns how long to sleep without a notification: until the next of all sources is due.
+func (s *Scheduler) delay(ctx context.Context, pollOnly bool) time.Duration {
 	most := s.cfg.MaxPollingInterval
-	if deaf {
-		most = min(most, deafPolling)
+	if pollOnly {
+		most = min(most, pollOnlyInterval)
 	}
 	for _, a := range s.sources {
 		most = min(most, s.until(ctx, a, most))
@@ -166,7 +166,7 @@ func (s *Scheduler) delay(ctx context.Context, deaf bool) time.Duration {
 	return most
 }
 
-// until is how long one source lets us sleep.
+// until returns how long to sleep for one source.
 func (s *Scheduler) until(ctx context.Context, a *dueSource, most time.Duration) time.Duration {
 	if wait := time.Until(a.retry); wait > 0 {
 		return wait
@@ -178,25 +178,25 @@ func (s *Scheduler) until(ctx context.Context, a *dueSource, most time.Duration)
 		return max(time.Until(a.retry), time.Millisecond)
 	case !ok:
 		return most
-	case due <= 0: // due just now, or held by somebody's open transaction
+	case due <= 0: // it became due just now, or another transaction has it locked
 		a.emptyPolls++
-		return min(most, time.Millisecond<<min(a.emptyPolls-1, longestEmpty))
+		return min(most, time.Millisecond<<min(a.emptyPolls-1, maxEmptyPolls))
 	}
 	a.emptyPolls = 0
 	return due + time.Millisecond
 }
 
-// farAway is as far as a worker plans ahead.
-const farAway = 365 * 24 * time.Hour
+// maxDue is the longest delay that NextDue returns.
+const maxDue = 365 * 24 * time.Hour
 
-// NextDue asks an operation when something is due; ok is false for never.
-func NextDue(ctx context.Context, db engine.DB, ask engine.Answering[op.Wait]) (d time.Duration, ok bool, err error) {
-	w, _, err := engine.Get(ctx, db, ask)
+// NextDue reads with an operation when something is due; ok is false for never.
+func NextDue(ctx context.Context, db engine.DB, operation engine.Answering[op.Wait]) (d time.Duration, ok bool, err error) {
+	w, _, err := engine.Get(ctx, db, operation)
 	if err != nil || w.Micros == nil {
 		return 0, false, err
 	}
 	// A Duration ends after 292 years; due times that other programs wrote may be
 	// thousands of years off, either way.
-	most := farAway.Microseconds()
+	most := maxDue.Microseconds()
 	return time.Duration(max(-most, min(*w.Micros, most))) * time.Microsecond, true, nil
 }

@@ -23,28 +23,28 @@ type clockwork struct {
 	notifier chan struct{}
 	*worker.Scheduler
 
-	mu     sync.Mutex
-	diary  []string         // what it did, in order
-	deaf   bool             // arming fails
-	arming func(c *planner) // called while it arms
-	plans  []*planner
-	closed bool
-	start  func()
-	stop   func()
+	mu          sync.Mutex
+	calls       []string         // its calls, in order
+	pollOnly    bool             // subscribing fails
+	subscribing func(c *planner) // called while it subscribes
+	plans       []*planner
+	closed      bool
+	start       func()
+	stop        func()
 }
 
-// planner is an source.
+// planner is a source with a list of due times.
 type planner struct {
 	c     *clockwork
 	name  string
 	batch int
 
-	dues  []time.Time
-	held  bool        // somebody's open transaction has what is due
-	err   error       // of Fire
-	blind error       // of NextDue
-	looks []time.Time // calls of Fire
-	fired []time.Duration
+	dues      []time.Time
+	held      bool        // another transaction has locked what is due
+	err       error       // of Dispatch
+	noDueTime error       // of NextDue
+	polls     []time.Time // calls of Dispatch
+	fired     []time.Duration
 }
 
 // clock runs a test with a scheduler of some sources, which the test starts and
@@ -65,7 +65,7 @@ func clock(t *testing.T, most time.Duration, names []string, test func(c *clockw
 			cancel()
 			synctest.Wait()
 			if !c.closed {
-				t.Error("the scheduler did not end, or left its sleeper open")
+				t.Error("the scheduler did not end, or left its waiter open")
 			}
 		})
 		defer c.stop()
@@ -87,18 +87,18 @@ func (c *clockwork) locked(f func()) {
 }
 
 func (c *clockwork) note(format string, args ...any) {
-	c.diary = append(c.diary, fmt.Sprintf(format, args...))
+	c.calls = append(c.calls, fmt.Sprintf(format, args...))
 }
 
-// database is one of which a scheduler needs nothing but a sleeper.
-func (c *clockwork) database() engine.DB { return sleepers{c: c} }
+// database is a DB of which a scheduler uses only the waiter.
+func (c *clockwork) database() engine.DB { return waiters{c: c} }
 
-type sleepers struct {
+type waiters struct {
 	engine.DB
 	c *clockwork
 }
 
-func (s sleepers) Waiter(queue string) engine.Waiter {
+func (s waiters) Waiter(queue string) engine.Waiter {
 	if queue != worker.ScheduleQueue {
 		s.c.t.Errorf("it sleeps on queue %q", queue)
 	}
@@ -106,21 +106,21 @@ func (s sleepers) Waiter(queue string) engine.Waiter {
 }
 
 type bed struct {
-	c     *clockwork
-	armed bool
+	c          *clockwork
+	subscribed bool
 }
 
 func (b *bed) Subscribe(context.Context) (again bool, err error) {
 	b.c.mu.Lock()
 	defer b.c.mu.Unlock()
-	b.c.note("arm")
-	if b.c.arming != nil {
-		b.c.arming(b.c.plans[0])
+	b.c.note("subscribe")
+	if b.c.subscribing != nil {
+		b.c.subscribing(b.c.plans[0])
 	}
-	if b.c.deaf {
+	if b.c.pollOnly {
 		return false, errAway
 	}
-	again, b.armed = !b.armed, true
+	again, b.subscribed = !b.subscribed, true
 	return again, nil
 }
 
@@ -144,8 +144,8 @@ func (b *bed) Sleep(ctx context.Context, d time.Duration) bool {
 
 func (b *bed) Close() { b.c.locked(func() { b.c.closed = true }) }
 
-// ring tells the scheduler of news.
-func (c *clockwork) ring() {
+// notify notifies the scheduler.
+func (c *clockwork) notify() {
 	select {
 	case c.notifier <- struct{}{}:
 	default:
@@ -154,13 +154,13 @@ func (c *clockwork) ring() {
 
 func (p *planner) Name() string { return p.name }
 
-// Fire does a batch of what is due and notes how late each was.
-func (p *planner) Fire(context.Context) (n int64, err error) {
+// Dispatch does a batch of what is due and records how late each was.
+func (p *planner) Dispatch(context.Context) (n int64, err error) {
 	p.c.mu.Lock()
 	defer p.c.mu.Unlock()
 	now := time.Now()
-	p.c.note("look")
-	p.looks = append(p.looks, now)
+	p.c.note("poll")
+	p.polls = append(p.polls, now)
 	if p.err != nil {
 		return 0, p.err
 	}
@@ -175,13 +175,13 @@ func (p *planner) Fire(context.Context) (n int64, err error) {
 func (p *planner) NextDue(context.Context) (time.Duration, bool, error) {
 	p.c.mu.Lock()
 	defer p.c.mu.Unlock()
-	if p.blind != nil || len(p.dues) == 0 {
-		return 0, false, p.blind
+	if p.noDueTime != nil || len(p.dues) == 0 {
+		return 0, false, p.noDueTime
 	}
 	return time.Until(p.dues[0]), true, nil
 }
 
-// in has things fall due after these times from now.
+// in adds due times, relative to now.
 func (p *planner) in(ds ...time.Duration) {
 	p.c.locked(func() { p.add(ds...) })
 }
@@ -193,7 +193,7 @@ func (p *planner) add(ds ...time.Duration) {
 	slices.SortFunc(p.dues, time.Time.Compare)
 }
 
-// wantFired insists on how many were done, none early and none later than most.
+// wantFired checks how many were dispatched, none early and none later than most.
 func (p *planner) wantFired(n int, most time.Duration) {
 	p.c.t.Helper()
 	p.c.mu.Lock()
@@ -208,18 +208,18 @@ func (p *planner) wantFired(n int, most time.Duration) {
 	}
 }
 
-// gaps are the times between looks since one.
+// gaps returns the times between polls since one.
 func (p *planner) gaps(since int) (gaps []time.Duration) {
 	p.c.mu.Lock()
 	defer p.c.mu.Unlock()
-	for i := since + 1; i < len(p.looks); i++ {
-		gaps = append(gaps, p.looks[i].Sub(p.looks[i-1]))
+	for i := since + 1; i < len(p.polls); i++ {
+		gaps = append(gaps, p.polls[i].Sub(p.polls[i-1]))
 	}
 	return gaps
 }
 
 func (p *planner) count() (n int) {
-	p.c.locked(func() { n = len(p.looks) })
+	p.c.locked(func() { n = len(p.polls) })
 	return n
 }
 
@@ -227,118 +227,118 @@ func one() []string { return []string{"a"} }
 
 const day = 24 * time.Hour
 
-// D-72: what is due happens then: not before, and a millisecond after at most,
+// D-72: what is due is dispatched on time: not before, and at most a millisecond after,
 // whether it is moments or months away.
 func TestSchedulerFiresWhenDue(t *testing.T) {
 	clock(t, day, one(), func(c *clockwork) {
 		a := c.plans[0]
 		a.in(-time.Hour, 0, time.Millisecond, 3*time.Second, time.Hour, time.Hour, 30*day)
 		c.start()
-		pass(2 * time.Second)
+		advance(2 * time.Second)
 		c.locked(func() { a.fired = a.fired[1:] }) // it was due before we began
-		pass(31 * day)
+		advance(31 * day)
 		a.wantFired(6, 2*time.Millisecond)
 		if n := a.count(); n > 60 {
-			t.Errorf("%d looks in 31 days", n)
+			t.Errorf("%d polls in 31 days", n)
 		}
 	})
 }
 
-// D-72: it sleeps no longer than MaxPollingInterval, default 30 s, without news.
+// D-72: it sleeps no longer than MaxPollingInterval, default 30 s, without a notification.
 func TestSchedulerSleepIsBounded(t *testing.T) {
 	for most, want := range map[time.Duration]time.Duration{0: 30 * time.Second, time.Minute: time.Minute} {
 		clock(t, most, one(), func(c *clockwork) {
 			c.start()
 			a := c.plans[0]
 			a.in(day)
-			pass(time.Second)
+			advance(time.Second)
 			from := a.count() - 1
-			pass(10 * want)
+			advance(10 * want)
 			gaps := a.gaps(from)
 			if len(gaps) != 10 || slices.Max(gaps) != want || slices.Min(gaps) != want {
-				t.Errorf("looks %v apart, want %v", gaps, want)
+				t.Errorf("polls %v apart, want %v", gaps, want)
 			}
 		})
 	}
 }
 
-// D-72: a notifier ends the sleep: what is to be done earlier than all the rest is
-// done in time.
+// D-72: a notification ends the sleep: what is due earlier than everything known is
+// dispatched on time.
 func TestSchedulerIsWoken(t *testing.T) {
 	clock(t, day, one(), func(c *clockwork) {
 		c.start()
 		a := c.plans[0]
 		a.in(20 * time.Hour)
 		for range 10 {
-			pass(time.Hour)
+			advance(time.Hour)
 			a.in(0)
-			c.ring()
-			pass(10 * time.Millisecond)
+			c.notify()
+			advance(10 * time.Millisecond)
 			a.in(time.Minute)
-			c.ring()
+			c.notify()
 		}
-		pass(time.Hour)
+		advance(time.Hour)
 		a.wantFired(20, 6*time.Millisecond)
 	})
 }
 
-// D-72: the order that misses nothing: look, arm, look once more, sleep. What is
-// committed before the arming, and so rings no notifier, is found.
+// D-72: the order that misses nothing: poll, subscribe, poll again, sleep. What is
+// committed before the subscription, and so notifies nobody, is found.
 func TestSchedulerLooksAfterArming(t *testing.T) {
 	clock(t, day, one(), func(c *clockwork) {
 		added := false
-		c.arming = func(p *planner) {
+		c.subscribing = func(p *planner) {
 			if !added {
 				added = true
 				p.add(0)
 			}
 		}
 		c.start()
-		pass(time.Second)
+		advance(time.Second)
 		c.plans[0].wantFired(1, 0)
 		c.locked(func() {
-			if got := fmt.Sprint(c.diary); got != "[look arm look look sleep]" { // one of them says that there is no more
+			if got := fmt.Sprint(c.calls); got != "[poll subscribe poll poll sleep]" { // one of them says that there is no more
 				t.Errorf("it did %s", got)
 			}
 		})
 	})
 }
 
-// D-72: what is armed already needs no second look.
+// D-72: a waiter that has subscribed already needs no second poll.
 func TestSchedulerLooksOnceWhenArmed(t *testing.T) {
 	clock(t, time.Minute, one(), func(c *clockwork) {
 		c.start()
-		pass(time.Second)
-		c.locked(func() { c.diary = nil })
-		pass(time.Minute)
+		advance(time.Second)
+		c.locked(func() { c.calls = nil })
+		advance(time.Minute)
 		c.locked(func() {
-			if got := fmt.Sprint(c.diary); got != "[look arm sleep]" {
+			if got := fmt.Sprint(c.calls); got != "[poll subscribe sleep]" {
 				t.Errorf("it did %s", got)
 			}
 		})
 	})
 }
 
-// D-72: a pass does everything that is due: nothing is left for the next look.
+// D-72: a pass dispatches everything that is due: nothing is left for the next poll.
 func TestSchedulerDrains(t *testing.T) {
 	clock(t, day, one(), func(c *clockwork) {
 		c.start()
 		a := c.plans[0]
 		c.locked(func() { a.batch = 7 })
-		pass(time.Second)
+		advance(time.Second)
 		from := a.count()
 		a.in(make([]time.Duration, 10_000)...)
-		c.ring()
-		pass(5 * time.Millisecond)
+		c.notify()
+		advance(5 * time.Millisecond)
 		a.wantFired(10_000, 5*time.Millisecond)
 		if n := a.count() - from; n < 10_000/7 || n > 10_000/7+3 {
-			t.Errorf("%d looks", n)
+			t.Errorf("%d polls", n)
 		}
 	})
 }
 
-// D-6: an source that fails is tried again after 0.25 s … 30 s, and does not hold
-// up another one.
+// D-6: a source that fails is tried again after 0.25 s … 30 s, and does not hold up another
+// one.
 func TestSchedulerFailingAgenda(t *testing.T) {
 	clock(t, day, []string{"a", "b"}, func(c *clockwork) {
 		a, b := c.plans[0], c.plans[1]
@@ -348,7 +348,7 @@ func TestSchedulerFailingAgenda(t *testing.T) {
 		}
 		a.in(0)
 		c.start()
-		pass(10 * time.Minute)
+		advance(10 * time.Minute)
 		b.wantFired(600, 2*time.Millisecond)
 		a.wantFired(0, 0)
 		want := 250 * time.Millisecond
@@ -367,25 +367,24 @@ func TestSchedulerFailingAgenda(t *testing.T) {
 	})
 }
 
-// D-6: when it is well again it is as if nothing had been: the next failure
-// begins with the shortest pause.
+// D-6: after a success the next failure begins with the shortest delay.
 func TestSchedulerRecovers(t *testing.T) {
 	clock(t, day, one(), func(c *clockwork) {
 		c.start()
 		a := c.plans[0]
 		for range 2 {
 			c.locked(func() { a.err = errAway })
-			c.ring()
-			pass(10 * time.Minute)
+			c.notify()
+			advance(10 * time.Minute)
 			a.in(0)
 			c.locked(func() { a.err = nil })
-			pass(40 * time.Second)
+			advance(40 * time.Second)
 		}
 		a.wantFired(2, 40*time.Second)
 		from := a.count()
 		c.locked(func() { a.err = errAway })
-		c.ring()
-		pass(time.Second)
+		c.notify()
+		advance(time.Second)
 		if gaps := a.gaps(from); len(gaps) == 0 || !near(gaps[0], 250*time.Millisecond, 0.25) {
 			t.Errorf("after a recovery it paused %v", gaps)
 		}
@@ -395,75 +394,75 @@ func TestSchedulerRecovers(t *testing.T) {
 	})
 }
 
-// D-6: the same if it cannot be asked when it is due next.
+// D-6: the same if its next due time cannot be read.
 func TestSchedulerBlindAgenda(t *testing.T) {
 	clock(t, day, []string{"a", "b"}, func(c *clockwork) {
 		a, b := c.plans[0], c.plans[1]
-		c.locked(func() { a.blind = errBoom })
+		c.locked(func() { a.noDueTime = errBoom })
 		for i := range 60 {
 			b.in(time.Duration(i) * time.Second)
 		}
 		c.start()
-		pass(time.Minute)
+		advance(time.Minute)
 		b.wantFired(60, 2*time.Millisecond)
 		if n := a.count(); n > 400 {
-			t.Errorf("%d looks in a minute", n)
+			t.Errorf("%d polls in a minute", n)
 		}
-		c.locked(func() { a.blind = nil })
+		c.locked(func() { a.noDueTime = nil })
 		a.in(time.Minute)
-		pass(2 * time.Minute)
+		advance(2 * time.Minute)
 		a.wantFired(1, 2*time.Millisecond)
 	})
 }
 
-// D-72: something due that an open transaction holds is looked for at 1, 2, 4 …
-// 64 ms: soon after it ends, and what is due next is not late because of it.
+// D-72: something due that an open transaction holds is polled for after 1, 2, 4 … 64 ms:
+// soon after that ends, and what is due next is not late because of it.
 func TestSchedulerLooksInVain(t *testing.T) {
 	clock(t, day, one(), func(c *clockwork) {
 		a := c.plans[0]
 		c.locked(func() { a.held = true })
 		a.in(0)
-		c.ring()
+		c.notify()
 		c.start()
-		pass(10 * time.Second)
+		advance(10 * time.Second)
 		gaps := a.gaps(1)
 		for i, gap := range gaps[2:] {
 			if want := time.Millisecond << min(i+2, 6); gap > want || gap < want/2 {
-				c.t.Fatalf("look %d in vain is %v after the one before: %v", i+2, gap, gaps[:i+3])
+				c.t.Fatalf("empty poll %d is %v after the one before: %v", i+2, gap, gaps[:i+3])
 			}
 		}
 		a.in(0, 5*time.Millisecond)
 		c.locked(func() { a.held, a.dues = false, a.dues[1:] })
-		pass(100 * time.Millisecond)
+		advance(100 * time.Millisecond)
 		a.wantFired(2, 65*time.Millisecond)
 		from := a.count()
-		pass(time.Hour)
+		advance(time.Hour)
 		if n := a.count() - from; n > 1 {
-			t.Errorf("%d looks when there was nothing to do", n)
+			t.Errorf("%d polls when there was nothing to do", n)
 		}
 	})
 }
 
-// D-72: where nobody can wake it, it looks every second.
+// D-72: without notifications it polls every second.
 func TestSchedulerDeaf(t *testing.T) {
 	clock(t, day, one(), func(c *clockwork) {
-		c.locked(func() { c.deaf = true })
+		c.locked(func() { c.pollOnly = true })
 		a := c.plans[0]
 		c.start()
-		pass(time.Second)
+		advance(time.Second)
 		from := a.count() - 1
 		a.in(500 * time.Millisecond)
-		pass(time.Minute)
+		advance(time.Minute)
 		a.wantFired(1, time.Second)
 		if gaps := a.gaps(from); slices.Max(gaps) != time.Second || len(gaps) > 65 {
-			t.Errorf("looks %v apart", gaps)
+			t.Errorf("polls %v apart", gaps)
 		}
-		c.locked(func() { c.deaf = false })
-		pass(2 * time.Second)
+		c.locked(func() { c.pollOnly = false })
+		advance(2 * time.Second)
 		from = a.count()
-		pass(time.Hour)
+		advance(time.Hour)
 		if n := a.count() - from; n != 0 {
-			t.Errorf("%d looks after it could hear again", n)
+			t.Errorf("%d polls after notifications arrive again", n)
 		}
 	})
 }
@@ -475,33 +474,33 @@ func TestSchedulerLastSuccess(t *testing.T) {
 		if !worker.NewScheduler(c.cfg).LastSuccess().IsZero() {
 			t.Error("a success before the start")
 		}
-		pass(time.Hour)
+		advance(time.Hour)
 		well := c.LastSuccess()
 		if time.Since(well) > time.Minute {
 			t.Errorf("the last success was %v ago", time.Since(well))
 		}
 		c.locked(func() { c.plans[1].err = errBoom })
-		pass(time.Hour)
+		advance(time.Hour)
 		if broken := c.LastSuccess().Sub(well); broken > time.Minute {
 			t.Errorf("a success %v after it broke", broken)
 		}
 		c.locked(func() { c.plans[1].err = nil })
-		pass(time.Hour)
+		advance(time.Hour)
 		if time.Since(c.LastSuccess()) > time.Minute {
 			t.Error("no success when it was well again")
 		}
 	})
 }
 
-// D-19: it ends at once, also in the middle of a flood.
+// D-19: it ends at once, also while much is due.
 func TestSchedulerEnds(t *testing.T) {
 	clock(t, day, one(), func(c *clockwork) {
 		c.start()
 		a := c.plans[0]
-		pass(time.Second)
+		advance(time.Second)
 		c.locked(func() { a.batch = 1 })
 		a.in(make([]time.Duration, 1000)...)
-		c.ring()
+		c.notify()
 		c.stop()
 		if len(c.log.lines("level=")) != 0 {
 			t.Errorf("it complained: %v", c.log.lines("level="))
@@ -509,28 +508,28 @@ func TestSchedulerEnds(t *testing.T) {
 	})
 }
 
-// A shutdown is no failure of an source.
+// A shutdown is no failure of a source.
 func TestSchedulerStoppedWhileFiring(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		c := &clockwork{t: t, notifier: make(chan struct{}, 1)}
 		s := worker.NewScheduler(worker.ScheduleConfig{DB: c.database(), Logger: slog.New(slog.NewTextHandler(&c.log, nil)), Sources: []worker.Source{slow{}}})
 		go func() { _ = s.Run(ctx) }()
-		pass(time.Second)
+		advance(time.Second)
 		cancel()
 		synctest.Wait()
 		if lines := c.log.lines("level="); len(lines) != 0 || !c.closed || !s.LastSuccess().IsZero() {
-			t.Errorf("it logged %v, its sleeper is closed: %v, last success %v", lines, c.closed, s.LastSuccess())
+			t.Errorf("it logged %v, its waiter is closed: %v, last success %v", lines, c.closed, s.LastSuccess())
 		}
 	})
 }
 
-// slow is an source that never comes to an end.
+// slow is a source whose Dispatch never returns.
 type slow struct{}
 
 func (slow) Name() string { return "slow" }
 
-func (slow) Fire(ctx context.Context) (int64, error) {
+func (slow) Dispatch(ctx context.Context) (int64, error) {
 	<-ctx.Done()
 	return 0, errors.Join(errBoom, ctx.Err())
 }

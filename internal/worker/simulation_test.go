@@ -13,7 +13,7 @@ import (
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// scenario is what a simulation is made of; what happens when follows from seed.
+// scenario holds the parameters of a simulation; seed determines what happens when.
 type scenario struct {
 	seed        uint64
 	items       int
@@ -26,9 +26,9 @@ type scenario struct {
 	failAfter   int // per mille of calls that fail though they took effect
 	latency     time.Duration
 	outages     int // of all links, each up to a minute
-	steals      int // leases taken away before their time
+	endedLeases int // leases ended before their time
 	restarts    int // graceful stops of a loop, followed by a new one
-	crashes     int // loops that fall silent for good, followed by a new one
+	crashes     int // loops that stop answering for good, followed by a new one
 	handlerMost time.Duration
 	failures    int // per mille of executions that fail, panic, snooze, …
 }
@@ -46,7 +46,7 @@ func drawScenario(t *rapid.T) scenario {
 		failAfter:   rapid.SampledFrom([]int{0, 0, 50, 200}).Draw(t, "failAfter"),
 		latency:     rapid.SampledFrom([]time.Duration{0, time.Millisecond, 50 * time.Millisecond, 700 * time.Millisecond}).Draw(t, "latency"),
 		outages:     rapid.IntRange(0, 2).Draw(t, "outages"),
-		steals:      rapid.SampledFrom([]int{0, 0, 20}).Draw(t, "steals"),
+		endedLeases: rapid.SampledFrom([]int{0, 0, 20}).Draw(t, "endedLeases"),
 		restarts:    rapid.IntRange(0, 4).Draw(t, "restarts"),
 		crashes:     rapid.SampledFrom([]int{0, 0, 2}).Draw(t, "crashes"),
 		handlerMost: rapid.SampledFrom([]time.Duration{0, 20 * time.Millisecond, 2 * time.Second, 20 * time.Second}).Draw(t, "handlerMost"),
@@ -54,12 +54,11 @@ func drawScenario(t *rapid.T) scenario {
 	}
 }
 
-// OBX-058, OBX-059, OBX-100, D-12, D-13, D-15, D-19: several loops on one
-// queue, whose calls fail before or after taking effect, whose leases are taken
-// away, and that are stopped and killed at random: in the end the queue's books
-// have every item acked or failed exactly once, each end is one that a handler
-// or the policy decided, and no handler ran without a lease or beside another
-// one that still had its own.
+// OBX-058, OBX-059, OBX-100, D-12, D-13, D-15, D-19: several loops on one queue, whose
+// calls fail before or after taking effect, whose leases are ended early, and that are
+// stopped and killed at random: in the end every item was acked or failed exactly once,
+// each end is one that a handler or the policy decided, and no handler ran without a lease
+// or beside another one that still had its own.
 func TestSimulation(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		sc := drawScenario(rt)
@@ -71,7 +70,7 @@ func TestSimulation(t *testing.T) {
 	})
 }
 
-// sim is a scenario under way.
+// sim is a running scenario.
 type sim struct {
 	scenario
 	rng  *rand.Rand
@@ -107,7 +106,7 @@ func (m *sim) upTo(d time.Duration) time.Duration {
 	return time.Duration(m.rng.Int64N(int64(d) + 1))
 }
 
-// chance is true so many times in a thousand, until things calm down.
+// chance is true so many times in a thousand, until failures stop.
 func (m *sim) chance(perMille int) bool {
 	m.s.mu.Lock()
 	defer m.s.mu.Unlock()
@@ -140,8 +139,7 @@ func (m *sim) launch() {
 	r.start()
 }
 
-// handler ends in a random way after a random time. It respects its context
-// mostly.
+// handler returns a random result after a random time. It mostly respects its context.
 func (m *sim) handler(ctx context.Context, i item) error {
 	d := m.upTo(m.handlerMost)
 	if m.chance(30) {
@@ -170,7 +168,7 @@ func (m *sim) handler(ctx context.Context, i item) error {
 	return errBoom
 }
 
-// plan is the list of what will happen, in random order.
+// plan returns the list of events, in random order.
 func (m *sim) plan() (acts []func()) {
 	add := func(n int, act func()) {
 		for range n {
@@ -182,7 +180,7 @@ func (m *sim) plan() (acts []func()) {
 		time.Sleep(m.upTo(time.Minute))
 		m.setAway(false)
 	})
-	add(m.steals, func() { m.s.steal(worker.Position(1 + m.upTo(time.Duration(m.items-1)))) })
+	add(m.endedLeases, func() { m.s.endLease(worker.Position(1 + m.upTo(time.Duration(m.items-1)))) })
 	add(m.restarts, func() {
 		m.remove().end()
 		m.launch()
@@ -213,8 +211,7 @@ func (m *sim) remove() *rig {
 	return r
 }
 
-// settleDown lets everything end: failures stop, and after a long while so do
-// the loops.
+// settleDown ends the run: failures stop, and after a long while so do the loops.
 func (m *sim) settleDown() {
 	m.s.mu.Lock()
 	m.calm = true
@@ -252,7 +249,7 @@ func (m *sim) verdict() []string {
 			complain("is %v, ended %d times", e.place, e.ends)
 			continue
 		}
-		good, late := 0, 0 // late: after it was told to stop
+		good, late := 0, 0 // late: after its context ended
 		for _, x := range executions[e.id] {
 			switch {
 			case x.err != nil || x.end.IsZero():
@@ -266,9 +263,9 @@ func (m *sim) verdict() []string {
 				if beside && x.owner == y.owner {
 					complain("handed out twice under one claim")
 				}
-				// Whoever lost his lease has been told before the next begins.
-				if beside && !e.stolen && (x.cancelled.IsZero() || x.cancelled.After(y.start)) {
-					complain("begun at %v beside an execution begun at %v that was not cancelled", y.start, x.start)
+				// A handler whose lease was lost is cancelled before the next one starts.
+				if beside && !e.endedEarly && (x.cancelled.IsZero() || x.cancelled.After(y.start)) {
+					complain("started at %v beside an execution started at %v that was not cancelled", y.start, x.start)
 				}
 			}
 		}

@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// Turn is how many loops share what there is of handlers and connections: each
-// runs for a while, and then it may be another's turn. Both functions are asked
-// again and again, by the loop's goroutine; nil ones never end a turn.
+// TimeSlice limits how long a loop runs, where many loops take turns with few handlers and
+// connections. Both functions are called repeatedly by the loop's goroutine; a nil one
+// never ends the slice.
 type TimeSlice struct {
-	// Linger says how long to wait for more when there is nothing to do.
+	// IdleTimeout returns how long to wait for more work when there is none.
 	IdleTimeout func() time.Duration
-	// Continue is asked before every claim but the first that brought something; false
-	// lets the loop finish what it holds and return.
+	// Continue is called before every claim after the first that returned something; false
+	// makes the loop finish what it holds and return.
 	Continue func() bool
-	// Over is shared by the loops of a turn, and set by the first of them that is
-	// through: then it is over for all. Otherwise one that is busy would keep the
-	// others' queues from being served. RunSlice sets it; nil: every loop for itself.
+	// Done is shared by loops whose slices end together, and set by the first of them that
+	// has nothing more to do; otherwise a busy loop would keep the others' queues from
+	// being served. RunSlice sets it; nil: every loop ends by itself.
 	Done *atomic.Bool
 }
 
-// Shared returns the turn for several loops that end together. Those of a turn that
-// is not limited end each for itself.
+// Shared returns the time slice for several loops that end together. Loops of a slice
+// without limits end each by itself.
 func (t TimeSlice) Shared() TimeSlice {
 	if t.Done == nil && t.limited() {
 		t.Done = &atomic.Bool{}
@@ -29,24 +29,24 @@ func (t TimeSlice) Shared() TimeSlice {
 	return t
 }
 
-// limited reports whether the turn ever ends.
+// limited reports whether the slice ever ends.
 func (t *TimeSlice) limited() bool { return t.IdleTimeout != nil || t.Continue != nil }
 
-// askIdle is how often Turn.Linger is asked.
-const askIdle = 50 * time.Millisecond
+// idleCheckInterval is how often TimeSlice.IdleTimeout is called.
+const idleCheckInterval = 50 * time.Millisecond
 
-// enough reports whether the loop is to finish what it holds and return: nothing
-// came for a while, or others want a turn.
-func (l *Loop[M]) enough() bool {
-	if _, waits := l.seat.waits(); waits {
+// sliceDone reports whether the loop is to finish what it holds and return: it was idle for
+// the timeout, or the slice is over.
+func (l *Loop[M]) sliceDone() bool {
+	if _, waits := l.member.waitsUntil(); waits {
 		return false
 	}
-	if l.claimedAny && l.cfg.Turn.Continue != nil && !l.cfg.Turn.Continue() {
+	if l.claimedAny && l.cfg.Slice.Continue != nil && !l.cfg.Slice.Continue() {
 		return true
 	}
 	polled := !l.moreWork || l.failures > 0
-	if over := l.cfg.Turn.Done; over != nil && over.Load() && (l.claimedAny || polled) {
+	if over := l.cfg.Slice.Done; over != nil && over.Load() && (l.claimedAny || polled) {
 		return true
 	}
-	return l.cfg.Turn.IdleTimeout != nil && polled && l.unfinished.Len() == 0 && l.inflight.empty() && time.Since(l.lastActivity) >= l.cfg.Turn.IdleTimeout()
+	return l.cfg.Slice.IdleTimeout != nil && polled && l.unfinished.Len() == 0 && l.inflight.empty() && time.Since(l.lastActivity) >= l.cfg.Slice.IdleTimeout()
 }

@@ -22,83 +22,83 @@ func ended(r *rig) bool {
 	}
 }
 
-// D-93: a turn ends when nothing came for as long as it lingers, and not before.
+// D-93: a time slice ends when nothing was claimed for its idle timeout, and not before.
 func TestTurnLingers(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		ids := s.add(3, "t", 0)
-		r := newRig(s, worker.Config[payload]{Turn: worker.TimeSlice{IdleTimeout: func() time.Duration { return 5 * time.Second }}}, fine)
+		r := newRig(s, worker.Config[payload]{Slice: worker.TimeSlice{IdleTimeout: func() time.Duration { return 5 * time.Second }}}, fine)
 		r.start()
-		pass(3 * time.Second) // a poll comes every second, give or take a tenth
+		advance(3 * time.Second) // a poll every second, ± 10 %
 		if ended(r) {
-			t.Error("the turn did not linger")
+			t.Error("the slice did not wait for its idle timeout")
 		}
 		more := s.add(1, "t", 0)
-		pass(4 * time.Second)
+		advance(4 * time.Second)
 		if wantPlace(t, s, more[0], acked, 0); ended(r) {
-			t.Error("news do not keep the turn alive")
+			t.Error("work does not prolong the slice")
 		}
-		pass(3 * time.Second)
+		advance(3 * time.Second)
 		if !ended(r) {
-			t.Error("the turn did not end")
+			t.Error("the slice did not end")
 		}
 		wantPlace(t, s, ids[0], acked, 0)
 	})
 }
 
-// OBX-068, D-93: a turn whose strategy does not go on ends after one batch, with all of it handled.
+// OBX-068, D-93: a slice whose strategy does not continue ends after one batch, with all of it handled.
 func TestTurnOfOneBatch(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		s.add(50, "t", 0)
-		r := newRig(s, worker.Config[payload]{BatchSize: 10, Concurrency: 10, Turn: worker.TimeSlice{Continue: func() bool { return false }}}, fine)
+		r := newRig(s, worker.Config[payload]{BatchSize: 10, Concurrency: 10, Slice: worker.TimeSlice{Continue: func() bool { return false }}}, fine)
 		r.start()
-		pass(time.Second)
+		advance(time.Second)
 		if !ended(r) || s.count(acked) != 10 || s.count(leased) != 0 {
 			t.Errorf("ended %v, %d handled, %d held", ended(r), s.count(acked), s.count(leased))
 		}
 	})
 }
 
-// D-93: a turn is over for all its loops once it is over for one, or the queue of
-// that one would go unserved for as long as the others have something to do.
+// D-93: a slice is over for all its loops once it is over for one, or the queue of that one
+// would not be served while the others have work.
 func TestTurnEndsForAllLoops(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
-		turn := worker.TimeSlice{IdleTimeout: forGood, Continue: func() bool { return true }}.Shared()
-		if turn.Shared().Done != turn.Done {
+		slice := worker.TimeSlice{IdleTimeout: forGood, Continue: func() bool { return true }}.Shared()
+		if slice.Shared().Done != slice.Done {
 			t.Error("shared twice it is two turns")
 		}
-		idle := newRig(s, worker.Config[payload]{Turn: turn}, fine)
+		idle := newRig(s, worker.Config[payload]{Slice: slice}, fine)
 		idle.start()
-		pass(time.Minute)
-		if ended(idle) || turn.Done.Load() {
+		advance(time.Minute)
+		if ended(idle) || slice.Done.Load() {
 			t.Fatal("it ended by itself")
 		}
 		s.add(1000, "t", 0)
-		turn.Done.Store(true)
-		pass(time.Second)
+		slice.Done.Store(true)
+		advance(time.Second)
 		if !ended(idle) || s.count(leased) != 0 {
 			t.Errorf("ended %v, %d held", ended(idle), s.count(leased))
 		}
 		over := new(atomic.Bool)
-		first := newRig(s, worker.Config[payload]{Turn: worker.TimeSlice{IdleTimeout: func() time.Duration { return 0 }, Done: over}}, fine)
+		first := newRig(s, worker.Config[payload]{Slice: worker.TimeSlice{IdleTimeout: func() time.Duration { return 0 }, Done: over}}, fine)
 		first.start()
-		pass(time.Minute)
+		advance(time.Minute)
 		if !ended(first) || !over.Load() {
 			t.Error("who ends first does not tell the others")
 		}
 	})
 }
 
-// D-12, D-93: even the shortest turn takes back what crashed workers held.
+// D-12, D-93: even the shortest slice reaps what crashed workers held.
 func TestTurnReaps(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		s.add(5, "t", 0)
 		s.mu.Lock()
 		s.claim(worker.NewOwnerToken(), time.Second, 5)
 		s.mu.Unlock()
-		pass(time.Minute)
-		r := newRig(s, worker.Config[payload]{Turn: worker.TimeSlice{IdleTimeout: func() time.Duration { return 0 }}}, fine)
+		advance(time.Minute)
+		r := newRig(s, worker.Config[payload]{Slice: worker.TimeSlice{IdleTimeout: func() time.Duration { return 0 }}}, fine)
 		r.start()
-		pass(time.Second)
+		advance(time.Second)
 		if !ended(r) || s.count(acked) != 5 {
 			t.Errorf("ended %v, %d of 5 handled", ended(r), s.count(acked))
 		}

@@ -64,8 +64,8 @@ func (c Counts) Add(d Counts) Counts {
 	return c
 }
 
-// Handled is how many items came to an end here: acked, failed for good, or
-// settled by their handlers.
+// Handled returns how many items were finished here: acked, failed for good, or settled by
+// their handlers.
 func (c Counts) Handled() int64 { return c.Acked + c.Failed + c.Settled }
 
 func (s *Stats) settled(done *Settlement, at time.Time) {
@@ -77,18 +77,18 @@ func (s *Stats) settled(done *Settlement, at time.Time) {
 	s.Tracker.succeeded(at)
 }
 
-func (s *Stats) claimed(n int)  { s.claims.Add(int64(n)) }
-func (s *Stats) bySelf()        { s.selfSettled.Add(1) }
-func (s *Stats) unhandled()     { s.unhandledCount.Add(1) }
-func (s *Stats) reaped(n int64) { s.reaps.Add(n) }
-func (s *Stats) lost()          { s.losses.Add(1) }
+func (s *Stats) claimed(n int)     { s.claims.Add(int64(n)) }
+func (s *Stats) settledByHandler() { s.selfSettled.Add(1) }
+func (s *Stats) unhandled()        { s.unhandledCount.Add(1) }
+func (s *Stats) reaped(n int64)    { s.reaps.Add(n) }
+func (s *Stats) lost()             { s.losses.Add(1) }
 
 func (s *Stats) failed(err error) {
 	s.errs.Add(1)
 	s.Tracker.failed(err)
 }
 
-// holds notes how many items are here, and of how many the handlers run.
+// holds records how many items are in flight, and how many handlers run.
 func (s *Stats) holds(held, busy int) {
 	s.held.Store(int64(held))
 	s.busy.Store(int64(busy))

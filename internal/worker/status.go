@@ -5,46 +5,46 @@ import (
 	"time"
 )
 
-// LoopTracker records the status of a loop. The zero value is ready; it is safe for
+// LoopTracker records the status of a loop. The zero value is ready to use; it is safe for
 // concurrent use. Runs of a loop that follow each other share one.
 type LoopTracker struct {
 	mu      sync.Mutex
 	running int
-	v       LoopStatus
+	status  LoopStatus
 }
 
-// LoopStatus are how a loop is, without asking the database.
+// LoopStatus is the status of a loop, kept in memory.
 type LoopStatus struct {
-	// Name says which loop: "queue default", "scheduler".
+	// Name is the loop's name: "queue default", "scheduler".
 	Name string
 	// Running is false before it started and after it ended.
 	Running bool
-	// LastTurn is when it last went round, and NextTurn when it should have done so
-	// again: a loop that lives is never long past that.
+	// LastTurn is when the last iteration began, and NextTurn when the next one should have
+	// begun: a loop that does not hang is never long past it.
 	LastTurn, NextTurn time.Time
-	// LastSuccess is when the database last did what the loop is for; zero: never.
+	// LastSuccess is when the loop's statements last succeeded; zero: never.
 	LastSuccess time.Time
-	// Failures is how often in a row the database did not, and Error the last reason.
+	// Failures is how often in a row they failed, and Error the last error.
 	Failures int
 	Error    string
 }
 
-// LoopStatus returns how the loop is; name is what to call it.
+// Status returns the loop's status under the given name.
 func (p *LoopTracker) Status(name string) LoopStatus {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	v := p.v
-	v.Name, v.Running = name, p.running > 0
-	return v
+	status := p.status
+	status.Name, status.Running = name, p.running > 0
+	return status
 }
 
-// begin says that the loop starts. end is to be called when it returns.
+// begin records that the loop starts. end is to be called when it returns.
 func (p *LoopTracker) begin() (end func()) {
 	now := time.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.running++ // with its turn: either alone passes for a loop that hangs or has ended
-	p.v.LastTurn, p.v.NextTurn = now, now
+	p.running++ // set with the iteration: either alone means a loop that hangs or has ended
+	p.status.LastTurn, p.status.NextTurn = now, now
 	return func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -52,30 +52,30 @@ func (p *LoopTracker) begin() (end func()) {
 	}
 }
 
-// turn records that the loop iterates, and will again after rest at the latest.
-func (p *LoopTracker) turn(rest time.Duration) {
+// iterate records that an iteration begins, and that the next follows within limit.
+func (p *LoopTracker) iterate(limit time.Duration) {
 	now := time.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.v.LastTurn, p.v.NextTurn = now, now.Add(rest)
+	p.status.LastTurn, p.status.NextTurn = now, now.Add(limit)
 }
 
 func (p *LoopTracker) succeeded(at time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.v.LastSuccess, p.v.Failures, p.v.Error = at, 0, ""
+	p.status.LastSuccess, p.status.Failures, p.status.Error = at, 0, ""
 }
 
 func (p *LoopTracker) failed(err error) {
 	text := ErrorText(err.Error())
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.v.Failures++
-	p.v.Error = text
+	p.status.Failures++
+	p.status.Error = text
 }
 
 func (p *LoopTracker) lastSuccess() time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.v.LastSuccess
+	return p.status.LastSuccess
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A loop that starts is never seen running without having gone round, nor
-// the other way around: it would pass for one that hangs or has ended.
+// A loop that starts is never reported as running without an iteration, nor the other way
+// around: it would count as one that hangs or has ended.
 func TestALoopThatStartsIsAlive(t *testing.T) {
 	for range 50_000 {
 		var tracker LoopTracker

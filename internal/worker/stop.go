@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// settleLimit is how long a stopping loop tries to report to the database what it
-// did; leases bring back the rest.
+// settleLimit is how long a stopping loop tries to settle what it finished; leases bring
+// back the rest.
 const settleLimit = 10 * time.Second
 
-// settleRetry is the pause after a failed try meanwhile.
+// settleRetry is the delay after a failed settlement while stopping.
 const settleRetry = 250 * time.Millisecond
 
-// afterCancel is how long handlers may take to notice that they were cancelled.
+// afterCancel is how long handlers may take to return after their context was cancelled.
 const afterCancel = 2 * time.Second
 
 // stop ends the loop in order; see Run. The heartbeat still runs meanwhile.
 func (l *Loop[M]) stop(cancelHandlers context.CancelCauseFunc) {
 	l.inflight.halt()
 	l.inflight.close() // workers end when they run out of tasks
-	l.worker()         // which they may be too busy for: hand back what was not begun
+	l.worker()         // they may all be busy: release what has not started
 	ctx, cancel := context.WithTimeout(context.Background(), l.cfg.Grace+afterCancel+settleLimit)
 	defer cancel()
 
@@ -39,11 +39,11 @@ func (l *Loop[M]) stop(cancelHandlers context.CancelCauseFunc) {
 	}
 	l.inflight.collect(l.unfinished, time.Now(), true)
 	l.settle(ctx)
-	l.inflight.giveUp() // of what the database did not take
+	l.inflight.settleLost()
 	l.notifyObservers()
 }
 
-// settleUntil settles what finishes until the workers ended (true) or limit is over.
+// settleUntil settles what finishes until the workers ended (true) or limit is over (false).
 func (l *Loop[M]) settleUntil(ctx context.Context, ended <-chan struct{}, limit time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -67,7 +67,7 @@ func (l *Loop[M]) settleUntil(ctx context.Context, ended <-chan struct{}, limit 
 	}
 }
 
-// settle keeps trying until the database has everything or ctx ends.
+// settle retries until everything is settled or ctx ends.
 func (l *Loop[M]) settle(ctx context.Context) {
 	for ctx.Err() == nil {
 		err := l.settleOnce(ctx)

@@ -10,9 +10,8 @@ import (
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// D-19: on a stop what was not begun goes back at once and uncounted, although
-// all handlers are busy; those may finish within the grace period, and their
-// acks are flushed.
+// D-19: on a stop what was not started goes back at once and uncounted, although all
+// handlers are busy; those may finish within the grace period, and their acks are flushed.
 func TestStopReleasesTheUnbegunAtOnceAndLetsTheRestFinish(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		s.add(5000, "fast", -time.Hour)
@@ -25,22 +24,22 @@ func TestStopReleasesTheUnbegunAtOnceAndLetsTheRestFinish(t *testing.T) {
 		})
 		r.start()
 		for s.get(slow[5]).place != leased {
-			pass(10 * time.Millisecond)
+			advance(10 * time.Millisecond)
 		}
 		begun := len(r.executions(0))
 		r.stop()
-		pass(100 * time.Millisecond)
+		advance(100 * time.Millisecond)
 		if n := s.count(leased); n != r.running() || n == 0 {
 			t.Errorf("right after the stop %d items are held while %d run", n, r.running())
 		}
-		pass(11 * time.Second)
+		advance(11 * time.Second)
 		select {
 		case <-r.done:
 		default:
 			t.Error("Run has not returned although its handlers have")
 		}
 		if n := len(r.executions(0)); n != begun {
-			t.Errorf("%d handlers begun after the stop", n-begun)
+			t.Errorf("%d handlers started after the stop", n-begun)
 		}
 		for _, x := range r.executions(0) {
 			wantPlace(t, s, x.id, acked, 0)
@@ -51,8 +50,8 @@ func TestStopReleasesTheUnbegunAtOnceAndLetsTheRestFinish(t *testing.T) {
 	})
 }
 
-// D-19: what does not finish within the grace period is cancelled with cause
-// ErrStopping and released uncounted.
+// D-19: what does not finish within the grace period is cancelled with cause ErrStopping
+// and released uncounted.
 func TestStopCancelsAndReleasesAfterTheGracePeriod(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		ids := s.add(3, "t", 0)
@@ -60,7 +59,7 @@ func TestStopCancelsAndReleasesAfterTheGracePeriod(t *testing.T) {
 			return until(ctx, time.Duration(i.ID)*4*time.Second)
 		})
 		r.start()
-		pass(time.Second)
+		advance(time.Second)
 		begin := time.Now()
 		r.end()
 		if d := time.Since(begin); d < 5*time.Second || d > 5100*time.Millisecond {
@@ -85,7 +84,7 @@ func TestHeartbeatBeatsDuringTheGracePeriod(t *testing.T) {
 		a := newRig(s, worker.Config[payload]{Lease: 3 * time.Second, Grace: 30 * time.Second}, slow)
 		b := newRig(s, worker.Config[payload]{Lease: 3 * time.Second}, slow)
 		a.start()
-		pass(time.Second)
+		advance(time.Second)
 		b.start()
 		a.end()
 		wantPlace(t, s, id, acked, 0)
@@ -94,8 +93,8 @@ func TestHeartbeatBeatsDuringTheGracePeriod(t *testing.T) {
 	})
 }
 
-// D-19, D-18: a handler that takes its time to notice its cancellation still
-// keeps its lease meanwhile: nobody starts it a second time before it ended.
+// D-19, D-18: a handler that returns late after its cancellation keeps its lease meanwhile:
+// it is not started a second time before it ended.
 func TestHeartbeatBeatsUntilTheCancelledHandlerReturns(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		id := s.add(1, "t", 0)[0]
@@ -106,10 +105,10 @@ func TestHeartbeatBeatsUntilTheCancelledHandlerReturns(t *testing.T) {
 		})
 		b := newRig(s, worker.Config[payload]{Lease: time.Second}, func(context.Context, item) error { return nil })
 		a.start()
-		pass(time.Second)
+		advance(time.Second)
 		b.start()
 		a.end()
-		pass(5 * time.Second)
+		advance(5 * time.Second)
 		wantPlace(t, s, id, acked, 0)
 		if first, second := a.executions(id)[0], b.executions(id)[0]; second.start.Before(first.end) {
 			t.Errorf("started again %v before the first execution ended", first.end.Sub(second.start))
@@ -118,8 +117,8 @@ func TestHeartbeatBeatsUntilTheCancelledHandlerReturns(t *testing.T) {
 	})
 }
 
-// D-19: a handler that ignores its cancellation holds nobody up: Run returns,
-// its item is released, others' acks are flushed, and it is said in the log.
+// D-19: a handler that ignores its cancellation blocks nothing: Run returns, its item is
+// released, others' acks are flushed, and it is logged.
 func TestStopDoesNotWaitForAHandlerThatIgnoresIt(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		ids := s.add(2, "t", 0)
@@ -132,7 +131,7 @@ func TestStopDoesNotWaitForAHandlerThatIgnoresIt(t *testing.T) {
 			return until(ctx, 1500*time.Millisecond)
 		})
 		r.start()
-		pass(time.Second)
+		advance(time.Second)
 		begin := time.Now()
 		r.end()
 		if d := time.Since(begin); d > 4*time.Second {
@@ -147,8 +146,8 @@ func TestStopDoesNotWaitForAHandlerThatIgnoresIt(t *testing.T) {
 	})
 }
 
-// D-19, D-6: what was finished before and during a stop is settled once the
-// database is back, each item once, and without a storm of tries.
+// D-19, D-6: what was finished before and during a stop is settled once the database
+// answers, each item once, and without a high rate of tries.
 func TestStopFlushesAcksThroughAnOutage(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		ids := s.add(3, "t", 0)
@@ -165,17 +164,17 @@ func TestStopFlushesAcksThroughAnOutage(t *testing.T) {
 			return nil
 		})
 		r.start()
-		pass(time.Second)
+		advance(time.Second)
 		r.link.hook(func(_ context.Context, c *call) error {
 			if c.op == "exchange" {
 				return errAway
 			}
 			return nil
 		})
-		pass(2 * time.Second)
+		advance(2 * time.Second)
 		tries := len(r.link.calls("exchange"))
 		r.stop()
-		pass(9 * time.Second) // grace and cancellation are over, the outage is not
+		advance(9 * time.Second) // grace and cancellation are over, the outage is not
 		if n := len(r.link.calls("exchange")) - tries; n > 60 {
 			t.Errorf("%d tries in 9 s against a database that is away", n)
 		}
@@ -188,7 +187,7 @@ func TestStopFlushesAcksThroughAnOutage(t *testing.T) {
 	})
 }
 
-// D-19: Run returns in bounded time even if the database never comes back.
+// D-19: Run returns in bounded time even if the database never answers again.
 func TestStopIsBoundedWithoutADatabase(t *testing.T) {
 	for name, gone := range map[string]func(context.Context) error{
 		"refuses": func(context.Context) error { return errAway },
@@ -199,7 +198,7 @@ func TestStopIsBoundedWithoutADatabase(t *testing.T) {
 				s.add(3, "t", 0)
 				r := newRig(s, worker.Config[payload]{Grace: 5 * time.Second}, func(ctx context.Context, _ item) error { return until(ctx, time.Hour) })
 				r.start()
-				pass(time.Second)
+				advance(time.Second)
 				r.link.hook(func(ctx context.Context, _ *call) error { return gone(ctx) })
 				begin := time.Now()
 				r.end()
@@ -211,7 +210,7 @@ func TestStopIsBoundedWithoutADatabase(t *testing.T) {
 	}
 }
 
-// D-19: what a claim brings that was under way when the stop came goes back.
+// D-19: items of a claim that was under way when the stop began go back.
 func TestClaimUnderWayAtTheStopIsReleased(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		ids := s.add(5, "t", 0)
@@ -223,7 +222,7 @@ func TestClaimUnderWayAtTheStopIsReleased(t *testing.T) {
 			return nil
 		}
 		r.start()
-		pass(100 * time.Millisecond)
+		advance(100 * time.Millisecond)
 		r.end()
 		for _, id := range ids {
 			wantPlace(t, s, id, ready, 0)
@@ -232,7 +231,7 @@ func TestClaimUnderWayAtTheStopIsReleased(t *testing.T) {
 	})
 }
 
-// D-19: a loop that is stopped before it began returns at once.
+// D-19: a loop that is stopped before it started returns at once.
 func TestStopBeforeTheStart(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		s.add(1, "t", 0)
@@ -251,7 +250,7 @@ func TestIdleLoopStopsAtOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		r := newRig(s, worker.Config[payload]{PollMin: time.Hour}, func(context.Context, item) error { return nil })
 		r.start()
-		pass(time.Minute)
+		advance(time.Minute)
 		begin := time.Now()
 		r.end()
 		if d := time.Since(begin); d > 10*time.Millisecond {
@@ -268,7 +267,7 @@ func TestReleasedItemsKeepTheirPlace(t *testing.T) {
 		s.add(1, "t", 0)
 		r := newRig(s, worker.Config[payload]{Grace: time.Millisecond, Concurrency: 3}, func(ctx context.Context, _ item) error { return until(ctx, time.Hour) })
 		r.start()
-		pass(time.Second)
+		advance(time.Second)
 		r.end()
 		if !slices.ContainsFunc(ids, func(id worker.Position) bool { return len(r.executions(id)) > 0 }) {
 			t.Fatal("nothing ran")

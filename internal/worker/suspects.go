@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// Suspects are what came back from an expired lease: one of them may have killed
-// its worker. See Gate for how they are handled.
+// Suspects are items that came back from an expired lease: one of them may have ended its
+// worker's process. See Gate for how they are handled.
 
-// claimSuspects claims suspects; nothing else is held behind the gate, and what was
-// finished is settled, so that it does not depend on them.
+// claimSuspects claims suspects. Nothing else is held by the loops of the gate then, and
+// what was finished is settled, so that it is not lost with them.
 func (l *Loop[M]) claimSuspects(ctx, handlers context.Context, n int) {
 	owner := l.cfg.Tag.NewOwnerToken()
 	sent := time.Now()
 	items, err := l.cfg.Queue.ClaimSuspects(ctx, owner, l.cfg.Lease, n)
 	if err != nil {
-		l.seat.want(false) // until the database is back, and says so
-		l.seat.leave()
+		l.member.setSuspects(false) // until a reap reports them again
+		l.member.leave()
 		l.failed(ctx, err)
 		return
 	}
@@ -25,16 +25,16 @@ func (l *Loop[M]) claimSuspects(ctx, handlers context.Context, n int) {
 	}
 	l.failures = 0
 	l.stats.Tracker.succeeded(sent)
-	l.seat.want(len(items) > 0) // and maybe there are more
+	l.member.setSuspects(len(items) > 0) // there may be more
 	if len(items) > 0 {
 		l.cfg.Logger.Info("handling alone what came back from an expired lease", "count", len(items))
 	}
 	l.accept(ctx, handlers, owner, sent, items)
 }
 
-// waitsForGate reports whether the loop has to wait for suspects, its own or
-// another loop's, before it knows that nothing is left to do.
+// waitsForGate reports whether suspects, the loop's own or another's, have to be handled
+// before the loop can tell whether anything is left to do.
 func (l *Loop[M]) waitsForGate() bool {
-	until, own := l.seat.waits()
+	until, own := l.member.waitsUntil()
 	return own || time.Until(until) > 0
 }

@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// task is an item that a worker has taken.
+// task is an item that a worker has taken from the queue of tasks.
 type task[M any] struct {
 	claim    *claim[M]
 	index    int
 	item     *Item[M]
 	deadline time.Time // of its lease when it was taken
 	late     bool      // the loop is stopping
-	began    time.Time // when its handler did, zero if it did not
+	started  time.Time // when its handler started; zero if it did not
 }
 
-// release drops all that is only needed while a handler runs, which its worker
-// may be idle for long after, and returns the claim.
+// release clears what is only needed while a handler runs, since its worker may be idle
+// for long afterwards, and returns the claim.
 func (t *task[M]) release() *claim[M] {
 	var none M
 	t.item.MessageID, t.item.Topic, t.item.Body = nil, "", none
@@ -26,18 +26,17 @@ func (t *task[M]) release() *claim[M] {
 	return c
 }
 
-// tasks are the items that wait for a worker, and the workers that wait for an item.
-// The lock of inflight guards them.
+// tasks is the queue of items that wait for a worker. The lock of inflight guards it.
 //
-// A channel would do the same, at the price of two locks more for every item: with
-// handlers that do nothing, 64 workers on 2 cores, a message took the loop 2.0 µs of
-// processor time with it and 1.0 without (BenchmarkLoop of package metrics).
+// A channel would do the same, but takes two more locks for every item: with handlers that
+// do nothing, 64 workers on 2 cores, a message took the loop 2.0 µs of processor time with
+// it and 1.0 without (BenchmarkLoop of package metrics).
 type tasks[M any] struct {
-	claims  []*claim[M] // which have items that are not begun, in order
-	more    sync.Cond
-	idle    int  // workers that wait
-	rousing bool // one of them is on its way
-	closed  bool
+	claims    []*claim[M] // which have items that are not started, in order
+	available sync.Cond
+	idle      int  // workers that wait
+	waking    bool // one of them was woken and has not run yet
+	closed    bool
 }
 
 // put adds the items of a claim.
@@ -47,41 +46,41 @@ func (q *tasks[M]) put(c *claim[M]) {
 }
 
 // wakeOne wakes a worker if there is something left to take; that one wakes the next.
-// For quick handlers a few are enough, and waking is expensive.
+// For quick handlers a few workers are enough, and waking is expensive.
 func (q *tasks[M]) wakeOne() {
-	if !q.rousing && q.idle > 0 && len(q.claims) > 0 {
-		q.rousing = true
-		q.more.Signal()
+	if !q.waking && q.idle > 0 && len(q.claims) > 0 {
+		q.waking = true
+		q.available.Signal()
 	}
 }
 
-// take waits for the next item; ok is false when no more will come.
+// take waits for the next item; ok is false after close, when none is left.
 func (q *tasks[M]) take() (c *claim[M], index int, ok bool) {
 	for len(q.claims) == 0 {
 		if q.closed {
 			return nil, 0, false
 		}
 		q.idle++
-		q.more.Wait()
+		q.available.Wait()
 		q.idle--
-		q.rousing = false
+		q.waking = false
 	}
 	c = q.claims[0]
-	index = c.begun
-	if c.begun++; c.begun == len(c.items) {
+	index = c.started
+	if c.started++; c.started == len(c.items) {
 		q.claims = slices.Delete(q.claims, 0, 1)
 	}
 	q.wakeOne()
 	return c, index, true
 }
 
-// close says that no more will come.
+// close makes take return false once no item is left.
 func (q *tasks[M]) close() {
 	q.closed = true
-	q.more.Broadcast()
+	q.available.Broadcast()
 }
 
-// take waits for a worker's first task; ok is false when no more will come.
+// nextTask waits for a worker's first task; ok is false when none will follow.
 func (l *inflight[M]) nextTask() (t task[M], ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -94,11 +93,11 @@ func (l *inflight[M]) nextTaskLocked() (t task[M], ok bool) {
 		return t, false
 	}
 	l.waiting--
-	l.running++ // finish takes it off again
+	l.running++ // finishLocked decrements it
 	return task[M]{claim: c, index: index, item: &c.items[index], deadline: c.deadline, late: l.stopped}, true
 }
 
-// next enters a task's result and waits for the next one, as finishLocked and take do.
+// next records a task's result and waits for the next task, as finishLocked and nextTask do.
 func (l *inflight[M]) next(c *claim[M], r result, a *Attempt) (t task[M], wanted, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,10 +1,9 @@
-// Package worker is the one work-queue contract of pawl and the one loop that
-// serves it: claim under a lease, handle, settle. Outbox, timers, job runs and
-// the inbox queue share it.
+// Package worker defines the work queue that outbox, timers, job runs and the inbox queue
+// share, and the loop that serves it: claim under a lease, handle, settle.
 //
-// The fence is the owner token. Whoever claims does so under a token of its
-// own; settling touches only what still carries that token, so a worker whose
-// lease ran out cannot undo what its successor does (D-13).
+// The owner token fences writes. Each claim has a token of its own, and settling changes
+// only items that still carry it, so a worker whose lease expired cannot undo what the
+// next owner does (D-13).
 package worker
 
 import (
@@ -15,23 +14,23 @@ import (
 	"github.com/google/uuid"
 )
 
-// OwnerToken identifies one claim. The loop takes a fresh one for every claim
-// call, so that even a former claim of the same process is a stranger.
+// OwnerToken identifies one claim. The loop makes a new one for every claim call, so that
+// earlier claims of the same process count as another owner's.
 type OwnerToken uuid.UUID
 
 // NewOwnerToken returns a random token.
 func NewOwnerToken() OwnerToken { return OwnerToken(uuid.New()) }
 
-// Tag marks the owner tokens of one process, so that the owner of a
-// claim can be told apart. 0 is none.
+// Tag marks the owner tokens of one process, so that the owner of a claim can be
+// identified. 0 is none.
 type Tag uint32
 
-// TagOf returns the tag of the process that goes by an id in the list of workers:
-// its last bits, which are random in UUIDs of versions 4 and 7.
+// TagOf returns the tag of the process with this id in the table of workers: the id's last
+// 32 bits, which are random in UUIDs of versions 4 and 7.
 func TagOf(id uuid.UUID) Tag { return Tag(binary.BigEndian.Uint32(id[12:])) }
 
-// NewOwnerToken returns a token that carries the tag, a UUID of version 8: 32 bits
-// tag, the other 90 random. What guards a claim are the random ones.
+// NewOwnerToken returns a token that carries the tag, a UUID of version 8: 32 bits tag, the
+// other 90 random. The random bits guard the claim.
 func (t Tag) NewOwnerToken() OwnerToken {
 	token := NewOwnerToken()
 	if t != 0 {
@@ -52,10 +51,16 @@ func (t OwnerToken) Tag() Tag {
 // String returns the token as a lower-case hyphenated UUID.
 func (t OwnerToken) String() string { return uuid.UUID(t).String() }
 
-// ItemID is an item's position in its queue.
+// MarshalText encodes the token as String does.
+func (t OwnerToken) MarshalText() ([]byte, error) { return uuid.UUID(t).MarshalText() }
+
+// UnmarshalText decodes what MarshalText encodes.
+func (t *OwnerToken) UnmarshalText(text []byte) error { return (*uuid.UUID)(t).UnmarshalText(text) }
+
+// Position is an item's position in its queue.
 type Position int64
 
-// Held is an item as its holder knows it.
+// Held identifies an item and the claim that holds it.
 type Held struct {
 	Owner OwnerToken
 	ID    Position
@@ -78,19 +83,18 @@ type Failure struct {
 type Release struct {
 	Held
 	Delay time.Duration // 0: at once, in its old place
-	// Unbegun says that its handler did not begin. A suspect stays one then.
-	Unbegun bool
+	// NotStarted means that its handler did not start: a suspect stays one then.
+	NotStarted bool
 }
 
-// Park parks an item until the pause of its topic ends, without counting an
-// attempt.
+// Park parks an item until the pause of its topic ends, without counting an attempt.
 type Park struct {
 	Held
 	Topic string
 }
 
-// Settlement is what becomes of items that were claimed. The order within it
-// does not matter; an item should appear once.
+// Settlement lists the outcomes of claimed items. The order does not matter; an item should
+// appear once.
 type Settlement struct {
 	Acks     []Held
 	Retries  []Retry
@@ -99,28 +103,28 @@ type Settlement struct {
 	Parks    []Park
 }
 
-// Len is how many items the settlement covers.
+// Len returns how many items the settlement covers.
 func (s *Settlement) Len() int {
 	return len(s.Acks) + len(s.Retries) + len(s.Failures) + len(s.Releases) + len(s.Parks)
 }
 
-// soonest returns how soon some of it can be claimed again; ok is false for
-// never.
+// soonest returns the delay after which the first of its items can be claimed again; ok is
+// false for none.
 func (s *Settlement) soonest() (d time.Duration, ok bool) {
-	note := func(delay time.Duration) {
+	atMost := func(delay time.Duration) {
 		if !ok || delay < d {
 			d, ok = delay, true
 		}
 	}
 	if len(s.Parks) > 0 { // at once, if the pause is over
-		note(0)
+		atMost(0)
 	}
 	for _, r := range s.Releases {
-		note(r.Delay)
+		atMost(r.Delay)
 	}
 	for _, r := range s.Retries {
 		if r.Delay != nil {
-			note(*r.Delay)
+			atMost(*r.Delay)
 		}
 	}
 	return d, ok
@@ -129,7 +133,7 @@ func (s *Settlement) soonest() (d time.Duration, ok bool) {
 // Run is consecutive ids: Lo … Lo+N−1.
 type Run struct{ Lo, N int64 }
 
-// Runs sorts ids, drops doubles, and joins neighbours into runs (D-23).
+// Runs sorts ids, removes duplicates, and joins consecutive ones into runs (D-23).
 func Runs(ids []Position) []Run {
 	ids = slices.Clone(ids)
 	slices.Sort(ids)

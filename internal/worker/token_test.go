@@ -9,7 +9,7 @@ import (
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// A token says whose it is, and still nobody guesses it: 90 of its bits are random.
+// A token carries the tag of its owner, and cannot be guessed: 90 of its bits are random.
 func TestTaggedTokens(t *testing.T) {
 	id := uuid.Must(uuid.NewV7())
 	tag := worker.TagOf(id)
@@ -35,7 +35,7 @@ func TestTaggedTokens(t *testing.T) {
 	}
 }
 
-// Tokens of programs that claim by themselves say nothing.
+// Tokens of programs that claim by themselves carry no tag.
 func TestUntaggedTokens(t *testing.T) {
 	for _, token := range []worker.OwnerToken{{}, worker.NewOwnerToken(), worker.Tag(0).NewOwnerToken(), worker.OwnerToken(uuid.Must(uuid.NewV7()))} {
 		if token.Tag() != 0 {

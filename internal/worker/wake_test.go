@@ -13,109 +13,107 @@ func asleep() worker.Config[payload] {
 	return worker.Config[payload]{PollMin: time.Hour, PollMax: time.Hour}
 }
 
-// blind keeps a loop from asking when something is due, which would make up
-// for a wake-up that was missed.
-func blind(_ context.Context, c *call) error {
+// noDueTime makes reading the next due time fail, which would hide a wake-up that was missed.
+func noDueTime(_ context.Context, c *call) error {
 	if c.op == "nextdue" {
 		return errAway
 	}
 	return nil
 }
 
-// D-20: a ring wakes a sleeping loop: work is picked up without waiting for
-// the poll.
+// D-20: a notification wakes a sleeping loop: work is picked up before the next poll.
 func TestRingWakesTheLoop(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		r := newRig(s, asleep(), func(context.Context, item) error { return nil })
 		r.start()
 		defer r.end()
 		for range 5 {
-			pass(time.Minute)
+			advance(time.Minute)
 			id := s.add(1, "t", 0)[0]
-			s.ring()
-			pass(time.Millisecond)
+			s.notify()
+			advance(time.Millisecond)
 			wantPlace(t, s, id, acked, 0)
 		}
 	})
 }
 
-// D-20: work that is committed between the last look and the arming of the
-// sleeper, and so rings no notifier, is found by a look after the arming.
+// D-20: work that is committed between the last poll and the subscription, and so notifies
+// nobody, is found by a poll after the subscription.
 func TestWorkThatComesWhileArmingIsFound(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		r := newRig(s, asleep(), func(context.Context, item) error { return nil })
 		added := 0
-		r.link.before = blind
-		r.link.armed = func() {
+		r.link.before = noDueTime
+		r.link.subscribed = func() {
 			if added < 3 {
 				added++
 				s.add(1, "t", 0)
-				s.ring() // nobody hears it yet
+				s.notify() // nobody has subscribed yet
 			}
 		}
 		r.start()
 		defer r.end()
-		pass(time.Second)
+		advance(time.Second)
 		if n := s.count(acked); added == 0 || n != added {
 			t.Errorf("%d of %d acked", n, added)
 		}
 	})
 }
 
-// D-20: the same after a burst during which the loop was too busy to listen.
+// D-20: the same after a burst during which the loop was not subscribed.
 func TestLoopListensAgainAfterABurst(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		cfg := asleep()
 		cfg.BatchSize, cfg.Concurrency = 4, 4
 		r := newRig(s, cfg, func(context.Context, item) error { return nil })
 		arms := 0
-		r.link.before = blind
-		r.link.armed = func() {
+		r.link.before = noDueTime
+		r.link.subscribed = func() {
 			arms++
 			if arms == 2 { // the first after the burst
 				s.add(1, "t", 0)
-				s.ring()
+				s.notify()
 			}
 		}
 		r.start()
 		defer r.end()
-		pass(time.Second)
+		advance(time.Second)
 		s.add(100, "t", 0)
-		s.ring()
-		pass(time.Second)
+		s.notify()
+		advance(time.Second)
 		if n := s.count(acked); n != 101 {
 			t.Errorf("%d of 101 acked", n)
 		}
 	})
 }
 
-// D-20: and after a burst that the look after the arming found.
+// D-20: and after a burst that the poll after the subscription found.
 func TestLoopListensAgainAfterABurstThatCameWhileArming(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		cfg := asleep()
 		cfg.BatchSize, cfg.Concurrency = 4, 4
 		r := newRig(s, cfg, func(context.Context, item) error { return nil })
-		r.link.before = blind
+		r.link.before = noDueTime
 		arms := 0
-		r.link.armed = func() {
+		r.link.subscribed = func() {
 			if arms++; arms == 1 {
 				s.add(8, "t", 0)
 			}
 		}
 		r.start()
 		defer r.end()
-		pass(time.Second)
+		advance(time.Second)
 		s.add(1, "t", 0)
-		s.ring()
-		pass(time.Second)
+		s.notify()
+		advance(time.Second)
 		if n := s.count(acked); n != 9 {
 			t.Errorf("%d of 9 acked", n)
 		}
 	})
 }
 
-// D-20: a ring is not lost that arrives while a result lingers, while handlers
-// run, or together with the end of one.
+// D-20: a notification is not lost that arrives while a result waits for its batch, while
+// handlers run, or together with the end of one.
 func TestRingWhileBusyIsNotLost(t *testing.T) {
 	for _, at := range []time.Duration{time.Millisecond, 10 * time.Millisecond, 12 * time.Millisecond, 14 * time.Millisecond, 15 * time.Millisecond, 20 * time.Millisecond, 60 * time.Millisecond} {
 		t.Run(at.String(), func(t *testing.T) {
@@ -125,15 +123,15 @@ func TestRingWhileBusyIsNotLost(t *testing.T) {
 				})
 				r.start()
 				defer r.end()
-				r.link.hook(blind)
-				pass(time.Minute)
+				r.link.hook(noDueTime)
+				advance(time.Minute)
 				for range 20 {
 					s.add(3, "t", 0)
-					s.ring()
-					pass(at)
+					s.notify()
+					advance(at)
 					s.add(1, "t", 0)
-					s.ring()
-					pass(200 * time.Millisecond)
+					s.notify()
+					advance(200 * time.Millisecond)
 					if n := s.count(ready); n != 0 {
 						t.Fatalf("%d items wait although the notifier rang", n)
 					}
@@ -152,10 +150,10 @@ func TestScheduledWorkIsPickedUpWhenDue(t *testing.T) {
 		r := newRig(s, asleep(), func(context.Context, item) error { return nil })
 		r.start()
 		defer r.end()
-		pass(time.Minute)
+		advance(time.Minute)
 		s.add(1, "t", time.Minute)
-		s.ring()
-		pass(20 * time.Minute)
+		s.notify()
+		advance(20 * time.Minute)
 		for id := range worker.Position(3) {
 			due := s.get(id + 1).at
 			if runs := wantRuns(t, r, id+1, 1); len(runs) == 1 {
@@ -167,19 +165,19 @@ func TestScheduledWorkIsPickedUpWhenDue(t *testing.T) {
 	})
 }
 
-// D-20: a retry of our own is picked up when it is due, not at the poll.
+// D-20: a retry of the loop's own is picked up when it is due, not at the poll.
 func TestRetryIsPickedUpWhenDue(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		id := s.add(1, "t", 0)[0]
 		r := newRig(s, asleep(), once(worker.RetryAfter(90*time.Second, nil)))
 		r.start()
 		defer r.end()
-		pass(91 * time.Second)
+		advance(91 * time.Second)
 		wantPlace(t, s, id, acked, 1)
 	})
 }
 
-// D-6: if the sleeper cannot say when something is due the poll still comes.
+// D-6: if the next due time cannot be read the loop still polls.
 func TestPollIsTheBackstop(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		r := newRig(s, worker.Config[payload]{PollMin: time.Second, PollMax: 10 * time.Second}, func(context.Context, item) error { return nil })
@@ -191,14 +189,14 @@ func TestPollIsTheBackstop(t *testing.T) {
 		}
 		r.start()
 		defer r.end()
-		pass(time.Minute)
-		id := s.add(1, "t", 0)[0] // by someone who rings no notifier
-		pass(11 * time.Second)
+		advance(time.Minute)
+		id := s.add(1, "t", 0)[0] // without a notification
+		advance(11 * time.Second)
 		wantPlace(t, s, id, acked, 0)
 	})
 }
 
-// D-12: what Reap brings back is picked up at once.
+// D-12: what Reap puts back is picked up at once.
 func TestReapedWorkIsPickedUpAtOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		id := s.add(1, "t", 0)[0]
@@ -208,7 +206,7 @@ func TestReapedWorkIsPickedUpAtOnce(t *testing.T) {
 		r := newRig(s, worker.Config[payload]{PollMin: 10 * time.Minute, PollMax: 10 * time.Minute}, func(context.Context, item) error { return nil })
 		r.start()
 		defer r.end()
-		pass(13 * time.Minute)
+		advance(13 * time.Minute)
 		for _, c := range r.link.calls("reap") {
 			if x := r.executions(id); c.got > 0 && (len(x) != 1 || x[0].start.Sub(c.at) > time.Millisecond) {
 				t.Errorf("reaped but not run at once: %v", x)
@@ -238,7 +236,7 @@ func TestStopEmptyReturnsWhenNothingIsDueOrRunning(t *testing.T) {
 			return until(ctx, time.Duration(i.ID%7)*time.Millisecond)
 		})
 		r.start()
-		pass(10 * time.Second)
+		advance(10 * time.Second)
 		wantReturned(t, r)
 		if n := s.count(acked); n != 1000 {
 			t.Errorf("%d acked", n)
@@ -254,13 +252,12 @@ func TestStopEmptyOnAnEmptyQueue(t *testing.T) {
 		cfg.StopEmpty = true
 		r := newRig(s, cfg, func(context.Context, item) error { return nil })
 		r.start()
-		pass(time.Millisecond)
+		advance(time.Millisecond)
 		wantReturned(t, r)
 	})
 }
 
-// D-19: under StopEmpty what goes back to be due at once runs again before Run
-// returns.
+// D-19: under StopEmpty what is put back and due at once runs again before Run returns.
 func TestStopEmptyRunsImmediateRetries(t *testing.T) {
 	for name, err := range map[string]error{"RetryAfter": worker.RetryAfter(0, errBoom), "Snooze": worker.Snooze(0)} {
 		t.Run(name, func(t *testing.T) {
@@ -268,7 +265,7 @@ func TestStopEmptyRunsImmediateRetries(t *testing.T) {
 				ids := s.add(20, "t", 0)
 				r := newRig(s, worker.Config[payload]{StopEmpty: true, Concurrency: 1}, once(err))
 				r.start()
-				pass(10 * time.Second)
+				advance(10 * time.Second)
 				wantReturned(t, r)
 				for _, id := range ids {
 					if s.get(id).place != acked {
@@ -280,10 +277,10 @@ func TestStopEmptyRunsImmediateRetries(t *testing.T) {
 	}
 }
 
-// D-19: under StopEmpty what a handler adds is handled, too, whether or not it
-// rings a notifier: a follow-up written in the handler's own transaction does not.
+// D-19: under StopEmpty what a handler adds is handled, too, with or without a
+// notification: a follow-up written in the handler's own transaction sends none.
 func TestStopEmptyHandlesWhatHandlersAdd(t *testing.T) {
-	for name, rings := range map[string]bool{"silently": false, "with a ring": true} {
+	for name, notifies := range map[string]bool{"silently": false, "with a notification": true} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, s *store) {
 				s.add(1, "t", 0)
@@ -295,14 +292,14 @@ func TestStopEmptyHandlesWhatHandlersAdd(t *testing.T) {
 					}
 					if i.ID < 10 {
 						s.add(1, "t", 0)
-						if rings {
-							s.ring()
+						if notifies {
+							s.notify()
 						}
 					}
 					return nil
 				})
 				r.start()
-				pass(time.Minute)
+				advance(time.Minute)
 				wantReturned(t, r)
 				if n := s.count(acked); n != 10 {
 					t.Errorf("%d of 10 acked", n)
@@ -312,8 +309,8 @@ func TestStopEmptyHandlesWhatHandlersAdd(t *testing.T) {
 	}
 }
 
-// D-19: a claim that is not full has seen everything, so one that finds nothing
-// while nothing is held ends a StopEmpty.
+// D-19: a claim that is not full has read everything, so one that finds nothing while
+// nothing is held ends a StopEmpty.
 func TestStopEmptyEndsWithAnEmptyClaim(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		r := newRig(s, worker.Config[payload]{StopEmpty: true, BatchSize: 5}, func(context.Context, item) error { return nil })
@@ -325,7 +322,7 @@ func TestStopEmptyEndsWithAnEmptyClaim(t *testing.T) {
 			return nil
 		}
 		r.start()
-		pass(time.Minute)
+		advance(time.Minute)
 		wantReturned(t, r)
 		if claims != 1 {
 			t.Errorf("%d claims of an empty queue", claims)
@@ -333,34 +330,34 @@ func TestStopEmptyEndsWithAnEmptyClaim(t *testing.T) {
 	})
 }
 
-// D-20: a loop that is busy does not make producers ring for it.
+// D-20: a busy loop needs no notifications from producers.
 func TestBusyLoopIsNotListening(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		r := newRig(s, worker.Config[payload]{BatchSize: 10, Concurrency: 10}, func(ctx context.Context, _ item) error { return until(ctx, 10*time.Millisecond) })
 		r.start()
 		defer r.end()
-		pass(time.Second)
-		armed := func() bool {
+		advance(time.Second)
+		subscribed := func() bool {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			for sl := range s.sleepers {
-				return sl.armed
+			for sl := range s.waiters {
+				return sl.subscribed
 			}
 			return false
 		}
-		if !armed() {
+		if !subscribed() {
 			t.Error("an idle loop does not listen")
 		}
 		s.add(1000, "t", 0)
-		s.ring()
-		pass(200 * time.Millisecond)
-		if armed() {
+		s.notify()
+		advance(200 * time.Millisecond)
+		if subscribed() {
 			t.Error("a busy loop listens")
 		}
 	})
 }
 
-// D-19, D-6: StopEmpty outlives an outage, too.
+// D-19, D-6: StopEmpty survives an outage, too.
 func TestStopEmptyThroughAnOutage(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		s.add(100, "t", 0)
@@ -373,7 +370,7 @@ func TestStopEmptyThroughAnOutage(t *testing.T) {
 			return nil
 		}
 		r.start()
-		pass(11 * time.Minute)
+		advance(11 * time.Minute)
 		wantReturned(t, r)
 		if n := s.count(acked); n != 100 {
 			t.Errorf("%d acked", n)

@@ -58,7 +58,7 @@ func exported(dir string) ([]*pkg, error) {
 	})
 	var all []*pkg
 	for _, l := range list {
-		if l.DepOnly || l.Name == "main" || strings.Contains(l.ImportPath+"/", "/internal/") {
+		if l.DepOnly || l.Name == "main" || strings.Contains(l.ImportPath+"/", "/internal/") || strings.HasPrefix(l.ImportPath, module+"/examples/") {
 			continue
 		}
 		p, err := imports.Import(l.ImportPath)

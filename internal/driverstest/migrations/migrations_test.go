@@ -23,6 +23,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/driverstest/suite"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/postgres"
@@ -186,7 +187,7 @@ func (p *place) drifts(t *testing.T) {
 func (p *place) problem(t *testing.T) string {
 	t.Helper()
 	for _, f := range admin.New(p.db, nil).Examine(t.Context(), admin.ExamineOptions{}).Findings {
-		if (f.Code == "objects" || f.Code == "schema") && f.Level == admin.Problem {
+		if (f.Code == "objects" || f.Code == "schema") && f.Level == health.Problem {
 			return f.Summary
 		}
 	}

@@ -21,18 +21,18 @@ type AuditEntry struct {
 	N      int64
 }
 
-// AuditList reads what operators did, newest first.
+// AuditList reads entries of the audit trail, newest first.
 type AuditList struct {
 	engine.Rows[AuditEntry]
-	Before   time.Time // only what is older than this and, of the same time,
-	BeforeID [16]byte  // has an id below this
+	Before   time.Time // only entries older than this or, of the same time,
+	BeforeID [16]byte  // with an id below this
 	Actor    *string   // nil: any
 	Action   *string   // nil: any
 	Most     int
 }
 
-// AuditNote puts what was done on the account of an act, and answers it. Nothing is
-// noted where nothing changed.
+// AuditNote adds n to the entry of an action, and returns that number. Nothing is recorded
+// where nothing changed.
 type AuditNote struct {
 	engine.Number
 	Note   Note
@@ -40,7 +40,7 @@ type AuditNote struct {
 	N      int64
 }
 
-// AuditPurge forgets what was done longer ago than an age. It answers how many entries.
+// AuditPurge deletes entries older than an age. It returns how many.
 type AuditPurge struct {
 	engine.Number
 	Age  time.Duration

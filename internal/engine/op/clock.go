@@ -11,5 +11,5 @@ func clocks() []engine.Operation { return []engine.Operation{ClockNow{}} }
 // ClockNow asks the database what time it is, and so whether it is there. One row.
 type ClockNow struct{ engine.Rows[Clock] }
 
-// Clock is what time it is, by the database's clock.
+// Clock is the time by the database's clock.
 type Clock struct{ Now time.Time }

@@ -12,8 +12,7 @@ func doctor() []engine.Operation {
 	}
 }
 
-// DoctorAdopt makes lanes known that runs lie in and nobody knows, and answers how
-// many.
+// DoctorAdopt registers lanes that have runs and are not registered, and returns how many.
 type DoctorAdopt struct {
 	engine.Number
 	Note Note
@@ -24,35 +23,35 @@ type DoctorAdopt struct {
 type DoctorClaims struct {
 	engine.Rows[DoctorExpired]
 	Age  time.Duration // since when, at least
-	Look int           // how many runs are looked at
+	Look int           // how many runs are examined
 }
 
-// DoctorExpired is what is claimed although its lease is over.
+// DoctorExpired is what is still claimed under an expired lease.
 type DoctorExpired struct {
 	Runs     int64
 	Messages int64 // of these runs
 	Since    *time.Time
 }
 
-// DoctorLeases counts leases that ran out without being given back, among the first
-// by name. One row.
+// DoctorLeases counts leases that expired without being released, among the first by name.
+// One row.
 type DoctorLeases struct {
 	engine.Rows[DoctorLapsed]
-	Look int // how many leases are looked at
+	Look int // how many leases are examined
 }
 
-// DoctorLapsed is which leases ran out.
+// DoctorLapsed describes leases that expired.
 type DoctorLapsed struct {
 	N    int64
 	Name *string    // of one of them
-	Last *time.Time // when the last of them ran out
+	Last *time.Time // when the last of them expired
 }
 
-// DoctorMessages finds messages that are not in exactly one place, by position, among
-// the newest and the oldest.
+// DoctorMessages reads messages that are not in exactly one place, by position, among the
+// newest and the oldest.
 type DoctorMessages struct {
 	engine.Rows[DoctorPlaces]
-	Sample int // how many are looked at on either end
+	Sample int // how many are examined at either end
 	Most   int
 }
 
@@ -65,26 +64,26 @@ type DoctorPlaces struct {
 // DoctorQueues finds the lanes that nobody knows and messages lie in.
 type DoctorQueues struct {
 	engine.Rows[DoctorLane]
-	Look int // in how many runs of each messages are counted
+	Look int // in how many runs of each lane messages are counted
 }
 
-// DoctorLane is what lies in a lane that nobody knows.
+// DoctorLane is a lane that is not registered, and its messages.
 type DoctorLane struct {
 	Lane  int64
 	N     int64
 	Topic string // of one of the messages, "" if it has none
 }
 
-// DoctorRuns finds runs that may be claimed, or are, but whose messages are not there,
-// by first id, among the newest and the oldest of each.
+// DoctorRuns reads runs that are ready or claimed but whose messages do not exist, by first
+// id, among the newest and the oldest of each.
 type DoctorRuns struct {
 	engine.Rows[DoctorHole]
-	Sample int // how many are looked at on either end
-	Look   int // how many ids of a run are
+	Sample int // how many are examined at either end
+	Look   int // how many ids of a run are examined
 	Most   int
 }
 
-// DoctorHole is how many messages a run lacks.
+// DoctorHole is how many messages of a run are missing.
 type DoctorHole struct {
 	Lo      int64
 	Missing int64

@@ -8,7 +8,7 @@ func doctorJoins() []engine.Operation {
 	}
 }
 
-// DoctorJoin is what a join counts, and what its members say.
+// DoctorJoin has the counters of a join, and the same counted from its members.
 type DoctorJoin struct {
 	JoinID           [16]byte
 	ExpectedSteps    int64
@@ -17,7 +17,7 @@ type DoctorJoin struct {
 	Members          int64
 	MembersCompleted int64
 	MembersFailed    int64
-	Missed           int64 // messages that are settled and not counted, of a pending join
+	Missed           int64 // of a pending join: messages that are settled and not counted
 }
 
 // DoctorJoins reads joins of a status, highest id first.
@@ -26,7 +26,7 @@ type DoctorJoins struct {
 	Status      int
 	Before      [16]byte // only ids below this one
 	Most        int
-	MostMembers int // of a join are looked at
+	MostMembers int // how many members of a join are examined
 }
 
 // DoctorMissed is a member whose message is settled, and which was not counted.
@@ -43,13 +43,13 @@ type DoctorJoinMissed struct {
 	Most   int
 }
 
-// DoctorJoinHold holds messages where they are until the transaction ends.
+// DoctorJoinHold locks messages until the transaction ends.
 type DoctorJoinHold struct {
 	engine.Changes
 	Missed []DoctorMissed
 }
 
-// DoctorJoinSettle counts what became of messages, which are held, in a join.
+// DoctorJoinSettle counts the outcomes of locked messages in a join.
 type DoctorJoinSettle struct {
 	engine.Changes
 	JoinID [16]byte
@@ -57,17 +57,16 @@ type DoctorJoinSettle struct {
 	Note   Note
 }
 
-// DoctorJoinLock locks a join until the transaction ends: its counters and members stay
-// as they are.
+// DoctorJoinLock locks a join, its counters and its members until the transaction ends.
 type DoctorJoinLock struct {
 	engine.Changes
 	JoinID [16]byte
 }
 
-// DoctorJoinRecount sets the counters of a join, which is locked, to what its members
-// say. That may be the last step, and then it ends as it would have; one that is over
-// stays as it is. It answers how many joins changed: 0 also where the members are more
-// than the steps.
+// DoctorJoinRecount sets the counters of a locked join to those counted from its members.
+// That may be the last step, and then the join ends as usual; one that has ended stays
+// unchanged. It returns how many joins changed: 0 also where there are more members than
+// steps.
 type DoctorJoinRecount struct {
 	engine.Number
 	JoinID [16]byte
@@ -77,7 +76,7 @@ type DoctorJoinRecount struct {
 // DoctorParked is a parked wait.
 type DoctorParked struct {
 	Lo   int64
-	Over *[16]byte // its join, if that is over
+	Over *[16]byte // its join, if that has ended
 }
 
 // DoctorJoinParked reads the waits that are parked without a deadline, by position.
@@ -87,7 +86,7 @@ type DoctorJoinParked struct {
 	Most  int
 }
 
-// DoctorJoinWake makes the waits of joins due at once, as far as those are over.
+// DoctorJoinWake makes the waits of joins that have ended due at once.
 type DoctorJoinWake struct {
 	engine.Changes
 	JoinIDs [][16]byte

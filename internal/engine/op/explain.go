@@ -10,33 +10,33 @@ func explain() []engine.Operation {
 	return []engine.Operation{ExplainAhead{}, ExplainPlace{}, ExplainWaits{}}
 }
 
-// ExplainAhead counts what is claimed before a message that is due. One row.
+// ExplainAhead counts what will be claimed before a message that is due. One row.
 type ExplainAhead struct {
 	engine.Rows[ExplainLine]
 	ID   int64 // the message's position
-	Look int   // how many runs are looked at, about
+	Look int   // about how many runs are examined
 }
 
-// ExplainLine is what stands in line before a message.
+// ExplainLine is what is before a message in its lane.
 type ExplainLine struct {
 	N      int64      // messages
 	Oldest *time.Time // since when the first of them is due
 	More   bool       // there may be more than N
 }
 
-// ExplainPlace asks where a message lies. One row, or none.
+// ExplainPlace reads where a message is. One row, or none.
 type ExplainPlace struct {
 	engine.Rows[ExplainPosition]
 	ID int64 // the message's position
 }
 
-// ExplainPosition is where a message lies, and what the outbox does not tell of it.
+// ExplainPosition is where a message is, and what the outbox's operations do not return.
 type ExplainPosition struct {
-	At            *time.Time // it can be claimed from then on; nil: it does not wait
-	Aside         bool       // it is laid aside, as of a paused topic
-	NextAttemptAt *time.Time // as its last failed attempt said
+	At            *time.Time // when it can be claimed; nil: it is not ready
+	Aside         bool       // it is parked, as of a paused topic
+	NextAttemptAt *time.Time // set by its last failed attempt
 	UpdatedAt     *time.Time // when that was
-	JoinID        *[16]byte  // whose wait it is
+	JoinID        *[16]byte  // of which it is a wait
 	Suspect       int64      // above 0: with how many others it may be claimed, as a suspect
 }
 

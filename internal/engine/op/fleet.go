@@ -2,11 +2,11 @@ package op
 
 import "github.com/bravellian/pawl/internal/engine"
 
-func fleet() []engine.Operation { return []engine.Operation{FleetLook{}} }
+func fleet() []engine.Operation { return []engine.Operation{FleetPoll{}} }
 
-// FleetLook asks when anything in a database wants a worker: messages of queues that
-// are not paused, leases that run out, timers, jobs. One row.
-type FleetLook struct {
+// FleetPoll reads when anything in a database needs a worker: messages of queues that are
+// not paused, leases that expire, timers, jobs. One row.
+type FleetPoll struct {
 	engine.Rows[Wait]
 	Queues []string
 }

@@ -3,23 +3,23 @@ package op
 import "github.com/bravellian/pawl/internal/engine"
 
 func generations() []engine.Operation {
-	return []engine.Operation{GenerationLook{}, GenerationRestored{}}
+	return []engine.Operation{GenerationCheck{}, GenerationRestored{}}
 }
 
-// GenerationLook has the engine see whether the database's history is still the one
-// that it remembers. The engine keeps the answer itself: whoever asks is given no row.
-type GenerationLook struct {
-	engine.Rows[GenerationSight]
+// GenerationCheck makes the engine check whether the database's history changed. The engine
+// keeps the result itself: the caller gets no row.
+type GenerationCheck struct {
+	engine.Rows[GenerationState]
 }
 
-// GenerationSight is what a server says of its generation.
-type GenerationSight struct {
+// GenerationState is the state of a server's history.
+type GenerationState struct {
 	Mark    *string // differs between generations; nil on a standby
 	Number  *int64
 	Written *int64 // how much is written
 }
 
-// GenerationRestored begins a new generation after a restore, whatever it was: with
-// ids and fencing tokens above everything that may have been given out, and nobody
-// holds a lease or counts as working. It answers the generation's number.
+// GenerationRestored begins a new generation after a restore: with ids and fencing tokens
+// above all that may have been allocated, without held leases and without registered
+// workers. It returns the generation's number.
 type GenerationRestored struct{ engine.Number }

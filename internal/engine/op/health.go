@@ -3,18 +3,18 @@ package op
 import "github.com/bravellian/pawl/internal/engine"
 
 func health() []engine.Operation {
-	return []engine.Operation{HealthSigns{}, HealthTables{}, HealthWaiting{}}
+	return []engine.Operation{HealthActivity{}, HealthTables{}, HealthWaiting{}}
 }
 
-// HealthSigns looks for signs that somebody works on a queue, among the newest hundred
-// runs under lease, and as many that are done: a sign proves something, none proves
-// nothing. A row for each queue with a sign.
-type HealthSigns struct{ engine.Rows[HealthSign] }
+// HealthActivity checks whether queues are worked on, among the newest hundred runs under
+// lease, and as many that are done: a row is evidence, none proves nothing. A row for each
+// queue with evidence.
+type HealthActivity struct{ engine.Rows[HealthActive] }
 
-// HealthSign is what tells that somebody works on a queue.
-type HealthSign struct {
+// HealthActive is evidence that a queue is worked on.
+type HealthActive struct {
 	Queue  string
-	Held   bool   // somebody holds messages of it
+	Held   bool   // messages of it are claimed
 	Micros *int64 // how long ago one was finished
 }
 
@@ -25,18 +25,18 @@ type HealthTables struct{ engine.Rows[HealthTable] }
 // HealthTable is a table that is missing.
 type HealthTable struct{ Name string }
 
-// HealthWaiting looks for what could be taken now and waits: the first in each line.
-// Kinds are "queue", a row for each lane, nothing of paused queues and topics;
-// "timers"; "jobs". It is a probe for each lane, however much waits there.
+// HealthWaiting reads what could be taken now and is waiting: the first of each line. Kinds
+// are "queue", one row per lane, without paused queues and topics; "timers"; "jobs". It is
+// one index probe per lane, however much is waiting.
 type HealthWaiting struct{ engine.Rows[HealthFirst] }
 
-// HealthFirst is what is first in a line.
+// HealthFirst is the first of a line.
 type HealthFirst struct {
 	Kind   string
 	Queue  string
 	Lane   int64
-	At     int64 // its place in the line: when it was due, in microseconds since 1970
-	ID     int64 // and among what was due then
-	Micros int64 // for which it has been due
+	At     int64 // the order of the line: when it was due, in microseconds since 1970
+	ID     int64 // the order among those due at the same time
+	Micros int64 // how long it has been due
 	Topic  *string
 }

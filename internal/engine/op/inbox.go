@@ -13,7 +13,7 @@ func inbox() []engine.Operation {
 	}
 }
 
-// InboxKey is whose message it is, and the sender's id of it.
+// InboxKey identifies a message: its source and the sender's id of it.
 type InboxKey struct {
 	Source    string
 	MessageID string
@@ -34,16 +34,16 @@ type InboxMessage struct {
 	LockedUntilUTC *time.Time
 }
 
-// InboxDone marks a message as done that was taken. It changes one row, or none: the
-// message is no longer the caller's.
+// InboxDone marks a taken message as done. It changes one row, or none: the caller no longer
+// holds it.
 type InboxDone struct {
 	engine.Changes
 	InboxKey
 	Token *[16]byte // nil: the transaction holds it, and the attempt counts now
 }
 
-// InboxExtend lengthens the lease of an attempt. It changes one row, or none: the
-// message is no longer the caller's.
+// InboxExtend extends the lease of an attempt. It changes one row, or none: the caller no
+// longer holds the message.
 type InboxExtend struct {
 	engine.Changes
 	InboxKey
@@ -51,16 +51,15 @@ type InboxExtend struct {
 	Lease time.Duration
 }
 
-// InboxFail puts a message back after an attempt that failed, or gives it up. It
-// changes 0 rows if the message is not the caller's, 1 if it may be tried again, 2 if it
-// is dead.
+// InboxFail puts a message back after a failed attempt, or ends it. It changes 0 rows if the
+// caller does not hold the message, 1 if it may be tried again, 2 if it is dead.
 type InboxFail struct {
 	engine.Changes
 	InboxKey
 	Hash        []byte    // nil: none
 	Token       *[16]byte // nil: the attempt's transaction was rolled back
 	Error       string
-	Final       bool // whatever is left of the attempts
+	Final       bool // even if attempts are left
 	MaxAttempts int  // 0: any number
 }
 
@@ -79,15 +78,15 @@ type InboxList struct {
 	Most   int
 }
 
-// InboxListDead is InboxList of those that are dead, of which there is an index.
+// InboxListDead is InboxList for dead messages, which have an index.
 type InboxListDead struct {
 	engine.Rows[InboxMessage]
 	After InboxKey
 	Most  int
 }
 
-// InboxListProcessing is InboxList of those that are being processed; the index knows
-// how long they were not seen.
+// InboxListProcessing is InboxList for messages that are being processed; the index has
+// when they were last seen.
 type InboxListProcessing struct {
 	engine.Rows[InboxMessage]
 	Idle  time.Duration
@@ -95,7 +94,7 @@ type InboxListProcessing struct {
 	Most  int
 }
 
-// InboxListSource is InboxList of a source, as far as the index goes.
+// InboxListSource is InboxList for a source, whose index it uses.
 type InboxListSource struct {
 	engine.Rows[InboxMessage]
 	Source string
@@ -106,14 +105,14 @@ type InboxListSource struct {
 }
 
 // InboxMark marks a message by hand as Processing, Done or Dead. It changes one row, or
-// none: a message that is done or dead stays what it is.
+// none: a message that is done or dead stays so.
 type InboxMark struct {
 	engine.Changes
 	InboxKey
 	Status string
 }
 
-// InboxPurge forgets messages that were done longer ago than an age.
+// InboxPurge deletes messages that were done longer ago than an age.
 type InboxPurge struct {
 	engine.Changes
 	Age  time.Duration
@@ -127,7 +126,7 @@ type InboxRelease struct {
 	Token [16]byte
 }
 
-// InboxRevive gives a dead message a fresh start, and the queue's of it. It changes one
+// InboxRevive resets a dead message and its queued message for new attempts. It changes one
 // row if it was dead.
 type InboxRevive struct {
 	engine.Changes
@@ -136,9 +135,9 @@ type InboxRevive struct {
 	Note     Note
 }
 
-// InboxSee notes a delivery. A hash that was missing is filled in. It changes 0 rows if
-// the message may be processed, 2 if it is done, 3 dead, 4 if it has another hash, 5 if
-// somebody is at it.
+// InboxSee records a delivery. A missing hash is filled in. It changes 0 rows if the message
+// may be processed, 2 if it is done, 3 dead, 4 if it has another hash, 5 if it is being
+// processed.
 type InboxSee struct {
 	engine.Changes
 	InboxKey

@@ -13,7 +13,7 @@ func jobs() []engine.Operation {
 	}
 }
 
-// JobSpec is what a program says of a job.
+// JobSpec is the definition of a job by a program.
 type JobSpec struct {
 	ID           [16]byte
 	Name         string
@@ -26,7 +26,7 @@ type JobSpec struct {
 	MisfireLimit int
 	Overlap      int
 	Spread       int64 // microseconds
-	Shift        int64 // this job's part of them
+	Shift        int64 // this job's offset within them
 }
 
 // Job is a job as it is stored, with its last run and the database's clock.
@@ -54,7 +54,7 @@ type NewJob struct {
 	DueAt    time.Time // NextTime and Shift
 }
 
-// DueJob is a job whose time has come, as far as it takes to move it on.
+// DueJob is a job whose time has come, with what is needed to dispatch it.
 type DueJob struct {
 	ID           [16]byte
 	Name         string
@@ -65,27 +65,27 @@ type DueJob struct {
 	MisfireLimit int
 	Shift        int64 // microseconds
 	Version      int64
-	NextTime     *time.Time // nil also for a time that Go cannot tell
+	NextTime     *time.Time // nil also for a time that Go cannot represent
 	LaneKnown    bool
 	Now          time.Time
 }
 
-// JobMove is a job on its way to its next time.
+// JobMove sets the next time of a job.
 type JobMove struct {
 	ID      [16]byte
 	Version int64
 	From    time.Time
-	To      *time.Time // nil: it never fires again
-	Due     *time.Time // when To is
+	To      *time.Time // nil: it never runs again
+	Due     *time.Time // when To is due
 }
 
-// NewJobRun is a run to be made, or the record of why there is none.
+// NewJobRun is a run to be created, or the record of one that was missed.
 type NewJobRun struct {
 	JobID   [16]byte
 	Nominal time.Time
 	ID      int64 // the position of its message
 	RunID   [16]byte
-	Missed  int64 // how many times were, Nominal being the first; 0: it is a run
+	Missed  int64 // how many times were missed, Nominal being the first; 0: it is a run
 }
 
 // JobRunItem is a run of a job as it is stored.
@@ -96,7 +96,7 @@ type JobRunItem struct {
 	ScheduledTime time.Time
 	Triggered     bool
 	Missed        int64
-	Status        *int64 // nil: the message is gone
+	Status        *int64 // nil: the message was deleted
 	CreatedAt     time.Time
 	StartTime     *time.Time
 	EndTime       *time.Time
@@ -104,8 +104,8 @@ type JobRunItem struct {
 	LastError     *string
 }
 
-// JobClaim takes due runs under a lease, and notes that they begin: suspects, or others
-// where there are none.
+// JobClaim claims due runs under a lease, and records their start: suspects, or others where
+// there are none.
 type JobClaim struct {
 	engine.Rows[OutboxClaimed]
 	Owner [16]byte
@@ -113,7 +113,7 @@ type JobClaim struct {
 	Most  int
 }
 
-// JobDefer has a broken job looked at again after a while, unless it is another by now.
+// JobDefer makes a broken job due again after a delay, unless its version changed.
 type JobDefer struct {
 	engine.Changes
 	ID      [16]byte
@@ -122,29 +122,28 @@ type JobDefer struct {
 	Error   string
 }
 
-// JobDelete deletes a job and takes back the runs that nobody has claimed. It answers 0
-// for an unknown job.
+// JobDelete deletes a job and its runs that are not claimed. It returns 0 for an unknown
+// job.
 type JobDelete struct {
 	engine.Number
 	Name string
 	Note Note
 }
 
-// JobDisable has a job make no runs. It changes one row, or none if the job makes none.
+// JobDisable disables a job. It changes one row, or none if it was disabled.
 type JobDisable struct {
 	engine.Changes
 	Name string
 	Note Note
 }
 
-// JobDue reads due jobs, first due first. One that is broken does not stop the others.
+// JobDue reads due jobs, first due first. A broken one does not stop the others.
 type JobDue struct {
 	engine.Rows[DueJob]
 	Most int
 }
 
-// JobEnable has a job make runs again. It changes one row, or none if it is another by
-// now.
+// JobEnable enables a job. It changes one row, or none if its version changed.
 type JobEnable struct {
 	engine.Changes
 	Name     string
@@ -154,8 +153,8 @@ type JobEnable struct {
 	Note     Note
 }
 
-// JobFire moves jobs on and makes their runs, unless somebody else did. It answers how
-// many messages there are.
+// JobFire sets the next times of jobs and creates their runs, unless their version changed.
+// It returns how many messages it created.
 type JobFire struct {
 	engine.Number
 	Jobs []JobMove
@@ -171,22 +170,22 @@ type JobGet struct {
 // JobList reads jobs in order of their names.
 type JobList struct {
 	engine.Rows[Job]
-	After string // only names behind this one
+	After string // only names after this one
 	Most  int
 }
 
-// JobNextDue asks when a job is due.
+// JobNextDue reads when a job is due.
 type JobNextDue struct{ engine.Rows[Wait] }
 
-// JobPurge forgets runs that ended longer ago than Age, but for each job's last.
+// JobPurge deletes runs that ended longer ago than Age, except each job's last.
 type JobPurge struct {
 	engine.Changes
 	Age  time.Duration
 	Most int
 }
 
-// JobPut stores a job. It changes no row if the job is stored like this. Unless the
-// schedule changes, the next time stays (D-83).
+// JobPut stores a job. It changes no row if it is stored already. Unless the schedule
+// changes, the next time stays (D-83).
 type JobPut struct {
 	engine.Changes
 	NewJob
@@ -209,16 +208,16 @@ type JobRuns struct {
 	Most          int
 }
 
-// JobSettle writes down how runs ended, and answers how many.
+// JobSettle records how runs ended, and returns how many.
 type JobSettle struct{ engine.Number }
 
-// JobStart notes that a run begins, if that is its first attempt.
+// JobStart records the start of a run, if that is its first attempt.
 type JobStart struct {
 	engine.Changes
 	ID int64
 }
 
-// JobTrigger runs a job now. It answers 0 for an unknown job.
+// JobTrigger runs a job now. It returns 0 for an unknown job.
 type JobTrigger struct {
 	engine.Number
 	Name  string

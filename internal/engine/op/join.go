@@ -29,17 +29,17 @@ type Join struct {
 	Overdue        bool // pending past its deadline
 }
 
-// JoinAttach makes messages members; those already settled are counted at once. It
-// changes 0 rows if they are attached, 1 if the join is unknown, 1 + i if the ith
-// message is unknown: then nothing was attached.
+// JoinAttach makes messages members; those already settled are counted at once. It changes
+// 0 rows if they are attached, 1 if the join is unknown, 1 + i if the ith message is
+// unknown: then nothing was attached.
 type JoinAttach struct {
 	engine.Changes
 	JoinID     [16]byte
 	MessageIDs [][16]byte
 }
 
-// JoinAttachNew makes messages members that the same transaction enqueued: nobody
-// else can know them.
+// JoinAttachNew makes messages members that the same transaction enqueued and that no other
+// one can see.
 type JoinAttachNew struct {
 	engine.Changes
 	JoinID  [16]byte
@@ -68,8 +68,8 @@ type JoinEnd struct {
 	Status int
 }
 
-// JoinForgive completes a failed join after all if its steps are all counted: a wait
-// that does not mind failures says so.
+// JoinForgive completes a failed join whose steps are all counted, for a wait that accepts
+// failures.
 type JoinForgive struct {
 	engine.Changes
 	JoinID [16]byte
@@ -81,7 +81,7 @@ type JoinGet struct {
 	JoinID [16]byte
 }
 
-// JoinKnown asks whether there is a join, and keeps it until the transaction ends. It
+// JoinKnown reports whether a join exists, and locks it until the transaction ends. It
 // changes one row if so.
 type JoinKnown struct {
 	engine.Changes
@@ -128,12 +128,11 @@ type JoinMember struct {
 	ID              int64
 	Status          int
 	CreatedUTC      time.Time
-	Topic           *string // nil: the message was cleaned up, once the join was over
+	Topic           *string // nil: the message was deleted after the join had ended
 }
 
-// JoinPark puts a claimed wait aside until its join is over. A join that ended
-// meanwhile has it due at once. It answers how many were put aside: 0 if the lease is
-// lost.
+// JoinPark parks a claimed wait until its join ends. If the join ended meanwhile the wait is
+// due at once. It returns how many were parked: 0 if the lease is lost.
 type JoinPark struct {
 	engine.Number
 	JoinID [16]byte
@@ -141,17 +140,17 @@ type JoinPark struct {
 	ID     int64
 }
 
-// JoinPurge forgets joins that ended longer ago than an age, among the oldest of each
-// outcome, unless a wait is still to be handled. It answers how many.
+// JoinPurge deletes joins that ended longer ago than an age, among the oldest of each
+// outcome, unless a wait is still to be handled. It returns how many.
 type JoinPurge struct {
 	engine.Number
 	Age  time.Duration
-	Most int // of each outcome are looked at
+	Most int // how many of each outcome are examined
 }
 
-// JoinReport counts a step by hand. It changes 0 rows if the join is unknown, 1 if the
-// step was counted, 2 if it was counted before or the join is over, 3 if the message is
-// no member.
+// JoinReport counts a step by hand. It changes 0 rows if the join is unknown, 1 if the step
+// was counted, 2 if it was counted before or the join has ended, 3 if the message is no
+// member.
 type JoinReport struct {
 	engine.Changes
 	JoinID    [16]byte
@@ -159,7 +158,7 @@ type JoinReport struct {
 	Status    int
 }
 
-// JoinStart adds a join; a known id adds nothing.
+// JoinStart adds a join; a known id changes nothing.
 type JoinStart struct {
 	engine.Changes
 	JoinID        [16]byte
@@ -169,7 +168,7 @@ type JoinStart struct {
 	DeadlineUTC   *time.Time
 }
 
-// JoinWait notes where a wait of a join lies.
+// JoinWait records the position of a join's wait.
 type JoinWait struct {
 	engine.Changes
 	JoinID [16]byte

@@ -8,8 +8,8 @@ import (
 
 func leases() []engine.Operation {
 	return []engine.Operation{
-		LeaseAcquire{}, LeaseCall{}, LeaseEnrol{}, LeaseForce{}, LeaseGet{}, LeaseGuard{}, LeaseLeave{}, LeaseList{}, LeaseRelease{},
-		LeaseRenew{}, LeaseTidy{}, LeaseTurn{},
+		LeaseAcquire{}, LeaseWake{}, LeaseJoin{}, LeaseForce{}, LeaseGet{}, LeaseGuard{}, LeaseLeave{}, LeaseList{}, LeaseRelease{},
+		LeaseRenew{}, LeasePrune{}, LeaseTurn{},
 	}
 }
 
@@ -21,11 +21,11 @@ type Lease struct {
 	LeaseUntilUTC  *time.Time
 	LastGrantedUTC *time.Time
 	Held           bool
-	Waiting        int // in line for it
+	Waiting        int // how many wait for it
 }
 
-// LeaseAcquire takes a lease if it is free and nobody waits in front. One row, or
-// none. Asking again as the same holder finds the lease it already has.
+// LeaseAcquire takes a lease if it is free and nobody waits before the caller. One row, or
+// none. A repeated call by the same holder returns the lease it already has.
 type LeaseAcquire struct {
 	engine.Rows[LeaseGrant]
 	Name   string
@@ -34,31 +34,31 @@ type LeaseAcquire struct {
 	Lease  time.Duration
 }
 
-// LeaseGrant is what an acquisition got.
+// LeaseGrant is a lease that was acquired.
 type LeaseGrant struct {
 	Token         int64
 	LeaseUntilUTC time.Time
 }
 
-// LeaseCall wakes the first in line if the lease is free. At most one row: who it is.
-type LeaseCall struct {
+// LeaseWake notifies the first waiter if the lease is free. At most one row: the waiter.
+type LeaseWake struct {
 	engine.Rows[LeaseWaiter]
 	Name string
 }
 
-// LeaseWaiter is who waits for a lease.
+// LeaseWaiter is a waiter for a lease.
 type LeaseWaiter struct{ ID [16]byte }
 
-// LeaseEnrol enters the line or stays in it, unless the lease is the waiter's by now.
-type LeaseEnrol struct {
+// LeaseJoin adds a waiter to the line or extends its place, unless it holds the lease.
+type LeaseJoin struct {
 	engine.Changes
 	Name   string
 	Waiter [16]byte
 	Alive  time.Duration // how long the place is kept
 }
 
-// LeaseForce takes a lease from whoever has it and raises the token. It changes one
-// row if anyone had it.
+// LeaseForce ends a lease, whoever holds it, and raises the token. It changes one row if it
+// was held.
 type LeaseForce struct {
 	engine.Changes
 	Name string
@@ -71,8 +71,8 @@ type LeaseGet struct {
 	Name string
 }
 
-// LeaseGuard keeps a lease from changing hands until the transaction ends. It changes
-// one row, or none: it is not the holder's.
+// LeaseGuard locks a lease until the transaction ends. It changes one row, or none: the
+// caller does not hold it.
 type LeaseGuard struct {
 	engine.Changes
 	Name   string
@@ -80,7 +80,7 @@ type LeaseGuard struct {
 	Token  int64
 }
 
-// LeaseLeave leaves the line.
+// LeaseLeave removes a waiter from the line.
 type LeaseLeave struct {
 	engine.Changes
 	Name   string
@@ -90,19 +90,19 @@ type LeaseLeave struct {
 // LeaseList reads leases in order of their names.
 type LeaseList struct {
 	engine.Rows[Lease]
-	After string // only names behind this one
-	Held  bool   // only those that are held
+	After string  // only names behind this one
+	State *string // only those that are held, expired or free; nil: any
 	Most  int
 }
 
-// LeaseRelease gives a lease back if it is still the holder's.
+// LeaseRelease releases a lease if the holder still has it.
 type LeaseRelease struct {
 	engine.Changes
 	Name   string
 	Holder [16]byte
 }
 
-// LeaseRenew lengthens a lease. One row, the new end, or none: it is not the holder's.
+// LeaseRenew extends a lease. One row, the new end, or none: the caller does not hold it.
 type LeaseRenew struct {
 	engine.Rows[LeaseEnd]
 	Name   string
@@ -113,13 +113,13 @@ type LeaseRenew struct {
 // LeaseEnd is when a lease ends.
 type LeaseEnd struct{ LeaseUntilUTC time.Time }
 
-// LeaseTidy drops from the line whoever was served or died.
-type LeaseTidy struct {
+// LeasePrune deletes waiters that hold the lease now or whose places expired.
+type LeasePrune struct {
 	engine.Changes
 	Name string
 }
 
-// LeaseTurn asks whether a waiter may go. One row. It locks nothing.
+// LeaseTurn reads whether it is a waiter's turn. One row. It locks nothing.
 type LeaseTurn struct {
 	engine.Rows[LeasePlace]
 	Name   string
@@ -130,5 +130,5 @@ type LeaseTurn struct {
 type LeasePlace struct {
 	InLine bool
 	Ahead  int64
-	Micros int64 // for which the lease is still held
+	Micros int64 // how long the lease is still held
 }

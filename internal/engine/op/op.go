@@ -1,7 +1,7 @@
-// Package op declares every operation that a component asks of a database: a struct
-// with a field for each parameter, which embeds what the operation answers. Its
-// statement lies beside it if it is the same text on every engine, and otherwise in
-// the engines' folders: see CONTRIBUTING.md.
+// Package op declares every operation of a database that a component calls: a struct with a
+// field for each parameter, which embeds the type of its result. Its statement is in this
+// folder if it is the same text on every engine, and otherwise in the engines' folders: see
+// CONTRIBUTING.md.
 package op
 
 import (
@@ -11,23 +11,23 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// Statements are those that are the same text on every engine, and the macros.
+// Statements has the statements that are the same text on every engine, and the macros.
 //
 //go:embed audit doctor explain health inbox job join lease macros outbox pause timer worker
 var Statements embed.FS
 
-// All are all operations, each without values.
+// All returns all operations, each with zero fields.
 func All() []engine.Operation {
 	return slices.Concat(
 		audit(), backlogs(), clocks(), doctor(), doctorJoins(), explain(), fleet(), generations(), health(), inbox(), jobs(), joins(), leases(),
-		outboxes(), settlements(), outboxReads(), outboxMends(), pauses(), timers(), workers(),
+		outboxes(), settlements(), outboxReads(), outboxAdmin(), pauses(), timers(), workers(),
 	)
 }
 
-// Note is what an operation leaves in the audit trail, where it changed anything.
-// The zero value leaves none.
+// Note is what an operation records in the audit trail, where it changed anything. The zero
+// value records nothing.
 type Note struct {
-	ID     *[16]byte // of the act, which may take several operations
+	ID     *[16]byte // of the action, which may take several operations
 	Actor  string
 	Target string
 	Reason *string

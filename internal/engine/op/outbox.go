@@ -23,11 +23,11 @@ type NewMessage struct {
 	Payload       []byte
 	Lane          int64
 	DueAt         *time.Time // nil: now
-	Supplied      bool       // its id is not made by pawl for this position, and is to be indexed
+	Supplied      bool       // its id was not made by pawl for this position, and is indexed
 	Carried       int64      // the position that an id made by pawl carries, or 0
 }
 
-// NewRun is messages that follow each other and are due at once.
+// NewRun is consecutive messages that are due at once.
 type NewRun struct {
 	Lane int64
 	At   *time.Time // nil: now
@@ -35,8 +35,8 @@ type NewRun struct {
 	N    int
 }
 
-// OutboxEnqueue writes messages with ids that pawl made, and the runs they form. Workers
-// of the queues are woken by the commit.
+// OutboxEnqueue writes messages with ids that pawl made, and their runs. The commit notifies
+// workers of the queues.
 type OutboxEnqueue struct {
 	engine.Changes
 	Messages []NewMessage
@@ -44,8 +44,8 @@ type OutboxEnqueue struct {
 	Runs     []NewRun
 }
 
-// OutboxEnqueueOnce writes messages of which some bring an id of their own, but for
-// those that are known. It changes as many rows as there are new messages.
+// OutboxEnqueueOnce writes messages of which some have an id of the caller's, except those
+// that are stored already. It changes as many rows as there are new messages.
 type OutboxEnqueueOnce struct {
 	engine.Changes
 	Messages []NewMessage
@@ -73,9 +73,9 @@ type OutboxClaimed struct {
 	LockedUntil time.Time
 }
 
-// OutboxClaim is the claim of a worker loop: due messages of a queue, nothing of a
-// paused one, oldest first. A loop claims again at once when it got as many as it
-// asked for: an engine may leave older messages to one of its next claims.
+// OutboxClaim is the claim of a worker loop: due messages of a queue, none of a paused one,
+// oldest first. A loop claims again at once when it got as many as it asked for: an engine
+// may leave older messages for one of the next claims.
 type OutboxClaim struct {
 	engine.Rows[OutboxClaimed]
 	Queue string
@@ -84,8 +84,8 @@ type OutboxClaim struct {
 	Most  int
 }
 
-// OutboxClaimAny claims due messages of a queue, nothing of a paused one: suspects or,
-// where there are none, others, always beginning with the oldest.
+// OutboxClaimAny claims due messages of a queue, none of a paused one: suspects or, where
+// there are none, others, always beginning with the oldest.
 type OutboxClaimAny struct {
 	engine.Rows[OutboxClaimed]
 	Queue string
@@ -94,8 +94,8 @@ type OutboxClaimAny struct {
 	Most  int
 }
 
-// OutboxClaimSuspects claims due suspects of a queue, nothing of a paused one, and no
-// more than any of them may be claimed with.
+// OutboxClaimSuspects claims due suspects of a queue, none of a paused one, and no more than
+// any of them may be claimed with.
 type OutboxClaimSuspects struct {
 	engine.Rows[OutboxClaimed]
 	Queue string
@@ -104,30 +104,30 @@ type OutboxClaimSuspects struct {
 	Most  int
 }
 
-// OutboxSuspects answers 1 if suspects of a queue are due and it is not paused, or 0.
+// OutboxSuspects returns 1 if suspects of a queue are due and it is not paused, or 0.
 type OutboxSuspects struct {
 	engine.Number
 	Queue string
 }
 
-// OutboxReap puts runs back whose lease has run out, and answers how many messages
-// they had.
+// OutboxReap puts back runs whose lease has expired, and returns how many messages they
+// have.
 type OutboxReap struct {
 	engine.Number
 	Most int // runs
 }
 
-// OutboxNextDue answers how long it is until the next run of a queue is due that is no
-// suspect; nothing of a paused queue is.
+// OutboxNextDue returns when the next run of a queue is due that is no suspect; never for a
+// paused queue.
 type OutboxNextDue struct {
 	engine.Rows[Wait]
 	Queue string
 }
 
-// Wait is how long it is until something is due: microseconds, nil for never.
+// Wait is the time until something is due: microseconds, nil for never.
 type Wait struct{ Micros *int64 }
 
-// OutboxLane makes a queue at a priority known.
+// OutboxLane registers a queue at a priority.
 type OutboxLane struct {
 	engine.Changes
 	ID       int64
@@ -135,7 +135,7 @@ type OutboxLane struct {
 	Priority int
 }
 
-// OutboxLanes reads the known lanes.
+// OutboxLanes reads the registered lanes.
 type OutboxLanes struct{ engine.Rows[Lane] }
 
 // Lane is a queue at a priority.
@@ -145,18 +145,17 @@ type Lane struct {
 	Priority int
 }
 
-// OutboxAdopt makes lanes known that runs lie in and nobody knows, as far as they are
-// of queues that are given, known or worked on. It answers how many.
+// OutboxAdopt registers lanes that have runs and are not registered, as far as they are of
+// queues that are given, registered or worked on. It returns how many.
 type OutboxAdopt struct {
 	engine.Number
 	Queues []string
 }
 
-// OutboxPurge forgets messages done or discarded longer ago than an age that no pending
-// join needs, after what became of them as runs of jobs was written down. It
-// answers how many.
+// OutboxPurge deletes messages done or discarded longer ago than an age that no pending join
+// needs, after their outcomes as runs of jobs were recorded. It returns how many.
 type OutboxPurge struct {
 	engine.Number
 	Age  time.Duration
-	Look int // at how many of the lowest runs
+	Look int // how many of the lowest runs are examined
 }

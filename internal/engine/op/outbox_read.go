@@ -32,13 +32,13 @@ type OutboxGet struct {
 	ID int64
 }
 
-// OutboxFind reads the message that brought an id.
+// OutboxFind reads the message with an id of the caller's.
 type OutboxFind struct {
 	engine.Rows[OutboxItem]
 	MessageID [16]byte
 }
 
-// OutboxFilter is which messages a list has: those that meet all of it, nil is any, from
+// OutboxFilter selects the messages of a list: those that meet all of it, nil is any, from
 // the highest position down.
 type OutboxFilter struct {
 	Before        int64 // only positions below this one
@@ -50,11 +50,11 @@ type OutboxFilter struct {
 	Error         *string        // part of the last one
 	OlderThan     *time.Duration // created longer ago
 	NewerThan     *time.Duration // created no longer ago
-	Headers       *string        // a JSON object of those that they have, among others
+	Headers       *string        // a JSON object: all of these are among their headers
 }
 
-// OutboxFloor is the position that a list which looks at so many messages ends with; no
-// row if there are no more.
+// OutboxFloor is the position at which a list that examines so many messages ends; no row if
+// there are no more.
 type OutboxFloor struct{ Floor int64 }
 
 // OutboxListRecent lists messages, all or those of a status.
@@ -64,38 +64,38 @@ type OutboxListRecent struct {
 	Status *int
 }
 
-// OutboxListRecentFloor says where OutboxListRecent is to end.
+// OutboxListRecentFloor returns where OutboxListRecent is to end.
 type OutboxListRecentFloor struct {
 	engine.Rows[OutboxFloor]
 	Before int64
 	Look   int
 }
 
-// OutboxListReady lists messages that wait to be claimed: due or scheduled ones. Its
-// floor leaves no more than 10 000 runs.
+// OutboxListReady lists messages that wait to be claimed: due or scheduled ones. Its floor
+// is chosen to leave at most 10 000 runs.
 type OutboxListReady struct {
 	engine.Rows[OutboxItem]
 	OutboxFilter
 	Scheduled bool
 }
 
-// OutboxListReadyFloor says where OutboxListReady is to end, but for the run it is in the
-// middle of.
+// OutboxListReadyFloor returns where OutboxListReady is to end, except within the run that
+// it has begun.
 type OutboxListReadyFloor struct {
 	engine.Rows[OutboxFloor]
 	Before int64
 	Look   int
 }
 
-// OutboxListClaimed lists messages under lease. Its floor leaves no more than 10 000
+// OutboxListClaimed lists messages under lease. Its floor is chosen to leave at most 10 000
 // runs.
 type OutboxListClaimed struct {
 	engine.Rows[OutboxItem]
 	OutboxFilter
 }
 
-// OutboxListClaimedFloor says where OutboxListClaimed is to end, but for the run it is in
-// the middle of.
+// OutboxListClaimedFloor returns where OutboxListClaimed is to end, except within the run
+// that it has begun.
 type OutboxListClaimedFloor struct {
 	engine.Rows[OutboxFloor]
 	Before int64
@@ -109,7 +109,7 @@ type OutboxListDead struct {
 	Status int
 }
 
-// OutboxListDeadFloor says where OutboxListDead is to end.
+// OutboxListDeadFloor returns where OutboxListDead is to end.
 type OutboxListDeadFloor struct {
 	engine.Rows[OutboxFloor]
 	Before int64
@@ -117,9 +117,9 @@ type OutboxListDeadFloor struct {
 	Status int
 }
 
-// OutboxCounts reads how many messages are in which state: sums over runs, never over
+// OutboxCounts reads how many messages are in each state: sums over runs, never over
 // messages.
 type OutboxCounts struct{ engine.Rows[OutboxSums] }
 
-// OutboxSums is how many messages are in which state.
+// OutboxSums is how many messages are in each state.
 type OutboxSums struct{ Ready, Scheduled, Claimed, Done, Failed, Discarded int64 }

@@ -10,15 +10,15 @@ func settlements() []engine.Operation {
 	return []engine.Operation{OutboxAbandon{}, OutboxAck{}, OutboxExtend{}, OutboxFail{}, OutboxPark{}, OutboxRelease{}}
 }
 
-// Held is consecutive messages that somebody has claimed. What is not, or not any more,
-// under this owner's lease is left alone by every operation on it.
+// Held is consecutive messages that an owner has claimed. Operations ignore those that are
+// not, or no longer, under this owner's lease.
 type Held struct {
 	Owner [16]byte
 	Lo    int64
 	N     int
 }
 
-// Run is what is held.
+// Run returns h.
 func (h Held) Run() Held { return h }
 
 // Span is consecutive messages.
@@ -27,8 +27,8 @@ type Span struct {
 	N  int
 }
 
-// OutboxAck marks messages as handled, counts them in their joins, and answers how many
-// it was.
+// OutboxAck marks messages as handled, counts them in their joins, and returns how many
+// there were.
 type OutboxAck struct {
 	engine.Number
 	Runs   []Held
@@ -43,7 +43,7 @@ type Abandoned struct {
 	Error *string
 }
 
-// OutboxAbandon puts messages back for another attempt and answers how many it was.
+// OutboxAbandon puts messages back for another attempt and returns how many there were.
 type OutboxAbandon struct {
 	engine.Number
 	Runs []Abandoned
@@ -55,29 +55,28 @@ type Failure struct {
 	Error *string
 }
 
-// OutboxFail marks messages as failed for good and answers how many it was.
+// OutboxFail marks messages as failed for good and returns how many there were.
 type OutboxFail struct {
 	engine.Number
 	Runs  []Failure
-	Count bool // in joins; else an ack of this transaction does
+	Count bool // count them in joins; otherwise an ack of this transaction does
 }
 
 // Released is messages that are put back.
 type Released struct {
 	Held
 	Delay   time.Duration
-	Unbegun bool // nobody began them: suspects stay so
+	Unbegun bool // their handlers did not start: suspects stay suspects
 }
 
-// OutboxRelease puts messages back without counting an attempt and answers how many it
-// was.
+// OutboxRelease puts messages back without counting an attempt and returns how many there
+// were.
 type OutboxRelease struct {
 	engine.Number
 	Runs []Released
 }
 
-// OutboxExtend makes the lease of messages last for another one from now and answers
-// how many it was.
+// OutboxExtend extends the lease of messages, from now, and returns how many there were.
 type OutboxExtend struct {
 	engine.Number
 	Runs  []Held
@@ -90,8 +89,8 @@ type Parked struct {
 	Topic string
 }
 
-// OutboxPark lays messages aside whose topic is paused, puts those of others back where
-// they were, and answers how many it was.
+// OutboxPark parks messages whose topic is paused, puts those of other topics back where
+// they were, and returns how many there were.
 type OutboxPark struct {
 	engine.Number
 	Runs []Parked

@@ -17,21 +17,21 @@ type Pause struct {
 	At     time.Time
 	Actor  string
 	Reason *string
-	Ending bool // what was laid aside has yet to come back
+	Ending bool // parked messages are yet to be put back
 }
 
-// PausePut pauses a queue or topic. It answers 1, or 0 if it was paused before.
+// PausePut pauses a queue or topic. It returns 1, or 0 if it was paused before.
 type PausePut struct {
 	engine.Number
 	Kind   string
 	Name   string
-	Lane   int64 // where a topic's messages are laid aside
+	Lane   int64 // where a topic's messages are parked
 	Reason *string
 	Note   Note
 }
 
-// PauseEnd ends a pause: a queue's is over then, what was laid aside of a topic has yet
-// to come back, see PauseUnpark. It answers 1, or 0 if it was not paused.
+// PauseEnd ends a pause: a queue's is over then, a topic's parked messages are yet to be put
+// back, see PauseUnpark. It returns 1, or 0 if it was not paused.
 type PauseEnd struct {
 	engine.Number
 	Kind string
@@ -39,8 +39,8 @@ type PauseEnd struct {
 	Note Note
 }
 
-// PauseUnpark brings back what was laid aside of a topic whose pause ends. It answers how
-// many runs came back; the pause is forgotten when none do.
+// PauseUnpark puts back parked messages of a topic whose pause ends. It returns how many runs
+// were put back; the pause is deleted when there are none.
 type PauseUnpark struct {
 	engine.Number
 	Topic string

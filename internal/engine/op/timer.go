@@ -29,7 +29,7 @@ type Timer struct {
 	Headers       *string
 	Payload       []byte
 	CreatedAt     time.Time
-	ProcessedAt   *time.Time // when it was over
+	ProcessedAt   *time.Time // when it fired, was cancelled or failed
 	LastError     *string
 	Queue         string
 	Priority      int
@@ -41,7 +41,7 @@ type NewTimer struct {
 	Key *string
 }
 
-// TimerRef is how a timer is found: by its id and the position that this carries, or 0.
+// TimerRef identifies a timer by its id and the position that the id carries, or 0.
 type TimerRef struct {
 	TimerID [16]byte
 	Carried int64
@@ -53,7 +53,7 @@ type TimerHeld struct {
 	TimerIDs [][16]byte
 }
 
-// TimerPage is a part of a list of timers: what comes behind a time and a position.
+// TimerPage is a part of a list of timers: those after a time and a position.
 type TimerPage struct {
 	At    time.Time
 	ID    int64
@@ -61,8 +61,8 @@ type TimerPage struct {
 	Most  int
 }
 
-// TimerAbandon puts claimed timers back for another attempt, and counts this one as
-// failed. It answers how many the owner held.
+// TimerAbandon puts claimed timers back for another attempt, and counts this one as failed.
+// It returns how many the owner held.
 type TimerAbandon struct {
 	engine.Number
 	TimerHeld
@@ -70,14 +70,14 @@ type TimerAbandon struct {
 	Error *string
 }
 
-// TimerAck marks claimed timers as fired. It answers how many the owner held.
+// TimerAck marks claimed timers as fired. It returns how many the owner held.
 type TimerAck struct {
 	engine.Number
 	TimerHeld
 }
 
-// TimerCancel cancels a pending timer. It changes one row, and the timer will never
-// fire, or none: it is not pending.
+// TimerCancel cancels a pending timer. It changes one row, and the timer will never fire,
+// or none: it is not pending.
 type TimerCancel struct {
 	engine.Changes
 	TimerRef
@@ -92,7 +92,7 @@ type TimerCancelKey struct {
 	Note Note
 }
 
-// TimerClaim takes due timers under a lease: suspects, or others where there are none.
+// TimerClaim claims due timers under a lease: suspects, or others where there are none.
 type TimerClaim struct {
 	engine.Rows[Timer]
 	Owner [16]byte
@@ -100,13 +100,13 @@ type TimerClaim struct {
 	Most  int
 }
 
-// TimerDispatch moves due timers into the outbox, and answers how many.
+// TimerDispatch moves due timers into the outbox, and returns how many.
 type TimerDispatch struct {
 	engine.Number
 	Most int
 }
 
-// TimerFail marks claimed timers as failed for good. It answers how many the owner held.
+// TimerFail marks claimed timers as failed for good. It returns how many the owner held.
 type TimerFail struct {
 	engine.Number
 	TimerHeld
@@ -131,8 +131,8 @@ type TimerListClaimed struct {
 	TimerPage
 }
 
-// TimerListOver reads timers that are over, latest first: those before a time and a
-// position.
+// TimerListOver reads timers that are no longer pending, latest first: those before a time
+// and a position.
 type TimerListOver struct {
 	engine.Rows[Timer]
 	TimerPage
@@ -145,22 +145,22 @@ type TimerListPending struct {
 	TimerPage
 }
 
-// TimerNextDue asks when a timer is due or a lease runs out.
+// TimerNextDue reads when a timer is due or a lease expires.
 type TimerNextDue struct{ engine.Rows[Wait] }
 
-// TimerPurge forgets timers that were over longer ago than Age.
+// TimerPurge deletes timers that ended longer ago than Age.
 type TimerPurge struct {
 	engine.Changes
 	Age  time.Duration
 	Most int
 }
 
-// TimerReap puts back what was claimed and whose lease has run out, as suspects. It
-// answers how many.
+// TimerReap puts back claimed timers whose lease has expired, as suspects. It returns how
+// many.
 type TimerReap struct{ engine.Number }
 
-// TimerReschedule lets a pending timer fire at another time. It changes one row, or none
-// if it is not pending.
+// TimerReschedule changes the due time of a pending timer. It changes one row, or none if it
+// is not pending.
 type TimerReschedule struct {
 	engine.Changes
 	TimerRef
@@ -168,8 +168,8 @@ type TimerReschedule struct {
 	Note Note
 }
 
-// TimerSchedule stores timers. A known id changes nothing, and a pending timer of the
-// same key is replaced. How many rows it changes says nothing.
+// TimerSchedule stores timers. A known id changes nothing, and a pending timer of the same
+// key is replaced. The number of rows changed has no meaning.
 type TimerSchedule struct {
 	engine.Changes
 	Timers []NewTimer

@@ -7,11 +7,11 @@ import (
 )
 
 func workers() []engine.Operation {
-	return []engine.Operation{WorkerBeat{}, WorkerLeave{}, WorkerList{}, WorkerTidy{}}
+	return []engine.Operation{WorkerHeartbeat{}, WorkerLeave{}, WorkerList{}, WorkerPrune{}}
 }
 
-// Worker is a process that works on the database, or that crashed. Queues and topics
-// are JSON arrays.
+// Worker is a process that works on the database, or one that crashed. Queues and topics are
+// JSON arrays.
 type Worker struct {
 	ID          [16]byte
 	Name        string
@@ -28,8 +28,8 @@ type Worker struct {
 	Alive       bool
 }
 
-// WorkerBeat is a process's sign of life.
-type WorkerBeat struct {
+// WorkerHeartbeat is a process's heartbeat.
+type WorkerHeartbeat struct {
 	engine.Changes
 	ID          [16]byte
 	Name        string
@@ -41,10 +41,10 @@ type WorkerBeat struct {
 	Concurrency int
 	InFlight    int64
 	Shared      bool
-	Alive       time.Duration // how long it is believed to be
+	Alive       time.Duration // how long it counts as alive
 }
 
-// WorkerLeave takes a process off the list.
+// WorkerLeave removes a process from the list.
 type WorkerLeave struct {
 	engine.Changes
 	ID [16]byte
@@ -56,8 +56,8 @@ type WorkerList struct {
 	Most int
 }
 
-// WorkerTidy forgets processes that count as gone for longer than an age.
-type WorkerTidy struct {
+// WorkerPrune deletes processes that have not counted as alive for longer than an age.
+type WorkerPrune struct {
 	engine.Changes
 	Age time.Duration
 }

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Runner runs one short task at a time beside the callers, until it is closed. The zero
-// value is ready to use.
+// Runner runs one short task at a time in the background, until it is closed. The zero value is
+// ready to use.
 type Runner struct {
 	mu     sync.Mutex
 	busy   bool
@@ -16,7 +16,7 @@ type Runner struct {
 	tasks  sync.WaitGroup
 }
 
-// Run starts a task unless one is under way.
+// Run starts a task unless one is running.
 func (b *Runner) Run(task func(context.Context)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -34,7 +34,7 @@ func (b *Runner) Run(task func(context.Context)) {
 	})
 }
 
-// Close ends the task that is under way and waits for it.
+// Close cancels the running task and waits for it.
 func (b *Runner) Close() {
 	b.mu.Lock()
 	b.closed = true

@@ -1,7 +1,6 @@
-// Package coalesce turns calls that arrive at the same time into one. It is
-// group commit without a background goroutine: a caller that finds a free
-// place leads and carries everything that queued up meanwhile; the others wait
-// for their result.
+// Package coalesce merges concurrent calls into batches. It is group commit without a background
+// goroutine: a caller that finds a free place becomes the leader and runs everything that has
+// queued up meanwhile; the others wait for their result.
 package coalesce
 
 import (
@@ -10,8 +9,8 @@ import (
 	"sync"
 )
 
-// ErrUnderWay says that the caller's context ended while its item was already being
-// carried; its outcome is unknown.
+// ErrUnderWay is returned when the caller's context ended while its item was already being
+// run; its outcome is unknown.
 var ErrUnderWay = errors.New("cancelled while under way")
 
 // Group coalesces items of type T. Set the fields before the first Do.
@@ -20,12 +19,12 @@ type Group[T any] struct {
 	Leaders int
 	// Max is how many items one batch holds, at least 1.
 	Max int
-	// Patient makes a caller whose item is being carried wait for its result
-	// even after its context ended, so that nothing of it is used afterwards.
+	// Patient makes a caller whose item is being run wait for its result even after its
+	// context ended, so that nothing of it is used afterwards.
 	Patient bool
-	// Run carries a batch and returns one error per item; a nil slice means
-	// that all succeeded. ctx has the leader's values but not its cancellation:
-	// a leader that gives up must not fail the others.
+	// Run runs a batch and returns one error per item; a nil slice means that all succeeded.
+	// ctx has the leader's values but not its cancellation: a cancelled leader must not fail
+	// the others.
 	Run func(ctx context.Context, batch []T) []error
 
 	mu      sync.Mutex
@@ -35,19 +34,19 @@ type Group[T any] struct {
 
 type waiter[T any] struct {
 	item  T
-	state chan verdict // buffered: a leader never waits for a waiter
+	state chan result // buffered: a leader never waits for a waiter
 	taken bool
 }
 
-// verdict tells a waiter its result, or that it leads now.
-type verdict struct {
+// result is a waiter's result, or makes it the leader.
+type result struct {
 	lead bool
 	err  error
 }
 
-// Do carries item, alone or together with others, and returns its result. When
-// ctx ends before the item was taken nothing happened; afterwards the error
-// wraps ErrUnderWay, unless the group is patient.
+// Do runs item, alone or together with others, and returns its result. When ctx ends before the
+// item was taken nothing happened; afterwards the error wraps ErrUnderWay, unless the group is
+// patient.
 func (g *Group[T]) Do(ctx context.Context, item T) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -59,7 +58,7 @@ func (g *Group[T]) Do(ctx context.Context, item T) error {
 		g.mu.Unlock()
 		return g.lead(ctx, batch)
 	}
-	w := &waiter[T]{item: item, state: make(chan verdict, 1)}
+	w := &waiter[T]{item: item, state: make(chan result, 1)}
 	g.queue = append(g.queue, w)
 	g.mu.Unlock()
 	return g.wait(ctx, w)
@@ -82,14 +81,14 @@ func (g *Group[T]) wait(ctx context.Context, w *waiter[T]) error {
 		return g.obey(ctx, w, <-w.state)
 	}
 	select {
-	case v := <-w.state: // decided in the meantime, or told to lead: that duty stays
+	case v := <-w.state: // it has its result by now, or has to lead
 		return g.obey(ctx, w, v)
 	default:
 		return errors.Join(ErrUnderWay, ctx.Err())
 	}
 }
 
-func (g *Group[T]) obey(ctx context.Context, w *waiter[T], v verdict) error {
+func (g *Group[T]) obey(ctx context.Context, w *waiter[T], v result) error {
 	if !v.lead {
 		return v.err
 	}
@@ -121,23 +120,23 @@ func (g *Group[T]) dropLocked(w *waiter[T]) {
 	}
 }
 
-// lead runs a batch whose first item is the caller's own, hands the lead on,
-// and returns the caller's result.
+// lead runs a batch whose first item is the caller's own, passes the lead on, and returns the
+// caller's result.
 func (g *Group[T]) lead(ctx context.Context, batch []*waiter[T]) error {
 	items := make([]T, len(batch))
 	for i, w := range batch {
 		items[i] = w.item
 	}
 	errs := g.Run(context.WithoutCancel(ctx), items)
-	g.handOn()
+	g.passLead()
 	for i, w := range batch[1:] {
-		w.state <- verdict{err: pick(errs, i+1)}
+		w.state <- result{err: pick(errs, i+1)}
 	}
 	return pick(errs, 0)
 }
 
-// handOn makes the first waiter the next leader, or frees the place.
-func (g *Group[T]) handOn() {
+// passLead makes the first waiter the next leader, or frees the place.
+func (g *Group[T]) passLead() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if len(g.queue) == 0 {
@@ -147,7 +146,7 @@ func (g *Group[T]) handOn() {
 	next := g.queue[0]
 	g.queue = append(g.queue[:0], g.queue[1:]...)
 	next.taken = true
-	next.state <- verdict{lead: true}
+	next.state <- result{lead: true}
 }
 
 func pick(errs []error, i int) error {

@@ -1,5 +1,5 @@
-// Package dsn says what may be shown of the string that names a database, which
-// may hold a password (D-5).
+// Package dsn checks and redacts the strings that address databases, which may contain a
+// password (D-5).
 package dsn
 
 import (
@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Scheme is what stands before the colon of a URL, and "" for what is no URL, such
-// as a list of settings: a part of that is not for people to read.
+// Scheme returns what is before the colon of a URL, and "" for what is no URL, such as a list of
+// settings: a part of that must not be shown.
 func Scheme(text string) string {
 	scheme, _, ok := strings.Cut(text, ":")
 	if !ok || strings.ContainsFunc(scheme, notInScheme) {
@@ -23,23 +23,23 @@ func notInScheme(r rune) bool {
 	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '+' || r == '-' || r == '.')
 }
 
-// What Check refuses. Each of them would have the driver take a part of the password
-// for a host, a database or a setting, which drivers and servers like to quote.
+// The errors of Check. Each of these mistakes would make the driver take a part of the password
+// for a host, a database or a setting, which drivers and servers often quote.
 var (
 	// ErrAt: there are several @ before the end of the host.
 	ErrAt = errors.New("more than one @ before the end of the host: in a user's name or password, @ has to be written as %40")
-	// ErrTorn: there is an @ behind the host.
-	ErrTorn = errors.New("there is an @ behind the host: in a password, characters such as @ / ? # have to be percent-encoded")
+	// ErrTruncated: there is an @ after the host.
+	ErrTruncated = errors.New("there is an @ behind the host: in a password, characters such as @ / ? # have to be percent-encoded")
 	// ErrHost: a setting of the host has an @.
 	ErrHost = errors.New("the host has an @: user and password are settings of their own")
 	// ErrTwice: a list has a setting twice.
 	ErrTwice = errors.New("a setting is given twice: in a password, blanks and quotes have to be escaped by a backslash")
-	// ErrForm: it cannot be read as a URL.
+	// ErrForm: it cannot be parsed as a URL.
 	ErrForm = errors.New("it cannot be read as a URL: in a password, all but letters and digits has to be percent-encoded")
 )
 
-// Check refuses a server's URL or list of settings that a driver would understand
-// otherwise than it was meant. Its errors hold nothing of the text.
+// Check returns an error for a server's URL or list of settings that a driver would parse in
+// another way than was meant. Its errors contain nothing of the text.
 func Check(text string) error {
 	scheme := Scheme(text)
 	rest, isURL := strings.CutPrefix(text, scheme+"://")
@@ -53,8 +53,8 @@ func Check(text string) error {
 	if strings.Count(authority, "@") > 1 {
 		return ErrAt
 	}
-	if torn(behind) {
-		return ErrTorn
+	if looksTruncated(behind) {
+		return ErrTruncated
 	}
 	u, err := url.Parse(withoutMoreHosts(scheme, authority, behind))
 	if err != nil {
@@ -71,8 +71,8 @@ func Check(text string) error {
 	return nil
 }
 
-// withoutMoreHosts is a URL with the first of its hosts alone: several with a port
-// each, which drivers understand, are none for net/url.
+// withoutMoreHosts returns a URL with only the first of its hosts: several with a port each,
+// which drivers accept, are invalid for net/url.
 func withoutMoreHosts(scheme, authority, behind string) string {
 	user, hosts := "", authority
 	if i := strings.LastIndex(authority, "@"); i >= 0 {
@@ -82,8 +82,8 @@ func withoutMoreHosts(scheme, authority, behind string) string {
 	return scheme + "://" + user + first + behind
 }
 
-// torn reports whether what is behind the host looks like the end of a password.
-func torn(behind string) bool {
+// looksTruncated reports whether the text after the host looks like the end of a password.
+func looksTruncated(behind string) bool {
 	path, fragment, _ := strings.Cut(behind, "#")
 	path, query, _ := strings.Cut(path, "?")
 	if strings.Contains(path+fragment, "@") {
@@ -98,7 +98,7 @@ func torn(behind string) bool {
 	return false
 }
 
-// mayHaveAt reports whether a parameter's value may well have an @.
+// mayHaveAt reports whether a parameter's value may contain an @.
 func mayHaveAt(name string) bool {
 	switch strings.ToLower(name) {
 	case "user", "user id", "password", "passfile", "host", "dbname", "database", "app name", "application_name", "fallback_application_name", "options", "service", "servicefile",
@@ -108,14 +108,14 @@ func mayHaveAt(name string) bool {
 	return false
 }
 
-// checkList looks at a list such as "host=h user=u": a password with a blank or a quote
-// that is not escaped ends there, and its rest is taken for other settings.
+// checkList checks a list such as "host=h user=u": a password with a blank or a quote that is not
+// escaped ends there, and its rest is taken for other settings.
 func checkList(text string) error {
 	seen := map[string]bool{}
 	for text = strings.TrimLeft(text, blanks); text != ""; text = strings.TrimLeft(text, blanks) {
 		name, rest, ok := strings.Cut(text, "=")
 		if !ok {
-			return nil // it cannot be read, which the driver says
+			return nil // it cannot be parsed: the driver returns the error
 		}
 		name = strings.ToLower(strings.TrimSpace(name))
 		var value string
@@ -133,7 +133,7 @@ func checkList(text string) error {
 
 const blanks = " \t\r\n\v\f"
 
-// setting is the first value of a list, in quotes or up to a blank, and what follows.
+// setting returns the first value of a list, in quotes or up to a blank, and what follows.
 func setting(text string) (value, rest string) {
 	end := blanks
 	text, quoted := strings.CutPrefix(text, "'")
@@ -151,8 +151,8 @@ func setting(text string) (value, rest string) {
 	return text, ""
 }
 
-// Redact is a server's URL without its passwords, which may also stand among the
-// parameters. What cannot be read for sure is not shown.
+// Redact returns a server's URL without its passwords, which may also be among the parameters.
+// What cannot be parsed for sure is left out.
 func Redact(text string) string {
 	scheme := Scheme(text)
 	if scheme == "" {
@@ -165,7 +165,7 @@ func Redact(text string) string {
 	}
 	u.Fragment = ""
 	q, err := url.ParseQuery(u.RawQuery)
-	if err != nil { // it leaves out what it cannot read
+	if err != nil { // Query leaves out what it cannot parse
 		u.RawQuery = ""
 	}
 	for name := range q {
@@ -177,8 +177,8 @@ func Redact(text string) string {
 	return u.Redacted()
 }
 
-// File is "sqlite:" and a path as it may be shown. What looks like a server's user
-// and password is not.
+// File returns "sqlite:" and a path as it may be shown, without what looks like a server's user
+// and password.
 func File(path string) string {
 	first, _, _ := strings.Cut(strings.TrimLeft(path, "/"), "/")
 	if user, _, ok := strings.Cut(first, "@"); ok && strings.Contains(user, ":") {
@@ -187,12 +187,12 @@ func File(path string) string {
 	return "sqlite:" + path
 }
 
-// shortest is how short a password may be to be looked for: a shorter one occurs in
-// other words.
+// shortest is the length of the shortest password to be replaced: a shorter one occurs in other
+// words.
 const shortest = 3
 
-// Scrub takes a password out of a text of a driver's or server's. open are texts that
-// are no secret: a password that is equal to one of them is none.
+// Scrub removes a password from a text of a driver's or server's. open are texts that are not
+// secret: a password that is equal to one of them is not removed.
 func Scrub(text, password string, open ...string) string {
 	if len(password) < shortest || slices.Contains(open, password) {
 		return text

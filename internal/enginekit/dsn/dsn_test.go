@@ -50,7 +50,7 @@ func TestCheck(t *testing.T) {
 	}
 	for wrong, want := range map[string]error{
 		"postgres://u:top@12secret@h/d": dsn.ErrAt, "postgres://u:p@h1:1,u:12secret@h2/d": dsn.ErrAt, "postgres://a@b@h": dsn.ErrAt,
-		"postgres://u:p@12secret/x@h/d": dsn.ErrTorn, "postgres://u:12?x=12secret@h/d": dsn.ErrTorn, "postgres://u:a@b?12secret@h": dsn.ErrTorn, "postgres://u:1#12secret@h": dsn.ErrTorn,
+		"postgres://u:p@12secret/x@h/d": dsn.ErrTruncated, "postgres://u:12?x=12secret@h/d": dsn.ErrTruncated, "postgres://u:a@b?12secret@h": dsn.ErrTruncated, "postgres://u:1#12secret@h": dsn.ErrTruncated,
 		"postgres://u:12secret%zz@h/d": dsn.ErrForm, "postgres://u:12 secret@h/d": dsn.ErrForm, "postgres://h/d?password=12secret;x": dsn.ErrForm, "postgres://u:12secret/d": dsn.ErrForm,
 		"host=u:12secret@h port=1": dsn.ErrHost, "port=1 host = 'u:12secret@h'": dsn.ErrHost, "host=h password=a host=12secret": dsn.ErrTwice, `password='' HOST='12secret' host=h`: dsn.ErrTwice, "postgres:///d?host=u:12secret@h": dsn.ErrHost,
 	} {

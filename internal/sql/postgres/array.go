@@ -11,9 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// array is an array that every driver can send. pgx takes it in binary, as a
-// pgtype.ArrayGetter; others ask database/sql for a value, which is PostgreSQL's
-// literal for it.
+// array is an array that every driver can send. pgx sends it in binary, as a
+// pgtype.ArrayGetter; others call database/sql's Value, which is PostgreSQL's array literal.
 type array[T any] struct{ pgtype.FlatArray[T] }
 
 // Value returns the literal, or nil for an array that is null.
@@ -37,7 +36,7 @@ func (a array[T]) Value() (driver.Value, error) {
 	return b.String(), nil
 }
 
-// portable makes arrays of what database/sql knows no value for.
+// portable replaces arguments that database/sql cannot convert by arrays.
 func portable(args []any) []any {
 	for i, a := range args {
 		switch a := a.(type) {
@@ -96,7 +95,7 @@ func element(v any) (string, error) {
 	return "", fmt.Errorf("an array of %T cannot be sent", v)
 }
 
-// quote writes a text as an element, whatever it contains.
+// quote quotes a text as an element of an array literal.
 func quote(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }

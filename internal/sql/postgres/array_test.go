@@ -11,7 +11,7 @@ import (
 	"github.com/bravellian/pawl/internal/sql/postgres"
 )
 
-// OBX-100: drivers that know no arrays are given PostgreSQL's literals.
+// OBX-100: drivers without support for arrays get PostgreSQL's literals.
 func TestArraysForAnyDriver(t *testing.T) {
 	text := "a"
 	at := time.Date(2026, 11, 22, 13, 0, 0, 123456000, time.FixedZone("", 3600))

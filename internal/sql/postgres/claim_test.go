@@ -74,9 +74,9 @@ func flush(t testing.TB, p *enginetest.Place, db engine.DB) {
 	})
 }
 
-// OBX-013, OBX-017, D-21: what lies below the mark of the last claim, due in the
-// past, released or committed late, is claimed by the next claim, and first, if a
-// program claims; by the next that is not full if a worker loop does.
+// OBX-013, OBX-017, D-21: what is below the mark of the last claim, due in the past, released
+// or committed late, is claimed by a program's next claim, and first; by the next claim of a
+// worker loop that is not full.
 func TestClaimsSeeWhatLiesBelowTheMark(t *testing.T) {
 	for name, put := range belowTheMark() {
 		for _, loops := range []bool{false, true} {
@@ -148,8 +148,8 @@ func belowTheMark() map[string]func(t *testing.T, p *enginetest.Place, db engine
 	}
 }
 
-// D-21: the order of messages that one call enqueued or redrove, and of the rows
-// of a claim, is in the statements and not an accident of the plan.
+// D-21: the order of messages that one call enqueued or redrove, and of the rows of a claim,
+// is set by the statements and does not depend on the plan.
 func TestOrderWhateverThePlan(t *testing.T) {
 	for _, off := range [][]string{
 		{"nestloop"}, {"nestloop", "hashjoin"}, {"nestloop", "mergejoin"}, {"hashagg", "indexscan"}, {"material", "sort"}, {"indexscan", "bitmapscan", "nestloop", "hashjoin"},
@@ -211,9 +211,8 @@ func every(ids []int64, from int) (some []int64) {
 	return some
 }
 
-// D-13, D-23, OBX-098: two sessions that settle overlapping parts of one
-// claim share it out exactly, whichever waits for the other and whatever
-// each does.
+// D-13, D-23, OBX-098: two sessions that settle overlapping parts of one claim share it
+// exactly, whichever waits for the other and whatever each does.
 func TestOverlappingSettlesShareOutTheClaim(t *testing.T) {
 	p := place()(t)
 	db := enginetest.Migrated(t, p)

@@ -195,9 +195,9 @@ func waitForLock(t testing.TB, p *enginetest.Place, n int64) {
 	})
 }
 
-// D-4, D-6: in a black hole a call ends with its statement timeout, unknown if
-// it was sent; when no connection can be made it says so; and afterwards all
-// is well again.
+// D-4, D-6: without any answer a call ends with its statement timeout, with an unknown outcome
+// if it was sent; when no connection can be made the error says so; and afterwards everything
+// works again.
 func TestCallsEndWhenTheServerDoesNotAnswer(t *testing.T) {
 	t.Parallel() // it waits for three deadlines
 	p, proxy, db := behindProxy(t, postgres.Options{StatementTimeout: 2 * time.Second})
@@ -234,8 +234,8 @@ func within(t testing.TB, do func() error) error {
 	}
 }
 
-// D-4, D-6: a call that is cancelled while the server works on it gets a grace
-// period and is then unknown; its session does not linger on the server.
+// D-4, D-6: a call that is cancelled while the server works on it gets a grace period and is
+// then unknown; its session ends on the server.
 func TestCancelledUnderWayIsUnknownAndLeavesNoSession(t *testing.T) {
 	p := place("application_name=cancelled_under_way")(t)
 	db := enginetest.Migrated(t, p)
@@ -271,8 +271,8 @@ func TestCancelledUnderWayFinishesWithinItsGrace(t *testing.T) {
 	}
 }
 
-// cancelledAck acks a message, is cancelled under way and held up no longer. It is
-// late when the machine was so slow that the grace was over before the answer came.
+// cancelledAck acks a message and is cancelled during that. It is late when the machine was so
+// slow that the grace was over before the answer came.
 func cancelledAck(t *testing.T, p *enginetest.Place, db engine.DB) (late bool, err error) {
 	t.Helper()
 	owner := enginetest.Token()

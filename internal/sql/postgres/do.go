@@ -58,7 +58,7 @@ func (db *DB) acquire(ctx context.Context, op string) (*pgxpool.Conn, error) {
 	}
 	conn, err := db.pool.Acquire(ctx)
 	if err == nil {
-		if err = db.meet(ctx, conn.Conn()); err == nil {
+		if err = db.checkConnection(ctx, conn.Conn()); err == nil {
 			return conn, nil
 		}
 		conn.Release()
@@ -67,19 +67,19 @@ func (db *DB) acquire(ctx context.Context, op string) (*pgxpool.Conn, error) {
 	if db.closed.Load() {
 		class = engine.ErrClosed
 	}
-	return nil, &engine.Error{Op: op, Class: class, Err: db.scrub(err)}
+	return nil, &engine.Error{Op: op, Class: class, Err: db.redact(err)}
 }
 
-// scrub takes the password out of what the driver says, should it ever be there (D-5).
-func (db *DB) scrub(err error) error {
+// redact removes the password from a driver's error, should it contain one (D-5).
+func (db *DB) redact(err error) error {
 	c := db.pool.Config().ConnConfig
 	if text := dsn.Scrub(err.Error(), c.Password, c.User, c.Database, c.Host); text != err.Error() {
-		return &reworded{text, err}
+		return &rewordedError{text, err}
 	}
 	return err
 }
 
-// statement returns what answers an operation.
+// statement returns the statement of an operation.
 func (db *DB) statement(o engine.Operation) (*engine.Statement, error) {
 	if s := db.folder.Statement(o); s != nil {
 		return s, nil
@@ -87,8 +87,8 @@ func (db *DB) statement(o engine.Operation) (*engine.Statement, error) {
 	return nil, fmt.Errorf("postgres: unknown operation %q", engine.NameOf(o))
 }
 
-// name is that of a call's operation: its statement knows it, and to make it of the
-// type takes 170 ns.
+// name returns the name of a call's operation: its statement has it, and computing it from
+// the type takes 170 ns.
 func (db *DB) name(c *engine.Call) string {
 	if s := db.folder.Statement(c.Operation); s != nil {
 		return s.Name
@@ -96,8 +96,8 @@ func (db *DB) name(c *engine.Call) string {
 	return c.Name()
 }
 
-// pipeline runs calls in one transaction. One that is refused for its isolation
-// level ran on a connection whose default was changed since it was asked.
+// pipeline runs calls in one transaction. It repeats one that is refused for its isolation
+// level: the connection's default was changed after it was read.
 func (db *DB) pipeline(ctx context.Context, conn *pgx.Conn, calls []*engine.Call, cut error) error {
 	err := db.send(ctx, conn, calls, cut)
 	if errors.Is(err, engine.ErrIsolation) && levelOf(conn) == readCommitted {
@@ -146,8 +146,8 @@ func (db *DB) send(ctx context.Context, conn *pgx.Conn, calls []*engine.Call, cu
 	return nil
 }
 
-// answers reads the answers to what was sent before the commit, and names the
-// operation that failed. Closing the results reads the answer to the commit.
+// answers reads the results of what was sent before the commit, and returns the name of the
+// operation that failed. Closing the results reads the result of the commit.
 func answers(results pgx.BatchResults, calls []*engine.Call, rows []func(engine.Row) error, begun func(pgx.BatchResults) error, settings bool) (failed string, err error) {
 	if err := begun(results); err != nil {
 		return beginTx, err
@@ -191,27 +191,27 @@ func answer(results pgx.BatchResults, c *engine.Call, each func(engine.Row) erro
 	return rows.Err()
 }
 
-// settings returns what is to hold for the transaction of the calls alone. SET
-// LOCAL would be warned about in the server's log.
+// settings returns the settings for the transaction of the calls only. SET LOCAL outside of a
+// transaction block would log a warning on the server.
 func (db *DB) settings(calls []*engine.Call) string {
 	switch {
 	case db.opts.RelaxedAck && relaxed(calls):
 		return relaxedCommit
 	case strings.HasPrefix(db.name(calls[0]), "metrics/"):
-		return pinned
+		return pinPlans
 	}
 	return ""
 }
 
 const relaxedCommit = `SELECT pg_catalog.set_config('synchronous_commit', 'off', true)`
 
-// pinned pins the plans of the looks that metrics take, as the routines' are pinned
-// by settings of their own (layout rule 6): walks along indexes that end early.
-const pinned = `SELECT pg_catalog.set_config(s, 'off', true) FROM pg_catalog.unnest(ARRAY[
+// pinPlans pins the plans of the statements of metrics, as the routines' are pinned by settings
+// of their own (layout rule 6): index scans that end early.
+const pinPlans = `SELECT pg_catalog.set_config(s, 'off', true) FROM pg_catalog.unnest(ARRAY[
 	'enable_seqscan', 'enable_bitmapscan', 'enable_sort', 'enable_hashjoin', 'enable_mergejoin', 'jit']) s`
 
-// relaxed reports whether the calls only claim and settle: work that a crash
-// may repeat without loss.
+// relaxed reports whether the calls only claim and settle: work that a crash may repeat
+// without loss.
 func relaxed(calls []*engine.Call) bool {
 	for _, c := range calls {
 		switch c.Operation.(type) {
@@ -229,10 +229,10 @@ func notReady(err error) bool {
 	if errors.As(err, &pg) {
 		return pg.Code == "57P01" || pg.Code == "57P02" || pg.Code == "57P03"
 	}
-	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ENOENT) // a socket of files is made when all is ready
+	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ENOENT) // a Unix socket is created when the server is ready
 }
 
-// unreachable names why no connection was to be had.
+// unreachable classifies why no connection could be made.
 func unreachable(ctx context.Context, err error) error {
 	if notReady(err) {
 		return engine.ErrNotReady
@@ -242,7 +242,7 @@ func unreachable(ctx context.Context, err error) error {
 	}
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
-		return nil // the caller's wish, not the database's fault
+		return nil // cancelled by the caller
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return engine.ErrTimeout
 	}

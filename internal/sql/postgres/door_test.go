@@ -21,8 +21,8 @@ import (
 	"github.com/bravellian/pawl/timer"
 )
 
-// param is one parameter of a public routine: what a good call passes ("" leaves it
-// out), values that are taken, and values that are refused with which words.
+// param is one parameter of a public routine: the value in a valid call ("" omits it), values
+// that are accepted, and values that are refused with their messages.
 type param struct {
 	name, good string
 	taken      []string
@@ -128,7 +128,7 @@ func priority() param {
 	return param{"priority", "", []string{"-100", "100"}, map[string]string{"NULL": "priority: null", "-101": words, "101": words}}
 }
 
-// moment is a time: what is past is now, whatever the year.
+// moment is a time: what is past means now, whatever the year.
 func moment(name, field, good string) param {
 	return param{name, good, []string{"now()", "'0001-01-01'", "'4000-01-01 BC'", "'9999-12-31 23:59:59Z'"}, map[string]string{
 		"'infinity'": field + ": infinite", "'-infinity'": field + ": infinite", "'10000-01-01 00:00Z'": field + ": after the year 9999"}}
@@ -204,7 +204,7 @@ func door(f *doorFixture) []doorRoutine {
 	}
 }
 
-// known drops the values that name something that is not there.
+// known removes the values that name something that does not exist.
 func known(p param) param {
 	p.taken = nil
 	return p
@@ -214,7 +214,7 @@ func onPayload(name string) param {
 	return param{name, "", []string{"NULL", "''", `'{"n":1}'`}, map[string]string{megabyte: "payload: more than 1048576 bytes"}}
 }
 
-// doorFixture is what the good calls of the table are about. A call is rolled back.
+// doorFixture has what the valid calls of the table refer to. A call is rolled back.
 type doorFixture struct {
 	t                                   *testing.T
 	place                               *enginetest.Place
@@ -237,7 +237,7 @@ func (f *doorFixture) is(want, query string, args ...any) {
 	}
 }
 
-// try runs a call and takes it back.
+// try runs a call and rolls it back.
 func (f *doorFixture) try(query string) error {
 	_, err := f.conn.PgConn().Exec(f.t.Context(), "BEGIN; "+f.sql(query)).ReadAll()
 	_, back := f.conn.PgConn().Exec(f.t.Context(), "ROLLBACK").ReadAll()
@@ -259,8 +259,8 @@ func openDoor(t *testing.T, p *enginetest.Place, conn *pgx.Conn) *doorFixture {
 	return f
 }
 
-// D-8, D-2: every routine refuses what Go refuses, argument for argument, and takes
-// the rest.
+// D-8, D-2: every routine refuses what Go refuses, argument for argument, and accepts the
+// rest.
 func TestDoorArguments(t *testing.T) {
 	p := place()(t)
 	enginetest.Migrated(t, p)
@@ -297,8 +297,8 @@ func (f *doorFixture) refused(call, want string) {
 	}
 }
 
-// checkComplete insists that the table has every public routine with every
-// parameter: those whose parameters have no prefix.
+// checkComplete checks that the table has every public routine with every parameter: those
+// whose parameters have no prefix.
 func (f *doorFixture) checkComplete(table []doorRoutine) {
 	var have []string
 	for _, r := range table {
@@ -375,9 +375,8 @@ func TestDoorPayloadLimit(t *testing.T) {
 	enginetest.Must(t, f.try(`SELECT pawl.outbox_enqueue('t', `+megabyte+`)`))
 }
 
-// D-10, D-8: an id that is stored adds nothing, whoever made it; one that looks as
-// if pawl had made it, and a position that somebody else has, are no reason to store
-// nothing.
+// D-10, D-8: an id that is stored adds nothing, whoever made it; an id that looks as if pawl
+// had made it, and a position that is taken, do not prevent storing.
 func TestDoorKnownIDs(t *testing.T) {
 	p := place()(t)
 	enginetest.Migrated(t, p)
@@ -447,8 +446,7 @@ func TestDoorLeasesLastAsAsked(t *testing.T) {
 	}
 }
 
-// lastsFor insists that a call gives a lease of exactly so many seconds, and takes
-// it back.
+// lastsFor checks that a call makes a lease of exactly so many seconds, and rolls it back.
 func (f *doorFixture) lastsFor(setup, call, end string, seconds int) {
 	f.t.Helper()
 	tx, err := f.conn.Begin(f.t.Context())
@@ -477,7 +475,7 @@ func (f *doorFixture) inboxMessage(source, message, hash string) (id string) {
 	return f.position(f.value(`pawl.outbox_enqueue('paid', 'body', headers => $1::jsonb, queue => 'inbox')`, headers))
 }
 
-// position is where a message lies.
+// position returns the position of a message.
 func (f *doorFixture) position(message string) string {
 	f.t.Helper()
 	return f.value(`pawl.outbox_position($1::uuid)`, message)

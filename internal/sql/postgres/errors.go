@@ -15,9 +15,9 @@ import (
 
 type pgconnParseError = pgconn.ParseConfigError
 
-// sqlState is the server's code for an error, whichever driver reports it: pgx and
-// lib/pq have a method for it, bun's pgdriver a method for the fields of the
-// server's answer. It is empty for what the server did not say.
+// sqlState returns the server's code for an error, whichever driver reports it: pgx and lib/pq
+// have a method for it, bun's pgdriver a method for the fields of the server's response. It
+// is empty for errors that the server did not send.
 func sqlState(err error) string {
 	var state interface{ SQLState() string }
 	if errors.As(err, &state) {
@@ -30,12 +30,12 @@ func sqlState(err error) string {
 	return ""
 }
 
-// classify names the class of an error that the server reported, or nil.
+// classify returns the class of an error that the server reported, or nil.
 func classify(err error) error {
 	code := sqlState(err)
 	switch code {
 	case "23505":
-		return whichKey(err)
+		return keyClass(err)
 	case "23503":
 		return engine.ErrReference
 	case "40P01":
@@ -61,9 +61,9 @@ func classify(err error) error {
 	return nil
 }
 
-// whichKey tells a position that is taken from other keys. Positions are the primary
-// keys of what a message, a timer or a run of a job lies in.
-func whichKey(err error) error {
+// keyClass distinguishes positions that are taken from other keys. Positions are the primary
+// keys of messages, runs, timers and runs of jobs.
+func keyClass(err error) error {
 	key := ""
 	var pg *pgconn.PgError
 	var fields interface{ Field(k byte) string }
@@ -80,11 +80,10 @@ func whichKey(err error) error {
 	return engine.ErrUnique
 }
 
-// wrap tells which operation failed and of what class the failure is. cut says
-// what it means that the server did not answer: [engine.ErrConnLost], or
-// [engine.ErrCommitUnknown] where the operation included its commit. pgx's own
-// verdict, "safe to retry", was wrong for a connection lost at the reply to a
-// commit (D-4), so it is not asked.
+// wrap adds the operation and the class to an error. cut is the class when the server did not
+// answer: [engine.ErrConnLost], or [engine.ErrCommitUnknown] where the operation included its
+// commit. pgx's "safe to retry" is not used: it was wrong for a connection lost at the reply
+// to a commit (D-4).
 func wrap(op string, err error, cut error) error {
 	var known *engine.Error
 	if err == nil || errors.As(err, &known) {
@@ -97,37 +96,37 @@ func wrap(op string, err error, cut error) error {
 	return &engine.Error{Op: op, Class: class, Err: reword(err)}
 }
 
-// reworded is an error whose own text would quote arguments, or tell nobody what to do.
-type reworded struct {
+// rewordedError replaces an error whose own text would quote arguments, or has no advice.
+type rewordedError struct {
 	text string
 	err  error
 }
 
-func (r *reworded) Error() string { return r.text }
-func (r *reworded) Unwrap() error { return r.err }
+func (r *rewordedError) Error() string { return r.text }
+func (r *rewordedError) Unwrap() error { return r.err }
 
-// pooled is what is behind statements that another session has prepared, or this one
-// has not. Seen with PgBouncer 1.18.
-const pooled = "prepared statements get mixed up, as behind a connection pooler that hands out connections by the transaction: " +
+// poolerAdvice is the text for statements that another session has prepared, or this one has
+// not. Seen with PgBouncer 1.18.
+const poolerAdvice = "prepared statements get mixed up, as behind a connection pooler that hands out connections by the transaction: " +
 	"connect past it, to its session mode, or with default_query_exec_mode=exec in the URL"
 
-// reword keeps arguments out of an error's text (D-5): PostgreSQL quotes a value that
-// it cannot read, pgx one that it cannot send.
+// reword removes arguments from an error's text (D-5): PostgreSQL quotes a value that it
+// cannot parse, pgx one that it cannot encode.
 func reword(err error) error {
 	code := sqlState(err)
 	switch {
 	case strings.HasPrefix(code, "22"):
-		return &reworded{"a value is not acceptable (SQLSTATE " + code + ")", err}
+		return &rewordedError{"a value is not acceptable (SQLSTATE " + code + ")", err}
 	case strings.Contains(err.Error(), "unable to encode"):
-		return &reworded{"an argument cannot be encoded", err}
+		return &rewordedError{"an argument cannot be encoded", err}
 	case code == "42P05" || code == "26000":
-		return &reworded{pooled + " (SQLSTATE " + code + ")", err}
+		return &rewordedError{poolerAdvice + " (SQLSTATE " + code + ")", err}
 	}
 	return err
 }
 
-// broken reports whether the server did not answer: a dead connection, or a
-// context that ended first.
+// broken reports whether the server did not answer: a closed connection, or a context that
+// ended first.
 func broken(err error) bool {
 	var network net.Error
 	var connect *pgconn.ConnectError

@@ -37,7 +37,7 @@ func noPassword(t testing.TB, err error) {
 	}
 }
 
-// D-5: no error tells the password of the connection string.
+// D-5: no error contains the password of the connection string.
 func TestErrorsHoldNoPassword(t *testing.T) {
 	for name, address := range map[string]string{
 		"not a URL":        "postgres://u:" + rolePassword + "@h:notaport/db",
@@ -69,8 +69,8 @@ func TestErrorsHoldNoPassword(t *testing.T) {
 	noPassword(t, open(t, u.String(), postgres.Options{}).CheckSchema(t.Context()))
 }
 
-// Behind a pooler that hands out connections by the transaction, as PgBouncer does,
-// the error says what helps; and it does help.
+// Behind a pooler that assigns connections per transaction, as PgBouncer does, the error has
+// advice; and the advice works.
 func TestPreparedStatementsBehindATransactionPooler(t *testing.T) {
 	t.Parallel()
 	url := proxytest.NewPooler(t, testpg.URL(t)).URL(testpg.URL(t))
@@ -95,8 +95,8 @@ func TestPreparedStatementsBehindATransactionPooler(t *testing.T) {
 	enginetest.Must(t, err)
 }
 
-// D-4, D-6: a server that is not there, a database that is not there, and a
-// pool without a free connection are told apart from failing work.
+// D-4, D-6: a server that is missing, a database that is missing, and a pool without a free
+// connection are distinguished from failing work.
 func TestUnreachable(t *testing.T) {
 	u, err := url.Parse(testpg.URL(t))
 	enginetest.Must(t, err)
@@ -182,8 +182,8 @@ func TestTerminatedSession(t *testing.T) {
 	enginetest.WantClass(t, terminated(func() error { return db.DoTx(context.Background(), tx, enginetest.Enqueue([]int64{1}, nil)) }), engine.ErrConnLost)
 }
 
-// D-3, OBX-099: a lock that is not to be had is tried for five times, and each
-// attempt forgets the one before.
+// D-3, OBX-099: a lock that is not granted is tried for five times, and each attempt discards
+// the results of the one before.
 func TestBusyIsTriedFiveTimes(t *testing.T) {
 	p := place("lock_timeout=20")(t)
 	db := enginetest.Migrated(t, p)
@@ -266,8 +266,8 @@ func TestDeadlockIsRetried(t *testing.T) {
 	enginetest.CheckPlaces(t, p)
 }
 
-// D-3: a transaction that cannot be serialized is tried again. At read committed that
-// is a trigger's doing, or another program's routine.
+// D-3: a transaction that cannot be serialized is retried. At read committed that is caused by
+// a trigger, or another program's routine.
 func TestSerializationFailureIsRetried(t *testing.T) {
 	p := place()(t)
 	owner := enginetest.Token()
@@ -293,8 +293,8 @@ END $f$`,
 	}
 }
 
-// D-3: the failures of a caller's transaction are the caller's: nothing is
-// tried again, and their classes are told.
+// D-3: the failures of a caller's transaction are the caller's: nothing is retried, and their
+// classes are returned.
 func TestFailuresInACallersTransactionAreNotRetried(t *testing.T) {
 	p := place("lock_timeout=20")(t)
 	db := enginetest.Migrated(t, p)
@@ -313,8 +313,8 @@ func TestFailuresInACallersTransactionAreNotRetried(t *testing.T) {
 	}
 }
 
-// D-3, D-6: relaxed claims and acks do not wait for the disk, everything else
-// does, and the server has nothing to warn about.
+// D-3, D-6: relaxed claims and acks do not wait for the disk, everything else does, and the
+// server logs no warning.
 func TestRelaxedAckIsRelaxedAboutNothingElse(t *testing.T) {
 	p := place()(t)
 	enginetest.Migrated(t, p)

@@ -6,32 +6,33 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/engine"
 )
 
 var _ engine.Examiner = (*DB)(nil)
 
 // Examinations returns what can be looked at on PostgreSQL.
-func (db *DB) Examinations(l engine.Limits) []engine.Examination {
-	x := &examiner{db, l.WithDefaults()}
+func (db *DB) Examinations(l health.Limits) []engine.Examination {
+	x := &examiner{db, engine.WithDefaults(l)}
 	return []engine.Examination{
-		{Name: "server", Look: x.server},
-		{Name: "objects", Look: x.objects},
-		{Name: "paths", Look: x.paths},
-		{Name: "durability", Look: x.durability},
-		{Name: "pooler", Look: x.pooler},
-		{Name: "connections", Look: x.connections},
-		{Name: "snapshots", Look: x.snapshots},
-		{Name: "vacuum", Look: x.vacuum},
+		{Name: "server", Examine: x.server},
+		{Name: "objects", Examine: x.objects},
+		{Name: "paths", Examine: x.paths},
+		{Name: "durability", Examine: x.durability},
+		{Name: "pooler", Examine: x.pooler},
+		{Name: "connections", Examine: x.connections},
+		{Name: "snapshots", Examine: x.snapshots},
+		{Name: "vacuum", Examine: x.vacuum},
 	}
 }
 
 type examiner struct {
 	*DB
-	limits engine.Limits
+	limits health.Limits
 }
 
-// doctorStatements are the statements of the doctor that only PostgreSQL has.
+// doctorStatements returns the statements of the doctor that only PostgreSQL has.
 func doctorStatements() []engine.Operation {
 	return []engine.Operation{
 		doctorConnections{}, doctorHidden{}, doctorObjects{}, doctorPath{}, doctorPaths{}, doctorPrepared{}, doctorServer{}, doctorSettings{},
@@ -39,7 +40,7 @@ func doctorStatements() []engine.Operation {
 	}
 }
 
-// doctorServer asks what kind of server this is. One row.
+// doctorServer reads the server's version and role. One row.
 type doctorServer struct{ engine.Rows[serverInfo] }
 
 type serverInfo struct {
@@ -49,11 +50,11 @@ type serverInfo struct {
 	Isolation         string
 }
 
-// oldest is the oldest version that pawl runs on.
+// oldest is the oldest major version that pawl supports.
 const oldest = 14
 
 // server looks at what kind of server this is.
-func (x *examiner) server(ctx context.Context) ([]engine.Finding, error) {
+func (x *examiner) server(ctx context.Context) ([]health.Finding, error) {
 	info, _, err := engine.Get(ctx, x, doctorServer{})
 	if err != nil {
 		return nil, err
@@ -61,18 +62,18 @@ func (x *examiner) server(ctx context.Context) ([]engine.Finding, error) {
 	return checkServer(&info), nil
 }
 
-func checkServer(s *serverInfo) (found []engine.Finding) {
+func checkServer(s *serverInfo) (found []health.Finding) {
 	if s.Number < oldest*10_000 {
-		found = append(found, engine.NewFinding(engine.Problem, "PostgreSQL "+s.Version, fmt.Sprintf("Upgrade the server: pawl needs version %d or later.", oldest)))
+		found = append(found, engine.NewFinding(health.Problem, "PostgreSQL "+s.Version, fmt.Sprintf("Upgrade the server: pawl needs version %d or later.", oldest)))
 	}
 	if s.Standby {
-		found = append(found, engine.NewFinding(engine.Problem, "this server is a standby (pg_is_in_recovery)", "Connect to the primary: target_session_attrs=read-write in the connection string finds it."))
+		found = append(found, engine.NewFinding(health.Problem, "this server is a standby (pg_is_in_recovery)", "Connect to the primary: target_session_attrs=read-write in the connection string finds it."))
 	}
 	if s.ReadOnly {
-		found = append(found, engine.NewFinding(engine.Problem, "default_transaction_read_only = on", "Switch it off for this role or database: ALTER ROLE … RESET default_transaction_read_only"))
+		found = append(found, engine.NewFinding(health.Problem, "default_transaction_read_only = on", "Switch it off for this role or database: ALTER ROLE … RESET default_transaction_read_only"))
 	}
 	if s.Isolation != "read committed" {
-		found = append(found, engine.NewFinding(engine.Note, "default_transaction_isolation = "+s.Isolation+
+		found = append(found, engine.NewFinding(health.Note, "default_transaction_isolation = "+s.Isolation+
 			": pawl's own transactions are read committed all the same, and some calls are refused in yours (docs/isolation.md)", ""))
 	}
 	return engine.OrOK(found, "PostgreSQL "+s.Version+", a primary")
@@ -90,7 +91,7 @@ type setting struct {
 }
 
 // durability looks at the settings by which a crash can take back commits.
-func (x *examiner) durability(ctx context.Context) ([]engine.Finding, error) {
+func (x *examiner) durability(ctx context.Context) ([]health.Finding, error) {
 	list, err := engine.Query(ctx, x, doctorSettings{Names: []string{"fsync", "full_page_writes", "synchronous_commit"}})
 	if err != nil {
 		return nil, err
@@ -99,11 +100,11 @@ func (x *examiner) durability(ctx context.Context) ([]engine.Finding, error) {
 	tables, err := x.tables(ctx)
 	for _, t := range tables {
 		if t.Unlogged {
-			found = append(found, engine.NewFinding(engine.Problem, "table "+t.Name+" is unlogged: a crash empties it", "ALTER TABLE "+x.quote(t.Name)+" SET LOGGED"))
+			found = append(found, engine.NewFinding(health.Problem, "table "+t.Name+" is unlogged: a crash empties it", "ALTER TABLE "+x.quote(t.Name)+" SET LOGGED"))
 		}
 	}
 	if x.opts.RelaxedAck {
-		found = append(found, engine.NewFinding(engine.Note, "RelaxedAck: a crash of the server may have the last acks forgotten, and their messages delivered again", ""))
+		found = append(found, engine.NewFinding(health.Note, "RelaxedAck: a crash of the server may have the last acks forgotten, and their messages delivered again", ""))
 	}
 	return engine.OrOK(found, settingList(list)), err
 }
@@ -116,34 +117,34 @@ func settingList(list []setting) string {
 	return strings.Join(text, ", ")
 }
 
-func checkDurability(list []setting) (found []engine.Finding) {
+func checkDurability(list []setting) (found []health.Finding) {
 	for _, s := range list {
 		seen := fmt.Sprintf("%s = %s (from: %s)", s.Name, s.Value, s.Source)
 		switch {
 		case s.Value != "off":
 		case s.Name == "synchronous_commit":
-			found = append(found, engine.NewFinding(engine.Warning, seen+": a crash of the server takes back the last commits",
+			found = append(found, engine.NewFinding(health.Warning, seen+": a crash of the server takes back the last commits",
 				"Take it out of where it comes from: the connection string, ALTER ROLE … RESET synchronous_commit, ALTER DATABASE … RESET synchronous_commit, or ALTER SYSTEM RESET synchronous_commit. For acks alone there is RelaxedAck."))
 		default:
-			found = append(found, engine.NewFinding(engine.Problem, seen+": a crash of the machine can destroy the database",
+			found = append(found, engine.NewFinding(health.Problem, seen+": a crash of the machine can destroy the database",
 				"ALTER SYSTEM SET "+s.Name+" = on; SELECT pg_reload_conf()"))
 		}
 	}
 	return found
 }
 
-// doctorConnections counts the connections of the server, this role and this database.
-// Those in reserve are for superusers.
+// doctorConnections counts the connections of the server, this role and this database. The
+// reserved ones are for superusers.
 type doctorConnections struct{ engine.Rows[usage] }
 
 type usage struct {
 	What string
 	Used int64
-	Most int64 // there may be, -1 without a limit
+	Most int64 // the limit, -1 without one
 }
 
 // connections looks at how many connections are left.
-func (x *examiner) connections(ctx context.Context) ([]engine.Finding, error) {
+func (x *examiner) connections(ctx context.Context) ([]health.Finding, error) {
 	list, err := engine.Query(ctx, x, doctorConnections{})
 	if err != nil {
 		return nil, err
@@ -151,7 +152,7 @@ func (x *examiner) connections(ctx context.Context) ([]engine.Finding, error) {
 	return checkConnections(list, x.limits.Connections), nil
 }
 
-func checkConnections(list []usage, limit int64) (found []engine.Finding) {
+func checkConnections(list []usage, limit int64) (found []health.Finding) {
 	var seen []string
 	for _, u := range list {
 		if u.Most < 0 {
@@ -159,9 +160,9 @@ func checkConnections(list []usage, limit int64) (found []engine.Finding) {
 		}
 		text := fmt.Sprintf("%s: %d of %d connections in use", u.What, u.Used, u.Most)
 		seen = append(seen, text)
-		level := engine.Warning
+		level := health.Warning
 		if u.Used >= u.Most {
-			level = engine.Problem
+			level = health.Problem
 		}
 		if u.Used*100 >= u.Most*limit {
 			found = append(found, engine.NewFinding(level, text, "Give programs smaller pools (pool_max_conns), put a pooler in front, or raise the limit (max_connections, CONNECTION LIMIT)."))
@@ -170,7 +171,7 @@ func checkConnections(list []usage, limit int64) (found []engine.Finding) {
 	return engine.OrOK(found, strings.Join(seen, "; "))
 }
 
-// age is microseconds as people read them.
+// age formats microseconds for people.
 func age(micros int64) string {
 	d := time.Duration(micros) * time.Microsecond
 	if d > time.Second {
@@ -179,5 +180,5 @@ func age(micros int64) string {
 	return d.Round(time.Millisecond).String()
 }
 
-// quote is the qualified name of a table that lies in pawl's schema.
+// quote returns the qualified name of a table in pawl's schema.
 func (x *examiner) quote(table string) string { return `"` + x.opts.Schema + `"."` + table + `"` }

@@ -6,20 +6,21 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// objectList has a line for everything that the migrations make, as doctorObjects
-// lists it. A test holds it to the migrations.
+// objectList has a line for everything that the migrations make, as doctorObjects lists it. A
+// test compares it with the migrations.
 const objectList = "doctor/objects.txt"
 
-// current reports whether the schema is of this build, and of no newer one.
+// current reports whether the schema is of this build, and not of a newer one.
 func (x *examiner) current(ctx context.Context) bool {
 	status, err := x.SchemaStatus(ctx)
 	return err == nil && status.Err == nil && !status.Newer
 }
 
-// doctorObjects lists what there is in a schema under a prefix.
+// doctorObjects lists the objects in a schema under a prefix.
 type doctorObjects struct {
 	engine.Rows[object]
 	Schema, Prefix string
@@ -38,7 +39,7 @@ func expectedObjects() []string {
 	return strings.Split(strings.TrimSpace(string(text)), "\n")
 }
 
-// expectedTables are the names of pawl's tables, prefix included.
+// expectedTables returns the names of pawl's tables, prefix included.
 func (x *examiner) expectedTables() (names []string) {
 	for _, line := range expectedObjects() {
 		if name, ok := strings.CutPrefix(line, "table "); ok {
@@ -50,7 +51,7 @@ func (x *examiner) expectedTables() (names []string) {
 
 // objects looks for everything that the migrations make. A schema that is not of
 // this build is another check's matter.
-func (x *examiner) objects(ctx context.Context) ([]engine.Finding, error) {
+func (x *examiner) objects(ctx context.Context) ([]health.Finding, error) {
 	if !x.current(ctx) {
 		return nil, nil
 	}
@@ -59,7 +60,7 @@ func (x *examiner) objects(ctx context.Context) ([]engine.Finding, error) {
 }
 
 // differences are what the migrations make and is not there, or not as they make it.
-func (x *examiner) differences(ctx context.Context) (found []engine.Finding, err error) {
+func (x *examiner) differences(ctx context.Context) (found []health.Finding, err error) {
 	there, err := engine.Query(ctx, x, doctorObjects{Schema: x.opts.Schema, Prefix: x.opts.Prefix})
 	if err != nil {
 		return nil, err
@@ -91,20 +92,20 @@ func (x *examiner) implied(line string, there map[string]bool) bool {
 }
 
 // lacking is something that is missing, or there and unusable.
-func (x *examiner) lacking(line string, exists bool) engine.Finding {
+func (x *examiner) lacking(line string, exists bool) health.Finding {
 	const byHand = "Somebody changed the schema by hand: restore it from a backup, or by its statement in pawl's migrations (internal/sql/postgres/schema)."
 	kind, rest, _ := strings.Cut(line, " ")
 	sql := x.folder.Names.Render(rest)
 	switch {
 	case exists && kind == "index":
-		return engine.NewFinding(engine.Problem, "invalid index: "+rest, "Building it failed. Drop it, and: "+sql)
+		return engine.NewFinding(health.Problem, "invalid index: "+rest, "Building it failed. Drop it, and: "+sql)
 	case exists:
-		return engine.NewFinding(engine.Problem, "not valid: "+line, byHand)
+		return engine.NewFinding(health.Problem, "not valid: "+line, byHand)
 	case kind == "index":
-		return engine.NewFinding(engine.Problem, "missing index: "+rest, sql)
+		return engine.NewFinding(health.Problem, "missing index: "+rest, sql)
 	case kind == "function":
 		name, _, _ := strings.Cut(rest, ") ")
-		return engine.NewFinding(engine.Problem, "missing or changed function: "+name+")", byHand)
+		return engine.NewFinding(health.Problem, "missing or changed function: "+name+")", byHand)
 	}
-	return engine.NewFinding(engine.Problem, "missing or changed "+kind+": "+rest, byHand)
+	return engine.NewFinding(health.Problem, "missing or changed "+kind+": "+rest, byHand)
 }

@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// doctorPaths finds the routines in a schema under a prefix by which somebody else's
+// doctorPaths reads the routines in a schema under a prefix through which another user's
 // functions could be called.
 type doctorPaths struct {
 	engine.Rows[looseRoutine]
@@ -17,20 +18,20 @@ type doctorPaths struct {
 
 type looseRoutine struct {
 	Signature  string
-	Loose      bool // it lacks the search_path that pawl's have
-	Everybodys bool // it runs with its owner's rights for everybody
+	Loose      bool // it has no search_path, as pawl's have
+	Everybodys bool // it runs with its owner's rights and PUBLIC may execute it
 	Owner      string
 }
 
-// doctorPath lists the schemas that this session looks a name up in before it comes to
-// pg_catalog, but for its own temporary one.
+// doctorPath lists the schemas that this session searches before pg_catalog, except its own
+// temporary one.
 type doctorPath struct{ engine.Rows[schemaName] }
 
 type schemaName struct{ Name string }
 
 // paths checks how names are resolved (D-114): a routine without a search_path of its
 // own, or a session that looks elsewhere first, calls what somebody else defined.
-func (x *examiner) paths(ctx context.Context) ([]engine.Finding, error) {
+func (x *examiner) paths(ctx context.Context) ([]health.Finding, error) {
 	if !x.current(ctx) {
 		return nil, nil
 	}
@@ -49,19 +50,19 @@ func (x *examiner) paths(ctx context.Context) ([]engine.Finding, error) {
 	return checkPaths(list, before), nil
 }
 
-func checkPaths(list []looseRoutine, before []string) (found []engine.Finding) {
+func checkPaths(list []looseRoutine, before []string) (found []health.Finding) {
 	for _, l := range list {
 		if l.Loose {
-			found = append(found, engine.NewFinding(engine.Problem, "routine "+l.Signature+" does not set its search_path: it calls whatever the caller's path holds",
+			found = append(found, engine.NewFinding(health.Problem, "routine "+l.Signature+" does not set its search_path: it calls whatever the caller's path holds",
 				"ALTER ROUTINE "+l.Signature+" SET search_path = pg_catalog, pg_temp"))
 		}
 		if l.Everybodys {
-			found = append(found, engine.NewFinding(engine.Problem, fmt.Sprintf("routine %s runs with the rights of %s for everybody", l.Signature, l.Owner),
+			found = append(found, engine.NewFinding(health.Problem, fmt.Sprintf("routine %s runs with the rights of %s for everybody", l.Signature, l.Owner),
 				"REVOKE EXECUTE ON ROUTINE "+l.Signature+" FROM PUBLIC"))
 		}
 	}
 	if len(before) > 0 {
-		found = append(found, engine.NewFinding(engine.Warning, "search_path puts "+strings.Join(before, ", ")+" before pg_catalog: functions there stand in for PostgreSQL's own",
+		found = append(found, engine.NewFinding(health.Warning, "search_path puts "+strings.Join(before, ", ")+" before pg_catalog: functions there stand in for PostgreSQL's own",
 			"Take pg_catalog out of search_path, which puts it first: ALTER ROLE … RESET search_path, or change the connection string."))
 	}
 	return engine.OrOK(found, "every routine sets its search_path")

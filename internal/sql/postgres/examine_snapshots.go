@@ -6,10 +6,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// holders is how many of those who hold old snapshots are named.
+// holders is how many of the sessions with old snapshots are named.
 const holders = 3
 
 // doctorTransactions lists the oldest transactions of other sessions that concern this
@@ -41,7 +42,7 @@ type preparedTransaction struct {
 	Micros      int64 // since it was prepared
 }
 
-// doctorSlots lists replication slots that nobody is at.
+// doctorSlots lists inactive replication slots.
 type doctorSlots struct {
 	engine.Rows[slot]
 	Most int
@@ -53,13 +54,12 @@ type slot struct {
 	XIDs  int64 // how many transactions ago the rows are that it keeps
 }
 
-// doctorHidden counts the sessions of this database that do not show themselves to this
-// role.
+// doctorHidden counts the sessions of this database whose state this role cannot see.
 type doctorHidden struct{ engine.Number }
 
 // snapshots looks for what keeps row versions that nobody needs from being cleaned
 // up, and the log from being recycled.
-func (x *examiner) snapshots(ctx context.Context) ([]engine.Finding, error) {
+func (x *examiner) snapshots(ctx context.Context) ([]health.Finding, error) {
 	open, err := engine.Query(ctx, x, doctorTransactions{Most: holders})
 	if err != nil {
 		return nil, err
@@ -81,13 +81,13 @@ func (x *examiner) snapshots(ctx context.Context) ([]engine.Finding, error) {
 		return found, err
 	}
 	for _, s := range slots {
-		found = append(found, engine.NewFinding(engine.Warning, fmt.Sprintf("nobody reads replication slot %q, which keeps %d MB of the log and rows deleted up to %d transactions ago", s.Name, s.Bytes>>20, s.XIDs),
+		found = append(found, engine.NewFinding(health.Warning, fmt.Sprintf("nobody reads replication slot %q, which keeps %d MB of the log and rows deleted up to %d transactions ago", s.Name, s.Bytes>>20, s.XIDs),
 			fmt.Sprintf("Start what reads it, or: SELECT pg_drop_replication_slot('%s')", s.Name)))
 	}
 	hidden := engine.Ask(doctorHidden{})
 	err = x.Read(ctx, hidden)
 	if err == nil && hidden.N > 0 {
-		found = append(found, engine.NewFinding(engine.Note, fmt.Sprintf("%d sessions of other users do not show themselves to this role", hidden.N), "To see them: GRANT pg_read_all_stats TO this role"))
+		found = append(found, engine.NewFinding(health.Note, fmt.Sprintf("%d sessions of other users do not show themselves to this role", hidden.N), "To see them: GRANT pg_read_all_stats TO this role"))
 	}
 	seen := "no other transaction is open"
 	if len(open) > 0 {
@@ -96,17 +96,17 @@ func (x *examiner) snapshots(ctx context.Context) ([]engine.Finding, error) {
 	return engine.OrOK(found, seen), err
 }
 
-// muchTooOld is how many times the limit is a problem.
+// muchTooOld is the multiple of the limit from which it is a problem.
 const muchTooOld = 12
 
-func (x *examiner) levelOf(micros int64) engine.Level {
+func (x *examiner) levelOf(micros int64) health.Level {
 	if time.Duration(micros)*time.Microsecond >= muchTooOld*x.limits.Snapshot {
-		return engine.Problem
+		return health.Problem
 	}
-	return engine.Warning
+	return health.Warning
 }
 
-func (x *examiner) checkTransactions(open []transaction) (found []engine.Finding) {
+func (x *examiner) checkTransactions(open []transaction) (found []health.Finding) {
 	for i := range open {
 		t := &open[i]
 		if t.Micros < x.limits.Snapshot.Microseconds() {

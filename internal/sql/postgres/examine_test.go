@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/enginetest"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/testpg"
@@ -51,29 +51,29 @@ func TestObjectsAreThoseOfTheMigrations(t *testing.T) {
 func TestJudgements(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		found []engine.Finding
-		level engine.Level
+		found []health.Finding
+		level health.Level
 		want  string
 	}{
-		{"good server", postgres.CheckServer("17.1", 170001, false, false, "read committed"), engine.OK, "PostgreSQL 17.1"},
-		{"old server", postgres.CheckServer("13.9", 130009, false, false, "read committed"), engine.Problem, "13.9"},
-		{"standby", postgres.CheckServer("17.1", 170001, true, false, "read committed"), engine.Problem, "standby"},
-		{"few connections", postgres.CheckConnections(97, 10, 80), engine.OK, "10 of 97"},
-		{"many connections", postgres.CheckConnections(97, 90, 80), engine.Warning, "90 of 97"},
-		{"all connections", postgres.CheckConnections(97, 97, 80), engine.Problem, "97 of 97"},
-		{"no limit", postgres.CheckConnections(-1, 97, 80), engine.OK, ""},
-		{"young table", postgres.CheckAge(200_000_000), engine.OK, ""},
-		{"aged table", postgres.CheckAge(700_000_000), engine.Warning, "700000000 transactions"},
-		{"doomed table", postgres.CheckAge(1_700_000_000), engine.Problem, "1700000000 transactions"},
-		{"own sessions", postgres.CheckPooler(7, 7, 8, 7), engine.OK, "7"},
-		{"one connection", postgres.CheckPooler(7, 7, 0, 7), engine.Note, "one connection"},
-		{"session pooler", postgres.CheckPooler(99, 7, 8, 7), engine.Note, "keeps sessions"},
-		{"taken over", postgres.CheckPooler(99, 7, 7, 9), engine.Warning, "by the transaction"},
-		{"moved", postgres.CheckPooler(99, 7, 8, 9), engine.Warning, "by the transaction"},
+		{"good server", postgres.CheckServer("17.1", 170001, false, false, "read committed"), health.OK, "PostgreSQL 17.1"},
+		{"old server", postgres.CheckServer("13.9", 130009, false, false, "read committed"), health.Problem, "13.9"},
+		{"standby", postgres.CheckServer("17.1", 170001, true, false, "read committed"), health.Problem, "standby"},
+		{"few connections", postgres.CheckConnections(97, 10, 80), health.OK, "10 of 97"},
+		{"many connections", postgres.CheckConnections(97, 90, 80), health.Warning, "90 of 97"},
+		{"all connections", postgres.CheckConnections(97, 97, 80), health.Problem, "97 of 97"},
+		{"no limit", postgres.CheckConnections(-1, 97, 80), health.OK, ""},
+		{"young table", postgres.CheckAge(200_000_000), health.OK, ""},
+		{"aged table", postgres.CheckAge(700_000_000), health.Warning, "700000000 transactions"},
+		{"doomed table", postgres.CheckAge(1_700_000_000), health.Problem, "1700000000 transactions"},
+		{"own sessions", postgres.CheckPooler(7, 7, 8, 7), health.OK, "7"},
+		{"one connection", postgres.CheckPooler(7, 7, 0, 7), health.Note, "one connection"},
+		{"session pooler", postgres.CheckPooler(99, 7, 8, 7), health.Note, "keeps sessions"},
+		{"taken over", postgres.CheckPooler(99, 7, 7, 9), health.Warning, "by the transaction"},
+		{"moved", postgres.CheckPooler(99, 7, 8, 9), health.Warning, "by the transaction"},
 	} {
-		worst, text := engine.OK, ""
+		worst, text := health.OK, ""
 		for _, f := range c.found {
-			worst, text = max(worst, f.Level), text+f.Evidence
+			worst, text = max(worst, f.Level), text+f.Summary
 		}
 		if worst != c.level || !strings.Contains(text, c.want) {
 			t.Errorf("%s: %v, want %v with %q", c.name, c.found, c.level, c.want)

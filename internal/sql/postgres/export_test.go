@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/enginetest"
 )
@@ -32,22 +33,22 @@ func Objects(ctx context.Context, db *DB) (lines []string, err error) {
 }
 
 // CheckServer is the finding on such a server.
-func CheckServer(version string, number int64, standby, readOnly bool, isolation string) []engine.Finding {
+func CheckServer(version string, number int64, standby, readOnly bool, isolation string) []health.Finding {
 	return checkServer(&serverInfo{version, number, standby, readOnly, isolation})
 }
 
 // CheckConnections is the finding on so many connections.
-func CheckConnections(most, used, limit int64) []engine.Finding {
+func CheckConnections(most, used, limit int64) []health.Finding {
 	return checkConnections([]usage{{"server", used, most}}, limit)
 }
 
 // CheckAge is the finding on a table whose rows are so old.
-func CheckAge(age int64) []engine.Finding {
+func CheckAge(age int64) []health.Finding {
 	return (&examiner{DB: &DB{}}).checkTable(&table{Name: "t", Age: age, Dead: -1})
 }
 
 // CheckPooler is the finding on connections that such processes answered.
-func CheckPooler(told, before, second, after uint32) []engine.Finding {
+func CheckPooler(told, before, second, after uint32) []health.Finding {
 	return checkPooler(told, before, second, after)
 }
 
@@ -62,7 +63,7 @@ func Wrapped(err error) error { return wrap("test", err, engine.ErrConnLost) }
 // GoStatements are those that stand in Go instead of a file, but for DDL.
 var GoStatements = map[string]string{
 	"block": blockNext, "history": historyRead, "objects": objectRead, "notify": notifySelf, "lock": lockQueue, "unlock": unlockQueue,
-	"pinned": pinned, "relaxed": relaxedCommit,
+	"pinned": pinPlans, "relaxed": relaxedCommit,
 }
 
 // Unbound are the files that no operation names.

@@ -11,8 +11,8 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// Role is a set of rights on pawl's tables and routines, for one kind of program or
-// person; docs/security.md lists what each may do.
+// Role is a set of privileges on pawl's tables and routines, for one kind of program or
+// person; docs/security.md lists them.
 type Role string
 
 // The roles.
@@ -21,12 +21,12 @@ const (
 	Producer Role = "producer"
 	// Worker does everything that pawl.Run and the components do.
 	Worker Role = "worker"
-	// Operator reads everything and does what the commands for people do. It claims
-	// and settles nothing.
+	// Operator reads everything and runs the commands for operators. It does not claim or
+	// settle.
 	Operator Role = "operator"
 	// Viewer reads everything, payloads included.
 	Viewer Role = "viewer"
-	// Migrator owns the schema and what is pawl's in it. There is one.
+	// Migrator owns the schema and pawl's objects in it. There is one.
 	Migrator Role = "migrator"
 )
 
@@ -39,13 +39,12 @@ type Grant struct {
 	To   string // the name of a PostgreSQL role, as pg_roles has it
 }
 
-// Grant gives roles to users in one transaction. It adds rights and takes none away,
-// but for Migrator, which takes ownership from whoever had it. Giving a role again
-// adds what newer tables and routines need: repeat it after every Migrate.
+// Grant gives roles to users in one transaction. It adds privileges and revokes none, except
+// for Migrator, which takes the ownership from its former owner. Granting a role again adds
+// what newer tables and routines need: repeat it after every Migrate.
 //
-// It fails with engine.ErrInvalid for a role or user that cannot be, and otherwise
-// with the server's error, as for a user that does not exist or whose rights the
-// caller may not change.
+// It returns engine.ErrInvalid for an invalid role or user, and otherwise the server's error,
+// as for a user that does not exist or whose privileges the caller may not change.
 func (db *DB) Grant(ctx context.Context, grants ...Grant) error {
 	for _, g := range grants {
 		if !slices.Contains(Roles(), g.Role) {
@@ -91,7 +90,7 @@ const (
 
 	allRoutines = `SELECT coalesce(string_agg(p.oid::regprocedure::text, ', '), '') FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
  WHERE n.nspname = $1 AND starts_with(p.proname::text, $2)`
-	// What the schema holds of pawl's, as ALTER … OWNER names it. Indexes, identity
+	// The objects of pawl's in the schema, as ALTER … OWNER names them. Indexes, identity
 	// columns and the types of rows go with their tables.
 	ownable = `SELECT 'ALTER ' || CASE c.relkind WHEN 'v' THEN 'VIEW ' WHEN 'S' THEN 'SEQUENCE ' WHEN 'c' THEN 'TYPE ' ELSE 'TABLE ' END || c.oid::regclass::text
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -117,14 +116,14 @@ func (db *DB) grant(ctx context.Context, tx pgx.Tx, g Grant) (string, error) {
 		return "", err
 	}
 	return strings.NewReplacer(
-		"ALL ROUTINES IN SCHEMA pawl", "ROUTINE "+routines, // of others in the schema too, where there is a prefix
+		"ALL ROUTINES IN SCHEMA pawl", "ROUTINE "+routines, // with a prefix, the schema may contain others' routines
 		"SCHEMA pawl", "SCHEMA "+pgx.Identifier{db.opts.Schema}.Sanitize(),
 		`:"role"`, user,
 	).Replace(db.folder.Names.Render(string(text))), nil
 }
 
-// own returns the statements that make a user the owner of what is pawl's. Of the
-// schema as well, unless it is shared with others: then it may create in it.
+// own returns the statements that make a user the owner of pawl's objects, and of the schema
+// unless it is shared with others: then the user may create in it.
 func (db *DB) own(ctx context.Context, tx pgx.Tx, user string) (string, error) {
 	rows, err := tx.Query(ctx, ownable, db.opts.Schema, db.opts.Prefix)
 	if err != nil {

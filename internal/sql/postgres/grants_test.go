@@ -14,6 +14,7 @@ import (
 	"github.com/bravellian/pawl"
 	ops "github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/enginetest"
 	"github.com/bravellian/pawl/internal/pause"
@@ -26,7 +27,7 @@ import (
 	"github.com/bravellian/pawl/timer"
 )
 
-// person is a login role to which a role of pawl's was given.
+// person is a login role that was granted a role of pawl's.
 type person struct {
 	*pawl.Pawl
 	db    *postgres.DB
@@ -40,7 +41,7 @@ func (p *person) exec(query string, args ...any) error {
 	return err
 }
 
-// grants makes a place, and returns its owner's and a person of each role.
+// grants makes a place, and returns its owner's connection and a person of each role.
 func grants(t *testing.T, roles ...postgres.Role) (*enginetest.Place, *person, map[postgres.Role]*person) {
 	t.Helper()
 	p := place()(t)
@@ -63,14 +64,14 @@ func newPerson(t *testing.T, db *postgres.DB, names engine.Names) *person {
 	return &person{p, db, names, t.Context()}
 }
 
-// act is something that some roles may do, and the others must not.
+// act is something that some roles may do, and the others may not.
 type act struct {
 	name string
 	may  []postgres.Role
 	do   func(p *person, f *scene) error
 }
 
-// scene is what there is to act upon: made anew for every act by the owner.
+// scene is the data to act upon: the owner creates it again for every act.
 type scene struct {
 	message, failed outbox.MessageID
 	at, failedAt    outbox.Position
@@ -179,13 +180,13 @@ func reading() []act {
 		{"list", all, func(p *person, f *scene) error {
 			var errs []error
 			for _, s := range []outbox.Status{outbox.Ready, outbox.InProgress, outbox.Done, outbox.Failed} {
-				errs = append(errs, done(p.Outbox.List(p.ctx, outbox.ListFilter{Status: &s})))
+				errs = append(errs, done(p.Outbox.List(p.ctx, outbox.ListOptions{Status: s})))
 			}
 			errs = append(errs, done(p.Outbox.Find(p.ctx, f.message)), done(p.Outbox.Count(p.ctx)), done(p.Outbox.CountFailed(p.ctx, outbox.FailedFilter{})),
-				done(p.Joins.Members(p.ctx, f.join, join.MemberFilter{})), done(p.Inbox.Get(p.ctx, f.key.Source, f.key.MessageID)), done(p.Leases.List(p.ctx, lease.ListFilter{})), done(p.Jobs.List(p.ctx, job.ListFilter{})))
+				done(p.Joins.Members(p.ctx, f.join, join.MembersOptions{})), done(p.Inbox.Get(p.ctx, f.key.Source, f.key.MessageID)), done(p.Leases.List(p.ctx, lease.ListOptions{})), done(p.Jobs.List(p.ctx, job.ListOptions{})))
 			return errors.Join(errs...)
 		}},
-		{"read the audit trail", trail, func(p *person, f *scene) error { return done(p.Admin.Audit(p.ctx, ops.AuditFilter{})) }},
+		{"read the audit trail", trail, func(p *person, f *scene) error { return done(p.Admin.Audit(p.ctx, ops.AuditOptions{})) }},
 	}
 }
 
@@ -222,7 +223,7 @@ func working() []act {
 		{"once", all, func(p *person, f *scene) error {
 			return p.Inbox.Once(p.ctx, f.key, func(context.Context, outbox.Tx) error { return nil })
 		}},
-		{"clean up", all, func(p *person, f *scene) error { return p.CleanUp(p.ctx) }},
+		{"clean up", all, func(p *person, f *scene) error { return p.Internal(access.Key{}).CleanUp(p.ctx) }},
 	}
 }
 
@@ -232,7 +233,7 @@ func operating() []act {
 	return []act{
 		{"pause and resume", all, func(p *person, f *scene) error {
 			pauses := pause.New(p.db, nil)
-			return errors.Join(done(pauses.Pause(p.ctx, pause.Topic, "t", "why")), done(pauses.Resume(p.ctx, pause.Topic, "t")), pauses.Tend(p.ctx),
+			return errors.Join(done(pauses.Pause(p.ctx, pause.Topic, "t", "why")), done(pauses.Resume(p.ctx, pause.Topic, "t")), pauses.RefreshAndUnpark(p.ctx),
 				done(pauses.Pause(p.ctx, pause.Queue, "q", "why")), done(pauses.Resume(p.ctx, pause.Queue, "q")))
 		}},
 		{"retry", both, func(p *person, f *scene) error {

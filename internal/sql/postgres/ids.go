@@ -13,18 +13,17 @@ import (
 const (
 	reserveIDs = "reserve ids"
 	blockNext  = `SELECT pg_catalog.nextval('pawl.outbox_block'::pg_catalog.regclass)`
-	// besideLimit is how long a caller's transaction waits for a block that is
-	// fetched over another connection.
-	besideLimit = time.Second
+	// blockLimit is how long a caller's transaction waits for a block that is fetched over
+	// another connection.
+	blockLimit = time.Second
 )
 
-// ReserveIDs takes ids from this process's blocks. The next one is fetched ahead,
-// in the background, in a transaction of its own: what is drawn from a sequence in
-// an open transaction is not on disk before somebody commits, and a crash or a
-// failover hands it out again. Where a caller's transaction needs ids and none are
-// at hand, they are fetched over another connection if the pool has one. If not,
-// they are drawn within that transaction and for it alone: then they are lost
-// together with what they were used for.
+// ReserveIDs takes ids from this process's blocks. The next one is fetched ahead, in the
+// background, in a transaction of its own: what is drawn from a sequence in an open
+// transaction is not on disk before a commit, and a crash or a failover allocates it again.
+// If a caller's transaction needs ids and the blocks are used up, they are fetched over
+// another connection if the pool has a free one. If not, they are drawn within that
+// transaction and for it alone: then they are lost together with what they were used for.
 func (db *DB) ReserveIDs(ctx context.Context, tx engine.Tx, n int) (int64, error) {
 	defer db.fetchAhead()
 	if lo, ok := db.ids.TryTake(n); ok {
@@ -34,38 +33,38 @@ func (db *DB) ReserveIDs(ctx context.Context, tx engine.Tx, n int) (int64, error
 	if row == nil {
 		return db.ids.Take(ctx, n, db.block)
 	}
-	if db.roomBeside() {
-		limited, cancel := context.WithTimeout(ctx, besideLimit)
+	if db.hasFreeConnection() {
+		limited, cancel := context.WithTimeout(ctx, blockLimit)
 		defer cancel()
 		if lo, err := db.ids.Take(limited, n, db.block); err == nil {
 			return lo, nil
 		}
 	}
-	return db.blockWithin(ctx, row, n)
+	return db.blockInTx(ctx, row, n)
 }
 
-// roomBeside reports whether the pool has a connection for somebody who must not
-// wait for one: its others may be in transactions that wait for the same.
-func (db *DB) roomBeside() bool {
+// hasFreeConnection reports whether the pool has a connection for a caller that must not wait
+// for one: the others may be in transactions that wait for the same.
+func (db *DB) hasFreeConnection() bool {
 	s := db.pool.Stat()
 	return s.AcquiredConns() < s.MaxConns()
 }
 
-// fetchAhead has the next block fetched if this one is half used up.
+// fetchAhead fetches the next block in the background if half of this one is used.
 func (db *DB) fetchAhead() {
 	if !db.ids.Low() {
-		db.lookSometimes()
+		db.checkGenerationLater()
 		return
 	}
 	db.ahead.Run(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 		defer cancel()
-		_ = db.ids.Refill(ctx, db.block) // whoever needs it tries again, and says why it failed
+		_ = db.ids.Refill(ctx, db.block) // the next caller tries again and returns the error
 	})
 }
 
-// block fetches a block in a transaction of its own, which is on disk when it
-// returns. The database tells of its generation with it.
+// block fetches a block in a transaction of its own, which is on disk when it returns. The
+// database returns its generation with it.
 func (db *DB) block(ctx context.Context) (lo int64, err error) {
 	err = engine.Retry(ctx, func() error {
 		lo, err = db.blockOnce(ctx)
@@ -83,19 +82,19 @@ func (db *DB) blockOnce(ctx context.Context) (int64, error) {
 	}
 	defer conn.Release()
 	var block int64
-	seen, before := op.GenerationSight{}, db.history.Known()
+	seen, before := op.GenerationState{}, db.history.State()
 	query := db.folder.Names.Render(`SELECT o_block, o_mark, o_number, o_written FROM pawl.outbox_block()`)
 	if err := conn.QueryRow(ctx, query, pgx.QueryExecModeExec).Scan(&block, &seen.Mark, &seen.Number, &seen.Written); err != nil {
 		return 0, wrap(reserveIDs, err, engine.ErrConnLost)
 	}
-	db.saw(&seen, before)
+	db.observe(&seen, before)
 	return block * engine.BlockSize, nil
 }
 
-// blockWithin draws ids within a caller's transaction, for n of which it is the only user.
-func (db *DB) blockWithin(ctx context.Context, row rowQuery, n int) (int64, error) {
+// blockInTx draws ids within a caller's transaction, for n of which it is the only user.
+func (db *DB) blockInTx(ctx context.Context, row rowQuery, n int) (int64, error) {
 	if n < 1 || n > engine.BlockSize {
-		return db.ids.Take(ctx, n, db.block) // says what is wrong
+		return db.ids.Take(ctx, n, db.block) // returns the error
 	}
 	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 	defer cancel()

@@ -8,13 +8,12 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// Transactions of our own are read committed: whoever waits for a lock has to see
-// afterwards what its holder did. A role, a database, a connection string or the
-// program that owns the pool may have set another default. That cannot be changed
-// for the connection: it is not ours alone, and behind a pooler not even one. Nor can
-// it be asked beforehand, at the price of a round trip. So the first transaction on a
-// connection says BEGIN with its level and asks for the default on the way; where
-// that is read committed, as nearly everywhere, the next ones need not say anything.
+// pawl's own transactions are read committed: after waiting for a lock a statement has to see
+// what the lock's holder did. A role, a database, a connection string or the program that
+// owns the pool may have set another default. The connection's default cannot be changed: it
+// is shared, and behind a pooler it changes per transaction. Reading it beforehand costs a
+// round trip. So the first transaction on a connection begins with its level and reads the
+// default with it; where that is read committed, as almost everywhere, later ones omit it.
 
 const (
 	beginOwn   = "BEGIN ISOLATION LEVEL READ COMMITTED"
@@ -22,12 +21,12 @@ const (
 	askDefault = "SELECT current_setting('default_transaction_isolation')"
 )
 
-// defaultLevel is what is known of the default isolation level of a connection.
+// defaultLevel is the known default isolation level of a connection.
 type defaultLevel int
 
 const (
 	unknownLevel  defaultLevel = iota
-	readCommitted              // transactions need not say which level they want
+	readCommitted              // transactions need not set their level
 	otherLevel
 )
 
@@ -41,8 +40,8 @@ func levelOf(conn *pgx.Conn) defaultLevel {
 
 func setLevel(conn *pgx.Conn, level defaultLevel) { conn.PgConn().CustomData()[levelKey] = level }
 
-// begin queues what has to precede the calls of a transaction on conn, and returns
-// what reads the answers. Its end has to queue commitOwn where explicit is true.
+// begin queues the statements that precede the calls of a transaction on conn, and returns
+// the reader of their results. Its end has to queue commitOwn where explicit is true.
 func begin(conn *pgx.Conn, batch *pgx.Batch) (explicit bool, read func(pgx.BatchResults) error) {
 	level := levelOf(conn)
 	if level == readCommitted {
@@ -68,8 +67,8 @@ func begin(conn *pgx.Conn, batch *pgx.Batch) (explicit bool, read func(pgx.Batch
 	}
 }
 
-// rollback ends a transaction that began explicitly and failed, so that its
-// connection can be used again. One that cannot be ended is closed by the pool.
+// rollback ends a transaction that began explicitly and failed, so that its connection can be
+// used again. If that fails the pool closes the connection.
 func rollback(ctx context.Context, conn *pgx.Conn) {
 	if conn.IsClosed() || conn.PgConn().TxStatus() == idle {
 		return
@@ -79,5 +78,5 @@ func rollback(ctx context.Context, conn *pgx.Conn) {
 	_, _ = conn.Exec(ctx, "ROLLBACK")
 }
 
-// idle is the status of a connection that is in no transaction.
+// idle is the status of a connection that is not in a transaction.
 const idle = 'I'

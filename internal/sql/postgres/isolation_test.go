@@ -127,8 +127,8 @@ func TestAFirstTransactionThatFailsKeepsItsConnection(t *testing.T) {
 	}
 }
 
-// D-113: somebody changes the default of a pooled connection behind pawl's back: a
-// routine that refuses the level is asked again at the right one.
+// D-113: the default of a pooled connection is changed while pawl is not using it: a routine
+// that refuses the level is called again at the right one.
 func TestAnIsolationLevelThatChangesIsNoticed(t *testing.T) {
 	p := place()(t)
 	enginetest.Migrated(t, p)
@@ -170,7 +170,7 @@ func TestRoutinesThatNeedFreshSnapshotsRefuseOthers(t *testing.T) {
 	}
 }
 
-// D-113: the class of a refused transaction is told, and it is not tried again.
+// D-113: the class of a refused transaction is returned, and it is not retried.
 func TestRefusedIsolationIsNotRetried(t *testing.T) {
 	p := place()(t)
 	db := enginetest.Migrated(t, p)

@@ -29,7 +29,7 @@ func channel(p *enginetest.Place) string {
 	return "pawl_" + hex.EncodeToString(sum[:])[:16]
 }
 
-// eavesdropper is a raw connection that hears what producers send.
+// eavesdropper is a raw connection that receives the producers' notifications.
 type eavesdropper struct {
 	t    testing.TB
 	conn *pgx.Conn
@@ -46,7 +46,7 @@ func eavesdrop(t testing.TB, p *enginetest.Place) *eavesdropper {
 	return &eavesdropper{t, conn, channel(p)}
 }
 
-// heard returns the queues notified until now, self-tests left out.
+// heard returns the queues notified until now, without self-tests.
 func (e *eavesdropper) heard() (queues []string) {
 	e.t.Helper()
 	ctx, cancel := context.WithTimeout(e.t.Context(), 20*time.Second)
@@ -64,7 +64,7 @@ func (e *eavesdropper) heard() (queues []string) {
 	}
 }
 
-// OBX-118: producers notify only while somebody sleeps.
+// OBX-118: producers notify only while a worker sleeps.
 func TestOnlySleepersAreNotified(t *testing.T) {
 	p := place()(t)
 	db, other := enginetest.Migrated(t, p), p.Open(t, enginetest.Options{})
@@ -98,8 +98,8 @@ func wakeLocks(t testing.TB, p *enginetest.Place) int64 {
 		AND classid::bigint << 32 | objid::bigint = hashtextextended($1, 0)`, p.Names.Quote("outbox_wake")+"/"+enginetest.Queue)
 }
 
-// OBX-100: every way to make messages due tells the sleepers: the routine for
-// other languages and redriving, too.
+// OBX-100: every way to make messages due notifies the waiters: the routine for other
+// languages and redriving, too.
 func TestEveryWayToEnqueueWakesSleepers(t *testing.T) {
 	p := place()(t)
 	db, other := enginetest.Migrated(t, p), p.Open(t, enginetest.Options{})
@@ -124,14 +124,14 @@ func TestEveryWayToEnqueueWakesSleepers(t *testing.T) {
 	}
 }
 
-// OBX-100: an enqueue that is not committed when a worker goes to sleep is not
-// missed: the worker cannot be armed before it ends.
+// OBX-100: an enqueue that is not committed when a worker goes to sleep is not missed: the
+// worker cannot subscribe before it ends.
 func TestUncommittedEnqueueIsNotMissed(t *testing.T) {
 	p := place()(t)
 	db := enginetest.Migrated(t, p)
 	s := db.Waiter(enginetest.Queue)
 	defer s.Close()
-	enginetest.Until(t, "the sleeper can be armed", func() bool { _, err := s.Subscribe(t.Context()); return err == nil })
+	enginetest.Until(t, "the waiter can be armed", func() bool { _, err := s.Subscribe(t.Context()); return err == nil })
 	s.Unsubscribe()
 	enginetest.Until(t, "the lock is given back", func() bool { return wakeLocks(t, p) == 0 })
 	tx, err := p.Pool(db).BeginTx(t.Context(), nil)
@@ -147,7 +147,7 @@ func TestUncommittedEnqueueIsNotMissed(t *testing.T) {
 	}
 	enginetest.Must(t, tx.Commit())
 	var again bool
-	enginetest.Until(t, "the sleeper can be armed after the commit", func() bool { again, err = s.Subscribe(t.Context()); return err == nil })
+	enginetest.Until(t, "the waiter can be armed after the commit", func() bool { again, err = s.Subscribe(t.Context()); return err == nil })
 	if !again {
 		t.Error("after the commit there was no need to look again")
 	}
@@ -159,8 +159,8 @@ func TestUncommittedEnqueueIsNotMissed(t *testing.T) {
 	}
 }
 
-// OBX-100: of two sleepers of one queue the one that stays asleep is still
-// notified when the other got busy.
+// OBX-100: of two waiters of one queue the one that still sleeps is notified when the other
+// got busy.
 func TestTwoSleepersOfOneQueue(t *testing.T) {
 	p := place()(t)
 	db, other := enginetest.Migrated(t, p), p.Open(t, enginetest.Options{})
@@ -176,8 +176,8 @@ func TestTwoSleepersOfOneQueue(t *testing.T) {
 	enginetest.Until(t, "both locks are given back", func() bool { return wakeLocks(t, p) == 0 })
 }
 
-// D-6: a listening connection that ends wakes its sleepers, since they cannot
-// know what they missed, and is replaced.
+// D-6: a listening connection that ends wakes its waiters, since they may have missed
+// notifications, and is replaced.
 func TestListenerComesBack(t *testing.T) {
 	p := place("application_name=listener_comes_back")(t)
 	db, other := enginetest.Migrated(t, p), p.Open(t, enginetest.Options{})
@@ -196,8 +196,7 @@ func TestListenerComesBack(t *testing.T) {
 	}
 }
 
-// D-6: behind a pooler that swallows notifications pawl notices, says so once,
-// and leaves waking to the poll interval.
+// D-6: behind a pooler that drops notifications pawl notices, logs it once, and polls.
 func TestSilentChannelIsNoticed(t *testing.T) {
 	t.Parallel()
 	p := place()(t)
@@ -225,7 +224,7 @@ func TestSilentChannelIsNoticed(t *testing.T) {
 	}
 }
 
-// D-6: notifications that are late once, as on a busy machine, are not given up.
+// D-6: notifications that are late once, as on a busy machine, are kept in use.
 func TestOneSilenceIsForgiven(t *testing.T) {
 	t.Parallel()
 	p := place()(t)
@@ -236,7 +235,7 @@ func TestOneSilenceIsForgiven(t *testing.T) {
 	db := open(t, proxy.URL(testpg.URL(t)), postgres.Options{Schema: p.Names.Schema, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	s := db.Waiter(enginetest.Queue)
 	defer s.Close()
-	enginetest.Until(t, "the sleeper can be armed", func() bool {
+	enginetest.Until(t, "the waiter can be armed", func() bool {
 		_, err := s.Subscribe(t.Context())
 		if log.String() != "" {
 			t.Fatalf("given up: %s", &log)
@@ -262,7 +261,7 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// D-6: with PollOnly no connection listens, and sleepers know.
+// D-6: with PollOnly no connection listens, and Subscribe says so.
 func TestPollOnly(t *testing.T) {
 	p := place()(t)
 	enginetest.Migrated(t, p)
@@ -283,8 +282,7 @@ func TestPollOnly(t *testing.T) {
 	}
 }
 
-// D-6: a program's own handler of notifications in its pool does not make
-// pawl deaf.
+// D-6: a program's own handler of notifications in its pool does not take pawl's.
 func TestPoolWithItsOwnNotificationHandler(t *testing.T) {
 	p := place()(t)
 	enginetest.Migrated(t, p)
@@ -327,14 +325,14 @@ func TestListenerIsConnectedLikeThePool(t *testing.T) {
 	enginetest.Must(t, db.Close())
 }
 
-// OBX-100: a context that ends while a sleeper is being armed leaves no lock
-// behind: producers would pay for notifications that nobody needs.
+// OBX-100: a context that ends during Subscribe leaves no lock: producers would pay for
+// notifications that no waiter needs.
 func TestArmThatIsCancelledLeavesNoLock(t *testing.T) {
 	p := place()(t)
 	db := enginetest.Migrated(t, p)
 	s := db.Waiter(enginetest.Queue)
 	defer s.Close()
-	enginetest.Until(t, "the sleeper can be armed", func() bool { _, err := s.Subscribe(t.Context()); return err == nil })
+	enginetest.Until(t, "the waiter can be armed", func() bool { _, err := s.Subscribe(t.Context()); return err == nil })
 	s.Unsubscribe()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -346,13 +344,12 @@ func TestArmThatIsCancelledLeavesNoLock(t *testing.T) {
 		}
 	}
 	// Requests are served in their order: after this one nothing is pending.
-	enginetest.Until(t, "the sleeper can be armed again", func() bool { _, err := s.Subscribe(t.Context()); return err == nil })
+	enginetest.Until(t, "the waiter can be armed again", func() bool { _, err := s.Subscribe(t.Context()); return err == nil })
 	s.Unsubscribe()
 	enginetest.Until(t, "no lock is left", func() bool { return wakeLocks(t, p) == 0 })
 }
 
-// D-6: after Close no goroutine and no connection is left, however sleepers
-// came and went.
+// D-6: after Close no goroutine and no connection is left, however many waiters there were.
 func TestCloseLeavesNothingBehind(t *testing.T) {
 	p := place()(t)
 	enginetest.Migrated(t, p)

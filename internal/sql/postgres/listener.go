@@ -2,7 +2,7 @@ package postgres
 
 import (
 	"context"
-	"crypto/md5" //nolint:gosec // a short name for a channel, the same as the SQL makes
+	"crypto/md5" //nolint:gosec // a short name for a channel, as computed in SQL
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -16,14 +16,14 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// Behind a transaction-pooling PgBouncer LISTEN succeeds and stays silent for
-// ever. A busy machine may be late once, and what is given up is given up for good.
+// Behind a transaction-pooling PgBouncer LISTEN succeeds and no notification arrives. A busy
+// machine may be late once, so the test is repeated: after it failed, notifications are off.
 const (
-	selfTest  = 2 * time.Second // how long a notification to ourselves may take
-	selfTests = 3               // so many in vain are silence
+	selfTest  = 2 * time.Second // how long a notification to this process may take
+	selfTests = 3               // so many failed ones mean that none arrive
 )
 
-// testMark opens the payload of a self-test; other payloads are queue names.
+// testMark begins the payload of a self-test; other payloads are queue names.
 const testMark = "\x01"
 
 const (
@@ -34,13 +34,12 @@ const (
 
 var errNotListening = errors.New("not listening")
 
-// listener owns the connection on which this process is notified, and the
-// advisory locks by which producers see that a queue's worker sleeps. It runs
-// while there are sleepers.
+// listener owns the connection on which this process is notified, and the advisory locks that
+// show producers that a queue's worker sleeps. It runs while there are waiters.
 type listener struct {
-	db      *DB
-	channel string
-	tries   chan attempt // requests to lock or unlock, answered by the loop
+	db       *DB
+	channel  string
+	requests chan lockRequest // requests to lock or unlock, answered by the loop
 
 	mu        sync.Mutex
 	users     int
@@ -51,8 +50,8 @@ type listener struct {
 	last      uint64             // number of the last connection
 }
 
-// attempt asks to take or give back a queue's lock.
-type attempt struct {
+// lockRequest asks for a queue's lock, or for its release.
+type lockRequest struct {
 	queue  string
 	unlock bool
 	on     uint64      // unlock: the connection whose lock it is
@@ -61,7 +60,7 @@ type attempt struct {
 
 func newListener(db *DB) *listener {
 	sum := md5.Sum([]byte(db.folder.Names.Render("pawl.outbox_wake")))
-	return &listener{db: db, channel: "pawl_" + hex.EncodeToString(sum[:])[:16], tries: make(chan attempt, 64)}
+	return &listener{db: db, channel: "pawl_" + hex.EncodeToString(sum[:])[:16], requests: make(chan lockRequest, 64)}
 }
 
 // join starts the listener for its first user.
@@ -83,15 +82,15 @@ func (l *listener) join() {
 	}()
 }
 
-// leave stops it after its last.
+// leave stops the listener after its last user.
 func (l *listener) leave() {
 	l.end(func() bool { l.users--; return l.users == 0 })
 }
 
 func (l *listener) close() { l.end(func() bool { return true }) }
 
-// end stops the listener if that is wanted. It decides under the lock, so that
-// a user who joins meanwhile gets a listener of its own.
+// end stops the listener if wanted returns true. It decides under the lock, so that a user
+// who joins meanwhile gets a listener of its own.
 func (l *listener) end(wanted func() bool) {
 	l.mu.Lock()
 	if !wanted() {
@@ -109,34 +108,34 @@ func (l *listener) end(wanted func() bool) {
 	}
 }
 
-// run keeps a connection until it is told to stop.
+// run keeps a connection open until ctx ends.
 func (l *listener) run(ctx context.Context, done chan struct{}) {
 	defer close(done)
-	pause := 250 * time.Millisecond
+	delay := 250 * time.Millisecond
 	for ctx.Err() == nil {
 		began := time.Now()
 		err := l.connection(ctx)
 		l.setLive(false)
-		l.db.notifier.NotifyAll() // whoever sleeps relied on this connection
+		l.db.notifier.NotifyAll() // waiters relied on this connection
 		if errors.Is(err, errSilent) {
 			l.db.opts.Logger.Warn("notifications do not arrive, probably because of a connection pooler, polling instead")
 			return
 		}
 		if time.Since(began) > time.Minute {
-			pause = 250 * time.Millisecond
+			delay = 250 * time.Millisecond
 		}
-		_ = engine.Sleep(ctx, engine.Jitter(pause, 0.2))
-		pause = min(2*pause, 30*time.Second)
+		_ = engine.Sleep(ctx, engine.Jitter(delay, 0.2))
+		delay = min(2*delay, 30*time.Second)
 	}
 }
 
 var errSilent = errors.New("no notification arrived")
 
-// connection lives as long as one connection does.
+// connection opens a connection and serves it until it breaks or ctx ends.
 func (l *listener) connection(ctx context.Context) error {
 	pool := l.db.pool.Config()
 	config := pool.ConnConfig.Copy()
-	config.OnNotification = nil // the program's own would swallow ours
+	config.OnNotification = nil // the program's own would get pawl's notifications
 	if pool.BeforeConnect != nil {
 		if err := pool.BeforeConnect(ctx, config); err != nil {
 			return err
@@ -144,7 +143,7 @@ func (l *listener) connection(ctx context.Context) error {
 	}
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
-		return l.db.scrub(err)
+		return l.db.redact(err)
 	}
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
@@ -161,7 +160,7 @@ func (l *listener) connection(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l.refuse()
+	l.dropRequests()
 	l.setLive(true)
 	for {
 		if err := l.serve(ctx, conn); err != nil {
@@ -170,11 +169,11 @@ func (l *listener) connection(ctx context.Context) error {
 	}
 }
 
-// refuse drops requests that were meant for the connection before.
-func (l *listener) refuse() {
+// dropRequests answers requests that were meant for the connection before.
+func (l *listener) dropRequests() {
 	for {
 		select {
-		case a := <-l.tries:
+		case a := <-l.requests:
 			if a.answer != nil {
 				a.answer <- 0
 			}
@@ -206,14 +205,14 @@ func (l *listener) test(ctx context.Context, conn *pgx.Conn) error {
 // serve answers one request for a lock or waits for one notification.
 func (l *listener) serve(ctx context.Context, conn *pgx.Conn) error {
 	select {
-	case a := <-l.tries:
-		return l.try(ctx, conn, a)
+	case a := <-l.requests:
+		return l.handle(ctx, conn, a)
 	default:
 	}
 	wait, cancel := context.WithCancel(ctx)
 	defer cancel()
 	l.setInterrupt(cancel)
-	if len(l.tries) > 0 { // came before interrupt was set
+	if len(l.requests) > 0 { // arrived before interrupt was set
 		return nil
 	}
 	n, err := conn.WaitForNotification(wait)
@@ -229,11 +228,11 @@ func (l *listener) serve(ctx context.Context, conn *pgx.Conn) error {
 	return err
 }
 
-func (l *listener) try(ctx context.Context, conn *pgx.Conn, a attempt) error {
+func (l *listener) handle(ctx context.Context, conn *pgx.Conn, a lockRequest) error {
 	ctx, cancel := context.WithTimeout(ctx, l.db.opts.StatementTimeout)
 	defer cancel()
 	if a.unlock && a.on != l.connected() {
-		return nil // that lock went with its connection
+		return nil // that lock was released with its connection
 	}
 	query := lockQueue
 	if a.unlock {
@@ -267,8 +266,8 @@ func (l *listener) setInterrupt(f context.CancelFunc) {
 	l.interrupt = f
 }
 
-// submit hands a request to the loop, which may be waiting for notifications.
-func (l *listener) submit(a attempt) error {
+// submit passes a request to the loop, which may be waiting for notifications.
+func (l *listener) submit(a lockRequest) error {
 	l.mu.Lock()
 	live, interrupt := l.live, l.interrupt
 	l.mu.Unlock()
@@ -276,7 +275,7 @@ func (l *listener) submit(a attempt) error {
 		return errNotListening
 	}
 	select {
-	case l.tries <- a:
+	case l.requests <- a:
 	default:
 		return errNotListening
 	}
@@ -293,43 +292,43 @@ func (l *listener) connected() uint64 {
 	return l.live
 }
 
-// sleeper waits for notifications of one queue.
-type sleeper struct {
+// waiter waits for notifications of one queue.
+type waiter struct {
 	db       *DB
 	queue    string
 	notifier chan struct{}
-	armed    uint64 // the connection that holds the queue's lock for us, or 0
+	lockedBy uint64 // the connection that holds the queue's lock for it, or 0
 }
 
-// Waiter returns a sleeper for one queue.
+// Waiter returns a waiter for one queue.
 func (db *DB) Waiter(queue string) engine.Waiter {
 	db.listen.join()
-	return &sleeper{db: db, queue: queue, notifier: db.notifier.Subscribe(queue)}
+	return &waiter{db: db, queue: queue, notifier: db.notifier.Subscribe(queue)}
 }
 
-// errNoLock: another sleeper has the queue's lock, or a producer's transaction
-// is open. Notifications still arrive, but not from that transaction.
+// errNoLock: another waiter has the queue's lock, or a producer's transaction is open.
+// Notifications still arrive, but not from that transaction.
 var errNoLock = errors.New("queue's lock taken")
 
-// Arm takes the queue's lock, unless it is still held.
-func (s *sleeper) Subscribe(ctx context.Context) (again bool, err error) {
+// Subscribe takes the queue's lock, unless it is still held.
+func (s *waiter) Subscribe(ctx context.Context) (again bool, err error) {
 	now := s.db.listen.connected()
-	if s.armed != 0 && s.armed == now {
+	if s.lockedBy != 0 && s.lockedBy == now {
 		return false, nil
 	}
-	s.armed = 0
-	a := attempt{queue: s.queue, answer: make(chan uint64, 1)}
+	s.lockedBy = 0
+	a := lockRequest{queue: s.queue, answer: make(chan uint64, 1)}
 	if err := s.db.listen.submit(a); err != nil {
 		return false, err
 	}
 	select {
-	case s.armed = <-a.answer:
-		if s.armed == 0 {
+	case s.lockedBy = <-a.answer:
+		if s.lockedBy == 0 {
 			return false, errNoLock
 		}
 		return true, nil
 	case <-ctx.Done():
-		s.unlock(now) // it may yet be taken
+		s.unlock(now) // it may be taken later
 		return false, ctx.Err()
 	case <-time.After(time.Second): // the connection broke before it answered
 		s.unlock(now)
@@ -337,21 +336,21 @@ func (s *sleeper) Subscribe(ctx context.Context) (again bool, err error) {
 	}
 }
 
-// unlock asks to give the lock back, after everything that was asked before.
-func (s *sleeper) unlock(on uint64) {
-	_ = s.db.listen.submit(attempt{queue: s.queue, unlock: true, on: on})
+// unlock requests the release of the lock, after all earlier requests.
+func (s *waiter) unlock(on uint64) {
+	_ = s.db.listen.submit(lockRequest{queue: s.queue, unlock: true, on: on})
 }
 
-// Unsubscribe gives the lock back: while it is held every enqueue pays for a NOTIFY.
-func (s *sleeper) Unsubscribe() {
-	if s.armed != 0 {
-		s.unlock(s.armed)
-		s.armed = 0
+// Unsubscribe releases the lock: while it is held every enqueue pays for a NOTIFY.
+func (s *waiter) Unsubscribe() {
+	if s.lockedBy != 0 {
+		s.unlock(s.lockedBy)
+		s.lockedBy = 0
 	}
 }
 
 // Sleep waits for a notification.
-func (s *sleeper) Sleep(ctx context.Context, d time.Duration) bool {
+func (s *waiter) Sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -363,8 +362,8 @@ func (s *sleeper) Sleep(ctx context.Context, d time.Duration) bool {
 	return false
 }
 
-// Close gives up the lock and the connection, if it was the last to use it.
-func (s *sleeper) Close() {
+// Close releases the lock, and the connection if this is its last user.
+func (s *waiter) Close() {
 	s.Unsubscribe()
 	s.db.notifier.Unsubscribe(s.queue, s.notifier)
 	s.db.listen.leave()

@@ -10,30 +10,29 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// The tables that remember what was applied. They exist before the first
-// migration, so they are not part of one.
+// The tables that record what was applied. They exist before the first migration, so they are
+// not part of one.
 const (
 	historyTable = `CREATE TABLE IF NOT EXISTS pawl.pawl_schema (version integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, lowest integer NOT NULL, applied_at timestamptz NOT NULL DEFAULT clock_timestamp());
 CREATE TABLE IF NOT EXISTS pawl.pawl_object (kind text, name text, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT clock_timestamp(), PRIMARY KEY (kind, name))`
 	historyRead   = `SELECT version, name, checksum, lowest, applied_at FROM pawl.pawl_schema ORDER BY version`
 	historyInsert = `INSERT INTO pawl.pawl_schema (version, name, checksum, lowest) VALUES ($1, $2, $3, $4)`
-	// A transaction-level lock also works behind a transaction pooler. It covers
-	// all prefixes, because they make the schema together.
+	// A transaction-level lock also works behind a transaction pooler. It covers all
+	// prefixes, because they create the schema together.
 	historyLock = `SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended('pawl.migrate/' || $1, 0))`
-	// What a view, an index or a check calls is resolved now, for as long as it
-	// stands: nobody's "public" may have a say in it.
+	// Names in a view, an index or a check are resolved when it is created: objects of other
+	// users in "public" must not be found.
 	safePath = `SET LOCAL search_path = pg_catalog, pg_temp`
 )
 
-// Migrate applies what is missing in one transaction: of processes that start
-// together one applies and the others find it done. Waiting for a table is
-// bounded by LockTimeout, because DDL that queues behind one idle reader would
-// stall every claim behind itself.
+// Migrate applies what is missing in one transaction: of processes that start together one
+// applies it, and the others find it applied. Waiting for a table is bounded by LockTimeout,
+// because DDL that waits for one idle reader would block every claim after it.
 func (db *DB) Migrate(ctx context.Context) error {
 	return db.inMigration(ctx, db.migrate)
 }
 
-// inMigration runs f in a transaction that no other migration runs beside.
+// inMigration runs f in a transaction that excludes other migrations.
 func (db *DB) inMigration(ctx context.Context, f func(ctx context.Context, tx pgx.Tx) error) error {
 	return engine.Retry(ctx, func() error {
 		ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
@@ -96,8 +95,8 @@ func script(ctx context.Context, tx pgx.Tx, text string) error {
 	return err
 }
 
-// createSchema asks first: CREATE SCHEMA IF NOT EXISTS wants the right to
-// create one even where there is nothing to create.
+// createSchema tests first: CREATE SCHEMA IF NOT EXISTS needs the privilege to create one
+// even if it exists.
 func (db *DB) createSchema(ctx context.Context, tx pgx.Tx) error {
 	var there bool
 	if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1)`, db.folder.Names.Schema).Scan(&there); err != nil || there {
@@ -111,7 +110,7 @@ type queryer interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// schema reads what the database says of its schema.
+// schema reads the state of the schema.
 func (db *DB) schema(ctx context.Context, q queryer) (s engine.Schema, err error) {
 	rows, err := q.Query(ctx, db.folder.Names.Render(historyRead))
 	if err != nil {
@@ -135,14 +134,14 @@ func (db *DB) schema(ctx context.Context, q queryer) (s engine.Schema, err error
 	return s, err
 }
 
-// CheckSchema compares the schema with what this build needs. That of a newer program
-// which this one may use is logged once.
+// CheckSchema compares the schema with what this build needs. A newer program's schema that
+// this one may use is logged once.
 func (db *DB) CheckSchema(ctx context.Context) error {
 	status, err := db.SchemaStatus(ctx)
 	return db.newer.Check(db.opts.Logger, status, err)
 }
 
-// SchemaStatus tells more than CheckSchema; see engine.Migrator.
+// SchemaStatus returns more than CheckSchema; see engine.Migrator.
 func (db *DB) SchemaStatus(ctx context.Context) (s engine.SchemaStatus, err error) {
 	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 	defer cancel()

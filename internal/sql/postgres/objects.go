@@ -18,15 +18,15 @@ const (
 	objectForget = `DELETE FROM pawl.pawl_object o USING unnest($1::text[], $2::text[]) g(kind, name) WHERE o.kind = g.kind AND o.name = g.name`
 	objectInsert = `INSERT INTO pawl.pawl_object AS o (kind, name, checksum) SELECT * FROM unnest($1::text[], $2::text[], $3::text[])
 ON CONFLICT (kind, name) DO UPDATE SET checksum = excluded.checksum, applied_at = clock_timestamp()`
-	// Functions of some names, and which version of each row of the catalog: one
-	// that was replaced has another.
+	// Functions by name, and the version of each row of the catalog: a replaced one has
+	// another.
 	functionsNamed = `SELECT p.oid::regprocedure::text, p.xmin::text FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = $1 AND p.proname = ANY ($2)`
 )
 
-// applyObjects makes the routines and views whose text the database was not given
-// yet, and drops those that this build no longer has. They are replaced in place,
-// so that rights given on them stay; only where PostgreSQL cannot do that (other
-// result columns) are they dropped and made anew.
+// applyObjects creates the routines and views whose text was not applied to the database yet,
+// and drops those that this build does not have. They are replaced in place, so that grants
+// on them stay; only where PostgreSQL cannot do that (other result columns) are they dropped
+// and created.
 func (db *DB) applyObjects(ctx context.Context, tx pgx.Tx, plan engine.Plan, first bool) error {
 	apply, drop := plan.Apply, plan.Drop
 	if len(apply)+len(drop) == 0 {
@@ -42,8 +42,8 @@ func (db *DB) applyObjects(ctx context.Context, tx pgx.Tx, plan engine.Plan, fir
 	return db.recordObjects(ctx, tx, apply, drop)
 }
 
-// replaceObjects replaces objects in place. Afterwards a routine of a changed name
-// that was not replaced is one with the former parameters.
+// replaceObjects replaces objects in place. A routine of a changed name that was not replaced
+// is then one with the former parameters, and is dropped.
 func (db *DB) replaceObjects(ctx context.Context, tx pgx.Tx, apply []engine.Object, drop []engine.AppliedObject, first bool) error {
 	if first {
 		return script(ctx, tx, db.texts(apply)) // there is nothing to compare with
@@ -72,7 +72,7 @@ func (db *DB) replaceObjects(ctx context.Context, tx pgx.Tx, apply []engine.Obje
 	return script(ctx, tx, text+dropFunctions(gone))
 }
 
-// remakeObjects drops all views and the changed routines, and makes them anew.
+// remakeObjects drops all views and the changed routines, and creates them again.
 func (db *DB) remakeObjects(ctx context.Context, tx pgx.Tx, apply []engine.Object, drop []engine.AppliedObject) error {
 	gone, err := db.functions(ctx, tx, apply, drop)
 	if err != nil {
@@ -108,11 +108,11 @@ func (db *DB) recordObjects(ctx context.Context, tx pgx.Tx, apply []engine.Objec
 	return err
 }
 
-// function is a function as DROP FUNCTION names it, and the version of its row.
-type function struct{ signature, version string }
+// functionVersion is a function as DROP FUNCTION names it, and the version of its row.
+type functionVersion struct{ signature, version string }
 
-// functions lists what the database has of these routines, all overloads.
-func (db *DB) functions(ctx context.Context, tx pgx.Tx, apply []engine.Object, drop []engine.AppliedObject) ([]function, error) {
+// functions lists these routines as they are in the database, all overloads.
+func (db *DB) functions(ctx context.Context, tx pgx.Tx, apply []engine.Object, drop []engine.AppliedObject) ([]functionVersion, error) {
 	var names []string
 	for _, o := range apply {
 		if o.Kind == engine.Routines {
@@ -128,7 +128,7 @@ func (db *DB) functions(ctx context.Context, tx pgx.Tx, apply []engine.Object, d
 	if err != nil {
 		return nil, err
 	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (f function, err error) {
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (f functionVersion, err error) {
 		err = row.Scan(&f.signature, &f.version)
 		return f, err
 	})
@@ -152,7 +152,7 @@ func (db *DB) dropViews(gone []engine.AppliedObject) string {
 	return text.String()
 }
 
-func dropFunctions(gone []function) string {
+func dropFunctions(gone []functionVersion) string {
 	var text strings.Builder
 	for _, f := range gone {
 		fmt.Fprintf(&text, "DROP FUNCTION %s;\n", f.signature)
@@ -160,8 +160,8 @@ func dropFunctions(gone []function) string {
 	return text.String()
 }
 
-// cannotReplace reports whether an object has to be dropped before it can be made:
-// its result columns or parameter names changed, or others depend on it.
+// cannotReplace reports whether an object has to be dropped before it can be created: its
+// result columns or parameter names changed, or others depend on it.
 func cannotReplace(err error) bool {
 	var e *pgconn.PgError
 	return errors.As(err, &e) && slices.Contains([]string{"42P13", "42P16", "2BP01"}, e.Code)

@@ -8,9 +8,9 @@ import (
 	"github.com/bravellian/pawl/internal/sql/postgres"
 )
 
-// D-100: a routine that changes is replaced in place, and whoever may execute it
-// still may; with other result columns, and where a view calls it, it is made anew;
-// the one with the former parameters goes.
+// D-100: a routine that changes is replaced in place, and keeps its grants; with other result
+// columns, and where a view calls it, it is dropped and created; the one with the former
+// parameters is dropped.
 func TestChangedRoutines(t *testing.T) {
 	p := place()(t)
 	enginetest.Migrated(t, p)

@@ -7,8 +7,8 @@ import (
 	"github.com/bravellian/pawl/internal/enginekit/gated"
 )
 
-// idleCheck is how often the pools of many databases look for connections that
-// have been idle for long.
+// idleCheck is how often the pools of many databases check for connections that have been
+// idle for long.
 const idleCheck = 30 * time.Second
 
 // OpenURL opens one of many databases. It is an engine.Opener.
@@ -31,5 +31,5 @@ func OpenURL(o engine.OpenOptions) (engine.DB, error) {
 	return open(config, []Options{{Schema: o.Schema, Prefix: o.Prefix, Logger: o.Logger}})
 }
 
-// Idle closes the connections that nobody uses.
-func (db *DB) Idle() { db.pool.Reset() }
+// CloseIdle closes the idle connections.
+func (db *DB) CloseIdle() { db.pool.Reset() }

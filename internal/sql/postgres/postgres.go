@@ -1,12 +1,11 @@
 // Package postgres is pawl on PostgreSQL 14 and later, through pgx.
 //
-// The work of an operation lies in stored routines, so that a worker's ack of
-// one batch and its claim of the next travel as one pipelined transaction, and
-// programs in other languages can call the same routines. Idle workers are
-// woken by NOTIFY, which producers send only while someone sleeps; behind a
-// connection pooler that swallows notifications pawl notices and polls. One that
-// hands out connections by the transaction also mixes up prepared statements: then
-// the URL needs default_query_exec_mode=exec.
+// Operations are stored routines, so that a worker's ack of one batch and its claim of the
+// next are sent as one pipelined transaction, and programs in other languages can call the
+// same routines. Idle workers are woken by NOTIFY, which producers send only while a worker
+// sleeps; if a connection pooler drops notifications pawl notices and polls. A pooler that
+// assigns connections per transaction also mixes up prepared statements: then the URL needs
+// default_query_exec_mode=exec.
 package postgres
 
 import (
@@ -38,21 +37,21 @@ type Options struct {
 	Prefix string
 	// StatementTimeout bounds every transaction. Default 30 s.
 	StatementTimeout time.Duration
-	// LockTimeout bounds how long a migration waits for a table, so that it
-	// does not stall everyone behind it. Default 5 s.
+	// LockTimeout bounds how long a migration waits for a table, so that it does not block
+	// the statements after it. Default 5 s.
 	LockTimeout time.Duration
-	// RelaxedAck lets claims and acks commit without waiting for the disk: a
-	// crash of the server may then redeliver the last half second. Enqueues
-	// stay as durable as their transaction.
+	// RelaxedAck lets claims and acks commit without waiting for the disk: a crash of the
+	// server may then redeliver the last half second. Enqueues stay as durable as their
+	// transaction.
 	RelaxedAck bool
-	// PollOnly switches LISTEN/NOTIFY off on the listening side.
+	// PollOnly disables LISTEN: workers poll.
 	PollOnly bool
-	// Logger is told once if notifications do not arrive, and whenever the
-	// database's history changed. Default slog.Default().
+	// Logger logs once if notifications do not arrive, and whenever the database's history
+	// changed. Default slog.Default().
 	Logger *slog.Logger
 }
 
-// Validate refuses what cannot be; the error names the field. Open and New call it.
+// Validate returns an error that names the first invalid field. Open and New call it.
 func (o *Options) Validate() error {
 	return cmp.Or(engine.CheckOption("StatementTimeout", o.StatementTimeout, 1, 0), engine.CheckOption("LockTimeout", o.LockTimeout, 1, 0))
 }
@@ -71,18 +70,18 @@ type DB struct {
 	listen   *listener
 	closed   atomic.Bool
 
-	history engine.History
-	looked  atomic.Int64 // when the database last told its generation, in nanoseconds since 1970
-	ahead   background.Runner
-	newer   engine.NewerNote
-	met     string // under which name connections note that they were asked for the generation
+	history        engine.History
+	generationRead atomic.Int64 // when the generation was last read, in nanoseconds since 1970
+	ahead          background.Runner
+	newer          engine.NewerWarning
+	checkedKey     string // the key under which connections record that their generation was read
 }
 
 var _ engine.DB = (*DB)(nil)
 
-// Open connects to the server a postgres:// URL or key=value string names. The
-// string may hold everything pgx understands, encryption (sslmode) included.
-// No connection is made before it is needed.
+// Open opens the server at a postgres:// URL or key=value string. The string may have
+// everything pgx accepts, encryption (sslmode) included. Connections are made when they are
+// needed.
 func Open(url string, opts ...Options) (*DB, error) {
 	config, err := parse(url)
 	if err != nil {
@@ -91,8 +90,8 @@ func Open(url string, opts ...Options) (*DB, error) {
 	return open(config, opts)
 }
 
-// parse refuses a URL that pgx would understand otherwise than it was meant: errors
-// name host and database, which would be the password's rest (D-5).
+// parse returns an error for a URL that pgx would parse in another way than was meant: part
+// of a password would become the host or database, which errors name (D-5).
 func parse(url string) (*pgxpool.Config, error) {
 	if err := dsn.Check(url); err != nil {
 		return nil, fmt.Errorf("open postgres: %w", err)
@@ -118,9 +117,9 @@ func open(config *pgxpool.Config, opts []Options) (*DB, error) {
 	return db, nil
 }
 
-// New uses a pool that you own; Close leaves it open. Whatever default isolation level
-// its connections have, pawl's own transactions run at read committed. While workers
-// run, pawl keeps one more connection of its own to be notified on.
+// New uses a pool that you own; Close leaves it open. Whatever the default isolation level of
+// its connections is, pawl's own transactions run at read committed. While workers run, pawl
+// keeps one more connection of its own for notifications.
 func New(pool *pgxpool.Pool, opts ...Options) (*DB, error) {
 	var o Options
 	if len(opts) > 0 {
@@ -148,15 +147,15 @@ func New(pool *pgxpool.Pool, opts ...Options) (*DB, error) {
 	}
 	db := &DB{pool: pool, opts: o, folder: folder}
 	db.listen = newListener(db)
-	db.history.Logger, db.history.Forget = o.Logger, db.forget
-	db.met = fmt.Sprintf("pawl %p", db)
+	db.history.Logger, db.history.OnChange = o.Logger, db.dropCaches
+	db.checkedKey = fmt.Sprintf("pawl %p", db)
 	return db, nil
 }
 
 // Pool returns the pool, for your own tables and transactions.
 func (db *DB) Pool() *pgxpool.Pool { return db.pool }
 
-// PoolStats tells how the pool is off. The connection for notifications is not of it.
+// PoolStats returns the state of the pool, without the connection for notifications.
 func (db *DB) PoolStats() engine.PoolStats {
 	s := db.pool.Stat()
 	return engine.PoolStats{
@@ -167,7 +166,7 @@ func (db *DB) PoolStats() engine.PoolStats {
 // Engine returns "postgres".
 func (db *DB) Engine() string { return "postgres" }
 
-// Ring wakes this process's sleepers of a queue.
+// Notify wakes this process's waiters of a queue.
 func (db *DB) Notify(queue string) { db.notifier.Notify(queue) }
 
 // Close ends the listening connection and, after Open, the pool.
@@ -181,8 +180,8 @@ func (db *DB) Close() error {
 	return nil
 }
 
-// redact drops a connection string from pgx's error, which may quote it with
-// its password (D-5).
+// redact removes a connection string from pgx's error, which may quote it with its password
+// (D-5).
 func redact(err error) error {
 	var parse *pgconnParseError
 	if errors.As(err, &parse) {

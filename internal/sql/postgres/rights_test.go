@@ -65,9 +65,9 @@ func TestReadWriteAndExecuteRightsSuffice(t *testing.T) {
 	db := open(t, address, postgres.Options{Schema: p.Names.Schema})
 	enginetest.Must(t, db.CheckSchema(t.Context()))
 	enginetest.LiveOnce(t, db)
-	sleeper := db.Waiter(enginetest.Queue)
-	defer sleeper.Close()
-	woken := enginetest.Asleep(t, sleeper)
+	waiter := db.Waiter(enginetest.Queue)
+	defer waiter.Close()
+	woken := enginetest.Asleep(t, waiter)
 	enginetest.Put(t, db, 1)
 	enginetest.WantWoken(t, woken)
 	tx, err := pool(t, db).BeginTx(t.Context(), nil)
@@ -85,8 +85,8 @@ func TestReadWriteAndExecuteRightsSuffice(t *testing.T) {
 	}
 }
 
-// D-100: a migration that has to wait for a table gives up, since everybody
-// else would wait behind it.
+// D-100: a migration that has to wait for a table fails, since all other statements would wait
+// behind it.
 func TestMigrationDoesNotQueueBehindALongReader(t *testing.T) {
 	for what, c := range map[string]struct{ lock, migration string }{
 		"the history":      {"LOCK TABLE pawl.pawl_schema IN ACCESS EXCLUSIVE MODE", ""},
@@ -111,8 +111,8 @@ func TestMigrationDoesNotQueueBehindALongReader(t *testing.T) {
 	}
 }
 
-// OBX-126, D-5: what the connection string says about encryption is obeyed: a
-// server that cannot encrypt gets no password and no query.
+// OBX-126, D-5: the connection string's setting of encryption is respected: a server that
+// cannot encrypt gets no password and no query.
 func TestEncryptionThatTheServerRefuses(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	enginetest.Must(t, err)

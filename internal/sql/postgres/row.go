@@ -9,16 +9,16 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// row is a row of an answer. Unlike pgx's own it stays readable after a column that
-// cannot be read, and so do the rows after it: one that another program wrote must
-// not take away those beside it (D-9).
+// row is a row of a result. Unlike pgx's own it stays readable after a column that cannot be
+// read, and so do the rows after it: one that another program wrote must not hide others
+// (D-9).
 type row struct {
 	rows  pgx.Rows
 	plans []pgtype.ScanPlan
 	types []reflect.Type
 }
 
-// Scan copies the columns into dest, those that it can.
+// Scan copies the columns into dest, as far as they can be converted.
 func (r *row) Scan(dest ...any) error {
 	values := r.rows.RawValues()
 	if len(dest) != len(values) {

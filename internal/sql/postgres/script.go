@@ -13,7 +13,7 @@ import (
 
 var _ engine.Migrator = (*DB)(nil)
 
-// The search path is put back at the end: a tool writes to its own table in the same
+// The search path is reset at the end: a tool writes to its own table in the same
 // transaction.
 const (
 	keepPath = `SELECT pg_catalog.set_config('pawl.search_path', pg_catalog.current_setting('search_path'), true);
@@ -21,8 +21,8 @@ SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true)`
 	restorePath = `SELECT pg_catalog.set_config('search_path', pg_catalog.current_setting('pawl.search_path'), true)`
 )
 
-// Script is what takes a schema from one version to another; see engine.Migrator.
-// It asks the database nothing.
+// Script returns the SQL that takes a schema from one version to another; see
+// engine.Migrator. It does not use the database.
 func (db *DB) Script(from, to int) (string, error) { return scriptOf(db.folder, from, to) }
 
 // Script is DB.Script without a database.
@@ -44,7 +44,7 @@ func scriptOf(folder *engine.Folder, from, to int) (string, error) {
 		Begin: fmt.Sprintf("CREATE SCHEMA IF NOT EXISTS %q;\n", folder.Names.Schema) + render(historyTable),
 		Path:  keepPath,
 		Unset: restorePath,
-		Drop:  func(engine.Object) string { return "" }, // they are replaced
+		Drop:  func(engine.Object) string { return "" }, // objects are replaced
 		Note: func(m engine.Migration) string {
 			return render(fmt.Sprintf(`INSERT INTO pawl.pawl_schema (version, name, checksum, lowest) VALUES (%d, '%s', '%s', %d)`, m.Version, m.Name, m.Checksum, m.Lowest))
 		},
@@ -54,14 +54,14 @@ func scriptOf(folder *engine.Folder, from, to int) (string, error) {
 	})
 }
 
-// Baseline notes a schema that was made by hand; see engine.Migrator.
+// Baseline records a schema that was created by hand; see engine.Migrator.
 func (db *DB) Baseline(ctx context.Context) error {
 	status, err := db.SchemaStatus(ctx)
 	if err != nil || status.Database > 0 {
 		return cmp.Or(err, status.Err)
 	}
 	findings, err := (&examiner{DB: db}).differences(ctx)
-	if err = cmp.Or(err, engine.Differs(findings)); err != nil {
+	if err = cmp.Or(err, engine.SchemaDifference(findings)); err != nil {
 		return err
 	}
 	return db.inMigration(ctx, func(ctx context.Context, tx pgx.Tx) error {
@@ -69,7 +69,7 @@ func (db *DB) Baseline(ctx context.Context) error {
 			return err
 		}
 		have, err := db.schema(ctx, tx)
-		if err != nil || len(have.Applied) > 0 { // somebody else did it
+		if err != nil || len(have.Applied) > 0 { // another process did it
 			return err
 		}
 		for _, m := range db.folder.Migrations {

@@ -21,8 +21,8 @@ type (
 	setting struct{ Value string }
 )
 
-// The looks of metrics run with pinned plans, and nothing else does: what is pinned
-// ends with their transaction.
+// The statements of metrics run with pinned plans, and nothing else does: the pin ends with
+// their transaction.
 func TestPlansOfMetricsArePinned(t *testing.T) {
 	db := dbtest.OpenPostgres(t).DB.(*postgres.DB)
 	for _, o := range []engine.Operation{MetricsSetting{}, OtherSetting{}} {

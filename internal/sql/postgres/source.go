@@ -14,13 +14,13 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 )
 
-// folder is what pawl asks of PostgreSQL, and how that is written.
+// folder describes PostgreSQL's statements and their syntax.
 func folder() *engine.Source {
 	return &engine.Source{
 		Syntax: engine.Syntax{
 			Placeholder: placeholder,
-			// The clock moves on within a transaction, and an index cannot be searched by
-			// it; when the transaction began does not and can.
+			// The clock advances within a statement, so an index cannot be searched by it; the
+			// time at which the transaction began is constant.
 			Now:     "clock_timestamp()",
 			Began:   "now()",
 			Columns: true,
@@ -30,13 +30,13 @@ func folder() *engine.Source {
 	}
 }
 
-// statements are those that only PostgreSQL has, each without values.
+// statements returns those that only PostgreSQL has, each with zero fields.
 func statements() []engine.Operation {
 	return slices.Concat(doctorStatements(), []engine.Operation{outboxClaim{}, outboxClaimAny{}})
 }
 
-// placeholder says of what type a parameter is: without prepared statements, as behind
-// a connection pooler, nothing else does.
+// placeholder adds the type of a parameter: without prepared statements, as behind a
+// connection pooler, the server cannot infer it.
 func placeholder(n int, _ string, t reflect.Type) string {
 	name, array := typeName(t), ""
 	if name == "" && t.Kind() == reflect.Slice {
@@ -51,7 +51,7 @@ func placeholder(n int, _ string, t reflect.Type) string {
 	return "$" + strconv.Itoa(n) + "::pg_catalog." + name + array
 }
 
-// typeName is what a type of Go's is called in PostgreSQL.
+// typeName returns PostgreSQL's name of a Go type.
 func typeName(t reflect.Type) string {
 	switch t {
 	case reflect.TypeFor[bool]():

@@ -17,7 +17,7 @@ func TestEveryStatementIsUsed(t *testing.T) {
 	enginetest.Must(t, err)
 	defer func() { _ = db.Close() }()
 	if unused := enginetest.UnusedOperations(t, "../../..", "internal/sql/postgres", postgres.Statements(db)); len(unused) > 0 {
-		t.Errorf("nobody asks for %v", unused)
+		t.Errorf("no operation uses %v", unused)
 	}
 	if names := postgres.Unbound(db); len(names) > 0 {
 		t.Errorf("no operation names %v", names)

@@ -19,9 +19,9 @@ import (
 	"github.com/bravellian/pawl/internal/testpg"
 )
 
-// D-114: somebody who may create in "public" defines functions and operators that
-// fit a call better than those of pg_catalog. Nothing of pawl's takes one: neither
-// a view nor any statement, whoever's connection it runs on.
+// D-114: a user who may create in "public" defines functions and operators that match a call
+// better than those of pg_catalog. Nothing of pawl's calls one: neither a view nor any
+// statement, whoever's connection it runs on.
 func TestNothingOfPublicIsCalled(t *testing.T) {
 	address := trapped(t)
 	db := open(t, address, postgres.Options{})
@@ -30,7 +30,7 @@ func TestNothingOfPublicIsCalled(t *testing.T) {
 	if n := number(t, conn, `SELECT count(*) FROM pg_depend d JOIN pg_class v ON v.oid = d.refobjid JOIN pg_namespace n ON n.oid = v.relnamespace WHERE n.nspname = 'pawl'`); n == 0 {
 		t.Fatal("no dependencies of pawl's objects are seen")
 	}
-	// What a view, a default, a check or an index uses was resolved when it was made.
+	// Names in a view, a default, a check or an index were resolved when it was created.
 	traps := list(t, conn, `SELECT d.classid::regclass || ' ' || d.objid || ' on ' || pg_describe_object(d.refclassid, d.refobjid, 0) FROM pg_depend d
 		WHERE d.refobjid IN (SELECT oid FROM pg_proc WHERE pronamespace = 'public'::regnamespace UNION ALL SELECT oid FROM pg_operator WHERE oprnamespace = 'public'::regnamespace)
 		  AND d.classid NOT IN ('pg_operator'::regclass)`)
@@ -46,7 +46,7 @@ func TestNothingOfPublicIsCalled(t *testing.T) {
 		t.Error("the traps do not catch a call that is not qualified")
 	}
 	enginetest.LiveOnce(t, db)
-	// And what the routines call is seen when they run.
+	// Names in routines are resolved when they run.
 	conn = connect(t, address)
 	_, err := conn.Exec(t.Context(), `SET search_path = "$user", public`)
 	enginetest.Must(t, err)
@@ -68,7 +68,7 @@ func TestEveryRoutineSetsItsSearchPath(t *testing.T) {
 }
 
 // Layout rule 6: a routine whose plans are pinned switches the compiler off as well. A
-// plan that is not to be taken counts as very dear, which is when PostgreSQL compiles
+// plan that is disabled gets a very high cost, which is when PostgreSQL compiles
 // it: reserving a block of ids took 25 ms instead of 0.1.
 func TestPinnedRoutinesAreNotCompiled(t *testing.T) {
 	p := place()(t)

@@ -10,38 +10,37 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 )
 
-// A claim wants to know two things that only the last claim could tell: how
-// long runs are at the moment, and where the live part of the index begins, the
-// mark. A claim that is not full reads what lies below the mark as well, in the
-// same statement (see outbox_claim_runs), so nothing is ever missed; but a full
-// one may leave older messages below it: with a due time in the past, released,
-// committed late. Therefore only claims of the worker loop begin at the mark,
-// which claim again at once, and not all of them.
+// A claim uses two values that the last claim measured: how long runs are at the moment, and
+// where the live part of the index begins, the mark. A claim that is not full also reads what
+// is below the mark, in the same statement (see outbox_claim_runs), so nothing is missed; but
+// a full one may leave older messages below it: with a due time in the past, released,
+// committed late. Therefore only claims of the worker loop, which claims again at once, start
+// at the mark, and not all of them do.
 const (
 	// markMargin keeps runs that commit a little late above the mark.
 	markMargin = 2 * time.Second
-	// Claims from the beginning take at most one part in wholeShare of a loop's
-	// time, but there is one every markEvery, the loop's poll interval.
-	wholeShare = 10
-	markEvery  = time.Second
+	// Claims from the beginning take at most one part in fullShare of a loop's time, but
+	// there is one every markEvery, the loop's poll interval.
+	fullShare = 10
+	markEvery = time.Second
 )
 
-// tuner remembers what the last claims of one queue saw.
+// tuner keeps what the last claims of one queue measured.
 type tuner struct {
-	mu        sync.Mutex
-	perRow    float64   // messages per ready row
-	mark      time.Time // zero: no mark
-	nextWhole time.Time // when a claim of a loop is to begin at the beginning
+	mu       sync.Mutex
+	perRow   float64   // messages per ready row
+	mark     time.Time // zero: no mark
+	nextFull time.Time // when a loop's claim is to start at the beginning again
 }
 
-// claiming is a claim with the engine's own parameters and columns.
-type claiming struct {
+// claimParams are a claim's parameters that the engine adds.
+type claimParams struct {
 	Queue string
 	Owner [16]byte
 	Lease time.Duration
 	Most  int
 	Rows  int                // how many ready rows to read first
-	From  pgtype.Timestamptz // where to begin
+	From  pgtype.Timestamptz // where to start
 }
 
 type tunedRow struct {
@@ -52,15 +51,15 @@ type tunedRow struct {
 
 type outboxClaim struct {
 	engine.Rows[tunedRow]
-	claiming
+	claimParams
 }
 
 type outboxClaimAny struct {
 	engine.Rows[tunedRow]
-	claiming
+	claimParams
 }
 
-// tuned reports whether an operation is sent as one of the engine's own.
+// tuned reports whether the engine adds parameters to an operation.
 func tuned(o engine.Operation) bool {
 	switch o.(type) {
 	case op.OutboxClaim, op.OutboxClaimAny:
@@ -69,32 +68,32 @@ func tuned(o engine.Operation) bool {
 	return false
 }
 
-// tune adds the engine's own parameters to an operation and reads its own columns
-// off the answer. finish, if not nil, is to be called when the call succeeded.
+// tune adds the engine's own parameters to an operation and reads its own columns of the
+// result. finish, if not nil, is to be called when the call succeeded.
 func (db *DB) tune(c *engine.Call) (o engine.Operation, each func(engine.Row) error, finish func()) {
-	if _, looks := c.Operation.(op.GenerationLook); looks {
-		each, finish = db.look()
+	if _, looks := c.Operation.(op.GenerationCheck); looks {
+		each, finish = db.readGeneration()
 		return c.Operation, each, finish
 	}
 	switch o := c.Operation.(type) {
 	case op.OutboxClaim:
-		p, each, finish := db.claiming(c, claiming{Queue: o.Queue, Owner: o.Owner, Lease: o.Lease, Most: o.Most}, true)
-		return outboxClaim{claiming: p}, each, finish
+		p, each, finish := db.claiming(c, claimParams{Queue: o.Queue, Owner: o.Owner, Lease: o.Lease, Most: o.Most}, true)
+		return outboxClaim{claimParams: p}, each, finish
 	case op.OutboxClaimAny:
-		p, each, finish := db.claiming(c, claiming{Queue: o.Queue, Owner: o.Owner, Lease: o.Lease, Most: o.Most}, false)
-		return outboxClaimAny{claiming: p}, each, finish
+		p, each, finish := db.claiming(c, claimParams{Queue: o.Queue, Owner: o.Owner, Lease: o.Lease, Most: o.Most}, false)
+		return outboxClaimAny{claimParams: p}, each, finish
 	}
 	return c.Operation, c.Each, nil
 }
 
-// claiming tunes a claim. loops says that it is a worker loop's.
-func (db *DB) claiming(c *engine.Call, p claiming, loops bool) (claiming, func(engine.Row) error, func()) {
+// claiming tunes a claim. loops means that it is a worker loop's.
+func (db *DB) claiming(c *engine.Call, p claimParams, loops bool) (claimParams, func(engine.Row) error, func()) {
 	stored, ok := db.tuners.Load(p.Queue)
 	if !ok {
 		stored, _ = db.tuners.LoadOrStore(p.Queue, &tuner{perRow: 1})
 	}
 	t := stored.(*tuner)
-	seen := &claimed{began: time.Now(), loops: loops}
+	seen := &claimed{began: time.Now(), byLoop: loops}
 	p.Rows, p.From = t.hint(p.Most, seen)
 	each := func(r engine.Row) error {
 		seen.row = r
@@ -104,17 +103,17 @@ func (db *DB) claiming(c *engine.Call, p claiming, loops bool) (claiming, func(e
 	return p, each, func() { t.learn(p.Most, seen, time.Now()) }
 }
 
-// hint returns how many ready rows to read first and where to begin.
+// hint returns how many ready rows to read first and where to start.
 func (t *tuner) hint(want int, c *claimed) (rows int, from pgtype.Timestamptz) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	rows = int(float64(want)/t.perRow) + 1
-	if c.loops && !t.mark.IsZero() && c.began.Before(t.nextWhole) {
+	if c.byLoop && !t.mark.IsZero() && c.began.Before(t.nextFull) {
 		return rows, pgtype.Timestamptz{Time: t.mark.Add(-markMargin), Valid: true}
 	}
-	c.whole = true
-	if c.loops {
-		t.nextWhole = c.began.Add(markEvery)
+	c.full = true
+	if c.byLoop {
+		t.nextFull = c.began.Add(markEvery)
 	}
 	return rows, pgtype.Timestamptz{InfinityModifier: pgtype.NegativeInfinity, Valid: true}
 }
@@ -122,12 +121,12 @@ func (t *tuner) hint(want int, c *claimed) (rows int, from pgtype.Timestamptz) {
 func (t *tuner) learn(want int, seen *claimed, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if seen.loops && seen.whole {
-		t.nextWhole = now.Add(min(wholeShare*now.Sub(seen.began), markEvery))
+	if seen.byLoop && seen.full {
+		t.nextFull = now.Add(min(fullShare*now.Sub(seen.began), markEvery))
 	}
 	if seen.n < want {
-		t.mark = time.Time{} // nothing is left: begin at the beginning next time
-	} else if seen.whole || seen.oldest.After(t.mark) {
+		t.mark = time.Time{} // nothing is left: start at the beginning next time
+	} else if seen.full || seen.oldest.After(t.mark) {
 		t.mark = seen.oldest
 	}
 	if seen.n > 0 && seen.length > 0 {
@@ -135,12 +134,12 @@ func (t *tuner) learn(want int, seen *claimed, now time.Time) {
 	}
 }
 
-// claimed is a claim, and each row of it in turn; it keeps the two columns that
-// are the engine's.
+// claimed is a claim, and each row of it in turn; it keeps the two columns that are the
+// engine's.
 type claimed struct {
 	began  time.Time
-	loops  bool // it is a worker loop's, which claims again at once
-	whole  bool // it did not begin at the mark
+	byLoop bool // it is a worker loop's, which claims again at once
+	full   bool // it did not start at the mark
 	row    engine.Row
 	n      int
 	oldest time.Time
@@ -149,7 +148,7 @@ type claimed struct {
 	dest   []any
 }
 
-// Scan fills dest with the columns of the contract.
+// Scan fills dest with the columns of the operation.
 func (c *claimed) Scan(dest ...any) error {
 	c.dest = append(append(c.dest[:0], dest...), &c.at, &c.length)
 	err := c.row.Scan(c.dest...)

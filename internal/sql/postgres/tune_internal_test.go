@@ -17,21 +17,21 @@ func TestMark(t *testing.T) {
 	tuner := &tuner{perRow: 1}
 	claim := func(loops bool, takes time.Duration, want, got int) (whole bool) {
 		t.Helper()
-		seen := &claimed{began: now, loops: loops}
+		seen := &claimed{began: now, byLoop: loops}
 		_, from := tuner.hint(want, seen)
 		infinite := from.InfinityModifier == pgtype.NegativeInfinity
-		if infinite != seen.whole || !infinite && !from.Time.Equal(at.Add(-markMargin)) {
-			t.Errorf("the claim begins at %v, whole is %v", from, seen.whole)
+		if infinite != seen.full || !infinite && !from.Time.Equal(at.Add(-markMargin)) {
+			t.Errorf("the claim begins at %v, whole is %v", from, seen.full)
 		}
 		now = now.Add(takes)
 		seen.n, seen.oldest = got, at
 		tuner.learn(want, seen, now)
-		return seen.whole
+		return seen.full
 	}
 	loop := func(takes time.Duration, want, got int) bool { t.Helper(); return claim(true, takes, want, got) }
 
 	for _, takes := range []time.Duration{time.Millisecond, 20 * time.Millisecond, 10 * time.Second} {
-		tuner.mark, tuner.nextWhole = time.Time{}, time.Time{}
+		tuner.mark, tuner.nextFull = time.Time{}, time.Time{}
 		if !loop(takes, 10, 10) {
 			t.Fatal("the first claim begins at a mark that nobody has set")
 		}

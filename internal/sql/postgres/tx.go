@@ -14,13 +14,12 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// Tx makes a pgx.Tx one that pawl can write in, or a *pgx.Conn or *pgxpool.Conn on
-// which a transaction is open. A pool is refused when it is used, and so is a
-// connection outside a transaction: engine.ErrNotInTransaction. A *sql.Tx of
-// whatever driver needs no adapter.
+// Tx converts a pgx.Tx into one that pawl can write in, or a *pgx.Conn or *pgxpool.Conn on
+// which a transaction is open. Using a pool, or a connection outside a transaction, fails with
+// engine.ErrNotInTransaction. A *sql.Tx of any driver needs no adapter.
 func Tx(tx PgxTx) engine.Tx { return pgxTx{tx} }
 
-// AdoptTx returns a Tx for what pgx runs statements in.
+// AdoptTx returns a Tx for a type of pgx that runs statements.
 func (db *DB) AdoptTx(given any) (engine.Tx, error) {
 	tx, ok := given.(PgxTx)
 	if !ok {
@@ -46,8 +45,8 @@ func Pgx(tx engine.Tx) (pgxTransaction pgx.Tx, ok bool) {
 
 type pgxTx struct{ tx PgxTx }
 
-// CheckTx refuses what is no open transaction. A connection knows from the last
-// answer of the server whether it is in one.
+// CheckTx returns an error for what is no open transaction. A connection knows its state from
+// the server's last answer.
 func (t pgxTx) CheckTx() error {
 	switch tx := t.tx.(type) {
 	case nil:
@@ -60,13 +59,13 @@ func (t pgxTx) CheckTx() error {
 		return openOn(tx, tx.Conn().PgConn())
 	case interface {
 		Begin(ctx context.Context) (pgx.Tx, error)
-	}: // a pool, or what embeds one
+	}: // a pool, or a type that embeds one
 		return engine.NotInTransaction(t.tx)
 	}
 	return nil
 }
 
-// openOn refuses given unless a transaction is open on its connection.
+// openOn returns an error unless a transaction is open on given's connection.
 func openOn(given any, conn *pgconn.PgConn) error {
 	const idle = 'I'
 	if conn.TxStatus() == idle {
@@ -75,9 +74,9 @@ func openOn(given any, conn *pgconn.PgConn) error {
 	return nil
 }
 
-// ready returns the transaction to run statements in. It refuses what is none, and
-// a single connection of database/sql unless a transaction is open on it, which
-// only pgx tells without a question to the server.
+// ready returns the transaction to run statements in. It refuses what is none, and a single
+// connection of database/sql unless a transaction is open on it, which only pgx can tell
+// without a round trip.
 func ready(tx engine.Tx) (engine.Tx, error) {
 	if err := engine.CheckTx(tx); err != nil {
 		return nil, err
@@ -89,13 +88,13 @@ func ready(tx engine.Tx) (engine.Tx, error) {
 	}
 	refusal := engine.NotInTransaction(tx)
 	err := conn.Raw(func(driverConn any) error {
-		if wrapper, ok := driverConn.(interface{ Raw() driver.Conn }); ok { // as drivers for tracing are
+		if wrapper, ok := driverConn.(interface{ Raw() driver.Conn }); ok { // as in drivers for tracing
 			driverConn = wrapper.Raw()
 		}
 		if own, ok := driverConn.(interface{ Conn() *pgx.Conn }); ok {
 			refusal = openOn(tx, own.Conn().PgConn())
 		}
-		return nil // an error here would make database/sql judge the connection
+		return nil // after an error database/sql would close the connection
 	})
 	if err != nil {
 		return nil, err
@@ -108,7 +107,7 @@ func (t pgxTx) ExecContext(ctx context.Context, query string, args ...any) (sql.
 	return result(tag.RowsAffected()), err
 }
 
-// result is rows affected as database/sql wants it.
+// result is the number of rows affected, as an sql.Result.
 type result int64
 
 func (r result) RowsAffected() (int64, error) { return int64(r), nil }
@@ -117,7 +116,7 @@ func (r result) LastInsertId() (int64, error) {
 	return 0, errors.New("postgres has no last insert id")
 }
 
-// rowQueryer is what *sql.Tx and *sql.Conn can do beyond engine.Tx.
+// rowQueryer has methods of *sql.Tx and *sql.Conn that engine.Tx does not.
 type rowQueryer interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
@@ -128,7 +127,7 @@ type rowQuery func(ctx context.Context, query string) scanner
 
 func (t pgxTx) row(ctx context.Context, query string) scanner { return t.tx.QueryRow(ctx, query) }
 
-// txRow queries in a caller's transaction; it is nil for one that cannot.
+// txRow returns a function that queries in a caller's transaction; nil if that cannot.
 func txRow(tx engine.Tx) rowQuery {
 	switch t := tx.(type) {
 	case pgxTx:
@@ -167,8 +166,8 @@ func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
 const (
 	beginTx  = "begin"
 	commitTx = "commit"
-	// rollbackLimit bounds a rollback, which must not depend on a context that
-	// has ended: the connection would stay in its transaction.
+	// rollbackLimit bounds a rollback, which must not depend on a context that has ended: the
+	// connection would stay in its transaction.
 	rollbackLimit = 5 * time.Second
 )
 
@@ -205,8 +204,8 @@ func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context, tx engine.T
 	return wrap(commitTx, tx.Commit(commit), engine.ErrCommitUnknown)
 }
 
-// arguments gives every argument, in place, a type that says itself what it is in SQL.
-// Without prepared statements, as behind a connection pooler, nothing else does.
+// arguments replaces every argument, in place, by one with an explicit SQL type. Without
+// prepared statements, as behind a connection pooler, the server cannot infer it.
 func arguments(args []any) []any {
 	for i, a := range args {
 		switch a := a.(type) {

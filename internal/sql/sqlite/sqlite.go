@@ -22,7 +22,7 @@ type DB = anydriver.DB
 // Options configure a database. The zero value is right for most programs.
 type Options = anydriver.Options
 
-// Open opens, and if need be creates, the database file at path, in WAL mode
+// Open opens, and if necessary creates, the database file at path, in WAL mode
 // unless Options say otherwise.
 // path may also be a "file:" URI with parameters of modernc.org/sqlite.
 func Open(path string, opts ...Options) (*DB, error) {
@@ -35,8 +35,8 @@ func OpenURL(o engine.OpenOptions) (engine.DB, error) { return anydriver.OpenerW
 // New uses a pool that you own; see anydriver.New.
 func New(pool *sql.DB, opts ...Options) (*DB, error) { return anydriver.New(pool, opts...) }
 
-// Script is what takes a schema from one version to another, without a database; see
-// engine.Migrator.
+// Script returns the SQL that takes a schema from one version to another, without a database;
+// see engine.Migrator.
 func Script(from, to int, opts ...Options) (string, error) {
 	return anydriver.Script(from, to, opts...)
 }

@@ -84,9 +84,6 @@ func (db *DB) statement(o engine.Operation) (*engine.Statement, error) {
 	if s := db.folder.Statement(o); s != nil {
 		return s, nil
 	}
-	if missing(o) {
-		return nil, fmt.Errorf("sqlserver: operation %q: %w", engine.NameOf(o), errors.ErrUnsupported)
-	}
 	return nil, fmt.Errorf("sqlserver: unknown operation %q", engine.NameOf(o))
 }
 

@@ -7,28 +7,29 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/engine"
 )
 
 var _ engine.Examiner = (*DB)(nil)
 
 // Examinations returns what can be looked at on SQL Server.
-func (db *DB) Examinations(l engine.Limits) []engine.Examination {
-	x := &examiner{db, l.WithDefaults()}
+func (db *DB) Examinations(l health.Limits) []engine.Examination {
+	x := &examiner{db, engine.WithDefaults(l)}
 	return []engine.Examination{
-		{Name: "server", Look: x.server},
-		{Name: "session", Look: x.session},
-		{Name: "objects", Look: x.objects},
-		{Name: "triggers", Look: x.triggers},
-		{Name: "durability", Look: x.durability},
-		{Name: "snapshots", Look: x.snapshots},
-		{Name: "space", Look: x.space},
+		{Name: "server", Examine: x.server},
+		{Name: "session", Examine: x.session},
+		{Name: "objects", Examine: x.objects},
+		{Name: "triggers", Examine: x.triggers},
+		{Name: "durability", Examine: x.durability},
+		{Name: "snapshots", Examine: x.snapshots},
+		{Name: "space", Examine: x.space},
 	}
 }
 
 type examiner struct {
 	*DB
-	limits engine.Limits
+	limits health.Limits
 }
 
 // doctorStatements are the statements of the doctor that only SQL Server has.
@@ -62,7 +63,7 @@ const (
 	managed     = 8
 )
 
-func (x *examiner) server(ctx context.Context) ([]engine.Finding, error) {
+func (x *examiner) server(ctx context.Context) ([]health.Finding, error) {
 	info, _, err := engine.Get(ctx, x, doctorServer{})
 	if err != nil {
 		return nil, err
@@ -70,34 +71,34 @@ func (x *examiner) server(ctx context.Context) ([]engine.Finding, error) {
 	return checkServer(&info), nil
 }
 
-func checkServer(s *serverInfo) (found []engine.Finding) {
+func checkServer(s *serverInfo) (found []health.Finding) {
 	major, _, _ := strings.Cut(s.Version, ".")
 	name := "SQL Server " + s.Version
 	if n, err := strconv.Atoi(major); err == nil && n < oldest && s.Edition != azure && s.Edition != managed {
-		found = append(found, engine.NewFinding(engine.Problem, name, "Upgrade the server: pawl needs SQL Server 2016 (13.0) or later."))
+		found = append(found, engine.NewFinding(health.Problem, name, "Upgrade the server: pawl needs SQL Server 2016 (13.0) or later."))
 	}
 	if s.Level < oldestLevel {
-		found = append(found, engine.NewFinding(engine.Problem, fmt.Sprintf("the database's compatibility level is %d", s.Level),
+		found = append(found, engine.NewFinding(health.Problem, fmt.Sprintf("the database's compatibility level is %d", s.Level),
 			fmt.Sprintf("ALTER DATABASE CURRENT SET COMPATIBILITY_LEVEL = %d or higher: JSON needs it", oldestLevel)))
 	}
 	switch {
 	case s.ReadOnly:
-		found = append(found, engine.NewFinding(engine.Problem, "the database is READ_ONLY", "ALTER DATABASE CURRENT SET READ_WRITE"))
+		found = append(found, engine.NewFinding(health.Problem, "the database is READ_ONLY", "ALTER DATABASE CURRENT SET READ_WRITE"))
 	case s.Standby:
-		found = append(found, engine.NewFinding(engine.Problem, "this is a replica that can only be read", "Connect to the primary, by the listener and without ApplicationIntent=ReadOnly in the connection string."))
+		found = append(found, engine.NewFinding(health.Problem, "this is a replica that can only be read", "Connect to the primary, by the listener and without ApplicationIntent=ReadOnly in the connection string."))
 	}
 	if !s.Versioned {
-		found = append(found, engine.NewFinding(engine.Note, "READ_COMMITTED_SNAPSHOT is OFF: what reads messages waits for transactions that have changed them and are open",
+		found = append(found, engine.NewFinding(health.Note, "READ_COMMITTED_SNAPSHOT is OFF: what reads messages waits for transactions that have changed them and are open",
 			"ALTER DATABASE CURRENT SET READ_COMMITTED_SNAPSHOT ON WITH ROLLBACK IMMEDIATE, if the database's other programs can do with it"))
 	}
 	if s.Closes {
-		found = append(found, engine.NewFinding(engine.Warning, "AUTO_CLOSE is ON: the database is closed and opened again whenever nobody is connected", "ALTER DATABASE CURRENT SET AUTO_CLOSE OFF"))
+		found = append(found, engine.NewFinding(health.Warning, "AUTO_CLOSE is ON: the database is closed and opened again whenever nobody is connected", "ALTER DATABASE CURRENT SET AUTO_CLOSE OFF"))
 	}
 	if s.Shrinks {
-		found = append(found, engine.NewFinding(engine.Warning, "AUTO_SHRINK is ON: files shrink and grow again, and indexes are fragmented", "ALTER DATABASE CURRENT SET AUTO_SHRINK OFF"))
+		found = append(found, engine.NewFinding(health.Warning, "AUTO_SHRINK is ON: files shrink and grow again, and indexes are fragmented", "ALTER DATABASE CURRENT SET AUTO_SHRINK OFF"))
 	}
 	if !s.Counts || !s.Measures {
-		found = append(found, engine.NewFinding(engine.Warning, "statistics are not made or updated by themselves: plans go by what the tables once were",
+		found = append(found, engine.NewFinding(health.Warning, "statistics are not made or updated by themselves: plans go by what the tables once were",
 			"ALTER DATABASE CURRENT SET AUTO_CREATE_STATISTICS ON; ALTER DATABASE CURRENT SET AUTO_UPDATE_STATISTICS ON"))
 	}
 	return engine.OrOK(found, fmt.Sprintf("%s at compatibility level %d, which can be written to", name, s.Level))
@@ -113,7 +114,7 @@ type sessionSetting struct {
 
 // session looks at the settings of pawl's sessions. The driver makes them; the server's
 // option "user options" or a login's trigger can have made others.
-func (x *examiner) session(ctx context.Context) ([]engine.Finding, error) {
+func (x *examiner) session(ctx context.Context) ([]health.Finding, error) {
 	list, err := engine.Query(ctx, x, doctorSession{})
 	if err != nil {
 		return nil, err
@@ -121,11 +122,11 @@ func (x *examiner) session(ctx context.Context) ([]engine.Finding, error) {
 	return checkSession(list), nil
 }
 
-func checkSession(list []sessionSetting) (found []engine.Finding) {
+func checkSession(list []sessionSetting) (found []health.Finding) {
 	for _, s := range list {
 		// ARITHABORT is implied by ANSI_WARNINGS.
 		if off := s.Name == "NUMERIC_ROUNDABORT"; s.Value != nil && s.Name != "ARITHABORT" && (*s.Value == 1) == off {
-			found = append(found, engine.NewFinding(engine.Problem, fmt.Sprintf("%s is %s in this session: the server refuses changes to tables with filtered indexes", s.Name, map[bool]string{true: "ON", false: "OFF"}[off]),
+			found = append(found, engine.NewFinding(health.Problem, fmt.Sprintf("%s is %s in this session: the server refuses changes to tables with filtered indexes", s.Name, map[bool]string{true: "ON", false: "OFF"}[off]),
 				"Take it out of where it comes from: the server's option \"user options\", or a trigger at logon."))
 		}
 	}
@@ -133,7 +134,7 @@ func checkSession(list []sessionSetting) (found []engine.Finding) {
 }
 
 // durability looks at the settings by which a crash can take back commits.
-func (x *examiner) durability(ctx context.Context) ([]engine.Finding, error) {
+func (x *examiner) durability(ctx context.Context) ([]health.Finding, error) {
 	info, _, err := engine.Get(ctx, x, doctorServer{})
 	if err != nil {
 		return nil, err
@@ -141,13 +142,13 @@ func (x *examiner) durability(ctx context.Context) ([]engine.Finding, error) {
 	return checkDurability(&info), nil
 }
 
-func checkDurability(s *serverInfo) (found []engine.Finding) {
+func checkDurability(s *serverInfo) (found []health.Finding) {
 	const forced, checksum = 2, 2
 	if s.Delayed == forced {
-		found = append(found, engine.NewFinding(engine.Warning, "DELAYED_DURABILITY = FORCED: a crash of the server takes back the last commits", "ALTER DATABASE CURRENT SET DELAYED_DURABILITY = DISABLED"))
+		found = append(found, engine.NewFinding(health.Warning, "DELAYED_DURABILITY = FORCED: a crash of the server takes back the last commits", "ALTER DATABASE CURRENT SET DELAYED_DURABILITY = DISABLED"))
 	}
 	if s.Verify != checksum && s.Edition != azure {
-		found = append(found, engine.NewFinding(engine.Warning, "PAGE_VERIFY is not CHECKSUM: what a disk destroys goes unnoticed", "ALTER DATABASE CURRENT SET PAGE_VERIFY CHECKSUM"))
+		found = append(found, engine.NewFinding(health.Warning, "PAGE_VERIFY is not CHECKSUM: what a disk destroys goes unnoticed", "ALTER DATABASE CURRENT SET PAGE_VERIFY CHECKSUM"))
 	}
 	return engine.OrOK(found, "commits are on disk, pages have checksums")
 }
@@ -163,12 +164,12 @@ func age(micros int64) string {
 
 // unseen is what an examination says that this user may not make, or that this server has
 // not got; nil for another error.
-func unseen(err error, right string) []engine.Finding {
+func unseen(err error, right string) []health.Finding {
 	switch errorNumber(err) {
 	case 229, 262, 297, 300, 371:
-		return []engine.Finding{engine.NewFinding(engine.Note, "this user may not see it", "To see it: GRANT "+right+" TO this user")}
+		return []health.Finding{engine.NewFinding(health.Note, "this user may not see it", "To see it: GRANT "+right+" TO this user")}
 	case 208:
-		return []engine.Finding{engine.NewFinding(engine.Note, "this server does not tell", "")}
+		return []health.Finding{engine.NewFinding(health.Note, "this server does not tell", "")}
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sqlc-dev/teesql/ast"
 
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/tsqltest"
 )
@@ -70,7 +71,7 @@ func TestDifferences(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &examiner{&DB{folder: f, opts: Options{Schema: "s", Prefix: "p_"}}, engine.Limits{}.WithDefaults()}
+	x := &examiner{&DB{folder: f, opts: Options{Schema: "s", Prefix: "p_"}}, engine.WithDefaults(health.Limits{})}
 	want := expectedObjects(f)
 	there := slices.DeleteFunc(slices.Clone(want), func(o object) bool {
 		return strings.HasPrefix(o.Name, "p_timer.") || o.Name == "p_timer" || o.Name == "p_job.due_at" || o.Name == "p_job_fire"
@@ -81,7 +82,7 @@ func TestDifferences(t *testing.T) {
 	}
 	var found []string
 	for _, f := range x.missing(want, there) {
-		found = append(found, f.Evidence)
+		found = append(found, f.Summary)
 	}
 	slices.Sort(found)
 	if expected := []string{"disabled index: p_outbox_ready.suspect", "missing column: p_job.due_at", "missing routine: p_job_fire", "missing table: p_timer"}; !slices.Equal(found, expected) {
@@ -95,7 +96,7 @@ func TestDifferences(t *testing.T) {
 		t.Errorf("%v", found)
 	}
 	texts[3].Definition += " SELECT 1"
-	if found := x.changed(texts); len(found) != 1 || !strings.Contains(found[0].Evidence, texts[3].Name) {
+	if found := x.changed(texts); len(found) != 1 || !strings.Contains(found[0].Summary, texts[3].Name) {
 		t.Errorf("%v", found)
 	}
 }
@@ -108,42 +109,42 @@ func TestJudgements(t *testing.T) {
 		change(&s)
 		return &s
 	}
-	x := &examiner{&DB{folder: &engine.Folder{Names: engine.Names{Schema: "s"}}}, engine.Limits{}.WithDefaults()}
+	x := &examiner{&DB{folder: &engine.Folder{Names: engine.Names{Schema: "s"}}}, engine.WithDefaults(health.Limits{})}
 	minute := int64(60_000_000)
 	one, zero := 1, 0
 	for _, c := range []struct {
 		name  string
-		found []engine.Finding
-		level engine.Level
+		found []health.Finding
+		level health.Level
 		want  string
 	}{
-		{"good server", checkServer(&good), engine.OK, "SQL Server 15.0.4"},
-		{"old server", checkServer(with(func(s *serverInfo) { s.Version = "12.0.1" })), engine.Problem, "12.0.1"},
-		{"Azure's version", checkServer(with(func(s *serverInfo) { s.Version, s.Edition = "12.0.2000.8", 5 })), engine.OK, "12.0.2000.8"},
-		{"old level", checkServer(with(func(s *serverInfo) { s.Level = 110 })), engine.Problem, "110"},
-		{"read only", checkServer(with(func(s *serverInfo) { s.ReadOnly, s.Standby = true, true })), engine.Problem, "READ_ONLY"},
-		{"replica", checkServer(with(func(s *serverInfo) { s.Standby = true })), engine.Problem, "replica"},
-		{"no row versions", checkServer(with(func(s *serverInfo) { s.Versioned = false })), engine.Note, "READ_COMMITTED_SNAPSHOT"},
-		{"closes", checkServer(with(func(s *serverInfo) { s.Closes = true })), engine.Warning, "AUTO_CLOSE"},
-		{"shrinks", checkServer(with(func(s *serverInfo) { s.Shrinks = true })), engine.Warning, "AUTO_SHRINK"},
-		{"no statistics", checkServer(with(func(s *serverInfo) { s.Counts = false })), engine.Warning, "statistics"},
-		{"durable", checkDurability(&good), engine.OK, ""},
-		{"delayed durability", checkDurability(with(func(s *serverInfo) { s.Delayed = 2 })), engine.Warning, "FORCED"},
-		{"durability as asked for", checkDurability(with(func(s *serverInfo) { s.Delayed = 1 })), engine.OK, ""},
-		{"no checksums", checkDurability(with(func(s *serverInfo) { s.Verify = 0 })), engine.Warning, "PAGE_VERIFY"},
-		{"session", checkSession([]sessionSetting{{"QUOTED_IDENTIFIER", &one}, {"NUMERIC_ROUNDABORT", &zero}, {"ARITHABORT", &zero}, {"ANSI_NULLS", nil}}), engine.OK, ""},
-		{"quotes", checkSession([]sessionSetting{{"QUOTED_IDENTIFIER", &zero}}), engine.Problem, "QUOTED_IDENTIFIER is OFF"},
-		{"rounding", checkSession([]sessionSetting{{"NUMERIC_ROUNDABORT", &one}}), engine.Problem, "NUMERIC_ROUNDABORT is ON"},
-		{"young transaction", x.checkTransactions([]transaction{{Micros: minute}}), engine.OK, ""},
-		{"old transaction", x.checkTransactions([]transaction{{ID: 51, State: "sleeping", Micros: 6 * minute}}), engine.Warning, "session 51"},
-		{"very old transaction", x.checkTransactions([]transaction{{ID: 52, Micros: 61 * minute, Wrote: true}}), engine.Problem, "locked"},
-		{"full table", x.checkSpace([]room{{"outbox_ready", 1_000_000, 40_000}}), engine.OK, "1000000 rows"},
-		{"empty table", x.checkSpace([]room{{"outbox_ready", 10, 40_000}}), engine.Warning, "312 MB"},
-		{"empty messages", x.checkSpace([]room{{"outbox_message", 10, 40_000}}), engine.OK, ""},
+		{"good server", checkServer(&good), health.OK, "SQL Server 15.0.4"},
+		{"old server", checkServer(with(func(s *serverInfo) { s.Version = "12.0.1" })), health.Problem, "12.0.1"},
+		{"Azure's version", checkServer(with(func(s *serverInfo) { s.Version, s.Edition = "12.0.2000.8", 5 })), health.OK, "12.0.2000.8"},
+		{"old level", checkServer(with(func(s *serverInfo) { s.Level = 110 })), health.Problem, "110"},
+		{"read only", checkServer(with(func(s *serverInfo) { s.ReadOnly, s.Standby = true, true })), health.Problem, "READ_ONLY"},
+		{"replica", checkServer(with(func(s *serverInfo) { s.Standby = true })), health.Problem, "replica"},
+		{"no row versions", checkServer(with(func(s *serverInfo) { s.Versioned = false })), health.Note, "READ_COMMITTED_SNAPSHOT"},
+		{"closes", checkServer(with(func(s *serverInfo) { s.Closes = true })), health.Warning, "AUTO_CLOSE"},
+		{"shrinks", checkServer(with(func(s *serverInfo) { s.Shrinks = true })), health.Warning, "AUTO_SHRINK"},
+		{"no statistics", checkServer(with(func(s *serverInfo) { s.Counts = false })), health.Warning, "statistics"},
+		{"durable", checkDurability(&good), health.OK, ""},
+		{"delayed durability", checkDurability(with(func(s *serverInfo) { s.Delayed = 2 })), health.Warning, "FORCED"},
+		{"durability as asked for", checkDurability(with(func(s *serverInfo) { s.Delayed = 1 })), health.OK, ""},
+		{"no checksums", checkDurability(with(func(s *serverInfo) { s.Verify = 0 })), health.Warning, "PAGE_VERIFY"},
+		{"session", checkSession([]sessionSetting{{"QUOTED_IDENTIFIER", &one}, {"NUMERIC_ROUNDABORT", &zero}, {"ARITHABORT", &zero}, {"ANSI_NULLS", nil}}), health.OK, ""},
+		{"quotes", checkSession([]sessionSetting{{"QUOTED_IDENTIFIER", &zero}}), health.Problem, "QUOTED_IDENTIFIER is OFF"},
+		{"rounding", checkSession([]sessionSetting{{"NUMERIC_ROUNDABORT", &one}}), health.Problem, "NUMERIC_ROUNDABORT is ON"},
+		{"young transaction", x.checkTransactions([]transaction{{Micros: minute}}), health.OK, ""},
+		{"old transaction", x.checkTransactions([]transaction{{ID: 51, State: "sleeping", Micros: 6 * minute}}), health.Warning, "session 51"},
+		{"very old transaction", x.checkTransactions([]transaction{{ID: 52, Micros: 61 * minute, Wrote: true}}), health.Problem, "locked"},
+		{"full table", x.checkSpace([]room{{"outbox_ready", 1_000_000, 40_000}}), health.OK, "1000000 rows"},
+		{"empty table", x.checkSpace([]room{{"outbox_ready", 10, 40_000}}), health.Warning, "312 MB"},
+		{"empty messages", x.checkSpace([]room{{"outbox_message", 10, 40_000}}), health.OK, ""},
 	} {
-		worst, text := engine.OK, ""
+		worst, text := health.OK, ""
 		for _, f := range c.found {
-			worst, text = max(worst, f.Level), text+f.Evidence
+			worst, text = max(worst, f.Level), text+f.Summary
 		}
 		if worst != c.level || !strings.Contains(text, c.want) {
 			t.Errorf("%s: %v, want %v with %q", c.name, c.found, c.level, c.want)

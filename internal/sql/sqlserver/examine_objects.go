@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/engine"
 )
 
@@ -94,18 +95,23 @@ func (x *examiner) current(ctx context.Context) bool {
 	return err == nil && status.Err == nil && !status.Newer
 }
 
-// objects looks for everything that the migrations make. A schema that is not of this
-// build is another check's matter.
-func (x *examiner) objects(ctx context.Context) ([]engine.Finding, error) {
+// objects checks everything that the migrations make. A schema that is not of this build is
+// another check's matter.
+func (x *examiner) objects(ctx context.Context) ([]health.Finding, error) {
 	if !x.current(ctx) {
 		return nil, nil
 	}
+	found, err := x.differences(ctx)
+	return engine.OrOK(found, fmt.Sprintf("all %d tables, columns, indexes, sequences, types, views and routines are there", len(expectedObjects(x.folder)))), err
+}
+
+// differences compares the schema's objects with what the migrations make.
+func (x *examiner) differences(ctx context.Context) ([]health.Finding, error) {
 	there, err := engine.Query(ctx, x, doctorObjects{Schema: x.opts.Schema, Prefix: x.opts.Prefix})
 	if err != nil {
 		return nil, err
 	}
-	want := expectedObjects(x.folder)
-	found := x.missing(want, there)
+	found := x.missing(expectedObjects(x.folder), there)
 	texts, err := engine.Query(ctx, x, doctorChanged{Schema: x.opts.Schema, Prefix: x.opts.Prefix})
 	if err != nil {
 		return found, err
@@ -117,17 +123,17 @@ func (x *examiner) objects(ctx context.Context) ([]engine.Finding, error) {
 		if c.Disabled {
 			state = "is disabled"
 		}
-		found = append(found, engine.NewFinding(engine.Problem, fmt.Sprintf("constraint %s of table %s %s", c.Name, c.OfTable, state),
+		found = append(found, engine.NewFinding(health.Problem, fmt.Sprintf("constraint %s of table %s %s", c.Name, c.OfTable, state),
 			fmt.Sprintf("ALTER TABLE %s WITH CHECK CHECK CONSTRAINT %s", x.folder.Names.Quote(c.OfTable[len(x.opts.Prefix):]), quoteName(c.Name))))
 	}
-	return engine.OrOK(found, fmt.Sprintf("all %d tables, columns, indexes, sequences, types, views and routines are there", len(want))), err
+	return found, err
 }
 
 const byHand = "Somebody changed the schema by hand: restore it from a backup, or by its statement in pawl's migrations (internal/sql/sqlserver/schema)."
 
 // missing are the objects that are not there, or cannot be used. What belongs to a table
 // that is missing is not told apart.
-func (x *examiner) missing(want, there []object) (found []engine.Finding) {
+func (x *examiner) missing(want, there []object) (found []health.Finding) {
 	known := map[string]bool{}
 	for _, o := range there {
 		known[o.Kind+" "+strings.ToLower(o.Name)] = o.Sound
@@ -142,28 +148,28 @@ func (x *examiner) missing(want, there []object) (found []engine.Finding) {
 		table, index, part := strings.Cut(o.Name, ".")
 		switch {
 		case exists && !sound:
-			found = append(found, engine.NewFinding(engine.Problem, "disabled index: "+o.Name, fmt.Sprintf("ALTER INDEX %s ON %s REBUILD", quoteName(index), x.folder.Names.Quote(table[len(x.opts.Prefix):]))))
+			found = append(found, engine.NewFinding(health.Problem, "disabled index: "+o.Name, fmt.Sprintf("ALTER INDEX %s ON %s REBUILD", quoteName(index), x.folder.Names.Quote(table[len(x.opts.Prefix):]))))
 		case exists:
 		case part:
 			if _, exists := known["table "+strings.ToLower(table)]; exists {
-				found = append(found, engine.NewFinding(engine.Problem, "missing "+o.Kind+": "+o.Name, next))
+				found = append(found, engine.NewFinding(health.Problem, "missing "+o.Kind+": "+o.Name, next))
 			}
 		default:
-			found = append(found, engine.NewFinding(engine.Problem, "missing "+o.Kind+": "+o.Name, byHand))
+			found = append(found, engine.NewFinding(health.Problem, "missing "+o.Kind+": "+o.Name, byHand))
 		}
 	}
 	return found
 }
 
 // changed are the routines and views whose text is another.
-func (x *examiner) changed(there []module) (found []engine.Finding) {
+func (x *examiner) changed(there []module) (found []health.Finding) {
 	texts := map[string]string{}
 	for _, o := range x.folder.Objects {
 		texts[strings.ToLower(x.opts.Prefix+o.Name)] = o.SQL
 	}
 	for _, m := range there {
 		if want, ok := texts[strings.ToLower(m.Name)]; ok && squeezed(m.Definition) != squeezed(want) {
-			found = append(found, engine.NewFinding(engine.Problem, "changed routine or view: "+m.Name, byHand))
+			found = append(found, engine.NewFinding(health.Problem, "changed routine or view: "+m.Name, byHand))
 		}
 	}
 	return found
@@ -187,10 +193,10 @@ type doctorTriggers struct {
 type trigger struct{ Name, OfTable string }
 
 // triggers looks for triggers on pawl's tables: there are none of pawl's.
-func (x *examiner) triggers(ctx context.Context) (found []engine.Finding, err error) {
+func (x *examiner) triggers(ctx context.Context) (found []health.Finding, err error) {
 	list, err := engine.Query(ctx, x, doctorTriggers{Schema: x.opts.Schema, Prefix: x.opts.Prefix})
 	for _, t := range list {
-		found = append(found, engine.NewFinding(engine.Warning, fmt.Sprintf("table %s has a trigger, %s: it runs in transactions of pawl's and of those that enqueue, and its errors are theirs", t.OfTable, t.Name),
+		found = append(found, engine.NewFinding(health.Warning, fmt.Sprintf("table %s has a trigger, %s: it runs in transactions of pawl's and of those that enqueue, and its errors are theirs", t.OfTable, t.Name),
 			"Take it away, or see to it that it sets NOCOUNT ON and answers with nothing."))
 	}
 	return engine.OrOK(found, "no table of pawl's has a trigger"), err

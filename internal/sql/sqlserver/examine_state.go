@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/engine"
 )
 
@@ -41,7 +42,7 @@ type versionStore struct{ Bytes int64 }
 const manyVersions = 1 << 30
 
 // snapshots looks for transactions that keep row versions and locks.
-func (x *examiner) snapshots(ctx context.Context) ([]engine.Finding, error) {
+func (x *examiner) snapshots(ctx context.Context) ([]health.Finding, error) {
 	open, err := engine.Query(ctx, x, doctorTransactions{Most: holders})
 	if err != nil {
 		if found := unseen(err, seeServer); found != nil {
@@ -52,7 +53,7 @@ func (x *examiner) snapshots(ctx context.Context) ([]engine.Finding, error) {
 	found := x.checkTransactions(open)
 	store, _, err := engine.Get(ctx, x, doctorVersions{})
 	if err == nil && store.Bytes >= manyVersions {
-		found = append(found, engine.NewFinding(engine.Warning, fmt.Sprintf("row versions of this database take %d MB of tempdb", store.Bytes>>20), "See which transaction keeps them: sys.dm_tran_active_snapshot_database_transactions"))
+		found = append(found, engine.NewFinding(health.Warning, fmt.Sprintf("row versions of this database take %d MB of tempdb", store.Bytes>>20), "See which transaction keeps them: sys.dm_tran_active_snapshot_database_transactions"))
 	}
 	if unseen(err, seeServer) != nil {
 		err = nil
@@ -67,16 +68,16 @@ func (x *examiner) snapshots(ctx context.Context) ([]engine.Finding, error) {
 // muchTooOld is how many times the limit is a problem.
 const muchTooOld = 12
 
-func (x *examiner) checkTransactions(open []transaction) (found []engine.Finding) {
+func (x *examiner) checkTransactions(open []transaction) (found []health.Finding) {
 	for i := range open {
 		t := &open[i]
 		since := time.Duration(t.Micros) * time.Microsecond
 		if since < x.limits.Snapshot {
 			continue
 		}
-		level := engine.Warning
+		level := health.Warning
 		if since >= muchTooOld*x.limits.Snapshot {
-			level = engine.Problem
+			level = health.Problem
 		}
 		next := fmt.Sprintf("Wait for it, or end it: KILL %d", t.ID)
 		if strings.EqualFold(t.State, "sleeping") {
@@ -107,12 +108,12 @@ type room struct {
 const (
 	rowBytes  = 400 // at most, indexes and half-full pages included
 	pageBytes = 8192
-	limitUnit = 4096 // a page of engine.Limits
+	limitUnit = 4096 // a page of health.Limits
 )
 
 // space looks for tables that keep room which their rows have left. A claim reads through
 // it.
-func (x *examiner) space(ctx context.Context) ([]engine.Finding, error) {
+func (x *examiner) space(ctx context.Context) ([]health.Finding, error) {
 	list, err := engine.Query(ctx, x, doctorPages{Schema: x.opts.Schema, Prefix: x.opts.Prefix})
 	if err != nil {
 		if found := unseen(err, seeDatabase); found != nil {
@@ -123,7 +124,7 @@ func (x *examiner) space(ctx context.Context) ([]engine.Finding, error) {
 	return x.checkSpace(list), nil
 }
 
-func (x *examiner) checkSpace(list []room) (found []engine.Finding) {
+func (x *examiner) checkSpace(list []room) (found []health.Finding) {
 	var seen []string
 	for _, r := range list {
 		name := strings.TrimPrefix(r.Name, x.opts.Prefix)
@@ -134,7 +135,7 @@ func (x *examiner) checkSpace(list []room) (found []engine.Finding) {
 		text := fmt.Sprintf("table %s takes %d MB for %d rows", r.Name, r.Pages*pageBytes>>20, r.Rows)
 		seen = append(seen, text)
 		if empty >= x.limits.FreePages*limitUnit && empty*2 > r.Pages*pageBytes {
-			found = append(found, engine.NewFinding(engine.Warning, text, "ALTER INDEX ALL ON "+x.folder.Names.Quote(name)+" REORGANIZE"))
+			found = append(found, engine.NewFinding(health.Warning, text, "ALTER INDEX ALL ON "+x.folder.Names.Quote(name)+" REORGANIZE"))
 		}
 	}
 	return engine.OrOK(found, strings.Join(seen, "; "))

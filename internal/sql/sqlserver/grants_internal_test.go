@@ -32,12 +32,12 @@ type mays struct {
 func roleMays() map[Role]mays {
 	reading := []string{
 		"*/list*", "*/get", "*/find", "job/run", "job/runs", "job/due", "outbox/counts", "outbox/count_dead", "outbox/lanes", "outbox/suspects", "*/next_due", "join/members",
-		"inbox/stuck", "backlog/*", "health/*", "explain/*", "fleet/*", "clock/*", "generation/look", "doctor/claims", "doctor/leases", "doctor/messages", "doctor/queues", "doctor/runs",
+		"inbox/stuck", "backlog/*", "health/*", "explain/*", "fleet/*", "clock/*", "generation/check", "doctor/claims", "doctor/leases", "doctor/messages", "doctor/queues", "doctor/runs",
 		"doctor/joins", "doctor/join_missed", "doctor/join_parked",
 	}
 	producing := []string{
 		"outbox/lane", "outbox/enqueue", "outbox/enqueue_once", "join/start", "join/attach", "join/attach_new", "join/wait", "timer/schedule", "timer/cancel", "timer/cancel_key",
-		"timer/reschedule", "inbox/see", "audit/note", "generation/look", "clock/now",
+		"timer/reschedule", "inbox/see", "audit/note", "generation/check", "clock/now",
 	}
 	asOthers := []string{"outbox_enqueue", "outbox_join_start", "outbox_join_attach", "outbox_join_wait", "timer_schedule", "timer_cancel", "timer_reschedule"}
 	return map[Role]mays{
@@ -73,6 +73,16 @@ func roleMays() map[Role]mays {
 			operations: reading, reads: []string{"view", "table"}, sees: true,
 		},
 	}
+}
+
+// matchesNothing returns the patterns that are of no name.
+func matchesNothing(patterns, names []string) (all []string) {
+	for _, p := range patterns {
+		if !slices.ContainsFunc(names, func(name string) bool { return matches([]string{p}, name) }) {
+			all = append(all, p)
+		}
+	}
+	return all
 }
 
 func matches(patterns []string, name string) bool {
@@ -133,8 +143,10 @@ func rightsOf(t *testing.T, may *mays) []string {
 	for _, o := range expectedObjects(f) {
 		kinds[o.Name] = o.Kind
 	}
+	var names []string
 	for _, o := range append(op.All(), statements()...) {
 		name := engine.NameOf(o)
+		names = append(names, name)
 		if !matches(may.operations, name) || matches(may.except, name) {
 			continue
 		}
@@ -146,6 +158,9 @@ func rightsOf(t *testing.T, may *mays) []string {
 				give("EXECUTE", "TYPE::pawl."+list)
 			}
 		}
+	}
+	if stray := matchesNothing(slices.Concat(may.operations, may.except), names); len(stray) > 0 {
+		t.Errorf("no operation %v", stray)
 	}
 	if matches(may.operations, "outbox/enqueue") {
 		give("EXECUTE", "pawl.outbox_next_block")

@@ -52,7 +52,7 @@ func (db *DB) roomBeside() bool {
 // fetchAhead has the next block fetched if this one is half used up.
 func (db *DB) fetchAhead() {
 	if !db.ids.Low() {
-		db.lookSometimes()
+		db.checkGenerationLater()
 		return
 	}
 	db.ahead.Run(func(ctx context.Context) {
@@ -80,17 +80,17 @@ func (db *DB) blockOnce(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	defer db.give(conn)
-	before := db.history.Known()
+	before := db.history.State()
 	block, seen, err := db.drawBlock(ctx, conn)
 	if err != nil {
 		return 0, ended(conn, err)
 	}
-	db.saw(&seen, before)
+	db.observe(&seen, before)
 	return block * engine.BlockSize, nil
 }
 
 // drawBlock draws a block, and reads what the database says of its generation.
-func (db *DB) drawBlock(ctx context.Context, q queryer) (block int64, seen op.GenerationSight, err error) {
+func (db *DB) drawBlock(ctx context.Context, q queryer) (block int64, seen op.GenerationState, err error) {
 	err = readRow(ctx, q, db.folder.Names.Render(blockOwn), &block, &seen.Mark, &seen.Number, &seen.Written)
 	return block, seen, wrap(reserveIDs, err, engine.ErrConnLost)
 }

@@ -37,7 +37,7 @@ IF @got < 0 THROW 51222, 'the lock of migrations was not to be had', 1`
 func (db *DB) Migrate(ctx context.Context) error {
 	err := db.inMigration(ctx, db.migrate)
 	if err == nil {
-		db.met.clear() // there is a generation to ask for
+		db.checked.clear() // there is a generation to ask for
 	}
 	return err
 }

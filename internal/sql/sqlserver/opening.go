@@ -49,7 +49,7 @@ func (d dialer) DialContext(ctx context.Context, network, addr string) (net.Conn
 const idleConns = 2
 
 // Idle closes the connections that nobody uses.
-func (db *DB) Idle() {
+func (db *DB) CloseIdle() {
 	db.sql.SetMaxIdleConns(0)
 	db.sql.SetMaxIdleConns(idleConns)
 }

@@ -4,10 +4,11 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
 )
 
 var _ engine.Migrator = (*DB)(nil)
@@ -39,13 +40,32 @@ func scriptOf(folder *engine.Folder, from, to int) (string, error) {
 	})
 }
 
-// Baseline notes a schema that was made by hand; see engine.Migrator.
+// Baseline records a schema that was created by hand; see engine.Migrator.
 func (db *DB) Baseline(ctx context.Context) error {
 	status, err := db.SchemaStatus(ctx)
 	if err != nil || status.Database > 0 {
 		return cmp.Or(err, status.Err)
 	}
+	findings, err := (&examiner{DB: db}).differences(ctx)
+	if err = cmp.Or(err, engine.SchemaDifference(findings)); err != nil {
+		return err
+	}
 	return db.inMigration(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		return fmt.Errorf("baseline: %w", errors.ErrUnsupported)
+		if err := script(ctx, tx, db.folder.Names.Render(historyTable)); err != nil {
+			return err
+		}
+		have, err := db.schema(ctx, tx)
+		if err != nil || len(have.Applied) > 0 { // another process did it
+			return err
+		}
+		var notes []string
+		for i := range db.folder.Migrations {
+			notes = append(notes, db.note(&db.folder.Migrations[i]))
+		}
+		for i := range db.folder.Objects {
+			notes = append(notes, madeOf(db.folder.Names, &db.folder.Objects[i]))
+		}
+		notes = append(notes, db.folder.Statement(op.GenerationRestored{}).Text)
+		return script(ctx, tx, strings.Join(notes, ";\n"))
 	})
 }

@@ -22,7 +22,7 @@ func folder() *engine.Source {
 			Began:       clock,
 		},
 		Folders:    []fs.FS{op.Statements, files},
-		Operations: slices.Concat(slices.DeleteFunc(op.All(), func(o engine.Operation) bool { return tuned(o) || missing(o) }), statements()),
+		Operations: slices.Concat(slices.DeleteFunc(op.All(), func(o engine.Operation) bool { return tuned(o) }), statements()),
 	}
 }
 

@@ -65,12 +65,12 @@ type DB struct {
 	notifier engine.Notifier
 	closed   atomic.Bool
 
-	history engine.History
-	looked  atomic.Int64 // when the database last told its generation, in nanoseconds since 1970
-	ahead   background.Runner
-	newer   engine.NewerNote
-	met     known
-	idle    idling
+	history        engine.History
+	generationRead atomic.Int64 // when the database last told its generation, in nanoseconds since 1970
+	ahead          background.Runner
+	newer          engine.NewerWarning
+	checked        known
+	idle           idling
 	// idleLimit is the constant's, but for tests.
 	idleLimit time.Duration
 	// versioned says that the database has READ_COMMITTED_SNAPSHOT ON, as last seen.
@@ -144,7 +144,7 @@ func New(pool *sql.DB, opts ...Options) (*DB, error) {
 		return nil, err
 	}
 	db := &DB{sql: pool, opts: o, folder: folder, idleLimit: idleLimit}
-	db.history.Logger, db.history.Forget = o.Logger, db.forget
+	db.history.Logger, db.history.OnChange = o.Logger, db.dropCaches
 	return db, nil
 }
 
@@ -177,7 +177,7 @@ func (db *DB) acquire(ctx context.Context, op string) (*sql.Conn, error) {
 	}
 	conn, err := db.conn(ctx)
 	if err == nil {
-		if err = db.meet(ctx, conn); err == nil {
+		if err = db.checkConnection(ctx, conn); err == nil {
 			return conn, nil
 		}
 		_ = conn.Close()

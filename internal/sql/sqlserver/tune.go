@@ -48,8 +48,8 @@ func tuned(o engine.Operation) bool {
 func (db *DB) tune(c *engine.Call) (o engine.Operation, each func(engine.Row) error, finish func()) {
 	each = c.Each
 	switch o := c.Operation.(type) {
-	case op.GenerationLook:
-		each, finish = db.look()
+	case op.GenerationCheck:
+		each, finish = db.readGeneration()
 		return o, each, finish
 	case op.OutboxClaim:
 		return outboxClaim{claiming: db.claiming(o.Queue, o.Owner, o.Lease.Microseconds(), o.Most)}, each, nil

@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -37,7 +38,7 @@ type Options struct {
 	Format     Format
 	Message    outbox.Message // what lines do not say for themselves
 	Key        string         // the key of the only message
-	MaxPayload int            // default outbox.DefaultMaxPayload
+	MaxPayload int            // default 1 MiB
 	MaxTotal   int64          // bytes of input that Read takes, default DefaultMaxTotal
 	Now        time.Time      // what durations count from
 }
@@ -56,7 +57,7 @@ func (e *LineError) Unwrap() error { return e.Err }
 
 func (o *Options) defaults() {
 	if o.MaxPayload <= 0 {
-		o.MaxPayload = outbox.DefaultMaxPayload
+		o.MaxPayload = limits.Payload
 	}
 	if o.MaxTotal <= 0 {
 		o.MaxTotal = DefaultMaxTotal

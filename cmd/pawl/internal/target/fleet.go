@@ -17,6 +17,7 @@ import (
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/enginekit/dsn"
+	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/sql/sqlserver"
@@ -220,7 +221,7 @@ func (t Target) Engine() string {
 
 // Store is the database of a fleet's store, or says why it can be none.
 func Store(d *fleet.Database) (Target, error) {
-	if err := engine.CheckText("store key", d.Key, fleet.MaxKey, true); err != nil {
+	if err := engine.CheckText("store key", d.Key, limits.StoreKey, true); err != nil {
 		return Target{}, err
 	}
 	if err := d.Refused(); err != nil {

@@ -1,4 +1,4 @@
--- Plans are pinned by whoever calls, as the routines' are.
+-- The caller pins the plans, as those of routines are.
 WITH lane AS MATERIALIZED (
   SELECT l.id, l.queue, pawl.paused(l.queue) AS paused
     FROM pawl.outbox_lane l WHERE @queues IS NULL OR l.queue = ANY (@queues) ORDER BY l.queue, l.priority LIMIT @lanes),

@@ -1,4 +1,4 @@
--- A statement of its own behind the one that locks the join: a fresh snapshot.
+-- A statement of its own after the one that locks the join: it has a new snapshot.
 WITH m AS MATERIALIZED (
   SELECT count(*) FILTER (WHERE x.status = 1)::int AS completed, count(*) FILTER (WHERE x.status = 2)::int AS failed
     FROM pawl.outbox_join_member x WHERE x.join_id = @join_id),

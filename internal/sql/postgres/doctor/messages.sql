@@ -1,5 +1,5 @@
--- Messages enqueued through SQL have ids of their own, above 2^47: below them there is
--- another newest.
+-- Messages enqueued through SQL have ids of their own, above 2^47: the newest below that is
+-- another one.
 WITH m AS MATERIALIZED (
   (SELECT id FROM pawl.outbox_message ORDER BY id LIMIT @sample) UNION
   (SELECT id FROM pawl.outbox_message ORDER BY id DESC LIMIT @sample) UNION

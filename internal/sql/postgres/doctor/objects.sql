@@ -1,4 +1,4 @@
--- "pawl" and its dot stand apart, or they would become the configured names here.
+-- "pawl" and its dot are separate, or they would be replaced by the configured names.
 WITH n AS (
   SELECT oid, nspname, '"' || nspname::text || '"."' || @prefix AS mark FROM pg_namespace WHERE nspname = @schema),
 c AS (

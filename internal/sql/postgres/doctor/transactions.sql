@@ -1,4 +1,4 @@
--- Never the query: it may hold data.
+-- Without the query: it may contain data.
 SELECT a.pid, coalesce(a.usename, '') AS "user", coalesce(a.application_name, '') AS app, coalesce(a.state, '') AS state,
        pawl.micros(@now - a.xact_start) AS micros, coalesce(age(a.backend_xmin), age(a.backend_xid), 0)::int8 AS xids
   FROM pg_stat_activity a

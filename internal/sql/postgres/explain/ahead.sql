@@ -1,5 +1,5 @@
--- It walks from one run to the next: of a join with a limit the planner may think that
--- reading all and sorting them costs less.
+-- It reads one run after the other: for a join with a limit the planner may prefer to read
+-- and sort all.
 WITH mine AS (
   SELECT m.id, r.at, r.lo, l.queue, l.priority, l.id AS lane
     FROM pawl.outbox_message m JOIN pawl.outbox_lane l ON l.id = m.lane

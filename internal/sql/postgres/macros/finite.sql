@@ -1,3 +1,3 @@
 -- finite(time)
--- Null for a time that Go cannot tell: one broken row must not stop the others.
+-- Null for a time that Go cannot represent: one broken row must not stop the others.
 CASE WHEN isfinite({time}) THEN {time} END

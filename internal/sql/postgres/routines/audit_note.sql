@@ -1,5 +1,5 @@
--- Put p_n on the account of an operation, and return it. Whoever acts adds to the
--- trail by this alone, and can change nothing in it. Without an id nothing is noted.
+-- Add p_n to the entry of an action, and return it. Callers add to the trail only through
+-- this, and cannot change it. Without an id nothing is recorded.
 CREATE OR REPLACE FUNCTION pawl.audit_note(p_id uuid, p_actor text, p_action text, p_target text, p_reason text, p_n bigint) RETURNS bigint LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp AS $f$
 BEGIN

@@ -1,5 +1,5 @@
--- Delete up to p_n entries of the audit trail that are older than p_age and a year:
--- whoever cleans up needs no right to the trail. Returns how many.
+-- Delete up to p_n entries of the audit trail that are older than p_age and a year: the
+-- caller needs no right on the trail. Returns how many.
 CREATE OR REPLACE FUNCTION pawl.audit_purge(p_age interval, p_n integer) RETURNS bigint LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE

@@ -1,5 +1,5 @@
--- Refuse a delay that is negative, or longer than Go can say. Null is the
--- caller's default.
+-- Refuse a delay that is negative, or longer than Go can represent. Null is the caller's
+-- default.
 CREATE OR REPLACE FUNCTION pawl.check_delay(p_delay interval) RETURNS interval LANGUAGE plpgsql IMMUTABLE
 SET search_path = pg_catalog, pg_temp AS $f$
 BEGIN

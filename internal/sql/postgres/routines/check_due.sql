@@ -1,5 +1,5 @@
--- Refuse a time that Go and other programs could not read again. One before 1970
--- is null for the caller, that is now: it is past, whatever the year.
+-- Refuse a time that Go and other programs cannot represent. One before 1970 is null for the
+-- caller, which means now.
 CREATE OR REPLACE FUNCTION pawl.check_due(p_field text, p_due timestamptz) RETURNS timestamptz LANGUAGE plpgsql IMMUTABLE
 SET search_path = pg_catalog, pg_temp AS $f$
 BEGIN

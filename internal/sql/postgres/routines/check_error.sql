@@ -1,5 +1,5 @@
--- The text of an error as it is kept: at most 2048 bytes, cut between characters;
--- null for none (D-7).
+-- The text of an error as it is stored: at most 2048 bytes, cut between characters; null for
+-- none (D-7).
 CREATE OR REPLACE FUNCTION pawl.check_error(p_error text) RETURNS text LANGUAGE plpgsql IMMUTABLE
 SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE

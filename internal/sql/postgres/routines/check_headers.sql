@@ -1,7 +1,6 @@
--- Refuse headers that Go could not have written, and return them as they are
--- stored: null for none. Numbers and booleans pass: Go reads them as text. Short
--- and flat ones, whose names and values begin with printable characters, need no
--- closer look.
+-- Refuse headers that Go could not have written, and return them as they are stored: null for
+-- none. Numbers and booleans are accepted: Go reads them as text. Short and flat ones, whose
+-- names and values begin with printable characters, need no further check.
 CREATE OR REPLACE FUNCTION pawl.check_headers(p_headers jsonb) RETURNS text LANGUAGE plpgsql IMMUTABLE
 SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE

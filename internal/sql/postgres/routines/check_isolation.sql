@@ -1,6 +1,5 @@
--- Refuse a transaction whose statements do not see what others committed meanwhile.
--- Whoever waits for a lock and then reads what its holder did needs that. p_what:
--- what was to be done.
+-- Refuse a transaction whose statements do not see what others committed meanwhile, which is
+-- needed after waiting for a lock. p_what: what was to be done.
 CREATE OR REPLACE FUNCTION pawl.check_isolation(p_what text) RETURNS void LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 BEGIN

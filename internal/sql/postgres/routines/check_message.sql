@@ -1,5 +1,5 @@
--- Refuse a message that Go would refuse, but for its headers and time. Most have
--- nothing that needs a closer look, and cost no further call.
+-- Refuse a message that Go would refuse, except for its headers and time. Most messages need
+-- no further check, and cost no further call.
 CREATE OR REPLACE FUNCTION pawl.check_message(p_topic text, p_payload text, p_correlation text, p_queue text, p_priority integer) RETURNS void LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp AS $f$
 BEGIN

@@ -1,6 +1,6 @@
--- Refuse a text that is longer than p_limit characters or, if it is required,
--- missing or blank. Go's engine.CheckText. What begins with a printable character
--- of ASCII is not blank: a call of a routine costs more than that look.
+-- Refuse a text that is longer than p_limit characters or, if it is required, missing or
+-- blank. Go's engine.CheckText. Text that begins with a printable ASCII character is not
+-- blank: this test costs less than a call of a routine.
 CREATE OR REPLACE FUNCTION pawl.check_text(p_field text, p_value text, p_limit integer, p_required boolean) RETURNS void LANGUAGE plpgsql IMMUTABLE
 SET search_path = pg_catalog, pg_temp AS $f$
 BEGIN

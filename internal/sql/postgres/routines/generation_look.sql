@@ -1,7 +1,6 @@
--- Which generation this is: a mark that differs between generations (null on a
--- standby), its number, and how much is written to the server's log. Whoever finds
--- that the history changed begins a new generation. Runs with its owner's rights:
--- producers notice it, too, and may do nothing but enqueue.
+-- The generation: a mark that differs between generations (null on a standby), its number,
+-- and how much is written to the server's log. If the history changed this begins a new
+-- generation. Runs with its owner's rights: producers call it, too, and may only enqueue.
 CREATE OR REPLACE FUNCTION pawl.generation_look(OUT o_mark text, OUT o_number bigint, OUT o_written bigint) LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE

@@ -1,7 +1,7 @@
--- Where this database is: the cluster's identity and its timeline, which grows with
--- every promotion and recovery to a point in time; and how much is safely written to
--- its log. Null on a standby. A server that does not tell, as some that only speak
--- PostgreSQL's language, is known by when it was started.
+-- Identifies this database: the cluster's identity and its timeline, which grows with every
+-- promotion and recovery to a point in time; and how much is safely written to its log. Null
+-- on a standby. A server that does not report these, as some that only implement PostgreSQL's
+-- protocol, is identified by its start time.
 CREATE OR REPLACE FUNCTION pawl.generation_place(OUT o_place text, OUT o_written bigint) LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 BEGIN

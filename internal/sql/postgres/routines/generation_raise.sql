@@ -1,5 +1,5 @@
--- Begin a new generation, unless it is no longer p_id's. The second statement notes
--- who wrote the row: within a savepoint that is not the transaction, but this part.
+-- Begin a new generation, unless it is no longer p_id's. The second statement records the
+-- transaction that wrote the row: within a savepoint that is the subtransaction.
 CREATE OR REPLACE FUNCTION pawl.generation_raise(p_id uuid, p_place text) RETURNS void LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE

@@ -1,7 +1,6 @@
--- What is to be done after a restore, whatever it was: a new generation, ids and
--- fencing tokens above everything that may have been given out, and nobody holds a
--- lease or counts as working. The gap of 2^32 ids is there for those that were given
--- out after the backup was made. Returns the generation's number.
+-- Begin a new generation after a restore: with ids and fencing tokens above all that may have
+-- been allocated, without held leases and without registered workers. The gap of 2^32 ids is
+-- for those that were allocated after the backup was made. Returns the generation's number.
 CREATE OR REPLACE FUNCTION pawl.generation_restored() RETURNS bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE

@@ -1,7 +1,7 @@
--- Claim messages of the inbox's queue. Those that were done or given up meanwhile
--- are settled here and not returned; one that somebody is at comes a second later.
--- A claim is an attempt, of which a message has max_attempts (0: any number), unless
--- its lease runs out: that counts only of one that is claimed alone (outbox_claim). Settle
+-- Claim messages of the inbox's queue. Those that were done or given up meanwhile are settled
+-- here and not returned; one that is being processed elsewhere is put back for a second. A
+-- claim is an attempt, of which a message has max_attempts (0: any number), except when its
+-- lease expires: that counts only if the message was claimed alone (outbox_claim). Settle
 -- with inbox_ack, inbox_abandon or inbox_fail: they settle both, message and inbox.
 CREATE OR REPLACE FUNCTION pawl.inbox_claim(owner_token uuid, lease_seconds integer, batch_size integer DEFAULT 50, queue text DEFAULT 'inbox', max_attempts integer DEFAULT 10)
 RETURNS TABLE (id bigint, source text, message_id text, topic text, payload text, correlation_id text, headers text, created_at timestamptz, due_time_utc timestamptz, attempts integer)
@@ -18,7 +18,7 @@ BEGIN
     v_key := pawl.inbox_key(m.headers);
     v_error := 'not a message of the inbox: ' || v_key.o_wrong;
     IF v_error IS NULL AND v_max > 0 AND m.retry_count >= v_max THEN
-      -- Its leases ran out, each time that it was claimed alone.
+      -- Its leases expired, each time that it was claimed alone.
       v_error := format('lease expired; gave up after %s attempts, the last of which did not end', m.retry_count);
       PERFORM pawl.inbox_fail_row(v_key.o_source, v_key.o_message, v_key.o_hash, NULL, v_error, true, v_max);
     END IF;

@@ -1,4 +1,4 @@
--- Attempts at messages of the inbox failed: each is put back with its message, or
+-- Record failed attempts at messages of the inbox: each is put back with its message, or
 -- given up with it. Returns how many of them p_owner held.
 CREATE OR REPLACE FUNCTION pawl.inbox_end(p_owner uuid, p_ids bigint[], p_error text, p_delay interval, p_final boolean, p_max integer) RETURNS bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$

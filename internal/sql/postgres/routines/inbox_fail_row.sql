@@ -1,7 +1,7 @@
--- An attempt failed. With a token: the taken one. Without: one whose transaction
--- was rolled back, delivery and all. Returns 0 if it is no longer the caller's,
--- 1 it may be tried again, 2 it is dead: because p_final says so, or because
--- attempts are used up.
+-- Record a failed attempt. With a token: of the message taken with it. Without: of one whose
+-- transaction was rolled back, with the delivery. Returns 0 if the caller no longer holds it,
+-- 1 if it may be tried again, 2 if it is dead: because p_final is true, or because attempts
+-- are used up.
 CREATE OR REPLACE FUNCTION pawl.inbox_fail_row(p_source text, p_message text, p_hash bytea, p_token uuid, p_error text, p_final boolean, p_max integer) RETURNS integer LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE

@@ -1,5 +1,5 @@
--- Hold the right to decide about messages at these positions until the transaction
--- ends, in one order whoever asks; inbox_take, which must not wait, finds it taken.
+-- Lock messages at these positions until the transaction ends, in the same order for all
+-- callers; inbox_take, which must not wait, then fails to get the lock.
 CREATE OR REPLACE FUNCTION pawl.inbox_lock(p_ids bigint[]) RETURNS TABLE (id bigint, source text, message text, hash bytea) LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 #variable_conflict use_column

@@ -1,6 +1,6 @@
--- Note a delivery. Returns 0 if the message may be processed, 2 done, 3 dead,
--- 4 another hash than the first time, 5 somebody is at it. A hash that was
--- missing is filled in. A row is locked from here on: nobody else decides.
+-- Record a delivery. Returns 0 if the message may be processed, 2 done, 3 dead, 4 another
+-- hash than the first time, 5 it is being processed. A missing hash is filled in. The row is
+-- locked from here on.
 CREATE OR REPLACE FUNCTION pawl.inbox_see(p_source text, p_message text, p_hash bytea, p_token uuid DEFAULT NULL) RETURNS integer LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE

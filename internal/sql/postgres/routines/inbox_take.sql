@@ -1,9 +1,9 @@
--- Take a message to process it: 1 if it is the caller's now, otherwise as
--- inbox_see says. Without a lease it is the transaction that holds it: a second
--- delivery finds the lock taken and need not wait for the outcome. With one it
--- is the token's until the lease ends, and the attempt counts at once, so that a
--- message that kills its processor ends as dead. p_resumes: one that did not end
--- is the same attempt, for who counts those elsewhere.
+-- Take a message to process it: 1 if the caller holds it now, otherwise the result of
+-- inbox_see. Without a lease the transaction holds it: a second delivery fails to get the
+-- lock and need not wait for the outcome. With a lease the token holds it until the lease
+-- ends, and the attempt counts at once, so that a message that ends its process becomes dead.
+-- p_resumes: an attempt that did not end is the same attempt, for callers that count attempts
+-- elsewhere.
 CREATE OR REPLACE FUNCTION pawl.inbox_take(p_source text, p_message text, p_hash bytea, p_token uuid, p_lease interval, p_max integer, p_resumes boolean) RETURNS integer LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE

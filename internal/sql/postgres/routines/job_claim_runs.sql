@@ -1,5 +1,5 @@
--- Take up to p_n due runs under a lease, for programs that run jobs in a way of
--- their own: a claim like any other, of messages that are runs, suspects or others.
+-- Claim up to p_n due runs under a lease, for programs that run jobs themselves: a claim like
+-- any other, of messages that are runs, suspects or others.
 CREATE OR REPLACE FUNCTION pawl.job_claim_runs(p_owner uuid, p_lease interval, p_n integer)
 RETURNS TABLE (pawl.message_columns(),
                retry integer, queue text, priority smallint, locked_until timestamptz)

@@ -1,8 +1,7 @@
--- Move jobs on to their next times and make the runs between, unless somebody
--- else did or the job is another by now (D-82). Arrays: the jobs with their
--- versions, the times they are moved from and to, and when they are due then; the
--- runs with their jobs, nominal times, positions, ids, and how many times were
--- missed (0: a run). Returns how many messages there are.
+-- Set jobs' next times and create the runs between, unless their version changed (D-82).
+-- Arrays: the jobs with their versions, their old and new times, and when they are due then;
+-- the runs with their jobs, nominal times, positions, ids, and how many times were missed (0:
+-- a run). Returns how many messages it created.
 CREATE OR REPLACE FUNCTION pawl.job_fire(p_job uuid[], p_version bigint[], p_from timestamptz[], p_next timestamptz[], p_due timestamptz[],
   p_run_job uuid[], p_nominal timestamptz[], p_id bigint[], p_run uuid[], p_missed bigint[]) RETURNS bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$

@@ -1,6 +1,6 @@
--- Make a run of a job whose row is locked, and its message; or record that there
--- is none, because times were missed or the last run is not over (D-83, D-86).
--- Returns 1 if there is a new message.
+-- Create a run of a job whose row is locked, and its message; or record that there is none,
+-- because times were missed or the last run has not ended (D-83, D-86). Returns 1 if there is
+-- a new message.
 CREATE OR REPLACE FUNCTION pawl.job_make_run(p_job pawl.job, p_id bigint, p_run uuid, p_nominal timestamptz, p_missed bigint, p_triggered boolean) RETURNS integer LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
 DECLARE

@@ -1,5 +1,5 @@
--- Delete a job and its pending runs; one that is running goes on to its end
--- (D-84). Returns 0 for an unknown job.
+-- Delete a job and its pending runs; a running one continues (D-84). Returns 0 for an unknown
+-- job.
 CREATE OR REPLACE FUNCTION pawl.job_remove(p_name text) RETURNS integer LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE

@@ -1,5 +1,5 @@
--- Claim due runs of jobs, and note that they begin. They are messages, so one that
--- a worker of pawl has is nobody else's.
+-- Claim due runs of jobs, and record their start. They are messages, so one that a worker of
+-- pawl has claimed is not returned.
 CREATE OR REPLACE FUNCTION pawl.job_run_claim(owner_token uuid, lease_seconds integer, batch_size integer DEFAULT 50)
 RETURNS TABLE (id bigint, run_id uuid, job_name text, scheduled_time timestamptz, topic text, payload text, headers text, retry_count integer)
 LANGUAGE plpgsql VOLATILE

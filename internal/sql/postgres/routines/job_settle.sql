@@ -1,5 +1,5 @@
--- Write down how runs ended whose messages are done or discarded. Failed ones may
--- be redriven yet, and their messages stay: they are followed on.
+-- Record the outcomes of runs whose messages are done or discarded. Failed ones may still be
+-- redriven, and their messages stay: they are not recorded yet.
 CREATE OR REPLACE FUNCTION pawl.job_settle() RETURNS bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
 DECLARE

@@ -1,4 +1,4 @@
--- Run a job now, beside its schedule. Returns the run's id, which is the message's.
+-- Run a job now, in addition to its schedule. Returns the run's id, which is the message's.
 CREATE OR REPLACE FUNCTION pawl.job_trigger(job_name text) RETURNS uuid LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE

@@ -1,4 +1,4 @@
--- Run a job now, beside its schedule. Returns 0 for an unknown one.
+-- Run a job now, in addition to its schedule. Returns 0 for an unknown one.
 CREATE OR REPLACE FUNCTION pawl.job_trigger_run(p_name text, p_id bigint, p_run uuid) RETURNS integer LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE

@@ -1,7 +1,6 @@
--- Take a lease of a name, if it is free and nobody waits for it. Always one row;
--- "acquired" says whether the caller has it. holder_id is what the other lease_…
--- routines take: the one acquisition. With holder, a repeated call finds what the
--- first one got.
+-- Take a lease of a name, if it is free and nobody waits for it. Always one row; "acquired"
+-- is true if the caller holds it. holder_id identifies the acquisition for the other lease_…
+-- routines. With holder, a repeated call returns what the first one got.
 CREATE OR REPLACE FUNCTION pawl.lease_acquire(name text, owner text, lease_seconds integer, holder uuid DEFAULT NULL)
 RETURNS TABLE (acquired boolean, holder_id uuid, token bigint, lease_until_utc timestamptz, server_utc_now timestamptz) LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$

@@ -1,7 +1,6 @@
--- Take a lease that is free and for which nobody waits in front of p_holder.
--- Asking again under the same p_holder finds the lease it already has. The token
--- carries the generation in its high bits, so that tokens given after a failover or a
--- restore are greater than all before.
+-- Take a lease that is free and for which nobody waits before p_holder. A repeated call with
+-- the same p_holder returns the lease it already has. The token carries the generation in its
+-- high bits, so that tokens after a failover or a restore are greater than all before.
 CREATE OR REPLACE FUNCTION pawl.lease_acquire_row(p_name text, p_owner text, p_holder uuid, p_lease interval)
 RETURNS TABLE (token bigint, lease_until_utc timestamptz) LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
@@ -10,7 +9,7 @@ DECLARE
   v_row    pawl.lease;
   v_number bigint;
 BEGIN
-  -- Where it is plainly held nobody locks: a lock would wait for the holder's guards.
+  -- No lock where it is clearly held: that would wait for the holder's guards.
   IF EXISTS (SELECT 1 FROM pawl.lease l WHERE l.name = p_name AND l.holder <> p_holder AND l.lease_until_utc > clock_timestamp()) THEN
     RETURN;
   END IF;

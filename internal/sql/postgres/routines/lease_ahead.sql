@@ -1,4 +1,4 @@
--- How many live waiters stand before p_id, or in all if it does not wait itself.
+-- How many live waiters are before p_id, or in all if it does not wait itself.
 CREATE OR REPLACE FUNCTION pawl.lease_ahead(p_name text, p_id uuid) RETURNS bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 BEGIN

@@ -1,4 +1,4 @@
--- Wake the first in line if the lease is free, and say who that is.
+-- Notify the first waiter if the lease is free, and return its id.
 CREATE OR REPLACE FUNCTION pawl.lease_call(p_name text) RETURNS SETOF uuid LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE

@@ -1,5 +1,5 @@
--- Enter the line, or say that one is still in it. The lock puts a release
--- wholly before or wholly after, so that none goes unnoticed.
+-- Add a waiter to the line, or extend its place. The lock orders this before or after a
+-- release, so that none is missed.
 CREATE OR REPLACE FUNCTION pawl.lease_enrol(p_name text, p_id uuid, p_alive interval) RETURNS void LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 BEGIN

@@ -1,4 +1,4 @@
--- Take a lease from whoever has it, and raise the token. One row if anyone had it.
+-- End a lease, whoever holds it, and raise the token. One row if it was held.
 CREATE OR REPLACE FUNCTION pawl.lease_force(p_name text) RETURNS SETOF bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 BEGIN

@@ -1,5 +1,5 @@
--- Fail the caller's transaction unless the lease is still holder's under this
--- token, and keep it so until the transaction ends.
+-- Fail the caller's transaction unless holder has the lease under this token, and keep it so
+-- until the transaction ends.
 CREATE OR REPLACE FUNCTION pawl.lease_guard(name text, holder uuid, token bigint) RETURNS void LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 BEGIN

@@ -1,8 +1,7 @@
--- One row if the lease is p_holder's under this token, which it then stays
--- until the transaction ends. A plain query with the lock in it would check
--- the time before it waits for the lock. The lock lets renewals pass, and so it would
--- be given on an old version of the row, too, in which nobody else has the lease yet:
--- hence read committed.
+-- One row if p_holder has the lease under this token, which is then locked until the
+-- transaction ends. A plain query with the lock in it would check the time before it waits
+-- for the lock. The lock does not block renewals, and so it would also be granted on an old
+-- version of the row, from before another holder's acquisition: hence read committed.
 CREATE OR REPLACE FUNCTION pawl.lease_guard_row(p_name text, p_holder uuid, p_token bigint) RETURNS SETOF bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE

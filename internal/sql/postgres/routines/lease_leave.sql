@@ -1,4 +1,4 @@
--- Leave the line.
+-- Remove a waiter from the line.
 CREATE OR REPLACE FUNCTION pawl.lease_leave(p_name text, p_id uuid) RETURNS void LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 BEGIN

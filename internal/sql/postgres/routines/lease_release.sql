@@ -1,4 +1,4 @@
--- Give a lease back, and wake who waits for it: true if it was still holder's.
+-- Release a lease, and notify the next waiter: true if holder still had it.
 CREATE OR REPLACE FUNCTION pawl.lease_release(name text, holder uuid) RETURNS boolean LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 #variable_conflict use_column

@@ -1,5 +1,5 @@
--- Let a lease last for lease_seconds from now. Returns its new end, or null: it is
--- no longer holder's, and what it protects has to stop.
+-- Extend a lease to lease_seconds from now. Returns its new end, or null: holder no longer
+-- has it, and what it protects has to stop.
 CREATE OR REPLACE FUNCTION pawl.lease_renew(name text, holder uuid, lease_seconds integer) RETURNS timestamptz LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE

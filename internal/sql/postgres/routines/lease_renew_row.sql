@@ -1,4 +1,4 @@
--- Lengthen a lease that is still p_holder's. No row: it is not.
+-- Extend a lease that p_holder still has. No row: it has not.
 CREATE OR REPLACE FUNCTION pawl.lease_renew_row(p_name text, p_holder uuid, p_lease interval) RETURNS SETOF timestamptz LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 BEGIN

@@ -1,9 +1,8 @@
--- Ack runs, and count in joins what was taken: of what was asked for, somebody else
--- may hold a part, the same worker under its next claim included. p_also_…: runs
--- that this transaction failed without counting: settling both in one go takes
--- every lock on messages before any on a join. Whether there are members to count
--- is asked by the statement that adds up what was asked for, after the move: a
--- program without joins pays for a probe per run.
+-- Ack runs, and count in joins what was taken: another claim, of the same worker perhaps, may
+-- hold a part of what was requested. p_also_…: runs that this transaction failed without
+-- counting: settling both at once takes every lock on messages before any on a join. The
+-- statement that adds up what was requested, after the move, tests whether there are members
+-- to count: a program without joins pays for a probe per run.
 CREATE OR REPLACE FUNCTION pawl.outbox_ack_runs(p_owner uuid[], p_lo bigint[], p_n integer[], p_by text, p_also_lo bigint[] DEFAULT '{}', p_also_n integer[] DEFAULT '{}')
 RETURNS bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$

@@ -1,6 +1,6 @@
--- Make orphaned lanes known again. A lane's id cannot be read backwards, but those
--- of a queue can be computed: of the queues given, of those that have a lane, and of
--- those that somebody works on. Returns how many lanes.
+-- Register lanes that have runs and are not registered. The queue of a lane cannot be computed
+-- from its id, but the ids of a queue's lanes can: of the queues given, of those that have a
+-- lane, and of those of workers. Returns how many lanes.
 CREATE OR REPLACE FUNCTION pawl.outbox_adopt(p_queues text[]) RETURNS bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE

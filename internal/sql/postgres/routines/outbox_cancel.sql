@@ -1,5 +1,5 @@
--- Take messages back that nobody has claimed: they count as discarded, and as
--- failed steps of their joins. Returns how many.
+-- Cancel messages that are not claimed: they count as discarded, and as failed steps of their
+-- joins. Returns how many.
 CREATE OR REPLACE FUNCTION pawl.outbox_cancel(p_ids bigint[], p_reason text) RETURNS bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET jit = off AS $f$
 DECLARE

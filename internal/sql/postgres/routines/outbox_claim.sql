@@ -1,6 +1,6 @@
--- Claim for a worker in another language: nothing of a paused queue. What came back
--- from an expired lease is claimed apart from others and before them: claim when you
--- hold nothing.
+-- Claim for a worker in another language: nothing of a paused queue. Messages that came back
+-- from an expired lease are claimed apart from others and before them: claim when you hold
+-- nothing.
 CREATE OR REPLACE FUNCTION pawl.outbox_claim(owner_token uuid, lease_seconds integer, batch_size integer DEFAULT 50, queue text DEFAULT 'default')
 RETURNS TABLE (id bigint, message_id uuid, topic text, payload text, correlation_id text, headers text, created_at timestamptz, due_time_utc timestamptz, retry_count integer)
 LANGUAGE plpgsql VOLATILE

@@ -1,12 +1,11 @@
--- Claim up to p_n due messages of a queue. A destructive read of ready in key
--- order; what is locked by someone else is skipped. p_rows: how many ready rows
--- will probably do. p_from: where the live part of the index begins; deleted
--- entries before it would be walked over by every claim while an old snapshot
--- is open. What lies before it is read last, if there is room for more: a claim
--- that is not full has seen everything, suspects excepted. The answer is in order of priority, time
--- and id; runs are sorted, not their messages, whose index has them in order: to
--- sort 500 of 200 bytes took a sixth of the routine's time. The settings pin the
--- plan: statistics of a queue table lie.
+-- Claim up to p_n due messages of a queue. A destructive read of ready in key order, which
+-- skips locked rows. p_rows: how many ready rows will probably be enough. p_from: where the
+-- live part of the index begins; every claim would read the deleted entries before it while
+-- an old snapshot is open. What is before it is read last, if there is room for more: a claim
+-- that is not full has read everything, suspects excepted. The result is in order of
+-- priority, time and id; runs are sorted, not their messages, whose index has them in order:
+-- sorting 500 of 200 bytes took a sixth of the routine's time. The settings pin the plan:
+-- statistics of a queue's table are wrong most of the time.
 CREATE OR REPLACE FUNCTION pawl.outbox_claim_runs(p_queue text, p_owner uuid, p_lease interval, p_n integer, p_rows integer, p_from timestamptz)
 RETURNS TABLE (pawl.message_columns(),
                retry integer, priority smallint, locked_until timestamptz, at timestamptz, length integer)

@@ -1,10 +1,9 @@
--- Claim due suspects of a queue, those of one lane, oldest first. A run whose lease
--- ran out is a suspect: one of its messages may have killed the worker. The column
--- suspect of outbox_ready is how many messages may be claimed together with it, all
--- of them suspects: 1000 at first, and half as many as there were each time such a
--- claim expires too; in outbox_claim it is how many there were. So a message that
--- kills its worker is found in log2(n) claims, and one that was only held beside
--- it loses no attempt.
+-- Claim due suspects of a queue, those of one lane, oldest first. A run whose lease expired is
+-- a suspect: one of its messages may have ended the worker's process. The column suspect of
+-- outbox_ready is how many messages may be claimed together with it, all of them suspects:
+-- 1000 at first, and half as many as there were each time such a claim expires too; in
+-- outbox_claim it is how many there were. So a message that ends its worker is found in
+-- log2(n) claims, and one that was only claimed with it loses no attempt.
 CREATE OR REPLACE FUNCTION pawl.outbox_claim_suspects(p_queue text, p_owner uuid, p_lease interval, p_n integer)
 RETURNS TABLE (pawl.message_columns(),
                retry integer, priority smallint, locked_until timestamptz, at timestamptz, length integer)

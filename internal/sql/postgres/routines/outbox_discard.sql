@@ -1,4 +1,4 @@
--- Give up failed messages. Returns how many.
+-- Mark failed messages as discarded. Returns how many.
 CREATE OR REPLACE FUNCTION pawl.outbox_discard(p_ids bigint[]) RETURNS bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off AS $f$
 DECLARE

@@ -31,7 +31,7 @@ BEGIN
     INSERT INTO pawl.outbox_message AS m (id, message_id, supplied, lane, due_at, topic, correlation_id, headers, payload)
     VALUES (v_id, v_mid, v_given IS NOT NULL, v_lane, v_due, topic, nullif(correlation_id, ''), v_headers, convert_to(payload, 'UTF8'))
     ON CONFLICT DO NOTHING;
-    EXIT WHEN FOUND; -- else the id is known by now, or the position is somebody else's
+    EXIT WHEN FOUND; -- else the id is stored by now, or the position is taken
   END LOOP;
   INSERT INTO pawl.outbox_ready (lane, at, lo, n) VALUES (v_lane, coalesce(v_due, clock_timestamp()), v_id, 1);
   PERFORM pawl.outbox_wake(ARRAY[queue]);

@@ -1,9 +1,9 @@
--- Enqueue messages of which some bring an id of their own; arrays of equal length, or
--- null where none has the field. p_supplied marks ids that are looked for in the
--- index, p_position is the position that a made id carries, or 0. A known id adds
--- nothing, also one whose first enqueue is still uncommitted: the unique keys wait
--- for it. What is neither new nor known met another message at its position: it goes
--- elsewhere and is found by its mark. Returns how many messages are new.
+-- Enqueue messages of which some have an id of the caller's; arrays of equal length, or null
+-- where none has the field. p_supplied marks ids that are searched in the index, p_position
+-- is the position that an id made by pawl carries, or 0. A known id adds nothing, also one
+-- whose first enqueue is still uncommitted: the unique keys wait for it. A message that is
+-- neither new nor known found its position taken: it gets another, and its id is indexed.
+-- Returns how many messages are new.
 CREATE OR REPLACE FUNCTION pawl.outbox_enqueue_once(p_id bigint[], p_mid uuid[], p_topic text[], p_correlation text[], p_headers text[], p_payload bytea[], p_lane bigint[],
   p_due timestamptz[], p_queues text[], p_supplied boolean[], p_position bigint[]) RETURNS integer LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $f$
@@ -22,7 +22,7 @@ BEGIN
   r AS (
     INSERT INTO pawl.outbox_ready (lane, at, lo, n) SELECT m.lane, coalesce(m.due_at, v_now), m.id, 1 FROM m)
   SELECT count(*) INTO v_got FROM m;
-  IF v_got < cardinality(p_id) THEN -- a look with a fresh snapshot: the insert may have waited
+  IF v_got < cardinality(p_id) THEN -- read with a new snapshot: the insert may have waited
     WITH m AS (
       INSERT INTO pawl.outbox_message (id, message_id, topic, correlation_id, headers, payload, lane, due_at, supplied)
       SELECT nextval('pawl.outbox_single'), u.mid, u.topic, u.correlation, u.headers, u.payload, u.lane, u.due, true

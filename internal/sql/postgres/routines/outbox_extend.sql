@@ -1,5 +1,5 @@
--- Let the lease of messages last for lease_seconds from now. Returns how many of
--- them owner_token held.
+-- Extend the lease of messages to lease_seconds from now. Returns how many of them
+-- owner_token held.
 CREATE OR REPLACE FUNCTION pawl.outbox_extend(owner_token uuid, ids bigint[], lease_seconds integer) RETURNS bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE

@@ -1,5 +1,5 @@
--- A lease can be extended while somebody attaches its messages to a join: the
--- key of the run stays, so the weaker lock will do.
+-- A lease can be extended while another transaction attaches its messages to a join: the key
+-- of the run stays, so the weaker lock is enough.
 CREATE OR REPLACE FUNCTION pawl.outbox_extend_runs(p_owner uuid[], p_lo bigint[], p_n integer[], p_lease interval) RETURNS bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
 DECLARE

@@ -1,7 +1,6 @@
--- Hold messages where they are until the transaction ends (layout rule 7). A run
--- that is being moved makes us wait and then is gone; the next look, with a
--- fresh snapshot, finds where it went. Tells which of them are settled, and the
--- first that is no longer anywhere.
+-- Lock messages where they are until the transaction ends (layout rule 7). For a run that is
+-- being moved this waits and then reads again with a new snapshot, which shows where it went.
+-- Returns which of them are settled, and the first that no longer exists.
 CREATE OR REPLACE FUNCTION pawl.outbox_hold(p_ids bigint[], OUT o_settled bigint[], OUT o_gone bigint) LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off AS $f$
 DECLARE

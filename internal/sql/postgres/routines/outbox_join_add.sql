@@ -1,4 +1,4 @@
--- Add to the counters of joins whose locks are held. The last step ends a join.
+-- Add to the counters of joins that are locked. The last step ends a join.
 CREATE OR REPLACE FUNCTION pawl.outbox_join_add(p_joins uuid[], p_completed integer[], p_failed integer[]) RETURNS void LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
 DECLARE

@@ -1,7 +1,7 @@
--- Attach messages to a join; those already settled are counted at once (D-31).
--- Returns 0, or 1 for an unknown join, or 1 + the number of an unknown message;
--- then nothing was attached. It holds messages and counts as the owner of the tables:
--- a producer, who may attach what it enqueued, has no rights for that.
+-- Attach messages to a join; those already settled are counted at once (D-31). Returns 0, or
+-- 1 for an unknown join, or 1 + the number of an unknown message; then nothing was attached.
+-- Runs with its owner's rights: a producer, who may attach what it enqueued, has none to lock
+-- messages and count.
 CREATE OR REPLACE FUNCTION pawl.outbox_join_attach_all(p_join uuid, p_messages uuid[]) RETURNS integer LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE

@@ -1,4 +1,4 @@
--- Cancel a join: true if this ended it.
+-- Cancel a join: true if this call ended it.
 CREATE OR REPLACE FUNCTION pawl.outbox_join_cancel(join_id uuid) RETURNS boolean LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 BEGIN

@@ -1,5 +1,5 @@
--- End a pending join: cancelled (3), or failed (2) if its deadline has passed.
--- Returns 0 for an unknown join, 1 if this ended it, 2 if not.
+-- End a pending join: cancelled (3), or failed (2) if its deadline has passed. Returns 0 for
+-- an unknown join, 1 if this call ended it, 2 if not.
 CREATE OR REPLACE FUNCTION pawl.outbox_join_end(p_join uuid, p_status integer) RETURNS integer LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 BEGIN

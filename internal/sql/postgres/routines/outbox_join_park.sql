@@ -1,7 +1,6 @@
--- Put a claimed wait aside until its join is over: nothing will look at it
--- before its deadline or, without one, ever; the last step wakes it. A join that
--- ended meanwhile has it due at once. Counts no attempt. Returns whether the
--- wait was still p_owner's.
+-- Park a claimed wait until its join has ended: it is not due before its deadline or, without
+-- one, ever; the last step makes it due. If the join ended meanwhile it is due at once.
+-- Counts no attempt. Returns whether p_owner still held the wait.
 CREATE OR REPLACE FUNCTION pawl.outbox_join_park(p_join uuid, p_owner uuid, p_id bigint) RETURNS bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE

@@ -1,6 +1,6 @@
--- Forget joins that ended longer ago than p_age, looking at the p_look oldest of
--- each outcome, unless a wait is still to be handled. That is asked once the
--- joins are locked: somebody may have enqueued one meanwhile (D-34).
+-- Delete joins that ended longer ago than p_age, among the p_look oldest of each outcome,
+-- unless a wait is still to be handled. That is tested after the joins are locked: a wait may
+-- have been enqueued meanwhile (D-34).
 CREATE OR REPLACE FUNCTION pawl.outbox_join_purge(p_age interval, p_look bigint) RETURNS bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off AS $f$
 DECLARE

@@ -1,4 +1,4 @@
--- Report a step by hand: true if this counted it.
+-- Report a step by hand: true if this call counted it.
 CREATE OR REPLACE FUNCTION pawl.outbox_join_report(join_id uuid, message_id uuid, failed boolean DEFAULT false) RETURNS boolean LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 BEGIN

@@ -1,6 +1,6 @@
--- Count a member as completed (1) or failed (2) by hand. Returns 0 for an
--- unknown join, 1 if this counted it, 2 if it was counted before or the join is
--- over, 3 for a message that is no member.
+-- Count a member as completed (1) or failed (2) by hand. Returns 0 for an unknown join, 1 if
+-- this call counted it, 2 if it was counted before or the join has ended, 3 for a message
+-- that is no member.
 CREATE OR REPLACE FUNCTION pawl.outbox_join_report_step(p_join uuid, p_message uuid, p_status integer) RETURNS integer LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE

@@ -1,9 +1,8 @@
--- Count what has become of messages in their joins. The places of the messages
--- say what that is, so that runs which overlap, or were not moved after all, count
--- each message once and as what it is. To be called after they were moved, or while they are held,
--- in a statement of its own: only a fresh snapshot shows a member that was
--- attached while the move waited for it. What ran before the locks were held
--- may have been counted meanwhile, so the members are read again.
+-- Count the outcomes of messages in their joins. The outcome is read from the place of the
+-- message, so that runs which overlap, or were not moved, count each message once. Call it
+-- after they were moved, or while they are locked, in a statement of its own: only a new
+-- snapshot shows a member that was attached while the move waited for it. Members may have
+-- been counted before the locks were granted, so they are read again.
 CREATE OR REPLACE FUNCTION pawl.outbox_join_settle(p_lo bigint[], p_n integer[]) RETURNS void LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
 DECLARE

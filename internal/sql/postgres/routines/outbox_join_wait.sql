@@ -1,5 +1,5 @@
--- Have a message sent when a join is over. Returns the id of the wait. What is to
--- be sent is checked now: there will be nobody to tell then.
+-- Send a message when a join has ended. Returns the id of the wait. The message is checked
+-- now: later there is no caller to return the error to.
 CREATE OR REPLACE FUNCTION pawl.outbox_join_wait(join_id uuid, on_complete_topic text DEFAULT NULL, on_complete_payload text DEFAULT NULL, on_fail_topic text DEFAULT NULL,
   on_fail_payload text DEFAULT NULL, fail_if_any_step_failed boolean DEFAULT true, wait_topic text DEFAULT 'join.wait', queue text DEFAULT 'default')
 RETURNS uuid LANGUAGE plpgsql VOLATILE

@@ -1,5 +1,4 @@
--- Make the waits of joins that are over due at once, wherever in the future
--- they are put back to (D-33).
+-- Make the waits of joins that have ended due at once, whatever their due time is (D-33).
 CREATE OR REPLACE FUNCTION pawl.outbox_join_wake(p_joins uuid[]) RETURNS void LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
 DECLARE

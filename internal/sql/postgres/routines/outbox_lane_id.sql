@@ -1,5 +1,5 @@
--- The lane of a queue at a priority, made known if it is new. Of two sessions
--- that do so at once the second may meet either key first.
+-- The lane of a queue at a priority, registered if it is new. Of two sessions that do so at
+-- once the second may conflict with either key first.
 CREATE OR REPLACE FUNCTION pawl.outbox_lane_id(p_queue text, p_priority smallint) RETURNS bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE

@@ -1,6 +1,6 @@
--- Lanes of runs and jobs that are not known: then no claim visits them. They come
--- from programs that were told of a lane by a history that the database lost. Where
--- paused topics are laid aside is no lane of a queue and not meant. One probe a lane.
+-- Lanes that have runs or jobs and are not registered: no claim reads them. They come from
+-- programs that knew a lane from a history which the database lost. Lanes where paused topics
+-- are parked belong to no queue and are left out. One probe per lane.
 CREATE OR REPLACE FUNCTION pawl.outbox_orphans() RETURNS SETOF bigint LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off AS $f$
 BEGIN

@@ -1,6 +1,5 @@
--- Lay claimed runs aside whose topic is paused; others go back to ready, as if
--- released. A pause that ends meanwhile waits for us (the shared lock): nothing
--- is laid aside for ever.
+-- Park claimed runs whose topic is paused; others go back to ready, as if released. A pause
+-- that ends meanwhile waits for this transaction (the shared lock): nothing stays parked.
 CREATE OR REPLACE FUNCTION pawl.outbox_park_runs(p_owner uuid[], p_lo bigint[], p_n integer[], p_topic text[]) RETURNS bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET jit = off AS $f$
 DECLARE

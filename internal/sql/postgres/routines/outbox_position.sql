@@ -1,4 +1,4 @@
--- Where a message lies, or null. Ids that pawl makes say so themselves.
+-- The position of a message, or null. Ids that pawl makes carry it.
 CREATE OR REPLACE FUNCTION pawl.outbox_position(p_message uuid) RETURNS bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE

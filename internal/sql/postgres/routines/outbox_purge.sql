@@ -1,8 +1,7 @@
--- Forget messages done or discarded longer ago than p_age, looking at the p_look
--- lowest runs: looking only at the low end bounds the work without an index.
--- What a pending join counts on stays (D-25); that is asked again once the runs
--- are locked, for somebody may have attached one meanwhile. One process at a
--- time: the others find the lock taken and nothing to do.
+-- Delete messages done or discarded longer ago than p_age, among the p_look lowest runs:
+-- reading only the low end bounds the work without an index. What a pending join needs stays
+-- (D-25); that is tested again after the runs are locked, for a message may have been attached
+-- meanwhile. One process at a time: the others do not get the lock and have nothing to do.
 CREATE OR REPLACE FUNCTION pawl.outbox_purge(p_age interval, p_look bigint) RETURNS bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off AS $f$
 DECLARE

@@ -1,6 +1,6 @@
--- Put up to p_runs runs whose lease has run out back into ready. One of their
--- messages may have killed the worker, so they are suspects: see outbox_claim_suspects.
--- Only one that was claimed alone as a suspect has failed an attempt (D-12).
+-- Put up to p_runs runs whose lease has expired back into ready. One of their messages may
+-- have ended the worker's process, so they are suspects: see outbox_claim_suspects. Only one
+-- that was claimed alone as a suspect has failed an attempt (D-12).
 CREATE OR REPLACE FUNCTION pawl.outbox_reap_runs(p_runs integer) RETURNS bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
 DECLARE

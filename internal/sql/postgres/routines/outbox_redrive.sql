@@ -1,5 +1,5 @@
--- Give those of these messages that failed a fresh start, and take their failures
--- back in joins that are still pending (D-38). Returns how many.
+-- Make those of these messages that failed ready again, with all attempts left, and subtract
+-- their failures in joins that are still pending (D-38). Returns how many.
 CREATE OR REPLACE FUNCTION pawl.outbox_redrive(p_ids bigint[]) RETURNS bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET jit = off AS $f$
 DECLARE

@@ -1,5 +1,5 @@
--- Release runs: back to ready without counting an attempt, at once or after a
--- delay. p_unbegun: nobody began them, so suspects stay suspects.
+-- Release runs: back to ready without counting an attempt, at once or after a delay.
+-- p_unbegun: their handlers did not start, so suspects stay suspects.
 CREATE OR REPLACE FUNCTION pawl.outbox_release_runs(p_owner uuid[], p_lo bigint[], p_n integer[], p_delay interval[], p_unbegun boolean[]) RETURNS bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
 DECLARE

@@ -1,4 +1,4 @@
--- Make messages due at another time that nobody has claimed. Returns how many.
+-- Change the due time of messages that are not claimed. Returns how many.
 CREATE OR REPLACE FUNCTION pawl.outbox_reschedule(p_ids bigint[], p_at timestamptz) RETURNS bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET jit = off AS $f$
 DECLARE

@@ -1,5 +1,5 @@
--- Ids as the runs that routines on many messages take. Each counts once; what no
--- message can have is left out: sums with it may leave the range of bigint.
+-- Ids as runs for routines on many messages. Each counts once; ids that no message can have
+-- are left out: sums with them may exceed bigint.
 CREATE OR REPLACE FUNCTION pawl.outbox_runs(p_ids bigint[], OUT o_lo bigint[], OUT o_n integer[]) LANGUAGE plpgsql IMMUTABLE
 SET search_path = pg_catalog, pg_temp AS $f$
 BEGIN

@@ -1,7 +1,6 @@
--- Take ids p_lo … p_lo + p_n - 1 out of what p_owner has claimed and return
--- exactly what was taken. A run that someone else moves meanwhile makes the
--- delete find nothing; the next look has a fresh snapshot and sees where it
--- went, so nothing is missed and nothing taken twice.
+-- Remove ids p_lo … p_lo + p_n - 1 from what p_owner has claimed and return exactly what was
+-- removed. If another transaction moves a run meanwhile the delete finds nothing; the next
+-- read has a new snapshot and shows where it went, so nothing is missed or removed twice.
 CREATE OR REPLACE FUNCTION pawl.outbox_take(p_owner uuid, p_lo bigint, p_n integer) RETURNS SETOF pawl.outbox_run LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
 DECLARE

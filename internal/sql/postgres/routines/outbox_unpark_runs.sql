@@ -1,5 +1,5 @@
--- Bring up to p_runs runs of an ended pause back, and forget the pause when there
--- are none left. Returns how many messages came back.
+-- Put back up to p_runs runs of an ended pause, and delete the pause when there are none
+-- left. Returns how many messages were put back.
 CREATE OR REPLACE FUNCTION pawl.outbox_unpark_runs(p_topic text, p_runs integer) RETURNS bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off AS $f$
 DECLARE
@@ -19,8 +19,8 @@ BEGIN
       UPDATE pawl.outbox_ready r SET lane = m.lane FROM pawl.outbox_message m WHERE r.lo = ANY (ARRAY(SELECT x.lo FROM x)) AND m.id = r.lo RETURNING r.n, m.lane)
     SELECT coalesce(sum(u.n), 0), array_agg(DISTINCT l.queue) INTO v_got, v_queues FROM u JOIN pawl.outbox_lane l ON l.id = u.lane;
     EXIT WHEN v_got > 0;
-    -- Somebody who withdrew a message left the rest of its run behind (outbox_withdraw):
-    -- that we see only with a fresh snapshot.
+    -- A transaction that withdrew a message left the rest of its run (outbox_withdraw): only a new
+    -- snapshot shows that.
     IF NOT EXISTS (SELECT FROM pawl.outbox_ready r WHERE r.lane = v_lane) THEN
       DELETE FROM pawl.outbox_pause p WHERE p.kind = 'topic' AND p.name = p_topic;
       RETURN 0;

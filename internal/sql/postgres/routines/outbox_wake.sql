@@ -1,7 +1,7 @@
--- Tell sleeping workers of these queues that there is work. A worker that
--- sleeps holds its queue's advisory lock: only then is a NOTIFY worth its
--- price (65-70 % of commit throughput if sent by everyone). The shared lock
--- lasts until commit, so that a worker cannot fall asleep in between.
+-- Notify sleeping workers of these queues. A worker that sleeps holds its queue's advisory
+-- lock: only then is a NOTIFY worth its cost (65-70 % of commit throughput if every producer
+-- sends one). The shared lock lasts until commit, so that a worker cannot go to sleep in
+-- between.
 CREATE OR REPLACE FUNCTION pawl.outbox_wake(p_queues text[]) RETURNS boolean LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE

@@ -1,6 +1,6 @@
--- Take messages out of ready, whatever runs they are part of, and return what was
--- taken, a run of one each. p_due: only those that are due. What somebody is
--- moving makes us wait, and then look again with a fresh snapshot (layout rule 7).
+-- Remove messages from ready, whatever runs they are part of, and return them, a run of one
+-- each. p_due: only those that are due. For a run that is being moved this waits, and then
+-- reads again with a new snapshot (layout rule 7).
 CREATE OR REPLACE FUNCTION pawl.outbox_withdraw(p_ids bigint[], p_due boolean) RETURNS SETOF pawl.outbox_run LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
 DECLARE

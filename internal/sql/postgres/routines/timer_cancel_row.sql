@@ -1,6 +1,6 @@
--- Cancel the pending timer of a key. Returns 1, or 0 if there is none. It looks
--- nowhere but at the key's place in its index, whatever the size of the table: a
--- serializable transaction conflicts with whatever changes where it looked.
+-- Cancel the pending timer of a key. Returns 1, or 0 if there is none. It reads only the key's
+-- entry in its index, whatever the size of the table: a serializable transaction conflicts
+-- with changes of everything that it read.
 CREATE OR REPLACE FUNCTION pawl.timer_cancel_row(p_key text) RETURNS integer LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
 BEGIN

@@ -1,4 +1,4 @@
--- Where an id, if pawl made it, says that its timer lies.
+-- The position that an id made by pawl carries.
 CREATE OR REPLACE FUNCTION pawl.timer_carried(p_timer uuid) RETURNS bigint LANGUAGE plpgsql IMMUTABLE
 SET search_path = pg_catalog, pg_temp AS $f$
 BEGIN

@@ -1,5 +1,5 @@
--- Claim due timers, to fire them in a way of one's own, first due first. One that
--- is claimed is not dispatched, and one that was dispatched cannot be claimed.
+-- Claim due timers, for programs that fire them themselves, first due first. A claimed one is
+-- not dispatched, and a dispatched one cannot be claimed.
 CREATE OR REPLACE FUNCTION pawl.timer_claim(owner_token uuid, lease_seconds integer, batch_size integer DEFAULT 50)
 RETURNS TABLE (id uuid, topic text, payload text, correlation_id text, headers text, key text, created_at timestamptz, due_time timestamptz, retry_count integer)
 LANGUAGE plpgsql VOLATILE

@@ -1,5 +1,5 @@
--- Take up to p_n due timers under a lease, to fire them in a way of one's own:
--- suspects, as in outbox_claim_suspects, or others.
+-- Claim up to p_n due timers under a lease, for programs that fire them themselves: suspects,
+-- as in outbox_claim_suspects, or others.
 CREATE OR REPLACE FUNCTION pawl.timer_claim_rows(p_owner uuid, p_lease interval, p_n integer) RETURNS SETOF pawl.timer LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
 DECLARE

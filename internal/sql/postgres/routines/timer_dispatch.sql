@@ -1,7 +1,7 @@
--- Move up to p_n due timers into the outbox, in one transaction with their end
--- here (D-71), so that a crash leaves each in one place. They are claimable at
--- once, wherever in the past they were due, and neighbours become one run. A
--- supplied id that the outbox knows adds no second message.
+-- Move up to p_n due timers into the outbox, in one transaction with their end here (D-71), so
+-- that after a crash each is in one place. They are claimable at once, whenever they were due,
+-- and consecutive ones become one run. A supplied id that the outbox has adds no second
+-- message.
 CREATE OR REPLACE FUNCTION pawl.timer_dispatch(p_n integer) RETURNS bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
 DECLARE

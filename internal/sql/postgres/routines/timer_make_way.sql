@@ -1,6 +1,6 @@
--- Among the first p_n due timers, give those a position of their own whose position
--- another message has: ids were given out twice, by a history that was lost. Of one
--- whose message is there already nothing is left to do. Returns how many they were.
+-- Give those of the first p_n due timers new positions whose position another message has: ids
+-- were allocated twice, by a history that was lost. One whose message exists already is ended.
+-- Returns how many there were.
 CREATE OR REPLACE FUNCTION pawl.timer_make_way(p_now timestamptz, p_n integer) RETURNS bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off AS $f$
 DECLARE

@@ -1,5 +1,4 @@
--- Let a pending timer fire at another time, null for now. Returns 1, or 0 if it is
--- not pending.
+-- Change the due time of a pending timer, null for now. Returns 1, or 0 if it is not pending.
 CREATE OR REPLACE FUNCTION pawl.timer_move(p_timer uuid, p_due timestamptz) RETURNS integer LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE

@@ -1,4 +1,4 @@
--- Where a timer lies, or null.
+-- The position of a timer, or null.
 CREATE OR REPLACE FUNCTION pawl.timer_position(p_timer uuid) RETURNS bigint LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE

@@ -1,5 +1,5 @@
--- Put claimed timers back whose lease has run out (D-73), as suspects. As in the
--- outbox only one that was claimed alone as a suspect has failed an attempt.
+-- Put claimed timers back whose lease has expired (D-73), as suspects. As in the outbox only
+-- one that was claimed alone as a suspect has failed an attempt.
 CREATE OR REPLACE FUNCTION pawl.timer_reap() RETURNS bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
 DECLARE

@@ -1,4 +1,4 @@
--- Put claimed timers back whose lease has run out. Returns how many.
+-- Put claimed timers back whose lease has expired. Returns how many.
 CREATE OR REPLACE FUNCTION pawl.timer_reap_expired() RETURNS bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE

@@ -1,4 +1,4 @@
--- Let a timer fire at another time: false if it fired or was cancelled.
+-- Change the due time of a timer: false if it fired or was cancelled.
 CREATE OR REPLACE FUNCTION pawl.timer_reschedule(timer_id uuid, due_time timestamptz) RETURNS boolean LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $f$
 BEGIN

@@ -1,6 +1,6 @@
--- Wake the schedulers if one may sleep past p_at: not if they are to wake before
--- it anyway. Under serializable nobody looks: it would conflict with every timer
--- that is scheduled between now and then. Only the schedulers listen to this queue, which no message can name.
+-- Wake the schedulers if one may sleep past p_at: not if they will wake before it anyway.
+-- Under serializable this is not tested: the read would conflict with every timer that is
+-- scheduled between now and then. Only schedulers wait on this queue, which no message can name.
 CREATE OR REPLACE FUNCTION pawl.timer_wake(p_at timestamptz) RETURNS void LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
 DECLARE

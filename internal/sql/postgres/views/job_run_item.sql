@@ -1,5 +1,5 @@
--- Runs with what their messages say. status: 0 pending, 1 running, 2 succeeded,
--- 3 failed, 4 cancelled, 5 skipped, 6 missed; null if the message is gone.
+-- Runs with the states of their messages. status: 0 pending, 1 running, 2 succeeded,
+-- 3 failed, 4 cancelled, 5 skipped, 6 missed; null if the message was deleted.
 CREATE OR REPLACE VIEW pawl.job_run_item AS
 SELECT r.id, r.run_id, r.job_id, r.job_name, r.scheduled_time, r.triggered, r.missed, r.outcome, r.created_at, r.start_time,
        coalesce(r.outcome, CASE WHEN q.lo IS NOT NULL THEN 0 WHEN c.lo IS NOT NULL THEN 1 WHEN d.lo IS NOT NULL THEN 2 ELSE e.status END::smallint) AS status,

@@ -1,5 +1,5 @@
--- Every message with its place. Each place is one predecessor probe. A message of a
--- lane that is not known (see outbox_orphans) has the queue '', which none is called.
+-- Every message with its place. Each place is one predecessor probe. A message of a lane that
+-- is not registered (see outbox_orphans) has the queue '', which is no queue's name.
 CREATE OR REPLACE VIEW pawl.outbox_item AS
 SELECT pawl.message(m),
        coalesce(l.queue, '') AS queue, coalesce(l.priority, 0::smallint) AS priority,

@@ -7,12 +7,12 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 )
 
-// outboxOrphans reads lanes of runs and jobs that are not known.
+// outboxOrphans reads lanes that have runs or jobs and are not registered.
 type outboxOrphans struct{ engine.Rows[orphan] }
 
 type orphan struct{ Lane int64 }
 
-// outboxQueues reads the queues that are known: of lanes, and of workers.
+// outboxQueues reads the names of queues: of registered lanes, and of workers.
 type outboxQueues struct{ engine.Rows[queue] }
 
 type queue struct{ Queue string }
@@ -23,9 +23,9 @@ func adopt(t *txn, o op.OutboxAdopt) (int64, error) {
 	return n, err
 }
 
-// adoptLanes: a lane's id cannot be read backwards, but those of a queue can be
-// computed: of the queues given, of those that have a lane, and of those that somebody
-// works on.
+// adoptLanes registers lanes that have runs and are not registered. The queue of a lane
+// cannot be computed from its id, but the ids of a queue's lanes can: this tries the queues
+// given, those that have a lane, and those of workers.
 func adoptLanes(t *txn, queues []string) (made int64, err error) {
 	var orphans []int64
 	err = each(t, outboxOrphans{}, func(o *orphan) error { orphans = append(orphans, o.Lane); return nil })

@@ -7,11 +7,11 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// answers are the operations that SQLite cannot say in one statement, each with the
-// function that answers it.
+// answers are the operations that take more than one statement on SQLite, each with the Go
+// function that implements it.
 type answers map[reflect.Type]opFunc
 
-// newAnswers lists them all.
+// newAnswers returns all of them.
 func newAnswers() answers {
 	a := answers{}
 	a.audit()
@@ -29,8 +29,8 @@ func newAnswers() answers {
 	return a
 }
 
-// counting adds a function that answers an operation with a number, or with how many
-// rows it changed.
+// counting adds the implementation of an operation that returns a number, or how many rows
+// it changed.
 func counting[O engine.Operation](a answers, f func(t *txn, o O) (int64, error)) {
 	a[reflect.TypeFor[O]()] = func(t *txn, c *engine.Call) (err error) {
 		c.N, err = f(t, c.Operation.(O))
@@ -38,15 +38,15 @@ func counting[O engine.Operation](a answers, f func(t *txn, o O) (int64, error))
 	}
 }
 
-// listing adds a function that answers an operation with rows.
+// listing adds the implementation of an operation that returns rows.
 func listing[O engine.Operation](a answers, f func(t *txn, o O, each func(engine.Row) error) error) {
 	a[reflect.TypeFor[O]()] = func(t *txn, c *engine.Call) error { return f(t, c.Operation.(O), c.Each) }
 }
 
-// has reports whether an operation is answered in Go.
+// has reports whether an operation is implemented in Go.
 func (a answers) has(o engine.Operation) bool { return a[reflect.TypeOf(o)] != nil }
 
-// answer answers a call.
+// answer runs a call.
 func (db *DB) answer(t *txn, c *engine.Call) (err error) {
 	if f := db.answers[reflect.TypeOf(c.Operation)]; f != nil {
 		return f(t, c)
@@ -58,7 +58,7 @@ func (db *DB) answer(t *txn, c *engine.Call) (err error) {
 	return err
 }
 
-// statements are those that answers are made of, each without values.
+// statements returns the statements that the implementations run, each with zero fields.
 func statements() []engine.Operation {
 	return slices.Concat(
 		auditStatements(), doctorStatements(), doctorJoinStatements(), generationStatements(), inboxStatements(), jobStatements(), joinStatements(),

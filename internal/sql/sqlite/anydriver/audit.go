@@ -7,13 +7,13 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 )
 
-// audit adds what answers an operation on the audit trail.
+// audit adds the operations on the audit trail.
 func (a answers) audit() {
-	counting(a, noteAct)
+	counting(a, recordAct)
 	counting(a, purgeAudit)
 }
 
-// auditStatements are the statements that the audit trail is kept by.
+// auditStatements returns the statements of the audit trail.
 func auditStatements() []engine.Operation {
 	return []engine.Operation{auditPurgeCount{}, auditPut{}}
 }
@@ -34,14 +34,14 @@ type auditPut struct {
 	N      int64
 }
 
-func noteAct(t *txn, o op.AuditNote) (int64, error) { return o.N, t.note(o.Note, o.Action, o.N) }
+func recordAct(t *txn, o op.AuditNote) (int64, error) { return o.N, t.audit(o.Note, o.Action, o.N) }
 
 func purgeAudit(t *txn, o op.AuditPurge) (int64, error) {
 	return t.change(auditPurgeCount{Age: o.Age, Most: o.Most})
 }
 
-// note puts n on the account of an operation. Nothing is noted where nothing changed.
-func (t *txn) note(by op.Note, action string, n int64) error {
+// audit adds n to the entry of an action. Nothing is recorded where nothing changed.
+func (t *txn) audit(by op.Note, action string, n int64) error {
 	if n == 0 || by.ID == nil {
 		return nil
 	}
@@ -49,11 +49,11 @@ func (t *txn) note(by op.Note, action string, n int64) error {
 	return err
 }
 
-// noted leaves a note of what a statement changed.
-func (t *txn) noted(by op.Note, action string, statement engine.Operation) (int64, error) {
+// changeAudited runs a statement and records how many rows it changed.
+func (t *txn) changeAudited(by op.Note, action string, statement engine.Operation) (int64, error) {
 	n, err := t.change(statement)
 	if err != nil {
 		return 0, err
 	}
-	return n, t.note(by, action, n)
+	return n, t.audit(by, action, n)
 }

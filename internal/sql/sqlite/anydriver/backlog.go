@@ -13,8 +13,8 @@ func (a answers) backlog() { listing(a, readBacklog) }
 
 func backlogStatements() []engine.Operation {
 	return []engine.Operation{
-		backlogAside{}, backlogClaimedTopics{}, backlogClaimedTotal{}, backlogFailed{}, backlogLaneTopics{}, backlogLaneTotal{}, backlogLanes{},
-		backlogTopicsAside{},
+		backlogParked{}, backlogClaimedTopics{}, backlogClaimedTotal{}, backlogFailed{}, backlogLaneTopics{}, backlogLaneTotal{}, backlogLanes{},
+		backlogTopicsParked{},
 	}
 }
 
@@ -80,8 +80,8 @@ type backlogClaimedTopic struct {
 	N     int64
 }
 
-// backlogTopicsAside lists topics that are paused, and where they are laid aside.
-type backlogTopicsAside struct {
+// backlogTopicsParked lists topics that are paused, and where they are parked.
+type backlogTopicsParked struct {
 	engine.Rows[backlogTopicAside]
 	Most int64
 }
@@ -91,9 +91,9 @@ type backlogTopicAside struct {
 	Lane  int64
 }
 
-// backlogAside counts the messages of the first runs that are laid aside in a lane by
+// backlogParked counts the messages of the first runs that are parked in a lane by
 // the queue that they are of.
-type backlogAside struct {
+type backlogParked struct {
 	engine.Rows[backlogQueueAside]
 	Lane, Runs int64
 }
@@ -123,7 +123,7 @@ type backlog struct {
 	lanes          []backlogLane
 }
 
-// minShare is what a lane is looked at even if there are very many.
+// minShare is the lowest limit for a lane, however many lanes there are.
 const minShare = 100
 
 func readBacklog(t *txn, o op.BacklogMessages, each func(engine.Row) error) (err error) {
@@ -141,13 +141,13 @@ func readBacklog(t *txn, o op.BacklogMessages, each func(engine.Row) error) (err
 	if err := b.claimed(); err != nil {
 		return err
 	}
-	if err := b.aside(); err != nil {
+	if err := b.parked(); err != nil {
 		return err
 	}
 	return b.failed()
 }
 
-// answer gives one row. Topic and age may be nil.
+// answer returns one row. Topic and age may be nil.
 func (b *backlog) answer(state, queue string, topic driver.Value, n int64, age driver.Value, more bool) error {
 	var hit int64
 	if more {
@@ -191,7 +191,7 @@ func (b *backlog) part(l backlogLane, state string, after, by int64) error {
 	return b.answer(state, l.Queue, nil, max(total.N, 0), nil, total.Runs >= b.runs)
 }
 
-// claimed looks at what is under lease.
+// claimed counts what is under lease.
 func (b *backlog) claimed() error {
 	queues := map[int64]string{}
 	for _, l := range b.lanes {
@@ -226,14 +226,14 @@ func (b *backlog) claimed() error {
 	return nil
 }
 
-// aside looks at messages of paused topics: a run of theirs has one topic.
-func (b *backlog) aside() error {
-	topics, err := rows(b.t, backlogTopicsAside{Most: b.op.Lanes})
+// parked counts messages of paused topics: a run of theirs has one topic.
+func (b *backlog) parked() error {
+	topics, err := rows(b.t, backlogTopicsParked{Most: b.op.Lanes})
 	if err != nil {
 		return err
 	}
 	for _, p := range topics {
-		err := each(b.t, backlogAside{Lane: p.Lane, Runs: b.runs}, func(q *backlogQueueAside) error {
+		err := each(b.t, backlogParked{Lane: p.Lane, Runs: b.runs}, func(q *backlogQueueAside) error {
 			return b.answer("paused", q.Queue, p.Topic, q.N, b.t.now-q.Since, q.Runs >= b.runs)
 		})
 		if err != nil {
@@ -243,7 +243,7 @@ func (b *backlog) aside() error {
 	return nil
 }
 
-// failed looks at messages that failed for good.
+// failed counts messages that failed for good.
 func (b *backlog) failed() error {
 	all, err := rows(b.t, backlogFailed{Messages: b.op.Messages})
 	if err != nil {

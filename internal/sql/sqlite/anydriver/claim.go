@@ -12,11 +12,11 @@ func claimStatements() []engine.Operation {
 	}
 }
 
-// outboxClaimDue asks whether anything is due in a queue that is not paused.
+// outboxClaimDue reports whether anything is due in a queue that is not paused.
 type outboxClaimDue struct {
-	engine.Rows[found]
+	engine.Rows[existence]
 	Queue    string
-	Suspects bool // whether they count
+	Suspects bool // whether suspects count
 }
 
 // outboxClaimLanes reads the lanes of a queue in order of priority, none of a paused one.
@@ -25,7 +25,7 @@ type outboxClaimLanes struct {
 	Queue string
 }
 
-// queueLane is one of a queue's.
+// queueLane is a lane of a queue.
 type queueLane struct{ ID, Priority int64 }
 
 // outboxClaimPick reads due runs of a lane that are no suspects, oldest first.
@@ -40,7 +40,7 @@ type outboxClaimCut struct {
 	Lane, At, Lo int64
 }
 
-// outboxClaimInsert lays a run under lease.
+// outboxClaimInsert puts a run under lease.
 type outboxClaimInsert struct {
 	engine.Changes
 	run
@@ -57,8 +57,8 @@ type outboxClaimMessages struct {
 	LockedUntil int64
 }
 
-// claiming is what all claims of the outbox say.
-type claiming struct {
+// claimRequest has the parameters that all claims of the outbox share.
+type claimRequest struct {
 	queue string
 	owner [16]byte
 	until int64
@@ -67,11 +67,11 @@ type claiming struct {
 }
 
 func claim(t *txn, o op.OutboxClaim, each func(engine.Row) error) error {
-	return claimRest(t, claiming{o.Queue, o.Owner, t.now + o.Lease.Microseconds(), int64(o.Most), each})
+	return claimRegular(t, claimRequest{o.Queue, o.Owner, t.now + o.Lease.Microseconds(), int64(o.Most), each})
 }
 
-// claimRest claims what is no suspect.
-func claimRest(t *txn, c claiming) error {
+// claimRegular claims what is not suspect.
+func claimRegular(t *txn, c claimRequest) error {
 	lanes, err := rows(t, outboxClaimLanes{Queue: c.queue})
 	if err != nil {
 		return err
@@ -94,13 +94,13 @@ func claimRest(t *txn, c claiming) error {
 	return nil
 }
 
-// messages answers a claim with the messages of a run.
-func (l *queueLane) messages(t *txn, c claiming, r run) error {
+// messages returns the messages of a claimed run to the caller.
+func (l *queueLane) messages(t *txn, c claimRequest, r run) error {
 	return t.ask(outboxClaimMessages{Lo: r.Lo, End: r.end(), Retry: r.Retry, Queue: c.queue, Priority: l.Priority, LockedUntil: r.LockedUntil}, c.each)
 }
 
 // claimLane moves messages of a lane from ready to claim.
-func claimLane(t *txn, lane int64, c claiming) ([]run, error) {
+func claimLane(t *txn, lane int64, c claimRequest) ([]run, error) {
 	picked, err := pick(t, lane, c.most)
 	if err != nil || len(picked) == 0 {
 		return nil, err

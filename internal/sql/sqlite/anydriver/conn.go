@@ -12,17 +12,17 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// connector hands out connections whose transactions are immediate, take turns
-// within the process and wait fairly for other processes.
+// connector makes connections whose transactions begin immediate, one at a time in this
+// process, and wait for other processes by random polls, so that none starves.
 type connector struct {
 	driver.Connector
 	lock  chan struct{}
 	guard *guard
-	again driver.Connector // for all connections but the first; nil: the same
+	again driver.Connector // makes all connections but the first; nil: Connector does
 	used  atomic.Bool      // there was a first one
 }
 
-// source makes connections with a driver that knows only data sources' names.
+// source makes connections with a driver that has only Open.
 type source struct {
 	driver driver.Driver
 	name   string
@@ -32,7 +32,7 @@ func (s source) Connect(context.Context) (driver.Conn, error) { return s.driver.
 
 func (s source) Driver() driver.Driver { return s.driver }
 
-// rawConn is what modernc's connection offers beyond driver.Conn.
+// rawConn is a driver's connection with context support.
 type rawConn interface {
 	driver.Conn
 	driver.ConnBeginTx
@@ -44,8 +44,8 @@ type rawConn interface {
 	driver.Validator
 }
 
-// Connect opens a connection. Of processes that open a new file at once one
-// switches it to WAL; SQLite turns the others away whatever their busy timeout.
+// Connect opens a connection. When several processes open a new file at once, one switches
+// it to WAL; SQLite returns busy to the others whatever their busy timeout, so this retries.
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err := c.guard.admit(ctx); err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 		from = c.again
 	}
 	raw, err := from.Connect(ctx)
-	for errors.Is(classify(err), engine.ErrBusy) && pause(ctx) == nil {
+	for errors.Is(classify(err), engine.ErrBusy) && lockDelay(ctx) == nil {
 		raw, err = from.Connect(ctx)
 	}
 	if err != nil {
@@ -72,7 +72,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, errors.Join(err, full.Close())
 	}
-	return &conn{rawConn: full, lock: c.lock, guard: c.guard, hold: hold}, nil
+	return &conn{rawConn: full, lock: c.lock, guard: c.guard, open: hold}, nil
 }
 
 // conn is a connection for the program's own use.
@@ -80,15 +80,15 @@ type conn struct {
 	rawConn
 	lock   chan struct{}
 	guard  *guard
-	hold   *hold // what it has open
+	open   *openFiles // the files it has open
 	closed bool
 }
 
-// stale reports whether the connection is to be used no more: the database was lost
-// or opened anew.
-func (c *conn) stale() bool { return c.hold != c.guard.hold.Load() || c.guard.lost.Load() != nil }
+// stale reports whether the connection must not be used any more: the database was lost or
+// opened again.
+func (c *conn) stale() bool { return c.open != c.guard.open.Load() || c.guard.lost.Load() != nil }
 
-// ResetSession is asked before the connection is used again.
+// ResetSession is called before the connection is used again.
 func (c *conn) ResetSession(ctx context.Context) error {
 	if c.stale() {
 		return driver.ErrBadConn
@@ -96,23 +96,23 @@ func (c *conn) ResetSession(ctx context.Context) error {
 	return c.rawConn.ResetSession(ctx)
 }
 
-// IsValid is asked before the connection is kept.
+// IsValid is called before the connection goes back to the pool.
 func (c *conn) IsValid() bool { return !c.stale() && c.rawConn.IsValid() }
 
-// Close closes the connection, unless that would do harm: then it stays open until
-// the process ends.
+// Close closes the connection, unless that would write a stale log into the file: then it
+// stays open until the process ends.
 func (c *conn) Close() error {
-	if c.closed || c.hold.torn.Load() {
+	if c.closed || c.open.logReplaced.Load() {
 		return nil
 	}
 	c.closed = true
-	defer c.guard.leave(c.hold)()
+	defer c.guard.leave(c.open)()
 	return c.rawConn.Close()
 }
 
-// BeginTx begins an immediate transaction, or a deferred one if it is to be
-// read-only. A deferred transaction that turns to writing fails at once with
-// SQLITE_BUSY_SNAPSHOT, whatever the busy timeout.
+// BeginTx begins an immediate transaction, or a deferred one if it is read-only. A deferred
+// transaction that begins to write fails at once with SQLITE_BUSY_SNAPSHOT, whatever the
+// busy timeout.
 func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
 	if opts.ReadOnly {
 		return c.rawConn.BeginTx(ctx, opts)
@@ -126,7 +126,7 @@ func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, e
 		<-c.lock
 		return nil, err
 	}
-	if c.check() != nil { // then the pool makes another connection, for which the database is opened anew
+	if c.check() != nil { // then the pool makes another connection, which opens the database again
 		_, _ = c.ExecContext(context.Background(), "ROLLBACK", nil)
 		<-c.lock
 		return nil, driver.ErrBadConn
@@ -137,11 +137,11 @@ func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, e
 // tx ends what BeginTx began.
 type tx struct{ c *conn }
 
-// check looks whether the files are those that the connection has open.
+// check compares the files with those that the connection has open.
 func (c *conn) check() error {
 	err := c.guard.check()
-	if err == nil && c.stale() { // it was opened anew meanwhile
-		err = fmt.Errorf("%w: it was opened anew during the transaction", engine.ErrFileLost)
+	if err == nil && c.stale() { // it was opened again meanwhile
+		err = fmt.Errorf("%w: it was opened again during the transaction", engine.ErrFileLost)
 	}
 	return err
 }
@@ -166,8 +166,8 @@ func (t *tx) Rollback() error {
 	return err
 }
 
-// acquire takes the process's write lock. A transaction of the same process
-// that is held open for too long is the usual cause of the error.
+// acquire takes the process's write lock. The usual cause of its error is a transaction of
+// the same process that stays open for too long.
 func acquire(ctx context.Context, lock chan struct{}) error {
 	select {
 	case lock <- struct{}{}:
@@ -177,9 +177,9 @@ func acquire(ctx context.Context, lock chan struct{}) error {
 	}
 }
 
-// beginImmediate takes the file's write lock. SQLite's busy handler sleeps ever
-// longer and so starves one of two busy processes completely; short random
-// pauses share the lock out evenly.
+// beginImmediate takes the file's write lock. SQLite's busy handler sleeps longer each time
+// and so starves one of two busy processes completely; short random delays share the lock
+// evenly.
 func beginImmediate(ctx context.Context, c driver.ExecerContext) error {
 	const quiet, usual = "PRAGMA busy_timeout=0", "PRAGMA busy_timeout=5000"
 	if _, err := c.ExecContext(context.Background(), quiet, nil); err != nil {
@@ -191,12 +191,12 @@ func beginImmediate(ctx context.Context, c driver.ExecerContext) error {
 		if err == nil || !errors.Is(classify(err), engine.ErrBusy) {
 			return err
 		}
-		if pause(ctx) != nil {
+		if lockDelay(ctx) != nil {
 			return errors.Join(err, ctx.Err())
 		}
 	}
 }
 
-func pause(ctx context.Context) error {
+func lockDelay(ctx context.Context) error {
 	return engine.Sleep(ctx, 200*time.Microsecond+rand.N(1800*time.Microsecond))
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 )
 
-// What becomes of messages that are over: failed ones are redriven or discarded,
-// old ones forgotten.
+// Operations on messages that have ended: failed ones are redriven or discarded, old ones
+// deleted.
 
 func deadStatements() []engine.Operation {
 	return []engine.Operation{
@@ -17,7 +17,7 @@ func deadStatements() []engine.Operation {
 	}
 }
 
-// outboxDeadFind reads failed messages with whether a filter chooses them, oldest first.
+// outboxDeadFind reads failed messages and whether a filter selects them, oldest first.
 type outboxDeadFind struct {
 	engine.Rows[deadMessage]
 	op.DeadFilter
@@ -38,16 +38,16 @@ type outboxDiscardOne struct {
 	ID int64
 }
 
-// deadRow answers with how many failed messages there were.
+// deadRow is the result: how many failed messages there were.
 type deadRow op.Dead
 
-// Scan fills in both columns.
+// Scan sets both columns.
 func (d deadRow) Scan(dest ...any) error {
 	*dest[1].(**int64) = d.Last
 	return assignInt(dest[0], d.N)
 }
 
-// dead finds failed messages and calls do for each.
+// dead reads failed messages and calls do for each.
 func dead(t *txn, f op.DeadFilter, by op.Note, action string, do func(m *deadMessage) error) (row deadRow, err error) {
 	var found []deadMessage
 	var seen, high int64
@@ -73,7 +73,7 @@ func dead(t *txn, f op.DeadFilter, by op.Note, action string, do func(m *deadMes
 			return row, err
 		}
 	}
-	return row, t.note(by, action, row.N)
+	return row, t.audit(by, action, row.N)
 }
 
 func redrive(t *txn, o op.OutboxRedrive, each func(engine.Row) error) error {
@@ -84,7 +84,7 @@ func redrive(t *txn, o op.OutboxRedrive, each func(engine.Row) error) error {
 	return each(row)
 }
 
-// redriveOne gives a failed message a fresh start.
+// redriveOne makes a failed message ready again, with all attempts left.
 func redriveOne(t *txn, id, lane int64) error {
 	if _, err := t.do(outboxRedriveOne{ID: id}); err != nil {
 		return err
@@ -114,7 +114,7 @@ func countDead(t *txn, o op.OutboxCountDead, each func(engine.Row) error) error 
 	return each(row)
 }
 
-// oldest is which of the lowest runs, those that no pending join needs, are old enough.
+// oldest selects runs among the lowest that no pending join needs and that are old enough.
 type oldest struct {
 	Before int64
 	Look   int
@@ -149,7 +149,7 @@ type outboxPurgeRun struct {
 
 func purge(t *txn, o op.OutboxPurge) (total int64, err error) {
 	old := oldest{t.now - o.Age.Microseconds(), o.Look}
-	if _, err := t.do(jobSettleRuns{}); err != nil { // before their messages are forgotten
+	if _, err := t.do(jobSettleRuns{}); err != nil { // before their messages are deleted
 		return 0, err
 	}
 	done, err := rows(t, outboxPurgeDone{oldest: old})
@@ -161,8 +161,8 @@ func purge(t *txn, o op.OutboxPurge) (total int64, err error) {
 		return 0, err
 	}
 	for _, s := range slices.Concat(done, given) {
-		for _, forget := range []engine.Operation{outboxPurgeMessages{Lo: s.Lo, End: s.Lo + s.N}, outboxPurgeExceptions{Lo: s.Lo, End: s.Lo + s.N}} {
-			if _, err := t.do(forget); err != nil {
+		for _, del := range []engine.Operation{outboxPurgeMessages{Lo: s.Lo, End: s.Lo + s.N}, outboxPurgeExceptions{Lo: s.Lo, End: s.Lo + s.N}} {
+			if _, err := t.do(del); err != nil {
 				return 0, err
 			}
 		}

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// networkFileSystem names a kind of file system that is one over a network.
+// networkFileSystem returns the name of a kind of network file system, "" for others.
 func networkFileSystem(kind uint32) string { // the kernel's numbers have 32 bits, whatever the field has
 	switch kind {
 	case unix.NFS_SUPER_MAGIC:
@@ -41,14 +41,14 @@ func diskOf(path string) (disk, error) {
 
 func writable(path string) error { return unix.Access(path, unix.W_OK) }
 
-// The bytes of the -shm file by whose locks readers keep their part of the log.
+// The bytes of the -shm file that readers lock to keep their part of the log.
 const (
 	firstReadMark = 123
 	lastReadMark  = 127
 )
 
-// readers names the processes that read from the log at this moment, as far as the
-// kernel shows their locks.
+// readers names the processes that read from the log at this moment, as far as the kernel
+// shows their locks.
 func (x *examiner) readers(ctx context.Context) string {
 	path, err := x.path(ctx)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 
 func diskOf(string) (disk, error) { return disk{}, errors.ErrUnsupported }
 
-// writable: rights are told by writing, which another check does.
+// writable returns nil: another check tries to write.
 func writable(string) error { return nil }
 
-// readers: this system does not tell who holds locks.
+// readers returns "": this system does not show who holds locks.
 func (x *examiner) readers(context.Context) string { return "" }

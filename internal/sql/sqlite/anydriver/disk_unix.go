@@ -23,5 +23,5 @@ func diskOf(path string) (disk, error) {
 
 func writable(path string) error { return unix.Access(path, unix.W_OK) }
 
-// readers: this system does not tell who holds locks.
+// readers returns "": this system does not show who holds locks.
 func (x *examiner) readers(context.Context) string { return "" }

@@ -23,8 +23,8 @@ func diskOf(path string) (disk, error) {
 	return d, nil
 }
 
-// writable: rights are told by writing, which another check does.
+// writable returns nil: another check tries to write.
 func writable(string) error { return nil }
 
-// readers: this system does not tell who holds locks.
+// readers returns "": this system does not show who holds locks.
 func (x *examiner) readers(context.Context) string { return "" }

@@ -5,18 +5,18 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 )
 
-// The operations of the doctor that SQLite cannot say in one statement.
+// The operations of the doctor that take more than one statement on SQLite.
 
-// doctor adds what answers an operation of the doctor.
-func (a answers) doctor() { counting(a, adoptNoted) }
+// doctor adds the operations of the doctor.
+func (a answers) doctor() { counting(a, adoptAudited) }
 
-// doctorStatements are the statements of the doctor that only SQLite has.
+// doctorStatements returns the statements of the doctor that only SQLite has.
 func doctorStatements() []engine.Operation { return []engine.Operation{doctorObjects{}} }
 
-func adoptNoted(t *txn, o op.DoctorAdopt) (int64, error) {
+func adoptAudited(t *txn, o op.DoctorAdopt) (int64, error) {
 	n, err := adoptLanes(t, nil)
 	if err != nil {
 		return 0, err
 	}
-	return n, t.note(o.Note, "fix", n)
+	return n, t.audit(o.Note, "fix", n)
 }

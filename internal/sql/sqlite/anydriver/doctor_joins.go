@@ -5,8 +5,7 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 )
 
-// doctorJoins adds what answers an operation by which joins are mended. Nothing needs to
-// be locked for that: there is one writer.
+// doctorJoins adds the operations that repair joins. They lock nothing: there is one writer.
 func (a answers) doctorJoins() {
 	counting(a, func(*txn, op.DoctorJoinHold) (int64, error) { return 0, nil })
 	counting(a, func(*txn, op.DoctorJoinLock) (int64, error) { return 0, nil })
@@ -27,9 +26,9 @@ func recountJoin(t *txn, o op.DoctorJoinRecount) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	n, err := t.noted(o.Note, "fix", doctorRecount{JoinID: o.JoinID})
+	n, err := t.changeAudited(o.Note, "fix", doctorRecount{JoinID: o.JoinID})
 	if err == nil && n > 0 && pending {
-		err = wakeWaits(t, o.JoinID) // if it is over
+		err = wakeWaits(t, o.JoinID) // if it has ended
 	}
 	return n, err
 }
@@ -42,7 +41,7 @@ func settleMissed(t *txn, o op.DoctorJoinSettle) (int64, error) {
 	if err := countSettled(t, o.JoinID, messages); err != nil {
 		return 0, err
 	}
-	return 1, t.note(o.Note, "fix", 1)
+	return 1, t.audit(o.Note, "fix", 1)
 }
 
 func wakeOver(t *txn, o op.DoctorJoinWake) (int64, error) {
@@ -52,5 +51,5 @@ func wakeOver(t *txn, o op.DoctorJoinWake) (int64, error) {
 		}
 	}
 	n := int64(len(o.JoinIDs))
-	return n, t.note(o.Note, "fix", n)
+	return n, t.audit(o.Note, "fix", n)
 }

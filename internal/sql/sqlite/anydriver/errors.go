@@ -25,7 +25,7 @@ const (
 	codeRowID      = 2579
 )
 
-// classify names the class of a driver's error, or nil.
+// classify returns the class of a driver's error, or nil.
 func classify(err error) error {
 	if code, ok := resultCode(err); ok {
 		return classOf(code, err)
@@ -44,7 +44,7 @@ func classify(err error) error {
 func classOf(code int, err error) error {
 	switch code {
 	case codeUnique, codePrimaryKey, codeRowID:
-		return whichKey(err)
+		return keyClass(err)
 	}
 	switch code & 0xff {
 	case codeBusy, codeLocked:
@@ -62,9 +62,9 @@ func classOf(code int, err error) error {
 	return nil
 }
 
-// resultCode finds SQLite's result code in a driver's error, the extended one if there
-// is one: what modernc and glebarez return as Code() int, ncruces as ExtendedCode() and
-// Code() of types of its own, and mattn in fields of these names.
+// resultCode returns SQLite's result code of a driver's error, the extended one if there is
+// one: modernc and glebarez return it as Code() int, ncruces as ExtendedCode() and Code() of
+// types of its own, and mattn in fields of these names.
 func resultCode(err error) (code int, ok bool) {
 	for err != nil {
 		if own, is := err.(interface{ Code() int }); is {
@@ -86,9 +86,9 @@ func resultCode(err error) (code int, ok bool) {
 	return 0, false
 }
 
-// numbered reads the result code of an error of ncruces's or mattn's kind. Both have
-// two of them, which nothing but a driver for SQLite has. ncruces also returns the one
-// or the other by itself, with a method that makes the other of it.
+// numbered reads the result code of an error of ncruces or mattn. Both have two codes, which
+// no other driver's errors have. ncruces also returns one of the codes as an error, with a
+// method that converts it to the other.
 func numbered(err reflect.Value) (int, bool) {
 	extended, primary := err.MethodByName("ExtendedCode"), err.MethodByName("Code")
 	if extended.IsValid() && primary.IsValid() {
@@ -103,7 +103,7 @@ func numbered(err reflect.Value) (int, bool) {
 	return number(err.FieldByName("ExtendedCode"), err.FieldByName("Code"))
 }
 
-// result calls a method that takes nothing and returns one value.
+// result calls a method without parameters that returns one value.
 func result(method reflect.Value) reflect.Value {
 	if t := method.Type(); t.NumIn() != 0 || t.NumOut() != 1 {
 		return reflect.Value{}
@@ -111,7 +111,7 @@ func result(method reflect.Value) reflect.Value {
 	return method.Call(nil)[0]
 }
 
-// number is the extended code, or the primary one where a driver left that out.
+// number returns the extended code, or the primary one where the driver left that 0.
 func number(extended, primary reflect.Value) (int, bool) {
 	e, ok := integer(extended)
 	p, too := integer(primary)
@@ -134,9 +134,9 @@ func integer(v reflect.Value) (int, bool) {
 	return 0, false
 }
 
-// whichKey tells a position that is taken from other keys. Positions are the primary
-// keys of what a message, a timer or a run of a job lies in.
-func whichKey(err error) error {
+// keyClass distinguishes positions that are taken from other keys. Positions are the primary
+// keys of messages, runs, timers and runs of jobs.
+func keyClass(err error) error {
 	for _, key := range []string{"outbox_message.id", "outbox_ready.lo", "timer.id", "job_run.id"} {
 		if text := err.Error(); strings.Contains(text, key+" ") || strings.HasSuffix(text, key) {
 			return engine.ErrPosition
@@ -145,7 +145,7 @@ func whichKey(err error) error {
 	return engine.ErrUnique
 }
 
-// wrap tells which operation failed and of what class the failure is.
+// wrap adds the operation and the class to an error.
 func wrap(op string, err error) error {
 	var known *engine.Error
 	if err == nil || errors.As(err, &known) {
@@ -154,7 +154,7 @@ func wrap(op string, err error) error {
 	return &engine.Error{Op: op, Class: classify(err), Err: err}
 }
 
-// openError tells which file could not be opened and why.
+// openError adds the file and the class to an error of opening it.
 func openError(path string, err error) error {
 	class := classify(err)
 	if class == nil {

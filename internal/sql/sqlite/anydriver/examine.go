@@ -10,30 +10,31 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/engine"
 )
 
 var _ engine.Examiner = (*DB)(nil)
 
 // Examinations returns what can be looked at on SQLite.
-func (db *DB) Examinations(l engine.Limits) []engine.Examination {
-	x := &examiner{db, l.WithDefaults()}
+func (db *DB) Examinations(l health.Limits) []engine.Examination {
+	x := &examiner{db, engine.WithDefaults(l)}
 	return []engine.Examination{
-		{Name: "objects", Look: x.objects},
-		{Name: "durability", Look: x.durability},
-		{Name: "log", Look: x.log},
-		{Name: "file", Look: x.place},
-		{Name: "pages", Look: x.pages},
+		{Name: "objects", Examine: x.objects},
+		{Name: "durability", Examine: x.durability},
+		{Name: "log", Examine: x.log},
+		{Name: "file", Examine: x.place},
+		{Name: "pages", Examine: x.pages},
 	}
 }
 
 type examiner struct {
 	*DB
-	limits engine.Limits
+	limits health.Limits
 }
 
-// once runs a statement that is not to be kept: some pragmas answer what was true
-// when they were prepared.
+// once runs a statement without keeping it prepared: some pragmas return the value of the
+// time when they were prepared.
 func (s *session) once(query string, each func(engine.Row) error) error {
 	err := s.query(query, nil, each)
 	if st, ok := s.stmts[query]; ok {
@@ -43,14 +44,14 @@ func (s *session) once(query string, each func(engine.Row) error) error {
 	return err
 }
 
-// pragma asks a reading connection.
+// pragma reads a pragma on a reading connection.
 func (x *examiner) pragma(ctx context.Context, name string, dest ...any) error {
 	return wrap("doctor/"+name, x.reading(ctx, func(s *session) error {
 		return s.once("PRAGMA "+name, func(r engine.Row) error { return r.Scan(dest...) })
 	}))
 }
 
-// synchronous asks the writing connection, which is the one that matters.
+// synchronous reads the setting of the writing connection, the one that matters.
 func (x *examiner) synchronous(ctx context.Context) (v int, err error) {
 	if err := acquire(ctx, x.lock); err != nil {
 		return 0, wrap("doctor/synchronous", err)
@@ -64,7 +65,7 @@ func (x *examiner) synchronous(ctx context.Context) (v int, err error) {
 }
 
 // durability looks at the settings by which a crash can take back commits.
-func (x *examiner) durability(ctx context.Context) (found []engine.Finding, err error) {
+func (x *examiner) durability(ctx context.Context) (found []health.Finding, err error) {
 	var journal string
 	if err := x.pragma(ctx, "journal_mode", &journal); err != nil {
 		return nil, err
@@ -72,18 +73,18 @@ func (x *examiner) durability(ctx context.Context) (found []engine.Finding, err 
 	switch journal {
 	case "wal":
 	case "off", "memory":
-		found = append(found, engine.NewFinding(engine.Problem, "journal_mode = "+journal+": a crash can destroy the file", "PRAGMA journal_mode = WAL"))
+		found = append(found, engine.NewFinding(health.Problem, "journal_mode = "+journal+": a crash can destroy the file", "PRAGMA journal_mode = WAL"))
 	default:
-		found = append(found, engine.NewFinding(engine.Warning, "journal_mode = "+journal+": readers and the writer wait for each other", "PRAGMA journal_mode = WAL"))
+		found = append(found, engine.NewFinding(health.Warning, "journal_mode = "+journal+": readers and the writer wait for each other", "PRAGMA journal_mode = WAL"))
 	}
 	sync, err := x.synchronous(ctx)
 	switch sync {
 	case 0:
-		found = append(found, engine.NewFinding(engine.Problem, "synchronous = OFF: a power failure can destroy the file", "Open the database with synchronous = FULL, which sqlite.Open does."))
+		found = append(found, engine.NewFinding(health.Problem, "synchronous = OFF: a power failure can destroy the file", "Open the database with synchronous = FULL, which sqlite.Open does."))
 	case 1:
-		level := engine.Warning
+		level := health.Warning
 		if x.opts.Relaxed {
-			level = engine.Note
+			level = health.Note
 		}
 		found = append(found, engine.NewFinding(level, "synchronous = NORMAL: a power failure takes back the last commits", "Leave out Options.Relaxed, or set synchronous = FULL, if that must not be."))
 	}
@@ -95,11 +96,11 @@ func (x *examiner) durability(ctx context.Context) (found []engine.Finding, err 
 
 // log looks whether the write-ahead log can be brought into the file. What a reader
 // still needs has to stay, and the log grows behind it.
-func (x *examiner) log(ctx context.Context) ([]engine.Finding, error) {
+func (x *examiner) log(ctx context.Context) ([]health.Finding, error) {
 	var busy, pages, moved int64
 	if err := x.pragma(ctx, "wal_checkpoint(PASSIVE)", &busy, &pages, &moved); err != nil {
 		if errors.Is(err, engine.ErrReadOnly) {
-			return nil, nil // that is said elsewhere
+			return nil, nil // another check reports it
 		}
 		return nil, err
 	}
@@ -109,12 +110,12 @@ func (x *examiner) log(ctx context.Context) ([]engine.Finding, error) {
 		if holders := x.readers(ctx); holders != "" {
 			evidence += "; readers: " + holders
 		}
-		return []engine.Finding{engine.NewFinding(engine.Warning, evidence, "A reader's transaction has been open for long, and the log grows behind it: find the program that forgot to end it. Then: PRAGMA wal_checkpoint(TRUNCATE)")}, nil
+		return []health.Finding{engine.NewFinding(health.Warning, evidence, "A reader's transaction has been open for long, and the log grows behind it: find the program that forgot to end it. Then: PRAGMA wal_checkpoint(TRUNCATE)")}, nil
 	}
-	return []engine.Finding{engine.NewFinding(engine.OK, seen, "")}, nil
+	return []health.Finding{engine.NewFinding(health.OK, seen, "")}, nil
 }
 
-// path is the file's, as SQLite knows it.
+// path returns the file's path, as SQLite knows it.
 func (x *examiner) path(ctx context.Context) (path string, err error) {
 	err = wrap("doctor/database_list", x.reading(ctx, func(s *session) error {
 		return s.once("SELECT file FROM pragma_database_list WHERE name = 'main'", func(r engine.Row) error { return r.Scan(&path) })
@@ -123,13 +124,13 @@ func (x *examiner) path(ctx context.Context) (path string, err error) {
 }
 
 // place looks at the file, its directory and its disk.
-func (x *examiner) place(ctx context.Context) ([]engine.Finding, error) {
+func (x *examiner) place(ctx context.Context) ([]health.Finding, error) {
 	path, err := x.path(ctx)
 	if err != nil {
 		return nil, err
 	}
 	found := x.checkDisk(path)
-	if f := rights(path); f != nil {
+	if f := checkWritable(path); f != nil {
 		found = append(found, *f)
 	}
 	var pages, free, queryOnly int64
@@ -139,51 +140,51 @@ func (x *examiner) place(ctx context.Context) ([]engine.Finding, error) {
 		}
 	}
 	if queryOnly != 0 {
-		found = append(found, engine.NewFinding(engine.Problem, "query_only = 1: pawl's connections may not write", "Open the database without that pragma."))
+		found = append(found, engine.NewFinding(health.Problem, "query_only = 1: pawl's connections may not write", "Open the database without that pragma."))
 	}
 	if free >= x.limits.FreePages && free*2 > pages {
-		found = append(found, engine.NewFinding(engine.Note, fmt.Sprintf("%d of the file's %d pages are empty", free, pages), "They are used again. To give them back, while nobody works: VACUUM"))
+		found = append(found, engine.NewFinding(health.Note, fmt.Sprintf("%d of the file's %d pages are empty", free, pages), "They are used again. To give them back, while nobody works: VACUUM"))
 	}
 	return engine.OrOK(found, fmt.Sprintf("%s, %d pages, %d of them empty", path, pages, free)), nil
 }
 
 // checkDisk examines the disk that the file is on.
-func (x *examiner) checkDisk(path string) (found []engine.Finding) {
+func (x *examiner) checkDisk(path string) (found []health.Finding) {
 	d, err := diskOf(path)
 	if err != nil {
-		return []engine.Finding{engine.NewFinding(engine.Note, "the disk does not say how full it is: "+err.Error(), "")}
+		return []health.Finding{engine.NewFinding(health.Note, "the disk does not say how full it is: "+err.Error(), "")}
 	}
 	if d.network != "" {
-		found = append(found, engine.NewFinding(engine.Problem, path+" lies on a network file system ("+d.network+"), whose locks SQLite cannot rely on", "Move the file to a local disk, or use PostgreSQL."))
+		found = append(found, engine.NewFinding(health.Problem, path+" lies on a network file system ("+d.network+"), whose locks SQLite cannot rely on", "Move the file to a local disk, or use PostgreSQL."))
 	}
 	if d.free < x.limits.DiskFree {
-		level := engine.Warning
+		level := health.Warning
 		if d.free < x.limits.DiskFree/muchLess {
-			level = engine.Problem
+			level = health.Problem
 		}
 		found = append(found, engine.NewFinding(level, fmt.Sprintf("the disk of %s has %d MB left", path, d.free>>20), "Make room: without it nothing is committed any more."))
 	}
 	return found
 }
 
-// muchLess is the part of what a disk should have left below which it is a problem.
+// muchLess is the divisor of Limits.DiskFree below which little space is a problem.
 const muchLess = 8
 
-// rights tells of a file or directory that may not be written to: the log lies
+// checkWritable returns a finding if the file or its directory may not be written to: the log lies
 // beside the file.
-func rights(path string) *engine.Finding {
+func checkWritable(path string) *health.Finding {
 	for _, name := range []string{path, path + "-wal", path + "-shm", filepath.Dir(path)} {
 		err := writable(name)
 		if err == nil || os.IsNotExist(err) {
 			continue
 		}
-		f := engine.NewFinding(engine.Problem, fmt.Sprintf("%s cannot be written to: %v", name, err), "Give this user the right to write the file, its -wal and -shm, and its directory.")
+		f := engine.NewFinding(health.Problem, fmt.Sprintf("%s cannot be written to: %v", name, err), "Give this user the right to write the file, its -wal and -shm, and its directory.")
 		return &f
 	}
 	return nil
 }
 
-// disk is where a file lies. network names its file system if it is one over a network.
+// disk is the disk of a file. network is the name of its network file system, if it is one.
 type disk struct {
 	free    int64
 	network string
@@ -191,7 +192,7 @@ type disk struct {
 
 // objects compares what there is with what the migrations make of a new database,
 // statement by statement. A schema that is not of this build is another check's matter.
-func (x *examiner) objects(ctx context.Context) ([]engine.Finding, error) {
+func (x *examiner) objects(ctx context.Context) ([]health.Finding, error) {
 	if !x.current(ctx) {
 		return nil, nil
 	}
@@ -201,7 +202,7 @@ func (x *examiner) objects(ctx context.Context) ([]engine.Finding, error) {
 
 // differences are what the migrations make, n things, and is not there, or not as they
 // make it.
-func (x *examiner) differences(ctx context.Context) (found []engine.Finding, n int, err error) {
+func (x *examiner) differences(ctx context.Context) (found []health.Finding, n int, err error) {
 	want, err := x.expected(ctx)
 	if err != nil {
 		return nil, 0, err
@@ -216,33 +217,32 @@ func (x *examiner) differences(ctx context.Context) (found []engine.Finding, n i
 	}
 	for _, o := range want {
 		if text, ok := there[o.object]; !ok {
-			found = append(found, engine.NewFinding(engine.Problem, "missing "+o.Kind+" "+o.Name, o.SQL))
+			found = append(found, engine.NewFinding(health.Problem, "missing "+o.Kind+" "+o.Name, o.SQL))
 		} else if text != o.SQL {
-			found = append(found, engine.NewFinding(engine.Problem, o.Kind+" "+o.Name+" is not as pawl made it",
+			found = append(found, engine.NewFinding(health.Problem, o.Kind+" "+o.Name+" is not as pawl made it",
 				"Somebody changed the schema by hand. It was: "+strings.Join(strings.Fields(o.SQL), " ")))
 		}
 	}
 	return found, len(want), nil
 }
 
-// current reports whether the schema is of this build, and of no newer one.
+// current reports whether the schema is of this build, and not of a newer one.
 func (x *examiner) current(ctx context.Context) bool {
 	status, err := x.SchemaStatus(ctx)
 	return err == nil && status.Err == nil && !status.Newer
 }
 
-// doctorObjects lists what there is in the file.
+// doctorObjects lists the objects in the file.
 type doctorObjects struct{ engine.Rows[madeObject] }
 
 type object struct{ Kind, Name string }
 
 type madeObject struct {
 	object
-	SQL string // the statement that made it
+	SQL string // the statement that created it
 }
 
-// expected is what the migrations make, in a database that exists in memory for
-// as long as this takes.
+// expected returns the objects that the migrations make, in a temporary database in memory.
 func (x *examiner) expected(ctx context.Context) (list []madeObject, err error) {
 	pool := sql.OpenDB(source{x.sql.Driver(), ":memory:"})
 	defer pool.Close()

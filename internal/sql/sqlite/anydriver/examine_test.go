@@ -4,12 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/enginetest"
 	sqlite "github.com/bravellian/pawl/internal/sql/sqlite/anydriver"
 )
 
-// With many joins the planner would rather look at all pending members for each: a
+// With many joins the planner would rather read all pending members for each: a
 // page of joins took 30 s with half a million members.
 func TestDoctorLooksAtOneJoinsMembers(t *testing.T) {
 	db := open(t, t.TempDir()+"/pawl.db")
@@ -36,11 +36,11 @@ func TestDoctorLooksAtOneJoinsMembers(t *testing.T) {
 func TestExaminationsOfANewFile(t *testing.T) {
 	db := open(t, t.TempDir()+"/pawl.db")
 	for range 2 { // first without tables, which is not their matter
-		for _, x := range db.Examinations(engine.Limits{}) {
-			found, err := x.Look(t.Context())
+		for _, x := range db.Examinations(health.Limits{}) {
+			found, err := x.Examine(t.Context())
 			enginetest.Must(t, err)
 			for _, f := range found {
-				if f.Level != engine.OK {
+				if f.Level != health.OK {
 					t.Errorf("%s: %+v", x.Name, f)
 				}
 			}

@@ -10,9 +10,9 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 )
 
-// lookEvery is how long a writer goes without a look at the generation. A look costs
-// a few microseconds, within a transaction that is there anyway.
-const lookEvery = time.Second
+// generationCheckInterval is the longest time between a writer's checks of the generation. A
+// check costs a few microseconds, within a transaction that runs anyway.
+const generationCheckInterval = time.Second
 
 // Generation changes with the database's history; see engine.DB.
 func (db *DB) Generation() int64 { return db.generations.Generation() }
@@ -20,32 +20,32 @@ func (db *DB) Generation() int64 { return db.generations.Generation() }
 // HistoryChanges returns how often this process saw the database's history change.
 func (db *DB) HistoryChanges() int64 { return db.generations.Changes() }
 
-// forget drops what is remembered of a history that is gone.
-func (db *DB) forget() {
+// dropCaches drops what is kept in memory of an earlier history.
+func (db *DB) dropCaches() {
 	db.ids.Drop()
 	db.given.Store(0)
 }
 
-// generations adds what answers an operation on the generation.
+// generations adds the operations on the generation.
 func (a answers) generations() {
-	listing(a, func(t *txn, _ op.GenerationLook, _ func(engine.Row) error) error { return t.look() }) // behind lookSometimes
+	listing(a, func(t *txn, _ op.GenerationCheck, _ func(engine.Row) error) error { return t.observeGeneration() }) // checkGeneration ran before
 	counting(a, restored)
 }
 
 func generationStatements() []engine.Operation {
 	return []engine.Operation{
-		generationLeases{}, generationMoveOn{}, generationRaise{}, generationRead{}, generationWaiters{}, generationWorkers{},
+		generationLeases{}, generationSkipIDs{}, generationRaise{}, generationRead{}, generationWaiters{}, generationWorkers{},
 	}
 }
 
-// generationLeases takes every lease from whoever has it; tokens go on above Token.
+// generationLeases ends every lease; tokens continue above Token.
 type generationLeases struct {
 	engine.Changes
 	Token int64
 }
 
-// generationMoveOn sees to it that no ids up to Last are handed out any more.
-type generationMoveOn struct {
+// generationSkipIDs makes ids up to Last unavailable.
+type generationSkipIDs struct {
 	engine.Changes
 	Last int64
 }
@@ -53,24 +53,24 @@ type generationMoveOn struct {
 // generationRaise begins a new generation.
 type generationRaise struct {
 	engine.Changes
-	Place string // the file that it is written in
+	Place string // identifies the file that it is written in
 }
 
-// generationRead reads which generation this is.
+// generationRead reads the generation.
 type generationRead struct{ engine.Rows[generation] }
 
-// generation is the row of it.
+// generation is its row.
 type generation struct {
 	Mark   string
 	Number int64
 	Place  string
-	Last   int64 // id handed out, which never goes back
+	Last   int64 // allocated id, which never decreases
 }
 
-// generationWaiters has nobody wait for a lease.
+// generationWaiters deletes all waiters for leases.
 type generationWaiters struct{ engine.Changes }
 
-// generationWorkers has nobody count as working.
+// generationWorkers deletes all workers.
 type generationWorkers struct{ engine.Changes }
 
 func (t *txn) generation() (generation, error) {
@@ -78,15 +78,15 @@ func (t *txn) generation() (generation, error) {
 	return g, err
 }
 
-// looks reports whether jobs need to know the generation as it is now.
-func looks(jobs []*job) bool {
+// needsGeneration reports whether jobs need the current generation.
+func needsGeneration(jobs []*job) bool {
 	return slices.ContainsFunc(jobs, func(j *job) bool {
 		return slices.ContainsFunc(j.calls, func(c *engine.Call) bool { return isLook(c) || isAcquire(c) })
 	})
 }
 
 func isLook(c *engine.Call) bool {
-	_, ok := c.Operation.(op.GenerationLook)
+	_, ok := c.Operation.(op.GenerationCheck)
 	return ok
 }
 
@@ -96,17 +96,17 @@ func isAcquire(c *engine.Call) bool {
 	return ok
 }
 
-// lookSometimes looks at the generation on a connection that is new or where that is
-// wanted, and else if nobody has for a while. A generation that begins with that is committed at once:
-// what is remembered from here on must not depend on the work that follows.
-func (db *DB) lookSometimes(ctx context.Context, t *txn, s *session, wanted bool) error {
+// checkGeneration reads the generation if that is wanted, if the connection is new, or if the
+// interval has passed. A generation that begins with that is committed at once: what is
+// cached from here on must not depend on the work that follows.
+func (db *DB) checkGeneration(ctx context.Context, t *txn, s *session, wanted bool) error {
 	now := time.Now()
-	if !wanted && s.looked && now.Sub(db.looked) < lookEvery {
+	if !wanted && s.generationChecked && now.Sub(db.generationChecked) < generationCheckInterval {
 		return nil
 	}
 	changed, err := t.renewGeneration()
 	if err != nil {
-		return nil //nolint:nilerr // there may be no schema yet; what needs one says so itself
+		return nil //nolint:nilerr // there may be no schema yet; statements that need one fail themselves
 	}
 	if changed {
 		if _, err := s.exec("COMMIT", nil); err != nil {
@@ -116,15 +116,15 @@ func (db *DB) lookSometimes(ctx context.Context, t *txn, s *session, wanted bool
 			return err
 		}
 	}
-	s.looked, db.looked = true, now
-	return t.look()
+	s.generationChecked, db.generationChecked = true, now
+	return t.observeGeneration()
 }
 
-// renewGeneration begins a new generation in a copy, which lies in another file than
-// it was written in, and in a file that fell behind what this process has seen of it:
-// somebody put a copy back.
+// renewGeneration begins a new generation in a copy, which is in another file than the one
+// recorded, and in a file that is behind what this process has seen of it: a copy was
+// restored.
 func (t *txn) renewGeneration() (changed bool, err error) {
-	known := t.db.generations.Known()
+	known := t.db.generations.State()
 	g, err := t.generation()
 	if err != nil {
 		return false, err
@@ -138,24 +138,24 @@ func (t *txn) renewGeneration() (changed bool, err error) {
 		return false, err
 	}
 	if behind {
-		_, err = t.do(generationMoveOn{Last: known.Written})
+		_, err = t.do(generationSkipIDs{Last: known.Written})
 	}
 	return true, err
 }
 
-// look takes note of the generation.
-func (t *txn) look() error {
-	known := t.db.generations.Known()
+// observeGeneration records the generation.
+func (t *txn) observeGeneration() error {
+	known := t.db.generations.State()
 	g, err := t.generation()
 	if err != nil {
 		return err
 	}
-	t.db.generations.Saw(engine.Sight{Mark: g.Mark, Written: g.Last}, known)
+	t.db.generations.Observe(engine.HistoryState{Mark: g.Mark, Written: g.Last}, known)
 	return nil
 }
 
-// place is the file of this database as the system tells files apart; empty where it
-// does not.
+// place identifies the file of this database; empty where the system does not identify
+// files.
 func (t *txn) place() string {
 	var path string
 	s, ok := t.run.(*session)
@@ -180,8 +180,8 @@ func (t *txn) place() string {
 	return fileNumber(info)
 }
 
-// restoreGap is how many ids are left out after a restore, for those that were given
-// out after the backup was made.
+// restoreGap is how many ids are skipped after a restore, for those that were allocated after
+// the backup was made.
 const restoreGap = 1 << 32
 
 func restored(t *txn, _ op.GenerationRestored) (int64, error) {

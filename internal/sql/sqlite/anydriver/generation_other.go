@@ -4,5 +4,5 @@ package anydriver
 
 import "os"
 
-// fileNumber: this system does not tell files apart by what is known of an open one.
+// fileNumber returns "": this system does not identify open files.
 func fileNumber(os.FileInfo) string { return "" }

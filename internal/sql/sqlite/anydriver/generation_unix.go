@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// fileNumber tells a file from others on its disk, however it is called.
+// fileNumber identifies a file on its disk, independent of its name.
 func fileNumber(info os.FileInfo) string {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return strconv.FormatUint(s.Ino, 10)

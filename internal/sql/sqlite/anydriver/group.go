@@ -15,9 +15,9 @@ type job struct {
 	calls []*engine.Call
 }
 
-// idle returns, for an operation that usually finds nothing to do, the statement
-// that tells without the write lock. An idle worker must not delay writers.
-func idle(c *engine.Call) engine.Operation {
+// probeOf returns, for an operation that usually has nothing to do, the statement that tests
+// that without the write lock. An idle worker must not delay writers.
+func probeOf(c *engine.Call) engine.Operation {
 	switch o := c.Operation.(type) {
 	case op.OutboxClaim:
 		return outboxClaimDue{Queue: o.Queue}
@@ -39,20 +39,19 @@ func idle(c *engine.Call) engine.Operation {
 	return nil
 }
 
-// Do runs the calls in one transaction, which calls of other goroutines may
-// share: one fsync for all (group commit). Each job of the group still stands
-// or falls alone.
+// Do runs the calls in one transaction, which calls of other goroutines may share: one fsync
+// for all (group commit). Each job of the group succeeds or fails by itself.
 func (db *DB) Do(ctx context.Context, calls ...*engine.Call) error {
-	busy, err := db.anyBusy(ctx, calls)
+	busy, err := db.anyDue(ctx, calls)
 	if err != nil || !busy {
-		forget(calls)
+		resetCalls(calls)
 		return err
 	}
 	return db.group.Do(ctx, &job{ctx, calls})
 }
 
-// forget sets calls back to before their first attempt.
-func forget(calls []*engine.Call) {
+// resetCalls resets calls to their state before the first attempt.
+func resetCalls(calls []*engine.Call) {
 	for _, c := range calls {
 		c.N = 0
 		if c.Reset != nil {
@@ -61,15 +60,15 @@ func forget(calls []*engine.Call) {
 	}
 }
 
-// anyBusy reports whether some of the calls would find anything to do.
-func (db *DB) anyBusy(ctx context.Context, calls []*engine.Call) (busy bool, err error) {
+// anyDue reports whether any of the calls has something to do.
+func (db *DB) anyDue(ctx context.Context, calls []*engine.Call) (busy bool, err error) {
 	for _, c := range calls {
-		if idle(c) == nil {
+		if probeOf(c) == nil {
 			return true, nil
 		}
 	}
 	for _, c := range calls {
-		look := &engine.Call{Operation: idle(c), Each: func(engine.Row) error { busy = true; return errStop }}
+		look := &engine.Call{Operation: probeOf(c), Each: func(engine.Row) error { busy = true; return errStop }}
 		if err := db.Read(ctx, look); err != nil || busy {
 			return busy, err
 		}
@@ -82,15 +81,15 @@ func (db *DB) commitGroup(ctx context.Context, jobs []*job) []error {
 	errs := make([]error, len(jobs))
 	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 	defer cancel()
-	wanted, stop := whileWanted(ctx, jobs)
+	wanted, stop := untilAllDone(ctx, jobs)
 	defer stop()
-	err := db.sound(ctx)
+	err := db.checkFiles(ctx)
 	if err == nil {
 		err = acquire(wanted, db.lock)
 	}
 	if err == nil {
 		err = db.writer.use(wanted, func(s *session) error {
-			s.ctx = context.Background() // a watcher per statement costs more than most statements
+			s.ctx = context.Background() // watching a context costs more than most statements
 			if err := beginImmediate(wanted, s.dc); err != nil {
 				return err
 			}
@@ -106,9 +105,9 @@ func (db *DB) commitGroup(ctx context.Context, jobs []*job) []error {
 	return errs
 }
 
-// whileWanted returns a context that ends when all callers have given up: then
-// nobody has to wait for the write lock any more.
-func whileWanted(ctx context.Context, jobs []*job) (context.Context, func()) {
+// untilAllDone returns a context that ends when the contexts of all callers have: then the
+// write lock need not be waited for any more.
+func untilAllDone(ctx context.Context, jobs []*job) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var wanted atomic.Int64
 	wanted.Store(int64(len(jobs)))
@@ -128,13 +127,12 @@ func whileWanted(ctx context.Context, jobs []*job) (context.Context, func()) {
 	}
 }
 
-// transact fills errs with the jobs' own errors and returns one that holds for
-// all of them.
+// transact sets errs to the jobs' own errors and returns one that applies to all of them.
 func (db *DB) transact(ctx context.Context, s *session, jobs []*job, errs []error) error {
 	t := &txn{db: db, run: s, now: db.now(), limit: ctx}
 	err := db.guard.check()
 	if err == nil {
-		err = db.lookSometimes(ctx, t, s, looks(jobs))
+		err = db.checkGeneration(ctx, t, s, needsGeneration(jobs))
 	}
 	if err == nil {
 		err = db.runJobs(ctx, t, s, jobs, errs)
@@ -153,7 +151,7 @@ func (db *DB) transact(ctx context.Context, s *session, jobs []*job, errs []erro
 	return db.guard.committed()
 }
 
-// runJobs returns an error if the transaction as a whole is to be undone.
+// runJobs returns an error if the whole transaction is to be rolled back.
 func (db *DB) runJobs(ctx context.Context, t *txn, s *session, jobs []*job, errs []error) error {
 	if len(jobs) == 1 {
 		return db.runJob(t, jobs[0])
@@ -163,16 +161,16 @@ func (db *DB) runJobs(ctx context.Context, t *txn, s *session, jobs []*job, errs
 			errs[i] = wrap(j.calls[0].Name(), err)
 			continue
 		}
-		if err := db.runApart(t, s, j, &errs[i]); err != nil {
+		if err := db.runInSavepoint(t, s, j, &errs[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// runApart runs a job inside a savepoint, so that its failure takes back its
-// own statements and nobody else's.
-func (db *DB) runApart(t *txn, s *session, j *job, own *error) error {
+// runInSavepoint runs a job inside a savepoint, so that its failure undoes only its own
+// statements.
+func (db *DB) runInSavepoint(t *txn, s *session, j *job, own *error) error {
 	if _, err := s.exec("SAVEPOINT job", nil); err != nil {
 		return err
 	}

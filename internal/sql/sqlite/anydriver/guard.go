@@ -10,49 +10,49 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// guard sees to it that the files that are open are those that their names mean:
-// SQLite reads and writes a file to the end that somebody deleted or replaced, and all
-// that is written to it is gone with the process.
+// guard checks that the open files are still those at the database's path: SQLite goes on
+// reading and writing a file that was deleted or replaced, and everything that is written to
+// it is lost when the process ends.
 //
-// It is asked under the write lock before every transaction, once more before a commit
-// is reported, and whenever an idle worker looks for commits.
+// It is called under the write lock before every transaction, again before a commit is
+// reported, and whenever an idle worker polls for commits.
 type guard struct {
 	log  *slog.Logger
-	name string // of the file, as the program has it; "" if only SQLite knows
-	link bool   // the name was a link from the first: it may come to lead elsewhere
+	name string // of the file, as given by the program; "" if only SQLite knows it
+	link bool   // the name was a link when it was opened: it may point elsewhere later
 
-	mu   sync.Mutex
-	home fileID // the database that this is about; none until a connection was made
+	mu  sync.Mutex
+	own fileID // the database's file; zero until a connection was made
 
-	mend  atomic.Pointer[mender] // nil while the database is first opened
-	hold  atomic.Pointer[hold]   // what the connections of now have open
-	lost  atomic.Pointer[lostError]
-	final chan struct{} // closed when only a restart helps
+	reopener atomic.Pointer[reopener]  // nil while the database is opened first
+	open     atomic.Pointer[openFiles] // of the current connections
+	lost     atomic.Pointer[lostError]
+	final    chan struct{} // closed when only a restart helps
 }
 
-// mender opens a lost database anew.
-type mender struct{ mend func(context.Context) error }
+// reopener opens a lost database again.
+type reopener struct{ reopen func(context.Context) error }
 
-// hold is what connections have open together. After the database was opened anew
-// there is another one.
-type hold struct {
-	users   int // under the guard's mu: connections that are open for sure
-	closing int // under the guard's mu: those that are about to be closed
-	seen    atomic.Pointer[sight]
-	// torn: the log that is open is not the one beside the file. To close the last
-	// connection would bring its pages into the file, over what others wrote.
-	torn atomic.Bool
+// openFiles are the files that connections have open together. After the database was opened
+// again there is another value.
+type openFiles struct {
+	users   int // guarded by guard.mu: open connections
+	closing int // guarded by guard.mu: connections that are being closed
+	seen    atomic.Pointer[fileState]
+	// logReplaced means that the open log is not the one at the path. Closing the last
+	// connection would checkpoint it into the file, over what others wrote.
+	logReplaced atomic.Bool
 }
 
-// sight is which files were where when they were opened.
-type sight struct {
+// fileState is the place and identity of the files when they were opened.
+type fileState struct {
 	place
-	trio
+	fileSet
 }
 
 func newGuard(name string, log *slog.Logger) *guard {
 	g := &guard{name: name, link: isLink(name), log: engine.Logger(log), final: make(chan struct{})}
-	g.hold.Store(&hold{})
+	g.open.Store(&openFiles{})
 	return g
 }
 
@@ -61,28 +61,28 @@ func isLink(name string) bool {
 	return err == nil && info.Mode()&os.ModeSymlink != 0
 }
 
-// enter notes a new connection, and returns what it has open.
-func (g *guard) enter(ctx context.Context, ses *session) (*hold, error) {
+// enter adds a new connection, and returns the files it has open.
+func (g *guard) enter(ctx context.Context, ses *session) (*openFiles, error) {
 	var at place
-	var now trio
+	var now fileSet
 	watched := false
 	if watches {
 		at = g.locate(ctx, ses)
 		var err error
 		now, err = at.identify()
-		watched = err == nil && at.path != "" && !now.main.none()
+		watched = err == nil && at.path != "" && !now.main.missing()
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	h := g.hold.Load()
+	h := g.open.Load()
 	if watched {
-		if g.home.none() {
-			g.home = now.main
+		if g.own.missing() {
+			g.own = now.main
 		}
 		if h.users == 0 || h.seen.Load() == nil {
-			h.seen.Store(first(at, g.home, now))
+			h.seen.Store(first(at, g.own, now))
 		}
-		if err := g.judge(h, now); err != nil {
+		if err := g.compareLocked(h, now); err != nil {
 			return nil, err
 		}
 	}
@@ -90,17 +90,17 @@ func (g *guard) enter(ctx context.Context, ses *session) (*hold, error) {
 	return h, nil
 }
 
-// first is what the first connection has open. Of another file than the database's
-// nothing is taken for ours.
-func first(at place, home fileID, now trio) *sight {
-	if now.main != home {
-		now = trio{main: home}
+// first returns the state for the first connection. If the file is not the database's own,
+// its log and index are not recorded.
+func first(at place, own fileID, now fileSet) *fileState {
+	if now.main != own {
+		now = fileSet{main: own}
 	}
-	return &sight{at, now}
+	return &fileState{at, now}
 }
 
-// locate asks a connection for its file, and has it look at the first page, which
-// opens the log. What cannot be read is told by those who need it.
+// locate reads the path of a connection's file, and makes it read the first page, which opens
+// the log. Errors are left for later statements to report.
 func (g *guard) locate(ctx context.Context, ses *session) place {
 	at := place{name: g.name}
 	ses.ctx = ctx
@@ -112,26 +112,26 @@ func (g *guard) locate(ctx context.Context, ses *session) place {
 	return at
 }
 
-// admit lets a connection be made, once a lost database was opened anew.
+// admit allows a connection to be made; a lost database is opened again first.
 func (g *guard) admit(ctx context.Context) error {
 	lost := g.lost.Load()
 	if lost == nil {
 		return nil
 	}
-	switch m := g.mend.Load(); ctx.Value(purposeKey{}) {
-	case toMend:
+	switch m := g.reopener.Load(); ctx.Value(purposeKey{}) {
+	case toReopen:
 		return nil
 	case nil:
 		if m != nil {
-			return m.mend(ctx)
+			return m.reopen(ctx)
 		}
 	}
 	return lost
 }
 
-// leave notes that a connection is about to be closed: SQLite deletes the log with the
-// last one, and whoever comes then begins another. Call the result when it is closed.
-func (g *guard) leave(h *hold) (closed func()) {
+// leave records that a connection is about to be closed: SQLite deletes the log with the last
+// one, and the next connection creates another. Call closed after closing it.
+func (g *guard) leave(h *openFiles) (closed func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	h.users--
@@ -143,35 +143,35 @@ func (g *guard) leave(h *hold) (closed func()) {
 	}
 }
 
-// check looks at the files. It costs a few microseconds.
+// check compares the files. It costs a few microseconds.
 func (g *guard) check() error {
 	if lost := g.lost.Load(); lost != nil {
 		return lost
 	}
-	h := g.hold.Load()
+	h := g.open.Load()
 	seen := h.seen.Load()
 	if seen == nil {
 		return nil
 	}
 	now, err := seen.identify()
-	if err != nil || now == seen.trio {
-		return nil // a directory that may not be read says nothing about the file
+	if err != nil || now == seen.fileSet {
+		return nil // a directory that cannot be read says nothing about the file
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if h.users == 0 || h != g.hold.Load() {
+	if h.users == 0 || h != g.open.Load() {
 		return nil // nothing is open
 	}
-	// Once more: meanwhile the last connection may have taken the log with it, and
-	// another come. Now there is one that does not go.
+	// Again, now that users is known to be above 0: the last connection may have deleted the
+	// log meanwhile, and a new one created another.
 	if now, err = h.seen.Load().identify(); err != nil {
 		return nil
 	}
-	return g.judge(h, now)
+	return g.compareLocked(h, now)
 }
 
-// committed looks once more, after a commit and before it is reported. What was
-// written may be in a file that nobody can find any more.
+// committed checks again after a commit, before that is reported: it may have been written to
+// a deleted file.
 func (g *guard) committed() error {
 	err := g.check()
 	if err == nil {
@@ -180,27 +180,27 @@ func (g *guard) committed() error {
 	return &engine.Error{Op: "commit", Class: engine.ErrCommitUnknown, Err: err}
 }
 
-// judge compares, and tells of the first change. The caller has locked.
-func (g *guard) judge(h *hold, now trio) error {
+// compareLocked compares the files and records the first change. The caller holds mu.
+func (g *guard) compareLocked(h *openFiles, now fileSet) error {
 	seen := h.seen.Load()
-	what := now.differs(seen.trio)
+	what := now.differs(seen.fileSet)
 	if what == unchanged {
-		if adopted := seen.adopt(now); adopted != seen.trio {
-			h.seen.Store(&sight{seen.place, adopted})
+		if adopted := seen.adopt(now); adopted != seen.fileSet {
+			h.seen.Store(&fileState{seen.place, adopted})
 		}
 		return nil
 	}
 	lost := &lostError{path: seen.name, what: what}
-	h.torn.Store(what == logChanged)
+	h.logReplaced.Store(what == logChanged)
 	if g.lost.CompareAndSwap(nil, lost) {
 		g.log.Error("the database's files changed while they were open, nothing is written any more", "error", lost.Error(), "file", seen.name)
 	}
 	return g.lost.Load()
 }
 
-// giveUp notes that only a restart helps, and says so once.
-func (g *guard) giveUp(h *hold, lost *lostError) {
-	h.torn.Store(lost.what == logChanged)
+// markFinal records that only a restart helps, and logs it once.
+func (g *guard) markFinal(h *openFiles, lost *lostError) {
+	h.logReplaced.Store(lost.what == logChanged)
 	g.lost.Store(lost)
 	select {
 	case <-g.final:
@@ -210,26 +210,26 @@ func (g *guard) giveUp(h *hold, lost *lostError) {
 	}
 }
 
-// used reports whether anybody has the files open.
-func (g *guard) used(h *hold) bool {
+// inUse reports whether any connection has the files open.
+func (g *guard) inUse(h *openFiles) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return h.users+h.closing > 0
 }
 
-// renew begins anew, with another file if so said, and returns what puts it back.
-func (g *guard) renew(other bool) (back func()) {
+// reset starts with no open files, or with another database if other is true; back undoes it.
+func (g *guard) reset(other bool) (back func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	home, before := g.home, g.hold.Load()
+	own, before := g.own, g.open.Load()
 	if other {
-		g.home = fileID{}
+		g.own = fileID{}
 	}
-	g.hold.Store(&hold{})
+	g.open.Store(&openFiles{})
 	return func() {
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		g.home = home
-		g.hold.Store(before)
+		g.own = own
+		g.open.Store(before)
 	}
 }

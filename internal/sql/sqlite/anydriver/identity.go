@@ -6,22 +6,22 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// fileID is device and inode: what a name means may change, what is open does not.
+// fileID is a device and inode, which identify an open file; a name may mean another later.
 type fileID struct{ dev, ino uint64 }
 
-// none: there is no such file.
-func (f fileID) none() bool { return f == fileID{} }
+// missing reports whether there is no such file.
+func (f fileID) missing() bool { return f == fileID{} }
 
-// trio is a database and the files beside it that SQLite keeps while it is open in
-// WAL mode: the log, and the index of the log, which holds the locks.
-type trio struct{ main, log, index fileID }
+// fileSet is a database file and the files that SQLite keeps beside it in WAL mode while it
+// is open: the log, and the index of the log, which holds the locks.
+type fileSet struct{ main, log, index fileID }
 
-// place is where a database's files are: its name, which may be a link, and the path
-// that SQLite made of it, beside which it puts its own files.
+// place is the location of a database's files: its name, which may be a link, and the path
+// that SQLite resolved it to, beside which it creates its own files.
 type place struct{ name, path string }
 
-// identify returns which files there are now.
-func (p place) identify() (t trio, err error) {
+// identify returns the files that exist now.
+func (p place) identify() (t fileSet, err error) {
 	for _, f := range [...]struct {
 		id   *fileID
 		name string
@@ -33,7 +33,7 @@ func (p place) identify() (t trio, err error) {
 	return t, nil
 }
 
-// change is what became of the files of a database that is open.
+// change is what happened to the files of an open database.
 type change int
 
 const (
@@ -41,14 +41,14 @@ const (
 	gone              // the database was moved or deleted
 	replaced          // there is another file in its place
 	logGone           // its log, or the log's index, was deleted
-	logChanged        // and another one begun
+	logChanged        // its log was replaced by another one
 )
 
-// differs tells what changed since the files were as seen. SQLite deletes log and
-// index only when nobody has the database open any more.
-func (t trio) differs(seen trio) change {
+// differs returns what changed since the files were as in seen. SQLite deletes log and index
+// only when no connection is open any more.
+func (t fileSet) differs(seen fileSet) change {
 	switch {
-	case t.main.none():
+	case t.main.missing():
 		return gone
 	case t.main != seen.main:
 		return replaced
@@ -56,8 +56,8 @@ func (t trio) differs(seen trio) change {
 	found := unchanged
 	for _, beside := range [...][2]fileID{{t.log, seen.log}, {t.index, seen.index}} {
 		switch now, before := beside[0], beside[1]; {
-		case now == before, before.none():
-		case now.none():
+		case now == before, before.missing():
+		case now.missing():
 			found = max(found, logGone)
 		default:
 			found = logChanged
@@ -66,26 +66,26 @@ func (t trio) differs(seen trio) change {
 	return found
 }
 
-// adopt fills in what was not there at first: who opens a file that is not in WAL mode
-// makes no log.
-func (t trio) adopt(now trio) trio {
-	if t.log.none() {
+// adopt fills in files that did not exist at first: opening a file that is not in WAL mode
+// creates no log.
+func (t fileSet) adopt(now fileSet) fileSet {
+	if t.log.missing() {
 		t.log = now.log
 	}
-	if t.index.none() {
+	if t.index.missing() {
 		t.index = now.index
 	}
 	return t
 }
 
-// lostError says what became of the files. It is an engine.ErrFileLost.
+// lostError is the error of a database whose files changed. It is an engine.ErrFileLost.
 type lostError struct {
 	path string
 	what change
-	why  error // it cannot be mended; may be nil
+	why  error // it was not opened again; may be nil
 }
 
-// Error tells the file, what happened to it and what to do about it.
+// Error names the file, what happened to it and what to do about it.
 func (e *lostError) Error() string {
 	text := engine.ErrFileLost.Error() + ": " + e.path
 	switch e.what {
@@ -104,7 +104,7 @@ func (e *lostError) Error() string {
 	return text
 }
 
-// Unwrap yields the class and why it could not be mended.
+// Unwrap returns the class and why the database was not opened again.
 func (e *lostError) Unwrap() []error {
 	if e.why == nil {
 		return []error{engine.ErrFileLost}

@@ -4,7 +4,7 @@ package anydriver
 
 import "errors"
 
-// watches: SQLite opens files so that nobody can delete or rename them meanwhile.
+// watches is false: on this system open files cannot be deleted or renamed.
 const watches = false
 
 func identify(string) (fileID, error) { return fileID{}, errors.ErrUnsupported }

@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watches: on this system files can be deleted and replaced while they are open.
+// watches is true: on this system files can be deleted and replaced while they are open.
 const watches = true
 
-// identify returns which file a path names; the zero value if there is none. What
-// cannot be told, for want of rights for instance, is an error.
+// identify returns the file at a path; the zero value if there is none. If it cannot be
+// determined, for lack of permission for instance, that is an error.
 func identify(path string) (fileID, error) {
 	var s unix.Stat_t
 	for {

@@ -7,10 +7,10 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 )
 
-// The operations of the inbox that SQLite cannot say in one statement. What runs
-// in a caller's transaction sees nothing but rows affected.
+// The operations of the inbox that take more than one statement on SQLite. Those that run in
+// a caller's transaction can read only the number of rows affected.
 
-// inbox adds what answers an operation on the inbox.
+// inbox adds the operations on the inbox.
 func (a answers) inbox() {
 	counting(a, see)
 	counting(a, takeMessage)
@@ -30,7 +30,7 @@ type (
 		op.InboxKey
 		Hash []byte
 	}
-	// inboxMismatch finds out whether a message has another hash.
+	// inboxMismatch tests whether a message has another hash.
 	inboxMismatch struct {
 		engine.Changes
 		op.InboxKey
@@ -41,13 +41,13 @@ type (
 		op.InboxKey
 		Status string
 	}
-	// inboxInProgress finds out whether somebody else is at a message.
+	// inboxInProgress tests whether another owner is processing a message.
 	inboxInProgress struct {
 		engine.Changes
 		op.InboxKey
 		Token *[16]byte
 	}
-	// inboxLease begins an attempt, unless they are used up.
+	// inboxLease begins an attempt, unless all attempts are used up.
 	inboxLease struct {
 		engine.Changes
 		op.InboxKey
@@ -85,7 +85,7 @@ type inboxQueued struct {
 	Lane int64
 }
 
-// The verdicts of see, and what take adds to them.
+// The results of see, and those that take adds.
 const (
 	seenNew        = 0
 	seenTaken      = 1
@@ -97,7 +97,7 @@ const (
 
 func see(t *txn, o op.InboxSee) (int64, error) { return delivered(t, o.InboxKey, o.Hash, nil) }
 
-// delivered notes a delivery and says whether the message may be processed.
+// delivered records a delivery and returns whether the message may be processed.
 func delivered(t *txn, k op.InboxKey, hash []byte, token *[16]byte) (verdict int64, err error) {
 	if _, err := t.do(inboxDelivery{InboxKey: k, Hash: hash}); err != nil {
 		return 0, err
@@ -149,7 +149,7 @@ func failAttempt(t *txn, o op.InboxFail) (int64, error) {
 }
 
 func reviveMessage(t *txn, o op.InboxRevive) (int64, error) {
-	n, err := t.noted(o.Note, "revive", inboxReviveOne{InboxKey: o.InboxKey})
+	n, err := t.changeAudited(o.Note, "revive", inboxReviveOne{InboxKey: o.InboxKey})
 	if err != nil || n == 0 {
 		return 0, err
 	}

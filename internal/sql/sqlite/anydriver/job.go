@@ -7,7 +7,7 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 )
 
-// jobs adds what answers an operation on jobs that SQLite cannot say in one statement.
+// jobs adds the operations on jobs that take more than one statement on SQLite.
 func (a answers) jobs() {
 	counting(a, putJob)
 	counting(a, enableJob)
@@ -32,10 +32,10 @@ type jobPutRow struct {
 	Body any
 }
 
-// putJob stores a job, its payload as text where it is.
+// putJob stores a job; its payload is stored as text if it is text.
 func putJob(t *txn, o op.JobPut) (int64, error) {
 	t.woke = true
-	return t.noted(o.Note, "put", jobPutRow{NewJob: o.NewJob, Body: body(o.Payload)})
+	return t.changeAudited(o.Note, "put", jobPutRow{NewJob: o.NewJob, Body: body(o.Payload)})
 }
 
 type jobEnableRow struct {
@@ -47,7 +47,7 @@ type jobEnableRow struct {
 }
 
 func enableJob(t *txn, o op.JobEnable) (int64, error) {
-	return t.noted(o.Note, "enable", jobEnableRow{Name: o.Name, Version: o.Version, NextTime: o.NextTime, DueAt: o.DueAt})
+	return t.changeAudited(o.Note, "enable", jobEnableRow{Name: o.Name, Version: o.Version, NextTime: o.NextTime, DueAt: o.DueAt})
 }
 
 type jobDisableRow struct {
@@ -56,7 +56,7 @@ type jobDisableRow struct {
 }
 
 func disableJob(t *txn, o op.JobDisable) (int64, error) {
-	return t.noted(o.Note, "disable", jobDisableRow{Name: o.Name})
+	return t.changeAudited(o.Note, "disable", jobDisableRow{Name: o.Name})
 }
 
 type jobAdvance struct {
@@ -64,7 +64,7 @@ type jobAdvance struct {
 	op.JobMove
 }
 
-// fireJobs moves jobs on and makes their runs, and answers how many messages there are.
+// fireJobs sets the next times of jobs, creates their runs, and returns how many messages it created.
 func fireJobs(t *txn, o op.JobFire) (made int64, err error) {
 	for _, job := range o.Jobs {
 		moved, err := t.change(jobAdvance{JobMove: job})
@@ -72,7 +72,7 @@ func fireJobs(t *txn, o op.JobFire) (made int64, err error) {
 			return 0, err
 		}
 		if moved == 0 {
-			continue // somebody else did, or it is another by now
+			continue // another process did, or its version changed
 		}
 		for _, r := range o.Runs {
 			if r.JobID != job.ID {
@@ -100,26 +100,26 @@ type runOf struct {
 	ID    int64
 }
 
-// jobRunMessage makes the message of a run, unless that is only a record.
+// jobRunMessage creates the message of a run, unless the run is only a record.
 type jobRunMessage struct {
 	engine.Changes
 	runOf
 }
 
-// jobRunReady has the message of a run claimed.
+// jobRunReady makes the message of a run ready.
 type jobRunReady struct {
 	engine.Changes
 	runOf
 }
 
-// jobRunLast notes which run of a job is its last.
+// jobRunLast records the last run of a job.
 type jobRunLast struct {
 	engine.Changes
 	runOf
 }
 
-// makeRun makes a run of a job and its message, or only its record. It returns 1
-// if there is a message.
+// makeRun creates a run of a job and its message, or only its record. It returns 1 if there
+// is a message.
 func makeRun(t *txn, r op.NewJobRun, triggered bool) (int64, error) {
 	if n, err := t.change(jobRecord{NewJobRun: r, Triggered: triggered}); err != nil || n == 0 {
 		return 0, err
@@ -139,7 +139,7 @@ func makeRun(t *txn, r op.NewJobRun, triggered bool) (int64, error) {
 	return 1, nil
 }
 
-// jobID reads the id of the job of a name.
+// jobID reads the id of a job by name.
 type jobID struct {
 	engine.Rows[jobFound]
 	Name string
@@ -147,7 +147,7 @@ type jobID struct {
 
 type jobFound struct{ ID [16]byte }
 
-// triggerJob makes a run now. It answers 0 for an unknown job.
+// triggerJob creates a run now. It returns 0 for an unknown job.
 func triggerJob(t *txn, o op.JobTrigger) (int64, error) {
 	job, known, err := one(t, jobID{Name: o.Name})
 	if err != nil || !known {
@@ -157,10 +157,10 @@ func triggerJob(t *txn, o op.JobTrigger) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return n, t.note(o.Note, "trigger", n)
+	return n, t.audit(o.Note, "trigger", n)
 }
 
-// jobPending reads the runs of a job whose message may still be taken back.
+// jobPending reads the runs of a job whose message may still be cancelled.
 type jobPending struct {
 	engine.Rows[position]
 	JobID [16]byte
@@ -176,8 +176,7 @@ type jobForget struct {
 	ID [16]byte
 }
 
-// deleteJob deletes a job and takes back the runs that nobody has claimed. It answers 0
-// for an unknown job.
+// deleteJob deletes a job and its runs that are not claimed. It returns 0 for an unknown job.
 func deleteJob(t *txn, o op.JobDelete) (int64, error) {
 	job, known, err := one(t, jobID{Name: o.Name})
 	if err != nil || !known {
@@ -192,7 +191,7 @@ func deleteJob(t *txn, o op.JobDelete) (int64, error) {
 		return 0, err
 	}
 	reason := "the job was deleted"
-	if err := over(t, taken, statusDiscarded, &reason); err != nil {
+	if err := endMessages(t, taken, statusDiscarded, &reason); err != nil {
 		return 0, err
 	}
 	for _, r := range taken {
@@ -206,7 +205,7 @@ func deleteJob(t *txn, o op.JobDelete) (int64, error) {
 	if _, err := t.do(jobForget{ID: job.ID}); err != nil {
 		return 0, err
 	}
-	return 1, t.note(o.Note, "remove", 1)
+	return 1, t.audit(o.Note, "remove", 1)
 }
 
 // jobSuspects reads due runs that are suspects.
@@ -215,7 +214,7 @@ type jobSuspects struct {
 	Most int
 }
 
-// jobClaimable reads due runs that are no suspects.
+// jobClaimable reads due runs that are not suspects.
 type jobClaimable struct {
 	engine.Rows[position]
 	Most int
@@ -229,7 +228,7 @@ type jobClaimed struct {
 	Until int64
 }
 
-// claimRuns takes due runs under a lease, and notes that they begin.
+// claimRuns claims due runs under a lease, and records their start.
 func claimRuns(t *txn, o op.JobClaim, each func(engine.Row) error) error {
 	ids, err := suspectsOf(t, jobSuspects{Most: o.Most}, o.Most)
 	if err != nil {
@@ -261,12 +260,12 @@ func claimRuns(t *txn, o op.JobClaim, each func(engine.Row) error) error {
 	return nil
 }
 
-// jobSettleRuns writes down how runs ended whose messages are done or discarded.
+// jobSettleRuns records the outcomes of runs whose messages are done or discarded.
 type jobSettleRuns struct{ engine.Changes }
 
 func settleRuns(t *txn, _ op.JobSettle) (int64, error) { return t.change(jobSettleRuns{}) }
 
-// position is a row of one.
+// position is a row with one position.
 type position struct{ ID int64 }
 
 // positions reads a column of positions.

@@ -9,10 +9,10 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 )
 
-// The operations of joins that SQLite cannot say in one statement. What runs in
-// a caller's transaction sees nothing but rows affected.
+// The operations of joins that take more than one statement on SQLite. Those that run in a
+// caller's transaction can read only the number of rows affected.
 
-// joins adds what answers an operation on joins.
+// joins adds the operations on joins.
 func (a answers) joins() {
 	counting(a, attach)
 	counting(a, attachNew)
@@ -30,7 +30,7 @@ func joinStatements() []engine.Operation {
 	})
 }
 
-// member says which one.
+// member identifies a member of a join.
 type member struct {
 	JoinID    [16]byte
 	MessageID [16]byte
@@ -67,7 +67,7 @@ type (
 	}
 )
 
-// joinPendingUntil reads when the deadline of a join is, if that is pending.
+// joinPendingUntil reads the deadline of a join, if that is pending.
 type joinPendingUntil struct {
 	engine.Rows[joinUntil]
 	JoinID [16]byte
@@ -98,7 +98,7 @@ type (
 
 type joinID struct{ JoinID [16]byte }
 
-// carried is the position that an id which pawl made carries.
+// carried returns the position in an id that pawl made, or 0.
 func carried(id [16]byte) int64 {
 	return int64(binary.BigEndian.Uint64(id[8:]) & (1<<48 - 1))
 }
@@ -170,7 +170,7 @@ func cancelJoin(t *txn, o op.JoinCancel) (int64, error) {
 	if err != nil || n != 1 {
 		return n, err
 	}
-	return n, t.note(o.Note, "cancel", n)
+	return n, t.audit(o.Note, "cancel", n)
 }
 
 func endJoin(t *txn, o op.JoinEnd) (int64, error) {

@@ -2,7 +2,7 @@ package anydriver
 
 import "github.com/bravellian/pawl/internal/engine"
 
-// How joins count what became of their members.
+// How joins count the outcomes of their members.
 
 func stepStatements() []engine.Operation {
 	return []engine.Operation{
@@ -11,7 +11,7 @@ func stepStatements() []engine.Operation {
 }
 
 type (
-	// joinAwaited finds out whether any join waits for messages at positions.
+	// joinAwaited tests whether any join waits for messages at positions.
 	joinAwaited struct {
 		engine.Number
 		Lo  int64
@@ -23,8 +23,8 @@ type (
 		Lo  int64
 		End int64 // exclusive
 	}
-	// joinSteps counts the pending members of a pending join at positions, as many
-	// as it still expects.
+	// joinSteps counts the pending members of a pending join at positions, up to the number
+	// that it still expects.
 	joinSteps struct {
 		engine.Changes
 		JoinID [16]byte
@@ -63,8 +63,8 @@ const (
 	stepFailed    = 2
 )
 
-// countSteps counts what became of messages in their joins. A program without
-// joins pays for one probe of an index a call (4 µs, see bench/README.md).
+// countSteps counts the outcomes of messages in their joins. A program without joins pays for
+// one index probe per call (4 µs, see bench/README.md).
 func countSteps(t *txn, status int64, settled []run) error {
 	if len(settled) == 0 {
 		return nil
@@ -103,7 +103,7 @@ func countRun(t *txn, status int64, r run) error {
 	return nil
 }
 
-// addSteps adds to a join's counters and, if that ends it, wakes its waits.
+// addSteps adds to a join's counters and, if that ends it, makes its waits due.
 func addSteps(t *txn, join [16]byte, status, n int64) error {
 	if n == 0 {
 		return nil
@@ -118,8 +118,8 @@ func addSteps(t *txn, join [16]byte, status, n int64) error {
 	return wakeWaits(t, join)
 }
 
-// wakeWaits makes the waits of a join due at once if it is over, wherever in the future
-// they are put back to (D-33).
+// wakeWaits makes the waits of a join due at once if it has ended, whatever their due time
+// is (D-33).
 func wakeWaits(t *txn, join [16]byte) error {
 	woken, err := t.change(joinWake{JoinID: join})
 	t.woke = t.woke || woken > 0
@@ -142,7 +142,7 @@ func countSettled(t *txn, join [16]byte, messages [][16]byte) error {
 	return nil
 }
 
-// reopen takes a redriven message's failures back in pending joins (D-38).
+// reopen subtracts a redriven message's failures in pending joins (D-38).
 func reopen(t *txn, id int64) error {
 	for _, statement := range []engine.Operation{joinReopen{ID: id}, joinReopenMembers{ID: id}} {
 		if _, err := t.do(statement); err != nil {

@@ -5,7 +5,7 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 )
 
-// leases adds what answers an operation on leases.
+// leases adds the operations on leases.
 func (a answers) leases() { counting(a, forceLease) }
 
 func leaseStatements() []engine.Operation { return []engine.Operation{leaseForceRow{}} }
@@ -16,5 +16,5 @@ type leaseForceRow struct {
 }
 
 func forceLease(t *txn, o op.LeaseForce) (int64, error) {
-	return t.noted(o.Note, "release", leaseForceRow{Name: o.Name})
+	return t.changeAudited(o.Note, "release", leaseForceRow{Name: o.Name})
 }

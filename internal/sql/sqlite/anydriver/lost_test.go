@@ -90,8 +90,8 @@ func remove(t *testing.T, names ...string) {
 	}
 }
 
-// D-110: a log that somebody deletes takes no message with it that was acknowledged: what
-// is in it comes into the file, and another log is begun.
+// D-110: a log that is deleted takes no acknowledged message with it: its content is written
+// into the file, and another log is created.
 func TestDeletedLogIsRescued(t *testing.T) {
 	for name, ends := range map[string][]string{"log": {"-wal"}, "index": {"-shm"}, "both": {"-wal", "-shm"}} {
 		t.Run(name, func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestDeletedLogIsRescued(t *testing.T) {
 	}
 }
 
-// D-110: nobody writes, and somebody only waits for work: the log is rescued all the same.
+// D-110: the log is also recovered when nothing is written and a worker only waits.
 func TestIdleWorkerRescuesTheLog(t *testing.T) {
 	db, path, _ := observed(t)
 	enginetest.Put(t, db, 150)
@@ -126,12 +126,11 @@ func TestIdleWorkerRescuesTheLog(t *testing.T) {
 	woken := enginetest.Asleep(t, s)
 	remove(t, path+"-wal")
 	enginetest.WantWoken(t, woken)
-	wantReady(t, db, 150) // as the worker looks, which was woken
+	wantReady(t, db, 150) // as the woken worker reads
 	wantReady(t, killed(t, path), 150)
 }
 
-// D-4, D-110: when the log goes while a transaction is under way, nobody says that it
-// was committed.
+// D-4, D-110: when the log is deleted during a transaction, it is not reported as committed.
 func TestLogDeletedDuringATransaction(t *testing.T) {
 	db, path, _ := observed(t)
 	enginetest.Put(t, db, 10)
@@ -145,7 +144,7 @@ func TestLogDeletedDuringATransaction(t *testing.T) {
 	wantReady(t, killed(t, path), 12)
 }
 
-// D-110: what is seen before anything was written leaves nothing unknown.
+// D-110: what is noticed before anything was written leaves no unknown outcome.
 func TestLogDeletedBeforeATransaction(t *testing.T) {
 	var deletes func()
 	db, path := migrated(t, sqlite.Options{Logger: slog.New(slog.DiscardHandler), Now: func() time.Time {
@@ -188,7 +187,7 @@ func TestLogDeletedUnderTheProgramsTransactions(t *testing.T) {
 	}
 	enginetest.Must(t, insert())
 	remove(t, path+"-wal")
-	tx, err = db.SQL().BeginTx(t.Context(), nil) // nobody else is there to open it anew
+	tx, err = db.SQL().BeginTx(t.Context(), nil) // no other connection opens it again
 	enginetest.Must(t, err)
 	_, err = tx.Exec("INSERT INTO mine VALUES (3)")
 	enginetest.Must(t, errors.Join(err, tx.Commit()))
@@ -199,8 +198,8 @@ func TestLogDeletedUnderTheProgramsTransactions(t *testing.T) {
 	}
 }
 
-// D-110: a log is not brought into the file over what somebody else wrote since: then the
-// program is to be restarted, and not even its end touches the file.
+// D-110: a log is not written into the file over what others wrote since: then the program
+// has to be restarted, and not even its end changes the file.
 func TestAnotherLogWasBegun(t *testing.T) {
 	db, path, l := observed(t)
 	enginetest.Put(t, db, 5)
@@ -212,7 +211,7 @@ func TestAnotherLogWasBegun(t *testing.T) {
 	enginetest.Until(t, "only a restart helps", func() bool {
 		_ = db.CheckSchema(t.Context())
 		select {
-		case <-db.Unmendable():
+		case <-db.Lost():
 			return true
 		default:
 			return false
@@ -238,8 +237,8 @@ func TestAnotherLogWasBegun(t *testing.T) {
 	enginetest.Must(t, killed(t, path).SQL().QueryRow("SELECT count(*) FROM theirs").Scan(&n))
 }
 
-// D-111: another database that is put in the place of an open one is opened, without
-// the log of the old one, and nothing of the old one is remembered.
+// D-111: another database in the place of an open one is opened, without the log of the old
+// one, and nothing of the old one is kept in memory.
 func TestReplacedDatabaseIsOpened(t *testing.T) {
 	db, path, l := observed(t)
 	enginetest.Put(t, db, 20)
@@ -268,7 +267,7 @@ func TestReplacedDatabaseIsOpened(t *testing.T) {
 	enginetest.Take(t, db, enginetest.Token(), 4)
 }
 
-// D-111: ids are not taken from a block of the database that is gone.
+// D-111: ids are not taken from a block of the earlier database.
 func TestReplacedDatabaseKeepsItsIDs(t *testing.T) {
 	db, path, _ := observed(t)
 	enginetest.Put(t, db, 1)
@@ -283,8 +282,8 @@ func TestReplacedDatabaseKeepsItsIDs(t *testing.T) {
 	wantReady(t, db, 3)
 }
 
-// D-110: as long as the file is away or something else is in its place nothing is
-// written, and no new file made; when it is back the work goes on.
+// D-110: as long as the file is missing or another is in its place nothing is written, and no
+// new file created; when it is back the work goes on.
 func TestFileIsAwayAndComesBack(t *testing.T) {
 	db, path, l := observed(t)
 	enginetest.Put(t, db, 2)
@@ -296,7 +295,7 @@ func TestFileIsAwayAndComesBack(t *testing.T) {
 			"do": db.Do(t.Context(), enginetest.Enqueue([]int64{lo}, nil)), "migrate": db.Migrate(t.Context()), "read": db.CheckSchema(t.Context()),
 			"transaction": db.InTx(t.Context(), func(context.Context, engine.Tx) error { return nil }),
 		} {
-			if !errors.Is(err, engine.ErrFileLost) || !engine.Away(err) {
+			if !errors.Is(err, engine.ErrFileLost) || !engine.Unavailable(err) {
 				t.Errorf("%s %s: %v", what, when, err)
 			}
 		}
@@ -324,7 +323,7 @@ func TestFileIsAwayAndComesBack(t *testing.T) {
 	}
 }
 
-// D-111: a link that leads elsewhere now is another database, whose log is its own.
+// D-111: a link that points elsewhere now is another database, whose log is its own.
 func TestLinkLeadsElsewhere(t *testing.T) {
 	first, one := migrated(t)
 	enginetest.Put(t, first, 1)
@@ -345,8 +344,8 @@ func TestLinkLeadsElsewhere(t *testing.T) {
 	}
 }
 
-// D-110: SQLite deletes the log with the last connection and makes another with the
-// next. That is nobody's fault, whoever looks meanwhile.
+// D-110: SQLite deletes the log with the last connection and creates another with the next.
+// That is no error, also when it is noticed meanwhile.
 func TestConnectionsComeAndGo(t *testing.T) {
 	db, _, l := observed(t)
 	enginetest.Put(t, db, 1)
@@ -355,8 +354,8 @@ func TestConnectionsComeAndGo(t *testing.T) {
 		func() error { return db.CheckSchema(t.Context()) },
 		func() error { return db.Do(t.Context(), engine.Ask(op.DoctorWrite{})) },
 		func() error { return db.InTx(t.Context(), func(context.Context, engine.Tx) error { return nil }) },
-		func() error { db.Idle(); return nil },
-		func() error { db.Idle(); return nil },
+		func() error { db.CloseIdle(); return nil },
+		func() error { db.CloseIdle(); return nil },
 	} {
 		all.Go(func() {
 			for range 300 {
@@ -373,7 +372,7 @@ func TestConnectionsComeAndGo(t *testing.T) {
 	}
 }
 
-// D-90: a link that somebody puts in a file's place is not followed.
+// D-90: a link in a file's place is not followed.
 func TestLinkInTheFilesPlace(t *testing.T) {
 	db, path, _ := observed(t)
 	enginetest.Put(t, db, 1)
@@ -386,15 +385,15 @@ func TestLinkInTheFilesPlace(t *testing.T) {
 		if err := db.CheckSchema(t.Context()); !errors.Is(err, engine.ErrFileLost) {
 			t.Errorf("through a link: %v", err)
 		}
-		db.Idle() // a connection made anew follows it neither
+		db.CloseIdle() // a new connection does not follow it either
 	}
 }
 
-// D-111: a file that was replaced while pawl had given its connections back.
+// D-111: a file that was replaced while pawl had no connection open.
 func TestReplacedWhileIdle(t *testing.T) {
 	db, path, _ := observed(t)
 	enginetest.Put(t, db, 1)
-	db.Idle()
+	db.CloseIdle()
 	other, from := migrated(t)
 	enginetest.Put(t, other, 2)
 	enginetest.Must(t, other.Close())
@@ -405,11 +404,11 @@ func TestReplacedWhileIdle(t *testing.T) {
 	if db.Generation() == before {
 		t.Error("the history did not change")
 	}
-	db.Idle() // takes the log away, rightly
+	db.CloseIdle() // deletes the log, as it should
 	wantReady(t, db, 2)
 }
 
-// D-110: in a pool of the program's own pawl stops, for it cannot close the connections.
+// D-110: in a pool of the program's own pawl stops, because it cannot close the connections.
 func TestLogDeletedInAPoolOfTheProgram(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "own.db")
 	pool, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(WAL)&_txlock=immediate")
@@ -429,7 +428,7 @@ func TestLogDeletedInAPoolOfTheProgram(t *testing.T) {
 	err = db.Do(t.Context(), enginetest.Enqueue([]int64{lo}, nil))
 	enginetest.WantClass(t, err, engine.ErrFileLost)
 	select {
-	case <-db.Unmendable():
+	case <-db.Lost():
 	default:
 		t.Errorf("no restart is asked for: %v", db.Failure())
 	}
@@ -446,8 +445,8 @@ func (v vanishing) Connect(ctx context.Context) (driver.Conn, error) {
 	return v.Connector.Connect(ctx)
 }
 
-// D-6: a file that goes away after it was looked at, while a connection to it is made, is lost, not unreachable: whoever
-// waits for it at its start goes on waiting.
+// D-6: a file that disappears after it was checked, while a connection to it is made, is lost, not unreachable: a
+// program that waits for it at its start goes on waiting.
 func TestFileGoesAwayWhileAConnectionIsMade(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	var gone atomic.Bool

@@ -7,8 +7,8 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// The tables that remember what was applied. They exist before the first
-// migration, so they are not part of one.
+// The tables that record what was applied. They exist before the first migration, so they are
+// not part of one.
 const (
 	historyTable  = `CREATE TABLE IF NOT EXISTS pawl.pawl_schema (version INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, lowest INTEGER NOT NULL, applied_at INTEGER NOT NULL) STRICT`
 	historyRead   = `SELECT version, name, checksum, lowest, applied_at FROM pawl.pawl_schema ORDER BY version`
@@ -20,8 +20,8 @@ const (
 	objectDelete = `DELETE FROM pawl.pawl_object WHERE kind = ?1 AND name = ?2`
 )
 
-// Migrate applies what is missing in one immediate transaction: of processes
-// that start together one applies and the others find it done.
+// Migrate applies what is missing in one immediate transaction: of processes that start
+// together one applies it, and the others find it applied.
 func (db *DB) Migrate(ctx context.Context) error {
 	return db.inMigration(ctx, db.migrate)
 }
@@ -30,7 +30,7 @@ func (db *DB) Migrate(ctx context.Context) error {
 func (db *DB) inMigration(ctx context.Context, f func(s *session) error) error {
 	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 	defer cancel()
-	if err := db.sound(ctx); err != nil {
+	if err := db.checkFiles(ctx); err != nil {
 		return wrap("migrate", err)
 	}
 	if err := acquire(ctx, db.lock); err != nil {
@@ -97,8 +97,8 @@ func (db *DB) noteObject(s *session, o engine.Object) error {
 	return err
 }
 
-// applyViews makes the views whose text the database was not given yet. A view can
-// be dropped and made again while others read it.
+// applyViews creates the views whose text was not applied to the database yet. A view can be
+// dropped and created while others read it.
 func (db *DB) applyViews(s *session, plan engine.Plan) error {
 	for _, o := range plan.Drop {
 		if err := db.dropView(s, o.Name); err != nil {
@@ -127,7 +127,7 @@ func (db *DB) dropView(s *session, name string) error {
 	return err
 }
 
-// schema reads what the database says of its schema.
+// schema reads the state of the schema.
 func (db *DB) schema(s *session) (have engine.Schema, err error) {
 	err = s.query(db.folder.Names.Render(historyRead), nil, func(r engine.Row) error {
 		var a engine.Applied
@@ -145,14 +145,14 @@ func (db *DB) schema(s *session) (have engine.Schema, err error) {
 	return have, err
 }
 
-// CheckSchema compares the schema with what this build needs. That of a newer program
-// which this one may use is logged once.
+// CheckSchema compares the schema with what this build needs. A newer program's schema that
+// this one may use is logged once.
 func (db *DB) CheckSchema(ctx context.Context) error {
 	status, err := db.SchemaStatus(ctx)
 	return db.newer.Check(db.opts.Logger, status, err)
 }
 
-// SchemaStatus tells more than CheckSchema; see engine.Migrator.
+// SchemaStatus returns more than CheckSchema; see engine.Migrator.
 func (db *DB) SchemaStatus(ctx context.Context) (status engine.SchemaStatus, err error) {
 	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 	defer cancel()

@@ -10,9 +10,8 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// OpenerWith returns what opens one of many databases, "sqlite:path", by a driver as
-// for OpenWith. The gate is for servers: a connection to a file costs no one else
-// anything.
+// OpenerWith returns an Opener for "sqlite:path", with a driver as for OpenWith. It does not
+// use the Gate, which is for servers: a connection to a file does not limit others.
 func OpenerWith(connect Connect) engine.Opener {
 	return func(o engine.OpenOptions) (engine.DB, error) {
 		if err := engine.CheckOption("Connections", o.Connections, 1, 0); err != nil {
@@ -35,8 +34,7 @@ func OpenerWith(connect Connect) engine.Opener {
 	}
 }
 
-// fileOf is the file that a path means. In a plain one every character is itself;
-// of a URI whose escapes would have to be read nothing is said.
+// fileOf returns the file at a path; "" for a URI with escapes.
 func fileOf(path string) string {
 	uri, ok := strings.CutPrefix(path, "file:")
 	if !ok {
@@ -49,7 +47,7 @@ func fileOf(path string) string {
 	return uri
 }
 
-// absolute is a path that stays right when the program changes its directory.
+// absolute returns a path that stays valid when the program changes its directory.
 func absolute(path string) string {
 	if path == "" {
 		return ""
@@ -60,19 +58,19 @@ func absolute(path string) string {
 	return path
 }
 
-// Idle closes the connections that nobody uses.
-func (db *DB) Idle() {
+// CloseIdle closes the idle connections.
+func (db *DB) CloseIdle() {
 	for range cap(db.readers) {
 		select {
 		case s, open := <-db.readers:
 			if open {
-				s.rest()
+				s.closeIdle()
 				db.readers <- s
 			}
 		default:
 		}
 	}
-	db.writer.rest()
+	db.writer.closeIdle()
 	db.watch.rest()
 	db.sql.SetMaxIdleConns(0)
 	db.sql.SetMaxIdleConns(idleConns)
@@ -81,8 +79,8 @@ func (db *DB) Idle() {
 // idleConns is database/sql's default.
 const idleConns = 2
 
-// rest closes a slot's connection unless it is in use.
-func (s *slot) rest() {
+// closeIdle closes a slot's connection unless it is in use.
+func (s *slot) closeIdle() {
 	if s.mu.TryLock() {
 		defer s.mu.Unlock()
 		s.drop()
@@ -93,20 +91,19 @@ func (w *watcher) rest() {
 	if w.mu.TryLock() {
 		defer w.mu.Unlock()
 		if w.slot != nil {
-			w.slot.rest()
+			w.slot.closeIdle()
 		}
 	}
 }
 
-// settled is how old a file's time has to be for the file to tell what is committed. A
-// commit writes to the log, waits for the disk, and can be read after that: what is
-// read meanwhile is from before it, and nothing tells when it ends. So it has to be longer
-// than any commit takes; pawl's end within StatementTimeout. At 50 ms, which the kernel's
-// clock for files needs, a slow disk hid messages from a fleet until somebody wrote again.
-const settled = time.Minute
+// fingerprintAge is the least age of a file's time for the fingerprint to be valid. A commit
+// writes to the log, waits for the disk, and is visible after that: what is read meanwhile
+// is from before it, and nothing shows when it ends. So the age has to be longer than any
+// commit takes; pawl's end within StatementTimeout. At 50 ms, which the kernel's clock for
+// files needs, a slow disk hid messages from a fleet until the next write.
+const fingerprintAge = time.Minute
 
-// Fingerprint is size and time of the file and its log. Every commit writes one of
-// them.
+// Fingerprint returns size and time of the file and its log. Every commit writes one of them.
 func (db *DB) Fingerprint() (print string, ok bool) {
 	if db.file == "" {
 		return "", false
@@ -114,9 +111,9 @@ func (db *DB) Fingerprint() (print string, ok bool) {
 	for _, name := range []string{db.file, db.file + "-wal"} {
 		info, err := os.Stat(name)
 		if os.IsNotExist(err) && name != db.file {
-			continue // the last connection took the log with it
+			continue // the last connection deleted the log
 		}
-		if err != nil || time.Since(info.ModTime()) < settled {
+		if err != nil || time.Since(info.ModTime()) < fingerprintAge {
 			return "", false
 		}
 		print += fmt.Sprintf("%d/%d ", info.Size(), info.ModTime().UnixNano())

@@ -10,10 +10,10 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 )
 
-// The operations of the outbox that SQLite cannot say in one statement. All
-// run under the write lock, so what they read cannot move before they write.
+// The operations of the outbox that take more than one statement on SQLite. All run under the
+// write lock, so what they read cannot change before they write.
 
-// outboxes adds what answers an operation of the outbox.
+// outboxes adds the operations of the outbox.
 func (a answers) outboxes() {
 	counting(a, reserve)
 	counting(a, enqueue)
@@ -26,27 +26,26 @@ func (a answers) outboxes() {
 	counting(a, adopt)
 	counting(a, purge)
 	a.settlements()
-	a.mends()
+	a.outboxAdmin()
 }
 
 func outboxStatements() []engine.Operation {
 	return slices.Concat(claimStatements(), settleStatements(), deadStatements(), []engine.Operation{
-		outboxReserve{}, outboxEnqueueMessage{}, outboxEnqueueMessageOnce{}, outboxForgetMessage{}, outboxReadyInsert{}, outboxExceptionUpsert{},
+		outboxReserve{}, outboxEnqueueMessage{}, outboxEnqueueMessageOnce{}, outboxDeleteMessage{}, outboxReadyInsert{}, outboxExceptionUpsert{},
 		outboxOrphans{}, outboxQueues{},
 	})
 }
 
-// run is consecutive ids Lo … Lo+N−1 and where they came from. Suspect is as in
-// the tables (see suspect.go).
+// run is consecutive ids Lo … Lo+N−1 and their former place. Suspect is as in the tables (see
+// suspect.go).
 type run struct{ Lo, N, Lane, At, Retry, LockedUntil, Suspect int64 }
 
 func (r run) end() int64 { return r.Lo + r.N }
 
-// found is the row of a statement that asks whether there is anything.
-type found struct{ Found bool }
+// existence is the row of a statement that tests whether there is anything.
+type existence struct{ Found bool }
 
-// outboxReserve reserves ids. It is asked for by the engine as well, and answers the
-// last of them.
+// outboxReserve reserves ids, and returns the last of them. The engine calls it as well.
 type outboxReserve struct {
 	engine.Changes
 	N int64
@@ -91,19 +90,19 @@ type outboxEnqueueMessageOnce struct {
 	Carried int64
 }
 
-type outboxForgetMessage struct {
+type outboxDeleteMessage struct {
 	engine.Changes
 	ID int64
 }
 
-// outboxReadyInsert lays a run into ready.
+// outboxReadyInsert puts a run into ready.
 type outboxReadyInsert struct {
 	engine.Changes
 	run
 }
 
-// outboxExceptionUpsert records what went wrong with a message. No error keeps the
-// last one.
+// outboxExceptionUpsert records what went wrong with a message. Without an error the last one
+// is kept.
 type outboxExceptionUpsert struct {
 	engine.Changes
 	ID            int64
@@ -118,7 +117,7 @@ func enqueue(t *txn, o op.OutboxEnqueue) (int64, error) {
 		m := stored(&o.Messages[i])
 		m.Supplied = false
 		if _, err := t.do(outboxEnqueueMessage{message: m}); err != nil {
-			return 0, takeBack(t, o.Messages[:i], err)
+			return 0, undoEnqueue(t, o.Messages[:i], err)
 		}
 	}
 	for _, r := range o.Runs {
@@ -129,7 +128,7 @@ func enqueue(t *txn, o op.OutboxEnqueue) (int64, error) {
 	return int64(len(o.Messages)), nil
 }
 
-// at is a time, or now.
+// at returns a time, or now.
 func (t *txn) at(when *time.Time) int64 {
 	if when == nil {
 		return t.now
@@ -137,14 +136,14 @@ func (t *txn) at(when *time.Time) int64 {
 	return when.UnixMicro()
 }
 
-// takeBack undoes what an enqueue has put into a caller's transaction, which may yet
-// be committed: all of it is stored or nothing. Transactions of our own are rolled back.
-func takeBack(t *txn, written []op.NewMessage, err error) error {
-	if _, ok := t.run.(foreign); !ok {
+// undoEnqueue deletes what an enqueue has written in a caller's transaction, which may still
+// be committed: all of it is stored or nothing. pawl's own transactions are rolled back.
+func undoEnqueue(t *txn, written []op.NewMessage, err error) error {
+	if _, ok := t.run.(callerTx); !ok {
 		return err
 	}
 	for _, m := range written {
-		if _, undo := t.do(outboxForgetMessage{ID: m.ID}); undo != nil {
+		if _, undo := t.do(outboxDeleteMessage{ID: m.ID}); undo != nil {
 			return errors.Join(err, undo)
 		}
 	}
@@ -155,7 +154,7 @@ func enqueueOnce(t *txn, o op.OutboxEnqueueOnce) (made int64, err error) {
 	for i := range o.Messages {
 		m := &o.Messages[i]
 		once := outboxEnqueueMessageOnce{message: stored(m), Carried: m.Carried}
-		n, err := t.lodge(&once.message, m.Carried, func() (int64, error) { return t.change(once) })
+		n, err := t.insertWithID(&once.message, m.Carried, func() (int64, error) { return t.change(once) })
 		if err != nil {
 			return made, err
 		}
@@ -170,11 +169,11 @@ func enqueueOnce(t *txn, o op.OutboxEnqueueOnce) (made int64, err error) {
 	return made, nil
 }
 
-// lodge stores a message whose id may be known, at a position of its own: the one that
-// its id carries was made in a transaction that may have been rolled back, which took
-// the reservation back as well, so it may be another's by now. Then, and where another
-// has its position, it goes elsewhere and is found by its mark.
-func (t *txn) lodge(m *message, carried int64, store func() (int64, error)) (n int64, err error) {
+// insertWithID stores a message whose id may be stored already, at a position of its own: the
+// one that its id carries was reserved in a transaction that may have been rolled back with
+// the reservation, so another message may have it. In that case, and if its own position is
+// taken, it gets a new position and its id is indexed (Supplied).
+func (t *txn) insertWithID(m *message, carried int64, store func() (int64, error)) (n int64, err error) {
 	if m.ID == carried {
 		if m.ID, err = nextID(t); err != nil {
 			return 0, err
@@ -192,7 +191,7 @@ func (t *txn) lodge(m *message, carried int64, store func() (int64, error)) (n i
 	return store()
 }
 
-// body stores payloads as text where they are text, so that SQL can read them.
+// body returns a payload as text if it is text, so that SQL can read it.
 func body(payload []byte) any {
 	if payload == nil {
 		return ""

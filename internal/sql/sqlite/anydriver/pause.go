@@ -5,7 +5,7 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 )
 
-// pauses adds what answers an operation on pauses.
+// pauses adds the operations on pauses.
 func (a answers) pauses() {
 	counting(a, putPause)
 	counting(a, endPause)
@@ -45,14 +45,14 @@ type pauseForget struct {
 	Name string
 }
 
-// pauseLane reads where messages of a topic are laid aside, if it is paused.
+// pauseLane reads where messages of a topic are parked, if it is paused.
 type pauseLane struct {
 	engine.Rows[orphan]
 	Name string
 }
 
 func putPause(t *txn, o op.PausePut) (int64, error) {
-	return t.noted(o.Note, "pause", pausePutOne{Kind: o.Kind, Name: o.Name, Lane: o.Lane, Reason: o.Reason, Actor: o.Note.Actor})
+	return t.changeAudited(o.Note, "pause", pausePutOne{Kind: o.Kind, Name: o.Name, Lane: o.Lane, Reason: o.Reason, Actor: o.Note.Actor})
 }
 
 func endPause(t *txn, o op.PauseEnd) (total int64, err error) {
@@ -64,7 +64,7 @@ func endPause(t *txn, o op.PauseEnd) (total int64, err error) {
 		total += n
 	}
 	t.woke = true
-	return total, t.note(o.Note, "resume", total)
+	return total, t.audit(o.Note, "resume", total)
 }
 
 func unpark(t *txn, o op.PauseUnpark) (int64, error) {
@@ -81,8 +81,8 @@ func unpark(t *txn, o op.PauseUnpark) (int64, error) {
 	return n, nil
 }
 
-// parkPaused parks messages of paused topics. What is paused no more goes back to
-// where it was.
+// parkPaused parks messages of paused topics. Those of other topics go back to where they
+// were.
 func parkPaused(t *txn, o op.OutboxPark) (int64, error) {
 	lanes := map[string]*int64{}
 	return settle(t, o.Runs, func(p *op.Parked, taken []run) error {

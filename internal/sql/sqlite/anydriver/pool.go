@@ -10,12 +10,12 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// New uses a pool that you own, opened with any SQLite driver. It switches the file
-// to WAL unless it is, and refuses a pool whose transactions do not begin immediate:
-// one that reads before it writes would fail with SQLITE_BUSY_SNAPSHOT as soon as
-// somebody else wrote meanwhile, whatever the busy timeout. modernc, mattn, ncruces and
-// glebarez all take _txlock=immediate in the data source's name. Have it wait for the
-// lock as well, with busy_timeout(5000): some drivers do not by themselves.
+// New uses a pool that you own, opened with any SQLite driver. It switches the file to WAL if
+// necessary, and returns an error for a pool whose transactions do not begin immediate: one
+// that reads before it writes would fail with SQLITE_BUSY_SNAPSHOT after any other commit,
+// whatever the busy timeout. modernc, mattn, ncruces and glebarez all accept
+// _txlock=immediate in the data source's name. Set busy_timeout(5000) as well: some drivers
+// do not wait for the lock by default.
 //
 // pawl keeps up to four of the pool's connections for itself, so the pool must allow
 // more. Close leaves the pool open.
@@ -59,13 +59,13 @@ func poolError(err error) error {
 	return &engine.Error{Op: "look at the pool", Class: classify(err), Err: err}
 }
 
-// turnOnWAL switches the file to WAL for good. SQLite does that only while nobody
-// else uses the file, and turns away at once whoever tries at the same time.
+// turnOnWAL switches the file to WAL permanently. SQLite does that only while no other
+// connection uses the file, and returns busy at once otherwise.
 func turnOnWAL(ctx context.Context, conn *sql.Conn) error {
 	for _, query := range []string{"PRAGMA journal_mode", "PRAGMA journal_mode = WAL"} {
 		var mode string
 		err := conn.QueryRowContext(ctx, query).Scan(&mode)
-		for errors.Is(classify(err), engine.ErrBusy) && pause(ctx) == nil {
+		for errors.Is(classify(err), engine.ErrBusy) && lockDelay(ctx) == nil {
 			err = conn.QueryRowContext(ctx, query).Scan(&mode)
 		}
 		switch {
@@ -80,14 +80,14 @@ func turnOnWAL(ctx context.Context, conn *sql.Conn) error {
 	return errors.New("sqlite: the database cannot be switched to WAL")
 }
 
-// beginsImmediate reports whether transactions take the write lock when they begin.
-// A checkpoint tells: a connection that holds the lock is refused one, a transaction
-// that has done nothing yet is not. That depends on nobody else.
+// beginsImmediate reports whether transactions take the write lock when they begin. A
+// checkpoint shows it: it fails on a connection that holds the lock, and not in a transaction
+// that has done nothing yet. Other connections do not matter.
 func beginsImmediate(ctx context.Context, conn *sql.Conn) (bool, error) {
 	tx, err := conn.BeginTx(ctx, nil)
 	switch class := classify(err); {
 	case errors.Is(class, engine.ErrBusy), errors.Is(class, engine.ErrReadOnly):
-		return true, nil // only who wants the lock can fail to get it
+		return true, nil // a transaction that does not take the lock cannot fail to get it
 	case err != nil:
 		return false, err
 	}

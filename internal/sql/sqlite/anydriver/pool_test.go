@@ -70,8 +70,8 @@ func ownPool(t *testing.T, params string) *sql.DB {
 	return pool
 }
 
-// D-101: a pool whose transactions begin deferred is refused, also while somebody
-// else writes.
+// D-101: a pool whose transactions begin deferred is refused, also while another connection
+// writes.
 func TestADeferredPoolIsRefused(t *testing.T) {
 	for params, ok := range map[string]bool{
 		"": false, "_txlock=deferred": false, "_txlock=immediate": true, "_txlock=exclusive": true, "_txlock=immediate&mode=rwc": true,

@@ -142,7 +142,7 @@ func beginPart(path string) error {
 	return errors.Join(err, ready(), db.Close())
 }
 
-// OBX-100: a commit of another process wakes a sleeper of this one.
+// OBX-100: a commit of another process wakes a waiter of this one.
 func TestCommitOfAnotherProcessWakes(t *testing.T) {
 	db, path := migrated(t)
 	p := start(t, "enqueue", path, "")
@@ -224,7 +224,7 @@ func turn(ctx context.Context, db *sqlite.DB) error {
 	return nil
 }
 
-// progress notes a turn and says whether both have had theirs in this round.
+// progress records a transaction and reports whether both processes have made theirs in this round.
 func progress(ctx context.Context, db *sqlite.DB, name string, round int) (over bool, err error) {
 	tx, err := db.SQL().BeginTx(ctx, nil)
 	if err != nil {

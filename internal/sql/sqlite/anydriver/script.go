@@ -11,8 +11,8 @@ import (
 
 var _ engine.Migrator = (*DB)(nil)
 
-// Script is what takes a schema from one version to another; see engine.Migrator.
-// It asks the database nothing.
+// Script returns the SQL that takes a schema from one version to another; see
+// engine.Migrator. It does not use the database.
 func (db *DB) Script(from, to int) (string, error) { return scriptOf(db.folder, from, to) }
 
 // Script is DB.Script without a database.
@@ -44,14 +44,14 @@ func scriptOf(folder *engine.Folder, from, to int) (string, error) {
 	})
 }
 
-// Baseline notes a schema that was made by hand; see engine.Migrator.
+// Baseline records a schema that was created by hand; see engine.Migrator.
 func (db *DB) Baseline(ctx context.Context) error {
 	status, err := db.SchemaStatus(ctx)
 	if err != nil || status.Database > 0 {
 		return cmp.Or(err, status.Err)
 	}
 	findings, _, err := (&examiner{DB: db}).differences(ctx)
-	if err = cmp.Or(err, engine.Differs(findings)); err != nil {
+	if err = cmp.Or(err, engine.SchemaDifference(findings)); err != nil {
 		return err
 	}
 	return db.inMigration(ctx, func(s *session) error {
@@ -59,7 +59,7 @@ func (db *DB) Baseline(ctx context.Context) error {
 			return err
 		}
 		have, err := db.schema(s)
-		if err != nil || len(have.Applied) > 0 { // somebody else did it
+		if err != nil || len(have.Applied) > 0 { // another process did it
 			return err
 		}
 		for _, m := range db.folder.Migrations {

@@ -17,8 +17,8 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// slot is a connection of the pool that pawl keeps, with its prepared
-// statements: preparing costs more than most of our statements do.
+// slot is a connection of the pool that pawl keeps, with its prepared statements: preparing
+// costs more than most statements do.
 type slot struct {
 	pool  *sql.DB
 	guard *guard
@@ -26,12 +26,12 @@ type slot struct {
 	mu     sync.Mutex
 	conn   *sql.Conn
 	ses    *session
-	hold   *hold // of a connection that is not ours
+	open   *openFiles // of a connection that this package did not make
 	closed bool
 }
 
-// use runs fn on the slot's connection, which it opens first if need be and
-// drops if it broke.
+// use runs fn on the slot's connection, which it opens first if necessary and closes if it
+// broke.
 func (s *slot) use(ctx context.Context, fn func(*session) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -40,7 +40,7 @@ func (s *slot) use(ctx context.Context, fn func(*session) error) error {
 	}
 	if s.conn == nil {
 		if ctx.Value(purposeKey{}) == nil {
-			ctx = context.WithValue(ctx, purposeKey{}, toKeep)
+			ctx = context.WithValue(ctx, purposeKey{}, toUse)
 		}
 		conn, err := s.pool.Conn(ctx)
 		if err != nil {
@@ -57,7 +57,7 @@ func (s *slot) use(ctx context.Context, fn func(*session) error) error {
 		if inner == nil {
 			inner = fn(s.ses)
 		}
-		return nil // an error here would make database/sql judge the connection
+		return nil // after an error database/sql would close the connection
 	})
 	if err == nil {
 		err = inner
@@ -68,8 +68,8 @@ func (s *slot) use(ctx context.Context, fn func(*session) error) error {
 	return s.lost(err)
 }
 
-// lost says of an error of the disk that the file is not the one that was opened, if
-// that is so: it may have gone since it was looked at.
+// lost returns the error of a changed file in place of a disk error, if the file changed
+// since it was checked.
 func (s *slot) lost(err error) error {
 	const primary = 0xff
 	code, _ := resultCode(err)
@@ -81,10 +81,10 @@ func (s *slot) lost(err error) error {
 	return err
 }
 
-// enter has the guard know of a connection of a pool that is not ours.
+// enter registers a connection of a pool with the guard if this package did not make it.
 func (s *slot) enter(ctx context.Context, dc any) (err error) {
 	if _, ours := dc.(*conn); !ours && s.ses.dc != nil {
-		s.hold, err = s.guard.enter(ctx, s.ses)
+		s.open, err = s.guard.enter(ctx, s.ses)
 	}
 	return err
 }
@@ -111,24 +111,23 @@ func (s *slot) drop() {
 	if s.ses != nil {
 		_ = s.conn.Raw(func(any) error { s.ses.close(); return nil })
 	}
-	if s.hold != nil {
-		defer s.guard.leave(s.hold)()
+	if s.open != nil {
+		defer s.guard.leave(s.open)()
 	}
 	_ = s.conn.Close()
-	s.conn, s.ses, s.hold = nil, nil, nil
+	s.conn, s.ses, s.open = nil, nil, nil
 }
 
-// session runs statements on one driver connection. Going below database/sql
-// saves its locks and conversions on every one of the short statements that an
-// operation is made of.
+// session runs statements on one driver connection. Without database/sql it saves that
+// package's locks and conversions on every one of the many short statements of an operation.
 type session struct {
-	ctx   context.Context // of the call under way
-	dc    dbConn
-	lends bool // bytes in rows are the driver's, see lends
-	stmts map[string]driver.Stmt
-	args  []driver.NamedValue
+	ctx         context.Context // of the current call
+	dc          dbConn
+	reusesBytes bool // see the function
+	stmts       map[string]driver.Stmt
+	args        []driver.NamedValue
 
-	looked bool // it was asked for the generation
+	generationChecked bool // its generation was checked
 }
 
 type dbConn interface {
@@ -141,13 +140,13 @@ func newSession(dc any) *session {
 		dc = c.rawConn
 	}
 	c, _ := dc.(dbConn)
-	return &session{ctx: context.Background(), dc: c, lends: lends(dc), stmts: map[string]driver.Stmt{}}
+	return &session{ctx: context.Background(), dc: c, reusesBytes: reusesBytes(dc), stmts: map[string]driver.Stmt{}}
 }
 
-// lends reports whether a driver's rows may hold bytes that are SQLite's, and change
-// with the next row, as driver.Rows allows: ncruces's do. Of two drivers it is known
-// that they make new ones, which would be a waste to copy.
-func lends(dc any) bool {
+// reusesBytes reports whether a driver may reuse the bytes of a row for the next row, as
+// driver.Rows allows and ncruces does. Two drivers are known to allocate new ones, which need
+// no copy.
+func reusesBytes(dc any) bool {
 	t := reflect.TypeOf(dc)
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -177,9 +176,9 @@ func (s *session) prepare(query string) (driver.Stmt, error) {
 	return st, nil
 }
 
-// bind converts the arguments; the slice is reused by the next statement. Every
-// statement is given the time first, and some drivers refuse what a statement without
-// any parameter does not ask for.
+// bind converts the arguments; the slice is reused by the next statement. Every statement
+// gets the time as its first argument, and some drivers refuse an argument for a statement
+// without parameters.
 func (s *session) bind(st driver.Stmt, args []any) ([]driver.NamedValue, error) {
 	if n := st.NumInput(); n >= 0 {
 		args = args[:min(n, len(args))]
@@ -234,7 +233,7 @@ func (s *session) query(query string, args []any, each func(engine.Row) error) e
 // errStop ends a query early without being an error.
 var errStop = errors.New("stop")
 
-// drain watches the clock itself: the driver does so only up to the first row.
+// drain reads the rows and checks the deadline itself: drivers do so only for the first row.
 func (s *session) drain(rows driver.Rows, each func(engine.Row) error) error {
 	r := &tableRow{names: rows.Columns()}
 	r.row = make(row, len(r.names))
@@ -252,7 +251,7 @@ func (s *session) drain(rows driver.Rows, each func(engine.Row) error) error {
 		if each == nil {
 			continue
 		}
-		if s.lends {
+		if s.reusesBytes {
 			r.keep()
 		}
 		if err := each(r); errors.Is(err, errStop) {
@@ -263,15 +262,15 @@ func (s *session) drain(rows driver.Rows, each func(engine.Row) error) error {
 	}
 }
 
-// value converts an argument to one of SQLite's types. Times and durations are
-// microseconds: a bound time.Time would land as text, in one of three formats.
+// value converts an argument to one of SQLite's types. Times and durations are microseconds:
+// a time.Time would be stored as text, in one of three formats.
 func value(a any) (driver.Value, error) {
 	switch v := a.(type) {
 	case nil, int64, string, bool, float64:
 		return v, nil
 	case []byte:
 		if v == nil {
-			return nil, nil // some drivers take it for empty
+			return nil, nil // some drivers treat it as empty
 		}
 		return v, nil
 	case int:
@@ -298,7 +297,7 @@ func value(a any) (driver.Value, error) {
 	return list(a)
 }
 
-// deref is the value of what may be missing.
+// deref returns the value of a pointer, nil for nil.
 func deref[T any](v *T) (driver.Value, error) {
 	if v == nil {
 		return nil, nil
@@ -306,7 +305,7 @@ func deref[T any](v *T) (driver.Value, error) {
 	return value(*v)
 }
 
-// list is values as json_each takes them; nil is null.
+// list returns values as JSON for json_each; nil is null.
 func list(a any) (driver.Value, error) {
 	none := false
 	switch v := a.(type) {
@@ -324,10 +323,10 @@ func list(a any) (driver.Value, error) {
 	return string(text), err
 }
 
-// row is one row of an answer.
+// row is one row of a result.
 type row []driver.Value
 
-// keep replaces bytes that are the driver's by copies.
+// keep replaces the driver's bytes by copies.
 func (r row) keep() {
 	for i, v := range r {
 		if b, ok := v.([]byte); ok {
@@ -336,7 +335,7 @@ func (r row) keep() {
 	}
 }
 
-// Scan copies the columns into dest, those that it can.
+// Scan copies the columns into dest, as far as they can be converted.
 func (r row) Scan(dest ...any) error {
 	return r.scan(dest, func(i int) string { return strconv.Itoa(i) })
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 )
 
-// Settling claimed runs: whatever happens to them, only their owner can make it
-// happen, and what is put somewhere is exactly what was taken.
+// Settling claimed runs: only their owner can settle them, and exactly what was removed from
+// the claim is put elsewhere.
 
-// settlements adds what answers an operation on claimed runs.
+// settlements adds the operations on claimed runs.
 func (a answers) settlements() {
 	counting(a, ack)
 	counting(a, abandon)
@@ -32,13 +32,13 @@ type outboxTakeFind struct {
 	Owner   [16]byte
 }
 
-// outboxTakeDelete takes a claimed run away.
+// outboxTakeDelete deletes a claimed run.
 type outboxTakeDelete struct {
 	engine.Changes
 	Lo int64
 }
 
-// outboxDoneInsert lays a run into done.
+// outboxDoneInsert puts a run into done.
 type outboxDoneInsert struct {
 	engine.Changes
 	Lo, N  int64
@@ -46,17 +46,17 @@ type outboxDoneInsert struct {
 	Worker string
 }
 
-// outboxReapDue asks whether any lease has run out.
-type outboxReapDue struct{ engine.Rows[found] }
+// outboxReapDue reports whether any lease has expired.
+type outboxReapDue struct{ engine.Rows[existence] }
 
-// outboxReapFind reads runs whose lease has run out.
+// outboxReapFind reads runs whose lease has expired.
 type outboxReapFind struct {
 	engine.Rows[run]
 	Most int
 }
 
-// take removes ids lo … lo+n−1 from what owner has claimed, leaving the rest
-// of the runs they lay in, and returns exactly what it removed.
+// take removes ids lo … lo+n−1 from what owner has claimed, keeps the rest of their runs
+// claimed, and returns exactly what it removed.
 func take(t *txn, owner [16]byte, lo, n int64) ([]run, error) {
 	found, err := rows(t, outboxTakeFind{Lo: lo, End: lo + n, Owner: owner})
 	if err != nil {
@@ -80,7 +80,7 @@ func take(t *txn, owner [16]byte, lo, n int64) ([]run, error) {
 	return found, nil
 }
 
-// putBack leaves the part from … to of a claimed run under its lease.
+// putBack keeps the part from … to of a claimed run under its lease.
 func putBack(t *txn, r run, from, to int64, owner [16]byte) error {
 	if from >= to {
 		return nil
@@ -101,8 +101,8 @@ func toReady(t *txn, r run) error {
 	return err
 }
 
-// settle takes every run that is to be settled and gives what was taken to put. It
-// returns how many messages that were.
+// settle removes every run that is to be settled from the claim and passes it to put. It
+// returns the number of messages.
 func settle[R interface{ Run() op.Held }](t *txn, runs []R, put func(r *R, taken []run) error) (total int64, err error) {
 	for i := range runs {
 		held := runs[i].Run()
@@ -120,13 +120,13 @@ func settle[R interface{ Run() op.Held }](t *txn, runs []R, put func(r *R, taken
 	return total, nil
 }
 
-// ack marks runs as done. What failed before in the transaction was counted by fail:
-// under the write lock the order of locks does not matter.
+// ack marks runs as done. What failed before in the transaction was counted by fail: under
+// the write lock the order of locks does not matter.
 func ack(t *txn, o op.OutboxAck) (int64, error) {
 	var settled []run
 	total, err := settle(t, o.Runs, func(held *op.Held, taken []run) error {
 		for i := range taken {
-			taken[i].Retry, taken[i].Suspect = 0, 0 // done runs merge whatever their history
+			taken[i].Retry, taken[i].Suspect = 0, 0 // so that done runs merge
 		}
 		merged := merge(taken)
 		for _, r := range merged {
@@ -143,10 +143,10 @@ func ack(t *txn, o op.OutboxAck) (int64, error) {
 	return total, countSteps(t, stepCompleted, settled)
 }
 
-// retryLimit keeps 2^n seconds below the cap of a minute without overflow.
+// retryLimit keeps 2^n seconds below a minute, without overflow.
 const retryLimit = 6
 
-// backoff is the delay after so many retries (D-14), for callers that give none.
+// backoff returns the delay after so many retries (D-14), for callers that set none.
 func backoff(retry int64) int64 {
 	seconds := math.Min(math.Pow(2, float64(min(retry, retryLimit))), 60)
 	return int64(seconds) * time.Second.Microseconds()
@@ -159,7 +159,7 @@ func abandon(t *txn, o op.OutboxAbandon) (int64, error) {
 			if a.Delay != nil {
 				at = t.now + a.Delay.Microseconds()
 			}
-			r.Suspect = 0 // its handler came to an end
+			r.Suspect = 0 // its handler ended
 			if err := retryLater(t, r, at, a.Error); err != nil {
 				return err
 			}
@@ -168,7 +168,7 @@ func abandon(t *txn, o op.OutboxAbandon) (int64, error) {
 	})
 }
 
-// retryLater puts a run back into ready with one more attempt on its account.
+// retryLater puts a run back into ready with one more attempt counted.
 func retryLater(t *txn, r run, at int64, reason *string) error {
 	for id := r.Lo; id < r.end(); id++ {
 		if _, err := t.do(outboxExceptionUpsert{ID: id, RetryCount: r.Retry + 1, NextAttemptAt: &at, Error: reason}); err != nil {
@@ -179,7 +179,7 @@ func retryLater(t *txn, r run, at int64, reason *string) error {
 	return toReady(t, r)
 }
 
-// States of messages that are over without being done.
+// Statuses of messages that ended without being done.
 const (
 	statusFailed    = 3
 	statusDiscarded = 4
@@ -189,7 +189,7 @@ func fail(t *txn, o op.OutboxFail) (int64, error) {
 	var settled []run
 	total, err := settle(t, o.Runs, func(f *op.Failure, taken []run) error {
 		settled = append(settled, taken...)
-		return over(t, taken, statusFailed, f.Error)
+		return endMessages(t, taken, statusFailed, f.Error)
 	})
 	if err != nil {
 		return 0, err
@@ -197,8 +197,8 @@ func fail(t *txn, o op.OutboxFail) (int64, error) {
 	return total, countSteps(t, stepFailed, settled)
 }
 
-// over records that messages are over without being done, and why.
-func over(t *txn, runs []run, status int, reason *string) error {
+// endMessages records the status and reason of messages that ended without being done.
+func endMessages(t *txn, runs []run, status int, reason *string) error {
 	for _, r := range runs {
 		for id := r.Lo; id < r.end(); id++ {
 			if _, err := t.do(outboxExceptionUpsert{ID: id, Status: status, RetryCount: r.Retry, Error: reason}); err != nil {
@@ -226,7 +226,7 @@ func release(t *txn, o op.OutboxRelease) (int64, error) {
 	})
 }
 
-// extend: only the ids asked for live longer.
+// extend extends the lease of the ids given, which may split their runs.
 func extend(t *txn, o op.OutboxExtend) (int64, error) {
 	until := t.now + o.Lease.Microseconds()
 	return settle(t, o.Runs, func(held *op.Held, taken []run) error {

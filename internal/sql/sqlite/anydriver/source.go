@@ -10,8 +10,8 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 )
 
-// folder is what pawl asks of SQLite, and how that is written. The clock is a
-// parameter: SQLite's has no more than milliseconds, and tests set it.
+// folder describes SQLite's statements and their syntax. The clock is a parameter: SQLite's
+// has only milliseconds, and tests set it.
 func folder(answered func(engine.Operation) bool) *engine.Source {
 	placeholder := func(n int, _ string, _ reflect.Type) string { return "?" + strconv.Itoa(n) }
 	return &engine.Source{

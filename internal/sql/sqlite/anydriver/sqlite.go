@@ -1,11 +1,10 @@
-// Package anydriver is pawl on SQLite with whatever driver the program links: give New
-// its pool. It links none itself; package sqlite opens files with modernc.org/sqlite.
+// Package anydriver is pawl on SQLite with the driver that the program links: give New its
+// pool. It links none itself; package sqlite opens files with modernc.org/sqlite.
 //
-// Writes of one process share transactions (group commit), so that many small
-// durable calls cost one fsync. Between processes the write lock is taken with
-// short jittered retries, because SQLite's own busy handler starves one of two
-// processes. A commit of any process wakes idle workers within a millisecond or
-// two (PRAGMA data_version).
+// Writes of one process share transactions (group commit), so that many small durable calls
+// cost one fsync. Between processes the write lock is taken with short jittered retries,
+// because SQLite's own busy handler starves one of two processes. A commit of any process
+// wakes idle workers within a millisecond or two (PRAGMA data_version).
 package anydriver
 
 import (
@@ -35,57 +34,55 @@ var files embed.FS
 type Options struct {
 	// Prefix is put before every table, default none.
 	Prefix string
-	// Relaxed sets synchronous=NORMAL: a power failure may then take back the
-	// last commits (a crashed process cannot). Default is FULL: durable means it.
+	// Relaxed sets synchronous=NORMAL: a power failure may then undo the last commits (a
+	// crashed process cannot). The default is FULL: commits are durable.
 	Relaxed bool
-	// KeepJournal leaves the file's journal mode as it is, instead of turning on
-	// WAL for good: for a look at a file that may not be pawl's.
+	// KeepJournal leaves the file's journal mode unchanged instead of switching it to WAL
+	// permanently, for reading a file that may not be pawl's.
 	KeepJournal bool
 	// StatementTimeout bounds every transaction, waiting for the write lock
 	// included. Default 30 s.
 	StatementTimeout time.Duration
-	// WatchEvery is how often an idle worker looks for commits of transactions
-	// that pawl did not make: your own, and other processes'. Default: every
-	// millisecond at first, every 20 ms once it is quiet. A look costs 3 µs.
+	// WatchEvery is how often an idle worker polls for commits of transactions that pawl did
+	// not make: your own, and other processes'. Default: every millisecond at first, every
+	// 20 ms after a minute without commits. A poll costs 3 µs.
 	WatchEvery time.Duration
 	// Now is the database's clock, default time.Now (D-1).
 	Now func() time.Time
-	// Logger is told when the file or its log is deleted or replaced while it is
-	// open, when it was opened anew, and whenever the database's history changed.
-	// Default slog.Default().
+	// Logger logs when the file or its log is deleted or replaced while it is open, when it
+	// was opened again, and when the database's history changed. Default slog.Default().
 	Logger *slog.Logger
 }
 
 const defaultTimeout = 30 * time.Second
 
-// groupMax bounds how many calls share one commit, and so how long the first
-// of them waits for the others.
+// groupMax bounds how many calls share one commit, and so how long the first of them waits.
 const groupMax = 256
 
 // DB is a SQLite database with pawl's tables. It implements engine.DB.
 type DB struct {
-	sql      *sql.DB
-	owned    bool // sql is ours to close
-	opts     Options
-	folder   *engine.Folder
-	answers  answers
-	lock     chan struct{} // held by the one writer of this process
-	writer   *slot
-	readers  chan *slot
-	group    coalesce.Group[*job]
-	ids      engine.Blocks
-	given    atomic.Int64 // the highest id reserved inside a caller's transaction
-	notifier engine.Notifier
-	watch    watcher
-	closed   sync.Once
-	file     string // its path, where OpenURL opened it
-	guard    *guard
-	mending  sync.Mutex
-	tried    time.Time // when that last failed
+	sql       *sql.DB
+	owned     bool // Close closes sql
+	opts      Options
+	folder    *engine.Folder
+	answers   answers
+	lock      chan struct{} // held by the writer of this process
+	writer    *slot
+	readers   chan *slot
+	group     coalesce.Group[*job]
+	ids       engine.Blocks
+	given     atomic.Int64 // the highest id reserved inside a caller's transaction
+	notifier  engine.Notifier
+	watch     watcher
+	closed    sync.Once
+	file      string // its path, where OpenURL opened it
+	guard     *guard
+	reopening sync.Mutex
+	tried     time.Time // when reopening last failed
 
-	generations engine.History
-	looked      time.Time // when the writer last looked at the generation
-	newer       engine.NewerNote
+	generations       engine.History
+	generationChecked time.Time // when the writer last checked the generation
+	newer             engine.NewerWarning
 }
 
 var _ engine.DB = (*DB)(nil)
@@ -93,9 +90,9 @@ var _ engine.DB = (*DB)(nil)
 // Connect makes the connector of a driver for a data source's name.
 type Connect func(dsn string) (driver.Connector, error)
 
-// OpenWith opens, and if need be creates, the database file at path, in WAL mode
-// unless Options say otherwise, by a driver that reads data sources' names as
-// modernc.org/sqlite does. path may also be a "file:" URI with the driver's parameters.
+// OpenWith opens, and if necessary creates, the database file at path, in WAL mode unless
+// Options say otherwise, with a driver that reads data sources' names as modernc.org/sqlite
+// does. path may also be a "file:" URI with the driver's parameters.
 func OpenWith(connect Connect, path string, opts ...Options) (*DB, error) {
 	return openFile(connect, path, options(opts))
 }
@@ -114,8 +111,8 @@ func openFile(connect Connect, path string, o Options) (*DB, error) {
 	}
 	lock, g := make(chan struct{}, 1), newGuard(absolute(fileOf(path)), o.Logger)
 	first := &connector{Connector: base, lock: lock, guard: g}
-	// The file is made now or never: one that somebody deletes is not to come back,
-	// empty, with the next connection.
+	// Create the file only now: one that is deleted later must not be created again, empty,
+	// by the next connection.
 	if !strings.HasPrefix(path, "file:") {
 		if first.again, err = connect(dsn + "&mode=rw"); err != nil {
 			return nil, fmt.Errorf("open sqlite %q: %w", path, err)
@@ -132,15 +129,15 @@ func openFile(connect Connect, path string, o Options) (*DB, error) {
 		return nil, err
 	}
 	db.owned = true
-	g.mend.Store(&mender{db.mend})
+	g.reopener.Store(&reopener{db.reopenLost})
 	return db, nil
 }
 
-// reserved is how many connections a DB keeps: a writer, two readers and the
-// one that watches for other processes' commits.
+// reserved is how many connections a DB keeps: a writer, two readers and the one that polls
+// for other processes' commits.
 const reserved = 4
 
-// Validate refuses what cannot be; the error names the field. Open and New call it.
+// Validate returns an error that names the first invalid field. Open and New call it.
 func (o *Options) Validate() error {
 	return cmp.Or(engine.CheckOption("StatementTimeout", o.StatementTimeout, 1, 0), engine.CheckOption("WatchEvery", o.WatchEvery, 1, 0))
 }
@@ -176,12 +173,12 @@ func build(pool *sql.DB, lock chan struct{}, g *guard, o Options) (*DB, error) {
 	}
 	db.group = coalesce.Group[*job]{Leaders: 1, Max: groupMax, Patient: true, Run: db.commitGroup}
 	db.watch.db = db
-	db.generations.Logger, db.generations.Forget = o.Logger, db.forget
+	db.generations.Logger, db.generations.OnChange = o.Logger, db.dropCaches
 	return db, nil
 }
 
-// dataSource turns a path into modernc's data source name. WAL needs to be set
-// once per file, the rest once per connection.
+// dataSource converts a path into modernc's data source name. WAL needs to be set once per
+// file, the rest once per connection.
 func dataSource(path string, o Options) (string, error) {
 	if strings.TrimSpace(path) == "" {
 		return "", errors.New("open sqlite: the path is empty")
@@ -207,12 +204,12 @@ func dataSource(path string, o Options) (string, error) {
 	return path + "?" + pragmas, nil
 }
 
-// SQL returns the pool, for your own tables and transactions. Transactions it
-// begins are immediate unless read-only, take turns with pawl's own writer, and
-// wait fairly for other processes.
+// SQL returns the pool, for your own tables and transactions. Transactions it begins are
+// immediate unless read-only, run one at a time with pawl's own writer, and do not starve
+// other processes.
 func (db *DB) SQL() *sql.DB { return db.sql }
 
-// PoolStats tells how the pool is off. pawl keeps some of its connections in use.
+// PoolStats returns the state of the pool. pawl keeps some of its connections in use.
 func (db *DB) PoolStats() engine.PoolStats {
 	s := db.sql.Stats()
 	return engine.PoolStats{InUse: s.InUse, Open: s.OpenConnections, Max: s.MaxOpenConnections, Waits: s.WaitCount, Waited: s.WaitDuration}
@@ -221,7 +218,7 @@ func (db *DB) PoolStats() engine.PoolStats {
 // Engine returns "sqlite".
 func (db *DB) Engine() string { return "sqlite" }
 
-// Ring wakes this process's sleepers of a queue.
+// Notify wakes this process's waiters of a queue.
 func (db *DB) Notify(queue string) { db.notifier.Notify(queue) }
 
 // Close releases pawl's connections and, after Open, the pool.
@@ -262,7 +259,7 @@ func (db *DB) reading(ctx context.Context, fn func(*session) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := db.sound(ctx); err != nil {
+	if err := db.checkFiles(ctx); err != nil {
 		return err
 	}
 	select {
@@ -291,12 +288,12 @@ func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
 	if err != nil {
 		return wrap(call.Name(), err)
 	}
-	return db.run(&txn{db: db, run: foreign{ctx, tx}, now: db.now()}, call)
+	return db.run(&txn{db: db, run: callerTx{ctx, tx}, now: db.now()}, call)
 }
 
 // InTx runs fn in a transaction of its own: a *sql.Tx.
 func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context, tx engine.Tx) error) error {
-	if err := db.sound(ctx); err != nil {
+	if err := db.checkFiles(ctx); err != nil {
 		return wrap("begin", err)
 	}
 	tx, err := db.sql.BeginTx(ctx, nil)
@@ -317,18 +314,17 @@ func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context, tx engine.T
 	return nil
 }
 
-// ReserveIDs takes ids from this process's block. A caller's transaction may
-// hold the write lock, so when the block is short it reserves inside it, just
-// for itself: a rollback takes that reservation back together with its use. Ids
-// reserved like this are never given out again by this process all the same:
-// message ids were made of them.
+// ReserveIDs takes ids from this process's block. A caller's transaction may hold the write
+// lock, so when the block is short the ids are reserved inside that transaction: a rollback
+// undoes the reservation together with their use. This process does not allocate such ids
+// again in any case: message ids were made of them.
 func (db *DB) ReserveIDs(ctx context.Context, tx engine.Tx, n int) (int64, error) {
 	if tx == nil {
 		return db.ids.Take(ctx, n, func(ctx context.Context) (int64, error) {
 			for {
-				last, err := db.reserve(func(c *engine.Call) error { return db.Do(ctx, engine.Ask(op.GenerationLook{}), c) }, engine.BlockSize)
+				last, err := db.reserve(func(c *engine.Call) error { return db.Do(ctx, engine.Ask(op.GenerationCheck{}), c) }, engine.BlockSize)
 				if err == nil {
-					db.generations.Wrote(last)
+					db.generations.RecordWrite(last)
 				}
 				if first := last - engine.BlockSize + 1; err != nil || first > db.given.Load() {
 					return first, err

@@ -20,7 +20,7 @@ import (
 )
 
 // foreign is a place whose handles use pools of the program's own.
-func foreign(t testing.TB) *enginetest.Place {
+func callerTx(t testing.TB) *enginetest.Place {
 	dsn := "file:" + filepath.Join(t.TempDir(), "own.db") + "?_pragma=journal_mode(WAL)&_pragma=busy_timeout(20000)&_txlock=immediate"
 	connect := func(t testing.TB) *sql.DB {
 		pool, err := sql.Open("sqlite", dsn)
@@ -45,7 +45,7 @@ func foreign(t testing.TB) *enginetest.Place {
 }
 
 // OBX-100: pawl works in a pool that the program opened by itself.
-func TestConformanceInAPoolOfTheProgram(t *testing.T) { enginetest.Run(t, foreign) }
+func TestConformanceInAPoolOfTheProgram(t *testing.T) { enginetest.Run(t, callerTx) }
 
 func migrated(t testing.TB, o ...sqlite.Options) (*sqlite.DB, string) {
 	t.Helper()
@@ -55,7 +55,7 @@ func migrated(t testing.TB, o ...sqlite.Options) (*sqlite.DB, string) {
 	return db, path
 }
 
-// D-6: what cannot work is refused at once.
+// D-6: invalid options are refused at once.
 func TestOpenRefuses(t *testing.T) {
 	dir := t.TempDir()
 	garbage := filepath.Join(dir, "garbage.db")
@@ -111,7 +111,7 @@ func TestOddFileNames(t *testing.T) {
 	}
 }
 
-// D-3: durable means that a commit waits for the disk, unless that is relaxed.
+// D-3: a commit waits for the disk, unless that is relaxed.
 func TestCommitsWaitForTheDisk(t *testing.T) {
 	for relaxed, want := range map[bool]int64{false: 2, true: 1} {
 		db, _ := migrated(t, sqlite.Options{Relaxed: relaxed})
@@ -127,8 +127,8 @@ func TestCommitsWaitForTheDisk(t *testing.T) {
 	}
 }
 
-// D-3, OBX-099: a write lock that is not to be had in time is busy, from
-// another process and from a transaction of this one.
+// D-3, OBX-099: a write lock that is not granted in time is busy, for another process and for
+// a transaction of this one.
 func TestWriteLockTaken(t *testing.T) {
 	patient, path := migrated(t)
 	db := open(t, path, sqlite.Options{StatementTimeout: 50 * time.Millisecond})
@@ -152,8 +152,8 @@ func TestWriteLockTaken(t *testing.T) {
 	}
 }
 
-// D-6: a transaction whose time is over is undone, wherever it is, and a read
-// is interrupted.
+// D-6: a transaction that exceeds its time is rolled back, wherever it is, and a read is
+// interrupted.
 func TestStatementDeadline(t *testing.T) {
 	patient, path := migrated(t)
 	enginetest.Put(t, patient, 50)
@@ -169,7 +169,7 @@ func TestStatementDeadline(t *testing.T) {
 	enginetest.WantClass(t, db.Read(t.Context(), &engine.Call{Operation: all, Each: slow}), engine.ErrTimeout)
 }
 
-// D-6: a file that takes no writes says so; reading goes on.
+// D-6: writes to a read-only file return that error; reading goes on.
 func TestReadOnlyFile(t *testing.T) {
 	db, path := migrated(t)
 	enginetest.Put(t, db, 2)
@@ -180,8 +180,8 @@ func TestReadOnlyFile(t *testing.T) {
 	}
 }
 
-// D-4: a caller that gives up while it waits for the write lock returns, and
-// nothing of it happens, whoever else shares its transaction.
+// D-4: a caller whose context ends while it waits for the write lock returns, and nothing of
+// its call happens, whoever shares its transaction.
 func TestGivingUpOnTheWriteLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	synctest.Test(t, func(t *testing.T) {
@@ -218,8 +218,8 @@ func TestGivingUpOnTheWriteLock(t *testing.T) {
 	})
 }
 
-// D-3, OBX-098: a transaction of the program holds the write lock from its
-// beginning, so that turning from reading to writing never fails.
+// D-3, OBX-098: a transaction of the program holds the write lock from its beginning, so that
+// writing after reading never fails.
 func TestTransactionsOfTheProgramAreImmediate(t *testing.T) {
 	db, path := migrated(t)
 	other := open(t, path, sqlite.Options{StatementTimeout: 20 * time.Millisecond})
@@ -281,7 +281,7 @@ func increment(pool *sql.DB) error {
 	return tx.Commit()
 }
 
-// D-3: however a transaction of the program ends, it gives the lock back.
+// D-3: however a transaction of the program ends, it releases the lock.
 func TestTransactionsGiveTheLockBack(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	db := open(t, "file:"+path+"?_pragma=foreign_keys(1)", sqlite.Options{StatementTimeout: 10 * time.Second})
@@ -327,8 +327,8 @@ func TestTransactionsGiveTheLockBack(t *testing.T) {
 	free("a transaction that never began")
 }
 
-// D-4, D-10: an id that was made in a transaction which was rolled back can be
-// enqueued again: its position may be somebody else's by then.
+// D-4, D-10: an id that was made in a transaction which was rolled back can be enqueued
+// again: another message may have its position by then.
 func TestEnqueueAgainAfterARollback(t *testing.T) {
 	for _, taken := range []bool{false, true} {
 		db, path := migrated(t)
@@ -391,15 +391,15 @@ func TestTimeIsTheProcesss(t *testing.T) {
 	})
 }
 
-// D-93: a file that was written to not long ago does not say what is committed: a commit that waits for the disk has
-// written already, and cannot be read yet.
+// D-93: a file that was written to recently has no valid fingerprint: a commit that waits for the disk has written
+// already, and cannot be read yet.
 func TestFingerprintOfAFileJustWritten(t *testing.T) {
 	db, path := migrated(t)
 	opened, err := sqlite.OpenURL(engine.OpenOptions{URL: "sqlite:" + path})
 	enginetest.Must(t, err)
 	t.Cleanup(func() { _ = opened.Close() })
 	enginetest.Put(t, db, 1)
-	w, ok := engine.As[engine.Watched](opened)
+	w, ok := engine.As[engine.Fingerprinter](opened)
 	if !ok {
 		t.Fatal("a file is not watched")
 	}

@@ -12,7 +12,7 @@ import (
 func TestEveryStatementIsUsed(t *testing.T) {
 	db := dbtest.OpenSQLite(t).DB.(*sqlite.DB)
 	if unused := enginetest.UnusedOperations(t, "../../../..", "internal/sql/sqlite/anydriver", sqlite.Statements(db)); len(unused) > 0 {
-		t.Errorf("nobody asks for %v", unused)
+		t.Errorf("no operation uses %v", unused)
 	}
 	if names := sqlite.Unbound(db); len(names) > 0 {
 		t.Errorf("no operation names %v", names)

@@ -5,20 +5,19 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 )
 
-// Only the guilty pay (D-12). What comes back from an expired lease is suspected of
-// having killed its worker. The column suspect of ready and claim is 0 for all
-// others. In ready it is how many messages a claim may take together with the run,
-// all of them suspects; in claim it is how many there were. A claim of suspects
-// that expires too comes back to be claimed in halves, and only one of a single
-// message counts as a failed attempt.
+// Suspects (D-12): what comes back from an expired lease may have ended its worker's process.
+// The column suspect of ready and claim is 0 for all others. In ready it is how many messages
+// a claim may take together with the run, all of them suspects; in claim it is how many there
+// were. A claim of suspects that expires too is claimed in halves next, and only an expired
+// claim of a single message counts as a failed attempt.
 
-// firstSuspects is how many suspects a claim may take that expired once: as many as
-// any claim, so that a plain crash costs one more claim.
+// firstSuspects is how many suspects that expired once a claim may take: as many as any
+// claim, so that a plain crash costs one more claim.
 const firstSuspects = 1000
 
-// outboxSuspectsDue asks whether a suspect is due in a queue that is not paused.
+// outboxSuspectsDue reports whether a suspect is due in a queue that is not paused.
 type outboxSuspectsDue struct {
-	engine.Rows[found]
+	engine.Rows[existence]
 	Queue string
 }
 
@@ -30,7 +29,7 @@ type outboxSuspectsPick struct {
 
 const leaseExpired = "lease expired"
 
-// suspectAgain puts a run back whose lease has run out.
+// suspectAgain puts a run back whose lease has expired.
 func suspectAgain(t *txn, r run) error {
 	r.At = t.now
 	switch r.Suspect {
@@ -46,16 +45,16 @@ func suspectAgain(t *txn, r run) error {
 }
 
 func claimSuspects(t *txn, o op.OutboxClaimSuspects, each func(engine.Row) error) error {
-	_, err := takeSuspects(t, claiming{o.Queue, o.Owner, t.now + o.Lease.Microseconds(), int64(o.Most), each})
+	_, err := takeSuspects(t, claimRequest{o.Queue, o.Owner, t.now + o.Lease.Microseconds(), int64(o.Most), each})
 	return err
 }
 
 func claimAny(t *txn, o op.OutboxClaimAny, each func(engine.Row) error) error {
-	c := claiming{o.Queue, o.Owner, t.now + o.Lease.Microseconds(), int64(o.Most), each}
+	c := claimRequest{o.Queue, o.Owner, t.now + o.Lease.Microseconds(), int64(o.Most), each}
 	if n, err := takeSuspects(t, c); err != nil || n > 0 {
 		return err
 	}
-	return claimRest(t, c)
+	return claimRegular(t, c)
 }
 
 func suspects(t *txn, o op.OutboxSuspects) (int64, error) {
@@ -67,7 +66,7 @@ func suspects(t *txn, o op.OutboxSuspects) (int64, error) {
 }
 
 // takeSuspects claims suspects of the first lane that has some, and returns how many.
-func takeSuspects(t *txn, c claiming) (int64, error) {
+func takeSuspects(t *txn, c claimRequest) (int64, error) {
 	lanes, err := rows(t, outboxClaimLanes{Queue: c.queue})
 	if err != nil {
 		return 0, err
@@ -84,8 +83,8 @@ func takeSuspects(t *txn, c claiming) (int64, error) {
 	return 0, nil
 }
 
-// pickSuspects takes due suspects of a lane out of ready, oldest first, no more
-// than any of them may be claimed with.
+// pickSuspects removes due suspects of a lane from ready, oldest first, no more than any of
+// them may be claimed with.
 func pickSuspects(t *txn, lane, most int64) (picked []run, total int64, err error) {
 	err = each(t, outboxSuspectsPick{Lane: lane}, func(r *run) error {
 		if most = min(most, r.Suspect); total >= most {
@@ -114,8 +113,8 @@ func pickSuspects(t *txn, lane, most int64) (picked []run, total int64, err erro
 	return picked, total, err
 }
 
-// deliver puts suspects under lease and answers with their messages.
-func (l *queueLane) deliver(t *txn, c claiming, picked []run, total int64) error {
+// deliver puts suspects under lease and returns their messages to the caller.
+func (l *queueLane) deliver(t *txn, c claimRequest, picked []run, total int64) error {
 	for i := range picked {
 		picked[i].Suspect, picked[i].LockedUntil = total, c.until
 	}
@@ -130,15 +129,14 @@ func (l *queueLane) deliver(t *txn, c claiming, picked []run, total int64) error
 	return nil
 }
 
-// suspect is a run of a job or a timer that is one, and together with how many others
-// it may be claimed.
+// suspect is a suspect run of a job or timer, and with how many others it may be claimed.
 type suspect struct {
 	ID      int64
 	Suspect int
 }
 
-// suspectsOf returns due jobs' runs or timers that are suspects, no more than any
-// of them may be claimed with.
+// suspectsOf returns due runs of jobs or timers that are suspects, no more than any of them
+// may be claimed with.
 func suspectsOf(t *txn, statement engine.Answering[suspect], most int) (ids []int64, err error) {
 	err = each(t, statement, func(s *suspect) error {
 		if most = min(most, s.Suspect); len(ids) >= most {

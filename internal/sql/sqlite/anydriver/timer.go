@@ -9,8 +9,7 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 )
 
-// timers adds what answers an operation on timers that SQLite cannot say in one
-// statement.
+// timers adds the operations on timers that take more than one statement on SQLite.
 func (a answers) timers() {
 	counting(a, scheduleTimers)
 	counting(a, cancelTimer)
@@ -44,7 +43,7 @@ type timerInsert struct {
 	Key *string
 }
 
-// scheduleTimers stores timers. Runs in a caller's transaction.
+// scheduleTimers stores timers. It may run in a caller's transaction.
 func scheduleTimers(t *txn, o op.TimerSchedule) (int64, error) {
 	for i := range o.Timers {
 		if err := scheduleTimer(t, &o.Timers[i]); err != nil {
@@ -55,7 +54,7 @@ func scheduleTimers(t *txn, o op.TimerSchedule) (int64, error) {
 }
 
 func scheduleTimer(t *txn, n *op.NewTimer) error {
-	if n.Supplied || n.Carried != 0 { // an id that was just made is new
+	if n.Supplied || n.Carried != 0 { // an id that was made for this position is new
 		known, err := t.change(timerKnown{TimerRef: op.TimerRef{TimerID: n.MessageID, Carried: n.Carried}})
 		if err != nil || known > 0 {
 			return err
@@ -65,7 +64,7 @@ func scheduleTimer(t *txn, n *op.NewTimer) error {
 		return err
 	}
 	insert := timerInsert{message: stored(&n.NewMessage), Key: n.Key}
-	_, err := t.lodge(&insert.message, n.Carried, func() (int64, error) { return t.change(insert) })
+	_, err := t.insertWithID(&insert.message, n.Carried, func() (int64, error) { return t.change(insert) })
 	return err
 }
 
@@ -74,14 +73,13 @@ type timerCancelKeyRow struct {
 	Key string
 }
 
-// timerDetachKey parts a timer that somebody is firing from its key.
+// timerDetachKey removes the key from a claimed timer.
 type timerDetachKey struct {
 	engine.Changes
 	Key string
 }
 
-// replaceTimer cancels the pending timer of a key, and parts the key from one
-// that somebody is firing.
+// replaceTimer cancels the pending timer of a key, and removes the key from a claimed one.
 func replaceTimer(t *txn, key *string) error {
 	if key == nil {
 		return nil
@@ -99,11 +97,11 @@ type timerCancelRow struct {
 }
 
 func cancelTimer(t *txn, o op.TimerCancel) (int64, error) {
-	return t.noted(o.Note, "cancel", timerCancelRow{TimerRef: o.TimerRef})
+	return t.changeAudited(o.Note, "cancel", timerCancelRow{TimerRef: o.TimerRef})
 }
 
 func cancelTimerKey(t *txn, o op.TimerCancelKey) (int64, error) {
-	return t.noted(o.Note, "cancel", timerCancelKeyRow{Key: o.Key})
+	return t.changeAudited(o.Note, "cancel", timerCancelKeyRow{Key: o.Key})
 }
 
 type timerRescheduleRow struct {
@@ -113,14 +111,14 @@ type timerRescheduleRow struct {
 }
 
 func rescheduleTimer(t *txn, o op.TimerReschedule) (int64, error) {
-	return t.noted(o.Note, "reschedule", timerRescheduleRow{TimerRef: o.TimerRef, Due: o.Due})
+	return t.changeAudited(o.Note, "reschedule", timerRescheduleRow{TimerRef: o.TimerRef, Due: o.Due})
 }
 
-// timerDispatchDue asks whether any timer is due.
-type timerDispatchDue struct{ engine.Rows[found] }
+// timerDispatchDue reports whether any timer is due.
+type timerDispatchDue struct{ engine.Rows[existence] }
 
-// timerReapDue asks whether any lease of a timer has run out.
-type timerReapDue struct{ engine.Rows[found] }
+// timerReapDue reports whether any lease of a timer has expired.
+type timerReapDue struct{ engine.Rows[existence] }
 
 // timerDue reads due timers, first due first.
 type timerDue struct {
@@ -128,7 +126,7 @@ type timerDue struct {
 	Most int
 }
 
-// dueTimer is what has to be known of a due timer to move it.
+// dueTimer is what is needed of a due timer to dispatch it.
 type dueTimer struct {
 	ID    int64
 	Lane  int64
@@ -137,19 +135,19 @@ type dueTimer struct {
 	Taken bool // another message has its position
 }
 
-// timerDispatchMessages makes messages of the first N due timers.
+// timerDispatchMessages creates messages of the first N due timers.
 type timerDispatchMessages struct {
 	engine.Changes
 	N int
 }
 
-// timerDispatchOver ends the timers that became messages.
+// timerDispatchOver marks the timers that became messages as done.
 type timerDispatchOver struct {
 	engine.Changes
 	N int
 }
 
-// dispatchTimers moves due timers into the outbox, neighbours as one run.
+// dispatchTimers moves due timers into the outbox, consecutive ones as one run.
 func dispatchTimers(t *txn, o op.TimerDispatch) (int64, error) {
 	due, err := rows(t, timerDue{Most: o.Most})
 	if err != nil || len(due) == 0 {
@@ -166,7 +164,7 @@ func dispatchTimers(t *txn, o op.TimerDispatch) (int64, error) {
 	if _, err := t.do(timerDispatchOver{N: len(due)}); err != nil {
 		return 0, err
 	}
-	for _, r := range neighbours(due) {
+	for _, r := range consecutiveRuns(due) {
 		r.At = t.now
 		if err := toReady(t, r); err != nil {
 			return 0, err
@@ -176,15 +174,15 @@ func dispatchTimers(t *txn, o op.TimerDispatch) (int64, error) {
 	return int64(len(due)), nil
 }
 
-// timerMovePosition has a timer become a message elsewhere.
+// timerMovePosition gives a timer another position.
 type timerMovePosition struct {
 	engine.Changes
 	ID int64
 	To int64
 }
 
-// movePositions gives timers a position of their own whose position another message
-// has: ids were given out twice, as after a copy of the file was put back.
+// movePositions gives timers new positions whose position another message has: ids were
+// allocated twice, as after a copy of the file was restored.
 func movePositions(t *txn, due []dueTimer) (moved bool, err error) {
 	for _, d := range due {
 		if !d.Taken {
@@ -202,8 +200,8 @@ func movePositions(t *txn, due []dueTimer) (moved bool, err error) {
 	return moved, nil
 }
 
-// neighbours are the runs that new messages form.
-func neighbours(due []dueTimer) []run {
+// consecutiveRuns returns the runs of new messages.
+func consecutiveRuns(due []dueTimer) []run {
 	runs := make([]run, 0, len(due))
 	for _, d := range due {
 		if !d.Known {
@@ -220,7 +218,7 @@ type timerSuspects struct {
 	Most int
 }
 
-// timerClaimable reads due timers that are no suspects, first due first.
+// timerClaimable reads due timers that are not suspects, first due first.
 type timerClaimable struct {
 	engine.Rows[position]
 	Most int
@@ -231,7 +229,7 @@ type timerClaimRows struct {
 	IDs      []int64
 	Owner    [16]byte
 	Lease    time.Duration
-	Suspects int // how many of them are
+	Suspects int // how many of them are suspects
 }
 
 type timerClaimed struct {
@@ -240,7 +238,7 @@ type timerClaimed struct {
 	IDs   []int64
 }
 
-// claimTimers takes due timers under a lease.
+// claimTimers claims due timers under a lease.
 func claimTimers(t *txn, o op.TimerClaim, each func(engine.Row) error) error {
 	ids, err := suspectsOf(t, timerSuspects{Most: o.Most}, o.Most)
 	if err != nil {
@@ -258,7 +256,7 @@ func claimTimers(t *txn, o op.TimerClaim, each func(engine.Row) error) error {
 	return t.ask(timerClaimed{Owner: o.Owner, IDs: ids}, each)
 }
 
-// claimedTimer is one that an owner may have claimed.
+// claimedTimer is a timer that an owner may have claimed.
 type claimedTimer struct {
 	Owner   [16]byte
 	TimerID [16]byte
@@ -309,8 +307,8 @@ func eachTimer(t *txn, held op.TimerHeld, statement func(claimedTimer) engine.Op
 	return total, nil
 }
 
-// timerReapRows puts back what was claimed and whose lease has run out. Suspects is
-// with how many others one may be claimed that expired for the first time.
+// timerReapRows puts back claimed timers whose lease has expired. Suspects is with how many
+// others a timer that expired for the first time may be claimed.
 type timerReapRows struct {
 	engine.Changes
 	Suspects int

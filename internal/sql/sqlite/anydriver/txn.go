@@ -10,20 +10,19 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// runner runs single statements: on one of our connections, or in a
-// transaction that belongs to the caller.
+// runner runs single statements: on one of pawl's connections, or in a caller's transaction.
 type runner interface {
 	exec(query string, args []any) (sql.Result, error)
 	query(query string, args []any, each func(engine.Row) error) error
 }
 
-// foreign is a caller's transaction. It can only execute (engine.Tx).
-type foreign struct {
+// callerTx is a caller's transaction. It can only execute (engine.Tx).
+type callerTx struct {
 	ctx context.Context
 	tx  engine.Tx
 }
 
-func (f foreign) exec(query string, args []any) (sql.Result, error) {
+func (f callerTx) exec(query string, args []any) (sql.Result, error) {
 	vals := make([]any, len(args))
 	for i, a := range args {
 		v, err := value(a)
@@ -35,14 +34,13 @@ func (f foreign) exec(query string, args []any) (sql.Result, error) {
 	return f.tx.ExecContext(f.ctx, query, vals...)
 }
 
-func (f foreign) query(string, []any, func(engine.Row) error) error {
+func (f callerTx) query(string, []any, func(engine.Row) error) error {
 	return errors.New("this operation cannot run in a caller's transaction")
 }
 
-// ready returns the transaction to run statements in. It refuses what is none, and
-// a single connection unless a transaction is open on it, which only a second BEGIN
-// tells with every driver: it fails, and changes nothing. One that succeeds takes no
-// lock.
+// ready returns the transaction to run statements in. It refuses what is none, and a single
+// connection unless a transaction is open on it. A second BEGIN shows that with every driver:
+// it fails, and changes nothing. One that succeeds takes no lock.
 func ready(ctx context.Context, tx engine.Tx) (engine.Tx, error) {
 	if err := engine.CheckTx(tx); err != nil {
 		return nil, err
@@ -68,9 +66,9 @@ type txn struct {
 	db    *DB
 	run   runner
 	now   int64           // the database's clock, read once (layout rule 3)
-	limit context.Context // no statement begins after its end; nil where run watches itself
+	limit context.Context // no statement begins after its end; nil where run checks itself
 	buf   []any
-	woke  bool // something that lay in the future became due
+	woke  bool // something scheduled for later became due
 }
 
 // change runs a statement and returns how many rows it changed.
@@ -91,8 +89,8 @@ func (t *txn) do(op engine.Operation) (sql.Result, error) {
 	return t.run.exec(query, t.buf)
 }
 
-// ask runs a statement and calls each for its rows. each may not run statements: their
-// arguments share a buffer.
+// ask runs a statement and calls each for its rows. each must not run statements: they share
+// a buffer for arguments.
 func (t *txn) ask(op engine.Operation, each func(engine.Row) error) error {
 	query, err := t.bind(op)
 	if err != nil {
@@ -123,8 +121,7 @@ func one[T any](t *txn, op engine.Answering[T]) (first T, found bool, err error)
 	return first, found, err
 }
 
-// bind looks up a statement, unless there is no time left for it (D-6), and lays its
-// arguments out.
+// bind looks up a statement and sets its arguments; it fails if there is no time left (D-6).
 func (t *txn) bind(op engine.Operation) (string, error) {
 	s := t.db.folder.Statement(op)
 	if s == nil {
@@ -137,10 +134,10 @@ func (t *txn) bind(op engine.Operation) (string, error) {
 	return s.Text, nil
 }
 
-// opFunc answers an operation that SQLite cannot say in one statement.
+// opFunc implements an operation in Go.
 type opFunc func(t *txn, c *engine.Call) error
 
-// run answers one call.
+// run runs one call.
 func (db *DB) run(t *txn, c *engine.Call) error {
 	c.N = 0
 	if c.Reset != nil {
@@ -149,8 +146,8 @@ func (db *DB) run(t *txn, c *engine.Call) error {
 	return t.failed(c, db.answer(t, c))
 }
 
-// failed is wrap. If a position was another's, the block at hand is of another history,
-// whether or not the database tells so.
+// failed is wrap. If a position was taken, the cached block of ids is of another history, and
+// is dropped.
 func (t *txn) failed(c *engine.Call, err error) error {
 	if err == nil {
 		return nil

@@ -8,10 +8,10 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// look is how long to wait between looks for other processes' commits, after
-// so much quiet. PRAGMA data_version costs 3 µs, so a look per millisecond is a
-// third of a percent of a core: too much for a process that waits all night.
-func (o *Options) look(quiet time.Duration) time.Duration {
+// pollInterval returns how long to wait between polls for other processes' commits, after so
+// long without one. PRAGMA data_version costs 3 µs, so a poll per millisecond takes a third
+// of a percent of a core: too much for a process that is idle for hours.
+func (o *Options) pollInterval(quiet time.Duration) time.Duration {
 	switch {
 	case o.WatchEvery > 0:
 		return o.WatchEvery
@@ -23,16 +23,16 @@ func (o *Options) look(quiet time.Duration) time.Duration {
 	return 20 * time.Millisecond
 }
 
-// watcher looks for commits of any connection, for all sleepers of a DB. It
-// looks only while someone sleeps, on the sleeper's own goroutine.
+// watcher polls for commits of any connection, for all waiters of a DB. It polls only while
+// one sleeps, on that one's goroutine.
 type watcher struct {
 	db   *DB
 	mu   sync.Mutex
 	slot *slot
 }
 
-// version returns a number that changes with every commit of another
-// connection, or ok = false if it cannot be had just now.
+// version returns a number that changes with every commit of another connection; ok is false
+// if it cannot be read now.
 func (w *watcher) version(ctx context.Context) (v int64, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -49,7 +49,7 @@ func (w *watcher) version(ctx context.Context) (v int64, ok bool) {
 	return v, err == nil
 }
 
-// lose closes the connection; the next look makes another.
+// lose closes the connection; the next poll makes another.
 func (w *watcher) lose() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -66,34 +66,34 @@ func (w *watcher) close() {
 	}
 }
 
-type sleeper struct {
-	db       *DB
-	queue    string
-	notifier chan struct{}
-	version  int64
-	armed    bool
-	news     time.Time // when something last came
+type waiter struct {
+	db         *DB
+	queue      string
+	notifier   chan struct{}
+	version    int64
+	subscribed bool
+	lastCommit time.Time // when a commit was last noticed
 }
 
-// Waiter returns a sleeper for one queue.
+// Waiter returns a waiter for one queue.
 func (db *DB) Waiter(queue string) engine.Waiter {
-	return &sleeper{db: db, queue: queue, notifier: db.notifier.Subscribe(queue), news: time.Now()}
+	return &waiter{db: db, queue: queue, notifier: db.notifier.Subscribe(queue), lastCommit: time.Now()}
 }
 
-// Arm notes the state of the file. Our own commits change it too, so there is
-// always one more look to take: reading costs less than a false alarm.
-func (s *sleeper) Subscribe(ctx context.Context) (again bool, err error) {
-	s.version, s.armed = s.db.watch.version(ctx)
+// Subscribe reads the version of the file. pawl's own commits change it too, so it always
+// returns true: one more poll costs less than a needless wake-up.
+func (s *waiter) Subscribe(ctx context.Context) (again bool, err error) {
+	s.version, s.subscribed = s.db.watch.version(ctx)
 	return true, nil
 }
 
-func (s *sleeper) Unsubscribe() {}
+func (s *waiter) Unsubscribe() {}
 
-// Sleep looks for commits until there is one, d is over, or ctx ends.
-func (s *sleeper) Sleep(ctx context.Context, d time.Duration) bool {
+// Sleep polls for commits until there is one, d is over, or ctx ends.
+func (s *waiter) Sleep(ctx context.Context, d time.Duration) bool {
 	deadline := time.NewTimer(d)
 	defer deadline.Stop()
-	next := time.NewTimer(s.db.opts.look(time.Since(s.news)))
+	next := time.NewTimer(s.db.opts.pollInterval(time.Since(s.lastCommit)))
 	defer next.Stop()
 	for {
 		select {
@@ -102,17 +102,17 @@ func (s *sleeper) Sleep(ctx context.Context, d time.Duration) bool {
 		case <-deadline.C:
 			return false
 		case <-s.notifier:
-			s.news = time.Now()
+			s.lastCommit = time.Now()
 			return true
 		case <-next.C:
-			if v, ok := s.db.watch.version(ctx); s.armed && (!ok || v != s.version) {
-				s.news = time.Now()
+			if v, ok := s.db.watch.version(ctx); s.subscribed && (!ok || v != s.version) {
+				s.lastCommit = time.Now()
 				return true
 			}
-			next.Reset(s.db.opts.look(time.Since(s.news)))
+			next.Reset(s.db.opts.pollInterval(time.Since(s.lastCommit)))
 		}
 	}
 }
 
-// Close ends the sleeper's listening.
-func (s *sleeper) Close() { s.db.notifier.Unsubscribe(s.queue, s.notifier) }
+// Close ends the subscription.
+func (s *waiter) Close() { s.db.notifier.Unsubscribe(s.queue, s.notifier) }

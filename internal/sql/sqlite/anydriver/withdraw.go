@@ -2,21 +2,21 @@ package anydriver
 
 import "github.com/bravellian/pawl/internal/engine"
 
-// outboxWithdrawFind reads the ready run that holds a message.
+// outboxWithdrawFind reads the ready run that contains a message.
 type outboxWithdrawFind struct {
 	engine.Rows[run]
 	ID  int64
-	Due bool // only if it is
+	Due bool // only if it is due
 }
 
-// outboxWithdrawDelete takes a ready run away.
+// outboxWithdrawDelete deletes a ready run.
 type outboxWithdrawDelete struct {
 	engine.Changes
 	Lo int64
 }
 
-// withdraw takes messages out of ready, whatever runs they are part of, and
-// returns what was taken, a run of one each. due: only those that are due.
+// withdraw removes messages from ready, whatever runs they are part of, and returns them, a
+// run of one each. due: only those that are due.
 func withdraw(t *txn, ids []int64, due bool) (taken []run, err error) {
 	for _, id := range ids {
 		r, found, err := one(t, outboxWithdrawFind{ID: id, Due: due})

@@ -1,4 +1,4 @@
--- The plus keeps the planner from the index by status, which has all pending members.
+-- The plus prevents the index by status, which has all pending members.
 SELECT pawl.columns(j),
        (SELECT count(*) FROM (SELECT 1 FROM pawl.outbox_join_member y WHERE y.join_id = j.join_id LIMIT @most_members)) AS members,
        (SELECT count(*) FROM (SELECT y.status AS s FROM pawl.outbox_join_member y WHERE y.join_id = j.join_id LIMIT @most_members) WHERE s = 1) AS members_completed,

@@ -1,4 +1,4 @@
--- Of the message's own lane it looks at @look runs, and of those that go first at as many.
+-- It reads @look runs of the message's own lane, and as many of those that go first.
 WITH mine AS MATERIALIZED (
   SELECT m.id, r.at, r.lo, l.queue, l.priority, l.id AS lane
     FROM pawl.outbox_message m CROSS JOIN pawl.outbox_lane l CROSS JOIN pawl.outbox_ready r

@@ -1,4 +1,4 @@
--- ignores @payload: @body is it, as text where it is
+-- ignores @payload: @body has it, as text if it is text
 INSERT INTO pawl.job AS j (id, name, topic, payload, headers, lane, schedule, zone, misfire, misfire_limit, overlap, spread, shift, next_time, due_at, created_at, updated_at)
 VALUES (@id, @name, @topic, @body, @headers, @lane, @schedule, @zone, @misfire, @misfire_limit, @overlap, @spread, @shift, @next_time, @due_at, @now, @now)
 ON CONFLICT (name) DO UPDATE SET

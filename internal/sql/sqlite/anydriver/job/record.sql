@@ -1,5 +1,5 @@
--- Where times were missed, or the job may not overlap and its last run is not over,
--- that is all there is of it.
+-- If times were missed, or the job may not overlap and its last run has not ended, there is
+-- only this record.
 INSERT INTO pawl.job_run (id, run_id, job_id, job_name, scheduled_time, triggered, missed, outcome, created_at, end_time)
 SELECT @id, @run_id, o.id, o.name, @nominal, @triggered, @missed, o.outcome, @now, CASE WHEN o.outcome IS NOT NULL THEN @now END
   FROM (SELECT j.id, j.name,

@@ -1,2 +1,2 @@
--- That it writes is enough: there is one writer.
+-- A write is enough: there is one writer.
 UPDATE pawl.lease SET token = token WHERE name = @name AND holder = @holder AND token = @token AND lease_until_utc > @now

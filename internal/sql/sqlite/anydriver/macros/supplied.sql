@@ -1,3 +1,3 @@
 -- supplied(row)
--- A partial index is used only where its condition stands word for word.
+-- A partial index is used only where its condition is repeated word for word.
 {row}.supplied = 1

@@ -1,4 +1,4 @@
--- ignores @most: those that are not chosen are looked at, too
+-- ignores @most: those that are not chosen are read, too
 SELECT e.id AS id, m.lane AS lane,
        (@topic IS NULL OR m.topic = @topic) AND (@queue IS NULL OR m.lane IN (SELECT l.id FROM pawl.outbox_lane l WHERE l.queue = @queue))
        AND (@error IS NULL OR pawl.contains(coalesce(e.last_error, ''), @error)) AND (@since IS NULL OR e.updated_at >= @since) AND (@before IS NULL OR e.updated_at < @before) AS chosen

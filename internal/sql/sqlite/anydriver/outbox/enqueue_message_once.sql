@@ -1,4 +1,4 @@
--- A known id is found in the index if it was supplied, and where it says that it lies
+-- A known id is found in the index if it was supplied, and at the position that it carries
 -- if pawl made it.
 INSERT INTO pawl.outbox_message (id, message_id, supplied, lane, topic, correlation_id, headers, payload, created_at, due_at)
 SELECT @id, @message_id, @supplied, @lane, @topic, @correlation_id, @headers, @payload, @now, @due_at

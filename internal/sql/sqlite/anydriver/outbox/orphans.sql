@@ -1,6 +1,6 @@
--- A lane that nobody knows comes from a program that was told of it by a history which
--- the database lost; no claim visits it. Where paused topics are laid aside is no lane
--- of a queue and not meant. One probe a lane, without the write lock.
+-- A lane that is not registered comes from a program that knew it from a history which the
+-- database lost; no claim reads it. Lanes where paused topics are parked belong to no queue
+-- and are left out. One probe per lane, without the write lock.
 WITH RECURSIVE seen(lane) AS (
   SELECT min(lane) FROM pawl.outbox_ready
   UNION ALL

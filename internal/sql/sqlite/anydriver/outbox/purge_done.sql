@@ -1,4 +1,4 @@
--- Looking only at the low end bounds the work without an index (D-25).
+-- Reading only the low end bounds the work without an index (D-25).
 SELECT lo, n FROM (
   SELECT d.lo, d.n, d.processed_at FROM pawl.outbox_done d
    WHERE NOT EXISTS (SELECT 1 FROM pawl.outbox_join_member m JOIN pawl.outbox_join j ON j.join_id = m.join_id

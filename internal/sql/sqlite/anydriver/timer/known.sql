@@ -1,3 +1,3 @@
--- A statement that changes nothing but says so in rows affected: all that a
--- caller's transaction lets us see.
+-- An update that changes nothing, because in a caller's transaction only the number of rows
+-- affected can be read.
 UPDATE pawl.timer SET supplied = supplied WHERE id = pawl.whereabouts(@timer_id, @carried)

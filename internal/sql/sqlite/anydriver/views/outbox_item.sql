@@ -1,5 +1,5 @@
 -- Every message with its place. Each place is one predecessor probe. A message of a
--- lane that is not known (see outbox/orphans) has the queue '', which none is called.
+-- lane that is not registered (see outbox/orphans) has the queue '', which is no queue's name.
 CREATE VIEW pawl.outbox_item AS
 SELECT pawl.message(m),
        coalesce(l.queue, '') AS queue, coalesce(l.priority, 0) AS priority,

@@ -1,0 +1,139 @@
+package checker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/limits"
+	"github.com/bravellian/pawl/internal/pause"
+	"github.com/bravellian/pawl/internal/worker"
+)
+
+// database adds what is asked of the database first, and reports whether it makes
+// sense to ask more.
+func database(ctx context.Context, db engine.DB, found []health.Finding) ([]health.Finding, bool) {
+	began := time.Now()
+	_, _, err := engine.Get(ctx, db, op.ClockNow{})
+	took := time.Since(began)
+	if err != nil {
+		text := fmt.Sprintf("the database does not answer: %s; nothing else could be asked", cause(ctx, err, took))
+		found = append(found, problem("database", text, engine.ConnectAdvice(err), fact("seconds", seconds(took))))
+		if errors.Is(err, engine.ErrFileLost) {
+			found = append(found, problem("file", worker.ErrorText(err.Error()), engine.ConnectAdvice(err)))
+		}
+		return found, false
+	}
+	found = append(found, ok("database", "answered within "+span(took), fact("seconds", seconds(took)), fact("engine", db.Engine())))
+	schema := schema(ctx, db)
+	return append(found, schema), schema.Level == health.OK
+}
+
+// schema sees to it that the tables are there, and are this build's.
+func schema(ctx context.Context, db engine.DB) health.Finding {
+	if err := db.CheckSchema(ctx); err != nil {
+		return problem("schema", cause(ctx, err, 0), "")
+	}
+	tables, err := engine.Query(ctx, db, op.HealthTables{})
+	var missing []string
+	for _, t := range tables {
+		missing = append(missing, t.Name)
+	}
+	switch {
+	case err != nil:
+		return problem("schema", "the tables could not be looked for: "+cause(ctx, err, 0), "")
+	case len(missing) > 0:
+		return problem("schema", "tables are missing: "+strings.Join(missing, ", "), "restore a backup: somebody dropped them", fact("missing", missing))
+	}
+	return ok("schema", "as this build needs it")
+}
+
+// cause is why the database did not answer. Errors of engines hold neither payloads
+// nor passwords.
+func cause(ctx context.Context, err error, took time.Duration) string {
+	if errors.Is(err, engine.ErrTimeout) || errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+		if took > 0 {
+			return "no answer within " + span(took)
+		}
+		return "no answer in time"
+	}
+	return worker.ErrorText(err.Error())
+}
+
+// maxCounted is how far messages that failed or are stuck are counted.
+const maxCounted = 100
+
+// aside reports on messages that nobody is to claim. They are no problem: it is for people
+// to decide about them.
+func aside(ctx context.Context, db engine.DB) []health.Finding {
+	return []health.Finding{paused(ctx, db), stuck(ctx, db), failed(ctx, db)}
+}
+
+// stuck warns of messages of the inbox that were begun and not ended (D-55).
+func stuck(ctx context.Context, db engine.DB) health.Finding {
+	var n int64
+	call := engine.Each(op.InboxStuck{Age: limits.InboxStuck, Most: maxCounted + 1}, func(*op.InboxMessage, error) error {
+		n++ // also one that cannot be read
+		return nil
+	})
+	call.Reset = func() { n = 0 }
+	if err := db.Read(ctx, call); err != nil {
+		return warn("inbox", "could not be counted: "+cause(ctx, err, 0), "")
+	}
+	n, more := min(n, maxCounted), n > maxCounted
+	if n == 0 {
+		return ok("inbox", "no message of the inbox is stuck", fact("count", n))
+	}
+	text := fmt.Sprintf("%s of the inbox %s being processed and %s not heard of for over an hour", several(n, more, "message"), are(n), were(n))
+	return warn("inbox", text, "pawl inbox ls --stuck", fact("count", n), fact("more", more))
+}
+
+// failed reports how many messages failed for good.
+func failed(ctx context.Context, db engine.DB) health.Finding {
+	counts, err := engine.Query(ctx, db, op.BacklogCounts{Most: maxCounted + 1})
+	if err != nil {
+		return warn("failed", "could not be counted: "+cause(ctx, err, 0), "")
+	}
+	var n int64
+	for _, c := range counts {
+		if c.What == "messages" && c.Which == "failed" {
+			n = c.N
+		}
+	}
+	n, more := min(n, maxCounted), n > maxCounted
+	if n == 0 {
+		return ok("failed", "no message has failed for good", fact("count", n))
+	}
+	f := ok("failed", several(n, more, "message")+" failed for good", fact("count", n), fact("more", more))
+	f.NextStep = "pawl ls --failed"
+	return f
+}
+
+// paused warns of what is paused.
+func paused(ctx context.Context, db engine.DB) health.Finding {
+	all, err := pause.New(db, nil).List(ctx)
+	if err != nil {
+		return warn("paused", "could not be looked up: "+cause(ctx, err, 0), "")
+	}
+	if len(all) == 0 {
+		return ok("paused", "nothing is paused", fact("count", 0))
+	}
+	var names []string
+	for i := range all[:min(len(all), few)] {
+		p := &all[i]
+		text := fmt.Sprintf("%s %s since %s by %s", p.Kind, p.Name, p.Since.Format(time.RFC3339), p.Actor)
+		if p.Ending {
+			text = fmt.Sprintf("%s %s, resumed, and being brought back", p.Kind, p.Name)
+		}
+		names = append(names, text)
+	}
+	if len(all) > few {
+		names = append(names, fmt.Sprintf("and %d more", len(all)-few))
+	}
+	return warn("paused", "paused: "+strings.Join(names, "; "), "", fact("count", len(all)))
+}

@@ -1,0 +1,68 @@
+package op
+
+import (
+	"time"
+
+	"github.com/bravellian/pawl/internal/engine"
+)
+
+func outboxAdmin() []engine.Operation {
+	return []engine.Operation{OutboxCancel{}, OutboxCountDead{}, OutboxDiscard{}, OutboxRedrive{}, OutboxReschedule{}}
+}
+
+// DeadFilter selects failed messages: those that meet all of it, nil is any, oldest first.
+type DeadFilter struct {
+	IDs    []int64
+	Topic  *string
+	Queue  *string
+	Error  *string    // part of the last one
+	Since  *time.Time // failed since then
+	Before *time.Time // and before
+	After  int64      // only positions above this one
+	Look   int        // how many are examined
+	Most   int64
+}
+
+// Dead is how many failed messages a filter selected, and the position to continue after,
+// nil at the end.
+type Dead struct {
+	N    int64
+	Last *int64
+}
+
+// OutboxCountDead counts failed messages.
+type OutboxCountDead struct {
+	engine.Rows[Dead]
+	DeadFilter
+}
+
+// OutboxRedrive makes failed messages ready again, with all attempts left.
+type OutboxRedrive struct {
+	engine.Rows[Dead]
+	DeadFilter
+	Note Note
+}
+
+// OutboxDiscard marks failed messages as discarded.
+type OutboxDiscard struct {
+	engine.Rows[Dead]
+	DeadFilter
+	Note Note
+}
+
+// OutboxCancel cancels messages that are not claimed, and returns how many.
+type OutboxCancel struct {
+	engine.Number
+	IDs    []int64
+	Reason string
+	Note   Note
+}
+
+// OutboxReschedule changes the due time of messages that are not claimed, and returns how
+// many.
+type OutboxReschedule struct {
+	engine.Number
+	IDs  []int64
+	Due  *time.Time // nil: now
+	Note Note
+}

@@ -1,0 +1,54 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/bravellian/pawl/internal/engine"
+)
+
+// Every calls f at once and then every interval, until ctx ends, and reports its status on
+// tracker. After an error it waits a fifth of the interval.
+func Every(ctx context.Context, tracker *LoopTracker, interval time.Duration, f func(context.Context) error) {
+	defer tracker.begin()()
+	for {
+		wait := interval
+		if err := f(ctx); err != nil {
+			tracker.failed(err)
+			wait = interval / 5
+		} else {
+			tracker.succeeded(time.Now())
+		}
+		wait = engine.Jitter(wait, 0.1)
+		tracker.iterate(wait)
+		if engine.Sleep(ctx, wait) != nil {
+			return
+		}
+	}
+}
+
+// AwaitSchema checks the schema before a Run, with AwaitReady.
+func AwaitSchema(ctx context.Context, log *slog.Logger, db engine.DB) error {
+	return AwaitReady(ctx, log, db.CheckSchema)
+}
+
+// AwaitReady calls try until the database takes connections: programs and databases that
+// are started together come up in any order. A file that was lost since it was opened
+// (engine.ErrFileLost) may come back as well. It backs off 0.25 s … 30 s, with jitter
+// (D-6). Any other error is returned. When ctx ends it returns nil.
+func AwaitReady(ctx context.Context, log *slog.Logger, try func(context.Context) error) error {
+	for failures := 1; ; failures++ {
+		err := try(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil //nolint:nilerr // Run notices the stop by itself
+		case !errors.Is(err, engine.ErrNotReady) && !errors.Is(err, engine.ErrFileLost):
+			return err
+		}
+		delay := engine.Jitter(min(250*time.Millisecond<<min(failures-1, 7), maxBackoff), 0.2)
+		log.WarnContext(ctx, "waiting for the database to take connections", "error", engine.Line(err.Error()), "failures", failures, "delay", delay)
+		_ = engine.Sleep(ctx, delay)
+	}
+}

@@ -1,0 +1,70 @@
+package outbox
+
+import (
+	"context"
+	"time"
+
+	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/pause"
+	"github.com/bravellian/pawl/internal/queue"
+	"github.com/bravellian/pawl/internal/worker"
+)
+
+// Internal is for packages of this module: programs cannot name its parameter.
+func (o *Outbox) Internal(access.Key) queue.Queue[Message, MessageID] { return component{o} }
+
+// component is the outbox as other components and pawl.Pawl see it.
+type component struct{ *Outbox }
+
+func (c component) Prepare(ctx context.Context, tx engine.Tx, messages []Message) (queue.Batch[MessageID], error) {
+	return c.batch(ctx, tx, messages)
+}
+
+func (c component) Template(m Message) (queue.Template, error) {
+	e, err := c.prepare([]Message{m})
+	if err != nil {
+		return nil, err
+	}
+	return &batch{o: c.Outbox, enqueueCall: e}, nil
+}
+
+func (c component) Reserve(ctx context.Context, n int) ([]MessageID, []Position, error) {
+	lo, err := c.db.ReserveIDs(ctx, nil, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	ids, positions := make([]MessageID, n), make([]Position, n)
+	now := time.Now()
+	for i := range ids {
+		positions[i] = Position(lo + int64(i))
+		ids[i] = makeMessageID(now, c.tag, int64(positions[i]))
+	}
+	return ids, positions, nil
+}
+
+func (c component) ClaimWith(ctx context.Context, owner OwnerToken, lease time.Duration, n int, claim func(most int) engine.Answering[op.OutboxClaimed]) ([]*Message, error) {
+	if err := checkClaim(DefaultQueue, owner, lease, n); err != nil {
+		return nil, err
+	}
+	n = min(n, worker.MaxBatch)
+	return c.claimSelf(ctx, owner, n, claim(n))
+}
+
+func (c component) AckCall(m *Message) *engine.Call {
+	return engine.Ask(op.OutboxAck{Runs: []op.Held{held(m.Owner, m.Position)}, Worker: c.opts.Worker})
+}
+
+func (c component) Validate(m Message) error { return m.validate(c.opts.MaxPayload) }
+
+func (c component) Pauses() *pause.Pauses { return c.pauses }
+
+func (c component) Component() *worker.Component {
+	o := c.Outbox
+	return &worker.Component{
+		RunSlice: o.runSlice, Cleanup: o.cleanup,
+		Status: o.loopStatus, Stats: o.workerStats, Queues: o.queues, Topics: o.topics, Unhandled: o.unhandled, Concurrency: o.allConcurrency,
+		Share: func(tag worker.Tag, gate *worker.Gate) { o.workerTag, o.gate = tag, gate }, Observe: o.observe,
+	}
+}

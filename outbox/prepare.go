@@ -1,0 +1,174 @@
+package outbox
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/bravellian/pawl/internal/engine"
+)
+
+const (
+	// chunk is how many messages one statement writes, and chunkBytes their size limit:
+	// PostgreSQL refuses a gigabyte in one statement.
+	chunk      = 1000
+	chunkBytes = 16 << 20
+)
+
+// enqueueCall has the messages of one call.
+type enqueueCall struct {
+	entries    []*entry
+	generation int64 // of the database, when they got their positions
+}
+
+// entry is a message ready to be written.
+type entry struct {
+	msg      *Message
+	index    int // among the messages of its call
+	lane     int64
+	due      *time.Time
+	headers  *string
+	id       int64 // position
+	mid      MessageID
+	supplied bool  // mid came from the caller
+	position int64 // that a supplied mid carries, or 0
+}
+
+func (e *enqueueCall) ids() []MessageID {
+	ids := make([]MessageID, len(e.entries))
+	for i, en := range e.entries {
+		ids[i] = en.mid
+	}
+	return ids
+}
+
+// prepare validates every message before anything is written.
+func (o *Outbox) prepare(msgs []Message) (*enqueueCall, error) {
+	e := &enqueueCall{entries: make([]*entry, len(msgs)), generation: o.db.Generation()}
+	entries := make([]entry, len(msgs))
+	var lane int64
+	for i := range msgs {
+		m := &msgs[i]
+		if err := m.validate(o.opts.MaxPayload); err != nil {
+			return nil, err
+		}
+		headers, err := encodeHeaders(m.Headers)
+		if err != nil {
+			return nil, engine.Invalid("headers", "%v", err)
+		}
+		if i == 0 || m.Queue != msgs[i-1].Queue || m.Priority != msgs[i-1].Priority {
+			lane = engine.LaneID(m.queue(), m.Priority)
+		}
+		entries[i] = entry{msg: m, index: i, lane: lane, due: engine.Due(&m.Due), headers: headers, mid: m.ID, supplied: !m.ID.IsZero()}
+		e.entries[i] = &entries[i]
+	}
+	return e, nil
+}
+
+// identify sets every message's position and, unless it has one, its id. Messages of one lane and
+// due time get consecutive positions, so that they form one run.
+func (o *Outbox) identify(ctx context.Context, tx Tx, e *enqueueCall) error {
+	order := slices.Clone(e.entries)
+	if slices.ContainsFunc(order, func(en *entry) bool { return en.lane != order[0].lane || en.due != order[0].due }) {
+		slices.SortStableFunc(order, func(a, b *entry) int {
+			return cmp.Or(cmp.Compare(a.lane, b.lane), compareDue(a.due, b.due))
+		})
+	}
+	e.generation = o.db.Generation()
+	now := time.Now()
+	for part := range chunks(order) {
+		fresh := slices.DeleteFunc(slices.Clone(part), o.isOwnID)
+		if len(fresh) == 0 {
+			continue
+		}
+		lo, err := o.db.ReserveIDs(ctx, tx, len(fresh))
+		if err != nil {
+			return err
+		}
+		o.minted.extend(e.generation, lo, lo+int64(len(fresh))-1)
+		for i, en := range fresh {
+			en.id = lo + int64(i)
+			if !en.supplied {
+				en.mid = makeMessageID(now, o.tag, en.id)
+			}
+		}
+	}
+	return nil
+}
+
+// isOwnID reports whether an entry has an id that this outbox made, after an enqueue whose outcome
+// was unknown (D-4): it is written at its own position, where the primary key waits for the first
+// attempt if that is still in flight. Other ids that carry a position are searched there.
+func (o *Outbox) isOwnID(en *entry) bool {
+	if !en.supplied {
+		return false
+	}
+	position, tag, ok := en.mid.position()
+	if !ok {
+		return false
+	}
+	en.position = position
+	if tag != o.tag || !o.minted.contains(o.db.Generation(), position) {
+		return false
+	}
+	en.id = position
+	return true
+}
+
+func compareDue(a, b *time.Time) int {
+	switch {
+	case a == nil && b == nil:
+		return 0
+	case a == nil:
+		return -1
+	case b == nil:
+		return 1
+	}
+	return a.Compare(*b)
+}
+
+// chunks splits entries into what one statement writes.
+func chunks(entries []*entry) iter.Seq[[]*entry] {
+	return func(yield func([]*entry) bool) {
+		for len(entries) > 0 {
+			n, size := 0, 0
+			for n < len(entries) && n < chunk && (n == 0 || size+len(entries[n].msg.Payload) <= chunkBytes) {
+				size += len(entries[n].msg.Payload)
+				n++
+			}
+			if !yield(entries[:n]) {
+				return
+			}
+			entries = entries[n:]
+		}
+	}
+}
+
+// span is the range of positions that this outbox allocated in one generation of the database: in
+// another they may belong to other messages.
+type span struct {
+	mu         sync.Mutex
+	generation int64
+	lo, hi     int64
+}
+
+func (s *span) extend(generation, lo, hi int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.generation != generation {
+		s.generation, s.lo, s.hi = generation, 0, 0
+	}
+	if s.lo == 0 || lo < s.lo {
+		s.lo = lo
+	}
+	s.hi = max(s.hi, hi)
+}
+
+func (s *span) contains(generation, id int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.generation == generation && s.lo != 0 && id >= s.lo && id <= s.hi
+}

@@ -1,0 +1,30 @@
+package pawl
+
+import (
+	"context"
+	"sync"
+
+	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/worker"
+)
+
+// Internal is for packages of this module: programs cannot name its parameter.
+func (p *Pawl) Internal(access.Key) *worker.Process {
+	return &worker.Process{Components: p.components, Slice: p.slice, Leave: p.workers.Leave}
+}
+
+// slice works until the time slice is over. It neither checks the schema nor cleans up.
+func (p *Pawl) slice(ctx context.Context, t worker.TimeSlice) error {
+	t = t.Shared()
+	p.workers.Show(ctx, p.self())
+	scheduler := p.scheduler()
+	scheduler.Dispatch(ctx)
+	keep, stopKeeping := context.WithCancel(ctx)
+	defer stopKeeping()
+	var keeper sync.WaitGroup
+	keeper.Go(func() { _ = scheduler.Run(keep) })
+	err := p.components.RunSlice(ctx, t)
+	stopKeeping()
+	keeper.Wait()
+	return err
+}
