@@ -102,8 +102,9 @@ func (p *Pawl) assemble() worker.Components {
 	if shared, ok := engine.As[worker.Gated](p.db); ok {
 		gate = shared.Gate()
 	}
-	messages.Share(p.workers.Tag(), gate)
-	inbox.Share(p.workers.Tag(), gate)
+	shared := worker.Shared{Tag: p.workers.Tag(), Gate: gate, Reaping: make(chan struct{}, 1)}
+	messages.Share(shared)
+	inbox.Share(shared)
 	return worker.Components{
 		messages, inbox,
 		{Status: func() []worker.LoopStatus { return []worker.LoopStatus{p.scheduling.Status("scheduler")} }},

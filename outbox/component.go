@@ -65,6 +65,6 @@ func (c component) Component() *worker.Component {
 	return &worker.Component{
 		RunSlice: o.runSlice, Cleanup: o.cleanup,
 		Status: o.loopStatus, Stats: o.workerStats, Queues: o.queues, Topics: o.topics, Unhandled: o.unhandled, Concurrency: o.allConcurrency,
-		Share: func(tag worker.Tag, gate *worker.Gate) { o.workerTag, o.gate = tag, gate }, Observe: o.observe,
+		Share: func(s worker.Shared) { o.shared = s }, Observe: o.observe,
 	}
 }

@@ -107,8 +107,7 @@ type Outbox struct {
 	adopted    atomic.Int64 // when lanes that got lost were last looked for, in nanoseconds since 1970
 	failedPage int          // how many failed messages one transaction examines
 
-	workerTag worker.Tag   // in the owner tokens of this process's claims
-	gate      *worker.Gate // closed while a message of an expired lease is handled alone
+	shared worker.Shared
 }
 
 // New returns the outbox of a database, which must be migrated before use. Run returns an error for
@@ -128,7 +127,7 @@ func New(db engine.DB, opts Options) *Outbox {
 	if opts.Worker == "" {
 		opts.Worker = engine.ProcessName()
 	}
-	o := &Outbox{db: db, opts: opts, log: opts.Logger, tag: newTag(), failedPage: failedPage, pauses: pause.New(db, opts.Logger), gate: &worker.Gate{}}
+	o := &Outbox{db: db, opts: opts, log: opts.Logger, tag: newTag(), failedPage: failedPage, pauses: pause.New(db, opts.Logger), shared: worker.Shared{Gate: &worker.Gate{}, Reaping: make(chan struct{}, 1)}}
 	o.cleanup = worker.NewCleanup("outbox", "messages", o.log, o.CleanUp)
 	if invalid != nil {
 		o.handlers.errs = append(o.handlers.errs, fmt.Errorf("options of the outbox: %w", invalid))

@@ -71,7 +71,7 @@ func (o *Outbox) loop(queue string, t worker.TimeSlice) *worker.Loop[*Message] {
 	}
 	cfg := worker.Config[*Message]{
 		Name:          queue,
-		Tag:           o.workerTag,
+		Tag:           o.shared.Tag,
 		Paused:        func(topic string) worker.PauseState { return o.pauses.Of(queue, topic) },
 		RefreshPauses: o.pauses.RefreshAndUnpark,
 		Queue:         &source{o: o, queue: queue},
@@ -92,7 +92,7 @@ func (o *Outbox) loop(queue string, t worker.TimeSlice) *worker.Loop[*Message] {
 		Grace:         o.opts.Grace,
 		StopEmpty:     o.opts.StopWhenEmpty,
 		Slice:         t,
-		Gate:          o.gate,
+		Gate:          o.shared.Gate,
 		Stats:         o.statsOf(queue),
 		Observers:     o.observers(),
 	}
@@ -171,6 +171,12 @@ func (s *source) Extend(ctx context.Context, held []worker.Held, lease time.Dura
 func (s *source) Reap(ctx context.Context) (n int64, suspects bool, err error) {
 	if err := s.o.adoptIfDue(ctx); err != nil {
 		return 0, false, err
+	}
+	select {
+	case s.o.shared.Reaping <- struct{}{}:
+		defer func() { <-s.o.shared.Reaping }()
+	case <-ctx.Done():
+		return 0, false, ctx.Err()
 	}
 	due := engine.Ask(op.OutboxSuspects{Queue: s.queue})
 	n, err = s.o.reap(ctx, due)

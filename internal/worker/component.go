@@ -25,10 +25,20 @@ type Component struct {
 	// topics whose messages it received recently without a handler for them.
 	Queues, Topics, Unhandled func() []string
 	Concurrency               func() int
-	// Share replaces the mark of this process's owner tokens and the gate of its claims.
-	Share func(tag Tag, gate *Gate)
+	// Share replaces what the loops of this process have in common.
+	Share func(s Shared)
 	// Observe registers an observer.
 	Observe func(o *Observer)
+}
+
+// Shared is what the loops of one process on one database have in common.
+type Shared struct {
+	Tag  Tag   // in the owner tokens of its claims
+	Gate *Gate // of its claims
+	// Reaping, of capacity 1, is full while expired leases are reaped: a loop that ends when
+	// nothing is left must not find nothing because another one is just putting its items
+	// back.
+	Reaping chan struct{}
 }
 
 // Process is the work of one process on one database, for programs that divide their time
