@@ -22,7 +22,7 @@ func (db *DB) Do(ctx context.Context, calls ...*engine.Call) error {
 		if err != nil {
 			return err // nothing was sent
 		}
-		defer db.give(conn)
+		defer db.release(conn)
 		if err := engine.CheckGeneration(db.Generation(), calls); err != nil {
 			return err
 		}
@@ -42,13 +42,13 @@ func (db *DB) Read(ctx context.Context, call *engine.Call) error {
 		if err != nil {
 			return err
 		}
-		defer db.give(conn)
+		defer db.release(conn)
 		return ended(conn, db.send(ctx, conn, []*engine.Call{call}, engine.ErrConnLost))
 	})
 }
 
-// again repeats what failed for a passing reason, and once what met a setting of the
-// database that is not the one that was last seen.
+// again retries after a transient error, and once if the database's setting is not the one
+// that was last read.
 func (db *DB) again(ctx context.Context, try func() error) error {
 	return engine.Retry(ctx, func() error {
 		err := try()
@@ -60,16 +60,16 @@ func (db *DB) again(ctx context.Context, try func() error) error {
 	})
 }
 
-// give puts a connection back.
-func (db *DB) give(conn *sql.Conn) {
+// release returns a connection to the pool.
+func (db *DB) release(conn *sql.Conn) {
 	db.idle.put(driverOf(conn))
 	_ = conn.Close()
 }
 
-// fatalClass is the first class of errors behind which the server ends the connection.
+// fatalClass is the lowest class of errors after which the server closes the connection.
 const fatalClass = 20
 
-// ended has the pool drop a connection that the server ended behind an error: the driver
+// ended makes the pool drop a connection that the server closed after an error: the driver
 // would use it again.
 func ended(conn *sql.Conn, err error) error {
 	var own interface{ SQLErrorClass() uint8 }
@@ -79,7 +79,7 @@ func ended(conn *sql.Conn, err error) error {
 	return err
 }
 
-// statement returns what answers an operation.
+// statement returns the statement of an operation.
 func (db *DB) statement(o engine.Operation) (*engine.Statement, error) {
 	if s := db.folder.Statement(o); s != nil {
 		return s, nil
@@ -87,7 +87,7 @@ func (db *DB) statement(o engine.Operation) (*engine.Statement, error) {
 	return nil, fmt.Errorf("sqlserver: unknown operation %q", engine.NameOf(o))
 }
 
-// name is that of a call's operation.
+// name returns the name of a call's operation.
 func (db *DB) name(c *engine.Call) string {
 	if s := db.folder.Statement(c.Operation); s != nil {
 		return s.Name
@@ -95,8 +95,8 @@ func (db *DB) name(c *engine.Call) string {
 	return c.Name()
 }
 
-// The settings hold within the batch: it runs as a procedure does, by sp_executesql, and
-// one without parameters leaves them to the reset of its connection.
+// The settings end with the batch if the driver sends it by sp_executesql, as it does when
+// there are arguments. Otherwise the connection's reset ends them.
 const (
 	begin = `SET NOCOUNT ON; SET XACT_ABORT ON; SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 BEGIN TRANSACTION;
@@ -105,7 +105,7 @@ BEGIN TRANSACTION;
 SELECT 1 AS committed`
 )
 
-// answering is a call and how its answer is read.
+// answering is a call and how its result is read.
 type answering struct {
 	call    *engine.Call
 	changes bool
@@ -113,8 +113,8 @@ type answering struct {
 	finish  func()
 }
 
-// send runs calls in one transaction. Each answers one result set; one more says that
-// they are committed.
+// send runs calls in one transaction. Each returns one result set; one more says that they
+// are committed.
 func (db *DB) send(ctx context.Context, conn *sql.Conn, calls []*engine.Call, cut error) error {
 	var b strings.Builder
 	b.WriteString(begin)
@@ -152,7 +152,7 @@ func (db *DB) send(ctx context.Context, conn *sql.Conn, calls []*engine.Call, cu
 	return nil
 }
 
-// call writes the call of a statement, whose first argument is the one behind so many.
+// call writes the call of a statement whose first argument follows `behind` others.
 func (t *text) call(b *strings.Builder, statement string, behind int) {
 	b.WriteString("EXEC sys.sp_executesql " + statement)
 	if t.declare != "" {
@@ -164,10 +164,10 @@ func (t *text) call(b *strings.Builder, statement string, behind int) {
 	b.WriteString(";\n")
 }
 
-// errNoAnswer says that the server sent fewer result sets than there are calls.
+// errNoAnswer is returned when the server sent fewer result sets than there are calls.
 var errNoAnswer = errors.New("sqlserver: the server's answer ended early")
 
-// answers reads what the calls answer, and names the one that failed.
+// answers reads the results of the calls, and returns the name of the one that failed.
 func answers(rows *sql.Rows, expected []answering) (failed string, err error) {
 	for i, a := range expected {
 		if i > 0 && !rows.NextResultSet() {
@@ -194,8 +194,8 @@ func orElse(err, other error) error {
 	return err
 }
 
-// answer reads one result set. All of it is read whatever the caller says: what was sent
-// behind it is under way.
+// answer reads one result set, all of it, also after an error of the caller's: the calls
+// after it are running.
 func answer(rows *sql.Rows, a answering) error {
 	c := a.call
 	c.N = 0
@@ -229,7 +229,7 @@ func answer(rows *sql.Rows, a answering) error {
 	return rows.Err()
 }
 
-// unreachable names why no connection was to be had.
+// unreachable returns the class of an error to connect.
 func unreachable(ctx context.Context, err error) error {
 	if notReady(err) {
 		return engine.ErrNotReady
@@ -239,7 +239,7 @@ func unreachable(ctx context.Context, err error) error {
 	}
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
-		return nil // the caller's wish, not the database's fault
+		return nil // the caller cancelled
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return engine.ErrTimeout
 	}

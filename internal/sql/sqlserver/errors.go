@@ -44,7 +44,7 @@ func errorNumber(err error) int {
 	return 0
 }
 
-// classify names the class of an error that the server reported, or nil.
+// classify returns the class of an error that the server reported, or nil.
 func classify(err error) error {
 	switch n := errorNumber(err); n {
 	case 2627, 2601:
@@ -75,12 +75,12 @@ func classify(err error) error {
 	return nil
 }
 
-// notReady reports whether a server starts or stops, or does not listen yet.
+// notReady reports whether a server is starting or stopping, or does not listen yet.
 func notReady(err error) bool {
 	return slices.Contains([]int{40613, 40197, 17142, 17187, 922, 927}, errorNumber(err)) || errors.Is(err, syscall.ECONNREFUSED)
 }
 
-// whichKey tells a position that is taken from other keys. Positions are the primary
+// whichKey distinguishes a position that is taken from other keys. Positions are the primary
 // keys of what a message, a timer or a run of a job lies in, and every key of a ready run.
 // The server quotes the object's name and, of a constraint (2627) alone, no other of these
 // tables has one.
@@ -96,8 +96,8 @@ func whichKey(err error) error {
 	return engine.ErrUnique
 }
 
-// wrap tells which operation failed and of what class the failure is. cut says
-// what it means that the server did not answer: [engine.ErrConnLost], or
+// wrap adds the operation's name and the error's class. cut is the class where the server did
+// not answer: [engine.ErrConnLost], or
 // [engine.ErrCommitUnknown] where the operation included its commit.
 func wrap(op string, err error, cut error) error {
 	var known *engine.Error
@@ -120,8 +120,8 @@ type reworded struct {
 func (r *reworded) Error() string { return r.text }
 func (r *reworded) Unwrap() error { return r.err }
 
-// reword keeps arguments out of an error's text (D-5): the server quotes keys that are
-// taken, and values that it cannot convert or that are too long.
+// reword keeps arguments out of an error's text (D-5): the server quotes keys that are taken,
+// and values that it cannot convert or that are too long.
 func reword(err error) error {
 	switch n := errorNumber(err); n {
 	case 2627, 2601:

@@ -129,10 +129,10 @@ func (x *examiner) differences(ctx context.Context) ([]health.Finding, error) {
 	return found, err
 }
 
-const byHand = "Somebody changed the schema by hand: restore it from a backup, or by its statement in pawl's migrations (internal/sql/sqlserver/schema)."
+const byHand = "The schema was changed by hand: restore it from a backup, or by its statement in pawl's migrations (internal/sql/sqlserver/schema)."
 
-// missing are the objects that are not there, or cannot be used. What belongs to a table
-// that is missing is not told apart.
+// missing returns the objects that are missing or cannot be used; of a missing table, the
+// table alone.
 func (x *examiner) missing(want, there []object) (found []health.Finding) {
 	known := map[string]bool{}
 	for _, o := range there {
@@ -161,7 +161,7 @@ func (x *examiner) missing(want, there []object) (found []health.Finding) {
 	return found
 }
 
-// changed are the routines and views whose text is another.
+// changed returns the routines and views whose text differs.
 func (x *examiner) changed(there []module) (found []health.Finding) {
 	texts := map[string]string{}
 	for _, o := range x.folder.Objects {
@@ -175,13 +175,13 @@ func (x *examiner) changed(there []module) (found []health.Finding) {
 	return found
 }
 
-// squeezed is a text without what does not count in it: a server or a tool may have written
-// its spaces and line ends in another way.
+// squeezed returns a text with its white space normalized: a server or a tool may have
+// changed it.
 func squeezed(text string) string {
 	return strings.TrimRight(strings.Join(strings.Fields(text), " "), "; ")
 }
 
-// quoteName is a name as T-SQL quotes it.
+// quoteName quotes a name.
 func quoteName(name string) string { return "[" + strings.ReplaceAll(name, "]", "]]") + "]" }
 
 // doctorTriggers lists the triggers on pawl's tables.
@@ -192,12 +192,12 @@ type doctorTriggers struct {
 
 type trigger struct{ Name, OfTable string }
 
-// triggers looks for triggers on pawl's tables: there are none of pawl's.
+// triggers finds triggers on pawl's tables. pawl has none.
 func (x *examiner) triggers(ctx context.Context) (found []health.Finding, err error) {
 	list, err := engine.Query(ctx, x, doctorTriggers{Schema: x.opts.Schema, Prefix: x.opts.Prefix})
 	for _, t := range list {
 		found = append(found, engine.NewFinding(health.Warning, fmt.Sprintf("table %s has a trigger, %s: it runs in transactions of pawl's and of those that enqueue, and its errors are theirs", t.OfTable, t.Name),
-			"Take it away, or see to it that it sets NOCOUNT ON and answers with nothing."))
+			"Drop it, or make sure that it sets NOCOUNT ON and returns no result set."))
 	}
 	return engine.OrOK(found, "no table of pawl's has a trigger"), err
 }

@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// idleLimit is how long a connection may lie idle and still be taken for alive. Servers
-// that restart and gateways that tidy up end connections that nobody uses, and neither the
-// pool nor the driver looks: a transaction that is sent over one has an unknown outcome.
+// idleLimit is how long a connection may be idle and still be assumed alive. Servers that
+// restart and gateways close idle connections, and neither the pool nor the driver checks: a
+// transaction that is sent over one has an unknown outcome.
 const idleLimit = time.Second
 
-// idling are the connections that lie idle, and since when.
+// idling has the idle connections, and since when they are.
 type idling struct {
 	mu    sync.Mutex
 	since map[any]time.Time
 }
 
-// put takes note that a connection is not used any more.
+// put records that a connection is idle from now on.
 func (i *idling) put(conn any) {
 	if conn == nil {
 		return
@@ -31,7 +31,7 @@ func (i *idling) put(conn any) {
 	i.since[conn] = time.Now()
 }
 
-// take returns since when a connection lay idle; the zero time if that is not known.
+// take returns since when a connection was idle; the zero time if that is not known.
 func (i *idling) take(conn any) (since time.Time) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -40,8 +40,8 @@ func (i *idling) take(conn any) (since time.Time) {
 	return since
 }
 
-// conn returns a connection of the pool. One that lay idle for long is asked first, and
-// another one taken in the place of one that is gone.
+// conn returns a connection of the pool. One that was idle for long is pinged first, and
+// replaced if it is gone.
 func (db *DB) conn(ctx context.Context) (*sql.Conn, error) {
 	for {
 		conn, err := db.sql.Conn(ctx)
@@ -52,7 +52,7 @@ func (db *DB) conn(ctx context.Context) (*sql.Conn, error) {
 	}
 }
 
-// gone reports whether a connection ended while it lay idle.
+// gone reports whether a connection was closed while it was idle.
 func (db *DB) gone(ctx context.Context, conn *sql.Conn) bool {
 	since := db.idle.take(driverOf(conn))
 	return !since.IsZero() && time.Since(since) >= db.idleLimit && conn.PingContext(ctx) != nil && ctx.Err() == nil

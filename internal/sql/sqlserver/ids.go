@@ -20,7 +20,7 @@ const (
 // ReserveIDs takes ids from this process's blocks. The next one is fetched ahead,
 // in the background, in a transaction of its own: what is drawn from a sequence in
 // an open transaction may not be on disk before somebody commits. Where a caller's
-// transaction needs ids and none are at hand, they are fetched over another connection if
+// transaction needs ids and none are cached, they are fetched over another connection if
 // the pool has one. If not, they are drawn within that transaction and for it alone: then
 // they are lost together with what they were used for.
 func (db *DB) ReserveIDs(ctx context.Context, tx engine.Tx, n int) (int64, error) {
@@ -42,14 +42,14 @@ func (db *DB) ReserveIDs(ctx context.Context, tx engine.Tx, n int) (int64, error
 	return db.blockWithin(ctx, within, n)
 }
 
-// roomBeside reports whether the pool has a connection for somebody who must not
-// wait for one: its others may be in transactions that wait for the same.
+// roomBeside reports whether the pool has a connection without waiting for one: its others
+// may be in transactions that wait for the same.
 func (db *DB) roomBeside() bool {
 	s := db.sql.Stats()
 	return s.MaxOpenConnections == 0 || s.InUse < s.MaxOpenConnections
 }
 
-// fetchAhead has the next block fetched if this one is half used up.
+// fetchAhead fetches the next block in the background if this one is half used up.
 func (db *DB) fetchAhead() {
 	if !db.ids.Low() {
 		db.checkGenerationLater()
@@ -58,12 +58,12 @@ func (db *DB) fetchAhead() {
 	db.ahead.Run(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 		defer cancel()
-		_ = db.ids.Refill(ctx, db.block) // whoever needs it tries again, and says why it failed
+		_ = db.ids.Refill(ctx, db.block) // the caller that needs it tries again, and returns the error
 	})
 }
 
 // block fetches a block in a transaction of its own, which is on disk when it
-// returns. The database tells of its generation with it.
+// returns. The generation is read with it.
 func (db *DB) block(ctx context.Context) (lo int64, err error) {
 	err = engine.Retry(ctx, func() error {
 		lo, err = db.blockOnce(ctx)
@@ -79,7 +79,7 @@ func (db *DB) blockOnce(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer db.give(conn)
+	defer db.release(conn)
 	before := db.history.State()
 	block, seen, err := db.drawBlock(ctx, conn)
 	if err != nil {
@@ -89,7 +89,7 @@ func (db *DB) blockOnce(ctx context.Context) (int64, error) {
 	return block * engine.BlockSize, nil
 }
 
-// drawBlock draws a block, and reads what the database says of its generation.
+// drawBlock draws a block, and reads the generation.
 func (db *DB) drawBlock(ctx context.Context, q queryer) (block int64, seen op.GenerationState, err error) {
 	err = readRow(ctx, q, db.folder.Names.Render(blockOwn), &block, &seen.Mark, &seen.Number, &seen.Written)
 	return block, seen, wrap(reserveIDs, err, engine.ErrConnLost)

@@ -11,8 +11,8 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// The tables that remember what was applied. They exist before the first
-// migration, so they are not part of one.
+// The tables that record what was applied. They exist before the first migration, so they
+// are not part of one.
 const (
 	historyTable = `IF OBJECT_ID(N'pawl.pawl_schema', N'U') IS NULL
 CREATE TABLE pawl.pawl_schema (version int NOT NULL PRIMARY KEY, name nvarchar(255) NOT NULL, checksum nvarchar(100) NOT NULL, lowest int NOT NULL, applied_at datetime2(7) NOT NULL DEFAULT SYSUTCDATETIME());
@@ -24,20 +24,19 @@ CREATE TABLE pawl.pawl_object (kind nvarchar(20) COLLATE Latin1_General_100_BIN2
 	// because they make the schema together.
 	historyLock = `DECLARE @got int, @lock nvarchar(255) = CONCAT(N'pawl.migrate/', DB_NAME(), N'/', @p1);
 EXEC @got = sys.sp_getapplock @Resource = @lock, @LockMode = N'Exclusive', @LockOwner = N'Transaction', @LockTimeout = -1;
-IF @got < 0 THROW 51222, 'the lock of migrations was not to be had', 1`
-	// createSchema asks first: to create one wants a right even where there is nothing
-	// to create.
+IF @got < 0 THROW 51222, 'could not lock migrations', 1`
+	// createSchema checks first: creating needs a right even where there is nothing to
+	// create.
 	createSchema = `IF SCHEMA_ID(N'%[1]s') IS NULL EXEC (N'CREATE SCHEMA "%[1]s"')`
 )
 
-// Migrate applies what is missing in one transaction: of processes that start
-// together one applies and the others find it done. Waiting for a table is
-// bounded by LockTimeout, because DDL that queues behind one idle reader would
-// stall every claim behind itself.
+// Migrate applies what is missing in one transaction: of processes that start together one
+// applies it and the others find it done. Waiting for a table is bounded by LockTimeout:
+// DDL that waits for one idle reader blocks every claim after it.
 func (db *DB) Migrate(ctx context.Context) error {
 	err := db.inMigration(ctx, db.migrate)
 	if err == nil {
-		db.checked.clear() // there is a generation to ask for
+		db.checked.clear() // there is a generation to read
 	}
 	return err
 }
@@ -51,7 +50,7 @@ func (db *DB) inMigration(ctx context.Context, f func(ctx context.Context, tx *s
 		if err != nil {
 			return err
 		}
-		defer db.give(conn)
+		defer db.release(conn)
 		tx, err := conn.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 		if err != nil {
 			return wrap("migrate", err, engine.ErrConnLost)
@@ -64,8 +63,8 @@ func (db *DB) inMigration(ctx context.Context, f func(ctx context.Context, tx *s
 	})
 }
 
-// migrating makes f's errors undo everything, and ends its settings behind it: a pool that
-// does not reset its connections would hand them out.
+// migrating makes f's errors undo everything, and ends its settings afterwards: a pool that
+// does not reset its connections would return them.
 func (db *DB) migrating(ctx context.Context, tx *sql.Tx, f func(ctx context.Context, tx *sql.Tx) error) error {
 	if err := script(ctx, tx, "SET XACT_ABORT ON"); err != nil {
 		return err
@@ -109,14 +108,14 @@ func (db *DB) migrate(ctx context.Context, tx *sql.Tx) error {
 	return db.applyObjects(ctx, tx, plan, len(have.Objects) == 0)
 }
 
-// note is what records a migration as applied.
+// note returns the statement that records a migration as applied.
 func (db *DB) note(m *engine.Migration) string { return noteOf(db.folder, m) }
 
 func noteOf(folder *engine.Folder, m *engine.Migration) string {
 	return folder.Names.Render(fmt.Sprintf(historyInsert, m.Version, quoteText(m.Name), quoteText(m.Checksum), m.Lowest))
 }
 
-// separator ends a batch of a script: a line of its own. The server knows nothing of it.
+// separator ends a batch of a script. It is no T-SQL: clients split at it.
 var separator = regexp.MustCompile(`(?mi)^[ \t]*GO[ \t]*;?[ \t]*\r?$`)
 
 // batches splits a script.
@@ -143,7 +142,7 @@ type queryer interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// readRow reads the one row of a query, to the end of the answer: sql.Row leaves the rest,
+// readRow reads the one row of a query, to the end of the result: sql.Row leaves the rest,
 // which the driver then cancels at the server, in a transaction too.
 func readRow(ctx context.Context, q queryer, query string, dest ...any) error {
 	rows, err := q.QueryContext(ctx, query)
@@ -179,7 +178,7 @@ func collect[T any](ctx context.Context, q queryer, query string, scan func(rows
 	return all, rows.Err()
 }
 
-// schema reads what the database says of its schema.
+// schema reads which schema the database has.
 func (db *DB) schema(ctx context.Context, q queryer) (s engine.Schema, err error) {
 	render := db.folder.Names.Render
 	s.Applied, err = collect(ctx, q, render(historyRead), func(rows *sql.Rows, a *engine.Applied) error {
@@ -201,7 +200,7 @@ func (db *DB) CheckSchema(ctx context.Context) error {
 	return db.newer.Check(db.opts.Logger, status, err)
 }
 
-// SchemaStatus tells more than CheckSchema; see engine.Migrator.
+// SchemaStatus returns more than CheckSchema; see engine.Migrator.
 func (db *DB) SchemaStatus(ctx context.Context) (s engine.SchemaStatus, err error) {
 	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 	defer cancel()
@@ -209,7 +208,7 @@ func (db *DB) SchemaStatus(ctx context.Context) (s engine.SchemaStatus, err erro
 	if err != nil {
 		return s, err
 	}
-	defer db.give(conn)
+	defer db.release(conn)
 	have, err := db.schema(ctx, conn)
 	if err != nil && !errors.Is(classify(err), engine.ErrSchemaMissing) {
 		return s, wrap("check schema", err, engine.ErrConnLost)
@@ -217,7 +216,7 @@ func (db *DB) SchemaStatus(ctx context.Context) (s engine.SchemaStatus, err erro
 	return db.folder.Status(have), nil
 }
 
-// clear has every connection asked again.
+// clear makes every connection be checked again.
 func (k *known) clear() {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -19,10 +19,10 @@ IF OBJECT_ID(%[1]s, N'FN') IS NOT NULL OR OBJECT_ID(%[1]s, N'IF') IS NOT NULL OR
 IF OBJECT_ID(%[1]s, N'V') IS NOT NULL DROP VIEW %[2]s`
 )
 
-// applyObjects makes the procedures, functions and views whose text the database was not
-// given yet, and drops those that this build no longer has. They are dropped and made
-// anew, each in a batch of its own; first says that there are none. Rights that were given
-// on one of them alone are to be given again: see grants.
+// applyObjects creates the procedures, functions and views whose text changed, and drops
+// those that this build no longer has. They are dropped and created again, each in a batch
+// of its own; first means that there are none. Rights that were granted on one of them have
+// to be granted again: see Grant.
 func (db *DB) applyObjects(ctx context.Context, tx *sql.Tx, plan engine.Plan, first bool) error {
 	n := db.folder.Names
 	var drops, notes []string
@@ -31,7 +31,7 @@ func (db *DB) applyObjects(ctx context.Context, tx *sql.Tx, plan engine.Plan, fi
 	}
 	for i := range plan.Apply {
 		o := &plan.Apply[i]
-		if !first { // else there is nothing to drop
+		if !first { // otherwise there is nothing to drop
 			drops = append(drops, dropOf(n, o.Name))
 		}
 		notes = append(notes, madeOf(n, o))
@@ -48,7 +48,7 @@ func (db *DB) applyObjects(ctx context.Context, tx *sql.Tx, plan engine.Plan, fi
 	return script(ctx, tx, strings.Join(notes, ";\n"))
 }
 
-// dropOf is what drops an object.
+// dropOf returns the statements that drop an object.
 func dropOf(n engine.Names, name string) string {
 	quoted := n.Quote(name)
 	return fmt.Sprintf(dropObject, quoteText(quoted), quoted)
@@ -58,7 +58,7 @@ func forgetOf(n engine.Names, kind, name string) string {
 	return n.Render(fmt.Sprintf(objectForget, quoteText(kind), quoteText(name)))
 }
 
-// madeOf is what records an object as made.
+// madeOf returns the statements that record an object as created.
 func madeOf(n engine.Names, o *engine.Object) string {
 	return strings.Join([]string{forgetOf(n, o.Kind, o.Name), n.Render(fmt.Sprintf(objectInsert, quoteText(o.Kind), quoteText(o.Name), quoteText(o.Checksum)))}, ";\n")
 }

@@ -29,7 +29,7 @@ func OpenURL(o engine.OpenOptions) (engine.DB, error) {
 	return db, nil
 }
 
-// dialer makes connections that pass a gate.
+// dialer makes connections that enter a gate.
 type dialer struct {
 	dial func(ctx context.Context, network, addr string) (net.Conn, error)
 }
@@ -48,7 +48,7 @@ func (d dialer) DialContext(ctx context.Context, network, addr string) (net.Conn
 // idleConns is database/sql's default.
 const idleConns = 2
 
-// Idle closes the connections that nobody uses.
+// CloseIdle closes the idle connections.
 func (db *DB) CloseIdle() {
 	db.sql.SetMaxIdleConns(0)
 	db.sql.SetMaxIdleConns(idleConns)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// row is a row of an answer. A column that cannot be read leaves the others, and the rows
+// row is a row of a result. A column that cannot be read leaves the others, and the rows
 // after it, readable (D-9).
 type row struct {
 	names  []string
@@ -16,7 +16,7 @@ type row struct {
 	into   []any
 }
 
-// newRow reads what columns the answer has.
+// newRow reads which columns the result has.
 func newRow(rows *sql.Rows) (*row, error) {
 	names, err := rows.Columns()
 	if err != nil {
@@ -29,7 +29,7 @@ func newRow(rows *sql.Rows) (*row, error) {
 	return r, nil
 }
 
-// Scan copies the columns into dest, those that it can.
+// Scan copies the columns that can be converted into dest.
 func (r *row) Scan(dest ...any) error {
 	if len(dest) != len(r.values) {
 		return fmt.Errorf("sqlserver: scan %d columns into %d", len(r.values), len(dest))
@@ -43,7 +43,7 @@ func (r *row) Scan(dest ...any) error {
 	return faults
 }
 
-// assign stores a value of the driver's in what a pointer points to.
+// assign stores a value of the driver's behind a pointer.
 func assign(dest, v any) error {
 	if bytes, ok := dest.(*[]byte); ok && v == nil {
 		*bytes = nil
@@ -115,7 +115,7 @@ func into[T any](dest *T, v any) error {
 	return nil
 }
 
-// mismatch tells types alone: values may be payloads (D-5).
+// mismatch names types only: values may be payloads (D-5).
 func mismatch(v any, want string) error {
 	if v == nil {
 		return errors.New("null")
@@ -123,8 +123,8 @@ func mismatch(v any, want string) error {
 	return fmt.Errorf("%T is not %s", v, want)
 }
 
-// inUTC is a time that the server sent without a zone, which the driver puts into the
-// zone that the connection string says.
+// inUTC returns a time without a zone, which the driver puts into the connection string's
+// zone, as UTC.
 func inUTC(t time.Time) time.Time {
 	if t.Location() == time.UTC {
 		return t

@@ -13,11 +13,11 @@ import (
 
 var _ engine.Migrator = (*DB)(nil)
 
-// Script is what takes a schema from one version to another; see engine.Migrator. Its
-// batches end with GO, as sqlcmd and most tools read it. It asks the database nothing.
+// Script returns the script from one version of the schema to another; see engine.Migrator.
+// Its batches end with GO, for sqlcmd and most other tools. It does not use the database.
 func (db *DB) Script(from, to int) (string, error) { return scriptOf(db.folder, from, to) }
 
-// Script is DB.Script without a database.
+// Script returns what DB.Script does, without a database.
 func Script(from, to int, opts ...Options) (string, error) {
 	var o Options
 	if len(opts) > 0 {

@@ -12,8 +12,8 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 )
 
-// folder is what pawl asks of SQL Server, and how that is written. Parameters keep their
-// names: every statement runs by sp_executesql, which declares them.
+// folder returns the statements for SQL Server. Parameters keep their names: every statement
+// runs by sp_executesql, which declares them.
 func folder() *engine.Source {
 	return &engine.Source{
 		Syntax: engine.Syntax{
@@ -30,10 +30,10 @@ func folder() *engine.Source {
 // and an index can be searched by it.
 const clock = "@now"
 
-// declareClock precedes a statement that asks for the time.
+// declareClock precedes a statement that uses the time.
 const declareClock = "DECLARE " + clock + " datetime2(7) = SYSUTCDATETIME();\n"
 
-// declaration is how a parameter of a statement is declared.
+// declaration returns the declaration of a parameter.
 func (db *DB) declaration(name string, t reflect.Type) string {
 	if list, ok := tableTypes()[t]; ok {
 		return "@" + name + " " + db.folder.Names.Quote(list) + " READONLY"
@@ -51,7 +51,7 @@ func tableTypes() map[reflect.Type]string {
 	}
 }
 
-// typeName is what a type of Go's is called in T-SQL.
+// typeName returns the T-SQL type of a Go type.
 func typeName(t reflect.Type) string {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -80,11 +80,11 @@ func typeName(t reflect.Type) string {
 
 // text is a statement as it is sent.
 type text struct {
-	own     string // as a literal, for a transaction of pawl's own: it answers one result set
-	foreign string // as a literal, for a caller's: what it answers is rows affected
+	own     string // as a literal, for a transaction of pawl's own: it returns one result set
+	foreign string // as a literal, for a caller's: its result is rows affected
 	declare string // of its parameters, as a literal; empty if there are none
 	params  int
-	changes bool // it answers how many rows it changed
+	changes bool // it returns how many rows it changed
 }
 
 // textOf returns a statement as it is sent.
@@ -108,7 +108,7 @@ func (db *DB) textOf(s *engine.Statement) *text {
 	own, foreign := body, body
 	if t.changes {
 		own += ";\nSELECT @@ROWCOUNT AS changed"
-		if !strings.Contains(body, "SET NOCOUNT OFF") { // else it says itself from where on rows count
+		if !strings.Contains(body, "SET NOCOUNT OFF") { // otherwise it says itself from where on rows count
 			foreign = "SET NOCOUNT OFF;\n" + body
 		}
 	}
@@ -117,7 +117,7 @@ func (db *DB) textOf(s *engine.Statement) *text {
 	return t
 }
 
-// usesClock reports whether a statement asks for the time.
+// usesClock reports whether a statement uses the time.
 func usesClock(text string) bool {
 	for {
 		_, rest, found := strings.Cut(text, clock)

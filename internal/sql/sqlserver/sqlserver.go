@@ -1,9 +1,9 @@
 // Package sqlserver is pawl on SQL Server 2016 (compatibility level 130) and later, and
 // on Azure SQL, through go-mssqldb.
 //
-// The work of an operation lies in stored procedures, so that calls of one transaction
-// travel as one batch, and programs in other languages can call the same procedures.
-// There is nothing that wakes the workers of other processes: they poll.
+// Operations are stored procedures, so that the calls of one transaction are one batch, and
+// programs in other languages can call the same procedures. Workers of other processes are
+// not notified: they poll.
 package sqlserver
 
 import (
@@ -40,13 +40,13 @@ type Options struct {
 	// StatementTimeout bounds every transaction. Default 30 s.
 	StatementTimeout time.Duration
 	// LockTimeout bounds how long a migration waits for a table, so that it
-	// does not stall everyone behind it. Default 5 s.
+	// does not block every program that queues behind it. Default 5 s.
 	LockTimeout time.Duration
-	// Logger is told whenever the database's history changed. Default slog.Default().
+	// Logger logs when the database's history changed. Default slog.Default().
 	Logger *slog.Logger
 }
 
-// Validate refuses what cannot be; the error names the field. Open and New call it.
+// Validate returns an *pawl.InvalidError that names the first invalid field. Open and New call it.
 func (o *Options) Validate() error {
 	return cmp.Or(engine.CheckOption("StatementTimeout", o.StatementTimeout, 1, 0), engine.CheckOption("LockTimeout", o.LockTimeout, 1, 0))
 }
@@ -56,9 +56,9 @@ const defaultSchema = "pawl"
 // DB is a SQL Server database with pawl's tables. It implements engine.DB.
 type DB struct {
 	sql      *sql.DB
-	owned    bool // sql is ours to close
+	owned    bool // Close closes sql
 	opts     Options
-	secrets  []string // what no error may hold: the password, and then what it may hold
+	secrets  []string // the password, which no error may contain, and then what errors may contain
 	folder   *engine.Folder
 	texts    sync.Map // *engine.Statement → *text
 	ids      engine.Blocks
@@ -66,21 +66,21 @@ type DB struct {
 	closed   atomic.Bool
 
 	history        engine.History
-	generationRead atomic.Int64 // when the database last told its generation, in nanoseconds since 1970
+	generationRead atomic.Int64 // when the generation was last read, in nanoseconds since 1970
 	ahead          background.Runner
 	newer          engine.NewerWarning
 	checked        known
 	idle           idling
-	// idleLimit is the constant's, but for tests.
+	// idleLimit is the constant, except in tests.
 	idleLimit time.Duration
-	// versioned says that the database has READ_COMMITTED_SNAPSHOT ON, as last seen.
+	// versioned means that the database had READ_COMMITTED_SNAPSHOT ON when that was last read.
 	versioned atomic.Bool
 }
 
 var _ engine.DB = (*DB)(nil)
 
-// Open connects to the server that a sqlserver:// URL names. The URL may hold everything
-// that go-mssqldb understands. No connection is made before it is needed.
+// Open connects to the server that a sqlserver:// URL names. The URL may have every
+// parameter of go-mssqldb. No connection is made before it is needed.
 func Open(url string, opts ...Options) (*DB, error) {
 	config, err := parse(url)
 	if err != nil {
@@ -89,8 +89,8 @@ func Open(url string, opts ...Options) (*DB, error) {
 	return open(&config, nil, opts)
 }
 
-// parse refuses a URL that the driver would understand otherwise than it was meant: errors
-// name host and database, which would be the password's rest (D-5).
+// parse refuses a URL that the driver would misread: errors quote host and database, which
+// would then be a part of the password (D-5).
 func parse(url string) (config msdsn.Config, err error) {
 	if scheme := dsn.Scheme(url); scheme != "sqlserver" {
 		return config, errors.New("open sqlserver: the URL does not begin with sqlserver://")
@@ -120,7 +120,7 @@ func open(config *msdsn.Config, gate engine.Gate, opts []Options) (*DB, error) {
 	return db, nil
 }
 
-// New uses a pool that you own; Close leaves it open. Whatever isolation level its
+// New returns a database on a pool that the caller owns; Close leaves it open. Whatever isolation level its
 // connections were left with, pawl's own transactions run at read committed.
 func New(pool *sql.DB, opts ...Options) (*DB, error) {
 	var o Options
@@ -151,7 +151,7 @@ func New(pool *sql.DB, opts ...Options) (*DB, error) {
 // SQL returns the pool, for your own tables and transactions.
 func (db *DB) SQL() *sql.DB { return db.sql }
 
-// PoolStats tells how the pool is off.
+// PoolStats returns the statistics of the pool.
 func (db *DB) PoolStats() engine.PoolStats {
 	s := db.sql.Stats()
 	return engine.PoolStats{InUse: s.InUse, Open: s.OpenConnections, Max: s.MaxOpenConnections, Waits: s.WaitCount, Waited: s.WaitDuration}
@@ -160,7 +160,7 @@ func (db *DB) PoolStats() engine.PoolStats {
 // Engine returns "sqlserver".
 func (db *DB) Engine() string { return "sqlserver" }
 
-// Close ends what runs beside the callers and, after Open, the pool.
+// Close stops background tasks and, after Open, closes the pool.
 func (db *DB) Close() error {
 	db.closed.Store(true)
 	db.ahead.Close()
@@ -170,7 +170,7 @@ func (db *DB) Close() error {
 	return nil
 }
 
-// acquire returns a connection that was asked for the generation.
+// acquire returns a connection whose generation was read.
 func (db *DB) acquire(ctx context.Context, op string) (*sql.Conn, error) {
 	if db.closed.Load() {
 		return nil, &engine.Error{Op: op, Class: engine.ErrClosed, Err: errors.New("sqlserver")}
@@ -182,8 +182,8 @@ func (db *DB) acquire(ctx context.Context, op string) (*sql.Conn, error) {
 		}
 		_ = conn.Close()
 	}
-	var said *engine.Error
-	if errors.As(err, &said) {
+	var classified *engine.Error
+	if errors.As(err, &classified) {
 		return nil, err
 	}
 	class := unreachable(ctx, err)
@@ -193,7 +193,7 @@ func (db *DB) acquire(ctx context.Context, op string) (*sql.Conn, error) {
 	return nil, &engine.Error{Op: op, Class: class, Err: db.scrub(err)}
 }
 
-// scrub takes the password out of what the driver says, should it ever be there (D-5).
+// scrub removes the password from an error of the driver's (D-5).
 func (db *DB) scrub(err error) error {
 	if len(db.secrets) == 0 {
 		return err
@@ -204,16 +204,16 @@ func (db *DB) scrub(err error) error {
 	return err
 }
 
-// known are connections of the driver's. Those that are closed are forgotten after a while.
+// known is a set of the driver's connections. Closed ones are removed after a while.
 type known struct {
 	mu  sync.Mutex
 	all map[any]struct{}
 }
 
-// maxKnown is how many connections are remembered.
+// maxKnown bounds the set.
 const maxKnown = 256
 
-// add reports whether a connection is new, and takes note of it.
+// add adds a connection, and reports whether it is new.
 func (k *known) add(conn any) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -227,15 +227,14 @@ func (k *known) add(conn any) bool {
 	return true
 }
 
-// forget has a connection asked again.
+// forget makes a connection be checked again.
 func (k *known) forget(conn any) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.all, conn)
 }
 
-// driverOf returns what the driver has for a connection, nil where that cannot be
-// remembered.
+// driverOf returns the driver's connection, nil for a foreign driver's.
 func driverOf(conn *sql.Conn) (inner any) {
 	_ = conn.Raw(func(c any) error {
 		if wrapper, ok := c.(interface{ Raw() driver.Conn }); ok { // as drivers for tracing are

@@ -7,8 +7,8 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// Texts are the statements by the texts that are sent for them, in a transaction of pawl's
-// own and in a caller's. A server of tests knows by these what it is asked for.
+// Texts returns the statements by the texts that are sent for them, in transactions of
+// pawl's own and in a caller's. The tests' server recognizes operations by these.
 func Texts(opts ...Options) (map[string]*engine.Statement, error) {
 	var o Options
 	if len(opts) > 0 {
@@ -21,7 +21,7 @@ func Texts(opts ...Options) (map[string]*engine.Statement, error) {
 	return (&DB{folder: folder, opts: o}).Texts(), nil
 }
 
-// Texts are those of a database's own names.
+// Texts returns those of a database's own names.
 func (db *DB) Texts() map[string]*engine.Statement {
 	all := map[string]*engine.Statement{}
 	for _, s := range db.folder.Statements() {
@@ -31,7 +31,7 @@ func (db *DB) Texts() map[string]*engine.Statement {
 	return all
 }
 
-// unquoteText is the text of a literal that quoteText wrote.
+// unquoteText returns the text of a literal that quoteText wrote.
 func unquoteText(literal string) string {
 	return strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(literal, "N'"), "'"), "''", "'")
 }

@@ -29,7 +29,7 @@ type outboxClaimSuspects struct {
 	claiming
 }
 
-// statements are those that only SQL Server has, each without values.
+// statements returns those that only SQL Server has, without values.
 func statements() []engine.Operation {
 	return append(doctorStatements(), outboxClaim{}, outboxClaimAny{}, outboxClaimSuspects{})
 }

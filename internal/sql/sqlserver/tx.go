@@ -9,13 +9,13 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// What precedes a statement in a caller's transaction, which keeps its settings: those
-// that are made here end with the batch. Waiting for a lock and then reading what its
-// holder did needs a level at which every statement sees what is committed. A level that
-// holds locks longer is one, SNAPSHOT and READ UNCOMMITTED are none.
+// What encloses a statement in a caller's transaction. The transaction keeps its settings:
+// those that are made here end with the batch. Waiting for a lock and then reading what its
+// holder wrote needs an isolation level at which every statement reads what is committed:
+// not SNAPSHOT or READ UNCOMMITTED.
 //
-// An error ends the statement at which it happens and, by TRY, those after it; what was
-// done before stays until the caller rolls back, unless XACT_ABORT is ON.
+// An error ends its statement and, by TRY, those after it; what was done before stays until
+// the caller rolls back, unless XACT_ABORT is ON.
 var (
 	guard = `SET NOCOUNT ON;
 IF @@TRANCOUNT = 0 THROW ` + strconv.Itoa(errNoTransaction) + `, 'no transaction is open', 1;
@@ -49,6 +49,9 @@ func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
 	if err != nil {
 		return &engine.Error{Op: call.Name(), Err: err}
 	}
+	if len(args) == 0 { // the driver sends a batch without arguments as it is, and NOCOUNT would stay
+		args = append(args, 0)
+	}
 	res, err := engine.Plain(tx).ExecContext(ctx, b.String(), args...)
 	if err == nil {
 		call.N, err = res.RowsAffected()
@@ -75,7 +78,7 @@ func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context, tx engine.T
 	if err != nil {
 		return err
 	}
-	defer db.give(conn)
+	defer db.release(conn)
 	tx, err := conn.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if err != nil {
 		return wrap(beginTx, err, engine.ErrConnLost)

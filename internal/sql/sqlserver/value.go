@@ -14,10 +14,10 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// arguments gives every argument, in place, a form that the driver can send: types of its
-// own for uniqueidentifiers, microseconds for durations, UTC for times, tables for lists
-// with payloads and JSON for others. A text is sent as nvarchar(max), or the server would
-// keep a plan for every length.
+// arguments converts every argument, in place, for the driver: types of its own for
+// uniqueidentifiers, microseconds for durations, UTC for times, tables for lists
+// with payloads and JSON for others. Texts are nvarchar(max): the server would keep a plan
+// for every length.
 func (db *DB) arguments(args []any) ([]any, error) {
 	for i, a := range args {
 		v, err := db.argument(a)
@@ -44,7 +44,7 @@ func (db *DB) argument(a any) (any, error) {
 		if a != nil {
 			return mssql.UniqueIdentifier(*a), nil
 		}
-		return nil, nil // of mssql.NullUniqueIdentifier the driver sends sixteen bytes behind a length of none
+		return nil, nil // for mssql.NullUniqueIdentifier the driver sends sixteen bytes after a length of none
 	case time.Duration:
 		return a.Microseconds(), nil
 	case *time.Duration:

@@ -7,33 +7,33 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// Notify wakes this process's sleepers of a queue.
+// Notify wakes this process's waiters of a queue.
 func (db *DB) Notify(queue string) { db.notifier.Notify(queue) }
 
-type sleeper struct {
+type waiter struct {
 	db       *DB
 	queue    string
 	notifier chan struct{}
 	armed    bool
 }
 
-// Waiter returns a sleeper for one queue. What this process commits wakes it; other
-// processes' commits are found by the caller's next look.
+// Waiter returns a waiter for one queue. Commits of this process wake it; those of other
+// processes are found by the caller's next poll.
 func (db *DB) Waiter(queue string) engine.Waiter {
-	return &sleeper{db: db, queue: queue, notifier: db.notifier.Subscribe(queue)}
+	return &waiter{db: db, queue: queue, notifier: db.notifier.Subscribe(queue)}
 }
 
-// Subscribe asks nobody: the sleeper listens from the beginning.
-func (s *sleeper) Subscribe(context.Context) (again bool, err error) {
-	again = !s.armed
-	s.armed = true
+// Subscribe does nothing at the server: the waiter is subscribed from the beginning.
+func (w *waiter) Subscribe(context.Context) (again bool, err error) {
+	again = !w.armed
+	w.armed = true
 	return again, nil
 }
 
-func (s *sleeper) Unsubscribe() { s.armed = false }
+func (w *waiter) Unsubscribe() { w.armed = false }
 
 // Sleep waits for this process's commits.
-func (s *sleeper) Sleep(ctx context.Context, d time.Duration) bool {
+func (w *waiter) Sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -41,10 +41,10 @@ func (s *sleeper) Sleep(ctx context.Context, d time.Duration) bool {
 		return false
 	case <-t.C:
 		return false
-	case <-s.notifier:
+	case <-w.notifier:
 		return true
 	}
 }
 
-// Close ends the sleeper's listening.
-func (s *sleeper) Close() { s.db.notifier.Unsubscribe(s.queue, s.notifier) }
+// Close ends the waiter's subscription.
+func (w *waiter) Close() { w.db.notifier.Unsubscribe(w.queue, w.notifier) }
