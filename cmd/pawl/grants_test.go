@@ -81,7 +81,7 @@ func TestMigrateGrantsMistakes(t *testing.T) {
 		{d, "viewer=", exitUsage, "want ROLE=USER"},
 		{d, "viewer=nobody there", exitFailure, `role "nobody there" does not exist`},
 		{d, "viewer=public", exitFailure, "public is everybody"},
-		{lite, "viewer=x", exitUsage, "--grants is for PostgreSQL"},
+		{lite, "viewer=x", exitUsage, "--grants is for servers"},
 	} {
 		if r := c.d.run("", "migrate", "--grants", c.grant); r.code != c.code || !strings.Contains(r.stderr, c.stderr) {
 			t.Errorf("%s: %+v", c.grant, r)

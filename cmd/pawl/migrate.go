@@ -9,12 +9,11 @@ import (
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/internal/sql/postgres"
 )
 
 // migrateCmd is "pawl migrate".
 type migrateCmd struct {
-	Grants   []string `placeholder:"ROLE=USER" sep:"none" help:"Give a PostgreSQL role what a producer, worker, operator, viewer or migrator needs. Repeatable."`
+	Grants   []string `placeholder:"ROLE=USER" sep:"none" help:"Give a user of the server what a producer, worker, operator, viewer or (PostgreSQL) migrator needs. Repeatable."`
 	Canary   string   `placeholder:"KEY" help:"With --fleet: the store to migrate first and alone. If that fails, no other is touched. Default: the first by key."`
 	Parallel int      `placeholder:"N" help:"With --fleet: stores to migrate at once. Default: 8."`
 	schemaFlags
@@ -25,16 +24,16 @@ func (*migrateCmd) Help() string {
 	return `Safe to run at any time and by any number of processes at once.
 
 In a new SQLite file "enqueue", "work", "timers add", "jobs put" and "lease run"
-make the tables by themselves. In PostgreSQL, and in a file that has tables of
+make the tables by themselves. On a server, and in a file that has tables of
 yours, they want this command first (or --migrate).
 
 With --fleet, all stores of a fleet are migrated, and what became of each is said.
 Those that failed can be tried again: run it once more.
 
-With --grants, PostgreSQL roles get the rights of a role of pawl's, in the schema as
+With --grants, users of the server get the rights of a role of pawl's, in the schema as
 it is then: give the same again with every migration, for new tables. Roles are
 "producer" (enqueues, reads no payload), "worker", "operator", "viewer", and
-"migrator", which owns the tables from then on. See docs/security.md.
+"migrator" (PostgreSQL), which owns the tables from then on. See docs/security.md.
 
 Teams that apply migrations with a tool of their own let it run what --print prints:
 all of the schema, or with --from what came after a version. It holds everything that
@@ -94,7 +93,7 @@ func (c *migrateCmd) migrateOne(ctx context.Context, a *app, g *options) error {
 	return a.printMigrated(g, s.name, before != nil, grants)
 }
 
-func (a *app) printMigrated(g *options, name string, changed bool, grants []postgres.Grant) error {
+func (a *app) printMigrated(g *options, name string, changed bool, grants []engine.Grant) error {
 	if g.JSON {
 		return a.printJSON(struct {
 			Database string `json:"database"`
@@ -114,23 +113,28 @@ func (a *app) printMigrated(g *options, name string, changed bool, grants []post
 	return err
 }
 
-// grants reads --grants.
-func (c *migrateCmd) grants() (grants []postgres.Grant, err error) {
+// grants reads --grants. Whether the engine has the role is known when it is open.
+func (c *migrateCmd) grants() (grants []engine.Grant, err error) {
 	for _, text := range c.Grants {
 		role, user, ok := strings.Cut(text, "=")
-		if !ok || user == "" || !slices.Contains(postgres.Roles(), postgres.Role(role)) {
-			return nil, usage("--grants: want ROLE=USER, with a role of %v", postgres.Roles())
+		if !ok || user == "" {
+			return nil, usage("--grants: want ROLE=USER, as in producer=shop")
 		}
-		grants = append(grants, postgres.Grant{Role: postgres.Role(role), To: user})
+		grants = append(grants, engine.Grant{Role: engine.Role(role), To: user})
 	}
 	return grants, nil
 }
 
-// migrateFor migrates and gives rights, on an engine that knows users.
-func (s *store) migrateFor(ctx context.Context, grants []postgres.Grant) error {
-	db, ok := engine.As[*postgres.DB](s.DB)
-	if !ok && len(grants) > 0 {
-		return usage("--grants is for PostgreSQL: who may use a SQLite file is the file system's to say, and the roles of SQL Server are in docs/sqlserver.md")
+// migrateFor migrates and gives rights, on an engine that has users.
+func (s *store) migrateFor(ctx context.Context, grants []engine.Grant) error {
+	db, ok := engine.As[engine.Granter](s.DB)
+	for _, g := range grants {
+		switch {
+		case !ok:
+			return usage("--grants is for servers: who may use a SQLite file is the file system's to say")
+		case !slices.Contains(db.Roles(), g.Role):
+			return usage("--grants: want ROLE=USER, with a role of %v", db.Roles())
+		}
 	}
 	if err := s.Migrate(ctx); err != nil || len(grants) == 0 {
 		return err

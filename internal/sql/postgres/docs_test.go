@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/enginetest"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 )
@@ -14,8 +15,8 @@ import (
 func TestTheDocumentedGrantsAreTheTestedOnes(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/security.md")
 	enginetest.Must(t, err)
-	for _, role := range postgres.Roles() {
-		if role == postgres.Migrator {
+	for _, role := range (&postgres.DB{}).Roles() {
+		if role == engine.RoleMigrator {
 			continue
 		}
 		script, err := os.ReadFile("grants/" + string(role) + ".sql")

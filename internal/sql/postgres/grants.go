@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -11,51 +10,17 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
-// Role is a set of privileges on pawl's tables and routines, for one kind of program or
-// person; docs/security.md lists them.
-type Role string
-
-// The roles.
-const (
-	// Producer enqueues, schedules, and starts joins. It cannot read payloads.
-	Producer Role = "producer"
-	// Worker does everything that pawl.Run and the components do.
-	Worker Role = "worker"
-	// Operator reads everything and runs the commands for operators. It does not claim or
-	// settle.
-	Operator Role = "operator"
-	// Viewer reads everything, payloads included.
-	Viewer Role = "viewer"
-	// Migrator owns the schema and pawl's objects in it. There is one.
-	Migrator Role = "migrator"
-)
+var _ engine.Granter = (*DB)(nil)
 
 // Roles returns all roles.
-func Roles() []Role { return []Role{Producer, Worker, Operator, Viewer, Migrator} }
-
-// Grant gives a role to a user.
-type Grant struct {
-	Role Role
-	To   string // the name of a PostgreSQL role, as pg_roles has it
+func (db *DB) Roles() []engine.Role {
+	return []engine.Role{engine.RoleProducer, engine.RoleWorker, engine.RoleOperator, engine.RoleViewer, engine.RoleMigrator}
 }
 
-// Grant gives roles to users in one transaction. It adds privileges and revokes none, except
-// for Migrator, which takes the ownership from its former owner. Granting a role again adds
-// what newer tables and routines need: repeat it after every Migrate.
-//
-// It returns engine.ErrInvalid for an invalid role or user, and otherwise the server's error,
-// as for a user that does not exist or whose privileges the caller may not change.
-func (db *DB) Grant(ctx context.Context, grants ...Grant) error {
-	for _, g := range grants {
-		if !slices.Contains(Roles(), g.Role) {
-			return engine.Invalid("role", "not one of %v", Roles())
-		}
-		if err := engine.CheckText("user", g.To, maxUser, true); err != nil {
-			return err
-		}
-		if strings.EqualFold(g.To, "public") {
-			return engine.Invalid("user", "public is everybody")
-		}
+// Grant gives roles to users; see engine.Granter.
+func (db *DB) Grant(ctx context.Context, grants ...engine.Grant) error {
+	if err := engine.CheckGrants(grants, db.Roles(), maxUser); err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 	defer cancel()
@@ -102,9 +67,9 @@ SELECT 'ALTER ROUTINE ' || p.oid::regprocedure::text FROM pg_proc p JOIN pg_name
 )
 
 // grant returns the statements that give a role to a user.
-func (db *DB) grant(ctx context.Context, tx pgx.Tx, g Grant) (string, error) {
+func (db *DB) grant(ctx context.Context, tx pgx.Tx, g engine.Grant) (string, error) {
 	user := pgx.Identifier{g.To}.Sanitize()
-	if g.Role == Migrator {
+	if g.Role == engine.RoleMigrator {
 		return db.own(ctx, tx, user)
 	}
 	text, err := files.ReadFile("grants/" + string(g.Role) + ".sql")

@@ -42,16 +42,16 @@ func (p *person) exec(query string, args ...any) error {
 }
 
 // grants makes a place, and returns its owner's connection and a person of each role.
-func grants(t *testing.T, roles ...postgres.Role) (*enginetest.Place, *person, map[postgres.Role]*person) {
+func grants(t *testing.T, roles ...engine.Role) (*enginetest.Place, *person, map[engine.Role]*person) {
 	t.Helper()
 	p := place()(t)
 	db := enginetest.Migrated(t, p).(*postgres.DB)
 	// Nobody relies on what everybody may.
 	enginetest.Exec(t, p, `REVOKE EXECUTE ON ALL ROUTINES IN SCHEMA "`+p.Names.Schema+`" FROM PUBLIC`)
-	people := map[postgres.Role]*person{}
+	people := map[engine.Role]*person{}
 	for _, r := range roles {
 		name, address := role(t)
-		enginetest.Must(t, db.Grant(t.Context(), postgres.Grant{Role: r, To: name}))
+		enginetest.Must(t, db.Grant(t.Context(), engine.Grant{Role: r, To: name}))
 		people[r] = newPerson(t, open(t, with(address, "pool_max_conns=3"), postgres.Options{Schema: p.Names.Schema, PollOnly: true}), p.Names)
 	}
 	return p, newPerson(t, db, p.Names), people
@@ -67,7 +67,7 @@ func newPerson(t *testing.T, db *postgres.DB, names engine.Names) *person {
 // act is something that some roles may do, and the others may not.
 type act struct {
 	name string
-	may  []postgres.Role
+	may  []engine.Role
 	do   func(p *person, f *scene) error
 }
 
@@ -111,8 +111,8 @@ func newScene(t *testing.T, o *person) *scene {
 func done[T any](_ T, err error) error { return err }
 
 func producing() []act {
-	all := []postgres.Role{postgres.Producer, postgres.Worker}
-	messages := append(slices.Clone(all), postgres.Operator) // who may trigger a job makes a message
+	all := []engine.Role{engine.RoleProducer, engine.RoleWorker}
+	messages := append(slices.Clone(all), engine.RoleOperator) // who may trigger a job makes a message
 	return []act{
 		{"enqueue", messages, func(p *person, f *scene) error {
 			return done(p.Outbox.EnqueueBatch(p.ctx, []outbox.Message{{Topic: "t", Payload: []byte("x")}, {Topic: "t", Queue: "new " + f.key.MessageID}}))
@@ -154,7 +154,7 @@ func producing() []act {
 			}
 			return errors.Join(done(p.Timers.CancelKey(p.ctx, "k")), p.exec(`SELECT pawl.timer_schedule('t', 'x', now() + interval '1 hour', key => 'k')`))
 		}},
-		{"cancel and move a timer", slices.Concat(all, []postgres.Role{postgres.Operator}), func(p *person, f *scene) error {
+		{"cancel and move a timer", slices.Concat(all, []engine.Role{engine.RoleOperator}), func(p *person, f *scene) error {
 			return errors.Join(done(p.Timers.Reschedule(p.ctx, f.timer, time.Now().Add(time.Hour))), done(p.Timers.Cancel(p.ctx, f.timer)),
 				p.exec(`SELECT pawl.timer_reschedule($1, now()), pawl.timer_cancel($1)`, f.timer.String()))
 		}},
@@ -165,10 +165,10 @@ func producing() []act {
 }
 
 func reading() []act {
-	all := []postgres.Role{postgres.Worker, postgres.Operator, postgres.Viewer}
-	trail := []postgres.Role{postgres.Operator, postgres.Viewer}
+	all := []engine.Role{engine.RoleWorker, engine.RoleOperator, engine.RoleViewer}
+	trail := []engine.Role{engine.RoleOperator, engine.RoleViewer}
 	return []act{
-		{"check the schema", postgres.Roles(), func(p *person, f *scene) error { return p.db.CheckSchema(p.ctx) }},
+		{"check the schema", (&postgres.DB{}).Roles(), func(p *person, f *scene) error { return p.db.CheckSchema(p.ctx) }},
 		{"read a payload", all, func(p *person, f *scene) error { return p.exec(`SELECT payload FROM pawl.outbox_message`) }},
 		{"read headers", all, func(p *person, f *scene) error { return p.exec(`SELECT headers FROM pawl.outbox_message`) }},
 		{"read the payload of a timer", all, func(p *person, f *scene) error { return p.exec(`SELECT payload FROM pawl.timer`) }},
@@ -191,7 +191,7 @@ func reading() []act {
 }
 
 func working() []act {
-	all := []postgres.Role{postgres.Worker}
+	all := []engine.Role{engine.RoleWorker}
 	owner := outbox.NewOwnerToken()
 	return []act{
 		{"claim", all, func(p *person, f *scene) error { return done(p.Outbox.Claim(p.ctx, owner, time.Minute, 10)) }},
@@ -202,7 +202,7 @@ func working() []act {
 			return p.exec(`SELECT * FROM pawl.timer_claim(gen_random_uuid(), 30)`)
 		}},
 		{"ack in SQL", all, func(p *person, f *scene) error { return p.exec(`SELECT pawl.outbox_ack(gen_random_uuid(), '{1}')`) }},
-		{"take out of a queue by hand", []postgres.Role{postgres.Worker, postgres.Operator}, func(p *person, f *scene) error { return p.exec(`DELETE FROM pawl.outbox_ready WHERE false`) }},
+		{"take out of a queue by hand", []engine.Role{engine.RoleWorker, engine.RoleOperator}, func(p *person, f *scene) error { return p.exec(`DELETE FROM pawl.outbox_ready WHERE false`) }},
 		{"mark as done by hand", all, func(p *person, f *scene) error {
 			return p.exec(`INSERT INTO pawl.outbox_done (lo, n, processed_at, owner) SELECT 1, 1, now(), gen_random_uuid() WHERE false`)
 		}},
@@ -210,7 +210,7 @@ func working() []act {
 		{"change messages", nil, func(p *person, f *scene) error {
 			return p.exec(`UPDATE pawl.outbox_message SET payload = '' WHERE false`)
 		}},
-		{"store a job", []postgres.Role{postgres.Worker, postgres.Operator}, func(p *person, f *scene) error {
+		{"store a job", []engine.Role{engine.RoleWorker, engine.RoleOperator}, func(p *person, f *scene) error {
 			return p.Jobs.Put(p.ctx, job.Job{Name: "mine", Topic: "t", Schedule: "@hourly"})
 		}},
 		{"lease", all, func(p *person, f *scene) error {
@@ -228,8 +228,8 @@ func working() []act {
 }
 
 func operating() []act {
-	all := []postgres.Role{postgres.Operator}
-	both := []postgres.Role{postgres.Operator, postgres.Worker}
+	all := []engine.Role{engine.RoleOperator}
+	both := []engine.Role{engine.RoleOperator, engine.RoleWorker}
 	return []act{
 		{"pause and resume", all, func(p *person, f *scene) error {
 			pauses := pause.New(p.db, nil)
@@ -260,7 +260,7 @@ func operating() []act {
 }
 
 func owning() []act {
-	all := []postgres.Role{postgres.Migrator}
+	all := []engine.Role{engine.RoleMigrator}
 	return []act{
 		{"migrate", all, func(p *person, f *scene) error { return p.db.Migrate(p.ctx) }},
 		{"change a table", all, func(p *person, f *scene) error { return p.exec(`ALTER TABLE pawl.inbox SET (fillfactor = 81)`) }},
@@ -275,7 +275,7 @@ func owning() []act {
 // OBX-123, OBX-124: each role may do what it is for, through the Go library and in
 // SQL, and nothing else.
 func TestRolesMayWhatTheyAreFor(t *testing.T) {
-	_, owner, people := grants(t, postgres.Producer, postgres.Worker, postgres.Operator, postgres.Viewer)
+	_, owner, people := grants(t, engine.RoleProducer, engine.RoleWorker, engine.RoleOperator, engine.RoleViewer)
 	for _, a := range slices.Concat(producing(), reading(), working(), operating(), owning()) {
 		var f *scene
 		for r, p := range people {
@@ -294,13 +294,13 @@ func TestRolesMayWhatTheyAreFor(t *testing.T) {
 		}
 	}
 	// A worker's run, from the claim to the clean-up.
-	w := people[postgres.Worker]
+	w := people[engine.RoleWorker]
 	handled := 0
 	w.Handle("run", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
 		handled++
 		return nil
 	}))
-	_, err := people[postgres.Producer].Outbox.Enqueue(t.Context(), outbox.Message{Topic: "run", Queue: "default"})
+	_, err := people[engine.RoleProducer].Outbox.Enqueue(t.Context(), outbox.Message{Topic: "run", Queue: "default"})
 	enginetest.Must(t, err)
 	enginetest.Must(t, w.Run(t.Context()))
 	if handled != 1 {
@@ -310,9 +310,9 @@ func TestRolesMayWhatTheyAreFor(t *testing.T) {
 
 // D-102: a viewer reads every table, view and sequence there is.
 func TestAViewerReadsEverything(t *testing.T) {
-	p, _, people := grants(t, postgres.Viewer)
+	p, _, people := grants(t, engine.RoleViewer)
 	var user string
-	enginetest.Must(t, people[postgres.Viewer].db.Pool().QueryRow(t.Context(), `SELECT current_user`).Scan(&user))
+	enginetest.Must(t, people[engine.RoleViewer].db.Pool().QueryRow(t.Context(), `SELECT current_user`).Scan(&user))
 	const hidden = `SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 		WHERE n.nspname = $1 AND c.relkind IN ('r', 'v', 'S') AND c.relname NOT LIKE 'lease_waiter_%' AND NOT has_table_privilege($2, c.oid, 'SELECT')`
 	if n := enginetest.Number(t, p, hidden, p.Names.Schema, user); n != 0 {
@@ -322,16 +322,16 @@ func TestAViewerReadsEverything(t *testing.T) {
 
 // D-100: the migrator owns what it migrates, also what somebody else made before.
 func TestTheMigratorOwnsTheSchema(t *testing.T) {
-	_, owner, people := grants(t, postgres.Migrator, postgres.Viewer)
-	m := people[postgres.Migrator]
+	_, owner, people := grants(t, engine.RoleMigrator, engine.RoleViewer)
+	m := people[engine.RoleMigrator]
 	for _, a := range slices.Concat(owning(), producing()) {
 		if err := a.do(m, newScene(t, owner)); err != nil {
 			t.Errorf("%s: %v", a.name, err)
 		}
 	}
-	enginetest.Must(t, people[postgres.Viewer].exec(`SELECT * FROM pawl.outbox`)) // rights stay
+	enginetest.Must(t, people[engine.RoleViewer].exec(`SELECT * FROM pawl.outbox`)) // rights stay
 	name, address := role(t)
-	enginetest.Must(t, m.db.Grant(t.Context(), postgres.Grant{Role: postgres.Producer, To: name}))
+	enginetest.Must(t, m.db.Grant(t.Context(), engine.Grant{Role: engine.RoleProducer, To: name}))
 	p := newPerson(t, open(t, address, postgres.Options{Schema: m.names.Schema}), m.names)
 	_, err := p.Outbox.Enqueue(t.Context(), outbox.Message{Topic: "t"})
 	enginetest.Must(t, err)
@@ -344,10 +344,10 @@ func TestGrantsUnderOtherNames(t *testing.T) {
 	db := openMigrated(t, postgres.Options{Schema: name, Prefix: "p_"})
 	_, err := db.Pool().Exec(t.Context(), `CREATE TABLE "`+name+`".theirs (); CREATE FUNCTION "`+name+`".theirs() RETURNS integer LANGUAGE sql AS 'SELECT 1'; REVOKE EXECUTE ON FUNCTION "`+name+`".theirs FROM PUBLIC`)
 	enginetest.Must(t, err)
-	for _, r := range postgres.Roles() {
+	for _, r := range (&postgres.DB{}).Roles() {
 		user, address := role(t)
 		for range 2 {
-			enginetest.Must(t, db.Grant(t.Context(), postgres.Grant{Role: r, To: user}))
+			enginetest.Must(t, db.Grant(t.Context(), engine.Grant{Role: r, To: user}))
 		}
 		p := newPerson(t, open(t, address, postgres.Options{Schema: name, Prefix: "p_"}), engine.Names{Schema: name, Prefix: "p_"})
 		enginetest.Must(t, p.db.CheckSchema(t.Context()))
@@ -371,12 +371,12 @@ func openMigrated(t *testing.T, o postgres.Options) *postgres.DB {
 func TestGrantsRefuse(t *testing.T) {
 	p := place()(t)
 	db := enginetest.Migrated(t, p).(*postgres.DB)
-	for _, g := range []postgres.Grant{{}, {Role: "admin", To: "x"}, {Role: postgres.Viewer}, {Role: postgres.Viewer, To: " "}, {Role: postgres.Viewer, To: "Public"}} {
+	for _, g := range []engine.Grant{{}, {Role: "admin", To: "x"}, {Role: engine.RoleViewer}, {Role: engine.RoleViewer, To: " "}, {Role: engine.RoleViewer, To: "Public"}} {
 		if err := db.Grant(t.Context(), g); !errors.Is(err, engine.ErrInvalid) {
 			t.Errorf("%+v: %v, want it to be invalid", g, err)
 		}
 	}
-	err := db.Grant(t.Context(), postgres.Grant{Role: postgres.Viewer, To: `x"; DROP SCHEMA "` + p.Names.Schema + `" CASCADE; --`})
+	err := db.Grant(t.Context(), engine.Grant{Role: engine.RoleViewer, To: `x"; DROP SCHEMA "` + p.Names.Schema + `" CASCADE; --`})
 	var refused *pgconn.PgError
 	if !errors.As(err, &refused) || refused.Code != "42704" {
 		t.Errorf("a user of an odd name: %v, want that it does not exist", err)
@@ -386,7 +386,7 @@ func TestGrantsRefuse(t *testing.T) {
 	quoted := pgx.Identifier{odd}.Sanitize()
 	admin(t, `CREATE ROLE `+quoted)
 	t.Cleanup(func() { admin(t, `DROP OWNED BY `+quoted, `DROP ROLE `+quoted) })
-	enginetest.Must(t, db.Grant(t.Context(), postgres.Grant{Role: postgres.Viewer, To: odd}))
+	enginetest.Must(t, db.Grant(t.Context(), engine.Grant{Role: engine.RoleViewer, To: odd}))
 }
 
 // D-114: what runs with its owner's rights is for those alone to whom it was given.

@@ -4,38 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/bravellian/pawl/internal/engine"
 )
-
-// Role is a set of rights on pawl's tables and procedures, for one kind of program or
-// person; docs/security.md lists what each may do.
-type Role string
-
-// The roles.
-const (
-	// Producer enqueues, schedules, and starts joins. It executes procedures, and reads no
-	// table but what tells of the schema.
-	Producer Role = "producer"
-	// Worker does everything that pawl.Run and the components do.
-	Worker Role = "worker"
-	// Operator reads everything and does what the commands for people do. It claims and
-	// settles nothing.
-	Operator Role = "operator"
-	// Viewer reads everything, payloads included.
-	Viewer Role = "viewer"
-)
-
-// Roles returns all roles. Whoever migrates owns the schema.
-func Roles() []Role { return []Role{Producer, Worker, Operator, Viewer} }
-
-// Grant gives a role to a user.
-type Grant struct {
-	Role Role
-	To   string // the name of a user or role of the database
-}
 
 const (
 	grantOp = "grant"
@@ -47,24 +19,18 @@ const (
 	allObjects = "GRANT VIEW DEFINITION ON SCHEMA::pawl TO " + roleMark + ";"
 )
 
-// Grant gives roles to users in one transaction. It adds rights and takes none away. Repeat
-// it after every Migrate: a procedure or view that changed is made anew, without the rights
-// on its predecessor.
-//
-// It fails with engine.ErrInvalid for a role or user that cannot be, and otherwise with the
-// server's error, as for a user that does not exist or whose rights the caller may not
-// change.
-func (db *DB) Grant(ctx context.Context, grants ...Grant) error {
-	for _, g := range grants {
-		if !slices.Contains(Roles(), g.Role) {
-			return engine.Invalid("role", "not one of %v", Roles())
-		}
-		if err := engine.CheckText("user", g.To, maxUser, true); err != nil {
-			return err
-		}
-		if strings.EqualFold(g.To, "public") {
-			return engine.Invalid("user", "public is everybody")
-		}
+var _ engine.Granter = (*DB)(nil)
+
+// Roles returns all roles. There is no migrator: whoever migrates owns what it creates.
+func (db *DB) Roles() []engine.Role {
+	return []engine.Role{engine.RoleProducer, engine.RoleWorker, engine.RoleOperator, engine.RoleViewer}
+}
+
+// Grant gives roles to users; see engine.Granter. A procedure or view that a migration changed
+// was created again, without the rights on its predecessor.
+func (db *DB) Grant(ctx context.Context, grants ...engine.Grant) error {
+	if err := engine.CheckGrants(grants, db.Roles(), maxUser); err != nil {
+		return err
 	}
 	return db.inMigration(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, g := range grants {
@@ -81,7 +47,7 @@ func (db *DB) Grant(ctx context.Context, grants ...Grant) error {
 }
 
 // grant returns the statements that give a role to a user.
-func (db *DB) grant(g Grant) (string, error) {
+func (db *DB) grant(g engine.Grant) (string, error) {
 	text, err := files.ReadFile("grants/" + string(g.Role) + ".sql")
 	if err != nil {
 		return "", err

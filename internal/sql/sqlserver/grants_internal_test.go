@@ -29,7 +29,7 @@ type mays struct {
 	sees               bool     // definitions, as the doctor wants them
 }
 
-func roleMays() map[Role]mays {
+func roleMays() map[engine.Role]mays {
 	reading := []string{
 		"*/list*", "*/get", "*/find", "job/run", "job/runs", "job/due", "outbox/counts", "outbox/count_dead", "outbox/lanes", "outbox/suspects", "*/next_due", "join/members",
 		"inbox/stuck", "backlog/*", "health/*", "explain/*", "fleet/*", "clock/*", "generation/check", "doctor/claims", "doctor/leases", "doctor/messages", "doctor/queues", "doctor/runs",
@@ -40,22 +40,22 @@ func roleMays() map[Role]mays {
 		"timer/reschedule", "inbox/see", "audit/note", "generation/check", "clock/now",
 	}
 	asOthers := []string{"outbox_enqueue", "outbox_join_start", "outbox_join_attach", "outbox_join_wait", "timer_schedule", "timer_cancel", "timer_reschedule"}
-	return map[Role]mays{
-		Producer: {
+	return map[engine.Role]mays{
+		engine.RoleProducer: {
 			comment: `-- A producer enqueues: messages, timers, joins with their waits, messages of the inbox; and
 -- takes back or moves the timers it knows the id of. It executes procedures: it reads no
 -- payload, no header, no error, and takes nothing out of a queue.
 `,
 			operations: producing, routines: asOthers,
 		},
-		Worker: {
+		engine.RoleWorker: {
 			comment: `-- A worker does all that Run and the components do: enqueue, claim, settle, schedule,
 -- take leases, clean up. It does not pause, change the audit trail or the schema.
 `,
 			operations: []string{"*"}, except: []string{"pause/put", "pause/end", "audit/list", "generation/restored"},
 			routines: []string{"outbox_*", "timer_*", "job_*", "inbox_*", "lease_*"}, reads: []string{"view"}, sees: true,
 		},
-		Operator: {
+		engine.RoleOperator: {
 			comment: `-- An operator reads everything, and does what pawl's commands for people do: pause, resume,
 -- retry, discard, cancel, reschedule; jobs; timers; joins; leases by force; revive. It claims
 -- and settles nothing, and the audit trail can only be added to. It may enqueue: a
@@ -68,7 +68,7 @@ func roleMays() map[Role]mays {
 			routines: []string{"outbox_enqueue", "timer_cancel", "timer_reschedule", "job_trigger", "job_delete", "outbox_join_cancel"},
 			reads:    []string{"view", "table"}, sees: true,
 		},
-		Viewer: {
+		engine.RoleViewer: {
 			comment:    "-- A viewer reads everything, payloads included, and changes nothing.\n",
 			operations: reading, reads: []string{"view", "table"}, sees: true,
 		},
@@ -121,7 +121,7 @@ func TestGrants(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"generation_restored", "audit_purge", "outbox_claim_runs", "outbox_dead", "pause_put"} {
-		for _, role := range []Role{Producer, Viewer} {
+		for _, role := range []engine.Role{engine.RoleProducer, engine.RoleViewer} {
 			if text, err := os.ReadFile("grants/" + string(role) + ".sql"); err != nil || strings.Contains(string(text), "pawl."+name+" ") {
 				t.Errorf("a %s may %s: %v", role, name, err)
 			}
@@ -214,8 +214,8 @@ func TestGrantTexts(t *testing.T) {
 		f, err := engine.Load(folder(), engine.Names{Schema: "other", Prefix: prefix})
 		enginetest.Must(t, err)
 		db := &DB{folder: f, opts: Options{Schema: "other", Prefix: prefix}}
-		for _, role := range Roles() {
-			text, err := db.grant(Grant{role, "odd]; DROP"})
+		for _, role := range (&DB{}).Roles() {
+			text, err := db.grant(engine.Grant{Role: role, To: "odd]; DROP"})
 			enginetest.Must(t, err)
 			if _, err := tsqltest.Parse(text); err != nil {
 				t.Errorf("%s: %v", role, err)
@@ -223,7 +223,7 @@ func TestGrantTexts(t *testing.T) {
 			if strings.Contains(text, "pawl.") || strings.Contains(text, "$(") || !strings.Contains(text, `ON "other"."`+prefix+`pawl_schema" TO [odd]]; DROP];`) {
 				t.Errorf("%s, prefix %q: %s", role, prefix, text)
 			}
-			if shared := strings.Contains(text, "SCHEMA::"); shared != (prefix == "" && role != Producer) {
+			if shared := strings.Contains(text, "SCHEMA::"); shared != (prefix == "" && role != engine.RoleProducer) {
 				t.Errorf("%s, prefix %q: rights on the whole schema: %v", role, prefix, shared)
 			}
 		}

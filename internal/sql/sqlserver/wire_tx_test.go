@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/enginetest"
 	"github.com/bravellian/pawl/internal/tdstest"
 )
@@ -33,6 +34,18 @@ func TestCallersTransactionOnTheWire(t *testing.T) {
 		if strings.Contains(r.SQL, word) {
 			t.Errorf("%s in a caller's transaction: %s", word, r.SQL)
 		}
+	}
+}
+
+// D-113: a call without parameters leaves no setting behind: sent as a plain batch it would.
+func TestNoParametersInACallersTransaction(t *testing.T) {
+	w := onWire(t, called(tdstest.Answered(tdstest.Counted(0))))
+	tx, err := w.pool.BeginTx(t.Context(), nil)
+	enginetest.Must(t, err)
+	enginetest.Must(t, w.DoTx(t.Context(), tx, engine.Ask(op.JobSettle{})))
+	enginetest.Must(t, tx.Commit())
+	if w.kinds() != "begin call commit" {
+		t.Errorf("asked %q", w.kinds())
 	}
 }
 
