@@ -43,6 +43,14 @@ func (f *fixture) another() *fixture {
 	return over(f.t, f.db, f.db.Another(f.t))
 }
 
+// wakeable is another or, where processes do not wake each other, another one of this process.
+func (f *fixture) wakeable() *fixture {
+	if f.db.Notifies() {
+		return f.another()
+	}
+	return over(f.t, f.db, f.gate.DB)
+}
+
 func (f *fixture) ctx() context.Context { return f.t.Context() }
 
 // acquire insists on getting a lease, which is closed with the test.

@@ -75,7 +75,7 @@ func testForceRelease(t *testing.T, e dbtest.Engine) {
 		t.Fatalf("a name that nobody had: %t, %v", there, err)
 	}
 	l := f.acquire(lease.Options{Duration: time.Hour})
-	c := f.another().queueAsleep(0)
+	c := f.wakeable().queueAsleep(0)
 	if there, err := f.ForceRelease(t.Context(), name); !there || err != nil {
 		t.Fatal(there, err)
 	}

@@ -76,7 +76,7 @@ func TestWaiterIsWoken(t *testing.T) { dbtest.Each(t, testWaiterIsWoken) }
 
 func testWaiterIsWoken(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	for _, w := range []*fixture{over(t, f.db, f.gate.DB), f.another()} {
+	for _, w := range []*fixture{over(t, f.db, f.gate.DB), f.wakeable()} {
 		for range 3 {
 			l := f.acquire(lease.Options{Duration: time.Hour})
 			first, second := w.queueAsleep(0), w.queueAsleep(1)
@@ -149,9 +149,9 @@ func testLeaveAsNext(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
 	l := f.acquire(lease.Options{Duration: time.Hour})
 	ctx, cancel := context.WithCancel(t.Context())
-	w := f.another()
+	w := f.wakeable()
 	first := w.queue(ctx, 0)
-	second := f.another().queueAsleep(1)
+	second := f.wakeable().queueAsleep(1)
 	w.gate.Fail("lease/acquire", &engine.Error{Op: "lease/acquire", Class: engine.ErrBusy, Err: errors.New("not now")})
 	f.close(l)
 	cancel()

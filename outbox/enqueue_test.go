@@ -73,7 +73,7 @@ func testEnqueueOnConnection(t *testing.T, e dbtest.Engine) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	for _, statement := range []string{"BEGIN", "", "COMMIT"} {
+	for _, statement := range []string{"BEGIN TRANSACTION", "", "COMMIT"} {
 		if statement == "" {
 			_, err = f.EnqueueTx(f.ctx(), conn, outbox.Message{Topic: "t"})
 		} else {

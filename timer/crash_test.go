@@ -92,6 +92,10 @@ func (f *fixture) breaks(m moment, when string) (repair func()) {
 		exec(fmt.Sprintf("CREATE TRIGGER cut %s %s ON pawl.%s BEGIN SELECT RAISE(ABORT, 'cut by the test'); END", when, m.event, m.table))
 		return func() { exec("DROP TRIGGER cut") }
 	}
+	if f.db.Engine() == "sqlserver" { // which has no triggers before a statement
+		exec(fmt.Sprintf("CREATE TRIGGER pawl.cut ON pawl.%s AFTER %s AS THROW 51000, 'cut by the test', 1", m.table, m.event))
+		return func() { exec("DROP TRIGGER pawl.cut") }
+	}
 	exec("CREATE OR REPLACE FUNCTION pawl.cut() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN RAISE EXCEPTION 'cut by the test'; END $f$",
 		fmt.Sprintf("CREATE TRIGGER cut %s %s ON pawl.%s FOR EACH ROW EXECUTE FUNCTION pawl.cut()", when, m.event, m.table))
 	return func() { exec("DROP TRIGGER cut ON pawl." + m.table) }

@@ -223,6 +223,10 @@ func (d Database) Earlier(time string, by time.Duration) string {
 	return fmt.Sprintf("%s - make_interval(secs => %f)", time, by.Seconds())
 }
 
+// Notifies reports whether commits of one process wake the workers of others; otherwise they
+// poll.
+func (d Database) Notifies() bool { return d.Engine() != "sqlserver" }
+
 // Clock is an expression of a server's SQL: the time that its clock has.
 func (d Database) Clock() string {
 	return map[string]string{"postgres": "clock_timestamp()", "sqlserver": "SYSUTCDATETIME()"}[d.Engine()]

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -125,20 +126,50 @@ func list(t testing.TB, pool *sql.DB) (names []string) {
 	return names
 }
 
-// empty deletes what a test wrote; generation and notes of the schema stay.
+// empty deletes what a test wrote and drops its own tables; generation and the records of the
+// schema stay.
 func empty(pool *sql.DB, schema string) error {
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()
-	for _, table := range []string{
+	written := []string{
 		"outbox_join_member", "outbox_join_wait", "outbox_join", "outbox_message", "outbox_ready", "outbox_claim", "outbox_done", "outbox_exception", "inbox",
 		"lease_waiter", "lease", "timer", "job_run", "job", "audit_trail", "outbox_pause", "worker_process", "outbox_lane",
-	} {
+	}
+	if err := dropOthers(ctx, pool, schema, append([]string{"generation", "pawl_schema", "pawl_object"}, written...)); err != nil {
+		return err
+	}
+	for _, table := range written {
 		if _, err := pool.ExecContext(ctx, fmt.Sprintf("DELETE FROM %s.%s", schema, table)); err != nil {
 			return err
 		}
 	}
 	_, err := pool.ExecContext(ctx, fmt.Sprintf("INSERT INTO %s.outbox_lane (id, queue, priority) VALUES (4828129222919567135, N'default', 0)", schema))
 	return err
+}
+
+// dropOthers drops the tables of a schema that are none of pawl's.
+func dropOthers(ctx context.Context, pool *sql.DB, schema string, pawls []string) error {
+	rows, err := pool.QueryContext(ctx, `SELECT t.name FROM sys.tables t WHERE t.schema_id = SCHEMA_ID(@p1)`, schema)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var drops []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return err
+		}
+		if !slices.Contains(pawls, name) {
+			drops = append(drops, fmt.Sprintf(`DROP TABLE "%s"."%s"`, schema, name))
+		}
+	}
+	for _, d := range drops {
+		if _, err := pool.ExecContext(ctx, d); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }
 
 // objects lists what is in a schema, in an order in which it can be dropped.

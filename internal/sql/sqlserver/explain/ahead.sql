@@ -5,7 +5,7 @@ WITH mine AS (
    WHERE m.id = @id),
 lanes AS (
   SELECT l.id, l.priority, CASE WHEN l.id = mine.lane THEN mine.at ELSE @now END AS at, CASE WHEN l.id = mine.lane THEN mine.lo ELSE 9223372036854775807 END AS lo
-    FROM mine INNER JOIN pawl.outbox_lane l ON l.queue = mine.queue AND l.priority <= mine.priority),
+    FROM mine INNER JOIN pawl.outbox_lane l ON pawl.exactly(l.queue, mine.queue) AND l.priority <= mine.priority),
 look AS (
   SELECT w.n, w.at FROM (
     SELECT TOP (@look) r.n, r.at FROM lanes

@@ -5,7 +5,7 @@ SELECT N'queue' AS kind, l.queue, l.id AS lane, pawl.epoch(h.at) AS at, h.lo AS 
      FROM (SELECT TOP (50) x.at, x.lo, x.n FROM pawl.outbox_ready x pawl.unlocked() WHERE x.lane = l.id AND x.at <= @began ORDER BY x.at, x.lo) r
     CROSS APPLY (
       SELECT TOP (1) m.topic FROM pawl.outbox_message m pawl.unlocked() WHERE m.id >= r.lo AND m.id < r.lo + CASE WHEN r.n < 50 THEN r.n ELSE 50 END
-         AND NOT EXISTS (SELECT 1 FROM pawl.outbox_pause p WHERE p.kind = N'topic' AND p.name = m.topic AND p.ending = 0)) t
+         AND NOT EXISTS (SELECT 1 FROM pawl.outbox_pause p WHERE p.kind = N'topic' AND pawl.exactly(p.name, m.topic) AND p.ending = 0)) t
     ORDER BY r.at, r.lo) h
  WHERE NOT pawl.paused(l.queue)
 UNION ALL

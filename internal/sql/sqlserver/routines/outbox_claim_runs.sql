@@ -15,7 +15,7 @@ DECLARE @runs TABLE (nr int NOT NULL, at datetime2(7) NOT NULL, lo bigint NOT NU
 WHILE @need > 0 AND NOT pawl.paused(@queue)
 BEGIN
   SET @lane = NULL;
-  SELECT TOP (1) @lane = l.id, @priority = l.priority FROM pawl.outbox_lane l WHERE l.queue = @queue AND l.priority > @priority ORDER BY l.priority;
+  SELECT TOP (1) @lane = l.id, @priority = l.priority FROM pawl.outbox_lane l WHERE pawl.exactly(l.queue, @queue) AND l.priority > @priority ORDER BY l.priority;
   IF @lane IS NULL BREAK;
   SET @take = CASE WHEN @need < 50 THEN @need ELSE 50 END;
   WHILE @need > 0

@@ -21,7 +21,7 @@ ELSE
 SELECT @seen = COUNT(*), @high = MAX(f.id) FROM @found f;
 INSERT INTO @pick (id)
 SELECT TOP (@most) f.id FROM @found f INNER JOIN pawl.outbox_message m ON m.id = f.id LEFT JOIN pawl.outbox_lane l ON l.id = m.lane
- WHERE (@topic IS NULL OR m.topic = @topic) AND (@queue IS NULL OR l.queue = @queue) AND (@error IS NULL OR pawl.contains(f.last_error, @error))
+ WHERE (@topic IS NULL OR m.topic = @topic) AND (@queue IS NULL OR pawl.exactly(l.queue, @queue)) AND (@error IS NULL OR pawl.contains(f.last_error, @error))
    AND (@since IS NULL OR f.updated_at >= @since) AND (@before IS NULL OR f.updated_at < @before)
  ORDER BY f.id;
 SELECT @got = COUNT(*), @last = MAX(p.id) FROM @pick p;

@@ -24,7 +24,7 @@ EXEC pawl.check_headers @headers OUTPUT;
 IF @due_time_utc < '1970-01-01' SET @due_time_utc = NULL;
 IF @message_id = CAST(N'00000000-0000-0000-0000-000000000000' AS uniqueidentifier) SET @message_id = NULL;
 SET @given = CASE WHEN @message_id IS NULL THEN 0 ELSE 1 END;
-SELECT @lane = l.id FROM pawl.outbox_lane l WHERE l.queue = @queue AND l.priority = @priority;
+SELECT @lane = l.id FROM pawl.outbox_lane l WHERE pawl.exactly(l.queue, @queue) AND l.priority = @priority;
 IF @lane IS NULL
 BEGIN
   SET @lane = pawl.outbox_lane_number(@queue, @priority);

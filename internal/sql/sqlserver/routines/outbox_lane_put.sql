@@ -9,7 +9,7 @@ pawl.begin_insert()
 INSERT INTO pawl.outbox_lane (id, queue, priority)
 SELECT @id, @queue, @priority
  WHERE NOT EXISTS (SELECT 1 FROM pawl.outbox_lane l WITH (UPDLOCK, HOLDLOCK) WHERE l.id = @id)
-   AND NOT EXISTS (SELECT 1 FROM pawl.outbox_lane l WITH (UPDLOCK, HOLDLOCK) WHERE l.queue = @queue AND l.priority = @priority);
+   AND NOT EXISTS (SELECT 1 FROM pawl.outbox_lane l WITH (UPDLOCK, HOLDLOCK) WHERE pawl.exactly(l.queue, @queue) AND l.priority = @priority);
 SET @new = @@ROWCOUNT;
 pawl.end_insert()
 RETURN @new;

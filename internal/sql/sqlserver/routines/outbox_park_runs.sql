@@ -14,7 +14,7 @@ SELECT p.name, p.lane FROM pawl.outbox_pause p WITH (REPEATABLEREAD) WHERE p.kin
 pawl.take()
 INSERT INTO pawl.outbox_ready (lane, at, lo, n, retry, suspect)
 SELECT coalesce(p.lane, t.lane), t.at, t.lo, t.n, t.retry, t.suspect
-  FROM @taken t INNER JOIN @run r ON r.nr = t.nr LEFT JOIN @pause p ON p.name = r.topic;
+  FROM @taken t INNER JOIN @run r ON r.nr = t.nr LEFT JOIN @pause p ON pawl.exactly(p.name, r.topic);
 SELECT @got = coalesce(SUM(t.n), 0) FROM @taken t;
 pawl.end_own()
 RETURN @got;

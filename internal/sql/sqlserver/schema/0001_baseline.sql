@@ -29,9 +29,10 @@ CREATE SEQUENCE pawl.outbox_single AS bigint START WITH 140737488355328 INCREMEN
 CREATE TABLE pawl.outbox_lane (
   id       bigint NOT NULL PRIMARY KEY,
   queue    nvarchar(510) COLLATE Latin1_General_100_BIN2 NOT NULL,
-  priority smallint NOT NULL
+  priority smallint NOT NULL,
+  size     AS DATALENGTH(queue)
 );
-CREATE UNIQUE INDEX queue ON pawl.outbox_lane (queue, priority);
+CREATE UNIQUE INDEX queue ON pawl.outbox_lane (queue, size, priority);
 -- md5('default/0'), first 8 bytes: what most programs use is known from the start.
 INSERT INTO pawl.outbox_lane (id, queue, priority) VALUES (4828129222919567135, N'default', 0);
 
@@ -236,6 +237,7 @@ CREATE TABLE pawl.timer (
   created_at     datetime2(7) NOT NULL DEFAULT SYSUTCDATETIME(),
   processed_at   datetime2(7),
   last_error     nvarchar(max) COLLATE Latin1_General_100_BIN2,
+  size           AS DATALENGTH("key"),
   PRIMARY KEY (id) WITH (ALLOW_PAGE_LOCKS = OFF)
 );
 CREATE INDEX pending ON pawl.timer (at, id) WHERE status = 0 WITH (ALLOW_PAGE_LOCKS = OFF);
@@ -244,7 +246,7 @@ CREATE INDEX claimed ON pawl.timer (owner) WHERE status = 1 WITH (ALLOW_PAGE_LOC
 CREATE INDEX past ON pawl.timer (processed_at, id) WHERE status >= 2 WITH (ALLOW_PAGE_LOCKS = OFF);
 CREATE UNIQUE INDEX supplied ON pawl.timer (timer_id) WHERE supplied = 1 WITH (ALLOW_PAGE_LOCKS = OFF);
 -- One pending timer a key. Whoever schedules a key again takes it from a claimed one.
-CREATE UNIQUE INDEX keyed ON pawl.timer ("key") WHERE "key" IS NOT NULL AND status < 2 WITH (ALLOW_PAGE_LOCKS = OFF);
+CREATE UNIQUE INDEX keyed ON pawl.timer ("key", size) WHERE "key" IS NOT NULL AND status < 2 WITH (ALLOW_PAGE_LOCKS = OFF);
 
 -- What a batch of timers is passed as; due is in microseconds since 1970.
 CREATE TYPE pawl.timer_list AS TABLE (
@@ -287,9 +289,10 @@ CREATE TABLE pawl.job (
   last_error    nvarchar(max) COLLATE Latin1_General_100_BIN2,  -- why its schedule cannot be followed
   version       bigint NOT NULL DEFAULT 1, -- grows with every change but those of the two times
   created_at    datetime2(7) NOT NULL DEFAULT SYSUTCDATETIME(),
-  updated_at    datetime2(7) NOT NULL DEFAULT SYSUTCDATETIME()
+  updated_at    datetime2(7) NOT NULL DEFAULT SYSUTCDATETIME(),
+  size          AS DATALENGTH(name)
 );
-CREATE UNIQUE INDEX name ON pawl.job (name);
+CREATE UNIQUE INDEX name ON pawl.job (name, size);
 CREATE INDEX due ON pawl.job (due_at, id) WHERE due_at IS NOT NULL;
 
 -- A run is its message: id is the message's position. As long as outcome is null
@@ -345,8 +348,9 @@ CREATE TABLE pawl.outbox_pause (
   actor  nvarchar(510) COLLATE Latin1_General_100_BIN2 NOT NULL,
   reason nvarchar(max) COLLATE Latin1_General_100_BIN2,
   ending bit NOT NULL DEFAULT 0, -- it is over, but not all is back yet
-  UNIQUE (kind, name)
+  size   AS DATALENGTH(name)
 );
+CREATE UNIQUE INDEX name ON pawl.outbox_pause (kind, name, size);
 
 -- Processes that work on this database. One that crashed stays until somebody
 -- tidies up: it is known by its expiry.
