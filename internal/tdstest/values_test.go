@@ -195,6 +195,7 @@ func TestNamedProcedure(t *testing.T) {
 	var n int64
 	rows, err := pool.Query("pawl.claim", sql.Named("queue", "q"), sql.Named("n", sql.Out{Dest: &n}), &status)
 	must(t, err)
+	defer rows.Close()
 	var ids []int64
 	for again := true; again; again = rows.NextResultSet() {
 		for rows.Next() {

@@ -164,12 +164,15 @@ func dropOthers(ctx context.Context, pool *sql.DB, schema string, pawls []string
 			drops = append(drops, fmt.Sprintf(`DROP TABLE "%s"."%s"`, schema, name))
 		}
 	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
 	for _, d := range drops {
 		if _, err := pool.ExecContext(ctx, d); err != nil {
 			return err
 		}
 	}
-	return rows.Err()
+	return nil
 }
 
 // objects lists what is in a schema, in an order in which it can be dropped.

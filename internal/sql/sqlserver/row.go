@@ -45,21 +45,8 @@ func (r *row) Scan(dest ...any) error {
 
 // assign stores a value of the driver's behind a pointer.
 func assign(dest, v any) error {
-	if bytes, ok := dest.(*[]byte); ok && v == nil {
-		*bytes = nil
-		return nil
-	}
 	if d := reflect.ValueOf(dest).Elem(); d.Kind() == reflect.Pointer {
-		if v == nil {
-			d.SetZero()
-			return nil
-		}
-		inner := reflect.New(d.Type().Elem())
-		if err := assign(inner.Interface(), v); err != nil {
-			return err
-		}
-		d.Set(inner)
-		return nil
+		return assignPointer(d, v)
 	}
 	switch d := dest.(type) {
 	case *int64:
@@ -75,6 +62,10 @@ func assign(dest, v any) error {
 	case *string:
 		return into(d, v)
 	case *[]byte:
+		if v == nil {
+			*d = nil
+			return nil
+		}
 		return into(d, v)
 	case *time.Time:
 		if err := into(d, v); err != nil {
@@ -83,15 +74,32 @@ func assign(dest, v any) error {
 		*d = inUTC(*d)
 		return nil
 	case *[16]byte:
-		var raw []byte
-		if err := into(&raw, v); err != nil {
-			return err
-		}
-		id, err := fromWire(raw)
-		*d = id
-		return err
+		return assignID(d, v)
 	}
 	return fmt.Errorf("cannot be read into a %T", dest)
+}
+
+// assignPointer stores nil for null.
+func assignPointer(dest reflect.Value, v any) error {
+	if v == nil {
+		dest.SetZero()
+		return nil
+	}
+	inner := reflect.New(dest.Type().Elem())
+	if err := assign(inner.Interface(), v); err != nil {
+		return err
+	}
+	dest.Set(inner)
+	return nil
+}
+
+func assignID(dest *[16]byte, v any) (err error) {
+	var raw []byte
+	if err := into(&raw, v); err != nil {
+		return err
+	}
+	*dest, err = fromWire(raw)
+	return err
 }
 
 func number(v any, set func(int64)) error {

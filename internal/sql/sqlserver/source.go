@@ -82,6 +82,7 @@ func typeName(t reflect.Type) string {
 type text struct {
 	own     string // as a literal, for a transaction of pawl's own: it returns one result set
 	foreign string // as a literal, for a caller's: its result is rows affected
+	batch   string // foreign, as it is sent
 	declare string // of its parameters, as a literal; empty if there are none
 	params  int
 	changes bool // it returns how many rows it changed
@@ -113,6 +114,7 @@ func (db *DB) textOf(s *engine.Statement) *text {
 		}
 	}
 	t.own, t.foreign = quoteText(own), quoteText(foreign)
+	t.batch = t.within()
 	db.texts.Store(s, t)
 	return t
 }

@@ -3,7 +3,7 @@ package sqlserver
 import (
 	"context"
 	"database/sql"
-	"strconv"
+	"fmt"
 	"strings"
 
 	"github.com/bravellian/pawl/internal/engine"
@@ -16,11 +16,11 @@ import (
 //
 // An error ends its statement and, by TRY, those after it; what was done before stays until
 // the caller rolls back, unless XACT_ABORT is ON.
-var (
+const (
 	guard = `SET NOCOUNT ON;
-IF @@TRANCOUNT = 0 THROW ` + strconv.Itoa(errNoTransaction) + `, 'no transaction is open', 1;
+IF @@TRANCOUNT = 0 THROW %d, 'no transaction is open', 1;
 IF EXISTS (SELECT 1 FROM sys.dm_exec_sessions s WHERE s.session_id = @@SPID AND s.transaction_isolation_level NOT IN (2, 3, 4))
-  THROW ` + strconv.Itoa(errIsolation) + `, 'this transaction is SNAPSHOT or READ UNCOMMITTED, and needs READ COMMITTED', 1;
+  THROW %d, 'this transaction is SNAPSHOT or READ UNCOMMITTED, and needs READ COMMITTED', 1;
 BEGIN TRY
 `
 	guarded = `END TRY
@@ -28,6 +28,15 @@ BEGIN CATCH
 THROW;
 END CATCH`
 )
+
+// within returns the batch of a statement in a caller's transaction.
+func (t *text) within() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, guard, errNoTransaction, errIsolation)
+	t.call(&b, t.foreign, 0)
+	b.WriteString(guarded)
+	return b.String()
+}
 
 // DoTx runs one call in the caller's transaction.
 func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
@@ -40,11 +49,6 @@ func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 	defer cancel()
-	t := db.textOf(s)
-	var b strings.Builder
-	b.WriteString(guard)
-	t.call(&b, t.foreign, 0)
-	b.WriteString(guarded)
 	args, err := db.arguments(s.Args(nil, call.Operation, nil))
 	if err != nil {
 		return &engine.Error{Op: call.Name(), Err: err}
@@ -52,7 +56,7 @@ func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
 	if len(args) == 0 { // the driver sends a batch without arguments as it is, and NOCOUNT would stay
 		args = append(args, 0)
 	}
-	res, err := engine.Plain(tx).ExecContext(ctx, b.String(), args...)
+	res, err := engine.Plain(tx).ExecContext(ctx, db.textOf(s).batch, args...)
 	if err == nil {
 		call.N, err = res.RowsAffected()
 	}

@@ -30,53 +30,39 @@ func (db *DB) arguments(args []any) ([]any, error) {
 }
 
 func (db *DB) argument(a any) (any, error) {
+	if v := reflect.ValueOf(a); v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return nil, nil // for mssql.NullUniqueIdentifier the driver sends sixteen bytes after a length of none
+		}
+		return db.argument(v.Elem().Interface())
+	}
 	switch a := a.(type) {
 	case string:
 		return mssql.NVarCharMax(a), nil
-	case *string:
-		if a != nil {
-			return mssql.NVarCharMax(*a), nil
-		}
-		return nil, nil
 	case [16]byte:
 		return mssql.UniqueIdentifier(a), nil
-	case *[16]byte:
-		if a != nil {
-			return mssql.UniqueIdentifier(*a), nil
-		}
-		return nil, nil // for mssql.NullUniqueIdentifier the driver sends sixteen bytes after a length of none
 	case time.Duration:
 		return a.Microseconds(), nil
-	case *time.Duration:
-		if a != nil {
-			return a.Microseconds(), nil
-		}
-		return nil, nil
 	case time.Time:
 		return a.UTC(), nil
-	case *time.Time:
-		if a != nil {
-			return a.UTC(), nil
-		}
-		return nil, nil
+	case []byte:
+		return a, nil
 	}
-	v := reflect.ValueOf(a)
-	if t, ok := tableTypes()[v.Type()]; ok {
-		return db.table(t, v), nil
-	}
-	if v.Kind() == reflect.Slice && v.Type() != reflect.TypeFor[[]byte]() {
-		if v.IsNil() && v.Type().Elem().Kind() != reflect.Struct {
-			return nil, nil
-		}
-		return list(v)
-	}
-	if v.Kind() == reflect.Pointer {
-		if v.IsNil() {
-			return nil, nil
-		}
-		return v.Elem().Interface(), nil
+	if v := reflect.ValueOf(a); v.Kind() == reflect.Slice {
+		return db.listArgument(v)
 	}
 	return a, nil
+}
+
+// listArgument sends a list as a table or as JSON.
+func (db *DB) listArgument(v reflect.Value) (any, error) {
+	if name, ok := tableTypes()[v.Type()]; ok {
+		return db.table(name, v), nil
+	}
+	if v.IsNil() && v.Type().Elem().Kind() != reflect.Struct {
+		return nil, nil
+	}
+	return list(v)
 }
 
 // table sends a list as a table of one of pawl's types. Times are microseconds since 1970.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -62,7 +63,8 @@ func TestErrorClasses(t *testing.T) {
 			if c.again {
 				want = engine.MaxAttempts
 			}
-			if n := len(w.requests()); n != want {
+			attempts := slices.DeleteFunc(w.requests(), func(r *tdstest.Request) bool { return strings.Contains(r.SQL, "generation_look") }) // in the background
+			if n := len(attempts); n != want {
 				t.Errorf("%d attempts, want %d", n, want)
 			}
 			tx, err := w.pool.BeginTx(t.Context(), nil)
@@ -225,7 +227,7 @@ func TestUnreachableOnTheWire(t *testing.T) {
 			})
 			db, err := sqlserver.Open(s.URL())
 			enginetest.Must(t, err)
-			defer db.Close()
+			t.Cleanup(func() { _ = db.Close() })
 			err = db.Do(t.Context(), extend())
 			enginetest.WantClass(t, err, class)
 			if strings.Contains(err.Error(), "secret") {
@@ -239,7 +241,7 @@ func TestUnreachableOnTheWire(t *testing.T) {
 	s.Refuse(true)
 	db, err := sqlserver.Open(s.URL())
 	enginetest.Must(t, err)
-	defer db.Close()
+	t.Cleanup(func() { _ = db.Close() })
 	enginetest.WantClass(t, db.Do(t.Context(), extend()), engine.ErrUnreachable)
 	enginetest.WantClass(t, db.CheckSchema(t.Context()), engine.ErrUnreachable)
 	enginetest.WantClass(t, db.Migrate(t.Context()), engine.ErrUnreachable)
