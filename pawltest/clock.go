@@ -13,8 +13,7 @@ import (
 // computes due times from time.Now needs no change. Code that is to see the moved
 // time takes Now.
 //
-// On PostgreSQL the server's clock decides, which nobody can move: Advance and Set
-// fail the test.
+// On a server its clock decides, which a test cannot move: Advance and Set fail the test.
 type Clock struct {
 	t       testing.TB
 	movable bool
@@ -80,6 +79,6 @@ func (c *Clock) Set(at time.Time) {
 func (c *Clock) check() {
 	c.t.Helper()
 	if !c.movable {
-		c.t.Fatalf("pawltest: on PostgreSQL the server's clock decides what is due, and a test cannot move it: use pawltest.New, a SQLite database")
+		c.t.Fatalf("pawltest: the server's clock decides what is due, and a test cannot move it: use pawltest.New, a SQLite database")
 	}
 }

@@ -13,12 +13,13 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/postgres"
+	"github.com/bravellian/pawl/internal/testmssql"
 	"github.com/bravellian/pawl/internal/testpg"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/pawltest"
 )
 
-// each runs a test on both engines, side by side.
+// each runs a test on every engine, side by side.
 func each(t *testing.T, test func(t *testing.T, open func(testing.TB, ...pawltest.Options) *pawltest.DB)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
@@ -29,6 +30,12 @@ func each(t *testing.T, test func(t *testing.T, open func(testing.TB, ...pawltes
 		t.Parallel()
 		test(t, onPostgres)
 	})
+	if url, ok := testmssql.URL(); ok {
+		t.Run("sqlserver", func(t *testing.T) {
+			t.Parallel()
+			test(t, func(t testing.TB, opts ...pawltest.Options) *pawltest.DB { return pawltest.SQLServer(t, url, opts...) })
+		})
+	}
 }
 
 func onPostgres(t testing.TB, opts ...pawltest.Options) *pawltest.DB {

@@ -31,24 +31,34 @@ type item struct {
 type queries struct{ messages, timers string }
 
 const (
-	// The first five columns are in each engine's own words. What waits as a timer
-	// has timerStatus.
-	messageColumns = `, topic, correlation_id, headers, queue, priority, NULL AS key, retry_count, status FROM pawl.outbox_item ORDER BY id`
-	timerColumns   = `, t.topic, t.correlation_id, t.headers, l.queue, l.priority, t.key, t.retry_count, 5 AS status
-  FROM pawl.timer t JOIN pawl.outbox_lane l ON l.id = t.lane WHERE t.status = 0 ORDER BY t.due_time, t.id`
+	// The first five columns are in each engine's SQL, and so is the hint. Pending timers have
+	// timerStatus.
+	messageColumns = `, topic, correlation_id, headers, queue, priority, NULL AS "key", retry_count, status FROM pawl.outbox_item`
+	messageOrder   = ` ORDER BY id`
+	timerColumns   = `, t.topic, t.correlation_id, t.headers, l.queue, l.priority, t."key", t.retry_count, 5 AS status FROM pawl.timer t`
+	timerOrder     = ` JOIN pawl.outbox_lane l ON l.id = t.lane WHERE t.status = 0 ORDER BY t.due_time, t.id`
 )
 
 func sqliteQueries(names engine.Names) queries {
 	return queries{
-		messages: names.Render(`SELECT id, lower(hex(message_id)), CAST(payload AS BLOB), created_at, due_at` + messageColumns),
-		timers:   names.Render(`SELECT t.id, lower(hex(t.timer_id)), CAST(t.payload AS BLOB), t.created_at, t.due_time` + timerColumns),
+		messages: names.Render(`SELECT id, lower(hex(message_id)), CAST(payload AS BLOB), created_at, due_at` + messageColumns + messageOrder),
+		timers:   names.Render(`SELECT t.id, lower(hex(t.timer_id)), CAST(t.payload AS BLOB), t.created_at, t.due_time` + timerColumns + timerOrder),
 	}
 }
 
 func postgresQueries(names engine.Names) queries {
 	return queries{
-		messages: names.Render(`SELECT id, message_id::text, payload, (extract(epoch FROM created_at) * 1000000)::bigint, (extract(epoch FROM due_at) * 1000000)::bigint` + messageColumns),
-		timers:   names.Render(`SELECT t.id, t.timer_id::text, t.payload, (extract(epoch FROM t.created_at) * 1000000)::bigint, (extract(epoch FROM t.due_time) * 1000000)::bigint` + timerColumns),
+		messages: names.Render(`SELECT id, message_id::text, payload, (extract(epoch FROM created_at) * 1000000)::bigint, (extract(epoch FROM due_at) * 1000000)::bigint` + messageColumns + messageOrder),
+		timers:   names.Render(`SELECT t.id, t.timer_id::text, t.payload, (extract(epoch FROM t.created_at) * 1000000)::bigint, (extract(epoch FROM t.due_time) * 1000000)::bigint` + timerColumns + timerOrder),
+	}
+}
+
+func sqlserverQueries(names engine.Names) queries {
+	// Without row versions a query from outside waits for rows of open transactions.
+	const hint = ` WITH (READPAST, READCOMMITTEDLOCK)`
+	return queries{
+		messages: names.Render(`SELECT id, CAST(message_id AS char(36)), payload, DATEDIFF_BIG(microsecond, '1970-01-01', created_at), DATEDIFF_BIG(microsecond, '1970-01-01', due_at)` + messageColumns + hint + messageOrder),
+		timers:   names.Render(`SELECT t.id, CAST(t.timer_id AS char(36)), t.payload, DATEDIFF_BIG(microsecond, '1970-01-01', t.created_at), DATEDIFF_BIG(microsecond, '1970-01-01', t.due_time)` + timerColumns + hint + timerOrder),
 	}
 }
 
