@@ -43,9 +43,7 @@ BEGIN
   SELECT @got = COUNT(*) FROM @done;
   IF EXISTS (SELECT 1 FROM @done d INNER JOIN pawl.outbox_join_member m ON m.id = d.id WHERE m.status = 2)
   BEGIN
-    SET @json = N'[';
-    SELECT @json = @json + CASE WHEN @json = N'[' THEN N'' ELSE N',' END + CAST(d.id AS nvarchar(20)) FROM @done d;
-    SET @json = @json + N']';
+    SET @json = (SELECT d.id FROM @done d ORDER BY d.id FOR JSON PATH);
     EXEC pawl.outbox_join_reopen @json;
   END;
 END;

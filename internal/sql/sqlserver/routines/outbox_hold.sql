@@ -1,6 +1,6 @@
 -- Hold messages where they are until the transaction ends (layout rule 7). @ids is a JSON
--- array of positions. A run that is being moved makes us wait and then is gone; the next
--- look finds where it went. @settled is a JSON array of the runs, with lo and n, that are
+-- array of positions, each as id. A run that is being moved makes us wait and then is gone;
+-- the next look finds where it went. @settled is a JSON array of the runs, with lo and n, that are
 -- settled among them, null if none is; @gone the first message that is no longer anywhere. A run is
 -- locked by its clustered key, which is what a claim locks first: claims pass it by.
 CREATE PROCEDURE pawl.outbox_hold @ids nvarchar(max), @settled nvarchar(max) OUTPUT, @gone bigint OUTPUT AS
@@ -10,7 +10,7 @@ DECLARE @id bigint = 0, @next bigint, @end bigint = 0, @is bit = 0, @lo bigint, 
 DECLARE @asked TABLE (id bigint NOT NULL PRIMARY KEY);
 DECLARE @over TABLE (lo bigint NOT NULL PRIMARY KEY);
 SELECT @settled = NULL, @gone = NULL;
-INSERT INTO @asked (id) SELECT DISTINCT CAST(x.value AS bigint) FROM OPENJSON(@ids) x WHERE x.value IS NOT NULL;
+INSERT INTO @asked (id) SELECT DISTINCT x.id FROM OPENJSON(@ids) WITH (id bigint) x WHERE x.id IS NOT NULL;
 WHILE 1 = 1
 BEGIN
   SELECT @next = MIN(id) FROM @asked WHERE id > @id;

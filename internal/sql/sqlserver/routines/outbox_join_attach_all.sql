@@ -3,7 +3,7 @@
 -- nothing was attached. Two that attach the same message come one after the other: both hold it.
 CREATE PROCEDURE pawl.outbox_join_attach_all @join uniqueidentifier, @messages nvarchar(max) AS
 BEGIN
-DECLARE @got int = 0, @known int, @ids nvarchar(max) = N'[', @settled nvarchar(max), @gone bigint, @nr int = 0, @last int;
+DECLARE @got int = 0, @known int, @ids nvarchar(max), @settled nvarchar(max), @gone bigint, @nr int = 0, @last int;
 DECLARE @member TABLE (nr int NOT NULL PRIMARY KEY, message_id uniqueidentifier NOT NULL, carried bigint NOT NULL, id bigint);
 pawl.begin_own()
 INSERT INTO @member (nr, message_id, carried)
@@ -14,8 +14,7 @@ IF EXISTS (SELECT 1 FROM @member x WHERE x.id IS NULL)
 SELECT @got = 1 + coalesce(MIN(x.nr), -1) FROM @member x WHERE x.id IS NULL;
 IF @got = 0
 BEGIN
-  SELECT @ids = @ids + CASE WHEN @ids = N'[' THEN N'' ELSE N',' END + CAST(x.id AS nvarchar(20)) FROM @member x;
-  SET @ids = @ids + N']';
+  SET @ids = (SELECT x.id FROM @member x ORDER BY x.id FOR JSON PATH);
   EXEC pawl.outbox_hold @ids, @settled OUTPUT, @gone OUTPUT;
   SELECT @got = 1 + coalesce(MIN(x.nr), -1) FROM @member x WHERE x.id = @gone;
 END;

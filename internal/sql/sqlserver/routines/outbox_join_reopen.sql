@@ -1,11 +1,11 @@
 -- Take the failures of messages that were redriven back in joins that are still pending
--- (D-38). @ids is a JSON array of positions.
+-- (D-38). @ids is a JSON array of positions, each as id.
 CREATE PROCEDURE pawl.outbox_join_reopen @ids nvarchar(max) AS
 BEGIN
 DECLARE @back TABLE (id bigint NOT NULL PRIMARY KEY);
 pawl.join_tables()
 pawl.begin_own()
-INSERT INTO @back (id) SELECT DISTINCT CAST(x.value AS bigint) FROM OPENJSON(@ids) x;
+INSERT INTO @back (id) SELECT DISTINCT x.id FROM OPENJSON(@ids) WITH (id bigint) x;
 INSERT INTO @asked (nr, join_id)
 SELECT ROW_NUMBER() OVER (ORDER BY x.join_id), x.join_id
   FROM (SELECT DISTINCT m.join_id FROM @back b INNER LOOP JOIN pawl.outbox_join_member m WITH (FORCESEEK) ON m.id = b.id WHERE m.status = 2) x;
