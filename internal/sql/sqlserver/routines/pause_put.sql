@@ -12,8 +12,10 @@ BEGIN
 END
 ELSE
 BEGIN
+  pawl.begin_insert()
   INSERT INTO pawl.outbox_pause (kind, name, lane, reason, actor) VALUES (@kind, @name, @lane, @reason, @actor);
   SET @got = 1;
+  pawl.end_insert()
 END;
 pawl.end_own()
 RETURN @got;

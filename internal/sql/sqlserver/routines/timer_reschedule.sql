@@ -1,6 +1,6 @@
 -- Let a timer fire at another time, which may have an offset from UTC. Returns 0 if it fired
 -- or was cancelled, 1 otherwise.
-CREATE PROCEDURE pawl.timer_reschedule @timer_id uniqueidentifier, @due_time datetimeoffset(7) AS
+CREATE PROCEDURE pawl.timer_reschedule @timer_id uniqueidentifier, @due_time datetimeoffset AS
 BEGIN
 DECLARE @got int, @carried bigint = pawl.carried(@timer_id), @due datetime2(7) = pawl.check_due(@due_time), @target nvarchar(100) = CONCAT(N'timer ', LOWER(CONVERT(nvarchar(36), @timer_id)));
 SET NOCOUNT ON;

@@ -1,7 +1,7 @@
 -- Schedule a timer in the caller's transaction. With a key it replaces a pending one of that
 -- key. due_time may have an offset from UTC. timer_id is the timer's, and will be the
 -- message's as well: one that is given, or the one that pawl makes.
-CREATE PROCEDURE pawl.timer_schedule @topic nvarchar(max), @payload nvarchar(max), @due_time datetimeoffset(7), @correlation_id nvarchar(max) = NULL, @key nvarchar(max) = NULL,
+CREATE PROCEDURE pawl.timer_schedule @topic nvarchar(max), @payload nvarchar(max), @due_time datetimeoffset, @correlation_id nvarchar(max) = NULL, @key nvarchar(max) = NULL,
   @timer_id uniqueidentifier = NULL OUTPUT, @headers nvarchar(max) = NULL, @queue nvarchar(max) = N'default', @priority int = 0, @max_payload bigint = 1048576 AS
 BEGIN
 DECLARE @id bigint, @one int = FLOOR(RAND() * 4096), @two int = FLOOR(RAND() * 16384), @lane bigint, @given bit, @keyed bit = CASE WHEN DATALENGTH(@key) > 0 THEN 1 ELSE 0 END;
