@@ -100,13 +100,9 @@ func (f *examineFixture) repair(evidence string) {
 // then (D-116).
 func (f *examineFixture) withoutTrail() {
 	f.t.Helper()
-	rename := func(from, to string) {
-		_, err := f.db.SQL.ExecContext(f.ctx(), "ALTER TABLE "+f.db.Table(from)+" RENAME TO "+to)
-		f.check(err)
-	}
-	rename("audit_trail", "elsewhere")
+	f.db.Rename(f.t, "audit_trail", "elsewhere")
 	f.admin().Examine(f.ctx(), admin.ExamineOptions{Fix: true, Timeout: time.Minute})
-	rename("elsewhere", "audit_trail")
+	f.db.Rename(f.t, "elsewhere", "audit_trail")
 }
 
 // noted is how much the doctor mended of something, by the audit trail.
@@ -308,7 +304,7 @@ func (f *examineFixture) never() string {
 // A step is counted in a transaction that is open while the doctor mends: it has to
 // wait, and then to count that step as well.
 func TestExamineJoinsRepairWaitsForAStep(t *testing.T) {
-	eachPostgres(t, func(t *testing.T, e dbtest.Engine) {
+	eachServer(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExamine(t, e)
 		id := f.fan(3)
 		f.end(1, false)
@@ -317,19 +313,14 @@ func TestExamineJoinsRepairWaitsForAStep(t *testing.T) {
 		msgs, err := f.box.ClaimFrom(f.ctx(), steps, owner, time.Minute, 1)
 		f.check(err)
 		tx := f.begin()
-		_, err = tx.ExecContext(f.ctx(), fmt.Sprintf(f.render("SELECT {outbox_ack}('%s', ARRAY[%d])"), owner, msgs[0].Position))
+		_, err = tx.ExecContext(f.ctx(), f.db.Call("outbox_ack", fmt.Sprintf("'%s'", owner), f.db.IDs(int64(msgs[0].Position))))
 		f.check(err)
-		var pid int
-		f.check(tx.QueryRowContext(f.ctx(), "SELECT pg_backend_pid()").Scan(&pid))
+		waits := f.db.Blocks(t, tx)
 		mended := make(chan health.Finding, 1)
 		go func() {
 			mended <- worstOf(t, f.examine(admin.ExamineOptions{Fix: true, Timeout: time.Minute}), "joins")
 		}()
-		dbtest.Until(t, "the doctor waits", func() bool {
-			var waiting bool
-			f.db.Row(t, fmt.Sprintf("SELECT EXISTS (SELECT FROM pg_stat_activity WHERE %d = ANY (pg_blocking_pids(pid)))", pid), &waiting)
-			return waiting
-		})
+		dbtest.Until(t, "the doctor waits", waits)
 		f.check(tx.Commit())
 		if found := <-mended; found.Level != health.Note {
 			t.Errorf("%+v", found)

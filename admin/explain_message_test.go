@@ -193,7 +193,7 @@ func TestExplainMessageTopicResuming(t *testing.T) {
 		f.pause(admin.Topic, "t", "")
 		f.park(id)
 		other := f.enqueue(outbox.Message{})
-		f.exec("UPDATE " + f.db.Table("outbox_pause") + " SET ending = (1 = 1)")
+		f.exec("UPDATE " + f.db.Table("outbox_pause") + " SET ending = " + f.db.Bool(true))
 		x := f.explain(id.String(), "topic_resuming")
 		f.next(x, "pawl resume topic t")
 		f.explain(other.String(), "queued") // never parked, so nothing holds it

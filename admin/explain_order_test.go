@@ -62,7 +62,7 @@ func TestExplainOrderParked(t *testing.T) {
 		id := f.enqueue(outbox.Message{})
 		f.pause(admin.Topic, "t", "")
 		f.park(id)
-		f.exec("UPDATE " + f.db.Table("outbox_pause") + " SET ending = (1 = 1)")
+		f.exec("UPDATE " + f.db.Table("outbox_pause") + " SET ending = " + f.db.Bool(true))
 		f.pause(admin.Queue, "default", "")
 		f.explain(id.String(), "queue_paused", "topic_resuming", "no_worker")
 	})

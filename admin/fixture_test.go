@@ -18,9 +18,9 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-// eachPostgres runs a test on every engine that has concurrent writers and routines,
+// eachServer runs a test on every engine that has concurrent writers and routines,
 // beside the package's others.
-func eachPostgres(t *testing.T, test func(t *testing.T, e dbtest.Engine)) {
+func eachServer(t *testing.T, test func(t *testing.T, e dbtest.Engine)) {
 	t.Helper()
 	t.Parallel()
 	for _, e := range dbtest.Engines() {

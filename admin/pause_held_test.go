@@ -3,7 +3,7 @@ package admin_test
 import (
 	"context"
 	"database/sql"
-	"strings"
+	"fmt"
 	"testing"
 	"time"
 
@@ -13,30 +13,34 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-func (f *fixture) exec(tx *sql.Tx, query string, args ...any) {
+func (f *fixture) exec(tx *sql.Tx, query string) {
 	f.t.Helper()
-	if _, err := tx.ExecContext(f.ctx(), query, args...); err != nil {
+	if _, err := tx.ExecContext(f.ctx(), query); err != nil {
 		f.t.Fatalf("%s: %v", query, err)
 	}
 }
 
-// waiting reports whether somebody waits for a lock in this database's schema.
-func (f *fixture) waiting() bool {
+// parkIn has a transaction park six messages of topic p that were claimed together.
+func (f *fixture) parkIn(tx *sql.Tx, owner outbox.OwnerToken, lo outbox.Position) {
 	f.t.Helper()
-	schema := strings.TrimSuffix(f.db.Table(""), ".")
-	return f.db.Count(f.t, "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%"+schema+"%'") > 0
+	args := []string{fmt.Sprintf("ARRAY['%s'::uuid]", owner), f.db.IDs(int64(lo)), "ARRAY[6]", "ARRAY['p']"}
+	if f.db.Engine() == "sqlserver" {
+		args = []string{fmt.Sprintf(`N'[{"owner":"%s","lo":%d,"n":6,"topic":"p"}]'`, owner, lo)}
+	}
+	f.exec(tx, f.db.Call("outbox_park_runs", args...))
 }
 
 // resuming resumes topic p beside an open transaction until it waits for that, or
 // is through, and returns a function that waits for its end.
-func (f *fixture) resuming() (wait func()) {
+func (f *fixture) resuming(tx *sql.Tx) (wait func()) {
 	f.t.Helper()
+	waits := f.db.Blocks(f.t, tx)
 	ended := make(chan error, 1)
 	go func() {
 		_, err := f.Admin.Resume(f.ctx(), admin.Topic, "p")
 		ended <- err
 	}()
-	dbtest.Until(f.t, "the resume waits or is through", func() bool { return len(ended) > 0 || f.waiting() })
+	dbtest.Until(f.t, "the resume waits or is through", func() bool { return len(ended) > 0 || waits() })
 	return func() { f.t.Helper(); f.check(<-ended) }
 }
 
@@ -55,16 +59,15 @@ func (f *fixture) all(n int) {
 
 // A worker that parks while the pause ends does so before, or not at all.
 func TestResumeWaitsForPark(t *testing.T) {
-	eachPostgres(t, func(t *testing.T, e dbtest.Engine) {
+	eachServer(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		ids := f.mixed(6, "p")["p"]
 		f.pause(admin.Topic, "p")
 		owner, _ := f.claim(time.Minute, 6)
 		tx := f.db.Begin(t)
 		defer tx.Rollback()
-		park := "SELECT " + f.db.Table("outbox_park_runs") + "(ARRAY[$1]::uuid[], ARRAY[$2]::bigint[], ARRAY[6], ARRAY['p'])"
-		f.exec(tx, park, owner.String(), int64(ids[0]))
-		wait := f.resuming()
+		f.parkIn(tx, owner, ids[0])
+		wait := f.resuming(tx)
 		f.check(tx.Commit())
 		wait()
 		f.all(6)
@@ -72,16 +75,15 @@ func TestResumeWaitsForPark(t *testing.T) {
 }
 
 func TestResumeAfterParkRolledBack(t *testing.T) {
-	eachPostgres(t, func(t *testing.T, e dbtest.Engine) {
+	eachServer(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		ids := f.mixed(6, "p")["p"]
 		f.pause(admin.Topic, "p")
 		owner, _ := f.claim(time.Minute, 6)
 		tx := f.db.Begin(t)
 		defer tx.Rollback()
-		park := "SELECT " + f.db.Table("outbox_park_runs") + "(ARRAY[$1]::uuid[], ARRAY[$2]::bigint[], ARRAY[6], ARRAY['p'])"
-		f.exec(tx, park, owner.String(), int64(ids[0]))
-		wait := f.resuming()
+		f.parkIn(tx, owner, ids[0])
+		wait := f.resuming(tx)
 		f.check(tx.Rollback())
 		wait()
 		if n := f.park(owner, ids[0], 6, "p"); n != 6 {
@@ -94,17 +96,18 @@ func TestResumeAfterParkRolledBack(t *testing.T) {
 // A park that meets the end of a pause that is not committed yet waits for it, and
 // parks nothing.
 func TestParkWaitsForPause(t *testing.T) {
-	eachPostgres(t, func(t *testing.T, e dbtest.Engine) {
+	eachServer(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		ids := f.mixed(6, "p")["p"]
 		f.pause(admin.Topic, "p")
 		owner, _ := f.claim(time.Minute, 6)
 		tx := f.db.Begin(t)
 		defer tx.Rollback()
-		f.exec(tx, "UPDATE "+f.db.Table("outbox_pause")+" SET ending = true")
+		f.exec(tx, "UPDATE "+f.db.Table("outbox_pause")+" SET ending = "+f.db.Bool(true))
+		waits := f.db.Blocks(t, tx)
 		parked := make(chan int64, 1)
 		go func() { parked <- f.park(owner, ids[0], 6, "p") }()
-		dbtest.Until(t, "the park waits or is through", func() bool { return len(parked) > 0 || f.waiting() })
+		dbtest.Until(t, "the park waits or is through", func() bool { return len(parked) > 0 || waits() })
 		f.check(tx.Commit())
 		if n := <-parked; n != 6 {
 			t.Fatalf("%d messages went back", n)
@@ -128,13 +131,13 @@ func (f *fixture) parkRun(n int) []outbox.Position {
 // Who takes a message out of a run leaves the rest of it where it lay. A pause that
 // ends meanwhile brings that back as well.
 func TestResumeSeesRestOfCancelled(t *testing.T) {
-	eachPostgres(t, func(t *testing.T, e dbtest.Engine) {
+	eachServer(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		ids := f.parkRun(9)
 		tx := f.db.Begin(t)
 		defer tx.Rollback()
-		f.exec(tx, "SELECT "+f.db.Table("outbox_cancel")+"(ARRAY[$1]::bigint[], 'why')", int64(ids[4]))
-		wait := f.resuming()
+		f.exec(tx, f.db.Call("outbox_cancel", f.db.IDs(int64(ids[4])), "'why'"))
+		wait := f.resuming(tx)
 		f.check(tx.Commit())
 		wait()
 		f.status(outbox.Discarded, ids[4])
@@ -143,13 +146,13 @@ func TestResumeSeesRestOfCancelled(t *testing.T) {
 }
 
 func TestResumeSeesRescheduled(t *testing.T) {
-	eachPostgres(t, func(t *testing.T, e dbtest.Engine) {
+	eachServer(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		ids := f.parkRun(9)
 		tx := f.db.Begin(t)
 		defer tx.Rollback()
-		f.exec(tx, "SELECT "+f.db.Table("outbox_reschedule")+"(ARRAY[$1, $2]::bigint[], clock_timestamp())", int64(ids[0]), int64(ids[8]))
-		wait := f.resuming()
+		f.exec(tx, f.db.Call("outbox_reschedule", f.db.IDs(int64(ids[0]), int64(ids[8])), time.Now().UTC().Format("'2006-01-02T15:04:05Z'")))
+		wait := f.resuming(tx)
 		f.check(tx.Commit())
 		wait()
 		f.all(9)
@@ -158,7 +161,7 @@ func TestResumeSeesRescheduled(t *testing.T) {
 
 // The same without anybody's plan.
 func TestResumeAmongWithdrawals(t *testing.T) {
-	eachPostgres(t, func(t *testing.T, e dbtest.Engine) {
+	eachServer(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		for range 5 {
 			ids := f.parkRun(30)
@@ -186,7 +189,7 @@ func TestResumeAmongWithdrawals(t *testing.T) {
 
 // Two who resume at once bring back everything between them.
 func TestTwoResume(t *testing.T) {
-	eachPostgres(t, func(t *testing.T, e dbtest.Engine) {
+	eachServer(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		f.mixed(many, "p", "q")
 		f.pause(admin.Topic, "p")
