@@ -17,7 +17,7 @@ import (
 // An error ends its statement and, by TRY, those after it; what was done before stays until
 // the caller rolls back, unless XACT_ABORT is ON.
 const (
-	guard = `SET NOCOUNT ON;
+	guardFormat = `SET NOCOUNT ON;
 IF @@TRANCOUNT = 0 THROW %d, 'no transaction is open', 1;
 IF EXISTS (SELECT 1 FROM sys.dm_exec_sessions s WHERE s.session_id = @@SPID AND s.transaction_isolation_level NOT IN (2, 3, 4))
   THROW %d, 'this transaction is SNAPSHOT or READ UNCOMMITTED, and needs READ COMMITTED', 1;
@@ -29,10 +29,12 @@ THROW;
 END CATCH`
 )
 
+func guard() string { return fmt.Sprintf(guardFormat, errNoTransaction, errIsolation) }
+
 // within returns the batch of a statement in a caller's transaction.
 func (t *text) within() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, guard, errNoTransaction, errIsolation)
+	b.WriteString(guard())
 	t.call(&b, t.foreign, 0)
 	b.WriteString(guarded)
 	return b.String()

@@ -150,6 +150,19 @@ func TestFatalErrorIsAnAnswer(t *testing.T) {
 	}
 }
 
+// D-3: so is one in a transaction: the next one gets another connection.
+func TestFatalErrorInTx(t *testing.T) {
+	answer := tdstest.Failed(40501, "The service is currently busy.")
+	w := onWire(t, called(answer))
+	work := func(ctx context.Context, tx engine.Tx) error { return w.DoTx(ctx, tx, extend()) }
+	enginetest.WantClass(t, w.InTx(t.Context(), work), engine.ErrBusy)
+	w.now(called(tdstest.Answered(tdstest.Counted(1))))
+	enginetest.Must(t, w.InTx(t.Context(), work))
+	if n := w.server.Opened(); n != 2 {
+		t.Errorf("%d connections", n)
+	}
+}
+
 // D-4: a connection that ended while it lay idle is noticed before anything is sent over
 // it, and nothing is unknown.
 func TestConnectionThatEndedIdle(t *testing.T) {

@@ -1,11 +1,11 @@
 -- Enqueue one message in the caller's transaction, or in one of its own. A @message_id that is
 -- stored already adds nothing, also one that pawl made: that carries its position. @headers
 -- is a flat JSON object. @message_id is the message's id afterwards: pass a variable as OUTPUT
--- to have it.
-CREATE PROCEDURE pawl.outbox_enqueue @topic nvarchar(max), @payload nvarchar(max), @correlation_id nvarchar(max) = NULL, @due_time_utc datetime2(7) = NULL,
+-- to have it. @due_time_utc may have another offset.
+CREATE PROCEDURE pawl.outbox_enqueue @topic nvarchar(max), @payload nvarchar(max), @correlation_id nvarchar(max) = NULL, @due_time_utc datetimeoffset = NULL,
   @message_id uniqueidentifier = NULL OUTPUT, @headers nvarchar(max) = NULL, @queue nvarchar(max) = N'default', @priority int = 0, @max_payload bigint = 1048576 AS
 BEGIN
-DECLARE @now datetime2(7) = SYSUTCDATETIME(), @bytes varbinary(max), @lane bigint, @id bigint, @one int = FLOOR(RAND() * 4096), @two int = FLOOR(RAND() * 16384), @text nvarchar(400), @given bit;
+DECLARE @now datetime2(7) = SYSUTCDATETIME(), @due datetime2(7) = pawl.check_due(@due_time_utc), @bytes varbinary(max), @lane bigint, @id bigint, @one int = FLOOR(RAND() * 4096), @two int = FLOOR(RAND() * 16384), @text nvarchar(400), @given bit;
 pawl.begin_own()
 EXEC pawl.check_isolation N'enqueue';
 EXEC pawl.check_text N'topic', @topic, 255, 1;
@@ -21,7 +21,6 @@ BEGIN
   EXEC pawl.check_refuse N'payload', @text;
 END;
 EXEC pawl.check_headers @headers OUTPUT;
-IF @due_time_utc < '1970-01-01' SET @due_time_utc = NULL;
 IF @message_id = CAST(N'00000000-0000-0000-0000-000000000000' AS uniqueidentifier) SET @message_id = NULL;
 SET @given = CASE WHEN @message_id IS NULL THEN 0 ELSE 1 END;
 SELECT @lane = l.id FROM pawl.outbox_lane l WHERE pawl.exactly(l.queue, @queue) AND l.priority = @priority;
@@ -38,8 +37,8 @@ BEGIN
     SET @id = NEXT VALUE FOR pawl.outbox_single;
   IF @given = 0 SET @message_id = pawl.outbox_new_id(@id, @one, @two);
   INSERT INTO pawl.outbox_message (id, message_id, supplied, lane, due_at, topic, correlation_id, headers, payload, created_at)
-  VALUES (@id, @message_id, @given, @lane, @due_time_utc, @topic, NULLIF(@correlation_id, N''), @headers, @bytes, @now);
-  INSERT INTO pawl.outbox_ready (lane, at, lo, n) VALUES (@lane, coalesce(@due_time_utc, @now), @id, 1);
+  VALUES (@id, @message_id, @given, @lane, @due, @topic, NULLIF(@correlation_id, N''), @headers, @bytes, @now);
+  INSERT INTO pawl.outbox_ready (lane, at, lo, n) VALUES (@lane, coalesce(@due, @now), @id, 1);
 END;
 pawl.end_own()
 RETURN 0;
