@@ -65,7 +65,7 @@ func sentTexts(t *testing.T, names engine.Names) map[string]sentText {
 	own.WriteString(begin)
 	some.call(&own, some.own, 0)
 	own.WriteString(commit)
-	foreign.WriteString(guard)
+	foreign.WriteString(guard())
 	some.call(&foreign, some.own, 0)
 	foreign.WriteString(guarded)
 	all["go/own transaction"] = sentText{own.String(), []string{"p1"}}

@@ -6,7 +6,8 @@ CREATE PROCEDURE pawl.generation_restored @number bigint OUTPUT AS
 BEGIN
 DECLARE @place nvarchar(400), @id uniqueidentifier, @next bigint, @high bigint, @text nvarchar(400);
 pawl.begin_own()
-IF NOT EXISTS (SELECT 1 FROM pawl.generation g WITH (UPDLOCK, HOLDLOCK))
+SELECT @id = g.id FROM pawl.generation g WITH (UPDLOCK, HOLDLOCK);
+IF @id IS NULL
   INSERT INTO pawl.generation (number) VALUES (DATEDIFF_BIG(millisecond, '2024-01-01', SYSUTCDATETIME()));
 SELECT @id = g.id FROM pawl.generation g WITH (UPDLOCK);
 EXEC pawl.generation_place @place OUTPUT;

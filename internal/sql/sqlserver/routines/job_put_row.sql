@@ -5,9 +5,10 @@
 CREATE PROCEDURE pawl.job_put_row @id uniqueidentifier, @name nvarchar(510), @topic nvarchar(510), @payload varbinary(max), @headers nvarchar(max), @lane bigint, @schedule nvarchar(max),
   @zone nvarchar(510), @misfire smallint, @misfire_limit int, @overlap smallint, @spread bigint, @shift bigint, @next_time datetime2(7), @due_at datetime2(7) AS
 BEGIN
-DECLARE @got int = 0, @now datetime2(7);
+DECLARE @got int = 0, @seen bit, @now datetime2(7);
 pawl.begin_own()
-IF EXISTS (SELECT 1 FROM pawl.job j WITH (UPDLOCK, HOLDLOCK) WHERE pawl.exactly(j.name, @name))
+SELECT @seen = 1 FROM pawl.job j WITH (UPDLOCK, HOLDLOCK) WHERE pawl.exactly(j.name, @name);
+IF @seen = 1
 BEGIN
   SET @now = SYSUTCDATETIME();
   UPDATE pawl.job SET

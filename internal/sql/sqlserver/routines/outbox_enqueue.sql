@@ -30,14 +30,23 @@ BEGIN
   EXEC pawl.outbox_lane_put @lane, @queue, @priority;
 END;
 IF @given = 1 EXEC pawl.outbox_position @message_id, @id OUTPUT;
-IF @id IS NULL AND (@given = 0 OR NOT EXISTS (SELECT 1 FROM pawl.outbox_message m WITH (UPDLOCK, HOLDLOCK) WHERE m.message_id = @message_id AND m.supplied = 1))
+WHILE @id IS NULL
 BEGIN
+  IF @given = 1 SELECT @id = m.id FROM pawl.outbox_message m WITH (UPDLOCK, HOLDLOCK) WHERE m.message_id = @message_id AND m.supplied = 1;
+  IF @id IS NOT NULL BREAK;
   SET @id = NEXT VALUE FOR pawl.outbox_single;
   WHILE EXISTS (SELECT 1 FROM pawl.outbox_message m WHERE m.id = @id)
     SET @id = NEXT VALUE FOR pawl.outbox_single;
   IF @given = 0 SET @message_id = pawl.outbox_new_id(@id, @one, @two);
+  pawl.begin_insert()
   INSERT INTO pawl.outbox_message (id, message_id, supplied, lane, due_at, topic, correlation_id, headers, payload, created_at)
   VALUES (@id, @message_id, @given, @lane, @due, @topic, NULLIF(@correlation_id, N''), @headers, @bytes, @now);
+  pawl.end_insert()
+  IF @known = 1 -- since the look above: it is to be taken again
+  BEGIN
+    SET @id = NULL;
+    CONTINUE;
+  END;
   INSERT INTO pawl.outbox_ready (lane, at, lo, n) VALUES (@lane, coalesce(@due, @now), @id, 1);
 END;
 pawl.end_own()
