@@ -20,7 +20,8 @@ type Options struct {
 	Schema string
 	// Prefix is put before the name of every table and procedure, default none.
 	Prefix string
-	// StatementTimeout bounds every transaction. Default 30 s.
+	// StatementTimeout bounds every transaction and, of a migration, every batch. Default
+	// 30 s.
 	StatementTimeout time.Duration
 	// LockTimeout bounds how long a migration waits for a table, so that it does not
 	// block every program that queues behind it. Default 5 s.

@@ -24,9 +24,9 @@ func OpenSQLServer(t testing.TB) Database {
 		}
 		return db.CheckSchema(context.Background()) // also when the test has ended
 	})
-	Migrate(t, SQLServerAt(t, sqlserver.Options{Schema: schema, StatementTimeout: migrating}))
 	opts := sqlserver.Options{Schema: schema}
 	db := SQLServerAt(t, opts)
+	Migrate(t, db)
 	return Database{
 		DB: db, SQL: pool,
 		Another: func(t testing.TB) engine.DB { return SQLServerAt(t, opts) },
@@ -34,9 +34,6 @@ func OpenSQLServer(t testing.TB) Database {
 		Pass:    func(d time.Duration) { time.Sleep(d) }, // the server's clock moves by itself
 	}
 }
-
-// migrating is how long a migration may take.
-const migrating = 10 * time.Minute
 
 // SQLServerAt opens the test server, on connections that all tests of this process share: on
 // a new one everything is parsed anew.

@@ -38,7 +38,7 @@ func (db *DB) Grant(ctx context.Context, grants ...engine.Grant) error {
 			if err != nil {
 				return err
 			}
-			if err := script(ctx, tx, text); err != nil {
+			if err := db.script(ctx, tx, text); err != nil {
 				return fmt.Errorf("%s: %w", g.Role, err)
 			}
 		}

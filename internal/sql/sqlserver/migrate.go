@@ -44,9 +44,9 @@ func (db *DB) Migrate(ctx context.Context) error {
 // inMigration runs f in a transaction that no other migration runs beside.
 func (db *DB) inMigration(ctx context.Context, f func(ctx context.Context, tx *sql.Tx) error) error {
 	return engine.Retry(ctx, func() error {
-		ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
-		defer cancel()
-		conn, err := db.acquire(ctx, "migrate")
+		wait, stop := context.WithTimeout(ctx, db.opts.StatementTimeout)
+		conn, err := db.acquire(wait, "migrate")
+		stop()
 		if err != nil {
 			return err
 		}
@@ -66,26 +66,26 @@ func (db *DB) inMigration(ctx context.Context, f func(ctx context.Context, tx *s
 // migrating makes f's errors undo everything, and ends its settings afterwards: a pool that
 // does not reset its connections would return them.
 func (db *DB) migrating(ctx context.Context, tx *sql.Tx, f func(ctx context.Context, tx *sql.Tx) error) error {
-	if err := script(ctx, tx, "SET XACT_ABORT ON"); err != nil {
+	if err := db.script(ctx, tx, "SET XACT_ABORT ON"); err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, historyLock, db.opts.Schema); err != nil {
+	if err := db.lockMigrations(ctx, tx); err != nil {
 		return err
 	}
-	if err := script(ctx, tx, fmt.Sprintf("SET LOCK_TIMEOUT %d", db.opts.LockTimeout.Milliseconds())); err != nil {
+	if err := db.script(ctx, tx, fmt.Sprintf("SET LOCK_TIMEOUT %d", db.opts.LockTimeout.Milliseconds())); err != nil {
 		return err
 	}
 	if err := f(ctx, tx); err != nil {
 		return err
 	}
-	return script(ctx, tx, "SET LOCK_TIMEOUT -1; SET XACT_ABORT OFF")
+	return db.script(ctx, tx, "SET LOCK_TIMEOUT -1; SET XACT_ABORT OFF")
 }
 
 func (db *DB) migrate(ctx context.Context, tx *sql.Tx) error {
-	if err := script(ctx, tx, fmt.Sprintf(createSchema, db.opts.Schema)); err != nil {
+	if err := db.script(ctx, tx, fmt.Sprintf(createSchema, db.opts.Schema)); err != nil {
 		return err
 	}
-	if err := script(ctx, tx, db.folder.Names.Render(historyTable)); err != nil {
+	if err := db.script(ctx, tx, db.folder.Names.Render(historyTable)); err != nil {
 		return err
 	}
 	have, err := db.schema(ctx, tx)
@@ -98,10 +98,10 @@ func (db *DB) migrate(ctx context.Context, tx *sql.Tx) error {
 	}
 	for i := range plan.Migrations {
 		m := &plan.Migrations[i]
-		if err := script(ctx, tx, m.SQL); err != nil {
+		if err := db.script(ctx, tx, m.SQL); err != nil {
 			return fmt.Errorf("version %d (%s): %w", m.Version, m.Name, err)
 		}
-		if err := script(ctx, tx, db.note(m)); err != nil {
+		if err := db.script(ctx, tx, db.note(m)); err != nil {
 			return err
 		}
 	}
@@ -128,14 +128,32 @@ func batches(text string) (all []string) {
 	return all
 }
 
-// script runs the batches of a script, which has no arguments.
-func script(ctx context.Context, tx *sql.Tx, text string) error {
+// script runs the batches of a script, which has no arguments. StatementTimeout bounds each: a
+// schema is some two hundred of them.
+func (db *DB) script(ctx context.Context, tx *sql.Tx, text string) error {
 	for _, batch := range batches(text) {
-		if _, err := tx.ExecContext(ctx, batch); err != nil {
+		if err := db.batch(ctx, tx, batch); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (db *DB) batch(ctx context.Context, tx *sql.Tx, text string) error {
+	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
+	defer cancel()
+	_, err := tx.ExecContext(ctx, text)
+	return err
+}
+
+// lockWaits is how many times StatementTimeout a migration waits for another one to end.
+const lockWaits = 10
+
+func (db *DB) lockMigrations(ctx context.Context, tx *sql.Tx) error {
+	ctx, cancel := context.WithTimeout(ctx, lockWaits*db.opts.StatementTimeout)
+	defer cancel()
+	_, err := tx.ExecContext(ctx, historyLock, db.opts.Schema)
+	return err
 }
 
 type queryer interface {

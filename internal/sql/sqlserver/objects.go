@@ -36,16 +36,16 @@ func (db *DB) applyObjects(ctx context.Context, tx *sql.Tx, plan engine.Plan, fi
 		}
 		notes = append(notes, madeOf(n, o))
 	}
-	if err := script(ctx, tx, strings.Join(drops, ";\n")); err != nil {
+	if err := db.script(ctx, tx, strings.Join(drops, ";\n")); err != nil {
 		return fmt.Errorf("drop what changed: %w", err)
 	}
 	for i := range plan.Apply {
 		o := &plan.Apply[i]
-		if err := script(ctx, tx, o.SQL); err != nil {
+		if err := db.script(ctx, tx, o.SQL); err != nil {
 			return fmt.Errorf("%s/%s: %w", o.Kind, o.Name, err)
 		}
 	}
-	return script(ctx, tx, strings.Join(notes, ";\n"))
+	return db.script(ctx, tx, strings.Join(notes, ";\n"))
 }
 
 // dropOf returns the statements that drop an object.

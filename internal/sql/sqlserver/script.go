@@ -51,7 +51,7 @@ func (db *DB) Baseline(ctx context.Context) error {
 		return err
 	}
 	return db.inMigration(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if err := script(ctx, tx, db.folder.Names.Render(historyTable)); err != nil {
+		if err := db.script(ctx, tx, db.folder.Names.Render(historyTable)); err != nil {
 			return err
 		}
 		have, err := db.schema(ctx, tx)
@@ -66,6 +66,6 @@ func (db *DB) Baseline(ctx context.Context) error {
 			notes = append(notes, madeOf(db.folder.Names, &db.folder.Objects[i]))
 		}
 		notes = append(notes, db.folder.Statement(op.GenerationRestored{}).Text)
-		return script(ctx, tx, strings.Join(notes, ";\n"))
+		return db.script(ctx, tx, strings.Join(notes, ";\n"))
 	})
 }
