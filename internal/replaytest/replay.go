@@ -69,7 +69,7 @@ type work struct {
 	call   *engine.Call
 	result tdstest.Result
 	counts bool // it answers a number, or how many rows it changed
-	look   bool // at the generation, of which the other database has its own
+	look   bool // reads the generation, of which the other database has its own
 }
 
 // do has the other database do the operations of a batch, all or none.
@@ -129,7 +129,7 @@ func (w *work) answer() tdstest.Result {
 	return w.result
 }
 
-// sight is what the server says of its generation: there is only one.
+// sight is the server's only generation.
 var sight = []any{"replay", int64(1), nil}
 
 // failed is an error of the other database as SQL Server would say it.
