@@ -19,7 +19,8 @@ const MostRows = 1000
 // The rules: no MERGE, WAITFOR or CREATE OR ALTER; no common table expression and no
 // derived table as the target of a change; nothing newer than SQL Server 2016 at
 // compatibility level 130; no TOP of more than [MostRows] rows; no variable that is not
-// declared.
+// declared; no variable that a query computes from itself row by row, which has no defined
+// result: lists are built by FOR JSON.
 func Problems(script *ast.Script, params ...string) (found []string) {
 	add := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
 	Walk(script, func(n any) {
@@ -52,6 +53,8 @@ func forbidden(n any) string {
 		return newerTable(n)
 	case *ast.TopRowFilter:
 		return checkTop(n)
+	case *ast.QuerySpecification:
+		return accumulates(n)
 	case *ast.BinaryExpression:
 		if strings.Contains(n.BinaryExpressionType, "Shift") {
 			return "an operator to shift bits is newer than SQL Server 2016"
@@ -133,6 +136,28 @@ func checkRows(e ast.ScalarExpression) string {
 		return "TOP of neither a number nor a variable"
 	}
 	return ""
+}
+
+// accumulates finds a variable that is assigned from itself for every row.
+func accumulates(q *ast.QuerySpecification) (problem string) {
+	if q.FromClause == nil {
+		return ""
+	}
+	for _, e := range q.SelectElements {
+		set, ok := e.(*ast.SelectSetVariable)
+		if !ok {
+			continue
+		}
+		Walk(set.Expression, func(n any) {
+			if v, ok := n.(*ast.VariableReference); ok && strings.EqualFold(v.Name, set.Variable.Name) {
+				problem = v.Name + " is computed from itself row by row"
+			}
+		})
+		if !strings.EqualFold(set.AssignmentKind, "Equals") {
+			problem = set.Variable.Name + " is computed from itself row by row"
+		}
+	}
+	return problem
 }
 
 // undeclared are the variables of a text that neither it nor params declare.

@@ -40,6 +40,10 @@ func TestProblems(t *testing.T) {
 		"SELECT a FROM pawl.t WHERE a = @N AND b = @m":                                                                                                                         "@m is not declared",
 		"CREATE PROCEDURE pawl.p @a int, @l pawl.list READONLY AS SELECT a FROM @l WHERE a = @a":                                                                               "",
 		"EXEC sp_getapplock @Resource = N'pawl', @LockMode = 'Exclusive'":                                                                                                      "",
+		"DECLARE @a int = 0; SELECT @a = @a + b FROM pawl.t":                                                                                                                   "@a is computed from itself",
+		"DECLARE @a int = 0; SELECT @a += b FROM pawl.t":                                                                                                                       "@a is computed from itself",
+		"DECLARE @a int = 0, @b int; SELECT @a = @b + c FROM pawl.t":                                                                                                           "",
+		"DECLARE @a int = 0; SELECT @a = @a + 1":                                                                                                                               "",
 		"EXEC sp_getapplock @Resource = @name":                                                                                                                                 "@name is not declared",
 	} {
 		script, err := tsqltest.Parse(text)

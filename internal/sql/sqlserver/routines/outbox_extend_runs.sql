@@ -28,7 +28,7 @@ BEGIN
   SET @until = pawl.plus(SYSUTCDATETIME(), @lease);
   INSERT INTO pawl.outbox_claim (lo, n, lane, at, retry, owner, locked_until, suspect)
   SELECT t.lo, t.n, t.lane, t.at, t.retry, t.owner, @until, t.suspect FROM @taken t;
-  SELECT @got = @got + coalesce(SUM(t.n), 0) FROM @taken t;
+  SET @got = @got + (SELECT coalesce(SUM(t.n), 0) FROM @taken t);
 END;
 pawl.end_own()
 RETURN @got;
