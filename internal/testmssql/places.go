@@ -110,20 +110,29 @@ SELECT @got`, "pawl.test/"+name).Scan(&got)
 	return conn
 }
 
-func list(t testing.TB, pool *sql.DB) (names []string) {
-	rows, err := pool.QueryContext(context.Background(), `SELECT s.name FROM sys.schemas s WHERE s.name LIKE N't[_]%' AND LEN(s.name) = 34 ORDER BY s.name`)
+func list(t testing.TB, pool *sql.DB) []string {
+	all, err := names(context.Background(), pool, `SELECT s.name FROM sys.schemas s WHERE s.name LIKE N't[_]%' AND LEN(s.name) = 34 ORDER BY s.name`)
 	if err != nil {
 		t.Fatal(err)
+	}
+	return all
+}
+
+// names returns the one column of a query.
+func names(ctx context.Context, pool *sql.DB, query string, args ...any) (all []string, err error) {
+	rows, err := pool.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var name string
 		if err := rows.Scan(&name); err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
-		names = append(names, name)
+		all = append(all, name)
 	}
-	return names
+	return all, rows.Err()
 }
 
 // empty deletes what a test wrote and drops its own tables; generation and the records of the
@@ -149,26 +158,15 @@ func empty(pool *sql.DB, schema string) error {
 
 // dropOthers drops the tables of a schema that are none of pawl's.
 func dropOthers(ctx context.Context, pool *sql.DB, schema string, pawls []string) error {
-	rows, err := pool.QueryContext(ctx, `SELECT t.name FROM sys.tables t WHERE t.schema_id = SCHEMA_ID(@p1)`, schema)
+	tables, err := names(ctx, pool, `SELECT t.name FROM sys.tables t WHERE t.schema_id = SCHEMA_ID(@p1)`, schema)
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
-	var drops []string
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return err
+	for _, name := range tables {
+		if slices.Contains(pawls, name) {
+			continue
 		}
-		if !slices.Contains(pawls, name) {
-			drops = append(drops, fmt.Sprintf(`DROP TABLE "%s"."%s"`, schema, name))
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	for _, d := range drops {
-		if _, err := pool.ExecContext(ctx, d); err != nil {
+		if _, err := pool.ExecContext(ctx, fmt.Sprintf(`DROP TABLE "%s"."%s"`, schema, name)); err != nil {
 			return err
 		}
 	}
