@@ -38,7 +38,11 @@ type shown struct {
 
 func (f *fixture) shown() []shown {
 	f.t.Helper()
-	query := "SELECT id, topic, payload, status, owner_token, is_processed, retry_count, last_error, message_id, correlation_id FROM " + f.db.Table("outbox")
+	owner, id := "owner_token", "message_id"
+	if f.db.Engine() == "sqlserver" { // its driver returns the bytes of a uniqueidentifier
+		owner, id = "LOWER(CAST(owner_token AS char(36)))", "LOWER(CAST(message_id AS char(36)))"
+	}
+	query := "SELECT id, topic, payload, status, " + owner + ", is_processed, retry_count, last_error, " + id + ", correlation_id FROM " + f.db.Table("outbox")
 	rows, err := f.db.SQL.QueryContext(f.ctx(), query)
 	if err != nil {
 		f.t.Fatal(err)
