@@ -3,12 +3,12 @@ package postgres
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/enginekit/history"
 )
 
 // Generation changes with the database's history; see engine.DB.
@@ -21,17 +21,6 @@ func (db *DB) HistoryChanges() int64 { return db.history.Changes() }
 func (db *DB) dropCaches() {
 	db.ids.Drop()
 	db.tuners.Clear()
-}
-
-// historyState converts what the database reports.
-func historyState(s *op.GenerationState) (seen engine.HistoryState) {
-	if s.Mark != nil {
-		seen.Mark = *s.Mark
-	}
-	if s.Written != nil {
-		seen.Written = *s.Written
-	}
-	return seen
 }
 
 // checkConnection reads the history over a connection that is new to this DB: a new
@@ -51,22 +40,11 @@ func (db *DB) checkConnection(ctx context.Context, conn *pgx.Conn) error {
 	switch {
 	case err == nil:
 		data[db.checkedKey] = true
-		db.observe(&seen, before)
+		db.history.Observe(&seen, before)
 	case sqlState(err) == "42501": // this role may not read it, over any connection
 		data[db.checkedKey] = true
 	}
 	return nil
-}
-
-// readGeneration returns the reader of an op.GenerationCheck's result.
-func (db *DB) readGeneration() (each func(engine.Row) error, finish func()) {
-	var seen op.GenerationState
-	before := db.history.State()
-	each = engine.Scan(func(row *op.GenerationState, unread error) error {
-		seen = *row
-		return unread
-	})
-	return each, func() { db.observe(&seen, before) }
 }
 
 // failed is wrap. If a position was taken, the cached blocks are of another history, and are
@@ -75,29 +53,7 @@ func (db *DB) failed(op string, err error, cut error) error {
 	err = wrap(op, err, cut)
 	if errors.Is(err, engine.ErrPosition) {
 		db.ids.Drop()
-		db.readGenerationLater()
+		history.ReadLater(&db.ahead, db)
 	}
 	return err
-}
-
-// generationInterval is how often a program that only enqueues in its own transactions reads
-// the generation: it may neither open connections nor send heartbeats.
-const generationInterval = 10 * time.Second
-
-// checkGenerationLater reads the generation in the background, if that was not done for long.
-func (db *DB) checkGenerationLater() {
-	if time.Since(time.Unix(0, db.generationRead.Load())) > generationInterval {
-		db.readGenerationLater()
-	}
-}
-
-func (db *DB) readGenerationLater() {
-	db.ahead.Run(func(ctx context.Context) {
-		_ = db.Read(ctx, engine.Ask(op.GenerationCheck{})) // the next one tries again
-	})
-}
-
-func (db *DB) observe(s *op.GenerationState, before engine.HistoryState) {
-	db.generationRead.Store(time.Now().UnixNano())
-	db.history.Observe(historyState(s), before)
 }

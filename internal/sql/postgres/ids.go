@@ -53,7 +53,7 @@ func (db *DB) hasFreeConnection() bool {
 // fetchAhead fetches the next block in the background if half of this one is used.
 func (db *DB) fetchAhead() {
 	if !db.ids.Low() {
-		db.checkGenerationLater()
+		db.history.CheckLater(&db.ahead, db)
 		return
 	}
 	db.ahead.Run(func(ctx context.Context) {
@@ -87,7 +87,7 @@ func (db *DB) blockOnce(ctx context.Context) (int64, error) {
 	if err := conn.QueryRow(ctx, query, pgx.QueryExecModeExec).Scan(&block, &seen.Mark, &seen.Number, &seen.Written); err != nil {
 		return 0, wrap(reserveIDs, err, engine.ErrConnLost)
 	}
-	db.observe(&seen, before)
+	db.history.Observe(&seen, before)
 	return block * engine.BlockSize, nil
 }
 

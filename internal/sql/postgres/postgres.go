@@ -24,6 +24,7 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/enginekit/background"
 	"github.com/bravellian/pawl/internal/enginekit/dsn"
+	"github.com/bravellian/pawl/internal/enginekit/history"
 )
 
 //go:embed audit backlog clock doctor explain fleet generation grants health inbox job join lease macros outbox pause routines schema timer views
@@ -70,11 +71,10 @@ type DB struct {
 	listen   *listener
 	closed   atomic.Bool
 
-	history        engine.History
-	generationRead atomic.Int64 // when the generation was last read, in nanoseconds since 1970
-	ahead          background.Runner
-	newer          engine.NewerWarning
-	checkedKey     string // the key under which connections record that their generation was read
+	history    history.Reader
+	ahead      background.Runner
+	newer      engine.NewerWarning
+	checkedKey string // the key under which connections record that their generation was read
 }
 
 var _ engine.DB = (*DB)(nil)

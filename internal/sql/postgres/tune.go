@@ -72,7 +72,7 @@ func tuned(o engine.Operation) bool {
 // result. finish, if not nil, is to be called when the call succeeded.
 func (db *DB) tune(c *engine.Call) (o engine.Operation, each func(engine.Row) error, finish func()) {
 	if _, looks := c.Operation.(op.GenerationCheck); looks {
-		each, finish = db.readGeneration()
+		each, finish = db.history.Rows()
 		return c.Operation, each, finish
 	}
 	switch o := c.Operation.(type) {

@@ -52,7 +52,7 @@ func (db *DB) roomBeside() bool {
 // fetchAhead fetches the next block in the background if this one is half used up.
 func (db *DB) fetchAhead() {
 	if !db.ids.Low() {
-		db.checkGenerationLater()
+		db.history.CheckLater(&db.ahead, db)
 		return
 	}
 	db.ahead.Run(func(ctx context.Context) {
@@ -85,7 +85,7 @@ func (db *DB) blockOnce(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, ended(conn, err)
 	}
-	db.observe(&seen, before)
+	db.history.Observe(&seen, before)
 	return block * engine.BlockSize, nil
 }
 

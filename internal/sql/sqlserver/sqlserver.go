@@ -26,6 +26,7 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/enginekit/background"
 	"github.com/bravellian/pawl/internal/enginekit/dsn"
+	"github.com/bravellian/pawl/internal/enginekit/history"
 )
 
 //go:embed */*.sql
@@ -66,12 +67,11 @@ type DB struct {
 	notifier engine.Notifier
 	closed   atomic.Bool
 
-	history        engine.History
-	generationRead atomic.Int64 // when the generation was last read, in nanoseconds since 1970
-	ahead          background.Runner
-	newer          engine.NewerWarning
-	checked        known
-	idle           idling
+	history history.Reader
+	ahead   background.Runner
+	newer   engine.NewerWarning
+	checked known
+	idle    idling
 	// idleLimit is the constant, except in tests.
 	idleLimit time.Duration
 	// versioned means that the database had READ_COMMITTED_SNAPSHOT ON when that was last read.

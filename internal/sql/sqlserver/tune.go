@@ -49,7 +49,7 @@ func (db *DB) tune(c *engine.Call) (o engine.Operation, each func(engine.Row) er
 	each = c.Each
 	switch o := c.Operation.(type) {
 	case op.GenerationCheck:
-		each, finish = db.readGeneration()
+		each, finish = db.history.Rows()
 		return o, each, finish
 	case op.OutboxClaim:
 		return outboxClaim{claiming: db.claiming(o.Queue, o.Owner, o.Lease.Microseconds(), o.Most)}, each, nil
