@@ -266,7 +266,7 @@ func (f *fixture) something(i int) error {
 		}
 		return f.Put(f.ctx(), f.hourly())
 	case 5:
-		_, err := f.db.SQL.ExecContext(f.ctx(), "UPDATE "+f.db.Table("job")+" SET due_at = next_time, version = version + 1 WHERE enabled")
+		_, err := f.db.SQL.ExecContext(f.ctx(), "UPDATE "+f.db.Table("job")+" SET due_at = next_time, version = version + 1 WHERE enabled = "+f.db.Bool(true))
 		if err == nil {
 			_, err = f.source().Dispatch(f.ctx())
 		}
