@@ -114,6 +114,8 @@ func TestEveryWayToEnqueueWakesSleepers(t *testing.T) {
 	for name, do := range map[string]func(){
 		"routine":      func() { enginetest.Exec(t, p, `SELECT pawl.outbox_enqueue('t', 'x'::text)`) },
 		"redrive":      func() { enginetest.Do(t, other, enginetest.Redrive(nil)) },
+		"one message":  func() { enginetest.Put(t, other, 1) },
+		"many at once": func() { enginetest.Put(t, other, 2) },
 		"enqueue once": func() { enginetest.Do(t, other, enginetest.EnqueueOnce(enginetest.Once{ID: lo, MessageID: owner})) },
 	} {
 		t.Run(name, func(t *testing.T) {

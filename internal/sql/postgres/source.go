@@ -32,7 +32,7 @@ func folder() *engine.Source {
 
 // statements returns those that only PostgreSQL has, each with zero fields.
 func statements() []engine.Operation {
-	return slices.Concat(doctorStatements(), []engine.Operation{outboxClaim{}, outboxClaimAny{}})
+	return slices.Concat(doctorStatements(), []engine.Operation{outboxClaim{}, outboxClaimAny{}, outboxEnqueueMessage{}})
 }
 
 // placeholder adds the type of a parameter: without prepared statements, as behind a

@@ -83,7 +83,7 @@ func (db *DB) tune(c *engine.Call) (o engine.Operation, each func(engine.Row) er
 		p, each, finish := db.claiming(c, claimParams{Queue: o.Queue, Owner: o.Owner, Lease: o.Lease, Most: o.Most}, false)
 		return outboxClaimAny{claimParams: p}, each, finish
 	}
-	return c.Operation, c.Each, nil
+	return single(c.Operation), c.Each, nil
 }
 
 // claiming tunes a claim. loops means that it is a worker loop's.

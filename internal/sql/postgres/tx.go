@@ -140,7 +140,8 @@ func txRow(tx engine.Tx) rowQuery {
 
 // DoTx runs one call in the caller's transaction.
 func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
-	s, err := db.statement(call.Operation)
+	o := single(call.Operation)
+	s, err := db.statement(o)
 	if err != nil {
 		return err
 	}
@@ -149,7 +150,7 @@ func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
 	defer cancel()
-	args := arguments(s.Args(nil, call.Operation, nil))
+	args := arguments(s.Args(make([]any, 0, s.Parameters()), o, nil))
 	if _, own := tx.(pgxTx); !own {
 		args = portable(args)
 	}
