@@ -44,7 +44,7 @@ func fanIn(open opener, apart bool) func(context.Context, *run) error {
 			join.New(db, worker, join.Options{})
 			worker.Handle("follow-up", starts(&mu, times))
 		}
-		err := r.idle(ctx, open, apart, register, func(ctx context.Context, from engine.DB) error {
+		err := r.idle(ctx, open, apart, register, func(ctx context.Context, from engine.DB, _ *outbox.Outbox) error {
 			o := outbox.New(from, outbox.Options{})
 			j := join.New(from, o, join.Options{})
 			for i := range times {

@@ -47,8 +47,8 @@ func pickup(open opener, apart bool) func(context.Context, *run) error {
 		var mu sync.Mutex
 		times := make([]moments, r.n)
 		register := func(db engine.DB, worker *outbox.Outbox) { worker.Handle("tick", starts(&mu, times)) }
-		err := r.idle(ctx, open, apart, register, func(ctx context.Context, from engine.DB) error {
-			return tick(ctx, outbox.New(from, outbox.Options{}), &mu, times)
+		err := r.idle(ctx, open, apart, register, func(ctx context.Context, _ engine.DB, from *outbox.Outbox) error {
+			return tick(ctx, from, &mu, times)
 		})
 		if err != nil {
 			return err
@@ -70,30 +70,30 @@ func starts(mu *sync.Mutex, times []moments) outbox.Handler {
 
 // idle measures work beside a worker that has nothing else to do, in the
 // worker's own handle or, apart, in another.
-func (r *run) idle(ctx context.Context, open opener, apart bool, register func(engine.DB, *outbox.Outbox), work func(context.Context, engine.DB) error) error {
+func (r *run) idle(ctx context.Context, open opener, apart bool, register func(engine.DB, *outbox.Outbox), work func(context.Context, engine.DB, *outbox.Outbox) error) error {
 	db, done, err := open(ctx, r)
 	if err != nil {
 		return err
 	}
 	defer done()
-	from := db
+	worker := outbox.New(db, outbox.Options{})
+	from, producer := db, worker
 	if apart {
 		other, done, err := open(ctx, r)
 		if err != nil {
 			return err
 		}
 		defer done()
-		from = other
+		from, producer = other, outbox.New(other, outbox.Options{})
 	}
 	r.written = r.n
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	worker := outbox.New(db, outbox.Options{})
 	register(db, worker)
 	ended := make(chan error, 1)
 	go func() { ended <- worker.Run(ctx) }()
 	time.Sleep(time.Second) // until it listens and sleeps
-	if _, err := r.measured(ctx, r.n, func() error { return work(ctx, from) }); err != nil {
+	if _, err := r.measured(ctx, r.n, func() error { return work(ctx, from, producer) }); err != nil {
 		return err
 	}
 	time.Sleep(200 * time.Millisecond)

@@ -31,12 +31,18 @@ func (i *Inbox) Once(ctx context.Context, k Key, fn func(ctx context.Context, tx
 	var verdict int64
 	var fault error // fn's
 	err := engine.Retry(ctx, func() error {
-		return i.db.InTx(ctx, func(ctx context.Context, tx outbox.Tx) (err error) {
-			verdict, err = i.within(ctx, tx, &k, func(ctx context.Context) error {
+		return i.db.InTx(ctx, func(ctx context.Context, tx outbox.Tx) error {
+			// Nobody but this function commits, so the mark can come first: that is one
+			// statement, where marking at the end takes two and writes the row twice.
+			take := engine.Ask(op.InboxTakeDone{InboxKey: k.op(), Hash: k.hash()})
+			if err := i.db.DoTx(ctx, tx, take); err != nil {
+				return err
+			}
+			verdict, fault = take.N, nil
+			if i.logDelivery(ctx, &k, verdict); verdict == verdictTaken {
 				fault = fn(ctx, tx)
-				return fault
-			})
-			return err
+			}
+			return fault
 		})
 	})
 	switch {
@@ -48,7 +54,8 @@ func (i *Inbox) Once(ctx context.Context, k Key, fn func(ctx context.Context, tx
 	return err
 }
 
-// within takes a message in a transaction, runs fn and marks the message as done. A result other
+// within takes a message in a caller's transaction, runs fn and then marks the message as done:
+// the caller might commit although fn failed. A result other
 // than taken means that only the delivery was recorded.
 func (i *Inbox) within(ctx context.Context, tx outbox.Tx, k *Key, fn func(ctx context.Context) error) (verdict int64, err error) {
 	take := engine.Ask(op.InboxTake{InboxKey: k.op(), Hash: k.hash(), MaxAttempts: i.retry.MaxAttempts, Resumes: i.resumes})

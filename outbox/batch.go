@@ -86,7 +86,8 @@ func (b *batch) Ran(ctx context.Context, tx Tx) {
 		return
 	}
 	if tx == nil {
-		b.o.committed(b.entries, b.calls)
+		b.o.lanes.committed(b.calls)
+		b.o.wake(b.entries)
 	}
 	b.o.notifyEnqueued(ctx, b.entries)
 }

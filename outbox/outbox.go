@@ -103,6 +103,7 @@ type Outbox struct {
 	pauses     *pause.Pauses
 	watch      observing
 	stats      sync.Map // queue → *worker.Stats
+	running    sync.Map // queue → *worker.Loop[*Message]
 	cleanup    *worker.Cleanup
 	adopted    atomic.Int64 // when lanes that got lost were last looked for, in nanoseconds since 1970
 	failedPage int          // how many failed messages one transaction examines

@@ -48,7 +48,11 @@ func (o *Outbox) serve(ctx context.Context, t worker.TimeSlice) error {
 	var loops sync.WaitGroup
 	for _, queue := range o.opts.Queues {
 		loop := o.loop(queue, t)
-		loops.Go(func() { _ = loop.Run(ctx) })
+		o.running.Store(queue, loop)
+		loops.Go(func() {
+			defer o.running.CompareAndDelete(queue, loop)
+			_ = loop.Run(ctx)
+		})
 	}
 	loops.Wait()
 	return nil
@@ -154,14 +158,19 @@ func (s *source) ClaimSuspects(ctx context.Context, owner worker.OwnerToken, lea
 func (d *delivery) items() []worker.Item[*Message] {
 	items := make([]worker.Item[*Message], len(d.msgs))
 	for i, m := range d.msgs {
-		items[i] = worker.Item[*Message]{
-			ID: m.Position, Topic: m.Topic, MessageID: &m.ID, Retry: m.RetryCount, Since: m.since(), Scheduled: !m.Due.IsZero(), Body: m,
-		}
+		items[i] = item(m)
 		if d.faults != nil {
 			items[i].Fault = d.faults[m]
 		}
 	}
 	return items
+}
+
+// item converts a message for the loop.
+func item(m *Message) worker.Item[*Message] {
+	return worker.Item[*Message]{
+		ID: m.Position, Topic: m.Topic, MessageID: &m.ID, Retry: m.RetryCount, Since: m.since(), Scheduled: !m.Due.IsZero(), Body: m,
+	}
 }
 
 func (s *source) Extend(ctx context.Context, held []worker.Held, lease time.Duration) (int64, error) {

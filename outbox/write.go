@@ -17,8 +17,8 @@ func (o *Outbox) enqueueCalls(entries []*entry, generation int64) []*engine.Call
 	return calls
 }
 
-func (o *Outbox) committed(entries []*entry, calls []*engine.Call) {
-	o.lanes.committed(calls)
+// wake wakes this process's workers of the entries' queues.
+func (o *Outbox) wake(entries []*entry) {
 	var queues []string
 	for _, en := range entries {
 		if q := en.msg.queue(); !slices.Contains(queues, q) {
@@ -52,7 +52,7 @@ func (o *Outbox) flush(ctx context.Context, batch []*enqueueCall) []error {
 	return errs
 }
 
-func (o *Outbox) write(ctx context.Context, batch []*enqueueCall) error {
+func (o *Outbox) write(ctx context.Context, batch []*enqueueCall) (err error) {
 	var all []*entry
 	generation := batch[0].generation
 	for _, e := range batch {
@@ -61,12 +61,22 @@ func (o *Outbox) write(ctx context.Context, batch []*enqueueCall) error {
 			generation = noGeneration
 		}
 	}
+	h := o.offer(all)
+	defer func() { h.end(err) }()
 	return engine.Repeat(ctx, nil, func() error {
-		calls := o.enqueueCalls(all, generation)
+		var calls []*engine.Call
+		if h != nil {
+			calls = h.calls(generation)
+		} else {
+			calls = o.enqueueCalls(all, generation)
+		}
 		err := o.db.Do(ctx, calls...)
 		switch {
 		case err == nil:
-			o.committed(all, calls)
+			o.lanes.committed(calls)
+			if !h.committed(ctx) {
+				o.wake(all)
+			}
 		case errors.Is(err, engine.ErrPosition), errors.Is(err, engine.ErrGeneration):
 			generation = o.db.Generation()
 			err = errors.Join(err, o.reposition(ctx, all))

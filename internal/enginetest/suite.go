@@ -73,6 +73,7 @@ func Run(t *testing.T, place func(t testing.TB) *Place) {
 		"ids of a rolled back transaction":                      idsRolledBack,
 		"a caller's transaction needs ids while another waits":  idsWhileWaiting,
 		"an id given again":                                     repeatedOnce,
+		"a message that is claimed from the start":              claimedAtOnce,
 		"settling parts of a claim":                             parts,
 		"many settle one claim at once":                         interleaved,
 		"settling what is not held":                             notHeld,

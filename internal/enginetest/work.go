@@ -9,7 +9,54 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
 )
+
+// D-13: a message that is handed over is its worker's from its commit on, for the
+// length of its lease, and in a paused queue nobody's.
+func claimedAtOnce(t *testing.T, p *Place) {
+	db := Migrated(t, p)
+	write := func(lease time.Duration) (id int64, owner [16]byte, written bool) {
+		t.Helper()
+		ids, err := db.ReserveIDs(t.Context(), nil, 1)
+		Must(t, err)
+		owner = Token()
+		var at op.OutboxCreated
+		c := engine.One(op.OutboxEnqueueClaimed{
+			NewMessage: op.NewMessage{ID: ids, MessageID: Token(), Topic: "topic", Payload: []byte("payload"), Lane: Lane},
+			Queue:      Queue, Owner: owner, Lease: lease,
+		}, &at)
+		Do(t, db, c)
+		if c.N > 0 && time.Since(at.CreatedAt).Abs() > time.Hour {
+			t.Errorf("written at %v", at.CreatedAt)
+		}
+		return ids, owner, c.N > 0
+	}
+	id, owner, written := write(Lease)
+	if got := Take(t, db, Token(), 1); !written || len(got) > 0 {
+		t.Fatalf("claimed from the start: %v, others claim %v", written, got)
+	}
+	foreign, own := Ack(Token(), Span{id, 1}), Ack(owner, Span{id, 1})
+	Do(t, db, foreign, own)
+	if foreign.N != 0 || own.N != 1 {
+		t.Errorf("another acked %d, its owner %d", foreign.N, own.N)
+	}
+	_, _, written = write(-time.Second)
+	if back := engine.Ask(op.OutboxReap{Most: 10}); written {
+		Do(t, db, back)
+		if back.N != 1 {
+			t.Errorf("%d came back from an expired lease", back.N)
+		}
+	}
+	Do(t, db, engine.Ask(op.PausePut{Kind: "queue", Name: Queue}))
+	if _, _, written := write(Lease); written {
+		t.Error("claimed in a paused queue")
+	}
+	if c := Count(t, db); c.Claimed != 0 || c.Ready != 2 || c.Done != 1 {
+		t.Errorf("at the end: %+v", c)
+	}
+	CheckPlaces(t, p)
+}
 
 // D-13, D-23, OBX-027, OBX-030: settling part of a claimed run leaves the rest
 // under its lease, whatever part it is and however it is settled.

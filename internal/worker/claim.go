@@ -36,11 +36,15 @@ const (
 
 // open adds a claim and makes its items available as tasks.
 func (l *inflight[M]) open(handlers context.Context, owner OwnerToken, deadline time.Time, items []Item[M]) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.openLocked(handlers, owner, deadline, items)
+}
+
+func (l *inflight[M]) openLocked(handlers context.Context, owner OwnerToken, deadline time.Time, items []Item[M]) {
 	n := len(items)
 	c := &claim[M]{owner: owner, items: items, states: make([]state, n), deadline: deadline, open: n, left: n, done: make([]result, 0, n)}
 	c.ctx, c.cancel = context.WithCancelCause(handlers)
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	c.expiry = time.AfterFunc(time.Until(deadline), func() { l.expire(c) })
 	l.claims[c] = struct{}{}
 	l.waiting += n

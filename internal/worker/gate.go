@@ -44,13 +44,12 @@ const (
 	exclusive                   // suspects
 )
 
-// member is a loop of a gate. All fields but hasSuspects are used by the loop's goroutine
-// alone.
+// member is a loop of a gate. The gate guards its last two fields.
 type member struct {
 	gate        *Gate
 	wake        func() // must not call the gate
 	holds       bool
-	hasSuspects bool // suspects are due; guarded by the gate
+	hasSuspects bool // suspects are due
 }
 
 // join adds a loop. wake is called when entering again may have another result.
@@ -117,14 +116,27 @@ func (s *member) enter(idle bool) permission {
 	return exclusive
 }
 
-// leave records that the loop holds nothing.
-func (s *member) leave() {
-	if !s.holds {
-		return
-	}
+// enterBeside is enter for an item that the loop did not claim. Any goroutine may call it. It
+// is false if suspects are due or run.
+func (s *member) enterBeside() bool {
 	g := s.gate
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if g.exclusive != nil || s.hasSuspects {
+		return false
+	}
+	g.setHoldsLocked(s, true)
+	return true
+}
+
+// leave records that the loop holds nothing.
+func (s *member) leave() {
+	g := s.gate
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !s.holds {
+		return
+	}
 	g.setHoldsLocked(s, false)
 	switch {
 	case g.exclusive == s && g.running:

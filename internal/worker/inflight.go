@@ -22,6 +22,10 @@ type inflight[M any] struct {
 	finished   int     // since counted began
 	counted    time.Time
 	stopped    bool
+	handlers   context.Context // of items that are handed over
+	asleep     bool            // the main cycle sleeps, with nothing to claim
+	reserved   bool            // for an item that is about to be handed over
+	unknown    []Release       // of items that were handed over, perhaps
 	signalled  bool
 	wake       context.CancelFunc
 	attempts   []Attempt          // settled, not reported to observers yet
@@ -96,7 +100,7 @@ func (l *inflight[M]) finishLocked(c *claim[M], r result, a *Attempt) (wanted bo
 // that is settled whole is one row, in parts it is many.
 func (l *inflight[M]) collect(s *Settlement, now time.Time, all bool) {
 	before := len(l.settling)
-	l.take(now, all)
+	l.take(s, now, all)
 	for _, f := range l.settling[before:] {
 		for _, r := range f.results {
 			s.add(Held{f.claim.owner, f.claim.items[r.index].ID}, r)
@@ -105,10 +109,11 @@ func (l *inflight[M]) collect(s *Settlement, now time.Time, all bool) {
 }
 
 // take is the part of collect that holds the lock.
-func (l *inflight[M]) take(now time.Time, all bool) {
+func (l *inflight[M]) take(s *Settlement, now time.Time, all bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.signalled = false
+	s.Releases, l.unknown = append(s.Releases, l.unknown...), nil
 	for c := range l.claims {
 		if len(c.done) == 0 || !(all || now.Sub(c.first) >= l.flushAfterLocked(c)) {
 			continue
@@ -315,10 +320,12 @@ func (l *inflight[M]) empty() bool {
 	return len(l.claims) == 0
 }
 
-// idle reports whether no handler runs and no item waits for one.
+// idle reports whether no handler runs, and no item waits for one or is about to be handed
+// over.
 func (l *inflight[M]) idle() bool {
-	waiting, running := l.holding()
-	return waiting+running == 0
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.waiting+l.running == 0 && !l.reserved
 }
 
 // holding returns how many items wait for a handler and how many handlers run.

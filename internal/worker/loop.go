@@ -179,6 +179,7 @@ func (l *Loop[M]) Run(ctx context.Context) error {
 
 	handlers, cancelHandlers := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancelHandlers(nil)
+	l.inflight.handlers = handlers
 	heartbeat, stopHeartbeat := context.WithCancel(context.WithoutCancel(ctx))
 	ctx, stopReaping := context.WithCancel(ctx)
 	_ = l.refreshPauses(ctx) // if the database does not answer, the loop logs it
@@ -401,7 +402,9 @@ func (l *Loop[M]) wait(ctx context.Context) {
 	if l.nextPoll.Before(until) {
 		until = l.nextPoll
 	}
+	l.inflight.sleeps(true)
 	notified := l.sleepUntil(ctx, until)
+	l.inflight.sleeps(false)
 	if notified || !time.Now().Before(l.nextPoll) {
 		if !notified {
 			l.idlePolls++

@@ -9,7 +9,7 @@ import (
 func inbox() []engine.Operation {
 	return []engine.Operation{
 		InboxDone{}, InboxExtend{}, InboxFail{}, InboxGet{}, InboxList{}, InboxListDead{}, InboxListProcessing{}, InboxListSource{}, InboxMark{},
-		InboxPurge{}, InboxRelease{}, InboxRevive{}, InboxSee{}, InboxStuck{}, InboxTake{},
+		InboxPurge{}, InboxRelease{}, InboxRevive{}, InboxSee{}, InboxStuck{}, InboxTake{}, InboxTakeDone{},
 	}
 }
 
@@ -162,4 +162,12 @@ type InboxTake struct {
 	Lease       *time.Duration // nil: the transaction holds it
 	MaxAttempts int            // 0: any number
 	Resumes     bool           // an attempt that did not end is the same as this one
+}
+
+// InboxTakeDone takes a message and marks it as done, in a transaction that is rolled back
+// unless the message is handled. It changes as many rows as InboxTake.
+type InboxTakeDone struct {
+	engine.Changes
+	InboxKey
+	Hash []byte // nil: none
 }

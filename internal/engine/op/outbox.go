@@ -8,7 +8,7 @@ import (
 
 func outboxes() []engine.Operation {
 	return []engine.Operation{
-		OutboxAdopt{}, OutboxClaim{}, OutboxClaimAny{}, OutboxClaimSuspects{}, OutboxEnqueue{}, OutboxEnqueueOnce{}, OutboxLane{}, OutboxLanes{},
+		OutboxAdopt{}, OutboxClaim{}, OutboxClaimAny{}, OutboxClaimSuspects{}, OutboxEnqueue{}, OutboxEnqueueClaimed{}, OutboxEnqueueOnce{}, OutboxLane{}, OutboxLanes{},
 		OutboxNextDue{}, OutboxPurge{}, OutboxReap{}, OutboxSuspects{},
 	}
 }
@@ -51,6 +51,20 @@ type OutboxEnqueueOnce struct {
 	Messages []NewMessage
 	Queues   []string
 }
+
+// OutboxEnqueueClaimed writes a message that is due now and has an id that pawl made, claimed by
+// a worker loop from the start. It returns a row; in a paused queue the message becomes ready
+// instead, and there is none. The commit notifies nobody.
+type OutboxEnqueueClaimed struct {
+	engine.Rows[OutboxCreated]
+	NewMessage
+	Queue string
+	Owner [16]byte
+	Lease time.Duration
+}
+
+// OutboxCreated is when a message was written.
+type OutboxCreated struct{ CreatedAt time.Time }
 
 // OutboxMessage is a message.
 type OutboxMessage struct {

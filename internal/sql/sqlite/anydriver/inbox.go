@@ -14,18 +14,25 @@ import (
 func (a answers) inbox() {
 	counting(a, see)
 	counting(a, takeMessage)
+	counting(a, takeDone)
 	counting(a, failAttempt)
 	counting(a, reviveMessage)
 }
 
 func inboxStatements() []engine.Operation {
 	return []engine.Operation{
-		inboxDelivery{}, inboxFailed{}, inboxFailedInQueue{}, inboxHasStatus{}, inboxInProgress{}, inboxKill{}, inboxLease{}, inboxMismatch{}, inboxReviveOne{},
+		inboxDelivery{}, inboxFirstDone{}, inboxFailed{}, inboxFailedInQueue{}, inboxHasStatus{}, inboxInProgress{}, inboxKill{}, inboxLease{}, inboxMismatch{}, inboxReviveOne{},
 	}
 }
 
 type (
 	inboxDelivery struct {
+		engine.Changes
+		op.InboxKey
+		Hash []byte
+	}
+	// inboxFirstDone stores a message that is delivered for the first time as done.
+	inboxFirstDone struct {
 		engine.Changes
 		op.InboxKey
 		Hash []byte
@@ -131,6 +138,19 @@ func takeMessage(t *txn, o op.InboxTake) (int64, error) {
 	}
 	_, err = t.do(inboxKill{InboxKey: o.InboxKey})
 	return seenDead, err
+}
+
+func takeDone(t *txn, o op.InboxTakeDone) (int64, error) {
+	n, err := t.change(inboxFirstDone{InboxKey: o.InboxKey, Hash: o.Hash})
+	if err != nil || n > 0 {
+		return seenTaken, err
+	}
+	verdict, err := delivered(t, o.InboxKey, o.Hash, nil)
+	if err != nil || verdict != seenNew {
+		return verdict, err
+	}
+	_, err = t.do(op.InboxDone{InboxKey: o.InboxKey})
+	return seenTaken, err
 }
 
 func failAttempt(t *txn, o op.InboxFail) (int64, error) {

@@ -17,6 +17,7 @@ import (
 func (a answers) outboxes() {
 	counting(a, reserve)
 	counting(a, enqueue)
+	listing(a, enqueueClaimed)
 	counting(a, enqueueOnce)
 	listing(a, claim)
 	listing(a, claimSuspects)
@@ -126,6 +127,25 @@ func enqueue(t *txn, o op.OutboxEnqueue) (int64, error) {
 		}
 	}
 	return int64(len(o.Messages)), nil
+}
+
+func enqueueClaimed(t *txn, o op.OutboxEnqueueClaimed, each func(engine.Row) error) error {
+	if _, err := t.do(outboxEnqueueMessage{message: stored(&o.NewMessage)}); err != nil {
+		return err
+	}
+	r := run{Lane: o.Lane, At: t.now, Lo: o.ID, N: 1}
+	lanes, err := rows(t, outboxClaimLanes{Queue: o.Queue})
+	switch {
+	case err != nil:
+		return err
+	case len(lanes) == 0: // it is paused
+		return toReady(t, r)
+	}
+	r.LockedUntil = t.now + o.Lease.Microseconds()
+	if err := toClaim(t, r, o.Owner); err != nil {
+		return err
+	}
+	return each(row{t.now})
 }
 
 // at returns a time, or now.
