@@ -77,3 +77,10 @@ func Wrap(op string, err error) error { return wrap(op, err, engine.ErrConnLost)
 
 // Statements are those that are bound to operations.
 func Statements(db *DB) []*engine.Statement { return db.folder.Statements() }
+
+// StatementOf is the statement of an operation, and its arguments.
+func StatementOf(db *DB, o engine.Operation) (text string, args []any) {
+	o = single(o)
+	s := db.folder.Statement(o)
+	return s.Text, arguments(s.Args(nil, o, nil))
+}

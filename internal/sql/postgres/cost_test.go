@@ -1,0 +1,98 @@
+package postgres_test
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/enginetest"
+	"github.com/bravellian/pawl/internal/sql/postgres"
+)
+
+// walOf runs a statement and returns how many bytes of write-ahead log it wrote. Images of
+// pages depend on the last checkpoint; images is true if there were any.
+func walOf(t *testing.T, pool *pgxpool.Pool, query string, args ...any) (bytes float64, images bool) {
+	t.Helper()
+	var text []byte
+	enginetest.Must(t, pool.QueryRow(t.Context(), "EXPLAIN (ANALYZE, WAL, TIMING OFF, FORMAT JSON) "+query, args...).Scan(&text))
+	var plans []struct{ Plan plan }
+	enginetest.Must(t, json.Unmarshal(text, &plans))
+	return plans[0].Plan.logged()
+}
+
+// plan is a node of a plan with what it logged, its children included, but for the changes of
+// CTEs: those that nobody reads run after it.
+type plan struct {
+	Type   string  `json:"Node Type"`
+	Bytes  float64 `json:"WAL Bytes"`
+	Images float64 `json:"WAL FPI"`
+	Plans  []plan
+}
+
+func (p *plan) logged() (bytes float64, images bool) {
+	bytes, images = p.Bytes, p.Images > 0
+	for i := range p.Plans {
+		if p.Plans[i].Type == "ModifyTable" {
+			b, im := p.Plans[i].logged()
+			bytes, images = bytes+b, images || im
+		}
+	}
+	return bytes, images
+}
+
+// wantLogged fails the test unless a statement, run some times, writes about as many bytes of
+// write-ahead log for a message as it should.
+func wantLogged(t *testing.T, pool *pgxpool.Pool, what string, want float64, messages, times int, statement func() (query string, args []any)) {
+	t.Helper()
+	sum, runs := 0.0, 0
+	for tries := 0; runs < times && tries < 20*times; tries++ {
+		query, args := statement()
+		if bytes, images := walOf(t, pool, query, args...); !images {
+			sum += bytes
+			runs++
+		}
+	}
+	if got := sum / float64(runs*messages); runs < times || math.Abs(got-want) > want/20 {
+		t.Errorf("%s: %.1f bytes a message, want %.0f ± 5 %% (%d of %d runs)", what, got, want, runs, times)
+	}
+}
+
+// What a change of a statement or an index adds to the write-ahead log of a message has to be
+// wanted: it limits a busy server. Messages have 256 bytes.
+func TestWriteAheadLogOfAMessage(t *testing.T) {
+	db := dbtest.OpenPostgres(t)
+	pg := db.DB.(*postgres.DB)
+	payload := make([]byte, 256)
+	positions := func(n int) []int64 {
+		lo, err := pg.ReserveIDs(t.Context(), nil, n)
+		enginetest.Must(t, err)
+		return enginetest.IDs(lo, n)
+	}
+	wantLogged(t, pg.Pool(), "enqueued by the hundred", 447, 100, 20, func() (string, []any) {
+		return postgres.StatementOf(pg, enginetest.Enqueue(positions(100), payload).Operation)
+	})
+	owner := enginetest.Token()
+	wantLogged(t, pg.Pool(), "claimed by the hundred", 3, 100, 15, func() (string, []any) {
+		return "SELECT * FROM " + db.Table("outbox_claim_runs") + "($1, $2, '1 h', 100, 1, '-infinity')", []any{enginetest.Queue, owner}
+	})
+	rows, err := pg.Pool().Query(t.Context(), "SELECT lo, n FROM "+db.Table("outbox_claim"))
+	enginetest.Must(t, err)
+	held, err := pgx.CollectRows(rows, func(r pgx.CollectableRow) (h op.Held, err error) {
+		h.Owner = owner
+		return h, r.Scan(&h.Lo, &h.N)
+	})
+	enginetest.Must(t, err)
+	wantLogged(t, pg.Pool(), "acked by the hundred", 2.6, 100, 10, func() (string, []any) {
+		next := held[0]
+		held = held[1:]
+		return postgres.StatementOf(pg, op.OutboxAck{Runs: []op.Held{next}, Worker: "worker"})
+	})
+	wantLogged(t, pg.Pool(), "enqueued alone", 678, 1, 200, func() (string, []any) {
+		return postgres.StatementOf(pg, enginetest.Enqueue(positions(1), payload).Operation)
+	})
+}
