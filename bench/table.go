@@ -30,7 +30,7 @@ func (s *scenario) print(w io.Writer, results map[string][]figures) {
 		}
 	}
 	if peer != nil {
-		head = append(head, "pawl does")
+		head = append(head, "pawl faster by")
 	}
 	fmt.Fprintf(w, "| %s |\n|%s\n", strings.Join(head, " | "), "---|"+strings.Repeat("--:|", len(head)-1))
 	for _, sys := range s.systems {
@@ -59,13 +59,17 @@ func (s *scenario) isPeer(name string) bool {
 	return slices.ContainsFunc(peersOn(s.engine), func(p peers.Peer) bool { return p.Name == name })
 }
 
-// times is how many times as much pawl does as a system, or with what is waited for, how
-// many times as long it takes, repetition by repetition.
+// times is how many times as much pawl does as a system, or how many times shorter the
+// wait is with it, repetition by repetition.
 func (s *scenario) times(reps, pawl []figures) string {
 	column, _ := s.charted()
 	var values []float64
 	for i := range min(len(reps), len(pawl)) {
-		values = append(values, pawl[i][column]/reps[i][column])
+		ratio := pawl[i][column] / reps[i][column]
+		if column == colP50 {
+			ratio = 1 / ratio
+		}
+		values = append(values, ratio)
 	}
 	if len(values) == 0 {
 		return ""

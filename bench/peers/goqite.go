@@ -24,18 +24,15 @@ type goqiteQueue struct {
 	settled func(context.Context) (bool, error)
 }
 
-func openGoqitePostgres(limit int, poll time.Duration) func(context.Context, Place) (Queue, error) {
-	return openGoqite(limit, poll, "schema_postgres.sql", goqite.SQLFlavorPostgreSQL)
-}
-
-func openGoqiteSQLite(limit int, poll time.Duration) func(context.Context, Place) (Queue, error) {
-	return openGoqite(limit, poll, "schema_sqlite.sql", goqite.SQLFlavorSQLite)
-}
-
-// openGoqite takes how many jobs run at once and how often the runner looks for more; 0
-// is goqite's default.
-func openGoqite(limit int, poll time.Duration, schema string, flavor goqite.SQLFlavor) func(context.Context, Place) (Queue, error) {
+// openGoqite takes how many jobs run at once, how often the runner looks for more, and
+// how many connections there are; 0 is what is usual. goqite's transactions are
+// serializable, so that on PostgreSQL several connections make each other's fail.
+func openGoqite(limit int, poll time.Duration, conns int) func(context.Context, Place) (Queue, error) {
 	return func(ctx context.Context, p Place) (Queue, error) {
+		schema, flavor := "schema_sqlite.sql", goqite.SQLFlavorSQLite
+		if p.URL != "" {
+			schema, flavor = "schema_postgres.sql", goqite.SQLFlavorPostgreSQL
+		}
 		statements, err := moduleFile(ctx, goqiteModule, schema)
 		if err != nil {
 			return nil, err
@@ -43,6 +40,9 @@ func openGoqite(limit int, poll time.Duration, schema string, flavor goqite.SQLF
 		db, err := p.database()
 		if err != nil {
 			return nil, err
+		}
+		if conns > 0 {
+			db.SetMaxOpenConns(conns)
 		}
 		q := &goqiteQueue{db: db, limit: limit, poll: poll, settled: asks(db, goqiteSettled)}
 		q.queue = goqite.New(goqite.NewOpts{DB: db, Name: "bench", SQLFlavor: flavor})

@@ -56,13 +56,13 @@ func Postgres() []Peer {
 		{"visibility timeout", "", "plain SQL as in pgmq: 500 a claim set a time, handled rows are deleted; polled each 20 ms", 3, openVisibility},
 		{"status column", "", "plain SQL: 500 a claim by FOR UPDATE SKIP LOCKED, two updates a message; polled each 20 ms", 6, openStatus},
 		{"River", riverModule, "defaults, MaxWorkers 100, InsertMany", 30, openRiverPostgres(riverDefaults)},
-		{"River, tuned", riverModule, riverTunedText, 6, openRiverPostgres(riverTuned)},
-		{"Watermill", watermillModule, "defaults of v3, payload as JSON", 15, openWatermill(0, 0)},
-		{"Watermill, tuned", watermillModule, "SubscribeBatchSize 1000, PollInterval 20 ms", 3, openWatermill(1000, pollEvery)},
-		{"goqite", goqiteModule, "package jobs, defaults: Limit GOMAXPROCS, PollInterval 100 ms", 120, openGoqitePostgres(0, 0)},
-		{"goqite, tuned", goqiteModule, "package jobs, Limit 100, PollInterval 20 ms", 60, openGoqitePostgres(100, pollEvery)},
+		{"River tuned", riverModule, riverTunedText, 6, openRiverPostgres(riverTuned)},
+		{"Watermill", watermillModule, "defaults of v3, payload as JSON", 3, openWatermill(0, 0)},
+		{"Watermill tuned", watermillModule, "SubscribeBatchSize 1000, PollInterval 20 ms", 3, openWatermill(1000, pollEvery)},
+		{"goqite", goqiteModule, "package jobs, defaults: Limit GOMAXPROCS, PollInterval 100 ms", 300, openGoqite(0, 0, 0)},
+		{"goqite tuned", goqiteModule, "package jobs, Limit 100, PollInterval 20 ms, one connection", 60, openGoqite(100, pollEvery, 1)},
 		{"DBOS", dbosModule, "one workflow without steps per message; defaults", 60, openDBOSPostgres(0)},
-		{"DBOS, tuned", dbosModule, "polling interval 20 ms", 60, openDBOSPostgres(pollEvery)},
+		{"DBOS tuned", dbosModule, "polling interval 20 ms", 60, openDBOSPostgres(pollEvery)},
 	}
 }
 
@@ -70,11 +70,11 @@ func Postgres() []Peer {
 func SQLite() []Peer {
 	return []Peer{
 		{"River", riverModule, "defaults, MaxWorkers 100, InsertMany", 60, openRiverSQLite(riverDefaults)},
-		{"River, tuned", riverModule, riverTunedText, 30, openRiverSQLite(riverTuned)},
-		{"backlite", backliteModule, "NumWorkers 10", 60, openBacklite(10)},
-		{"backlite, tuned", backliteModule, "NumWorkers 1000", 30, openBacklite(1000)},
-		{"goqite", goqiteModule, "package jobs, defaults: Limit GOMAXPROCS, PollInterval 100 ms", 60, openGoqiteSQLite(0, 0)},
-		{"goqite, tuned", goqiteModule, "package jobs, Limit 100, PollInterval 20 ms", 60, openGoqiteSQLite(100, pollEvery)},
-		{"DBOS, tuned", dbosModule, "one workflow without steps per message; polling interval 20 ms", 120, openDBOSSQLite(pollEvery)},
+		{"River tuned", riverModule, riverTunedText, 30, openRiverSQLite(riverTuned)},
+		{"backlite", backliteModule, "NumWorkers 10, as in its README", 300, openBacklite(10)},
+		{"backlite tuned", backliteModule, "NumWorkers 1000", 30, openBacklite(1000)},
+		{"goqite", goqiteModule, "package jobs, defaults: Limit GOMAXPROCS, PollInterval 100 ms", 300, openGoqite(0, 0, 0)},
+		{"goqite tuned", goqiteModule, "package jobs, Limit 100, PollInterval 20 ms", 60, openGoqite(100, pollEvery, 0)},
+		{"DBOS tuned", dbosModule, "one workflow without steps per message; polling interval 20 ms", 120, openDBOSSQLite(pollEvery)},
 	}
 }
