@@ -17,7 +17,7 @@ import (
 const (
 	perSecond = 40
 	// seconds of one repetition.
-	seconds = 4
+	seconds = 3
 )
 
 func pickups(n int) []scenario {

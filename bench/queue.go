@@ -21,6 +21,9 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
+// fewest is how many messages a peer gets at least.
+const fewest = 20
+
 // queueOpener opens pawl or a peer in the repetition's database. Every call opens
 // another handle, as another process would.
 type queueOpener func(ctx context.Context, r *run) (peers.Queue, error)
@@ -34,7 +37,11 @@ func versus(engine string, n int, measure func(queueOpener) measurement, others 
 	}
 	all := append([]system{{"pawl", n, measure(pawl)}}, others...)
 	for _, p := range peersOn(engine) {
-		all = append(all, system{p.Name, max(n/p.Divisor, 2*batchSize) / batchSize * batchSize, measure(openPeer(p))})
+		share := max(n/p.Divisor, fewest)
+		if share > batchSize {
+			share -= share % batchSize
+		}
+		all = append(all, system{p.Name, share, measure(openPeer(p))})
 	}
 	return all
 }
@@ -213,11 +220,13 @@ func (t *trial) handle(id int64) {
 // fill enqueues n messages in batches by several producers. room, if not nil, is asked
 // for permission before each batch.
 func (t *trial) fill(ctx context.Context, n int, room chan struct{}) error {
-	return parallel(producers, n/batchSize, func(int) error {
+	var claimed atomic.Int64
+	return parallel(producers, (n+batchSize-1)/batchSize, func(int) error {
 		if room != nil {
 			room <- struct{}{}
 		}
-		return t.Enqueue(ctx, t.numbers.take(batchSize))
+		rest := n - int(claimed.Add(batchSize)-batchSize)
+		return t.Enqueue(ctx, t.numbers.take(min(batchSize, rest)))
 	})
 }
 

@@ -59,7 +59,7 @@ func Postgres() []Peer {
 		{"River tuned", riverModule, riverTunedText, 6, openRiverPostgres(riverTuned)},
 		{"Watermill", watermillModule, "defaults of v3, payload as JSON", 3, openWatermill(0, 0)},
 		{"Watermill tuned", watermillModule, "SubscribeBatchSize 1000, PollInterval 20 ms", 3, openWatermill(1000, pollEvery)},
-		{"goqite", goqiteModule, "package jobs, defaults: Limit GOMAXPROCS, PollInterval 100 ms", 300, openGoqite(0, 0, 0)},
+		{"goqite", goqiteModule, "package jobs, defaults: Limit GOMAXPROCS, PollInterval 100 ms", 1000, openGoqite(0, 0, 0)},
 		{"goqite tuned", goqiteModule, "package jobs, Limit 100, PollInterval 20 ms, one connection", 60, openGoqite(100, pollEvery, 1)},
 		{"DBOS", dbosModule, "one workflow without steps per message; defaults", 60, openDBOSPostgres(0)},
 		{"DBOS tuned", dbosModule, "polling interval 20 ms", 60, openDBOSPostgres(pollEvery)},
@@ -73,7 +73,7 @@ func SQLite() []Peer {
 		{"River tuned", riverModule, riverTunedText, 30, openRiverSQLite(riverTuned)},
 		{"backlite", backliteModule, "NumWorkers 10, as in its README", 300, openBacklite(10)},
 		{"backlite tuned", backliteModule, "NumWorkers 1000", 30, openBacklite(1000)},
-		{"goqite", goqiteModule, "package jobs, defaults: Limit GOMAXPROCS, PollInterval 100 ms", 300, openGoqite(0, 0, 0)},
+		{"goqite", goqiteModule, "package jobs, defaults: Limit GOMAXPROCS, PollInterval 100 ms", 1000, openGoqite(0, 0, 0)},
 		{"goqite tuned", goqiteModule, "package jobs, Limit 100, PollInterval 20 ms", 60, openGoqite(100, pollEvery, 0)},
 		{"DBOS tuned", dbosModule, "one workflow without steps per message; polling interval 20 ms", 120, openDBOSSQLite(pollEvery)},
 	}
