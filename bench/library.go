@@ -48,14 +48,10 @@ func openSQLite(relaxed bool) opener {
 	}
 }
 
-// produce enqueues n messages in batches by several producers. room, if not
-// nil, is asked for permission before each batch.
-func produce(ctx context.Context, o *outbox.Outbox, n int, room chan struct{}) error {
+// produce enqueues n messages in batches by several producers.
+func produce(ctx context.Context, o *outbox.Outbox, n int) error {
 	batch := messages(batchSize)
 	return parallel(producers, n/batchSize, func(int) error {
-		if room != nil {
-			room <- struct{}{}
-		}
 		_, err := o.EnqueueBatch(ctx, batch)
 		return err
 	})

@@ -74,11 +74,10 @@ func (q *backliteQueue) EnqueueTx(ctx context.Context, id int64) error {
 	return err
 }
 
+// Run uses the client that there is: what is added meanwhile must come through the one
+// that works.
 func (q *backliteQueue) Run(ctx context.Context, handle func(id int64)) error {
-	client, err := q.client()
-	if err != nil {
-		return err
-	}
+	client := q.current.Load()
 	client.Register(backlite.NewQueue(func(_ context.Context, t backliteTask) error {
 		handle(parse(t.Order))
 		return nil
@@ -87,7 +86,7 @@ func (q *backliteQueue) Run(ctx context.Context, handle func(id int64)) error {
 	client.Start(going)
 	<-ctx.Done()
 	client.Stop(going)
-	_, err = q.client() // what is added from now on must not be announced to a dispatcher that has ended
+	_, err := q.client() // one that has stopped does not start again at once
 	return err
 }
 

@@ -71,11 +71,18 @@ func (q *dbosRunner) context(ctx context.Context) (dbos.Context, error) {
 		config.DatabaseURL, config.DatabaseSchema = q.place.URL, dbosSchema
 		return dbos.NewContext(ctx, config)
 	}
-	var err error
-	if config.SQLiteSystemDB, err = q.place.database(); err != nil {
+	db, err := q.place.database()
+	if err != nil {
 		return nil, err
 	}
-	return dbos.NewContext(ctx, config)
+	config.SQLiteSystemDB = db
+	c, err := dbos.NewContext(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	// NewContext sets NORMAL on the one connection that there is.
+	_, err = db.ExecContext(ctx, `PRAGMA synchronous = `+q.place.synchronous())
+	return c, err
 }
 
 // connect makes the context that enqueues.

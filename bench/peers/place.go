@@ -55,16 +55,20 @@ func (p Place) database() (*sql.DB, error) {
 		db.SetMaxIdleConns(connections)
 		return db, nil
 	}
-	mode := "FULL"
-	if p.Relaxed {
-		mode = "NORMAL"
-	}
-	settings := url.Values{"_txlock": {"immediate"}, "_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(" + mode + ")"}}
+	settings := url.Values{"_txlock": {"immediate"}, "_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(" + p.synchronous() + ")"}}
 	db, err := sql.Open("sqlite", "file:"+p.File+"?"+settings.Encode())
 	if err == nil {
 		db.SetMaxOpenConns(1)
 	}
 	return db, err
+}
+
+// synchronous is SQLite's setting of that name.
+func (p Place) synchronous() string {
+	if p.Relaxed {
+		return "NORMAL"
+	}
+	return "FULL"
 }
 
 // inTx runs f in a transaction of database/sql.
