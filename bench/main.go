@@ -81,10 +81,7 @@ func bench(ctx context.Context, o options) error {
 		}
 		defer srv.close(ctx)
 	}
-	p, err := newReport(o.results)
-	if err != nil {
-		return err
-	}
+	p := newReport(o.results)
 	p.head(o, srv)
 	for _, s := range scenarios(o.n) {
 		if !slices.Contains(o.engines, s.engine) || !wanted(o.scenarios, s.name) {

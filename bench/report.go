@@ -24,15 +24,15 @@ type report struct {
 	measured  int
 }
 
-// newReport makes the folder, named after the moment, below results.
-func newReport(results string) (*report, error) {
+// newReport names the folder after the moment, below results.
+func newReport(results string) *report {
 	rep := &report{}
 	rep.out = io.MultiWriter(os.Stdout, &rep.text)
 	if results == "" {
-		return rep, nil
+		return rep
 	}
 	rep.dir = filepath.Join(results, time.Now().Format("2006-01-02-150405"))
-	return rep, os.MkdirAll(rep.dir, 0o755)
+	return rep
 }
 
 // head writes where and with what the figures came about.
@@ -46,6 +46,7 @@ func (p *report) head(o options, srv *server) {
 
 // add writes a scenario's table and chart.
 func (p *report) add(s *scenario, results map[string][]figures) error {
+	before := p.disturbed
 	for _, reps := range results {
 		for _, f := range reps {
 			p.measured++
@@ -55,10 +56,17 @@ func (p *report) add(s *scenario, results map[string][]figures) error {
 		}
 	}
 	s.print(p.out, results)
-	column, title := s.charted()
+	column := s.charted()
+	title := s.name + " · " + s.engine + " · " + column
+	if p.disturbed > before {
+		title += " (disturbed)"
+	}
 	bars := s.bars(column, results)
 	if p.dir == "" || len(bars) < 2 {
 		return nil
+	}
+	if err := os.MkdirAll(p.dir, 0o755); err != nil {
+		return err
 	}
 	name := s.file() + ".svg"
 	fmt.Fprintf(&p.text, "\n![%s](%s)\n", title, name)
@@ -66,7 +74,7 @@ func (p *report) add(s *scenario, results map[string][]figures) error {
 	if err != nil {
 		return err
 	}
-	if err := chart.Write(file, title, bars); err != nil {
+	if err := chart.Write(file, title, s.title, bars); err != nil {
 		file.Close()
 		return err
 	}
@@ -87,14 +95,13 @@ func (s *scenario) file() string {
 	return strings.Join(keep, "-")
 }
 
-// charted is what a chart shows: the figure that is compared, or how long half of the
+// charted is the column of a chart: the figure that is compared, or how long half of the
 // messages wait.
-func (s *scenario) charted() (column, title string) {
-	column, title = colP50, s.name+", "+s.engine+": "+colP50
+func (s *scenario) charted() string {
 	if len(s.main) > 0 {
-		column, title = s.main[0], s.name+", "+s.engine+": "+s.main[0]
+		return s.main[0]
 	}
-	return column, title
+	return colP50
 }
 
 // bars are the medians of a column.
@@ -130,6 +137,9 @@ func (p *report) end(engines []string) error {
 	}
 	p.peers(engines)
 	if p.dir != "" {
+		if err := os.MkdirAll(p.dir, 0o755); err != nil {
+			return err
+		}
 		if err := os.WriteFile(filepath.Join(p.dir, "report.md"), []byte(p.text.String()), 0o644); err != nil {
 			return err
 		}

@@ -62,7 +62,7 @@ func (s *scenario) isPeer(name string) bool {
 // times is how many times as much pawl does as a system, or how many times shorter the
 // wait is with it, repetition by repetition.
 func (s *scenario) times(reps, pawl []figures) string {
-	column, _ := s.charted()
+	column := s.charted()
 	var values []float64
 	for i := range min(len(reps), len(pawl)) {
 		ratio := pawl[i][column] / reps[i][column]

@@ -24,8 +24,9 @@ const (
 	textWidth  = 120
 	lineHeight = 24
 	barHeight  = 16
-	headHeight = 40
+	headHeight = 52
 	margin     = 10
+	baseline   = 5 // below the middle of a line
 )
 
 // Colors that can be read on white and on black pages.
@@ -35,14 +36,15 @@ const (
 	colorText   = "#6b7280"
 )
 
-// Write draws bars from the same zero, the longest over the whole width. Values below
-// zero count as zero.
-func Write(w io.Writer, title string, bars []Bar) error {
+// Write draws bars from the same zero, the longest over the whole width, under two lines
+// of text. Values below zero count as zero.
+func Write(w io.Writer, title, subtitle string, bars []Bar) error {
 	var out strings.Builder
 	width, height := labelWidth+barWidth+textWidth+2*margin, headHeight+len(bars)*lineHeight+margin
 	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img" font-family="sans-serif" font-size="13">`+"\n", width, height, width, height)
-	fmt.Fprintf(&out, "<title>%s</title>\n", escape(title))
-	text(&out, margin, headHeight/2, "start", "bold", title)
+	fmt.Fprintf(&out, "<title>%s</title>\n", escape(title+", "+subtitle))
+	text(&out, margin, headHeight/4, "start", "bold", title)
+	text(&out, margin, headHeight*5/8, "start", "normal", subtitle)
 	longest := 0.0
 	for _, b := range bars {
 		longest = max(longest, b.Value)
@@ -73,7 +75,7 @@ func (b Bar) draw(out *strings.Builder, y int, longest float64) {
 
 // text writes a line whose middle is at y.
 func text(out *strings.Builder, x, y int, anchor, weight, s string) {
-	fmt.Fprintf(out, `<text x="%d" y="%d" text-anchor="%s" font-weight="%s" dominant-baseline="central" fill="%s">%s</text>`+"\n", x, y, anchor, weight, colorText, escape(s))
+	fmt.Fprintf(out, `<text x="%d" y="%d" text-anchor="%s" font-weight="%s" fill="%s">%s</text>`+"\n", x, y+baseline, anchor, weight, colorText, escape(s))
 }
 
 func escape(s string) string {

@@ -11,7 +11,7 @@ import (
 func TestWrite(t *testing.T) {
 	var out strings.Builder
 	bars := []Bar{{"pawl", 200, "200", true}, {"a <b> & c", 50, "50", false}, {"below zero", -1, "-1", false}}
-	if err := Write(&out, `A & "B"`, bars); err != nil {
+	if err := Write(&out, `A & "B"`, "more", bars); err != nil {
 		t.Fatal(err)
 	}
 	widths := widths(t, out.String())
@@ -48,7 +48,7 @@ func widths(t *testing.T, svg string) (all []string) {
 
 func TestWriteNothing(t *testing.T) {
 	var out strings.Builder
-	if err := Write(&out, "nothing", []Bar{{Label: "zero"}}); err != nil {
+	if err := Write(&out, "nothing", "", []Bar{{Label: "zero"}}); err != nil {
 		t.Fatal(err)
 	}
 	if w := widths(t, out.String()); len(w) != 1 || w[0] != "0.0" {
