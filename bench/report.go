@@ -63,13 +63,13 @@ func (p *report) add(s *scenario, results map[string][]figures) error {
 	}
 	bars := s.bars(column, results)
 	if p.dir == "" || len(bars) < 2 {
-		return nil
-	}
-	if err := os.MkdirAll(p.dir, 0o755); err != nil {
-		return err
+		return p.write()
 	}
 	name := s.file() + ".svg"
 	fmt.Fprintf(&p.text, "\n![%s](%s)\n", title, name)
+	if err := p.write(); err != nil {
+		return err
+	}
 	file, err := os.Create(filepath.Join(p.dir, name))
 	if err != nil {
 		return err
@@ -79,6 +79,17 @@ func (p *report) add(s *scenario, results map[string][]figures) error {
 		return err
 	}
 	return file.Close()
+}
+
+// write saves what there is so far: a run that is ended early leaves what it measured.
+func (p *report) write() error {
+	if p.dir == "" {
+		return nil
+	}
+	if err := os.MkdirAll(p.dir, 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(p.dir, "report.md"), []byte(p.text.String()), 0o644)
 }
 
 // file is the scenario's name for files: scenarios share letters.
@@ -136,13 +147,10 @@ func (p *report) end(engines []string) error {
 		fmt.Fprintf(p.out, "\n**Failed**: %s\n", f)
 	}
 	p.peers(engines)
+	if err := p.write(); err != nil {
+		return err
+	}
 	if p.dir != "" {
-		if err := os.MkdirAll(p.dir, 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(p.dir, "report.md"), []byte(p.text.String()), 0o644); err != nil {
-			return err
-		}
 		fmt.Fprintln(os.Stderr, "bench: written to", p.dir)
 	}
 	if len(p.failures) > 0 {
