@@ -190,7 +190,8 @@ type trial struct {
 	seen    []atomic.Uint32 // how often, by number; 0 is of unknown messages
 	handled atomic.Int64    // different ones
 	doubled atomic.Int64
-	note    func(id int64) // called for each message that is handled the first time, if not nil
+	broken  atomic.Pointer[error] // with which Run ended
+	note    func(id int64)        // called for each message that is handled the first time, if not nil
 }
 
 // newTrial opens a queue for so many messages.
@@ -234,7 +235,13 @@ func (t *trial) fill(ctx context.Context, n int, room chan struct{}) error {
 func (t *trial) start(ctx context.Context) (stop func() error) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan error, 1)
-	go func() { ended <- t.Run(ctx, t.handle) }()
+	go func() {
+		err := t.Run(ctx, t.handle)
+		if err != nil {
+			t.broken.Store(&err)
+		}
+		ended <- err
+	}()
 	return sync.OnceValue(func() error {
 		cancel()
 		return <-ended
@@ -252,11 +259,14 @@ func (t *trial) await(ctx context.Context, n int) error {
 				return err
 			}
 		}
+		if err := t.broken.Load(); err != nil {
+			return *err
+		}
 		if handled != last {
 			last, since = handled, time.Now()
 		}
 		if time.Since(since) > stall {
-			return fmt.Errorf("%w: stalled: of %d messages %d handled", errLost, n, handled)
+			return fmt.Errorf("%w: stalled: of %d messages %d handled, %d of them again", errLost, n, handled, t.doubled.Load())
 		}
 		time.Sleep(500 * time.Microsecond)
 	}

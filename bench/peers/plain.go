@@ -84,15 +84,16 @@ func (p *plain) EnqueueTx(ctx context.Context, id int64) error {
 	return pgx.BeginFunc(ctx, p.pool, func(tx pgx.Tx) error { return p.add(ctx, tx, []int64{id}) })
 }
 
+// Run stops between two claims: a server may carry out a claim that was canceled, and
+// nobody would handle its rows.
 func (p *plain) Run(ctx context.Context, handle func(id int64)) error {
-	for {
-		n, err := p.once(ctx, handle)
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case err != nil:
+	going := context.WithoutCancel(ctx)
+	for ctx.Err() == nil {
+		n, err := p.once(going, handle)
+		if err != nil {
 			return err
-		case n > 0:
+		}
+		if n > 0 {
 			continue
 		}
 		select {
@@ -100,6 +101,7 @@ func (p *plain) Run(ctx context.Context, handle func(id int64)) error {
 		case <-time.After(pollEvery):
 		}
 	}
+	return nil
 }
 
 // once handles what one claim gives.
