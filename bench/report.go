@@ -22,6 +22,7 @@ type report struct {
 	failures  []string
 	disturbed int // repetitions beside which other processes were busy
 	measured  int
+	peered    bool // some of them of peers
 }
 
 // newReport names the folder after the moment, below results.
@@ -47,7 +48,8 @@ func (p *report) head(o options, srv *server) {
 // add writes a scenario's table and chart.
 func (p *report) add(s *scenario, results map[string][]figures) error {
 	before := p.disturbed
-	for _, reps := range results {
+	for name, reps := range results {
+		p.peered = p.peered || s.isPeer(name)
 		for _, f := range reps {
 			p.measured++
 			if f[colOthers] > disturbed {
@@ -159,8 +161,11 @@ func (p *report) end(engines []string) error {
 	return nil
 }
 
-// peers lists versions and settings.
+// peers lists versions and settings, if there were any.
 func (p *report) peers(engines []string) {
+	if !p.peered {
+		return
+	}
 	fmt.Fprint(p.out, "\n### Peers\n\n| system | engine | version | settings |\n|---|---|---|---|\n")
 	for _, engine := range []string{"postgres", "sqlite"} {
 		if !slices.Contains(engines, engine) {
