@@ -148,8 +148,8 @@ mutants: ## small faults in the code, each of which a named test has to notice
 
 # A server as it comes, fsync included: what is measured must be durable.
 .PHONY: bench
-bench: ## the benchmarks; ARGS="…" hands arguments on
-	$(WITHPOSTGRES) -- go run -C bench . $(ARGS)
+bench: ## the benchmarks beside other queues; BENCH=quick takes two minutes; ARGS="…" hands arguments on
+	$(WITHPOSTGRES) -- go run -C bench . $(if $(filter quick,$(BENCH)),-quick) $(ARGS)
 
 .PHONY: demo
 demo: ## the demonstration

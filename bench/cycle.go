@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"time"
-
-	"github.com/bravellian/pawl/outbox"
 )
 
 // Scenario A: a backlog is written in batches and then worked off.
@@ -12,28 +10,31 @@ import (
 func cycles(n int) []scenario {
 	const title = "enqueue in batches of 100 by 2 producers, then drain with handlers"
 	return []scenario{
-		{"A", "postgres", title, []string{colRate}, []system{
-			{"pawl", n, cyclePawl(openPostgres)},
-			{"bare layout", n, cycleFloor(newBarePostgres)},
-			{"insert + select", n, cycleFloor(newPlainPostgres(0))},
-		}},
-		{"A", "sqlite", title + ", synchronous=FULL", []string{colRate}, []system{
-			{"pawl", n, cyclePawl(openSQLite(false))},
-			{"insert + select + delete", n, cycleFloor(newPlainSQLite(false))},
-		}},
-		{"A", "sqlite", title + ", Relaxed", []string{colRate}, []system{
-			{"pawl", n, cyclePawl(openSQLite(true))},
-			{"insert + select + delete", n, cycleFloor(newPlainSQLite(true))},
-		}},
+		{"A", "postgres", title, []string{colRate}, versus("postgres", n, cycleQueue,
+			system{"bare layout", n, cycleFloor(newBarePostgres)},
+			system{"insert + select", n, cycleFloor(newPlainPostgres(0))},
+		)},
+		{"A", "sqlite", title + ", synchronous=FULL", []string{colRate}, versus("sqlite", n, cycleQueue,
+			system{"insert + select + delete", n, cycleFloor(newPlainSQLite(false))},
+		)},
+		{"A", "sqlite", title + ", Relaxed", []string{colRate}, versus("sqlite", n,
+			func(open queueOpener) measurement { return relaxed(cycleQueue(open)) },
+			system{"insert + select + delete", n, cycleFloor(newPlainSQLite(true))},
+		)},
 	}
 }
 
-// cycle measures two phases after a warm-up of both.
+// cycle measures two phases after a warm-up of both, and calls r.stop after the second
+// one each time.
 func cycle(ctx context.Context, r *run, in, out func(n int) error) error {
+	defer r.stopped()
 	for _, phase := range []func(int) error{in, out} {
 		if err := phase(r.warm()); err != nil {
 			return err
 		}
+	}
+	if err := r.stopped(); err != nil {
+		return err
 	}
 	r.written = r.warm() + r.n
 	var middle time.Time
@@ -53,20 +54,30 @@ func cycle(ctx context.Context, r *run, in, out func(n int) error) error {
 	r.rate(colEnqueue, r.n, first)
 	r.rate(colDrain, r.n, took-first)
 	r.rate(colRate, r.n, took)
-	return nil
+	return r.stopped()
 }
 
-func cyclePawl(open opener) func(context.Context, *run) error {
+// cycleQueue begins to handle once everything is enqueued. How long a system takes to
+// stop is not measured.
+func cycleQueue(open queueOpener) measurement {
 	return func(ctx context.Context, r *run) error {
-		db, done, err := open(ctx, r)
+		t, err := newTrial(ctx, r, open, r.warm()+r.n, nil)
 		if err != nil {
 			return err
 		}
-		defer done()
-		o := outbox.New(db, outbox.Options{})
-		return cycle(ctx, r,
-			func(n int) error { return produce(ctx, o, n, nil) },
-			func(n int) error { return drain(ctx, db, n, outbox.Options{}) })
+		defer t.Close()
+		total := 0
+		err = cycle(ctx, r,
+			func(n int) error { return t.fill(ctx, n, nil) },
+			func(n int) error {
+				total += n
+				r.stop = t.start(ctx)
+				return t.await(ctx, total)
+			})
+		if err != nil {
+			return err
+		}
+		return t.audit(r, total)
 	}
 }
 

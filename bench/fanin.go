@@ -44,7 +44,7 @@ func fanIn(open opener, apart bool) func(context.Context, *run) error {
 			join.New(db, worker, join.Options{})
 			worker.Handle("follow-up", starts(&mu, times))
 		}
-		err := r.idle(ctx, open, apart, register, func(ctx context.Context, from engine.DB, _ *outbox.Outbox) error {
+		err := r.idle(ctx, open, apart, register, func(ctx context.Context, from engine.DB) error {
 			o := outbox.New(from, outbox.Options{})
 			j := join.New(from, o, join.Options{})
 			for i := range times {
@@ -96,4 +96,48 @@ func lastStep(ctx context.Context, o *outbox.Outbox, j *join.Joins, i int, t *mo
 	defer mu.Unlock()
 	t.returned = time.Now()
 	return nil
+}
+
+// starts notes when the handler of the message whose payload is its number begins.
+func starts(mu *sync.Mutex, times []moments) outbox.Handler {
+	return outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+		now := time.Now()
+		mu.Lock()
+		defer mu.Unlock()
+		times[binary.BigEndian.Uint64(m.Payload)].started = now
+		return nil
+	})
+}
+
+// idle measures work beside a worker that has nothing else to do, in the
+// worker's own handle or, apart, in another.
+func (r *run) idle(ctx context.Context, open opener, apart bool, register func(engine.DB, *outbox.Outbox), work func(context.Context, engine.DB) error) error {
+	db, done, err := open(ctx, r)
+	if err != nil {
+		return err
+	}
+	defer done()
+	from := db
+	if apart {
+		other, done, err := open(ctx, r)
+		if err != nil {
+			return err
+		}
+		defer done()
+		from = other
+	}
+	r.written = r.n
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	worker := outbox.New(db, outbox.Options{})
+	register(db, worker)
+	ended := make(chan error, 1)
+	go func() { ended <- worker.Run(ctx) }()
+	time.Sleep(time.Second) // until it listens and sleeps
+	if _, err := r.measured(ctx, r.n, func() error { return work(ctx, from) }); err != nil {
+		return err
+	}
+	time.Sleep(200 * time.Millisecond)
+	stop()
+	return <-ended
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/bravellian/pawl/bench/peers"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 )
 
@@ -17,7 +18,6 @@ import (
 // whose rows become visible out of order; then rows are deleted.
 type plainPostgres struct {
 	pool   *pgxpool.Pool
-	body   []byte
 	delete bool
 	last   int64 // read so far
 }
@@ -40,23 +40,23 @@ func newPlainPostgres(connections int) maker {
 			return nil, err
 		}
 		_, err = pool.Exec(ctx, plainTable)
-		return &plainPostgres{pool: pool, body: payload()}, err
+		return &plainPostgres{pool: pool}, err
 	}
 }
 
 func (p *plainPostgres) insert(ctx context.Context, ids []int64) error {
 	if len(ids) == 1 {
-		_, err := p.pool.Exec(ctx, plainOne, ids[0], uuid.New(), topic(0), p.body)
+		_, err := p.pool.Exec(ctx, plainOne, ids[0], uuid.New(), topic(0), peers.Body(ids[0]))
 		return err
 	}
-	mids, names, bodies := columns(ids, p.body)
+	mids, names, bodies := columns(ids)
 	_, err := p.pool.Exec(ctx, plainInsert, ids, mids, names, bodies)
 	return err
 }
 
 func (p *plainPostgres) insertTx(ctx context.Context, id int64) error {
 	return pgx.BeginFunc(ctx, p.pool, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, plainOne, id, uuid.New(), topic(0), p.body)
+		_, err := tx.Exec(ctx, plainOne, id, uuid.New(), topic(0), peers.Body(id))
 		return err
 	})
 }
@@ -98,14 +98,13 @@ type row struct {
 	payload []byte
 }
 
-func columns(ids []int64, body []byte) (mids [][16]byte, names []string, bodies [][]byte) {
+func columns(ids []int64) (mids [][16]byte, names []string, bodies [][]byte) {
 	all := topics()
 	for i := range ids {
 		mids = append(mids, uuid.New())
 		names = append(names, all[i%topicCount])
-		bodies = append(bodies, body)
 	}
-	return mids, names, bodies
+	return mids, names, peers.Bodies(ids)
 }
 
 // barePostgres is pawl's layout without pawl: the same statements and routines,
@@ -139,11 +138,11 @@ func newBarePostgres(ctx context.Context, r *run) (floor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &barePostgres{plainPostgres: &plainPostgres{pool: pool, body: payload()}}, db.Migrate(ctx)
+	return &barePostgres{plainPostgres: &plainPostgres{pool: pool}}, db.Migrate(ctx)
 }
 
 func (b *barePostgres) insert(ctx context.Context, ids []int64) error {
-	mids, names, bodies := columns(ids, b.body)
+	mids, names, bodies := columns(ids)
 	lanes := make([]int64, len(ids))
 	for i := range lanes {
 		lanes[i] = lane

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/uuid"
 	_ "modernc.org/sqlite" // the driver that pawl uses
+
+	"github.com/bravellian/pawl/bench/peers"
 )
 
 // plainSQLite is one table in one file with one connection, which is as fast
@@ -15,7 +17,6 @@ import (
 type plainSQLite struct {
 	db             *sql.DB
 	add, get, drop *sql.Stmt
-	body           string
 }
 
 func newPlainSQLite(relaxed bool) maker {
@@ -34,7 +35,7 @@ func newPlainSQLite(relaxed bool) maker {
 			payload ANY NOT NULL, created_at INTEGER NOT NULL) STRICT`); err != nil {
 			return nil, err
 		}
-		p := &plainSQLite{db: db, body: string(payload())}
+		p := &plainSQLite{db: db}
 		return p, p.prepare(ctx)
 	}
 }
@@ -70,7 +71,7 @@ func (p *plainSQLite) insert(ctx context.Context, ids []int64) error {
 
 func (p *plainSQLite) row(ctx context.Context, add *sql.Stmt, id int64) error {
 	mid := uuid.New()
-	_, err := add.ExecContext(ctx, id, mid[:], topic(int(id)), p.body)
+	_, err := add.ExecContext(ctx, id, mid[:], topic(int(id)), string(peers.Body(id)))
 	return err
 }
 

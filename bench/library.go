@@ -48,14 +48,10 @@ func openSQLite(relaxed bool) opener {
 	}
 }
 
-// produce enqueues n messages in batches by several producers. room, if not
-// nil, is asked for permission before each batch.
-func produce(ctx context.Context, o *outbox.Outbox, n int, room chan struct{}) error {
+// produce enqueues n messages in batches by several producers.
+func produce(ctx context.Context, o *outbox.Outbox, n int) error {
 	batch := messages(batchSize)
 	return parallel(producers, n/batchSize, func(int) error {
-		if room != nil {
-			room <- struct{}{}
-		}
 		_, err := o.EnqueueBatch(ctx, batch)
 		return err
 	})
@@ -109,27 +105,7 @@ func exactly(n int, handled, acked int64) error {
 // stall is how long nothing may happen before a repetition is given up.
 const stall = 30 * time.Second
 
-// consumer is a worker that runs beside producers.
-type consumer struct {
-	outbox  *outbox.Outbox
-	handled atomic.Int64
-	stop    context.CancelFunc
-	ended   chan error
-}
-
-// consume starts a worker; note is called by every handler with how many
-// messages were handled so far.
-func consume(ctx context.Context, db engine.DB, note func(handled int64)) *consumer {
-	ctx, stop := context.WithCancel(ctx)
-	c := &consumer{outbox: outbox.New(db, outbox.Options{}), stop: stop, ended: make(chan error, 1)}
-	handle(c.outbox, func() { note(c.handled.Add(1)) })
-	go func() { c.ended <- c.outbox.Run(ctx) }()
-	return c
-}
-
-// await returns when n messages are acked.
-func (c *consumer) await(n int) error { return acked(c.outbox, n) }
-
+// acked returns when n messages are acked.
 func acked(o *outbox.Outbox, n int) error {
 	last, since := int64(0), time.Now()
 	for {
@@ -145,10 +121,4 @@ func acked(o *outbox.Outbox, n int) error {
 		}
 		time.Sleep(500 * time.Microsecond)
 	}
-}
-
-// end stops the worker and checks that it handled every message once.
-func (c *consumer) end(n int) error {
-	c.stop()
-	return errors.Join(<-c.ended, exactly(n, c.handled.Load(), c.outbox.Internal(access.Key{}).Component().Stats().Acked))
 }

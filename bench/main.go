@@ -1,7 +1,7 @@
-// Command bench measures pawl beside plain SQL on the same machine in the same
-// run: a figure alone says as much about the disk as about the library.
+// Command bench measures pawl beside other queues and plain SQL on the same machine in
+// the same run: a figure alone says as much about the disk as about the library.
 //
-//	cd bench && go run . [-engine sqlite,postgres] [-scenario A,D] [-n 60000] [-reps 3] [-quick]
+//	cd bench && go run . [-engine sqlite,postgres] [-scenario A,D] [-n 60000] [-reps 5] [-quick] [-results results]
 //
 // PostgreSQL is the server that PAWL_TEST_POSTGRES names; `make bench` starts
 // one. Everything in its schema pawl_bench is dropped. See README.md for what
@@ -14,14 +14,15 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime"
 	"slices"
 	"strings"
-	"time"
 )
 
 // variable names the environment variable that names the PostgreSQL server.
 const variable = "PAWL_TEST_POSTGRES"
+
+// withPeers are the scenarios that peers take part in.
+const withPeers = "A,B,C,D,G"
 
 // options are the command line.
 type options struct {
@@ -31,6 +32,7 @@ type options struct {
 	n         int
 	reps      int
 	profiles  string
+	results   string
 	verbose   bool
 }
 
@@ -46,15 +48,19 @@ func main() {
 
 func parse() options {
 	engines := flag.String("engine", "postgres,sqlite", "engines to measure")
-	scenarios := flag.String("scenario", "", "scenarios to measure, e.g. A,C; empty: all")
+	scenarios := flag.String("scenario", withPeers, "scenarios to measure, e.g. A,C; all: every one")
 	systems := flag.String("system", "", "systems to measure, e.g. pawl; empty: all (ratios need the floors)")
 	n := flag.Int("n", 60_000, "messages of the batch scenarios; the others scale with it")
-	reps := flag.Int("reps", 3, "repetitions, interleaved; the tables show medians")
-	quick := flag.Bool("quick", false, "a rough look in under a minute: a quarter of the messages, one repetition")
+	reps := flag.Int("reps", 5, "repetitions, interleaved; the tables show medians")
+	quick := flag.Bool("quick", false, "a rough look in two minutes: a quarter of the messages, one repetition")
 	profiles := flag.String("profile", "", "write CPU profiles of what is measured into this directory")
+	results := flag.String("results", "results", "write a report with charts into a new folder of this directory; empty: do not")
 	verbose := flag.Bool("v", false, "print the figures of every repetition to stderr")
 	flag.Parse()
-	o := options{split(*engines), split(*scenarios), split(*systems), *n, *reps, *profiles, *verbose}
+	o := options{split(*engines), split(*scenarios), split(*systems), *n, *reps, *profiles, *results, *verbose}
+	if *scenarios == "all" {
+		o.scenarios = nil
+	}
 	if *quick {
 		o.n, o.reps = o.n/4, 1
 	}
@@ -75,22 +81,21 @@ func bench(ctx context.Context, o options) error {
 		}
 		defer srv.close(ctx)
 	}
-	fmt.Printf("%s, %d CPUs, %s", time.Now().Format(time.DateOnly), runtime.NumCPU(), runtime.Version())
-	if srv != nil {
-		fmt.Printf(", PostgreSQL %s", srv.version)
-	}
-	fmt.Printf(", medians of %d\n", o.reps)
+	p := newReport(o.results)
+	p.head(o, srv)
 	for _, s := range scenarios(o.n) {
 		if !slices.Contains(o.engines, s.engine) || !wanted(o.scenarios, s.name) {
 			continue
 		}
-		results, err := s.measure(ctx, o, srv)
+		results, err := s.measure(ctx, o, srv, p.fail)
 		if err != nil {
 			return err
 		}
-		s.print(os.Stdout, results)
+		if err := p.add(&s, results); err != nil {
+			return err
+		}
 	}
-	return nil
+	return p.end(o.engines)
 }
 
 func wanted(list []string, name string) bool {

@@ -2,15 +2,14 @@ package main
 
 import (
 	"context"
-	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/bench/peers"
 )
 
 // Scenario G: how long a message waits for an idle worker.
@@ -18,7 +17,7 @@ import (
 const (
 	perSecond = 40
 	// seconds of one repetition.
-	seconds = 4
+	seconds = 3
 )
 
 func pickups(n int) []scenario {
@@ -27,12 +26,13 @@ func pickups(n int) []scenario {
 	var all []scenario
 	for _, e := range []struct {
 		engine string
-		open   opener
-	}{{"postgres", openPostgres}, {"sqlite", openSQLite(false)}} {
-		all = append(all, scenario{"G", e.engine, title, nil, []system{
-			{"pawl", count, pickup(e.open, false)},
-			{"pawl, another handle enqueues", count, pickup(e.open, true)},
-		}})
+		open   queueOpener
+	}{{"postgres", pawlPostgres}, {"sqlite", pawlSQLite}} {
+		systems := versus(e.engine, count, pickup, system{"pawl, another handle enqueues", count, pickupApart(e.open)})
+		for i := range systems {
+			systems[i].n = count
+		}
+		all = append(all, scenario{"G", e.engine, title, nil, systems})
 	}
 	return all
 }
@@ -40,77 +40,56 @@ func pickups(n int) []scenario {
 // moments are one message's times.
 type moments struct{ called, returned, started time.Time }
 
-// pickup measures with the producer in the worker's own process and handle, or
-// with a handle of its own, so that wake-ups have to go through the database.
-func pickup(open opener, apart bool) func(context.Context, *run) error {
+// pickup measures with the producer in the worker's own process and handle.
+func pickup(open queueOpener) measurement { return pickupFrom(open, nil) }
+
+// pickupApart gives the producer a handle of its own, so that wake-ups have to go
+// through the database.
+func pickupApart(open queueOpener) measurement { return pickupFrom(open, open) }
+
+func pickupFrom(open, producer queueOpener) measurement {
 	return func(ctx context.Context, r *run) error {
 		var mu sync.Mutex
 		times := make([]moments, r.n)
-		register := func(db engine.DB, worker *outbox.Outbox) { worker.Handle("tick", starts(&mu, times)) }
-		err := r.idle(ctx, open, apart, register, func(ctx context.Context, _ engine.DB, from *outbox.Outbox) error {
-			return tick(ctx, from, &mu, times)
+		t, err := newTrial(ctx, r, open, r.n, func(id int64) {
+			now := time.Now()
+			mu.Lock()
+			defer mu.Unlock()
+			times[id-1].started = now
 		})
 		if err != nil {
+			return err
+		}
+		defer t.Close()
+		from := t.Queue
+		if producer != nil {
+			if from, err = producer(ctx, r); err != nil {
+				return err
+			}
+			defer from.Close()
+		}
+		r.written = r.n
+		stop := t.start(ctx)
+		defer stop()
+		time.Sleep(time.Second) // until it listens and sleeps
+		if _, err := r.measured(ctx, r.n, func() error { return tick(ctx, from, &mu, times) }); err != nil {
+			return err
+		}
+		if err := errors.Join(t.await(ctx, r.n), stop(), t.audit(r, r.n)); err != nil {
 			return err
 		}
 		return r.latencies(times, colCommit, colP50)
 	}
 }
 
-// starts notes when the handler of the message whose payload is its number begins.
-func starts(mu *sync.Mutex, times []moments) outbox.Handler {
-	return outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
-		now := time.Now()
-		mu.Lock()
-		defer mu.Unlock()
-		times[binary.BigEndian.Uint64(m.Payload)].started = now
-		return nil
-	})
-}
-
-// idle measures work beside a worker that has nothing else to do, in the
-// worker's own handle or, apart, in another.
-func (r *run) idle(ctx context.Context, open opener, apart bool, register func(engine.DB, *outbox.Outbox), work func(context.Context, engine.DB, *outbox.Outbox) error) error {
-	db, done, err := open(ctx, r)
-	if err != nil {
-		return err
-	}
-	defer done()
-	worker := outbox.New(db, outbox.Options{})
-	from, producer := db, worker
-	if apart {
-		other, done, err := open(ctx, r)
-		if err != nil {
-			return err
-		}
-		defer done()
-		from, producer = other, outbox.New(other, outbox.Options{})
-	}
-	r.written = r.n
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	register(db, worker)
-	ended := make(chan error, 1)
-	go func() { ended <- worker.Run(ctx) }()
-	time.Sleep(time.Second) // until it listens and sleeps
-	if _, err := r.measured(ctx, r.n, func() error { return work(ctx, from, producer) }); err != nil {
-		return err
-	}
-	time.Sleep(200 * time.Millisecond)
-	stop()
-	return <-ended
-}
-
 // tick enqueues at random moments: a Poisson process.
-func tick(ctx context.Context, o *outbox.Outbox, mu *sync.Mutex, times []moments) error {
-	body := payload()
+func tick(ctx context.Context, q peers.Queue, mu *sync.Mutex, times []moments) error {
 	next := time.Now()
 	for i := range times {
 		next = next.Add(time.Duration(rand.ExpFloat64() / perSecond * float64(time.Second)))
 		time.Sleep(time.Until(next))
-		binary.BigEndian.PutUint64(body, uint64(i))
 		called := time.Now()
-		if _, err := o.Enqueue(ctx, outbox.Message{Topic: "tick", Payload: slices.Clone(body)}); err != nil {
+		if err := q.Enqueue(ctx, []int64{int64(i + 1)}); err != nil {
 			return err
 		}
 		mu.Lock()

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"os"
+	"runtime"
 	"syscall"
 	"time"
 )
@@ -28,7 +30,11 @@ const (
 	colClient   = "client µs/msg"
 	colServer   = "server µs/msg"
 	colWAL      = "WAL B/msg"
+	colAllocs   = "allocs/msg"
 	colDead     = "dead/msg"
+	colSize     = "size MB"
+	colDoubled  = "doubled"
+	colOthers   = "other load"
 
 	// Of idle fleets.
 	colClientShare     = "client CPU %"
@@ -47,14 +53,32 @@ const (
 type run struct {
 	n       int
 	dir     string  // for SQLite's file
+	relaxed bool    // SQLite's synchronous=NORMAL
 	server  *server // nil on SQLite
 	profile string  // where a CPU profile goes, or ""
 	figures figures
-	written int // messages since the reset, warm-up included
+	written int          // messages since the reset, warm-up included
+	stop    func() error // ends what a phase began; nil if there is nothing
 }
 
-// warm is how many messages go through before the measuring begins: a tenth.
-func (r *run) warm() int { return max(r.n/10, 1) }
+// stopped calls stop once.
+func (r *run) stopped() error {
+	stop := r.stop
+	r.stop = nil
+	if stop == nil {
+		return nil
+	}
+	return stop()
+}
+
+// warm is how many messages go through before the measuring begins: a tenth, in whole
+// batches if there is one.
+func (r *run) warm() int {
+	if r.n < batchSize {
+		return max(r.n/10, 1)
+	}
+	return (r.n/10 + batchSize - 1) / batchSize * batchSize
+}
 
 // measured runs work, which handles n messages, and records its costs. It
 // returns how long it took.
@@ -64,29 +88,56 @@ func (r *run) measured(ctx context.Context, n int, work func() error) (time.Dura
 		return 0, err
 	}
 	defer stop()
-	var before, after usage
-	if r.server != nil {
-		if before, err = r.server.usage(ctx); err != nil {
-			return 0, err
-		}
+	before, err := r.spent(ctx)
+	if err != nil {
+		return 0, err
 	}
-	client := clientCPU()
 	start := time.Now()
 	if err := work(); err != nil {
 		return 0, err
 	}
 	took := time.Since(start)
-	r.figures[colClient] = float64(clientCPU()-client) / microsecond / float64(n)
+	after, err := r.spent(ctx)
+	if err != nil {
+		return 0, err
+	}
+	r.costs(n, took, before, after)
+	return took, nil
+}
+
+// spent is what was used so far, by everybody who is counted.
+type spent struct {
+	client, machine time.Duration // processor time
+	allocs          uint64
+	server          usage
+}
+
+func (r *run) spent(ctx context.Context) (s spent, err error) {
 	if r.server != nil {
-		if after, err = r.server.usage(ctx); err != nil {
-			return 0, err
-		}
-		r.figures[colWAL] = float64(after.wal-before.wal) / float64(n)
-		if after.cpu > 0 {
-			r.figures[colServer] = float64(after.cpu-before.cpu) / microsecond / float64(n)
+		if s.server, err = r.server.usage(ctx); err != nil {
+			return s, err
 		}
 	}
-	return took, nil
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	s.allocs, s.client, s.machine = memory.Mallocs, clientCPU(), machineCPU()
+	return s, nil
+}
+
+// costs records what n messages took. The load of the rest of the machine is in cores.
+func (r *run) costs(n int, took time.Duration, before, after spent) {
+	client, server := after.client-before.client, after.server.cpu-before.server.cpu
+	r.figures[colClient] = float64(client) / microsecond / float64(n)
+	r.figures[colAllocs] = float64(after.allocs-before.allocs) / float64(n)
+	if r.server != nil {
+		r.figures[colWAL] = float64(after.server.wal-before.server.wal) / float64(n)
+		if after.server.cpu > 0 {
+			r.figures[colServer] = float64(server) / microsecond / float64(n)
+		}
+	}
+	if after.machine > 0 {
+		r.figures[colOthers] = max(0, (after.machine-before.machine-client-server).Seconds()) / took.Seconds()
+	}
 }
 
 // rate records how many of n per second.
@@ -94,14 +145,34 @@ func (r *run) rate(column string, n int, took time.Duration) {
 	r.figures[column] = float64(n) / took.Seconds()
 }
 
-// deadTuples records what vacuum will have to clean up. The numbers count from
-// the reset on, so the warm-up is part of them.
-func (r *run) deadTuples(ctx context.Context) error {
-	dead, err := r.server.dead(ctx)
-	if err == nil && r.written > 0 {
+// left records what remains in the database: its size, and on PostgreSQL what vacuum
+// will have to clean up. The numbers count from the reset on, so the warm-up is part of
+// them.
+func (r *run) left(ctx context.Context) error {
+	if r.written == 0 {
+		return nil
+	}
+	size, dead := folderSize(r.dir), int64(0)
+	if r.server != nil {
+		var err error
+		if dead, size, err = r.server.left(ctx); err != nil {
+			return err
+		}
 		r.figures[colDead] = float64(dead) / float64(r.written)
 	}
-	return err
+	r.figures[colSize] = float64(size) / 1e6
+	return nil
+}
+
+// folderSize adds up the files of a folder.
+func folderSize(dir string) (size int64) {
+	files, _ := os.ReadDir(dir)
+	for _, f := range files {
+		if info, err := f.Info(); err == nil {
+			size += info.Size()
+		}
+	}
+	return size
 }
 
 // clientCPU is the processor time that this process has used.

@@ -25,8 +25,11 @@ type scenario struct {
 type system struct {
 	name string
 	n    int
-	run  func(ctx context.Context, r *run) error
+	run  measurement
 }
+
+// measurement measures a system once, after a warm-up, and writes into the run's figures.
+type measurement = func(ctx context.Context, r *run) error
 
 // scenarios lists everything; n is the size of the batch scenarios.
 func scenarios(n int) []scenario {
@@ -39,16 +42,25 @@ func scenarios(n int) []scenario {
 
 // measure repeats all systems, one after the other each time, so that whatever
 // slows the machine down for a while slows down all of them.
-func (s *scenario) measure(ctx context.Context, o options, srv *server) (map[string][]figures, error) {
+//
+// A system that fails has no row, fail is told, and the others go on.
+func (s *scenario) measure(ctx context.Context, o options, srv *server, fail func(error)) (map[string][]figures, error) {
+	failed := map[string]bool{}
 	results := map[string][]figures{}
 	for rep := range o.reps {
 		for _, sys := range s.systems {
-			if !wanted(o.systems, sys.name) {
+			if !wanted(o.systems, sys.name) || failed[sys.name] {
 				continue
 			}
 			f, err := s.once(ctx, o, srv, sys, rep)
 			if err != nil {
-				return nil, fmt.Errorf("%s on %s, %s: %w", s.name, s.engine, sys.name, err)
+				if ctx.Err() != nil {
+					return nil, ctx.Err()
+				}
+				failed[sys.name] = true
+				delete(results, sys.name)
+				fail(fmt.Errorf("%s on %s, %s: %w", s.name, s.engine, sys.name, err))
+				continue
 			}
 			results[sys.name] = append(results[sys.name], f)
 			if o.verbose {
@@ -80,10 +92,7 @@ func (s *scenario) once(ctx context.Context, o options, srv *server, sys system,
 	if err := sys.run(ctx, r); err != nil {
 		return nil, err
 	}
-	if r.server != nil {
-		err = r.deadTuples(ctx)
-	}
-	return r.figures, err
+	return r.figures, r.left(ctx)
 }
 
 // startProfile begins a CPU profile if one was asked for.

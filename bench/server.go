@@ -22,11 +22,12 @@ const application = "pawl-bench"
 
 // server is the PostgreSQL server as the measuring sees it.
 type server struct {
-	url     string
-	admin   *pgx.Conn
-	version string
-	pid     int // of the postmaster, 0 if it is not on this machine
-	many    *ensemble
+	url        string
+	admin      *pgx.Conn
+	version    string
+	durability string // its settings, as readers need them
+	pid        int    // of the postmaster, 0 if it is not on this machine
+	many       *ensemble
 }
 
 func connect(ctx context.Context, url string) (*server, error) {
@@ -39,7 +40,8 @@ func connect(ctx context.Context, url string) (*server, error) {
 	}
 	s := &server{url: url, admin: admin}
 	var backend int
-	if err := admin.QueryRow(ctx, `SELECT current_setting('server_version'), pg_backend_pid()`).Scan(&s.version, &backend); err != nil {
+	const query = `SELECT current_setting('server_version'), 'fsync ' || current_setting('fsync') || ', synchronous_commit ' || current_setting('synchronous_commit'), pg_backend_pid()`
+	if err := admin.QueryRow(ctx, query).Scan(&s.version, &s.durability, &backend); err != nil {
 		return nil, err
 	}
 	s.version, _, _ = strings.Cut(s.version, " ")
@@ -84,6 +86,17 @@ func (s *server) pool(ctx context.Context, connections int) (*pgxpool.Pool, erro
 	return pgxpool.NewWithConfig(ctx, config)
 }
 
+// poolUpTo connects as needed, with up to so many connections.
+func (s *server) poolUpTo(ctx context.Context, connections int) (*pgxpool.Pool, error) {
+	config, err := pgxpool.ParseConfig(s.url)
+	if err != nil {
+		return nil, err
+	}
+	config.MaxConns = int32(connections)
+	config.ConnConfig.RuntimeParams["application_name"] = application
+	return pgxpool.NewWithConfig(ctx, config)
+}
+
 // usage is what the server has spent so far.
 type usage struct {
 	cpu time.Duration
@@ -96,21 +109,22 @@ func (s *server) usage(ctx context.Context) (u usage, err error) {
 	return u, err
 }
 
-// dead counts row versions that were deleted or updated away, once all our
-// connections have ended and thereby reported.
-func (s *server) dead(ctx context.Context) (n int64, err error) {
+// left counts row versions that were deleted or updated away, once all our connections
+// have ended and thereby reported, and the bytes of our tables and indexes.
+func (s *server) left(ctx context.Context) (dead, size int64, err error) {
 	for range 200 {
 		var open int
 		if err := s.admin.QueryRow(ctx, `SELECT count(*) FROM pg_stat_activity WHERE application_name = $1`, application).Scan(&open); err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		if open == 0 {
 			break
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	err = s.admin.QueryRow(ctx, `SELECT coalesce(sum(n_tup_upd + n_tup_del), 0) FROM pg_stat_user_tables WHERE schemaname = $1`, schema).Scan(&n)
-	return n, err
+	err = s.admin.QueryRow(ctx, `SELECT coalesce(sum(n_tup_upd + n_tup_del), 0)::bigint, coalesce(sum(pg_total_relation_size(relid)), 0)::bigint
+ FROM pg_stat_user_tables WHERE schemaname = $1`, schema).Scan(&dead, &size)
+	return dead, size, err
 }
 
 // clockTick is the unit of /proc/*/stat on Linux.

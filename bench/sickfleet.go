@@ -72,7 +72,7 @@ func fillStore(ctx context.Context, d fleet.Database, n int) error {
 		return err
 	}
 	defer db.Close()
-	return produce(ctx, outbox.New(db, outbox.Options{}), n, nil)
+	return produce(ctx, outbox.New(db, outbox.Options{}), n)
 }
 
 func drainFleet(ctx context.Context, r *run, dbs []fleet.Database, w *ward, n int) error {

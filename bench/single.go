@@ -2,15 +2,6 @@ package main
 
 import (
 	"context"
-	"database/sql"
-	"fmt"
-
-	"github.com/jackc/pgx/v5"
-
-	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/internal/sql/postgres"
-	"github.com/bravellian/pawl/internal/sql/sqlite"
-	"github.com/bravellian/pawl/outbox"
 )
 
 // Scenario C: every message in a durable transaction of its own, as request
@@ -21,86 +12,29 @@ const writers = 16
 func singles(n int) []scenario {
 	const title = "one message per durable transaction, 16 producers, handled meanwhile"
 	return []scenario{
-		{"C", "postgres", title, []string{colRate}, []system{
-			{"pawl", n / 4, singlePawl(openPostgres, beginPostgres)},
-			{"begin, insert, commit", n / 4, singleFloor(newPlainPostgres(writers))},
-		}},
-		{"C", "sqlite", title + ", synchronous=FULL", []string{colRate}, []system{
-			{"pawl", n / 12, singlePawl(openSQLite(false), beginSQLite)},
-			{"begin, insert, commit", n / 12, singleFloor(newPlainSQLite(false))},
-		}},
+		{"C", "postgres", title, []string{colRate}, versus("postgres", n/4, singleQueue,
+			system{"begin, insert, commit", n / 4, singleFloor(newPlainPostgres(writers))},
+		)},
+		{"C", "sqlite", title + ", synchronous=FULL", []string{colRate}, versus("sqlite", n/12, singleQueue,
+			system{"begin, insert, commit", n / 12, singleFloor(newPlainSQLite(false))},
+		)},
 	}
 }
 
-// transactor runs a transaction of the program's own.
-type transactor func(ctx context.Context, f func(tx outbox.Tx) error) error
-
-// beginPostgres has a pool of its own, as many connections as writers.
-func beginPostgres(ctx context.Context, r *run, _ engine.DB) (transactor, func(), error) {
-	pool, err := r.server.pool(ctx, writers)
-	if err != nil {
-		return nil, nil, err
-	}
-	return func(ctx context.Context, f func(tx outbox.Tx) error) error {
-		return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error { return f(postgres.Tx(tx)) })
-	}, pool.Close, nil
-}
-
-func beginSQLite(_ context.Context, _ *run, db engine.DB) (transactor, func(), error) {
-	lite, ok := engine.As[*sqlite.DB](db)
-	if !ok {
-		return nil, nil, fmt.Errorf("%s is no SQLite file", db.Engine())
-	}
-	pool := lite.SQL()
-	return func(ctx context.Context, f func(tx outbox.Tx) error) error {
-		tx, err := pool.BeginTx(ctx, (*sql.TxOptions)(nil))
-		if err != nil {
-			return err
-		}
-		defer tx.Rollback()
-		if err := f(tx); err != nil {
-			return err
-		}
-		return tx.Commit()
-	}, func() {}, nil
-}
-
-func singlePawl(open opener, begin func(context.Context, *run, engine.DB) (transactor, func(), error)) func(context.Context, *run) error {
+func singleQueue(open queueOpener) measurement {
 	return func(ctx context.Context, r *run) error {
-		db, done, err := open(ctx, r)
+		t, err := newTrial(ctx, r, open, r.warm()+r.n, nil)
 		if err != nil {
 			return err
 		}
-		defer done()
-		transact, release, err := begin(ctx, r, db)
-		if err != nil {
-			return err
-		}
-		defer release()
-		c := consume(ctx, db, func(int64) {})
-		m := messages(1)[0]
-		enqueue := func(int) error {
-			return transact(ctx, func(tx outbox.Tx) error {
-				_, err := c.outbox.EnqueueTx(ctx, tx, m)
-				return err
-			})
-		}
-		flow := func(n, total int) error {
+		defer t.Close()
+		enqueue := func(int) error { return t.EnqueueTx(ctx, t.numbers.take(1)[0]) }
+		return beside(ctx, r, t, func(n, total int) error {
 			if err := parallel(writers, n, enqueue); err != nil {
 				return err
 			}
-			return c.await(total)
-		}
-		if err := flow(r.warm(), r.warm()); err != nil {
-			return err
-		}
-		r.written = r.warm() + r.n
-		took, err := r.measured(ctx, r.n, func() error { return flow(r.n, r.written) })
-		if err != nil {
-			return err
-		}
-		r.rate(colRate, r.n, took)
-		return c.end(r.written)
+			return t.await(ctx, total)
+		})
 	}
 }
 

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"sync/atomic"
 )
 
 // Scenario B: producers and a worker at once, with a bounded backlog.
@@ -11,15 +13,13 @@ const outstanding = 20_000
 func steadies(n int) []scenario {
 	const title = "producers and a worker at once, at most 20 000 outstanding"
 	return []scenario{
-		{"B", "postgres", title, []string{colRate}, []system{
-			{"pawl", n, steadyPawl(openPostgres)},
-			{"bare layout", n, steadyFloor(newBarePostgres)},
-			{"insert + delete", n, steadyFloor(newDeletingPostgres)},
-		}},
-		{"B", "sqlite", title + ", synchronous=FULL", []string{colRate}, []system{
-			{"pawl", n, steadyPawl(openSQLite(false))},
-			{"insert + select + delete", n, steadyFloor(newPlainSQLite(false))},
-		}},
+		{"B", "postgres", title, []string{colRate}, versus("postgres", n, steadyQueue,
+			system{"bare layout", n, steadyFloor(newBarePostgres)},
+			system{"insert + delete", n, steadyFloor(newDeletingPostgres)},
+		)},
+		{"B", "sqlite", title + ", synchronous=FULL", []string{colRate}, versus("sqlite", n, steadyQueue,
+			system{"insert + select + delete", n, steadyFloor(newPlainSQLite(false))},
+		)},
 	}
 }
 
@@ -31,33 +31,40 @@ type window struct {
 
 func newWindow() *window { return &window{room: make(chan struct{}, outstanding/batchSize)} }
 
-func steadyPawl(open opener) func(context.Context, *run) error {
+func steadyQueue(open queueOpener) measurement {
 	return func(ctx context.Context, r *run) error {
-		db, done, err := open(ctx, r)
-		if err != nil {
-			return err
-		}
-		defer done()
 		w := newWindow()
-		c := consume(ctx, db, func(handled int64) {
-			if handled%batchSize == 0 {
+		var handled atomic.Int64
+		leave := func(int64) {
+			if handled.Add(1)%batchSize == 0 {
 				<-w.room
 			}
-		})
-		flow := func(n, total int) error {
-			return both(func() error { return produce(ctx, c.outbox, n, w.room) }, func() error { return c.await(total) })
 		}
-		if err := flow(r.warm(), r.warm()); err != nil {
-			return err
-		}
-		r.written = r.warm() + r.n
-		took, err := r.measured(ctx, r.n, func() error { return flow(r.n, r.written) })
+		t, err := newTrial(ctx, r, open, r.warm()+r.n, leave)
 		if err != nil {
 			return err
 		}
-		r.rate(colRate, r.n, took)
-		return c.end(r.written)
+		defer t.Close()
+		return beside(ctx, r, t, func(n, total int) error {
+			return both(func() error { return t.fill(ctx, n, w.room) }, func() error { return t.await(ctx, total) })
+		})
 	}
+}
+
+// beside measures flow, which enqueues n messages and awaits total, while the queue runs.
+func beside(ctx context.Context, r *run, t *trial, flow func(n, total int) error) error {
+	stop := t.start(ctx)
+	defer stop()
+	if err := flow(r.warm(), r.warm()); err != nil {
+		return err
+	}
+	r.written = r.warm() + r.n
+	took, err := r.measured(ctx, r.n, func() error { return flow(r.n, r.written) })
+	if err != nil {
+		return err
+	}
+	r.rate(colRate, r.n, took)
+	return errors.Join(stop(), t.audit(r, r.written))
 }
 
 func steadyFloor(build maker) func(context.Context, *run) error {

@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/bravellian/pawl/bench/peers"
 )
 
 // print writes a scenario's table: medians, and the main figures of every system
@@ -13,6 +15,10 @@ func (s *scenario) print(w io.Writer, results map[string][]figures) {
 	fmt.Fprintf(w, "\n### %s · %s: %s\n\n", s.name, s.engine, s.title)
 	columns := s.columns(results)
 	floors := s.floors(results)
+	peer := s.isPeer
+	if !slices.ContainsFunc(s.systems, func(sys system) bool { return peer(sys.name) && len(results[sys.name]) > 0 }) {
+		peer = nil
+	}
 	head := append([]string{"system"}, columns...)
 	for _, f := range floors {
 		for _, c := range s.main {
@@ -22,6 +28,9 @@ func (s *scenario) print(w io.Writer, results map[string][]figures) {
 				head = append(head, c+" of "+f)
 			}
 		}
+	}
+	if peer != nil {
+		head = append(head, "pawl faster by")
 	}
 	fmt.Fprintf(w, "| %s |\n|%s\n", strings.Join(head, " | "), "---|"+strings.Repeat("--:|", len(head)-1))
 	for _, sys := range s.systems {
@@ -38,14 +47,40 @@ func (s *scenario) print(w io.Writer, results map[string][]figures) {
 				cells = append(cells, share(c, reps, results[f]))
 			}
 		}
+		if peer != nil {
+			cells = append(cells, s.times(reps, results[s.systems[0].name]))
+		}
 		fmt.Fprintf(w, "| %s |\n", strings.Join(cells, " | "))
 	}
 }
 
+// isPeer returns whether a system is one of those that scenarios share.
+func (s *scenario) isPeer(name string) bool {
+	return slices.ContainsFunc(peersOn(s.engine), func(p peers.Peer) bool { return p.Name == name })
+}
+
+// times is how many times as much pawl does as a system, or how many times shorter the
+// wait is with it, repetition by repetition.
+func (s *scenario) times(reps, pawl []figures) string {
+	column := s.charted()
+	var values []float64
+	for i := range min(len(reps), len(pawl)) {
+		ratio := pawl[i][column] / reps[i][column]
+		if column == colP50 {
+			ratio = 1 / ratio
+		}
+		values = append(values, ratio)
+	}
+	if len(values) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.2f ×", median(values))
+}
+
 // columns are those that any system has.
 func (s *scenario) columns(results map[string][]figures) []string {
-	all := []string{colEnqueue, colDrain, colDue, colRate, colCommit, colP50, colAck, colFollowUp, colLate, colP90, colP99, colMax, colAfter, colClient, colServer, colWAL, colDead,
-		colClientShare, colServerShare, colConnections, colMostConnections, colTransactions, colFiles, colGoroutines, colMemory}
+	all := []string{colEnqueue, colDrain, colDue, colRate, colCommit, colP50, colAck, colFollowUp, colLate, colP90, colP99, colMax, colAfter, colClient, colServer, colWAL, colAllocs, colDead, colSize, colDoubled,
+		colClientShare, colServerShare, colConnections, colMostConnections, colTransactions, colFiles, colGoroutines, colMemory, colOthers}
 	for _, kind := range coldKinds {
 		all = append(all, kind.name+" "+colPlainP50, kind.name+" "+colP90, kind.name+" "+colP99)
 	}
@@ -67,7 +102,7 @@ func (s *scenario) floors(results map[string][]figures) (names []string) {
 		return nil
 	}
 	for _, sys := range s.systems[1:] {
-		if len(results[sys.name]) > 0 {
+		if len(results[sys.name]) > 0 && !s.isPeer(sys.name) {
 			names = append(names, sys.name)
 		}
 	}
@@ -88,10 +123,27 @@ func cell(column string, reps []figures) string {
 	switch {
 	case strings.HasSuffix(column, "ms"), column == colDead, strings.HasSuffix(column, "%"):
 		return fmt.Sprintf("%.2f", v)
-	case strings.Contains(column, "µs"):
+	case column == colOthers:
+		return otherLoad(values)
+	case strings.Contains(column, "µs"), column == colSize, column == colAllocs:
 		return fmt.Sprintf("%.1f", v)
 	}
 	return thousands(int(v + 0.5))
+}
+
+// otherLoad is how many cores other processes used, and how often that was too much.
+func otherLoad(values []float64) string {
+	text := fmt.Sprintf("%.2f", median(values))
+	high := 0
+	for _, v := range values {
+		if v > disturbed {
+			high++
+		}
+	}
+	if high > 0 {
+		text += fmt.Sprintf(" (*disturbed* %d of %d)", high, len(values))
+	}
+	return text
 }
 
 func share(column string, reps, floor []figures) string {

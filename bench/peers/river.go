@@ -1,0 +1,152 @@
+package peers
+
+import (
+	"context"
+	"database/sql"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/riverdriver/riversqlite"
+	"github.com/riverqueue/river/rivermigrate"
+)
+
+const riverModule = "github.com/riverqueue/river"
+
+// riverSettings are what a program chooses; 0 is River's default.
+type riverSettings struct {
+	workers        int
+	cooldown, poll time.Duration
+	fast           bool // InsertManyFast instead of InsertMany
+}
+
+var (
+	riverDefaults = riverSettings{workers: 100}
+	riverTuned    = riverSettings{workers: 1000, cooldown: 2 * time.Millisecond, poll: pollEvery, fast: true}
+)
+
+const riverTunedText = "MaxWorkers 1000, FetchCooldown 2 ms, FetchPollInterval 20 ms, InsertManyFast"
+
+// riverTask is a job's arguments.
+type riverTask task
+
+// Kind implements river.JobArgs.
+func (riverTask) Kind() string { return "bench" }
+
+// riverQueue is River with a driver whose transactions are of type T. Inserts go through
+// the client that works, if one does: on SQLite it knows of new jobs only so.
+type riverQueue[T any] struct {
+	settings riverSettings
+	driver   riverdriver.Driver[T]
+	inserter *river.Client[T]
+	current  atomic.Pointer[river.Client[T]]
+	transact func(ctx context.Context, f func(tx T) error) error
+	settled  func(context.Context) (bool, error)
+	close    func()
+}
+
+const riverSettled = `SELECT NOT EXISTS (SELECT 1 FROM river_job WHERE state <> 'completed')`
+
+func openRiverPostgres(s riverSettings) func(context.Context, Place) (Queue, error) {
+	return func(ctx context.Context, p Place) (Queue, error) {
+		pool, err := p.pool(ctx)
+		if err != nil {
+			return nil, err
+		}
+		q := &riverQueue[pgx.Tx]{settings: s, driver: riverpgxv5.New(pool), close: pool.Close}
+		q.transact = func(ctx context.Context, f func(tx pgx.Tx) error) error { return pgx.BeginFunc(ctx, pool, f) }
+		q.settled = func(ctx context.Context) (settled bool, err error) {
+			err = pool.QueryRow(ctx, riverSettled).Scan(&settled)
+			return settled, err
+		}
+		return q, q.migrate(ctx)
+	}
+}
+
+func openRiverSQLite(s riverSettings) func(context.Context, Place) (Queue, error) {
+	return func(ctx context.Context, p Place) (Queue, error) {
+		db, err := p.database()
+		if err != nil {
+			return nil, err
+		}
+		q := &riverQueue[*sql.Tx]{settings: s, driver: riversqlite.New(db), settled: asks(db, riverSettled)}
+		q.close = func() { _ = db.Close() }
+		q.transact = func(ctx context.Context, f func(tx *sql.Tx) error) error { return inTx(ctx, db, f) }
+		return q, q.migrate(ctx)
+	}
+}
+
+// quiet drops what peers log.
+var quiet = slog.New(slog.DiscardHandler)
+
+func (q *riverQueue[T]) migrate(ctx context.Context) error {
+	m, err := rivermigrate.New(q.driver, &rivermigrate.Config{Logger: quiet})
+	if err != nil {
+		return err
+	}
+	if _, err := m.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
+		return err
+	}
+	q.inserter, err = river.NewClient(q.driver, &river.Config{Logger: quiet})
+	q.current.Store(q.inserter)
+	return err
+}
+
+func (q *riverQueue[T]) Enqueue(ctx context.Context, ids []int64) (err error) {
+	client := q.current.Load()
+	if len(ids) == 1 {
+		_, err = client.Insert(ctx, riverTask(newTask(ids[0])), nil)
+		return err
+	}
+	params := make([]river.InsertManyParams, len(ids))
+	for i, id := range ids {
+		params[i].Args = riverTask(newTask(id))
+	}
+	if q.settings.fast {
+		_, err = client.InsertManyFast(ctx, params)
+	} else {
+		_, err = client.InsertMany(ctx, params)
+	}
+	return err
+}
+
+func (q *riverQueue[T]) EnqueueTx(ctx context.Context, id int64) error {
+	return q.transact(ctx, func(tx T) error {
+		_, err := q.current.Load().InsertTx(ctx, tx, riverTask(newTask(id)), nil)
+		return err
+	})
+}
+
+func (q *riverQueue[T]) Run(ctx context.Context, handle func(id int64)) error {
+	workers := river.NewWorkers()
+	river.AddWorker(workers, river.WorkFunc(func(_ context.Context, job *river.Job[riverTask]) error {
+		handle(parse(job.Args.Order))
+		return nil
+	}))
+	client, err := river.NewClient(q.driver, &river.Config{
+		Logger:            quiet,
+		Workers:           workers,
+		Queues:            map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: q.settings.workers}},
+		FetchCooldown:     q.settings.cooldown,
+		FetchPollInterval: q.settings.poll,
+	})
+	if err != nil {
+		return err
+	}
+	going := context.WithoutCancel(ctx)
+	if err := client.Start(going); err != nil {
+		return err
+	}
+	q.current.Store(client)
+	<-ctx.Done()
+	q.current.Store(q.inserter)
+	return client.Stop(going)
+}
+
+func (q *riverQueue[T]) Settled(ctx context.Context) (bool, error) { return q.settled(ctx) }
+
+func (q *riverQueue[T]) Close() { q.close() }
