@@ -58,3 +58,6 @@ func Unbound(db *DB) (names []string) {
 
 // Statements are those that are bound to operations.
 func Statements(db *DB) []*engine.Statement { return db.folder.Statements() }
+
+// HasIDs reports whether ids are reserved ahead.
+func HasIDs(db *DB) bool { return !db.ids.Low() }

@@ -138,11 +138,11 @@ func (db *DB) transact(ctx context.Context, s *session, jobs []*job, errs []erro
 		err = db.runJobs(ctx, t, s, jobs, errs)
 	}
 	if err != nil {
-		_, _ = s.exec("ROLLBACK", nil)
+		_, _ = s.exec(rollback, nil)
 		return err
 	}
-	if _, err := s.exec("COMMIT", nil); err != nil {
-		_, _ = s.exec("ROLLBACK", nil)
+	if _, err := s.exec(commit, nil); err != nil {
+		_, _ = s.exec(rollback, nil)
 		return err
 	}
 	if t.woke {

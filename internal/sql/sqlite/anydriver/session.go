@@ -203,8 +203,12 @@ func (s *session) exec(query string, args []any) (sql.Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	return execute(s.ctx, st, vals)
+}
+
+func execute(ctx context.Context, st driver.Stmt, args []driver.NamedValue) (driver.Result, error) {
 	if ex, ok := st.(driver.StmtExecContext); ok {
-		return ex.ExecContext(s.ctx, vals)
+		return ex.ExecContext(ctx, args)
 	}
 	return nil, errors.New("sqlite: the driver's statements lack context support")
 }

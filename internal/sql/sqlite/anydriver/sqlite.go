@@ -23,7 +23,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/enginekit/background"
 	"github.com/bravellian/pawl/internal/enginekit/coalesce"
 )
 
@@ -72,6 +72,7 @@ type DB struct {
 	group     coalesce.Group[*job]
 	ids       engine.Blocks
 	given     atomic.Int64 // the highest id reserved inside a caller's transaction
+	ahead     background.Runner
 	notifier  engine.Notifier
 	watch     watcher
 	closed    sync.Once
@@ -129,6 +130,7 @@ func openFile(connect Connect, path string, o Options) (*DB, error) {
 		return nil, err
 	}
 	db.owned = true
+	first.keepPrepared(db.folder.Statements())
 	g.reopener.Store(&reopener{db.reopenLost})
 	return db, nil
 }
@@ -225,6 +227,7 @@ func (db *DB) Notify(queue string) { db.notifier.Notify(queue) }
 func (db *DB) Close() error {
 	var err error
 	db.closed.Do(func() {
+		db.ahead.Close()
 		db.watch.close()
 		db.writer.close()
 		for range cap(db.readers) {
@@ -312,44 +315,4 @@ func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context, tx engine.T
 	}
 	db.notifier.NotifyAll() // fn may have enqueued
 	return nil
-}
-
-// ReserveIDs takes ids from this process's block. A caller's transaction may hold the write
-// lock, so when the block is short the ids are reserved inside that transaction: a rollback
-// undoes the reservation together with their use. This process does not allocate such ids
-// again in any case: message ids were made of them.
-func (db *DB) ReserveIDs(ctx context.Context, tx engine.Tx, n int) (int64, error) {
-	if tx == nil {
-		return db.ids.Take(ctx, n, func(ctx context.Context) (int64, error) {
-			for {
-				last, err := db.reserve(func(c *engine.Call) error { return db.Do(ctx, engine.Ask(op.GenerationCheck{}), c) }, engine.BlockSize)
-				if err == nil {
-					db.generations.RecordWrite(last)
-				}
-				if first := last - engine.BlockSize + 1; err != nil || first > db.given.Load() {
-					return first, err
-				}
-			}
-		})
-	}
-	if lo, ok := db.ids.TryTake(n); ok {
-		return lo, nil
-	}
-	do := func(c *engine.Call) error { return db.DoTx(ctx, tx, c) }
-	last, err := db.reserve(do, n)
-	if again := db.given.Load() - (last - int64(n)); err == nil && again > 0 {
-		last, err = db.reserve(do, int(again))
-	}
-	if err != nil {
-		return 0, err
-	}
-	for given := db.given.Load(); given < last && !db.given.CompareAndSwap(given, last); given = db.given.Load() {
-	}
-	return last - int64(n) + 1, nil
-}
-
-func (db *DB) reserve(do func(*engine.Call) error, n int) (last int64, err error) {
-	call := engine.Ask(outboxReserve{N: int64(n)})
-	err = do(call)
-	return call.N, err
 }
