@@ -20,29 +20,33 @@ type connector struct {
 	guard *guard
 	again driver.Connector // makes all connections but the first; nil: Connector does
 	used  atomic.Bool      // there was a first one
-	kept  atomic.Pointer[keptTexts]
+	of    atomic.Pointer[attached]
 }
 
-// keptTexts are the statements that connections keep prepared: pawl's own, which callers'
-// transactions run again and again, and those that begin and end every transaction.
-type keptTexts map[string]struct{}
+// attached is what connections know of the database that they are for.
+type attached struct {
+	watch *watcher
+	// kept are the statements that connections keep prepared: pawl's own, which callers'
+	// transactions run again and again, and those that begin and end every transaction.
+	kept map[string]struct{}
+}
 
-// keepPrepared makes connections keep these statements prepared.
-func (c *connector) keepPrepared(statements []*engine.Statement) {
-	kept := keptTexts{begin: {}, commit: {}, rollback: {}}
-	for _, s := range statements {
-		kept[s.Text] = struct{}{}
+// attach sets the database that the connections are for. Without one they keep nothing prepared.
+func (c *connector) attach(db *DB) {
+	a := &attached{&db.watch, map[string]struct{}{begin: {}, commit: {}, rollback: {}}}
+	for _, s := range db.folder.Statements() {
+		a.kept[s.Text] = struct{}{}
 	}
-	c.kept.Store(&kept)
+	c.of.Store(a)
 }
 
 // keeps reports whether connections keep a statement prepared.
 func (c *connector) keeps(query string) bool {
-	kept := c.kept.Load()
-	if kept == nil {
+	of := c.of.Load()
+	if of == nil {
 		return false
 	}
-	_, ok := (*kept)[query]
+	_, ok := of.kept[query]
 	return ok
 }
 
@@ -178,11 +182,27 @@ func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, e
 		<-c.lock
 		return nil, driver.ErrBadConn
 	}
-	return &tx{c}, nil
+	t := &tx{c: c}
+	if of := c.from.of.Load(); of != nil {
+		t.watch = of.watch
+		t.watch.ownBegin()
+	}
+	return t, nil
 }
 
 // tx ends what BeginTx began.
-type tx struct{ c *conn }
+type tx struct {
+	c     *conn
+	watch *watcher // may be nil
+}
+
+// end releases the write lock.
+func (t *tx) end() {
+	<-t.c.lock
+	if t.watch != nil {
+		t.watch.ownEnd(nil)
+	}
+}
 
 // check compares the files with those that the connection has open.
 func (c *conn) check() error {
@@ -194,7 +214,7 @@ func (c *conn) check() error {
 }
 
 func (t *tx) Commit() error {
-	defer func() { <-t.c.lock }()
+	defer t.end()
 	if err := t.c.check(); err != nil {
 		_, _ = t.c.ExecContext(context.Background(), rollback, nil)
 		return err
@@ -208,7 +228,7 @@ func (t *tx) Commit() error {
 }
 
 func (t *tx) Rollback() error {
-	defer func() { <-t.c.lock }()
+	defer t.end()
 	_, err := t.c.ExecContext(context.Background(), rollback, nil)
 	return err
 }

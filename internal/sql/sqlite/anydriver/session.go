@@ -35,6 +35,19 @@ type slot struct {
 func (s *slot) use(ctx context.Context, fn func(*session) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.useLocked(ctx, fn)
+}
+
+// try is use, unless the slot is in use.
+func (s *slot) try(ctx context.Context, fn func(*session) error) (tried bool, err error) {
+	if !s.mu.TryLock() {
+		return false, nil
+	}
+	defer s.mu.Unlock()
+	return true, s.useLocked(ctx, fn)
+}
+
+func (s *slot) useLocked(ctx context.Context, fn func(*session) error) error {
 	if s.closed {
 		return engine.ErrClosed
 	}

@@ -13,26 +13,26 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-// parsing counts the statements that the connections of a driver parse.
-type parsing struct {
+// counted counts statements by their texts.
+type counted struct {
 	mu    sync.Mutex
 	texts map[string]int
 }
 
-func (p *parsing) add(query string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.texts == nil {
-		p.texts = map[string]int{}
+func (c *counted) add(query string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.texts == nil {
+		c.texts = map[string]int{}
 	}
-	p.texts[query]++
+	c.texts[query]++
 }
 
-// count returns how many statements with a text in them were parsed.
-func (p *parsing) count(text string) (n int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for query, times := range p.texts {
+// count returns how many statements with a text in them were counted.
+func (c *counted) count(text string) (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for query, times := range c.texts {
 		if strings.Contains(query, text) {
 			n += times
 		}
@@ -40,22 +40,26 @@ func (p *parsing) count(text string) (n int) {
 	return n
 }
 
-func (p *parsing) connect(dsn string) (driver.Connector, error) {
+// counting counts the statements that the connections of a driver parse, and the queries that
+// were prepared and run.
+type counting struct{ parsed, queried counted }
+
+func (p *counting) connect(dsn string) (driver.Connector, error) {
 	c, err := sqlite.Modernc(dsn)
-	return parsingConnector{c, p}, err
+	return countingConnector{c, p}, err
 }
 
-type parsingConnector struct {
+type countingConnector struct {
 	driver.Connector
-	parsed *parsing
+	counts *counting
 }
 
-func (c parsingConnector) Connect(ctx context.Context) (driver.Conn, error) {
+func (c countingConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	conn, err := c.Connector.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return parsingConn{conn.(fullConn), c.parsed}, nil
+	return countingConn{conn.(fullConn), c.counts}, nil
 }
 
 type fullConn interface {
@@ -69,26 +73,47 @@ type fullConn interface {
 	driver.Validator
 }
 
-type parsingConn struct {
+type countingConn struct {
 	fullConn
-	parsed *parsing
+	counts *counting
 }
 
-func (c parsingConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
-	c.parsed.add(query)
-	return c.fullConn.PrepareContext(ctx, query)
+func (c countingConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	c.counts.parsed.add(query)
+	st, err := c.fullConn.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return countingStmt{st.(fullStmt), query, c.counts}, nil
 }
 
-func (c parsingConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	c.parsed.add(query)
+type fullStmt interface {
+	driver.Stmt
+	driver.StmtExecContext
+	driver.StmtQueryContext
+}
+
+type countingStmt struct {
+	fullStmt
+	text   string
+	counts *counting
+}
+
+func (s countingStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	s.counts.queried.add(s.text)
+	return s.fullStmt.QueryContext(ctx, args)
+}
+
+func (c countingConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	c.counts.parsed.add(query)
 	return c.fullConn.ExecContext(ctx, query, args)
 }
 
 // OBX-100: what pawl runs in the program's transactions is parsed once a connection, and ids
 // for them are reserved by a statement of their own only until there is a block of them.
 func TestStatementsInCallersTransactionsAreParsedOnce(t *testing.T) {
-	var parsed parsing
-	db, err := sqlite.OpenWith(parsed.connect, filepath.Join(t.TempDir(), "x.db"))
+	var counts counting
+	db, err := sqlite.OpenWith(counts.connect, filepath.Join(t.TempDir(), "x.db"))
 	enginetest.Must(t, err)
 	defer db.Close()
 	enginetest.Must(t, db.Migrate(t.Context()))
@@ -111,7 +136,7 @@ func TestStatementsInCallersTransactionsAreParsedOnce(t *testing.T) {
 	}
 	connections := db.PoolStats().Open
 	for _, text := range []string{"INSERT INTO \"outbox_message\"", "INSERT INTO \"outbox_ready\"", "BEGIN IMMEDIATE", "COMMIT"} {
-		if n := parsed.count(text); n == 0 || n > 2*connections {
+		if n := counts.parsed.count(text); n == 0 || n > 2*connections {
 			t.Errorf("%s: parsed %d times on %d connections", text, n, connections)
 		}
 	}
