@@ -60,9 +60,10 @@ const (
 	// backstop is how often to look while nothing is reported: a report may get lost.
 	backstop = 500 * time.Millisecond
 	// firstLook is how long after a report to look first. Looks are made further and further
-	// apart until reportLimit, when a transaction that wrote to the log before its end will be
+	// apart, up to lastLooks, until reportLimit, when a transaction that wrote to the log before its end will be
 	// reported again.
 	firstLook   = 300 * time.Microsecond
+	lastLooks   = 5 * time.Millisecond
 	reportLimit = 250 * time.Millisecond
 	// followUp is how long after a commit was found to look once more: another that began before
 	// the watch was armed again was not reported.
@@ -219,7 +220,7 @@ func (w *watcher) pause(now time.Time) time.Duration {
 	case w.armed:
 		return w.backstop
 	case !w.reported.IsZero():
-		return max(firstLook, now.Sub(w.reported)/2)
+		return min(max(firstLook, now.Sub(w.reported)/4), lastLooks)
 	case w.pending:
 		return ownLooks
 	}
