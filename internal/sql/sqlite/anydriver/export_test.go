@@ -4,6 +4,7 @@ import (
 	"context"
 	"io/fs"
 	"slices"
+	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
@@ -58,3 +59,24 @@ func Unbound(db *DB) (names []string) {
 
 // Statements are those that are bound to operations.
 func Statements(db *DB) []*engine.Statement { return db.folder.Statements() }
+
+// NeverPoll makes the watcher look for commits only when the system reports a write.
+func NeverPoll(db *DB) {
+	db.watch.backstop = 1 << 60
+	db.watch.poll = func(_, _ time.Duration) time.Duration { return 1 << 60 }
+}
+
+// WatchAnother makes the system report writes to a file that commits do not write to.
+func WatchAnother(db *DB) {
+	db.watch.suffix, db.watch.backstop = "-shm", time.Millisecond
+}
+
+// ReliesOnReports reports whether the watcher waits for the system to report writes.
+func ReliesOnReports(db *DB) bool {
+	db.watch.mu.Lock()
+	defer db.watch.mu.Unlock()
+	return time.Now().After(db.watch.pollOnly)
+}
+
+// HasIDs reports whether ids are reserved ahead.
+func HasIDs(db *DB) bool { return !db.ids.Low() }

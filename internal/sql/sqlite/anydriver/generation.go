@@ -109,7 +109,7 @@ func (db *DB) checkGeneration(ctx context.Context, t *txn, s *session, wanted bo
 		return nil //nolint:nilerr // there may be no schema yet; statements that need one fail themselves
 	}
 	if changed {
-		if _, err := s.exec("COMMIT", nil); err != nil {
+		if _, err := s.exec(commit, nil); err != nil {
 			return err
 		}
 		if err := beginImmediate(ctx, s.dc); err != nil {

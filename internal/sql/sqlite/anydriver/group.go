@@ -93,6 +93,8 @@ func (db *DB) commitGroup(ctx context.Context, jobs []*job) []error {
 			if err := beginImmediate(wanted, s.dc); err != nil {
 				return err
 			}
+			db.watch.ownBegin()
+			defer db.watch.ownEnd(s)
 			return db.transact(ctx, s, jobs, errs)
 		})
 		<-db.lock
@@ -138,17 +140,33 @@ func (db *DB) transact(ctx context.Context, s *session, jobs []*job, errs []erro
 		err = db.runJobs(ctx, t, s, jobs, errs)
 	}
 	if err != nil {
-		_, _ = s.exec("ROLLBACK", nil)
+		_, _ = s.exec(rollback, nil)
 		return err
 	}
-	if _, err := s.exec("COMMIT", nil); err != nil {
-		_, _ = s.exec("ROLLBACK", nil)
+	if _, err := s.exec(commit, nil); err != nil {
+		_, _ = s.exec(rollback, nil)
 		return err
 	}
-	if t.woke {
+	if t.woke || !allQuiet(jobs) {
 		db.notifier.NotifyAll()
 	}
 	return db.guard.committed()
+}
+
+// allQuiet reports whether jobs add no work that somebody waits for: enqueued messages are
+// notified of by the component, to the workers of their queue alone, and the others end work.
+func allQuiet(jobs []*job) bool {
+	for _, j := range jobs {
+		for _, c := range j.calls {
+			switch c.Operation.(type) {
+			case op.OutboxEnqueue, op.OutboxEnqueueOnce, op.OutboxClaim, op.OutboxClaimAny, op.OutboxClaimSuspects, op.OutboxAck, op.OutboxExtend,
+				outboxReserve, op.GenerationCheck:
+			default:
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // runJobs returns an error if the whole transaction is to be rolled back.

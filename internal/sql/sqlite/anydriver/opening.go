@@ -71,7 +71,6 @@ func (db *DB) CloseIdle() {
 		}
 	}
 	db.writer.closeIdle()
-	db.watch.rest()
 	db.sql.SetMaxIdleConns(0)
 	db.sql.SetMaxIdleConns(idleConns)
 }
@@ -84,15 +83,6 @@ func (s *slot) closeIdle() {
 	if s.mu.TryLock() {
 		defer s.mu.Unlock()
 		s.drop()
-	}
-}
-
-func (w *watcher) rest() {
-	if w.mu.TryLock() {
-		defer w.mu.Unlock()
-		if w.slot != nil {
-			w.slot.closeIdle()
-		}
 	}
 }
 

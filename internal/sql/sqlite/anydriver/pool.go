@@ -17,7 +17,7 @@ import (
 // _txlock=immediate in the data source's name. Set busy_timeout(5000) as well: some drivers
 // do not wait for the lock by default.
 //
-// pawl keeps up to four of the pool's connections for itself, so the pool must allow
+// pawl keeps up to three of the pool's connections for itself, so the pool must allow
 // more. Close leaves the pool open.
 func New(pool *sql.DB, opts ...Options) (*DB, error) {
 	if most := pool.Stats().MaxOpenConnections; most > 0 && most <= reserved {

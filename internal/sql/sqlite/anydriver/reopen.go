@@ -234,7 +234,6 @@ func renameOldLog(path string, seen *fileState) error {
 // their transactions.
 func (db *DB) dropAll(ctx context.Context) {
 	db.writer.lose()
-	db.watch.lose()
 	for range cap(db.readers) {
 		select {
 		case s, open := <-db.readers:

@@ -35,6 +35,19 @@ type slot struct {
 func (s *slot) use(ctx context.Context, fn func(*session) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.useLocked(ctx, fn)
+}
+
+// try is use, unless the slot is in use.
+func (s *slot) try(ctx context.Context, fn func(*session) error) (tried bool, err error) {
+	if !s.mu.TryLock() {
+		return false, nil
+	}
+	defer s.mu.Unlock()
+	return true, s.useLocked(ctx, fn)
+}
+
+func (s *slot) useLocked(ctx context.Context, fn func(*session) error) error {
 	if s.closed {
 		return engine.ErrClosed
 	}
@@ -203,8 +216,12 @@ func (s *session) exec(query string, args []any) (sql.Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	return execute(s.ctx, st, vals)
+}
+
+func execute(ctx context.Context, st driver.Stmt, args []driver.NamedValue) (driver.Result, error) {
 	if ex, ok := st.(driver.StmtExecContext); ok {
-		return ex.ExecContext(s.ctx, vals)
+		return ex.ExecContext(ctx, args)
 	}
 	return nil, errors.New("sqlite: the driver's statements lack context support")
 }

@@ -1,0 +1,9 @@
+//go:build !linux
+
+package filewatch
+
+func arm(*Watch, string) bool { return false }
+
+func disarm(*Watch) {}
+
+func release(*Watch) {}

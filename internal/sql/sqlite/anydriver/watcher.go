@@ -1,0 +1,318 @@
+package anydriver
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/filewatch"
+)
+
+// watcher finds commits of transactions that pawl did not make, the program's own and other
+// processes', and wakes all waiters of a DB. It works only while one of them sleeps.
+//
+// PRAGMA data_version tells whether there was one. It is read on the writer's connection, where
+// pawl's own commits do not change it. A look costs 5 µs in a process that is busy, but 100 to
+// 250 in one that is idle and wakes up for it, so what matters is how many there are:
+//
+//   - On Linux the system reports writes to the log. That is before the commit, which has to wait
+//     for the disk, so looks follow the report until the commit is visible.
+//   - pawl's own transactions are not reported: the watch is disarmed while they hold the write
+//     lock, when nobody else can write, and there is a look after them.
+//   - Elsewhere, and where the system reports nothing, it polls: often while commits come, rarely
+//     when it is quiet.
+type watcher struct {
+	db     *DB
+	file   *filewatch.Watch // nil: poll
+	ctx    context.Context  // of looks, until close
+	stop   context.CancelFunc
+	timing sync.Mutex // held while tick runs
+
+	suffix   string                                       // of the file that commits write to
+	backstop time.Duration                                // see the constant
+	poll     func(quiet, gap time.Duration) time.Duration // see pollInterval
+
+	mu      sync.Mutex
+	closed  bool
+	waiting int
+	writers int // transactions of this process that hold the write lock
+	timer   *time.Timer
+	due     time.Time // when the timer fires; zero: it is stopped
+
+	armed    bool      // the next write will be reported
+	reported time.Time // when one was that is not committed yet; zero: none
+	missed   int       // commits in a row that were not reported
+	pollOnly time.Time // until then, reports are not relied on
+
+	session *session // of the last look
+	version int64    // what it read
+	failed  bool     // it failed
+	unsure  bool     // somebody subscribed and there was no look yet
+	looked  time.Time
+	pending bool          // there was no look after a transaction of this process yet
+	busy    bool          // the writer's connection was in use
+	commit  time.Time     // when one was found
+	gap     time.Duration // the mean time between those
+}
+
+const (
+	// backstop is how often to look while nothing is reported: a report may get lost.
+	backstop = 500 * time.Millisecond
+	// firstLook is how long after a report to look first. Looks are made further and further
+	// apart, up to lastLooks, until reportLimit, when a transaction that wrote to the log before its end will be
+	// reported again.
+	firstLook   = 300 * time.Microsecond
+	lastLooks   = 5 * time.Millisecond
+	reportLimit = 250 * time.Millisecond
+	// followUp is how long after a commit was found to look once more: another that began before
+	// the watch was armed again was not reported.
+	followUp = 10 * time.Millisecond
+	// ownLooks is the least time between looks after transactions of this process.
+	ownLooks = 2 * time.Millisecond
+	// missedMax is how many commits may go unreported in a row, and pollOnlyFor how long it polls then.
+	missedMax   = 3
+	pollOnlyFor = time.Minute
+)
+
+func (w *watcher) init(db *DB) {
+	w.db, w.suffix, w.backstop, w.poll = db, "-wal", backstop, pollInterval
+	w.ctx, w.stop = context.WithCancel(context.Background())
+	if db.opts.WatchEvery == 0 {
+		w.file = filewatch.New(w.report)
+	}
+}
+
+// close waits for a look that is under way.
+func (w *watcher) close() {
+	w.stop()
+	w.mu.Lock()
+	w.closed = true
+	w.stopTimer()
+	w.mu.Unlock()
+	if w.file != nil {
+		w.file.Close()
+	}
+	w.timing.Lock() // for tick to end
+	defer w.timing.Unlock()
+}
+
+// subscribe makes commits from now on be found.
+func (w *watcher) subscribe(ctx context.Context) {
+	w.mu.Lock()
+	current := w.armed && !w.failed // nobody has written since the last look
+	if !current {
+		w.arm()
+	}
+	w.mu.Unlock()
+	if !current {
+		w.look(ctx)
+		w.mu.Lock()
+		w.unsure = w.session == nil
+		w.mu.Unlock()
+	}
+}
+
+// begin is called when a waiter goes to sleep, end when it wakes.
+func (w *watcher) begin() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.waiting++
+	w.schedule()
+}
+
+func (w *watcher) end() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.waiting--; w.waiting == 0 {
+		w.stopTimer()
+	}
+}
+
+// ownBegin is called when a transaction of this process got the write lock, and ownEnd when that
+// is free again, with the writer's connection if it was its transaction.
+func (w *watcher) ownBegin() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.writers++
+	if w.armed && w.waiting > 0 {
+		w.armed = false
+		w.file.Disarm()
+	}
+}
+
+func (w *watcher) ownEnd(s *session) {
+	w.mu.Lock()
+	w.writers--
+	now := w.waiting > 0 && time.Since(w.looked) >= ownLooks
+	w.pending = !now
+	if now {
+		w.arm()
+	}
+	w.mu.Unlock()
+	switch {
+	case !now:
+	case s != nil:
+		w.lookOn(s)
+	default:
+		w.look(w.ctx)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.schedule()
+}
+
+// report is called when somebody else writes to the log.
+func (w *watcher) report() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.armed, w.reported, w.missed = false, time.Now(), 0
+	w.schedule()
+}
+
+// arm makes the next write be reported. The caller looks afterwards, and holds mu.
+func (w *watcher) arm() {
+	w.reported = time.Time{}
+	if w.armed || w.file == nil || w.closed || w.writers > 0 || time.Now().Before(w.pollOnly) {
+		return
+	}
+	seen := w.db.guard.open.Load().seen.Load()
+	if w.armed = seen != nil && w.file.Arm(seen.path+w.suffix); !w.armed {
+		w.pollOnly = time.Now().Add(pollOnlyFor)
+	}
+}
+
+// schedule sets the timer for the next look; the caller holds mu. One that is due sooner stays.
+func (w *watcher) schedule() {
+	if w.waiting == 0 || w.closed {
+		return
+	}
+	now := time.Now()
+	at := now.Add(w.pause(now))
+	if !w.due.IsZero() && !at.Before(w.due) {
+		return
+	}
+	w.due = at
+	if w.timer == nil {
+		w.timer = time.AfterFunc(at.Sub(now), w.tick)
+		return
+	}
+	w.timer.Reset(at.Sub(now))
+}
+
+func (w *watcher) stopTimer() {
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+	w.due = time.Time{}
+}
+
+// pause returns how long to wait until the next look; the caller holds mu.
+func (w *watcher) pause(now time.Time) time.Duration {
+	quiet := now.Sub(w.commit)
+	switch {
+	case w.db.opts.WatchEvery > 0:
+		return w.db.opts.WatchEvery
+	case w.busy:
+		return followUp
+	case w.armed && w.looked.Sub(w.commit) < followUp && quiet < w.backstop:
+		return followUp
+	case w.armed:
+		return w.backstop
+	case !w.reported.IsZero():
+		return min(max(firstLook, now.Sub(w.reported)/4), lastLooks)
+	case w.pending:
+		return ownLooks
+	}
+	return w.poll(quiet, w.gap)
+}
+
+// pollInterval returns how long to wait between polls, so long after a commit was found, and with
+// such a mean time between commits. The longest costs a third of a percent of a core.
+func pollInterval(quiet, gap time.Duration) time.Duration {
+	return min(max(time.Millisecond, quiet/16, gap/16), 50*time.Millisecond)
+}
+
+// tick looks when the timer fires.
+func (w *watcher) tick() {
+	w.timing.Lock()
+	defer w.timing.Unlock()
+	w.mu.Lock()
+	if w.closed || w.waiting == 0 {
+		w.due = time.Time{}
+		w.mu.Unlock()
+		return
+	}
+	relied := w.armed && w.looked.Sub(w.commit) >= followUp
+	if w.reported.IsZero() || time.Since(w.reported) > reportLimit {
+		w.arm()
+	}
+	w.mu.Unlock()
+	found := w.look(w.ctx)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if found && relied && w.armed {
+		if w.missed++; w.missed >= missedMax {
+			w.missed, w.armed, w.pollOnly = 0, false, time.Now().Add(pollOnlyFor)
+			w.file.Disarm()
+		}
+	}
+	if found {
+		w.arm()
+	}
+	w.due = time.Time{}
+	w.schedule()
+}
+
+// look looks for commits, unless a transaction is under way on the writer's connection: that
+// looks when it ends. It reports whether there was one.
+func (w *watcher) look(ctx context.Context) (found bool) {
+	if w.db.guard.check() != nil {
+		return w.found(nil, 0)
+	}
+	tried, err := w.db.writer.try(ctx, func(s *session) error {
+		found = w.lookOn(s)
+		return nil
+	})
+	switch {
+	case !tried:
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.busy = true
+	case err != nil:
+		return w.found(nil, 0)
+	}
+	return found
+}
+
+// lookOn looks on the writer's connection.
+func (w *watcher) lookOn(s *session) bool {
+	var v int64
+	s.ctx = context.Background()
+	if err := s.query("PRAGMA data_version", nil, func(r engine.Row) error { return r.Scan(&v) }); err != nil {
+		s = nil
+	}
+	return w.found(s, v)
+}
+
+// found records what a look read, with no session if it failed, and wakes the waiters if that is
+// new: a worker finds out what is wrong, and opens a lost database again.
+func (w *watcher) found(s *session, v int64) bool {
+	now := time.Now()
+	w.mu.Lock()
+	failed := s == nil
+	found := failed && !w.failed || !failed && (s != w.session || v != w.version) && (w.session != nil || w.unsure)
+	w.failed, w.looked, w.pending, w.busy = failed, now, false, false
+	if !failed {
+		w.session, w.version = s, v
+	}
+	if found {
+		w.gap = (3*w.gap + min(now.Sub(w.commit), time.Second)) / 4
+		w.commit = now
+	}
+	w.mu.Unlock()
+	if found {
+		w.db.notifier.NotifyAll()
+	}
+	return found
+}
