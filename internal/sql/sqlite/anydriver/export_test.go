@@ -80,3 +80,10 @@ func ReliesOnReports(db *DB) bool {
 
 // HasIDs reports whether ids are reserved ahead.
 func HasIDs(db *DB) bool { return !db.ids.Low() }
+
+// Reported reports whether the system reported a write, and its commit was not found yet.
+func Reported(db *DB) bool {
+	db.watch.mu.Lock()
+	defer db.watch.mu.Unlock()
+	return !db.watch.reported.IsZero()
+}

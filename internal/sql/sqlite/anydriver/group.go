@@ -159,7 +159,7 @@ func allQuiet(jobs []*job) bool {
 	for _, j := range jobs {
 		for _, c := range j.calls {
 			switch c.Operation.(type) {
-			case op.OutboxEnqueue, op.OutboxEnqueueOnce, op.OutboxClaim, op.OutboxClaimAny, op.OutboxClaimSuspects, op.OutboxAck, op.OutboxExtend,
+			case op.OutboxEnqueue, op.OutboxEnqueueClaimed, op.OutboxEnqueueOnce, op.OutboxClaim, op.OutboxClaimAny, op.OutboxClaimSuspects, op.OutboxAck, op.OutboxExtend,
 				outboxReserve, op.GenerationCheck:
 			default:
 				return false
