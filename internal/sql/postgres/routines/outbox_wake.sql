@@ -8,9 +8,7 @@ DECLARE
   v_queue text;
 BEGIN
   FOREACH v_queue IN ARRAY p_queues LOOP
-    IF NOT pg_try_advisory_xact_lock_shared(hashtextextended('pawl.outbox_wake/' || v_queue, 0)) THEN
-      PERFORM pg_notify('pawl_' || left(md5('pawl.outbox_wake'), 16), v_queue);
-    END IF;
+    PERFORM pawl.wake(v_queue);
   END LOOP;
   RETURN true;
 END $f$;
