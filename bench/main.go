@@ -38,7 +38,12 @@ type options struct {
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := bench(ctx, parse())
+	var err error
+	if url := os.Getenv(workerVariable); url != "" {
+		err = work(ctx, url)
+	} else {
+		err = bench(ctx, parse())
+	}
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)

@@ -17,6 +17,7 @@ const (
 	colDrain    = "drain/s"
 	colDue      = "from due on/s"
 	colRate     = "msg/s"
+	colLast     = "last quarter/s"
 	colCommit   = "enqueue p50 ms"
 	colP50      = "pick-up p50 ms"
 	colAck      = "ack p50 ms"
@@ -57,6 +58,7 @@ type run struct {
 	server  *server // nil on SQLite
 	profile string  // where a CPU profile goes, or ""
 	figures figures
+	processes bool // it has worker processes
 	written int          // messages since the reset, warm-up included
 	stop    func() error // ends what a phase began; nil if there is nothing
 }
@@ -121,6 +123,9 @@ func (r *run) spent(ctx context.Context) (s spent, err error) {
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
 	s.allocs, s.client, s.machine = memory.Mallocs, clientCPU(), machineCPU()
+	if r.processes {
+		s.client += childrenCPU(os.Getpid())
+	}
 	return s, nil
 }
 

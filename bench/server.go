@@ -156,7 +156,11 @@ func treeCPU(pid int) time.Duration {
 	if pid == 0 {
 		return 0
 	}
-	total := cpu(stat(pid), 4)
+	return cpu(stat(pid), 4) + childrenCPU(pid)
+}
+
+// childrenCPU is the processor time of the processes that a process has started and that run.
+func childrenCPU(pid int) (total time.Duration) {
 	all, _ := filepath.Glob("/proc/[0-9]*")
 	for _, dir := range all {
 		child, _ := strconv.Atoi(filepath.Base(dir))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync/atomic"
+	"time"
 )
 
 // Scenario B: producers and a worker at once, with a bounded backlog.
@@ -35,9 +36,14 @@ func steadyQueue(open queueOpener) measurement {
 	return func(ctx context.Context, r *run) error {
 		w := newWindow()
 		var handled atomic.Int64
+		var last atomic.Int64 // when the last quarter began, in nanoseconds since 1970
 		leave := func(int64) {
-			if handled.Add(1)%batchSize == 0 {
+			n := handled.Add(1)
+			if n%batchSize == 0 {
 				<-w.room
+			}
+			if n == int64(r.warm()+r.n-r.n/4) {
+				last.Store(time.Now().UnixNano())
 			}
 		}
 		t, err := newTrial(ctx, r, open, r.warm()+r.n, leave)
@@ -46,7 +52,12 @@ func steadyQueue(open queueOpener) measurement {
 		}
 		defer t.Close()
 		return beside(ctx, r, t, func(n, total int) error {
-			return both(func() error { return t.fill(ctx, n, w.room) }, func() error { return t.await(ctx, total) })
+			err := both(func() error { return t.fill(ctx, n, w.room) }, func() error { return t.await(ctx, total) })
+			if began := last.Load(); began > 0 {
+				r.rate(colLast, r.n/4, time.Since(time.Unix(0, began)))
+				r.figures[colMemory] = residentMB()
+			}
+			return err
 		})
 	}
 }
