@@ -52,15 +52,15 @@ const (
 
 // run is one repetition of one system.
 type run struct {
-	n       int
-	dir     string  // for SQLite's file
-	relaxed bool    // SQLite's synchronous=NORMAL
-	server  *server // nil on SQLite
-	profile string  // where a CPU profile goes, or ""
-	figures figures
-	processes bool // it has worker processes
-	written int          // messages since the reset, warm-up included
-	stop    func() error // ends what a phase began; nil if there is nothing
+	n         int
+	dir       string  // for SQLite's file
+	relaxed   bool    // SQLite's synchronous=NORMAL
+	server    *server // nil on SQLite
+	profile   string  // where a CPU profile goes, or ""
+	figures   figures
+	processes bool         // it has worker processes
+	written   int          // messages since the reset, warm-up included
+	stop      func() error // ends what a phase began; nil if there is nothing
 }
 
 // stopped calls stop once.
