@@ -1,5 +1,5 @@
 -- Store a message that is due now, claimed by the loop that is going to handle it, and answer
--- when it was stored. In a paused queue it is ready instead, and there is no answer.
+-- when it was stored. In a paused queue it is ready instead, and the answer has no row.
 CREATE PROCEDURE pawl.outbox_enqueue_claimed @id bigint, @message_id uniqueidentifier, @topic nvarchar(510), @correlation_id nvarchar(510), @headers nvarchar(max), @payload varbinary(max), @lane bigint, @queue nvarchar(510), @owner uniqueidentifier, @lease bigint AS
 BEGIN
 DECLARE @now datetime2(7) = SYSUTCDATETIME(), @paused bit = 0;
@@ -12,5 +12,5 @@ INSERT INTO pawl.outbox_ready (lane, at, lo, n) VALUES (@lane, @now, @id, 1);
 ELSE
 INSERT INTO pawl.outbox_claim (lo, n, lane, at, retry, owner, locked_until) VALUES (@id, 1, @lane, @now, 0, @owner, pawl.plus(@now, @lease));
 pawl.end_own()
-IF @paused = 0 SELECT @now AS created_at;
+SELECT @now AS created_at WHERE @paused = 0;
 END
