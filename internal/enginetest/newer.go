@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -37,9 +38,17 @@ func With(f *engine.Folder, kind, name, text string) []engine.Object {
 // may be null, and tables.
 const expansion = `ALTER TABLE pawl.outbox_message ADD COLUMN note TEXT; ALTER TABLE pawl.outbox_ready ADD COLUMN note TEXT; CREATE TABLE pawl.outbox_note (id bigint)`
 
+// expansionOf is the expansion as a database's engine writes it.
+func expansionOf(db engine.DB) string {
+	if db.Engine() == "sqlserver" {
+		return strings.ReplaceAll(expansion, "ADD COLUMN note TEXT", "ADD note nvarchar(max)")
+	}
+	return expansion
+}
+
 // makeNewer makes a handle one of a newer build.
 func makeNewer(p *Place, db engine.DB) {
-	p.AddMigration(db, expansion)
+	p.AddMigration(db, expansionOf(db))
 	p.SetObject(db, engine.Views, "more", "CREATE VIEW pawl.more AS SELECT id, note FROM pawl.outbox_message")
 }
 
@@ -81,7 +90,7 @@ func olderAndNewer(t *testing.T, p *Place) {
 func tooOld(t *testing.T, p *Place) {
 	older := Migrated(t, p)
 	newer := p.Open(t, Options{})
-	p.AddMigration(newer, expansion)
+	p.AddMigration(newer, expansionOf(newer))
 	p.AddMigration(newer, "CREATE TABLE pawl.outbox_last (id bigint)")
 	Must(t, newer.Migrate(t.Context()))
 	for what, err := range map[string]error{"check": older.CheckSchema(t.Context()), "migrate": older.Migrate(t.Context())} {

@@ -30,6 +30,8 @@ type Place struct {
 	// SetObject makes a handle one of another build, whose routine or view has
 	// this text, or which has none if the text is empty.
 	SetObject func(db engine.DB, kind, name, text string)
+	// Polls means that a handle's waiters are woken by that handle's own calls alone.
+	Polls bool
 }
 
 // Options for Open. The zero value takes the defaults.

@@ -18,6 +18,7 @@ func place(t testing.TB) *enginetest.Place {
 	url, _ := testmssql.URL()
 	return &enginetest.Place{
 		Names: engine.Names{Schema: schema},
+		Polls: true,
 		Open: func(t testing.TB, o enginetest.Options) engine.DB {
 			db, err := sqlserver.Open(url, sqlserver.Options{Schema: schema, Prefix: o.Prefix, StatementTimeout: o.StatementTimeout})
 			enginetest.Must(t, err)
