@@ -115,7 +115,7 @@ func TestStatementsInCallersTransactionsAreParsedOnce(t *testing.T) {
 	var counts counting
 	db, err := sqlite.OpenWith(counts.connect, filepath.Join(t.TempDir(), "x.db"))
 	enginetest.Must(t, err)
-	defer db.Close()
+	defer func() { _ = db.Close() }()
 	enginetest.Must(t, db.Migrate(t.Context()))
 	o := outbox.New(db, outbox.Options{})
 	enqueue := func(n int) {

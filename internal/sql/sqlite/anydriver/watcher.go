@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/internal/filewatch"
+	"github.com/bravellian/pawl/internal/enginekit/filewatch"
 )
 
 // watcher finds commits of transactions that pawl did not make, the program's own and other

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/bravellian/pawl/internal/enginekit/filewatch"
 	"github.com/bravellian/pawl/internal/enginetest"
-	"github.com/bravellian/pawl/internal/filewatch"
 	sqlite "github.com/bravellian/pawl/internal/sql/sqlite/anydriver"
 	"github.com/bravellian/pawl/outbox"
 )

@@ -33,7 +33,7 @@ type instance struct {
 	files map[int]map[*Watch]struct{} // the watches of a file, by its id
 }
 
-var process instance
+var process instance //nolint:gochecknoglobals // a user may have 128 of them: one serves all files of the process
 
 func arm(w *Watch, path string) bool { return process.arm(w, path) }
 

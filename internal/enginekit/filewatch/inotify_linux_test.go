@@ -10,7 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/bravellian/pawl/internal/filewatch"
+	"github.com/bravellian/pawl/internal/enginekit/filewatch"
 )
 
 func must(t *testing.T, err error) {
