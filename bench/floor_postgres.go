@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/bravellian/pawl/bench/peers"
+	"github.com/bravellian/pawl/bench/internal/peers"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 )
 

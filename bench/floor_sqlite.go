@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 	_ "modernc.org/sqlite" // the driver that pawl uses
 
-	"github.com/bravellian/pawl/bench/peers"
+	"github.com/bravellian/pawl/bench/internal/peers"
 )
 
 // plainSQLite is one table in one file with one connection, which is as fast

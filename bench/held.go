@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	"github.com/bravellian/pawl/bench/peers"
+	"github.com/bravellian/pawl/bench/internal/peers"
 )
 
 // Scenario E: B for longer, beside a transaction that keeps its snapshot, as a backup or a

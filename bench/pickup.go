@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bravellian/pawl/bench/peers"
+	"github.com/bravellian/pawl/bench/internal/peers"
 )
 
 // Scenario G: how long a message waits for an idle worker.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bravellian/pawl/bench/chart"
-	"github.com/bravellian/pawl/bench/peers"
+	"github.com/bravellian/pawl/bench/internal/chart"
+	"github.com/bravellian/pawl/bench/internal/peers"
 )
 
 // report collects what a run gives: text for the terminal and, in a folder of its own,

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bravellian/pawl/bench/peers"
+	"github.com/bravellian/pawl/bench/internal/peers"
 )
 
 // print writes a scenario's table: medians, and the main figures of every system
