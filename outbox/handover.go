@@ -16,8 +16,9 @@ type handover struct {
 	o     *Outbox
 	entry *entry
 	place *worker.Handover[*Message] // nil: it was given back
+	write op.OutboxEnqueueClaimed    // of the last attempt
 	row   op.OutboxCreated
-	found *engine.Call // nil before the first attempt
+	found *engine.Call // that has written it; nil before the first attempt
 }
 
 // offer returns a handover of a lone message that is due now, if a loop of its queue is idle in
@@ -52,11 +53,11 @@ func (h *handover) calls(generation int64) []*engine.Call {
 		return h.o.enqueueCalls([]*entry{h.entry}, generation)
 	}
 	h.place.Begin()
-	h.found = engine.One(op.OutboxEnqueueClaimed{
-		NewMessage: newMessages([]*entry{h.entry})[0], Queue: h.entry.msg.queue(), Owner: h.place.Owner, Lease: h.place.Lease,
-	}, &h.row)
+	alone := []*entry{h.entry}
+	h.write = op.OutboxEnqueueClaimed{NewMessage: newMessages(alone)[0], Queue: h.entry.msg.queue(), Owner: h.place.Owner, Lease: h.place.Lease}
+	h.found = engine.One(h.write, &h.row)
 	h.found.Generation = generation
-	return append(h.o.lanes.register(generation, []*entry{h.entry}), h.found)
+	return append(h.o.lanes.register(generation, alone), h.found)
 }
 
 // committed hands the message over. It is false if the message was enqueued as usual.
@@ -77,12 +78,12 @@ func (h *handover) committed(ctx context.Context) bool {
 
 // message returns the message as a claim would.
 func (h *handover) message() *Message {
-	e := newMessages([]*entry{h.entry})[0]
+	e := h.write
 	e.Payload = bytes.Clone(e.Payload) // the caller may change its own
-	m := &Message{Owner: h.place.Owner}
+	m := &Message{Owner: e.Owner}
 	_ = m.fill(&op.OutboxMessage{
 		ID: e.ID, MessageID: e.MessageID, Topic: e.Topic, CorrelationID: e.CorrelationID, Headers: e.Headers, Payload: e.Payload,
-		CreatedAt: h.row.CreatedAt, Queue: h.entry.msg.queue(), Priority: int64(h.entry.msg.Priority),
+		CreatedAt: h.row.CreatedAt, Queue: e.Queue, Priority: int64(h.entry.msg.Priority),
 	}, nil)
 	return m
 }

@@ -12,7 +12,7 @@ type Handover[M any] struct {
 	loop  *Loop[M]
 	Owner OwnerToken
 	Lease time.Duration
-	sent  time.Time
+	sent  time.Time // when its write began
 }
 
 // Offer returns a place for an item of a topic; nil unless the loop sleeps, holds nothing, and
@@ -29,7 +29,7 @@ func (l *Loop[M]) Offer(topic string) *Handover[M] {
 		l.inflight.unreserve()
 		return nil
 	}
-	return &Handover[M]{loop: l, Owner: l.cfg.Tag.NewOwnerToken(), Lease: l.cfg.Lease, sent: time.Now()}
+	return &Handover[M]{loop: l, Owner: l.cfg.Tag.NewOwnerToken(), Lease: l.cfg.Lease}
 }
 
 // Begin is called before each attempt to write the item: its lease counts from then.
