@@ -124,15 +124,7 @@ func pawlSQLite(ctx context.Context, r *run) (peers.Queue, error) {
 	pool := lite.SQL()
 	q := newPawlQueue(db, done)
 	q.transact = func(ctx context.Context, f func(tx outbox.Tx) error) error {
-		tx, err := pool.BeginTx(ctx, (*sql.TxOptions)(nil))
-		if err != nil {
-			return err
-		}
-		defer tx.Rollback()
-		if err := f(tx); err != nil {
-			return err
-		}
-		return tx.Commit()
+		return peers.InTx(ctx, pool, func(tx *sql.Tx) error { return f(tx) })
 	}
 	return q, nil
 }

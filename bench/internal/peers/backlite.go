@@ -64,7 +64,7 @@ func (q *backliteQueue) Enqueue(ctx context.Context, ids []int64) error {
 
 func (q *backliteQueue) EnqueueTx(ctx context.Context, id int64) error {
 	client := q.current.Load()
-	err := inTx(ctx, q.db, func(tx *sql.Tx) error {
+	err := InTx(ctx, q.db, func(tx *sql.Tx) error {
 		_, err := client.Add(backliteTask(newTask(id))).Ctx(ctx).Tx(tx).Save()
 		return err
 	})

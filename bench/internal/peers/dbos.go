@@ -58,7 +58,7 @@ func openDBOSSQLite(poll time.Duration) func(context.Context, Place) (Queue, err
 		}
 		q := &dbosRunner{place: p, poll: poll, settled: asks(db, dbosSettledSQLite), close: func() { _ = db.Close() }}
 		q.transact = func(ctx context.Context, f func(tx any) error) error {
-			return inTx(ctx, db, func(tx *sql.Tx) error { return f(tx) })
+			return InTx(ctx, db, func(tx *sql.Tx) error { return f(tx) })
 		}
 		return q, q.connect(ctx)
 	}

@@ -62,7 +62,7 @@ func (q *goqiteQueue) Enqueue(ctx context.Context, ids []int64) error {
 func (q *goqiteQueue) EnqueueTx(ctx context.Context, id int64) error { return q.add(ctx, []int64{id}) }
 
 func (q *goqiteQueue) add(ctx context.Context, ids []int64) error {
-	return inTx(ctx, q.db, func(tx *sql.Tx) error {
+	return InTx(ctx, q.db, func(tx *sql.Tx) error {
 		for _, body := range Bodies(ids) {
 			if _, err := jobs.CreateTx(ctx, tx, q.queue, goqiteJob, goqite.Message{Body: body}); err != nil {
 				return err

@@ -71,8 +71,8 @@ func (p Place) synchronous() string {
 	return "FULL"
 }
 
-// inTx runs f in a transaction of database/sql.
-func inTx(ctx context.Context, db *sql.DB, f func(tx *sql.Tx) error) error {
+// InTx runs f in a transaction of database/sql.
+func InTx(ctx context.Context, db *sql.DB, f func(tx *sql.Tx) error) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err

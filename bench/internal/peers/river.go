@@ -75,7 +75,7 @@ func openRiverSQLite(s riverSettings) func(context.Context, Place) (Queue, error
 		}
 		q := &riverQueue[*sql.Tx]{settings: s, driver: riversqlite.New(db), settled: asks(db, riverSettled)}
 		q.close = func() { _ = db.Close() }
-		q.transact = func(ctx context.Context, f func(tx *sql.Tx) error) error { return inTx(ctx, db, f) }
+		q.transact = func(ctx context.Context, f func(tx *sql.Tx) error) error { return InTx(ctx, db, f) }
 		return q, q.migrate(ctx)
 	}
 }

@@ -69,7 +69,7 @@ func (q *watermillQueue) Enqueue(_ context.Context, ids []int64) error {
 }
 
 func (q *watermillQueue) EnqueueTx(ctx context.Context, id int64) error {
-	return inTx(ctx, q.db, func(tx *sql.Tx) error {
+	return InTx(ctx, q.db, func(tx *sql.Tx) error {
 		publisher, err := q.publish(tx)
 		if err != nil {
 			return err
