@@ -60,7 +60,7 @@ func Unbound(db *DB) (names []string) {
 // Statements are those that are bound to operations.
 func Statements(db *DB) []*engine.Statement { return db.folder.Statements() }
 
-// NeverPoll makes the watcher look for commits only when the system reports a write.
+// NeverPoll makes the watcher check for commits only when the system reports a write.
 func NeverPoll(db *DB) {
 	db.watch.backstop = 1 << 60
 	db.watch.poll = func(_, _ time.Duration) time.Duration { return 1 << 60 }

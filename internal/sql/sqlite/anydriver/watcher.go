@@ -13,19 +13,19 @@ import (
 // processes', and wakes all waiters of a DB. It works only while one of them sleeps.
 //
 // PRAGMA data_version tells whether there was one. It is read on the writer's connection, where
-// pawl's own commits do not change it. A look costs 5 µs in a process that is busy, but 100 to
+// pawl's own commits do not change it. A check costs 5 µs in a process that is busy, but 100 to
 // 250 in one that is idle and wakes up for it, so what matters is how many there are:
 //
 //   - On Linux the system reports writes to the log. That is before the commit, which has to wait
-//     for the disk, so looks follow the report until the commit is visible.
+//     for the disk, so checks follow the report until the commit is visible.
 //   - pawl's own transactions are not reported: the watch is disarmed while they hold the write
-//     lock, when nobody else can write, and there is a look after them.
+//     lock, when nobody else can write, and there is a check after them.
 //   - Elsewhere, and where the system reports nothing, it polls: often while commits come, rarely
 //     when it is quiet.
 type watcher struct {
 	db     *DB
 	file   *filewatch.Watch // nil: poll
-	ctx    context.Context  // of looks, until close
+	ctx    context.Context  // of checks, until close
 	stop   context.CancelFunc
 	timing sync.Mutex // held while tick runs
 
@@ -45,31 +45,31 @@ type watcher struct {
 	missed   int       // commits in a row that were not reported
 	pollOnly time.Time // until then, reports are not relied on
 
-	session *session // of the last look
+	session *session // of the last check
 	version int64    // what it read
 	failed  bool     // it failed
-	unsure  bool     // somebody subscribed and there was no look yet
-	looked  time.Time
-	pending bool          // there was no look after a transaction of this process yet
+	unsure  bool     // somebody subscribed and there was no check yet
+	checked time.Time
+	pending bool          // there was no check after a transaction of this process yet
 	busy    bool          // the writer's connection was in use
 	commit  time.Time     // when one was found
 	gap     time.Duration // the mean time between those
 }
 
 const (
-	// backstop is how often to look while nothing is reported: a report may get lost.
+	// backstop is how often to check while nothing is reported: a report may get lost.
 	backstop = 500 * time.Millisecond
-	// firstLook is how long after a report to look first. Looks are made further and further
-	// apart, up to lastLooks, until reportLimit, when a transaction that wrote to the log before its end will be
+	// firstCheck is how long after a report to check first. Checks are made further and further
+	// apart, up to lastChecks, until reportLimit, when a transaction that wrote to the log before its end will be
 	// reported again.
-	firstLook   = 300 * time.Microsecond
-	lastLooks   = 5 * time.Millisecond
+	firstCheck  = 300 * time.Microsecond
+	lastChecks  = 5 * time.Millisecond
 	reportLimit = 250 * time.Millisecond
-	// followUp is how long after a commit was found to look once more: another that began before
+	// followUp is how long after a commit was found to check once more: another that began before
 	// the watch was armed again was not reported.
 	followUp = 10 * time.Millisecond
-	// ownLooks is the least time between looks after transactions of this process.
-	ownLooks = 2 * time.Millisecond
+	// ownChecks is the least time between checks after transactions of this process.
+	ownChecks = 2 * time.Millisecond
 	// missedMax is how many commits may go unreported in a row, and pollOnlyFor how long it polls then.
 	missedMax   = 3
 	pollOnlyFor = time.Minute
@@ -83,7 +83,7 @@ func (w *watcher) init(db *DB) {
 	}
 }
 
-// close waits for a look that is under way.
+// close waits for a check that is under way.
 func (w *watcher) close() {
 	w.stop()
 	w.mu.Lock()
@@ -100,13 +100,13 @@ func (w *watcher) close() {
 // subscribe makes commits from now on be found.
 func (w *watcher) subscribe(ctx context.Context) {
 	w.mu.Lock()
-	current := w.armed && !w.failed // nobody has written since the last look
+	current := w.armed && !w.failed // nobody has written since the last check
 	if !current {
 		w.arm()
 	}
 	w.mu.Unlock()
 	if !current {
-		w.look(ctx)
+		w.check(ctx)
 		w.mu.Lock()
 		w.unsure = w.session == nil
 		w.mu.Unlock()
@@ -135,7 +135,7 @@ func (w *watcher) ownBegin() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.writers++
-	if w.armed { // also while nobody sleeps: a report of its own writes would look like another's
+	if w.armed { // also while nobody sleeps: a report of its own writes would count as another's
 		w.armed = false
 		w.file.Disarm()
 	}
@@ -144,7 +144,7 @@ func (w *watcher) ownBegin() {
 func (w *watcher) ownEnd(s *session) {
 	w.mu.Lock()
 	w.writers--
-	now := w.waiting > 0 && time.Since(w.looked) >= ownLooks
+	now := w.waiting > 0 && time.Since(w.checked) >= ownChecks
 	w.pending = !now
 	if now {
 		w.arm()
@@ -153,9 +153,9 @@ func (w *watcher) ownEnd(s *session) {
 	switch {
 	case !now:
 	case s != nil:
-		w.lookOn(s)
+		w.checkOn(s)
 	default:
-		w.look(w.ctx)
+		w.check(w.ctx)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -170,7 +170,7 @@ func (w *watcher) report() {
 	w.schedule()
 }
 
-// arm makes the next write be reported. The caller looks afterwards, and holds mu.
+// arm makes the next write be reported. The caller checks afterwards, and holds mu.
 func (w *watcher) arm() {
 	w.reported = time.Time{}
 	if w.armed || w.file == nil || w.closed || w.writers > 0 || time.Now().Before(w.pollOnly) {
@@ -182,7 +182,7 @@ func (w *watcher) arm() {
 	}
 }
 
-// schedule sets the timer for the next look; the caller holds mu. One that is due sooner stays.
+// schedule sets the timer for the next check; the caller holds mu. One that is due sooner stays.
 func (w *watcher) schedule() {
 	if w.waiting == 0 || w.closed {
 		return
@@ -207,7 +207,7 @@ func (w *watcher) stopTimer() {
 	w.due = time.Time{}
 }
 
-// pause returns how long to wait until the next look; the caller holds mu.
+// pause returns how long to wait until the next check; the caller holds mu.
 func (w *watcher) pause(now time.Time) time.Duration {
 	quiet := now.Sub(w.commit)
 	switch {
@@ -215,14 +215,14 @@ func (w *watcher) pause(now time.Time) time.Duration {
 		return w.db.opts.WatchEvery
 	case w.busy:
 		return followUp
-	case w.armed && w.looked.Sub(w.commit) < followUp && quiet < w.backstop:
+	case w.armed && w.checked.Sub(w.commit) < followUp && quiet < w.backstop:
 		return followUp
 	case w.armed:
 		return w.backstop
 	case !w.reported.IsZero():
-		return min(max(firstLook, now.Sub(w.reported)/4), lastLooks)
+		return min(max(firstCheck, now.Sub(w.reported)/4), lastChecks)
 	case w.pending:
-		return ownLooks
+		return ownChecks
 	}
 	return w.poll(quiet, w.gap)
 }
@@ -233,7 +233,7 @@ func pollInterval(quiet, gap time.Duration) time.Duration {
 	return min(max(time.Millisecond, quiet/16, gap/16), 50*time.Millisecond)
 }
 
-// tick looks when the timer fires.
+// tick checks when the timer fires.
 func (w *watcher) tick() {
 	w.timing.Lock()
 	defer w.timing.Unlock()
@@ -243,12 +243,12 @@ func (w *watcher) tick() {
 		w.mu.Unlock()
 		return
 	}
-	relied := w.armed && w.looked.Sub(w.commit) >= followUp
+	relied := w.armed && w.checked.Sub(w.commit) >= followUp
 	if w.reported.IsZero() || time.Since(w.reported) > reportLimit {
 		w.arm()
 	}
 	w.mu.Unlock()
-	found := w.look(w.ctx)
+	found := w.check(w.ctx)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if found && relied && w.armed {
@@ -264,14 +264,14 @@ func (w *watcher) tick() {
 	w.schedule()
 }
 
-// look looks for commits, unless a transaction is under way on the writer's connection: that
-// looks when it ends. It reports whether there was one.
-func (w *watcher) look(ctx context.Context) (found bool) {
+// check reads whether there were commits, unless a transaction is under way on the writer's connection: that
+// checks when it ends. It reports whether there was one.
+func (w *watcher) check(ctx context.Context) (found bool) {
 	if w.db.guard.check() != nil {
 		return w.found(nil, 0)
 	}
 	tried, err := w.db.writer.try(ctx, func(s *session) error {
-		found = w.lookOn(s)
+		found = w.checkOn(s)
 		return nil
 	})
 	switch {
@@ -285,8 +285,8 @@ func (w *watcher) look(ctx context.Context) (found bool) {
 	return found
 }
 
-// lookOn looks on the writer's connection.
-func (w *watcher) lookOn(s *session) bool {
+// checkOn checks on the writer's connection.
+func (w *watcher) checkOn(s *session) bool {
 	var v int64
 	s.ctx = context.Background()
 	if err := s.query("PRAGMA data_version", nil, func(r engine.Row) error { return r.Scan(&v) }); err != nil {
@@ -295,14 +295,14 @@ func (w *watcher) lookOn(s *session) bool {
 	return w.found(s, v)
 }
 
-// found records what a look read, with no session if it failed, and wakes the waiters if that is
+// found records what a check read, with no session if it failed, and wakes the waiters if that is
 // new: a worker finds out what is wrong, and opens a lost database again.
 func (w *watcher) found(s *session, v int64) bool {
 	now := time.Now()
 	w.mu.Lock()
 	failed := s == nil
 	found := failed && !w.failed || !failed && (s != w.session || v != w.version) && (w.session != nil || w.unsure)
-	w.failed, w.looked, w.pending, w.busy = failed, now, false, false
+	w.failed, w.checked, w.pending, w.busy = failed, now, false, false
 	if !failed {
 		w.session, w.version = s, v
 	}

@@ -64,7 +64,7 @@ func TestTransactionOfTheProgramWakesWithoutAPoll(t *testing.T) {
 	}
 }
 
-// OBX-122: pawl's own writes are not taken for another's, which would have the watcher look for a
+// OBX-122: pawl's own writes are not taken for another's, which would have the watcher check for a
 // commit that does not come: a message of an idle worker took three times the processor time.
 func TestOwnWritesAreNotReported(t *testing.T) {
 	db, _ := migrated(t)
