@@ -22,10 +22,7 @@ func backlogs(n int) []scenario {
 	const title = "100 000 timers due at the same moment, scheduled and drained, beside as many messages"
 	n = max(10*timerBatch, n*100_000/60_000/timerBatch*timerBatch)
 	var all []scenario
-	for _, e := range []struct {
-		engine string
-		open   opener
-	}{{"postgres", openPostgres}, {"sqlite", openSQLite(false)}} {
+	for _, e := range places() {
 		for _, goesOn := range []bool{false, true} {
 			how := ", by a Run that stops when empty"
 			if goesOn {

@@ -21,10 +21,7 @@ func fanIns(n int) []scenario {
 	const title = "joins one after the other, from the ack of the last step to the start of the follow-up's handler"
 	count := max(10, min(n, 60_000)/200)
 	var all []scenario
-	for _, e := range []struct {
-		engine string
-		open   opener
-	}{{"postgres", openPostgres}, {"sqlite", openSQLite(false)}} {
+	for _, e := range places() {
 		all = append(all, scenario{"J", e.engine, title, nil, []system{
 			{"pawl", count, fanIn(e.open, false)},
 			{"pawl, another handle acks", count, fanIn(e.open, true)},

@@ -31,10 +31,7 @@ func latenesses(n int) []scenario {
 	long := max(1, min(n, 60_000)*timerSeconds/60_000)
 	count := long * timersPerSecond
 	var all []scenario
-	for _, e := range []struct {
-		engine string
-		open   opener
-	}{{"postgres", openPostgres}, {"sqlite", openSQLite(false)}} {
+	for _, e := range places() {
 		all = append(all, scenario{"T", e.engine, title, nil, []system{
 			{"all scheduled before the first is due", count, lateness(e.open, scheduleAhead)},
 			{"each scheduled 100 ms ahead", count, lateness(e.open, scheduleShortly)},

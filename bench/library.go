@@ -20,6 +20,16 @@ import (
 // another handle, as another process would.
 type opener func(ctx context.Context, r *run) (engine.DB, func(), error)
 
+// place is where pawl's door opens on an engine.
+type place struct {
+	engine string
+	open   opener
+}
+
+func places() []place {
+	return []place{{"postgres", openPostgres}, {"sqlite", openSQLite(false)}}
+}
+
 // openPostgres is postgres.Open but for the schema and the application's name.
 func openPostgres(ctx context.Context, r *run) (engine.DB, func(), error) {
 	pool, err := r.server.pool(ctx, 0)
@@ -75,10 +85,15 @@ func parallel(goroutines, total int, f func(i int) error) error {
 
 // drain handles everything there is with handlers that do nothing.
 func drain(ctx context.Context, db engine.DB, n int, opts outbox.Options) error {
+	return drainWith(ctx, db, n, opts, handle)
+}
+
+// drainWith is drain with the handlers that register registers.
+func drainWith(ctx context.Context, db engine.DB, n int, opts outbox.Options, register func(o *outbox.Outbox, note func())) error {
 	opts.StopWhenEmpty = true
 	var handled atomic.Int64
 	o := outbox.New(db, opts)
-	handle(o, func() { handled.Add(1) })
+	register(o, func() { handled.Add(1) })
 	if err := o.Run(ctx); err != nil {
 		return err
 	}

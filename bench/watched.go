@@ -50,10 +50,7 @@ func watchedCycles(n int) []scenario {
 	const title = "100 000 messages in batches of 1000 by 2 producers, then drain with handlers, watched and not"
 	n = max(10*timerBatch, n*100_000/60_000/timerBatch*timerBatch)
 	var all []scenario
-	for _, e := range []struct {
-		engine string
-		open   opener
-	}{{"postgres", openPostgres}, {"sqlite", openSQLite(false)}} {
+	for _, e := range places() {
 		s := scenario{"Z", e.engine, title, []string{colDrain, colRate, colClient}, nil}
 		for _, w := range watchers() {
 			s.systems = append(s.systems, system{w.name, n, watched(e.open, w.watch)})
