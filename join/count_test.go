@@ -37,12 +37,13 @@ func TestFailCounts(t *testing.T) { dbtest.Each(t, testFailCounts) }
 
 func testFailCounts(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	id, msgs := f.members(3)
-	owner, items := f.claim(3)
-	f.fail(owner, items[msgs[0]], items[msgs[1]])
-	f.progress(id, 0, 2, join.Pending)
-	f.ack(owner, items[msgs[2]])
-	f.progress(id, 1, 2, join.Failed)
+	id, msgs := f.members(4)
+	owner, items := f.claim(4)
+	f.ack(owner, items[msgs[0]])
+	f.fail(owner, items[msgs[1]], items[msgs[2]])
+	f.progress(id, 1, 2, join.Pending)
+	f.ack(owner, items[msgs[3]])
+	f.progress(id, 2, 2, join.Failed)
 }
 
 // OBX-034, OBX-047, JOIN-002, JOIN-004: the loop settles acks and failures of a

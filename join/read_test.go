@@ -204,6 +204,11 @@ func testCleanUpKeepsMessages(t *testing.T, e dbtest.Engine) {
 	if _, err := f.Get(f.ctx(), id); !errors.Is(err, join.ErrNotFound) {
 		t.Fatalf("the join was kept: %v", err)
 	}
+	var members int
+	f.db.Row(t, "SELECT count(*) FROM "+f.db.Table("outbox_join_member"), &members)
+	if members != 0 {
+		t.Errorf("%d members of no join", members)
+	}
 }
 
 // D-25

@@ -3,6 +3,7 @@ package enginetest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -106,7 +107,7 @@ func schemaErrors(t *testing.T, p *Place) {
 	Must(t, db.CheckSchema(ctx))
 
 	newer := p.Open(t, Options{})
-	p.AddMigration(newer, "-- lowest: 2\nCREATE TABLE pawl.outbox_extra (id bigint)")
+	p.AddMigration(newer, fmt.Sprintf("-- lowest: %d\nCREATE TABLE pawl.outbox_extra (id bigint)", status(t, newer).Program+1))
 	want("old", newer.CheckSchema(ctx), engine.ErrSchemaOld, "pawl migrate")
 	Must(t, newer.Migrate(ctx))
 	Must(t, newer.CheckSchema(ctx))

@@ -69,7 +69,8 @@ func neighbours(t *testing.T, p *Place) {
 	CheckPlaces(t, p)
 }
 
-var control = regexp.MustCompile(`(?i)\b(begin|commit|rollback|savepoint|release savepoint|start transaction|end;|abort)\b`)
+// control finds what begins or ends a transaction. BEGIN TRY … END TRY is a block of T-SQL.
+var control = regexp.MustCompile(`(?i)\b(begin(\s+(tran|transaction|work|immediate|exclusive|deferred)\b|\s*;|\s*$)|(commit|rollback|savepoint|save\s+tran|start\s+transaction|abort)\b|end\s*;)`)
 
 // D-3, OBX-003, OBX-097: nothing in a caller's transaction but statements: no
 // commit, no rollback, no savepoint, no retry.

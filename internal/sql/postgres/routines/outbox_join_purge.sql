@@ -14,8 +14,12 @@ BEGIN
       SELECT x.join_id FROM unnest('{1,2,3}'::int[]) s(status),
         LATERAL (SELECT y.join_id, y.last_updated_utc FROM pawl.outbox_join y WHERE y.status = s.status ORDER BY y.join_id LIMIT p_look) x
        WHERE x.last_updated_utc < v_before)) FOR UPDATE SKIP LOCKED);
-  DELETE FROM pawl.outbox_join j WHERE j.join_id = ANY (v_joins)
-     AND NOT EXISTS (SELECT FROM pawl.outbox_join_wait w JOIN pawl.outbox_item i ON i.id = w.id WHERE w.join_id = j.join_id AND i.status < 2);
-  GET DIAGNOSTICS v_got = ROW_COUNT;
+  WITH gone AS (
+    DELETE FROM pawl.outbox_join j WHERE j.join_id = ANY (v_joins)
+       AND NOT EXISTS (SELECT FROM pawl.outbox_join_wait w JOIN pawl.outbox_item i ON i.id = w.id WHERE w.join_id = j.join_id AND i.status < 2)
+    RETURNING j.join_id),
+  members AS (
+    DELETE FROM pawl.outbox_join_member m USING gone WHERE m.join_id = gone.join_id)
+  SELECT count(*) INTO v_got FROM gone;
   RETURN v_got;
 END $f$;
