@@ -154,7 +154,7 @@ func testElectAgain(t *testing.T, e dbtest.Engine) {
 	terms := map[string]int{}
 	var candidates []func()
 	for _, who := range []string{"ada", "bob", "eve"} {
-		candidates = append(candidates, f.another().candidate(lease.Options{Owner: who, Duration: time.Hour}, func(context.Context, *lease.Lease) error {
+		candidates = append(candidates, f.wakeable().candidate(lease.Options{Owner: who, Duration: time.Hour}, func(context.Context, *lease.Lease) error {
 			mu.Lock()
 			defer mu.Unlock()
 			terms[who]++

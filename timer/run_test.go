@@ -73,7 +73,10 @@ func TestWokenByAbandon(t *testing.T) { dbtest.Each(t, testWokenByAbandon) }
 
 func testWokenByAbandon(t *testing.T, e dbtest.Engine) {
 	f := open(t, e, sleepy())
-	other := on(t, f.db, f.db.Another(t), timer.Options{})
+	other := f
+	if f.db.Notifies() { // elsewhere only this process wakes it
+		other = on(t, f.db, f.db.Another(t), timer.Options{})
+	}
 	id := f.put(f.due())
 	owner, _ := other.claimFor(time.Hour, 1)
 	f.run()
