@@ -272,7 +272,12 @@ func TestDrainFails(t *testing.T) {
 			if d.Pool() != nil {
 				check(t, d.Pool().QueryRow(t.Context(), "SELECT current_schema() || '_pawl.p_outbox_claim'").Scan(&table))
 			}
-			_, err := d.SQL().ExecContext(t.Context(), "ALTER TABLE "+table+" RENAME TO gone")
+			rename := "ALTER TABLE " + table + " RENAME TO gone"
+			if d.Engine.Engine() == "sqlserver" {
+				check(t, d.SQL().QueryRowContext(t.Context(), "SELECT TOP (1) SCHEMA_NAME(schema_id) FROM sys.tables WHERE name = 'p_outbox_claim' ORDER BY create_date DESC").Scan(&table))
+				rename = "DROP TABLE [" + table + "].p_outbox_claim"
+			}
+			_, err := d.SQL().ExecContext(t.Context(), rename)
 			check(t, err)
 			d.MustDrain(t)
 		}, "pawltest: drain: the database failed")

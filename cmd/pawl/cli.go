@@ -27,8 +27,8 @@ const (
 	exitNoCommand = 127
 )
 
-const description = `Durable work on SQLite or PostgreSQL: messages that are enqueued in a
-transaction and delivered at least once.
+const description = `Durable work on SQLite, PostgreSQL or SQL Server: messages that are
+enqueued in a transaction and delivered at least once.
 
 Exit codes: 0 success, 1 failure, 2 wrong usage; "lease run" has more.
 
