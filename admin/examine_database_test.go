@@ -1,7 +1,9 @@
 package admin_test
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -53,13 +55,15 @@ func TestExamineSchema(t *testing.T) {
 		f.exec("UPDATE {pawl_schema} SET checksum = substr(checksum, 2) WHERE version = 1")
 		wantOK(t, f.examine(), "schema")
 
-		f.exec("INSERT INTO {pawl_schema} (version, name, checksum, lowest, applied_at) VALUES (2, 'x', 'x', 2, {0s})")
-		wantFinding(t, f.examine(), "schema", health.Problem, "version 2", "Update this program")
-		f.exec("UPDATE {pawl_schema} SET lowest = 1 WHERE version = 2")
+		f.exec("INSERT INTO {pawl_schema} (version, name, checksum, lowest, applied_at) SELECT MAX(version) + 1, 'x', 'x', MAX(version) + 1, {0s} FROM {pawl_schema}")
+		var newer int
+		f.db.Row(t, f.render("SELECT MAX(version) FROM {pawl_schema}"), &newer)
+		wantFinding(t, f.examine(), "schema", health.Problem, fmt.Sprintf("version %d", newer), "Update this program")
+		f.exec("UPDATE {pawl_schema} SET lowest = 1 WHERE version = " + strconv.Itoa(newer))
 		f.exec("UPDATE {pawl_object} SET checksum = 'x' || checksum WHERE kind = 'views' AND name = 'outbox_item'")
-		wantFinding(t, f.examine(), "schema", health.Note, "version 2, of a newer program", "Update this program")
+		wantFinding(t, f.examine(), "schema", health.Note, fmt.Sprintf("version %d, of a newer program", newer), "Update this program")
 		f.exec("UPDATE {pawl_object} SET checksum = substr(checksum, 2) WHERE kind = 'views' AND name = 'outbox_item'")
-		f.exec("DELETE FROM {pawl_schema} WHERE version = 2")
+		f.exec("DELETE FROM {pawl_schema} WHERE version = " + strconv.Itoa(newer))
 		wantOK(t, f.examine(), "schema")
 
 		f.exec("UPDATE {pawl_object} SET checksum = 'x' || checksum WHERE kind = 'views' AND name = 'outbox_item'")

@@ -79,13 +79,13 @@ func TestMigrateStatus(t *testing.T) {
 			t.Errorf("before: %+v", r)
 		}
 		decode(t, d.must("", "migrate", "--status", "--json"), &v)
-		if v.Version != 0 || v.Program != 1 || v.Usable || v.Problem == "" || len(v.Migrations) != 1 || v.Migrations[0].AppliedAt != nil || len(v.Objects) == 0 {
+		if v.Version != 0 || v.Program < 1 || v.Usable || v.Problem == "" || len(v.Migrations) != v.Program || v.Migrations[0].AppliedAt != nil || len(v.Objects) == 0 {
 			t.Errorf("before: %+v", v)
 		}
 		d.must("", "migrate")
 		v.Problem = ""
 		decode(t, d.must("", "migrate", "--status", "--json"), &v)
-		if v.Version != 1 || !v.Usable || v.Problem != "" || v.Migrations[0].AppliedAt == nil || len(v.Objects) != 0 {
+		if v.Version != v.Program || !v.Usable || v.Problem != "" || v.Migrations[v.Program-1].AppliedAt == nil || len(v.Objects) != 0 {
 			t.Errorf("afterwards: %+v", v)
 		}
 		if out := d.must("", "migrate", "--status"); !strings.Contains(out, "baseline") || !strings.Contains(out, "as this build needs it") {
