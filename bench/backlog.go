@@ -65,17 +65,8 @@ func enqueueBatches(ctx context.Context, p *pawl.Pawl, n int) error {
 // does not stop when empty, so that the scheduler moves timers while the workers
 // handle what it has moved.
 func backlog(open opener, fill filler, due, goesOn bool) func(context.Context, *run) error {
-	return func(ctx context.Context, r *run) error {
-		db, done, err := open(ctx, r)
-		if err != nil {
-			return err
-		}
-		defer done()
-		p, err := newPawl(db, false)
-		if err != nil {
-			return err
-		}
-		err = cycle(ctx, r,
+	return withPawl(open, func(ctx context.Context, r *run, db engine.DB, p *pawl.Pawl) error {
+		err := cycle(ctx, r,
 			func(n int) error { return fill(ctx, p, n) },
 			func(n int) error { return drainPawl(ctx, db, n, goesOn) })
 		if err != nil {
@@ -86,7 +77,7 @@ func backlog(open opener, fill filler, due, goesOn bool) func(context.Context, *
 			r.figures[colDue] = r.figures[colDrain]
 		}
 		return nil
-	}
+	})
 }
 
 // drainPawl is drain with all of pawl.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -32,13 +33,7 @@ func fanOuts(n int) []scenario {
 }
 
 func fanOut(open opener, enqueue func(context.Context, *outbox.Outbox, *join.Joins, []outbox.Message) error) measurement {
-	return func(ctx context.Context, r *run) error {
-		db, done, err := open(ctx, r)
-		if err != nil {
-			return err
-		}
-		defer done()
-		o := outbox.New(db, outbox.Options{})
+	return withOutbox(open, func(ctx context.Context, r *run, db engine.DB, o *outbox.Outbox) error {
 		j := join.New(db, o, join.Options{})
 		batch := messages(fanOutSize)
 		return cycle(ctx, r,
@@ -48,5 +43,5 @@ func fanOut(open opener, enqueue func(context.Context, *outbox.Outbox, *join.Joi
 			func(n int) error {
 				return drain(ctx, db, (n+fanOutSize-1)/fanOutSize*fanOutSize, outbox.Options{})
 			})
-	}
+	})
 }

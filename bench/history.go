@@ -30,26 +30,19 @@ func histories(n int) []scenario {
 }
 
 func history(open opener, done, future int) measurement {
-	return func(ctx context.Context, r *run) error {
-		db, closeDB, err := open(ctx, r)
-		if err != nil {
+	return withOutbox(open, func(ctx context.Context, r *run, db engine.DB, o *outbox.Outbox) error {
+		if err := store(ctx, o, db, r.n*done, r.n*future); err != nil {
 			return err
 		}
-		defer closeDB()
-		if err := store(ctx, db, r.n*done, r.n*future); err != nil {
-			return err
-		}
-		o := outbox.New(db, outbox.Options{})
 		return cycle(ctx, r,
 			func(n int) error { return produce(ctx, o, n) },
 			func(n int) error { return drain(ctx, db, n, outbox.Options{}) })
-	}
+	})
 }
 
 // store makes a history, in parts, since messages that are handled soon after they were
 // written are what a table in use holds.
-func store(ctx context.Context, db engine.DB, done, future int) error {
-	o := outbox.New(db, outbox.Options{})
+func store(ctx context.Context, o *outbox.Outbox, db engine.DB, done, future int) error {
 	put := func(n int, due time.Time) error {
 		batch := messages(historyBatch)
 		for i := range batch {

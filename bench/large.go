@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -37,13 +38,7 @@ func largePayload() []byte {
 }
 
 func largePawl(open opener) measurement {
-	return func(ctx context.Context, r *run) error {
-		db, done, err := open(ctx, r)
-		if err != nil {
-			return err
-		}
-		defer done()
-		o := outbox.New(db, outbox.Options{})
+	return withOutbox(open, func(ctx context.Context, r *run, db engine.DB, o *outbox.Outbox) error {
 		batch := messages(largeBatch)
 		for i := range batch {
 			batch[i].Payload = largePayload()
@@ -56,7 +51,7 @@ func largePawl(open opener) measurement {
 				})
 			},
 			func(n int) error { return drain(ctx, db, n, outbox.Options{}) })
-	}
+	})
 }
 
 func largeFloor(ctx context.Context, r *run) error {

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/postgres"
@@ -28,6 +29,36 @@ type place struct {
 
 func places() []place {
 	return []place{{"postgres", openPostgres}, {"sqlite", openSQLite(false)}}
+}
+
+// withDB measures with a handle of its own, which it closes.
+func withDB(open opener, measure func(context.Context, *run, engine.DB) error) measurement {
+	return func(ctx context.Context, r *run) error {
+		db, done, err := open(ctx, r)
+		if err != nil {
+			return err
+		}
+		defer done()
+		return measure(ctx, r, db)
+	}
+}
+
+// withOutbox is withDB with an outbox.
+func withOutbox(open opener, measure func(context.Context, *run, engine.DB, *outbox.Outbox) error) measurement {
+	return withDB(open, func(ctx context.Context, r *run, db engine.DB) error {
+		return measure(ctx, r, db, outbox.New(db, outbox.Options{}))
+	})
+}
+
+// withPawl is withDB with all of pawl.
+func withPawl(open opener, measure func(context.Context, *run, engine.DB, *pawl.Pawl) error) measurement {
+	return withDB(open, func(ctx context.Context, r *run, db engine.DB) error {
+		p, err := newPawl(db, false)
+		if err != nil {
+			return err
+		}
+		return measure(ctx, r, db, p)
+	})
 }
 
 // openPostgres is postgres.Open but for the schema and the application's name.

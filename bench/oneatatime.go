@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -17,13 +18,7 @@ func oneByOnes(n int) []scenario {
 }
 
 func oneByOnePawl(open opener) func(context.Context, *run) error {
-	return func(ctx context.Context, r *run) error {
-		db, done, err := open(ctx, r)
-		if err != nil {
-			return err
-		}
-		defer done()
-		o := outbox.New(db, outbox.Options{})
+	return withOutbox(open, func(ctx context.Context, r *run, db engine.DB, o *outbox.Outbox) error {
 		m := messages(1)[0]
 		enqueue := func(int) error {
 			_, err := o.Enqueue(ctx, m)
@@ -32,7 +27,7 @@ func oneByOnePawl(open opener) func(context.Context, *run) error {
 		return cycle(ctx, r,
 			func(n int) error { return parallel(1, n, enqueue) },
 			func(n int) error { return drain(ctx, db, n, outbox.Options{Concurrency: 1, BatchSize: 1}) })
-	}
+	})
 }
 
 func oneByOneFloor(build maker) func(context.Context, *run) error {

@@ -54,16 +54,7 @@ func sampleBytes() []byte {
 }
 
 func typed[T any](open opener, topic *pawl.Topic[T], body T) measurement {
-	return func(ctx context.Context, r *run) error {
-		db, done, err := open(ctx, r)
-		if err != nil {
-			return err
-		}
-		defer done()
-		p, err := newPawl(db, false)
-		if err != nil {
-			return err
-		}
+	return withPawl(open, func(ctx context.Context, r *run, db engine.DB, p *pawl.Pawl) error {
 		bodies := make([]T, batchSize)
 		for i := range bodies {
 			bodies[i] = body
@@ -76,7 +67,7 @@ func typed[T any](open opener, topic *pawl.Topic[T], body T) measurement {
 				})
 			},
 			func(n int) error { return drainTyped(ctx, db, topic, n) })
-	}
+	})
 }
 
 func drainTyped[T any](ctx context.Context, db engine.DB, topic *pawl.Topic[T], n int) error {

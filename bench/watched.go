@@ -11,6 +11,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/metrics"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/traces"
@@ -110,16 +111,7 @@ func withSampler(p *pawl.Pawl) (func(), error) {
 
 // watched measures two phases, as scenario A does.
 func watched(open opener, watch watcher) func(context.Context, *run) error {
-	return func(ctx context.Context, r *run) error {
-		db, done, err := open(ctx, r)
-		if err != nil {
-			return err
-		}
-		defer done()
-		p, err := newPawl(db, false)
-		if err != nil {
-			return err
-		}
+	return withPawl(open, func(ctx context.Context, r *run, db engine.DB, p *pawl.Pawl) error {
 		stop, err := watch(p)
 		if err != nil {
 			return err
@@ -139,7 +131,7 @@ func watched(open opener, watch watcher) func(context.Context, *run) error {
 				defer stop()
 				return drainOf(ctx, worker, n)
 			})
-	}
+	})
 }
 
 // drainOf handles everything there is with handlers that do nothing.
