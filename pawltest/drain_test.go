@@ -267,15 +267,15 @@ func TestDrainFails(t *testing.T) {
 			t.Errorf("two handlers: %v", err)
 		}
 		fails(t, func(t testing.TB) {
-			d := open(t, pawltest.Options{Prefix: "p_"})
-			table := "p_outbox_ready" // what handling messages needs, and firing timers does not
+			d := open(t, pawltest.Options{Prefix: "failing_"}) // no other test's
+			table := "failing_outbox_ready"                    // what handling messages needs, and firing timers does not
 			if d.Pool() != nil {
-				check(t, d.Pool().QueryRow(t.Context(), "SELECT current_schema() || '_pawl.p_outbox_claim'").Scan(&table))
+				check(t, d.Pool().QueryRow(t.Context(), "SELECT current_schema() || '_pawl.failing_outbox_claim'").Scan(&table))
 			}
 			rename := "ALTER TABLE " + table + " RENAME TO gone"
 			if d.Engine.Engine() == "sqlserver" {
-				check(t, d.SQL().QueryRowContext(t.Context(), "SELECT TOP (1) SCHEMA_NAME(schema_id) FROM sys.tables WHERE name = 'p_outbox_claim' ORDER BY create_date DESC").Scan(&table))
-				rename = "DROP TABLE [" + table + "].p_outbox_claim"
+				check(t, d.SQL().QueryRowContext(t.Context(), "SELECT TOP (1) SCHEMA_NAME(schema_id) FROM sys.tables WHERE name = 'failing_outbox_claimed' ORDER BY create_date DESC").Scan(&table))
+				rename = "EXEC sp_rename '" + table + ".failing_outbox_claimed', 'gone'"
 			}
 			_, err := d.SQL().ExecContext(t.Context(), rename)
 			check(t, err)

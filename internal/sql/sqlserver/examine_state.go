@@ -128,7 +128,7 @@ func (x *examiner) checkSpace(list []room) (found []health.Finding) {
 	var seen []string
 	for _, r := range list {
 		name := strings.TrimPrefix(r.Name, x.opts.Prefix)
-		if !slices.Contains([]string{"outbox_ready", "outbox_claim"}, name) {
+		if !slices.Contains([]string{"outbox_ready", "outbox_claimed"}, name) {
 			continue
 		}
 		empty := r.Pages*pageBytes - r.Rows*rowBytes

@@ -118,7 +118,7 @@ func messageProcedures(c *caller) {
 	if done, failed := c.count("SELECT COUNT(*) FROM pawl.outbox_item WHERE processed_at IS NOT NULL AND status = 2"), c.count("SELECT COUNT(*) FROM pawl.outbox_item WHERE status = 3"); done != 1 || failed != 1 {
 		c.t.Errorf("%d done, %d failed", done, failed)
 	}
-	_, err := c.pool.ExecContext(c.t.Context(), c.in("UPDATE pawl.outbox_claim SET locked_until = '2000-01-01'"))
+	_, err := c.pool.ExecContext(c.t.Context(), c.in("UPDATE pawl.outbox_claimed SET locked_until = '2000-01-01'"))
 	enginetest.Must(c.t, err)
 	c.wants(2, "pawl.outbox_reap_expired")
 	if due := c.count("SELECT DATEDIFF(hour, '2099-12-31', due_at) FROM pawl.outbox_item WHERE topic = N'later'"); due != 22 {

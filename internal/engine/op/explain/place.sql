@@ -2,5 +2,5 @@ SELECT r.at, pawl.sure(r.lane <> m.lane) AS aside, e.next_attempt_at, e.updated_
   FROM pawl.outbox_message m
   LEFT JOIN pawl.outbox_ready r ON pawl.covers(pawl.outbox_ready, r, m.id)
   LEFT JOIN pawl.outbox_exception e ON e.id = m.id
-  LEFT JOIN pawl.outbox_join_wait w ON w.id = m.id
+  LEFT JOIN pawl.wait_table() w ON w.id = m.id
  WHERE m.id = @id

@@ -19,7 +19,7 @@ IF @EACH < 100 SET @EACH = 100;
 IF @SHARE < 100 SET @SHARE = 100;
 INSERT INTO @CLAIMED (lo, n, queue)
 SELECT c.lo, c.n, (SELECT TOP (1) p.queue FROM @PART p WHERE p.lane = c.lane)
-  FROM (SELECT TOP (@runs) x.lo, x.n, x.lane FROM pawl.outbox_claim x pawl.unlocked() ORDER BY x.lo) c;
+  FROM (SELECT TOP (@runs) x.lo, x.n, x.lane FROM pawl.outbox_claimed x pawl.unlocked() ORDER BY x.lo) c;
 SELECT @HELD = COUNT(*) FROM @CLAIMED;
 INSERT INTO @TOTAL (state, queue, n, more)
 SELECT p.state, p.queue, SUM(t.n), MAX(CASE WHEN t.runs >= @EACH THEN 1 ELSE 0 END)

@@ -7,7 +7,7 @@ SELECT @nr = MIN(nr), @last = MAX(nr) FROM @run;
 WHILE @nr <= @last
 BEGIN
   SELECT @by = owner, @from = lo, @end = lo + n FROM @run WHERE nr = @nr;
-  DELETE FROM pawl.outbox_claim WITH (ROWLOCK)
+  DELETE FROM pawl.outbox_claimed WITH (ROWLOCK)
   OUTPUT @nr, deleted.lo, deleted.n, deleted.lane, deleted.at, deleted.retry, deleted.owner, deleted.locked_until, deleted.suspect
     INTO @taken (nr, lo, n, lane, at, retry, owner, locked_until, suspect)
    WHERE lo >= @from AND lo < @end AND lo + n <= @end AND owner = @by;
@@ -15,11 +15,11 @@ BEGIN
   WHILE @from < @end
   BEGIN
     SET @found = 0;
-    SELECT TOP (1) @lo = c.lo, @n = c.n, @who = c.owner, @found = 1 FROM pawl.outbox_claim c WHERE c.lo <= @from ORDER BY c.lo DESC;
+    SELECT TOP (1) @lo = c.lo, @n = c.n, @who = c.owner, @found = 1 FROM pawl.outbox_claimed c WHERE c.lo <= @from ORDER BY c.lo DESC;
     IF @found = 0 OR @lo + @n <= @from
     BEGIN
       SET @found = 0;
-      SELECT TOP (1) @lo = c.lo, @n = c.n, @who = c.owner, @found = 1 FROM pawl.outbox_claim c WHERE c.lo > @from AND c.lo < @end ORDER BY c.lo;
+      SELECT TOP (1) @lo = c.lo, @n = c.n, @who = c.owner, @found = 1 FROM pawl.outbox_claimed c WHERE c.lo > @from AND c.lo < @end ORDER BY c.lo;
       IF @found = 0 BREAK;
     END;
     IF @who <> @by
@@ -28,13 +28,13 @@ BEGIN
       CONTINUE;
     END;
     DELETE FROM @one;
-    DELETE FROM pawl.outbox_claim WITH (ROWLOCK)
+    DELETE FROM pawl.outbox_claimed WITH (ROWLOCK)
     OUTPUT deleted.lo, deleted.n, deleted.lane, deleted.at, deleted.retry, deleted.owner, deleted.locked_until, deleted.suspect
       INTO @one (lo, n, lane, at, retry, owner, locked_until, suspect)
      WHERE lo = @lo AND n = @n AND owner = @by;
     IF NOT EXISTS (SELECT 1 FROM @one) CONTINUE;
     IF @lo > @from SET @from = @lo;
-    INSERT INTO pawl.outbox_claim (lo, n, lane, at, retry, owner, locked_until, suspect)
+    INSERT INTO pawl.outbox_claimed (lo, n, lane, at, retry, owner, locked_until, suspect)
     SELECT p.lo, p.n, x.lane, x.at, x.retry, x.owner, x.locked_until, x.suspect
       FROM @one x CROSS APPLY (VALUES (x.lo, @from - x.lo), (@end, x.lo + x.n - @end)) p(lo, n) WHERE p.n > 0;
     INSERT INTO @taken (nr, lo, n, lane, at, retry, owner, locked_until, suspect)

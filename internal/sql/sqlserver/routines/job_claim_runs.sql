@@ -22,7 +22,7 @@ ELSE
 pawl.withdraw(@now)
 IF @suspect = 1 SELECT @suspect = COUNT(*) FROM @out;
 SET @now = SYSUTCDATETIME();
-INSERT INTO pawl.outbox_claim (lo, n, lane, at, retry, owner, locked_until, suspect)
+INSERT INTO pawl.outbox_claimed (lo, n, lane, at, retry, owner, locked_until, suspect)
 SELECT o.id, 1, o.lane, o.at, o.retry, @owner, pawl.plus(@now, @lease), @suspect FROM @out o ORDER BY o.id;
 UPDATE pawl.job_run SET start_time = @now WHERE id IN (SELECT o.id FROM @out o) AND start_time IS NULL;
 SET @ids = (SELECT o.id FROM @out o ORDER BY o.id FOR JSON PATH);

@@ -10,5 +10,5 @@ IF @batch_size > 1000 SET @batch_size = 1000;
 EXEC pawl.outbox_reap_runs 100;
 EXEC pawl.job_claim_runs @owner_token, @lease, @batch_size, @ids OUTPUT;
 SELECT m.id, m.message_id AS run_id, r.job_name, r.scheduled_time, m.topic, pawl.outbox_text(m.payload) AS payload, m.headers, c.retry AS retry_count
-  FROM OPENJSON(@ids) WITH (id bigint) x INNER JOIN pawl.outbox_claim c ON c.lo = x.id INNER JOIN pawl.outbox_message m ON m.id = x.id INNER JOIN pawl.job_run r ON r.id = x.id ORDER BY m.id;
+  FROM OPENJSON(@ids) WITH (id bigint) x INNER JOIN pawl.outbox_claimed c ON c.lo = x.id INNER JOIN pawl.outbox_message m ON m.id = x.id INNER JOIN pawl.job_run r ON r.id = x.id ORDER BY m.id;
 END

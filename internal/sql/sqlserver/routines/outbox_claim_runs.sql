@@ -43,7 +43,7 @@ BEGIN
     INSERT INTO pawl.outbox_ready (lane, at, lo, n, retry, suspect)
     SELECT @lane, c.at, c.lo + c.m, c.n - c.m, c.retry, c.suspect FROM @cut c WHERE c.m < c.n;
     pawl.islands(@nr, @priority)
-    INSERT INTO pawl.outbox_claim (lo, n, lane, at, retry, owner, locked_until)
+    INSERT INTO pawl.outbox_claimed (lo, n, lane, at, retry, owner, locked_until)
     SELECT r.lo, r.n, @lane, r.at, r.retry, @owner, @until FROM @runs r WHERE r.nr = @nr;
     SELECT @got = coalesce(SUM(c.m), 0) FROM @cut c;
     SET @need = @need - @got;

@@ -2,7 +2,7 @@
 -- ran out is a suspect: one of its messages may have killed the worker. The column
 -- suspect of outbox_ready is how many messages may be claimed together with it, all
 -- of them suspects: 1000 at first, and half as many as there were each time such a
--- claim expires too; in outbox_claim it is how many there were. So a message that
+-- claim expires too; in outbox_claimed it is how many there were. So a message that
 -- kills its worker is found in log2(n) claims, and one that was only held beside
 -- it loses no attempt. @got: how many; @quiet: no answer where there are none. For a
 -- transaction that is open.
@@ -46,7 +46,7 @@ BEGIN
   SELECT @lane, c.at, c.lo + c.m, c.n - c.m, c.retry, c.suspect FROM @cut c WHERE c.m < c.n;
   SELECT @got = coalesce(SUM(c.m), 0) FROM @cut c;
   pawl.islands(1, @priority)
-  INSERT INTO pawl.outbox_claim (lo, n, lane, at, retry, owner, locked_until, suspect)
+  INSERT INTO pawl.outbox_claimed (lo, n, lane, at, retry, owner, locked_until, suspect)
   SELECT r.lo, r.n, @lane, r.at, r.retry, @owner, @until, @got FROM @runs r;
 END;
 IF @got = 0 AND @quiet = 1 RETURN;

@@ -10,7 +10,7 @@ IF pawl.paused(@queue) SET @paused = 1;
 IF @paused = 1
 INSERT INTO pawl.outbox_ready (lane, at, lo, n) VALUES (@lane, @now, @id, 1);
 ELSE
-INSERT INTO pawl.outbox_claim (lo, n, lane, at, retry, owner, locked_until) VALUES (@id, 1, @lane, @now, 0, @owner, pawl.plus(@now, @lease));
+INSERT INTO pawl.outbox_claimed (lo, n, lane, at, retry, owner, locked_until) VALUES (@id, 1, @lane, @now, 0, @owner, pawl.plus(@now, @lease));
 pawl.end_own()
 SELECT @now AS created_at WHERE @paused = 0;
 END

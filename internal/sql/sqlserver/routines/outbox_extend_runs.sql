@@ -14,7 +14,7 @@ WHILE @nr <= @last
 BEGIN
   SELECT @by = owner, @from = lo, @end = lo + n FROM @run WHERE nr = @nr;
   SET @until = pawl.plus(SYSUTCDATETIME(), @lease);
-  UPDATE pawl.outbox_claim WITH (ROWLOCK) SET locked_until = @until
+  UPDATE pawl.outbox_claimed WITH (ROWLOCK) SET locked_until = @until
   OUTPUT @nr, inserted.n INTO @held (nr, n)
    WHERE lo >= @from AND lo < @end AND lo + n <= @end AND owner = @by;
   SET @nr = @nr + 1;
@@ -26,7 +26,7 @@ BEGIN
   SELECT @got = coalesce(SUM(h.n), 0) FROM @held h WHERE h.nr NOT IN (SELECT r.nr FROM @run r);
   pawl.take()
   SET @until = pawl.plus(SYSUTCDATETIME(), @lease);
-  INSERT INTO pawl.outbox_claim (lo, n, lane, at, retry, owner, locked_until, suspect)
+  INSERT INTO pawl.outbox_claimed (lo, n, lane, at, retry, owner, locked_until, suspect)
   SELECT t.lo, t.n, t.lane, t.at, t.retry, t.owner, @until, t.suspect FROM @taken t;
   SET @got = @got + (SELECT coalesce(SUM(t.n), 0) FROM @taken t);
 END;

@@ -28,11 +28,11 @@ BEGIN
       CONTINUE;
     END;
     SELECT @lo = NULL, @n = NULL;
-    SELECT TOP (1) @lo = c.lo, @n = c.n FROM pawl.outbox_claim c WHERE c.lo <= @id ORDER BY c.lo DESC;
+    SELECT TOP (1) @lo = c.lo, @n = c.n FROM pawl.outbox_claimed c WHERE c.lo <= @id ORDER BY c.lo DESC;
     IF @lo + @n > @id
     BEGIN
       SET @n = NULL;
-      SELECT @n = c.n FROM pawl.outbox_claim c WITH (UPDLOCK, ROWLOCK) WHERE c.lo = @lo;
+      SELECT @n = c.n FROM pawl.outbox_claimed c WITH (UPDLOCK, ROWLOCK) WHERE c.lo = @lo;
       IF @lo + @n > @id SET @end = @lo + @n;
       CONTINUE;
     END;

@@ -14,9 +14,9 @@ BEGIN
   UPDATE pawl.outbox_join SET completed_steps = completed_steps WHERE seq = @seq AND status = 0; -- the lock that counting takes
   IF @@ROWCOUNT = 1
   BEGIN
-    UPDATE pawl.outbox_join_wait SET join_id = @join WHERE id = @id;
+    UPDATE pawl.outbox_join_waiting SET join_id = @join WHERE id = @id;
     IF @@ROWCOUNT = 0
-      INSERT INTO pawl.outbox_join_wait (id, join_id) VALUES (@id, @join);
+      INSERT INTO pawl.outbox_join_waiting (id, join_id) VALUES (@id, @join);
     SELECT @at = coalesce(j.deadline_utc, CAST('9999-12-31' AS datetime2(7))) FROM pawl.outbox_join j WHERE j.seq = @seq;
   END
   ELSE

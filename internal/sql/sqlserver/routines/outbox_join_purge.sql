@@ -19,7 +19,7 @@ SELECT x.join_id
 INSERT INTO @locked (seq, join_id)
 SELECT j.seq, j.join_id FROM @old o INNER LOOP JOIN pawl.outbox_join j WITH (XLOCK, READPAST, READCOMMITTEDLOCK, FORCESEEK) ON j.join_id = o.join_id;
 INSERT INTO @wait (id, join_id)
-SELECT w.id, w.join_id FROM @locked l INNER LOOP JOIN pawl.outbox_join_wait w WITH (READCOMMITTEDLOCK, FORCESEEK) ON w.join_id = l.join_id;
+SELECT w.id, w.join_id FROM @locked l INNER LOOP JOIN pawl.outbox_join_waiting w WITH (READCOMMITTEDLOCK, FORCESEEK) ON w.join_id = l.join_id;
 -- A statement of its own: it sees what the one before had to wait for.
 DELETE FROM @locked WHERE join_id IN (SELECT w.join_id FROM @wait w INNER JOIN pawl.outbox_item i ON i.id = w.id WHERE i.status < 2);
 WHILE 1 = 1

@@ -2,6 +2,6 @@
 CREATE PROCEDURE pawl.outbox_join_wait_put @join uniqueidentifier, @id bigint AS
 BEGIN
 SET NOCOUNT ON;
-INSERT INTO pawl.outbox_join_wait (id, join_id) SELECT @id, @join WHERE NOT EXISTS (SELECT 1 FROM pawl.outbox_join_wait w WHERE w.id = @id);
+INSERT INTO pawl.outbox_join_waiting (id, join_id) SELECT @id, @join WHERE NOT EXISTS (SELECT 1 FROM pawl.outbox_join_waiting w WHERE w.id = @id);
 RETURN @@ROWCOUNT;
 END

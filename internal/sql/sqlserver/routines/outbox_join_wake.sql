@@ -10,7 +10,7 @@ pawl.begin_own()
 INSERT INTO @over (join_id) SELECT DISTINCT CAST(x.value AS uniqueidentifier) FROM OPENJSON(@joins) x;
 INSERT INTO @parked (lo, lane, at)
 SELECT r.lo, r.lane, r.at
-  FROM @over o INNER LOOP JOIN pawl.outbox_join_wait w WITH (FORCESEEK) ON w.join_id = o.join_id INNER LOOP JOIN pawl.outbox_ready r WITH (FORCESEEK) ON r.lo = w.id
+  FROM @over o INNER LOOP JOIN pawl.outbox_join_waiting w WITH (FORCESEEK) ON w.join_id = o.join_id INNER LOOP JOIN pawl.outbox_ready r WITH (FORCESEEK) ON r.lo = w.id
  WHERE r.n = 1 AND r.at > @now;
 WHILE 1 = 1
 BEGIN

@@ -68,7 +68,7 @@ CREATE UNIQUE INDEX lo ON pawl.outbox_ready (lo) WITH (ALLOW_PAGE_LOCKS = OFF);
 CREATE INDEX suspect ON pawl.outbox_ready (lane, at, lo) INCLUDE (suspect, n) WHERE suspect > 0 WITH (ALLOW_PAGE_LOCKS = OFF);
 
 -- Runs under lease, with what is needed to put them back.
-CREATE TABLE pawl.outbox_claim (
+CREATE TABLE pawl.outbox_claimed (
   lo           bigint NOT NULL,
   n            bigint NOT NULL CHECK (n > 0),
   lane         bigint NOT NULL,
@@ -155,11 +155,11 @@ CREATE TABLE pawl.outbox_join_member (
 CREATE INDEX id ON pawl.outbox_join_member (id) INCLUDE (join_id, status);
 
 -- The join.wait messages of a join, by position.
-CREATE TABLE pawl.outbox_join_wait (
+CREATE TABLE pawl.outbox_join_waiting (
   id      bigint NOT NULL PRIMARY KEY,
   join_id uniqueidentifier NOT NULL REFERENCES pawl.outbox_join (join_id) ON DELETE CASCADE
 );
-CREATE INDEX join_id ON pawl.outbox_join_wait (join_id);
+CREATE INDEX join_id ON pawl.outbox_join_waiting (join_id);
 
 -- The inbox: see docs/inbox.md. Known by source and message id.
 
@@ -225,7 +225,7 @@ CREATE TABLE pawl.timer (
   due_time       datetime2(7) NOT NULL,
   at             datetime2(7) NOT NULL, -- when it may be taken: due_time or, after a failed attempt, later
   retry_count    int NOT NULL DEFAULT 0,
-  suspect        int NOT NULL DEFAULT 0, -- as in outbox_ready or, of a claimed one, in outbox_claim
+  suspect        int NOT NULL DEFAULT 0, -- as in outbox_ready or, of a claimed one, in outbox_claimed
   owner          uniqueidentifier,
   claimed_at     datetime2(7),
   locked_until   datetime2(7),

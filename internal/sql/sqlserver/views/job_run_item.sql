@@ -9,6 +9,6 @@ SELECT r.id, r.run_id, r.job_id, r.job_name, r.scheduled_time, r.triggered, r.mi
        coalesce(e.last_error, r.last_error) AS last_error
   FROM pawl.job_run r
   LEFT JOIN pawl.outbox_ready q ON r.outcome IS NULL AND q.lo = (SELECT max(x.lo) FROM pawl.outbox_ready x WHERE x.lo <= r.id) AND q.lo + q.n > r.id
-  LEFT JOIN pawl.outbox_claim c ON r.outcome IS NULL AND c.lo = (SELECT max(x.lo) FROM pawl.outbox_claim x WHERE x.lo <= r.id) AND c.lo + c.n > r.id
+  LEFT JOIN pawl.outbox_claimed c ON r.outcome IS NULL AND c.lo = (SELECT max(x.lo) FROM pawl.outbox_claimed x WHERE x.lo <= r.id) AND c.lo + c.n > r.id
   LEFT JOIN pawl.outbox_done  d ON r.outcome IS NULL AND d.lo = (SELECT max(x.lo) FROM pawl.outbox_done  x WHERE x.lo <= r.id) AND d.lo + d.n > r.id
   LEFT JOIN pawl.outbox_exception e ON r.outcome IS NULL AND e.id = r.id;

@@ -11,6 +11,6 @@ SELECT pawl.message(m),
   FROM pawl.outbox_message m
   LEFT JOIN pawl.outbox_lane l ON l.id = m.lane
   LEFT JOIN pawl.outbox_ready r ON r.lo = (SELECT max(x.lo) FROM pawl.outbox_ready x WHERE x.lo <= m.id) AND r.lo + r.n > m.id
-  LEFT JOIN pawl.outbox_claim c ON c.lo = (SELECT max(x.lo) FROM pawl.outbox_claim x WHERE x.lo <= m.id) AND c.lo + c.n > m.id
+  LEFT JOIN pawl.outbox_claimed c ON c.lo = (SELECT max(x.lo) FROM pawl.outbox_claimed x WHERE x.lo <= m.id) AND c.lo + c.n > m.id
   LEFT JOIN pawl.outbox_done  d ON d.lo = (SELECT max(x.lo) FROM pawl.outbox_done  x WHERE x.lo <= m.id) AND d.lo + d.n > m.id
   LEFT JOIN pawl.outbox_exception e ON e.id = m.id;
