@@ -3,6 +3,7 @@ package sqlserver_test
 import (
 	"reflect"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -95,7 +96,7 @@ func ignored(s *engine.Statement, o reflect.Value) (all []engine.Field) {
 }
 
 // D-9: every parameter of every operation arrives as it was given, filled and empty, and
-// every column of its answer is read as it was sent, NULL included.
+// every column of its answer is read as it was sent, NULL included. No null is without a type.
 func TestEveryOperationOverTheWire(t *testing.T) {
 	for _, o := range sent() {
 		t.Run(engine.NameOf(o), func(t *testing.T) {
@@ -115,6 +116,11 @@ func roundTrip(t *testing.T, given engine.Operation, null bool) {
 		if asked, err = replaytest.Decode(w.Texts(), r); err != nil || len(asked) != 1 {
 			t.Errorf("%d operations were sent: %v", len(asked), err)
 			return tdstest.Failed(50000, "not understood")
+		}
+		for _, p := range r.Params {
+			if p.Type.String() == "null" {
+				t.Errorf("@%s is a null of no type", strings.TrimPrefix(p.Name, "@"))
+			}
 		}
 		columns, err := replaytest.Columns(asked[0].Statement)
 		if err != nil {

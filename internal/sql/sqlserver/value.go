@@ -2,6 +2,7 @@ package sqlserver
 
 import (
 	"bytes"
+	"database/sql"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -32,7 +33,7 @@ func (db *DB) arguments(args []any) ([]any, error) {
 func (db *DB) argument(a any) (any, error) {
 	if v := reflect.ValueOf(a); v.Kind() == reflect.Pointer {
 		if v.IsNil() {
-			return nil, nil // for mssql.NullUniqueIdentifier the driver sends sixteen bytes after a length of none
+			return null(v.Type().Elem())
 		}
 		return db.argument(v.Elem().Interface())
 	}
@@ -54,13 +55,33 @@ func (db *DB) argument(a any) (any, error) {
 	return a, nil
 }
 
+// null returns a null of a type: for nil the driver sends one of no type, which some servers
+// do not know and SQL Server converts as if it were a text.
+func null(t reflect.Type) (any, error) {
+	switch {
+	case t == reflect.TypeFor[[16]byte](): // for mssql.NullUniqueIdentifier the driver sends sixteen bytes after a length of none
+		return sql.NullString{}, nil
+	case t == reflect.TypeFor[time.Time]():
+		return sql.NullTime{}, nil
+	case t.Kind() == reflect.String:
+		return sql.NullString{}, nil
+	case t.Kind() == reflect.Bool:
+		return sql.NullBool{}, nil
+	case t.Kind() == reflect.Int, t.Kind() == reflect.Int64:
+		return sql.NullInt64{}, nil
+	case t == reflect.TypeFor[[]byte]():
+		return []byte(nil), nil
+	}
+	return nil, fmt.Errorf("a null of %v cannot be sent", t)
+}
+
 // listArgument sends a list as a table or as JSON.
 func (db *DB) listArgument(v reflect.Value) (any, error) {
 	if name, ok := tableTypes()[v.Type()]; ok {
 		return db.table(name, v), nil
 	}
 	if v.IsNil() && v.Type().Elem().Kind() != reflect.Struct {
-		return nil, nil
+		return sql.NullString{}, nil
 	}
 	return list(v)
 }
