@@ -114,6 +114,64 @@ func ExamplePawl_Handle() {
 	// Output: 1 done, 1 failed, 1 scheduled <nil>
 }
 
+// A batch handler gets what has come together, and returns one result for each message.
+func ExampleTopic_HandleBatch() {
+	ctx := context.Background()
+	db, done := open(ctx)
+	defer done()
+	p, err := pawl.New(db, pawl.Options{StopWhenEmpty: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	reading := pawl.NewTopic[float64]("reading")
+	reading.HandleBatch(p, func(_ context.Context, batch []*pawl.Delivery[float64]) []error {
+		sum := 0.0
+		for _, d := range batch {
+			sum += d.Body
+		}
+		fmt.Printf("one insert for %d readings, %v in all\n", len(batch), sum)
+		return make([]error, len(batch)) // all are done
+	}, outbox.BatchOptions{Max: 100, Wait: 50 * time.Millisecond})
+	if _, err := reading.EnqueueBatch(ctx, p, []float64{1.5, 2.5, 4}); err != nil {
+		log.Fatal(err)
+	}
+	if err := p.Run(ctx); err != nil {
+		log.Fatal(err)
+	}
+	// Output: one insert for 3 readings, 8 in all
+}
+
+// A name that ends in * stands for all topics that begin with it: a relay needs one handler.
+func ExamplePawl_Handle_relay() {
+	ctx := context.Background()
+	db, done := open(ctx)
+	defer done()
+	p, err := pawl.New(db, pawl.Options{StopWhenEmpty: true, Concurrency: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	p.Handle("order.*", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+		fmt.Println("publish", m.Topic)
+		return nil
+	}), outbox.HandlerOptions{Concurrency: 5}) // no more at once in this process
+	p.Handle("order.paid", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
+		fmt.Println("book the payment")
+		return nil
+	}))
+	for _, topic := range []string{"order.created", "order.paid", "order.shipped"} {
+		if _, err := p.Outbox.Enqueue(ctx, outbox.Message{Topic: topic}); err != nil {
+			log.Fatal(err)
+		}
+	}
+	if err := p.Run(ctx); err != nil {
+		log.Fatal(err)
+	}
+	// Unordered output:
+	// publish order.created
+	// book the payment
+	// publish order.shipped
+}
+
 type devNull struct{}
 
 func (devNull) Write(p []byte) (int, error) { return len(p), nil }

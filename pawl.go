@@ -139,6 +139,12 @@ func (p *Pawl) Handle(topic string, h outbox.Handler, opts ...outbox.HandlerOpti
 	p.Outbox.Handle(topic, h, opts...)
 }
 
+// HandleBatch registers a handler that gets messages of an outbox topic together; see
+// outbox.Outbox.HandleBatch.
+func (p *Pawl) HandleBatch(topic string, h outbox.BatchHandler, batch outbox.BatchOptions, opts ...outbox.HandlerOptions) {
+	p.Outbox.HandleBatch(topic, h, batch, opts...)
+}
+
 // HandleInbox registers the handler of an inbox topic; see inbox.Inbox.Handle.
 func (p *Pawl) HandleInbox(topic string, h func(ctx context.Context, m *inbox.Message) error, opts ...outbox.HandlerOptions) {
 	p.Inbox.Handle(topic, h, opts...)

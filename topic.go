@@ -207,6 +207,7 @@ type Received[T any] struct {
 // outbox.Outbox.
 type Handlers interface {
 	Handle(topic string, h outbox.Handler, opts ...outbox.HandlerOptions)
+	HandleBatch(topic string, h outbox.BatchHandler, batch outbox.BatchOptions, opts ...outbox.HandlerOptions)
 }
 
 // InboxHandlers takes the handlers of the inbox's topics: a *Pawl, or a fleet.Fleet for all
@@ -226,6 +227,33 @@ func (t *Topic[T]) Handle(on Handlers, h func(ctx context.Context, d *Delivery[T
 		}
 		return h(ctx, &d)
 	}), opts...)
+}
+
+// HandleBatch registers a handler that gets messages of the topic together, and returns one
+// result for each; see outbox.Outbox.HandleBatch. Payloads that cannot be decoded fail for good;
+// h gets the others.
+func (t *Topic[T]) HandleBatch(on Handlers, h func(ctx context.Context, batch []*Delivery[T]) []error, opts outbox.BatchOptions, handler ...outbox.HandlerOptions) {
+	on.HandleBatch(t.name, func(ctx context.Context, messages []*outbox.Message) []error {
+		batch, of, results := make([]*Delivery[T], 0, len(messages)), make([]int, 0, len(messages)), make([]error, len(messages))
+		for i, m := range messages {
+			d := &Delivery[T]{Message: m}
+			if results[i] = t.decode(m.Payload, &d.Body); results[i] == nil {
+				batch, of = append(batch, d), append(of, i)
+			}
+		}
+		if len(batch) == 0 {
+			return results
+		}
+		handled := h(ctx, batch)
+		for k, i := range of {
+			if len(handled) == len(batch) {
+				results[i] = handled[k]
+				continue
+			}
+			results[i] = fmt.Errorf("batch handler returned %d results for %d messages", len(handled), len(batch))
+		}
+		return results
+	}, opts, handler...)
 }
 
 // HandleInbox registers the handler of the topic's messages in the inbox, outside a

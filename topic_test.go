@@ -131,6 +131,45 @@ func TestTopicRefusesWhatCannotBeDecoded(t *testing.T) {
 	})
 }
 
+// Batches have decoded bodies; what cannot be decoded fails alone, and so does everything if
+// the results are too few.
+func TestTopicInBatches(t *testing.T) {
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		parcels, letters := pawl.NewTopic[parcel]("parcel"), pawl.NewTopic[parcel]("letter")
+		p := drained(t, e.Open(t))
+		ids, err := parcels.EnqueueBatch(t.Context(), p, []parcel{{Number: 1}, {Number: 2}, {Number: 3}})
+		must(t, err)
+		bad, err := p.Outbox.Enqueue(t.Context(), outbox.Message{Topic: "parcel", Payload: []byte("{")})
+		must(t, err)
+		few, err := letters.EnqueueBatch(t.Context(), p, []parcel{{Number: 1}, {Number: 2}})
+		must(t, err)
+		sum := 0
+		parcels.HandleBatch(p, func(_ context.Context, batch []*pawl.Delivery[parcel]) []error {
+			results := make([]error, len(batch))
+			for i, d := range batch {
+				sum += d.Body.Number
+				if d.Body.Number == 2 {
+					results[i] = outbox.Permanent(errors.New("no"))
+				}
+			}
+			return results
+		}, outbox.BatchOptions{Max: 4, Wait: time.Second})
+		letters.HandleBatch(p, func(context.Context, []*pawl.Delivery[parcel]) []error { return nil },
+			outbox.BatchOptions{Max: 2, Wait: time.Second}, outbox.HandlerOptions{Retry: &outbox.RetryPolicy{MaxAttempts: 1}})
+		must(t, p.Run(t.Context()))
+		if sum != 6 {
+			t.Errorf("the bodies add up to %d", sum)
+		}
+		for id, want := range map[outbox.MessageID]string{ids[0]: "", ids[1]: "no", ids[2]: "", bad: "decode payload", few[0]: "returned 0 results for 2", few[1]: "returned 0 results for 2"} {
+			info, err := p.Outbox.Find(t.Context(), id)
+			must(t, err)
+			if (info.Status == outbox.Done) != (want == "") || !strings.Contains(info.LastError, want) {
+				t.Errorf("%v with %q, want %q", info.Status, info.LastError, want)
+			}
+		}
+	})
+}
+
 // Handlers of the inbox get bodies, with a transaction or without.
 func TestTopicInTheInbox(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {

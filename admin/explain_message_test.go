@@ -136,6 +136,8 @@ func TestExplainMessageNoHandler(t *testing.T) {
 		f.explain(id.String(), "queued")
 		f.crash("gone")
 		f.explain(id.String(), "no_handler")
+		f.worker("relay", "default", "t*") // a handler of all that begin with t
+		f.explain(id.String(), "queued")
 	})
 }
 

@@ -29,7 +29,7 @@ func (w workers) serving(queue string) workers {
 }
 
 func (w workers) handling(topic string) workers {
-	return w.alive(func(one *registry.Info) bool { return slices.Contains(one.Topics, topic) })
+	return w.alive(func(one *registry.Info) bool { return one.Handles(topic) })
 }
 
 // any reports whether a worker is alive: each fires timers, makes runs of jobs and

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -198,4 +199,35 @@ func TestStoreOf(t *testing.T) {
 	if r.bodies["a in a"] != 1 || r.bodies["b in b"] != 1 {
 		t.Errorf("handled: %v", r.bodies)
 	}
+}
+
+// A batch has messages of one store only, and waits for no more handlers than the fleet has.
+func TestBatchesOfStores(t *testing.T) {
+	t.Parallel()
+	opts := quick()
+	opts.Handlers = 3
+	f := open(t, fleet.Static(files(t, "a", "b")...), opts)
+	var mu sync.Mutex
+	got := map[string]int{}
+	f.HandleBatch("t", func(ctx context.Context, messages []*outbox.Message) []error {
+		mu.Lock()
+		defer mu.Unlock()
+		key := fleet.StoreOf(ctx).Key
+		for _, m := range messages {
+			if !strings.HasPrefix(string(m.Payload), key) {
+				t.Errorf("a message of %s in a batch of %s", m.Payload, key)
+			}
+		}
+		got[key] += len(messages)
+		return make([]error, len(messages))
+	}, outbox.BatchOptions{Max: 10})
+	for _, key := range []string{"a", "b"} {
+		enqueue(t, f, key, 20)
+	}
+	start(t, f)
+	dbtest.Until(t, "all are handled", func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return got["a"] == 20 && got["b"] == 20
+	})
 }

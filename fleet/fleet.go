@@ -180,6 +180,13 @@ func (f *Fleet) Handle(topic string, h outbox.Handler, opts ...outbox.HandlerOpt
 	f.Setup(func(s *Store) { s.Pawl.Handle(topic, h, opts...) })
 }
 
+// HandleBatch registers a handler that gets messages of an outbox topic together, in every store:
+// all of a call are of one store. Each counts as a handler of Options.Handlers. See
+// outbox.Outbox.HandleBatch.
+func (f *Fleet) HandleBatch(topic string, h outbox.BatchHandler, batch outbox.BatchOptions, opts ...outbox.HandlerOptions) {
+	f.Setup(func(s *Store) { s.Pawl.HandleBatch(topic, h, batch, opts...) })
+}
+
 // Use wraps the handlers of every store, those of the inbox included, the first
 // middleware being the outermost.
 func (f *Fleet) Use(mw ...outbox.Middleware) { f.Setup(func(s *Store) { s.Pawl.Use(mw...) }) }

@@ -13,6 +13,7 @@ import (
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/limits"
+	"github.com/bravellian/pawl/outbox"
 )
 
 // components are all that the router gives for a key.
@@ -173,7 +174,7 @@ func TestSetup(t *testing.T) {
 		t.Errorf("set up: %v", seen)
 	}
 	for name, register := range map[string]func(){
-		"handler": func() { f.Handle("x", newRecord()) }, "middleware": func() { f.Use() }, "inbox": func() { f.HandleInbox("x", nil) },
+		"handler": func() { f.Handle("x", newRecord()) }, "batch": func() { f.HandleBatch("x", nil, outbox.BatchOptions{}) }, "middleware": func() { f.Use() }, "inbox": func() { f.HandleInbox("x", nil) },
 		"inbox in a transaction": func() { f.HandleInboxTx("x", nil) }, "setup": func() { f.Setup(nil) },
 	} {
 		func() {

@@ -166,8 +166,9 @@ func (i *Inbox) register(topic string, opts []outbox.HandlerOptions, process fun
 		retry.MaxAttempts = 0
 	}
 	queued := outbox.HandlerOptions{Retry: &retry}
-	if len(opts) > 0 && opts[0].Timeout < 0 {
-		queued.Timeout = opts[0].Timeout // invalid, too
+	if len(opts) > 0 {
+		queued.Concurrency = opts[0].Concurrency
+		queued.Timeout = min(opts[0].Timeout, 0) // invalid, too
 	}
 	i.queue.Handle(topic, outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
 		in, err := unwrap(m)

@@ -23,12 +23,13 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/queue"
+	"github.com/bravellian/pawl/internal/topics"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
 // DefaultTopic is the topic of waits.
-const DefaultTopic = "join.wait"
+const DefaultTopic = topics.JoinWait
 
 var (
 	// ErrNotFound is returned when there is no such join, or it was deleted.

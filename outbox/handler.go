@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/limits"
+	"github.com/bravellian/pawl/internal/topics"
+	"github.com/bravellian/pawl/internal/worker"
 )
 
 // Handler handles the messages of a topic. Returning nil acks the message; after an error it is
@@ -39,6 +42,10 @@ type HandlerOptions struct {
 	Retry *RetryPolicy
 	// Timeout bounds one execution; 0 means none.
 	Timeout time.Duration
+	// Concurrency is how many of the topic's messages this process handles at once, in all
+	// queues of a database; 0: as many as Options.Concurrency allows. Messages that wait for
+	// their turn take no handler from other topics.
+	Concurrency int
 }
 
 // ErrDuplicateHandler is returned when two handlers were registered for one topic.
@@ -48,6 +55,9 @@ var ErrDuplicateHandler = errors.New("duplicate handler")
 type registry struct {
 	mu         sync.RWMutex
 	topics     map[string]route
+	patterns   []string // among them: the names that end in *
+	limited    bool     // some have slots
+	extra      int      // messages that wait in batches
 	middleware []Middleware
 	errs       []error
 	started    bool
@@ -58,12 +68,27 @@ type route struct {
 	handler Handler
 	retry   RetryPolicy
 	timeout time.Duration
+	slots   *worker.Slots // nil: no limit of its own
 }
 
-// Handle registers the handler of a topic. Run returns errors of registration, such as a second
-// handler for a topic. Registering after Run has begun panics.
+// Handle registers the handler of a topic. A name that ends in * stands for all topics that
+// begin with what is before it: "order.*", or "*" for a relay. A topic's own handler comes first,
+// then the longest such name. Messages that wait for a join (topic join.DefaultTopic) have no
+// other handler than their own. Run returns errors of registration, such as a second handler for
+// a topic. Registering after Run has begun panics.
 func (o *Outbox) Handle(topic string, h Handler, opts ...HandlerOptions) {
-	r := &o.handlers
+	var err error
+	if h == nil {
+		err = engine.Invalid("handler", "nil")
+	}
+	if err == nil {
+		err = checkHandlerOptions(opts)
+	}
+	o.handlers.add(topic, err, func() route { return o.route(h, opts) })
+}
+
+// add adds the route of a topic, unless there was an error.
+func (r *registry) add(topic string, err error, make func() route) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.started {
@@ -73,22 +98,23 @@ func (o *Outbox) Handle(topic string, h Handler, opts ...HandlerOptions) {
 		r.errs = append(r.errs, fmt.Errorf("handler: %w", err))
 		return
 	}
-	if h == nil {
-		r.errs = append(r.errs, fmt.Errorf("handler for topic %q: %w", topic, engine.Invalid("handler", "nil")))
+	if err != nil {
+		r.errs = append(r.errs, fmt.Errorf("handler for topic %q: %w", topic, err))
 		return
 	}
 	if _, taken := r.topics[topic]; taken {
 		r.errs = append(r.errs, fmt.Errorf("%w for topic %q", ErrDuplicateHandler, topic))
 		return
 	}
-	if err := checkHandlerOptions(opts); err != nil {
-		r.errs = append(r.errs, fmt.Errorf("handler for topic %q: %w", topic, err))
-		return
-	}
 	if r.topics == nil {
 		r.topics = map[string]route{}
 	}
-	r.topics[topic] = o.route(h, opts)
+	rt := make()
+	r.topics[topic] = rt
+	r.limited = r.limited || rt.slots != nil
+	if _, pattern := topics.Pattern(topic); pattern {
+		r.patterns = append(r.patterns, topic)
+	}
 }
 
 func checkHandlerOptions(opts []HandlerOptions) error {
@@ -100,7 +126,7 @@ func checkHandlerOptions(opts []HandlerOptions) error {
 			return engine.InOptions("Retry", err)
 		}
 	}
-	return engine.CheckOption("Timeout", opts[0].Timeout, 1, 0)
+	return cmp.Or(engine.CheckOption("Timeout", opts[0].Timeout, 1, 0), engine.CheckOption("Concurrency", opts[0].Concurrency, 1, 0))
 }
 
 func (o *Outbox) route(h Handler, opts []HandlerOptions) route {
@@ -109,6 +135,9 @@ func (o *Outbox) route(h Handler, opts []HandlerOptions) route {
 		rt.timeout = opts[0].Timeout
 		if opts[0].Retry != nil {
 			rt.retry = *opts[0].Retry
+		}
+		if n := opts[0].Concurrency; n > 0 {
+			rt.slots = worker.NewSlots(n, false)
 		}
 	}
 	return rt
@@ -156,8 +185,20 @@ func (r *registry) start() error {
 func (r *registry) find(topic string) (route, bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	rt, ok := r.topics[topic]
-	return rt, ok
+	if rt, ok := r.topics[topic]; ok {
+		return rt, true
+	}
+	if len(r.patterns) == 0 {
+		return route{}, false
+	}
+	name, ok := topics.Match(r.patterns, topic)
+	return r.topics[name], ok
+}
+
+// slotsOf returns the slots of a topic that has a limit; nil for others.
+func (r *registry) slotsOf(topic string) *worker.Slots {
+	rt, _ := r.find(topic)
+	return rt.slots
 }
 
 // unhandledTopic counts the messages of a topic that has no handler here.

@@ -100,6 +100,9 @@ func (o *Outbox) loop(queue string, t worker.TimeSlice) *worker.Loop[*Message] {
 		Stats:         o.statsOf(queue),
 		Observers:     o.observers(),
 	}
+	if o.handlers.limited {
+		cfg.SlotsOf, cfg.Extra = o.handlers.slotsOf, o.handlers.extra
+	}
 	return worker.New(cfg)
 }
 

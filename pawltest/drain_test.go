@@ -275,7 +275,7 @@ func TestDrainFails(t *testing.T) {
 			rename := "ALTER TABLE " + table + " RENAME TO gone"
 			if d.Engine.Engine() == "sqlserver" {
 				check(t, d.SQL().QueryRowContext(t.Context(), "SELECT TOP (1) SCHEMA_NAME(schema_id) FROM sys.tables WHERE name = 'failing_outbox_claimed' ORDER BY create_date DESC").Scan(&table))
-				rename = "EXEC sp_rename '" + table + ".failing_outbox_claimed', 'gone'"
+				rename = "EXEC sp_rename '" + table + ".failing_outbox_claimed', 'gone', 'OBJECT'"
 			}
 			_, err := d.SQL().ExecContext(t.Context(), rename)
 			check(t, err)

@@ -47,7 +47,7 @@ func topicPaused(all []pause.Pause, topic string) bool {
 }
 
 func handled(all []registry.Info, topic string) bool {
-	return slices.ContainsFunc(all, func(w registry.Info) bool { return w.Alive && slices.Contains(w.Topics, topic) })
+	return slices.ContainsFunc(all, func(w registry.Info) bool { return w.Alive && w.Handles(topic) })
 }
 
 // servers are the workers that serve a line: those that were heard of since the work

@@ -133,7 +133,7 @@ func TestNoHandler(t *testing.T) {
 		f.until("unhandled", health.Warning)
 
 		other := on(t, f.db, pawl.Options{})
-		other.Handle("forgotten", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }))
+		other.Handle("forgot*", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }))
 		other.run()
 		f.until("unhandled", health.OK)
 	})

@@ -15,6 +15,7 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/topics"
 	"github.com/bravellian/pawl/internal/worker"
 )
 
@@ -53,6 +54,12 @@ type Info struct {
 func (i *Info) Made(token worker.OwnerToken) bool {
 	tag := token.Tag()
 	return tag != 0 && tag == worker.TagOf(i.ID)
+}
+
+// Handles reports whether the process has a handler for a topic.
+func (i *Info) Handles(topic string) bool {
+	_, ok := topics.Match(i.Topics, topic)
+	return ok
 }
 
 // Self is what a process reports about itself.

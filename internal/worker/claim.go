@@ -13,11 +13,12 @@ type claim[M any] struct {
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
 	items    []Item[M]
+	plain    []int // those that wait for no slot; nil: all
 	states   []state
 	deadline time.Time   // of the lease, by this process's clock, counted from before the request
 	expiry   *time.Timer // expires the claim at its deadline, regardless of the database
 	lost     bool
-	started  int       // items
+	started  int       // of those that wait for no slot
 	open     int       // items that are not finished
 	left     int       // items that are not gone
 	done     []result  // not collected yet
@@ -48,7 +49,28 @@ func (l *inflight[M]) openLocked(handlers context.Context, owner OwnerToken, dea
 	c.expiry = time.AfterFunc(time.Until(deadline), func() { l.expire(c) })
 	l.claims[c] = struct{}{}
 	l.waiting += n
+	if l.slotsOf != nil && !l.stopped {
+		l.divideLocked(c)
+	}
 	l.tasks.put(c)
+}
+
+// ready returns how many items wait for no slot.
+func (c *claim[M]) ready() int {
+	if c.plain == nil {
+		return len(c.items)
+	}
+	return len(c.plain)
+}
+
+// next returns the first of those that has not started.
+func (c *claim[M]) next() (index int) {
+	index = c.started
+	if c.plain != nil {
+		index = c.plain[index]
+	}
+	c.started++
+	return index
 }
 
 // remove records that an item is no longer held.

@@ -18,9 +18,7 @@ type inflight[M any] struct {
 	tasks      tasks[M]
 	waiting    int // not started
 	running    int
-	rate       float64 // finished per second, smoothed
-	finished   int     // since counted began
-	counted    time.Time
+	rate       rate
 	stopped    bool
 	handlers   context.Context // of items that are handed over
 	asleep     bool            // the main cycle sleeps, with nothing to claim
@@ -31,6 +29,11 @@ type inflight[M any] struct {
 	attempts   []Attempt          // settled, not reported to observers yet
 	spare      []Attempt          // room for those of a claim
 	settling   []settlingClaim[M] // collected, not yet settled; used by the main cycle only
+
+	slotsOf         func(topic string) *Slots // nil: no topic has a limit
+	limited         map[*Slots]*limited[M]
+	waitingForSlots int  // of those that wait
+	keepAll         bool // nothing is put back because it waits for a slot
 }
 
 // settlingClaim is results of a claim that are being written to the database.
@@ -61,18 +64,29 @@ type result struct {
 	reported   Outcome // what observers are told
 }
 
-func (l *inflight[M]) init(slots, batch int, flushDelay time.Duration, stats *Stats) {
-	l.slots, l.batch, l.flushDelay, l.stats = slots, batch, flushDelay, stats
+func (l *inflight[M]) init(cfg *Config[M], stats *Stats) {
+	l.slots, l.batch, l.flushDelay, l.stats = cfg.Concurrency, cfg.BatchSize, cfg.FlushDelay, stats
 	l.claims = map[*claim[M]]struct{}{}
-	l.tasks.available.L = &l.mu
+	l.slotsOf, l.limited, l.keepAll = cfg.SlotsOf, map[*Slots]*limited[M]{}, cfg.StopEmpty || cfg.Slice.limited()
+	if l.keepAll {
+		l.slots += cfg.Extra
+	}
+	l.tasks.available.L, l.tasks.most = &l.mu, cfg.Concurrency
 }
 
 // finishLocked records a result and, unless a is nil, its attempt, which it clears; it
 // wakes the main cycle if there is something to do. It is false for an item that was
 // abandoned before: its result is no longer needed.
-func (l *inflight[M]) finishLocked(c *claim[M], r result, a *Attempt) (wanted bool) {
+func (l *inflight[M]) finishLocked(done ended[M], r result, a *Attempt) (wanted bool) {
+	c := done.claim
 	l.running--
-	l.finished++
+	l.rate.finished++
+	if done.from == nil || !done.from.slots.own {
+		l.tasks.running--
+	}
+	if done.from != nil && done.took > 0 {
+		done.from.ended(done.took)
+	}
 	if c.states[r.index] == gone {
 		return false
 	}
@@ -89,7 +103,9 @@ func (l *inflight[M]) finishLocked(c *claim[M], r result, a *Attempt) (wanted bo
 	if len(c.done) == 1 {
 		c.first = time.Now()
 	}
-	if c.open == 0 || len(c.done) == 1 || l.waiting+l.running <= l.slots {
+	if c.open == 0 || len(c.done) == 1 {
+		l.signalLocked()
+	} else if waiting, running := l.heldLocked(); waiting+running <= l.slots {
 		l.signalLocked()
 	}
 	return true
@@ -144,7 +160,7 @@ func (l *inflight[M]) flushAfterLocked(c *claim[M]) time.Duration {
 		return 0
 	}
 	long := fullClaimDelays * l.flushDelay
-	if float64(c.open) < l.rate*long.Seconds() {
+	if c.open < l.rate.within(long) {
 		return long
 	}
 	return l.flushDelay
@@ -236,14 +252,21 @@ const (
 	// in this time. Slow handlers thus leave work to other processes, fast ones never wait
 	// for the database.
 	prefetchTime = 500 * time.Millisecond
-	// rateSample is the shortest sample of the rate.
-	rateSample = 20 * time.Millisecond
 )
 
 // capacityLocked returns how many items may be unfinished: one per handler and what is
 // claimed ahead, at most one batch (D-20).
 func (l *inflight[M]) capacityLocked() int {
-	return l.slots + min(int(l.rate*prefetchTime.Seconds()), l.batch)
+	return l.slots + min(l.rate.within(prefetchTime), l.batch)
+}
+
+// heldLocked returns how many items wait and run. Those that wait for slots are bounded by
+// themselves, unless everything is kept, and so are those that have slots of their own.
+func (l *inflight[M]) heldLocked() (waiting, running int) {
+	if l.keepAll {
+		return l.waiting, l.running
+	}
+	return l.waiting - l.waitingForSlots, l.tasks.running
 }
 
 // room returns how many items to claim now. A round trip that is made anyway takes what
@@ -251,28 +274,18 @@ func (l *inflight[M]) capacityLocked() int {
 func (l *inflight[M]) room(anyway bool) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.sampleLocked(time.Now())
+	l.rate.sample(time.Now())
 	capacity := l.capacityLocked()
-	room := min(capacity-l.waiting-l.running, l.batch)
+	waiting, running := l.heldLocked()
+	room := min(capacity-waiting-running, l.batch)
 	least := capacity - l.slots // what was claimed ahead is used up
 	if anyway {
 		least = capacity / 2
 	}
-	if room <= 0 || (room < least && l.waiting > 0) {
+	if room <= 0 || (room < least && waiting > 0) {
 		return 0
 	}
 	return room
-}
-
-func (l *inflight[M]) sampleLocked(now time.Time) {
-	elapsed := now.Sub(l.counted)
-	if elapsed < rateSample {
-		return
-	}
-	if !l.counted.IsZero() {
-		l.rate = (l.rate + float64(l.finished)/elapsed.Seconds()) / 2
-	}
-	l.counted, l.finished = now, 0
 }
 
 // highRate is the number of items per second from which results and claims are batched.
@@ -283,7 +296,7 @@ const highRate = 1000
 func (l *inflight[M]) busy() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.rate >= highRate
+	return l.rate.perSecond >= highRate
 }
 
 // signalLocked ends the main cycle's wait, or prevents the next one.
@@ -340,6 +353,7 @@ func (l *inflight[M]) halt() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.stopped = true
+	l.tasks.end(l.limited)
 }
 
 // abandonRunning releases what still runs; later results of it are ignored.

@@ -67,6 +67,11 @@ type Config[M any] struct {
 	Paused        func(topic string) PauseState
 	RefreshPauses func(ctx context.Context) error
 
+	// SlotsOf returns the slots of a topic whose items are bounded, always the same ones;
+	// nil for other topics. nil: there are none.
+	SlotsOf func(topic string) *Slots
+	Extra   int // workers for items that have slots of their own
+
 	Concurrency int           // handlers at once, default 64
 	BatchSize   int           // most items per claim, default 500, at most 1000
 	Lease       time.Duration // default 30 s, at least 1 s
@@ -155,7 +160,7 @@ func New[M any](cfg Config[M]) *Loop[M] {
 	if l.stats == nil {
 		l.stats = &Stats{}
 	}
-	l.inflight.init(cfg.Concurrency, cfg.BatchSize, cfg.FlushDelay, l.stats)
+	l.inflight.init(&cfg, l.stats)
 	return l
 }
 
@@ -189,7 +194,7 @@ func (l *Loop[M]) Run(ctx context.Context) error {
 	}
 	background.Go(func() { l.heartbeat(heartbeat) })
 	background.Go(func() { l.maintain(ctx) })
-	for range l.cfg.Concurrency {
+	for range l.cfg.Concurrency + l.cfg.Extra {
 		l.workers.Go(l.worker)
 	}
 	defer func() { // after a panic, too

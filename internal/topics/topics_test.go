@@ -1,0 +1,25 @@
+package topics_test
+
+import (
+	"testing"
+
+	"github.com/bravellian/pawl/internal/topics"
+)
+
+func TestMatch(t *testing.T) {
+	names := []string{"*", "order.*", "order.created", "order.line.*", "join.*"}
+	for topic, want := range map[string]string{
+		"order.created": "order.created", "order.paid": "order.*", "order.line.added": "order.line.*", "order.": "order.*",
+		"order": "*", "": "*", "order.*": "order.*", "join.waits": "join.*", topics.JoinWait: "",
+	} {
+		if got, ok := topics.Match(names, topic); got != want || ok != (want != "") {
+			t.Errorf("%q belongs to %q, %v, not to %q", topic, got, ok, want)
+		}
+	}
+	if got, ok := topics.Match([]string{"a", "b.*"}, "c"); ok {
+		t.Errorf("c belongs to %q", got)
+	}
+	if got, ok := topics.Match([]string{"*", topics.JoinWait}, topics.JoinWait); !ok || got != topics.JoinWait {
+		t.Errorf("the handler of waits gets %q, %v", got, ok)
+	}
+}
