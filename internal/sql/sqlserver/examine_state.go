@@ -135,7 +135,7 @@ func (x *examiner) checkSpace(list []room) (found []health.Finding) {
 		text := fmt.Sprintf("table %s takes %d MB for %d rows", r.Name, r.Pages*pageBytes>>20, r.Rows)
 		seen = append(seen, text)
 		if empty >= x.limits.FreePages*limitUnit && empty*2 > r.Pages*pageBytes {
-			found = append(found, engine.NewFinding(health.Warning, text, "ALTER INDEX ALL ON "+x.folder.Names.Quote(name)+" REORGANIZE"))
+			found = append(found, engine.NewFinding(health.Warning, text, "ALTER INDEX ALL ON "+x.folder.Names.Quote(name)+" REBUILD"))
 		}
 	}
 	return engine.OrOK(found, strings.Join(seen, "; "))

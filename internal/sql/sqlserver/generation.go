@@ -21,7 +21,7 @@ func (db *DB) dropCaches() { db.ids.Drop() }
 
 // readVersioned asks whether statements read row versions, which decides on the hints of
 // claims.
-const readVersioned = `SELECT d.is_read_committed_snapshot_on FROM sys.databases d WHERE d.database_id = DB_ID()`
+const readVersioned = `SELECT d.is_read_committed_snapshot_on FROM sys.databases d WHERE d.name = DB_NAME()`
 
 // checkConnection reads over a connection that is new to this DB how the database is set, and
 // its history: a new connection may lead to another server. Only errors of the connection

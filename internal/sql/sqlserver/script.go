@@ -30,9 +30,13 @@ func Script(from, to int, opts ...Options) (string, error) {
 	return scriptOf(folder, from, to)
 }
 
+// settings are those of drivers; sqlcmd begins without them, so that it takes quoted names for
+// texts.
+const settings = "SET ANSI_NULLS, QUOTED_IDENTIFIER ON;\nGO\n"
+
 func scriptOf(folder *engine.Folder, from, to int) (string, error) {
 	return folder.Script(from, to, engine.Dialect{
-		Begin: fmt.Sprintf(createSchema, folder.Names.Schema) + "\nGO\n" + folder.Names.Render(historyTable),
+		Begin: settings + fmt.Sprintf(createSchema, folder.Names.Schema) + "\nGO\n" + folder.Names.Render(historyTable),
 		End:   "\nGO",
 		Drop:  func(o engine.Object) string { return dropOf(folder.Names, o.Name) },
 		Note:  func(m engine.Migration) string { return noteOf(folder, &m) },

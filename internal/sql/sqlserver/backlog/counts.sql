@@ -16,6 +16,6 @@ SELECT N'jobs', N'due', COUNT_BIG(*), pawl.elapsed(MIN(x.due_at), @began)
   FROM (SELECT TOP (@most) j.due_at FROM pawl.job j pawl.unlocked() WHERE j.due_at IS NOT NULL AND j.enabled = 1 AND j.due_at <= pawl.minus(@began, @age) ORDER BY j.due_at) x
 UNION ALL
 SELECT N'pauses', k.kind, (SELECT COUNT_BIG(*) FROM (SELECT TOP (@most) p.seq FROM pawl.outbox_pause p pawl.unlocked() WHERE p.kind = k.kind AND p.ending = 0) x), NULL
-  FROM (VALUES (N'queue'), (N'topic')) k(kind)
+  FROM (SELECT v.kind COLLATE Latin1_General_100_BIN2 AS kind FROM (VALUES (N'queue'), (N'topic')) v(kind)) k
 UNION ALL
 SELECT N'workers', N'', COUNT_BIG(*), NULL FROM (SELECT TOP (@most) w.seq FROM pawl.worker_process w pawl.unlocked() WHERE w.expires_at > @now) x

@@ -1,3 +1,3 @@
-DELETE FROM pawl.job_run WHERE id IN (
+DELETE FROM pawl.job_run WITH (FORCESEEK) WHERE id IN (
   SELECT TOP (@most) x.id FROM pawl.job_run x WITH (READPAST, UPDLOCK, READCOMMITTEDLOCK)
    WHERE x.outcome IS NOT NULL AND x.end_time < pawl.minus(@now, @age) AND NOT EXISTS (SELECT 1 FROM pawl.job j WHERE j.id = x.job_id AND j.last_run = x.id) ORDER BY x.end_time)

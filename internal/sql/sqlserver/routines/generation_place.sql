@@ -3,5 +3,5 @@
 CREATE PROCEDURE pawl.generation_place @place nvarchar(400) OUTPUT AS
 BEGIN
 SET NOCOUNT ON;
-SELECT @place = CONCAT(CAST(SERVERPROPERTY(N'ServerName') AS nvarchar(255)), N'/', CONVERT(nvarchar(40), d.create_date, 126)) FROM sys.databases d WHERE d.database_id = DB_ID();
+SELECT @place = CONCAT(CAST(SERVERPROPERTY(N'ServerName') AS nvarchar(255)), N'/', CONVERT(nvarchar(40), d.create_date, 126)) FROM sys.databases d WHERE d.name = DB_NAME();
 END

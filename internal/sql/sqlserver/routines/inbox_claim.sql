@@ -11,9 +11,10 @@ DECLARE @got TABLE (nr int NOT NULL PRIMARY KEY, id bigint NOT NULL, retries int
 DECLARE @ours TABLE (nr int NOT NULL PRIMARY KEY, source nvarchar(510) NOT NULL, message_id nvarchar(510) NOT NULL, attempts int);
 pawl.begin_own()
 EXEC pawl.check_isolation N'claim';
+pawl.read_committed()
 EXEC pawl.check_attempts @max_attempts;
 EXEC pawl.check_claim @owner_token, @lease_seconds, @batch_size, @queue;
-SELECT @versioned = d.is_read_committed_snapshot_on FROM sys.databases d WHERE d.database_id = DB_ID();
+SELECT @versioned = d.is_read_committed_snapshot_on FROM sys.databases d WHERE d.name = DB_NAME();
 EXEC pawl.outbox_reap_runs 100;
 EXEC pawl.outbox_claim_suspect_runs @queue, @owner_token, @lease, @most, @versioned, 1, @n OUTPUT, NULL, @claimed OUTPUT;
 IF @n = 0

@@ -10,7 +10,7 @@ SET @run_id = pawl.outbox_new_id(@id, @one, @two);
 EXEC @got = pawl.job_trigger_run @job_name, @id, @run_id;
 IF @got = 0
 BEGIN
-  SET @text = CONCAT(N'job ', @job_name, N' not found');
+  SET @text = CONCAT(N'job ', REPLACE(@job_name, N'%', N'%%'), N' not found');
   THROW 57121, @text, 1;
 END;
 EXEC pawl.audit_own N'trigger', @target, 1;

@@ -10,6 +10,6 @@ EXEC pawl.check_id N'holder', @holder;
 IF @token IS NULL EXEC pawl.check_null N'token', 1;
 IF @@TRANCOUNT = 0 THROW 57101, 'no transaction is open', 1;
 EXEC @got = pawl.lease_guard_row @name, @holder, @token;
-SET @text = CONCAT(N'lease lost: "', @name, N'"');
+SET @text = CONCAT(N'lease lost: "', REPLACE(@name, N'%', N'%%'), N'"');
 IF @got = 0 THROW 57122, @text, 1;
 END

@@ -5,7 +5,7 @@ CREATE PROCEDURE pawl.outbox_adopt @queues nvarchar(max) AS
 BEGIN
 DECLARE @got int = 0;
 DECLARE @orphan TABLE (lane bigint NOT NULL PRIMARY KEY);
-DECLARE @known TABLE (queue nvarchar(510) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
+DECLARE @known TABLE (queue nvarchar(510) COLLATE Latin1_General_100_BIN2 NOT NULL);
 DECLARE @lane TABLE (id bigint NOT NULL, queue nvarchar(510) COLLATE Latin1_General_100_BIN2 NOT NULL, priority int NOT NULL);
 pawl.begin_own()
 INSERT INTO @orphan (lane) SELECT o.lane FROM pawl.outbox_orphans() o;

@@ -6,8 +6,9 @@ BEGIN
 DECLARE @lease bigint = CAST(@lease_seconds AS bigint) * 1000000, @most int = CASE WHEN @batch_size > 1000 THEN 1000 ELSE @batch_size END, @versioned bit;
 pawl.begin_own()
 EXEC pawl.check_isolation N'claim';
+pawl.read_committed()
 EXEC pawl.check_claim @owner_token, @lease_seconds, @batch_size, @queue;
-SELECT @versioned = d.is_read_committed_snapshot_on FROM sys.databases d WHERE d.database_id = DB_ID();
+SELECT @versioned = d.is_read_committed_snapshot_on FROM sys.databases d WHERE d.name = DB_NAME();
 EXEC pawl.outbox_reap_runs 100;
 EXEC pawl.outbox_claim_any_runs @queue, @owner_token, @lease, @most, @versioned, 1;
 pawl.end_own()

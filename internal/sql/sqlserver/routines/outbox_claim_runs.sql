@@ -35,7 +35,7 @@ BEGIN
     IF @seen = 0 BREAK;
     DELETE FROM @pick WHERE lo IN (
       SELECT x.lo FROM (SELECT p.lo, SUM(p.n) OVER (ORDER BY p.at, p.lo ROWS UNBOUNDED PRECEDING) - p.n AS before FROM @pick p) x WHERE x.before >= @need);
-    DELETE FROM pawl.outbox_ready
+    DELETE FROM pawl.outbox_ready WITH (ROWLOCK, FORCESEEK (lo (lo)))
     OUTPUT deleted.at, deleted.lo, deleted.n, deleted.retry, deleted.suspect INTO @cut (at, lo, n, retry, suspect)
      WHERE lo IN (SELECT p.lo FROM @pick p) AND lane = @lane;
     UPDATE c SET m = CASE WHEN @need - x.before < c.n THEN @need - x.before ELSE c.n END

@@ -4,14 +4,14 @@
 -- of them suspects: 1000 at first, and half as many as there were each time such a
 -- claim expires too; in outbox_claimed it is how many there were. So a message that
 -- kills its worker is found in log2(n) claims, and one that was only held beside
--- it loses no attempt. @got: how many; @quiet: no answer where there are none. For a
+-- it loses no attempt. retry lies in no index of suspects, so what is picked is the row. @got: how many; @quiet: no answer where there are none. For a
 -- transaction that is open.
 CREATE PROCEDURE pawl.outbox_claim_suspect_runs @queue nvarchar(510), @owner uniqueidentifier, @lease bigint, @most int, @versioned bit, @quiet bit = 0, @got bigint = NULL OUTPUT, @text bit = 0, @claimed nvarchar(max) = NULL OUTPUT AS
 BEGIN
 SET NOCOUNT ON;
 DECLARE @now datetime2(7) = SYSUTCDATETIME(), @lane bigint, @priority int = -32768;
 DECLARE @until datetime2(7) = pawl.plus(@now, @lease);
-DECLARE @pick TABLE (lo bigint NOT NULL PRIMARY KEY, at datetime2(7) NOT NULL, n bigint NOT NULL, suspect int NOT NULL);
+DECLARE @pick TABLE (lo bigint NOT NULL PRIMARY KEY, at datetime2(7) NOT NULL, n bigint NOT NULL, retry int NOT NULL, suspect int NOT NULL);
 DECLARE @cut TABLE (at datetime2(7) NOT NULL, lo bigint NOT NULL PRIMARY KEY, n bigint NOT NULL, retry int NOT NULL, suspect int NOT NULL, m bigint);
 DECLARE @runs TABLE (nr int NOT NULL, at datetime2(7) NOT NULL, lo bigint NOT NULL PRIMARY KEY, n bigint NOT NULL, retry int NOT NULL, priority bigint NOT NULL);
 SET @got = 0;
@@ -23,18 +23,18 @@ BEGIN
   DELETE FROM @pick;
   DELETE FROM @cut;
   IF @versioned = 1
-    INSERT INTO @pick (lo, at, n, suspect)
-    SELECT TOP (@most) r.lo, r.at, r.n, r.suspect FROM pawl.outbox_ready r WITH (READPAST, UPDLOCK, READCOMMITTEDLOCK)
+    INSERT INTO @pick (lo, at, n, retry, suspect)
+    SELECT TOP (@most) r.lo, r.at, r.n, r.retry, r.suspect FROM pawl.outbox_ready r WITH (READPAST, UPDLOCK, READCOMMITTEDLOCK)
      WHERE r.lane = @lane AND r.at <= @now AND r.suspect > 0 ORDER BY r.at, r.lo;
   ELSE
-    INSERT INTO @pick (lo, at, n, suspect)
-    SELECT TOP (@most) r.lo, r.at, r.n, r.suspect FROM pawl.outbox_ready r WITH (READPAST, UPDLOCK, ROWLOCK)
+    INSERT INTO @pick (lo, at, n, retry, suspect)
+    SELECT TOP (@most) r.lo, r.at, r.n, r.retry, r.suspect FROM pawl.outbox_ready r WITH (READPAST, UPDLOCK, ROWLOCK)
      WHERE r.lane = @lane AND r.at <= @now AND r.suspect > 0 ORDER BY r.at, r.lo;
   DELETE FROM @pick WHERE lo IN (
     SELECT x.lo FROM (SELECT p.lo, SUM(p.n) OVER (ORDER BY p.at, p.lo ROWS UNBOUNDED PRECEDING) - p.n AS before,
                              MIN(p.suspect) OVER (ORDER BY p.at, p.lo ROWS UNBOUNDED PRECEDING) AS most FROM @pick p) x
      WHERE x.before >= x.most OR x.before >= @most);
-  DELETE FROM pawl.outbox_ready
+  DELETE FROM pawl.outbox_ready WITH (ROWLOCK, FORCESEEK (lo (lo)))
   OUTPUT deleted.at, deleted.lo, deleted.n, deleted.retry, deleted.suspect INTO @cut (at, lo, n, retry, suspect)
    WHERE lo IN (SELECT p.lo FROM @pick p) AND lane = @lane;
   UPDATE c SET m = CASE WHEN x.most - x.before <= 0 THEN 0 WHEN x.most - x.before < c.n THEN x.most - x.before ELSE c.n END

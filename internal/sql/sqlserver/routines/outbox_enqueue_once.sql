@@ -23,7 +23,7 @@ BEGIN
   IF @seen = 1 CONTINUE;
   IF @supplied = 1 SELECT @seen = 1 FROM pawl.outbox_message x WITH (UPDLOCK, HOLDLOCK) WHERE x.message_id = @mid AND x.supplied = 1;
   IF @seen = 1 CONTINUE;
-  SELECT @seen = 1 FROM pawl.outbox_message x WITH (UPDLOCK, HOLDLOCK) WHERE x.id = @at;
+  SELECT @seen = 1 FROM pawl.outbox_message x WHERE x.id = @at; -- the insert tells what a look cannot see
   IF @seen = 1
   BEGIN
     IF EXISTS (SELECT 1 FROM pawl.outbox_message x WHERE x.id = @at AND x.message_id = @mid) CONTINUE;

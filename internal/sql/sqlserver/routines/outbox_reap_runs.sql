@@ -6,12 +6,14 @@ CREATE PROCEDURE pawl.outbox_reap_runs @most int AS
 BEGIN
 DECLARE @now datetime2(7) = SYSUTCDATETIME(), @got bigint;
 DECLARE @bad TABLE (id bigint NOT NULL PRIMARY KEY, retry int NOT NULL, at datetime2(7), error nvarchar(max) COLLATE Latin1_General_100_BIN2);
+DECLARE @pick TABLE (lo bigint NOT NULL PRIMARY KEY);
 DECLARE @gone TABLE (lo bigint NOT NULL PRIMARY KEY, n bigint NOT NULL, lane bigint NOT NULL, retry int NOT NULL, suspect int NOT NULL);
 pawl.begin_own()
-DELETE FROM pawl.outbox_claimed
+INSERT INTO @pick (lo)
+SELECT TOP (@most) c.lo FROM pawl.outbox_claimed c WITH (READPAST, UPDLOCK, READCOMMITTEDLOCK) WHERE c.locked_until < @now ORDER BY c.lo;
+DELETE FROM pawl.outbox_claimed WITH (ROWLOCK, FORCESEEK)
 OUTPUT deleted.lo, deleted.n, deleted.lane, deleted.retry, deleted.suspect INTO @gone (lo, n, lane, retry, suspect)
- WHERE locked_until < @now
-   AND lo IN (SELECT TOP (@most) c.lo FROM pawl.outbox_claimed c WITH (READPAST, UPDLOCK, READCOMMITTEDLOCK) WHERE c.locked_until < @now ORDER BY c.lo);
+ WHERE locked_until < @now AND lo IN (SELECT p.lo FROM @pick p);
 INSERT INTO @bad (id, retry, at, error)
 SELECT g.lo, g.retry + 1, @now, N'lease expired' FROM @gone g WHERE g.suspect = 1 AND g.n = 1
 UNION ALL

@@ -37,7 +37,7 @@ BEGIN
       SELECT @c = @c * 64 + @b - 128, @i = @i + 1, @more = @more - 1;
     END;
     IF @c < @least OR @c > 1114111 OR @c BETWEEN 55296 AND 57343 RETURN N'\x' + LOWER(CONVERT(nvarchar(max), @payload, 2));
-    SET @text = @text + CASE WHEN @c < 65536 THEN NCHAR(@c) ELSE NCHAR(55296 + (@c - 65536) / 1024) + NCHAR(56320 + (@c - 65536) % 1024) END;
+    SET @text = @text + CASE WHEN @c < 65536 THEN CAST(NCHAR(@c) AS nvarchar(2)) ELSE NCHAR(55296 + (@c - 65536) / 1024) + NCHAR(56320 + (@c - 65536) % 1024) END;
   END;
   SET @all = @all + @text;
   SET @at = @at + @i - 1;

@@ -14,7 +14,7 @@ BEGIN
   INSERT INTO @pick (lo)
   SELECT TOP (@most) r.lo FROM pawl.outbox_ready r WITH (UPDLOCK, ROWLOCK) WHERE r.lane = @lane ORDER BY r.at, r.lo;
   SET @some = @@ROWCOUNT;
-  DELETE FROM pawl.outbox_ready
+  DELETE FROM pawl.outbox_ready WITH (ROWLOCK, FORCESEEK (lo (lo)))
   OUTPUT deleted.lo, deleted.at, deleted.n, deleted.retry, deleted.suspect INTO @back (lo, at, n, retry, suspect)
    WHERE lane = @lane AND lo IN (SELECT p.lo FROM @pick p) AND EXISTS (SELECT 1 FROM pawl.outbox_message m WHERE m.id = lo);
   INSERT INTO pawl.outbox_ready (lane, at, lo, n, retry, suspect)

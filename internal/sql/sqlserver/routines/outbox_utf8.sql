@@ -35,7 +35,7 @@ BEGIN
         SET @c = 65533;
     END;
     SET @bytes = @bytes + CASE
-      WHEN @c < 128 THEN CAST(@c AS binary(1))
+      WHEN @c < 128 THEN CAST(CAST(@c AS binary(1)) AS varbinary(4)) -- not padded to the longest branch
       WHEN @c < 2048 THEN CAST(192 + @c / 64 AS binary(1)) + CAST(128 + @c % 64 AS binary(1))
       WHEN @c < 65536 THEN CAST(224 + @c / 4096 AS binary(1)) + CAST(128 + @c / 64 % 64 AS binary(1)) + CAST(128 + @c % 64 AS binary(1))
       ELSE CAST(240 + @c / 262144 AS binary(1)) + CAST(128 + @c / 4096 % 64 AS binary(1)) + CAST(128 + @c / 64 % 64 AS binary(1)) + CAST(128 + @c % 64 AS binary(1)) END;

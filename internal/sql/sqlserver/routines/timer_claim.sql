@@ -6,6 +6,7 @@ SET NOCOUNT ON;
 DECLARE @ids nvarchar(max), @lease bigint = CAST(@lease_seconds AS bigint) * 1000000;
 EXEC pawl.check_claim @owner_token, @lease_seconds, @batch_size, N'default';
 EXEC pawl.check_isolation N'claim';
+pawl.read_committed()
 IF @batch_size > 1000 SET @batch_size = 1000;
 EXEC pawl.timer_claim_rows @owner_token, @lease, @batch_size, @ids OUTPUT;
 SELECT t.timer_id AS id, t.topic, pawl.outbox_text(t.payload) AS payload, t.correlation_id, t.headers, t."key", t.created_at, t.due_time, t.retry_count

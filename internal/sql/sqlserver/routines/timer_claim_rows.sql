@@ -23,7 +23,7 @@ IF @suspect = 0
   SELECT TOP (@most) t.id, t.at, t.suspect, t.lane FROM pawl.timer t WITH (READPAST, UPDLOCK, READCOMMITTEDLOCK, INDEX (pending))
    WHERE t.status = 0 AND t.suspect = 0 AND t.at <= @now ORDER BY t.at, t.id;
 SET @now = SYSUTCDATETIME();
-UPDATE pawl.timer SET status = 1, owner = @owner, claimed_at = @now, locked_until = pawl.plus(@now, @lease), suspect = @suspect
+UPDATE pawl.timer WITH (FORCESEEK) SET status = 1, owner = @owner, claimed_at = @now, locked_until = pawl.plus(@now, @lease), suspect = @suspect
 OUTPUT inserted.id INTO @got (id)
  WHERE id IN (SELECT p.id FROM @pick p) AND status = 0;
 SET @ids = (SELECT g.id FROM @got g ORDER BY g.id FOR JSON PATH);

@@ -18,10 +18,10 @@ BEGIN
   IF NOT EXISTS (SELECT 1 FROM @due d INNER LOOP JOIN pawl.outbox_message m ON m.id = d.id) BREAK;
   -- Ids were given out twice, by a history that was lost. Of a timer whose message is there
   -- already nothing is left to do; others get a position of their own.
-  UPDATE pawl.timer SET status = 2, processed_at = @now, payload = 0x
+  UPDATE pawl.timer WITH (FORCESEEK) SET status = 2, processed_at = @now, payload = 0x
    WHERE status = 0 AND id IN (SELECT d.id FROM @due d INNER JOIN pawl.outbox_message m ON m.id = d.id AND m.message_id = d.timer_id);
   SET @got = coalesce(@got, 0) + @@ROWCOUNT;
-  UPDATE pawl.timer SET id = NEXT VALUE FOR pawl.outbox_single, supplied = 1
+  UPDATE pawl.timer WITH (FORCESEEK) SET id = NEXT VALUE FOR pawl.outbox_single, supplied = 1
    WHERE status = 0 AND id IN (SELECT d.id FROM @due d INNER JOIN pawl.outbox_message m ON m.id = d.id);
 END;
 INSERT INTO pawl.outbox_message (id, message_id, supplied, lane, due_at, topic, correlation_id, headers, payload)
@@ -34,7 +34,7 @@ INSERT INTO pawl.outbox_ready (lane, at, lo, n)
 SELECT s.lane, @now, MIN(s.id), COUNT(*)
   FROM (SELECT n.lane, n.id, n.id - ROW_NUMBER() OVER (PARTITION BY n.lane ORDER BY n.id) AS island FROM @new n) s
  GROUP BY s.lane, s.island ORDER BY s.lane, MIN(s.id);
-UPDATE pawl.timer SET status = 2, processed_at = @now, payload = 0x WHERE id IN (SELECT d.id FROM @due d) AND status = 0;
+UPDATE pawl.timer WITH (FORCESEEK) SET status = 2, processed_at = @now, payload = 0x WHERE id IN (SELECT d.id FROM @due d) AND status = 0;
 SET @got = coalesce(@got, 0) + @@ROWCOUNT;
 pawl.end_own()
 RETURN @got;

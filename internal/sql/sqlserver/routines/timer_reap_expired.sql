@@ -4,6 +4,7 @@ BEGIN
 SET NOCOUNT ON;
 DECLARE @got int = 1, @all int = 0;
 EXEC pawl.check_isolation N'reap';
+pawl.read_committed()
 WHILE @got > 0
 BEGIN
   EXEC @got = pawl.timer_reap;

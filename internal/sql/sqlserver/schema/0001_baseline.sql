@@ -64,7 +64,7 @@ CREATE TABLE pawl.outbox_ready (
   suspect int NOT NULL DEFAULT 0, -- above 0: a claim of it expired; it is claimed alone, so many messages at most
   PRIMARY KEY (lane, at, lo) WITH (ALLOW_PAGE_LOCKS = OFF)
 );
-CREATE UNIQUE INDEX lo ON pawl.outbox_ready (lo) WITH (ALLOW_PAGE_LOCKS = OFF);
+CREATE UNIQUE INDEX lo ON pawl.outbox_ready (lo) INCLUDE (n, retry, suspect) WITH (ALLOW_PAGE_LOCKS = OFF);
 CREATE INDEX suspect ON pawl.outbox_ready (lane, at, lo) INCLUDE (suspect, n) WHERE suspect > 0 WITH (ALLOW_PAGE_LOCKS = OFF);
 
 -- Runs under lease, with what is needed to put them back.
