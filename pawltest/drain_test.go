@@ -274,8 +274,8 @@ func TestDrainFails(t *testing.T) {
 			}
 			rename := "ALTER TABLE " + table + " RENAME TO gone"
 			if d.Engine.Engine() == "sqlserver" {
-				check(t, d.SQL().QueryRowContext(t.Context(), "SELECT TOP (1) SCHEMA_NAME(schema_id) FROM sys.tables WHERE name = 'failing_outbox_claimed' ORDER BY create_date DESC").Scan(&table))
-				rename = "EXEC sp_rename '" + table + ".failing_outbox_claimed', 'gone', 'OBJECT'"
+				check(t, d.SQL().QueryRowContext(t.Context(), "SELECT TOP (1) SCHEMA_NAME(schema_id) FROM sys.tables WHERE name = 'failing_outbox_ready' ORDER BY create_date DESC").Scan(&table))
+				rename = "EXEC sp_rename '" + table + ".failing_outbox_ready', 'gone', 'OBJECT'"
 			}
 			_, err := d.SQL().ExecContext(t.Context(), rename)
 			check(t, err)
