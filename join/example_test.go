@@ -75,6 +75,51 @@ func ExampleJoins_FanOut() {
 	// 3 of 3 completed
 }
 
+// A follow-up may fan out again, and sees what became of the steps before it. The id of its
+// message names the next join, so that a second delivery adds nothing.
+func ExampleJoins_From() {
+	ctx := context.Background()
+	p, done := openPawl()
+	defer done()
+	p.Handle("extract", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+		if string(m.Payload) == "orders" {
+			return outbox.Permanent(errors.New("source is gone"))
+		}
+		return nil
+	}))
+	p.Handle("transform", outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+		before, err := p.Joins.From(ctx, m)
+		if err != nil {
+			return err
+		}
+		extracted, err := p.Joins.Members(ctx, before[0].ID, join.MembersOptions{Status: join.Completed})
+		if err != nil {
+			return err
+		}
+		var loads []outbox.Message
+		for range extracted {
+			loads = append(loads, outbox.Message{Topic: "load"})
+		}
+		fmt.Println("transform", len(extracted), "of", before[0].ExpectedSteps)
+		_, err = p.Joins.FanOut(ctx, join.Spec{ID: join.ID(m.ID)}, loads, join.Wait{OnComplete: outbox.Message{Topic: "report"}})
+		return err
+	}))
+	p.Handle("load", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }))
+	p.Handle("report", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
+		fmt.Println("report")
+		return nil
+	}))
+
+	_, err := p.Joins.FanOut(ctx, join.Spec{}, []outbox.Message{
+		{Topic: "extract", Payload: []byte("customers")}, {Topic: "extract", Payload: []byte("orders")}, {Topic: "extract", Payload: []byte("products")},
+	}, join.Wait{OnComplete: outbox.Message{Topic: "transform"}, AllowFailures: true})
+	check(err)
+	check(p.Run(ctx))
+	// Output:
+	// transform 2 of 3
+	// report
+}
+
 // The steps one by one, as in the specification, and one of them failing.
 func ExampleJoins_Wait() {
 	ctx := context.Background()

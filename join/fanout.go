@@ -14,7 +14,7 @@ import (
 
 // Fan is the result of FanOut.
 type Fan struct {
-	Join     ID
+	Join     ID                 // zero if there were no messages
 	Messages []outbox.MessageID // in the order they were given
 	Wait     outbox.MessageID   // zero if there was nothing to wait for
 }
@@ -24,6 +24,9 @@ type Fan struct {
 // is left out. With a Spec.ID of your own it can be repeated: join, messages and
 // wait get ids that derive from it, unless they bring some, and known ones are
 // not added again. With pawl.ErrCommitUnknown what it returns is valid too.
+//
+// Without messages nothing is left to wait for: the wait's OnComplete is sent at
+// once, and there is no join.
 func (j *Joins) FanOut(ctx context.Context, s Spec, messages []outbox.Message, w Wait) (Fan, error) {
 	return j.fanOut(ctx, nil, s, messages, w)
 }
@@ -47,7 +50,7 @@ func (j *Joins) fanOut(ctx context.Context, tx outbox.Tx, s Spec, messages []out
 
 func (j *Joins) fanOutOnce(ctx context.Context, tx outbox.Tx, s Spec, messages []outbox.Message, w Wait) (Fan, error) {
 	if len(messages) == 0 {
-		return Fan{}, engine.Invalid("messages", "none")
+		return Fan{}, j.complete(ctx, tx, s, w)
 	}
 	if s.ExpectedSteps == 0 {
 		s.ExpectedSteps = len(messages)
@@ -62,22 +65,23 @@ func (j *Joins) fanOutOnce(ctx context.Context, tx outbox.Tx, s Spec, messages [
 		nameMessages(s.ID, messages, &w)
 	}
 	n := len(messages)
+	var wait []outbox.Message
 	if !w.IsZero() {
 		m, err := j.waitMessage(s.ID, w)
 		if err != nil {
 			return Fan{}, err
 		}
-		messages = append(messages, m)
+		wait = append(wait, m)
 	}
-	b, err := j.outbox.Prepare(ctx, tx, messages)
+	b, err := j.outbox.Prepare(ctx, tx, messages, wait...)
 	if err != nil {
 		return Fan{}, err
 	}
 	wr.enqueue(b)
 	fan := Fan{Join: s.ID, Messages: b.IDs()[:n]}
-	attach := attachNew(s.ID, messages[:n], b)
+	attach := attachNew(s.ID, messages, b)
 	wr.calls = append(wr.calls, attach)
-	if len(messages) > n {
+	if len(wait) > 0 {
 		fan.Wait = b.IDs()[n]
 		wr.calls = append(wr.calls, noteWait(s.ID, b.Positions()[n]))
 	}
@@ -91,6 +95,34 @@ func (j *Joins) fanOutOnce(ctx context.Context, tx outbox.Tx, s Spec, messages [
 		return fan, attached(attach, s.ID, fan.Messages)
 	}
 	return fan, nil
+}
+
+// complete sends what a wait sends when its join completes, which has no steps.
+func (j *Joins) complete(ctx context.Context, tx outbox.Tx, s Spec, w Wait) error {
+	if s.ExpectedSteps != 0 {
+		return engine.Invalid("messages", "none")
+	}
+	s.ExpectedSteps = 1
+	if err := s.validate(); err != nil {
+		return err
+	}
+	if !s.ID.IsZero() {
+		nameMessages(s.ID, nil, &w)
+	}
+	if _, err := j.waitMessage(s.ID, w); err != nil || w.OnComplete.Topic == "" {
+		return err
+	}
+	next := w.OnComplete
+	if !w.ID.IsZero() {
+		next.ID = derive(w.ID, followUp)
+	}
+	b, err := j.outbox.Prepare(ctx, tx, []outbox.Message{next})
+	if err != nil {
+		return err
+	}
+	wr := &writes{j: j}
+	wr.enqueue(b)
+	return wr.write(ctx, tx)
 }
 
 // nameMessages sets the ids of the parts of a join that can be repeated.

@@ -11,6 +11,9 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
+// followUp is the part of a wait's name that its message has.
+const followUp = "follow-up"
+
 // handle handles a wait. Its effects are in one transaction with the wait's own ack, under the
 // token of its claim; so after a crash at any point either none or all of them exist (D-34).
 func (j *Joins) handle(ctx context.Context, m *outbox.Message) error {
@@ -76,7 +79,8 @@ func (j *Joins) sendOnce(ctx context.Context, m *outbox.Message, p *waitPayload,
 		w.calls = append(w.calls, engine.Ask(op.JoinForgive{JoinID: info.ID}))
 	}
 	if next.Topic != "" {
-		next.ID = derive(m.ID, "follow-up")
+		next.ID = derive(m.ID, followUp)
+		next.Headers = withJoin(next.Headers, info.ID)
 		b, err := j.outbox.Prepare(ctx, nil, []outbox.Message{next})
 		if errors.Is(err, engine.ErrInvalid) {
 			return outbox.Permanent(err)

@@ -45,6 +45,7 @@ func TestRoutinesForOtherLanguages(t *testing.T) {
 	}
 	call(`SELECT pawl.outbox_join_wait($1, on_complete_topic => 'done', on_complete_payload => '{"n": 1}', fail_if_any_step_failed => false)`, id)
 	call(`SELECT pawl.outbox_join_wait($1, on_fail_topic => 'failed', on_fail_payload => 'x')`, id)
+	call(`SELECT pawl.outbox_join_wait($1, on_complete_topic => 'large', on_complete_payload => repeat('"', 1048576)) || current_setting('pawl_sql.max_payload')`, id)
 	owner := outbox.NewOwnerToken().String()
 	call(`SELECT count(*)::text FROM pawl.outbox_claim($1, 60) c WHERE c.topic = 'step'`, owner)
 	call(`SELECT pawl.outbox_ack($1, ARRAY(SELECT id FROM pawl.outbox WHERE message_id = $2))`, owner, c)

@@ -299,11 +299,11 @@ func testFanOutAgain(t *testing.T, e dbtest.Engine) {
 }
 
 // D-2, D-40
-func TestFanOutOfNothing(t *testing.T) { dbtest.Each(t, testFanOutOfNothing) }
+func TestFanOutRefuses(t *testing.T) { dbtest.Each(t, testFanOutRefuses) }
 
-func testFanOutOfNothing(t *testing.T, e dbtest.Engine) {
+func testFanOutRefuses(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	_, err := f.FanOut(f.ctx(), join.Spec{}, nil, usual())
+	_, err := f.FanOut(f.ctx(), join.Spec{ExpectedSteps: 1}, nil, usual())
 	f.refused("messages", err)
 	_, err = f.FanOut(f.ctx(), join.Spec{}, []outbox.Message{{Topic: "a"}, {}}, usual())
 	f.refused("topic", err)

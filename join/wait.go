@@ -88,7 +88,7 @@ func (j *Joins) wait(ctx context.Context, tx outbox.Tx, id ID, w Wait) (outbox.M
 
 // addWait enqueues a wait and records its position, for the statement that ends the join.
 func (j *Joins) addWait(ctx context.Context, tx outbox.Tx, w *writes, id ID, m outbox.Message) error {
-	b, err := j.outbox.Prepare(ctx, tx, []outbox.Message{m})
+	b, err := j.outbox.Prepare(ctx, tx, nil, m)
 	if err != nil {
 		return err
 	}
@@ -137,17 +137,18 @@ type extraFields struct {
 	Priority      int               `json:",omitempty"`
 }
 
-// waitMessage returns the message of a wait.
+// waitMessage returns the message of a wait. It is larger than the messages that it holds, whose
+// sizes are what is limited.
 func (j *Joins) waitMessage(id ID, w Wait) (outbox.Message, error) {
 	p := waitPayload{JoinID: id}
 	if w.AllowFailures {
 		p.FailIfAnyStepFailed = new(bool)
 	}
 	var err error
-	if p.OnCompleteTopic, p.OnCompletePayload, p.OnCompleteMore, err = j.encode("on-complete message", w.OnComplete); err != nil {
+	if p.OnCompleteTopic, p.OnCompletePayload, p.OnCompleteMore, err = j.encode("on-complete message", id, w.OnComplete); err != nil {
 		return outbox.Message{}, err
 	}
-	if p.OnFailTopic, p.OnFailPayload, p.OnFailMore, err = j.encode("on-fail message", w.OnFail); err != nil {
+	if p.OnFailTopic, p.OnFailPayload, p.OnFailMore, err = j.encode("on-fail message", id, w.OnFail); err != nil {
 		return outbox.Message{}, err
 	}
 	body, err := json.Marshal(p)
@@ -158,20 +159,26 @@ func (j *Joins) waitMessage(id ID, w Wait) (outbox.Message, error) {
 	if queue == "" {
 		queue = j.opts.Queue
 	}
-	m := outbox.Message{ID: w.ID, Topic: j.opts.Topic, Payload: body, Queue: queue}
-	return m, j.outbox.Validate(m)
+	m := outbox.Message{ID: w.ID, Topic: j.opts.Topic, Queue: queue}
+	if err := j.outbox.Validate(m); err != nil {
+		return outbox.Message{}, err
+	}
+	m.Payload = body
+	return m, nil
 }
 
 // encode splits a message that is to be sent later. It is validated now: later there is no
 // caller to return the error to.
-func (j *Joins) encode(field string, m outbox.Message) (topic string, payload text, rest *extraFields, err error) {
+func (j *Joins) encode(field string, id ID, m outbox.Message) (topic string, payload text, rest *extraFields, err error) {
 	if m.Topic == "" {
 		return "", "", nil, nil
 	}
 	if !m.ID.IsZero() {
 		return "", "", nil, engine.Invalid(field, "its id derives from the wait's and cannot be set")
 	}
-	if err := j.outbox.Validate(m); err != nil {
+	sent := m
+	sent.Headers = withJoin(m.Headers, id)
+	if err := j.outbox.Validate(sent); err != nil {
 		return "", "", nil, err
 	}
 	r := extraFields{CorrelationID: m.CorrelationID, Headers: m.Headers, Queue: m.Queue, Priority: m.Priority}

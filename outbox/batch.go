@@ -16,8 +16,8 @@ type batch struct {
 }
 
 // batch validates messages and sets their ids; see queue.Queue.
-func (o *Outbox) batch(ctx context.Context, tx Tx, msgs []Message) (*batch, error) {
-	e, err := o.prepare(o.withHeaders(ctx, msgs))
+func (o *Outbox) batch(ctx context.Context, tx Tx, msgs []Message, own int) (*batch, error) {
+	e, err := o.prepare(o.withHeaders(ctx, msgs), own)
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ func (c *counter) ReserveIDs(_ context.Context, _ engine.Tx, n int) (int64, erro
 // before it asks.
 func TestBatchIsLaidOutWhenItIsAskedFor(t *testing.T) {
 	o := New(&counter{}, Options{})
-	b, err := o.batch(t.Context(), nil, []Message{{Topic: "t", Due: time.Now().Add(time.Hour)}})
+	b, err := o.batch(t.Context(), nil, []Message{{Topic: "t", Due: time.Now().Add(time.Hour)}}, 0)
 	if err != nil || b.calls != nil {
 		t.Fatalf("laid out at once: %v, %v", b.calls, err)
 	}

@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/bravellian/pawl/internal/access"
@@ -18,12 +19,12 @@ func (o *Outbox) Internal(access.Key) queue.Queue[Message, MessageID] { return c
 // component is the outbox as other components and pawl.Pawl see it.
 type component struct{ *Outbox }
 
-func (c component) Prepare(ctx context.Context, tx engine.Tx, messages []Message) (queue.Batch[MessageID], error) {
-	return c.batch(ctx, tx, messages)
+func (c component) Prepare(ctx context.Context, tx engine.Tx, messages []Message, own ...Message) (queue.Batch[MessageID], error) {
+	return c.batch(ctx, tx, append(slices.Clip(messages), own...), len(own))
 }
 
 func (c component) Template(m Message) (queue.Template, error) {
-	e, err := c.prepare([]Message{m})
+	e, err := c.prepare([]Message{m}, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ func (o *Outbox) Enqueue(ctx context.Context, m Message) (MessageID, error) {
 // EnqueueBatch stores messages in one transaction of their own: all or none.
 // The ids are in the order of the messages.
 func (o *Outbox) EnqueueBatch(ctx context.Context, msgs []Message) ([]MessageID, error) {
-	e, err := o.prepare(o.withHeaders(ctx, msgs))
+	e, err := o.prepare(o.withHeaders(ctx, msgs), 0)
 	if err != nil || len(msgs) == 0 {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (o *Outbox) EnqueueBatchTx(ctx context.Context, tx any, msgs []Message) ([]
 	if err != nil {
 		return nil, err
 	}
-	b, err := o.batch(ctx, own, msgs)
+	b, err := o.batch(ctx, own, msgs, 0)
 	if err != nil || len(msgs) == 0 {
 		return nil, err
 	}

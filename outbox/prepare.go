@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -45,14 +46,19 @@ func (e *enqueueCall) ids() []MessageID {
 	return ids
 }
 
-// prepare validates every message before anything is written.
-func (o *Outbox) prepare(msgs []Message) (*enqueueCall, error) {
+// prepare validates every message before anything is written. The payloads of the last ones, a
+// component's own, may be of any size.
+func (o *Outbox) prepare(msgs []Message, own int) (*enqueueCall, error) {
 	e := &enqueueCall{entries: make([]*entry, len(msgs)), generation: o.db.Generation()}
 	entries := make([]entry, len(msgs))
 	var lane int64
 	for i := range msgs {
 		m := &msgs[i]
-		if err := m.validate(o.opts.MaxPayload); err != nil {
+		most := o.opts.MaxPayload
+		if i >= len(msgs)-own {
+			most = math.MaxInt
+		}
+		if err := m.validate(most); err != nil {
 			return nil, err
 		}
 		headers, err := encodeHeaders(m.Headers)

@@ -18,8 +18,10 @@ type Queue[M, ID any] interface {
 	// Validate returns the error that Prepare would return for one message.
 	Validate(m M) error
 	// Prepare validates messages and assigns ids and positions. tx is the transaction
-	// that will write them, nil for one that the component's calls make up.
-	Prepare(ctx context.Context, tx engine.Tx, messages []M) (Batch[ID], error)
+	// that will write them, nil for one that the component's calls make up. own are
+	// messages of the component's, behind the others: what they hold was validated, and
+	// their payloads may be larger than a caller's.
+	Prepare(ctx context.Context, tx engine.Tx, messages []M, own ...M) (Batch[ID], error)
 	// Template validates a message of which the component makes copies later. It has
 	// no headers of HeaderFuncs, no id and no position.
 	Template(m M) (Template, error)

@@ -9,7 +9,7 @@ import (
 func joins() []engine.Operation {
 	return []engine.Operation{
 		JoinAttach{}, JoinAttachNew{}, JoinCancel{}, JoinEnd{}, JoinForgive{}, JoinGet{}, JoinKnown{}, JoinList{}, JoinListGroup{}, JoinListStatus{},
-		JoinMembers{}, JoinPark{}, JoinPurge{}, JoinReport{}, JoinStart{}, JoinWait{},
+		JoinMembers{}, JoinOf{}, JoinPark{}, JoinPurge{}, JoinReport{}, JoinStart{}, JoinWait{},
 	}
 }
 
@@ -129,6 +129,13 @@ type JoinMember struct {
 	Status          int
 	CreatedUTC      time.Time
 	Topic           *string // nil: the message was deleted after the join had ended
+}
+
+// JoinOf reads the joins that a message is a step of, lowest id first.
+type JoinOf struct {
+	engine.Rows[Join]
+	ID   int64
+	Most int
 }
 
 // JoinPark parks a claimed wait until its join ends. If the join ended meanwhile the wait is

@@ -21,7 +21,7 @@ IF @known = 0 THROW 57121, @text, 1;
 SET @payload = (SELECT LOWER(CAST(@join_id AS nvarchar(36))) AS JoinId, @fail_if_any_step_failed AS FailIfAnyStepFailed, @on_complete_topic AS OnCompleteTopic, @on_complete_payload AS OnCompletePayload,
                        @on_fail_topic AS OnFailTopic, @on_fail_payload AS OnFailPayload FOR JSON PATH, WITHOUT_ARRAY_WRAPPER);
 SET @message_id = NULL;
-EXEC pawl.outbox_enqueue @topic = @wait_topic, @payload = @payload, @message_id = @message_id OUTPUT, @queue = @queue;
+EXEC pawl.outbox_enqueue @topic = @wait_topic, @payload = @payload, @message_id = @message_id OUTPUT, @queue = @queue, @max_payload = 1073741823; -- it is larger than what it holds
 EXEC pawl.outbox_position @message_id, @at OUTPUT;
 EXEC pawl.outbox_join_wait_put @join_id, @at;
 pawl.end_own()

@@ -1,0 +1,2 @@
+SELECT pawl.columns(j), pawl.overdue(j) AS overdue
+  FROM pawl.outbox_join j WHERE j.join_id IN (SELECT m.join_id FROM pawl.outbox_join_member m WHERE m.id = @id) ORDER BY pawl.rank(j.join_id) pawl.limit(@most)
