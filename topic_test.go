@@ -131,7 +131,7 @@ func TestTopicRefusesWhatCannotBeDecoded(t *testing.T) {
 	})
 }
 
-// Batches have decoded bodies; what cannot be decoded fails alone, and so does everything if
+// D-203: batches have decoded bodies; what cannot be decoded fails alone, and so does everything if
 // the results are too few.
 func TestTopicInBatches(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {

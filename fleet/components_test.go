@@ -201,7 +201,7 @@ func TestStoreOf(t *testing.T) {
 	}
 }
 
-// A batch has messages of one store only, and waits for no more handlers than the fleet has.
+// D-203: a batch has messages of one store only, and waits for no more handlers than the fleet has.
 func TestBatchesOfStores(t *testing.T) {
 	t.Parallel()
 	opts := quick()

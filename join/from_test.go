@@ -14,7 +14,7 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-// Handlers learn which joins their message comes from: steps those that count them, a follow-up
+// D-204: handlers learn which joins their message comes from: steps those that count them, a follow-up
 // the one that has ended, with what became of each step.
 func TestFrom(t *testing.T) { dbtest.Each(t, testFrom) }
 
@@ -63,7 +63,7 @@ func testFrom(t *testing.T, e dbtest.Engine) {
 	}
 }
 
-// A fan-out of nothing sends its follow-up at once, once for a name, in the caller's transaction
+// D-205, D-40: a fan-out of nothing sends its follow-up at once, once for a name, in the caller's transaction
 // or in one of its own, and leaves no join.
 func TestFanOutOfNothing(t *testing.T) { dbtest.Each(t, testFanOutOfNothing) }
 
@@ -98,7 +98,7 @@ func testFanOutOfNothing(t *testing.T, e dbtest.Engine) {
 	}
 }
 
-// A follow-up may be as large as any message, whatever it has to be escaped to.
+// D-205: a follow-up may be as large as any message, whatever it has to be escaped to.
 func TestLargeFollowUp(t *testing.T) { dbtest.Each(t, testLargeFollowUp) }
 
 func testLargeFollowUp(t *testing.T, e dbtest.Engine) {

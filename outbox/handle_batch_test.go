@@ -42,7 +42,7 @@ func (b *batches) sizes() (all []int) {
 	return all
 }
 
-// Messages come together, in the order of their positions and at most as many as allowed, also
+// D-203: messages come together, in the order of their positions and at most as many as allowed, also
 // more than handlers run at once, and each has its own result.
 func TestHandleBatch(t *testing.T) { dbtest.Each(t, testHandleBatch) }
 
@@ -84,7 +84,7 @@ func testHandleBatch(t *testing.T, e dbtest.Engine) {
 	}
 }
 
-// A call that panics, ends its goroutine, or returns another number of results fails the
+// D-203: a call that panics, ends its goroutine, or returns another number of results fails the
 // attempt of all its messages.
 func TestHandleBatchFails(t *testing.T) { dbtest.Each(t, testHandleBatchFails) }
 
@@ -115,7 +115,7 @@ func testHandleBatchFails(t *testing.T, e dbtest.Engine) {
 	}
 }
 
-// A batch that is not full begins when its first message has waited; calls run beside each other
+// D-203: a batch that is not full begins when its first message has waited; calls run beside each other
 // as far as they may; middleware sees each message.
 func TestHandleBatchWaits(t *testing.T) { dbtest.Each(t, testHandleBatchWaits) }
 
@@ -151,7 +151,7 @@ func testHandleBatchWaits(t *testing.T, e dbtest.Engine) {
 	}
 }
 
-// A worker that stops lets a running batch end and releases, uncounted, what still waits for
+// D-203: a worker that stops lets a running batch end and releases, uncounted, what still waits for
 // company.
 func TestHandleBatchStops(t *testing.T) { dbtest.Each(t, testHandleBatchStops) }
 
@@ -195,7 +195,7 @@ func TestHandleBatchRegistration(t *testing.T) {
 	}
 }
 
-// The messages of a topic that has a limit of its own keep nobody else waiting, and never run
+// D-202: the messages of a topic that has a limit of its own keep nobody else waiting, and never run
 // more at once, in several queues.
 func TestHandlerConcurrency(t *testing.T) { dbtest.Each(t, testHandlerConcurrency) }
 
@@ -229,7 +229,7 @@ func testHandlerConcurrency(t *testing.T, e dbtest.Engine) {
 	}
 }
 
-// A name that ends in * takes the topics that begin with it: a topic's own handler comes first,
+// D-201: a name that ends in * takes the topics that begin with it: a topic's own handler comes first,
 // then the longest name. Messages that wait for a join go to none of these.
 func TestHandlePatterns(t *testing.T) { dbtest.Each(t, testHandlePatterns) }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/bravellian/pawl/internal/topics"
 )
 
+// D-201
 func TestMatch(t *testing.T) {
 	names := []string{"*", "order.*", "order.created", "order.line.*", "join.*"}
 	for topic, want := range map[string]string{

@@ -28,7 +28,7 @@ func limitedConfig(cfg worker.Config[payload], slots map[string]*worker.Slots) w
 	return cfg
 }
 
-// Topics with slots never run more than those at once, use them all while there is work, and
+// D-202: topics with slots never run more than those at once, use them all while there is work, and
 // keep no handler from other topics, however many of their items are ahead.
 func TestSlotsBoundATopicOnly(t *testing.T) {
 	for _, backlog := range []int{20, 2000} {
@@ -60,7 +60,7 @@ func TestSlotsBoundATopicOnly(t *testing.T) {
 	}
 }
 
-// Loops that share slots run no more than those together, and each gets its turn.
+// D-202: loops that share slots run no more than those together, and each gets its turn.
 func TestSlotsAreShared(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		other := newStore()
@@ -88,7 +88,7 @@ func TestSlotsAreShared(t *testing.T) {
 	})
 }
 
-// Slots of their own come beside Concurrency, which holds for all other items.
+// D-202: slots of their own come beside Concurrency, which holds for all other items.
 func TestOwnSlots(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		s.add(200, "together", 0)
@@ -113,7 +113,7 @@ func TestOwnSlots(t *testing.T) {
 	})
 }
 
-// A loop that stops releases what waits for slots, at once and uncounted.
+// D-202, D-19: a loop that stops releases what waits for slots, at once and uncounted.
 func TestStopReleasesWhatWaitsForSlots(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		ids := s.add(6, "slow", 0)
@@ -135,7 +135,7 @@ func TestStopReleasesWhatWaitsForSlots(t *testing.T) {
 	})
 }
 
-// A worker that ends when nothing is left handles limited topics to the end.
+// D-202: a worker that ends when nothing is left handles limited topics to the end.
 func TestSlotsUntilEmpty(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		s.add(300, "slow", 0)
@@ -150,7 +150,7 @@ func TestSlotsUntilEmpty(t *testing.T) {
 	})
 }
 
-// A handler that ends its goroutine or panics gives its slot back.
+// D-202: a handler that ends its goroutine or panics gives its slot back.
 func TestSlotsComeBack(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
 		s.add(9, "slow", 0)
@@ -167,6 +167,27 @@ func TestSlotsComeBack(t *testing.T) {
 		advance(10 * time.Second)
 		if n := all.Load(); n != 9 {
 			t.Errorf("%d of 9 handled", n)
+		}
+	})
+}
+
+// D-202: what is more than can be handled soon goes back to the database with a due time and
+// uncounted, so that others find it and this loop can claim what is behind it.
+func TestSlotsPutBack(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		s.add(500, "slow", 0)
+		cfg := limitedConfig(worker.Config[payload]{}, map[string]*worker.Slots{"slow": worker.NewSlots(2, false)})
+		r := newRig(s, cfg, func(ctx context.Context, _ item) error { return until(ctx, time.Second) })
+		r.start()
+		defer r.end()
+		for range 20 {
+			advance(time.Second)
+			if n := s.count(leased); n > 8 {
+				t.Fatalf("%d items held for two slots", n)
+			}
+		}
+		if n := s.count(acked); n < 34 {
+			t.Errorf("%d handled in 20 s by two slots", n)
 		}
 	})
 }
