@@ -49,14 +49,13 @@ func (o *Outbox) HandleBatch(topic string, h BatchHandler, batch BatchOptions, o
 		err = engine.Invalid("handler", "nil")
 	}
 	o.handlers.add(topic, err, func() route {
-		b := newBatcher(h, batch)
-		rt := o.route(b, opts)
-		b.timeout, rt.timeout = rt.timeout, 0
 		calls := 1
 		if len(opts) > 0 {
 			calls = max(opts[0].Concurrency, 1)
 		}
-		b.calls = make(chan struct{}, calls)
+		b := newBatcher(h, batch, calls)
+		rt := o.route(b, opts)
+		b.timeout, rt.timeout = rt.timeout, 0
 		together := b.opts.Max * (calls + 1) // one batch is collected meanwhile
 		rt.slots = worker.NewSlots(together, true)
 		o.handlers.extra += together
@@ -89,14 +88,14 @@ type batchMember struct {
 	message *Message
 }
 
-func newBatcher(h BatchHandler, opts BatchOptions) *batcher {
+func newBatcher(h BatchHandler, opts BatchOptions, calls int) *batcher {
 	if opts.Max == 0 {
 		opts.Max = defaultBatch
 	}
 	if opts.Wait == 0 {
 		opts.Wait = defaultBatchWait
 	}
-	return &batcher{handler: h, opts: opts}
+	return &batcher{handler: h, opts: opts, calls: make(chan struct{}, calls)}
 }
 
 // Handle adds a message to the batch that is being collected, and returns its result. Who

@@ -36,7 +36,7 @@ func TestSlotsBoundATopicOnly(t *testing.T) {
 			s.add(backlog, "slow", 0)
 			others := s.add(50, "quick", 0)
 			var slow gauge
-			cfg := limitedConfig(worker.Config[payload]{Concurrency: 10, BatchSize: 100}, map[string]*worker.Slots{"slow": worker.NewSlots(3, false)})
+			cfg := limitedConfig(worker.Config[payload]{Concurrency: 4, BatchSize: 100}, map[string]*worker.Slots{"slow": worker.NewSlots(3, false)})
 			r := newRig(s, cfg, func(ctx context.Context, i item) error {
 				if i.Topic == "slow" {
 					return slow.run(ctx, 500*time.Millisecond)
@@ -124,13 +124,15 @@ func TestStopReleasesWhatWaitsForSlots(t *testing.T) {
 		if n := s.count(leased); n != 6 {
 			t.Fatalf("%d held", n)
 		}
+		r.stop()
+		advance(time.Second)
+		for _, id := range ids[3:] { // although the others go on
+			wantPlace(t, s, id, ready, 0)
+			wantRuns(t, r, id, 0)
+		}
 		r.end()
 		for _, id := range ids[:3] {
 			wantPlace(t, s, id, acked, 0)
-		}
-		for _, id := range ids[3:] {
-			wantPlace(t, s, id, ready, 0)
-			wantRuns(t, r, id, 0)
 		}
 	})
 }
