@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"database/sql"
@@ -257,8 +258,8 @@ func CheckPlaces(t testing.TB, p *Place) {
 	t.Helper()
 	ctx := context.Background()
 	seen := map[int64]string{}
-	for _, place := range []string{"ready", "claim", "done"} {
-		rows, err := p.SQL.QueryContext(ctx, p.Names.Render("SELECT lo, n FROM pawl.outbox_"+place))
+	for place, table := range map[string]string{"ready": "outbox_ready", "claim": cmp.Or(p.Claims, "outbox_claim"), "done": "outbox_done"} {
+		rows, err := p.SQL.QueryContext(ctx, p.Names.Render("SELECT lo, n FROM pawl."+table))
 		Must(t, err)
 		each(t, rows, func() (lo, n int64, err error) { err = rows.Scan(&lo, &n); return }, func(id int64) {
 			if other, twice := seen[id]; twice {

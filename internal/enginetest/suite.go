@@ -14,6 +14,8 @@ import (
 type Place struct {
 	// Names are the schema and prefix that Open uses by default.
 	Names engine.Names
+	// Claims is the table of claimed runs, default outbox_claim.
+	Claims string
 	// Open returns another handle on the place, as another process would have
 	// one. It is closed when the test ends.
 	Open func(t testing.TB, o Options) engine.DB

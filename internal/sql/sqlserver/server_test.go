@@ -17,8 +17,9 @@ func place(t testing.TB) *enginetest.Place {
 	schema := testmssql.Schema(t, pool)
 	url, _ := testmssql.URL()
 	return &enginetest.Place{
-		Names: engine.Names{Schema: schema},
-		Polls: true,
+		Names:  engine.Names{Schema: schema},
+		Claims: "outbox_claimed",
+		Polls:  true,
 		Open: func(t testing.TB, o enginetest.Options) engine.DB {
 			db, err := sqlserver.Open(url, sqlserver.Options{Schema: schema, Prefix: o.Prefix, StatementTimeout: o.StatementTimeout})
 			enginetest.Must(t, err)
