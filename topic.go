@@ -163,10 +163,18 @@ func (t *Topic[T]) Schedule(ctx context.Context, p *Pawl, tm timer.Timer, body T
 	return p.Timers.Schedule(ctx, tm)
 }
 
+// Job returns a job whose runs are messages of the topic with body, for job.Jobs.Sync; see
+// PutJob.
+func (t *Topic[T]) Job(jb job.Job, body T) (job.Job, error) {
+	err := t.fill(&jb.Topic, &jb.Payload, &jb.Queue, &jb.Priority, body)
+	return jb, err
+}
+
 // PutJob stores a job whose runs are messages of the topic with body. jb says its name and
 // schedule; its topic and payload must be empty. See job.Jobs.Put.
 func (t *Topic[T]) PutJob(ctx context.Context, p *Pawl, jb job.Job, body T) error {
-	if err := t.fill(&jb.Topic, &jb.Payload, &jb.Queue, &jb.Priority, body); err != nil {
+	jb, err := t.Job(jb, body)
+	if err != nil {
 		return err
 	}
 	return p.Jobs.Put(ctx, jb)

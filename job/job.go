@@ -66,7 +66,7 @@ type Job struct {
 	// Zone is whose clocks the schedule follows: an IANA name, "" for UTC.
 	Zone string `json:"zone"`
 	// Topic, Payload, Headers, Queue and Priority are the messages'; see
-	// outbox.Message. The header named Header is pawl's.
+	// outbox.Message. The headers named Header and OwnerHeader are pawl's.
 	Topic    string            `json:"topic"`
 	Payload  []byte            `json:"payload_base64,omitempty"`
 	Headers  map[string]string `json:"headers,omitempty"`
@@ -106,6 +106,15 @@ func (j *Job) validate() error {
 		return engine.Invalid("spread", "not within 0 … %v", limits.Spread)
 	}
 	return nil
+}
+
+// check returns the first mistake that can be found without a database.
+func (j *Job) check() error {
+	if err := j.validate(); err != nil {
+		return err
+	}
+	_, _, err := plan(j.Schedule, j.Zone)
+	return err
 }
 
 // misfire is how tables store the job's policy.

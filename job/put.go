@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"time"
@@ -24,49 +25,24 @@ import (
 // Errors: pawl.ErrInvalid, with cron.ErrSyntax for a schedule that cannot be
 // read, that never fires, or is too long; nothing was stored then.
 func (j *Jobs) Put(ctx context.Context, jb Job) error {
-	if err := jb.validate(); err != nil {
-		return err
-	}
-	schedule, zone, err := plan(jb.Schedule, jb.Zone)
-	if err != nil {
+	if err := jb.check(); err != nil {
 		return err
 	}
 	now, err := j.now(ctx)
 	if err != nil {
 		return err
 	}
-	next, ok := schedule.Next(now, zone)
-	if !ok {
-		return &ScheduleError{Field: "schedule", Err: errNever}
-	}
-	limit := jb.MisfireLimit
-	if limit == 0 {
-		limit = defaultMisfireLimit
-	}
-	misfire, _ := jb.misfire() // both are valid
-	overlap, _ := jb.overlap()
+	var s *storing
 	var put *engine.Call
-	err = engine.Repeat(ctx, nil, func() error {
-		b, err := j.template(&jb)
-		if err != nil {
+	err = engine.Repeat(ctx, nil, func() (err error) {
+		if s, err = j.storing(&jb, "", now); err != nil {
 			return err
 		}
-		put = engine.Ask(op.JobPut{
-			NewJob: op.NewJob{
-				JobSpec: op.JobSpec{
-					ID: uuid.Must(uuid.NewV7()), Name: jb.Name, Topic: jb.Topic, Payload: append([]byte{}, jb.Payload...), Headers: b.Headers(),
-					Schedule: jb.Schedule, Zone: zone.String(), Misfire: misfire, MisfireLimit: limit, Overlap: overlap,
-					Spread: jb.Spread.Microseconds(), Shift: jb.shift().Microseconds(),
-				},
-				Lane: b.Lane(), NextTime: next, DueAt: next.Add(jb.shift()),
-			},
-			Note: audit.New(ctx, target(jb.Name)).Op(),
-		})
-		put.Generation = b.Generation()
-		if err := j.db.Do(ctx, append(b.LaneCalls(), put)...); err != nil {
+		put = s.call(ctx)
+		if err := j.db.Do(ctx, append(s.template.LaneCalls(), put)...); err != nil {
 			return err
 		}
-		b.Ran(ctx, nil)
+		s.template.Ran(ctx, nil)
 		return nil
 	})
 	if err != nil {
@@ -74,19 +50,65 @@ func (j *Jobs) Put(ctx context.Context, jb Job) error {
 	}
 	if put.N > 0 {
 		j.db.Notify(worker.ScheduleQueue)
-		j.log.InfoContext(ctx, "job stored", "job", jb.Name, "schedule", jb.Schedule, "zone", zone.String(), "next", next)
+		j.log.InfoContext(ctx, "job stored", "job", jb.Name, "schedule", jb.Schedule, "zone", s.spec.Zone, "next", s.next)
 	}
 	return nil
 }
 
+// storing is a job that is about to be stored.
+type storing struct {
+	spec     op.JobSpec
+	template queue.Template
+	next     time.Time
+}
+
+// storing returns a valid job as it is to be stored, with its first run after now.
+func (j *Jobs) storing(jb *Job, owner string, now time.Time) (*storing, error) {
+	schedule, zone, err := plan(jb.Schedule, jb.Zone)
+	if err != nil {
+		return nil, err
+	}
+	next, ok := schedule.Next(now, zone)
+	if !ok {
+		return nil, &ScheduleError{Field: "schedule", Err: errNever}
+	}
+	b, err := j.template(jb, owner)
+	if err != nil {
+		return nil, err
+	}
+	misfire, _ := jb.misfire() // both are valid
+	overlap, _ := jb.overlap()
+	spec := op.JobSpec{
+		ID: uuid.Must(uuid.NewV7()), Name: jb.Name, Topic: jb.Topic, Payload: append([]byte{}, jb.Payload...), Headers: b.Headers(),
+		Schedule: jb.Schedule, Zone: zone.String(), Misfire: misfire, MisfireLimit: cmp.Or(jb.MisfireLimit, defaultMisfireLimit), Overlap: overlap,
+		Spread: jb.Spread.Microseconds(), Shift: jb.shift().Microseconds(),
+	}
+	return &storing{spec, b, next}, nil
+}
+
+// call stores the job.
+func (s *storing) call(ctx context.Context) *engine.Call {
+	shift := time.Duration(s.spec.Shift) * time.Microsecond
+	c := engine.Ask(op.JobPut{
+		NewJob: op.NewJob{JobSpec: s.spec, Lane: s.template.Lane(), NextTime: s.next, DueAt: s.next.Add(shift)},
+		Note:   audit.New(ctx, target(s.spec.Name)).Op(),
+	})
+	c.Generation = s.template.Generation()
+	return c
+}
+
 // template is the message that runs of a job are like: the outbox validates it,
 // and knows its lane.
-func (j *Jobs) template(jb *Job) (queue.Template, error) {
+func (j *Jobs) template(jb *Job, owner string) (queue.Template, error) {
 	headers := maps.Clone(jb.Headers)
 	if headers == nil {
 		headers = map[string]string{}
 	}
 	headers[Header] = jb.Name
+	delete(headers, OwnerHeader)
+	if owner != "" {
+		headers[OwnerHeader] = owner
+	}
 	return j.queue.Template(outbox.Message{Topic: jb.Topic, Payload: jb.Payload, Headers: headers, Queue: jb.Queue, Priority: jb.Priority})
 }
 

@@ -16,6 +16,7 @@ import (
 // Info is a job with its state.
 type Info struct {
 	Job
+	Owner     string    `json:"owner,omitempty"` // who declared it by Sync
 	Enabled   bool      `json:"enabled"`
 	NextRun   time.Time `json:"next_run,omitzero"`    // nominal time of the next run; zero: none
 	LastRunID RunID     `json:"last_run_id,omitzero"` // zero: it never ran
@@ -98,7 +99,9 @@ func info(s *op.Job, unread error) Info {
 		i.LastRunStatus = statusOf(s.LastRunStatus)
 	}
 	if s.Headers != nil && json.Unmarshal([]byte(*s.Headers), &i.Headers) == nil {
+		i.Owner = i.Headers[OwnerHeader]
 		delete(i.Headers, Header)
+		delete(i.Headers, OwnerHeader)
 	}
 	fault := engine.Unreadable(unread, engine.CleanText("name", &i.Name), engine.CleanText("topic", &i.Topic), engine.CleanText("schedule", &i.Schedule), engine.CleanText("zone", &i.Zone),
 		engine.CleanTime("next time", &i.NextRun), engine.CleanTime("time of the last run", &i.LastRunAt),

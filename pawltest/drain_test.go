@@ -266,6 +266,10 @@ func TestDrainFails(t *testing.T) {
 		if _, err := d.Drain(t.Context()); !errors.Is(err, outbox.ErrDuplicateHandler) {
 			t.Errorf("two handlers: %v", err)
 		}
+		want := "pawltest: drain: the database failed"
+		if strings.HasSuffix(t.Name(), "/sqlserver") {
+			want = "pawltest: drain:" // there firing timers needs it, too
+		}
 		fails(t, func(t testing.TB) {
 			d := open(t, pawltest.Options{Prefix: "failing_"}) // no other test's
 			table := "failing_outbox_ready"                    // what handling messages needs, and firing timers does not
@@ -280,7 +284,7 @@ func TestDrainFails(t *testing.T) {
 			_, err := d.SQL().ExecContext(t.Context(), rename)
 			check(t, err)
 			d.MustDrain(t)
-		}, "pawltest: drain: the database failed")
+		}, want)
 		fails(t, func(t testing.TB) {
 			d := open(t)
 			check(t, d.Engine.Close())

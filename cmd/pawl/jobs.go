@@ -19,6 +19,7 @@ import (
 type jobsCmd struct {
 	Ls      jobsLsCmd      `cmd:"" aliases:"list" help:"List jobs by name."`
 	Put     jobsPutCmd     `cmd:"" help:"Store a job, new or in place of the one of its name."`
+	Sync    jobsSyncCmd    `cmd:"" help:"Store the jobs of a file, and remove those that it no longer has."`
 	Rm      jobsRmCmd      `cmd:"" help:"Remove jobs and their pending runs."`
 	Run     jobsRunCmd     `cmd:"" help:"Make a run of a job now."`
 	Enable  jobsEnableCmd  `cmd:"" help:"Let jobs make runs again."`

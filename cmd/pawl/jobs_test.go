@@ -54,6 +54,42 @@ func TestJobsPutAndList(t *testing.T) {
 	}
 }
 
+// D-206
+func TestJobsSync(t *testing.T) {
+	d := onSQLite(t)
+	d.must("", "jobs", "put", "by hand", "--schedule", "@daily", "--topic", "t")
+	const file = `[{"name": "a", "schedule": "0 6 * * *", "zone": "Europe/Berlin", "topic": "t", "payload": "{}", "spread": "90s", "overlap": "skip", "headers": {"h": "v"}},
+		{"name": "b", "schedule": "@hourly", "topic": "t", "payload_base64": "/w=="}]`
+	if out := d.must(file, "jobs", "sync", "-", "--owner", "shop", "--dry-run"); out != "a  would be stored\nb  would be stored\n" {
+		t.Errorf("dry run: %q", out)
+	}
+	if out := d.must(file, "jobs", "sync", "-", "--owner", "shop"); out != "a  stored\nb  stored\n" {
+		t.Errorf("first: %q", out)
+	}
+	if a := d.jobOf("a"); a.Owner != "shop" || a.SpreadSeconds != 90 || a.Overlap != "skip" || a.Headers["h"] != "v" || a.PayloadBytes != 2 || a.Zone != "Europe/Berlin" {
+		t.Errorf("%+v", a)
+	}
+	if b := d.jobOf("b"); b.PayloadBytes != 1 {
+		t.Errorf("%+v", b)
+	}
+	if out := d.must(`[{"name": "a", "schedule": "0 7 * * *", "topic": "t"}]`, "jobs", "sync", "-", "--owner", "shop", "--json"); out != `{"stored":["a"],"unchanged":[],"removed":["b"]}`+"\n" {
+		t.Errorf("second: %q", out)
+	}
+	if hand := d.jobOf("by hand"); hand.Name == "" || hand.Owner != "" {
+		t.Errorf("%+v", hand)
+	}
+	for body, want := range map[string]string{
+		`[{"name": "a", "sched": "@daily"}]`: `unknown field "sched"`, `{`: "unexpected EOF", `[{"name": "a", "spread": "soon"}]`: `job "a": spread`,
+	} {
+		if r := d.run(body, "jobs", "sync", "-", "--owner", "shop"); r.code != exitUsage || !strings.Contains(r.stderr, want) {
+			t.Errorf("%s: %+v", body, r)
+		}
+	}
+	if r := d.run(`[{"name": "a", "schedule": "@daily", "topic": "t"}]`, "jobs", "sync", "-", "--owner", "other"); r.code == exitOK || !strings.Contains(r.stderr, `"a" of "shop"`) {
+		t.Errorf("another's: %+v", r)
+	}
+}
+
 func TestJobsRunAndRuns(t *testing.T) {
 	d := onSQLite(t)
 	d.must("", "jobs", "put", "n", "--schedule", "0 0 1 1 *", "--topic", "t")

@@ -33,6 +33,7 @@ const TimerKey = 255
 // Of jobs.
 const (
 	JobName  = 255            // characters
+	JobOwner = 200            // characters
 	Misfires = 1000           // runs that are caught up
 	Spread   = 24 * time.Hour // of the runs of a schedule
 )

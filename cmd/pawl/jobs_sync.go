@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
+	"github.com/bravellian/pawl/job"
+)
+
+// jobsSyncCmd is "pawl jobs sync".
+type jobsSyncCmd struct {
+	File   string `arg:"" placeholder:"FILE" help:"JSON: an array of jobs, - for standard input."`
+	Owner  string `required:"" placeholder:"NAME" help:"Whose jobs these are: those that NAME declared before and that FILE lacks are removed."`
+	DryRun bool   `help:"Change nothing, and say what would be done."`
+
+	migrateFlag
+}
+
+// Help is printed by --help.
+func (*jobsSyncCmd) Help() string {
+	return `Stores the jobs that a file declares and removes those of the same owner that it no
+longer does. Jobs of nobody that it declares become the owner's; one of another owner is
+an error.
+
+    [{"name": "report", "schedule": "0 6 * * MON-FRI", "zone": "Europe/Berlin", "topic": "report", "payload": "{}"},
+     {"name": "sync", "schedule": "@every 90s", "topic": "sync", "overlap": "skip", "spread": "10s"}]
+
+Fields: name, schedule, zone, topic, payload or payload_base64, headers, queue, priority,
+misfire (once, none, all), misfire_limit, overlap (allow, skip), spread.`
+}
+
+// declaredJob is a job of the file.
+type declaredJob struct {
+	job.Job
+	Payload string `json:"payload"`
+	Binary  []byte `json:"payload_base64"`
+	Spread  string `json:"spread"`
+}
+
+// Run syncs the jobs of a file.
+func (c *jobsSyncCmd) Run(ctx context.Context, a *app, g *options) error {
+	jobs, err := c.read(a.stdin)
+	if err != nil {
+		return err
+	}
+	s, err := g.open(ctx, opening{make: true, migrate: c.Migrate})
+	if err != nil {
+		return err
+	}
+	done, err := s.jobs().Sync(ctx, c.Owner, jobs, job.SyncOptions{DryRun: c.DryRun})
+	if err := s.close(err); err != nil {
+		return err
+	}
+	if g.JSON {
+		return a.printJSON(done)
+	}
+	for _, part := range []struct {
+		what  string
+		names []string
+	}{{"stored", done.Stored}, {"removed", done.Removed}, {"unchanged", done.Unchanged}} {
+		what := part.what
+		if c.DryRun && what != "unchanged" {
+			what = "would be " + what
+		}
+		for _, name := range part.names {
+			if _, err := fmt.Fprintln(a.stdout, terminal.Clean(name+"  "+what)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// read reads the file.
+func (c *jobsSyncCmd) read(stdin io.Reader) ([]job.Job, error) {
+	from := stdin
+	if c.File != "-" {
+		file, err := os.Open(c.File)
+		if err != nil {
+			return nil, usage("%w", err)
+		}
+		defer file.Close()
+		from = file
+	}
+	decoder := json.NewDecoder(from)
+	decoder.DisallowUnknownFields()
+	var declared []declaredJob
+	if err := decoder.Decode(&declared); err != nil {
+		return nil, usage("%s: %w", c.File, err)
+	}
+	jobs := make([]job.Job, len(declared))
+	for i, d := range declared {
+		jobs[i] = d.Job
+		jobs[i].Payload = d.Binary
+		if d.Payload != "" {
+			jobs[i].Payload = []byte(d.Payload)
+		}
+		if d.Spread == "" {
+			continue
+		}
+		spread, err := time.ParseDuration(d.Spread)
+		if err != nil {
+			return nil, usage("job %q: spread: %w", d.Name, err)
+		}
+		jobs[i].Spread = spread
+	}
+	return jobs, nil
+}

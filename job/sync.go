@@ -1,0 +1,227 @@
+package job
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/bravellian/pawl/internal/audit"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/limits"
+	"github.com/bravellian/pawl/internal/worker"
+	"github.com/bravellian/pawl/lease"
+)
+
+// ErrOwned is returned by Sync for a job that belongs to another owner.
+var ErrOwned = errors.New("job belongs to another owner")
+
+// OwnerHeader names the owner of a job in the messages of its runs: who declared it by Sync.
+const OwnerHeader = "pawl-job-owner"
+
+// SyncOptions adjust Sync. The zero value is right for most programs.
+type SyncOptions struct {
+	// DryRun changes nothing: the result is what would have been done.
+	DryRun bool
+}
+
+// Synced is what Sync did: names of jobs, in order.
+type Synced struct {
+	Stored    []string `json:"stored"`    // new or changed
+	Unchanged []string `json:"unchanged"` // as they were
+	Removed   []string `json:"removed"`   // with their pending runs
+}
+
+// syncLease is how long a process that stalls keeps others from syncing: longer than a
+// transaction may take, so that none ends after its lease.
+const syncLease = 2 * time.Minute
+
+// Sync stores the jobs that a program declares, as Put does, and removes those that it declared
+// before under this owner, a name of 1–200 characters, and no longer does. Up to 50 changes are one
+// transaction. Processes that do it at once, of several versions of the program, take turns: the
+// last one's jobs stay. Jobs stored by Put have no owner: Sync takes over those that it
+// declares, and leaves others alone; storing a job by Put takes it from its owner.
+//
+// Errors: pawl.ErrInvalid for a job that Put would refuse, or a name given twice; ErrOwned for a
+// job of another owner: nothing was changed then. After other errors call it again.
+func (j *Jobs) Sync(ctx context.Context, owner string, jobs []Job, opts SyncOptions) (Synced, error) {
+	if err := engine.CheckText("owner", owner, limits.JobOwner, true); err != nil {
+		return Synced{}, err
+	}
+	jobs, err := declared(jobs)
+	if err != nil {
+		return Synced{}, err
+	}
+	if opts.DryRun {
+		plan, err := j.compare(ctx, owner, jobs)
+		return plan.done, err
+	}
+	l, err := lease.New(j.db, lease.ManagerOptions{Logger: j.opts.Logger}).AcquireWait(ctx, "pawl.jobs.sync/"+owner, lease.Options{Duration: syncLease})
+	if err != nil {
+		return Synced{}, err
+	}
+	done, err := j.sync(ctx, owner, jobs, l)
+	return done, errors.Join(err, l.Close(ctx))
+}
+
+// declared are valid jobs by name.
+func declared(jobs []Job) ([]Job, error) {
+	jobs = slices.Clone(jobs)
+	slices.SortFunc(jobs, func(a, b Job) int { return cmp.Compare(a.Name, b.Name) })
+	for i := range jobs {
+		if err := jobs[i].check(); err != nil {
+			return nil, fmt.Errorf("job %q: %w", jobs[i].Name, err)
+		}
+		if i > 0 && jobs[i].Name == jobs[i-1].Name {
+			return nil, engine.Invalid("jobs", "%q is given twice", jobs[i].Name)
+		}
+	}
+	return jobs, nil
+}
+
+// syncPlan is what a Sync has to do.
+type syncPlan struct {
+	done Synced
+	put  []*storing // those to be stored
+}
+
+// compare compares what is declared with what is stored.
+func (j *Jobs) compare(ctx context.Context, owner string, jobs []Job) (plan syncPlan, err error) {
+	now, err := j.now(ctx)
+	if err != nil {
+		return plan, err
+	}
+	stored, err := j.all(ctx)
+	if err != nil {
+		return plan, err
+	}
+	plan.done = Synced{Stored: []string{}, Unchanged: []string{}, Removed: []string{}}
+	for i := range jobs {
+		s, err := j.storing(&jobs[i], owner, now)
+		if err != nil {
+			return plan, fmt.Errorf("job %q: %w", jobs[i].Name, err)
+		}
+		have, known := stored[jobs[i].Name]
+		delete(stored, jobs[i].Name)
+		switch {
+		case known && have.owner != "" && have.owner != owner:
+			return plan, fmt.Errorf("%w: %q of %q", ErrOwned, jobs[i].Name, have.owner)
+		case known && have.same(s):
+			plan.done.Unchanged = append(plan.done.Unchanged, jobs[i].Name)
+		default:
+			plan.done.Stored = append(plan.done.Stored, jobs[i].Name)
+			plan.put = append(plan.put, s)
+		}
+	}
+	for name, have := range stored {
+		if have.owner == owner {
+			plan.done.Removed = append(plan.done.Removed, name)
+		}
+	}
+	slices.Sort(plan.done.Removed)
+	return plan, nil
+}
+
+// syncChunk is how many jobs one transaction changes: SQL Server takes 2,100 parameters.
+const syncChunk = 50
+
+// sync does what compare finds, while the lease is held.
+func (j *Jobs) sync(ctx context.Context, owner string, jobs []Job, l *lease.Lease) (Synced, error) {
+	var plan syncPlan
+	err := engine.Repeat(ctx, nil, func() (err error) {
+		if plan, err = j.compare(ctx, owner, jobs); err != nil {
+			return err
+		}
+		for chunk := range slices.Chunk(plan.changes(ctx), syncChunk) {
+			if err := j.doWhile(ctx, l, slices.Concat(chunk...)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return Synced{}, err
+	}
+	for _, s := range plan.put {
+		s.template.Ran(ctx, nil)
+	}
+	if len(plan.put)+len(plan.done.Removed) > 0 {
+		j.db.Notify(worker.ScheduleQueue)
+	}
+	j.log.InfoContext(ctx, "jobs synced", "owner", owner, "stored", len(plan.put), "removed", len(plan.done.Removed), "unchanged", len(plan.done.Unchanged))
+	return plan.done, nil
+}
+
+// doWhile runs calls unless the lease is lost.
+func (j *Jobs) doWhile(ctx context.Context, l *lease.Lease, calls []*engine.Call) error {
+	if err := l.Err(); err != nil {
+		return err
+	}
+	return j.db.Do(ctx, calls...)
+}
+
+// changes are the calls that change each job.
+func (p *syncPlan) changes(ctx context.Context) (all [][]*engine.Call) {
+	for _, s := range p.put {
+		all = append(all, append(s.template.LaneCalls(), s.call(ctx)))
+	}
+	for _, name := range p.done.Removed {
+		all = append(all, []*engine.Call{engine.Ask(op.JobDelete{Name: name, Note: audit.New(ctx, target(name)).Op()})})
+	}
+	return all
+}
+
+// storedJob is a job as it is stored, and whose it is.
+type storedJob struct {
+	op.Job
+	owner string
+}
+
+// all reads every job by its name.
+func (j *Jobs) all(ctx context.Context) (map[string]storedJob, error) {
+	all := map[string]storedJob{}
+	most := engine.ListLimit(math.MaxInt)
+	for after := ""; ; {
+		page, err := engine.Query(ctx, j.db, op.JobList{After: after, Most: most})
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range page {
+			all[row.Name] = storedJob{row, ownerOf(row.Headers)}
+		}
+		if len(page) < most {
+			return all, nil
+		}
+		after = page[len(page)-1].Name
+	}
+}
+
+// ownerOf returns the owner that headers name, "" for none.
+func ownerOf(headers *string) string {
+	var all map[string]string
+	if headers == nil || json.Unmarshal([]byte(*headers), &all) != nil {
+		return ""
+	}
+	return all[OwnerHeader]
+}
+
+// same reports whether storing would change nothing.
+func (have *storedJob) same(s *storing) bool {
+	is, want := have.JobSpec, s.spec
+	is.ID, want.ID = [16]byte{}, [16]byte{}
+	headers := func(text *string) (all map[string]string) {
+		if text != nil {
+			_ = json.Unmarshal([]byte(*text), &all)
+		}
+		return all
+	}
+	return is.Topic == want.Topic && string(is.Payload) == string(want.Payload) && maps.Equal(headers(is.Headers), headers(want.Headers)) &&
+		is.Schedule == want.Schedule && is.Zone == want.Zone && is.Misfire == want.Misfire && is.MisfireLimit == want.MisfireLimit && is.Overlap == want.Overlap &&
+		is.Spread == want.Spread && is.Shift == want.Shift && engine.LaneID(have.Queue, have.Priority) == s.template.Lane() && (!have.Enabled || have.NextTime != nil)
+}
