@@ -134,10 +134,7 @@ func drainWith(ctx context.Context, db engine.DB, n int, opts outbox.Options, re
 // handle registers a handler for every topic.
 func handle(o *outbox.Outbox, note func()) {
 	for _, t := range topics() {
-		o.Handle(t, outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
-			note()
-			return nil
-		}))
+		o.Handle(t, noting(note))
 	}
 }
 
