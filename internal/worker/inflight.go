@@ -30,10 +30,10 @@ type inflight[M any] struct {
 	spare      []Attempt          // room for those of a claim
 	settling   []settlingClaim[M] // collected, not yet settled; used by the main cycle only
 
-	slotsOf         func(topic string) *Slots // nil: no topic has a limit
-	limited         map[*Slots]*limited[M]
-	waitingForSlots int  // of those that wait
-	keepAll         bool // nothing is put back because it waits for a slot
+	slotsOf   func(topic string) *Slots // nil: no topic has a limit
+	limited   map[*Slots]*limited[M]
+	uncounted int  // of those that wait: they keep no others from being claimed
+	keepAll   bool // nothing is put back because it waits for a slot
 }
 
 // settlingClaim is results of a claim that are being written to the database.
@@ -84,8 +84,8 @@ func (l *inflight[M]) finishLocked(done ended[M], r result, a *Attempt) (wanted 
 	if done.from == nil || !done.from.slots.own {
 		l.tasks.running--
 	}
-	if done.from != nil && done.took > 0 {
-		done.from.ended(done.took)
+	if done.from != nil {
+		l.endedLocked(done.from, done.took)
 	}
 	if c.states[r.index] == gone {
 		return false
@@ -129,6 +129,7 @@ func (l *inflight[M]) take(s *Settlement, now time.Time, all bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.signalled = false
+	l.relieveLocked(now)
 	s.Releases, l.unknown = append(s.Releases, l.unknown...), nil
 	for c := range l.claims {
 		if len(c.done) == 0 || !(all || now.Sub(c.first) >= l.flushAfterLocked(c)) {
@@ -260,13 +261,13 @@ func (l *inflight[M]) capacityLocked() int {
 	return l.slots + min(l.rate.within(prefetchTime), l.batch)
 }
 
-// heldLocked returns how many items wait and run. Those that wait for slots are bounded by
-// themselves, unless everything is kept, and so are those that have slots of their own.
+// heldLocked returns how many items wait and run, without those that have slots of their own
+// and the first that wait for any, unless everything is kept.
 func (l *inflight[M]) heldLocked() (waiting, running int) {
 	if l.keepAll {
 		return l.waiting, l.running
 	}
-	return l.waiting - l.waitingForSlots, l.tasks.running
+	return l.waiting - l.uncounted, l.tasks.running
 }
 
 // room returns how many items to claim now. A round trip that is made anyway takes what

@@ -8,12 +8,14 @@ import (
 // limited has the items of topics that share slots. They wait here for a slot, so that they
 // take no handler from others meanwhile. The lock of inflight guards it.
 type limited[M any] struct {
-	slots  *Slots
-	items  []waitingItem[M] // in order
-	listed bool             // among those that may have a free slot
-	freed  func()           // lists it again
-	took   time.Duration    // how long an item has its slot, smoothed; 0: not known yet
-	booked time.Time        // when what was put back will have been handled
+	slots    *Slots
+	items    []waitingItem[M] // in order
+	listed   bool             // among those that may have a free slot
+	freed    func()           // lists it again
+	running  int              // here
+	took     time.Duration    // how long an item has its slot, smoothed; 0: not known yet
+	progress time.Time        // when one last got or gave back a slot, or began to wait
+	booked   time.Time        // when what was put back will have been handled
 }
 
 // waitingItem is an item of a claim.
@@ -38,11 +40,9 @@ func (l *inflight[M]) limitedBy(s *Slots) *limited[M] {
 }
 
 // divideLocked takes the items of limited topics out of those of a claim that any worker may
-// begin. What is more than can be used soon is put back for later, so that it keeps nobody
-// else's items from being claimed.
+// begin.
 func (l *inflight[M]) divideLocked(c *claim[M]) {
 	c.plain = make([]int, 0, len(c.items))
-	now := time.Now()
 	for i := range c.items {
 		slots := l.slotsOf(c.items[i].Topic)
 		if slots == nil {
@@ -50,39 +50,43 @@ func (l *inflight[M]) divideLocked(c *claim[M]) {
 			continue
 		}
 		g := l.limitedBy(slots)
-		if !l.keepAll && len(g.items) >= g.most() {
-			l.putBackLocked(c, i, g.turn(now))
-			continue
+		if g.running+len(g.items) == 0 {
+			g.progress = time.Now()
 		}
 		g.items = append(g.items, waitingItem[M]{c, i})
-		l.waitingForSlots++
+		if len(g.items) <= g.allowed() {
+			l.uncounted++
+		}
 		l.tasks.list(g)
 	}
 }
 
-// most returns how many items may wait for slots: as many again as run, and as many as are
-// handled until more can have been claimed.
-func (g *limited[M]) most() int {
-	if g.took == 0 {
-		return 2 * g.slots.limit
-	}
-	return g.slots.limit * int(max(prefetchTime/g.took, 2))
-}
+// allowed is how many items may wait for slots without keeping others from being claimed.
+func (g *limited[M]) allowed() int { return 2 * g.slots.limit }
 
-// ended records how long an item had its slot.
-func (g *limited[M]) ended(took time.Duration) {
-	if g.took == 0 {
-		g.took = took
+// relieveLocked puts back what will wait for its slot longer than what is claimed ahead
+// should: until then it keeps others from being claimed, and other processes from having it.
+func (l *inflight[M]) relieveLocked(now time.Time) {
+	if l.keepAll || l.stopped {
+		return
 	}
-	g.took = max((7*g.took+took)/8, 1)
+	for _, g := range l.limited {
+		took := max(g.took, 1)
+		if g.running+len(g.items) > 0 { // none may have ended yet
+			took = max(took, now.Sub(g.progress))
+		}
+		soon := max(g.allowed(), g.slots.limit*int(prefetchTime/took))
+		for _, late := range g.items[min(soon, len(g.items)):] {
+			l.putBackLocked(late, g.turn(now, took))
+		}
+		g.items = slices.Delete(g.items, min(soon, len(g.items)), len(g.items))
+	}
 }
 
 const (
 	// turnStep keeps what is put back together: each delay is a run of its own in the
 	// database.
 	turnStep = 250 * time.Millisecond
-	// firstTurn is the delay while nothing is known.
-	firstTurn = time.Second
 	// longestTurn bounds the delay: another process may have slots free by then.
 	longestTurn = time.Minute
 )
@@ -90,29 +94,51 @@ const (
 // turn returns when an item that is put back is to be claimed again: when those that were
 // put back before it will have been handled, somewhat earlier since slots must not wait for
 // it.
-func (g *limited[M]) turn(now time.Time) time.Duration {
-	if g.took == 0 {
-		return firstTurn
-	}
+func (g *limited[M]) turn(now time.Time, took time.Duration) time.Duration {
 	if g.booked.Before(now) {
 		g.booked = now
 	}
-	g.booked = g.booked.Add(g.took * 4 / 5 / time.Duration(g.slots.limit))
+	g.booked = g.booked.Add(took * 4 / 5 / time.Duration(g.slots.limit))
 	if latest := now.Add(longestTurn); g.booked.After(latest) {
 		g.booked = latest
 	}
 	return max(g.booked.Sub(now).Truncate(turnStep), turnStep)
 }
 
-// putBackLocked records that an item of a new claim is to be put back.
-func (l *inflight[M]) putBackLocked(c *claim[M], index int, delay time.Duration) {
+// putBackLocked records that an item that waits for a slot is to be put back.
+func (l *inflight[M]) putBackLocked(late waitingItem[M], delay time.Duration) {
 	l.waiting--
-	c.states[index] = finished
+	c := late.claim
+	if c.states[late.index] == gone {
+		return
+	}
+	c.states[late.index] = finished
 	c.open--
-	c.done = append(c.done, result{index: index, outcome: released, delay: delay, notStarted: true})
+	c.done = append(c.done, result{index: late.index, outcome: released, delay: delay, notStarted: true})
 	if len(c.done) == 1 {
 		c.first = time.Now()
-		l.signalLocked()
+	}
+}
+
+// takenLocked records that an item of a limited topic begins.
+func (l *inflight[M]) takenLocked(g *limited[M]) {
+	if len(g.items) < g.allowed() {
+		l.uncounted--
+	}
+	if g.running++; g.running == 1 {
+		g.progress = time.Now()
+	}
+}
+
+// endedLocked records that one ended, and how long it had its slot; 0 if it had none.
+func (l *inflight[M]) endedLocked(g *limited[M], took time.Duration) {
+	g.running--
+	if took > 0 {
+		g.progress = time.Now()
+		if g.took == 0 {
+			g.took = took
+		}
+		g.took = max((7*g.took+took)/8, 1)
 	}
 }
 

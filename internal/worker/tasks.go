@@ -147,7 +147,7 @@ func (l *inflight[M]) nextTaskLocked() (t task[M], ok bool) {
 	}
 	l.waiting--
 	if t.from != nil {
-		l.waitingForSlots--
+		l.takenLocked(t.from)
 	}
 	l.running++ // finishLocked decrements it
 	t.item, t.deadline, t.late = &t.claim.items[t.index], t.claim.deadline, l.stopped
