@@ -268,11 +268,11 @@ func testSuspectsInSQL(t *testing.T, e dbtest.Engine) {
 	claim := func(want int) {
 		t.Helper()
 		owner := outbox.NewOwnerToken()
-		query := "SELECT * FROM %s('%s', 60, 100)"
+		query := "SELECT * FROM %soutbox_claim('%s', 60, 100)"
 		if e.Name == "sqlserver" {
-			query = "EXEC %s '%s', 60, 100"
+			query = "EXEC %soutbox_claim '%s', 60, 100"
 		}
-		if n := f.rows(fmt.Sprintf(query, f.db.Table("outbox_claim"), owner)); n != want {
+		if n := f.rows(fmt.Sprintf(query, f.db.Table(""), owner)); n != want {
 			t.Fatalf("claimed %d, want %d", n, want)
 		}
 	}
