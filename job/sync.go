@@ -213,8 +213,7 @@ func ownerOf(headers *string) string {
 
 // same reports whether storing would change nothing.
 func (have *storedJob) same(s *storing) bool {
-	is, want := have.JobSpec, s.spec
-	is.ID, want.ID = [16]byte{}, [16]byte{}
+	is, want := &have.JobSpec, &s.spec
 	headers := func(text *string) (all map[string]string) {
 		if text != nil {
 			_ = json.Unmarshal([]byte(*text), &all)

@@ -38,9 +38,9 @@ func TestBatchesFollowEachOther(t *testing.T) {
 			}()
 		}
 		for i := range 10 {
-			want := []time.Duration{1100, 1100, 2100, 2100, 2100, 2100, 3100, 3100, 3100, 3100}[i] * time.Millisecond
-			if got := <-ended; got != want {
-				t.Errorf("result %d after %v, want %v", i, got, want)
+			want := []int64{1100, 1100, 2100, 2100, 2100, 2100, 3100, 3100, 3100, 3100}[i]
+			if got := <-ended; got.Milliseconds() != want {
+				t.Errorf("result %d after %v, want %d ms", i, got, want)
 			}
 		}
 		if len(sizes) != 3 || sizes[0] != 2 || sizes[1] != 4 || sizes[2] != 4 {

@@ -49,10 +49,10 @@ func handing(t *testing.T, e dbtest.Engine) (*fixture, *handoverDB) {
 // server never while messages come faster than it claims them.
 func (f *fixture) handOver(db *handoverDB, m outbox.Message) (id outbox.MessageID) {
 	f.t.Helper()
-	tries := time.Duration(0)
+	pause := time.Duration(0)
 	dbtest.Until(f.t, "a message is handed over", func() bool {
-		time.Sleep(min(tries, 50) * 10 * time.Millisecond)
-		tries++
+		time.Sleep(pause)
+		pause = min(pause+10*time.Millisecond, time.Second/2)
 		before := db.written.Load()
 		var err error
 		if id, err = f.Enqueue(f.ctx(), m); err != nil && !errors.Is(err, engine.ErrCommitUnknown) {
