@@ -15,7 +15,8 @@ type limited[M any] struct {
 	running  int              // here
 	took     time.Duration    // how long an item has its slot, smoothed; 0: not known yet
 	progress time.Time        // when one last got or gave back a slot, or began to wait
-	booked   time.Time        // when what was put back will have been handled
+	away     int              // put back and not claimed again, about
+	booked   time.Time        // when those will have been handled
 }
 
 // waitingItem is an item of a claim.
@@ -53,6 +54,7 @@ func (l *inflight[M]) divideLocked(c *claim[M]) {
 		if g.running+len(g.items) == 0 {
 			g.progress = time.Now()
 		}
+		g.away = max(g.away-1, 0)
 		g.items = append(g.items, waitingItem[M]{c, i})
 		if len(g.items) <= g.allowed() {
 			l.uncounted++
@@ -87,8 +89,12 @@ const (
 	// turnStep keeps what is put back together: each delay is a run of its own in the
 	// database.
 	turnStep = 250 * time.Millisecond
-	// longestTurn bounds the delay: another process may have slots free by then.
-	longestTurn = time.Minute
+	// longestTurn bounds the delay, since slots may be free sooner than was thought: a few
+	// items come back after shortestBound, more of them so that claims bring no more than
+	// comingBack a second for nothing.
+	longestTurn   = time.Minute
+	shortestBound = 2 * time.Second
+	comingBack    = 50
 )
 
 // turn returns when an item that is put back is to be claimed again: when those that were
@@ -98,8 +104,10 @@ func (g *limited[M]) turn(now time.Time, took time.Duration) time.Duration {
 	if g.booked.Before(now) {
 		g.booked = now
 	}
+	g.away++
 	g.booked = g.booked.Add(took * 4 / 5 / time.Duration(g.slots.limit))
-	if latest := now.Add(longestTurn); g.booked.After(latest) {
+	bound := min(max(time.Duration(g.away)*time.Second/comingBack, shortestBound), longestTurn)
+	if latest := now.Add(bound); g.booked.After(latest) {
 		g.booked = latest
 	}
 	return max(g.booked.Sub(now).Truncate(turnStep), turnStep)
