@@ -50,10 +50,3 @@ func limited(o *outbox.Outbox, note func()) {
 }
 
 func relay(o *outbox.Outbox, note func()) { o.Handle("*", noting(note)) }
-
-func noting(note func()) outbox.Handler {
-	return outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
-		note()
-		return nil
-	})
-}

@@ -138,6 +138,14 @@ func handle(o *outbox.Outbox, note func()) {
 	}
 }
 
+// noting is a handler that notes each message.
+func noting(note func()) outbox.Handler {
+	return outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
+		note()
+		return nil
+	})
+}
+
 func exactly(n int, handled, acked int64) error {
 	if handled != int64(n) || acked != int64(n) {
 		return fmt.Errorf("%d messages: %d handled, %d acked", n, handled, acked)

@@ -98,7 +98,7 @@ func info(s *op.Job, unread error) Info {
 	if !i.LastRunID.IsZero() {
 		i.LastRunStatus = statusOf(s.LastRunStatus)
 	}
-	if s.Headers != nil && json.Unmarshal([]byte(*s.Headers), &i.Headers) == nil {
+	if i.Headers = headersOf(s.Headers); i.Headers != nil {
 		i.Owner = i.Headers[OwnerHeader]
 		delete(i.Headers, Header)
 		delete(i.Headers, OwnerHeader)
@@ -110,6 +110,14 @@ func info(s *op.Job, unread error) Info {
 		i.Unreadable = fault.Error()
 	}
 	return i
+}
+
+// headersOf returns headers as they are stored, nil for none and for what cannot be read.
+func headersOf(text *string) (all map[string]string) {
+	if text == nil || json.Unmarshal([]byte(*text), &all) != nil {
+		return nil
+	}
+	return all
 }
 
 // Next returns the next n nominal times of a job, by its schedule, without its Spread. There are

@@ -3,7 +3,6 @@ package job
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -193,7 +192,7 @@ func (j *Jobs) all(ctx context.Context) (map[string]storedJob, error) {
 			return nil, err
 		}
 		for _, row := range page {
-			all[row.Name] = storedJob{row, ownerOf(row.Headers)}
+			all[row.Name] = storedJob{row, headersOf(row.Headers)[OwnerHeader]}
 		}
 		if len(page) < most {
 			return all, nil
@@ -202,25 +201,10 @@ func (j *Jobs) all(ctx context.Context) (map[string]storedJob, error) {
 	}
 }
 
-// ownerOf returns the owner that headers name, "" for none.
-func ownerOf(headers *string) string {
-	var all map[string]string
-	if headers == nil || json.Unmarshal([]byte(*headers), &all) != nil {
-		return ""
-	}
-	return all[OwnerHeader]
-}
-
 // same reports whether storing would change nothing.
 func (have *storedJob) same(s *storing) bool {
 	is, want := &have.JobSpec, &s.spec
-	headers := func(text *string) (all map[string]string) {
-		if text != nil {
-			_ = json.Unmarshal([]byte(*text), &all)
-		}
-		return all
-	}
-	return is.Topic == want.Topic && string(is.Payload) == string(want.Payload) && maps.Equal(headers(is.Headers), headers(want.Headers)) &&
+	return is.Topic == want.Topic && string(is.Payload) == string(want.Payload) && maps.Equal(headersOf(is.Headers), headersOf(want.Headers)) &&
 		is.Schedule == want.Schedule && is.Zone == want.Zone && is.Misfire == want.Misfire && is.MisfireLimit == want.MisfireLimit && is.Overlap == want.Overlap &&
 		is.Spread == want.Spread && is.Shift == want.Shift && engine.LaneID(have.Queue, have.Priority) == s.template.Lane() && (!have.Enabled || have.NextTime != nil)
 }

@@ -132,7 +132,7 @@ func (b *batcher) run(ctx context.Context, batch *messageBatch) {
 	started := b.await(ctx, batch)
 	b.close(batch)
 	if !started {
-		batch.fail(worker.PutBack(0))
+		batch.results = batch.all(worker.PutBack(0))
 		return
 	}
 	defer func() { <-b.calls }()
@@ -166,12 +166,13 @@ func (b *batcher) close(batch *messageBatch) {
 	}
 }
 
-// fail gives every message the same result.
-func (batch *messageBatch) fail(err error) {
-	batch.results = make(map[*Message]error, len(batch.members))
+// all gives every message the same result.
+func (batch *messageBatch) all(err error) map[*Message]error {
+	results := make(map[*Message]error, len(batch.members))
 	for _, m := range batch.members {
-		batch.results[m.message] = err
+		results[m.message] = err
 	}
+	return results
 }
 
 // call calls the handler and returns the results by message.
@@ -188,12 +189,11 @@ func (b *batcher) call(batch *messageBatch) map[*Message]error {
 	for i, m := range batch.members {
 		messages[i] = m.message
 	}
-	results, err := callBatch(ctx, b.handler, slices.Clone(messages))
+	results, err := callBatch(ctx, b.handler, messages)
 	if err != nil {
-		batch.fail(err)
-		return batch.results
+		return batch.all(err)
 	}
-	all := make(map[*Message]error, len(messages))
+	all := make(map[*Message]error, len(results))
 	for i, m := range batch.members {
 		all[m.message] = ofMember(ctx, m, results[i])
 	}

@@ -77,18 +77,15 @@ type route struct {
 // other handler than their own. Run returns errors of registration, such as a second handler for
 // a topic. Registering after Run has begun panics.
 func (o *Outbox) Handle(topic string, h Handler, opts ...HandlerOptions) {
-	var err error
+	err := checkHandlerOptions(opts)
 	if h == nil {
 		err = engine.Invalid("handler", "nil")
-	}
-	if err == nil {
-		err = checkHandlerOptions(opts)
 	}
 	o.handlers.add(topic, err, func() route { return o.route(h, opts) })
 }
 
 // add adds the route of a topic, unless there was an error.
-func (r *registry) add(topic string, err error, make func() route) {
+func (r *registry) add(topic string, err error, build func() route) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.started {
@@ -109,7 +106,7 @@ func (r *registry) add(topic string, err error, make func() route) {
 	if r.topics == nil {
 		r.topics = map[string]route{}
 	}
-	rt := make()
+	rt := build()
 	r.topics[topic] = rt
 	r.limited = r.limited || rt.slots != nil
 	if _, pattern := topics.Pattern(topic); pattern {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"time"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/input"
@@ -70,7 +69,7 @@ func (c *enqueueCmd) Run(ctx context.Context, a *app, g *options) error {
 	if _, err := g.target(ctx); err != nil {
 		return err // before anyone types the input
 	}
-	r, name, err := c.open(a)
+	r, name, err := a.openInput(c.File)
 	if err != nil {
 		return err
 	}
@@ -96,16 +95,6 @@ func (c *enqueueCmd) Run(ctx context.Context, a *app, g *options) error {
 		_, err = fmt.Fprintf(a.stdout, "%s enqueued\n", several(run.stored, "message"))
 	}
 	return err
-}
-
-// open returns the input and its name.
-func (c *enqueueCmd) open(a *app) (io.ReadCloser, string, error) {
-	if c.File != "" && c.File != "-" {
-		f, err := os.Open(c.File)
-		return f, c.File, err
-	}
-	a.sayIfTyped()
-	return io.NopCloser(a.stdin), "standard input", nil
 }
 
 // feed reads the input and has it stored.

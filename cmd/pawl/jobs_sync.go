@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 	"time"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
@@ -44,7 +42,7 @@ type declaredJob struct {
 
 // Run syncs the jobs of a file.
 func (c *jobsSyncCmd) Run(ctx context.Context, a *app, g *options) error {
-	jobs, err := c.read(a.stdin)
+	jobs, err := c.read(a)
 	if err != nil {
 		return err
 	}
@@ -77,21 +75,17 @@ func (c *jobsSyncCmd) Run(ctx context.Context, a *app, g *options) error {
 }
 
 // read reads the file.
-func (c *jobsSyncCmd) read(stdin io.Reader) ([]job.Job, error) {
-	from := stdin
-	if c.File != "-" {
-		file, err := os.Open(c.File)
-		if err != nil {
-			return nil, usage("%w", err)
-		}
-		defer file.Close()
-		from = file
+func (c *jobsSyncCmd) read(a *app) ([]job.Job, error) {
+	from, name, err := a.openInput(c.File)
+	if err != nil {
+		return nil, usage("%w", err)
 	}
+	defer from.Close()
 	decoder := json.NewDecoder(from)
 	decoder.DisallowUnknownFields()
 	var declared []declaredJob
 	if err := decoder.Decode(&declared); err != nil {
-		return nil, usage("%s: %w", c.File, err)
+		return nil, usage("%s: %w", name, err)
 	}
 	jobs := make([]job.Job, len(declared))
 	for i, d := range declared {

@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -43,6 +45,16 @@ func (h *headers) Decode(k *kong.DecodeContext) error {
 
 func (f *messageFlags) message(topic, correlationID string) outbox.Message {
 	return outbox.Message{Topic: topic, CorrelationID: correlationID, Queue: f.Queue, Priority: f.Priority, Headers: f.Header}
+}
+
+// openInput returns a file, or standard input for "" and "-", and its name.
+func (a *app) openInput(file string) (io.ReadCloser, string, error) {
+	if file != "" && file != "-" {
+		f, err := os.Open(file)
+		return f, file, err
+	}
+	a.sayIfTyped()
+	return io.NopCloser(a.stdin), "standard input", nil
 }
 
 // readPayload gives a message the payload that --data says: the text itself or,

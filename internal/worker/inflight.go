@@ -81,7 +81,7 @@ func (l *inflight[M]) finishLocked(done ended[M], r result, a *Attempt) (wanted 
 	c := done.claim
 	l.running--
 	l.rate.finished++
-	if done.from == nil || !done.from.slots.own {
+	if done.from.counted() {
 		l.tasks.running--
 	}
 	if done.from != nil {
@@ -103,9 +103,7 @@ func (l *inflight[M]) finishLocked(done ended[M], r result, a *Attempt) (wanted 
 	if len(c.done) == 1 {
 		c.first = time.Now()
 	}
-	if c.open == 0 || len(c.done) == 1 {
-		l.signalLocked()
-	} else if waiting, running := l.heldLocked(); waiting+running <= l.slots {
+	if waiting, running := l.heldLocked(); c.open == 0 || len(c.done) == 1 || waiting+running <= l.slots {
 		l.signalLocked()
 	}
 	return true
@@ -161,7 +159,7 @@ func (l *inflight[M]) flushAfterLocked(c *claim[M]) time.Duration {
 		return 0
 	}
 	long := fullClaimDelays * l.flushDelay
-	if c.open < l.rate.within(long) {
+	if float64(c.open) < l.rate.within(long) {
 		return long
 	}
 	return l.flushDelay
@@ -258,7 +256,7 @@ const (
 // capacityLocked returns how many items may be unfinished: one per handler and what is
 // claimed ahead, at most one batch (D-20).
 func (l *inflight[M]) capacityLocked() int {
-	return l.slots + min(l.rate.within(prefetchTime), l.batch)
+	return l.slots + min(int(l.rate.within(prefetchTime)), l.batch)
 }
 
 // heldLocked returns how many items wait and run, without those that have slots of their own

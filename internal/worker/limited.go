@@ -11,7 +11,8 @@ type limited[M any] struct {
 	slots    *Slots
 	items    []waitingItem[M] // in order
 	listed   bool             // among those that may have a free slot
-	freed    func()           // lists it again
+	asked    bool             // it is told when one is free
+	freed    func()           // tells it
 	running  int              // here
 	took     time.Duration    // how long an item has its slot, smoothed; 0: not known yet
 	progress time.Time        // when one last got or gave back a slot, or began to wait
@@ -33,12 +34,17 @@ func (l *inflight[M]) limitedBy(s *Slots) *limited[M] {
 		g.freed = func() {
 			l.mu.Lock()
 			defer l.mu.Unlock()
+			g.asked = false
 			l.tasks.list(g)
 		}
 		l.limited[s] = g
 	}
 	return g
 }
+
+// counted reports whether items are among those that Config.Concurrency bounds, as those of
+// topics without a limit are.
+func (g *limited[M]) counted() bool { return g == nil || !g.slots.own }
 
 // divideLocked takes the items of limited topics out of those of a claim that any worker may
 // begin.
@@ -152,7 +158,7 @@ func (l *inflight[M]) endedLocked(g *limited[M], took time.Duration) {
 
 // list lists what may have a free slot and has items.
 func (q *tasks[M]) list(g *limited[M]) {
-	if !g.listed && len(g.items) > 0 {
+	if !g.listed && !g.asked && len(g.items) > 0 {
 		g.listed = true
 		q.limited = append(q.limited, g)
 		q.wakeOne()
@@ -171,13 +177,14 @@ func (q *tasks[M]) takeLimited(own bool) (t task[M], ok bool) {
 		q.limited = slices.Delete(q.limited, i, i+1)
 		g.listed = false
 		if !q.flush && !g.slots.take(g.freed) {
+			g.asked = true
 			continue
 		}
 		first := g.items[0]
 		g.items = slices.Delete(g.items, 0, 1)
 		q.list(g)
 		t = task[M]{claim: first.claim, index: first.index, from: g, slot: !q.flush}
-		if t.counted() {
+		if g.counted() {
 			q.running++
 		}
 		return t, true

@@ -24,4 +24,4 @@ func (r *rate) sample(now time.Time) {
 }
 
 // within returns how many items finish in a time.
-func (r *rate) within(d time.Duration) int { return int(r.perSecond * d.Seconds()) }
+func (r *rate) within(d time.Duration) float64 { return r.perSecond * d.Seconds() }

@@ -103,7 +103,11 @@ func TestOwnSlots(t *testing.T) {
 		})
 		r.start()
 		defer r.end()
-		advance(20 * time.Second)
+		advance(3500 * time.Millisecond)
+		if alone.all.Load() < 8 || together.all.Load() < 60 {
+			t.Errorf("%d and %d handled beside each other", together.all.Load(), alone.all.Load())
+		}
+		advance(16500 * time.Millisecond)
 		if together.most.Load() != 30 || alone.most.Load() != 4 {
 			t.Errorf("up to %d and %d at once, want 30 and 4", together.most.Load(), alone.most.Load())
 		}

@@ -115,13 +115,11 @@ func (q *tasks[M]) pick() (t task[M], ok bool) {
 	return t, true
 }
 
-// counted reports whether a task is one of those that Config.Concurrency bounds.
-func (t *task[M]) counted() bool { return t.from == nil || !t.from.slots.own }
-
 // end makes items available that wait for slots: none of them begins any more.
 func (q *tasks[M]) end(all map[*Slots]*limited[M]) {
 	q.flush = true
 	for _, g := range all {
+		g.asked = false
 		q.list(g)
 	}
 	q.available.Broadcast()
