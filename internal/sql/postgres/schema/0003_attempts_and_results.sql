@@ -1,0 +1,22 @@
+-- lowest: 3
+
+-- The last attempts of a message that failed. Nothing is written for one that succeeds at
+-- once. Numbers of attempts begin anew when a message is redriven, so they are no key.
+CREATE TABLE pawl.outbox_attempt (
+  id       bigint NOT NULL,
+  nr       bigint GENERATED ALWAYS AS IDENTITY,
+  attempt  integer NOT NULL,
+  ended_at timestamptz NOT NULL,
+  worker   text,
+  error    text,
+  PRIMARY KEY (id, nr)
+);
+
+-- What a handler of a step returned, for the join's follow-up. Nothing is written for one that
+-- returned nothing.
+CREATE TABLE pawl.outbox_join_result (
+  join_id uuid NOT NULL,
+  id      bigint NOT NULL, -- the step's position
+  result  bytea NOT NULL,
+  PRIMARY KEY (join_id, id)
+);
