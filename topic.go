@@ -69,6 +69,9 @@ type EnqueueOptions struct {
 	ID outbox.MessageID
 	// Due is when the message is handled at the earliest, default at once.
 	Due time.Time
+	// Expires is when the message is no longer worth handling, default never; see
+	// outbox.Message.
+	Expires time.Time
 	// CorrelationID links the message to others, for people and logs.
 	CorrelationID string
 	// Headers travel with the message.
@@ -84,7 +87,7 @@ func (t *Topic[T]) Message(body T, opts ...EnqueueOptions) (outbox.Message, erro
 	}
 	m := outbox.Message{Topic: t.name, Payload: payload, Queue: t.opts.Queue, Priority: t.opts.Priority}
 	for _, o := range opts {
-		m.ID, m.Due, m.CorrelationID, m.Headers = o.ID, o.Due, o.CorrelationID, o.Headers
+		m.ID, m.Due, m.Expires, m.CorrelationID, m.Headers = o.ID, o.Due, o.Expires, o.CorrelationID, o.Headers
 	}
 	return m, nil
 }

@@ -42,6 +42,8 @@ const (
 	codeFailed = "failed"
 	// codeDiscarded: it was cancelled, or given up after it failed.
 	codeDiscarded = "discarded"
+	// codeExpired: it was not handled before it expired.
+	codeExpired = "expired"
 )
 
 // Codes of timers.

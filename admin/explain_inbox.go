@@ -75,5 +75,5 @@ func (e *explainer) stale(m *inbox.Info) health.Finding {
 
 // over reports whether a message will not run again by itself.
 func over(m *Explanation) bool {
-	return m.Kind == Message && (m.Code == codeDone || m.Code == codeFailed || m.Code == codeDiscarded)
+	return m.Kind == Message && (m.Code == codeDone || m.Code == codeFailed || m.Code == codeDiscarded || m.Code == codeExpired)
 }

@@ -156,7 +156,7 @@ func (e *explainer) unhandled(ctx context.Context, j *join.Info) ([]Explanation,
 		if err != nil && !absent(err) {
 			return nil, err
 		}
-		if err == nil && w.Code != codeDone && w.Code != codeDiscarded {
+		if err == nil && w.Code != codeDone && w.Code != codeDiscarded && w.Code != codeExpired {
 			w.Causes = nil // the join itself
 			waits = append(waits, *w)
 		}

@@ -71,6 +71,9 @@ func (e *explainer) explainMessage(ctx context.Context, get func() (*outbox.Info
 
 func (e *explainer) messageState(ctx context.Context, m *outbox.Info, p *place) (*Explanation, error) {
 	x := &Explanation{Kind: Message, ID: m.ID.String(), Facts: e.messageFacts(m, p)}
+	if err := e.addAttempts(ctx, &x.Facts, m); err != nil {
+		return nil, err
+	}
 	switch m.Status {
 	case outbox.InProgress:
 		x.Finding = e.held(m, &x.Facts)
@@ -80,6 +83,8 @@ func (e *explainer) messageState(ctx context.Context, m *outbox.Info, p *place) 
 		x.Finding = blocker(codeFailed, fmt.Sprintf("It failed for good at %s, after %s%s", e.when(p.changed), several(int64(m.RetryCount)+1, "attempt"), stop(after(m.LastError))), "pawl retry "+m.ID.String())
 	case outbox.Discarded:
 		x.Finding = blocker(codeDiscarded, fmt.Sprintf("It was cancelled before it ran, or given up after it failed, at %s%s", e.when(p.changed), stop(after(m.LastError))), "")
+	case outbox.Expired:
+		x.Finding = blocker(codeExpired, fmt.Sprintf("It expired at %s, after %s%s", e.when(m.Expires), several(int64(m.RetryCount), "failed attempt"), stop(after(m.LastError))), "")
 	default:
 		return x, e.waits(ctx, x, m, p)
 	}
@@ -93,6 +98,7 @@ func (e *explainer) messageFacts(m *outbox.Info, p *place) (f health.Facts) {
 	addNumber(&f, "priority", int64(m.Priority))
 	e.addTime(&f, "created", m.CreatedAt)
 	e.addTime(&f, "due", m.Due)
+	e.addTime(&f, "expires", m.Expires)
 	addNumber(&f, "failed_attempts", int64(m.RetryCount))
 	e.addTime(&f, "next_attempt", p.at)
 	e.addTime(&f, "lease_until", m.LockedUntil)
@@ -113,6 +119,22 @@ func (e *explainer) messageFacts(m *outbox.Info, p *place) (f health.Facts) {
 	add(&f, "unreadable", m.Unreadable)
 	add(&f, "last_error", m.LastError)
 	return f
+}
+
+// addAttempts adds the attempts that failed, as far as they are kept.
+func (e *explainer) addAttempts(ctx context.Context, f *health.Facts, m *outbox.Info) error {
+	if m.RetryCount == 0 && m.LastError == "" {
+		return nil
+	}
+	attempts, err := e.outbox.Attempts(ctx, m.Position)
+	for _, a := range attempts {
+		text := e.when(a.EndedAt)
+		if a.Worker != "" {
+			text += " by " + a.Worker
+		}
+		add(f, fmt.Sprintf("attempt_%d", a.Number), text+after(a.Error))
+	}
+	return err
 }
 
 // held explains a message that is claimed.

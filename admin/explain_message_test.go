@@ -2,10 +2,14 @@ package admin_test
 
 import (
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/outbox"
@@ -254,6 +258,26 @@ func TestExplainMessageDiscarded(t *testing.T) {
 		f.settled(f.Outbox.Fail(f.ctx(), owner, failure(), at))
 		f.settled(f.Outbox.Discard(f.ctx(), outbox.FailedFilter{}))
 		f.says(f.explain(id.String(), "discarded"), "no such customer.")
+	})
+}
+
+// D-208
+func TestExplainMessageExpired(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := openExplain(t, e)
+		at := time.Now().Add(700 * time.Millisecond)
+		id := f.enqueue(outbox.Message{Expires: at})
+		owner, position := f.one()
+		f.settled(f.Outbox.AbandonAfter(f.ctx(), owner, 0, failure(), position))
+		f.db.Pass(time.Until(at) + time.Millisecond)
+		if msgs, err := f.Outbox.Claim(f.ctx(), outbox.NewOwnerToken(), time.Minute, 1); err != nil || len(msgs) != 0 {
+			t.Fatalf("claimed %d, %v", len(msgs), err)
+		}
+		x := f.explain(id.String(), "expired")
+		f.says(x, "It expired at ", "after 1 failed attempt: no such customer.")
+		if !slices.ContainsFunc(x.Facts, func(f health.Fact) bool { return f.Key == "attempt_1" && strings.HasSuffix(fmt.Sprint(f.Value), ": no such customer") }) {
+			t.Errorf("%+v", x.Facts)
+		}
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/expiry"
 	"github.com/bravellian/pawl/internal/queue"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
@@ -63,6 +64,9 @@ func (i *Inbox) EnqueueTx(ctx context.Context, tx any, m Message) (added bool, e
 func (i *Inbox) enqueue(ctx context.Context, tx outbox.Tx, m Message) (added bool, err error) {
 	if err := m.validate(); err != nil {
 		return false, err
+	}
+	if _, ok := m.Headers[expiry.Header]; ok {
+		return false, engine.Invalid("headers", "%s: messages of an inbox do not expire", expiry.Header)
 	}
 	var b queue.Batch[outbox.MessageID]
 	see := engine.Ask(op.InboxSee{InboxKey: m.op(), Hash: m.hash()})

@@ -11,6 +11,7 @@ import (
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/expiry"
 	"github.com/bravellian/pawl/internal/queue"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
@@ -100,6 +101,9 @@ func (s *storing) call(ctx context.Context) *engine.Call {
 // template is the message that runs of a job are like: the outbox validates it,
 // and knows its lane.
 func (j *Jobs) template(jb *Job, owner string) (queue.Template, error) {
+	if _, ok := jb.Headers[expiry.Header]; ok {
+		return nil, engine.Invalid("headers", "%s: runs of a job do not expire", expiry.Header)
+	}
 	headers := maps.Clone(jb.Headers)
 	if headers == nil {
 		headers = map[string]string{}

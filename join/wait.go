@@ -133,6 +133,7 @@ type extraFields struct {
 	CorrelationID string            `json:"CorrelationId,omitempty"`
 	Headers       map[string]string `json:",omitempty"`
 	Due           *time.Time        `json:",omitempty"`
+	Expires       time.Time         `json:",omitzero"`
 	Queue         string            `json:",omitempty"`
 	Priority      int               `json:",omitempty"`
 }
@@ -181,14 +182,14 @@ func (j *Joins) encode(field string, id ID, m outbox.Message) (topic string, pay
 	if err := j.outbox.Validate(sent); err != nil {
 		return "", "", nil, err
 	}
-	r := extraFields{CorrelationID: m.CorrelationID, Headers: m.Headers, Queue: m.Queue, Priority: m.Priority}
+	r := extraFields{CorrelationID: m.CorrelationID, Headers: m.Headers, Expires: m.Expires, Queue: m.Queue, Priority: m.Priority}
 	if utf8.Valid(m.Payload) {
 		payload = text(m.Payload)
 	} else {
 		r.Binary = m.Payload
 	}
 	r.Due = engine.Due(&m.Due)
-	if r.Binary != nil || r.CorrelationID != "" || len(r.Headers) > 0 || r.Due != nil || r.Queue != "" || r.Priority != 0 {
+	if r.Binary != nil || r.CorrelationID != "" || len(r.Headers) > 0 || r.Due != nil || !r.Expires.IsZero() || r.Queue != "" || r.Priority != 0 {
 		rest = &r
 	}
 	return m.Topic, payload, rest, nil
@@ -204,6 +205,6 @@ func decode(topic string, payload text, rest *extraFields) outbox.Message {
 		m.Payload = rest.Binary
 	}
 	m.CorrelationID, m.Headers, m.Queue, m.Priority = rest.CorrelationID, rest.Headers, rest.Queue, rest.Priority
-	m.Due = worker.Value(rest.Due)
+	m.Due, m.Expires = worker.Value(rest.Due), rest.Expires
 	return m
 }

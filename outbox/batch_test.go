@@ -58,7 +58,7 @@ func TestSettledInOrder(t *testing.T) {
 		s.Releases, s.Parks = append(s.Releases, worker.Release{Held: h}), append(s.Parks, worker.Park{Held: h})
 	}
 	seen := 0
-	for _, call := range settleCalls(s, "w") {
+	for _, call := range (&Outbox{}).settleCalls(s) {
 		runs := reflect.ValueOf(call.Operation).FieldByName("Runs")
 		for i := 1; i < runs.Len(); i++ {
 			seen++

@@ -50,7 +50,7 @@ func (c component) ClaimWith(ctx context.Context, owner OwnerToken, lease time.D
 		return nil, err
 	}
 	n = min(n, worker.MaxBatch)
-	return c.claimSelf(ctx, owner, n, claim(n))
+	return c.claimSelf(ctx, owner, lease, n, claim(n))
 }
 
 func (c component) AckCall(m *Message) *engine.Call {

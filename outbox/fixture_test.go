@@ -169,4 +169,4 @@ func (f *fixture) begin() *sql.Tx { return f.db.Begin(f.t) }
 func (f *fixture) row(query string, dest ...any) { f.t.Helper(); f.db.Row(f.t, query, dest...) }
 
 // stored has the states that are stored, each at the place that is its number.
-var stored = []outbox.Status{outbox.Ready, outbox.InProgress, outbox.Done, outbox.Failed, outbox.Discarded}
+var stored = []outbox.Status{outbox.Ready, outbox.InProgress, outbox.Done, outbox.Failed, outbox.Discarded, outbox.Expired}

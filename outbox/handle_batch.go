@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -175,8 +176,13 @@ func (batch *messageBatch) all(err error) map[*Message]error {
 	return results
 }
 
-// call calls the handler and returns the results by message.
+// call calls the handler and returns the results by message. What has expired meanwhile is not
+// passed to it.
 func (b *batcher) call(batch *messageBatch) map[*Message]error {
+	late := batch.removeExpired()
+	if len(batch.members) == 0 {
+		return late
+	}
 	ctx, cancel := batch.context()
 	defer cancel()
 	if b.timeout > 0 {
@@ -191,13 +197,30 @@ func (b *batcher) call(batch *messageBatch) map[*Message]error {
 	}
 	results, err := callBatch(ctx, b.handler, messages)
 	if err != nil {
-		return batch.all(err)
+		results = slices.Repeat([]error{err}, len(messages))
 	}
-	all := make(map[*Message]error, len(results))
+	all := make(map[*Message]error, len(results)+len(late))
+	maps.Copy(all, late)
 	for i, m := range batch.members {
 		all[m.message] = ofMember(ctx, m, results[i])
 	}
 	return all
+}
+
+// removeExpired removes the messages whose time has passed, and returns their results.
+func (batch *messageBatch) removeExpired() map[*Message]error {
+	var late map[*Message]error
+	batch.members = slices.DeleteFunc(batch.members, func(m batchMember) bool {
+		if !m.message.expired() {
+			return false
+		}
+		if late == nil {
+			late = map[*Message]error{}
+		}
+		late[m.message] = worker.ErrExpired
+		return true
+	})
+	return late
 }
 
 // ofMember is the result of a message whose call may have been cancelled because of

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
@@ -18,6 +19,7 @@ type handover struct {
 	place *worker.Handover[*Message] // nil: it was given back
 	write op.OutboxEnqueueClaimed    // of the last attempt
 	row   op.OutboxCreated
+	began time.Time    // the last attempt
 	found *engine.Call // that has written it; nil before the first attempt
 }
 
@@ -53,6 +55,7 @@ func (h *handover) calls(generation int64) []*engine.Call {
 		return h.o.enqueueCalls([]*entry{h.entry}, generation)
 	}
 	h.place.Begin()
+	h.began = time.Now()
 	alone := []*entry{h.entry}
 	h.write = op.OutboxEnqueueClaimed{NewMessage: newMessages(alone)[0], Queue: h.entry.msg.queue(), Owner: h.place.Owner, Lease: h.place.Lease}
 	h.found = engine.One(h.write, &h.row)
@@ -85,6 +88,7 @@ func (h *handover) message() *Message {
 		ID: e.ID, MessageID: e.MessageID, Topic: e.Topic, CorrelationID: e.CorrelationID, Headers: e.Headers, Payload: e.Payload,
 		CreatedAt: h.row.CreatedAt, Queue: e.Queue, Priority: int64(h.entry.msg.Priority),
 	}, nil)
+	m.limit(h.began, h.row.CreatedAt)
 	return m
 }
 

@@ -21,6 +21,7 @@ const (
 	Done       Status = "done"      // handled
 	Failed     Status = "failed"    // failed for good: redrive or discard it
 	Discarded  Status = "discarded" // given up after it failed, cancelled before it ran, or a pending run of a job that was removed
+	Expired    Status = "expired"   // not handled before the time at which it expired
 	// Scheduled is Ready but not due yet. It is only used to list.
 	Scheduled Status = "scheduled"
 )
@@ -109,6 +110,28 @@ func infoOf(row *op.OutboxItem, unread error) Info {
 	return i
 }
 
+// Attempt is an attempt to handle a message that failed.
+type Attempt struct {
+	Number  int       `json:"attempt"` // 1 is the first, also after a redrive
+	EndedAt time.Time `json:"ended_at"`
+	Worker  string    `json:"worker,omitempty"` // "" for an expired lease, and for programs that name none
+	Error   string    `json:"error,omitempty"`
+}
+
+// Attempts returns the failed attempts of a message that are kept, oldest first: the last
+// Options.KeptAttempts ones. There are none of a message that succeeded at once, and of one that
+// does not exist.
+func (o *Outbox) Attempts(ctx context.Context, id Position) (all []Attempt, err error) {
+	c := engine.Each(op.OutboxAttempts{ID: int64(id)}, func(row *op.OutboxAttempt, unread error) error {
+		a := Attempt{Number: row.Attempt, EndedAt: row.EndedAt.UTC(), Worker: worker.Value(row.Worker), Error: worker.Value(row.Error)}
+		all = append(all, a)
+		return unread
+	})
+	c.Reset = func() { all = nil }
+	err = o.db.Read(ctx, c)
+	return all, err
+}
+
 // Counts are sums over an outbox. They are computed from runs, so they are cheap unless there are
 // many single messages.
 type Counts struct {
@@ -118,10 +141,11 @@ type Counts struct {
 	Done       int64 `json:"done"`
 	Failed     int64 `json:"failed"`
 	Discarded  int64 `json:"discarded"`
+	Expired    int64 `json:"expired"`
 }
 
 // Count returns how many messages are in each state.
 func (o *Outbox) Count(ctx context.Context) (Counts, error) {
 	c, _, err := engine.Get(ctx, o.db, op.OutboxCounts{})
-	return Counts{Ready: c.Ready, Scheduled: c.Scheduled, InProgress: c.Claimed, Done: c.Done, Failed: c.Failed, Discarded: c.Discarded}, err
+	return Counts{Ready: c.Ready, Scheduled: c.Scheduled, InProgress: c.Claimed, Done: c.Done, Failed: c.Failed, Discarded: c.Discarded, Expired: c.Expired}, err
 }

@@ -8,6 +8,7 @@
 package outbox
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -39,6 +40,10 @@ type Message struct {
 	// Due is when the message may be handled at the earliest; zero or past: now.
 	// A time before 1970 is kept as none.
 	Due time.Time `json:"due,omitzero"`
+	// Expires is when the message is no longer worth handling, by the database's clock: no
+	// attempt begins at or after it, also no retry, and the message ends as Expired when a
+	// worker meets it. Zero: never.
+	Expires time.Time `json:"expires,omitzero"`
 	// Queue is which workers see the message; "" = DefaultQueue.
 	Queue string `json:"queue"`
 	// Priority orders a queue: lower goes first, −100 … 100, default 0.
@@ -55,6 +60,8 @@ type Message struct {
 	CreatedAt time.Time `json:"created_at,omitzero"`
 	// RetryCount is how many attempts failed so far; 0 at the first delivery.
 	RetryCount int `json:"retry_count"`
+
+	expires time.Time // by this process's clock; zero: never
 }
 
 // since returns when the message became claimable.
@@ -88,7 +95,7 @@ func (m *Message) validate(maxPayload int) error {
 	if err := engine.CheckDue("due time", m.Due); err != nil {
 		return err
 	}
-	return checkHeaders(m.Headers)
+	return cmp.Or(m.checkExpiry(), checkHeaders(m.Headers))
 }
 
 func checkHeaders(headers map[string]string) error {

@@ -47,10 +47,13 @@ type Options struct {
 	// Retry is the policy of topics that have none of their own; nil means ten executions in all
 	// with 1, 2, 4 … 60 s in between, ± 10 %.
 	Retry *RetryPolicy
-	// Retention is how long messages are kept after they were handled or discarded, default 7
-	// days. Failed ones stay until they are redriven or discarded.
+	// Retention is how long messages are kept after they were handled or discarded or
+	// expired, default 7 days. Failed ones stay until they are redriven or discarded.
 	Retention time.Duration
-	// Worker names this process in processed_by, default host:pid.
+	// KeptAttempts is how many failed attempts of a message are kept, with time, worker and
+	// error, default 5.
+	KeptAttempts int
+	// Worker names this process in processed_by and in failed attempts, default host:pid.
 	Worker string
 	// StopWhenEmpty makes Run return once nothing is due and nothing runs.
 	StopWhenEmpty bool
@@ -58,6 +61,8 @@ type Options struct {
 
 const (
 	defaultRetention = 7 * 24 * time.Hour
+	keptAttempts     = 5
+	maxKeptAttempts  = 100
 	minLease         = time.Second
 	maxWorker        = 255
 )
@@ -86,7 +91,8 @@ func (o *Options) Validate() error {
 		engine.CheckOption("MaxPayload", o.MaxPayload, 1, 0), engine.CheckOption("Concurrency", o.Concurrency, 1, 0),
 		engine.CheckOption("BatchSize", o.BatchSize, 1, worker.MaxBatch), engine.CheckOption("Lease", o.Lease, minLease, 0),
 		engine.CheckOption("PollInterval", o.PollInterval, 1, 0), engine.CheckOption("Grace", o.Grace, 1, 0),
-		engine.CheckOption("Retention", o.Retention, 1, 0), engine.CheckText("Worker", o.Worker, maxWorker, false),
+		engine.CheckOption("Retention", o.Retention, 1, 0), engine.CheckOption("KeptAttempts", o.KeptAttempts, 1, maxKeptAttempts),
+		engine.CheckText("Worker", o.Worker, maxWorker, false),
 	)
 }
 
@@ -124,6 +130,9 @@ func New(db engine.DB, opts Options) *Outbox {
 	}
 	if opts.Retention <= 0 {
 		opts.Retention = defaultRetention
+	}
+	if opts.KeptAttempts <= 0 {
+		opts.KeptAttempts = keptAttempts
 	}
 	if opts.Worker == "" {
 		opts.Worker = engine.ProcessName()

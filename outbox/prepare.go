@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/expiry"
 )
 
 const (
@@ -61,7 +62,7 @@ func (o *Outbox) prepare(msgs []Message, own int) (*enqueueCall, error) {
 		if err := m.validate(most); err != nil {
 			return nil, err
 		}
-		headers, err := encodeHeaders(m.Headers)
+		headers, err := encodeHeaders(expiry.Put(m.Headers, m.Expires))
 		if err != nil {
 			return nil, engine.Invalid("headers", "%v", err)
 		}

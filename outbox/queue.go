@@ -35,24 +35,24 @@ func (o *Outbox) ClaimFrom(ctx context.Context, queue string, owner OwnerToken, 
 		return nil, err
 	}
 	n = min(n, worker.MaxBatch)
-	return o.claimSelf(ctx, owner, n, op.OutboxClaimAny{Queue: queue, Owner: owner, Lease: lease, Most: n})
+	return o.claimSelf(ctx, owner, lease, n, op.OutboxClaimAny{Queue: queue, Owner: owner, Lease: lease, Most: n})
 }
 
 // claimSelf is a claim of the program's own.
-func (o *Outbox) claimSelf(ctx context.Context, owner OwnerToken, n int, claim engine.Answering[op.OutboxClaimed]) ([]*Message, error) {
+func (o *Outbox) claimSelf(ctx context.Context, owner OwnerToken, lease time.Duration, n int, claim engine.Answering[op.OutboxClaimed]) ([]*Message, error) {
 	for {
 		var got delivery
 		// Expired leases are reaped in the same transaction (OBX-097).
-		reap := engine.Ask(op.OutboxReap{Most: reapRuns})
-		if err := o.db.Do(ctx, reap, claimCall(claim, owner, n, &got)); err != nil {
+		reap := engine.Ask(op.OutboxReap{Most: reapRuns, Keep: o.opts.KeptAttempts})
+		if err := o.db.Do(ctx, reap, claimCall(claim, owner, lease, n, &got)); err != nil {
 			return nil, err
 		}
 		o.logReaped(ctx, reap.N)
 		o.logClaimed(ctx, owner, len(got.msgs))
-		if len(got.faults) == 0 {
+		if len(got.faults) == 0 && !slices.ContainsFunc(got.msgs, (*Message).expired) {
 			return got.msgs, nil
 		}
-		if msgs, err := o.failUnreadable(ctx, owner, &got); err != nil || len(msgs) > 0 {
+		if msgs, err := o.endUnusable(ctx, owner, &got); err != nil || len(msgs) > 0 {
 			return msgs, err
 		}
 	}
@@ -74,7 +74,7 @@ func checkClaim(queue string, owner OwnerToken, lease time.Duration, n int) erro
 // again at once when it got n: an engine may leave older messages for one of the next claims.
 func (o *Outbox) claim(ctx context.Context, calls []*engine.Call, queue string, owner OwnerToken, lease time.Duration, n int) (got delivery, err error) {
 	if n > 0 {
-		calls = append(calls, claimCall(op.OutboxClaim{Queue: queue, Owner: owner, Lease: lease, Most: n}, owner, n, &got))
+		calls = append(calls, claimCall(op.OutboxClaim{Queue: queue, Owner: owner, Lease: lease, Most: n}, owner, lease, n, &got))
 	}
 	if len(calls) == 0 {
 		return got, nil
@@ -92,7 +92,8 @@ type delivery struct {
 }
 
 // claimCall returns a call that collects the messages of a claim.
-func claimCall(claim engine.Answering[op.OutboxClaimed], owner OwnerToken, n int, got *delivery) *engine.Call {
+func claimCall(claim engine.Answering[op.OutboxClaimed], owner OwnerToken, lease time.Duration, n int, got *delivery) *engine.Call {
+	began := time.Now()
 	c := engine.Each(claim, func(row *op.OutboxClaimed, unread error) error {
 		if got.msgs == nil {
 			got.msgs = make([]*Message, 0, n)
@@ -102,13 +103,14 @@ func claimCall(claim engine.Answering[op.OutboxClaimed], owner OwnerToken, n int
 		if m.Position == 0 {
 			return fault // without its position it cannot be settled
 		}
+		m.limit(began, row.LockedUntil.Add(-lease))
 		got.msgs = append(got.msgs, m)
 		if fault != nil {
 			got.note(m, fault)
 		}
 		return nil
 	})
-	c.Reset = func() { got.msgs, got.faults = got.msgs[:0], nil }
+	c.Reset = func() { began, got.msgs, got.faults = time.Now(), got.msgs[:0], nil }
 	return c
 }
 
@@ -120,7 +122,7 @@ func (o *Outbox) Ack(ctx context.Context, owner OwnerToken, ids ...Position) (in
 // Abandon puts messages back for another attempt after the default backoff,
 // and counts this one as failed because of cause, which may be nil.
 func (o *Outbox) Abandon(ctx context.Context, owner OwnerToken, cause error, ids ...Position) (int64, error) {
-	return o.settle(ctx, owner, ids, func(runs []op.Held) engine.Operation { return abandonOp(runs, nil, causeText(cause)) })
+	return o.settle(ctx, owner, ids, func(runs []op.Held) engine.Operation { return o.abandonOp(runs, nil, causeText(cause)) })
 }
 
 // AbandonAfter is Abandon with a delay in place of the backoff.
@@ -128,7 +130,7 @@ func (o *Outbox) AbandonAfter(ctx context.Context, owner OwnerToken, delay time.
 	if delay < 0 {
 		return 0, engine.Invalid("delay", "negative")
 	}
-	return o.settle(ctx, owner, ids, func(runs []op.Held) engine.Operation { return abandonOp(runs, &delay, causeText(cause)) })
+	return o.settle(ctx, owner, ids, func(runs []op.Held) engine.Operation { return o.abandonOp(runs, &delay, causeText(cause)) })
 }
 
 // Fail marks messages as failed for good because of cause.
@@ -138,7 +140,7 @@ func (o *Outbox) Fail(ctx context.Context, owner OwnerToken, cause error, ids ..
 		for i, r := range runs {
 			all[i] = op.Failure{Held: r, Error: causeText(cause)}
 		}
-		return op.OutboxFail{Runs: all, Count: true}
+		return o.failOp(all, true)
 	})
 }
 
@@ -210,7 +212,7 @@ func (o *Outbox) adopt(ctx context.Context) (int64, error) {
 const reapRuns = 50
 
 func (o *Outbox) reap(ctx context.Context, more ...*engine.Call) (int64, error) {
-	call := engine.Ask(op.OutboxReap{Most: reapRuns})
+	call := engine.Ask(op.OutboxReap{Most: reapRuns, Keep: o.opts.KeptAttempts})
 	err := o.db.Do(ctx, append([]*engine.Call{call}, more...)...)
 	if err == nil && call.N > 0 {
 		for _, q := range o.opts.Queues {
@@ -231,12 +233,12 @@ func (o *Outbox) settle(ctx context.Context, owner OwnerToken, ids []Position, s
 	return engine.Exec(ctx, o.db, nil, settle(runs))
 }
 
-func abandonOp(runs []op.Held, delay *time.Duration, reason *string) engine.Operation {
+func (o *Outbox) abandonOp(runs []op.Held, delay *time.Duration, reason *string) engine.Operation {
 	all := make([]op.Abandoned, len(runs))
 	for i, r := range runs {
 		all[i] = op.Abandoned{Held: r, Delay: delay, Error: reason}
 	}
-	return op.OutboxAbandon{Runs: all}
+	return o.retryOp(all)
 }
 
 // invalidPosition reports whether no message can have a position. Sums with such a number may

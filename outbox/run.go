@@ -116,6 +116,9 @@ func (o *Outbox) defaultRetry() RetryPolicy {
 // dispatch passes a message to its topic's handler.
 func (o *Outbox) dispatch(ctx context.Context, item worker.Item[*Message]) error {
 	m := item.Body
+	if m.expired() {
+		return worker.ErrExpired
+	}
 	rt, ok := o.handlers.find(m.Topic)
 	if !ok {
 		delay, warn := o.handlers.recordMissing(m.Topic, time.Now())
@@ -142,7 +145,7 @@ type source struct {
 }
 
 func (s *source) Exchange(ctx context.Context, done *worker.Settlement, owner OwnerToken, lease time.Duration, n int) ([]worker.Item[*Message], error) {
-	got, err := s.o.claim(ctx, settleCalls(done, s.o.opts.Worker), s.queue, owner, lease, n)
+	got, err := s.o.claim(ctx, s.o.settleCalls(done), s.queue, owner, lease, n)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +154,7 @@ func (s *source) Exchange(ctx context.Context, done *worker.Settlement, owner Ow
 
 func (s *source) ClaimSuspects(ctx context.Context, owner worker.OwnerToken, lease time.Duration, n int) ([]worker.Item[*Message], error) {
 	var got delivery
-	if err := s.o.db.Do(ctx, claimCall(op.OutboxClaimSuspects{Queue: s.queue, Owner: owner, Lease: lease, Most: n}, owner, n, &got)); err != nil {
+	if err := s.o.db.Do(ctx, claimCall(op.OutboxClaimSuspects{Queue: s.queue, Owner: owner, Lease: lease, Most: n}, owner, lease, n, &got)); err != nil {
 		return nil, err
 	}
 	return got.items(), nil

@@ -35,9 +35,9 @@ func heldRuns(items []worker.Held) (runs []op.Held) {
 // settleCalls returns the calls that settle items. Acks come last and count for the failures too:
 // joins are locked after all messages (D-39), or two workers that settle steps of the same joins
 // could wait for each other.
-func settleCalls(s *worker.Settlement, worker string) (calls []*engine.Call) {
+func (o *Outbox) settleCalls(s *worker.Settlement) (calls []*engine.Call) {
 	if len(s.Retries) > 0 {
-		calls = append(calls, engine.Ask(op.OutboxAbandon{Runs: abandoned(s.Retries)}))
+		calls = append(calls, engine.Ask(o.retryOp(abandoned(s.Retries))))
 	}
 	if len(s.Releases) > 0 {
 		calls = append(calls, engine.Ask(op.OutboxRelease{Runs: released(s.Releases)}))
@@ -51,12 +51,20 @@ func settleCalls(s *worker.Settlement, worker string) (calls []*engine.Call) {
 		for _, f := range all {
 			failed = append(failed, op.Span{Lo: f.Lo, N: f.N})
 		}
-		calls = append(calls, engine.Ask(op.OutboxFail{Runs: all, Count: len(s.Acks) == 0}))
+		calls = append(calls, engine.Ask(o.failOp(all, len(s.Acks) == 0)))
 	}
 	if len(s.Acks) > 0 {
-		calls = append(calls, engine.Ask(op.OutboxAck{Runs: heldRuns(s.Acks), Worker: worker, Failed: failed}))
+		calls = append(calls, engine.Ask(op.OutboxAck{Runs: heldRuns(s.Acks), Worker: o.opts.Worker, Failed: failed}))
 	}
 	return calls
+}
+
+func (o *Outbox) retryOp(runs []op.Abandoned) op.OutboxAbandon {
+	return op.OutboxAbandon{Runs: runs, Worker: o.opts.Worker, Keep: o.opts.KeptAttempts}
+}
+
+func (o *Outbox) failOp(runs []op.Failure, count bool) op.OutboxFail {
+	return op.OutboxFail{Runs: runs, Worker: o.opts.Worker, Keep: o.opts.KeptAttempts, Count: count}
 }
 
 // Failed items have errors and delays of their own, so each is a run.
@@ -74,7 +82,7 @@ func failures(failures []worker.Failure) []op.Failure {
 	slices.SortFunc(failures, func(a, b worker.Failure) int { return cmp.Compare(a.ID, b.ID) })
 	all := make([]op.Failure, len(failures))
 	for i, f := range failures {
-		all[i] = op.Failure{Held: held(f.Owner, f.ID), Error: worker.Optional(f.Error)}
+		all[i] = op.Failure{Held: held(f.Owner, f.ID), Error: worker.Optional(f.Error), Expired: f.Expired}
 	}
 	return all
 }

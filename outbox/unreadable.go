@@ -22,6 +22,9 @@ func (m *Message) fill(row *op.OutboxMessage, err error) error {
 	if row.DueAt != nil {
 		m.Due = row.DueAt.UTC()
 	}
+	if late := m.takeExpiry(); err == nil {
+		err = late
+	}
 	if err == nil && utf8.ValidString(m.Topic) && utf8.ValidString(m.CorrelationID) && engine.ReadableTime(m.Due) && engine.ReadableTime(m.CreatedAt) {
 		return nil
 	}
@@ -36,23 +39,27 @@ func (d *delivery) note(m *Message, fault error) {
 	d.faults[m] = fault
 }
 
-// failUnreadable fails the messages of a claim that cannot be read, and returns the
-// others.
-func (o *Outbox) failUnreadable(ctx context.Context, owner OwnerToken, got *delivery) ([]*Message, error) {
-	var unread []op.Failure
+// endUnusable ends the messages of a claim that cannot be read or have expired, and returns
+// the others.
+func (o *Outbox) endUnusable(ctx context.Context, owner OwnerToken, got *delivery) ([]*Message, error) {
+	var ended []op.Failure
 	var rest []*Message
 	for _, m := range got.msgs {
 		fault := got.faults[m]
-		if fault == nil {
+		switch {
+		case fault == nil && m.expired():
+			ended = append(ended, op.Failure{Held: held(owner, m.Position), Expired: true})
+			continue
+		case fault == nil:
 			rest = append(rest, m)
 			continue
 		}
 		o.log.ErrorContext(ctx, "message fails unread", "message_id", m.ID.String(), "error", engine.Line(fault.Error()))
-		unread = append(unread, op.Failure{Held: held(owner, m.Position), Error: worker.Optional(worker.ErrorText(fault.Error()))})
+		ended = append(ended, op.Failure{Held: held(owner, m.Position), Error: worker.Optional(worker.ErrorText(fault.Error()))})
 	}
-	_, err := engine.Exec(ctx, o.db, nil, op.OutboxFail{Runs: unread, Count: true})
+	_, err := engine.Exec(ctx, o.db, nil, o.failOp(ended, true))
 	if err != nil && len(rest) > 0 { // the others come back when their leases expire
-		o.log.WarnContext(ctx, "could not fail messages that cannot be read", "count", len(unread), "error", err)
+		o.log.WarnContext(ctx, "could not end messages that cannot be read or have expired", "count", len(ended), "error", err)
 		err = nil
 	}
 	return rest, err

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/expiry"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
@@ -167,6 +168,9 @@ func info(t *op.Timer, unread error) Info {
 	}
 	if t.Headers != nil && json.Unmarshal([]byte(*t.Headers), &i.Headers) != nil {
 		i.Headers = map[string]string{"": *t.Headers} // another program's
+	}
+	if rest, at, err := expiry.Take(i.Headers); err == nil {
+		i.Headers, i.Expires = rest, at
 	}
 	return i
 }

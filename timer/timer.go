@@ -44,6 +44,7 @@ type Timer struct {
 	// 1970 is kept as the time at which the timer was scheduled.
 	Due time.Time `json:"due,omitzero"`
 	// The rest is the message's; see outbox.Message.
+	Expires       time.Time         `json:"expires,omitzero"`
 	Topic         string            `json:"topic"`
 	Payload       []byte            `json:"payload_base64,omitempty"`
 	CorrelationID string            `json:"correlation_id,omitempty"`
@@ -54,7 +55,7 @@ type Timer struct {
 
 func (t *Timer) message() outbox.Message {
 	return outbox.Message{
-		ID: t.ID, Topic: t.Topic, Payload: t.Payload, CorrelationID: t.CorrelationID, Headers: t.Headers, Due: t.Due, Queue: t.Queue, Priority: t.Priority,
+		ID: t.ID, Topic: t.Topic, Payload: t.Payload, CorrelationID: t.CorrelationID, Headers: t.Headers, Due: t.Due, Expires: t.Expires, Queue: t.Queue, Priority: t.Priority,
 	}
 }
 

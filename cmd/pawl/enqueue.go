@@ -23,6 +23,7 @@ type enqueueCmd struct {
 	Format        input.Format `short:"f" enum:"auto,raw,envelope,whole" default:"auto" placeholder:"FORMAT" help:"raw: every line is a payload. envelope: every line is a message as JSON. whole: the input is one payload. auto (default): raw with --topic, else envelope."`
 	Key           string       `placeholder:"KEY" help:"Key of the message, if there is only one: a second message with the key is not added."`
 	Due           string       `placeholder:"WHEN" help:"Deliver not before a time (RFC 3339) or for a duration (10m)."`
+	Expires       string       `placeholder:"WHEN" help:"Do not begin to deliver from a time on (RFC 3339), or after a duration (1h)."`
 	CorrelationID string       `placeholder:"TEXT" help:"Links messages for tracing."`
 	messageFlags
 	Atomic     bool  `help:"All messages in one transaction, or none: all of the input is read and checked first, and held in memory."`
@@ -43,8 +44,8 @@ their number, unless --json is given.
 
 With --topic, every line of the input is a payload, an empty line an empty one.
 Without it, every line is a message as a JSON object (an envelope), with
-the fields topic, payload or payload_base64, key, due, correlation_id, headers,
-queue and priority. What a line leaves out comes from the options. A payload
+the fields topic, payload or payload_base64, key, due, expires,
+correlation_id, headers, queue and priority. What a line leaves out comes from the options. A payload
 that is a JSON string stands for its text, any other is stored as it is written.
 
 A key that is a UUID becomes the id of the message; any other text is turned
@@ -177,11 +178,18 @@ func (r *enqueueRun) brokeOff(name string, err error) error {
 func (c *enqueueCmd) message(now time.Time) (outbox.Message, error) {
 	m := c.messageFlags.message("", c.CorrelationID)
 	if c.Due != "" {
-		due, err := input.ParseDue(c.Due, now)
+		due, err := input.ParseWhen("due", c.Due, now)
 		if err != nil {
 			return m, usage("--%w", err)
 		}
 		m.Due = due
+	}
+	if c.Expires != "" {
+		expires, err := input.ParseWhen("expires", c.Expires, now)
+		if err != nil {
+			return m, usage("--%w", err)
+		}
+		m.Expires = expires
 	}
 	check := m
 	if check.Topic = "any"; c.Topic != nil {

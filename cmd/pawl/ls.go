@@ -15,13 +15,14 @@ import (
 
 // lsCmd is "pawl ls".
 type lsCmd struct {
-	Status    string `placeholder:"STATUS" xor:"status" values:"ready,scheduled,running,done,failed,discarded" help:"Only messages that are ready, scheduled, running, done, failed or discarded. Each has an option of its own, too."`
+	Status    string `placeholder:"STATUS" xor:"status" values:"ready,scheduled,running,done,failed,discarded,expired" help:"Only messages that are ready, scheduled, running, done, failed, discarded or expired. Each has an option of its own, too."`
 	Ready     bool   `xor:"status" help:"Due and waiting for a worker."`
 	Scheduled bool   `xor:"status" help:"Due later, retries included."`
 	Running   bool   `xor:"status" help:"Held by a worker."`
 	Done      bool   `xor:"status" help:"Handled."`
 	Failed    bool   `xor:"status" help:"Failed for good."`
 	Discarded bool   `xor:"status" help:"Cancelled, or failed and given up; pending runs of a removed job."`
+	Expired   bool   `xor:"status" help:"Not handled before they expired."`
 
 	Topic         string         `short:"t" placeholder:"TOPIC" help:"Only messages of a topic."`
 	Queue         string         `short:"q" placeholder:"QUEUE" help:"Only messages of a queue."`
@@ -114,14 +115,14 @@ func (c *lsCmd) filter() (outbox.ListOptions, error) {
 		}
 	}
 	var err error
-	f.Status, err = oneOf(c.word(), outbox.Ready, outbox.Scheduled, outbox.InProgress, outbox.Done, outbox.Failed, outbox.Discarded)
+	f.Status, err = oneOf(c.word(), outbox.Ready, outbox.Scheduled, outbox.InProgress, outbox.Done, outbox.Failed, outbox.Discarded, outbox.Expired)
 	return f, err
 }
 
 // word is the state that was chosen, by --status or an option of its own.
 func (c *lsCmd) word() string {
 	for s, wanted := range map[outbox.Status]bool{
-		outbox.Ready: c.Ready, outbox.Scheduled: c.Scheduled, outbox.InProgress: c.Running, outbox.Done: c.Done, outbox.Failed: c.Failed, outbox.Discarded: c.Discarded,
+		outbox.Ready: c.Ready, outbox.Scheduled: c.Scheduled, outbox.InProgress: c.Running, outbox.Done: c.Done, outbox.Failed: c.Failed, outbox.Discarded: c.Discarded, outbox.Expired: c.Expired,
 	} {
 		if wanted {
 			return string(s)
@@ -171,7 +172,7 @@ func (a *app) printCounts(n outbox.Counts, asJSON bool) error {
 	for _, row := range []struct {
 		word  string
 		count int64
-	}{{"ready", n.Ready}, {"scheduled", n.Scheduled}, {"running", n.InProgress}, {"done", n.Done}, {"failed", n.Failed}, {"discarded", n.Discarded}} {
+	}{{"ready", n.Ready}, {"scheduled", n.Scheduled}, {"running", n.InProgress}, {"done", n.Done}, {"failed", n.Failed}, {"discarded", n.Discarded}, {"expired", n.Expired}} {
 		t.Row(row.word, fmt.Sprintf("%10d", row.count))
 	}
 	return t.Write(a.stdout, 0)

@@ -26,7 +26,12 @@ func (c *showCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	i, err := lookUp(ctx, outbox.New(s, outbox.Options{}), c.ID)
+	box := outbox.New(s, outbox.Options{})
+	i, err := lookUp(ctx, box, c.ID)
+	var attempts []outbox.Attempt
+	if err == nil && !c.Payload {
+		attempts, err = box.Attempts(ctx, i.Position)
+	}
 	if err := s.close(err); err != nil {
 		return err
 	}
@@ -36,9 +41,9 @@ func (c *showCmd) Run(ctx context.Context, a *app, g *options) error {
 	case c.Payload:
 		_, err = a.stdout.Write(i.Payload)
 	case g.JSON:
-		err = a.printJSON(view(i, true))
+		err = a.printJSON(storyJSON{view(i, true), attempts})
 	default:
-		err = a.printMessage(i)
+		err = a.printMessage(i, attempts)
 	}
 	return err
 }
@@ -57,7 +62,13 @@ func lookUp(ctx context.Context, o *outbox.Outbox, id string) (*outbox.Info, err
 	return i, forgotten(err)
 }
 
-func (a *app) printMessage(i *outbox.Info) error {
+// storyJSON is a message with its failed attempts as JSON.
+type storyJSON struct {
+	messageJSON
+	Attempts []outbox.Attempt `json:"attempts,omitempty"`
+}
+
+func (a *app) printMessage(i *outbox.Info, attempts []outbox.Attempt) error {
 	var t terminal.Table
 	row := func(name, value string) {
 		if value != "" {
@@ -74,6 +85,9 @@ func (a *app) printMessage(i *outbox.Info) error {
 	row("created", stamp(i.CreatedAt))
 	if !i.Due.IsZero() {
 		row("due", stamp(i.Due))
+	}
+	if !i.Expires.IsZero() {
+		row("expires", stamp(i.Expires))
 	}
 	row("retries", strconv.Itoa(i.RetryCount))
 	if i.Status == outbox.Ready {
@@ -94,7 +108,13 @@ func (a *app) printMessage(i *outbox.Info) error {
 	if i.Unreadable != "" {
 		fmt.Fprintf(a.stdout, "\n%s\n", terminal.CleanText(i.Unreadable))
 	}
-	if i.LastError != "" {
+	switch {
+	case len(attempts) > 0:
+		fmt.Fprintln(a.stdout, "\nfailed attempts:")
+		for _, t := range attempts {
+			fmt.Fprintf(a.stdout, "%d, %s%s: %s\n", t.Number, stamp(t.EndedAt), byWorker(t.Worker), terminal.CleanText(t.Error))
+		}
+	case i.LastError != "":
 		fmt.Fprintf(a.stdout, "\nlast error:\n%s\n", terminal.CleanText(i.LastError))
 	}
 	_, err := fmt.Fprintf(a.stdout, "\npayload (%s):\n%s", several(len(i.Payload), "byte"), readable(i.Payload))
@@ -140,4 +160,11 @@ func isText(b []byte) bool {
 		}
 	}
 	return strange <= len(b)/10
+}
+
+func byWorker(name string) string {
+	if name == "" {
+		return ""
+	}
+	return " by " + terminal.CleanText(name)
 }

@@ -20,6 +20,7 @@ type timersAddCmd struct {
 
 	Key           string `short:"k" placeholder:"KEY" help:"Name of the timer: it replaces the one of the key that has not fired."`
 	Data          string `short:"d" default:"-" placeholder:"TEXT" help:"Payload. Default: all of standard input, as - says, too."`
+	Expires       string `placeholder:"WHEN" help:"Do not begin to deliver the message from a time on (RFC 3339), or after a duration from now (1h)."`
 	CorrelationID string `placeholder:"TEXT" help:"Links messages for tracing."`
 	messageFlags
 
@@ -83,6 +84,11 @@ func (c *timersAddCmd) timer(now time.Time) (timer.Timer, error) {
 	default:
 		m.Due = now.Add(*c.In)
 	}
+	if c.Expires != "" {
+		if m.Expires, err = input.ParseWhen("expires", c.Expires, now); err != nil {
+			return timer.Timer{}, usage("--%w", err)
+		}
+	}
 	if err = m.Validate(); err == nil && c.Key != "" {
 		err = engine.CheckText("key", c.Key, limits.TimerKey, true)
 	}
@@ -90,7 +96,7 @@ func (c *timersAddCmd) timer(now time.Time) (timer.Timer, error) {
 		return timer.Timer{}, usage("%w", err)
 	}
 	return timer.Timer{
-		Key: c.Key, Due: m.Due, Topic: m.Topic, CorrelationID: m.CorrelationID, Headers: m.Headers, Queue: m.Queue, Priority: m.Priority,
+		Key: c.Key, Due: m.Due, Expires: m.Expires, Topic: m.Topic, CorrelationID: m.CorrelationID, Headers: m.Headers, Queue: m.Queue, Priority: m.Priority,
 	}, nil
 }
 

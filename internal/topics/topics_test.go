@@ -1,6 +1,7 @@
 package topics_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/bravellian/pawl/internal/topics"
@@ -9,12 +10,16 @@ import (
 // D-201
 func TestMatch(t *testing.T) {
 	names := []string{"*", "order.*", "order.created", "order.line.*", "join.*"}
+	reversed := slices.Clone(names)
+	slices.Reverse(reversed)
 	for topic, want := range map[string]string{
 		"order.created": "order.created", "order.paid": "order.*", "order.line.added": "order.line.*", "order.": "order.*",
 		"order": "*", "": "*", "order.*": "order.*", "join.waits": "join.*", topics.JoinWait: "",
 	} {
-		if got, ok := topics.Match(names, topic); got != want || ok != (want != "") {
-			t.Errorf("%q belongs to %q, %v, not to %q", topic, got, ok, want)
+		for _, names := range [][]string{names, reversed} {
+			if got, ok := topics.Match(names, topic); got != want || ok != (want != "") {
+				t.Errorf("%q belongs to %q of %q, %v, not to %q", topic, got, names, ok, want)
+			}
 		}
 	}
 	if got, ok := topics.Match([]string{"a", "b.*"}, "c"); ok {

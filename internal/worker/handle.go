@@ -96,6 +96,10 @@ func (l *Loop[M]) resultOf(t *task[M], policy RetryPolicy, err error) (r result)
 		l.stats.settledByHandler()
 		return result{outcome: dropped, reported: OutcomeSettled}
 	}
+	if errors.Is(err, ErrExpired) {
+		t.started = time.Time{}
+		return result{outcome: expired, reported: OutcomeExpired}
+	}
 	var snooze *snoozeError
 	if errors.As(err, &snooze) {
 		fate := OutcomeSnoozed

@@ -49,6 +49,7 @@ const (
 	acked outcome = iota
 	retried
 	failedForGood
+	expired
 	released
 	parked
 	dropped // the lease is lost, or the handler settled it: there is nothing to write
@@ -174,7 +175,9 @@ func (s *Settlement) add(h Held, r result) {
 		delay := r.delay
 		s.Retries = append(s.Retries, Retry{h, &delay, r.text})
 	case failedForGood:
-		s.Failures = append(s.Failures, Failure{h, r.text})
+		s.Failures = append(s.Failures, Failure{Held: h, Error: r.text})
+	case expired:
+		s.Failures = append(s.Failures, Failure{Held: h, Expired: true})
 	case released:
 		s.Releases = append(s.Releases, Release{h, r.delay, r.notStarted})
 	case parked:

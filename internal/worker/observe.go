@@ -63,11 +63,12 @@ const (
 	OutcomeReleased                 // put back: this worker stops, or the lease was running out
 	OutcomeLost                     // its lease was lost meanwhile, or the database did not take its outcome
 	OutcomeSettled                  // settled by its handler, in a transaction of its own
+	OutcomeExpired                  // ended without an attempt: it was too late for one
 )
 
 // String returns the outcome as one lower-case word.
 func (o Outcome) String() string {
-	words := []string{"acked", "failed", "retried", "snoozed", "unhandled", "paused", "released", "lost", "settled"}
+	words := []string{"acked", "failed", "retried", "snoozed", "unhandled", "paused", "released", "lost", "settled", "expired"}
 	if o < 0 || int(o) >= len(words) {
 		return "unknown"
 	}

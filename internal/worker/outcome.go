@@ -65,6 +65,10 @@ func Unhandled(d time.Duration) error {
 // own and under the claim's owner token: the loop drops the item without settling it.
 var ErrSettled = errors.New("settled by its handler")
 
+// ErrExpired is returned for an item whose attempt must not begin any more: it ends, without an
+// attempt counted.
+var ErrExpired = errors.New("expired")
+
 // ErrLeaseLost is the cause with which a handler's context is cancelled when another owner
 // may hold its item.
 var ErrLeaseLost = errors.New("lease lost")

@@ -7,8 +7,8 @@ import (
 
 // Stats counts what a loop did. It is safe for concurrent use.
 type Stats struct {
-	claims, acks, retries, failures, releases, parks, unhandledCount, reaps, losses, errs, selfSettled atomic.Int64
-	held, busy                                                                                         atomic.Int64
+	claims, acks, retries, failures, releases, parks, expirations, unhandledCount, reaps, losses, errs, selfSettled atomic.Int64
+	held, busy                                                                                                      atomic.Int64
 
 	// Tracker reports whether the loop is alive.
 	Tracker LoopTracker
@@ -20,6 +20,7 @@ type Counts struct {
 	Acked     int64 // handled successfully
 	Retried   int64 // put back after a failed attempt
 	Failed    int64 // failed for good
+	Expired   int64 // ended without an attempt, which would have come too late
 	Released  int64 // put back without counting an attempt
 	Unhandled int64 // of those: no handler here
 	Paused    int64 // parked until their topic's pause ends
@@ -36,7 +37,7 @@ type Counts struct {
 // Counts returns the counters as they are now.
 func (s *Stats) Counts() Counts {
 	c := Counts{
-		Claimed: s.claims.Load(), Acked: s.acks.Load(), Retried: s.retries.Load(), Failed: s.failures.Load(), Released: s.releases.Load(),
+		Claimed: s.claims.Load(), Acked: s.acks.Load(), Retried: s.retries.Load(), Failed: s.failures.Load(), Expired: s.expirations.Load(), Released: s.releases.Load(),
 		Unhandled: s.unhandledCount.Load(), Settled: s.selfSettled.Load(), Reaped: s.reaps.Load(), Lost: s.losses.Load(), Errors: s.errs.Load(),
 		Paused: s.parks.Load(), InFlight: s.held.Load(), Running: s.busy.Load(), LastSuccess: s.Tracker.lastSuccess(),
 	}
@@ -49,6 +50,7 @@ func (c Counts) Add(d Counts) Counts {
 	c.Acked += d.Acked
 	c.Retried += d.Retried
 	c.Failed += d.Failed
+	c.Expired += d.Expired
 	c.Released += d.Released
 	c.Unhandled += d.Unhandled
 	c.Settled += d.Settled
@@ -64,17 +66,28 @@ func (c Counts) Add(d Counts) Counts {
 	return c
 }
 
-// Handled returns how many items were finished here: acked, failed for good, or settled by
-// their handlers.
-func (c Counts) Handled() int64 { return c.Acked + c.Failed + c.Settled }
+// Handled returns how many items were finished here: acked, failed for good, expired, or
+// settled by their handlers.
+func (c Counts) Handled() int64 { return c.Acked + c.Failed + c.Expired + c.Settled }
 
 func (s *Stats) settled(done *Settlement, at time.Time) {
 	s.acks.Add(int64(len(done.Acks)))
 	s.retries.Add(int64(len(done.Retries)))
-	s.failures.Add(int64(len(done.Failures)))
+	late := countExpired(done.Failures)
+	s.failures.Add(int64(len(done.Failures)) - late)
+	s.expirations.Add(late)
 	s.releases.Add(int64(len(done.Releases)))
 	s.parks.Add(int64(len(done.Parks)))
 	s.Tracker.succeeded(at)
+}
+
+func countExpired(failures []Failure) (n int64) {
+	for _, f := range failures {
+		if f.Expired {
+			n++
+		}
+	}
+	return n
 }
 
 func (s *Stats) claimed(n int)     { s.claims.Add(int64(n)) }

@@ -76,7 +76,8 @@ type Retry struct {
 // Failure ends an item for good.
 type Failure struct {
 	Held
-	Error string
+	Error   string
+	Expired bool // before an attempt began
 }
 
 // Release puts an item back without counting an attempt.

@@ -129,6 +129,7 @@ type OutboxSuspects struct {
 type OutboxReap struct {
 	engine.Number
 	Most int // runs
+	Keep int // how many failed attempts of a message are kept, at least 1
 }
 
 // OutboxNextDue returns when the next run of a queue is due that is no suspect; never for a
@@ -166,8 +167,8 @@ type OutboxAdopt struct {
 	Queues []string
 }
 
-// OutboxPurge deletes messages done or discarded longer ago than an age that no pending join
-// needs, after their outcomes as runs of jobs were recorded. It returns how many.
+// OutboxPurge deletes messages done, discarded or expired longer ago than an age that no
+// pending join needs, after their outcomes as runs of jobs were recorded. It returns how many.
 type OutboxPurge struct {
 	engine.Number
 	Age  time.Duration

@@ -8,7 +8,7 @@ import (
 
 func outboxReads() []engine.Operation {
 	return []engine.Operation{
-		OutboxCounts{}, OutboxFind{}, OutboxGet{}, OutboxListClaimed{}, OutboxListClaimedFloor{}, OutboxListDead{}, OutboxListDeadFloor{},
+		OutboxAttempts{}, OutboxCounts{}, OutboxFind{}, OutboxGet{}, OutboxListClaimed{}, OutboxListClaimedFloor{}, OutboxListDead{}, OutboxListDeadFloor{},
 		OutboxListReady{}, OutboxListReadyFloor{}, OutboxListRecent{}, OutboxListRecentFloor{},
 	}
 }
@@ -102,7 +102,7 @@ type OutboxListClaimedFloor struct {
 	Look   int
 }
 
-// OutboxListDead lists failed (3) or discarded (4) messages.
+// OutboxListDead lists failed (3), discarded (4) or expired (5) messages.
 type OutboxListDead struct {
 	engine.Rows[OutboxItem]
 	OutboxFilter
@@ -122,4 +122,18 @@ type OutboxListDeadFloor struct {
 type OutboxCounts struct{ engine.Rows[OutboxSums] }
 
 // OutboxSums is how many messages are in each state.
-type OutboxSums struct{ Ready, Scheduled, Claimed, Done, Failed, Discarded int64 }
+type OutboxSums struct{ Ready, Scheduled, Claimed, Done, Failed, Discarded, Expired int64 }
+
+// OutboxAttempts reads the failed attempts of a message that are kept, oldest first.
+type OutboxAttempts struct {
+	engine.Rows[OutboxAttempt]
+	ID int64
+}
+
+// OutboxAttempt is an attempt that failed.
+type OutboxAttempt struct {
+	Attempt int
+	EndedAt time.Time
+	Worker  *string
+	Error   *string
+}

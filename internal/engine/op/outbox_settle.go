@@ -46,20 +46,25 @@ type Abandoned struct {
 // OutboxAbandon puts messages back for another attempt and returns how many there were.
 type OutboxAbandon struct {
 	engine.Number
-	Runs []Abandoned
+	Runs   []Abandoned
+	Worker string
+	Keep   int // how many failed attempts of a message are kept, at least 1
 }
 
 // Failure is messages that failed for good.
 type Failure struct {
 	Held
-	Error *string
+	Error   *string
+	Expired bool // they ended before an attempt began: their state is another one
 }
 
-// OutboxFail marks messages as failed for good and returns how many there were.
+// OutboxFail marks messages as failed for good, or as expired, and returns how many there were.
 type OutboxFail struct {
 	engine.Number
-	Runs  []Failure
-	Count bool // count them in joins; otherwise an ack of this transaction does
+	Runs   []Failure
+	Worker string
+	Keep   int  // how many failed attempts of a message are kept, at least 1
+	Count  bool // count them in joins; otherwise an ack of this transaction does
 }
 
 // Released is messages that are put back.

@@ -4,7 +4,7 @@ import "github.com/bravellian/pawl/internal/engine"
 
 // OutboxStatuses returns the states of messages.
 func OutboxStatuses() engine.Words {
-	return engine.Words{"ready", "running", "done", "failed", "discarded"}
+	return engine.Words{"ready", "running", "done", "failed", "discarded", "expired"}
 }
 
 // JoinStatuses returns the states of joins and members.

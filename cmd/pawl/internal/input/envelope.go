@@ -20,6 +20,7 @@ type envelope struct {
 	PayloadBase64 []byte            `json:"payload_base64"`
 	Key           string            `json:"key"`
 	Due           string            `json:"due"`
+	Expires       string            `json:"expires"`
 	CorrelationID *string           `json:"correlation_id"`
 	Headers       map[string]string `json:"headers"`
 	Queue         *string           `json:"queue"`
@@ -41,7 +42,12 @@ func (o *Options) envelope(line []byte) (outbox.Message, error) {
 		return m, err
 	}
 	if e.Due != "" {
-		if m.Due, err = ParseDue(e.Due, o.Now); err != nil {
+		if m.Due, err = ParseWhen("due", e.Due, o.Now); err != nil {
+			return m, err
+		}
+	}
+	if e.Expires != "" {
+		if m.Expires, err = ParseWhen("expires", e.Expires, o.Now); err != nil {
 			return m, err
 		}
 	}

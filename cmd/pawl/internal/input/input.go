@@ -207,14 +207,14 @@ func MessageID(topic, key string) outbox.MessageID {
 	return outbox.MessageID(uuid.NewSHA1(uuid.NameSpaceOID, []byte("pawl/"+topic+"\x00"+key)))
 }
 
-// ParseDue reads an RFC 3339 time, or a duration to count from now.
-func ParseDue(s string, now time.Time) (time.Time, error) {
+// ParseWhen reads an RFC 3339 time, or a duration to count from now, of a field.
+func ParseWhen(field, s string, now time.Time) (time.Time, error) {
 	if at, err := ParseTime(s); err == nil {
 		return at, nil
 	}
 	d, err := time.ParseDuration(s)
 	if err != nil || d < 0 {
-		return time.Time{}, fmt.Errorf("due %s: want a time like 2030-01-31T12:00:00Z or a duration like 10m", strconv.QuoteToASCII(cut(s)))
+		return time.Time{}, fmt.Errorf("%s %s: want a time like 2030-01-31T12:00:00Z or a duration like 10m", field, strconv.QuoteToASCII(cut(s)))
 	}
 	return now.Add(d), nil
 }

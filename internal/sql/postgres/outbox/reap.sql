@@ -1,1 +1,1 @@
-SELECT pawl.outbox_reap_runs(@most)
+SELECT pawl.outbox_reap_runs(@most, @keep)

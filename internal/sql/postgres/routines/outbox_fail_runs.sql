@@ -1,23 +1,35 @@
--- Fail runs for good, and count in joins what was taken, unless an ack in the same
--- transaction is to do that (p_count false; see outbox_ack_runs).
-CREATE OR REPLACE FUNCTION pawl.outbox_fail_runs(p_owner uuid[], p_lo bigint[], p_n integer[], p_error text[], p_count boolean DEFAULT true)
+-- Fail runs for good, or end them as expired, and count in joins what was taken, unless an ack
+-- in the same transaction is to do that (p_count false; see outbox_ack_runs).
+CREATE OR REPLACE FUNCTION pawl.outbox_fail_runs(p_owner uuid[], p_lo bigint[], p_n integer[], p_error text[], p_count boolean DEFAULT true,
+                                                 p_expired boolean[] DEFAULT NULL, p_worker text DEFAULT NULL, p_keep integer DEFAULT 5)
 RETURNS bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
 DECLARE
-  v_got bigint;
-  v_lo  bigint[];
-  v_n   integer[];
+  v_got      bigint;
+  v_lo       bigint[];
+  v_n        integer[];
+  v_ids      bigint[];
+  v_attempts integer[];
+  v_errors   text[];
 BEGIN
   PERFORM pawl.check_isolation('fail');
   WITH t AS MATERIALIZED (
-    SELECT x.lo, x.n, x.retry, r.error
-      FROM unnest(p_owner, p_lo, p_n, p_error) r(owner, lo, n, error), LATERAL pawl.outbox_take(r.owner, r.lo, r.n) x),
+    SELECT x.lo, x.n, x.retry, r.error, coalesce(r.expired, false) AS expired
+      FROM unnest(p_owner, p_lo, p_n, p_error, p_expired) r(owner, lo, n, error, expired), LATERAL pawl.outbox_take(r.owner, r.lo, r.n) x),
+  b AS MATERIALIZED (
+    SELECT i AS id, t.retry, t.error, t.expired FROM t, generate_series(t.lo, t.lo + t.n - 1) i),
   e AS (
     INSERT INTO pawl.outbox_exception AS e (id, status, retry_count, last_error, updated_at)
-    SELECT i, 3, t.retry, t.error, clock_timestamp() FROM t, generate_series(t.lo, t.lo + t.n - 1) i ORDER BY i
-    ON CONFLICT (id) DO UPDATE SET status = 3, retry_count = excluded.retry_count, next_attempt_at = NULL,
-      last_error = coalesce(excluded.last_error, e.last_error), updated_at = excluded.updated_at)
-  SELECT coalesce(sum(t.n), 0), array_agg(t.lo), array_agg(t.n) INTO v_got, v_lo, v_n FROM t;
+    SELECT b.id, CASE WHEN b.expired THEN 5 ELSE 3 END, b.retry, b.error, clock_timestamp() FROM b ORDER BY b.id
+    ON CONFLICT (id) DO UPDATE SET status = excluded.status, retry_count = excluded.retry_count, next_attempt_at = NULL,
+      last_error = coalesce(excluded.last_error, e.last_error), updated_at = excluded.updated_at),
+  a AS (
+    SELECT array_agg(b.id) AS ids, array_agg(b.retry + 1) AS attempts, array_agg(b.error) AS errors FROM b WHERE NOT b.expired)
+  SELECT s.got, s.lo, s.n, a.ids, a.attempts, a.errors INTO v_got, v_lo, v_n, v_ids, v_attempts, v_errors
+    FROM (SELECT coalesce(sum(t.n), 0) AS got, array_agg(t.lo) AS lo, array_agg(t.n) AS n FROM t) s, a;
+  IF v_ids IS NOT NULL THEN
+    PERFORM pawl.outbox_attempted(v_ids, v_attempts, v_errors, p_worker, p_keep);
+  END IF;
   IF p_count AND v_got > 0 THEN
     PERFORM pawl.outbox_join_settle(v_lo, v_n);
   END IF;

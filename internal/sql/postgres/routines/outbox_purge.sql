@@ -1,4 +1,4 @@
--- Delete messages done or discarded longer ago than p_age, among the p_look lowest runs:
+-- Delete messages done, discarded or expired longer ago than p_age, among the p_look lowest runs:
 -- reading only the low end bounds the work without an index. What a pending join needs stays
 -- (D-25); that is tested again after the runs are locked, for a message may have been attached
 -- meanwhile. One process at a time: the others do not get the lock and have nothing to do.
@@ -20,15 +20,18 @@ BEGIN
        WHERE x.processed_at < v_before)) FOR UPDATE SKIP LOCKED);
   v_dead := ARRAY(
     SELECT e.id FROM pawl.outbox_exception e WHERE e.id = ANY (ARRAY(
-      SELECT x.id FROM (SELECT y.id, y.updated_at FROM pawl.outbox_exception y
-                         WHERE y.status >= 3 AND y.status = 4 AND NOT pawl.outbox_join_needs(y.id, 1) ORDER BY y.id LIMIT p_look) x
-       WHERE x.updated_at < v_before)) AND e.status = 4 FOR UPDATE SKIP LOCKED);
+      SELECT x.id FROM unnest('{4,5}'::int[]) s(status),
+        LATERAL (SELECT y.id, y.updated_at FROM pawl.outbox_exception y
+                  WHERE y.status >= 3 AND y.status = s.status AND NOT pawl.outbox_join_needs(y.id, 1) ORDER BY y.id LIMIT p_look) x
+       WHERE x.updated_at < v_before)) AND e.status IN (4, 5) FOR UPDATE SKIP LOCKED);
   WITH d AS (
     DELETE FROM pawl.outbox_done d WHERE d.lo = ANY (v_done) AND NOT pawl.outbox_join_needs(d.lo, d.n) RETURNING d.lo, d.n),
   g AS MATERIALIZED (
     SELECT d.lo, d.n FROM d UNION ALL SELECT i, 1 FROM unnest(v_dead) i WHERE NOT pawl.outbox_join_needs(i, 1)),
   e AS (
     DELETE FROM pawl.outbox_exception e USING g WHERE e.id >= g.lo AND e.id < g.lo + g.n),
+  a AS (
+    DELETE FROM pawl.outbox_attempt a USING g WHERE a.id >= g.lo AND a.id < g.lo + g.n),
   m AS (
     DELETE FROM pawl.outbox_message m USING g WHERE m.id >= g.lo AND m.id < g.lo + g.n RETURNING 1)
   SELECT count(*) INTO v_got FROM m;

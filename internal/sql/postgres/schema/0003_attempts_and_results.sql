@@ -1,4 +1,8 @@
 -- lowest: 3
+-- Routines that have other parameters now: replacing them would leave the old ones beside them.
+DROP FUNCTION IF EXISTS pawl.outbox_abandon_runs(uuid[], bigint[], integer[], interval[], text[]);
+DROP FUNCTION IF EXISTS pawl.outbox_fail_runs(uuid[], bigint[], integer[], text[], boolean);
+DROP FUNCTION IF EXISTS pawl.outbox_reap_runs(integer);
 
 -- The last attempts of a message that failed. Nothing is written for one that succeeds at
 -- once. Numbers of attempts begin anew when a message is redriven, so they are no key.

@@ -13,7 +13,7 @@ import (
 func deadStatements() []engine.Operation {
 	return []engine.Operation{
 		outboxDeadFind{}, outboxRedriveOne{}, outboxDiscardOne{}, outboxRescheduleException{},
-		outboxPurgeDone{}, outboxPurgeDead{}, outboxPurgeMessages{}, outboxPurgeExceptions{}, outboxPurgeRun{},
+		outboxPurgeDone{}, outboxPurgeDead{}, outboxPurgeMessages{}, outboxPurgeExceptions{}, outboxPurgeAttempts{}, outboxPurgeRun{},
 	}
 }
 
@@ -128,6 +128,7 @@ type outboxPurgeDone struct {
 type outboxPurgeDead struct {
 	engine.Rows[span]
 	oldest
+	Status int
 }
 
 type span struct{ Lo, N int64 }
@@ -138,6 +139,11 @@ type outboxPurgeMessages struct {
 }
 
 type outboxPurgeExceptions struct {
+	engine.Changes
+	Lo, End int64
+}
+
+type outboxPurgeAttempts struct {
 	engine.Changes
 	Lo, End int64
 }
@@ -156,12 +162,17 @@ func purge(t *txn, o op.OutboxPurge) (total int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	given, err := rows(t, outboxPurgeDead{oldest: old})
-	if err != nil {
-		return 0, err
+	var given []span
+	for _, status := range []int{statusDiscarded, statusExpired} {
+		some, err := rows(t, outboxPurgeDead{oldest: old, Status: status})
+		if err != nil {
+			return 0, err
+		}
+		given = append(given, some...)
 	}
 	for _, s := range slices.Concat(done, given) {
-		for _, del := range []engine.Operation{outboxPurgeMessages{Lo: s.Lo, End: s.Lo + s.N}, outboxPurgeExceptions{Lo: s.Lo, End: s.Lo + s.N}} {
+		end := s.Lo + s.N
+		for _, del := range []engine.Operation{outboxPurgeMessages{Lo: s.Lo, End: end}, outboxPurgeExceptions{Lo: s.Lo, End: end}, outboxPurgeAttempts{Lo: s.Lo, End: end}} {
 			if _, err := t.do(del); err != nil {
 				return 0, err
 			}

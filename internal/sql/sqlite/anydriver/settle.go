@@ -22,7 +22,7 @@ func (a answers) settlements() {
 }
 
 func settleStatements() []engine.Operation {
-	return []engine.Operation{outboxTakeFind{}, outboxTakeDelete{}, outboxDoneInsert{}, outboxReapDue{}, outboxReapFind{}}
+	return []engine.Operation{outboxTakeFind{}, outboxTakeDelete{}, outboxDoneInsert{}, outboxReapDue{}, outboxReapFind{}, outboxAttemptInsert{}, outboxAttemptTrim{}}
 }
 
 // outboxTakeFind reads the claimed runs of an owner that overlap Lo … End (exclusive).
@@ -53,6 +53,22 @@ type outboxReapDue struct{ engine.Rows[existence] }
 type outboxReapFind struct {
 	engine.Rows[run]
 	Most int
+}
+
+// outboxAttemptInsert keeps a failed attempt of a message.
+type outboxAttemptInsert struct {
+	engine.Changes
+	ID      int64
+	Attempt int64
+	Worker  *string
+	Error   *string
+}
+
+// outboxAttemptTrim deletes all but the last failed attempts of a message.
+type outboxAttemptTrim struct {
+	engine.Changes
+	ID   int64
+	Keep int
 }
 
 // take removes ids lo … lo+n−1 from what owner has claimed, keeps the rest of their runs
@@ -160,7 +176,7 @@ func abandon(t *txn, o op.OutboxAbandon) (int64, error) {
 				at = t.now + a.Delay.Microseconds()
 			}
 			r.Suspect = 0 // its handler ended
-			if err := retryLater(t, r, at, a.Error); err != nil {
+			if err := retryLater(t, r, at, attempt{a.Error, &o.Worker, o.Keep}); err != nil {
 				return err
 			}
 		}
@@ -168,14 +184,33 @@ func abandon(t *txn, o op.OutboxAbandon) (int64, error) {
 	})
 }
 
+// attempt is one that failed.
+type attempt struct {
+	err    *string
+	worker *string
+	keep   int // so many of a message are kept
+}
+
+// failed keeps the attempt of a message.
+func (a attempt) failed(t *txn, id, number int64) error {
+	if _, err := t.do(outboxAttemptInsert{ID: id, Attempt: number, Worker: a.worker, Error: a.err}); err != nil {
+		return err
+	}
+	_, err := t.do(outboxAttemptTrim{ID: id, Keep: a.keep})
+	return err
+}
+
 // retryLater puts a run back into ready with one more attempt counted.
-func retryLater(t *txn, r run, at int64, reason *string) error {
+func retryLater(t *txn, r run, at int64, a attempt) error {
+	r.At, r.Retry = at, r.Retry+1
 	for id := r.Lo; id < r.end(); id++ {
-		if _, err := t.do(outboxExceptionUpsert{ID: id, RetryCount: r.Retry + 1, NextAttemptAt: &at, Error: reason}); err != nil {
+		if _, err := t.do(outboxExceptionUpsert{ID: id, RetryCount: r.Retry, NextAttemptAt: &at, Error: a.err}); err != nil {
+			return err
+		}
+		if err := a.failed(t, id, r.Retry); err != nil {
 			return err
 		}
 	}
-	r.At, r.Retry = at, r.Retry+1
 	return toReady(t, r)
 }
 
@@ -183,18 +218,37 @@ func retryLater(t *txn, r run, at int64, reason *string) error {
 const (
 	statusFailed    = 3
 	statusDiscarded = 4
+	statusExpired   = 5
 )
 
 func fail(t *txn, o op.OutboxFail) (int64, error) {
 	var settled []run
 	total, err := settle(t, o.Runs, func(f *op.Failure, taken []run) error {
 		settled = append(settled, taken...)
-		return endMessages(t, taken, statusFailed, f.Error)
+		if f.Expired {
+			return endMessages(t, taken, statusExpired, f.Error)
+		}
+		if err := endMessages(t, taken, statusFailed, f.Error); err != nil {
+			return err
+		}
+		return failedAttempts(t, taken, attempt{f.Error, &o.Worker, o.Keep})
 	})
 	if err != nil {
 		return 0, err
 	}
 	return total, countSteps(t, stepFailed, settled)
+}
+
+// failedAttempts keeps the last attempt of messages that failed for good.
+func failedAttempts(t *txn, runs []run, a attempt) error {
+	for _, r := range runs {
+		for id := r.Lo; id < r.end(); id++ {
+			if err := a.failed(t, id, r.Retry+1); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // endMessages records the status and reason of messages that ended without being done.
@@ -249,7 +303,7 @@ func reap(t *txn, o op.OutboxReap) (total int64, err error) {
 		if _, err := t.do(outboxTakeDelete{Lo: r.Lo}); err != nil {
 			return 0, err
 		}
-		if err := suspectAgain(t, r); err != nil {
+		if err := suspectAgain(t, r, o.Keep); err != nil {
 			return 0, err
 		}
 		total += r.N

@@ -29,15 +29,16 @@ type outboxSuspectsPick struct {
 
 const leaseExpired = "lease expired"
 
-// suspectAgain puts a run back whose lease has expired.
-func suspectAgain(t *txn, r run) error {
+// suspectAgain puts a run back whose lease has expired. It keeps so many failed attempts of a
+// message.
+func suspectAgain(t *txn, r run, keep int) error {
 	r.At = t.now
 	switch r.Suspect {
 	case 0:
 		r.Suspect = firstSuspects
 	case 1:
 		reason := leaseExpired
-		return retryLater(t, r, t.now, &reason)
+		return retryLater(t, r, t.now, attempt{err: &reason, keep: keep})
 	default:
 		r.Suspect = (r.Suspect + 1) / 2
 	}

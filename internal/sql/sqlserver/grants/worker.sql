@@ -124,6 +124,7 @@ GRANT SELECT ON pawl.lease TO [$(role)];
 GRANT SELECT ON pawl.lease_waiter TO [$(role)];
 GRANT SELECT ON pawl.leases TO [$(role)];
 GRANT SELECT ON pawl.outbox TO [$(role)];
+GRANT SELECT ON pawl.outbox_attempt TO [$(role)];
 GRANT SELECT ON pawl.outbox_claimed TO [$(role)];
 GRANT SELECT ON pawl.outbox_done TO [$(role)];
 GRANT SELECT ON pawl.outbox_exception TO [$(role)];

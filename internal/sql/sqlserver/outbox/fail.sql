@@ -1,3 +1,3 @@
 DECLARE @GOT int;
-EXEC @GOT = pawl.outbox_fail_runs @runs, @count;
+EXEC @GOT = pawl.outbox_fail_runs @runs, @count, @worker, @keep;
 SELECT CAST(@GOT AS bigint) AS n

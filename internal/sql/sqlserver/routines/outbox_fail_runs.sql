@@ -1,19 +1,21 @@
--- Fail runs, a JSON array with owner, lo, n and error, for good, and count in joins what was
--- taken, unless an ack in the same transaction is to do that (@count 0; see
--- outbox_ack_runs). Returns how many messages.
-CREATE PROCEDURE pawl.outbox_fail_runs @runs nvarchar(max), @count bit = 1 AS
+-- Fail runs, a JSON array with owner, lo, n, error and expired, for good, or end them as
+-- expired, and count in joins what was taken, unless an ack in the same transaction is to do
+-- that (@count 0; see outbox_ack_runs). Returns how many messages.
+CREATE PROCEDURE pawl.outbox_fail_runs @runs nvarchar(max), @count bit = 1, @worker nvarchar(510) = NULL, @keep int = 5 AS
 BEGIN
 DECLARE @now datetime2(7), @got bigint, @spans nvarchar(max);
-DECLARE @bad TABLE (id bigint NOT NULL PRIMARY KEY, retry int NOT NULL, at datetime2(7), error nvarchar(max) COLLATE Latin1_General_100_BIN2);
+pawl.bad_table()
 pawl.run_tables()
 pawl.begin_own()
-INSERT INTO @run (nr, owner, lo, n, error)
-SELECT ROW_NUMBER() OVER (ORDER BY x.lo), x.owner, x.lo, x.n, x.error FROM OPENJSON(@runs) WITH (owner uniqueidentifier, lo bigint, n bigint, error nvarchar(max)) x;
+INSERT INTO @run (nr, owner, lo, n, error, flag)
+SELECT ROW_NUMBER() OVER (ORDER BY x.lo), x.owner, x.lo, x.n, x.error, coalesce(x.expired, 0)
+  FROM OPENJSON(@runs) WITH (owner uniqueidentifier, lo bigint, n bigint, error nvarchar(max), expired bit) x;
 pawl.take()
 SET @now = SYSUTCDATETIME();
-INSERT INTO @bad (id, retry, error)
-SELECT t.lo + k.i, t.retry, r.error FROM @taken t INNER JOIN @run r ON r.nr = t.nr INNER JOIN pawl.numbers() k ON k.i < t.n;
-pawl.exceptions(3)
+INSERT INTO @bad (id, status, retry, attempt, error)
+SELECT t.lo + k.i, CASE r.flag WHEN 1 THEN 5 ELSE 3 END, t.retry, CASE r.flag WHEN 1 THEN NULL ELSE t.retry + 1 END, r.error
+  FROM @taken t INNER JOIN @run r ON r.nr = t.nr INNER JOIN pawl.numbers() k ON k.i < t.n;
+pawl.exceptions()
 SELECT @got = coalesce(SUM(t.n), 0) FROM @taken t;
 IF @count = 1 AND EXISTS (SELECT 1 FROM @bad b INNER JOIN pawl.outbox_join_member m ON m.id = b.id WHERE m.status = 0)
 BEGIN

@@ -1,4 +1,4 @@
--- Forget messages done or discarded longer ago than @age microseconds, looking at the @look
+-- Forget messages done, discarded or expired longer ago than @age microseconds, looking at the @look
 -- lowest runs: looking only at the low end bounds the work without an index. What a pending
 -- join counts on stays (D-25); that is asked again once a run is locked, for somebody may
 -- have attached one meanwhile. One process at a time: the others find the lock taken and
@@ -15,8 +15,8 @@ BEGIN
   INSERT INTO @low (lo, kind, n)
   SELECT x.lo, 0, x.n FROM (SELECT TOP (@look) d.lo, d.n, d.processed_at FROM pawl.outbox_done d WHERE NOT pawl.needed(d.lo, d.n) ORDER BY d.lo) x WHERE x.processed_at < @before;
   INSERT INTO @low (lo, kind, n)
-  SELECT x.id, 1, 1 FROM (
-    SELECT TOP (@look) e.id, e.updated_at FROM pawl.outbox_exception e WHERE e.status >= 3 AND e.status = 4 AND NOT pawl.needed(e.id, 1) ORDER BY e.id) x
+  SELECT x.id, 1, 1 FROM (VALUES (4), (5)) s(status) CROSS APPLY (
+    SELECT TOP (@look) e.id, e.updated_at FROM pawl.outbox_exception e WHERE e.status >= 3 AND e.status = s.status AND NOT pawl.needed(e.id, 1) ORDER BY e.id) x
    WHERE x.updated_at < @before;
 END;
 WHILE EXISTS (SELECT 1 FROM @low)
@@ -33,12 +33,13 @@ BEGIN
   END
   ELSE
   BEGIN
-    SELECT @n = 1 FROM pawl.outbox_exception e WITH (XLOCK, READPAST, READCOMMITTEDLOCK) WHERE e.id = @lo AND e.status = 4;
+    SELECT @n = 1 FROM pawl.outbox_exception e WITH (XLOCK, READPAST, READCOMMITTEDLOCK) WHERE e.id = @lo AND e.status IN (4, 5);
     IF @n IS NOT NULL
       INSERT INTO @gone (lo, n) SELECT @lo, 1 WHERE NOT pawl.needed(@lo, 1);
   END;
   IF NOT EXISTS (SELECT 1 FROM @gone) CONTINUE;
   DELETE FROM pawl.outbox_exception WHERE id >= @lo AND id < @lo + @n;
+  DELETE FROM pawl.outbox_attempt WHERE id >= @lo AND id < @lo + @n;
   SET @some = 1;
   WHILE @some > 0
   BEGIN

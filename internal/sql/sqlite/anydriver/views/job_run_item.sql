@@ -2,7 +2,7 @@
 -- 3 failed, 4 cancelled, 5 skipped, 6 missed; null if the message was deleted.
 CREATE VIEW pawl.job_run_item AS
 SELECT r.id, r.run_id, r.job_id, r.job_name, r.scheduled_time, r.triggered, r.missed, r.outcome, r.created_at, r.start_time,
-       coalesce(r.outcome, CASE WHEN q.lo IS NOT NULL THEN 0 WHEN c.lo IS NOT NULL THEN 1 WHEN d.lo IS NOT NULL THEN 2 ELSE e.status END) AS status,
+       coalesce(r.outcome, CASE WHEN q.lo IS NOT NULL THEN 0 WHEN c.lo IS NOT NULL THEN 1 WHEN d.lo IS NOT NULL THEN 2 WHEN e.status = 5 THEN 4 ELSE e.status END) AS status,
        coalesce(r.end_time, d.processed_at, CASE WHEN e.status >= 3 THEN e.updated_at END) AS end_time,
        coalesce(q.retry, c.retry, e.retry_count, r.retry_count) AS retry_count,
        coalesce(CASE WHEN c.owner IS NOT NULL THEN lower(hex(c.owner)) END, d.processed_by, r.claimed_by) AS claimed_by,

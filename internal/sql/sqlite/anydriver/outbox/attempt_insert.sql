@@ -1,0 +1,1 @@
+INSERT INTO pawl.outbox_attempt (id, attempt, ended_at, worker, error) VALUES (@id, @attempt, @now, @worker, @error)

@@ -1,0 +1,110 @@
+package outbox_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// D-209: the last failed attempts of a message are kept with time, worker and error; a message that
+// succeeds at once has none.
+func TestAttemptsAreKept(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e, outbox.Options{KeptAttempts: 3, Worker: "w1"})
+		began := f.get(f.enqueue(outbox.Message{Topic: "t"})).CreatedAt
+		good := f.enqueue(outbox.Message{Topic: "t"})
+		var bad outbox.Position
+		for n := range 4 {
+			owner, msgs := f.claim(2)
+			for _, m := range msgs {
+				if m.Position == good {
+					f.touched(1)(f.Ack(f.ctx(), owner, m.Position))
+					continue
+				}
+				bad = m.Position
+				f.touched(1)(f.AbandonAfter(f.ctx(), owner, 0, fmt.Errorf("error %d", n+1), m.Position))
+			}
+		}
+		owner, _ := f.claimExactly(1)
+		f.touched(1)(f.Fail(f.ctx(), owner, errors.New("the end"), bad))
+		f.attempts(good)
+		all := f.attempts(bad, "3 w1 error 3", "4 w1 error 4", "5 w1 the end")
+		for i, a := range all {
+			if a.EndedAt.Before(began) || i > 0 && a.EndedAt.Before(all[i-1].EndedAt) {
+				t.Errorf("attempt %d ended at %v, began is %v", i, a.EndedAt, began)
+			}
+		}
+		f.touched(1)(f.Redrive(f.ctx(), outbox.FailedFilter{}))
+		owner, _ = f.claimExactly(1)
+		f.touched(1)(f.Fail(f.ctx(), owner, errors.New("again"), bad))
+		f.attempts(bad, "4 w1 error 4", "5 w1 the end", "1 w1 again")
+	})
+}
+
+// attempts insists on the attempts that are kept.
+func (f *fixture) attempts(id outbox.Position, want ...string) []outbox.Attempt {
+	f.t.Helper()
+	all, err := f.Attempts(f.ctx(), id)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	var got []string
+	for _, a := range all {
+		got = append(got, fmt.Sprintf("%d %s %s", a.Number, a.Worker, a.Error))
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		f.t.Fatalf("attempts are %q, want %q", got, want)
+	}
+	return all
+}
+
+// D-209: an attempt whose lease expired is one of them, and those of messages that failed together
+// are told apart.
+func TestAttemptsOfNeighboursAndExpiredLeases(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e, outbox.Options{Worker: "w1"})
+		ids := f.enqueueN(3)
+		owner, _ := f.claimExactly(3)
+		f.touched(2)(f.AbandonAfter(f.ctx(), owner, 0, errors.New("both"), ids[0], ids[1]))
+		f.touched(1)(f.Ack(f.ctx(), owner, ids[2]))
+		f.attempts(ids[0], "1 w1 both")
+		f.attempts(ids[1], "1 w1 both")
+		f.attempts(ids[2])
+		for range 2 { // the first makes it a suspect, which the second claims alone
+			if msgs, err := f.Claim(f.ctx(), outbox.NewOwnerToken(), time.Millisecond, 1); err != nil || len(msgs) != 1 {
+				t.Fatalf("claimed %d, %v", len(msgs), err)
+			}
+			f.waitUntil(time.Now().Add(20 * time.Millisecond))
+			f.touched(1)(f.ReapExpired(f.ctx()))
+		}
+		all, err := f.Attempts(f.ctx(), ids[0])
+		if err != nil || len(all) != 2 || all[1].Error != "lease expired" || all[1].Number != 2 || all[1].Worker != "" {
+			t.Errorf("%+v, %v", all, err)
+		}
+	})
+}
+
+// D-209: a worker keeps what a handler returned.
+func TestWorkersKeepAttempts(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e, outbox.Options{Worker: "w2", StopWhenEmpty: true})
+		id := f.enqueue(outbox.Message{Topic: "t"})
+		n := 0
+		f.Handle("t", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
+			if n++; n < 3 {
+				return outbox.RetryAfter(0, fmt.Errorf("attempt %d", n))
+			}
+			return nil
+		}))
+		if err := f.Run(f.ctx()); err != nil {
+			t.Fatal(err)
+		}
+		f.status(id, outbox.Done)
+		f.attempts(id, "1 w2 attempt 1", "2 w2 attempt 2")
+	})
+}

@@ -1,0 +1,46 @@
+package outbox
+
+import (
+	"time"
+
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/expiry"
+)
+
+// A message expires by the database's clock. A claim tells what time it is there: the end of the
+// lease says it. From then on the process's clock measures, from before the request, so that no
+// attempt begins too late.
+
+// checkExpiry returns an error for a message that could never be handled, or whose header another
+// program could not read.
+func (m *Message) checkExpiry() error {
+	if err := engine.CheckDue("expiry", m.Expires); err != nil {
+		return err
+	}
+	if !m.Expires.IsZero() && !m.Expires.After(m.Due) {
+		return engine.Invalid("expiry", "not after the due time")
+	}
+	if err := expiry.Check(m.Headers); err != nil {
+		return engine.Invalid("headers", "%v", err)
+	}
+	return nil
+}
+
+// takeExpiry sets the time at which a stored message expires.
+func (m *Message) takeExpiry() (err error) {
+	m.Headers, m.Expires, err = expiry.Take(m.Headers)
+	return err
+}
+
+// limit sets the last moment at which an attempt may begin, by this process's clock: its now is not
+// later than the database's, there.
+func (m *Message) limit(now, there time.Time) {
+	if !m.Expires.IsZero() {
+		m.expires = now.Add(m.Expires.Sub(there))
+	}
+}
+
+// expired reports whether no attempt may begin any more.
+func (m *Message) expired() bool {
+	return !m.expires.IsZero() && !time.Now().Before(m.expires)
+}
