@@ -53,8 +53,12 @@ func (c component) ClaimWith(ctx context.Context, owner OwnerToken, lease time.D
 	return c.claimSelf(ctx, owner, n, claim(n))
 }
 
-func (c component) AckCall(m *Message) *engine.Call {
-	return engine.Ask(op.OutboxAck{Runs: []op.Held{held(m.Owner, m.Position)}, Worker: c.opts.Worker})
+func (c component) AckCalls(m *Message) []*engine.Call {
+	s := worker.Settlement{Acks: []worker.Held{{Owner: m.Owner, ID: m.Position}}}
+	if len(m.result) > 0 {
+		s.Results = []worker.Result{{Held: s.Acks[0], Data: m.result}}
+	}
+	return settleCalls(&s, c.opts.Worker)
 }
 
 func (c component) Validate(m Message) error { return m.validate(c.opts.MaxPayload) }
