@@ -54,11 +54,12 @@ func (c component) ClaimWith(ctx context.Context, owner OwnerToken, lease time.D
 }
 
 func (c component) AckCalls(m *Message) []*engine.Call {
-	s := worker.Settlement{Acks: []worker.Held{{Owner: m.Owner, ID: m.Position}}}
-	if len(m.result) > 0 {
-		s.Results = []worker.Result{{Held: s.Acks[0], Data: m.result}}
+	ack := engine.Ask(op.OutboxAck{Runs: []op.Held{held(m.Owner, m.Position)}, Worker: c.opts.Worker})
+	if len(m.result) == 0 {
+		return []*engine.Call{ack}
 	}
-	return settleCalls(&s, c.opts.Worker)
+	result := op.JoinResult{Owner: m.Owner, ID: int64(m.Position), Result: m.result}
+	return []*engine.Call{engine.Ask(op.JoinResults{Results: []op.JoinResult{result}}), ack}
 }
 
 func (c component) Validate(m Message) error { return m.validate(c.opts.MaxPayload) }
