@@ -82,7 +82,7 @@ func TestTopicHandlesWhatIsWritten(t *testing.T) {
 	})
 }
 
-// Steps and the follow-up of a join are messages of topics.
+// D-207: steps and the follow-up of a join are messages of topics; steps return results.
 func TestTopicInJoins(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		step, done := pawl.NewTopic[parcel]("step"), pawl.NewTopic[string]("done")
@@ -94,10 +94,21 @@ func TestTopicInJoins(t *testing.T) {
 		_, err = p.Joins.FanOut(t.Context(), join.Spec{ExpectedSteps: 1}, []outbox.Message{first}, join.Wait{OnComplete: after})
 		must(t, err)
 		var told string
-		step.Handle(p, func(context.Context, *pawl.Delivery[parcel]) error { return nil })
-		done.Handle(p, func(_ context.Context, d *pawl.Delivery[string]) error { told = d.Body; return nil })
+		step.Handle(p, func(_ context.Context, d *pawl.Delivery[parcel]) error { return d.SetResult([]byte("packed")) })
+		done.Handle(p, func(ctx context.Context, d *pawl.Delivery[string]) error {
+			from, err := p.Joins.From(ctx, d.Message)
+			if err != nil {
+				return err
+			}
+			members, err := p.Joins.Members(ctx, from[0].ID, join.MembersOptions{})
+			told = d.Body
+			for _, m := range members {
+				told += " " + string(m.Result)
+			}
+			return err
+		})
 		must(t, p.Run(t.Context()))
-		if told != "all packed" {
+		if told != "all packed packed" {
 			t.Errorf("told %q", told)
 		}
 	})

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/join"
@@ -118,6 +119,50 @@ func ExampleJoins_From() {
 	// Output:
 	// transform 2 of 3
 	// report
+}
+
+// Each step returns how many rows it extracted, and the follow-up adds them up. A result is
+// stored with the ack of its step; the one that failed has none.
+func ExampleJoins_Members() {
+	ctx := context.Background()
+	p, done := openPawl()
+	defer done()
+	rows := map[string]int{"customers": 40, "orders": 1200}
+	p.Handle("extract", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+		n, ok := rows[string(m.Payload)]
+		if !ok {
+			return outbox.Permanent(errors.New("source is gone"))
+		}
+		return m.SetResult([]byte(strconv.Itoa(n)))
+	}))
+	p.Handle("report", outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+		before, err := p.Joins.From(ctx, m)
+		if err != nil || len(before) == 0 {
+			return err
+		}
+		steps, err := p.Joins.Members(ctx, before[0].ID, join.MembersOptions{Status: join.Completed})
+		if err != nil {
+			return err
+		}
+		sum := 0
+		for _, s := range steps {
+			n, err := strconv.Atoi(string(s.Result))
+			if err != nil {
+				return outbox.Permanent(err)
+			}
+			sum += n
+		}
+		fmt.Println(len(steps), "sources,", sum, "rows")
+		return nil
+	}))
+
+	_, err := p.Joins.FanOut(ctx, join.Spec{}, []outbox.Message{
+		{Topic: "extract", Payload: []byte("customers")}, {Topic: "extract", Payload: []byte("orders")}, {Topic: "extract", Payload: []byte("products")},
+	}, join.Wait{OnComplete: outbox.Message{Topic: "report"}, AllowFailures: true})
+	check(err)
+	check(p.Run(ctx))
+	// Output:
+	// 2 sources, 1240 rows
 }
 
 // The steps one by one, as in the specification, and one of them failing.

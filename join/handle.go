@@ -90,7 +90,7 @@ func (j *Joins) sendOnce(ctx context.Context, m *outbox.Message, p *waitPayload,
 		}
 		w.enqueue(b)
 	}
-	w.calls = append(w.calls, j.outbox.AckCall(m))
+	w.calls = append(w.calls, j.outbox.AckCalls(m)...)
 	if err := w.write(ctx, nil); err != nil {
 		return err
 	}

@@ -110,7 +110,7 @@ const (
 )
 
 func newModel(t *testing.T, rt *rapid.T, d dbtest.Database) *model {
-	tables := []string{"outbox_join_wait", "outbox_join_member", "outbox_join", "outbox_message", "outbox_ready", "outbox_claim", "outbox_done", "outbox_exception"}
+	tables := []string{"outbox_join_wait", "outbox_join_result", "outbox_join_member", "outbox_join", "outbox_message", "outbox_ready", "outbox_claim", "outbox_done", "outbox_exception"}
 	for _, table := range tables {
 		if _, err := d.SQL.Exec("DELETE FROM " + d.Table(table)); err != nil {
 			rt.Fatal(err)

@@ -62,6 +62,8 @@ type Member struct {
 	Status    Status           `json:"state"`
 	CreatedAt time.Time        `json:"attached_at,omitzero"` // when it was attached
 	Topic     string           `json:"topic,omitempty"`      // "" once the message was cleaned up
+	// Result is what the message's handler set by outbox.Message.SetResult, nil if nothing.
+	Result []byte `json:"result_base64,omitempty"`
 }
 
 // Get returns a join, or ErrNotFound.
@@ -131,7 +133,8 @@ type MembersOptions struct {
 	Limit int     // default 100, at most 10 000
 }
 
-// Members returns members of a join by message id, lowest first, or ErrNotFound.
+// Members returns members of a join with their results, by message id, lowest first, or
+// ErrNotFound. Results may have 64 KiB each: of a join with many large ones read a page at a time.
 func (j *Joins) Members(ctx context.Context, id ID, opts MembersOptions) ([]Member, error) {
 	status, err := opts.Status.numberOrAny()
 	if err != nil {
@@ -154,8 +157,12 @@ func (j *Joins) Members(ctx context.Context, id ID, opts MembersOptions) ([]Memb
 
 // storedMember is a member as it is stored.
 func storedMember(m *op.JoinMember) Member {
+	result := m.Result
+	if len(result) == 0 {
+		result = nil
+	}
 	return Member{
 		MessageID: m.OutboxMessageID, Position: outbox.Position(m.ID), Status: Status(op.JoinStatuses().Word(int64(m.Status))), CreatedAt: m.CreatedUTC.UTC(),
-		Topic: worker.Value(m.Topic),
+		Topic: worker.Value(m.Topic), Result: result,
 	}
 }

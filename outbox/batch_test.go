@@ -2,8 +2,11 @@ package outbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -70,5 +73,43 @@ func TestSettledInOrder(t *testing.T) {
 	}
 	if seen != 5*(len(ids)-1) {
 		t.Errorf("saw %d pairs", seen)
+	}
+}
+
+// D-207, D-39: results are stored while the messages are held, before the acks and behind what locks no
+// join, in order of position; without any nothing is asked for.
+func TestResultsBeforeAcks(t *testing.T) {
+	o := New(nil, Options{Logger: slog.New(slog.DiscardHandler)})
+	names := func(calls []*engine.Call) (all []string) {
+		for _, c := range calls {
+			all = append(all, c.Name())
+		}
+		return all
+	}
+	one, two := worker.Held{ID: 1}, worker.Held{ID: 2}
+	s := &worker.Settlement{Acks: []worker.Held{two, one}, Failures: []worker.Failure{{Held: worker.Held{ID: 3}}}}
+	if got := names((&Outbox{}).settleCalls(s)); !slices.Equal(got, []string{"outbox/fail", "outbox/ack"}) {
+		t.Errorf("without results: %v", got)
+	}
+	s.Results = []worker.Result{{Held: two, Data: []byte("b")}, {Held: one, Data: []byte("a")}}
+	calls := (&Outbox{}).settleCalls(s)
+	if got := names(calls); !slices.Equal(got, []string{"outbox/fail", "join/results", "outbox/ack"}) {
+		t.Errorf("with results: %v", got)
+	}
+	stored := calls[1].Operation.(op.JoinResults).Results
+	if len(stored) != 2 || stored[0].ID != 1 || string(stored[0].Result) != "a" || stored[1].ID != 2 {
+		t.Errorf("%+v", stored)
+	}
+	m := &Message{Position: 7}
+	for range 2 { // set and removed
+		if got := names(component{o}.AckCalls(m)); !slices.Equal(got, []string{"outbox/ack"}) {
+			t.Errorf("a message without a result: %v", got)
+		}
+		if err := errors.Join(m.SetResult([]byte("x")), m.SetResult(nil)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := testing.AllocsPerRun(10, func() { _ = m.SetResult(nil) }); n > 0 {
+		t.Errorf("no result takes %v allocations", n)
 	}
 }

@@ -53,8 +53,13 @@ func (c component) ClaimWith(ctx context.Context, owner OwnerToken, lease time.D
 	return c.claimSelf(ctx, owner, lease, n, claim(n))
 }
 
-func (c component) AckCall(m *Message) *engine.Call {
-	return engine.Ask(op.OutboxAck{Runs: []op.Held{held(m.Owner, m.Position)}, Worker: c.opts.Worker})
+func (c component) AckCalls(m *Message) []*engine.Call {
+	ack := engine.Ask(op.OutboxAck{Runs: []op.Held{held(m.Owner, m.Position)}, Worker: c.opts.Worker})
+	if len(m.result) == 0 {
+		return []*engine.Call{ack}
+	}
+	result := op.JoinResult{Owner: m.Owner, ID: int64(m.Position), Result: m.result}
+	return []*engine.Call{engine.Ask(op.JoinResults{Results: []op.JoinResult{result}}), ack}
 }
 
 func (c component) Validate(m Message) error { return m.validate(c.opts.MaxPayload) }

@@ -34,7 +34,8 @@ func heldRuns(items []worker.Held) (runs []op.Held) {
 
 // settleCalls returns the calls that settle items. Acks come last and count for the failures too:
 // joins are locked after all messages (D-39), or two workers that settle steps of the same joins
-// could wait for each other.
+// could wait for each other. Results come before the acks, which take the messages from their
+// owners.
 func (o *Outbox) settleCalls(s *worker.Settlement) (calls []*engine.Call) {
 	if len(s.Retries) > 0 {
 		calls = append(calls, engine.Ask(o.retryOp(abandoned(s.Retries))))
@@ -52,6 +53,9 @@ func (o *Outbox) settleCalls(s *worker.Settlement) (calls []*engine.Call) {
 			failed = append(failed, op.Span{Lo: f.Lo, N: f.N})
 		}
 		calls = append(calls, engine.Ask(o.failOp(all, len(s.Acks) == 0)))
+	}
+	if len(s.Results) > 0 {
+		calls = append(calls, engine.Ask(op.JoinResults{Results: results(s.Results)}))
 	}
 	if len(s.Acks) > 0 {
 		calls = append(calls, engine.Ask(op.OutboxAck{Runs: heldRuns(s.Acks), Worker: o.opts.Worker, Failed: failed}))
@@ -96,6 +100,15 @@ func parked(parks []worker.Park) (all []op.Parked) {
 			continue
 		}
 		all = append(all, op.Parked{Held: held(p.Owner, p.ID), Topic: p.Topic})
+	}
+	return all
+}
+
+func results(results []worker.Result) []op.JoinResult {
+	slices.SortFunc(results, func(a, b worker.Result) int { return cmp.Compare(a.ID, b.ID) })
+	all := make([]op.JoinResult, len(results))
+	for i, r := range results {
+		all[i] = op.JoinResult{Owner: r.Owner, ID: int64(r.ID), Result: r.Data}
 	}
 	return all
 }

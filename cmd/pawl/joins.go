@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/join"
@@ -44,9 +45,25 @@ func parseJoin(id string) (join.ID, error) {
 // joinJSON is a join as JSON.
 type joinJSON struct {
 	join.Info
-	MetadataBytes int            `json:"metadata_bytes"`
-	Members       *[]join.Member `json:"members,omitempty"`
-	NotShown      *int           `json:"members_not_shown,omitempty"`
+	MetadataBytes int           `json:"metadata_bytes"`
+	Members       *[]memberJSON `json:"members,omitempty"`
+	NotShown      *int          `json:"members_not_shown,omitempty"`
+}
+
+// memberJSON is a member as JSON.
+type memberJSON struct {
+	join.Member
+	ResultBytes int     `json:"result_bytes,omitempty"`
+	Result      *string `json:"result,omitempty"` // if it is text; result_base64 otherwise
+}
+
+func viewMember(j *join.Info, m *join.Member) memberJSON {
+	v := memberJSON{Member: *m, ResultBytes: len(m.Result)}
+	v.Status = memberState(j, m)
+	if text := string(m.Result); m.Result != nil && utf8.ValidString(text) {
+		v.Result, v.Member.Result = &text, nil
+	}
+	return v
 }
 
 // viewJoin is a join as JSON, without its metadata and members.

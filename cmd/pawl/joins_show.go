@@ -23,7 +23,7 @@ type joinsShowCmd struct {
 func (*joinsShowCmd) Help() string {
 	return `Members that failed come first, then those still awaited, then the completed
 ones. A member that ended when the join was over is not counted. For a member's
-payload and its last error see "pawl show ID".`
+payload and its last error see "pawl show ID"; its result is in --json.`
 }
 
 // Run shows a join.
@@ -37,7 +37,7 @@ func (c *joinsShowCmd) Run(ctx context.Context, a *app, g *options) error {
 		if found, err = joins.Get(ctx, id); err != nil {
 			return forgotten(err)
 		}
-		members, err = callRoll(ctx, joins, id, c.Failed)
+		members, err = c.callRoll(ctx, joins, id)
 		return forgotten(err)
 	})
 	if err != nil {
@@ -64,15 +64,15 @@ const rollCall = 10_000
 // callRoll reads the members by state. They move on meanwhile, out of pending,
 // so pending ones are read first: none is missed, and of those met twice the
 // later news count.
-func callRoll(ctx context.Context, joins *join.Joins, id join.ID, failedOnly bool) (roll, error) {
+func (c *joinsShowCmd) callRoll(ctx context.Context, joins *join.Joins, id join.ID) (roll, error) {
 	var r roll
 	states := []join.Status{join.Pending, join.Completed, join.Failed}
-	if failedOnly {
+	if c.Failed {
 		states = states[2:]
 	}
 	latest := map[outbox.MessageID]join.Member{}
 	for _, state := range states {
-		list, err := joins.Members(ctx, id, join.MembersOptions{Status: state, Limit: rollCall})
+		list, err := c.inState(ctx, joins, id, state)
 		if err != nil {
 			return r, err
 		}
@@ -88,6 +88,31 @@ func callRoll(ctx context.Context, joins *join.Joins, id join.ID, failedOnly boo
 		return cmp.Or(urgency(a.Status)-urgency(b.Status), cmp.Compare(a.Position, b.Position))
 	})
 	return r, nil
+}
+
+// rollPage is how many members are read at once.
+const rollPage = 500
+
+// inState reads the members of a state, and drops the results of those that are not shown: there
+// may be too many for memory.
+func (c *joinsShowCmd) inState(ctx context.Context, joins *join.Joins, id join.ID, state join.Status) (all []join.Member, err error) {
+	opts := join.MembersOptions{Status: state, Limit: rollPage}
+	for len(all) < rollCall {
+		page, err := joins.Members(ctx, id, opts)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, page...)
+		slices.SortFunc(all, func(a, b join.Member) int { return cmp.Compare(a.Position, b.Position) })
+		for i := c.Members; i < len(all); i++ {
+			all[i].Result = nil
+		}
+		if len(page) < rollPage {
+			break
+		}
+		opts.After = &page[rollPage-1]
+	}
+	return all, nil
 }
 
 func urgency(s join.Status) int {
@@ -143,14 +168,23 @@ func (c *joinsShowCmd) printMembers(a *app, j *join.Info, r roll) error {
 	first, rest := r.shown(c.Members)
 	if len(first) > 0 {
 		var t terminal.Table
-		t.Row("MEMBER", "TOPIC", "STATE", "ATTACHED")
+		head := []string{"MEMBER", "TOPIC", "STATE", "ATTACHED"}
+		results := slices.ContainsFunc(first, func(m join.Member) bool { return m.Result != nil })
+		if results {
+			head = append(head, "RESULT")
+		}
+		t.Row(head...)
 		for i := range first {
 			m := &first[i]
 			topic := m.Topic
 			if topic == "" {
 				topic = "(cleaned up)"
 			}
-			t.Row(m.MessageID.String(), topic, string(memberState(j, m)), stamp(m.CreatedAt))
+			row := []string{m.MessageID.String(), topic, string(memberState(j, m)), stamp(m.CreatedAt)}
+			if results {
+				row = append(row, resultText(m))
+			}
+			t.Row(row...)
 		}
 		fmt.Fprintln(a.stdout)
 		if err := t.Write(a.stdout, terminal.Width(a.stdout)); err != nil {
@@ -167,13 +201,21 @@ func (c *joinsShowCmd) printMembers(a *app, j *join.Info, r roll) error {
 	return nil
 }
 
+// resultText is how large a member's result is, or nothing.
+func resultText(m *join.Member) string {
+	if m.Result == nil {
+		return ""
+	}
+	return several(len(m.Result), "byte")
+}
+
 func (c *joinsShowCmd) view(j *join.Info, r roll) joinJSON {
 	v := viewJoin(j)
 	v.Metadata = j.Metadata
 	first, rest := r.shown(c.Members)
-	list := append([]join.Member{}, first...)
-	for i := range list {
-		list[i].Status = memberState(j, &list[i])
+	list := make([]memberJSON, len(first))
+	for i := range first {
+		list[i] = viewMember(j, &first[i])
 	}
 	v.Members, v.NotShown = &list, &rest
 	return v

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -103,6 +105,40 @@ func states(t *testing.T, d *database, id string, more ...string) (states []stri
 		states = append(states, string(m.Status))
 	}
 	return states
+}
+
+// D-207
+func TestJoinsShowResults(t *testing.T) {
+	onEngines(t, func(t *testing.T, d *database) {
+		id := d.fanOut(join.Spec{}, "text", "\xff\x00", "")
+		if out := d.must("", "joins", "show", id.String()); strings.Contains(out, "RESULT") {
+			t.Errorf("without results:\n%s", out)
+		}
+		d.opened(func(s *store) {
+			o := outbox.New(s, outbox.Options{StopWhenEmpty: true, Logger: slog.New(slog.DiscardHandler)})
+			o.Handle("t", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error { return m.SetResult(m.Payload) }))
+			if err := o.Run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		})
+		var v joinJSON
+		decode(t, d.must("", "joins", "show", id.String(), "--json"), &v)
+		var got []string
+		for _, m := range *v.Members {
+			text := "none"
+			if m.Result != nil {
+				text = *m.Result
+			}
+			got = append(got, fmt.Sprintf("%d %s %x", m.ResultBytes, text, m.Member.Result))
+		}
+		if !slices.Equal(got, []string{"4 text ", "2 none ff00", "0 none "}) {
+			t.Errorf("results %q", got)
+		}
+		out := d.must("", "joins", "show", id.String(), "-n", "1")
+		if !strings.Contains(out, "RESULT") || !strings.Contains(out, "4 bytes") {
+			t.Errorf("no results in\n%s", out)
+		}
+	})
 }
 
 func TestJoinsCancel(t *testing.T) {

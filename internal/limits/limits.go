@@ -23,8 +23,9 @@ const (
 
 // Of joins.
 const (
-	GroupingKey = 255     // characters
-	Metadata    = 1 << 20 // bytes
+	GroupingKey = 255      // characters
+	Metadata    = 1 << 20  // bytes
+	Result      = 64 << 10 // bytes, of a step
 )
 
 // TimerKey is the limit of a timer's key, in characters.

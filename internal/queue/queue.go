@@ -30,9 +30,9 @@ type Queue[M, ID any] interface {
 	Reserve(ctx context.Context, n int) ([]ID, []worker.Position, error)
 	// ClaimWith claims by a component's own operation, at most n messages.
 	ClaimWith(ctx context.Context, owner worker.OwnerToken, lease time.Duration, n int, claim func(most int) engine.Answering[op.OutboxClaimed]) ([]*M, error)
-	// AckCall acks a delivered message as part of a component's transaction. It answers
-	// 1, or 0 if the lease is lost.
-	AckCall(m *M) *engine.Call
+	// AckCalls ack a delivered message, and store the result that its handler set, as part of
+	// a component's transaction. The last one answers 1, or 0 if the lease is lost.
+	AckCalls(m *M) []*engine.Call
 	// Pauses returns the pauses that the queue's workers obey.
 	Pauses() *pause.Pauses
 	// Component returns the part that Run runs.

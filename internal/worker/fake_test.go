@@ -272,7 +272,7 @@ func (l *link) Exchange(ctx context.Context, done *worker.Settlement, owner work
 
 func clone(s *worker.Settlement) worker.Settlement {
 	return worker.Settlement{Acks: slices.Clone(s.Acks), Retries: slices.Clone(s.Retries),
-		Failures: slices.Clone(s.Failures), Releases: slices.Clone(s.Releases)}
+		Failures: slices.Clone(s.Failures), Releases: slices.Clone(s.Releases), Results: slices.Clone(s.Results)}
 }
 
 func (s *store) check(done *worker.Settlement, owner worker.OwnerToken, n int) {

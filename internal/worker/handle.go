@@ -90,7 +90,11 @@ func (l *Loop[M]) resultOf(t *task[M], policy RetryPolicy, err error) (r result)
 		}
 	}()
 	if err == nil {
-		return result{outcome: acked, reported: OutcomeAcked}
+		r = result{outcome: acked, reported: OutcomeAcked}
+		if l.cfg.Result != nil {
+			r.data = l.cfg.Result(t.item.Body)
+		}
+		return r
 	}
 	if errors.Is(err, ErrSettled) {
 		l.stats.settledByHandler()

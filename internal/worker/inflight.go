@@ -62,6 +62,7 @@ type result struct {
 	delay      time.Duration
 	notStarted bool    // of a released item: its handler did not begin
 	text       string  // of the error; of a parked item its topic
+	data       []byte  // of an acked item: what its handler returned beside that
 	reported   Outcome // what observers are told
 }
 
@@ -171,6 +172,9 @@ func (s *Settlement) add(h Held, r result) {
 	switch r.outcome {
 	case acked:
 		s.Acks = append(s.Acks, h)
+		if len(r.data) > 0 {
+			s.Results = append(s.Results, Result{h, r.data})
+		}
 	case retried:
 		delay := r.delay
 		s.Retries = append(s.Retries, Retry{h, &delay, r.text})

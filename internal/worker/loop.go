@@ -49,6 +49,10 @@ type Queue[M any] interface {
 type Config[M any] struct {
 	Queue  Queue[M]
 	Handle func(ctx context.Context, item Item[M]) error
+	// Result returns what the handler of an item that is acked returned beside that, which
+	// is settled with the ack: empty for nothing. It is called once Handle has returned nil;
+	// nil: there is never any.
+	Result func(body M) []byte
 	// Policy is the retry policy of a topic; nil = DefaultRetryPolicy.
 	Policy func(topic string) RetryPolicy
 	Logger *slog.Logger // not nil
@@ -355,7 +359,8 @@ func (l *Loop[M]) settled(at time.Time) {
 	l.stats.settled(l.unfinished, at)
 	l.inflight.settled()
 	s := l.unfinished
-	*s = Settlement{s.Acks[:0], s.Retries[:0], s.Failures[:0], s.Releases[:0], s.Parks[:0]}
+	clear(s.Results) // free their bytes
+	*s = Settlement{s.Acks[:0], s.Retries[:0], s.Failures[:0], s.Releases[:0], s.Parks[:0], s.Results[:0]}
 }
 
 // maxBackoff is the longest delay after failures; with jitter that is 30 s (D-6).

@@ -1,18 +1,22 @@
 package worker_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/worker"
 )
 
@@ -492,5 +496,58 @@ func TestForeignCancellationIsAFailure(t *testing.T) {
 		defer r.end()
 		advance(500 * time.Millisecond)
 		wantPlace(t, s, id, ready, 1)
+	})
+}
+
+// D-207: what handlers returned goes with the acks, each with its item's, as long as these are not
+// settled, and with nothing else.
+func TestResultsGoWithAcks(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		ids := append(s.add(4, "t", 0), s.add(1, "nothing", 0)...)
+		of := func(owner worker.OwnerToken) []byte { return []byte(owner.String()) }
+		var mu sync.Mutex
+		silent := map[worker.OwnerToken]int{} // acks without a result
+		r := newRig(s, worker.Config[payload]{
+			Policy: exact(3),
+			Result: func(p payload) []byte {
+				mu.Lock()
+				defer mu.Unlock()
+				if silent[p.owner]++; silent[p.owner] == 1 {
+					return nil
+				}
+				return of(p.owner)
+			},
+		}, func(_ context.Context, i item) error {
+			if i.ID == ids[0] {
+				return worker.Permanent(errors.New("no"))
+			}
+			return nil
+		})
+		failures := 3
+		r.link.hook(func(_ context.Context, c *call) error {
+			if c.done.Len() > 0 && failures > 0 {
+				failures--
+				return engine.ErrUnreachable
+			}
+			return nil
+		})
+		r.start()
+		advance(time.Minute)
+		r.end()
+		results := map[worker.Position]bool{}
+		for _, c := range r.link.calls("exchange") {
+			if len(c.done.Acks) > 0 && len(c.done.Results) != len(c.done.Acks)-1 {
+				t.Errorf("%d results with %d acks", len(c.done.Results), len(c.done.Acks))
+			}
+			for _, got := range c.done.Results {
+				if !slices.Contains(c.done.Acks, got.Held) || !bytes.Equal(got.Data, of(got.Owner)) {
+					t.Errorf("%+v goes with %+v", got, c.done.Acks)
+				}
+				results[got.ID] = true
+			}
+		}
+		if len(results) != 3 || results[ids[0]] || failures > 0 {
+			t.Errorf("results of %v, %d failures are left", results, failures)
+		}
 	})
 }

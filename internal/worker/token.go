@@ -94,6 +94,12 @@ type Park struct {
 	Topic string
 }
 
+// Result is what the handler of an item returned beside its outcome. It goes with an ack.
+type Result struct {
+	Held
+	Data []byte
+}
+
 // Settlement lists the outcomes of claimed items. The order does not matter; an item should
 // appear once.
 type Settlement struct {
@@ -102,9 +108,10 @@ type Settlement struct {
 	Failures []Failure
 	Releases []Release
 	Parks    []Park
+	Results  []Result // of some of Acks
 }
 
-// Len returns how many items the settlement covers.
+// Len returns how many items the settlement covers. Results are of items that are acked.
 func (s *Settlement) Len() int {
 	return len(s.Acks) + len(s.Retries) + len(s.Failures) + len(s.Releases) + len(s.Parks)
 }

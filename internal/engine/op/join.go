@@ -9,7 +9,7 @@ import (
 func joins() []engine.Operation {
 	return []engine.Operation{
 		JoinAttach{}, JoinAttachNew{}, JoinCancel{}, JoinEnd{}, JoinForgive{}, JoinGet{}, JoinKnown{}, JoinList{}, JoinListGroup{}, JoinListStatus{},
-		JoinMembers{}, JoinOf{}, JoinPark{}, JoinPurge{}, JoinReport{}, JoinStart{}, JoinWait{},
+		JoinMembers{}, JoinOf{}, JoinPark{}, JoinPurge{}, JoinReport{}, JoinResults{}, JoinStart{}, JoinWait{},
 	}
 }
 
@@ -129,6 +129,7 @@ type JoinMember struct {
 	Status          int
 	CreatedUTC      time.Time
 	Topic           *string // nil: the message was deleted after the join had ended
+	Result          []byte  // nil or empty: none
 }
 
 // JoinOf reads the joins that a message is a step of, lowest id first.
@@ -163,6 +164,22 @@ type JoinReport struct {
 	JoinID    [16]byte
 	MessageID [16]byte
 	Status    int
+}
+
+// JoinResult is the result of a message that its owner is about to ack.
+type JoinResult struct {
+	Owner  [16]byte
+	ID     int64
+	Result []byte
+}
+
+// JoinResults stores results, in order of position, for every join of which their message is
+// a member, in place of what is stored there. It holds the messages until the transaction
+// ends, in which the ack follows, and ignores those that are not, or no longer, under their
+// owner's lease. It returns how many results it stored.
+type JoinResults struct {
+	engine.Number
+	Results []JoinResult
 }
 
 // JoinStart adds a join; a known id changes nothing.

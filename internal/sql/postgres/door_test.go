@@ -156,6 +156,8 @@ func door(f *doorFixture) []doorRoutine {
 		{"outbox_enqueue", []param{required("topic", "topic", "'t'"), payload(), optional("correlation_id", "correlation id"),
 			withNull(moment("due_time_utc", "due time", ""), ""), newID("message_id"), headers(), queue(), priority()}},
 		{"outbox_claim", []param{owner(), leaseSeconds(), batchSize(), queue()}},
+		{"outbox_set_result", []param{owner(), {"id", "7", []string{"NULL", "-1", "9223372036854775807"}, nil},
+			{"result", "'x'", []string{"''", "repeat('ü', 32768)"}, map[string]string{"NULL": "result: null", "repeat('ü', 32769)": "result: more than 65536 bytes"}}}},
 		{"outbox_ack", []param{owner(), positions(), processedBy()}},
 		{"outbox_abandon", []param{owner(), positions(), failure(), delay()}},
 		{"outbox_fail", []param{owner(), positions(), failure()}},

@@ -201,6 +201,9 @@ func working() []act {
 		{"claim timers in SQL", all, func(p *person, f *scene) error {
 			return p.exec(`SELECT * FROM pawl.timer_claim(gen_random_uuid(), 30)`)
 		}},
+		{"set a result in SQL", all, func(p *person, f *scene) error {
+			return p.exec(`SELECT pawl.outbox_set_result(gen_random_uuid(), 1, 'x')`)
+		}},
 		{"ack in SQL", all, func(p *person, f *scene) error { return p.exec(`SELECT pawl.outbox_ack(gen_random_uuid(), '{1}')`) }},
 		{"take out of a queue by hand", []engine.Role{engine.RoleWorker, engine.RoleOperator}, func(p *person, f *scene) error { return p.exec(`DELETE FROM pawl.outbox_ready WHERE false`) }},
 		{"mark as done by hand", all, func(p *person, f *scene) error {

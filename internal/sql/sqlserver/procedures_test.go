@@ -157,7 +157,14 @@ func joinProcedures(c *caller) {
 	if n != 2 {
 		c.t.Fatalf("claimed %d steps", n)
 	}
+	first := strings.Split(strings.Trim(ids, "[]"), ",")[0]
+	c.wants(0, "pawl.outbox_set_result @owner_token = '"+aHolder+"', @id = "+first+", @result = N'lost'")
+	c.wants(1, "pawl.outbox_set_result @owner_token = '"+anOwner+"', @id = "+first+", @result = N'replaced'")
+	c.wants(1, "pawl.outbox_set_result @owner_token = '"+anOwner+"', @id = "+first+", @result = N'grün'")
 	c.wants(2, "pawl.outbox_ack @owner_token = '"+anOwner+"', @ids = @p1", ids)
+	if n := c.count("SELECT COUNT(*) FROM pawl.outbox_join_result WHERE result = 0x6772C3BC6E"); n != 1 {
+		c.t.Errorf("%d results", n)
+	}
 	if n := c.count("SELECT COUNT(*) FROM pawl.outbox_joins WHERE completed_steps = 2 AND failed_steps = 0"); n != 1 {
 		c.t.Errorf("%d joins are complete", n)
 	}

@@ -19,7 +19,9 @@ BEGIN
        AND NOT EXISTS (SELECT FROM pawl.outbox_join_wait w JOIN pawl.outbox_item i ON i.id = w.id WHERE w.join_id = j.join_id AND i.status < 2)
     RETURNING j.join_id),
   members AS (
-    DELETE FROM pawl.outbox_join_member m USING gone WHERE m.join_id = gone.join_id)
+    DELETE FROM pawl.outbox_join_member m USING gone WHERE m.join_id = gone.join_id),
+  results AS (
+    DELETE FROM pawl.outbox_join_result r USING gone WHERE r.join_id = gone.join_id)
   SELECT count(*) INTO v_got FROM gone;
   RETURN v_got;
 END $f$;

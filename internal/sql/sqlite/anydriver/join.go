@@ -21,12 +21,13 @@ func (a answers) joins() {
 	counting(a, cancelJoin)
 	counting(a, park)
 	counting(a, purgeJoins)
+	counting(a, putResults)
 }
 
 func joinStatements() []engine.Operation {
 	return slices.Concat(stepStatements(), []engine.Operation{
 		joinAttachNewOne{}, joinAttachOne{}, joinDetachOne{}, joinEndOne{}, joinMember{}, joinPendingUntil{}, joinPurgeFind{}, joinPurgeJoin{}, joinPurgeMembers{},
-		joinPurgeWaits{}, joinStep{},
+		joinPurgeResults{}, joinPurgeWaits{}, joinResultPut{}, joinStep{},
 	})
 }
 
@@ -90,6 +91,10 @@ type (
 		engine.Changes
 		JoinID [16]byte
 	}
+	joinPurgeResults struct {
+		engine.Changes
+		JoinID [16]byte
+	}
 	joinPurgeJoin struct {
 		engine.Changes
 		JoinID [16]byte
@@ -97,6 +102,12 @@ type (
 )
 
 type joinID struct{ JoinID [16]byte }
+
+// joinResultPut stores the result of a message that an owner holds, for each of its joins.
+type joinResultPut struct {
+	engine.Changes
+	op.JoinResult
+}
 
 // carried returns the position in an id that pawl made, or 0.
 func carried(id [16]byte) int64 {
@@ -217,11 +228,25 @@ func purgeJoins(t *txn, o op.JoinPurge) (int64, error) {
 		old = append(old, found...)
 	}
 	for _, j := range old {
-		for _, statement := range []engine.Operation{joinPurgeMembers{JoinID: j.JoinID}, joinPurgeWaits{JoinID: j.JoinID}, joinPurgeJoin{JoinID: j.JoinID}} {
+		for _, statement := range []engine.Operation{
+			joinPurgeMembers{JoinID: j.JoinID}, joinPurgeWaits{JoinID: j.JoinID}, joinPurgeResults{JoinID: j.JoinID}, joinPurgeJoin{JoinID: j.JoinID},
+		} {
 			if _, err := t.do(statement); err != nil {
 				return 0, err
 			}
 		}
 	}
 	return int64(len(old)), nil
+}
+
+// putResults stores results. Under the write lock nobody takes the messages before the ack.
+func putResults(t *txn, o op.JoinResults) (stored int64, err error) {
+	for _, r := range o.Results {
+		n, err := t.change(joinResultPut{JoinResult: r})
+		if err != nil {
+			return 0, err
+		}
+		stored += n
+	}
+	return stored, nil
 }

@@ -22,6 +22,9 @@ func TestHotStatementsUseIndexes(t *testing.T) {
 		"outbox/take_delete":    "outbox_claim",
 		"outbox/next_due":       "r",
 		"outbox/withdraw_find":  "r",
+		"join/result_put":       "m",
+		"join/of":               "m",
+		"join/members":          "r",
 	} {
 		statement := sqlite.Statement(db, op)
 		if statement == "" {

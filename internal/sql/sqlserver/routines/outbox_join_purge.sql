@@ -9,6 +9,7 @@ DECLARE @old TABLE (join_id uniqueidentifier NOT NULL PRIMARY KEY);
 DECLARE @locked TABLE (seq bigint NOT NULL PRIMARY KEY, join_id uniqueidentifier NOT NULL);
 DECLARE @wait TABLE (id bigint NOT NULL PRIMARY KEY, join_id uniqueidentifier NOT NULL);
 DECLARE @member TABLE (seq bigint NOT NULL PRIMARY KEY);
+DECLARE @result TABLE (seq bigint NOT NULL PRIMARY KEY);
 SET @before = pawl.minus(@before, @age);
 pawl.begin_own()
 INSERT INTO @old (join_id)
@@ -29,6 +30,14 @@ BEGIN
   SELECT TOP (1000) m.seq FROM @locked l INNER LOOP JOIN pawl.outbox_join_member m WITH (FORCESEEK) ON m.join_id = l.join_id;
   IF @@ROWCOUNT = 0 BREAK;
   DELETE FROM pawl.outbox_join_member WHERE seq IN (SELECT m.seq FROM @member m);
+END;
+WHILE 1 = 1
+BEGIN
+  DELETE FROM @result;
+  INSERT INTO @result (seq)
+  SELECT TOP (1000) r.seq FROM @locked l INNER LOOP JOIN pawl.outbox_join_result r WITH (FORCESEEK) ON r.join_id = l.join_id;
+  IF @@ROWCOUNT = 0 BREAK;
+  DELETE FROM pawl.outbox_join_result WHERE seq IN (SELECT r.seq FROM @result r);
 END;
 DELETE FROM pawl.outbox_join WHERE seq IN (SELECT l.seq FROM @locked l);
 SET @got = @@ROWCOUNT;

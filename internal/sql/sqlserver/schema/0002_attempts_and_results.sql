@@ -21,3 +21,10 @@ CREATE TABLE pawl.outbox_join_result (
   result  varbinary(max) NOT NULL,
   UNIQUE (join_id, id)
 );
+
+-- The results of several steps, as they are sent.
+CREATE TYPE pawl.outbox_result_list AS TABLE (
+  owner  uniqueidentifier NOT NULL,
+  id     bigint NOT NULL,
+  result varbinary(max) NOT NULL
+);
