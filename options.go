@@ -40,6 +40,10 @@ type Options struct {
 	// Lease is how long a claim lasts without a heartbeat, default 30 s, at least 1 s. It
 	// is extended while handlers run, so it need not cover the longest of them.
 	Lease time.Duration
+	// PriorityWait is how long messages wait for those of higher priority: of those that were
+	// due before that, the oldest goes first, whatever its priority, with others of its own.
+	// 0: as long as there are any.
+	PriorityWait time.Duration
 	// PollInterval bounds how long a worker sleeps without being woken, default 1 s.
 	PollInterval time.Duration
 	// Grace is how long handlers may go on after Run's context ended, default 20 s.
@@ -98,7 +102,7 @@ func (o *Options) Validate() error {
 func (o *Options) outbox() outbox.Options {
 	return outbox.Options{
 		Logger: o.Logger, RetryLogLevel: o.RetryLogLevel, Queues: slices.Clone(o.Queues), Concurrency: o.Concurrency, QueueConcurrency: o.QueueConcurrency,
-		BatchSize: o.BatchSize, Lease: o.Lease, PollInterval: o.PollInterval, Grace: o.Grace, Retry: o.Retry, Retention: o.Retention, MaxPayload: o.MaxPayload,
+		BatchSize: o.BatchSize, Lease: o.Lease, PriorityWait: o.PriorityWait, PollInterval: o.PollInterval, Grace: o.Grace, Retry: o.Retry, Retention: o.Retention, MaxPayload: o.MaxPayload,
 		Worker: o.Worker, StopWhenEmpty: o.StopWhenEmpty,
 	}
 }

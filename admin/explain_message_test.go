@@ -275,7 +275,9 @@ func TestExplainMessageExpired(t *testing.T) {
 		}
 		x := f.explain(id.String(), "expired")
 		f.says(x, "It expired at ", "after 1 failed attempt: no such customer.")
-		if !slices.ContainsFunc(x.Facts, func(f health.Fact) bool { return f.Key == "attempt_1" && strings.HasSuffix(fmt.Sprint(f.Value), ": no such customer") }) {
+		if !slices.ContainsFunc(x.Facts, func(f health.Fact) bool {
+			return f.Key == "attempt_1" && strings.HasSuffix(fmt.Sprint(f.Value), ": no such customer")
+		}) {
 			t.Errorf("%+v", x.Facts)
 		}
 	})

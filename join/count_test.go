@@ -37,13 +37,15 @@ func TestFailCounts(t *testing.T) { dbtest.Each(t, testFailCounts) }
 
 func testFailCounts(t *testing.T, e dbtest.Engine) {
 	f := open(t, e)
-	id, msgs := f.members(4)
-	owner, items := f.claim(4)
+	id, msgs := f.members(5)
+	owner, items := f.claim(5)
 	f.ack(owner, items[msgs[0]])
 	f.fail(owner, items[msgs[1]], items[msgs[2]])
 	f.progress(id, 1, 2, join.Pending)
+	f.fail(owner, items[msgs[4]])
+	f.progress(id, 1, 3, join.Pending)
 	f.ack(owner, items[msgs[3]])
-	f.progress(id, 2, 2, join.Failed)
+	f.progress(id, 2, 3, join.Failed)
 }
 
 // OBX-034, OBX-047, JOIN-002, JOIN-004: the loop settles acks and failures of a

@@ -40,6 +40,10 @@ type Options struct {
 	// Lease is how long a claim lasts without a heartbeat, default 30 s, at least 1 s. It is
 	// extended while handlers run, so it need not cover the longest of them.
 	Lease time.Duration
+	// PriorityWait is how long messages wait for those of higher priority: of those that were
+	// due before that, the oldest goes first, whatever its priority, with others of its own.
+	// 0: as long as there are any.
+	PriorityWait time.Duration
 	// PollInterval bounds how long a worker sleeps without a notification, default 1 s.
 	PollInterval time.Duration
 	// Grace is how long handlers may go on after Run's context ended, default 20 s.
@@ -90,7 +94,7 @@ func (o *Options) Validate() error {
 	return cmp.Or(
 		engine.CheckOption("MaxPayload", o.MaxPayload, 1, 0), engine.CheckOption("Concurrency", o.Concurrency, 1, 0),
 		engine.CheckOption("BatchSize", o.BatchSize, 1, worker.MaxBatch), engine.CheckOption("Lease", o.Lease, minLease, 0),
-		engine.CheckOption("PollInterval", o.PollInterval, 1, 0), engine.CheckOption("Grace", o.Grace, 1, 0),
+		engine.CheckOption("PriorityWait", o.PriorityWait, 1, 0), engine.CheckOption("PollInterval", o.PollInterval, 1, 0), engine.CheckOption("Grace", o.Grace, 1, 0),
 		engine.CheckOption("Retention", o.Retention, 1, 0), engine.CheckOption("KeptAttempts", o.KeptAttempts, 1, maxKeptAttempts),
 		engine.CheckText("Worker", o.Worker, maxWorker, false),
 	)

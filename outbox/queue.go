@@ -74,7 +74,7 @@ func checkClaim(queue string, owner OwnerToken, lease time.Duration, n int) erro
 // again at once when it got n: an engine may leave older messages for one of the next claims.
 func (o *Outbox) claim(ctx context.Context, calls []*engine.Call, queue string, owner OwnerToken, lease time.Duration, n int) (got delivery, err error) {
 	if n > 0 {
-		calls = append(calls, claimCall(op.OutboxClaim{Queue: queue, Owner: owner, Lease: lease, Most: n}, owner, lease, n, &got))
+		calls = append(calls, claimCall(op.OutboxClaim{Queue: queue, Owner: owner, Lease: lease, Most: n, Wait: o.priorityWait()}, owner, lease, n, &got))
 	}
 	if len(calls) == 0 {
 		return got, nil
@@ -83,6 +83,14 @@ func (o *Outbox) claim(ctx context.Context, calls []*engine.Call, queue string, 
 		return delivery{}, err
 	}
 	return got, nil
+}
+
+// priorityWait returns how long messages wait for those of other priorities; nil: for ever.
+func (o *Outbox) priorityWait() *time.Duration {
+	if o.opts.PriorityWait <= 0 {
+		return nil
+	}
+	return &o.opts.PriorityWait
 }
 
 // delivery is the result of a claim.

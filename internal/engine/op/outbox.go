@@ -90,12 +90,16 @@ type OutboxClaimed struct {
 // OutboxClaim is the claim of a worker loop: due messages of a queue, none of a paused one,
 // oldest first. A loop claims again at once when it got as many as it asked for: an engine
 // may leave older messages for one of the next claims.
+//
+// With Wait the lane whose oldest message has been due for longer than that goes first, the
+// oldest one if there are several, and the others follow by priority.
 type OutboxClaim struct {
 	engine.Rows[OutboxClaimed]
 	Queue string
 	Owner [16]byte
 	Lease time.Duration
 	Most  int
+	Wait  *time.Duration // nil: priority alone decides
 }
 
 // OutboxClaimAny claims due messages of a queue, none of a paused one: suspects or, where

@@ -147,6 +147,8 @@ func TestClaimsSkipLockedRows(t *testing.T) {
 					plain++
 				case slices.Equal(hints, []string{"READCOMMITTEDLOCK", "READPAST", "UPDLOCK"}):
 					versioned++
+				case slices.Contains(hints, "UPDLOCK"):
+					t.Errorf("%s: a claim from %s with the hints %v", name, table, hints)
 				}
 			}
 		}

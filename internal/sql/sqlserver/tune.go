@@ -1,6 +1,8 @@
 package sqlserver
 
 import (
+	"time"
+
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 )
@@ -17,6 +19,7 @@ type claiming struct {
 type outboxClaim struct {
 	engine.Rows[op.OutboxClaimed]
 	claiming
+	Wait *time.Duration
 }
 
 type outboxClaimAny struct {
@@ -52,7 +55,7 @@ func (db *DB) tune(c *engine.Call) (o engine.Operation, each func(engine.Row) er
 		each, finish = db.history.Rows()
 		return o, each, finish
 	case op.OutboxClaim:
-		return outboxClaim{claiming: db.claiming(o.Queue, o.Owner, o.Lease.Microseconds(), o.Most)}, each, nil
+		return outboxClaim{claiming: db.claiming(o.Queue, o.Owner, o.Lease.Microseconds(), o.Most), Wait: o.Wait}, each, nil
 	case op.OutboxClaimAny:
 		return outboxClaimAny{claiming: db.claiming(o.Queue, o.Owner, o.Lease.Microseconds(), o.Most)}, each, nil
 	case op.OutboxClaimSuspects:

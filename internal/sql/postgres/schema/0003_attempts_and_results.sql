@@ -3,6 +3,7 @@
 DROP FUNCTION IF EXISTS pawl.outbox_abandon_runs(uuid[], bigint[], integer[], interval[], text[]);
 DROP FUNCTION IF EXISTS pawl.outbox_fail_runs(uuid[], bigint[], integer[], text[], boolean);
 DROP FUNCTION IF EXISTS pawl.outbox_reap_runs(integer);
+DROP FUNCTION IF EXISTS pawl.outbox_claim_runs(text, uuid, interval, integer, integer, timestamptz);
 
 -- The last attempts of a message that failed. Nothing is written for one that succeeds at
 -- once. Numbers of attempts begin anew when a message is redriven, so they are no key.

@@ -1,6 +1,8 @@
 package anydriver
 
 import (
+	"time"
+
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 )
@@ -64,16 +66,20 @@ type claimRequest struct {
 	until int64
 	most  int64
 	each  func(engine.Row) error
+	wait  *time.Duration // see op.OutboxClaim
 }
 
 func claim(t *txn, o op.OutboxClaim, each func(engine.Row) error) error {
-	return claimRegular(t, claimRequest{o.Queue, o.Owner, t.now + o.Lease.Microseconds(), int64(o.Most), each})
+	return claimRegular(t, claimRequest{o.Queue, o.Owner, t.now + o.Lease.Microseconds(), int64(o.Most), each, o.Wait})
 }
 
 // claimRegular claims what is not suspect.
 func claimRegular(t *txn, c claimRequest) error {
 	lanes, err := rows(t, outboxClaimLanes{Queue: c.queue})
 	if err != nil {
+		return err
+	}
+	if err := lateFirst(t, lanes, c.wait); err != nil {
 		return err
 	}
 	for _, l := range lanes {
@@ -91,6 +97,27 @@ func claimRegular(t *txn, c claimRequest) error {
 			break
 		}
 	}
+	return nil
+}
+
+// lateFirst moves the lane to the front whose oldest message has been due for longer than wait.
+func lateFirst(t *txn, lanes []queueLane, wait *time.Duration) error {
+	if wait == nil || len(lanes) < 2 {
+		return nil
+	}
+	late, oldest := 0, t.now-wait.Microseconds()
+	for i, l := range lanes {
+		head, err := pick(t, l.ID, 1)
+		if err != nil {
+			return err
+		}
+		if len(head) > 0 && head[0].At < oldest {
+			late, oldest = i, head[0].At
+		}
+	}
+	first := lanes[late]
+	copy(lanes[1:late+1], lanes[:late])
+	lanes[0] = first
 	return nil
 }
 

@@ -46,12 +46,12 @@ func suspectAgain(t *txn, r run, keep int) error {
 }
 
 func claimSuspects(t *txn, o op.OutboxClaimSuspects, each func(engine.Row) error) error {
-	_, err := takeSuspects(t, claimRequest{o.Queue, o.Owner, t.now + o.Lease.Microseconds(), int64(o.Most), each})
+	_, err := takeSuspects(t, claimRequest{o.Queue, o.Owner, t.now + o.Lease.Microseconds(), int64(o.Most), each, nil})
 	return err
 }
 
 func claimAny(t *txn, o op.OutboxClaimAny, each func(engine.Row) error) error {
-	c := claimRequest{o.Queue, o.Owner, t.now + o.Lease.Microseconds(), int64(o.Most), each}
+	c := claimRequest{o.Queue, o.Owner, t.now + o.Lease.Microseconds(), int64(o.Most), each, nil}
 	if n, err := takeSuspects(t, c); err != nil || n > 0 {
 		return err
 	}

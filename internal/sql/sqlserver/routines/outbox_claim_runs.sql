@@ -2,20 +2,31 @@
 -- rows in key order. What is locked by someone else is skipped; what a claim got is what
 -- its delete returned. The first look is at few rows, each of which may be a long run; the
 -- next ones go by what those had. The answer is in order of priority, time and id.
--- @versioned: the database has READ_COMMITTED_SNAPSHOT ON, where READPAST needs another
--- hint. For a transaction that is open.
-CREATE PROCEDURE pawl.outbox_claim_runs @queue nvarchar(510), @owner uniqueidentifier, @lease bigint, @most int, @versioned bit, @text bit = 0, @claimed nvarchar(max) = NULL OUTPUT AS
+-- @versioned: the database has READ_COMMITTED_SNAPSHOT ON, where READPAST needs another hint.
+-- @wait, microseconds: the lane whose oldest message has been due for longer goes first; null:
+-- priority alone decides. For a transaction that is open.
+CREATE PROCEDURE pawl.outbox_claim_runs @queue nvarchar(510), @owner uniqueidentifier, @lease bigint, @most int, @versioned bit, @text bit = 0, @claimed nvarchar(max) = NULL OUTPUT, @wait bigint = NULL AS
 BEGIN
 SET NOCOUNT ON;
-DECLARE @now datetime2(7) = SYSUTCDATETIME(), @need bigint = @most, @take int, @got bigint, @seen int, @lane bigint, @priority int = -32768, @nr int = 0;
+DECLARE @now datetime2(7) = SYSUTCDATETIME(), @need bigint = @most, @take int, @got bigint, @seen int, @lane bigint, @priority int = -32768, @level int, @late bigint, @nr int = 0;
 DECLARE @until datetime2(7) = pawl.plus(@now, @lease);
 DECLARE @pick TABLE (lo bigint NOT NULL PRIMARY KEY, at datetime2(7) NOT NULL, n bigint NOT NULL, suspect int NOT NULL);
 DECLARE @cut TABLE (at datetime2(7) NOT NULL, lo bigint NOT NULL PRIMARY KEY, n bigint NOT NULL, retry int NOT NULL, suspect int NOT NULL, m bigint);
 DECLARE @runs TABLE (nr int NOT NULL, at datetime2(7) NOT NULL, lo bigint NOT NULL PRIMARY KEY, n bigint NOT NULL, retry int NOT NULL, priority bigint NOT NULL);
+IF @wait IS NOT NULL
+  SELECT TOP (1) @late = l.id, @level = l.priority
+    FROM pawl.outbox_lane l
+   CROSS APPLY (SELECT TOP (1) r.at FROM pawl.outbox_ready r pawl.unlocked() WHERE r.lane = l.id AND r.at < pawl.minus(@now, @wait) AND r.suspect = 0 ORDER BY r.at, r.lo) head
+   WHERE pawl.exactly(l.queue, @queue) ORDER BY head.at, l.priority;
 WHILE @need > 0 AND NOT pawl.paused(@queue)
 BEGIN
-  SET @lane = NULL;
-  SELECT TOP (1) @lane = l.id, @priority = l.priority FROM pawl.outbox_lane l WHERE pawl.exactly(l.queue, @queue) AND l.priority > @priority ORDER BY l.priority;
+  SET @lane = @late;
+  SET @late = NULL;
+  IF @lane IS NULL
+  BEGIN
+    SELECT TOP (1) @lane = l.id, @priority = l.priority FROM pawl.outbox_lane l WHERE pawl.exactly(l.queue, @queue) AND l.priority > @priority ORDER BY l.priority;
+    SET @level = @priority;
+  END;
   IF @lane IS NULL BREAK;
   SET @take = CASE WHEN @need < 50 THEN @need ELSE 50 END;
   WHILE @need > 0
@@ -42,7 +53,7 @@ BEGIN
       FROM @cut c INNER JOIN (SELECT y.lo, SUM(y.n) OVER (ORDER BY y.at, y.lo ROWS UNBOUNDED PRECEDING) - y.n AS before FROM @cut y) x ON x.lo = c.lo;
     INSERT INTO pawl.outbox_ready (lane, at, lo, n, retry, suspect)
     SELECT @lane, c.at, c.lo + c.m, c.n - c.m, c.retry, c.suspect FROM @cut c WHERE c.m < c.n;
-    pawl.islands(@nr, @priority)
+    pawl.islands(@nr, @level)
     INSERT INTO pawl.outbox_claimed (lo, n, lane, at, retry, owner, locked_until)
     SELECT r.lo, r.n, @lane, r.at, r.retry, @owner, @until FROM @runs r WHERE r.nr = @nr;
     SELECT @got = coalesce(SUM(c.m), 0) FROM @cut c;
