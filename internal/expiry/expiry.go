@@ -14,10 +14,18 @@ const Header = "pawl-expires"
 // precision is what databases keep of a time.
 const precision = time.Microsecond
 
-// Put returns headers with the time at; the zero time adds none. It leaves headers as they are.
+// Put returns headers with the time at; the zero time adds none. It leaves headers as they are,
+// and gives a time that they have already the form that every database can read.
 func Put(headers map[string]string, at time.Time) map[string]string {
 	if at.IsZero() {
-		return headers
+		text, ok := headers[Header]
+		if !ok {
+			return headers
+		}
+		var err error
+		if at, err = parse(text); err != nil {
+			return headers
+		}
 	}
 	all := make(map[string]string, len(headers)+1)
 	maps.Copy(all, headers)
