@@ -55,10 +55,11 @@ func (c component) ClaimWith(ctx context.Context, owner OwnerToken, lease time.D
 
 func (c component) AckCalls(m *Message) []*engine.Call {
 	ack := engine.Ask(op.OutboxAck{Runs: []op.Held{held(m.Owner, m.Position)}, Worker: c.opts.Worker})
-	if len(m.result) == 0 {
+	data := m.result()
+	if len(data) == 0 {
 		return []*engine.Call{ack}
 	}
-	result := op.JoinResult{Owner: m.Owner, ID: int64(m.Position), Result: m.result}
+	result := op.JoinResult{Owner: m.Owner, ID: int64(m.Position), Result: data}
 	return []*engine.Call{engine.Ask(op.JoinResults{Results: []op.JoinResult{result}}), ack}
 }
 

@@ -36,11 +36,11 @@ func (m *Message) takeExpiry() (err error) {
 // later than the database's, there.
 func (m *Message) limit(now, there time.Time) {
 	if !m.Expires.IsZero() {
-		m.expires = now.Add(m.Expires.Sub(there))
+		m.ensureExtras().expires = now.Add(m.Expires.Sub(there))
 	}
 }
 
 // expired reports whether no attempt may begin any more.
 func (m *Message) expired() bool {
-	return !m.expires.IsZero() && !time.Now().Before(m.expires)
+	return m.extras != nil && !m.extras.expires.IsZero() && !time.Now().Before(m.extras.expires)
 }

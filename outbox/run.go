@@ -80,7 +80,7 @@ func (o *Outbox) loop(queue string, t worker.TimeSlice) *worker.Loop[*Message] {
 		RefreshPauses: o.pauses.RefreshAndUnpark,
 		Queue:         &source{o: o, queue: queue},
 		Handle:        o.dispatch,
-		Result:        func(m *Message) []byte { return m.result },
+		Result:        (*Message).result,
 		Policy: func(topic string) RetryPolicy {
 			if rt, ok := o.handlers.find(topic); ok {
 				return rt.retry
