@@ -1,16 +1,16 @@
 -- claimed_rows()
--- The answer of a claim: the messages of @runs, for other languages where @text is 1, which
--- those that expired are no part of: they end here. Where it is null, the runs alone, as a JSON array in @claimed. The runs come first, a message is found by
--- its id.
+-- The answer of a claim: the messages of @runs. For other languages, where @text is 1, those
+-- that have expired end here and are left out. Where it is null, the runs alone, as a JSON array
+-- in @claimed. The runs come first, a message is found by its id.
 IF @text = 1
 BEGIN
 SET @claimed = (SELECT @owner AS owner, m.id AS lo, 1 AS n, CAST(1 AS bit) AS expired
-  FROM @runs r INNER LOOP JOIN pawl.outbox_message m ON m.id >= r.lo AND m.id < r.lo + r.n WHERE pawl.expiry(m.headers) <= @now FOR JSON PATH);
+  FROM @runs r INNER LOOP JOIN pawl.outbox_message m ON m.id >= r.lo AND m.id < r.lo + r.n WHERE CASE WHEN m.headers LIKE N'%"pawl-expires"%' THEN pawl.outbox_expiry(m.headers) END <= @now FOR JSON PATH);
 IF @claimed IS NOT NULL
   EXEC pawl.outbox_fail_runs @claimed;
 SELECT m.id, m.message_id, m.topic, pawl.outbox_text(m.payload) AS payload, m.correlation_id, m.headers, m.created_at, m.due_at AS due_time_utc, r.retry AS retry_count
   FROM @runs r INNER LOOP JOIN pawl.outbox_message m ON m.id >= r.lo AND m.id < r.lo + r.n
- WHERE coalesce(pawl.expiry(m.headers), pawl.forever()) > @now
+ WHERE coalesce(CASE WHEN m.headers LIKE N'%"pawl-expires"%' THEN pawl.outbox_expiry(m.headers) END, pawl.forever()) > @now
  ORDER BY r.nr, r.at, r.lo, m.id;
 END
 ELSE IF @text = 0

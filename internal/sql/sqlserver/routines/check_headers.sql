@@ -17,8 +17,7 @@ BEGIN
   SELECT @name = a.name, @text = a.text, @type = a.kind FROM @all a WHERE a.nr = @nr;
   IF @type IS NULL BREAK;
   EXEC pawl.check_text N'header name', @name, 255, 1;
-  IF pawl.exactly(@name, N'pawl-expires')
-     AND (@text NOT LIKE N'[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:[0-9][0-9]:[0-9][0-9]%[0-9Z]' OR TRY_CONVERT(datetimeoffset(7), @text, 127) IS NULL)
+  IF pawl.exactly(@name, N'pawl-expires') AND pawl.outbox_expiry(@headers) IS NULL
     EXEC pawl.check_refuse N'header pawl-expires', N'no time as RFC 3339 has it';
   IF @type NOT IN (1, 2, 3)
     EXEC pawl.check_refuse N'header value', N'not a text';
