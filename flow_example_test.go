@@ -1,0 +1,94 @@
+package pawl_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// quiet is a logger for examples in which attempts fail.
+func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
+
+// A price that is a minute old is not worth sending: no attempt begins after that, a retry neither.
+func ExamplePawl_expiry() {
+	ctx := context.Background()
+	db, done := open(ctx)
+	defer done()
+	p, err := pawl.New(db, pawl.Options{StopWhenEmpty: true, Logger: quiet()})
+	check(err)
+	p.Handle("price", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+		fmt.Printf("send %s\n", m.Payload)
+		return nil
+	}))
+	_, err = p.Outbox.Enqueue(ctx, outbox.Message{Topic: "price", Payload: []byte("old"), Expires: time.Now().Add(-time.Second)})
+	check(err)
+	_, err = p.Outbox.Enqueue(ctx, outbox.Message{Topic: "price", Payload: []byte("new"), Expires: time.Now().Add(time.Minute)})
+	check(err)
+	check(p.Run(ctx))
+	c, err := p.Outbox.Count(ctx)
+	fmt.Println(c.Done, "sent,", c.Expired, "expired", err)
+	// Output:
+	// send new
+	// 1 sent, 1 expired <nil>
+}
+
+// A message that failed tells its story: when, where and why.
+func ExamplePawl_attempts() {
+	ctx := context.Background()
+	db, done := open(ctx)
+	defer done()
+	p, err := pawl.New(db, pawl.Options{StopWhenEmpty: true, Logger: quiet()})
+	check(err)
+	p.Handle("mail", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+		if m.RetryCount < 2 {
+			return outbox.RetryAfter(0, errors.New("mailbox is busy"))
+		}
+		return nil
+	}))
+	id, err := p.Outbox.Enqueue(ctx, outbox.Message{Topic: "mail"})
+	check(err)
+	check(p.Run(ctx))
+	m, err := p.Outbox.Find(ctx, id)
+	check(err)
+	attempts, err := p.Outbox.Attempts(ctx, m.Position)
+	for _, a := range attempts {
+		fmt.Printf("attempt %d: %s\n", a.Number, a.Error)
+	}
+	fmt.Println(m.Status, err)
+	// Output:
+	// attempt 1: mailbox is busy
+	// attempt 2: mailbox is busy
+	// done <nil>
+}
+
+// A report that has waited for an hour goes before payments, which otherwise go first.
+func ExamplePawl_priorityWait() {
+	ctx := context.Background()
+	db, done := open(ctx)
+	defer done()
+	p, err := pawl.New(db, pawl.Options{StopWhenEmpty: true, Concurrency: 1, PriorityWait: time.Hour})
+	check(err)
+	p.Handle("*", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+		fmt.Println(m.Topic)
+		return nil
+	}))
+	for _, m := range []outbox.Message{
+		{Topic: "report of today", Priority: 10},
+		{Topic: "payment", Priority: -10},
+		{Topic: "report of yesterday", Priority: 20, Due: time.Now().Add(-24 * time.Hour)},
+	} {
+		_, err := p.Outbox.Enqueue(ctx, m)
+		check(err)
+	}
+	check(p.Run(ctx))
+	// Output:
+	// report of yesterday
+	// payment
+	// report of today
+}
