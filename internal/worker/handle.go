@@ -89,30 +89,18 @@ func (l *Loop[M]) resultOf(t *task[M], policy RetryPolicy, err error) (r result)
 			r = l.resultOf(t, RetryPolicy{MaxAttempts: policy.MaxAttempts}, &PanicError{Value: v, Stack: debug.Stack()})
 		}
 	}()
-	if err == nil {
-		r = result{outcome: acked, reported: OutcomeAcked}
-		if l.cfg.Result != nil {
-			r.data = l.cfg.Result(t.item.Body)
-		}
-		return r
-	}
-	if errors.Is(err, ErrSettled) {
+	var snooze *snoozeError
+	switch {
+	case err == nil:
+		return l.succeeded(t)
+	case errors.Is(err, ErrSettled):
 		l.stats.settledByHandler()
 		return result{outcome: dropped, reported: OutcomeSettled}
-	}
-	if errors.Is(err, ErrExpired) {
+	case errors.Is(err, ErrExpired):
 		t.started = time.Time{}
 		return result{outcome: expired, reported: OutcomeExpired}
-	}
-	var snooze *snoozeError
-	if errors.As(err, &snooze) {
-		fate := OutcomeSnoozed
-		if snooze.unhandled {
-			l.stats.unhandled()
-			fate = OutcomeUnhandled
-		}
-		l.reportSnooze(t, snooze)
-		return result{outcome: released, reported: fate, delay: snooze.delay, notStarted: snooze.notStarted}
+	case errors.As(err, &snooze):
+		return l.snoozed(t, snooze)
 	}
 	var permanent *permanentError
 	var after *retryAfterError
@@ -133,6 +121,26 @@ func (l *Loop[M]) resultOf(t *task[M], policy RetryPolicy, err error) (r result)
 	}
 	l.reportFailure(t, policy, err, &r)
 	return r
+}
+
+// succeeded returns the result of a handler that returned nil.
+func (l *Loop[M]) succeeded(t *task[M]) result {
+	r := result{outcome: acked, reported: OutcomeAcked}
+	if l.cfg.Result != nil {
+		r.data = l.cfg.Result(t.item.Body)
+	}
+	return r
+}
+
+// snoozed returns the result of a handler that put its item off.
+func (l *Loop[M]) snoozed(t *task[M], snooze *snoozeError) result {
+	fate := OutcomeSnoozed
+	if snooze.unhandled {
+		l.stats.unhandled()
+		fate = OutcomeUnhandled
+	}
+	l.reportSnooze(t, snooze)
+	return result{outcome: released, reported: fate, delay: snooze.delay, notStarted: snooze.notStarted}
 }
 
 func panicked(err error) bool {
