@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"database/sql"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -49,8 +50,9 @@ func TestMigratePrint(t *testing.T) {
 		if goose := d.must("", "migrate", "--print", "--format", "goose"); !strings.HasPrefix(goose, "-- +goose Up\n") || !strings.Contains(goose, strings.TrimSpace(script)) {
 			t.Error("for goose it is another script")
 		}
-		if rest := d.must("", "migrate", "--print", "--from", "1"); strings.Contains(rest, "CREATE TABLE") || !strings.Contains(rest, "VIEW") {
-			t.Error("after version 1 there are tables")
+		first := regexp.MustCompile(`CREATE TABLE .*outbox_message`)
+		if rest := d.must("", "migrate", "--print", "--from", "1"); first.MatchString(rest) || !first.MatchString(script) || !strings.Contains(rest, "VIEW") {
+			t.Error("after version 1 there are its tables")
 		}
 	})
 }

@@ -194,7 +194,7 @@ func TestMissingSchema(t *testing.T) {
 	}
 	d.must("x", "enqueue", "--topic", "t")
 
-	spoil(t, file, `INSERT INTO pawl_schema VALUES (2, 'future', 'x', 2, 0)`)
+	spoil(t, file, `INSERT INTO pawl_schema SELECT max(version) + 1, 'future', 'x', max(version) + 1, 0 FROM pawl_schema`)
 	if r := d.run("x", "enqueue", "--topic", "t"); r.code != exitFailure || !strings.Contains(r.stderr, "too new") {
 		t.Errorf("newer schema: %+v", r)
 	}
