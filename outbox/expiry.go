@@ -7,8 +7,8 @@ import (
 	"github.com/bravellian/pawl/internal/expiry"
 )
 
-// A message expires by the database's clock. A claim tells what time it is there: the end of the
-// lease says it. From then on the process's clock measures, from before the request, so that no
+// A message expires by the database's clock. A claim returns what time it is there, in the
+// end of the lease. From then on the process's clock measures, from before the request, so that no
 // attempt begins too late.
 
 // checkExpiry returns an error for a message that could never be handled, or whose header another

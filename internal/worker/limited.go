@@ -11,8 +11,8 @@ type limited[M any] struct {
 	slots    *Slots
 	items    []waitingItem[M] // in order
 	listed   bool             // among those that may have a free slot
-	asked    bool             // it is told when one is free
-	freed    func()           // tells it
+	asked    bool             // it is notified when one is free
+	freed    func()           // notifies it
 	running  int              // here
 	took     time.Duration    // how long an item has its slot, smoothed; 0: not known yet
 	progress time.Time        // when one last got or gave back a slot, or began to wait

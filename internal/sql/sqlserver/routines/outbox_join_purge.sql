@@ -8,8 +8,7 @@ DECLARE @before datetime2(7) = SYSUTCDATETIME(), @got int;
 DECLARE @old TABLE (join_id uniqueidentifier NOT NULL PRIMARY KEY);
 DECLARE @locked TABLE (seq bigint NOT NULL PRIMARY KEY, join_id uniqueidentifier NOT NULL);
 DECLARE @wait TABLE (id bigint NOT NULL PRIMARY KEY, join_id uniqueidentifier NOT NULL);
-DECLARE @member TABLE (seq bigint NOT NULL PRIMARY KEY);
-DECLARE @result TABLE (seq bigint NOT NULL PRIMARY KEY);
+DECLARE @row TABLE (seq bigint NOT NULL PRIMARY KEY);
 SET @before = pawl.minus(@before, @age);
 pawl.begin_own()
 INSERT INTO @old (join_id)
@@ -23,22 +22,8 @@ INSERT INTO @wait (id, join_id)
 SELECT w.id, w.join_id FROM @locked l INNER LOOP JOIN pawl.outbox_join_waiting w WITH (READCOMMITTEDLOCK, FORCESEEK) ON w.join_id = l.join_id;
 -- A statement of its own: it sees what the one before had to wait for.
 DELETE FROM @locked WHERE join_id IN (SELECT w.join_id FROM @wait w INNER JOIN pawl.outbox_item i ON i.id = w.id WHERE i.status < 2);
-WHILE 1 = 1
-BEGIN
-  DELETE FROM @member;
-  INSERT INTO @member (seq)
-  SELECT TOP (1000) m.seq FROM @locked l INNER LOOP JOIN pawl.outbox_join_member m WITH (FORCESEEK) ON m.join_id = l.join_id;
-  IF @@ROWCOUNT = 0 BREAK;
-  DELETE FROM pawl.outbox_join_member WHERE seq IN (SELECT m.seq FROM @member m);
-END;
-WHILE 1 = 1
-BEGIN
-  DELETE FROM @result;
-  INSERT INTO @result (seq)
-  SELECT TOP (1000) r.seq FROM @locked l INNER LOOP JOIN pawl.outbox_join_result r WITH (FORCESEEK) ON r.join_id = l.join_id;
-  IF @@ROWCOUNT = 0 BREAK;
-  DELETE FROM pawl.outbox_join_result WHERE seq IN (SELECT r.seq FROM @result r);
-END;
+pawl.purge_of_joins(pawl.outbox_join_member)
+pawl.purge_of_joins(pawl.outbox_join_result)
 DELETE FROM pawl.outbox_join WHERE seq IN (SELECT l.seq FROM @locked l);
 SET @got = @@ROWCOUNT;
 pawl.end_own()

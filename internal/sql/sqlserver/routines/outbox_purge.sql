@@ -1,4 +1,4 @@
--- Forget messages done, discarded or expired longer ago than @age microseconds, looking at the @look
+-- Delete messages done, discarded or expired longer ago than @age microseconds, looking at the @look
 -- lowest runs: looking only at the low end bounds the work without an index. What a pending
 -- join counts on stays (D-25); that is asked again once a run is locked, for somebody may
 -- have attached one meanwhile. One process at a time: the others find the lock taken and
