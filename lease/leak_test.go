@@ -64,10 +64,10 @@ func everyWay(t *testing.T, g *gate) {
 	if err := held.Close(ctx); err != nil {
 		t.Error(err)
 	}
-	g.Block("lease/renew")
 	forgotten, err := s.Acquire(t.Context(), "n", lease.Options{Duration: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
+	g.Block("lease/renew")
 	<-forgotten.Context().Done()
 }

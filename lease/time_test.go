@@ -138,6 +138,23 @@ func TestLostWithTheTrust(t *testing.T) {
 	}
 }
 
+// D-62, D-63: a lease that took long to grant is renewed at once; a database that no longer
+// answers then keeps the caller until the lease is over, and no longer.
+func TestSilenceAfterASlowGrant(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		b.gate.Rule("lease/acquire", func(context.Context) error { time.Sleep(hundred / 5); return nil })
+		b.gate.Block("lease/renew")
+		sent := time.Now()
+		l, err := b.Acquire(context.Background(), name, lease.Options{Duration: hundred})
+		if l != nil || !errors.Is(err, lease.ErrLost) {
+			t.Errorf("got %v and %v", l, err)
+		}
+		if took := time.Since(sent); took != hundred {
+			t.Errorf("it took %v, want %v", took, hundred)
+		}
+	})
+}
+
 // D-62: neither one error nor a silence of some seconds loses a lease.
 func TestNotLostByATransientFailure(t *testing.T) {
 	inBubble(t, func(b *bubble) {
