@@ -92,3 +92,29 @@ func ExamplePawl_priorityWait() {
 	// payment
 	// report of today
 }
+
+// The events of an account are handled one at a time and in order, while other accounts go on.
+func ExamplePawl_ordering() {
+	ctx := context.Background()
+	db, done := open(ctx)
+	defer done()
+	p, err := pawl.New(db, pawl.Options{StopWhenEmpty: true, Logger: quiet()})
+	check(err)
+	attempts := 0
+	p.Handle("account", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+		if attempts++; attempts == 1 {
+			return outbox.RetryAfter(0, errors.New("ledger is busy")) // those behind it wait
+		}
+		fmt.Printf("%s of %s\n", m.Payload, m.OrderingKey)
+		return nil
+	}))
+	for _, event := range []string{"opened", "funded", "closed"} {
+		_, err := p.Outbox.Enqueue(ctx, outbox.Message{Topic: "account", OrderingKey: "account-17", Payload: []byte(event)})
+		check(err)
+	}
+	check(p.Run(ctx))
+	// Output:
+	// opened of account-17
+	// funded of account-17
+	// closed of account-17
+}

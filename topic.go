@@ -72,6 +72,9 @@ type EnqueueOptions struct {
 	// Expires is when the message is no longer worth handling, default never; see
 	// outbox.Message.
 	Expires time.Time
+	// OrderingKey puts the message in line behind those with the same key; see
+	// outbox.Message. It goes with TopicOptions.Priority 0 only.
+	OrderingKey string
 	// CorrelationID links the message to others, for people and logs.
 	CorrelationID string
 	// Headers travel with the message.
@@ -87,7 +90,7 @@ func (t *Topic[T]) Message(body T, opts ...EnqueueOptions) (outbox.Message, erro
 	}
 	m := outbox.Message{Topic: t.name, Payload: payload, Queue: t.opts.Queue, Priority: t.opts.Priority}
 	for _, o := range opts {
-		m.ID, m.Due, m.Expires, m.CorrelationID, m.Headers = o.ID, o.Due, o.Expires, o.CorrelationID, o.Headers
+		m.ID, m.Due, m.Expires, m.OrderingKey, m.CorrelationID, m.Headers = o.ID, o.Due, o.Expires, o.OrderingKey, o.CorrelationID, o.Headers
 	}
 	return m, nil
 }

@@ -14,6 +14,8 @@ const (
 	codeTopicPaused = "topic_paused"
 	// codeTopicResuming: a pause ended, and it is not back in its queue yet.
 	codeTopicResuming = "topic_resuming"
+	// codeBehind: another message with its ordering key goes first.
+	codeBehind = "behind"
 	// codeScheduled: it was enqueued for later.
 	codeScheduled = "scheduled"
 	// codeRetry: an attempt failed, and the next one is later.

@@ -22,6 +22,9 @@ type place struct {
 	changed time.Time // when it last went wrong
 	join    *join.ID  // whose wait it is
 	suspect int64     // above 0: it came back from an expired lease, and so many may be claimed with it
+	// behind is the message that goes first of those with the ordering key; nil: itself, or it
+	// has none.
+	behind *outbox.MessageID
 }
 
 func (e *explainer) place(ctx context.Context, id outbox.Position) (p place, err error) {
@@ -35,7 +38,7 @@ func (e *explainer) place(ctx context.Context, id outbox.Position) (p place, err
 func placeOf(at *op.ExplainPosition) place {
 	return place{
 		at: worker.Value(at.At).UTC(), parked: at.Aside, retryAt: worker.Value(at.NextAttemptAt).UTC(), changed: worker.Value(at.UpdatedAt).UTC(),
-		join: (*join.ID)(at.JoinID), suspect: at.Suspect,
+		join: (*join.ID)(at.JoinID), suspect: at.Suspect, behind: (*outbox.MessageID)(at.Behind),
 	}
 }
 
@@ -96,6 +99,7 @@ func (e *explainer) messageFacts(m *outbox.Info, p *place) (f health.Facts) {
 	add(&f, "topic", m.Topic)
 	add(&f, "queue", m.Queue)
 	addNumber(&f, "priority", int64(m.Priority))
+	add(&f, "ordering_key", m.OrderingKey)
 	e.addTime(&f, "created", m.CreatedAt)
 	e.addTime(&f, "due", m.Due)
 	e.addTime(&f, "expires", m.Expires)
@@ -175,6 +179,9 @@ func (e *explainer) waits(ctx context.Context, x *Explanation, m *outbox.Info, p
 	blockers := e.pausedAt(m.Queue, m.Topic, p.parked)
 	if p.parked && len(blockers) == 0 { // the pauses were read before it came back
 		blockers = append(blockers, blocker(codeTopicResuming, "The pause of its topic ended, and it is being brought back to its queue.", ""))
+	}
+	if p.behind != nil {
+		blockers = append(blockers, blocker(codeBehind, fmt.Sprintf("Message %s has the same ordering key and goes first; this one waits until it has ended.", p.behind), "pawl explain "+p.behind.String()))
 	}
 	later, isLater := e.later(m, p)
 	missing, isMissing := e.noWorker(m.Queue, m.Topic)

@@ -68,6 +68,27 @@ func TestExplainOrderParked(t *testing.T) {
 	})
 }
 
+// D-211: of the messages of an ordering key the first is explained as any other is.
+func TestExplainOrderBehindItsKey(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := openExplain(t, e)
+		first, second := f.enqueue(outbox.Message{OrderingKey: "k"}), f.enqueue(outbox.Message{OrderingKey: "k"})
+		f.explain(first.String(), "no_worker")
+		f.worker("w", "default", "t")
+		f.explain(first.String(), "queued")
+		owner, at := f.one()
+		f.explain(first.String(), "leased")
+		x := f.explain(second.String(), "behind")
+		f.fact(x, "ordering_key", "k")
+		f.next(x, "pawl explain "+first.String())
+		f.settled(f.Outbox.Ack(f.ctx(), owner, at))
+		x = f.explain(second.String(), "queued")
+		if x.Facts.Get("parked") != nil {
+			t.Errorf("it is parked: %v", x.Facts)
+		}
+	})
+}
+
 func TestExplainOrderWhileItRuns(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)

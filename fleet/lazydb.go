@@ -143,6 +143,15 @@ func (d *lazyDB) ReserveIDs(ctx context.Context, tx engine.Tx, n int) (int64, er
 	return db.ReserveIDs(ctx, tx, n)
 }
 
+// ReserveInOrder calls the database's ReserveInOrder.
+func (d *lazyDB) ReserveInOrder(ctx context.Context, tx engine.Tx, n int) ([]int64, error) {
+	db, err := d.open()
+	if err != nil {
+		return nil, err
+	}
+	return db.ReserveInOrder(ctx, tx, n)
+}
+
 // Generation returns the database's generation, a new one each time it is opened; 0 while it
 // cannot be opened.
 func (d *lazyDB) Generation() int64 {

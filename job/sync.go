@@ -206,5 +206,5 @@ func (have *storedJob) same(s *storing) bool {
 	is, want := &have.JobSpec, &s.spec
 	return is.Topic == want.Topic && string(is.Payload) == string(want.Payload) && maps.Equal(headersOf(is.Headers), headersOf(want.Headers)) &&
 		is.Schedule == want.Schedule && is.Zone == want.Zone && is.Misfire == want.Misfire && is.MisfireLimit == want.MisfireLimit && is.Overlap == want.Overlap &&
-		is.Spread == want.Spread && is.Shift == want.Shift && engine.LaneID(have.Queue, have.Priority) == s.template.Lane() && (!have.Enabled || have.NextTime != nil)
+		is.Spread == want.Spread && is.Shift == want.Shift && engine.LaneID(have.Queue, have.Priority, engine.Claimable) == s.template.Lane() && (!have.Enabled || have.NextTime != nil)
 }

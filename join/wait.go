@@ -136,6 +136,7 @@ type extraFields struct {
 	Expires       time.Time         `json:",omitzero"`
 	Queue         string            `json:",omitempty"`
 	Priority      int               `json:",omitempty"`
+	OrderingKey   string            `json:",omitempty"`
 }
 
 // waitMessage returns the message of a wait. It is larger than the messages that it holds, whose
@@ -182,14 +183,14 @@ func (j *Joins) encode(field string, id ID, m outbox.Message) (topic string, pay
 	if err := j.outbox.Validate(sent); err != nil {
 		return "", "", nil, err
 	}
-	r := extraFields{CorrelationID: m.CorrelationID, Headers: m.Headers, Expires: m.Expires, Queue: m.Queue, Priority: m.Priority}
+	r := extraFields{CorrelationID: m.CorrelationID, Headers: m.Headers, Expires: m.Expires, Queue: m.Queue, Priority: m.Priority, OrderingKey: m.OrderingKey}
 	if utf8.Valid(m.Payload) {
 		payload = text(m.Payload)
 	} else {
 		r.Binary = m.Payload
 	}
 	r.Due = engine.Due(&m.Due)
-	if r.Binary != nil || r.CorrelationID != "" || len(r.Headers) > 0 || r.Due != nil || !r.Expires.IsZero() || r.Queue != "" || r.Priority != 0 {
+	if r.Binary != nil || r.CorrelationID != "" || len(r.Headers) > 0 || r.Due != nil || !r.Expires.IsZero() || r.Queue != "" || r.Priority != 0 || r.OrderingKey != "" {
 		rest = &r
 	}
 	return m.Topic, payload, rest, nil
@@ -205,6 +206,6 @@ func decode(topic string, payload text, rest *extraFields) outbox.Message {
 		m.Payload = rest.Binary
 	}
 	m.CorrelationID, m.Headers, m.Queue, m.Priority = rest.CorrelationID, rest.Headers, rest.Queue, rest.Priority
-	m.Due, m.Expires = worker.Value(rest.Due), rest.Expires
+	m.Due, m.Expires, m.OrderingKey = worker.Value(rest.Due), rest.Expires, rest.OrderingKey
 	return m
 }

@@ -28,6 +28,9 @@ func (c component) Template(m Message) (queue.Template, error) {
 	if err != nil {
 		return nil, err
 	}
+	if e.entries[0].kind != engine.Claimable { // programs claim runs of jobs by other statements
+		return nil, engine.Invalid("ordering key", "not for messages that are made of a template")
+	}
 	return &batch{o: c.Outbox, enqueueCall: e}, nil
 }
 

@@ -46,6 +46,9 @@ type HandlerOptions struct {
 	// queues of a database; 0: as many as Options.Concurrency allows. Messages that wait for
 	// their turn take no handler from other topics.
 	Concurrency int
+	// Order is what a failed message with an ordering key does to those behind it; zero:
+	// OrderBlock.
+	Order OrderPolicy
 }
 
 // ErrDuplicateHandler is returned when two handlers were registered for one topic.
@@ -69,6 +72,7 @@ type route struct {
 	retry   RetryPolicy
 	timeout time.Duration
 	slots   *worker.Slots // nil: no limit of its own
+	order   OrderPolicy
 }
 
 // Handle registers the handler of a topic. A name that ends in * stands for all topics that
@@ -123,13 +127,16 @@ func checkHandlerOptions(opts []HandlerOptions) error {
 			return engine.InOptions("Retry", err)
 		}
 	}
+	if opts[0].Order < OrderBlock || opts[0].Order > OrderHold {
+		return engine.Invalid("Order", "not one of OrderBlock, OrderSkip and OrderHold")
+	}
 	return cmp.Or(engine.CheckOption("Timeout", opts[0].Timeout, 1, 0), engine.CheckOption("Concurrency", opts[0].Concurrency, 1, 0))
 }
 
 func (o *Outbox) route(h Handler, opts []HandlerOptions) route {
 	rt := route{handler: h, retry: o.defaultRetry()}
 	if len(opts) > 0 {
-		rt.timeout = opts[0].Timeout
+		rt.timeout, rt.order = opts[0].Timeout, opts[0].Order
 		if opts[0].Retry != nil {
 			rt.retry = *opts[0].Retry
 		}

@@ -62,7 +62,7 @@ func (l *lanes) register(generation int64, entries []*entry) []*engine.Call {
 		last = en.lane
 		if !seen[en.lane] && !l.has(generation, en.lane) {
 			seen[en.lane] = true
-			calls = append(calls, prepared(op.OutboxLane{ID: en.lane, Queue: en.msg.queue(), Priority: en.msg.Priority}, generation))
+			calls = append(calls, prepared(op.OutboxLane{ID: en.lane, Queue: en.msg.queue(), Priority: en.msg.Priority, Kind: int(en.kind)}, generation))
 		}
 	}
 	return calls

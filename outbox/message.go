@@ -48,6 +48,14 @@ type Message struct {
 	Queue string `json:"queue"`
 	// Priority orders a queue: lower goes first, −100 … 100, default 0.
 	Priority int `json:"priority"`
+	// OrderingKey puts the message in line behind those of its queue that have the same key: they
+	// are handled one at a time, in the order in which they were committed as far as one
+	// transaction began to enqueue after another had committed, and in the order of the calls
+	// within a transaction. Transactions that overlap have no order. A message that waits for
+	// another attempt, for its lease to expire or for a pause to end keeps those behind it waiting,
+	// see HandlerOptions.Order; one with Due takes its place when it is due. At most 255
+	// characters, "" for none; it goes with Priority 0 only.
+	OrderingKey string `json:"ordering_key,omitempty"`
 
 	// The other fields are set on delivery and ignored by Enqueue.
 
@@ -137,7 +145,7 @@ func (m *Message) validate(maxPayload int) error {
 	if err := engine.CheckDue("due time", m.Due); err != nil {
 		return err
 	}
-	return cmp.Or(m.checkExpiry(), checkHeaders(m.Headers))
+	return cmp.Or(m.checkExpiry(), m.checkOrder(), checkHeaders(m.Headers))
 }
 
 func checkHeaders(headers map[string]string) error {

@@ -102,21 +102,23 @@ func (o *Options) Validate() error {
 
 // Outbox is the outbox of one database. It is safe for concurrent use.
 type Outbox struct {
-	db         engine.DB
-	opts       Options
-	log        *slog.Logger
-	tag        uint32
-	lanes      lanes
-	minted     span
-	enqueues   coalesce.Group[*enqueueCall]
-	handlers   registry
-	pauses     *pause.Pauses
-	watch      observing
-	stats      sync.Map // queue → *worker.Stats
-	running    sync.Map // queue → *worker.Loop[*Message]
-	cleanup    *worker.Cleanup
-	adopted    atomic.Int64 // when lanes that got lost were last looked for, in nanoseconds since 1970
-	failedPage int          // how many failed messages one transaction examines
+	db     engine.DB
+	opts   Options
+	log    *slog.Logger
+	tag    uint32
+	lanes  lanes
+	minted span
+	// mintedInOrder are the positions of messages with ordering keys.
+	mintedInOrder span
+	enqueues      coalesce.Group[*enqueueCall]
+	handlers      registry
+	pauses        *pause.Pauses
+	watch         observing
+	stats         sync.Map // queue → *worker.Stats
+	running       sync.Map // queue → *worker.Loop[*Message]
+	cleanup       *worker.Cleanup
+	adopted       atomic.Int64 // when lanes that got lost were last looked for, in nanoseconds since 1970
+	failedPage    int          // how many failed messages one transaction examines
 
 	shared worker.Shared
 }

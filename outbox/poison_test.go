@@ -30,13 +30,19 @@ const (
 	victimFile   = "PAWL_OUTBOX_FILE"
 	victimURL    = "PAWL_OUTBOX_URL"
 	victimSchema = "PAWL_OUTBOX_SCHEMA"
+	// victimLog is where it writes what it handles in order; see order_process_test.go.
+	victimLog = "PAWL_OUTBOX_LOG"
 )
 
 func TestMain(m *testing.M) {
 	if os.Getenv(victimFile)+os.Getenv(victimURL) == "" {
 		os.Exit(m.Run())
 	}
-	if err := beVictim(); err != nil {
+	work := beVictim
+	if os.Getenv(victimLog) != "" {
+		work = workInOrder
+	}
+	if err := work(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -44,14 +50,15 @@ func TestMain(m *testing.M) {
 
 const poisonAttempts = 3
 
-func beVictim() error {
-	var db engine.DB
-	var err error
+func openVictim() (engine.DB, error) {
 	if file := os.Getenv(victimFile); file != "" {
-		db, err = sqlite.Open(file)
-	} else {
-		db, err = postgres.Open(os.Getenv(victimURL), postgres.Options{Schema: os.Getenv(victimSchema)})
+		return sqlite.Open(file)
 	}
+	return postgres.Open(os.Getenv(victimURL), postgres.Options{Schema: os.Getenv(victimSchema)})
+}
+
+func beVictim() error {
+	db, err := openVictim()
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/expiry"
+	"github.com/bravellian/pawl/internal/ordering"
 )
 
 const (
@@ -31,6 +32,7 @@ type entry struct {
 	msg      *Message
 	index    int // among the messages of its call
 	lane     int64
+	kind     engine.LaneKind
 	due      *time.Time
 	headers  *string
 	id       int64 // position
@@ -53,6 +55,7 @@ func (o *Outbox) prepare(msgs []Message, own int) (*enqueueCall, error) {
 	e := &enqueueCall{entries: make([]*entry, len(msgs)), generation: o.db.Generation()}
 	entries := make([]entry, len(msgs))
 	var lane int64
+	var kind engine.LaneKind
 	for i := range msgs {
 		m := &msgs[i]
 		most := o.opts.MaxPayload
@@ -62,14 +65,14 @@ func (o *Outbox) prepare(msgs []Message, own int) (*enqueueCall, error) {
 		if err := m.validate(most); err != nil {
 			return nil, err
 		}
-		headers, err := encodeHeaders(expiry.Put(m.Headers, m.Expires))
+		headers, err := encodeHeaders(ordering.Put(expiry.Put(m.Headers, m.Expires), m.OrderingKey))
 		if err != nil {
 			return nil, engine.Invalid("headers", "%v", err)
 		}
-		if i == 0 || m.Queue != msgs[i-1].Queue || m.Priority != msgs[i-1].Priority {
-			lane = engine.LaneID(m.queue(), m.Priority)
+		if i == 0 || m.Queue != msgs[i-1].Queue || m.Priority != msgs[i-1].Priority || (m.orderingKey() != "") != (kind == engine.Ordered) {
+			lane, kind = laneOf(m)
 		}
-		entries[i] = entry{msg: m, index: i, lane: lane, due: engine.Due(&m.Due), headers: headers, mid: m.ID, supplied: !m.ID.IsZero()}
+		entries[i] = entry{msg: m, index: i, lane: lane, kind: kind, due: engine.Due(&m.Due), headers: headers, mid: m.ID, supplied: !m.ID.IsZero()}
 		e.entries[i] = &entries[i]
 	}
 	return e, nil
@@ -91,17 +94,45 @@ func (o *Outbox) identify(ctx context.Context, tx Tx, e *enqueueCall) error {
 		if len(fresh) == 0 {
 			continue
 		}
-		lo, err := o.db.ReserveIDs(ctx, tx, len(fresh))
-		if err != nil {
+		if err := o.reserve(ctx, tx, e.generation, fresh); err != nil {
 			return err
 		}
-		o.minted.extend(e.generation, lo, lo+int64(len(fresh))-1)
-		for i, en := range fresh {
-			en.id = lo + int64(i)
+		for _, en := range fresh {
 			if !en.supplied {
 				en.mid = makeMessageID(now, o.tag, en.id)
 			}
 		}
+	}
+	return nil
+}
+
+// reserve sets the positions of entries of one lane.
+func (o *Outbox) reserve(ctx context.Context, tx Tx, generation int64, entries []*entry) error {
+	if entries[0].kind == engine.Ordered {
+		return o.reserveInOrder(ctx, tx, generation, entries)
+	}
+	lo, err := o.db.ReserveIDs(ctx, tx, len(entries))
+	if err != nil {
+		return err
+	}
+	o.minted.extend(generation, lo, lo+int64(len(entries))-1)
+	for i, en := range entries {
+		en.id = lo + int64(i)
+	}
+	return nil
+}
+
+// reserveInOrder sets the positions of entries with ordering keys. They are drawn from the
+// database each time, not from this process's block: they tell the order of transactions of all
+// processes.
+func (o *Outbox) reserveInOrder(ctx context.Context, tx Tx, generation int64, entries []*entry) error {
+	ids, err := o.db.ReserveInOrder(ctx, tx, len(entries))
+	if err != nil {
+		return err
+	}
+	o.mintedInOrder.extend(generation, ids[0], ids[len(ids)-1])
+	for i, en := range entries {
+		en.id = ids[i]
 	}
 	return nil
 }
@@ -118,7 +149,8 @@ func (o *Outbox) isOwnID(en *entry) bool {
 		return false
 	}
 	en.position = position
-	if tag != o.tag || !o.minted.contains(o.db.Generation(), position) {
+	generation := o.db.Generation()
+	if tag != o.tag || !o.minted.contains(generation, position) && !o.mintedInOrder.contains(generation, position) {
 		return false
 	}
 	en.id = position
@@ -137,12 +169,13 @@ func compareDue(a, b *time.Time) int {
 	return a.Compare(*b)
 }
 
-// chunks splits entries into what one statement writes.
+// chunks splits entries into what one statement writes, and what gets its positions in one
+// way.
 func chunks(entries []*entry) iter.Seq[[]*entry] {
 	return func(yield func([]*entry) bool) {
 		for len(entries) > 0 {
 			n, size := 0, 0
-			for n < len(entries) && n < chunk && (n == 0 || size+len(entries[n].msg.Payload) <= chunkBytes) {
+			for n < len(entries) && n < chunk && entries[n].kind == entries[0].kind && (n == 0 || size+len(entries[n].msg.Payload) <= chunkBytes) {
 				size += len(entries[n].msg.Payload)
 				n++
 			}

@@ -70,11 +70,12 @@ func checkClaim(queue string, owner OwnerToken, lease time.Duration, n int) erro
 	return engine.CheckText("queue", queue, limits.Queue, true)
 }
 
-// claim runs calls and then, unless n is 0, a worker loop's claim, in one transaction. A loop claims
-// again at once when it got n: an engine may leave older messages for one of the next claims.
-func (o *Outbox) claim(ctx context.Context, calls []*engine.Call, queue string, owner OwnerToken, lease time.Duration, n int) (got delivery, err error) {
-	if n > 0 {
-		calls = append(calls, claimCall(op.OutboxClaim{Queue: queue, Owner: owner, Lease: lease, Most: n, Wait: o.priorityWait()}, owner, lease, n, &got))
+// claim runs calls and then, unless it is of no messages, a worker loop's claim, in one transaction.
+// A loop claims again at once when it got as many as it asked for: an engine may leave older
+// messages for one of the next claims.
+func (o *Outbox) claim(ctx context.Context, calls []*engine.Call, claim op.OutboxClaim) (got delivery, err error) {
+	if claim.Most > 0 {
+		calls = append(calls, claimCall(claim, claim.Owner, claim.Lease, claim.Most, &got))
 	}
 	if len(calls) == 0 {
 		return got, nil

@@ -3,9 +3,11 @@ package outbox
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/ordering"
 	"github.com/bravellian/pawl/internal/worker"
 )
 
@@ -50,16 +52,25 @@ func queuesOf(entries []*entry) (queues []string) {
 	return queues
 }
 
+// readyAt returns when an entry becomes ready; nil: now.
+func (en *entry) readyAt() *time.Time {
+	if en.due != nil || en.kind != engine.Ordered {
+		return en.due
+	}
+	at := ordering.At()
+	return &at
+}
+
 // newRuns returns the runs of entries.
 func newRuns(entries []*entry) (runs []op.NewRun) {
 	for _, en := range entries {
 		if k := len(runs) - 1; k >= 0 {
-			if r := &runs[k]; en.id == r.Lo+int64(r.N) && en.lane == r.Lane && compareDue(en.due, r.At) == 0 {
+			if r := &runs[k]; en.id == r.Lo+int64(r.N) && en.lane == r.Lane && compareDue(en.readyAt(), r.At) == 0 {
 				r.N++
 				continue
 			}
 		}
-		runs = append(runs, op.NewRun{Lane: en.lane, At: en.due, Lo: en.id, N: 1})
+		runs = append(runs, op.NewRun{Lane: en.lane, At: en.readyAt(), Lo: en.id, N: 1})
 	}
 	return runs
 }

@@ -146,11 +146,12 @@ type source struct {
 }
 
 func (s *source) Exchange(ctx context.Context, done *worker.Settlement, owner OwnerToken, lease time.Duration, n int) ([]worker.Item[*Message], error) {
-	got, err := s.o.claim(ctx, s.o.settleCalls(done), s.queue, owner, lease, n)
+	claim := op.OutboxClaim{Queue: s.queue, Owner: owner, Lease: lease, Most: n, Wait: s.o.priorityWait(), Freed: done.Freed}
+	got, err := s.o.claim(ctx, s.o.settleCalls(done), claim)
 	if err != nil {
 		return nil, err
 	}
-	return got.items(), nil
+	return s.o.items(&got), nil
 }
 
 func (s *source) ClaimSuspects(ctx context.Context, owner worker.OwnerToken, lease time.Duration, n int) ([]worker.Item[*Message], error) {
@@ -158,14 +159,18 @@ func (s *source) ClaimSuspects(ctx context.Context, owner worker.OwnerToken, lea
 	if err := s.o.db.Do(ctx, claimCall(op.OutboxClaimSuspects{Queue: s.queue, Owner: owner, Lease: lease, Most: n}, owner, lease, n, &got)); err != nil {
 		return nil, err
 	}
-	return got.items(), nil
+	return s.o.items(&got), nil
 }
 
 // items converts the messages for the loop.
-func (d *delivery) items() []worker.Item[*Message] {
+func (o *Outbox) items(d *delivery) []worker.Item[*Message] {
 	items := make([]worker.Item[*Message], len(d.msgs))
 	for i, m := range d.msgs {
 		items[i] = item(m)
+		if m.OrderingKey != "" {
+			rt, _ := o.handlers.find(m.Topic)
+			items[i].Ordered, items[i].Order = true, rt.order
+		}
 		if d.faults != nil {
 			items[i].Fault = d.faults[m]
 		}

@@ -77,7 +77,7 @@ func abandoned(retries []worker.Retry) []op.Abandoned {
 	slices.SortFunc(retries, func(a, b worker.Retry) int { return cmp.Compare(a.ID, b.ID) })
 	all := make([]op.Abandoned, len(retries))
 	for i, r := range retries {
-		all[i] = op.Abandoned{Held: held(r.Owner, r.ID), Delay: r.Delay, Error: worker.Optional(r.Error)}
+		all[i] = op.Abandoned{Held: held(r.Owner, r.ID), Delay: r.Delay, Error: worker.Optional(r.Error), Yield: r.Yield}
 	}
 	return all
 }
@@ -86,7 +86,7 @@ func failures(failures []worker.Failure) []op.Failure {
 	slices.SortFunc(failures, func(a, b worker.Failure) int { return cmp.Compare(a.ID, b.ID) })
 	all := make([]op.Failure, len(failures))
 	for i, f := range failures {
-		all[i] = op.Failure{Held: held(f.Owner, f.ID), Error: worker.Optional(f.Error), Expired: f.Expired}
+		all[i] = op.Failure{Held: held(f.Owner, f.ID), Error: worker.Optional(f.Error), Expired: f.Expired, Hold: f.Hold}
 	}
 	return all
 }

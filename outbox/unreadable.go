@@ -6,6 +6,7 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/ordering"
 	"github.com/bravellian/pawl/internal/worker"
 )
 
@@ -22,6 +23,7 @@ func (m *Message) fill(row *op.OutboxMessage, err error) error {
 	if row.DueAt != nil {
 		m.Due = row.DueAt.UTC()
 	}
+	m.Headers, m.OrderingKey = ordering.Take(m.Headers)
 	if late := m.takeExpiry(); err == nil {
 		err = late
 	}

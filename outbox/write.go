@@ -92,15 +92,14 @@ const noGeneration = -1
 // returned already. An id that carries another position counts as supplied from now on.
 func (o *Outbox) reposition(ctx context.Context, entries []*entry) error {
 	for part := range chunks(entries) {
-		lo, err := o.db.ReserveIDs(ctx, nil, len(part))
-		if err != nil {
-			return err
-		}
-		for i, en := range part {
+		for _, en := range part {
 			if !en.supplied {
 				en.position, _, _ = en.mid.position()
 			}
-			en.id, en.supplied = lo+int64(i), true
+			en.supplied = true
+		}
+		if err := o.reserve(ctx, nil, o.db.Generation(), part); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/expiry"
+	"github.com/bravellian/pawl/internal/ordering"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -169,6 +170,7 @@ func info(t *op.Timer, unread error) Info {
 	if t.Headers != nil && json.Unmarshal([]byte(*t.Headers), &i.Headers) != nil {
 		i.Headers = map[string]string{"": *t.Headers} // another program's
 	}
+	i.Headers, i.OrderingKey = ordering.Take(i.Headers)
 	if rest, at, err := expiry.Take(i.Headers); err == nil {
 		i.Headers, i.Expires = rest, at
 	}

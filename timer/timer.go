@@ -51,11 +51,13 @@ type Timer struct {
 	Headers       map[string]string `json:"headers,omitempty"`
 	Queue         string            `json:"queue"`
 	Priority      int               `json:"priority"`
+	OrderingKey   string            `json:"ordering_key,omitempty"`
 }
 
 func (t *Timer) message() outbox.Message {
 	return outbox.Message{
 		ID: t.ID, Topic: t.Topic, Payload: t.Payload, CorrelationID: t.CorrelationID, Headers: t.Headers, Due: t.Due, Expires: t.Expires, Queue: t.Queue, Priority: t.Priority,
+		OrderingKey: t.OrderingKey,
 	}
 }
 

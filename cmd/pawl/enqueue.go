@@ -24,6 +24,7 @@ type enqueueCmd struct {
 	Key           string       `placeholder:"KEY" help:"Key of the message, if there is only one: a second message with the key is not added."`
 	Due           string       `placeholder:"WHEN" help:"Deliver not before a time (RFC 3339) or for a duration (10m)."`
 	Expires       string       `placeholder:"WHEN" help:"Do not begin to deliver from a time on (RFC 3339), or after a duration (1h)."`
+	OrderingKey   string       `placeholder:"KEY" help:"Deliver one at a time and in order with other messages that have this key."`
 	CorrelationID string       `placeholder:"TEXT" help:"Links messages for tracing."`
 	messageFlags
 	Atomic     bool  `help:"All messages in one transaction, or none: all of the input is read and checked first, and held in memory."`
@@ -44,7 +45,7 @@ their number, unless --json is given.
 
 With --topic, every line of the input is a payload, an empty line an empty one.
 Without it, every line is a message as a JSON object (an envelope), with
-the fields topic, payload or payload_base64, key, due, expires,
+the fields topic, payload or payload_base64, key, due, expires, ordering_key,
 correlation_id, headers, queue and priority. What a line leaves out comes from the options. A payload
 that is a JSON string stands for its text, any other is stored as it is written.
 
@@ -191,6 +192,7 @@ func (c *enqueueCmd) message(now time.Time) (outbox.Message, error) {
 		}
 		m.Expires = expires
 	}
+	m.OrderingKey = c.OrderingKey
 	check := m
 	if check.Topic = "any"; c.Topic != nil {
 		m.Topic, check.Topic = *c.Topic, *c.Topic

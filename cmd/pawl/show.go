@@ -80,6 +80,7 @@ func (a *app) printMessage(i *outbox.Info, attempts []outbox.Attempt) error {
 	row("topic", i.Topic)
 	row("status", string(statusWord(i)))
 	row("queue", fmt.Sprintf("%s, priority %d", i.Queue, i.Priority))
+	row("ordering key", i.OrderingKey)
 	row("correlation", i.CorrelationID)
 	row("headers", headerText(i.Headers))
 	row("created", stamp(i.CreatedAt))

@@ -244,7 +244,13 @@ func (d Database) Ago(by time.Duration) string {
 // Until waits for a condition that other goroutines bring about.
 func Until(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !ok(); {
+	UntilWithin(t, 30*time.Second, what, ok)
+}
+
+// UntilWithin is Until for what may take longer.
+func UntilWithin(t testing.TB, d time.Duration, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(d); !ok(); {
 		if time.Now().After(deadline) {
 			t.Fatalf("timed out waiting until %s", what)
 		}

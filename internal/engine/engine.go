@@ -86,6 +86,10 @@ type DB interface {
 	// rollback of tx leaves them unused. tx may be nil.
 	ReserveIDs(ctx context.Context, tx Tx, n int) (int64, error)
 
+	// ReserveInOrder is ReserveIDs for ids that tell the order of commits: they ascend, and are
+	// above all that any process reserved so before. They need not be consecutive.
+	ReserveInOrder(ctx context.Context, tx Tx, n int) ([]int64, error)
+
 	// Migrate brings the schema up to date. It is idempotent and safe when any number of
 	// processes call it concurrently (D-100).
 	Migrate(ctx context.Context) error

@@ -51,6 +51,7 @@ type entry struct {
 	// is leased, was claimed; 0: it is not one.
 	suspect int
 	fault   error // why it cannot be read
+	ordered bool  // others wait behind it
 }
 
 // payload is the state of the item when it was claimed, for handlers.
@@ -373,7 +374,7 @@ func (s *store) claimOf(suspects bool, owner worker.OwnerToken, lease time.Durat
 		}
 		e.place, e.owner, e.until = leased, owner, now.Add(lease)
 		e.claims++
-		items = append(items, item{ID: e.id, MessageID: messageID(e.id), Topic: e.topic, Retry: e.retry, Fault: e.fault, Body: payload{owner}})
+		items = append(items, item{ID: e.id, MessageID: messageID(e.id), Topic: e.topic, Retry: e.retry, Fault: e.fault, Ordered: e.ordered, Body: payload{owner}})
 	}
 	return items
 }

@@ -119,7 +119,11 @@ func (l *inflight[M]) collect(s *Settlement, now time.Time, all bool) {
 	l.take(s, now, all)
 	for _, f := range l.settling[before:] {
 		for _, r := range f.results {
-			s.add(Held{f.claim.owner, f.claim.items[r.index].ID}, r)
+			item := &f.claim.items[r.index]
+			s.add(Held{f.claim.owner, item.ID}, r)
+			if item.Ordered {
+				s.order(item.Order, r.outcome)
+			}
 		}
 	}
 }
@@ -177,7 +181,7 @@ func (s *Settlement) add(h Held, r result) {
 		}
 	case retried:
 		delay := r.delay
-		s.Retries = append(s.Retries, Retry{h, &delay, r.text})
+		s.Retries = append(s.Retries, Retry{Held: h, Delay: &delay, Error: r.text})
 	case failedForGood:
 		s.Failures = append(s.Failures, Failure{Held: h, Error: r.text})
 	case expired:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,6 +21,8 @@ type Item[M any] struct {
 	Since     time.Time // when it became claimable
 	Scheduled bool      // it had a due time
 	Fault     error     // why it cannot be read; it fails with this error, without being handled
+	Ordered   bool      // others wait behind it in a line
+	Order     OrderPolicy
 	Body      M
 }
 
@@ -152,6 +155,7 @@ type Loop[M any] struct {
 	idlePolls    int         // polls in a row that found nothing
 	failures     int         // exchanges in a row that failed
 	emptyClaim   bool        // the last claim found nothing while nothing was held
+	lineMoves    bool        // the last claim brought items of lines, and nothing else is left
 	claimedAny   bool        // a claim brought something
 	lastActivity time.Time   // when something last came or was settled
 }
@@ -227,7 +231,7 @@ func (l *Loop[M]) serve(ctx, handlers context.Context) {
 		if idle {
 			l.member.leave()
 		}
-		l.moreWork = l.moreWork || l.member.shouldEnter()
+		l.moreWork = l.moreWork || l.unfinished.Freed || l.member.shouldEnter()
 		enough := l.sliceDone()
 		if enough && l.inflight.empty() && l.unfinished.Len() == 0 {
 			return
@@ -306,8 +310,9 @@ func (l *Loop[M]) exchange(ctx, handlers context.Context, n int) {
 	}
 	l.moreWork = len(items) == n || due
 	l.emptyClaim = len(items) == 0 && l.inflight.empty()
+	l.lineMoves = !l.moreWork && slices.ContainsFunc(items, func(i Item[M]) bool { return i.Ordered })
 	l.notifyObservers()
-	if len(items) > 0 && !l.moreWork && l.inflight.busy() {
+	if len(items) > 0 && !l.moreWork && !l.lineMoves && l.inflight.busy() {
 		l.gather(ctx)
 	}
 }
@@ -360,7 +365,9 @@ func (l *Loop[M]) settled(at time.Time) {
 	l.inflight.settled()
 	s := l.unfinished
 	clear(s.Results) // free their bytes
-	*s = Settlement{s.Acks[:0], s.Retries[:0], s.Failures[:0], s.Releases[:0], s.Parks[:0], s.Results[:0]}
+	*s = Settlement{
+		Acks: s.Acks[:0], Retries: s.Retries[:0], Failures: s.Failures[:0], Releases: s.Releases[:0], Parks: s.Parks[:0], Results: s.Results[:0],
+	}
 }
 
 // maxBackoff is the longest delay after failures; with jitter that is 30 s (D-6).
@@ -397,6 +404,11 @@ func (l *Loop[M]) wait(ctx context.Context) {
 	}
 	if l.moreWork { // but there is no room: wait for handlers
 		l.sleepUntil(ctx, until)
+		return
+	}
+	if l.lineMoves { // a handler that ends soon brings the next claim: there is no need to subscribe
+		l.lineMoves = false
+		l.sleepUntil(ctx, time.Now().Add(l.cfg.FlushDelay))
 		return
 	}
 	if !l.subscribed {

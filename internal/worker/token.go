@@ -71,6 +71,7 @@ type Retry struct {
 	Held
 	Delay *time.Duration // nil: the default backoff
 	Error string
+	Yield bool // the items behind it in its line go on
 }
 
 // Failure ends an item for good.
@@ -78,6 +79,7 @@ type Failure struct {
 	Held
 	Error   string
 	Expired bool // before an attempt began
+	Hold    bool // the items behind it in its line go on waiting
 }
 
 // Release puts an item back without counting an attempt.
@@ -109,6 +111,9 @@ type Settlement struct {
 	Releases []Release
 	Parks    []Park
 	Results  []Result // of some of Acks
+	// Freed means that other items can be claimed at once because of these, or of those that
+	// their handlers settled.
+	Freed bool
 }
 
 // Len returns how many items the settlement covers. Results are of items that are acked.

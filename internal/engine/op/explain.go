@@ -38,6 +38,7 @@ type ExplainPosition struct {
 	UpdatedAt     *time.Time // when that was
 	JoinID        *[16]byte  // of which it is a wait
 	Suspect       int64      // above 0: with how many others it may be claimed, as a suspect
+	Behind        *[16]byte  // the message that goes first of those with its ordering key
 }
 
 // ExplainWaits lists a join's waits by position.

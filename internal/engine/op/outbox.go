@@ -93,6 +93,8 @@ type OutboxClaimed struct {
 //
 // With Wait the lane whose oldest message has been due for longer than that goes first, the
 // oldest one if there are several, and the others follow by priority.
+//
+// Before it claims, it puts messages with ordering keys in order: of each key one may be claimed.
 type OutboxClaim struct {
 	engine.Rows[OutboxClaimed]
 	Queue string
@@ -100,6 +102,7 @@ type OutboxClaim struct {
 	Lease time.Duration
 	Most  int
 	Wait  *time.Duration // nil: priority alone decides
+	Freed bool           // older messages than those claimed last may have become ready
 }
 
 // OutboxClaimAny claims due messages of a queue, none of a paused one: suspects or, where
@@ -152,6 +155,7 @@ type OutboxLane struct {
 	ID       int64
 	Queue    string
 	Priority int
+	Kind     int // an engine.LaneKind
 }
 
 // OutboxLanes reads the registered lanes.

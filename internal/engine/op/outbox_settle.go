@@ -28,7 +28,7 @@ type Span struct {
 }
 
 // OutboxAck marks messages as handled, counts them in their joins, and returns how many
-// there were.
+// there were. The next messages with their ordering keys may be claimed.
 type OutboxAck struct {
 	engine.Number
 	Runs   []Held
@@ -41,6 +41,7 @@ type Abandoned struct {
 	Held
 	Delay *time.Duration // nil: the usual backoff
 	Error *string
+	Yield bool // the next with their ordering keys may be claimed meanwhile
 }
 
 // OutboxAbandon puts messages back for another attempt and returns how many there were.
@@ -56,6 +57,7 @@ type Failure struct {
 	Held
 	Error   *string
 	Expired bool // they ended before an attempt began: their state is another one
+	Hold    bool // those behind them with their ordering keys go on waiting
 }
 
 // OutboxFail marks messages as failed for good, or as expired, and returns how many there were.

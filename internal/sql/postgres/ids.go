@@ -2,6 +2,9 @@ package postgres
 
 import (
 	"context"
+	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -12,7 +15,9 @@ import (
 
 const (
 	reserveIDs = "reserve ids"
-	blockNext  = `SELECT pg_catalog.nextval('pawl.outbox_block'::pg_catalog.regclass)`
+	inOrder    = `SELECT pg_catalog.string_agg(d.id::pg_catalog.text, ',' ORDER BY d.id)
+		FROM (SELECT pg_catalog.nextval('pawl.outbox_single'::pg_catalog.regclass) AS id FROM pg_catalog.generate_series(1, %d)) d`
+	blockNext = `SELECT pg_catalog.nextval('pawl.outbox_block'::pg_catalog.regclass)`
 	// blockLimit is how long a caller's transaction waits for a block that is fetched over
 	// another connection.
 	blockLimit = time.Second
@@ -41,6 +46,37 @@ func (db *DB) ReserveIDs(ctx context.Context, tx engine.Tx, n int) (int64, error
 		}
 	}
 	return db.blockInTx(ctx, row, n)
+}
+
+// ReserveInOrder draws ids one by one from the sequence that SQL draws from. They are on disk with
+// the commit of tx, or with that of this transaction, which comes before it.
+func (db *DB) ReserveInOrder(ctx context.Context, tx engine.Tx, n int) ([]int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
+	defer cancel()
+	row := txRow(tx)
+	if row == nil {
+		conn, err := db.acquire(ctx, reserveIDs)
+		if err != nil {
+			return nil, err
+		}
+		defer conn.Release()
+		row = func(ctx context.Context, query string) scanner {
+			return conn.QueryRow(ctx, query, pgx.QueryExecModeExec)
+		}
+	}
+	var text string
+	if err := row(ctx, db.folder.Names.Render(fmt.Sprintf(inOrder, n))).Scan(&text); err != nil {
+		return nil, db.failed(reserveIDs, err, engine.ErrConnLost)
+	}
+	ids := make([]int64, 0, n)
+	for part := range strings.SplitSeq(text, ",") {
+		id, err := strconv.ParseInt(part, 10, 64)
+		if err != nil {
+			return nil, wrap(reserveIDs, err, nil)
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
 }
 
 // hasFreeConnection reports whether the pool has a connection for a caller that must not wait

@@ -78,7 +78,7 @@ func (db *DB) tune(c *engine.Call) (o engine.Operation, each func(engine.Row) er
 	}
 	switch o := c.Operation.(type) {
 	case op.OutboxClaim:
-		p, each, finish := db.claiming(c, claimParams{Queue: o.Queue, Owner: o.Owner, Lease: o.Lease, Most: o.Most}, true)
+		p, each, finish := db.claiming(c, claimParams{Queue: o.Queue, Owner: o.Owner, Lease: o.Lease, Most: o.Most}, !o.Freed)
 		return outboxClaim{claimParams: p, Wait: o.Wait}, each, finish
 	case op.OutboxClaimAny:
 		p, each, finish := db.claiming(c, claimParams{Queue: o.Queue, Owner: o.Owner, Lease: o.Lease, Most: o.Most}, false)
@@ -87,7 +87,8 @@ func (db *DB) tune(c *engine.Call) (o engine.Operation, each func(engine.Row) er
 	return single(c.Operation), c.Each, nil
 }
 
-// claiming tunes a claim. loops means that it is a worker loop's.
+// claiming tunes a claim. loops means that it is a worker loop's, for which nothing older has
+// become ready.
 func (db *DB) claiming(c *engine.Call, p claimParams, loops bool) (claimParams, func(engine.Row) error, func()) {
 	stored, ok := db.tuners.Load(p.Queue)
 	if !ok {

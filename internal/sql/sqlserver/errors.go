@@ -61,7 +61,7 @@ func classify(err error) error {
 		return engine.ErrSerialization
 	case errIsolation, 3951, 3952, 3953:
 		return engine.ErrIsolation
-	case 1222, 10928, 10929, 40501, 49918, 49919, 49920, errLockTimeout:
+	case 601, 1222, 10928, 10929, 40501, 49918, 49919, 49920, errLockTimeout:
 		return engine.ErrBusy
 	case 3906, 3908:
 		return engine.ErrReadOnly

@@ -3,6 +3,8 @@ package sqlserver
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
@@ -12,6 +14,16 @@ import (
 const (
 	reserveIDs = "reserve ids"
 	blockOwn   = `EXEC pawl.outbox_next_block`
+	// inOrder draws one by one: a sequence has its increment, and sp_sequence_get_range is not
+	// everybody's.
+	inOrder = `DECLARE @all nvarchar(max) = N'', @n int = 0, @id bigint;
+WHILE @n < %d
+BEGIN
+  SET @id = NEXT VALUE FOR pawl.outbox_single;
+  SET @all = CONCAT(@all, @id, N',');
+  SET @n = @n + 1;
+END;
+SELECT @all AS ids`
 	// besideLimit is how long a caller's transaction waits for a block that is
 	// fetched over another connection.
 	besideLimit = time.Second
@@ -40,6 +52,39 @@ func (db *DB) ReserveIDs(ctx context.Context, tx engine.Tx, n int) (int64, error
 		}
 	}
 	return db.blockWithin(ctx, within, n)
+}
+
+// ReserveInOrder draws ids one by one from the sequence that SQL draws from. They are on disk with
+// the commit of tx, or with that of this transaction, which comes before it.
+func (db *DB) ReserveInOrder(ctx context.Context, tx engine.Tx, n int) ([]int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
+	defer cancel()
+	if within, can := tx.(queryer); can {
+		return db.drawInOrder(ctx, within, n)
+	}
+	conn, err := db.acquire(ctx, reserveIDs)
+	if err != nil {
+		return nil, err
+	}
+	defer db.release(conn)
+	ids, err := db.drawInOrder(ctx, conn, n)
+	return ids, ended(conn, err)
+}
+
+func (db *DB) drawInOrder(ctx context.Context, q queryer, n int) ([]int64, error) {
+	ids := make([]int64, 0, n)
+	var text string
+	if err := readRow(ctx, q, db.folder.Names.Render(fmt.Sprintf(inOrder, n)), &text); err != nil {
+		return nil, wrap(reserveIDs, err, engine.ErrConnLost)
+	}
+	for part := range strings.SplitSeq(strings.TrimSuffix(text, ","), ",") {
+		id, err := strconv.ParseInt(part, 10, 64)
+		if err != nil {
+			return nil, wrap(reserveIDs, err, nil)
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
 }
 
 // roomBeside reports whether the pool has a connection without waiting for one: its others

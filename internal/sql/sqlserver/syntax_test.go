@@ -60,6 +60,7 @@ func sentTexts(t *testing.T, names engine.Names) map[string]sentText {
 	}
 	all["go/lock"] = sentText{historyLock, []string{"p1"}}
 	all["go/block"] = sentText{text: names.Render(blockOwn)}
+	all["go/in order"] = sentText{text: names.Render(fmt.Sprintf(inOrder, 3))}
 	own, foreign := strings.Builder{}, strings.Builder{}
 	some := &text{own: "N'SELECT @a AS a'", declare: "N'@a int'", params: 1}
 	own.WriteString(begin)
@@ -87,7 +88,7 @@ func TestTextsAreTSQL(t *testing.T) {
 			for _, problem := range tsqltest.Problems(script, sent.params...) {
 				t.Errorf("%s: %s", name, problem)
 			}
-			for _, problem := range hintProblems(script) {
+			for _, problem := range hintProblems(name, script) {
 				t.Errorf("%s: %s", name, problem)
 			}
 			if strings.Contains(sent.text, "sys.databases") && strings.Contains(sent.text, "DB_ID(") {
@@ -98,9 +99,9 @@ func TestTextsAreTSQL(t *testing.T) {
 }
 
 // hintProblems are breaches of the rules for hints: what skips locked rows locks those
-// that it takes, row by row, or only looks; and nothing reads what is not committed or
-// locks whole tables.
-func hintProblems(script *ast.Script) (found []string) {
+// that it takes, row by row, or only looks; and nothing locks whole tables, or reads
+// what is not committed, but for the look that finds out what is locked.
+func hintProblems(name string, script *ast.Script) (found []string) {
 	tsqltest.Walk(script, func(n any) {
 		t, ok := n.(*ast.NamedTableReference)
 		if !ok {
@@ -112,7 +113,7 @@ func hintProblems(script *ast.Script) (found []string) {
 			found = append(found, fmt.Sprintf("READPAST with the hints %v", hints))
 		}
 		for _, bad := range []string{"NOLOCK", "READUNCOMMITTED", "TABLOCK", "TABLOCKX", "PAGLOCK", "SNAPSHOT"} {
-			if slices.Contains(hints, bad) {
+			if slices.Contains(hints, bad) && (name != engine.Routines+"/outbox_sequence" || bad != "READUNCOMMITTED") {
 				found = append(found, "the hint "+bad)
 			}
 		}

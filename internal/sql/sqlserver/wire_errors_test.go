@@ -25,6 +25,7 @@ var classes = []struct {
 	again  bool
 }{
 	{1205, "Transaction (Process ID 60) was deadlocked on lock resources with another process and has been chosen as the deadlock victim.", engine.ErrDeadlock, true},
+	{601, "Could not continue scan with NOLOCK due to data movement.", engine.ErrBusy, true},
 	{1222, "Lock request time out period exceeded.", engine.ErrBusy, true},
 	{3960, "Snapshot isolation transaction aborted due to update conflict.", engine.ErrSerialization, true},
 	{2627, "Violation of UNIQUE KEY constraint 'k'. Cannot insert duplicate key in object 'pawl.lease'. The duplicate key value is (top secret).", engine.ErrUnique, false},

@@ -21,6 +21,7 @@ type envelope struct {
 	Key           string            `json:"key"`
 	Due           string            `json:"due"`
 	Expires       string            `json:"expires"`
+	OrderingKey   *string           `json:"ordering_key"`
 	CorrelationID *string           `json:"correlation_id"`
 	Headers       map[string]string `json:"headers"`
 	Queue         *string           `json:"queue"`
@@ -35,6 +36,7 @@ func (o *Options) envelope(line []byte) (outbox.Message, error) {
 	m := o.Message
 	m.Headers = merge(o.Message.Headers, e.Headers)
 	override(&m.Topic, e.Topic)
+	override(&m.OrderingKey, e.OrderingKey)
 	override(&m.CorrelationID, e.CorrelationID)
 	override(&m.Queue, e.Queue)
 	override(&m.Priority, e.Priority)

@@ -2,13 +2,13 @@
 -- and sort all.
 WITH mine AS (
   SELECT m.id, r.at, r.lo, l.queue, l.priority, l.id AS lane
-    FROM pawl.outbox_message m JOIN pawl.outbox_lane l ON l.id = m.lane
-    JOIN pawl.outbox_ready r ON pawl.covers(pawl.outbox_ready, r, m.id)
+    FROM pawl.outbox_message m JOIN pawl.outbox_ready r ON pawl.covers(pawl.outbox_ready, r, m.id)
+    JOIN pawl.outbox_lane l ON l.id = r.lane
    WHERE m.id = @id),
 lanes AS MATERIALIZED (
   SELECT l.id, CASE WHEN l.id = mine.lane THEN mine.at ELSE @now END AS at,
          CASE WHEN l.id = mine.lane THEN mine.lo ELSE 9223372036854775807 END AS lo
-    FROM mine JOIN pawl.outbox_lane l ON l.queue = mine.queue AND l.priority <= mine.priority ORDER BY l.priority),
+    FROM mine JOIN pawl.outbox_lane l ON l.queue = mine.queue AND l.priority <= mine.priority AND (l.kind = 0 OR l.id = mine.lane) ORDER BY l.priority),
 look AS (
   (SELECT walk.n, walk.at FROM lanes, LATERAL (
      WITH RECURSIVE walk AS (

@@ -1,13 +1,13 @@
-SELECT 'queue' AS kind, l.queue, l.id AS lane, pawl.micros(h.at) AS at, h.lo AS id, pawl.micros(@began - h.at) AS micros, h.topic
+SELECT 'queue' AS kind, l.queue, l.id AS lane, pawl.micros(h.at) AS at, h.lo AS id, pawl.micros(@began - h.since) AS micros, h.topic
   FROM pawl.outbox_lane l
  CROSS JOIN LATERAL (
-   SELECT r.at, r.lo, t.topic FROM (
+   SELECT r.at, coalesce(nullif(r.at, 'epoch'), t.created_at) AS since, r.lo, t.topic FROM (
      SELECT r.at, r.lo, r.n FROM pawl.outbox_ready r WHERE r.lane = l.id AND r.at <= @began ORDER BY r.at, r.lo LIMIT 50) r
     CROSS JOIN LATERAL (
-      SELECT m.topic FROM pawl.outbox_message m WHERE m.id >= r.lo AND m.id < r.lo + least(r.n, 50)
+      SELECT m.topic, m.created_at FROM pawl.outbox_message m WHERE m.id >= r.lo AND m.id < r.lo + least(r.n, 50)
          AND NOT EXISTS (SELECT FROM pawl.outbox_pause p WHERE p.kind = 'topic' AND p.name = m.topic AND NOT p.ending) LIMIT 1) t
     ORDER BY r.at, r.lo LIMIT 1) h
- WHERE NOT pawl.paused(l.queue)
+ WHERE l.kind < 2 AND NOT pawl.paused(l.queue)
 UNION ALL (
 SELECT 'timers', '', 0, pawl.micros(t.at), t.id, pawl.micros(@began - t.at), t.topic
   FROM pawl.timer t WHERE t.status = 0 AND t.at <= @began ORDER BY t.at, t.id LIMIT 1)

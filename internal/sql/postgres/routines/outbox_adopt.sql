@@ -15,9 +15,10 @@ BEGIN
     UNION SELECT l.queue FROM pawl.outbox_lane l
     UNION SELECT w.queue FROM pawl.worker_process p, jsonb_array_elements_text(p.queues::jsonb) w(queue)),
   lane AS (
-    SELECT ('x' || left(md5(known.q || '/' || p), 16))::bit(64)::bigint AS id, known.q AS queue, p AS priority FROM known, generate_series(-100, 100) p),
+    SELECT ('x' || left(md5(known.q || '/' || coalesce(kind.name, p.priority::text)), 16))::bit(64)::bigint AS id, known.q AS queue, p.priority, kind.nr AS kind
+      FROM known, (VALUES (0, NULL), (1, 'ordered'), (2, 'waiting')) kind(nr, name), generate_series(-100, 100) p(priority) WHERE kind.nr = 0 OR p.priority = 0),
   new AS (
-    INSERT INTO pawl.outbox_lane (id, queue, priority) SELECT lane.id, lane.queue, lane.priority FROM lane WHERE lane.id = ANY (v_orphans)
+    INSERT INTO pawl.outbox_lane (id, queue, priority, kind) SELECT lane.id, lane.queue, lane.priority, lane.kind FROM lane WHERE lane.id = ANY (v_orphans)
     ON CONFLICT DO NOTHING RETURNING queue)
   SELECT array_agg(new.queue) INTO v_queues FROM new;
   PERFORM pawl.outbox_wake(v_queues) WHERE v_queues IS NOT NULL;

@@ -21,15 +21,16 @@ DECLARE
   v_lane record;
   v_late bigint;
 BEGIN
+  PERFORM pawl.outbox_sequence(p_queue, p_n) WHERE EXISTS (SELECT FROM pawl.outbox_lane l WHERE l.queue = p_queue AND l.kind = 1);
   IF p_wait IS NOT NULL THEN
     SELECT l.id INTO v_late FROM pawl.outbox_lane l,
       LATERAL (SELECT r.at FROM pawl.outbox_ready r WHERE r.lane = l.id AND r.at < v_now - p_wait AND r.suspect = 0 ORDER BY r.at, r.lo LIMIT 1) head
-     WHERE l.queue = p_queue ORDER BY head.at, l.priority LIMIT 1;
+     WHERE l.queue = p_queue AND l.kind = 0 ORDER BY head.at, l.priority LIMIT 1;
   END IF;
   FOR v_lane IN
     SELECT l.id, l.priority, part.low, part.high
       FROM (VALUES (0, '-infinity', v_now), (1, p_from, v_now), (2, '-infinity', least(p_from, v_now))) part(nr, low, high), pawl.outbox_lane l
-     WHERE l.queue = p_queue AND part.low < part.high AND (part.nr > 0 OR l.id = v_late) ORDER BY part.nr, l.priority LOOP
+     WHERE l.queue = p_queue AND l.kind = 0 AND part.low < part.high AND (part.nr > 0 OR l.id = v_late) ORDER BY part.nr, l.priority LOOP
     v_take := greatest(1, least(p_rows, v_need));
     LOOP
       RETURN QUERY

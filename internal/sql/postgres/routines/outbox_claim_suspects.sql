@@ -14,7 +14,7 @@ DECLARE
   v_now  timestamptz := clock_timestamp();
   v_lane record;
 BEGIN
-  FOR v_lane IN SELECT l.id, l.priority FROM pawl.outbox_lane l WHERE l.queue = p_queue ORDER BY l.priority LOOP
+  FOR v_lane IN SELECT l.id, l.priority FROM pawl.outbox_lane l WHERE l.queue = p_queue AND l.kind = 0 ORDER BY l.priority LOOP
     RETURN QUERY
     WITH look AS MATERIALIZED (
       SELECT r.ctid AS tid, r.at, r.lo, r.n, r.suspect FROM pawl.outbox_ready r

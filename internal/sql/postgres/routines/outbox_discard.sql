@@ -1,11 +1,17 @@
--- Mark failed messages as discarded. Returns how many.
+-- Mark failed messages as discarded. The next of an ordering key that one of them held may be
+-- claimed. Returns how many.
 CREATE OR REPLACE FUNCTION pawl.outbox_discard(p_ids bigint[]) RETURNS bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off AS $f$
 DECLARE
-  v_got bigint;
+  v_ids bigint[];
 BEGIN
+  WITH gone AS (
   UPDATE pawl.outbox_exception e SET status = 4, next_attempt_at = NULL, updated_at = clock_timestamp()
-   WHERE e.id = ANY (ARRAY(SELECT x.id FROM pawl.outbox_exception x WHERE x.id = ANY (p_ids) AND x.status = 3 ORDER BY x.id FOR UPDATE)) AND e.status = 3;
-  GET DIAGNOSTICS v_got = ROW_COUNT;
-  RETURN v_got;
+   WHERE e.id = ANY (ARRAY(SELECT x.id FROM pawl.outbox_exception x WHERE x.id = ANY (p_ids) AND x.status = 3 ORDER BY x.id FOR UPDATE)) AND e.status = 3 RETURNING e.id)
+  SELECT array_agg(gone.id) INTO v_ids FROM gone;
+  IF v_ids IS NULL THEN
+    RETURN 0;
+  END IF;
+  PERFORM pawl.outbox_order_release(v_ids, array_fill(1, ARRAY[cardinality(v_ids)]));
+  RETURN cardinality(v_ids);
 END $f$;

@@ -13,6 +13,7 @@ DECLARE
   v_lane    bigint;
   v_id      bigint;
   v_mid     uuid;
+  v_ordered boolean := coalesce(headers ->> 'pawl-ordering-key', '') <> '';
 BEGIN
   PERFORM pawl.check_message(topic, payload, correlation_id, queue, priority);
   IF due_time_utc IS NOT NULL THEN
@@ -21,7 +22,10 @@ BEGIN
   IF headers IS NOT NULL THEN
     v_headers := pawl.check_headers(headers);
   END IF;
-  v_lane := pawl.outbox_lane_id(queue, priority::smallint);
+  IF v_ordered AND priority <> 0 THEN
+    PERFORM pawl.check_refuse('priority', 'not 0, with an ordering key');
+  END IF;
+  v_lane := pawl.outbox_lane_id(queue, priority::smallint, v_ordered::integer::smallint);
   LOOP
     IF v_given IS NOT NULL AND pawl.outbox_position(v_given) IS NOT NULL THEN
       RETURN v_given;
@@ -33,7 +37,7 @@ BEGIN
     ON CONFLICT DO NOTHING;
     EXIT WHEN FOUND; -- else the id is stored by now, or the position is taken
   END LOOP;
-  INSERT INTO pawl.outbox_ready (lane, at, lo, n) VALUES (v_lane, coalesce(v_due, clock_timestamp()), v_id, 1);
+  INSERT INTO pawl.outbox_ready (lane, at, lo, n) VALUES (v_lane, coalesce(v_due, CASE WHEN v_ordered THEN 'epoch' ELSE clock_timestamp() END), v_id, 1);
   PERFORM pawl.outbox_wake(ARRAY[queue]);
   RETURN v_mid;
 END $f$;

@@ -38,9 +38,9 @@ func adoptLanes(t *txn, queues []string) (made int64, err error) {
 		return 0, err
 	}
 	for _, queue := range queues {
-		for priority := engine.MinPriority; priority <= engine.MaxPriority; priority++ {
-			if id := engine.LaneID(queue, priority); slices.Contains(orphans, id) {
-				n, err := t.change(op.OutboxLane{ID: id, Queue: queue, Priority: priority})
+		for _, lane := range lanesNamed(queue) {
+			if slices.Contains(orphans, lane.ID) {
+				n, err := t.change(lane)
 				if err != nil {
 					return made, err
 				}
@@ -49,4 +49,15 @@ func adoptLanes(t *txn, queues []string) (made int64, err error) {
 		}
 	}
 	return made, nil
+}
+
+// lanesNamed returns all lanes that a queue can have.
+func lanesNamed(queue string) (all []op.OutboxLane) {
+	for priority := engine.MinPriority; priority <= engine.MaxPriority; priority++ {
+		all = append(all, op.OutboxLane{ID: engine.LaneID(queue, priority, engine.Claimable), Queue: queue, Priority: priority})
+	}
+	for _, kind := range []engine.LaneKind{engine.Ordered, engine.Waiting} {
+		all = append(all, op.OutboxLane{ID: engine.LaneID(queue, 0, kind), Queue: queue, Kind: int(kind)})
+	}
+	return all
 }

@@ -21,14 +21,15 @@ type outboxClaimDue struct {
 	Suspects bool // whether suspects count
 }
 
-// outboxClaimLanes reads the lanes of a queue in order of priority, none of a paused one.
+// outboxClaimLanes reads the lanes of a queue in order of priority, those that are to be put in
+// order behind the others, none of a paused one.
 type outboxClaimLanes struct {
 	engine.Rows[queueLane]
 	Queue string
 }
 
 // queueLane is a lane of a queue.
-type queueLane struct{ ID, Priority int64 }
+type queueLane struct{ ID, Priority, Kind int64 }
 
 // outboxClaimPick reads due runs of a lane that are no suspects, oldest first.
 type outboxClaimPick struct {
@@ -78,6 +79,12 @@ func claimRegular(t *txn, c claimRequest) error {
 	lanes, err := rows(t, outboxClaimLanes{Queue: c.queue})
 	if err != nil {
 		return err
+	}
+	if k := len(lanes) - 1; k >= 0 && lanes[k].Kind == int64(engine.Ordered) {
+		if err := sequence(t, c.queue, lanes[k].ID, c.most); err != nil {
+			return err
+		}
+		lanes = lanes[:k]
 	}
 	if err := lateFirst(t, lanes, c.wait); err != nil {
 		return err

@@ -97,8 +97,10 @@ func redriveOne(t *txn, id, lane int64) error {
 
 func discard(t *txn, o op.OutboxDiscard, each func(engine.Row) error) error {
 	row, err := dead(t, o.DeadFilter, o.Note, "discard", func(m *deadMessage) error {
-		_, err := t.do(outboxDiscardOne{ID: m.ID})
-		return err
+		if _, err := t.do(outboxDiscardOne{ID: m.ID}); err != nil {
+			return err
+		}
+		return next(t, []run{{Lo: m.ID, N: 1}})
 	})
 	if err != nil {
 		return err

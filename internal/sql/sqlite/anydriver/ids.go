@@ -20,17 +20,42 @@ func (db *DB) ReserveIDs(ctx context.Context, tx engine.Tx, n int) (int64, error
 	if lo, ok := db.ids.TryTake(n); ok {
 		return lo, nil
 	}
-	do := func(c *engine.Call) error { return db.DoTx(ctx, tx, c) }
-	last, err := db.reserve(do, n)
+	last, err := db.reserveUnused(func(c *engine.Call) error { return db.DoTx(ctx, tx, c) }, n)
+	return last - int64(n) + 1, err
+}
+
+// ReserveInOrder reserves ids under the write lock, so they are above all that other processes
+// reserved before.
+func (db *DB) ReserveInOrder(ctx context.Context, tx engine.Tx, n int) ([]int64, error) {
+	last, err := db.reserveUnused(func(c *engine.Call) error { return engine.Run(ctx, db, tx, c) }, n)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]int64, n)
+	for i := range ids {
+		ids[i] = last - int64(n-1-i)
+	}
+	return ids, nil
+}
+
+// reserveUnused reserves n ids inside a caller's transaction, and returns the last. What this
+// process reserved so before, in a transaction that may have been rolled back, is left out.
+func (db *DB) reserveUnused(do func(*engine.Call) error, n int) (last int64, err error) {
+	last, err = db.reserve(do, n)
 	if again := db.given.Load() - (last - int64(n)); err == nil && again > 0 {
 		last, err = db.reserve(do, int(again))
 	}
 	if err != nil {
 		return 0, err
 	}
+	db.gave(last)
+	return last, nil
+}
+
+// gave records ids that were reserved inside a caller's transaction, up to last.
+func (db *DB) gave(last int64) {
 	for given := db.given.Load(); given < last && !db.given.CompareAndSwap(given, last); given = db.given.Load() {
 	}
-	return last - int64(n) + 1, nil
 }
 
 // fetchAhead fetches the next block in the background if half of this one is used. Reserving

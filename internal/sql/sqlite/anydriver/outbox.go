@@ -31,7 +31,7 @@ func (a answers) outboxes() {
 }
 
 func outboxStatements() []engine.Operation {
-	return slices.Concat(claimStatements(), settleStatements(), deadStatements(), []engine.Operation{
+	return slices.Concat(claimStatements(), settleStatements(), deadStatements(), orderStatements(), []engine.Operation{
 		outboxReserve{}, outboxEnqueueMessage{}, outboxEnqueueMessageOnce{}, outboxDeleteMessage{}, outboxReadyInsert{}, outboxExceptionUpsert{},
 		outboxOrphans{}, outboxQueues{},
 	})
@@ -181,7 +181,7 @@ func enqueueOnce(t *txn, o op.OutboxEnqueueOnce) (made int64, err error) {
 		if n == 0 {
 			continue
 		}
-		if err := toReady(t, run{Lane: m.Lane, At: t.at(m.DueAt), Lo: once.ID, N: 1}); err != nil {
+		if _, err := t.do(outboxReadyEnqueue{Lane: m.Lane, Lo: once.ID, DueAt: m.DueAt}); err != nil {
 			return made, err
 		}
 		made++

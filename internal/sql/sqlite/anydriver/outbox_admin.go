@@ -30,6 +30,9 @@ func cancel(t *txn, o op.OutboxCancel) (int64, error) {
 	if err := endMessages(t, taken, statusDiscarded, &o.Reason); err != nil {
 		return 0, err
 	}
+	if err := next(t, taken); err != nil {
+		return 0, err
+	}
 	if err := countSteps(t, stepFailed, taken); err != nil {
 		return 0, err
 	}

@@ -156,6 +156,9 @@ func ack(t *txn, o op.OutboxAck) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	if err := next(t, settled); err != nil {
+		return 0, err
+	}
 	return total, countSteps(t, stepCompleted, settled)
 }
 
@@ -176,6 +179,11 @@ func abandon(t *txn, o op.OutboxAbandon) (int64, error) {
 				at = t.now + a.Delay.Microseconds()
 			}
 			r.Suspect = 0 // its handler ended
+			if a.Yield {
+				if err := stepBack(t, &r); err != nil {
+					return err
+				}
+			}
 			if err := retryLater(t, r, at, attempt{a.Error, &o.Worker, o.Keep}); err != nil {
 				return err
 			}
@@ -225,6 +233,11 @@ func fail(t *txn, o op.OutboxFail) (int64, error) {
 	var settled []run
 	total, err := settle(t, o.Runs, func(f *op.Failure, taken []run) error {
 		settled = append(settled, taken...)
+		if !f.Hold {
+			if err := next(t, taken); err != nil {
+				return err
+			}
+		}
 		if f.Expired {
 			return endMessages(t, taken, statusExpired, f.Error)
 		}

@@ -73,6 +73,9 @@ func takeSuspects(t *txn, c claimRequest) (int64, error) {
 		return 0, err
 	}
 	for _, l := range lanes {
+		if l.Kind != int64(engine.Claimable) {
+			break
+		}
 		picked, total, err := pickSuspects(t, l.ID, c.most)
 		if err != nil {
 			return 0, err

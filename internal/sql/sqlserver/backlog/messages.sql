@@ -32,9 +32,9 @@ SELECT N'in_flight', c.queue, SUM(c.n), CASE WHEN @HELD >= @runs THEN 1 ELSE 0 E
 INSERT INTO @TOPIC (state, queue, topic, n, at)
 SELECT p.state, p.queue, t.topic, COUNT(*), MIN(t.at)
   FROM @PART p CROSS APPLY (
-    SELECT TOP (@SHARE) m.topic, r.at
+    SELECT TOP (@SHARE) m.topic, coalesce(NULLIF(r.at, pawl.at_once()), m.created_at) AS at
       FROM (SELECT TOP (@EACH) x.at, x.lo, x.n FROM pawl.outbox_ready x pawl.unlocked() WHERE x.lane = p.lane AND x.at > p.after AND x.at <= p.upto ORDER BY x.at, x.lo) r
-     CROSS APPLY (SELECT TOP (@SHARE) y.topic, y.id FROM pawl.outbox_message y pawl.unlocked() WHERE y.id >= r.lo AND y.id < r.lo + r.n ORDER BY y.id) m
+     CROSS APPLY (SELECT TOP (@SHARE) y.topic, y.created_at, y.id FROM pawl.outbox_message y pawl.unlocked() WHERE y.id >= r.lo AND y.id < r.lo + r.n ORDER BY y.id) m
      ORDER BY r.at, m.id) t
  GROUP BY p.state, p.queue, t.topic
 UNION ALL

@@ -140,6 +140,7 @@ GRANT SELECT ON pawl.outbox_join_waiting TO [$(role)];
 GRANT SELECT ON pawl.outbox_joins TO [$(role)];
 GRANT SELECT ON pawl.outbox_lane TO [$(role)];
 GRANT SELECT ON pawl.outbox_message TO [$(role)];
+GRANT SELECT ON pawl.outbox_order TO [$(role)];
 GRANT SELECT ON pawl.outbox_orphans TO [$(role)];
 GRANT SELECT ON pawl.outbox_pause TO [$(role)];
 GRANT SELECT ON pawl.outbox_ready TO [$(role)];

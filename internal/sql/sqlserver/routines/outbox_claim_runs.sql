@@ -4,10 +4,13 @@
 -- next ones go by what those had. The answer is in order of priority, time and id.
 -- @versioned: the database has READ_COMMITTED_SNAPSHOT ON, where READPAST needs another hint.
 -- @wait, microseconds: the lane whose oldest message has been due for longer goes first; null:
--- priority alone decides. For a transaction that is open.
+-- priority alone decides. Before it claims, messages with ordering keys are put in order. For a
+-- transaction that is open.
 CREATE PROCEDURE pawl.outbox_claim_runs @queue nvarchar(510), @owner uniqueidentifier, @lease bigint, @most int, @versioned bit, @text bit = 0, @claimed nvarchar(max) = NULL OUTPUT, @wait bigint = NULL AS
 BEGIN
 SET NOCOUNT ON;
+IF EXISTS (SELECT 1 FROM pawl.outbox_lane l WHERE pawl.exactly(l.queue, @queue) AND l.kind = 1) AND NOT pawl.paused(@queue)
+  EXEC pawl.outbox_sequence @queue, @most, @versioned;
 DECLARE @now datetime2(7) = SYSUTCDATETIME(), @need bigint = @most, @take int, @got bigint, @seen int, @lane bigint, @priority int = -32768, @level int, @late bigint, @nr int = 0;
 DECLARE @until datetime2(7) = pawl.plus(@now, @lease);
 DECLARE @pick TABLE (lo bigint NOT NULL PRIMARY KEY, at datetime2(7) NOT NULL, n bigint NOT NULL, suspect int NOT NULL);
@@ -17,14 +20,14 @@ IF @wait IS NOT NULL
   SELECT TOP (1) @late = l.id, @level = l.priority
     FROM pawl.outbox_lane l
    CROSS APPLY (SELECT TOP (1) r.at FROM pawl.outbox_ready r pawl.unlocked() WHERE r.lane = l.id AND r.at < pawl.minus(@now, @wait) AND r.suspect = 0 ORDER BY r.at, r.lo) head
-   WHERE pawl.exactly(l.queue, @queue) ORDER BY head.at, l.priority;
+   WHERE pawl.exactly(l.queue, @queue) AND l.kind = 0 ORDER BY head.at, l.priority;
 WHILE @need > 0 AND NOT pawl.paused(@queue)
 BEGIN
   SET @lane = @late;
   SET @late = NULL;
   IF @lane IS NULL
   BEGIN
-    SELECT TOP (1) @lane = l.id, @priority = l.priority FROM pawl.outbox_lane l WHERE pawl.exactly(l.queue, @queue) AND l.priority > @priority ORDER BY l.priority;
+    SELECT TOP (1) @lane = l.id, @priority = l.priority FROM pawl.outbox_lane l WHERE pawl.exactly(l.queue, @queue) AND l.kind = 0 AND l.priority > @priority ORDER BY l.priority;
     SET @level = @priority;
   END;
   IF @lane IS NULL BREAK;

@@ -18,7 +18,7 @@ SET @got = 0;
 WHILE @got = 0 AND NOT pawl.paused(@queue)
 BEGIN
   SET @lane = NULL;
-  SELECT TOP (1) @lane = l.id, @priority = l.priority FROM pawl.outbox_lane l WHERE pawl.exactly(l.queue, @queue) AND l.priority > @priority ORDER BY l.priority;
+  SELECT TOP (1) @lane = l.id, @priority = l.priority FROM pawl.outbox_lane l WHERE pawl.exactly(l.queue, @queue) AND l.kind = 0 AND l.priority > @priority ORDER BY l.priority;
   IF @lane IS NULL BREAK;
   DELETE FROM @pick;
   DELETE FROM @cut;

@@ -31,8 +31,14 @@ SET @now = SYSUTCDATETIME();
 IF @what = N'discard'
 BEGIN
   UPDATE pawl.outbox_exception SET status = 4, next_attempt_at = NULL, updated_at = @now
+  OUTPUT inserted.id INTO @done (id)
    WHERE id IN (SELECT p.id FROM @pick p) AND status = 3;
-  SET @got = @@ROWCOUNT;
+  SELECT @got = COUNT(*) FROM @done;
+  IF EXISTS (SELECT 1 FROM @done d WHERE EXISTS (SELECT 1 FROM pawl.outbox_order o WHERE o.id = d.id)) -- it held its ordering key
+  BEGIN
+    SET @json = (SELECT d.id AS lo, 1 AS n FROM @done d ORDER BY d.id FOR JSON PATH);
+    EXEC pawl.outbox_order_release @json;
+  END;
 END;
 IF @what = N'redrive'
 BEGIN

@@ -5,7 +5,7 @@
 CREATE PROCEDURE pawl.outbox_enqueue @topic nvarchar(max), @payload nvarchar(max), @correlation_id nvarchar(max) = NULL, @due_time_utc datetimeoffset = NULL,
   @message_id uniqueidentifier = NULL OUTPUT, @headers nvarchar(max) = NULL, @queue nvarchar(max) = N'default', @priority int = 0, @max_payload bigint = 1048576 AS
 BEGIN
-DECLARE @now datetime2(7) = SYSUTCDATETIME(), @due datetime2(7) = pawl.check_due(@due_time_utc), @bytes varbinary(max), @lane bigint, @id bigint, @one int = FLOOR(RAND() * 4096), @two int = FLOOR(RAND() * 16384), @text nvarchar(400), @given bit;
+DECLARE @now datetime2(7) = SYSUTCDATETIME(), @due datetime2(7) = pawl.check_due(@due_time_utc), @bytes varbinary(max), @lane bigint, @id bigint, @one int = FLOOR(RAND() * 4096), @two int = FLOOR(RAND() * 16384), @text nvarchar(400), @given bit, @key nvarchar(4000), @kind int;
 pawl.begin_own()
 EXEC pawl.check_isolation N'enqueue';
 EXEC pawl.check_text N'topic', @topic, 255, 1;
@@ -21,13 +21,17 @@ BEGIN
   EXEC pawl.check_refuse N'payload', @text;
 END;
 EXEC pawl.check_headers @headers OUTPUT;
+IF ISJSON(@headers) = 1 SET @key = NULLIF(JSON_VALUE(@headers, '$."pawl-ordering-key"'), N'');
+IF @key IS NOT NULL EXEC pawl.check_text N'ordering key', @key, 255, 0;
+IF @key IS NOT NULL AND @priority <> 0 EXEC pawl.check_refuse N'priority', N'not 0, with an ordering key';
+SET @kind = CASE WHEN @key IS NULL THEN 0 ELSE 1 END;
 IF @message_id = CAST(N'00000000-0000-0000-0000-000000000000' AS uniqueidentifier) SET @message_id = NULL;
 SET @given = CASE WHEN @message_id IS NULL THEN 0 ELSE 1 END;
-SELECT @lane = l.id FROM pawl.outbox_lane l WHERE pawl.exactly(l.queue, @queue) AND l.priority = @priority;
+SELECT @lane = l.id FROM pawl.outbox_lane l WHERE pawl.exactly(l.queue, @queue) AND l.kind = @kind AND l.priority = @priority;
 IF @lane IS NULL
 BEGIN
-  SET @lane = pawl.outbox_lane_number(@queue, @priority);
-  EXEC pawl.outbox_lane_put @lane, @queue, @priority;
+  SET @lane = pawl.outbox_lane_number(@queue, @priority, @kind);
+  EXEC pawl.outbox_lane_put @lane, @queue, @priority, @kind;
 END;
 IF @given = 1 EXEC pawl.outbox_position @message_id, @id OUTPUT;
 WHILE @id IS NULL
@@ -47,7 +51,7 @@ BEGIN
     SET @id = NULL;
     CONTINUE;
   END;
-  INSERT INTO pawl.outbox_ready (lane, at, lo, n) VALUES (@lane, coalesce(@due, @now), @id, 1);
+  INSERT INTO pawl.outbox_ready (lane, at, lo, n) VALUES (@lane, coalesce(@due, CASE @kind WHEN 1 THEN pawl.at_once() ELSE @now END), @id, 1);
 END;
 pawl.end_own()
 RETURN 0;

@@ -1,15 +1,16 @@
--- Fail runs, a JSON array with owner, lo, n, error and expired, for good, or end them as
+-- Fail runs, a JSON array with owner, lo, n, error, expired and hold, for good, or end them as
 -- expired, and count in joins what was taken, unless an ack in the same transaction is to do
--- that (@count 0; see outbox_ack_runs). Returns how many messages.
+-- that (@count 0; see outbox_ack_runs). The next messages with their ordering keys may be
+-- claimed, unless hold keeps them waiting. Returns how many messages.
 CREATE PROCEDURE pawl.outbox_fail_runs @runs nvarchar(max), @count bit = 1, @worker nvarchar(510) = NULL, @keep int = 5 AS
 BEGIN
 DECLARE @now datetime2(7), @got bigint, @spans nvarchar(max);
 pawl.bad_table()
 pawl.run_tables()
 pawl.begin_own()
-INSERT INTO @run (nr, owner, lo, n, error, flag)
-SELECT ROW_NUMBER() OVER (ORDER BY x.lo), x.owner, x.lo, x.n, x.error, coalesce(x.expired, 0)
-  FROM OPENJSON(@runs) WITH (owner uniqueidentifier, lo bigint, n bigint, error nvarchar(max), expired bit) x;
+INSERT INTO @run (nr, owner, lo, n, error, flag, hold)
+SELECT ROW_NUMBER() OVER (ORDER BY x.lo), x.owner, x.lo, x.n, x.error, coalesce(x.expired, 0), coalesce(x.hold, 0)
+  FROM OPENJSON(@runs) WITH (owner uniqueidentifier, lo bigint, n bigint, error nvarchar(max), expired bit, hold bit) x;
 pawl.take()
 SET @now = SYSUTCDATETIME();
 INSERT INTO @bad (id, status, retry, attempt, error)
@@ -17,6 +18,11 @@ SELECT t.lo + k.i, CASE r.flag WHEN 1 THEN 5 ELSE 3 END, t.retry, CASE r.flag WH
   FROM @taken t INNER JOIN @run r ON r.nr = t.nr INNER JOIN pawl.numbers() k ON k.i < t.n;
 pawl.exceptions()
 SELECT @got = coalesce(SUM(t.n), 0) FROM @taken t;
+IF EXISTS (SELECT 1 FROM @bad b WHERE EXISTS (SELECT 1 FROM pawl.outbox_order o WHERE o.id = b.id))
+BEGIN
+  SET @spans = (SELECT t.lo, t.n FROM @taken t INNER JOIN @run r ON r.nr = t.nr WHERE r.hold = 0 ORDER BY t.lo FOR JSON PATH);
+  IF @spans IS NOT NULL EXEC pawl.outbox_order_release @spans;
+END;
 IF @count = 1 AND EXISTS (SELECT 1 FROM @bad b INNER JOIN pawl.outbox_join_member m ON m.id = b.id WHERE m.status = 0)
 BEGIN
   SET @spans = (SELECT t.lo, t.n FROM @taken t ORDER BY t.lo FOR JSON PATH);

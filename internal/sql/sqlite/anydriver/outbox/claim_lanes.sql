@@ -1,1 +1,1 @@
-SELECT id, priority FROM pawl.outbox_lane WHERE queue = @queue AND NOT pawl.paused(@queue) ORDER BY priority, id
+SELECT id, priority, kind FROM pawl.outbox_lane WHERE queue = @queue AND kind < 2 AND NOT pawl.paused(@queue) ORDER BY kind, priority, id

@@ -1,0 +1,242 @@
+package anydriver
+
+import (
+	"time"
+
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/ordering"
+)
+
+// Messages with ordering keys are enqueued to a lane from which nothing is claimed. A claim puts
+// them in order first: the first of a key that has no head becomes its head, and may be claimed;
+// the others wait in another lane until the messages before them have ended.
+
+func orderStatements() []engine.Operation {
+	return []engine.Operation{
+		outboxOrderPick{}, outboxOrderKeys{}, outboxOrderHead{}, outboxOrderNext{}, outboxOrderInsert{}, outboxOrderLead{}, outboxOrderFind{},
+		outboxOrderDelete{}, outboxOrderMove{}, outboxReadyEnqueue{}, outboxLaneQueue{}, outboxMessageLane{},
+	}
+}
+
+type (
+	// outboxOrderPick reads due runs of a lane, oldest first.
+	outboxOrderPick struct {
+		engine.Rows[run]
+		Lane int64
+		Most int
+	}
+	// outboxOrderKeys reads the ordering keys of messages.
+	outboxOrderKeys struct {
+		engine.Rows[keyed]
+		Lo, End int64
+	}
+	keyed struct {
+		ID, CreatedAt int64
+		Key           *string
+	}
+	// outboxOrderHead reads the head of a key.
+	outboxOrderHead struct {
+		engine.Rows[position]
+		Lane int64
+		Key  string
+	}
+	// outboxOrderNext reads the first message of a key.
+	outboxOrderNext struct {
+		engine.Rows[position]
+		Lane int64
+		Key  string
+	}
+	// inLine is a message with an ordering key.
+	inLine struct {
+		ID, Lane int64
+		Key      string
+		Head     bool
+	}
+	// outboxOrderInsert puts a message in line, unless it is.
+	outboxOrderInsert struct {
+		engine.Changes
+		inLine
+	}
+	// outboxOrderLead makes a message the head of its key.
+	outboxOrderLead struct {
+		engine.Changes
+		ID int64
+	}
+	// outboxOrderFind reads which messages are in line.
+	outboxOrderFind struct {
+		engine.Rows[inLine]
+		Lo, End int64
+	}
+	outboxOrderDelete struct {
+		engine.Changes
+		ID int64
+	}
+	// outboxOrderMove moves a message that is ready to a lane.
+	outboxOrderMove struct {
+		engine.Changes
+		ID, Lane int64
+	}
+	// outboxReadyEnqueue puts a message into ready that is enqueued to a lane.
+	outboxReadyEnqueue struct {
+		engine.Changes
+		Lane, Lo int64
+		DueAt    *time.Time
+	}
+	// outboxLaneQueue reads the queue of a lane.
+	outboxLaneQueue struct {
+		engine.Rows[queue]
+		ID int64
+	}
+	// outboxMessageLane reads the lane to which a message was enqueued.
+	outboxMessageLane struct {
+		engine.Rows[orphan]
+		ID int64
+	}
+)
+
+const (
+	// orderedRuns is how many runs are read at once, to be put in order.
+	orderedRuns = 500
+	// orderedMost bounds how many runs one claim puts in order.
+	orderedMost = 10_000
+)
+
+// sequence puts messages of an ordered lane in order until as many heads were found.
+func sequence(t *txn, queue string, lane, heads int64) error {
+	for n := 0; n < orderedMost && heads > 0; n += orderedRuns {
+		due, err := rows(t, outboxOrderPick{Lane: lane, Most: orderedRuns})
+		if err != nil || len(due) == 0 {
+			return err
+		}
+		if err := registerOrder(t, queue); err != nil {
+			return err
+		}
+		for _, r := range due {
+			found, err := sequenceRun(t, queue, r)
+			if err != nil {
+				return err
+			}
+			heads -= found
+		}
+	}
+	return nil
+}
+
+// sequenceRun puts the messages of a run in order, and returns how many of them may be claimed.
+func sequenceRun(t *txn, queue string, r run) (heads int64, err error) {
+	if _, err := t.do(outboxWithdrawDelete{Lo: r.Lo}); err != nil {
+		return 0, err
+	}
+	messages, err := rows(t, outboxOrderKeys{Lo: r.Lo, End: r.end()})
+	if err != nil {
+		return 0, err
+	}
+	for _, m := range messages {
+		kind, err := line(t, r.Lane, m)
+		if err != nil {
+			return 0, err
+		}
+		if kind == engine.Claimable {
+			heads++
+		}
+		one := r
+		one.Lo, one.N = m.ID, 1
+		if one.At == ordering.At().UnixMicro() {
+			one.At = m.CreatedAt
+		}
+		one.Lane = engine.LaneID(queue, 0, kind)
+		if err := toReady(t, one); err != nil {
+			return 0, err
+		}
+	}
+	return heads, nil
+}
+
+// line puts a message in line, and returns the kind of lane that it goes to: the head of its key
+// may be claimed.
+func line(t *txn, lane int64, m keyed) (engine.LaneKind, error) {
+	if m.Key == nil || *m.Key == "" { // another program removed it
+		return engine.Claimable, nil
+	}
+	first, found, err := one(t, outboxOrderHead{Lane: lane, Key: *m.Key})
+	if err != nil {
+		return 0, err
+	}
+	head, kind := true, engine.Claimable
+	if found && first.ID != m.ID {
+		head, kind = false, engine.Waiting
+	}
+	_, err = t.do(outboxOrderInsert{inLine: inLine{ID: m.ID, Lane: lane, Key: *m.Key, Head: head}})
+	return kind, err
+}
+
+// registerOrder registers the lanes to which messages go that were put in order.
+func registerOrder(t *txn, queue string) error {
+	for _, kind := range []engine.LaneKind{engine.Claimable, engine.Waiting} {
+		if _, err := t.do(op.OutboxLane{ID: engine.LaneID(queue, 0, kind), Queue: queue, Kind: int(kind)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// next lets the next messages be claimed whose ordering keys were held by messages that have
+// ended, or keep them waiting no longer.
+func next(t *txn, runs []run) error {
+	for _, r := range runs {
+		ended, err := rows(t, outboxOrderFind{Lo: r.Lo, End: r.end()})
+		if err != nil {
+			return err
+		}
+		for _, m := range ended {
+			if _, err := t.do(outboxOrderDelete{ID: m.ID}); err != nil {
+				return err
+			}
+			if !m.Head {
+				continue
+			}
+			if err := lead(t, m.Lane, m.Key); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// stepBack lets the next message go on whose ordering key is that of a message: that is put in
+// order again.
+func stepBack(t *txn, r *run) error {
+	lane, _, err := one(t, outboxMessageLane{ID: r.Lo})
+	if err != nil {
+		return err
+	}
+	r.Lane = lane.Lane
+	return next(t, []run{*r})
+}
+
+// lead makes the first message of a key its head.
+func lead(t *txn, lane int64, key string) error {
+	of, _, err := one(t, outboxLaneQueue{ID: lane})
+	if err != nil {
+		return err
+	}
+	for {
+		first, found, err := one(t, outboxOrderNext{Lane: lane, Key: key})
+		if err != nil || !found {
+			return err
+		}
+		moved, err := t.change(outboxOrderMove{ID: first.ID, Lane: engine.LaneID(of.Queue, 0, engine.Claimable)})
+		if err != nil {
+			return err
+		}
+		if moved > 0 {
+			t.woke = true
+			_, err = t.do(outboxOrderLead{ID: first.ID})
+			return err
+		}
+		if _, err := t.do(outboxOrderDelete{ID: first.ID}); err != nil { // it is nowhere: nothing waits for it
+			return err
+		}
+	}
+}

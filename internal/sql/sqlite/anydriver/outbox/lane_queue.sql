@@ -1,0 +1,1 @@
+SELECT queue FROM pawl.outbox_lane WHERE id = @id

@@ -1,0 +1,1 @@
+SELECT lane FROM pawl.outbox_message WHERE id = @id

@@ -1,0 +1,1 @@
+UPDATE pawl.outbox_order SET head = 1 WHERE id = @id

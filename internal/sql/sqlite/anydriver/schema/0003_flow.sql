@@ -1,0 +1,26 @@
+-- lowest: 3
+
+-- A queue with ordering keys has three lanes of priority 0: of kind 0, from which claims take,
+-- of kind 1, to which messages with a key are enqueued, and of kind 2, where those wait whose
+-- key has an earlier one.
+CREATE TABLE pawl.outbox_lane_kinds (
+  id       INTEGER PRIMARY KEY,
+  queue    TEXT NOT NULL,
+  priority INTEGER NOT NULL,
+  kind     INTEGER NOT NULL DEFAULT 0,
+  UNIQUE (queue, kind, priority)
+) STRICT;
+INSERT INTO pawl.outbox_lane_kinds (id, queue, priority) SELECT id, queue, priority FROM pawl.outbox_lane;
+DROP TABLE pawl.outbox_lane;
+ALTER TABLE pawl.outbox_lane_kinds RENAME TO pawl.outbox_lane;
+
+-- Messages with an ordering key, from when they were put in order until they end. One of each
+-- key is the head: it alone may be claimed.
+CREATE TABLE pawl.outbox_order (
+  id    INTEGER PRIMARY KEY,
+  lane  INTEGER NOT NULL, -- to which it was enqueued: the queue's of kind 1
+  "key" TEXT NOT NULL,
+  head  INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX pawl.outbox_order_head ON pawl.outbox_order (lane, "key") WHERE head;
+CREATE INDEX pawl.outbox_order_line ON pawl.outbox_order (lane, "key", id);

@@ -1,0 +1,2 @@
+-- at_once()
+CAST('1970-01-01' AS datetime2(7))

@@ -1,0 +1,40 @@
+package worker_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/internal/worker"
+)
+
+// D-211: when an item of a line has ended, the next one is claimed at once, without a
+// notification; also where the handler settled it.
+func TestNextOfALineIsClaimedAtOnce(t *testing.T) {
+	for name, oneself := range map[string]bool{"by the loop": false, "by the handler": true} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, s *store) {
+				first := s.add(1, "t", 0)[0]
+				s.entries[0].ordered = true
+				var next worker.Position
+				r := newRig(s, worker.Config[payload]{PollMin: time.Hour, PollMax: time.Hour}, func(ctx context.Context, i item) error {
+					if i.ID != first {
+						return nil
+					}
+					if err := until(ctx, time.Minute); err != nil { // the loop sleeps
+						return err
+					}
+					next = s.add(1, "t", 0)[0]
+					if oneself {
+						return settleOneself(s, i)
+					}
+					return nil
+				})
+				r.start()
+				advance(2 * time.Minute)
+				r.end()
+				wantPlace(t, s, next, acked, 0)
+			})
+		})
+	}
+}

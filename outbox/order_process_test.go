@@ -1,0 +1,185 @@
+//go:build unix
+
+package outbox_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// orderLease is the lease of workers of which some are paused for longer.
+const orderLease = 2 * time.Second
+
+// workInOrder handles messages until the process is killed. Every line that it writes to the log
+// is one write, so lines of several processes stay whole and are in the order of what happened.
+func workInOrder() error {
+	db, err := openVictim()
+	if err != nil {
+		return err
+	}
+	log, err := os.OpenFile(os.Getenv(victimLog), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	o := outbox.New(db, outbox.Options{
+		Concurrency: 16, Lease: orderLease, PollInterval: 100 * time.Millisecond,
+		Retry: &outbox.RetryPolicy{Delay: func(int) time.Duration { return 5 * time.Millisecond }},
+	})
+	o.Handle("t", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+		fmt.Fprintf(log, "begin %d %s %s\n", os.Getpid(), m.OrderingKey, m.Payload)
+		time.Sleep(time.Duration(rand.IntN(2_000)) * time.Microsecond)
+		if rand.IntN(50) == 0 {
+			return errors.New("by chance")
+		}
+		fmt.Fprintf(log, "end %d %s %s\n", os.Getpid(), m.OrderingKey, m.Payload)
+		return nil
+	}))
+	return o.Run(context.Background())
+}
+
+// D-211: the order holds while processes are killed, and paused for longer than their leases; a log
+// outside of the database tells. PAWL_LONG: 8 processes and 1 000 keys.
+func TestOrderUnderFire(t *testing.T) {
+	keys, each, processes := 60, 20, 4
+	if os.Getenv("PAWL_LONG") != "" {
+		keys, each, processes = 1000, 20, 8
+	}
+	eachVictims(t, func(t *testing.T, v *victims) {
+		log := filepath.Join(t.TempDir(), "log")
+		if err := os.WriteFile(log, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		fire := &nemesis{t: t, env: append(v.env, victimLog+"="+log), stopped: map[int]bool{}}
+		for range processes {
+			fire.start()
+		}
+		over := make(chan struct{})
+		var attacks sync.WaitGroup
+		attacks.Go(func() { fire.attack(over) })
+		for i := range each {
+			msgs := make([]outbox.Message, keys)
+			for k := range msgs {
+				msgs[k] = outbox.Message{Topic: "t", OrderingKey: fmt.Sprint("key", k), Payload: fmt.Append(nil, i)}
+			}
+			if _, err := v.o.EnqueueBatch(t.Context(), msgs); err != nil {
+				t.Error(err)
+			}
+		}
+		dbtest.UntilWithin(t, 5*time.Minute, "all are handled", func() bool {
+			c, err := v.o.Count(t.Context())
+			return err == nil && c.Done == int64(keys*each)
+		})
+		close(over)
+		attacks.Wait()
+		fire.end()
+		checkOrder(t, log, keys, each, fire.stopped)
+		t.Logf("%d killed, %d paused", fire.kills, len(fire.stopped))
+	})
+}
+
+// nemesis kills and pauses workers.
+type nemesis struct {
+	t       *testing.T
+	env     []string
+	all     []*exec.Cmd
+	stopped map[int]bool
+	kills   int
+}
+
+func (n *nemesis) start() {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), n.env...)
+	if err := cmd.Start(); err != nil {
+		n.t.Error(err)
+		return
+	}
+	n.all = append(n.all, cmd)
+}
+
+// attack pauses one process after the other, and kills others meanwhile.
+func (n *nemesis) attack(over <-chan struct{}) {
+	for running := true; running; {
+		paused := n.all[rand.IntN(len(n.all))]
+		n.stopped[paused.Process.Pid] = true
+		_ = paused.Process.Signal(syscall.SIGSTOP)
+		for until := time.Now().Add(orderLease + time.Second); running && time.Now().Before(until); {
+			select {
+			case <-over:
+				running = false
+			case <-time.After(200 * time.Millisecond):
+				n.killOther(paused)
+			}
+		}
+		_ = paused.Process.Signal(syscall.SIGCONT)
+	}
+}
+
+// killOther kills a process, but not the one that is paused, and starts another in its place.
+func (n *nemesis) killOther(paused *exec.Cmd) {
+	i := rand.IntN(len(n.all))
+	if n.all[i] == paused {
+		return
+	}
+	n.kill(n.all[i])
+	n.kills++
+	n.all = append(n.all[:i], n.all[i+1:]...)
+	n.start()
+}
+
+func (*nemesis) kill(cmd *exec.Cmd) {
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+}
+
+func (n *nemesis) end() {
+	for _, cmd := range n.all {
+		n.kill(cmd)
+	}
+}
+
+// checkOrder reads the log. A message may be handled more than once, and a process that was paused
+// may end what it began, but the first attempt of each begins after the one before it has ended.
+func checkOrder(t *testing.T, path string, keys, each int, stopped map[int]bool) {
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	ended := map[string]int{} // per key: how many have ended
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		f := strings.Fields(lines.Text())
+		pid, err1 := strconv.Atoi(f[1])
+		nr, err2 := strconv.Atoi(f[3])
+		if err := errors.Join(err1, err2); err != nil {
+			t.Fatal(err)
+		}
+		switch done := ended[f[2]]; {
+		case f[0] == "end" && nr == done:
+			ended[f[2]]++
+		case f[0] == "begin" && nr > done:
+			t.Fatalf("%s begins message %d of %s, and only %d have ended", f[1], nr, f[2], done)
+		case f[0] == "begin" && nr < done-1 && !stopped[pid]:
+			t.Fatalf("%s begins message %d of %s again, after the next one ended", f[1], nr, f[2])
+		}
+	}
+	for k := range keys {
+		if key := fmt.Sprint("key", k); ended[key] != each {
+			t.Errorf("%d of %s ended, want %d", ended[key], key, each)
+		}
+	}
+}
