@@ -109,6 +109,7 @@ type Outbox struct {
 	lanes      lanes
 	minted     span
 	enqueues   coalesce.Group[*enqueueCall]
+	uniques    coalesce.Group[*enqueueCall] // with unique keys
 	handlers   registry
 	pauses     *pause.Pauses
 	watch      observing
@@ -147,6 +148,7 @@ func New(db engine.DB, opts Options) *Outbox {
 		o.handlers.errs = append(o.handlers.errs, fmt.Errorf("options of the outbox: %w", invalid))
 	}
 	o.enqueues = coalesce.Group[*enqueueCall]{Leaders: enqueueLeaders, Max: enqueueMerge, Run: o.flush}
+	o.uniques = coalesce.Group[*enqueueCall]{Leaders: enqueueLeaders, Max: enqueueMerge, Run: o.flush}
 	return o
 }
 

@@ -36,10 +36,10 @@ func roleMays() map[engine.Role]mays {
 		"doctor/joins", "doctor/join_missed", "doctor/join_parked",
 	}
 	producing := []string{
-		"outbox/lane", "outbox/enqueue", "outbox/enqueue_once", "join/start", "join/attach", "join/attach_new", "join/wait", "timer/schedule", "timer/cancel", "timer/cancel_key",
+		"outbox/lane", "outbox/enqueue", "outbox/enqueue_once", "outbox/enqueue_unique", "join/start", "join/attach", "join/attach_new", "join/wait", "timer/schedule", "timer/cancel", "timer/cancel_key",
 		"timer/reschedule", "inbox/see", "audit/note", "generation/check", "clock/now",
 	}
-	asOthers := []string{"outbox_enqueue", "outbox_join_start", "outbox_join_attach", "outbox_join_wait", "timer_schedule", "timer_cancel", "timer_reschedule"}
+	asOthers := []string{"outbox_enqueue", "outbox_enqueue_unique", "outbox_join_start", "outbox_join_attach", "outbox_join_wait", "timer_schedule", "timer_cancel", "timer_reschedule"}
 	return map[engine.Role]mays{
 		engine.RoleProducer: {
 			comment: `-- A producer enqueues: messages, timers, joins with their waits, messages of the inbox; and
