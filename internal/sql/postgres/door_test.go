@@ -148,6 +148,8 @@ func duration() param {
 	return param{"lease_seconds", "30", []string{"1", "2147483647"}, map[string]string{"NULL": "duration: null", "0": short, "-1": short}}
 }
 
+const shortPeriod = "period: not within a microsecond and 9e9 seconds"
+
 // door is the table of all public routines, with every parameter.
 func door(f *doorFixture) []doorRoutine {
 	name := required("name", "name", "'close-books'")
@@ -155,6 +157,11 @@ func door(f *doorFixture) []doorRoutine {
 	return []doorRoutine{
 		{"outbox_enqueue", []param{required("topic", "topic", "'t'"), payload(), optional("correlation_id", "correlation id"),
 			withNull(moment("due_time_utc", "due time", ""), ""), newID("message_id"), headers(), queue(), priority()}},
+		{"outbox_enqueue_unique", []param{required("topic", "topic", "'t'"), payload(), required("unique_key", "unique key", "'k'"),
+			{"scope", "", []string{"'not_done'", "'not_begun'"}, map[string]string{"NULL": "scope: neither not_done nor not_begun", "''": "scope: neither not_done nor not_begun"}},
+			{"period_seconds", "", []string{"NULL", "0.000001", "9e9"}, map[string]string{"0": shortPeriod, "-1": shortPeriod, "1e10": shortPeriod, "'NaN'": shortPeriod, "'infinity'": shortPeriod}},
+			{"replace", "", []string{"true", "false"}, map[string]string{"NULL": "replace: null"}}, {"debounce", "", []string{"true", "false"}, map[string]string{"NULL": "debounce: null"}},
+			withNull(moment("due_time_utc", "due time", ""), ""), queue(), priority(), optional("correlation_id", "correlation id"), headers()}},
 		{"outbox_claim", []param{owner(), leaseSeconds(), batchSize(), queue()}},
 		{"outbox_set_result", []param{owner(), {"id", "7", []string{"NULL", "-1", "9223372036854775807"}, nil},
 			{"result", "'x'", []string{"''", "repeat('ü', 32768)"}, map[string]string{"NULL": "result: null", "repeat('ü', 32769)": "result: more than 65536 bytes"}}}},

@@ -11,7 +11,7 @@ GRANT SELECT ON
   pawl.leases, pawl.inbox_messages TO :"role";
 GRANT INSERT ON pawl.outbox_lane, pawl.outbox_message TO :"role";
 GRANT INSERT, UPDATE, DELETE ON pawl.outbox_ready, pawl.outbox_pause, pawl.job, pawl.job_run TO :"role";
-GRANT INSERT, UPDATE ON pawl.outbox_exception, pawl.outbox_unique TO :"role";
+GRANT INSERT, UPDATE ON pawl.outbox_exception TO :"role";
 GRANT UPDATE (status, completed_steps, failed_steps, last_updated_utc) ON pawl.outbox_join TO :"role";
 GRANT UPDATE (status) ON pawl.outbox_join_member TO :"role";
 GRANT UPDATE (owner, holder, lease_until_utc, token) ON pawl.lease TO :"role";
