@@ -180,3 +180,64 @@ func TestUniqueKeysAreCleanedUp(t *testing.T) {
 		f.put(outbox.Message{Topic: "t", UniqueKey: "long"}, false)
 	})
 }
+
+// D-212: an enqueue waits for the transaction that holds its key; those without keys do not wait
+// with it.
+func TestUniqueWaitsAlone(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		if e.Name == "sqlite" {
+			t.Skip("one writer at a time")
+		}
+		f := open(t, e)
+		tx := f.begin()
+		defer tx.Rollback()
+		first, err := f.EnqueueTx(f.ctx(), tx, keyed("1", outbox.UniqueOptions{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var wg sync.WaitGroup
+		for range 4 { // more than share transactions
+			wg.Go(func() {
+				if id, err := f.Enqueue(f.ctx(), keyed("2", outbox.UniqueOptions{})); err != nil || id != first {
+					t.Errorf("%v, want %v: %v", id, first, err)
+				}
+			})
+		}
+		time.Sleep(50 * time.Millisecond)
+		ctx, cancel := context.WithTimeout(f.ctx(), 5*time.Second)
+		defer cancel()
+		if _, err := f.Enqueue(ctx, outbox.Message{Topic: "t"}); err != nil {
+			t.Error(err)
+		}
+		if err := tx.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		wg.Wait()
+		f.counts(outbox.Counts{Ready: 2})
+	})
+}
+
+// D-212: an idle worker of this process, to which others are handed over, claims it.
+func TestUniqueIsNotHandedOver(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		handled := make(chan outbox.MessageID, 10)
+		f.Handle("t", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+			handled <- m.ID
+			return nil
+		}))
+		ctx, cancel := context.WithCancel(f.ctx())
+		ended := make(chan error, 1)
+		go func() { ended <- f.Run(ctx) }()
+		if _, err := f.Enqueue(ctx, outbox.Message{Topic: "t"}); err != nil {
+			t.Fatal(err)
+		}
+		<-handled
+		time.Sleep(100 * time.Millisecond) // it is idle
+		id := f.put(keyed("1", outbox.UniqueOptions{Period: time.Hour}), false)
+		f.same(<-handled, id, "handled")
+		f.same(f.put(keyed("1", outbox.UniqueOptions{Period: time.Hour}), true), id, "handled within the period")
+		cancel()
+		<-ended
+	})
+}

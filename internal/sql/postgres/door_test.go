@@ -629,3 +629,16 @@ func TestDoorLeases(t *testing.T) {
 	row("f", `lease_acquire('l', 'you', 60, `+other+`)`) // somebody waits
 	row("t/"+strings.Trim(ownID, "'")+"/3/t", `lease_acquire('l', 'me', 60, `+ownID+`)`)
 }
+
+// D-212: the routine that stores messages with unique keys has rights that its callers lack, for
+// their own messages only: nobody gets a key for a message of others, to replace it.
+func TestUniqueKeysOfOthers(t *testing.T) {
+	p := place()(t)
+	db := enginetest.Migrated(t, p)
+	ids := enginetest.Put(t, db, 1)
+	_, err := p.SQL.ExecContext(t.Context(), p.Names.Render(fmt.Sprintf(`SELECT pawl.outbox_enqueue_keyed(ARRAY[%d]::bigint[], ARRAY(SELECT message_id FROM pawl.outbox_message),
+		'{t}', NULL, NULL, '{x}', ARRAY[1]::bigint[], NULL, '{}', '{f}', '{0}', '{k}', '{f}', '{0}', '{f}', '{f}')`, ids[0])))
+	if err == nil || !strings.Contains(err.Error(), "stored without its unique key") {
+		t.Error(err)
+	}
+}
