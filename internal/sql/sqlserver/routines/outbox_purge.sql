@@ -54,7 +54,7 @@ BEGIN
   END;
 END;
 IF @keys = 1 AND @free >= 0
-  DELETE TOP (1000) FROM pawl.outbox_unique WITH (READPAST, ROWLOCK) WHERE id = 0 AND until <= @now;
+  DELETE TOP (1000) FROM pawl.outbox_unique WITH (XLOCK, READPAST, READCOMMITTEDLOCK) WHERE id = 0 AND until <= @now;
 pawl.end_own()
 RETURN @got;
 END
