@@ -23,6 +23,14 @@ type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
+// QuerierOf returns what reads in a transaction, and an error if nothing can be read there.
+func QuerierOf(tx Tx) (Querier, error) {
+	if q, ok := tx.(Querier); ok {
+		return q, nil
+	}
+	return nil, NoQuerier(tx)
+}
+
 // NoQuerier returns the error for a transaction in which nothing can be read.
 func NoQuerier(tx Tx) error {
 	return Invalid("transaction", "this %T has no QueryContext, which is needed to know what a statement returns", tx)

@@ -179,9 +179,9 @@ func queryTx(ctx context.Context, tx engine.Tx, text string, args []any, call *e
 	if own, ok := tx.(pgxTx); ok {
 		return own.query(ctx, text, args, call.Each)
 	}
-	q, ok := tx.(engine.Querier)
-	if !ok {
-		return engine.NoQuerier(tx)
+	q, err := engine.QuerierOf(tx)
+	if err != nil {
+		return err
 	}
 	rows, err := q.QueryContext(ctx, text, args...)
 	if err != nil {

@@ -76,9 +76,9 @@ func (db *DB) runTx(ctx context.Context, tx engine.Tx, t *text, args []any, call
 		}
 		return err
 	}
-	q, ok := tx.(engine.Querier)
-	if !ok {
-		return engine.NoQuerier(tx)
+	q, err := engine.QuerierOf(tx)
+	if err != nil {
+		return err
 	}
 	rows, err := q.QueryContext(ctx, t.batch, args...)
 	if err != nil {

@@ -293,8 +293,10 @@ func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
 	if err != nil {
 		return wrap(call.Name(), err)
 	}
-	if _, can := tx.(engine.Querier); !can && engine.ReturnsRows(call.Operation) {
-		return wrap(call.Name(), engine.NoQuerier(tx))
+	if engine.ReturnsRows(call.Operation) {
+		if _, err := engine.QuerierOf(tx); err != nil {
+			return wrap(call.Name(), err)
+		}
 	}
 	return db.run(&txn{db: db, run: callerTx{ctx, tx}, now: db.now()}, call)
 }

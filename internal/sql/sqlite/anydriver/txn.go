@@ -32,9 +32,9 @@ func (f callerTx) exec(query string, args []any) (sql.Result, error) {
 }
 
 func (f callerTx) query(query string, args []any, each func(engine.Row) error) error {
-	q, ok := f.tx.(engine.Querier)
-	if !ok {
-		return engine.NoQuerier(f.tx)
+	q, err := engine.QuerierOf(f.tx)
+	if err != nil {
+		return err
 	}
 	vals, err := values(args)
 	if err != nil {
