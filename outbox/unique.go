@@ -41,7 +41,8 @@ type UniqueOptions struct {
 	// now. With Replace this message takes its place and is due at its own Due.
 	Debounce bool
 	// Duplicate, if not nil, is set when the enqueue returns without an error: whether an earlier
-	// message took the place of this one, whose payload is not stored then.
+	// message took the place of this one, whose payload is not stored then. Each message needs
+	// one of its own.
 	Duplicate *bool
 }
 
