@@ -118,3 +118,32 @@ func ExamplePawl_ordering() {
 	// funded of account-17
 	// closed of account-17
 }
+
+// Many changes within a short time are indexed once, after a quiet second.
+func ExamplePawl_uniqueKeys() {
+	ctx := context.Background()
+	db, done := open(ctx)
+	defer done()
+	p, err := pawl.New(db, pawl.Options{Logger: quiet()})
+	check(err)
+	var first outbox.MessageID
+	for change := range 3 {
+		var again bool
+		id, err := p.Outbox.Enqueue(ctx, outbox.Message{
+			Topic: "reindex", UniqueKey: "reindex 7", Due: time.Now().Add(time.Second),
+			Unique: &outbox.UniqueOptions{Scope: outbox.WhileNotBegun, Debounce: true, Duplicate: &again},
+		})
+		check(err)
+		if change == 0 {
+			first = id
+		}
+		fmt.Println("there already:", again, "the first one:", id == first)
+	}
+	c, err := p.Outbox.Count(ctx)
+	fmt.Println(c.Scheduled, "waits", err)
+	// Output:
+	// there already: false the first one: true
+	// there already: true the first one: true
+	// there already: true the first one: true
+	// 1 waits <nil>
+}

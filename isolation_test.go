@@ -127,17 +127,21 @@ func TestIsolationOfACallersTransaction(t *testing.T) {
 		"Inbox.OnceTx": {false, func(ctx context.Context, s *scene, tx *sql.Tx) error {
 			return first(s.Inbox.OnceTx(ctx, tx, key, func(context.Context) error { return nil }))
 		}},
-		"Lease.Guard":              {true, func(ctx context.Context, s *scene, tx *sql.Tx) error { return s.lease.Guard(ctx, tx) }},
-		"SELECT outbox_enqueue":    {false, selected("outbox_enqueue('t', '{}'::text)")},
-		"SELECT outbox_claim":      {false, selected("outbox_claim(gen_random_uuid(), 60)")},
-		"SELECT outbox_abandon":    {false, selected("outbox_abandon(gen_random_uuid(), '{1}')")},
-		"SELECT outbox_release":    {false, selected("outbox_release(gen_random_uuid(), '{1}')")},
-		"SELECT outbox_extend":     {false, selected("outbox_extend(gen_random_uuid(), '{1}', 60)")},
-		"SELECT outbox_set_result": {true, selected("outbox_set_result(gen_random_uuid(), 1, 'x')")},
-		"SELECT outbox_ack":        {true, selected("outbox_ack(gen_random_uuid(), '{1}')")},
-		"SELECT outbox_fail":       {true, selected("outbox_fail(gen_random_uuid(), '{1}')")},
-		"SELECT timer_schedule":    {false, selected("timer_schedule('t', '{}', clock_timestamp() + interval '1 hour')")},
-		"SELECT job_delete":        {true, selected("job_delete('none')")},
+		"Lease.Guard": {true, func(ctx context.Context, s *scene, tx *sql.Tx) error { return s.lease.Guard(ctx, tx) }},
+		"Outbox.EnqueueTx with a unique key": {true, func(ctx context.Context, s *scene, tx *sql.Tx) error {
+			return first(s.Outbox.EnqueueTx(ctx, tx, outbox.Message{Topic: "t", UniqueKey: "k"}))
+		}},
+		"SELECT outbox_enqueue_unique": {true, selected("outbox_enqueue_unique('t', '{}'::text, 'k')")},
+		"SELECT outbox_enqueue":        {false, selected("outbox_enqueue('t', '{}'::text)")},
+		"SELECT outbox_claim":          {false, selected("outbox_claim(gen_random_uuid(), 60)")},
+		"SELECT outbox_abandon":        {false, selected("outbox_abandon(gen_random_uuid(), '{1}')")},
+		"SELECT outbox_release":        {false, selected("outbox_release(gen_random_uuid(), '{1}')")},
+		"SELECT outbox_extend":         {false, selected("outbox_extend(gen_random_uuid(), '{1}', 60)")},
+		"SELECT outbox_set_result":     {true, selected("outbox_set_result(gen_random_uuid(), 1, 'x')")},
+		"SELECT outbox_ack":            {true, selected("outbox_ack(gen_random_uuid(), '{1}')")},
+		"SELECT outbox_fail":           {true, selected("outbox_fail(gen_random_uuid(), '{1}')")},
+		"SELECT timer_schedule":        {false, selected("timer_schedule('t', '{}', clock_timestamp() + interval '1 hour')")},
+		"SELECT job_delete":            {true, selected("job_delete('none')")},
 	}
 	d := dbtest.OpenPostgres(t)
 	s := newScene(t, d)

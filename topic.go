@@ -75,6 +75,11 @@ type EnqueueOptions struct {
 	// OrderingKey puts the message in line behind those with the same key; see
 	// outbox.Message. It goes with TopicOptions.Priority 0 only.
 	OrderingKey string
+	// UniqueKey keeps the message out while an earlier one with the key is not done, or as
+	// Unique says; see outbox.Message.
+	UniqueKey string
+	// Unique are the options of UniqueKey; nil: its zero value.
+	Unique *outbox.UniqueOptions
 	// CorrelationID links the message to others, for people and logs.
 	CorrelationID string
 	// Headers travel with the message.
@@ -91,6 +96,7 @@ func (t *Topic[T]) Message(body T, opts ...EnqueueOptions) (outbox.Message, erro
 	m := outbox.Message{Topic: t.name, Payload: payload, Queue: t.opts.Queue, Priority: t.opts.Priority}
 	for _, o := range opts {
 		m.ID, m.Due, m.Expires, m.OrderingKey, m.CorrelationID, m.Headers = o.ID, o.Due, o.Expires, o.OrderingKey, o.CorrelationID, o.Headers
+		m.UniqueKey, m.Unique = o.UniqueKey, o.Unique
 	}
 	return m, nil
 }
@@ -115,7 +121,8 @@ func (t *Topic[T]) Enqueue(ctx context.Context, p *Pawl, body T, opts ...Enqueue
 }
 
 // EnqueueBatchTx stores messages in the program's transaction, and returns their ids in
-// the order of the bodies. The options hold for each, but for ID, which is refused.
+// the order of the bodies. The options hold for each, but for ID and UniqueKey, which are
+// refused.
 func (t *Topic[T]) EnqueueBatchTx(ctx context.Context, p *Pawl, tx any, bodies []T, opts ...EnqueueOptions) ([]outbox.MessageID, error) {
 	msgs, err := t.messages(bodies, opts)
 	if err != nil {
@@ -138,6 +145,9 @@ func (t *Topic[T]) messages(bodies []T, opts []EnqueueOptions) ([]outbox.Message
 	for _, o := range opts {
 		if !o.ID.IsZero() {
 			return nil, engine.Invalid("id", "one for several messages")
+		}
+		if o.UniqueKey != "" {
+			return nil, engine.Invalid("unique key", "one for several messages")
 		}
 	}
 	msgs := make([]outbox.Message, len(bodies))

@@ -263,6 +263,7 @@ func TestTopicRefuses(t *testing.T) {
 	for what, err := range map[string]error{
 		"a topic beside the topic's": topic.PutJob(t.Context(), p, job.Job{Name: "j", Schedule: "@daily", Topic: "other"}, parcel{}),
 		"a payload beside the body":  errOf(topic.Schedule(t.Context(), p, timer.Timer{Due: time.Now(), Payload: []byte("x")}, parcel{})),
+		"one key for two messages":   errOf(topic.EnqueueBatch(t.Context(), p, []parcel{{1}, {2}}, pawl.EnqueueOptions{UniqueKey: "k"})),
 		"one id for two messages":    errOf(topic.EnqueueBatch(t.Context(), p, []parcel{{1}, {2}}, pawl.EnqueueOptions{ID: outbox.MessageID{1}})),
 		"a body without JSON":        errOf(pawl.NewTopic[chan int]("c").Enqueue(t.Context(), p, nil)),
 		"a pool as transaction":      errOf(topic.EnqueueTx(t.Context(), p, d.SQL, parcel{1})),

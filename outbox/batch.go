@@ -89,7 +89,7 @@ func (b *batch) Ran(ctx context.Context, tx Tx) {
 		b.o.lanes.committed(b.calls)
 		b.o.wake(b.entries)
 	}
-	b.o.notifyEnqueued(ctx, b.entries)
+	b.o.notifyEnqueued(ctx, b.written())
 }
 
 // LaneCalls replaces Calls for a component that uses the messages only as a template: the calls

@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -20,6 +21,9 @@ func (o *Outbox) Internal(access.Key) queue.Queue[Message, MessageID] { return c
 type component struct{ *Outbox }
 
 func (c component) Prepare(ctx context.Context, tx engine.Tx, messages []Message, own ...Message) (queue.Batch[MessageID], error) {
+	if err := refuseUnique(messages...); err != nil {
+		return nil, err
+	}
 	return c.batch(ctx, tx, append(slices.Clip(messages), own...), len(own))
 }
 
@@ -66,7 +70,9 @@ func (c component) AckCalls(m *Message) []*engine.Call {
 	return []*engine.Call{engine.Ask(op.JoinResults{Results: []op.JoinResult{result}}), ack}
 }
 
-func (c component) Validate(m Message) error { return m.validate(c.opts.MaxPayload) }
+func (c component) Validate(m Message) error {
+	return cmp.Or(refuseUnique(m), m.validate(c.opts.MaxPayload))
+}
 
 func (c component) Pauses() *pause.Pauses { return c.pauses }
 

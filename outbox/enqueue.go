@@ -3,6 +3,7 @@ package outbox
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/enginekit/coalesce"
@@ -24,6 +25,8 @@ const (
 // Enqueue stores a message in a transaction of its own and returns its id.
 // Calls at the same time share transactions. With pawl.ErrCommitUnknown the
 // id is valid too: enqueuing again with it as Message.ID adds nothing twice.
+// The id of a message with a unique key may be that of an earlier one, see
+// Message.UniqueKey.
 func (o *Outbox) Enqueue(ctx context.Context, m Message) (MessageID, error) {
 	ids, err := o.EnqueueBatch(ctx, []Message{m})
 	if len(ids) == 0 {
@@ -42,7 +45,7 @@ func (o *Outbox) EnqueueBatch(ctx context.Context, msgs []Message) ([]MessageID,
 	if err := o.identify(ctx, nil, e); err != nil {
 		return nil, err
 	}
-	err = o.enqueues.Do(ctx, e)
+	err = o.groupOf(e).Do(ctx, e)
 	if errors.Is(err, coalesce.ErrUnderWay) {
 		err = errors.Join(engine.ErrCommitUnknown, err)
 	}
@@ -50,10 +53,20 @@ func (o *Outbox) EnqueueBatch(ctx context.Context, msgs []Message) ([]MessageID,
 		if !errors.Is(err, engine.ErrCommitUnknown) {
 			return nil, err
 		}
-		return e.ids(), err
+		return e.ownIDs(), err
 	}
-	o.notifyEnqueued(ctx, e.entries)
+	e.reportDuplicates()
+	o.notifyEnqueued(ctx, e.written())
 	return e.ids(), nil
+}
+
+// groupOf returns the group in which a call shares transactions. Those with unique keys have one
+// of their own: they may wait for a transaction that holds a key, and others must not.
+func (o *Outbox) groupOf(e *enqueueCall) *coalesce.Group[*enqueueCall] {
+	if slices.ContainsFunc(e.entries, (*entry).keyed) {
+		return &o.uniques
+	}
+	return &o.enqueues
 }
 
 // EnqueueTx stores a message in the caller's transaction, which decides whether
@@ -83,5 +96,6 @@ func (o *Outbox) EnqueueBatchTx(ctx context.Context, tx any, msgs []Message) ([]
 		return nil, err
 	}
 	b.Ran(ctx, own)
+	b.reportDuplicates()
 	return b.IDs(), nil
 }

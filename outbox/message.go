@@ -56,6 +56,20 @@ type Message struct {
 	// see HandlerOptions.Order; one with Due takes its place when it is due. At most 255
 	// characters, "" for none; it goes with Priority 0 only.
 	OrderingKey string `json:"ordering_key,omitempty"`
+	// UniqueKey keeps the message out while an earlier one with the key is not done, or as Unique
+	// says: the enqueue returns the id of the earlier message, which is no error, and stores
+	// nothing. At most 255 characters, "" for none. The keys of a database are one namespace,
+	// whatever the topic and the queue. It cannot be used together with ID, except to repeat an
+	// enqueue with the same Outbox after pawl.ErrCommitUnknown, with the id that was returned: then
+	// nothing is stored twice, and the message is no duplicate of itself.
+	//
+	// The transaction of the enqueue holds the key until it ends: others that enqueue with it wait,
+	// so that of any number at once one is stored, and after a rollback the key is free again. In a
+	// caller's transaction that needs READ COMMITTED on PostgreSQL (pawl.ErrIsolation), and
+	// a transaction that can query, as *sql.Tx and pgx.Tx can.
+	UniqueKey string `json:"unique_key,omitempty"`
+	// Unique are the options of UniqueKey; nil: UniqueOptions{}.
+	Unique *UniqueOptions `json:"-"`
 
 	// The other fields are set on delivery and ignored by Enqueue.
 
@@ -123,7 +137,9 @@ func (m *Message) since() time.Time {
 }
 
 // Validate checks a message as Enqueue does, with the default payload limit.
-func (m *Message) Validate() error { return m.validate(limits.Payload) }
+func (m *Message) Validate() error {
+	return cmp.Or(m.validate(limits.Payload), (*Outbox)(nil).checkUniqueID(m))
+}
 
 // validate implements D-2: once, in Go, before any SQL, the same on every engine.
 func (m *Message) validate(maxPayload int) error {
@@ -145,7 +161,7 @@ func (m *Message) validate(maxPayload int) error {
 	if err := engine.CheckDue("due time", m.Due); err != nil {
 		return err
 	}
-	return cmp.Or(m.checkExpiry(), m.checkOrder(), checkHeaders(m.Headers))
+	return cmp.Or(m.checkExpiry(), m.checkOrder(), checkHeaders(m.Headers), m.checkUnique())
 }
 
 func checkHeaders(headers map[string]string) error {

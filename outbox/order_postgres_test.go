@@ -1,6 +1,7 @@
 package outbox_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -58,6 +59,50 @@ func TestOrderWhileTheHeadIsSettled(t *testing.T) {
 		f.touched(1)(f.Ack(t.Context(), owner, msgs[0].Position))
 		f.take("a2")
 	}
+}
+
+// D-211: what is committed while a claim puts messages in order is not taken before what was
+// committed earlier. The claim waits half-way, for a row of an open transaction.
+func TestOrderOfWhatComesMeanwhile(t *testing.T) {
+	t.Parallel()
+	d := dbtest.OpenPostgres(t)
+	f := &fixture{Outbox: outbox.New(d, outbox.Options{}), t: t, db: d}
+	at := f.inOrder("b1")
+	stop, earlier := f.begin(), f.begin()
+	if _, err := stop.ExecContext(t.Context(), "INSERT INTO "+d.Table("outbox_order")+" (id, lane, key, head) VALUES ($1, 0, 'b', true)", int64(at[0])); err != nil {
+		t.Fatal(err)
+	}
+	var pid int
+	if err := stop.QueryRowContext(t.Context(), "SELECT pg_backend_pid()").Scan(&pid); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.EnqueueTx(t.Context(), earlier, withKey("a0")); err != nil {
+		t.Fatal(err)
+	}
+	f.inOrder("c1")
+	claimed := make(chan []string)
+	go func() {
+		msgs, err := f.Claim(t.Context(), outbox.NewOwnerToken(), lease, 10)
+		if err != nil {
+			t.Error(err)
+		}
+		claimed <- names(msgs)
+	}()
+	dbtest.Until(t, "the claim waits", func() bool {
+		return f.rows(fmt.Sprintf("SELECT 1 FROM pg_stat_activity WHERE %d = ANY (pg_blocking_pids(pid))", pid)) > 0
+	})
+	if err := earlier.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	f.inOrder("a1")
+	if err := stop.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := <-claimed, []string{"b1", "c1"}; !slices.Equal(got, want) {
+		t.Errorf("claimed %q, want %q", got, want)
+	}
+	f.take("a0")
+	f.take("a1")
 }
 
 // D-211: SQL enqueues in order, too, beside programs in Go, and other languages claim in order.

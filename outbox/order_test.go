@@ -22,7 +22,7 @@ func (f *fixture) inOrder(names ...string) []outbox.Position {
 	f.t.Helper()
 	msgs := make([]outbox.Message, len(names))
 	for i, name := range names {
-		msgs[i] = keyed(name)
+		msgs[i] = withKey(name)
 	}
 	ids, err := f.EnqueueBatch(f.ctx(), msgs)
 	if err != nil {
@@ -35,7 +35,7 @@ func (f *fixture) inOrder(names ...string) []outbox.Position {
 	return at
 }
 
-func keyed(name string) outbox.Message {
+func withKey(name string) outbox.Message {
 	return outbox.Message{Topic: "t", Payload: []byte(name), OrderingKey: name[:1]}
 }
 
@@ -106,7 +106,7 @@ func TestOrderIsThatOfCommits(t *testing.T) {
 		other.enqueue(outbox.Message{Topic: "before"}) // both have blocks of ids
 		f.enqueue(outbox.Message{Topic: "before"})
 		for i, from := range []*fixture{f, other, other, f, other, f} {
-			m := keyed(fmt.Sprint("a", i))
+			m := withKey(fmt.Sprint("a", i))
 			if i%2 > 0 {
 				m.ID = outbox.MessageID{byte(i), 1}
 			}
@@ -132,7 +132,7 @@ func TestOrderInTransactions(t *testing.T) {
 		for i, commits := range []bool{true, false, true} {
 			tx := f.begin()
 			for k := range 2 {
-				if _, err := f.EnqueueTx(t.Context(), tx, keyed(fmt.Sprint("a", 2*i+k))); err != nil {
+				if _, err := f.EnqueueTx(t.Context(), tx, withKey(fmt.Sprint("a", 2*i+k))); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -208,7 +208,7 @@ func TestOrderAfterRedrive(t *testing.T) {
 func TestOrderOfScheduledMessages(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
-		later := keyed("a0")
+		later := withKey("a0")
 		later.Due = time.Now().Add(time.Hour)
 		id := f.enqueue(later)
 		f.inOrder("a1", "a2")
@@ -244,7 +244,7 @@ func TestOrderWhilePaused(t *testing.T) {
 		dbtest.Until(t, "it is parked", func() bool {
 			return f.rows("SELECT 1 FROM "+f.db.Table("outbox_ready")+" r JOIN "+f.db.Table("outbox_pause")+" p ON p.lane = r.lane") == 1
 		})
-		behind := keyed("a2")
+		behind := withKey("a2")
 		behind.Topic = "u"
 		last := f.enqueue(behind)
 		free := f.enqueue(outbox.Message{Topic: "u", Payload: []byte("free")})
@@ -368,7 +368,7 @@ func TestOrderIsNotHandedOver(t *testing.T) {
 		var last outbox.Position
 		for range 20 {
 			last = f.inOrder("a1", "a2")[1]
-			last = max(last, f.enqueue(keyed("a3")))
+			last = max(last, f.enqueue(withKey("a3")))
 		}
 		f.untilStatus(last, outbox.Done)
 		if n := db.written.Load() - written; n > 0 || most > 1 {
@@ -383,9 +383,9 @@ func TestOrderIgnoresTheClock(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
 		f.inOrder("a1", "a2")
-		given := keyed("a3")
+		given := withKey("a3")
 		given.ID = outbox.MessageID{1}
-		for _, m := range []outbox.Message{given, keyed("a4")} {
+		for _, m := range []outbox.Message{given, withKey("a4")} {
 			id := f.enqueue(m)
 			if i := f.get(id); !i.NextAttemptAt.Equal(i.CreatedAt) {
 				t.Errorf("%s may be claimed at %v, want %v", m.Payload, i.NextAttemptAt, i.CreatedAt)

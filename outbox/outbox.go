@@ -111,6 +111,7 @@ type Outbox struct {
 	// mintedInOrder are the positions of messages with ordering keys.
 	mintedInOrder span
 	enqueues      coalesce.Group[*enqueueCall]
+	uniques       coalesce.Group[*enqueueCall] // with unique keys
 	handlers      registry
 	pauses        *pause.Pauses
 	watch         observing
@@ -149,6 +150,7 @@ func New(db engine.DB, opts Options) *Outbox {
 		o.handlers.errs = append(o.handlers.errs, fmt.Errorf("options of the outbox: %w", invalid))
 	}
 	o.enqueues = coalesce.Group[*enqueueCall]{Leaders: enqueueLeaders, Max: enqueueMerge, Run: o.flush}
+	o.uniques = coalesce.Group[*enqueueCall]{Leaders: enqueueLeaders, Max: enqueueMerge, Run: o.flush}
 	return o
 }
 

@@ -37,11 +37,25 @@ type entry struct {
 	headers  *string
 	id       int64 // position
 	mid      MessageID
-	supplied bool  // mid came from the caller
-	position int64 // that a supplied mid carries, or 0
+	supplied bool      // mid came from the caller
+	position int64     // that a supplied mid carries, or 0
+	earlier  MessageID // of the message that took this one's place; zero: none did
 }
 
+// ids returns the messages' ids, those of the earlier messages for duplicates. It may be called
+// once the messages are written.
 func (e *enqueueCall) ids() []MessageID {
+	ids := e.ownIDs()
+	for i, en := range e.entries {
+		if en.duplicate() {
+			ids[i] = en.earlier
+		}
+	}
+	return ids
+}
+
+// ownIDs returns the ids with which the messages are to be stored.
+func (e *enqueueCall) ownIDs() []MessageID {
 	ids := make([]MessageID, len(e.entries))
 	for i, en := range e.entries {
 		ids[i] = en.mid
@@ -62,7 +76,7 @@ func (o *Outbox) prepare(msgs []Message, own int) (*enqueueCall, error) {
 		if i >= len(msgs)-own {
 			most = math.MaxInt
 		}
-		if err := m.validate(most); err != nil {
+		if err := cmp.Or(m.validate(most), o.checkUniqueID(m)); err != nil {
 			return nil, err
 		}
 		headers, err := encodeHeaders(ordering.Put(expiry.Put(m.Headers, m.Expires), m.OrderingKey))
@@ -144,17 +158,23 @@ func (o *Outbox) isOwnID(en *entry) bool {
 	if !en.supplied {
 		return false
 	}
-	position, tag, ok := en.mid.position()
+	position, _, ok := en.mid.position()
 	if !ok {
 		return false
 	}
 	en.position = position
-	generation := o.db.Generation()
-	if tag != o.tag || !o.minted.contains(generation, position) && !o.mintedInOrder.contains(generation, position) {
+	if !o.made(en.mid) {
 		return false
 	}
 	en.id = position
 	return true
+}
+
+// made reports whether this outbox made an id, in the database's generation.
+func (o *Outbox) made(id MessageID) bool {
+	position, tag, ok := id.position()
+	generation := o.db.Generation()
+	return ok && tag == o.tag && (o.minted.contains(generation, position) || o.mintedInOrder.contains(generation, position))
 }
 
 func compareDue(a, b *time.Time) int {

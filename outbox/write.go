@@ -11,8 +11,12 @@ import (
 // enqueueCalls returns calls that write entries, and register their lanes if necessary.
 func (o *Outbox) enqueueCalls(entries []*entry, generation int64) []*engine.Call {
 	calls := o.lanes.register(generation, entries)
-	for part := range chunks(entries) {
+	plain, keyed := splitKeyed(entries)
+	for part := range chunks(plain) {
 		calls = append(calls, prepared(enqueueOp(inOrder(part)), generation))
+	}
+	for part := range chunks(keyed) {
+		calls = append(calls, uniqueCall(part, generation))
 	}
 	return calls
 }

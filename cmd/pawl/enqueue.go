@@ -27,6 +27,7 @@ type enqueueCmd struct {
 	OrderingKey   string       `placeholder:"KEY" help:"Deliver one at a time and in order with other messages that have this key."`
 	CorrelationID string       `placeholder:"TEXT" help:"Links messages for tracing."`
 	messageFlags
+	uniqueFlags
 	Atomic     bool  `help:"All messages in one transaction, or none: all of the input is read and checked first, and held in memory."`
 	MaxPayload int   `default:"1048576" placeholder:"BYTES" help:"Refuse larger payloads. Default: ${default}."`
 	MaxInput   int64 `default:"268435456" placeholder:"BYTES" help:"Refuse more input with --atomic. Default: ${default}."`
@@ -52,10 +53,15 @@ that is a JSON string stands for its text, any other is stored as it is written.
 A key that is a UUID becomes the id of the message; any other text is turned
 into one together with the topic.
 
+With --unique a message is not stored while an earlier one with that key waits or
+runs: the id that is printed is that of the earlier one, and the number of these
+duplicates goes to standard error; with --json each says so.
+
 Examples:
 
     printf '{"n":1}\n{"n":2}\n' | pawl enqueue --topic t
     pawl enqueue --topic report --format whole report.pdf
+    pawl enqueue --topic reindex --unique reindex-7 --due 10s --debounce < /dev/null
     echo '{"topic":"mail","payload":{"to":"ann@example.com"},"key":"order-17","due":"1h"}' | pawl enqueue`
 }
 
@@ -91,10 +97,13 @@ func (c *enqueueCmd) Run(ctx context.Context, a *app, g *options) error {
 		return err
 	}
 	switch {
-	case run.stored == 0:
+	case run.stored+run.duplicates == 0:
 		fmt.Fprintf(a.stderr, "%s is empty: nothing was enqueued\n", name)
 	case run.counts():
 		_, err = fmt.Fprintf(a.stdout, "%s enqueued\n", several(run.stored, "message"))
+	}
+	if run.duplicates > 0 && !g.JSON {
+		fmt.Fprintf(a.stderr, "%s not enqueued: an earlier one has the unique key\n", several(run.duplicates, "message"))
 	}
 	return err
 }
@@ -125,6 +134,8 @@ type enqueueRun struct {
 	failed error // why a batch was not stored
 	stored int   // messages
 	line   int   // the last one that is stored
+
+	duplicates int // messages that are not stored
 }
 
 // store stores a batch in one transaction and prints its ids.
@@ -144,16 +155,18 @@ func (r *enqueueRun) storeBatch(msgs []outbox.Message, line int) error {
 		}
 		r.s, r.box = s, outbox.New(s, outbox.Options{MaxPayload: r.c.MaxPayload, Logger: slog.New(slog.DiscardHandler)})
 	}
+	duplicate := askDuplicates(msgs)
 	ids, err := enqueueOnce(r.ctx, r.box, msgs)
 	if err != nil {
 		return r.s.failed(err)
 	}
-	r.stored, r.line = r.stored+len(ids), line
+	n := countTrue(duplicate)
+	r.stored, r.duplicates, r.line = r.stored+len(ids)-n, r.duplicates+n, line
 	if r.counts() {
 		r.live.Show(several(r.stored, "message") + " enqueued")
 		return nil
 	}
-	return r.a.printEnqueued(msgs, ids, r.g.JSON)
+	return r.a.printEnqueued(msgs, ids, duplicate, r.g.JSON)
 }
 
 // counts reports whether a count is printed in place of the ids: they are for programs,
@@ -193,6 +206,9 @@ func (c *enqueueCmd) message(now time.Time) (outbox.Message, error) {
 		m.Expires = expires
 	}
 	m.OrderingKey = c.OrderingKey
+	if err := c.apply(&m); err != nil {
+		return m, err
+	}
 	check := m
 	if check.Topic = "any"; c.Topic != nil {
 		m.Topic, check.Topic = *c.Topic, *c.Topic
@@ -233,7 +249,7 @@ func enqueueOnce(ctx context.Context, o *outbox.Outbox, msgs []outbox.Message) (
 
 // printEnqueued prints the ids. That happens after the commit, so a failure to
 // print does not mean that nothing was stored.
-func (a *app) printEnqueued(msgs []outbox.Message, ids []outbox.MessageID, asJSON bool) error {
+func (a *app) printEnqueued(msgs []outbox.Message, ids []outbox.MessageID, duplicate []bool, asJSON bool) error {
 	var out []byte
 	for i, id := range ids {
 		if !asJSON {
@@ -243,7 +259,8 @@ func (a *app) printEnqueued(msgs []outbox.Message, ids []outbox.MessageID, asJSO
 		line, err := encodeJSON(struct {
 			MessageID outbox.MessageID `json:"message_id"`
 			Topic     string           `json:"topic"`
-		}{id, msgs[i].Topic})
+			Duplicate bool             `json:"duplicate,omitempty"`
+		}{id, msgs[i].Topic, duplicate[i]})
 		if err != nil {
 			return err
 		}

@@ -71,6 +71,12 @@ func Ask(op Operation) *Call {
 	return c
 }
 
+// ReturnsRows reports whether an operation returns rows, not a number.
+func ReturnsRows(op Operation) bool {
+	answer := op.answer()
+	return answer != nil && !isNumber(answer)
+}
+
 // isNumber reports whether a result is one number.
 func isNumber(answer reflect.Type) bool { return answer == reflect.TypeFor[int64]() }
 

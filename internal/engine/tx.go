@@ -17,6 +17,25 @@ type Tx interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
 
+// Querier is a transaction in which pawl can read: a *sql.Tx or *sql.Conn, or a type with its
+// method. Only operations that return rows need it.
+type Querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// QuerierOf returns what reads in a transaction, and an error if nothing can be read there.
+func QuerierOf(tx Tx) (Querier, error) {
+	if q, ok := tx.(Querier); ok {
+		return q, nil
+	}
+	return nil, NoQuerier(tx)
+}
+
+// NoQuerier returns the error for a transaction in which nothing can be read.
+func NoQuerier(tx Tx) error {
+	return Invalid("transaction", "this %T has no QueryContext, which is needed to know what a statement returns", tx)
+}
+
 // TxAdopter is a database that runs statements in transactions that do not implement Tx.
 type TxAdopter interface {
 	// AdoptTx returns a Tx for a transaction of the database's driver, and

@@ -10,6 +10,7 @@ const (
 	CorrelationID = 255
 	Queue         = 255
 	OrderingKey   = 255
+	UniqueKey     = 255
 	HeaderBytes   = 16 << 10 // bytes
 	Payload       = 1 << 20  // bytes, the default
 	Priority      = 100      // and as much below 0

@@ -8,7 +8,7 @@ import (
 
 func outboxes() []engine.Operation {
 	return []engine.Operation{
-		OutboxAdopt{}, OutboxClaim{}, OutboxClaimAny{}, OutboxClaimSuspects{}, OutboxEnqueue{}, OutboxEnqueueClaimed{}, OutboxEnqueueOnce{}, OutboxLane{}, OutboxLanes{},
+		OutboxAdopt{}, OutboxClaim{}, OutboxClaimAny{}, OutboxClaimSuspects{}, OutboxEnqueue{}, OutboxEnqueueClaimed{}, OutboxEnqueueOnce{}, OutboxEnqueueUnique{}, OutboxLane{}, OutboxLanes{},
 		OutboxNextDue{}, OutboxPurge{}, OutboxReap{}, OutboxSuspects{},
 	}
 }
@@ -50,6 +50,33 @@ type OutboxEnqueueOnce struct {
 	engine.Changes
 	Messages []NewMessage
 	Queues   []string
+}
+
+// OutboxEnqueueUnique writes messages with unique keys, one after the other, unless an earlier
+// message with the key takes the place of one. It returns a row for each of those, and for each
+// that is stored already. It can run in a caller's transaction that can query.
+type OutboxEnqueueUnique struct {
+	engine.Rows[OutboxEarlier]
+	Messages []NewMessage
+	Keys     []NewKey // of the messages, in their order
+	Queues   []string
+}
+
+// NewKey is the unique key of a message to be written.
+type NewKey struct {
+	Nr       int   // its index
+	ID       int64 // the message's position
+	Key      string
+	Unbegun  bool  // an earlier message that runs does not count
+	Period   int64 // if positive, one counts that was enqueued less than these microseconds ago
+	Replace  bool  // the earlier message is cancelled if it waits
+	Debounce bool  // it becomes due when this one is, or this one at its own time
+}
+
+// OutboxEarlier is the message that took the place of one, or one that is stored already.
+type OutboxEarlier struct {
+	ID        int64    // the position of the message to be written
+	MessageID [16]byte // of the earlier one
 }
 
 // OutboxEnqueueClaimed writes a message that is due now and has an id that pawl made, claimed by

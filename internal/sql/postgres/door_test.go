@@ -148,6 +148,8 @@ func duration() param {
 	return param{"lease_seconds", "30", []string{"1", "2147483647"}, map[string]string{"NULL": "duration: null", "0": short, "-1": short}}
 }
 
+const shortPeriod = "period: not within a microsecond and 9e9 seconds"
+
 // door is the table of all public routines, with every parameter.
 func door(f *doorFixture) []doorRoutine {
 	name := required("name", "name", "'close-books'")
@@ -155,6 +157,11 @@ func door(f *doorFixture) []doorRoutine {
 	return []doorRoutine{
 		{"outbox_enqueue", []param{required("topic", "topic", "'t'"), payload(), optional("correlation_id", "correlation id"),
 			withNull(moment("due_time_utc", "due time", ""), ""), newID("message_id"), headers(), queue(), priority()}},
+		{"outbox_enqueue_unique", []param{required("topic", "topic", "'t'"), payload(), required("unique_key", "unique key", "'k'"),
+			{"scope", "", []string{"'not_done'", "'not_begun'"}, map[string]string{"NULL": "scope: neither not_done nor not_begun", "''": "scope: neither not_done nor not_begun"}},
+			{"period_seconds", "", []string{"NULL", "0.000001", "9e9"}, map[string]string{"0": shortPeriod, "-1": shortPeriod, "1e10": shortPeriod, "'NaN'": shortPeriod, "'infinity'": shortPeriod}},
+			{"replace", "", []string{"true", "false"}, map[string]string{"NULL": "replace: null"}}, {"debounce", "", []string{"true", "false"}, map[string]string{"NULL": "debounce: null"}},
+			withNull(moment("due_time_utc", "due time", ""), ""), queue(), priority(), optional("correlation_id", "correlation id"), headers()}},
 		{"outbox_claim", []param{owner(), leaseSeconds(), batchSize(), queue()}},
 		{"outbox_set_result", []param{owner(), {"id", "7", []string{"NULL", "-1", "9223372036854775807"}, nil},
 			{"result", "'x'", []string{"''", "repeat('ü', 32768)"}, map[string]string{"NULL": "result: null", "repeat('ü', 32769)": "result: more than 65536 bytes"}}}},
@@ -621,4 +628,17 @@ func TestDoorLeases(t *testing.T) {
 	f.is("true", `pawl.lease_release('l', `+other+`)`)
 	row("f", `lease_acquire('l', 'you', 60, `+other+`)`) // somebody waits
 	row("t/"+strings.Trim(ownID, "'")+"/3/t", `lease_acquire('l', 'me', 60, `+ownID+`)`)
+}
+
+// D-212: the routine that stores messages with unique keys has rights that its callers lack, for
+// their own messages only: nobody gets a key for a message of others, to replace it.
+func TestUniqueKeysOfOthers(t *testing.T) {
+	p := place()(t)
+	db := enginetest.Migrated(t, p)
+	ids := enginetest.Put(t, db, 1)
+	_, err := p.SQL.ExecContext(t.Context(), p.Names.Render(fmt.Sprintf(`SELECT pawl.outbox_enqueue_keyed(ARRAY[%d]::bigint[], ARRAY(SELECT message_id FROM pawl.outbox_message),
+		'{t}', NULL, NULL, '{x}', ARRAY[1]::bigint[], NULL, '{}', '{f}', '{0}', '{k}', '{f}', '{0}', '{f}', '{f}')`, ids[0])))
+	if err == nil || !strings.Contains(err.Error(), "stored without its unique key") {
+		t.Error(err)
+	}
 }

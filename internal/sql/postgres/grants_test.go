@@ -158,6 +158,15 @@ func producing() []act {
 			return errors.Join(done(p.Timers.Reschedule(p.ctx, f.timer, time.Now().Add(time.Hour))), done(p.Timers.Cancel(p.ctx, f.timer)),
 				p.exec(`SELECT pawl.timer_reschedule($1, now()), pawl.timer_cancel($1)`, f.timer.String()))
 		}},
+		{"enqueue with a unique key", slices.Concat(all, []engine.Role{engine.RoleOperator}), func(p *person, f *scene) error {
+			for _, u := range []outbox.UniqueOptions{{}, {Scope: outbox.WhileNotBegun}, {Debounce: true}, {Replace: true}, {Period: time.Hour}} {
+				if _, err := p.Outbox.Enqueue(p.ctx, outbox.Message{Topic: "t", UniqueKey: "k", Unique: &u}); err != nil {
+					return err
+				}
+			}
+			return p.exec(`SELECT pawl.outbox_enqueue_unique('t', 'x', 'k', replace => true), pawl.outbox_enqueue_unique('t', '{}'::jsonb, 'k', debounce => true)`)
+		}},
+		{"see unique keys", []engine.Role{engine.RoleWorker, engine.RoleOperator, engine.RoleViewer}, func(p *person, f *scene) error { return p.exec(`SELECT * FROM pawl.outbox_unique`) }},
 		{"enqueue into the inbox", all, func(p *person, f *scene) error {
 			return done(p.Inbox.Enqueue(p.ctx, inbox.Message{Key: f.key, Topic: "t", Payload: []byte("x")}))
 		}},
@@ -401,7 +410,7 @@ func TestDefinersAreNobodysByDefault(t *testing.T) {
 		t.Errorf("%d routines run with their owner's rights for everybody", n)
 	}
 	const all = `SELECT count(*) FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = $1 AND p.prosecdef`
-	if n := enginetest.Number(t, p, all, p.Names.Schema); n != 6 {
+	if n := enginetest.Number(t, p, all, p.Names.Schema); n != 7 {
 		t.Errorf("%d routines run with their owner's rights; say in docs/security.md why, and count them here", n)
 	}
 }

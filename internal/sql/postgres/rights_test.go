@@ -74,7 +74,7 @@ func TestReadWriteAndExecuteRightsSuffice(t *testing.T) {
 	enginetest.Must(t, err)
 	defer tx.Rollback()
 	for _, call := range []string{
-		`SELECT pawl.outbox_enqueue('t', 'x')`, `SELECT count(*) FROM pawl.outbox_claim(gen_random_uuid(), 30)`,
+		`SELECT pawl.outbox_enqueue('t', 'x')`, `SELECT pawl.outbox_enqueue_unique('t', 'x', 'k')`, `SELECT count(*) FROM pawl.outbox_claim(gen_random_uuid(), 30)`,
 		`SELECT pawl.outbox_set_result(gen_random_uuid(), 1, 'x')`, `SELECT pawl.outbox_ack(gen_random_uuid(), '{1,2}')`, `SELECT pawl.outbox_abandon(gen_random_uuid(), '{1}')`,
 		`SELECT pawl.outbox_fail(gen_random_uuid(), '{1}')`, `SELECT pawl.outbox_release(gen_random_uuid(), '{1}')`,
 		`SELECT pawl.outbox_extend(gen_random_uuid(), '{1}', 30)`, `SELECT pawl.outbox_reap_expired()`, `SELECT count(*) FROM pawl.outbox`,

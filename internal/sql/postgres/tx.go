@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"slices"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -154,14 +156,80 @@ func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
 	if _, own := tx.(pgxTx); !own {
 		args = portable(args)
 	}
-	res, err := tx.ExecContext(ctx, s.Text, args...)
-	if err == nil {
-		call.N, err = res.RowsAffected()
+	if len(s.Columns()) > 0 {
+		err = queryTx(ctx, tx, s.Text, args, call)
+	} else {
+		var res sql.Result
+		if res, err = tx.ExecContext(ctx, s.Text, args...); err == nil {
+			call.N, err = res.RowsAffected()
+		}
 	}
 	if err == nil {
 		return nil
 	}
 	return db.failed(call.Name(), err, engine.ErrConnLost)
+}
+
+// queryTx runs a call that returns rows in the caller's transaction.
+func queryTx(ctx context.Context, tx engine.Tx, text string, args []any, call *engine.Call) error {
+	call.N = 0
+	if call.Reset != nil {
+		call.Reset()
+	}
+	if own, ok := tx.(pgxTx); ok {
+		return own.query(ctx, text, args, call.Each)
+	}
+	q, err := engine.QuerierOf(tx)
+	if err != nil {
+		return err
+	}
+	rows, err := q.QueryContext(ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := call.Each(stdRow{rows}); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// query runs a statement that returns rows.
+func (t pgxTx) query(ctx context.Context, text string, args []any, each func(engine.Row) error) error {
+	q, ok := t.tx.(interface {
+		Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	})
+	if !ok {
+		return engine.NoQuerier(t)
+	}
+	rows, err := q.Query(ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	r := &row{rows: rows}
+	for rows.Next() {
+		if err := each(r); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// stdRow is a row that database/sql read, with any driver.
+type stdRow struct{ rows *sql.Rows }
+
+// Scan copies the columns into dest.
+func (r stdRow) Scan(dest ...any) error {
+	into := slices.Clone(dest)
+	for i, d := range into {
+		if id, ok := d.(*[16]byte); ok {
+			into[i] = (*uuid.UUID)(id)
+		}
+	}
+	return r.rows.Scan(into...)
 }
 
 const (

@@ -36,10 +36,10 @@ func roleMays() map[engine.Role]mays {
 		"doctor/joins", "doctor/join_missed", "doctor/join_parked",
 	}
 	producing := []string{
-		"outbox/lane", "outbox/enqueue", "outbox/enqueue_once", "join/start", "join/attach", "join/attach_new", "join/wait", "timer/schedule", "timer/cancel", "timer/cancel_key",
+		"outbox/lane", "outbox/enqueue", "outbox/enqueue_once", "outbox/enqueue_unique", "join/start", "join/attach", "join/attach_new", "join/wait", "timer/schedule", "timer/cancel", "timer/cancel_key",
 		"timer/reschedule", "inbox/see", "audit/note", "generation/check", "clock/now",
 	}
-	asOthers := []string{"outbox_enqueue", "outbox_join_start", "outbox_join_attach", "outbox_join_wait", "timer_schedule", "timer_cancel", "timer_reschedule"}
+	asOthers := []string{"outbox_enqueue", "outbox_enqueue_unique", "outbox_join_start", "outbox_join_attach", "outbox_join_wait", "timer_schedule", "timer_cancel", "timer_reschedule"}
 	return map[engine.Role]mays{
 		engine.RoleProducer: {
 			comment: `-- A producer enqueues: messages, timers, joins with their waits, messages of the inbox; and
@@ -65,7 +65,7 @@ func roleMays() map[engine.Role]mays {
 				"outbox/lane", "outbox/enqueue", "outbox/enqueue_once", "outbox/cancel", "outbox/reschedule", "outbox/redrive", "outbox/discard", "pause/*", "job/put", "job/enable", "job/disable",
 				"job/delete", "job/trigger", "timer/cancel", "timer/cancel_key", "timer/reschedule", "join/cancel", "lease/force", "inbox/revive", "audit/note",
 			}),
-			routines: []string{"outbox_enqueue", "timer_cancel", "timer_reschedule", "job_trigger", "job_delete", "outbox_join_cancel"},
+			routines: []string{"outbox_enqueue", "outbox_enqueue_unique", "timer_cancel", "timer_reschedule", "job_trigger", "job_delete", "outbox_join_cancel"},
 			reads:    []string{"view", "table"}, sees: true,
 		},
 		engine.RoleViewer: {
@@ -99,7 +99,7 @@ func matches(patterns []string, name string) bool {
 // forOthers reports whether a routine is there for programs in other languages.
 func forOthers(name string) bool {
 	return slices.Contains([]string{
-		"outbox_enqueue", "outbox_claim", "outbox_set_result", "outbox_ack", "outbox_abandon", "outbox_fail", "outbox_release", "outbox_extend", "outbox_reap_expired", "outbox_join_start", "outbox_join_attach",
+		"outbox_enqueue", "outbox_enqueue_unique", "outbox_claim", "outbox_set_result", "outbox_ack", "outbox_abandon", "outbox_fail", "outbox_release", "outbox_extend", "outbox_reap_expired", "outbox_join_start", "outbox_join_attach",
 		"outbox_join_report", "outbox_join_wait", "outbox_join_cancel", "timer_schedule", "timer_cancel", "timer_reschedule", "timer_claim", "timer_ack", "timer_abandon", "timer_fail",
 		"timer_reap_expired", "job_trigger", "job_delete", "job_run_claim", "job_run_ack", "job_run_abandon", "job_run_fail", "job_run_reap_expired", "inbox_claim", "inbox_ack",
 		"inbox_abandon", "inbox_fail", "inbox_reap_expired", "lease_acquire", "lease_renew", "lease_release", "lease_guard",

@@ -87,6 +87,7 @@ type text struct {
 	declare string // of its parameters, as a literal; empty if there are none
 	params  int
 	changes bool // it returns how many rows it changed
+	rows    bool // it returns rows
 }
 
 // textOf returns a statement as it is sent.
@@ -94,7 +95,7 @@ func (db *DB) textOf(s *engine.Statement) *text {
 	if known, ok := db.texts.Load(s); ok {
 		return known.(*text)
 	}
-	t := &text{params: s.Parameters(), changes: !s.Counts() && len(s.Columns()) == 0}
+	t := &text{params: s.Parameters(), changes: !s.Counts() && len(s.Columns()) == 0, rows: len(s.Columns()) > 0}
 	var declared []string
 	for i := range t.params {
 		name, of := s.Parameter(i + 1)

@@ -58,17 +58,37 @@ func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
 	if len(args) == 0 { // the driver sends a batch without arguments as it is, and NOCOUNT would stay
 		args = append(args, 0)
 	}
-	res, err := engine.Plain(tx).ExecContext(ctx, db.textOf(s).batch, args...)
-	if err == nil {
-		call.N, err = res.RowsAffected()
-	}
-	if err == nil {
+	if err = db.runTx(ctx, engine.Plain(tx), db.textOf(s), args, call); err == nil {
 		return nil
 	}
 	if errorNumber(err) == errNoTransaction {
 		return wrap(call.Name(), engine.NotInTransaction(tx), engine.ErrConnLost)
 	}
 	return db.failed(call.Name(), err, engine.ErrConnLost)
+}
+
+// runTx sends a batch in the caller's transaction, and reads its result.
+func (db *DB) runTx(ctx context.Context, tx engine.Tx, t *text, args []any, call *engine.Call) error {
+	if !t.rows {
+		res, err := tx.ExecContext(ctx, t.batch, args...)
+		if err == nil {
+			call.N, err = res.RowsAffected()
+		}
+		return err
+	}
+	q, err := engine.QuerierOf(tx)
+	if err != nil {
+		return err
+	}
+	rows, err := q.QueryContext(ctx, t.batch, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	err = answer(rows, answering{call: call, each: call.Each})
+	for rows.NextResultSet() { // or the driver cancels what it has not read
+	}
+	return orElse(err, rows.Err())
 }
 
 const (

@@ -13,7 +13,7 @@ DECLARE
   v_lane    bigint;
   v_id      bigint;
   v_mid     uuid;
-  v_ordered boolean := coalesce(headers ->> 'pawl-ordering-key', '') <> '';
+  v_ordered boolean := headers IS NOT NULL AND pawl.check_order(headers, priority);
 BEGIN
   PERFORM pawl.check_message(topic, payload, correlation_id, queue, priority);
   IF due_time_utc IS NOT NULL THEN
@@ -21,9 +21,6 @@ BEGIN
   END IF;
   IF headers IS NOT NULL THEN
     v_headers := pawl.check_headers(headers);
-  END IF;
-  IF v_ordered AND priority <> 0 THEN
-    PERFORM pawl.check_refuse('priority', 'not 0, with an ordering key');
   END IF;
   v_lane := pawl.outbox_lane_id(queue, priority::smallint, v_ordered::integer::smallint);
   LOOP

@@ -9,6 +9,8 @@ DECLARE
   v_done   bigint[];
   v_dead   bigint[];
   v_got    bigint;
+  v_lo     bigint[];
+  v_n      integer[];
 BEGIN
   PERFORM pawl.check_isolation('clean up');
   IF NOT pg_try_advisory_xact_lock(hashtextextended('pawl.outbox_purge', 0)) THEN
@@ -34,6 +36,7 @@ BEGIN
     DELETE FROM pawl.outbox_attempt a USING g WHERE a.id >= g.lo AND a.id < g.lo + g.n),
   m AS (
     DELETE FROM pawl.outbox_message m USING g WHERE m.id >= g.lo AND m.id < g.lo + g.n RETURNING 1)
-  SELECT count(*) INTO v_got FROM m;
+  SELECT count(*), (SELECT array_agg(g.lo) FROM g), (SELECT array_agg(g.n) FROM g) INTO v_got, v_lo, v_n FROM m;
+  PERFORM pawl.outbox_unique_purge(v_lo, v_n, p_look);
   RETURN v_got;
 END $f$;

@@ -2,7 +2,9 @@
 -- becomes its head, and may be claimed; the others wait for it (outbox_order_release). Positions
 -- come from one sequence while messages are written, and a message that is visible here is so
 -- with all that were committed before it was written: in order of position is in order of
--- commits, where transactions follow each other. Nothing waits for a lock: a key of which a
+-- commits, where transactions follow each other. It takes several steps, each of which sees what
+-- was committed before it; so what was written after it began, above v_high, is left for the next
+-- claim: a step could see that, and have missed what was committed before. Nothing waits for a lock: a key of which a
 -- message or the head is locked is left for one of the next claims, whole. It ends when p_n
 -- heads were found: a claim takes no more.
 CREATE OR REPLACE FUNCTION pawl.outbox_sequence(p_queue text, p_n integer) RETURNS void LANGUAGE plpgsql VOLATILE
@@ -16,6 +18,7 @@ DECLARE
   v_lo      bigint := 0;
   v_end_at  timestamptz;
   v_end_lo  bigint;
+  v_high    bigint;
   v_left    text[] := '{}'; -- keys that are left out
   v_heads   integer := 0;
 BEGIN
@@ -23,18 +26,19 @@ BEGIN
   IF v_ordered IS NULL OR NOT EXISTS (SELECT FROM pawl.outbox_ready r WHERE r.lane = v_ordered AND r.at <= v_now) THEN
     RETURN;
   END IF;
+  v_high := nextval('pawl.outbox_single');
   v_ready := pawl.outbox_lane_id(p_queue, 0::smallint);
   v_waiting := pawl.outbox_lane_id(p_queue, 0::smallint, 2::smallint);
   FOR v_step IN 1 .. 20 LOOP -- bounds how long a claim may take
     SELECT max(s.at), (array_agg(s.lo ORDER BY s.at DESC, s.lo DESC))[1] INTO v_end_at, v_end_lo
       FROM (SELECT look.at, look.lo, sum(look.n) OVER (ORDER BY look.at, look.lo) - look.n AS before
               FROM (SELECT r.at, r.lo, r.n FROM pawl.outbox_ready r
-                     WHERE r.lane = v_ordered AND (r.at, r.lo) > (v_at, v_lo) AND r.at <= v_now ORDER BY r.at, r.lo LIMIT 500) look) s
+                     WHERE r.lane = v_ordered AND (r.at, r.lo) > (v_at, v_lo) AND r.at <= v_now AND r.lo < v_high ORDER BY r.at, r.lo LIMIT 500) look) s
      WHERE s.before < 500;
     EXIT WHEN v_end_lo IS NULL;
     WITH look AS MATERIALIZED (
       SELECT r.ctid AS tid, r.lo, r.n FROM pawl.outbox_ready r
-       WHERE r.lane = v_ordered AND (r.at, r.lo) > (v_at, v_lo) AND (r.at, r.lo) <= (v_end_at, v_end_lo)),
+       WHERE r.lane = v_ordered AND (r.at, r.lo) > (v_at, v_lo) AND (r.at, r.lo) <= (v_end_at, v_end_lo) AND r.lo < v_high),
     locked AS MATERIALIZED (
       SELECT r.ctid AS tid, r.lo FROM pawl.outbox_ready r WHERE r.ctid = ANY (ARRAY(SELECT look.tid FROM look)) FOR UPDATE SKIP LOCKED),
     msg AS MATERIALIZED (

@@ -172,7 +172,8 @@ func purge(t *txn, o op.OutboxPurge) (total int64, err error) {
 		}
 		given = append(given, some...)
 	}
-	for _, s := range slices.Concat(done, given) {
+	all := slices.Concat(done, given)
+	for _, s := range all {
 		end := s.Lo + s.N
 		for _, del := range []engine.Operation{outboxPurgeMessages{Lo: s.Lo, End: end}, outboxPurgeExceptions{Lo: s.Lo, End: end}, outboxPurgeAttempts{Lo: s.Lo, End: end}} {
 			if _, err := t.do(del); err != nil {
@@ -180,6 +181,9 @@ func purge(t *txn, o op.OutboxPurge) (total int64, err error) {
 			}
 		}
 		total += s.N
+	}
+	if err := purgeKeys(t, all, o.Look); err != nil {
+		return 0, err
 	}
 	for _, s := range done {
 		if _, err := t.do(outboxPurgeRun{Lo: s.Lo}); err != nil {

@@ -19,6 +19,7 @@ func (a answers) outboxes() {
 	counting(a, enqueue)
 	listing(a, enqueueClaimed)
 	counting(a, enqueueOnce)
+	listing(a, enqueueUnique)
 	listing(a, claim)
 	listing(a, claimSuspects)
 	listing(a, claimAny)
@@ -31,7 +32,7 @@ func (a answers) outboxes() {
 }
 
 func outboxStatements() []engine.Operation {
-	return slices.Concat(claimStatements(), settleStatements(), deadStatements(), orderStatements(), []engine.Operation{
+	return slices.Concat(claimStatements(), settleStatements(), deadStatements(), orderStatements(), uniqueStatements(), []engine.Operation{
 		outboxReserve{}, outboxEnqueueMessage{}, outboxEnqueueMessageOnce{}, outboxDeleteMessage{}, outboxReadyInsert{}, outboxExceptionUpsert{},
 		outboxOrphans{}, outboxQueues{},
 	})
@@ -172,21 +173,26 @@ func undoEnqueue(t *txn, written []op.NewMessage, err error) error {
 
 func enqueueOnce(t *txn, o op.OutboxEnqueueOnce) (made int64, err error) {
 	for i := range o.Messages {
-		m := &o.Messages[i]
-		once := outboxEnqueueMessageOnce{message: stored(m), Carried: m.Carried}
-		n, err := t.insertWithID(&once.message, m.Carried, func() (int64, error) { return t.change(once) })
+		id, err := enqueueOneOnce(t, &o.Messages[i])
 		if err != nil {
 			return made, err
 		}
-		if n == 0 {
-			continue
+		if id != 0 {
+			made++
 		}
-		if _, err := t.do(outboxReadyEnqueue{Lane: m.Lane, Lo: once.ID, DueAt: m.DueAt}); err != nil {
-			return made, err
-		}
-		made++
 	}
 	return made, nil
+}
+
+// enqueueOneOnce stores a message, and returns its position, or 0 if it was stored already.
+func enqueueOneOnce(t *txn, m *op.NewMessage) (id int64, err error) {
+	once := outboxEnqueueMessageOnce{message: stored(m), Carried: m.Carried}
+	n, err := t.insertWithID(&once.message, m.Carried, func() (int64, error) { return t.change(once) })
+	if err != nil || n == 0 {
+		return 0, err
+	}
+	_, err = t.do(outboxReadyEnqueue{Lane: m.Lane, Lo: once.ID, DueAt: m.DueAt})
+	return once.ID, err
 }
 
 // insertWithID stores a message whose id may be stored already, at a position of its own: the

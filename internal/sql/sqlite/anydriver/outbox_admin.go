@@ -23,26 +23,41 @@ type outboxRescheduleException struct {
 }
 
 func cancel(t *txn, o op.OutboxCancel) (int64, error) {
-	taken, err := withdraw(t, o.IDs, false)
+	taken, err := discardWaiting(t, o.IDs, o.Reason)
 	if err != nil {
-		return 0, err
-	}
-	if err := endMessages(t, taken, statusDiscarded, &o.Reason); err != nil {
-		return 0, err
-	}
-	if err := next(t, taken); err != nil {
-		return 0, err
-	}
-	if err := countSteps(t, stepFailed, taken); err != nil {
 		return 0, err
 	}
 	n := int64(len(taken))
 	return n, t.audit(o.Note, "cancel", n)
 }
 
+// discardWaiting takes messages out of ready and discards them, also as steps of their joins. It
+// returns them, a run of one each.
+func discardWaiting(t *txn, ids []int64, reason string) ([]run, error) {
+	taken, err := withdraw(t, ids, false)
+	if err != nil {
+		return nil, err
+	}
+	if err := endMessages(t, taken, statusDiscarded, &reason); err != nil {
+		return nil, err
+	}
+	if err := next(t, taken); err != nil {
+		return nil, err
+	}
+	return taken, countSteps(t, stepFailed, taken)
+}
+
 func reschedule(t *txn, o op.OutboxReschedule) (int64, error) {
-	at := t.at(o.Due)
-	taken, err := withdraw(t, o.IDs, false)
+	n, err := moveDue(t, o.IDs, t.at(o.Due))
+	if err != nil {
+		return 0, err
+	}
+	return n, t.audit(o.Note, "reschedule", n)
+}
+
+// moveDue makes messages that are in ready due at another time, and returns how many.
+func moveDue(t *txn, ids []int64, at int64) (int64, error) {
+	taken, err := withdraw(t, ids, false)
 	if err != nil {
 		return 0, err
 	}
@@ -56,6 +71,5 @@ func reschedule(t *txn, o op.OutboxReschedule) (int64, error) {
 		}
 	}
 	t.woke = true
-	n := int64(len(taken))
-	return n, t.audit(o.Note, "reschedule", n)
+	return int64(len(taken)), nil
 }

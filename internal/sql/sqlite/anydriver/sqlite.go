@@ -293,6 +293,11 @@ func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
 	if err != nil {
 		return wrap(call.Name(), err)
 	}
+	if engine.ReturnsRows(call.Operation) {
+		if _, err := engine.QuerierOf(tx); err != nil {
+			return wrap(call.Name(), err)
+		}
+	}
 	return db.run(&txn{db: db, run: callerTx{ctx, tx}, now: db.now()}, call)
 }
 

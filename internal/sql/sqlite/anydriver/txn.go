@@ -16,13 +16,39 @@ type runner interface {
 	query(query string, args []any, each func(engine.Row) error) error
 }
 
-// callerTx is a caller's transaction. It can only execute (engine.Tx).
+// callerTx is a caller's transaction. It can execute (engine.Tx), and most can query, which only
+// operations that return rows need.
 type callerTx struct {
 	ctx context.Context
 	tx  engine.Tx
 }
 
 func (f callerTx) exec(query string, args []any) (sql.Result, error) {
+	vals, err := values(args)
+	if err != nil {
+		return nil, err
+	}
+	return f.tx.ExecContext(f.ctx, query, vals...)
+}
+
+func (f callerTx) query(query string, args []any, each func(engine.Row) error) error {
+	q, err := engine.QuerierOf(f.tx)
+	if err != nil {
+		return err
+	}
+	vals, err := values(args)
+	if err != nil {
+		return err
+	}
+	rows, err := q.QueryContext(f.ctx, query, vals...)
+	if err != nil {
+		return err
+	}
+	return errors.Join(drainRows(rows, each), rows.Close())
+}
+
+// values converts arguments to SQLite's types.
+func values(args []any) ([]any, error) {
 	vals := make([]any, len(args))
 	for i, a := range args {
 		v, err := value(a)
@@ -31,11 +57,31 @@ func (f callerTx) exec(query string, args []any) (sql.Result, error) {
 		}
 		vals[i] = v
 	}
-	return f.tx.ExecContext(f.ctx, query, vals...)
+	return vals, nil
 }
 
-func (f callerTx) query(string, []any, func(engine.Row) error) error {
-	return errors.New("this operation cannot run in a caller's transaction")
+// drainRows reads rows of database/sql.
+func drainRows(rows *sql.Rows, each func(engine.Row) error) error {
+	names, err := rows.Columns()
+	if err != nil {
+		return err
+	}
+	r := make(row, len(names))
+	into := make([]any, len(names))
+	for i := range r {
+		into[i] = (*any)(&r[i])
+	}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		if err := each(r); errors.Is(err, errStop) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }
 
 // ready returns the transaction to run statements in. It refuses what is none, and a single

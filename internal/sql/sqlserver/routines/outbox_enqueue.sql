@@ -1,11 +1,14 @@
 -- Enqueue one message in the caller's transaction, or in one of its own. A @message_id that is
 -- stored already adds nothing, also one that pawl made: that carries its position. @headers
 -- is a flat JSON object. @message_id is the message's id afterwards: pass a variable as OUTPUT
--- to have it. @due_time_utc may have another offset.
+-- to have it. @due_time_utc may have another offset. What is behind @max_payload is
+-- outbox_enqueue_unique's.
 CREATE PROCEDURE pawl.outbox_enqueue @topic nvarchar(max), @payload nvarchar(max), @correlation_id nvarchar(max) = NULL, @due_time_utc datetimeoffset = NULL,
-  @message_id uniqueidentifier = NULL OUTPUT, @headers nvarchar(max) = NULL, @queue nvarchar(max) = N'default', @priority int = 0, @max_payload bigint = 1048576 AS
+  @message_id uniqueidentifier = NULL OUTPUT, @headers nvarchar(max) = NULL, @queue nvarchar(max) = N'default', @priority int = 0, @max_payload bigint = 1048576,
+  @unique_key nvarchar(510) = NULL, @unbegun bit = 0, @period bigint = 0, @replace bit = 0, @debounce bit = 0, @duplicate bit = 0 OUTPUT AS
 BEGIN
-DECLARE @now datetime2(7) = SYSUTCDATETIME(), @due datetime2(7) = pawl.check_due(@due_time_utc), @bytes varbinary(max), @lane bigint, @id bigint, @one int = FLOOR(RAND() * 4096), @two int = FLOOR(RAND() * 16384), @text nvarchar(400), @given bit, @key nvarchar(4000), @kind int;
+DECLARE @now datetime2(7) = SYSUTCDATETIME(), @due datetime2(7) = pawl.check_due(@due_time_utc), @bytes varbinary(max), @lane bigint, @id bigint, @one int = FLOOR(RAND() * 4096), @two int = FLOOR(RAND() * 16384), @text nvarchar(400), @given bit, @taken bigint, @earlier uniqueidentifier, @at datetime2(7), @key nvarchar(4000), @kind int;
+SET @duplicate = 0;
 pawl.begin_own()
 EXEC pawl.check_isolation N'enqueue';
 EXEC pawl.check_text N'topic', @topic, 255, 1;
@@ -42,6 +45,16 @@ BEGIN
   WHILE EXISTS (SELECT 1 FROM pawl.outbox_message m WHERE m.id = @id)
     SET @id = NEXT VALUE FOR pawl.outbox_single;
   IF @given = 0 SET @message_id = pawl.outbox_new_id(@id, @one, @two);
+  IF @unique_key IS NOT NULL AND @taken IS NULL
+  BEGIN
+    EXEC pawl.outbox_unique_take @unique_key, @id, @message_id, 0, @unbegun, @period, @replace, @debounce, @due, @earlier OUTPUT, @at OUTPUT;
+    IF @earlier IS NOT NULL
+    BEGIN
+      SELECT @message_id = @earlier, @duplicate = 1;
+      BREAK;
+    END;
+    SELECT @taken = @id, @due = coalesce(@at, @due);
+  END;
   pawl.begin_insert()
   INSERT INTO pawl.outbox_message (id, message_id, supplied, lane, due_at, topic, correlation_id, headers, payload, created_at)
   VALUES (@id, @message_id, @given, @lane, @due, @topic, NULLIF(@correlation_id, N''), @headers, @bytes, @now);
@@ -52,6 +65,7 @@ BEGIN
     CONTINUE;
   END;
   INSERT INTO pawl.outbox_ready (lane, at, lo, n) VALUES (@lane, coalesce(@due, CASE @kind WHEN 1 THEN pawl.at_once() ELSE @now END), @id, 1);
+  IF @id <> @taken UPDATE pawl.outbox_unique SET id = @id, message_id = @message_id WHERE "key" = @unique_key AND size = DATALENGTH(@unique_key);
 END;
 pawl.end_own()
 RETURN 0;

@@ -5,7 +5,7 @@
 -- nothing to do. Returns how many.
 CREATE PROCEDURE pawl.outbox_purge @age bigint, @look int AS
 BEGIN
-DECLARE @before datetime2(7) = pawl.minus(SYSUTCDATETIME(), @age), @got int = 0, @free int, @lo bigint, @n bigint, @kind int, @some int;
+DECLARE @now datetime2(7) = SYSUTCDATETIME(), @before datetime2(7) = pawl.minus(SYSUTCDATETIME(), @age), @keys bit = 0, @got int = 0, @free int, @lo bigint, @n bigint, @kind int, @some int;
 DECLARE @low TABLE (lo bigint NOT NULL, kind int NOT NULL, n bigint NOT NULL, PRIMARY KEY (lo, kind));
 DECLARE @gone TABLE (lo bigint NOT NULL, n bigint NOT NULL);
 pawl.begin_own()
@@ -19,6 +19,7 @@ BEGIN
     SELECT TOP (@look) e.id, e.updated_at FROM pawl.outbox_exception e WHERE e.status >= 3 AND e.status = s.status AND NOT pawl.needed(e.id, 1) ORDER BY e.id) x
    WHERE x.updated_at < @before;
 END;
+IF EXISTS (SELECT 1 FROM pawl.outbox_unique) SET @keys = 1;
 WHILE EXISTS (SELECT 1 FROM @low)
 BEGIN
   SELECT TOP (1) @lo = w.lo, @kind = w.kind FROM @low w ORDER BY w.lo, w.kind;
@@ -40,6 +41,10 @@ BEGIN
   IF NOT EXISTS (SELECT 1 FROM @gone) CONTINUE;
   DELETE FROM pawl.outbox_exception WHERE id >= @lo AND id < @lo + @n;
   DELETE FROM pawl.outbox_attempt WHERE id >= @lo AND id < @lo + @n;
+  IF @keys = 1
+  BEGIN
+    pawl.purge_of_keys(@lo, @n)
+  END;
   SET @some = 1;
   WHILE @some > 0
   BEGIN
@@ -48,6 +53,8 @@ BEGIN
     SET @got = @got + @some;
   END;
 END;
+IF @keys = 1 AND @free >= 0
+  DELETE TOP (1000) FROM pawl.outbox_unique WITH (XLOCK, READPAST, READCOMMITTEDLOCK) WHERE id = 0 AND until <= @now;
 pawl.end_own()
 RETURN @got;
 END

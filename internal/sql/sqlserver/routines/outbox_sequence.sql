@@ -7,11 +7,13 @@
 -- next claims, whole. What is locked shows as what a look that locks nothing sees and one that
 -- skips does not. A row that somebody moves is seen by neither where there are no row versions, so
 -- one claim of a queue at a time does this: the others take what is in order. It ends when @n
--- heads were found: a claim takes no more. For a transaction that is open.
+-- heads were found: a claim takes no more. What was written after it began, above @high, is left for
+-- the next claim: a later step could see that, and an earlier one have missed what was committed
+-- before. For a transaction that is open.
 CREATE PROCEDURE pawl.outbox_sequence @queue nvarchar(510), @n bigint, @versioned bit AS
 BEGIN
 SET NOCOUNT ON;
-DECLARE @now datetime2(7) = SYSUTCDATETIME(), @ordered bigint, @ready bigint, @waiting bigint, @lock nvarchar(255), @free int, @step int = 0, @heads bigint = 0;
+DECLARE @now datetime2(7) = SYSUTCDATETIME(), @ordered bigint, @ready bigint, @waiting bigint, @high bigint, @lock nvarchar(255), @free int, @step int = 0, @heads bigint = 0;
 DECLARE @at datetime2(7) = '0001-01-01', @lo bigint = 0, @end_at datetime2(7), @end_lo bigint, @nr int, @key nvarchar(510), @head bigint, @taken int;
 DECLARE @look TABLE (lo bigint NOT NULL, at datetime2(7) NOT NULL, n bigint NOT NULL);
 DECLARE @run TABLE (lo bigint NOT NULL PRIMARY KEY, at datetime2(7) NOT NULL, n bigint NOT NULL, got bit NOT NULL);
@@ -26,6 +28,7 @@ IF @ordered IS NULL OR NOT EXISTS (SELECT 1 FROM pawl.outbox_ready r pawl.unlock
 SET @lock = CONCAT(@ordered, N'/pawl.outbox_sequence');
 EXEC @free = sys.sp_getapplock @Resource = @lock, @LockMode = N'Exclusive', @LockOwner = N'Transaction', @LockTimeout = 0;
 IF @free < 0 RETURN;
+SET @high = NEXT VALUE FOR pawl.outbox_single;
 EXEC pawl.outbox_lane_id @queue, 0, @ready OUTPUT;
 EXEC pawl.outbox_lane_id @queue, 0, @waiting OUTPUT, 2;
 WHILE @step < 20 AND @heads < @n -- bounds how long a claim may take
@@ -41,11 +44,11 @@ BEGIN
   IF @versioned = 1
     INSERT INTO @look (lo, at, n)
     SELECT TOP (500) r.lo, r.at, r.n FROM pawl.outbox_ready r
-     WHERE r.lane = @ordered AND r.at <= @now AND pawl.after(r.at, r.lo, @at, @lo) ORDER BY r.at, r.lo;
+     WHERE r.lane = @ordered AND r.at <= @now AND r.lo < @high AND pawl.after(r.at, r.lo, @at, @lo) ORDER BY r.at, r.lo;
   ELSE
     INSERT INTO @look (lo, at, n)
     SELECT TOP (500) r.lo, r.at, r.n FROM pawl.outbox_ready r WITH (READUNCOMMITTED)
-     WHERE r.lane = @ordered AND r.at <= @now AND pawl.after(r.at, r.lo, @at, @lo) ORDER BY r.at, r.lo;
+     WHERE r.lane = @ordered AND r.at <= @now AND r.lo < @high AND pawl.after(r.at, r.lo, @at, @lo) ORDER BY r.at, r.lo;
   INSERT INTO @run (lo, at, n, got) SELECT k.lo, MIN(k.at), MAX(k.n), 0 FROM @look k GROUP BY k.lo; -- what moves is seen twice, maybe
   DELETE FROM @run WHERE lo IN (
     SELECT x.lo FROM (SELECT r.lo, r.n, SUM(r.n) OVER (ORDER BY r.at, r.lo ROWS UNBOUNDED PRECEDING) AS upto FROM @run r) x WHERE x.upto > 1000 AND x.upto > x.n);
@@ -55,11 +58,11 @@ BEGIN
   IF @versioned = 1
     INSERT INTO @pick (lo, at, n)
     SELECT TOP (1000) r.lo, r.at, r.n FROM pawl.outbox_ready r WITH (READPAST, UPDLOCK, READCOMMITTEDLOCK)
-     WHERE r.lane = @ordered AND pawl.after(r.at, r.lo, @at, @lo) AND pawl.before(r.at, r.lo, @end_at, @end_lo + 1) ORDER BY r.at, r.lo;
+     WHERE r.lane = @ordered AND r.lo < @high AND pawl.after(r.at, r.lo, @at, @lo) AND pawl.before(r.at, r.lo, @end_at, @end_lo + 1) ORDER BY r.at, r.lo;
   ELSE
     INSERT INTO @pick (lo, at, n)
     SELECT TOP (1000) r.lo, r.at, r.n FROM pawl.outbox_ready r WITH (READPAST, UPDLOCK, ROWLOCK)
-     WHERE r.lane = @ordered AND pawl.after(r.at, r.lo, @at, @lo) AND pawl.before(r.at, r.lo, @end_at, @end_lo + 1) ORDER BY r.at, r.lo;
+     WHERE r.lane = @ordered AND r.lo < @high AND pawl.after(r.at, r.lo, @at, @lo) AND pawl.before(r.at, r.lo, @end_at, @end_lo + 1) ORDER BY r.at, r.lo;
   UPDATE r SET got = 1 FROM @run r INNER JOIN @pick p ON p.lo = r.lo AND p.n = r.n;
   -- Came since the look, which may have missed what was committed before it: a reason to wait.
   INSERT INTO @run (lo, at, n, got) SELECT p.lo, p.at, p.n, 0 FROM @pick p WHERE NOT EXISTS (SELECT 1 FROM @run r WHERE r.lo = p.lo);

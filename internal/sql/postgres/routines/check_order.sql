@@ -1,0 +1,19 @@
+-- Is there an ordering key among the headers? Refuse one that Go would refuse.
+CREATE OR REPLACE FUNCTION pawl.check_order(p_headers jsonb, p_priority integer) RETURNS boolean LANGUAGE plpgsql IMMUTABLE
+SET search_path = pg_catalog, pg_temp AS $f$
+DECLARE
+  v_key text;
+BEGIN
+  IF p_headers IS NULL OR NOT p_headers ? 'pawl-ordering-key' THEN
+    RETURN false;
+  END IF;
+  v_key := p_headers ->> 'pawl-ordering-key';
+  IF coalesce(v_key, '') = '' THEN
+    RETURN false;
+  END IF;
+  PERFORM pawl.check_text('ordering key', v_key, 255, true);
+  IF p_priority <> 0 THEN
+    PERFORM pawl.check_refuse('priority', 'not 0, with an ordering key');
+  END IF;
+  RETURN true;
+END $f$;
