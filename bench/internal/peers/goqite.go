@@ -3,8 +3,10 @@ package peers
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"maragu.dev/goqite"
 	"maragu.dev/goqite/jobs"
 )
@@ -13,6 +15,8 @@ const (
 	goqiteModule  = "maragu.dev/goqite"
 	goqiteSettled = `SELECT NOT EXISTS (SELECT 1 FROM goqite)`
 	goqiteJob     = "bench"
+	// serializationFailure is what its runner's transactions do to those that enqueue.
+	serializationFailure = "40001"
 )
 
 // goqiteQueue is goqite with the runner of its package jobs.
@@ -53,8 +57,13 @@ func openGoqite(limit int, poll time.Duration, conns int) func(context.Context, 
 
 func (q *goqiteQueue) Enqueue(ctx context.Context, ids []int64) error {
 	if len(ids) == 1 {
-		_, err := jobs.Create(ctx, q.queue, goqiteJob, goqite.Message{Body: Body(ids[0])})
-		return err
+		for {
+			_, err := jobs.Create(ctx, q.queue, goqiteJob, goqite.Message{Body: Body(ids[0])})
+			var failed *pgconn.PgError
+			if !errors.As(err, &failed) || failed.Code != serializationFailure {
+				return err
+			}
+		}
 	}
 	return q.add(ctx, ids)
 }

@@ -1,11 +1,11 @@
 WITH mine AS (
   SELECT m.id, r.at, r.lo, l.queue, l.priority, l.id AS lane
-    FROM pawl.outbox_message m INNER JOIN pawl.outbox_lane l ON l.id = m.lane
-   INNER JOIN pawl.outbox_ready r pawl.unlocked() ON pawl.covers(pawl.outbox_ready, r, m.id)
+    FROM pawl.outbox_message m INNER JOIN pawl.outbox_ready r pawl.unlocked() ON pawl.covers(pawl.outbox_ready, r, m.id)
+   INNER JOIN pawl.outbox_lane l ON l.id = r.lane
    WHERE m.id = @id),
 lanes AS (
   SELECT l.id, l.priority, CASE WHEN l.id = mine.lane THEN mine.at ELSE @now END AS at, CASE WHEN l.id = mine.lane THEN mine.lo ELSE 9223372036854775807 END AS lo
-    FROM mine INNER JOIN pawl.outbox_lane l ON pawl.exactly(l.queue, mine.queue) AND l.priority <= mine.priority),
+    FROM mine INNER JOIN pawl.outbox_lane l ON pawl.exactly(l.queue, mine.queue) AND l.priority <= mine.priority AND (l.kind = 0 OR l.id = mine.lane)),
 look AS (
   SELECT w.n, w.at FROM (
     SELECT TOP (@look) r.n, r.at FROM lanes
