@@ -28,6 +28,7 @@ type Message struct {
 	Headers       map[string]string
 	Due           time.Time
 	Priority      int
+	OrderingKey   string
 }
 
 // The headers that carry the key to the handler.
@@ -97,6 +98,7 @@ func (m *Message) wrap(queue string) outbox.Message {
 	maps.Copy(headers, m.Headers)
 	return outbox.Message{
 		ID: messageID(&m.Key), Topic: m.Topic, Payload: m.Payload, CorrelationID: m.CorrelationID, Headers: headers, Due: m.Due, Queue: queue, Priority: m.Priority,
+		OrderingKey: m.OrderingKey,
 	}
 }
 
@@ -105,6 +107,7 @@ func unwrap(m *outbox.Message) (*Message, error) {
 	in := &Message{
 		Key:   Key{Source: m.Headers[headerSource], MessageID: m.Headers[headerMessage], Hash: hash},
 		Topic: m.Topic, Payload: m.Payload, CorrelationID: m.CorrelationID, Headers: maps.Clone(m.Headers), Due: m.Due, Priority: m.Priority,
+		OrderingKey: m.OrderingKey,
 	}
 	for _, name := range []string{headerSource, headerMessage, headerHash} {
 		delete(in.Headers, name)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
-	"github.com/bravellian/pawl/internal/ordering"
 )
 
 // Messages with ordering keys are enqueued to a lane from which nothing is claimed. A claim puts
@@ -96,6 +95,8 @@ type (
 )
 
 const (
+	// atOnce is the macro pawl.at_once().
+	atOnce = 0
 	// orderedRuns is how many runs are read at once, to be put in order.
 	orderedRuns = 500
 	// orderedMost bounds how many runs one claim puts in order.
@@ -142,7 +143,7 @@ func sequenceRun(t *txn, queue string, r run) (heads int64, err error) {
 		}
 		one := r
 		one.Lo, one.N = m.ID, 1
-		if one.At == ordering.At().UnixMicro() {
+		if one.At == atOnce {
 			one.At = m.CreatedAt
 		}
 		one.Lane = engine.LaneID(queue, 0, kind)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
-	"github.com/bravellian/pawl/internal/ordering"
 )
 
 // A unique key has a row with the message that took it last. Whether that one waits or runs is
@@ -141,7 +140,7 @@ func debounce(t *txn, e *earlierMessage, m *op.NewMessage, k *op.NewKey) error {
 // replace cancels the earlier message.
 func replace(t *txn, e *earlierMessage, m *op.NewMessage, k *op.NewKey) error {
 	taken, err := discardWaiting(t, []int64{e.ID}, "replaced by "+uuid.UUID(m.MessageID).String())
-	if err != nil || k.Debounce || len(taken) == 0 || taken[0].At == ordering.At().UnixMicro() {
+	if err != nil || k.Debounce || len(taken) == 0 || taken[0].At == atOnce {
 		return err
 	}
 	at := time.UnixMicro(taken[0].At).UTC()
