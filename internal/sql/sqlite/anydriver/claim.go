@@ -76,15 +76,9 @@ func claim(t *txn, o op.OutboxClaim, each func(engine.Row) error) error {
 
 // claimRegular claims what is not suspect.
 func claimRegular(t *txn, c claimRequest) error {
-	lanes, err := rows(t, outboxClaimLanes{Queue: c.queue})
+	lanes, err := claimableLanes(t, c)
 	if err != nil {
 		return err
-	}
-	if k := len(lanes) - 1; k >= 0 && lanes[k].Kind == int64(engine.Ordered) {
-		if err := sequence(t, c.queue, lanes[k].ID, c.most); err != nil {
-			return err
-		}
-		lanes = lanes[:k]
 	}
 	if err := lateFirst(t, lanes, c.wait); err != nil {
 		return err
@@ -105,6 +99,25 @@ func claimRegular(t *txn, c claimRequest) error {
 		}
 	}
 	return nil
+}
+
+// claimableLanes returns the lanes from which a claim takes, after messages with ordering keys were
+// put in order, which may register one.
+func claimableLanes(t *txn, c claimRequest) ([]queueLane, error) {
+	lanes, err := rows(t, outboxClaimLanes{Queue: c.queue})
+	k := len(lanes) - 1
+	if err != nil || k < 0 || lanes[k].Kind != int64(engine.Ordered) {
+		return lanes, err
+	}
+	registered, err := sequence(t, c.queue, lanes[k].ID, c.most)
+	if err != nil {
+		return nil, err
+	}
+	if registered {
+		lanes, err = rows(t, outboxClaimLanes{Queue: c.queue})
+		k = len(lanes) - 1
+	}
+	return lanes[:k], err
 }
 
 // lateFirst moves the lane to the front whose oldest message has been due for longer than wait.

@@ -103,25 +103,28 @@ const (
 	orderedMost = 10_000
 )
 
-// sequence puts messages of an ordered lane in order until as many heads were found.
-func sequence(t *txn, queue string, lane, heads int64) error {
+// sequence puts messages of an ordered lane in order until as many heads were found, and reports
+// whether it registered a lane.
+func sequence(t *txn, queue string, lane, heads int64) (registered bool, err error) {
 	for n := 0; n < orderedMost && heads > 0; n += orderedRuns {
 		due, err := rows(t, outboxOrderPick{Lane: lane, Most: orderedRuns})
 		if err != nil || len(due) == 0 {
-			return err
+			return registered, err
 		}
-		if err := registerOrder(t, queue); err != nil {
-			return err
+		if n == 0 {
+			if registered, err = registerOrder(t, queue); err != nil {
+				return false, err
+			}
 		}
 		for _, r := range due {
 			found, err := sequenceRun(t, queue, r)
 			if err != nil {
-				return err
+				return registered, err
 			}
 			heads -= found
 		}
 	}
-	return nil
+	return registered, nil
 }
 
 // sequenceRun puts the messages of a run in order, and returns how many of them may be claimed.
@@ -172,14 +175,17 @@ func line(t *txn, lane int64, m keyed) (engine.LaneKind, error) {
 	return kind, err
 }
 
-// registerOrder registers the lanes to which messages go that were put in order.
-func registerOrder(t *txn, queue string) error {
+// registerOrder registers the lanes to which messages go that were put in order, and reports
+// whether one is new.
+func registerOrder(t *txn, queue string) (registered bool, err error) {
 	for _, kind := range []engine.LaneKind{engine.Claimable, engine.Waiting} {
-		if _, err := t.do(op.OutboxLane{ID: engine.LaneID(queue, 0, kind), Queue: queue, Kind: int(kind)}); err != nil {
-			return err
+		n, err := t.change(op.OutboxLane{ID: engine.LaneID(queue, 0, kind), Queue: queue, Kind: int(kind)})
+		if err != nil {
+			return registered, err
 		}
+		registered = registered || n > 0
 	}
-	return nil
+	return registered, nil
 }
 
 // next lets the next messages be claimed whose ordering keys were held by messages that have
