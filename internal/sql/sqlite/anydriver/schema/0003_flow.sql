@@ -3,16 +3,16 @@
 -- A queue with ordering keys has three lanes of priority 0: of kind 0, from which claims take,
 -- of kind 1, to which messages with a key are enqueued, and of kind 2, where those wait whose
 -- key has an earlier one.
-CREATE TABLE pawl.outbox_lane_kinds (
+ALTER TABLE pawl.outbox_lane RENAME TO pawl.outbox_lane_former;
+CREATE TABLE pawl.outbox_lane (
   id       INTEGER PRIMARY KEY,
   queue    TEXT NOT NULL,
   priority INTEGER NOT NULL,
   kind     INTEGER NOT NULL DEFAULT 0,
   UNIQUE (queue, kind, priority)
 ) STRICT;
-INSERT INTO pawl.outbox_lane_kinds (id, queue, priority) SELECT id, queue, priority FROM pawl.outbox_lane;
-DROP TABLE pawl.outbox_lane;
-ALTER TABLE pawl.outbox_lane_kinds RENAME TO pawl.outbox_lane;
+INSERT INTO pawl.outbox_lane (id, queue, priority) SELECT id, queue, priority FROM pawl.outbox_lane_former;
+DROP TABLE pawl.outbox_lane_former;
 
 -- Messages with an ordering key, from when they were put in order until they end. One of each
 -- key is the head: it alone may be claimed.
