@@ -68,7 +68,7 @@ func (a *attempt) try(ctx context.Context, alive time.Duration) (*Lease, error) 
 		}
 		if time.Since(g.sent) > a.opts.Duration/staleShare {
 			sent := time.Now()
-			ours, err := a.renew(ctx, g)
+			ours, err := a.renew(ctx)
 			if err == nil && !ours {
 				continue // it expired before the answer arrived
 			}
@@ -83,10 +83,10 @@ func (a *attempt) try(ctx context.Context, alive time.Duration) (*Lease, error) 
 	}
 }
 
-// renew extends a lease that took long to grant. It waits at most for what is left of the
-// lease: an answer after its end would be of no use.
-func (a *attempt) renew(ctx context.Context, g grant) (ours bool, err error) {
-	ctx, cancel := context.WithDeadline(ctx, g.sent.Add(a.opts.Duration))
+// renew extends a lease that took long to grant. It waits no longer than the lease lasts: a later
+// answer would be of no use.
+func (a *attempt) renew(ctx context.Context) (ours bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, a.opts.Duration)
 	defer cancel()
 	return a.s.renew(ctx, a.name, a.id, a.opts.Duration)
 }

@@ -139,7 +139,7 @@ func TestLostWithTheTrust(t *testing.T) {
 }
 
 // D-62, D-63: a lease that took long to grant is renewed at once; a database that no longer
-// answers then keeps the caller until the lease is over, and no longer.
+// answers then keeps the caller as long as a lease lasts, and no longer.
 func TestSilenceAfterASlowGrant(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.gate.Rule("lease/acquire", func(context.Context) error { time.Sleep(hundred / 5); return nil })
@@ -149,8 +149,8 @@ func TestSilenceAfterASlowGrant(t *testing.T) {
 		if l != nil || !errors.Is(err, lease.ErrLost) {
 			t.Errorf("got %v and %v", l, err)
 		}
-		if took := time.Since(sent); took != hundred {
-			t.Errorf("it took %v, want %v", took, hundred)
+		if took := time.Since(sent); took != hundred/5+hundred {
+			t.Errorf("it took %v", took)
 		}
 	})
 }

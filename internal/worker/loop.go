@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -304,13 +303,14 @@ func (l *Loop[M]) exchange(ctx, handlers context.Context, n int) {
 		l.notifyObservers()
 		return
 	}
+	ordered := anyOrdered(items) // before the handlers have them
 	l.accept(ctx, handlers, owner, sent, items)
 	if len(items) == n {
 		l.waiter.Unsubscribe()
 	}
 	l.moreWork = len(items) == n || due
 	l.emptyClaim = len(items) == 0 && l.inflight.empty()
-	l.lineMoves = !l.moreWork && slices.ContainsFunc(items, func(i Item[M]) bool { return i.Ordered })
+	l.lineMoves = ordered && !l.moreWork
 	l.notifyObservers()
 	if len(items) > 0 && !l.moreWork && !l.lineMoves && l.inflight.busy() {
 		l.gather(ctx)

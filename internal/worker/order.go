@@ -10,6 +10,16 @@ const (
 	OrderHold                     // they wait also when it fails for good
 )
 
+// anyOrdered reports whether others wait behind any of the items.
+func anyOrdered[M any](items []Item[M]) bool {
+	for i := range items {
+		if items[i].Ordered {
+			return true
+		}
+	}
+	return false
+}
+
 // order completes what add added last, an item of a line.
 func (s *Settlement) order(policy OrderPolicy, o outcome) {
 	switch o {
