@@ -89,10 +89,11 @@ func (l *Loop[M]) resultOf(t *task[M], policy RetryPolicy, err error) (r result)
 			r = l.resultOf(t, RetryPolicy{MaxAttempts: policy.MaxAttempts}, &PanicError{Value: v, Stack: debug.Stack()})
 		}
 	}()
+	if err == nil { // before what errors.As needs on the heap: an allocation a message
+		return l.succeeded(t)
+	}
 	var snooze *snoozeError
 	switch {
-	case err == nil:
-		return l.succeeded(t)
 	case errors.Is(err, ErrSettled):
 		l.stats.settledByHandler()
 		return result{outcome: dropped, reported: OutcomeSettled}
