@@ -71,8 +71,8 @@ type DB interface {
 	Read(ctx context.Context, call *Call) error
 
 	// DoTx runs one call in the caller's transaction. Only operations whose file says so can
-	// run there: N is the number of rows affected. One that returns rows needs a Querier. What is no open transaction is refused
-	// with [ErrNotInTransaction].
+	// run there: N is the number of rows affected. One that returns rows needs a Querier. What is
+	// no open transaction is refused with [ErrNotInTransaction].
 	DoTx(ctx context.Context, tx Tx, call *Call) error
 
 	// InTx runs fn in a transaction of its own, which is committed if fn returns nil and

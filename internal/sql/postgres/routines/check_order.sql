@@ -2,12 +2,8 @@
 CREATE OR REPLACE FUNCTION pawl.check_order(p_headers jsonb, p_priority integer) RETURNS boolean LANGUAGE plpgsql IMMUTABLE
 SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE
-  v_key text;
+  v_key text := p_headers ->> 'pawl-ordering-key';
 BEGIN
-  IF p_headers IS NULL OR NOT p_headers ? 'pawl-ordering-key' THEN
-    RETURN false;
-  END IF;
-  v_key := p_headers ->> 'pawl-ordering-key';
   IF coalesce(v_key, '') = '' THEN
     RETURN false;
   END IF;

@@ -20,7 +20,7 @@ BEGIN
      WHERE NOT EXISTS (SELECT FROM pawl.outbox_message x WHERE x.id = u.position AND x.message_id = u.mid)
     ON CONFLICT DO NOTHING RETURNING id, lane, due_at),
   r AS (
-    INSERT INTO pawl.outbox_ready (lane, at, lo, n) SELECT m.lane, coalesce(m.due_at, pawl.outbox_at(m.lane, v_now)), m.id, 1 FROM m)
+    INSERT INTO pawl.outbox_ready (lane, at, lo, n) SELECT m.lane, pawl.ready_at(m.lane, m.due_at, v_now), m.id, 1 FROM m)
   SELECT count(*) INTO v_got FROM m;
   IF v_got < cardinality(p_id) THEN -- read with a new snapshot: the insert may have waited
     WITH m AS (
@@ -32,7 +32,7 @@ BEGIN
          AND NOT EXISTS (SELECT FROM pawl.outbox_message x WHERE x.message_id = u.mid AND x.supplied)
       ON CONFLICT (message_id) WHERE supplied DO NOTHING RETURNING id, lane, due_at),
     r AS (
-      INSERT INTO pawl.outbox_ready (lane, at, lo, n) SELECT m.lane, coalesce(m.due_at, pawl.outbox_at(m.lane, v_now)), m.id, 1 FROM m)
+      INSERT INTO pawl.outbox_ready (lane, at, lo, n) SELECT m.lane, pawl.ready_at(m.lane, m.due_at, v_now), m.id, 1 FROM m)
     SELECT count(*) INTO v_more FROM m;
     v_got := v_got + v_more;
   END IF;
