@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -46,20 +47,24 @@ func (p *plan) logged() (bytes float64, images bool) {
 }
 
 // wantLogged fails the test unless a statement, run some times, writes about as many bytes of
-// write-ahead log for a message as it should.
+// write-ahead log for a message as it should. The median counts: a statement that meets dead rows
+// of the catalog, in a session that is new to them or after an ANALYZE, logs that it prunes them.
 func wantLogged(t *testing.T, pool *pgxpool.Pool, what string, want float64, messages, times int, statement func() (query string, args []any)) {
 	t.Helper()
-	sum, runs := 0.0, 0
-	for tries := 0; runs < times && tries < 20*times; tries++ {
+	var runs []float64
+	for tries := 0; len(runs) < times && tries < 20*times; tries++ {
 		query, args := statement()
 		if bytes, images := walOf(t, pool, query, args...); !images {
-			sum += bytes
-			runs++
+			runs = append(runs, bytes/float64(messages))
 		}
 	}
+	if len(runs) < times {
+		t.Fatalf("%s: %d of %d runs logged no images of pages", what, len(runs), times)
+	}
+	slices.Sort(runs)
 	// Half a byte of a hundred messages is less than the shortest record.
-	if got := sum / float64(runs*messages); runs < times || math.Abs(got-want) > max(want/20, 0.5) {
-		t.Errorf("%s: %.1f bytes a message, want %.1f ± 5 %% (%d of %d runs)", what, got, want, runs, times)
+	if got := runs[times/2]; math.Abs(got-want) > max(want/20, 0.5) {
+		t.Errorf("%s: %.1f bytes a message, want %.1f ± 5 %% (of %d runs: %.1f)", what, got, want, times, runs)
 	}
 }
 
@@ -74,7 +79,7 @@ func TestWriteAheadLogOfAMessage(t *testing.T) {
 		enginetest.Must(t, err)
 		return enginetest.IDs(lo, n)
 	}
-	wantLogged(t, pg.Pool(), "enqueued by the hundred", 447, 100, 20, func() (string, []any) {
+	wantLogged(t, pg.Pool(), "enqueued by the hundred", 445, 100, 20, func() (string, []any) {
 		return postgres.StatementOf(pg, enginetest.Enqueue(positions(100), payload).Operation)
 	})
 	owner := enginetest.Token()
@@ -88,7 +93,7 @@ func TestWriteAheadLogOfAMessage(t *testing.T) {
 		return h, r.Scan(&h.Lo, &h.N)
 	})
 	enginetest.Must(t, err)
-	wantLogged(t, pg.Pool(), "acked by the hundred", 2.6, 100, 10, func() (string, []any) {
+	wantLogged(t, pg.Pool(), "acked by the hundred", 2.2, 100, 10, func() (string, []any) {
 		next := held[0]
 		held = held[1:]
 		return postgres.StatementOf(pg, op.OutboxAck{Runs: []op.Held{next}, Worker: "worker"})
