@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -146,4 +147,27 @@ func ExamplePawl_uniqueKeys() {
 	// there already: true the first one: true
 	// there already: true the first one: true
 	// 1 waits <nil>
+}
+
+// Their API takes two orders a minute, and five at once after a quiet time, from all processes
+// together. What has to wait stays in the database.
+func ExamplePawl_limits() {
+	ctx := context.Background()
+	db, done := open(ctx)
+	defer done()
+	p, err := pawl.New(db, pawl.Options{StopWhenEmpty: true, Logger: quiet()})
+	check(err)
+	_, err = p.Admin.SetLimit(ctx, admin.Topic, "order", admin.Limits{Rate: 2, Period: time.Minute, Burst: 5}, "their API")
+	check(err)
+	sent := 0
+	p.Handle("order", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { sent++; return nil }), outbox.HandlerOptions{Concurrency: 1})
+	for range 8 {
+		_, err = p.Outbox.Enqueue(ctx, outbox.Message{Topic: "order"})
+		check(err)
+	}
+	check(p.Run(ctx)) // until nothing is due
+	limits, err := p.Admin.Limits(ctx)
+	check(err)
+	fmt.Println(sent, "sent,", limits[0].Waiting, "wait")
+	// Output: 5 sent, 3 wait
 }

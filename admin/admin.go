@@ -1,4 +1,4 @@
-// Package admin is what operators do to one database: they pause and resume topics and
+// Package admin is what operators do to one database: they pause, resume and limit topics and
 // queues, see which workers run, read the audit trail, ask why something has not run,
 // and have the database examined.
 //
@@ -16,6 +16,7 @@ import (
 	"github.com/bravellian/pawl/internal/audit"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/pause"
+	"github.com/bravellian/pawl/internal/throttle"
 )
 
 // Kind is what something is that an operator names.
@@ -38,6 +39,7 @@ const (
 type Admin struct {
 	db     engine.DB
 	pauses *pause.Pauses
+	limits *throttle.Limits
 	now    func() time.Time // this program's clock
 }
 
@@ -47,7 +49,7 @@ func New(db engine.DB, pauses *pause.Pauses) *Admin {
 	if pauses == nil {
 		pauses = pause.New(db, nil)
 	}
-	return &Admin{db: db, pauses: pauses, now: time.Now}
+	return &Admin{db: db, pauses: pauses, limits: throttle.New(db, nil), now: time.Now}
 }
 
 // WithActor returns a context whose changes are noted as made by actor: a person, a

@@ -29,6 +29,8 @@ const (
 	codeNoWorker = "no_worker"
 	// codeNoHandler: no live worker of its queue has a handler for its topic.
 	codeNoHandler = "no_handler"
+	// codeLimited: as much of its topic or queue is claimed as its limit allows.
+	codeLimited = "limited"
 	// codeQueued: it is due, and others go first or it is next.
 	codeQueued = "queued"
 	// codeLeased: a worker holds it.

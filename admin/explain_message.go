@@ -201,6 +201,12 @@ func (e *explainer) waits(ctx context.Context, x *Explanation, m *outbox.Info, p
 		blockers = append(blockers, e.suspect(m, p))
 	}
 	if len(blockers) == 0 {
+		var err error
+		if blockers, err = e.limited(ctx, m); err != nil {
+			return err
+		}
+	}
+	if len(blockers) == 0 {
 		queued, err := e.queued(ctx, m, &x.Facts)
 		if err != nil {
 			return err

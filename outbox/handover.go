@@ -65,7 +65,7 @@ func (h *handover) calls(generation int64) []*engine.Call {
 
 // committed hands the message over. It is false if the message was enqueued as usual.
 func (h *handover) committed(ctx context.Context) bool {
-	if h == nil || h.place == nil || h.found.N == 0 { // its queue is paused
+	if h == nil || h.place == nil || h.found.N == 0 { // its queue is paused, or it has a limit
 		return false
 	}
 	m, place := h.message(), h.place

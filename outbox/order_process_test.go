@@ -9,12 +9,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -25,14 +22,13 @@ import (
 // orderLease is the lease of workers of which some are paused for longer.
 const orderLease = 2 * time.Second
 
-// workInOrder handles messages until the process is killed. Every line that it writes to the log
-// is one write, so lines of several processes stay whole and are in the order of what happened.
+// workInOrder handles messages until the process is killed.
 func workInOrder() error {
 	db, err := openVictim()
 	if err != nil {
 		return err
 	}
-	log, err := os.OpenFile(os.Getenv(victimLog), os.O_WRONLY|os.O_APPEND, 0)
+	log, err := openLog()
 	if err != nil {
 		return err
 	}
@@ -60,11 +56,7 @@ func TestOrderUnderFire(t *testing.T) {
 		keys, each, processes = 1000, 20, 8
 	}
 	eachVictims(t, func(t *testing.T, v *victims) {
-		log := filepath.Join(t.TempDir(), "log")
-		if err := os.WriteFile(log, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		fire := &nemesis{t: t, env: append(v.env, victimLog+"="+log), stopped: map[int]bool{}}
+		fire := newNemesis(t, v, "order")
 		for range processes {
 			fire.start()
 		}
@@ -87,69 +79,9 @@ func TestOrderUnderFire(t *testing.T) {
 		close(over)
 		attacks.Wait()
 		fire.end()
-		checkOrder(t, log, keys, each, fire.stopped)
+		checkOrder(t, fire.log, keys, each, fire.stopped)
 		t.Logf("%d killed, %d paused", fire.kills, len(fire.stopped))
 	})
-}
-
-// nemesis kills and pauses workers.
-type nemesis struct {
-	t       *testing.T
-	env     []string
-	all     []*exec.Cmd
-	stopped map[int]bool
-	kills   int
-}
-
-func (n *nemesis) start() {
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), n.env...)
-	if err := cmd.Start(); err != nil {
-		n.t.Error(err)
-		return
-	}
-	n.all = append(n.all, cmd)
-}
-
-// attack pauses one process after the other, and kills others meanwhile.
-func (n *nemesis) attack(over <-chan struct{}) {
-	for running := true; running; {
-		paused := n.all[rand.IntN(len(n.all))]
-		n.stopped[paused.Process.Pid] = true
-		_ = paused.Process.Signal(syscall.SIGSTOP)
-		for until := time.Now().Add(orderLease + time.Second); running && time.Now().Before(until); {
-			select {
-			case <-over:
-				running = false
-			case <-time.After(200 * time.Millisecond):
-				n.killOther(paused)
-			}
-		}
-		_ = paused.Process.Signal(syscall.SIGCONT)
-	}
-}
-
-// killOther kills a process, but not the one that is paused, and starts another in its place.
-func (n *nemesis) killOther(paused *exec.Cmd) {
-	i := rand.IntN(len(n.all))
-	if n.all[i] == paused {
-		return
-	}
-	n.kill(n.all[i])
-	n.kills++
-	n.all = append(n.all[:i], n.all[i+1:]...)
-	n.start()
-}
-
-func (*nemesis) kill(cmd *exec.Cmd) {
-	_ = cmd.Process.Kill()
-	_ = cmd.Wait()
-}
-
-func (n *nemesis) end() {
-	for _, cmd := range n.all {
-		n.kill(cmd)
-	}
 }
 
 // checkOrder reads the log. A message may be handled more than once, and a process that was paused
@@ -163,6 +95,9 @@ func checkOrder(t *testing.T, path string, keys, each int, stopped map[int]bool)
 	ended := map[string]int{} // per key: how many have ended
 	for lines := bufio.NewScanner(file); lines.Scan(); {
 		f := strings.Fields(lines.Text())
+		if f[0] == "dead" {
+			continue
+		}
 		pid, err1 := strconv.Atoi(f[1])
 		nr, err2 := strconv.Atoi(f[3])
 		if err := errors.Join(err1, err2); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/bravellian/pawl/internal/enginekit/coalesce"
 	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/pause"
+	"github.com/bravellian/pawl/internal/throttle"
 	"github.com/bravellian/pawl/internal/worker"
 )
 
@@ -114,6 +115,7 @@ type Outbox struct {
 	uniques       coalesce.Group[*enqueueCall] // with unique keys
 	handlers      registry
 	pauses        *pause.Pauses
+	limits        *throttle.Limits
 	watch         observing
 	stats         sync.Map // queue → *worker.Stats
 	running       sync.Map // queue → *worker.Loop[*Message]
@@ -144,7 +146,7 @@ func New(db engine.DB, opts Options) *Outbox {
 	if opts.Worker == "" {
 		opts.Worker = engine.ProcessName()
 	}
-	o := &Outbox{db: db, opts: opts, log: opts.Logger, tag: newTag(), failedPage: failedPage, pauses: pause.New(db, opts.Logger), shared: worker.Shared{Gate: &worker.Gate{}, Reaping: make(chan struct{}, 1)}}
+	o := &Outbox{db: db, opts: opts, log: opts.Logger, tag: newTag(), failedPage: failedPage, pauses: pause.New(db, opts.Logger), limits: throttle.New(db, opts.Logger), shared: worker.Shared{Gate: &worker.Gate{}, Reaping: make(chan struct{}, 1)}}
 	o.cleanup = worker.NewCleanup("outbox", "messages", o.log, o.CleanUp)
 	if invalid != nil {
 		o.handlers.errs = append(o.handlers.errs, fmt.Errorf("options of the outbox: %w", invalid))

@@ -30,18 +30,16 @@ const (
 	victimFile   = "PAWL_OUTBOX_FILE"
 	victimURL    = "PAWL_OUTBOX_URL"
 	victimSchema = "PAWL_OUTBOX_SCHEMA"
-	// victimLog is where it writes what it handles in order; see order_process_test.go.
-	victimLog = "PAWL_OUTBOX_LOG"
+	// victimTask is what it does, see TestMain, and victimLog where it writes what it handles.
+	victimTask = "PAWL_OUTBOX_TASK"
+	victimLog  = "PAWL_OUTBOX_LOG"
 )
 
 func TestMain(m *testing.M) {
 	if os.Getenv(victimFile)+os.Getenv(victimURL) == "" {
 		os.Exit(m.Run())
 	}
-	work := beVictim
-	if os.Getenv(victimLog) != "" {
-		work = workInOrder
-	}
+	work := map[string]func() error{"": beVictim, "order": workInOrder, "limit": workUnderALimit}[os.Getenv(victimTask)]
 	if err := work(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"slices"
@@ -77,7 +78,8 @@ func (o *Outbox) loop(queue string, t worker.TimeSlice) *worker.Loop[*Message] {
 		Name:          queue,
 		Tag:           o.shared.Tag,
 		Paused:        func(topic string) worker.PauseState { return o.pauses.Of(queue, topic) },
-		RefreshPauses: o.pauses.RefreshAndUnpark,
+		RefreshPauses: func(ctx context.Context) error { return cmp.Or(o.pauses.RefreshAndUnpark(ctx), o.limits.Refresh(ctx)) },
+		Limited:       func(topic string) bool { return o.limits.Of(queue, topic) },
 		Queue:         &source{o: o, queue: queue},
 		Handle:        o.dispatch,
 		Result:        (*Message).result,

@@ -19,6 +19,11 @@ import (
 // inBubble runs test on SQLite under a fake clock: the process's clock is the
 // database's (D-1), so hours pass in moments.
 func inBubble(t *testing.T, opts outbox.Options, test func(t *testing.T, ctx context.Context, o *outbox.Outbox)) {
+	inBubbleOn(t, func(t *testing.T, ctx context.Context, db engine.DB) { test(t, ctx, outbox.New(db, opts)) })
+}
+
+// inBubbleOn is inBubble for a test that needs the database.
+func inBubbleOn(t *testing.T, test func(t *testing.T, ctx context.Context, db engine.DB)) {
 	path := filepath.Join(t.TempDir(), "test.db")
 	synctest.Test(t, func(t *testing.T) {
 		db, err := sqlite.Open(path, sqlite.Options{WatchEvery: time.Second}) // looking costs real time
@@ -27,7 +32,7 @@ func inBubble(t *testing.T, opts outbox.Options, test func(t *testing.T, ctx con
 		}
 		defer func() { _ = db.Close() }()
 		dbtest.Migrate(t, db)
-		test(t, t.Context(), outbox.New(db, opts))
+		test(t, t.Context(), db)
 	})
 }
 

@@ -77,6 +77,7 @@ type cli struct {
 	Pause        pauseCmd        `cmd:"" help:"Stop work on a topic or queue, for all workers."`
 	Resume       resumeCmd       `cmd:"" help:"Resume work on a topic or queue."`
 	Pauses       pausesCmd       `cmd:"" help:"List what is paused."`
+	Limits       limitsCmd       `cmd:"" help:"Limit how many messages of a topic or queue run at once, or begin in a time."`
 	Workers      workersCmd      `cmd:"" help:"List the processes that work on the database."`
 	Audit        auditCmd        `cmd:"" help:"List what operators did."`
 	Joins        joinsCmd        `cmd:"" help:"List, show and cancel joins, which wait until several messages are done."`

@@ -24,6 +24,8 @@ const (
 	Reschedule = "reschedule"
 	Pause      = "pause"
 	Resume     = "resume"
+	Limit      = "limit" // a topic or queue
+	Unlimit    = "unlimit"
 	Put        = "put"     // a job, new or changed
 	Trigger    = "trigger" // a job
 	Enable     = "enable"

@@ -3,6 +3,7 @@ package engine
 import (
 	"crypto/md5" //nolint:gosec // maps names to numbers, as the SQL does
 	"encoding/binary"
+	"encoding/hex"
 	"strconv"
 )
 
@@ -20,20 +21,32 @@ const (
 	Claimable LaneKind = iota // a worker
 	Ordered                   // to be put in order: enqueued with an ordering key
 	Waiting                   // an earlier message with their ordering key
+	Limited                   // a limit of their topic
 )
 
 // LaneID returns the number of a queue at one priority, as outbox_lane_id computes in SQL. Lanes
-// of other kinds than Claimable have priority 0.
+// of the kinds Ordered and Waiting have priority 0. For those of the kind Limited see LimitLaneID.
 func LaneID(queue string, priority int, kind LaneKind) int64 {
 	name := strconv.Itoa(priority)
 	switch kind {
-	case Claimable:
+	case Claimable, Limited:
 	case Ordered:
 		name = "ordered"
 	case Waiting:
 		name = "waiting"
 	}
-	sum := md5.Sum([]byte(queue + "/" + name))
+	return laneNumber(queue + "/" + name)
+}
+
+// LimitLaneID returns the number of the lane of a topic's limit in a queue at one priority, as
+// outbox_limit_lane computes in SQL.
+func LimitLaneID(queue string, priority int, topic string) int64 {
+	sum := md5.Sum([]byte(topic)) //nolint:gosec // as above
+	return laneNumber(queue + "/" + strconv.Itoa(priority) + "/" + hex.EncodeToString(sum[:]) + "/limit")
+}
+
+func laneNumber(name string) int64 {
+	sum := md5.Sum([]byte(name)) //nolint:gosec // as above
 	return int64(binary.BigEndian.Uint64(sum[:8]))
 }
 

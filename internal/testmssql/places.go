@@ -141,7 +141,7 @@ func empty(pool *sql.DB, schema string) error {
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()
 	written := []string{
-		"outbox_join_result", "outbox_join_member", "outbox_join_waiting", "outbox_join", "outbox_message", "outbox_ready", "outbox_claimed", "outbox_done", "outbox_exception", "outbox_attempt", "outbox_order", "outbox_unique", "inbox",
+		"outbox_join_result", "outbox_join_member", "outbox_join_waiting", "outbox_join", "outbox_message", "outbox_ready", "outbox_claimed", "outbox_done", "outbox_exception", "outbox_attempt", "outbox_order", "outbox_unique", "outbox_limit_claim", "outbox_limit", "inbox",
 		"lease_waiter", "lease", "timer", "job_run", "job", "audit_trail", "outbox_pause", "worker_process", "outbox_lane",
 	}
 	if err := dropOthers(ctx, pool, schema, append([]string{"generation", "pawl_schema", "pawl_object"}, written...)); err != nil {

@@ -19,7 +19,7 @@ type Handover[M any] struct {
 // may start the item at once. The place is to be given back by one of Accept, Withdraw and
 // Unknown. It is safe for concurrent use.
 func (l *Loop[M]) Offer(topic string) *Handover[M] {
-	if l.cfg.StopEmpty || l.cfg.Slice.limited() || l.cfg.Paused != nil && l.cfg.Paused(topic) != NotPaused {
+	if l.cfg.StopEmpty || l.cfg.Slice.limited() || l.cfg.Paused != nil && l.cfg.Paused(topic) != NotPaused || l.cfg.Limited != nil && l.cfg.Limited(topic) {
 		return nil
 	}
 	if !l.inflight.reserve() {

@@ -61,6 +61,7 @@ type result struct {
 	outcome    outcome
 	delay      time.Duration
 	notStarted bool    // of a released item: its handler did not begin
+	frees      bool    // a limit of the database held for it
 	text       string  // of the error; of a parked item its topic
 	data       []byte  // of an acked item: what its handler returned beside that
 	reported   Outcome // what observers are told
@@ -124,6 +125,7 @@ func (l *inflight[M]) collect(s *Settlement, now time.Time, all bool) {
 			if item.Ordered {
 				s.order(item.Order, r.outcome)
 			}
+			s.Freed = s.Freed || r.frees
 		}
 	}
 }

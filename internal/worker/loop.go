@@ -72,6 +72,9 @@ type Config[M any] struct {
 	// paused; nil: nothing to do.
 	Paused        func(topic string) PauseState
 	RefreshPauses func(ctx context.Context) error
+	// Limited says whether a limit of the database holds for items of a topic: when one ends,
+	// another one may be claimed. nil: there are none.
+	Limited func(topic string) bool
 
 	// SlotsOf returns the slots of a topic whose items are bounded, always the same ones;
 	// nil for other topics. nil: there are none.

@@ -88,6 +88,7 @@ func (l *Loop[M]) claimed(n int) {
 // cores, the workers contended for the counters, which took 0.5 µs a message instead
 // of 0.15 (BenchmarkAttempted of package metrics).
 func (l *Loop[M]) next(t *task[M], r result) (next task[M], ok bool) {
+	r.frees = l.cfg.Limited != nil && l.cfg.Limited(t.item.Topic)
 	if !l.cfg.Observers.attempts() {
 		next, _, ok = l.inflight.next(t.release(), r, nil)
 		return next, ok

@@ -11,13 +11,23 @@ import (
 // D-211: when an item of a line has ended, the next one is claimed at once, without a
 // notification; also where the handler settled it.
 func TestNextOfALineIsClaimedAtOnce(t *testing.T) {
+	testNextIsClaimedAtOnce(t, true, worker.Config[payload]{})
+}
+
+// D-214: when an item under a limit has ended, the next one is claimed at once.
+func TestLimitedItemsFreePlaces(t *testing.T) {
+	testNextIsClaimedAtOnce(t, false, worker.Config[payload]{Limited: func(topic string) bool { return topic == "t" }})
+}
+
+func testNextIsClaimedAtOnce(t *testing.T, ordered bool, cfg worker.Config[payload]) {
+	cfg.PollMin, cfg.PollMax = time.Hour, time.Hour
 	for name, oneself := range map[string]bool{"by the loop": false, "by the handler": true} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, s *store) {
 				first := s.add(1, "t", 0)[0]
-				s.entries[0].ordered = true
+				s.entries[0].ordered = ordered
 				var next worker.Position
-				r := newRig(s, worker.Config[payload]{PollMin: time.Hour, PollMax: time.Hour}, func(ctx context.Context, i item) error {
+				r := newRig(s, cfg, func(ctx context.Context, i item) error {
 					if i.ID != first {
 						return nil
 					}

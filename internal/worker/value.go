@@ -1,11 +1,12 @@
 package worker
 
-// Optional returns a pointer to s, for a column where "" is null.
-func Optional(s string) *string {
-	if s == "" {
+// Optional returns a pointer to v, for a column where the zero value is null.
+func Optional[T comparable](v T) *T {
+	var zero T
+	if v == zero {
 		return nil
 	}
-	return &s
+	return &v
 }
 
 // Value returns what p points to, or the zero value where a column was null.

@@ -1,5 +1,5 @@
 SELECT pawl.micros(least(
-    (SELECT min((SELECT min(r.at) FROM pawl.outbox_ready r WHERE r.lane = l.id)) FROM pawl.outbox_lane l WHERE l.queue = ANY (@queues) AND l.kind < 2 AND NOT pawl.paused(l.queue)),
+    (SELECT min((SELECT min(r.at) FROM pawl.outbox_ready r WHERE r.lane = l.id)) FROM pawl.outbox_lane l WHERE l.queue = ANY (@queues) AND l.kind <> 2 AND NOT pawl.paused(l.queue)),
     (SELECT min(c.locked_until) FROM pawl.outbox_claim c),
     (SELECT min(t.at) FROM pawl.timer t WHERE t.status = 0),
     (SELECT min(t.locked_until) FROM pawl.timer t WHERE t.status = 1),

@@ -8,8 +8,9 @@ GRANT SELECT ON pawl.pawl_schema, pawl.pawl_object, pawl.outbox_item, pawl.outbo
 GRANT SELECT, INSERT ON pawl.outbox_lane TO :"role";
 GRANT SELECT, INSERT, DELETE ON pawl.outbox_message TO :"role";
 GRANT SELECT, INSERT, UPDATE, DELETE ON
-  pawl.outbox_ready, pawl.outbox_claim, pawl.outbox_done, pawl.outbox_exception, pawl.outbox_attempt, pawl.outbox_order, pawl.outbox_unique,
+  pawl.outbox_ready, pawl.outbox_claim, pawl.outbox_done, pawl.outbox_exception, pawl.outbox_attempt, pawl.outbox_order, pawl.outbox_unique, pawl.outbox_limit_claim,
   pawl.outbox_join, pawl.outbox_join_member, pawl.outbox_join_wait, pawl.outbox_join_result,
   pawl.inbox, pawl.timer, pawl.job, pawl.job_run, pawl.lease, pawl.lease_waiter, pawl.worker_process TO :"role";
+GRANT SELECT, UPDATE ON pawl.outbox_limit TO :"role";
 GRANT SELECT, UPDATE, DELETE ON pawl.outbox_pause TO :"role";
 GRANT EXECUTE ON ALL ROUTINES IN SCHEMA pawl TO :"role";

@@ -7,7 +7,7 @@ SELECT 'queue' AS kind, l.queue, l.id AS lane, pawl.micros(h.at) AS at, h.lo AS 
       SELECT m.topic, m.created_at FROM pawl.outbox_message m WHERE m.id >= r.lo AND m.id < r.lo + least(r.n, 50)
          AND NOT EXISTS (SELECT FROM pawl.outbox_pause p WHERE p.kind = 'topic' AND p.name = m.topic AND NOT p.ending) LIMIT 1) t
     ORDER BY r.at, r.lo LIMIT 1) h
- WHERE l.kind < 2 AND NOT pawl.paused(l.queue)
+ WHERE l.kind <> 2 AND NOT pawl.paused(l.queue)
 UNION ALL (
 SELECT 'timers', '', 0, pawl.micros(t.at), t.id, pawl.micros(@began - t.at), t.topic
   FROM pawl.timer t WHERE t.status = 0 AND t.at <= @began ORDER BY t.at, t.id LIMIT 1)

@@ -2,7 +2,7 @@
 WITH m AS (
   INSERT INTO pawl.outbox_message (id, message_id, topic, correlation_id, headers, payload, lane)
   VALUES (@id, @message_id, @topic, @correlation_id, @headers, @payload, @lane) RETURNING created_at),
-p AS MATERIALIZED (SELECT pawl.paused(@queue) AS paused),
+p AS MATERIALIZED (SELECT pawl.paused(@queue) OR pawl.under_limit(@queue, @topic) AS paused),
 r AS (
   INSERT INTO pawl.outbox_ready (lane, at, lo, n) SELECT @lane, m.created_at, @id, 1 FROM m, p WHERE p.paused),
 c AS (

@@ -6,8 +6,11 @@
 -- has been due for longer goes first; null: priority alone decides. The result is in order of
 -- priority, time and id; runs are sorted, not their messages, whose index has them in order:
 -- sorting 500 of 200 bytes took a sixth of the routine's time. The settings pin the plan:
--- statistics of a queue's table are wrong most of the time.
-CREATE OR REPLACE FUNCTION pawl.outbox_claim_runs(p_queue text, p_owner uuid, p_lease interval, p_n integer, p_rows integer, p_from timestamptz, p_wait interval DEFAULT NULL)
+-- statistics of a queue's table are wrong most of the time. p_lane: null for all that may be
+-- claimed of the queue, within its limits; a lane's id for what is in that lane, or 0 for what is
+-- in none of a limit, both without regard to limits.
+CREATE OR REPLACE FUNCTION pawl.outbox_claim_runs(p_queue text, p_owner uuid, p_lease interval, p_n integer, p_rows integer, p_from timestamptz, p_wait interval DEFAULT NULL,
+                                                   p_lane bigint DEFAULT NULL)
 RETURNS TABLE (pawl.message_columns(),
                retry integer, priority smallint, locked_until timestamptz, at timestamptz, length integer)
 LANGUAGE plpgsql VOLATILE
@@ -20,8 +23,17 @@ DECLARE
   v_take integer;
   v_lane record;
   v_late bigint;
+  v_ordered boolean;
+  v_limited boolean;
 BEGIN
-  PERFORM pawl.outbox_sequence(p_queue, p_n) WHERE EXISTS (SELECT FROM pawl.outbox_lane l WHERE l.queue = p_queue AND l.kind = 1);
+  SELECT bool_or(l.kind = 1), p_lane IS NULL AND pawl.limited(l) INTO v_ordered, v_limited FROM pawl.outbox_lane l WHERE l.queue = p_queue;
+  IF v_limited THEN
+    RETURN QUERY SELECT * FROM pawl.outbox_claim_limited(p_queue, p_owner, p_lease, p_n, p_rows, p_from, p_wait, false);
+    RETURN;
+  END IF;
+  IF v_ordered AND coalesce(p_lane, 0) = 0 THEN
+    PERFORM pawl.outbox_sequence(p_queue, p_n);
+  END IF;
   IF p_wait IS NOT NULL THEN
     SELECT l.id INTO v_late FROM pawl.outbox_lane l,
       LATERAL (SELECT r.at FROM pawl.outbox_ready r WHERE r.lane = l.id AND r.at < v_now - p_wait AND r.suspect = 0 ORDER BY r.at, r.lo LIMIT 1) head
@@ -30,7 +42,7 @@ BEGIN
   FOR v_lane IN
     SELECT l.id, l.priority, part.low, part.high
       FROM (VALUES (0, '-infinity', v_now), (1, p_from, v_now), (2, '-infinity', least(p_from, v_now))) part(nr, low, high), pawl.outbox_lane l
-     WHERE l.queue = p_queue AND l.kind = 0 AND part.low < part.high AND (part.nr > 0 OR l.id = v_late) ORDER BY part.nr, l.priority LOOP
+     WHERE l.queue = p_queue AND pawl.lane_of(l, p_lane) AND part.low < part.high AND (part.nr > 0 OR l.id = v_late) ORDER BY part.nr, l.priority LOOP
     v_take := greatest(1, least(p_rows, v_need));
     LOOP
       RETURN QUERY

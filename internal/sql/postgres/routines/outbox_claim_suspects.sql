@@ -3,8 +3,9 @@
 -- outbox_ready is how many messages may be claimed together with it, all of them suspects:
 -- 1000 at first, and half as many as there were each time such a claim expires too; in
 -- outbox_claim it is how many there were. So a message that ends its worker is found in
--- log2(n) claims, and one that was only claimed with it loses no attempt.
-CREATE OR REPLACE FUNCTION pawl.outbox_claim_suspects(p_queue text, p_owner uuid, p_lease interval, p_n integer)
+-- log2(n) claims, and one that was only claimed with it loses no attempt. p_lane is as in
+-- outbox_claim_runs.
+CREATE OR REPLACE FUNCTION pawl.outbox_claim_suspects(p_queue text, p_owner uuid, p_lease interval, p_n integer, p_lane bigint DEFAULT NULL)
 RETURNS TABLE (pawl.message_columns(),
                retry integer, priority smallint, locked_until timestamptz, at timestamptz, length integer)
 LANGUAGE plpgsql VOLATILE
@@ -14,7 +15,11 @@ DECLARE
   v_now  timestamptz := clock_timestamp();
   v_lane record;
 BEGIN
-  FOR v_lane IN SELECT l.id, l.priority FROM pawl.outbox_lane l WHERE l.queue = p_queue AND l.kind = 0 ORDER BY l.priority LOOP
+  IF p_lane IS NULL AND (SELECT pawl.limited(l) FROM pawl.outbox_lane l WHERE l.queue = p_queue) THEN
+    RETURN QUERY SELECT * FROM pawl.outbox_claim_limited(p_queue, p_owner, p_lease, p_n, p_n, '-infinity', NULL, true);
+    RETURN;
+  END IF;
+  FOR v_lane IN SELECT l.id, l.priority FROM pawl.outbox_lane l WHERE l.queue = p_queue AND pawl.lane_of(l, p_lane) ORDER BY l.priority LOOP
     RETURN QUERY
     WITH look AS MATERIALIZED (
       SELECT r.ctid AS tid, r.at, r.lo, r.n, r.suspect FROM pawl.outbox_ready r

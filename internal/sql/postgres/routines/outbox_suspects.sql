@@ -5,6 +5,6 @@ DECLARE
   v_now timestamptz := clock_timestamp();
 BEGIN
   RETURN EXISTS (SELECT FROM pawl.outbox_lane l, LATERAL (
-      SELECT FROM pawl.outbox_ready r WHERE r.lane = l.id AND r.suspect > 0 AND r.at <= v_now LIMIT 1) s WHERE l.queue = p_queue AND l.kind = 0)
+      SELECT FROM pawl.outbox_ready r WHERE r.lane = l.id AND r.suspect > 0 AND r.at <= v_now LIMIT 1) s WHERE l.queue = p_queue AND l.kind IN (0, 3))
     AND NOT EXISTS (SELECT FROM pawl.outbox_pause p WHERE p.kind = 'queue' AND p.name = p_queue);
 END $f$;

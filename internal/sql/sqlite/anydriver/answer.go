@@ -25,6 +25,7 @@ func newAnswers() answers {
 	a.backlog()
 	a.outboxes()
 	a.pauses()
+	a.limits()
 	a.timers()
 	return a
 }
@@ -62,6 +63,6 @@ func (db *DB) answer(t *txn, c *engine.Call) (err error) {
 func statements() []engine.Operation {
 	return slices.Concat(
 		auditStatements(), doctorStatements(), doctorJoinStatements(), generationStatements(), inboxStatements(), jobStatements(), joinStatements(),
-		leaseStatements(), backlogStatements(), outboxStatements(), pauseStatements(), timerStatements(),
+		leaseStatements(), backlogStatements(), outboxStatements(), pauseStatements(), limitStatements(), timerStatements(),
 	)
 }

@@ -1,6 +1,7 @@
 package anydriver
 
 import (
+	"slices"
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
@@ -21,15 +22,18 @@ type outboxClaimDue struct {
 	Suspects bool // whether suspects count
 }
 
-// outboxClaimLanes reads the lanes of a queue in order of priority, those that are to be put in
-// order behind the others, none of a paused one.
+// outboxClaimLanes reads the lanes of a queue by kind and priority, none of a paused one.
 type outboxClaimLanes struct {
 	engine.Rows[queueLane]
 	Queue string
 }
 
 // queueLane is a lane of a queue.
-type queueLane struct{ ID, Priority, Kind int64 }
+type queueLane struct {
+	ID, Priority, Kind int64
+	Topic              string // with a limit
+	Limited            bool   // there are limits in the database
+}
 
 // outboxClaimPick reads due runs of a lane that are no suspects, oldest first.
 type outboxClaimPick struct {
@@ -83,30 +87,51 @@ func claimRegular(t *txn, c claimRequest) error {
 	if err := lateFirst(t, lanes, c.wait); err != nil {
 		return err
 	}
+	if len(lanes) > 0 && lanes[0].Limited {
+		return claimWithin(t, c, lanes)
+	}
 	for _, l := range lanes {
-		runs, err := claimLane(t, l.ID, c)
+		n, err := l.claim(t, c)
 		if err != nil {
 			return err
 		}
-		for _, r := range runs {
-			if err := l.messages(t, c, r); err != nil {
-				return err
-			}
-			c.most -= r.N
-		}
-		if c.most <= 0 {
+		if c.most -= n; c.most <= 0 {
 			break
 		}
 	}
 	return nil
 }
 
-// claimableLanes returns the lanes from which a claim takes, after messages with ordering keys were
-// put in order, which may register one.
+// claim claims messages of a lane, and returns how many.
+func (l *queueLane) claim(t *txn, c claimRequest) (total int64, err error) {
+	runs, err := takeLane(t, l.ID, c.most)
+	if err != nil {
+		return 0, err
+	}
+	for _, r := range runs {
+		if err := l.hold(t, c, r); err != nil {
+			return 0, err
+		}
+		total += r.N
+	}
+	return total, nil
+}
+
+// hold puts a run under lease and returns its messages to the caller.
+func (l *queueLane) hold(t *txn, c claimRequest, r run) error {
+	r.LockedUntil = c.until
+	if err := toClaim(t, r, c.owner); err != nil {
+		return err
+	}
+	return t.ask(outboxClaimMessages{Lo: r.Lo, End: r.end(), Retry: r.Retry, Queue: c.queue, Priority: l.Priority, LockedUntil: r.LockedUntil}, c.each)
+}
+
+// claimableLanes returns the lanes from which a claim takes, those of limits last, after messages
+// with ordering keys were put in order, which may register one.
 func claimableLanes(t *txn, c claimRequest) ([]queueLane, error) {
 	lanes, err := rows(t, outboxClaimLanes{Queue: c.queue})
-	k := len(lanes) - 1
-	if err != nil || k < 0 || lanes[k].Kind != int64(engine.Ordered) {
+	k := slices.IndexFunc(lanes, func(l queueLane) bool { return l.Kind == int64(engine.Ordered) })
+	if err != nil || k < 0 {
 		return lanes, err
 	}
 	registered, err := sequence(t, c.queue, lanes[k].ID, c.most)
@@ -115,9 +140,8 @@ func claimableLanes(t *txn, c claimRequest) ([]queueLane, error) {
 	}
 	if registered {
 		lanes, err = rows(t, outboxClaimLanes{Queue: c.queue})
-		k = len(lanes) - 1
 	}
-	return lanes[:k], err
+	return slices.DeleteFunc(lanes, func(l queueLane) bool { return l.Kind == int64(engine.Ordered) }), err
 }
 
 // lateFirst moves the lane to the front whose oldest message has been due for longer than wait.
@@ -141,14 +165,9 @@ func lateFirst(t *txn, lanes []queueLane, wait *time.Duration) error {
 	return nil
 }
 
-// messages returns the messages of a claimed run to the caller.
-func (l *queueLane) messages(t *txn, c claimRequest, r run) error {
-	return t.ask(outboxClaimMessages{Lo: r.Lo, End: r.end(), Retry: r.Retry, Queue: c.queue, Priority: l.Priority, LockedUntil: r.LockedUntil}, c.each)
-}
-
-// claimLane moves messages of a lane from ready to claim.
-func claimLane(t *txn, lane int64, c claimRequest) ([]run, error) {
-	picked, err := pick(t, lane, c.most)
+// takeLane removes due messages of a lane from ready, at most so many.
+func takeLane(t *txn, lane, most int64) ([]run, error) {
+	picked, err := pick(t, lane, most)
 	if err != nil || len(picked) == 0 {
 		return nil, err
 	}
@@ -160,7 +179,7 @@ func claimLane(t *txn, lane int64, c claimRequest) ([]run, error) {
 	for _, r := range picked {
 		total += r.N
 	}
-	if over := total - c.most; over > 0 {
+	if over := total - most; over > 0 {
 		last.N -= over
 		rest := *last
 		rest.Lo, rest.N = last.end(), over
@@ -168,14 +187,7 @@ func claimLane(t *txn, lane int64, c claimRequest) ([]run, error) {
 			return nil, err
 		}
 	}
-	runs := merge(picked)
-	for i := range runs {
-		runs[i].LockedUntil = c.until
-		if err := toClaim(t, runs[i], c.owner); err != nil {
-			return nil, err
-		}
-	}
-	return runs, nil
+	return merge(picked), nil
 }
 
 // pick reads due runs of a lane, oldest first, until they hold need messages.

@@ -141,6 +141,14 @@ func enqueueClaimed(t *txn, o op.OutboxEnqueueClaimed, each func(engine.Row) err
 		return err
 	case len(lanes) == 0: // it is paused
 		return toReady(t, r)
+	case lanes[0].Limited:
+		_, under, err := one(t, outboxUnderLimit{Queue: o.Queue, Topic: o.Topic})
+		if err != nil {
+			return err
+		}
+		if under {
+			return toReady(t, r)
+		}
 	}
 	r.LockedUntil = t.now + o.Lease.Microseconds()
 	if err := toClaim(t, r, o.Owner); err != nil {

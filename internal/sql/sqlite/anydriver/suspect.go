@@ -1,6 +1,8 @@
 package anydriver
 
 import (
+	"slices"
+
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 )
@@ -72,16 +74,17 @@ func takeSuspects(t *txn, c claimRequest) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	lanes = slices.DeleteFunc(lanes, func(l queueLane) bool { return l.Kind == int64(engine.Ordered) })
+	if len(lanes) > 0 && lanes[0].Limited {
+		return takeSuspectsWithin(t, c, lanes)
+	}
 	for _, l := range lanes {
-		if l.Kind != int64(engine.Claimable) {
-			break
-		}
 		picked, total, err := pickSuspects(t, l.ID, c.most)
 		if err != nil {
 			return 0, err
 		}
 		if total > 0 {
-			return total, l.deliver(t, c, picked, total)
+			return total, l.deliver(t, c, picked)
 		}
 	}
 	return 0, nil
@@ -118,19 +121,25 @@ func pickSuspects(t *txn, lane, most int64) (picked []run, total int64, err erro
 }
 
 // deliver puts suspects under lease and returns their messages to the caller.
-func (l *queueLane) deliver(t *txn, c claimRequest, picked []run, total int64) error {
-	for i := range picked {
-		picked[i].Suspect, picked[i].LockedUntil = total, c.until
-	}
-	for _, r := range merge(picked) {
-		if err := toClaim(t, r, c.owner); err != nil {
-			return err
-		}
-		if err := l.messages(t, c, r); err != nil {
+func (l *queueLane) deliver(t *txn, c claimRequest, picked []run) error {
+	for _, r := range together(picked) {
+		if err := l.hold(t, c, r); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// together returns suspects as they are claimed: each knows how many there are.
+func together(picked []run) []run {
+	var total int64
+	for _, r := range picked {
+		total += r.N
+	}
+	for i := range picked {
+		picked[i].Suspect = total
+	}
+	return merge(picked)
 }
 
 // suspect is a suspect run of a job or timer, and with how many others it may be claimed.

@@ -1,4 +1,4 @@
--- An operator reads everything, and does what pawl's commands for people do: pause, resume,
+-- An operator reads everything, and does what pawl's commands for people do: pause, resume, limit,
 -- retry, discard, cancel, reschedule; jobs; timers; joins; leases by force; revive. It claims
 -- and settles nothing, and the audit trail can only be added to. It may enqueue: a
 -- triggered job is a message.
@@ -12,6 +12,8 @@ GRANT EXECUTE ON pawl.job_remove TO [$(role)];
 GRANT EXECUTE ON pawl.job_trigger TO [$(role)];
 GRANT EXECUTE ON pawl.job_trigger_run TO [$(role)];
 GRANT EXECUTE ON pawl.lease_force TO [$(role)];
+GRANT EXECUTE ON pawl.limit_put TO [$(role)];
+GRANT EXECUTE ON pawl.limit_remove TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_cancel TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_dead TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_dead_count TO [$(role)];
@@ -58,6 +60,8 @@ GRANT SELECT ON pawl.outbox_join_result TO [$(role)];
 GRANT SELECT ON pawl.outbox_join_waiting TO [$(role)];
 GRANT SELECT ON pawl.outbox_joins TO [$(role)];
 GRANT SELECT ON pawl.outbox_lane TO [$(role)];
+GRANT SELECT ON pawl.outbox_limit TO [$(role)];
+GRANT SELECT ON pawl.outbox_limit_claim TO [$(role)];
 GRANT SELECT ON pawl.outbox_message TO [$(role)];
 GRANT SELECT ON pawl.outbox_order TO [$(role)];
 GRANT SELECT ON pawl.outbox_orphans TO [$(role)];

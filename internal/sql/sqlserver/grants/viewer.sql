@@ -26,6 +26,8 @@ GRANT SELECT ON pawl.outbox_join_result TO [$(role)];
 GRANT SELECT ON pawl.outbox_join_waiting TO [$(role)];
 GRANT SELECT ON pawl.outbox_joins TO [$(role)];
 GRANT SELECT ON pawl.outbox_lane TO [$(role)];
+GRANT SELECT ON pawl.outbox_limit TO [$(role)];
+GRANT SELECT ON pawl.outbox_limit_claim TO [$(role)];
 GRANT SELECT ON pawl.outbox_message TO [$(role)];
 GRANT SELECT ON pawl.outbox_order TO [$(role)];
 GRANT SELECT ON pawl.outbox_orphans TO [$(role)];

@@ -1,5 +1,5 @@
 -- A worker does all that Run and the components do: enqueue, claim, settle, schedule,
--- take leases, clean up. It does not pause, change the audit trail or the schema.
+-- take leases, clean up. It does not pause, limit, change the audit trail or the schema.
 GRANT DELETE ON pawl.inbox TO [$(role)];
 GRANT DELETE ON pawl.job_run TO [$(role)];
 GRANT DELETE ON pawl.timer TO [$(role)];
@@ -141,6 +141,8 @@ GRANT SELECT ON pawl.outbox_join_result TO [$(role)];
 GRANT SELECT ON pawl.outbox_join_waiting TO [$(role)];
 GRANT SELECT ON pawl.outbox_joins TO [$(role)];
 GRANT SELECT ON pawl.outbox_lane TO [$(role)];
+GRANT SELECT ON pawl.outbox_limit TO [$(role)];
+GRANT SELECT ON pawl.outbox_limit_claim TO [$(role)];
 GRANT SELECT ON pawl.outbox_message TO [$(role)];
 GRANT SELECT ON pawl.outbox_order TO [$(role)];
 GRANT SELECT ON pawl.outbox_orphans TO [$(role)];

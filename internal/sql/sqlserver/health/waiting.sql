@@ -7,7 +7,7 @@ SELECT N'queue' AS kind, l.queue, l.id AS lane, pawl.epoch(h.at) AS at, h.lo AS 
       SELECT TOP (1) m.topic, m.created_at FROM pawl.outbox_message m pawl.unlocked() WHERE m.id >= r.lo AND m.id < r.lo + CASE WHEN r.n < 50 THEN r.n ELSE 50 END
          AND NOT EXISTS (SELECT 1 FROM pawl.outbox_pause p WHERE p.kind = N'topic' AND pawl.exactly(p.name, m.topic) AND p.ending = 0)) t
     ORDER BY r.at, r.lo) h
- WHERE l.kind < 2 AND NOT pawl.paused(l.queue)
+ WHERE l.kind <> 2 AND NOT pawl.paused(l.queue)
 UNION ALL
 SELECT N'timers', N'', 0, pawl.epoch(t.at), t.id, pawl.elapsed(t.at, @began), t.topic
   FROM (SELECT TOP (1) x.at, x.id, x.topic FROM pawl.timer x pawl.unlocked() WHERE x.status = 0 AND x.at <= @began ORDER BY x.at, x.id) t

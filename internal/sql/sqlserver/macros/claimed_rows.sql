@@ -18,4 +18,4 @@ SELECT pawl.message(m), r.retry AS retry_count, @queue AS queue, r.priority, @un
   FROM @runs r INNER LOOP JOIN pawl.outbox_message m ON m.id >= r.lo AND m.id < r.lo + r.n
  ORDER BY r.nr, r.at, r.lo, m.id;
 ELSE
-SET @claimed = (SELECT r.lo, r.n, r.retry FROM @runs r ORDER BY r.nr, r.at, r.lo FOR JSON PATH);
+SET @claimed = (SELECT ROW_NUMBER() OVER (ORDER BY r.nr, r.at, r.lo) AS nr, r.lo, r.n, r.retry, r.priority FROM @runs r ORDER BY r.nr, r.at, r.lo FOR JSON PATH);

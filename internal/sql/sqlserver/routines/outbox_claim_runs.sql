@@ -4,12 +4,20 @@
 -- next ones go by what those had. The answer is in order of priority, time and id.
 -- @versioned: the database has READ_COMMITTED_SNAPSHOT ON, where READPAST needs another hint.
 -- @wait, microseconds: the lane whose oldest message has been due for longer goes first; null:
--- priority alone decides. Before it claims, messages with ordering keys are put in order. For a
--- transaction that is open.
-CREATE PROCEDURE pawl.outbox_claim_runs @queue nvarchar(510), @owner uniqueidentifier, @lease bigint, @most int, @versioned bit, @text bit = 0, @claimed nvarchar(max) = NULL OUTPUT, @wait bigint = NULL AS
+-- priority alone decides. @in: null for all that may be claimed of the queue, within its limits; a
+-- lane's id for what is in that lane, or 0 for what is in none of a limit, both without regard to
+-- limits. Before it claims, messages with ordering keys are put in order. For a transaction that is
+-- open.
+CREATE PROCEDURE pawl.outbox_claim_runs @queue nvarchar(510), @owner uniqueidentifier, @lease bigint, @most int, @versioned bit, @text bit = 0, @claimed nvarchar(max) = NULL OUTPUT, @wait bigint = NULL, @in bigint = NULL AS
 BEGIN
 SET NOCOUNT ON;
-IF EXISTS (SELECT 1 FROM pawl.outbox_lane l WHERE pawl.exactly(l.queue, @queue) AND l.kind = 1) AND NOT pawl.paused(@queue)
+DECLARE @all bigint;
+IF @in IS NULL AND pawl.limited(@queue)
+BEGIN
+  EXEC pawl.outbox_claim_limited @queue, @owner, @lease, @most, @versioned, 0, 0, @all OUTPUT, @text, @claimed OUTPUT, @wait;
+  RETURN;
+END;
+IF coalesce(@in, 0) = 0 AND EXISTS (SELECT 1 FROM pawl.outbox_lane l WHERE pawl.exactly(l.queue, @queue) AND l.kind = 1) AND NOT pawl.paused(@queue)
   EXEC pawl.outbox_sequence @queue, @most, @versioned;
 DECLARE @now datetime2(7) = SYSUTCDATETIME(), @need bigint = @most, @take int, @got bigint, @seen int, @lane bigint, @priority int = -32768, @level int, @late bigint, @nr int = 0;
 DECLARE @until datetime2(7) = pawl.plus(@now, @lease);
@@ -27,6 +35,9 @@ BEGIN
   SET @late = NULL;
   IF @lane IS NULL
   BEGIN
+    IF @in <> 0
+    SELECT @lane = l.id, @priority = l.priority FROM pawl.outbox_lane l WHERE l.id = @in AND l.priority > @priority;
+    ELSE
     SELECT TOP (1) @lane = l.id, @priority = l.priority FROM pawl.outbox_lane l WHERE pawl.exactly(l.queue, @queue) AND l.kind = 0 AND l.priority > @priority ORDER BY l.priority;
     SET @level = @priority;
   END;

@@ -4,11 +4,17 @@
 -- of them suspects: 1000 at first, and half as many as there were each time such a
 -- claim expires too; in outbox_claimed it is how many there were. So a message that
 -- kills its worker is found in log2(n) claims, and one that was only held beside
--- it loses no attempt. retry lies in no index of suspects, so what is picked is the row. @got: how many; @quiet: no answer where there are none. For a
--- transaction that is open.
-CREATE PROCEDURE pawl.outbox_claim_suspect_runs @queue nvarchar(510), @owner uniqueidentifier, @lease bigint, @most int, @versioned bit, @quiet bit = 0, @got bigint = NULL OUTPUT, @text bit = 0, @claimed nvarchar(max) = NULL OUTPUT AS
+-- it loses no attempt. retry lies in no index of suspects, so what is picked is the row. @got: how
+-- many; @quiet: no answer where there are none; @in is as in outbox_claim_runs. For a transaction
+-- that is open.
+CREATE PROCEDURE pawl.outbox_claim_suspect_runs @queue nvarchar(510), @owner uniqueidentifier, @lease bigint, @most int, @versioned bit, @quiet bit = 0, @got bigint = NULL OUTPUT, @text bit = 0, @claimed nvarchar(max) = NULL OUTPUT, @in bigint = NULL AS
 BEGIN
 SET NOCOUNT ON;
+IF @in IS NULL AND pawl.limited(@queue)
+BEGIN
+  EXEC pawl.outbox_claim_limited @queue, @owner, @lease, @most, @versioned, 1, @quiet, @got OUTPUT, @text, @claimed OUTPUT, NULL;
+  RETURN;
+END;
 DECLARE @now datetime2(7) = SYSUTCDATETIME(), @lane bigint, @priority int = -32768;
 DECLARE @until datetime2(7) = pawl.plus(@now, @lease);
 DECLARE @pick TABLE (lo bigint NOT NULL PRIMARY KEY, at datetime2(7) NOT NULL, n bigint NOT NULL, retry int NOT NULL, suspect int NOT NULL);
@@ -18,6 +24,9 @@ SET @got = 0;
 WHILE @got = 0 AND NOT pawl.paused(@queue)
 BEGIN
   SET @lane = NULL;
+  IF @in <> 0
+  SELECT @lane = l.id, @priority = l.priority FROM pawl.outbox_lane l WHERE l.id = @in AND l.priority > @priority;
+  ELSE
   SELECT TOP (1) @lane = l.id, @priority = l.priority FROM pawl.outbox_lane l WHERE pawl.exactly(l.queue, @queue) AND l.kind = 0 AND l.priority > @priority ORDER BY l.priority;
   IF @lane IS NULL BREAK;
   DELETE FROM @pick;

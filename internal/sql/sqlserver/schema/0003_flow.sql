@@ -2,11 +2,16 @@
 
 -- A queue with ordering keys has three lanes of priority 0: of kind 0, from which claims take,
 -- of kind 1, to which messages with a key are enqueued, and of kind 2, where those wait whose
--- key has an earlier one.
+-- key has an earlier one. Messages of a topic with a limit are moved to a lane of kind 3 when a
+-- claim meets them; its column topic is empty in all others. Of that kind a queue has many lanes at
+-- one priority: apart tells them apart in place of the topic, which would be too long for an index.
 ALTER TABLE pawl.outbox_lane ADD kind smallint NOT NULL DEFAULT 0;
+ALTER TABLE pawl.outbox_lane ADD topic nvarchar(510) COLLATE Latin1_General_100_BIN2 NOT NULL DEFAULT N'';
+GO
+ALTER TABLE pawl.outbox_lane ADD apart AS CASE kind WHEN 3 THEN id ELSE 0 END;
 GO
 DROP INDEX queue ON pawl.outbox_lane;
-CREATE UNIQUE INDEX queue ON pawl.outbox_lane (queue, size, kind, priority);
+CREATE UNIQUE INDEX queue ON pawl.outbox_lane (queue, size, kind, priority, apart) INCLUDE (topic);
 GO
 -- Messages with an ordering key, from when they were put in order until they end. One of each
 -- key is the head: it alone may be claimed. Rows alone are locked, never pages: keys of others
@@ -35,3 +40,30 @@ CREATE TABLE pawl.outbox_unique (
 );
 CREATE UNIQUE INDEX keyed ON pawl.outbox_unique ("key", size) WITH (ALLOW_PAGE_LOCKS = OFF);
 CREATE INDEX message ON pawl.outbox_unique (id, until) WITH (ALLOW_PAGE_LOCKS = OFF);
+GO
+
+-- How many messages of a topic or queue may run at once, and how many may begin in a time. Claims
+-- look for limits in the index alone: it has nothing that another claim changes.
+CREATE TABLE pawl.outbox_limit (
+  seq         bigint IDENTITY NOT NULL PRIMARY KEY WITH (ALLOW_PAGE_LOCKS = OFF),
+  kind        nvarchar(20) COLLATE Latin1_General_100_BIN2 NOT NULL CHECK (kind IN (N'queue', N'topic')),
+  name        nvarchar(510) COLLATE Latin1_General_100_BIN2 NOT NULL,
+  concurrency int CHECK (concurrency > 0),
+  rate        int CHECK (rate > 0), -- in each period
+  "period"    bigint NOT NULL CHECK ("period" > 0), -- microseconds
+  burst       int NOT NULL CHECK (burst > 0),
+  next_at     datetime2(7) NOT NULL DEFAULT '0001-01-01', -- when the next one may be claimed, by the rate
+  at          datetime2(7) NOT NULL DEFAULT SYSUTCDATETIME(),
+  actor       nvarchar(510) COLLATE Latin1_General_100_BIN2 NOT NULL,
+  reason      nvarchar(max) COLLATE Latin1_General_100_BIN2,
+  size        AS DATALENGTH(name)
+);
+CREATE UNIQUE INDEX name ON pawl.outbox_limit (kind, name, size) WITH (ALLOW_PAGE_LOCKS = OFF);
+
+-- Claimed messages that count against a limit's concurrency. Those that are no longer claimed are
+-- deleted before they are counted, so that nothing else needs to know of them.
+CREATE TABLE pawl.outbox_limit_claim (
+  of_limit bigint NOT NULL, -- its seq
+  id       bigint NOT NULL,
+  PRIMARY KEY (of_limit, id) WITH (ALLOW_PAGE_LOCKS = OFF)
+);

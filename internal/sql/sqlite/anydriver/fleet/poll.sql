@@ -1,6 +1,6 @@
 SELECT min(at) - @now AS micros FROM (
   SELECT (SELECT min(r.at) FROM pawl.outbox_ready r WHERE r.lane = l.id) AS at FROM pawl.outbox_lane l
-           WHERE l.queue IN (SELECT value FROM json_each(@queues)) AND l.kind < 2 AND NOT pawl.paused(l.queue)
+           WHERE l.queue IN (SELECT value FROM json_each(@queues)) AND l.kind <> 2 AND NOT pawl.paused(l.queue)
   UNION ALL SELECT min(locked_until) FROM pawl.outbox_claim
   UNION ALL SELECT min(at) FROM pawl.timer INDEXED BY pawl.timer_pending WHERE status = 0
   UNION ALL SELECT min(locked_until) FROM pawl.timer INDEXED BY pawl.timer_claimed WHERE status = 1

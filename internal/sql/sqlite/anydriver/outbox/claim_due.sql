@@ -1,5 +1,5 @@
 -- Runs without the write lock before every claim, so that an idle worker never delays a
 -- writer.
 SELECT 1 AS found FROM pawl.outbox_lane l
- WHERE l.queue = @queue AND l.kind < 2 AND EXISTS (SELECT 1 FROM pawl.outbox_ready r WHERE r.lane = l.id AND r.at <= @now AND (@suspects OR r.suspect = 0))
+ WHERE l.queue = @queue AND l.kind <> 2 AND EXISTS (SELECT 1 FROM pawl.outbox_ready r WHERE r.lane = l.id AND r.at <= @now AND (@suspects OR r.suspect = 0))
    AND NOT pawl.paused(@queue) LIMIT 1

@@ -1,0 +1,28 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/throttle"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// limited says which limits keep a message from being claimed now.
+func (e *explainer) limited(ctx context.Context, m *outbox.Info) (blockers []health.Finding, err error) {
+	all, err := throttle.New(e.db, nil).List(ctx)
+	for _, l := range all {
+		if l.Kind == throttle.Topic && l.Name != m.Topic || l.Kind == throttle.Queue && l.Name != m.Queue {
+			continue
+		}
+		next := fmt.Sprintf("pawl limits set %s %s", l.Kind, l.Name)
+		if l.Concurrency > 0 && l.Claimed >= int64(l.Concurrency) {
+			blockers = append(blockers, blocker(codeLimited, fmt.Sprintf("%s of %s %q are claimed, and its limit is %d; this one waits until one of them has ended.", several(l.Claimed, "message"), l.Kind, l.Name, l.Concurrency), next))
+		}
+		if l.Rate > 0 && l.Next.After(e.now) {
+			blockers = append(blockers, blocker(codeLimited, fmt.Sprintf("The limit of %s %q is %d in %s; the next one may begin at %s.", l.Kind, l.Name, l.Rate, l.Period, e.when(l.Next)), next))
+		}
+	}
+	return blockers, err
+}

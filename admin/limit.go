@@ -1,0 +1,71 @@
+package admin
+
+import (
+	"context"
+	"time"
+
+	"github.com/bravellian/pawl/internal/throttle"
+)
+
+// Limits bound the messages of a topic or queue, in all processes that work on the database
+// together. At least one of Concurrency and Rate is set.
+type Limits struct {
+	// Concurrency is how many messages are claimed at once: with a handler, or waiting for one in a
+	// worker. At most 10 000; 0: any number.
+	Concurrency int `json:"concurrency,omitempty"`
+	// Rate is how many messages are claimed in each Period, at most 10 000 a second; 0: any number. A
+	// retry counts as one.
+	Rate int `json:"rate,omitempty"`
+	// Period is the time of Rate: default a second, at most a day.
+	Period time.Duration `json:"period,omitempty"`
+	// Burst is how many messages may be claimed at once when there were fewer before: in any time no
+	// more than Burst and what Rate gives in it. Default: what Rate gives in a fifth of a second, at
+	// least 1. With 1 a rate of many a second is not reached, because workers learn some
+	// milliseconds late that the next one may begin.
+	Burst int `json:"burst,omitempty"`
+}
+
+// Limit is the limit of a topic or queue.
+type Limit struct {
+	Kind Kind   `json:"kind"` // Queue or Topic
+	Name string `json:"name"`
+	Limits
+	Since time.Time `json:"since,omitzero"`
+	// Actor is who set it.
+	Actor  string `json:"actor"`
+	Reason string `json:"reason,omitempty"`
+	// Claimed is how many messages count against Concurrency.
+	Claimed int64 `json:"claimed"`
+	// Waiting is how many messages of a topic are due and were met by a claim that had no room.
+	Waiting int64 `json:"waiting"`
+	// Next is when the next message may be claimed, by Rate; zero or past: now.
+	Next time.Time `json:"next,omitzero"`
+}
+
+// SetLimit limits a topic, in all queues together, or a queue, in place of the limit that it has,
+// and reports whether that changes anything. It holds in every process for what is claimed from
+// then on, also by SQL. What is claimed already goes on, and counts. Messages of a topic that have
+// to wait keep no other topic of their queue from being claimed. reason is for people, at most 1000
+// characters. It returns pawl.ErrInvalid for another kind, a name that is empty or longer than 255
+// characters, and Limits that are out of bounds.
+func (a *Admin) SetLimit(ctx context.Context, kind Kind, name string, l Limits, reason string) (bool, error) {
+	return a.limits.Set(ctx, throttle.Kind(kind), name, throttle.Bounds(l), reason)
+}
+
+// RemoveLimit ends the limit of a topic or queue, and reports whether there was one. What waited
+// for it is claimed as anything else.
+func (a *Admin) RemoveLimit(ctx context.Context, kind Kind, name string) (bool, error) {
+	return a.limits.Remove(ctx, throttle.Kind(kind), name)
+}
+
+// Limits returns the limits and how much of them is used, by kind and name.
+func (a *Admin) Limits(ctx context.Context) ([]Limit, error) {
+	list, err := a.limits.List(ctx)
+	var all []Limit
+	for _, l := range list {
+		all = append(all, Limit{
+			Kind: Kind(l.Kind), Name: l.Name, Limits: Limits(l.Bounds), Since: l.Since, Actor: l.Actor, Reason: l.Reason, Claimed: l.Claimed, Waiting: l.Waiting, Next: l.Next,
+		})
+	}
+	return all, err
+}

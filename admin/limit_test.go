@@ -1,0 +1,62 @@
+package admin_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// D-214: a message that waits for a limit says so, and for which.
+func TestExplainLimited(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := openExplain(t, e)
+		f.worker("w", "default", "t")
+		set := func(kind admin.Kind, name string, l admin.Limits) {
+			t.Helper()
+			_, err := f.Admin.SetLimit(f.ctx(), kind, name, l, "")
+			f.check(err)
+		}
+		set(admin.Topic, "t", admin.Limits{Concurrency: 1})
+		set(admin.Topic, "u", admin.Limits{Concurrency: 1})
+		f.enqueue(outbox.Message{})
+		id := f.enqueue(outbox.Message{})
+		f.explain(id.String(), "queued")
+		f.one()
+		f.says(f.explain(id.String(), "limited"), `topic "t"`)
+		_, err := f.Admin.RemoveLimit(f.ctx(), admin.Topic, "t")
+		f.check(err)
+		set(admin.Queue, "default", admin.Limits{Rate: 1, Period: time.Hour})
+		f.explain(id.String(), "queued")
+		f.one()
+		other := f.enqueue(outbox.Message{})
+		f.says(f.explain(other.String(), "limited"), `queue "default" is 1 in 1h0m0s`)
+	})
+}
+
+// D-214: limits are listed with what is used of them, and audited.
+func TestLimits(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := openExplain(t, e)
+		ctx := admin.WithActor(f.ctx(), "alice")
+		want := admin.Limits{Concurrency: 5, Rate: 100, Period: time.Minute, Burst: 7}
+		changed, err := f.Admin.SetLimit(ctx, admin.Topic, "t", want, "their API")
+		if f.check(err); !changed {
+			t.Error("not changed")
+		}
+		all, err := f.Admin.Limits(ctx)
+		f.check(err)
+		if len(all) != 1 || all[0].Kind != admin.Topic || all[0].Name != "t" || all[0].Limits != want || all[0].Actor != "alice" || all[0].Reason != "their API" || all[0].Since.IsZero() {
+			t.Errorf("%+v", all)
+		}
+		_, err = f.Admin.RemoveLimit(ctx, admin.Topic, "t")
+		f.check(err)
+		entries, err := f.Admin.Audit(ctx, admin.AuditOptions{})
+		f.check(err)
+		if len(entries) != 2 || entries[0].Action != "unlimit" || entries[1].Action != "limit" || entries[1].Target != "topic t" || entries[1].Reason != "their API" || entries[1].Count != 1 {
+			t.Errorf("%+v", entries)
+		}
+	})
+}

@@ -1,0 +1,61 @@
+package op
+
+import (
+	"time"
+
+	"github.com/bravellian/pawl/internal/engine"
+)
+
+func limits() []engine.Operation {
+	return []engine.Operation{LimitList{}, LimitPut{}, LimitRemove{}, LimitUse{}}
+}
+
+// Limit bounds the messages of a topic or queue.
+type Limit struct {
+	Kind        string // "queue" or "topic"
+	Name        string
+	Concurrency *int64     // how many are claimed at once; nil: any number
+	Rate        *int64     // how many are claimed in each period; nil: any number
+	Micros      int64      // the period
+	Burst       int64      // how many may be claimed at once, by the rate
+	NextAt      *time.Time // when the next one may be claimed, by the rate; nil: it was never used
+	At          time.Time
+	Actor       string
+	Reason      *string
+}
+
+// LimitPut sets a limit. It returns 1, or 0 if it was set so before. What is claimed when it is set
+// counts against the concurrency.
+type LimitPut struct {
+	engine.Number
+	Kind        string
+	Name        string
+	Concurrency *int
+	Rate        *int
+	Period      time.Duration
+	Burst       int
+	Reason      *string
+	Note        Note
+}
+
+// LimitRemove removes a limit. It returns 1, or 0 if there was none.
+type LimitRemove struct {
+	engine.Number
+	Kind string
+	Name string
+	Note Note
+}
+
+// LimitList reads the limits.
+type LimitList struct{ engine.Rows[Limit] }
+
+// LimitUse reads how much of the limits is used.
+type LimitUse struct{ engine.Rows[LimitUsed] }
+
+// LimitUsed is how much of a limit is used.
+type LimitUsed struct {
+	Kind    string
+	Name    string
+	Claimed int64 // messages that count against the concurrency
+	Waiting int64 // messages of a topic that are due, and were met by a claim
+}

@@ -1,0 +1,2 @@
+-- under_limit(queue, topic)
+EXISTS (SELECT 1 FROM pawl.outbox_limit f WHERE f.kind = 'queue' AND f.name = {queue} OR f.kind = 'topic' AND f.name = {topic})

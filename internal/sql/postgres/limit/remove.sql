@@ -1,0 +1,7 @@
+WITH gone AS (
+  DELETE FROM pawl.outbox_limit l WHERE l.kind = @kind AND l.name = @name RETURNING 1),
+held AS (
+  DELETE FROM pawl.outbox_limit_claim u WHERE u.kind = @kind AND u.name = @name),
+woken AS (
+  SELECT count(*) AS n FROM (SELECT DISTINCT l.queue FROM pawl.outbox_lane l WHERE CASE @kind WHEN 'topic' THEN l.topic = @name ELSE l.queue = @name END) q WHERE pawl.wake(q.queue))
+SELECT pawl.audit_note(@note_id, @note_actor, 'unlimit', @note_target, @note_reason, (SELECT count(*) FROM gone)) FROM woken

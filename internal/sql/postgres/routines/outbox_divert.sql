@@ -1,0 +1,16 @@
+-- Move messages that p_owner has claimed to the lanes of their topics' limits.
+CREATE OR REPLACE FUNCTION pawl.outbox_divert(p_queue text, p_owner uuid, p_ids bigint[], p_topics text[]) RETURNS void LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
+BEGIN
+  WITH away AS MATERIALIZED (
+    SELECT min(s.id) AS lo, count(*)::integer AS n, s.topic
+      FROM (SELECT u.id, u.topic, u.id - row_number() OVER (PARTITION BY u.topic ORDER BY u.id) AS island FROM unnest(p_ids, p_topics) u(id, topic)) s
+     GROUP BY s.topic, s.island),
+  taken AS MATERIALIZED (
+    SELECT t.lo, t.n, t.at, t.retry, t.suspect, l.priority, away.topic
+      FROM away, LATERAL pawl.outbox_take(p_owner, away.lo, away.n) t JOIN pawl.outbox_lane l ON l.id = t.lane),
+  lane AS MATERIALIZED (
+    SELECT s.priority, s.topic, pawl.outbox_limit_lane(p_queue, s.priority, s.topic) AS id FROM (SELECT DISTINCT taken.priority, taken.topic FROM taken) s)
+  INSERT INTO pawl.outbox_ready (lane, at, lo, n, retry, suspect)
+  SELECT lane.id, taken.at, taken.lo, taken.n, taken.retry, taken.suspect FROM taken JOIN lane ON lane.priority = taken.priority AND lane.topic = taken.topic;
+END $f$;

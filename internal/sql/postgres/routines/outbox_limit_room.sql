@@ -1,0 +1,31 @@
+-- How many messages of a limit may be claimed now, at most p_n, or p_n if there is no limit. Claims
+-- under one limit take turns: each holds it until its transaction ends. One that waits for long gets
+-- none, since the other may be part of a transaction that does more.
+CREATE OR REPLACE FUNCTION pawl.outbox_limit_room(p_kind text, p_name text, p_n integer) RETURNS integer LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off SET lock_timeout = '100ms' AS $f$
+DECLARE
+  v_limit pawl.outbox_limit;
+  v_n     integer := p_n;
+  v_held  integer;
+  v_now   timestamptz;
+  v_from  timestamptz; -- when the first of those could have been claimed
+BEGIN
+  BEGIN
+    SELECT * INTO v_limit FROM pawl.outbox_limit l WHERE l.kind = p_kind AND l.name = p_name FOR UPDATE;
+  EXCEPTION WHEN lock_not_available THEN
+    RETURN 0;
+  END;
+  IF v_limit.concurrency IS NOT NULL THEN
+    DELETE FROM pawl.outbox_limit_claim u
+     WHERE u.kind = p_kind AND u.name = p_name
+       AND coalesce((SELECT c.lo + c.n FROM pawl.outbox_claim c WHERE c.lo <= u.id ORDER BY c.lo DESC LIMIT 1), 0) <= u.id;
+    SELECT count(*) INTO v_held FROM pawl.outbox_limit_claim u WHERE u.kind = p_kind AND u.name = p_name;
+    v_n := least(v_n, v_limit.concurrency - v_held);
+  END IF;
+  IF v_limit.rate IS NOT NULL THEN
+    v_now := clock_timestamp();
+    v_from := pawl.limit_from(v_limit, v_now);
+    v_n := CASE WHEN v_now >= v_from THEN least(v_n, 1 + floor(extract(epoch FROM v_now - v_from) / extract(epoch FROM v_limit.period) * v_limit.rate)) ELSE 0 END;
+  END IF;
+  RETURN greatest(v_n, 0);
+END $f$;

@@ -1,0 +1,207 @@
+package anydriver
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/bravellian/pawl/internal/engine"
+)
+
+// Messages of a topic with a limit are moved to a lane of that limit when a claim meets them, so
+// that each is met once and those behind them come through. From such lanes as many are claimed as
+// the limit allows.
+
+// limitedClaim is a claim while there are limits.
+type limitedClaim struct {
+	t *txn
+	claimRequest
+	ofQueue limitOf
+	lanes   []queueLane // of limits
+	topics  map[string]bool
+}
+
+func newLimitedClaim(t *txn, c claimRequest, lanes []queueLane) (*limitedClaim, []queueLane, error) {
+	l := &limitedClaim{t: t, claimRequest: c, topics: map[string]bool{}}
+	var err error
+	if l.ofQueue, l.most, err = room(t, "queue", c.queue, c.most); err != nil {
+		return nil, nil, err
+	}
+	err = each(t, limitTopics{}, func(n *named) error {
+		l.topics[n.Name] = true
+		return nil
+	})
+	k := len(lanes)
+	for k > 0 && lanes[k-1].Kind == int64(engine.Limited) {
+		k--
+	}
+	l.lanes = lanes[k:]
+	rand.Shuffle(len(l.lanes), func(i, j int) { l.lanes[i], l.lanes[j] = l.lanes[j], l.lanes[i] })
+	return l, lanes[:k], err
+}
+
+// claimWithin claims what limits allow: of half the messages of topics with limits first, then
+// others, then of what room is left, so that neither keeps the other from being claimed.
+func claimWithin(t *txn, c claimRequest, lanes []queueLane) error {
+	l, open, err := newLimitedClaim(t, c, lanes)
+	if err != nil {
+		return err
+	}
+	if err := l.limited((l.most + rand.Int64N(2)) / 2); err != nil {
+		return err
+	}
+	for i := range open {
+		if err := l.unlimited(&open[i]); err != nil {
+			return err
+		}
+	}
+	return l.limited(l.most)
+}
+
+// limited claims messages of topics with limits.
+func (l *limitedClaim) limited(most int64) error {
+	for i := range l.lanes {
+		lane := &l.lanes[i]
+		limit, n, err := room(l.t, "topic", lane.Topic, most)
+		if err != nil {
+			return err
+		}
+		if n <= 0 {
+			continue
+		}
+		runs, err := takeLane(l.t, lane.ID, n)
+		if err != nil {
+			return err
+		}
+		got, err := l.take(lane, runs, &limit)
+		if err != nil {
+			return err
+		}
+		most -= got
+	}
+	return nil
+}
+
+// take puts runs under lease, and returns how many messages they have.
+func (l *limitedClaim) take(lane *queueLane, runs []run, limit *limitOf) (int64, error) {
+	var ids []int64
+	for _, r := range runs {
+		if err := lane.hold(l.t, l.claimRequest, r); err != nil {
+			return 0, err
+		}
+		for id := r.Lo; id < r.end(); id++ {
+			ids = append(ids, id)
+		}
+	}
+	l.most -= int64(len(ids))
+	if err := limit.use(l.t, ids); err != nil {
+		return 0, err
+	}
+	return int64(len(ids)), l.ofQueue.use(l.t, ids)
+}
+
+// limitedSteps bounds how long a claim may take that meets many messages of topics with limits.
+const limitedSteps = 20
+
+// unlimited claims messages of topics without limits, and moves the others that it meets to the
+// lanes of their limits.
+func (l *limitedClaim) unlimited(lane *queueLane) error {
+	for step := 0; step < limitedSteps && l.most > 0; step++ {
+		runs, err := takeLane(l.t, lane.ID, l.most)
+		if err != nil || len(runs) == 0 {
+			return err
+		}
+		kept, err := l.divert(lane, runs)
+		if err != nil {
+			return err
+		}
+		if _, err := l.take(lane, kept, &limitOf{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// divert moves messages of topics with limits to the lanes of these, and returns the others.
+func (l *limitedClaim) divert(lane *queueLane, runs []run) (kept []run, err error) {
+	var away []run
+	for _, r := range runs {
+		messages, err := rows(l.t, outboxRunTopics{Lo: r.Lo, End: r.end()})
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range messages {
+			one := r
+			one.Lo, one.N = m.ID, 1
+			if !l.topics[m.Topic] {
+				kept = append(kept, one)
+				continue
+			}
+			if one.Lane, err = l.laneOf(lane, m.Topic); err != nil {
+				return nil, err
+			}
+			away = append(away, one)
+		}
+	}
+	for _, r := range merge(away) {
+		if err := toReady(l.t, r); err != nil {
+			return nil, err
+		}
+	}
+	return merge(kept), nil
+}
+
+// laneOf returns the lane of a topic's limit, beside another lane of the queue.
+func (l *limitedClaim) laneOf(beside *queueLane, topic string) (int64, error) {
+	id := engine.LimitLaneID(l.queue, int(beside.Priority), topic)
+	if slices.ContainsFunc(l.lanes, func(lane queueLane) bool { return lane.ID == id }) {
+		return id, nil
+	}
+	l.lanes = append(l.lanes, queueLane{ID: id, Priority: beside.Priority, Kind: int64(engine.Limited), Topic: topic, Limited: true})
+	_, err := l.t.do(outboxLimitLane{ID: id, Queue: l.queue, Priority: beside.Priority, Topic: topic})
+	return id, err
+}
+
+// takeSuspectsWithin is takeSuspects while there are limits.
+func takeSuspectsWithin(t *txn, c claimRequest, lanes []queueLane) (int64, error) {
+	l, open, err := newLimitedClaim(t, c, lanes)
+	if err != nil || l.most <= 0 {
+		return 0, err
+	}
+	for i := range open {
+		if n, err := l.suspects(&open[i], &limitOf{}, l.most); err != nil || n > 0 {
+			return n, err
+		}
+	}
+	for i := range l.lanes {
+		limit, most, err := room(t, "topic", l.lanes[i].Topic, l.most)
+		if err != nil {
+			return 0, err
+		}
+		if most <= 0 {
+			continue
+		}
+		if n, err := l.suspects(&l.lanes[i], &limit, most); err != nil || n > 0 {
+			return n, err
+		}
+	}
+	return 0, nil
+}
+
+// suspects claims suspects of a lane, and returns how many.
+func (l *limitedClaim) suspects(lane *queueLane, limit *limitOf, most int64) (int64, error) {
+	for step := 0; step < limitedSteps; step++ {
+		picked, total, err := pickSuspects(l.t, lane.ID, most)
+		if err != nil || total == 0 {
+			return 0, err
+		}
+		if lane.Kind == int64(engine.Claimable) {
+			if picked, err = l.divert(lane, picked); err != nil {
+				return 0, err
+			}
+		}
+		if len(picked) > 0 {
+			return l.take(lane, together(picked), limit)
+		}
+	}
+	return 0, nil
+}

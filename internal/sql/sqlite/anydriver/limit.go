@@ -1,0 +1,190 @@
+package anydriver
+
+import (
+	"time"
+
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+)
+
+// limits adds the operations on limits.
+func (a answers) limits() {
+	counting(a, putLimit)
+	counting(a, removeLimit)
+}
+
+func limitStatements() []engine.Operation {
+	return []engine.Operation{
+		limitAdvance{}, limitFind{}, limitForget{}, limitHeld{}, limitHold{}, limitHoldClaimed{}, limitHoldNone{}, limitPutOne{}, limitRemoveOne{}, limitTopics{},
+		outboxLimitLane{}, outboxRunTopics{}, outboxUnderLimit{},
+	}
+}
+
+type (
+	// limitFind reads a limit.
+	limitFind struct {
+		engine.Rows[bounds]
+		Kind, Name string
+	}
+	bounds struct {
+		Concurrency, Rate     *int64
+		Period, Burst, NextAt int64
+	}
+	// limitTopics reads which topics have limits.
+	limitTopics struct{ engine.Rows[named] }
+	named       struct{ Name string }
+	// limitForget deletes what is no longer claimed.
+	limitForget struct {
+		engine.Changes
+		Kind, Name string
+	}
+	// limitHeld counts what is claimed.
+	limitHeld struct {
+		engine.Rows[heldNow]
+		Kind, Name string
+	}
+	heldNow struct{ N int64 }
+	// limitHold counts a claimed message against a limit.
+	limitHold struct {
+		engine.Changes
+		Kind, Name string
+		ID         int64
+	}
+	// limitHoldClaimed counts what is claimed already.
+	limitHoldClaimed struct {
+		engine.Changes
+		Kind, Name string
+	}
+	limitHoldNone struct {
+		engine.Changes
+		Kind, Name string
+	}
+	// limitAdvance sets when the next message may be claimed.
+	limitAdvance struct {
+		engine.Changes
+		Kind, Name string
+		NextAt     int64
+	}
+	limitPutOne struct {
+		engine.Changes
+		Kind, Name  string
+		Concurrency *int
+		Rate        *int
+		Period      time.Duration
+		Burst       int
+		Actor       string
+		Reason      *string
+	}
+	limitRemoveOne struct {
+		engine.Changes
+		Kind, Name string
+	}
+	// outboxLimitLane registers the lane of a topic's limit.
+	outboxLimitLane struct {
+		engine.Changes
+		ID       int64
+		Queue    string
+		Priority int64
+		Topic    string
+	}
+	// outboxRunTopics reads the topics of messages.
+	outboxRunTopics struct {
+		engine.Rows[topical]
+		Lo, End int64
+	}
+	topical struct {
+		ID    int64
+		Topic string
+	}
+	// outboxUnderLimit reports whether a limit holds for a topic in a queue.
+	outboxUnderLimit struct {
+		engine.Rows[existence]
+		Queue, Topic string
+	}
+)
+
+func putLimit(t *txn, o op.LimitPut) (int64, error) {
+	put := limitPutOne{
+		Kind: o.Kind, Name: o.Name, Concurrency: o.Concurrency, Rate: o.Rate, Period: o.Period, Burst: o.Burst, Actor: o.Note.Actor, Reason: o.Reason,
+	}
+	n, err := t.changeAudited(o.Note, "limit", put)
+	if err != nil || o.Concurrency == nil {
+		return n, err
+	}
+	_, err = t.do(limitHoldClaimed{Kind: o.Kind, Name: o.Name})
+	t.woke = true
+	return n, err
+}
+
+func removeLimit(t *txn, o op.LimitRemove) (int64, error) {
+	n, err := t.changeAudited(o.Note, "unlimit", limitRemoveOne{Kind: o.Kind, Name: o.Name})
+	if err != nil {
+		return 0, err
+	}
+	_, err = t.do(limitHoldNone{Kind: o.Kind, Name: o.Name})
+	t.woke = true
+	return n, err
+}
+
+// limitOf is the limit of a topic or queue while messages are claimed.
+type limitOf struct {
+	kind, name string
+	bounds
+	found bool
+}
+
+// room returns the limit and how many messages of it may be claimed, at most so many.
+func room(t *txn, kind, name string, most int64) (limitOf, int64, error) {
+	l := limitOf{kind: kind, name: name}
+	var err error
+	if l.bounds, l.found, err = one(t, limitFind{Kind: kind, Name: name}); err != nil || !l.found {
+		return l, most, err
+	}
+	if l.Concurrency != nil {
+		if _, err := t.do(limitForget{Kind: kind, Name: name}); err != nil {
+			return l, 0, err
+		}
+		held, _, err := one(t, limitHeld{Kind: kind, Name: name})
+		if err != nil {
+			return l, 0, err
+		}
+		most = min(most, *l.Concurrency-held.N)
+	}
+	if l.Rate != nil {
+		if saved := t.now - l.from(t.now); saved < 0 {
+			most = 0
+		} else {
+			most = min(most, 1+saved**l.Rate/l.Period)
+		}
+	}
+	return l, max(most, 0), nil
+}
+
+// from returns when the first of the messages could have begun that may begin now: as many are saved
+// up as the burst. A time further ahead than a burst takes is one of a clock that was set back.
+func (l *limitOf) from(now int64) int64 {
+	if l.NextAt > now + (l.Burst+1)*l.Period / *l.Rate {
+		return now
+	}
+	return max(l.NextAt, now - (l.Burst-1)*l.Period / *l.Rate)
+}
+
+// use counts claimed messages.
+func (l *limitOf) use(t *txn, ids []int64) error {
+	if !l.found || len(ids) == 0 {
+		return nil
+	}
+	if l.Concurrency != nil {
+		for _, id := range ids {
+			if _, err := t.do(limitHold{Kind: l.kind, Name: l.name, ID: id}); err != nil {
+				return err
+			}
+		}
+	}
+	if l.Rate == nil {
+		return nil
+	}
+	l.NextAt = l.from(t.now) + (int64(len(ids))*l.Period+*l.Rate-1) / *l.Rate
+	_, err := t.do(limitAdvance{Kind: l.kind, Name: l.name, NextAt: l.NextAt})
+	return err
+}

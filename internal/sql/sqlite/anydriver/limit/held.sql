@@ -1,0 +1,1 @@
+SELECT count(*) AS n FROM pawl.outbox_limit_claim WHERE kind = @kind AND name = @name

@@ -1,0 +1,1 @@
+INSERT INTO pawl.outbox_limit_claim (kind, name, id) VALUES (@kind, @name, @id) ON CONFLICT DO NOTHING

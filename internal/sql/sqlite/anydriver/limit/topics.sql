@@ -1,0 +1,1 @@
+SELECT name FROM pawl.outbox_limit WHERE kind = 'topic'

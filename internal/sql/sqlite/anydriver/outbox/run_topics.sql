@@ -1,0 +1,1 @@
+SELECT id, topic FROM pawl.outbox_message WHERE id >= @lo AND id < @end ORDER BY id

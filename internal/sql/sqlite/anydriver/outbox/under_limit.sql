@@ -1,0 +1,1 @@
+SELECT 1 AS found WHERE pawl.under_limit(@queue, @topic)

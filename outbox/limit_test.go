@@ -1,0 +1,408 @@
+package outbox_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/throttle"
+	"github.com/bravellian/pawl/internal/worker"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// limit sets a limit.
+func (f *fixture) limit(kind throttle.Kind, name string, b throttle.Bounds) {
+	f.t.Helper()
+	if changed, err := throttle.New(f.db, nil).Set(f.ctx(), kind, name, b, "a test"); !changed || err != nil {
+		f.t.Fatalf("set a limit of %s %s: %v, %v", kind, name, changed, err)
+	}
+}
+
+// used insists on how much of the only limit is used.
+func (f *fixture) used(claimed, waiting int64) {
+	f.t.Helper()
+	all, err := throttle.New(f.db, nil).List(f.ctx())
+	if err != nil || len(all) != 1 {
+		f.t.Fatalf("%d limits, %v", len(all), err)
+	}
+	if l := all[0]; l.Claimed != claimed || l.Waiting != waiting {
+		f.t.Fatalf("of the limit %d are claimed and %d wait, want %d and %d", l.Claimed, l.Waiting, claimed, waiting)
+	}
+}
+
+// nextDue returns when something of a queue may be claimed.
+func (f *fixture) nextDue(queue string) (time.Duration, bool) {
+	f.t.Helper()
+	d, ok, err := worker.NextDue(f.ctx(), f.db, op.OutboxNextDue{Queue: queue})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return d, ok
+}
+
+// mix enqueues messages; the first letter of a name is its topic.
+func (f *fixture) mix(names ...string) {
+	f.t.Helper()
+	msgs := make([]outbox.Message, len(names))
+	for i, name := range names {
+		msgs[i] = outbox.Message{Topic: name[:1], Payload: []byte(name)}
+	}
+	if _, err := f.EnqueueBatch(f.ctx(), msgs); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// D-214: of a topic with a limit no more are claimed at once, and what waits takes no place from
+// other topics. What ends gives its place to the next one, whatever becomes of it.
+func TestConcurrencyLimitOfATopic(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		f.limit(throttle.Topic, "a", throttle.Bounds{Concurrency: 2})
+		f.mix("a1", "a2", "b1", "a3", "a4", "b2", "a5", "a6")
+		owner, msgs := f.next("a1", "a2", "b1", "b2")
+		f.used(2, 4)
+		f.next()
+		of := func(name string) outbox.Position {
+			return msgs[slices.IndexFunc(msgs, func(m *outbox.Message) bool { return string(m.Payload) == name })].Position
+		}
+		f.touched(1)(f.Ack(f.ctx(), owner, of("a1")))
+		f.next("a3")
+		f.touched(1)(f.Fail(f.ctx(), owner, errors.New("no"), of("a2")))
+		second, msgs2 := f.next("a4")
+		f.touched(1)(f.Ack(f.ctx(), owner, of("b1"))) // it has no place to give
+		f.next()
+		f.touched(1)(f.Release(f.ctx(), second, msgs2[0].Position))
+		f.next("a4") // it comes first again
+		f.next()
+		f.db.CheckPlaces(t)
+	})
+}
+
+// D-214: a message that comes again after a failed attempt needs a place again.
+func TestRetriesUnderALimit(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		f.limit(throttle.Topic, "a", throttle.Bounds{Concurrency: 1})
+		f.mix("a1", "a2")
+		owner, msgs := f.next("a1")
+		f.touched(1)(f.AbandonAfter(f.ctx(), owner, 0, errors.New("again"), msgs[0].Position))
+		owner, msgs = f.next("a2") // it was due before
+		f.next()
+		f.touched(1)(f.Ack(f.ctx(), owner, msgs[0].Position))
+		_, msgs = f.next("a1")
+		if msgs[0].RetryCount != 1 {
+			t.Errorf("%d retries, want 1", msgs[0].RetryCount)
+		}
+		f.used(1, 0)
+	})
+}
+
+// D-214: a limit of a queue is for all its topics, and none of another queue.
+func TestLimitOfAQueue(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		f.limit(throttle.Queue, outbox.DefaultQueue, throttle.Bounds{Concurrency: 3})
+		f.mix("a1", "b1", "c1", "a2")
+		f.enqueue(outbox.Message{Topic: "a", Payload: []byte("other"), Queue: "other"})
+		owner, msgs := f.next("a1", "b1", "c1")
+		f.next()
+		if other, err := f.ClaimFrom(f.ctx(), "other", outbox.NewOwnerToken(), lease, 10); err != nil || len(other) != 1 {
+			t.Fatalf("claimed %d of another queue, %v", len(other), err)
+		}
+		f.touched(3)(f.Ack(f.ctx(), owner, positions(msgs)...))
+		f.next("a2")
+	})
+}
+
+// D-214: a message may be under the limit of its topic and that of its queue.
+func TestBothLimits(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		f.limit(throttle.Topic, "a", throttle.Bounds{Concurrency: 2})
+		f.mix("a1", "a2", "a3", "b1", "b2")
+		f.next("a1", "a2", "b1", "b2") // a3 was met
+		f.limit(throttle.Topic, "a", throttle.Bounds{Concurrency: 5})
+		f.limit(throttle.Queue, outbox.DefaultQueue, throttle.Bounds{Concurrency: 6})
+		f.mix("a4", "b3")
+		_, msgs := f.claimExactly(2)
+		f.next()
+		if msgs[0].Topic != "a" { // it lay with those of its limit
+			t.Errorf("claimed %q", names(msgs))
+		}
+	})
+}
+
+// D-214: a message under a limit is not handed over to an idle worker of the process that enqueues
+// it, also if that does not know of the limit yet: it would not be counted.
+func TestLimitsAndHandOver(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f, db := handing(t, e)
+		f.Handle("t", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }))
+		stop := run(t, f.Outbox)
+		defer stop()
+		f.handOver(db, outbox.Message{Topic: "t"})
+		f.limit(throttle.Topic, "t", throttle.Bounds{Concurrency: 100})
+		before := db.written.Load()
+		f.enqueue(outbox.Message{})
+		dbtest.Until(t, "all are handled", func() bool {
+			c, err := f.Count(f.ctx())
+			return err == nil && c.Ready+c.InProgress == 0
+		})
+		if n := db.written.Load() - before; n > 0 {
+			t.Errorf("%d handed over", n)
+		}
+	})
+}
+
+// D-214: by a rate as many are claimed as it has saved up, at most its burst; then nothing is due
+// until the next one is.
+func TestRateLimit(t *testing.T) {
+	for _, kind := range []throttle.Kind{throttle.Topic, throttle.Queue} {
+		t.Run(string(kind), func(t *testing.T) {
+			dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+				f := open(t, e)
+				name := map[throttle.Kind]string{throttle.Topic: "a", throttle.Queue: outbox.DefaultQueue}[kind]
+				f.limit(kind, name, throttle.Bounds{Rate: 2, Period: time.Hour, Burst: 3})
+				f.mix("a1", "a2", "a3", "a4", "a5")
+				owner, msgs := f.next("a1", "a2", "a3")
+				f.touched(3)(f.Ack(f.ctx(), owner, positions(msgs)...))
+				f.next()
+				due, ok := f.nextDue(outbox.DefaultQueue)
+				if !ok || due < 25*time.Minute || due > 30*time.Minute {
+					t.Errorf("the next is due in %v, want half an hour", due)
+				}
+				f.limit(kind, name, throttle.Bounds{Rate: 1, Period: time.Hour, Burst: 1})
+				f.next("a4") // a new limit has nothing used up
+			})
+		})
+	}
+}
+
+// D-214: what the rate gives while nothing is there is saved up to the burst.
+func TestRateSavesUp(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		f.limit(throttle.Topic, "a", throttle.Bounds{Rate: 2, Burst: 2})
+		f.mix("a1", "a2", "a3", "a4", "a5")
+		f.next("a1", "a2")
+		f.db.Pass(1500 * time.Millisecond)
+		f.next("a3", "a4")
+	})
+}
+
+// D-214: a rate does not wait for a time that was noted before the clock was set back.
+func TestRateAfterTheClockWasSetBack(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		f.limit(throttle.Topic, "a", throttle.Bounds{Rate: 1, Period: time.Hour, Burst: 1})
+		f.mix("a1", "a2", "a3")
+		f.next("a1")
+		future := "'2100-01-01'"
+		if e.Name == "sqlite" {
+			future = "4000000000000000"
+		}
+		f.exec("UPDATE " + f.db.Table("outbox_limit") + " SET next_at = " + future)
+		f.next("a2")
+		f.next()
+	})
+}
+
+// D-214: messages that were claimed before a limit was set count, and those that wait when it is
+// removed come.
+func TestLimitsChange(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		f.mix("a1", "b1", "a2", "a3", "a4")
+		_, _ = f.claimExactly(3) // a1, b1, a2
+		f.limit(throttle.Topic, "a", throttle.Bounds{Concurrency: 3})
+		f.used(2, 0)
+		f.next("a3")
+		f.next()
+		f.limit(throttle.Topic, "a", throttle.Bounds{Concurrency: 1, Rate: 100})
+		f.next()
+		limits := throttle.New(f.db, nil)
+		if changed, err := limits.Set(f.ctx(), throttle.Topic, "a", throttle.Bounds{Concurrency: 1, Rate: 100}, ""); changed || err != nil {
+			t.Errorf("the same limit again: %v, %v", changed, err)
+		}
+		if gone, err := limits.Remove(f.ctx(), throttle.Topic, "a"); !gone || err != nil {
+			t.Errorf("remove: %v, %v", gone, err)
+		}
+		if gone, err := limits.Remove(f.ctx(), throttle.Topic, "a"); gone || err != nil {
+			t.Errorf("remove again: %v, %v", gone, err)
+		}
+		f.next("a4")
+	})
+}
+
+// D-214: neither what a limit allows nor what has none keeps the other from being claimed.
+func TestLimitsShareClaims(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		f.limit(throttle.Topic, "a", throttle.Bounds{Concurrency: 1})
+		f.mix(slices.Repeat([]string{"a"}, 40)...)
+		f.next("a")
+		f.used(1, 39)
+		f.limit(throttle.Topic, "a", throttle.Bounds{Concurrency: 1000})
+		f.mix(slices.Repeat([]string{"b"}, 40)...)
+		for range 4 {
+			_, msgs := f.claim(8)
+			topics := map[string]int{}
+			for _, m := range msgs {
+				topics[m.Topic]++
+			}
+			if topics["a"] == 0 || topics["b"] == 0 || len(msgs) != 8 {
+				t.Fatalf("claimed %v of 8", topics)
+			}
+		}
+	})
+}
+
+// D-214: an ordering key and a limit hold both.
+func TestLimitsAndOrder(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		f.limit(throttle.Topic, "t", throttle.Bounds{Concurrency: 2})
+		f.inOrder("a1", "a2", "b1", "c1", "b2")
+		owner, msgs := f.next("a1", "b1")
+		f.touched(1)(f.Ack(f.ctx(), owner, msgs[slices.IndexFunc(msgs, func(m *outbox.Message) bool { return m.OrderingKey == "a" })].Position))
+		owner2, msgs2 := f.next("c1")
+		f.touched(1)(f.Ack(f.ctx(), owner2, msgs2[0].Position))
+		f.next("a2")
+		f.next()
+	})
+}
+
+// D-214: messages whose lease has expired need a place as well, and only they count.
+func TestSuspectsUnderALimit(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		f.mix("a1", "a2", "a3", "b1")
+		f.claimExactly(4)
+		f.limit(throttle.Topic, "a", throttle.Bounds{Concurrency: 2})
+		f.lapse()
+		f.touched(4)(f.ReapExpired(f.ctx()))
+		_, msgs := f.claim(10)
+		got := names(msgs)
+		for len(got) < 3 {
+			_, msgs = f.claim(10)
+			if len(msgs) == 0 {
+				break
+			}
+			got = append(got, names(msgs)...)
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, []string{"a1", "a2", "b1"}) {
+			t.Errorf("claimed %q", got)
+		}
+		f.db.CheckPlaces(t)
+	})
+}
+
+// D-214: workers obey a limit, and use it: never more run at once, and what waits is handled as
+// soon as there is a place.
+func TestWorkersObeyALimit(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		f.limit(throttle.Topic, "a", throttle.Bounds{Concurrency: 3})
+		var names []string
+		for range 60 {
+			names = append(names, "a", "b")
+		}
+		f.mix(names...)
+		var running, most, handled atomic.Int64
+		done := make(chan struct{})
+		count := func() {
+			if handled.Add(1) == int64(len(names)) {
+				close(done)
+			}
+		}
+		var stops []func()
+		for range 2 {
+			w := outbox.New(f.db, outbox.Options{PollInterval: 20 * time.Millisecond})
+			w.Handle("a", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
+				now := running.Add(1)
+				for was := most.Load(); now > was && !most.CompareAndSwap(was, now); was = most.Load() {
+				}
+				runtime.Gosched()
+				running.Add(-1)
+				count()
+				return nil
+			}))
+			w.Handle("b", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { count(); return nil }))
+			stops = append(stops, run(t, w))
+		}
+		<-done
+		for _, stop := range stops {
+			stop()
+		}
+		if most.Load() > 3 {
+			t.Errorf("%d at once, the limit is 3", most.Load())
+		}
+		f.used(0, 0)
+	})
+}
+
+// D-214: by a rate no more begin in any time than it gives, and its burst, and over a minute all
+// that it gives.
+func TestRateOverAMinute(t *testing.T) {
+	inBubbleOn(t, func(t *testing.T, ctx context.Context, db engine.DB) {
+		const rate, burst = 50, 10
+		o := outbox.New(db, outbox.Options{})
+		if _, err := throttle.New(db, nil).Set(ctx, throttle.Topic, "t", throttle.Bounds{Rate: rate, Burst: burst}, ""); err != nil {
+			t.Fatal(err)
+		}
+		var began []time.Time // by one handler at a time
+		o.Handle("t", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
+			began = append(began, time.Now())
+			return nil
+		}), outbox.HandlerOptions{Concurrency: 1})
+		for range 4 {
+			if _, err := o.EnqueueBatch(ctx, slices.Repeat([]outbox.Message{{Topic: "t"}}, 1000)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		stop := run(t, o)
+		time.Sleep(time.Minute) // of the bubble's time
+		stop()
+		if n := len(began); n < rate*60*98/100 || n > rate*60+burst {
+			t.Errorf("%d began in a minute, want %d", n, rate*60)
+		}
+		for i := range began {
+			for _, k := range []int{burst, rate, 10 * rate} {
+				if j := i + k; j < len(began) && float64(k+1) > burst+began[j].Sub(began[i]).Seconds()*rate+1e-3 {
+					t.Fatalf("%d began within %v", k+1, began[j].Sub(began[i]))
+				}
+			}
+		}
+	})
+}
+
+// D-214: a limit is checked before anything is stored.
+func TestLimitsAreChecked(t *testing.T) {
+	f := open(t, dbtest.Engine{Name: "sqlite", Open: dbtest.OpenSQLite})
+	limits := throttle.New(f.db, nil)
+	for name, b := range map[string]throttle.Bounds{
+		"limit": {}, "concurrency": {Concurrency: -1}, "rate": {Rate: 10_001}, "period": {Rate: 1, Period: 25 * time.Hour}, "burst": {Rate: 1, Burst: -1},
+	} {
+		var invalid *engine.InvalidError
+		if _, err := limits.Set(f.ctx(), throttle.Topic, "a", b, ""); !errors.As(err, &invalid) || invalid.Field != name {
+			t.Errorf("%+v: %v, want one that names %s", b, err, name)
+		}
+	}
+	if _, err := limits.Set(f.ctx(), "table", "a", throttle.Bounds{Rate: 1}, ""); !errors.Is(err, engine.ErrInvalid) {
+		t.Errorf("%v, want ErrInvalid", err)
+	}
+	if _, err := limits.Remove(f.ctx(), throttle.Topic, ""); !errors.Is(err, engine.ErrInvalid) {
+		t.Errorf("%v, want ErrInvalid", err)
+	}
+	if all, err := limits.List(f.ctx()); err != nil || len(all) != 0 {
+		t.Errorf("%d limits, %v", len(all), err)
+	}
+}
