@@ -30,7 +30,7 @@ func workUnderALimit() error {
 		return err
 	}
 	o := outbox.New(db, outbox.Options{
-		Concurrency: 16, Lease: orderLease, PollInterval: 50 * time.Millisecond,
+		Concurrency: 16, Lease: 2 * orderLease, PollInterval: 50 * time.Millisecond,
 		Retry: &outbox.RetryPolicy{Delay: func(int) time.Duration { return 5 * time.Millisecond }},
 	})
 	o.Handle("t", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
