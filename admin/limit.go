@@ -36,7 +36,8 @@ type Limit struct {
 	Reason string `json:"reason,omitempty"`
 	// Claimed is how many messages count against Concurrency.
 	Claimed int64 `json:"claimed"`
-	// Waiting is how many messages of a topic are due and were met by a claim that had no room.
+	// Waiting is how many messages of a topic are due and were met by a claim that had no room. It is
+	// at least so many: 1 000 runs are counted, messages that were written together.
 	Waiting int64 `json:"waiting"`
 	// Next is when the next message may be claimed, by Rate; zero or past: now.
 	Next time.Time `json:"next,omitzero"`

@@ -102,6 +102,28 @@ func TestBacklog(t *testing.T) {
 	})
 }
 
+// D-214: limits are told with what is used of them.
+func TestLimits(t *testing.T) {
+	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e, stopWhenEmpty(), metrics.Options{})
+		_, err := f.Admin.SetLimit(t.Context(), admin.Topic, "a", admin.Limits{Concurrency: 2}, "")
+		check(t, err)
+		_, err = f.Admin.SetLimit(t.Context(), admin.Queue, "slow", admin.Limits{Rate: 5}, "")
+		check(t, err)
+		f.enqueue(many(5, outbox.Message{Topic: "a"})...)
+		_, err = f.Outbox.Claim(t.Context(), outbox.NewOwnerToken(), time.Hour, 10)
+		check(t, err)
+		got := f.gather()
+		got.has(t, series{
+			`pawl_limit_concurrency{kind="topic",name="a"}`: 2, `pawl_limit_claimed{kind="topic",name="a"}`: 2, `pawl_limit_waiting{kind="topic",name="a"}`: 3,
+			`pawl_messages{queue="default",state="ready",topic="a"}`: 3,
+		})
+		if n := len(got.of("pawl_limit_concurrency")); n != 1 {
+			t.Errorf("%d limits of concurrency", n)
+		}
+	})
+}
+
 // However much there is, only so much is looked at, and that is said.
 func TestBounds(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {

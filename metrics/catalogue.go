@@ -115,6 +115,7 @@ func (k *catalogue) counted(o *Options) counted {
 // told is what is told when somebody asks.
 type told struct {
 	up, readAt, messages, oldest, truncated, joins, timers, pauses, workers *family
+	limitConcurrency, limitClaimed, limitWaiting                            *family
 	loopRunning, loopSuccess, loopOverdue, loopFailures                     *family
 	held, running, slots, databaseErrors                                    *family
 	inUse, open, most, waits, waited, changes                               *family
@@ -125,15 +126,18 @@ func (k *catalogue) told() told {
 	gauge := func(name, help string, labels ...string) *family { return k.read("gauge", name, help, labels...) }
 	counter := func(name, help string, labels ...string) *family { return k.read("counter", name, help, labels...) }
 	t := told{
-		up:        gauge("pawl_store_up", "Whether the database answers and does what it should.", storeLabel),
-		readAt:    gauge("pawl_store_read_timestamp_seconds", "When the database was last asked for what lies in it.", storeLabel),
-		messages:  gauge("pawl_messages", "Messages by state, from bounded reads; those whose topic was not read have topic "+Rest+".", storeLabel, "queue", "topic", "state"),
-		oldest:    gauge("pawl_oldest_ready_age_seconds", "For how long the oldest ready message could have been handled.", storeLabel, "queue", "topic"),
-		truncated: gauge("pawl_backlog_truncated", "Whether there may be more than was counted.", storeLabel, "what"),
-		joins:     gauge("pawl_joins", "Joins by status, until they are cleaned up.", storeLabel, "status"),
-		timers:    gauge("pawl_timers", "Timers that wait to be fired.", storeLabel, "state"),
-		pauses:    gauge("pawl_pauses", "Topics and queues that are paused.", storeLabel, "kind"),
-		workers:   gauge("pawl_workers", "Processes that work on the database and were heard of lately.", storeLabel),
+		up:               gauge("pawl_store_up", "Whether the database answers and does what it should.", storeLabel),
+		readAt:           gauge("pawl_store_read_timestamp_seconds", "When the database was last asked for what lies in it.", storeLabel),
+		messages:         gauge("pawl_messages", "Messages by state, from bounded reads; those whose topic was not read have topic "+Rest+".", storeLabel, "queue", "topic", "state"),
+		oldest:           gauge("pawl_oldest_ready_age_seconds", "For how long the oldest ready message could have been handled.", storeLabel, "queue", "topic"),
+		truncated:        gauge("pawl_backlog_truncated", "Whether there may be more than was counted.", storeLabel, "what"),
+		joins:            gauge("pawl_joins", "Joins by status, until they are cleaned up.", storeLabel, "status"),
+		timers:           gauge("pawl_timers", "Timers that wait to be fired.", storeLabel, "state"),
+		pauses:           gauge("pawl_pauses", "Topics and queues that are paused.", storeLabel, "kind"),
+		limitConcurrency: gauge("pawl_limit_concurrency", "How many messages of a topic or queue may be claimed at once.", storeLabel, "kind", "name"),
+		limitClaimed:     gauge("pawl_limit_claimed", "Messages that count against a limit's concurrency.", storeLabel, "kind", "name"),
+		limitWaiting:     gauge("pawl_limit_waiting", "Due messages of a topic that a claim met without room for them.", storeLabel, "kind", "name"),
+		workers:          gauge("pawl_workers", "Processes that work on the database and were heard of lately.", storeLabel),
 
 		loopRunning:  gauge("pawl_loop_running", "Whether the loop runs in this process.", storeLabel, "loop"),
 		loopSuccess:  gauge("pawl_loop_last_success_timestamp_seconds", "When the database last did what the loop is for.", storeLabel, "loop"),

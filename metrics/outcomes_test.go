@@ -229,8 +229,10 @@ func TestEverythingIsExported(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e, pawl.Options{}, metrics.Options{})
 		f.Handle("report", outbox.HandlerFunc(nothing))
+		_, err := f.Admin.SetLimit(t.Context(), admin.Topic, "report", admin.Limits{Concurrency: 1}, "")
+		check(t, err)
 		check(t, f.Jobs.Put(t.Context(), job.Job{Name: "nightly", Topic: "report", Schedule: "0 0 1 1 *"}))
-		_, err := f.Jobs.Trigger(t.Context(), "nightly")
+		_, err = f.Jobs.Trigger(t.Context(), "nightly")
 		check(t, err)
 		l, err := f.Leases.Acquire(t.Context(), "books", lease.Options{})
 		check(t, err)

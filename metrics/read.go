@@ -9,6 +9,7 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/throttle"
 )
 
 // Rest stands for the topics of messages that were counted, but not looked at for
@@ -25,6 +26,7 @@ type reading struct {
 	oldest    map[pair]float64 // by queue and topic, seconds
 	truncated map[string]bool
 	state     map[pair]float64 // joins, timers, pauses, workers
+	limits    []throttle.Limit
 }
 
 // place is where messages lie.
@@ -53,6 +55,9 @@ func (c *Collector) read(ctx context.Context, db engine.DB) reading {
 		}
 	}
 	if r.err = db.Read(ctx, backlog); r.err != nil {
+		return r
+	}
+	if r.limits, r.err = throttle.New(db, nil).List(ctx); r.err != nil {
 		return r
 	}
 	var counts []op.BacklogCount

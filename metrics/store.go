@@ -13,6 +13,7 @@ import (
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/throttle"
 )
 
 // store is one database.
@@ -134,6 +135,7 @@ func (r *reading) collect(to storeSink) {
 	for what, more := range r.truncated {
 		to.send(told.truncated, number(more), what)
 	}
+	r.collectLimits(to)
 	for k, n := range r.state {
 		switch k.a {
 		case "joins":
@@ -146,6 +148,29 @@ func (r *reading) collect(to storeSink) {
 			to.send(told.pauses, n, k.b)
 		case "workers":
 			to.send(told.workers, n)
+		}
+	}
+}
+
+// collectLimits sends the limits. Different names may share a label: then the first one counts.
+func (r *reading) collectLimits(to storeSink) {
+	told, sent := &to.c.told, map[pair]bool{}
+	for _, l := range r.limits {
+		names := &to.c.topics
+		if l.Kind == throttle.Queue {
+			names = &to.c.queues
+		}
+		k := pair{string(l.Kind), names.label(l.Name)}
+		if sent[k] {
+			continue
+		}
+		sent[k] = true
+		if l.Concurrency > 0 {
+			to.send(told.limitConcurrency, float64(l.Concurrency), k.a, k.b)
+			to.send(told.limitClaimed, float64(l.Claimed), k.a, k.b)
+		}
+		if l.Kind == throttle.Topic {
+			to.send(told.limitWaiting, float64(l.Waiting), k.a, k.b)
 		}
 	}
 }

@@ -49,7 +49,7 @@ type LimitRemove struct {
 // LimitList reads the limits.
 type LimitList struct{ engine.Rows[Limit] }
 
-// LimitUse reads how much of the limits is used.
+// LimitUse reads how much of the limits is used. What waits is counted up to 1 000 runs.
 type LimitUse struct{ engine.Rows[LimitUsed] }
 
 // LimitUsed is how much of a limit is used.
