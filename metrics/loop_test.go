@@ -20,8 +20,8 @@ type endless struct {
 	msgs []*outbox.Message
 }
 
-func (q *endless) Exchange(_ context.Context, _ *worker.Settlement, _ worker.OwnerToken, _ time.Duration, n int) ([]worker.Item[*outbox.Message], error) {
-	items := make([]worker.Item[*outbox.Message], min(n, q.left))
+func (q *endless) Exchange(_ context.Context, _ *worker.Settlement, c worker.ClaimRequest) ([]worker.Item[*outbox.Message], error) {
+	items := make([]worker.Item[*outbox.Message], min(c.N, q.left))
 	q.left -= len(items)
 	now := time.Now().UTC().Round(0)
 	for i := range items {

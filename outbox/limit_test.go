@@ -5,6 +5,7 @@ import (
 	"errors"
 	"runtime"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -260,6 +261,85 @@ func TestLimitsShareClaims(t *testing.T) {
 			if topics["a"] == 0 || topics["b"] == 0 || len(msgs) != 8 {
 				t.Fatalf("claimed %v of 8", topics)
 			}
+		}
+	})
+}
+
+// D-214: what has a limit does not come before others of a higher priority.
+func TestLimitsKeepPriorities(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		f.limit(throttle.Topic, "a", throttle.Bounds{Concurrency: 1})
+		for range 10 {
+			f.enqueue(outbox.Message{Topic: "a", Payload: []byte("a"), Priority: 5})
+		}
+		f.next("a")
+		f.limit(throttle.Topic, "a", throttle.Bounds{Concurrency: 100})
+		f.mix("b1", "b2", "b3", "b4")
+		if _, msgs := f.claim(4); len(msgs) != 4 || slices.ContainsFunc(msgs, func(m *outbox.Message) bool { return m.Topic == "a" }) {
+			t.Errorf("claimed %q", names(msgs))
+		}
+		if _, msgs := f.claim(100); len(msgs) != 9 {
+			t.Errorf("claimed %q", names(msgs))
+		}
+	})
+}
+
+// D-215: a claim that is told which topic fills the handlers finds others behind it, and what it moved
+// out of the way comes as ever.
+func TestClaimBesideATopic(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		f.mix(append(slices.Repeat([]string{"a"}, 30), "b")...)
+		topic := "a"
+		claim := func(apart *string) (topics string) {
+			t.Helper()
+			rows, err := engine.Query(f.ctx(), f.db, op.OutboxClaim{Queue: outbox.DefaultQueue, Owner: outbox.NewOwnerToken(), Lease: lease, Most: 6, Apart: apart})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range rows {
+				topics += r.Topic
+			}
+			return topics
+		}
+		if got := claim(nil); got != "aaaaaa" {
+			t.Errorf("claimed %q first", got)
+		}
+		if got := claim(&topic); len(got) != 6 || strings.Count(got, "b") != 1 {
+			t.Errorf("claimed %q beside a", got)
+		}
+		for _, want := range []int{6, 6, 6, 1, 0} {
+			if got := claim(nil); len(got) != want {
+				t.Errorf("claimed %q, want %d", got, want)
+			}
+		}
+		f.db.CheckPlaces(t)
+	})
+}
+
+// D-215: a slow topic with a long backlog does not keep others waiting for all of it.
+func TestSlowTopicLetsOthersThrough(t *testing.T) {
+	inBubble(t, outbox.Options{Concurrency: 10}, func(t *testing.T, ctx context.Context, o *outbox.Outbox) {
+		var slow atomic.Int64
+		before := int64(-1)
+		o.Handle("slow", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
+			time.Sleep(300 * time.Millisecond)
+			slow.Add(1)
+			return nil
+		}))
+		o.Handle("other", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
+			before = slow.Load()
+			return nil
+		}))
+		if _, err := o.EnqueueBatch(ctx, append(slices.Repeat([]outbox.Message{{Topic: "slow"}}, 900), outbox.Message{Topic: "other"})); err != nil {
+			t.Fatal(err)
+		}
+		stop := run(t, o)
+		time.Sleep(time.Minute) // of the bubble's time
+		stop()
+		if before < 0 || before > 300 || slow.Load() != 900 {
+			t.Errorf("%d slow ones came before the other, of %d", before, slow.Load())
 		}
 	})
 }

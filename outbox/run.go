@@ -147,8 +147,10 @@ type source struct {
 	queue string
 }
 
-func (s *source) Exchange(ctx context.Context, done *worker.Settlement, owner OwnerToken, lease time.Duration, n int) ([]worker.Item[*Message], error) {
-	claim := op.OutboxClaim{Queue: s.queue, Owner: owner, Lease: lease, Most: n, Wait: s.o.priorityWait(), Freed: done.Freed}
+func (s *source) Exchange(ctx context.Context, done *worker.Settlement, c worker.ClaimRequest) ([]worker.Item[*Message], error) {
+	claim := op.OutboxClaim{
+		Queue: s.queue, Owner: c.Owner, Lease: c.Lease, Most: c.N, Wait: s.o.priorityWait(), Freed: done.Freed, Apart: worker.Optional(c.Apart),
+	}
 	got, err := s.o.claim(ctx, s.o.settleCalls(done), claim)
 	if err != nil {
 		return nil, err

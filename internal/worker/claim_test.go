@@ -148,8 +148,8 @@ type megabyte [1 << 20]byte
 // oneClaim is a queue that returns its items with the first claim, and then none.
 type oneClaim struct{ items []worker.Item[*megabyte] }
 
-func (q *oneClaim) Exchange(_ context.Context, _ *worker.Settlement, _ worker.OwnerToken, _ time.Duration, n int) (items []worker.Item[*megabyte], err error) {
-	if n > 0 {
+func (q *oneClaim) Exchange(_ context.Context, _ *worker.Settlement, c worker.ClaimRequest) (items []worker.Item[*megabyte], err error) {
+	if c.N > 0 {
 		items, q.items = q.items, nil
 	}
 	return items, nil

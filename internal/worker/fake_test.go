@@ -256,8 +256,9 @@ func (l *link) hook(before func(context.Context, *call) error) {
 	l.before = before
 }
 
-func (l *link) Exchange(ctx context.Context, done *worker.Settlement, owner worker.OwnerToken, lease time.Duration, n int) ([]item, error) {
+func (l *link) Exchange(ctx context.Context, done *worker.Settlement, r worker.ClaimRequest) ([]item, error) {
 	var items []item
+	owner, lease, n := r.Owner, r.Lease, r.N
 	c := &call{op: "exchange", done: clone(done), want: n}
 	err := l.do(ctx, c, func() {
 		l.s.check(done, owner, n)

@@ -311,6 +311,13 @@ func (l *inflight[M]) busy() bool {
 	return l.rate.perSecond >= highRate
 }
 
+// slow reports whether most handlers run, and items finish at a low rate.
+func (l *inflight[M]) slow() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return 2*l.tasks.running >= l.slots && l.rate.perSecond < highRate
+}
+
 // signalLocked ends the main cycle's wait, or prevents the next one.
 func (l *inflight[M]) signalLocked() {
 	if l.signalled {

@@ -28,10 +28,9 @@ type Item[M any] struct {
 // Queue is what a component implements for the loop. Each method is called by at most one
 // goroutine at a time.
 type Queue[M any] interface {
-	// Exchange settles and then claims up to n items under owner, in one transaction.
-	// n may be 0. Settling what is no longer held is no error. The loop may keep and
-	// change the items.
-	Exchange(ctx context.Context, done *Settlement, owner OwnerToken, lease time.Duration, n int) ([]Item[M], error)
+	// Exchange settles and then claims, in one transaction. Settling what is no longer held
+	// is no error. The loop may keep and change the items.
+	Exchange(ctx context.Context, done *Settlement, c ClaimRequest) ([]Item[M], error)
 	// ClaimSuspects claims up to n items that came back from an expired lease,
 	// which Exchange never does.
 	ClaimSuspects(ctx context.Context, owner OwnerToken, lease time.Duration, n int) ([]Item[M], error)
@@ -45,6 +44,14 @@ type Queue[M any] interface {
 	NextDue(ctx context.Context) (d time.Duration, ok bool, err error)
 	// Waiter returns a new waiter for work.
 	Waiter() engine.Waiter
+}
+
+// ClaimRequest says what to claim.
+type ClaimRequest struct {
+	Owner OwnerToken
+	Lease time.Duration
+	N     int    // at most; may be 0
+	Apart string // a topic that fills the handlers, so that others are looked for behind it; "": none
 }
 
 // Config configures a loop. Zero values mean the defaults given.
@@ -157,6 +164,7 @@ type Loop[M any] struct {
 	idlePolls    int         // polls in a row that found nothing
 	failures     int         // exchanges in a row that failed
 	emptyClaim   bool        // the last claim found nothing while nothing was held
+	streak       streak[M]   // of what was claimed last
 	lineMoves    bool        // the last claim brought items of lines, and nothing else is left
 	claimedAny   bool        // a claim brought something
 	lastActivity time.Time   // when something last came or was settled
@@ -287,7 +295,7 @@ func (l *Loop[M]) waitOrEnd(ctx context.Context) (over bool) {
 func (l *Loop[M]) exchange(ctx, handlers context.Context, n int) {
 	owner := l.cfg.Tag.NewOwnerToken()
 	sent := time.Now()
-	items, err := l.cfg.Queue.Exchange(ctx, l.unfinished, owner, l.cfg.Lease, n)
+	items, err := l.cfg.Queue.Exchange(ctx, l.unfinished, ClaimRequest{owner, l.cfg.Lease, n, l.apart(n)})
 	if err != nil {
 		l.failed(ctx, err)
 		return
@@ -307,6 +315,7 @@ func (l *Loop[M]) exchange(ctx, handlers context.Context, n int) {
 		return
 	}
 	ordered := anyOrdered(items) // before the handlers have them
+	l.streak.add(items)
 	l.accept(ctx, handlers, owner, sent, items)
 	if len(items) == n {
 		l.waiter.Unsubscribe()

@@ -84,7 +84,7 @@ func (l *Loop[M]) settleOnce(ctx context.Context) error {
 		return nil
 	}
 	sent := time.Now()
-	_, err := l.cfg.Queue.Exchange(ctx, l.unfinished, NewOwnerToken(), l.cfg.Lease, 0)
+	_, err := l.cfg.Queue.Exchange(ctx, l.unfinished, ClaimRequest{Owner: NewOwnerToken(), Lease: l.cfg.Lease})
 	if err == nil {
 		l.settled(sent)
 	}

@@ -121,6 +121,9 @@ type OutboxClaimed struct {
 // With Wait the lane whose oldest message has been due for longer than that goes first, the
 // oldest one if there are several, and the others follow by priority.
 //
+// Messages of topic Apart that a claim meets are moved to a lane of their own, as those of a topic
+// with a limit are, and get half of the claim: others are found behind them.
+//
 // Before it claims, it puts messages with ordering keys in order: of each key one may be claimed.
 type OutboxClaim struct {
 	engine.Rows[OutboxClaimed]
@@ -130,6 +133,7 @@ type OutboxClaim struct {
 	Most  int
 	Wait  *time.Duration // nil: priority alone decides
 	Freed bool           // older messages than those claimed last may have become ready
+	Apart *string        // a topic that fills the handlers; nil: none
 }
 
 // OutboxClaimAny claims due messages of a queue, none of a paused one: suspects or, where

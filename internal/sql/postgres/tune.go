@@ -52,7 +52,8 @@ type tunedRow struct {
 type outboxClaim struct {
 	engine.Rows[tunedRow]
 	claimParams
-	Wait *time.Duration
+	Wait  *time.Duration
+	Apart *string
 }
 
 type outboxClaimAny struct {
@@ -79,7 +80,7 @@ func (db *DB) tune(c *engine.Call) (o engine.Operation, each func(engine.Row) er
 	switch o := c.Operation.(type) {
 	case op.OutboxClaim:
 		p, each, finish := db.claiming(c, claimParams{Queue: o.Queue, Owner: o.Owner, Lease: o.Lease, Most: o.Most}, !o.Freed)
-		return outboxClaim{claimParams: p, Wait: o.Wait}, each, finish
+		return outboxClaim{claimParams: p, Wait: o.Wait, Apart: o.Apart}, each, finish
 	case op.OutboxClaimAny:
 		p, each, finish := db.claiming(c, claimParams{Queue: o.Queue, Owner: o.Owner, Lease: o.Lease, Most: o.Most}, false)
 		return outboxClaimAny{claimParams: p}, each, finish

@@ -19,7 +19,8 @@ type claiming struct {
 type outboxClaim struct {
 	engine.Rows[op.OutboxClaimed]
 	claiming
-	Wait *time.Duration
+	Wait  *time.Duration
+	Apart *string
 }
 
 type outboxClaimAny struct {
@@ -55,7 +56,7 @@ func (db *DB) tune(c *engine.Call) (o engine.Operation, each func(engine.Row) er
 		each, finish = db.history.Rows()
 		return o, each, finish
 	case op.OutboxClaim:
-		return outboxClaim{claiming: db.claiming(o.Queue, o.Owner, o.Lease.Microseconds(), o.Most), Wait: o.Wait}, each, nil
+		return outboxClaim{claiming: db.claiming(o.Queue, o.Owner, o.Lease.Microseconds(), o.Most), Wait: o.Wait, Apart: o.Apart}, each, nil
 	case op.OutboxClaimAny:
 		return outboxClaimAny{claiming: db.claiming(o.Queue, o.Owner, o.Lease.Microseconds(), o.Most)}, each, nil
 	case op.OutboxClaimSuspects:

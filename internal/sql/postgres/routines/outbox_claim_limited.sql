@@ -2,8 +2,9 @@
 -- p_suspects: claim suspects. Messages of topics with limits are moved to lanes of these limits
 -- when they are met, so that each is met once and those behind them come through. From such lanes
 -- as many are claimed as the limit allows: of half the messages first, then those that no topic's
--- limit holds for, then of what room is left. Neither keeps the other from being claimed.
-CREATE OR REPLACE FUNCTION pawl.outbox_claim_limited(p_queue text, p_owner uuid, p_lease interval, p_n integer, p_rows integer, p_from timestamptz, p_wait interval, p_suspects boolean)
+-- limit holds for, then of what room is left. Neither keeps the other from being claimed, unless its
+-- priority does; p_wait is as there.
+CREATE OR REPLACE FUNCTION pawl.outbox_claim_limited(p_queue text, p_owner uuid, p_lease interval, p_n integer, p_rows integer, p_from timestamptz, p_wait interval, p_suspects boolean, p_apart text DEFAULT NULL)
 RETURNS TABLE (pawl.message_columns(),
                retry integer, priority smallint, locked_until timestamptz, at timestamptz, length integer)
 LANGUAGE plpgsql VOLATILE
@@ -17,18 +18,21 @@ DECLARE
   v_n      integer;
   v_lane   record;
   v_more   boolean;
+  v_top    integer; -- the first priority of what no topic's limit holds for
   v_topics text[];
   v_c      record; -- what was claimed, as arrays
 BEGIN
   PERFORM pawl.check_isolation('claim');
   v_room := pawl.outbox_limit_room('queue', p_queue, p_n);
+  SELECT coalesce(min(l.priority), 32767) INTO v_top FROM pawl.outbox_lane l
+   WHERE l.queue = p_queue AND l.kind = 0 AND EXISTS (SELECT FROM pawl.outbox_ready r WHERE r.lane = l.id AND r.at <= v_now AND (r.suspect > 0) = p_suspects);
   FOR v_pass IN 1 .. 3 LOOP
     EXIT WHEN v_room <= 0 OR p_suspects AND v_got > 0;
     IF v_pass <> 2 THEN
       v_part := CASE WHEN v_pass = 3 OR p_suspects THEN v_room ELSE (v_room + (random() < 0.5)::integer) / 2 END;
       FOR v_lane IN
         SELECT l.id, l.topic FROM pawl.outbox_lane l
-         WHERE l.queue = p_queue AND l.kind = 3 AND EXISTS (SELECT FROM pawl.outbox_ready r WHERE r.lane = l.id AND r.at <= v_now AND (r.suspect > 0) = p_suspects)
+         WHERE l.queue = p_queue AND l.kind = 3 AND (v_pass = 3 OR l.priority <= v_top OR EXISTS (SELECT FROM pawl.outbox_ready r WHERE r.lane = l.id AND r.at < v_now - p_wait)) AND EXISTS (SELECT FROM pawl.outbox_ready r WHERE r.lane = l.id AND r.at <= v_now AND (r.suspect > 0) = p_suspects)
          ORDER BY l.priority, random() LOOP
         EXIT WHEN v_part <= 0 OR p_suspects AND v_got > 0;
         v_n := pawl.outbox_limit_room('topic', v_lane.topic, v_part);
@@ -45,7 +49,7 @@ BEGIN
       END LOOP;
       CONTINUE;
     END IF;
-    v_topics := ARRAY(SELECT l.name FROM pawl.outbox_limit l WHERE l.kind = 'topic');
+    v_topics := ARRAY(SELECT l.name FROM pawl.outbox_limit l WHERE l.kind = 'topic' UNION SELECT p_apart WHERE p_apart IS NOT NULL);
     FOR v_step IN 1 .. 20 LOOP -- bounds how long a claim may take
       SELECT array_agg(c.id) AS ids, array_agg(c.topic) AS topics, array_agg(c.retry) AS retries, array_agg(c.priority) AS priorities, array_agg(c.at) AS ats,
              max(c.locked_until) AS until, max(c.length) AS length, count(*) AS n, array_agg(c.id) FILTER (WHERE c.topic = ANY (v_topics)) AS away,

@@ -8,9 +8,10 @@
 -- sorting 500 of 200 bytes took a sixth of the routine's time. The settings pin the plan:
 -- statistics of a queue's table are wrong most of the time. p_lane: null for all that may be
 -- claimed of the queue, within its limits; a lane's id for what is in that lane, or 0 for what is
--- in none of a limit, both without regard to limits.
+-- in none of a limit, both without regard to limits. p_apart: a topic that is treated as one with a
+-- limit, so that others are found behind it.
 CREATE OR REPLACE FUNCTION pawl.outbox_claim_runs(p_queue text, p_owner uuid, p_lease interval, p_n integer, p_rows integer, p_from timestamptz, p_wait interval DEFAULT NULL,
-                                                   p_lane bigint DEFAULT NULL)
+                                                   p_lane bigint DEFAULT NULL, p_apart text DEFAULT NULL)
 RETURNS TABLE (pawl.message_columns(),
                retry integer, priority smallint, locked_until timestamptz, at timestamptz, length integer)
 LANGUAGE plpgsql VOLATILE
@@ -26,9 +27,9 @@ DECLARE
   v_ordered boolean;
   v_limited boolean;
 BEGIN
-  SELECT bool_or(l.kind = 1), p_lane IS NULL AND pawl.limited(l) INTO v_ordered, v_limited FROM pawl.outbox_lane l WHERE l.queue = p_queue;
+  SELECT bool_or(l.kind = 1), p_lane IS NULL AND (p_apart IS NOT NULL OR pawl.limited(l)) INTO v_ordered, v_limited FROM pawl.outbox_lane l WHERE l.queue = p_queue;
   IF v_limited THEN
-    RETURN QUERY SELECT * FROM pawl.outbox_claim_limited(p_queue, p_owner, p_lease, p_n, p_rows, p_from, p_wait, false);
+    RETURN QUERY SELECT * FROM pawl.outbox_claim_limited(p_queue, p_owner, p_lease, p_n, p_rows, p_from, p_wait, false, p_apart);
     RETURN;
   END IF;
   IF v_ordered AND coalesce(p_lane, 0) = 0 THEN

@@ -22,7 +22,8 @@ type outboxClaimDue struct {
 	Suspects bool // whether suspects count
 }
 
-// outboxClaimLanes reads the lanes of a queue by kind and priority, none of a paused one.
+// outboxClaimLanes reads the lanes of a queue by kind and priority, none of a paused one, and those
+// of limits only if they have messages.
 type outboxClaimLanes struct {
 	engine.Rows[queueLane]
 	Queue string
@@ -72,10 +73,11 @@ type claimRequest struct {
 	most  int64
 	each  func(engine.Row) error
 	wait  *time.Duration // see op.OutboxClaim
+	apart *string
 }
 
 func claim(t *txn, o op.OutboxClaim, each func(engine.Row) error) error {
-	return claimRegular(t, claimRequest{o.Queue, o.Owner, t.now + o.Lease.Microseconds(), int64(o.Most), each, o.Wait})
+	return claimRegular(t, claimRequest{o.Queue, o.Owner, t.now + o.Lease.Microseconds(), int64(o.Most), each, o.Wait, o.Apart})
 }
 
 // claimRegular claims what is not suspect.
@@ -84,11 +86,11 @@ func claimRegular(t *txn, c claimRequest) error {
 	if err != nil {
 		return err
 	}
+	if k := len(lanes); k > 0 && (lanes[0].Limited || lanes[k-1].Kind == int64(engine.Limited) || c.apart != nil) {
+		return claimWithin(t, c, lanes)
+	}
 	if err := lateFirst(t, lanes, c.wait); err != nil {
 		return err
-	}
-	if len(lanes) > 0 && lanes[0].Limited {
-		return claimWithin(t, c, lanes)
 	}
 	for _, l := range lanes {
 		n, err := l.claim(t, c)

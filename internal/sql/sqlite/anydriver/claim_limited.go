@@ -1,6 +1,7 @@
 package anydriver
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -30,6 +31,9 @@ func newLimitedClaim(t *txn, c claimRequest, lanes []queueLane) (*limitedClaim, 
 		l.topics[n.Name] = true
 		return nil
 	})
+	if c.apart != nil {
+		l.topics[*c.apart] = true
+	}
 	k := len(lanes)
 	for k > 0 && lanes[k-1].Kind == int64(engine.Limited) {
 		k--
@@ -40,13 +44,22 @@ func newLimitedClaim(t *txn, c claimRequest, lanes []queueLane) (*limitedClaim, 
 }
 
 // claimWithin claims what limits allow: of half the messages of topics with limits first, then
-// others, then of what room is left, so that neither keeps the other from being claimed.
+// others, then of what room is left, so that neither keeps the other from being claimed unless its
+// priority does.
 func claimWithin(t *txn, c claimRequest, lanes []queueLane) error {
 	l, open, err := newLimitedClaim(t, c, lanes)
 	if err != nil {
 		return err
 	}
+	all := l.lanes
+	if l.lanes, err = l.first(open); err != nil {
+		return err
+	}
 	if err := l.limited((l.most + rand.Int64N(2)) / 2); err != nil {
+		return err
+	}
+	l.lanes = all
+	if err := lateFirst(t, open, c.wait); err != nil {
 		return err
 	}
 	for i := range open {
@@ -55,6 +68,36 @@ func claimWithin(t *txn, c claimRequest, lanes []queueLane) error {
 		}
 	}
 	return l.limited(l.most)
+}
+
+// first returns the lanes of limits whose priority is not behind that of what else may be claimed, or
+// whose oldest message has been due for longer than the claim says.
+func (l *limitedClaim) first(open []queueLane) (lanes []queueLane, err error) {
+	top := int64(math.MaxInt64)
+	for _, o := range open { // in order of priority
+		head, err := pick(l.t, o.ID, 1)
+		if err != nil {
+			return nil, err
+		}
+		if len(head) > 0 {
+			top = o.Priority
+			break
+		}
+	}
+	for _, one := range l.lanes {
+		late := false
+		if one.Priority > top && l.wait != nil {
+			head, err := pick(l.t, one.ID, 1)
+			if err != nil {
+				return nil, err
+			}
+			late = len(head) > 0 && head[0].At < l.t.now-l.wait.Microseconds()
+		}
+		if late || one.Priority <= top {
+			lanes = append(lanes, one)
+		}
+	}
+	return lanes, nil
 }
 
 // limited claims messages of topics with limits.
@@ -123,6 +166,9 @@ func (l *limitedClaim) unlimited(lane *queueLane) error {
 
 // divert moves messages of topics with limits to the lanes of these, and returns the others.
 func (l *limitedClaim) divert(lane *queueLane, runs []run) (kept []run, err error) {
+	if len(l.topics) == 0 {
+		return runs, nil
+	}
 	var away []run
 	for _, r := range runs {
 		messages, err := rows(l.t, outboxRunTopics{Lo: r.Lo, End: r.end()})

@@ -48,12 +48,12 @@ func suspectAgain(t *txn, r run, keep int) error {
 }
 
 func claimSuspects(t *txn, o op.OutboxClaimSuspects, each func(engine.Row) error) error {
-	_, err := takeSuspects(t, claimRequest{o.Queue, o.Owner, t.now + o.Lease.Microseconds(), int64(o.Most), each, nil})
+	_, err := takeSuspects(t, claimRequest{o.Queue, o.Owner, t.now + o.Lease.Microseconds(), int64(o.Most), each, nil, nil})
 	return err
 }
 
 func claimAny(t *txn, o op.OutboxClaimAny, each func(engine.Row) error) error {
-	c := claimRequest{o.Queue, o.Owner, t.now + o.Lease.Microseconds(), int64(o.Most), each, nil}
+	c := claimRequest{o.Queue, o.Owner, t.now + o.Lease.Microseconds(), int64(o.Most), each, nil, nil}
 	if n, err := takeSuspects(t, c); err != nil || n > 0 {
 		return err
 	}
@@ -75,7 +75,7 @@ func takeSuspects(t *txn, c claimRequest) (int64, error) {
 		return 0, err
 	}
 	lanes = slices.DeleteFunc(lanes, func(l queueLane) bool { return l.Kind == int64(engine.Ordered) })
-	if len(lanes) > 0 && lanes[0].Limited {
+	if k := len(lanes); k > 0 && (lanes[0].Limited || lanes[k-1].Kind == int64(engine.Limited)) {
 		return takeSuspectsWithin(t, c, lanes)
 	}
 	for _, l := range lanes {

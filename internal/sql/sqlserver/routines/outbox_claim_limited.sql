@@ -2,11 +2,12 @@
 -- @suspects, of outbox_claim_suspect_runs. Messages of topics with limits are moved to lanes of these
 -- limits when they are met, so that each is met once and those behind them come through. From such
 -- lanes as many are claimed as the limit allows: of half the messages first, then those that no
--- topic's limit holds for, then of what room is left. Neither keeps the other from being claimed.
-CREATE PROCEDURE pawl.outbox_claim_limited @queue nvarchar(510), @owner uniqueidentifier, @lease bigint, @most int, @versioned bit, @suspects bit, @quiet bit, @got bigint OUTPUT, @text bit, @claimed nvarchar(max) OUTPUT, @wait bigint AS
+-- topic's limit holds for, then of what room is left. Neither keeps the other from being claimed,
+-- unless its priority does.
+CREATE PROCEDURE pawl.outbox_claim_limited @queue nvarchar(510), @owner uniqueidentifier, @lease bigint, @most int, @versioned bit, @suspects bit, @quiet bit, @got bigint OUTPUT, @text bit, @claimed nvarchar(max) OUTPUT, @wait bigint, @apart nvarchar(510) = NULL AS
 BEGIN
 SET NOCOUNT ON;
-DECLARE @now datetime2(7) = SYSUTCDATETIME(), @pass int = 1, @step int, @more bit, @room int = 0, @part int, @n int, @patience int = 100, @count bigint, @nr int, @base int, @lane bigint, @name nvarchar(510);
+DECLARE @now datetime2(7) = SYSUTCDATETIME(), @pass int = 1, @top int, @step int, @more bit, @room int = 0, @part int, @n int, @patience int = 100, @count bigint, @nr int, @base int, @lane bigint, @name nvarchar(510);
 DECLARE @of_queue bigint, @of_topic bigint, @some nvarchar(max), @away nvarchar(max);
 DECLARE @until datetime2(7) = pawl.plus(@now, @lease);
 DECLARE @topic TABLE (name nvarchar(510) COLLATE Latin1_General_100_BIN2 NOT NULL);
@@ -15,9 +16,15 @@ DECLARE @met TABLE (nr int NOT NULL PRIMARY KEY, lo bigint NOT NULL, n bigint NO
 DECLARE @message TABLE (id bigint NOT NULL PRIMARY KEY, nr int NOT NULL, topic nvarchar(510) COLLATE Latin1_General_100_BIN2 NOT NULL, retry int NOT NULL, priority bigint NOT NULL, away bit NOT NULL);
 DECLARE @runs TABLE (nr int NOT NULL, at datetime2(7) NOT NULL, lo bigint NOT NULL PRIMARY KEY, n bigint NOT NULL, retry int NOT NULL, priority bigint NOT NULL);
 SELECT @got = 0, @claimed = NULL;
+IF @apart IS NOT NULL INSERT INTO @topic (name) VALUES (@apart);
 INSERT INTO @topic (name) SELECT l.name FROM pawl.outbox_limit l WITH (READPAST, READCOMMITTEDLOCK, INDEX (name)) WHERE l.kind = N'topic';
 IF NOT pawl.paused(@queue)
   EXEC pawl.outbox_limit_room N'queue', @queue, @most, @patience OUTPUT, @of_queue OUTPUT, @room OUTPUT;
+SELECT @top = MIN(l.priority) FROM pawl.outbox_lane l
+ WHERE pawl.exactly(l.queue, @queue) AND l.kind = 0
+   AND (@suspects = 0 AND EXISTS (SELECT 1 FROM pawl.outbox_ready r pawl.unlocked() WHERE r.lane = l.id AND r.at <= @now AND r.suspect = 0)
+     OR @suspects = 1 AND EXISTS (SELECT 1 FROM pawl.outbox_ready r pawl.unlocked() WHERE r.lane = l.id AND r.at <= @now AND r.suspect > 0));
+SET @top = coalesce(@top, 32767);
 WHILE @pass <= 3 AND @room > 0 AND (@suspects = 0 OR @got = 0)
 BEGIN
   DELETE FROM @lanes;
@@ -26,6 +33,7 @@ BEGIN
     INSERT INTO @lanes (nr, id, topic)
     SELECT ROW_NUMBER() OVER (ORDER BY l.priority, NEWID()), l.id, l.topic FROM pawl.outbox_lane l
      WHERE pawl.exactly(l.queue, @queue) AND l.kind = 3
+       AND (@pass = 3 OR l.priority <= @top OR EXISTS (SELECT 1 FROM pawl.outbox_ready r pawl.unlocked() WHERE r.lane = l.id AND r.at < pawl.minus(@now, @wait)))
        AND (@suspects = 0 AND EXISTS (SELECT 1 FROM pawl.outbox_ready r pawl.unlocked() WHERE r.lane = l.id AND r.at <= @now AND r.suspect = 0)
          OR @suspects = 1 AND EXISTS (SELECT 1 FROM pawl.outbox_ready r pawl.unlocked() WHERE r.lane = l.id AND r.at <= @now AND r.suspect > 0));
   SET @part = CASE WHEN @pass = 3 OR @suspects = 1 THEN @room WHEN RAND() < 0.5 THEN @room / 2 ELSE (@room + 1) / 2 END;

@@ -6,15 +6,16 @@
 -- @wait, microseconds: the lane whose oldest message has been due for longer goes first; null:
 -- priority alone decides. @in: null for all that may be claimed of the queue, within its limits; a
 -- lane's id for what is in that lane, or 0 for what is in none of a limit, both without regard to
--- limits. Before it claims, messages with ordering keys are put in order. For a transaction that is
+-- limits. @apart: a topic that is treated as one with a limit, so that others are found behind
+-- it. Before it claims, messages with ordering keys are put in order. For a transaction that is
 -- open.
-CREATE PROCEDURE pawl.outbox_claim_runs @queue nvarchar(510), @owner uniqueidentifier, @lease bigint, @most int, @versioned bit, @text bit = 0, @claimed nvarchar(max) = NULL OUTPUT, @wait bigint = NULL, @in bigint = NULL AS
+CREATE PROCEDURE pawl.outbox_claim_runs @queue nvarchar(510), @owner uniqueidentifier, @lease bigint, @most int, @versioned bit, @text bit = 0, @claimed nvarchar(max) = NULL OUTPUT, @wait bigint = NULL, @in bigint = NULL, @apart nvarchar(510) = NULL AS
 BEGIN
 SET NOCOUNT ON;
 DECLARE @all bigint;
-IF @in IS NULL AND pawl.limited(@queue)
+IF @in IS NULL AND (@apart IS NOT NULL OR pawl.limited(@queue))
 BEGIN
-  EXEC pawl.outbox_claim_limited @queue, @owner, @lease, @most, @versioned, 0, 0, @all OUTPUT, @text, @claimed OUTPUT, @wait;
+  EXEC pawl.outbox_claim_limited @queue, @owner, @lease, @most, @versioned, 0, 0, @all OUTPUT, @text, @claimed OUTPUT, @wait, @apart;
   RETURN;
 END;
 IF coalesce(@in, 0) = 0 AND EXISTS (SELECT 1 FROM pawl.outbox_lane l WHERE pawl.exactly(l.queue, @queue) AND l.kind = 1) AND NOT pawl.paused(@queue)
