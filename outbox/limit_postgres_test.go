@@ -1,7 +1,11 @@
 package outbox_test
 
 import (
+	"database/sql"
+	"errors"
 	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/throttle"
@@ -66,4 +70,27 @@ func TestLimitsAmongClaims(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.next()
+}
+
+// D-214, D-113: a claim that does not see what others have claimed meanwhile is refused while there
+// are limits.
+func TestLimitsNeedReadCommitted(t *testing.T) {
+	t.Parallel()
+	d := dbtest.OpenPostgres(t)
+	f := &fixture{Outbox: outbox.New(d, outbox.Options{}), t: t, db: d}
+	for _, limited := range []bool{false, true} {
+		if limited {
+			f.limit(throttle.Topic, "a", throttle.Bounds{Concurrency: 1})
+		}
+		tx, err := d.SQL.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = tx.ExecContext(t.Context(), "SELECT * FROM "+d.Table("outbox_claim")+"(gen_random_uuid(), 60)")
+		var refused *pgconn.PgError
+		if errors.As(err, &refused) != limited || limited && refused.Code != "25000" {
+			t.Errorf("with a limit %v: %v", limited, err)
+		}
+		_ = tx.Rollback()
+	}
 }
