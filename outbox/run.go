@@ -145,9 +145,15 @@ func (o *Outbox) dispatch(ctx context.Context, item worker.Item[*Message]) error
 type source struct {
 	o     *Outbox
 	queue string
+	// ranked is true once a message had another priority than 0. Looking behind a topic finds what
+	// comes after it also by priority, so it is left alone then.
+	ranked bool
 }
 
 func (s *source) Exchange(ctx context.Context, done *worker.Settlement, c worker.ClaimRequest) ([]worker.Item[*Message], error) {
+	if s.ranked {
+		c.Apart = ""
+	}
 	claim := op.OutboxClaim{
 		Queue: s.queue, Owner: c.Owner, Lease: c.Lease, Most: c.N, Wait: s.o.priorityWait(), Freed: done.Freed, Apart: worker.Optional(c.Apart),
 	}
@@ -155,6 +161,7 @@ func (s *source) Exchange(ctx context.Context, done *worker.Settlement, c worker
 	if err != nil {
 		return nil, err
 	}
+	s.ranked = s.ranked || slices.ContainsFunc(got.msgs, func(m *Message) bool { return m.Priority != 0 })
 	return s.o.items(&got), nil
 }
 
