@@ -18,6 +18,7 @@ import (
 	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/pause"
 	"github.com/bravellian/pawl/internal/registry"
+	"github.com/bravellian/pawl/internal/throttle"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
@@ -137,6 +138,7 @@ type explainer struct {
 	inboxes  *inbox.Inbox
 	now      time.Time // by the database's clock
 	pauses   []pause.Pause
+	limits   *throttle.Limits
 	everyone workers
 }
 
@@ -148,7 +150,7 @@ func (a *Admin) explainer(ctx context.Context) (*explainer, error) {
 	o := outbox.New(a.db, outbox.Options{})
 	e := &explainer{
 		db: a.db, outbox: o, timers: timer.New(a.db, o, timer.Options{}), jobs: job.New(a.db, o, job.Options{}), joins: join.New(a.db, o, join.Options{}),
-		inboxes: inbox.New(a.db, inbox.Options{}), now: clock.Now.UTC(),
+		inboxes: inbox.New(a.db, inbox.Options{}), now: clock.Now.UTC(), limits: a.limits,
 	}
 	if e.pauses, err = a.pauses.List(ctx); err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 
 // limited says which limits keep a message from being claimed now.
 func (e *explainer) limited(ctx context.Context, m *outbox.Info) (blockers []health.Finding, err error) {
-	all, err := throttle.New(e.db, nil).List(ctx)
+	all, err := e.limits.List(ctx)
 	for _, l := range all {
 		if l.Kind == throttle.Topic && l.Name != m.Topic || l.Kind == throttle.Queue && l.Name != m.Queue {
 			continue

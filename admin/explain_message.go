@@ -174,6 +174,18 @@ func (e *explainer) held(m *outbox.Info, facts *health.Facts) health.Finding {
 	return f
 }
 
+// due explains a message that a live worker may claim now.
+func (e *explainer) due(ctx context.Context, m *outbox.Info, p *place, facts *health.Facts) ([]health.Finding, error) {
+	if p.suspect > 0 {
+		return []health.Finding{e.suspect(m, p)}, nil
+	}
+	if blockers, err := e.limited(ctx, m); err != nil || len(blockers) > 0 {
+		return blockers, err
+	}
+	queued, err := e.queued(ctx, m, facts)
+	return []health.Finding{queued}, err
+}
+
 // waits explains a message that nobody has claimed.
 func (e *explainer) waits(ctx context.Context, x *Explanation, m *outbox.Info, p *place) error {
 	blockers := e.pausedAt(m.Queue, m.Topic, p.parked)
@@ -197,21 +209,11 @@ func (e *explainer) waits(ctx context.Context, x *Explanation, m *outbox.Info, p
 			blockers = append(blockers, missing)
 		}
 	}
-	if len(blockers) == 0 && p.suspect > 0 {
-		blockers = append(blockers, e.suspect(m, p))
-	}
 	if len(blockers) == 0 {
 		var err error
-		if blockers, err = e.limited(ctx, m); err != nil {
+		if blockers, err = e.due(ctx, m, p, &x.Facts); err != nil {
 			return err
 		}
-	}
-	if len(blockers) == 0 {
-		queued, err := e.queued(ctx, m, &x.Facts)
-		if err != nil {
-			return err
-		}
-		blockers = append(blockers, queued)
 	}
 	x.Finding, x.Also = blockers[0], blockers[1:]
 	if p.join == nil {

@@ -102,7 +102,7 @@ func TestBacklog(t *testing.T) {
 	})
 }
 
-// D-214: limits are told with what is used of them.
+// D-214: limits are reported with what is used of them.
 func TestLimits(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e, stopWhenEmpty(), metrics.Options{})

@@ -17,9 +17,9 @@ import (
 // in order, a unique key has one message, limits hold, a claim gets all that they allow, and in the
 // end everything is handled.
 func TestFlowModel(t *testing.T) {
+	checks(t, 80) // before others run beside this: it sets a flag of the process
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := open(t, e)
-		checks(t, 80)
 		rapid.Check(t, func(rt *rapid.T) {
 			for _, table := range []string{"message", "ready", "claim", "done", "exception", "order", "unique", "limit", "limit_claim"} {
 				f.exec("DELETE FROM " + f.db.Table("outbox_"+table))

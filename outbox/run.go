@@ -1,7 +1,6 @@
 package outbox
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
 	"slices"
@@ -78,7 +77,7 @@ func (o *Outbox) loop(queue string, t worker.TimeSlice) *worker.Loop[*Message] {
 		Name:          queue,
 		Tag:           o.shared.Tag,
 		Paused:        func(topic string) worker.PauseState { return o.pauses.Of(queue, topic) },
-		RefreshPauses: func(ctx context.Context) error { return cmp.Or(o.pauses.RefreshAndUnpark(ctx), o.limits.Refresh(ctx)) },
+		RefreshPauses: o.refresh,
 		Limited:       func(topic string) bool { return o.limits.Of(queue, topic) },
 		Queue:         &source{o: o, queue: queue},
 		Handle:        o.dispatch,
@@ -107,6 +106,14 @@ func (o *Outbox) loop(queue string, t worker.TimeSlice) *worker.Loop[*Message] {
 		cfg.SlotsOf, cfg.Extra = o.handlers.slotsOf, o.handlers.extra
 	}
 	return worker.New(cfg)
+}
+
+// refresh reads what is paused and what has limits.
+func (o *Outbox) refresh(ctx context.Context) error {
+	if err := o.pauses.RefreshAndUnpark(ctx); err != nil {
+		return err
+	}
+	return o.limits.Refresh(ctx)
 }
 
 func (o *Outbox) defaultRetry() RetryPolicy {

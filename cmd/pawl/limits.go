@@ -55,8 +55,11 @@ func (c *limitsSetCmd) Run(ctx context.Context, a *app, g *options) error {
 			return err
 		}
 	}
-	return c.change(ctx, a, g, func(ctx context.Context, o *admin.Admin) (string, bool, error) {
+	return c.apply(ctx, a, g, func(o *admin.Admin) (string, bool, error) {
 		changed, err := o.SetLimit(ctx, admin.Kind(c.Kind), c.Name, l, g.Reason)
+		if errors.Is(err, pawl.ErrInvalid) {
+			err = usage("%w", err)
+		}
 		if !changed {
 			return "had this limit", false, err
 		}
@@ -89,26 +92,12 @@ func (*limitsRmCmd) Help() string {
 
 // Run removes a limit.
 func (c *limitsRmCmd) Run(ctx context.Context, a *app, g *options) error {
-	return c.change(ctx, a, g, func(ctx context.Context, o *admin.Admin) (string, bool, error) {
+	return c.apply(ctx, a, g, func(o *admin.Admin) (string, bool, error) {
 		gone, err := o.RemoveLimit(ctx, admin.Kind(c.Kind), c.Name)
 		if !gone {
 			return "had no limit", false, err
 		}
 		return "has no limit any more", true, err
-	})
-}
-
-// change does it to every store.
-func (c *pausable) change(ctx context.Context, a *app, g *options, act func(context.Context, *admin.Admin) (string, bool, error)) error {
-	return g.eachStore(ctx, a, func(s *store, key string) error {
-		became, changed, err := act(ctx, admin.New(s, nil))
-		if errors.Is(err, pawl.ErrInvalid) {
-			return usage("%w", err)
-		}
-		if err != nil {
-			return err
-		}
-		return c.print(a, g, pauseResult{Store: key, Kind: c.Kind, Name: c.Name, Changed: changed}, became)
 	})
 }
 

@@ -8,7 +8,6 @@ import (
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/limits"
-	"github.com/bravellian/pawl/internal/pause"
 )
 
 // pausable is what can be paused.
@@ -42,8 +41,8 @@ Examples:
 
 // Run pauses.
 func (c *pauseCmd) Run(ctx context.Context, a *app, g *options) error {
-	return c.apply(ctx, a, g, func(p *pause.Pauses) (string, bool, error) {
-		changed, err := p.Pause(ctx, pause.Kind(c.Kind), c.Name, g.Reason)
+	return c.apply(ctx, a, g, func(p *admin.Admin) (string, bool, error) {
+		changed, err := p.Pause(ctx, admin.Kind(c.Kind), c.Name, g.Reason)
 		if err != nil || changed {
 			return "paused", changed, err
 		}
@@ -54,9 +53,9 @@ func (c *pauseCmd) Run(ctx context.Context, a *app, g *options) error {
 
 // already says since when it has been paused, by whom and why: a new reason is not
 // kept.
-func (c *pauseCmd) already(ctx context.Context, p *pause.Pauses, reason string) (string, error) {
+func (c *pauseCmd) already(ctx context.Context, p *admin.Admin, reason string) (string, error) {
 	text := "was paused already"
-	all, err := p.List(ctx)
+	all, err := p.Pauses(ctx)
 	for _, one := range all {
 		if string(one.Kind) != c.Kind || one.Name != c.Name {
 			continue
@@ -83,8 +82,8 @@ func (*resumeCmd) Help() string {
 
 // Run resumes.
 func (c *resumeCmd) Run(ctx context.Context, a *app, g *options) error {
-	return c.apply(ctx, a, g, func(p *pause.Pauses) (string, bool, error) {
-		changed, err := p.Resume(ctx, pause.Kind(c.Kind), c.Name)
+	return c.apply(ctx, a, g, func(p *admin.Admin) (string, bool, error) {
+		changed, err := p.Resume(ctx, admin.Kind(c.Kind), c.Name)
 		if !changed {
 			return "was not paused", false, err
 		}
@@ -102,12 +101,12 @@ type pauseResult struct {
 
 // apply does it to every store; act says in words what became of it, and whether it
 // changed anything.
-func (c *pausable) apply(ctx context.Context, a *app, g *options, act func(*pause.Pauses) (string, bool, error)) error {
+func (c *pausable) apply(ctx context.Context, a *app, g *options, act func(*admin.Admin) (string, bool, error)) error {
 	if err := engine.CheckText(c.Kind, c.Name, limits.PauseName, true); err != nil {
 		return usage("%w", err)
 	}
 	return g.eachStore(ctx, a, func(s *store, key string) error {
-		became, changed, err := act(pause.New(s, silent()))
+		became, changed, err := act(admin.New(s, nil))
 		if err != nil {
 			return err
 		}

@@ -35,18 +35,19 @@ func LaneID(queue string, priority int, kind LaneKind) int64 {
 	case Waiting:
 		name = "waiting"
 	}
-	return laneNumber(queue + "/" + name)
+	return LaneNumber(queue + "/" + name)
 }
 
 // LimitLaneID returns the number of the lane of a topic's limit in a queue at one priority, as
 // outbox_limit_lane computes in SQL.
 func LimitLaneID(queue string, priority int, topic string) int64 {
-	sum := md5.Sum([]byte(topic)) //nolint:gosec // as above
-	return laneNumber(queue + "/" + strconv.Itoa(priority) + "/" + hex.EncodeToString(sum[:]) + "/limit")
+	sum := md5.Sum([]byte(topic))
+	return LaneNumber(queue + "/" + strconv.Itoa(priority) + "/" + hex.EncodeToString(sum[:]) + "/limit")
 }
 
-func laneNumber(name string) int64 {
-	sum := md5.Sum([]byte(name)) //nolint:gosec // as above
+// LaneNumber returns the number of the lane of a name, as SQL computes it.
+func LaneNumber(name string) int64 {
+	sum := md5.Sum([]byte(name))
 	return int64(binary.BigEndian.Uint64(sum[:8]))
 }
 

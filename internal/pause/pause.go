@@ -5,8 +5,6 @@ package pause
 
 import (
 	"context"
-	"crypto/md5" //nolint:gosec // maps names to numbers
-	"encoding/binary"
 	"log/slog"
 	"sync/atomic"
 	"time"
@@ -15,18 +13,19 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/limits"
+	"github.com/bravellian/pawl/internal/subject"
 	"github.com/bravellian/pawl/internal/worker"
 )
 
 // Kind is the kind of what is paused.
-type Kind string
+type Kind = subject.Kind
 
 // What can be paused.
 const (
 	// Queue pauses all topics of a queue: nothing of it is claimed.
-	Queue Kind = "queue"
+	Queue = subject.Queue
 	// Topic pauses a topic in all queues: workers park its messages.
-	Topic Kind = "topic"
+	Topic = subject.Topic
 )
 
 // Pause is a topic or queue that is paused.
@@ -45,11 +44,8 @@ type Pause struct {
 type Pauses struct {
 	db   engine.DB
 	log  *slog.Logger
-	seen atomic.Pointer[snapshot]
+	seen atomic.Pointer[subject.Set] // what was paused at the last Refresh
 }
-
-// snapshot is what was paused at the last Refresh.
-type snapshot struct{ queues, topics map[string]bool }
 
 // New returns the pauses of a database.
 func New(db engine.DB, log *slog.Logger) *Pauses {
@@ -58,23 +54,20 @@ func New(db engine.DB, log *slog.Logger) *Pauses {
 
 // lane returns the lane where a topic's messages are parked. No queue's name contains a
 // NUL character, so no queue has it.
-func lane(topic string) int64 {
-	sum := md5.Sum([]byte("\x00topic/" + topic))
-	return int64(binary.BigEndian.Uint64(sum[:8]))
-}
+func lane(topic string) int64 { return engine.LaneNumber("\x00topic/" + topic) }
 
 // Pause stops work on a topic or queue. Workers of every process start no more of its messages
 // within a second; running handlers go on. It reports whether it was not paused before. reason
 // is for people to read.
 func (p *Pauses) Pause(ctx context.Context, kind Kind, name, reason string) (bool, error) {
-	if err := check(kind, name); err != nil {
+	if err := subject.Check(kind, name); err != nil {
 		return false, err
 	}
 	if err := engine.CheckText("reason", reason, limits.Reason, false); err != nil {
 		return false, err
 	}
 	put := engine.Ask(op.PausePut{
-		Kind: string(kind), Name: name, Lane: lane(name), Reason: worker.Optional(reason), Note: audit.New(audit.WithReason(ctx, reason), target(kind, name)).Op(),
+		Kind: string(kind), Name: name, Lane: lane(name), Reason: worker.Optional(reason), Note: audit.New(audit.WithReason(ctx, reason), subject.Target(kind, name)).Op(),
 	})
 	if err := p.db.Do(ctx, put); err != nil {
 		return false, err
@@ -91,10 +84,10 @@ const unparkRuns = 1000
 // Resume ends a pause of a topic or queue and reports whether there was one. Parked messages are
 // put back, in bounded transactions, before it returns.
 func (p *Pauses) Resume(ctx context.Context, kind Kind, name string) (bool, error) {
-	if err := check(kind, name); err != nil {
+	if err := subject.Check(kind, name); err != nil {
 		return false, err
 	}
-	end := engine.Ask(op.PauseEnd{Kind: string(kind), Name: name, Note: audit.New(ctx, target(kind, name)).Op()})
+	end := engine.Ask(op.PauseEnd{Kind: string(kind), Name: name, Note: audit.New(ctx, subject.Target(kind, name)).Op()})
 	if err := p.db.Do(ctx, end); err != nil || end.N == 0 {
 		return false, err
 	}
@@ -108,15 +101,6 @@ func (p *Pauses) Resume(ctx context.Context, kind Kind, name string) (bool, erro
 	p.log.InfoContext(ctx, "resumed", "kind", string(kind), "name", name)
 	return true, p.Refresh(ctx)
 }
-
-func check(kind Kind, name string) error {
-	if kind != Queue && kind != Topic {
-		return engine.Invalid("kind", "neither queue nor topic")
-	}
-	return engine.CheckText(string(kind), name, limits.PauseName, true)
-}
-
-func target(kind Kind, name string) string { return string(kind) + " " + name }
 
 // List returns what is paused, by kind and name.
 func (p *Pauses) List(ctx context.Context) ([]Pause, error) {
@@ -141,18 +125,10 @@ func (p *Pauses) look(ctx context.Context) ([]Pause, error) {
 	if err != nil {
 		return nil, err
 	}
-	var now *snapshot
+	var now *subject.Set
 	for _, one := range all {
-		if one.Ending {
-			continue
-		}
-		if now == nil {
-			now = &snapshot{queues: map[string]bool{}, topics: map[string]bool{}}
-		}
-		if one.Kind == Queue {
-			now.queues[one.Name] = true
-		} else {
-			now.topics[one.Name] = true
+		if !one.Ending {
+			now = now.With(one.Kind, one.Name)
 		}
 	}
 	p.seen.Store(now)
@@ -181,11 +157,9 @@ func (p *Pauses) RefreshAndUnpark(ctx context.Context) error {
 func (p *Pauses) Of(queue, topic string) worker.PauseState {
 	now := p.seen.Load()
 	switch {
-	case now == nil:
-		return worker.NotPaused
-	case now.queues[queue]:
+	case now.HasQueue(queue):
 		return worker.QueuePaused
-	case now.topics[topic]:
+	case now.HasTopic(topic):
 		return worker.TopicPaused
 	}
 	return worker.NotPaused

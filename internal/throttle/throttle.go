@@ -13,16 +13,17 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/limits"
+	"github.com/bravellian/pawl/internal/subject"
 	"github.com/bravellian/pawl/internal/worker"
 )
 
 // Kind is the kind of what has a limit.
-type Kind string
+type Kind = subject.Kind
 
 // What can have a limit.
 const (
-	Queue Kind = "queue" // all topics of a queue together
-	Topic Kind = "topic" // a topic in all queues together
+	Queue = subject.Queue // all topics of a queue together
+	Topic = subject.Topic // a topic in all queues together
 )
 
 // Bounds are what a limit allows; at least one of Concurrency and Rate is not 0.
@@ -50,11 +51,8 @@ type Limit struct {
 type Limits struct {
 	db   engine.DB
 	log  *slog.Logger
-	seen atomic.Pointer[snapshot]
+	seen atomic.Pointer[subject.Set] // what had a limit at the last Refresh
 }
-
-// snapshot is what had a limit at the last Refresh.
-type snapshot struct{ queues, topics map[string]bool }
 
 // New returns the limits of a database.
 func New(db engine.DB, log *slog.Logger) *Limits {
@@ -104,23 +102,23 @@ func (b *Bounds) validate() error {
 // anything. It holds for what is claimed from then on; what is claimed already goes on, and counts
 // against the concurrency. reason is for people to read.
 func (l *Limits) Set(ctx context.Context, kind Kind, name string, b Bounds, reason string) (bool, error) {
-	if err := cmp.Or(check(kind, name), b.validate(), engine.CheckText("reason", reason, limits.Reason, false)); err != nil {
+	if err := cmp.Or(subject.Check(kind, name), b.validate(), engine.CheckText("reason", reason, limits.Reason, false)); err != nil {
 		return false, err
 	}
 	b.defaults()
 	put := engine.Ask(op.LimitPut{
 		Kind: string(kind), Name: name, Concurrency: worker.Optional(b.Concurrency), Rate: worker.Optional(b.Rate), Period: b.Period, Burst: b.Burst,
-		Reason: worker.Optional(reason), Note: audit.New(audit.WithReason(ctx, reason), target(kind, name)).Op(),
+		Reason: worker.Optional(reason), Note: audit.New(audit.WithReason(ctx, reason), subject.Target(kind, name)).Op(),
 	})
 	return l.change(ctx, put, "limited", kind, name)
 }
 
 // Remove ends the limit of a topic or queue, and reports whether there was one.
 func (l *Limits) Remove(ctx context.Context, kind Kind, name string) (bool, error) {
-	if err := check(kind, name); err != nil {
+	if err := subject.Check(kind, name); err != nil {
 		return false, err
 	}
-	gone := engine.Ask(op.LimitRemove{Kind: string(kind), Name: name, Note: audit.New(ctx, target(kind, name)).Op()})
+	gone := engine.Ask(op.LimitRemove{Kind: string(kind), Name: name, Note: audit.New(ctx, subject.Target(kind, name)).Op()})
 	return l.change(ctx, gone, "no longer limited", kind, name)
 }
 
@@ -136,15 +134,6 @@ func (l *Limits) change(ctx context.Context, call *engine.Call, what string, kin
 	}
 	return call.N > 0, l.Refresh(ctx)
 }
-
-func check(kind Kind, name string) error {
-	if kind != Queue && kind != Topic {
-		return engine.Invalid("kind", "neither queue nor topic")
-	}
-	return engine.CheckText(string(kind), name, limits.PauseName, true)
-}
-
-func target(kind Kind, name string) string { return string(kind) + " " + name }
 
 // List returns the limits and how much of them is used, by kind and name.
 func (l *Limits) List(ctx context.Context) ([]Limit, error) {
@@ -179,16 +168,9 @@ func (l *Limits) Refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var now *snapshot
+	var now *subject.Set
 	for _, r := range rows {
-		if now == nil {
-			now = &snapshot{queues: map[string]bool{}, topics: map[string]bool{}}
-		}
-		if r.Kind == string(Queue) {
-			now.queues[r.Name] = true
-		} else {
-			now.topics[r.Name] = true
-		}
+		now = now.With(Kind(r.Kind), r.Name)
 	}
 	l.seen.Store(now)
 	return nil
@@ -197,5 +179,5 @@ func (l *Limits) Refresh(ctx context.Context) error {
 // Of reports whether messages of a topic in a queue had a limit at the last Refresh.
 func (l *Limits) Of(queue, topic string) bool {
 	now := l.seen.Load()
-	return now != nil && (now.queues[queue] || now.topics[topic])
+	return now.HasQueue(queue) || now.HasTopic(topic)
 }

@@ -51,7 +51,7 @@ type ClaimRequest struct {
 	Owner OwnerToken
 	Lease time.Duration
 	N     int    // at most; may be 0
-	Apart string // a topic that fills the handlers, so that others are looked for behind it; "": none
+	Apart string // a topic that fills the handlers, so that others are searched for behind it; "": none
 }
 
 // Config configures a loop. Zero values mean the defaults given.

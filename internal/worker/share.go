@@ -19,7 +19,7 @@ func (s *streak[M]) add(items []Item[M]) {
 	}
 }
 
-// slowAfter is how long a topic fills the handlers before others are looked for behind it: until
+// slowAfter is how long a topic fills the handlers before others are searched for behind it: until
 // then it is not known how fast they are, and a backlog of one topic is nothing unusual.
 const slowAfter = time.Second
 

@@ -11,5 +11,5 @@ held AS (
    WHERE @concurrency IS NOT NULL AND CASE @kind WHEN 'topic' THEN m.topic = @name ELSE q.queue = @name END
   ON CONFLICT DO NOTHING),
 woken AS (
-  SELECT count(*) AS n FROM (SELECT DISTINCT l.queue FROM pawl.outbox_lane l WHERE CASE @kind WHEN 'topic' THEN l.topic = @name ELSE l.queue = @name END) q WHERE pawl.wake(q.queue))
+  SELECT count(*) AS n FROM pawl.queues_under(@kind, @name) q WHERE pawl.wake(q.queue))
 SELECT pawl.audit_note(@note_id, @note_actor, 'limit', @note_target, @note_reason, (SELECT count(*) FROM put)) FROM woken

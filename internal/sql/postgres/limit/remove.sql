@@ -3,5 +3,5 @@ WITH gone AS (
 held AS (
   DELETE FROM pawl.outbox_limit_claim u WHERE u.kind = @kind AND u.name = @name),
 woken AS (
-  SELECT count(*) AS n FROM (SELECT DISTINCT l.queue FROM pawl.outbox_lane l WHERE CASE @kind WHEN 'topic' THEN l.topic = @name ELSE l.queue = @name END) q WHERE pawl.wake(q.queue))
+  SELECT count(*) AS n FROM pawl.queues_under(@kind, @name) q WHERE pawl.wake(q.queue))
 SELECT pawl.audit_note(@note_id, @note_actor, 'unlimit', @note_target, @note_reason, (SELECT count(*) FROM gone)) FROM woken

@@ -86,7 +86,7 @@ func claimRegular(t *txn, c claimRequest) error {
 	if err != nil {
 		return err
 	}
-	if k := len(lanes); k > 0 && (lanes[0].Limited || lanes[k-1].Kind == int64(engine.Limited) || c.apart != nil) {
+	if limited(lanes) || c.apart != nil {
 		return claimWithin(t, c, lanes)
 	}
 	if err := lateFirst(t, lanes, c.wait); err != nil {
@@ -143,7 +143,19 @@ func claimableLanes(t *txn, c claimRequest) ([]queueLane, error) {
 	if registered {
 		lanes, err = rows(t, outboxClaimLanes{Queue: c.queue})
 	}
-	return slices.DeleteFunc(lanes, func(l queueLane) bool { return l.Kind == int64(engine.Ordered) }), err
+	return withoutOrdered(lanes), err
+}
+
+// withoutOrdered returns the lanes from which messages are claimed.
+func withoutOrdered(lanes []queueLane) []queueLane {
+	return slices.DeleteFunc(lanes, func(l queueLane) bool { return l.Kind == int64(engine.Ordered) })
+}
+
+// limited reports whether limits hold for a queue's claims: there is one, or there are messages in
+// the lane of one that was removed, which is behind the others.
+func limited(lanes []queueLane) bool {
+	k := len(lanes)
+	return k > 0 && (lanes[0].Limited || lanes[k-1].Kind == int64(engine.Limited))
 }
 
 // lateFirst moves the lane to the front whose oldest message has been due for longer than wait.

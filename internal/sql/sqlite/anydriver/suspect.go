@@ -1,8 +1,6 @@
 package anydriver
 
 import (
-	"slices"
-
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 )
@@ -74,8 +72,8 @@ func takeSuspects(t *txn, c claimRequest) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	lanes = slices.DeleteFunc(lanes, func(l queueLane) bool { return l.Kind == int64(engine.Ordered) })
-	if k := len(lanes); k > 0 && (lanes[0].Limited || lanes[k-1].Kind == int64(engine.Limited)) {
+	lanes = withoutOrdered(lanes)
+	if limited(lanes) {
 		return takeSuspectsWithin(t, c, lanes)
 	}
 	for _, l := range lanes {

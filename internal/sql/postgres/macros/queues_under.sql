@@ -1,0 +1,3 @@
+-- queues_under(kind, name)
+-- The queues where messages may wait for a limit.
+(SELECT DISTINCT l.queue FROM pawl.outbox_lane l WHERE CASE {kind} WHEN 'topic' THEN l.topic = {name} ELSE l.queue = {name} END)

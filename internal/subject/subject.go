@@ -1,0 +1,49 @@
+// Package subject is what operators pause and limit: a topic, in all queues together, or a queue.
+package subject
+
+import (
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/limits"
+)
+
+// Kind is the kind of a subject.
+type Kind string
+
+// The kinds.
+const (
+	Queue Kind = "queue" // all topics of a queue
+	Topic Kind = "topic" // a topic in all queues
+)
+
+// Check returns an error that names what is invalid of a subject.
+func Check(kind Kind, name string) error {
+	if kind != Queue && kind != Topic {
+		return engine.Invalid("kind", "neither queue nor topic")
+	}
+	return engine.CheckText(string(kind), name, limits.PauseName, true)
+}
+
+// Target returns how the audit trail names a subject.
+func Target(kind Kind, name string) string { return string(kind) + " " + name }
+
+// Set is some subjects. A nil one is empty.
+type Set struct{ queues, topics map[string]bool }
+
+// With returns the set with one more subject, which a nil set becomes by that.
+func (s *Set) With(kind Kind, name string) *Set {
+	if s == nil {
+		s = &Set{queues: map[string]bool{}, topics: map[string]bool{}}
+	}
+	if kind == Queue {
+		s.queues[name] = true
+	} else {
+		s.topics[name] = true
+	}
+	return s
+}
+
+// HasQueue reports whether a queue is in the set.
+func (s *Set) HasQueue(name string) bool { return s != nil && s.queues[name] }
+
+// HasTopic reports whether a topic is in the set.
+func (s *Set) HasTopic(name string) bool { return s != nil && s.topics[name] }
