@@ -32,7 +32,7 @@ type TopicOptions struct {
 	Codec Codec
 	// Queue is the queue of the topic's messages, default outbox.DefaultQueue.
 	Queue string
-	// Priority is that of the topic's messages, -100 … 100, default 0: the higher come
+	// Priority is that of the topic's messages, -100 … 100, default 0: the lower come
 	// first.
 	Priority int
 }
