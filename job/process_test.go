@@ -19,7 +19,6 @@ import (
 	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
-	"github.com/bravellian/pawl/internal/testpg"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -97,7 +96,7 @@ func TestProcessesOnSQLite(t *testing.T) {
 func TestProcessesOnPostgres(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OpenPostgres(t)
-	race(t, d.DB, urlVariable+"="+testpg.URL(t)+"\n"+schemaVariable+"="+strings.TrimSuffix(d.Table(""), "."))
+	race(t, d.DB, urlVariable+"="+d.URL+"\n"+schemaVariable+"="+d.Schema)
 }
 
 func race(t *testing.T, db engine.DB, env string) {

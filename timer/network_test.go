@@ -5,7 +5,6 @@ package timer_test
 import (
 	"context"
 	"log/slog"
-	"strings"
 	"testing"
 	"time"
 
@@ -23,8 +22,8 @@ import (
 func TestCutConnections(t *testing.T) {
 	t.Parallel()
 	server := dbtest.OpenPostgres(t)
-	proxy := proxytest.New(t, testpg.URL(t))
-	weak, err := postgres.Open(testpg.With(proxy.URL(testpg.URL(t)), "pool_max_conns=4"), postgres.Options{Schema: strings.TrimSuffix(server.Table(""), ".")})
+	proxy := proxytest.New(t, server.URL)
+	weak, err := postgres.Open(testpg.With(proxy.URL(server.URL), "pool_max_conns=4"), postgres.Options{Schema: server.Schema})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -23,7 +22,6 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
-	"github.com/bravellian/pawl/internal/testpg"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
 )
@@ -116,7 +114,7 @@ func places(t *testing.T) map[string]place {
 			dbtest.Database{DB: file, SQL: file.SQL(), Table: func(name string) string { return name }},
 			[]string{fileVariable + "=" + path},
 		},
-		"postgres": {server, []string{urlVariable + "=" + testpg.URL(t), schemaVariable + "=" + strings.TrimSuffix(server.Table(""), ".")}},
+		"postgres": {server, []string{urlVariable + "=" + server.URL, schemaVariable + "=" + server.Schema}},
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/bravellian/pawl"
@@ -14,7 +13,6 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
-	"github.com/bravellian/pawl/internal/testpg"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/traces"
 )
@@ -24,7 +22,7 @@ func TestFleet(t *testing.T) {
 	server := dbtest.OpenPostgres(t)
 	stores := []fleet.Database{
 		{Key: "file", URL: "sqlite:" + filepath.Join(t.TempDir(), "store.db")},
-		{Key: "server", URL: testpg.URL(t), Schema: strings.TrimSuffix(server.Table(""), ".")},
+		{Key: "server", URL: server.URL, Schema: server.Schema},
 	}
 	f, err := fleet.New(fleet.Static(stores...), fleet.Options{
 		Engines: map[string]engine.Opener{"postgres": postgres.OpenURL, "sqlite": sqlite.OpenURL},
