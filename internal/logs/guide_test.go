@@ -116,7 +116,10 @@ func text(e ast.Expr) (string, bool) {
 
 // tool reports whether a directory below internal is one of the tools and test suites.
 func tool(dir string) bool {
-	return !slices.Contains([]string{"audit", "codec", "engine", "enginekit", "joincheck", "pause", "registry", "sql", "worker"}, strings.Split(dir, "/")[1])
+	return slices.Contains([]string{
+		"apt", "canary", "checker", "cmd", "dbtest", "driverstest", "enginetest", "logs", "nobody", "outboxtest", "pgcluster", "proxytest", "replaytest", "tdstest",
+		"testmssql", "testpg", "tsqltest",
+	}, strings.Split(dir, "/")[1])
 }
 
 // sources reads everything that becomes part of a program.

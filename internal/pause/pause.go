@@ -128,7 +128,7 @@ func (p *Pauses) look(ctx context.Context) ([]Pause, error) {
 	var now *subject.Set
 	for _, one := range all {
 		if !one.Ending {
-			now = now.With(one.Kind, one.Name)
+			now = now.Add(one.Kind, one.Name)
 		}
 	}
 	p.seen.Store(now)

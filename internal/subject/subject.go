@@ -29,8 +29,8 @@ func Target(kind Kind, name string) string { return string(kind) + " " + name }
 // Set is some subjects. A nil one is empty.
 type Set struct{ queues, topics map[string]bool }
 
-// With returns the set with one more subject, which a nil set becomes by that.
-func (s *Set) With(kind Kind, name string) *Set {
+// Add adds a subject, and returns the set: a new one for a nil one, as append does.
+func (s *Set) Add(kind Kind, name string) *Set {
 	if s == nil {
 		s = &Set{queues: map[string]bool{}, topics: map[string]bool{}}
 	}

@@ -110,7 +110,11 @@ func (l *Limits) Set(ctx context.Context, kind Kind, name string, b Bounds, reas
 		Kind: string(kind), Name: name, Concurrency: worker.Optional(b.Concurrency), Rate: worker.Optional(b.Rate), Period: b.Period, Burst: b.Burst,
 		Reason: worker.Optional(reason), Note: audit.New(audit.WithReason(ctx, reason), subject.Target(kind, name)).Op(),
 	})
-	return l.change(ctx, put, "limited", kind, name)
+	changed, err := l.change(ctx, put, kind, name)
+	if changed {
+		l.log.InfoContext(ctx, "limited", "kind", string(kind), "name", name)
+	}
+	return changed, err
 }
 
 // Remove ends the limit of a topic or queue, and reports whether there was one.
@@ -119,15 +123,16 @@ func (l *Limits) Remove(ctx context.Context, kind Kind, name string) (bool, erro
 		return false, err
 	}
 	gone := engine.Ask(op.LimitRemove{Kind: string(kind), Name: name, Note: audit.New(ctx, subject.Target(kind, name)).Op()})
-	return l.change(ctx, gone, "no longer limited", kind, name)
+	changed, err := l.change(ctx, gone, kind, name)
+	if changed {
+		l.log.InfoContext(ctx, "no longer limited", "kind", string(kind), "name", name)
+	}
+	return changed, err
 }
 
-func (l *Limits) change(ctx context.Context, call *engine.Call, what string, kind Kind, name string) (bool, error) {
+func (l *Limits) change(ctx context.Context, call *engine.Call, kind Kind, name string) (bool, error) {
 	if err := l.db.Do(ctx, call); err != nil {
 		return false, err
-	}
-	if call.N > 0 {
-		l.log.InfoContext(ctx, what, "kind", string(kind), "name", name)
 	}
 	if kind == Queue {
 		l.db.Notify(name)
@@ -170,7 +175,7 @@ func (l *Limits) Refresh(ctx context.Context) error {
 	}
 	var now *subject.Set
 	for _, r := range rows {
-		now = now.With(Kind(r.Kind), r.Name)
+		now = now.Add(Kind(r.Kind), r.Name)
 	}
 	l.seen.Store(now)
 	return nil

@@ -66,6 +66,9 @@ func NeverPoll(db *DB) {
 	db.watch.poll = func(_, _ time.Duration) time.Duration { return 1 << 60 }
 }
 
+// LoseReport takes away the report of the next write, as if it had come before the watch was armed.
+func LoseReport(db *DB) { db.watch.file.Disarm() }
+
 // WatchAnother makes the system report writes to a file that commits do not write to.
 func WatchAnother(db *DB) {
 	db.watch.suffix, db.watch.backstop = "-shm", time.Millisecond

@@ -41,6 +41,7 @@ type watcher struct {
 	due     time.Time // when the timer fires; zero: it is stopped
 
 	armed    bool      // the next write will be reported
+	armedAt  time.Time // since when
 	reported time.Time // when one was that is not committed yet; zero: none
 	missed   int       // commits in a row that were not reported
 	pollOnly time.Time // until then, reports are not relied on
@@ -65,9 +66,11 @@ const (
 	firstCheck  = 300 * time.Microsecond
 	lastChecks  = 5 * time.Millisecond
 	reportLimit = 250 * time.Millisecond
-	// followUp is how long after a commit was found to check once more: another that began before
-	// the watch was armed again was not reported.
-	followUp = 10 * time.Millisecond
+	// followUp is how long after the watch was armed to check once more: a commit that wrote to the
+	// log before then, and waits for the disk, is not reported. Each further check comes after
+	// followUps times as long, up to backstop.
+	followUp  = 10 * time.Millisecond
+	followUps = 5
 	// ownChecks is the least time between checks after transactions of this process.
 	ownChecks = 2 * time.Millisecond
 	// missedMax is how many commits may go unreported in a row, and pollOnlyFor how long it polls then.
@@ -177,8 +180,9 @@ func (w *watcher) arm() {
 		return
 	}
 	seen := w.db.guard.open.Load().seen.Load()
+	w.armedAt = time.Now()
 	if w.armed = seen != nil && w.file.Arm(seen.path+w.suffix); !w.armed {
-		w.pollOnly = time.Now().Add(pollOnlyFor)
+		w.pollOnly = w.armedAt.Add(pollOnlyFor)
 	}
 }
 
@@ -215,10 +219,8 @@ func (w *watcher) pause(now time.Time) time.Duration {
 		return w.db.opts.WatchEvery
 	case w.busy:
 		return followUp
-	case w.armed && w.checked.Sub(w.commit) < followUp && quiet < w.backstop:
-		return followUp
 	case w.armed:
-		return w.backstop
+		return min(max(followUp, (followUps-1)*w.checked.Sub(w.armedAt)), w.backstop)
 	case !w.reported.IsZero():
 		return min(max(firstCheck, now.Sub(w.reported)/4), lastChecks)
 	case w.pending:
@@ -243,7 +245,7 @@ func (w *watcher) tick() {
 		w.mu.Unlock()
 		return
 	}
-	relied := w.armed && w.checked.Sub(w.commit) >= followUp
+	relied := w.armed && w.checked.Sub(w.armedAt) >= reportLimit // what was under way then has ended
 	if w.reported.IsZero() || time.Since(w.reported) > reportLimit {
 		w.arm()
 	}

@@ -46,6 +46,22 @@ func TestCommitOfAnotherHandleWakesWithoutAPoll(t *testing.T) {
 	}
 }
 
+// OBX-100: a commit that was under way when the watch was armed wakes a waiter, without a report
+// and long before it polls.
+func TestCommitUnderWayWakesWithoutAPoll(t *testing.T) {
+	db, path := migrated(t)
+	other := open(t, path)
+	sqlite.NeverPoll(db)
+	s := db.Waiter(enginetest.Queue)
+	defer s.Close()
+	for range 3 {
+		woken := enginetest.Asleep(t, s)
+		sqlite.LoseReport(db)
+		enginetest.Put(t, other, 1)
+		enginetest.WantWoken(t, woken)
+	}
+}
+
 // OBX-100: so does the program's own transaction.
 func TestTransactionOfTheProgramWakesWithoutAPoll(t *testing.T) {
 	db, _ := migrated(t)
