@@ -389,11 +389,12 @@ func (c *confidant) lose() {
 	if c.db.Engine() != "postgres" {
 		return
 	}
-	proxy := proxytest.New(c.t, c.db.URL)
-	u, err := url.Parse(proxy.URL(c.db.URL))
+	schema := strings.TrimSuffix(c.db.Table(""), ".")
+	proxy := proxytest.New(c.t, testpg.URL(c.t))
+	u, err := url.Parse(proxy.URL(testpg.URL(c.t)))
 	c.must(err)
 	u.User = url.UserPassword("postgres", c.Plant("the password"))
-	behind, err := postgres.Open(testpg.With(u.String(), "pool_max_conns=4"), postgres.Options{Schema: c.db.Schema, Logger: c.Logger()})
+	behind, err := postgres.Open(testpg.With(u.String(), "pool_max_conns=4"), postgres.Options{Schema: schema, Logger: c.Logger()})
 	c.must(err)
 	defer func() { _ = behind.Close() }() // it is broken
 	far := confide(c.t, c.db, behind, c.Watch)

@@ -170,7 +170,7 @@ func dropAll(t *testing.T, e dbtest.Engine, d dbtest.Database) {
 	t.Helper()
 	if e.Name == "postgres" { // it may be a deadlock's victim
 		dbtest.Until(t, "the schema is dropped", func() bool {
-			_, err := d.SQL.ExecContext(t.Context(), "DROP SCHEMA "+d.Schema+" CASCADE")
+			_, err := d.SQL.ExecContext(t.Context(), "DROP SCHEMA "+strings.TrimSuffix(d.Table(""), ".")+" CASCADE")
 			return err == nil
 		})
 		return

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -37,9 +38,9 @@ type starter struct {
 	wg     sync.WaitGroup
 }
 
-func newStarter(t *testing.T, server string) (s *starter, through string) {
+func newStarter(t *testing.T) (s *starter, through string) {
 	t.Helper()
-	u, err := url.Parse(server)
+	u, err := url.Parse(testpg.URL(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,9 +121,9 @@ const waits = "waiting for the database to take connections"
 func TestRunWaitsForAServerThatStarts(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OpenPostgres(t)
-	s, through := newStarter(t, d.URL)
+	s, through := newStarter(t)
 	w := canary.New()
-	db, err := postgres.Open(through, postgres.Options{Schema: d.Schema, Logger: w.Logger()})
+	db, err := postgres.Open(through, postgres.Options{Schema: strings.TrimSuffix(d.Table(""), "."), Logger: w.Logger()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +160,7 @@ func TestRunWaitsForAServerThatStarts(t *testing.T) {
 // database that is not there is none to wait for.
 func TestRunDoesNotWaitForEver(t *testing.T) {
 	t.Parallel()
-	_, through := newStarter(t, testpg.URL(t))
+	_, through := newStarter(t)
 	run := func(url string, o pawl.Options, ctx context.Context) error {
 		o.Logger = canary.New().Logger()
 		db, err := postgres.Open(url)

@@ -69,7 +69,7 @@ func TestHandlersAreBounded(t *testing.T) {
 	dbtest.Until(t, "none runs", func() bool { return f.Health().Handlers == 0 })
 }
 
-// servers are stores that are databases of the test server, under one application name.
+// servers are stores that are schemas of the test server, under one application name.
 func servers(t *testing.T, n int) (dbs []fleet.Database, connected func() int) {
 	t.Helper()
 	name := "fleet_" + strings.ReplaceAll(uuid.NewString(), "-", "")
@@ -77,7 +77,7 @@ func servers(t *testing.T, n int) (dbs []fleet.Database, connected func() int) {
 	for i := range n {
 		d = dbtest.OpenPostgres(t)
 		dbs = append(dbs, fleet.Database{
-			Key: fmt.Sprintf("pg%02d", i), URL: testpg.With(d.URL, "application_name="+name), Schema: d.Schema,
+			Key: fmt.Sprintf("pg%02d", i), URL: testpg.With(testpg.URL(t), "application_name="+name), Schema: strings.TrimSuffix(d.Table(""), "."),
 		})
 	}
 	return dbs, func() (n int) {

@@ -19,6 +19,7 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
+	"github.com/bravellian/pawl/internal/testpg"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -115,7 +116,7 @@ func places(t *testing.T) map[string]place {
 			dbtest.Database{DB: file, SQL: file.SQL(), Table: func(name string) string { return name }},
 			[]string{fileVariable + "=" + path},
 		},
-		"postgres": {server, []string{urlVariable + "=" + server.URL, schemaVariable + "=" + server.Schema}},
+		"postgres": {server, []string{urlVariable + "=" + testpg.URL(t), schemaVariable + "=" + strings.TrimSuffix(server.Table(""), ".")}},
 	}
 }
 

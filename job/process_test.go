@@ -19,6 +19,7 @@ import (
 	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
+	"github.com/bravellian/pawl/internal/testpg"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -96,7 +97,7 @@ func TestProcessesOnSQLite(t *testing.T) {
 func TestProcessesOnPostgres(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OpenPostgres(t)
-	race(t, d.DB, urlVariable+"="+d.URL+"\n"+schemaVariable+"="+d.Schema)
+	race(t, d.DB, urlVariable+"="+testpg.URL(t)+"\n"+schemaVariable+"="+strings.TrimSuffix(d.Table(""), "."))
 }
 
 func race(t *testing.T, db engine.DB, env string) {

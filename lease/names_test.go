@@ -20,7 +20,7 @@ func TestOtherNames(t *testing.T) {
 	const prefix = "A_Prefix_of_thirty_two_Letters__"
 	file := dbtest.SQLiteAt(t, filepath.Join(t.TempDir(), "test.db"), sqlite.Options{Prefix: prefix})
 	d := dbtest.OpenPostgres(t)
-	server := d.Reopen(t, postgres.Options{Prefix: prefix})
+	server := dbtest.PostgresAt(t, postgres.Options{Schema: d.Table("")[:len(d.Table(""))-1], Prefix: prefix})
 	pool := stdlib.OpenDBFromPool(server.Pool())
 	defer pool.Close()
 	for name, db := range map[string]struct {

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/proxytest"
 	"github.com/bravellian/pawl/internal/sql/postgres"
+	"github.com/bravellian/pawl/internal/testpg"
 	"github.com/bravellian/pawl/lease"
 )
 
@@ -30,15 +32,15 @@ type behindProxy struct {
 func spoilable(t *testing.T) *behindProxy {
 	t.Helper()
 	d := dbtest.OpenPostgres(t)
-	p := proxytest.New(t, d.URL)
-	u, err := url.Parse(p.URL(d.URL))
+	p := proxytest.New(t, testpg.URL(t))
+	u, err := url.Parse(p.URL(testpg.URL(t)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	q := u.Query()
 	q.Set("pool_max_conns", "4")
 	u.RawQuery = q.Encode()
-	db, err := postgres.Open(u.String(), postgres.Options{Schema: d.Schema})
+	db, err := postgres.Open(u.String(), postgres.Options{Schema: strings.TrimSuffix(d.Table(""), ".")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -30,7 +31,7 @@ func blocked(t *testing.T, d dbtest.Database, routine string) {
 	t.Helper()
 	dbtest.Until(t, routine+" waits for a lock", func() bool {
 		var n int
-		d.Row(t, "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database() AND query LIKE '%"+routine+"%'", &n)
+		d.Row(t, "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%"+strings.TrimSuffix(d.Table(""), ".")+"%"+routine+"%'", &n)
 		return n > 0
 	})
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
+	"github.com/bravellian/pawl/internal/testpg"
 	"github.com/bravellian/pawl/lease"
 )
 
@@ -163,7 +164,8 @@ func TestStoppedProcessOnSQLite(t *testing.T) {
 func TestStoppedProcessOnPostgres(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OpenPostgres(t)
-	stopped(t, d.DB, d.SQL, d.Table("effects"), urlVariable+"="+d.URL, schemaVariable+"="+d.Schema)
+	schema := strings.TrimSuffix(d.Table(""), ".")
+	stopped(t, d.DB, d.SQL, d.Table("effects"), urlVariable+"="+testpg.URL(t), schemaVariable+"="+schema)
 }
 
 func stopped(t *testing.T, db engine.DB, pool pooled, table string, env ...string) {

@@ -19,6 +19,7 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
+	"github.com/bravellian/pawl/internal/testpg"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -95,7 +96,7 @@ func eachVictims(t *testing.T, test func(t *testing.T, v *victims)) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		d := dbtest.OpenPostgres(t)
-		test(t, &victims{d, []string{victimURL + "=" + d.URL, victimSchema + "=" + d.Schema}, outbox.New(d.DB, outbox.Options{})})
+		test(t, &victims{d, []string{victimURL + "=" + testpg.URL(t), victimSchema + "=" + strings.TrimSuffix(d.Table(""), ".")}, outbox.New(d.DB, outbox.Options{})})
 	})
 }
 

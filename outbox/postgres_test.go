@@ -48,7 +48,7 @@ func TestEnqueueOnTheOnlyConnection(t *testing.T) {
 	config := pool(db).Pool().Config()
 	config.MaxConns = 1
 	narrow, err := postgres.Open(strings.Replace(config.ConnString(), "pool_max_conns=8", "pool_max_conns=1", 1),
-		postgres.Options{Schema: db.Schema, StatementTimeout: 5 * time.Second})
+		postgres.Options{Schema: strings.TrimSuffix(db.Table(""), "."), StatementTimeout: 5 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func make6() []outbox.Message {
 func TestRelaxedAck(t *testing.T) {
 	t.Parallel()
 	db := dbtest.OpenPostgres(t)
-	relaxed := db.Reopen(t, postgres.Options{RelaxedAck: true})
+	relaxed := dbtest.PostgresAt(t, postgres.Options{Schema: strings.TrimSuffix(db.Table(""), "."), RelaxedAck: true})
 	o := outbox.New(relaxed, outbox.Options{})
 	if _, err := o.EnqueueBatch(t.Context(), make6()); err != nil {
 		t.Fatal(err)

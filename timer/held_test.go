@@ -41,7 +41,8 @@ func (f *fixture) overlap(second, end func() error) {
 // waiting is how many sessions wait for locks in this database.
 func (f *fixture) waiting() (n int) {
 	f.t.Helper()
-	f.db.Row(f.t, "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()", &n)
+	schema := strings.TrimSuffix(f.db.Table(""), ".")
+	f.db.Row(f.t, "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%"+schema+"%'", &n)
 	return n
 }
 

@@ -5,6 +5,7 @@ package timer_test
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,8 +23,8 @@ import (
 func TestCutConnections(t *testing.T) {
 	t.Parallel()
 	server := dbtest.OpenPostgres(t)
-	proxy := proxytest.New(t, server.URL)
-	weak, err := postgres.Open(testpg.With(proxy.URL(server.URL), "pool_max_conns=4"), postgres.Options{Schema: server.Schema})
+	proxy := proxytest.New(t, testpg.URL(t))
+	weak, err := postgres.Open(testpg.With(proxy.URL(testpg.URL(t)), "pool_max_conns=4"), postgres.Options{Schema: strings.TrimSuffix(server.Table(""), ".")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -22,6 +23,7 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
+	"github.com/bravellian/pawl/internal/testpg"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
 )
@@ -114,7 +116,7 @@ func places(t *testing.T) map[string]place {
 			dbtest.Database{DB: file, SQL: file.SQL(), Table: func(name string) string { return name }},
 			[]string{fileVariable + "=" + path},
 		},
-		"postgres": {server, []string{urlVariable + "=" + server.URL, schemaVariable + "=" + server.Schema}},
+		"postgres": {server, []string{urlVariable + "=" + testpg.URL(t), schemaVariable + "=" + strings.TrimSuffix(server.Table(""), ".")}},
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/bravellian/pawl"
@@ -13,6 +14,7 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
+	"github.com/bravellian/pawl/internal/testpg"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/traces"
 )
@@ -22,7 +24,7 @@ func TestFleet(t *testing.T) {
 	server := dbtest.OpenPostgres(t)
 	stores := []fleet.Database{
 		{Key: "file", URL: "sqlite:" + filepath.Join(t.TempDir(), "store.db")},
-		{Key: "server", URL: server.URL, Schema: server.Schema},
+		{Key: "server", URL: testpg.URL(t), Schema: strings.TrimSuffix(server.Table(""), ".")},
 	}
 	f, err := fleet.New(fleet.Static(stores...), fleet.Options{
 		Engines: map[string]engine.Opener{"postgres": postgres.OpenURL, "sqlite": sqlite.OpenURL},

@@ -3,6 +3,7 @@
 package dbtest
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"path/filepath"
@@ -11,10 +12,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/stdlib"
+
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/enginetest"
+	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
 	"github.com/bravellian/pawl/internal/testmssql"
+	"github.com/bravellian/pawl/internal/testpg"
 )
 
 // Engine gives a suite databases of one engine.
@@ -57,10 +63,6 @@ type Database struct {
 	engine.DB
 	// SQL is a pool over the same database for the test's own statements.
 	SQL *sql.DB
-	// URL opens the database in another process: a server's connection string, SQLite's path.
-	URL string
-	// Schema is the one that a server's tables are in.
-	Schema string
 	// Table returns the qualified name of one of pawl's tables or views.
 	Table func(name string) string
 	// Another opens the same database again, as another process would.
@@ -119,7 +121,7 @@ func OpenSQLite(t testing.TB) Database {
 	db := SQLiteAt(t, path, opts)
 	Migrate(t, db)
 	return Database{
-		DB: db, SQL: db.SQL(), URL: path,
+		DB: db, SQL: db.SQL(),
 		Another: func(t testing.TB) engine.DB { return SQLiteAt(t, path, opts) },
 		Table:   func(name string) string { return name },
 		Pass:    func(d time.Duration) { ahead.Add(int64(d)) },
@@ -137,10 +139,74 @@ func SQLiteAt(t testing.TB, path string, opts sqlite.Options) *sqlite.DB {
 	return db
 }
 
+// OpenPostgres returns a database in a schema of its own.
+func OpenPostgres(t testing.TB) Database {
+	t.Helper()
+	opts := postgres.Options{Schema: "t_" + strings.ReplaceAll(uuid.NewString(), "-", "")}
+	db := PostgresAt(t, opts)
+	Migrate(t, db)
+	pool := stdlib.OpenDBFromPool(db.Pool())
+	t.Cleanup(func() {
+		drop(t, pool, opts.Schema)
+		_ = pool.Close()
+	})
+	return Database{
+		DB: db, SQL: pool,
+		Another: func(t testing.TB) engine.DB { return PostgresAt(t, opts) },
+		Table:   func(name string) string { return opts.Schema + "." + name },
+		Pass:    func(d time.Duration) { pass(t, pool, d) },
+	}
+}
+
+// RepeatableRead gives databases of PostgreSQL whose default isolation level, but for
+// the test's own statements, is repeatable read.
+func RepeatableRead() Engine {
+	return Engine{"postgres", func(t testing.TB) Database {
+		t.Helper()
+		d := OpenPostgres(t)
+		opts := postgres.Options{Schema: strings.TrimSuffix(d.Table(""), ".")}
+		d.Another = func(t testing.TB) engine.DB {
+			return postgresAt(t, opts, "default_transaction_isolation=repeatable%20read")
+		}
+		d.DB = d.Another(t)
+		return d
+	}}
+}
+
+// PostgresAt opens the test server and closes it with the test.
+func PostgresAt(t testing.TB, opts postgres.Options) *postgres.DB {
+	t.Helper()
+	return postgresAt(t, opts)
+}
+
+func postgresAt(t testing.TB, opts postgres.Options, parameters ...string) *postgres.DB {
+	t.Helper()
+	db, err := postgres.Open(testpg.With(testpg.URL(t), append(parameters, "pool_max_conns=8")...), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
 // Migrate brings the schema up to date.
 func Migrate(t testing.TB, db engine.DB) {
 	t.Helper()
 	if err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func drop(t testing.TB, pool *sql.DB, schema string) {
+	if _, err := pool.ExecContext(context.Background(), "DROP SCHEMA "+schema+" CASCADE"); err != nil {
+		t.Error(err)
+	}
+}
+
+// pass has the server say when its clock has moved on.
+func pass(t testing.TB, pool *sql.DB, d time.Duration) {
+	t.Helper()
+	if _, err := pool.ExecContext(t.Context(), fmt.Sprintf("SELECT pg_sleep(%f)", d.Seconds())); err != nil {
 		t.Fatal(err)
 	}
 }

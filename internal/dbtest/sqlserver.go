@@ -28,7 +28,7 @@ func OpenSQLServer(t testing.TB) Database {
 	db := SQLServerAt(t, opts)
 	Migrate(t, db)
 	return Database{
-		DB: db, SQL: pool, Schema: schema,
+		DB: db, SQL: pool,
 		Another: func(t testing.TB) engine.DB { return SQLServerAt(t, opts) },
 		Table:   func(name string) string { return schema + "." + tableName(name) },
 		Pass:    func(d time.Duration) { time.Sleep(d) }, // the server's clock moves by itself

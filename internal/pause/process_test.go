@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/bravellian/pawl/internal/pause"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
+	"github.com/bravellian/pawl/internal/testpg"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -87,7 +89,7 @@ func TestPauseObeyedByAnotherProcess(t *testing.T) {
 		env []string
 	}{
 		"sqlite":   {dbtest.Database{DB: file, SQL: file.SQL(), Table: func(name string) string { return name }}, []string{fileVariable + "=" + path}},
-		"postgres": {server, []string{urlVariable + "=" + server.URL, schemaVariable + "=" + server.Schema}},
+		"postgres": {server, []string{urlVariable + "=" + testpg.URL(t), schemaVariable + "=" + strings.TrimSuffix(server.Table(""), ".")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			const n = 2000 // more than it gets through before it looks

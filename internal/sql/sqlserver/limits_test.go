@@ -2,6 +2,7 @@ package sqlserver_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,7 +19,7 @@ func TestLimitLanes(t *testing.T) {
 		t.Skip("not run: " + testmssql.Variable + " is not set")
 	}
 	d := dbtest.OpenSQLServer(t)
-	c := &caller{t, d.SQL, d.Schema}
+	c := &caller{t, d.SQL, strings.TrimSuffix(d.Table(""), ".")}
 	names := []string{"mail", "mail ", "a/0"}
 	if c.count("SELECT CASE WHEN pawl.outbox_utf8(N'ø') = 0xC3B8 THEN 1 ELSE 0 END") == 1 { // Babelfish has another
 		names = append(names, "grün 𝄞")
@@ -48,7 +49,7 @@ func TestLimitsInProcedures(t *testing.T) {
 		t.Skip("not run: " + testmssql.Variable + " is not set")
 	}
 	d := dbtest.OpenSQLServer(t)
-	c := &caller{t, d.SQL, d.Schema}
+	c := &caller{t, d.SQL, strings.TrimSuffix(d.Table(""), ".")}
 	const queue, topic = "Schlange ø𝄞", "grün 𝄞"
 	limits := throttle.New(d, nil)
 	for _, name := range []string{topic, "other"} {

@@ -90,7 +90,7 @@ func TestProcedures(t *testing.T) {
 	}{
 		{"messages", messageProcedures}, {"timers", timerProcedures}, {"joins", joinProcedures}, {"leases", leaseProcedures}, {"inbox", inboxProcedures},
 	} {
-		t.Run(part.name, func(t *testing.T) { part.test(&caller{t, d.SQL, d.Schema}) })
+		t.Run(part.name, func(t *testing.T) { part.test(&caller{t, d.SQL, strings.TrimSuffix(d.Table(""), ".")}) })
 	}
 }
 
