@@ -33,7 +33,7 @@ func roleMays() map[engine.Role]mays {
 	reading := []string{
 		"*/list*", "*/get", "*/find", "job/run", "job/runs", "job/due", "outbox/counts", "outbox/count_dead", "outbox/lanes", "outbox/suspects", "limit/use", "*/next_due", "join/members",
 		"inbox/stuck", "backlog/*", "health/*", "explain/*", "fleet/*", "clock/*", "generation/check", "doctor/claims", "doctor/leases", "doctor/messages", "doctor/queues", "doctor/runs",
-		"doctor/joins", "doctor/join_missed", "doctor/join_parked",
+		"doctor/joins", "doctor/join_missed", "doctor/join_parked", "doctor/lines", "doctor/strays",
 	}
 	producing := []string{
 		"outbox/lane", "outbox/enqueue", "outbox/enqueue_once", "outbox/enqueue_unique", "join/start", "join/attach", "join/attach_new", "join/wait", "timer/schedule", "timer/cancel", "timer/cancel_key",
