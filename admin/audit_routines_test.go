@@ -29,6 +29,8 @@ func TestAuditRoutines(t *testing.T) {
 			{f.db.Call("outbox_join_cancel", "'"+joined.String()+"'"), audit.Cancel, "join " + joined.String()},
 			{f.db.Call("job_trigger", "'j'"), audit.Trigger, "job j"},
 			{f.db.Call("job_delete", "'j'"), audit.Remove, "job j"},
+			{f.db.Call("limit_set", "'topic'", "'t'", "5"), "limit", "topic t"},
+			{f.db.Call("limit_remove", "'topic'", "'t'"), "unlimit", "topic t"},
 		} {
 			before := len(f.trail(admin.AuditOptions{}))
 			tx := f.db.Begin(t)

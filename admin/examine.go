@@ -71,7 +71,7 @@ func (e *examination) checks() []engine.Examination {
 	return append(all, []engine.Examination{
 		{Name: "workers", Examine: e.checkWorkers}, {Name: "queues", Examine: e.checkQueues}, {Name: "claims", Examine: e.checkClaims},
 		{Name: "schedule", Examine: e.checkSchedule}, {Name: "inbox", Examine: e.checkInbox}, {Name: "leases", Examine: e.checkLeases},
-		{Name: "places", Examine: e.checkPlaces}, {Name: joins, Examine: e.checkJoins},
+		{Name: "places", Examine: e.checkPlaces}, {Name: "order", Examine: e.checkOrder}, {Name: joins, Examine: e.checkJoins},
 	}...)
 }
 

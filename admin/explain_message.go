@@ -100,6 +100,8 @@ func (e *explainer) messageFacts(m *outbox.Info, p *place) (f health.Facts) {
 	add(&f, "queue", m.Queue)
 	addNumber(&f, "priority", int64(m.Priority))
 	add(&f, "ordering_key", m.OrderingKey)
+	add(&f, "unique_key", m.UniqueKey)
+	e.addTime(&f, "unique_until", m.UniqueUntil)
 	e.addTime(&f, "created", m.CreatedAt)
 	e.addTime(&f, "due", m.Due)
 	e.addTime(&f, "expires", m.Expires)

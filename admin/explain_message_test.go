@@ -292,6 +292,23 @@ func TestExplainMessageCancelled(t *testing.T) {
 	})
 }
 
+// D-212: a message with a unique key says which it has, and how long at least it is remembered.
+func TestExplainMessageWithUniqueKey(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := openExplain(t, e)
+		x := f.explain(f.enqueue(outbox.Message{UniqueKey: "reindex 7"}).String(), "no_worker")
+		f.fact(x, "unique_key", "reindex 7")
+		if until := x.Facts.Get("unique_until"); until != nil {
+			t.Errorf("until %v, without a period", until)
+		}
+		x = f.explain(f.enqueue(outbox.Message{UniqueKey: "reindex 8", Unique: &outbox.UniqueOptions{Period: time.Hour}}).String(), "no_worker")
+		f.fact(x, "unique_until", "(in ")
+		if x = f.explain(f.enqueue(outbox.Message{}).String(), "no_worker"); x.Facts.Get("unique_key") != nil {
+			t.Errorf("it has no key: %v", x.Facts)
+		}
+	})
+}
+
 // What only a person ends comes before what time ends, that before what a worker
 // that starts ends.
 // Each reason that is first would hold the message if those behind it went away.

@@ -60,3 +60,38 @@ func TestLimits(t *testing.T) {
 		}
 	})
 }
+
+// D-214, D-8: a program in another language sets what Go sets, with the same defaults, and claims obey
+// it at once.
+func TestLimitsSetInSQL(t *testing.T) {
+	eachServer(t, func(t *testing.T, e dbtest.Engine) {
+		f := openExplain(t, e)
+		f.enqueue(outbox.Message{})
+		f.one()
+		f.exec(f.db.Call("limit_set", "'topic'", "'t'", "1")) // the one that is claimed counts
+		f.enqueue(outbox.Message{})
+		msgs, err := f.Outbox.Claim(f.ctx(), outbox.NewOwnerToken(), leaseTime, 10)
+		if f.check(err); len(msgs) != 0 {
+			t.Errorf("%d are claimed", len(msgs))
+		}
+		f.exec(f.db.Call("limit_remove", "'topic'", "'t'"))
+		f.one()
+		for _, c := range []struct {
+			args []string
+			want admin.Limits
+		}{
+			{[]string{"1"}, admin.Limits{Concurrency: 1}},
+			{[]string{"NULL", "100"}, admin.Limits{Rate: 100}},
+			{[]string{"0", "100", "60"}, admin.Limits{Rate: 100, Period: time.Minute}},
+			{[]string{"7", "3", "0.001", "2"}, admin.Limits{Concurrency: 7, Rate: 3, Period: time.Millisecond, Burst: 2}},
+		} {
+			f.exec(f.db.Call("limit_set", append([]string{"'topic'", "'sql'"}, c.args...)...))
+			_, err := f.Admin.SetLimit(f.ctx(), admin.Topic, "go", c.want, "")
+			f.check(err)
+			all, err := f.Admin.Limits(f.ctx())
+			if f.check(err); len(all) != 2 || all[0].Limits != all[1].Limits {
+				t.Errorf("%v: %+v", c.args, all)
+			}
+		}
+	})
+}

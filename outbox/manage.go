@@ -39,6 +39,10 @@ type Info struct {
 	// other program wrote it. "" if nothing is.
 	Unreadable string `json:"unreadable,omitempty"`
 	Redrives   int    `json:"redrives,omitempty"` // how often it was redriven
+	// UniqueUntil is when the period of UniqueKey ends, if it has one: until then at least the key is
+	// remembered. Get and Find read it and UniqueKey, lists do not; UniqueKey is "" when a later
+	// message has taken the key.
+	UniqueUntil time.Time `json:"unique_until,omitzero"`
 }
 
 // IsProcessed reports whether the message was handled.
@@ -49,45 +53,51 @@ var ErrNotFound = errors.New("message not found")
 
 // Get returns the message at a position, or ErrNotFound.
 func (o *Outbox) Get(ctx context.Context, id Position) (*Info, error) {
-	found, err := o.infos(ctx, op.OutboxGet{ID: int64(id)})
-	if err != nil {
-		return nil, err
+	i, err := o.read(ctx, op.OutboxGet{ID: int64(id)})
+	if err == nil && i == nil {
+		err = fmt.Errorf("%w: %d", ErrNotFound, id)
 	}
-	if len(found) == 0 {
-		return nil, fmt.Errorf("%w: %d", ErrNotFound, id)
-	}
-	return &found[0], nil
+	return i, err
 }
 
 // Find returns the message with an id, or ErrNotFound. Ids that pawl made carry the position;
 // supplied ones are indexed.
 func (o *Outbox) Find(ctx context.Context, id MessageID) (*Info, error) {
 	if position, _, ok := id.position(); ok {
-		found, err := o.infos(ctx, op.OutboxGet{ID: position})
-		if err != nil {
-			return nil, err
-		}
-		if len(found) > 0 && found[0].ID == id {
-			return &found[0], nil
+		i, err := o.read(ctx, op.OutboxGet{ID: position})
+		if err != nil || i != nil && i.ID == id {
+			return i, err
 		}
 	}
-	found, err := o.infos(ctx, op.OutboxFind{MessageID: id})
-	if err != nil {
+	i, err := o.read(ctx, op.OutboxFind{MessageID: id})
+	if err == nil && i == nil {
+		err = fmt.Errorf("%w: %s", ErrNotFound, id)
+	}
+	return i, err
+}
+
+// read returns the message that was found; nil if there is none.
+func (o *Outbox) read(ctx context.Context, find engine.Answering[op.OutboxFound]) (found *Info, err error) {
+	c := engine.Each(find, func(row *op.OutboxFound, unread error) error {
+		i, err := infoOf(&row.OutboxItem, unread)
+		i.UniqueKey, i.UniqueUntil = worker.Value(row.UniqueKey), worker.Value(row.UniqueUntil).UTC()
+		found = &i
+		return err
+	})
+	c.Reset = func() { found = nil }
+	if err = o.db.Read(ctx, c); err != nil {
 		return nil, err
 	}
-	if len(found) == 0 {
-		return nil, fmt.Errorf("%w: %s", ErrNotFound, id)
-	}
-	return &found[0], nil
+	return found, nil
 }
 
 func (o *Outbox) infos(ctx context.Context, read engine.Answering[op.OutboxItem]) (all []Info, err error) {
 	c := engine.Each(read, func(row *op.OutboxItem, unread error) error {
-		if row.ID == 0 && unread != nil {
-			return unread
+		i, err := infoOf(row, unread)
+		if err == nil {
+			all = append(all, i)
 		}
-		all = append(all, infoOf(row, unread))
-		return nil
+		return err
 	})
 	c.Reset = func() { all = nil }
 	err = o.db.Read(ctx, c)
@@ -95,8 +105,11 @@ func (o *Outbox) infos(ctx context.Context, read engine.Answering[op.OutboxItem]
 }
 
 // infoOf is what is known of a message as it is stored; unread is why not all of it can
-// be read.
-func infoOf(row *op.OutboxItem, unread error) Info {
+// be read. It is an error if nothing can.
+func infoOf(row *op.OutboxItem, unread error) (Info, error) {
+	if row.ID == 0 && unread != nil {
+		return Info{}, unread
+	}
 	i := Info{
 		Status: Status(op.OutboxStatuses().Word(row.Status)), NextAttemptAt: row.NextAttemptAt.UTC(), LockedUntil: worker.Value(row.LockedUntil).UTC(),
 		ProcessedAt: worker.Value(row.ProcessedAt).UTC(), ProcessedBy: worker.Value(row.ProcessedBy), LastError: worker.Value(row.LastError), Redrives: row.Redrives,
@@ -107,7 +120,7 @@ func infoOf(row *op.OutboxItem, unread error) Info {
 		i.Unreadable = fault.Error()
 	}
 	i.Owner = OwnerToken(worker.Value(row.OwnerToken))
-	return i
+	return i, nil
 }
 
 // Attempt is an attempt to handle a message that failed.

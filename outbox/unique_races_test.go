@@ -130,6 +130,9 @@ func TestUniquePositionTaken(t *testing.T) {
 		if f.find(first).Position == outbox.Position(at) {
 			t.Fatal("the position is not taken")
 		}
+		if i := f.find(first); i.UniqueKey != m.UniqueKey {
+			t.Errorf("it shows the key %q", i.UniqueKey)
+		}
 		f.same(f.put(m, true), first, "elsewhere")
 		f.counts(outbox.Counts{Ready: 2})
 	})
@@ -234,6 +237,8 @@ func TestUniqueIsNotHandedOver(t *testing.T) {
 		f.same(<-handled, id, "handled")
 		f.same(f.put(keyed("1", outbox.UniqueOptions{Period: time.Hour}), true), id, "handled within the period")
 		cancel()
-		<-ended
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
 	})
 }

@@ -304,3 +304,39 @@ func TestUniqueReplaceInATransaction(t *testing.T) {
 		f.status(f.find(first).Position, outbox.Discarded)
 	})
 }
+
+// D-212: the message that has a key shows it, and until when at least it is remembered; one whose key
+// a later message has taken does not.
+func TestUniqueKeyIsShown(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		shows := func(id outbox.MessageID, key string, period time.Duration) {
+			t.Helper()
+			found := f.find(id)
+			at, err := f.Get(f.ctx(), found.Position)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, i := range []*outbox.Info{found, at} {
+				if rest := i.UniqueUntil.Sub(i.CreatedAt); i.UniqueKey != key || i.UniqueUntil.IsZero() != (period == 0) || period > 0 && (rest-period).Abs() > time.Minute {
+					t.Errorf("the key is %q until %v, want %q for %v", i.UniqueKey, i.UniqueUntil, key, period)
+				}
+			}
+		}
+		plain, err := f.Enqueue(f.ctx(), outbox.Message{ID: outbox.MessageID{1}, Topic: "t"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		shows(plain, "", 0)
+		first := f.put(keyed("1", outbox.UniqueOptions{}), false)
+		shows(first, "k", 0)
+		second := f.put(keyed("2", outbox.UniqueOptions{Replace: true}), false)
+		shows(first, "", 0)
+		shows(second, "k", 0)
+		third := f.put(outbox.Message{Topic: "t", UniqueKey: "k ", Unique: &outbox.UniqueOptions{Period: time.Hour}}, false)
+		shows(third, "k ", time.Hour)
+		owner, msgs := f.claimExactly(3)
+		f.touched(3)(f.Ack(f.ctx(), owner, positions(msgs)...))
+		shows(third, "k ", time.Hour)
+	})
+}

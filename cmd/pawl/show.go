@@ -81,15 +81,13 @@ func (a *app) printMessage(i *outbox.Info, attempts []outbox.Attempt) error {
 	row("status", string(statusWord(i)))
 	row("queue", fmt.Sprintf("%s, priority %d", i.Queue, i.Priority))
 	row("ordering key", i.OrderingKey)
+	row("unique key", i.UniqueKey)
+	row("unique until", stampKnown(i.UniqueUntil))
 	row("correlation", i.CorrelationID)
 	row("headers", headerText(i.Headers))
 	row("created", stamp(i.CreatedAt))
-	if !i.Due.IsZero() {
-		row("due", stamp(i.Due))
-	}
-	if !i.Expires.IsZero() {
-		row("expires", stamp(i.Expires))
-	}
+	row("due", stampKnown(i.Due))
+	row("expires", stampKnown(i.Expires))
 	row("retries", strconv.Itoa(i.RetryCount))
 	if i.Status == outbox.Ready {
 		row("next attempt", stamp(i.NextAttemptAt))

@@ -39,3 +39,24 @@ func TestEnqueueUnique(t *testing.T) {
 		}
 	})
 }
+
+// D-212: show prints the key of a message.
+func TestShowUnique(t *testing.T) {
+	d := onSQLite(t)
+	enqueue := func(args ...string) string {
+		t.Helper()
+		return strings.TrimSpace(d.must("x", append([]string{"enqueue", "--topic", "t"}, args...)...))
+	}
+	plain, keyed := enqueue(), enqueue("--unique", "k 1", "--unique-for", "1h")
+	if out := d.must("", "show", keyed); !strings.Contains(out, "unique key    k 1\n") || !strings.Contains(out, "unique until  ") {
+		t.Errorf("with a key:\n%s", out)
+	}
+	if out := d.must("", "show", keyed, "--json"); !strings.Contains(out, `"unique_key":"k 1"`) || !strings.Contains(out, `"unique_until":"`) {
+		t.Errorf("as JSON: %s", out)
+	}
+	for _, args := range [][]string{{"show", plain}, {"show", plain, "--json"}} {
+		if out := d.must("", args...); strings.Contains(out, "unique") {
+			t.Errorf("without a key:\n%s", out)
+		}
+	}
+}

@@ -92,8 +92,8 @@ func (b *Bounds) validate() error {
 		engine.CheckOption("concurrency", b.Concurrency, 1, maxConcurrency), engine.CheckOption("rate", b.Rate, 1, maxRate),
 		engine.CheckOption("period", b.Period, minGap, maxPeriod), engine.CheckOption("burst", b.Burst, 1, maxRate),
 	)
-	if full := cmp.Or(b.Period, time.Second); err == nil && time.Duration(b.Rate)*minGap > full {
-		return engine.Invalid("rate", "more than %d in %s", full/minGap, full)
+	if err == nil && time.Duration(b.Rate)*minGap > cmp.Or(b.Period, time.Second) {
+		return engine.Invalid("rate", "more than one in %s", minGap)
 	}
 	return err
 }

@@ -19,7 +19,7 @@ var Statements embed.FS
 // All returns all operations, each with zero fields.
 func All() []engine.Operation {
 	return slices.Concat(
-		audit(), backlogs(), clocks(), doctor(), doctorJoins(), explain(), fleet(), generations(), health(), inbox(), jobs(), joins(), leases(), limits(),
+		audit(), backlogs(), clocks(), doctor(), doctorJoins(), doctorOrder(), explain(), fleet(), generations(), health(), inbox(), jobs(), joins(), leases(), limits(),
 		outboxes(), settlements(), outboxReads(), outboxAdmin(), pauses(), timers(), workers(),
 	)
 }

@@ -26,15 +26,23 @@ type OutboxItem struct {
 	Redrives      int
 }
 
+// OutboxFound is a message with its state and its unique key; nil: it has none, or a later message
+// took it.
+type OutboxFound struct {
+	OutboxItem
+	UniqueKey   *string
+	UniqueUntil *time.Time // the end of the key's period, if it has one
+}
+
 // OutboxGet reads the message at a position.
 type OutboxGet struct {
-	engine.Rows[OutboxItem]
+	engine.Rows[OutboxFound]
 	ID int64
 }
 
 // OutboxFind reads the message with an id of the caller's.
 type OutboxFind struct {
-	engine.Rows[OutboxItem]
+	engine.Rows[OutboxFound]
 	MessageID [16]byte
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/bravellian/pawl/internal/enginetest"
 	"github.com/bravellian/pawl/internal/testpg"
+	"github.com/bravellian/pawl/internal/throttle"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
@@ -148,6 +149,8 @@ func duration() param {
 	return param{"lease_seconds", "30", []string{"1", "2147483647"}, map[string]string{"NULL": "duration: null", "0": short, "-1": short}}
 }
 
+const lacking = "rate: 0, with a period or a burst"
+
 const shortPeriod = "period: not within a microsecond and 9e9 seconds"
 
 // door is the table of all public routines, with every parameter.
@@ -210,7 +213,27 @@ func door(f *doorFixture) []doorRoutine {
 		{"lease_renew", []param{name, id("holder", "holder", ownID), duration()}},
 		{"lease_release", []param{name, id("holder", "holder", ownID)}},
 		{"lease_guard", []param{known(name), id("holder", "holder", "'"+f.holder+"'"), {"token", f.token, nil, map[string]string{"NULL": "token: null"}}}},
+		{"limit_set", []param{subjectKind(), required("name", "topic", "'t'"), option("concurrency", "5", "10000"),
+			{"rate", "100", []string{"1", "10001", "1000000"}, map[string]string{"NULL": lacking, "0": lacking, "-1": "rate: negative", "1000001": "rate: more than 1000000"}},
+			{"period_seconds", "100", []string{"NULL", "0", "0.01", "86400"}, map[string]string{
+				"-1": "period: negative", "0.00009": "period: less than 100µs", "86401": "period: more than 24h0m0s", "'NaN'": "period: more than 24h0m0s",
+				"'infinity'": "period: more than 24h0m0s", "0.0099": "rate: more than one in 100µs"}},
+			option("burst", "", "1000000"), reason()}},
+		{"limit_remove", []param{subjectKind(), required("name", "topic", "'t'"), reason()}},
 	}
+}
+
+func subjectKind() param {
+	return param{"kind", "'topic'", []string{"'queue'"}, map[string]string{"NULL": "kind: null", "''": "kind: neither queue nor topic", "'table'": "kind: neither queue nor topic"}}
+}
+
+// option is a number of which 0 and null are none.
+func option(name, good, most string) param {
+	return param{name, good, []string{"1", most, "NULL", "0"}, map[string]string{"-1": name + ": negative", most + "+1": name + ": more than " + most}}
+}
+
+func reason() param {
+	return param{"reason", "", []string{"NULL", "''", "repeat('ü', 1000)"}, map[string]string{"repeat('ü', 1001)": "reason: more than 1000 characters"}}
 }
 
 // known removes the values that name something that does not exist.
@@ -346,6 +369,10 @@ func TestDoorSpeaksAsGo(t *testing.T) {
 	far := time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)
 	_, noSteps := join.New(db, o, join.Options{}).Start(t.Context(), join.Spec{})
 	_, longKey := join.New(db, o, join.Options{}).Start(t.Context(), join.Spec{ExpectedSteps: 1, GroupingKey: text})
+	limited := func(kind throttle.Kind, name string, b throttle.Bounds, reason string) error {
+		_, err := throttle.New(db, nil).Set(t.Context(), kind, name, b, reason)
+		return err
+	}
 	_, timerKey := timer.New(db, o, timer.Options{}).Schedule(t.Context(), timer.Timer{Due: far.AddDate(-1, 0, 0), Key: text})
 	for call, want := range map[string]error{
 		`pawl.outbox_enqueue('', 'x')`:                                                          (&outbox.Message{}).Validate(),
@@ -361,6 +388,20 @@ func TestDoorSpeaksAsGo(t *testing.T) {
 		`pawl.outbox_join_start(0)`:                                                             noSteps,
 		`pawl.outbox_join_start(1, grouping_key => ` + long + `)`:                               longKey,
 		`pawl.timer_schedule('t', 'x', now(), key => ` + long + `)`:                             timerKey,
+		`pawl.limit_set('table', 't', 1)`:                                                       limited("table", "t", throttle.Bounds{Concurrency: 1}, ""),
+		`pawl.limit_set('queue', '', 1)`:                                                        limited(throttle.Queue, "", throttle.Bounds{Concurrency: 1}, ""),
+		`pawl.limit_set('topic', ` + long + `, 1)`:                                              limited(throttle.Topic, text, throttle.Bounds{Concurrency: 1}, ""),
+		`pawl.limit_set('topic', 't', 0)`:                                                       limited(throttle.Topic, "t", throttle.Bounds{}, ""),
+		`pawl.limit_set('topic', 't', 1, burst => 1)`:                                           limited(throttle.Topic, "t", throttle.Bounds{Concurrency: 1, Burst: 1}, ""),
+		`pawl.limit_set('topic', 't', 1, period_seconds => 1)`:                                  limited(throttle.Topic, "t", throttle.Bounds{Concurrency: 1, Period: time.Second}, ""),
+		`pawl.limit_set('topic', 't', -1)`:                                                      limited(throttle.Topic, "t", throttle.Bounds{Concurrency: -1}, ""),
+		`pawl.limit_set('topic', 't', 10001)`:                                                   limited(throttle.Topic, "t", throttle.Bounds{Concurrency: 10_001}, ""),
+		`pawl.limit_set('topic', 't', rate => 1000001)`:                                         limited(throttle.Topic, "t", throttle.Bounds{Rate: 1_000_001}, ""),
+		`pawl.limit_set('topic', 't', rate => 10001)`:                                           limited(throttle.Topic, "t", throttle.Bounds{Rate: 10_001}, ""),
+		`pawl.limit_set('topic', 't', rate => 1, period_seconds => 0.00005)`:                    limited(throttle.Topic, "t", throttle.Bounds{Rate: 1, Period: 50 * time.Microsecond}, ""),
+		`pawl.limit_set('topic', 't', rate => 1, period_seconds => 86401)`:                      limited(throttle.Topic, "t", throttle.Bounds{Rate: 1, Period: 24*time.Hour + time.Second}, ""),
+		`pawl.limit_set('topic', 't', rate => 1, burst => 1000001)`:                             limited(throttle.Topic, "t", throttle.Bounds{Rate: 1, Burst: 1_000_001}, ""),
+		`pawl.limit_set('topic', 't', 1, reason => repeat('ü', 1001))`:                          limited(throttle.Topic, "t", throttle.Bounds{Concurrency: 1}, strings.Repeat("ü", 1001)),
 	} {
 		if want == nil {
 			t.Errorf("%s: Go has nothing against it", call)

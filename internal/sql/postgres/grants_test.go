@@ -248,6 +248,14 @@ func operating() []act {
 			return errors.Join(done(pauses.Pause(p.ctx, pause.Topic, "t", "why")), done(pauses.Resume(p.ctx, pause.Topic, "t")), pauses.RefreshAndUnpark(p.ctx),
 				done(pauses.Pause(p.ctx, pause.Queue, "q", "why")), done(pauses.Resume(p.ctx, pause.Queue, "q")))
 		}},
+		{"limit", all, func(p *person, f *scene) error {
+			_, set := p.Admin.SetLimit(p.ctx, ops.Topic, "t", ops.Limits{Concurrency: 1}, "why")
+			_, gone := p.Admin.RemoveLimit(p.ctx, ops.Topic, "t")
+			return errors.Join(set, gone)
+		}},
+		{"limit in SQL", all, func(p *person, f *scene) error {
+			return errors.Join(p.exec(`SELECT pawl.limit_set('queue', 'q', 1, reason => 'why')`), p.exec(`SELECT pawl.limit_remove('queue', 'q')`))
+		}},
 		{"retry", both, func(p *person, f *scene) error {
 			return done(p.Outbox.Redrive(p.ctx, outbox.FailedFilter{IDs: []outbox.Position{f.failedAt}}))
 		}},

@@ -17,6 +17,7 @@ func newAnswers() answers {
 	a.audit()
 	a.doctor()
 	a.doctorJoins()
+	a.doctorOrder()
 	a.generations()
 	a.inbox()
 	a.jobs()
@@ -62,7 +63,7 @@ func (db *DB) answer(t *txn, c *engine.Call) (err error) {
 // statements returns the statements that the implementations run, each with zero fields.
 func statements() []engine.Operation {
 	return slices.Concat(
-		auditStatements(), doctorStatements(), doctorJoinStatements(), generationStatements(), inboxStatements(), jobStatements(), joinStatements(),
+		auditStatements(), doctorStatements(), doctorJoinStatements(), doctorOrderStatements(), generationStatements(), inboxStatements(), jobStatements(), joinStatements(),
 		leaseStatements(), backlogStatements(), outboxStatements(), pauseStatements(), limitStatements(), timerStatements(),
 	)
 }

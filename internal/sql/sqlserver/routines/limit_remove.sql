@@ -1,21 +1,15 @@
 -- End the limit of a topic or queue. Returns 1, or 0 if there is none.
-CREATE PROCEDURE pawl.limit_remove @kind nvarchar(20), @name nvarchar(510) AS
+CREATE PROCEDURE pawl.limit_remove @kind nvarchar(max), @name nvarchar(max), @reason nvarchar(max) = NULL AS
 BEGIN
-DECLARE @got int = 0, @limit bigint, @lock nvarchar(255), @free int, @some int = 1;
+SET NOCOUNT ON;
+DECLARE @got int, @id uniqueidentifier = NEWID(), @actor nvarchar(510) = ORIGINAL_LOGIN(), @target nvarchar(max) = CONCAT(@kind, N' ', @name);
+EXEC pawl.check_subject @kind, @name;
+EXEC pawl.check_text N'reason', @reason, 1000, 0;
+EXEC pawl.check_isolation N'limit';
+SET @reason = NULLIF(@reason, N'');
 pawl.begin_own()
-SELECT @limit = l.seq FROM pawl.outbox_limit l WHERE l.kind = @kind AND pawl.exactly(l.name, @name);
-IF @limit IS NOT NULL
-BEGIN
-  pawl.limit_turn(@limit, -1)
-  IF @free < 0 THROW 57102, 'chosen as the victim of a deadlock', 1;
-  DELETE FROM pawl.outbox_limit WITH (ROWLOCK) WHERE seq = @limit;
-  SET @got = @@ROWCOUNT;
-  WHILE @some > 0
-  BEGIN
-    DELETE TOP (1000) FROM pawl.outbox_limit_claim WITH (ROWLOCK) WHERE of_limit = @limit;
-    SET @some = @@ROWCOUNT;
-  END;
-END;
+EXEC @got = pawl.limit_end @kind, @name;
+EXEC pawl.audit_note @id, @actor, N'unlimit', @target, @reason, @got;
 pawl.end_own()
 RETURN @got;
 END

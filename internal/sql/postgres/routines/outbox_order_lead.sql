@@ -1,0 +1,30 @@
+-- The next message of each of these keys, which have no head, becomes its head, and may be claimed.
+CREATE OR REPLACE FUNCTION pawl.outbox_order_lead(p_lanes bigint[], p_keys text[]) RETURNS void LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
+DECLARE
+  v_lanes bigint[] := p_lanes;
+  v_keys  text[] := p_keys;
+  v_ids   bigint[];
+  v_moved bigint[];
+BEGIN
+  WHILE v_lanes IS NOT NULL LOOP
+    SELECT array_agg(s.id ORDER BY s.id) INTO v_ids
+      FROM (SELECT (SELECT o.id FROM pawl.outbox_order o WHERE o.lane = u.lane AND o.key = u.key ORDER BY o.id LIMIT 1) AS id FROM unnest(v_lanes, v_keys) u(lane, key)) s
+     WHERE s.id IS NOT NULL;
+    EXIT WHEN v_ids IS NULL;
+    WITH head AS (
+      UPDATE pawl.outbox_order o SET head = true WHERE o.id = ANY (v_ids) RETURNING o.id, o.lane),
+    moved AS (
+      UPDATE pawl.outbox_ready r SET lane = t.id
+        FROM head JOIN pawl.outbox_lane l ON l.id = head.lane JOIN pawl.outbox_lane t ON t.queue = l.queue AND t.kind = 0 AND t.priority = 0
+       WHERE r.lo = head.id AND r.n = 1 RETURNING r.lo, t.queue),
+    woken AS (
+      SELECT pawl.outbox_wake(ARRAY(SELECT DISTINCT moved.queue FROM moved)))
+    SELECT array_agg(moved.lo) INTO v_moved FROM moved, woken;
+    EXIT WHEN cardinality(v_moved) = cardinality(v_ids);
+    -- One was cancelled meanwhile, or is nowhere: the one behind it comes.
+    DELETE FROM pawl.outbox_order o WHERE o.id = ANY (v_ids) AND o.id <> ALL (coalesce(v_moved, '{}'));
+    SELECT array_agg(u.lane), array_agg(u.key) INTO v_lanes, v_keys FROM unnest(v_lanes, v_keys) u(lane, key)
+     WHERE NOT EXISTS (SELECT FROM pawl.outbox_order o WHERE o.lane = u.lane AND o.key = u.key AND o.head);
+  END LOOP;
+END $f$;
