@@ -31,10 +31,10 @@ func flows(n int) []scenario {
 			{"a concurrency limit on each topic", n, limitedFlow(e.open, throttle.Bounds{Concurrency: 10_000}, topics())},
 			{"a rate limit on each topic", n, limitedFlow(e.open, throttle.Bounds{Rate: 10_000, Burst: 1_000_000}, topics())},
 			{"5 priorities", n, flow(e.open, prioritized, handle)},
-			{"5 priorities, PriorityWait", n, flow(e.open, prioritized, handle, outbox.Options{PriorityWait: time.Minute})},
+			{"5 priorities and PriorityWait", n, flow(e.open, prioritized, handle, outbox.Options{PriorityWait: time.Minute})},
 			{"each expires in an hour", n, flow(e.open, expiring(time.Hour), handle)},
-			riverSystem("River tuned, no priorities", n, peers.RiverTuned(e.engine), false),
-			riverSystem("River tuned, 4 priorities", n, peers.RiverPriorities(e.engine), false),
+			riverSystem("River tuned", n, peers.RiverTuned(e.engine), false),
+			riverSystem("River tuned: 4 priorities", n, peers.RiverPriorities(e.engine), false),
 		}})
 	}
 	return all
@@ -52,10 +52,10 @@ func uniques(n int) []scenario {
 		all = append(all, scenario{"N", e.engine, title, []string{colEnqueue, colRate}, []system{
 			{plain, n, cycleQueue(e.open)},
 			{"unique keys", n / 3, cycleQueue(keyed)},
-			{"unique keys, twice", n / 3, cycleQueue(twice(keyed))},
+			{"unique keys twice", n / 3, cycleQueue(twice(keyed))},
 			riverSystem("River tuned", n, peers.RiverTuned(e.engine), false),
-			riverSystem("River tuned, unique", n, peers.RiverUnique(e.engine), false),
-			riverSystem("River tuned, unique, twice", n, peers.RiverUnique(e.engine), true),
+			riverSystem("River tuned: unique", n, peers.RiverUnique(e.engine), false),
+			riverSystem("River tuned: unique twice", n, peers.RiverUnique(e.engine), true),
 		}})
 	}
 	return all
