@@ -27,7 +27,7 @@ const (
 )
 
 // warmTopic is the topic of what goes through before.
-var warmTopic = topic(1)
+const warmTopic = "topic-1"
 
 func utilizations(n int) []scenario {
 	title := fmt.Sprintf("a topic with a concurrency limit of %d, handled by %d processes; handlers take half to one and a half times as long as the row says", limitOf, limitedProcesses)
