@@ -6,17 +6,25 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"sync/atomic"
 	"time"
 
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/outbox"
 )
 
 // Scenario P: several worker processes on one queue. Each is this program again.
 
-// workerVariable makes this program a worker of P, on the server that it names.
-const workerVariable = "PAWL_BENCH_WORKER"
+const (
+	// workerVariable makes this program a worker of P or R, on the server or SQLite file that it names.
+	workerVariable = "PAWL_BENCH_WORKER"
+	// sleepVariable is how long its handlers take on average; "0s": they do nothing.
+	sleepVariable = "PAWL_BENCH_SLEEP"
+)
 
 func manyProcesses(n int) []scenario {
 	const title = "a backlog that so many worker processes drain together; they have started before"
@@ -41,7 +49,7 @@ func drainedBy(processes int) measurement {
 		var all workers
 		defer all.stop()
 		for range processes {
-			if err := all.start(ctx, r.server.url); err != nil {
+			if err := all.start(ctx, r.server.url, 0); err != nil {
 				return err
 			}
 		}
@@ -70,18 +78,19 @@ func (s *server) drained(ctx context.Context) error {
 
 // workers are processes that wait for a line, and end with their input.
 type workers struct {
-	inputs []io.WriteCloser
-	waits  []func() error
+	inputs  []io.WriteCloser
+	outputs []*bufio.Reader
+	waits   []func() error
 }
 
-// start starts one, and returns when it could begin.
-func (w *workers) start(ctx context.Context, url string) error {
+// start starts one, and returns when it could begin. Its handlers take sleep on average.
+func (w *workers) start(ctx context.Context, place string, sleep time.Duration) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
 	c := exec.CommandContext(ctx, self)
-	c.Env, c.Stderr = append(os.Environ(), workerVariable+"="+url), os.Stderr
+	c.Env, c.Stderr = append(os.Environ(), workerVariable+"="+place, sleepVariable+"="+sleep.String()), os.Stderr
 	in, err := c.StdinPipe()
 	if err != nil {
 		return err
@@ -93,8 +102,9 @@ func (w *workers) start(ctx context.Context, url string) error {
 	if err := c.Start(); err != nil {
 		return err
 	}
-	w.inputs, w.waits = append(w.inputs, in), append(w.waits, c.Wait)
-	_, err = bufio.NewReader(out).ReadString('\n')
+	lines := bufio.NewReader(out)
+	w.inputs, w.outputs, w.waits = append(w.inputs, in), append(w.outputs, lines), append(w.waits, c.Wait)
+	_, err = lines.ReadString('\n')
 	return err
 }
 
@@ -107,27 +117,58 @@ func (w *workers) release() (err error) {
 	return err
 }
 
-func (w *workers) stop() {
+// stop ends all of them, and returns how many messages they handled and how long that took, added up.
+func (w *workers) stop() (handled int64, took time.Duration) {
 	for i, in := range w.inputs {
 		_ = in.Close()
+		var n int64
+		var d time.Duration
+		_, _ = fmt.Fscan(w.outputs[i], &n, &d) // one that crashed is missing messages
+		handled, took = handled+n, took+d
 		_ = w.waits[i]()
 	}
+	w.inputs = nil
+	return handled, took
 }
 
-// work is such a process.
-func work(ctx context.Context, url string) error {
-	srv, err := connect(ctx, url)
-	if err != nil {
-		return err
+// openNamed opens the server or SQLite file of a worker process.
+func openNamed(ctx context.Context, place string) (engine.DB, func(), error) {
+	if filepath.IsAbs(place) {
+		return openSQLite(false)(ctx, &run{dir: place})
 	}
-	db, done, err := openPostgres(ctx, &run{server: srv})
+	srv, err := connect(ctx, place)
+	if err != nil {
+		return nil, nil, err
+	}
+	return openPostgres(ctx, &run{server: srv})
+}
+
+// work is such a process. In the end it writes how many messages it handled, and the nanoseconds that
+// this took, without those of the warm-up.
+func work(ctx context.Context, place string) error {
+	db, done, err := openNamed(ctx, place)
 	if err != nil {
 		return err
 	}
 	defer done()
+	sleep, err := time.ParseDuration(os.Getenv(sleepVariable))
+	if err != nil {
+		return err
+	}
 	o := outbox.New(db, outbox.Options{})
+	var handled, took atomic.Int64
 	for _, name := range topics() {
-		o.Handle(name, outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }))
+		o.Handle(name, outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+			if sleep > 0 {
+				began := time.Now()
+				time.Sleep(sleep/2 + rand.N(sleep))
+				if m.Topic != warmTopic {
+					took.Add(int64(time.Since(began)))
+				}
+			}
+			handled.Add(1)
+			return nil
+		}))
 	}
 	fmt.Println("ready")
 	in := bufio.NewReader(os.Stdin)
@@ -139,5 +180,7 @@ func work(ctx context.Context, url string) error {
 		_, _ = in.ReadString('\n') // the end
 		stop()
 	}()
-	return o.Run(ctx)
+	err = o.Run(ctx)
+	fmt.Println(handled.Load(), took.Load())
+	return err
 }

@@ -83,7 +83,8 @@ func openPeer(p peers.Peer) queueOpener {
 // pawlQueue is pawl as a peers.Queue.
 type pawlQueue struct {
 	db       engine.DB
-	current  atomic.Pointer[outbox.Outbox] // enqueues, and works or worked last
+	change   func(m *outbox.Message, id int64) // what differs of a message, nil: nothing
+	current  atomic.Pointer[outbox.Outbox]     // enqueues, and works or worked last
 	transact func(ctx context.Context, f func(tx outbox.Tx) error) error
 	close    func()
 }
@@ -141,11 +142,22 @@ func numbered(ids []int64) []outbox.Message {
 
 func (q *pawlQueue) Enqueue(ctx context.Context, ids []int64) (err error) {
 	if len(ids) == 1 {
-		_, err = q.current.Load().Enqueue(ctx, numbered(ids)[0])
+		_, err = q.current.Load().Enqueue(ctx, q.numbered(ids)[0])
 	} else {
-		_, err = q.current.Load().EnqueueBatch(ctx, numbered(ids))
+		_, err = q.current.Load().EnqueueBatch(ctx, q.numbered(ids))
 	}
 	return err
+}
+
+// numbered is numbered with what differs.
+func (q *pawlQueue) numbered(ids []int64) []outbox.Message {
+	all := numbered(ids)
+	for i := range all {
+		if q.change != nil {
+			q.change(&all[i], ids[i])
+		}
+	}
+	return all
 }
 
 func (q *pawlQueue) EnqueueTx(ctx context.Context, id int64) error {

@@ -101,7 +101,7 @@ func (s *scenario) file() string {
 	})
 	keep := words[:2]
 	for _, w := range words[2:] {
-		if w == "Relaxed" || w == "64" || w == "256" {
+		if w == "Relaxed" || w == "unique" || w == "64" || w == "256" {
 			keep = append(keep, strings.ToLower(w))
 		}
 	}

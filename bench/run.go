@@ -20,6 +20,7 @@ const (
 	colLast     = "last quarter/s"
 	colCommit   = "enqueue p50 ms"
 	colP50      = "pick-up p50 ms"
+	colClaim    = "claim p50 ms"
 	colAck      = "ack p50 ms"
 	colFollowUp = "follow-up p50 ms"
 	colLate     = "late p50 ms"
@@ -35,6 +36,7 @@ const (
 	colDead     = "dead/msg"
 	colSize     = "size MB"
 	colDoubled  = "doubled"
+	colUsed     = "limit used %"
 	colOthers   = "other load"
 
 	// Of idle fleets.

@@ -28,13 +28,17 @@ type system struct {
 	run  measurement
 }
 
+// plain is the name of a system that has nothing of what the others of its scenario have: they
+// are compared with it alone.
+const plain = "plain"
+
 // measurement measures a system once, after a warm-up, and writes into the run's figures.
 type measurement = func(ctx context.Context, r *run) error
 
 // scenarios lists everything; n is the size of the batch scenarios.
 func scenarios(n int) []scenario {
 	var all []scenario
-	for _, build := range []func(int) []scenario{cycles, steadies, singles, standalones, heldSnapshots, pickups, fanIns, manyProcesses, oneByOnes, latenesses, backlogs, fanOuts, onces, typeds, larges, histories, flows, idleFleets, busyFleets, coldFleets, sickFleets, watchedCycles} {
+	for _, build := range []func(int) []scenario{cycles, steadies, singles, standalones, heldSnapshots, pickups, fanIns, manyProcesses, oneByOnes, latenesses, backlogs, fanOuts, onces, typeds, larges, histories, flows, uniques, utilizations, manyKeys, idleFleets, busyFleets, coldFleets, sickFleets, watchedCycles} {
 		all = append(all, build(n)...)
 	}
 	return all

@@ -79,7 +79,7 @@ func (s *scenario) times(reps, pawl []figures) string {
 
 // columns are those that any system has.
 func (s *scenario) columns(results map[string][]figures) []string {
-	all := []string{colEnqueue, colDrain, colDue, colRate, colLast, colCommit, colP50, colAck, colFollowUp, colLate, colP90, colP99, colMax, colAfter, colClient, colServer, colWAL, colAllocs, colDead, colSize, colDoubled,
+	all := []string{colEnqueue, colDrain, colDue, colRate, colLast, colCommit, colP50, colClaim, colAck, colFollowUp, colLate, colP90, colP99, colMax, colAfter, colClient, colServer, colWAL, colAllocs, colDead, colSize, colDoubled, colUsed,
 		colClientShare, colServerShare, colConnections, colMostConnections, colTransactions, colFiles, colGoroutines, colMemory, colOthers}
 	for _, kind := range coldKinds {
 		all = append(all, kind.name+" "+colPlainP50, kind.name+" "+colP90, kind.name+" "+colP99)
@@ -100,6 +100,11 @@ func (s *scenario) columns(results map[string][]figures) []string {
 func (s *scenario) floors(results map[string][]figures) (names []string) {
 	if len(s.main) == 0 || len(s.systems) == 0 {
 		return nil
+	}
+	for _, sys := range s.systems {
+		if sys.name == plain && len(results[plain]) > 0 {
+			return []string{plain}
+		}
 	}
 	for _, sys := range s.systems[1:] {
 		if len(results[sys.name]) > 0 && !s.isPeer(sys.name) {

@@ -10,11 +10,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/throttle"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -68,16 +66,10 @@ func TestLimitUnderFire(t *testing.T) {
 		if _, err := v.o.EnqueueBatch(t.Context(), msgs); err != nil {
 			t.Fatal(err)
 		}
-		over := make(chan struct{})
-		var attacks sync.WaitGroup
-		attacks.Go(func() { fire.killSome(kills, over) })
-		dbtest.UntilWithin(t, 5*time.Minute, "all are handled", func() bool {
-			c, err := v.o.Count(t.Context())
-			return err == nil && c.Done == int64(n)
-		})
-		close(over)
-		attacks.Wait()
-		fire.end()
+		stop := fire.during(func(over <-chan struct{}) { fire.killSome(kills, over) })
+		defer stop()
+		fire.untilDone(v, n)
+		stop()
 		checkLimit(t, fire.log, n, limit)
 		t.Logf("%d killed", fire.kills)
 	})

@@ -86,6 +86,40 @@ func TestConcurrencyLimitOfATopic(t *testing.T) {
 	})
 }
 
+// D-214: a claim that finds no place free takes no lock and has nothing to commit: processes that wait for
+// a place keep those that have one from nothing.
+func TestFullLimitsAreNotLocked(t *testing.T) {
+	for _, kind := range []throttle.Kind{throttle.Topic, throttle.Queue} {
+		t.Run(string(kind), func(t *testing.T) {
+			dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+				if e.Name == "sqlserver" {
+					t.Skip("a claim takes its turn there, and then looks")
+				}
+				f := open(t, e)
+				f.limit(kind, map[throttle.Kind]string{throttle.Topic: "a", throttle.Queue: outbox.DefaultQueue}[kind], throttle.Bounds{Concurrency: 2})
+				f.mix("a", "a", "a", "a")
+				owner, msgs := f.next("a", "a")
+				tx := f.begin() // on SQLite it has the write lock
+				if e.Name == "sqlite" {
+					f.next()
+				} else {
+					var n int
+					var wrote bool
+					query := "WITH c AS MATERIALIZED (SELECT count(*) AS n FROM " + f.db.Table("outbox_claim") + "(gen_random_uuid(), 60, 10)) SELECT c.n, pg_current_xact_id_if_assigned() IS NOT NULL FROM c"
+					if err := tx.QueryRowContext(f.ctx(), query).Scan(&n, &wrote); err != nil || n > 0 || wrote {
+						t.Errorf("claimed %d, it wrote: %v, %v", n, wrote, err)
+					}
+				}
+				if err := tx.Rollback(); err != nil {
+					t.Fatal(err)
+				}
+				f.touched(1)(f.Ack(f.ctx(), owner, msgs[0].Position))
+				f.next("a")
+			})
+		})
+	}
+}
+
 // D-214: a message that comes again after a failed attempt needs a place again.
 func TestRetriesUnderALimit(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
@@ -313,6 +347,34 @@ func TestClaimBesideATopic(t *testing.T) {
 			if got := claim(nil); len(got) != want {
 				t.Errorf("claimed %q, want %d", got, want)
 			}
+		}
+		f.db.CheckPlaces(t)
+	})
+}
+
+// D-214: messages that a claim passes over go back as long runs, however they were written: each run
+// is a row that another claim deletes.
+func TestPassedOverMessagesAreLongRuns(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		const n = 40
+		for k, topic := range []string{"a", "b"} {
+			f.limit(throttle.Topic, topic, throttle.Bounds{Concurrency: 1})
+			msgs := make([]outbox.Message, n)
+			for i := range msgs { // a run each, and in the order of time one of either topic after the other
+				msgs[i] = outbox.Message{Topic: topic, Due: time.Now().Add(time.Hour + time.Duration(2*i+k)*time.Second)}
+			}
+			if _, err := f.EnqueueBatch(f.ctx(), msgs); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f.exec("UPDATE " + f.db.Table("outbox_ready") + " SET at = " + f.db.Earlier("at", 2*time.Hour))
+		if _, got := f.claim(100); len(got) != 2 {
+			t.Fatalf("claimed %d, want one of each topic", len(got))
+		}
+		var runs, waiting int
+		if f.row("SELECT count(*), sum(n) FROM "+f.db.Table("outbox_ready"), &runs, &waiting); runs > 4 || waiting != 2*n-2 {
+			t.Errorf("%d messages wait in %d runs", waiting, runs)
 		}
 		f.db.CheckPlaces(t)
 	})

@@ -9,9 +9,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/outbox"
 )
 
 // nemesis kills and pauses workers.
@@ -49,6 +53,40 @@ func (n *nemesis) start() {
 	n.all = append(n.all, cmd)
 }
 
+// during begins an attack. stop ends it, and all processes.
+func (n *nemesis) during(attack func(over <-chan struct{})) (stop func()) {
+	over := make(chan struct{})
+	var attacks sync.WaitGroup
+	attacks.Go(func() { attack(over) })
+	return sync.OnceFunc(func() {
+		close(over)
+		attacks.Wait()
+		n.end()
+	})
+}
+
+// untilDone waits until so many messages are done.
+func (n *nemesis) untilDone(v *victims, want int) {
+	n.t.Helper()
+	var c outbox.Counts
+	defer func() {
+		if n.t.Failed() {
+			n.t.Logf("%+v", c)
+		}
+	}()
+	dbtest.UntilWithin(n.t, 5*time.Minute, "all are handled", func() bool {
+		now, err := v.o.Count(n.t.Context())
+		if err == nil {
+			c = now
+		}
+		return c.Done == int64(want)
+	})
+}
+
+// mostKills bounds an attack: where starting a process takes longer than its life nothing is ever
+// handled, which says nothing about the order.
+const mostKills = 100
+
 // attack pauses one process after the other, and kills others meanwhile.
 func (n *nemesis) attack(over <-chan struct{}) {
 	for running := true; running; {
@@ -60,7 +98,9 @@ func (n *nemesis) attack(over <-chan struct{}) {
 			case <-over:
 				running = false
 			case <-time.After(200 * time.Millisecond):
-				n.killOther(paused)
+				if n.kills < mostKills {
+					n.killOther(paused)
+				}
 			}
 		}
 		_ = paused.Process.Signal(syscall.SIGCONT)

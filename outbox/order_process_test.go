@@ -11,11 +11,9 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -60,9 +58,8 @@ func TestOrderUnderFire(t *testing.T) {
 		for range processes {
 			fire.start()
 		}
-		over := make(chan struct{})
-		var attacks sync.WaitGroup
-		attacks.Go(func() { fire.attack(over) })
+		stop := fire.during(fire.attack)
+		defer stop()
 		for i := range each {
 			msgs := make([]outbox.Message, keys)
 			for k := range msgs {
@@ -72,13 +69,8 @@ func TestOrderUnderFire(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		dbtest.UntilWithin(t, 5*time.Minute, "all are handled", func() bool {
-			c, err := v.o.Count(t.Context())
-			return err == nil && c.Done == int64(keys*each)
-		})
-		close(over)
-		attacks.Wait()
-		fire.end()
+		fire.untilDone(v, keys*each)
+		stop()
 		checkOrder(t, fire.log, keys, each, fire.stopped)
 		t.Logf("%d killed, %d paused", fire.kills, len(fire.stopped))
 	})

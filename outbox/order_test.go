@@ -485,3 +485,25 @@ func (l *orderLog) handled() int {
 	defer l.mu.Unlock()
 	return l.done
 }
+
+// D-211: a claim puts no more messages in order than it needs, or little more, however many wait: others
+// wait for it meanwhile.
+func TestClaimsPutFewInOrder(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		for i := range 20 {
+			msgs := make([]outbox.Message, 100)
+			for k := range msgs {
+				msgs[k] = outbox.Message{Topic: "t", OrderingKey: fmt.Sprint(i, " ", k)}
+			}
+			if _, err := f.EnqueueBatch(f.ctx(), msgs); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f.claimExactly(10)
+		var n int
+		if f.row("SELECT count(*) FROM "+f.db.Table("outbox_order"), &n); n > 1000 {
+			t.Errorf("%d messages are in order after 10 were claimed", n)
+		}
+	})
+}

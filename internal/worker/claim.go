@@ -24,6 +24,7 @@ type claim[M any] struct {
 	done     []result  // not collected yet
 	attempts []Attempt // the same for observers, if there are any
 	first    time.Time // when the first of done finished
+	frees    bool      // one of done was claimed under a limit of the database
 }
 
 // state is how far an item is.

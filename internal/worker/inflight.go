@@ -96,6 +96,7 @@ func (l *inflight[M]) finishLocked(done ended[M], r result, a *Attempt) (wanted 
 	c.states[r.index] = finished
 	c.open--
 	c.done = append(c.done, r)
+	c.frees = c.frees || r.frees
 	if a != nil {
 		if c.attempts == nil {
 			c.attempts, l.spare = l.spare, nil
@@ -142,7 +143,7 @@ func (l *inflight[M]) take(s *Settlement, now time.Time, all bool) {
 			continue
 		}
 		l.settling = append(l.settling, settlingClaim[M]{c, c.done, c.attempts})
-		c.done, c.attempts = c.done[len(c.done):], nil
+		c.done, c.attempts, c.frees = c.done[len(c.done):], nil, false
 	}
 }
 
@@ -161,9 +162,11 @@ func (l *inflight[M]) pendingAttempts(room []Attempt) []Attempt {
 const fullClaimDelays = 10
 
 // flushAfterLocked returns how long the first result of a claim may wait for the others:
-// not at all if there are none, longer if they are about to finish.
+// not at all if there are none, longer if they are about to finish. What was claimed under a
+// limit keeps others from being claimed, here and in other processes, until it is settled:
+// unless items finish at a high rate it does not wait.
 func (l *inflight[M]) flushAfterLocked(c *claim[M]) time.Duration {
-	if c.open == 0 {
+	if c.open == 0 || c.frees && l.rate.perSecond < highRate {
 		return 0
 	}
 	long := fullClaimDelays * l.flushDelay

@@ -19,6 +19,30 @@ func TestLimitedItemsFreePlaces(t *testing.T) {
 	testNextIsClaimedAtOnce(t, false, worker.Config[payload]{Limited: func(topic string) bool { return topic == "t" }})
 }
 
+// D-214: what has ended under a limit is settled at once, and waits for no others of its claim, which
+// may take long: until then its place is used by nothing.
+func TestLimitedItemsDoNotWaitForTheirClaim(t *testing.T) {
+	bubble(t, func(t *testing.T, s *store) {
+		ids := s.add(3, "t", 0)
+		cfg := worker.Config[payload]{FlushDelay: 50 * time.Millisecond, Limited: func(string) bool { return true }}
+		r := newRig(s, cfg, func(ctx context.Context, i item) error { return until(ctx, time.Duration(i.ID)*20*time.Millisecond) })
+		began := time.Now()
+		r.start()
+		advance(time.Second)
+		r.end()
+		for _, c := range r.link.calls("exchange") {
+			for _, ack := range c.done.Acks {
+				if want := time.Duration(ack.ID) * 20 * time.Millisecond; c.at.Sub(began) != want {
+					t.Errorf("item %d was settled after %s, want %s", ack.ID, c.at.Sub(began), want)
+				}
+			}
+		}
+		for _, id := range ids {
+			wantPlace(t, s, id, acked, 0)
+		}
+	})
+}
+
 func testNextIsClaimedAtOnce(t *testing.T, ordered bool, cfg worker.Config[payload]) {
 	cfg.PollMin, cfg.PollMax = time.Hour, time.Hour
 	for name, oneself := range map[string]bool{"by the loop": false, "by the handler": true} {

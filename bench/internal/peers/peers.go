@@ -56,7 +56,7 @@ func Postgres() []Peer {
 		{"visibility timeout", "", "plain SQL as in pgmq: 500 a claim set a time, handled rows are deleted; polled each 20 ms", 3, openVisibility},
 		{"status column", "", "plain SQL: 500 a claim by FOR UPDATE SKIP LOCKED, two updates a message; polled each 20 ms", 6, openStatus},
 		{"River", riverModule, "defaults, MaxWorkers 100, InsertMany", 30, openRiverPostgres(riverDefaults)},
-		{"River tuned", riverModule, riverTunedText, 6, openRiverPostgres(riverTuned)},
+		RiverTuned("postgres"),
 		{"Watermill", watermillModule, "defaults of v3, payload as JSON", 3, openWatermill(0, 0)},
 		{"Watermill tuned", watermillModule, "SubscribeBatchSize 1000, PollInterval 20 ms", 3, openWatermill(1000, pollEvery)},
 		{"goqite", goqiteModule, "package jobs, defaults: Limit GOMAXPROCS, PollInterval 100 ms", 1000, openGoqite(0, 0, 0)},
@@ -70,7 +70,7 @@ func Postgres() []Peer {
 func SQLite() []Peer {
 	return []Peer{
 		{"River", riverModule, "defaults, MaxWorkers 100, InsertMany", 60, openRiverSQLite(riverDefaults)},
-		{"River tuned", riverModule, riverTunedText, 30, openRiverSQLite(riverTuned)},
+		RiverTuned("sqlite"),
 		{"backlite", backliteModule, "NumWorkers 10, as in its README", 300, openBacklite(10)},
 		{"backlite tuned", backliteModule, "NumWorkers 1000", 30, openBacklite(1000)},
 		{"goqite", goqiteModule, "package jobs, defaults: Limit GOMAXPROCS, PollInterval 100 ms", 1000, openGoqite(0, 0, 0)},

@@ -21,7 +21,8 @@ const riverModule = "github.com/riverqueue/river"
 type riverSettings struct {
 	workers        int
 	cooldown, poll time.Duration
-	fast           bool // InsertManyFast instead of InsertMany
+	fast           bool                             // InsertManyFast instead of InsertMany
+	opts           func(id int64) *river.InsertOpts // nil: none
 }
 
 var (
@@ -30,6 +31,31 @@ var (
 )
 
 const riverTunedText = "MaxWorkers 1000, FetchCooldown 2 ms, FetchPollInterval 20 ms, InsertManyFast"
+
+// RiverUnique is River tuned whose jobs are unique by their arguments.
+func RiverUnique(engine string) Peer {
+	s := riverTuned
+	s.fast = false // it fails where a job is there already
+	s.opts = func(int64) *river.InsertOpts { return &river.InsertOpts{UniqueOpts: river.UniqueOpts{ByArgs: true}} }
+	return riverPeer(engine, s)
+}
+
+// RiverPriorities is River tuned whose jobs have one of its four priorities each.
+func RiverPriorities(engine string) Peer {
+	s := riverTuned
+	s.opts = func(id int64) *river.InsertOpts { return &river.InsertOpts{Priority: 1 + int(id%4)} }
+	return riverPeer(engine, s)
+}
+
+// RiverTuned is River as the scenarios that peers take part in have it.
+func RiverTuned(engine string) Peer { return riverPeer(engine, riverTuned) }
+
+func riverPeer(engine string, s riverSettings) Peer {
+	if engine == "sqlite" {
+		return Peer{"River tuned", riverModule, riverTunedText, 30, openRiverSQLite(s)}
+	}
+	return Peer{"River tuned", riverModule, riverTunedText, 6, openRiverPostgres(s)}
+}
 
 // riverTask is a job's arguments.
 type riverTask task
@@ -105,6 +131,9 @@ func (q *riverQueue[T]) Enqueue(ctx context.Context, ids []int64) (err error) {
 	params := make([]river.InsertManyParams, len(ids))
 	for i, id := range ids {
 		params[i].Args = riverTask(newTask(id))
+		if q.settings.opts != nil {
+			params[i].InsertOpts = q.settings.opts(id)
+		}
 	}
 	if q.settings.fast {
 		_, err = client.InsertManyFast(ctx, params)

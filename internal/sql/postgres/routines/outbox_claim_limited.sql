@@ -60,7 +60,9 @@ BEGIN
       IF v_c.away IS NOT NULL THEN
         PERFORM pawl.outbox_divert(p_queue, p_owner, v_c.away, v_c.away_topics);
       END IF;
-      PERFORM pawl.outbox_limit_use('queue', p_queue, v_c.kept);
+      IF v_c.kept IS NOT NULL THEN
+        PERFORM pawl.outbox_limit_use('queue', p_queue, v_c.kept);
+      END IF;
       RETURN QUERY
       SELECT pawl.message(m), u.retry, u.priority, v_c.until, u.at, v_c.length
         FROM unnest(v_c.ids, v_c.topics, v_c.retries, v_c.priorities, v_c.ats) WITH ORDINALITY u(id, topic, retry, priority, at, nr)

@@ -45,7 +45,8 @@ BEGIN
       SELECT m.id, m.created_at, pawl.outbox_ordering_key(m.headers) AS key, look.lo, locked.tid
         FROM look LEFT JOIN locked ON locked.lo = look.lo, LATERAL (SELECT x.* FROM pawl.outbox_message x WHERE x.id >= look.lo AND x.id < look.lo + look.n) m),
     head AS MATERIALIZED (
-      SELECT o.id, o.key FROM (SELECT DISTINCT msg.key FROM msg) k, pawl.outbox_order o WHERE o.lane = v_ordered AND o.key = k.key AND o.head),
+      SELECT o.id, o.key FROM (SELECT DISTINCT msg.key FROM msg) k, -- the limit has each key looked up, also by a plan that was made when there were few
+             LATERAL (SELECT x.id, x.key FROM pawl.outbox_order x WHERE x.lane = v_ordered AND x.key = k.key AND x.head LIMIT 1) o),
     free AS MATERIALIZED (
       SELECT o.id FROM pawl.outbox_order o WHERE o.id = ANY (ARRAY(SELECT head.id FROM head)) AND o.head FOR UPDATE SKIP LOCKED),
     kept AS MATERIALIZED (

@@ -1,6 +1,7 @@
 package anydriver
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -164,7 +165,8 @@ func (l *limitedClaim) unlimited(lane *queueLane) error {
 	return nil
 }
 
-// divert moves messages of topics with limits to the lanes of these, and returns the others.
+// divert moves messages of topics with limits to the lanes of these, as runs that are as long as can
+// be, and returns the others.
 func (l *limitedClaim) divert(lane *queueLane, runs []run) (kept []run, err error) {
 	if len(l.topics) == 0 {
 		return runs, nil
@@ -188,6 +190,7 @@ func (l *limitedClaim) divert(lane *queueLane, runs []run) (kept []run, err erro
 			away = append(away, one)
 		}
 	}
+	slices.SortFunc(away, func(a, b run) int { return cmp.Or(cmp.Compare(a.Lane, b.Lane), cmp.Compare(a.Lo, b.Lo)) })
 	for _, r := range merge(away) {
 		if err := toReady(l.t, r); err != nil {
 			return nil, err

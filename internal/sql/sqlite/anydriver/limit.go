@@ -141,12 +141,16 @@ func room(t *txn, kind, name string, most int64) (limitOf, int64, error) {
 		return l, most, err
 	}
 	if l.Concurrency != nil {
-		if _, err := t.do(limitForget{Kind: kind, Name: name}); err != nil {
-			return l, 0, err
-		}
 		held, _, err := one(t, limitHeld{Kind: kind, Name: name})
 		if err != nil {
 			return l, 0, err
+		}
+		if held.N+most > *l.Concurrency { // what is no longer claimed takes the place of others
+			gone, err := t.change(limitForget{Kind: kind, Name: name})
+			if err != nil {
+				return l, 0, err
+			}
+			held.N -= gone
 		}
 		most = min(most, *l.Concurrency-held.N)
 	}

@@ -98,15 +98,15 @@ const (
 	// atOnce is the macro pawl.at_once().
 	atOnce = 0
 	// orderedRuns is how many runs are read at once, to be put in order.
-	orderedRuns = 500
-	// orderedMost bounds how many runs one claim puts in order.
+	orderedRuns = 100
+	// orderedMost bounds how many messages one claim puts in order, or a run more.
 	orderedMost = 10_000
 )
 
 // sequence puts messages of an ordered lane in order until as many heads were found, and reports
 // whether it registered a lane.
 func sequence(t *txn, queue string, lane, heads int64) (registered bool, err error) {
-	for n := 0; n < orderedMost && heads > 0; n += orderedRuns {
+	for n := int64(0); n < orderedMost && heads > 0; {
 		due, err := rows(t, outboxOrderPick{Lane: lane, Most: orderedRuns})
 		if err != nil || len(due) == 0 {
 			return registered, err
@@ -121,7 +121,10 @@ func sequence(t *txn, queue string, lane, heads int64) (registered bool, err err
 			if err != nil {
 				return registered, err
 			}
-			heads -= found
+			n += r.N
+			if heads -= found; heads <= 0 || n >= orderedMost {
+				break
+			}
 		}
 	}
 	return registered, nil
