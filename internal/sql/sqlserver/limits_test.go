@@ -1,6 +1,7 @@
 package sqlserver_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -79,11 +80,12 @@ func TestLimitsInProcedures(t *testing.T) {
 	tx = d.Begin(t)
 	rows, err := tx.QueryContext(t.Context(), c.in("EXEC pawl.outbox_claim @owner_token = '"+aHolder+"', @lease_seconds = 300, @queue = @p1"), queue)
 	enginetest.Must(t, err)
+	defer rows.Close()
 	got := 0
 	for rows.Next() {
 		got++
 	}
-	enginetest.Must(t, rows.Close())
+	enginetest.Must(t, errors.Join(rows.Err(), rows.Close()))
 	if got != 2 {
 		t.Errorf("claimed %d, want one of each topic", got)
 	}
