@@ -30,7 +30,7 @@ func Take(t testing.TB, check func(schema string) error) string {
 			taken.back(name, true)
 			return
 		}
-		taken.back(name, false)
+		defer taken.back(name, false) // only then: or somebody takes what is being dropped
 		if err := Drop(context.Background(), pool, name); err != nil {
 			t.Errorf("drop schema %s: %v", name, err)
 		}
