@@ -14,6 +14,8 @@ type Codec interface {
 // CodecOf returns a codec that uses the functions of a library. For protobuf:
 //
 //	pawl.NewTopic[*orderpb.Order]("order.created", pawl.TopicOptions{Codec: pawl.CodecOf(proto.Marshal, proto.Unmarshal)})
+//
+// It also takes the Marshal and Unmarshal of JSON libraries, with which M is any.
 func CodecOf[M any](marshal func(M) ([]byte, error), unmarshal func([]byte, M) error) Codec {
 	return codec.Funcs[M]{Marshal: marshal, Unmarshal: unmarshal}
 }

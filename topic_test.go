@@ -3,6 +3,7 @@ package pawl_test
 import (
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"slices"
@@ -245,6 +246,13 @@ func TestTopicCodecs(t *testing.T) {
 	strangers := pawl.NewTopic[int]("strangers", pawl.TopicOptions{Codec: codec})
 	if _, err := strangers.Message(1); !errors.Is(err, pawl.ErrInvalid) {
 		t.Errorf("a body that does not fit the codec: %v", err)
+	}
+	library := pawl.CodecOf(json.Marshal, json.Unmarshal)
+	m, err = pawl.NewTopic[map[string]int]("library", pawl.TopicOptions{Codec: library}).Message(map[string]int{"n": 1})
+	must(t, err)
+	var read struct{ N int }
+	if err := library.Decode(m.Payload, &read); err != nil || read.N != 1 {
+		t.Errorf("%s is %+v, %v", m.Payload, read, err)
 	}
 	raw := pawl.NewTopic[[]byte]("raw")
 	body := []byte("as it is")

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 
+	"github.com/goccy/go-json"
+
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/outbox"
@@ -39,10 +41,16 @@ func typeds(n int) []scenario {
 	for _, e := range places() {
 		all = append(all, scenario{"K", e.engine, title, []string{colRate}, []system{
 			{"typed", n, typed(e.open, pawl.NewTopic[parcel]("parcel"), sample())},
+			{"typed, go-json", n, typed(e.open, pawl.NewTopic[parcel]("parcel", quickJSON()), sample())},
 			{"bytes", n, typed(e.open, pawl.NewTopic[[]byte]("parcel"), sampleBytes())},
 		}})
 	}
 	return all
+}
+
+// quickJSON has a library encode and decode that is quicker than encoding/json.
+func quickJSON() pawl.TopicOptions {
+	return pawl.TopicOptions{Codec: pawl.CodecOf(json.Marshal, json.Unmarshal)}
 }
 
 func sampleBytes() []byte {
