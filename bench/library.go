@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/internal/access"
 	"github.com/bravellian/pawl/internal/engine"
@@ -67,6 +69,11 @@ func openPostgres(ctx context.Context, r *run) (engine.DB, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	return openPostgresOn(ctx, pool)
+}
+
+// openPostgresOn closes the pool when it is done.
+func openPostgresOn(ctx context.Context, pool *pgxpool.Pool) (engine.DB, func(), error) {
 	db, err := postgres.New(pool, postgres.Options{Schema: schema})
 	if err != nil {
 		pool.Close()

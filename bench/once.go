@@ -77,17 +77,16 @@ const (
 )
 
 func newPostgresReceiver(ctx context.Context, r *run) (receiver, error) {
-	db, done, err := openPostgres(ctx, r)
+	pool, err := r.server.poolUpTo(ctx, writers) // the same connections for both
 	if err != nil {
 		return nil, err
 	}
-	pool, err := r.server.poolUpTo(ctx, writers)
+	db, done, err := openPostgresOn(ctx, pool)
 	if err != nil {
-		done()
 		return nil, err
 	}
 	_, err = pool.Exec(ctx, postgresTables)
-	return &postgresReceiver{inbox.New(db, inbox.Options{}), pool, func() { pool.Close(); done() }}, err
+	return &postgresReceiver{inbox.New(db, inbox.Options{}), pool, done}, err
 }
 
 func (p *postgresReceiver) once(ctx context.Context, number int64) error {
