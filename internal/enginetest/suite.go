@@ -93,7 +93,10 @@ func Run(t *testing.T, place func(t testing.TB) *Place) {
 		"a waiter that nobody wakes":                            notWoken,
 		"after Close":                                           afterClose,
 	} {
-		t.Run(name, func(t *testing.T) { test(t, place(t)) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, place(t))
+		})
 	}
 }
 
