@@ -21,10 +21,12 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	n := checks
 	if os.Getenv("PAWL_LONG") != "" {
-		if err := flag.Set("rapid.checks", "3000"); err != nil {
-			panic(err)
-		}
+		n = "3000"
+	}
+	if err := flag.Set("rapid.checks", n); err != nil {
+		panic(err)
 	}
 	goleak.VerifyTestMain(m)
 }
