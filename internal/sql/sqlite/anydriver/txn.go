@@ -31,7 +31,7 @@ func (f callerTx) exec(query string, args []any) (sql.Result, error) {
 	return f.tx.ExecContext(f.ctx, query, vals...)
 }
 
-func (f callerTx) query(query string, args []any, each func(engine.Row) error) error {
+func (f callerTx) query(query string, args []any, each func(engine.Row) error) (err error) {
 	q, err := engine.QuerierOf(f.tx)
 	if err != nil {
 		return err
@@ -44,7 +44,8 @@ func (f callerTx) query(query string, args []any, each func(engine.Row) error) e
 	if err != nil {
 		return err
 	}
-	return errors.Join(drainRows(rows, each), rows.Close())
+	defer func() { err = errors.Join(err, rows.Close()) }() // also after a panic of each
+	return drainRows(rows, each)
 }
 
 // values converts arguments to SQLite's types.
