@@ -159,11 +159,13 @@ func TestExamineOrderHeld(t *testing.T) {
 		ctx, cancel := context.WithCancel(f.ctx())
 		ended := make(chan error, 1)
 		go func() { ended <- f.box.Run(ctx) }()
-		m, err := f.box.Get(f.ctx(), outbox.Position(at[0]))
-		for f.check(err); m.Status != outbox.Failed; f.check(err) {
-			time.Sleep(10 * time.Millisecond)
+		var m *outbox.Info
+		dbtest.Until(t, "the first has failed for good", func() bool {
+			var err error
 			m, err = f.box.Get(f.ctx(), outbox.Position(at[0]))
-		}
+			f.check(err)
+			return m.Status == outbox.Failed
+		})
 		cancel()
 		f.check(<-ended)
 		for _, o := range []admin.ExamineOptions{{}, {Fix: true, Timeout: time.Minute}} {
@@ -173,7 +175,7 @@ func TestExamineOrderHeld(t *testing.T) {
 			}
 		}
 		f.inOrder()
-		_, err = f.box.Discard(f.ctx(), outbox.FailedFilter{IDs: []outbox.Position{m.Position}})
+		_, err := f.box.Discard(f.ctx(), outbox.FailedFilter{IDs: []outbox.Position{m.Position}})
 		f.check(err)
 		wantOK(t, f.examine(), "order")
 		f.inOrder("b")

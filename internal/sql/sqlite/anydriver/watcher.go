@@ -213,7 +213,6 @@ func (w *watcher) stopTimer() {
 
 // pause returns how long to wait until the next check; the caller holds mu.
 func (w *watcher) pause(now time.Time) time.Duration {
-	quiet := now.Sub(w.commit)
 	switch {
 	case w.db.opts.WatchEvery > 0:
 		return w.db.opts.WatchEvery
@@ -226,7 +225,7 @@ func (w *watcher) pause(now time.Time) time.Duration {
 	case w.pending:
 		return ownChecks
 	}
-	return w.poll(quiet, w.gap)
+	return w.poll(now.Sub(w.commit), w.gap)
 }
 
 // pollInterval returns how long to wait between polls, so long after a commit was found, and with
