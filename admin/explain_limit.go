@@ -11,17 +11,17 @@ import (
 
 // limited says which limits keep a message from being claimed now.
 func (e *explainer) limited(ctx context.Context, m *outbox.Info) (blockers []health.Finding, err error) {
-	all, err := e.limits.List(ctx)
+	all, err := e.limits.For(ctx, m.Queue, m.Topic)
 	for _, l := range all {
-		if l.Kind == throttle.Topic && l.Name != m.Topic || l.Kind == throttle.Queue && l.Name != m.Queue {
-			continue
+		subject, next := fmt.Sprintf("%s %q", l.Kind, l.Name), fmt.Sprintf("pawl limits set %s %s", l.Kind, l.Name)
+		if l.Kind == throttle.Each {
+			subject, next = fmt.Sprintf("topic %q", m.Topic), fmt.Sprintf("pawl limits set each '%s'", l.Name)
 		}
-		next := fmt.Sprintf("pawl limits set %s %s", l.Kind, l.Name)
 		if l.Concurrency > 0 && l.Claimed >= int64(l.Concurrency) {
-			blockers = append(blockers, blocker(codeLimited, fmt.Sprintf("%s of %s %q are claimed, and its limit is %d; this one waits until one of them has ended.", several(l.Claimed, "message"), l.Kind, l.Name, l.Concurrency), next))
+			blockers = append(blockers, blocker(codeLimited, fmt.Sprintf("%s of %s are claimed, and its limit is %d; this one waits until one of them has ended.", several(l.Claimed, "message"), subject, l.Concurrency), next))
 		}
 		if l.Rate > 0 && l.Next.After(e.now) {
-			blockers = append(blockers, blocker(codeLimited, fmt.Sprintf("The limit of %s %q is %d in %s; the next one may begin at %s.", l.Kind, l.Name, l.Rate, l.Period, e.when(l.Next)), next))
+			blockers = append(blockers, blocker(codeLimited, fmt.Sprintf("The limit of %s is %d in %s; the next one may begin at %s.", subject, l.Rate, l.Period, e.when(l.Next)), next))
 		}
 	}
 	return blockers, err

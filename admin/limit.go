@@ -7,7 +7,7 @@ import (
 	"github.com/bravellian/pawl/internal/throttle"
 )
 
-// Limits bound the messages of a topic or queue, in all processes that work on the database
+// Limits bound the messages of a topic, of each topic of a pattern, or of a queue, in all processes that work on the database
 // together. At least one of Concurrency and Rate is set.
 type Limits struct {
 	// Concurrency is how many messages are claimed at once: with a handler, or waiting for one in a
@@ -25,16 +25,16 @@ type Limits struct {
 	Burst int `json:"burst,omitempty"`
 }
 
-// Limit is the limit of a topic or queue.
+// Limit is the limit of a topic, each topic of a pattern, or a queue.
 type Limit struct {
-	Kind Kind   `json:"kind"` // Queue or Topic
+	Kind Kind   `json:"kind"` // Queue, Topic or EachTopic
 	Name string `json:"name"`
 	Limits
 	Since time.Time `json:"since,omitzero"`
 	// Actor is who set it.
 	Actor  string `json:"actor"`
 	Reason string `json:"reason,omitempty"`
-	// Claimed is how many messages count against Concurrency.
+	// Claimed is how many messages count against Concurrency: for EachTopic those of all its topics.
 	Claimed int64 `json:"claimed"`
 	// Waiting is how many messages of a topic are due and were met by a claim that had no room. It is
 	// at least so many: 1 000 runs are counted, messages that were written together.
@@ -44,16 +44,19 @@ type Limit struct {
 }
 
 // SetLimit limits a topic, in all queues together, or a queue, in place of the limit that it has,
-// and reports whether that changes anything. It holds in every process for what is claimed from
+// and reports whether that changes anything. For EachTopic the name is a pattern, "call.*", and the
+// limit holds for each topic that begins so by itself: for "call.acme" as much as for "call.best".
+// A limit of the topic's own holds instead, and of two patterns the longer one. It holds in every process for what is claimed from
 // then on, also by SQL. What is claimed already goes on, and counts. Messages of a topic that have
-// to wait keep no other topic of their queue from being claimed. reason is for people, at most 1000
+// to wait keep no other topic of their queue from being claimed. It waits for transactions that have
+// claimed under limits. reason is for people, at most 1000
 // characters. It returns pawl.ErrInvalid for another kind, a name that is empty or longer than 255
-// characters, and Limits that are out of bounds.
+// characters, a pattern that does not end in *, and Limits that are out of bounds.
 func (a *Admin) SetLimit(ctx context.Context, kind Kind, name string, l Limits, reason string) (bool, error) {
 	return a.limits.Set(ctx, throttle.Kind(kind), name, throttle.Bounds(l), reason)
 }
 
-// RemoveLimit ends the limit of a topic or queue, and reports whether there was one. What waited
+// RemoveLimit ends the limit of a topic, each topic of a pattern, or a queue, and reports whether there was one. What waited
 // for it is claimed as anything else.
 func (a *Admin) RemoveLimit(ctx context.Context, kind Kind, name string) (bool, error) {
 	return a.limits.Remove(ctx, throttle.Kind(kind), name)

@@ -1,9 +1,11 @@
 package admin_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/outbox"
@@ -61,7 +63,33 @@ func TestLimits(t *testing.T) {
 	})
 }
 
-// D-214, D-8: a program in another language sets what Go sets, with the same defaults, and claims obey
+// D-216: a message that waits for its topic's part of a limit says so, and where that comes from.
+func TestExplainLimitOfEachTopic(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := openExplain(t, e)
+		f.worker("w", "default", "call.a", "call.b")
+		_, err := f.Admin.SetLimit(f.ctx(), admin.EachTopic, "call.*", admin.Limits{Concurrency: 1}, "")
+		f.check(err)
+		f.enqueue(outbox.Message{Topic: "call.a"})
+		waits := f.enqueue(outbox.Message{Topic: "call.a"})
+		f.one()
+		free := f.enqueue(outbox.Message{Topic: "call.b"})
+		f.says(f.explain(waits.String(), "limited"), `1 message of topic "call.a"`)
+		if x := f.explain(waits.String(), "limited"); x.NextStep != `pawl limits set each 'call.*'` {
+			t.Errorf("%+v", x)
+		}
+		f.explain(free.String(), "queued")
+		all, err := f.Admin.Limits(f.ctx())
+		if f.check(err); len(all) != 1 || all[0].Kind != admin.EachTopic || all[0].Name != "call.*" || all[0].Claimed != 1 {
+			t.Errorf("%+v", all)
+		}
+		if _, err := f.Admin.Pause(f.ctx(), admin.EachTopic, "call.*", ""); !errors.Is(err, pawl.ErrInvalid) {
+			t.Errorf("paused: %v", err)
+		}
+	})
+}
+
+// D-214, D-216, D-8: a program in another language sets what Go sets, with the same defaults, and claims obey
 // it at once.
 func TestLimitsSetInSQL(t *testing.T) {
 	eachServer(t, func(t *testing.T, e dbtest.Engine) {
@@ -75,6 +103,14 @@ func TestLimitsSetInSQL(t *testing.T) {
 			t.Errorf("%d are claimed", len(msgs))
 		}
 		f.exec(f.db.Call("limit_remove", "'topic'", "'t'"))
+		f.one()
+		f.exec(f.db.Call("limit_set", "'each'", "'*'", "2")) // two of topic t are claimed
+		f.enqueue(outbox.Message{})
+		msgs, err = f.Outbox.Claim(f.ctx(), outbox.NewOwnerToken(), leaseTime, 10)
+		if f.check(err); len(msgs) != 0 {
+			t.Errorf("%d are claimed", len(msgs))
+		}
+		f.exec(f.db.Call("limit_remove", "'each'", "'*'"))
 		f.one()
 		for _, c := range []struct {
 			args []string

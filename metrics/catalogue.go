@@ -134,8 +134,8 @@ func (k *catalogue) told() told {
 		joins:            gauge("pawl_joins", "Joins by status, until they are cleaned up.", storeLabel, "status"),
 		timers:           gauge("pawl_timers", "Timers that wait to be fired.", storeLabel, "state"),
 		pauses:           gauge("pawl_pauses", "Topics and queues that are paused.", storeLabel, "kind"),
-		limitConcurrency: gauge("pawl_limit_concurrency", "How many messages of a topic or queue may be claimed at once.", storeLabel, "kind", "name"),
-		limitClaimed:     gauge("pawl_limit_claimed", "Messages that count against a limit's concurrency.", storeLabel, "kind", "name"),
+		limitConcurrency: gauge("pawl_limit_concurrency", "How many messages of a topic, of each topic of a pattern (kind each), or of a queue may be claimed at once.", storeLabel, "kind", "name"),
+		limitClaimed:     gauge("pawl_limit_claimed", "Messages that count against a limit's concurrency; of kind each those of all its topics.", storeLabel, "kind", "name"),
 		limitWaiting:     gauge("pawl_limit_waiting", "Due messages of a topic that a claim met without room for them.", storeLabel, "kind", "name"),
 		workers:          gauge("pawl_workers", "Processes that work on the database and were heard of lately.", storeLabel),
 

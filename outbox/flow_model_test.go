@@ -1,14 +1,18 @@
 package outbox_test
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/throttle"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -28,6 +32,7 @@ func TestFlowModel(t *testing.T) {
 			rt.Repeat(map[string]func(*rapid.T){
 				"enqueue": m.enqueueOne, "enqueue more": m.enqueueOne, "enqueue another": m.enqueueOne, "claim some": m.claimSome, "claim all": m.claimAll,
 				"settle": m.settleOne, "settle more": m.settleOne, "cancel": m.cancelOne, "lapse": m.lapseAll, "limit": m.limitTopic, "limit the queue": m.limitQueue,
+				"limit each topic": m.limitEach, "clean up": m.cleanUp,
 			})
 			m.drain(rt)
 		})
@@ -49,6 +54,7 @@ type flowModel struct {
 	limits *throttle.Limits
 	open   []*flowMessage // in the order in which they were enqueued; those that have ended are gone
 	topics map[string]int // limits
+	each   int            // the limit of each topic that has none of its own, or 0
 	queue  int            // its limit, or 0
 }
 
@@ -93,7 +99,7 @@ func (m *flowModel) eligible() (all []*flowMessage) {
 
 // room returns how many of a topic may be claimed; all of the queue for "".
 func (m *flowModel) room(topic string) int {
-	limit, held := m.topics[topic], 0
+	limit, held := cmp.Or(m.topics[topic], m.each), 0
 	if topic == "" {
 		limit = m.queue
 	}
@@ -212,6 +218,18 @@ func (m *flowModel) limitTopic(rt *rapid.T) {
 func (m *flowModel) limitQueue(rt *rapid.T) {
 	m.queue = rapid.SampledFrom([]int{0, 0, 1, 4}).Draw(rt, "limit")
 	m.put(rt, throttle.Queue, outbox.DefaultQueue, m.queue)
+}
+
+func (m *flowModel) limitEach(rt *rapid.T) {
+	m.each = rapid.SampledFrom([]int{0, 1, 2}).Draw(rt, "limit")
+	m.put(rt, throttle.Each, "*", m.each)
+}
+
+// cleanUp deletes no message: only what limits have left.
+func (m *flowModel) cleanUp(rt *rapid.T) {
+	if _, err := worker.Purge(m.ctx(), m.db, op.OutboxPurge{Age: time.Hour, Look: 100}); err != nil {
+		rt.Fatal(err)
+	}
 }
 
 // put sets a limit; 0: none.

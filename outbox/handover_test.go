@@ -19,6 +19,7 @@ import (
 // handoverDB is a database that counts messages which are written as claimed.
 type handoverDB struct {
 	engine.DB
+	tried   atomic.Int64
 	written atomic.Int64
 	after   atomic.Pointer[func(error) error] // what their commit returns
 }
@@ -29,6 +30,7 @@ func (db *handoverDB) Do(ctx context.Context, calls ...*engine.Call) error {
 	if _, ok := last.Operation.(op.OutboxEnqueueClaimed); !ok || err != nil {
 		return err
 	}
+	db.tried.Add(1)
 	db.written.Add(last.N)
 	if f := db.after.Load(); f != nil {
 		err = (*f)(err)
@@ -49,16 +51,22 @@ func handing(t *testing.T, e dbtest.Engine) (*fixture, *handoverDB) {
 // server never while messages come faster than it claims them.
 func (f *fixture) handOver(db *handoverDB, m outbox.Message) (id outbox.MessageID) {
 	f.t.Helper()
+	return f.enqueueUntil(&db.written, m)
+}
+
+// enqueueUntil enqueues until a count of handing over rises.
+func (f *fixture) enqueueUntil(count *atomic.Int64, m outbox.Message) (id outbox.MessageID) {
+	f.t.Helper()
 	pause := time.Duration(0)
 	dbtest.Until(f.t, "a message is handed over", func() bool {
 		time.Sleep(pause)
 		pause = min(pause+10*time.Millisecond, time.Second/2)
-		before := db.written.Load()
+		before := count.Load()
 		var err error
 		if id, err = f.Enqueue(f.ctx(), m); err != nil && !errors.Is(err, engine.ErrCommitUnknown) {
 			f.t.Fatal(err)
 		}
-		return db.written.Load() > before
+		return count.Load() > before
 	})
 	return id
 }

@@ -185,7 +185,7 @@ func TestLimitsAndHandOver(t *testing.T) {
 		f.handOver(db, outbox.Message{Topic: "t"})
 		f.limit(throttle.Topic, "t", throttle.Bounds{Concurrency: 100})
 		before := db.written.Load()
-		f.enqueue(outbox.Message{})
+		f.enqueueUntil(&db.tried, outbox.Message{Topic: "t"})
 		dbtest.Until(t, "all are handled", func() bool {
 			c, err := f.Count(f.ctx())
 			return err == nil && c.Ready+c.InProgress == 0

@@ -368,6 +368,10 @@ func TestOrderIsNotHandedOver(t *testing.T) {
 		f.start()
 		f.untilStatus(f.find(f.handOver(db, outbox.Message{Topic: "t"})).Position, outbox.Done) // the loop can take some
 		written := db.written.Load()
+		for pause := range 10 { // an idle loop takes what is handed over, and not all find it idle
+			f.untilStatus(f.enqueue(withKey("a")), outbox.Done)
+			time.Sleep(time.Duration(pause) * 5 * time.Millisecond)
+		}
 		var last outbox.Position
 		for range 20 {
 			last = f.inOrder("a1", "a2")[1]

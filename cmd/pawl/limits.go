@@ -15,19 +15,27 @@ import (
 // limitsCmd is "pawl limits".
 type limitsCmd struct {
 	Ls  limitsLsCmd  `cmd:"" aliases:"list" help:"List the limits and how much of them is used."`
-	Set limitsSetCmd `cmd:"" help:"Limit a topic or queue, in place of the limit it has."`
-	Rm  limitsRmCmd  `cmd:"" help:"End the limit of a topic or queue."`
+	Set limitsSetCmd `cmd:"" help:"Limit a topic, each topic of a pattern, or a queue, in place of the limit it has."`
+	Rm  limitsRmCmd  `cmd:"" help:"End the limit of a topic, each topic of a pattern, or a queue."`
 }
 
 // Help is printed by --help.
 func (*limitsCmd) Help() string {
 	return `A limit bounds how many messages of a topic or queue run at once, or how many begin
-in a time, in all processes together. It holds from the next claim on.`
+in a time, in all processes together. One for each topic of a pattern, such as
+each 'call.*', holds for call.acme as much as for call.best. A limit holds from the next
+claim on.`
+}
+
+// limitable is what can have a limit.
+type limitable struct {
+	Kind string `arg:"" enum:"topic,each,queue" help:"topic, each (topic of a pattern) or queue."`
+	Name string `arg:"" help:"Its name, or the pattern: 'call.*'."`
 }
 
 // limitsSetCmd is "pawl limits set".
 type limitsSetCmd struct {
-	pausable
+	limitable
 
 	Concurrency int    `placeholder:"N" help:"How many messages are claimed at once."`
 	Rate        string `placeholder:"N/TIME" help:"How many messages are claimed in a time: 100/s, 20/m, 5/10s."`
@@ -43,6 +51,7 @@ Examples:
 
     pawl limits set topic mail --concurrency 5
     pawl limits set topic invoice.send --rate 100/m --burst 20 --reason 'their API'
+    pawl limits set each 'call.*' --concurrency 2
     pawl limits set queue reports --concurrency 2`
 }
 
@@ -55,7 +64,7 @@ func (c *limitsSetCmd) Run(ctx context.Context, a *app, g *options) error {
 			return err
 		}
 	}
-	return c.apply(ctx, a, g, func(o *admin.Admin) (string, bool, error) {
+	return changeSubject(ctx, a, g, c.Kind, c.Name, func(o *admin.Admin) (string, bool, error) {
 		changed, err := o.SetLimit(ctx, admin.Kind(c.Kind), c.Name, l, g.Reason)
 		if errors.Is(err, pawl.ErrInvalid) {
 			err = usage("%w", err)
@@ -83,7 +92,7 @@ func parseRate(text string) (n int, period time.Duration, err error) {
 }
 
 // limitsRmCmd is "pawl limits rm".
-type limitsRmCmd struct{ pausable }
+type limitsRmCmd struct{ limitable }
 
 // Help is printed by --help.
 func (*limitsRmCmd) Help() string {
@@ -92,7 +101,7 @@ func (*limitsRmCmd) Help() string {
 
 // Run removes a limit.
 func (c *limitsRmCmd) Run(ctx context.Context, a *app, g *options) error {
-	return c.apply(ctx, a, g, func(o *admin.Admin) (string, bool, error) {
+	return changeSubject(ctx, a, g, c.Kind, c.Name, func(o *admin.Admin) (string, bool, error) {
 		gone, err := o.RemoveLimit(ctx, admin.Kind(c.Kind), c.Name)
 		if !gone {
 			return "had no limit", false, err

@@ -49,12 +49,35 @@ func TestLimits(t *testing.T) {
 	})
 }
 
+// D-216: operators limit each topic of a pattern.
+func TestLimitsOfEachTopic(t *testing.T) {
+	onEngines(t, func(t *testing.T, d *database) {
+		d.must("", "migrate")
+		if out := d.must("", "limits", "set", "each", "call.*", "--concurrency", "2"); out != "each call.* limited\n" {
+			t.Errorf("set: %q", out)
+		}
+		d.must("1\n2\n3\n", "enqueue", "--topic", "call.a")
+		if out := d.must("", "work", "--topic", "call.a", "-c", "3", "--exec", "cat", "--drain", "--quiet"); len(strings.Fields(out)) != 3 {
+			t.Errorf("worked on %q", out)
+		}
+		if out := d.must("", "limits", "ls"); !regexp.MustCompile(`(?s)^KIND +NAME .*\neach +call\.\* +2 +0 +0 [^\n]*\n$`).MatchString(out) {
+			t.Errorf("listed:\n%s", out)
+		}
+		if r := d.run("", "pause", "each", "call.*"); r.code != 2 {
+			t.Errorf("paused: %+v", r)
+		}
+		if out := d.must("", "limits", "rm", "each", "call.*"); out != "each call.* has no limit any more\n" {
+			t.Errorf("rm: %q", out)
+		}
+	})
+}
+
 // D-214: a limit that makes no sense is refused.
 func TestLimitsRefused(t *testing.T) {
 	d := onSQLite(t)
 	d.must("", "migrate")
 	for _, args := range [][]string{
-		{"topic", "t"}, {"topic", "", "--concurrency", "1"}, {"table", "t", "--concurrency", "1"}, {"topic", "t", "--concurrency", "-1"}, {"topic", "t", "--burst", "3"},
+		{"topic", "t"}, {"topic", "", "--concurrency", "1"}, {"table", "t", "--concurrency", "1"}, {"each", "call", "--concurrency", "1"}, {"topic", "t", "--concurrency", "-1"}, {"topic", "t", "--burst", "3"},
 		{"topic", "t", "--rate", "10"}, {"topic", "t", "--rate", "10/x"}, {"topic", "t", "--rate", "0/s"}, {"topic", "t", "--rate", "1000000/s"}, {"topic", "t", "--rate", "5/-1s"}, {"topic", "t", "--rate", "5/0s"},
 	} {
 		if r := d.run("", append([]string{"limits", "set"}, args...)...); r.code != 2 || r.stdout != "" {

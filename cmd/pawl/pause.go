@@ -5,9 +5,6 @@ import (
 	"fmt"
 
 	"github.com/bravellian/pawl/admin"
-	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
-	"github.com/bravellian/pawl/internal/engine"
-	"github.com/bravellian/pawl/internal/limits"
 )
 
 // pausable is what can be paused.
@@ -41,7 +38,7 @@ Examples:
 
 // Run pauses.
 func (c *pauseCmd) Run(ctx context.Context, a *app, g *options) error {
-	return c.apply(ctx, a, g, func(p *admin.Admin) (string, bool, error) {
+	return changeSubject(ctx, a, g, c.Kind, c.Name, func(p *admin.Admin) (string, bool, error) {
 		changed, err := p.Pause(ctx, admin.Kind(c.Kind), c.Name, g.Reason)
 		if err != nil || changed {
 			return "paused", changed, err
@@ -82,48 +79,13 @@ func (*resumeCmd) Help() string {
 
 // Run resumes.
 func (c *resumeCmd) Run(ctx context.Context, a *app, g *options) error {
-	return c.apply(ctx, a, g, func(p *admin.Admin) (string, bool, error) {
+	return changeSubject(ctx, a, g, c.Kind, c.Name, func(p *admin.Admin) (string, bool, error) {
 		changed, err := p.Resume(ctx, admin.Kind(c.Kind), c.Name)
 		if !changed {
 			return "was not paused", false, err
 		}
 		return "resumed", true, err
 	})
-}
-
-// pauseResult is what became of a pause, also as JSON.
-type pauseResult struct {
-	Store   string `json:"store,omitempty"`
-	Kind    string `json:"kind"`
-	Name    string `json:"name"`
-	Changed bool   `json:"changed"`
-}
-
-// apply does it to every store; act says in words what became of it, and whether it
-// changed anything.
-func (c *pausable) apply(ctx context.Context, a *app, g *options, act func(*admin.Admin) (string, bool, error)) error {
-	if err := engine.CheckText(c.Kind, c.Name, limits.PauseName, true); err != nil {
-		return usage("%w", err)
-	}
-	return g.eachStore(ctx, a, func(s *store, key string) error {
-		became, changed, err := act(admin.New(s, nil))
-		if err != nil {
-			return err
-		}
-		return c.print(a, g, pauseResult{Store: key, Kind: c.Kind, Name: c.Name, Changed: changed}, became)
-	})
-}
-
-func (c *pausable) print(a *app, g *options, r pauseResult, became string) error {
-	if g.JSON {
-		return a.printJSON(r)
-	}
-	line := fmt.Sprintf("%s %s %s", r.Kind, r.Name, became)
-	if r.Store != "" {
-		line = r.Store + "  " + line
-	}
-	_, err := fmt.Fprintln(a.stdout, terminal.Clean(line))
-	return err
 }
 
 // pausesCmd is "pawl pauses".

@@ -2,8 +2,12 @@
 package subject
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/limits"
+	"github.com/bravellian/pawl/internal/topics"
 )
 
 // Kind is the kind of a subject.
@@ -13,6 +17,7 @@ type Kind string
 const (
 	Queue Kind = "queue" // all topics of a queue
 	Topic Kind = "topic" // a topic in all queues
+	Each  Kind = "each"  // each topic of a pattern by itself, in all queues: it has limits, and is never paused
 )
 
 // Check returns an error that names what is invalid of a subject.
@@ -27,16 +32,23 @@ func Check(kind Kind, name string) error {
 func Target(kind Kind, name string) string { return string(kind) + " " + name }
 
 // Set is some subjects. A nil one is empty.
-type Set struct{ queues, topics map[string]bool }
+type Set struct {
+	queues, topics map[string]bool
+	prefixes       []string // of topics
+}
 
 // Add adds a subject, and returns the set: a new one for a nil one, as append does.
 func (s *Set) Add(kind Kind, name string) *Set {
 	if s == nil {
 		s = &Set{queues: map[string]bool{}, topics: map[string]bool{}}
 	}
-	if kind == Queue {
+	switch kind {
+	case Queue:
 		s.queues[name] = true
-	} else {
+	case Each:
+		prefix, _ := topics.Pattern(name)
+		s.prefixes = append(s.prefixes, prefix)
+	default:
 		s.topics[name] = true
 	}
 	return s
@@ -46,4 +58,6 @@ func (s *Set) Add(kind Kind, name string) *Set {
 func (s *Set) HasQueue(name string) bool { return s != nil && s.queues[name] }
 
 // HasTopic reports whether a topic is in the set.
-func (s *Set) HasTopic(name string) bool { return s != nil && s.topics[name] }
+func (s *Set) HasTopic(name string) bool {
+	return s != nil && (s.topics[name] || slices.ContainsFunc(s.prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) }))
+}

@@ -1,5 +1,5 @@
-// Package throttle limits how many messages of a topic or queue run at once, and how many begin in
-// a time, over all processes of a database: claims obey it. Package admin is its public side.
+// Package throttle limits how many messages of a topic, each topic of a pattern, or a queue run at
+// once, and how many begin in a time, over all processes of a database: claims obey it. Package admin is its public side.
 package throttle
 
 import (
@@ -14,6 +14,7 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/limits"
 	"github.com/bravellian/pawl/internal/subject"
+	"github.com/bravellian/pawl/internal/topics"
 	"github.com/bravellian/pawl/internal/worker"
 )
 
@@ -24,6 +25,7 @@ type Kind = subject.Kind
 const (
 	Queue = subject.Queue // all topics of a queue together
 	Topic = subject.Topic // a topic in all queues together
+	Each  = subject.Each  // each topic of a pattern by itself, in all queues together
 )
 
 // Bounds are what a limit allows; at least one of Concurrency and Rate is not 0.
@@ -34,7 +36,7 @@ type Bounds struct {
 	Burst       int           // messages claimed at once, by the rate; 0: what the rate gives in a fifth of a second
 }
 
-// Limit is a topic or queue with its bounds.
+// Limit is what has a limit, with its bounds.
 type Limit struct {
 	Kind Kind
 	Name string
@@ -45,6 +47,15 @@ type Limit struct {
 	Next    time.Time // when the next message may be claimed, by the rate; zero or past: now
 	Claimed int64     // messages that count against Concurrency
 	Waiting int64     // messages of a topic that are due and that a claim has met
+}
+
+// Holding is a limit that holds for a message.
+type Holding struct {
+	Kind Kind   // of what was limited
+	Name string // of what was limited: a pattern for Each
+	Bounds
+	Next    time.Time
+	Claimed int64 // messages of the topic or queue
 }
 
 // Limits are the limits of a database. They are safe for concurrent use.
@@ -81,6 +92,18 @@ const (
 	maxPeriod      = 24 * time.Hour
 )
 
+// check returns an error that names what is invalid of what is to have a limit.
+func check(kind Kind, name string) error {
+	if kind != Queue && kind != Topic && kind != Each {
+		return engine.Invalid("kind", "neither queue, topic nor each")
+	}
+	err := engine.CheckText(string(kind), name, limits.PauseName, true)
+	if _, pattern := topics.Pattern(name); err == nil && kind == Each && !pattern {
+		return engine.Invalid(string(kind), "does not end in *")
+	}
+	return err
+}
+
 func (b *Bounds) validate() error {
 	if b.Concurrency == 0 && b.Rate == 0 {
 		return engine.Invalid("limit", "neither concurrency nor rate")
@@ -98,11 +121,11 @@ func (b *Bounds) validate() error {
 	return err
 }
 
-// Set limits a topic or queue, in place of the limit that it has, and reports whether that changes
+// Set limits a topic, each topic of a pattern, or a queue, in place of the limit that it has, and reports whether that changes
 // anything. It holds for what is claimed from then on; what is claimed already goes on, and counts
 // against the concurrency. reason is for people to read.
 func (l *Limits) Set(ctx context.Context, kind Kind, name string, b Bounds, reason string) (bool, error) {
-	if err := cmp.Or(subject.Check(kind, name), b.validate(), engine.CheckText("reason", reason, limits.Reason, false)); err != nil {
+	if err := cmp.Or(check(kind, name), b.validate(), engine.CheckText("reason", reason, limits.Reason, false)); err != nil {
 		return false, err
 	}
 	b.defaults()
@@ -117,9 +140,9 @@ func (l *Limits) Set(ctx context.Context, kind Kind, name string, b Bounds, reas
 	return changed, err
 }
 
-// Remove ends the limit of a topic or queue, and reports whether there was one.
+// Remove ends the limit of a topic, each topic of a pattern, or a queue, and reports whether there was one.
 func (l *Limits) Remove(ctx context.Context, kind Kind, name string) (bool, error) {
-	if err := subject.Check(kind, name); err != nil {
+	if err := check(kind, name); err != nil {
 		return false, err
 	}
 	gone := engine.Ask(op.LimitRemove{Kind: string(kind), Name: name, Note: audit.New(ctx, subject.Target(kind, name)).Op()})
@@ -165,6 +188,21 @@ func (l *Limits) List(ctx context.Context) ([]Limit, error) {
 		all = append(all, one)
 	}
 	return all, nil
+}
+
+// For returns the limits that hold for messages of a topic in a queue. There is none for a topic of a
+// pattern under which nothing was claimed lately.
+func (l *Limits) For(ctx context.Context, queue, topic string) (all []Holding, err error) {
+	rows, err := engine.Query(ctx, l.db, op.LimitFor{Queue: queue, Topic: topic})
+	for _, r := range rows {
+		one := Holding{Kind: Kind(r.Kind), Name: r.Name, Next: worker.Value(r.NextAt).UTC(), Claimed: r.Claimed}
+		if r.Pattern != "" {
+			one.Kind, one.Name = Each, r.Pattern
+		}
+		one.Concurrency, one.Rate, one.Period = int(worker.Value(r.Concurrency)), int(worker.Value(r.Rate)), time.Duration(r.Micros)*time.Microsecond
+		all = append(all, one)
+	}
+	return all, err
 }
 
 // Refresh reads what has limits, for Of.

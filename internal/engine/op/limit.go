@@ -7,12 +7,12 @@ import (
 )
 
 func limits() []engine.Operation {
-	return []engine.Operation{LimitList{}, LimitPut{}, LimitRemove{}, LimitUse{}}
+	return []engine.Operation{LimitFor{}, LimitList{}, LimitPut{}, LimitRemove{}, LimitUse{}}
 }
 
-// Limit bounds the messages of a topic or queue.
+// Limit bounds the messages of a topic or queue, or of each topic of a pattern.
 type Limit struct {
-	Kind        string // "queue" or "topic"
+	Kind        string // "queue", "topic" or "each"
 	Name        string
 	Concurrency *int64     // how many are claimed at once; nil: any number
 	Rate        *int64     // how many are claimed in each period; nil: any number
@@ -48,6 +48,25 @@ type LimitRemove struct {
 
 // LimitList reads the limits.
 type LimitList struct{ engine.Rows[Limit] }
+
+// LimitFor reads the limits that messages of a topic in a queue are under. There is none for a topic
+// of a pattern where nothing was claimed lately.
+type LimitFor struct {
+	engine.Rows[LimitHeld]
+	Queue, Topic string
+}
+
+// LimitHeld is a limit of a topic or queue.
+type LimitHeld struct {
+	Kind        string // "queue" or "topic"
+	Name        string
+	Pattern     string // of the limit for each topic that this one is of, or empty
+	Concurrency *int64
+	Rate        *int64
+	Micros      int64
+	NextAt      *time.Time
+	Claimed     int64
+}
 
 // LimitUse reads how much of the limits is used. What waits is counted up to 1 000 runs.
 type LimitUse struct{ engine.Rows[LimitUsed] }

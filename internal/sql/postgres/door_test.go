@@ -224,7 +224,7 @@ func door(f *doorFixture) []doorRoutine {
 }
 
 func subjectKind() param {
-	return param{"kind", "'topic'", []string{"'queue'"}, map[string]string{"NULL": "kind: null", "''": "kind: neither queue nor topic", "'table'": "kind: neither queue nor topic"}}
+	return param{"kind", "'topic'", []string{"'queue'"}, map[string]string{"NULL": "kind: null", "''": "kind: neither queue, topic nor each", "'table'": "kind: neither queue, topic nor each", "'each'": "each: does not end in *"}}
 }
 
 // option is a number of which 0 and null are none.

@@ -98,6 +98,10 @@ func newScene(t *testing.T, o *person) *scene {
 	info, err := o.Outbox.Find(ctx, f.message)
 	enginetest.Must(t, err)
 	f.at = info.Position
+	_, err = o.Admin.SetLimit(ctx, ops.EachTopic, "limited.*", ops.Limits{Concurrency: 1000}, "")
+	enginetest.Must(t, err)
+	_, err = o.Outbox.Enqueue(ctx, outbox.Message{Topic: "limited." + owner.String(), Queue: "limited"})
+	enginetest.Must(t, err)
 	f.join, err = o.Joins.Start(ctx, join.Spec{ExpectedSteps: 2})
 	enginetest.Must(t, err)
 	f.timer, err = o.Timers.Schedule(ctx, timer.Timer{Topic: "t", Due: time.Now().Add(time.Hour)})
@@ -206,6 +210,9 @@ func working() []act {
 		{"claim", all, func(p *person, f *scene) error { return done(p.Outbox.Claim(p.ctx, owner, time.Minute, 10)) }},
 		{"claim in SQL", all, func(p *person, f *scene) error {
 			return p.exec(`SELECT * FROM pawl.outbox_claim(gen_random_uuid(), 30)`)
+		}},
+		{"claim under a limit for each topic", all, func(p *person, f *scene) error {
+			return errors.Join(done(p.Outbox.ClaimFrom(p.ctx, "limited", owner, time.Minute, 10)), done(p.Outbox.CleanUp(p.ctx)))
 		}},
 		{"claim timers in SQL", all, func(p *person, f *scene) error {
 			return p.exec(`SELECT * FROM pawl.timer_claim(gen_random_uuid(), 30)`)
@@ -418,7 +425,7 @@ func TestDefinersAreNobodysByDefault(t *testing.T) {
 		t.Errorf("%d routines run with their owner's rights for everybody", n)
 	}
 	const all = `SELECT count(*) FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = $1 AND p.prosecdef`
-	if n := enginetest.Number(t, p, all, p.Names.Schema); n != 7 {
+	if n := enginetest.Number(t, p, all, p.Names.Schema); n != 9 {
 		t.Errorf("%d routines run with their owner's rights; say in docs/security.md why, and count them here", n)
 	}
 }

@@ -48,7 +48,7 @@ var (
 	// A column's line begins with its name and type; what is no column, with a word that
 	// no column has.
 	createdColumn = regexp.MustCompile(`(?m)^  ("?)(\w+)("?) +[a-zA-Z]`)
-	addedColumn   = regexp.MustCompile(`(?m)^ALTER TABLE "[^"]*"\."([^"]*)" ADD (\w+) `)
+	addedColumn   = regexp.MustCompile(`(?m)^ALTER TABLE "[^"]*"\."([^"]*)" ADD ([a-z]\w*) `)
 	createdOther  = regexp.MustCompile(`(?m)^CREATE (SEQUENCE|TYPE) "[^"]*"\."([^"]*)"`)
 	createdIndex  = regexp.MustCompile(`(?m)^CREATE (?:UNIQUE )?INDEX (\w+) ON "[^"]*"\."([^"]*)"[^;]*`)
 )

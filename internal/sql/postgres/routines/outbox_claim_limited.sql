@@ -20,10 +20,14 @@ DECLARE
   v_more   boolean;
   v_top    integer; -- the first priority of what no topic's limit holds for
   v_topics text[];
+  v_patterns text[]; -- of limits that hold for each of their topics
   v_c      record; -- what was claimed, as arrays
 BEGIN
   PERFORM pawl.check_isolation('claim');
-  v_room := pawl.outbox_limit_room('queue', p_queue, p_n);
+  IF NOT pawl.outbox_limits_share() THEN
+    RETURN;
+  END IF;
+  v_room := CASE WHEN pawl.full_limit('queue', p_queue) THEN 0 ELSE pawl.outbox_limit_room('queue', p_queue, p_n) END;
   SELECT coalesce(min(l.priority), 32767) INTO v_top FROM pawl.outbox_lane l
    WHERE l.queue = p_queue AND l.kind = 0 AND EXISTS (SELECT FROM pawl.outbox_ready r WHERE r.lane = l.id AND r.at <= v_now AND (r.suspect > 0) = p_suspects);
   FOR v_pass IN 1 .. 3 LOOP
@@ -32,7 +36,9 @@ BEGIN
       v_part := CASE WHEN v_pass = 3 OR p_suspects THEN v_room ELSE (v_room + (random() < 0.5)::integer) / 2 END;
       FOR v_lane IN
         SELECT l.id, l.topic FROM pawl.outbox_lane l
-         WHERE l.queue = p_queue AND l.kind = 3 AND (v_pass = 3 OR l.priority <= v_top OR EXISTS (SELECT FROM pawl.outbox_ready r WHERE r.lane = l.id AND r.at < v_now - p_wait)) AND EXISTS (SELECT FROM pawl.outbox_ready r WHERE r.lane = l.id AND r.at <= v_now AND (r.suspect > 0) = p_suspects)
+         WHERE l.queue = p_queue AND l.kind = 3 AND (v_pass = 3 OR l.priority <= v_top OR EXISTS (SELECT FROM pawl.outbox_ready r WHERE r.lane = l.id AND r.at < v_now - p_wait))
+           AND CASE WHEN EXISTS (SELECT FROM pawl.outbox_ready r WHERE r.lane = l.id AND r.at <= v_now AND (r.suspect > 0) = p_suspects)
+                    THEN NOT pawl.full_limit('topic', l.topic) ELSE false END -- lane by lane, not as joins of all limits
          ORDER BY l.priority, random() LOOP
         EXIT WHEN v_part <= 0 OR p_suspects AND v_got > 0;
         v_n := pawl.outbox_limit_room('topic', v_lane.topic, v_part);
@@ -49,14 +55,16 @@ BEGIN
       END LOOP;
       CONTINUE;
     END IF;
-    v_topics := ARRAY(SELECT l.name FROM pawl.outbox_limit l WHERE l.kind = 'topic' UNION SELECT p_apart WHERE p_apart IS NOT NULL);
+    v_topics := ARRAY(SELECT l.name FROM pawl.outbox_limit l WHERE l.kind = 'topic' AND l.pattern = '' UNION SELECT p_apart WHERE p_apart IS NOT NULL);
+    v_patterns := ARRAY(SELECT l.name FROM pawl.outbox_limit l WHERE l.kind = 'each');
     FOR v_step IN 1 .. 20 LOOP -- bounds how long a claim may take
-      SELECT array_agg(c.id) AS ids, array_agg(c.topic) AS topics, array_agg(c.retry) AS retries, array_agg(c.priority) AS priorities, array_agg(c.at) AS ats,
-             max(c.locked_until) AS until, max(c.length) AS length, count(*) AS n, array_agg(c.id) FILTER (WHERE c.topic = ANY (v_topics)) AS away,
-             array_agg(c.topic) FILTER (WHERE c.topic = ANY (v_topics)) AS away_topics, array_agg(c.id) FILTER (WHERE c.topic <> ALL (v_topics)) AS kept
+      SELECT array_agg(c.id) AS ids, array_agg(c.retry) AS retries, array_agg(c.priority) AS priorities, array_agg(c.at) AS ats, array_agg(c.away) AS moved,
+             max(c.locked_until) AS until, max(c.length) AS length, count(*) AS n, array_agg(c.id) FILTER (WHERE c.away) AS away,
+             array_agg(c.topic) FILTER (WHERE c.away) AS away_topics, array_agg(c.id) FILTER (WHERE NOT c.away) AS kept
         INTO v_c
-        FROM (SELECT r.id, r.topic, r.retry, r.priority, r.locked_until, r.at, r.length FROM pawl.outbox_claim_runs(p_queue, p_owner, p_lease, v_room, p_rows, p_from, p_wait, 0) r WHERE NOT p_suspects
-              UNION ALL SELECT r.id, r.topic, r.retry, r.priority, r.locked_until, r.at, r.length FROM pawl.outbox_claim_suspects(p_queue, p_owner, p_lease, v_room, 0) r WHERE p_suspects) c;
+        FROM (SELECT r.id, r.topic, r.retry, r.priority, r.locked_until, r.at, r.length, r.topic = ANY (v_topics) OR EXISTS (SELECT FROM unnest(v_patterns) p WHERE pawl.falls_under(p, r.topic)) AS away
+                FROM (SELECT r.* FROM pawl.outbox_claim_runs(p_queue, p_owner, p_lease, v_room, p_rows, p_from, p_wait, 0) r WHERE NOT p_suspects
+                      UNION ALL SELECT r.* FROM pawl.outbox_claim_suspects(p_queue, p_owner, p_lease, v_room, 0) r WHERE p_suspects) r) c;
       IF v_c.away IS NOT NULL THEN
         PERFORM pawl.outbox_divert(p_queue, p_owner, v_c.away, v_c.away_topics);
       END IF;
@@ -65,8 +73,8 @@ BEGIN
       END IF;
       RETURN QUERY
       SELECT pawl.message(m), u.retry, u.priority, v_c.until, u.at, v_c.length
-        FROM unnest(v_c.ids, v_c.topics, v_c.retries, v_c.priorities, v_c.ats) WITH ORDINALITY u(id, topic, retry, priority, at, nr)
-        JOIN pawl.outbox_message m ON m.id = u.id WHERE u.topic <> ALL (v_topics) ORDER BY u.nr;
+        FROM unnest(v_c.ids, v_c.moved, v_c.retries, v_c.priorities, v_c.ats) WITH ORDINALITY u(id, away, retry, priority, at, nr)
+        JOIN pawl.outbox_message m ON m.id = u.id WHERE NOT u.away ORDER BY u.nr;
       GET DIAGNOSTICS v_n = ROW_COUNT;
       v_more := CASE WHEN p_suspects THEN v_n = 0 AND v_c.n > 0 ELSE v_c.n = v_room END;
       v_got := v_got + v_n; v_room := v_room - v_n;

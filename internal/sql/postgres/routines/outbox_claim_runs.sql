@@ -27,12 +27,16 @@ DECLARE
   v_ordered boolean;
   v_limited boolean;
 BEGIN
-  SELECT bool_or(l.kind = 1), p_lane IS NULL AND (p_apart IS NOT NULL OR pawl.limited(l)) INTO v_ordered, v_limited FROM pawl.outbox_lane l WHERE l.queue = p_queue;
+  IF p_lane IS NULL THEN
+    SELECT bool_or(l.kind = 1), p_apart IS NOT NULL OR pawl.limited(l) INTO v_ordered, v_limited FROM pawl.outbox_lane l WHERE l.queue = p_queue;
+  ELSIF p_lane = 0 THEN
+    v_ordered := EXISTS (SELECT FROM pawl.outbox_lane l WHERE l.queue = p_queue AND l.kind = 1);
+  END IF;
   IF v_limited THEN
     RETURN QUERY SELECT * FROM pawl.outbox_claim_limited(p_queue, p_owner, p_lease, p_n, p_rows, p_from, p_wait, false, p_apart);
     RETURN;
   END IF;
-  IF v_ordered AND coalesce(p_lane, 0) = 0 THEN
+  IF v_ordered THEN
     PERFORM pawl.outbox_sequence(p_queue, p_n);
   END IF;
   IF p_wait IS NOT NULL THEN
@@ -42,8 +46,8 @@ BEGIN
   END IF;
   FOR v_lane IN
     SELECT l.id, l.priority, part.low, part.high
-      FROM (VALUES (0, '-infinity', v_now), (1, p_from, v_now), (2, '-infinity', least(p_from, v_now))) part(nr, low, high), pawl.outbox_lane l
-     WHERE l.queue = p_queue AND pawl.lane_of(l, p_lane) AND part.low < part.high AND (part.nr > 0 OR l.id = v_late) ORDER BY part.nr, l.priority LOOP
+      FROM (VALUES (0, '-infinity', v_now), (1, p_from, v_now), (2, '-infinity', least(p_from, v_now))) part(nr, low, high), pawl.lanes_of(p_queue, p_lane) l
+     WHERE part.low < part.high AND (part.nr > 0 OR l.id = v_late) ORDER BY part.nr, l.priority LOOP
     v_take := greatest(1, least(p_rows, v_need));
     LOOP
       RETURN QUERY

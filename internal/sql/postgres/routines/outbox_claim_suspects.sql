@@ -19,7 +19,7 @@ BEGIN
     RETURN QUERY SELECT * FROM pawl.outbox_claim_limited(p_queue, p_owner, p_lease, p_n, p_n, '-infinity', NULL, true);
     RETURN;
   END IF;
-  FOR v_lane IN SELECT l.id, l.priority FROM pawl.outbox_lane l WHERE l.queue = p_queue AND pawl.lane_of(l, p_lane) ORDER BY l.priority LOOP
+  FOR v_lane IN SELECT l.id, l.priority FROM pawl.lanes_of(p_queue, p_lane) l ORDER BY l.priority LOOP
     RETURN QUERY
     WITH look AS MATERIALIZED (
       SELECT r.ctid AS tid, r.at, r.lo, r.n, r.suspect FROM pawl.outbox_ready r

@@ -1,9 +1,10 @@
 -- How many messages of a limit may be claimed now, at most p_n, or p_n if there is no limit. Claims
 -- under one limit take turns: each holds it until its transaction ends. One that waits for long gets
--- none, since the other may be part of a transaction that does more. One that finds nothing free
--- does not lock: processes that wait for a place would keep those that have one from using it again,
--- and make each of their polls a commit that has something to write. Those that are no longer claimed
--- are deleted only when they take the place of others.
+-- none, since the other may be part of a transaction that does more. Whoever asks looks for a limit
+-- that is full first (full_limit): processes that wait for a place would keep those that have one from
+-- using it again, and make each of their polls a commit that has something to write. Those that are
+-- no longer claimed are deleted only when they take the place of others. A topic gets a row of its own
+-- here if a limit for each topic of a pattern holds for it: that of the longest pattern.
 CREATE OR REPLACE FUNCTION pawl.outbox_limit_room(p_kind text, p_name text, p_n integer) RETURNS integer LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off SET lock_timeout = '100ms' AS $f$
 DECLARE
@@ -15,13 +16,10 @@ DECLARE
   v_from  timestamptz; -- when the first of those could have been claimed
 BEGIN
   SELECT * INTO v_limit FROM pawl.outbox_limit l WHERE l.kind = p_kind AND l.name = p_name;
-  IF v_limit.concurrency <= (SELECT count(*) FROM pawl.outbox_limit_claim u WHERE u.kind = p_kind AND u.name = p_name)
-     AND v_limit.concurrency <= (
-       SELECT count(*) FROM pawl.outbox_limit_claim u
-        WHERE u.kind = p_kind AND u.name = p_name AND (SELECT c.lo + c.n FROM pawl.outbox_claim c WHERE c.lo <= u.id ORDER BY c.lo DESC LIMIT 1) > u.id) THEN
-    RETURN 0;
-  END IF;
   BEGIN
+    IF p_kind = 'topic' AND v_limit.kind IS NULL AND EXISTS (SELECT FROM pawl.outbox_limit e WHERE e.kind = 'each') THEN
+      PERFORM pawl.outbox_limit_topic(p_name);
+    END IF;
     SELECT * INTO v_limit FROM pawl.outbox_limit l WHERE l.kind = p_kind AND l.name = p_name FOR UPDATE;
   EXCEPTION WHEN lock_not_available THEN
     RETURN 0;
@@ -29,9 +27,7 @@ BEGIN
   IF v_limit.concurrency IS NOT NULL THEN
     SELECT count(*) INTO v_held FROM pawl.outbox_limit_claim u WHERE u.kind = p_kind AND u.name = p_name;
     IF v_held + v_n > v_limit.concurrency THEN
-      DELETE FROM pawl.outbox_limit_claim u
-       WHERE u.kind = p_kind AND u.name = p_name
-         AND coalesce((SELECT c.lo + c.n FROM pawl.outbox_claim c WHERE c.lo <= u.id ORDER BY c.lo DESC LIMIT 1), 0) <= u.id;
+      DELETE FROM pawl.outbox_limit_claim u WHERE u.kind = p_kind AND u.name = p_name AND NOT pawl.claimed(u.id);
       GET DIAGNOSTICS v_gone = ROW_COUNT;
       v_held := v_held - v_gone;
     END IF;

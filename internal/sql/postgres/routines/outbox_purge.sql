@@ -38,5 +38,6 @@ BEGIN
     DELETE FROM pawl.outbox_message m USING g WHERE m.id >= g.lo AND m.id < g.lo + g.n RETURNING 1)
   SELECT count(*), (SELECT array_agg(g.lo) FROM g), (SELECT array_agg(g.n) FROM g) INTO v_got, v_lo, v_n FROM m;
   PERFORM pawl.outbox_unique_purge(v_lo, v_n, p_look);
+  PERFORM pawl.outbox_limit_purge();
   RETURN v_got;
 END $f$;

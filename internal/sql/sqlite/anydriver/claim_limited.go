@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/bravellian/pawl/internal/engine"
 )
@@ -19,21 +20,41 @@ type limitedClaim struct {
 	claimRequest
 	ofQueue limitOf
 	lanes   []queueLane // of limits
-	topics  map[string]bool
+	moved   moved
+}
+
+// moved says which topics' messages are moved to lanes of limits.
+type moved struct {
+	topics   []string
+	prefixes []string // of limits for each topic of a pattern
+}
+
+func (m *moved) add(n *named) {
+	if n.Kind == "each" {
+		m.prefixes = append(m.prefixes, strings.TrimSuffix(n.Name, "*"))
+	} else {
+		m.topics = append(m.topics, n.Name)
+	}
+}
+
+func (m *moved) none() bool { return len(m.topics)+len(m.prefixes) == 0 }
+
+func (m *moved) has(topic string) bool {
+	return slices.Contains(m.topics, topic) || slices.ContainsFunc(m.prefixes, func(prefix string) bool { return strings.HasPrefix(topic, prefix) })
 }
 
 func newLimitedClaim(t *txn, c claimRequest, lanes []queueLane) (*limitedClaim, []queueLane, error) {
-	l := &limitedClaim{t: t, claimRequest: c, topics: map[string]bool{}}
+	l := &limitedClaim{t: t, claimRequest: c}
 	var err error
 	if l.ofQueue, l.most, err = room(t, "queue", c.queue, c.most); err != nil {
 		return nil, nil, err
 	}
 	err = each(t, limitTopics{}, func(n *named) error {
-		l.topics[n.Name] = true
+		l.moved.add(n)
 		return nil
 	})
 	if c.apart != nil {
-		l.topics[*c.apart] = true
+		l.moved.add(&named{"topic", *c.apart})
 	}
 	k := len(lanes)
 	for k > 0 && lanes[k-1].Kind == int64(engine.Limited) {
@@ -168,7 +189,7 @@ func (l *limitedClaim) unlimited(lane *queueLane) error {
 // divert moves messages of topics with limits to the lanes of these, as runs that are as long as can
 // be, and returns the others.
 func (l *limitedClaim) divert(lane *queueLane, runs []run) (kept []run, err error) {
-	if len(l.topics) == 0 {
+	if l.moved.none() {
 		return runs, nil
 	}
 	var away []run
@@ -180,7 +201,7 @@ func (l *limitedClaim) divert(lane *queueLane, runs []run) (kept []run, err erro
 		for _, m := range messages {
 			one := r
 			one.Lo, one.N = m.ID, 1
-			if !l.topics[m.Topic] {
+			if !l.moved.has(m.Topic) {
 				kept = append(kept, one)
 				continue
 			}

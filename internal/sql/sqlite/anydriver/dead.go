@@ -190,5 +190,5 @@ func purge(t *txn, o op.OutboxPurge) (total int64, err error) {
 			return 0, err
 		}
 	}
-	return total, nil
+	return total, purgeLimits(t)
 }

@@ -1,6 +1,7 @@
 package anydriver
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
@@ -15,7 +16,8 @@ func (a answers) limits() {
 
 func limitStatements() []engine.Operation {
 	return []engine.Operation{
-		limitAdvance{}, limitFind{}, limitForget{}, limitHeld{}, limitHold{}, limitHoldClaimed{}, limitHoldNone{}, limitPutOne{}, limitRemoveOne{}, limitTopics{},
+		limitAdvance{}, limitDropPattern{}, limitDropTopics{}, limitFind{}, limitFindPattern{}, limitForget{}, limitHeld{}, limitHold{}, limitHoldClaimed{}, limitHoldNone{},
+		limitPatterns{}, limitPurgeClaims{}, limitPurgeLanes{}, limitPurgeTopics{}, limitPutOne{}, limitRemoveOne{}, limitTopics{},
 		outboxLimitLane{}, outboxRunTopics{}, outboxUnderLimit{},
 	}
 }
@@ -30,9 +32,31 @@ type (
 		Concurrency, Rate     *int64
 		Period, Burst, NextAt int64
 	}
-	// limitTopics reads which topics have limits.
+	// limitFindPattern gives a topic a row of its own under the limit for each topic of the longest
+	// pattern that it begins as.
+	limitFindPattern struct {
+		engine.Changes
+		Topic string
+	}
+	// limitTopics reads which topics, and patterns, have limits.
 	limitTopics struct{ engine.Rows[named] }
-	named       struct{ Name string }
+	named       struct{ Kind, Name string }
+	// limitPatterns reads the patterns whose limits bound the concurrency.
+	limitPatterns struct{ engine.Rows[named] }
+	// limitDropTopics deletes the rows of a pattern's topics, but for those of longer patterns: they
+	// get others, with the pattern's new bounds.
+	limitDropTopics struct {
+		engine.Changes
+		Pattern string
+	}
+	// limitDropPattern deletes the rows of the topics of a limit.
+	limitDropPattern struct {
+		engine.Changes
+		Pattern string
+	}
+	limitPurgeClaims struct{ engine.Changes }
+	limitPurgeTopics struct{ engine.Changes }
+	limitPurgeLanes  struct{ engine.Changes }
 	// limitForget deletes what is no longer claimed.
 	limitForget struct {
 		engine.Changes
@@ -107,23 +131,51 @@ func putLimit(t *txn, o op.LimitPut) (int64, error) {
 	put := limitPutOne{
 		Kind: o.Kind, Name: o.Name, Concurrency: o.Concurrency, Rate: o.Rate, Period: o.Period, Burst: o.Burst, Actor: o.Note.Actor, Reason: o.Reason,
 	}
-	n, err := t.changeAudited(o.Note, "limit", put)
-	if err != nil || o.Concurrency == nil {
-		return n, err
-	}
-	_, err = t.do(limitHoldClaimed{Kind: o.Kind, Name: o.Name})
 	t.woke = true
+	n, err := t.changeAudited(o.Note, "limit", put)
+	if err == nil && n > 0 && o.Kind == "each" {
+		_, err = t.do(limitDropTopics{Pattern: o.Name})
+	}
+	if err == nil && o.Concurrency != nil {
+		_, err = t.do(limitHoldClaimed{Kind: o.Kind, Name: o.Name})
+	}
 	return n, err
 }
 
 func removeLimit(t *txn, o op.LimitRemove) (int64, error) {
+	t.woke = true
 	n, err := t.changeAudited(o.Note, "unlimit", limitRemoveOne{Kind: o.Kind, Name: o.Name})
-	if err != nil {
+	if err != nil || n == 0 {
+		return n, err
+	}
+	if o.Kind == "each" {
+		if _, err := t.do(limitDropPattern{Pattern: o.Name}); err != nil {
+			return 0, err
+		}
+	}
+	if _, err := t.do(limitHoldNone{Kind: o.Kind, Name: o.Name}); err != nil {
 		return 0, err
 	}
-	_, err = t.do(limitHoldNone{Kind: o.Kind, Name: o.Name})
-	t.woke = true
+	patterns, err := rows(t, limitPatterns{}) // under whose limits its topics may be now
+	for _, p := range patterns {
+		if _, err := t.do(limitHoldClaimed{Kind: p.Kind, Name: p.Name}); err != nil {
+			return 0, err
+		}
+	}
 	return n, err
+}
+
+// purgeLimits deletes what a limit for each topic of a pattern left where it is not in use: rows of
+// topics under which nothing is claimed and whose rate is saved up, and lanes of topics that have no
+// row, if nothing is in them nor comes back to them. Every claim that obeys limits reads the lanes
+// of its queue, so there must be no more of them than are in use.
+func purgeLimits(t *txn) error {
+	for _, o := range []engine.Operation{limitPurgeClaims{}, limitPurgeTopics{}, limitPurgeLanes{}} {
+		if _, err := t.do(o); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // limitOf is the limit of a topic or queue while messages are claimed.
@@ -137,7 +189,14 @@ type limitOf struct {
 func room(t *txn, kind, name string, most int64) (limitOf, int64, error) {
 	l := limitOf{kind: kind, name: name}
 	var err error
-	if l.bounds, l.found, err = one(t, limitFind{Kind: kind, Name: name}); err != nil || !l.found {
+	find := limitFind{Kind: kind, Name: name}
+	if l.bounds, l.found, err = one(t, find); err == nil && !l.found && kind == "topic" {
+		if n, e := t.change(limitFindPattern{Topic: name}); e != nil || n > 0 {
+			l.bounds, l.found, err = one(t, find)
+			err = cmp.Or(e, err)
+		}
+	}
+	if err != nil || !l.found {
 		return l, most, err
 	}
 	if l.Concurrency != nil {

@@ -7,18 +7,21 @@
 CREATE PROCEDURE pawl.outbox_claim_limited @queue nvarchar(510), @owner uniqueidentifier, @lease bigint, @most int, @versioned bit, @suspects bit, @quiet bit, @got bigint OUTPUT, @text bit, @claimed nvarchar(max) OUTPUT, @wait bigint, @apart nvarchar(510) = NULL AS
 BEGIN
 SET NOCOUNT ON;
-DECLARE @now datetime2(7) = SYSUTCDATETIME(), @pass int = 1, @top int, @step int, @more bit, @room int = 0, @part int, @n int, @patience int = 100, @count bigint, @nr int, @base int, @lane bigint, @name nvarchar(510);
+DECLARE @now datetime2(7) = SYSUTCDATETIME(), @pass int = 1, @top int, @step int, @more bit, @room int = 0, @part int, @n int, @patience int = 100, @count bigint, @nr int, @base int, @lane bigint, @name nvarchar(510), @free int;
 DECLARE @of_queue bigint, @of_topic bigint, @some nvarchar(max), @away nvarchar(max);
 DECLARE @until datetime2(7) = pawl.plus(@now, @lease);
 DECLARE @topic TABLE (name nvarchar(510) COLLATE Latin1_General_100_BIN2 NOT NULL);
+DECLARE @pattern TABLE (name nvarchar(510) COLLATE Latin1_General_100_BIN2 NOT NULL); -- of limits that hold for each of their topics
 DECLARE @lanes TABLE (nr int NOT NULL PRIMARY KEY, id bigint NOT NULL, topic nvarchar(510) COLLATE Latin1_General_100_BIN2 NOT NULL);
 DECLARE @met TABLE (nr int NOT NULL PRIMARY KEY, lo bigint NOT NULL, n bigint NOT NULL, retry int NOT NULL, priority bigint NOT NULL);
 DECLARE @message TABLE (id bigint NOT NULL PRIMARY KEY, nr int NOT NULL, topic nvarchar(510) COLLATE Latin1_General_100_BIN2 NOT NULL, retry int NOT NULL, priority bigint NOT NULL, away bit NOT NULL);
 DECLARE @runs TABLE (nr int NOT NULL, at datetime2(7) NOT NULL, lo bigint NOT NULL PRIMARY KEY, n bigint NOT NULL, retry int NOT NULL, priority bigint NOT NULL);
 SELECT @got = 0, @claimed = NULL;
+pawl.limits_turn(N'Shared', 100)
 IF @apart IS NOT NULL INSERT INTO @topic (name) VALUES (@apart);
-INSERT INTO @topic (name) SELECT l.name FROM pawl.outbox_limit l WITH (READPAST, READCOMMITTEDLOCK, INDEX (name)) WHERE l.kind = N'topic';
-IF NOT pawl.paused(@queue)
+INSERT INTO @topic (name) SELECT l.name FROM pawl.outbox_limit l WITH (READPAST, READCOMMITTEDLOCK, INDEX (name)) WHERE l.kind = N'topic' AND l.pattern = N'';
+INSERT INTO @pattern (name) SELECT l.name FROM pawl.outbox_limit l WITH (READPAST, READCOMMITTEDLOCK, INDEX (name)) WHERE l.kind = N'each';
+IF @free >= 0 AND NOT pawl.paused(@queue)
   EXEC pawl.outbox_limit_room N'queue', @queue, @most, @patience OUTPUT, @of_queue OUTPUT, @room OUTPUT;
 SELECT @top = MIN(l.priority) FROM pawl.outbox_lane l
  WHERE pawl.exactly(l.queue, @queue) AND l.kind = 0
@@ -72,9 +75,9 @@ BEGIN
     INSERT INTO @met (nr, lo, n, retry, priority)
     SELECT x.nr, x.lo, x.n, x.retry, x.priority FROM OPENJSON(@some) WITH (nr int, lo bigint, n bigint, retry int, priority bigint) x;
     SELECT @count = coalesce(SUM(x.n), 0) FROM @met x;
-    IF EXISTS (SELECT 1 FROM @topic)
+    IF EXISTS (SELECT 1 FROM @topic) OR EXISTS (SELECT 1 FROM @pattern)
       INSERT INTO @message (id, nr, topic, retry, priority, away)
-      SELECT m.id, x.nr, m.topic, x.retry, x.priority, CASE WHEN EXISTS (SELECT 1 FROM @topic t WHERE pawl.exactly(t.name, m.topic)) THEN 1 ELSE 0 END
+      SELECT m.id, x.nr, m.topic, x.retry, x.priority, CASE WHEN EXISTS (SELECT 1 FROM @topic t WHERE pawl.exactly(t.name, m.topic)) OR EXISTS (SELECT 1 FROM @pattern p WHERE pawl.falls_under(p.name, m.topic)) THEN 1 ELSE 0 END
         FROM @met x INNER LOOP JOIN pawl.outbox_message m ON m.id >= x.lo AND m.id < x.lo + x.n;
     SET @away = (
       SELECT @owner AS owner, MIN(s.id) AS lo, COUNT(*) AS n, s.topic

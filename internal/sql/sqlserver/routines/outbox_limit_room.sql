@@ -11,10 +11,14 @@ SET NOCOUNT ON;
 DECLARE @lock nvarchar(255), @free int, @found bit = 0, @concurrency int, @held int, @rate int, @period bigint, @saved bigint, @ahead bigint, @next datetime2(7), @first datetime2(7), @now datetime2(7), @from bigint, @upto bigint;
 DECLARE @abort bit = CASE WHEN @@OPTIONS & 16384 = 16384 THEN 1 ELSE 0 END;
 DECLARE @gone TABLE (id bigint NOT NULL PRIMARY KEY);
-SELECT @limit = NULL, @room = @most;
+SELECT @limit = NULL, @room = @most, @free = 0;
 SELECT @limit = l.seq FROM pawl.outbox_limit l WITH (READPAST, READCOMMITTEDLOCK, INDEX (name)) WHERE l.kind = @kind AND pawl.exactly(l.name, @name);
-IF @limit IS NULL RETURN;
-pawl.limit_turn(@limit, @patience)
+IF @limit IS NULL AND @kind = N'topic' EXEC pawl.outbox_limit_of @name, @patience, @limit OUTPUT, @free OUTPUT;
+IF @free >= 0 AND @limit IS NULL RETURN;
+IF @free >= 0
+BEGIN
+  pawl.limit_turn(@limit, @patience)
+END;
 IF @free < 0
 BEGIN
   SET XACT_ABORT OFF;

@@ -55,6 +55,7 @@ BEGIN
 END;
 IF @keys = 1 AND @free >= 0
   DELETE TOP (1000) FROM pawl.outbox_unique WITH (XLOCK, READPAST, READCOMMITTEDLOCK) WHERE id = 0 AND until <= @now;
+IF @free >= 0 EXEC pawl.outbox_limit_purge;
 pawl.end_own()
 RETURN @got;
 END

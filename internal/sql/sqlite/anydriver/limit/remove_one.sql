@@ -1,1 +1,1 @@
-DELETE FROM pawl.outbox_limit WHERE kind = @kind AND name = @name
+DELETE FROM pawl.outbox_limit WHERE kind = @kind AND name = @name AND pattern = ''

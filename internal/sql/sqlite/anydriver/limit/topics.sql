@@ -1,1 +1,1 @@
-SELECT name FROM pawl.outbox_limit WHERE kind = 'topic'
+SELECT kind, name FROM pawl.outbox_limit WHERE kind IN ('topic', 'each') AND pattern = ''

@@ -1,3 +1,3 @@
 SELECT id, priority, kind, topic, EXISTS (SELECT 1 FROM pawl.outbox_limit) AS limited
-  FROM pawl.outbox_lane l WHERE queue = @queue AND (kind < 2 OR kind = 3 AND EXISTS (SELECT 1 FROM pawl.outbox_ready r WHERE r.lane = l.id)) AND NOT pawl.paused(@queue)
+  FROM pawl.outbox_lane l WHERE queue = @queue AND (kind < 2 OR kind = 3 AND EXISTS (SELECT 1 FROM pawl.outbox_ready r WHERE r.lane = l.id) AND NOT pawl.full_limit('topic', topic)) AND NOT pawl.paused(@queue)
  ORDER BY kind, priority, id

@@ -1,0 +1,1 @@
+DELETE FROM pawl.outbox_limit WHERE pattern <> '' AND pattern = @pattern
