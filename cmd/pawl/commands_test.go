@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/bravellian/pawl/internal/view"
 )
 
 func TestEnqueueAndWork(t *testing.T) {
@@ -88,7 +90,7 @@ func TestEnvelopesKeysAndDue(t *testing.T) {
 		if counts.Ready != 3 || counts.Scheduled != 2 {
 			t.Errorf("counts: %+v", counts)
 		}
-		var m messageJSON
+		var m view.Message
 		decode(t, d.must("", "show", first[0], "--json"), &m)
 		if *m.Payload != `{"x":1}` || m.CorrelationID != "c" || m.Headers["h"] != "v" || m.Status != "ready" {
 			t.Errorf("shown: %+v", m)
@@ -117,7 +119,7 @@ func TestControlCharactersAreEscaped(t *testing.T) {
 func TestListPages(t *testing.T) {
 	d := onSQLite(t)
 	d.must("1\n2\n3\n4\n5\n", "enqueue", "--topic", "t")
-	var last messageJSON
+	var last view.Message
 	page := lines(d.must("", "ls", "--json", "--limit", "2", "--topic", "t"))
 	decode(t, page[1], &last)
 	next := lines(d.must("", "ls", "--json", "--limit", "10", "--after", jsonText(t, last.Position)))
@@ -157,7 +159,7 @@ func TestListFilters(t *testing.T) {
 		} {
 			var got []string
 			for line := range strings.Lines(d.must("", append([]string{"ls", "--json"}, c.args...)...)) {
-				var m messageJSON
+				var m view.Message
 				decode(t, line, &m)
 				got = append(got, m.CorrelationID)
 			}
@@ -198,7 +200,7 @@ func TestVariables(t *testing.T) {
 	t.Setenv("PAWL_ENQUEUE_TOPIC", "configured")
 	t.Setenv("PAWL_JSON", "true")
 	r := command(t.Context(), "x", "enqueue")
-	var m messageJSON
+	var m view.Message
 	decode(t, r.stdout, &m)
 	if m.Topic != "configured" {
 		t.Errorf("%+v", r)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -146,7 +147,7 @@ func moment(option, text string, now time.Time) (time.Time, error) {
 func (c *selection) failed(ctx context.Context, o *outbox.Outbox) ([]outbox.Position, error) {
 	return lookUpAll(ctx, o, c.IDs, func(i *outbox.Info) error {
 		if i.Status != outbox.Failed {
-			return fmt.Errorf("is %s, not failed", statusWord(i))
+			return fmt.Errorf("is %s, not failed", view.MessageStatus(i))
 		}
 		return nil
 	})

@@ -14,6 +14,7 @@ import (
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/limits"
+	"github.com/bravellian/pawl/internal/view"
 )
 
 // inboxCmd is "pawl inbox".
@@ -45,14 +46,6 @@ func checkKey(k inbox.Key) error {
 	}
 	return nil
 }
-
-// inboxJSON is a message of the inbox as JSON.
-type inboxJSON struct {
-	inbox.Info
-	Hash string `json:"hash,omitempty"` // hexadecimal
-}
-
-func viewInbox(m *inbox.Info) inboxJSON { return inboxJSON{*m, hex.EncodeToString(m.Hash)} }
 
 // inboxLsCmd is "pawl inbox ls".
 type inboxLsCmd struct {
@@ -142,7 +135,7 @@ func inboxListing() *listing[inbox.Info] {
 		},
 		id:    place,
 		pages: true,
-		view:  func(m *inbox.Info) any { return viewInbox(m) },
+		view:  func(m *inbox.Info) any { return view.OfInbox(m) },
 	}
 }
 
@@ -166,7 +159,7 @@ func (c *inboxShowCmd) Run(ctx context.Context, a *app, g *options) error {
 		return err
 	}
 	if g.JSON {
-		return a.printJSON(viewInbox(m))
+		return a.printJSON(view.OfInbox(m))
 	}
 	return a.printInbox(m)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
+	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -50,7 +51,7 @@ func TestInboxShow(t *testing.T) {
 				t.Errorf("no %q in\n%s", want, out)
 			}
 		}
-		var v inboxJSON
+		var v view.Inbox
 		decode(t, d.must("", "inbox", "show", "stripe", "evt\x1b[2J", "--json"), &v)
 		if v.MessageID != "evt\x1b[2J" || v.Attempts != 1 || v.Mismatches != 1 || v.Hash != "ab" || !v.ProcessedAt.IsZero() || v.LastError != "no such\x1b customer" {
 			t.Errorf("%+v", v)
@@ -110,7 +111,7 @@ func TestInboxStuck(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	var v inboxJSON
+	var v view.Inbox
 	if decode(t, d.must("", "inbox", "ls", "--stuck", "--json"), &v); v.MessageID != "old" {
 		t.Errorf("%+v", v)
 	}

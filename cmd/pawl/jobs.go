@@ -11,6 +11,7 @@ import (
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/limits"
+	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -82,37 +83,12 @@ func (g *options) eachJob(ctx context.Context, names []string, do func(*job.Jobs
 // printState says whether a job is enabled and when it runs next.
 func (a *app) printState(i *job.Info, asJSON bool) error {
 	if asJSON {
-		return a.printJSON(viewJob(i))
+		return a.printJSON(view.OfJob(i))
 	}
-	text := jobState(i)
+	text := view.JobState(i)
 	if !i.NextRun.IsZero() {
 		text += ", next run " + stamp(i.NextRun)
 	}
 	_, err := fmt.Fprintln(a.stdout, terminal.Clean(fmt.Sprintf("%s  %s", i.Name, text)))
 	return err
-}
-
-// jobState is a job's state in a word.
-func jobState(i *job.Info) string {
-	switch {
-	case !i.Enabled:
-		return "disabled"
-	case i.LastError != "":
-		return "broken"
-	}
-	return "enabled"
-}
-
-// jobJSON is a job as JSON.
-type jobJSON struct {
-	job.Info
-	State         string  `json:"state"`
-	SpreadSeconds float64 `json:"spread_seconds"`
-	PayloadBytes  int     `json:"payload_bytes"`
-}
-
-func viewJob(i *job.Info) jobJSON {
-	v := jobJSON{Info: *i, State: jobState(i), SpreadSeconds: i.Spread.Seconds(), PayloadBytes: len(i.Payload)}
-	v.Payload = nil
-	return v
 }

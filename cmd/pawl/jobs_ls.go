@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/job"
 )
 
@@ -36,7 +37,7 @@ func jobListing() *listing[job.Info] {
 		none: "no jobs",
 		columns: []column[job.Info]{
 			{head: "JOB", cell: func(i *job.Info) string { return i.Name }},
-			{head: "STATE", cell: jobState},
+			{head: "STATE", cell: view.JobState},
 			{head: "SCHEDULE", cell: func(i *job.Info) string { return i.Schedule }},
 			{head: "ZONE", cell: func(i *job.Info) string { return i.Zone }},
 			{head: "TOPIC", cell: func(i *job.Info) string { return i.Topic }},
@@ -47,6 +48,6 @@ func jobListing() *listing[job.Info] {
 		},
 		id:    func(i *job.Info) string { return i.Name },
 		pages: true,
-		view:  func(i *job.Info) any { return viewJob(i) },
+		view:  func(i *job.Info) any { return view.OfJob(i) },
 	}
 }

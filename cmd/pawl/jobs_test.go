@@ -5,14 +5,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/job"
 )
 
 // jobOf is a job as "pawl jobs ls" shows it.
-func (d *database) jobOf(name string) (v jobJSON) {
+func (d *database) jobOf(name string) (v view.Job) {
 	d.t.Helper()
 	for line := range strings.Lines(d.must("", "jobs", "ls", "--json")) {
-		var one jobJSON
+		var one view.Job
 		if decode(d.t, line, &one); one.Name == name {
 			v = one
 		}
@@ -142,7 +143,7 @@ func TestJobsEnableDisableRemove(t *testing.T) {
 	if out := d.must("", "jobs", "put", "a", "--schedule", "@hourly", "--topic", "t"); out != "a  disabled\n" {
 		t.Errorf("put: %q", out)
 	}
-	var v jobJSON
+	var v view.Job
 	decode(t, d.must("", "jobs", "enable", "a", "--json"), &v)
 	if v.State != "enabled" || v.NextRun.IsZero() || v.NextRun.Before(time.Now().Add(-time.Minute)) {
 		t.Errorf("enabled: %+v", v)

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/join"
@@ -40,37 +39,6 @@ func parseJoin(id string) (join.ID, error) {
 		return parsed, usage("%q is not the id of a join: want a UUID", id)
 	}
 	return parsed, nil
-}
-
-// joinJSON is a join as JSON.
-type joinJSON struct {
-	join.Info
-	MetadataBytes int           `json:"metadata_bytes"`
-	Members       *[]memberJSON `json:"members,omitempty"`
-	NotShown      *int          `json:"members_not_shown,omitempty"`
-}
-
-// memberJSON is a member as JSON.
-type memberJSON struct {
-	join.Member
-	ResultBytes int     `json:"result_bytes,omitempty"`
-	Result      *string `json:"result,omitempty"` // if it is text; result_base64 otherwise
-}
-
-func viewMember(j *join.Info, m *join.Member) memberJSON {
-	v := memberJSON{Member: *m, ResultBytes: len(m.Result)}
-	v.Status = memberState(j, m)
-	if text := string(m.Result); m.Result != nil && utf8.ValidString(text) {
-		v.Result, v.Member.Result = &text, nil
-	}
-	return v
-}
-
-// viewJoin is a join as JSON, without its metadata and members.
-func viewJoin(j *join.Info) joinJSON {
-	v := joinJSON{Info: *j, MetadataBytes: len(j.Metadata)}
-	v.Metadata = ""
-	return v
 }
 
 // steps is a join's progress: how many of the expected steps are completed, and

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/join"
 )
 
@@ -63,6 +64,6 @@ func joinListing(a *app) *listing[join.Info] {
 		},
 		id:    func(j *join.Info) string { return j.ID.String() },
 		pages: true,
-		view:  func(j *join.Info) any { return viewJoin(j) },
+		view:  func(j *join.Info) any { return view.OfJoin(j) },
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
+	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -44,7 +45,8 @@ func (c *joinsShowCmd) Run(ctx context.Context, a *app, g *options) error {
 		return err
 	}
 	if g.JSON {
-		return a.printJSON(c.view(found, members))
+		first, rest := members.shown(c.Members)
+		return a.printJSON(view.OfJoinWithMembers(found, first, rest))
 	}
 	if err := a.printJoin(found); err != nil {
 		return err
@@ -125,14 +127,6 @@ func (r roll) shown(limit int) (first []join.Member, rest int) {
 	return r.members[:n], len(r.members) - n
 }
 
-// memberState is a member's state in words.
-func memberState(j *join.Info, m *join.Member) join.Status {
-	if m.Status == join.Pending && j.Status != join.Pending {
-		return "not counted"
-	}
-	return m.Status
-}
-
 func (a *app) printJoin(j *join.Info) error {
 	var t terminal.Table
 	row := func(name, value string) {
@@ -180,7 +174,7 @@ func (c *joinsShowCmd) printMembers(a *app, j *join.Info, r roll) error {
 			if topic == "" {
 				topic = "(cleaned up)"
 			}
-			row := []string{m.MessageID.String(), topic, string(memberState(j, m)), stamp(m.CreatedAt)}
+			row := []string{m.MessageID.String(), topic, string(view.MemberState(j, m)), stamp(m.CreatedAt)}
 			if results {
 				row = append(row, resultText(m))
 			}
@@ -207,16 +201,4 @@ func resultText(m *join.Member) string {
 		return ""
 	}
 	return several(len(m.Result), "byte")
-}
-
-func (c *joinsShowCmd) view(j *join.Info, r roll) joinJSON {
-	v := viewJoin(j)
-	v.Metadata = j.Metadata
-	first, rest := r.shown(c.Members)
-	list := make([]memberJSON, len(first))
-	for i := range first {
-		list[i] = viewMember(j, &first[i])
-	}
-	v.Members, v.NotShown = &list, &rest
-	return v
 }

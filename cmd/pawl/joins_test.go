@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -85,7 +86,7 @@ func TestJoinsShowProgress(t *testing.T) {
 		if states := states(t, d, id, "--failed"); !slices.Equal(states, []string{"failed"}) {
 			t.Errorf("failed members: %q", states)
 		}
-		var v joinJSON
+		var v view.Join
 		decode(t, d.must("", "joins", "ls", "--json"), &v)
 		if v.ID.String() != id || v.CompletedSteps != 2 || v.FailedSteps != 1 || v.Deadline.IsZero() || v.Metadata != "" || v.MetadataBytes != 14 {
 			t.Errorf("listed: %+v", v)
@@ -99,7 +100,7 @@ func TestJoinsShowProgress(t *testing.T) {
 // states are those of a join's members, in the order they are shown.
 func states(t *testing.T, d *database, id string, more ...string) (states []string) {
 	t.Helper()
-	var v joinJSON
+	var v view.Join
 	decode(t, d.must("", append([]string{"joins", "show", id, "--json"}, more...)...), &v)
 	for _, m := range *v.Members {
 		states = append(states, string(m.Status))
@@ -121,7 +122,7 @@ func TestJoinsShowResults(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
-		var v joinJSON
+		var v view.Join
 		decode(t, d.must("", "joins", "show", id.String(), "--json"), &v)
 		var got []string
 		for _, m := range *v.Members {
@@ -206,7 +207,7 @@ func TestJoinsShowBoundsMembers(t *testing.T) {
 	if n := strings.Count(r.stdout, "  t      pending"); n != 20 || r.stderr != "5 more not shown: --members N\n" {
 		t.Errorf("%d shown: %+v", n, r)
 	}
-	var v joinJSON
+	var v view.Join
 	decode(t, d.must("", "joins", "show", id, "--members", "0", "--json"), &v)
 	if len(*v.Members) != 0 || *v.NotShown != 25 {
 		t.Errorf("%+v", v)

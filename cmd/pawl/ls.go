@@ -9,6 +9,7 @@ import (
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -138,20 +139,20 @@ func messageListing() *listing[outbox.Info] {
 			{head: "ID", cell: func(i *outbox.Info) string { return number(int64(i.Position)) }},
 			{head: "MESSAGE", cell: func(i *outbox.Info) string { return i.ID.String() }},
 			{head: "TOPIC", cell: func(i *outbox.Info) string { return i.Topic }},
-			{head: "STATUS", cell: func(i *outbox.Info) string { return string(statusWord(i)) }},
+			{head: "STATUS", cell: func(i *outbox.Info) string { return string(view.MessageStatus(i)) }},
 			{head: "RETRIES", cell: func(i *outbox.Info) string { return strconv.Itoa(i.RetryCount) }},
 			{head: "CREATED", cell: func(i *outbox.Info) string { return stamp(i.CreatedAt) }},
 			{head: "NOTE", cell: note},
 		},
 		id:    func(i *outbox.Info) string { return number(int64(i.Position)) },
 		pages: true,
-		view:  func(i *outbox.Info) any { return view(i, false) },
+		view:  func(i *outbox.Info) any { return view.OfMessage(i, false) },
 	}
 }
 
 // note is what matters about a message in its state.
 func note(i *outbox.Info) string {
-	switch status := statusWord(i); {
+	switch status := view.MessageStatus(i); {
 	case status == outbox.InProgress && !i.LockedUntil.IsZero():
 		return "lease until " + stamp(i.LockedUntil)
 	case status == outbox.Done && !i.ProcessedAt.IsZero():

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/bravellian/pawl/internal/view"
 )
 
 // failing enqueues messages, JSON lines whose payloads are their errors, and has all
@@ -28,7 +30,7 @@ func (d *database) fail() {
 func (d *database) messages(status string) (all []string) {
 	d.t.Helper()
 	for line := range strings.Lines(d.must("", "ls", "--"+status, "--json", "--limit", "10000")) {
-		var m messageJSON
+		var m view.Message
 		decode(d.t, line, &m)
 		all = append(all, d.must("", "show", "--payload", m.ID.String()))
 	}
@@ -145,7 +147,7 @@ func TestCancelAndReschedule(t *testing.T) {
 		if out := d.must("", "cancel", ids[0], ids[1], ids[0], "--reason", "sent by\x1b hand"); out != "cancelled 2 messages\n" {
 			t.Errorf("cancel: %q", out)
 		}
-		var m messageJSON
+		var m view.Message
 		decode(t, d.must("", "show", ids[0], "--json"), &m)
 		if m.Status != "discarded" || m.LastError != "sent by\x1b hand" {
 			t.Errorf("cancelled: %+v", m)
@@ -187,7 +189,7 @@ func TestCancelAndReschedule(t *testing.T) {
 
 func (d *database) position(id string) int64 {
 	d.t.Helper()
-	var m messageJSON
+	var m view.Message
 	decode(d.t, d.must("", "show", id, "--json"), &m)
 	return int64(m.Position)
 }

@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"time"
-	"unicode/utf8"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
-	"github.com/bravellian/pawl/outbox"
 )
 
 // printJSON prints a value as one line of JSON.
@@ -31,29 +29,6 @@ func encodeJSON(v any) ([]byte, error) {
 	return append(terminal.CleanJSON(line), '\n'), nil
 }
 
-// messageJSON is a message as JSON. Where the names of "pawl enqueue
-// --format=envelope" fit they are used.
-type messageJSON struct {
-	outbox.Info
-	PayloadBytes int     `json:"payload_bytes"`
-	Payload      *string `json:"payload,omitempty"` // if it is text; payload_base64 otherwise
-}
-
-func view(i *outbox.Info, withPayload bool) messageJSON {
-	v := messageJSON{Info: *i, PayloadBytes: len(i.Payload)}
-	if text := string(i.Payload); withPayload && utf8.ValidString(text) {
-		v.Payload = &text
-	}
-	if !withPayload || v.Payload != nil {
-		v.Info.Payload = nil
-	}
-	if v.Status != outbox.Ready {
-		v.NextAttemptAt = time.Time{}
-	}
-	v.Status = statusWord(i)
-	return v
-}
-
 // printAll prints a list as JSON, one line for each item.
 func printAll[T, V any](a *app, list []T, view func(T) V) error {
 	for _, item := range list {
@@ -62,14 +37,6 @@ func printAll[T, V any](a *app, list []T, view func(T) V) error {
 		}
 	}
 	return nil
-}
-
-// statusWord is a message's state as ls filters by it.
-func statusWord(i *outbox.Info) outbox.Status {
-	if i.Status == outbox.Ready && i.NextAttemptAt.After(time.Now()) {
-		return outbox.Scheduled
-	}
-	return i.Status
 }
 
 // stampKnown is stamp of a time, or nothing if it is zero.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/bravellian/pawl/internal/view"
 )
 
 func TestPauses(t *testing.T) {
@@ -83,7 +85,7 @@ func TestWorkObeysPause(t *testing.T) {
 		eventually(t, "the worker to be listed", func() bool { return strings.Contains(d.run("", "workers").stdout, "alive") })
 		d.must("", "pause", "topic", "t")
 		done := func(id string) bool {
-			var m messageJSON
+			var m view.Message
 			decode(t, d.must("", "show", id, "--json"), &m)
 			return m.Status == "done"
 		}

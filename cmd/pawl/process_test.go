@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/bravellian/pawl/internal/view"
 )
 
 // D-12: what a killed worker held comes back by itself, and costs no attempt.
@@ -90,7 +92,7 @@ func TestGraceIsOver(t *testing.T) {
 	if code := p.wait(); code != exitOK {
 		t.Errorf("exit code %d: %s", code, p.stderr.String())
 	}
-	var m messageJSON
+	var m view.Message
 	decode(t, d.must("", "ls", "--json"), &m)
 	if m.Status != "ready" || m.RetryCount != 0 {
 		t.Errorf("afterwards: %+v", m)

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
+	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -41,7 +42,7 @@ func (c *showCmd) Run(ctx context.Context, a *app, g *options) error {
 	case c.Payload:
 		_, err = a.stdout.Write(i.Payload)
 	case g.JSON:
-		err = a.printJSON(storyJSON{view(i, true), attempts})
+		err = a.printJSON(view.OfStory(i, attempts))
 	default:
 		err = a.printMessage(i, attempts)
 	}
@@ -62,12 +63,6 @@ func lookUp(ctx context.Context, o *outbox.Outbox, id string) (*outbox.Info, err
 	return i, forgotten(err)
 }
 
-// storyJSON is a message with its failed attempts as JSON.
-type storyJSON struct {
-	messageJSON
-	Attempts []outbox.Attempt `json:"attempts,omitempty"`
-}
-
 func (a *app) printMessage(i *outbox.Info, attempts []outbox.Attempt) error {
 	var t terminal.Table
 	row := func(name, value string) {
@@ -78,7 +73,7 @@ func (a *app) printMessage(i *outbox.Info, attempts []outbox.Attempt) error {
 	row("message", i.ID.String())
 	row("id", strconv.FormatInt(int64(i.Position), 10))
 	row("topic", i.Topic)
-	row("status", string(statusWord(i)))
+	row("status", string(view.MessageStatus(i)))
 	row("queue", fmt.Sprintf("%s, priority %d", i.Queue, i.Priority))
 	row("ordering key", i.OrderingKey)
 	row("unique key", i.UniqueKey)

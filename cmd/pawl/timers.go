@@ -2,7 +2,6 @@ package main
 
 import (
 	"log/slog"
-	"time"
 
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
@@ -34,22 +33,4 @@ func parseTimer(id string) (timer.ID, error) {
 		return parsed, usage("%q is not the id of a timer: want a UUID", id)
 	}
 	return parsed, nil
-}
-
-// timerJSON is a timer as JSON.
-type timerJSON struct {
-	timer.Info
-	PayloadBytes *int `json:"payload_bytes,omitempty"` // of a fired one its message tells
-}
-
-func viewTimer(i *timer.Info) timerJSON {
-	v := timerJSON{Info: *i}
-	v.Payload = nil
-	if i.Status != timer.Scheduled {
-		v.NextAttemptAt = time.Time{}
-	}
-	if size := len(i.Payload); i.Status != timer.Fired {
-		v.PayloadBytes = &size
-	}
-	return v
 }

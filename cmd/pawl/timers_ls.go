@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/timer"
 )
 
@@ -80,7 +81,7 @@ func timerListing() *listing[timer.Info] {
 		},
 		id:    func(i *timer.Info) string { return i.ID.String() },
 		pages: true,
-		view:  func(i *timer.Info) any { return viewTimer(i) },
+		view:  func(i *timer.Info) any { return view.OfTimer(i) },
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -18,14 +19,14 @@ func (d *database) added(args ...string) string {
 }
 
 // timersOf are the timers that "pawl timers ls" shows.
-func (d *database) timersOf(args ...string) (views []timerJSON) {
+func (d *database) timersOf(args ...string) (views []view.Timer) {
 	d.t.Helper()
 	out := d.must("", append([]string{"timers", "ls", "--json"}, args...)...)
 	if strings.Contains(out, "\x1b") {
 		d.t.Errorf("%q", out)
 	}
 	for line := range strings.Lines(out) {
-		var v timerJSON
+		var v view.Timer
 		decode(d.t, line, &v)
 		views = append(views, v)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/input"
+	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -97,7 +98,7 @@ func changeWaiting(ctx context.Context, a *app, g *options, ids []string, done s
 	o := s.outbox()
 	all, err := lookUpAll(ctx, o, ids, func(i *outbox.Info) error {
 		if i.Status != outbox.Ready {
-			return fmt.Errorf("is %s, not waiting", statusWord(i))
+			return fmt.Errorf("is %s, not waiting", view.MessageStatus(i))
 		}
 		return nil
 	})
