@@ -78,6 +78,7 @@ type cli struct {
 	Resume       resumeCmd       `cmd:"" help:"Resume work on a topic or queue."`
 	Pauses       pausesCmd       `cmd:"" help:"List what is paused."`
 	Limits       limitsCmd       `cmd:"" help:"Limit how many messages of a topic or queue run at once, or begin in a time."`
+	Backlog      backlogCmd      `cmd:"" help:"Count what is in the database, by queue, topic and state."`
 	Workers      workersCmd      `cmd:"" help:"List the processes that work on the database."`
 	Audit        auditCmd        `cmd:"" help:"List what operators did."`
 	Joins        joinsCmd        `cmd:"" help:"List, show and cancel joins, which wait until several messages are done."`

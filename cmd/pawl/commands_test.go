@@ -237,6 +237,7 @@ func TestHelpOfOperators(t *testing.T) {
 		{"resume", []string{"same order"}},
 		{"pauses", []string{"or ending"}},
 		{"workers", []string{"PAWL_WORKERS_ALL", "a day"}},
+		{"backlog", []string{"10 000", "+"}},
 		{"audit", []string{"PAWL_AUDIT_BY", "a year"}},
 	} {
 		r := command(t.Context(), "", strings.Fields(c.command+" --help")...)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/internal/testpg"
 )
 
@@ -61,6 +62,15 @@ func TestMigrateGrants(t *testing.T) {
 	if out := v.must("", "ls"); len(lines(out)) != 2 {
 		t.Errorf("a viewer sees %q", out)
 	}
+	if out := v.must("", "backlog"); len(lines(out)) != 2 { // D-217
+		t.Errorf("a viewer counts %q", out)
+	}
+	v.opened(func(s *store) {
+		flow, err := admin.New(s, nil).Throughput(t.Context(), 0)
+		if err != nil || flow.Steps[59].In+flow.Steps[58].In != 1 {
+			t.Errorf("a viewer counts %+v, %v", flow, err)
+		}
+	})
 	for _, args := range [][]string{{"pause", "queue", "default"}, {"enqueue", "--topic", "t"}} {
 		if r := v.run("x\n", args...); r.code == exitOK || !strings.Contains(r.stderr, "permission denied") {
 			t.Errorf("a viewer: %v: %+v", args, r)

@@ -77,7 +77,7 @@ func TestListsHaveTheSameFlags(t *testing.T) {
 	for _, leaf := range parser.Model.Leaves(true) {
 		path := leaf.Path()
 		switch path {
-		case "ls", "joins ls", "timers ls", "jobs ls", "jobs runs", "inbox ls", "leases ls", "audit", "workers", "pauses", "fleet ls", "fleet status":
+		case "ls", "joins ls", "timers ls", "jobs ls", "jobs runs", "inbox ls", "leases ls", "audit", "backlog", "workers", "pauses", "fleet ls", "fleet status":
 		default:
 			continue
 		}
@@ -92,7 +92,7 @@ func TestListsHaveTheSameFlags(t *testing.T) {
 		switch path {
 		case "audit":
 			found["after"] = "Only what follows" // it has no pages
-		case "workers", "pauses", "fleet ls", "fleet status":
+		case "backlog", "workers", "pauses", "fleet ls", "fleet status":
 			continue // nor a bound
 		}
 		if !strings.HasPrefix(found["limit"], "How many") || !strings.HasPrefix(found["after"], "Only what follows") {

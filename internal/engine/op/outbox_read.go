@@ -10,6 +10,7 @@ func outboxReads() []engine.Operation {
 	return []engine.Operation{
 		OutboxAttempts{}, OutboxCounts{}, OutboxFind{}, OutboxGet{}, OutboxListClaimed{}, OutboxListClaimedFloor{}, OutboxListDead{}, OutboxListDeadFloor{},
 		OutboxListReady{}, OutboxListReadyFloor{}, OutboxListRecent{}, OutboxListRecentFloor{},
+		OutboxRecent{}, OutboxRecentDone{},
 	}
 }
 
@@ -144,4 +145,34 @@ type OutboxAttempt struct {
 	EndedAt time.Time
 	Worker  *string
 	Error   *string
+}
+
+// OutboxRecency bounds a look at what happened last. Each process takes positions from a block of
+// its own, so the highest positions alone would be those of one process. The blocks are looked at
+// from the highest one down; those whose highest row is older than Since are left out, and the
+// others are read for an equal share of Most rows each, from the highest position down.
+type OutboxRecency struct {
+	Since  time.Duration
+	Blocks int64 // at most, of each range of positions: that of blocks, and that of single ones
+	Most   int64 // rows, at least twice as many as blocks
+}
+
+// OutboxFlow is messages at consecutive positions, and when they came or were done.
+type OutboxFlow struct {
+	Lo     int64
+	N      int64
+	At     time.Time
+	Lowest bool // of the lowest block that is looked at
+}
+
+// OutboxRecent reads when the newest messages were enqueued.
+type OutboxRecent struct {
+	engine.Rows[OutboxFlow]
+	OutboxRecency
+}
+
+// OutboxRecentDone reads when the newest runs were acked.
+type OutboxRecentDone struct {
+	engine.Rows[OutboxFlow]
+	OutboxRecency
 }

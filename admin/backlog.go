@@ -1,0 +1,140 @@
+package admin
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+)
+
+// The bounds of Backlog: runs are messages that were written together, and lanes are queues at a
+// priority.
+const (
+	backlogRuns     = 10_000
+	backlogMessages = 10_000
+	backlogLanes    = 500
+)
+
+// Backlog is what is in the database. Each number is counted up to a bound: see Admin.Backlog.
+type Backlog struct {
+	// Messages are those that are not done, by queue, topic and state.
+	Messages []Amount `json:"messages"`
+	// Failed is how many messages failed for good, of all queues and topics together.
+	Failed int64 `json:"failed"`
+	// TimersDue is how many timers are due and are no messages yet.
+	TimersDue int64 `json:"timers_due"`
+	// TimersScheduled is how many timers are due later.
+	TimersScheduled int64 `json:"timers_scheduled"`
+	// TimersLate is for how long the first of TimersDue has been due.
+	TimersLate time.Duration `json:"timers_late,omitempty"`
+	// JoinsPending is how many joins wait for steps.
+	JoinsPending int64 `json:"joins_pending"`
+	// JoinsFailed is how many joins ended with failed steps, and were not purged yet.
+	JoinsFailed int64 `json:"joins_failed"`
+	// Workers is how many processes that work on the database are alive.
+	Workers int64 `json:"workers"`
+}
+
+// Amount is how many messages of a queue and a topic are in a state.
+type Amount struct {
+	Queue string `json:"queue"`
+	// Topic is empty for messages that were counted and not read for their topic.
+	Topic string `json:"topic"`
+	// State is ready (due), scheduled (due later), paused, in_flight (claimed) or failed (for good).
+	State string `json:"state"`
+	// Count is at least 1, or 0 where More tells of messages that were not counted.
+	Count int64 `json:"count"`
+	// Oldest is for how long the oldest of them has been due, of those that are ready or paused.
+	Oldest time.Duration `json:"oldest,omitempty"`
+	// More is true if there may be more of this state and queue than were counted.
+	More bool `json:"more,omitempty"`
+}
+
+// Backlog returns how much is in the database. What it reads does not grow with the tables: 500
+// queues with their priorities, and in all of these 10 000 runs (messages that were written
+// together) that wait and as many that are claimed, of which 10 000 messages are read for their
+// topic; of a queue with a priority 100 of each at least. Every other number is at most 10 000. Its
+// two reads wait for no writer, and see the database one after the other: a message that moves
+// meanwhile may be counted in both, or in one. It is safe for concurrent use, and returns the errors
+// of the database and of ctx.
+func (a *Admin) Backlog(ctx context.Context) (Backlog, error) {
+	rows, err := engine.Query(ctx, a.db, op.BacklogMessages{Runs: backlogRuns, Messages: backlogMessages, Lanes: backlogLanes})
+	if err != nil {
+		return Backlog{}, err
+	}
+	counts, err := engine.Query(ctx, a.db, op.BacklogCounts{Most: backlogRuns})
+	if err != nil {
+		return Backlog{}, err
+	}
+	b := Backlog{Messages: amounts(rows)}
+	for i := range counts {
+		b.count(&counts[i])
+	}
+	return b, nil
+}
+
+// amounts adds up what is of the same queue, topic and state: a queue has a row for each priority.
+func amounts(rows []op.BacklogAmount) []Amount {
+	type place struct{ queue, topic, state string }
+	at, all := map[place]int{}, []Amount{}
+	for i := range rows {
+		r := &rows[i]
+		if r.N <= 0 && !r.More {
+			continue
+		}
+		k := place{queue: r.Queue, state: r.State}
+		if r.Topic != nil {
+			k.topic = *r.Topic
+		}
+		if _, known := at[k]; !known {
+			at[k] = len(all)
+			all = append(all, Amount{Queue: k.queue, Topic: k.topic, State: k.state})
+		}
+		m := &all[at[k]]
+		m.Count += max(r.N, 0)
+		m.Oldest = max(m.Oldest, fromMicros(r.Micros))
+		m.More = m.More || r.More
+	}
+	slices.SortFunc(all, byPlace)
+	return all
+}
+
+// byPlace orders by queue, topic and state; what was not read for its topic is last of its queue.
+func byPlace(a, b Amount) int {
+	rest := func(m Amount) int {
+		if m.Topic == "" {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(a.Queue, b.Queue), cmp.Compare(rest(a), rest(b)), cmp.Compare(a.Topic, b.Topic), cmp.Compare(a.State, b.State))
+}
+
+// count takes one number; numbers of what Backlog has no field for are left out.
+func (b *Backlog) count(c *op.BacklogCount) {
+	switch c.What + " " + c.Which {
+	case "messages failed":
+		b.Failed = c.N
+	case "timers due":
+		b.TimersDue, b.TimersLate = c.N, fromMicros(c.Micros)
+	case "timers scheduled":
+		b.TimersScheduled = c.N
+	case "joins 0":
+		b.JoinsPending = c.N
+	case "joins 2":
+		b.JoinsFailed = c.N
+	case "workers ":
+		b.Workers = c.N
+	}
+}
+
+// fromMicros is a time of the database's; none, and one by a clock that was set back, is 0.
+func fromMicros(n *int64) time.Duration {
+	if n == nil {
+		return 0
+	}
+	return max(0, time.Duration(*n)*time.Microsecond)
+}

@@ -1,0 +1,151 @@
+package admin_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/join"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/timer"
+)
+
+// batch stores n messages like m.
+func (f *explainFixture) batch(n int, m outbox.Message) {
+	f.t.Helper()
+	_, err := f.Outbox.EnqueueBatch(f.ctx(), slices.Repeat([]outbox.Message{m}, n))
+	f.check(err)
+}
+
+// lie stores messages in every state, and timers, joins and a worker.
+func (f *explainFixture) lie() {
+	f.t.Helper()
+	f.worker("w", "default", "a")
+	f.batch(2, outbox.Message{Topic: "bad"})
+	owner, msgs := f.claim(leaseTime)
+	for _, m := range msgs {
+		_, err := f.Outbox.Fail(f.ctx(), owner, outbox.Permanent(errors.New("no")), m.Position)
+		f.check(err)
+	}
+	f.batch(3, outbox.Message{Topic: "held"})
+	f.claim(leaseTime)
+	f.batch(2, outbox.Message{Topic: "a", Priority: 7}) // two lanes of one queue are one amount
+	f.batch(4, outbox.Message{Topic: "a"})
+	f.batch(1, outbox.Message{Topic: "b"})
+	f.batch(5, outbox.Message{Topic: "a", Due: f.now().Add(time.Hour)})
+	f.batch(6, outbox.Message{Topic: "q", Queue: "slow"})
+	_, err := f.Admin.Pause(f.ctx(), admin.Queue, "slow", "")
+	f.check(err)
+	for _, due := range []time.Duration{-2 * time.Hour, time.Hour, time.Hour} {
+		_, err = f.Timers.Schedule(f.ctx(), timer.Timer{Topic: "t", Due: f.now().Add(due)})
+		f.check(err)
+	}
+	for range 2 {
+		_, err = f.Joins.Start(f.ctx(), join.Spec{ExpectedSteps: 1})
+		f.check(err)
+	}
+	ready := f.db.Table("outbox_ready")
+	f.exec("UPDATE " + ready + " SET at = " + f.db.Ago(time.Hour) + " WHERE n = 4")
+}
+
+// D-217: what waits is told by queue, topic and state.
+func TestBacklog(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := openExplain(t, e)
+		empty, err := f.Admin.Backlog(f.ctx())
+		if f.check(err); empty.Messages == nil || len(empty.Messages) != 0 || empty.Failed != 0 || empty.Workers != 0 || empty.TimersLate != 0 {
+			t.Errorf("of nothing: %+v", empty)
+		}
+		f.lie()
+		b, err := f.Admin.Backlog(f.ctx())
+		f.check(err)
+		for i := range b.Messages {
+			m := &b.Messages[i]
+			waits := m.State == "ready" || m.State == "paused"
+			if old := m.Topic == "a" && m.State == "ready"; m.Oldest < 0 || (m.Oldest >= time.Hour) != old || !waits && m.Oldest != 0 || m.Oldest > 2*time.Hour {
+				t.Errorf("the oldest of %+v", m)
+			}
+			m.Oldest = 0
+		}
+		want := []admin.Amount{
+			{Queue: "default", Topic: "a", State: "ready", Count: 6}, {Queue: "default", Topic: "a", State: "scheduled", Count: 5},
+			{Queue: "default", Topic: "b", State: "ready", Count: 1}, {Queue: "default", Topic: "bad", State: "failed", Count: 2},
+			{Queue: "default", Topic: "held", State: "in_flight", Count: 3}, {Queue: "slow", Topic: "q", State: "paused", Count: 6},
+		}
+		if !slices.Equal(b.Messages, want) {
+			t.Errorf("there are %+v, want %+v", b.Messages, want)
+		}
+		if b.TimersLate < 2*time.Hour || b.TimersLate > 3*time.Hour {
+			t.Errorf("the first timer is late by %s", b.TimersLate)
+		}
+		b.Messages, b.TimersLate = nil, 0
+		got, err := json.Marshal(b)
+		if want := `{"messages":null,"failed":2,"timers_due":1,"timers_scheduled":2,"joins_pending":2,"joins_failed":0,"workers":1}`; err != nil || string(got) != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	})
+}
+
+// D-217: what is beyond the bounds is said to be so, and joins that failed are told from others.
+func TestBacklogBounds(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := openExplain(t, e)
+		f.fillReady(10_500)
+		b, err := f.Admin.Backlog(f.ctx())
+		f.check(err)
+		if len(b.Messages) != 2 || b.Messages[1].Topic != "" {
+			t.Fatalf("%+v", b.Messages)
+		}
+		known, rest := b.Messages[0], b.Messages[1]
+		if known.Topic != "t" || known.Count+rest.Count != 10_000 || !rest.More || rest.State != "ready" || rest.Oldest != 0 {
+			t.Errorf("%+v", b.Messages)
+		}
+		_, err = f.Joins.Start(f.ctx(), join.Spec{ExpectedSteps: 1})
+		f.check(err)
+		f.exec("UPDATE " + f.db.Table("outbox_join") + " SET status = 2")
+		if b, err = f.Admin.Backlog(f.ctx()); err != nil || b.JoinsFailed != 1 || b.JoinsPending != 0 {
+			t.Errorf("%+v, %v", b, err)
+		}
+	})
+}
+
+// fillReady stores n messages of topic t, each a run of its own.
+func (f *explainFixture) fillReady(n int) {
+	f.t.Helper()
+	for n > 0 {
+		some := min(n, 500)
+		f.batch(some, outbox.Message{Topic: "t"})
+		n -= some
+	}
+	ready, message := f.db.Table("outbox_ready"), f.db.Table("outbox_message")
+	f.exec("DELETE FROM " + ready)
+	f.exec("INSERT INTO " + ready + " (lane, at, lo, n) SELECT lane, created_at, id, 1 FROM " + message)
+}
+
+// D-217: an error of the database is the caller's.
+func TestBacklogFails(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := openExplain(t, e)
+		ctx, cancel := context.WithCancel(f.ctx())
+		cancel()
+		if _, err := f.Admin.Backlog(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("Backlog: %v", err)
+		}
+		if _, err := f.Admin.Throughput(ctx, 0); !errors.Is(err, context.Canceled) {
+			t.Errorf("Throughput: %v", err)
+		}
+		for _, name := range []string{"backlog/messages", "backlog/counts", "clock/now", "outbox/recent", "outbox/recent_done"} {
+			broken := admin.New(&flaky{DB: f.db.DB, fail: func(op string) bool { return op == name }}, nil)
+			b, one := broken.Backlog(f.ctx())
+			flow, other := broken.Throughput(f.ctx(), 0)
+			if one == nil && other == nil || one != nil && b.Messages != nil || other != nil && flow.Steps != nil {
+				t.Errorf("%s: %v, %v", name, one, other)
+			}
+		}
+	})
+}

@@ -1,0 +1,1 @@
+pawl.recent(pawl.outbox_message, id, 1, created_at)

@@ -1,0 +1,1 @@
+pawl.recent(pawl.outbox_done, lo, x.n, processed_at)
