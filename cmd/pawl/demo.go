@@ -3,11 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 
+	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/examples/demo"
 	"github.com/bravellian/pawl/examples/demo/etl"
 	"github.com/bravellian/pawl/examples/demo/shop"
+	"github.com/bravellian/pawl/ui"
 )
 
 // demoCmd is "pawl demo".
@@ -16,6 +19,8 @@ type demoCmd struct {
 	Runs    int    `default:"200" placeholder:"N" help:"ETL runs. Default: ${default}."`
 	Workers int    `default:"2" placeholder:"N" help:"Worker processes. Default: ${default}."`
 	Keep    bool   `help:"Keep the database, to look around in it."`
+	UI      bool   `name:"ui" help:"Serve the dashboard beside it, and leave it open until Ctrl-C."`
+	Listen  string `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Where --ui serves it. Default: ${default}."`
 }
 
 // maxRuns keeps the demo one that someone watches to the end.
@@ -63,19 +68,41 @@ func (c *demoCmd) Run(ctx context.Context, a *app, g *options) error {
 	if _, isFile := t.File(); !isFile {
 		o.DB, name = g.DB, t.String()
 	}
+	show := func(v *demo.Verdict) error {
+		if g.JSON {
+			return a.printScenes(v)
+		}
+		return printVerdict(a.stdout, v)
+	}
+	if c.UI {
+		o.Beside, show = c.beside(a, show), func(*demo.Verdict) error { return nil }
+	}
 	v, err := demo.Run(ctx, o)
 	if err != nil {
 		return &databaseError{name, err}
 	}
-	if g.JSON {
-		err = a.printScenes(v)
-	} else {
-		err = printVerdict(a.stdout, v)
-	}
-	if err != nil {
+	if err := show(v); err != nil {
 		return err
 	}
 	return v.Err()
+}
+
+// beside serves the dashboard while the demo plays, shows what the database says in the end, and
+// leaves the dashboard open until somebody interrupts it.
+func (c *demoCmd) beside(a *app, show func(*demo.Verdict) error) func(*pawl.Pawl) (func(context.Context, *demo.Verdict), error) {
+	return func(p *pawl.Pawl) (func(context.Context, *demo.Verdict), error) {
+		d, err := serveDashboard(a, c.Listen, ui.Handler(ui.Of(p), ui.Options{Logger: slog.New(slog.DiscardHandler)}))
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintln(a.stderr, "The dashboard is at "+d.at)
+		return func(ctx context.Context, v *demo.Verdict) {
+			if err := show(v); err == nil {
+				fmt.Fprintln(a.stderr, "The dashboard stays at "+d.at+" until Ctrl-C.")
+				_ = d.wait(ctx)
+			}
+		}, nil
+	}
 }
 
 // printScenes prints a line for each scene.

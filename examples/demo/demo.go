@@ -32,6 +32,9 @@ type Options struct {
 	// EnvDB and EnvSchema in its environment. A worker calls Work.
 	Command []string
 	Board   Board
+	// Beside is called with what is about to be played, once the database is there. What it returns is
+	// called with the outcome while the workers still run; Run goes on when that returns.
+	Beside func(p *pawl.Pawl) (after func(ctx context.Context, v *Verdict), err error)
 	// OnOpen gets a function that removes the temporary files, for a program that exits
 	// before Run returns.
 	OnOpen func(cleanUp func())
@@ -76,6 +79,11 @@ func Run(ctx context.Context, o Options) (v *Verdict, err error) {
 		return nil, err
 	}
 	r := &run{Options: o, db: db, producer: producer, workers: newWorkers(at, o.Command)}
+	if o.Beside != nil {
+		if r.after, err = o.Beside(producer); err != nil {
+			return nil, err
+		}
+	}
 	return r.perform(ctx)
 }
 
@@ -107,6 +115,10 @@ func (r *run) perform(ctx context.Context) (*Verdict, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if r.after != nil {
+		r.Board.Show("")
+		r.after(ctx, &v)
 	}
 	return &v, nil
 }

@@ -38,6 +38,7 @@ type run struct {
 	db       *database
 	producer *pawl.Pawl // enqueues, and handles nothing
 	workers  *workers
+	after    func(ctx context.Context, v *Verdict) // nil: nothing
 }
 
 // act is a scene that runs.

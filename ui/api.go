@@ -1,0 +1,264 @@
+package ui
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/view"
+	"github.com/bravellian/pawl/job"
+	"github.com/bravellian/pawl/join"
+	"github.com/bravellian/pawl/lease"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/timer"
+)
+
+// resource is something that the API answers with: the same data as --json on the command line.
+type resource struct {
+	path    string // below /api/v1/
+	summary string
+	params  []string // of the query; those of the path are in it
+	result  any      // a value of the type that get returns, for the description
+	list    bool     // get returns a []T, of which a page is sent
+	get     func(v *visit, s *store) (any, error)
+}
+
+// list is a page of a list.
+type list struct {
+	Items any `json:"items"`
+	// Next is the value of the parameter after that the next page begins behind; none: this was the last.
+	Next string `json:"next,omitempty"`
+}
+
+// resources are all of the API, in the order in which it is described.
+func resources() []resource {
+	return []resource{
+		{path: "backlog", summary: "What waits, by queue, topic and state, and what else is there.", result: admin.Backlog{}, get: func(v *visit, s *store) (any, error) {
+			return s.Admin.Backlog(v.Context())
+		}},
+		{path: "throughput", summary: "Messages enqueued and done, by steps of time.", params: []string{"since"}, result: admin.Throughput{}, get: throughput},
+		{path: "health", summary: "Whether work is done: what the checks found.", result: health.Report{}, get: func(v *visit, s *store) (any, error) {
+			return s.Health(v.Context()), nil
+		}},
+		{path: "doctor", summary: "Whether the database is in order: what the examination found.", result: health.Report{}, get: func(v *visit, s *store) (any, error) {
+			return s.Admin.Examine(v.Context(), admin.ExamineOptions{Timeout: v.s.opts.Timeout}), nil
+		}},
+		{path: "messages", summary: "Messages, newest first.", params: []string{"status", "topic", "queue", "correlation", "error", "older", "newer", "id", "after"}, result: []view.Message{}, list: true, get: apiMessages},
+		{path: "messages/{id}", summary: "A message with its failed attempts, by its id or position. The payload is there if payload=true and the caller may read it.", params: []string{"payload"}, result: view.Story{}, get: apiMessage},
+		{path: "explain/{id}", summary: "Why a message, timer, job, run, join or message of the inbox has not run.", result: admin.Explanation{}, get: func(v *visit, s *store) (any, error) {
+			return s.Admin.Explain(v.Context(), v.PathValue("id"))
+		}},
+		{path: "joins", summary: "Joins, newest first.", params: []string{"status", "group", "after"}, result: []view.Join{}, list: true, get: apiJoins},
+		{path: "joins/{id}", summary: "A join.", result: view.Join{}, get: apiJoin},
+		{path: "joins/{id}/members", summary: "Steps of a join, without results.", params: []string{"status", "after"}, result: []view.Member{}, list: true, get: apiMembers},
+		{path: "inbox", summary: "Messages from outside.", params: []string{"status", "source", "id", "after"}, result: []view.Inbox{}, list: true, get: func(v *visit, s *store) (any, error) {
+			all, err := v.listInbox(v.Context(), s)
+			return mapped(all, view.OfInbox), err
+		}},
+		{path: "timers", summary: "Timers.", params: []string{"status", "topic", "key", "after"}, result: []view.Timer{}, list: true, get: func(v *visit, s *store) (any, error) {
+			all, err := v.listTimers(v.Context(), s)
+			return mapped(all, withoutPayload), err
+		}},
+		{path: "jobs", summary: "Jobs by name, without payloads.", params: []string{"after"}, result: []view.Job{}, list: true, get: func(v *visit, s *store) (any, error) {
+			all, err := s.Jobs.List(v.Context(), v.jobOptions())
+			return mapped(all, func(j *job.Info) view.Job { j.Payload = nil; return view.OfJob(j) }), err
+		}},
+		{path: "jobs/{name}/runs", summary: "The last runs of a job.", result: []job.Run{}, list: true, get: func(v *visit, s *store) (any, error) {
+			return s.Jobs.Runs(v.Context(), v.PathValue("name"), job.RunsOptions{Limit: pageSize})
+		}},
+		{path: "leases", summary: "Leases by name.", params: []string{"status", "after"}, result: []lease.Info{}, list: true, get: func(v *visit, s *store) (any, error) {
+			return s.Leases.List(v.Context(), v.leaseOptions())
+		}},
+		{path: "workers", summary: "The processes that work on the database.", result: []admin.Worker{}, list: true, get: func(v *visit, s *store) (any, error) { return s.Admin.Workers(v.Context()) }},
+		{path: "pauses", summary: "What is paused.", result: []admin.Pause{}, list: true, get: func(v *visit, s *store) (any, error) { return s.Admin.Pauses(v.Context()) }},
+		{path: "limits", summary: "Limits, and how much of them is used.", result: []admin.Limit{}, list: true, get: func(v *visit, s *store) (any, error) { return s.Admin.Limits(v.Context()) }},
+		{path: "audit", summary: "What operators did, newest first.", params: []string{"actor", "action", "after"}, result: []admin.Entry{}, list: true, get: func(v *visit, s *store) (any, error) {
+			return s.Admin.Audit(v.Context(), v.auditOptions())
+		}},
+	}
+}
+
+// mapped makes of each item what is sent.
+func mapped[T, V any](all []T, of func(*T) V) []V {
+	views := make([]V, len(all))
+	for i := range all {
+		views[i] = of(&all[i])
+	}
+	return views
+}
+
+func withoutPayload(t *timer.Info) view.Timer {
+	one := view.OfTimer(t)
+	one.Payload = nil
+	return one
+}
+
+func throughput(v *visit, s *store) (any, error) {
+	since := time.Hour
+	if text := v.query.Get("since"); text != "" {
+		var err error
+		if since, err = duration("since", text); err != nil {
+			return nil, err
+		}
+	}
+	return s.Admin.Throughput(v.Context(), since)
+}
+
+func apiMessages(v *visit, s *store) (any, error) {
+	opts, err := v.listOptions()
+	if err != nil {
+		return nil, err
+	}
+	all, err := v.listed(v.Context(), s, opts)
+	return mapped(all, func(m *outbox.Info) view.Message { return view.OfMessage(m, false) }), err
+}
+
+func apiMessage(v *visit, s *store) (any, error) {
+	m, err := find(v.Context(), s, v.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	attempts, err := s.Outbox.Attempts(v.Context(), m.Position)
+	if err != nil {
+		return nil, err
+	}
+	size := len(m.Payload)
+	switch {
+	case v.query.Get("payload") != "true" || !v.access.Payloads:
+		m.Payload = nil
+	case v.s.opts.Redact != nil:
+		m.Payload = v.s.opts.Redact(m.Topic, m.Payload)
+	}
+	one := view.OfStory(m, attempts)
+	one.PayloadBytes = size
+	if m.Payload == nil {
+		one.Payload = nil
+	}
+	return one, nil
+}
+
+func apiJoins(v *visit, s *store) (any, error) {
+	opts, err := v.joinOptions()
+	if err != nil {
+		return nil, err
+	}
+	all, err := s.Joins.List(v.Context(), opts)
+	return mapped(all, view.OfJoin), err
+}
+
+func apiJoin(v *visit, s *store) (any, error) {
+	id, err := parsed(join.ParseID)(v.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	j, err := s.Joins.Get(v.Context(), id)
+	if err != nil {
+		return nil, err
+	}
+	return view.OfJoin(j), nil
+}
+
+func apiMembers(v *visit, s *store) (any, error) {
+	id, err := parsed(join.ParseID)(v.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	j, err := s.Joins.Get(v.Context(), id)
+	if err != nil {
+		return nil, err
+	}
+	all, err := v.members(s, id)
+	return mapped(all, func(m *join.Member) view.Member {
+		one := view.OfMember(j, m)
+		one.Result, one.Member.Result = nil, nil
+		return one
+	}), err
+}
+
+// next is where the page after one begins, of lists that have pages.
+func next(items any) string {
+	switch all := items.(type) {
+	case []view.Message:
+		return last(all, func(m *view.Message) string { return number64(int64(m.Position)) })
+	case []view.Join:
+		return last(all, func(j *view.Join) string { return j.ID.String() })
+	case []view.Member:
+		return last(all, func(m *view.Member) string { return m.MessageID.String() })
+	case []view.Inbox:
+		return last(all, func(m *view.Inbox) string { return cursor(m.Source, m.MessageID) })
+	case []view.Timer:
+		return last(all, func(t *view.Timer) string { return t.ID.String() })
+	case []view.Job:
+		return last(all, func(j *view.Job) string { return j.Name })
+	case []lease.Info:
+		return last(all, func(l *lease.Info) string { return l.Name })
+	case []admin.Entry:
+		return last(all, entryCursor)
+	}
+	return ""
+}
+
+func last[T any](all []T, of func(*T) string) string {
+	if len(all) < pageSize {
+		return ""
+	}
+	return of(&all[len(all)-1])
+}
+
+// api answers a request for a resource.
+func (s *server) api(w http.ResponseWriter, r *http.Request, one resource) {
+	v := s.visit(r)
+	st, err := s.source.chosen(v)
+	var result any
+	if err == nil {
+		result, err = one.get(v, st)
+	}
+	if err != nil {
+		s.log.WarnContext(r.Context(), "reading", "path", r.URL.Path, "store", v.key, "error", err)
+		reply(w, statusOf(err), map[string]string{"error": err.Error()})
+		return
+	}
+	if one.list {
+		result = list{Items: result, Next: next(result)}
+	}
+	reply(w, http.StatusOK, result)
+}
+
+// chosen is the store of a request to the API: of a fleet it has to be named.
+func (s *Source) chosen(v *visit) (*store, error) {
+	if s.fleet != nil && v.key == "" {
+		return nil, engine.Invalid("store", "none is named; they are at stores")
+	}
+	return v.one()
+}
+
+func reply(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body)
+}
+
+// routes adds the API to a mux.
+func (s *server) routes(mux *http.ServeMux) {
+	for _, one := range resources() {
+		mux.HandleFunc("GET /api/v1/"+one.path, func(w http.ResponseWriter, r *http.Request) { s.api(w, r, one) })
+	}
+	mux.HandleFunc("GET /api/v1/stores", func(w http.ResponseWriter, _ *http.Request) {
+		reply(w, http.StatusOK, list{Items: append([]string{}, s.source.keys()...)})
+	})
+	mux.HandleFunc("GET /api/v1/openapi.json", func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, openAPI()) })
+}
+
+// parameters are the names in a path's braces.
+func parameters(path string) (names []string) {
+	for _, part := range strings.Split(path, "/") {
+		if strings.HasPrefix(part, "{") {
+			names = append(names, strings.Trim(part, "{}"))
+		}
+	}
+	return names
+}

@@ -1,0 +1,39 @@
+// What pages do beyond HTML and htmx: times in the viewer's zone, and a button that stops updates.
+// Without it pages show UTC and are brought up to date by reloading them.
+(function () {
+  "use strict";
+  var format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+
+  function localTimes(root) {
+    root.querySelectorAll("time[datetime]").forEach(function (t) {
+      var at = new Date(t.getAttribute("datetime"));
+      if (!isNaN(at)) { t.textContent = format.format(at); }
+    });
+  }
+
+  // Whoever reads, selects or fills something in is not interrupted.
+  function busy() {
+    var live = document.getElementById("live");
+    var selection = document.getSelection();
+    return document.hidden || !live || live.querySelector("details[open]") !== null ||
+      (live.contains(document.activeElement) && document.activeElement.matches("input, select, textarea, button, summary")) ||
+      (selection && !selection.isCollapsed && live.contains(selection.anchorNode));
+  }
+
+  document.addEventListener("DOMContentLoaded", function () {
+    var pause = document.querySelector("button.pause");
+    pause.hidden = false;
+    pause.addEventListener("click", function () {
+      var paused = pause.getAttribute("aria-pressed") !== "true";
+      pause.setAttribute("aria-pressed", String(paused));
+    });
+    document.body.addEventListener("htmx:beforeRequest", function (event) {
+      if (pause.getAttribute("aria-pressed") === "true" || busy()) { event.preventDefault(); }
+    });
+    document.body.addEventListener("htmx:afterSwap", function (event) { localTimes(document); });
+    document.querySelectorAll("form.stores select").forEach(function (select) {
+      select.addEventListener("change", function () { select.form.requestSubmit(); });
+    });
+    localTimes(document);
+  });
+})();

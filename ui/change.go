@@ -1,0 +1,71 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/bravellian/pawl/admin"
+)
+
+// change is something that an operator does to a store. It returns in words what became of it.
+type change func(ctx context.Context, s *store, form url.Values) (string, error)
+
+// maxForm bounds what a form may send.
+const maxForm = 64 << 10
+
+// act makes a change and leads back to the page that it was made on. Who made it is in the audit
+// trail and in the log.
+func (s *server) act(w http.ResponseWriter, r *http.Request) {
+	v := s.visit(r)
+	name := r.PathValue("action")
+	do, known := changes()[name]
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	switch err := r.ParseForm(); {
+	case !known:
+		http.Error(w, "404 no such action", http.StatusNotFound)
+		return
+	case err != nil:
+		http.Error(w, "400 "+err.Error(), http.StatusBadRequest)
+		return
+	case !v.access.Operator:
+		s.log.WarnContext(r.Context(), "refused", "action", name, "name", v.access.Name)
+		http.Error(w, "403 forbidden: your access is read-only", http.StatusForbidden)
+		return
+	}
+	v.key = r.PostForm.Get("store")
+	// It may take as long as its sender waits: many messages are redriven at the rate that was asked for.
+	ctx := admin.WithReason(admin.WithActor(r.Context(), v.access.Name), r.PostForm.Get("reason"))
+	st, err := v.s.source.open(ctx, v.key)
+	did := ""
+	if err == nil {
+		did, err = do(ctx, st, r.PostForm)
+	}
+	if err != nil {
+		s.log.WarnContext(ctx, "a change failed", "action", name, "store", v.key, "name", v.access.Name, "error", err)
+		s.render(w, v, page{}, &screen{Title: "It was not done", Blocks: []block{{Error: err.Error()}}}, statusOf(err))
+		return
+	}
+	s.log.InfoContext(ctx, "changed", "action", name, "store", v.key, "name", v.access.Name, "result", did)
+	// Not http.Redirect, which makes the path one from the root of a server that has taken a prefix off.
+	w.Header().Set("Location", back(v.base, r.PostForm.Get("back"), did))
+	w.WriteHeader(http.StatusSeeOther)
+}
+
+// back is the page that a change was made on, below the dashboard's root, with what became of it.
+func back(base, path, did string) string {
+	at, err := url.Parse(path)
+	if err != nil || at.IsAbs() || at.Host != "" || strings.HasPrefix(at.Path, "/") || strings.Contains(at.Path, "..") {
+		at = &url.URL{}
+	}
+	q := at.Query()
+	q.Set("did", did)
+	return base + at.EscapedPath() + "?" + q.Encode()
+}
+
+// several says how many were changed.
+func several(n int64, thing, done string) string {
+	return fmt.Sprintf("%s %s", plural(n, thing), done)
+}

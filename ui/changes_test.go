@@ -1,0 +1,112 @@
+package ui_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/join"
+	"github.com/bravellian/pawl/lease"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/timer"
+	"github.com/bravellian/pawl/ui"
+)
+
+// D-219: every change that a page offers does what it says, and is audited under the name of whoever
+// made it.
+func TestChanges(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		s := serve(t, ui.Of(f.Pawl), ui.Options{Authorize: func(*http.Request) (ui.Access, error) { return ui.Access{Name: "olga", Operator: true}, nil }})
+		do := func(action, did string, pairs ...string) {
+			t.Helper()
+			form := url.Values{"reason": {"because"}}
+			for i := 0; i < len(pairs); i += 2 {
+				form.Set(pairs[i], pairs[i+1])
+			}
+			status, body, h := do(t, s, http.MethodPost, "do/"+action, form, nil)
+			to, err := url.Parse(h.Get("Location"))
+			if status != http.StatusSeeOther || err != nil || !strings.Contains(to.Query().Get("did"), did) {
+				t.Errorf("%s: %d, %q, %s", action, status, to.Query().Get("did"), body)
+			}
+		}
+		is := func(what string, got, want any, err error) {
+			t.Helper()
+			if err != nil || got != want {
+				t.Errorf("%s: %v, %v, want %v", what, got, err, want)
+			}
+		}
+		status := func(id outbox.MessageID) (outbox.Status, error) {
+			m, err := f.Outbox.Find(f.ctx(), id)
+			if err != nil {
+				return "", err
+			}
+			return m.Status, nil
+		}
+		do("reschedule", "1 message rescheduled", "id", f.ready.String(), "in", "1h")
+		do("cancel", "1 message cancelled", "id", f.ready.String())
+		got, err := status(f.ready)
+		is("cancelled", got, outbox.Discarded, err)
+		do("retry", "1 message redriven", "topic", "bad"+canary, "limit", "1")
+		got, err = status(f.failed)
+		is("redriven", got, outbox.Ready, err)
+		do("discard", "0 messages discarded", "error", "refused")
+		do("pause", "topic mail paused", "kind", "topic", "name", "mail")
+		do("pause", "nothing was changed", "kind", "topic", "name", "mail")
+		do("resume", "topic mail resumed", "kind", "topic", "name", "mail")
+		do("limit", "queue q limited", "kind", "queue", "name", "q", "concurrency", "3", "rate", "5", "period", "1m")
+		limits, err := f.Admin.Limits(f.ctx())
+		is("limits", len(limits), 2, err)
+		do("unlimit", "queue q has no limit any more", "kind", "queue", "name", "q")
+		do("cancel-join", "join cancelled", "id", f.join.String())
+		j, err := f.Joins.Get(f.ctx(), f.join)
+		is("join", j.Status, join.Cancelled, err)
+		do("revive", "message revived", "source", "shop"+canary, "id", "m"+canary)
+		in, err := f.Inbox.Get(f.ctx(), "shop"+canary, "m"+canary)
+		is("inbox", in.Status, inbox.Seen, err)
+		one, err := f.Timers.Find(f.ctx(), "key"+canary)
+		is("timer", one.Status, timer.Scheduled, err)
+		do("reschedule-timer", "timer rescheduled", "id", one.ID.String(), "in", "2h")
+		do("cancel-timer", "timer cancelled", "id", one.ID.String())
+		one, err = f.Timers.Get(f.ctx(), one.ID)
+		is("timer", one.Status, timer.Cancelled, err)
+		do("disable-job", "job disabled", "name", "nightly/"+canary)
+		jb, err := f.Jobs.Get(f.ctx(), "nightly/"+canary)
+		is("job", jb.Enabled, false, err)
+		do("enable-job", "job enabled", "name", "nightly/"+canary)
+		do("run-job", "enqueued", "name", "nightly/"+canary)
+		do("release-lease", "lease released", "name", "close-books"+canary)
+		l, err := f.Leases.Get(f.ctx(), "close-books"+canary)
+		is("lease", l.Status, lease.Free, err)
+		do("repair", "examined")
+		entries, err := f.Admin.Audit(f.ctx(), admin.AuditOptions{Actor: "olga"})
+		actions := map[string]bool{}
+		for _, e := range entries {
+			actions[e.Action] = true
+		}
+		if err != nil || len(actions) < 10 {
+			t.Errorf("audited: %v, %v", actions, err)
+		}
+	})
+}
+
+// D-219: what cannot be done says why, and nothing is changed.
+func TestChangesRefused(t *testing.T) {
+	f := open(t, dbtest.Engine{Name: "sqlite", Open: dbtest.OpenSQLite})
+	s := serve(t, ui.Of(f.Pawl), ui.Options{})
+	for action, form := range map[string]url.Values{
+		"retry": {"id": {"nonsense"}}, "cancel": {"id": {"99999999"}}, "reschedule": {"id": {f.ready.String()}, "in": {"soon"}}, "pause": {"kind": {"table"}, "name": {"x"}},
+		"limit": {"kind": {"topic"}, "name": {"x"}}, "cancel-join": {"id": {"x"}}, "run-job": {"name": {"none"}}, "cancel-timer": {"id": {"x"}}, "reschedule-timer": {"id": {"x"}},
+	} {
+		if status, body, _ := do(t, s, http.MethodPost, "do/"+action, form, nil); status < 400 || status > 499 || !strings.Contains(body, `role="alert"`) {
+			t.Errorf("%s: %d %s", action, status, body)
+		}
+	}
+	if status, _, _ := do(t, s, http.MethodPost, "do/retry", url.Values{"x": {strings.Repeat("y", 100_000)}}, nil); status != http.StatusBadRequest {
+		t.Errorf("a form that is too large: %d", status)
+	}
+}

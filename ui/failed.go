@@ -1,0 +1,127 @@
+package ui
+
+import (
+	"cmp"
+	"context"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/bravellian/pawl/outbox"
+)
+
+// failedRead is how many failed messages are read to group them.
+const failedRead = 1000
+
+// failure is what groups failed messages: their topic, and how their error begins.
+type failure struct{ topic, text string }
+
+// failed groups failed messages by topic and error.
+func failed(v *visit) (*screen, error) {
+	sc := &screen{Title: "Failed", Filter: &filter{Fields: []field{
+		{Name: "topic", Label: "Topic", Value: v.query.Get("topic")},
+		{Name: "queue", Label: "Queue", Value: v.query.Get("queue")},
+		{Name: "error", Label: "Error contains", Value: v.query.Get("error")},
+	}, Keep: []string{"store", v.key}}}
+	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
+		f := outbox.FailedFilter{Topic: v.query.Get("topic"), Queue: v.query.Get("queue"), Error: v.query.Get("error")}
+		list, err := s.Outbox.List(ctx, outbox.ListOptions{Status: outbox.Failed, Topic: f.Topic, Queue: f.Queue, Error: f.Error, Limit: failedRead})
+		if err != nil {
+			return nil, err
+		}
+		note := ""
+		if len(list) == failedRead {
+			note = "Of the newest " + grouped(failedRead) + "; there may be more."
+		}
+		return []block{{Note: note, Actions: failedActions(s, &f, len(list)), Table: v.failures(s, list)}}, nil
+	})
+	return sc, nil
+}
+
+// failures is a table of groups, the largest first.
+func (v *visit) failures(s *store, list []outbox.Info) *table {
+	groups := map[failure][]*outbox.Info{}
+	for i := range list {
+		k := failure{list[i].Topic, firstLine(list[i].LastError)}
+		groups[k] = append(groups[k], &list[i])
+	}
+	keys := make([]failure, 0, len(groups))
+	for k := range groups {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, b failure) int {
+		return cmp.Or(cmp.Compare(len(groups[b]), len(groups[a])), cmp.Compare(a.topic, b.topic), cmp.Compare(a.text, b.text))
+	})
+	t := &table{Head: []string{"Topic", "Error", "Messages", "Newest from", ""}, None: "Nothing has failed."}
+	for _, k := range keys {
+		newest := groups[k][0]
+		f := outbox.FailedFilter{Topic: k.topic, Error: cut(newest.LastError)}
+		t.Rows = append(t.Rows, []cell{
+			words(k.topic), link(cmp.Or(k.text, "no error"), v.hrefIn(s.key, "messages", "status", "failed", "topic", k.topic, "error", f.Error)), count(int64(len(groups[k]))), at(newest.CreatedAt),
+			{Actions: failedActions(s, &f, len(groups[k]))},
+		})
+	}
+	return t
+}
+
+// cut is the part of an error that finds others like it.
+func cut(s string) string {
+	line := firstLine(s)
+	if len(line) < len(s) {
+		line = line[:max(0, len(line)-len(" …"))]
+	}
+	return line
+}
+
+// failedActions redrive and discard what a filter selects. found is how many there are, up to what
+// was read.
+func failedActions(s *store, f *outbox.FailedFilter, found int) []action {
+	if found == 0 {
+		return nil
+	}
+	fields := []string{"store", s.key, "topic", f.Topic, "queue", f.Queue, "error", f.Error}
+	most := input{Name: "limit", Label: "At most", Type: "number", Value: strconv.Itoa(found)}
+	what := plural(int64(found), "failed message")
+	if found == failedRead {
+		what = what + " or more"
+	}
+	return []action{
+		{Do: "retry", Label: "Redrive", Fields: fields, Inputs: []input{most, {Name: "rate", Label: "A second", Type: "number", Hint: "no limit"}}, Confirm: what + " become ready again, with all attempts."},
+		{Do: "discard", Label: "Discard", Fields: fields, Inputs: []input{most, why()}, Confirm: what + " are given up, and cannot be redriven.", Danger: true},
+	}
+}
+
+// failedFilter is what a form selects: one message, or what has failed in a way.
+func failedFilter(ctx context.Context, s *store, form url.Values) (f outbox.FailedFilter, err error) {
+	if id := form.Get("id"); id != "" {
+		m, err := find(ctx, s, id)
+		if err != nil {
+			return f, err
+		}
+		return outbox.FailedFilter{IDs: []outbox.Position{m.Position}}, nil
+	}
+	f = outbox.FailedFilter{Topic: form.Get("topic"), Queue: form.Get("queue"), Error: form.Get("error")}
+	f.Limit, _ = strconv.Atoi(form.Get("limit"))
+	f.Rate, _ = strconv.Atoi(form.Get("rate"))
+	return f, nil
+}
+
+// retry makes failed messages ready again.
+func retry(ctx context.Context, s *store, form url.Values) (string, error) {
+	f, err := failedFilter(ctx, s, form)
+	if err != nil {
+		return "", err
+	}
+	n, err := s.Outbox.Redrive(ctx, f)
+	return several(n, "message", "redriven"), err
+}
+
+// discard gives failed messages up.
+func discard(ctx context.Context, s *store, form url.Values) (string, error) {
+	f, err := failedFilter(ctx, s, form)
+	if err != nil {
+		return "", err
+	}
+	n, err := s.Outbox.Discard(ctx, f)
+	return several(n, "message", "discarded"), err
+}

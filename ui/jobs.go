@@ -1,0 +1,142 @@
+package ui
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	"github.com/bravellian/pawl/internal/view"
+	"github.com/bravellian/pawl/job"
+)
+
+// stripRuns is how many of a job's last runs are shown as a strip.
+const stripRuns = 20
+
+// jobs lists jobs.
+func jobs(v *visit) (*screen, error) {
+	sc := &screen{Title: "Jobs"}
+	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
+		list, err := s.Jobs.List(ctx, v.jobOptions())
+		if err != nil {
+			return nil, err
+		}
+		t := &table{Head: []string{"State", "Job", "Schedule", "Zone", "Topic", "Next run", "Last run", "Ended as", ""}, None: "No jobs."}
+		for i := range list {
+			j := &list[i]
+			spoken, _, _ := job.Explain(j.Schedule, j.Zone, v.now, 1)
+			t.Rows = append(t.Rows, []cell{
+				state(view.JobState(j)), link(j.Name, v.hrefIn(s.key, "jobs/"+url.PathEscape(j.Name))), words(strings.TrimSpace(j.Schedule + ": " + spoken)), words(j.Zone), words(j.Topic),
+				at(j.NextRun), at(j.LastRunAt), state(string(j.LastRunStatus)), {Actions: jobActions(s, j)},
+			})
+		}
+		if len(list) == pageSize {
+			t.More = v.here("store", s.key, "after", list[len(list)-1].Name)
+		}
+		return []block{{Table: t}}, nil
+	})
+	return sc, nil
+}
+
+// jobOptions are the page that the address asks for.
+func (v *visit) jobOptions() job.ListOptions {
+	opts := job.ListOptions{Limit: pageSize}
+	if after := v.query.Get("after"); after != "" {
+		opts.After = &job.Info{Job: job.Job{Name: after}}
+	}
+	return opts
+}
+
+func jobActions(s *store, j *job.Info) []action {
+	fields := []string{"store", s.key, "name", j.Name}
+	all := []action{{Do: "run-job", Label: "Run now", Fields: fields}}
+	if j.Enabled {
+		return append(all, action{Do: "disable-job", Label: "Disable", Fields: fields, Inputs: []input{why()}, Confirm: "It has no more runs until it is enabled."})
+	}
+	return append(all, action{Do: "enable-job", Label: "Enable", Fields: fields})
+}
+
+// oneJob shows a job with its next times and its last runs.
+func oneJob(v *visit) (*screen, error) {
+	s, err := v.one()
+	if err != nil {
+		return nil, err
+	}
+	j, err := s.Jobs.Get(v.Context(), v.PathValue("name"))
+	if err != nil {
+		return nil, err
+	}
+	runs, err := s.Jobs.Runs(v.Context(), j.Name, job.RunsOptions{Limit: pageSize})
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.Admin.Explain(v.Context(), j.Name, "job")
+	if err != nil {
+		return nil, err
+	}
+	spoken, next, _ := job.Explain(j.Schedule, j.Zone, v.now, 5)
+	times := &table{Head: []string{"When"}, None: "Never."}
+	for _, t := range next {
+		times.Rows = append(times.Rows, []cell{at(t)})
+	}
+	return &screen{Title: "Job " + j.Name, Blocks: []block{
+		{Findings: explained(found), Actions: jobActions(s, j)},
+		{Heading: "What it is", Facts: facts("State", state(view.JobState(j)), "Schedule", j.Schedule, "In words", spoken, "Zone", j.Zone, "Topic", j.Topic, "Queue", j.Queue,
+			"Missed times", string(j.Misfire), "Overlapping runs", string(j.Overlap), "Owner", j.Owner, "Last error", j.LastError, "Cannot be read", j.Unreadable)},
+		{Heading: "Next times", Table: times},
+		{Heading: "Last runs", Chart: runStrip(runs), Table: v.runTable(s, runs)},
+		v.payload(j.Topic, j.Payload),
+	}}, nil
+}
+
+// runStrip draws the last runs, the newest to the right: how long they took, and how they ended.
+func runStrip(runs []job.Run) *chart {
+	runs = runs[:min(len(runs), stripRuns)]
+	if len(runs) == 0 {
+		return nil
+	}
+	kinds := map[bool]series{}
+	for _, bad := range []bool{false, true} {
+		s := series{Class: "out", Name: "succeeded or open", Values: make([]int64, len(runs)), Titles: make([]string, len(runs))}
+		if bad {
+			s.Class, s.Name = "bad", "failed or missed"
+		}
+		for i := range runs {
+			r := &runs[len(runs)-1-i]
+			if (r.Status == job.Failed || r.Status == job.Missed) == bad {
+				s.Values[i] = 1 + r.EndedAt.Sub(r.StartedAt).Milliseconds()*int64(min(1, len(r.Status)))
+				if r.EndedAt.IsZero() || r.StartedAt.IsZero() {
+					s.Values[i] = 1
+				}
+				s.Titles[i] = string(r.Status) + ", " + r.Scheduled.UTC().Format("2006-01-02 15:04:05Z")
+			}
+		}
+		kinds[bad] = s
+	}
+	return bars("How long the last runs took", kinds[false], kinds[true])
+}
+
+func (v *visit) runTable(s *store, runs []job.Run) *table {
+	t := &table{Head: []string{"State", "Scheduled", "Run", "Began", "Ended", "Attempts", "Last error"}, None: "It has not run yet."}
+	for i := range runs {
+		r := &runs[i]
+		name := words("")
+		if !r.ID.IsZero() {
+			name = cell{Text: r.ID.String(), Href: v.hrefIn(s.key, "messages/"+r.ID.String()), Mono: true}
+		}
+		t.Rows = append(t.Rows, []cell{state(string(r.Status)), at(r.Scheduled), name, at(r.StartedAt), at(r.EndedAt), count(int64(r.Attempts)), words(firstLine(r.LastError))})
+	}
+	return t
+}
+
+func runJob(ctx context.Context, s *store, form url.Values) (string, error) {
+	id, err := s.Jobs.Trigger(ctx, form.Get("name"))
+	return "run " + id.String() + " enqueued", err
+}
+
+func enableJob(ctx context.Context, s *store, form url.Values) (string, error) {
+	return "job enabled", s.Jobs.SetEnabled(ctx, form.Get("name"), true)
+}
+
+func disableJob(ctx context.Context, s *store, form url.Values) (string, error) {
+	return "job disabled", s.Jobs.SetEnabled(ctx, form.Get("name"), false)
+}

@@ -1,0 +1,203 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/job"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// message shows one message: where it is and why, what happened to it, and what it says.
+func message(v *visit) (*screen, error) {
+	s, err := v.one()
+	if err != nil {
+		return nil, err
+	}
+	m, err := find(v.Context(), s, v.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.Admin.Explain(v.Context(), m.ID.String(), admin.Message)
+	if err != nil {
+		return nil, err
+	}
+	attempts, err := s.Outbox.Attempts(v.Context(), m.Position)
+	if err != nil {
+		return nil, err
+	}
+	froms, err := s.Joins.From(v.Context(), &m.Message)
+	if err != nil {
+		return nil, err
+	}
+	sc := &screen{Title: "Message " + m.ID.String()}
+	sc.Blocks = append(sc.Blocks,
+		block{Findings: explained(found), Actions: messageActions(v, m)},
+		block{Heading: "What it is", Facts: v.messageFacts(s, m)},
+		block{Heading: "Time line", Table: timeLine(v, m, attempts)},
+	)
+	if len(froms) > 0 {
+		sc.Blocks = append(sc.Blocks, block{Heading: "Joins", Table: v.joinTable(s, froms)})
+	}
+	if len(m.Headers) > 0 {
+		sc.Blocks = append(sc.Blocks, block{Heading: "Headers", Table: headerTable(m.Headers)})
+	}
+	if m.LastError != "" {
+		sc.Blocks = append(sc.Blocks, block{Heading: "Last error", Text: &text{Body: m.LastError}})
+	}
+	sc.Blocks = append(sc.Blocks, v.payload(m.Topic, m.Payload), block{Heading: "On the command line", Text: &text{Body: commands(m)}})
+	return sc, nil
+}
+
+// explained are an explanation's findings, the reason first.
+func explained(x *admin.Explanation) (all []finding) {
+	for _, f := range append([]health.Finding{x.Finding}, x.Also...) {
+		all = append(all, finding{Finding: f})
+	}
+	for i := range x.Causes {
+		all = append(all, explained(&x.Causes[i])...)
+	}
+	return all
+}
+
+func (v *visit) messageFacts(s *store, m *outbox.Info) []fact {
+	retries := ""
+	if m.RetryCount > 0 || m.Redrives > 0 {
+		retries = fmt.Sprintf("%s, redriven %s", plural(int64(m.RetryCount), "failed attempt"), plural(int64(m.Redrives), "time"))
+	}
+	run := cell{}
+	if name := m.Headers[job.Header]; name != "" {
+		run = link(name, v.hrefIn(s.key, "jobs/"+url.PathEscape(name)))
+	}
+	return facts(
+		"State", state(stateOf(m, v.now)), "Position", mono(strconv.FormatInt(int64(m.Position), 10)),
+		"Topic", link(m.Topic, v.hrefIn(s.key, "messages", "topic", m.Topic)), "Queue", link(m.Queue, v.hrefIn(s.key, "messages", "queue", m.Queue)), "Priority", strconv.Itoa(m.Priority),
+		"Correlation id", link(m.CorrelationID, v.hrefIn(s.key, "messages", "correlation", m.CorrelationID)), "Ordering key", m.OrderingKey, "Unique key", m.UniqueKey, "Unique until", m.UniqueUntil,
+		"Due", m.Due, "Expires", m.Expires, "Attempts", retries, "Job", run, "Trace", mono(m.Headers["traceparent"]), "Cannot be read", m.Unreadable,
+	)
+}
+
+// timeLine is what happened to a message, in order.
+func timeLine(v *visit, m *outbox.Info, attempts []outbox.Attempt) *table {
+	t := &table{Head: []string{"When", "What", "By", "Error"}}
+	row := func(when time.Time, what, by, failure string) {
+		if !when.IsZero() {
+			t.Rows = append(t.Rows, []cell{at(when), words(what), words(by), words(failure)})
+		}
+	}
+	row(m.CreatedAt, "created", "", "")
+	for _, a := range attempts {
+		row(a.EndedAt, fmt.Sprintf("attempt %d failed", a.Number), a.Worker, a.Error)
+	}
+	switch m.Status {
+	case outbox.Ready:
+		row(m.NextAttemptAt, "may be claimed", "", "")
+	case outbox.InProgress:
+		row(m.LockedUntil, "its lease ends, unless it is extended", m.Owner.String(), "")
+	default:
+		row(m.ProcessedAt, stateOf(m, v.now), m.ProcessedBy, "")
+	}
+	return t
+}
+
+func headerTable(headers map[string]string) *table {
+	t := &table{Head: []string{"Name", "Value"}}
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		t.Rows = append(t.Rows, []cell{mono(name), words(headers[name])})
+	}
+	return t
+}
+
+// payload is a payload, closed until somebody who may opens it.
+func (v *visit) payload(topic string, payload []byte) block {
+	size := plural(int64(len(payload)), "byte")
+	if !v.access.Payloads {
+		return block{Heading: "Payload", Note: size + "; you may not read it."}
+	}
+	if redact := v.s.opts.Redact; redact != nil {
+		payload = redact(topic, payload)
+	}
+	return block{Heading: "Payload", Text: &text{Body: readable(payload), Hidden: true, Label: "Show " + size}}
+}
+
+// commands are what does the same on the command line.
+func commands(m *outbox.Info) string {
+	id := shellWord(m.ID.String())
+	list := "pawl show " + id + "\npawl explain " + id
+	switch m.Status {
+	case outbox.Failed:
+		list += "\npawl retry " + id + "\npawl discard " + id
+	case outbox.Ready:
+		list += "\npawl cancel " + id + "\npawl reschedule " + id + " --in 10m"
+	}
+	return list
+}
+
+func messageActions(v *visit, m *outbox.Info) []action {
+	fields := []string{"store", v.key, "id", m.ID.String()}
+	switch m.Status {
+	case outbox.Failed:
+		return []action{
+			{Do: "retry", Label: "Redrive", Fields: fields},
+			{Do: "discard", Label: "Discard", Fields: fields, Danger: true, Inputs: []input{why()}, Confirm: "It counts as given up, and cannot be redriven."},
+		}
+	case outbox.Ready:
+		return []action{
+			{Do: "cancel", Label: "Cancel", Fields: fields, Danger: true, Inputs: []input{why()}, Confirm: "It is discarded, and no attempt begins."},
+			{Do: "reschedule", Label: "Change due time", Fields: fields, Inputs: []input{{Name: "in", Label: "Due in", Value: "10m", Hint: "90s, 10m, 24h"}}, Confirm: "It may be claimed from then on."},
+		}
+	}
+	return nil
+}
+
+// why asks for a reason.
+func why() input {
+	return input{Name: "reason", Label: "Reason", Hint: "for those who read the audit trail"}
+}
+
+// cancelMessage cancels a message that has not run.
+func cancelMessage(ctx context.Context, s *store, form url.Values) (string, error) {
+	m, err := find(ctx, s, form.Get("id"))
+	if err != nil {
+		return "", err
+	}
+	n, err := s.Outbox.Cancel(ctx, form.Get("reason"), m.Position)
+	return several(n, "message", "cancelled"), err
+}
+
+// rescheduleMessage changes when a message is due.
+func rescheduleMessage(ctx context.Context, s *store, form url.Values) (string, error) {
+	m, err := find(ctx, s, form.Get("id"))
+	if err != nil {
+		return "", err
+	}
+	due, err := dueIn(form.Get("in"))
+	if err != nil {
+		return "", err
+	}
+	n, err := s.Outbox.Reschedule(ctx, due, m.Position)
+	return several(n, "message", "rescheduled"), err
+}
+
+// dueIn is the time after a duration from now.
+func dueIn(text string) (time.Time, error) {
+	d, err := duration("in", text)
+	return time.Now().Add(d), err
+}
+
+// duration reads a duration.
+func duration(field, text string) (time.Duration, error) {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, engine.Invalid(field, "no duration, such as 90s, 10m or 24h")
+	}
+	return d, nil
+}

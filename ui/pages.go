@@ -1,0 +1,33 @@
+package ui
+
+// pages are the pages of the dashboard, in the order of the navigation.
+func pages() []page {
+	return []page{
+		{pattern: "/{$}", nav: "Overview", path: "", show: overview},
+		{pattern: "/problems", nav: "Problems", path: "problems", show: problems},
+		{pattern: "/messages", nav: "Messages", path: "messages", show: messages},
+		{pattern: "/messages/{id}", show: message},
+		{pattern: "/failed", nav: "Failed", path: "failed", show: failed},
+		{pattern: "/topics", nav: "Topics and queues", path: "topics", show: topicsAndQueues},
+		{pattern: "/joins", nav: "Joins", path: "joins", show: joins},
+		{pattern: "/joins/{id}", show: oneJoin},
+		{pattern: "/inbox", nav: "Inbox", path: "inbox", show: inboxes},
+		{pattern: "/timers", nav: "Timers", path: "timers", show: timers},
+		{pattern: "/jobs", nav: "Jobs", path: "jobs", show: jobs},
+		{pattern: "/jobs/{name}", show: oneJob},
+		{pattern: "/leases", nav: "Leases", path: "leases", show: leases},
+		{pattern: "/workers", nav: "Workers", path: "workers", show: workers},
+		{pattern: "/stores", nav: "Stores", path: "stores", fleet: true, show: stores},
+		{pattern: "/audit", nav: "Audit", path: "audit", show: auditTrail},
+	}
+}
+
+// changes are what operators do.
+func changes() map[string]change {
+	return map[string]change{
+		"retry": retry, "discard": discard, "cancel": cancelMessage, "reschedule": rescheduleMessage,
+		"pause": pauseSubject, "resume": resumeSubject, "limit": limitSubject, "unlimit": unlimitSubject,
+		"cancel-join": cancelJoin, "revive": revive, "cancel-timer": cancelTimer, "reschedule-timer": rescheduleTimer,
+		"run-job": runJob, "enable-job": enableJob, "disable-job": disableJob, "release-lease": releaseLease, "repair": repair,
+	}
+}

@@ -1,0 +1,66 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+
+	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/health"
+)
+
+// problems shows what the checks of health and doctor find, the worst first.
+func problems(v *visit) (*screen, error) {
+	sc := &screen{Title: "Problems"}
+	if v.s.source.fleet != nil && v.key == "" {
+		sc.Blocks = append(sc.Blocks, block{Heading: "The fleet", Findings: worst(v.s.source.probes.Health(v.Context()), "")})
+	}
+	sc.Blocks = append(sc.Blocks, v.each(func(ctx context.Context, s *store) ([]block, error) {
+		h, d := s.Health(ctx), s.Admin.Examine(ctx, admin.ExamineOptions{Timeout: v.s.opts.Timeout})
+		return []block{
+			{Heading: "Health: is work done?", Note: verdict(h), Findings: worst(h, s.key)},
+			{Heading: "Doctor: is the database in order?", Note: verdict(d), Findings: worst(d, s.key)},
+		}, nil
+	})...)
+	return sc, nil
+}
+
+// verdict is a report in a sentence.
+func verdict(r health.Report) string {
+	n := 0
+	for _, f := range r.Findings {
+		if f.Level >= health.Warning {
+			n++
+		}
+	}
+	switch {
+	case n == 0:
+		return "All is well."
+	case r.Level >= health.Problem:
+		return fmt.Sprintf("Something is wrong: %s.", plural(int64(n), "finding"))
+	}
+	return fmt.Sprintf("It works, with %s.", plural(int64(n), "warning"))
+}
+
+// worst are the findings that are not OK, the worst first, or a line that says there are none.
+func worst(r health.Report, key string) (all []finding) {
+	for level := health.Problem; level > health.OK; level-- {
+		for _, f := range r.Findings {
+			if f.Level != level {
+				continue
+			}
+			one := finding{Finding: f}
+			if f.Fixable {
+				one.Actions = []action{{Do: "repair", Label: "Repair", Fields: []string{"store", key}, Confirm: "All that the doctor can repair in this database is repaired."}}
+			}
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// repair repairs what the doctor can repair.
+func repair(ctx context.Context, s *store, _ url.Values) (string, error) {
+	before := s.Admin.Examine(ctx, admin.ExamineOptions{Fix: true})
+	return "examined and repaired: " + verdict(before), nil
+}

@@ -1,0 +1,181 @@
+package ui
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/bravellian/pawl/health"
+)
+
+// screen is what a page shows: blocks, one below the other. Templates know how each of them looks, so
+// that a page about something new is Go alone.
+type screen struct {
+	Title  string
+	Filter *filter
+	Blocks []block
+}
+
+// block is a part of a screen: of what it has, all is shown in the order of the fields.
+type block struct {
+	Heading  string
+	Store    string // whose data it is, on a page about several stores
+	Note     string
+	Error    string // why it could not be read
+	Findings []finding
+	Actions  []action
+	Facts    []fact
+	Chart    *chart
+	Table    *table
+	Text     *text
+}
+
+// finding is what a diagnosis found.
+type finding struct {
+	health.Finding
+	Actions []action
+}
+
+// fact is a named value.
+type fact struct {
+	Name  string
+	Value cell
+}
+
+// table is rows below a head.
+type table struct {
+	Head []string
+	Rows [][]cell
+	None string // shown if there are no rows
+	More string // leads to the next page
+}
+
+// column is the head of a column.
+type column struct {
+	Name   string
+	Number bool // its cells are numbers
+}
+
+// Columns are the heads; a column of numbers is one in the first row.
+func (t *table) Columns() (all []column) {
+	for i, name := range t.Head {
+		all = append(all, column{name, len(t.Rows) > 0 && t.Rows[0][i].Number})
+	}
+	return all
+}
+
+// cell is a value: what it has is shown in the order of the fields.
+type cell struct {
+	State   string // a word that is coloured by what it means
+	Text    string
+	Href    string // where Text leads
+	Time    time.Time
+	Mono    bool // Text is an identifier
+	Number  bool // Text is to the right
+	Actions []action
+}
+
+// text is a long text: a payload, an error.
+type text struct {
+	Body   string
+	Hidden bool // until somebody opens it
+	Label  string
+}
+
+// action is a form with a button: a change that an operator may make.
+type action struct {
+	Do      string // the name of the action, as in changes
+	Label   string
+	Fields  []string // name, value, name, value
+	Inputs  []input
+	Confirm string // what it will do; empty: it is done at once
+	Danger  bool
+}
+
+// input is a field that the operator fills in.
+type input struct {
+	Name, Label, Type, Value, Hint string
+}
+
+// filter is a form that narrows a page down; it is part of the address.
+type filter struct {
+	Fields []field
+	Keep   []string // name, value, name, value
+}
+
+// field is a part of a filter.
+type field struct {
+	Name, Label, Value string
+	Options            []string // to choose one of; none: free text
+}
+
+func words(s string) cell    { return cell{Text: s} }
+func mono(s string) cell     { return cell{Text: s, Mono: true} }
+func state(s string) cell    { return cell{State: s} }
+func at(t time.Time) cell    { return cell{Time: t} }
+func count(n int64) cell     { return cell{Text: grouped(n), Number: true} }
+func link(s, to string) cell { return cell{Text: s, Href: to} }
+
+// facts are names and values, without those that are empty.
+func facts(pairs ...any) (all []fact) {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		one := fact{Name: pairs[i].(string)}
+		switch value := pairs[i+1].(type) {
+		case string:
+			one.Value.Text = value
+		case int:
+			one.Value.Text = grouped(int64(value))
+		case int64:
+			one.Value.Text = grouped(value)
+		case time.Time:
+			one.Value.Time = value
+		case time.Duration:
+			if value != 0 {
+				one.Value.Text = span(value)
+			}
+		case cell:
+			one.Value = value
+		default:
+			one.Value.Text = fmt.Sprint(value)
+		}
+		if one.Value.Text != "" || one.Value.State != "" || !one.Value.Time.IsZero() || len(one.Value.Actions) > 0 {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// grouped is a number with its thousands apart.
+func grouped(n int64) string {
+	digits := fmt.Sprint(n)
+	sign := ""
+	if n < 0 {
+		sign, digits = "−", digits[1:]
+	}
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "\u202f" + digits[i:]
+	}
+	return sign + digits
+}
+
+// plural is a number of things.
+func plural(n int64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return grouped(n) + " " + thing + "s"
+}
+
+// span is a duration for people: its two largest units.
+func span(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return d.Round(time.Millisecond).String()
+	case d < time.Minute:
+		return d.Round(time.Second / 10).String()
+	case d < time.Hour:
+		return fmt.Sprintf("%dm %ds", int(d.Minutes()), int(d.Seconds())%60)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh %dm", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return fmt.Sprintf("%dd %dh", int(d.Hours())/24, int(d.Hours())%24)
+}

@@ -1,0 +1,60 @@
+package ui
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/health"
+)
+
+// Source is what a dashboard is about: Of one database, or OfFleet.
+type Source struct {
+	one    *pawl.Pawl
+	fleet  *fleet.Fleet
+	probes health.Source
+}
+
+// Of returns a database as the source of a dashboard. It need not run workers.
+func Of(p *pawl.Pawl) Source { return Source{one: p, probes: p} }
+
+// OfFleet returns the stores of a fleet as the source of a dashboard: those that it knows when a page
+// is asked for.
+func OfFleet(f *fleet.Fleet) Source { return Source{fleet: f, probes: f.Probes()} }
+
+// store is one database of a source.
+type store struct {
+	key string // "" if there is only one
+	*pawl.Pawl
+}
+
+// keys returns the stores' keys in order, or nil if there is only one store.
+func (s *Source) keys() []string {
+	if s.fleet == nil {
+		return nil
+	}
+	var keys []string
+	for _, one := range s.fleet.Stores() {
+		keys = append(keys, one.Key)
+	}
+	slices.SortFunc(keys, strings.Compare)
+	return keys
+}
+
+// open returns a store by its key.
+func (s *Source) open(ctx context.Context, key string) (*store, error) {
+	if s.fleet == nil {
+		return &store{"", s.one}, nil
+	}
+	one, err := s.fleet.Store(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.fleet.Pawl(one.Key)
+	if err != nil {
+		return nil, err
+	}
+	return &store{key, p}, nil
+}

@@ -1,0 +1,94 @@
+package ui
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bravellian/pawl/internal/engine"
+)
+
+// maxLine is how much of an error a table shows.
+const maxLine = 160
+
+// firstLine is the beginning of a text.
+func firstLine(s string) string {
+	s, _, more := strings.Cut(s, "\n")
+	if len(s) > maxLine {
+		s, more = strings.ToValidUTF8(s[:maxLine], ""), true
+	}
+	if more {
+		s += " …"
+	}
+	return s
+}
+
+// maxShown is how much of a payload a page shows.
+const maxShown = 64 << 10
+
+// readable is a payload as people read it: JSON in lines, other text as it is, bytes in hexadecimal.
+func readable(payload []byte) string {
+	cut := ""
+	if len(payload) > maxShown {
+		payload, cut = payload[:maxShown], "\n… "+plural(int64(len(payload)-maxShown), "byte")+" more"
+	}
+	var b bytes.Buffer
+	switch {
+	case cut == "" && json.Indent(&b, payload, "", "  ") == nil:
+		return b.String()
+	case utf8.Valid(payload), cut != "" && utf8.Valid(bytes.TrimRightFunc(payload, func(r rune) bool { return r == utf8.RuneError })):
+		return strings.ToValidUTF8(string(payload), "") + cut
+	}
+	return hex.Dump(payload) + cut
+}
+
+// cursor is a place in a list as one value: the parameter after of the next page.
+func cursor(parts ...string) string {
+	for i := range parts {
+		parts[i] = url.QueryEscape(parts[i])
+	}
+	return strings.Join(parts, " ")
+}
+
+// fromCursor returns the parts of a cursor; none of what is no cursor.
+func fromCursor(s string) (parts []string) {
+	if s == "" {
+		return nil
+	}
+	for _, part := range strings.Split(s, " ") {
+		text, err := url.QueryUnescape(part)
+		if err != nil {
+			return nil
+		}
+		parts = append(parts, text)
+	}
+	return parts
+}
+
+func number64(n int64) string { return strconv.FormatInt(n, 10) }
+
+// shellWord returns text that a shell takes for one word.
+func shellWord(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("%+,-./:=@_", r)
+	}
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// parsed reads an id; one that is none is the caller's mistake.
+func parsed[ID any](parse func(string) (ID, error)) func(string) (ID, error) {
+	return func(text string) (ID, error) {
+		id, err := parse(text)
+		if err != nil {
+			err = engine.Invalid("id", "none of pawl's")
+		}
+		return id, err
+	}
+}

@@ -1,0 +1,187 @@
+package ui
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bravellian/pawl/admin"
+)
+
+// topicsAndQueues shows what is paused and limited, and which topics have handlers.
+func topicsAndQueues(v *visit) (*screen, error) {
+	sc := &screen{Title: "Topics and queues"}
+	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
+		o, err := readSubjects(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		return []block{
+			{Heading: "Topics", Table: o.table(v, admin.Topic)},
+			{Heading: "Queues", Table: o.table(v, admin.Queue)},
+			{Heading: "Limits", Table: o.limitTable(), Actions: []action{{
+				Do: "limit", Label: "Set a limit", Fields: []string{"store", s.key}, Confirm: "It holds for all processes, from the next claim on.",
+				Inputs: []input{{Name: "kind", Label: "Of", Value: "topic", Hint: "topic, queue or each"}, {Name: "name", Label: "Name"}, {Name: "concurrency", Label: "At once", Type: "number"},
+					{Name: "rate", Label: "Begin", Type: "number"}, {Name: "period", Label: "In", Value: "1s"}, why()},
+			}}},
+		}, nil
+	})
+	return sc, nil
+}
+
+// subjects are the topics and queues of a database.
+type subjects struct {
+	s        *store
+	backlog  admin.Backlog
+	pauses   map[string]*admin.Pause // by kind and name
+	limits   []admin.Limit
+	handlers map[string][]string // workers by kind and name
+}
+
+func subjectKey(kind admin.Kind, name string) string { return string(kind) + " " + name }
+
+func readSubjects(ctx context.Context, s *store) (*subjects, error) {
+	o := &subjects{s: s, pauses: map[string]*admin.Pause{}, handlers: map[string][]string{}}
+	var err error
+	if o.backlog, err = s.Admin.Backlog(ctx); err != nil {
+		return nil, err
+	}
+	pauses, err := s.Admin.Pauses(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range pauses {
+		o.pauses[subjectKey(pauses[i].Kind, pauses[i].Name)] = &pauses[i]
+	}
+	if o.limits, err = s.Admin.Limits(ctx); err != nil {
+		return nil, err
+	}
+	list, err := s.Admin.Workers(ctx)
+	for i := range list {
+		w := &list[i]
+		if !w.Alive {
+			continue
+		}
+		for _, topic := range w.Topics {
+			o.handlers[subjectKey(admin.Topic, topic)] = append(o.handlers[subjectKey(admin.Topic, topic)], w.Name)
+		}
+		for _, queue := range w.Queues {
+			o.handlers[subjectKey(admin.Queue, queue)] = append(o.handlers[subjectKey(admin.Queue, queue)], w.Name)
+		}
+	}
+	return o, err
+}
+
+// names are the topics or queues that anything is known of.
+func (o *subjects) names(kind admin.Kind) []string {
+	var names []string
+	for i := range o.backlog.Messages {
+		if name := nameOf(&o.backlog.Messages[i], kind); name != "" {
+			names = append(names, name)
+		}
+	}
+	for key := range o.pauses {
+		if name, ok := strings.CutPrefix(key, string(kind)+" "); ok {
+			names = append(names, name)
+		}
+	}
+	for key := range o.handlers {
+		if name, ok := strings.CutPrefix(key, string(kind)+" "); ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func nameOf(a *admin.Amount, kind admin.Kind) string {
+	if kind == admin.Queue {
+		return a.Queue
+	}
+	return a.Topic
+}
+
+func (o *subjects) table(v *visit, kind admin.Kind) *table {
+	t := &table{Head: []string{"Name", "State", "Ready", "Oldest", "Scheduled", "In flight", "Failed", "Handled by", ""}, None: "None is known."}
+	for _, name := range o.names(kind) {
+		sums, oldest := o.sums(kind, name)
+		is := cell{}
+		act := action{Do: "pause", Label: "Pause", Fields: []string{"store", o.s.key, "kind", string(kind), "name", name}, Inputs: []input{why()}, Confirm: "No more of its messages begin, in all processes, until it is resumed."}
+		if p := o.pauses[subjectKey(kind, name)]; p != nil {
+			is = state("paused")
+			is.Text = strings.TrimSpace("by " + p.Actor + " " + p.Reason)
+			act.Do, act.Label, act.Inputs, act.Confirm = "resume", "Resume", nil, ""
+		}
+		t.Rows = append(t.Rows, []cell{
+			link(name, v.hrefIn(o.s.key, "messages", string(kind), name)), is, count(sums["ready"]), oldest, count(sums["scheduled"]), count(sums["in_flight"]), count(sums["failed"]),
+			words(workersOf(o.handlers[subjectKey(kind, name)])), {Actions: []action{act}},
+		})
+	}
+	return t
+}
+
+// workersOf names a few workers.
+func workersOf(names []string) string {
+	if len(names) > 3 {
+		return strings.Join(names[:3], ", ") + " and " + grouped(int64(len(names)-3)) + " more"
+	}
+	return strings.Join(names, ", ")
+}
+
+// sums are the messages of a topic or queue by state, and for how long the oldest has waited.
+func (o *subjects) sums(kind admin.Kind, name string) (map[string]int64, cell) {
+	sums, oldest := map[string]int64{}, cell{Number: true}
+	for i := range o.backlog.Messages {
+		a := &o.backlog.Messages[i]
+		if nameOf(a, kind) != name {
+			continue
+		}
+		sums[a.State] += a.Count
+		if a.State == "ready" && a.Oldest > 0 {
+			oldest.Text = span(a.Oldest)
+		}
+	}
+	return sums, oldest
+}
+
+func (o *subjects) limitTable() *table {
+	t := &table{Head: []string{"Of", "Name", "At once", "Rate", "Claimed", "Waiting", "Since", "By", ""}, None: "Nothing is limited."}
+	for i := range o.limits {
+		l := &o.limits[i]
+		rate := ""
+		if l.Rate > 0 {
+			rate = grouped(int64(l.Rate)) + " in " + l.Period.String()
+		}
+		t.Rows = append(t.Rows, []cell{
+			words(string(l.Kind)), words(l.Name), count(int64(l.Concurrency)), words(rate), count(l.Claimed), count(l.Waiting), at(l.Since), words(strings.TrimSpace(l.Actor + " " + l.Reason)),
+			{Actions: []action{{Do: "unlimit", Label: "Remove", Fields: []string{"store", o.s.key, "kind", string(l.Kind), "name", l.Name}, Inputs: []input{why()}, Confirm: "What waits for it is claimed as anything else."}}},
+		})
+	}
+	return t
+}
+
+func pauseSubject(ctx context.Context, s *store, form url.Values) (string, error) {
+	return became(s.Admin.Pause(ctx, admin.Kind(form.Get("kind")), form.Get("name"), form.Get("reason")))(form.Get("kind")+" "+form.Get("name"), "paused")
+}
+
+func resumeSubject(ctx context.Context, s *store, form url.Values) (string, error) {
+	return became(s.Admin.Resume(ctx, admin.Kind(form.Get("kind")), form.Get("name")))(form.Get("kind")+" "+form.Get("name"), "resumed")
+}
+
+func limitSubject(ctx context.Context, s *store, form url.Values) (string, error) {
+	l := admin.Limits{}
+	l.Concurrency, _ = strconv.Atoi(form.Get("concurrency"))
+	if l.Rate, _ = strconv.Atoi(form.Get("rate")); l.Rate > 0 {
+		var err error
+		if l.Period, err = duration("period", form.Get("period")); err != nil {
+			return "", err
+		}
+	}
+	return became(s.Admin.SetLimit(ctx, admin.Kind(form.Get("kind")), form.Get("name"), l, form.Get("reason")))(form.Get("kind")+" "+form.Get("name"), "limited")
+}
+
+func unlimitSubject(ctx context.Context, s *store, form url.Values) (string, error) {
+	return became(s.Admin.RemoveLimit(ctx, admin.Kind(form.Get("kind")), form.Get("name")))(form.Get("kind")+" "+form.Get("name"), "has no limit any more")
+}

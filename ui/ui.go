@@ -1,0 +1,69 @@
+// Package ui is a dashboard: pages about the messages, joins, timers, jobs, leases and workers of a
+// database, or of a fleet, with what an operator does to them, and the same data as JSON. It is an
+// http.Handler for a program's own server; "pawl ui" serves it alone. Everything that a browser
+// loads is part of the program.
+//
+//	mux.Handle("/pawl/", http.StripPrefix("/pawl", ui.Handler(ui.Of(p), ui.Options{Authorize: who})))
+package ui
+
+import (
+	"html/template"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/bravellian/pawl/internal/engine"
+)
+
+// Options configure a Handler. The zero value is right on a developer's machine: it serves this
+// machine alone.
+type Options struct {
+	// Authorize returns what the sender of a request may do, or an error, which is answered with
+	// 403 and logged. It is called for every page, asset and change. nil: whoever is on this machine
+	// may do everything, and nobody else anything; behind a proxy that is everybody, so set it there.
+	Authorize func(*http.Request) (Access, error)
+	// ReadOnly takes every change from everybody.
+	ReadOnly bool
+	// Redact returns what is shown of a payload, for those who may see it; nil: all of it.
+	Redact func(topic string, payload []byte) []byte
+	// Refresh is how often open pages are brought up to date. Default 2 s, at least 200 ms.
+	Refresh time.Duration
+	// Timeout bounds what a page reads of one database. Default 5 s.
+	Timeout time.Duration
+	// Logger gets refused requests and changes. Default: slog.Default.
+	Logger *slog.Logger
+}
+
+// server is a Handler.
+type server struct {
+	source Source
+	opts   Options
+	log    *slog.Logger
+	cross  *http.CrossOriginProtection
+
+	templates *template.Template
+}
+
+// Handler returns the dashboard of a source. It may be served below any path whose prefix is taken
+// off (http.StripPrefix), and answers nothing but GET, HEAD and POST. It starts nothing that outlives
+// its requests. Pages that are open are kept up to date by a request that lasts until the page is
+// closed: a server's WriteTimeout does not hold for that one.
+func Handler(source Source, opts Options) http.Handler {
+	if opts.Refresh == 0 {
+		opts.Refresh = 2 * time.Second
+	}
+	opts.Refresh = max(opts.Refresh, 200*time.Millisecond)
+	if opts.Timeout == 0 {
+		opts.Timeout = 5 * time.Second
+	}
+	s := &server{source: source, opts: opts, log: engine.Logger(opts.Logger), cross: http.NewCrossOriginProtection(), templates: templates()}
+	mux := http.NewServeMux()
+	for _, p := range pages() {
+		mux.HandleFunc("GET "+p.pattern, func(w http.ResponseWriter, r *http.Request) { s.page(w, r, p) })
+	}
+	s.routes(mux)
+	mux.HandleFunc("POST /do/{action}", s.act)
+	mux.HandleFunc("GET /events", s.events)
+	mux.Handle("GET /assets/", assets())
+	return s.guard(mux)
+}

@@ -1,0 +1,210 @@
+package ui_test
+
+import (
+	"bufio"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/ui"
+)
+
+var (
+	tags   = regexp.MustCompile(`<[a-zA-Z](?:[^>"']|"[^"]*"|'[^']*')*>`)
+	quoted = regexp.MustCompile(`"[^"]*"|'[^']*'`)
+	// forbidden is what the policy for content forbids in a tag, without what is quoted there.
+	forbidden = regexp.MustCompile(`(?i)^<style|\sstyle=|\son[a-z]+=|^<script( defer)?>|^<(iframe|object|embed|base)\b`)
+)
+
+// inline finds scripts and styles in a page.
+func inline(body string) string {
+	for _, tag := range tags.FindAllString(body, -1) {
+		if strings.Contains(tag, `="javascript:`) || forbidden.MatchString(quoted.ReplaceAllString(tag, "")) {
+			return tag
+		}
+	}
+	return ""
+}
+
+// D-218: every page that another leads to is there, below any path, and nothing that somebody wrote
+// gets into one as it is.
+func TestPages(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		s := serve(t, ui.Of(f.Pawl), ui.Options{})
+		start := s.URL + below + "/"
+		seen, open := map[string]bool{start: true}, []string{start}
+		var all strings.Builder
+		for len(open) > 0 {
+			at := open[0]
+			open = open[1:]
+			path := strings.TrimPrefix(at, start)
+			if strings.HasPrefix(path, "events") || strings.HasPrefix(path, "do/") {
+				continue
+			}
+			status, body, h := get(t, s, path)
+			if status != http.StatusOK {
+				t.Errorf("%s: %d %s", at, status, body)
+				continue
+			}
+			if h.Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(h.Get("Content-Security-Policy"), "default-src 'none'; script-src 'self'") {
+				t.Errorf("%s: %v", at, h)
+			}
+			if !strings.HasPrefix(h.Get("Content-Type"), "text/html") {
+				continue
+			}
+			all.WriteString(body)
+			if found := inline(body); found != "" {
+				t.Errorf("%s has %q", at, found)
+			}
+			for _, to := range linked(t, at, body) {
+				if !strings.HasPrefix(to, start) {
+					t.Errorf("%s leads away to %s", at, to)
+				} else if !seen[to] {
+					seen[to], open = true, append(open, to)
+				}
+			}
+		}
+		if len(seen) < 30 {
+			t.Errorf("only %d pages", len(seen))
+		}
+		for _, what := range []string{f.failed.String(), f.ready.String(), f.join.String(), "close-books", "nightly/", "shop", "later", "group", "refused", "at 03:00"} {
+			if !strings.Contains(all.String(), what) {
+				t.Errorf("no page shows %q", what)
+			}
+		}
+		if strings.Contains(all.String(), "<script>canary") || strings.Contains(all.String(), "<img src=x") {
+			t.Error("a page has what somebody wrote as it is")
+		}
+	})
+}
+
+// D-219: nobody comes in from elsewhere, nor by another name of this machine, unless somebody says who
+// may.
+func TestOnlyThisMachine(t *testing.T) {
+	f := open(t, dbtest.Engine{Name: "sqlite", Open: dbtest.OpenSQLite})
+	s := serve(t, ui.Of(f.Pawl), ui.Options{})
+	if status, _, _ := do(t, s, http.MethodGet, "", nil, func(r *http.Request) { r.Host = "evil.example" }); status != http.StatusForbidden {
+		t.Errorf("by another name: %d", status)
+	}
+	for _, from := range []string{"192.0.2.7:999", "[2001:db8::1]:999", ""} {
+		r := httptest.NewRequest(http.MethodGet, "http://localhost/", nil)
+		r.RemoteAddr = from
+		w := httptest.NewRecorder()
+		ui.Handler(ui.Of(f.Pawl), ui.Options{}).ServeHTTP(w, r)
+		if w.Code != http.StatusForbidden || strings.Contains(w.Body.String(), "mail") {
+			t.Errorf("from %q: %d", from, w.Code)
+		}
+	}
+}
+
+// D-219: an operator changes things, a viewer does not, and neither does a page of somebody else; who
+// did it is in the audit trail.
+func TestAccess(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		access := ui.Access{Name: "vera"}
+		s := serve(t, ui.Of(f.Pawl), ui.Options{Authorize: func(*http.Request) (ui.Access, error) { return access, nil }})
+		redrive := url.Values{"id": {f.failed.String()}, "back": {"messages/" + f.failed.String()}}
+		refused := func(what string, edit func(*http.Request)) {
+			t.Helper()
+			if status, body, _ := do(t, s, http.MethodPost, "do/retry", redrive, edit); status != http.StatusForbidden {
+				t.Errorf("%s: %d %s", what, status, body)
+			}
+			if m, err := f.Outbox.Find(f.ctx(), f.failed); err != nil || m.Status != outbox.Failed {
+				t.Fatalf("%s: %v, %v", what, m.Status, err)
+			}
+		}
+		refused("a viewer", nil)
+		if _, body, _ := get(t, s, "messages/"+f.ready.String()); strings.Contains(body, "secret") || strings.Contains(body, "<form method=\"post\"") {
+			t.Error("a viewer sees payloads or buttons")
+		}
+		access = ui.Access{Name: "olga", Operator: true, Payloads: true}
+		refused("another origin", func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") })
+		refused("another site", func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") })
+		if status, _, _ := get(t, s, "do/retry?id="+f.failed.String()); status == http.StatusOK || status == http.StatusSeeOther {
+			t.Errorf("a link changes something: %d", status)
+		}
+		status, _, h := do(t, s, http.MethodPost, "do/retry", redrive, nil)
+		if want := "../messages/" + f.failed.String() + "?did=1+message+redriven"; status != http.StatusSeeOther || h.Get("Location") != want {
+			t.Errorf("redrive: %d, to %s", status, h.Get("Location"))
+		}
+		if m, err := f.Outbox.Find(f.ctx(), f.failed); err != nil || m.Status != outbox.Ready {
+			t.Errorf("%v, %v", m.Status, err)
+		}
+		entries, err := f.Admin.Audit(f.ctx(), admin.AuditOptions{Actor: "olga"})
+		if err != nil || len(entries) != 1 || entries[0].Count != 1 {
+			t.Errorf("%+v, %v", entries, err)
+		}
+		if _, body, _ := get(t, s, "messages/"+f.ready.String()); !strings.Contains(body, "secret") {
+			t.Error("an operator does not see the payload")
+		}
+		if status, _, _ := do(t, s, http.MethodPost, "do/nothing", url.Values{}, nil); status != http.StatusNotFound {
+			t.Errorf("an unknown action: %d", status)
+		}
+	})
+}
+
+// D-219: what leads back leads nowhere else.
+func TestBackStaysHere(t *testing.T) {
+	f := open(t, dbtest.Engine{Name: "sqlite", Open: dbtest.OpenSQLite})
+	s := serve(t, ui.Of(f.Pawl), ui.Options{})
+	for _, to := range []string{"https://evil.example/", "//evil.example", "/etc", "../../..", `\\evil.example`, "javascript:alert(1)", "messages?status=failed"} {
+		status, _, h := do(t, s, http.MethodPost, "do/resume", url.Values{"kind": {"topic"}, "name": {"x"}, "back": {to}}, nil)
+		here, _ := url.Parse("http://localhost" + below + "/do/resume")
+		at, err := here.Parse(h.Get("Location"))
+		if status != http.StatusSeeOther || err != nil || at.Host != "localhost" || !strings.HasPrefix(at.Path, below+"/") {
+			t.Errorf("%s: %d, to %s", to, status, h.Get("Location"))
+		}
+	}
+}
+
+// D-219: a payload is shown as the program allows.
+func TestRedact(t *testing.T) {
+	f := open(t, dbtest.Engine{Name: "sqlite", Open: dbtest.OpenSQLite})
+	s := serve(t, ui.Of(f.Pawl), ui.Options{Redact: func(topic string, _ []byte) []byte { return []byte("redacted " + topic) }})
+	for _, path := range []string{"messages/" + f.ready.String(), "api/v1/messages/" + f.ready.String() + "?payload=true"} {
+		if _, body, _ := get(t, s, path); strings.Contains(body, "secret") || !strings.Contains(body, "redacted mail") {
+			t.Errorf("%s: %s", path, body)
+		}
+	}
+}
+
+// D-219: who may read everything and change nothing finds no button, and cannot do without.
+func TestReadOnly(t *testing.T) {
+	f := open(t, dbtest.Engine{Name: "sqlite", Open: dbtest.OpenSQLite})
+	s := serve(t, ui.Of(f.Pawl), ui.Options{ReadOnly: true})
+	if _, body, _ := get(t, s, "failed"); strings.Contains(body, "<form method=\"post\"") {
+		t.Error("there are buttons")
+	}
+	if status, _, _ := do(t, s, http.MethodPost, "do/retry", url.Values{"id": {f.failed.String()}}, nil); status != http.StatusForbidden {
+		t.Errorf("redrive: %d", status)
+	}
+}
+
+// D-218: an open page is told when to fetch itself again.
+func TestEvents(t *testing.T) {
+	f := open(t, dbtest.Engine{Name: "sqlite", Open: dbtest.OpenSQLite})
+	s := serve(t, ui.Of(f.Pawl), ui.Options{Refresh: 200 * time.Millisecond})
+	answer, err := http.Get(s.URL + below + "/events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	lines := bufio.NewScanner(answer.Body)
+	for ticks := 0; ticks < 3; {
+		if !lines.Scan() {
+			t.Fatal("no more ticks")
+		}
+		if lines.Text() == "event: tick" {
+			ticks++
+		}
+	}
+}

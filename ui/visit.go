@@ -1,0 +1,155 @@
+package ui
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+type accessKey struct{}
+
+func withAccess(ctx context.Context, a Access) context.Context {
+	return context.WithValue(ctx, accessKey{}, a)
+}
+
+// visit is a request for a page or a change.
+type visit struct {
+	*http.Request
+	s      *server
+	access Access
+	query  url.Values
+	base   string // leads from the page to the dashboard's root, so that it works below any path
+	key    string // of the store that was chosen, or ""
+	now    time.Time
+}
+
+func (s *server) visit(r *http.Request) *visit {
+	access, _ := r.Context().Value(accessKey{}).(Access)
+	query := r.URL.Query()
+	depth := strings.Count(strings.TrimPrefix(r.URL.EscapedPath(), "/"), "/")
+	base := strings.Repeat("../", depth)
+	if base == "" {
+		base = "./"
+	}
+	return &visit{Request: r, s: s, access: access, query: query, base: base, key: query.Get("store"), now: time.Now()}
+}
+
+// href is a link to a page of the dashboard, with a query of pairs; those that are empty are left out.
+// The store that was chosen stays chosen.
+func (v *visit) href(path string, pairs ...string) string { return v.hrefIn(v.key, path, pairs...) }
+
+// hrefIn is href in a store.
+func (v *visit) hrefIn(store, path string, pairs ...string) string {
+	q := url.Values{}
+	if store != "" {
+		q.Set("store", store)
+	}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			q.Set(pairs[i], pairs[i+1])
+		}
+	}
+	if len(q) == 0 {
+		return v.base + path
+	}
+	return v.base + path + "?" + q.Encode()
+}
+
+// here is the page itself with some of its query changed: pairs of which the empty ones are dropped.
+func (v *visit) here(pairs ...string) string {
+	q := url.Values{}
+	for name, values := range v.query {
+		q[name] = values
+	}
+	q.Del("did")
+	for i := 0; i+1 < len(pairs); i += 2 {
+		q.Del(pairs[i])
+		if pairs[i+1] != "" {
+			q.Set(pairs[i], pairs[i+1])
+		}
+	}
+	path := v.base + strings.TrimPrefix(v.URL.EscapedPath(), "/")
+	if len(q) == 0 {
+		return path
+	}
+	return path + "?" + q.Encode()
+}
+
+// number returns a number of the query, or another.
+func (v *visit) number(name string, otherwise int) int {
+	if n, err := strconv.Atoi(v.query.Get(name)); err == nil && n > 0 {
+		return n
+	}
+	return otherwise
+}
+
+// maxStores is how many stores a page about all of them shows; it says so when there are more.
+const maxStores = 50
+
+// each asks the store that was chosen, or all stores side by side, and returns the answers in order of
+// their keys. A store that does not answer is a block that says so.
+func (v *visit) each(ask func(ctx context.Context, s *store) ([]block, error)) []block {
+	keys := v.s.source.keys()
+	switch {
+	case v.key != "" || keys == nil:
+		return v.ask(v.key, ask)
+	case len(keys) == 0:
+		return []block{{Note: "The fleet has no stores."}}
+	}
+	more := len(keys) - maxStores
+	if more > 0 {
+		keys = keys[:maxStores]
+	}
+	answers := make([][]block, len(keys))
+	turns := make(chan struct{}, 8)
+	var asking sync.WaitGroup
+	for i, key := range keys {
+		asking.Go(func() {
+			turns <- struct{}{}
+			defer func() { <-turns }()
+			answers[i] = v.ask(key, ask)
+		})
+	}
+	asking.Wait()
+	var all []block
+	for i, blocks := range answers {
+		for j := range blocks {
+			blocks[j].Store = keys[i]
+		}
+		all = append(all, blocks...)
+	}
+	if more > 0 {
+		all = append(all, block{Note: plural(int64(more), "more store") + " not shown: choose one."})
+	}
+	return all
+}
+
+// ask asks one store.
+func (v *visit) ask(key string, ask func(ctx context.Context, s *store) ([]block, error)) []block {
+	ctx, cancel := context.WithTimeout(v.Context(), v.s.opts.Timeout)
+	defer cancel()
+	s, err := v.s.source.open(ctx, key)
+	if err != nil {
+		return []block{{Error: v.problem(err)}}
+	}
+	blocks, err := ask(ctx, s)
+	if err != nil {
+		blocks = append(blocks, block{Error: v.problem(err)})
+	}
+	return blocks
+}
+
+// one returns the store that was chosen, of a page about something in it.
+func (v *visit) one() (*store, error) { return v.s.source.open(v.Context(), v.key) }
+
+// problem is an error as a page shows it.
+func (v *visit) problem(err error) string {
+	if v.Context().Err() == nil {
+		v.s.log.WarnContext(v.Context(), "reading", "path", v.URL.Path, "store", v.key, "error", err)
+	}
+	return err.Error()
+}

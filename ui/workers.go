@@ -1,0 +1,38 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/bravellian/pawl/admin"
+)
+
+// workers lists the processes that work on a database.
+func workers(v *visit) (*screen, error) {
+	sc := &screen{Title: "Workers"}
+	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
+		list, err := s.Admin.Workers(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return []block{{Table: workerTable(list)}}, nil
+	})
+	return sc, nil
+}
+
+func workerTable(list []admin.Worker) *table {
+	t := &table{Head: []string{"State", "Worker", "Host", "Process", "Busy", "Queues", "Topics", "Heartbeat", "Since", "Version"}, None: "No worker runs: nothing is handled."}
+	for i := range list {
+		w := &list[i]
+		is := "alive"
+		if !w.Alive {
+			is = "gone"
+		}
+		t.Rows = append(t.Rows, []cell{
+			state(is), words(w.Name), words(w.Host), {Text: fmt.Sprint(w.PID), Number: true}, words(fmt.Sprintf("%d of %d", w.InFlight, w.Concurrency)),
+			words(strings.Join(w.Queues, ", ")), words(strings.Join(w.Topics, ", ")), at(w.Heartbeat), at(w.Started), words(w.Version),
+		})
+	}
+	return t
+}
