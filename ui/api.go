@@ -59,7 +59,7 @@ func resources() []resource {
 			all, err := v.listInbox(v.Context(), s)
 			return mapped(all, view.OfInbox), err
 		}},
-		{path: "timers", summary: "Timers.", params: []string{"status", "topic", "key", "after"}, result: []view.Timer{}, list: true, get: func(v *visit, s *store) (any, error) {
+		{path: "timers", summary: "Timers.", params: []string{"status", "topic", "key", "id", "after"}, result: []view.Timer{}, list: true, get: func(v *visit, s *store) (any, error) {
 			all, err := v.listTimers(v.Context(), s)
 			return mapped(all, withoutPayload), err
 		}},

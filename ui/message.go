@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/bravellian/pawl/admin"
@@ -34,6 +35,8 @@ func message(v *visit) (*screen, error) {
 	if err != nil {
 		return nil, err
 	}
+	_, err = s.Timers.Get(v.Context(), m.ID)
+	wasTimer := err == nil
 	froms, err := s.Joins.From(v.Context(), &m.Message)
 	if err != nil {
 		return nil, err
@@ -41,7 +44,7 @@ func message(v *visit) (*screen, error) {
 	sc := &screen{Title: "Message " + m.ID.String()}
 	sc.Blocks = append(sc.Blocks,
 		block{Findings: explained(found), Actions: messageActions(v, m)},
-		block{Heading: "What it is", Facts: v.messageFacts(s, m)},
+		block{Heading: "What it is", Facts: v.messageFacts(s, m, wasTimer)},
 		block{Heading: "Time line", Table: timeLine(v, m, attempts)},
 	)
 	if len(froms) > 0 {
@@ -68,7 +71,7 @@ func explained(x *admin.Explanation) (all []finding) {
 	return all
 }
 
-func (v *visit) messageFacts(s *store, m *outbox.Info) []fact {
+func (v *visit) messageFacts(s *store, m *outbox.Info, wasTimer bool) []fact {
 	retries := ""
 	if m.RetryCount > 0 || m.Redrives > 0 {
 		retries = fmt.Sprintf("%s, redriven %s", plural(int64(m.RetryCount), "failed attempt"), plural(int64(m.Redrives), "time"))
@@ -77,12 +80,25 @@ func (v *visit) messageFacts(s *store, m *outbox.Info) []fact {
 	if name := m.Headers[job.Header]; name != "" {
 		run = link(name, v.hrefIn(s.key, "jobs/"+url.PathEscape(name)))
 	}
+	tm := cell{}
+	if wasTimer {
+		tm = link("it was one", v.hrefIn(s.key, "timers", "id", m.ID.String()))
+	}
 	return facts(
 		"State", state(stateOf(m, v.now)), "Position", mono(strconv.FormatInt(int64(m.Position), 10)),
 		"Topic", link(m.Topic, v.hrefIn(s.key, "messages", "topic", m.Topic)), "Queue", link(m.Queue, v.hrefIn(s.key, "messages", "queue", m.Queue)), "Priority", strconv.Itoa(m.Priority),
 		"Correlation id", link(m.CorrelationID, v.hrefIn(s.key, "messages", "correlation", m.CorrelationID)), "Ordering key", m.OrderingKey, "Unique key", m.UniqueKey, "Unique until", m.UniqueUntil,
-		"Due", m.Due, "Expires", m.Expires, "Attempts", retries, "Job", run, "Trace", mono(m.Headers["traceparent"]), "Cannot be read", m.Unreadable,
+		"Due", m.Due, "Expires", m.Expires, "Attempts", retries, "Timer", tm, "Job", run, "Trace", v.trace(m.Headers["traceparent"]), "Cannot be read", m.Unreadable,
 	)
+}
+
+// trace leads to the trace of a message, if the program says where traces are.
+func (v *visit) trace(traceparent string) cell {
+	parts := strings.Split(traceparent, "-")
+	if len(parts) != 4 || v.s.opts.TraceURL == nil {
+		return mono(traceparent)
+	}
+	return cell{Text: parts[1], Href: v.s.opts.TraceURL(parts[1]), Mono: true}
 }
 
 // timeLine is what happened to a message, in order.

@@ -19,6 +19,7 @@ func timers(v *visit) (*screen, error) {
 		{Name: "status", Label: "State", Value: q.Get("status"), Options: []string{string(timer.Scheduled), string(timer.Claimed), string(timer.Fired), string(timer.Failed), string(timer.Cancelled)}},
 		{Name: "topic", Label: "Topic", Value: q.Get("topic")},
 		{Name: "key", Label: "Key", Value: q.Get("key")},
+		{Name: "id", Label: "Timer id", Value: q.Get("id")},
 	}, Keep: []string{"store", v.key}}}
 	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
 		list, err := v.listTimers(ctx, s)
@@ -34,7 +35,7 @@ func timers(v *visit) (*screen, error) {
 	return sc, nil
 }
 
-// listTimers reads the page that the address asks for, or the timer of a key.
+// listTimers reads the page that the address asks for, or the timer of an id or a key.
 func (v *visit) listTimers(ctx context.Context, s *store) ([]timer.Info, error) {
 	q := v.query
 	opts := timer.ListOptions{Status: timer.Status(q.Get("status")), Topic: q.Get("topic"), Limit: pageSize}
@@ -47,10 +48,20 @@ func (v *visit) listTimers(ctx context.Context, s *store) ([]timer.Info, error) 
 			return nil, err
 		}
 	}
-	if q.Get("key") == "" {
+	var one *timer.Info
+	var err error
+	switch {
+	case q.Get("id") != "":
+		id, invalid := parsed(outbox.ParseMessageID)(q.Get("id"))
+		if invalid != nil {
+			return nil, invalid
+		}
+		one, err = s.Timers.Get(ctx, id)
+	case q.Get("key") != "":
+		one, err = s.Timers.Find(ctx, q.Get("key"))
+	default:
 		return s.Timers.List(ctx, opts)
 	}
-	one, err := s.Timers.Find(ctx, q.Get("key"))
 	if statusOf(err) == 404 {
 		return nil, nil
 	}

@@ -26,6 +26,8 @@ type Options struct {
 	ReadOnly bool
 	// Redact returns what is shown of a payload, for those who may see it; nil: all of it.
 	Redact func(topic string, payload []byte) []byte
+	// TraceURL returns where a trace can be seen, by its id in hexadecimal; nil: nowhere.
+	TraceURL func(traceID string) string
 	// Refresh is how often open pages are brought up to date. Default 2 s, at least 200 ms.
 	Refresh time.Duration
 	// Timeout bounds what a page reads of one database. Default 5 s.

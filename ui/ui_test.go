@@ -126,6 +126,9 @@ func TestAccess(t *testing.T) {
 		if _, body, _ := get(t, s, "messages/"+f.ready.String()); strings.Contains(body, "secret") || strings.Contains(body, "<form method=\"post\"") {
 			t.Error("a viewer sees payloads or buttons")
 		}
+		if _, body, _ := get(t, s, "api/v1/messages/"+f.ready.String()+"?payload=true"); strings.Contains(body, "secret") || !strings.Contains(body, "payload_bytes") {
+			t.Errorf("a viewer gets a payload: %s", body)
+		}
 		access = ui.Access{Name: "olga", Operator: true, Payloads: true}
 		refused("another origin", func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") })
 		refused("another site", func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") })
