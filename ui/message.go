@@ -13,6 +13,7 @@ import (
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -45,7 +46,7 @@ func message(v *visit) (*screen, error) {
 	sc.Blocks = append(sc.Blocks,
 		block{Findings: explained(found), Actions: messageActions(v, m)},
 		block{Heading: "What it is", Facts: v.messageFacts(s, m, wasTimer)},
-		block{Heading: "Time line", Table: timeLine(v, m, attempts)},
+		block{Heading: "Time line", Table: timeLine(m, attempts)},
 	)
 	if len(froms) > 0 {
 		sc.Blocks = append(sc.Blocks, block{Heading: "Joins", Table: v.joinTable(s, froms)})
@@ -85,7 +86,7 @@ func (v *visit) messageFacts(s *store, m *outbox.Info, wasTimer bool) []fact {
 		tm = link("it was one", v.hrefIn(s.key, "timers", "id", m.ID.String()))
 	}
 	return facts(
-		"State", state(stateOf(m, v.now)), "Position", mono(strconv.FormatInt(int64(m.Position), 10)),
+		"State", state(string(view.MessageStatus(m))), "Position", mono(strconv.FormatInt(int64(m.Position), 10)),
 		"Topic", link(m.Topic, v.hrefIn(s.key, "messages", "topic", m.Topic)), "Queue", link(m.Queue, v.hrefIn(s.key, "messages", "queue", m.Queue)), "Priority", strconv.Itoa(m.Priority),
 		"Correlation id", link(m.CorrelationID, v.hrefIn(s.key, "messages", "correlation", m.CorrelationID)), "Ordering key", m.OrderingKey, "Unique key", m.UniqueKey, "Unique until", m.UniqueUntil,
 		"Due", m.Due, "Expires", m.Expires, "Attempts", retries, "Timer", tm, "Job", run, "Trace", v.trace(m.Headers["traceparent"]), "Cannot be read", m.Unreadable,
@@ -102,7 +103,7 @@ func (v *visit) trace(traceparent string) cell {
 }
 
 // timeLine is what happened to a message, in order.
-func timeLine(v *visit, m *outbox.Info, attempts []outbox.Attempt) *table {
+func timeLine(m *outbox.Info, attempts []outbox.Attempt) *table {
 	t := &table{Head: []string{"When", "What", "By", "Error"}}
 	row := func(when time.Time, what, by, failure string) {
 		if !when.IsZero() {
@@ -119,7 +120,7 @@ func timeLine(v *visit, m *outbox.Info, attempts []outbox.Attempt) *table {
 	case outbox.InProgress:
 		row(m.LockedUntil, "its lease ends, unless it is extended", m.Owner.String(), "")
 	default:
-		row(m.ProcessedAt, stateOf(m, v.now), m.ProcessedBy, "")
+		row(m.ProcessedAt, string(m.Status), m.ProcessedBy, "")
 	}
 	return t
 }
@@ -146,7 +147,7 @@ func (v *visit) payload(topic string, payload []byte) block {
 
 // commands are what does the same on the command line.
 func commands(m *outbox.Info) string {
-	id := shellWord(m.ID.String())
+	id := m.ID.String()
 	list := "pawl show " + id + "\npawl explain " + id
 	switch m.Status {
 	case outbox.Failed:

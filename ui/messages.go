@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/bravellian/pawl/internal/view"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -85,7 +86,7 @@ func (v *visit) messageTable(s *store, list []outbox.Info) *table {
 			when = m.NextAttemptAt
 		}
 		t.Rows = append(t.Rows, []cell{
-			state(stateOf(m, v.now)), {Text: m.ID.String(), Href: v.hrefIn(s.key, "messages/"+m.ID.String()), Mono: true}, words(m.Topic), words(m.Queue),
+			state(string(view.MessageStatus(m))), {Text: m.ID.String(), Href: v.hrefIn(s.key, "messages/"+m.ID.String()), Mono: true}, words(m.Topic), words(m.Queue),
 			at(m.CreatedAt), at(when), count(int64(m.RetryCount)), words(firstLine(m.LastError)),
 		})
 	}
@@ -93,14 +94,6 @@ func (v *visit) messageTable(s *store, list []outbox.Info) *table {
 		t.More = v.here("store", s.key, "after", strconv.FormatInt(int64(list[len(list)-1].Position), 10))
 	}
 	return t
-}
-
-// stateOf is a message's state in words.
-func stateOf(m *outbox.Info, now time.Time) string {
-	if m.Status == outbox.Ready && m.NextAttemptAt.After(now) {
-		return string(outbox.Scheduled)
-	}
-	return string(m.Status)
 }
 
 // find returns a message by its id or position.

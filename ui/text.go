@@ -71,17 +71,6 @@ func fromCursor(s string) (parts []string) {
 
 func number64(n int64) string { return strconv.FormatInt(n, 10) }
 
-// shellWord returns text that a shell takes for one word.
-func shellWord(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("%+,-./:=@_", r)
-	}
-	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
 // parsed reads an id; one that is none is the caller's mistake.
 func parsed[ID any](parse func(string) (ID, error)) func(string) (ID, error) {
 	return func(text string) (ID, error) {
