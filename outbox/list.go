@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"math"
@@ -28,40 +29,94 @@ type ListOptions struct {
 	Limit int   // default 100, at most 10 000
 }
 
-// listWindow is how many messages a statement of a list reads at most.
+// listWindow is how many messages a statement of a list reads at most, but for the rest of
+// the run that it ends in.
 const listWindow = 10_000
 
 // List returns messages, highest position first. Where few match it reads all messages
-// of the state, 10 000 in each statement. It returns ErrInvalid for options that no
-// message can meet.
+// of the state, 10 000 in each statement; ListSome does not. It returns ErrInvalid for
+// options that no message can meet. It may be called concurrently.
 func (o *Outbox) List(ctx context.Context, opts ListOptions) ([]Info, error) {
+	l, err := o.list(&opts)
+	if err != nil {
+		return nil, err
+	}
+	limit := engine.ListLimit(opts.Limit)
+	var all []Info
+	for l.before > 0 && len(all) < limit {
+		found, err := l.some(ctx, listWindow, limit-len(all))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}
+
+// ListSome is List of a part of the messages, for who does not want to wait until all are read:
+// it examines at most look messages of the state, from the highest position down, and returns
+// those of them that match, none if none does. look is 10 000 at most, and if it is 0. Messages
+// that are ready, scheduled or in progress are examined by the batches in which they lie, of
+// which the last one may exceed look. next is where to go on, as
+// ListOptions{After: &Info{Message: Message{Position: next}}}; it is 0 if there are no more
+// messages, and may lead to none. ListSome returns ErrInvalid for options that no message can
+// meet and for other values of look. It may be called concurrently.
+func (o *Outbox) ListSome(ctx context.Context, opts ListOptions, look int) (page []Info, next Position, err error) {
+	if err := engine.CheckOption("look", look, 1, listWindow); err != nil {
+		return nil, 0, err
+	}
+	l, err := o.list(&opts)
+	if err != nil {
+		return nil, 0, err
+	}
+	page, err = l.some(ctx, cmp.Or(look, listWindow), engine.ListLimit(opts.Limit))
+	return page, Position(l.before), err
+}
+
+// list is a list as far as it has been read.
+type list struct {
+	listing
+	o      *Outbox
+	match  op.OutboxFilter
+	before int64 // what is left is below this position; 0: nothing is
+}
+
+// list begins a list.
+func (o *Outbox) list(opts *ListOptions) (*list, error) {
 	match, err := opts.match()
 	if err != nil {
 		return nil, err
 	}
-	l, err := opts.listing()
+	of, err := opts.listing()
 	if err != nil {
 		return nil, err
 	}
-	before := int64(math.MaxInt64)
+	l := &list{listing: of, o: o, match: match, before: math.MaxInt64}
 	if opts.After != nil {
-		before = int64(opts.After.Position)
+		l.before = max(0, int64(opts.After.Position))
 	}
-	limit := engine.ListLimit(opts.Limit)
-	var all []Info
-	for before > 0 && len(all) < limit {
-		floor, err := o.listFloor(ctx, l, before)
-		if err != nil {
-			return nil, err
-		}
-		match.Before, match.Floor, match.Most = before, floor, limit-len(all)
-		found, err := o.infos(ctx, l.list(match))
-		if err != nil {
-			return nil, err
-		}
-		all, before = append(all, found...), floor
+	return l, nil
+}
+
+// some examines the next look messages, unless it finds most of them before that.
+func (l *list) some(ctx context.Context, look, most int) ([]Info, error) {
+	if l.before == 0 {
+		return nil, nil
 	}
-	return all, nil
+	floor, _, err := engine.Get(ctx, l.o.db, l.floor(l.before, look))
+	if err != nil {
+		return nil, err
+	}
+	f := l.match
+	f.Before, f.Floor, f.Most = l.before, floor.Floor, most
+	found, err := l.o.infos(ctx, l.items(f))
+	if err != nil {
+		return nil, err
+	}
+	if l.before = floor.Floor; len(found) == most {
+		l.before = int64(found[most-1].Position)
+	}
+	return found, nil
 }
 
 // match is what the statements filter by beside the state.
@@ -115,8 +170,9 @@ func age(d time.Duration) *time.Duration {
 
 // listing describes how the messages of a state are listed: from the table that holds them.
 type listing struct {
-	list  func(f op.OutboxFilter) engine.Answering[op.OutboxItem]
-	floor func(before int64) engine.Answering[op.OutboxFloor]
+	items func(f op.OutboxFilter) engine.Answering[op.OutboxItem]
+	// floor is where the items end, 0 if all that are left are no more than look.
+	floor func(before int64, look int) engine.Answering[op.OutboxFloor]
 }
 
 func (f *ListOptions) listing() (listing, error) {
@@ -128,15 +184,15 @@ func (f *ListOptions) listing() (listing, error) {
 			func(o op.OutboxFilter) engine.Answering[op.OutboxItem] {
 				return op.OutboxListReady{OutboxFilter: o, Scheduled: f.Status == Scheduled}
 			},
-			func(before int64) engine.Answering[op.OutboxFloor] {
-				return op.OutboxListReadyFloor{Before: before, Look: listWindow}
+			func(before int64, look int) engine.Answering[op.OutboxFloor] {
+				return op.OutboxListReadyFloor{Before: before, Look: look}
 			},
 		}, nil
 	case InProgress:
 		return listing{
 			func(o op.OutboxFilter) engine.Answering[op.OutboxItem] { return op.OutboxListClaimed{OutboxFilter: o} },
-			func(before int64) engine.Answering[op.OutboxFloor] {
-				return op.OutboxListClaimedFloor{Before: before, Look: listWindow}
+			func(before int64, look int) engine.Answering[op.OutboxFloor] {
+				return op.OutboxListClaimedFloor{Before: before, Look: look}
 			},
 		}, nil
 	}
@@ -148,8 +204,8 @@ func (f *ListOptions) listing() (listing, error) {
 		func(o op.OutboxFilter) engine.Answering[op.OutboxItem] {
 			return op.OutboxListDead{OutboxFilter: o, Status: status}
 		},
-		func(before int64) engine.Answering[op.OutboxFloor] {
-			return op.OutboxListDeadFloor{Before: before, Look: listWindow, Status: status}
+		func(before int64, look int) engine.Answering[op.OutboxFloor] {
+			return op.OutboxListDeadFloor{Before: before, Look: look, Status: status}
 		},
 	}, nil
 }
@@ -160,15 +216,8 @@ func recent(status *int) listing {
 		func(o op.OutboxFilter) engine.Answering[op.OutboxItem] {
 			return op.OutboxListRecent{OutboxFilter: o, Status: status}
 		},
-		func(before int64) engine.Answering[op.OutboxFloor] {
-			return op.OutboxListRecentFloor{Before: before, Look: listWindow}
+		func(before int64, look int) engine.Answering[op.OutboxFloor] {
+			return op.OutboxListRecentFloor{Before: before, Look: look}
 		},
 	}
-}
-
-// listFloor returns the position at which the next statement of a list ends, 0 for all that are
-// left.
-func (o *Outbox) listFloor(ctx context.Context, l listing, before int64) (int64, error) {
-	row, _, err := engine.Get(ctx, o.db, l.floor(before))
-	return row.Floor, err
 }

@@ -167,7 +167,8 @@ func testListOddHeaders(t *testing.T, e dbtest.Engine) {
 	f.listed(outbox.ListOptions{Headers: map[string]string{"a": `{"a":"b"}`}})
 }
 
-// windowed shrinks what each statement of a list looks at, and counts the statements.
+// windowed shrinks what each statement of a list looks at, if size is not 0, and counts the
+// statements.
 type windowed struct {
 	engine.DB
 	size, floors int
@@ -176,11 +177,14 @@ type windowed struct {
 func (w *windowed) Read(ctx context.Context, call *engine.Call) error {
 	switch call.Name() {
 	case "outbox/list_recent_floor", "outbox/list_ready_floor", "outbox/list_claimed_floor", "outbox/list_dead_floor":
+		w.floors++
+		if w.size == 0 {
+			break
+		}
 		small := reflect.New(reflect.TypeOf(call.Operation)).Elem()
 		small.Set(reflect.ValueOf(call.Operation))
 		small.FieldByName("Look").SetInt(int64(w.size))
 		call.Operation, _ = reflect.TypeAssert[engine.Operation](small)
-		w.floors++
 	}
 	return w.DB.Read(ctx, call)
 }
@@ -244,6 +248,61 @@ func testListReadsOn(t *testing.T, e dbtest.Engine) {
 	}
 	f.listed(outbox.ListOptions{After: at(first)})
 	f.listed(outbox.ListOptions{After: at(first + 1)}, first)
+}
+
+// D-221: a part of a list examines so many messages and no more, in one statement, and says where
+// to go on until all were examined.
+func TestListSome(t *testing.T) { dbtest.Each(t, testListSome) }
+
+func testListSome(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	var want []outbox.Position
+	for i := range 20 {
+		id := f.enqueue(outbox.Message{CorrelationID: fmt.Sprint(i % 5)})
+		if i%5 == 0 {
+			want = append([]outbox.Position{id}, want...)
+		}
+	}
+	w := &windowed{DB: f.db}
+	f.Outbox = outbox.New(w, outbox.Options{})
+	for _, status := range []outbox.Status{"", outbox.Ready} {
+		for _, look := range []int{1, 3, 7, 20, 100} {
+			w.size, w.floors = 0, 0
+			opts, pages := outbox.ListOptions{Status: status, CorrelationID: "0", Limit: 2}, 0
+			var got []outbox.Position
+			for more := true; more; pages++ {
+				page, next, err := f.ListSome(f.ctx(), opts, look)
+				if err != nil || len(page) > min(2, look) || pages > 25 {
+					t.Fatalf("%d messages in page %d of %d, %v", len(page), pages, look, err)
+				}
+				for i := range page {
+					got = append(got, page[i].Position)
+				}
+				if more = next != 0; more && opts.After != nil && next >= opts.After.Position {
+					t.Fatalf("from %d on to %d", opts.After.Position, next)
+				}
+				opts.After = at(next)
+			}
+			if !slices.Equal(got, want) || w.floors != pages || pages < 20/look {
+				t.Errorf("%q, %d at a time: %v in %d pages and %d statements, want %v", status, look, got, pages, w.floors, want)
+			}
+		}
+	}
+	f.Outbox = outbox.New(f.db.DB, outbox.Options{})
+	if page, next, err := f.ListSome(f.ctx(), outbox.ListOptions{CorrelationID: "0"}, 3); err != nil || len(page) != 0 || next != want[0]+2 {
+		t.Errorf("of three: %d, and on from %d, %v", len(page), next, err)
+	}
+	if page, next, err := f.ListSome(f.ctx(), outbox.ListOptions{CorrelationID: "0"}, 0); err != nil || len(page) != 4 || next != 0 {
+		t.Errorf("of as many as there may be: %d, and on from %d, %v", len(page), next, err)
+	}
+	for _, look := range []int{-1, 10_001} {
+		if _, _, err := f.ListSome(f.ctx(), outbox.ListOptions{}, look); !errors.Is(err, engine.ErrInvalid) {
+			t.Errorf("%d: %v", look, err)
+		}
+	}
+	if _, _, err := f.ListSome(f.ctx(), outbox.ListOptions{Topic: "\xff"}, 0); !errors.Is(err, engine.ErrInvalid) {
+		t.Errorf("a topic that is none: %v", err)
+	}
 }
 
 // Programs and scripts read a message as the command line prints it.

@@ -23,7 +23,7 @@ type resource struct {
 	summary string
 	params  []string // of the query; those of the path are in it
 	result  any      // a value of the type that get returns, for the description
-	list    bool     // get returns a []T, of which a page is sent
+	list    bool     // get returns a []T, of which a page is sent, or the page
 	get     func(v *visit, s *store) (any, error)
 }
 
@@ -47,7 +47,7 @@ func resources() []resource {
 		{path: "doctor", summary: "Whether the database is in order: what the examination found.", result: health.Report{}, get: func(v *visit, s *store) (any, error) {
 			return s.Admin.Examine(v.Context(), admin.ExamineOptions{Timeout: v.s.opts.Timeout}), nil
 		}},
-		{path: "messages", summary: "Messages, newest first.", params: []string{"status", "topic", "queue", "correlation", "error", "older", "newer", "id", "after"}, result: []view.Message{}, list: true, get: apiMessages},
+		{path: "messages", summary: "Messages, newest first. 10 000 are read for a page: it may have fewer than 50, or none, and a next one.", params: []string{"status", "topic", "queue", "correlation", "error", "older", "newer", "id", "after"}, result: []view.Message{}, list: true, get: apiMessages},
 		{path: "messages/{id}", summary: "A message with its failed attempts, by its id or position. The payload is there if payload=true and the caller may read it.", params: []string{"payload"}, result: view.Story{}, get: apiMessage},
 		{path: "explain/{id}", summary: "Why a message, timer, job, run, join or message of the inbox has not run.", result: admin.Explanation{}, get: func(v *visit, s *store) (any, error) {
 			return s.Admin.Explain(v.Context(), v.PathValue("id"))
@@ -113,8 +113,12 @@ func apiMessages(v *visit, s *store) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := v.listed(v.Context(), s, opts)
-	return mapped(all, func(m *outbox.Info) view.Message { return view.OfMessage(m, false) }), err
+	all, next, err := v.listed(v.Context(), s, opts)
+	page := list{Items: mapped(all, func(m *outbox.Info) view.Message { return view.OfMessage(m, false) })}
+	if next != 0 {
+		page.Next = number64(int64(next))
+	}
+	return page, err
 }
 
 func apiMessage(v *visit, s *store) (any, error) {
@@ -179,11 +183,10 @@ func apiMembers(v *visit, s *store) (any, error) {
 	}), err
 }
 
-// next is where the page after one begins, of lists that have pages.
+// next is where the page after one begins, of lists that have pages and end them where they are
+// full.
 func next(items any) string {
 	switch all := items.(type) {
-	case []view.Message:
-		return last(all, func(m *view.Message) string { return number64(int64(m.Position)) })
 	case []view.Join:
 		return last(all, func(j *view.Join) string { return j.ID.String() })
 	case []view.Member:
@@ -222,7 +225,7 @@ func (s *server) api(w http.ResponseWriter, r *http.Request, one resource) {
 		reply(w, statusOf(err), map[string]string{"error": err.Error()})
 		return
 	}
-	if one.list {
+	if _, page := result.(list); one.list && !page {
 		result = list{Items: result, Next: next(result)}
 	}
 	reply(w, http.StatusOK, result)

@@ -10,7 +10,7 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-// failedRead is how many failed messages are read to group them.
+// failedRead is how many failed messages are grouped, of the pageRead that are read.
 const failedRead = 1000
 
 // failure is what groups failed messages: their topic, and how their error begins.
@@ -25,21 +25,28 @@ func failed(v *visit) (*screen, error) {
 	}, Keep: []string{"store", v.key}}}
 	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
 		f := outbox.FailedFilter{Topic: v.query.Get("topic"), Queue: v.query.Get("queue"), Error: v.query.Get("error")}
-		list, err := s.Outbox.List(ctx, outbox.ListOptions{Status: outbox.Failed, Topic: f.Topic, Queue: f.Queue, Error: f.Error, Limit: failedRead})
+		list, next, err := s.Outbox.ListSome(ctx, outbox.ListOptions{Status: outbox.Failed, Topic: f.Topic, Queue: f.Queue, Error: f.Error, Limit: failedRead}, pageRead)
 		if err != nil {
 			return nil, err
 		}
-		note := ""
-		if len(list) == failedRead {
-			note = "Of the newest " + grouped(failedRead) + "; there may be more."
-		}
-		return []block{{Note: note, Actions: failedActions(s, &f, len(list)), Table: v.failures(s, list)}}, nil
+		return []block{{Note: failedNote(len(list), next != 0), Actions: failedActions(s, &f, len(list), next != 0), Table: v.failures(s, list, next != 0)}}, nil
 	})
 	return sc, nil
 }
 
+// failedNote says of what the groups are if there may be more than were read.
+func failedNote(found int, more bool) string {
+	switch {
+	case !more:
+		return ""
+	case found == failedRead:
+		return "Of the newest " + grouped(failedRead) + "; there may be more."
+	}
+	return "Of the newest " + grouped(pageRead) + " failed messages, whatever they are; there may be more."
+}
+
 // failures is a table of groups, the largest first.
-func (v *visit) failures(s *store, list []outbox.Info) *table {
+func (v *visit) failures(s *store, list []outbox.Info, more bool) *table {
 	groups := map[failure][]*outbox.Info{}
 	for i := range list {
 		k := failure{list[i].Topic, firstLine(list[i].LastError)}
@@ -53,12 +60,15 @@ func (v *visit) failures(s *store, list []outbox.Info) *table {
 		return cmp.Or(cmp.Compare(len(groups[b]), len(groups[a])), cmp.Compare(a.topic, b.topic), cmp.Compare(a.text, b.text))
 	})
 	t := &table{Head: []string{"Topic", "Error", "Messages", "Newest from", ""}, None: "Nothing has failed."}
+	if more {
+		t.None = "None of the messages that were read is meant."
+	}
 	for _, k := range keys {
 		newest := groups[k][0]
 		f := outbox.FailedFilter{Topic: k.topic, Error: cut(newest.LastError)}
 		t.Rows = append(t.Rows, []cell{
 			words(k.topic), link(cmp.Or(k.text, "no error"), v.hrefIn(s.key, "messages", "status", "failed", "topic", k.topic, "error", f.Error)), count(int64(len(groups[k]))), at(newest.CreatedAt),
-			{Actions: failedActions(s, &f, len(groups[k]))},
+			{Actions: failedActions(s, &f, len(groups[k]), more)},
 		})
 	}
 	return t
@@ -73,16 +83,16 @@ func cut(s string) string {
 	return line
 }
 
-// failedActions redrive and discard what a filter selects. found is how many there are, up to what
-// was read.
-func failedActions(s *store, f *outbox.FailedFilter, found int) []action {
+// failedActions redrive and discard what a filter selects. found is how many were found; there may
+// be more.
+func failedActions(s *store, f *outbox.FailedFilter, found int, more bool) []action {
 	if found == 0 {
 		return nil
 	}
 	fields := []string{"store", s.key, "topic", f.Topic, "queue", f.Queue, "error", f.Error}
 	most := input{Name: "limit", Label: "At most", Type: "number", Value: strconv.Itoa(found)}
 	what := plural(int64(found), "failed message")
-	if found == failedRead {
+	if more {
 		what = what + " or more"
 	}
 	return []action{

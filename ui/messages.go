@@ -9,8 +9,12 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-// pageSize is how many rows a page of a list has.
+// pageSize is how many rows a page of a list has at most.
 const pageSize = 50
+
+// pageRead is how many messages are read for a page of those that match: it is short when few do,
+// and leads on.
+const pageRead = 10_000
 
 // statuses are the states by which messages are listed.
 func statuses() []string {
@@ -34,28 +38,29 @@ func messages(v *visit) (*screen, error) {
 		return nil, err
 	}
 	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
-		list, err := v.listed(ctx, s, opts)
+		list, next, err := v.listed(ctx, s, opts)
 		if err != nil {
 			return nil, err
 		}
-		return []block{{Table: v.messageTable(s, list)}}, nil
+		return []block{{Table: v.messagePage(s, list, next)}}, nil
 	})
 	return sc, nil
 }
 
-// listed reads the messages that the address asks for.
-func (v *visit) listed(ctx context.Context, s *store, opts outbox.ListOptions) ([]outbox.Info, error) {
+// listed reads a page of the messages that the address asks for, and where the next one begins, 0
+// if this is the last.
+func (v *visit) listed(ctx context.Context, s *store, opts outbox.ListOptions) (page []outbox.Info, next outbox.Position, err error) {
 	if id := v.query.Get("id"); id != "" {
 		one, err := find(ctx, s, id)
 		if statusOf(err) == 404 {
-			return nil, nil
+			return nil, 0, nil
 		}
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
-		return []outbox.Info{*one}, nil
+		return []outbox.Info{*one}, 0, nil
 	}
-	return s.Outbox.List(ctx, opts)
+	return s.Outbox.ListSome(ctx, opts, pageRead)
 }
 
 // listOptions are the filters of the address.
@@ -77,6 +82,25 @@ func (v *visit) listOptions() (opts outbox.ListOptions, err error) {
 	return opts, nil
 }
 
+// messagePage is a table of messages that leads to the next page. One that is short because the
+// bound was reached says so.
+func (v *visit) messagePage(s *store, list []outbox.Info, next outbox.Position) *table {
+	t := v.messageTable(s, list)
+	if next == 0 {
+		return t
+	}
+	t.More = v.here("store", s.key, "after", number64(int64(next)))
+	if len(list) < pageSize {
+		which := "newest"
+		if v.query.Get("after") != "" {
+			which = "next"
+		}
+		t.Short = "Of the " + which + " " + grouped(pageRead) + " messages."
+		t.None = "None of the messages that were read is meant."
+	}
+	return t
+}
+
 func (v *visit) messageTable(s *store, list []outbox.Info) *table {
 	t := &table{Head: []string{"State", "Message", "Topic", "Queue", "Created", "Due or ended", "Attempts", "Last error"}, None: "No messages."}
 	for i := range list {
@@ -89,9 +113,6 @@ func (v *visit) messageTable(s *store, list []outbox.Info) *table {
 			state(string(view.MessageStatus(m))), {Text: m.ID.String(), Href: v.hrefIn(s.key, "messages/"+m.ID.String()), Mono: true}, words(m.Topic), words(m.Queue),
 			at(m.CreatedAt), at(when), count(int64(m.RetryCount)), words(firstLine(m.LastError)),
 		})
-	}
-	if len(list) == pageSize {
-		t.More = v.here("store", s.key, "after", strconv.FormatInt(int64(list[len(list)-1].Position), 10))
 	}
 	return t
 }

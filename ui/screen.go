@@ -47,6 +47,9 @@ type table struct {
 	Rows [][]cell
 	None string // shown if there are no rows
 	More string // leads to the next page
+
+	// Short says of what the rows are if not all was read that the page is about: More reads on.
+	Short string
 }
 
 // column is the head of a column.

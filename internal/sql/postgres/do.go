@@ -197,7 +197,7 @@ func (db *DB) settings(calls []*engine.Call) string {
 	switch {
 	case db.opts.RelaxedAck && relaxed(calls):
 		return relaxedCommit
-	case strings.HasPrefix(db.name(calls[0]), "metrics/"):
+	case pinned(db.name(calls[0])):
 		return pinPlans
 	}
 	return ""
@@ -205,8 +205,14 @@ func (db *DB) settings(calls []*engine.Call) string {
 
 const relaxedCommit = `SELECT pg_catalog.set_config('synchronous_commit', 'off', true)`
 
-// pinPlans pins the plans of the statements of metrics, as the routines' are pinned by settings
-// of their own (layout rule 6): index scans that end early.
+// pinned tells the operations that read a bounded part of tables that may be large, whatever the
+// planner knows of these: what a metric looks at, and a window of a list.
+func pinned(operation string) bool {
+	return strings.HasPrefix(operation, "metrics/") || strings.HasPrefix(operation, "outbox/list_")
+}
+
+// pinPlans pins the plans of such statements, as the routines' are pinned by settings of their
+// own (layout rule 6): index scans that end early.
 const pinPlans = `SELECT pg_catalog.set_config(s, 'off', true) FROM pg_catalog.unnest(ARRAY[
 	'enable_seqscan', 'enable_bitmapscan', 'enable_sort', 'enable_hashjoin', 'enable_mergejoin', 'jit']) s`
 

@@ -84,3 +84,8 @@ func StatementOf(db *DB, o engine.Operation) (text string, args []any) {
 	s := db.folder.Statement(o)
 	return s.Text, arguments(s.Args(nil, o, nil))
 }
+
+// Settings are those that the engine makes for the transaction of an operation.
+func Settings(db *DB, o engine.Operation) string {
+	return db.settings([]*engine.Call{engine.Ask(single(o))})
+}

@@ -8,9 +8,13 @@ import (
 	"github.com/bravellian/pawl/internal/sql/postgres"
 )
 
-// MetricsSetting and OtherSetting answer with a setting as it is while they run.
+// MetricsSetting, OutboxListSetting and OtherSetting answer with a setting as it is while they run.
 type (
 	MetricsSetting struct {
+		engine.Rows[setting]
+		Name string
+	}
+	OutboxListSetting struct {
 		engine.Rows[setting]
 		Name string
 	}
@@ -21,11 +25,11 @@ type (
 	setting struct{ Value string }
 )
 
-// The statements of metrics run with pinned plans, and nothing else does: the pin ends with
-// their transaction.
-func TestPlansOfMetricsArePinned(t *testing.T) {
+// D-221: the statements of metrics and of lists run with pinned plans, and nothing else does: the
+// pin ends with their transaction.
+func TestPlansArePinned(t *testing.T) {
 	db := dbtest.OpenPostgres(t).DB.(*postgres.DB)
-	for _, o := range []engine.Operation{MetricsSetting{}, OtherSetting{}} {
+	for _, o := range []engine.Operation{MetricsSetting{}, OutboxListSetting{}, OtherSetting{}} {
 		if err := postgres.AddOperation(db, o, "SELECT current_setting(@name) AS value"); err != nil {
 			t.Fatal(err)
 		}
@@ -42,6 +46,9 @@ func TestPlansOfMetricsArePinned(t *testing.T) {
 		for range 3 {
 			if got := read(MetricsSetting{Name: name}); got != "off" {
 				t.Errorf("%s is %s in a look of metrics", name, got)
+			}
+			if got := read(OutboxListSetting{Name: name}); got != "off" {
+				t.Errorf("%s is %s in a list", name, got)
 			}
 			if got := read(OtherSetting{Name: name}); got != "on" {
 				t.Errorf("%s is %s afterwards", name, got)

@@ -1,5 +1,5 @@
 SELECT pawl.columns(i)
   FROM (SELECT lo, n FROM pawl.outbox_ready WHERE lo < @before AND lo >= @floor AND pawl.same(at > @now, @scheduled) ORDER BY lo DESC pawl.limit(10000)) r
-  JOIN pawl.outbox_item i ON i.id >= r.lo AND i.id < r.lo + r.n
+  pawl.each_item(r)
  WHERE i.id < @before AND pawl.matches()
- ORDER BY i.id DESC pawl.limit(@most)
+ ORDER BY r.lo DESC, i.id DESC pawl.limit(@most)

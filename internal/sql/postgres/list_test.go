@@ -1,0 +1,117 @@
+package postgres_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/enginetest"
+	"github.com/bravellian/pawl/internal/sql/postgres"
+)
+
+// scan is a node of a plan with how many rows it read.
+type scan struct {
+	Type    string  `json:"Node Type"`
+	Rows    float64 `json:"Actual Rows"`
+	Removed float64 `json:"Rows Removed by Filter"`
+	Loops   float64 `json:"Actual Loops"`
+	Table   string  `json:"Relation Name"`
+	Plans   []scan
+}
+
+// read is how many rows of tables a node and those below it read.
+func (s *scan) read() (rows float64) {
+	if s.Table != "" {
+		rows = (s.Rows + s.Removed) * s.Loops
+	}
+	for i := range s.Plans {
+		rows += s.Plans[i].read()
+	}
+	return rows
+}
+
+// readBy runs a statement as the engine does, and returns how many rows it read.
+func readBy(t *testing.T, pg *postgres.DB, mode string, o engine.Operation) float64 {
+	t.Helper()
+	tx, err := pg.Pool().Begin(t.Context())
+	enginetest.Must(t, err)
+	defer func() { _ = tx.Rollback(t.Context()) }()
+	query, args := postgres.StatementOf(pg, o)
+	for _, setting := range []string{postgres.Settings(pg, o), "SET LOCAL plan_cache_mode = " + mode, "SET LOCAL statement_timeout = 30000"} {
+		if _, err = tx.Exec(t.Context(), setting, pgx.QueryExecModeExec); setting != "" {
+			enginetest.Must(t, err)
+		}
+	}
+	var text []byte
+	enginetest.Must(t, tx.QueryRow(t.Context(), "EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) "+query, args...).Scan(&text))
+	var plans []struct{ Plan scan }
+	enginetest.Must(t, json.Unmarshal(text, &plans))
+	return plans[0].Plan.read()
+}
+
+// lists are the statements of lists that find nothing in look messages of each state.
+func lists(n int64, look int) map[string]engine.Operation {
+	none := "none"
+	from := func(top int64) op.OutboxFilter {
+		return op.OutboxFilter{Before: top + 1, Floor: top + 1 - int64(look), Most: 50, Topic: &none, Queue: &none, CorrelationID: &none, Error: &none}
+	}
+	done, ready, claimed := from(n/4), from(n/2), from(3*n/4)
+	two := 2
+	return map[string]engine.Operation{
+		"recent": op.OutboxListRecent{OutboxFilter: from(n)}, "recent floor": op.OutboxListRecentFloor{Before: math.MaxInt64, Look: look},
+		"done": op.OutboxListRecent{OutboxFilter: done, Status: &two}, "ready": op.OutboxListReady{OutboxFilter: ready}, "scheduled": op.OutboxListReady{OutboxFilter: ready, Scheduled: true},
+		"ready floor": op.OutboxListReadyFloor{Before: math.MaxInt64, Look: look},
+		"claimed":     op.OutboxListClaimed{OutboxFilter: claimed}, "claimed floor": op.OutboxListClaimedFloor{Before: math.MaxInt64, Look: look},
+		"failed": op.OutboxListDead{OutboxFilter: from(n), Status: 3}, "failed floor": op.OutboxListDeadFloor{Before: math.MaxInt64, Look: look, Status: 3},
+		"discarded": op.OutboxListDead{OutboxFilter: from(n), Status: 4}, "discarded floor": op.OutboxListDeadFloor{Before: math.MaxInt64, Look: look, Status: 4},
+	}
+}
+
+// fill stores n messages: a quarter each done, ready, claimed and failed, each a run of its own but
+// those that are done.
+func fill(t *testing.T, db dbtest.Database, n int) (tables []string) {
+	t.Helper()
+	for _, one := range []struct{ table, columns, values string }{
+		{"outbox_message", "id, message_id, lane, topic, correlation_id, payload", fmt.Sprintf("g, gen_random_uuid(), 4828129222919567135, 't', 'c' || g, '' FROM generate_series(1, %d) g", n)},
+		{"outbox_done", "lo, n, processed_at, owner", fmt.Sprintf("10 * g + 1, 10, now(), gen_random_uuid() FROM generate_series(0, %d) g", n/40-1)},
+		{"outbox_ready", "lane, at, lo, n", fmt.Sprintf("4828129222919567135, now(), g, 1 FROM generate_series(%d, %d) g", n/4+1, n/2)},
+		{"outbox_claim", "lo, n, lane, at, retry, owner, locked_until", fmt.Sprintf("g, 1, 4828129222919567135, now(), 0, gen_random_uuid(), now() FROM generate_series(%d, %d) g", n/2+1, 3*n/4)},
+		{"outbox_exception", "id, status, last_error, updated_at", fmt.Sprintf("g, 3, 'e', now() FROM generate_series(%d, %d) g", 3*n/4+1, n)},
+	} {
+		_, err := db.SQL.ExecContext(t.Context(), "INSERT INTO "+db.Table(one.table)+" ("+one.columns+") SELECT "+one.values)
+		enginetest.Must(t, err)
+		tables = append(tables, db.Table(one.table))
+	}
+	return tables
+}
+
+// D-221: a window of a list reads no more rows than the window has, and their places, whatever the
+// planner knows of the tables.
+func TestListsReadBoundedRows(t *testing.T) {
+	db := dbtest.OpenPostgres(t)
+	pg := db.DB.(*postgres.DB)
+	const n, look = 30_000, 500
+	tables := fill(t, db, n)
+	check := func(when string) {
+		t.Helper()
+		for name, o := range lists(n, look) {
+			for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
+				if rows := readBy(t, pg, mode, o); rows > 10*look {
+					t.Errorf("%s, %s: %s reads %.0f rows of %d messages", when, mode, name, rows, look)
+				}
+			}
+		}
+	}
+	check("without statistics")
+	for _, table := range tables {
+		_, err := db.SQL.ExecContext(t.Context(), "ANALYZE "+table)
+		enginetest.Must(t, err)
+	}
+	check("with statistics")
+}
