@@ -57,6 +57,8 @@ type world struct {
 	proceed  chan struct{} // …once this is closed
 	release  chan struct{} // ends what is in flight
 
+	updates gate // for pages that fetch themselves
+
 	failed, done, waiting outbox.MessageID
 	join                  join.ID
 }
@@ -88,6 +90,7 @@ func one(t *testing.T, e dbtest.Engine) *world {
 	w.Pawl, err = pawl.New(e.Open(t).DB, options())
 	w.check(err)
 	w.source = ui.Of(w.Pawl)
+	w.handle(w.Pawl)
 	w.fill(w.Pawl)
 	w.run(w.Pawl)
 	w.settled(w.Pawl)
@@ -112,6 +115,7 @@ func two(t *testing.T) *world {
 	), fleet.Options{Engines: map[string]fleet.Opener{"sqlite": sqlite.OpenURL}, Pawl: options(), Logger: slog.New(slog.DiscardHandler), PollFiles: 300 * time.Millisecond})
 	w.check(err)
 	t.Cleanup(func() { w.check(f.Close()) })
+	w.handle(f)
 	_, err = f.MigrateAll(w.ctx(), fleet.MigrateOptions{})
 	w.check(err)
 	w.source, w.store = ui.OfFleet(f), "acme"
@@ -138,8 +142,8 @@ func (w *world) check(err error) {
 	}
 }
 
-// run runs the handlers until the test ends.
-func (w *world) run(on workers) {
+// handle registers the handlers.
+func (w *world) handle(on workers) {
 	ok := func(context.Context, *outbox.Message) error { return nil }
 	for topic, h := range map[string]outbox.HandlerFunc{
 		"mail": ok, "then": ok, "report": ok, "call.1": ok, long: ok, paused: ok, bad: w.badly,
@@ -155,6 +159,10 @@ func (w *world) run(on workers) {
 	on.HandleInbox("parcel", func(ctx context.Context, m *inbox.Message) error {
 		return refuseBad(ctx, &outbox.Message{Payload: m.Payload})
 	})
+}
+
+// run runs the handlers until the test ends.
+func (w *world) run(on workers) {
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- on.Run(ctx) }()
@@ -283,11 +291,37 @@ func (w *world) serve(o ui.Options) *httptest.Server {
 		o.Refresh = 200 * time.Millisecond
 	}
 	mux := http.NewServeMux()
-	mux.Handle(below, http.StripPrefix(strings.TrimSuffix(below, "/"), ui.Handler(w.source, o)))
+	mux.Handle(below, w.updates.before(http.StripPrefix(strings.TrimSuffix(below, "/"), ui.Handler(w.source, o))))
 	s := httptest.NewServer(mux)
 	w.t.Cleanup(func() {
 		s.CloseClientConnections() // pages that are open would keep it
 		s.Close()
 	})
 	return s
+}
+
+// gate holds answers to pages that fetch themselves, while it is closed.
+type gate struct {
+	closed atomic.Pointer[chan struct{}]
+	held   atomic.Int64 // how many were held
+}
+
+func (g *gate) close() {
+	c := make(chan struct{})
+	g.closed.Store(&c)
+}
+
+func (g *gate) open() { close(*g.closed.Swap(nil)) }
+
+func (g *gate) before(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c := g.closed.Load(); c != nil && r.Header.Get("HX-Request") != "" {
+			g.held.Add(1)
+			select {
+			case <-*c:
+			case <-r.Context().Done():
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"github.com/bravellian/pawl/ui"
 	"github.com/bravellian/pawl/ui/browsertest/internal/chromium"
@@ -97,19 +98,28 @@ func (b *tab) examine(path string) {
 	}
 }
 
-// D-218: a page that is not there, and a change that could not be made, say so once instead of asking
-// for themselves again and again.
+// D-218: a page that is not there, and one about a change that could not be made, say so once instead
+// of asking for themselves again and again.
 func TestNothingThere(t *testing.T) {
 	w := onSQLite(t)
 	b := open(t, w.serve(ui.Options{Authorize: olga}))
+	said := func(text string) {
+		t.Helper()
+		b.shows("[role=alert]", text)
+		if value[bool](b, `document.querySelector("[hx-get], [sse-connect], button.pause:not([hidden])") !== null`) {
+			t.Errorf("%s is brought up to date", value[string](b, "location.href"))
+		}
+	}
 	b.expect("status of 404")
 	b.visit("messages/999999999")
-	b.shows("[role=alert]", "not found")
-	b.until("the stream of events is open", "performance.getEntriesByType('resource').length > 0")
-	if value[bool](b, `document.querySelector("[hx-get]") !== null`) {
-		t.Error("a page that is not there is brought up to date")
-	}
-	b.complain()
+	said("not found")
+	b.visit("messages/" + w.waiting.String())
+	b.click(labelled("document", "summary", "Change due time"))
+	b.click(element("[name=in]"))
+	value[int](b, element("[name=in]")+".select(), 0")
+	b.write("soon" + kb.Enter)
+	b.expect("status of 400")
+	said("no duration")
 }
 
 // D-219: who may only look finds nothing to change anything with, and no payload if not allowed.

@@ -186,9 +186,19 @@ func (b *tab) toldAgain(times int) {
 // click clicks into the middle of an element: what a user hits there may be something else.
 func (b *tab) click(expression string) {
 	b.t.Helper()
+	b.press(expression)()
+}
+
+// press presses the mouse's button in the middle of an element. What it returns lets it go.
+func (b *tab) press(expression string) (release func()) {
+	b.t.Helper()
 	b.until(expression+" is there", expression)
 	at := value[[]float64](b, `(e => { e.scrollIntoView({block: "center", inline: "center"}); const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2] })(`+expression+`)`)
-	b.do(chromedp.MouseClickXY(at[0], at[1]))
+	b.do(chromedp.MouseEvent(chromedp.MousePressed, at[0], at[1], chromedp.ButtonLeft, chromedp.ClickCount(1)))
+	return func() {
+		b.t.Helper()
+		b.do(chromedp.MouseEvent(chromedp.MouseReleased, at[0], at[1], chromedp.ButtonLeft, chromedp.ClickCount(1)))
+	}
 }
 
 // write writes at the keyboard, into what has the focus.
