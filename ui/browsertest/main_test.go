@@ -1,6 +1,7 @@
 package browsertest_test
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"testing"
@@ -13,6 +14,10 @@ var browser *chromium.Browser
 
 // TestMain starts the browser. Without one the tests fail: they never pass by because it is missing.
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if flag.Lookup("test.list").Value.String() != "" { // nothing is run
+		os.Exit(m.Run())
+	}
 	var err error
 	if browser, err = chromium.Start(os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, "browsertest:", err)
