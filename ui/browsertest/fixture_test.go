@@ -275,6 +275,19 @@ func (w *world) status(id outbox.MessageID) outbox.Status {
 	return m.Status
 }
 
+// waits is how many messages of a topic are in a state.
+func (w *world) waits(topic, state string) (n int64) {
+	w.t.Helper()
+	b, err := w.Admin.Backlog(w.ctx())
+	w.check(err)
+	for i := range b.Messages {
+		if a := &b.Messages[i]; a.Topic == topic && a.State == state {
+			n += a.Count
+		}
+	}
+	return n
+}
+
 // below is where tests mount the dashboard: it must work below any path.
 const below = "/ops/pawl/"
 

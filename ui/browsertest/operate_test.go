@@ -82,7 +82,11 @@ func TestPauseTopic(t *testing.T) {
 		if got := w.status(held); got != outbox.Ready {
 			t.Errorf("the message of the topic that is paused is %s", got)
 		}
-		b.until("the page shows what waits", row("mail")+".cells[2].innerText === '1'")
+		dbtest.Until(t, "it is counted as paused", func() bool { return w.waits("mail", "paused") == 1 })
+		b.visit("topics" + in)
+		if got := value[string](b, row("mail")+".cells[2].innerText"); got != "1" {
+			t.Errorf("the page says that %s messages wait", got)
+		}
 
 		b.click(labelled(row("mail"), "button", "Resume"))
 		b.shows(".did", "topic mail resumed")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/bravellian/pawl"
@@ -41,7 +42,9 @@ func play(ctx context.Context, file string) (*shop, error) {
 	ended := make(chan error, 1)
 	s := &shop{Pawl: p, end: func() {
 		stop()
-		_ = <-ended // what is photographed is known already
+		if err := <-ended; err != nil {
+			fmt.Fprintln(os.Stderr, "screenshots: the workers:", err)
+		}
 		_ = p.Close()
 	}}
 	if err := p.Migrate(ctx); err != nil {
