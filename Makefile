@@ -25,6 +25,9 @@ PACKAGES := ./outbox ./job ./join work
 # the grammar anew for every command. With it these tests took 150 s instead of 67,
 # on a busy machine 320.
 FACE := github.com/bravellian/pawl/cmd/pawl
+# The dashboard in a browser is tested later, beside what waits more than it works.
+BROWSER := github.com/bravellian/pawl/ui/browsertest
+APART   := $(foreach p,$(FACE) $(BROWSER),-e $(p))
 
 # The race detector watches all Go code but SQLite itself, which is C translated to
 # Go: its memory is its own, and it locks what threads share. Watching it as well
@@ -61,12 +64,12 @@ test-narrow: ## what can be tested of 32-bit machines without a server
 .PHONY: test
 test: cc static test-narrow ## everything that has to pass: vet, build, requirements, tests with the race detector
 	@$(TESTSERVER) $(MAKE) --no-print-directory -j2 test-packages test-face
-	@$(TESTSERVER) $(MAKE) --no-print-directory -j2 test-newest test-drivers
+	@$(TESTSERVER) $(MAKE) --no-print-directory -j2 test-newest test-drivers test-browser
 	@test -n "$$PAWL_TEST_SQLSERVER" || echo "SQL Server: not run, PAWL_TEST_SQLSERVER is not set (docs/sqlserver.md)"
 
 .PHONY: test-packages
 test-packages:
-	go test $(RACE) $(AT_ONCE) $(VETTED) -timeout 25m $$(go list $(PACKAGES) | grep -vx $(FACE))
+	go test $(RACE) $(AT_ONCE) $(VETTED) -timeout 25m $$(go list $(PACKAGES) | grep -vx $(APART))
 
 .PHONY: test-face
 test-face:
@@ -88,6 +91,12 @@ test-engine:
 .PHONY: test-suites
 test-suites:
 	go test $(VETTED) -timeout 25m $(AT_ONCE) -run '^Test/^postgres$$' -skip 'On(SQLite|Postgres)$$' ./outbox ./join ./inbox ./lease ./timer ./job
+
+# The dashboard in Chromium, which is installed if it is missing. Without the race detector:
+# what runs most is the browser.
+.PHONY: test-browser
+test-browser: ## the dashboard in a browser
+	go test $(VETTED) -timeout 10m ./ui/browsertest/...
 
 .PHONY: test-matrix
 test-matrix: cc static ## every test on PostgreSQL 15, 16, 17 and 18, one after the other
@@ -133,7 +142,7 @@ seeds:
 # golangci-lint takes folders, not "work".
 .PHONY: lint
 lint: ## golangci-lint over all packages, and every go.mod as go mod tidy writes it
-	$(GOLANGCI) run ./... ./cmd/pawl/... ./metrics/... ./traces/...
+	$(GOLANGCI) run ./... ./cmd/pawl/... ./metrics/... ./traces/... ./ui/browsertest/...
 	go run ./internal/cmd/modules -check
 
 .PHONY: tidy
@@ -156,6 +165,10 @@ bench: ## the benchmarks beside other queues; BENCH=quick takes two minutes; ARG
 .PHONY: demo
 demo: ## the demonstration
 	go run ./cmd/pawl demo
+
+.PHONY: screenshots
+screenshots: ## the pictures of the dashboard in docs/screenshots
+	go run ./ui/browsertest/screenshots
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME (10s)

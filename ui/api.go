@@ -155,11 +155,7 @@ func apiJoins(v *visit, s *store) (any, error) {
 }
 
 func apiJoin(v *visit, s *store) (any, error) {
-	id, err := parsed(join.ParseID)(v.PathValue("id"))
-	if err != nil {
-		return nil, err
-	}
-	j, err := s.Joins.Get(v.Context(), id)
+	j, err := v.join(s)
 	if err != nil {
 		return nil, err
 	}
@@ -167,15 +163,11 @@ func apiJoin(v *visit, s *store) (any, error) {
 }
 
 func apiMembers(v *visit, s *store) (any, error) {
-	id, err := parsed(join.ParseID)(v.PathValue("id"))
+	j, err := v.join(s)
 	if err != nil {
 		return nil, err
 	}
-	j, err := s.Joins.Get(v.Context(), id)
-	if err != nil {
-		return nil, err
-	}
-	all, err := v.members(s, id)
+	all, err := v.members(s, j.ID)
 	return mapped(all, func(m *join.Member) view.Member {
 		one := view.OfMember(j, m)
 		one.Result, one.Member.Result = nil, nil

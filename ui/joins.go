@@ -70,14 +70,11 @@ func oneJoin(v *visit) (*screen, error) {
 	if err != nil {
 		return nil, err
 	}
-	id, err := parsed(join.ParseID)(v.PathValue("id"))
+	j, err := v.join(s)
 	if err != nil {
 		return nil, err
 	}
-	j, err := s.Joins.Get(v.Context(), id)
-	if err != nil {
-		return nil, err
-	}
+	id := j.ID
 	found, err := s.Admin.Explain(v.Context(), id.String(), "join")
 	if err != nil {
 		return nil, err
@@ -101,6 +98,15 @@ func oneJoin(v *visit) (*screen, error) {
 		sc.Blocks = append(sc.Blocks, block{Heading: "Metadata", Text: &text{Body: readable([]byte(j.Metadata)), Hidden: true, Label: "Show " + plural(int64(len(j.Metadata)), "byte")}})
 	}
 	return sc, nil
+}
+
+// join reads the join that the path names.
+func (v *visit) join(s *store) (*join.Info, error) {
+	id, err := parsed(join.ParseID)(v.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	return s.Joins.Get(v.Context(), id)
 }
 
 // members reads a page of a join's members.

@@ -45,7 +45,7 @@ type layout struct {
 	Access     Access
 	ReadOnly   bool
 	Did        string
-	Live       string // the address of the page itself
+	Live       string // the address of the page itself, if it is kept up to date
 	Back       string // the same from the dashboard's root
 }
 
@@ -113,7 +113,10 @@ func statusOf(err error) int {
 func (s *server) render(w http.ResponseWriter, v *visit, p page, sc *screen, status int) {
 	l := layout{
 		screen: sc, Base: v.base, Path: strings.TrimPrefix(v.URL.Path, "/"), Stores: s.source.keys(), Store: v.key, Access: v.access, ReadOnly: s.opts.ReadOnly,
-		Did: v.query.Get("did"), Live: v.here(), Back: strings.TrimPrefix(v.here(), v.base),
+		Did: v.query.Get("did"), Back: strings.TrimPrefix(v.here(), v.base),
+	}
+	if status == http.StatusOK && !sc.Still { // what is not there would be asked for again and again
+		l.Live = v.here()
 	}
 	for _, one := range pages() {
 		if one.nav != "" && (!one.fleet || s.source.fleet != nil) {

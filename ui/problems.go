@@ -9,18 +9,23 @@ import (
 	"github.com/bravellian/pawl/health"
 )
 
-// problems shows what the checks of health and doctor find, the worst first.
+// problems shows what the checks of health find, the worst first, and what an examination does if it is
+// asked for: that reads much, a SQLite file from end to end, and so is not repeated to keep the page up
+// to date.
 func problems(v *visit) (*screen, error) {
-	sc := &screen{Title: "Problems"}
+	examine := v.query.Get("examine") != ""
+	sc := &screen{Title: "Problems", Still: examine}
 	if v.s.source.fleet != nil && v.key == "" {
 		sc.Blocks = append(sc.Blocks, block{Heading: "The fleet", Findings: worst(v.s.source.probes.Health(v.Context()), "")})
 	}
 	sc.Blocks = append(sc.Blocks, v.each(func(ctx context.Context, s *store) ([]block, error) {
-		h, d := s.Health(ctx), s.Admin.Examine(ctx, admin.ExamineOptions{Timeout: v.s.opts.Timeout})
-		return []block{
-			{Heading: "Health: is work done?", Note: verdict(h), Findings: worst(h, s.key)},
-			{Heading: "Doctor: is the database in order?", Note: verdict(d), Findings: worst(d, s.key)},
-		}, nil
+		h := s.Health(ctx)
+		health := block{Heading: "Health: is work done?", Note: verdict(h), Findings: worst(h, s.key)}
+		if !examine {
+			return []block{health, {Heading: "Doctor: is the database in order?", Facts: facts("It reads much", link("Examine now", v.hrefIn(s.key, "problems", "examine", "yes")))}}, nil
+		}
+		d := s.Admin.Examine(ctx, admin.ExamineOptions{Timeout: v.s.opts.Timeout})
+		return []block{health, {Heading: "Doctor: is the database in order?", Note: verdict(d), Findings: worst(d, s.key)}}, nil
 	})...)
 	return sc, nil
 }

@@ -11,6 +11,7 @@ import (
 // that a page about something new is Go alone.
 type screen struct {
 	Title  string
+	Still  bool // it is not kept up to date: what it shows takes much to find out
 	Filter *filter
 	Blocks []block
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/bravellian/pawl/admin"
 )
@@ -104,7 +105,7 @@ func nameOf(a *admin.Amount, kind admin.Kind) string {
 }
 
 func (o *subjects) table(v *visit, kind admin.Kind) *table {
-	t := &table{Head: []string{"Name", "State", "Ready", "Oldest", "Scheduled", "In flight", "Failed", "Handled by", ""}, None: "None is known."}
+	t := &table{Head: []string{"Name", "State", "Waiting", "Oldest", "Scheduled", "In flight", "Failed", "Handled by", ""}, None: "None is known."}
 	for _, name := range o.names(kind) {
 		sums, oldest := o.sums(kind, name)
 		is := cell{}
@@ -115,7 +116,7 @@ func (o *subjects) table(v *visit, kind admin.Kind) *table {
 			act.Do, act.Label, act.Inputs, act.Confirm = "resume", "Resume", nil, ""
 		}
 		t.Rows = append(t.Rows, []cell{
-			link(name, v.hrefIn(o.s.key, "messages", string(kind), name)), is, count(sums["ready"]), oldest, count(sums["scheduled"]), count(sums["in_flight"]), count(sums["failed"]),
+			link(name, v.hrefIn(o.s.key, "messages", string(kind), name)), is, count(sums["ready"] + sums["paused"]), oldest, count(sums["scheduled"]), count(sums["in_flight"]), count(sums["failed"]),
 			words(workersOf(o.handlers[subjectKey(kind, name)])), {Actions: []action{act}},
 		})
 	}
@@ -132,18 +133,20 @@ func workersOf(names []string) string {
 
 // sums are the messages of a topic or queue by state, and for how long the oldest has waited.
 func (o *subjects) sums(kind admin.Kind, name string) (map[string]int64, cell) {
-	sums, oldest := map[string]int64{}, cell{Number: true}
+	sums, oldest := map[string]int64{}, time.Duration(0)
 	for i := range o.backlog.Messages {
 		a := &o.backlog.Messages[i]
 		if nameOf(a, kind) != name {
 			continue
 		}
 		sums[a.State] += a.Count
-		if a.State == "ready" && a.Oldest > 0 {
-			oldest.Text = span(a.Oldest)
-		}
+		oldest = max(oldest, a.Oldest)
 	}
-	return sums, oldest
+	since := cell{Number: true}
+	if oldest > 0 {
+		since.Text = span(oldest)
+	}
+	return sums, since
 }
 
 func (o *subjects) limitTable() *table {

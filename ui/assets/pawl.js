@@ -11,24 +11,33 @@
     });
   }
 
-  // Whoever reads, selects or fills something in is not interrupted.
+  // Between pressing a button and letting it go, what is pressed must stay: else nothing is clicked.
+  var pressed = false;
+  ["pointerdown", "pointerup", "pointercancel"].forEach(function (name) {
+    document.addEventListener(name, function () { pressed = name === "pointerdown"; }, true);
+  });
+
+  // Whoever reads, selects or fills something in, or goes through the page by keyboard, is not interrupted.
   function busy() {
     var live = document.getElementById("live");
     var selection = document.getSelection();
-    return document.hidden || !live || live.querySelector("details[open]") !== null ||
-      (live.contains(document.activeElement) && document.activeElement.matches("input, select, textarea, button, summary")) ||
+    return pressed || document.hidden || !live || live.querySelector("details[open]") !== null ||
+      (live.contains(document.activeElement) && document.activeElement.matches("input, select, textarea, :focus-visible")) ||
       (selection && !selection.isCollapsed && live.contains(selection.anchorNode));
   }
 
   document.addEventListener("DOMContentLoaded", function () {
     var pause = document.querySelector("button.pause");
-    pause.hidden = false;
+    pause.hidden = !document.querySelector("#live[hx-get]");
     pause.addEventListener("click", function () {
       var paused = pause.getAttribute("aria-pressed") !== "true";
       pause.setAttribute("aria-pressed", String(paused));
     });
-    document.body.addEventListener("htmx:beforeRequest", function (event) {
-      if (pause.getAttribute("aria-pressed") === "true" || busy()) { event.preventDefault(); }
+    // Before a swap as well: meanwhile somebody may have begun something.
+    ["htmx:beforeRequest", "htmx:beforeSwap"].forEach(function (name) {
+      document.body.addEventListener(name, function (event) {
+        if (pause.getAttribute("aria-pressed") === "true" || busy()) { event.preventDefault(); }
+      });
     });
     document.body.addEventListener("htmx:afterSwap", function (event) { localTimes(document); });
     document.querySelectorAll("form.stores select").forEach(function (select) {

@@ -1,0 +1,101 @@
+package browsertest_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/ui"
+	"github.com/bravellian/pawl/ui/browsertest/internal/chromium"
+)
+
+// D-218: an open page is brought up to date unless somebody paused that, and then once more when it is
+// resumed.
+func TestPauseUpdates(t *testing.T) {
+	w := onSQLite(t)
+	b := open(t, w.serve(ui.Options{Authorize: olga}))
+	b.visit("messages?topic=news")
+	b.live()
+	pause := element("button.pause")
+	b.click(pause)
+	b.until("updates are paused", pause+`.getAttribute("aria-pressed") === "true"`)
+	_, err := w.Outbox.Enqueue(w.ctx(), outbox.Message{Topic: "news"})
+	w.check(err)
+	b.toldAgain(3)
+	if value[bool](b, row("news")+" !== undefined") {
+		t.Error("the page is brought up to date although that is paused")
+	}
+	b.click(pause)
+	b.until("the message is shown", row("news"))
+}
+
+// D-218: what somebody has opened stays open: the page is brought up to date once it is closed.
+func TestOpenStaysOpen(t *testing.T) {
+	w := onSQLite(t)
+	b := open(t, w.serve(ui.Options{Authorize: olga}))
+	b.visit("topics")
+	b.live()
+	summary := labelled(row("mail"), "summary", "Pause")
+	b.click(summary)
+	b.until("the form is open", row("mail")+`.querySelector("details").open`)
+	_, err := w.Outbox.Enqueue(w.ctx(), outbox.Message{Topic: "news"})
+	w.check(err)
+	b.toldAgain(3)
+	if !value[bool](b, row("mail")+`.querySelector("details").open`) {
+		t.Error("what was open is closed by an update")
+	}
+	b.click(summary)
+	b.until("the new topic is shown", row("news"))
+}
+
+// D-218: an update takes nothing away from below the mouse while its button is down, nor from who goes
+// through a page by keyboard.
+func TestNothingLost(t *testing.T) {
+	w := onSQLite(t)
+	b := open(t, w.serve(ui.Options{Authorize: olga}))
+	b.visit("topics")
+	b.live()
+	w.updates.close() // an update is under way already when the button goes down
+	dbtest.Until(t, "an update is under way", func() bool { return w.updates.held.Load() > 0 })
+	release := b.press(labelled(row("mail"), "summary", "Pause"))
+	w.updates.open()
+	b.toldAgain(3)
+	release()
+	b.until("the form is open", row("mail")+`.querySelector("details").open`)
+
+	b.visit("messages")
+	b.live()
+	value[int](b, `document.querySelector("form.filter button").focus(), 0`)
+	b.write(kb.Tab + kb.Tab) // into the table, and to its first link
+	const first = `document.activeElement === document.querySelector("#live tbody a")`
+	b.until("the first link has the focus", first)
+	b.toldAgain(3)
+	if !value[bool](b, first) {
+		t.Error("an update takes the focus away")
+	}
+}
+
+// D-218: times are those of who reads them, and say in UTC what they are, also after an update.
+func TestTimes(t *testing.T) {
+	w := onSQLite(t)
+	tokyo, err := time.LoadLocation("Asia/Tokyo")
+	w.check(err)
+	m, err := w.Outbox.Find(w.ctx(), w.done)
+	w.check(err)
+	b := open(t, w.serve(ui.Options{Authorize: olga}), chromium.Zone("Asia/Tokyo"))
+	b.visit("messages/" + w.done.String())
+	for _, when := range []string{"loaded", "brought up to date"} {
+		text, title := value[string](b, element("#live time")+".textContent"), value[string](b, element("#live time")+".title")
+		if local := m.CreatedAt.In(tokyo); !strings.HasPrefix(text, local.Format("2 ")) || !strings.HasSuffix(text, local.Format(" 2006, 15:04:05")) {
+			t.Errorf("%s: it is %q, want %v", when, text, local)
+		}
+		if want := m.CreatedAt.UTC().Format("2006-01-02 15:04:05Z"); title != want {
+			t.Errorf("%s: the title is %q, want %q", when, title, want)
+		}
+		b.live()
+	}
+}

@@ -1,0 +1,118 @@
+package browsertest_test
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/ui"
+	"github.com/bravellian/pawl/ui/browsertest/internal/chromium"
+)
+
+// D-218: who is told of an error finds the message by the keyboard alone, reads why and what it says,
+// and once the program is repaired makes it go again and sees it become done.
+func TestRedrive(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		b := open(t, w.serve(ui.Options{Authorize: olga}))
+		b.visit("messages")
+		b.filterFailed()
+		b.until("only such messages are listed", `[...document.querySelectorAll("#live tbody tr")].every(r => r.innerText.includes("refused"))`)
+		b.click(element("#live tbody a"))
+		b.shows("h1", w.failed.String())
+		b.shows("#live", "refused "+canary)
+		if value[bool](b, `document.querySelector("details.text pre").checkVisibility()`) {
+			t.Error("the payload is shown before anybody asks for it")
+		}
+		b.click(element("details.text summary"))
+		b.until("the payload is shown", `document.querySelector("details.text pre").checkVisibility() && document.querySelector("details.text pre").innerText.includes("the payload")`)
+
+		w.repaired.Store(true)
+		b.click(labelled("document", "button", "Redrive"))
+		b.shows(".did", "1 message redriven")
+		b.shows("dd .state", "running")
+		value[int](b, "window.same = 1")
+		close(w.proceed)
+		b.shows("dd .state", "done")
+		if !value[bool](b, "window.same === 1") {
+			t.Error("the page was loaded anew")
+		}
+		if got := w.status(w.failed); got != outbox.Done {
+			t.Errorf("the message is %s", got)
+		}
+	})
+}
+
+// filterFailed fills in the filter of the page of messages at the keyboard: failed ones whose error
+// has a word in it.
+func (b *tab) filterFailed() {
+	b.t.Helper()
+	value[int](b, `document.querySelector("form.filter [name=status]").focus(), 0`)
+	b.write("fa") // chooses "failed"
+	for range 4 { // past topic, queue and correlation id
+		b.write(kb.Tab)
+	}
+	b.write("refused" + kb.Enter)
+	b.until("the list is filtered", `location.search.includes("status=failed") && location.search.includes("error=refused")`)
+}
+
+// D-219: an operator keeps a topic from being worked on, and lets it go on, while workers run; who did
+// it and why can be read.
+func TestPauseTopic(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		b := open(t, w.serve(ui.Options{Authorize: olga}))
+		in := "?store=" + w.store
+		enqueue := func(topic string) outbox.MessageID {
+			id, err := w.Outbox.Enqueue(w.ctx(), outbox.Message{Topic: topic})
+			w.check(err)
+			return id
+		}
+		b.visit("topics" + in)
+		b.click(labelled(row("mail"), "summary", "Pause"))
+		b.click(row("mail") + `.querySelector("[name=reason]")`)
+		b.write("the provider is down")
+		b.click(labelled(row("mail"), "button", "Pause"))
+		b.shows(".did", "topic mail paused")
+		b.until("the topic is paused", row("mail")+`.innerText.includes("by olga the provider is down")`)
+
+		held := enqueue("mail")
+		other := enqueue("report")
+		dbtest.Until(t, "what came later is done", func() bool { return w.status(other) == outbox.Done })
+		if got := w.status(held); got != outbox.Ready {
+			t.Errorf("the message of the topic that is paused is %s", got)
+		}
+		dbtest.Until(t, "it is counted as paused", func() bool { return w.waits("mail", "paused") == 1 })
+		b.visit("topics" + in)
+		if got := value[string](b, row("mail")+".cells[2].innerText"); got != "1" {
+			t.Errorf("the page says that %s messages wait", got)
+		}
+
+		b.click(labelled(row("mail"), "button", "Resume"))
+		b.shows(".did", "topic mail resumed")
+		dbtest.Until(t, "the message is done", func() bool { return w.status(held) == outbox.Done })
+		b.until("the page shows that nothing waits", row("mail")+".cells[2].innerText === '0'")
+
+		b.visit("audit" + in)
+		b.until("it is audited", row("the provider is down")+`.innerText.includes("olga")`)
+	})
+}
+
+// D-218: without scripts everything is there: what finds a message, and what makes it go again.
+func TestWithoutScripts(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		b := open(t, w.serve(ui.Options{Authorize: olga}), chromium.NoScripts())
+		b.visit("messages")
+		b.filterFailed()
+		b.click(element("#live tbody a"))
+		b.shows("h1", w.failed.String())
+		if !value[bool](b, `document.querySelector("button.pause").hidden && document.querySelector("time").textContent.endsWith("Z")`) {
+			t.Error("the page has what only scripts can do, or hides in which zone its times are")
+		}
+		w.repaired.Store(true)
+		close(w.proceed)
+		b.click(labelled("document", "button", "Redrive"))
+		b.shows(".did", "1 message redriven")
+		dbtest.Until(t, "the message is done", func() bool { return w.status(w.failed) == outbox.Done })
+	})
+}
