@@ -1,3 +1,5 @@
+// Package browsertest_test tests the dashboard in a real browser. It is a module of its own, so that
+// what drives the browser is a dependency of these tests alone.
 package browsertest_test
 
 import (

@@ -192,7 +192,7 @@ func (b *tab) click(expression string) {
 // press presses the mouse's button in the middle of an element. What it returns lets it go.
 func (b *tab) press(expression string) (release func()) {
 	b.t.Helper()
-	b.until(expression+" is there", expression)
+	b.until(expression+" is there", "document.readyState === 'complete' && "+expression) // before, it may still move
 	at := value[[]float64](b, `(e => { e.scrollIntoView({block: "center", inline: "center"}); const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2] })(`+expression+`)`)
 	b.do(chromedp.MouseEvent(chromedp.MousePressed, at[0], at[1], chromedp.ButtonLeft, chromedp.ClickCount(1)))
 	return func() {

@@ -58,6 +58,9 @@ func exported(dir string) ([]*pkg, error) {
 	})
 	var all []*pkg
 	for _, l := range list {
+		if l.Export == "" { // it has tests alone
+			continue
+		}
 		if l.DepOnly || l.Name == "main" || strings.Contains(l.ImportPath+"/", "/internal/") || strings.HasPrefix(l.ImportPath, module+"/examples/") {
 			continue
 		}
