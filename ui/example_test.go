@@ -24,7 +24,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }()
 	p, err := pawl.New(db, pawl.Options{})
 	if err != nil {
 		log.Fatal(err)
