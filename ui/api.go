@@ -56,39 +56,32 @@ func resources() []resource {
 		{path: "joins/{id}", summary: "A join.", result: view.Join{}, get: apiJoin},
 		{path: "joins/{id}/members", summary: "Steps of a join, without results.", params: []string{"status", "after"}, result: []view.Member{}, list: true, get: apiMembers},
 		{path: "inbox", summary: "Messages from outside.", params: []string{"status", "source", "id", "after"}, result: []view.Inbox{}, list: true, get: func(v *visit, s *store) (any, error) {
-			all, err := v.listInbox(v.Context(), s)
-			return mapped(all, view.OfInbox), err
+			p, err := v.listInbox(v.Context(), s)
+			return sent(p, view.OfInbox), err
 		}},
 		{path: "timers", summary: "Timers.", params: []string{"status", "topic", "key", "id", "after"}, result: []view.Timer{}, list: true, get: func(v *visit, s *store) (any, error) {
-			all, err := v.listTimers(v.Context(), s)
-			return mapped(all, withoutPayload), err
+			p, err := v.listTimers(v.Context(), s)
+			return sent(p, withoutPayload), err
 		}},
 		{path: "jobs", summary: "Jobs by name, without payloads.", params: []string{"after"}, result: []view.Job{}, list: true, get: func(v *visit, s *store) (any, error) {
-			all, err := s.Jobs.List(v.Context(), v.jobOptions())
-			return mapped(all, func(j *job.Info) view.Job { j.Payload = nil; return view.OfJob(j) }), err
+			p, err := v.listJobs(v.Context(), s)
+			return sent(p, func(j *job.Info) view.Job { j.Payload = nil; return view.OfJob(j) }), err
 		}},
 		{path: "jobs/{name}/runs", summary: "The last runs of a job.", result: []job.Run{}, list: true, get: func(v *visit, s *store) (any, error) {
 			return s.Jobs.Runs(v.Context(), v.PathValue("name"), job.RunsOptions{Limit: pageSize})
 		}},
 		{path: "leases", summary: "Leases by name.", params: []string{"status", "after"}, result: []lease.Info{}, list: true, get: func(v *visit, s *store) (any, error) {
-			return s.Leases.List(v.Context(), v.leaseOptions())
+			p, err := v.listLeases(v.Context(), s)
+			return sent(p, same), err
 		}},
 		{path: "workers", summary: "The processes that work on the database.", result: []admin.Worker{}, list: true, get: func(v *visit, s *store) (any, error) { return s.Admin.Workers(v.Context()) }},
 		{path: "pauses", summary: "What is paused.", result: []admin.Pause{}, list: true, get: func(v *visit, s *store) (any, error) { return s.Admin.Pauses(v.Context()) }},
 		{path: "limits", summary: "Limits, and how much of them is used.", result: []admin.Limit{}, list: true, get: func(v *visit, s *store) (any, error) { return s.Admin.Limits(v.Context()) }},
 		{path: "audit", summary: "What operators did, newest first.", params: []string{"actor", "action", "after"}, result: []admin.Entry{}, list: true, get: func(v *visit, s *store) (any, error) {
-			return s.Admin.Audit(v.Context(), v.auditOptions())
+			p, err := v.listAudit(v.Context(), s)
+			return sent(p, same), err
 		}},
 	}
-}
-
-// mapped makes of each item what is sent.
-func mapped[T, V any](all []T, of func(*T) V) []V {
-	views := make([]V, len(all))
-	for i := range all {
-		views[i] = of(&all[i])
-	}
-	return views
 }
 
 func withoutPayload(t *timer.Info) view.Timer {
@@ -113,12 +106,8 @@ func apiMessages(v *visit, s *store) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, next, err := v.listed(v.Context(), s, opts)
-	page := list{Items: mapped(all, func(m *outbox.Info) view.Message { return view.OfMessage(m, false) })}
-	if next != 0 {
-		page.Next = number64(int64(next))
-	}
-	return page, err
+	p, err := v.listMessages(v.Context(), s, opts)
+	return sent(p, func(m *outbox.Info) view.Message { return view.OfMessage(m, false) }), err
 }
 
 func apiMessage(v *visit, s *store) (any, error) {
@@ -146,12 +135,8 @@ func apiMessage(v *visit, s *store) (any, error) {
 }
 
 func apiJoins(v *visit, s *store) (any, error) {
-	opts, err := v.joinOptions()
-	if err != nil {
-		return nil, err
-	}
-	all, err := s.Joins.List(v.Context(), opts)
-	return mapped(all, view.OfJoin), err
+	p, err := v.listJoins(v.Context(), s)
+	return sent(p, view.OfJoin), err
 }
 
 func apiJoin(v *visit, s *store) (any, error) {
@@ -167,41 +152,12 @@ func apiMembers(v *visit, s *store) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := v.members(s, j.ID)
-	return mapped(all, func(m *join.Member) view.Member {
+	p, err := v.members(s, j.ID)
+	return sent(p, func(m *join.Member) view.Member {
 		one := view.OfMember(j, m)
 		one.Result, one.Member.Result = nil, nil
 		return one
 	}), err
-}
-
-// next is where the page after one begins, of lists that have pages and end them where they are
-// full.
-func next(items any) string {
-	switch all := items.(type) {
-	case []view.Join:
-		return last(all, func(j *view.Join) string { return j.ID.String() })
-	case []view.Member:
-		return last(all, func(m *view.Member) string { return m.MessageID.String() })
-	case []view.Inbox:
-		return last(all, func(m *view.Inbox) string { return cursor(m.Source, m.MessageID) })
-	case []view.Timer:
-		return last(all, func(t *view.Timer) string { return t.ID.String() })
-	case []view.Job:
-		return last(all, func(j *view.Job) string { return j.Name })
-	case []lease.Info:
-		return last(all, func(l *lease.Info) string { return l.Name })
-	case []admin.Entry:
-		return last(all, entryCursor)
-	}
-	return ""
-}
-
-func last[T any](all []T, of func(*T) string) string {
-	if len(all) < pageSize {
-		return ""
-	}
-	return of(&all[len(all)-1])
 }
 
 // api answers a request for a resource.
@@ -218,7 +174,7 @@ func (s *server) api(w http.ResponseWriter, r *http.Request, one resource) {
 		return
 	}
 	if _, page := result.(list); one.list && !page {
-		result = list{Items: result, Next: next(result)}
+		result = list{Items: result}
 	}
 	reply(w, http.StatusOK, result)
 }

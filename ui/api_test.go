@@ -98,7 +98,7 @@ func TestAPI(t *testing.T) {
 				t.Errorf("%s has a payload", at)
 			}
 		}
-		for _, path := range []string{"api/v1/messages/nonsense", "api/v1/joins/x", "api/v1/messages?older=soon", "api/v1/messages/99999999"} {
+		for _, path := range []string{"api/v1/messages/nonsense", "api/v1/joins/x", "api/v1/messages?older=soon", "api/v1/leases?status=x", "api/v1/inbox?status=x", "api/v1/joins?status=x&group=g", "api/v1/joins/" + f.join.String() + "/members?status=x", "api/v1/timers?status=x", "api/v1/messages/99999999"} {
 			if status, body, _ := get(t, s, path); status < 400 || status > 499 || !strings.Contains(body, `"error"`) {
 				t.Errorf("%s: %d %s", path, status, body)
 			}

@@ -16,34 +16,36 @@ func auditTrail(v *visit) (*screen, error) {
 		{Name: "actor", Label: "Who", Value: q.Get("actor")}, {Name: "action", Label: "What", Value: q.Get("action")},
 	}, Keep: []string{"store", v.key}}}
 	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
-		list, err := s.Admin.Audit(ctx, v.auditOptions())
+		p, err := v.listAudit(ctx, s)
 		if err != nil {
 			return nil, err
 		}
 		t := &table{Head: []string{"When", "Who", "What", "To what", "How many", "Why"}, None: "Nobody changed anything."}
-		for i := range list {
-			e := &list[i]
+		for i := range p.rows {
+			e := &p.rows[i]
 			t.Rows = append(t.Rows, []cell{at(e.At), words(e.Actor), words(e.Action), words(e.Target), count(e.Count), words(e.Reason)})
 		}
-		if len(list) == pageSize {
-			t.More = v.here("store", s.key, "after", entryCursor(&list[len(list)-1]))
-		}
-		return []block{{Table: t}}, nil
+		return []block{{Table: lead(v, s, t, p)}}, nil
 	})
 	return sc, nil
 }
 
-// auditOptions are the filters of the address.
-func (v *visit) auditOptions() admin.AuditOptions {
+// listAudit reads the page that the address asks for.
+func (v *visit) listAudit(ctx context.Context, s *store) (pageOf[admin.Entry], error) {
 	q := v.query
-	opts := admin.AuditOptions{Actor: q.Get("actor"), Action: q.Get("action"), Limit: pageSize}
-	if after := fromCursor(q.Get("after")); len(after) == 2 {
-		before, _ := time.Parse(time.RFC3339Nano, after[0])
-		id, _ := uuid.Parse(after[1])
-		opts.After = &admin.Entry{ID: id, At: before}
+	var after *admin.Entry
+	if at := fromCursor(q.Get("after")); len(at) == 2 {
+		before, _ := time.Parse(time.RFC3339Nano, at[0])
+		id, _ := uuid.Parse(at[1])
+		after = &admin.Entry{ID: id, At: before}
 	}
-	return opts
+	var match func(*admin.Entry) bool
+	if actor, action := q.Get("actor"), q.Get("action"); actor != "" || action != "" {
+		match = func(e *admin.Entry) bool {
+			return (actor == "" || e.Actor == actor) && (action == "" || e.Action == action)
+		}
+	}
+	return sift(after, func(after *admin.Entry, limit int) ([]admin.Entry, error) {
+		return s.Admin.Audit(ctx, admin.AuditOptions{After: after, Limit: limit})
+	}, match, func(e *admin.Entry) string { return cursor(e.At.Format(time.RFC3339Nano), e.ID.String()) })
 }
-
-// entryCursor is where the page behind an entry begins.
-func entryCursor(e *admin.Entry) string { return cursor(e.At.Format(time.RFC3339Nano), e.ID.String()) }

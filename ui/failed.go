@@ -61,7 +61,7 @@ func (v *visit) failures(s *store, list []outbox.Info, more bool) *table {
 	})
 	t := &table{Head: []string{"Topic", "Error", "Messages", "Newest from", ""}, None: "Nothing has failed."}
 	if more {
-		t.None = "None of the messages that were read is meant."
+		t.None = "None of those that were read is meant."
 	}
 	for _, k := range keys {
 		newest := groups[k][0]

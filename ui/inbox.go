@@ -7,46 +7,50 @@ import (
 	"github.com/bravellian/pawl/inbox"
 )
 
+func inboxStates() []string {
+	return []string{string(inbox.Seen), string(inbox.Processing), string(inbox.Done), string(inbox.Dead)}
+}
+
 // inboxes lists messages from outside.
 func inboxes(v *visit) (*screen, error) {
 	q := v.query
 	sc := &screen{Title: "Inbox", Filter: &filter{Fields: []field{
-		{Name: "status", Label: "State", Value: q.Get("status"), Options: []string{string(inbox.Seen), string(inbox.Processing), string(inbox.Done), string(inbox.Dead)}},
+		{Name: "status", Label: "State", Value: q.Get("status"), Options: inboxStates()},
 		{Name: "source", Label: "Source", Value: q.Get("source")},
 		{Name: "id", Label: "Message id", Value: q.Get("id")},
 	}, Keep: []string{"store", v.key}}}
 	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
-		list, err := v.listInbox(ctx, s)
-		if err != nil {
-			return nil, err
-		}
-		return []block{{Table: v.inboxTable(s, list)}}, nil
+		p, err := v.listInbox(ctx, s)
+		return []block{{Table: lead(v, s, inboxTable(s, p.rows), p)}}, err
 	})
 	return sc, nil
 }
 
 // listInbox reads the page that the address asks for, or one message if its source and id are known.
-func (v *visit) listInbox(ctx context.Context, s *store) ([]inbox.Info, error) {
+func (v *visit) listInbox(ctx context.Context, s *store) (pageOf[inbox.Info], error) {
 	q := v.query
-	id := q.Get("id")
-	opts := inbox.ListOptions{Status: inbox.Status(q.Get("status")), Source: q.Get("source"), Limit: pageSize}
-	if after := fromCursor(q.Get("after")); len(after) == 2 {
-		opts.After = &inbox.Info{Key: inbox.Key{Source: after[0], MessageID: after[1]}}
+	if q.Get("id") != "" && q.Get("source") != "" {
+		return onePage(s.Inbox.Get(ctx, q.Get("source"), q.Get("id")))
 	}
-	if id == "" || opts.Source == "" {
-		return s.Inbox.List(ctx, opts)
+	if err := oneOf("status", q.Get("status"), inboxStates()); err != nil {
+		return pageOf[inbox.Info]{}, err
 	}
-	one, err := s.Inbox.Get(ctx, opts.Source, id)
-	if statusOf(err) == 404 {
-		return nil, nil
+	var after *inbox.Info
+	if at := fromCursor(q.Get("after")); len(at) == 2 {
+		after = &inbox.Info{Key: inbox.Key{Source: at[0], MessageID: at[1]}}
 	}
-	if err != nil {
-		return nil, err
+	var match func(*inbox.Info) bool
+	if status, id := inbox.Status(q.Get("status")), q.Get("id"); status != "" || id != "" {
+		match = func(m *inbox.Info) bool {
+			return (status == "" || m.Status == status) && (id == "" || m.MessageID == id)
+		}
 	}
-	return []inbox.Info{*one}, nil
+	return sift(after, func(after *inbox.Info, limit int) ([]inbox.Info, error) {
+		return s.Inbox.List(ctx, inbox.ListOptions{Source: q.Get("source"), After: after, Limit: limit})
+	}, match, func(m *inbox.Info) string { return cursor(m.Source, m.MessageID) })
 }
 
-func (v *visit) inboxTable(s *store, list []inbox.Info) *table {
+func inboxTable(s *store, list []inbox.Info) *table {
 	t := &table{Head: []string{"State", "Source", "Message id", "First seen", "Last seen", "Deliveries", "Attempts", "Last error", ""}, None: "No messages."}
 	for i := range list {
 		m := &list[i]
@@ -57,10 +61,6 @@ func (v *visit) inboxTable(s *store, list []inbox.Info) *table {
 		t.Rows = append(t.Rows, []cell{
 			state(string(m.Status)), words(m.Source), mono(m.MessageID), at(m.FirstSeenAt), at(m.LastSeenAt), count(m.Deliveries), count(int64(m.Attempts)), words(firstLine(m.LastError)), {Actions: actions},
 		})
-	}
-	if len(list) == pageSize {
-		last := &list[len(list)-1]
-		t.More = v.here("store", s.key, "after", cursor(last.Source, last.MessageID))
 	}
 	return t
 }

@@ -16,34 +16,33 @@ const stripRuns = 20
 func jobs(v *visit) (*screen, error) {
 	sc := &screen{Title: "Jobs"}
 	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
-		list, err := s.Jobs.List(ctx, v.jobOptions())
+		p, err := v.listJobs(ctx, s)
 		if err != nil {
 			return nil, err
 		}
 		t := &table{Head: []string{"State", "Job", "Schedule", "Zone", "Topic", "Next run", "Last run", "Ended as", ""}, None: "No jobs."}
-		for i := range list {
-			j := &list[i]
+		for i := range p.rows {
+			j := &p.rows[i]
 			spoken, _, _ := job.Explain(j.Schedule, j.Zone, v.now, 1)
 			t.Rows = append(t.Rows, []cell{
 				state(view.JobState(j)), link(j.Name, v.hrefIn(s.key, "jobs/"+url.PathEscape(j.Name))), words(strings.TrimSpace(j.Schedule + ": " + spoken)), words(j.Zone), words(j.Topic),
 				at(j.NextRun), at(j.LastRunAt), state(string(j.LastRunStatus)), {Actions: jobActions(s, j)},
 			})
 		}
-		if len(list) == pageSize {
-			t.More = v.here("store", s.key, "after", list[len(list)-1].Name)
-		}
-		return []block{{Table: t}}, nil
+		return []block{{Table: lead(v, s, t, p)}}, nil
 	})
 	return sc, nil
 }
 
-// jobOptions are the page that the address asks for.
-func (v *visit) jobOptions() job.ListOptions {
-	opts := job.ListOptions{Limit: pageSize}
-	if after := v.query.Get("after"); after != "" {
-		opts.After = &job.Info{Job: job.Job{Name: after}}
+// listJobs reads the page that the address asks for.
+func (v *visit) listJobs(ctx context.Context, s *store) (pageOf[job.Info], error) {
+	var after *job.Info
+	if name := v.query.Get("after"); name != "" {
+		after = &job.Info{Job: job.Job{Name: name}}
 	}
-	return opts
+	return sift(after, func(after *job.Info, limit int) ([]job.Info, error) {
+		return s.Jobs.List(ctx, job.ListOptions{After: after, Limit: limit})
+	}, nil, func(j *job.Info) string { return j.Name })
 }
 
 func jobActions(s *store, j *job.Info) []action {

@@ -10,38 +10,45 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
+func joinStates() []string {
+	return []string{string(join.Pending), string(join.Completed), string(join.Failed), string(join.Cancelled)}
+}
+
 // joins lists joins, newest first.
 func joins(v *visit) (*screen, error) {
 	sc := &screen{Title: "Joins", Filter: &filter{Fields: []field{
-		{Name: "status", Label: "State", Value: v.query.Get("status"), Options: []string{string(join.Pending), string(join.Completed), string(join.Failed), string(join.Cancelled)}},
+		{Name: "status", Label: "State", Value: v.query.Get("status"), Options: joinStates()},
 		{Name: "group", Label: "Grouping key", Value: v.query.Get("group")},
 	}, Keep: []string{"store", v.key}}}
-	opts, err := v.joinOptions()
-	if err != nil {
-		return nil, err
-	}
 	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
-		list, err := s.Joins.List(ctx, opts)
-		if err != nil {
-			return nil, err
-		}
-		t := v.joinTable(s, list)
-		if len(list) == pageSize {
-			t.More = v.here("store", s.key, "after", list[len(list)-1].ID.String())
-		}
-		return []block{{Table: t}}, nil
+		p, err := v.listJoins(ctx, s)
+		return []block{{Table: lead(v, s, v.joinTable(s, p.rows), p)}}, err
 	})
 	return sc, nil
 }
 
-// joinOptions are the filters of the address.
-func (v *visit) joinOptions() (opts join.ListOptions, err error) {
-	opts = join.ListOptions{Status: join.Status(v.query.Get("status")), GroupingKey: v.query.Get("group"), Limit: pageSize}
-	if after := v.query.Get("after"); after != "" {
-		opts.After = &join.Info{}
-		opts.After.ID, err = parsed(join.ParseID)(after)
+// listJoins reads the page that the address asks for. Either of its filters has an index, both
+// together have none.
+func (v *visit) listJoins(ctx context.Context, s *store) (p pageOf[join.Info], err error) {
+	status, opts := join.Status(v.query.Get("status")), join.ListOptions{GroupingKey: v.query.Get("group")}
+	if err := oneOf("status", string(status), joinStates()); err != nil {
+		return p, err
 	}
-	return opts, err
+	var after *join.Info
+	if text := v.query.Get("after"); text != "" {
+		after = &join.Info{}
+		if after.ID, err = parsed(join.ParseID)(text); err != nil {
+			return p, err
+		}
+	}
+	match := func(j *join.Info) bool { return j.Status == status }
+	if status == "" || opts.GroupingKey == "" {
+		opts.Status, match = status, nil
+	}
+	return sift(after, func(after *join.Info, limit int) ([]join.Info, error) {
+		opts.After, opts.Limit = after, limit
+		return s.Joins.List(ctx, opts)
+	}, match, func(j *join.Info) string { return j.ID.String() })
 }
 
 func (v *visit) joinTable(s *store, list []join.Info) *table {
@@ -92,7 +99,7 @@ func oneJoin(v *visit) (*screen, error) {
 		{Findings: explained(found), Actions: actions},
 		{Heading: "What it is", Facts: facts("State", state(string(j.Status)), "Grouping key", j.GroupingKey, "Steps", progress(j), "Created", j.CreatedAt, "Changed", j.UpdatedAt, "Deadline", j.Deadline),
 			Chart: share("Steps", part{"out", "completed", done}, part{"bad", "failed", failedSteps}, part{"plain", "open", open})},
-		{Heading: "Steps", Table: v.memberTable(s, j, members)},
+		{Heading: "Steps", Table: lead(v, s, v.memberTable(s, j, members.rows), members)},
 	}}
 	if j.Metadata != "" && v.access.Payloads {
 		sc.Blocks = append(sc.Blocks, block{Heading: "Metadata", Text: &text{Body: readable([]byte(j.Metadata)), Hidden: true, Label: "Show " + plural(int64(len(j.Metadata)), "byte")}})
@@ -110,15 +117,24 @@ func (v *visit) join(s *store) (*join.Info, error) {
 }
 
 // members reads a page of a join's members.
-func (v *visit) members(s *store, id join.ID) (all []join.Member, err error) {
-	opts := join.MembersOptions{Status: join.Status(v.query.Get("status")), Limit: pageSize}
-	if after := v.query.Get("after"); after != "" {
-		opts.After = &join.Member{}
-		if opts.After.MessageID, err = parsed(outbox.ParseMessageID)(after); err != nil {
-			return nil, err
+func (v *visit) members(s *store, id join.ID) (p pageOf[join.Member], err error) {
+	var after *join.Member
+	if text := v.query.Get("after"); text != "" {
+		after = &join.Member{}
+		if after.MessageID, err = parsed(outbox.ParseMessageID)(text); err != nil {
+			return p, err
 		}
 	}
-	return s.Joins.Members(v.Context(), id, opts)
+	var match func(*join.Member) bool
+	if status := join.Status(v.query.Get("status")); status != "" {
+		if err := oneOf("status", string(status), joinStates()); err != nil {
+			return p, err
+		}
+		match = func(m *join.Member) bool { return m.Status == status }
+	}
+	return sift(after, func(after *join.Member, limit int) ([]join.Member, error) {
+		return s.Joins.Members(v.Context(), id, join.MembersOptions{After: after, Limit: limit})
+	}, match, func(m *join.Member) string { return m.MessageID.String() })
 }
 
 func (v *visit) memberTable(s *store, j *join.Info, members []join.Member) *table {
@@ -135,9 +151,6 @@ func (v *visit) memberTable(s *store, j *join.Info, members []join.Member) *tabl
 		t.Rows = append(t.Rows, []cell{
 			state(string(view.MemberState(j, m))), {Text: m.MessageID.String(), Href: v.hrefIn(s.key, "messages/"+m.MessageID.String()), Mono: true}, words(m.Topic), at(m.CreatedAt), result,
 		})
-	}
-	if len(members) == pageSize {
-		t.More = v.here("after", members[len(members)-1].MessageID.String())
 	}
 	return t
 }

@@ -7,20 +7,24 @@ import (
 	"github.com/bravellian/pawl/lease"
 )
 
+func leaseStates() []string {
+	return []string{string(lease.Held), string(lease.Expired), string(lease.Free)}
+}
+
 // leases lists leases by name.
 func leases(v *visit) (*screen, error) {
 	q := v.query
 	sc := &screen{Title: "Leases", Filter: &filter{Fields: []field{
-		{Name: "status", Label: "State", Value: q.Get("status"), Options: []string{string(lease.Held), string(lease.Expired), string(lease.Free)}},
+		{Name: "status", Label: "State", Value: q.Get("status"), Options: leaseStates()},
 	}, Keep: []string{"store", v.key}}}
 	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
-		list, err := s.Leases.List(ctx, v.leaseOptions())
+		p, err := v.listLeases(ctx, s)
 		if err != nil {
 			return nil, err
 		}
 		t := &table{Head: []string{"State", "Lease", "Holder", "Until", "Token", "Waiting", "Last granted", ""}, None: "No leases."}
-		for i := range list {
-			l := &list[i]
+		for i := range p.rows {
+			l := &p.rows[i]
 			var actions []action
 			if l.Status == lease.Held {
 				actions = []action{{
@@ -30,21 +34,27 @@ func leases(v *visit) (*screen, error) {
 			}
 			t.Rows = append(t.Rows, []cell{state(string(l.Status)), words(l.Name), words(l.Owner), at(l.Until), count(l.Token), count(int64(l.Waiting)), at(l.LastGranted), {Actions: actions}})
 		}
-		if len(list) == pageSize {
-			t.More = v.here("store", s.key, "after", list[len(list)-1].Name)
-		}
-		return []block{{Table: t}}, nil
+		return []block{{Table: lead(v, s, t, p)}}, nil
 	})
 	return sc, nil
 }
 
-// leaseOptions are the filters of the address.
-func (v *visit) leaseOptions() lease.ListOptions {
-	opts := lease.ListOptions{Status: lease.Status(v.query.Get("status")), Limit: pageSize}
-	if after := v.query.Get("after"); after != "" {
-		opts.After = &lease.Info{Name: after}
+// listLeases reads the page that the address asks for.
+func (v *visit) listLeases(ctx context.Context, s *store) (pageOf[lease.Info], error) {
+	var after *lease.Info
+	if name := v.query.Get("after"); name != "" {
+		after = &lease.Info{Name: name}
 	}
-	return opts
+	if err := oneOf("status", v.query.Get("status"), leaseStates()); err != nil {
+		return pageOf[lease.Info]{}, err
+	}
+	var match func(*lease.Info) bool
+	if status := lease.Status(v.query.Get("status")); status != "" {
+		match = func(l *lease.Info) bool { return l.Status == status }
+	}
+	return sift(after, func(after *lease.Info, limit int) ([]lease.Info, error) {
+		return s.Leases.List(ctx, lease.ListOptions{After: after, Limit: limit})
+	}, match, func(l *lease.Info) string { return l.Name })
 }
 
 func releaseLease(ctx context.Context, s *store, form url.Values) (string, error) {

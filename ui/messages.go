@@ -9,13 +9,6 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-// pageSize is how many rows a page of a list has at most.
-const pageSize = 50
-
-// pageRead is how many messages are read for a page of those that match: it is short when few do,
-// and leads on.
-const pageRead = 10_000
-
 // statuses are the states by which messages are listed.
 func statuses() []string {
 	return []string{"ready", "scheduled", "running", "done", "failed", "discarded", "expired"}
@@ -38,29 +31,22 @@ func messages(v *visit) (*screen, error) {
 		return nil, err
 	}
 	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
-		list, next, err := v.listed(ctx, s, opts)
-		if err != nil {
-			return nil, err
-		}
-		return []block{{Table: v.messagePage(s, list, next)}}, nil
+		p, err := v.listMessages(ctx, s, opts)
+		return []block{{Table: lead(v, s, v.messageTable(s, p.rows), p)}}, err
 	})
 	return sc, nil
 }
 
-// listed reads a page of the messages that the address asks for, and where the next one begins, 0
-// if this is the last.
-func (v *visit) listed(ctx context.Context, s *store, opts outbox.ListOptions) (page []outbox.Info, next outbox.Position, err error) {
+// listMessages reads the page that the address asks for, or a message by its id.
+func (v *visit) listMessages(ctx context.Context, s *store, opts outbox.ListOptions) (p pageOf[outbox.Info], err error) {
 	if id := v.query.Get("id"); id != "" {
-		one, err := find(ctx, s, id)
-		if statusOf(err) == 404 {
-			return nil, 0, nil
-		}
-		if err != nil {
-			return nil, 0, err
-		}
-		return []outbox.Info{*one}, 0, nil
+		return onePage(find(ctx, s, id))
 	}
-	return s.Outbox.ListSome(ctx, opts, pageRead)
+	var next outbox.Position
+	if p.rows, next, err = s.Outbox.ListSome(ctx, opts, pageRead); next != 0 {
+		p.next = number64(int64(next))
+	}
+	return p, err
 }
 
 // listOptions are the filters of the address.
@@ -80,25 +66,6 @@ func (v *visit) listOptions() (opts outbox.ListOptions, err error) {
 		opts.After = &outbox.Info{Message: outbox.Message{Position: outbox.Position(after)}}
 	}
 	return opts, nil
-}
-
-// messagePage is a table of messages that leads to the next page. One that is short because the
-// bound was reached says so.
-func (v *visit) messagePage(s *store, list []outbox.Info, next outbox.Position) *table {
-	t := v.messageTable(s, list)
-	if next == 0 {
-		return t
-	}
-	t.More = v.here("store", s.key, "after", number64(int64(next)))
-	if len(list) < pageSize {
-		which := "newest"
-		if v.query.Get("after") != "" {
-			which = "next"
-		}
-		t.Short = "Of the " + which + " " + grouped(pageRead) + " messages."
-		t.None = "None of the messages that were read is meant."
-	}
-	return t
 }
 
 func (v *visit) messageTable(s *store, list []outbox.Info) *table {

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/join"
+	"github.com/bravellian/pawl/timer"
 )
 
 // overview says in words whether all is well, and shows what waits and what was done lately.
@@ -55,8 +57,8 @@ func (v *visit) amounts(s *store, b *admin.Backlog, list []admin.Worker) []fact 
 	return facts(
 		"Ready", amount(sums["ready"], "messages", "status", "ready"), "Scheduled", amount(sums["scheduled"], "messages", "status", "scheduled"),
 		"In flight", amount(sums["in_flight"], "messages", "status", "running"), "Paused", amount(sums["paused"], "topics"), "Failed", amount(sums["failed"], "failed"),
-		"Timers due", amount(b.TimersDue, "timers"), "Timers are late by", b.TimersLate, "Timers scheduled", amount(b.TimersScheduled, "timers", "status", "Scheduled"),
-		"Joins pending", amount(b.JoinsPending, "joins", "status", "Pending"), "Workers", amount(alive, "workers"),
+		"Timers due", amount(b.TimersDue, "timers"), "Timers are late by", b.TimersLate, "Timers scheduled", amount(b.TimersScheduled, "timers", "status", string(timer.Scheduled)),
+		"Joins pending", amount(b.JoinsPending, "joins", "status", string(join.Pending)), "Workers", amount(alive, "workers"),
 	)
 }
 

@@ -22,53 +22,46 @@ func timers(v *visit) (*screen, error) {
 		{Name: "id", Label: "Timer id", Value: q.Get("id")},
 	}, Keep: []string{"store", v.key}}}
 	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
-		list, err := v.listTimers(ctx, s)
+		p, err := v.listTimers(ctx, s)
 		if err != nil {
 			return nil, err
 		}
-		day, err := s.Timers.List(ctx, timer.ListOptions{Status: timer.Scheduled, Topic: q.Get("topic"), Limit: timersDrawn})
-		if err != nil {
-			return nil, err
-		}
-		return []block{{Chart: nextDay(day, v.now), Table: v.timerTable(s, list)}}, nil
+		day, err := s.Timers.List(ctx, timer.ListOptions{Status: timer.Scheduled, Limit: timersDrawn})
+		return []block{{Chart: nextDay(day, v.now), Table: lead(v, s, v.timerTable(s, p.rows), p)}}, err
 	})
 	return sc, nil
 }
 
 // listTimers reads the page that the address asks for, or the timer of an id or a key.
-func (v *visit) listTimers(ctx context.Context, s *store) ([]timer.Info, error) {
+func (v *visit) listTimers(ctx context.Context, s *store) (p pageOf[timer.Info], err error) {
 	q := v.query
-	opts := timer.ListOptions{Status: timer.Status(q.Get("status")), Topic: q.Get("topic"), Limit: pageSize}
-	if after := q.Get("after"); after != "" {
-		id, err := parsed(outbox.ParseMessageID)(after)
+	if q.Get("id") != "" {
+		id, err := parsed(outbox.ParseMessageID)(q.Get("id"))
 		if err != nil {
-			return nil, err
+			return p, err
 		}
-		if opts.After, err = s.Timers.Get(ctx, id); err != nil {
-			return nil, err
+		return onePage(s.Timers.Get(ctx, id))
+	}
+	if q.Get("key") != "" {
+		return onePage(s.Timers.Find(ctx, q.Get("key")))
+	}
+	var after *timer.Info
+	if q.Get("after") != "" {
+		id, err := parsed(outbox.ParseMessageID)(q.Get("after"))
+		if err != nil {
+			return p, err
+		}
+		if after, err = s.Timers.Get(ctx, id); err != nil {
+			return p, err
 		}
 	}
-	var one *timer.Info
-	var err error
-	switch {
-	case q.Get("id") != "":
-		id, invalid := parsed(outbox.ParseMessageID)(q.Get("id"))
-		if invalid != nil {
-			return nil, invalid
-		}
-		one, err = s.Timers.Get(ctx, id)
-	case q.Get("key") != "":
-		one, err = s.Timers.Find(ctx, q.Get("key"))
-	default:
-		return s.Timers.List(ctx, opts)
+	var match func(*timer.Info) bool
+	if topic := q.Get("topic"); topic != "" {
+		match = func(t *timer.Info) bool { return t.Topic == topic }
 	}
-	if statusOf(err) == 404 {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return []timer.Info{*one}, nil
+	return sift(after, func(after *timer.Info, limit int) ([]timer.Info, error) {
+		return s.Timers.List(ctx, timer.ListOptions{Status: timer.Status(q.Get("status")), After: after, Limit: limit})
+	}, match, func(t *timer.Info) string { return t.ID.String() })
 }
 
 // nextDay counts timers by the hour in which they are due.
@@ -82,7 +75,7 @@ func nextDay(list []timer.Info, now time.Time) *chart {
 	for hour := range s.Titles {
 		s.Titles[hour] = plural(s.Values[hour], "timer") + " due from " + now.Add(time.Duration(hour)*time.Hour).UTC().Format("15:04Z")
 	}
-	label := "Due in the next day, by the hour"
+	label := "All that are due in the next day, by the hour"
 	if len(list) == timersDrawn {
 		label += ", of the next " + grouped(timersDrawn)
 	}
@@ -107,9 +100,6 @@ func (v *visit) timerTable(s *store, list []timer.Info) *table {
 			}
 		}
 		t.Rows = append(t.Rows, []cell{state(string(one.Status)), name, words(one.Key), words(one.Topic), at(one.NextAttemptAt), at(one.EndedAt), words(firstLine(one.LastError)), {Actions: actions}})
-	}
-	if len(list) == pageSize {
-		t.More = v.here("store", s.key, "after", list[len(list)-1].ID.String())
 	}
 	return t
 }

@@ -61,6 +61,9 @@ func TestPages(t *testing.T) {
 				continue
 			}
 			all.WriteString(body)
+			if strings.Contains(body, `role="alert"`) {
+				t.Errorf("%s shows an error: %s", at, body)
+			}
 			if found := inline(body); found != "" {
 				t.Errorf("%s has %q", at, found)
 			}

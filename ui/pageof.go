@@ -1,0 +1,98 @@
+package ui
+
+import (
+	"slices"
+
+	"github.com/bravellian/pawl/internal/engine"
+)
+
+const (
+	// pageSize is how many rows a page of a list has.
+	pageSize = 50
+	// pageRead bounds how many rows are read for a page, whatever the filter: where few match, a page
+	// has fewer rows, or none, and leads on.
+	pageRead = 10_000
+	// siftRead is how many rows are read at once to find those that match.
+	siftRead = 1_000
+)
+
+// pageOf is a page of a list.
+type pageOf[T any] struct {
+	rows []T
+	next string // the parameter after of the next page; "" if this is the last
+}
+
+// sift reads a list from behind a row, and keeps what matches until a page is full or pageRead rows
+// were read. It is for filters that no index serves: a statement with such a filter would read all rows
+// where few match. match is nil where every row does.
+func sift[T any](after *T, read func(after *T, limit int) ([]T, error), match func(*T) bool, cursor func(*T) string) (p pageOf[T], err error) {
+	limit := siftRead
+	if match == nil {
+		limit = pageSize
+	}
+	for looked := 0; looked < pageRead; looked += limit {
+		rows, err := read(after, limit)
+		if err != nil {
+			return p, err
+		}
+		for i := range rows {
+			after = &rows[i]
+			if match == nil || match(after) {
+				p.rows = append(p.rows, *after)
+			}
+			if len(p.rows) == pageSize {
+				p.next = cursor(after)
+				return p, nil
+			}
+		}
+		if len(rows) < limit {
+			return p, nil
+		}
+	}
+	p.next = cursor(after)
+	return p, nil
+}
+
+// onePage is a page of what was asked for by its id, if it was found.
+func onePage[T any](one *T, err error) (p pageOf[T], _ error) {
+	switch {
+	case err == nil:
+		p.rows = []T{*one}
+	case statusOf(err) != 404:
+		return p, err
+	}
+	return p, nil
+}
+
+// lead makes a table lead to the next page. One that is short because so much was read says so.
+func lead[T any](v *visit, s *store, t *table, p pageOf[T]) *table {
+	if p.next == "" {
+		return t
+	}
+	t.More = v.here("store", s.key, "after", p.next)
+	if len(p.rows) < pageSize {
+		t.Short = "Of the " + grouped(pageRead) + " that were read."
+		t.None = "None of those that were read is meant."
+	}
+	return t
+}
+
+// sent is a page as the API sends it.
+func sent[T, V any](p pageOf[T], of func(*T) V) list {
+	views := make([]V, len(p.rows))
+	for i := range p.rows {
+		views[i] = of(&p.rows[i])
+	}
+	return list{Items: views, Next: p.next}
+}
+
+// same sends a row as it is.
+func same[T any](row *T) T { return *row }
+
+// oneOf returns an error for a value that is none of those that a filter offers.
+func oneOf(name, value string, options []string) error {
+	if value != "" && !slices.Contains(options, value) {
+		return engine.Invalid(name, "not one of %q", options)
+	}
+	return nil
+}
