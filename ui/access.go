@@ -86,12 +86,12 @@ func (s *server) guard(next http.Handler) http.Handler {
 				h.Set("WWW-Authenticate", who.Challenge)
 				status = http.StatusUnauthorized
 			}
-			s.log.WarnContext(r.Context(), "refused", "path", r.URL.Path, "from", r.RemoteAddr, "error", err)
+			s.log.WarnContext(r.Context(), "the dashboard refused a request", "path", r.URL.Path, "from", r.RemoteAddr, "error", err)
 			http.Error(w, fmt.Sprintf("%d %s", status, err), status)
 			return
 		}
 		if err := s.cross.Check(r); err != nil {
-			s.log.WarnContext(r.Context(), "refused", "path", r.URL.Path, "from", r.RemoteAddr, "name", access.Name, "error", err)
+			s.log.WarnContext(r.Context(), "the dashboard refused a request", "path", r.URL.Path, "from", r.RemoteAddr, "name", access.Name, "error", err)
 			http.Error(w, "403 forbidden: "+err.Error(), http.StatusForbidden)
 			return
 		}

@@ -169,7 +169,7 @@ func (s *server) api(w http.ResponseWriter, r *http.Request, one resource) {
 		result, err = one.get(v, st)
 	}
 	if err != nil {
-		s.log.WarnContext(r.Context(), "reading", "path", r.URL.Path, "store", v.key, "error", err)
+		s.log.WarnContext(r.Context(), "the dashboard could not read", "path", r.URL.Path, "store", v.key, "error", err)
 		reply(w, statusOf(err), map[string]string{"error": err.Error()})
 		return
 	}

@@ -31,7 +31,7 @@ func (s *server) act(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "400 "+err.Error(), http.StatusBadRequest)
 		return
 	case !v.access.Operator:
-		s.log.WarnContext(r.Context(), "refused", "action", name, "name", v.access.Name)
+		s.log.WarnContext(r.Context(), "the dashboard refused a change", "action", name, "name", v.access.Name)
 		http.Error(w, "403 forbidden: your access is read-only", http.StatusForbidden)
 		return
 	}
@@ -44,11 +44,11 @@ func (s *server) act(w http.ResponseWriter, r *http.Request) {
 		did, err = do(ctx, st, r.PostForm)
 	}
 	if err != nil {
-		s.log.WarnContext(ctx, "a change failed", "action", name, "store", v.key, "name", v.access.Name, "error", err)
+		s.log.WarnContext(ctx, "a change by the dashboard failed", "action", name, "store", v.key, "name", v.access.Name, "error", err)
 		s.render(w, v, page{}, &screen{Title: "It was not done", Blocks: []block{{Error: err.Error()}}}, statusOf(err))
 		return
 	}
-	s.log.InfoContext(ctx, "changed", "action", name, "store", v.key, "name", v.access.Name, "result", did)
+	s.log.InfoContext(ctx, "changed by the dashboard", "action", name, "store", v.key, "name", v.access.Name, "result", did)
 	// Not http.Redirect, which makes the path one from the root of a server that has taken a prefix off.
 	w.Header().Set("Location", back(v.base, r.PostForm.Get("back"), did))
 	w.WriteHeader(http.StatusSeeOther)

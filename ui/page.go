@@ -125,7 +125,7 @@ func (s *server) render(w http.ResponseWriter, v *visit, p page, sc *screen, sta
 	}
 	var b bytes.Buffer
 	if err := s.templates.ExecuteTemplate(&b, "layout.html", l); err != nil {
-		s.log.ErrorContext(v.Context(), "rendering", "path", v.URL.Path, "error", err)
+		s.log.ErrorContext(v.Context(), "the dashboard could not make a page", "path", v.URL.Path, "error", err)
 		http.Error(w, "500 the page could not be made", http.StatusInternalServerError)
 		return
 	}

@@ -149,7 +149,7 @@ func (v *visit) one() (*store, error) { return v.s.source.open(v.Context(), v.ke
 // problem is an error as a page shows it.
 func (v *visit) problem(err error) string {
 	if v.Context().Err() == nil {
-		v.s.log.WarnContext(v.Context(), "reading", "path", v.URL.Path, "store", v.key, "error", err)
+		v.s.log.WarnContext(v.Context(), "the dashboard could not read", "path", v.URL.Path, "store", v.key, "error", err)
 	}
 	return err.Error()
 }

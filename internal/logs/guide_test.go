@@ -58,6 +58,9 @@ func (l *logged) read(file *ast.File) {
 		if !ok {
 			return true
 		}
+		if of, ok := method.X.(*ast.Ident); ok && of.Name == "http" {
+			return true // http.Error answers a request
+		}
 		name := method.Sel.Name
 		if name == "With" {
 			for key := range l.pairs(call, call.Args) {
