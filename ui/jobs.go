@@ -102,9 +102,9 @@ func runStrip(runs []job.Run) *chart {
 		for i := range runs {
 			r := &runs[len(runs)-1-i]
 			if (r.Status == job.Failed || r.Status == job.Missed) == bad {
-				s.Values[i] = 1 + r.EndedAt.Sub(r.StartedAt).Milliseconds()*int64(min(1, len(r.Status)))
-				if r.EndedAt.IsZero() || r.StartedAt.IsZero() {
-					s.Values[i] = 1
+				s.Values[i] = 1 // so that it can be seen
+				if !r.EndedAt.IsZero() && !r.StartedAt.IsZero() {
+					s.Values[i] += r.EndedAt.Sub(r.StartedAt).Milliseconds()
 				}
 				s.Titles[i] = string(r.Status) + ", " + r.Scheduled.UTC().Format("2006-01-02 15:04:05Z")
 			}

@@ -26,12 +26,8 @@ func overview(v *visit) (*screen, error) {
 		if err != nil {
 			return nil, err
 		}
-		list, err := s.Admin.Workers(ctx)
-		if err != nil {
-			return nil, err
-		}
 		return []block{
-			{Heading: verdict(h), Findings: worst(h, ""), Facts: v.amounts(s, &b, list)},
+			{Heading: verdict(h), Findings: worst(h, s.key), Facts: v.amounts(s, &b)},
 			{Heading: "The last hour", Chart: flowChart(&flow)},
 			{Heading: "What waits", Table: v.backlogTable(s, &b)},
 		}, nil
@@ -40,16 +36,10 @@ func overview(v *visit) (*screen, error) {
 }
 
 // amounts are the figures that matter.
-func (v *visit) amounts(s *store, b *admin.Backlog, list []admin.Worker) []fact {
+func (v *visit) amounts(s *store, b *admin.Backlog) []fact {
 	sums := map[string]int64{}
 	for i := range b.Messages {
 		sums[b.Messages[i].State] += b.Messages[i].Count
-	}
-	alive := int64(0)
-	for i := range list {
-		if list[i].Alive {
-			alive++
-		}
 	}
 	amount := func(n int64, path string, pairs ...string) cell {
 		return link(grouped(n), v.hrefIn(s.key, path, pairs...))
@@ -58,7 +48,7 @@ func (v *visit) amounts(s *store, b *admin.Backlog, list []admin.Worker) []fact 
 		"Ready", amount(sums["ready"], "messages", "status", "ready"), "Scheduled", amount(sums["scheduled"], "messages", "status", "scheduled"),
 		"In flight", amount(sums["in_flight"], "messages", "status", "running"), "Paused", amount(sums["paused"], "topics"), "Failed", amount(sums["failed"], "failed"),
 		"Timers due", amount(b.TimersDue, "timers"), "Timers are late by", b.TimersLate, "Timers scheduled", amount(b.TimersScheduled, "timers", "status", string(timer.Scheduled)),
-		"Joins pending", amount(b.JoinsPending, "joins", "status", string(join.Pending)), "Workers", amount(alive, "workers"),
+		"Joins pending", amount(b.JoinsPending, "joins", "status", string(join.Pending)), "Workers", amount(b.Workers, "workers"),
 	)
 }
 

@@ -47,7 +47,7 @@ func verdict(r health.Report) string {
 	return fmt.Sprintf("It works, with %s.", plural(int64(n), "warning"))
 }
 
-// worst are the findings that are not OK, the worst first, or a line that says there are none.
+// worst are the findings that are not OK, the worst first.
 func worst(r health.Report, key string) (all []finding) {
 	for level := health.Problem; level > health.OK; level-- {
 		for _, f := range r.Findings {

@@ -75,7 +75,9 @@ func (c *demoCmd) Run(ctx context.Context, a *app, g *options) error {
 		return printVerdict(a.stdout, v)
 	}
 	if c.UI {
-		o.Beside, show = c.beside(a, show), func(*demo.Verdict) error { return nil }
+		beside, stop := c.beside(a, show)
+		defer stop()
+		o.Beside, show = beside, func(*demo.Verdict) error { return nil }
 	}
 	v, err := demo.Run(ctx, o)
 	if err != nil {
@@ -88,20 +90,25 @@ func (c *demoCmd) Run(ctx context.Context, a *app, g *options) error {
 }
 
 // beside serves the dashboard while the demo plays, shows what the database says in the end, and
-// leaves the dashboard open until somebody interrupts it.
-func (c *demoCmd) beside(a *app, show func(*demo.Verdict) error) func(*pawl.Pawl) (func(context.Context, *demo.Verdict), error) {
-	return func(p *pawl.Pawl) (func(context.Context, *demo.Verdict), error) {
-		d, err := serveDashboard(a, c.Listen, ui.Handler(ui.Of(p), ui.Options{Logger: slog.New(slog.DiscardHandler)}))
-		if err != nil {
+// leaves the dashboard open until somebody interrupts it. stop ends it whatever became of the demo.
+func (c *demoCmd) beside(a *app, show func(*demo.Verdict) error) (serve func(*pawl.Pawl) (func(context.Context, *demo.Verdict), error), stop func()) {
+	var s *server
+	serve = func(p *pawl.Pawl) (_ func(context.Context, *demo.Verdict), err error) {
+		quiet := slog.New(slog.DiscardHandler)
+		if s, err = serveDashboard(a, c.Listen, ui.Handler(ui.Of(p), ui.Options{Logger: quiet}), quiet); err != nil {
 			return nil, err
 		}
-		fmt.Fprintln(a.stderr, "The dashboard is at "+d.at)
 		return func(ctx context.Context, v *demo.Verdict) {
 			if err := show(v); err == nil {
-				fmt.Fprintln(a.stderr, "The dashboard stays at "+d.at+" until Ctrl-C.")
-				_ = d.wait(ctx)
+				fmt.Fprintf(a.stderr, "The dashboard stays at http://%s/ until Ctrl-C.\n", s.address)
+				_ = s.waitFor(ctx)
 			}
 		}, nil
+	}
+	return serve, func() {
+		if s != nil {
+			_ = s.Close()
+		}
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/bravellian/pawl/health/probe"
 )
 
-// The limits of a server for probes.
+// The limits of a server for probes and of the dashboard's.
 const (
 	headerTimeout = 5 * time.Second
 	answerTimeout = 30 * time.Second
@@ -29,24 +29,51 @@ func (c *workCmd) serve(src health.Source, m prometheus.Collector, log *slog.Log
 	if c.Listen == "" {
 		return func() {}, nil
 	}
-	listener, err := net.Listen("tcp", local(c.Listen))
+	s, err := startServer(local(c.Listen), c.routes(src, m), log)
 	if err != nil {
-		return nil, fmt.Errorf("--listen: %w", err)
-	}
-	server := &http.Server{
-		Handler: c.routes(src, m), ReadHeaderTimeout: headerTimeout, WriteTimeout: answerTimeout, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+		return nil, err
 	}
 	var serving sync.WaitGroup
 	serving.Go(func() {
-		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		if err := s.wait(); err != nil {
 			log.Error("no more probes are answered", "error", err)
 		}
 	})
-	log.Info("answering probes", "address", listener.Addr().String())
+	log.Info("answering probes", "address", s.address)
 	return func() {
-		_ = server.Close()
+		_ = s.Close()
 		serving.Wait()
 	}, nil
+}
+
+// server serves HTTP at an address until it is closed.
+type server struct {
+	*http.Server
+	address string
+	ended   chan error
+}
+
+// startServer begins to serve; wait returns when that ends.
+func startServer(address string, handler http.Handler, log *slog.Logger) (*server, error) {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("--listen: %w", err)
+	}
+	s := &server{
+		&http.Server{Handler: handler, ReadHeaderTimeout: headerTimeout, WriteTimeout: answerTimeout, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn)},
+		listener.Addr().String(), make(chan error, 1),
+	}
+	go func() { s.ended <- s.Serve(listener) }()
+	return s, nil
+}
+
+// wait returns when nothing is served any more, with the reason unless the server was closed. It is
+// called once.
+func (s *server) wait() error {
+	if err := <-s.ended; !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
 }
 
 // routes is what --listen serves.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -58,13 +57,11 @@ func (c *uiCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err != nil {
 		return err
 	}
-	handler := ui.Handler(source, opts)
-	d, err := serveDashboard(a, c.Listen, handler)
+	s, err := serveDashboard(a, c.Listen, ui.Handler(source, opts), logger)
 	if err != nil {
 		return errors.Join(err, done())
 	}
-	fmt.Fprintln(a.stderr, "The dashboard is at "+d.at)
-	return errors.Join(d.wait(ctx), done())
+	return errors.Join(s.waitFor(ctx), done())
 }
 
 // source opens the database or the fleet that was named; done closes it.
@@ -112,43 +109,17 @@ func (c *uiCmd) source(ctx context.Context, g *options, logger *slog.Logger) (ui
 	}, nil
 }
 
-// dashboard is a server of the dashboard.
-type dashboard struct {
-	server *http.Server
-	ended  chan error
-	at     string
+// serveDashboard begins to serve a dashboard, and says where.
+func serveDashboard(a *app, listen string, handler http.Handler, logger *slog.Logger) (*server, error) {
+	s, err := startServer(listen, handler, logger)
+	if err == nil {
+		fmt.Fprintf(a.stderr, "The dashboard is at http://%s/\n", s.address)
+	}
+	return s, err
 }
 
-// serveDashboard begins to serve a dashboard.
-func serveDashboard(a *app, listen string, handler http.Handler) (*dashboard, error) {
-	listener, err := net.Listen("tcp", listen)
-	if err != nil {
-		return nil, fmt.Errorf("--listen: %w", err)
-	}
-	log := slog.NewLogLogger(slog.NewTextHandler(a.stderr, nil), slog.LevelWarn)
-	d := &dashboard{
-		server: &http.Server{Handler: handler, ReadHeaderTimeout: headerTimeout, WriteTimeout: answerTimeout, ErrorLog: log}, ended: make(chan error, 1),
-		at: "http://" + listener.Addr().String() + "/",
-	}
-	go func() { d.ended <- d.server.Serve(listener) }()
-	return d, nil
-}
-
-// wait serves until ctx ends.
-func (d *dashboard) wait(ctx context.Context) error {
-	select {
-	case err := <-d.ended:
-		return err
-	case <-ctx.Done():
-		return d.close()
-	}
-}
-
-// close ends the dashboard, and pages that are open.
-func (d *dashboard) close() error {
-	_ = d.server.Close()
-	if err := <-d.ended; !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
+// waitFor serves until ctx ends.
+func (s *server) waitFor(ctx context.Context) error {
+	defer context.AfterFunc(ctx, func() { _ = s.Close() })()
+	return s.wait()
 }

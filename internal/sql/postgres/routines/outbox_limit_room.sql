@@ -15,12 +15,12 @@ DECLARE
   v_now   timestamptz;
   v_from  timestamptz; -- when the first of those could have been claimed
 BEGIN
-  SELECT * INTO v_limit FROM pawl.outbox_limit l WHERE l.kind = p_kind AND l.name = p_name;
   BEGIN
-    IF p_kind = 'topic' AND v_limit.kind IS NULL AND EXISTS (SELECT FROM pawl.outbox_limit e WHERE e.kind = 'each') THEN
-      PERFORM pawl.outbox_limit_topic(p_name);
-    END IF;
     SELECT * INTO v_limit FROM pawl.outbox_limit l WHERE l.kind = p_kind AND l.name = p_name FOR UPDATE;
+    IF NOT FOUND AND p_kind = 'topic' AND EXISTS (SELECT FROM pawl.outbox_limit e WHERE e.kind = 'each') THEN
+      PERFORM pawl.outbox_limit_topic(p_name);
+      SELECT * INTO v_limit FROM pawl.outbox_limit l WHERE l.kind = p_kind AND l.name = p_name FOR UPDATE;
+    END IF;
   EXCEPTION WHEN lock_not_available THEN
     RETURN 0;
   END;
