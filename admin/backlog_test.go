@@ -53,7 +53,7 @@ func (f *explainFixture) lie() {
 	f.exec("UPDATE " + ready + " SET at = " + f.db.Ago(time.Hour) + " WHERE n = 4")
 }
 
-// D-217: what waits is told by queue, topic and state.
+// D-217: what waits is counted by queue, topic and state.
 func TestBacklog(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)
@@ -91,7 +91,7 @@ func TestBacklog(t *testing.T) {
 	})
 }
 
-// D-217: what is beyond the bounds is said to be so, and joins that failed are told from others.
+// D-217: what is beyond the bounds is marked, and joins that failed are counted apart.
 func TestBacklogBounds(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)

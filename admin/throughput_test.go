@@ -164,7 +164,7 @@ func TestThroughputIsBounded(t *testing.T) {
 	})
 }
 
-// D-217: below the lowest block that is looked at there may be more; above it there is not.
+// D-217: below the lowest block that is read there may be more; above it there is not.
 func TestThroughputOfManyBlocks(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
 		f := openExplain(t, e)

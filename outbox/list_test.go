@@ -167,7 +167,7 @@ func testListOddHeaders(t *testing.T, e dbtest.Engine) {
 	f.listed(outbox.ListOptions{Headers: map[string]string{"a": `{"a":"b"}`}})
 }
 
-// windowed shrinks what each statement of a list looks at, if size is not 0, and counts the
+// windowed shrinks what each statement of a list reads, if size is not 0, and counts the
 // statements.
 type windowed struct {
 	engine.DB

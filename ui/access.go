@@ -14,7 +14,7 @@ import (
 type Access struct {
 	// Name is who it is, as the audit trail and the log name them.
 	Name string
-	// Operator may change things: redrive, cancel, pause. Others look.
+	// Operator may change things: redrive, cancel, pause. Others only read.
 	Operator bool
 	// Payloads may be read, and results of steps.
 	Payloads bool

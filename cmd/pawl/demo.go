@@ -90,7 +90,7 @@ func (c *demoCmd) Run(ctx context.Context, a *app, g *options) error {
 }
 
 // beside serves the dashboard while the demo plays, shows what the database says in the end, and
-// leaves the dashboard open until somebody interrupts it. stop ends it whatever became of the demo.
+// leaves the dashboard open until somebody interrupts it. stop ends it, also where the demo failed.
 func (c *demoCmd) beside(a *app, show func(*demo.Verdict) error) (serve func(*pawl.Pawl) (func(context.Context, *demo.Verdict), error), stop func()) {
 	var s *server
 	serve = func(p *pawl.Pawl) (_ func(context.Context, *demo.Verdict), err error) {

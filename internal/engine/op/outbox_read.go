@@ -147,8 +147,8 @@ type OutboxAttempt struct {
 	Error   *string
 }
 
-// OutboxRecency bounds a look at what happened last. Each process takes positions from a block of
-// its own, so the highest positions alone would be those of one process. The blocks are looked at
+// OutboxRecency bounds a read of what happened last. Each process takes positions from a block of
+// its own, so the highest positions alone would be those of one process. The blocks are read
 // from the highest one down; those whose highest row is older than Since are left out, and the
 // others are read for an equal share of Most rows each, from the highest position down.
 type OutboxRecency struct {

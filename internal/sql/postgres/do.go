@@ -205,8 +205,8 @@ func (db *DB) settings(calls []*engine.Call) string {
 
 const relaxedCommit = `SELECT pg_catalog.set_config('synchronous_commit', 'off', true)`
 
-// pinned tells the operations that read a bounded part of tables that may be large, whatever the
-// planner knows of these: what a metric looks at, and a window of a list.
+// pinned reports the operations that read a bounded part of tables that may be large, whatever the
+// planner knows of these: what a metric reads, and a window of a list.
 func pinned(operation string) bool {
 	return strings.HasPrefix(operation, "metrics/") || strings.HasPrefix(operation, "outbox/list_")
 }

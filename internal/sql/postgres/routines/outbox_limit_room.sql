@@ -1,7 +1,7 @@
 -- How many messages of a limit may be claimed now, at most p_n, or p_n if there is no limit. Claims
 -- under one limit take turns: each holds it until its transaction ends. One that waits for long gets
--- none, since the other may be part of a transaction that does more. Whoever asks looks for a limit
--- that is full first (full_limit): processes that wait for a place would keep those that have one from
+-- none, since the other may be part of a transaction that does more. Whoever asks checks first that the
+-- limit is not full (full_limit): processes that wait for a place would keep those that have one from
 -- using it again, and make each of their polls a commit that has something to write. Those that are
 -- no longer claimed are deleted only when they take the place of others. A topic gets a row of its own
 -- here if a limit for each topic of a pattern holds for it: that of the longest pattern.
