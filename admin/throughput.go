@@ -28,6 +28,19 @@ type Throughput struct {
 	InFrom time.Time `json:"in_from,omitzero"`
 	// DoneFrom is set if Done was not read for all steps: what was done before it may be missing.
 	DoneFrom time.Time `json:"done_from,omitzero"`
+	// Topics are the topics and queues of the newest messages that came and that were done, by name.
+	Topics []TopicFlow `json:"topics"`
+}
+
+// TopicFlow is how fast messages of a topic in a queue came and were done lately, as a mean of the time
+// in which the newest 2 000 did, or of the time that was asked for.
+type TopicFlow struct {
+	Topic string `json:"topic"`
+	Queue string `json:"queue"`
+	// In is how many messages were enqueued in a second.
+	In float64 `json:"in_per_second"`
+	// Done is how many were acked in a second.
+	Done float64 `json:"done_per_second"`
 }
 
 // Flow is how many messages came and were done in a step.
@@ -46,7 +59,8 @@ type Flow struct {
 //
 // What it reads does not grow with the tables: of each kind 2 000 rows, the newest of each block of
 // positions out of which processes enqueued lately, where a row of Done is all messages that were
-// acked together. InFrom and DoneFrom say how far back that reached. What lies far below the highest
+// acked together; and the topics of 2 000 messages of each kind. InFrom and DoneFrom say how far back that
+// reached. What lies far below the highest
 // positions is not found: messages that waited while more than 100 000 later ones were enqueued, and
 // timers that were scheduled as long before. What was purged is not counted any more.
 //
@@ -74,7 +88,7 @@ func (a *Admin) Throughput(ctx context.Context, since time.Duration) (Throughput
 	}
 	t.InFrom = t.add(&in, func(f *Flow) *int64 { return &f.In })
 	t.DoneFrom = t.add(&done, func(f *Flow) *int64 { return &f.Done })
-	return t, nil
+	return t, a.rates(ctx, &t, clock.Now, since, &in, &done)
 }
 
 // newThroughput returns the steps, without numbers.

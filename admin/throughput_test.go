@@ -3,6 +3,7 @@ package admin_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -183,6 +184,46 @@ func TestThroughputOfManyBlocks(t *testing.T) {
 			}
 		}
 	})
+}
+
+// D-217: a topic's rate is the mean of the time that was asked for, or of that in which the newest
+// messages came or were done.
+func TestThroughputByTopic(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := openExplain(t, e)
+		f.batch(600, outbox.Message{Topic: "old"})
+		f.age("old", 2*time.Hour)
+		f.batch(30, outbox.Message{Topic: "mail"})
+		f.batch(15, outbox.Message{Topic: "mail", Queue: "slow"})
+		f.done(615, 0)
+		flow := f.throughput(10 * time.Minute)
+		want := []admin.TopicFlow{{Topic: "mail", Queue: "default", In: 30, Done: 15}, {Topic: "mail", Queue: "slow", In: 15}, {Topic: "old", Queue: "default", Done: 600}}
+		rates(t, flow.Topics, want, 600)
+
+		// More than are read: the rate is of the time since the last of those that are not.
+		f.batch(3000, outbox.Message{Topic: "mail"})
+		for range 3 {
+			f.done(1000, 0)
+		}
+		flow = f.throughput(10 * time.Minute)
+		if len(flow.Topics) != 1 || flow.Topics[0].Queue != "default" || flow.Topics[0].In < 10 || flow.Topics[0].Done < 10 {
+			t.Errorf("of many: %+v", flow.Topics)
+		}
+	})
+}
+
+// rates insists on rates, of numbers of messages in so many seconds.
+func rates(t *testing.T, got, want []admin.TopicFlow, seconds float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%+v, want %+v", got, want)
+	}
+	for i := range got {
+		g, w := got[i], want[i]
+		if g.Topic != w.Topic || g.Queue != w.Queue || math.Abs(g.In*seconds-w.In) > 0.01 || math.Abs(g.Done*seconds-w.Done) > 0.01 {
+			t.Errorf("%+v, want %+v in %g s", g, w, seconds)
+		}
+	}
 }
 
 // D-217: what Throughput reads does not grow with the tables, whatever the planner knows of them.

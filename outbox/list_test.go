@@ -37,6 +37,33 @@ func at(p outbox.Position) *outbox.Info {
 	return &outbox.Info{Message: outbox.Message{Position: p}}
 }
 
+// D-221: a list without payloads is the same list otherwise, on pages of each state.
+func TestListWithoutPayloads(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		f.scatter()
+		for _, s := range []outbox.Status{"", outbox.Ready, outbox.Scheduled, outbox.InProgress, outbox.Done, outbox.Failed, outbox.Discarded} {
+			with, err := f.List(f.ctx(), outbox.ListOptions{Status: s})
+			if err != nil {
+				t.Fatal(err)
+			}
+			without, err := f.List(f.ctx(), outbox.ListOptions{Status: s, NoPayload: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if has := func(m outbox.Info) bool { return len(m.Payload) > 0 }; slices.ContainsFunc(with, has) == (s == outbox.Scheduled) {
+				t.Fatalf("%v: payloads of %+v", s, with)
+			}
+			for i := range with {
+				with[i].Payload = nil
+			}
+			if !reflect.DeepEqual(with, without) {
+				t.Errorf("%v: %+v, want %+v", s, without, with)
+			}
+		}
+	})
+}
+
 func TestList(t *testing.T) { dbtest.Each(t, testList) }
 
 func testList(t *testing.T, e dbtest.Engine) {

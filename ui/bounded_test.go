@@ -25,14 +25,19 @@ import (
 // looking adds up how many messages the windows of lists may have.
 type looking struct {
 	engine.DB
-	sum atomic.Int64
+	sum      atomic.Int64
+	payloads atomic.Int64 // windows with payloads
 }
 
 func (l *looking) Unwrap() engine.DB { return l.DB }
 
 func (l *looking) Read(ctx context.Context, call *engine.Call) error {
-	if strings.HasPrefix(call.Name(), "outbox/list_") && strings.HasSuffix(call.Name(), "_floor") {
-		l.sum.Add(reflect.ValueOf(call.Operation).FieldByName("Look").Int())
+	switch o := reflect.ValueOf(call.Operation); {
+	case !strings.HasPrefix(call.Name(), "outbox/list_"):
+	case strings.HasSuffix(call.Name(), "_floor"):
+		l.sum.Add(o.FieldByName("Look").Int())
+	case !o.FieldByName("Bare").Bool():
+		l.payloads.Add(1)
 	}
 	return l.DB.Read(ctx, call)
 }
@@ -87,9 +92,13 @@ func (b *bounded) failAll() {
 func (b *bounded) page(path string) string {
 	b.t.Helper()
 	b.sum.Store(0)
+	b.payloads.Store(0)
 	status, body, _ := get(b.t, b.s, path)
 	if sum := b.sum.Load(); status != http.StatusOK || sum == 0 || sum > 10_000 {
 		b.t.Errorf("%s: %d, for which %d messages are read", path, status, sum)
+	}
+	if n := b.payloads.Load(); n > 0 && !strings.HasPrefix(path, "api/") {
+		b.t.Errorf("%s: payloads are read %d times, and shown nowhere", path, n)
 	}
 	return body
 }

@@ -25,7 +25,7 @@ func failed(v *visit) (*screen, error) {
 	}, Keep: []string{"store", v.key}}}
 	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
 		f := outbox.FailedFilter{Topic: v.query.Get("topic"), Queue: v.query.Get("queue"), Error: v.query.Get("error")}
-		list, next, err := s.Outbox.ListSome(ctx, outbox.ListOptions{Status: outbox.Failed, Topic: f.Topic, Queue: f.Queue, Error: f.Error, Limit: failedRead}, pageRead)
+		list, next, err := s.Outbox.ListSome(ctx, outbox.ListOptions{Status: outbox.Failed, Topic: f.Topic, Queue: f.Queue, Error: f.Error, NoPayload: true, Limit: failedRead}, pageRead)
 		if err != nil {
 			return nil, err
 		}

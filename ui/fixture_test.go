@@ -39,6 +39,16 @@ type fixture struct {
 	join   join.ID
 }
 
+// openEmpty makes a database.
+func openEmpty(t *testing.T) *fixture {
+	t.Helper()
+	db := dbtest.OpenSQLite(t)
+	p, err := pawl.New(db.DB, pawl.Options{Logger: slog.New(slog.DiscardHandler)})
+	f := &fixture{Pawl: p, t: t, db: db}
+	f.check(err)
+	return f
+}
+
 // open makes a database that has something for every page, with names that would do harm.
 func open(t *testing.T, e dbtest.Engine) *fixture {
 	t.Helper()

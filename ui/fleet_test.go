@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -74,6 +75,27 @@ func TestFleet(t *testing.T) {
 	}
 	if status, _, _ := get(t, s, "joins/01a20ec7-aba2-72e3-8d4b-45ddf449c454?store=none"); status != http.StatusNotFound {
 		t.Errorf("a store that is not there: %d", status)
+	}
+}
+
+// D-218: the page of stores says how much waits in each, and nothing of one that does not answer.
+func TestStoresSayWhatWaits(t *testing.T) {
+	f := tenants(t)
+	p, err := f.Pawl("best")
+	if err == nil {
+		_, err = p.Outbox.EnqueueBatch(t.Context(), []outbox.Message{{Topic: "t"}, {Topic: "t"}})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, body, _ := get(t, serve(t, ui.OfFleet(f), ui.Options{}), "stores")
+	for store, want := range map[string]string{"acme": "1", "best": "3", "gone": ""} {
+		_, row, _ := strings.Cut(body, ">"+store+"</a>")
+		row, _, _ = strings.Cut(row, "</tr>")
+		cells := regexp.MustCompile(`<td class="number">([^<]*?)\s*</td>`).FindAllStringSubmatch(row, 3)
+		if len(cells) != 3 || cells[0][1] != want || (cells[1][1] != "") != (want != "") || (cells[2][1] == "0") != (want != "") {
+			t.Errorf("%s: %v of %s", store, cells, row)
+		}
 	}
 }
 

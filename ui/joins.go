@@ -14,6 +14,10 @@ func joinStates() []string {
 	return []string{string(join.Pending), string(join.Completed), string(join.Failed), string(join.Cancelled)}
 }
 
+func memberStates() []string {
+	return []string{string(join.Pending), string(join.Completed), string(join.Failed)}
+}
+
 // joins lists joins, newest first.
 func joins(v *visit) (*screen, error) {
 	sc := &screen{Title: "Joins", Filter: &filter{Fields: []field{
@@ -95,7 +99,9 @@ func oneJoin(v *visit) (*screen, error) {
 		actions = []action{{Do: "cancel-join", Label: "Cancel", Danger: true, Fields: []string{"store", v.key, "id", id.String()}, Inputs: []input{why()}, Confirm: "Nothing that waits for it is sent. Its steps go on."}}
 	}
 	done, failedSteps, open := int64(j.CompletedSteps), int64(j.FailedSteps), int64(j.ExpectedSteps-j.CompletedSteps-j.FailedSteps)
-	sc := &screen{Title: "Join " + id.String(), Blocks: []block{
+	sc := &screen{Title: "Join " + id.String(), Filter: &filter{Fields: []field{
+		{Name: "status", Label: "Steps that are", Value: v.query.Get("status"), Options: memberStates()},
+	}, Keep: []string{"store", v.key}}, Blocks: []block{
 		{Findings: explained(found), Actions: actions},
 		{Heading: "What it is", Facts: facts("State", state(string(j.Status)), "Grouping key", j.GroupingKey, "Steps", progress(j), "Created", j.CreatedAt, "Changed", j.UpdatedAt, "Deadline", j.Deadline),
 			Chart: share("Steps", part{"out", "completed", done}, part{"bad", "failed", failedSteps}, part{"plain", "open", open})},
@@ -127,7 +133,7 @@ func (v *visit) members(s *store, id join.ID) (p pageOf[join.Member], err error)
 	}
 	var match func(*join.Member) bool
 	if status := join.Status(v.query.Get("status")); status != "" {
-		if err := oneOf("status", string(status), joinStates()); err != nil {
+		if err := oneOf("status", string(status), memberStates()); err != nil {
 			return p, err
 		}
 		match = func(m *join.Member) bool { return m.Status == status }

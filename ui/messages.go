@@ -30,6 +30,7 @@ func messages(v *visit) (*screen, error) {
 	if err != nil {
 		return nil, err
 	}
+	opts.NoPayload = true
 	sc.Blocks = v.each(func(ctx context.Context, s *store) ([]block, error) {
 		p, err := v.listMessages(ctx, s, opts)
 		return []block{{Table: lead(v, s, v.messageTable(s, p.rows), p)}}, err
@@ -69,7 +70,7 @@ func (v *visit) listOptions() (opts outbox.ListOptions, err error) {
 }
 
 func (v *visit) messageTable(s *store, list []outbox.Info) *table {
-	t := &table{Head: []string{"State", "Message", "Topic", "Queue", "Created", "Due or ended", "Attempts", "Last error"}, None: "No messages."}
+	t := &table{Head: []string{"State", "Message", "Topic", "Queue", "Created", "Due or ended", "Retries", "Last error"}, None: "No messages."}
 	for i := range list {
 		m := &list[i]
 		when := m.ProcessedAt

@@ -69,6 +69,19 @@ func fromCursor(s string) (parts []string) {
 	return parts
 }
 
+// aSecond is a rate; none is left empty.
+func aSecond(rate float64) cell {
+	switch {
+	case rate == 0:
+		return cell{Number: true}
+	case rate < 0.1:
+		return cell{Number: true, Text: "< 0.1"}
+	case rate < 10:
+		return cell{Number: true, Text: strconv.FormatFloat(rate, 'f', 1, 64)}
+	}
+	return cell{Number: true, Text: grouped(int64(rate + 0.5))}
+}
+
 func number64(n int64) string { return strconv.FormatInt(n, 10) }
 
 // parsed reads an id; one that is none is the caller's mistake.

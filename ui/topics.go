@@ -39,7 +39,11 @@ type subjects struct {
 	pauses   map[string]*admin.Pause // by kind and name
 	limits   []admin.Limit
 	handlers map[string][]string // workers by kind and name
+	flows    []admin.TopicFlow
 }
+
+// rateSince is of which time rates are the mean.
+const rateSince = 10 * time.Minute
 
 func subjectKey(kind admin.Kind, name string) string { return string(kind) + " " + name }
 
@@ -49,6 +53,11 @@ func readSubjects(ctx context.Context, s *store) (*subjects, error) {
 	if o.backlog, err = s.Admin.Backlog(ctx); err != nil {
 		return nil, err
 	}
+	flow, err := s.Admin.Throughput(ctx, rateSince)
+	if err != nil {
+		return nil, err
+	}
+	o.flows = flow.Topics
 	pauses, err := s.Admin.Pauses(ctx)
 	if err != nil {
 		return nil, err
@@ -83,6 +92,9 @@ func (o *subjects) names(kind admin.Kind) []string {
 			names = append(names, name)
 		}
 	}
+	for i := range o.flows {
+		names = append(names, flowName(&o.flows[i], kind))
+	}
 	for key := range o.pauses {
 		if name, ok := strings.CutPrefix(key, string(kind)+" "); ok {
 			names = append(names, name)
@@ -94,7 +106,29 @@ func (o *subjects) names(kind admin.Kind) []string {
 		}
 	}
 	slices.Sort(names)
-	return slices.Compact(names)
+	names = slices.Compact(names)
+	if len(names) > 0 && names[0] == "" { // of lanes that are not registered
+		names = names[1:]
+	}
+	return names
+}
+
+func flowName(f *admin.TopicFlow, kind admin.Kind) string {
+	if kind == admin.Queue {
+		return f.Queue
+	}
+	return f.Topic
+}
+
+// rates are how many messages of a topic or queue come and are done in a second.
+func (o *subjects) rates(kind admin.Kind, name string) (in, done cell) {
+	var sum admin.TopicFlow
+	for i := range o.flows {
+		if f := &o.flows[i]; flowName(f, kind) == name {
+			sum.In, sum.Done = sum.In+f.In, sum.Done+f.Done
+		}
+	}
+	return aSecond(sum.In), aSecond(sum.Done)
 }
 
 func nameOf(a *admin.Amount, kind admin.Kind) string {
@@ -105,9 +139,10 @@ func nameOf(a *admin.Amount, kind admin.Kind) string {
 }
 
 func (o *subjects) table(v *visit, kind admin.Kind) *table {
-	t := &table{Head: []string{"Name", "State", "Waiting", "Oldest", "Scheduled", "In flight", "Failed", "Handled by", ""}, None: "None is known."}
+	t := &table{Head: []string{"Name", "State", "Waiting", "Oldest", "Scheduled", "In flight", "Failed", "In /s", "Done /s", "Handled by", ""}, None: "None is known."}
 	for _, name := range o.names(kind) {
 		sums, oldest := o.sums(kind, name)
+		in, done := o.rates(kind, name)
 		is := cell{}
 		act := action{Do: "pause", Label: "Pause", Fields: []string{"store", o.s.key, "kind", string(kind), "name", name}, Inputs: []input{why()}, Confirm: "No more of its messages begin, in all processes, until it is resumed."}
 		if p := o.pauses[subjectKey(kind, name)]; p != nil {
@@ -116,7 +151,7 @@ func (o *subjects) table(v *visit, kind admin.Kind) *table {
 			act.Do, act.Label, act.Inputs, act.Confirm = "resume", "Resume", nil, ""
 		}
 		t.Rows = append(t.Rows, []cell{
-			link(name, v.hrefIn(o.s.key, "messages", string(kind), name)), is, count(sums["ready"] + sums["paused"]), oldest, count(sums["scheduled"]), count(sums["in_flight"]), count(sums["failed"]),
+			link(name, v.hrefIn(o.s.key, "messages", string(kind), name)), is, count(sums["ready"] + sums["paused"]), oldest, count(sums["scheduled"]), count(sums["in_flight"]), count(sums["failed"]), in, done,
 			words(workersOf(o.handlers[subjectKey(kind, name)])), {Actions: []action{act}},
 		})
 	}

@@ -6,18 +6,21 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/bravellian/pawl/admin"
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/ui"
 )
 
 var (
 	tags   = regexp.MustCompile(`<[a-zA-Z](?:[^>"']|"[^"]*"|'[^']*')*>`)
+	anyTag = regexp.MustCompile(`<[^>]*>`)
 	quoted = regexp.MustCompile(`"[^"]*"|'[^']*'`)
 	// forbidden is what the policy for content forbids in a tag, without what is quoted there.
 	forbidden = regexp.MustCompile(`(?i)^<style|\sstyle=|\son[a-z]+=|^<script( defer)?>|^<(iframe|object|embed|base)\b`)
@@ -212,5 +215,39 @@ func TestEvents(t *testing.T) {
 		if lines.Text() == "event: tick" {
 			ticks++
 		}
+	}
+}
+
+// D-217: the page of topics says how fast messages of each come and are done.
+func TestRatesOfTopics(t *testing.T) {
+	f := openEmpty(t)
+	_, err := f.Outbox.EnqueueBatch(f.ctx(), slices.Repeat([]outbox.Message{messageOf("mail")}, 1200))
+	f.check(err)
+	owner := outbox.NewOwnerToken()
+	msgs, err := f.Outbox.Claim(f.ctx(), owner, time.Minute, 300)
+	f.check(err)
+	for _, m := range msgs {
+		f.check2(f.Outbox.Ack(f.ctx(), owner, m.Position))
+	}
+	_, body, _ := get(t, serve(t, ui.Of(f.Pawl), ui.Options{}), "topics")
+	_, row, _ := strings.Cut(body, ">mail</a>")
+	row, _, _ = strings.Cut(row, "</tr>")
+	if text := anyTag.ReplaceAllString(row, " "); !strings.Contains(strings.Join(strings.Fields(text), " "), " 0 2.0 0.5 ") {
+		t.Errorf("want 1200 and 300 in ten minutes: %s", text)
+	}
+}
+
+// D-218: the page of a join shows its steps, or those of a state.
+func TestStepsByState(t *testing.T) {
+	f := open(t, dbtest.Engine{Name: "sqlite", Open: dbtest.OpenSQLite})
+	s := serve(t, ui.Of(f.Pawl), ui.Options{})
+	for path, steps := range map[string]int{"": 2, "?status=" + string(join.Pending): 2, "?status=" + string(join.Failed): 0} {
+		_, body, _ := get(t, s, "joins/"+f.join.String()+path)
+		if n := strings.Count(body, "<td>step"); n != steps || !strings.Contains(body, `name="status"`) {
+			t.Errorf("%s: %d steps", path, n)
+		}
+	}
+	if status, _, _ := get(t, s, "joins/"+f.join.String()+"?status=none"); status != http.StatusBadRequest {
+		t.Errorf("a state that is none: %d", status)
 	}
 }

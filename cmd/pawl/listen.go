@@ -29,7 +29,7 @@ func (c *workCmd) serve(src health.Source, m prometheus.Collector, log *slog.Log
 	if c.Listen == "" {
 		return func() {}, nil
 	}
-	s, err := startServer(local(c.Listen), c.routes(src, m), log)
+	s, err := startServer(c.Listen, c.routes(src, m), log)
 	if err != nil {
 		return nil, err
 	}
@@ -53,9 +53,10 @@ type server struct {
 	ended   chan error
 }
 
-// startServer begins to serve; wait returns when that ends.
+// startServer begins to serve, for this machine alone unless the address names a host; wait returns when
+// that ends.
 func startServer(address string, handler http.Handler, log *slog.Logger) (*server, error) {
-	listener, err := net.Listen("tcp", address)
+	listener, err := net.Listen("tcp", local(address))
 	if err != nil {
 		return nil, fmt.Errorf("--listen: %w", err)
 	}

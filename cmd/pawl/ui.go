@@ -18,7 +18,7 @@ import (
 
 // uiCmd is "pawl ui".
 type uiCmd struct {
-	Listen    string `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Where to serve the dashboard. Default: ${default}."`
+	Listen    string `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Where to serve the dashboard, as HOST:PORT; without a host only this machine reaches it. Default: ${default}."`
 	ReadOnly  bool   `help:"Show everything and change nothing."`
 	BasicAuth string `placeholder:"FILE" type:"path" help:"Ask for names and passwords that a file has: lines NAME:HASH, as \"htpasswd -B\" writes them. With :viewer behind it somebody only looks, and sees no payloads."`
 }
@@ -33,7 +33,7 @@ Examples:
 
     pawl ui
     pawl ui --db postgres://localhost/shop --read-only
-    htpasswd -Bc people ann && pawl ui --listen :8080 --basic-auth people`
+    htpasswd -Bc people ann && pawl ui --listen 0.0.0.0:8080 --basic-auth people`
 }
 
 // refreshStores is how often the list of a fleet's stores is read.

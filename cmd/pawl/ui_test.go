@@ -26,7 +26,7 @@ func (d *database) dashboardOf(args ...string) (at string, stop func() (code int
 	code := make(chan int, 1)
 	go func() {
 		a := &app{stdin: strings.NewReader(""), stdout: io.Discard, stderr: &said}
-		code <- a.run(ctx, d.line(append([]string{"ui", "--listen", "127.0.0.1:0"}, args...)))
+		code <- a.run(ctx, d.line(append([]string{"ui", "--listen", ":0"}, args...)))
 	}()
 	dbtest.Until(d.t, "the dashboard is served", func() bool { return dashboardSaid.MatchString(said.String()) })
 	return dashboardSaid.FindStringSubmatch(said.String())[1], func() (int, string) {
@@ -42,6 +42,9 @@ func TestUI(t *testing.T) {
 	d.must("x", "enqueue", "--topic", "mail")
 	for name, flags := range map[string][]string{"database": d.flags, "fleet": {"--fleet=dir:" + dir}} {
 		at, stop := (&database{t, flags}).dashboardOf()
+		if !strings.HasPrefix(at, "http://127.0.0.1:") {
+			t.Errorf("without a host it is served at %s", at)
+		}
 		status, body := get(t, at+"messages")
 		if status != http.StatusOK || !strings.Contains(body, "mail") {
 			t.Errorf("%s: %d %s", name, status, body)

@@ -52,7 +52,7 @@ const columnsMacro = "columns"
 
 // expand replaces the macros of a statement whose result has rows of a type; pawl.columns(t)
 // stands for that row's columns, each of table t, except those that the statement names
-// itself: "… AS name".
+// itself: "… AS name". pawl.columns(t, name, value) has a value in place of one of them.
 func (m macros) expand(text string, row reflect.Type) (string, error) {
 	for from := 0; ; {
 		at := strings.Index(text[from:], mark)
@@ -77,7 +77,7 @@ func (m macros) expand(text string, row reflect.Type) (string, error) {
 		}
 		var with string
 		if name == columnsMacro {
-			with = columnsOf(row, text, args[0])
+			with = columnsOf(row, text, args)
 		} else {
 			if len(args) != len(used.params) {
 				return "", fmt.Errorf("pawl.%s has %d parameters, not %d", name, len(used.params), len(args))
@@ -94,18 +94,26 @@ func (m macros) expand(text string, row reflect.Type) (string, error) {
 // reserved is the one name of a column that is a word of some engine's SQL.
 const reserved = "key"
 
-// columnsOf lists the columns of a row, each of a table.
-func columnsOf(row reflect.Type, text, table string) string {
-	var names []string
+// columnsOf lists the columns of a row, each of a table: the arguments are the table and, in place of
+// columns, their names and values by turns.
+func columnsOf(row reflect.Type, text string, args []string) string {
+	instead := map[string]string{}
+	for i := 1; i+1 < len(args); i += 2 {
+		instead[args[i]] = args[i+1] + " AS " + args[i]
+	}
+	var columns []string
 	for _, name := range columnNames(row) {
-		if !named(text, name) {
-			if name == reserved {
-				name = `"` + name + `"`
-			}
-			names = append(names, table+"."+name)
+		switch value, other := instead[name]; {
+		case other:
+			columns = append(columns, value)
+		case named(text, name):
+		case name == reserved:
+			columns = append(columns, args[0]+`."`+name+`"`)
+		default:
+			columns = append(columns, args[0]+"."+name)
 		}
 	}
-	return strings.Join(names, ", ")
+	return strings.Join(columns, ", ")
 }
 
 // named reports whether a statement has a column AS name.

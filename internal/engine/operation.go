@@ -26,6 +26,13 @@ type Number struct{}
 // fields.
 type Rows[T any] struct{}
 
+// Bounded is embedded by an operation that reads a bounded part of tables that may be large, whatever
+// the planner knows of these: an engine whose planner may choose to read them whole pins its plans.
+type Bounded struct{}
+
+// ReadsBounded marks the operation.
+func (Bounded) ReadsBounded() {}
+
 func (Changes) answer() reflect.Type { return nil }
 func (Number) answer() reflect.Type  { return reflect.TypeFor[int64]() }
 func (Rows[T]) answer() reflect.Type { return reflect.TypeFor[T]() }

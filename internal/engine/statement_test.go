@@ -127,13 +127,14 @@ func TestStatementsFitTheirOperations(t *testing.T) {
 // What statements have in common stands once, column lists too.
 func TestMacros(t *testing.T) {
 	for text, want := range map[string]string{
-		"pawl.half(x)":                          "(x / 2)",
-		"pawl.half(f(a, pawl.half((b))), ')')":  "", // two arguments
-		"pawl.half(pawl.half(f(a)))":            "((f(a) / 2) / 2)",
-		"pawl.halfway(x) pawl.half":             `"halfway"(x) "half"`,
-		"SELECT pawl.columns(t)":                "SELECT t.a, t.locked_until_utc, t.queue",
-		"SELECT pawl.columns(t), 1 AS queue, 2": "SELECT t.a, t.locked_until_utc, 1 AS queue, 2",
-		"SELECT pawl.columns(t), 1 AS queues":   "SELECT t.a, t.locked_until_utc, t.queue, 1 AS queues",
+		"pawl.half(x)":                                  "(x / 2)",
+		"pawl.half(f(a, pawl.half((b))), ')')":          "", // two arguments
+		"pawl.half(pawl.half(f(a)))":                    "((f(a) / 2) / 2)",
+		"pawl.halfway(x) pawl.half":                     `"halfway"(x) "half"`,
+		"SELECT pawl.columns(t)":                        "SELECT t.a, t.locked_until_utc, t.queue",
+		"SELECT pawl.columns(t), 1 AS queue, 2":         "SELECT t.a, t.locked_until_utc, 1 AS queue, 2",
+		"SELECT pawl.columns(t, queue, upper(t.queue))": "SELECT t.a, t.locked_until_utc, upper(t.queue) AS queue",
+		"SELECT pawl.columns(t), 1 AS queues":           "SELECT t.a, t.locked_until_utc, t.queue, 1 AS queues",
 	} {
 		if _, err := load(t, syntax, map[string]string{"test/do.sql": text + "--" + all}); err == nil {
 			t.Errorf("%q: parameters in a comment are used", text)

@@ -16,6 +16,7 @@ func backlogs() []engine.Operation {
 // for 100 of each at least. Failed messages are counted of all queues.
 type BacklogMessages struct {
 	engine.Rows[BacklogAmount]
+	engine.Bounded
 	Queues   []string // whose lanes are read; nil: all
 	Runs     int64    // at most, of all lanes
 	Messages int64
@@ -35,6 +36,7 @@ type BacklogAmount struct {
 // BacklogCounts counts what is due, overdue, failed or alive, each kind up to a bound.
 type BacklogCounts struct {
 	engine.Rows[BacklogCount]
+	engine.Bounded
 	Age  time.Duration // since when something is due or expired to be counted as that, at least
 	Most int64
 }

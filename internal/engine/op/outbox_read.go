@@ -10,7 +10,7 @@ func outboxReads() []engine.Operation {
 	return []engine.Operation{
 		OutboxAttempts{}, OutboxCounts{}, OutboxFind{}, OutboxGet{}, OutboxListClaimed{}, OutboxListClaimedFloor{}, OutboxListDead{}, OutboxListDeadFloor{},
 		OutboxListReady{}, OutboxListReadyFloor{}, OutboxListRecent{}, OutboxListRecentFloor{},
-		OutboxRecent{}, OutboxRecentDone{},
+		OutboxRecent{}, OutboxRecentDone{}, OutboxTopics{},
 	}
 }
 
@@ -60,6 +60,7 @@ type OutboxFilter struct {
 	OlderThan     *time.Duration // created longer ago
 	NewerThan     *time.Duration // created no longer ago
 	Headers       *string        // a JSON object: all of these are among their headers
+	Bare          bool           // payloads are left out
 }
 
 // OutboxFloor is the position at which a list that examines so many messages ends; no row if
@@ -69,6 +70,7 @@ type OutboxFloor struct{ Floor int64 }
 // OutboxListRecent lists messages, all or those of a status.
 type OutboxListRecent struct {
 	engine.Rows[OutboxItem]
+	engine.Bounded
 	OutboxFilter
 	Status *int
 }
@@ -76,6 +78,7 @@ type OutboxListRecent struct {
 // OutboxListRecentFloor returns where OutboxListRecent is to end.
 type OutboxListRecentFloor struct {
 	engine.Rows[OutboxFloor]
+	engine.Bounded
 	Before int64
 	Look   int
 }
@@ -84,6 +87,7 @@ type OutboxListRecentFloor struct {
 // is chosen to leave at most 10 000 runs.
 type OutboxListReady struct {
 	engine.Rows[OutboxItem]
+	engine.Bounded
 	OutboxFilter
 	Scheduled bool
 }
@@ -92,6 +96,7 @@ type OutboxListReady struct {
 // it has begun.
 type OutboxListReadyFloor struct {
 	engine.Rows[OutboxFloor]
+	engine.Bounded
 	Before int64
 	Look   int
 }
@@ -100,6 +105,7 @@ type OutboxListReadyFloor struct {
 // runs.
 type OutboxListClaimed struct {
 	engine.Rows[OutboxItem]
+	engine.Bounded
 	OutboxFilter
 }
 
@@ -107,6 +113,7 @@ type OutboxListClaimed struct {
 // that it has begun.
 type OutboxListClaimedFloor struct {
 	engine.Rows[OutboxFloor]
+	engine.Bounded
 	Before int64
 	Look   int
 }
@@ -114,6 +121,7 @@ type OutboxListClaimedFloor struct {
 // OutboxListDead lists failed (3), discarded (4) or expired (5) messages.
 type OutboxListDead struct {
 	engine.Rows[OutboxItem]
+	engine.Bounded
 	OutboxFilter
 	Status int
 }
@@ -121,6 +129,7 @@ type OutboxListDead struct {
 // OutboxListDeadFloor returns where OutboxListDead is to end.
 type OutboxListDeadFloor struct {
 	engine.Rows[OutboxFloor]
+	engine.Bounded
 	Before int64
 	Look   int
 	Status int
@@ -168,11 +177,27 @@ type OutboxFlow struct {
 // OutboxRecent reads when the newest messages were enqueued.
 type OutboxRecent struct {
 	engine.Rows[OutboxFlow]
+	engine.Bounded
 	OutboxRecency
 }
 
 // OutboxRecentDone reads when the newest runs were acked.
 type OutboxRecentDone struct {
 	engine.Rows[OutboxFlow]
+	engine.Bounded
 	OutboxRecency
+}
+
+// OutboxTopics counts the messages at some positions by topic and queue.
+type OutboxTopics struct {
+	engine.Rows[OutboxTopic]
+	engine.Bounded
+	Spans []Span
+}
+
+// OutboxTopic is how many messages are of a topic and a queue.
+type OutboxTopic struct {
+	Topic string
+	Queue *string // nil: no lane has it
+	N     int64
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"syscall"
 	"time"
 
@@ -197,7 +196,7 @@ func (db *DB) settings(calls []*engine.Call) string {
 	switch {
 	case db.opts.RelaxedAck && relaxed(calls):
 		return relaxedCommit
-	case pinned(db.name(calls[0])):
+	case pinned(calls[0].Operation):
 		return pinPlans
 	}
 	return ""
@@ -205,10 +204,10 @@ func (db *DB) settings(calls []*engine.Call) string {
 
 const relaxedCommit = `SELECT pg_catalog.set_config('synchronous_commit', 'off', true)`
 
-// pinned reports the operations that read a bounded part of tables that may be large, whatever the
-// planner knows of these: what a metric reads, and a window of a list.
-func pinned(operation string) bool {
-	return strings.HasPrefix(operation, "metrics/") || strings.HasPrefix(operation, "outbox/list_")
+// pinned reports the operations that read a bounded part of tables that may be large.
+func pinned(o engine.Operation) bool {
+	_, bounded := o.(interface{ ReadsBounded() })
+	return bounded
 }
 
 // pinPlans pins the plans of such statements, as the routines' are pinned by settings of their

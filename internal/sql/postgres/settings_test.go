@@ -5,17 +5,15 @@ import (
 
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/sql/postgres"
 )
 
-// MetricsSetting, OutboxListSetting and OtherSetting answer with a setting as it is while they run.
+// BoundedSetting and OtherSetting answer with a setting as it is while they run.
 type (
-	MetricsSetting struct {
+	BoundedSetting struct {
 		engine.Rows[setting]
-		Name string
-	}
-	OutboxListSetting struct {
-		engine.Rows[setting]
+		engine.Bounded
 		Name string
 	}
 	OtherSetting struct {
@@ -25,11 +23,11 @@ type (
 	setting struct{ Value string }
 )
 
-// D-221: the statements of metrics and of lists run with pinned plans, and nothing else does: the
-// pin ends with their transaction.
+// D-221: the statements that read a bounded part of large tables run with pinned plans, and nothing else
+// does: the pin ends with their transaction.
 func TestPlansArePinned(t *testing.T) {
 	db := dbtest.OpenPostgres(t).DB.(*postgres.DB)
-	for _, o := range []engine.Operation{MetricsSetting{}, OutboxListSetting{}, OtherSetting{}} {
+	for _, o := range []engine.Operation{BoundedSetting{}, OtherSetting{}} {
 		if err := postgres.AddOperation(db, o, "SELECT current_setting(@name) AS value"); err != nil {
 			t.Fatal(err)
 		}
@@ -44,15 +42,26 @@ func TestPlansArePinned(t *testing.T) {
 	}
 	for _, name := range []string{"enable_seqscan", "enable_bitmapscan", "enable_sort", "enable_hashjoin", "enable_mergejoin"} {
 		for range 3 {
-			if got := read(MetricsSetting{Name: name}); got != "off" {
-				t.Errorf("%s is %s in a look of metrics", name, got)
-			}
-			if got := read(OutboxListSetting{Name: name}); got != "off" {
-				t.Errorf("%s is %s in a list", name, got)
+			if got := read(BoundedSetting{Name: name}); got != "off" {
+				t.Errorf("%s is %s in a bounded read", name, got)
 			}
 			if got := read(OtherSetting{Name: name}); got != "on" {
 				t.Errorf("%s is %s afterwards", name, got)
 			}
+		}
+	}
+}
+
+// D-221: what a page or a metric reads of large tables is bounded by its statement, so its plan is pinned.
+func TestBoundedReadsArePinned(t *testing.T) {
+	db := dbtest.OpenPostgres(t).DB.(*postgres.DB)
+	for _, o := range []engine.Operation{
+		op.BacklogMessages{}, op.BacklogCounts{}, op.OutboxRecent{}, op.OutboxRecentDone{}, op.OutboxTopics{},
+		op.OutboxListRecent{}, op.OutboxListRecentFloor{}, op.OutboxListReady{}, op.OutboxListReadyFloor{},
+		op.OutboxListClaimed{}, op.OutboxListClaimedFloor{}, op.OutboxListDead{}, op.OutboxListDeadFloor{},
+	} {
+		if postgres.Settings(db, o) == "" {
+			t.Errorf("the plan of %s is not pinned", engine.NameOf(o))
 		}
 	}
 }

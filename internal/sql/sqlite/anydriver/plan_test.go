@@ -66,6 +66,12 @@ func TestWindowsOfListsAreWalks(t *testing.T) {
 	walks(t, "outbox/list_", 8, "r", "w", "h", "newest", "counted")
 }
 
+// D-217: the topics of some positions are found message by message.
+func TestTopicsOfPositionsAreWalks(t *testing.T) {
+	t.Parallel()
+	walks(t, "outbox/topics", 1, "json_each")
+}
+
 // walks fails the test if statements read a table from its beginning, but for those that are walked:
 // what a limit ends, or what is small.
 func walks(t *testing.T, prefix string, least int, walked ...string) {

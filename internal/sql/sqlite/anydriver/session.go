@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
 )
 
 // slot is a connection of the pool that pawl keeps, with its prepared statements: preparing
@@ -329,6 +330,8 @@ func list(a any) (driver.Value, error) {
 	case []string:
 		none = v == nil
 	case []int64:
+		none = v == nil
+	case []op.Span:
 		none = v == nil
 	default:
 		return nil, fmt.Errorf("sqlite: cannot bind %T", a)
