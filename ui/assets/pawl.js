@@ -26,6 +26,10 @@
       (selection && !selection.isCollapsed && live.contains(selection.anchorNode));
   }
 
+  // A wide table stays where it was scrolled to.
+  var scrolled = [];
+  function tables() { return Array.prototype.slice.call(document.querySelectorAll("#live .scroll")); }
+
   document.addEventListener("DOMContentLoaded", function () {
     var pause = document.querySelector("button.pause");
     pause.hidden = !document.querySelector("#live[hx-get]");
@@ -39,7 +43,11 @@
         if (pause.getAttribute("aria-pressed") === "true" || busy()) { event.preventDefault(); }
       });
     });
-    document.body.addEventListener("htmx:afterSwap", function (event) { localTimes(document); });
+    document.body.addEventListener("htmx:beforeSwap", function () { scrolled = tables().map(function (t) { return t.scrollLeft; }); });
+    document.body.addEventListener("htmx:afterSwap", function () {
+      tables().forEach(function (t, i) { t.scrollLeft = scrolled[i] || 0; });
+      localTimes(document);
+    });
     document.querySelectorAll("form.stores select").forEach(function (select) {
       select.addEventListener("change", function () { select.form.requestSubmit(); });
     });

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/bravellian/pawl/internal/dbtest"
@@ -97,5 +98,24 @@ func TestTimes(t *testing.T) {
 			t.Errorf("%s: the title is %q, want %q", when, title, want)
 		}
 		b.live()
+	}
+}
+
+// D-218: a table that somebody has scrolled sideways stays there when the page is brought up to date.
+func TestScrolledStays(t *testing.T) {
+	w := onSQLite(t)
+	b := open(t, w.serve(ui.Options{Authorize: olga}))
+	b.do(chromedp.EmulateViewport(500, 800))
+	b.visit("topics")
+	b.live()
+	const place = `document.querySelector("#live .scroll").scrollLeft`
+	if got := value[int](b, place+" = 40, "+place); got != 40 {
+		t.Fatalf("the table is scrolled to %d", got)
+	}
+	_, err := w.Outbox.Enqueue(w.ctx(), outbox.Message{Topic: "news"})
+	w.check(err)
+	b.until("the new topic is shown", row("news"))
+	if got := value[int](b, place); got != 40 {
+		t.Errorf("after an update it is at %d", got)
 	}
 }
