@@ -1,6 +1,7 @@
 package watermill_test
 
 import (
+	"context"
 	"database/sql"
 	"log/slog"
 	"testing"
@@ -32,6 +33,21 @@ func open(t testing.TB, e dbtest.Engine, opts pawl.Options) (*pawl.Pawl, dbtest.
 	p, err := pawl.New(d, opts)
 	must(t, err)
 	return p, d
+}
+
+// runUntil runs the workers of p until something is the case.
+func runUntil(t testing.TB, p *pawl.Pawl, what string, ok func() bool) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- p.Run(ctx) }()
+	defer func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}()
+	dbtest.Until(t, what, ok)
 }
 
 func subscriber(t testing.TB, p *pawl.Pawl, opts watermill.SubscriberOptions) *watermill.Subscriber {
