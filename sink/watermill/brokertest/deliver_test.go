@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -40,7 +41,7 @@ type broker interface {
 
 // D-234: every message whose transaction committed reaches the broker and no other does, though the
 // broker is killed twice and the worker stopped once; what comes twice has the same id, and does not
-// where the broker recognizes it.
+// where the broker recognizes it. Messages of one ordering key are in their order.
 func TestNATSJetStream(t *testing.T) { testBroker(t, newJetStream) }
 
 // D-234
@@ -84,7 +85,7 @@ func produce(t *testing.T, d dbtest.Database) func() map[string]string {
 	for producer := range producers {
 		all.Go(func() {
 			for i := range transactions {
-				kept, err := transaction(t.Context(), d, ob, fmt.Sprintf("%d/%d", producer, i), i%4 != 3)
+				kept, err := transaction(t.Context(), d, ob, producer, i)
 				if err != nil {
 					t.Error(err)
 					return
@@ -104,8 +105,9 @@ func produce(t *testing.T, d dbtest.Database) func() map[string]string {
 	}
 }
 
-// transaction enqueues messages and commits or rolls back. It returns what it committed.
-func transaction(ctx context.Context, d dbtest.Database, ob *outbox.Outbox, name string, commit bool) (map[string]string, error) {
+// transaction enqueues messages and commits or rolls back. It returns what it committed. The first
+// message has the producer's ordering key.
+func transaction(ctx context.Context, d dbtest.Database, ob *outbox.Outbox, producer, number int) (map[string]string, error) {
 	tx, err := d.SQL.BeginTx(ctx, nil)
 	if err != nil {
 		return nil, err
@@ -113,9 +115,9 @@ func transaction(ctx context.Context, d dbtest.Database, ob *outbox.Outbox, name
 	defer tx.Rollback()
 	kept := make(map[string]string, perCommit)
 	for i := range perCommit {
-		m := outbox.Message{Topic: topic, Payload: fmt.Appendf(nil, "%s/%d", name, i)}
+		m := outbox.Message{Topic: topic, Payload: fmt.Appendf(nil, "%d %d %d", producer, number, i)}
 		if i == 0 {
-			m.OrderingKey = name
+			m.OrderingKey = strconv.Itoa(producer)
 		}
 		id, err := ob.EnqueueTx(ctx, tx, m)
 		if err != nil {
@@ -123,7 +125,7 @@ func transaction(ctx context.Context, d dbtest.Database, ob *outbox.Outbox, name
 		}
 		kept[id.String()] = string(m.Payload)
 	}
-	if !commit {
+	if number%4 == 3 {
 		return nil, tx.Rollback()
 	}
 	return kept, tx.Commit()
@@ -143,8 +145,9 @@ func startWorker(t *testing.T, d dbtest.Database, b broker) *worker {
 	p, err := pawl.New(d, pawl.Options{Logger: slog.New(slog.DiscardHandler)})
 	must(t, err)
 	w := &worker{p: p, pub: b.publisher(t), ended: make(chan error, 1)}
-	watermill.Forward(p, topic, w.pub, watermill.ForwardOptions{Handler: outbox.HandlerOptions{
-		Concurrency: 4, Retry: &outbox.RetryPolicy{Delay: func(int) time.Duration { return 50 * time.Millisecond }},
+	watermill.Forward(p, topic, w.pub, watermill.ForwardOptions{Batch: outbox.BatchOptions{Wait: time.Millisecond}, Handler: outbox.HandlerOptions{
+		Concurrency: 4,
+		Retry:       &outbox.RetryPolicy{Delay: func(int) time.Duration { return 50 * time.Millisecond }},
 	}})
 	p.Observe(pawl.Observer{Attempted: func(attempts []pawl.Attempt) {
 		for _, a := range attempts {
@@ -185,12 +188,23 @@ func (w *worker) stop(t *testing.T) {
 func verify(t *testing.T, committed map[string]string, b broker) {
 	t.Helper()
 	seen := make(map[string]int, len(committed))
+	last := make(map[string]int) // transaction, by ordering key
 	for _, m := range b.read(t) {
 		payload, ok := committed[m.UUID]
 		if !ok || payload != string(m.Payload) {
 			t.Errorf("%s with %q was not committed", m.UUID, m.Payload)
 		}
+		if key := m.Metadata.Get(watermill.OrderingKeyMetadata); key != "" && seen[m.UUID] == 0 {
+			if number := transactionOf(t, payload); number < last[key] {
+				t.Errorf("%q comes after %d", payload, last[key])
+			} else {
+				last[key] = number
+			}
+		}
 		seen[m.UUID]++
+	}
+	if len(last) != producers {
+		t.Errorf("%d ordering keys", len(last))
 	}
 	twice := 0
 	for id := range committed {
@@ -204,6 +218,15 @@ func verify(t *testing.T, committed map[string]string, b broker) {
 		t.Errorf("%d messages came twice", twice)
 	}
 	t.Logf("%d messages, %d came twice", len(committed), twice)
+}
+
+// transactionOf returns the number of a message's transaction.
+func transactionOf(t *testing.T, payload string) (number int) {
+	t.Helper()
+	var producer int
+	_, err := fmt.Sscan(payload, &producer, &number)
+	must(t, err)
+	return number
 }
 
 func until(t testing.TB, what string, ok func() bool) {

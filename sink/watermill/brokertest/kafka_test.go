@@ -69,7 +69,12 @@ func (b kafkaLog) read(t *testing.T) (all []*message.Message) {
 		pc, err := consumer.ConsumePartition(topic, partition, sarama.OffsetOldest)
 		must(t, err)
 		for offset := int64(-1); offset < end-1; {
-			m := <-pc.Messages()
+			var m *sarama.ConsumerMessage
+			select {
+			case m = <-pc.Messages():
+			case <-time.After(patience):
+				t.Fatalf("partition %d ends at %d, not at %d", partition, offset, end)
+			}
 			offset = m.Offset
 			w, err := b.marshaler().Unmarshal(m)
 			must(t, err)

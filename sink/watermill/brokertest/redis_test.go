@@ -54,7 +54,9 @@ func newRedis(t *testing.T) broker {
 
 func (redisStreams) deduplicates() bool { return false }
 
-func (b redisStreams) client() *redis.Client { return redis.NewClient(&redis.Options{Addr: b.address()}) }
+func (b redisStreams) client() *redis.Client {
+	return redis.NewClient(&redis.Options{Addr: b.address()})
+}
 
 func (b redisStreams) publisher(t *testing.T) message.Publisher {
 	t.Helper()
