@@ -91,7 +91,11 @@ func TestCloseWaitsForAck(t *testing.T) {
 		}
 		m.Ack()
 		closed(t, "Close", ended)
-		closed(t, "the subscription", s.messages)
+		select {
+		case <-s.messages:
+		default:
+			t.Error("Close returned before the subscription ended")
+		}
 		wantStatus(t, s.Pawl, s.id, outbox.Done, 0)
 	})
 }
@@ -161,6 +165,10 @@ func TestConcurrency(t *testing.T) {
 		case <-time.After(50 * time.Millisecond):
 		}
 		first.Ack()
+		closed(t, "the context of an acked message", first.Context().Done())
+		if err := second.Context().Err(); err != nil {
+			t.Errorf("the context of another: %v", err)
+		}
 		next(t, messages).Ack()
 		second.Ack()
 	})
