@@ -170,7 +170,10 @@ func TestForwardPoison(t *testing.T) {
 			}
 			return nil
 		}}
-		watermill.Forward(p, "*", b, watermill.ForwardOptions{Handler: outbox.HandlerOptions{Retry: opts.Retry}})
+		watermill.Forward(p, "*", b, watermill.ForwardOptions{
+			Batch:   outbox.BatchOptions{Max: 4, Wait: patience}, // all four are together, at first and when they are tried again
+			Handler: outbox.HandlerOptions{Retry: opts.Retry},
+		})
 		ids, err := p.Outbox.EnqueueBatch(t.Context(), []outbox.Message{
 			{Topic: "t"}, {Topic: "t", Payload: []byte("poison")}, {Topic: "t"}, {Topic: "t"},
 		})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -171,6 +172,24 @@ func TestConcurrency(t *testing.T) {
 		}
 		next(t, messages).Ack()
 		second.Ack()
+	})
+}
+
+// D-233: operators see a subscription among the workers.
+func TestSubscriptionIsAWorker(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		s := withMessage(t, e, quick())
+		next(t, s.messages).Ack()
+		s.becomes(t, outbox.Done)
+		workers, err := s.Admin.Workers(t.Context())
+		must(t, err)
+		if len(workers) != 1 || !slices.Equal(workers[0].Queues, []string{"t"}) || !slices.Contains(workers[0].Topics, "t") {
+			t.Errorf("workers %+v", workers)
+		}
+		must(t, s.sub.Close())
+		if workers, err = s.Admin.Workers(t.Context()); err != nil || len(workers) != 0 {
+			t.Errorf("after Close: %+v, %v", workers, err)
+		}
 	})
 }
 

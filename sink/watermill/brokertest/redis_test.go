@@ -68,7 +68,7 @@ func (b redisStreams) publisher(t *testing.T) message.Publisher {
 func (b redisStreams) read(t *testing.T) (all []*message.Message) {
 	t.Helper()
 	client := b.client()
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	entries, err := client.XRange(t.Context(), topic, "-", "+").Result()
 	must(t, err)
 	for _, entry := range entries {
