@@ -27,7 +27,9 @@ PACKAGES := ./outbox ./job ./join work
 FACE := github.com/bravellian/pawl/cmd/pawl
 # The dashboard in a browser is tested later, beside what waits more than it works.
 BROWSER := github.com/bravellian/pawl/ui/browsertest
-APART   := $(foreach p,$(FACE) $(BROWSER),-e $(p))
+# So are the brokers, which are programs of their own.
+BROKERS := github.com/bravellian/pawl/sink/watermill/brokertest
+APART   := $(foreach p,$(FACE) $(BROWSER) $(BROKERS),-e $(p))
 
 # The race detector watches all Go code but SQLite itself, which is C translated to
 # Go: its memory is its own, and it locks what threads share. Watching it as well
@@ -64,7 +66,7 @@ test-narrow: ## what can be tested of 32-bit machines without a server
 .PHONY: test
 test: cc static test-narrow ## everything that has to pass: vet, build, requirements, tests with the race detector
 	@$(TESTSERVER) $(MAKE) --no-print-directory -j2 test-packages test-face
-	@$(TESTSERVER) $(MAKE) --no-print-directory -j2 test-newest test-drivers test-browser
+	@$(TESTSERVER) $(MAKE) --no-print-directory -j2 test-newest test-drivers test-browser test-brokers
 	@test -n "$$PAWL_TEST_SQLSERVER" || echo "SQL Server: not run, PAWL_TEST_SQLSERVER is not set (docs/sqlserver.md)"
 
 .PHONY: test-packages
@@ -97,6 +99,12 @@ test-suites:
 .PHONY: test-browser
 test-browser: ## the dashboard in a browser
 	go test $(VETTED) -timeout 10m ./ui/browsertest/...
+
+# NATS, Redis, which is installed if it is missing, and a program that speaks Kafka's
+# protocol. Without the race detector: what runs most are the brokers.
+.PHONY: test-brokers
+test-brokers: ## forwarding to brokers that are killed meanwhile
+	go test $(VETTED) -timeout 10m ./sink/watermill/brokertest
 
 .PHONY: test-matrix
 test-matrix: cc static ## every test on PostgreSQL 15, 16, 17 and 18, one after the other
@@ -142,7 +150,7 @@ seeds:
 # golangci-lint takes folders, not "work".
 .PHONY: lint
 lint: ## golangci-lint over all packages, and every go.mod as go mod tidy writes it
-	$(GOLANGCI) run ./... ./cmd/pawl/... ./metrics/... ./traces/... ./ui/browsertest/...
+	$(GOLANGCI) run ./... ./cmd/pawl/... ./metrics/... ./traces/... ./ui/browsertest/... ./sink/watermill/... ./sink/watermill/brokertest/...
 	go run ./internal/cmd/modules -check
 
 .PHONY: tidy
