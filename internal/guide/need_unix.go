@@ -12,13 +12,14 @@ import (
 	"github.com/bravellian/pawl/internal/apt"
 )
 
-// Need installs Debian's package of a program that a guide's reader has, if it is missing.
-func Need(t *testing.T, program string) {
+// Need installs the Debian package of a program that a guide's reader has, if it is missing; it has the
+// program's name unless another is given.
+func Need(t *testing.T, program string, pkg ...string) {
 	t.Helper()
 	if _, err := exec.LookPath(program); err == nil {
 		return
 	}
-	if err := apt.Install(t.Context(), io.Discard, program); err != nil {
+	if err := apt.Install(t.Context(), io.Discard, append(pkg, program)[0]); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -23,7 +23,7 @@ var looks = regexp.MustCompile(`^(curl|grep|cat|wc|pawl (ls|show|explain|jobs ls
 const patience = 30 * time.Second
 
 // Play runs the commands of a guide in a directory, all in one shell, as its reader would type them,
-// and fails the test where one prints something else. replace says what stands for what the guide
+// and fails the test where one prints something else, or fails. replace says what stands for what the guide
 // says. Whatever the commands leave behind in the background is ended with the test.
 func Play(t *testing.T, path, dir string, replace ...string) {
 	t.Helper()
@@ -85,28 +85,29 @@ func (s *shell) try(path string, step Step, replace *strings.Replacer) {
 	s.t.Helper()
 	command, want := replace.Replace(step.Command), Wanted(replace, step.Want)
 	for deadline := time.Now().Add(patience); ; {
-		got := s.run(command)
+		got, code := s.run(command)
 		switch {
-		case want.MatchString(Plain(got)):
+		case want.MatchString(Plain(got)) && code == "0":
 			return
 		case !looks.MatchString(command) || time.Now().After(deadline):
-			s.t.Fatalf("%s:%d: $ %s\n%s\nthe guide says\n%s", path, step.Line, command, got, strings.Join(step.Want, "\n"))
+			s.t.Fatalf("%s:%d: $ %s\n%s\nwith exit code %s; the guide says\n%s", path, step.Line, command, got, code, strings.Join(step.Want, "\n"))
 		}
 		time.Sleep(50 * time.Millisecond) // to ask again, not to wait for anything
 	}
 }
 
-// run runs a command and returns what it prints.
-func (s *shell) run(command string) string {
+// run runs a command and returns what it prints, and its exit code.
+func (s *shell) run(command string) (out, code string) {
 	s.t.Helper()
-	if _, err := fmt.Fprintf(s.in, "%s\necho $'%s'\n", command, strings.ReplaceAll(end, "\x01", `\x01`)); err != nil {
+	if _, err := fmt.Fprintf(s.in, "%s\necho $'%s'$?\n", command, strings.ReplaceAll(end, "\x01", `\x01`)); err != nil {
 		s.t.Fatalf("the shell has ended: %v", err)
 	}
 	var text strings.Builder
 	for {
 		line, err := s.out.ReadString('\n')
-		if before, ended := strings.CutSuffix(line, end+"\n"); ended {
+		if before, status, ended := strings.Cut(line, end); ended {
 			text.WriteString(before)
+			code = strings.TrimSuffix(status, "\n")
 			break
 		}
 		text.WriteString(line)
@@ -114,8 +115,9 @@ func (s *shell) run(command string) string {
 			s.t.Fatalf("$ %s\n%s%v", command, text.String(), err)
 		}
 	}
-	if out := text.String(); out != "" && !strings.HasSuffix(out, "\n") {
-		return out + "\n" // as the next prompt would have it
+	out = text.String()
+	if out != "" && !strings.HasSuffix(out, "\n") {
+		out += "\n" // as the next prompt would have it
 	}
-	return text.String()
+	return out, code
 }
