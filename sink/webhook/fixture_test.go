@@ -92,10 +92,16 @@ type process struct {
 
 func start(t *testing.T, db dbtest.Database, o Options) *process {
 	t.Helper()
+	return begin(t, db, o, true)
+}
+
+// begin is start for a program that may go on when nothing is due.
+func begin(t *testing.T, db dbtest.Database, o Options, stopWhenEmpty bool) *process {
+	t.Helper()
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	p, err := pawl.New(db.DB, pawl.Options{StopWhenEmpty: true, Logger: o.Logger})
+	p, err := pawl.New(db.DB, pawl.Options{StopWhenEmpty: stopWhenEmpty, Logger: o.Logger})
 	must(t, err)
 	if o.Transport == nil && o.Allow == nil {
 		o.AllowPrivate = true
