@@ -142,7 +142,7 @@ seeds:
 # golangci-lint takes folders, not "work".
 .PHONY: lint
 lint: ## golangci-lint over all packages, and every go.mod as go mod tidy writes it
-	$(GOLANGCI) run ./... ./cmd/pawl/... ./metrics/... ./traces/... ./ui/browsertest/...
+	$(GOLANGCI) run ./... ./cmd/pawl/... ./metrics/... ./sink/webhook/... ./traces/... ./ui/browsertest/...
 	go run ./internal/cmd/modules -check
 
 .PHONY: tidy
