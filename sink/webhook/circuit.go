@@ -178,6 +178,9 @@ func (c *circuits) gone(ctx context.Context, m *outbox.Message, cause error) {
 // fire handles the message of a timer: it pauses the topic, unless a message was delivered
 // since the timer was made. The process that delivered it may have known of no timer.
 func (c *circuits) fire(ctx context.Context, m *outbox.Message) error {
+	if c.sink.opts.PauseAfter < 0 {
+		return nil // the timer is of a time when topics were paused
+	}
 	topic := m.Topic[len(PauseTopic):]
 	var first pause
 	if err := json.Unmarshal(m.Payload, &first); err != nil {

@@ -241,6 +241,9 @@ func TestCircuitWithoutDatabase(t *testing.T) {
 	if off.attempt("t") == nil || p.pending("t") {
 		t.Error("a timer although there is to be none")
 	}
+	if err := off.circuits.fire(t.Context(), &outbox.Message{Topic: PauseTopic + "t", Payload: []byte("{}")}); err != nil || off.paused("t") != "" {
+		t.Errorf("%v, paused for %q", err, off.paused("t"))
+	}
 	must(t, db.DB.Close())
 	for status, want := range map[int]string{204: "", 500: "500", 410: "410"} {
 		r.answers(status)
@@ -269,7 +272,8 @@ func TestCircuitsAreBounded(t *testing.T) {
 	for i := range maxCircuits + 10 {
 		c.of("", strings.Repeat("x", i%200)+string(rune(i)))
 	}
-	if len(c.all) > maxCircuits || c.of("a", "t") == c.of("b", "t") || c.of("a", "t") != c.of("a", "t") {
+	one := c.of("a", "t")
+	if len(c.all) > maxCircuits || c.of("b", "t") == one || c.of("a", "t") != one {
 		t.Errorf("%d circuits", len(c.all))
 	}
 }

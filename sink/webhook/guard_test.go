@@ -70,7 +70,7 @@ func nameserver(t *testing.T) *net.Resolver {
 			_, _ = conn.WriteTo(loopback(question[:n]), from) // who does not hear asks again
 		}
 	}()
-	t.Cleanup(func() { conn.Close(); <-ended })
+	t.Cleanup(func() { _ = conn.Close(); <-ended })
 	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "udp", conn.LocalAddr().String())
 	}}

@@ -27,6 +27,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -139,10 +140,8 @@ func (o *Options) Validate() error {
 	if _, err := url.Parse(o.Source); err != nil || strings.ContainsFunc(o.Source, unprintable) {
 		return engine.Invalid("Source", "no URI reference")
 	}
-	for _, prefix := range o.Allow {
-		if !prefix.IsValid() {
-			return engine.Invalid("Allow", "a prefix that is none")
-		}
+	if slices.ContainsFunc(o.Allow, func(p netip.Prefix) bool { return !p.IsValid() }) {
+		return engine.Invalid("Allow", "a prefix that is none")
 	}
 	if o.Endpoint != nil {
 		if _, err := o.Endpoint.prepare(); err != nil {
@@ -244,9 +243,7 @@ func (s *Sink) Handle(topic string, opts ...outbox.HandlerOptions) {
 	s.on.Handle(topic, outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
 		return s.deliver(ctx, strings.TrimPrefix(m.Topic, prefix), m)
 	}), o)
-	if s.opts.PauseAfter > 0 {
-		s.on.Handle(PauseTopic+topic, outbox.HandlerFunc(s.circuits.fire))
-	}
+	s.on.Handle(PauseTopic+topic, outbox.HandlerFunc(s.circuits.fire))
 }
 
 // deliver makes one attempt.
