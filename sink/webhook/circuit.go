@@ -81,6 +81,14 @@ func (c *circuits) of(store, topic string) *circuit {
 	return one
 }
 
+// locked returns the database of a message and the circuit of its topic, for the caller to unlock.
+func (c *circuits) locked(ctx context.Context, topic string) (place, *circuit) {
+	in := c.sink.in(ctx)
+	one := c.of(in.store, topic)
+	one.mu.Lock()
+	return in, one
+}
+
 // every is how long a circuit relies on what it knows.
 func (c *circuits) every() time.Duration { return min(checkEvery, c.sink.opts.PauseAfter) }
 
@@ -89,9 +97,7 @@ func (c *circuits) failed(ctx context.Context, m *outbox.Message, cause error) {
 	if c.sink.opts.PauseAfter < 0 {
 		return
 	}
-	in := c.sink.in(ctx)
-	one := c.of(in.store, m.Topic)
-	one.mu.Lock()
+	in, one := c.locked(ctx, m.Topic)
 	defer one.mu.Unlock()
 	now := c.sink.now()
 	one.last = cause.Error()
@@ -134,9 +140,7 @@ func (c *circuits) succeeded(ctx context.Context, m *outbox.Message) {
 	if c.sink.opts.PauseAfter < 0 {
 		return
 	}
-	in := c.sink.in(ctx)
-	one := c.of(in.store, m.Topic)
-	one.mu.Lock()
+	in, one := c.locked(ctx, m.Topic)
 	defer one.mu.Unlock()
 	now := c.sink.now()
 	one.failing = time.Time{}
