@@ -174,8 +174,8 @@ type signature struct {
 // parseSignatures returns the signatures that are well formed. Others are of versions to come.
 func parseSignatures(header string) (all []signature) {
 	for text := range strings.FieldsSeq(header) {
-		version, encoded, _ := strings.Cut(text, ",")
-		if version != symmetric && version != asymmetric {
+		version, encoded, ok := strings.Cut(text, ",")
+		if !ok || version != symmetric && version != asymmetric {
 			continue
 		}
 		if bytes, err := base64.StdEncoding.DecodeString(encoded); err == nil && len(all) < maxSignatures {
