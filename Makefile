@@ -29,7 +29,9 @@ FACE := github.com/bravellian/pawl/cmd/pawl
 BROWSER := github.com/bravellian/pawl/ui/browsertest
 # So are the brokers, which are programs of their own.
 BROKERS := github.com/bravellian/pawl/sink/watermill/brokertest
-APART   := $(foreach p,$(FACE) $(BROWSER) $(BROKERS),-e $(p))
+# And the examples: what their READMEs show is built and run, as whole programs.
+EXAMPLES := github.com/bravellian/pawl/examples/.*
+APART   := $(foreach p,$(FACE) $(BROWSER) $(BROKERS) $(EXAMPLES),-e '$(p)')
 
 # The race detector watches all Go code but SQLite itself, which is C translated to
 # Go: its memory is its own, and it locks what threads share. Watching it as well
@@ -66,7 +68,7 @@ test-narrow: ## what can be tested of 32-bit machines without a server
 .PHONY: test
 test: cc static test-narrow ## everything that has to pass: vet, build, requirements, tests with the race detector
 	@$(TESTSERVER) $(MAKE) --no-print-directory -j2 test-packages test-face
-	@$(TESTSERVER) $(MAKE) --no-print-directory -j2 test-newest test-drivers test-browser test-brokers
+	@$(TESTSERVER) $(MAKE) --no-print-directory -j2 test-newest test-drivers test-browser test-brokers test-examples
 	@test -n "$$PAWL_TEST_SQLSERVER" || echo "SQL Server: not run, PAWL_TEST_SQLSERVER is not set (docs/sqlserver.md)"
 
 .PHONY: test-packages
@@ -105,6 +107,11 @@ test-browser: ## the dashboard in a browser
 .PHONY: test-brokers
 test-brokers: ## forwarding to brokers that are killed meanwhile
 	go test $(VETTED) -timeout 10m ./sink/watermill/brokertest
+
+# Without the race detector: the programs that run are built by the READMEs' own commands.
+.PHONY: test-examples
+test-examples: ## every example does what its README shows
+	go test $(VETTED) -timeout 10m $$(go list work | grep -x '$(EXAMPLES)')
 
 .PHONY: test-matrix
 test-matrix: cc static ## every test on PostgreSQL 15, 16, 17 and 18, one after the other
