@@ -179,9 +179,9 @@ func TestChecksums(t *testing.T) {
 	}
 	b := &built{dist: dir, artifact: []artifact{{Name: "a.tar.gz", Type: "Archive"}}}
 	for list, want := range map[string]string{
-		sum + "  a.tar.gz\n":                      "",
+		sum + "  a.tar.gz\n":                     "",
 		strings.Repeat("0", 64) + "  a.tar.gz\n": "another sum",
-		"":                                        "lacks a.tar.gz",
+		"":                                       "lacks a.tar.gz",
 	} {
 		write("checksums.txt", list)
 		if err := checkSums(b); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {

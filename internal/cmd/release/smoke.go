@@ -22,34 +22,36 @@ func smoke(ctx context.Context, b *built) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(root) }()
-	if err := os.CopyFS(root, os.DirFS(filepath.Dir(binary))); err != nil {
-		return err
-	}
-	data := filepath.Join(root, "data")
-	if err := errors.Join(os.Chmod(root, 0o755), os.Mkdir(data, 0o755), os.Chmod(data, 0o777)); err != nil {
+	if err := furnish(root, filepath.Dir(binary)); err != nil {
 		return err
 	}
 	for _, line := range []struct {
-		args string
+		args []string
 		want string
 	}{
-		{"version", "pawl v" + b.Version + " " + b.Commit},
-		{"jobs next --zone Europe/Berlin 0#6#*#*#MON", "06:00"},
-		{"--db /data/a.db migrate", ""},
-		{"--db /data/a.db enqueue order.created {}", ""},
-		{"--db /data/a.db doctor", ""},
-		{"--db /data/a.db ls", "order.created"},
+		{[]string{"version"}, "pawl v" + b.Version + " " + b.Commit},
+		{[]string{"jobs", "next", "0 6 * * MON", "--zone", "Europe/Berlin"}, "06:00"},
+		{[]string{"--db", "/data/a.db", "migrate"}, ""},
+		{[]string{"--db", "/data/a.db", "enqueue", "--topic", "order.created", "/data/in"}, ""},
+		{[]string{"--db", "/data/a.db", "ls"}, "order.created"},
+		{[]string{"--db", "/data/a.db", "doctor"}, ""},
 	} {
-		var args []string
-		for a := range strings.FieldsSeq(line.args) {
-			args = append(args, strings.ReplaceAll(a, "#", " "))
-		}
-		out, err := inside(ctx, root, args)
+		out, err := inside(ctx, root, line.args)
 		if err != nil || !strings.Contains(out, line.want) {
-			return fmt.Errorf("pawl %s in an empty directory: %w, want %q:\n%s", line.args, err, line.want, out)
+			return fmt.Errorf("pawl %s in an empty directory: %v, want %q:\n%s", strings.Join(line.args, " "), err, line.want, out)
 		}
 	}
 	return nil
+}
+
+// furnish copies the program to root, with a directory data that the image's user may write.
+func furnish(root, program string) error {
+	if err := os.CopyFS(root, os.DirFS(program)); err != nil {
+		return err
+	}
+	data := filepath.Join(root, "data")
+	return errors.Join(os.Chmod(root, 0o755), os.Mkdir(data, 0o755), os.Chmod(data, 0o777),
+		os.WriteFile(filepath.Join(data, "in"), []byte("{}\n"), 0o644))
 }
 
 // inside runs the program with root as its root directory, as the user of the image and
