@@ -213,12 +213,9 @@ release-check: release-tools ## what a release is made of, as far as that is kno
 	go test ./internal/cmd/release
 	go run ./internal/cmd/modules -check
 
-# In a clone without an origin GoReleaser would not read the commit.
 .PHONY: snapshot
 snapshot: release-tools ## all files of a release in dist, without publishing, and their checks
-	GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_VALUE_0=https://github.com/bravellian/pawl \
-	GORELEASER_CURRENT_TAG=$$(git describe --tags --abbrev=0 --match 'v[0-9]*' 2>/dev/null || echo v0.0.0) \
-		$(RELEASE) release --snapshot --clean --skip=publish,docker --parallelism 2
+	PATH="$(CURDIR)/build/bin:$$PATH" sh internal/cmd/release/snapshot.sh
 	go run ./internal/cmd/release
 
 .PHONY: reproducible

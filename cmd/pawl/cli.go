@@ -210,6 +210,8 @@ type buildInfo struct {
 }
 
 // The linker sets both in a released program: .goreleaser.yaml.
+//
+//nolint:gochecknoglobals // it sets nothing else
 var releaseVersion, releaseRevision string
 
 // build returns what the program was built from.

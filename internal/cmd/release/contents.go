@@ -20,14 +20,16 @@ import (
 // A system is what a program is built for.
 type system struct{ goos, goarch string }
 
-var systems = []system{
-	{"linux", "amd64"}, {"linux", "arm64"},
-	{"darwin", "amd64"}, {"darwin", "arm64"},
-	{"windows", "amd64"}, {"windows", "arm64"},
+func systems() []system {
+	return []system{
+		{"linux", "amd64"}, {"linux", "arm64"},
+		{"darwin", "amd64"}, {"darwin", "arm64"},
+		{"windows", "amd64"}, {"windows", "arm64"},
+	}
 }
 
 // formats are those of packages for Linux.
-var formats = []string{"deb", "rpm", "apk"}
+func formats() []string { return []string{"deb", "rpm", "apk"} }
 
 // checkContents checks every archive and package, the SBOMs and the checksums.
 func checkContents(ctx context.Context, b *built) error {
@@ -39,7 +41,7 @@ func checkContents(ctx context.Context, b *built) error {
 		return err
 	}
 	var problems []error
-	for _, s := range systems {
+	for _, s := range systems() {
 		problems = append(problems, checkSystem(ctx, b, s, pages))
 	}
 	return errors.Join(append(problems, checkSums(b))...)
@@ -64,7 +66,7 @@ func checkSystem(ctx context.Context, b *built, s system, pages []string) error 
 	}
 	problems := []error{checkList(ctx, archive, inArchive(s, pages))}
 	if s.goos == "linux" {
-		for _, format := range formats {
+		for _, format := range formats() {
 			name, err := b.findPackage(s, format)
 			if err == nil {
 				err = checkList(ctx, name, inPackage(format, pages))

@@ -32,15 +32,20 @@ func main() {
 	}
 }
 
-// checks are run in this order.
-var checks = []struct {
+// check is one of those above.
+type check struct {
 	name string
 	run  func(context.Context, *built) error
-}{
-	{"formula", writeFormula},
-	{"contents", checkContents},
-	{"smoke", smoke},
-	{"reproducible", reproducible},
+}
+
+// checks are run in this order.
+func checks() []check {
+	return []check{
+		{"formula", writeFormula},
+		{"contents", checkContents},
+		{"smoke", smoke},
+		{"reproducible", reproducible},
+	}
 }
 
 func run(ctx context.Context, dist, only string) error {
@@ -50,7 +55,7 @@ func run(ctx context.Context, dist, only string) error {
 	}
 	var problems []error
 	found := false
-	for _, c := range checks {
+	for _, c := range checks() {
 		if only == "" || only == c.name {
 			found = true
 			if err := c.run(ctx, b); err != nil {

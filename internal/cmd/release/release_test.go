@@ -25,7 +25,7 @@ func read(t *testing.T, name string) string {
 func TestConfigHasWhatIsChecked(t *testing.T) {
 	config := read(t, ".goreleaser.yaml")
 	want := []string{
-		"\n    goos: [linux, darwin, windows]\n", "\n    goarch: [amd64, arm64]\n", "\n  - formats: [" + strings.Join(formats, ", ") + "]\n",
+		"\n    goos: [linux, darwin, windows]\n", "\n    goarch: [amd64, arm64]\n", "\n  - formats: [" + strings.Join(formats(), ", ") + "]\n",
 		"src: LICENSE", "src: NOTICE", "build/completions/*", "build/man/*.1", "build/man-gz/*.1.gz", "license: Apache-2.0",
 		"build/completions/pawl.bash", "build/completions/_pawl", "build/completions/pawl.fish", "env: [CGO_ENABLED=0]",
 	}
@@ -36,7 +36,7 @@ func TestConfigHasWhatIsChecked(t *testing.T) {
 	}
 	for _, goos := range []string{"linux", "darwin", "windows"} {
 		for _, goarch := range []string{"amd64", "arm64"} {
-			if !slices.Contains(systems, system{goos, goarch}) {
+			if !slices.Contains(systems(), system{goos, goarch}) {
 				t.Errorf("%s/%s is not checked", goos, goarch)
 			}
 		}
@@ -138,7 +138,7 @@ func TestMissingFilesAreNoticed(t *testing.T) {
 	if got := inArchive(system{"windows", "arm64"}, nil); !slices.Contains(got, "pawl.exe") {
 		t.Errorf("for Windows: %q", got)
 	}
-	for _, format := range formats {
+	for _, format := range formats() {
 		got := inPackage(format, pages)
 		for _, want := range []string{"usr/bin/pawl", "usr/share/man/man1/pawl-ls.1.gz", "usr/share/doc/pawl/copyright"} {
 			if !slices.Contains(got, want) {
@@ -154,12 +154,12 @@ func TestLostSystemsAreNoticed(t *testing.T) {
 	if got, err := b.find("Archive", "linux", "amd64"); err != nil || got != "dist/pawl.tar.gz" {
 		t.Errorf("%q, %v", got, err)
 	}
-	for _, s := range systems[1:] {
+	for _, s := range systems()[1:] {
 		if got, err := b.find("Archive", s.goos, s.goarch); err == nil {
 			t.Errorf("%v: %q", s, got)
 		}
 	}
-	if got, err := b.findPackage(systems[0], "deb"); err == nil {
+	if got, err := b.findPackage(systems()[0], "deb"); err == nil {
 		t.Errorf("a deb: %q", got)
 	}
 }
