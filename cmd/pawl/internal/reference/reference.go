@@ -28,7 +28,7 @@ func Markdown(app *kong.Application) string {
 
 func (w *writer) each(n *kong.Node, level int) {
 	for _, c := range commands(n) {
-		fmt.Fprintf(w, "%s %s\n\n%s\n\n", strings.Repeat("#", level), c.FullPath(), sentence(c.Help))
+		fmt.Fprintf(w, "%s %s\n\n%s\n\n", strings.Repeat("#", level), name(c), sentence(c.Help))
 		w.synopsis(c)
 		w.text(c.Detail)
 		w.arguments(c)
@@ -38,12 +38,20 @@ func (w *writer) each(n *kong.Node, level int) {
 	}
 }
 
+// name returns the words of a command, without other names that it has.
+func name(n *kong.Node) string {
+	if n.Parent == nil {
+		return n.Name
+	}
+	return name(n.Parent) + " " + n.Name
+}
+
 func commands(n *kong.Node) []*kong.Node {
 	return slices.DeleteFunc(slices.Clone(n.Children), func(c *kong.Node) bool { return c.Hidden || c.Type != kong.CommandNode })
 }
 
 func (w *writer) synopsis(n *kong.Node) {
-	words := []string{n.FullPath()}
+	words := []string{name(n)}
 	for _, flag := range n.Flags {
 		if flag.Required {
 			words = append(words, flag.Summary())
@@ -59,6 +67,9 @@ func (w *writer) synopsis(n *kong.Node) {
 		words = append(words, "command")
 	}
 	fmt.Fprintf(w, "```text\n%s\n```\n\n", strings.Join(words, " "))
+	if len(n.Aliases) > 0 {
+		fmt.Fprintf(w, "Also `%s`.\n\n", strings.Join(n.Aliases, "`, `"))
+	}
 }
 
 func (w *writer) arguments(n *kong.Node) {
@@ -79,7 +90,7 @@ func (w *writer) commands(n *kong.Node) {
 	}
 	w.WriteString("| command | |\n|---|---|\n")
 	for _, c := range all {
-		fmt.Fprintf(w, "| [%s](#%s) | %s |\n", c.FullPath(), strings.ReplaceAll(c.FullPath(), " ", "-"), cell(c.Help))
+		fmt.Fprintf(w, "| [%s](#%s) | %s |\n", name(c), strings.ReplaceAll(name(c), " ", "-"), cell(c.Help))
 	}
 	w.WriteString("\n")
 }
