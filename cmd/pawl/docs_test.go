@@ -76,6 +76,17 @@ func accepts(args []string) error {
 	return nil
 }
 
+// D-238: a command line with a flag, a command or an argument that pawl does not know is refused.
+func TestAccepts(t *testing.T) {
+	for line, want := range map[string]bool{
+		"ls --failed": true, "joins ls --help": true, "ls --failes": false, "lss": false, "ls x": false, "health --json=maybe": false,
+	} {
+		if err := accepts(strings.Fields(line)); (err == nil) != want {
+			t.Errorf("pawl %s: %v", line, err)
+		}
+	}
+}
+
 // commandLines returns the lines of a block that are typed: in a console those behind a prompt,
 // elsewhere all.
 func commandLines(b *docblocks.Block) (all []string) {
