@@ -140,10 +140,11 @@ func onPostgres(t *testing.T, d dbtest.Database, schema string) (do func(string)
 		})
 		return within(t.Context(), tx, func() error {
 			s, err := tx.PrepareContext(t.Context(), statement)
-			if err == nil {
-				err = s.Close()
+			if err != nil {
+				return err
 			}
-			return err
+			defer s.Close()
+			return nil
 		})
 	}, func() { _ = tx.Rollback() }
 }
@@ -156,14 +157,10 @@ func onSQLite(t *testing.T, d dbtest.Database) (do func(string) error, done func
 		if ends.MatchString(statement) {
 			return nil
 		}
-		if !prepared.MatchString(statement) {
-			_, err := tx.ExecContext(t.Context(), statement)
-			return err
+		if prepared.MatchString(statement) {
+			statement = "EXPLAIN " + variable.ReplaceAllString(statement, "${1}NULL")
 		}
-		rows, err := tx.QueryContext(t.Context(), "EXPLAIN "+variable.ReplaceAllString(statement, "${1}NULL"))
-		if err == nil {
-			err = rows.Close()
-		}
+		_, err := tx.ExecContext(t.Context(), statement)
 		return err
 	}, func() { _ = tx.Rollback() }
 }

@@ -47,8 +47,9 @@
       a.href = root + hit.u;
       where.textContent = hit.h ? hit.p + " › " + hit.h : hit.p;
       a.append(where, excerpt(hit.t, hit.terms));
-      list.append(Object.assign(document.createElement("li"), {}));
-      list.lastChild.append(a);
+      const item = document.createElement("li");
+      item.append(a);
+      list.append(item);
     }
     const note = document.createElement("p");
     note.textContent = found.length === 0 ? "Nothing found." : found.length > 20 ? "20 of " + found.length + " places" : found.length + (found.length === 1 ? " place" : " places");
@@ -94,8 +95,7 @@
       const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName);
       if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
         event.preventDefault();
-        words.focus();
-        words.select();
+        setTimeout(() => { words.focus(); words.select(); }); // the "/" has gone elsewhere by then
       } else if (event.key === "Escape" && !box.hidden) {
         close();
         words.focus();
