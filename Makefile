@@ -31,8 +31,10 @@ PACKAGES := ./outbox ./job ./join work
 FACE := github.com/bravellian/pawl/cmd/pawl
 # The dashboard in a browser is tested later, beside what waits more than it works.
 BROWSER := github.com/bravellian/pawl/ui/browsertest
+# So are the brokers, which are programs of their own, and the site.
+BROKERS := github.com/bravellian/pawl/sink/watermill/brokertest
 SITE    := github.com/bravellian/pawl/ui/browsertest/site
-APART   := $(foreach p,$(FACE) $(BROWSER) $(SITE),-e $(p))
+APART   := $(foreach p,$(FACE) $(BROWSER) $(BROKERS) $(SITE),-e $(p))
 
 # The race detector watches all Go code but SQLite itself, which is C translated to
 # Go: its memory is its own, and it locks what threads share. Watching it as well
@@ -69,7 +71,7 @@ test-narrow: ## what can be tested of 32-bit machines without a server
 .PHONY: test
 test: cc static test-narrow ## everything that has to pass: vet, build, requirements, tests with the race detector
 	@$(TESTSERVER) $(MAKE) --no-print-directory -j2 test-packages test-face
-	@$(TESTSERVER) $(MAKE) --no-print-directory -j2 test-newest test-drivers test-browser
+	@$(TESTSERVER) $(MAKE) --no-print-directory -j2 test-newest test-drivers test-browser test-brokers
 	@$(MAKE) --no-print-directory test-site
 	@test -n "$$PAWL_TEST_SQLSERVER" || echo "SQL Server: not run, PAWL_TEST_SQLSERVER is not set (docs/sqlserver.md)"
 
@@ -116,6 +118,12 @@ site-serve: ## the site on http://127.0.0.1:1313, made again when a page changes
 .PHONY: test-site
 test-site: site ## the site: its links, and its pages and search in a browser
 	go test $(VETTED) -count 1 -timeout 10m ./ui/browsertest/site
+
+# NATS, Redis, which is installed if it is missing, and a program that speaks Kafka's
+# protocol. Without the race detector: what runs most are the brokers.
+.PHONY: test-brokers
+test-brokers: ## forwarding to brokers that are killed meanwhile
+	go test $(VETTED) -timeout 10m ./sink/watermill/brokertest
 
 .PHONY: test-matrix
 test-matrix: cc static ## every test on PostgreSQL 15, 16, 17 and 18, one after the other
@@ -174,7 +182,7 @@ docs-check: ## the documentation: its links, its code blocks, what is made from 
 # golangci-lint takes folders, not "work".
 .PHONY: lint
 lint: ## golangci-lint over all packages, and every go.mod as go mod tidy writes it
-	$(GOLANGCI) run ./... ./cmd/pawl/... ./metrics/... ./traces/... ./ui/browsertest/...
+	$(GOLANGCI) run ./... ./cmd/pawl/... ./examples/transactions/... ./metrics/... ./sink/watermill/... ./sink/watermill/brokertest/... ./sink/webhook/... ./traces/... ./ui/browsertest/...
 	go run ./internal/cmd/modules -check
 
 .PHONY: tidy

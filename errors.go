@@ -55,5 +55,8 @@ var (
 	ErrSchemaNew     = engine.ErrSchemaNew
 )
 
-// Retryable reports whether repeating the same call, or the whole transaction, may succeed.
+// Retryable reports whether repeating the same call, or the whole transaction, may succeed: it changed
+// nothing, and what kept it from succeeding was others that ran beside it. err may be pawl's or that of
+// the driver of any database that pawl works with, as your own statements in the transaction and its
+// commit return it.
 func Retryable(err error) bool { return engine.Retryable(err) }

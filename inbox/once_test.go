@@ -3,6 +3,7 @@ package inbox_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -355,3 +356,31 @@ func testOnceEnqueues(t *testing.T, e dbtest.Engine) {
 		t.Fatalf("%+v, %v", c, err)
 	}
 }
+
+// D-242: a function whose own statement lost against another transaction runs again, and what the attempts
+// that lost wrote is gone.
+func TestOnceLost(t *testing.T) { dbtest.Each(t, testOnceLost) }
+
+func testOnceLost(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	calls := 0
+	f.check(f.Once(f.ctx(), key("a"), func(ctx context.Context, tx engine.Tx) error {
+		if err := f.effect(ctx, tx, "a"); err != nil {
+			return err
+		}
+		if calls++; calls < 3 {
+			return fmt.Errorf("place order: %w", deadlock{})
+		}
+		return nil
+	}))
+	f.effects(1)
+	if f.state(key("a"), inbox.Done, 1, 1); calls != 3 {
+		t.Errorf("%d calls", calls)
+	}
+}
+
+// deadlock is an error of a driver's.
+type deadlock struct{}
+
+func (deadlock) Error() string    { return "deadlock detected" }
+func (deadlock) SQLState() string { return "40P01" }

@@ -30,6 +30,7 @@ func TestCompletionCandidates(t *testing.T) {
 		{[]string{"ls", "-t", "ls", "--coun"}, "--counts"},
 		{[]string{"ls", "-tls", "--coun"}, "--counts"},
 		{[]string{"work", "--topic", "a", "--topi"}, "--topic"}, // may be repeated
+		{[]string{"work", "--topic", "a", "--webhook-format", "c"}, "cloudevents cloudevents-binary"},
 		{[]string{"pause", ""}, "topic queue"},
 		{[]string{"pause", "topic", ""}, ""},
 		{[]string{"completion", "z"}, "zsh"},

@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,51 +19,8 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/guide"
 )
-
-// scene is a section of a guide with commands to run.
-type scene struct {
-	title string
-	steps []step
-}
-
-// step is a command of a guide with what it prints, or something that happens, which
-// readers do not see: <!-- test: WHAT -->.
-type step struct {
-	line    int
-	command string
-	want    []string
-	happens string
-}
-
-// readGuide reads the sections of a guide that have ```console blocks.
-func readGuide(t *testing.T, path string) (all []scene) {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var one *scene
-	inside := false
-	for n, line := range strings.Split(string(text), "\n") {
-		happens, found := strings.CutPrefix(line, "<!-- test: ")
-		switch {
-		case strings.HasPrefix(line, "#") && !inside:
-			all = append(all, scene{title: strings.TrimLeft(line, "# ")})
-			one = &all[len(all)-1]
-		case found:
-			one.steps = append(one.steps, step{line: n + 1, happens: strings.TrimSuffix(happens, " -->")})
-		case strings.HasPrefix(line, "```"):
-			inside = line == "```console"
-		case inside && strings.HasPrefix(line, "$ "):
-			one.steps = append(one.steps, step{line: n + 1, command: line[2:]})
-		case inside:
-			last := &one.steps[len(one.steps)-1]
-			last.want = append(last.want, line)
-		}
-	}
-	return slices.DeleteFunc(all, func(s scene) bool { return len(s.steps) == 0 })
-}
 
 // stage is where a scene is played: a directory with the files of the guide, and a
 // database that the environment names.
@@ -118,13 +74,13 @@ func (s *stage) script(name, text string) {
 }
 
 // play runs a scene step by step.
-func (s *stage) play(one scene) {
+func (s *stage) play(one guide.Scene) {
 	s.t.Helper()
-	for _, step := range one.steps {
-		if step.happens != "" {
-			do := s.happens[step.happens]
+	for _, step := range one.Steps {
+		if step.Happens != "" {
+			do := s.happens[step.Happens]
 			if do == nil {
-				s.t.Fatalf("line %d: what is %q?", step.line, step.happens)
+				s.t.Fatalf("line %d: what is %q?", step.Line, step.Happens)
 			}
 			do()
 			continue
@@ -143,47 +99,22 @@ var looks = regexp.MustCompile(`^(curl|grep|pawl (health|ls|show|explain|workers
 const patience = 20 * time.Second
 
 // try runs a command and compares.
-func (s *stage) try(step step) bool {
+func (s *stage) try(step guide.Step) bool {
 	s.t.Helper()
 	replace := strings.NewReplacer(s.replace...)
-	command, want := replace.Replace(step.command), wanted(replace, step.want)
+	command, want := replace.Replace(step.Command), guide.Wanted(replace, step.Want)
 	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
 	defer cancel()
 	for {
 		got := s.shell(command)
 		switch {
-		case want.MatchString(plain(got)):
+		case want.MatchString(guide.Plain(got)):
 			return true
 		case !looks.MatchString(command) && !strings.Contains(got, "nothing was changed"), engine.Sleep(ctx, 50*time.Millisecond) != nil:
-			s.t.Errorf("line %d: $ %s\n%s\nthe guide says\n%s", step.line, command, got, strings.Join(step.want, "\n"))
+			s.t.Errorf("line %d: $ %s\n%s\nthe guide says\n%s", step.Line, command, got, strings.Join(step.Want, "\n"))
 			return false
 		}
 	}
-}
-
-var (
-	spaces = regexp.MustCompile(`[ \t]+`)
-	times  = regexp.MustCompile(`\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?Z`)
-)
-
-// plain is text whose columns are as wide as they like, and all times are alike.
-func plain(text string) string {
-	text = times.ReplaceAllString(spaces.ReplaceAllString(text, " "), "TIME")
-	return strings.ReplaceAll(text, " \n", "\n")
-}
-
-// wanted matches what is to be printed: "…" stands for anything within a line and, by
-// itself, for any lines.
-func wanted(replace *strings.Replacer, want []string) *regexp.Regexp {
-	text := `\A`
-	for _, line := range want {
-		if line == "…" {
-			text += `(?:[^\n]*\n)*?`
-			continue
-		}
-		text += strings.ReplaceAll(regexp.QuoteMeta(strings.TrimSuffix(plain(replace.Replace(line)+"\n"), "\n")), "…", `[^\n]*`) + `\n`
-	}
-	return regexp.MustCompile(text + `\z`)
 }
 
 // shell runs what the guide's commands need of one: pawl within this process, in the

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bravellian/pawl/internal/guide"
 	"github.com/bravellian/pawl/internal/proxytest"
 	"github.com/bravellian/pawl/internal/testpg"
 )
@@ -17,8 +18,8 @@ const operatingGuide = "../../docs/operating.md"
 
 // What the guide says for operators is what happens, command by command.
 func TestOperatingGuide(t *testing.T) {
-	scenes := readGuide(t, operatingGuide)
-	prepared := map[string]func(*testing.T, scene){
+	scenes := guide.Read(t, operatingGuide)
+	prepared := map[string]func(*testing.T, guide.Scene){
 		"A poison message":    inBoth(poison),
 		"A dead database":     inPostgres(dead),
 		"With SQLite":         inSQLite(fileGone),
@@ -32,8 +33,8 @@ func TestOperatingGuide(t *testing.T) {
 		t.Errorf("%d sections have commands, %d are prepared for", len(scenes), len(prepared))
 	}
 	for _, one := range scenes {
-		t.Run(one.title, func(t *testing.T) {
-			play := prepared[one.title]
+		t.Run(one.Title, func(t *testing.T) {
+			play := prepared[one.Title]
 			if play == nil {
 				t.Fatal("its commands were never run")
 			}
@@ -42,8 +43,8 @@ func TestOperatingGuide(t *testing.T) {
 	}
 }
 
-func inBoth(prepare func(*stage)) func(*testing.T, scene) {
-	return func(t *testing.T, one scene) {
+func inBoth(prepare func(*stage)) func(*testing.T, guide.Scene) {
+	return func(t *testing.T, one guide.Scene) {
 		onEngines(t, func(t *testing.T, d *database) {
 			s := onStage(t, d)
 			prepare(s)
@@ -52,8 +53,8 @@ func inBoth(prepare func(*stage)) func(*testing.T, scene) {
 	}
 }
 
-func inPostgres(prepare func(*stage, *proxytest.Proxy)) func(*testing.T, scene) {
-	return func(t *testing.T, one scene) {
+func inPostgres(prepare func(*stage, *proxytest.Proxy)) func(*testing.T, guide.Scene) {
+	return func(t *testing.T, one guide.Scene) {
 		d := onPostgres(t)
 		d.must("", "migrate")
 		proxy := proxytest.New(t, testpg.URL(t))
@@ -66,8 +67,8 @@ func inPostgres(prepare func(*stage, *proxytest.Proxy)) func(*testing.T, scene) 
 	}
 }
 
-func inSQLite(prepare func(*stage)) func(*testing.T, scene) {
-	return func(t *testing.T, one scene) {
+func inSQLite(prepare func(*stage)) func(*testing.T, guide.Scene) {
+	return func(t *testing.T, one guide.Scene) {
 		disk := filepath.Join(t.TempDir(), "disk")
 		if err := os.Mkdir(disk, 0o700); err != nil {
 			t.Fatal(err)
@@ -160,7 +161,7 @@ func twoFailed(s *stage) {
 }
 
 // inFleet plays a scene of two tenants, and a file that is none.
-func inFleet(t *testing.T, one scene) {
+func inFleet(t *testing.T, one guide.Scene) {
 	s := onStage(t, &database{t: t})
 	if err := os.Mkdir("tenants", 0o700); err != nil {
 		t.Fatal(err)

@@ -7,21 +7,20 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bravellian/pawl/cmd/pawl/internal/shell"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/internal/worker"
 )
 
 // progress shows what a worker does.
 type progress struct {
-	stats  func() worker.Counts
-	runner *shell.Runner
-	live   *terminal.Live
-	logs   io.Writer
-	json   bool
-	quiet  bool
-	grace  time.Duration
-	left   func(context.Context) (backlog, error) // counts what a drain has left; nil: nobody watches one
+	stats   func() worker.Counts
+	running func() int64 // commands or webhooks
+	live    *terminal.Live
+	logs    io.Writer
+	json    bool
+	quiet   bool
+	grace   time.Duration
+	left    func(context.Context) (backlog, error) // counts what a drain has left; nil: nobody watches one
 }
 
 const (
@@ -72,7 +71,7 @@ func (p *progress) show(ctx context.Context, over <-chan struct{}, down *countdo
 		case now := <-tick.C:
 			n := p.stats()
 			rate := speed.rate(n.Handled(), now)
-			text := fmt.Sprintf("%d handled (%.0f/s), %d retried, %d failed for good, %d running", n.Handled(), rate, n.Retried, n.Failed, p.runner.Running())
+			text := fmt.Sprintf("%d handled (%.0f/s), %d retried, %d failed for good, %d running", n.Handled(), rate, n.Retried, n.Failed, p.running())
 			if down != nil {
 				bar, left := down.text(n.Handled(), rate)
 				text = bar + text + left
@@ -87,7 +86,7 @@ func (p *progress) show(ctx context.Context, over <-chan struct{}, down *countdo
 }
 
 func (p *progress) stopping() {
-	if n := p.runner.Running(); n > 0 && !p.json {
+	if n := p.running(); n > 0 && !p.json {
 		fmt.Fprintf(p.logs, "stopping: %d running, waiting up to %v; interrupt again to exit at once\n", n, p.grace)
 	}
 }

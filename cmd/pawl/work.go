@@ -13,23 +13,25 @@ import (
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/internal/access"
-	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/metrics"
 	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/sink/webhook"
 )
 
 // workCmd is "pawl work".
 type workCmd struct {
 	Topic []string `short:"t" required:"" sep:"none" placeholder:"TOPIC" help:"Topic to serve, may be repeated."`
-	Exec  string   `short:"e" required:"" placeholder:"COMMAND" help:"Command to run for every message, by sh -c."`
+	Exec  string   `short:"e" required:"" xor:"handler" placeholder:"COMMAND" help:"Command to run for every message, by sh -c."`
+
+	webhookFlags
 
 	Concurrency int           `short:"c" placeholder:"N" help:"Commands at once for each queue, with --fleet in all. Default: one per CPU, at least 4."`
 	Drain       bool          `help:"Stop as soon as nothing is due. What waits for a retry stays."`
 	Lease       time.Duration `default:"30s" placeholder:"DURATION" help:"How long after a crash of this process its messages come back. It is no limit for commands. Default: ${default}."`
 	Queue       []string      `sep:"none" placeholder:"NAME" help:"Queue to serve, may be repeated. Default: default."`
 	MaxAttempts int           `default:"10" placeholder:"N" help:"Executions of a message before it counts as failed, 0 for no limit. Default: ${default}."`
-	Timeout     time.Duration `placeholder:"DURATION" help:"Stop a command after so long and try again. Default: none."`
+	Timeout     time.Duration `placeholder:"DURATION" help:"Stop a command or a webhook after so long and try again. Default: none for commands, 15s for webhooks."`
 	Grace       time.Duration `default:"20s" placeholder:"DURATION" help:"How long commands may go on when this process is to stop. Default: ${default}."`
 	Listen      string        `placeholder:"ADDRESS" help:"Serve the probes /livez and /readyz, and /metrics for Prometheus, at HOST:PORT; without a host only this machine reaches them."`
 	PassDB      bool          `name:"pass-db" help:"Leave PAWL_DB, and what else names pawl's database, in the environment of commands."`
@@ -80,11 +82,18 @@ fails or has no tables (see --migrate) holds up no other: it is logged and tried
 again, and what --drain could not reach makes the exit code 1. As PAWL_STORE is
 set, a pawl that the command runs with the same PAWL_FLEET is about that store.
 
+With --webhook URL, the payload is sent to an endpoint instead, as Standard Webhooks
+or CloudEvents, and signed by the secrets in the variable that --secret-env names. 2xx
+is done, all else is tried again: after 5 seconds, 5 and 30 minutes, 2, 5, 10, 14, 20
+and 24 hours, or when Retry-After says. A topic whose webhooks have failed for 5 days,
+or whose endpoint answers 410, is paused: see "pawl pause --help" and "pawl health".
+Addresses that are not public are refused without --allow-private.
+
 Examples:
 
     pawl work --topic mail --exec ./send-mail.sh
     pawl work --topic t --exec cat --drain
-    pawl work --topic hook --exec 'curl -fsS -d @- https://example.com/hook' --timeout 30s
+    pawl work --topic hook --webhook https://example.com/hook --secret-env HOOK_SECRET
     pawl work --fleet dir:tenants --topic t --exec './handle.sh "$PAWL_STORE"'`
 }
 
@@ -95,24 +104,39 @@ func (c *workCmd) Run(ctx context.Context, a *app, g *options) error {
 		live = terminal.NewLive(nil)
 	}
 	defer live.Clear()
-	runner, err := shell.New(c.Exec, live.Through(a.stdout), live.Through(a.stderr))
-	if err != nil {
-		return err
-	}
-	runner.PassDB = c.PassDB
-	a.beforeAbort(func() {
-		runner.Kill()
-		live.Abandon()
-	})
 	if err := c.check(); err != nil {
 		return err
 	}
-	p := &progress{runner: runner, live: live, logs: live.Through(a.stderr), json: g.JSON, quiet: c.Quiet, grace: c.Grace}
+	p := &progress{live: live, logs: live.Through(a.stderr), json: g.JSON, quiet: c.Quiet, grace: c.Grace}
+	command, err := c.command(a, p)
+	if err != nil {
+		return err
+	}
 	logger := c.logger(a, g, p.logs)
 	if g.wholeFleet() {
-		return c.workFleet(ctx, g, p, logger)
+		return c.workFleet(ctx, g, p, command, logger)
 	}
-	return c.workOne(ctx, g, p, logger)
+	return c.workOne(ctx, g, p, command, logger)
+}
+
+// command returns what runs the command, nil if there is none.
+func (c *workCmd) command(a *app, p *progress) (outbox.Handler, error) {
+	if c.Webhook != "" {
+		p.running = func() int64 { return p.stats().Running }
+		a.beforeAbort(p.live.Abandon)
+		return nil, nil
+	}
+	runner, err := shell.New(c.Exec, p.live.Through(a.stdout), p.live.Through(a.stderr))
+	if err != nil {
+		return nil, err
+	}
+	runner.PassDB = c.PassDB
+	p.running = runner.Running
+	a.beforeAbort(func() {
+		runner.Kill()
+		p.live.Abandon()
+	})
+	return limited(runner, c.Timeout), nil
 }
 
 func (c *workCmd) logger(a *app, g *options, w io.Writer) *slog.Logger {
@@ -124,7 +148,7 @@ func (c *workCmd) logger(a *app, g *options, w io.Writer) *slog.Logger {
 }
 
 // workOne works on the database that --db names.
-func (c *workCmd) workOne(ctx context.Context, g *options, p *progress, logger *slog.Logger) error {
+func (c *workCmd) workOne(ctx context.Context, g *options, p *progress, command outbox.Handler, logger *slog.Logger) error {
 	s, err := g.open(ctx, opening{make: true, migrate: c.Migrate, wait: !c.Drain, Options: target.Options{Logger: logger}})
 	if err != nil {
 		return err
@@ -133,8 +157,9 @@ func (c *workCmd) workOne(ctx context.Context, g *options, p *progress, logger *
 	if err != nil {
 		return s.close(err)
 	}
-	for _, topic := range c.Topic {
-		w.Handle(topic, p.runner, c.handling())
+	err = c.serving(w, command, func(o webhook.Options) (*webhook.Sink, error) { return webhook.New(w, o) }, logger)
+	if err != nil {
+		return s.close(err)
 	}
 	m, err := metrics.New(w, metrics.Options{})
 	if err != nil {
@@ -182,7 +207,7 @@ func (c *workCmd) check() error {
 	case c.Concurrency < 0, c.MaxAttempts < 0, c.Timeout < 0, c.Grace < 0:
 		return usage("a number or duration is negative")
 	}
-	return nil
+	return c.webhookFlags.check()
 }
 
 // queues are those that are served.
@@ -203,12 +228,6 @@ func (c *workCmd) options(logger *slog.Logger) pawl.Options {
 		// Commands are slow next to a claim: other workers want some, too.
 		BatchSize: 2 * concurrency,
 	}
-}
-
-func (c *workCmd) handling() outbox.HandlerOptions {
-	policy := worker.DefaultRetryPolicy()
-	policy.MaxAttempts = c.MaxAttempts
-	return outbox.HandlerOptions{Retry: &policy, Timeout: c.Timeout}
 }
 
 // newLogger logs to w: for programs, for people who watch, or for a file.

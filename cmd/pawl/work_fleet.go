@@ -15,13 +15,14 @@ import (
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/metrics"
 	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/sink/webhook"
 )
 
 // drainPoll is how often to look for more while draining. Nobody waits for news.
 const drainPoll = 20 * time.Millisecond
 
 // workFleet works on all stores of a fleet.
-func (c *workCmd) workFleet(ctx context.Context, g *options, p *progress, logger *slog.Logger) error {
+func (c *workCmd) workFleet(ctx context.Context, g *options, p *progress, command outbox.Handler, logger *slog.Logger) error {
 	where, err := g.openFleet()
 	if err != nil {
 		return err
@@ -34,10 +35,9 @@ func (c *workCmd) workFleet(ctx context.Context, g *options, p *progress, logger
 	if err != nil {
 		return err
 	}
-	handling := c.handling()
-	handling.Timeout = 0
-	for _, topic := range c.Topic {
-		f.Handle(topic, limited(p.runner, c.Timeout), handling)
+	err = c.serving(f, command, func(o webhook.Options) (*webhook.Sink, error) { return webhook.NewFleet(f, o) }, logger)
+	if err != nil {
+		return errors.Join(err, f.Close())
 	}
 	var opened tally
 	f.Setup(opened.add)
@@ -61,19 +61,6 @@ func (c *workCmd) workFleet(ctx context.Context, g *options, p *progress, logger
 		err = undrained(f.Health(), list)
 	}
 	return errors.Join(err, f.Close())
-}
-
-// limited is a handler whose time begins with its command. The outbox's begins when
-// a message comes, which then may have to wait for the commands of other stores.
-func limited(h outbox.Handler, limit time.Duration) outbox.Handler {
-	if limit <= 0 {
-		return h
-	}
-	return outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
-		ctx, cancel := context.WithTimeout(ctx, limit)
-		defer cancel()
-		return h.Handle(ctx, m)
-	})
 }
 
 func (c *workCmd) fleet(logger *slog.Logger) fleet.Options {

@@ -114,6 +114,19 @@ func failed(ctx context.Context, db engine.DB) health.Finding {
 	return f
 }
 
+// because is a reason in one line that is no longer than the rest of a finding.
+func because(reason string) string {
+	const most = 200
+	reason = engine.Line(reason)
+	if runes := []rune(reason); len(runes) > most {
+		reason = string(runes[:most-1]) + "…"
+	}
+	if reason == "" {
+		return ""
+	}
+	return " (" + reason + ")"
+}
+
 // paused warns of what is paused.
 func paused(ctx context.Context, db engine.DB) health.Finding {
 	all, err := pause.New(db, nil).List(ctx)
@@ -126,7 +139,7 @@ func paused(ctx context.Context, db engine.DB) health.Finding {
 	var names []string
 	for i := range all[:min(len(all), few)] {
 		p := &all[i]
-		text := fmt.Sprintf("%s %s since %s by %s", p.Kind, p.Name, p.Since.Format(time.RFC3339), p.Actor)
+		text := fmt.Sprintf("%s %s since %s by %s%s", p.Kind, p.Name, p.Since.Format(time.RFC3339), p.Actor, because(p.Reason))
 		if p.Ending {
 			text = fmt.Sprintf("%s %s, resumed, and being brought back", p.Kind, p.Name)
 		}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/bravellian/pawl/internal/driverr"
 )
 
 // Classes of failure. errors.Is finds the class in every error of an engine that belongs to
@@ -92,9 +94,14 @@ func (e *Error) Unwrap() []error {
 }
 
 // Retryable reports whether running the same transaction again can succeed: it changed
-// nothing, and the failure is transient.
+// nothing, and the failure is transient. A driver's own error counts as pawl's do: in one transaction
+// it may be a statement of either that fails.
 func Retryable(err error) bool {
-	return errors.Is(err, ErrDeadlock) || errors.Is(err, ErrSerialization) || errors.Is(err, ErrBusy)
+	if errors.Is(err, ErrDeadlock) || errors.Is(err, ErrSerialization) || errors.Is(err, ErrBusy) {
+		return true
+	}
+	var known *Error
+	return !errors.As(err, &known) && driverr.Transient(err)
 }
 
 // Unavailable reports whether the database itself could not be used, so that a loop should

@@ -120,7 +120,7 @@ func text(e ast.Expr) (string, bool) {
 // tool reports whether a directory below internal is one of the tools and test suites.
 func tool(dir string) bool {
 	return slices.Contains([]string{
-		"apt", "canary", "checker", "cmd", "dbtest", "driverstest", "enginetest", "logs", "nobody", "outboxtest", "pgcluster", "proxytest", "replaytest", "tdstest",
+		"apt", "canary", "checker", "cmd", "dbtest", "driverstest", "enginetest", "guide", "logs", "nobody", "outboxtest", "pgcluster", "proxytest", "replaytest", "tdstest",
 		"testmssql", "testpg", "tsqltest",
 	}, strings.Split(dir, "/")[1])
 }
@@ -135,7 +135,7 @@ func sources(t *testing.T) *logged {
 		case err != nil:
 			return err
 		case d.IsDir():
-			if rel == "bench" || strings.HasPrefix(d.Name(), ".") && rel != "." || strings.HasPrefix(rel, "internal/") && tool(rel) {
+			if rel == "bench" || strings.HasPrefix(rel, "examples/") && rel != "examples/demo" && filepath.Dir(rel) == "examples" || strings.HasPrefix(d.Name(), ".") && rel != "." || strings.HasPrefix(rel, "internal/") && tool(rel) {
 				return fs.SkipDir
 			}
 			return nil

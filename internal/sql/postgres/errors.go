@@ -10,29 +10,15 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/bravellian/pawl/internal/driverr"
 	"github.com/bravellian/pawl/internal/engine"
 )
 
 type pgconnParseError = pgconn.ParseConfigError
 
-// sqlState returns the server's code for an error, whichever driver reports it: pgx and lib/pq
-// have a method for it, bun's pgdriver a method for the fields of the server's response. It
-// is empty for errors that the server did not send.
-func sqlState(err error) string {
-	var state interface{ SQLState() string }
-	if errors.As(err, &state) {
-		return state.SQLState()
-	}
-	var fields interface{ Field(k byte) string }
-	if errors.As(err, &fields) {
-		return fields.Field('C')
-	}
-	return ""
-}
-
 // classify returns the class of an error that the server reported, or nil.
 func classify(err error) error {
-	code := sqlState(err)
+	code := driverr.SQLState(err)
 	switch code {
 	case "23505":
 		return keyClass(err)
@@ -113,7 +99,7 @@ const poolerAdvice = "prepared statements get mixed up, as behind a connection p
 // reword removes arguments from an error's text (D-5): PostgreSQL quotes a value that it
 // cannot parse, pgx one that it cannot encode.
 func reword(err error) error {
-	code := sqlState(err)
+	code := driverr.SQLState(err)
 	switch {
 	case strings.HasPrefix(code, "22"):
 		return &rewordedError{"a value is not acceptable (SQLSTATE " + code + ")", err}
@@ -130,7 +116,7 @@ func reword(err error) error {
 func broken(err error) bool {
 	var network net.Error
 	var connect *pgconn.ConnectError
-	if sqlState(err) != "" {
+	if driverr.SQLState(err) != "" {
 		return false
 	}
 	return errors.As(err, &network) || errors.As(err, &connect) || pgconn.Timeout(err) || pgconn.SafeToRetry(err) ||

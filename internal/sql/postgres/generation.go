@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/bravellian/pawl/internal/driverr"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/enginekit/history"
@@ -41,7 +42,7 @@ func (db *DB) checkConnection(ctx context.Context, conn *pgx.Conn) error {
 	case err == nil:
 		data[db.checkedKey] = true
 		db.history.Observe(&seen, before)
-	case sqlState(err) == "42501": // this role may not read it, over any connection
+	case driverr.SQLState(err) == "42501": // this role may not read it, over any connection
 		data[db.checkedKey] = true
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bravellian/pawl/internal/driverr"
 	"github.com/bravellian/pawl/internal/engine"
 )
 
@@ -52,7 +53,7 @@ func (db *DB) Read(ctx context.Context, call *engine.Call) error {
 func (db *DB) again(ctx context.Context, try func() error) error {
 	return engine.Retry(ctx, func() error {
 		err := try()
-		if errorNumber(err) == errHint {
+		if driverr.Number(err) == errHint {
 			db.versioned.Store(!db.versioned.Load())
 			err = try()
 		}

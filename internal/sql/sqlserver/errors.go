@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/bravellian/pawl/internal/driverr"
 	"github.com/bravellian/pawl/internal/engine"
 )
 
@@ -34,19 +35,9 @@ const (
 // pawl takes it to be.
 const errHint = 650
 
-// errorNumber is the server's number for an error, whichever driver reports it; 0 for what
-// the server did not say.
-func errorNumber(err error) int {
-	var own interface{ SQLErrorNumber() int32 }
-	if errors.As(err, &own) {
-		return int(own.SQLErrorNumber())
-	}
-	return 0
-}
-
 // classify returns the class of an error that the server reported, or nil.
 func classify(err error) error {
-	switch n := errorNumber(err); n {
+	switch n := driverr.Number(err); n {
 	case 2627, 2601:
 		return whichKey(err)
 	case 547: // a foreign key; a check is no reference
@@ -77,7 +68,7 @@ func classify(err error) error {
 
 // notReady reports whether a server is starting or stopping, or does not listen yet.
 func notReady(err error) bool {
-	return slices.Contains([]int{40613, 40197, 17142, 17187, 922, 927}, errorNumber(err)) || errors.Is(err, syscall.ECONNREFUSED)
+	return slices.Contains([]int{40613, 40197, 17142, 17187, 922, 927}, driverr.Number(err)) || errors.Is(err, syscall.ECONNREFUSED)
 }
 
 // whichKey distinguishes a position that is taken from other keys. Positions are the primary
@@ -86,7 +77,7 @@ func notReady(err error) bool {
 // tables has one.
 func whichKey(err error) error {
 	for _, table := range []string{"outbox_message", "timer", "job_run"} {
-		if errorNumber(err) == 2627 && strings.Contains(err.Error(), table+"'") {
+		if driverr.Number(err) == 2627 && strings.Contains(err.Error(), table+"'") {
 			return engine.ErrPosition
 		}
 	}
@@ -123,7 +114,7 @@ func (r *reworded) Unwrap() error { return r.err }
 // reword keeps arguments out of an error's text (D-5): the server quotes keys that are taken,
 // and values that it cannot convert or that are too long.
 func reword(err error) error {
-	switch n := errorNumber(err); n {
+	switch n := driverr.Number(err); n {
 	case 2627, 2601:
 		text, _, _ := strings.Cut(err.Error(), " The duplicate key value is")
 		return &reworded{text, err}
@@ -137,7 +128,7 @@ func reword(err error) error {
 // context that ended first.
 func broken(err error) bool {
 	var network net.Error
-	if errorNumber(err) != 0 {
+	if driverr.Number(err) != 0 {
 		return false
 	}
 	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||

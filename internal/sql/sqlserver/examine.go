@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/driverr"
 	"github.com/bravellian/pawl/internal/engine"
 )
 
@@ -165,7 +166,7 @@ func age(micros int64) string {
 // unseen is what an examination says that this user may not make, or that this server has
 // not got; nil for another error.
 func unseen(err error, right string) []health.Finding {
-	switch errorNumber(err) {
+	switch driverr.Number(err) {
 	case 229, 262, 297, 300, 371:
 		return []health.Finding{engine.NewFinding(health.Note, "this user may not see it", "To see it: GRANT "+right+" TO this user")}
 	case 208:

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 
+	"github.com/bravellian/pawl/internal/driverr"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/enginekit/history"
@@ -50,7 +51,7 @@ func (db *DB) checkConnection(ctx context.Context, conn *sql.Conn) error {
 	case broken(err):
 		db.checked.forget(inner)
 		return wrap(look.Name, err, engine.ErrConnLost)
-	case errorNumber(err) != errNoRight: // this role may not read it, over any connection
+	case driverr.Number(err) != errNoRight: // this role may not read it, over any connection
 		db.checked.forget(inner)
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bravellian/pawl/internal/driverr"
 	"github.com/bravellian/pawl/internal/engine"
 )
 
@@ -61,7 +62,7 @@ func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
 	if err = db.runTx(ctx, engine.Plain(tx), db.textOf(s), args, call); err == nil {
 		return nil
 	}
-	if errorNumber(err) == errNoTransaction {
+	if driverr.Number(err) == errNoTransaction {
 		return wrap(call.Name(), engine.NotInTransaction(tx), engine.ErrConnLost)
 	}
 	return db.failed(call.Name(), err, engine.ErrConnLost)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/driverr"
 	"github.com/bravellian/pawl/internal/engine"
 )
 
@@ -52,6 +53,6 @@ func corrupt(evidence string) []health.Finding {
 }
 
 func isCorrupt(err error) bool {
-	code, ok := resultCode(err)
+	code, ok := driverr.ResultCode(err)
 	return ok && (code&0xff == codeCorrupt || code&0xff == codeNotADB)
 }

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bravellian/pawl/internal/driverr"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 )
@@ -86,7 +87,7 @@ func (s *slot) useLocked(ctx context.Context, fn func(*session) error) error {
 // since it was checked.
 func (s *slot) lost(err error) error {
 	const primary = 0xff
-	code, _ := resultCode(err)
+	code, _ := driverr.ResultCode(err)
 	if code &= primary; code == codeIOErr || code == codeCantOpen {
 		if lost := s.guard.check(); lost != nil {
 			return lost

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/join"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// revenue adds up what a run has loaded.
+const revenue = `
+INSERT INTO revenue (run, customer, cents)
+SELECT ?1, n.value, sum(a.value * c.value)
+  FROM cells o
+  JOIN cells p ON p.run = o.run AND p.file = o.file AND p.line = o.line AND p.field = 'product'
+  JOIN cells a ON a.run = o.run AND a.file = o.file AND a.line = o.line AND a.field = 'amount'
+  JOIN cells i ON i.run = o.run AND i.file = 'products.csv' AND i.field = 'id' AND i.value = p.value
+  JOIN cells c ON c.run = o.run AND c.file = i.file AND c.line = i.line AND c.field = 'cents'
+  JOIN cells k ON k.run = o.run AND k.file = 'customers.csv' AND k.field = 'id' AND k.value = o.value
+  JOIN cells n ON n.run = o.run AND n.file = k.file AND n.line = k.line AND n.field = 'name'
+ WHERE o.run = ?1 AND o.file = 'orders.csv' AND o.field = 'customer'
+ GROUP BY n.value ON CONFLICT DO NOTHING`
+
+// report runs when every extract is done.
+func (e *etl) report(ctx context.Context, d *pawl.Delivery[Run]) error {
+	if _, err := e.db.ExecContext(ctx, revenue, d.Body.ID); err != nil {
+		return err
+	}
+	steps, err := e.steps(ctx, d.Message)
+	if err != nil {
+		return err
+	}
+	lines := 0
+	for _, s := range steps {
+		n, err := strconv.Atoi(string(s.Result))
+		if err != nil {
+			return outbox.Permanent(err)
+		}
+		lines += n
+	}
+	fmt.Printf("%d lines of %d files\n", lines, len(steps))
+	rows, err := e.db.QueryContext(ctx, "SELECT customer, cents FROM revenue WHERE run = ? ORDER BY cents DESC", d.Body.ID)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var customer string
+		var cents int64
+		if err := rows.Scan(&customer, &cents); err != nil {
+			return err
+		}
+		fmt.Printf("%-8s %8.2f\n", customer, float64(cents)/100)
+	}
+	return rows.Err()
+}
+
+// alert runs in place of report when an extract has failed for good.
+func (e *etl) alert(ctx context.Context, d *pawl.Delivery[Run]) error {
+	steps, err := e.steps(ctx, d.Message)
+	if err != nil {
+		return err
+	}
+	for _, s := range steps {
+		if s.Status != join.Failed {
+			continue
+		}
+		m, err := e.pawl.Outbox.Find(ctx, s.MessageID)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("no report: %s\n", m.LastError)
+	}
+	return nil
+}
+
+// steps are the extracts that a message follows.
+func (e *etl) steps(ctx context.Context, m *outbox.Message) ([]join.Member, error) {
+	from, err := e.pawl.Joins.From(ctx, m)
+	if err != nil || len(from) == 0 {
+		return nil, err
+	}
+	return e.pawl.Joins.Members(ctx, from[0].ID, join.MembersOptions{})
+}
