@@ -34,7 +34,9 @@ BROWSER := github.com/bravellian/pawl/ui/browsertest
 # So are the brokers, which are programs of their own, and the site.
 BROKERS := github.com/bravellian/pawl/sink/watermill/brokertest
 SITE    := github.com/bravellian/pawl/ui/browsertest/site
-APART   := $(foreach p,$(FACE) $(BROWSER) $(BROKERS) $(SITE),-e $(p))
+# And the examples: what their READMEs show is built and run, as whole programs.
+EXAMPLES := github.com/bravellian/pawl/examples/.*
+APART   := $(foreach p,$(FACE) $(BROWSER) $(BROKERS) $(SITE) $(EXAMPLES),-e '$(p)')
 
 # The race detector watches all Go code but SQLite itself, which is C translated to
 # Go: its memory is its own, and it locks what threads share. Watching it as well
@@ -71,7 +73,7 @@ test-narrow: ## what can be tested of 32-bit machines without a server
 .PHONY: test
 test: cc static test-narrow ## everything that has to pass: vet, build, requirements, tests with the race detector
 	@$(TESTSERVER) $(MAKE) --no-print-directory -j2 test-packages test-face
-	@$(TESTSERVER) $(MAKE) --no-print-directory -j2 test-newest test-drivers test-browser test-brokers
+	@$(TESTSERVER) $(MAKE) --no-print-directory -j2 test-newest test-drivers test-browser test-brokers test-examples
 	@$(MAKE) --no-print-directory test-site
 	@test -n "$$PAWL_TEST_SQLSERVER" || echo "SQL Server: not run, PAWL_TEST_SQLSERVER is not set (docs/sqlserver.md)"
 
@@ -124,6 +126,11 @@ test-site: site ## the site: its links, and its pages and search in a browser
 .PHONY: test-brokers
 test-brokers: ## forwarding to brokers that are killed meanwhile
 	go test $(VETTED) -timeout 10m ./sink/watermill/brokertest
+
+# Without the race detector: the programs that run are built by the READMEs' own commands.
+.PHONY: test-examples
+test-examples: ## every example does what its README shows
+	go test $(VETTED) -timeout 10m $$(go list work | grep -x '$(EXAMPLES)')
 
 .PHONY: test-matrix
 test-matrix: cc static ## every test on PostgreSQL 15, 16, 17 and 18, one after the other
@@ -182,7 +189,7 @@ docs-check: ## the documentation: its links, its code blocks, what is made from 
 # golangci-lint takes folders, not "work".
 .PHONY: lint
 lint: ## golangci-lint over all packages, and every go.mod as go mod tidy writes it
-	$(GOLANGCI) run ./... ./cmd/pawl/... ./examples/transactions/... ./metrics/... ./sink/watermill/... ./sink/watermill/brokertest/... ./sink/webhook/... ./traces/... ./ui/browsertest/...
+	$(GOLANGCI) run ./... ./cmd/pawl/... ./examples/shop/... ./examples/transactions/... ./examples/webhooks/... ./metrics/... ./sink/watermill/... ./sink/watermill/brokertest/... ./sink/webhook/... ./traces/... ./ui/browsertest/...
 	go run ./internal/cmd/modules -check
 
 .PHONY: tidy

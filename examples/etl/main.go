@@ -38,7 +38,7 @@ func run(ctx context.Context, path, dir string, now bool) error {
 	if err != nil {
 		return err
 	}
-	defer p.Close()
+	defer func() { _ = p.Close() }()
 	if err := p.Migrate(ctx); err != nil {
 		return err
 	}

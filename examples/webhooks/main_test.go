@@ -1,0 +1,15 @@
+//go:build unix
+
+package main
+
+import (
+	"testing"
+
+	"github.com/bravellian/pawl/internal/guide"
+)
+
+// D-243: what the README shows is what happens.
+func TestReadme(t *testing.T) {
+	guide.Need(t, "curl")
+	guide.Play(t, "README.md", "../..", "/tmp", t.TempDir(), "8080", guide.FreePort(t), "9000", guide.FreePort(t))
+}
