@@ -241,3 +241,35 @@ fuzz-targets:
 cc:
 	@echo '#include <stdlib.h>' | $$(go env CC) -x c -c -o /dev/null - 2>/dev/null || \
 		sh internal/apt/install.sh gcc libc6-dev
+
+# GoReleaser and what writes bills of materials, pinned.
+GORELEASER := github.com/goreleaser/goreleaser/v2@v2.15.1
+CYCLONEDX  := github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
+
+# Each module has a tag of its own (metrics/v1.2.3); a release is that of the library.
+RELEASE := PATH="$(CURDIR)/build/bin:$$PATH" goreleaser
+
+.PHONY: release-tools
+release-tools:
+	GOBIN=$(CURDIR)/build/bin go install $(GORELEASER)
+	GOBIN=$(CURDIR)/build/bin go install $(CYCLONEDX)
+
+.PHONY: release-check
+release-check: release-tools ## what a release is made of, as far as that is known without building it
+	$(RELEASE) check
+	go test ./internal/cmd/release
+	go run ./internal/cmd/modules -check
+
+.PHONY: snapshot
+snapshot: release-tools ## all files of a release in dist, without publishing, and their checks
+	PATH="$(CURDIR)/build/bin:$$PATH" sh internal/cmd/release/snapshot.sh
+	go run ./internal/cmd/release
+
+.PHONY: reproducible
+reproducible: ## build the program of dist again, from the source archive, and compare
+	go run ./internal/cmd/release reproducible
+
+.PHONY: release
+release: release-tools ## publish the tag that is checked out, as a draft; needs GITHUB_TOKEN and docker
+	GORELEASER_CURRENT_TAG=$$(git describe --tags --exact-match --match 'v[0-9]*') $(RELEASE) release --clean
+	go run ./internal/cmd/release

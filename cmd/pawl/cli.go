@@ -209,11 +209,19 @@ type buildInfo struct {
 	Go       string `json:"go,omitempty"`
 }
 
+// The linker sets both in a released program: .goreleaser.yaml.
+//
+//nolint:gochecknoglobals // it sets nothing else
+var releaseVersion, releaseRevision string
+
 // build returns what the program was built from.
 func build() buildInfo {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return buildInfo{Version: "unknown"}
+	}
+	if releaseVersion != "" {
+		return buildInfo{Version: releaseVersion, Revision: releaseRevision, Go: info.GoVersion}
 	}
 	b := buildInfo{Version: info.Main.Version, Go: info.GoVersion}
 	for _, s := range info.Settings {

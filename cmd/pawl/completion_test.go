@@ -1,9 +1,11 @@
 package main
 
 import (
+	"crypto/x509"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -172,5 +174,32 @@ func TestVersion(t *testing.T) {
 	var v buildInfo
 	if decode(t, command(t.Context(), "", "version", "--json").stdout, &v); v.Version == "" || v.Go == "" {
 		t.Errorf("%+v", v)
+	}
+}
+
+func TestVersionOfARelease(t *testing.T) {
+	releaseVersion, releaseRevision = "v1.2.3", "0123456789abcdef"
+	t.Cleanup(func() { releaseVersion, releaseRevision = "", "" })
+	if got, want := version(), "pawl v1.2.3 0123456789abcdef "+runtime.Version(); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// D-236: servers are verified by roots of the program's own where the system has none
+func TestRootsOfItsOwn(t *testing.T) {
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+		t.Skip("the system verifies")
+	}
+	const empty = "PAWL_TEST_NO_ROOTS"
+	if os.Getenv(empty) == "" { // roots are read once in a process
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestRootsOfItsOwn$")
+		cmd.Env = append(os.Environ(), empty+"=1", "SSL_CERT_FILE="+os.DevNull, "SSL_CERT_DIR="+t.TempDir())
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return
+	}
+	if pool, err := x509.SystemCertPool(); err != nil || pool.Equal(x509.NewCertPool()) {
+		t.Errorf("without roots of the system there are none: %v", err)
 	}
 }

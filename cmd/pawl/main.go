@@ -9,6 +9,8 @@ import (
 	"os/signal"
 	"syscall"
 	_ "time/tzdata" // jobs keep to their zones on machines that have no list of them, too
+
+	_ "golang.org/x/crypto/x509roots/fallback" // servers are verified where the system has no roots, too
 )
 
 // exitInterrupted is what shells report of a program that SIGINT ended.

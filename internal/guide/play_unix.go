@@ -38,14 +38,15 @@ func Play(t *testing.T, path, dir string, replace ...string) {
 			if step.Happens != "" {
 				t.Fatalf("%s:%d: nothing happens by itself here", path, step.Line)
 			}
-			s.try(path, step, replacer)
+			if err := s.try(step, replacer, patience); err != nil {
+				t.Fatalf("%s:%d: %v", path, step.Line, err)
+			}
 		}
 	}
 }
 
 // shell is a shell that is given its commands one by one.
 type shell struct {
-	t   *testing.T
 	in  io.Writer
 	out *bufio.Reader
 }
@@ -77,30 +78,30 @@ func openShell(t *testing.T, dir string) *shell {
 		}
 		_ = cmd.Wait()
 	})
-	return &shell{t, in, bufio.NewReader(out)}
+	return &shell{in, bufio.NewReader(out)}
 }
 
-// try runs a command and compares what it prints.
-func (s *shell) try(path string, step Step, replace *strings.Replacer) {
-	s.t.Helper()
+// try runs a command and compares what it prints. One that only looks is repeated for so long.
+func (s *shell) try(step Step, replace *strings.Replacer, patience time.Duration) error {
 	command, want := replace.Replace(step.Command), Wanted(replace, step.Want)
 	for deadline := time.Now().Add(patience); ; {
-		got, code := s.run(command)
+		got, code, err := s.run(command)
 		switch {
+		case err != nil:
+			return fmt.Errorf("$ %s\n%s%w", command, got, err)
 		case want.MatchString(Plain(got)) && code == "0":
-			return
+			return nil
 		case !looks.MatchString(command) || time.Now().After(deadline):
-			s.t.Fatalf("%s:%d: $ %s\n%s\nwith exit code %s; the guide says\n%s", path, step.Line, command, got, code, strings.Join(step.Want, "\n"))
+			return fmt.Errorf("$ %s\n%s\nwith exit code %s; the guide says\n%s", command, got, code, strings.Join(step.Want, "\n"))
 		}
 		time.Sleep(50 * time.Millisecond) // to ask again, not to wait for anything
 	}
 }
 
 // run runs a command and returns what it prints, and its exit code.
-func (s *shell) run(command string) (out, code string) {
-	s.t.Helper()
+func (s *shell) run(command string) (out, code string, err error) {
 	if _, err := fmt.Fprintf(s.in, "%s\necho $'%s'$?\n", command, strings.ReplaceAll(end, "\x01", `\x01`)); err != nil {
-		s.t.Fatalf("the shell has ended: %v", err)
+		return "", "", fmt.Errorf("the shell has ended: %w", err)
 	}
 	var text strings.Builder
 	for {
@@ -112,12 +113,12 @@ func (s *shell) run(command string) (out, code string) {
 		}
 		text.WriteString(line)
 		if err != nil {
-			s.t.Fatalf("$ %s\n%s%v", command, text.String(), err)
+			return text.String(), "", fmt.Errorf("the shell has ended: %w", err)
 		}
 	}
 	out = text.String()
 	if out != "" && !strings.HasSuffix(out, "\n") {
 		out += "\n" // as the next prompt would have it
 	}
-	return out, code
+	return out, code, nil
 }

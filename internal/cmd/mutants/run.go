@@ -105,7 +105,7 @@ func (r *runner) try(ctx context.Context, m mutant) verdict {
 	if err != nil {
 		return verdict{by: err.Error()}
 	}
-	out, err := r.test(ctx, append([]string{"-overlay", overlay}, m.test...))
+	out, err := r.test(ctx, m.test, "-overlay="+overlay)
 	switch {
 	case err == nil:
 		return verdict{by: "survived"}
@@ -137,11 +137,14 @@ func (r *runner) overlay(dir string, m mutant) (string, error) {
 	return path, os.WriteFile(path, replace, 0o600)
 }
 
-func (r *runner) test(ctx context.Context, args []string) (string, error) {
+// test runs a test. Flags are for all that is built: what the test itself builds as well, as those of the
+// examples do.
+func (r *runner) test(ctx context.Context, args []string, flags ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, testLimit+time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-vet=off", "-count=1", "-failfast", "-timeout", testLimit.String()}, args...)...)
 	cmd.Dir = r.root
+	cmd.Env = append(os.Environ(), "GOFLAGS="+strings.Join(append(strings.Fields(os.Getenv("GOFLAGS")), flags...), " "))
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }

@@ -1,0 +1,248 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const repository = "../../.."
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(repository, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// D-235: every system that is checked is built, with completions, pages and the licence
+func TestConfigHasWhatIsChecked(t *testing.T) {
+	config := read(t, ".goreleaser.yaml")
+	want := []string{
+		"\n    goos: [linux, darwin, windows]\n", "\n    goarch: [amd64, arm64]\n", "\n  - formats: [" + strings.Join(formats(), ", ") + "]\n",
+		"src: LICENSE", "src: NOTICE", "build/completions/*", "build/man/*.1", "build/man-gz/*.1.gz", "license: Apache-2.0",
+		"build/completions/pawl.bash", "build/completions/_pawl", "build/completions/pawl.fish", "env: [CGO_ENABLED=0]",
+	}
+	for _, w := range want {
+		if !strings.Contains(config, w) {
+			t.Errorf(".goreleaser.yaml has no %q", w)
+		}
+	}
+	for _, goos := range []string{"linux", "darwin", "windows"} {
+		for _, goarch := range []string{"amd64", "arm64"} {
+			if !slices.Contains(systems(), system{goos, goarch}) {
+				t.Errorf("%s/%s is not checked", goos, goarch)
+			}
+		}
+	}
+}
+
+// D-235
+func TestCompletionsAndPagesAreGenerated(t *testing.T) {
+	script := read(t, "internal/cmd/release/generate.sh")
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		if !strings.Contains(script, "pawl completion "+shell+" >") {
+			t.Errorf("no completion for %s", shell)
+		}
+	}
+	if !strings.Contains(script, "build/bin/pawl man build/man\n") { // one of each command: TestManPages of cmd/pawl
+		t.Error("no pages")
+	}
+}
+
+// D-237: what checks a release builds with its flags
+func TestFlagsAreThoseOfTheConfig(t *testing.T) {
+	flags := buildFlags("{{ .Version }}", "{{ .FullCommit }}")
+	for file, commit := range map[string]string{".goreleaser.yaml": "", "internal/cmd/release/generate.sh": "$1 $2"} {
+		text := read(t, file)
+		for i, f := range flags {
+			if commit != "" {
+				f = strings.NewReplacer("v{{ .Version }}", "$1", "{{ .FullCommit }}", "$2").Replace(f)
+			}
+			if i != 2 && !strings.Contains(text, f) { // 2 is -ldflags itself
+				t.Errorf("%s has no %s", file, f)
+			}
+		}
+	}
+}
+
+// D-237: every tool and action has one version, and workflows call what people call
+func TestVersionsArePinned(t *testing.T) {
+	makefile := read(t, "Makefile")
+	for _, tool := range []string{"goreleaser/goreleaser/v2", "cyclonedx-gomod/cmd/cyclonedx-gomod", "golangci-lint/v2/cmd/golangci-lint"} {
+		if n := len(regexp.MustCompile(regexp.QuoteMeta(tool)+`@v[0-9]+\.[0-9]+\.[0-9]+\b`).FindAllString(makefile, -1)); n != 1 {
+			t.Errorf("the Makefile has %d versions of %s", n, tool)
+		}
+	}
+	workflows, err := filepath.Glob(filepath.Join(repository, ".github/workflows/*.yml"))
+	if err != nil || len(workflows) < 3 {
+		t.Fatalf("%d workflows, %v", len(workflows), err)
+	}
+	versions := map[string]string{}
+	for _, name := range workflows {
+		checkWorkflow(t, name, makefile, versions)
+	}
+}
+
+var (
+	uses   = regexp.MustCompile(`uses: ([^@\s]+)@(\S+ # v\S+)`)
+	pinned = regexp.MustCompile(`^[0-9a-f]{40} # v[0-9.]+$`)
+	makes  = regexp.MustCompile(`run: make ([a-z-]+)`)
+)
+
+func checkWorkflow(t *testing.T, name, makefile string, versions map[string]string) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := uses.FindAllStringSubmatch(string(text), -1)
+	if len(found) != strings.Count(string(text), "uses:") {
+		t.Errorf("%s has an action without a version", name)
+	}
+	for _, u := range found {
+		if old := versions[u[1]]; !pinned.MatchString(u[2]) || old != "" && old != u[2] {
+			t.Errorf("%s has %s at %s, elsewhere %s", name, u[1], u[2], old)
+		}
+		versions[u[1]] = u[2]
+	}
+	targets := makes.FindAllStringSubmatch(string(text), -1)
+	if len(targets) == 0 {
+		t.Errorf("%s calls no make target", name)
+	}
+	for _, m := range targets {
+		if !strings.Contains(makefile, "\n"+m[1]+":") {
+			t.Errorf("%s calls make %s, which there is not", name, m[1])
+		}
+	}
+}
+
+// D-235
+func TestMissingFilesAreNoticed(t *testing.T) {
+	pages := []string{"pawl.1", "pawl-ls.1"}
+	for _, lost := range []string{"LICENSE", "completions/_pawl", "man/pawl-ls.1", "pawl"} {
+		want := inArchive(system{"linux", "amd64"}, pages)
+		got := slices.DeleteFunc(slices.Clone(want), func(s string) bool { return s == lost })
+		if err := missing("x", want, got); err == nil || !strings.Contains(err.Error(), lost) {
+			t.Errorf("without %s: %v", lost, err)
+		}
+		if err := missing("x", want, want); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := inArchive(system{"windows", "arm64"}, nil); !slices.Contains(got, "pawl.exe") {
+		t.Errorf("for Windows: %q", got)
+	}
+	for _, format := range formats() {
+		got := inPackage(format, pages)
+		for _, want := range []string{"usr/bin/pawl", "usr/share/man/man1/pawl-ls.1.gz", "usr/share/doc/pawl/copyright"} {
+			if !slices.Contains(got, want) {
+				t.Errorf("%s: %q", format, got)
+			}
+		}
+	}
+}
+
+// D-235
+func TestLostSystemsAreNoticed(t *testing.T) {
+	b := &built{dist: "dist", artifact: []artifact{{"pawl.tar.gz", "dist/pawl.tar.gz", "Archive", "linux", "amd64"}}}
+	if got, err := b.find("Archive", "linux", "amd64"); err != nil || got != "dist/pawl.tar.gz" {
+		t.Errorf("%q, %v", got, err)
+	}
+	for _, s := range systems()[1:] {
+		if got, err := b.find("Archive", s.goos, s.goarch); err == nil {
+			t.Errorf("%v: %q", s, got)
+		}
+	}
+	if got, err := b.findPackage(systems()[0], "deb"); err == nil {
+		t.Errorf("a deb: %q", got)
+	}
+}
+
+func TestChecksums(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("a.tar.gz", "a")
+	sum, err := hash(filepath.Join(dir, "a.tar.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &built{dist: dir, artifact: []artifact{{Name: "a.tar.gz", Type: "Archive"}}}
+	for list, want := range map[string]string{
+		sum + "  a.tar.gz\n":                     "",
+		strings.Repeat("0", 64) + "  a.tar.gz\n": "another sum",
+		"":                                       "lacks a.tar.gz",
+	} {
+		write("checksums.txt", list)
+		if err := checkSums(b); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", list, err)
+		}
+	}
+}
+
+// D-237: the same commit gives the same program, or the check fails
+func TestOtherProgramsAreNoticed(t *testing.T) {
+	a, b := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
+	for name, text := range map[string]string{a: "one", b: "two"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := same(a, b); err == nil {
+		t.Error("two programs are one")
+	}
+	if err := same(a, a); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFormula(t *testing.T) {
+	text := read(t, formulaTemplate)
+	values := map[string]string{"TAG": "v1.2.3", "VERSION": "1.2.3", "REVISION": "abc", "SHA256": "def"}
+	got, err := fill(text, values)
+	if err != nil || !strings.Contains(got, "download/v1.2.3/pawl-1.2.3.tar.gz") || !strings.Contains(got, `sha256 "def"`) {
+		t.Errorf("%v\n%s", err, got)
+	}
+	values["SHA256"] = ""
+	if _, err := fill(text, values); err == nil || !strings.Contains(err.Error(), "@SHA256@") {
+		t.Errorf("without a checksum: %v", err)
+	}
+}
+
+// D-236: the image has the program alone, and another user than root
+func TestImage(t *testing.T) {
+	text := read(t, "Dockerfile")
+	for _, want := range []string{"\nFROM scratch\n", "\nUSER 65532:65532\n", "\nENTRYPOINT [\"/pawl\"]\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q", want)
+		}
+	}
+	if strings.Count(text, "FROM ") != 1 || strings.Contains(text, "\nRUN ") {
+		t.Error("more than the program")
+	}
+}
+
+func TestNoSuchCheck(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"metadata.json": `{"version":"1.2.3"}`, "artifacts.json": `[]`} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := run(context.Background(), dir, "nonsense"); err == nil || !strings.Contains(err.Error(), "nonsense") {
+		t.Error(err)
+	}
+	if err := run(context.Background(), filepath.Join(dir, "none"), ""); err == nil || !strings.Contains(err.Error(), "make snapshot") {
+		t.Error(err)
+	}
+}
