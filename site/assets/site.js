@@ -106,6 +106,10 @@
       }
     });
     document.addEventListener("click", event => { if (!form.contains(event.target)) close(); });
-    box.addEventListener("click", event => { if (event.target.closest("a")) close(); });
+    box.addEventListener("click", event => {
+      if (!event.target.closest("a")) return;
+      close();
+      document.activeElement.blur(); // what is found may be on this page
+    });
   });
 })();
