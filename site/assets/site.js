@@ -95,7 +95,8 @@
       const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName);
       if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
         event.preventDefault();
-        setTimeout(() => { words.focus(); words.select(); }); // the "/" has gone elsewhere by then
+        words.focus();
+        words.select();
       } else if (event.key === "Escape" && !box.hidden) {
         close();
         words.focus();
