@@ -16,6 +16,10 @@ NEWEST   := $(lastword $(VERSIONS))
 # Pinned, so that a new release of the linter breaks nobody's build.
 GOLANGCI := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
+# The generator of the site, the newest that the Go above compiles. The first run compiles
+# it, which takes two minutes of processor time; it needs no C.
+HUGO := CGO_ENABLED=0 go run github.com/gohugoio/hugo@v0.165.0
+
 # The packages whose tests take longest begin first, so that in the end nothing
 # waits for one of them alone. "work" is every package of every module in go.work,
 # where "./..." ends at the border of a module.
@@ -27,11 +31,12 @@ PACKAGES := ./outbox ./job ./join work
 FACE := github.com/bravellian/pawl/cmd/pawl
 # The dashboard in a browser is tested later, beside what waits more than it works.
 BROWSER := github.com/bravellian/pawl/ui/browsertest
-# So are the brokers, which are programs of their own.
+# So are the brokers, which are programs of their own, and the site.
 BROKERS := github.com/bravellian/pawl/sink/watermill/brokertest
+SITE    := github.com/bravellian/pawl/ui/browsertest/site
 # And the examples: what their READMEs show is built and run, as whole programs.
 EXAMPLES := github.com/bravellian/pawl/examples/.*
-APART   := $(foreach p,$(FACE) $(BROWSER) $(BROKERS) $(EXAMPLES),-e '$(p)')
+APART   := $(foreach p,$(FACE) $(BROWSER) $(BROKERS) $(SITE) $(EXAMPLES),-e '$(p)')
 
 # The race detector watches all Go code but SQLite itself, which is C translated to
 # Go: its memory is its own, and it locks what threads share. Watching it as well
@@ -69,6 +74,7 @@ test-narrow: ## what can be tested of 32-bit machines without a server
 test: cc static test-narrow ## everything that has to pass: vet, build, requirements, tests with the race detector
 	@$(TESTSERVER) $(MAKE) --no-print-directory -j2 test-packages test-face
 	@$(TESTSERVER) $(MAKE) --no-print-directory -j2 test-newest test-drivers test-browser test-brokers test-examples
+	@$(MAKE) --no-print-directory test-site
 	@test -n "$$PAWL_TEST_SQLSERVER" || echo "SQL Server: not run, PAWL_TEST_SQLSERVER is not set (docs/sqlserver.md)"
 
 .PHONY: test-packages
@@ -100,7 +106,20 @@ test-suites:
 # what runs most is the browser.
 .PHONY: test-browser
 test-browser: ## the dashboard in a browser
-	go test $(VETTED) -timeout 10m ./ui/browsertest/...
+	go test $(VETTED) -timeout 10m ./ui/browsertest
+
+.PHONY: site
+site: ## the documentation as a site, in site/public; its links are checked
+	$(HUGO) -s site --cleanDestinationDir --noBuildLock --panicOnWarning --quiet
+	go run ./internal/cmd/links -site site/public
+
+.PHONY: site-serve
+site-serve: ## the site on http://127.0.0.1:1313, made again when a page changes
+	$(HUGO) server -s site --bind 127.0.0.1 --noBuildLock
+
+.PHONY: test-site
+test-site: site ## the site: its links, and its pages and search in a browser
+	go test $(VETTED) -count 1 -timeout 10m ./ui/browsertest/site
 
 # NATS, Redis, which is installed if it is missing, and a program that speaks Kafka's
 # protocol. Without the race detector: what runs most are the brokers.
@@ -153,6 +172,19 @@ seeds:
 	@for dir in $$(find . -path '*/testdata/fuzz/*' -type d); do \
 		grep -qs "^func $${dir##*/}(" "$${dir%/testdata/*}"/*_test.go || { echo "$$dir: no such fuzz target beside it"; exit 1; }; \
 	done
+
+.PHONY: docs
+docs: ## write what of docs/ is made from the code: docs/cli.md, docs/api.md, api/*.txt, docs/engine-contract.md
+	PAWL_UPDATE=1 go test ./cmd/pawl -count 1 -run '^TestReference$$'
+	go run ./internal/cmd/api
+	go run ./internal/cmd/engine-contract
+
+.PHONY: docs-check
+docs-check: ## the documentation: its links, its code blocks, what is made from the code
+	go test ./internal/docblocks ./internal/cmd/links ./internal/cmd/api
+	go test ./cmd/pawl -run 'TestReference|TestDocumentedCommands|TestOperatingGuide'
+	go test ./metrics -run TestYAMLBlocks
+	GOWORK=off go test -C internal/driverstest .
 
 # golangci-lint takes folders, not "work".
 .PHONY: lint

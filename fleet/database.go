@@ -12,7 +12,7 @@ import (
 // Database is the address of a store. Two that are equal are the same store in the same
 // configuration.
 type Database struct {
-	// Key names the store: 1–255 characters, unique in the fleet (D-90).
+	// Key names the store: 1–255 characters, unique in the fleet.
 	Key string
 	// URL is the address: "postgres://…", "sqlserver://…" or "sqlite:path". Its scheme
 	// selects the engine.

@@ -221,7 +221,7 @@ func (f *Fleet) begin() []func(*Store) {
 	return f.setup
 }
 
-// ID returns the key of a store that is named by a UUID: lower-case, hyphenated (D-90).
+// ID returns the key of a store that is named by a UUID: lower-case, hyphenated.
 func ID(id [16]byte) string { return uuid.UUID(id).String() }
 
 // Run works on all stores until ctx ends, then stops gracefully and returns nil. It survives

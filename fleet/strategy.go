@@ -1,7 +1,7 @@
 package fleet
 
-// Strategy chooses the next store while more stores have work than can be worked on at once
-// (OBX-067). It is called by one goroutine at a time.
+// Strategy chooses the next store while more stores have work than can be worked on at once.
+// It is called by one goroutine at a time.
 type Strategy interface {
 	// Next returns the store that gets the next time slice. waiting are the keys of the stores
 	// that have work and are not being worked on, sorted, at least one; last is the key that
@@ -13,11 +13,11 @@ type Strategy interface {
 }
 
 // RoundRobin gives every store with work a time slice of one batch, in the order of their
-// keys (OBX-068). Stores that are added or removed do not change the order, and one that
+// keys. Stores that are added or removed do not change the order, and one that
 // fails gets its time slice like any other.
 func RoundRobin() Strategy { return cyclic{} }
 
-// DrainFirst works on a store until it is empty, then on the next (OBX-069). A store that is
+// DrainFirst works on a store until it is empty, then on the next. A store that is
 // never empty is worked on for ever.
 func DrainFirst() Strategy { return cyclic{stay: true} }
 

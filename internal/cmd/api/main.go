@@ -1,7 +1,8 @@
 // Command api writes what each public package exports to api/*.txt, a line for every
 // name that a program can use: constants, variables, functions, types, their fields and
 // methods. The tests of this command fail while a file is out of date, so that no name
-// is added, changed or removed unnoticed.
+// is added, changed or removed unnoticed. It also writes docs/api.md, an overview from the
+// comments in the code.
 //
 //	go run ./internal/cmd/api          writes the files
 //	go run ./internal/cmd/api -count   prints how many names each package exports
@@ -37,5 +38,12 @@ func run(count bool) error {
 		fmt.Printf("%5d in %d packages\n", total, len(packages))
 		return nil
 	}
-	return write(packages, filepath.Join(".", "api"))
+	if err := write(packages, filepath.Join(".", "api")); err != nil {
+		return err
+	}
+	text, err := overview(packages, ".")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(overviewPage, []byte(text), 0o644)
 }

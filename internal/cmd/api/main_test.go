@@ -35,6 +35,25 @@ func TestExportedNames(t *testing.T) {
 	}
 }
 
+// D-240: the overview of the packages has what their comments say.
+func TestOverview(t *testing.T) {
+	packages, err := exported(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := overview(packages, root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	have, err := os.ReadFile(filepath.Join(root, overviewPage))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(have) != want {
+		t.Errorf("%s is out of date; run go run ./internal/cmd/api:\n%s", overviewPage, differences(string(have), want))
+	}
+}
+
 func files(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, "*.txt"))

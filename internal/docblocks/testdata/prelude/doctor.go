@@ -1,0 +1,3 @@
+package prelude
+
+var log *slog.Logger

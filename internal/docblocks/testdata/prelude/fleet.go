@@ -1,0 +1,5 @@
+package prelude
+
+var control *sql.DB
+
+func mail(tenant string, o Order) error

@@ -1,0 +1,3 @@
+package prelude
+
+var probes http.Handler

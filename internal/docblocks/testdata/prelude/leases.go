@@ -1,0 +1,5 @@
+package prelude
+
+var l *lease.Lease
+
+func closeBooks(context.Context) error

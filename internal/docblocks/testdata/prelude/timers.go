@@ -1,0 +1,6 @@
+package prelude
+
+var orderID string
+
+func expire(context.Context, *pawl.Delivery[Order]) error
+func fire(*timer.Info) error

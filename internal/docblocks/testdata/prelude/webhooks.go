@@ -1,0 +1,3 @@
+package prelude
+
+func book(context.Context, *inbox.Message) error
