@@ -27,8 +27,10 @@ PACKAGES := ./outbox ./job ./join work
 # The command line is tested beside them, without the race detector but in
 # test-long: its goroutines are those of the packages below it, and its parser makes
 # the grammar anew for every command. With it these tests took 150 s instead of 67,
-# on a busy machine 320.
-FACE := github.com/bravellian/pawl/cmd/pawl
+# on a busy machine 320. So are those that have no goroutines at all: hashes of
+# passwords, the parser of T-SQL, tools.
+FACE  := github.com/bravellian/pawl/cmd/pawl
+PLAIN := $(FACE) $(FACE)/internal/people github.com/bravellian/pawl/internal/sql/sqlserver github.com/bravellian/pawl/internal/cmd/.*
 # The dashboard in a browser is tested later, beside what waits more than it works.
 BROWSER := github.com/bravellian/pawl/ui/browsertest
 # So are the brokers, which are programs of their own, and the site.
@@ -36,7 +38,7 @@ BROKERS := github.com/bravellian/pawl/sink/watermill/brokertest
 SITE    := github.com/bravellian/pawl/ui/browsertest/site
 # And the examples: what their READMEs show is built and run, as whole programs.
 EXAMPLES := github.com/bravellian/pawl/examples/.*
-APART   := $(foreach p,$(FACE) $(BROWSER) $(BROKERS) $(SITE) $(EXAMPLES),-e '$(p)')
+APART   := $(foreach p,$(PLAIN) $(BROWSER) $(BROKERS) $(SITE) $(EXAMPLES),-e '$(p)')
 
 # The race detector watches all Go code but SQLite itself, which is C translated to
 # Go: its memory is its own, and it locks what threads share. Watching it as well
@@ -83,24 +85,14 @@ test-packages:
 
 .PHONY: test-face
 test-face:
-	go test $(VETTED) -parallel 4 -timeout 25m $(FACE)
+	go test $(VETTED) -parallel 4 -timeout 25m $$(go list work | grep -x $(foreach p,$(PLAIN),-e '$(p)'))
 
-# The engine's tests, and those of the components, on the newest PostgreSQL: plans and
-# orders are other ones there. Without the race detector: the Go code is the same.
+# The engine's tests on the newest PostgreSQL: plans and orders are other ones there.
+# Without the race detector: the Go code is the same. test-matrix has the components'
+# tests on every version; here they took four minutes of thirteen.
 .PHONY: test-newest
 test-newest:
-	@$(WITHPOSTGRES) -version $(NEWEST) $(SETTINGS) -- $(MAKE) --no-print-directory -j2 test-engine test-suites
-
-.PHONY: test-engine
-test-engine:
-	go test $(VETTED) -timeout 25m -skip WithoutPreparedStatements ./internal/sql/postgres
-
-# Of a test on each engine its subtest postgres, and all of a test without subtests,
-# but for the long ones, which have the engine in their names. They wait more than
-# they work: for leases, delays and locks.
-.PHONY: test-suites
-test-suites:
-	go test $(VETTED) -timeout 25m $(AT_ONCE) -run '^Test/^postgres$$' -skip 'On(SQLite|Postgres)$$' ./outbox ./join ./inbox ./lease ./timer ./job
+	@$(WITHPOSTGRES) -version $(NEWEST) $(SETTINGS) -- go test $(VETTED) -timeout 25m -skip WithoutPreparedStatements ./internal/sql/postgres
 
 # The dashboard in Chromium, which is installed if it is missing. Without the race detector:
 # what runs most is the browser.
