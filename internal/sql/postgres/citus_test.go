@@ -304,3 +304,36 @@ func TestMigrateRefusesOtherProducts(t *testing.T) {
 		t.Errorf("doctor: %v %s", level, text)
 	}
 }
+
+// D-247: what OnOwner fails keeps nothing of the transaction, message included; in a
+// transaction whose table is here both commit.
+func TestOwnerWithAMessage(t *testing.T) {
+	catalog, tenant := fakeCitus(t), schema(t)
+	db, name := openFake(t, catalog)
+	enginetest.Must(t, db.Migrate(t.Context()))
+	admin(t, `CREATE SCHEMA `+tenant, `CREATE TABLE `+tenant+`.orders (id int)`,
+		`INSERT INTO `+catalog+`.pg_dist_shard VALUES ('`+tenant+`.orders', 1)`, `INSERT INTO `+catalog+`.pg_dist_placement (shardid, groupid) VALUES (1, 2)`)
+	order := func() error {
+		return pgx.BeginFunc(t.Context(), db.Pool(), func(tx pgx.Tx) error {
+			if _, err := tx.Exec(t.Context(), `INSERT INTO `+tenant+`.orders VALUES (1)`); err != nil {
+				return err
+			}
+			if _, err := tx.Exec(t.Context(), `SELECT `+name+`.outbox_enqueue('t', 'x')`); err != nil {
+				return err
+			}
+			return postgres.OnOwnerIn(t.Context(), tx, tenant+".orders", catalog)
+		})
+	}
+	count := func() (rows, messages int) {
+		enginetest.Must(t, db.Pool().QueryRow(t.Context(), `SELECT (SELECT count(*) FROM `+tenant+`.orders), (SELECT count(*) FROM `+name+`.outbox_message)`).Scan(&rows, &messages))
+		return rows, messages
+	}
+	enginetest.Must(t, order())
+	admin(t, `UPDATE `+catalog+`.pg_dist_placement SET groupid = 5`) // the tenant moves
+	if err := order(); !errors.Is(err, postgres.ErrOtherNode) {
+		t.Errorf("after the move: %v", err)
+	}
+	if rows, messages := count(); rows != 1 || messages != 1 {
+		t.Errorf("%d rows and %d messages, want one each", rows, messages)
+	}
+}
