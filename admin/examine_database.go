@@ -38,6 +38,8 @@ func (e *examination) checkSchema(ctx context.Context) ([]health.Finding, error)
 		next = "Update this program: a newer one migrated the database."
 	case errors.Is(e.schema, engine.ErrSchemaChanged):
 		next = "Use the build that made the schema, or restore table pawl_schema: a migration that was applied has another text here."
+	case errors.Is(e.schema, engine.ErrSchemaDistributed):
+		next = "Undistribute the tables, or migrate a plain schema on each node: docs/scale.md"
 	default:
 		err := e.schema
 		e.schema = nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -257,5 +258,32 @@ func TestPasswordsAreNotShown(t *testing.T) {
 	})
 	if strings.Contains(out.String(), secret) {
 		t.Errorf("log:\n%s", out)
+	}
+}
+
+// D-246: servers of a cluster are stores, each under its own address; an address that would be
+// the same for all is refused.
+func TestHosts(t *testing.T) {
+	t.Parallel()
+	db := control(t)
+	const query = "SELECT 'node-1', 'w1.example', 5432 UNION ALL SELECT 'node-2', 'fd00::2', 5433 ORDER BY 1"
+	dbs, err := fleet.Hosts(db, query, "postgres://app:secret@{host}:{port}/shop?application_name={host}").Discover(t.Context())
+	must(t, err)
+	want := []fleet.Database{
+		{Key: "node-1", URL: "postgres://app:secret@w1.example:5432/shop?application_name=w1.example"},
+		{Key: "node-2", URL: "postgres://app:secret@[fd00::2]:5433/shop?application_name=[fd00::2]"},
+	}
+	if !slices.Equal(dbs, want) {
+		t.Errorf("%v", dbs)
+	}
+	for _, url := range []string{"postgres://app:secret@w1.example:{port}/shop", "postgres://app:secret@{host}/shop"} {
+		if dbs, err := fleet.Hosts(db, query, url).Discover(t.Context()); err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v, %v", url, dbs, err)
+		}
+	}
+	for _, query := range []string{"SELECT 'a', 'b'", "SELECT nothing", ""} {
+		if dbs, err := fleet.Hosts(db, query, "postgres://{host}:{port}/shop").Discover(t.Context()); err == nil {
+			t.Errorf("%q: %v", query, dbs)
+		}
 	}
 }

@@ -7,6 +7,7 @@
 package postgres
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
@@ -85,3 +86,36 @@ func Pool(db engine.DB) *pgxpool.Pool {
 // Pgx returns the pgx transaction behind one that pawl began on PostgreSQL, as handlers
 // of the inbox get it. ok is false for others.
 func Pgx(tx engine.Tx) (t pgx.Tx, ok bool) { return impl.Pgx(tx) }
+
+var (
+	// ErrOtherNode is returned by OnOwner.
+	ErrOtherNode = impl.ErrOtherNode
+	// ErrDistributed is returned by Migrate and CheckSchema if Citus distributes pawl's
+	// tables: pawl works on tables of one node.
+	ErrDistributed = engine.ErrSchemaDistributed
+	// ErrUnsupported is returned by Migrate on CockroachDB, Aurora DSQL, Amazon Redshift and
+	// Greenplum, which speak PostgreSQL's protocol and lack what pawl relies on. Nothing was
+	// changed.
+	ErrUnsupported = impl.ErrUnsupported
+)
+
+// CitusNodes is the query that fleet.Hosts reads the nodes of a Citus with, on its
+// coordinator: every worker, and the coordinator if it has shards. The key of a node is
+// node- and its number in Citus (groupid), which a node keeps when its address changes. Nodes
+// that are not active, or are being emptied of shards, are in the list: messages may wait in
+// them.
+//
+//	fleet.Hosts(coordinator, postgres.CitusNodes, "postgres://app:secret@{host}:{port}/shop")
+const CitusNodes = impl.CitusNodes
+
+// OnOwner returns [ErrOtherNode] if rows of a table are on another node of a Citus than the
+// connection of tx, or if the database has no such table. Programs call it in a transaction
+// that writes both a tenant's row and a message, after the first write to the table: from then
+// on Citus does not move the table until the transaction ends. Roll the transaction back if it
+// fails.
+//
+// Without it such a transaction commits on two nodes one after the other, and a failure
+// between them loses the message or the row. table is a name as SQL has it, with its schema:
+// "tenant7.orders". tx is a *sql.Tx, a pgx.Tx or what else EnqueueTx takes. It is one query
+// without Citus, where a table is always on the node of its connection, and two with it.
+func OnOwner(ctx context.Context, tx any, table string) error { return impl.OnOwner(ctx, tx, table) }

@@ -107,7 +107,7 @@ func explain(err error) string {
 	switch {
 	case errors.Is(err, engine.ErrSchemaMissing):
 		return fmt.Sprintf("%s has no pawl tables: run \"pawl migrate\" first", db)
-	case errors.Is(err, engine.ErrSchemaOld), errors.Is(err, engine.ErrSchemaNew), errors.Is(err, engine.ErrSchemaChanged):
+	case errors.Is(err, engine.ErrSchemaOld), errors.Is(err, engine.ErrSchemaNew), errors.Is(err, engine.ErrSchemaChanged), errors.Is(err, engine.ErrSchemaDistributed):
 		return fmt.Sprintf("%s: %s", db, cause)
 	case errors.Is(err, engine.ErrReadOnly):
 		return fmt.Sprintf("%s is read-only: %s", db, cause)

@@ -105,7 +105,10 @@ func schemaState(err error) string {
 	for _, s := range []struct {
 		class error
 		word  string
-	}{{engine.ErrSchemaMissing, "missing"}, {engine.ErrSchemaOld, "old"}, {engine.ErrSchemaNew, "new"}, {engine.ErrSchemaChanged, "changed"}} {
+	}{
+		{engine.ErrSchemaMissing, "missing"}, {engine.ErrSchemaOld, "old"}, {engine.ErrSchemaNew, "new"}, {engine.ErrSchemaChanged, "changed"},
+		{engine.ErrSchemaDistributed, "distributed"},
+	} {
 		if errors.Is(err, s.class) {
 			return s.word
 		}
@@ -167,7 +170,7 @@ func statusSummary(list []storeStatus) string {
 		}
 	}
 	var states []string
-	for _, state := range []string{"ok", "missing", "old", "new", "changed", "unreachable"} {
+	for _, state := range []string{"ok", "missing", "old", "new", "changed", "distributed", "unreachable"} {
 		if in[state] > 0 {
 			states = append(states, fmt.Sprintf("%d %s", in[state], state))
 		}

@@ -95,7 +95,7 @@ type DB interface {
 	Migrate(ctx context.Context) error
 
 	// CheckSchema compares the schema with what this build needs: nil, [ErrSchemaMissing],
-	// [ErrSchemaOld], [ErrSchemaNew] or [ErrSchemaChanged].
+	// [ErrSchemaOld], [ErrSchemaNew], [ErrSchemaChanged] or [ErrSchemaDistributed].
 	CheckSchema(ctx context.Context) error
 
 	// Generation returns a number that changes when the database's history does: when it lost

@@ -57,6 +57,9 @@ var (
 	ErrSchemaNew = errors.New("schema too new")
 	// ErrSchemaChanged: an applied migration differs from this build's text.
 	ErrSchemaChanged = errors.New("schema migration changed after it was applied")
+	// ErrSchemaDistributed: the database distributes pawl's tables over several nodes, where
+	// they do not work.
+	ErrSchemaDistributed = errors.New("schema distributed over nodes")
 	// ErrClosed: the database was closed.
 	ErrClosed = errors.New("database closed")
 )

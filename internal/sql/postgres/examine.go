@@ -17,6 +17,7 @@ func (db *DB) Examinations(l health.Limits) []engine.Examination {
 	x := &examiner{db, engine.WithDefaults(l)}
 	return []engine.Examination{
 		{Name: "server", Examine: x.server},
+		{Name: "citus", Examine: x.distribution},
 		{Name: "objects", Examine: x.objects},
 		{Name: "paths", Examine: x.paths},
 		{Name: "durability", Examine: x.durability},
@@ -55,11 +56,34 @@ const oldest = 14
 
 // server looks at what kind of server this is.
 func (x *examiner) server(ctx context.Context) ([]health.Finding, error) {
+	k, err := x.kind(ctx)
+	if err != nil || k.Refused != "" {
+		return checkKind(&k), err
+	}
 	info, _, err := engine.Get(ctx, x, doctorServer{})
 	if err != nil {
 		return nil, err
 	}
-	return checkServer(&info), nil
+	return append(checkKind(&k), checkServer(&info)...), nil
+}
+
+// kind reads which product the server is.
+func (x *examiner) kind(ctx context.Context) (k kind, err error) {
+	conn, err := x.acquire(ctx, "doctor/server")
+	if err != nil {
+		return k, err
+	}
+	defer conn.Release()
+	k, _, err = x.identify(ctx, conn)
+	return k, wrap("doctor/server", err, engine.ErrConnLost)
+}
+
+// checkKind returns what a product that speaks PostgreSQL's protocol lacks.
+func checkKind(k *kind) []health.Finding {
+	if k.Refused != "" {
+		return []health.Finding{engine.NewFinding(health.Problem, k.Name+": "+k.Refused, "Use a PostgreSQL, a SQLite or a SQL Server for pawl: docs/scale.md.")}
+	}
+	return k.Lacks
 }
 
 func checkServer(s *serverInfo) (found []health.Finding) {

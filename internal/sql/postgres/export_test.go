@@ -32,6 +32,29 @@ func Objects(ctx context.Context, db *DB) (lines []string, err error) {
 	return lines, err
 }
 
+// SetCitus makes db look for Citus's catalog in another schema, and switch another setting off
+// for migrations, where it is not "".
+func SetCitus(db *DB, catalog, setting string) {
+	db.citus.catalog = catalog
+	if setting != "" {
+		db.citus.setting = setting
+	}
+}
+
+// SetServer makes db read what the server says by another query.
+func SetServer(db *DB, query string) { db.citus.server = query }
+
+// OnOwnerIn is OnOwner with Citus's catalog in another schema.
+func OnOwnerIn(ctx context.Context, tx any, table, catalog string) error {
+	return onOwner(ctx, tx, table, catalog)
+}
+
+// Kin is what a server is: its name, what it is refused for, and what the doctor finds.
+func Kin(host string, said map[string]string) (name, refused string, found []health.Finding) {
+	k := kin(host, said)
+	return k.Name, k.Refused, checkKind(&k)
+}
+
 // CheckServer is the finding on such a server.
 func CheckServer(version string, number int64, standby, readOnly bool, isolation string) []health.Finding {
 	return checkServer(&serverInfo{version, number, standby, readOnly, isolation})
@@ -62,7 +85,7 @@ func Wrapped(err error) error { return wrap("test", err, engine.ErrConnLost) }
 
 // GoStatements are those that stand in Go instead of a file, but for DDL.
 var GoStatements = map[string]string{
-	"block": blockNext, "history": historyRead, "objects": objectRead, "notify": notifySelf, "lock": lockQueue, "unlock": unlockQueue,
+	"server": serverRead, "owner": ownerFind, "block": blockNext, "history": historyRead, "objects": objectRead, "notify": notifySelf, "lock": lockQueue, "unlock": unlockQueue,
 	"pinned": pinPlans, "relaxed": relaxedCommit,
 }
 

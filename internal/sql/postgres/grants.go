@@ -30,7 +30,7 @@ func (db *DB) Grant(ctx context.Context, grants ...engine.Grant) error {
 	}
 	defer conn.Release()
 	return wrap(grantOp, pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, safePath); err != nil {
+		if err := db.beginDDL(ctx, tx); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, historyLock, db.folder.Names.Schema); err != nil {

@@ -15,7 +15,10 @@ import (
 const (
 	historyTable = `CREATE TABLE IF NOT EXISTS pawl.pawl_schema (version integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, lowest integer NOT NULL, applied_at timestamptz NOT NULL DEFAULT clock_timestamp());
 CREATE TABLE IF NOT EXISTS pawl.pawl_object (kind text, name text, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT clock_timestamp(), PRIMARY KEY (kind, name))`
-	historyRead   = `SELECT version, name, checksum, lowest, applied_at FROM pawl.pawl_schema ORDER BY version`
+	// With it goes which catalog tables of Citus there are, so that others pay nothing for it.
+	historyRead = `SELECT version, name, checksum, lowest, applied_at,
+       pg_catalog.to_regclass($1::pg_catalog.text || '.pg_dist_partition') IS NOT NULL, pg_catalog.to_regclass($1::pg_catalog.text || '.pg_dist_schema') IS NOT NULL
+  FROM pawl.pawl_schema ORDER BY version`
 	historyInsert = `INSERT INTO pawl.pawl_schema (version, name, checksum, lowest) VALUES ($1, $2, $3, $4)`
 	// A transaction-level lock also works behind a transaction pooler. It covers all
 	// prefixes, because they create the schema together.
@@ -43,7 +46,11 @@ func (db *DB) inMigration(ctx context.Context, f func(ctx context.Context, tx pg
 		}
 		defer conn.Release()
 		return wrap("migrate", pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
-			if _, err := tx.Exec(ctx, safePath); err != nil {
+			said, err := db.supported(ctx, tx)
+			if err != nil {
+				return err
+			}
+			if err := db.beginDDL(ctx, tx); err != nil {
 				return err
 			}
 			if _, err := tx.Exec(ctx, historyLock, db.folder.Names.Schema); err != nil {
@@ -52,7 +59,14 @@ func (db *DB) inMigration(ctx context.Context, f func(ctx context.Context, tx pg
 			if _, err := tx.Exec(ctx, fmt.Sprintf("SET LOCAL lock_timeout = %d", db.opts.LockTimeout.Milliseconds())); err != nil {
 				return err
 			}
-			return f(ctx, tx)
+			has := catalogsOf(said)
+			if err := db.local(ctx, tx, has); err != nil {
+				return err
+			}
+			if err := f(ctx, tx); err != nil {
+				return err
+			}
+			return db.local(ctx, tx, has) // whatever made Citus distribute what was created now
 		}), engine.ErrCommitUnknown)
 	})
 }
@@ -64,7 +78,7 @@ func (db *DB) migrate(ctx context.Context, tx pgx.Tx) error {
 	if err := script(ctx, tx, db.folder.Names.Render(historyTable)); err != nil {
 		return err
 	}
-	have, err := db.schema(ctx, tx)
+	have, _, err := db.schema(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -110,28 +124,28 @@ type queryer interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// schema reads the state of the schema.
-func (db *DB) schema(ctx context.Context, q queryer) (s engine.Schema, err error) {
-	rows, err := q.Query(ctx, db.folder.Names.Render(historyRead))
+// schema reads the state of the schema, and which catalog tables of Citus there are.
+func (db *DB) schema(ctx context.Context, q queryer) (s engine.Schema, has catalogs, err error) {
+	rows, err := q.Query(ctx, db.folder.Names.Render(historyRead), db.citus.catalog)
 	if err != nil {
-		return s, err
+		return s, has, err
 	}
 	s.Applied, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (a engine.Applied, err error) {
-		err = row.Scan(&a.Version, &a.Name, &a.Checksum, &a.Lowest, &a.At)
+		err = row.Scan(&a.Version, &a.Name, &a.Checksum, &a.Lowest, &a.At, &has.partition, &has.schema)
 		return a, err
 	})
 	if err != nil {
-		return s, err
+		return s, has, err
 	}
 	rows, err = q.Query(ctx, db.folder.Names.Render(objectRead))
 	if err != nil {
-		return s, err
+		return s, has, err
 	}
 	s.Objects, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (a engine.AppliedObject, err error) {
 		err = row.Scan(&a.Kind, &a.Name, &a.Checksum)
 		return a, err
 	})
-	return s, err
+	return s, has, err
 }
 
 // CheckSchema compares the schema with what this build needs. A newer program's schema that
@@ -150,9 +164,15 @@ func (db *DB) SchemaStatus(ctx context.Context) (s engine.SchemaStatus, err erro
 		return s, err
 	}
 	defer conn.Release()
-	have, err := db.schema(ctx, conn)
+	have, has, err := db.schema(ctx, conn)
 	if err != nil && !errors.Is(classify(err), engine.ErrSchemaMissing) {
 		return s, wrap("check schema", err, engine.ErrConnLost)
 	}
-	return db.folder.Status(have), nil
+	s = db.folder.Status(have)
+	if err := db.local(ctx, conn, has); errors.Is(err, engine.ErrSchemaDistributed) {
+		s.Err = err
+	} else if err != nil {
+		return s, wrap("check schema", err, engine.ErrConnLost)
+	}
+	return s, nil
 }

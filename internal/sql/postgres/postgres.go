@@ -64,6 +64,7 @@ type DB struct {
 	pool     *pgxpool.Pool
 	owned    bool
 	opts     Options
+	citus    citus
 	folder   *engine.Folder
 	ids      engine.Blocks
 	notifier engine.Notifier
@@ -145,7 +146,7 @@ func New(pool *pgxpool.Pool, opts ...Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{pool: pool, opts: o, folder: folder}
+	db := &DB{pool: pool, opts: o, citus: realCitus(), folder: folder}
 	db.listen = newListener(db)
 	db.history.Logger, db.history.OnChange = o.Logger, db.dropCaches
 	db.checkedKey = fmt.Sprintf("pawl %p", db)

@@ -68,7 +68,7 @@ func (db *DB) Baseline(ctx context.Context) error {
 		if err := script(ctx, tx, db.folder.Names.Render(historyTable)); err != nil {
 			return err
 		}
-		have, err := db.schema(ctx, tx)
+		have, _, err := db.schema(ctx, tx)
 		if err != nil || len(have.Applied) > 0 { // another process did it
 			return err
 		}

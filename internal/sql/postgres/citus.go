@@ -1,0 +1,221 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/driverr"
+	"github.com/bravellian/pawl/internal/engine"
+)
+
+// ErrOtherNode is returned by OnOwner for a table whose rows are not on the node that the
+// transaction is on.
+var ErrOtherNode = errors.New("the table is on another node")
+
+// CitusNodes is the query for the nodes of a Citus, for fleet.Hosts: key, host and port.
+// Nodes that are not active stay in the list: what they have is not lost.
+const CitusNodes = `SELECT 'node-' || groupid AS key, nodename AS host, nodeport AS port
+  FROM pg_catalog.pg_dist_node WHERE noderole = 'primary' AND (groupid <> 0 OR shouldhaveshards) ORDER BY groupid`
+
+// citus is where Citus's catalog is, its setting, and the query that recognizes servers. Tests
+// have others.
+type citus struct{ catalog, setting, server string }
+
+func realCitus() citus {
+	return citus{catalog: "pg_catalog", setting: "citus.enable_ddl_propagation", server: serverRead}
+}
+
+// beginDDL prepares a transaction for DDL, in one round trip: names are resolved safely, and
+// what is created is created on this node alone. PostgreSQL without Citus accepts the setting.
+// Where it is refused, DDL goes on without it.
+func (db *DB) beginDDL(ctx context.Context, tx pgx.Tx) error {
+	err := script(ctx, tx, safePath+"; SAVEPOINT pawl_citus; SET LOCAL "+db.citus.setting+" = off; RELEASE SAVEPOINT pawl_citus")
+	if driverr.SQLState(err) == "" {
+		return err
+	}
+	return script(ctx, tx, "ROLLBACK TO SAVEPOINT pawl_citus; RELEASE SAVEPOINT pawl_citus")
+}
+
+// distributedTables lists those of pawl's tables that Citus manages. The catalog exists where
+// it is asked.
+const distributedTables = `SELECT c.relname::pg_catalog.text FROM CATALOG.pg_dist_partition p
+  JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) p.logicalrelid::pg_catalog.oid
+  JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+ WHERE n.nspname OPERATOR(pg_catalog.=) $1::pg_catalog.name AND c.relname OPERATOR(pg_catalog.=) ANY ($2::pg_catalog.name[]) ORDER BY 1`
+
+// distributedSchema counts whether pawl's schema is one that Citus distributes.
+const distributedSchema = `SELECT pg_catalog.count(*) FROM CATALOG.pg_dist_schema s JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) s.schemaid
+ WHERE n.nspname OPERATOR(pg_catalog.=) $1::pg_catalog.name`
+
+// catalogs says which catalog tables of Citus a database has.
+type catalogs struct{ partition, schema bool }
+
+func catalogsOf(said map[string]string) catalogs {
+	return catalogs{partition: said["pg_dist_partition"] != "", schema: said["pg_dist_schema"] != ""}
+}
+
+// local returns an error if Citus manages pawl's tables. It makes no round trip where there is
+// no Citus.
+func (db *DB) local(ctx context.Context, q queryer, has catalogs) error {
+	const remedy = "pawl works on tables of one node: SELECT undistribute_table('%s') for each, or SELECT citus_schema_undistribute('%s'), " +
+		"or migrate a plain schema on each node (docs/scale.md)"
+	schema := db.opts.Schema
+	if has.partition {
+		rows, err := q.Query(ctx, db.inCatalog(distributedTables), schema, db.tables())
+		if err != nil {
+			return err
+		}
+		tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			return err
+		}
+		if len(tables) > 0 {
+			return fmt.Errorf("%w: Citus has %s.%s and %d more of pawl's tables in pg_dist_partition: "+remedy,
+				engine.ErrSchemaDistributed, schema, tables[0], len(tables)-1, schema+"."+tables[0], schema)
+		}
+	}
+	if !has.schema {
+		return nil
+	}
+	rows, err := q.Query(ctx, db.inCatalog(distributedSchema), schema)
+	if err != nil {
+		return err
+	}
+	n, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[int64])
+	if err == nil && n > 0 {
+		err = fmt.Errorf("%w: Citus distributes schema %s (pg_dist_schema): SELECT citus_schema_undistribute('%s'), or use another schema (docs/scale.md)",
+			engine.ErrSchemaDistributed, schema, schema)
+	}
+	return err
+}
+
+func (db *DB) inCatalog(text string) string {
+	return strings.ReplaceAll(text, "CATALOG.", db.citus.catalog+".")
+}
+
+// tables returns the names of pawl's tables, prefix included.
+func (db *DB) tables() []string { return (&examiner{DB: db}).expectedTables() }
+
+const (
+	ownerFind = `SELECT coalesce(pg_catalog.to_regclass($1::pg_catalog.text)::pg_catalog.oid, 0)::pg_catalog.int8, pg_catalog.to_regclass($2::pg_catalog.text) IS NOT NULL`
+	// A table that Citus manages has shards, and each is on the nodes that pg_dist_placement
+	// names. One that it does not manage has none: it is this node's.
+	ownerShards = `SELECT pg_catalog.count(*), pg_catalog.count(*) FILTER (WHERE EXISTS (
+  SELECT FROM CATALOG.pg_dist_placement p JOIN CATALOG.pg_dist_local_group g ON g.groupid OPERATOR(pg_catalog.=) p.groupid
+   WHERE p.shardid OPERATOR(pg_catalog.=) s.shardid AND p.shardstate OPERATOR(pg_catalog.=) 1))
+  FROM CATALOG.pg_dist_shard s WHERE s.logicalrelid::pg_catalog.oid OPERATOR(pg_catalog.=) $1::pg_catalog.int8::pg_catalog.oid`
+)
+
+const ownerOp = "on owner"
+
+// OnOwner returns an error unless the rows of a table are on the node that a transaction is
+// on; see package postgres.
+func OnOwner(ctx context.Context, given any, table string) error {
+	return onOwner(ctx, given, table, realCitus().catalog)
+}
+
+func onOwner(ctx context.Context, given any, table, catalog string) error {
+	tx, err := engine.TxOf((*DB)(nil), given)
+	if err != nil {
+		return err
+	}
+	if tx, err = ready(tx); err != nil {
+		return wrap(ownerOp, err, engine.ErrConnLost)
+	}
+	var oid, shards, here int64
+	var citus bool
+	if err := rowTx(ctx, tx, ownerFind, []any{table, catalog + ".pg_dist_placement"}, &oid, &citus); err != nil {
+		return wrap(ownerOp, err, engine.ErrConnLost)
+	}
+	if oid == 0 {
+		return fmt.Errorf("%s: %w: there is no table %s in this database", ownerOp, ErrOtherNode, table)
+	}
+	if !citus {
+		return nil
+	}
+	if err := rowTx(ctx, tx, strings.ReplaceAll(ownerShards, "CATALOG.", catalog+"."), []any{oid}, &shards, &here); err != nil {
+		return wrap(ownerOp, err, engine.ErrConnLost)
+	}
+	if here < shards {
+		return fmt.Errorf("%s: %w: of the %d shards of %s this one has %d", ownerOp, ErrOtherNode, shards, table, here)
+	}
+	return nil
+}
+
+// rowTx reads one row in a caller's transaction.
+func rowTx(ctx context.Context, tx engine.Tx, text string, args []any, into ...any) error {
+	found := false
+	call := &engine.Call{Each: func(r engine.Row) error {
+		found = true
+		return r.Scan(into...)
+	}}
+	if err := queryTx(ctx, tx, text, args, call); err != nil {
+		return err
+	}
+	if !found {
+		return sql.ErrNoRows
+	}
+	return nil
+}
+
+// doctorNodes reads a catalog of Citus; the columns are those of [citusNode].
+const doctorNodes = `SELECT 'node-' || n.groupid, n.nodename || ':' || n.nodeport, n.isactive, (SELECT g.groupid FROM CATALOG.pg_dist_local_group g LIMIT 1) = 0
+  FROM CATALOG.pg_dist_node n WHERE n.noderole = 'primary' ORDER BY n.groupid`
+
+// citusNode is a node as the catalog of Citus has it.
+type citusNode struct {
+	Key, Address string
+	Active       bool
+	Coordinator  bool // this connection is to the coordinator
+}
+
+// distribution looks at what Citus does with pawl's tables, and at its nodes.
+func (x *examiner) distribution(ctx context.Context) ([]health.Finding, error) {
+	conn, err := x.acquire(ctx, "doctor/citus")
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Release()
+	_, said, err := x.identify(ctx, conn)
+	if err != nil {
+		return nil, wrap("doctor/citus", err, engine.ErrConnLost)
+	}
+	has := catalogsOf(said)
+	if !has.partition {
+		return nil, nil
+	}
+	if err := x.local(ctx, conn, has); errors.Is(err, engine.ErrSchemaDistributed) {
+		return []health.Finding{engine.NewFinding(health.Problem, err.Error(), "SELECT citus_schema_undistribute('"+x.opts.Schema+"'), or a plain schema on each node: docs/scale.md")}, nil
+	} else if err != nil {
+		return nil, wrap("doctor/citus", err, engine.ErrConnLost)
+	}
+	rows, err := conn.Query(ctx, x.inCatalog(doctorNodes))
+	if err != nil {
+		return nil, wrap("doctor/citus", err, engine.ErrConnLost)
+	}
+	nodes, err := pgx.CollectRows(rows, pgx.RowToStructByPos[citusNode])
+	if err != nil {
+		return nil, wrap("doctor/citus", err, engine.ErrConnLost)
+	}
+	return checkNodes(nodes), nil
+}
+
+func checkNodes(nodes []citusNode) (found []health.Finding) {
+	if len(nodes) == 0 {
+		return []health.Finding{engine.NewFinding(health.Note, "Citus is installed and knows no other node: a single node, or one that was removed from its cluster",
+			"If it was removed: keep it in the fleet's list until pawl backlog says that it is empty.")}
+	}
+	for _, n := range nodes {
+		if !n.Active {
+			found = append(found, engine.NewFinding(health.Warning, fmt.Sprintf("Citus's %s (%s) is not active: what is in its pawl tables waits for it", n.Key, n.Address),
+				"SELECT citus_activate_node(…) when it is back; before citus_remove_node see that pawl backlog of it is empty (docs/scale.md)."))
+		}
+	}
+	return engine.OrOK(found, fmt.Sprintf("pawl's tables are this node's own, of %d nodes", len(nodes)))
+}

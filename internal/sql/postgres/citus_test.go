@@ -1,0 +1,339 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/bravellian/pawl/health"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/enginetest"
+	"github.com/bravellian/pawl/internal/sql/postgres"
+	"github.com/bravellian/pawl/internal/testpg"
+)
+
+// fakeCitus makes the catalog tables of Citus in a schema of their own, of a node of group 2.
+func fakeCitus(t *testing.T) (catalog string) {
+	t.Helper()
+	catalog = schema(t)
+	admin(t, `CREATE SCHEMA `+catalog,
+		`CREATE TABLE `+catalog+`.pg_dist_partition (logicalrelid regclass PRIMARY KEY, partmethod "char" NOT NULL DEFAULT 'n')`,
+		`CREATE TABLE `+catalog+`.pg_dist_schema (schemaid oid PRIMARY KEY, colocationid int NOT NULL)`,
+		`CREATE TABLE `+catalog+`.pg_dist_shard (logicalrelid regclass NOT NULL, shardid bigint PRIMARY KEY)`,
+		`CREATE TABLE `+catalog+`.pg_dist_placement (placementid bigserial PRIMARY KEY, shardid bigint NOT NULL, shardstate int NOT NULL DEFAULT 1, groupid int NOT NULL)`,
+		`CREATE TABLE `+catalog+`.pg_dist_local_group (groupid int PRIMARY KEY)`,
+		`CREATE TABLE `+catalog+`.pg_dist_node (groupid int, nodename text, nodeport int, noderole text DEFAULT 'primary', isactive bool DEFAULT true, shouldhaveshards bool DEFAULT true)`,
+		`INSERT INTO `+catalog+`.pg_dist_local_group VALUES (2)`)
+	return catalog
+}
+
+func openFake(t *testing.T, catalog string) (db *postgres.DB, name string) {
+	t.Helper()
+	name = schema(t)
+	db = open(t, testpg.URL(t), postgres.Options{Schema: name})
+	postgres.SetCitus(db, catalog, "")
+	return db, name
+}
+
+// citusFindings is what the doctor's check of a name finds.
+func citusFindings(t *testing.T, db *postgres.DB, name string) (worst health.Level, text string) {
+	t.Helper()
+	for _, x := range db.Examinations(health.Limits{}) {
+		if x.Name != name {
+			continue
+		}
+		found, err := x.Examine(t.Context())
+		enginetest.Must(t, err)
+		for _, f := range found {
+			worst, text = max(worst, f.Level), text+f.Summary+" "+f.NextStep+"\n"
+		}
+	}
+	return worst, text
+}
+
+// D-244: DDL of a migration stays on the node: the setting is off in its transaction and no
+// longer, and a role that may not set it migrates all the same.
+func TestMigrateKeepsCitusFromPropagating(t *testing.T) {
+	db, name := openFake(t, "pg_catalog")
+	admin(t, `CREATE SCHEMA `+name)
+	postgres.AddMigration(db, `CREATE TABLE pawl.seen AS SELECT current_setting('citus.enable_ddl_propagation') AS setting`)
+	enginetest.Must(t, db.Migrate(t.Context()))
+	var seen string
+	enginetest.Must(t, db.Pool().QueryRow(t.Context(), `SELECT setting FROM `+name+`.seen`).Scan(&seen))
+	if seen != "off" {
+		t.Errorf("in the migration: %q", seen)
+	}
+	enginetest.Must(t, db.Pool().QueryRow(t.Context(), `SELECT coalesce(current_setting('citus.enable_ddl_propagation', true), '')`).Scan(&seen))
+	if seen == "off" {
+		t.Error("it is off after the migration as well")
+	}
+
+	refused, name := openFake(t, "pg_catalog")
+	postgres.SetCitus(refused, "pg_catalog", "max_connections") // which nobody can set
+	enginetest.Must(t, refused.Migrate(t.Context()))
+	enginetest.Must(t, refused.CheckSchema(t.Context()))
+	if n := tablesIn(t, refused, name); n < 20 {
+		t.Errorf("%d tables", n)
+	}
+}
+
+func tablesIn(t *testing.T, db *postgres.DB, name string) (n int) {
+	t.Helper()
+	enginetest.Must(t, db.Pool().QueryRow(t.Context(), `SELECT count(*) FROM pg_tables WHERE schemaname = $1`, name).Scan(&n))
+	return n
+}
+
+// D-245: tables of pawl's that Citus distributes are refused by checks, migrations and the
+// doctor, which name one and say what to do; others' tables are not.
+func TestCitusTablesAreRefused(t *testing.T) {
+	catalog := fakeCitus(t)
+	db, name := openFake(t, catalog)
+	enginetest.Must(t, db.Migrate(t.Context()))
+	admin(t, `CREATE TABLE `+name+`.orders (id int)`, `INSERT INTO `+catalog+`.pg_dist_partition VALUES ('`+name+`.orders')`)
+	enginetest.Must(t, db.CheckSchema(t.Context()))
+	enginetest.Must(t, db.Migrate(t.Context()))
+	if level, text := citusFindings(t, db, "citus"); level > health.Note {
+		t.Errorf("others' tables: %v %s", level, text)
+	}
+
+	admin(t, `INSERT INTO `+catalog+`.pg_dist_partition VALUES ('`+name+`.outbox_message')`)
+	for what, err := range map[string]error{"check": db.CheckSchema(t.Context()), "migrate": db.Migrate(t.Context()), "baseline": db.Baseline(t.Context())} {
+		if !errors.Is(err, engine.ErrSchemaDistributed) || !strings.Contains(err.Error(), name+".outbox_message") || !strings.Contains(err.Error(), "undistribute_table(") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if status, err := db.SchemaStatus(t.Context()); err != nil || !errors.Is(status.Err, engine.ErrSchemaDistributed) {
+		t.Errorf("status: %v, %v", status.Err, err)
+	}
+	if level, text := citusFindings(t, db, "citus"); level != health.Problem || !strings.Contains(text, "outbox_message") {
+		t.Errorf("doctor: %v %s", level, text)
+	}
+}
+
+// D-245: a schema that Citus distributes is refused before anything is created in it.
+func TestCitusSchemaIsRefused(t *testing.T) {
+	catalog := fakeCitus(t)
+	db, name := openFake(t, catalog)
+	admin(t, `CREATE SCHEMA `+name, `INSERT INTO `+catalog+`.pg_dist_schema VALUES ('`+name+`'::regnamespace, 1)`)
+	if err := db.Migrate(t.Context()); !errors.Is(err, engine.ErrSchemaDistributed) || !strings.Contains(err.Error(), "citus_schema_undistribute('"+name+"')") {
+		t.Errorf("migrate: %v", err)
+	}
+	if n := tablesIn(t, db, name); n > 0 {
+		t.Errorf("%d tables were created", n)
+	}
+}
+
+// D-245: tables that become distributed while they are created are not kept.
+func TestCitusDistributesWhatIsCreated(t *testing.T) {
+	catalog := fakeCitus(t)
+	db, name := openFake(t, catalog)
+	postgres.AddMigration(db, `INSERT INTO `+catalog+`.pg_dist_partition VALUES ('pawl.outbox_message')`)
+	if err := db.Migrate(t.Context()); !errors.Is(err, engine.ErrSchemaDistributed) {
+		t.Errorf("migrate: %v", err)
+	}
+	if n := tablesIn(t, db, name); n > 0 {
+		t.Errorf("%d tables were created", n)
+	}
+}
+
+// D-246: the list has every worker, active or not, and the coordinator if it has shards.
+func TestCitusNodesAreListed(t *testing.T) {
+	catalog := fakeCitus(t)
+	db, _ := openFake(t, catalog)
+	admin(t, `INSERT INTO `+catalog+`.pg_dist_node (groupid, nodename, nodeport, noderole, isactive, shouldhaveshards) VALUES
+		(0, 'coordinator', 5432, 'primary', true, false), (1, 'w1', 5432, 'primary', true, true), (1, 'w1s', 5432, 'secondary', true, true),
+		(2, 'w2', 5433, 'primary', false, true), (3, 'w3', 5432, 'primary', true, false)`)
+	list := func() (text string) {
+		rows, err := db.Pool().Query(t.Context(), strings.ReplaceAll(postgres.CitusNodes, "pg_catalog.", catalog+"."))
+		enginetest.Must(t, err)
+		all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (string, error) {
+			var key, host string
+			var port int
+			err := row.Scan(&key, &host, &port)
+			return fmt.Sprint(key, "=", host, ":", port), err
+		})
+		enginetest.Must(t, err)
+		return strings.Join(all, " ")
+	}
+	if got, want := list(), "node-1=w1:5432 node-2=w2:5433 node-3=w3:5432"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	admin(t, `UPDATE `+catalog+`.pg_dist_node SET shouldhaveshards = true WHERE groupid = 0`)
+	if got := list(); !strings.HasPrefix(got, "node-0=coordinator:5432 ") {
+		t.Errorf("with the coordinator: %q", got)
+	}
+	if level, text := citusFindings(t, db, "citus"); level != health.Warning || !strings.Contains(text, "node-2 (w2:5433) is not active") {
+		t.Errorf("doctor: %v %s", level, text)
+	}
+	admin(t, `DELETE FROM `+catalog+`.pg_dist_node`)
+	if level, text := citusFindings(t, db, "citus"); level != health.Note || !strings.Contains(text, "removed") {
+		t.Errorf("doctor, alone: %v %s", level, text)
+	}
+}
+
+// D-247: OnOwner fails a transaction whose table has rows on another node, in any kind of
+// transaction, and no other.
+func TestCitusOwner(t *testing.T) {
+	catalog, tenant := fakeCitus(t), schema(t)
+	admin(t, `CREATE SCHEMA `+tenant)
+	for i, c := range []struct {
+		table  string
+		groups []int // of its shards, -n: of a placement that is to be deleted
+		here   bool
+	}{
+		{"plain", nil, true}, {"mine", []int{2}, true}, {"moved", []int{5}, false}, {"leaving", []int{-2}, false}, {"spread", []int{2, 5}, false},
+	} {
+		admin(t, `CREATE TABLE `+tenant+`.`+c.table+` (id int)`)
+		for k, group := range c.groups {
+			shard := 1000 + 10*i + k
+			admin(t, fmt.Sprintf(`INSERT INTO %s.pg_dist_shard VALUES ('%s.%s', %d)`, catalog, tenant, c.table, shard),
+				fmt.Sprintf(`INSERT INTO %s.pg_dist_placement (shardid, shardstate, groupid) VALUES (%d, %d, %d)`, catalog, shard, map[bool]int{true: 1, false: 4}[group > 0], max(group, -group)))
+		}
+		inBoth(t, func(tx any) {
+			err := postgres.OnOwnerIn(t.Context(), tx, tenant+"."+c.table, catalog)
+			if c.here && err != nil || !c.here && !errors.Is(err, postgres.ErrOtherNode) {
+				t.Errorf("%s in %T: %v", c.table, tx, err)
+			}
+		})
+	}
+	// A reference table has its one shard everywhere.
+	admin(t, `CREATE TABLE `+tenant+`.everywhere (id int)`, `INSERT INTO `+catalog+`.pg_dist_shard VALUES ('`+tenant+`.everywhere', 1)`,
+		`INSERT INTO `+catalog+`.pg_dist_placement (shardid, groupid) VALUES (1, 0), (1, 2), (1, 5)`)
+	inBoth(t, func(tx any) {
+		enginetest.Must(t, postgres.OnOwnerIn(t.Context(), tx, tenant+".everywhere", catalog))
+		if err := postgres.OnOwnerIn(t.Context(), tx, tenant+".none", catalog); !errors.Is(err, postgres.ErrOtherNode) {
+			t.Errorf("no table: %v", err)
+		}
+	})
+}
+
+// D-247: without Citus a table is on the node of its connection; what is no transaction is refused.
+func TestOwnerWithoutCitus(t *testing.T) {
+	db, name := openFake(t, "pg_catalog")
+	enginetest.Must(t, db.Migrate(t.Context()))
+	inBoth(t, func(tx any) {
+		enginetest.Must(t, postgres.OnOwner(t.Context(), tx, name+".timer"))
+		if err := postgres.OnOwner(t.Context(), tx, name+".none"); !errors.Is(err, postgres.ErrOtherNode) {
+			t.Errorf("no table: %v", err)
+		}
+	})
+	for _, none := range []any{nil, db.Pool(), pool(t, db), 1} {
+		if err := postgres.OnOwner(t.Context(), none, name+".timer"); !errors.Is(err, engine.ErrInvalid) {
+			t.Errorf("%T: %v", none, err)
+		}
+	}
+}
+
+// inBoth runs f in a transaction of pgx, and in one of database/sql.
+func inBoth(t *testing.T, f func(tx any)) {
+	t.Helper()
+	db := open(t, testpg.URL(t), postgres.Options{})
+	own, err := db.Pool().Begin(t.Context())
+	enginetest.Must(t, err)
+	defer func() { _ = own.Rollback(context.WithoutCancel(t.Context())) }()
+	f(own)
+	std, err := pool(t, db).BeginTx(t.Context(), nil)
+	enginetest.Must(t, err)
+	defer func() { _ = std.Rollback() }()
+	f(std)
+}
+
+// D-248: other products that speak PostgreSQL's protocol are recognized by their addresses and
+// what they say, and refused where what pawl relies on is missing.
+func TestKin(t *testing.T) {
+	said := func(version string, more ...string) map[string]string {
+		all := map[string]string{"version": version}
+		for i := 0; i < len(more); i += 2 {
+			all[more[i]] = more[i+1]
+		}
+		return all
+	}
+	for _, c := range []struct {
+		host    string
+		said    map[string]string
+		name    string
+		refused string // part of why
+		level   health.Level
+		want    string // part of what the doctor says
+	}{
+		{"db", said("PostgreSQL 17.1 on x86_64-pc-linux-gnu, compiled by gcc"), "PostgreSQL", "", health.OK, ""},
+		{"cockroach.example", said("PostgreSQL 17.1 (Debian)"), "PostgreSQL", "", health.OK, ""},
+		{"db", said("CockroachDB CCL v26.3.0 (x86_64-pc-linux-gnu)"), "CockroachDB", "advisory locks", health.Problem, "CockroachDB"},
+		{"abc.dsql.us-east-1.on.aws", nil, "Aurora DSQL", "PL/pgSQL", health.Problem, "DSQL"},
+		{"abc.cluster-xyz.eu-west-1.rds.amazonaws.com", said("PostgreSQL 16.4 on aarch64"), "PostgreSQL", "", health.OK, ""},
+		{"db", said("PostgreSQL 8.0.2 on i686-pc-linux-gnu, compiled by GCC, Redshift 1.0.77467"), "Amazon Redshift", "unique keys", health.Problem, "Redshift"},
+		{"db", said("PostgreSQL 12.12 (Greenplum Database 7.1.0) on x86_64"), "Greenplum", "distributed", health.Problem, "Greenplum"},
+		{"db", said("PostgreSQL 15.12-YB-2025.1.0.0-b0 on x86_64"), "YugabyteDB", "", health.Problem, "without advisory locks"},
+		{"db", said("PostgreSQL 15.12-YB-2025.2.1.0-b1", "yb_enable_advisory_locks", "on"), "YugabyteDB", "", health.Warning, "without LISTEN"},
+		{"db", said("PostgreSQL 15.12-YB-2025.2.3.0-b1", "yb_enable_advisory_locks", "on", "yb_enable_listen_notify", "on"), "YugabyteDB", "", health.Warning, "not tried"},
+		{"ep-x.eu.aws.neon.tech", said("PostgreSQL 17.5 on x86_64"), "Neon", "", health.Note, "suspends"},
+		{"proxy", said("PostgreSQL 17.5", "neon.timeline_id", "ab"), "Neon", "", health.Note, "suspends"},
+		{"ep-x-pooler.eu.aws.neon.tech", said("PostgreSQL 17.5"), "Neon", "", health.Warning, "pooler"},
+	} {
+		name, refused, found := postgres.Kin(c.host, c.said)
+		worst, text := health.OK, ""
+		for _, f := range found {
+			worst, text = max(worst, f.Level), text+f.Summary
+		}
+		if name != c.name || worst != c.level || !strings.Contains(text, c.want) || c.refused == "" && refused != "" || !strings.Contains(refused, c.refused) {
+			t.Errorf("%s %v: %s, %q, %v", c.host, c.said, name, refused, found)
+		}
+	}
+}
+
+// D-248: a migration on a product that lacks what pawl relies on changes nothing, and the
+// doctor says so.
+func TestMigrateRefusesOtherProducts(t *testing.T) {
+	name := schema(t)
+	db := open(t, testpg.URL(t), postgres.Options{Schema: name})
+	postgres.SetServer(db, `SELECT 'version' AS name, 'CockroachDB CCL v26.3.0' AS value WHERE $1 <> ''`)
+	err := db.Migrate(t.Context())
+	if !errors.Is(err, postgres.ErrUnsupported) || !strings.Contains(err.Error(), "CockroachDB") {
+		t.Errorf("migrate: %v", err)
+	}
+	var n int
+	enginetest.Must(t, db.Pool().QueryRow(t.Context(), `SELECT count(*) FROM pg_namespace WHERE nspname = $1`, name).Scan(&n))
+	if n > 0 {
+		t.Error("there is a schema")
+	}
+	if level, text := citusFindings(t, db, "server"); level != health.Problem || !strings.Contains(text, "CockroachDB") {
+		t.Errorf("doctor: %v %s", level, text)
+	}
+}
+
+// D-247: what OnOwner fails keeps nothing of the transaction, message included; in a
+// transaction whose table is here both commit.
+func TestOwnerWithAMessage(t *testing.T) {
+	catalog, tenant := fakeCitus(t), schema(t)
+	db, name := openFake(t, catalog)
+	enginetest.Must(t, db.Migrate(t.Context()))
+	admin(t, `CREATE SCHEMA `+tenant, `CREATE TABLE `+tenant+`.orders (id int)`,
+		`INSERT INTO `+catalog+`.pg_dist_shard VALUES ('`+tenant+`.orders', 1)`, `INSERT INTO `+catalog+`.pg_dist_placement (shardid, groupid) VALUES (1, 2)`)
+	order := func() error {
+		return pgx.BeginFunc(t.Context(), db.Pool(), func(tx pgx.Tx) error {
+			if _, err := tx.Exec(t.Context(), `INSERT INTO `+tenant+`.orders VALUES (1)`); err != nil {
+				return err
+			}
+			if _, err := tx.Exec(t.Context(), `SELECT `+name+`.outbox_enqueue('t', 'x')`); err != nil {
+				return err
+			}
+			return postgres.OnOwnerIn(t.Context(), tx, tenant+".orders", catalog)
+		})
+	}
+	count := func() (rows, messages int) {
+		enginetest.Must(t, db.Pool().QueryRow(t.Context(), `SELECT (SELECT count(*) FROM `+tenant+`.orders), (SELECT count(*) FROM `+name+`.outbox_message)`).Scan(&rows, &messages))
+		return rows, messages
+	}
+	enginetest.Must(t, order())
+	admin(t, `UPDATE `+catalog+`.pg_dist_placement SET groupid = 5`) // the tenant moves
+	if err := order(); !errors.Is(err, postgres.ErrOtherNode) {
+		t.Errorf("after the move: %v", err)
+	}
+	if rows, messages := count(); rows != 1 || messages != 1 {
+		t.Errorf("%d rows and %d messages, want one each", rows, messages)
+	}
+}
