@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -93,15 +94,14 @@ func TestStoreMovesBetweenFleets(t *testing.T) {
 	who := newRoster("1")
 	release, begun := make(chan struct{}), make(chan string, 100)
 	done := newRecord()
-	shared := func(self string, h outbox.Handler) *fleet.Fleet {
+	shared := func(self string, h outbox.Handler) (f *fleet.Fleet, stop func()) {
 		o := quick()
 		o.Share = who.as(self)
-		f := open(t, listOf(dbs...), o)
+		f = open(t, listOf(dbs...), o)
 		f.Handle("t", h)
-		start(t, f)
-		return f
+		return f, start(t, f)
 	}
-	one := shared("1", outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+	one, _ := shared("1", outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
 		begun <- fleet.StoreOf(ctx).Key
 		select {
 		case <-release:
@@ -119,7 +119,7 @@ func TestStoreMovesBetweenFleets(t *testing.T) {
 	}
 	who.set(nil, "1", "2")
 	second := newRecord()
-	two := shared("2", second)
+	two, stopTwo := shared("2", second)
 	var moved []string
 	dbtest.Until(t, "two has its share", func() bool { moved = ours(two); return len(moved) > 0 })
 	if len(moved) == 12 {
@@ -151,7 +151,8 @@ func TestStoreMovesBetweenFleets(t *testing.T) {
 	done.once(t)
 	second.once(t)
 
-	who.set(nil, "1") // two is gone: its stores come back
+	stopTwo()
+	who.set(nil, "1") // its stores come back
 	dbtest.Until(t, "one works on all again", func() bool { return len(ours(one)) == 12 })
 	enqueueIn(t, another(t, dbs[slices.IndexFunc(dbs, func(d fleet.Database) bool { return d.Key == moved[0] })]), moved[0], 1)
 	done.until(t, moved[0], 2)
@@ -322,7 +323,7 @@ func (o *outage) Read(ctx context.Context, call *engine.Call) error {
 
 func controlOf(t testing.TB, db engine.DB) *pawl.Pawl {
 	t.Helper()
-	p, err := pawl.New(db, pawl.Options{})
+	p, err := pawl.New(db, pawl.Options{Logger: slog.New(slog.DiscardHandler)})
 	must(t, err)
 	return p
 }
