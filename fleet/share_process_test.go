@@ -108,10 +108,14 @@ func (j *sharedJob) run() error {
 		return nil
 	}))
 	go func() {
-		for last := ""; ctx.Err() == nil; _ = engine.Sleep(ctx, 10*time.Millisecond) {
+		for last, failing := "", ""; ctx.Err() == nil; _ = engine.Sleep(ctx, 10*time.Millisecond) {
 			if now := fmt.Sprintf("%d:%s", len(f.Health().Share.Members), strings.Join(ours(f), ",")); now != last {
 				say("owns", now)
 				last = now
+			}
+			if text := f.Health().String(); strings.Contains(text, "failed") && text != failing {
+				say("fails", strings.ReplaceAll(text, "\n", "; "))
+				failing = text
 			}
 		}
 	}()
@@ -128,6 +132,7 @@ type crew struct {
 	sees  map[string]string   // how many members a process knows
 	done  map[string]int      // by message
 	twice []string
+	fails []string
 	procs map[string]*exec.Cmd
 	stdin map[string]io.Closer
 }
@@ -180,6 +185,8 @@ func (c *crew) hear(name, line string) {
 		c.sees[name], c.owns[name] = members, strings.Split(keys, ",")
 	case "done":
 		c.done[about]++
+	case "fails":
+		c.fails = append(c.fails, name+": "+about)
 	case "twice":
 		c.twice = append(c.twice, about)
 	}
@@ -196,7 +203,7 @@ func (c *crew) settled(names ...string) map[string][]string {
 			c.t.Logf("%v", of)
 		}
 	}()
-	dbtest.UntilWithin(c.t, time.Minute, fmt.Sprintf("each store has %d owners of %q", want, names), func() bool {
+	dbtest.UntilWithin(c.t, 3*time.Minute, fmt.Sprintf("each store has %d owners of %q", want, names), func() bool {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		of = map[string][]string{}
@@ -233,7 +240,15 @@ func (c *crew) stop(name string) {
 // handled waits until all those messages were handled.
 func (c *crew) handled(messages []string) {
 	c.t.Helper()
-	dbtest.UntilWithin(c.t, time.Minute, fmt.Sprintf("%d messages are handled", len(messages)), func() bool {
+	defer func() {
+		if c.t.Failed() {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			left := slices.DeleteFunc(slices.Clone(messages), func(m string) bool { return c.done[m] > 0 })
+			c.t.Logf("not handled: %q; failures: %q", left, c.fails)
+		}
+	}()
+	dbtest.UntilWithin(c.t, 3*time.Minute, fmt.Sprintf("%d messages are handled", len(messages)), func() bool {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		return !slices.ContainsFunc(messages, func(m string) bool { return c.done[m] == 0 })
@@ -280,7 +295,7 @@ func TestProcessesShareFiles(t *testing.T) {
 // D-249, D-250, D-251: the same with two processes a store.
 func TestPairsOfProcessesShareFiles(t *testing.T) {
 	t.Parallel()
-	stores := files(t, storeKeys(30)...)
+	stores := files(t, storeKeys(10)...)
 	processesShare(t, sharedJob{Control: file(t, "control"), Stores: stores, Copies: 2})
 }
 
