@@ -93,7 +93,7 @@ func (m *leaseMembers) Keep(ctx context.Context, report func(Membership)) {
 		if ctx.Err() != nil {
 			break
 		}
-		report(Membership{Self: m.self(), Members: m.settle(time.Now(), list, err), Err: err})
+		report(Membership{Self: m.self(), Members: m.settle(time.Now(), list), Err: err})
 		_ = engine.Sleep(ctx, engine.Jitter(m.opts.Poll, 0.1))
 	}
 	if m.own != nil {
@@ -110,10 +110,10 @@ func (m *leaseMembers) self() string {
 	return strings.TrimPrefix(m.own.Name(), m.prefix)
 }
 
-// settle returns the members to report. After a time in which the list could not be read, many
+// settle returns the members to report; nil: the list could not be read. After a time in which the list could not be read, many
 // leases have expired: those known stay for as long as it takes them to come back.
-func (m *leaseMembers) settle(now time.Time, list []Member, err error) []Member {
-	if err != nil {
+func (m *leaseMembers) settle(now time.Time, list []Member) []Member {
+	if list == nil {
 		m.away = true
 		return nil
 	}
@@ -127,7 +127,8 @@ func (m *leaseMembers) settle(now time.Time, list []Member, err error) []Member 
 	return m.known
 }
 
-// step reads the list and makes sure that this process is in it.
+// step reads the list and makes sure that this process is in it. It returns the list, with this
+// process, also if only the latter failed.
 func (m *leaseMembers) step(ctx context.Context) ([]Member, error) {
 	ctx, cancel := context.WithTimeout(ctx, max(m.opts.Duration/2, minDuration))
 	defer cancel()
@@ -144,7 +145,7 @@ func (m *leaseMembers) step(ctx context.Context) ([]Member, error) {
 
 // list reads the members, and the leases by ID.
 func (m *leaseMembers) list(ctx context.Context) (list []Member, held map[string]lease.Info, err error) {
-	held = map[string]lease.Info{}
+	list, held = []Member{}, map[string]lease.Info{}
 	after := &lease.Info{Name: m.prefix} // names are in the order of their bytes
 	for {
 		page, err := m.leases.List(ctx, lease.ListOptions{Status: lease.Held, After: after, Limit: membersPage})

@@ -98,9 +98,9 @@ func TestKnownMembersStayAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	m := &leaseMembers{opts: MembersOptions{Process: "me", Duration: 8 * time.Second, Poll: 2 * time.Second}}
 	now := time.Now()
-	at := func(after time.Duration, list []Member, err error) string {
+	at := func(after time.Duration, list []Member) string {
 		ids := ""
-		for _, o := range m.settle(now.Add(after), list, err) {
+		for _, o := range m.settle(now.Add(after), list) {
 			ids += o.ID + " "
 		}
 		return ids
@@ -108,18 +108,17 @@ func TestKnownMembersStayAfterAnOutage(t *testing.T) {
 	for _, c := range []struct {
 		after time.Duration
 		list  []Member
-		err   error
 		want  string
 	}{
-		{0, membersNamed(3), nil, "1 2 3 me "},
-		{time.Second, membersNamed(2), nil, "1 2 me "}, // one died
-		{2 * time.Second, nil, errors.New("away"), ""},
-		{time.Hour, nil, errors.New("away"), ""},
-		{time.Hour + time.Second, membersNamed(1), nil, "1 2 me "}, // 2 is not back yet
-		{time.Hour + 10*time.Second, nil, nil, "1 2 me "},
-		{time.Hour + 12*time.Second, membersNamed(1), nil, "1 me "}, // and does not come
+		{0, membersNamed(3), "1 2 3 me "},
+		{time.Second, membersNamed(2), "1 2 me "}, // one died
+		{2 * time.Second, nil, ""},
+		{time.Hour, nil, ""},
+		{time.Hour + time.Second, membersNamed(1), "1 2 me "}, // 2 is not back yet
+		{time.Hour + 10*time.Second, []Member{}, "1 2 me "},
+		{time.Hour + 12*time.Second, membersNamed(1), "1 me "}, // and does not come
 	} {
-		if got := at(c.after, c.list, c.err); got != c.want {
+		if got := at(c.after, c.list); got != c.want {
 			t.Errorf("after %s: %q, want %q", c.after, got, c.want)
 		}
 	}
@@ -136,7 +135,7 @@ func TestOwnView(t *testing.T) {
 		"nothing reported yet":            {nil, ""},
 		"never in the list":               {[]Membership{{Self: "me", Err: away}}, "me"},
 		"an error keeps those known":      {[]Membership{{Self: "1", Members: membersNamed(3)}, {Self: "1", Err: away}}, "1 2 3"},
-		"what comes with an error":        {[]Membership{{Self: "1", Members: membersNamed(3)}, {Self: "1", Members: membersNamed(1), Err: away}}, "1 2 3"},
+		"a list that it cannot be in":     {[]Membership{{Self: "1", Members: membersNamed(3)}, {Self: "me", Members: membersNamed(2), Err: away}}, "1 2 me"},
 		"itself, though not in the list":  {[]Membership{{Self: "9", Members: membersNamed(2)}}, "1 2 9"},
 		"another name than before":        {[]Membership{{Self: "me", Err: away}, {Self: "3", Members: membersNamed(2)}}, "1 2 3"},
 		"another name without a list":     {[]Membership{{Self: "me", Err: away}, {Self: "3", Err: away}}, "3"},

@@ -39,10 +39,10 @@ type Members interface {
 type Membership struct {
 	// Self is the ID of this process. It counts as a member, whether or not Members has it.
 	Self string
-	// Members are those that are alive. They are ignored if Err is not nil: then the fleet goes
-	// on with those last known.
+	// Members are those that are alive. With nil and an Err the fleet goes on with those last
+	// known.
 	Members []Member
-	// Err is why the list cannot be read or this process cannot be in it.
+	// Err is why the list cannot be read, or why this process cannot be in it.
 	Err error
 }
 
@@ -154,7 +154,7 @@ func (sh *sharing) report(m Membership) {
 func (sh *sharing) updateLocked(m Membership) (changed, failed, back bool) {
 	failed, back = m.Err != nil && sh.err == nil, m.Err == nil && sh.err != nil
 	list := m.Members
-	if m.Err != nil { // those last known, under whatever ID this process was
+	if m.Err != nil && list == nil { // those last known, under whatever ID this process was
 		list = slices.DeleteFunc(slices.Clone(sh.list), func(o Member) bool { return o.ID == sh.self })
 	} else {
 		sh.read = time.Now()
@@ -244,7 +244,7 @@ func (f *Fleet) reshareLocked() (idle []*Store, total, mine int) {
 func (f *Fleet) gainLocked(stores []*Store) {
 	for i, s := range stores {
 		if f.opts.Share != nil && s.mine.CompareAndSwap(false, true) {
-			s.forget()
+			s.reset()
 			s.log.Debug("this process works on the store from now on")
 		}
 		f.timetable.add(s, time.Now().Add(time.Duration(i)*firstPollCost))

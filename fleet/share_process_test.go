@@ -122,8 +122,8 @@ func (j *sharedJob) run() error {
 	return f.Run(ctx)
 }
 
-// crew is the processes of a fleet, as a test knows them.
-type crew struct {
+// processes are those of a fleet, as a test knows them.
+type processes struct {
 	t   *testing.T
 	job sharedJob
 
@@ -137,14 +137,14 @@ type crew struct {
 	stdin map[string]io.Closer
 }
 
-func newCrew(t *testing.T, job sharedJob) *crew {
+func newProcesses(t *testing.T, job sharedJob) *processes {
 	t.Helper()
 	job.Locks = t.TempDir()
-	return &crew{t: t, job: job, owns: map[string][]string{}, sees: map[string]string{}, done: map[string]int{}, procs: map[string]*exec.Cmd{}, stdin: map[string]io.Closer{}}
+	return &processes{t: t, job: job, owns: map[string][]string{}, sees: map[string]string{}, done: map[string]int{}, procs: map[string]*exec.Cmd{}, stdin: map[string]io.Closer{}}
 }
 
 // start starts a process.
-func (c *crew) start(name string) {
+func (c *processes) start(name string) {
 	c.t.Helper()
 	job := c.job
 	job.Process = name
@@ -165,7 +165,7 @@ func (c *crew) start(name string) {
 	go func() {
 		defer close(read)
 		for lines := bufio.NewScanner(out); lines.Scan(); {
-			c.hear(name, lines.Text())
+			c.record(name, lines.Text())
 		}
 	}()
 	c.t.Cleanup(func() {
@@ -175,7 +175,7 @@ func (c *crew) start(name string) {
 	})
 }
 
-func (c *crew) hear(name, line string) {
+func (c *processes) record(name, line string) {
 	what, about, _ := strings.Cut(line, " ")
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -194,7 +194,7 @@ func (c *crew) hear(name, line string) {
 
 // settled waits until these processes know of each other and of no other, and each store has exactly its owners, all of these processes, and returns
 // them by store.
-func (c *crew) settled(names ...string) map[string][]string {
+func (c *processes) settled(names ...string) map[string][]string {
 	c.t.Helper()
 	var of map[string][]string
 	want := min(c.job.Copies, len(names))
@@ -226,19 +226,19 @@ func (c *crew) settled(names ...string) map[string][]string {
 }
 
 // kill kills a process that cannot prepare for it.
-func (c *crew) kill(name string) {
+func (c *processes) kill(name string) {
 	c.t.Helper()
 	must(c.t, c.procs[name].Process.Kill())
 }
 
 // stop ends a process gracefully.
-func (c *crew) stop(name string) {
+func (c *processes) stop(name string) {
 	c.t.Helper()
 	must(c.t, c.stdin[name].Close())
 }
 
 // handled waits until all those messages were handled.
-func (c *crew) handled(messages []string) {
+func (c *processes) handled(messages []string) {
 	c.t.Helper()
 	defer func() {
 		if c.t.Failed() {
@@ -295,7 +295,7 @@ func TestProcessesShareFiles(t *testing.T) {
 // D-249, D-250, D-251: the same with two processes a store.
 func TestPairsOfProcessesShareFiles(t *testing.T) {
 	t.Parallel()
-	stores := files(t, storeKeys(10)...)
+	stores := files(t, storeKeys(30)...)
 	processesShare(t, sharedJob{Control: file(t, "control"), Stores: stores, Copies: 2})
 }
 
@@ -320,7 +320,7 @@ func processesShare(t *testing.T, job sharedJob) {
 	out := open(t, fleet.Static(job.Stores...), o)
 	must(t, out.Refresh(t.Context()))
 	p := &producer{t: t, f: out}
-	c := newCrew(t, job)
+	c := newProcesses(t, job)
 	sent := p.enqueue(2)
 	for _, name := range []string{"a", "b", "c"} {
 		c.start(name)

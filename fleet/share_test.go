@@ -393,3 +393,20 @@ func testControlDatabaseIsAwayAndBack(t *testing.T, e dbtest.Engine) {
 		return len(held) == 2
 	})
 }
+
+// D-252: a process that can read the list but not be in it works on what it would have as one
+// more member.
+func TestMemberThatCannotRegister(t *testing.T) {
+	t.Parallel()
+	d := dbtest.OpenSQLite(t)
+	one := member(t, controlOf(t, d.DB), "f", "one")
+	one.until(t, "1 of 1=one")
+	two := member(t, controlOf(t, &readOnly{d.DB}), "f", "two")
+	two.until(t, "two of 1=one two=two failed")
+	one.until(t, "1 of 1=one")
+}
+
+// readOnly is a database that cannot be written to.
+type readOnly struct{ engine.DB }
+
+func (readOnly) Do(context.Context, ...*engine.Call) error { return errors.New("read-only") }

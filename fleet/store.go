@@ -203,8 +203,8 @@ func (s *Store) takeListed() bool {
 	return listed
 }
 
-// forget drops what was known about a store that another process worked on.
-func (s *Store) forget() {
+// reset drops what was known about a store that another process worked on.
+func (s *Store) reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.emptyPolls, s.extraPolls, s.emptySlices, s.failures, s.lastErr = 0, 0, 0, 0, nil
