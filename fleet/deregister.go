@@ -15,24 +15,27 @@ const (
 
 // deregister removes this process from the stores' lists of workers. Stores that fail, or for
 // which there is no time, are left out: there the entry expires.
-func (f *Fleet) deregister(ctx context.Context) {
+func (f *Fleet) deregister(ctx context.Context) { f.deregisterFrom(ctx, f.registry.all()) }
+
+// deregisterFrom removes this process from the lists of workers of some stores.
+func (f *Fleet) deregisterFrom(ctx context.Context, stores []*Store) {
 	ctx, cancel := context.WithTimeout(ctx, deregisterLimit)
 	defer cancel()
 	var named []*Store
-	for _, s := range f.registry.all() {
-		if s.isListed() {
+	for _, s := range stores {
+		if s.takeListed() {
 			named = append(named, s)
 		}
 	}
-	stores := make(chan *Store, len(named))
+	queue := make(chan *Store, len(named))
 	for _, s := range named {
-		stores <- s
+		queue <- s
 	}
-	close(stores)
+	close(queue)
 	var leaving sync.WaitGroup
 	for range min(deregisterWorkers, len(named)) {
 		leaving.Go(func() {
-			for s := range stores {
+			for s := range queue {
 				if ctx.Err() == nil {
 					s.process.Leave(ctx)
 				}

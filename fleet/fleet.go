@@ -77,7 +77,10 @@ type Options struct {
 	Cool      time.Duration
 	KeepReady int
 
-	// StopWhenEmpty makes Run return once no store has anything due.
+	// Share divides the stores among several processes. nil: this process works on all.
+	Share *Share
+
+	// StopWhenEmpty makes Run return once no store that this process works on has anything due.
 	StopWhenEmpty bool
 	// Logger logs what happens to the fleet and, with the store's key, to the stores; see
 	// outbox.Options. nil means slog.Default() for warnings and errors only.
@@ -90,7 +93,7 @@ func (o *Options) Validate() error {
 		return engine.InOptions("Pawl", err)
 	}
 	return cmp.Or(
-		engine.CheckOption("Refresh", o.Refresh, 1, 0), engine.CheckOption("Active", o.Active, 1, 0), engine.CheckOption("Handlers", o.Handlers, 1, 0),
+		o.Share.validate(), engine.CheckOption("Refresh", o.Refresh, 1, 0), engine.CheckOption("Active", o.Active, 1, 0), engine.CheckOption("Handlers", o.Handlers, 1, 0),
 		engine.CheckOption("HandlersPerStore", o.HandlersPerStore, 1, 0), engine.CheckOption("Connections", o.Connections, minConnections, 0),
 		engine.CheckOption("ConnectionsPerStore", o.ConnectionsPerStore, minPerStore, 0), engine.CheckOption("PollMin", o.PollMin, 1, 0),
 		engine.CheckOption("PollMax", o.PollMax, 1, 0), engine.CheckOption("PollFiles", o.PollFiles, 1, 0), engine.CheckOption("Cool", o.Cool, 1, 0),
@@ -140,6 +143,7 @@ type Fleet struct {
 	registry  registry
 	turns     turns
 	timetable timetable
+	share     sharing
 	life      checker.Life
 	gate      worker.Gate
 	started   bool
@@ -170,6 +174,7 @@ func New(d Discovery, opts Options) (*Fleet, error) {
 	f.registry.init(f)
 	f.turns.init(f)
 	f.timetable.init()
+	f.share.f = f
 	return f, nil
 }
 
@@ -235,6 +240,7 @@ func (f *Fleet) Run(ctx context.Context) error {
 	f.turns.begin(ctx)
 	running.Go(func() { f.registry.refreshUntil(ctx) })
 	running.Go(func() { f.pollLoop(ctx) })
+	running.Go(func() { f.share.run(ctx) })
 	if f.opts.StopWhenEmpty {
 		running.Go(func() {
 			f.drained(ctx)

@@ -15,6 +15,9 @@ const (
 	Waiting State = "waiting" // there is work, but all places are taken
 	Active  State = "active"  // it is being worked on, or kept warm
 	Failing State = "failing" // its database fails or does not answer
+	// Elsewhere is the state of a store that only other processes work on: see Options.Share.
+	// It is not polled here.
+	Elsewhere State = "elsewhere"
 )
 
 // StoreHealth is the health of a store.
@@ -38,6 +41,9 @@ type Health struct {
 	// Connections and Handlers are in use; the others are the budgets.
 	Connections, MaxConnections int
 	Handlers, MaxHandlers       int
+	// Share is with which processes the stores are shared; nil: they are not. A list that is
+	// old is no failure.
+	Share *ShareHealth
 }
 
 // String returns the summary and, below it, a line for each store that fails.
@@ -56,9 +62,13 @@ func (f *Fleet) Health() Health {
 	h := Health{
 		Connections: f.conns.used(), MaxConnections: f.conns.total(), Handlers: f.handlers.used(), MaxHandlers: f.handlers.total(),
 	}
-	failing := 0
+	h.Share = f.share.health()
+	failing, mine := 0, 0
 	for _, s := range f.registry.all() {
 		one := s.health()
+		if one.State != Elsewhere {
+			mine++
+		}
 		if one.State == Failing {
 			failing++
 		}
@@ -76,6 +86,7 @@ func (f *Fleet) Health() Health {
 	default:
 		h.Summary = fmt.Sprintf("all %d stores are well", len(h.Stores))
 	}
+	h.Summary += h.Share.summary(mine)
 	return h
 }
 
@@ -85,7 +96,10 @@ func (s *Store) health() StoreHealth {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h.Failures, h.LastSuccess = s.failures, s.lastSuccess
-	if s.lastErr != nil {
+	switch {
+	case h.State == Idle && !s.isOurs():
+		h.State = Elsewhere
+	case s.lastErr != nil:
 		h.Error, h.State = s.lastErr.Error(), Failing
 	}
 	return h

@@ -36,6 +36,7 @@ type registry struct {
 	former   map[string]*Store // left the fleet, kept in case they return
 	running  bool              // Run is working on them
 	readOnce bool              // the list was read once
+	read     chan struct{}     // closed then
 	lastErr  error             // of the last try
 }
 
@@ -46,7 +47,7 @@ type member struct {
 }
 
 func (r *registry) init(f *Fleet) {
-	r.f, r.stores, r.former, r.reading = f, map[string]*member{}, map[string]*Store{}, newBudget(1)
+	r.f, r.stores, r.former, r.reading, r.read = f, map[string]*member{}, map[string]*Store{}, newBudget(1), make(chan struct{})
 }
 
 // all returns the stores by key.
@@ -148,7 +149,11 @@ func (r *registry) refreshLocked(ctx context.Context) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.readOnce, r.lastErr = r.readOnce || err == nil, err
+	if err == nil && !r.readOnce {
+		r.readOnce = true
+		close(r.read)
+	}
+	r.lastErr = err
 	return err
 }
 
@@ -236,11 +241,12 @@ func (r *registry) apply(listed map[string]Database) {
 // once reduced the throughput of a busy store to 6 %.
 const firstPollCost = 3 * time.Millisecond
 
-// addNew schedules the first polls of stores, one after the other.
+// addNew schedules the first polls of those stores that this process works on, one after the
+// other.
 func (f *Fleet) addNew(stores []*Store) {
-	for i, s := range stores {
-		f.timetable.add(s, time.Now().Add(time.Duration(i)*firstPollCost))
-	}
+	f.share.mu.Lock()
+	defer f.share.mu.Unlock()
+	f.gainLocked(slices.DeleteFunc(slices.Clone(stores), func(s *Store) bool { return !f.share.ownsLocked(s.Key) }))
 }
 
 // addLocked returns a new store, or the former one if its address is the same (D-92).

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bravellian/pawl"
@@ -33,6 +34,8 @@ type Store struct {
 	process *worker.Process // of Pawl
 	failure error           // of once
 
+	mine atomic.Bool // this process works on it; unused where stores are not shared
+
 	mu              sync.Mutex
 	checked         bool // the schema was checked
 	emptyPolls      int  // polls in a row that found nothing to do
@@ -52,6 +55,9 @@ func newStore(f *Fleet, at Database) *Store {
 	s.db = &lazyDB{s: s}
 	return s
 }
+
+// isOurs reports whether this process works on the store.
+func (s *Store) isOurs() bool { return s.fleet.opts.Share == nil || s.mine.Load() }
 
 // Database returns the store's address.
 func (s *Store) Database() Database { return s.at }
@@ -187,12 +193,21 @@ func (s *Store) markListed() {
 	s.listed = true
 }
 
-// isListed reports whether the list of workers of a healthy store names this process, as far
-// as known.
-func (s *Store) isListed() bool {
+// takeListed reports whether the list of workers of a healthy store names this process, as far
+// as known. It is about to be removed from it.
+func (s *Store) takeListed() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.listed && s.failures == 0
+	listed := s.listed && s.failures == 0
+	s.listed = s.listed && !listed
+	return listed
+}
+
+// reset drops what was known about a store that another process worked on.
+func (s *Store) reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.emptyPolls, s.extraPolls, s.emptySlices, s.failures, s.lastErr = 0, 0, 0, 0, nil
 }
 
 // markHealthy records a success.

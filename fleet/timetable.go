@@ -147,6 +147,13 @@ func (t *timetable) at(s *Store) time.Time {
 	return time.Time{}
 }
 
+// count returns how many stores there are, those that are being polled or worked on included.
+func (t *timetable) count() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.of)
+}
+
 func (t *timetable) notify() {
 	select {
 	case t.wake <- struct{}{}:
@@ -217,7 +224,7 @@ func (f *Fleet) pollStore(ctx context.Context, s *Store) {
 	default:
 		s.markHealthy()
 		delay, cold := s.nextDelay(due, ok)
-		if cold && f.registry.count() > f.opts.KeepReady {
+		if cold && f.workedOn() > f.opts.KeepReady {
 			s.closeIdle()
 		}
 		f.giveBack(s, delay)
@@ -233,17 +240,21 @@ func (f *Fleet) giveBack(s *Store, delay time.Duration) {
 
 // leave removes a store from the fleet. Its current work is finished first.
 func (f *Fleet) leave(s *Store) {
-	here := f.timetable.remove(s)
-	switch waited := f.turns.withdraw(s); {
-	case here:
+	f.share.mu.Lock()
+	over := f.stopWorkLocked(s)
+	f.share.mu.Unlock()
+	if over {
 		f.closeStore(s)
-	case waited:
-		f.giveBack(s, 0)
 	}
 }
 
-// closeStore closes a store that left, unless it came back.
+// closeStore closes a store that left, unless it came back or only its work is another
+// process's now.
 func (f *Fleet) closeStore(s *Store) {
+	if f.opts.Share != nil && f.registry.get(s.Key) == s {
+		f.handedOver(s)
+		return
+	}
 	if db := f.registry.detach(s); db != nil {
 		if err := db.Close(); err != nil {
 			s.log.Warn("could not close the store", "error", err)
@@ -263,10 +274,13 @@ func (f *Fleet) drained(ctx context.Context) {
 const drainFailures = 3
 
 func (f *Fleet) isDrained() bool {
-	if read, _ := f.registry.state(); !read || !f.turns.empty() {
+	if read, _ := f.registry.state(); !read || !f.share.ready() || !f.turns.empty() {
 		return false
 	}
 	for _, s := range f.registry.all() {
+		if !s.isOurs() {
+			continue
+		}
 		s.mu.Lock()
 		settled := s.emptyPolls > 1 || s.failures >= drainFailures || s.emptySlices >= drainFailures
 		s.mu.Unlock()

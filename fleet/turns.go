@@ -89,10 +89,10 @@ func (ts *turns) enqueue(s *Store) {
 	}
 }
 
-// waitLocked makes a store wait, unless it left meanwhile: then withdraw was called before,
+// waitLocked makes a store wait, unless it left meanwhile or is another process's: then withdraw was called before,
 // or will find it.
 func (ts *turns) waitLocked(s *Store) bool {
-	if ts.f.registry.get(s.Key) != s {
+	if ts.f.registry.get(s.Key) != s || !s.isOurs() {
 		return false
 	}
 	ts.waiting[s.Key] = s
@@ -241,7 +241,7 @@ func (ts *turns) idleTimeout(t *turn) time.Duration {
 		return 0
 	case !t.counts && !t.s.at.isFile() && ts.f.conns.waiting.Load() > 0: // others need its connections
 		return 0
-	case ts.f.registry.count() <= ts.f.opts.KeepReady:
+	case ts.f.workedOn() <= ts.f.opts.KeepReady:
 		return noEnd
 	}
 	return ts.f.opts.Cool

@@ -39,6 +39,7 @@ type workCmd struct {
 	Verbose     bool          `short:"v" help:"Log every message."`
 
 	migrateFlag
+	shareFlags
 }
 
 // Help is printed by --help.
@@ -82,6 +83,11 @@ fails or has no tables (see --migrate) holds up no other: it is logged and tried
 again, and what --drain could not reach makes the exit code 1. As PAWL_STORE is
 set, a pawl that the command runs with the same PAWL_FLEET is about that store.
 
+With --share DB, the processes of a fleet divide its stores among themselves: each
+store has one of them, or --share-copies of them. They find each other in DB, a
+database of pawl's with no need of messages, by leases that "pawl leases ls" lists. If one
+dies, others take its stores within ten seconds. --drain is about the stores of this process.
+
 With --webhook URL, the payload is sent to an endpoint instead, as Standard Webhooks
 or CloudEvents, and signed by the secrets in the variable that --secret-env names. 2xx
 is done, all else is tried again: after 5 seconds, 5 and 30 minutes, 2, 5, 10, 14, 20
@@ -94,7 +100,8 @@ Examples:
     pawl work --topic mail --exec ./send-mail.sh
     pawl work --topic t --exec cat --drain
     pawl work --topic hook --webhook https://example.com/hook --secret-env HOOK_SECRET
-    pawl work --fleet dir:tenants --topic t --exec './handle.sh "$PAWL_STORE"'`
+    pawl work --fleet dir:tenants --topic t --exec './handle.sh "$PAWL_STORE"'
+    pawl work --fleet dir:tenants --share sqlite:control.db --topic t --exec ./handle.sh`
 }
 
 // Run works until ctx ends or, with --drain, until nothing is due.
@@ -113,6 +120,9 @@ func (c *workCmd) Run(ctx context.Context, a *app, g *options) error {
 		return err
 	}
 	logger := c.logger(a, g, p.logs)
+	if c.Share != "" && !g.wholeFleet() {
+		return usage("--share goes with --fleet")
+	}
 	if g.wholeFleet() {
 		return c.workFleet(ctx, g, p, command, logger)
 	}
@@ -206,6 +216,9 @@ func (c *workCmd) check() error {
 		return usage("--listen: %q is no HOST:PORT", c.Listen)
 	case c.Concurrency < 0, c.MaxAttempts < 0, c.Timeout < 0, c.Grace < 0:
 		return usage("a number or duration is negative")
+	}
+	if err := c.shareFlags.check(); err != nil {
+		return err
 	}
 	return c.webhookFlags.check()
 }

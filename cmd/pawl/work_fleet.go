@@ -31,7 +31,14 @@ func (c *workCmd) workFleet(ctx context.Context, g *options, p *progress, comman
 	if err != nil {
 		return err
 	}
-	f, err := fleet.New(where, c.fleet(logger))
+	opts := c.fleet(logger)
+	share, leave, err := c.open(ctx, g, opening{wait: !c.Drain, Options: target.Options{Logger: logger}})
+	if err != nil {
+		return err
+	}
+	defer leave()
+	opts.Share = share
+	f, err := fleet.New(where, opts)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,71 @@
+package fleet_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/sqlite"
+)
+
+// Processes divide the stores of a fleet among themselves: they find each other in a control
+// database. This one is alone, and so works on all.
+func ExampleMembersOf() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "fleet")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	db, err := sqlite.Open(filepath.Join(dir, "control"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	control, err := pawl.New(db, pawl.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := control.Migrate(ctx); err != nil {
+		log.Fatal(err)
+	}
+	members, err := fleet.MembersOf(control, fleet.MembersOptions{Fleet: "tenants"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	f, err := fleet.New(fleet.Static(fleet.Database{Key: "acme", URL: "sqlite:" + filepath.Join(dir, "acme.db")}), fleet.Options{
+		Engines:       map[string]fleet.Opener{"sqlite": sqlite.OpenURL},
+		Pawl:          pawl.Options{EnableSchemaDeployment: true},
+		Share:         &fleet.Share{Members: members},
+		StopWhenEmpty: true, // a server leaves this out
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	f.Handle("order.created", outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+		share := f.Health().Share
+		fmt.Printf("%s for %s by process %s of %d\n", m.Payload, fleet.StoreOf(ctx).Key, share.Self, len(share.Members))
+		return nil
+	}))
+	if _, err := f.MigrateAll(ctx, fleet.MigrateOptions{Canary: "acme"}); err != nil {
+		log.Fatal(err)
+	}
+	p, err := f.Pawl("acme")
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := p.Outbox.Enqueue(ctx, outbox.Message{Topic: "order.created", Payload: []byte("an order")}); err != nil {
+		log.Fatal(err)
+	}
+	if err := f.Run(ctx); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// an order for acme by process 1 of 1
+}

@@ -1,0 +1,323 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/bravellian/pawl/internal/engine"
+)
+
+// Share divides the stores among several processes: each store is worked on by at most Copies
+// of the members, chosen by rendezvous hashing, so that only the stores of a member that
+// comes or goes move. All processes need the same list of stores, with the same keys, and the
+// same Copies.
+//
+// It decides who works where, and is never needed for correctness: what two processes claim
+// in a store is exclusive as always. The router and MigrateAll are for all stores in every
+// process.
+type Share struct {
+	// Members lists the processes; see MembersOf and StaticMembers. It is required.
+	Members Members
+	// Copies is how many processes work on a store, default 1.
+	Copies int
+}
+
+// Members is a list of processes that work on a fleet, to which this process belongs while
+// Keep runs.
+type Members interface {
+	// Keep keeps this process in the list until ctx ends, and then removes it. It calls
+	// report within seconds, and again whenever the list may have changed or cannot be read,
+	// one call at a time.
+	Keep(ctx context.Context, report func(Membership))
+}
+
+// Membership is the list of the processes as one of them reads it.
+type Membership struct {
+	// Self is the ID of this process. It counts as a member, whether or not Members has it.
+	Self string
+	// Members are those that are alive. With nil and an Err the fleet goes on with those last
+	// known.
+	Members []Member
+	// Err is why the list cannot be read, or why this process cannot be in it.
+	Err error
+}
+
+// Member is a process that works on a fleet.
+type Member struct {
+	// ID is what decides which stores the member has: unique among the members, and the same
+	// for all of them.
+	ID string
+	// Process names it for people.
+	Process string
+}
+
+// StaticMembers is a fixed list of IDs, of which self is this process. A member that
+// dies keeps its stores: nobody else works on them, unless Share.Copies is more than 1.
+func StaticMembers(self string, all ...string) Members {
+	fixed := staticMembers{Self: self}
+	for _, id := range all {
+		fixed.Members = append(fixed.Members, Member{ID: id, Process: id})
+	}
+	return fixed
+}
+
+type staticMembers Membership
+
+// Keep implements Members.
+func (s staticMembers) Keep(ctx context.Context, report func(Membership)) {
+	report(Membership(s))
+	<-ctx.Done()
+}
+
+// ShareHealth is what a process knows about the others of its fleet.
+type ShareHealth struct {
+	Self    string   // the ID of this process
+	Members []Member // by ID, this process included
+	// Error is why the list is old: it could not be read since Read. The work goes on.
+	Error string
+	Read  time.Time // when the list was last read; zero: never
+}
+
+// sharing knows which stores this process works on.
+type sharing struct {
+	f *Fleet
+
+	mu    sync.Mutex // also while stores are gained and given up
+	known bool       // Members has reported
+	self  string
+	list  []Member // by ID, with self
+	read  time.Time
+	err   error
+	tasks sync.WaitGroup
+}
+
+func (o *Share) validate() error {
+	switch {
+	case o == nil:
+		return nil
+	case o.Members == nil:
+		return engine.Invalid("Share.Members", "nil")
+	}
+	return engine.CheckOption("Share.Copies", o.Copies, 1, 0)
+}
+
+// run keeps this process among the members until ctx ends. It begins when the list of stores
+// was read: a member without the list would own stores that it does not work on.
+func (sh *sharing) run(ctx context.Context) {
+	if sh.f.opts.Share == nil {
+		return
+	}
+	select {
+	case <-sh.f.registry.read:
+		sh.f.opts.Share.Members.Keep(ctx, func(m Membership) {
+			if ctx.Err() == nil {
+				sh.report(m)
+			}
+		})
+	case <-ctx.Done():
+	}
+	sh.tasks.Wait()
+}
+
+// report applies what the members are.
+func (sh *sharing) report(m Membership) {
+	f := sh.f
+	sh.mu.Lock()
+	changed, failed, back := sh.updateLocked(m)
+	var idle []*Store
+	total, mine := 0, 0
+	if changed {
+		idle, total, mine = f.reshareLocked()
+	}
+	members := len(sh.list)
+	sh.mu.Unlock()
+	switch {
+	case failed:
+		f.log.Warn("could not keep the list of processes, going on with those known", "error", engine.Line(m.Err.Error()), "members", members)
+	case back:
+		f.log.Info("the list of processes is kept again", "members", members)
+	}
+	if changed {
+		f.log.Info("the stores are shared", "members", members, "count", mine, "of", total)
+	}
+	if len(idle) > 0 {
+		sh.tasks.Go(func() { f.handedOver(idle...) })
+	}
+}
+
+// updateLocked takes over a report. It returns whether the members changed, and whether a
+// failure begins or ends.
+func (sh *sharing) updateLocked(m Membership) (changed, failed, back bool) {
+	failed, back = m.Err != nil && sh.err == nil, m.Err == nil && sh.err != nil
+	list := m.Members
+	if m.Err != nil && list == nil { // those last known, under whatever ID this process was
+		list = slices.DeleteFunc(slices.Clone(sh.list), func(o Member) bool { return o.ID == sh.self })
+	} else {
+		sh.read = time.Now()
+	}
+	list = distinct(m.Self, list)
+	changed = !sh.known || sh.self != m.Self || !slices.EqualFunc(list, sh.list, func(a, b Member) bool { return a.ID == b.ID })
+	sh.known, sh.self, sh.list, sh.err = true, m.Self, list, m.Err
+	return changed, failed, back
+}
+
+// distinct returns the members by ID, self included.
+func distinct(self string, list []Member) []Member {
+	list = slices.Clone(list)
+	if !slices.ContainsFunc(list, func(m Member) bool { return m.ID == self }) {
+		list = append(list, Member{ID: self, Process: engine.ProcessName()})
+	}
+	slices.SortStableFunc(list, func(a, b Member) int { return cmp.Compare(a.ID, b.ID) })
+	return slices.CompactFunc(list, func(a, b Member) bool { return a.ID == b.ID })
+}
+
+// ownsLocked reports whether this process works on the store of a key: it is one of the
+// members with the highest weights. As long as no list was reported it works on none.
+func (sh *sharing) ownsLocked(key string) bool {
+	if sh.f.opts.Share == nil {
+		return true
+	}
+	return sh.known && owns(sh.list, sh.self, key, max(1, sh.f.opts.Share.Copies))
+}
+
+// owns reports whether at most copies-1 of the others have a higher weight for a key.
+func owns(all []Member, self, key string, copies int) bool {
+	ours := weight(self, key)
+	higher := 0
+	for _, m := range all {
+		if w := weight(m.ID, key); w > ours || w == ours && m.ID > self {
+			higher++
+		}
+	}
+	return higher < copies
+}
+
+// weight is the weight of a member for a store. It is the same in all processes and releases:
+// with another, two of them would leave a store to each other.
+func weight(member, key string) uint64 { return mix(mix(fnv1a(member)) ^ fnv1a(key)) }
+
+// fnv1a is the FNV-1a hash of 64 bits.
+func fnv1a(text string) uint64 {
+	h := uint64(0xcbf29ce484222325)
+	for i := range len(text) {
+		h = (h ^ uint64(text[i])) * 0x100000001b3
+	}
+	return h
+}
+
+// mix makes each bit of the result depend on all of h: the last step of splitmix64.
+func mix(h uint64) uint64 {
+	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
+	h = (h ^ h>>27) * 0x94d049bb133111eb
+	return h ^ h>>31
+}
+
+// reshareLocked begins with the stores that this process works on now, and stops with those
+// that it no longer does. It returns those of them that it had nothing to finish in.
+func (f *Fleet) reshareLocked() (idle []*Store, total, mine int) {
+	all := f.registry.all()
+	var gained []*Store
+	for _, s := range all {
+		owned := f.share.ownsLocked(s.Key)
+		switch {
+		case owned && !s.mine.Load():
+			gained = append(gained, s)
+		case !owned && s.mine.Load():
+			s.log.Debug("another process works on the store from now on")
+			if f.stopWorkLocked(s) {
+				idle = append(idle, s)
+			}
+		}
+		if owned {
+			mine++
+		}
+	}
+	f.gainLocked(gained)
+	return idle, len(all), mine
+}
+
+// gainLocked begins to work on stores, one after the other.
+func (f *Fleet) gainLocked(stores []*Store) {
+	for i, s := range stores {
+		if f.opts.Share != nil && s.mine.CompareAndSwap(false, true) {
+			s.reset()
+			s.log.Debug("this process works on the store from now on")
+		}
+		f.timetable.add(s, time.Now().Add(time.Duration(i)*firstPollCost))
+	}
+}
+
+// stopWorkLocked ends the polls and the turn of a store. What its handlers are at is finished
+// first. It reports whether nothing of it is under way; otherwise giveBack finds that it
+// left.
+func (f *Fleet) stopWorkLocked(s *Store) (over bool) {
+	if f.opts.Share != nil {
+		s.mine.Store(false)
+	}
+	here := f.timetable.remove(s)
+	if f.turns.withdraw(s) {
+		return !f.timetable.putBack(s, time.Now())
+	}
+	return here
+}
+
+// handedOver is called when the work on stores ended that are another process's now. They stay
+// open for the router.
+func (f *Fleet) handedOver(stores ...*Store) {
+	stores = slices.DeleteFunc(stores, func(s *Store) bool { return s.mine.Load() }) // it is ours again
+	f.deregisterFrom(context.Background(), stores)
+	for _, s := range stores {
+		s.closeIdle()
+	}
+}
+
+// health returns what is known about the members; nil: the stores are not shared.
+func (sh *sharing) health() *ShareHealth {
+	if sh.f.opts.Share == nil {
+		return nil
+	}
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	h := &ShareHealth{Self: sh.self, Members: slices.Clone(sh.list), Read: sh.read}
+	if sh.err != nil {
+		h.Error = sh.err.Error()
+	}
+	return h
+}
+
+// summary describes the share in half a sentence.
+func (h *ShareHealth) summary(mine int) string {
+	switch {
+	case h == nil:
+		return ""
+	case len(h.Members) == 0:
+		return "; the processes that share them are not known yet"
+	}
+	text := fmt.Sprintf("; this process works on %d, shared by %d processes", mine, len(h.Members))
+	switch {
+	case h.Error == "":
+		return text
+	case h.Read.IsZero():
+		return text + fmt.Sprintf(" (their list was never read: %s)", h.Error)
+	}
+	return text + fmt.Sprintf(" (their list is %s old: %s)", time.Since(h.Read).Round(time.Second), h.Error)
+}
+
+// ready reports whether it is known which stores this process works on.
+func (sh *sharing) ready() bool {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	return sh.known || sh.f.opts.Share == nil
+}
+
+// workedOn is how many stores this process works on.
+func (f *Fleet) workedOn() int {
+	if f.opts.Share == nil {
+		return f.registry.count()
+	}
+	return f.timetable.count()
+}
