@@ -20,10 +20,12 @@ import (
 // transaction, which the server commits at its end.
 func (db *DB) Do(ctx context.Context, calls ...*engine.Call) error {
 	return engine.Retry(ctx, func() error {
-		wait, stop := context.WithTimeout(ctx, db.opts.StatementTimeout)
+		latest := time.Now().Add(db.opts.StatementTimeout)
+		wait, stop := context.WithDeadline(ctx, latest)
 		defer stop()
 		conn, err := db.acquire(wait, db.name(calls[0]))
 		if err != nil {
+			db.leaveSilent(err, latest)
 			return err // nothing was sent
 		}
 		defer conn.Release()
@@ -34,7 +36,7 @@ func (db *DB) Do(ctx context.Context, calls ...*engine.Call) error {
 		ctx, cancel := engine.Detach(ctx, time.Until(deadline))
 		defer cancel()
 		err = db.pipeline(ctx, conn.Conn(), calls, engine.ErrCommitUnknown)
-		db.leaveSilent(err, deadline)
+		db.leaveSilent(err, latest)
 		return err
 	})
 }
@@ -42,16 +44,17 @@ func (db *DB) Do(ctx context.Context, calls ...*engine.Call) error {
 // Read runs one call that changes nothing.
 func (db *DB) Read(ctx context.Context, call *engine.Call) error {
 	return engine.Retry(ctx, func() error {
-		deadline := time.Now().Add(db.opts.StatementTimeout)
-		ctx, cancel := context.WithDeadline(ctx, deadline)
+		latest := time.Now().Add(db.opts.StatementTimeout)
+		ctx, cancel := context.WithDeadline(ctx, latest)
 		defer cancel()
 		conn, err := db.acquire(ctx, db.name(call))
 		if err != nil {
+			db.leaveSilent(err, latest)
 			return err
 		}
 		defer conn.Release()
 		err = db.pipeline(ctx, conn.Conn(), []*engine.Call{call}, engine.ErrConnLost)
-		db.leaveSilent(err, deadline)
+		db.leaveSilent(err, latest)
 		return err
 	})
 }

@@ -61,11 +61,11 @@ func (db *DB) leaveReadOnly(err error) {
 	}
 }
 
-// leaveSilent resets the pool when a statement had no answer until its deadline, which is
-// later than the caller's: a server that is gone without a word has other connections in the
-// pool, each of which would take as long.
-func (db *DB) leaveSilent(err error, deadline time.Time) {
-	if err != nil && !time.Now().Before(deadline) && driverr.SQLState(err) == "" {
+// leaveSilent resets the pool when a statement had no answer within StatementTimeout, which
+// ended at latest: a server that is gone without a word has other connections in the pool,
+// each of which would take as long.
+func (db *DB) leaveSilent(err error, latest time.Time) {
+	if err != nil && !time.Now().Before(latest) && driverr.SQLState(err) == "" {
 		db.redial()
 	}
 }
