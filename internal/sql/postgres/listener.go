@@ -115,7 +115,7 @@ func (l *listener) run(ctx context.Context, done chan struct{}) {
 	delay := minRedial
 	for ctx.Err() == nil {
 		began := time.Now()
-		err, renewed := l.renewable(ctx)
+		renewed, err := l.renewable(ctx)
 		l.setLive(false)
 		l.db.notifier.NotifyAll() // waiters relied on this connection
 		if errors.Is(err, errSilent) {
@@ -145,8 +145,9 @@ func (l *listener) reconnect() {
 	}
 }
 
-// renewable serves a connection until it breaks, ctx ends or another one is asked for.
-func (l *listener) renewable(ctx context.Context) (err error, renewed bool) { //nolint:revive,staticcheck // the error is why it ended in both cases
+// renewable serves a connection until it breaks, ctx ends or another one is asked for, which
+// renewed reports.
+func (l *listener) renewable(ctx context.Context) (renewed bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	over := make(chan struct{})
@@ -161,7 +162,7 @@ func (l *listener) renewable(ctx context.Context) (err error, renewed bool) { //
 	err = l.connection(ctx)
 	cancel(nil)
 	<-over
-	return err, errors.Is(context.Cause(ctx), errRenewed)
+	return errors.Is(context.Cause(ctx), errRenewed), err
 }
 
 var errRenewed = errors.New("another connection is asked for")
