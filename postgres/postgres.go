@@ -35,15 +35,17 @@ type Options struct {
 	RelaxedAck bool
 	// PollOnly turns LISTEN off: idle workers poll.
 	PollOnly bool
-	// Logger gets a record when notifications do not arrive, and whenever the
-	// database's history changed. Default slog.Default().
+	// Logger gets a record when notifications do not arrive, when the server takes no
+	// writes, and whenever the database's history changed. Default slog.Default().
 	Logger *slog.Logger
 }
 
 // Open returns a database on a pool of its own, which connects to the server that a
 // postgres:// URL or a key=value string names. The string may hold everything that pgx
-// understands, encryption (sslmode) included. No connection is made before it is needed;
-// errors do not quote the string. Close closes the pool.
+// understands, encryption (sslmode) included, and several hosts: with
+// target_session_attrs=read-write each new connection leads to the one that takes writes. No
+// connection is made before it is needed; errors name the hosts and do not quote the string.
+// Close closes the pool.
 func Open(url string, opts ...Options) (engine.DB, error) {
 	db, err := impl.Open(url, options(opts)...)
 	if err != nil {
@@ -52,7 +54,8 @@ func Open(url string, opts ...Options) (engine.DB, error) {
 	return db, nil
 }
 
-// New returns a database on a pool that the caller owns; Close leaves the pool open. pawl's
+// New returns a database on a pool that the caller owns; Close leaves the pool open. When its
+// server refuses writes, pawl resets the pool, so that connections are made anew. pawl's
 // own transactions run at read committed regardless of the connections' default. While
 // workers run, pawl keeps one more connection to listen on.
 func New(pool *pgxpool.Pool, opts ...Options) (engine.DB, error) {

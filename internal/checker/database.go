@@ -23,15 +23,38 @@ func database(ctx context.Context, db engine.DB, found []health.Finding) ([]heal
 	took := time.Since(began)
 	if err != nil {
 		text := fmt.Sprintf("the database does not answer: %s; nothing else could be asked", cause(ctx, err, took))
+		if errors.Is(err, engine.ErrNoPrimary) {
+			text = "the database is read-only, nothing is claimed: " + cause(ctx, err, took)
+		}
 		found = append(found, problem("database", text, engine.ConnectAdvice(err), fact("seconds", seconds(took))))
 		if errors.Is(err, engine.ErrFileLost) {
 			found = append(found, problem("file", worker.ErrorText(err.Error()), engine.ConnectAdvice(err)))
 		}
 		return found, false
 	}
+	if refusals := writes(ctx, db); len(refusals) > 0 {
+		return append(found, refusals...), false
+	}
 	found = append(found, ok("database", "answered within "+span(took), fact("seconds", seconds(took)), fact("engine", db.Engine())))
 	schema := schema(ctx, db)
 	return append(found, schema), schema.Level == health.OK
+}
+
+// writes returns a problem for each reason why the database takes no writes. Reasons that
+// could not be read are none: the questions that follow have the error.
+func writes(ctx context.Context, db engine.DB) (found []health.Finding) {
+	w, ok := engine.As[engine.WriteChecker](db)
+	if !ok {
+		return nil
+	}
+	refusals, err := w.CheckWrites(ctx)
+	if err != nil {
+		return nil
+	}
+	for _, f := range refusals {
+		found = append(found, problem("database", "the database is read-only, nothing is claimed: "+f.Summary, f.NextStep, fact("engine", db.Engine())))
+	}
+	return found
 }
 
 // schema sees to it that the tables are there, and are this build's.

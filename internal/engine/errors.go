@@ -49,6 +49,10 @@ var (
 	ErrFileLost = errors.New("database file lost")
 	// ErrReadOnly: the database does not accept writes.
 	ErrReadOnly = errors.New("database is read-only")
+	// ErrNoPrimary: the connection string asks for a server that takes writes, and none of
+	// those that answered does, as during a failover. It is an ErrNotReady and an
+	// ErrReadOnly.
+	ErrNoPrimary error = noPrimary{}
 	// ErrSchemaMissing: pawl's tables are not there; run Migrate.
 	ErrSchemaMissing = errors.New("schema missing")
 	// ErrSchemaOld: the schema is older than this build; run Migrate.
@@ -63,6 +67,11 @@ var (
 	// ErrClosed: the database was closed.
 	ErrClosed = errors.New("database closed")
 )
+
+type noPrimary struct{}
+
+func (noPrimary) Error() string   { return "no server takes writes" }
+func (noPrimary) Unwrap() []error { return []error{ErrNotReady, ErrReadOnly} }
 
 // Error is a failed operation: its name, the class of the failure and the driver's error.
 // Its text contains no arguments: they may be payloads (D-5).
@@ -108,8 +117,9 @@ func Retryable(err error) bool {
 }
 
 // Unavailable reports whether the database itself could not be used, so that a loop should
-// back off instead of reporting a failure of its work.
+// back off instead of reporting a failure of its work. A database that takes no writes is
+// one: a primary that was demoted, until its successor is found.
 func Unavailable(err error) bool {
-	return errors.Is(err, ErrConnLost) || errors.Is(err, ErrUnreachable) ||
+	return errors.Is(err, ErrConnLost) || errors.Is(err, ErrUnreachable) || errors.Is(err, ErrReadOnly) ||
 		errors.Is(err, ErrFileLost) || errors.Is(err, ErrCommitUnknown) || errors.Is(err, ErrTimeout) || Retryable(err)
 }

@@ -81,8 +81,17 @@ func ConnectAdvice(err error) string {
 	if errors.Is(err, ErrFileLost) {
 		return "Somebody moved, deleted or replaced the file, its -wal or its -shm while it was open. Put the file back, or restart the program; never touch these files while a program runs."
 	}
+	if errors.Is(err, ErrNoPrimary) {
+		return "Promote a standby, or wait until that is done: work then goes on by itself. If a primary is up, check that the connection string has its host."
+	}
 	if errors.Is(err, ErrReadOnly) { // SQLite only: PostgreSQL answers read-only roles
 		return "Give this user the right to write the file and its directory, where SQLite keeps its log, or be the user that the workers are: looking needs that, too."
 	}
 	return "Check that the database is there and the address, and that this program may use it."
+}
+
+// WriteChecker is a database that knows why it takes no writes.
+type WriteChecker interface {
+	// CheckWrites returns a problem for each reason; none while it takes writes.
+	CheckWrites(ctx context.Context) ([]health.Finding, error)
 }

@@ -44,5 +44,11 @@ func (*Cluster) Kill() error { return ErrUnsupported }
 // Restart fails with [ErrUnsupported].
 func (*Cluster) Restart(context.Context) error { return ErrUnsupported }
 
+// Follow fails with [ErrUnsupported].
+func (*Cluster) Follow(context.Context, *Cluster, string) error { return ErrUnsupported }
+
+// Shutdown fails with [ErrUnsupported].
+func (*Cluster) Shutdown() error { return ErrUnsupported }
+
 // Standby fails with [ErrUnsupported].
 func (*Cluster) Standby(context.Context, string) (*Cluster, error) { return nil, ErrUnsupported }

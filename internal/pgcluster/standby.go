@@ -53,6 +53,39 @@ func (c *Cluster) copyOf(primary *Cluster, name string) error {
 	if output, err := c.account.command(c.dir, "cp", "-R", "-p", primary.dataDir(), c.dataDir()).CombinedOutput(); err != nil {
 		return fmt.Errorf("copying the data: %w\n%s", err, output)
 	}
+	return c.follow(primary.port, name)
+}
+
+// Shutdown ends the server in good order: standbys get all that it wrote. The data stays,
+// for Follow and Restart.
+func (c *Cluster) Shutdown() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stopped {
+		return ErrStopped
+	}
+	return c.halt(syscall.SIGINT)
+}
+
+// Follow demotes a server: it starts again on its port as a standby of a server that was
+// promoted after this one had been shut down. name is as for Standby.
+func (c *Cluster) Follow(ctx context.Context, primary *Cluster, name string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stopped {
+		return ErrStopped
+	}
+	if err := c.halt(syscall.SIGINT); err != nil {
+		return err
+	}
+	if err := c.follow(primary.port, name); err != nil {
+		return err
+	}
+	return c.relaunch(ctx)
+}
+
+// follow makes the files of a server that is down a standby's.
+func (c *Cluster) follow(port int, name string) error {
 	if output, err := c.account.command(c.dir, "touch", filepath.Join(c.dataDir(), "standby.signal")).CombinedOutput(); err != nil {
 		return fmt.Errorf("making a standby: %w\n%s", err, output)
 	}
@@ -60,6 +93,6 @@ func (c *Cluster) copyOf(primary *Cluster, name string) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(f, fmt.Sprintf("primary_conninfo = 'host=127.0.0.1 port=%d user=postgres application_name=%s'\n", primary.port, name))
+	_, err = io.WriteString(f, fmt.Sprintf("primary_conninfo = 'host=127.0.0.1 port=%d user=postgres application_name=%s'\n", port, name))
 	return errors.Join(err, f.Close())
 }

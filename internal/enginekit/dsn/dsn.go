@@ -42,21 +42,18 @@ var (
 // another way than was meant. Its errors contain nothing of the text.
 func Check(text string) error {
 	scheme := Scheme(text)
-	rest, isURL := strings.CutPrefix(text, scheme+"://")
-	if scheme == "" || !isURL {
+	if scheme == "" || !strings.HasPrefix(text, scheme+"://") {
 		return checkList(text)
 	}
-	authority, behind := rest, ""
-	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
-		authority, behind = rest[:i], rest[i:]
-	}
+	authority, behind := split(text)
 	if strings.Count(authority, "@") > 1 {
 		return ErrAt
 	}
 	if looksTruncated(behind) {
 		return ErrTruncated
 	}
-	u, err := url.Parse(withoutMoreHosts(scheme, authority, behind))
+	single, _ := withoutMoreHosts(text)
+	u, err := url.Parse(single)
 	if err != nil {
 		return ErrForm
 	}
@@ -71,15 +68,34 @@ func Check(text string) error {
 	return nil
 }
 
-// withoutMoreHosts returns a URL with only the first of its hosts: several with a port each,
-// which drivers accept, are invalid for net/url.
-func withoutMoreHosts(scheme, authority, behind string) string {
+// split returns what is between the scheme and the path of a URL, and what follows.
+func split(text string) (authority, behind string) {
+	_, rest, _ := strings.Cut(text, "://")
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		return rest[:i], rest[i:]
+	}
+	return rest, ""
+}
+
+// withoutMoreHosts returns a URL with only the first of its hosts, and all of them if there are
+// several: several with a port each, which drivers accept, are invalid for net/url.
+func withoutMoreHosts(text string) (single, all string) {
+	scheme, _, ok := strings.Cut(text, "://")
+	authority, behind := split(text)
 	user, hosts := "", authority
 	if i := strings.LastIndex(authority, "@"); i >= 0 {
 		user, hosts = authority[:i+1], authority[i+1:]
 	}
-	first, _, _ := strings.Cut(hosts, ",")
-	return scheme + "://" + user + first + behind
+	first, _, several := strings.Cut(hosts, ",")
+	if !ok || !several {
+		return text, ""
+	}
+	return scheme + "://" + user + first + behind, hosts
+}
+
+// notInHosts reports characters that no list of hosts with their ports has.
+func notInHosts(r rune) bool {
+	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(".-_:,[]", r))
 }
 
 // looksTruncated reports whether the text after the host looks like the end of a password.
@@ -158,10 +174,17 @@ func Redact(text string) string {
 	if scheme == "" {
 		return "…"
 	}
-	u, err := url.Parse(text)
+	single, hosts := withoutMoreHosts(text)
+	u, err := url.Parse(single)
 	refused := Check(text)
 	if err != nil || u.Opaque != "" || refused != nil && !errors.Is(refused, ErrForm) {
 		return scheme + "://…"
+	}
+	if hosts != "" {
+		if strings.ContainsFunc(hosts, notInHosts) {
+			return scheme + "://…"
+		}
+		u.Host = hosts
 	}
 	u.Fragment = ""
 	q, err := url.ParseQuery(u.RawQuery)

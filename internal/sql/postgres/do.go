@@ -20,10 +20,12 @@ import (
 // transaction, which the server commits at its end.
 func (db *DB) Do(ctx context.Context, calls ...*engine.Call) error {
 	return engine.Retry(ctx, func() error {
-		wait, stop := context.WithTimeout(ctx, db.opts.StatementTimeout)
+		latest := time.Now().Add(db.opts.StatementTimeout)
+		wait, stop := context.WithDeadline(ctx, latest)
 		defer stop()
 		conn, err := db.acquire(wait, db.name(calls[0]))
 		if err != nil {
+			db.leaveSilent(err, latest)
 			return err // nothing was sent
 		}
 		defer conn.Release()
@@ -33,21 +35,27 @@ func (db *DB) Do(ctx context.Context, calls ...*engine.Call) error {
 		deadline, _ := wait.Deadline()
 		ctx, cancel := engine.Detach(ctx, time.Until(deadline))
 		defer cancel()
-		return db.pipeline(ctx, conn.Conn(), calls, engine.ErrCommitUnknown)
+		err = db.pipeline(ctx, conn.Conn(), calls, engine.ErrCommitUnknown)
+		db.leaveSilent(err, latest)
+		return err
 	})
 }
 
 // Read runs one call that changes nothing.
 func (db *DB) Read(ctx context.Context, call *engine.Call) error {
 	return engine.Retry(ctx, func() error {
-		ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
+		latest := time.Now().Add(db.opts.StatementTimeout)
+		ctx, cancel := context.WithDeadline(ctx, latest)
 		defer cancel()
 		conn, err := db.acquire(ctx, db.name(call))
 		if err != nil {
+			db.leaveSilent(err, latest)
 			return err
 		}
 		defer conn.Release()
-		return db.pipeline(ctx, conn.Conn(), []*engine.Call{call}, engine.ErrConnLost)
+		err = db.pipeline(ctx, conn.Conn(), []*engine.Call{call}, engine.ErrConnLost)
+		db.leaveSilent(err, latest)
+		return err
 	})
 }
 
@@ -132,6 +140,7 @@ func (db *DB) send(ctx context.Context, conn *pgx.Conn, calls []*engine.Call, cu
 	results := conn.SendBatch(ctx, batch)
 	if failed, err := answers(results, calls, rows, begun, settings != ""); err != nil {
 		_ = results.Close()
+		db.leaveReadOnly(err)
 		return db.failed(failed, err, cut)
 	}
 	if err := results.Close(); err != nil {
@@ -239,6 +248,9 @@ func notReady(err error) bool {
 
 // unreachable classifies why no connection could be made.
 func unreachable(ctx context.Context, err error) error {
+	if noPrimary(err) {
+		return engine.ErrNoPrimary
+	}
 	if notReady(err) {
 		return engine.ErrNotReady
 	}

@@ -90,17 +90,32 @@ func checkServer(s *serverInfo) (found []health.Finding) {
 	if s.Number < oldest*10_000 {
 		found = append(found, engine.NewFinding(health.Problem, "PostgreSQL "+s.Version, fmt.Sprintf("Upgrade the server: pawl needs version %d or later.", oldest)))
 	}
+	found = append(found, checkWrites(s)...)
+	if s.Isolation != "read committed" {
+		found = append(found, engine.NewFinding(health.Note, "default_transaction_isolation = "+s.Isolation+
+			": pawl's own transactions are read committed all the same, and some calls are refused in yours (docs/isolation.md)", ""))
+	}
+	return engine.OrOK(found, "PostgreSQL "+s.Version+", a primary")
+}
+
+// checkWrites returns a problem for each reason why the server takes no writes.
+func checkWrites(s *serverInfo) (found []health.Finding) {
 	if s.Standby {
 		found = append(found, engine.NewFinding(health.Problem, "this server is a standby (pg_is_in_recovery)", "Connect to the primary: target_session_attrs=read-write in the connection string finds it."))
 	}
 	if s.ReadOnly {
 		found = append(found, engine.NewFinding(health.Problem, "default_transaction_read_only = on", "Switch it off for this role or database: ALTER ROLE … RESET default_transaction_read_only"))
 	}
-	if s.Isolation != "read committed" {
-		found = append(found, engine.NewFinding(health.Note, "default_transaction_isolation = "+s.Isolation+
-			": pawl's own transactions are read committed all the same, and some calls are refused in yours (docs/isolation.md)", ""))
+	return found
+}
+
+// CheckWrites returns a problem for each reason why the server takes no writes.
+func (db *DB) CheckWrites(ctx context.Context) ([]health.Finding, error) {
+	info, _, err := engine.Get(ctx, db, doctorServer{})
+	if err != nil {
+		return nil, err
 	}
-	return engine.OrOK(found, "PostgreSQL "+s.Version+", a primary")
+	return checkWrites(&info), nil
 }
 
 // doctorSettings reads settings as this session sees them, by name.

@@ -3,6 +3,8 @@ package postgres
 import (
 	"context"
 	"errors"
+	"sync"
+	"time"
 
 	"github.com/bravellian/pawl/health"
 	"github.com/bravellian/pawl/internal/engine"
@@ -111,4 +113,18 @@ func StatementOf(db *DB, o engine.Operation) (text string, args []any) {
 // Settings are those that the engine makes for the transaction of an operation.
 func Settings(db *DB, o engine.Operation) string {
 	return db.settings([]*engine.Call{engine.Ask(single(o))})
+}
+
+// AwaitBackground waits until nothing runs in the background.
+func AwaitBackground(db *DB) {
+	idle := make(chan struct{})
+	over := sync.OnceFunc(func() { close(idle) })
+	for ; ; time.Sleep(time.Millisecond) {
+		db.ahead.Run(func(context.Context) { over() })
+		select {
+		case <-idle:
+			return
+		default:
+		}
+	}
 }

@@ -22,6 +22,7 @@ func (db *DB) HistoryChanges() int64 { return db.history.Changes() }
 func (db *DB) dropCaches() {
 	db.ids.Drop()
 	db.tuners.Clear()
+	db.listen.reconnect() // its connection may lead to the server of the earlier history
 }
 
 // checkConnection reads the history over a connection that is new to this DB: a new
@@ -40,7 +41,9 @@ func (db *DB) checkConnection(ctx context.Context, conn *pgx.Conn) error {
 	}
 	switch {
 	case err == nil:
-		data[db.checkedKey] = true
+		if seen.Mark != nil { // a standby has none: once it is promoted, this connection is checked
+			data[db.checkedKey] = true
+		}
 		db.history.Observe(&seen, before)
 	case driverr.SQLState(err) == "42501": // this role may not read it, over any connection
 		data[db.checkedKey] = true

@@ -40,6 +40,7 @@ type listener struct {
 	db       *DB
 	channel  string
 	requests chan lockRequest // requests to lock or unlock, answered by the loop
+	renew    chan struct{}    // asks for another connection; buffered
 
 	mu        sync.Mutex
 	users     int
@@ -60,7 +61,7 @@ type lockRequest struct {
 
 func newListener(db *DB) *listener {
 	sum := md5.Sum([]byte(db.folder.Names.Render("pawl.outbox_wake")))
-	return &listener{db: db, channel: "pawl_" + hex.EncodeToString(sum[:])[:16], requests: make(chan lockRequest, 64)}
+	return &listener{db: db, channel: "pawl_" + hex.EncodeToString(sum[:])[:16], requests: make(chan lockRequest, 64), renew: make(chan struct{}, 1)}
 }
 
 // join starts the listener for its first user.
@@ -111,22 +112,72 @@ func (l *listener) end(wanted func() bool) {
 // run keeps a connection open until ctx ends.
 func (l *listener) run(ctx context.Context, done chan struct{}) {
 	defer close(done)
-	delay := 250 * time.Millisecond
+	delay := minRedial
 	for ctx.Err() == nil {
 		began := time.Now()
-		err := l.connection(ctx)
+		renewed, err := l.renewable(ctx)
 		l.setLive(false)
 		l.db.notifier.NotifyAll() // waiters relied on this connection
 		if errors.Is(err, errSilent) {
 			l.db.opts.Logger.Warn("notifications do not arrive, probably because of a connection pooler, polling instead")
 			return
 		}
-		if time.Since(began) > time.Minute {
-			delay = 250 * time.Millisecond
+		if renewed || time.Since(began) > time.Minute {
+			delay = minRedial
 		}
-		_ = engine.Sleep(ctx, engine.Jitter(delay, 0.2))
+		if l.pause(ctx, engine.Jitter(delay, 0.2)) {
+			delay = minRedial
+			continue
+		}
 		delay = min(2*delay, 30*time.Second)
 	}
+}
+
+// minRedial is the first delay between two connections.
+const minRedial = 250 * time.Millisecond
+
+// reconnect asks for another connection: the present one may lead to a server that is no
+// longer the primary.
+func (l *listener) reconnect() {
+	select {
+	case l.renew <- struct{}{}:
+	default:
+	}
+}
+
+// renewable serves a connection until it breaks, ctx ends or another one is asked for, which
+// renewed reports.
+func (l *listener) renewable(ctx context.Context) (renewed bool, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		select {
+		case <-l.renew:
+			cancel(errRenewed)
+		case <-ctx.Done():
+		}
+	}()
+	err = l.connection(ctx)
+	cancel(nil)
+	<-over
+	return errors.Is(context.Cause(ctx), errRenewed), err
+}
+
+var errRenewed = errors.New("another connection is asked for")
+
+// pause waits for d, and reports whether another connection was asked for meanwhile.
+func (l *listener) pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-l.renew:
+		return true
+	case <-t.C:
+	case <-ctx.Done():
+	}
+	return false
 }
 
 var errSilent = errors.New("no notification arrived")

@@ -75,14 +75,15 @@ type DB struct {
 	history    history.Reader
 	ahead      background.Runner
 	newer      engine.NewerWarning
+	failover   failover
 	checkedKey string // the key under which connections record that their generation was read
 }
 
 var _ engine.DB = (*DB)(nil)
 
 // Open opens the server at a postgres:// URL or key=value string. The string may have
-// everything pgx accepts, encryption (sslmode) included. Connections are made when they are
-// needed.
+// everything pgx accepts, encryption (sslmode) and several hosts included. Connections are made
+// when they are needed.
 func Open(url string, opts ...Options) (*DB, error) {
 	config, err := parse(url)
 	if err != nil {
@@ -90,6 +91,10 @@ func Open(url string, opts ...Options) (*DB, error) {
 	}
 	return open(config, opts)
 }
+
+// pingTimeout bounds the check of a connection that was idle: it may lead to a server that is
+// gone without a word, and there may be several such.
+const pingTimeout = 5 * time.Second
 
 // parse returns an error for a URL that pgx would parse in another way than was meant: part
 // of a password would become the host or database, which errors name (D-5).
@@ -100,6 +105,9 @@ func parse(url string) (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("open postgres: %w", redact(err))
+	}
+	if config.PingTimeout == 0 {
+		config.PingTimeout = pingTimeout
 	}
 	return config, nil
 }
@@ -118,7 +126,8 @@ func open(config *pgxpool.Config, opts []Options) (*DB, error) {
 	return db, nil
 }
 
-// New uses a pool that you own; Close leaves it open. Whatever the default isolation level of
+// New uses a pool that you own; Close leaves it open. When its server refuses writes, the pool
+// is reset, so that connections are made anew. Whatever the default isolation level of
 // its connections is, pawl's own transactions run at read committed. While workers run, pawl
 // keeps one more connection of its own for notifications.
 func New(pool *pgxpool.Pool, opts ...Options) (*DB, error) {

@@ -167,6 +167,7 @@ func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
 	if err == nil {
 		return nil
 	}
+	db.checkWritesLater(err)
 	return db.failed(call.Name(), err, engine.ErrConnLost)
 }
 
@@ -262,6 +263,7 @@ func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context, tx engine.T
 		}
 	}()
 	if err := fn(ctx, Tx(tx)); err != nil {
+		db.leaveReadOnly(err)
 		return err
 	}
 	if err := ctx.Err(); err != nil {
