@@ -76,7 +76,7 @@ func (j *sharedJob) run() error {
 	if err != nil {
 		return err
 	}
-	members, err := fleet.MembersOf(p, fleet.MembersOptions{Process: j.Process, Duration: 3 * time.Second, Poll: 100 * time.Millisecond})
+	members, err := fleet.MembersOf(p, fleet.MembersOptions{Process: j.Process, Duration: 5 * time.Second, Poll: 100 * time.Millisecond})
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,8 @@ func (j *sharedJob) run() error {
 	}))
 	go func() {
 		for last, failing := "", ""; ctx.Err() == nil; _ = engine.Sleep(ctx, 10*time.Millisecond) {
-			if now := fmt.Sprintf("%d:%s", len(f.Health().Share.Members), strings.Join(ours(f), ",")); now != last {
+			share := f.Health().Share
+			if now := fmt.Sprintf("%d:%s:%s", len(share.Members), share.Self, strings.Join(ours(f), ",")); now != last {
 				say("owns", now)
 				last = now
 			}
@@ -130,6 +131,7 @@ type processes struct {
 	mu    sync.Mutex
 	owns  map[string][]string // by process
 	sees  map[string]string   // how many members a process knows
+	ids   map[string]string   // their numbers
 	done  map[string]int      // by message
 	twice []string
 	fails []string
@@ -140,7 +142,7 @@ type processes struct {
 func newProcesses(t *testing.T, job sharedJob) *processes {
 	t.Helper()
 	job.Locks = t.TempDir()
-	return &processes{t: t, job: job, owns: map[string][]string{}, sees: map[string]string{}, done: map[string]int{}, procs: map[string]*exec.Cmd{}, stdin: map[string]io.Closer{}}
+	return &processes{t: t, job: job, owns: map[string][]string{}, sees: map[string]string{}, ids: map[string]string{}, done: map[string]int{}, procs: map[string]*exec.Cmd{}, stdin: map[string]io.Closer{}}
 }
 
 // start starts a process.
@@ -181,8 +183,8 @@ func (c *processes) record(name, line string) {
 	defer c.mu.Unlock()
 	switch what {
 	case "owns":
-		members, keys, _ := strings.Cut(about, ":")
-		c.sees[name], c.owns[name] = members, strings.Split(keys, ",")
+		words := strings.Split(about, ":")
+		c.sees[name], c.ids[name], c.owns[name] = words[0], words[1], strings.Split(words[2], ",")
 	case "done":
 		c.done[about]++
 	case "fails":
@@ -192,11 +194,18 @@ func (c *processes) record(name, line string) {
 	}
 }
 
-// settled waits until these processes know of each other and of no other, and each store has exactly its owners, all of these processes, and returns
-// them by store.
-func (c *processes) settled(names ...string) map[string][]string {
+// shared is who works on which store, and under which numbers.
+type shared struct {
+	owners map[string][]string
+	ids    map[string]string
+}
+
+// settled waits until these processes know of each other and of no other, and each store has exactly
+// its owners, all of these processes.
+func (c *processes) settled(names ...string) shared {
 	c.t.Helper()
 	var of map[string][]string
+	var ids map[string]string
 	want := min(c.job.Copies, len(names))
 	defer func() {
 		if c.t.Failed() {
@@ -206,7 +215,7 @@ func (c *processes) settled(names ...string) map[string][]string {
 	dbtest.UntilWithin(c.t, 3*time.Minute, fmt.Sprintf("each store has %d owners of %q", want, names), func() bool {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		of = map[string][]string{}
+		of, ids = map[string][]string{}, maps.Clone(c.ids)
 		for _, name := range names {
 			if c.sees[name] != strconv.Itoa(len(names)) {
 				return false
@@ -222,7 +231,7 @@ func (c *processes) settled(names ...string) map[string][]string {
 		}
 		return true
 	})
-	return of
+	return shared{of, ids}
 }
 
 // kill kills a process that cannot prepare for it.
@@ -342,9 +351,11 @@ func processesShare(t *testing.T, job sharedJob) {
 	again := c.settled("a", "c", "d")
 	c.handled(sent)
 	sameExcept(t, "d", again, two)
-	for key := range three { // d has b's number
-		if got, want := rename(again[key], "d", "b"), three[key]; !slices.Equal(got, want) {
-			t.Errorf("%s belongs to %q, and before to %q", key, got, want)
+	if again.ids["d"] == three.ids["b"] && same(three, again, "a", "c") {
+		for key := range three.owners { // it takes b's place
+			if got, want := rename(again.owners[key], "d", "b"), three.owners[key]; !slices.Equal(got, want) {
+				t.Errorf("%s belongs to %q, and before to %q", key, got, want)
+			}
 		}
 	}
 
@@ -366,18 +377,29 @@ func rename(names []string, from, to string) []string {
 	return names
 }
 
+// same reports whether processes kept their numbers. One that a busy machine held up for longer than its
+// lease gets another, and other stores.
+func same(before, after shared, names ...string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool { return before.ids[name] != after.ids[name] })
+}
+
 // sameExcept checks that one process had or has stores that others have without it, and that
 // nothing else moved.
-func sameExcept(t *testing.T, one string, with, without map[string][]string) {
+func sameExcept(t *testing.T, one string, with, without shared) {
 	t.Helper()
-	has := 0
-	for _, key := range slices.Sorted(maps.Keys(with)) {
-		if slices.Contains(with[key], one) {
+	has, kept := 0, true
+	for _, key := range slices.Sorted(maps.Keys(with.owners)) {
+		if slices.Contains(with.owners[key], one) {
 			has++
 		}
-		for _, name := range with[key] {
-			if name != one && !slices.Contains(without[key], name) {
-				t.Errorf("%s belongs to %q with %s, and to %q without", key, with[key], one, without[key])
+		for _, name := range with.owners[key] {
+			kept = kept && (name == one || same(with, without, name))
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(with.owners)) {
+		for _, name := range with.owners[key] {
+			if kept && name != one && !slices.Contains(without.owners[key], name) {
+				t.Errorf("%s belongs to %q with %s, and to %q without", key, with.owners[key], one, without.owners[key])
 			}
 		}
 	}
