@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// settleLimit is how long a stopping loop tries to settle what it finished; leases bring
-// back the rest.
+// settleLimit is how long a stopping loop tries to settle what it finished, once its handlers
+// have ended, or until the grace period is over; leases bring back the rest.
 const settleLimit = 10 * time.Second
 
 // settleRetry is the delay after a failed settlement while stopping.
@@ -20,6 +20,7 @@ func (l *Loop[M]) stop(cancelHandlers context.CancelCauseFunc) {
 	l.inflight.halt()
 	l.inflight.close() // workers end when they run out of tasks
 	l.worker()         // they may all be busy: release what has not started
+	began := time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), l.cfg.Grace+afterCancel+settleLimit)
 	defer cancel()
 
@@ -38,7 +39,9 @@ func (l *Loop[M]) stop(cancelHandlers context.CancelCauseFunc) {
 		}
 	}
 	l.inflight.collect(l.unfinished, time.Now(), true)
-	l.settle(ctx)
+	settling, end := context.WithTimeout(ctx, max(settleLimit, l.cfg.Grace-time.Since(began)))
+	defer end()
+	l.settle(settling)
 	l.inflight.settleLost()
 	l.notifyObservers()
 }

@@ -210,6 +210,25 @@ func TestStopIsBoundedWithoutADatabase(t *testing.T) {
 	}
 }
 
+// D-19: without a database a loop whose handlers have ended stops with its grace period, and tries
+// to settle until then; with a short one it tries for 10 s.
+func TestStopEndsWithTheGracePeriod(t *testing.T) {
+	for grace, want := range map[time.Duration]time.Duration{20 * time.Second: 20 * time.Second, time.Second: 11 * time.Second} {
+		bubble(t, func(t *testing.T, s *store) {
+			s.add(1, "t", 0)
+			r := newRig(s, worker.Config[payload]{Grace: grace}, func(ctx context.Context, _ item) error { return until(ctx, 2*time.Second) })
+			r.start()
+			advance(time.Second)
+			r.link.hook(func(context.Context, *call) error { return errAway })
+			begin := time.Now()
+			r.end()
+			if d := time.Since(begin); d < want-time.Second || d > want+2*time.Second {
+				t.Errorf("with a grace period of %v stopping took %v, want %v", grace, d, want)
+			}
+		})
+	}
+}
+
 // D-19: items of a claim that was under way when the stop began go back.
 func TestClaimUnderWayAtTheStopIsReleased(t *testing.T) {
 	bubble(t, func(t *testing.T, s *store) {
