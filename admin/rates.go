@@ -26,7 +26,7 @@ func (a *Admin) rates(ctx context.Context, t *Throughput, now time.Time, since t
 		if err != nil {
 			return err
 		}
-		// Less than a second is no time to tell a rate from: one commit, say.
+		// Of less than a second, one commit say, no rate can be computed.
 		seconds := max(now.Sub(from).Seconds(), 1)
 		for i := range topics {
 			f := flowOf(all, &topics[i])

@@ -15,7 +15,7 @@ import (
 
 // MembersOptions configure MembersOf. The zero value is right for most programs.
 type MembersOptions struct {
-	// Fleet tells fleets apart that use the same control database, default "default". It has no
+	// Fleet distinguishes fleets that use the same control database, default "default". It has no
 	// slash.
 	Fleet string
 	// Process names this process for people, default host:pid.

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -17,15 +16,6 @@ import (
 
 // tolerance is how far the time of a signature may be from now, in either direction.
 const tolerance = 5 * time.Minute
-
-// maxSignatures is how many signatures of a header are checked.
-const maxSignatures = 32
-
-// Why requests are refused. They are logged.
-var (
-	errNoSignature = errors.New("no signature, or a header that cannot be read")
-	errMismatch    = errors.New("no signature matches")
-)
 
 // standard verifies Standard Webhooks.
 type standard struct {
@@ -129,10 +119,10 @@ func github(v *shared, h http.Header, body []byte) (Event, error) {
 	encoded, ok := strings.CutPrefix(h.Get("X-Hub-Signature-256"), "sha256=")
 	signature, err := hex.DecodeString(encoded)
 	if !ok || err != nil {
-		return Event{}, errNoSignature
+		return Event{}, webhooksig.ErrNoSignature
 	}
 	if !v.signed([][]byte{signature}, body) {
-		return Event{}, errMismatch
+		return Event{}, webhooksig.ErrMismatch
 	}
 	sum := sha256.Sum256(body)
 	return Event{ID: "sha256:" + hex.EncodeToString(sum[:]), Type: h.Get("X-GitHub-Event")}, nil
@@ -147,10 +137,10 @@ func stripe(v *shared, h http.Header, body []byte) (Event, error) {
 	timestamp, signatures := parseStripe(h.Get("Stripe-Signature"))
 	seconds, err := strconv.ParseInt(timestamp, 10, 64)
 	if err != nil || len(signatures) == 0 {
-		return Event{}, errNoSignature
+		return Event{}, webhooksig.ErrNoSignature
 	}
 	if !v.signed(signatures, append([]byte(timestamp+"."), body...)) {
-		return Event{}, errMismatch
+		return Event{}, webhooksig.ErrMismatch
 	}
 	if err := webhooksig.CheckTime(seconds, v.now(), tolerance); err != nil {
 		return Event{}, err
@@ -167,7 +157,7 @@ func parseStripe(header string) (timestamp string, signatures [][]byte) {
 		case "t":
 			timestamp = value
 		case "v1":
-			if s, err := hex.DecodeString(value); err == nil && len(signatures) < maxSignatures {
+			if s, err := hex.DecodeString(value); err == nil && len(signatures) < webhooksig.MaxSignatures {
 				signatures = append(signatures, s)
 			}
 		}

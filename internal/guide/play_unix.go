@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// looks are commands that change nothing, and so may be repeated until they print what the guide says:
+// reads are commands that change nothing, and so may be repeated until they print what the guide says:
 // workers in the background need their time.
-var looks = regexp.MustCompile(`^(curl|grep|cat|wc|pawl (ls|show|explain|jobs ls|timers ls|joins ls|fleet status))\b`)
+var reads = regexp.MustCompile(`^(curl|grep|cat|wc|pawl (ls|show|explain|jobs ls|timers ls|joins ls|fleet status))\b`)
 
 // patience is how long such a command may need to print what the guide says.
 const patience = 30 * time.Second
@@ -81,7 +81,7 @@ func openShell(t *testing.T, dir string) *shell {
 	return &shell{in, bufio.NewReader(out)}
 }
 
-// try runs a command and compares what it prints. One that only looks is repeated for so long.
+// try runs a command and compares what it prints. One that only reads is repeated for so long.
 func (s *shell) try(step Step, replace *strings.Replacer, patience time.Duration) error {
 	command, want := replace.Replace(step.Command), Wanted(replace, step.Want)
 	for deadline := time.Now().Add(patience); ; {
@@ -91,7 +91,7 @@ func (s *shell) try(step Step, replace *strings.Replacer, patience time.Duration
 			return fmt.Errorf("$ %s\n%s%w", command, got, err)
 		case want.MatchString(Plain(got)) && code == "0":
 			return nil
-		case !looks.MatchString(command) || time.Now().After(deadline):
+		case !reads.MatchString(command) || time.Now().After(deadline):
 			return fmt.Errorf("$ %s\n%s\nwith exit code %s; the guide says\n%s", command, got, code, strings.Join(step.Want, "\n"))
 		}
 		time.Sleep(50 * time.Millisecond) // to ask again, not to wait for anything

@@ -41,9 +41,9 @@ const (
 	maxSecret = 64
 )
 
-// maxSignatures is how many signatures of a header are checked. A sender has one for each of
+// MaxSignatures is how many signatures of a header are checked. A sender has one for each of
 // its keys; without a bound a header of a megabyte would be work for everybody to order.
-const maxSignatures = 32
+const MaxSignatures = 32
 
 // Errors of Verify. None of them holds a part of the request.
 var (
@@ -178,7 +178,7 @@ func parseSignatures(header string) (all []signature) {
 		if !ok || version != symmetric && version != asymmetric {
 			continue
 		}
-		if bytes, err := base64.StdEncoding.DecodeString(encoded); err == nil && len(all) < maxSignatures {
+		if bytes, err := base64.StdEncoding.DecodeString(encoded); err == nil && len(all) < MaxSignatures {
 			all = append(all, signature{version, bytes})
 		}
 	}

@@ -145,10 +145,10 @@ func TestParseRefuses(t *testing.T) {
 func FuzzSignatures(f *testing.F) {
 	f.Add(vectorSign)
 	f.Add("v1,x v1a,eA== v2,eA==  v1,")
-	f.Add(strings.Repeat("v1,eA== ", 2*maxSignatures))
+	f.Add(strings.Repeat("v1,eA== ", 2*MaxSignatures))
 	f.Fuzz(func(t *testing.T, text string) {
 		all := parseSignatures(text)
-		if len(all) > maxSignatures {
+		if len(all) > MaxSignatures {
 			t.Fatalf("%d signatures", len(all))
 		}
 		key := known(ParseVerifying(vectorSecret))

@@ -175,7 +175,7 @@ type citusNode struct {
 	Coordinator  bool // this connection is to the coordinator
 }
 
-// distribution looks at what Citus does with pawl's tables, and at its nodes.
+// distribution examines what Citus does with pawl's tables, and its nodes.
 func (x *examiner) distribution(ctx context.Context) ([]health.Finding, error) {
 	conn, err := x.acquire(ctx, "doctor/citus")
 	if err != nil {

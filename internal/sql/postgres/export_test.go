@@ -34,7 +34,7 @@ func Objects(ctx context.Context, db *DB) (lines []string, err error) {
 	return lines, err
 }
 
-// SetCitus makes db look for Citus's catalog in another schema, and switch another setting off
+// SetCitus makes db read Citus's catalog in another schema, and switch another setting off
 // for migrations, where it is not "".
 func SetCitus(db *DB, catalog, setting string) {
 	db.citus.catalog = catalog
