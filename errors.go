@@ -16,6 +16,9 @@ type Tx = engine.Tx
 // and its limit. It wraps [ErrInvalid].
 type InvalidError = engine.InvalidError
 
+// MovedError says where a store is that was moved to another database. It wraps [ErrMoved].
+type MovedError = engine.MovedError
+
 // The errors of databases, by what a program can do about them. Use errors.Is.
 var (
 	// ErrInvalid is returned for a value or option that is refused.
@@ -44,6 +47,10 @@ var (
 	ErrBusy        = engine.ErrBusy
 	// ErrReadOnly is returned for writes on a standby or a read-only file.
 	ErrReadOnly = engine.ErrReadOnly
+	// ErrMoved is returned for writes to a store that was moved, or is being moved, to another
+	// database: see fleet.Fleet.Move. Nothing was written; errors.As finds the new place in a
+	// [MovedError]. Ask the fleet for the store again, and repeat the transaction there.
+	ErrMoved = engine.ErrMoved
 	// ErrClosed is returned after Close.
 	ErrClosed = engine.ErrClosed
 	// ErrFileLost is returned when a SQLite file was moved, deleted or replaced.

@@ -20,6 +20,7 @@ type lazyDB struct {
 	db engine.DB
 	// closed: the store has left the fleet.
 	closed bool
+	place  string // where it was moved to
 }
 
 var _ engine.DB = (*lazyDB)(nil)
@@ -28,18 +29,18 @@ var _ engine.DB = (*lazyDB)(nil)
 func (d *lazyDB) open() (engine.DB, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.place != "" && d.db == nil {
+		return nil, &engine.Error{Op: "open", Class: &engine.MovedError{Place: d.place}, Err: fmt.Errorf("store %q: ask the fleet for it again", d.s.Key)}
+	}
 	if d.closed {
 		return nil, fmt.Errorf("store %q left the fleet: %w", d.s.Key, engine.ErrClosed)
 	}
 	if d.db != nil {
 		return d.db, nil
 	}
-	f, at := d.s.fleet, d.s.at
-	db, err := f.opts.Engines[at.scheme()](engine.OpenOptions{
-		URL: at.URL, Schema: at.Schema, Prefix: at.Prefix, Connections: f.opts.ConnectionsPerStore, Gate: f.conns, Logger: d.s.log,
-	})
+	db, err := d.s.fleet.openAt(d.s.at)
 	if err != nil {
-		return nil, fmt.Errorf("store %q: %w", d.s.Key, err)
+		return nil, err
 	}
 	d.db = db
 	return db, nil
@@ -70,6 +71,13 @@ func (d *lazyDB) detach() engine.DB {
 	return db
 }
 
+// movedTo records where the store is now.
+func (d *lazyDB) movedTo(place string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.place = place
+}
+
 func (d *lazyDB) reopen() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -85,7 +93,7 @@ func (d *lazyDB) Do(ctx context.Context, calls ...*engine.Call) error {
 	if err != nil {
 		return err
 	}
-	return db.Do(ctx, calls...)
+	return d.s.checkMoved(db.Do(ctx, calls...))
 }
 
 // Read calls the database's Read.
@@ -105,7 +113,7 @@ func (d *lazyDB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) erro
 		return err
 	}
 	d.s.fleet.pollSoon(d.s)
-	return db.DoTx(ctx, tx, call)
+	return d.s.checkMoved(db.DoTx(ctx, tx, call))
 }
 
 // Gate returns the gate of all stores, which share the process.
@@ -131,7 +139,7 @@ func (d *lazyDB) InTx(ctx context.Context, fn func(ctx context.Context, tx engin
 		return err
 	}
 	defer d.s.fleet.pollSoon(d.s)
-	return db.InTx(ctx, fn)
+	return d.s.checkMoved(db.InTx(ctx, fn))
 }
 
 // ReserveIDs calls the database's ReserveIDs.

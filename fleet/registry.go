@@ -33,11 +33,12 @@ type registry struct {
 
 	mu       sync.Mutex
 	stores   map[string]*member
-	former   map[string]*Store // left the fleet, kept in case they return
-	running  bool              // Run is working on them
-	readOnce bool              // the list was read once
-	read     chan struct{}     // closed then
-	lastErr  error             // of the last try
+	former   map[string]*Store     // left the fleet, kept in case they return
+	follows  map[Database]Database // where stores are that were moved
+	running  bool                  // Run is working on them
+	readOnce bool                  // the list was read once
+	read     chan struct{}         // closed then
+	lastErr  error                 // of the last try
 }
 
 // member is a store that belongs to the fleet.
@@ -143,7 +144,7 @@ func (r *registry) refreshLocked(ctx context.Context) error {
 	}
 	r.tried = time.Now()
 	if err == nil {
-		r.apply(listed)
+		r.apply(r.resolve(listed))
 	} else {
 		r.f.log.Warn("could not read the list of databases, going on with those known", "error", engine.Line(err.Error()), "count", r.count())
 	}

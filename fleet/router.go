@@ -16,6 +16,9 @@ func (f *Fleet) Store(ctx context.Context, key string) (*Store, error) {
 		return nil, err
 	}
 	s, err := f.registry.find(ctx, key)
+	if err == nil {
+		s, err = f.unmoved(ctx, s)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -34,7 +35,8 @@ type Store struct {
 	process *worker.Process // of Pawl
 	failure error           // of once
 
-	mine atomic.Bool // this process works on it; unused where stores are not shared
+	mine    atomic.Bool // this process works on it; unused where stores are not shared
+	suspect atomic.Bool // a write was refused because it was moved
 
 	mu              sync.Mutex
 	checked         bool // the schema was checked
@@ -126,7 +128,13 @@ func (s *Store) poll(ctx context.Context) (d time.Duration, ok bool, err error) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
-	d, ok, err = worker.NextDue(ctx, s.db, op.FleetPoll{Queues: s.process.Queues()})
+	polled, _, err := engine.Get(ctx, s.db, op.FleetPoll{Queues: s.process.Queues()})
+	if err == nil && polled.Phase != nil {
+		if moved, err := s.moved(ctx); err != nil || moved {
+			return 0, false, err
+		}
+	}
+	d, ok = worker.Until(polled.Micros)
 	s.fingerprintSeen, s.due = "", time.Time{}
 	if err == nil && told {
 		s.fingerprintSeen = print
@@ -228,6 +236,10 @@ const maxRetryDelay = time.Minute
 // with jitter (D-91).
 func (s *Store) markFailed(err error) time.Duration {
 	failures := s.failed(err)
+	if errors.Is(err, engine.ErrMoved) {
+		s.log.Info("store is being moved, will try again", "error", engine.Line(err.Error()))
+		return engine.Jitter(movingDelay, 0.2)
+	}
 	pause := engine.Jitter(min(500*time.Millisecond<<min(failures-1, 7), maxRetryDelay), 0.2)
 	s.log.Warn("store failed, will retry", "error", engine.Line(err.Error()), "failures", failures, "delay", pause)
 	return pause

@@ -35,6 +35,7 @@ const (
 	Revive     = "revive"  // a dead message of the inbox
 	Fix        = "fix"     // what the doctor found
 	Restore    = "restore" // the database counts as restored
+	Move       = "move"    // a store, to another database
 )
 
 // Limits of what is stored, in characters; longer texts are cut.

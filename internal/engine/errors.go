@@ -118,8 +118,9 @@ func Retryable(err error) bool {
 
 // Unavailable reports whether the database itself could not be used, so that a loop should
 // back off instead of reporting a failure of its work. A database that takes no writes is
-// one: a primary that was demoted, until its successor is found.
+// one: a primary that was demoted, until its successor is found; and so is one whose store was
+// moved.
 func Unavailable(err error) bool {
 	return errors.Is(err, ErrConnLost) || errors.Is(err, ErrUnreachable) || errors.Is(err, ErrReadOnly) ||
-		errors.Is(err, ErrFileLost) || errors.Is(err, ErrCommitUnknown) || errors.Is(err, ErrTimeout) || Retryable(err)
+		errors.Is(err, ErrFileLost) || errors.Is(err, ErrMoved) || errors.Is(err, ErrCommitUnknown) || errors.Is(err, ErrTimeout) || Retryable(err)
 }

@@ -192,11 +192,20 @@ const maxDue = 365 * 24 * time.Hour
 // NextDue reads with an operation when something is due; ok is false for never.
 func NextDue(ctx context.Context, db engine.DB, operation engine.Answering[op.Wait]) (d time.Duration, ok bool, err error) {
 	w, _, err := engine.Get(ctx, db, operation)
-	if err != nil || w.Micros == nil {
+	if err != nil {
 		return 0, false, err
+	}
+	d, ok = Until(w.Micros)
+	return d, ok, nil
+}
+
+// Until converts the time until something is due, of op.Wait.
+func Until(micros *int64) (d time.Duration, ok bool) {
+	if micros == nil {
+		return 0, false
 	}
 	// A Duration ends after 292 years; due times that other programs wrote may be
 	// thousands of years off, either way.
 	most := maxDue.Microseconds()
-	return time.Duration(max(-most, min(*w.Micros, most))) * time.Microsecond, true, nil
+	return time.Duration(max(-most, min(*micros, most))) * time.Microsecond, true
 }

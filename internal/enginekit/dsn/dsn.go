@@ -225,3 +225,18 @@ func Scrub(text, password string, open ...string) string {
 	}
 	return text
 }
+
+// WithPassword returns a URL that Redact wrote with the user and password of another, where it
+// had some. It is the address of a database that moved to another server.
+func WithPassword(redacted, other string) string {
+	to, err := url.Parse(redacted)
+	if err != nil || to.User == nil {
+		return redacted
+	}
+	from, err := url.Parse(other)
+	if _, has := to.User.Password(); !has || err != nil || from.User == nil {
+		return redacted
+	}
+	to.User = from.User
+	return to.String()
+}

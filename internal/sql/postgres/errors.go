@@ -36,6 +36,8 @@ func classify(err error) error {
 		return engine.ErrTimeout
 	case "25006":
 		return engine.ErrReadOnly
+	case movedState:
+		return engine.MovedClass(err.Error())
 	case "42P01", "42883", "3F000":
 		return engine.ErrSchemaMissing
 	case "53300", "57P03", "3D000", "28P01", "28000":

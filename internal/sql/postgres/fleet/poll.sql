@@ -4,4 +4,4 @@ SELECT pawl.micros(least(
     (SELECT min(t.at) FROM pawl.timer t WHERE t.status = 0),
     (SELECT min(t.locked_until) FROM pawl.timer t WHERE t.status = 1),
     (SELECT min(j.due_at) FROM pawl.job j WHERE j.due_at IS NOT NULL AND j.enabled))
-  - @now) AS micros
+  - @now) AS micros, (SELECT m.phase FROM pawl.move m) AS phase

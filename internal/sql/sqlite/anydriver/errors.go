@@ -56,6 +56,9 @@ func classOf(code int, err error) error {
 	case codeCantOpen, codeNotADB:
 		return engine.ErrUnreachable
 	}
+	if moved := engine.MovedClass(err.Error()); moved != nil {
+		return moved
+	}
 	if strings.Contains(err.Error(), "no such table") || strings.Contains(err.Error(), "no such view") {
 		return engine.ErrSchemaMissing
 	}

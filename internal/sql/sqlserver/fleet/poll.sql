@@ -1,7 +1,7 @@
 SET NOCOUNT ON;
 DECLARE @OF TABLE (queue nvarchar(510) COLLATE Latin1_General_100_BIN2 NOT NULL);
 INSERT INTO @OF (queue) SELECT x.value FROM OPENJSON(@queues) x;
-SELECT pawl.elapsed(@now, MIN(f.at)) AS micros FROM (
+SELECT pawl.elapsed(@now, MIN(f.at)) AS micros, (SELECT m.phase FROM pawl.move m) AS phase FROM (
   SELECT MIN(r.at) AS at FROM pawl.outbox_lane l CROSS APPLY (SELECT TOP (1) x.at FROM pawl.outbox_ready x pawl.unlocked() WHERE x.lane = l.id ORDER BY x.at) r
    WHERE l.queue IN (SELECT o.queue FROM @OF o) AND l.kind <> 2 AND NOT pawl.paused(l.queue)
   UNION ALL SELECT MIN(c.locked_until) FROM pawl.outbox_claimed c pawl.unlocked()

@@ -1,4 +1,4 @@
-SELECT min(at) - @now AS micros FROM (
+SELECT min(at) - @now AS micros, (SELECT m.phase FROM pawl.move m) AS phase FROM (
   SELECT (SELECT min(r.at) FROM pawl.outbox_ready r WHERE r.lane = l.id) AS at FROM pawl.outbox_lane l
            WHERE l.queue IN (SELECT value FROM json_each(@queues)) AND l.kind <> 2 AND NOT pawl.paused(l.queue)
   UNION ALL SELECT min(locked_until) FROM pawl.outbox_claim

@@ -1,0 +1,72 @@
+package op
+
+import "github.com/bravellian/pawl/internal/engine"
+
+func moves() []engine.Operation {
+	return []engine.Operation{MoveAhead{}, MoveClear{}, MoveCopied{}, MoveForget{}, MovePut{}, MoveReach{}, MoveRead{}, MoveTables{}}
+}
+
+// Move is the state of a database of which, or into which, a store is moved. All but Store are
+// nil where none is.
+type Move struct {
+	Store      [16]byte // the generation, which differs between databases
+	ID         *[16]byte
+	Role       *string // "from" or "to"
+	Phase      *string
+	Place      *string // of the other database, without a password
+	SchemaName *string // there
+	Prefix     *string
+}
+
+// MoveRead reads the state. One row.
+type MoveRead struct{ engine.Rows[Move] }
+
+// MovePut sets the state.
+type MovePut struct {
+	engine.Changes
+	ID         [16]byte
+	Role       string
+	Phase      string
+	Place      string
+	SchemaName string
+	Prefix     string
+}
+
+// MoveForget deletes the state.
+type MoveForget struct{ engine.Changes }
+
+// MovedTable is how far a table was copied.
+type MovedTable struct {
+	Name   string
+	Last   string // key of the last row, as JSON
+	N      int64
+	IsOver bool
+}
+
+// MoveTables reads how far the tables were copied.
+type MoveTables struct{ engine.Rows[MovedTable] }
+
+// MoveCopied sets how far a table was copied.
+type MoveCopied struct {
+	engine.Changes
+	Name   string
+	Last   string
+	N      int64
+	IsOver bool
+}
+
+// MoveClear deletes how far the tables were copied.
+type MoveClear struct{ engine.Changes }
+
+// Reach is the highest position that was given to anybody, below 2^47 and from there on.
+type Reach struct{ Low, High int64 }
+
+// MoveReach reads it. One row.
+type MoveReach struct{ engine.Rows[Reach] }
+
+// MoveAhead makes the next positions higher than those.
+type MoveAhead struct {
+	engine.Changes
+	Low  int64
+	High int64
+}

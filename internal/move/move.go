@@ -1,0 +1,372 @@
+// Package move takes all that a store holds to another database: while it is worked on, in
+// bounded transactions, so that a move that was killed goes on where it was. See docs/moving.md.
+package move
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/bravellian/pawl/internal/audit"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+)
+
+// Phases of a move. The old store has the first three, the new one the others.
+const (
+	Copying = "copying" // it is worked on as before; messages are copied
+	Closed  = "closed"  // nobody can write; the rest is copied
+	Moved   = "moved"   // it is over: the other database is the store
+	Filling = "filling" // nobody else can write
+	Arrived = "arrived" // it is over: this is the store
+)
+
+const (
+	from = "from"
+	to   = "to"
+)
+
+// Errors of moves that cannot begin or go on. None has changed anything.
+var (
+	// ErrNotEmpty: the new database has messages or other rows of a store.
+	ErrNotEmpty = errors.New("database not empty")
+	// ErrOther: another move of the store, or one into the new database, is under way.
+	ErrOther = errors.New("another move is under way")
+	// ErrOver: the move cannot be given up, because it is over.
+	ErrOver = errors.New("the store was moved")
+)
+
+// Place is the address of a database as the other one knows it.
+type Place struct {
+	Where          string // without a password
+	Schema, Prefix string
+}
+
+// Side is one of the two databases.
+type Side struct {
+	DB    engine.DB
+	Place Place
+}
+
+// Options adjust a move.
+type Options struct {
+	// Drain is how long to wait for what was claimed before the store is closed, default 30 s;
+	// below 0: not at all.
+	Drain time.Duration
+	// Switch is called when all is copied and nobody can write to either database. After an
+	// error the move can be repeated. May be nil.
+	Switch func(ctx context.Context) error
+	Logger *slog.Logger
+}
+
+const (
+	defaultDrain = 30 * time.Second
+	drainPoll    = 50 * time.Millisecond
+	// fencePause is the pause between attempts to close a store while programs keep
+	// transactions open.
+	fencePause = 200 * time.Millisecond
+)
+
+// Report says what a move did. Times are those of this call.
+type Report struct {
+	Rows   map[string]int64 // that were copied, by table
+	Closed time.Duration    // how long nobody could write
+}
+
+// mover is a move under way.
+type mover struct {
+	old, new Side
+	a, b     engine.Movable
+	id       [16]byte
+	opts     Options
+	log      *slog.Logger
+	report   Report
+	closedAt time.Time
+	skew     time.Duration // of the new database's clock against the old one's
+	oldPhase string
+	newPhase string
+	tables   []engine.Table
+	messages *engine.Table
+	others   []engine.Table
+}
+
+// Run moves a store. Repeated after it failed or was killed it goes on where it was. Both
+// databases have to be migrated.
+func Run(ctx context.Context, old, new Side, opts Options) (Report, error) {
+	m, err := prepare(old, new, opts)
+	if err != nil {
+		return Report{}, err
+	}
+	err = m.run(ctx)
+	return m.report, err
+}
+
+func prepare(old, new Side, opts Options) (*mover, error) {
+	m := &mover{old: old, new: new, opts: opts, log: engine.Logger(opts.Logger), report: Report{Rows: map[string]int64{}}, tables: engine.Tables()}
+	if m.opts.Drain == 0 {
+		m.opts.Drain = defaultDrain
+	}
+	var ok bool
+	if m.a, ok = engine.As[engine.Movable](old.DB); !ok {
+		return nil, engine.Invalid("store", "a store of %s cannot be moved", old.DB.Engine())
+	}
+	if m.b, ok = engine.As[engine.Movable](new.DB); !ok {
+		return nil, engine.Invalid("to", "no store can be moved to %s", new.DB.Engine())
+	}
+	for i := range m.tables {
+		if m.tables[i].Name == engine.Messages {
+			m.messages = &m.tables[i]
+		} else {
+			m.others = append(m.others, m.tables[i])
+		}
+	}
+	return m, nil
+}
+
+func (m *mover) run(ctx context.Context) error {
+	if err := m.begin(ctx); err != nil {
+		return err
+	}
+	if m.newPhase != Arrived {
+		if err := m.copyAll(ctx); err != nil {
+			return err
+		}
+	}
+	if err := m.put(ctx, m.old, from, Moved, m.new.Place); err != nil {
+		return err
+	}
+	if !m.closedAt.IsZero() {
+		m.report.Closed = time.Since(m.closedAt)
+	}
+	m.log.Info("moved a store", "from", m.old.Place.Where, "to", m.new.Place.Where, "closed_for", m.report.Closed)
+	return nil
+}
+
+func (m *mover) copyAll(ctx context.Context) error {
+	if m.oldPhase == Copying {
+		if err := m.copyMessages(ctx); err != nil {
+			return err
+		}
+		if err := m.close(ctx); err != nil {
+			return err
+		}
+	}
+	if m.closedAt.IsZero() {
+		m.closedAt = time.Now()
+	}
+	if err := m.compareMessages(ctx); err != nil {
+		return err
+	}
+	if err := m.renew(ctx); err != nil {
+		return err
+	}
+	for i := range m.others {
+		if err := m.copyTable(ctx, &m.others[i]); err != nil {
+			return fmt.Errorf("copy %s: %w", m.others[i].Name, err)
+		}
+	}
+	if m.opts.Switch != nil {
+		if err := m.opts.Switch(ctx); err != nil {
+			return fmt.Errorf("switch: %w", err)
+		}
+	}
+	return m.open(ctx)
+}
+
+// begin finds out how far the move is, and records it in both databases if it is new.
+func (m *mover) begin(ctx context.Context) error {
+	a, b, err := m.states(ctx)
+	if err != nil {
+		return err
+	}
+	if a.Store == b.Store {
+		return engine.Invalid("to", "it is the database that the store is in")
+	}
+	m.id = uuid.Must(uuid.NewV7())
+	switch {
+	case a.Role == nil || *a.Phase == Arrived:
+	case *a.Role == to:
+		return fmt.Errorf("%w: into the old database, %s", ErrOther, m.old.Place.Where)
+	case *a.Place != m.new.Place.Where || *a.SchemaName != m.new.Place.Schema || *a.Prefix != m.new.Place.Prefix:
+		return fmt.Errorf("%w, or over: to %s", ErrOther, *a.Place)
+	default:
+		m.id, m.oldPhase = *a.ID, *a.Phase
+	}
+	ours := b.ID != nil && *b.ID == m.id
+	switch {
+	case ours:
+		m.newPhase = *b.Phase
+	case m.oldPhase == Closed || m.oldPhase == Moved:
+		return fmt.Errorf("%w: the new database knows nothing of it", ErrOther)
+	case b.Role != nil && *b.Phase != Moved && *b.Phase != Arrived:
+		return fmt.Errorf("%w: at %s", ErrOther, m.new.Place.Where)
+	default:
+		if err := m.checkEmpty(ctx); err != nil {
+			return err
+		}
+	}
+	if m.oldPhase == "" {
+		m.oldPhase = Copying
+		if err := m.put(ctx, m.old, from, Copying, m.new.Place); err != nil {
+			return err
+		}
+	}
+	if m.newPhase == "" {
+		return m.fill(ctx)
+	}
+	return nil
+}
+
+func (m *mover) states(ctx context.Context) (a, b op.Move, err error) {
+	if a, _, err = engine.Get(ctx, m.old.DB, op.MoveRead{}); err != nil {
+		return a, b, fmt.Errorf("the old database: %w", err)
+	}
+	if b, _, err = engine.Get(ctx, m.new.DB, op.MoveRead{}); err != nil {
+		return a, b, fmt.Errorf("the new database: %w", err)
+	}
+	return a, b, nil
+}
+
+// checkEmpty returns an error if the new database holds a store already.
+func (m *mover) checkEmpty(ctx context.Context) error {
+	for i := range m.tables {
+		t := &m.tables[i]
+		if t.Shared {
+			continue
+		}
+		rows, err := m.b.TableRows(ctx, t, nil, 1)
+		if err != nil {
+			return err
+		}
+		if len(rows) > 0 {
+			return fmt.Errorf("%w: %s has rows in %s", ErrNotEmpty, m.new.Place.Where, t.Name)
+		}
+	}
+	return nil
+}
+
+// put records a phase, in the audit trail as well.
+func (m *mover) put(ctx context.Context, s Side, role, phase string, other Place) error {
+	put := engine.Ask(op.MovePut{ID: m.id, Role: role, Phase: phase, Place: other.Where, SchemaName: other.Schema, Prefix: other.Prefix})
+	return s.DB.Do(ctx, put, m.note(ctx, role, phase, other).Call(audit.Move, 1))
+}
+
+func (m *mover) note(ctx context.Context, role, phase string, other Place) audit.Note {
+	return audit.New(ctx, role+" "+other.Where+": "+phase)
+}
+
+// putTx is put within a transaction.
+func (m *mover) putTx(ctx context.Context, tx engine.Tx, s Side, role, phase string, other Place) error {
+	err := s.DB.DoTx(ctx, tx, engine.Ask(op.MovePut{ID: m.id, Role: role, Phase: phase, Place: other.Where, SchemaName: other.Schema, Prefix: other.Prefix}))
+	if err != nil {
+		return err
+	}
+	return s.DB.DoTx(ctx, tx, m.note(ctx, role, phase, other).Call(audit.Move, 1))
+}
+
+// fill keeps others from writing to the new database.
+func (m *mover) fill(ctx context.Context) error {
+	err := m.fence(ctx, m.b, engine.Fence{ID: m.id}, func(ctx context.Context, tx engine.Tx) error {
+		if err := m.new.DB.DoTx(ctx, tx, engine.Ask(op.MoveClear{})); err != nil {
+			return err
+		}
+		return m.putTx(ctx, tx, m.new, to, Filling, m.old.Place)
+	})
+	m.newPhase = Filling
+	return err
+}
+
+// fence puts a fence, again as long as programs keep transactions open.
+func (m *mover) fence(ctx context.Context, db engine.Movable, f engine.Fence, fn func(ctx context.Context, tx engine.Tx) error) error {
+	for {
+		err := db.PutFence(ctx, f, m.tables, fn)
+		if !errors.Is(err, engine.ErrBusy) && !errors.Is(err, engine.ErrDeadlock) {
+			return err
+		}
+		m.log.Info("a transaction of a program is open, will try again", "error", engine.Line(err.Error()))
+		if err := engine.Sleep(ctx, engine.Jitter(fencePause, 0.5)); err != nil {
+			return err
+		}
+	}
+}
+
+// open lets others write to the new database.
+func (m *mover) open(ctx context.Context) error {
+	err := m.b.RemoveFence(ctx, engine.Fence{ID: m.id}, m.tables, func(ctx context.Context, tx engine.Tx) error {
+		if err := m.new.DB.DoTx(ctx, tx, engine.Ask(op.MoveClear{})); err != nil {
+			return err
+		}
+		return m.putTx(ctx, tx, m.new, to, Arrived, m.old.Place)
+	})
+	if err == nil {
+		m.newPhase = Arrived
+	}
+	return err
+}
+
+// GiveUp ends a move that is not over: the old store is worked on again, and what was copied is
+// deleted.
+func GiveUp(ctx context.Context, old, new Side, opts Options) error {
+	m, err := prepare(old, new, opts)
+	if err != nil {
+		return err
+	}
+	a, b, err := m.states(ctx)
+	if err != nil {
+		return err
+	}
+	if a.Role == nil || *a.Role != from {
+		return engine.Invalid("store", "it is not being moved")
+	}
+	m.id = *a.ID
+	ours := b.ID != nil && *b.ID == m.id
+	if *a.Phase == Moved || ours && *b.Phase == Arrived {
+		return fmt.Errorf("%w: to %s", ErrOver, *a.Place)
+	}
+	if ours {
+		if err := m.empty(ctx); err != nil {
+			return err
+		}
+	}
+	pauses, err := m.ourPauses(ctx)
+	if err != nil {
+		return err
+	}
+	return m.a.RemoveFence(ctx, engine.Fence{ID: m.id}, m.tables, func(ctx context.Context, tx engine.Tx) error {
+		if err := m.endPauses(ctx, tx, pauses); err != nil {
+			return err
+		}
+		if err := m.old.DB.DoTx(ctx, tx, engine.Ask(op.MoveForget{})); err != nil {
+			return err
+		}
+		return m.old.DB.DoTx(ctx, tx, m.note(ctx, from, "given up", m.new.Place).Call(audit.Move, 1))
+	})
+}
+
+// empty deletes what was copied.
+func (m *mover) empty(ctx context.Context) error {
+	err := m.b.InMove(ctx, m.id, func(ctx context.Context, tx engine.Tx) error {
+		for i := len(m.tables) - 1; i >= 0; i-- {
+			if m.tables[i].Shared {
+				continue
+			}
+			if err := m.b.ClearTable(ctx, tx, &m.tables[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return m.b.RemoveFence(ctx, engine.Fence{ID: m.id}, m.tables, func(ctx context.Context, tx engine.Tx) error {
+		if err := m.new.DB.DoTx(ctx, tx, engine.Ask(op.MoveClear{})); err != nil {
+			return err
+		}
+		return m.new.DB.DoTx(ctx, tx, engine.Ask(op.MoveForget{}))
+	})
+}

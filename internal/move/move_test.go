@@ -1,0 +1,332 @@
+package move_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/admin"
+	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/move"
+	"github.com/bravellian/pawl/job"
+	"github.com/bravellian/pawl/join"
+	"github.com/bravellian/pawl/lease"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/timer"
+)
+
+// eachPair runs a test for every two engines that a store can be moved between.
+func eachPair(t *testing.T, test func(t *testing.T, old, new dbtest.Database)) {
+	movable := map[string]func(testing.TB) dbtest.Database{"sqlite": dbtest.OpenSQLite, "postgres": dbtest.OpenPostgres}
+	for from, openOld := range movable {
+		for to, openNew := range movable {
+			t.Run(from+"-"+to, func(t *testing.T) {
+				t.Parallel()
+				test(t, openOld(t), openNew(t))
+			})
+		}
+	}
+}
+
+func sideOf(d dbtest.Database, name string) move.Side {
+	return move.Side{DB: d.DB, Place: move.Place{Where: name}}
+}
+
+func quiet() move.Options { return move.Options{Logger: slog.New(slog.DiscardHandler)} }
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func open(t testing.TB, d dbtest.Database) *pawl.Pawl {
+	t.Helper()
+	p, err := pawl.New(d.DB, pawl.Options{Logger: slog.New(slog.DiscardHandler)})
+	must(t, err)
+	return p
+}
+
+// store is a store with something in every table.
+type store struct {
+	p       *pawl.Pawl
+	known   outbox.MessageID // made by pawl, done
+	given   outbox.MessageID // given by the program, done
+	wait    outbox.MessageID
+	join    join.ID
+	steps   []outbox.MessageID
+	held    *lease.Lease
+	past    int64 // token of a lease that was given up
+	claimed outbox.OwnerToken
+}
+
+// fill puts something into every table.
+func fill(t testing.TB, d dbtest.Database) *store {
+	t.Helper()
+	ctx := t.Context()
+	p := open(t, d)
+	s := &store{p: p, claimed: outbox.NewOwnerToken()}
+	enqueue := func(m outbox.Message) outbox.MessageID {
+		id, err := p.Outbox.Enqueue(ctx, m)
+		must(t, err)
+		return id
+	}
+	// Done, failed and retried ones come first, so that claims find them alone.
+	s.known = enqueue(outbox.Message{Topic: "done", Payload: []byte("äöü \x00")})
+	s.given = outbox.MessageID(uuid.New())
+	enqueue(outbox.Message{ID: s.given, Topic: "done", Headers: map[string]string{"a": "b"}, CorrelationID: "c"})
+	settle := func(n int, do func(owner outbox.OwnerToken, ids []outbox.Position)) {
+		owner := outbox.NewOwnerToken()
+		msgs, err := p.Outbox.Claim(ctx, owner, time.Minute, n)
+		must(t, err)
+		if len(msgs) != n {
+			t.Fatalf("claimed %d, want %d", len(msgs), n)
+		}
+		var ids []outbox.Position
+		for _, m := range msgs {
+			ids = append(ids, m.Position)
+		}
+		do(owner, ids)
+	}
+	settle(2, func(owner outbox.OwnerToken, ids []outbox.Position) {
+		_, err := p.Outbox.Ack(ctx, owner, ids...)
+		must(t, err)
+	})
+	enqueue(outbox.Message{Topic: "failed"})
+	settle(1, func(owner outbox.OwnerToken, ids []outbox.Position) {
+		_, err := p.Outbox.Fail(ctx, owner, errors.New("no"), ids...)
+		must(t, err)
+	})
+	enqueue(outbox.Message{Topic: "retried"})
+	settle(1, func(owner outbox.OwnerToken, ids []outbox.Position) {
+		_, err := p.Outbox.AbandonAfter(ctx, owner, time.Hour, errors.New("not yet"), ids...)
+		must(t, err)
+	})
+	enqueue(outbox.Message{Topic: "claimed"})
+	msgs, err := p.Outbox.Claim(ctx, s.claimed, time.Hour, 1)
+	must(t, err)
+	if len(msgs) != 1 {
+		t.Fatal("nothing claimed")
+	}
+	for i := range 3 {
+		enqueue(outbox.Message{Topic: "line", OrderingKey: "k", Payload: fmt.Append(nil, i)})
+	}
+	enqueue(outbox.Message{Topic: "later", Due: time.Now().Add(time.Hour), Priority: 5, Queue: "other", Expires: time.Now().Add(24 * time.Hour)})
+	enqueue(outbox.Message{Topic: "one", UniqueKey: "u", Unique: &outbox.UniqueOptions{Period: time.Hour}})
+
+	s.join, err = p.Joins.Start(ctx, join.Spec{ExpectedSteps: 2, GroupingKey: "g", Metadata: "{}", Deadline: time.Now().Add(time.Hour)})
+	must(t, err)
+	for range 2 {
+		id := enqueue(outbox.Message{Topic: "step", Queue: "steps"})
+		s.steps = append(s.steps, id)
+	}
+	must(t, p.Joins.Attach(ctx, s.join, s.steps...))
+	_, err = p.Joins.ReportCompleted(ctx, s.join, s.steps[0])
+	must(t, err)
+	s.wait, err = p.Joins.Wait(ctx, s.join, join.Wait{OnComplete: outbox.Message{Topic: "joined"}})
+	must(t, err)
+
+	_, err = p.Timers.Schedule(ctx, timer.Timer{Topic: "later", Due: time.Now().Add(time.Hour), Key: "reminder", Payload: []byte("t")})
+	must(t, err)
+	id, err := p.Timers.Schedule(ctx, timer.Timer{Topic: "never", Due: time.Now().Add(time.Hour)})
+	must(t, err)
+	_, err = p.Timers.Cancel(ctx, id)
+	must(t, err)
+	must(t, p.Jobs.Put(ctx, job.Job{Name: "nightly", Schedule: "0 3 * * *", Zone: "Europe/Berlin", Topic: "job", Spread: time.Minute}))
+	_, err = p.Jobs.Trigger(ctx, "nightly")
+	must(t, err)
+
+	must(t, p.Inbox.Once(ctx, inbox.Key{Source: "s", MessageID: "1", Hash: []byte{1}}, func(context.Context, outbox.Tx) error { return nil }))
+	_, err = p.Inbox.Enqueue(ctx, inbox.Message{Key: inbox.Key{Source: "s", MessageID: "2"}, Topic: "in"})
+	must(t, err)
+	_, err = p.Inbox.MarkProcessing(ctx, inbox.Key{Source: "s", MessageID: "3"})
+	must(t, err)
+
+	s.held, err = p.Leases.Acquire(ctx, "held", lease.Options{Duration: time.Hour})
+	must(t, err)
+	past, err := p.Leases.Acquire(ctx, "past", lease.Options{})
+	must(t, err)
+	s.past = past.Token()
+	must(t, past.Close(ctx))
+
+	settle(1, func(owner outbox.OwnerToken, ids []outbox.Position) { // puts those with a key in order
+		_, err := p.Outbox.Release(ctx, owner, ids...)
+		must(t, err)
+	})
+	_, err = p.Admin.Pause(ctx, admin.Topic, "paused", "why")
+	must(t, err)
+	_, err = p.Admin.SetLimit(ctx, admin.Topic, "line", admin.Limits{Concurrency: 3, Rate: 5, Period: time.Minute}, "because")
+	must(t, err)
+	return s
+}
+
+// rows reads a whole table.
+func rows(t testing.TB, d dbtest.Database, table engine.Table) [][]any {
+	t.Helper()
+	m, ok := engine.As[engine.Movable](d.DB)
+	if !ok {
+		t.Fatalf("%T cannot be moved", d.DB)
+	}
+	all, err := m.TableRows(t.Context(), &table, nil, 100_000)
+	must(t, err)
+	copied, pick := table.Copied()
+	for i, row := range all {
+		row = pick(row)
+		for k, c := range copied.Columns {
+			switch v := row[k].(type) {
+			case time.Time:
+				row[k] = v.UTC().Truncate(time.Microsecond).String()
+				if c.Kind == engine.Until { // of another clock
+					row[k] = v.UTC().Truncate(time.Minute).String()
+				}
+				if v.IsZero() || v.UnixMicro() == 0 {
+					row[k] = "before all others"
+				}
+			case []byte:
+				row[k] = string(v)
+			}
+		}
+		all[i] = row
+	}
+	return all
+}
+
+func tables(t testing.TB, d dbtest.Database) map[string][][]any {
+	t.Helper()
+	all := map[string][][]any{}
+	for _, table := range engine.Tables() {
+		all[table.Name] = rows(t, d, table)
+	}
+	return all
+}
+
+// D-256: every row of a store is in the new database, as it was; what follows goes on as if it
+// had never moved.
+func TestAllOfAStoreMoves(t *testing.T) {
+	t.Parallel()
+	eachPair(t, func(t *testing.T, old, new dbtest.Database) {
+		ctx := t.Context()
+		s := fill(t, old)
+		want := tables(t, old)
+		for name, rows := range want {
+			if len(rows) == 0 && !strings.HasSuffix(name, "limit_claim") && name != "outbox_join_result" {
+				t.Errorf("nothing in %s: the test shows nothing of it", name)
+			}
+		}
+		o := quiet()
+		o.Drain = -1
+		report, err := move.Run(ctx, sideOf(old, "old"), sideOf(new, "new"), o)
+		must(t, err)
+		have := tables(t, new)
+		for name := range want {
+			if len(have[name])+len(want[name]) > 0 && !reflect.DeepEqual(have[name], want[name]) {
+				t.Errorf("%s:\n%v\nwant\n%v", name, have[name], want[name])
+			}
+		}
+		if report.Rows["timer"] != int64(len(want["timer"])) || report.Closed <= 0 {
+			t.Errorf("report %+v", report)
+		}
+		s.goOn(t, new)
+	})
+}
+
+// goOn checks that what was promised in the old database holds in the new one.
+func (s *store) goOn(t *testing.T, new dbtest.Database) {
+	t.Helper()
+	ctx := t.Context()
+	p := open(t, new)
+	before, err := p.Outbox.Count(ctx)
+	must(t, err)
+	for _, id := range []outbox.MessageID{s.known, s.given} {
+		_, err := p.Outbox.Enqueue(ctx, outbox.Message{ID: id, Topic: "done"})
+		must(t, err)
+	}
+	first, err := p.Outbox.Enqueue(ctx, outbox.Message{Topic: "one", UniqueKey: "u", Unique: &outbox.UniqueOptions{Period: time.Hour}})
+	must(t, err)
+	found, err := p.Outbox.Find(ctx, first)
+	must(t, err)
+	after, err := p.Outbox.Count(ctx)
+	must(t, err)
+	if after != before {
+		t.Errorf("a message that was known was added: %+v, before %+v", after, before)
+	}
+	if found == nil || found.Topic != "one" {
+		t.Errorf("the unique key leads to %+v", found)
+	}
+	// A position that was used is not used again.
+	highest := int64(0)
+	for _, row := range rows(t, new, engine.Tables()[1]) {
+		highest = max(highest, row[0].(int64))
+	}
+	id, err := p.Outbox.Enqueue(ctx, outbox.Message{Topic: "line", OrderingKey: "k", Payload: []byte("3")})
+	must(t, err)
+	info, err := p.Outbox.Find(ctx, id)
+	must(t, err)
+	if int64(info.Position) <= highest {
+		t.Errorf("position %d of a new message with a key, after %d", info.Position, highest)
+	}
+	// The last step ends the join, once.
+	_, err = p.Joins.ReportCompleted(ctx, s.join, s.steps[1])
+	must(t, err)
+	if j, err := p.Joins.Get(ctx, s.join); err != nil || j.Status != join.Completed || j.CompletedSteps != 2 {
+		t.Errorf("join %+v, %v", j, err)
+	}
+	// Tokens grow, and a lease that is held is held.
+	if _, err := p.Leases.Acquire(ctx, "held", lease.Options{}); err == nil {
+		t.Error("a lease that is held was given again")
+	}
+	l, err := p.Leases.Acquire(ctx, "past", lease.Options{})
+	must(t, err)
+	if l.Token() <= s.past {
+		t.Errorf("token %d after %d", l.Token(), s.past)
+	}
+	must(t, l.Close(ctx))
+	if done, err := p.Inbox.AlreadyProcessed(ctx, inbox.Key{Source: "s", MessageID: "1"}); err != nil || !done {
+		t.Errorf("processed %v, %v", done, err)
+	}
+	j, err := p.Jobs.Get(ctx, "nightly")
+	must(t, err)
+	if j.NextRun.IsZero() {
+		t.Error("the job has no next time")
+	}
+	// What was claimed is not handed out while the lease lasts.
+	msgs, err := p.Outbox.Claim(ctx, outbox.NewOwnerToken(), time.Minute, 100)
+	must(t, err)
+	line := ""
+	for _, m := range msgs {
+		if m.Topic == "claimed" {
+			t.Error("a claimed message was handed out")
+		}
+		if m.Topic == "line" {
+			line += string(m.Payload)
+		}
+	}
+	if line != "0" {
+		t.Errorf("of a key %q was claimed, want the first alone", line)
+	}
+	if n, err := p.Outbox.Ack(ctx, s.claimed, positions(t, new, "claimed")...); err != nil || n != 1 {
+		t.Errorf("the owner of the old claim acked %d, %v", n, err)
+	}
+	new.CheckPlaces(t)
+}
+
+func positions(t testing.TB, d dbtest.Database, topic string) (all []outbox.Position) {
+	t.Helper()
+	page, err := open(t, d).Outbox.List(t.Context(), outbox.ListOptions{Topic: topic})
+	must(t, err)
+	for _, i := range page {
+		all = append(all, i.Position)
+	}
+	return all
+}
