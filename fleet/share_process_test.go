@@ -42,19 +42,28 @@ type sharedJob struct {
 }
 
 func TestMain(m *testing.M) {
-	if os.Getenv(jobVariable) == "" {
+	if os.Getenv(jobVariable) == "" && os.Getenv(moveVariable) == "" {
 		os.Exit(m.Run())
 	}
-	var job sharedJob
-	err := json.Unmarshal([]byte(os.Getenv(jobVariable)), &job)
-	if err == nil {
-		err = job.run()
+	err := runJob(os.Getenv(jobVariable), new(sharedJob))
+	if text := os.Getenv(moveVariable); text != "" {
+		err = runJob(text, new(moveJob))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	os.Exit(0)
+}
+
+func runJob(text string, job interface{ run() error }) error {
+	if text == "" {
+		return nil
+	}
+	if err := json.Unmarshal([]byte(text), job); err != nil {
+		return err
+	}
+	return job.run()
 }
 
 // run works until its input ends.

@@ -296,9 +296,9 @@ func (ts *turns) watch(done chan struct{}, t *turn) {
 			t.s.failed(errNoAnswer)
 		case !stuck:
 			t.s.markHealthy()
-			if t.s.isMoved(ts.ctx) {
-				t.cancel()
-			}
+		}
+		if t.s.isMoved(ts.ctx) {
+			t.cancel()
 		}
 	}
 }

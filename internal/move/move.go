@@ -280,10 +280,20 @@ func (m *mover) fill(ctx context.Context) error {
 	return err
 }
 
-// fence puts a fence, again as long as programs keep transactions open.
+// fence puts a fence.
 func (m *mover) fence(ctx context.Context, db engine.Movable, f engine.Fence, fn func(ctx context.Context, tx engine.Tx) error) error {
+	return m.locked(ctx, func() error { return db.PutFence(ctx, f, m.tables, fn) })
+}
+
+// unfence removes a fence.
+func (m *mover) unfence(ctx context.Context, db engine.Movable, fn func(ctx context.Context, tx engine.Tx) error) error {
+	return m.locked(ctx, func() error { return db.RemoveFence(ctx, engine.Fence{ID: m.id}, m.tables, fn) })
+}
+
+// locked repeats what locks tables as long as programs keep transactions open.
+func (m *mover) locked(ctx context.Context, do func() error) error {
 	for {
-		err := db.PutFence(ctx, f, m.tables, fn)
+		err := do()
 		if !errors.Is(err, engine.ErrBusy) && !errors.Is(err, engine.ErrDeadlock) {
 			return err
 		}
@@ -296,7 +306,7 @@ func (m *mover) fence(ctx context.Context, db engine.Movable, f engine.Fence, fn
 
 // open lets others write to the new database.
 func (m *mover) open(ctx context.Context) error {
-	err := m.b.RemoveFence(ctx, engine.Fence{ID: m.id}, m.tables, func(ctx context.Context, tx engine.Tx) error {
+	err := m.unfence(ctx, m.b, func(ctx context.Context, tx engine.Tx) error {
 		if err := m.new.DB.DoTx(ctx, tx, engine.Ask(op.MoveClear{})); err != nil {
 			return err
 		}
@@ -336,7 +346,7 @@ func GiveUp(ctx context.Context, old, new Side, opts Options) error {
 	if err != nil {
 		return err
 	}
-	return m.a.RemoveFence(ctx, engine.Fence{ID: m.id}, m.tables, func(ctx context.Context, tx engine.Tx) error {
+	return m.unfence(ctx, m.a, func(ctx context.Context, tx engine.Tx) error {
 		if err := m.endPauses(ctx, tx, pauses); err != nil {
 			return err
 		}
@@ -363,7 +373,7 @@ func (m *mover) empty(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return m.b.RemoveFence(ctx, engine.Fence{ID: m.id}, m.tables, func(ctx context.Context, tx engine.Tx) error {
+	return m.unfence(ctx, m.b, func(ctx context.Context, tx engine.Tx) error {
 		if err := m.new.DB.DoTx(ctx, tx, engine.Ask(op.MoveClear{})); err != nil {
 			return err
 		}

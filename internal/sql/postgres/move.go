@@ -127,16 +127,7 @@ func passFence(ctx context.Context, tx engine.Tx, id [16]byte) error {
 // PutFence creates a trigger on every table; see engine.Movable. Creating one waits for all
 // transactions that have written to the table.
 func (db *DB) PutFence(ctx context.Context, f engine.Fence, tables []engine.Table, fn func(ctx context.Context, tx engine.Tx) error) error {
-	return db.inMigration(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		if err := script(ctx, tx, "SET LOCAL lock_timeout = '"+fenceWait+"'"); err != nil {
-			return err
-		}
-		if err := db.dropFence(ctx, tx, tables); err != nil {
-			return err
-		}
-		if err := passFence(ctx, Tx(tx), f.ID); err != nil {
-			return err
-		}
+	return db.inFence(ctx, f, tables, func(ctx context.Context, tx pgx.Tx) error {
 		for _, t := range tables {
 			text := fmt.Sprintf("CREATE TRIGGER pawl_move BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON %s FOR EACH STATEMENT EXECUTE FUNCTION %s('%s', %s)",
 				db.folder.Names.Quote(t.Name), db.folder.Names.Quote("move_refuse"), uuid.UUID(f.ID), literal(f.Text()))
@@ -150,14 +141,22 @@ func (db *DB) PutFence(ctx context.Context, f engine.Fence, tables []engine.Tabl
 
 // RemoveFence drops the triggers; see engine.Movable.
 func (db *DB) RemoveFence(ctx context.Context, f engine.Fence, tables []engine.Table, fn func(ctx context.Context, tx engine.Tx) error) error {
+	return db.inFence(ctx, f, tables, func(ctx context.Context, tx pgx.Tx) error { return fn(ctx, Tx(tx)) })
+}
+
+// inFence runs fn in a transaction that has dropped the triggers.
+func (db *DB) inFence(ctx context.Context, f engine.Fence, tables []engine.Table, fn func(ctx context.Context, tx pgx.Tx) error) error {
 	return db.inMigration(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		if err := passFence(ctx, Tx(tx), f.ID); err != nil {
+		if err := script(ctx, tx, "SET LOCAL lock_timeout = '"+fenceWait+"'"); err != nil {
 			return err
 		}
 		if err := db.dropFence(ctx, tx, tables); err != nil {
 			return err
 		}
-		return fn(ctx, Tx(tx))
+		if err := passFence(ctx, Tx(tx), f.ID); err != nil {
+			return err
+		}
+		return fn(ctx, tx)
 	})
 }
 

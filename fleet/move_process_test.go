@@ -1,0 +1,221 @@
+//go:build linux || darwin
+
+package fleet_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// With this in its environment the test binary is a process of moveJob.
+const moveVariable = "PAWL_FLEET_MOVE_JOB"
+
+// moveJob works on a store until its input ends or, with To, moves it.
+type moveJob struct {
+	Store fleet.Database
+	To    *fleet.Database
+}
+
+func (j *moveJob) run() error {
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		stop()
+	}()
+	o := quick()
+	o.Pawl.Lease, o.PollMax, o.Logger = 3*time.Second, 500*time.Millisecond, slog.New(slog.DiscardHandler)
+	f, err := fleet.New(fleet.Static(j.Store), o)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	if j.To != nil {
+		_, err := f.Move(ctx, j.Store.Key, *j.To, fleet.MoveOptions{})
+		if err == nil {
+			fmt.Println("moved")
+		}
+		return err
+	}
+	f.Handle("t", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
+		fmt.Println("done", string(m.Payload))
+		return nil
+	}))
+	return f.Run(ctx)
+}
+
+// moving is a store that is moved, with its processes.
+type moving struct {
+	t     *testing.T
+	mu    sync.Mutex
+	count map[string]int // how often each message was handled
+	last  map[string]int // the last of each key
+	wrong []string       // out of order
+}
+
+// start starts a process and returns a function that waits for its end.
+func (m *moving) start(job moveJob) (cmd *exec.Cmd, ended func() error) {
+	m.t.Helper()
+	text, err := json.Marshal(job)
+	must(m.t, err)
+	cmd = exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), moveVariable+"="+string(text))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	must(m.t, err)
+	_, err = cmd.StdinPipe() // open until the end
+	must(m.t, err)
+	must(m.t, cmd.Start())
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			if body, ok := strings.CutPrefix(lines.Text(), "done "); ok {
+				m.handled(body)
+			}
+		}
+	}()
+	ended = sync.OnceValue(func() error {
+		<-read
+		return cmd.Wait()
+	})
+	m.t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = ended()
+	})
+	return cmd, ended
+}
+
+// handled notes a message, "key/number". The first time each is handled is in order.
+func (m *moving) handled(body string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.count[body]++
+	if m.count[body] > 1 {
+		return
+	}
+	key, text, _ := strings.Cut(body, "/")
+	n, _ := strconv.Atoi(text)
+	if n != m.last[key]+1 {
+		m.wrong = append(m.wrong, fmt.Sprintf("%s after %d", body, m.last[key]))
+	}
+	m.last[key] = n
+}
+
+func (m *moving) all() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.count)
+}
+
+// produce enqueues messages of one key until ctx ends, in transactions of the program's own, and
+// returns how many: of a store that moved it asks the fleet again.
+func (m *moving) produce(ctx context.Context, f *fleet.Fleet, key string) (n int) {
+	for n = 1; ctx.Err() == nil; n++ {
+		message := outbox.Message{Topic: "t", OrderingKey: key, Payload: fmt.Appendf(nil, "%s/%d", key, n)}
+		for {
+			p, err := f.Pawl("a")
+			if err == nil {
+				var id outbox.MessageID
+				id, err = p.Outbox.Enqueue(context.WithoutCancel(ctx), message)
+				if errors.Is(err, pawl.ErrCommitUnknown) {
+					message.ID = id
+				}
+			}
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, pawl.ErrMoved) && !errors.Is(err, pawl.ErrClosed) && !errors.Is(err, pawl.ErrCommitUnknown) && !errors.Is(err, pawl.ErrBusy) {
+				m.t.Errorf("enqueue %s/%d: %v", key, n, err)
+				return n - 1
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+	}
+	return n - 1
+}
+
+// D-256, D-259: a store moves while producers and workers of several processes are at it, to
+// another engine and back; the processes that move it are killed again and again. No message is
+// lost, none is handled twice unless its worker was killed, and the order of keys holds.
+func TestMoveUnderLoad(t *testing.T) {
+	t.Parallel()
+	for name, killWorkers := range map[string]bool{"movers killed": false, "workers killed as well": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pg, _ := servers(t, 1)
+			old, new, third := file(t, "a"), pg[0], blank(t, "a")
+			m := &moving{t: t, count: map[string]int{}, last: map[string]int{}}
+			random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // for tests
+			f := open(t, fleet.Static(old), quick())
+			ctx, enough := context.WithCancel(t.Context())
+			var producing sync.WaitGroup
+			sent := make([]int, 4)
+			for i := range sent {
+				producing.Go(func() { sent[i] = m.produce(ctx, f, fmt.Sprintf("k%d", i)) })
+			}
+			worker, ended := m.start(moveJob{Store: old})
+			other, _ := m.start(moveJob{Store: old})
+			dbtest.Until(t, "the workers work", func() bool { return m.all() > 100 })
+			for _, to := range []fleet.Database{new, third} {
+				for {
+					mover, moved := m.start(moveJob{Store: old, To: &to})
+					life := time.Duration(50+random.IntN(1500)) * time.Millisecond
+					timer := time.AfterFunc(life, func() { _ = mover.Process.Kill() })
+					err := moved()
+					timer.Stop()
+					if err == nil {
+						break
+					}
+					if mover.ProcessState.Exited() { // it was not killed
+						t.Fatalf("the move failed: %v", err)
+					}
+					if killWorkers {
+						_ = worker.Process.Kill()
+						_ = ended()
+						worker, ended = m.start(moveJob{Store: old})
+					}
+				}
+				before := m.all()
+				dbtest.Until(t, "work goes on in the new place", func() bool { return m.all() > before+100 })
+			}
+			enough()
+			producing.Wait()
+			total := 0
+			for _, n := range sent {
+				total += n
+			}
+			dbtest.Until(t, "all are handled", func() bool { return m.all() == total })
+			_ = other.Process.Signal(os.Interrupt)
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			if len(m.wrong) > 0 {
+				t.Errorf("out of order: %v", m.wrong)
+			}
+			for body, n := range m.count {
+				if n > 1 && !killWorkers {
+					t.Errorf("%s was handled %d times", body, n)
+				}
+			}
+			t.Logf("%d messages, moved twice", total)
+		})
+	}
+}

@@ -1,0 +1,91 @@
+package fleet_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// D-256: a fleet that lists the old address goes on in the new database: its workers by
+// themselves, its producers once they ask for the store again.
+func TestFleetFollowsAMove(t *testing.T) {
+	t.Parallel()
+	pg, _ := servers(t, 1)
+	old, new := file(t, "a"), pg[0]
+	r := newRecord()
+	f := open(t, fleet.Static(old), quick()) // works on it
+	f.Handle("t", r)
+	other := open(t, fleet.Static(old), quick()) // only enqueues
+	start(t, f)
+	enqueue(t, other, "a", 10)
+	r.until(t, "a", 10)
+	held := box(t, other, "a")
+	mover := open(t, fleet.Static(old), quick())
+	report, err := mover.Move(t.Context(), "a", new, fleet.MoveOptions{})
+	must(t, err)
+	if report.Rows["outbox_message"] != 10 {
+		t.Errorf("report %+v", report)
+	}
+	_, err = held.Enqueue(t.Context(), outbox.Message{Topic: "t", Payload: []byte("late")})
+	var moved *pawl.MovedError
+	if !errors.Is(err, pawl.ErrMoved) || !errors.As(err, &moved) || moved.Place != new.Where() {
+		t.Errorf("a late writer: %v", err)
+	}
+	dbtest.Until(t, "the workers followed", func() bool { return state(f, "a").Where == new.Where() })
+	enqueueIn(t, box(t, other, "a"), "after", 10)
+	r.until(t, "a", 20)
+	r.once(t)
+	for _, of := range []*fleet.Fleet{f, other} {
+		must(t, of.Refresh(t.Context())) // the list still has the old address
+		s, err := of.Store(t.Context(), "a")
+		must(t, err)
+		if at := s.Database(); at.URL != new.URL {
+			t.Errorf("after the list was read again the store is at %s", at.Where())
+		}
+	}
+	_, err = held.Enqueue(t.Context(), outbox.Message{Topic: "t", Payload: []byte("later")})
+	if !errors.Is(err, pawl.ErrMoved) {
+		t.Errorf("a writer that kept the store: %v", err)
+	}
+	if _, err := mover.Move(t.Context(), "a", new, fleet.MoveOptions{}); err != nil {
+		t.Errorf("repeated: %v", err)
+	}
+}
+
+// D-260: errors of a move say which store and what is wrong.
+func TestMoveRefused(t *testing.T) {
+	t.Parallel()
+	old, used := file(t, "a"), file(t, "b")
+	f := open(t, fleet.Static(old, used), quick())
+	enqueue(t, f, "b", 1)
+	for name, c := range map[string]struct {
+		key  string
+		to   fleet.Database
+		want error
+	}{
+		"unknown store":  {"x", blank(t, "x"), fleet.ErrUnknownStore},
+		"no engine":      {"a", fleet.Database{URL: "mysql://x"}, pawl.ErrInvalid},
+		"itself":         {"a", old, pawl.ErrInvalid},
+		"a used one":     {"a", used, fleet.ErrNotEmpty},
+	} {
+		if _, err := f.Move(t.Context(), c.key, c.to, fleet.MoveOptions{}); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	to := blank(t, "a")
+	refused := errors.New("not now")
+	_, err := f.Move(t.Context(), "a", to, fleet.MoveOptions{Switch: func(context.Context) error { return refused }})
+	if !errors.Is(err, refused) {
+		t.Errorf("the switch failed: %v", err)
+	}
+	if _, err := f.Move(t.Context(), "a", blank(t, "a"), fleet.MoveOptions{}); !errors.Is(err, fleet.ErrOtherMove) {
+		t.Errorf("to elsewhere in the middle of a move: %v", err)
+	}
+	must(t, f.GiveUpMove(t.Context(), "a", to))
+	enqueue(t, f, "a", 1)
+}
