@@ -174,7 +174,7 @@ func TestMoveUnderLoad(t *testing.T) {
 			}
 			worker, ended := m.start(moveJob{Store: old})
 			other, _ := m.start(moveJob{Store: old})
-			dbtest.Until(t, "the workers work", func() bool { return m.all() > 100 })
+			dbtest.UntilWithin(t, 3*time.Minute, "the workers work", func() bool { return m.all() > 100 })
 			for _, to := range []fleet.Database{new, third} {
 				for {
 					mover, moved := m.start(moveJob{Store: old, To: &to})
@@ -195,7 +195,7 @@ func TestMoveUnderLoad(t *testing.T) {
 					}
 				}
 				before := m.all()
-				dbtest.Until(t, "work goes on in the new place", func() bool { return m.all() > before+100 })
+				dbtest.UntilWithin(t, 3*time.Minute, "work goes on in the new place", func() bool { return m.all() > before+100 })
 			}
 			enough()
 			producing.Wait()
@@ -203,7 +203,7 @@ func TestMoveUnderLoad(t *testing.T) {
 			for _, n := range sent {
 				total += n
 			}
-			dbtest.Until(t, "all are handled", func() bool { return m.all() == total })
+			dbtest.UntilWithin(t, 3*time.Minute, "all are handled", func() bool { return m.all() == total })
 			_ = other.Process.Signal(os.Interrupt)
 			m.mu.Lock()
 			defer m.mu.Unlock()
