@@ -9,7 +9,6 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/enginekit/dsn"
-	"github.com/bravellian/pawl/internal/move"
 )
 
 // movingDelay is when a store is polled again that nobody can write to because it is being moved.
@@ -23,12 +22,12 @@ func (s *Store) moved(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	switch *m.Phase {
-	case move.Moved:
+	case op.Moved:
 		s.fleet.follow(s, Database{Key: s.Key, URL: dsn.WithPassword(*m.Place, s.at.URL), Schema: *m.SchemaName, Prefix: *m.Prefix})
 		return true, nil
-	case move.Closed:
+	case op.Closed:
 		return false, &engine.MovedError{Place: *m.Place}
-	case move.Filling:
+	case op.Filling:
 		return false, &engine.MovedError{}
 	}
 	return false, nil

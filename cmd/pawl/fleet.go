@@ -21,6 +21,7 @@ import (
 // fleetCmd is "pawl fleet".
 type fleetCmd struct {
 	Ls     fleetLsCmd     `cmd:"" aliases:"list" help:"List the stores of a fleet."`
+	Move   fleetMoveCmd   `cmd:"" help:"Move a store to another database."`
 	Status fleetStatusCmd `cmd:"" help:"Ask every store how it is and what it holds."`
 }
 

@@ -37,7 +37,31 @@ func database(ctx context.Context, db engine.DB, found []health.Finding) ([]heal
 	}
 	found = append(found, ok("database", "answered within "+span(took), fact("seconds", seconds(took)), fact("engine", db.Engine())))
 	schema := schema(ctx, db)
-	return append(found, schema), schema.Level == health.OK
+	if schema.Level != health.OK {
+		return append(found, schema), false
+	}
+	if moved, is := moved(ctx, db); is {
+		return append(found, schema, moved), false
+	}
+	return append(found, schema), true
+}
+
+// moved returns a problem if the store was moved to another database, or is being moved: what is
+// left here is nobody's work.
+func moved(ctx context.Context, db engine.DB) (health.Finding, bool) {
+	m, _, err := engine.Get(ctx, db, op.MoveRead{})
+	if err != nil || m.Phase == nil {
+		return health.Finding{}, false
+	}
+	switch *m.Phase {
+	case op.Moved:
+		return problem("moved", "this store was moved to "+*m.Place+"; nothing is written here", "use the new address"), true
+	case op.Closed:
+		return problem("moved", "this store is being moved to "+*m.Place+"; nothing is written until that is over", "repeat the move if it has ended: pawl fleet move"), true
+	case op.Filling:
+		return problem("moved", "a store is being moved here from "+*m.Place+"; nothing is written until that is over", "repeat the move if it has ended: pawl fleet move"), true
+	}
+	return health.Finding{}, false
 }
 
 // writes returns a problem for each reason why the database takes no writes. Reasons that

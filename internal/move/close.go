@@ -28,10 +28,10 @@ func (m *mover) close(ctx context.Context) error {
 		if err := m.endPauses(ctx, tx, pauses); err != nil {
 			return err
 		}
-		return m.putTx(ctx, tx, m.old, from, Closed, m.new.Place)
+		return m.putTx(ctx, tx, m.old, from, op.Closed, m.new.Place)
 	})
 	if err == nil {
-		m.oldPhase, m.closedAt = Closed, time.Now()
+		m.oldPhase, m.closedAt = op.Closed, time.Now()
 	}
 	return err
 }

@@ -16,15 +16,6 @@ import (
 	"github.com/bravellian/pawl/internal/engine/op"
 )
 
-// Phases of a move. The old store has the first three, the new one the others.
-const (
-	Copying = "copying" // it is worked on as before; messages are copied
-	Closed  = "closed"  // nobody can write; the rest is copied
-	Moved   = "moved"   // it is over: the other database is the store
-	Filling = "filling" // nobody else can write
-	Arrived = "arrived" // it is over: this is the store
-)
-
 const (
 	from = "from"
 	to   = "to"
@@ -131,12 +122,12 @@ func (m *mover) run(ctx context.Context) error {
 	if err := m.begin(ctx); err != nil {
 		return err
 	}
-	if m.newPhase != Arrived {
+	if m.newPhase != op.Arrived {
 		if err := m.copyAll(ctx); err != nil {
 			return err
 		}
 	}
-	if err := m.put(ctx, m.old, from, Moved, m.new.Place); err != nil {
+	if err := m.put(ctx, m.old, from, op.Moved, m.new.Place); err != nil {
 		return err
 	}
 	if !m.closedAt.IsZero() {
@@ -147,7 +138,7 @@ func (m *mover) run(ctx context.Context) error {
 }
 
 func (m *mover) copyAll(ctx context.Context) error {
-	if m.oldPhase == Copying {
+	if m.oldPhase == op.Copying {
 		if err := m.copyMessages(ctx); err != nil {
 			return err
 		}
@@ -188,7 +179,7 @@ func (m *mover) begin(ctx context.Context) error {
 	}
 	m.id = uuid.Must(uuid.NewV7())
 	switch {
-	case a.Role == nil || *a.Phase == Arrived:
+	case a.Role == nil || *a.Phase == op.Arrived:
 	case *a.Role == to:
 		return fmt.Errorf("%w: into the old database, %s", ErrOther, m.old.Place.Where)
 	case *a.Place != m.new.Place.Where || *a.SchemaName != m.new.Place.Schema || *a.Prefix != m.new.Place.Prefix:
@@ -200,9 +191,9 @@ func (m *mover) begin(ctx context.Context) error {
 	switch {
 	case ours:
 		m.newPhase = *b.Phase
-	case m.oldPhase == Closed || m.oldPhase == Moved:
+	case m.oldPhase == op.Closed || m.oldPhase == op.Moved:
 		return fmt.Errorf("%w: the new database knows nothing of it", ErrOther)
-	case b.Role != nil && *b.Phase != Moved && *b.Phase != Arrived:
+	case b.Role != nil && *b.Phase != op.Moved && *b.Phase != op.Arrived:
 		return fmt.Errorf("%w: at %s", ErrOther, m.new.Place.Where)
 	default:
 		if err := m.checkEmpty(ctx); err != nil {
@@ -210,8 +201,8 @@ func (m *mover) begin(ctx context.Context) error {
 		}
 	}
 	if m.oldPhase == "" {
-		m.oldPhase = Copying
-		if err := m.put(ctx, m.old, from, Copying, m.new.Place); err != nil {
+		m.oldPhase = op.Copying
+		if err := m.put(ctx, m.old, from, op.Copying, m.new.Place); err != nil {
 			return err
 		}
 	}
@@ -274,9 +265,9 @@ func (m *mover) fill(ctx context.Context) error {
 		if err := m.new.DB.DoTx(ctx, tx, engine.Ask(op.MoveClear{})); err != nil {
 			return err
 		}
-		return m.putTx(ctx, tx, m.new, to, Filling, m.old.Place)
+		return m.putTx(ctx, tx, m.new, to, op.Filling, m.old.Place)
 	})
-	m.newPhase = Filling
+	m.newPhase = op.Filling
 	return err
 }
 
@@ -310,10 +301,10 @@ func (m *mover) open(ctx context.Context) error {
 		if err := m.new.DB.DoTx(ctx, tx, engine.Ask(op.MoveClear{})); err != nil {
 			return err
 		}
-		return m.putTx(ctx, tx, m.new, to, Arrived, m.old.Place)
+		return m.putTx(ctx, tx, m.new, to, op.Arrived, m.old.Place)
 	})
 	if err == nil {
-		m.newPhase = Arrived
+		m.newPhase = op.Arrived
 	}
 	return err
 }
@@ -334,7 +325,7 @@ func GiveUp(ctx context.Context, old, new Side, opts Options) error {
 	}
 	m.id = *a.ID
 	ours := b.ID != nil && *b.ID == m.id
-	if *a.Phase == Moved || ours && *b.Phase == Arrived {
+	if *a.Phase == op.Moved || ours && *b.Phase == op.Arrived {
 		return fmt.Errorf("%w: to %s", ErrOver, *a.Place)
 	}
 	if ours {

@@ -17,6 +17,7 @@ import (
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/move"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
@@ -329,4 +330,47 @@ func positions(t testing.TB, d dbtest.Database, topic string) (all []outbox.Posi
 		all = append(all, i.Position)
 	}
 	return all
+}
+
+// ahead is a database whose clock is ahead.
+type ahead struct {
+	engine.DB
+	engine.Movable
+	by time.Duration
+}
+
+func (a *ahead) Read(ctx context.Context, call *engine.Call) error {
+	if _, ok := call.Operation.(op.ClockNow); !ok {
+		return a.DB.Read(ctx, call)
+	}
+	c, _, err := engine.Get(ctx, a.DB, op.ClockNow{})
+	if err != nil {
+		return err
+	}
+	return call.Each(clockRow(c.Now.Add(a.by)))
+}
+
+type clockRow time.Time
+
+func (c clockRow) Scan(dest ...any) error {
+	*dest[0].(*time.Time) = time.Time(c)
+	return nil
+}
+
+// D-256: a lease lasts as long as its holder believes, also where clocks differ.
+func TestLeasesLastAsLongAsBefore(t *testing.T) {
+	t.Parallel()
+	old, new := dbtest.OpenSQLite(t), dbtest.OpenSQLite(t)
+	_, err := open(t, old).Leases.Acquire(t.Context(), "l", lease.Options{Duration: time.Hour})
+	must(t, err)
+	m, _ := engine.As[engine.Movable](new.DB)
+	to := sideOf(new, "new")
+	to.DB = &ahead{new.DB, m, 24 * time.Hour}
+	_, err = move.Run(t.Context(), sideOf(old, "old"), to, quiet())
+	must(t, err)
+	info, err := open(t, new).Leases.Get(t.Context(), "l")
+	must(t, err)
+	if left := time.Until(info.Until); left < 24*time.Hour || left > 26*time.Hour {
+		t.Errorf("the lease lasts for %v by a clock that is a day ahead, want a day and an hour", left)
+	}
 }

@@ -6,6 +6,15 @@ func moves() []engine.Operation {
 	return []engine.Operation{MoveAhead{}, MoveClear{}, MoveCopied{}, MoveForget{}, MovePut{}, MoveReach{}, MoveRead{}, MoveTables{}}
 }
 
+// Phases of a move. The old database has the first three, the new one the others.
+const (
+	Copying = "copying" // it is worked on as before; messages are copied
+	Closed  = "closed"  // nobody can write; the rest is copied
+	Moved   = "moved"   // it is over: the other database is the store
+	Filling = "filling" // nobody else can write
+	Arrived = "arrived" // it is over: this is the store
+)
+
 // Move is the state of a database of which, or into which, a store is moved. All but Store are
 // nil where none is.
 type Move struct {

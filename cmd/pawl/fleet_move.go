@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/bravellian/pawl/cmd/pawl/internal/target"
+	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
+	"github.com/bravellian/pawl/fleet"
+)
+
+// fleetMoveCmd is "pawl fleet move".
+type fleetMoveCmd struct {
+	Key      string        `arg:"" help:"The store."`
+	To       string        `required:"" placeholder:"URL" help:"The new database, which has to be empty: sqlite:PATH or postgres://…"`
+	ToSchema string        `placeholder:"NAME" help:"Schema of pawl's tables there."`
+	ToPrefix string        `placeholder:"TEXT" help:"Prefix of pawl's tables there."`
+	Drain    time.Duration `default:"30s" help:"How long to wait for what handlers are at before nobody can write to the store any more."`
+	GiveUp   bool          `help:"End a move that is not over: the store is worked on again where it is, and what was copied is deleted."`
+}
+
+// Help is printed by --help.
+func (*fleetMoveCmd) Help() string {
+	return `All that the store holds goes to the new database, which is migrated first: messages,
+timers, jobs, joins, the inbox, leases with their tokens, limits and pauses. The store is
+worked on while its messages are copied. Then nobody can write to it for a moment, what is
+left is copied, and it goes on in the new database. Fleets that list the old address find it
+there; enter the new one in the list when you like.
+
+If it is interrupted, run it again: it goes on where it was.
+
+Examples:
+
+    pawl fleet move tenant-7 --to postgres://app@db2.example/tenants --to-schema tenant_7 --fleet list:stores.txt
+    pawl fleet move tenant-7 --to sqlite:/var/tenants/tenant-7.db --give-up --fleet list:stores.txt`
+}
+
+// moveResult is a store that was moved, as JSON.
+type moveResult struct {
+	Store         string           `json:"store"`
+	Database      string           `json:"database"`
+	Rows          map[string]int64 `json:"rows"`
+	ClosedSeconds float64          `json:"closed_seconds"`
+}
+
+// Run moves a store.
+func (c *fleetMoveCmd) Run(ctx context.Context, a *app, g *options) error {
+	if err := g.requireFleet(); err != nil {
+		return err
+	}
+	where, err := g.openFleet()
+	if err != nil {
+		return err
+	}
+	list, err := stores(ctx, where)
+	if err != nil {
+		return err
+	}
+	at := slices.IndexFunc(list, func(e entry) bool { return e.Key == c.Key })
+	if at < 0 {
+		return fmt.Errorf("%w: %q is not in %s", fleet.ErrUnknownStore, c.Key, where)
+	}
+	if list[at].err != nil {
+		return list[at].err
+	}
+	to := fleet.Database{Key: c.Key, URL: c.To, Schema: c.ToSchema, Prefix: c.ToPrefix}
+	if _, err := target.Store(&to); err != nil {
+		return usage("--to: %w", err)
+	}
+	f, err := fleet.New(fleet.Static(list[at].Database), fleet.Options{Engines: target.Openers(true), Logger: silent()})
+	if err != nil {
+		return err
+	}
+	return errors.Join(c.move(g.account(ctx), a, g, f, to), f.Close())
+}
+
+func (c *fleetMoveCmd) move(ctx context.Context, a *app, g *options, f *fleet.Fleet, to fleet.Database) error {
+	if c.GiveUp {
+		if err := f.GiveUpMove(ctx, c.Key, to); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintln(a.stdout, terminal.Clean(fmt.Sprintf("store %s stays where it is", c.Key)))
+		return err
+	}
+	drain := c.Drain
+	if drain == 0 {
+		drain = -1
+	}
+	report, err := f.Move(ctx, c.Key, to, fleet.MoveOptions{Drain: drain})
+	if err != nil {
+		return err
+	}
+	if g.JSON {
+		return a.printJSON(moveResult{c.Key, to.Where(), report.Rows, report.Closed.Seconds()})
+	}
+	_, err = fmt.Fprintln(a.stdout, terminal.Clean(fmt.Sprintf("store %s is at %s now: %d messages moved, nobody could write for %v",
+		c.Key, to.Where(), report.Rows["outbox_message"], report.Closed.Round(time.Millisecond))))
+	return err
+}
