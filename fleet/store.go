@@ -317,14 +317,10 @@ func (s *Store) clean(ctx context.Context) {
 	if !wanted || ctx.Err() != nil {
 		return
 	}
-	if err := s.process.CleanUp(ctx); err != nil {
+	if err := s.fleet.work.cleanUp(ctx, s); err != nil {
 		s.log.Warn("clean-up failed, will try again", "error", engine.Line(err.Error()))
 	}
 }
 
 // closeIdle closes the connections that the store does not need now.
-func (s *Store) closeIdle() {
-	if db, ok := engine.As[engine.IdleCloser](s.db.opened()); ok {
-		db.CloseIdle()
-	}
-}
+func (s *Store) closeIdle() { s.fleet.work.closeIdle(s) }

@@ -209,7 +209,7 @@ func (f *Fleet) pollLoop(ctx context.Context) {
 // pollStore polls a store: if there is work, it waits for its time slice; otherwise it is
 // polled again later.
 func (f *Fleet) pollStore(ctx context.Context, s *Store) {
-	due, ok, err := s.poll(ctx)
+	due, ok, err := f.work.poll(ctx, s)
 	switch {
 	case ctx.Err() != nil:
 		f.giveBack(s, 0) // it may have left

@@ -129,7 +129,7 @@ func (ts *turns) grantLocked() {
 }
 
 // stats are what the workers of a store did.
-func (s *Store) stats() worker.Counts { return s.process.Stats() }
+func (s *Store) stats() worker.Counts { return s.fleet.work.stats(s) }
 
 // run works on a store until its turn is over.
 func (ts *turns) run(ctx context.Context, t *turn) {
@@ -139,7 +139,7 @@ func (ts *turns) run(ctx context.Context, t *turn) {
 	watched := make(chan struct{})
 	var watch sync.WaitGroup
 	watch.Go(func() { ts.watch(watched, t) })
-	err := t.s.process.Slice(ctx, worker.TimeSlice{
+	err := ts.f.work.slice(ctx, t.s, worker.TimeSlice{
 		IdleTimeout: func() time.Duration { return ts.idleTimeout(t) },
 		Continue:    func() bool { return ts.mayContinue(t) },
 	})
