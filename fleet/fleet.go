@@ -256,10 +256,8 @@ func (f *Fleet) Run(ctx context.Context) error {
 
 // closeIdle closes idle connections of stores while others wait for one.
 func (f *Fleet) closeIdle() {
-	for _, s := range f.registry.all() {
-		if !s.at.isFile() {
-			s.closeIdle()
-		}
+	for _, s := range f.conns.holders.all() {
+		s.closeIdle()
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"slices"
 	"sync"
 	"time"
 
@@ -17,7 +16,7 @@ type turns struct {
 
 	mu      sync.Mutex
 	ctx     context.Context // Run's; nil before
-	waiting map[string]*Store
+	waiting queue
 	active  map[*Store]*turn
 	counted int    // active turns that count
 	servers int    // those of them that are on servers
@@ -35,25 +34,27 @@ type turn struct {
 }
 
 func (ts *turns) init(f *Fleet) {
-	ts.f, ts.waiting, ts.active = f, map[string]*Store{}, map[*Store]*turn{}
+	ts.f, ts.active = f, map[*Store]*turn{}
+	ts.waiting.stores = map[string]*Store{}
 }
 
-// hasPlaceLocked reports whether a store may be worked on now. Those on servers need
-// connections; more stores than there are connections would wait for each other.
-func (ts *turns) hasPlaceLocked(s *Store) bool {
-	return ts.counted < ts.f.opts.Active && (s.at.isFile() || ts.servers < ts.serverPlaces())
+// placesLocked reports whether a file, and a store on a server, may be worked on now. Those on
+// servers need connections; more stores than there are connections would wait for each other.
+func (ts *turns) placesLocked() (file, server bool) {
+	file = ts.counted < ts.f.opts.Active
+	return file, file && ts.servers < ts.serverPlaces()
 }
 
 func (ts *turns) serverPlaces() int { return max(1, ts.f.opts.Connections/minPerStore) }
 
 // overBookedLocked reports whether there are more turns of this kind than places.
 func (ts *turns) overBookedLocked(t *turn) bool {
-	return ts.counted > ts.f.opts.Active || !t.s.at.isFile() && ts.servers > ts.serverPlaces()
+	return ts.counted > ts.f.opts.Active || !t.s.isFile() && ts.servers > ts.serverPlaces()
 }
 
 // wantedLocked reports whether another store waits for a place of a turn's kind.
 func (ts *turns) wantedLocked(t *turn) bool {
-	return len(ts.waiting) > 0 && t.counts && (!t.s.at.isFile() || ts.counted >= ts.f.opts.Active)
+	return ts.waiting.len() > 0 && t.counts && (!t.s.isFile() || ts.counted >= ts.f.opts.Active)
 }
 
 // begin starts the scheduling, until ctx ends.
@@ -95,31 +96,20 @@ func (ts *turns) waitLocked(s *Store) bool {
 	if ts.f.registry.get(s.Key) != s || !s.isOurs() {
 		return false
 	}
-	ts.waiting[s.Key] = s
+	ts.waiting.add(s)
 	return true
 }
 
 // grantLocked starts turns while there are places.
 func (ts *turns) grantLocked() {
 	for ts.ctx.Err() == nil {
-		keys := make([]string, 0, len(ts.waiting))
-		for key, s := range ts.waiting {
-			if ts.hasPlaceLocked(s) {
-				keys = append(keys, key)
-			}
-		}
-		if len(keys) == 0 {
+		files, servers := ts.placesLocked()
+		s := ts.waiting.choose(ts.f.opts.Strategy, ts.last, files, servers)
+		if s == nil {
 			return
 		}
-		slices.Sort(keys)
-		key := ts.f.opts.Strategy.Next(keys, ts.last)
-		s := ts.waiting[key]
-		if !slices.Contains(keys, key) { // returned by a strategy of the program's, but not waiting
-			key = keys[0]
-			s = ts.waiting[key]
-		}
-		ts.last = key
-		delete(ts.waiting, key)
+		ts.last = s.Key
+		ts.waiting.remove(s)
 		own, cancel := context.WithCancel(ts.ctx)
 		t := &turn{s: s, cancel: cancel, counts: true}
 		ts.active[s] = t
@@ -188,7 +178,7 @@ func (ts *turns) uncountLocked(t *turn) {
 
 func (ts *turns) countLocked(t *turn, n int) {
 	ts.counted += n
-	if !t.s.at.isFile() {
+	if !t.s.isFile() {
 		ts.servers += n
 	}
 }
@@ -198,8 +188,8 @@ func (ts *turns) countLocked(t *turn, n int) {
 func (ts *turns) withdraw(s *Store) (waited bool) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	if ts.waiting[s.Key] == s {
-		delete(ts.waiting, s.Key)
+	if ts.waiting.has(s) {
+		ts.waiting.remove(s)
 		return true
 	}
 	if t := ts.active[s]; t != nil {
@@ -212,7 +202,7 @@ func (ts *turns) withdraw(s *Store) (waited bool) {
 func (ts *turns) empty() bool {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	return len(ts.waiting)+len(ts.active) == 0
+	return ts.waiting.len()+len(ts.active) == 0
 }
 
 // state returns the state of a store.
@@ -222,7 +212,7 @@ func (ts *turns) state(s *Store) State {
 	switch {
 	case ts.active[s] != nil:
 		return Active
-	case ts.waiting[s.Key] == s:
+	case ts.waiting.has(s):
 		return Waiting
 	}
 	return Idle
@@ -239,7 +229,7 @@ func (ts *turns) idleTimeout(t *turn) time.Duration {
 	switch {
 	case t.over, ts.wantedLocked(t), ts.f.opts.StopWhenEmpty, t.silent:
 		return 0
-	case !t.counts && !t.s.at.isFile() && ts.f.conns.waiting.Load() > 0: // others need its connections
+	case !t.counts && !t.s.isFile() && ts.f.conns.waiting.Load() > 0: // others need its connections
 		return 0
 	case ts.f.workedOn() <= ts.f.opts.KeepReady:
 		return noEnd
