@@ -2,6 +2,8 @@ package fleet
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/bravellian/pawl/internal/engine"
@@ -10,6 +12,9 @@ import (
 // gateOf returns what limits and counts the connections of a store.
 func gateOf(s *Store) engine.Gate { return (*storeGate)(s) }
 
+// errNoConnection is why a store was not reached for which the fleet had no connection left.
+var errNoConnection = errors.New("no connection is left in the fleet's budget")
+
 // storeGate is a store as its engine sees it. It needs no memory of its own.
 type storeGate Store
 
@@ -17,7 +22,7 @@ type storeGate Store
 func (g *storeGate) Enter(ctx context.Context) error {
 	c := g.fleet.conns
 	if err := c.Enter(ctx); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errNoConnection, err)
 	}
 	c.holders.add((*Store)(g), 1)
 	return nil
@@ -46,6 +51,13 @@ func (h *holders) add(s *Store, n int) {
 	if h.of[s] += n; h.of[s] == 0 {
 		delete(h.of, s)
 	}
+}
+
+// has reports whether a store has a connection.
+func (h *holders) has(s *Store) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.of[s] > 0
 }
 
 func (h *holders) all() []*Store {

@@ -112,7 +112,6 @@ func (sim simulation) inBubble(t *testing.T) outcome {
 	return o
 }
 
-
 // heapInUse returns the bytes that are in use.
 func heapInUse() float64 {
 	runtime.GC()
@@ -178,15 +177,6 @@ func (sim simulation) route(ctx context.Context, f *Fleet, w *fakeWork, rng *ran
 		fs.mu.Unlock()
 		if idle {
 			f.registry.get(fmt.Sprintf("%07d", i)).db.Notify("")
-		}
-	}
-}
-
-func TestSimTry(t *testing.T) {
-	for _, files := range []bool{true, false} {
-		for _, n := range []int{100, 1000, 10_000, 100_000} {
-			o := simulation{seed: 1, stores: n, files: files, hot: max(1, n/10_000), warm: max(1, n/1000), routed: 20, settled: true, warmUp: time.Minute, length: 2 * time.Minute}.run(t)
-			o.print(t, fmt.Sprint("files ", files, " ", n))
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/worker"
 )
 
@@ -18,9 +19,10 @@ type turns struct {
 	ctx     context.Context // Run's; nil before
 	waiting queue
 	active  map[*Store]*turn
-	counted int    // active turns that count
-	servers int    // those of them that are on servers
-	last    string // key of the store that was chosen last
+	counted int       // active turns that count
+	servers int       // those of them that are on servers
+	failing [2]int    // active turns of stores that failed the last time, on servers and of files; all count
+	last    [2]string // keys of the stores that were chosen last, of those that failed apart
 	running sync.WaitGroup
 }
 
@@ -28,6 +30,7 @@ type turns struct {
 type turn struct {
 	s      *Store
 	cancel context.CancelFunc
+	kind   kind
 	counts bool // it occupies one of the places
 	over   bool // asked to end
 	silent bool // the database has stopped answering
@@ -38,11 +41,23 @@ func (ts *turns) init(f *Fleet) {
 	ts.waiting.stores = map[string]*Store{}
 }
 
-// placesLocked reports whether a file, and a store on a server, may be worked on now. Those on
-// servers need connections; more stores than there are connections would wait for each other.
-func (ts *turns) placesLocked() (file, server bool) {
-	file = ts.counted < ts.f.opts.Active
-	return file, file && ts.servers < ts.serverPlaces()
+// hasPlaceLocked reports whether a store of a kind may be worked on now. Those on servers need
+// connections; more stores than there are connections would wait for each other.
+func (ts *turns) hasPlaceLocked(k kind) bool {
+	return ts.counted < ts.f.opts.Active && (k.file || ts.servers < ts.serverPlaces()) && ts.mayFailLocked(k)
+}
+
+// failingShare is which part of the places stores may have that failed the last time. Their
+// turns may hang; then they do not count any more, but they keep their connections.
+const failingShare = 8
+
+// mayFailLocked reports whether one more turn of a kind is allowed, as far as failures go.
+func (ts *turns) mayFailLocked(k kind) bool {
+	places := ts.f.opts.Active
+	if !k.file {
+		places = ts.serverPlaces()
+	}
+	return !k.fails || ts.failing[k.column()] < max(1, places/failingShare)
 }
 
 func (ts *turns) serverPlaces() int { return max(1, ts.f.opts.Connections/minPerStore) }
@@ -54,7 +69,7 @@ func (ts *turns) overBookedLocked(t *turn) bool {
 
 // wantedLocked reports whether another store waits for a place of a turn's kind.
 func (ts *turns) wantedLocked(t *turn) bool {
-	return ts.waiting.len() > 0 && t.counts && (!t.s.isFile() || ts.counted >= ts.f.opts.Active)
+	return t.counts && (!t.kind.file || ts.counted >= ts.f.opts.Active) && ts.waiting.any(ts.mayFailLocked)
 }
 
 // begin starts the scheduling, until ctx ends.
@@ -103,19 +118,32 @@ func (ts *turns) waitLocked(s *Store) bool {
 // grantLocked starts turns while there are places.
 func (ts *turns) grantLocked() {
 	for ts.ctx.Err() == nil {
-		files, servers := ts.placesLocked()
-		s := ts.waiting.choose(ts.f.opts.Strategy, ts.last, files, servers)
+		s := ts.chooseLocked()
 		if s == nil {
 			return
 		}
-		ts.last = s.Key
-		ts.waiting.remove(s)
+		ts.waiting.remove(s.Key)
 		own, cancel := context.WithCancel(ts.ctx)
-		t := &turn{s: s, cancel: cancel, counts: true}
+		t := &turn{s: s, kind: kindOf(s), cancel: cancel, counts: true}
 		ts.active[s] = t
 		ts.countLocked(t, 1)
+		ts.countFailingLocked(t, 1)
 		ts.running.Go(func() { ts.run(own, t) })
 	}
+}
+
+// chooseLocked returns the store that is next; nil: none has a place. Those that failed are
+// first, up to their share, and in an order of their own: in that of all they would be passed
+// over whenever it is their turn and their places are taken.
+func (ts *turns) chooseLocked() *Store {
+	for i, fails := range []bool{true, false} {
+		s := ts.waiting.choose(ts.f.opts.Strategy, ts.last[i], func(k kind) bool { return k.fails == fails && ts.hasPlaceLocked(k) })
+		if s != nil {
+			ts.last[i] = s.Key
+			return s
+		}
+	}
+	return nil
 }
 
 // stats are what the workers of a store did.
@@ -136,6 +164,11 @@ func (ts *turns) run(ctx context.Context, t *turn) {
 	t.s.clean(ctx)
 	close(watched)
 	watch.Wait()
+	if errors.Is(err, errNoConnection) { // that is the fleet's, not the store's
+		ts.end(t, false)
+		ts.f.giveBack(t.s, engine.Jitter(ts.f.opts.PollMin, 0.1))
+		return
+	}
 	after := t.s.stats()
 	if after.Errors > before.Errors && !after.LastSuccess.After(before.LastSuccess) || t.silent {
 		err = errors.Join(err, errNoAnswer)
@@ -162,6 +195,7 @@ func (ts *turns) end(t *turn, again bool) (waits bool) {
 	defer ts.mu.Unlock()
 	delete(ts.active, t.s)
 	waits = again && ts.waitLocked(t.s)
+	ts.countFailingLocked(t, -1)
 	ts.uncountLocked(t)
 	ts.grantLocked()
 	return waits
@@ -173,6 +207,12 @@ func (ts *turns) uncountLocked(t *turn) {
 		t.counts = false
 		ts.countLocked(t, -1)
 		ts.grantLocked()
+	}
+}
+
+func (ts *turns) countFailingLocked(t *turn, n int) {
+	if t.kind.fails {
+		ts.failing[t.kind.column()] += n
 	}
 }
 
@@ -189,7 +229,7 @@ func (ts *turns) withdraw(s *Store) (waited bool) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	if ts.waiting.has(s) {
-		ts.waiting.remove(s)
+		ts.waiting.remove(s.Key)
 		return true
 	}
 	if t := ts.active[s]; t != nil {
