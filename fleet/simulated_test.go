@@ -69,6 +69,8 @@ type fakeStore struct {
 	next    int64 // since the beginning of the simulation
 	success int64 // when the database last answered
 	rng     uint64
+
+	firstPoll int64
 }
 
 const never = math.MaxInt64
@@ -161,6 +163,9 @@ func (w *fakeWork) poll(ctx context.Context, s *Store) (time.Duration, bool, err
 	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
 	f := w.of(s)
+	if f.firstPoll == 0 {
+		f.firstPoll = w.now()
+	}
 	release, err := w.connect(ctx, s, f)
 	if err != nil {
 		return 0, false, err

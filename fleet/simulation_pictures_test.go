@@ -122,7 +122,9 @@ func drawNumber(t *testing.T, draw func(string, chart.Diagram)) {
 		for _, n := range []int{100, 1000, 10_000, 100_000, 1_000_000} {
 			sim := mixed(n, files)
 			if files && n > 100_000 {
-				sim.opts.PollFiles = 20 * time.Second
+				sim.opts.PollFiles, sim.warmUp, sim.length = 20*time.Second, 25*time.Second, 30*time.Second
+			} else if n > 100_000 { // a round of polls takes minutes
+				sim.warmUp, sim.length = 4*time.Minute, 4*time.Minute
 			} else if files && n == 100_000 {
 				sim.warmUp, sim.length = 5*time.Second, 20*time.Second
 			}

@@ -33,12 +33,10 @@ type simulation struct {
 // outcome is what a simulation showed.
 type outcome struct {
 	*fakeWork
-	pollRate     float64 // polls a second
-	turnsBySlot  []uint32
-	perStore     float64 // bytes
-	real         time.Duration
-	firstPolls   []int64
-	measuredFrom int64
+	pollRate    float64  // polls a second
+	turnsBySlot []uint32 // of hot stores
+	perStore    float64  // bytes
+	real        time.Duration
 }
 
 // run runs a simulation in a bubble of its own.
