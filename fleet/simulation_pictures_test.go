@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -89,7 +88,7 @@ func (c *curves) all() (list []chart.Series) {
 func seconds(d time.Duration) float64 { return max(d, 100*time.Microsecond).Seconds() }
 
 func durationText(v float64) string {
-	return strings.TrimSuffix(time.Duration(v*float64(time.Second)).Round(time.Microsecond).String(), "0s")
+	return time.Duration(v * float64(time.Second)).Round(time.Microsecond).String()
 }
 
 func countText(v float64) string {
@@ -104,7 +103,7 @@ func percentText(v float64) string { return fmt.Sprintf("%g %%", v) }
 
 var (
 	storesAxis = chart.Axis{Label: "stores", Log: true, Text: countText}
-	delayAxis  = chart.Axis{Label: "delay until the handler begins", Log: true, Text: durationText}
+	delayAxis  = chart.Axis{Label: "delay to the handler", Log: true, Text: durationText}
 )
 
 func kindText(files bool) string {
