@@ -201,6 +201,10 @@ mutants: ## small faults in the code, each of which a named test has to notice
 bench: ## the benchmarks beside other queues; BENCH=quick takes two minutes; ARGS="…" hands arguments on
 	$(WITHPOSTGRES) -- go run -C bench . $(if $(filter quick,$(BENCH)),-quick) $(ARGS)
 
+.PHONY: simulation
+simulation: ## the pictures of docs/scale.md, from simulated fleets of up to a million stores
+	PAWL_PICTURES=$(CURDIR)/docs/images go test ./fleet -count 1 -timeout 60m -run '^TestSimulationPictures$$' -v
+
 .PHONY: demo
 demo: ## the demonstration
 	go run ./cmd/pawl demo

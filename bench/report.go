@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bravellian/pawl/bench/internal/chart"
+	"github.com/bravellian/pawl/internal/chart"
 	"github.com/bravellian/pawl/bench/internal/peers"
 )
 

@@ -46,6 +46,7 @@ type connections struct {
 	budget
 	pressed func()
 	waiting atomic.Int64
+	holders holders
 }
 
 // Enter waits until one more connection is allowed.

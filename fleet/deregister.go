@@ -37,7 +37,7 @@ func (f *Fleet) deregisterFrom(ctx context.Context, stores []*Store) {
 		leaving.Go(func() {
 			for s := range queue {
 				if ctx.Err() == nil {
-					s.process.Leave(ctx)
+					s.fleet.work.leave(ctx, s)
 				}
 			}
 		})

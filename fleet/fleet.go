@@ -138,6 +138,7 @@ type Fleet struct {
 	opts      Options
 	log       *slog.Logger
 	setup     []func(*Store)
+	work      work
 	handlers  budget
 	conns     *connections
 	registry  registry
@@ -169,7 +170,7 @@ func New(d Discovery, opts Options) (*Fleet, error) {
 		}
 	}
 	opts.defaults()
-	f := &Fleet{discovery: d, opts: opts, log: opts.Logger, handlers: newBudget(opts.Handlers)}
+	f := &Fleet{discovery: d, opts: opts, log: opts.Logger, work: databaseWork{}, handlers: newBudget(opts.Handlers)}
 	f.conns = &connections{budget: newBudget(opts.Connections), pressed: f.closeIdle}
 	f.registry.init(f)
 	f.turns.init(f)
@@ -255,10 +256,8 @@ func (f *Fleet) Run(ctx context.Context) error {
 
 // closeIdle closes idle connections of stores while others wait for one.
 func (f *Fleet) closeIdle() {
-	for _, s := range f.registry.all() {
-		if !s.at.isFile() {
-			s.closeIdle()
-		}
+	for _, s := range f.conns.holders.all() {
+		s.closeIdle()
 	}
 }
 

@@ -38,7 +38,7 @@ func (d *lazyDB) open() (engine.DB, error) {
 	if d.db != nil {
 		return d.db, nil
 	}
-	db, err := d.s.fleet.openAt(d.s.at)
+	db, err := d.s.fleet.openAt(d.s.at, gateOf(d.s))
 	if err != nil {
 		return nil, err
 	}

@@ -104,10 +104,10 @@ func (f *Fleet) sides(ctx context.Context, key string, to Database) (old, new mo
 	if err != nil {
 		return old, new, nil, err
 	}
-	if old.DB, err = f.openAt(from); err != nil {
+	if old.DB, err = f.openAt(from, f.conns); err != nil {
 		return old, new, nil, err
 	}
-	if new.DB, err = f.openAt(to); err != nil {
+	if new.DB, err = f.openAt(to, f.conns); err != nil {
 		_ = old.DB.Close()
 		return old, new, nil, err
 	}
@@ -151,9 +151,9 @@ func (d *Database) absolute() (Database, error) {
 }
 
 // openAt opens the database of a store.
-func (f *Fleet) openAt(at Database) (engine.DB, error) {
+func (f *Fleet) openAt(at Database, gate engine.Gate) (engine.DB, error) {
 	db, err := f.opts.Engines[at.scheme()](engine.OpenOptions{
-		URL: at.URL, Schema: at.Schema, Prefix: at.Prefix, Connections: f.opts.ConnectionsPerStore, Gate: f.conns, Logger: f.log.With("store", at.Key),
+		URL: at.URL, Schema: at.Schema, Prefix: at.Prefix, Connections: f.opts.ConnectionsPerStore, Gate: gate, Logger: f.log.With("store", at.Key),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("store %q: %w", at.Key, err)

@@ -42,14 +42,13 @@ func (p probes) Health(context.Context) health.Report {
 	if failing > listed {
 		stores = append(stores, health.Finding{Code: "store", Level: health.Problem, Summary: fmt.Sprintf("and %d more", failing-listed)})
 	}
-	found := []health.Finding{p.f.life.Finding(), p.polling(&h), p.f.summary(&h, failing)}
+	found := []health.Finding{p.f.life.Finding(), p.polling(), p.f.summary(&h, failing)}
 	return health.NewReport(append(found, stores...))
 }
 
 // Alive reports whether stores are still polled when it is their time.
 func (p probes) Alive() health.Report {
-	h := p.f.Health()
-	return health.NewReport([]health.Finding{p.polling(&h)})
+	return health.NewReport([]health.Finding{p.polling()})
 }
 
 // summary is how the fleet is as a whole: it is a problem if no store works.
@@ -83,20 +82,17 @@ func (s *StoreHealth) finding() health.Finding {
 }
 
 // polling reports whether the loop iterates that polls stores.
-func (p probes) polling(h *Health) health.Finding {
+func (p probes) polling() health.Finding {
 	found := health.Finding{Code: "loop/polls", Summary: "stores are polled in time"}
 	if phase, _ := p.f.life.Phase(); phase != checker.Running {
 		found.Summary = "no stores have to be polled: the fleet is " + string(phase)
 		return found
 	}
-	for i := range h.Stores {
-		at := h.Stores[i].NextPoll
-		if late := time.Since(at); !at.IsZero() && late > latePoll {
-			found.Level = health.Problem
-			found.Summary = fmt.Sprintf("hangs: store %s should have been polled %s ago", h.Stores[i].Key, late.Round(time.Second))
-			found.NextStep = "restart this process"
-			return found
-		}
+	s, at := p.f.timetable.earliest()
+	if late := time.Since(at); s != nil && late > latePoll {
+		found.Level = health.Problem
+		found.Summary = fmt.Sprintf("hangs: store %s should have been polled %s ago", s.Key, late.Round(time.Second))
+		found.NextStep = "restart this process"
 	}
 	return found
 }

@@ -40,6 +40,7 @@ type Store struct {
 
 	mu              sync.Mutex
 	checked         bool // the schema was checked
+	file            bool // see isFile
 	emptyPolls      int  // polls in a row that found nothing to do
 	extraPolls      int  // remaining extra polls for what may be committed soon
 	emptySlices     int  // time slices in a row without result
@@ -53,13 +54,16 @@ type Store struct {
 }
 
 func newStore(f *Fleet, at Database) *Store {
-	s := &Store{Key: at.Key, fleet: f, at: at, log: f.log.With("store", at.Key), cleaned: time.Now()}
+	s := &Store{Key: at.Key, fleet: f, at: at, file: at.isFile(), log: f.log.With("store", at.Key), cleaned: time.Now()}
 	s.db = &lazyDB{s: s}
 	return s
 }
 
 // isOurs reports whether this process works on the store.
 func (s *Store) isOurs() bool { return s.fleet.opts.Share == nil || s.mine.Load() }
+
+// isFile reports whether the database is a file.
+func (s *Store) isFile() bool { return s.file }
 
 // Database returns the store's address.
 func (s *Store) Database() Database { return s.at }
@@ -264,7 +268,7 @@ func (s *Store) nextDelay(due time.Duration, ok bool) (pause time.Duration, cold
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	most := s.fleet.opts.PollMax
-	if s.at.isFile() {
+	if s.isFile() {
 		most = s.fleet.opts.PollFiles
 	}
 	pause = engine.Jitter(min(s.fleet.opts.PollMin<<min(s.emptyPolls, 16), most), 0.1)
@@ -329,14 +333,10 @@ func (s *Store) clean(ctx context.Context) {
 	if !wanted || ctx.Err() != nil {
 		return
 	}
-	if err := s.process.CleanUp(ctx); err != nil {
+	if err := s.fleet.work.cleanUp(ctx, s); err != nil {
 		s.log.Warn("clean-up failed, will try again", "error", engine.Line(err.Error()))
 	}
 }
 
 // closeIdle closes the connections that the store does not need now.
-func (s *Store) closeIdle() {
-	if db, ok := engine.As[engine.IdleCloser](s.db.opened()); ok {
-		db.CloseIdle()
-	}
-}
+func (s *Store) closeIdle() { s.fleet.work.closeIdle(s) }

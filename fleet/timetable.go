@@ -3,6 +3,7 @@ package fleet
 import (
 	"container/heap"
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -16,9 +17,9 @@ const (
 	// databases that hang must not prevent polls of the others (D-91).
 	slowPoll = 500 * time.Millisecond
 	// maxFailingPolls is how many stores that failed the last time are polled at once, in
-	// addition to the others, and failingDelay when to try again after that limit.
+	// addition to the others. On servers a poll counts until it ends: those that hang would
+	// hold all connections.
 	maxFailingPolls = 8
-	failingDelay    = time.Second
 )
 
 // soonDelay is the delay of a poll for what a caller's transaction may have committed.
@@ -27,10 +28,11 @@ const soonDelay = 20 * time.Millisecond
 // timetable has the times of the next polls. A store is either in it, or being polled, or
 // being worked on.
 type timetable struct {
-	mu    sync.Mutex
-	queue entryHeap
-	of    map[*Store]*entry
-	wake  chan struct{}
+	mu      sync.Mutex
+	queue   entryHeap
+	failing entryHeap // of stores that failed the last time: they have places of their own
+	of      map[*Store]*entry
+	wake    chan struct{}
 }
 
 // entry is a poll to come. While a store is being polled or worked on, at is the time of its
@@ -38,8 +40,9 @@ type timetable struct {
 type entry struct {
 	s     *Store
 	at    time.Time
-	index int // in the queue; -1: being polled or worked on
+	index int // in its queue; -1: being polled or worked on
 	left  bool
+	fails bool // it is in the queue of stores that failed
 }
 
 func (t *timetable) init() {
@@ -55,8 +58,7 @@ func (t *timetable) add(s *Store, at time.Time) {
 	case v == nil:
 		v = &entry{s: s, at: at}
 		t.of[s] = v
-		heap.Push(&t.queue, v)
-		t.notify()
+		t.pushLocked(v)
 	case v.left: // it is added again before it was removed
 		v.left, v.at = false, at
 	default:
@@ -81,7 +83,7 @@ func (t *timetable) pollByLocked(v *entry, at time.Time) {
 	}
 	v.at = at
 	if v.index >= 0 {
-		heap.Fix(&t.queue, v.index)
+		heap.Fix(t.queueOf(v), v.index)
 		t.notify()
 	}
 }
@@ -98,9 +100,21 @@ func (t *timetable) putBack(s *Store, at time.Time) bool {
 	if v.at.IsZero() || at.Before(v.at) {
 		v.at = at
 	}
-	heap.Push(&t.queue, v)
-	t.notify()
+	t.pushLocked(v)
 	return true
+}
+
+func (t *timetable) pushLocked(v *entry) {
+	v.fails = v.s.fails()
+	heap.Push(t.queueOf(v), v)
+	t.notify()
+}
+
+func (t *timetable) queueOf(v *entry) *entryHeap {
+	if v.fails {
+		return &t.failing
+	}
+	return &t.queue
 }
 
 // remove removes a store. It returns false if the store is being polled or worked on: then
@@ -116,25 +130,39 @@ func (t *timetable) remove(s *Store) bool {
 		v.left = true
 		return false
 	}
-	heap.Remove(&t.queue, v.index)
+	heap.Remove(t.queueOf(v), v.index)
 	delete(t.of, s)
 	return true
 }
 
-// next removes and returns the store that is due, or returns how long until one is.
-func (t *timetable) next(now time.Time) (*Store, time.Duration) {
+// next removes and returns the store that is due, or returns how long until one is. Without
+// failing it leaves out those that failed the last time.
+func (t *timetable) next(now time.Time, failing bool) (*Store, time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.queue) == 0 {
+	first := t.queue.first()
+	if v := t.failing.first(); failing && v != nil && (first == nil || v.at.Before(first.at)) {
+		first = v
+	}
+	if first == nil {
 		return nil, time.Hour
 	}
-	first := t.queue[0]
 	if wait := first.at.Sub(now); wait > 0 {
 		return nil, wait
 	}
-	heap.Pop(&t.queue)
+	heap.Pop(t.queueOf(first))
 	first.at = time.Time{}
 	return first.s, 0
+}
+
+// earliest returns the store that is polled next and when; nil: none waits for a poll.
+func (t *timetable) earliest() (*Store, time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if v := t.queue.first(); v != nil {
+		return v.s, v.at
+	}
+	return nil, time.Time{}
 }
 
 // at returns when a store will be polled; zero while it is polled or worked on.
@@ -176,7 +204,7 @@ func (f *Fleet) pollLoop(ctx context.Context) {
 	var polls sync.WaitGroup
 	defer polls.Wait()
 	for ctx.Err() == nil {
-		s, wait := f.timetable.next(time.Now())
+		s, wait := f.timetable.next(time.Now(), failing.used() < failing.total())
 		if s == nil {
 			timeout, cancel := context.WithTimeout(ctx, wait)
 			select {
@@ -186,33 +214,52 @@ func (f *Fleet) pollLoop(ctx context.Context) {
 			cancel()
 			continue
 		}
-		free := well
-		if s.fails() {
+		free, fails := well, s.fails()
+		if fails {
 			free = failing
-			if !free.try() {
-				f.giveBack(s, failingDelay)
-				continue
-			}
-		} else if free.acquire(ctx) != nil {
+		}
+		if free.acquire(ctx) != nil {
 			f.giveBack(s, 0)
 			return
 		}
 		polls.Go(func() {
-			release := sync.OnceFunc(free.release)
+			release := sync.OnceFunc(func() {
+				free.release()
+				if fails { // the loop leaves failing stores out while they have no place
+					f.timetable.notify()
+				}
+			})
 			defer release()
-			defer time.AfterFunc(slowPoll, release).Stop()
+			ctx, cancel := context.WithCancelCause(ctx)
+			defer cancel(nil)
+			if !fails || s.isFile() {
+				defer time.AfterFunc(slowPoll, func() {
+					release()
+					if f.conns.waiting.Load() > 0 && f.conns.holders.has(s) { // others need its connection
+						cancel(errSlow)
+					}
+				}).Stop()
+			}
 			f.pollStore(ctx, s)
 		})
 	}
 }
 
+// errSlow is why a poll is given up before its time.
+var errSlow = errors.New("the database does not answer in time, and other stores need the connection")
+
 // pollStore polls a store: if there is work, it waits for its time slice; otherwise it is
 // polled again later.
 func (f *Fleet) pollStore(ctx context.Context, s *Store) {
-	due, ok, err := s.poll(ctx)
+	due, ok, err := f.work.poll(ctx, s)
+	slow := errors.Is(context.Cause(ctx), errSlow)
 	switch {
-	case ctx.Err() != nil:
+	case ctx.Err() != nil && !slow:
 		f.giveBack(s, 0) // it may have left
+	case errors.Is(err, errNoConnection): // that is the fleet's, not the store's
+		f.giveBack(s, engine.Jitter(f.opts.PollMin, 0.1))
+	case err != nil && slow:
+		f.giveBack(s, s.markFailed(errSlow))
 	case err != nil:
 		f.giveBack(s, s.markFailed(err))
 	case ok && due <= 0:
@@ -299,6 +346,13 @@ func (q entryHeap) Less(i, j int) bool { return q[i].at.Before(q[j].at) }
 func (q entryHeap) Swap(i, j int) {
 	q[i], q[j] = q[j], q[i]
 	q[i].index, q[j].index = i, j
+}
+
+func (q entryHeap) first() *entry {
+	if len(q) == 0 {
+		return nil
+	}
+	return q[0]
 }
 
 // Push implements heap.Interface.

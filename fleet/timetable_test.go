@@ -41,7 +41,7 @@ func fresh(t *testing.T, n int) (*timetable, []*Store) {
 
 // order takes out all that is due.
 func order(tt *timetable, now time.Time) (keys string) {
-	for s, _ := tt.next(now); s != nil; s, _ = tt.next(now) {
+	for s, _ := tt.next(now, true); s != nil; s, _ = tt.next(now, true) {
 		keys += s.Key
 	}
 	return keys
@@ -52,13 +52,13 @@ func TestTimetableOrder(t *testing.T) {
 	t.Parallel()
 	tt, s := fresh(t, 4)
 	now := time.Now()
-	if _, wait := tt.next(now); wait <= 0 {
+	if _, wait := tt.next(now, true); wait <= 0 {
 		t.Error("an empty timetable has something due")
 	}
 	for i, at := range []int{3, 1, 4, 2} {
 		tt.add(s[i], now.Add(time.Duration(at)*time.Second))
 	}
-	if first, wait := tt.next(now); first != nil || wait != time.Second {
+	if first, wait := tt.next(now, true); first != nil || wait != time.Second {
 		t.Errorf("too early: %v, %v", first, wait)
 	}
 	tt.pollBy(s[2], now.Add(-time.Second))
@@ -135,7 +135,7 @@ func TestTimetableUnderRace(t *testing.T) {
 		all.Go(func() {
 			for range 2000 {
 				tt.pollBy(stores[rand.IntN(20)], time.Now())
-				if s, _ := tt.next(time.Now()); s != nil {
+				if s, _ := tt.next(time.Now(), true); s != nil {
 					var i int
 					_, _ = fmt.Sscan(s.Key, &i)
 					if !out[i].TryLock() {

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"math"
-	"slices"
 	"sync"
 	"time"
 
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/worker"
 )
 
@@ -17,11 +17,12 @@ type turns struct {
 
 	mu      sync.Mutex
 	ctx     context.Context // Run's; nil before
-	waiting map[string]*Store
+	waiting queue
 	active  map[*Store]*turn
-	counted int    // active turns that count
-	servers int    // those of them that are on servers
-	last    string // key of the store that was chosen last
+	counted int       // active turns that count
+	servers int       // those of them that are on servers
+	failing [2]int    // active turns of stores that failed the last time, on servers and of files; all count
+	last    [2]string // keys of the stores that were chosen last, of those that failed apart
 	running sync.WaitGroup
 }
 
@@ -29,31 +30,46 @@ type turns struct {
 type turn struct {
 	s      *Store
 	cancel context.CancelFunc
+	kind   kind
 	counts bool // it occupies one of the places
 	over   bool // asked to end
 	silent bool // the database has stopped answering
 }
 
 func (ts *turns) init(f *Fleet) {
-	ts.f, ts.waiting, ts.active = f, map[string]*Store{}, map[*Store]*turn{}
+	ts.f, ts.active = f, map[*Store]*turn{}
+	ts.waiting.stores = map[string]*Store{}
 }
 
-// hasPlaceLocked reports whether a store may be worked on now. Those on servers need
+// hasPlaceLocked reports whether a store of a kind may be worked on now. Those on servers need
 // connections; more stores than there are connections would wait for each other.
-func (ts *turns) hasPlaceLocked(s *Store) bool {
-	return ts.counted < ts.f.opts.Active && (s.at.isFile() || ts.servers < ts.serverPlaces())
+func (ts *turns) hasPlaceLocked(k kind) bool {
+	return ts.counted < ts.f.opts.Active && (k.file || ts.servers < ts.serverPlaces()) && ts.mayFailLocked(k)
+}
+
+// failingShare is which part of the places stores may have that failed the last time. Their
+// turns may hang; then they do not count any more, but they keep their connections.
+const failingShare = 8
+
+// mayFailLocked reports whether one more turn of a kind is allowed, as far as failures go.
+func (ts *turns) mayFailLocked(k kind) bool {
+	places := ts.f.opts.Active
+	if !k.file {
+		places = ts.serverPlaces()
+	}
+	return !k.fails || ts.failing[k.column()] < max(1, places/failingShare)
 }
 
 func (ts *turns) serverPlaces() int { return max(1, ts.f.opts.Connections/minPerStore) }
 
 // overBookedLocked reports whether there are more turns of this kind than places.
 func (ts *turns) overBookedLocked(t *turn) bool {
-	return ts.counted > ts.f.opts.Active || !t.s.at.isFile() && ts.servers > ts.serverPlaces()
+	return ts.counted > ts.f.opts.Active || !t.s.isFile() && ts.servers > ts.serverPlaces()
 }
 
 // wantedLocked reports whether another store waits for a place of a turn's kind.
 func (ts *turns) wantedLocked(t *turn) bool {
-	return len(ts.waiting) > 0 && t.counts && (!t.s.at.isFile() || ts.counted >= ts.f.opts.Active)
+	return t.counts && (!t.kind.file || ts.counted >= ts.f.opts.Active) && ts.waiting.any(ts.mayFailLocked)
 }
 
 // begin starts the scheduling, until ctx ends.
@@ -95,41 +111,43 @@ func (ts *turns) waitLocked(s *Store) bool {
 	if ts.f.registry.get(s.Key) != s || !s.isOurs() {
 		return false
 	}
-	ts.waiting[s.Key] = s
+	ts.waiting.add(s)
 	return true
 }
 
 // grantLocked starts turns while there are places.
 func (ts *turns) grantLocked() {
 	for ts.ctx.Err() == nil {
-		keys := make([]string, 0, len(ts.waiting))
-		for key, s := range ts.waiting {
-			if ts.hasPlaceLocked(s) {
-				keys = append(keys, key)
-			}
-		}
-		if len(keys) == 0 {
+		s := ts.chooseLocked()
+		if s == nil {
 			return
 		}
-		slices.Sort(keys)
-		key := ts.f.opts.Strategy.Next(keys, ts.last)
-		s := ts.waiting[key]
-		if !slices.Contains(keys, key) { // returned by a strategy of the program's, but not waiting
-			key = keys[0]
-			s = ts.waiting[key]
-		}
-		ts.last = key
-		delete(ts.waiting, key)
+		ts.waiting.remove(s.Key)
 		own, cancel := context.WithCancel(ts.ctx)
-		t := &turn{s: s, cancel: cancel, counts: true}
+		t := &turn{s: s, kind: kindOf(s), cancel: cancel, counts: true}
 		ts.active[s] = t
 		ts.countLocked(t, 1)
+		ts.countFailingLocked(t, 1)
 		ts.running.Go(func() { ts.run(own, t) })
 	}
 }
 
+// chooseLocked returns the store that is next; nil: none has a place. Those that failed are
+// first, up to their share, and in an order of their own: in that of all they would be passed
+// over whenever it is their turn and their places are taken.
+func (ts *turns) chooseLocked() *Store {
+	for i, fails := range []bool{true, false} {
+		s := ts.waiting.choose(ts.f.opts.Strategy, ts.last[i], func(k kind) bool { return k.fails == fails && ts.hasPlaceLocked(k) })
+		if s != nil {
+			ts.last[i] = s.Key
+			return s
+		}
+	}
+	return nil
+}
+
 // stats are what the workers of a store did.
-func (s *Store) stats() worker.Counts { return s.process.Stats() }
+func (s *Store) stats() worker.Counts { return s.fleet.work.stats(s) }
 
 // run works on a store until its turn is over.
 func (ts *turns) run(ctx context.Context, t *turn) {
@@ -139,13 +157,18 @@ func (ts *turns) run(ctx context.Context, t *turn) {
 	watched := make(chan struct{})
 	var watch sync.WaitGroup
 	watch.Go(func() { ts.watch(watched, t) })
-	err := t.s.process.Slice(ctx, worker.TimeSlice{
+	err := ts.f.work.slice(ctx, t.s, worker.TimeSlice{
 		IdleTimeout: func() time.Duration { return ts.idleTimeout(t) },
 		Continue:    func() bool { return ts.mayContinue(t) },
 	})
 	t.s.clean(ctx)
 	close(watched)
 	watch.Wait()
+	if errors.Is(err, errNoConnection) { // that is the fleet's, not the store's
+		ts.end(t, false)
+		ts.f.giveBack(t.s, engine.Jitter(ts.f.opts.PollMin, 0.1))
+		return
+	}
 	after := t.s.stats()
 	if after.Errors > before.Errors && !after.LastSuccess.After(before.LastSuccess) || t.silent {
 		err = errors.Join(err, errNoAnswer)
@@ -172,6 +195,7 @@ func (ts *turns) end(t *turn, again bool) (waits bool) {
 	defer ts.mu.Unlock()
 	delete(ts.active, t.s)
 	waits = again && ts.waitLocked(t.s)
+	ts.countFailingLocked(t, -1)
 	ts.uncountLocked(t)
 	ts.grantLocked()
 	return waits
@@ -186,9 +210,15 @@ func (ts *turns) uncountLocked(t *turn) {
 	}
 }
 
+func (ts *turns) countFailingLocked(t *turn, n int) {
+	if t.kind.fails {
+		ts.failing[t.kind.column()] += n
+	}
+}
+
 func (ts *turns) countLocked(t *turn, n int) {
 	ts.counted += n
-	if !t.s.at.isFile() {
+	if !t.s.isFile() {
 		ts.servers += n
 	}
 }
@@ -198,8 +228,8 @@ func (ts *turns) countLocked(t *turn, n int) {
 func (ts *turns) withdraw(s *Store) (waited bool) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	if ts.waiting[s.Key] == s {
-		delete(ts.waiting, s.Key)
+	if ts.waiting.has(s) {
+		ts.waiting.remove(s.Key)
 		return true
 	}
 	if t := ts.active[s]; t != nil {
@@ -212,7 +242,7 @@ func (ts *turns) withdraw(s *Store) (waited bool) {
 func (ts *turns) empty() bool {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	return len(ts.waiting)+len(ts.active) == 0
+	return ts.waiting.len()+len(ts.active) == 0
 }
 
 // state returns the state of a store.
@@ -222,7 +252,7 @@ func (ts *turns) state(s *Store) State {
 	switch {
 	case ts.active[s] != nil:
 		return Active
-	case ts.waiting[s.Key] == s:
+	case ts.waiting.has(s):
 		return Waiting
 	}
 	return Idle
@@ -239,7 +269,7 @@ func (ts *turns) idleTimeout(t *turn) time.Duration {
 	switch {
 	case t.over, ts.wantedLocked(t), ts.f.opts.StopWhenEmpty, t.silent:
 		return 0
-	case !t.counts && !t.s.at.isFile() && ts.f.conns.waiting.Load() > 0: // others need its connections
+	case !t.counts && !t.s.isFile() && ts.f.conns.waiting.Load() > 0: // others need its connections
 		return 0
 	case ts.f.workedOn() <= ts.f.opts.KeepReady:
 		return noEnd

@@ -1,0 +1,189 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// simulation is a fleet of stores without databases, worked on by the real schedule while
+// the clock of a synctest bubble passes. Its seed decides when messages come and how long
+// handlers take; the order of what happens at one moment is the scheduler's of Go.
+type simulation struct {
+	seed            uint64
+	stores          int
+	files           bool
+	hot, warm, sick int     // stores; those that remain are cold
+	routed          float64 // messages a second that this process enqueues into cold stores
+	settled         bool    // the stores were polled for hours; otherwise they are new
+	warmUp, length  time.Duration
+	opts            Options
+}
+
+// outcome is what a simulation showed.
+type outcome struct {
+	*fakeWork
+	pollRate    float64  // polls a second
+	turnsBySlot []uint32 // of hot stores
+	perStore    float64  // bytes
+	real        time.Duration
+}
+
+// run runs a simulation in a bubble of its own.
+func (sim simulation) run(t *testing.T) (o outcome) {
+	t.Helper()
+	began := time.Now()
+	synctest.Test(t, func(t *testing.T) { o = sim.inBubble(t) })
+	o.real = time.Since(began)
+	return o
+}
+
+func (sim simulation) databases() []Database {
+	url := "postgres://db.example/app"
+	if sim.files {
+		url = "sqlite:app.db"
+	}
+	dbs := make([]Database, sim.stores)
+	for i := range dbs {
+		dbs[i] = Database{Key: fmt.Sprintf("%07d", i), URL: url}
+	}
+	return dbs
+}
+
+func noEngine(engine.OpenOptions) (engine.DB, error) { return nil, engine.ErrUnreachable }
+
+func (sim simulation) inBubble(t *testing.T) outcome {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	opts := sim.opts
+	opts.Engines = map[string]engine.Opener{"postgres": noEngine, "sqlite": noEngine}
+	opts.Logger = slog.New(slog.DiscardHandler)
+	dbs := sim.databases()
+	before := heapInUse()
+	f, err := New(DiscoveryFunc(func(context.Context) ([]Database, error) { return dbs, nil }), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := sim.fake(f)
+	if err := f.Refresh(ctx); err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(sim.seed, 1))
+	if sim.settled {
+		sim.settle(f, rng)
+	}
+	o := outcome{fakeWork: w}
+	var running sync.WaitGroup
+	running.Go(func() { _ = f.Run(ctx) })
+	running.Go(func() { sim.route(ctx, f, w, rng) })
+	time.Sleep(sim.warmUp)
+	o.perStore = (heapInUse() - before) / float64(sim.stores)
+	for i := range w.delays {
+		w.delays[i].reset()
+	}
+	for i := range w.stores {
+		w.stores[i].turns = 0
+	}
+	polls := w.polls.Load()
+	time.Sleep(sim.length)
+	o.pollRate = float64(w.polls.Load()-polls) / sim.length.Seconds()
+	cancel()
+	running.Wait()
+	for i := range w.stores {
+		if w.stores[i].class == hot {
+			o.turnsBySlot = append(o.turnsBySlot, w.stores[i].turns)
+		}
+	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+	return o
+}
+
+// heapInUse returns the bytes that are in use.
+func heapInUse() float64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc)
+}
+
+// fake has the databases of a fleet replaced.
+func (sim simulation) fake(f *Fleet) *fakeWork {
+	w := &fakeWork{f: f, began: time.Now(), costs: serverCosts, stores: make([]fakeStore, sim.stores)}
+	if sim.files {
+		w.costs = fileCosts
+	}
+	w.handler = outbox.HandlerFunc(w.handled)
+	f.work = w
+	place := rand.New(rand.NewPCG(sim.seed, 0)).Perm(sim.stores) // classes lie anywhere between the keys
+	for i, at := range place {
+		s := &w.stores[at]
+		s.rng = mix(sim.seed ^ mix(uint64(at)))
+		switch {
+		case i < sim.hot:
+			s.class = hot
+		case i < sim.hot+sim.warm:
+			s.class = warm
+		case i < sim.hot+sim.warm+sim.sick:
+			s.class = sickPoll + class(i%4)
+		case sim.routed > 0 && i%2 == 0:
+			s.class = routed
+		}
+		if s.next = s.gap(); s.class == sickSlice {
+			s.next = min(s.next, int64(float64(time.Minute)*s.random()))
+		}
+	}
+	return w
+}
+
+// settle makes the stores what they are after hours.
+func (sim simulation) settle(f *Fleet, rng *rand.Rand) {
+	most := f.opts.PollMax
+	if sim.files {
+		most = f.opts.PollFiles
+	}
+	for _, s := range f.registry.all() {
+		s.emptyPolls = 16
+		f.timetable.add(s, time.Now().Add(time.Duration(rng.Int64N(int64(most)))))
+	}
+}
+
+// route enqueues into cold stores as the program does that runs the fleet.
+func (sim simulation) route(ctx context.Context, f *Fleet, w *fakeWork, rng *rand.Rand) {
+	for sim.routed > 0 && ctx.Err() == nil {
+		if engine.Sleep(ctx, time.Duration(-math.Log(1-rng.Float64())/sim.routed*float64(time.Second))) != nil {
+			return
+		}
+		i := rng.IntN(sim.stores)
+		fs := &w.stores[i]
+		fs.mu.Lock()
+		idle := fs.class == routed && fs.next == never
+		if idle {
+			fs.next = w.now()
+		}
+		fs.mu.Unlock()
+		if idle {
+			f.registry.get(fmt.Sprintf("%07d", i)).db.Notify("")
+		}
+	}
+}
+
+func (o outcome) print(t *testing.T, name string) {
+	line := fmt.Sprintf("%s: real %v polls/s %.0f, %.0f B/store, waited %d of %d, conn %d handlers %d slices %d", name, o.real.Round(time.Millisecond), o.pollRate, o.perStore, o.waited.Load(), o.worked.Load(), o.connections.most.Load(), o.handlers.most.Load(), o.slices.most.Load())
+	for c := range routed + 1 {
+		d := &o.delays[c]
+		line += fmt.Sprintf("\n    class %d n=%d p50=%v p99=%v max=%v", c, d.count(), d.quantile(.5).Round(time.Millisecond), d.quantile(.99).Round(time.Millisecond), d.max().Round(time.Millisecond))
+	}
+	t.Log(line, o.list)
+}
