@@ -146,6 +146,7 @@ type Fleet struct {
 	share     sharing
 	life      checker.Life
 	gate      worker.Gate
+	library   engine.Library
 	started   bool
 	mu        sync.Mutex // of started and setup
 }

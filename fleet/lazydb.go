@@ -36,7 +36,8 @@ func (d *lazyDB) open() (engine.DB, error) {
 	}
 	f, at := d.s.fleet, d.s.at
 	db, err := f.opts.Engines[at.scheme()](engine.OpenOptions{
-		URL: at.URL, Schema: at.Schema, Prefix: at.Prefix, Connections: f.opts.ConnectionsPerStore, Gate: f.conns, Logger: d.s.log,
+		URL: at.URL, Schema: at.Schema, Prefix: at.Prefix, Connections: f.opts.ConnectionsPerStore, Gate: f.conns,
+		Library: &f.library, Logger: d.s.log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("store %q: %w", d.s.Key, err)

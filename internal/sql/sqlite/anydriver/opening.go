@@ -25,7 +25,7 @@ func OpenerWith(connect Connect) engine.Opener {
 			return nil, engine.Invalid("schema", "SQLite has none, only a prefix")
 		}
 		path = strings.TrimPrefix(path, "//")
-		db, err := openFile(connect, path, options([]Options{{Prefix: o.Prefix, Logger: o.Logger}}))
+		db, err := openFile(connect, path, o.Library, options([]Options{{Prefix: o.Prefix, Logger: o.Logger}}))
 		if err != nil {
 			return nil, err
 		}
