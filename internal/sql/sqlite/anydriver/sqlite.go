@@ -271,6 +271,7 @@ func (db *DB) reading(ctx context.Context, fn func(*session) error) error {
 		if !open {
 			return engine.ErrClosed
 		}
+		s = db.connected(s)
 		defer func() { db.readers <- s }()
 		return s.use(ctx, func(ses *session) error {
 			ses.ctx = ctx
@@ -279,6 +280,25 @@ func (db *DB) reading(ctx context.Context, fn func(*session) error) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// connected returns a free reader that has a connection already in place of one that has none: to
+// open one takes a millisecond, and what reads now and then would open two.
+func (db *DB) connected(s *slot) *slot {
+	if s.connected() {
+		return s
+	}
+	select {
+	case other, open := <-db.readers:
+		if open && other.connected() {
+			s, other = other, s
+		}
+		if open {
+			db.readers <- other
+		}
+	default:
+	}
+	return s
 }
 
 // DoTx runs one call in the caller's transaction.
