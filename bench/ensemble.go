@@ -52,8 +52,7 @@ func (e *ensemble) disband(ctx context.Context) {
 
 func (e *ensemble) makeFiles(ctx context.Context, n int) error {
 	for i := range n {
-		key := fmt.Sprintf("file-%04d", i)
-		e.files = append(e.files, fleet.Database{Key: key, URL: "sqlite:" + filepath.Join(e.dir, key+".db")})
+		e.files = append(e.files, e.file(fmt.Sprintf("file-%04d", i)))
 	}
 	if n == 0 {
 		return nil
@@ -71,6 +70,11 @@ func (e *ensemble) makeFiles(ctx context.Context, n int) error {
 		}
 	}
 	return nil
+}
+
+// file is the file of a key.
+func (e *ensemble) file(key string) fleet.Database {
+	return fleet.Database{Key: key, URL: "sqlite:" + filepath.Join(e.dir, key+".db")}
 }
 
 func path(d fleet.Database) string { return strings.TrimPrefix(d.URL, "sqlite:") }

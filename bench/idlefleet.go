@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/engine"
 )
 
 // Scenario V: what a fleet costs that has nothing to do.
@@ -17,6 +18,8 @@ import (
 const (
 	fleetFiles   = 1000
 	fleetServers = 200
+	// manyFiles are as many as one process is meant for.
+	manyFiles = 10 * fleetFiles
 	// settling is how long it takes until all stores are cold.
 	settling = 35 * time.Second
 	// sampling is how often connections are counted.
@@ -27,17 +30,27 @@ const (
 const idleFor = time.Minute
 
 func idleFleets(n int) []scenario {
-	title := fmt.Sprintf("%d SQLite files and %d databases on one server, nothing to do", fleetFiles, fleetServers)
+	title := fmt.Sprintf("%d SQLite files and %d databases on one server, and %d files, nothing to do", fleetFiles, fleetServers, manyFiles)
 	took := max(10*time.Second, idleFor*time.Duration(min(n, 60_000))/60_000)
 	return []scenario{{"V", "postgres", title, nil, []system{
 		{"all", n, idleFleet(everything, took)},
 		{"the files alone", n, idleFleet(some(fleetFiles, 0), took)},
 		{"the server's alone", n, idleFleet(some(0, fleetServers), took)},
+		{"ten times the files", n, idleFleet(many, took)},
 	}}}
 }
 
 // chooser chooses some databases of the ensemble.
 type chooser func(e *ensemble) []fleet.Database
+
+// many are the files, and copies of the first.
+func many(e *ensemble) []fleet.Database {
+	dbs := slices.Clone(e.files)
+	for i := range manyFiles - len(dbs) {
+		dbs = append(dbs, e.file(fmt.Sprintf("file-more-%05d", i)))
+	}
+	return dbs
+}
 
 func everything(e *ensemble) []fleet.Database { return slices.Concat(e.files, e.servers) }
 
@@ -51,16 +64,68 @@ func idleFleet(choose chooser, took time.Duration) func(context.Context, *run) e
 		if err != nil {
 			return err
 		}
-		_, end, err := runFleet(ctx, choose(e), engines(), func(f *fleet.Fleet) { handleAll(f, func(string) {}) })
+		dbs := choose(e)
+		if err := copies(e.files[0], dbs); err != nil {
+			return err
+		}
+		before, goroutines := heap(), runtime.NumGoroutine()
+		f, end, err := runFleet(ctx, dbs, engines(), func(f *fleet.Fleet) { handleAll(f, func(string) {}) })
 		if err != nil {
 			return err
 		}
-		time.Sleep(settling)
+		if err := settled(ctx, f, len(dbs)); err != nil {
+			return err
+		}
 		if err := r.watched(ctx, took); err != nil {
 			return err
 		}
+		r.figures[colHeap] = (heap() - before) / 1000 / float64(len(dbs))
+		r.figures[colGoroutines] = float64(runtime.NumGoroutine()-goroutines) / float64(len(dbs))
 		return end()
 	}
+}
+
+// copies makes those files that are not there: copies of the first.
+func copies(of fleet.Database, dbs []fleet.Database) error {
+	var text []byte
+	for _, d := range dbs {
+		if _, err := os.Stat(path(d)); strings.HasPrefix(d.URL, "postgres") || err == nil {
+			continue
+		}
+		if text == nil {
+			var err error
+			if text, err = os.ReadFile(path(of)); err != nil {
+				return err
+			}
+		}
+		if err := os.WriteFile(path(d), text, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settled waits until all stores were polled, and then until they are cold.
+func settled(ctx context.Context, f *fleet.Fleet, stores int) error {
+	for since := time.Now(); ; time.Sleep(sampling) {
+		h := f.Health()
+		if len(h.Stores) == stores && !slices.ContainsFunc(h.Stores, func(s fleet.StoreHealth) bool { return s.LastSuccess.IsZero() }) {
+			break
+		}
+		if time.Since(since) > 8*stall {
+			return fmt.Errorf("not all of %d stores were polled: %s", stores, h.Summary)
+		}
+	}
+	return engine.Sleep(ctx, settling)
+}
+
+// heap returns the bytes that are reachable.
+func heap() float64 {
+	runtime.GC()
+	runtime.GC() // what pools kept goes with the second one
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc)
 }
 
 // watched records what this process and the server do while nothing happens.
@@ -104,7 +169,6 @@ func (r *run) watched(ctx context.Context, took time.Duration) error {
 	r.figures[colConnections], r.figures[colMostConnections] = mean(conns), slices.Max(conns)
 	r.figures[colTransactions] = float64(ended-began) / wall.Seconds()
 	r.figures[colFiles] = mean(files)
-	r.figures[colGoroutines] = float64(runtime.NumGoroutine())
 	r.figures[colMemory] = residentMB()
 	return nil
 }

@@ -46,7 +46,8 @@ const (
 	colMostConnections = "at most"
 	colTransactions    = "transactions/s"
 	colFiles           = "files open"
-	colGoroutines      = "goroutines"
+	colHeap            = "heap kB/store"
+	colGoroutines      = "goroutines/store"
 	colMemory          = "RSS MB"
 
 	microsecond = float64(time.Microsecond)

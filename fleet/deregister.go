@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"context"
-	"sync"
 	"time"
 )
 
@@ -27,20 +26,9 @@ func (f *Fleet) deregisterFrom(ctx context.Context, stores []*Store) {
 			named = append(named, s)
 		}
 	}
-	queue := make(chan *Store, len(named))
-	for _, s := range named {
-		queue <- s
-	}
-	close(queue)
-	var leaving sync.WaitGroup
-	for range min(deregisterWorkers, len(named)) {
-		leaving.Go(func() {
-			for s := range queue {
-				if ctx.Err() == nil {
-					s.fleet.work.leave(ctx, s)
-				}
-			}
-		})
-	}
-	leaving.Wait()
+	parallel(deregisterWorkers, named, func(_ int, s *Store) {
+		if ctx.Err() == nil {
+			s.fleet.work.leave(ctx, s)
+		}
+	})
 }

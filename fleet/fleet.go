@@ -147,6 +147,7 @@ type Fleet struct {
 	share     sharing
 	life      checker.Life
 	gate      worker.Gate
+	library   engine.Library
 	started   bool
 	mu        sync.Mutex // of started and setup
 }
@@ -264,15 +265,14 @@ func (f *Fleet) closeIdle() {
 // Close closes every store. Call it after Run has returned.
 func (f *Fleet) Close() error {
 	f.begin()
-	var errs []error
-	for _, s := range f.registry.all() {
-		db := s.db.detach()
-		if db == nil {
-			continue
+	stores := f.registry.all()
+	errs := make([]error, len(stores))
+	parallel(closeWorkers, stores, func(i int, s *Store) {
+		if db := s.db.detach(); db != nil {
+			if err := db.Close(); err != nil {
+				errs[i] = fmt.Errorf("store %q: %w", s.Key, err)
+			}
 		}
-		if err := db.Close(); err != nil {
-			errs = append(errs, fmt.Errorf("store %q: %w", s.Key, err))
-		}
-	}
+	})
 	return errors.Join(errs...)
 }

@@ -153,7 +153,8 @@ func (d *Database) absolute() (Database, error) {
 // openAt opens the database of a store.
 func (f *Fleet) openAt(at Database, gate engine.Gate) (engine.DB, error) {
 	db, err := f.opts.Engines[at.scheme()](engine.OpenOptions{
-		URL: at.URL, Schema: at.Schema, Prefix: at.Prefix, Connections: f.opts.ConnectionsPerStore, Gate: gate, Logger: f.log.With("store", at.Key),
+		URL: at.URL, Schema: at.Schema, Prefix: at.Prefix, Connections: f.opts.ConnectionsPerStore, Gate: gate,
+		Library: &f.library, Logger: f.log.With("store", at.Key),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("store %q: %w", at.Key, err)

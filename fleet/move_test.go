@@ -68,10 +68,10 @@ func TestMoveRefused(t *testing.T) {
 		to   fleet.Database
 		want error
 	}{
-		"unknown store":  {"x", blank(t, "x"), fleet.ErrUnknownStore},
-		"no engine":      {"a", fleet.Database{URL: "mysql://x"}, pawl.ErrInvalid},
-		"itself":         {"a", old, pawl.ErrInvalid},
-		"a used one":     {"a", used, fleet.ErrNotEmpty},
+		"unknown store": {"x", blank(t, "x"), fleet.ErrUnknownStore},
+		"no engine":     {"a", fleet.Database{URL: "mysql://x"}, pawl.ErrInvalid},
+		"itself":        {"a", old, pawl.ErrInvalid},
+		"a used one":    {"a", used, fleet.ErrNotEmpty},
 	} {
 		if _, err := f.Move(t.Context(), c.key, c.to, fleet.MoveOptions{}); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)

@@ -226,10 +226,10 @@ func (r *registry) apply(listed map[string]Database) {
 	}
 	working := r.running
 	r.mu.Unlock()
-	for _, s := range leave {
+	parallel(closeWorkers, leave, func(_ int, s *Store) {
 		s.log.Info("store leaves the fleet")
 		r.f.leave(s)
-	}
+	})
 	for _, s := range come {
 		s.log.Info("store joins the fleet", "database", s.at.Where())
 	}

@@ -41,6 +41,7 @@ type Store struct {
 	mu              sync.Mutex
 	checked         bool // the schema was checked
 	file            bool // see isFile
+	worked          bool // there was work, or this process may have added some
 	emptyPolls      int  // polls in a row that found nothing to do
 	extraPolls      int  // remaining extra polls for what may be committed soon
 	emptySlices     int  // time slices in a row without result
@@ -250,7 +251,8 @@ func (s *Store) markFailed(err error) time.Duration {
 }
 
 // closeIdleAfter is after how many polls without work a store closes its connections after
-// every poll.
+// every poll. One that never had any does so from its first poll on: ten thousand files would
+// otherwise have 16 000 descriptors open and take 3 GB while they are polled for the first time.
 const closeIdleAfter = 4
 
 // failed records a failure, and returns how many there were in a row.
@@ -281,14 +283,14 @@ func (s *Store) nextDelay(due time.Duration, ok bool) (pause time.Duration, cold
 	if ok {
 		pause = min(pause, due+time.Millisecond)
 	}
-	return max(pause, time.Millisecond), s.emptyPolls >= closeIdleAfter
+	return max(pause, time.Millisecond), !s.worked || s.emptyPolls >= closeIdleAfter
 }
 
 // foundWork records that there was something to do.
 func (s *Store) foundWork() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.emptyPolls = 0
+	s.worked, s.emptyPolls = true, 0
 }
 
 // maxExtraPolls is how many extra polls follow at growing intervals, 5 s in all, for what a
@@ -299,7 +301,7 @@ const maxExtraPolls = 8
 func (s *Store) expectCommit() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.emptyPolls, s.extraPolls = 0, maxExtraPolls
+	s.worked, s.emptyPolls, s.extraPolls = true, 0, maxExtraPolls
 }
 
 // maxEmptyDelay is the longest delay after time slices without result.

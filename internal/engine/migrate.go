@@ -16,12 +16,12 @@ import (
 type Migration struct {
 	Version int
 	Name    string
-	SQL     string // rendered
+	Text    string // as its file has it: to be rendered
 	// Lowest is the oldest version of the schema whose programs may use this one. A
 	// migration sets it in a line "-- lowest: 3"; the default is the version before,
 	// because migrations expand before they contract.
 	Lowest   int
-	Checksum string // of the text before rendering: the same under every name
+	Checksum string // of the text: the same under every name
 }
 
 // Applied is a migration that was applied to the database.
@@ -39,13 +39,13 @@ var (
 )
 
 // ParseMigration reads one migration from a file's name and text.
-func ParseMigration(file, text string, n Names) (m Migration, err error) {
+func ParseMigration(file, text string) (m Migration, err error) {
 	parts := migrationFile.FindStringSubmatch(file)
 	if parts == nil {
 		return m, fmt.Errorf("load migrations: unexpected file %q", file)
 	}
 	m.Version, _ = strconv.Atoi(parts[1])
-	m.Name, m.SQL = parts[2], n.Render(text)
+	m.Name, m.Text = parts[2], text
 	sum := sha256.Sum256([]byte(text))
 	m.Checksum = hex.EncodeToString(sum[:])
 	m.Lowest = max(m.Version-1, 1)
@@ -59,7 +59,7 @@ func ParseMigration(file, text string, n Names) (m Migration, err error) {
 }
 
 // LoadMigrations reads schema/*.sql in order of version, without gaps.
-func LoadMigrations(files fs.FS, n Names) ([]Migration, error) {
+func LoadMigrations(files fs.FS) ([]Migration, error) {
 	entries, err := fs.ReadDir(files, "schema")
 	if err != nil {
 		return nil, fmt.Errorf("load migrations: %w", err)
@@ -70,7 +70,7 @@ func LoadMigrations(files fs.FS, n Names) ([]Migration, error) {
 		if err != nil {
 			return nil, fmt.Errorf("load migrations: %w", err)
 		}
-		m, err := ParseMigration(e.Name(), string(text), n)
+		m, err := ParseMigration(e.Name(), string(text))
 		if err != nil {
 			return nil, err
 		}

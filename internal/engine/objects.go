@@ -22,8 +22,8 @@ const (
 type Object struct {
 	Kind     string // Routines or Views
 	Name     string
-	SQL      string // rendered
-	Checksum string // of the text before rendering, with its macros: the same under every name
+	Text     string // as its file has it, with its macros: to be rendered
+	Checksum string // of the text: the same under every name
 }
 
 // AppliedObject is an object that was applied to the database.
@@ -33,20 +33,20 @@ type AppliedObject struct {
 
 // loadObjects reads routines/*.sql and views/*.sql: routines first, because views call them,
 // and every view after those it reads.
-func loadObjects(files fs.FS, m macros, n Names) ([]Object, error) {
-	routines, err := loadKind(files, m, n, Routines)
+func loadObjects(files fs.FS, m macros) ([]Object, error) {
+	routines, err := loadKind(files, m, Routines)
 	if err != nil {
 		return nil, err
 	}
-	views, err := loadKind(files, m, n, Views)
+	views, err := loadKind(files, m, Views)
 	if err != nil {
 		return nil, err
 	}
-	views, err = inOrder(views, n)
+	views, err = inOrder(views)
 	return append(routines, views...), err
 }
 
-func loadKind(files fs.FS, m macros, n Names, kind string) ([]Object, error) {
+func loadKind(files fs.FS, m macros, kind string) ([]Object, error) {
 	paths, err := fs.Glob(files, kind+"/*.sql")
 	if err != nil {
 		return nil, fmt.Errorf("load %s: %w", kind, err)
@@ -63,17 +63,18 @@ func loadKind(files fs.FS, m macros, n Names, kind string) ([]Object, error) {
 			return nil, fmt.Errorf("load %s: %s: %w", kind, name, err)
 		}
 		sum := sha256.Sum256([]byte(definition))
-		all = append(all, Object{kind, name, n.Render(definition), hex.EncodeToString(sum[:])})
+		all = append(all, Object{kind, name, definition, hex.EncodeToString(sum[:])})
 	}
 	return all, nil
 }
 
 // inOrder sorts the views so that each follows those that its text names.
-func inOrder(views []Object, n Names) ([]Object, error) {
+func inOrder(views []Object) ([]Object, error) {
 	var placed []Object
+	var n Names
 	for len(views) > 0 {
 		next := slices.IndexFunc(views, func(v Object) bool {
-			return !slices.ContainsFunc(views, func(o Object) bool { return o.Name != v.Name && strings.Contains(v.SQL, n.Quote(o.Name)) })
+			return !slices.ContainsFunc(views, func(o Object) bool { return o.Name != v.Name && strings.Contains(n.Render(v.Text), n.Quote(o.Name)) })
 		})
 		if next < 0 {
 			return nil, fmt.Errorf("load views: %s and others read each other", views[0].Name)

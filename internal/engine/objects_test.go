@@ -39,7 +39,7 @@ func TestObjectsAreLoadedInOrder(t *testing.T) {
 	for _, o := range objects {
 		order += o.Name
 	}
-	if order != "zcba" || objects[0].Kind != engine.Routines || objects[1].SQL != `CREATE VIEW "p_c" AS SELECT "p_z"()` {
+	if order != "zcba" || objects[0].Kind != engine.Routines || objects[1].Text != `CREATE VIEW pawl.c AS SELECT pawl.z()` {
 		t.Errorf("%s: %+v", order, objects)
 	}
 	files["views/c.sql"] = file("CREATE VIEW pawl.c AS SELECT * FROM pawl.a")
@@ -61,8 +61,8 @@ func TestObjectsHaveMacros(t *testing.T) {
 		return objects[0]
 	}
 	two := load("2")
-	if want := `CREATE VIEW "v" AS SELECT (0 + 2), "three"(1)`; two.SQL != want {
-		t.Errorf("got %s, want %s", two.SQL, want)
+	if want := `CREATE VIEW pawl.v AS SELECT (0 + 2), pawl.three(1)`; two.Text != want {
+		t.Errorf("got %s, want %s", two.Text, want)
 	}
 	if load("2").Checksum != two.Checksum || load("3").Checksum == two.Checksum {
 		t.Error("the checksum is not the macro's")

@@ -17,6 +17,9 @@ type OpenOptions struct {
 	Connections int
 	// Gate limits connections: each is opened between Enter and Leave; nil: no limit.
 	Gate Gate
+	// Library is where the engine keeps and finds what databases have in common; nil: this one has
+	// it for itself.
+	Library *Library
 	// Logger is the engine's; nil means slog.Default().
 	Logger *slog.Logger
 }

@@ -9,15 +9,28 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
-// Folder is an engine's SQL, rendered under the configured names.
+// Folder is an engine's SQL under the configured names. Statements are rendered when they are
+// first used, migrations and objects each time: a program of thousands of databases uses few
+// of them in most. Rendered ahead it was 300 kB for SQLite and 540 for PostgreSQL.
 type Folder struct {
 	Names      Names
-	Migrations []Migration
-	Objects    []Object
+	Migrations []Migration // to be rendered
+	Objects    []Object    // to be rendered
+	texts      *Texts
+	bound      sync.Map // the operation's reflect.Type → its rendered *Statement
+	rendered   sync.Map // the texts of those
+}
+
+// Texts are an engine's SQL as its files have it, the same under all names. They do not change.
+type Texts struct {
+	migrations []Migration
+	objects    []Object
 	bound      map[reflect.Type]*Statement
 	unbound    []string
+	code       any // Source.Go
 }
 
 // Source describes an engine's SQL.
@@ -29,6 +42,8 @@ type Source struct {
 	Folders []fs.FS
 	// Operations are those that have a statement. The others are implemented in Go.
 	Operations []Operation
+	// Go is what implements those, in the engine's own terms; Folder.Go returns it. May be nil.
+	Go any
 }
 
 // Load validates the names and reads an engine's SQL.
@@ -36,45 +51,94 @@ func Load(from *Source, n Names) (*Folder, error) {
 	if err := n.Validate(); err != nil {
 		return nil, err
 	}
-	f := &Folder{Names: n}
+	t, err := Read(from)
+	if err != nil {
+		return nil, err
+	}
+	return t.Under(n)
+}
+
+// Read reads an engine's SQL.
+func Read(from *Source) (*Texts, error) {
+	t := &Texts{code: from.Go}
 	own := from.Folders[len(from.Folders)-1]
 	var err error
-	if f.Migrations, err = LoadMigrations(own, n); err != nil {
+	if t.migrations, err = LoadMigrations(own); err != nil {
 		return nil, err
 	}
 	m, err := loadMacros(from.Folders...)
 	if err != nil {
 		return nil, err
 	}
-	if f.Objects, err = loadObjects(own, m, n); err != nil {
+	if t.objects, err = loadObjects(own, m); err != nil {
 		return nil, err
 	}
-	return f, f.loadStatements(from, m)
+	return t, t.loadStatements(from, m)
+}
+
+// Under validates names, and returns the SQL under them.
+func (t *Texts) Under(n Names) (*Folder, error) {
+	if err := n.Validate(); err != nil {
+		return nil, err
+	}
+	return &Folder{Names: n, Migrations: t.migrations, Objects: t.objects, texts: t}, nil
 }
 
 // Statement returns the statement of an operation, nil if there is none.
-func (f *Folder) Statement(op Operation) *Statement { return f.bound[reflect.TypeOf(op)] }
+func (f *Folder) Statement(op Operation) *Statement { return f.statement(reflect.TypeOf(op)) }
+
+func (f *Folder) statement(of reflect.Type) *Statement {
+	if s, ok := f.bound.Load(of); ok {
+		return s.(*Statement)
+	}
+	s, ok := f.texts.bound[of]
+	if !ok {
+		return nil
+	}
+	return f.render(*s)
+}
+
+// render renders a statement, and keeps it: it is the same one from then on.
+func (f *Folder) render(s Statement) *Statement {
+	s.Text = f.Names.Render(s.Text)
+	f.rendered.Store(s.Text, struct{}{})
+	kept, _ := f.bound.LoadOrStore(s.operation, &s)
+	return kept.(*Statement)
+}
+
+// Rendered reports whether a text is that of a statement that was used.
+func (f *Folder) Rendered(text string) bool {
+	_, ok := f.rendered.Load(text)
+	return ok
+}
 
 // Statements returns all statements.
-func (f *Folder) Statements() []*Statement { return slices.Collect(maps.Values(f.bound)) }
+func (f *Folder) Statements() (all []*Statement) {
+	for of := range f.texts.bound {
+		all = append(all, f.statement(of))
+	}
+	return all
+}
 
 // Unbound returns the statement files that belong to no operation of the source.
-func (f *Folder) Unbound() []string { return f.unbound }
+func (f *Folder) Unbound() []string { return f.texts.unbound }
 
-// Bind renders a statement and binds it to its operation. text is the content of its file,
-// with its macros expanded.
+// Go returns the source's Go.
+func (f *Folder) Go() any { return f.texts.code }
+
+// Bind renders a statement and binds it to its operation, in place of that of its file. text
+// is like the content of a file, with its macros expanded.
 func (f *Folder) Bind(syntax *Syntax, op Operation, text string) error {
 	s, err := bind(syntax, op, text)
-	if err != nil {
-		return err
+	if err == nil {
+		f.bound.Delete(s.operation)
+		f.render(*s)
 	}
-	s.Text = f.Names.Render(s.Text)
-	f.bound[s.operation] = s
-	return nil
+	return err
 }
 
 // loadStatements reads every statement and binds it to its operation.
-func (f *Folder) loadStatements(from *Source, m macros) error {
+func (t *Texts) loadStatements(from *Source, m macros) error {
 	texts, err := loadTexts(from.Folders)
 	if err != nil {
 		return err
@@ -83,7 +147,7 @@ func (f *Folder) loadStatements(from *Source, m macros) error {
 	if err != nil {
 		return err
 	}
-	f.bound = map[reflect.Type]*Statement{}
+	t.bound = map[reflect.Type]*Statement{}
 	for _, op := range from.Operations {
 		name := NameOf(op)
 		text, ok := texts[name]
@@ -93,12 +157,14 @@ func (f *Folder) loadStatements(from *Source, m macros) error {
 		if text, err = m.expand(strings.ReplaceAll(text, tablesMacro, tables), op.answer()); err != nil {
 			return fmt.Errorf("statement %s: %w", name, err)
 		}
-		if err := f.Bind(&from.Syntax, op, text); err != nil {
+		s, err := bind(&from.Syntax, op, text)
+		if err != nil {
 			return err
 		}
+		t.bound[s.operation] = s
 		delete(texts, name)
 	}
-	f.unbound = slices.Sorted(maps.Keys(texts))
+	t.unbound = slices.Sorted(maps.Keys(texts))
 	return nil
 }
 

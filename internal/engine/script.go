@@ -44,12 +44,12 @@ func (f *Folder) Script(from, to int, d Dialect) (string, error) {
 	}
 	for _, m := range f.Migrations[from:to] {
 		fmt.Fprintf(&b, "\n-- Version %d: %s\n", m.Version, m.Name)
-		write(m.SQL, d.Note(m))
+		write(f.Names.Render(m.Text), d.Note(m))
 	}
 	if to == newest {
 		b.WriteString("\n-- Routines and views\n")
 		for _, o := range f.Objects {
-			write(d.Drop(o), o.SQL, d.Made(o))
+			write(d.Drop(o), f.Names.Render(o.Text), d.Made(o))
 		}
 	}
 	write(d.Unset)

@@ -17,7 +17,7 @@ import (
 // Next is a folder's migrations and one more with this text, as a newer build has.
 func Next(f *engine.Folder, text string) []engine.Migration {
 	n := len(f.Migrations)
-	m, err := engine.ParseMigration(fmt.Sprintf("%04d_more.sql", n+1), text, f.Names)
+	m, err := engine.ParseMigration(fmt.Sprintf("%04d_more.sql", n+1), text)
 	if err != nil {
 		panic(err) // the test's own text
 	}
@@ -29,7 +29,7 @@ func Next(f *engine.Folder, text string) []engine.Migration {
 func With(f *engine.Folder, kind, name, text string) []engine.Object {
 	objects := slices.DeleteFunc(slices.Clone(f.Objects), func(o engine.Object) bool { return o.Kind == kind && o.Name == name })
 	if text != "" {
-		objects = append(objects, engine.Object{Kind: kind, Name: name, SQL: f.Names.Render(text) + ";", Checksum: fmt.Sprintf("%x", sha256.Sum256([]byte(text)))})
+		objects = append(objects, engine.Object{Kind: kind, Name: name, Text: text + ";", Checksum: fmt.Sprintf("%x", sha256.Sum256([]byte(text)))})
 	}
 	return objects
 }

@@ -87,7 +87,7 @@ func (db *DB) migrate(ctx context.Context, tx pgx.Tx) error {
 		return err
 	}
 	for _, m := range plan.Migrations {
-		if err := script(ctx, tx, m.SQL); err != nil {
+		if err := script(ctx, tx, db.folder.Names.Render(m.Text)); err != nil {
 			return fmt.Errorf("version %d (%s): %w", m.Version, m.Name, err)
 		}
 		if err := db.note(ctx, tx, m); err != nil {

@@ -137,7 +137,7 @@ func (db *DB) functions(ctx context.Context, tx pgx.Tx, apply []engine.Object, d
 func (db *DB) texts(objects []engine.Object) string {
 	var text strings.Builder
 	for _, o := range objects {
-		text.WriteString(o.SQL + "\n")
+		text.WriteString(db.folder.Names.Render(o.Text) + "\n")
 	}
 	return text.String()
 }

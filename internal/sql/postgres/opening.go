@@ -28,7 +28,7 @@ func OpenURL(o engine.OpenOptions) (engine.DB, error) {
 	if o.Gate != nil {
 		config.ConnConfig.DialFunc = gated.Dial(config.ConnConfig.DialFunc, o.Gate)
 	}
-	return open(config, []Options{{Schema: o.Schema, Prefix: o.Prefix, Logger: o.Logger}})
+	return open(config, o.Library, []Options{{Schema: o.Schema, Prefix: o.Prefix, Logger: o.Logger}})
 }
 
 // CloseIdle closes the idle connections.

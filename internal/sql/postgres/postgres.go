@@ -89,7 +89,7 @@ func Open(url string, opts ...Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	return open(config, opts)
+	return open(config, nil, opts)
 }
 
 // pingTimeout bounds the check of a connection that was idle: it may lead to a server that is
@@ -112,12 +112,12 @@ func parse(url string) (*pgxpool.Config, error) {
 	return config, nil
 }
 
-func open(config *pgxpool.Config, opts []Options) (*DB, error) {
+func open(config *pgxpool.Config, l *engine.Library, opts []Options) (*DB, error) {
 	pool, err := pgxpool.NewWithConfig(context.Background(), config)
 	if err != nil {
 		return nil, fmt.Errorf("open postgres: %w", redact(err))
 	}
-	db, err := New(pool, opts...)
+	db, err := build(pool, l, opts)
 	if err != nil {
 		pool.Close()
 		return nil, err
@@ -130,7 +130,9 @@ func open(config *pgxpool.Config, opts []Options) (*DB, error) {
 // is reset, so that connections are made anew. Whatever the default isolation level of
 // its connections is, pawl's own transactions run at read committed. While workers run, pawl
 // keeps one more connection of its own for notifications.
-func New(pool *pgxpool.Pool, opts ...Options) (*DB, error) {
+func New(pool *pgxpool.Pool, opts ...Options) (*DB, error) { return build(pool, nil, opts) }
+
+func build(pool *pgxpool.Pool, l *engine.Library, opts []Options) (*DB, error) {
 	var o Options
 	if len(opts) > 0 {
 		o = opts[0]
@@ -151,7 +153,7 @@ func New(pool *pgxpool.Pool, opts ...Options) (*DB, error) {
 		o.Logger = slog.Default()
 	}
 	names := engine.Names{Schema: o.Schema, Prefix: o.Prefix}
-	folder, err := engine.Load(folder(), names)
+	folder, err := l.Folder("postgres", names, folder)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ func TestExpectedObjects(t *testing.T) {
 		}
 		var want []string
 		for _, m := range f.Migrations {
-			script, err := tsqltest.Parse(m.SQL)
+			script, err := tsqltest.Parse(f.Names.Render(m.Text))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -95,7 +95,7 @@ func TestDifferences(t *testing.T) {
 	}
 	var texts []module
 	for _, o := range f.Objects {
-		texts = append(texts, module{"p_" + o.Name, strings.ReplaceAll(o.SQL, "\n", "\r\n")})
+		texts = append(texts, module{"p_" + o.Name, strings.ReplaceAll(f.Names.Render(o.Text), "\n", "\r\n")})
 	}
 	if found := x.changed(texts); len(found) > 0 {
 		t.Errorf("%v", found)

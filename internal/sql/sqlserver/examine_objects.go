@@ -57,7 +57,7 @@ var (
 func indexStatements(f *engine.Folder) map[string]string {
 	all := map[string]string{}
 	for _, m := range f.Migrations {
-		for _, i := range createdIndex.FindAllStringSubmatch(m.SQL, -1) {
+		for _, i := range createdIndex.FindAllStringSubmatch(f.Names.Render(m.Text), -1) {
 			all[i[2]+"."+i[1]] = i[0]
 		}
 	}
@@ -73,7 +73,8 @@ func expectedObjects(f *engine.Folder) (all []object) {
 		}
 	}
 	for _, m := range f.Migrations {
-		for _, t := range createdTable.FindAllStringSubmatch(m.SQL, -1) {
+		text := f.Names.Render(m.Text)
+		for _, t := range createdTable.FindAllStringSubmatch(text, -1) {
 			add("table", t[1])
 			for _, c := range createdColumn.FindAllStringSubmatch(t[2], -1) {
 				if !slices.Contains([]string{"PRIMARY", "UNIQUE", "CHECK", "INDEX", "CONSTRAINT"}, c[2]) {
@@ -81,13 +82,13 @@ func expectedObjects(f *engine.Folder) (all []object) {
 				}
 			}
 		}
-		for _, c := range addedColumn.FindAllStringSubmatch(m.SQL, -1) {
+		for _, c := range addedColumn.FindAllStringSubmatch(text, -1) {
 			add("column", c[1]+"."+c[2])
 		}
-		for _, o := range createdOther.FindAllStringSubmatch(m.SQL, -1) {
+		for _, o := range createdOther.FindAllStringSubmatch(text, -1) {
 			add(strings.ToLower(o[1]), o[2])
 		}
-		for _, i := range createdIndex.FindAllStringSubmatch(m.SQL, -1) {
+		for _, i := range createdIndex.FindAllStringSubmatch(text, -1) {
 			add("index", i[2]+"."+i[1])
 		}
 	}
@@ -173,7 +174,7 @@ func (x *examiner) missing(want, there []object) (found []health.Finding) {
 func (x *examiner) changed(there []module) (found []health.Finding) {
 	texts := map[string]string{}
 	for _, o := range x.folder.Objects {
-		texts[strings.ToLower(x.opts.Prefix+o.Name)] = o.SQL
+		texts[strings.ToLower(x.opts.Prefix+o.Name)] = x.folder.Names.Render(o.Text)
 	}
 	for _, m := range there {
 		if want, ok := texts[strings.ToLower(m.Name)]; ok && squeezed(m.Definition) != squeezed(want) {

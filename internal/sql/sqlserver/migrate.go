@@ -98,7 +98,7 @@ func (db *DB) migrate(ctx context.Context, tx *sql.Tx) error {
 	}
 	for i := range plan.Migrations {
 		m := &plan.Migrations[i]
-		if err := db.script(ctx, tx, m.SQL); err != nil {
+		if err := db.script(ctx, tx, db.folder.Names.Render(m.Text)); err != nil {
 			return fmt.Errorf("version %d (%s): %w", m.Version, m.Name, err)
 		}
 		if err := db.script(ctx, tx, db.note(m)); err != nil {

@@ -41,7 +41,7 @@ func (db *DB) applyObjects(ctx context.Context, tx *sql.Tx, plan engine.Plan, fi
 	}
 	for i := range plan.Apply {
 		o := &plan.Apply[i]
-		if err := db.script(ctx, tx, o.SQL); err != nil {
+		if err := db.script(ctx, tx, db.folder.Names.Render(o.Text)); err != nil {
 			return fmt.Errorf("%s/%s: %w", o.Kind, o.Name, err)
 		}
 	}

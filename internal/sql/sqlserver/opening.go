@@ -19,7 +19,7 @@ func OpenURL(o engine.OpenOptions) (engine.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db, err := open(&config, o.Gate, []Options{{Schema: o.Schema, Prefix: o.Prefix, Logger: o.Logger}})
+	db, err := open(&config, o.Gate, o.Library, []Options{{Schema: o.Schema, Prefix: o.Prefix, Logger: o.Logger}})
 	if err != nil {
 		return nil, err
 	}

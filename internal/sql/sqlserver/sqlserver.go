@@ -87,7 +87,7 @@ func Open(url string, opts ...Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	return open(&config, nil, opts)
+	return open(&config, nil, nil, opts)
 }
 
 // parse refuses a URL that the driver would misread: errors quote host and database, which
@@ -105,13 +105,13 @@ func parse(url string) (config msdsn.Config, err error) {
 	return config, nil
 }
 
-func open(config *msdsn.Config, gate engine.Gate, opts []Options) (*DB, error) {
+func open(config *msdsn.Config, gate engine.Gate, l *engine.Library, opts []Options) (*DB, error) {
 	connector := mssql.NewConnectorConfig(*config)
 	if gate != nil {
 		connector.Dialer = newDialer(gate, config)
 	}
 	pool := sql.OpenDB(connector)
-	db, err := New(pool, opts...)
+	db, err := build(pool, l, opts)
 	if err != nil {
 		_ = pool.Close()
 		return nil, err
@@ -123,7 +123,9 @@ func open(config *msdsn.Config, gate engine.Gate, opts []Options) (*DB, error) {
 
 // New returns a database on a pool that the caller owns; Close leaves it open. Whatever isolation level its
 // connections were left with, pawl's own transactions run at read committed.
-func New(pool *sql.DB, opts ...Options) (*DB, error) {
+func New(pool *sql.DB, opts ...Options) (*DB, error) { return build(pool, nil, opts) }
+
+func build(pool *sql.DB, l *engine.Library, opts []Options) (*DB, error) {
 	var o Options
 	if len(opts) > 0 {
 		o = opts[0]
@@ -140,7 +142,7 @@ func New(pool *sql.DB, opts ...Options) (*DB, error) {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
-	folder, err := engine.Load(folder(), engine.Names{Schema: o.Schema, Prefix: o.Prefix})
+	folder, err := l.Folder("sqlserver", engine.Names{Schema: o.Schema, Prefix: o.Prefix}, folder)
 	if err != nil {
 		return nil, err
 	}

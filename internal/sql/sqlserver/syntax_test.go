@@ -47,10 +47,10 @@ func sentTexts(t *testing.T, names engine.Names) map[string]sentText {
 		all[s.Name+" (caller's)"] = sentText{unquoteText(text.foreign), params}
 	}
 	for i, m := range f.Migrations {
-		all[fmt.Sprintf("schema/%04d", i+1)] = sentText{text: m.SQL}
+		all[fmt.Sprintf("schema/%04d", i+1)] = sentText{text: f.Names.Render(m.Text)}
 	}
 	for _, o := range f.Objects {
-		all[o.Kind+"/"+o.Name] = sentText{text: o.SQL}
+		all[o.Kind+"/"+o.Name] = sentText{text: f.Names.Render(o.Text)}
 	}
 	for name, text := range map[string]string{
 		"history": historyTable, "history read": historyRead, "objects read": objectRead, "versioned": readVersioned,

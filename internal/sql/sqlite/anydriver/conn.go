@@ -26,28 +26,22 @@ type connector struct {
 // attached is what connections know of the database that they are for.
 type attached struct {
 	watch *watcher
-	// kept are the statements that connections keep prepared: pawl's own, which callers'
-	// transactions run again and again, and those that begin and end every transaction.
-	kept map[string]struct{}
+	own   *engine.Folder
 }
 
 // attach sets the database that the connections are for. Without one they keep nothing prepared.
 func (c *connector) attach(db *DB) {
-	a := &attached{&db.watch, map[string]struct{}{begin: {}, commit: {}, rollback: {}}}
-	for _, s := range db.folder.Statements() {
-		a.kept[s.Text] = struct{}{}
-	}
-	c.of.Store(a)
+	c.of.Store(&attached{&db.watch, db.folder})
 }
 
-// keeps reports whether connections keep a statement prepared.
+// keeps reports whether connections keep a statement prepared: pawl's own, which callers'
+// transactions run again and again, and those that begin and end every transaction.
 func (c *connector) keeps(query string) bool {
 	of := c.of.Load()
 	if of == nil {
 		return false
 	}
-	_, ok := of.kept[query]
-	return ok
+	return query == begin || query == commit || query == rollback || of.own.Rendered(query)
 }
 
 const begin, commit, rollback = "BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"

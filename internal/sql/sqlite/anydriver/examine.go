@@ -248,12 +248,12 @@ func (x *examiner) expected(ctx context.Context) (list []madeObject, err error) 
 	defer pool.Close()
 	pool.SetMaxOpenConns(1) // another connection would be another database
 	for _, m := range x.folder.Migrations {
-		if _, err := pool.ExecContext(ctx, m.SQL); err != nil {
+		if _, err := pool.ExecContext(ctx, x.folder.Names.Render(m.Text)); err != nil {
 			return nil, err
 		}
 	}
 	for _, o := range x.folder.Objects {
-		if _, err := pool.ExecContext(ctx, o.SQL); err != nil {
+		if _, err := pool.ExecContext(ctx, x.folder.Names.Render(o.Text)); err != nil {
 			return nil, err
 		}
 	}

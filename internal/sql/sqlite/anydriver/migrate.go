@@ -67,7 +67,7 @@ func (db *DB) migrate(s *session) error {
 		return err
 	}
 	for _, m := range plan.Migrations {
-		if _, err := s.dc.ExecContext(context.Background(), m.SQL, nil); err != nil {
+		if _, err := s.dc.ExecContext(context.Background(), db.folder.Names.Render(m.Text), nil); err != nil {
 			return err
 		}
 		if err := db.note(s, m); err != nil {
@@ -112,7 +112,7 @@ func (db *DB) applyViews(s *session, plan engine.Plan) error {
 		if err := db.dropView(s, o.Name); err != nil {
 			return err
 		}
-		if _, err := s.dc.ExecContext(context.Background(), o.SQL, nil); err != nil {
+		if _, err := s.dc.ExecContext(context.Background(), db.folder.Names.Render(o.Text), nil); err != nil {
 			return err
 		}
 		if err := db.noteObject(s, o); err != nil {

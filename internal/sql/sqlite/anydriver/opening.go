@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -25,7 +26,7 @@ func OpenerWith(connect Connect) engine.Opener {
 			return nil, engine.Invalid("schema", "SQLite has none, only a prefix")
 		}
 		path = strings.TrimPrefix(path, "//")
-		db, err := openFile(connect, path, options([]Options{{Prefix: o.Prefix, Logger: o.Logger}}))
+		db, err := openFile(connect, path, o.Library, options([]Options{{Prefix: o.Prefix, Logger: o.Logger}}))
 		if err != nil {
 			return nil, err
 		}
@@ -60,6 +61,9 @@ func absolute(path string) string {
 
 // CloseIdle closes the idle connections.
 func (db *DB) CloseIdle() {
+	if db.sql.Stats().OpenConnections == 0 { // as after most polls of a fleet
+		return
+	}
 	for range cap(db.readers) {
 		select {
 		case s, open := <-db.readers:
@@ -98,15 +102,20 @@ func (db *DB) Fingerprint() (print string, ok bool) {
 	if db.file == "" {
 		return "", false
 	}
+	text := make([]byte, 0, 64)
 	for _, name := range []string{db.file, db.file + "-wal"} {
 		info, err := os.Stat(name)
 		if os.IsNotExist(err) && name != db.file {
 			continue // the last connection deleted the log
 		}
+		if err == nil && name != db.file && info.Size() == 0 {
+			continue // somebody opened the file, and committed nothing to the log
+		}
 		if err != nil || time.Since(info.ModTime()) < fingerprintAge {
 			return "", false
 		}
-		print += fmt.Sprintf("%d/%d ", info.Size(), info.ModTime().UnixNano())
+		text = append(strconv.AppendInt(text, info.Size(), 10), '/')
+		text = append(strconv.AppendInt(text, info.ModTime().UnixNano(), 10), ' ')
 	}
-	return print, true
+	return string(text), true
 }

@@ -27,7 +27,7 @@ func New(pool *sql.DB, opts ...Options) (*DB, error) {
 	if err := checkPool(pool, o); err != nil {
 		return nil, err
 	}
-	return build(pool, make(chan struct{}, 1), newGuard("", o.Logger), o)
+	return build(pool, make(chan struct{}, 1), newGuard("", o.Logger), nil, o)
 }
 
 // checkPool makes sure that pawl and the program can write side by side.

@@ -17,7 +17,7 @@ func (db *DB) Script(from, to int) (string, error) { return scriptOf(db.folder, 
 
 // Script is DB.Script without a database.
 func Script(from, to int, opts ...Options) (string, error) {
-	folder, err := engine.Load(folder(newAnswers().has), engine.Names{Prefix: options(opts).Prefix})
+	folder, err := engine.Load(folder(), engine.Names{Prefix: options(opts).Prefix})
 	if err != nil {
 		return "", err
 	}

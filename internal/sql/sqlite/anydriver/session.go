@@ -83,6 +83,12 @@ func (s *slot) useLocked(ctx context.Context, fn func(*session) error) error {
 	return s.lost(err)
 }
 
+func (s *slot) connected() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.conn != nil
+}
+
 // lost returns the error of a changed file in place of a disk error, if the file changed
 // since it was checked.
 func (s *slot) lost(err error) error {

@@ -98,10 +98,10 @@ type Connect func(dsn string) (driver.Connector, error)
 // Options say otherwise, with a driver that reads data sources' names as modernc.org/sqlite
 // does. path may also be a "file:" URI with the driver's parameters.
 func OpenWith(connect Connect, path string, opts ...Options) (*DB, error) {
-	return openFile(connect, path, options(opts))
+	return openFile(connect, path, nil, options(opts))
 }
 
-func openFile(connect Connect, path string, o Options) (*DB, error) {
+func openFile(connect Connect, path string, l *engine.Library, o Options) (*DB, error) {
 	if err := o.Validate(); err != nil { // before there is a file
 		return nil, fmt.Errorf("sqlite: options: %w", err)
 	}
@@ -127,7 +127,7 @@ func openFile(connect Connect, path string, o Options) (*DB, error) {
 		_ = pool.Close()
 		return nil, openError(path, err)
 	}
-	db, err := build(pool, lock, g, o)
+	db, err := build(pool, lock, g, l, o)
 	if err != nil {
 		_ = pool.Close()
 		return nil, err
@@ -160,16 +160,15 @@ func options(opts []Options) Options {
 	return o
 }
 
-func build(pool *sql.DB, lock chan struct{}, g *guard, o Options) (*DB, error) {
+func build(pool *sql.DB, lock chan struct{}, g *guard, l *engine.Library, o Options) (*DB, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("sqlite: options: %w", err)
 	}
-	answers := newAnswers()
-	folder, err := engine.Load(folder(answers.has), engine.Names{Prefix: o.Prefix})
+	folder, err := l.Folder("sqlite", engine.Names{Prefix: o.Prefix}, folder)
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{sql: pool, opts: o, folder: folder, answers: answers, lock: lock, guard: g}
+	db := &DB{sql: pool, opts: o, folder: folder, answers: folder.Go().(answers), lock: lock, guard: g}
 	db.writer = &slot{pool: pool, guard: g}
 	db.readers = make(chan *slot, reserved-1)
 	for range cap(db.readers) {
@@ -272,6 +271,7 @@ func (db *DB) reading(ctx context.Context, fn func(*session) error) error {
 		if !open {
 			return engine.ErrClosed
 		}
+		s = db.connected(s)
 		defer func() { db.readers <- s }()
 		return s.use(ctx, func(ses *session) error {
 			ses.ctx = ctx
@@ -280,6 +280,25 @@ func (db *DB) reading(ctx context.Context, fn func(*session) error) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// connected returns a free reader that has a connection already in place of one that has none: to
+// open one takes a millisecond, and what reads now and then would open two.
+func (db *DB) connected(s *slot) *slot {
+	if s.connected() {
+		return s
+	}
+	select {
+	case other, open := <-db.readers:
+		if open && other.connected() {
+			s, other = other, s
+		}
+		if open {
+			db.readers <- other
+		}
+	default:
+	}
+	return s
 }
 
 // DoTx runs one call in the caller's transaction.

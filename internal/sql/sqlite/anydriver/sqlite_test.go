@@ -416,3 +416,49 @@ func TestFingerprintOfAFileJustWritten(t *testing.T) {
 		}
 	}
 }
+
+// D-263: a file that somebody only opened keeps its fingerprint: a fleet would read a file again that it opened itself.
+func TestFingerprintOfAFileJustOpened(t *testing.T) {
+	db, path := migrated(t)
+	enginetest.Must(t, db.Close())
+	old := time.Now().Add(-time.Hour)
+	enginetest.Must(t, os.Chtimes(path, old, old))
+	opened, err := sqlite.OpenURL(engine.OpenOptions{URL: "sqlite:" + path})
+	enginetest.Must(t, err)
+	t.Cleanup(func() { _ = opened.Close() })
+	w, _ := engine.As[engine.Fingerprinter](opened)
+	closer, _ := engine.As[engine.IdleCloser](opened)
+	closer.CloseIdle()
+	before, told := w.Fingerprint()
+	enginetest.Must(t, opened.CheckSchema(t.Context()))
+	if _, err := os.Stat(path + "-wal"); err != nil {
+		t.Fatal("the file is not open: ", err)
+	}
+	if now, still := w.Fingerprint(); !told || !still || now != before {
+		t.Errorf("it was %q, %v, and is %q, %v", before, told, now, still)
+	}
+	enginetest.Put(t, opened, 1)
+	if now, told := w.Fingerprint(); told && now == before {
+		t.Error("a message did not change it")
+	}
+}
+
+// D-263: reads one after the other share a connection; opening one takes longer than they do.
+func TestReadsShareAConnection(t *testing.T) {
+	_, path := migrated(t)
+	opened, err := sqlite.OpenURL(engine.OpenOptions{URL: "sqlite:" + path})
+	enginetest.Must(t, err)
+	t.Cleanup(func() { _ = opened.Close() })
+	for range 5 {
+		enginetest.Must(t, opened.CheckSchema(t.Context()))
+	}
+	pool, _ := engine.As[engine.Pooled](opened)
+	if open := pool.PoolStats().Open; open != 1 {
+		t.Errorf("%d connections are open", open)
+	}
+	closer, _ := engine.As[engine.IdleCloser](opened)
+	closer.CloseIdle()
+	if open := pool.PoolStats().Open; open != 0 {
+		t.Errorf("%d connections are open after all were closed", open)
+	}
+}
