@@ -22,10 +22,10 @@ func TestLicences(t *testing.T) {
 		"none":           {},
 		"code":           file("license.go", mit),
 		"unknown":        file("LICENSE", "All rights reserved."),
-		"GPL":            file("COPYING", "GNU GENERAL PUBLIC LICENSE Version 3 … " + mit),
+		"GPL":            file("COPYING", "GNU GENERAL PUBLIC LICENSE Version 3 … "+mit),
 		"AGPL":           file("LICENSE.txt", "GNU AFFERO GENERAL PUBLIC LICENSE"),
 		"LGPL":           file("LICENSE", "GNU Lesser General Public License"),
-		"source":         file("LICENSE", "Business Source License 1.1 … " + mit),
+		"source":         file("LICENSE", "Business Source License 1.1 … "+mit),
 		"one of several": {"LICENSE": {Data: []byte(mit)}, "LICENSE-2": {Data: []byte("Commons Clause")}},
 	} {
 		if lines, err := licencesOf("example.com/m", dir); err == nil {
