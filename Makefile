@@ -150,12 +150,13 @@ fmt: ## format all Go code
 	@$(GOFMT) -l -w .
 
 .PHONY: static
-static: ## what needs no database: format, vet, build, requirements, words
+static: ## what needs no database: format, vet, build, requirements, words, licences
 	@files=$$($(GOFMT) -l .) || exit 1; [ -z "$$files" ] || { echo "not formatted; run make fmt:"; echo "$$files"; exit 1; }
 	go vet work
 	go build work
 	go run ./internal/cmd/requirements -check
 	go run ./internal/cmd/words
+	go run ./internal/cmd/licences
 	@$(MAKE) --no-print-directory seeds
 
 # The seeds of a fuzz target that moved or got another name run nowhere.
@@ -163,6 +164,17 @@ static: ## what needs no database: format, vet, build, requirements, words
 seeds:
 	@for dir in $$(find . -path '*/testdata/fuzz/*' -type d); do \
 		grep -qs "^func $${dir##*/}(" "$${dir%/testdata/*}"/*_test.go || { echo "$$dir: no such fuzz target beside it"; exit 1; }; \
+	done
+
+# Pinned. It asks vuln.go.dev for what is known of the modules, so it is no part of make test:
+# what was fine yesterday may fail today.
+GOVULNCHECK := go run golang.org/x/vuln/cmd/govulncheck@v1.9.0
+
+# One module at a time: go.work makes all use the same versions, as the programs do.
+.PHONY: vulncheck
+vulncheck: ## known vulnerabilities that the code of each module reaches; needs vuln.go.dev
+	@for module in . cmd/pawl metrics traces sink/watermill sink/webhook; do \
+		echo "$$module"; $(GOVULNCHECK) -C $$module ./... || exit 1; \
 	done
 
 .PHONY: docs

@@ -61,6 +61,9 @@ func (a *Admin) Explain(ctx context.Context, id string, kinds ...Kind) (*Explana
 			return nil, engine.Invalid("kind", "%q is none of %s", k, kindText(nil))
 		}
 	}
+	if err := engine.CheckText("id", id, limits.Explained, false); err != nil {
+		return nil, err
+	}
 	e, err := a.explainer(ctx)
 	if err != nil {
 		return nil, err

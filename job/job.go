@@ -146,6 +146,9 @@ func plan(schedule, zone string) (*cron.Schedule, *time.Location, error) {
 	if zone == "Local" { // it differs between processes
 		return nil, nil, &ScheduleError{Field: "zone", Err: errors.New(`"Local" is another zone on every machine`)}
 	}
+	if len(zone) > limits.Zone { // it would be part of a path, and of an error
+		return nil, nil, &ScheduleError{Field: "zone", Err: fmt.Errorf("more than %d characters", limits.Zone)}
+	}
 	loc, err := time.LoadLocation(zone)
 	if err != nil {
 		return nil, nil, &ScheduleError{Field: "zone", Err: err}

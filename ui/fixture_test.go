@@ -171,3 +171,10 @@ func linked(t *testing.T, at, body string) (all []string) {
 func (f *fixture) check2(_ any, err error) { f.t.Helper(); f.check(err) }
 
 func messageOf(topic string) outbox.Message { return outbox.Message{Topic: topic} }
+
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+// readCloser is a body.
+type readCloser struct{ io.Reader }
+
+func (readCloser) Close() error { return nil }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/completion"
 	"github.com/bravellian/pawl/cmd/pawl/internal/man"
+	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 )
 
 // versionCmd is "pawl version".
@@ -96,6 +97,6 @@ func (c *manCmd) Run(a *app) error {
 			return err
 		}
 	}
-	_, err = fmt.Fprintf(a.stderr, "%s written to %s\n", several(len(pages), "page"), c.Dir)
+	_, err = fmt.Fprintf(a.stderr, "%s written to %s\n", several(len(pages), "page"), terminal.Clean(c.Dir))
 	return err
 }

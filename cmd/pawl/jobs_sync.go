@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
@@ -74,6 +75,9 @@ func (c *jobsSyncCmd) Run(ctx context.Context, a *app, g *options) error {
 	return nil
 }
 
+// maxJobsFile is how much a file of jobs may have, in bytes.
+const maxJobsFile = 16 << 20
+
 // read reads the file.
 func (c *jobsSyncCmd) read(a *app) ([]job.Job, error) {
 	from, name, err := a.openInput(c.File)
@@ -81,10 +85,13 @@ func (c *jobsSyncCmd) read(a *app) ([]job.Job, error) {
 		return nil, usage("%w", err)
 	}
 	defer from.Close()
-	decoder := json.NewDecoder(from)
+	bounded := &io.LimitedReader{R: from, N: maxJobsFile + 1}
+	decoder := json.NewDecoder(bounded)
 	decoder.DisallowUnknownFields()
 	var declared []declaredJob
-	if err := decoder.Decode(&declared); err != nil {
+	if err := decoder.Decode(&declared); bounded.N == 0 {
+		return nil, usage("%s: more than %d MiB", name, maxJobsFile>>20)
+	} else if err != nil {
 		return nil, usage("%s: %w", name, err)
 	}
 	jobs := make([]job.Job, len(declared))

@@ -104,7 +104,7 @@ func (a *app) printMigrated(g *options, name string, changed bool, grants []engi
 	if changed {
 		text = "was migrated"
 	}
-	_, err := fmt.Fprintf(a.stdout, "%s %s\n", name, text)
+	_, err := fmt.Fprintf(a.stdout, "%s %s\n", terminal.Clean(name), text)
 	for _, granted := range grants {
 		if err == nil {
 			_, err = fmt.Fprintf(a.stdout, "%s has the rights of a %s\n", terminal.Clean(granted.To), granted.Role)

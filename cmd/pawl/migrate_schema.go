@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
+	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/internal/engine"
 )
 
@@ -153,7 +154,7 @@ func (c *schemaFlags) printStatus(w io.Writer, s *store, status *engine.SchemaSt
 	case status.Newer:
 		verdict = fmt.Sprintf("of a newer program, which this one (version %d) may use", status.Program)
 	}
-	_, err := fmt.Fprintf(w, "%s: version %d, %s\n", s.name, status.Database, verdict)
+	_, err := fmt.Fprintf(w, "%s: version %d, %s\n", terminal.Clean(s.name), status.Database, verdict)
 	if !c.Status {
 		return err
 	}
@@ -162,7 +163,7 @@ func (c *schemaFlags) printStatus(w io.Writer, s *store, status *engine.SchemaSt
 		if !m.At.IsZero() {
 			at = "applied " + stamp(m.At)
 		}
-		_, failure := fmt.Fprintf(w, "  %4d  %-20s  %s\n", m.Version, m.Name, at)
+		_, failure := fmt.Fprintf(w, "  %4d  %-20s  %s\n", m.Version, terminal.Clean(m.Name), at)
 		err = cmp.Or(err, failure)
 	}
 	if n := len(status.Objects); n > 0 {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -106,7 +107,7 @@ func (a *app) printMessage(i *outbox.Info, attempts []outbox.Attempt) error {
 	case len(attempts) > 0:
 		fmt.Fprintln(a.stdout, "\nfailed attempts:")
 		for _, t := range attempts {
-			fmt.Fprintf(a.stdout, "%d, %s%s: %s\n", t.Number, stamp(t.EndedAt), byWorker(t.Worker), terminal.CleanText(t.Error))
+			fmt.Fprintf(a.stdout, "%d, %s%s: %s\n", t.Number, stamp(t.EndedAt), byWorker(t.Worker), indented(t.Error))
 		}
 	case i.LastError != "":
 		fmt.Fprintf(a.stdout, "\nlast error:\n%s\n", terminal.CleanText(i.LastError))
@@ -156,9 +157,12 @@ func isText(b []byte) bool {
 	return strange <= len(b)/10
 }
 
+// indented is text of several lines that is part of a list: only its first line begins where entries do.
+func indented(s string) string { return strings.ReplaceAll(terminal.CleanText(s), "\n", "\n    ") }
+
 func byWorker(name string) string {
 	if name == "" {
 		return ""
 	}
-	return " by " + terminal.CleanText(name)
+	return " by " + terminal.Clean(name)
 }

@@ -248,7 +248,7 @@ func newLogger(w io.Writer, level slog.Level, asJSON, toTerminal bool) *slog.Log
 	o := &slog.HandlerOptions{Level: level}
 	switch {
 	case asJSON:
-		return slog.New(slog.NewJSONHandler(w, o))
+		return slog.New(slog.NewJSONHandler(terminal.JSON(w), o))
 	case toTerminal:
 		return slog.New(terminal.NewLog(w, level))
 	}

@@ -47,6 +47,13 @@ const (
 	PauseName = 255
 )
 
+// Explained is the limit of what "why has this not run" is asked about: a source and an id of the inbox, or
+// anything shorter. Characters.
+const Explained = 1024
+
+// Zone is the limit of a time zone's name, in bytes.
+const Zone = 255
+
 // StoreKey is the limit of a key in a fleet, in characters.
 const StoreKey = 255
 

@@ -124,8 +124,8 @@ func Sign(keys []Key, id string, at time.Time, body []byte) string {
 func Verify(keys []Key, h http.Header, body []byte, now time.Time, tolerance time.Duration) (id string, err error) {
 	id, timestamp := h.Get(HeaderID), h.Get(HeaderTimestamp)
 	signatures := parseSignatures(h.Get(HeaderSignature))
-	seconds, err := strconv.ParseInt(timestamp, 10, 64)
-	if err != nil || id == "" || len(signatures) == 0 {
+	seconds, err := parseTime(timestamp)
+	if err != nil || id == "" || ambiguous(id) || len(signatures) == 0 {
 		return "", ErrNoSignature
 	}
 	signed := content(id, timestamp, body)
@@ -139,6 +139,26 @@ func Verify(keys []Key, h http.Header, body []byte, now time.Time, tolerance tim
 		return "", ErrMismatch
 	}
 	return id, CheckTime(seconds, now, tolerance)
+}
+
+// parseTime reads a timestamp as a sender writes it: digits alone.
+func parseTime(text string) (int64, error) {
+	seconds, err := strconv.ParseInt(text, 10, 64)
+	if err == nil && (seconds < 0 || strconv.FormatInt(seconds, 10) != text) {
+		return 0, strconv.ErrSyntax
+	}
+	return seconds, err
+}
+
+// ambiguous reports whether what stands behind a dot of an id could be a timestamp. Then "id.timestamp.body" is also
+// what is signed of another id, time and body, and whoever has one request could send it as another.
+func ambiguous(id string) bool {
+	for i, part := range strings.Split(id, ".") {
+		if i > 0 && part != "" && strings.Trim(part, "0123456789") == "" {
+			return true
+		}
+	}
+	return false
 }
 
 // CheckTime returns ErrTimestamp if a timestamp in seconds is further from now than tolerance.

@@ -118,6 +118,67 @@ func TestVerifyRefuses(t *testing.T) {
 	}
 }
 
+// D-305: what is signed has one reading. Whoever has a request with a body that begins with a number cannot send it
+// again as another id at another time, nor can one whose id has a number behind a dot be told from that.
+func TestSignedTextHasOneReading(t *testing.T) {
+	key := known(ParseSigning(vectorSecret))
+	now := vectorTime().Add(time.Hour)
+	body := strconv.FormatInt(now.Unix(), 10) + ".5"
+	signature := Sign([]Key{key}, vectorID, vectorTime(), []byte(body))
+	forged := header(vectorID+"."+strconv.FormatInt(vectorTime().Unix(), 10), now, signature)
+	if id, err := Verify([]Key{key}, forged, []byte("5"), now, time.Minute); err == nil {
+		t.Errorf("the body's number is taken for a time: %q", id)
+	}
+	for id, ok := range map[string]bool{"evt.a.b": true, "a.": true, "1.a": true, "evt.17": false, "evt.1614265330.x": false, ".0": false} {
+		h := header(id, vectorTime(), Sign([]Key{key}, id, vectorTime(), []byte(vectorBody)))
+		if _, err := Verify([]Key{key}, h, []byte(vectorBody), vectorTime(), time.Minute); (err == nil) != ok {
+			t.Errorf("id %q: %v", id, err)
+		}
+	}
+	for _, timestamp := range []string{"+1614265330", "-1", "01614265330", " 1614265330", "1614265330 ", "1_614_265_330", "99999999999999999999", "1614265330.0"} {
+		h := header(vectorID, vectorTime(), "")
+		h.Set(HeaderTimestamp, timestamp)
+		h.Set(HeaderSignature, "v1,"+base64.StdEncoding.EncodeToString(MAC(key.secret, content(vectorID, timestamp, []byte(vectorBody)))))
+		if _, err := Verify([]Key{key}, h, []byte(vectorBody), vectorTime(), time.Minute); err == nil {
+			t.Errorf("time %q is taken", timestamp)
+		}
+	}
+}
+
+// D-305: a signature that is cut, or longer, is none, wherever it is cut; many do not make one of them right; and one
+// behind more than a sender can have is not read.
+func TestCutAndManySignatures(t *testing.T) {
+	key := known(ParseSigning(vectorSecret))
+	private, public := pair(t, 7)
+	other := Sign([]Key{known(ParseSigning(private))}, vectorID, vectorTime(), []byte(vectorBody))
+	for _, tt := range []struct {
+		key Key
+		all string
+	}{{key, vectorSign}, {known(ParseVerifying(public)), other}} {
+		version, encoded, _ := strings.Cut(tt.all, ",")
+		raw, err := base64.StdEncoding.DecodeString(encoded)
+		if err != nil {
+			t.Fatal(err)
+		}
+		try := func(signature string) error {
+			_, err := Verify([]Key{tt.key}, header(vectorID, vectorTime(), signature), []byte(vectorBody), vectorTime(), time.Minute)
+			return err
+		}
+		for n := range raw {
+			if try(version+","+base64.StdEncoding.EncodeToString(raw[:n])) == nil {
+				t.Errorf("%s: %d bytes are taken", version, n)
+			}
+		}
+		if try(version+","+base64.StdEncoding.EncodeToString(append(raw, 0))) == nil {
+			t.Errorf("%s: a longer one is taken", version)
+		}
+		wrong := strings.Repeat(version+","+base64.StdEncoding.EncodeToString(make([]byte, len(raw)))+" ", MaxSignatures)
+		if try(wrong) == nil || try(strings.TrimSuffix(wrong[:len(wrong)/MaxSignatures], " ")+" "+tt.all) != nil || try(wrong+tt.all) == nil {
+			t.Errorf("%s: many signatures", version)
+		}
+	}
+}
+
 // D-227: what a key is refused for holds no part of it.
 func TestParseRefuses(t *testing.T) {
 	private, public := pair(t, 7)

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"sync/atomic"
 	"testing"
 
 	"github.com/bravellian/pawl/internal/dbtest"
@@ -56,6 +57,12 @@ func TestGuard(t *testing.T) {
 // nameserver resolves every name to an address of this machine.
 func nameserver(t *testing.T) *net.Resolver {
 	t.Helper()
+	return resolver(t, func() []byte { return []byte{1} })
+}
+
+// resolver resolves every name to 127.0.0.n, for each n that it is told of for each question.
+func resolver(t *testing.T, hosts func() []byte) *net.Resolver {
+	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
 	must(t, err)
 	ended := make(chan struct{})
@@ -67,7 +74,7 @@ func nameserver(t *testing.T) *net.Resolver {
 			if err != nil {
 				return
 			}
-			_, _ = conn.WriteTo(loopback(question[:n]), from) // who does not hear asks again
+			_, _ = conn.WriteTo(loopback(question[:n], hosts), from) // who does not hear asks again
 		}
 	}()
 	t.Cleanup(func() { _ = conn.Close(); <-ended })
@@ -76,8 +83,8 @@ func nameserver(t *testing.T) *net.Resolver {
 	}}
 }
 
-// loopback answers a question of DNS with 127.0.0.1, and one for IPv6 with nothing.
-func loopback(question []byte) []byte {
+// loopback answers a question of DNS with addresses in 127.0.0.0/24, and one for IPv6 with nothing.
+func loopback(question []byte, hosts func() []byte) []byte {
 	end := 12
 	for question[end] != 0 {
 		end += int(question[end]) + 1
@@ -89,8 +96,87 @@ func loopback(question []byte) []byte {
 	if binary.BigEndian.Uint16(question[end-4:]) != 1 {
 		return answer
 	}
-	binary.BigEndian.PutUint16(answer[6:], 1)
-	return append(answer, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, 127, 0, 0, 1)
+	all := hosts()
+	binary.BigEndian.PutUint16(answer[6:], uint16(len(all)))
+	for _, host := range all {
+		answer = append(answer, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, 127, 0, 0, host)
+	}
+	return answer
+}
+
+// D-305: a name that resolves to an address that is allowed and then to another, or to both at once in either order,
+// never gets a connection to the other.
+func TestNamesThatChange(t *testing.T) {
+	t.Parallel()
+	inside := newReceiver(t) // at 127.0.0.1, which is not allowed; at 127.0.0.2 nobody listens
+	at, err := url.Parse(inside.URL)
+	must(t, err)
+	var asked atomic.Int64
+	for name, hosts := range map[string]func() []byte{
+		"changes":       func() []byte { return []byte{byte(2 - asked.Add(1)%2)} },
+		"both":          func() []byte { asked.Add(1); return []byte{2, 1} },
+		"the other way": func() []byte { asked.Add(1); return []byte{1, 2} },
+	} {
+		asked.Store(0)
+		o := Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.2/32")}}
+		client := newClient(&o, resolver(t, hosts))
+		refused := 0
+		for range 6 {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://harmless.example:"+at.Port(), nil)
+			must(t, err)
+			answer, err := client.Do(r)
+			if err == nil {
+				_ = answer.Body.Close()
+				t.Errorf("%s: an answer, %s", name, answer.Status)
+			}
+			if errors.Is(err, ErrRefusedAddress) {
+				refused++
+			}
+		}
+		if asked.Load() < 6 || len(inside.all()) > 0 || name == "changes" && refused == 0 {
+			t.Errorf("%s: %d questions, %d refused, %d requests", name, asked.Load(), refused, len(inside.all()))
+		}
+	}
+}
+
+// D-305: every range that is not public is refused, at both of its ends, also as IPv6 writes IPv4 in it.
+func TestGuardRanges(t *testing.T) {
+	check := guard(nil)
+	for _, text := range []string{
+		"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24",
+		"203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
+	} {
+		prefix := netip.MustParsePrefix(text)
+		first := prefix.Addr().As4()
+		last := first
+		for bit := prefix.Bits(); bit < 32; bit++ {
+			last[bit/8] |= 1 << (7 - bit%8)
+		}
+		for _, a := range [][4]byte{first, last} {
+			v4 := netip.AddrFrom4(a)
+			mapped := netip.AddrFrom16(v4.As16())
+			nat64 := netip.AddrFrom16([16]byte{0, 0x64, 0xff, 0x9b, 12: a[0], 13: a[1], 14: a[2], 15: a[3]})
+			local := netip.AddrFrom16([16]byte{0, 0x64, 0xff, 0x9b, 0, 1, 12: a[0], 13: a[1], 14: a[2], 15: a[3]})
+			sixToFour := netip.AddrFrom16([16]byte{0x20, 2, a[0], a[1], a[2], a[3], 15: 1})
+			compatible := netip.AddrFrom16([16]byte{12: a[0], 13: a[1], 14: a[2], 15: a[3]})
+			for network, addresses := range map[string][]netip.Addr{"tcp4": {v4}, "tcp6": {mapped, nat64, local, sixToFour, compatible}} {
+				for _, one := range addresses {
+					if err := check(network, netip.AddrPortFrom(one, 443).String(), nil); !errors.Is(err, ErrRefusedAddress) {
+						t.Errorf("%s as %s: %v", v4, one, err)
+					}
+				}
+			}
+			// As a dialer that was asked for both writes it.
+			if err := check("tcp4", netip.AddrPortFrom(mapped, 443).String(), nil); err == nil {
+				t.Errorf("%s as %s over tcp4: allowed", v4, mapped)
+			}
+		}
+	}
+	for _, address := range []string{"fe80::1%eth0", "fec0::1", "ff02::1", "fc00::", "fdff::1", "100::1", "2001::1", "2001:2::1", "2001:db8::1", "3fff::1", "5f00::1"} {
+		if err := check("tcp6", net.JoinHostPort(address, "443"), nil); !errors.Is(err, ErrRefusedAddress) {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
 }
 
 // D-223: what counts is the address that a name resolves to when the connection is made. The

@@ -75,7 +75,7 @@ func TestFlagsAreThoseOfTheConfig(t *testing.T) {
 // D-237: every tool and action has one version, and workflows call what people call
 func TestVersionsArePinned(t *testing.T) {
 	makefile := read(t, "Makefile")
-	for _, tool := range []string{"goreleaser/goreleaser/v2", "cyclonedx-gomod/cmd/cyclonedx-gomod", "golangci-lint/v2/cmd/golangci-lint"} {
+	for _, tool := range []string{"goreleaser/goreleaser/v2", "cyclonedx-gomod/cmd/cyclonedx-gomod", "golangci-lint/v2/cmd/golangci-lint", "golang.org/x/vuln/cmd/govulncheck"} {
 		if n := len(regexp.MustCompile(regexp.QuoteMeta(tool)+`@v[0-9]+\.[0-9]+\.[0-9]+\b`).FindAllString(makefile, -1)); n != 1 {
 			t.Errorf("the Makefile has %d versions of %s", n, tool)
 		}
@@ -120,6 +120,68 @@ func checkWorkflow(t *testing.T, name, makefile string, versions map[string]stri
 			t.Errorf("%s calls make %s, which there is not", name, m[1])
 		}
 	}
+}
+
+// D-308: a workflow reads, unless a job says what it writes and why; it keeps no token on disk, and runs nothing of a
+// pull request with the rights of the repository.
+func TestWorkflowsMayReadAlone(t *testing.T) {
+	workflows, err := filepath.Glob(filepath.Join(repository, ".github/workflows/*.yml"))
+	if err != nil || len(workflows) < 4 {
+		t.Fatalf("%d workflows, %v", len(workflows), err)
+	}
+	for _, name := range workflows {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, what := range permissionFaults(string(text)) {
+			t.Errorf("%s: %s", filepath.Base(name), what)
+		}
+	}
+	const good = "permissions:\n  contents: read\n\njobs:\n"
+	for what, text := range map[string]string{
+		"no permissions": "jobs:\n", "all may be written": "permissions: write-all\n\njobs:\n", "a default that writes": strings.Replace(good, "read", "write", 1),
+		"a job that does not say why": good + "    permissions:\n      contents: write\n", "rights for pull requests": "on:\n  pull_request_target:\n" + good,
+		"a token on disk": good + "      - uses: actions/checkout@x\n", "text of others in a command": good + "      - run: echo ${{ github.event.issue.title }}\n",
+	} {
+		if len(permissionFaults(text)) == 0 {
+			t.Errorf("%s: nothing is said", what)
+		}
+	}
+	if faults := permissionFaults(good); len(faults) > 0 {
+		t.Errorf("%q", faults)
+	}
+}
+
+var (
+	writes   = regexp.MustCompile(`(?m)^ +[a-z-]+: write( # .+| *)$`)
+	inserted = regexp.MustCompile(`(?m)run:.*\$\{\{ *(github\.(event|head_ref|actor)|inputs)`)
+)
+
+// permissionFaults are what is wrong with what a workflow may.
+func permissionFaults(text string) (all []string) {
+	if !strings.Contains(text, "\npermissions:\n  contents: read\n\n") && !strings.HasPrefix(text, "permissions:\n  contents: read\n\n") {
+		all = append(all, "by default it may do more than read")
+	}
+	reasons := 0 // one for a group of them
+	for _, m := range writes.FindAllStringSubmatch(text, -1) {
+		if strings.Contains(m[1], "#") {
+			reasons++
+		}
+	}
+	if n := len(writes.FindAllString(text, -1)); n > 0 && reasons == 0 || strings.Contains(text, "write-all") {
+		all = append(all, "it does not say why it writes")
+	}
+	if strings.Contains(text, "pull_request_target") || strings.Contains(text, "workflow_run") {
+		all = append(all, "it runs pull requests with the repository's rights")
+	}
+	if strings.Count(text, "actions/checkout@") > strings.Count(text, "persist-credentials: false") {
+		all = append(all, "a checkout keeps its token")
+	}
+	if inserted.MatchString(text) {
+		all = append(all, "what somebody wrote becomes a command")
+	}
+	return all
 }
 
 // D-235

@@ -184,6 +184,7 @@ func reading() []act {
 		{"check the schema", (&postgres.DB{}).Roles(), func(p *person, f *scene) error { return p.db.CheckSchema(p.ctx) }},
 		{"read a payload", all, func(p *person, f *scene) error { return p.exec(`SELECT payload FROM pawl.outbox_message`) }},
 		{"read headers", all, func(p *person, f *scene) error { return p.exec(`SELECT headers FROM pawl.outbox_message`) }},
+		{"read the errors of the inbox", all, func(p *person, f *scene) error { return p.exec(`SELECT last_error FROM pawl.inbox`) }},
 		{"read the payload of a timer", all, func(p *person, f *scene) error { return p.exec(`SELECT payload FROM pawl.timer`) }},
 		{"read views", all, func(p *person, f *scene) error {
 			return errors.Join(p.exec(`SELECT * FROM pawl.outbox`), p.exec(`SELECT * FROM pawl.timers`), p.exec(`SELECT * FROM pawl.jobs`), p.exec(`SELECT * FROM pawl.job_runs`))

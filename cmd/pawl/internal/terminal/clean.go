@@ -4,6 +4,7 @@ package terminal
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -19,11 +20,16 @@ func CleanText(s string) string { return clean(s, true) }
 
 // CleanJSON does the same for encoded JSON, where such characters can only
 // stand within strings, so that it stays the same JSON.
-func CleanJSON(b []byte) []byte {
+func CleanJSON(b []byte) []byte { return cleanJSON(b, false) }
+
+// cleanLines is CleanJSON for values with line ends between them.
+func cleanLines(b []byte) []byte { return cleanJSON(b, true) }
+
+func cleanJSON(b []byte, lines bool) []byte {
 	var out strings.Builder
 	for _, r := range string(b) {
 		switch {
-		case !steers(r):
+		case !steers(r), lines && r == '\n':
 			out.WriteRune(r)
 		case r > 0xffff:
 			r -= 0x10000
@@ -33,6 +39,18 @@ func CleanJSON(b []byte) []byte {
 		}
 	}
 	return []byte(out.String())
+}
+
+// JSON returns a writer of encoded JSON to w, cleaned as CleanJSON does: each write is whole values.
+func JSON(w io.Writer) io.Writer { return jsonWriter{w} }
+
+type jsonWriter struct{ w io.Writer }
+
+func (j jsonWriter) Write(p []byte) (int, error) {
+	if _, err := j.w.Write(cleanLines(p)); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 func clean(s string, lines bool) string {

@@ -10,7 +10,7 @@ GRANT INSERT ON pawl.outbox_ready TO :"role";
 GRANT SELECT, INSERT ON pawl.outbox_join TO :"role";
 GRANT INSERT ON pawl.outbox_join_member, pawl.outbox_join_wait TO :"role";
 GRANT INSERT, SELECT (id, timer_id, supplied, key, status, at), UPDATE (status, processed_at, key, due_time, at) ON pawl.timer TO :"role";
-GRANT SELECT, INSERT, UPDATE (hash, last_seen_utc, deliveries, mismatches) ON pawl.inbox TO :"role";
+GRANT INSERT, SELECT (source, message_id, hash, status, token, locked_until_utc, deliveries, mismatches), UPDATE (hash, last_seen_utc, deliveries, mismatches) ON pawl.inbox TO :"role";
 GRANT EXECUTE ON ROUTINE
   pawl.check_attempts, pawl.check_blank, pawl.check_bytes, pawl.check_claim, pawl.check_delay, pawl.check_due, pawl.check_duration, pawl.check_error, pawl.check_headers,
   pawl.check_id, pawl.check_isolation, pawl.check_lease, pawl.check_message, pawl.check_null, pawl.check_order, pawl.check_payload, pawl.check_refuse, pawl.check_text,

@@ -1,0 +1,17 @@
+package ui
+
+import "maps"
+
+// Routes are what a handler answers to, by method and path: "GET /messages/{id}".
+func Routes() (all []string) {
+	for _, p := range pages() {
+		all = append(all, "GET "+p.pattern)
+	}
+	for _, r := range resources() {
+		all = append(all, "GET /api/v1/"+r.path)
+	}
+	for name := range maps.Keys(changes()) {
+		all = append(all, "POST /do/"+name)
+	}
+	return append(all, "GET /api/v1/stores", "GET /api/v1/openapi.json", "GET /events", "GET /assets/pawl.css")
+}
