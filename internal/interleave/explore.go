@@ -72,7 +72,7 @@ func Explore(m Machine, o Options) (r Result, err error) {
 			return e.result(false), err
 		}
 	}
-	random := rand.New(rand.NewPCG(o.Seed, 0)) //nolint:gosec // schedules are to be repeatable
+	random := rand.New(rand.NewPCG(o.Seed, 0))
 	for tries := 0; !complete && len(e.seen) < o.Most && tries < 2*o.Most; tries++ {
 		if _, err := e.run(func(ready []int, _ int) int { return ready[random.IntN(len(ready))] }); err != nil {
 			return e.result(false), err

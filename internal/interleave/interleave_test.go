@@ -3,6 +3,7 @@ package interleave_test
 import (
 	"errors"
 	"os"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -27,7 +28,7 @@ func effort() Options {
 	if long() {
 		return Options{Most: 400, Systematic: 250, Preemptions: 2, Seed: 1}
 	}
-	return Options{Most: 12, Systematic: 8, Preemptions: 1, Seed: 1}
+	return Options{Most: 24, Systematic: 20, Preemptions: 1, Seed: 1}
 }
 
 // onPostgres returns a machine on a schema of its own.
@@ -93,22 +94,15 @@ func (m notingMachine) Finish() error {
 // count exactly, keys are in order, leases have one holder, and a timer fires or is cancelled.
 func TestPostgres(t *testing.T) {
 	var total, repeated atomic.Int64
-	t.Run("scenarios", func(t *testing.T) {
-		for part := range 2 {
-			t.Run([]string{"even", "odd"}[part], func(t *testing.T) {
+	t.Run("part", func(t *testing.T) {
+		for part := range parts {
+			t.Run(strconv.Itoa(part), func(t *testing.T) {
 				t.Parallel()
 				m := onPostgres(t)
 				for i, s := range scenarios() {
-					if i%2 != part {
-						continue
+					if i%parts == part {
+						t.Run(s.Name, func(t *testing.T) { total.Add(int64(exploreOn(t, m, &s))) })
 					}
-					m.Set(&s)
-					if m.Allowed = nil; s.Serial {
-						m.Allowed = serialOutcomes(t, m)
-					}
-					n := explore(t, m, &s, effort())
-					total.Add(int64(n))
-					t.Logf("%d schedules of %q", n, s.Name)
 				}
 				repeated.Add(int64(m.Retries))
 			})
@@ -118,6 +112,19 @@ func TestPostgres(t *testing.T) {
 	if long() && os.Getenv(replay) == "" && total.Load() < enough {
 		t.Errorf("explored %d schedules, want at least %d", total.Load(), enough)
 	}
+}
+
+// parts are explored beside each other.
+const parts = 3
+
+func exploreOn(t *testing.T, m *Postgres, s *Scenario) int {
+	m.Set(s)
+	if m.Allowed = nil; s.Serial {
+		m.Allowed = serialOutcomes(t, m)
+	}
+	n := explore(t, m, s, effort())
+	t.Logf("%d schedules", n)
+	return n
 }
 
 // D-282: the same on SQLite, where transactions of two databases on one file take turns. The

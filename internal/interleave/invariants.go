@@ -1,6 +1,9 @@
 package interleave
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // What must hold whatever the order of steps was: in every committed state, from one to the next,
 // between the states and what sessions were answered, and once a worker has handled what was left.
@@ -71,41 +74,43 @@ func (w *world) checkKeys(s *snapshot) {
 // checkJoins: counts equal members, members equal messages, and the waits of a join that has
 // ended are due.
 func (w *world) checkJoins(s *snapshot) {
-	for name, j := range s.joins {
-		var completed, failed int64
-		for _, m := range s.members {
-			if m.join != name {
-				continue
-			}
-			_, done := s.done[m.id]
-			switch m.status {
-			case 0:
-				if j.status == 0 && s.ended(m.id) {
-					w.wrong("message %d has ended and is not counted in %s", m.id, name)
-				}
-			case 1:
-				completed++
-				if !done {
-					w.wrong("message %d counts as completed in %s and is not done", m.id, name)
-				}
-			case 2:
-				failed++
-				if s.exceptions[m.id].status < 3 {
-					w.wrong("message %d counts as failed in %s and has not failed", m.id, name)
-				}
-			}
+	counted := map[string]joinRow{}
+	for _, m := range s.members {
+		c := counted[m.join]
+		switch m.status {
+		case 1:
+			c.completed++
+		case 2:
+			c.failed++
 		}
-		if completed != j.completed || failed != j.failed {
-			w.wrong("%s counts %d and %d, its members are %d and %d", name, j.completed, j.failed, completed, failed)
+		counted[m.join] = c
+		w.checkMember(s, m)
+	}
+	for name, j := range s.joins {
+		if c := counted[name]; c.completed != j.completed || c.failed != j.failed {
+			w.wrong("%s counts %d and %d, its members are %d and %d", name, j.completed, j.failed, c.completed, c.failed)
 		}
 		if over := j.completed+j.failed == j.expected; over != (j.status == 1 || j.status == 2) && j.status != 3 {
 			w.wrong("%s has counted %d and %d of %d and its status is %d", name, j.completed, j.failed, j.expected, j.status)
 		}
-		for id, join := range s.waits {
-			if r, ready := s.ready[id]; join == name && ready && j.status != 0 && !r.due {
-				w.wrong("%s has ended and its wait %d is not due", name, id)
-			}
+	}
+	for id, join := range s.waits {
+		if r, ready := s.ready[id]; ready && !r.due && s.joins[join].status != 0 {
+			w.wrong("%s has ended and its wait %d is not due", join, id)
 		}
+	}
+}
+
+// checkMember compares a member with its message.
+func (w *world) checkMember(s *snapshot, m member) {
+	_, done := s.done[m.id]
+	switch {
+	case m.status == 0 && s.joins[m.join].status == 0 && s.ended(m.id):
+		w.wrong("message %d has ended and is not counted in %s", m.id, m.join)
+	case m.status == 1 && !done:
+		w.wrong("message %d counts as completed in %s and is not done", m.id, m.join)
+	case m.status == 2 && s.exceptions[m.id].status < 3:
+		w.wrong("message %d counts as failed in %s and has not failed", m.id, m.join)
 	}
 }
 
@@ -120,30 +125,11 @@ func (w *world) checkTimers(s *snapshot) {
 
 // checkChange checks what one commit changed.
 func (w *world) checkChange(before, now *snapshot, events []Event) {
-	for id, d := range before.done {
-		if now.done[id] != d {
-			w.wrong("message %d was done and is so no longer", id)
-		}
-	}
-	for id, e := range before.exceptions {
-		if e.status >= 3 && now.exceptions[id].status != e.status {
-			w.wrong("message %d had ended with status %d and has now %d", id, e.status, now.exceptions[id].status)
-		}
-	}
+	w.checkEnded(before, now)
 	for id, c := range before.claim {
 		n, still := now.claim[id]
 		if still && n.owner != c.owner && len(events) == 1 {
 			w.wrong("message %d went from %s to %s without becoming ready", id, c.owner, n.owner)
-		}
-	}
-	for name, j := range before.joins {
-		if j.status != 0 && now.joins[name].status != j.status {
-			w.wrong("%s had ended with status %d and has now %d", name, j.status, now.joins[name].status)
-		}
-	}
-	for id, t := range before.timers {
-		if t.status >= 2 && now.timers[id].status != t.status {
-			w.wrong("timer %d had ended with status %d and has now %d", id, t.status, now.timers[id].status)
 		}
 	}
 	for _, v := range events {
@@ -154,6 +140,31 @@ func (w *world) checkChange(before, now *snapshot, events []Event) {
 		}
 	}
 	w.checkLeases(before, now, events)
+}
+
+// checkEnded: what has ended stays as it ended.
+func (w *world) checkEnded(before, now *snapshot) {
+	const format = "%s had ended with status %d and has now %d"
+	for id, d := range before.done {
+		if now.done[id] != d {
+			w.wrong("message %d was done and is so no longer", id)
+		}
+	}
+	for id, e := range before.exceptions {
+		if status := now.exceptions[id].status; e.status >= 3 && status != e.status {
+			w.wrong(format, fmt.Sprint("message ", id), e.status, status)
+		}
+	}
+	for name, j := range before.joins {
+		if status := now.joins[name].status; j.status != 0 && status != j.status {
+			w.wrong(format, name, j.status, status)
+		}
+	}
+	for id, t := range before.timers {
+		if status := now.timers[id].status; t.status >= 2 && status != t.status {
+			w.wrong(format, fmt.Sprint("timer ", id), t.status, status)
+		}
+	}
 }
 
 // checkLeases: a lease has one holder at a time, tokens grow, and who was guarded had the lease
@@ -178,38 +189,47 @@ func (w *world) checkLeases(before, now *snapshot, events []Event) {
 // checkEvents compares answers with the state: who was told that it settled a message did, and
 // nobody else.
 func (w *world) checkEvents(s *snapshot) {
-	var acked, failed, canceled, discarded int64
+	told := map[Kind]int64{} // how many messages, by what they were told to be
 	handed := map[int64]int64{}
 	for _, v := range w.events {
-		switch v.Kind {
-		case Claimed:
+		told[v.Kind] += v.N
+		if v.Kind == Claimed {
 			handed[v.ID]++
-		case Acked:
-			acked += v.N
-		case Failed:
-			failed += v.N
-		case Canceled:
-			canceled += v.N
 		}
 		if v.Stranger && v.N != 0 {
 			w.wrong("%v: it never held that", v)
 		}
-		if v.Kind == Acked && v.N == v.Of {
-			for id := v.ID; id < v.ID+v.Of; id++ {
-				if s.done[id].owner != v.Owner {
-					w.wrong("%v: message %d is done by %q", v, id, s.done[id].owner)
-				}
+		for id := v.ID; v.Kind == Acked && v.N == v.Of && id < v.ID+v.Of; id++ {
+			if s.done[id].owner != v.Owner {
+				w.wrong("%v: message %d is done by %q", v, id, s.done[id].owner)
 			}
 		}
 	}
-	var wrong int64
-	for id, e := range s.exceptions {
-		switch e.status {
-		case 3:
-			wrong++
-		case 4:
-			discarded++
+	w.checkAttempts(s, handed)
+	w.checkTold(s, told)
+}
+
+// checkTold: as many have ended in each way as sessions were told.
+func (w *world) checkTold(s *snapshot, told map[Kind]int64) {
+	ended := map[Kind]int64{Acked: int64(len(s.done))}
+	for _, e := range s.exceptions {
+		ended[map[int64]Kind{3: Failed, 4: Canceled}[e.status]]++
+	}
+	for _, t := range s.timers {
+		if t.status == 4 && !w.scenario.Replaces {
+			ended[Canceled]++
 		}
+	}
+	for _, k := range []Kind{Acked, Failed, Canceled} {
+		if told[k] != ended[k] && !(k == Canceled && w.scenario.Replaces) {
+			w.wrong("%d were %s by what sessions were told, and %d are", told[k], k, ended[k])
+		}
+	}
+}
+
+// checkAttempts: attempts are counted only where a message was handed out.
+func (w *world) checkAttempts(s *snapshot, handed map[int64]int64) {
+	for id, e := range s.exceptions {
 		if e.retry > handed[id] {
 			w.wrong("message %d has %d attempts and was handed out %d times", id, e.retry, handed[id])
 		}
@@ -218,14 +238,6 @@ func (w *world) checkEvents(s *snapshot) {
 		if n > handed[id] {
 			w.wrong("message %d has %d failed attempts and was handed out %d times", id, n, handed[id])
 		}
-	}
-	for _, t := range s.timers {
-		if t.status == 4 {
-			discarded++
-		}
-	}
-	if acked != int64(len(s.done)) || failed != wrong || canceled != discarded && !w.scenario.Replaces {
-		w.wrong("%d were acked, %d failed, %d cancelled; there are %d, %d and %d", acked, failed, canceled, len(s.done), wrong, discarded)
 	}
 }
 

@@ -88,12 +88,23 @@ type snapshot struct {
 	lines                        []string // all of it, without times
 }
 
+// newSnapshot sorts rows into a snapshot. It also returns what is in one table twice.
 func newSnapshot(rows []row) (s *snapshot, doubled []string) {
 	s = &snapshot{
 		messages: map[int64]place{}, ready: map[int64]place{}, claim: map[int64]place{}, done: map[int64]place{}, exceptions: map[int64]exception{},
 		attempts: map[int64]int64{}, order: map[int64]head{}, joins: map[string]joinRow{}, waits: map[int64]string{}, leases: map[string]leaseRow{}, timers: map[int64]timerRow{},
 	}
-	spread := func(into map[int64]place, r *row, p place) {
+	runs := map[string]map[int64]place{"ready": s.ready, "claim": s.claim, "done": s.done}
+	for i := range rows {
+		r := &rows[i]
+		r.Name, r.More = plain(r.Name), plain(r.More)
+		into, isRun := runs[r.Table]
+		if !isRun {
+			s.add(r)
+			s.lines = append(s.lines, fmt.Sprint(*r))
+			continue
+		}
+		p := place{retry: r.B, due: r.C == 1, owner: r.Name}
 		for id := r.ID; id < r.ID+r.A; id++ {
 			if _, twice := into[id]; twice {
 				doubled = append(doubled, fmt.Sprintf("message %d is twice in %s", id, r.Table))
@@ -102,42 +113,32 @@ func newSnapshot(rows []row) (s *snapshot, doubled []string) {
 			s.lines = append(s.lines, fmt.Sprint(r.Table, " ", id, p))
 		}
 	}
-	for i := range rows {
-		r := &rows[i]
-		r.Name, r.More = plain(r.Name), plain(r.More)
-		switch r.Table {
-		case "message":
-			s.messages[r.ID] = place{owner: r.Name}
-		case "ready":
-			spread(s.ready, r, place{retry: r.B, due: r.C == 1})
-			continue
-		case "claim":
-			spread(s.claim, r, place{retry: r.B, due: r.C == 1, owner: r.Name})
-			continue
-		case "done":
-			spread(s.done, r, place{owner: r.Name})
-			continue
-		case "exception":
-			s.exceptions[r.ID] = exception{r.A, r.B}
-		case "attempt":
-			s.attempts[r.ID] = r.A
-		case "order":
-			s.order[r.ID] = head{r.A == 1, r.Name}
-		case "join":
-			s.joins[r.Name] = joinRow{r.ID, r.A, r.B, r.C}
-		case "member":
-			s.members = append(s.members, member{r.ID, r.A, r.Name})
-		case "wait":
-			s.waits[r.ID] = r.Name
-		case "lease":
-			s.leases[r.Name] = leaseRow{r.ID, r.A == 1, r.More}
-		case "timer":
-			s.timers[r.ID] = timerRow{r.A, r.B, r.More}
-		}
-		s.lines = append(s.lines, fmt.Sprint(*r))
-	}
 	slices.Sort(s.lines)
 	return s, doubled
+}
+
+// add adds a row that is no run.
+func (s *snapshot) add(r *row) {
+	switch r.Table {
+	case "message":
+		s.messages[r.ID] = place{owner: r.Name}
+	case "exception":
+		s.exceptions[r.ID] = exception{r.A, r.B}
+	case "attempt":
+		s.attempts[r.ID] = r.A
+	case "order":
+		s.order[r.ID] = head{r.A == 1, r.Name}
+	case "join":
+		s.joins[r.Name] = joinRow{r.ID, r.A, r.B, r.C}
+	case "member":
+		s.members = append(s.members, member{r.ID, r.A, r.Name})
+	case "wait":
+		s.waits[r.ID] = r.Name
+	case "lease":
+		s.leases[r.Name] = leaseRow{r.ID, r.A == 1, r.More}
+	case "timer":
+		s.timers[r.ID] = timerRow{r.A, r.B, r.More}
+	}
 }
 
 // ended reports whether a message has ended.
