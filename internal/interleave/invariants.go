@@ -107,11 +107,16 @@ func (w *world) checkMember(s *snapshot, m member) {
 	switch {
 	case m.status == 0 && s.joins[m.join].status == 0 && s.ended(m.id):
 		w.wrong("message %d has ended and is not counted in %s", m.id, m.join)
-	case m.status == 1 && !done:
+	case m.status == 1 && !done && !w.reported(m.id):
 		w.wrong("message %d counts as completed in %s and is not done", m.id, m.join)
 	case m.status == 2 && s.exceptions[m.id].status < 3:
 		w.wrong("message %d counts as failed in %s and has not failed", m.id, m.join)
 	}
+}
+
+// reported reports whether a step was counted by hand.
+func (w *world) reported(id int64) bool {
+	return slices.ContainsFunc(w.events, func(v Event) bool { return v.Kind == Reported && v.ID == id })
 }
 
 // checkTimers: a timer is either a message or not.

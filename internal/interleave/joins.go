@@ -24,6 +24,11 @@ func Attach(join string, ids ...int64) Action {
 	return ask("attach to "+join, event(Event{Kind: Counted, Owner: "attach"}), op.JoinAttach{JoinID: ID(join), MessageIDs: members})
 }
 
+// Report counts a step as completed by hand, before its message is done.
+func Report(join string, id int64) Action {
+	return ask(fmt.Sprintf("report %d", id), event(Event{Kind: Reported, ID: id, Of: 1}), op.JoinReport{JoinID: ID(join), MessageID: messageID(id), Status: 1})
+}
+
 // CancelJoin ends a join as cancelled.
 func CancelJoin(join string) Action {
 	return ask("cancel "+join, event(Event{Kind: Counted, Owner: "cancel join"}), op.JoinCancel{JoinID: ID(join)})

@@ -171,6 +171,7 @@ const (
 	Renewed  Kind = "renewed"  // N is 1 or 0
 	Canceled Kind = "canceled" // N of messages or timers
 	Fired    Kind = "fired"    // N timers
+	Reported Kind = "reported" // a step, by hand
 	Counted  Kind = "counted"  // what another operation answered
 )
 

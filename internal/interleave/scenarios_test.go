@@ -40,6 +40,10 @@ func claims() []Scenario {
 			},
 		},
 		{
+			Name: "cancellations in one run", Setup: []Action{Enqueue(1, 3)}, Serial: true,
+			Sessions: [][]Tx{{One(CancelMessage(1))}, {One(CancelMessage(3))}},
+		},
+		{
 			Name: "settling and claiming in one transaction", Setup: []Action{Enqueue(1, 2), Claim("X", 2, nil), Enqueue(3, 2)},
 			Sessions: [][]Tx{
 				{One(Ack("X", 1, 1), Claim("A", 1, nil)), One(Ack("A", 1, 4))},
@@ -107,6 +111,14 @@ func joins() []Scenario {
 			Sessions: [][]Tx{{One(Enqueue(3, 1), Attach("J", 1), Attach("J", 2))}, {One(Ack("X", 1, 2))}},
 		},
 		{
+			Name: "attach, and acks of parts of a run", Setup: []Action{StartJoin("J", 2), Enqueue(1, 2), Claim("X", 2, nil)}, Serial: true,
+			Sessions: [][]Tx{{One(Attach("J", 1, 2))}, {One(Ack("X", 1, 1)), One(Ack("X", 2, 1))}},
+		},
+		{
+			Name: "a report and an ack", Setup: with(Attach("J", 1, 2)), Serial: true,
+			Sessions: [][]Tx{{One(Report("J", 1))}, {One(Ack("X", 1, 1)), One(Ack("X", 2, 1))}},
+		},
+		{
 			Name: "attach that is rolled back", Setup: with(Attach("J", 1)), Serial: true,
 			Sessions: [][]Tx{{{Actions: []Action{Attach("J", 2)}, Rollback: true}, One(Attach("J", 2))}, {One(Ack("X", 1, 1)), One(Fail("X", 2, 1))}},
 		},
@@ -168,6 +180,10 @@ func orders() []Scenario {
 				{One(Claim("B", 2, nil)), One(Ack("B", 1, 1))},
 				{One(Claim("C", 2, nil))},
 			},
+		},
+		{
+			Name: "cancelling the next in line", Keys: keys, Setup: begun, Serial: true,
+			Sessions: [][]Tx{{One(Ack("X", 1, 1))}, {One(CancelMessage(2))}},
 		},
 		{
 			Name: "cancelling what waits in line", Keys: keys, Setup: begun,
