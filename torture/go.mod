@@ -1,0 +1,3 @@
+module github.com/bravellian/pawl/torture
+
+go 1.26.0
