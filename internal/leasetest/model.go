@@ -19,7 +19,8 @@ const (
 	Expired       // from here on the lease may have run out: its holder was stopped, or is late
 	Renewed
 	Closed
-	Rewound // the database's history was rewound
+	Rewinding // the database's history is rewound: what is granted now may be lost, too
+	Rewound   // what is granted from here on is not lost
 )
 
 // Event is what a contender did, and observed.
@@ -36,6 +37,8 @@ type World struct {
 	Free    bool
 	Expired bool // it may have run out
 	Rewound bool // since then nothing is known but that tokens grow
+	// Rewinding keeps Rewound from ending with the next acquisition.
+	Rewinding bool
 }
 
 // Model returns the model of one lease that is in the world first.
@@ -64,7 +67,7 @@ func (w World) next(e Event) []World {
 	possible := []World{w}
 	switch {
 	case e.Kind == Acquired && w.grants():
-		possible = append(possible, World{Token: w.Token + 1, Expired: true, Rewound: w.Rewound})
+		possible = append(possible, World{Token: w.Token + 1, Expired: true, Rewound: w.Rewound, Rewinding: w.Rewinding})
 	case e.Kind == Closed && e.Token == w.Token:
 		w.Free = true
 		possible = append(possible, w)
@@ -77,7 +80,7 @@ func (w World) step(e Event) (bool, World) {
 	ours := e.Token == w.Token && !w.Free
 	switch {
 	case e.Kind == Acquired && e.OK:
-		return w.grants() && w.follows(e.Token), World{Token: e.Token}
+		return w.grants() && w.follows(e.Token), World{Token: e.Token, Rewound: w.Rewinding, Rewinding: w.Rewinding}
 	case e.Kind == Acquired:
 		return !w.Free || w.Rewound, w
 	case e.Kind == Wrote && e.OK:
@@ -93,8 +96,10 @@ func (w World) step(e Event) (bool, World) {
 		return !ours || w.Expired || w.Rewound, w
 	case e.Kind == Closed && ours:
 		w.Free = true
+	case e.Kind == Rewinding:
+		w.Rewinding, w.Rewound = true, true
 	case e.Kind == Rewound:
-		w.Rewound = true
+		w.Rewinding = false
 	}
 	return true, w
 }

@@ -124,7 +124,7 @@ func Now() int64 { return time.Now().UnixNano() }
 // An interval that begins too late would let innocent operations overlap.
 func NeedsBegan(op string) bool {
 	switch op {
-	case Enqueue, Handle, Ack, Abandon, Inbox, Acquire, Renew, Release, Guard:
+	case Enqueue, Handle, Ack, Abandon, Inbox, Cancel, Acquire, Renew, Release, Guard:
 		return true
 	}
 	return false
@@ -133,7 +133,7 @@ func NeedsBegan(op string) bool {
 // Known reports whether op is one of the operations.
 func Known(op string) bool {
 	switch op {
-	case Settled, Redrive, Claim, Extend, Join, Member, Wait, Timer, Cancel, Fire, Run, Fault, Phase:
+	case Settled, Redrive, Claim, Extend, Join, Member, Wait, Timer, Fire, Run, Fault, Phase:
 		return true
 	}
 	return NeedsBegan(op)
