@@ -96,6 +96,18 @@ func (r *run) checkJoin(name string, j *joined) {
 		}
 		return
 	}
+	r.checkCounters(name, j)
+	switch {
+	case j.row.Fired != 1:
+		fail("it fired %d times", j.row.Fired)
+	case len(j.followUps) == 0:
+		fail("its follow-up was never handled")
+	}
+}
+
+// checkCounters compares a join's row with its members.
+func (r *run) checkCounters(name string, j *joined) {
+	fail := func(format string, args ...any) { r.violate(checkJoins, "", name, format, args...) }
 	done, failed := r.memberStates(j)
 	switch {
 	case j.row.Total != j.declared && j.declared != 0:
@@ -105,12 +117,6 @@ func (r *run) checkJoin(name string, j *joined) {
 		fail("it counts %d done and %d failed; of its members %d are done and %d failed", j.row.Done, j.row.Failed, done, failed)
 	case j.row.Done+j.row.Failed != j.row.Total:
 		fail("it counts %d of %d steps at the end", j.row.Done+j.row.Failed, j.row.Total)
-	}
-	switch {
-	case j.row.Fired != 1:
-		fail("it fired %d times", j.row.Fired)
-	case len(j.followUps) == 0:
-		fail("its follow-up was never handled")
 	}
 }
 

@@ -129,34 +129,38 @@ func (l *leases) outcome(s *step, n *leased, a asking) {
 	refused := s.Outcome == history.Failed
 	switch s.Op {
 	case history.Acquire:
-		c.Kind = leasetest.Acquired
-		if refused && s.Detail != history.Held {
+		if c.Kind = leasetest.Acquired; refused && s.Detail != history.Held {
 			return
 		}
 		if c.OK {
 			l.acquired(s, n, a)
 		}
 	case history.Renew, history.Guard:
-		c.Kind = leasetest.Wrote
-		if s.Op == history.Renew {
-			c.Kind = leasetest.Renewed
-		}
 		if c.Unknown || refused && s.Detail != history.Lost {
 			return
 		}
-		if c.OK && s.Token < a.newest && !l.rewound(s.At, s.At) {
-			l.violate(checkTokens, "", s.Name, "%s of %s with token %d succeeds at %d; token %d was known when it began", s.Op, s.Process, s.Token, s.At, a.newest)
+		if c.Kind = leasetest.Wrote; s.Op == history.Renew {
+			c.Kind = leasetest.Renewed
 		}
-		if s.Op == history.Renew && c.OK && s.Token == n.holding.token {
-			n.holding.until = s.Until
+		if c.OK {
+			l.let(s, n, a)
 		}
 	case history.Release:
-		c.Kind = leasetest.Closed
-		if refused {
+		if c.Kind = leasetest.Closed; refused {
 			c.Unknown, c.to = true, s.At+int64(l.final.Late)
 		}
 	}
 	n.calls = append(n.calls, c)
+}
+
+// let is about a renewal or a guarded write that succeeded.
+func (l *leases) let(s *step, n *leased, a asking) {
+	if s.Token < a.newest && !l.rewound(s.At, s.At) {
+		l.violate(checkTokens, "", s.Name, "%s of %s with token %d succeeds at %d; token %d was known when it began", s.Op, s.Process, s.Token, s.At, a.newest)
+	}
+	if s.Op == history.Renew && s.Token == n.holding.token {
+		n.holding.until = s.Until
+	}
 }
 
 func (l *leases) acquired(s *step, n *leased, a asking) {

@@ -74,10 +74,10 @@ func (r *run) phantomRule() rule {
 func (r *run) checkPhantom(i int32, m *message) {
 	never := m.has(rolledBack) && !m.has(enqueued|unsure)
 	switch {
-	case m.has(isTimer) || m.has(derived) && !m.has(announced):
-	case !m.has(announced|kept) && m.begins > 0:
-		r.about(checkPhantom, i, "", "a handler or claim got it, and nobody enqueued it")
 	case !m.has(announced):
+		if !m.has(kept|isTimer|derived) && m.begins > 0 {
+			r.about(checkPhantom, i, "", "a handler or claim got it, and nobody enqueued it")
+		}
 	case never && m.has(kept):
 		r.about(checkPhantom, i, "", "its transaction was rolled back, and its row is in the ledger")
 	case m.has(kept):

@@ -37,7 +37,6 @@ type message struct {
 	lastBegun int64 // under a lease that had not ended
 	place     int64
 	key       int32
-	topic     int32
 	begins    uint32 // handlers that began, and claims
 	attempts  int32
 	state     State

@@ -98,7 +98,6 @@ type sim struct {
 	procs   []*simProcess
 	holders []*simHolder
 	places  map[string]int64
-	locked  map[string]bool // keys whose last enqueue is unknown
 	n       int
 	gen     int64
 	final   Final

@@ -95,14 +95,17 @@ func (r *run) fire(s *step, t *timed) {
 }
 
 func (r *run) checkTimer(i int32, t *timed) {
-	m := r.messages.at(i)
-	switch {
-	case t.cancelled != 0 && t.fired != 0 && !r.rewound(min(t.cancelled, t.fired), max(t.cancelled, t.fired)):
-		r.about(checkTimers, i, "", "it was cancelled, as was known at %d, and fired at %d", t.cancelled, t.fired)
-	case t.cancelled != 0 && (t.left || m.state != Absent && t.fired == 0) && !r.lost(t.cancelled):
-		r.about(checkTimers, i, "", "it was cancelled, as was known at %d, and is still there", t.cancelled)
-	case t.scheduled == 0 || t.cancelled != 0 || t.cancels > 0 || t.fired != 0 || t.left || m.state != Absent:
-	case !r.lost(t.scheduled):
+	there := t.left || r.messages.at(i).state != Absent
+	switch cancelled, fired := t.cancelled != 0, t.fired != 0; {
+	case cancelled && fired:
+		if !r.rewound(min(t.cancelled, t.fired), max(t.cancelled, t.fired)) {
+			r.about(checkTimers, i, "", "it was cancelled, as was known at %d, and fired at %d", t.cancelled, t.fired)
+		}
+	case cancelled:
+		if there && !r.lost(t.cancelled) {
+			r.about(checkTimers, i, "", "it was cancelled, as was known at %d, and is still there", t.cancelled)
+		}
+	case t.scheduled != 0 && t.cancels == 0 && !fired && !there && !r.lost(t.scheduled):
 		r.about(checkTimers, i, "", "it was scheduled, and neither fired nor is it there")
 	}
 }

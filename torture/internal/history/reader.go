@@ -123,10 +123,10 @@ func (c *cursor) next(d *Defects) (bool, error) {
 	for {
 		line, err := c.readLine()
 		switch {
-		case err == io.EOF && len(line) > 0:
+		case errors.Is(err, io.EOF) && len(line) > 0:
 			d.Torn++
 			return false, nil
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return false, nil
 		case err != nil:
 			return false, fmt.Errorf("%s: %w", c.path, err)
