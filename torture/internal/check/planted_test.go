@@ -286,6 +286,7 @@ func orderStories() []story {
 			t.keyed("a", 1).keyed("b", 2).both("w", history.Handle, history.OK, msg("a")).done("a", "b")
 		}},
 		{"out of order", checkOrder, func(t *tape) { t.keyed("a", 1).keyed("b", 2).done("b", "a") }},
+		{"begun before its predecessor", checkOrder, func(t *tape) { retry(t.keyed("a", 1).keyed("b", 2), "b").done("a", "b") }},
 		{"overtaken by its successor", checkOrder, func(t *tape) { retry(t.keyed("a", 1).keyed("b", 2), "a").done("b", "a") }},
 		{"two at once", checkOrder, func(t *tape) {
 			t.keyed("a", 1).keyed("b", 2).begins("v", "a", 5).done("b")
