@@ -215,7 +215,7 @@ func (p *processes) get(name string) int32 {
 }
 
 // wakes is how long after SIGCONT a process may act on what it checked before SIGSTOP.
-const wakes = int64(time.Second)
+const wakes = int64(3 * time.Second)
 
 // note sets the number of a step's process, and remembers which processes are stopped.
 func (p *processes) note(s *step) {

@@ -21,8 +21,8 @@ func (l *line) changed(r *run, at int64) {
 }
 
 // orderRule: the first handlers of a key's messages begin, and succeed, in the order of
-// places, and none begins while another runs. A message whose enqueue was unknown has no
-// certain place: it may have been committed later than its successor.
+// places, and none begins while another runs. A message whose commit nobody
+// knew of has no certain place: it may have been committed later than its successor.
 func (r *run) orderRule() rule {
 	var lines []line
 	keys := map[string]int32{}
@@ -40,7 +40,7 @@ func (r *run) orderRule() rule {
 					keys[s.Key] = n
 				}
 				m.key, m.place = n, s.Place
-			case m.key == 0 || m.has(unsure):
+			case m.key == 0 || m.has(unsure) || !m.has(enqueued):
 			case s.is(history.Handle, history.Began) && !s.stale:
 				r.ordered(s, &lines[m.key-1])
 			case s.is(history.Handle, history.OK) && m.holder == s.process && r.held(m, s.At):

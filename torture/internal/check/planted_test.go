@@ -298,6 +298,10 @@ func orderStories() []story {
 			t.both("p", history.Enqueue, history.Unknown, history.Event{Message: "a", Key: "k", Place: 1})
 			t.keyed("b", 2).done("b", "a").ledger = []string{"a", "b"}
 		}},
+		{"nor has one whose producer was killed", "", func(t *tape) {
+			t.add("q", history.Enqueue, history.Began, history.Event{Message: "a", Key: "k", Place: 1})
+			t.keyed("b", 2).done("b", "a").ledger = []string{"a", "b"}
+		}},
 	}
 }
 

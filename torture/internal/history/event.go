@@ -26,7 +26,7 @@ const (
 	// Message. Failed is rolled back. Key and Place are those of an ordering key.
 	Enqueue = "enqueue"
 	// Handle is a handler: Began when it starts, OK or Failed when it returns. Until is the
-	// end of its lease, if it is known.
+	// end of its lease, if it is known. Limits are checked by Topic.
 	Handle = "handle"
 	// Settled is what a worker's observer reports of a message: Detail is [Done],
 	// [GivenUp] or [Retry].
@@ -34,7 +34,8 @@ const (
 	// Redrive is an operator's: a message that failed is handled again.
 	Redrive = "redrive"
 
-	// Claim is a claim of a process that is no worker; OK has one event for each message.
+	// Claim is a claim of a process that is no worker; OK has one event for each message, with
+	// Until, and with Topic if that has a limit.
 	Claim = "claim"
 	// Ack, Extend and Abandon are about what such a process claimed; OK only where the
 	// database changed the message, Failed where the claim was no longer its own.
