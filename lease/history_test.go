@@ -12,6 +12,7 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/leasetest"
 	"github.com/bravellian/pawl/lease"
 )
 
@@ -28,23 +29,6 @@ func testHistoryOfContenders(t *testing.T, e dbtest.Engine) {
 		return
 	}
 	contend(t, e, 4*time.Second, 16*time.Second)
-}
-
-type kind int
-
-const (
-	acquired kind = iota
-	wrote
-	paused
-	resumed
-	closed
-)
-
-// event is what a contender did, and observed.
-type event struct {
-	kind  kind
-	token int64 // of its lease
-	ok    bool
 }
 
 func contend(t *testing.T, e dbtest.Engine, d, limit time.Duration) {
@@ -81,16 +65,16 @@ func (c *contender) think(most time.Duration) {
 func (c *contender) round() {
 	c.think(c.d / 4)
 	var l *lease.Lease
-	c.all.record(c.client, func() event {
+	c.all.record(c.client, func() leasetest.Event {
 		var err error
 		l, err = c.Acquire(c.ctx(), name, lease.Options{Duration: c.d})
 		if err != nil && !errors.Is(err, lease.ErrHeld) {
 			c.t.Error(err)
 		}
 		if l == nil {
-			return event{kind: acquired}
+			return leasetest.Event{Kind: leasetest.Acquired}
 		}
-		return event{acquired, nth(l.Token()), true}
+		return leasetest.Event{Kind: leasetest.Acquired, Token: nth(l.Token()), OK: true}
 	})
 	if l == nil {
 		return
@@ -100,34 +84,38 @@ func (c *contender) round() {
 		c.pause(l)
 		c.writes(l)
 	}
-	c.all.record(c.client, func() event {
+	c.all.record(c.client, func() leasetest.Event {
 		if err := l.Close(c.ctx()); err != nil {
 			c.t.Error(err)
 		}
-		return event{closed, nth(l.Token()), true}
+		return leasetest.Event{Kind: leasetest.Closed, Token: nth(l.Token()), OK: true}
 	})
 }
 
 func (c *contender) writes(l *lease.Lease) {
 	for range 1 + c.rnd.IntN(2) {
 		c.think(c.d / 10)
-		c.all.record(c.client, func() event {
+		c.all.record(c.client, func() leasetest.Event {
 			err := c.write(l)
 			if err != nil && !errors.Is(err, lease.ErrLost) {
 				c.t.Error(err)
 			}
-			return event{wrote, nth(l.Token()), err == nil}
+			return leasetest.Event{Kind: leasetest.Wrote, Token: nth(l.Token()), OK: err == nil}
 		})
 	}
 }
 
 // pause stops a holder's renewals, as if its process stood still.
 func (c *contender) pause(l *lease.Lease) {
-	c.all.record(c.client, func() event { return event{paused, nth(l.Token()), true} })
+	c.all.record(c.client, func() leasetest.Event {
+		return leasetest.Event{Kind: leasetest.Expired, Token: nth(l.Token()), OK: true}
+	})
 	c.gate.Block("lease/renew")
 	c.think(2 * c.d)
 	c.gate.Rule("lease/renew", nil)
-	c.all.record(c.client, func() event { return event{resumed, nth(l.Token()), l.Renew(c.ctx()) == nil} })
+	c.all.record(c.client, func() leasetest.Event {
+		return leasetest.Event{Kind: leasetest.Renewed, Token: nth(l.Token()), OK: l.Renew(c.ctx()) == nil}
+	})
 }
 
 // history is what all contenders saw, in an order that respects time.
@@ -137,45 +125,13 @@ type history struct {
 	ops   []porcupine.Operation
 }
 
-func (h *history) record(client int, do func() event) {
+func (h *history) record(client int, do func() leasetest.Event) {
 	call := h.clock.Add(1)
 	out := do()
-	op := porcupine.Operation{ClientId: client, Input: out.kind, Call: call, Output: out, Return: h.clock.Add(1)}
+	op := porcupine.Operation{ClientId: client, Input: out.Kind, Call: call, Output: out, Return: h.clock.Add(1)}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.ops = append(h.ops, op)
-}
-
-// world is what the history says about the lease at one moment.
-type world struct {
-	token  int64 // of the last acquisition
-	free   bool
-	asleep bool // the holder was paused since: it may have run out
-}
-
-// step says whether an event can happen in a world, and what the world is then.
-func (w world) step(e event) (bool, world) {
-	ours := e.token == w.token && !w.free
-	switch {
-	case e.kind == acquired && e.ok:
-		return e.token == w.token+1 && (w.free || w.asleep), world{token: e.token}
-	case e.kind == acquired:
-		return !w.free, w
-	case e.kind == wrote && e.ok:
-		return ours, w
-	case e.kind == wrote:
-		return !ours || w.asleep, w
-	case e.kind == paused && ours:
-		w.asleep = true
-	case e.kind == resumed && e.ok:
-		w.asleep = false
-		return ours, w
-	case e.kind == resumed:
-		return !ours || w.asleep, w
-	case e.kind == closed && ours:
-		w.free = true
-	}
-	return true, w
 }
 
 // poor reports whether too little happened to mean anything: nobody who came too late
@@ -185,10 +141,10 @@ func (h *history) poor() bool {
 	defer h.mu.Unlock()
 	holders, refused := 0, 0
 	for _, op := range h.ops {
-		switch e := op.Output.(event); {
-		case e.kind == acquired && e.ok:
+		switch e := op.Output.(leasetest.Event); {
+		case e.Kind == leasetest.Acquired && e.OK:
 			holders++
-		case e.kind == wrote && !e.ok:
+		case e.Kind == leasetest.Wrote && !e.OK:
 			refused++
 		}
 	}
@@ -197,15 +153,11 @@ func (h *history) poor() bool {
 
 func (h *history) check(t *testing.T) {
 	t.Helper()
-	model := porcupine.Model{
-		Init: func() any { return world{free: true} },
-		Step: func(state, _, output any) (bool, any) { return state.(world).step(output.(event)) },
-	}
 	t.Logf("%d events", len(h.ops))
 	if h.poor() {
 		t.Error("too little happened to mean anything")
 	}
-	if result := porcupine.CheckOperationsTimeout(model, h.ops, time.Minute); result != porcupine.Ok {
+	if result := porcupine.CheckOperationsTimeout(leasetest.Model(leasetest.World{Free: true}), h.ops, time.Minute); result != porcupine.Ok {
 		t.Fatalf("the history is %s", result)
 	}
 }

@@ -1,0 +1,116 @@
+package check
+
+import (
+	"iter"
+	"time"
+)
+
+// State is the state of a message in the database.
+type State uint8
+
+// The states. What is not in the database is Absent.
+const (
+	Absent State = iota
+	Ready
+	Claimed
+	Done
+	Failed
+	Discarded
+)
+
+// String returns the state's name.
+func (s State) String() string {
+	names := []string{"absent", "ready", "claimed", "done", "failed", "discarded"}
+	if int(s) < len(names) {
+		return names[s]
+	}
+	return "unknown"
+}
+
+// terminal reports whether nobody but an operator changes the state again.
+func (s State) terminal() bool { return s >= Done }
+
+// Final is the end state of a run, and what it was configured with. Sequences that are
+// nil are empty; each is read once.
+type Final struct {
+	// Ledger are the ids of messages whose row in the user's table exists now. After a
+	// failover or a restore these are the rows that the database kept.
+	Ledger iter.Seq[string]
+	// Messages are those in the database.
+	Messages iter.Seq[Message]
+	// Effects are the rows of the table that effects of Inbox.Once write to.
+	Effects iter.Seq[Effect]
+	// Runs are the jobs' recorded runs and misses.
+	Runs   iter.Seq[Run]
+	Jobs   []Job
+	Joins  []Join
+	Timers []Timer // those still scheduled
+
+	// Limits are how many messages of a topic may be claimed at once: the greatest that
+	// was set in the run.
+	Limits map[string]int
+	// Rewinds are when the database's history was rewound, in order.
+	Rewinds []Rewind
+	// Lease is for how long a worker's claims last. A handler begins with a third of it
+	// left. Handlers whose event has no Until are checked by that; zero: they are not.
+	Lease time.Duration
+	// Late is how long after its process stopped waiting a call on a lease may still take
+	// effect; zero: a minute.
+	Late time.Duration
+	// Examples is how many violations of a check are reported in full; zero: ten.
+	Examples int
+}
+
+// Message is a message in the database.
+type Message struct {
+	ID       string
+	State    State
+	Attempts int // that are counted
+}
+
+// Effect is how often a message of the inbox had its effect.
+type Effect struct {
+	Source, Message string
+	Count           int
+}
+
+// Join is a join's row.
+type Join struct {
+	Name                string
+	Total, Done, Failed int
+	Fired               int // waits that sent their follow-up
+}
+
+// Timer is a timer that is still scheduled.
+type Timer struct {
+	ID  string
+	Due int64 // nanoseconds
+}
+
+// Run is a run that a job has recorded, or a nominal time that it recorded as missed.
+type Run struct {
+	Job     string
+	Nominal int64
+	Message string // of a run
+	Missed  bool
+}
+
+// Job is a job with one nominal time every Every nanoseconds from From to To, both included.
+type Job struct {
+	Name            string
+	From, To, Every int64
+}
+
+// Rewind is a failover or restore after which the database lacks what it had. From is
+// when it began. To is the last moment at which a process may still have worked with
+// what is gone: when the new server is reached by all, plus a lease. What a process
+// recorded until To may be lost.
+type Rewind struct{ From, To int64 }
+
+// all returns the values of a sequence that may be nil.
+func all[T any](s iter.Seq[T]) iter.Seq[T] {
+	if s == nil {
+		return func(func(T) bool) {}
+	}
+	return s
+}
