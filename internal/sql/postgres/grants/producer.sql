@@ -2,7 +2,8 @@
 -- inbox; and takes back or moves the timers it knows the id of. It reads no payload, no
 -- header, no error, and takes nothing out of a queue.
 GRANT USAGE ON SCHEMA pawl TO :"role";
-GRANT SELECT ON pawl.pawl_schema, pawl.pawl_object TO :"role";
+GRANT SELECT ON pawl.pawl_schema, pawl.pawl_object, pawl.move TO :"role";
+GRANT SELECT (one, id) ON pawl.generation TO :"role";
 GRANT USAGE ON SEQUENCE pawl.outbox_block, pawl.outbox_single TO :"role";
 GRANT SELECT, INSERT ON pawl.outbox_lane TO :"role";
 GRANT INSERT, SELECT (id, message_id, supplied, lane, due_at) ON pawl.outbox_message TO :"role";

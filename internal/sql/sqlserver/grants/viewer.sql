@@ -13,6 +13,8 @@ GRANT SELECT ON pawl.jobs TO [$(role)];
 GRANT SELECT ON pawl.lease TO [$(role)];
 GRANT SELECT ON pawl.lease_waiter TO [$(role)];
 GRANT SELECT ON pawl.leases TO [$(role)];
+GRANT SELECT ON pawl.move TO [$(role)];
+GRANT SELECT ON pawl.move_table TO [$(role)];
 GRANT SELECT ON pawl.outbox TO [$(role)];
 GRANT SELECT ON pawl.outbox_attempt TO [$(role)];
 GRANT SELECT ON pawl.outbox_claimed TO [$(role)];

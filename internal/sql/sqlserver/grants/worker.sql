@@ -2,6 +2,8 @@
 -- take leases, clean up. It does not pause, limit, change the audit trail or the schema.
 GRANT DELETE ON pawl.inbox TO [$(role)];
 GRANT DELETE ON pawl.job_run TO [$(role)];
+GRANT DELETE ON pawl.move TO [$(role)];
+GRANT DELETE ON pawl.move_table TO [$(role)];
 GRANT DELETE ON pawl.timer TO [$(role)];
 GRANT DELETE ON pawl.worker_process TO [$(role)];
 GRANT EXECUTE ON TYPE::pawl.outbox_message_list TO [$(role)];
@@ -118,7 +120,10 @@ GRANT EXECUTE ON pawl.timer_reap_expired TO [$(role)];
 GRANT EXECUTE ON pawl.timer_reschedule TO [$(role)];
 GRANT EXECUTE ON pawl.timer_schedule TO [$(role)];
 GRANT EXECUTE ON pawl.timer_schedule_rows TO [$(role)];
+GRANT INSERT ON pawl.move TO [$(role)];
+GRANT INSERT ON pawl.move_table TO [$(role)];
 GRANT INSERT ON pawl.worker_process TO [$(role)];
+GRANT SELECT ON pawl.generation TO [$(role)];
 GRANT SELECT ON pawl.inbox TO [$(role)];
 GRANT SELECT ON pawl.inbox_messages TO [$(role)];
 GRANT SELECT ON pawl.job TO [$(role)];
@@ -129,6 +134,8 @@ GRANT SELECT ON pawl.jobs TO [$(role)];
 GRANT SELECT ON pawl.lease TO [$(role)];
 GRANT SELECT ON pawl.lease_waiter TO [$(role)];
 GRANT SELECT ON pawl.leases TO [$(role)];
+GRANT SELECT ON pawl.move TO [$(role)];
+GRANT SELECT ON pawl.move_table TO [$(role)];
 GRANT SELECT ON pawl.outbox TO [$(role)];
 GRANT SELECT ON pawl.outbox_attempt TO [$(role)];
 GRANT SELECT ON pawl.outbox_claimed TO [$(role)];
