@@ -19,6 +19,8 @@ const (
 	mostHeap = 40_000
 	// mostGoroutines is how many of them it may have: the pool's.
 	mostGoroutines = 2
+	// patience is how long to wait for what takes seconds on a machine that does nothing else.
+	patience = 3 * time.Minute
 )
 
 // idle measures what stores cost that were polled once and had nothing to do. It must not run beside
@@ -31,13 +33,13 @@ func idle(t *testing.T, dbs []fleet.Database, atRest func(*fleet.Fleet) bool) {
 	f := open(t, fleet.Static(dbs...), o)
 	f.Handle("t", newRecord())
 	stop := start(t, f)
-	dbtest.Until(t, "all were polled", func() bool {
+	dbtest.UntilWithin(t, patience, "all were polled", func() bool {
 		stores := f.Health().Stores
 		return len(stores) == len(dbs) && !slices.ContainsFunc(stores, func(s fleet.StoreHealth) bool { return s.NextPoll.IsZero() || s.LastSuccess.IsZero() })
 	})
-	dbtest.Until(t, "they hold nothing open", func() bool { return atRest(f) })
+	dbtest.UntilWithin(t, patience, "they hold nothing open", func() bool { return atRest(f) })
 	var bytes int64
-	dbtest.Until(t, fmt.Sprintf("%d stores take less than %d B of heap and %d goroutines each", len(dbs), mostHeap, mostGoroutines), func() bool {
+	dbtest.UntilWithin(t, patience, fmt.Sprintf("%d stores take less than %d B of heap and %d goroutines each", len(dbs), mostHeap, mostGoroutines), func() bool {
 		bytes = (heap() - heapBefore) / int64(len(dbs))
 		return bytes < mostHeap && runtime.NumGoroutine()-goroutinesBefore <= len(dbs)*mostGoroutines+ownGoroutines
 	})

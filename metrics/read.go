@@ -37,7 +37,7 @@ func bounded() []string {
 	return []string{"ready", "scheduled", "paused", "in_flight", "failed", "joins", "timers"}
 }
 
-// read asks a database. Each look is bounded by what it looks at, all of them
+// read asks a database, in one request if that can be. Each look is bounded by what it looks at, all of them
 // together by ctx.
 func (c *Collector) read(ctx context.Context, db engine.DB) reading {
 	r := reading{at: time.Now()}
@@ -54,15 +54,13 @@ func (c *Collector) read(ctx context.Context, db engine.DB) reading {
 			r.truncated[what] = false
 		}
 	}
-	if r.err = db.Read(ctx, backlog); r.err != nil {
-		return r
-	}
-	if r.limits, r.err = throttle.New(db, nil).List(ctx); r.err != nil {
-		return r
-	}
 	var counts []op.BacklogCount
-	counts, r.err = engine.Query(ctx, db, op.BacklogCounts{Most: runs})
-	r.state = map[pair]float64{}
+	calls, limits := throttle.Listing()
+	calls = append([]*engine.Call{backlog, engine.List(op.BacklogCounts{Most: runs}, &counts)}, calls...)
+	if r.err = engine.ReadAll(ctx, db, calls...); r.err != nil {
+		return r
+	}
+	r.limits, r.state = limits(), map[pair]float64{}
 	for _, n := range counts {
 		r.state[pair{n.What, n.Which}] = float64(n.N)
 		if _, known := r.truncated[n.What]; known && n.N >= runs {

@@ -53,6 +53,26 @@ func Run(ctx context.Context, db DB, tx Tx, calls ...*Call) error {
 	return nil
 }
 
+// MultiReader is a DB that answers several reads in one round trip. Find it with [As].
+type MultiReader interface {
+	// ReadAll runs calls that change nothing.
+	ReadAll(ctx context.Context, calls ...*Call) error
+}
+
+// ReadAll runs calls that change nothing: in one round trip where the database can, and one after
+// the other elsewhere.
+func ReadAll(ctx context.Context, db DB, calls ...*Call) error {
+	if m, ok := As[MultiReader](db); ok {
+		return m.ReadAll(ctx, calls...)
+	}
+	for _, c := range calls {
+		if err := db.Read(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // DB is an open database. It is safe for concurrent use. Capabilities that only some
 // databases have are found with [As]; a type that wraps a DB therefore has a method
 // Unwrap() DB.

@@ -173,6 +173,19 @@ func (l *Limits) List(ctx context.Context) ([]Limit, error) {
 	if err != nil {
 		return nil, err
 	}
+	return join(rows, used), nil
+}
+
+// Listing returns the calls that read what List returns, for callers that read more in the same
+// round trip, and what returns it once they were answered.
+func Listing() (calls []*engine.Call, list func() []Limit) {
+	var rows []op.Limit
+	var used []op.LimitUsed
+	return []*engine.Call{engine.List(op.LimitList{}, &rows), engine.List(op.LimitUse{}, &used)}, func() []Limit { return join(rows, used) }
+}
+
+// join puts what is used beside the limits.
+func join(rows []op.Limit, used []op.LimitUsed) []Limit {
 	all := make([]Limit, 0, len(rows))
 	for _, r := range rows {
 		one := Limit{Kind: Kind(r.Kind), Name: r.Name, Since: r.At.UTC(), Next: worker.Value(r.NextAt).UTC(), Actor: r.Actor, Reason: worker.Value(r.Reason)}
@@ -187,7 +200,7 @@ func (l *Limits) List(ctx context.Context) ([]Limit, error) {
 		}
 		all = append(all, one)
 	}
-	return all, nil
+	return all
 }
 
 // For returns the limits that hold for messages of a topic in a queue. There is none for a topic of a

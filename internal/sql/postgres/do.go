@@ -42,18 +42,21 @@ func (db *DB) Do(ctx context.Context, calls ...*engine.Call) error {
 }
 
 // Read runs one call that changes nothing.
-func (db *DB) Read(ctx context.Context, call *engine.Call) error {
+func (db *DB) Read(ctx context.Context, call *engine.Call) error { return db.ReadAll(ctx, call) }
+
+// ReadAll runs calls that change nothing, in one round trip and one transaction.
+func (db *DB) ReadAll(ctx context.Context, calls ...*engine.Call) error {
 	return engine.Retry(ctx, func() error {
 		latest := time.Now().Add(db.opts.StatementTimeout)
 		ctx, cancel := context.WithDeadline(ctx, latest)
 		defer cancel()
-		conn, err := db.acquire(ctx, db.name(call))
+		conn, err := db.acquire(ctx, db.name(calls[0]))
 		if err != nil {
 			db.leaveSilent(err, latest)
 			return err
 		}
 		defer conn.Release()
-		err = db.pipeline(ctx, conn.Conn(), []*engine.Call{call}, engine.ErrConnLost)
+		err = db.pipeline(ctx, conn.Conn(), calls, engine.ErrConnLost)
 		db.leaveSilent(err, latest)
 		return err
 	})

@@ -100,10 +100,12 @@ func first(at place, own fileID, now fileSet) *fileState {
 }
 
 // locate reads the path of a connection's file, and makes it read the first page, which opens
-// the log. Errors are left for later statements to report.
+// the log. Errors are left for later statements to report. It does not end with the caller's context:
+// a connection that has not opened the log does not keep others from deleting it and beginning
+// another, which would count as a loss.
 func (g *guard) locate(ctx context.Context, ses *session) place {
 	at := place{name: g.name}
-	ses.ctx = ctx
+	ses.ctx = context.WithoutCancel(ctx)
 	_ = ses.once("SELECT file FROM pragma_database_list WHERE name = 'main'", func(r engine.Row) error { return r.Scan(&at.path) })
 	_ = ses.once("PRAGMA schema_version", nil)
 	if at.name == "" {
