@@ -2,8 +2,6 @@
 -- take leases, clean up. It does not pause, limit, change the audit trail or the schema.
 GRANT DELETE ON pawl.inbox TO [$(role)];
 GRANT DELETE ON pawl.job_run TO [$(role)];
-GRANT DELETE ON pawl.move TO [$(role)];
-GRANT DELETE ON pawl.move_table TO [$(role)];
 GRANT DELETE ON pawl.timer TO [$(role)];
 GRANT DELETE ON pawl.worker_process TO [$(role)];
 GRANT EXECUTE ON TYPE::pawl.outbox_message_list TO [$(role)];
@@ -120,8 +118,6 @@ GRANT EXECUTE ON pawl.timer_reap_expired TO [$(role)];
 GRANT EXECUTE ON pawl.timer_reschedule TO [$(role)];
 GRANT EXECUTE ON pawl.timer_schedule TO [$(role)];
 GRANT EXECUTE ON pawl.timer_schedule_rows TO [$(role)];
-GRANT INSERT ON pawl.move TO [$(role)];
-GRANT INSERT ON pawl.move_table TO [$(role)];
 GRANT INSERT ON pawl.worker_process TO [$(role)];
 GRANT SELECT ON pawl.generation TO [$(role)];
 GRANT SELECT ON pawl.inbox TO [$(role)];
@@ -135,7 +131,6 @@ GRANT SELECT ON pawl.lease TO [$(role)];
 GRANT SELECT ON pawl.lease_waiter TO [$(role)];
 GRANT SELECT ON pawl.leases TO [$(role)];
 GRANT SELECT ON pawl.move TO [$(role)];
-GRANT SELECT ON pawl.move_table TO [$(role)];
 GRANT SELECT ON pawl.outbox TO [$(role)];
 GRANT SELECT ON pawl.outbox_attempt TO [$(role)];
 GRANT SELECT ON pawl.outbox_claimed TO [$(role)];
