@@ -50,7 +50,11 @@ func (r *round) run(ctx context.Context) (found *RoundReport, err error) {
 	keep := true
 	defer func() { err = errors.Join(err, r.tearDown(keep)) }()
 	found = &RoundReport{Number: r.number, Seed: r.seed, Rewind: r.rewind, Dir: r.dir, Faults: len(r.plan)}
-	r.Log("round %d, seed %d, in %s", r.number, r.seed, r.dir)
+	kind := r.rewind
+	if kind == "" {
+		kind = "nothing rewinds"
+	}
+	r.Log("round %d, seed %d, %s, in %s", r.number, r.seed, kind, r.dir)
 
 	began := time.Now()
 	r.crew.Start(ctx)
@@ -191,10 +195,16 @@ func (r *round) judge(ctx context.Context, found *RoundReport) error {
 	if err != nil {
 		return err
 	}
-	handled := map[string]bool{}
+	handled, ledger := map[string]bool{}, map[string]bool{}
+	for _, id := range final.Ledger {
+		ledger[id] = true
+	}
 	for _, e := range events {
 		if e.Outcome == history.OK && (e.Op == "handle" || e.Op == "ack") {
 			handled[e.Message] = true
+		}
+		if e.Op == "enqueue" && e.Outcome == history.OK && !ledger[e.Message] {
+			found.Rewound++
 		}
 	}
 	found.Messages = len(handled)

@@ -71,6 +71,7 @@ type RoundReport struct {
 	Dir        string        `json:"dir"`
 	Faults     int           `json:"faults"`
 	Messages   int           `json:"messages"` // that were handled
+	Rewound    int           `json:"rewound"`  // that committed and were taken away by a rewind
 	Load       time.Duration `json:"load"`
 	Drain      time.Duration `json:"drain"`
 	Violations []string      `json:"violations"`
@@ -132,8 +133,8 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 			return report, fmt.Errorf("round %d (seed %d): %w", n, r.seed, err)
 		}
 		report.Rounds = append(report.Rounds, *found)
-		o.Log("round %d: %d faults, %d messages, %.0f a minute, drained in %v, %d violations",
-			n, found.Faults, found.Messages, found.Rate(), found.Drain.Round(time.Millisecond), len(found.Violations))
+		o.Log("round %d: %d faults, %d messages, %.0f a minute, %d taken away by a rewind, drained in %v, %d violations",
+			n, found.Faults, found.Messages, found.Rate(), found.Rewound, found.Drain.Round(time.Millisecond), len(found.Violations))
 		if len(found.Violations) > 0 {
 			break
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/bravellian/pawl/torture/internal/history"
 )
@@ -130,12 +131,25 @@ func (c *checker) handled() {
 	}
 }
 
-// settled: what is known to be acked is not begun again. A process that was stopped may
-// begin late what it claimed in time.
+// sure is how soon after its handler began an attempt has to be settled so that its lease
+// was valid: no handler begins with less than a third of it. A worker whose lease was over
+// reports an ack that changed nothing as an ack as well.
+const sure = int64(2*time.Second) / 3 // of load.Lease
+
+// settled: what is acked is not begun again.
 func (c *checker) settled() {
+	began := map[[2]string]int64{}
 	acked := map[string]int64{}
-	for _, e := range c.byOp["settled"] {
-		if e.Detail == "acked" && acked[e.Message] == 0 {
+	for _, e := range slices.Concat(c.byOp["handle"], c.byOp["settled"]) {
+		key := [2]string{e.Process, e.Message}
+		switch {
+		case e.Op == "handle" && e.Outcome == history.Began:
+			if began[key] == 0 {
+				began[key] = e.At
+			} else {
+				began[key] = -1 // more than one: which of them is settled is not known
+			}
+		case e.Op == "settled" && e.Detail == "acked" && acked[e.Message] == 0 && began[key] > 0 && e.At-began[key] < sure:
 			acked[e.Message] = e.At
 		}
 	}
@@ -148,7 +162,8 @@ func (c *checker) settled() {
 	}
 }
 
-// stopped reports whether a process was stopped for a while between two times.
+// stopped reports whether a process was stopped for a while between two times: it may begin
+// late what it claimed in time.
 func (c *checker) stopped(process string, from, to int64) bool {
 	const around = int64(20e9)
 	return slices.ContainsFunc(c.byOp["fault"], func(e history.Event) bool {
