@@ -1,5 +1,3 @@
-//go:build unix
-
 // Package torture runs producers, workers, claimers and holders of leases as processes on
 // one database, makes faults meanwhile that follow from a seed, and compares afterwards what
 // the processes did with what the database says.
@@ -12,7 +10,9 @@ package torture
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"runtime"
 	"time"
 
 	"github.com/bravellian/pawl/torture/internal/load"
@@ -26,7 +26,10 @@ type Options struct {
 	// Schema is the name of the schemas that rounds make and drop, a number is added.
 	// Default "pawl_torture".
 	Schema string
-	// Server is the server of URL, if it may be harmed.
+	// HarmServer allows faults that others who use the server notice, or who use it as the
+	// same user.
+	HarmServer bool
+	// Server is the server of URL, if it may also be stopped and replaced.
 	Server nemesis.Server
 	// Dir gets a folder for each round: histories, logs, the final state, the plan.
 	Dir string
@@ -36,6 +39,8 @@ type Options struct {
 	Seed uint64
 	// Duration is how long to begin rounds.
 	Duration time.Duration
+	// Rounds is how many rounds there are, in place of Duration.
+	Rounds int
 	// Round is how long there is load in a round, default 30 s.
 	Round time.Duration
 	// Faults are the names of those to make; empty: all that are possible.
@@ -119,6 +124,9 @@ func (o *Options) defaults() {
 // Run runs rounds until the duration is over, and returns what they found. It stops after a
 // round in which something was found. The error is that of a round that could not be run.
 func Run(ctx context.Context, o Options) (*Report, error) {
+	if runtime.GOOS == "windows" {
+		return nil, errors.New("torture: processes cannot be stopped and continued on Windows")
+	}
 	o.defaults()
 	rounds, err := o.rounds()
 	if err != nil {
@@ -126,7 +134,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	}
 	report := &Report{}
 	began := time.Now()
-	for n := 1; n == 1 || o.Plan == nil && time.Since(began) < o.Duration; n++ {
+	for n := 1; o.another(n, time.Since(began)); n++ {
 		r := rounds(n)
 		found, err := r.run(ctx)
 		if err != nil {
@@ -142,9 +150,23 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return report, nil
 }
 
+// another reports whether there is to be a round of this number.
+func (o *Options) another(n int, elapsed time.Duration) bool {
+	switch {
+	case n == 1:
+		return true
+	case o.Plan != nil:
+		return false
+	case o.Rounds > 0:
+		return n <= o.Rounds
+	default:
+		return elapsed < o.Duration
+	}
+}
+
 // rounds returns what the rounds are. Every third one rewinds, if that is possible.
 func (o *Options) rounds() (func(n int) *round, error) {
-	faults, err := nemesis.Choose(o.URL != "", o.Server != nil || o.URL == "", o.Faults)
+	faults, err := nemesis.Choose(nemesis.Where{Postgres: o.URL != "", Harm: o.HarmServer || o.Server != nil, Owned: o.Server != nil}, o.Faults)
 	if err != nil {
 		return nil, err
 	}

@@ -1,5 +1,3 @@
-//go:build unix
-
 // Package crew starts the processes of a round, starts them again when they end, and stops
 // them.
 package crew

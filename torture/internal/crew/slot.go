@@ -1,5 +1,3 @@
-//go:build unix
-
 package crew
 
 import (
@@ -103,7 +101,7 @@ func (s *Slot) start() (*exec.Cmd, *os.File, error) {
 	cmd := exec.Command(s.crew.Command[0], s.crew.Command[1:]...) //nolint:noctx // see above
 	cmd.Env = append(os.Environ(), load.Variable+"="+string(text))
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = r, log, log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the harness
+	apart(cmd)
 	if err := cmd.Start(); err != nil {
 		return nil, nil, errors.Join(err, w.Close())
 	}
@@ -134,7 +132,10 @@ func (s *Slot) ended(state *os.ProcessState) {
 	s.process = nil
 	close(s.done)
 	status, _ := state.Sys().(syscall.WaitStatus)
-	if status.Signaled() && status.Signal() == syscall.SIGKILL || state.ExitCode() == load.ExitOK || state.ExitCode() == load.ExitError {
+	switch {
+	case status.Signaled() && (status.Signal() == syscall.SIGKILL || status.Signal() == syscall.SIGTERM): // by us; by the latter before it was ready for it
+		return
+	case state.ExitCode() == load.ExitOK || state.ExitCode() == load.ExitError:
 		return
 	}
 	text, _ := os.ReadFile(s.log(name)) // it only adorns the problem
@@ -159,7 +160,7 @@ func (s *Slot) Terminate() bool { return s.signal(syscall.SIGTERM) }
 
 // Pause stops the process where it is.
 func (s *Slot) Pause() bool {
-	ok := s.signal(syscall.SIGSTOP)
+	ok := s.signal(sigStop)
 	s.mu.Lock()
 	s.stopped = ok
 	s.mu.Unlock()
@@ -173,7 +174,7 @@ func (s *Slot) Continue() {
 	s.stopped = false
 	s.mu.Unlock()
 	if was {
-		s.signal(syscall.SIGCONT)
+		s.signal(sigCont)
 	}
 }
 

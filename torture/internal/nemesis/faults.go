@@ -1,5 +1,3 @@
-//go:build unix
-
 package nemesis
 
 import (
@@ -12,17 +10,28 @@ func All() []Fault {
 	return slices.Concat(processFaults(), connectionFaults(), databaseFaults(), serverFaults(), rewindFaults())
 }
 
-// Choose returns the faults of an engine that may be made: those that harm others only if
-// that is allowed, and only those that are named if any are.
-func Choose(postgres, harm bool, names []string) ([]Fault, error) {
+// Where says which faults are possible and allowed.
+type Where struct {
+	Postgres bool
+	Harm     bool // others who use the server may notice
+	Owned    bool // the server is one that can be stopped and replaced
+}
+
+// Choose returns the faults that are possible and allowed, and only those that are named if
+// any are.
+func Choose(at Where, names []string) ([]Fault, error) {
 	all := All()
 	for _, name := range names {
 		if !slices.ContainsFunc(all, func(f Fault) bool { return f.Name == name }) {
 			return nil, fmt.Errorf("no fault is called %q", name)
 		}
 	}
-	return slices.DeleteFunc(all, func(f Fault) bool {
-		return f.Engines == SQLite && postgres || f.Engines == Postgres && !postgres || f.Harms && !harm ||
+	some := slices.DeleteFunc(all, func(f Fault) bool {
+		return f.Engines == SQLite && at.Postgres || f.Engines == Postgres && !at.Postgres || f.Harms && !at.Harm || f.Owned && !at.Owned ||
 			len(names) > 0 && !slices.Contains(names, f.Name)
-	}), nil
+	})
+	if len(some) == 0 {
+		return nil, fmt.Errorf("none of the faults %q is possible and allowed here", names)
+	}
+	return some, nil
 }

@@ -1,5 +1,3 @@
-//go:build unix
-
 package nemesis
 
 import (
@@ -42,6 +40,8 @@ type Fault struct {
 	Track   Track
 	// Harms reports that others who use the server notice.
 	Harms bool
+	// Owned reports that it takes more than a connection to the server: World.Server.
+	Owned bool
 	// Rewinds reports that what was committed may be lost.
 	Rewinds   bool
 	Low, High time.Duration // how long it lasts

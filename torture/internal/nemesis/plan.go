@@ -1,5 +1,3 @@
-//go:build unix
-
 // Package nemesis makes the faults of a round: a plan that follows from a seed, and what
 // carries it out.
 package nemesis

@@ -1,5 +1,3 @@
-//go:build unix
-
 package nemesis
 
 import (
@@ -19,10 +17,10 @@ import (
 // rewindFaults take away what was committed in some time. Each has a round of its own.
 func rewindFaults() []Fault {
 	rewind := func(name string, engine Engines, do func(ctx context.Context, w *World, s Step) error) Fault {
-		return Fault{Name: name, Engines: engine, Track: Servers, Rewinds: true, Harms: engine == Postgres, Do: do}
+		return Fault{Name: name, Engines: engine, Track: Servers, Rewinds: true, Harms: engine == Postgres, Owned: engine == Postgres, Do: do}
 	}
 	own := rewind("schema-made-again", Postgres, remakeSchema)
-	own.Harms = false
+	own.Harms, own.Owned = false, false
 	return []Fault{
 		rewind("failover-asynchronous", Postgres, func(ctx context.Context, w *World, s Step) error {
 			from := time.Now()

@@ -1,15 +1,13 @@
-//go:build unix
-
 package nemesis
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -18,7 +16,7 @@ import (
 // serverFaults harm everybody who uses the server.
 func serverFaults() []Fault {
 	restart := func(name, mode string) Fault {
-		return Fault{Name: name, Engines: Postgres, Track: Servers, Harms: true, Do: func(ctx context.Context, w *World, _ Step) error {
+		return Fault{Name: name, Engines: Postgres, Track: Servers, Harms: true, Owned: true, Do: func(ctx context.Context, w *World, _ Step) error {
 			return w.Server.Restart(context.WithoutCancel(ctx), mode)
 		}}
 	}
@@ -26,10 +24,10 @@ func serverFaults() []Fault {
 		restart("server-fast-stop", "fast"),
 		restart("server-immediate-stop", "immediate"),
 		restart("server-kill", "kill"),
-		{Name: "backend-kill", Engines: Postgres, Track: Servers, Harms: true, Do: backendKill},
+		{Name: "backend-kill", Engines: Postgres, Track: Servers, Harms: true, Owned: true, Do: backendKill},
 		{Name: "connections-exhausted", Engines: Postgres, Track: Servers, Harms: true, Low: time.Second, High: 4 * time.Second, Do: exhaust},
 		{Name: "odd-defaults", Engines: Postgres, Track: Servers, Harms: true, Low: 2 * time.Second, High: 5 * time.Second, Do: oddDefaults},
-		{Name: "failover-synchronous", Engines: Postgres, Track: Servers, Harms: true, Low: time.Second, High: 3 * time.Second, Do: failover},
+		{Name: "failover-synchronous", Engines: Postgres, Track: Servers, Harms: true, Owned: true, Low: time.Second, High: 3 * time.Second, Do: failover},
 	}
 }
 
@@ -46,7 +44,11 @@ func backendKill(ctx context.Context, w *World, s Step) error {
 	if !childOf(pid, w.Server.PID()) {
 		return nil // it is over, and the number may be somebody else's
 	}
-	return syscall.Kill(pid, syscall.SIGKILL)
+	process, err := os.FindProcess(pid)
+	if err != nil {
+		return err
+	}
+	return process.Kill()
 }
 
 // childOf reports whether a process is a child of another one.
@@ -64,7 +66,7 @@ func exhaust(ctx context.Context, w *World, s Step) error {
 		}
 	}()
 	for end := time.Now().Add(s.Hold); time.Now().Before(end) && ctx.Err() == nil; {
-		c, err := pgx.Connect(ctx, w.Server.URL())
+		c, err := pgx.Connect(ctx, w.Place.URL)
 		if err != nil {
 			wait(ctx, 50*time.Millisecond)
 			continue
