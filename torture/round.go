@@ -1,11 +1,13 @@
 package torture
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"os"
 	"path/filepath"
 	"time"
@@ -32,6 +34,7 @@ type round struct {
 	faults []nemesis.Fault
 	plan   nemesis.Plan
 	rewind string
+	pooled bool
 
 	dir    string
 	place  store.Place
@@ -49,7 +52,10 @@ func (r *round) run(ctx context.Context) (found *RoundReport, err error) {
 	defer func() { err = errors.Join(err, r.tearDown(keep)) }()
 	found = &RoundReport{Number: r.number, Seed: r.seed, Rewind: r.rewind, Dir: r.dir, Faults: len(r.plan)}
 	kind := r.rewind
-	if kind == "" {
+	switch {
+	case r.pooled:
+		kind = "behind a pooler"
+	case kind == "":
 		kind = "nothing rewinds"
 	}
 	r.Log("round %d, seed %d, %s, in %s", r.number, r.seed, kind, r.dir)
@@ -84,7 +90,7 @@ func (r *round) setUp(ctx context.Context) error {
 	if err := os.MkdirAll(r.dir, 0o755); err != nil {
 		return err
 	}
-	r.place = store.Place{URL: filepath.Join(r.dir, "pawl.db")}
+	r.place = store.Place{URL: filepath.Join(cmp.Or(r.Disk, r.dir), "pawl.db")}
 	if r.URL != "" {
 		r.place = store.Place{URL: r.URL, Schema: fmt.Sprintf("%s_%d", r.Schema, r.number)}
 	}
@@ -95,7 +101,7 @@ func (r *round) setUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.world = &nemesis.World{Store: s, Place: r.place, Server: r.Server, Log: r.Log}
+	r.world = &nemesis.World{Store: s, Place: r.place, Server: r.Server, Disk: r.Disk, Log: r.Log}
 	if err := load.Setup(ctx, s); err != nil {
 		return err
 	}
@@ -107,6 +113,9 @@ func (r *round) setUp(ctx context.Context) error {
 		return err
 	}
 	r.world.Crew = r.crew
+	if err := r.pool(); err != nil {
+		return err
+	}
 	if r.events, err = history.NewWriter(crew.History(r.dir), "nemesis"); err != nil {
 		return err
 	}
@@ -115,6 +124,19 @@ func (r *round) setUp(ctx context.Context) error {
 		return err
 	}
 	return r.write("plan.json", r.plan)
+}
+
+// pool puts a pooler between the processes and the server.
+func (r *round) pool() (err error) {
+	if !r.pooled {
+		return nil
+	}
+	if r.world.Pooler, err = nemesis.StartPooler(r.place.URL); err != nil {
+		return err
+	}
+	// Nothing is prepared: the next transaction may be on another connection.
+	r.crew.Params = url.Values{"default_query_exec_mode": {"exec"}}
+	return r.crew.Retarget(r.world.Pooler.URL())
 }
 
 // tearDown ends processes and removes what the round made, unless it is to be kept.
@@ -129,12 +151,28 @@ func (r *round) tearDown(keep bool) error {
 	if r.world == nil {
 		return err
 	}
+	if r.world.Pooler != nil {
+		r.world.Pooler.Stop()
+	}
 	if !keep {
 		ctx, cancel := context.WithTimeout(context.Background(), stopPatience)
 		defer cancel()
 		err = errors.Join(err, r.world.Store.Drop(ctx), os.RemoveAll(r.dir))
 	}
-	return errors.Join(err, r.world.Store.Close())
+	return errors.Join(err, r.world.Store.Close(), r.clearDisk())
+}
+
+// clearDisk removes what is on the small disk, which the next round needs.
+func (r *round) clearDisk() error {
+	if r.Disk == "" {
+		return nil
+	}
+	var err error
+	all, _ := filepath.Glob(filepath.Join(r.Disk, "*")) // the pattern is valid
+	for _, name := range all {
+		err = errors.Join(err, os.Remove(name))
+	}
+	return err
 }
 
 // faultsFor carries out the plan and lets the load go on to its end.

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/bravellian/pawl/torture/internal/load"
@@ -31,6 +32,8 @@ type Options struct {
 	HarmServer bool
 	// Server is the server of URL, if it may also be stopped and replaced.
 	Server nemesis.Server
+	// Disk is a folder on a small disk that may be filled, for SQLite files; or empty.
+	Disk string
 	// Dir gets a folder for each round: histories, logs, the final state, the plan.
 	Dir string
 	// Keep keeps the database and the folders of rounds in which nothing was found.
@@ -164,31 +167,52 @@ func (o *Options) another(n int, elapsed time.Duration) bool {
 	}
 }
 
-// rounds returns what the rounds are. Every third one rewinds, if that is possible.
+// rounds returns what the rounds are.
 func (o *Options) rounds() (func(n int) *round, error) {
-	faults, err := nemesis.Choose(nemesis.Where{Postgres: o.URL != "", Harm: o.HarmServer || o.Server != nil, Owned: o.Server != nil}, o.Faults)
+	faults, err := nemesis.Choose(nemesis.Where{Postgres: o.URL != "", Harm: o.HarmServer || o.Server != nil, Owned: o.Server != nil, Small: o.Disk != ""}, o.Faults)
 	if err != nil {
 		return nil, err
 	}
-	var rewinds []nemesis.Fault
+	var plain, pooled, rewinds []nemesis.Fault
 	for _, f := range faults {
-		if f.Rewinds && o.Rewinds {
-			rewinds = append(rewinds, f)
+		switch {
+		case f.Rewinds:
+			if o.Rewinds {
+				rewinds = append(rewinds, f)
+			}
+			continue
+		case !f.Pooled:
+			plain = append(plain, f)
+		}
+		if f.Track != nemesis.Servers {
+			pooled = append(pooled, f)
 		}
 	}
 	return func(n int) *round {
-		const every = 3
 		r := &round{Options: o, number: n, seed: o.Seed + uint64(n) - 1, faults: faults}
+		rewinding := len(rewinds) > 0 && (n%every == 2 || len(rewinds) == len(faults))
+		r.pooled = o.URL != "" && !rewinding && len(pooled) > 0 && (n%every == 0 || len(plain) == 0)
 		switch {
 		case o.Plan != nil:
 			r.plan = o.Plan
-		case len(rewinds) > 0 && (n%every == 2 || len(rewinds) == len(faults)):
-			f := rewinds[(n/every+int(o.Seed%1000))%len(rewinds)]
+			r.pooled = slices.ContainsFunc(o.Plan, func(s nemesis.Step) bool { return s.Fault == poolerFault })
+		case rewinding:
+			f := rewinds[(n/every+int(o.Seed%many))%len(rewinds)]
 			r.rewind = f.Name
 			r.plan = nemesis.RewindPlan(r.seed, o.Round, faults, f)
+		case r.pooled:
+			r.plan = nemesis.NewPlan(r.seed, o.Round, pooled)
 		default:
-			r.plan = nemesis.NewPlan(r.seed, o.Round, faults)
+			r.plan = nemesis.NewPlan(r.seed, o.Round, plain)
 		}
 		return r
 	}, nil
 }
+
+// Of so many rounds one rewinds, if that is possible, and on PostgreSQL one has a pooler.
+const every = 3
+
+const (
+	many        = 1000
+	poolerFault = "pooler-restart"
+)

@@ -131,6 +131,11 @@ func on(ctx context.Context, engine string, o torture.Options, fsync bool) error
 		defer s.Stop()
 		o.URL, o.Server = s.URL(), s
 	}
+	if engine == "sqlite" {
+		var remove func()
+		o.Disk, remove = smallDisk(o.Dir)
+		defer remove()
+	}
 	report, err := torture.Run(ctx, o)
 	if err != nil {
 		return err

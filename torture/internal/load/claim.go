@@ -31,7 +31,11 @@ func (p *process) claimSome(stop context.Context) {
 	defer cancel()
 	owner := outbox.NewOwnerToken()
 	until := time.Now().Add(Lease)
-	all, err := p.pawl.Outbox.ClaimFrom(ctx, RawQueue, owner, Lease, 1+p.rand.IntN(20))
+	claim := p.claimByGo
+	if p.Place.Postgres() && p.chance(0.5) {
+		claim = p.claimBySQL
+	}
+	all, err := claim(ctx, owner, 1+p.rand.IntN(20))
 	if err != nil {
 		return // what it claimed after all expires
 	}
@@ -52,6 +56,37 @@ func (p *process) claimSome(stop context.Context) {
 	for _, m := range all {
 		p.settleOne(ctx, m, owner, until)
 	}
+}
+
+func (p *process) claimByGo(ctx context.Context, owner outbox.OwnerToken, n int) ([]*outbox.Message, error) {
+	return p.pawl.Outbox.ClaimFrom(ctx, RawQueue, owner, Lease, n)
+}
+
+// claimBySQL claims as programs in other languages do.
+func (p *process) claimBySQL(ctx context.Context, owner outbox.OwnerToken, n int) ([]*outbox.Message, error) {
+	tx, err := p.store.Begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer tx.Rollback()
+	rows, err := tx.QueryContext(ctx, p.store.Text(`SELECT id, message_id, topic, retry_count FROM {s}outbox_claim(?, ?, ?, ?)`),
+		owner.String(), int(Lease.Seconds()), n, RawQueue)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []*outbox.Message
+	for rows.Next() {
+		m := &outbox.Message{}
+		if err := rows.Scan(&m.Position, &m.ID, &m.Topic, &m.RetryCount); err != nil {
+			return nil, err
+		}
+		all = append(all, m)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return all, tx.Commit()
 }
 
 func raw(op string, m *outbox.Message, until time.Time, owner outbox.OwnerToken) history.Event {

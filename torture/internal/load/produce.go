@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -182,7 +183,7 @@ func (r *producer) enqueue(ctx context.Context, tx *sql.Tx, all []outbox.Message
 		ids, err = r.pawl.Outbox.EnqueueBatchTx(ctx, tx, all)
 	} else {
 		for _, m := range all {
-			id, failed := r.pawl.Outbox.EnqueueTx(ctx, tx, m)
+			id, failed := r.enqueueOne(ctx, tx, m)
 			if failed != nil {
 				err = failed
 				break
@@ -197,6 +198,20 @@ func (r *producer) enqueue(ctx context.Context, tx *sql.Tx, all []outbox.Message
 		})
 	}
 	return events, err
+}
+
+// enqueueOne enqueues a message by Go or, as programs in other languages do, by SQL.
+func (r *producer) enqueueOne(ctx context.Context, tx *sql.Tx, m outbox.Message) (id outbox.MessageID, err error) {
+	if !r.Place.Postgres() || !m.Due.IsZero() || r.chance(0.7) {
+		return r.pawl.Outbox.EnqueueTx(ctx, tx, m)
+	}
+	headers := `{}`
+	if m.OrderingKey != "" {
+		headers = `{"pawl-ordering-key": "` + m.OrderingKey + `"}`
+	}
+	statement := `SELECT {s}outbox_enqueue(?::text, ?::text, message_id => ?::uuid, headers => ?::jsonb, queue => ?)`
+	err = tx.QueryRowContext(ctx, r.store.Text(statement), m.Topic, string(m.Payload), m.ID.String(), headers, cmp.Or(m.Queue, outbox.DefaultQueue)).Scan(&id)
+	return id, err
 }
 
 func (r *producer) some(topic string, n int) []outbox.Message {

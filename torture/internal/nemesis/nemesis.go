@@ -42,6 +42,10 @@ type Fault struct {
 	Harms bool
 	// Owned reports that it takes more than a connection to the server: World.Server.
 	Owned bool
+	// Small reports that it takes a small disk: World.Disk.
+	Small bool
+	// Pooled reports that it takes a pooler: World.Pooler.
+	Pooled bool
 	// Rewinds reports that what was committed may be lost.
 	Rewinds   bool
 	Low, High time.Duration // how long it lasts
@@ -60,7 +64,9 @@ type World struct {
 	Crew   *crew.Crew
 	Store  *store.Store // without a proxy
 	Place  store.Place
-	Server Server // nil: the server is not ours
+	Server Server  // nil: the server is not ours
+	Disk   string  // a folder on a small disk that may be filled, with the SQLite file; or empty
+	Pooler *Pooler // between the processes and the server, or nil
 	Events *history.Writer
 	Log    func(format string, args ...any)
 
