@@ -24,7 +24,7 @@ const maxLine = 100
 func components() []string {
 	return []string{
 		"outbox", "work", "engine", "schema", "pawl", "join",
-		"inbox", "lease", "flow", "timer", "job", "fleet", "operate", "brokers", "webhook", "release", "docs",
+		"inbox", "lease", "flow", "timer", "job", "fleet", "operate", "brokers", "webhook", "release", "docs", "torture",
 	}
 }
 
