@@ -167,52 +167,57 @@ func (o *Options) another(n int, elapsed time.Duration) bool {
 	}
 }
 
+// Of so many rounds one rewinds, if that is possible, and on PostgreSQL one has a pooler.
+const every = 3
+
+// sets are the faults of the kinds of rounds.
+type sets struct{ all, plain, pooled, rewinds []nemesis.Fault }
+
+func (o *Options) sets() (s sets, err error) {
+	where := nemesis.Where{Postgres: o.URL != "", Harm: o.HarmServer || o.Server != nil, Owned: o.Server != nil, Small: o.Disk != ""}
+	if s.all, err = nemesis.Choose(where, o.Faults); err != nil {
+		return s, err
+	}
+	for _, f := range s.all {
+		switch {
+		case f.Rewinds:
+			s.rewinds = append(s.rewinds, f)
+		case f.Pooled:
+			s.pooled = append(s.pooled, f)
+		case f.Track == nemesis.Servers:
+			s.plain = append(s.plain, f)
+		default:
+			s.plain, s.pooled = append(s.plain, f), append(s.pooled, f)
+		}
+	}
+	if !o.Rewinds {
+		s.rewinds = nil
+	}
+	return s, nil
+}
+
 // rounds returns what the rounds are.
 func (o *Options) rounds() (func(n int) *round, error) {
-	faults, err := nemesis.Choose(nemesis.Where{Postgres: o.URL != "", Harm: o.HarmServer || o.Server != nil, Owned: o.Server != nil, Small: o.Disk != ""}, o.Faults)
+	s, err := o.sets()
 	if err != nil {
 		return nil, err
 	}
-	var plain, pooled, rewinds []nemesis.Fault
-	for _, f := range faults {
-		switch {
-		case f.Rewinds:
-			if o.Rewinds {
-				rewinds = append(rewinds, f)
-			}
-			continue
-		case !f.Pooled:
-			plain = append(plain, f)
-		}
-		if f.Track != nemesis.Servers {
-			pooled = append(pooled, f)
-		}
-	}
 	return func(n int) *round {
-		r := &round{Options: o, number: n, seed: o.Seed + uint64(n) - 1, faults: faults}
-		rewinding := len(rewinds) > 0 && (n%every == 2 || len(rewinds) == len(faults))
-		r.pooled = o.URL != "" && !rewinding && len(pooled) > 0 && (n%every == 0 || len(plain) == 0)
+		r := &round{Options: o, number: n, seed: o.Seed + uint64(n) - 1, faults: s.all}
 		switch {
 		case o.Plan != nil:
 			r.plan = o.Plan
-			r.pooled = slices.ContainsFunc(o.Plan, func(s nemesis.Step) bool { return s.Fault == poolerFault })
-		case rewinding:
-			f := rewinds[(n/every+int(o.Seed%many))%len(rewinds)]
-			r.rewind = f.Name
-			r.plan = nemesis.RewindPlan(r.seed, o.Round, faults, f)
-		case r.pooled:
-			r.plan = nemesis.NewPlan(r.seed, o.Round, pooled)
+			r.pooled = slices.ContainsFunc(r.plan, func(step nemesis.Step) bool {
+				return slices.ContainsFunc(s.pooled, func(f nemesis.Fault) bool { return f.Pooled && f.Name == step.Fault })
+			})
+		case len(s.rewinds) > 0 && (n%every == 2 || len(s.plain) == 0):
+			f := s.rewinds[(uint64(n/every)+o.Seed)%uint64(len(s.rewinds))]
+			r.rewind, r.plan = f.Name, nemesis.RewindPlan(r.seed, o.Round, s.all, f)
+		case o.URL != "" && len(s.pooled) > 0 && (n%every == 0 || len(s.plain) == 0):
+			r.pooled, r.plan = true, nemesis.NewPlan(r.seed, o.Round, s.pooled)
 		default:
-			r.plan = nemesis.NewPlan(r.seed, o.Round, plain)
+			r.plan = nemesis.NewPlan(r.seed, o.Round, s.plain)
 		}
 		return r
 	}, nil
 }
-
-// Of so many rounds one rewinds, if that is possible, and on PostgreSQL one has a pooler.
-const every = 3
-
-const (
-	many        = 1000
-	poolerFault = "pooler-restart"
-)

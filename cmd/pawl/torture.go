@@ -81,7 +81,7 @@ func (c *tortureCmd) Run(ctx context.Context, a *app, g *options) error {
 			fmt.Fprintf(a.stdout, "    %s\n", v)
 		}
 	}
-	return errors.Join(err, report.Err(), c.cleanUp(o, report))
+	return errors.Join(err, report.Err(), c.cleanUp(o, report.Err() == nil))
 }
 
 // options are those of package torture.
@@ -124,8 +124,8 @@ func (c *tortureCmd) options(ctx context.Context, a *app, g *options) (o torture
 }
 
 // cleanUp removes a temporary directory in which nothing is of interest.
-func (c *tortureCmd) cleanUp(o torture.Options, r *torture.Report) error {
-	if c.Dir != "" || c.Keep || r.Err() != nil {
+func (c *tortureCmd) cleanUp(o torture.Options, good bool) error {
+	if c.Dir != "" || c.Keep || !good {
 		return nil
 	}
 	return os.RemoveAll(o.Dir)

@@ -128,7 +128,7 @@ func on(ctx context.Context, engine string, o torture.Options, fsync bool) error
 		if err != nil {
 			return err
 		}
-		defer s.Stop()
+		defer func() { _ = s.Stop() }() // its guard removes what is left
 		o.URL, o.Server = s.URL(), s
 	}
 	if engine == "sqlite" {

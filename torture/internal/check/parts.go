@@ -11,12 +11,7 @@ import (
 
 // joins: counters are exact, and each wait sends one message, after all members.
 func (c *checker) joins() {
-	ended := map[string]int64{} // members, when they were first handled
-	for _, e := range c.byOp["handle"] {
-		if e.Outcome == history.OK && ended[e.Message] == 0 {
-			ended[e.Message] = e.At
-		}
-	}
+	ended := c.firstEnds()
 	members := map[string][]string{}
 	for _, e := range c.byOp["member"] {
 		if e.Outcome == history.Began {
@@ -35,25 +30,41 @@ func (c *checker) joins() {
 		if j.Status != 1 || j.Completed != j.Expected || j.Members != j.Expected || j.Failed != 0 || j.Expected != len(members[id]) {
 			c.violation("join", "%s has %+v, of %d members", id, j, len(members[id]))
 		}
-		fired := waits[id]
-		if len(fired) == 0 {
-			c.violation("join", "%s has no follow-up", id)
-			continue
-		}
-		for _, w := range fired {
-			if w.Message != fired[0].Message && !c.rewound(fired[0].At, w.At) {
-				c.violation("join", "%s has follow-ups %s and %s", id, fired[0].Message, w.Message)
-			}
-		}
-		for _, m := range members[id] {
-			if at := ended[m]; (at == 0 || at > fired[0].At) && !c.rewound(fired[0].At, fired[0].At) {
-				c.violation("join", "%s: the follow-up ran at %d, member %s ended at %d", id, fired[0].At, m, at)
-			}
-		}
+		c.followUp(id, waits[id], members[id], ended)
 	}
 	for id := range waits {
 		if ends[id] == history.Failed {
 			c.violation("join made up", "%s was rolled back and has a follow-up", id)
+		}
+	}
+}
+
+// firstEnds is when messages were first handled.
+func (c *checker) firstEnds() map[string]int64 {
+	ended := map[string]int64{}
+	for _, e := range c.byOp["handle"] {
+		if e.Outcome == history.OK && ended[e.Message] == 0 {
+			ended[e.Message] = e.At
+		}
+	}
+	return ended
+}
+
+// followUp: a join sends one message, after all members ended.
+func (c *checker) followUp(id string, fired []history.Event, members []string, ended map[string]int64) {
+	if len(fired) == 0 {
+		c.violation("join", "%s has no follow-up", id)
+		return
+	}
+	first := fired[0]
+	for _, w := range fired {
+		if w.Message != first.Message && !c.rewound(first.At, w.At) {
+			c.violation("join", "%s has follow-ups %s and %s", id, first.Message, w.Message)
+		}
+	}
+	for _, m := range members {
+		if at := ended[m]; (at == 0 || at > first.At) && !c.rewound(first.At, first.At) {
+			c.violation("join", "%s: the follow-up ran at %d, member %s ended at %d", id, first.At, m, at)
 		}
 	}
 }
@@ -91,6 +102,11 @@ func (c *checker) timers() {
 			c.violation("timer", "%s fired %v early", e.Name, time.Duration(due[e.Name]-e.At))
 		}
 	}
+	c.timersLeft(fired, cancelled)
+}
+
+// timersLeft: none is forgotten.
+func (c *checker) timersLeft(fired map[string]int64, cancelled map[string]history.Outcome) {
 	for _, e := range c.byOp["timer"] {
 		if e.Outcome != history.OK || fired[e.Name] != 0 || c.rewound(e.At-int64(10*time.Second), e.At) {
 			continue

@@ -138,21 +138,7 @@ const sure = int64(2*time.Second) / 3 // of load.Lease
 
 // settled: what is acked is not begun again.
 func (c *checker) settled() {
-	began := map[[2]string]int64{}
-	acked := map[string]int64{}
-	for _, e := range slices.Concat(c.byOp["handle"], c.byOp["settled"]) {
-		key := [2]string{e.Process, e.Message}
-		switch {
-		case e.Op == "handle" && e.Outcome == history.Began:
-			if began[key] == 0 {
-				began[key] = e.At
-			} else {
-				began[key] = -1 // more than one: which of them is settled is not known
-			}
-		case e.Op == "settled" && e.Detail == "acked" && acked[e.Message] == 0 && began[key] > 0 && e.At-began[key] < sure:
-			acked[e.Message] = e.At
-		}
-	}
+	acked := c.acked()
 	for _, e := range c.byOp["handle"] {
 		at := acked[e.Message]
 		if at == 0 || e.Outcome != history.Began || e.At < at || c.rewound(at, e.At) || c.stopped(e.Process, at, e.At) {
@@ -160,6 +146,29 @@ func (c *checker) settled() {
 		}
 		c.violation("doubled", "message %s of topic %s was acked at %d, and %s begins it again at %d", e.Message, e.Topic, at, e.Process, e.At)
 	}
+}
+
+// acked is when messages were acked of which that is sure.
+func (c *checker) acked() map[string]int64 {
+	began := map[[2]string]int64{}
+	for _, e := range c.byOp["handle"] {
+		key := [2]string{e.Process, e.Message}
+		switch {
+		case e.Outcome != history.Began:
+		case began[key] == 0:
+			began[key] = e.At
+		default:
+			began[key] = -1 // more than one: which of them is settled is not known
+		}
+	}
+	acked := map[string]int64{}
+	for _, e := range c.byOp["settled"] {
+		at := began[[2]string{e.Process, e.Message}]
+		if e.Detail == "acked" && acked[e.Message] == 0 && at > 0 && e.At-at < sure {
+			acked[e.Message] = e.At
+		}
+	}
+	return acked
 }
 
 // stopped reports whether a process was stopped for a while between two times: it may begin

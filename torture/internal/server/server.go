@@ -185,9 +185,8 @@ func run(ctx context.Context, url, statement string) error {
 	if err != nil {
 		return err
 	}
-	defer c.Close(ctx)
 	_, err = c.Exec(ctx, statement)
-	return err
+	return errors.Join(err, c.Close(ctx))
 }
 
 // within asks until the answer is the one that is waited for.
