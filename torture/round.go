@@ -46,11 +46,11 @@ type round struct {
 // run runs the round: setup, load under faults, drain, final state, check.
 func (r *round) run(ctx context.Context) (found *RoundReport, err error) {
 	if err := r.setUp(ctx); err != nil {
-		return nil, errors.Join(err, r.tearDown(true))
+		return nil, errors.Join(err, r.tearDown(r.Keep))
 	}
 	keep := true
 	defer func() { err = errors.Join(err, r.tearDown(keep)) }()
-	found = &RoundReport{Number: r.number, Seed: r.seed, Rewind: r.rewind, Dir: r.dir, Faults: len(r.plan)}
+	found = &RoundReport{Number: r.number, Seed: r.seed, Rewind: r.rewind, Dir: r.dir, Schema: r.place.Schema, Faults: len(r.plan)}
 	kind := r.rewind
 	switch {
 	case r.pooled:
@@ -63,7 +63,8 @@ func (r *round) run(ctx context.Context) (found *RoundReport, err error) {
 	began := time.Now()
 	r.crew.Start(ctx)
 	r.faultsFor(ctx)
-	if ctx.Err() != nil {
+	if ctx.Err() != nil { // interrupted: nothing is known
+		keep = r.Keep
 		return nil, ctx.Err()
 	}
 	r.phase("nemesis ends")

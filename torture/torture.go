@@ -77,6 +77,7 @@ type RoundReport struct {
 	Seed       uint64        `json:"seed"`
 	Rewind     string        `json:"rewind,omitempty"` // the fault that took work away
 	Dir        string        `json:"dir"`
+	Schema     string        `json:"schema,omitempty"` // which stays if something was found
 	Faults     int           `json:"faults"`
 	Messages   int           `json:"messages"` // that were handled
 	Rewound    int           `json:"rewound"`  // that committed and were taken away by a rewind

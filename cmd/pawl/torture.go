@@ -38,12 +38,12 @@ anything was lost, made up, done twice without reason or in the wrong order; the
 histories are kept then.
 
 It runs on SQLite in the directory or, with a postgres:// URL in --db, there, in
-schemas of its own that are dropped afterwards. The user needs the right to create
-them. Only the processes of the command and their connections are harmed, unless
+schemas of its own that are dropped afterwards, unless something was found. The user
+needs the right to create them. Only the processes of the command and their connections are harmed, unless
 --harm-server allows more.
 
-The faults follow from the seed and the duration of a round. What processes do in
-between is up to the machine: the same seed makes the same plan, not the same run.
+The faults follow from --seed and --round. What processes do in between is up to the
+machine: the same number makes the same plan, not the same run.
 
 Examples:
 
@@ -68,7 +68,7 @@ func (c *tortureCmd) Run(ctx context.Context, a *app, g *options) error {
 	a.say("--seed %d --duration %v --round %v, in %s", o.Seed, o.Duration, o.Round, o.Dir)
 	report, err := torture.Run(ctx, o)
 	if err != nil {
-		return err
+		return errors.Join(err, c.cleanUp(o, ctx.Err() != nil)) // after Ctrl-C nothing is of interest
 	}
 	for _, r := range report.Rounds {
 		if g.JSON {
