@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"time"
 
 	"github.com/bravellian/pawl/torture/internal/load"
@@ -50,6 +49,8 @@ type Options struct {
 	Faults []string
 	// Rewinds asks for rounds in which the database goes back.
 	Rewinds bool
+	// Pooled puts a pooler between processes and server in the round of Plan.
+	Pooled bool
 	// Plan replays a plan, in one round.
 	Plan nemesis.Plan
 	// Workers, Producers, Claimers and Holders are how many processes there are of each;
@@ -208,9 +209,7 @@ func (o *Options) rounds() (func(n int) *round, error) {
 		switch {
 		case o.Plan != nil:
 			r.plan = o.Plan
-			r.pooled = slices.ContainsFunc(r.plan, func(step nemesis.Step) bool {
-				return slices.ContainsFunc(s.pooled, func(f nemesis.Fault) bool { return f.Pooled && f.Name == step.Fault })
-			})
+			r.pooled = o.Pooled && o.URL != ""
 		case len(s.rewinds) > 0 && (n%every == 2 || len(s.plain) == 0):
 			f := s.rewinds[(uint64(n/every)+o.Seed)%uint64(len(s.rewinds))]
 			r.rewind, r.plan = f.Name, nemesis.RewindPlan(r.seed, o.Round, s.all, f)

@@ -19,6 +19,7 @@ type tortureCmd struct {
 	Seed       uint64        `placeholder:"N" help:"Number that the faults follow from. Default: one at random, which is printed."`
 	Faults     []string      `placeholder:"NAME" help:"Faults to make. Default: all that are possible and allowed."`
 	Plan       string        `type:"path" placeholder:"FILE" help:"Make the faults of a plan.json at its times, in one round."`
+	Pooled     bool          `help:"The round of --plan is one behind a pooler."`
 	Workers    int           `default:"3" placeholder:"N" help:"Worker processes. Default: ${default}."`
 	Producers  int           `default:"2" placeholder:"N" help:"Producer processes. Default: ${default}."`
 	Pace       time.Duration `default:"20ms" placeholder:"TIME" help:"Mean time between transactions of a producer. Default: ${default}."`
@@ -97,7 +98,7 @@ func (c *tortureCmd) options(ctx context.Context, a *app, g *options) (o torture
 	o = torture.Options{
 		Schema: fmt.Sprintf("pawl_torture_%08x", rand.Uint32()), HarmServer: c.HarmServer, Dir: c.Dir, Keep: c.Keep, Seed: c.Seed,
 		Duration: c.Duration, Round: c.Round, Faults: c.Faults, Rewinds: c.Rewinds, Workers: c.Workers, Producers: c.Producers,
-		Pace: c.Pace, Command: []string{self, "torture-process"}, Log: a.say,
+		Pace: c.Pace, Pooled: c.Pooled, Command: []string{self, "torture-process"}, Log: a.say,
 	}
 	switch t.Engine() {
 	case "postgres":

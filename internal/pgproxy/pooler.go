@@ -116,10 +116,15 @@ func (p *Pooler) serve(client net.Conn) {
 		return
 	}
 	var server *pgconn.HijackedConn
+	defer func() {
+		if server != nil { // in the middle of a transaction, which the server then rolls back
+			_ = server.Conn.Close()
+		}
+	}()
 	for {
 		sent, over, err := clientTurn(client)
 		if err != nil || over {
-			return // what it left open keeps its connection, like a crashed one's
+			return
 		}
 		if server == nil {
 			if server, err = p.take(); err != nil {

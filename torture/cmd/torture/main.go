@@ -52,6 +52,7 @@ func parse(args []string) (*flags, error) {
 	set.StringVar(&f.engine, "engine", "both", "sqlite, postgres or both")
 	set.StringVar(&f.faults, "faults", "", "names of the faults to make, with commas; default: all")
 	set.StringVar(&f.plan, "plan", "", "a `file` plan.json, to make its faults at its times, in one round")
+	set.BoolVar(&f.o.Pooled, "pooled", false, "the round of -plan is one behind a pooler")
 	set.Uint64Var(&f.o.Seed, "seed", 0, "the seed; 0: one at random")
 	set.DurationVar(&f.o.Duration, "duration", time.Minute, "how long to begin rounds, on each engine")
 	set.DurationVar(&f.o.Round, "round", 30*time.Second, "how long there is load in a round")

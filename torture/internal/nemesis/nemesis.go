@@ -128,12 +128,18 @@ func Run(ctx context.Context, w *World, plan Plan, faults []Fault) {
 	}
 }
 
+// faultPatience is how long a fault may take beyond what it lasts: what waits for a lock that
+// somebody never gives back is a fault that could not be made.
+const faultPatience = 30 * time.Second
+
 func (w *World) make(ctx context.Context, f Fault, s Step) {
 	e := history.Event{Op: "fault", Outcome: history.Began, Detail: f.Name}
 	if f.Track == Processes || f.Track == Connections {
 		e.Name = w.slot(s).Name
 	}
 	_ = w.Events.Write(e)
+	ctx, cancel := context.WithTimeout(ctx, s.Hold+faultPatience)
+	defer cancel()
 	err := f.Do(ctx, w, s)
 	e.Outcome = history.OK
 	if err != nil {
