@@ -13,7 +13,7 @@ func smallDisk(dir string) (disk string, remove func()) {
 	if err := os.MkdirAll(disk, 0o755); err != nil {
 		return "", func() {}
 	}
-	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=64m"); err != nil {
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=256m"); err != nil {
 		_ = os.Remove(disk)
 		return "", func() {}
 	}
