@@ -38,7 +38,9 @@ BROKERS := github.com/bravellian/pawl/sink/watermill/brokertest
 SITE    := github.com/bravellian/pawl/ui/browsertest/site
 # And the examples: what their READMEs show is built and run, as whole programs.
 EXAMPLES := github.com/bravellian/pawl/examples/.*
-APART   := $(foreach p,$(PLAIN) $(BROWSER) $(BROKERS) $(SITE) $(EXAMPLES),-e '$(p)')
+# And torture, whose processes are programs of their own too.
+TORTURE := github.com/bravellian/pawl/torture
+APART   := $(foreach p,$(PLAIN) $(BROWSER) $(BROKERS) $(SITE) $(EXAMPLES) $(TORTURE),-e '$(p)')
 
 # The race detector watches all Go code but SQLite itself, which is C translated to
 # Go: its memory is its own, and it locks what threads share. Watching it as well
@@ -76,7 +78,7 @@ test-narrow: ## what can be tested of 32-bit machines without a server
 test: cc static test-narrow ## everything that has to pass: vet, build, requirements, tests with the race detector
 	@$(TESTSERVER) $(MAKE) --no-print-directory -j2 test-packages test-face
 	@$(TESTSERVER) $(MAKE) --no-print-directory -j2 test-newest test-drivers test-browser test-brokers test-examples
-	@$(MAKE) --no-print-directory test-site
+	@$(MAKE) --no-print-directory -j2 test-site test-torture
 	@test -n "$$PAWL_TEST_SQLSERVER" || echo "SQL Server: not run, PAWL_TEST_SQLSERVER is not set (docs/sqlserver.md)"
 
 .PHONY: test-packages
@@ -123,6 +125,20 @@ test-brokers: ## forwarding to brokers that are killed meanwhile
 .PHONY: test-examples
 test-examples: ## every example does what its README shows
 	go test $(VETTED) -timeout 10m $$(go list work | grep -x '$(EXAMPLES)')
+
+# With servers of its own, which it kills. Without the race detector: what runs are processes.
+.PHONY: test-torture
+test-torture: ## processes under faults, for a minute
+	go test $(VETTED) -count 1 -timeout 10m $(TORTURE)
+
+# ARGS="-seed 17 -engine sqlite -faults kill,stop" and others: torture/README.md.
+.PHONY: torture
+torture: ## processes under faults on both engines, for five minutes
+	go run ./torture/cmd/torture -duration 150s $(ARGS)
+
+.PHONY: torture-long
+torture-long: ## the same for an hour on each engine
+	go run ./torture/cmd/torture -duration 1h $(ARGS)
 
 .PHONY: test-matrix
 test-matrix: cc static ## every test on PostgreSQL 15, 16, 17 and 18, one after the other
@@ -193,7 +209,7 @@ docs-check: ## the documentation: its links, its code blocks, what is made from 
 # golangci-lint takes folders, not "work".
 .PHONY: lint
 lint: ## golangci-lint over all packages, and every go.mod as go mod tidy writes it
-	$(GOLANGCI) run ./... ./cmd/pawl/... ./examples/shop/... ./examples/transactions/... ./examples/webhooks/... ./metrics/... ./sink/watermill/... ./sink/watermill/brokertest/... ./sink/webhook/... ./traces/... ./ui/browsertest/...
+	$(GOLANGCI) run ./... ./cmd/pawl/... ./examples/shop/... ./examples/transactions/... ./examples/webhooks/... ./metrics/... ./sink/watermill/... ./sink/watermill/brokertest/... ./sink/webhook/... ./torture/... ./traces/... ./ui/browsertest/...
 	go run ./internal/cmd/modules -check
 
 .PHONY: tidy

@@ -1,9 +1,11 @@
-// Package proxytest puts a TCP proxy between a test and PostgreSQL. It can cut
-// a connection exactly where it hurts: after the server has committed, before
-// the client has heard of it (D-4).
-package proxytest
+// Package pgproxy puts a TCP proxy between a program and PostgreSQL. It can cut a
+// connection before the server gets a commit, after the server has committed and before
+// the client has heard of it, or in the middle of an answer. Package proxytest has it
+// for tests.
+package pgproxy
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -12,18 +14,19 @@ import (
 	"net/url"
 	"strings"
 	"sync"
-	"testing"
 	"time"
 )
 
 // Proxy forwards connections to a server. It understands just enough of
 // PostgreSQL's protocol to see what the server answers; encryption is refused.
 type Proxy struct {
-	target string
 	listen net.Listener
 	wg     sync.WaitGroup
 
 	mu                sync.Mutex
+	target            string // host:port of the server
+	cutBefore         bool   // cut when a client sends its next commit
+	truncate          bool   // cut in the middle of the next answer
 	conns             map[net.Conn]struct{}
 	cutTag            string // cut at the next completed command whose tag begins so
 	cuts              int    // how often that happened
@@ -36,22 +39,32 @@ type Proxy struct {
 	stopped           bool
 }
 
-// New starts a proxy for the server of a postgres:// URL, and stops it when
-// the test ends.
-func New(t testing.TB, server string) *Proxy {
-	t.Helper()
+// Start starts a proxy for the server of a postgres:// URL. Stop ends it.
+func Start(server string) (*Proxy, error) {
 	u, err := url.Parse(server)
 	if err != nil {
-		t.Fatalf("the server's URL: %v", err)
+		return nil, errors.New("pgproxy: the server's URL cannot be read") // it may have a password
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	p := &Proxy{target: u.Host, listen: l, conns: map[net.Conn]struct{}{}}
 	p.wg.Go(p.accept)
-	t.Cleanup(p.stop)
-	return p
+	return p, nil
+}
+
+// Retarget makes the proxy forward new connections to the server of another URL, as the
+// address of a service does after a failover.
+func (p *Proxy) Retarget(server string) error {
+	u, err := url.Parse(server)
+	if err != nil {
+		return errors.New("pgproxy: the server's URL cannot be read")
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.target = u.Host
+	return nil
 }
 
 // URL is the server's URL with the proxy's address.
@@ -71,6 +84,35 @@ func (p *Proxy) CutAfter(tag string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.cutTag = tag
+}
+
+// CutBefore makes the proxy drop the connection on which a client commits next. The server
+// does not get the commit.
+func (p *Proxy) CutBefore() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cutBefore = true
+}
+
+// Truncate makes the proxy hand on half of the next answer of some length and then drop
+// the connection.
+func (p *Proxy) Truncate() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.truncate = true
+}
+
+// Heal ends whatever the proxy does to connections; those that it muted are dropped, as
+// their clients would wait for answers that are lost.
+func (p *Proxy) Heal() {
+	p.mu.Lock()
+	silenced := p.silent || p.mute > 0
+	p.cutBefore, p.truncate, p.cutTag = false, false, ""
+	p.silent, p.refuse, p.delay, p.mute = false, false, 0, 0
+	p.mu.Unlock()
+	if silenced {
+		p.Cut()
+	}
 }
 
 // Cuts is how many connections CutAfter has dropped.
@@ -129,7 +171,8 @@ func (p *Proxy) Cut() {
 	}
 }
 
-func (p *Proxy) stop() {
+// Stop closes the proxy and all its connections, and returns when they are over.
+func (p *Proxy) Stop() {
 	p.mu.Lock()
 	p.stopped = true
 	p.mu.Unlock()
@@ -154,7 +197,7 @@ func (p *Proxy) connection(client net.Conn) {
 		return
 	}
 	defer p.exit(client)
-	server, err := net.Dial("tcp", p.target)
+	server, err := net.Dial("tcp", p.address())
 	if err != nil {
 		return
 	}
@@ -165,9 +208,43 @@ func (p *Proxy) connection(client net.Conn) {
 	defer p.exit(server)
 	p.wg.Go(func() {
 		defer server.Close()
-		_, _ = io.Copy(server, client)
+		p.questions(server, client)
 	})
 	_ = p.answers(client, server, p.number())
+}
+
+func (p *Proxy) address() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.target
+}
+
+// questions forwards what the client says, until a commit that is to be cut.
+func (p *Proxy) questions(server, client net.Conn) {
+	buffer := make([]byte, 32<<10)
+	for {
+		n, err := client.Read(buffer)
+		if n > 0 && p.cutsBefore(buffer[:n]) {
+			_ = client.Close()
+			return
+		}
+		if _, failed := server.Write(buffer[:n]); failed != nil || err != nil {
+			return
+		}
+	}
+}
+
+// cutsBefore reports whether a client's message has a commit at which to cut. A payload
+// that has the word is taken for one: then the transaction is cut a little earlier.
+func (p *Proxy) cutsBefore(sent []byte) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.cutBefore || !bytes.Contains(bytes.ToLower(sent), []byte("commit")) {
+		return false
+	}
+	p.cutBefore = false
+	p.cuts++
+	return true
 }
 
 func (p *Proxy) enter(c net.Conn) bool {
@@ -219,6 +296,10 @@ func (p *Proxy) answers(client, server net.Conn, number int) error {
 		if p.swallows(kind, number) {
 			continue
 		}
+		if p.truncates(message) {
+			_, _ = client.Write(message[:len(message)/2])
+			return errCut
+		}
 		if kind == 'Z' { // the end of a round trip
 			time.Sleep(p.latency())
 		}
@@ -247,6 +328,19 @@ func (p *Proxy) swallows(kind byte, number int) bool {
 		return true
 	}
 	return p.silent || number <= p.mute
+}
+
+// truncates reports whether this is the answer to hand on in part.
+func (p *Proxy) truncates(message []byte) bool {
+	const some = 16
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.truncate || len(message) < some {
+		return false
+	}
+	p.truncate = false
+	p.cuts++
+	return true
 }
 
 func (p *Proxy) latency() time.Duration {

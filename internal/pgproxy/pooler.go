@@ -1,12 +1,12 @@
-package proxytest
+package pgproxy
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"io"
 	"net"
 	"sync"
-	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -20,6 +20,8 @@ type Pooler struct {
 	server string
 	listen net.Listener
 	wg     sync.WaitGroup
+	ctx    context.Context // of connections to the server
+	cancel context.CancelFunc
 
 	mu      sync.Mutex
 	free    []*pgconn.HijackedConn // the last one given back goes first
@@ -27,15 +29,14 @@ type Pooler struct {
 	stopped bool
 }
 
-// NewPooler starts a pooler for the server of a postgres:// URL, and stops it when
-// the test ends.
-func NewPooler(t testing.TB, server string) *Pooler {
-	t.Helper()
+// StartPooler starts a pooler for the server of a postgres:// URL. Stop ends it.
+func StartPooler(server string) (*Pooler, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	p := &Pooler{server: server, listen: l, open: map[net.Conn]struct{}{}}
+	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.wg.Go(func() {
 		for {
 			client, err := l.Accept()
@@ -43,12 +44,11 @@ func NewPooler(t testing.TB, server string) *Pooler {
 				return
 			}
 			if p.enter(client) {
-				p.wg.Go(func() { p.serve(t, client) })
+				p.wg.Go(func() { p.serve(client) })
 			}
 		}
 	})
-	t.Cleanup(p.stop)
-	return p
+	return p, nil
 }
 
 // URL is the server's URL with the pooler's address.
@@ -66,7 +66,9 @@ func (p *Pooler) enter(c net.Conn) bool {
 	return true
 }
 
-func (p *Pooler) stop() {
+// Stop closes the pooler and all its connections, and returns when they are over.
+func (p *Pooler) Stop() {
+	p.cancel()
 	_ = p.listen.Close()
 	p.mu.Lock()
 	p.stopped = true
@@ -78,7 +80,7 @@ func (p *Pooler) stop() {
 }
 
 // take is a connection of the server that nobody has.
-func (p *Pooler) take(t testing.TB) (*pgconn.HijackedConn, error) {
+func (p *Pooler) take() (*pgconn.HijackedConn, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.stopped {
@@ -89,7 +91,7 @@ func (p *Pooler) take(t testing.TB) (*pgconn.HijackedConn, error) {
 		p.free = p.free[:n-1]
 		return c, nil
 	}
-	conn, err := pgconn.Connect(t.Context(), p.server)
+	conn, err := pgconn.Connect(p.ctx, p.server)
 	if err != nil {
 		return nil, err
 	}
@@ -108,19 +110,24 @@ func (p *Pooler) give(c *pgconn.HijackedConn) {
 }
 
 // serve speaks with a client until it goes.
-func (p *Pooler) serve(t testing.TB, client net.Conn) {
+func (p *Pooler) serve(client net.Conn) {
 	defer client.Close()
 	if err := welcome(client); err != nil {
 		return
 	}
 	var server *pgconn.HijackedConn
+	defer func() {
+		if server != nil { // in the middle of a transaction, which the server then rolls back
+			_ = server.Conn.Close()
+		}
+	}()
 	for {
 		sent, over, err := clientTurn(client)
 		if err != nil || over {
-			return // what it left open keeps its connection, like a crashed one's
+			return
 		}
 		if server == nil {
-			if server, err = p.take(t); err != nil {
+			if server, err = p.take(); err != nil {
 				return
 			}
 		}

@@ -1,0 +1,150 @@
+//go:build linux || darwin
+
+// Command torture runs package torture on SQLite and on a private PostgreSQL server, with
+// all faults that there are:
+//
+//	go run ./torture/cmd/torture -duration 5m
+//	go run ./torture/cmd/torture -engine postgres -seed 17 -faults kill,server-kill
+//	go run ./torture/cmd/torture -engine postgres -seed 17 -plan FOLDER/plan.json
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/bravellian/pawl/torture"
+	"github.com/bravellian/pawl/torture/internal/load"
+	"github.com/bravellian/pawl/torture/internal/server"
+)
+
+func main() {
+	if os.Getenv(load.Variable) != "" {
+		os.Exit(torture.Process(context.Background()))
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "torture:", err)
+		os.Exit(1)
+	}
+}
+
+// flags are what the command line says.
+type flags struct {
+	engine, faults, plan string
+	o                    torture.Options
+	fsync                bool
+}
+
+func parse(args []string) (*flags, error) {
+	var f flags
+	set := flag.NewFlagSet("torture", flag.ContinueOnError)
+	set.StringVar(&f.engine, "engine", "both", "sqlite, postgres or both")
+	set.StringVar(&f.faults, "faults", "", "names of the faults to make, with commas; default: all")
+	set.StringVar(&f.plan, "plan", "", "a `file` plan.json, to make its faults at its times, in one round")
+	set.BoolVar(&f.o.Pooled, "pooled", false, "the round of -plan is one behind a pooler")
+	set.Uint64Var(&f.o.Seed, "seed", 0, "the seed; 0: one at random")
+	set.DurationVar(&f.o.Duration, "duration", time.Minute, "how long to begin rounds, on each engine")
+	set.DurationVar(&f.o.Round, "round", 30*time.Second, "how long there is load in a round")
+	set.DurationVar(&f.o.Pace, "pace", 20*time.Millisecond, "mean time between transactions of a producer")
+	set.StringVar(&f.o.Dir, "dir", "", "a `folder` for what is kept; default: a temporary one")
+	set.BoolVar(&f.o.Keep, "keep", false, "keep the folders of all rounds")
+	set.BoolVar(&f.o.Rewinds, "rewinds", true, "with rounds in which the database goes back")
+	set.BoolVar(&f.fsync, "fsync", false, "let the private server wait for the disk")
+	if err := set.Parse(args); err != nil {
+		return nil, err
+	}
+	if set.NArg() > 0 || f.engine != "both" && f.engine != "sqlite" && f.engine != "postgres" {
+		set.Usage()
+		return nil, errors.New("wrong usage")
+	}
+	return &f, nil
+}
+
+func run(ctx context.Context, args []string) error {
+	f, err := parse(args)
+	if err != nil {
+		return err
+	}
+	o := &f.o
+	if o.Seed == 0 {
+		o.Seed = uint64(rand.Uint32())
+	}
+	if f.faults != "" {
+		o.Faults = strings.Split(f.faults, ",")
+	}
+	if f.plan != "" {
+		text, err := os.ReadFile(f.plan)
+		if err != nil {
+			return err
+		}
+		if err := json.Unmarshal(text, &o.Plan); err != nil {
+			return fmt.Errorf("%s: %w", f.plan, err)
+		}
+	}
+	if o.Dir == "" {
+		if o.Dir, err = os.MkdirTemp("", "pawl-torture-"); err != nil {
+			return err
+		}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	o.Command = []string{self}
+	o.Log = func(format string, args ...any) {
+		fmt.Printf(time.Now().UTC().Format("15:04:05.000 ")+format+"\n", args...)
+	}
+	for _, engine := range []string{"sqlite", "postgres"} {
+		if f.engine == engine || f.engine == "both" {
+			err = errors.Join(err, on(ctx, engine, *o, f.fsync))
+		}
+	}
+	return err
+}
+
+// on runs rounds on an engine.
+func on(ctx context.Context, engine string, o torture.Options, fsync bool) error {
+	fmt.Printf("%s: -engine %s -seed %d -duration %v -round %v\n", engine, engine, o.Seed, o.Duration, o.Round)
+	o.Dir = filepath.Join(o.Dir, engine)
+	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+		return err
+	}
+	if engine == "postgres" {
+		settings := map[string]string{"max_connections": "120"}
+		if !fsync {
+			settings["fsync"], settings["full_page_writes"] = "off", "off"
+		}
+		s, err := server.Start(ctx, o.Dir, settings)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = s.Stop() }() // its guard removes what is left
+		o.URL, o.Server = s.URL(), s
+	}
+	if engine == "sqlite" {
+		var remove func()
+		o.Disk, remove = smallDisk(o.Dir)
+		defer remove()
+	}
+	report, err := torture.Run(ctx, o)
+	if err != nil {
+		return err
+	}
+	for _, r := range report.Rounds {
+		for _, v := range r.Violations {
+			fmt.Printf("VIOLATION in %s: %s\n", r.Dir, v)
+		}
+	}
+	return report.Err()
+}

@@ -1,0 +1,347 @@
+package load
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/join"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/timer"
+	"github.com/bravellian/pawl/torture/internal/quick/history"
+	"github.com/bravellian/pawl/torture/internal/store"
+)
+
+// producer is a process that enqueues.
+type producer struct {
+	*process
+	lines  []*line
+	made   int        // lines so far
+	timers []timer.ID // that may be cancelled
+	tokens int        // of the inbox so far
+}
+
+// line is an ordering key and how many messages it has.
+type line struct {
+	key   string
+	place int64
+}
+
+const linesAtOnce = 4
+
+// step is a transaction: it returns what it does, to be written before the commit.
+type step func(ctx context.Context, tx *sql.Tx) ([]history.Event, error)
+
+// produce makes transactions until the process is to stop.
+func (p *process) produce(ctx context.Context) error {
+	r := &producer{process: p}
+	for len(r.lines) < linesAtOnce {
+		r.lines = append(r.lines, r.newLine())
+	}
+	for sleep(ctx, p.between(0, 2*p.Pace)) {
+		if p.chance(0.03) {
+			r.cancelTimer(ctx)
+			continue
+		}
+		r.transact(ctx, r.choose())
+	}
+	return nil
+}
+
+// choose draws what the next transaction does.
+func (r *producer) choose() step {
+	kinds := []struct {
+		weight int
+		step   step
+	}{
+		{25, r.plain}, {20, r.keyed}, {8, r.batch}, {10, r.flaky}, {8, r.limited}, {8, r.timer},
+		{3, r.join}, {8, r.inbox}, {4, r.queued}, {8, r.raw},
+	}
+	total := 0
+	for _, k := range kinds {
+		total += k.weight
+	}
+	n := r.rand.IntN(total)
+	for _, k := range kinds {
+		if n -= k.weight; n < 0 {
+			return k.step
+		}
+	}
+	return r.plain
+}
+
+// transact runs a step in a transaction, and writes down what is attempted and how it ends.
+func (r *producer) transact(ctx context.Context, do step) {
+	ctx, cancel := attempt(ctx)
+	defer cancel()
+	tx, err := r.store.Begin(ctx)
+	if err != nil {
+		return // nothing was attempted
+	}
+	defer tx.Rollback()
+	events, err := do(ctx, tx)
+	if err == nil && r.chance(0.2) {
+		err = r.cells(ctx, tx)
+	}
+	if err == nil {
+		err = r.ledger(ctx, tx, events)
+	}
+	for _, e := range events {
+		r.ended(e, history.Began)
+	}
+	outcome := history.Failed
+	switch {
+	case err != nil || r.chance(0.08): // by a fault, or on purpose
+		_ = tx.Rollback()
+	default:
+		outcome = history.OK
+		if err := tx.Commit(); err != nil {
+			outcome = history.Unknown
+		}
+	}
+	r.settle(events, outcome)
+}
+
+// settle writes the end of a transaction. After one whose end is not known, the order of
+// commits is not either: its keys are not used again.
+func (r *producer) settle(events []history.Event, o history.Outcome) {
+	for _, e := range events {
+		r.ended(e, o)
+		if e.Key != "" && o != history.OK {
+			for i, l := range r.lines {
+				if l.key == e.Key {
+					r.lines[i] = r.newLine()
+				}
+			}
+		}
+		if e.Op == "timer" && o == history.OK && r.chance(0.3) {
+			if id, err := outbox.ParseMessageID(e.Name); err == nil {
+				r.timers = append(r.timers, id)
+			}
+		}
+	}
+}
+
+// cells updates rows of two tables, in the one order. A fault locks them in the other.
+func (r *producer) cells(ctx context.Context, tx *sql.Tx) error {
+	n := 1 + r.rand.IntN(store.Cells)
+	return errors.Join(
+		r.store.Exec(ctx, tx, `UPDATE {s}torture_a SET n = n + 1 WHERE id = ?`, n),
+		r.store.Exec(ctx, tx, `UPDATE {s}torture_b SET n = n + 1 WHERE id = ?`, n))
+}
+
+// ledger writes a row for each message.
+func (r *producer) ledger(ctx context.Context, tx *sql.Tx, events []history.Event) error {
+	var rows []string
+	var args []any
+	for _, e := range events {
+		if e.Op == "enqueue" {
+			rows = append(rows, "(?, ?)")
+			args = append(args, e.Message, r.Process)
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	return r.store.Exec(ctx, tx, `INSERT INTO {s}torture_ledger (id, process) VALUES `+strings.Join(rows, ", "), args...)
+}
+
+// message is a message whose id is sometimes its producer's and sometimes pawl's.
+func (r *producer) message(topic string, b body) outbox.Message {
+	if r.chance(0.1) {
+		b.Filler = strings.Repeat("x", r.rand.IntN(8<<10))
+	}
+	m := outbox.Message{Topic: topic, Payload: encode(b)}
+	if r.chance(0.5) {
+		m.ID = outbox.MessageID(r.uuid())
+	}
+	if topic == topicPlain && r.chance(0.1) {
+		m.Due = time.Now().Add(r.between(0, 3*time.Second))
+	}
+	return m
+}
+
+func (r *producer) uuid() uuid.UUID {
+	id, err := uuid.NewRandomFromReader(r.source)
+	if err != nil {
+		panic(err) // the source has no end
+	}
+	return id
+}
+
+// enqueue enqueues messages one by one or all at once.
+func (r *producer) enqueue(ctx context.Context, tx *sql.Tx, all []outbox.Message) (events []history.Event, err error) {
+	var ids []outbox.MessageID
+	if r.chance(0.5) {
+		ids, err = r.pawl.Outbox.EnqueueBatchTx(ctx, tx, all)
+	} else {
+		for _, m := range all {
+			id, failed := r.enqueueOne(ctx, tx, m)
+			if failed != nil {
+				err = failed
+				break
+			}
+			ids = append(ids, id)
+		}
+	}
+	for i, id := range ids {
+		b, _ := decode(all[i].Payload)
+		events = append(events, history.Event{
+			Op: "enqueue", Message: id.String(), Topic: all[i].Topic, Key: all[i].OrderingKey, Place: b.Place,
+		})
+	}
+	return events, err
+}
+
+// enqueueOne enqueues a message by Go or, as programs in other languages do, by SQL.
+func (r *producer) enqueueOne(ctx context.Context, tx *sql.Tx, m outbox.Message) (id outbox.MessageID, err error) {
+	if !r.Place.Postgres() || !m.Due.IsZero() || r.chance(0.7) {
+		return r.pawl.Outbox.EnqueueTx(ctx, tx, m)
+	}
+	headers := `{}`
+	if m.OrderingKey != "" {
+		headers = `{"pawl-ordering-key": "` + m.OrderingKey + `"}`
+	}
+	statement := `SELECT {s}outbox_enqueue(?::text, ?::text, message_id => ?::uuid, headers => ?::jsonb, queue => ?)`
+	err = tx.QueryRowContext(ctx, r.store.Text(statement), m.Topic, string(m.Payload), m.ID.String(), headers, cmp.Or(m.Queue, outbox.DefaultQueue)).Scan(&id)
+	return id, err
+}
+
+func (r *producer) some(topic string, n int) []outbox.Message {
+	all := make([]outbox.Message, n)
+	for i := range all {
+		all[i] = r.message(topic, body{})
+	}
+	return all
+}
+
+func (r *producer) plain(ctx context.Context, tx *sql.Tx) ([]history.Event, error) {
+	return r.enqueue(ctx, tx, r.some(topicPlain, 1+r.rand.IntN(3)))
+}
+
+func (r *producer) flaky(ctx context.Context, tx *sql.Tx) ([]history.Event, error) {
+	return r.enqueue(ctx, tx, r.some(topicFlaky, 1+r.rand.IntN(3)))
+}
+
+func (r *producer) limited(ctx context.Context, tx *sql.Tx) ([]history.Event, error) {
+	return r.enqueue(ctx, tx, r.some(Limited, 1+r.rand.IntN(2)))
+}
+
+func (r *producer) batch(ctx context.Context, tx *sql.Tx) ([]history.Event, error) {
+	return r.enqueue(ctx, tx, r.some(topicPlain, 5+r.rand.IntN(25)))
+}
+
+func (r *producer) raw(ctx context.Context, tx *sql.Tx) ([]history.Event, error) {
+	if !r.Claims {
+		return r.plain(ctx, tx)
+	}
+	all := r.some(topicRaw, 1+r.rand.IntN(10))
+	for i := range all {
+		all[i].Queue = RawQueue
+	}
+	return r.enqueue(ctx, tx, all)
+}
+
+func (r *producer) newLine() *line {
+	r.made++
+	return &line{key: fmt.Sprintf("%s/%d", r.Process, r.made)}
+}
+
+func (r *producer) keyed(ctx context.Context, tx *sql.Tx) ([]history.Event, error) {
+	l := r.lines[r.rand.IntN(len(r.lines))]
+	all := make([]outbox.Message, 1+r.rand.IntN(3))
+	for i := range all {
+		l.place++
+		all[i] = r.message(topicKeyed, body{Place: l.place})
+		all[i].OrderingKey = l.key
+	}
+	events, err := r.enqueue(ctx, tx, all)
+	if len(events) == 0 { // nothing that would end the line did happen: places may have gaps
+		return nil, err
+	}
+	return events, err
+}
+
+func (r *producer) timer(ctx context.Context, tx *sql.Tx) ([]history.Event, error) {
+	t := timer.Timer{Topic: topicTimer, Due: time.Now().Add(r.between(0, 3*time.Second)), Payload: encode(body{})}
+	if r.chance(0.5) {
+		t.ID = outbox.MessageID(r.uuid())
+	}
+	id, err := r.pawl.Timers.ScheduleTx(ctx, tx, t)
+	if err != nil {
+		return nil, err
+	}
+	return []history.Event{{Op: "timer", Name: id.String(), Topic: topicTimer, Nominal: t.Due.UnixNano()}}, nil
+}
+
+// cancelTimer cancels a timer: OK if it was scheduled still, Failed if not.
+func (r *producer) cancelTimer(ctx context.Context) {
+	if len(r.timers) == 0 {
+		return
+	}
+	ctx, cancel := attempt(ctx)
+	defer cancel()
+	id := r.timers[len(r.timers)-1]
+	r.timers = r.timers[:len(r.timers)-1]
+	e := history.Event{Op: "cancel", Name: id.String()}
+	r.ended(e, history.Began)
+	switch cancelled, err := r.pawl.Timers.Cancel(ctx, id); {
+	case err != nil:
+		r.ended(e, history.Unknown)
+	case cancelled:
+		r.ended(e, history.OK)
+	default:
+		r.ended(e, history.Failed)
+	}
+}
+
+// join fans out: 5 to 20 members, and a follow-up that names the join.
+func (r *producer) join(ctx context.Context, tx *sql.Tx) ([]history.Event, error) {
+	steps := r.some(topicMember, 5+r.rand.IntN(16))
+	id := join.ID(r.uuid())
+	fan, err := r.pawl.Joins.FanOutTx(ctx, tx, join.Spec{ID: id}, steps,
+		join.Wait{OnComplete: outbox.Message{Topic: topicFollowUp, Payload: encode(body{Name: id.String()})}})
+	if err != nil {
+		return nil, err
+	}
+	events := []history.Event{{Op: "join", Name: id.String(), Detail: fmt.Sprint(len(steps))}}
+	for _, m := range fan.Messages {
+		events = append(events,
+			history.Event{Op: "enqueue", Message: m.String(), Topic: topicMember},
+			history.Event{Op: "member", Name: id.String(), Message: m.String()})
+	}
+	return events, nil
+}
+
+// inbox enqueues deliveries of one message from outside, one to three of them.
+func (r *producer) inbox(ctx context.Context, tx *sql.Tx) ([]history.Event, error) {
+	r.tokens++
+	b := body{Name: "source", ID: fmt.Sprintf("%s/%d", r.Process, r.tokens)}
+	all := make([]outbox.Message, 1+r.rand.IntN(3))
+	for i := range all {
+		all[i] = r.message(topicInbox, b)
+	}
+	return r.enqueue(ctx, tx, all)
+}
+
+// queued gives a message to the inbox's own queue, perhaps twice.
+func (r *producer) queued(ctx context.Context, tx *sql.Tx) ([]history.Event, error) {
+	r.tokens++
+	id := fmt.Sprintf("%s/%d", r.Process, r.tokens)
+	for range 1 + r.rand.IntN(2) {
+		_, err := r.pawl.Inbox.EnqueueTx(ctx, tx, inbox.Message{
+			Key: inbox.Key{Source: topicQueued, MessageID: id}, Topic: topicQueued, Payload: encode(body{ID: id}),
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return nil, r.store.Exec(ctx, tx, `UPDATE {s}torture_a SET n = n + 1 WHERE id = 1`)
+}

@@ -1,0 +1,144 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bravellian/pawl"
+	"github.com/bravellian/pawl/inbox"
+	"github.com/bravellian/pawl/job"
+	"github.com/bravellian/pawl/outbox"
+	"github.com/bravellian/pawl/torture/internal/quick/history"
+)
+
+// errPlanned is what handlers return that are to fail.
+var errPlanned = errors.New("planned failure")
+
+// How long handlers run.
+const (
+	shortRun = 10 * time.Millisecond
+	longRun  = Lease + Lease/2 // a claim is to be extended
+)
+
+// failing says how many attempts of a topic fail.
+func failing(topic string) float64 {
+	switch topic {
+	case topicFlaky:
+		return 0.4
+	case topicMember, topicKeyed:
+		return 0.05
+	default:
+		return 0
+	}
+}
+
+// work runs handlers for every topic.
+func (p *process) work(ctx context.Context) error {
+	p.pawl.Observe(pawl.Observer{Attempted: p.settled})
+	for _, topic := range []string{topicPlain, topicKeyed, topicFlaky, topicMember, Limited} {
+		p.handle(topic, p.ordinary)
+	}
+	p.handle(topicFollowUp, func(_ context.Context, m *outbox.Message, e history.Event) error {
+		b, err := decode(m.Payload)
+		p.ended(history.Event{Op: "wait", Name: b.Name, Message: e.Message}, history.OK)
+		return err
+	})
+	p.handle(topicTimer, func(_ context.Context, m *outbox.Message, e history.Event) error {
+		p.ended(history.Event{Op: "fire", Name: e.Message, Message: e.Message, Attempt: e.Attempt}, history.OK)
+		return nil
+	})
+	p.handle(topicJob, p.ran)
+	p.handle(topicInbox, p.once)
+	p.pawl.HandleInboxTx(topicQueued, func(ctx context.Context, tx pawl.Tx, m *inbox.Message) error {
+		e := history.Event{Op: "inbox", Name: m.Key.Source, Message: m.Key.MessageID}
+		p.ended(e, history.Began)
+		return p.effect(ctx, tx, e)
+	})
+	return p.pawl.Run(ctx)
+}
+
+// settled writes which attempts are settled in the database.
+func (p *process) settled(all []pawl.Attempt) {
+	for _, a := range all {
+		m, ok := a.Body.(*outbox.Message)
+		if !ok {
+			continue
+		}
+		p.ended(history.Event{
+			Op: "settled", Message: m.ID.String(), Topic: m.Topic, Attempt: a.Retry + 1, Detail: fmt.Sprint(a.Outcome),
+		}, history.OK)
+	}
+}
+
+// handle registers a handler that writes when it begins and how it ends.
+func (p *process) handle(topic string, do func(ctx context.Context, m *outbox.Message, e history.Event) error) {
+	p.pawl.Handle(topic, outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+		b, err := decode(m.Payload)
+		if err != nil {
+			return err
+		}
+		e := history.Event{
+			Op: "handle", Message: m.ID.String(), Topic: topic, Key: m.OrderingKey, Place: b.Place, Attempt: m.RetryCount + 1,
+		}
+		p.ended(e, history.Began)
+		if err := do(ctx, m, e); err != nil {
+			p.ended(e, history.Failed)
+			return err
+		}
+		p.ended(e, history.OK)
+		return nil
+	}))
+}
+
+// ordinary is a handler that takes a while, and fails sometimes.
+func (p *process) ordinary(ctx context.Context, m *outbox.Message, e history.Event) error {
+	run := shortRun
+	if p.fails(e.Message, -1, 0.002) {
+		run = longRun
+	}
+	if !sleep(ctx, run) {
+		return ctx.Err()
+	}
+	if p.fails(e.Message, e.Attempt, failing(m.Topic)) {
+		return errPlanned
+	}
+	return nil
+}
+
+// ran writes a run of the job, with its nominal time.
+func (p *process) ran(ctx context.Context, m *outbox.Message, e history.Event) error {
+	run, err := p.pawl.Jobs.GetRun(ctx, m.ID)
+	if err != nil {
+		return err
+	}
+	p.ended(history.Event{Op: "run", Name: m.Headers[job.Header], Message: e.Message, Nominal: run.Scheduled.UnixNano(), Attempt: e.Attempt}, history.OK)
+	return nil
+}
+
+// once has the effect of a message from outside.
+func (p *process) once(ctx context.Context, m *outbox.Message, _ history.Event) error {
+	b, err := decode(m.Payload)
+	if err != nil {
+		return err
+	}
+	e := history.Event{Op: "inbox", Name: b.Name, Message: b.ID}
+	p.ended(e, history.Began)
+	err = p.pawl.Inbox.Once(ctx, inbox.Key{Source: b.Name, MessageID: b.ID}, func(ctx context.Context, tx outbox.Tx) error {
+		return p.effect(ctx, tx, e)
+	})
+	switch {
+	case err == nil:
+		p.ended(e, history.OK)
+	case errors.Is(err, pawl.ErrCommitUnknown):
+		p.ended(e, history.Unknown)
+	default:
+		p.ended(e, history.Failed)
+	}
+	return err
+}
+
+func (p *process) effect(ctx context.Context, tx pawl.Tx, e history.Event) error {
+	return p.store.Exec(ctx, tx, `INSERT INTO {s}torture_effect (source, id, process) VALUES (?, ?, ?)`, e.Name, e.Message, p.Process)
+}

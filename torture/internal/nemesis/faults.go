@@ -1,0 +1,38 @@
+package nemesis
+
+import (
+	"fmt"
+	"slices"
+)
+
+// All are the faults there are.
+func All() []Fault {
+	return slices.Concat(processFaults(), connectionFaults(), poolerFaults(), databaseFaults(), diskFaults(), serverFaults(), rewindFaults())
+}
+
+// Where says which faults are possible and allowed.
+type Where struct {
+	Postgres bool
+	Harm     bool // others who use the server may notice
+	Owned    bool // the server is one that can be stopped and replaced
+	Small    bool // the disk is one that may be filled
+}
+
+// Choose returns the faults that are possible and allowed, and only those that are named if
+// any are.
+func Choose(at Where, names []string) ([]Fault, error) {
+	all := All()
+	for _, name := range names {
+		if !slices.ContainsFunc(all, func(f Fault) bool { return f.Name == name }) {
+			return nil, fmt.Errorf("no fault is called %q", name)
+		}
+	}
+	some := slices.DeleteFunc(all, func(f Fault) bool {
+		return f.Engines == SQLite && at.Postgres || f.Engines == Postgres && !at.Postgres || f.Harms && !at.Harm || f.Owned && !at.Owned || f.Small && !at.Small ||
+			len(names) > 0 && !slices.Contains(names, f.Name)
+	})
+	if len(some) == 0 {
+		return nil, fmt.Errorf("none of the faults %q is possible and allowed here", names)
+	}
+	return some, nil
+}

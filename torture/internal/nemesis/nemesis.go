@@ -1,0 +1,162 @@
+package nemesis
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/bravellian/pawl/torture/internal/quick"
+	"github.com/bravellian/pawl/torture/internal/crew"
+	"github.com/bravellian/pawl/torture/internal/quick/history"
+	"github.com/bravellian/pawl/torture/internal/store"
+)
+
+// Track is what a fault harms. Faults of one track follow each other.
+type Track int
+
+// The tracks.
+const (
+	Processes   Track = iota
+	Connections       // through the proxies
+	Database          // by sessions of the nemesis's own
+	Servers
+)
+
+// Engines says where a fault can be made.
+type Engines int
+
+// The engines.
+const (
+	Both Engines = iota
+	SQLite
+	Postgres
+)
+
+// Fault is something that goes wrong.
+type Fault struct {
+	Name    string
+	Engines Engines
+	Track   Track
+	// Harms reports that others who use the server notice.
+	Harms bool
+	// Owned reports that it takes more than a connection to the server: World.Server.
+	Owned bool
+	// Small reports that it takes a small disk: World.Disk.
+	Small bool
+	// Pooled reports that it takes a pooler: World.Pooler.
+	Pooled bool
+	// Rewinds reports that what was committed may be lost.
+	Rewinds   bool
+	Low, High time.Duration // how long it lasts
+	Do        func(ctx context.Context, w *World, s Step) error
+}
+
+func (f Fault) hold(r *rand.Rand) time.Duration {
+	if f.High == 0 {
+		return 0
+	}
+	return f.Low + time.Duration(r.Int64N(int64(f.High-f.Low)+1))
+}
+
+// World is what there is to harm.
+type World struct {
+	Crew   *crew.Crew
+	Store  *store.Store // without a proxy
+	Place  store.Place
+	Server Server  // nil: the server is not ours
+	Disk   string  // a folder on a small disk that may be filled, with the SQLite file; or empty
+	Pooler *Pooler // between the processes and the server, or nil
+	Events *history.Writer
+	Log    func(format string, args ...any)
+
+	mu      sync.Mutex
+	rewinds []quick.Rewind
+}
+
+// Server is a PostgreSQL server that may be harmed.
+type Server interface {
+	// URL is where the server is now; it changes with a failover.
+	URL() string
+	// PID is the process id of the postmaster.
+	PID() int
+	// Restart stops the server, if it runs, with one of pg_ctl's modes, fast or immediate,
+	// or with SIGKILL (kill), and starts it.
+	Restart(ctx context.Context, mode string) error
+	// Failover ends the server as a power failure would and promotes a standby: one that
+	// has everything, or one that lags by some time.
+	Failover(ctx context.Context, synchronous bool, lag time.Duration) error
+	// Backup makes a copy of the whole server. restore puts it in the server's place.
+	Backup(ctx context.Context) (restore func(context.Context) error, err error)
+	// Dump writes a schema down. restore drops the schema and makes it from that.
+	Dump(ctx context.Context, schema string) (restore func(context.Context) error, err error)
+}
+
+// Rewinds are the times in which what was committed may be lost.
+func (w *World) Rewinds() []quick.Rewind {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return append([]quick.Rewind(nil), w.rewinds...)
+}
+
+func (w *World) rewound(from, to time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.rewinds = append(w.rewinds, quick.Rewind{From: from.UnixNano(), To: to.UnixNano()})
+}
+
+// Run carries out a plan, and returns when all its faults are over or ctx ends. Faults that
+// could not be made are logged: a server that is down cannot be asked for a lock.
+func Run(ctx context.Context, w *World, plan Plan, faults []Fault) {
+	byName := map[string]Fault{}
+	for _, f := range faults {
+		byName[f.Name] = f
+	}
+	began := time.Now()
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	for _, s := range plan {
+		f, ok := byName[s.Fault]
+		if !ok {
+			w.Log("no such fault: %s", s.Fault)
+			continue
+		}
+		if !wait(ctx, time.Until(began.Add(s.At))) {
+			return
+		}
+		wg.Go(func() { w.make(ctx, f, s) })
+	}
+}
+
+// faultPatience is how long a fault may take beyond what it lasts: what waits for a lock that
+// somebody never gives back is a fault that could not be made.
+const faultPatience = 30 * time.Second
+
+func (w *World) make(ctx context.Context, f Fault, s Step) {
+	e := history.Event{Op: "fault", Outcome: history.Began, Detail: f.Name}
+	if f.Track == Processes || f.Track == Connections {
+		e.Name = w.slot(s).Name
+	}
+	_ = w.Events.Write(e)
+	ctx, cancel := context.WithTimeout(ctx, s.Hold+faultPatience)
+	defer cancel()
+	err := f.Do(ctx, w, s)
+	e.Outcome = history.OK
+	if err != nil {
+		e.Outcome, e.Detail = history.Failed, f.Name+": "+err.Error()
+		w.Log("fault %s: %v", f.Name, err)
+	}
+	_ = w.Events.Write(e)
+}
+
+func wait(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
+
+// slot is the process that a step is about.
+func (w *World) slot(s Step) *crew.Slot { return w.Crew.Slots[s.Pick%uint64(len(w.Crew.Slots))] }

@@ -1,0 +1,223 @@
+// Package torture runs producers, workers, claimers and holders of leases as processes on
+// one database, makes faults meanwhile that follow from a seed, and compares afterwards what
+// the processes did with what the database says.
+//
+// It works in rounds: tables are made, processes work while faults happen, the faults end,
+// what is left is worked off, the final state is read, and everything is checked. Faults
+// that take committed work away, a restored backup for instance, have rounds of their own,
+// which are checked knowing what may be lost.
+package torture
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/bravellian/pawl/torture/internal/load"
+	"github.com/bravellian/pawl/torture/internal/nemesis"
+)
+
+// Options say what to run and what may be harmed.
+type Options struct {
+	// URL is a postgres:// URL. Empty: SQLite, in Dir.
+	URL string
+	// Schema is the name of the schemas that rounds make and drop, a number is added.
+	// Default "pawl_torture".
+	Schema string
+	// HarmServer allows faults that others who use the server notice, or who use it as the
+	// same user.
+	HarmServer bool
+	// Server is the server of URL, if it may also be stopped and replaced.
+	Server nemesis.Server
+	// Disk is a folder on a small disk that may be filled, for SQLite files; or empty.
+	Disk string
+	// Dir gets a folder for each round: histories, logs, the final state, the plan.
+	Dir string
+	// Keep keeps the database and the folders of rounds in which nothing was found.
+	Keep bool
+	// Seed makes the plan of faults, and what processes do.
+	Seed uint64
+	// Duration is how long to begin rounds.
+	Duration time.Duration
+	// Rounds is how many rounds there are, in place of Duration.
+	Rounds int
+	// Round is how long there is load in a round, default 30 s.
+	Round time.Duration
+	// Faults are the names of those to make; empty: all that are possible.
+	Faults []string
+	// Rewinds asks for rounds in which the database goes back.
+	Rewinds bool
+	// Pooled puts a pooler between processes and server in the round of Plan.
+	Pooled bool
+	// Plan replays a plan, in one round.
+	Plan nemesis.Plan
+	// Workers, Producers, Claimers and Holders are how many processes there are of each;
+	// defaults 3, 2, 2, 2.
+	Workers, Producers, Claimers, Holders int
+	// Pace is the mean time between transactions of a producer, default 20 ms.
+	Pace time.Duration
+	// Command starts a process that calls Process.
+	Command []string
+	// Log gets what happens, a line a call.
+	Log func(format string, args ...any)
+}
+
+// Process is what a process of the load does. It returns the exit code.
+func Process(ctx context.Context) int { return load.Main(ctx) }
+
+// Report says what was found.
+type Report struct {
+	Rounds []RoundReport `json:"rounds"`
+}
+
+// RoundReport is about one round.
+type RoundReport struct {
+	Number     int           `json:"round"`
+	Seed       uint64        `json:"seed"`
+	Rewind     string        `json:"rewind,omitempty"` // the fault that took work away
+	Dir        string        `json:"dir"`
+	Schema     string        `json:"schema,omitempty"` // which stays if something was found
+	Faults     int           `json:"faults"`
+	Messages   int           `json:"messages"` // that were handled
+	Rewound    int           `json:"rewound"`  // that committed and were taken away by a rewind
+	Load       time.Duration `json:"load"`
+	Drain      time.Duration `json:"drain"`
+	Violations []string      `json:"violations"`
+}
+
+// Rate is messages handled per minute, from the first fault to the last message.
+func (r *RoundReport) Rate() float64 { return float64(r.Messages) / (r.Load + r.Drain).Minutes() }
+
+// Err is nil if nothing was found.
+func (r *Report) Err() error {
+	n := 0
+	for _, round := range r.Rounds {
+		n += len(round.Violations)
+	}
+	if n == 0 {
+		return nil
+	}
+	return fmt.Errorf("torture: %d violations", n)
+}
+
+func (o *Options) defaults() {
+	set := func(n *int, value int) {
+		if *n == 0 {
+			*n = value
+		}
+	}
+	set(&o.Workers, 3)
+	set(&o.Producers, 2)
+	set(&o.Claimers, 2)
+	set(&o.Holders, 2)
+	if o.Round == 0 {
+		o.Round = 30 * time.Second
+	}
+	if o.Pace == 0 {
+		o.Pace = 20 * time.Millisecond
+	}
+	if o.Schema == "" {
+		o.Schema = "pawl_torture"
+	}
+	if o.Log == nil {
+		o.Log = func(string, ...any) {}
+	}
+}
+
+// Run runs rounds until the duration is over, and returns what they found. It stops after a
+// round in which something was found. The error is that of a round that could not be run.
+func Run(ctx context.Context, o Options) (*Report, error) {
+	if runtime.GOOS == "windows" {
+		return nil, errors.New("torture: processes cannot be stopped and continued on Windows")
+	}
+	o.defaults()
+	rounds, err := o.rounds()
+	if err != nil {
+		return nil, err
+	}
+	report := &Report{}
+	began := time.Now()
+	for n := 1; o.another(n, time.Since(began)); n++ {
+		r := rounds(n)
+		found, err := r.run(ctx)
+		if err != nil {
+			return report, fmt.Errorf("round %d (seed %d): %w", n, r.seed, err)
+		}
+		report.Rounds = append(report.Rounds, *found)
+		o.Log("round %d: %d faults, %d messages, %.0f a minute, %d taken away by a rewind, drained in %v, %d violations",
+			n, found.Faults, found.Messages, found.Rate(), found.Rewound, found.Drain.Round(time.Millisecond), len(found.Violations))
+		if len(found.Violations) > 0 {
+			break
+		}
+	}
+	return report, nil
+}
+
+// another reports whether there is to be a round of this number.
+func (o *Options) another(n int, elapsed time.Duration) bool {
+	switch {
+	case n == 1:
+		return true
+	case o.Plan != nil:
+		return false
+	case o.Rounds > 0:
+		return n <= o.Rounds
+	default:
+		return elapsed < o.Duration
+	}
+}
+
+// Of so many rounds one rewinds, if that is possible, and on PostgreSQL one has a pooler.
+const every = 3
+
+// sets are the faults of the kinds of rounds.
+type sets struct{ all, plain, pooled, rewinds []nemesis.Fault }
+
+func (o *Options) sets() (s sets, err error) {
+	where := nemesis.Where{Postgres: o.URL != "", Harm: o.HarmServer || o.Server != nil, Owned: o.Server != nil, Small: o.Disk != ""}
+	if s.all, err = nemesis.Choose(where, o.Faults); err != nil {
+		return s, err
+	}
+	for _, f := range s.all {
+		switch {
+		case f.Rewinds:
+			s.rewinds = append(s.rewinds, f)
+		case f.Pooled:
+			s.pooled = append(s.pooled, f)
+		case f.Track == nemesis.Servers:
+			s.plain = append(s.plain, f)
+		default:
+			s.plain, s.pooled = append(s.plain, f), append(s.pooled, f)
+		}
+	}
+	if !o.Rewinds {
+		s.rewinds = nil
+	}
+	return s, nil
+}
+
+// rounds returns what the rounds are.
+func (o *Options) rounds() (func(n int) *round, error) {
+	s, err := o.sets()
+	if err != nil {
+		return nil, err
+	}
+	return func(n int) *round {
+		r := &round{Options: o, number: n, seed: o.Seed + uint64(n) - 1, faults: s.all}
+		switch {
+		case o.Plan != nil:
+			r.plan = o.Plan
+			r.pooled = o.Pooled && o.URL != ""
+		case len(s.rewinds) > 0 && (n%every == 2 || len(s.plain) == 0):
+			f := s.rewinds[(uint64(n/every)+o.Seed)%uint64(len(s.rewinds))]
+			r.rewind, r.plan = f.Name, nemesis.RewindPlan(r.seed, o.Round, s.all, f)
+		case o.URL != "" && len(s.pooled) > 0 && (n%every == 0 || len(s.plain) == 0):
+			r.pooled, r.plan = true, nemesis.NewPlan(r.seed, o.Round, s.pooled)
+		default:
+			r.plan = nemesis.NewPlan(r.seed, o.Round, s.plain)
+		}
+		return r
+	}, nil
+}

@@ -1,0 +1,187 @@
+//go:build linux || darwin
+
+package torture
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/torture/internal/load"
+	"github.com/bravellian/pawl/torture/internal/nemesis"
+	"github.com/bravellian/pawl/torture/internal/server"
+)
+
+// TestMain is also what a process of the load is.
+func TestMain(m *testing.M) {
+	if os.Getenv(load.Variable) != "" {
+		os.Exit(Process(context.Background()))
+	}
+	os.Exit(m.Run())
+}
+
+// seedVariable is the environment variable with another seed than the usual one.
+const seedVariable = "PAWL_TORTURE_SEED"
+
+// options are those of a short run, whose folder stays if something is found.
+func options(t *testing.T) Options {
+	t.Helper()
+	seed := uint64(1)
+	if text := os.Getenv(seedVariable); text != "" {
+		var err error
+		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir, err := os.MkdirTemp("", "pawl-torture-") //nolint:usetesting // it is to stay
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if !t.Failed() {
+			_ = os.RemoveAll(dir)
+		}
+	})
+	return Options{
+		Dir: dir, Seed: seed, Rounds: 2, Round: 8 * time.Second, Rewinds: true, Command: []string{os.Args[0]}, Log: t.Logf,
+	}
+}
+
+func run(t *testing.T, o Options) {
+	t.Helper()
+	report, err := Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range report.Rounds {
+		if r.Messages == 0 || r.Faults == 0 {
+			t.Errorf("round %d: %d messages, %d faults", r.Number, r.Messages, r.Faults)
+		}
+		for _, v := range r.Violations {
+			t.Errorf("seed %d, %s: %s", r.Seed, r.Dir, v)
+		}
+	}
+}
+
+// D-290: on SQLite nothing is lost, made up or done out of order under faults, and D-291.
+func TestSQLite(t *testing.T) {
+	t.Parallel()
+	run(t, options(t))
+}
+
+// D-290, D-291, as on SQLite.
+func TestPostgres(t *testing.T) {
+	t.Parallel()
+	o := options(t)
+	s, err := server.Start(t.Context(), o.Dir, map[string]string{"fsync": "off", "full_page_writes": "off", "max_connections": "120"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Stop() })
+	o.URL, o.Server = s.URL(), s
+	run(t, o)
+}
+
+// D-292: the same seed makes the same plan, another one another, and a fault is only made
+// where it is possible and allowed.
+func TestPlansFollowFromSeeds(t *testing.T) {
+	t.Parallel()
+	faults, err := nemesis.Choose(nemesis.Where{Postgres: true, Harm: true, Owned: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := nemesis.NewPlan(7, time.Minute, faults)
+	if again := nemesis.NewPlan(7, time.Minute, faults); !slices.Equal(plan, again) {
+		t.Errorf("the same seed made\n%v\nand\n%v", plan, again)
+	}
+	if other := nemesis.NewPlan(8, time.Minute, faults); slices.Equal(plan, other) {
+		t.Error("another seed made the same plan")
+	}
+	if len(plan) < 10 {
+		t.Errorf("%d faults in a minute", len(plan))
+	}
+	for _, s := range plan {
+		if s.At+s.Hold > time.Minute {
+			t.Errorf("%s at %v, for %v: not over at the end", s.Fault, s.At, s.Hold)
+		}
+	}
+}
+
+// D-293: on a server of others, nothing is done that they notice.
+func TestFaultsThatHarmOthersAreAsked(t *testing.T) {
+	t.Parallel()
+	harmless, err := nemesis.Choose(nemesis.Where{Postgres: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range harmless {
+		if f.Harms || f.Owned || strings.HasPrefix(f.Name, "server-") || f.Engines == nemesis.SQLite {
+			t.Errorf("%s is made on a server of others", f.Name)
+		}
+	}
+	if len(harmless) < 10 {
+		t.Errorf("only %d faults", len(harmless))
+	}
+	if _, err := nemesis.Choose(nemesis.Where{Postgres: true}, []string{"kill", "no-such-fault"}); err == nil || !strings.Contains(err.Error(), "no-such-fault") {
+		t.Errorf("an unknown fault: %v", err)
+	}
+}
+
+// D-294: what breaks a promise is found: here the nemesis itself breaks them.
+func TestWhatIsBrokenIsFound(t *testing.T) {
+	t.Parallel()
+	broken := func(statements ...string) nemesis.Fault {
+		return nemesis.Fault{Name: "broken", Track: nemesis.Database, Do: func(ctx context.Context, w *nemesis.World, _ nemesis.Step) error {
+			for _, s := range statements {
+				if err := w.Store.Exec(ctx, w.Store.SQL, s); err != nil {
+					return err
+				}
+			}
+			return nil
+		}}
+	}
+	o := options(t)
+	o.Round, o.Claimers, o.Keep = 4*time.Second, 1, true
+	o.defaults()
+	fault := broken(
+		`DELETE FROM torture_ledger WHERE id IN (SELECT id FROM torture_ledger LIMIT 1)`,
+		`INSERT INTO torture_ledger (id, process) VALUES ('no message', 'nobody')`,
+		`INSERT INTO torture_effect SELECT * FROM torture_effect LIMIT 1`,
+		`INSERT INTO torture_guard (name, token) SELECT name, min(token) FROM torture_guard GROUP BY name`,
+	)
+	r := &round{Options: &o, number: 1, seed: 1, faults: []nemesis.Fault{fault}, plan: nemesis.Plan{{At: 3 * time.Second, Fault: fault.Name}}}
+	found, err := r.run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []string{"lost commit", "lost: ", "made up", "inbox", "lease"} {
+		if !slices.ContainsFunc(found.Violations, func(v string) bool { return strings.HasPrefix(v, kind) }) {
+			t.Errorf("nothing is found of kind %q in %q", kind, found.Violations)
+		}
+	}
+	if report := (&Report{Rounds: []RoundReport{*found}}); report.Err() == nil {
+		t.Error("a report with violations is no error")
+	}
+}
+
+// D-295: a process that crashes by itself is found, and one that is killed is started again.
+func TestCrashesAreFound(t *testing.T) {
+	t.Parallel()
+	o := options(t)
+	o.Command = []string{"/bin/sh", "-c", "echo panic: for a test >&2; exit 2"}
+	o.Round, o.Faults = time.Second, []string{"kill"}
+	o.Rounds = 1
+	report, err := Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := report.Err(); err == nil || !slices.ContainsFunc(report.Rounds[0].Violations, func(v string) bool {
+		return strings.Contains(v, "worker-1.2 crashed") && strings.Contains(v, "panic: for a test")
+	}) {
+		t.Errorf("%v: %q", err, report.Rounds[0].Violations)
+	}
+}
