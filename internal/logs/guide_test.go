@@ -135,7 +135,7 @@ func sources(t *testing.T) *logged {
 		case err != nil:
 			return err
 		case d.IsDir():
-			if rel == "bench" || strings.HasPrefix(rel, "examples/") && rel != "examples/demo" && filepath.Dir(rel) == "examples" || strings.HasPrefix(d.Name(), ".") && rel != "." || strings.HasPrefix(rel, "internal/") && tool(rel) {
+			if rel == "bench" || rel == "torture" || strings.HasPrefix(rel, "examples/") && rel != "examples/demo" && filepath.Dir(rel) == "examples" || strings.HasPrefix(d.Name(), ".") && rel != "." || strings.HasPrefix(rel, "internal/") && tool(rel) {
 				return fs.SkipDir
 			}
 			return nil

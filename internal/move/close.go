@@ -42,7 +42,7 @@ func (m *mover) drain(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m.log.Info("paused a store to move it", "from", m.old.Place.Where, "count", len(queues))
+	m.log.Info("paused a store to move it", "database", m.old.Place.Where, "count", len(queues))
 	claims := table(m.tables, "outbox_claim")
 	for end := time.Now().Add(m.opts.Drain); time.Now().Before(end); {
 		rows, err := m.a.TableRows(ctx, claims, nil, 1)

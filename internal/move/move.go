@@ -133,7 +133,7 @@ func (m *mover) run(ctx context.Context) error {
 	if !m.closedAt.IsZero() {
 		m.report.Closed = time.Since(m.closedAt)
 	}
-	m.log.Info("moved a store", "from", m.old.Place.Where, "to", m.new.Place.Where, "closed_for", m.report.Closed)
+	m.log.Info("moved a store", "database", m.new.Place.Where, "closed_for", m.report.Closed)
 	return nil
 }
 
