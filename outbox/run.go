@@ -164,10 +164,12 @@ func (s *source) Exchange(ctx context.Context, done *worker.Settlement, c worker
 	claim := op.OutboxClaim{
 		Queue: s.queue, Owner: c.Owner, Lease: c.Lease, Most: c.N, Wait: s.o.priorityWait(), Freed: done.Freed, Apart: worker.Optional(c.Apart),
 	}
-	got, err := s.o.claim(ctx, s.o.settleCalls(done), claim)
+	settle := s.o.settleCalls(done)
+	got, err := s.o.claim(ctx, settle, claim)
 	if err != nil {
 		return nil, err
 	}
+	done.Missed = done.Len() - taken(settle)
 	s.ranked = s.ranked || slices.ContainsFunc(got.msgs, func(m *Message) bool { return m.Priority != 0 })
 	return s.o.items(&got), nil
 }

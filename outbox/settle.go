@@ -63,6 +63,16 @@ func (o *Outbox) settleCalls(s *worker.Settlement) (calls []*engine.Call) {
 	return calls
 }
 
+// taken returns of how many items settleCalls changed the place.
+func taken(calls []*engine.Call) (n int) {
+	for _, c := range calls {
+		if _, beside := c.Operation.(op.JoinResults); !beside {
+			n += int(c.N)
+		}
+	}
+	return n
+}
+
 func (o *Outbox) retryOp(runs []op.Abandoned) op.OutboxAbandon {
 	return op.OutboxAbandon{Runs: runs, Worker: o.opts.Worker, Keep: o.opts.KeptAttempts}
 }

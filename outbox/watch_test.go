@@ -243,6 +243,37 @@ func testObserveLostAndReleased(t *testing.T, e dbtest.Engine) {
 	f.counts(outbox.Counts{Ready: 2})
 }
 
+// D-315: an outcome that the database did not take, because somebody else has the message, is
+// reported as lost, whatever the handler returned.
+func TestObserveLateOutcomes(t *testing.T) { dbtest.Each(t, testObserveLateOutcomes) }
+
+func testObserveLateOutcomes(t *testing.T, e dbtest.Engine) {
+	for name, returned := range map[string]error{"acked": nil, "failed": outbox.Permanent(errors.New("no")), "retried": errors.New("not yet")} {
+		t.Run(name, func(t *testing.T) {
+			f, w := watched(t, e, outbox.Options{StopWhenEmpty: true})
+			f.handle("late", func(context.Context, *outbox.Message) error {
+				_, err := f.db.SQL.ExecContext(f.ctx(), "DELETE FROM "+f.db.Table("outbox_claim")) // as if another had reaped and handled it
+				return errors.Join(err, returned)
+			})
+			f.handle("well", func(context.Context, *outbox.Message) error { return nil })
+			f.enqueue(outbox.Message{Topic: "late"})
+			if err := f.Run(f.ctx()); err != nil {
+				t.Fatal(err)
+			}
+			f.enqueue(outbox.Message{Topic: "well"})
+			if err := f.Run(f.ctx()); err != nil {
+				t.Fatal(err)
+			}
+			if all := w.Attempts("late"); len(all) != 1 || all[0].Outcome != worker.OutcomeLost {
+				t.Errorf("notified of %+v", all)
+			}
+			if all := w.Attempts("well"); len(all) != 1 || all[0].Outcome != worker.OutcomeAcked {
+				t.Errorf("notified of %+v", all)
+			}
+		})
+	}
+}
+
 func TestObserveReaped(t *testing.T) { dbtest.Each(t, testObserveReaped) }
 
 func testObserveReaped(t *testing.T, e dbtest.Engine) {

@@ -30,7 +30,7 @@ func (m *mover) copyTable(ctx context.Context, t *engine.Table) error {
 	if err != nil {
 		return err
 	}
-	for n := firstBatch; !at.IsOver; {
+	for n := m.opts.Batch; !at.IsOver; {
 		rows, err := m.a.TableRows(ctx, t, above, n)
 		if err != nil {
 			return err
@@ -193,7 +193,7 @@ func (m *mover) correct(ctx context.Context, missing, excess []int64) error {
 			return err
 		}
 	}
-	for n := firstBatch; len(missing) > 0; {
+	for n := m.opts.Batch; len(missing) > 0; {
 		rows, left, err := m.read(ctx, missing, n)
 		if err != nil {
 			return err

@@ -178,8 +178,15 @@ func TestDrain(t *testing.T) {
 		msgs, err := p.Outbox.Claim(ctx, owner, time.Minute, 1)
 		must(t, err)
 		ended := make(chan error, 1)
+		writes := 0
+		from := sideOf(old, "old")
+		from.DB = &closing{failing: failingAt(old, &writes, 0, false), before: func() {
+			if n := len(rows(t, old, *tableNamed("outbox_claim"))); n > 0 {
+				t.Errorf("the store is closed while %d runs are claimed", n)
+			}
+		}}
 		go func() {
-			_, err := move.Run(ctx, sideOf(old, "old"), sideOf(new, "new"), quiet())
+			_, err := move.Run(ctx, from, sideOf(new, "new"), quiet())
 			ended <- err
 		}()
 		dbtest.Until(t, "the queue is paused", func() bool {
@@ -204,4 +211,24 @@ func TestDrain(t *testing.T) {
 			t.Errorf("pauses %+v, %v", pauses, err)
 		}
 	})
+}
+
+// closing calls a function before the store is closed.
+type closing struct {
+	*failing
+	before func()
+}
+
+func (c *closing) PutFence(ctx context.Context, f engine.Fence, tables []engine.Table, fn func(ctx context.Context, tx engine.Tx) error) error {
+	c.before()
+	return c.failing.PutFence(ctx, f, tables, fn)
+}
+
+func tableNamed(name string) *engine.Table {
+	for _, t := range engine.Tables() {
+		if t.Name == name {
+			return &t
+		}
+	}
+	return nil
 }

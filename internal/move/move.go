@@ -51,6 +51,8 @@ type Options struct {
 	// Switch is called when all is copied and nobody can write to either database. After an
 	// error the move can be repeated. May be nil.
 	Switch func(ctx context.Context) error
+	// Batch is how many rows of a table the first transaction copies, default 100. It grows.
+	Batch  int
 	Logger *slog.Logger
 }
 
@@ -98,6 +100,9 @@ func Run(ctx context.Context, old, new Side, opts Options) (Report, error) {
 
 func prepare(old, new Side, opts Options) (*mover, error) {
 	m := &mover{old: old, new: new, opts: opts, log: engine.Logger(opts.Logger), report: Report{Rows: map[string]int64{}}, tables: engine.Tables()}
+	if m.opts.Batch == 0 {
+		m.opts.Batch = firstBatch
+	}
 	if m.opts.Drain == 0 {
 		m.opts.Drain = defaultDrain
 	}

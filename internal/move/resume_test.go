@@ -95,7 +95,7 @@ func resumeAt(t *testing.T, old, new dbtest.Database, at int, after bool) int {
 	s := fill(t, old)
 	want := tables(t, old)
 	o := quiet()
-	o.Drain = -1
+	o.Drain, o.Batch = -1, 1
 	writes := 0
 	from, to := sideOf(old, "old"), sideOf(new, "new")
 	from.DB, to.DB = failingAt(old, &writes, at, after), failingAt(new, &writes, at, after)
@@ -244,6 +244,15 @@ func TestRefused(t *testing.T) {
 		empty := dbtest.OpenSQLite(t)
 		o := quiet()
 		o.Drain = -1
+		writes := 0
+		begun := sideOf(old, "old")
+		begun.DB = failingAt(old, &writes, 1, true)
+		if _, err := move.Run(ctx, begun, sideOf(empty, "there"), o); !errors.Is(err, errKilled) {
+			t.Fatal(err)
+		}
+		if _, err := move.Run(ctx, sideOf(old, "old"), sideOf(dbtest.OpenSQLite(t), "elsewhere"), o); !errors.Is(err, move.ErrOther) {
+			t.Errorf("elsewhere in the middle of a move: %v", err)
+		}
 		_, err = move.Run(ctx, sideOf(old, "old"), sideOf(empty, "there"), o)
 		must(t, err)
 		other := dbtest.OpenSQLite(t)

@@ -199,10 +199,11 @@ func (s *Settlement) add(h Held, r result) {
 	}
 }
 
-// settled removes what collect returned: the database has it.
-func (l *inflight[M]) settled() {
+// settled removes what collect returned: the database has it, but for those that were missed.
+func (l *inflight[M]) settled(missed int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.markMissed(missed)
 	for _, f := range l.settling {
 		for _, r := range f.results {
 			f.claim.remove(r.index)
@@ -216,6 +217,29 @@ func (l *inflight[M]) settled() {
 	l.settling = l.settling[:0]
 }
 
+// markMissed sets the outcomes of attempts that may be those that the database did not take: all
+// whose lease has run out or, where these are too few, as after a backup was restored, all.
+func (l *inflight[M]) markMissed(missed int) {
+	if missed == 0 {
+		return
+	}
+	now, expired := time.Now(), 0
+	late := func(f *settlingClaim[M]) bool { return !now.Before(f.claim.deadline) }
+	for i := range l.settling {
+		if f := &l.settling[i]; late(f) {
+			expired += len(f.results)
+		}
+	}
+	for i := range l.settling {
+		f := &l.settling[i]
+		for k := range f.attempts {
+			if f.attempts[k].Outcome != OutcomeSettled && (expired < missed || late(f)) {
+				f.attempts[k].Outcome = OutcomeLost
+			}
+		}
+	}
+}
+
 // settleLost reports as OutcomeLost what collect returned: the database did not take it in
 // time.
 func (l *inflight[M]) settleLost() {
@@ -224,7 +248,7 @@ func (l *inflight[M]) settleLost() {
 			f.attempts[i].Outcome = OutcomeLost
 		}
 	}
-	l.settled()
+	l.settled(0)
 }
 
 // settledByHandlers removes what collect returned when the settlement is empty, and reports
@@ -233,7 +257,7 @@ func (l *inflight[M]) settledByHandlers() bool {
 	if len(l.settling) == 0 {
 		return false
 	}
-	l.settled()
+	l.settled(0)
 	return true
 }
 

@@ -374,7 +374,7 @@ func (l *Loop[M]) dueAgain() bool {
 // settled removes what the database has taken.
 func (l *Loop[M]) settled(at time.Time) {
 	l.stats.settled(l.unfinished, at)
-	l.inflight.settled()
+	l.inflight.settled(l.unfinished.Missed)
 	s := l.unfinished
 	clear(s.Results) // free their bytes
 	*s = Settlement{
