@@ -28,7 +28,7 @@ func (m *mover) close(ctx context.Context) error {
 		if err := m.endPauses(ctx, tx, pauses); err != nil {
 			return err
 		}
-		return m.putTx(ctx, tx, m.old, from, op.Closed, m.new.Place)
+		return m.putTx(ctx, tx, m.old, from, op.Copying, op.Closed, m.new.Place)
 	})
 	if err == nil {
 		m.oldPhase, m.closedAt = op.Closed, time.Now()
@@ -118,6 +118,9 @@ func (m *mover) endPauses(ctx context.Context, tx engine.Tx, keys [][]any) error
 	return nil
 }
 
+// renewed is the name under which the new generation is recorded, among the tables.
+const renewed = "generation"
+
 // renew begins a new generation in the new database, whose positions and fencing tokens are
 // above all that the old one gave to anybody, and compares the clocks.
 func (m *mover) renew(ctx context.Context) error {
@@ -128,11 +131,14 @@ func (m *mover) renew(ctx context.Context) error {
 	if m.skew, err = m.clockSkew(ctx); err != nil {
 		return err
 	}
-	at, err := m.progress(ctx, table(m.tables, "lease"))
-	if err != nil || at.Last != "" || at.IsOver { // it ended all leases: never after they were copied
+	at, err := m.progress(ctx, renewed)
+	if err != nil || at.IsOver { // it ended all leases: never after they were copied
 		return err
 	}
-	return m.b.InMove(ctx, m.id, func(ctx context.Context, tx engine.Tx) error {
+	return m.inNew(ctx, func(ctx context.Context, tx engine.Tx) error {
+		if err := m.alone(ctx, tx, m.new, engine.Ask(op.MoveCopied{Name: renewed, Last: renewed, IsOver: true})); err != nil {
+			return err
+		}
 		if err := m.new.DB.DoTx(ctx, tx, engine.Ask(op.GenerationRestored{})); err != nil {
 			return err
 		}

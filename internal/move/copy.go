@@ -22,7 +22,7 @@ const (
 
 // copyTable copies a table, from the row on that was copied last.
 func (m *mover) copyTable(ctx context.Context, t *engine.Table) error {
-	at, err := m.progress(ctx, t)
+	at, err := m.progress(ctx, t.Name)
 	if err != nil || at.IsOver {
 		return err
 	}
@@ -35,6 +35,7 @@ func (m *mover) copyTable(ctx context.Context, t *engine.Table) error {
 		if err != nil {
 			return err
 		}
+		before := at.Last
 		at.IsOver = len(rows) < n
 		at.N += int64(len(rows))
 		if len(rows) > 0 {
@@ -42,7 +43,7 @@ func (m *mover) copyTable(ctx context.Context, t *engine.Table) error {
 			at.Last = encodeKey(above)
 		}
 		m.shift(t, rows)
-		if err := m.write(ctx, t, rows, at); err != nil {
+		if err := m.write(ctx, t, rows, before, at); err != nil {
 			return err
 		}
 		n = nextBatch(rows, n)
@@ -70,12 +71,13 @@ func nextBatch(rows [][]any, n int) int {
 }
 
 // write adds rows and records how far the table is, in one transaction.
-func (m *mover) write(ctx context.Context, t *engine.Table, rows [][]any, at op.MovedTable) error {
-	err := m.b.InMove(ctx, m.id, func(ctx context.Context, tx engine.Tx) error {
-		if err := m.b.PutRows(ctx, tx, t, rows); err != nil {
+func (m *mover) write(ctx context.Context, t *engine.Table, rows [][]any, before string, at op.MovedTable) error {
+	err := m.inNew(ctx, func(ctx context.Context, tx engine.Tx) error {
+		copied := engine.Ask(op.MoveCopied{Name: at.Name, Before: before, Last: at.Last, N: at.N, IsOver: at.IsOver})
+		if err := m.alone(ctx, tx, m.new, copied); err != nil {
 			return err
 		}
-		return m.new.DB.DoTx(ctx, tx, engine.Ask(op.MoveCopied{Name: at.Name, Last: at.Last, N: at.N, IsOver: at.IsOver}))
+		return m.b.PutRows(ctx, tx, t, rows)
 	})
 	if err == nil {
 		m.report.Rows[t.Name] += int64(len(rows))
@@ -84,14 +86,14 @@ func (m *mover) write(ctx context.Context, t *engine.Table, rows [][]any, at op.
 }
 
 // progress returns how far a table was copied.
-func (m *mover) progress(ctx context.Context, t *engine.Table) (op.MovedTable, error) {
+func (m *mover) progress(ctx context.Context, name string) (op.MovedTable, error) {
 	all, err := engine.Query(ctx, m.new.DB, op.MoveTables{})
 	for _, at := range all {
-		if at.Name == t.Name {
+		if at.Name == name {
 			return at, err
 		}
 	}
-	return op.MovedTable{Name: t.Name}, err
+	return op.MovedTable{Name: name}, err
 }
 
 // shift turns the ends of leases into times of the new database's clock, so that each lasts as
@@ -181,7 +183,7 @@ func difference(want, have [][]any, end int64) (missing, excess []int64) {
 // correct copies and deletes single messages.
 func (m *mover) correct(ctx context.Context, missing, excess []int64) error {
 	for part := range slices.Chunk(excess, batchRows) {
-		err := m.b.InMove(ctx, m.id, func(ctx context.Context, tx engine.Tx) error {
+		err := m.inNew(ctx, func(ctx context.Context, tx engine.Tx) error {
 			for _, id := range part {
 				if err := m.b.DeleteRow(ctx, tx, m.messages, []any{id}); err != nil {
 					return err
@@ -199,7 +201,7 @@ func (m *mover) correct(ctx context.Context, missing, excess []int64) error {
 			return err
 		}
 		missing = left
-		err = m.b.InMove(ctx, m.id, func(ctx context.Context, tx engine.Tx) error { return m.b.PutRows(ctx, tx, m.messages, rows) })
+		err = m.inNew(ctx, func(ctx context.Context, tx engine.Tx) error { return m.b.PutRows(ctx, tx, m.messages, rows) })
 		if err != nil {
 			return err
 		}

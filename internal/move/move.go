@@ -132,8 +132,10 @@ func (m *mover) run(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := m.put(ctx, m.old, from, op.Moved, m.new.Place); err != nil {
-		return err
+	if m.oldPhase != op.Moved {
+		if err := m.put(ctx, m.old, from, op.Closed, op.Moved, m.new.Place); err != nil {
+			return err
+		}
 	}
 	if !m.closedAt.IsZero() {
 		m.report.Closed = time.Since(m.closedAt)
@@ -207,12 +209,12 @@ func (m *mover) begin(ctx context.Context) error {
 	}
 	if m.oldPhase == "" {
 		m.oldPhase = op.Copying
-		if err := m.put(ctx, m.old, from, op.Copying, m.new.Place); err != nil {
+		if err := m.put(ctx, m.old, from, phaseOf(&a), op.Copying, m.new.Place); err != nil {
 			return err
 		}
 	}
 	if m.newPhase == "" {
-		return m.fill(ctx)
+		return m.fill(ctx, phaseOf(&b))
 	}
 	return nil
 }
@@ -245,32 +247,78 @@ func (m *mover) checkEmpty(ctx context.Context) error {
 	return nil
 }
 
-// put records a phase, in the audit trail as well.
-func (m *mover) put(ctx context.Context, s Side, role, phase string, other Place) error {
-	put := engine.Ask(op.MovePut{ID: m.id, Role: role, Phase: phase, Place: other.Where, SchemaName: other.Schema, Prefix: other.Prefix})
-	return s.DB.Do(ctx, put, m.note(ctx, role, phase, other).Call(audit.Move, 1))
+// put records a phase that follows another, in the audit trail as well.
+func (m *mover) put(ctx context.Context, s Side, role, was, phase string, other Place) error {
+	put := m.state(role, was, phase, other)
+	if err := s.DB.Do(ctx, put); err != nil {
+		return err
+	}
+	if err := m.another(put); err != nil {
+		return err
+	}
+	return s.DB.Do(ctx, m.note(ctx, role, phase, other).Call(audit.Move, 1))
+}
+
+// none is no phase.
+const none = "none"
+
+func phaseOf(s *op.Move) string {
+	if s.Phase == nil {
+		return none
+	}
+	return *s.Phase
+}
+
+func (m *mover) state(role, was, phase string, other Place) *engine.Call {
+	return engine.Ask(op.MovePut{ID: m.id, Was: was, Role: role, Phase: phase, Place: other.Where, SchemaName: other.Schema, Prefix: other.Prefix})
 }
 
 func (m *mover) note(ctx context.Context, role, phase string, other Place) audit.Note {
 	return audit.New(ctx, role+" "+other.Where+": "+phase)
 }
 
-// putTx is put within a transaction.
-func (m *mover) putTx(ctx context.Context, tx engine.Tx, s Side, role, phase string, other Place) error {
-	err := s.DB.DoTx(ctx, tx, engine.Ask(op.MovePut{ID: m.id, Role: role, Phase: phase, Place: other.Where, SchemaName: other.Schema, Prefix: other.Prefix}))
-	if err != nil {
+// putTx is put within a transaction, for a phase that follows another.
+func (m *mover) putTx(ctx context.Context, tx engine.Tx, s Side, role, was, phase string, other Place) error {
+	if err := m.alone(ctx, tx, s, m.state(role, was, phase, other)); err != nil {
 		return err
 	}
 	return s.DB.DoTx(ctx, tx, m.note(ctx, role, phase, other).Call(audit.Move, 1))
 }
 
+// alone runs a call that changes something unless another process goes on with this move, or gave
+// it up.
+func (m *mover) alone(ctx context.Context, tx engine.Tx, s Side, call *engine.Call) error {
+	if err := s.DB.DoTx(ctx, tx, call); err != nil {
+		return err
+	}
+	return m.another(call)
+}
+
+// another returns an error for a call that changed nothing.
+func (m *mover) another(call *engine.Call) error {
+	if call.N == 0 {
+		return fmt.Errorf("%w: another process goes on with it, or ended it", ErrOther)
+	}
+	return nil
+}
+
+// inNew runs fn in a transaction in the new database. Those of several processes follow each other.
+func (m *mover) inNew(ctx context.Context, fn func(ctx context.Context, tx engine.Tx) error) error {
+	return m.b.InMove(ctx, m.id, func(ctx context.Context, tx engine.Tx) error {
+		if err := m.alone(ctx, tx, m.new, engine.Ask(op.MoveTouch{ID: m.id, Phase: op.Filling})); err != nil {
+			return err
+		}
+		return fn(ctx, tx)
+	})
+}
+
 // fill keeps others from writing to the new database.
-func (m *mover) fill(ctx context.Context) error {
+func (m *mover) fill(ctx context.Context, was string) error {
 	err := m.fence(ctx, m.b, engine.Fence{ID: m.id}, func(ctx context.Context, tx engine.Tx) error {
 		if err := m.new.DB.DoTx(ctx, tx, engine.Ask(op.MoveClear{})); err != nil {
 			return err
 		}
-		return m.putTx(ctx, tx, m.new, to, op.Filling, m.old.Place)
+		return m.putTx(ctx, tx, m.new, to, was, op.Filling, m.old.Place)
 	})
 	m.newPhase = op.Filling
 	return err
@@ -303,10 +351,10 @@ func (m *mover) locked(ctx context.Context, do func() error) error {
 // open lets others write to the new database.
 func (m *mover) open(ctx context.Context) error {
 	err := m.unfence(ctx, m.b, func(ctx context.Context, tx engine.Tx) error {
-		if err := m.new.DB.DoTx(ctx, tx, engine.Ask(op.MoveClear{})); err != nil {
+		if err := m.putTx(ctx, tx, m.new, to, op.Filling, op.Arrived, m.old.Place); err != nil {
 			return err
 		}
-		return m.putTx(ctx, tx, m.new, to, op.Arrived, m.old.Place)
+		return m.new.DB.DoTx(ctx, tx, engine.Ask(op.MoveClear{}))
 	})
 	if err == nil {
 		m.newPhase = op.Arrived
@@ -355,7 +403,7 @@ func GiveUp(ctx context.Context, old, new Side, opts Options) error {
 
 // empty deletes what was copied.
 func (m *mover) empty(ctx context.Context) error {
-	err := m.b.InMove(ctx, m.id, func(ctx context.Context, tx engine.Tx) error {
+	err := m.inNew(ctx, func(ctx context.Context, tx engine.Tx) error {
 		for i := len(m.tables) - 1; i >= 0; i-- {
 			if m.tables[i].Shared {
 				continue

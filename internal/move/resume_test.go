@@ -317,3 +317,71 @@ func TestTablesAreThoseOfTheSchema(t *testing.T) {
 		})
 	}
 }
+
+// D-259: of several processes that move one store at once none copies a row twice, or writes to
+// the new database when it is the store; one of them ends the move.
+func TestTwoMovers(t *testing.T) {
+	t.Parallel()
+	eachPair(t, func(t *testing.T, old, new dbtest.Database) {
+		ctx := t.Context()
+		fill(t, old)
+		want := tables(t, old)
+		o := quiet()
+		o.Drain, o.Batch = -1, 1
+		// Each of the slow mover's transactions waits until the other mover has made one, or has ended.
+		turns := make(chan struct{})
+		slow, fast := sideOf(new, "new"), sideOf(new, "new")
+		m, _ := engine.As[engine.Movable](new.DB)
+		slow.DB = &turning{DB: new.DB, Movable: m, before: func() { <-turns }}
+		fast.DB = &turning{DB: new.DB, Movable: m, after: func() {
+			select {
+			case turns <- struct{}{}:
+			default:
+			}
+		}}
+		ended := make(chan error, 1)
+		go func() {
+			_, err := move.Run(ctx, sideOf(old, "old"), slow, o)
+			ended <- err
+		}()
+		var err error
+		for range 1000 { // it may be the one that gives way
+			if _, err = move.Run(ctx, sideOf(old, "old"), fast, o); err == nil {
+				break
+			}
+		}
+		must(t, err)
+		close(turns)
+		if err := <-ended; err != nil && !errors.Is(err, move.ErrOther) && !errors.Is(err, engine.ErrUnique) {
+			t.Errorf("the slow one: %v", err)
+		}
+		for name, have := range tables(t, new) {
+			if len(have)+len(want[name]) > 0 && !reflect.DeepEqual(have, want[name]) {
+				t.Errorf("%s:\n%v\nwant\n%v", name, have, want[name])
+			}
+		}
+		if _, err := open(t, new).Outbox.Enqueue(ctx, outbox.Message{Topic: "x"}); err != nil {
+			t.Error(err)
+		}
+		if _, err := open(t, old).Outbox.Enqueue(ctx, outbox.Message{Topic: "x"}); !errors.Is(err, engine.ErrMoved) {
+			t.Error(err)
+		}
+	})
+}
+
+// turning is a database that calls functions around the transactions of a move.
+type turning struct {
+	engine.DB
+	engine.Movable
+	before, after func()
+}
+
+func (d *turning) InMove(ctx context.Context, id [16]byte, fn func(ctx context.Context, tx engine.Tx) error) error {
+	if d.before != nil {
+		d.before()
+	}
+	if d.after != nil {
+		defer d.after()
+	}
+	return d.Movable.InMove(ctx, id, fn)
+}

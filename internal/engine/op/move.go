@@ -3,7 +3,7 @@ package op
 import "github.com/bravellian/pawl/internal/engine"
 
 func moves() []engine.Operation {
-	return []engine.Operation{MoveAhead{}, MoveClear{}, MoveCopied{}, MoveForget{}, MovePut{}, MoveReach{}, MoveRead{}, MoveTables{}}
+	return []engine.Operation{MoveAhead{}, MoveClear{}, MoveCopied{}, MoveForget{}, MovePut{}, MoveReach{}, MoveRead{}, MoveTables{}, MoveTouch{}}
 }
 
 // Phases of a move. The old database has the first three, the new one the others.
@@ -30,15 +30,24 @@ type Move struct {
 // MoveRead reads the state. One row.
 type MoveRead struct{ engine.Rows[Move] }
 
-// MovePut sets the state.
+// MovePut sets the state. It returns 0, and changes nothing, if the phase is another than the one
+// it is to follow.
 type MovePut struct {
 	engine.Changes
 	ID         [16]byte
+	Was        string // any other word if there is none
 	Role       string
 	Phase      string
 	Place      string
 	SchemaName string
 	Prefix     string
+}
+
+// MoveTouch locks the state until the transaction ends. It returns 0 if it is another.
+type MoveTouch struct {
+	engine.Changes
+	ID    [16]byte
+	Phase string
 }
 
 // MoveForget deletes the state.
@@ -55,10 +64,12 @@ type MovedTable struct {
 // MoveTables reads how far the tables were copied.
 type MoveTables struct{ engine.Rows[MovedTable] }
 
-// MoveCopied sets how far a table was copied.
+// MoveCopied sets how far a table was copied. It returns 0, and changes nothing, if it is not as
+// far as was believed.
 type MoveCopied struct {
 	engine.Changes
 	Name   string
+	Before string // Last until now; "" for a table that was not begun
 	Last   string
 	N      int64
 	IsOver bool

@@ -52,7 +52,7 @@ func roleMays() map[engine.Role]mays {
 			comment: `-- A worker does all that Run and the components do: enqueue, claim, settle, schedule,
 -- take leases, clean up. It does not pause, limit, change the audit trail or the schema.
 `,
-			operations: []string{"*"}, except: []string{"pause/put", "pause/end", "limit/put", "limit/remove", "audit/list", "generation/restored", "move/ahead", "move/clear", "move/copied", "move/forget", "move/put", "move/reach", "move/tables"},
+			operations: []string{"*"}, except: []string{"pause/put", "pause/end", "limit/put", "limit/remove", "audit/list", "generation/restored", "move/ahead", "move/clear", "move/copied", "move/forget", "move/put", "move/reach", "move/tables", "move/touch"},
 			routines: []string{"outbox_*", "timer_*", "job_*", "inbox_*", "lease_*"}, reads: []string{"view"}, sees: true,
 		},
 		engine.RoleOperator: {

@@ -1,0 +1,1 @@
+UPDATE pawl.move SET phase = phase WHERE id = @id AND phase = @phase
