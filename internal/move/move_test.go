@@ -374,3 +374,39 @@ func TestLeasesLastAsLongAsBefore(t *testing.T) {
 		t.Errorf("the lease lasts for %v by a clock that is a day ahead, want a day and an hour", left)
 	}
 }
+
+// D-256: positions go on above all that the old database gave to anybody, also where nothing is left
+// of those.
+func TestPositionsGoOn(t *testing.T) {
+	t.Parallel()
+	eachPair(t, func(t *testing.T, old, new dbtest.Database) {
+		ctx := t.Context()
+		const far = 1 << 40
+		_, err := engine.Exec(ctx, old.DB, nil, op.MoveAhead{Low: far, High: 1<<47 + far})
+		must(t, err)
+		_, err = open(t, old).Outbox.Enqueue(ctx, outbox.Message{Topic: "x"})
+		must(t, err)
+		before, _, err := engine.Get(ctx, old.DB, op.MoveReach{})
+		must(t, err)
+		for _, table := range []string{"outbox_message", "outbox_ready"} {
+			_, err := old.SQL.ExecContext(ctx, "DELETE FROM "+old.Table(table))
+			must(t, err)
+		}
+		_, err = move.Run(ctx, sideOf(old, "old"), sideOf(new, "new"), quiet())
+		must(t, err)
+		p := open(t, new)
+		for _, m := range []outbox.Message{{Topic: "x"}, {Topic: "x", OrderingKey: "k"}} {
+			id, err := p.Outbox.Enqueue(ctx, m)
+			must(t, err)
+			info, err := p.Outbox.Find(ctx, id)
+			must(t, err)
+			above := before.Low
+			if int64(info.Position) >= 1<<47 {
+				above = before.High
+			}
+			if int64(info.Position) <= above {
+				t.Errorf("position %d of a new message, the old database gave up to %d", info.Position, above)
+			}
+		}
+	})
+}

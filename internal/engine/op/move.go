@@ -78,7 +78,8 @@ type MoveCopied struct {
 // MoveClear deletes how far the tables were copied.
 type MoveClear struct{ engine.Changes }
 
-// Reach is the highest position that was given to anybody, below 2^47 and from there on.
+// Reach is the highest position that was given to anybody, below 2^47 and from there on; 0 where
+// there was none, or none after those that came with a move.
 type Reach struct{ Low, High int64 }
 
 // MoveReach reads it. One row.

@@ -1,1 +1,1 @@
-SELECT min(s.last, 140737488355327) AS low, CASE WHEN s.last > 140737488355327 THEN s.last ELSE 0 END AS high FROM pawl.outbox_sequence s
+SELECT CASE WHEN s.last < 140737488355328 THEN s.last ELSE 0 END AS low, CASE WHEN s.last < 140737488355328 THEN 0 ELSE s.last END AS high FROM pawl.outbox_sequence s
