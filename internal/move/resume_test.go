@@ -385,3 +385,37 @@ func (d *turning) InMove(ctx context.Context, id [16]byte, fn func(ctx context.C
 	}
 	return d.Movable.InMove(ctx, id, fn)
 }
+
+// D-259: a mover that was stopped in the middle, and goes on when another one has ended the move,
+// writes nothing more.
+func TestLateMover(t *testing.T) {
+	t.Parallel()
+	old, new := dbtest.OpenSQLite(t), dbtest.OpenSQLite(t)
+	ctx := t.Context()
+	fill(t, old)
+	o := quiet()
+	o.Drain = -1
+	stopped, goOn := make(chan struct{}, 100), make(chan struct{})
+	m, _ := engine.As[engine.Movable](new.DB)
+	late := sideOf(new, "new")
+	late.DB = &turning{DB: new.DB, Movable: m, before: func() {
+		stopped <- struct{}{}
+		<-goOn
+	}}
+	ended := make(chan error, 1)
+	go func() {
+		_, err := move.Run(ctx, sideOf(old, "old"), late, o)
+		ended <- err
+	}()
+	<-stopped
+	_, err := move.Run(ctx, sideOf(old, "old"), sideOf(new, "new"), o)
+	must(t, err)
+	want := tables(t, new)
+	close(goOn)
+	if err := <-ended; !errors.Is(err, move.ErrOther) {
+		t.Errorf("the late one: %v", err)
+	}
+	if have := tables(t, new); !reflect.DeepEqual(have, want) {
+		t.Error("the late one wrote to the new database")
+	}
+}
