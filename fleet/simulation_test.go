@@ -149,13 +149,9 @@ func (sim simulation) fake(f *Fleet) *fakeWork {
 
 // settle makes the stores what they are after hours.
 func (sim simulation) settle(f *Fleet, rng *rand.Rand) {
-	most := f.opts.PollMax
-	if sim.files {
-		most = f.opts.PollFiles
-	}
 	for _, s := range f.registry.all() {
 		s.emptyPolls = 16
-		f.timetable.add(s, time.Now().Add(time.Duration(rng.Int64N(int64(most)))))
+		f.timetable.add(s, time.Now().Add(time.Duration(rng.Int64N(int64(s.longestPause())))))
 	}
 }
 

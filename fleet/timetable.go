@@ -46,10 +46,6 @@ const (
 	pollQueues
 )
 
-// promptDelay is up to which delay a poll is prompt: longer ones are those of stores that have
-// had nothing to do for a while.
-const promptDelay = time.Second
-
 // entry is a poll to come. While a store is being polled or worked on, at is the time of its
 // next poll at the latest.
 type entry struct {
@@ -93,21 +89,19 @@ func (t *timetable) pollBy(s *Store, at time.Time) {
 }
 
 func (t *timetable) pollByLocked(v *entry, at time.Time) {
-	if !v.at.IsZero() && !at.Before(v.at) {
-		return
+	rises := v.index >= 0 && v.in == regular && v.s.isPrompt(at) // also if it is overdue
+	sooner := v.at.IsZero() || at.Before(v.at)
+	if sooner {
+		v.at = at
 	}
-	v.at = at
 	switch {
-	case v.index < 0:
-		return
-	case v.in == regular && isPrompt(at):
+	case rises:
 		heap.Remove(&t.queues[regular], v.index)
-		v.in = prompt
-		heap.Push(&t.queues[prompt], v)
-	default:
+		t.pushLocked(v, prompt)
+	case sooner && v.index >= 0:
 		heap.Fix(&t.queues[v.in], v.index)
+		t.notify()
 	}
-	t.notify()
 }
 
 // putBack puts a store back after a poll or work. It returns false if the store left.
@@ -123,14 +117,16 @@ func (t *timetable) putBack(s *Store, at time.Time) bool {
 		v.at = at
 	}
 	in := regular
-	if isPrompt(v.at) {
+	if s.isPrompt(v.at) {
 		in = prompt
 	}
 	t.pushLocked(v, in)
 	return true
 }
 
-func isPrompt(at time.Time) bool { return time.Until(at) <= promptDelay }
+// isPrompt reports whether a poll comes earlier than those of a store that has had nothing to
+// do for a while.
+func (s *Store) isPrompt(at time.Time) bool { return time.Until(at) <= s.longestPause()/2 }
 
 // pushLocked puts a poll into a queue, or into that of stores that failed.
 func (t *timetable) pushLocked(v *entry, in pollQueue) {

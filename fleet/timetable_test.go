@@ -197,7 +197,7 @@ func TestDefaults(t *testing.T) {
 // work just now, does not wait behind those that had none; nor do these wait behind it.
 func TestTimetablePromptPolls(t *testing.T) {
 	t.Parallel()
-	tt, s := fresh(t, 12)
+	tt, s := fresh(t, 13)
 	now := time.Now()
 	for i := range 6 { // overdue
 		tt.add(s[i], now.Add(time.Duration(i-20)*time.Second))
@@ -206,7 +206,9 @@ func TestTimetablePromptPolls(t *testing.T) {
 		tt.add(s[i], now.Add(time.Hour))
 		tt.pollBy(s[i], now.Add(time.Duration(i-12)*time.Millisecond))
 	}
-	if got := order(tt, now); got != "60718293104115" {
+	tt.add(s[12], now.Add(-time.Second))
+	tt.pollBy(s[12], now) // it is overdue, too
+	if got := order(tt, now); got != "1206172839410511" {
 		t.Errorf("in the order %s", got)
 	}
 	if s, late := tt.overdue(now); s != nil {
@@ -216,13 +218,13 @@ func TestTimetablePromptPolls(t *testing.T) {
 	tt.putBack(s[1], now.Add(40*time.Second))
 	tt.putBack(s[2], now.Add(time.Millisecond))
 	later := now.Add(time.Minute)
-	if got, _ := tt.next(later, true); got != s[0] {
+	if got, _ := tt.next(later, true); got != s[2] {
 		t.Errorf("%s is first", got.Key)
 	}
 	if got, late := tt.overdue(later.Add(time.Second)); got == nil || late != time.Second {
 		t.Errorf("late by %v though another poll began a second ago", late)
 	}
-	if got := order(tt, later); got != "21" {
+	if got := order(tt, later); got != "01" {
 		t.Errorf("in the order %s", got)
 	}
 }
