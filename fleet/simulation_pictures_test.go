@@ -50,13 +50,13 @@ func numbered(n int, files bool) simulation {
 	sim := mixed(n, files)
 	switch {
 	case n <= 1000:
-		sim.length = 12 * time.Minute
+		sim.length = 6 * time.Minute
 	case files && n > 100_000:
-		sim.opts.PollFiles, sim.warmUp, sim.length = 20*time.Second, 25*time.Second, 25*time.Second
+		sim.opts.PollFiles, sim.warmUp, sim.length = 20*time.Second, 21*time.Second, 6*time.Second
 	case files && n == 100_000:
-		sim.warmUp, sim.length = 5*time.Second, 15*time.Second
-	case n > 100_000: // a round of polls takes minutes
-		sim.warmUp, sim.length = 4*time.Minute, 4*time.Minute
+		sim.warmUp, sim.length = 5*time.Second, 10*time.Second
+	case n > 100_000: // a round of polls takes almost four minutes
+		sim.warmUp, sim.length = 230*time.Second, 30*time.Second
 	}
 	return sim
 }
