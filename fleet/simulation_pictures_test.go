@@ -167,11 +167,11 @@ func drawNumber(t *testing.T, draw func(string, chart.Diagram)) {
 // drawHot shows delays by how many stores are busy.
 func drawHot(t *testing.T, draw func(string, chart.Diagram)) {
 	var delays curves
-	for _, percent := range []float64{0.1, 0.3, 1, 3, 10, 30} {
+	for _, percent := range []float64{0.1, 1, 3, 10, 30} {
 		const n = 10_000
 		sim := mixed(n, false)
 		sim.hot, sim.warm = int(n*percent/100), 100
-		sim.warmUp, sim.length = 20*time.Second, 40*time.Second
+		sim.warmUp, sim.length = 10*time.Second, 20*time.Second
 		o := sim.run(t)
 		o.print(t, fmt.Sprint("hot ", percent))
 		delays.delays(o, percent, warm, cold, hot, routed)
@@ -228,10 +228,10 @@ func drawSick(t *testing.T, draw func(string, chart.Diagram)) {
 	for i, when := range []struct {
 		name  string
 		after time.Duration
-	}{{"in the first 4 minutes", 0}, {"15 minutes later", 15 * time.Minute}} {
-		for _, percent := range []float64{0, 1, 5, 10, 20} {
-			sim := mixed(20_000, false)
-			sim.sick, sim.warmUp, sim.length = int(200*percent), when.after, 4*time.Minute
+	}{{"first 2 minutes", 0}, {"6 minutes later", 6 * time.Minute}} {
+		for _, percent := range []float64{0, 1, 5, 20} {
+			sim := mixed(10_000, false)
+			sim.sick, sim.warmUp, sim.length = int(100*percent), when.after, 2*time.Minute
 			o := sim.run(t)
 			o.print(t, fmt.Sprint("sick ", percent, " ", when.name))
 			for j, class := range []class{warm, hot, routed} {
@@ -241,7 +241,7 @@ func drawSick(t *testing.T, draw func(string, chart.Diagram)) {
 	}
 	draw("sick", chart.Diagram{
 		Title:    "Delay of healthy stores by the share of sick ones, servers, p99",
-		Subtitle: "20 000 stores; a quarter each: polls hang, connections fail, work hangs, handlers hang",
+		Subtitle: "10 000 stores; a quarter each: polls hang, connections fail, work hangs, handlers hang",
 		X:        chart.Axis{Label: "sick stores", Text: percentText}, Y: delayAxis, Series: lines.all(),
 	})
 }
