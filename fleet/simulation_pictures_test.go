@@ -89,13 +89,13 @@ const (
 
 // delays adds the delays of classes that had enough messages.
 func (c *curves) delays(o outcome, x float64, of ...class) {
-	for i, class := range of {
+	for _, class := range of {
 		d := &o.delays[class]
 		if d.count() >= enoughForMedian {
-			c.add(classNames[class]+", p50", i, true, x, seconds(d.quantile(.5)))
+			c.add(classNames[class]+", p50", int(class), true, x, seconds(d.quantile(.5)))
 		}
 		if d.count() >= enoughForTail {
-			c.add(classNames[class]+", p99", i, false, x, seconds(d.quantile(.99)))
+			c.add(classNames[class]+", p99", int(class), false, x, seconds(d.quantile(.99)))
 		}
 	}
 }
@@ -174,7 +174,7 @@ func drawHot(t *testing.T, draw func(string, chart.Diagram)) {
 		sim.warmUp, sim.length = 10*time.Second, 20*time.Second
 		o := sim.run(t)
 		o.print(t, fmt.Sprint("hot ", percent))
-		delays.delays(o, percent, warm, cold, hot, routed)
+		delays.delays(o, percent, warm, hot, routed)
 	}
 	draw("hot", chart.Diagram{
 		Title: "Delay by the share of hot stores, servers", Subtitle: "10 000 stores, 100 of them warm; hot stores get 20 messages a second each",
