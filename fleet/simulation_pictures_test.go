@@ -61,7 +61,7 @@ func numbered(n int, files bool) simulation {
 	return sim
 }
 
-var classNames = map[class]string{cold: "cold", warm: "warm", hot: "hot", routed: "cold, by the router"}
+var classNames = map[class]string{cold: "cold", warm: "warm", hot: "hot", routed: "by the router"}
 
 // curves collects quantiles of classes as lines.
 type curves struct {
