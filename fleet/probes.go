@@ -88,8 +88,7 @@ func (p probes) polling() health.Finding {
 		found.Summary = "no stores have to be polled: the fleet is " + string(phase)
 		return found
 	}
-	s, at := p.f.timetable.earliest()
-	if late := time.Since(at); s != nil && late > latePoll {
+	if s, late := p.f.timetable.overdue(time.Now()); late > latePoll {
 		found.Level = health.Problem
 		found.Summary = fmt.Sprintf("hangs: store %s should have been polled %s ago", s.Key, late.Round(time.Second))
 		found.NextStep = "restart this process"

@@ -18,7 +18,7 @@ import (
 type class uint8
 
 const (
-	cold   class = iota // one message in hours
+	cold   class = iota // one message in an hour
 	warm                // one every few seconds
 	hot                 // many a second
 	routed              // cold, but this process enqueues into it
@@ -33,7 +33,7 @@ func (c class) sick() bool { return c >= sickPoll }
 
 // gaps are the mean times between messages.
 var gaps = [classes]time.Duration{
-	cold: 6 * time.Hour, warm: 5 * time.Second, hot: 50 * time.Millisecond,
+	cold: time.Hour, warm: 5 * time.Second, hot: 50 * time.Millisecond,
 	sickSlice: 10 * time.Minute, sickHandler: time.Hour,
 }
 

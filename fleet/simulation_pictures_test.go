@@ -30,23 +30,38 @@ func TestSimulationPictures(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	only := os.Getenv("PAWL_PICTURE")
-	for name, of := range map[string]func(*testing.T, func(string, chart.Diagram)){"number": drawNumber, "hot": drawHot, "fair": drawFairness, "sick": drawSick} {
-		if only == "" || only == name {
-			of(t, draw)
-		}
-	}
+	t.Run("fair", func(t *testing.T) { drawFairness(t, draw) })
+	t.Run("sick", func(t *testing.T) { drawSick(t, draw) })
+	t.Run("hot", func(t *testing.T) { drawHot(t, draw) })
+	t.Run("number", func(t *testing.T) { drawNumber(t, draw) })
 }
 
 // mixed is a fleet as large ones are: most stores have nothing to do.
 func mixed(n int, files bool) simulation {
 	return simulation{
-		seed: 1, stores: n, files: files, hot: max(1, n/10_000), warm: max(1, n/1000), routed: 20, settled: true,
+		seed: 1, stores: n, files: files, hot: max(1, n/10_000), warm: max(10, n/1000), routed: 20, settled: true,
 		warmUp: time.Minute, length: 2 * time.Minute,
 	}
 }
 
-var classNames = map[class]string{cold: "cold", warm: "warm", hot: "hot", routed: "cold, by the router"}
+// numbered is a mixed fleet that runs as long as is needed and possible: cold stores of small
+// fleets have few messages, and those of large ones are polled often.
+func numbered(n int, files bool) simulation {
+	sim := mixed(n, files)
+	switch {
+	case n <= 1000:
+		sim.length = 6 * time.Minute
+	case files && n > 100_000:
+		sim.opts.PollFiles, sim.warmUp, sim.length = 20*time.Second, 21*time.Second, 6*time.Second
+	case files && n == 100_000:
+		sim.warmUp, sim.length = 5*time.Second, 10*time.Second
+	case n > 100_000: // a round of polls takes almost four minutes
+		sim.warmUp, sim.length = 230*time.Second, 30*time.Second
+	}
+	return sim
+}
+
+var classNames = map[class]string{cold: "cold", warm: "warm", hot: "hot", routed: "by the router"}
 
 // curves collects quantiles of classes as lines.
 type curves struct {
@@ -66,15 +81,22 @@ func (c *curves) add(name string, color int, dashed bool, x, y float64) {
 	s.X, s.Y = append(s.X, x), append(s.Y, y)
 }
 
-// delays adds the delays of classes, those that are seldom only by their maximum.
+// Fewer messages have no quantile that is worth a point.
+const (
+	enoughForMedian = 20
+	enoughForTail   = 100
+)
+
+// delays adds the delays of classes that had enough messages.
 func (c *curves) delays(o outcome, x float64, of ...class) {
-	for i, class := range of {
+	for _, class := range of {
 		d := &o.delays[class]
-		if d.count() == 0 {
-			continue
+		if d.count() >= enoughForMedian {
+			c.add(classNames[class]+", p50", int(class), true, x, seconds(d.quantile(.5)))
 		}
-		c.add(classNames[class]+", p50", i, true, x, seconds(d.quantile(.5)))
-		c.add(classNames[class]+", p99", i, false, x, seconds(d.quantile(.99)))
+		if d.count() >= enoughForTail {
+			c.add(classNames[class]+", p99", int(class), false, x, seconds(d.quantile(.99)))
+		}
 	}
 }
 
@@ -88,6 +110,9 @@ func (c *curves) all() (list []chart.Series) {
 func seconds(d time.Duration) float64 { return max(d, 100*time.Microsecond).Seconds() }
 
 func durationText(v float64) string {
+	if v > 60 {
+		return countText(v) + " s"
+	}
 	return time.Duration(v * float64(time.Second)).Round(time.Microsecond).String()
 }
 
@@ -119,20 +144,15 @@ func drawNumber(t *testing.T, draw func(string, chart.Diagram)) {
 	for _, files := range []bool{false, true} {
 		var delays curves
 		for _, n := range []int{100, 1000, 10_000, 100_000, 1_000_000} {
-			sim := mixed(n, files)
-			if files && n > 100_000 {
-				sim.opts.PollFiles, sim.warmUp, sim.length = 20*time.Second, 25*time.Second, 30*time.Second
-			} else if n > 100_000 { // a round of polls takes minutes
-				sim.warmUp, sim.length = 4*time.Minute, 4*time.Minute
-			} else if files && n == 100_000 {
-				sim.warmUp, sim.length = 5*time.Second, 20*time.Second
-			}
-			o := sim.run(t)
+			o := numbered(n, files).run(t)
 			o.print(t, fmt.Sprint(kindText(files), " ", n))
 			delays.delays(o, float64(n), warm, cold, hot, routed)
 			polls.add(kindText(files), len(polls.names)&1, false, float64(n), o.pollRate)
 		}
 		subtitle := "1 store of 10 000 is hot, 1 of 1 000 warm, the others are cold"
+		if files {
+			subtitle += "; PollFiles 2 s, with a million 20 s"
+		}
 		draw("delay-"+kindText(files), chart.Diagram{Title: "Delay by number of stores, " + kindText(files), Subtitle: subtitle, X: storesAxis, Y: delayAxis, Series: delays.all()})
 	}
 	for i := range polls.names {
@@ -147,13 +167,14 @@ func drawNumber(t *testing.T, draw func(string, chart.Diagram)) {
 // drawHot shows delays by how many stores are busy.
 func drawHot(t *testing.T, draw func(string, chart.Diagram)) {
 	var delays curves
-	for _, percent := range []float64{0.1, 0.3, 1, 3, 10, 30} {
+	for _, percent := range []float64{0.1, 1, 3, 10, 30} {
 		const n = 10_000
 		sim := mixed(n, false)
 		sim.hot, sim.warm = int(n*percent/100), 100
+		sim.warmUp, sim.length = 10*time.Second, 20*time.Second
 		o := sim.run(t)
 		o.print(t, fmt.Sprint("hot ", percent))
-		delays.delays(o, percent, warm, cold, hot, routed)
+		delays.delays(o, percent, warm, hot, routed)
 	}
 	draw("hot", chart.Diagram{
 		Title: "Delay by the share of hot stores, servers", Subtitle: "10 000 stores, 100 of them warm; hot stores get 20 messages a second each",
@@ -168,7 +189,7 @@ func drawFairness(t *testing.T, draw func(string, chart.Diagram)) {
 		name string
 		Strategy
 	}{{"RoundRobin", RoundRobin()}, {"DrainFirst", DrainFirst()}} {
-		o := simulation{seed: 1, stores: 2000, files: true, hot: 1000, settled: true, warmUp: 20 * time.Second, length: time.Minute, opts: Options{Strategy: s.Strategy, Handlers: 64, Active: 16}}.run(t)
+		o := simulation{seed: 1, stores: 2000, files: true, hot: 1000, settled: true, warmUp: 20 * time.Second, length: 40 * time.Second, opts: Options{Strategy: s.Strategy, Handlers: 64, Active: 16}}.run(t)
 		o.print(t, s.name)
 		x, y := lorenz(o.turnsBySlot)
 		for j := range x {
@@ -178,7 +199,7 @@ func drawFairness(t *testing.T, draw func(string, chart.Diagram)) {
 	lines.add("all the same", 4, true, 0, 0)
 	lines.add("all the same", 4, true, 100, 100)
 	draw("fairness", chart.Diagram{
-		Title: "Turns of busy stores", Subtitle: "1 000 hot stores, more than 16 places can serve, for a minute",
+		Title: "Turns of busy stores", Subtitle: "1 000 hot stores, more than 16 places can serve, for 40 s",
 		X: chart.Axis{Label: "stores, those with the fewest turns first", Text: percentText},
 		Y: chart.Axis{Label: "their share of the turns", Text: percentText}, Series: lines.all(),
 	})
@@ -204,21 +225,23 @@ func lorenz(counts []uint32) (x, y []float64) {
 // drawSick shows delays of healthy stores by how many are sick.
 func drawSick(t *testing.T, draw func(string, chart.Diagram)) {
 	var lines curves
-	for at, after := range map[int]time.Duration{0: 0, 1: 15 * time.Minute} {
-		name := []string{"in the first 4 minutes", "after 15 minutes"}[at]
-		for _, percent := range []float64{0.1, 1, 5, 10, 20} {
-			sim := mixed(20_000, false)
-			sim.sick, sim.warmUp, sim.length = int(200*percent), after, 4*time.Minute
+	for i, when := range []struct {
+		name  string
+		after time.Duration
+	}{{"first 2 minutes", 0}, {"6 minutes later", 6 * time.Minute}} {
+		for _, percent := range []float64{0, 1, 5, 20} {
+			sim := mixed(10_000, false)
+			sim.sick, sim.warmUp, sim.length = int(100*percent), when.after, 2*time.Minute
 			o := sim.run(t)
-			o.print(t, fmt.Sprint("sick ", percent, " ", name))
-			lines.add("warm, p99, "+name, 0, at == 0, percent, seconds(o.delays[warm].quantile(.99)))
-			lines.add("by the router, p99, "+name, 3, at == 0, percent, seconds(o.delays[routed].quantile(.99)))
-			lines.add("hot, p99, "+name, 2, at == 0, percent, seconds(o.delays[hot].quantile(.99)))
+			o.print(t, fmt.Sprint("sick ", percent, " ", when.name))
+			for j, class := range []class{warm, hot, routed} {
+				lines.add(classNames[class]+", "+when.name, j, i == 0, percent, seconds(o.delays[class].quantile(.99)))
+			}
 		}
 	}
-	slices.Sort(lines.names)
 	draw("sick", chart.Diagram{
-		Title: "Delay of healthy stores by the share of sick ones, servers", Subtitle: "20 000 stores; a quarter each: polls hang, connections fail, work hangs, handlers hang",
-		X: chart.Axis{Label: "sick stores", Log: true, Text: percentText}, Y: delayAxis, Series: lines.all(),
+		Title:    "Delay of healthy stores by the share of sick ones, servers, p99",
+		Subtitle: "10 000 stores; a quarter each: polls hang, connections fail, work hangs, handlers hang",
+		X:        chart.Axis{Label: "sick stores", Text: percentText}, Y: delayAxis, Series: lines.all(),
 	})
 }

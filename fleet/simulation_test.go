@@ -80,7 +80,7 @@ func (sim simulation) inBubble(t *testing.T) outcome {
 	}
 	rng := rand.New(rand.NewPCG(sim.seed, 1))
 	if sim.settled {
-		sim.settle(f, rng)
+		sim.settle(f, w, rng)
 	}
 	o := outcome{fakeWork: w}
 	var running sync.WaitGroup
@@ -147,15 +147,24 @@ func (sim simulation) fake(f *Fleet) *fakeWork {
 	return w
 }
 
-// settle makes the stores what they are after hours.
-func (sim simulation) settle(f *Fleet, rng *rand.Rand) {
-	most := f.opts.PollMax
-	if sim.files {
-		most = f.opts.PollFiles
-	}
+// settle makes the stores what they are after hours: a poll of each is due within a round,
+// earlier for those that have work.
+func (sim simulation) settle(f *Fleet, w *fakeWork, rng *rand.Rand) {
+	const most = 4500 // polls of servers a second, with a new connection each
 	for _, s := range f.registry.all() {
-		s.emptyPolls = 16
-		f.timetable.add(s, time.Now().Add(time.Duration(rng.Int64N(int64(most)))))
+		within := s.longestPause()
+		switch w.of(s).class {
+		case hot:
+			within = min(within, time.Second)
+		case warm:
+			within = min(within, gaps[warm])
+		default:
+			s.emptyPolls = 16
+			if !sim.files {
+				within = max(within, time.Duration(sim.stores)*time.Second/most)
+			}
+		}
+		f.timetable.add(s, time.Now().Add(time.Duration(rng.Int64N(int64(within)))))
 	}
 }
 

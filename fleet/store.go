@@ -269,11 +269,7 @@ func (s *Store) failed(err error) int {
 func (s *Store) nextDelay(due time.Duration, ok bool) (pause time.Duration, cold bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	most := s.fleet.opts.PollMax
-	if s.isFile() {
-		most = s.fleet.opts.PollFiles
-	}
-	pause = engine.Jitter(min(s.fleet.opts.PollMin<<min(s.emptyPolls, 16), most), 0.1)
+	pause = engine.Jitter(min(s.fleet.opts.PollMin<<min(s.emptyPolls, 16), s.longestPause()), 0.1)
 	if s.extraPolls > 0 {
 		pause = min(pause, soonDelay<<(maxExtraPolls-s.extraPolls))
 		s.extraPolls--
@@ -284,6 +280,14 @@ func (s *Store) nextDelay(due time.Duration, ok bool) (pause time.Duration, cold
 		pause = min(pause, due+time.Millisecond)
 	}
 	return max(pause, time.Millisecond), !s.worked || s.emptyPolls >= closeIdleAfter
+}
+
+// longestPause is how long a store without work is left alone between two polls.
+func (s *Store) longestPause() time.Duration {
+	if s.isFile() {
+		return s.fleet.opts.PollFiles
+	}
+	return s.fleet.opts.PollMax
 }
 
 // foundWork records that there was something to do.

@@ -28,12 +28,23 @@ const soonDelay = 20 * time.Millisecond
 // timetable has the times of the next polls. A store is either in it, or being polled, or
 // being worked on.
 type timetable struct {
-	mu      sync.Mutex
-	queue   entryHeap
-	failing entryHeap // of stores that failed the last time: they have places of their own
-	of      map[*Store]*entry
-	wake    chan struct{}
+	mu     sync.Mutex
+	queues [pollQueues]entryHeap
+	of     map[*Store]*entry
+	wake   chan struct{}
+	last   pollQueue // where the last poll came from when there was a choice
+	taken  time.Time // when the last poll began
 }
+
+// pollQueue is which of the queues of a timetable a poll is in.
+type pollQueue uint8
+
+const (
+	regular pollQueue = iota
+	prompt            // of stores that had work just now, or were enqueued into
+	failing           // of stores that failed the last time: they have places of their own
+	pollQueues
+)
 
 // entry is a poll to come. While a store is being polled or worked on, at is the time of its
 // next poll at the latest.
@@ -42,7 +53,7 @@ type entry struct {
 	at    time.Time
 	index int // in its queue; -1: being polled or worked on
 	left  bool
-	fails bool // it is in the queue of stores that failed
+	in    pollQueue
 }
 
 func (t *timetable) init() {
@@ -58,7 +69,7 @@ func (t *timetable) add(s *Store, at time.Time) {
 	case v == nil:
 		v = &entry{s: s, at: at}
 		t.of[s] = v
-		t.pushLocked(v)
+		t.pushLocked(v, regular)
 	case v.left: // it is added again before it was removed
 		v.left, v.at = false, at
 	default:
@@ -78,12 +89,17 @@ func (t *timetable) pollBy(s *Store, at time.Time) {
 }
 
 func (t *timetable) pollByLocked(v *entry, at time.Time) {
-	if !v.at.IsZero() && !at.Before(v.at) {
-		return
+	rises := v.index >= 0 && v.in == regular && v.s.isPrompt(at) // also if it is overdue
+	sooner := v.at.IsZero() || at.Before(v.at)
+	if sooner {
+		v.at = at
 	}
-	v.at = at
-	if v.index >= 0 {
-		heap.Fix(t.queueOf(v), v.index)
+	switch {
+	case rises:
+		heap.Remove(&t.queues[regular], v.index)
+		t.pushLocked(v, prompt)
+	case sooner && v.index >= 0:
+		heap.Fix(&t.queues[v.in], v.index)
 		t.notify()
 	}
 }
@@ -100,21 +116,25 @@ func (t *timetable) putBack(s *Store, at time.Time) bool {
 	if v.at.IsZero() || at.Before(v.at) {
 		v.at = at
 	}
-	t.pushLocked(v)
+	in := regular
+	if s.isPrompt(v.at) {
+		in = prompt
+	}
+	t.pushLocked(v, in)
 	return true
 }
 
-func (t *timetable) pushLocked(v *entry) {
-	v.fails = v.s.fails()
-	heap.Push(t.queueOf(v), v)
-	t.notify()
-}
+// isPrompt reports whether a poll comes earlier than those of a store that has had nothing to
+// do for a while.
+func (s *Store) isPrompt(at time.Time) bool { return time.Until(at) <= s.longestPause()/2 }
 
-func (t *timetable) queueOf(v *entry) *entryHeap {
-	if v.fails {
-		return &t.failing
+// pushLocked puts a poll into a queue, or into that of stores that failed.
+func (t *timetable) pushLocked(v *entry, in pollQueue) {
+	if v.in = in; v.s.fails() {
+		v.in = failing
 	}
-	return &t.queue
+	heap.Push(&t.queues[v.in], v)
+	t.notify()
 }
 
 // remove removes a store. It returns false if the store is being polled or worked on: then
@@ -130,18 +150,18 @@ func (t *timetable) remove(s *Store) bool {
 		v.left = true
 		return false
 	}
-	heap.Remove(t.queueOf(v), v.index)
+	heap.Remove(&t.queues[v.in], v.index)
 	delete(t.of, s)
 	return true
 }
 
 // next removes and returns the store that is due, or returns how long until one is. Without
 // failing it leaves out those that failed the last time.
-func (t *timetable) next(now time.Time, failing bool) (*Store, time.Duration) {
+func (t *timetable) next(now time.Time, withFailing bool) (*Store, time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	first := t.queue.first()
-	if v := t.failing.first(); failing && v != nil && (first == nil || v.at.Before(first.at)) {
+	first := t.firstLocked(now)
+	if v := t.queues[failing].first(); withFailing && v != nil && (first == nil || v.at.Before(first.at)) {
 		first = v
 	}
 	if first == nil {
@@ -150,19 +170,45 @@ func (t *timetable) next(now time.Time, failing bool) (*Store, time.Duration) {
 	if wait := first.at.Sub(now); wait > 0 {
 		return nil, wait
 	}
-	heap.Pop(t.queueOf(first))
+	heap.Pop(&t.queues[first.in])
 	first.at = time.Time{}
+	t.taken = now
 	return first.s, 0
 }
 
-// earliest returns the store that is polled next and when; nil: none waits for a poll.
-func (t *timetable) earliest() (*Store, time.Time) {
+// firstLocked returns the first poll of a store that does not fail; nil: there is none. Where
+// more polls are overdue than can be made, prompt ones do not wait behind all regular ones,
+// nor the other way round: they take turns.
+func (t *timetable) firstLocked(now time.Time) *entry {
+	one, other := t.queues[regular].first(), t.queues[prompt].first()
+	switch {
+	case one == nil:
+		return other
+	case other == nil:
+		return one
+	case one.at.After(now) || other.at.After(now):
+		if other.at.Before(one.at) {
+			return other
+		}
+		return one
+	}
+	if t.last = regular + prompt - t.last; t.last == prompt {
+		return other
+	}
+	return one
+}
+
+// overdue returns a store whose poll is due and since when, or since when no other was begun
+// instead; nil: none is.
+func (t *timetable) overdue(now time.Time) (*Store, time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if v := t.queue.first(); v != nil {
-		return v.s, v.at
+	for _, in := range []pollQueue{regular, prompt} {
+		if v := t.queues[in].first(); v != nil && v.at.Before(now) {
+			return v.s, min(now.Sub(v.at), now.Sub(t.taken))
+		}
 	}
-	return nil, time.Time{}
+	return nil, 0
 }
 
 // at returns when a store will be polled; zero while it is polled or worked on.

@@ -193,6 +193,42 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+// D-93: where more stores are due than can be polled, one that was enqueued into, or that had
+// work just now, does not wait behind those that had none; nor do these wait behind it.
+func TestTimetablePromptPolls(t *testing.T) {
+	t.Parallel()
+	tt, s := fresh(t, 13)
+	now := time.Now()
+	for i := range 6 { // overdue
+		tt.add(s[i], now.Add(time.Duration(i-20)*time.Second))
+	}
+	for i := 6; i < 12; i++ { // new ones would be due in an hour
+		tt.add(s[i], now.Add(time.Hour))
+		tt.pollBy(s[i], now.Add(time.Duration(i-12)*time.Millisecond))
+	}
+	tt.add(s[12], now.Add(-time.Second))
+	tt.pollBy(s[12], now) // it is overdue, too
+	if got := order(tt, now); got != "1206172839410511" {
+		t.Errorf("in the order %s", got)
+	}
+	if s, late := tt.overdue(now); s != nil {
+		t.Errorf("%s is overdue by %v", s.Key, late)
+	}
+	tt.putBack(s[0], now.Add(30*time.Second))
+	tt.putBack(s[1], now.Add(40*time.Second))
+	tt.putBack(s[2], now.Add(time.Millisecond))
+	later := now.Add(time.Minute)
+	if got, _ := tt.next(later, true); got != s[2] {
+		t.Errorf("%s is first", got.Key)
+	}
+	if got, late := tt.overdue(later.Add(time.Second)); got == nil || late != time.Second {
+		t.Errorf("late by %v though another poll began a second ago", late)
+	}
+	if got := order(tt, later); got != "01" {
+		t.Errorf("in the order %s", got)
+	}
+}
+
 // OBX-075, OBX-076, D-92: by the clock: every refresh reads the list once, unknown keys add one in five seconds at most, and
 // a discovery that hangs is given up after half a minute.
 func TestListByTheClock(t *testing.T) {
