@@ -35,7 +35,7 @@ func workedFleets(n int) []scenario {
 }
 
 // workedFleet measures the memory of dbs three times: before, while and after busy ones are
-// worked on. No more than one is kept at the ready.
+// worked on. No more than one stays warm without work.
 func workedFleet(all, busy chooser) func(context.Context, *run) error {
 	return func(ctx context.Context, r *run) error {
 		e, err := r.server.ensemble(ctx)
