@@ -48,7 +48,7 @@ func busyFleets(n int) []scenario {
 }
 
 func coldFleets(int) []scenario {
-	title := fmt.Sprintf("%d SQLite files and %d databases, one message to each of %d cold ones, from commit to the handler's start", fleetFiles, fleetServers, 4*coldStores)
+	title := fmt.Sprintf("%d SQLite files and %d databases, one message to each of %d cold ones, and one while it is warm, from commit to the handler's start", fleetFiles, fleetServers, 4*coldStores)
 	return []scenario{{"Y", "postgres", title, nil, []system{
 		{"the others idle", 4 * coldStores, coldFleet(false)},
 		{"1 % busy", 4 * coldStores, coldFleet(true)},
@@ -220,6 +220,8 @@ const (
 	coldStores = 95
 	// coldFor is how long the messages come in, longer than a store's longest pause.
 	coldFor = 40 * time.Second
+	// warmFor is for how long a store that counts as warm had nothing to do, at most.
+	warmFor = 10 * time.Second
 )
 
 // coldFleet measures how long a message waits in a store that nobody has written
@@ -234,13 +236,16 @@ func coldFleet(busy bool) func(context.Context, *run) error {
 		l := newLoad(some(busyFiles, busyServers)(e))
 		var mu sync.Mutex
 		var shots []*shot
-		for i := range 2 * coldStores {
-			shots = append(shots, &shot{d: e.files[busyFiles+i], file: true, routed: i%2 == 0},
-				&shot{d: e.servers[busyServers+i], routed: i%2 == 0})
+		for _, warm := range []bool{false, true} {
+			for i := range 2 * coldStores {
+				shots = append(shots, &shot{d: e.files[busyFiles+i], kind: kind{true, i%2 == 0, warm}},
+					&shot{d: e.servers[busyServers+i], kind: kind{false, i%2 == 0, warm}})
+			}
 		}
 		waiting := atomic.Int64{}
 		f, end, err := runFleet(ctx, everything(e), engines(), func(f *fleet.Fleet) {
 			handleAll(f, l.note)
+			f.Handle("warm", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }))
 			f.Handle("cold", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
 				now := time.Now()
 				mu.Lock()
@@ -259,13 +264,12 @@ func coldFleet(busy bool) func(context.Context, *run) error {
 			quiet = l.begin(ctx)
 			time.Sleep(loading)
 		}
-		if _, err := r.measured(ctx, r.n, func() error { return fire(ctx, f, shots, &waiting) }); err != nil {
+		half := len(shots) / 2 // the cold ones
+		if _, err := r.measured(ctx, r.n, func() error { return fire(ctx, f, shots, 0, half, &waiting) }); err != nil {
 			return err
 		}
-		for since := time.Now(); waiting.Load() > 0; time.Sleep(10 * time.Millisecond) {
-			if time.Since(since) > 2*stall {
-				return fmt.Errorf("%d messages to cold stores were not handled", waiting.Load())
-			}
+		if err := fire(ctx, f, shots, half, len(shots), &waiting); err != nil {
+			return err
 		}
 		if err := errors.Join(quiet(), end()); err != nil {
 			return err
@@ -280,30 +284,81 @@ func coldFleet(busy bool) func(context.Context, *run) error {
 	}
 }
 
-// shot is a message to a cold store.
+// kind is what latencies are told apart by.
+type kind struct{ file, routed, warm bool }
+
+func (k kind) String() string {
+	name := "server"
+	if k.file {
+		name = "file"
+	}
+	if k.routed {
+		name += ", routed"
+	}
+	if k.warm {
+		name += ", warm"
+	}
+	return name
+}
+
+// kinds are all there are, in the order of the table's columns.
+func kinds() (all []kind) {
+	for _, warm := range []bool{false, true} {
+		for _, file := range []bool{true, false} {
+			all = append(all, kind{file, false, warm}, kind{file, true, warm})
+		}
+	}
+	return all
+}
+
+// shot is a message to a store that had none for long or, if it is warm, for a moment.
 type shot struct {
+	kind
 	d                  fleet.Database
-	file, routed       bool
 	committed, started time.Time
 	err                error
 }
 
-// fire enqueues them at random moments.
-func fire(ctx context.Context, f *fleet.Fleet, shots []*shot, waiting *atomic.Int64) error {
-	waiting.Add(int64(len(shots)))
+// fire enqueues some of the shots at random moments, and waits until they are handled.
+func fire(ctx context.Context, f *fleet.Fleet, shots []*shot, from, to int, waiting *atomic.Int64) error {
+	waiting.Add(int64(to - from))
 	var all sync.WaitGroup
-	for i, s := range shots {
+	for i, s := range shots[from:to] {
 		all.Go(func() {
 			_ = engine.Sleep(ctx, time.Duration(rand.Int64N(int64(coldFor))))
 			body := payload()
-			binary.BigEndian.PutUint64(body, uint64(i))
-			if s.err = s.send(ctx, f, outbox.Message{Topic: "cold", Payload: body}); s.err != nil {
+			binary.BigEndian.PutUint64(body, uint64(from+i))
+			s.err = s.warmUp(ctx, f)
+			if s.err == nil {
+				s.err = s.send(ctx, f, outbox.Message{Topic: "cold", Payload: body})
+			}
+			if s.err != nil {
 				waiting.Add(-1)
 			}
 		})
 	}
 	all.Wait()
+	for since := time.Now(); waiting.Load() > 0; time.Sleep(10 * time.Millisecond) {
+		if time.Since(since) > 2*stall {
+			return fmt.Errorf("%d messages were not handled", waiting.Load())
+		}
+	}
 	return ctx.Err()
+}
+
+// warmUp gives a store that is to be warm something to do, and lets it rest for a while.
+func (s *shot) warmUp(ctx context.Context, f *fleet.Fleet) error {
+	if !s.warm {
+		return nil
+	}
+	p, err := f.Pawl(s.d.Key)
+	if err != nil {
+		return err
+	}
+	if _, err := p.Outbox.Enqueue(ctx, outbox.Message{Topic: "warm", Payload: payload()}); err != nil {
+		return err
+	}
+	return engine.Sleep(ctx, time.Duration(rand.Int64N(int64(warmFor))))
 }
 
 func (s *shot) send(ctx context.Context, f *fleet.Fleet, m outbox.Message) error {
@@ -325,23 +380,17 @@ func (s *shot) send(ctx context.Context, f *fleet.Fleet, m outbox.Message) error
 	return errors.Join(err, db.Close())
 }
 
-// coldKinds are what latencies in cold stores are told apart by.
-var coldKinds = []struct {
-	name         string
-	file, routed bool
-}{{"file", true, false}, {"file, routed", true, true}, {"server", false, false}, {"server, routed", false, true}}
-
 // waits records the quantiles of each kind.
 func waits(r *run, shots []*shot) {
-	for _, kind := range coldKinds {
+	for _, kind := range kinds() {
 		var all []float64
 		for _, s := range shots {
-			if s.file == kind.file && s.routed == kind.routed {
+			if s.kind == kind {
 				all = append(all, milliseconds(max(0, s.started.Sub(s.committed))))
 			}
 		}
-		r.figures[kind.name+" "+colPlainP50] = quantile(all, 0.5)
-		r.figures[kind.name+" "+colP90] = quantile(all, 0.9)
-		r.figures[kind.name+" "+colP99] = quantile(all, 0.99)
+		r.figures[kind.String()+" "+colPlainP50] = quantile(all, 0.5)
+		r.figures[kind.String()+" "+colP90] = quantile(all, 0.9)
+		r.figures[kind.String()+" "+colP99] = quantile(all, 0.99)
 	}
 }

@@ -84,19 +84,15 @@ func (e *ensemble) makeDatabases(ctx context.Context, n int) error {
 		return err
 	}
 	for i := range n {
-		key := fmt.Sprintf("%s%04d", databasePrefix, i)
-		statement := "CREATE DATABASE " + key
+		d := e.database(i)
+		statement := "CREATE DATABASE " + d.Key
 		if i > 0 {
 			statement += " TEMPLATE " + e.servers[0].Key
 		}
 		if _, err := e.server.admin.Exec(ctx, statement); err != nil {
 			return err
 		}
-		at, err := e.server.database(key)
-		if err != nil {
-			return err
-		}
-		e.servers = append(e.servers, fleet.Database{Key: key, URL: at})
+		e.servers = append(e.servers, d)
 		if i == 0 {
 			if err := migrate(ctx, e.servers[0]); err != nil {
 				return err
@@ -106,16 +102,22 @@ func (e *ensemble) makeDatabases(ctx context.Context, n int) error {
 	return nil
 }
 
+// database is one of those on the server.
+func (e *ensemble) database(i int) fleet.Database {
+	key := fmt.Sprintf("%s%04d", databasePrefix, i)
+	return fleet.Database{Key: key, URL: e.server.database(key)}
+}
+
 // database is the URL of one of the server's databases.
-func (s *server) database(name string) (string, error) {
+func (s *server) database(name string) string {
 	u, err := url.Parse(s.url)
 	if err != nil {
-		return "", err
+		return s.url // the server was reached by it
 	}
 	query := u.Query()
 	query.Set("application_name", application)
 	u.Path, u.RawQuery = "/"+name, query.Encode()
-	return u.String(), nil
+	return u.String()
 }
 
 func (s *server) dropDatabases(ctx context.Context) error {
@@ -171,7 +173,15 @@ func migrate(ctx context.Context, d fleet.Database) error {
 // runFleet runs a fleet with default options until end is called. Every message
 // calls note with its store.
 func runFleet(ctx context.Context, dbs []fleet.Database, opens map[string]engine.Opener, register func(*fleet.Fleet)) (f *fleet.Fleet, end func() error, err error) {
-	f, err = fleet.New(fleet.Static(dbs...), fleet.Options{Engines: opens})
+	return runFleetWith(ctx, dbs, fleet.Options{Engines: opens}, register)
+}
+
+// runFleetWith does so with other options.
+func runFleetWith(ctx context.Context, dbs []fleet.Database, o fleet.Options, register func(*fleet.Fleet)) (f *fleet.Fleet, end func() error, err error) {
+	if o.Engines == nil {
+		o.Engines = engines()
+	}
+	f, err = fleet.New(fleet.Static(dbs...), o)
 	if err != nil {
 		return nil, nil, err
 	}

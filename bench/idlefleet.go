@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -18,8 +19,8 @@ import (
 const (
 	fleetFiles   = 1000
 	fleetServers = 200
-	// manyFiles are as many as one process is meant for.
-	manyFiles = 10 * fleetFiles
+	// manyFiles and manyServers are as many as one process is meant for.
+	manyFiles, manyServers = 10 * fleetFiles, 10 * fleetServers
 	// settling is how long it takes until all stores are cold.
 	settling = 35 * time.Second
 	// sampling is how often connections are counted.
@@ -30,24 +31,34 @@ const (
 const idleFor = time.Minute
 
 func idleFleets(n int) []scenario {
-	title := fmt.Sprintf("%d SQLite files and %d databases on one server, and %d files, nothing to do", fleetFiles, fleetServers, manyFiles)
+	title := fmt.Sprintf("%d SQLite files and %d databases on one server, %d files, and %d databases, nothing to do", fleetFiles, fleetServers, manyFiles, manyServers)
 	took := max(10*time.Second, idleFor*time.Duration(min(n, 60_000))/60_000)
 	return []scenario{{"V", "postgres", title, nil, []system{
 		{"all", n, idleFleet(everything, took)},
 		{"the files alone", n, idleFleet(some(fleetFiles, 0), took)},
 		{"the server's alone", n, idleFleet(some(0, fleetServers), took)},
-		{"ten times the files", n, idleFleet(many, took)},
+		{"ten times the files", n, idleFleet(tenfoldFiles, took)},
+		{"ten times the server's", n, idleFleet(tenfoldServers, took)},
 	}}}
 }
 
 // chooser chooses some databases of the ensemble.
 type chooser func(e *ensemble) []fleet.Database
 
-// many are the files, and copies of the first.
-func many(e *ensemble) []fleet.Database {
+// tenfoldFiles are the files, and copies of the first.
+func tenfoldFiles(e *ensemble) []fleet.Database {
 	dbs := slices.Clone(e.files)
 	for i := range manyFiles - len(dbs) {
 		dbs = append(dbs, e.file(fmt.Sprintf("file-more-%05d", i)))
+	}
+	return dbs
+}
+
+// tenfoldServers are the databases on the server, and copies of the first.
+func tenfoldServers(e *ensemble) []fleet.Database {
+	dbs := slices.Clone(e.servers)
+	for i := len(dbs); i < manyServers; i++ {
+		dbs = append(dbs, e.database(i))
 	}
 	return dbs
 }
@@ -65,7 +76,7 @@ func idleFleet(choose chooser, took time.Duration) func(context.Context, *run) e
 			return err
 		}
 		dbs := choose(e)
-		if err := copies(e.files[0], dbs); err != nil {
+		if err := errors.Join(copies(e.files[0], dbs), e.copies(ctx, dbs)); err != nil {
 			return err
 		}
 		before, goroutines := heap(), runtime.NumGoroutine()
@@ -99,6 +110,27 @@ func copies(of fleet.Database, dbs []fleet.Database) error {
 			}
 		}
 		if err := os.WriteFile(path(d), text, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copies makes those databases on the server that are not there: copies of the first, file by
+// file, because so much write-ahead log would be written otherwise.
+func (e *ensemble) copies(ctx context.Context, dbs []fleet.Database) error {
+	for _, d := range dbs {
+		if !strings.HasPrefix(d.URL, "postgres") {
+			continue
+		}
+		var there bool
+		if err := e.server.admin.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", d.Key).Scan(&there); err != nil {
+			return err
+		}
+		if there {
+			continue
+		}
+		if _, err := e.server.admin.Exec(ctx, "CREATE DATABASE "+d.Key+" TEMPLATE "+e.servers[0].Key+" STRATEGY FILE_COPY"); err != nil {
 			return err
 		}
 	}

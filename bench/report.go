@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bravellian/pawl/internal/chart"
 	"github.com/bravellian/pawl/bench/internal/peers"
+	"github.com/bravellian/pawl/internal/chart"
 )
 
 // report collects what a run gives: text for the terminal and, in a folder of its own,

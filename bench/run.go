@@ -49,6 +49,11 @@ const (
 	colHeap            = "heap kB/store"
 	colGoroutines      = "goroutines/store"
 	colMemory          = "RSS MB"
+	colBusyHeap        = "busy: heap kB more"
+	colBusyGoroutines  = "busy: goroutines more"
+	colBusyConnections = "busy: connections"
+	colAgainHeap       = "idle again: heap kB more"
+	colAgainGoroutines = "idle again: goroutines more"
 
 	microsecond = float64(time.Microsecond)
 )

@@ -80,9 +80,10 @@ func (s *scenario) times(reps, pawl []figures) string {
 // columns are those that any system has.
 func (s *scenario) columns(results map[string][]figures) []string {
 	all := []string{colEnqueue, colDrain, colDue, colRate, colLast, colCommit, colP50, colClaim, colAck, colFollowUp, colLate, colP90, colP99, colMax, colAfter, colClient, colServer, colWAL, colAllocs, colDead, colSize, colDoubled, colUsed,
-		colClientShare, colServerShare, colConnections, colMostConnections, colTransactions, colFiles, colHeap, colGoroutines, colMemory, colOthers}
-	for _, kind := range coldKinds {
-		all = append(all, kind.name+" "+colPlainP50, kind.name+" "+colP90, kind.name+" "+colP99)
+		colClientShare, colServerShare, colConnections, colMostConnections, colTransactions, colFiles, colHeap, colGoroutines, colMemory,
+		colBusyHeap, colBusyGoroutines, colBusyConnections, colAgainHeap, colAgainGoroutines, colOthers}
+	for _, kind := range kinds() {
+		all = append(all, kind.String()+" "+colPlainP50, kind.String()+" "+colP90, kind.String()+" "+colP99)
 	}
 	return slices.DeleteFunc(all, func(c string) bool {
 		for _, reps := range results {
@@ -130,7 +131,7 @@ func cell(column string, reps []figures) string {
 		return fmt.Sprintf("%.2f", v)
 	case column == colOthers:
 		return otherLoad(values)
-	case strings.Contains(column, "µs"), column == colSize, column == colAllocs:
+	case strings.Contains(column, "µs"), column == colSize, column == colAllocs, strings.HasPrefix(column, "busy:"), strings.HasPrefix(column, "idle again:"), column == colGoroutines, column == colHeap:
 		return fmt.Sprintf("%.1f", v)
 	}
 	return thousands(int(v + 0.5))

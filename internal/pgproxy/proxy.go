@@ -36,6 +36,7 @@ type Proxy struct {
 	opened            int    // connections so far
 	mute              int    // connections up to this number say nothing any more
 	delay             time.Duration
+	trips             int // answers that came to an end
 	stopped           bool
 }
 
@@ -142,6 +143,13 @@ func (p *Proxy) Delay(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.delay = d
+}
+
+// RoundTrips is how many requests the server has answered, those of connecting included.
+func (p *Proxy) RoundTrips() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.trips
 }
 
 // DropNotifications makes the proxy swallow what NOTIFY sends, as a connection
@@ -301,7 +309,7 @@ func (p *Proxy) answers(client, server net.Conn, number int) error {
 			return errCut
 		}
 		if kind == 'Z' { // the end of a round trip
-			time.Sleep(p.latency())
+			time.Sleep(p.roundTrip())
 		}
 		if _, err := client.Write(message); err != nil {
 			return err
@@ -343,9 +351,11 @@ func (p *Proxy) truncates(message []byte) bool {
 	return true
 }
 
-func (p *Proxy) latency() time.Duration {
+// roundTrip counts one, and returns how much longer it is to take.
+func (p *Proxy) roundTrip() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.trips++
 	return p.delay
 }
 
