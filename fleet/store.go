@@ -252,7 +252,7 @@ func (s *Store) markFailed(err error) time.Duration {
 
 // closeIdleAfter is after how many polls without work a store closes its connections after
 // every poll. One that never had any does so from its first poll on: ten thousand files would
-// otherwise have 16 000 descriptors open and take 3 GB while they are polled for the first time.
+// otherwise reach the limit of descriptors while they are polled for the first time.
 const closeIdleAfter = 4
 
 // failed records a failure, and returns how many there were in a row.
