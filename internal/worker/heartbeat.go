@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
@@ -14,7 +15,7 @@ func (l *Loop[M]) heartbeat(ctx context.Context) {
 	interval := l.cfg.Lease / 3
 	retry := max(l.cfg.Lease/20, 20*time.Millisecond)
 	for delay := interval; ; {
-		if engine.Sleep(ctx, engine.Jitter(delay*19/20, 0.05)) != nil {
+		if engine.Sleep(ctx, l.cfg.Jitter(delay*19/20, 0.05)) != nil {
 			return
 		}
 		delay = interval
@@ -77,6 +78,8 @@ func (l *inflight[M]) dueForExtension(now time.Time, lease time.Duration) (held 
 		held = append(held, c.unsettledLocked()...)
 		claims = append(claims, c)
 	}
+	// Whichever are extended one by one: the most urgent one first.
+	slices.SortFunc(claims, func(a, b *claim[M]) int { return a.deadline.Compare(b.deadline) })
 	return held, claims
 }
 

@@ -99,6 +99,10 @@ type Config[M any] struct {
 	Slice       TimeSlice     // limits how long the loop runs; zero: no limit
 	Gate        *Gate         // shared by the loops of a process; nil: one of its own
 	Stats       *Stats        // where to count, so that several runs add up; nil: a new one
+
+	// Jitter varies a delay by ± a share; nil: engine.Jitter, at random. Any goroutine may
+	// call it.
+	Jitter func(d time.Duration, share float64) time.Duration
 }
 
 // MaxBatch is the largest BatchSize: errors of a claim are recorded message by message, in
@@ -134,6 +138,9 @@ func (c *Config[M]) defaults() {
 	}
 	if c.Gate == nil {
 		c.Gate = &Gate{}
+	}
+	if c.Jitter == nil {
+		c.Jitter = engine.Jitter
 	}
 	if c.Policy == nil {
 		c.Policy = func(string) RetryPolicy { return DefaultRetryPolicy() }
@@ -397,7 +404,7 @@ func (l *Loop[M]) failed(ctx context.Context, err error) {
 		level = slog.LevelWarn
 	}
 	l.cfg.Logger.Log(ctx, level, "database unavailable, will retry", "error", err, "failures", l.failures)
-	delay := engine.Jitter(min(250*time.Millisecond<<min(l.failures-1, 7), maxBackoff), 0.2)
+	delay := l.cfg.Jitter(min(250*time.Millisecond<<min(l.failures-1, 7), maxBackoff), 0.2)
 	l.stats.Tracker.iterate(delay)
 	_ = engine.Sleep(ctx, delay)
 }
@@ -466,7 +473,7 @@ func (l *Loop[M]) sleepUntil(ctx context.Context, until time.Time) (notified boo
 // polls find nothing (OBX-122), but never past the next due time.
 func (l *Loop[M]) pollAfter(ctx context.Context) time.Duration {
 	d := min(l.cfg.PollMin<<min(l.idlePolls, 6), l.cfg.PollMax)
-	d = max(engine.Jitter(d, 0.1), time.Millisecond)
+	d = max(l.cfg.Jitter(d, 0.1), time.Millisecond)
 	due, ok, err := l.cfg.Queue.NextDue(ctx)
 	switch {
 	case err != nil || !ok:

@@ -26,7 +26,7 @@ const maintainInterval = 750 * time.Millisecond
 func (l *Loop[M]) maintain(ctx context.Context) {
 	for failures := 0; ; {
 		delay := min(min(l.cfg.PollMax, maintainInterval)<<min(failures, 5), max(maxBackoff, l.cfg.PollMax))
-		if engine.Sleep(ctx, engine.Jitter(delay, 0.2)) != nil {
+		if engine.Sleep(ctx, l.cfg.Jitter(delay, 0.2)) != nil {
 			return
 		}
 		waiting, running := l.inflight.holding()
