@@ -191,7 +191,8 @@ type link struct {
 	// before may fail a call before it takes effect, or delay it; after may
 	// fail one that did.
 	before, after func(context.Context, *call) error
-	subscribed    func() // at the start of every Subscribe
+	subscribed    func()        // at the start of every Subscribe
+	late          time.Duration // how much longer it sleeps than it is to
 
 	mu     sync.Mutex
 	inside map[string]bool
@@ -541,7 +542,7 @@ func (sl *waiter) Unsubscribe() {
 }
 
 func (sl *waiter) Sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
+	t := time.NewTimer(d + sl.l.late)
 	defer t.Stop()
 	select {
 	case <-sl.notifier:

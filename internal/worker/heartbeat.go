@@ -71,7 +71,7 @@ func (l *Loop[M]) findLost(ctx context.Context, claims []*claim[M]) (ok bool) {
 func (l *inflight[M]) dueForExtension(now time.Time, lease time.Duration) (held []Held, claims []*claim[M]) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for c := range l.claims {
+	for _, c := range l.claims {
 		if c.deadline.Sub(now) > lease*3/4 || c.lost {
 			continue
 		}
@@ -79,7 +79,7 @@ func (l *inflight[M]) dueForExtension(now time.Time, lease time.Duration) (held 
 		claims = append(claims, c)
 	}
 	// Whichever are extended one by one: the most urgent one first.
-	slices.SortFunc(claims, func(a, b *claim[M]) int { return a.deadline.Compare(b.deadline) })
+	slices.SortStableFunc(claims, func(a, b *claim[M]) int { return a.deadline.Compare(b.deadline) })
 	return held, claims
 }
 

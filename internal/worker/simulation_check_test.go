@@ -1,6 +1,9 @@
 package worker_test
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/bravellian/pawl/internal/worker"
@@ -20,10 +23,11 @@ func (m *simulation) claimed(q int, owner worker.OwnerToken, suspects bool, item
 	m.owners[owner] = l
 	m.claims[owner] = len(m.claims) + 1
 	if suspects {
-		m.suspects[owner] = time.Now()
+		m.suspects[owner], m.suspected = time.Now(), time.Now()
 	}
-	l.busy = time.Now()
+	l.busy, l.latest = time.Now(), owner
 	for _, e := range items {
+		m.note("process %d claims item %d of queue %d in claim %d, suspect %d", l.p.n, e.id, q, m.claims[owner], e.suspect)
 		if from := later(e.since, e.at); !suspects && e.topic != "limited" {
 			m.checkWaited(q, e, from)
 		}
@@ -40,16 +44,36 @@ func later(a, b time.Time) time.Time {
 // checkWaited complains of an item that waited while some loop was idle all the time, and
 // nothing kept it from the item.
 func (m *simulation) checkWaited(q int, e *entry, from time.Time) {
+	if time.Since(from) < m.bound() || m.anySuspects(q) {
+		return
+	}
 	for _, p := range m.processes {
 		if p.killed || p.frozen || !p.stopped.IsZero() {
 			continue
 		}
 		l := p.lanes[q]
-		since := later(later(from, l.busy), later(p.troubled.Add(m.healing(l)), m.hindered))
+		since := later(later(from, l.busy), later(p.troubled.Add(m.healing(l)), later(m.hindered, m.suspected.Add(2*time.Second))))
 		if waited := time.Since(since); l.runs == 0 && waited > m.bound() {
 			m.complain("item %d of queue %d waited for %v while process %d had nothing to do", e.id, q, waited, p.n)
 		}
 	}
+}
+
+// anySuspects reports whether there are suspects: they keep loops of other queues from work.
+// The lock of store q is held.
+func (m *simulation) anySuspects(q int) (found bool) {
+	for i, s := range m.queues {
+		if i != q {
+			s.mu.Lock()
+		}
+		for _, e := range s.entries[s.ended:] {
+			found = found || e.suspect > 0 && (e.place == ready || e.place == leased)
+		}
+		if i != q {
+			s.mu.Unlock()
+		}
+	}
+	return found
 }
 
 // bound is how long an idle loop may take to find an item without a notification: a poll has
@@ -75,8 +99,14 @@ func (m *simulation) settling(q int, done *worker.Settlement) {
 	m.checks.Lock()
 	defer m.checks.Unlock()
 	if done.Len() > 0 {
+		m.note("process %d settles %s", m.asking.p.n, settlementText(done))
 		m.asking.busy = time.Now()
 		m.asking.progress()
+	}
+	for _, h := range helds(done) {
+		if m.queues[q].entries[h.ID-1].suspect > 0 {
+			m.suspected = time.Now()
+		}
 	}
 	for _, h := range done.Acks {
 		if r := m.runs[runKey{q, h}]; r == nil || !r.ended || r.how != succeeds {
@@ -129,6 +159,28 @@ func (m *simulation) settling(q int, done *worker.Settlement) {
 	}
 }
 
+// settlementText lists a settlement in an order of its own: that of several claims is none.
+func settlementText(done *worker.Settlement) string {
+	var all []string
+	for _, h := range done.Acks {
+		all = append(all, fmt.Sprintf("%d acked", h.ID))
+	}
+	for _, r := range done.Retries {
+		all = append(all, fmt.Sprintf("%d retried in %v", r.ID, *r.Delay))
+	}
+	for _, f := range done.Failures {
+		all = append(all, fmt.Sprintf("%d failed", f.ID))
+	}
+	for _, r := range done.Releases {
+		all = append(all, fmt.Sprintf("%d released for %v, not started %v", r.ID, r.Delay, r.NotStarted))
+	}
+	for _, p := range done.Parks {
+		all = append(all, fmt.Sprintf("%d parked", p.ID))
+	}
+	slices.Sort(all)
+	return strings.Join(all, ", ")
+}
+
 // runKey is an item under a claim.
 type runKey struct {
 	queue int
@@ -165,9 +217,10 @@ func (m *simulation) begins(r *run) {
 		if o == l && (!m.ownSlots || other.topic != "slots") {
 			concurrent++
 		}
-		beside := !r.suspect.IsZero() || !other.suspect.IsZero() && now.Sub(other.suspect) < 11*time.Second
+		// After 15 s of suspects alone the others go on, D-12.
+		beside := now.Sub(r.suspect) < 11*time.Second || now.Sub(other.suspect) < 11*time.Second
 		if other.held.Owner != r.held.Owner && beside && !p.frozen {
-			m.complain("item %d begun beside item %d: one is suspect", e.id, other.held.ID)
+			m.complain("item %d begun beside item %d: suspects since %v and %v", e.id, other.held.ID, r.suspect.Sub(m.began), other.suspect.Sub(m.began))
 		}
 	}
 	if r.topic == "slots" {
@@ -270,6 +323,10 @@ func (m *simulation) answered(l *lane, c *call, err error) {
 			l.failures = 0
 		}
 		l.failed = time.Now()
+		if err != nil {
+			m.orphans[l.latest] = true
+		}
+		l.latest = worker.OwnerToken{}
 	case "nextdue":
 		l.calls--
 	case "pauses", "reap":
@@ -314,7 +371,7 @@ func (m *simulation) checkEnded(p *process) {
 	}
 	for q, s := range m.queues {
 		for _, e := range s.entries {
-			if e.place == leased && m.owners[e.owner] == p.lanes[q] {
+			if e.place == leased && m.owners[e.owner] == p.lanes[q] && !m.orphans[e.owner] {
 				m.complain("process %d has stopped and left item %d of queue %d leased", p.n, e.id, q)
 			}
 		}

@@ -49,12 +49,13 @@ type lane struct {
 	known   map[string]bool // topics known to be paused; "": the queue
 	reads   int             // of pauses
 
-	calls    int       // of the main cycle, that are under way
-	runs     int       // handlers that run
-	busy     time.Time // when it last held or ran something
-	failures int       // claims in a row
-	failed   time.Time // when the last one did
-	barren   int       // calls in the window since anything came of one
+	latest   worker.OwnerToken // of the claim under way
+	calls    int               // of the main cycle, that are under way
+	runs     int               // handlers that run
+	busy     time.Time         // when it last held or ran something
+	failures int               // claims in a row
+	failed   time.Time         // when the last one did
+	barren   int               // calls in the window since anything came of one
 	window   time.Time
 	inside   int // calls of its maintenance under way
 	entered  time.Time
@@ -74,6 +75,8 @@ func (m *simulation) launch() *process {
 		l.p, l.busy, l.window = p, time.Now(), time.Now()
 		l.replies, l.known = map[string]fate{}, map[string]bool{}
 		l.link.before, l.link.after = l.request, l.reply
+		// Loops of a process wait for each other, until the same time.
+		l.link.late = time.Duration(1 + l.n)
 		go func() {
 			if err := run(ctx); err != nil {
 				m.complain("process %d: Run returned %v", p.n, err)

@@ -176,20 +176,22 @@ type simulation struct {
 	sluggish  bool
 	hindered  time.Time // when something last kept all loops from work
 
-	checks   sync.Mutex // guards what follows during a step
-	asking   *lane      // whose call takes effect
-	owners   map[worker.OwnerToken]*lane
-	claims   map[worker.OwnerToken]int // by number
-	suspects map[worker.OwnerToken]time.Time
-	runs     map[runKey]*run
-	running  map[*run]bool
-	pausedAt map[pauseKey]pauseMark
+	checks    sync.Mutex // guards what follows during a step
+	asking    *lane      // whose call takes effect
+	owners    map[worker.OwnerToken]*lane
+	claims    map[worker.OwnerToken]int // by number
+	suspects  map[worker.OwnerToken]time.Time
+	suspected time.Time                  // when a suspect was last claimed or settled
+	orphans   map[worker.OwnerToken]bool // claims whose reply was lost
+	runs      map[runKey]*run
+	running   map[*run]bool
+	pausedAt  map[pauseKey]pauseMark
 }
 
 func newSimulation(seed uint64, keep bool) *simulation {
 	m := &simulation{
 		stepper: newStepper(seed, keep), owners: map[worker.OwnerToken]*lane{}, claims: map[worker.OwnerToken]int{},
-		suspects: map[worker.OwnerToken]time.Time{}, runs: map[runKey]*run{}, running: map[*run]bool{}, pausedAt: map[pauseKey]pauseMark{},
+		suspects: map[worker.OwnerToken]time.Time{}, orphans: map[worker.OwnerToken]bool{}, runs: map[runKey]*run{}, running: map[*run]bool{}, pausedAt: map[pauseKey]pauseMark{},
 	}
 	m.shape = m.stepper.shape(seed)
 	m.admit, m.goOn = m.admitStep, m.release
@@ -332,6 +334,9 @@ func (m *simulation) release(s *step) {
 		}
 	default:
 		m.answered(l, s.call, f.late)
+		if f.late != nil {
+			m.note("process %d lane %d: reply of %s lost", p.n, l.n, s.call.op)
+		}
 	}
 	s.void = true
 	s.goes <- f
