@@ -349,12 +349,16 @@ func (l *lane) progress() { l.barren = 0 }
 
 // checkDispatch complains of what was due while a scheduler had nothing to do.
 func (m *simulation) checkDispatch(s source, due time.Time) {
+	bound := time.Duration(20+4*len(m.clock.entries))*m.latency + time.Second
+	if m.silent > 0 {
+		bound += 30 * time.Second // until they look by themselves
+	}
 	for _, p := range m.processes {
 		if p.killed || p.frozen || !p.stopped.IsZero() {
 			continue
 		}
 		since := later(later(due, p.troubled.Add(40*time.Second)), m.hindered)
-		if waited := time.Since(since); waited > time.Duration(20+4*len(m.clock.entries))*m.latency+time.Second {
+		if waited := time.Since(since); waited > bound {
 			m.complain("%s due %v ago while process %d ran", s.name, waited, p.n)
 		}
 	}

@@ -252,7 +252,7 @@ func (m *simulation) verdicts() {
 		}
 		good := map[worker.Position]int{}
 		for key, r := range m.runs {
-			if key.queue == q && r.ended && r.how == succeeds {
+			if key.queue == q && r.ended && r.how == succeeds && !r.cancelled {
 				good[key.ID]++
 			}
 		}

@@ -3,6 +3,8 @@ package worker_test
 import (
 	"bufio"
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -297,6 +299,9 @@ func (m *simulation) decide(s *step) (v verdict) {
 // interrupt decides what a handler does whose context has ended.
 func (m *simulation) interrupt(s *step) {
 	s.fate, s.run.cancelled = s.of.fate, true
+	if errors.Is(context.Cause(s.run.ctx), worker.ErrLeaseLost) {
+		m.orphans[s.run.held.Owner] = true // given up, though the database may have extended it
+	}
 	m.note("context of %v ends", s.run)
 	switch {
 	case s.fate.deaf, m.chance(100):
