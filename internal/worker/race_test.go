@@ -8,7 +8,7 @@ package worker_test
 const checks = "25"
 
 const (
-	simulatedShort = 40
-	simulatedLong  = 400
-	simulatedTwice = 5
+	simulatedShort = 10
+	simulatedLong  = 100
+	simulatedTwice = 3
 )

@@ -249,8 +249,8 @@ func (m *simulation) checkPaused(r *run) {
 			continue
 		}
 		spent, known := since.spent[l]
-		if !known || !l.p.troubled.Before(since.at) {
-			continue // it started since, or had no chance to read it
+		if !known || !l.p.troubled.Before(since.at) || l.resting.After(since.at) {
+			continue // it started since, or had no chance to read it, or backs off from a failure
 		}
 		if unread := time.Since(since.at) - (l.spentNow() - spent); unread > 900*time.Millisecond+slack {
 			m.complain("item %d begun %v after topic %q was paused", r.held.ID, unread, topic)
@@ -335,6 +335,11 @@ func (m *simulation) answered(l *lane, c *call, err error) {
 		}
 		if l.inside--; l.inside == 0 {
 			l.spent += time.Since(l.entered)
+		}
+		if l.unread++; err == nil {
+			l.unread = 0
+		} else {
+			l.resting = time.Now().Add(min(750*time.Millisecond<<min(l.unread, 5), 25*time.Second) * 12 / 10)
 		}
 	}
 	if err != nil {

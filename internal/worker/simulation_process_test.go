@@ -47,7 +47,6 @@ type lane struct {
 	mu      sync.Mutex
 	replies map[string]fate // of calls under way, by name
 	known   map[string]bool // topics known to be paused; "": the queue
-	reads   int             // of pauses
 
 	latest   worker.OwnerToken // of the claim under way
 	calls    int               // of the main cycle, that are under way
@@ -60,6 +59,8 @@ type lane struct {
 	inside   int // calls of its maintenance under way
 	entered  time.Time
 	spent    time.Duration // on those
+	unread   int           // how many of them failed in a row
+	resting  time.Time     // until then its maintenance backs off
 }
 
 const scheduler = 9 // the lane of schedulers
