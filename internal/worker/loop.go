@@ -163,18 +163,19 @@ type Loop[M any] struct {
 	waiter   engine.Waiter
 	workers  sync.WaitGroup
 
-	unfinished   *Settlement // collected, not settled yet: kept while the database does not answer
-	attempts     []Attempt   // reused for those to report
-	moreWork     bool        // there may be more to claim
-	subscribed   bool        // waiter has subscribed since something was last claimed
-	nextPoll     time.Time   // when to poll without a notification; zero: not decided
-	idlePolls    int         // polls in a row that found nothing
-	failures     int         // exchanges in a row that failed
-	emptyClaim   bool        // the last claim found nothing while nothing was held
-	streak       streak[M]   // of what was claimed last
-	lineMoves    bool        // the last claim brought items of lines, and nothing else is left
-	claimedAny   bool        // a claim brought something
-	lastActivity time.Time   // when something last came or was settled
+	unfinished   *Settlement   // collected, not settled yet: kept while the database does not answer
+	attempts     []Attempt     // reused for those to report
+	moreWork     bool          // there may be more to claim
+	subscribed   bool          // waiter has subscribed since something was last claimed
+	nextPoll     time.Time     // when to poll without a notification; zero: not decided
+	idlePolls    int           // polls in a row that found nothing
+	failures     int           // exchanges in a row that failed
+	recovered    chan struct{} // receives when one succeeds again
+	emptyClaim   bool          // the last claim found nothing while nothing was held
+	streak       streak[M]     // of what was claimed last
+	lineMoves    bool          // the last claim brought items of lines, and nothing else is left
+	claimedAny   bool          // a claim brought something
+	lastActivity time.Time     // when something last came or was settled
 }
 
 // New returns a loop that does not run yet.
@@ -182,6 +183,7 @@ func New[M any](cfg Config[M]) *Loop[M] {
 	invalid := cfg.Validate()
 	cfg.defaults()
 	l := &Loop[M]{cfg: cfg, invalid: invalid, stats: cfg.Stats, moreWork: true, unfinished: &Settlement{}, lastActivity: time.Now()}
+	l.recovered = make(chan struct{}, 1)
 	if l.stats == nil {
 		l.stats = &Stats{}
 	}
@@ -310,7 +312,7 @@ func (l *Loop[M]) exchange(ctx, handlers context.Context, n int) {
 	if l.stale(items) {
 		_ = l.refreshPauses(ctx)
 	}
-	l.failures = 0
+	l.answered()
 	if l.unfinished.Len() > 0 {
 		l.lastActivity = time.Now()
 	}
@@ -407,6 +409,18 @@ func (l *Loop[M]) failed(ctx context.Context, err error) {
 	delay := l.cfg.Jitter(min(250*time.Millisecond<<min(l.failures-1, 7), maxBackoff), 0.2)
 	l.stats.Tracker.iterate(delay)
 	_ = engine.Sleep(ctx, delay)
+}
+
+// answered records that an exchange succeeded. After a failure the maintenance goes on at
+// once: it may have backed off for half a minute, and nobody else reads what is paused.
+func (l *Loop[M]) answered() {
+	if l.failures > 0 {
+		select {
+		case l.recovered <- struct{}{}:
+		default:
+		}
+	}
+	l.failures = 0
 }
 
 // wait sleeps until something finished, a notification came, or a poll is due.

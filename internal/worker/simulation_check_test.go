@@ -320,6 +320,9 @@ func (m *simulation) answered(l *lane, c *call, err error) {
 	case "exchange", "suspects":
 		l.calls--
 		if l.failures++; err == nil {
+			if l.failures > 1 {
+				l.resting = time.Now() // it goes on now
+			}
 			l.failures = 0
 		}
 		l.failed = time.Now()
@@ -336,9 +339,10 @@ func (m *simulation) answered(l *lane, c *call, err error) {
 		if l.inside--; l.inside == 0 {
 			l.spent += time.Since(l.entered)
 		}
-		if l.unread++; err == nil {
+		if err == nil && c.op == "reap" {
 			l.unread = 0
-		} else {
+		} else if err != nil {
+			l.unread++
 			l.resting = time.Now().Add(min(750*time.Millisecond<<min(l.unread, 5), 25*time.Second) * 12 / 10)
 		}
 	}

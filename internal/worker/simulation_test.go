@@ -19,7 +19,7 @@ import (
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// D-310, OBX-058, OBX-059, OBX-100, D-12, D-13, D-15, D-19: several processes, each with loops
+// D-310, D-312, D-313, D-314, OBX-058, OBX-059, OBX-100, D-12, D-13, D-15, D-19: several processes, each with loops
 // and a scheduler, work on one database in simulated time. It fails before and after calls took
 // effect, is away, slow, and takes no writes; processes are stopped, killed and frozen; topics
 // are paused. At every step what the loops promise has to hold. PAWL_SIMULATE=seed runs one seed
