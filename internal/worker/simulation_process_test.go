@@ -218,9 +218,9 @@ func (h handling) String() string {
 
 // verdict is what a handler does at its end.
 type verdict struct {
-	how   handling
-	delay time.Duration
-	deaf  bool // to its context
+	how     handling
+	delay   time.Duration
+	ignores bool // to its context
 }
 
 // run is one execution of a handler.

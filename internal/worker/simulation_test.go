@@ -137,7 +137,7 @@ type shape struct {
 	failAfter  int           // per mille of calls that fail though they took effect
 	slow       int           // per mille of calls that take long
 	failing    int           // per mille of handlers that do not succeed
-	deaf       int           // per mille of handlers that ignore their context
+	ignores    int           // per mille of handlers that ignore their context
 	silent     int           // per mille of commits that notify nobody
 }
 
@@ -159,7 +159,7 @@ func (m *stepper) shape(seed uint64) shape {
 		longest:    pick(m, time.Millisecond, 20*time.Millisecond, 500*time.Millisecond, 2*time.Second, 20*time.Second),
 		horizon:    time.Duration(20+m.rng.IntN(100)) * time.Second,
 		failBefore: rare(0, 0, 20, 200), failAfter: rare(0, 0, 20, 200), slow: rare(0, 0, 5, 50),
-		failing: pick(m, 0, 100, 400), deaf: rare(0, 0, 50), silent: pick(m, 0, 0, 100, 1000),
+		failing: pick(m, 0, 100, 400), ignores: rare(0, 0, 50), silent: pick(m, 0, 0, 100, 1000),
 	}
 }
 
@@ -292,7 +292,7 @@ func (m *simulation) decide(s *step) (v verdict) {
 		return v
 	}
 	v.how = pick(m.stepper, fails, fails, fails, retriesAfter, retriesAfter, snoozes, snoozes, panics, exits, failsForGood, returnsCancelled)
-	v.delay, v.deaf = m.upTo(3*time.Second), m.chance(m.deaf)
+	v.delay, v.ignores = m.upTo(3*time.Second), m.chance(m.ignores)
 	return v
 }
 
@@ -304,7 +304,7 @@ func (m *simulation) interrupt(s *step) {
 	}
 	m.note("context of %v ends", s.run)
 	switch {
-	case s.fate.deaf, m.chance(100):
+	case s.fate.ignores, m.chance(100):
 		s.at = s.of.at
 		return
 	case m.chance(100):
