@@ -146,6 +146,7 @@ func (m *simulation) settling(q int, done *worker.Settlement) {
 			if f.Delay != r.delay {
 				m.complain("item %d snoozes for %v: %v", f.ID, f.Delay, r)
 			}
+		case r.ended && r.cancelled && !r.lane.p.stopped.IsZero(): // it ended after it was released
 		case r.ended && (r.how == succeeds || !r.cancelled):
 			m.complain("item %d released though its handler ended by itself: %v", f.ID, r)
 		case !r.ended && r.lane.p.stopped.IsZero():
