@@ -48,7 +48,7 @@ func (l *inflight[M]) openLocked(handlers context.Context, owner OwnerToken, dea
 	c := &claim[M]{owner: owner, items: items, states: make([]state, n), deadline: deadline, open: n, left: n, done: make([]result, 0, n)}
 	c.ctx, c.cancel = context.WithCancelCause(handlers)
 	c.expiry = time.AfterFunc(time.Until(deadline), func() { l.expire(c) })
-	l.claims[c] = struct{}{}
+	l.claims = append(l.claims, c)
 	l.waiting += n
 	if l.slotsOf != nil && !l.stopped {
 		l.divideLocked(c)

@@ -27,11 +27,12 @@ type place int
 const (
 	ready place = iota
 	leased
+	parked // until the pause of its topic ends
 	acked
 	dead
 )
 
-func (p place) String() string { return []string{"ready", "leased", "acked", "failed"}[p] }
+func (p place) String() string { return []string{"ready", "leased", "parked", "acked", "failed"}[p] }
 
 // entry is one item in the store.
 type entry struct {
@@ -52,6 +53,9 @@ type entry struct {
 	suspect int
 	fault   error // why it cannot be read
 	ordered bool  // others wait behind it
+	// since is when it last became ready, and prior items are claimed first.
+	since time.Time
+	prior int
 }
 
 // payload is the state of the item when it was claimed, for handlers.
@@ -67,6 +71,11 @@ type store struct {
 	waiters map[*waiter]struct{}
 	rigs    []*rig // that were started
 	wrong   []string
+
+	paused  map[string]bool // topics; "": the whole queue
+	limits  map[string]int  // how many items of a topic are leased at once
+	settles func(done *worker.Settlement)
+	claims  func(owner worker.OwnerToken, suspects bool, items []*entry)
 }
 
 func newStore() *store {
@@ -91,7 +100,7 @@ func (s *store) add(n int, topic string, d time.Duration) []worker.Position {
 	var ids []worker.Position
 	for range n {
 		id := worker.Position(len(s.entries) + 1)
-		s.entries = append(s.entries, &entry{id: id, topic: topic, at: time.Now().Add(d)})
+		s.entries = append(s.entries, &entry{id: id, topic: topic, at: time.Now().Add(d), since: time.Now()})
 		ids = append(ids, id)
 	}
 	return ids
@@ -141,7 +150,7 @@ func (s *store) endLease(ids ...worker.Position) {
 }
 
 func (e *entry) lapse() {
-	e.place, e.at, e.owner = ready, time.Now(), worker.OwnerToken{}
+	e.place, e.at, e.since, e.owner = ready, time.Now(), time.Now(), worker.OwnerToken{}
 	e.lapses++
 	switch e.suspect {
 	case 0:
@@ -182,7 +191,8 @@ type link struct {
 	// before may fail a call before it takes effect, or delay it; after may
 	// fail one that did.
 	before, after func(context.Context, *call) error
-	subscribed    func() // at the start of every Subscribe
+	subscribed    func()        // at the start of every Subscribe
+	late          time.Duration // how much longer it sleeps than it is to
 
 	mu     sync.Mutex
 	inside map[string]bool
@@ -196,7 +206,7 @@ func (l *link) enter(op string) (leave func()) {
 	if l.inside == nil {
 		l.inside = map[string]bool{}
 	}
-	if l.inside[op] {
+	if l.inside[op] && op != "pauses" { // which the main cycle may read beside the maintenance
 		l.s.mu.Lock()
 		l.s.complain("two calls of %s at once", op)
 		l.s.mu.Unlock()
@@ -274,7 +284,7 @@ func (l *link) Exchange(ctx context.Context, done *worker.Settlement, r worker.C
 
 func clone(s *worker.Settlement) worker.Settlement {
 	return worker.Settlement{Acks: slices.Clone(s.Acks), Retries: slices.Clone(s.Retries),
-		Failures: slices.Clone(s.Failures), Releases: slices.Clone(s.Releases), Results: slices.Clone(s.Results)}
+		Failures: slices.Clone(s.Failures), Releases: slices.Clone(s.Releases), Parks: slices.Clone(s.Parks), Results: slices.Clone(s.Results)}
 }
 
 func (s *store) check(done *worker.Settlement, owner worker.OwnerToken, n int) {
@@ -308,12 +318,18 @@ func helds(s *worker.Settlement) []worker.Held {
 	for _, r := range s.Releases {
 		all = append(all, r.Held)
 	}
+	for _, p := range s.Parks {
+		all = append(all, p.Held)
+	}
 	return all
 }
 
 // settle applies in the order acks, retries, failures, releases.
 func (s *store) settle(done *worker.Settlement) {
 	now := time.Now()
+	if s.settles != nil {
+		s.settles(done)
+	}
 	for _, h := range done.Acks {
 		if e := s.held(h); e != nil {
 			e.place, e.ends = acked, e.ends+1
@@ -327,7 +343,7 @@ func (s *store) settle(done *worker.Settlement) {
 			if r.Delay != nil {
 				delay = *r.Delay
 			}
-			e.place, e.at, e.reason = ready, now.Add(delay), r.Error
+			e.place, e.at, e.since, e.reason = ready, now.Add(delay), now, r.Error
 		}
 	}
 	for _, f := range done.Failures {
@@ -337,7 +353,7 @@ func (s *store) settle(done *worker.Settlement) {
 	}
 	for _, r := range done.Releases {
 		if e := s.held(r.Held); e != nil {
-			e.place = ready
+			e.place, e.since = ready, now
 			if !r.NotStarted {
 				e.suspect = 0
 			}
@@ -346,6 +362,37 @@ func (s *store) settle(done *worker.Settlement) {
 			}
 		}
 	}
+	for _, p := range done.Parks {
+		if e := s.held(p.Held); e != nil {
+			if e.place, e.since = ready, now; s.paused[p.Topic] {
+				e.place = parked
+			}
+		}
+	}
+}
+
+// pause pauses a topic, or with "" the queue, or ends its pause.
+func (s *store) pause(topic string, paused bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.paused[topic] = paused
+	for _, e := range s.entries {
+		if !paused && (topic == "" || topic == e.topic) && (e.place == ready || e.place == parked) {
+			if e.since = time.Now(); !s.paused[e.topic] {
+				e.place = ready
+			}
+		}
+	}
+}
+
+// leasedOf returns how many items of a topic are leased.
+func (s *store) leasedOf(topic string) (n int) {
+	for _, e := range s.entries[s.ended:] {
+		if e.place == leased && e.topic == topic {
+			n++
+		}
+	}
+	return n
 }
 
 func (s *store) claim(owner worker.OwnerToken, lease time.Duration, n int) []item {
@@ -360,14 +407,28 @@ func (s *store) claimOf(suspects bool, owner worker.OwnerToken, lease time.Durat
 		s.ended++
 	}
 	for _, e := range s.entries[s.ended:] {
-		if e.place == ready && !e.at.After(now) && (e.suspect > 0) == suspects {
+		if e.place == ready && !e.at.After(now) && (e.suspect > 0) == suspects && !s.paused[""] {
 			due = append(due, e)
 		}
 	}
-	slices.SortFunc(due, func(a, b *entry) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.id, b.id)) })
+	slices.SortFunc(due, func(a, b *entry) int {
+		return cmp.Or(cmp.Compare(b.prior, a.prior), a.at.Compare(b.at), cmp.Compare(a.id, b.id))
+	})
+	for topic, most := range s.limits {
+		free := most - s.leasedOf(topic)
+		due = slices.DeleteFunc(due, func(e *entry) bool {
+			if e.topic == topic {
+				free--
+			}
+			return e.topic == topic && free < 0
+		})
+	}
 	n = min(n, len(due))
 	for i := 0; suspects && i < n; i++ {
 		n = min(n, max(i, due[i].suspect))
+	}
+	if s.claims != nil && n > 0 {
+		s.claims(owner, suspects, due[:n])
 	}
 	for _, e := range due[:n] {
 		if suspects {
@@ -440,7 +501,7 @@ func (l *link) Reap(ctx context.Context) (n int64, suspects bool, err error) {
 func (l *link) NextDue(ctx context.Context) (d time.Duration, ok bool, err error) {
 	err = l.do(ctx, &call{op: "nextdue"}, func() {
 		for _, e := range l.s.entries[l.s.ended:] {
-			if wait := time.Until(e.at); e.place == ready && e.suspect == 0 && (!ok || wait < d) {
+			if wait := time.Until(e.at); !l.s.paused[""] && e.place == ready && e.suspect == 0 && (!ok || wait < d) {
 				d, ok = wait, true
 			}
 		}
@@ -481,7 +542,7 @@ func (sl *waiter) Unsubscribe() {
 }
 
 func (sl *waiter) Sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
+	t := time.NewTimer(d + sl.l.late)
 	defer t.Stop()
 	select {
 	case <-sl.notifier:

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -17,7 +18,7 @@ import (
 // requests it for as long as it took, waiting included.
 type Gate struct {
 	mu        sync.Mutex
-	members   map[*member]struct{}
+	members   []*member
 	busy      int           // members that hold something
 	exclusive *member       // has exclusive use, or waits for it
 	running   bool          // exclusive has it, and does not wait any more
@@ -57,10 +58,7 @@ func (g *Gate) join(wake func()) *member {
 	s := &member{gate: g, wake: wake}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.members == nil {
-		g.members = map[*member]struct{}{}
-	}
-	g.members[s] = struct{}{}
+	g.members = append(g.members, s)
 	return s
 }
 
@@ -70,7 +68,7 @@ func (s *member) close() {
 	g := s.gate
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	delete(g.members, s)
+	g.members = slices.DeleteFunc(g.members, func(other *member) bool { return other == s })
 	if g.exclusive == s {
 		g.releaseLocked(g.requested)
 	}
@@ -203,7 +201,7 @@ func (g *Gate) enforceLimitLocked(now time.Time) {
 func (g *Gate) releaseLocked(now time.Time) {
 	g.notBefore = now.Add(now.Sub(g.requested))
 	g.exclusive, g.running = nil, false
-	for s := range g.members {
+	for _, s := range g.members {
 		s.wake()
 	}
 }

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/bravellian/pawl/internal/engine"
@@ -14,7 +15,7 @@ func (l *Loop[M]) heartbeat(ctx context.Context) {
 	interval := l.cfg.Lease / 3
 	retry := max(l.cfg.Lease/20, 20*time.Millisecond)
 	for delay := interval; ; {
-		if engine.Sleep(ctx, engine.Jitter(delay*19/20, 0.05)) != nil {
+		if engine.Sleep(ctx, l.cfg.Jitter(delay*19/20, 0.05)) != nil {
 			return
 		}
 		delay = interval
@@ -70,13 +71,15 @@ func (l *Loop[M]) findLost(ctx context.Context, claims []*claim[M]) (ok bool) {
 func (l *inflight[M]) dueForExtension(now time.Time, lease time.Duration) (held []Held, claims []*claim[M]) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for c := range l.claims {
+	for _, c := range l.claims {
 		if c.deadline.Sub(now) > lease*3/4 || c.lost {
 			continue
 		}
 		held = append(held, c.unsettledLocked()...)
 		claims = append(claims, c)
 	}
+	// Whichever are extended one by one: the most urgent one first.
+	slices.SortStableFunc(claims, func(a, b *claim[M]) int { return a.deadline.Compare(b.deadline) })
 	return held, claims
 }
 

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 )
@@ -14,7 +15,7 @@ type inflight[M any] struct {
 	slots      int // handlers
 	batch      int // most items per claim
 	flushDelay time.Duration
-	claims     map[*claim[M]]struct{}
+	claims     []*claim[M] // in the order they came
 	tasks      tasks[M]
 	waiting    int // not started
 	running    int
@@ -69,7 +70,6 @@ type result struct {
 
 func (l *inflight[M]) init(cfg *Config[M], stats *Stats) {
 	l.slots, l.batch, l.flushDelay, l.stats = cfg.Concurrency, cfg.BatchSize, cfg.FlushDelay, stats
-	l.claims = map[*claim[M]]struct{}{}
 	l.slotsOf, l.limited, l.keepAll = cfg.SlotsOf, map[*Slots]*limited[M]{}, cfg.StopEmpty || cfg.Slice.limited()
 	if l.keepAll {
 		l.slots += cfg.Extra
@@ -138,7 +138,7 @@ func (l *inflight[M]) take(s *Settlement, now time.Time, all bool) {
 	l.signalled = false
 	l.relieveLocked(now)
 	s.Releases, l.unknown = append(s.Releases, l.unknown...), nil
-	for c := range l.claims {
+	for _, c := range l.claims {
 		if len(c.done) == 0 || !(all || now.Sub(c.first) >= l.flushAfterLocked(c)) {
 			continue
 		}
@@ -266,7 +266,7 @@ func (l *inflight[M]) releaseLocked(c *claim[M]) {
 	if c.left == 0 {
 		c.cancel(nil)
 		c.expiry.Stop()
-		delete(l.claims, c)
+		l.claims = slices.DeleteFunc(l.claims, func(other *claim[M]) bool { return other == c })
 	}
 }
 
@@ -274,7 +274,7 @@ func (l *inflight[M]) releaseLocked(c *claim[M]) {
 func (l *inflight[M]) nextFlush() (at time.Time, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for c := range l.claims {
+	for _, c := range l.claims {
 		if len(c.done) == 0 {
 			continue
 		}
@@ -406,7 +406,7 @@ func (l *inflight[M]) halt() {
 func (l *inflight[M]) abandonRunning(s *Settlement) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for c := range l.claims {
+	for _, c := range slices.Clone(l.claims) {
 		for i, state := range c.states {
 			if state == open {
 				s.Releases = append(s.Releases, Release{Held: Held{c.owner, c.items[i].ID}})

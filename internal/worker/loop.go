@@ -99,6 +99,10 @@ type Config[M any] struct {
 	Slice       TimeSlice     // limits how long the loop runs; zero: no limit
 	Gate        *Gate         // shared by the loops of a process; nil: one of its own
 	Stats       *Stats        // where to count, so that several runs add up; nil: a new one
+
+	// Jitter varies a delay by ± a share; nil: engine.Jitter, at random. Any goroutine may
+	// call it.
+	Jitter func(d time.Duration, share float64) time.Duration
 }
 
 // MaxBatch is the largest BatchSize: errors of a claim are recorded message by message, in
@@ -135,6 +139,9 @@ func (c *Config[M]) defaults() {
 	if c.Gate == nil {
 		c.Gate = &Gate{}
 	}
+	if c.Jitter == nil {
+		c.Jitter = engine.Jitter
+	}
 	if c.Policy == nil {
 		c.Policy = func(string) RetryPolicy { return DefaultRetryPolicy() }
 	}
@@ -156,18 +163,19 @@ type Loop[M any] struct {
 	waiter   engine.Waiter
 	workers  sync.WaitGroup
 
-	unfinished   *Settlement // collected, not settled yet: kept while the database does not answer
-	attempts     []Attempt   // reused for those to report
-	moreWork     bool        // there may be more to claim
-	subscribed   bool        // waiter has subscribed since something was last claimed
-	nextPoll     time.Time   // when to poll without a notification; zero: not decided
-	idlePolls    int         // polls in a row that found nothing
-	failures     int         // exchanges in a row that failed
-	emptyClaim   bool        // the last claim found nothing while nothing was held
-	streak       streak[M]   // of what was claimed last
-	lineMoves    bool        // the last claim brought items of lines, and nothing else is left
-	claimedAny   bool        // a claim brought something
-	lastActivity time.Time   // when something last came or was settled
+	unfinished   *Settlement   // collected, not settled yet: kept while the database does not answer
+	attempts     []Attempt     // reused for those to report
+	moreWork     bool          // there may be more to claim
+	subscribed   bool          // waiter has subscribed since something was last claimed
+	nextPoll     time.Time     // when to poll without a notification; zero: not decided
+	idlePolls    int           // polls in a row that found nothing
+	failures     int           // exchanges in a row that failed
+	recovered    chan struct{} // receives when one succeeds again
+	emptyClaim   bool          // the last claim found nothing while nothing was held
+	streak       streak[M]     // of what was claimed last
+	lineMoves    bool          // the last claim brought items of lines, and nothing else is left
+	claimedAny   bool          // a claim brought something
+	lastActivity time.Time     // when something last came or was settled
 }
 
 // New returns a loop that does not run yet.
@@ -175,6 +183,7 @@ func New[M any](cfg Config[M]) *Loop[M] {
 	invalid := cfg.Validate()
 	cfg.defaults()
 	l := &Loop[M]{cfg: cfg, invalid: invalid, stats: cfg.Stats, moreWork: true, unfinished: &Settlement{}, lastActivity: time.Now()}
+	l.recovered = make(chan struct{}, 1)
 	if l.stats == nil {
 		l.stats = &Stats{}
 	}
@@ -303,7 +312,7 @@ func (l *Loop[M]) exchange(ctx, handlers context.Context, n int) {
 	if l.stale(items) {
 		_ = l.refreshPauses(ctx)
 	}
-	l.failures = 0
+	l.answered()
 	if l.unfinished.Len() > 0 {
 		l.lastActivity = time.Now()
 	}
@@ -397,9 +406,21 @@ func (l *Loop[M]) failed(ctx context.Context, err error) {
 		level = slog.LevelWarn
 	}
 	l.cfg.Logger.Log(ctx, level, "database unavailable, will retry", "error", err, "failures", l.failures)
-	delay := engine.Jitter(min(250*time.Millisecond<<min(l.failures-1, 7), maxBackoff), 0.2)
+	delay := l.cfg.Jitter(min(250*time.Millisecond<<min(l.failures-1, 7), maxBackoff), 0.2)
 	l.stats.Tracker.iterate(delay)
 	_ = engine.Sleep(ctx, delay)
+}
+
+// answered records that an exchange succeeded. After a failure the maintenance goes on at
+// once: it may have backed off for half a minute, and nobody else reads what is paused.
+func (l *Loop[M]) answered() {
+	if l.failures > 0 {
+		select {
+		case l.recovered <- struct{}{}:
+		default:
+		}
+	}
+	l.failures = 0
 }
 
 // wait sleeps until something finished, a notification came, or a poll is due.
@@ -466,7 +487,7 @@ func (l *Loop[M]) sleepUntil(ctx context.Context, until time.Time) (notified boo
 // polls find nothing (OBX-122), but never past the next due time.
 func (l *Loop[M]) pollAfter(ctx context.Context) time.Duration {
 	d := min(l.cfg.PollMin<<min(l.idlePolls, 6), l.cfg.PollMax)
-	d = max(engine.Jitter(d, 0.1), time.Millisecond)
+	d = max(l.cfg.Jitter(d, 0.1), time.Millisecond)
 	due, ok, err := l.cfg.Queue.NextDue(ctx)
 	switch {
 	case err != nil || !ok:

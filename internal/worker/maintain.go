@@ -3,8 +3,6 @@ package worker
 import (
 	"context"
 	"time"
-
-	"github.com/bravellian/pawl/internal/engine"
 )
 
 // PauseState is whether items of a topic may start.
@@ -26,7 +24,7 @@ const maintainInterval = 750 * time.Millisecond
 func (l *Loop[M]) maintain(ctx context.Context) {
 	for failures := 0; ; {
 		delay := min(min(l.cfg.PollMax, maintainInterval)<<min(failures, 5), max(maxBackoff, l.cfg.PollMax))
-		if engine.Sleep(ctx, engine.Jitter(delay, 0.2)) != nil {
+		if l.rest(ctx, l.cfg.Jitter(delay, 0.2)) != nil {
 			return
 		}
 		waiting, running := l.inflight.holding()
@@ -43,6 +41,20 @@ func (l *Loop[M]) maintain(ctx context.Context) {
 			l.cfg.Logger.Warn("could not reap expired leases, will retry", "error", err, "failures", failures)
 		}
 	}
+}
+
+// rest sleeps until the next maintenance is due, the database answers again, or ctx ends,
+// whose error it then returns.
+func (l *Loop[M]) rest(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-l.recovered:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return nil
 }
 
 func (l *Loop[M]) refreshPauses(ctx context.Context) error {

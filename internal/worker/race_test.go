@@ -6,3 +6,9 @@ package worker_test
 // after many thousands of goroutines: two runs of make test with 100 simulations ended in it, one
 // with "CHECK failed: tsan_rtl.cpp", one in its StackDepot. make test-narrow runs the 100 without it.
 const checks = "25"
+
+const (
+	simulatedShort = 10
+	simulatedLong  = 100
+	simulatedTwice = 3
+)

@@ -32,6 +32,8 @@ type ScheduleConfig struct {
 	// MaxPollingInterval bounds how long it sleeps, default 30 s.
 	MaxPollingInterval time.Duration
 	Tracker            *LoopTracker // where to report status; nil: a new one
+	// Jitter varies a delay by ± a share; nil: engine.Jitter, at random.
+	Jitter func(d time.Duration, share float64) time.Duration
 }
 
 // Scheduler dispatches what is due, on time. Any number of them, in any number of processes,
@@ -68,6 +70,9 @@ func NewScheduler(cfg ScheduleConfig) *Scheduler {
 	set(&cfg.MaxPollingInterval, defaultMaxPolling)
 	if cfg.Tracker == nil {
 		cfg.Tracker = &LoopTracker{}
+	}
+	if cfg.Jitter == nil {
+		cfg.Jitter = engine.Jitter
 	}
 	s := &Scheduler{cfg: cfg}
 	for _, a := range cfg.Sources {
@@ -145,7 +150,7 @@ func (s *Scheduler) failed(ctx context.Context, a *dueSource, err error) {
 	}
 	a.failures++
 	s.cfg.Tracker.failed(err)
-	delay := engine.Jitter(min(250*time.Millisecond<<min(a.failures-1, 7), maxBackoff), 0.2)
+	delay := s.cfg.Jitter(min(250*time.Millisecond<<min(a.failures-1, 7), maxBackoff), 0.2)
 	a.retry = time.Now().Add(delay)
 	level := slog.LevelError
 	if engine.Unavailable(err) {

@@ -1,283 +1,386 @@
 package worker_test
 
 import (
+	"bufio"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"github.com/bravellian/pawl/internal/worker"
 )
 
-// scenario holds the parameters of a simulation; seed determines what happens when.
-type scenario struct {
-	seed        uint64
-	items       int
-	loops       int
-	slots       int
-	batch       int
-	lease       time.Duration
-	attempts    int
-	failBefore  int // per mille of calls that fail without an effect
-	failAfter   int // per mille of calls that fail though they took effect
-	latency     time.Duration
-	outages     int // of all links, each up to a minute
-	endedLeases int // leases ended before their time
-	restarts    int // graceful stops of a loop, followed by a new one
-	crashes     int // loops that stop answering for good, followed by a new one
-	handlerMost time.Duration
-	failures    int // per mille of executions that fail, panic, snooze, …
-}
-
-func drawScenario(t *rapid.T) scenario {
-	return scenario{
-		seed:        rapid.Uint64().Draw(t, "seed"),
-		items:       rapid.IntRange(1, 120).Draw(t, "items"),
-		loops:       rapid.IntRange(1, 4).Draw(t, "loops"),
-		slots:       rapid.SampledFrom([]int{1, 2, 5, 20}).Draw(t, "slots"),
-		batch:       rapid.SampledFrom([]int{1, 3, 10, 100}).Draw(t, "batch"),
-		lease:       rapid.SampledFrom([]time.Duration{time.Second, 5 * time.Second, 30 * time.Second}).Draw(t, "lease"),
-		attempts:    rapid.SampledFrom([]int{0, 1, 3, 10}).Draw(t, "attempts"),
-		failBefore:  rapid.SampledFrom([]int{0, 0, 50, 200}).Draw(t, "failBefore"),
-		failAfter:   rapid.SampledFrom([]int{0, 0, 50, 200}).Draw(t, "failAfter"),
-		latency:     rapid.SampledFrom([]time.Duration{0, time.Millisecond, 50 * time.Millisecond, 700 * time.Millisecond}).Draw(t, "latency"),
-		outages:     rapid.IntRange(0, 2).Draw(t, "outages"),
-		endedLeases: rapid.SampledFrom([]int{0, 0, 20}).Draw(t, "endedLeases"),
-		restarts:    rapid.IntRange(0, 4).Draw(t, "restarts"),
-		crashes:     rapid.SampledFrom([]int{0, 0, 2}).Draw(t, "crashes"),
-		handlerMost: rapid.SampledFrom([]time.Duration{0, 20 * time.Millisecond, 2 * time.Second, 20 * time.Second}).Draw(t, "handlerMost"),
-		failures:    rapid.SampledFrom([]int{0, 100, 400}).Draw(t, "failures"),
-	}
-}
-
-// OBX-058, OBX-059, OBX-100, D-12, D-13, D-15, D-19: several loops on one queue, whose
-// calls fail before or after taking effect, whose leases are ended early, and that are
-// stopped and killed at random: in the end every item was acked or failed exactly once,
-// each end is one that a handler or the policy decided, and no handler ran without a lease
-// or beside another one that still had its own.
-func TestSimulation(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		sc := drawScenario(rt)
-		var problems []string
-		synctest.Test(t, func(*testing.T) { problems = sc.run() })
-		for _, p := range problems {
-			rt.Error(p)
+// D-310, D-312, D-313, D-314, OBX-058, OBX-059, OBX-100, D-12, D-13, D-15, D-19: several processes, each with loops
+// and a scheduler, work on one database in simulated time. It fails before and after calls took
+// effect, is away, slow, and takes no writes; processes are stopped, killed and frozen; topics
+// are paused. At every step what the loops promise has to hold. PAWL_SIMULATE=seed runs one seed
+// and prints what happened.
+func TestSimulate(t *testing.T) {
+	if text := os.Getenv("PAWL_SIMULATE"); text != "" {
+		seed, err := strconv.ParseUint(text, 0, 64)
+		if err != nil {
+			t.Fatal(err)
 		}
-	})
-}
-
-// sim is a running scenario.
-type sim struct {
-	scenario
-	rng  *rand.Rand
-	s    *store
-	away bool // an outage of the database
-	calm bool // nothing goes wrong any more
-	all  []*rig
-	live []*rig
-	dead map[*rig]bool
-}
-
-// run returns what went wrong.
-func (sc scenario) run() []string {
-	m := &sim{scenario: sc, s: newStore(), rng: rand.New(rand.NewPCG(sc.seed, 1)), dead: map[*rig]bool{}}
-	for i := range sc.items {
-		m.s.add(1, "t", time.Duration(i%3)*m.upTo(20*time.Second))
+		m := simulate(t, seed, true)
+		t.Logf("%d steps\n%s", m.steps, strings.Join(m.trace, "\n"))
+		return
 	}
-	plan := m.plan()
-	for range sc.loops {
-		m.launch()
-	}
-	for _, act := range plan {
-		time.Sleep(m.upTo(8 * time.Second))
-		act()
-	}
-	m.settleDown()
-	return m.verdict()
-}
-
-func (m *sim) upTo(d time.Duration) time.Duration {
-	m.s.mu.Lock() // guards rng as well: handlers draw from it
-	defer m.s.mu.Unlock()
-	return time.Duration(m.rng.Int64N(int64(d) + 1))
-}
-
-// chance is true so many times in a thousand, until failures stop.
-func (m *sim) chance(perMille int) bool {
-	m.s.mu.Lock()
-	defer m.s.mu.Unlock()
-	return !m.calm && m.rng.IntN(1000) < perMille
-}
-
-func (m *sim) launch() {
-	policy := worker.RetryPolicy{MaxAttempts: m.attempts, Jitter: 0.1, Delay: func(n int) time.Duration { return time.Duration(min(n, 5)) * time.Second }}
-	r := newRig(m.s, worker.Config[payload]{Lease: m.lease, Concurrency: m.slots, BatchSize: m.batch, Grace: 3 * time.Second,
-		Policy: func(string) worker.RetryPolicy { return policy }}, m.handler)
-	r.link.before = func(ctx context.Context, c *call) error {
-		if err := until(ctx, m.upTo(m.latency)); err != nil {
-			return err
-		}
-		m.s.mu.Lock()
-		gone := m.away || m.dead[r]
-		m.s.mu.Unlock()
-		if gone || m.chance(m.failBefore) {
-			return errAway
-		}
-		return nil
-	}
-	r.link.after = func(_ context.Context, c *call) error {
-		if m.chance(m.failAfter) {
-			return errAway
-		}
-		return nil
-	}
-	m.all, m.live = append(m.all, r), append(m.live, r)
-	r.start()
-}
-
-// handler returns a random result after a random time. It mostly respects its context.
-func (m *sim) handler(ctx context.Context, i item) error {
-	d := m.upTo(m.handlerMost)
-	if m.chance(30) {
-		time.Sleep(d)
-	} else if err := until(ctx, d); err != nil {
-		if m.chance(500) {
-			return fmt.Errorf("interrupted")
-		}
-		return context.Cause(ctx)
-	}
-	if !m.chance(m.failures) {
-		return nil
-	}
-	switch m.upTo(4) {
-	case 0:
-		return worker.RetryAfter(m.upTo(3*time.Second), errBoom)
-	case 1:
-		return worker.Snooze(m.upTo(3 * time.Second))
-	case 2:
-		panic("boom")
-	case 3:
-		if m.chance(200) {
-			return worker.Permanent(errBoom)
+	steps, began := 0, time.Now()
+	seeds := append(corpus(t), someSeeds()...)
+	for _, seed := range seeds {
+		steps += simulate(t, seed, false).steps
+		if t.Failed() {
+			return
 		}
 	}
-	return errBoom
+	t.Logf("%d seeds, %d steps, %.0f a minute", len(seeds), steps, float64(steps)/time.Since(began).Minutes())
 }
 
-// plan returns the list of events, in random order.
-func (m *sim) plan() (acts []func()) {
-	add := func(n int, act func()) {
-		for range n {
-			acts = append(acts, act)
+// D-311: the seed decides everything that happens.
+func TestSimulateTwice(t *testing.T) {
+	for _, seed := range slices.Concat(corpus(t), someSeeds())[:simulatedTwice] {
+		first, second := simulate(t, seed, true).trace, simulate(t, seed, true).trace
+		for i := range max(len(first), len(second)) {
+			if a, b := lineAt(first, i), lineAt(second, i); a != b {
+				t.Fatalf("seed %d: after %d lines that are the same\n%s\n%s", seed, i, a, b)
+			}
 		}
 	}
-	add(m.outages, func() {
-		m.setAway(true)
-		time.Sleep(m.upTo(time.Minute))
-		m.setAway(false)
-	})
-	add(m.endedLeases, func() { m.s.endLease(worker.Position(1 + m.upTo(time.Duration(m.items-1)))) })
-	add(m.restarts, func() {
-		m.remove().end()
-		m.launch()
-	})
-	add(m.crashes, func() {
-		r := m.remove()
-		m.s.mu.Lock()
-		m.dead[r] = true
-		m.s.mu.Unlock()
-		r.stop()
-		m.launch()
-	})
-	m.rng.Shuffle(len(acts), func(i, k int) { acts[i], acts[k] = acts[k], acts[i] })
-	return acts
 }
 
-func (m *sim) setAway(away bool) {
-	m.s.mu.Lock()
-	defer m.s.mu.Unlock()
-	m.away = away
+func lineAt(lines []string, i int) string {
+	if i < len(lines) {
+		return lines[i]
+	}
+	return "(over)"
 }
 
-// remove takes a random loop out of the live ones.
-func (m *sim) remove() *rig {
-	i := int(m.upTo(time.Duration(len(m.live) - 1)))
-	r := m.live[i]
-	m.live = append(m.live[:i], m.live[i+1:]...)
-	return r
-}
-
-// settleDown ends the run: failures stop, and after a long while so do the loops.
-func (m *sim) settleDown() {
-	m.s.mu.Lock()
-	m.calm = true
-	m.s.mu.Unlock()
-	// Most end within minutes. With answers that take most of a short lease it is lost so
-	// often that 120 items of one slot took over an hour.
-	for range 24 * 60 {
-		time.Sleep(time.Minute)
-		if m.s.count(ready)+m.s.count(leased) == 0 {
-			break
-		}
+// corpus returns the seeds that are kept, since they found something or are rare.
+func corpus(t *testing.T) (seeds []uint64) {
+	f, err := os.Open("testdata/simulate.txt")
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, r := range m.live {
-		r.end()
-	}
-	for _, r := range m.all {
-		<-r.done
-	}
-}
-
-func (m *sim) verdict() []string {
-	s := m.s
-	wrong := s.violations()
-	executions := map[worker.Position][]*execution{}
-	for _, r := range m.all {
-		for _, x := range r.executions(0) {
-			executions[x.id] = append(executions[x.id], x)
-		}
-	}
-	for _, e := range s.entries {
-		complain := func(format string, args ...any) {
-			wrong = append(wrong, fmt.Sprintf("item %d: ", e.id)+fmt.Sprintf(format, args...))
-		}
-		if (e.place != acked && e.place != dead) || e.ends != 1 {
-			complain("is %v, ended %d times", e.place, e.ends)
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		number, _, _ := strings.Cut(lines.Text(), " ")
+		if number == "" || number == "#" {
 			continue
 		}
-		good, late := 0, 0 // late: after its context ended
-		for _, x := range executions[e.id] {
-			switch {
-			case x.err != nil || x.end.IsZero():
-			case x.cancelled.IsZero():
-				good++
-			default:
-				late++
-			}
-			for _, y := range executions[e.id] {
-				beside := x != y && !y.start.Before(x.start) && y.start.Before(x.end)
-				if beside && x.owner == y.owner {
-					complain("handed out twice under one claim")
-				}
-				// A handler whose lease was lost is cancelled before the next one starts.
-				if beside && !e.endedEarly && (x.cancelled.IsZero() || x.cancelled.After(y.start)) {
-					complain("started at %v beside an execution started at %v that was not cancelled", y.start, x.start)
-				}
-			}
+		seed, err := strconv.ParseUint(number, 0, 64)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if e.place == acked && good+late == 0 {
-			complain("acked although no handler succeeded")
+		seeds = append(seeds, seed)
+	}
+	return seeds
+}
+
+// someSeeds returns the seeds of a run: PAWL_SIMULATE_SEEDS of them from PAWL_SIMULATE_FROM on.
+func someSeeds() (seeds []uint64) {
+	n, _ := strconv.Atoi(os.Getenv("PAWL_SIMULATE_SEEDS"))
+	from, _ := strconv.ParseUint(os.Getenv("PAWL_SIMULATE_FROM"), 0, 64)
+	switch {
+	case n == 0 && os.Getenv("PAWL_LONG") != "":
+		n = simulatedLong
+	case n == 0:
+		n = simulatedShort
+	}
+	for i := range n {
+		seeds = append(seeds, from+uint64(i)) //nolint:gosec // not negative
+	}
+	return seeds
+}
+
+// simulate runs a seed in a bubble and reports what went wrong.
+func simulate(t *testing.T, seed uint64, keep bool) (m *simulation) {
+	t.Helper()
+	// Which of several goroutines runs first is the same in every run only with one processor.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	synctest.Test(t, func(*testing.T) {
+		m = newSimulation(seed, keep)
+		m.run()
+	})
+	if len(m.wrong) > 0 {
+		t.Errorf("PAWL_SIMULATE=%d go test ./internal/worker -run 'TestSimulate$'\n%s", seed, strings.Join(m.wrong[:min(len(m.wrong), 5)], "\n"))
+	}
+	return m
+}
+
+// shape is what a seed decides at the beginning.
+type shape struct {
+	seed       uint64
+	items      int
+	most       int // processes at once
+	handlers   int
+	slots      int
+	ownSlots   bool
+	batch      int
+	lease      time.Duration
+	grace      time.Duration
+	pollMost   time.Duration
+	attempts   int
+	latency    time.Duration
+	slowest    time.Duration // a call, ever
+	longest    time.Duration // a handler
+	horizon    time.Duration // until then things go wrong
+	failBefore int           // per mille of calls that fail without an effect
+	failAfter  int           // per mille of calls that fail though they took effect
+	slow       int           // per mille of calls that take long
+	failing    int           // per mille of handlers that do not succeed
+	ignores    int           // per mille of handlers that ignore their context
+	silent     int           // per mille of commits that notify nobody
+}
+
+func (m *stepper) shape(seed uint64) shape {
+	calm := m.chance(300) // nothing goes wrong: bounds are strict
+	rare := func(perMille ...int) int {
+		if calm {
+			return 0
 		}
-		if m.attempts > 0 && e.retry > m.attempts+e.lapses {
-			complain("%d retries of %d attempts", e.retry, m.attempts)
+		return pick(m, perMille...)
+	}
+	lease := pick(m, time.Second, 2*time.Second, 5*time.Second, 30*time.Second) + 11
+	return shape{
+		seed: seed, items: 10 + m.rng.IntN(pick(m, 20, 150)), most: 1 + m.rng.IntN(4),
+		handlers: pick(m, 1, 2, 5, 20), slots: 1 + m.rng.IntN(3), ownSlots: m.chance(300), batch: pick(m, 1, 3, 10, 100),
+		lease: lease, grace: pick(m, 500*time.Millisecond, 3*time.Second, 20*time.Second) + 7,
+		pollMost: pick(m, time.Second, 5*time.Second) + 5, attempts: pick(m, 0, 1, 3, 10),
+		latency: pick(m, 100*time.Microsecond, 3*time.Millisecond, 20*time.Millisecond), slowest: 3 * time.Second,
+		longest:    pick(m, time.Millisecond, 20*time.Millisecond, 500*time.Millisecond, 2*time.Second, 20*time.Second),
+		horizon:    time.Duration(20+m.rng.IntN(100)) * time.Second,
+		failBefore: rare(0, 0, 20, 200), failAfter: rare(0, 0, 20, 200), slow: rare(0, 0, 5, 50),
+		failing: pick(m, 0, 100, 400), ignores: rare(0, 0, 50), silent: pick(m, 0, 0, 100, 1000),
+	}
+}
+
+// simulation is a running seed.
+type simulation struct {
+	shape
+	*stepper
+	queues    []*store
+	clock     *store // timers
+	jobDue    time.Time
+	runsDue   int
+	processes []*process
+	calm      bool // nothing goes wrong any more
+	away      bool // the database
+	readOnly  bool
+	sluggish  bool
+	hindered  time.Time // when something last kept all loops from work
+
+	checks    sync.Mutex // guards what follows during a step
+	asking    *lane      // whose call takes effect
+	owners    map[worker.OwnerToken]*lane
+	claims    map[worker.OwnerToken]int // by number
+	suspects  map[worker.OwnerToken]time.Time
+	suspected time.Time                  // when a suspect was last claimed or settled
+	orphans   map[worker.OwnerToken]bool // claims whose reply was lost
+	runs      map[runKey]*run
+	running   map[*run]bool
+	pausedAt  map[pauseKey]pauseMark
+}
+
+func newSimulation(seed uint64, keep bool) *simulation {
+	m := &simulation{
+		stepper: newStepper(seed, keep), owners: map[worker.OwnerToken]*lane{}, claims: map[worker.OwnerToken]int{},
+		suspects: map[worker.OwnerToken]time.Time{}, orphans: map[worker.OwnerToken]bool{}, runs: map[runKey]*run{}, running: map[*run]bool{}, pausedAt: map[pauseKey]pauseMark{},
+	}
+	m.shape = m.stepper.shape(seed)
+	m.admit, m.goOn = m.admitStep, m.release
+	for q := range 1 + m.rng.IntN(2) {
+		s := newStore()
+		s.paused, s.limits = map[string]bool{}, map[string]int{"limited": 1 + m.rng.IntN(3)}
+		s.settles = func(done *worker.Settlement) { m.settling(q, done) }
+		s.claims = func(owner worker.OwnerToken, suspects bool, items []*entry) { m.claimed(q, owner, suspects, items) }
+		m.queues = append(m.queues, s)
+	}
+	m.clock, m.jobDue = newStore(), time.Now().Add(m.upTo(jobPeriod))
+	m.hindered = time.Now()
+	m.note("%+v", m.shape)
+	return m
+}
+
+func (m *simulation) run() {
+	m.plan()
+	for range m.most {
+		m.launch()
+	}
+	m.loop()
+	m.verdicts()
+}
+
+// admitStep decides about a step that has just arrived.
+func (m *simulation) admitStep(s *step) {
+	p := s.lane.p
+	s.at = time.Now()
+	switch {
+	case p.killed:
+	case s.run != nil && s.of == nil:
+		m.steps++
+		m.begins(s.run)
+		s.fate.verdict = m.decide(s)
+		m.note("process %d begins %v in claim %d", p.n, s.run, m.claims[s.run.held.Owner])
+	case s.run != nil:
+		m.steps++
+		m.interrupt(s)
+	case s.of != nil:
+		m.cutShort(s)
+	case s.key.phase == 0:
+		m.steps++
+		m.asks(s.lane, s.call)
+		m.judge(s)
+		m.note("process %d lane %d calls %s", p.n, s.lane.n, s.call.op)
+	default:
+		m.note("process %d lane %d: %s got %d of %d", p.n, s.lane.n, s.call.op, s.call.got, s.call.want)
+		s.at = s.at.Add(s.fate.reply)
+	}
+	m.schedule(s)
+}
+
+// judge decides what becomes of a call.
+func (m *simulation) judge(s *step) {
+	latency := m.upTo(m.latency)
+	if m.calm {
+		s.at, s.fate.reply = s.at.Add(latency), m.upTo(m.latency)
+		return
+	}
+	if m.chance(m.slow) || m.sluggish {
+		latency = m.upTo(m.slowest / 2)
+		s.lane.p.troubled = time.Now()
+	}
+	s.at, s.fate.reply = s.at.Add(latency), m.upTo(latency)
+	switch {
+	case m.chance(m.failBefore):
+		s.fate.err = errAway
+	case m.chance(m.failAfter):
+		s.fate.late = errUnknown
+	}
+}
+
+// cutShort decides about a call whose context has ended: its transaction may go on for a
+// while, and be committed or not.
+func (m *simulation) cutShort(s *step) {
+	s.fate = s.of.fate
+	if m.chance(500) {
+		s.at = s.at.Add(m.upTo(m.latency))
+		s.fate.err, s.fate.late = errUnknown, errUnknown
+	} else {
+		s.at = s.of.at
+	}
+	m.note("process %d lane %d: context of %s ends", s.lane.p.n, s.lane.n, s.call.op)
+}
+
+// decide returns what a handler that begins will do, and when.
+func (m *simulation) decide(s *step) (v verdict) {
+	took := m.upTo(m.longest)
+	if m.chance(200) {
+		took = m.upTo(m.longest / 50)
+	}
+	s.at = s.at.Add(took)
+	if m.calm || !m.chance(m.failing) {
+		v.how = succeeds
+		return v
+	}
+	v.how = pick(m.stepper, fails, fails, fails, retriesAfter, retriesAfter, snoozes, snoozes, panics, exits, failsForGood, returnsCancelled)
+	v.delay, v.ignores = m.upTo(3*time.Second), m.chance(m.ignores)
+	return v
+}
+
+// interrupt decides what a handler does whose context has ended.
+func (m *simulation) interrupt(s *step) {
+	s.fate, s.run.cancelled = s.of.fate, true
+	if errors.Is(context.Cause(s.run.ctx), worker.ErrLeaseLost) {
+		m.orphans[s.run.held.Owner] = true // given up, though the database may have extended it
+	}
+	m.note("context of %v ends", s.run)
+	switch {
+	case s.fate.ignores, m.chance(100):
+		s.at = s.of.at
+		return
+	case m.chance(100):
+		s.at = s.at.Add(m.upTo(1500 * time.Millisecond))
+	default:
+		s.at = s.at.Add(m.upTo(20 * time.Millisecond))
+	}
+	if !m.chance(200) {
+		s.fate.how = pick(m.stepper, gives, fails, returnsCancelled)
+	}
+}
+
+// release lets a step go on.
+func (m *simulation) release(s *step) {
+	l, p := s.lane, s.lane.p
+	f := s.fate
+	switch {
+	case p.killed:
+		f.err, f.late, f.how = errAway, errAway, fails
+	case p.frozen:
+		p.held = append(p.held, s)
+		return
+	case s.run != nil:
+		m.steps++
+		m.ends(s.run, f.verdict)
+	case s.key.phase == 0:
+		f.err = cmp.Or(m.unavailable(s.call), f.err)
+		m.asking = l
+		if f.err != nil {
+			m.answered(l, s.call, f.err)
+			m.note("process %d lane %d: %s fails: %v", p.n, l.n, s.call.op, f.err)
 		}
-		if good > 1+e.lapses {
-			complain("succeeded %d times although its lease lapsed only %d times", good, e.lapses)
+	default:
+		m.answered(l, s.call, f.late)
+		if f.late != nil {
+			m.note("process %d lane %d: reply of %s lost", p.n, l.n, s.call.op)
 		}
 	}
-	return wrong
+	s.void = true
+	s.goes <- f
+}
+
+func (m *simulation) ends(r *run, v verdict) {
+	r.ended, r.verdict = true, v
+	delete(m.running, r)
+	r.lane.runs--
+	r.lane.busy = time.Now()
+	r.lane.progress()
+	if r.topic == "slots" {
+		r.lane.p.slotted--
+	}
+	m.note("%v %v", r, v.how)
+}
+
+// unavailable returns the error of a call while the database does not take it.
+func (m *simulation) unavailable(c *call) error {
+	reads := c.op == "nextdue" || c.op == "pauses" || strings.HasPrefix(c.op, "due")
+	switch {
+	case m.away:
+		return errAway
+	case m.readOnly && !reads:
+		return errReadOnly
+	}
+	return nil
+}
+
+func (m *simulation) claimNumber(owner worker.OwnerToken) int {
+	m.checks.Lock()
+	defer m.checks.Unlock()
+	return m.claims[owner]
+}
+
+func (r *run) String() string {
+	if r == nil {
+		return "none"
+	}
+	return fmt.Sprintf("item %d of queue %d in process %d (topic %s, retry %d, ended %v: %v %v, context ended %v)",
+		r.held.ID, r.lane.n, r.lane.p.n, r.topic, r.retry, r.ended, r.how, r.delay, r.cancelled)
 }

@@ -23,7 +23,7 @@ func (l *Loop[M]) claimSuspects(ctx, handlers context.Context, n int) {
 	if l.stale(items) {
 		_ = l.refreshPauses(ctx)
 	}
-	l.failures = 0
+	l.answered()
 	l.stats.Tracker.succeeded(sent)
 	l.member.setSuspects(len(items) > 0) // there may be more
 	if len(items) > 0 {
