@@ -95,7 +95,7 @@ func Check(h History, final Final) (*Report, error) {
 func (r *run) rules() []rule {
 	return []rule{
 		r.historyRule(), r.lostRule(), r.phantomRule(), r.orderRule(), r.exclusiveRule(), r.limitRule(), r.doneRule(), r.terminalRule(),
-		r.joinRule(), r.inboxRule(), r.leaseRule(), {name: checkHistories, event: func(*step) {}, end: func() {}}, r.jobRule(), r.timerRule(), r.attemptRule(), r.drainedRule(),
+		r.joinRule(), r.inboxRule(), r.leaseRule(), r.guardRule(), {name: checkHistories, event: func(*step) {}, end: func() {}}, r.jobRule(), r.timerRule(), r.attemptRule(), r.drainedRule(),
 	}
 }
 
@@ -147,7 +147,7 @@ func (r *run) until(s *step) int64 {
 // rewound reports whether what was recorded at a time can have been lost at a later one.
 func (r *run) rewound(recorded, later int64) bool {
 	for _, w := range r.final.Rewinds {
-		if recorded <= w.To && later >= w.From {
+		if recorded >= w.Keeps && recorded <= w.To && later >= w.From {
 			return true
 		}
 	}
@@ -220,7 +220,7 @@ const wakes = int64(3 * time.Second)
 // note sets the number of a step's process, and remembers which processes are stopped.
 func (p *processes) note(s *step) {
 	s.process = p.get(s.Process)
-	if s.Op != history.Fault || s.Detail != history.Stop || s.Name == "" {
+	if s.Op != history.Fault || s.Name == "" || s.Detail != history.Stop && s.Detail != history.StopBriefly {
 		return
 	}
 	switch target := &p.all[p.get(s.Name)]; s.Outcome {

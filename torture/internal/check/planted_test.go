@@ -87,7 +87,7 @@ func (t *tape) begins(process, id string, seconds int64) *tape {
 }
 
 func (t *tape) rewind() *tape {
-	t.final.Rewinds = append(t.final.Rewinds, Rewind{t.now, t.in(1)})
+	t.final.Rewinds = append(t.final.Rewinds, Rewind{From: t.now, To: t.in(1)})
 	t.now += 2 * second
 	return t
 }
@@ -142,6 +142,15 @@ func commitStories() []story {
 	return []story{
 		{"everything done", "", func(t *tape) { t.commits("a", "b").done("a", "b") }},
 		{"done and deleted", "", func(t *tape) { t.commits("a").done("a").rows = nil }},
+		{"done by nobody", checkLost, func(t *tape) { t.commits("a").rows = []Message{{ID: "a", State: Done}} }},
+		{"done by an ack that nobody knows of", "", func(t *tape) {
+			t.commits("a").add("w", history.Ack, history.Began, msg("a")).rows = []Message{{ID: "a", State: Done}}
+		}},
+		{"a row that was kept is lost in a failover", checkLost, func(t *tape) {
+			t.both("p", history.Enqueue, history.OK, msg("a"))
+			keeps := t.in(1)
+			t.add("p", history.Enqueue, history.Began, msg("b")).rewind().final.Rewinds[0].Keeps = keeps
+		}},
 		{"a message is lost", checkLost, func(t *tape) { t.commits("a", "b").done("a") }},
 		{"lost after a handler failed", checkLost, func(t *tape) { t.commits("a").both("w", history.Handle, history.Failed, msg("a")) }},
 		{"a row is lost", checkLost, func(t *tape) { t.both("p", history.Enqueue, history.OK, msg("a")) }},

@@ -6,9 +6,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bravellian/pawl/torture/internal/quick"
+	"github.com/bravellian/pawl/torture/internal/check"
 	"github.com/bravellian/pawl/torture/internal/crew"
-	"github.com/bravellian/pawl/torture/internal/quick/history"
+	"github.com/bravellian/pawl/torture/internal/history"
+	"github.com/bravellian/pawl/torture/internal/load"
 	"github.com/bravellian/pawl/torture/internal/store"
 )
 
@@ -71,7 +72,7 @@ type World struct {
 	Log    func(format string, args ...any)
 
 	mu      sync.Mutex
-	rewinds []quick.Rewind
+	rewinds []check.Rewind
 }
 
 // Server is a PostgreSQL server that may be harmed.
@@ -93,16 +94,18 @@ type Server interface {
 }
 
 // Rewinds are the times in which what was committed may be lost.
-func (w *World) Rewinds() []quick.Rewind {
+func (w *World) Rewinds() []check.Rewind {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return append([]quick.Rewind(nil), w.rewinds...)
+	return append([]check.Rewind(nil), w.rewinds...)
 }
 
-func (w *World) rewound(from, to time.Time) {
+// rewound notes that what was committed since keeps is lost, by something that began at from.
+// Processes know of nothing of the kind when now a lease is over.
+func (w *World) rewound(keeps, from time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.rewinds = append(w.rewinds, quick.Rewind{From: from.UnixNano(), To: to.UnixNano()})
+	w.rewinds = append(w.rewinds, check.Rewind{Keeps: keeps.UnixNano(), From: from.UnixNano(), To: time.Now().Add(load.Lease).UnixNano()})
 }
 
 // Run carries out a plan, and returns when all its faults are over or ctx ends. Faults that
@@ -133,11 +136,12 @@ func Run(ctx context.Context, w *World, plan Plan, faults []Fault) {
 const faultPatience = 30 * time.Second
 
 func (w *World) make(ctx context.Context, f Fault, s Step) {
-	e := history.Event{Op: "fault", Outcome: history.Began, Detail: f.Name}
+	e := history.Event{Op: history.Fault, Outcome: history.Began, Detail: f.Name}
 	if f.Track == Processes || f.Track == Connections {
-		e.Name = w.slot(s).Name
+		s.process = w.slot(s).Process()
+		e.Name = s.process
 	}
-	_ = w.Events.Write(e)
+	_ = w.Events.Append(e)
 	ctx, cancel := context.WithTimeout(ctx, s.Hold+faultPatience)
 	defer cancel()
 	err := f.Do(ctx, w, s)
@@ -146,7 +150,7 @@ func (w *World) make(ctx context.Context, f Fault, s Step) {
 		e.Outcome, e.Detail = history.Failed, f.Name+": "+err.Error()
 		w.Log("fault %s: %v", f.Name, err)
 	}
-	_ = w.Events.Write(e)
+	_ = w.Events.Append(e)
 }
 
 func wait(ctx context.Context, d time.Duration) bool {
