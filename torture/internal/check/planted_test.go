@@ -19,6 +19,7 @@ type tape struct {
 	effects  []Effect
 	runs     []Run
 	final    Final
+	guards   []Guard
 	withheld bool // it does not say that the run was drained
 }
 
@@ -103,6 +104,9 @@ func (t *tape) check(tt *testing.T) *Report {
 	}
 	f := t.final
 	f.Ledger, f.Messages, f.Effects, f.Runs = slices.Values(t.ledger), slices.Values(t.rows), slices.Values(t.effects), slices.Values(t.runs)
+	if t.guards != nil {
+		f.Guards = slices.Values(t.guards)
+	}
 	report, err := Check(t.events, f)
 	if err != nil {
 		tt.Fatal(err)
@@ -322,6 +326,7 @@ func joinStories() []story {
 	return []story{
 		{"a join", "", func(t *tape) { follow(follow(aJoin(t).done("a", "b"), "f"), "f") }},
 		{"two follow-ups", checkJoins, func(t *tape) { follow(follow(aJoin(t).done("a", "b"), "f"), "g") }},
+		{"another follow-up after a rewind", "", func(t *tape) { follow(follow(aJoin(t).done("a", "b"), "f").rewind(), "g") }},
 		{"a follow-up too early", checkJoins, func(t *tape) { follow(aJoin(t).done("a"), "f").done("b") }},
 		{"no follow-up", checkJoins, func(t *tape) { aJoin(t).done("a", "b") }},
 		{"fired twice", checkJoins, func(t *tape) { follow(aJoin(t).done("a", "b"), "f").final.Joins[0].Fired = 2 }},
@@ -361,6 +366,9 @@ func onceStories() []story {
 		{"a timer fires", "", func(t *tape) { fire(timer(t)) }},
 		{"a timer is cancelled", "", func(t *tape) { cancel(timer(t), history.OK) }},
 		{"a timer is cancelled too late", "", func(t *tape) { cancel(fire(timer(t)), history.Failed) }},
+		{"a timer fires too early", checkTimers, func(t *tape) {
+			fire(t.both("p", history.Timer, history.OK, history.Event{Message: "a", Nominal: t.in(10)}))
+		}},
 		{"a timer is cancelled, and fires", checkTimers, func(t *tape) { fire(cancel(timer(t), history.OK)) }},
 		{"a timer is cancelled, and fires after a rewind", "", func(t *tape) { fire(cancel(timer(t), history.OK).rewind()) }},
 		{"a timer fires, and is cancelled", checkTimers, func(t *tape) { cancel(fire(timer(t)), history.OK) }},
@@ -416,6 +424,23 @@ func leaseStories() []story {
 		}},
 		{"a guard lets the stale through", both, func(t *tape) { take(take(t, "a", 1, 3), "b", 2, 9).lease("a", history.Guard, ok, 1, 0, "") }},
 		{"a guard refuses the holder", checkHistories, func(t *tape) { take(t, "a", 1, 9).lease("a", history.Guard, failed, 1, 0, history.Lost) }},
+		{"guarded rows", "", func(t *tape) {
+			take(take(t, "a", 1, 4).lease("a", history.Guard, ok, 1, 0, ""), "b", 2, 9).lease("b", history.Guard, ok, 2, 0, "")
+			t.guards = []Guard{{"l", 1}, {"l", 2}}
+		}},
+		{"a guarded row is lost", checkGuards, func(t *tape) {
+			take(t, "a", 1, 9).lease("a", history.Guard, ok, 1, 0, "").guards = []Guard{}
+		}},
+		{"a guarded row is lost by the database", "", func(t *tape) {
+			take(t, "a", 1, 9).lease("a", history.Guard, ok, 1, 0, "").rewind().guards = []Guard{}
+		}},
+		{"a row is there that the guard refused", checkGuards, func(t *tape) {
+			take(take(t, "a", 1, 3), "b", 2, 9).lease("a", history.Guard, failed, 1, 0, history.Lost).guards = []Guard{{"l", 1}}
+		}},
+		{"a row of the stale after one of the holder", checkGuards, func(t *tape) {
+			take(t, "a", 1, 4).add("a", history.Guard, history.Began, history.Event{Name: "l", Token: 1})
+			take(t, "b", 2, 9).lease("b", history.Guard, ok, 2, 0, "").guards = []Guard{{"l", 2}, {"l", 1}}
+		}},
 		{"a renewal of the stale", both, func(t *tape) { take(take(t, "a", 1, 3), "b", 2, 9).lease("a", history.Renew, ok, 1, 9, "") }},
 		{"a renewal keeps others out", checkHistories, func(t *tape) { take(take(t, "a", 1, 5).lease("a", history.Renew, ok, 1, 9, ""), "b", 2, 9) }},
 		{"refused, and it is free", checkHistories, func(t *tape) { t.lease("a", history.Acquire, failed, 0, 0, history.Held) }},

@@ -67,9 +67,11 @@ func (s *Store) ledger(ctx context.Context, f *Final) error {
 	})
 }
 
+// messages reads messages. Of those that pawl itself handles, a join's waits, nobody writes down
+// the attempts.
 func (s *Store) messages(ctx context.Context, f *Final) error {
 	states := map[int]check.State{0: check.Ready, 1: check.Claimed, 2: check.Done, 3: check.Failed, 5: check.Discarded}
-	return s.each(ctx, `SELECT CAST(message_id AS text), status, retry_count FROM {s}outbox`, func(rows *sql.Rows) error {
+	return s.each(ctx, `SELECT CAST(message_id AS text), status, CASE topic WHEN 'join.wait' THEN 0 ELSE retry_count END FROM {s}outbox`, func(rows *sql.Rows) error {
 		var m check.Message
 		var status int
 		if err := rows.Scan(&m.ID, &status, &m.Attempts); err != nil {
