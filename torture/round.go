@@ -99,6 +99,11 @@ func (r *round) setUp(ctx context.Context) error {
 	}
 	if r.Server != nil {
 		r.place.URL = r.Server.URL()
+		if r.Server.Clock() {
+			if err := r.Server.SetClock(0); err != nil { // as the round before left it
+				return err
+			}
+		}
 	}
 	s, err := store.Open(r.place, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -238,7 +243,7 @@ func (r *round) judge(ctx context.Context, found *RoundReport) error {
 		return err
 	}
 	final := state.Check()
-	final.Rewinds, final.Lease, final.Late = r.world.Rewinds(), load.Lease, late
+	final.Rewinds, final.Steps, final.Lease, final.Late = r.world.Rewinds(), r.world.Steps(), load.Lease, late
 	final.Limits = map[string]int{load.Limited: load.LimitedTo}
 	final.Jobs = jobs(state.Runs)
 	report, err := check.Check(files, final)

@@ -67,13 +67,14 @@ func run(t *testing.T, o Options) {
 	}
 }
 
-// D-290: on SQLite nothing is lost, made up or done out of order under faults, and D-291.
+// D-290: on SQLite nothing is lost, made up or done out of order under faults, and D-291. D-297:
+// faults that are planted into pawl are found.
 func TestSQLite(t *testing.T) {
 	t.Parallel()
 	run(t, options(t))
 }
 
-// D-290, D-291, as on SQLite.
+// D-290, D-291, D-297, as on SQLite.
 func TestPostgres(t *testing.T) {
 	t.Parallel()
 	o := options(t)

@@ -131,9 +131,9 @@ func (r *run) event(e *history.Event, rules []rule) {
 }
 
 // stale says when nothing follows from the begin of a handler or claim: its lease has
-// ended, or its process was stopped, so that it may have ended.
+// ended, or its process was stopped or the database's clock stepped, so that it may have ended.
 func (r *run) stale(s *step) bool {
-	return s.Until != 0 && s.Until <= s.At || r.processes.all[s.process].stoppedUntil > s.At
+	return r.stepped(s.At, s.At) || s.Until != 0 && s.Until <= s.At || r.processes.all[s.process].stoppedUntil > s.At
 }
 
 // until returns the end of the lease under which a handler or claim begins.
@@ -148,6 +148,17 @@ func (r *run) until(s *step) int64 {
 func (r *run) rewound(recorded, later int64) bool {
 	for _, w := range r.final.Rewinds {
 		if recorded >= w.Keeps && recorded <= w.To && later >= w.From {
+			return true
+		}
+	}
+	return false
+}
+
+// stepped reports whether the database's clock was stepped forward between two times, so that
+// a lease of the first may have ended before the second.
+func (r *run) stepped(from, to int64) bool {
+	for _, w := range r.final.Steps {
+		if from <= w.To && to >= w.From {
 			return true
 		}
 	}

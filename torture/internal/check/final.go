@@ -54,6 +54,8 @@ type Final struct {
 	Limits map[string]int
 	// Rewinds are when the database's history was rewound, in order.
 	Rewinds []Rewind
+	// Steps are when the database's clock was stepped forward, in order.
+	Steps []Step
 	// Lease is for how long a worker's claims last. A handler begins with a third of it
 	// left. Handlers whose event has no Until are checked by that; zero: they are not.
 	Lease time.Duration
@@ -121,6 +123,14 @@ type Rewind struct {
 	From  int64 `json:"from"`
 	To    int64 `json:"to"`
 	Keeps int64 `json:"keeps"`
+}
+
+// Step is a step forward of the database's clock. Leases that were granted before end for the
+// database at once. From is before it, To the last moment at which a process may still
+// take such a lease for valid.
+type Step struct {
+	From int64 `json:"from"`
+	To   int64 `json:"to"`
 }
 
 // all returns the values of a sequence that may be nil.

@@ -448,6 +448,31 @@ func leaseStories() []story {
 	}
 }
 
+// D-298: a step of the database's clock ends leases that processes take for valid, and nothing else
+// is excused by it.
+func TestSteps(t *testing.T) {
+	step := func(t *tape) *tape {
+		t.final.Steps = append(t.final.Steps, Step{From: t.in(1), To: t.in(2)})
+		t.now += 3 * second
+		return t
+	}
+	acquire := func(t *tape, process string, token int64) *tape {
+		return t.lease(process, history.Acquire, history.OK, token, 99, "")
+	}
+	tellAll(t, []story{
+		{"a handler after the lease of another was ended by a step", "", func(t *tape) { step(t.commits("a").begins("v", "a", 99)).done("a") }},
+		{"a handler beside another one after a step", checkExclusive, func(t *tape) { step(t.commits("a")).begins("v", "a", 99).done("a") }},
+		{"a handler that begins late in a step", "", func(t *tape) {
+			t.commits("a").done("a")
+			t.final.Steps = []Step{{From: t.now, To: t.in(5)}}
+			t.begins("v", "a", 99)
+		}},
+		{"a handler after a step of what is done", checkDone, func(t *tape) { step(t.commits("a").done("a")).begins("v", "a", 99) }},
+		{"a lease that a step ended", "", func(t *tape) { acquire(step(acquire(t, "a", 1)), "b", 2) }},
+		{"a lease beside another after a step", checkHistories, func(t *tape) { acquire(acquire(step(t), "a", 1), "b", 2) }},
+	})
+}
+
 // D-289: a history with a gap, and effects that were not announced, are refused.
 func TestWholeness(t *testing.T) { tellAll(t, wholeStories()) }
 

@@ -98,7 +98,7 @@ func (r *run) fire(s *step, t *timed) {
 	if t.fired == 0 || r.rewound(t.fired, s.At) {
 		t.fired = s.At
 	}
-	if s.At < t.due-int64(early) {
+	if s.At < t.due-int64(early) && !r.stepped(0, s.At) {
 		r.about(checkTimers, s.index, "", "it fires at %d, %v before it is due", s.At, time.Duration(t.due-s.At))
 	}
 	if t.refused && !t.unsure && t.scheduled == 0 {

@@ -49,6 +49,11 @@ func (p *process) claimSome(stop context.Context) {
 	if p.chance(0.2) {
 		until = p.extend(ctx, all, owner, until)
 	}
+	if p.chance(0.05) { // too late: others may have it by now
+		sleep(stop, Lease+p.between(0, Lease/2))
+		ctx, cancel = attempt(stop)
+		defer cancel()
+	}
 	if p.chance(0.3) { // all at once
 		p.settleAll(ctx, all, owner, until)
 		return

@@ -47,6 +47,8 @@ type Fault struct {
 	Small bool
 	// Pooled reports that it takes a pooler: World.Pooler.
 	Pooled bool
+	// Clock reports that it takes a clock that can be stepped.
+	Clock bool
 	// Rewinds reports that what was committed may be lost.
 	Rewinds   bool
 	Low, High time.Duration // how long it lasts
@@ -73,6 +75,8 @@ type World struct {
 
 	mu      sync.Mutex
 	rewinds []check.Rewind
+	steps   []check.Step
+	ahead   time.Duration // of the server's clock
 }
 
 // Server is a PostgreSQL server that may be harmed.
@@ -87,6 +91,10 @@ type Server interface {
 	// Failover ends the server as a power failure would and promotes a standby: one that
 	// has everything, or one that lags by some time.
 	Failover(ctx context.Context, synchronous bool, lag time.Duration) error
+	// Clock reports whether the server's clock can be stepped. SetClock puts it ahead of the
+	// machine's.
+	Clock() bool
+	SetClock(ahead time.Duration) error
 	// Backup makes a copy of the whole server. restore puts it in the server's place.
 	Backup(ctx context.Context) (restore func(context.Context) error, err error)
 	// Dump writes a schema down. restore drops the schema and makes it from that.
@@ -106,6 +114,28 @@ func (w *World) rewound(keeps, from time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.rewinds = append(w.rewinds, check.Rewind{Keeps: keeps.UnixNano(), From: from.UnixNano(), To: time.Now().Add(load.Lease).UnixNano()})
+}
+
+// Steps are the times in which leases may have ended early.
+func (w *World) Steps() []check.Step {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return append([]check.Step(nil), w.steps...)
+}
+
+// step steps the server's clock. After a step forward processes work for a lease at most with
+// claims that the database takes for expired.
+func (w *World) step(by time.Duration) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	from := time.Now()
+	if err := w.Server.SetClock(w.ahead + by); err != nil {
+		return err
+	}
+	if w.ahead += by; by > 0 {
+		w.steps = append(w.steps, check.Step{From: from.UnixNano(), To: time.Now().Add(load.Lease).UnixNano()})
+	}
+	return nil
 }
 
 // Run carries out a plan, and returns when all its faults are over or ctx ends. Faults that
