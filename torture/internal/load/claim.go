@@ -49,8 +49,7 @@ func (p *process) claimSome(stop context.Context) {
 	if p.chance(0.2) {
 		until = p.extend(ctx, all, owner, until)
 	}
-	if p.chance(0.05) { // too late: others may have it by now
-		sleep(stop, Lease+p.between(0, Lease/2))
+	if p.linger(stop) {
 		ctx, cancel = attempt(stop)
 		defer cancel()
 	}
@@ -141,6 +140,18 @@ func (p *process) settleAll(ctx context.Context, all []*outbox.Message, owner ou
 	n, err := p.pawl.Outbox.Ack(ctx, owner, positions(all)...)
 	for _, m := range all {
 		p.ended(raw(history.Ack, m, until, owner), outcomeOf(n, len(all), err))
+	}
+}
+
+// linger waits sometimes: for a while, or until others may have what was claimed.
+func (p *process) linger(stop context.Context) bool {
+	switch {
+	case p.chance(0.1):
+		return sleep(stop, Lease+p.between(0, Lease/4))
+	case p.chance(0.2):
+		return sleep(stop, p.between(0, Lease/2))
+	default:
+		return false
 	}
 }
 

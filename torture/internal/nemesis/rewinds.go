@@ -46,7 +46,7 @@ func rewindFaults() []Fault {
 }
 
 // never is when what is kept was committed, if all is lost.
-var never = time.Unix(0, 0)
+func never() time.Time { return time.Unix(0, 0) }
 
 // restore makes a backup, waits, and restores it.
 func (w *World) restore(ctx context.Context, s Step, backup func(context.Context) (func(context.Context) error, error)) error {
@@ -85,7 +85,7 @@ func remakeSchema(ctx context.Context, w *World, s Step) error {
 	wait(ctx, s.Hold)
 	ctx = context.WithoutCancel(ctx)
 	from := time.Now()
-	defer func() { w.rewound(never, from) }()
+	defer func() { w.rewound(never(), from) }()
 	if err := w.insist(ctx, w.Store.Drop); err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func copyBack(ctx context.Context, w *World, s Step) error {
 func removeWAL(ctx context.Context, w *World, s Step) error {
 	wait(ctx, s.Hold)
 	aside := w.Place.URL + ".aside"
-	return w.offline(context.WithoutCancel(ctx), never, func() error {
+	return w.offline(context.WithoutCancel(ctx), never(), func() error {
 		return overwrite(aside, w.Place.URL)
 	}, func() error {
 		return errors.Join(os.RemoveAll(w.Place.URL+"-wal"), os.RemoveAll(w.Place.URL+"-shm"), overwrite(w.Place.URL, aside))

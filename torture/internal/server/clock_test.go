@@ -27,7 +27,7 @@ func TestClock(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer c.Close(context.WithoutCancel(t.Context()))
+		defer func() { _ = c.Close(context.WithoutCancel(t.Context())) }()
 		var now time.Time
 		if err := c.QueryRow(t.Context(), `SELECT clock_timestamp()`).Scan(&now); err != nil {
 			t.Fatal(err)
