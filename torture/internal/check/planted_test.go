@@ -464,7 +464,7 @@ func TestSteps(t *testing.T) {
 		{"a handler beside another one after a step", checkExclusive, func(t *tape) { step(t.commits("a")).begins("v", "a", 99).done("a") }},
 		{"a handler that begins late in a step", "", func(t *tape) {
 			t.commits("a").done("a")
-			t.final.Steps = []Step{{From: t.now, To: t.in(5)}}
+			t.final.Steps = []Step{{From: t.in(1), To: t.in(5)}}
 			t.begins("v", "a", 99)
 		}},
 		{"a handler after a step of what is done", checkDone, func(t *tape) { step(t.commits("a").done("a")).begins("v", "a", 99) }},
