@@ -12,9 +12,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/bravellian/pawl/torture/internal/quick"
+	"github.com/bravellian/pawl/torture/internal/check"
 	"github.com/bravellian/pawl/torture/internal/crew"
-	"github.com/bravellian/pawl/torture/internal/quick/history"
+	"github.com/bravellian/pawl/torture/internal/history"
 	"github.com/bravellian/pawl/torture/internal/load"
 	"github.com/bravellian/pawl/torture/internal/nemesis"
 	"github.com/bravellian/pawl/torture/internal/store"
@@ -67,13 +67,15 @@ func (r *round) run(ctx context.Context) (found *RoundReport, err error) {
 		keep = r.Keep
 		return nil, ctx.Err()
 	}
-	r.phase("nemesis ends")
+	r.phase(history.NemesisEnds)
 	found.Load = time.Since(began)
 
 	began = time.Now()
 	left := r.drain(ctx)
 	found.Drain = time.Since(began)
-	r.phase("drained")
+	if left == nil {
+		r.phase(history.Drained)
+	}
 	r.crew.StopRole(load.Worker, stopPatience)
 	r.crew.StopRole(load.Claimer, stopPatience)
 	if err := r.judge(ctx, found); err != nil {
@@ -97,6 +99,11 @@ func (r *round) setUp(ctx context.Context) error {
 	}
 	if r.Server != nil {
 		r.place.URL = r.Server.URL()
+		if r.Server.Clock() {
+			if err := r.Server.SetClock(0); err != nil { // as the round before left it
+				return err
+			}
+		}
 	}
 	s, err := store.Open(r.place, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -117,7 +124,7 @@ func (r *round) setUp(ctx context.Context) error {
 	if err := r.pool(); err != nil {
 		return err
 	}
-	if r.events, err = history.NewWriter(crew.History(r.dir), "nemesis"); err != nil {
+	if r.events, err = history.Create(crew.History(r.dir), "nemesis"); err != nil {
 		return err
 	}
 	r.world.Events = r.events
@@ -188,7 +195,7 @@ func (r *round) faultsFor(ctx context.Context) {
 }
 
 func (r *round) phase(name string) {
-	_ = r.events.Write(history.Event{Op: "phase", Outcome: history.OK, Detail: name})
+	_ = r.events.Append(history.Event{Op: history.Phase, Outcome: history.OK, Detail: name})
 }
 
 // drain ends what makes work, waits until all work is done, and returns what is left.
@@ -218,35 +225,43 @@ func (r *round) drain(ctx context.Context) []string {
 	}
 }
 
+// late is how long a call on a lease may still take effect when its process does not wait for it
+// any more: longer than connections are silent and statements wait.
+const late = 4 * store.StatementTimeout
+
 // judge reads the final state and the histories, and compares them.
 func (r *round) judge(ctx context.Context, found *RoundReport) error {
-	final, err := r.world.Store.Final(ctx)
+	state, err := r.world.Store.Final(ctx, load.JobEvery, load.Unwritten())
 	if err != nil {
 		return err
 	}
-	final.Rewinds = r.world.Rewinds()
-	if err := r.write("final.json", final); err != nil {
+	if err := r.write("final.json", state); err != nil {
 		return err
 	}
-	events, err := history.Read(crew.History(r.dir))
+	files, err := history.Folder(crew.History(r.dir))
 	if err != nil {
 		return err
 	}
-	handled, ledger := map[string]bool{}, map[string]bool{}
-	for _, id := range final.Ledger {
-		ledger[id] = true
+	final := state.Check()
+	final.Rewinds, final.Steps, final.Lease, final.Late = r.world.Rewinds(), r.world.Steps(), load.Lease, late
+	final.Limits = map[string]int{load.Limited: load.LimitedTo}
+	final.Jobs = jobs(state.Runs)
+	report, err := check.Check(files, final)
+	if err != nil {
+		return err
 	}
-	for _, e := range events {
-		if e.Outcome == history.OK && (e.Op == "handle" || e.Op == "ack") {
-			handled[e.Message] = true
-		}
-		if e.Op == "enqueue" && e.Outcome == history.OK && !ledger[e.Message] {
-			found.Rewound++
-		}
+	found.Messages, found.Rewound, found.Undecided = report.Handled, report.LostByDatabase, report.Undecided
+	found.Violations = report.Violations()
+	return errors.Join(r.write("check.json", report), os.WriteFile(filepath.Join(r.dir, "check.txt"), []byte(report.String()), 0o644))
+}
+
+// jobs is what must have been recorded: every time from the first to the last. What of a job
+// was recorded before a rewind is not known.
+func jobs(runs []check.Run) []check.Job {
+	if len(runs) == 0 {
+		return nil
 	}
-	found.Messages = len(handled)
-	found.Violations = quick.Run(events, final)
-	return nil
+	return []check.Job{{Name: load.Job, From: runs[0].Nominal, To: runs[len(runs)-1].Nominal, Every: int64(load.JobEvery)}}
 }
 
 func (r *round) write(name string, v any) error {

@@ -56,7 +56,8 @@ type Options struct {
 	// Workers, Producers, Claimers and Holders are how many processes there are of each;
 	// defaults 3, 2, 2, 2.
 	Workers, Producers, Claimers, Holders int
-	// Pace is the mean time between transactions of a producer, default 20 ms.
+	// Pace is the mean time between transactions of a producer; zero: as fast as the workers
+	// keep up.
 	Pace time.Duration
 	// Command starts a process that calls Process.
 	Command []string
@@ -80,8 +81,9 @@ type RoundReport struct {
 	Dir        string        `json:"dir"`
 	Schema     string        `json:"schema,omitempty"` // which stays if something was found
 	Faults     int           `json:"faults"`
-	Messages   int           `json:"messages"` // that were handled
-	Rewound    int           `json:"rewound"`  // that committed and were taken away by a rewind
+	Messages   int           `json:"messages"`  // that were handled
+	Rewound    int           `json:"rewound"`   // that committed and were taken away by a rewind
+	Undecided  int           `json:"undecided"` // histories of leases too expensive to compare
 	Load       time.Duration `json:"load"`
 	Drain      time.Duration `json:"drain"`
 	Violations []string      `json:"violations"`
@@ -114,9 +116,6 @@ func (o *Options) defaults() {
 	set(&o.Holders, 2)
 	if o.Round == 0 {
 		o.Round = 30 * time.Second
-	}
-	if o.Pace == 0 {
-		o.Pace = 20 * time.Millisecond
 	}
 	if o.Schema == "" {
 		o.Schema = "pawl_torture"
@@ -176,7 +175,7 @@ const every = 3
 type sets struct{ all, plain, pooled, rewinds []nemesis.Fault }
 
 func (o *Options) sets() (s sets, err error) {
-	where := nemesis.Where{Postgres: o.URL != "", Harm: o.HarmServer || o.Server != nil, Owned: o.Server != nil, Small: o.Disk != ""}
+	where := nemesis.Where{Postgres: o.URL != "", Harm: o.HarmServer || o.Server != nil, Owned: o.Server != nil, Clock: o.Server != nil && o.Server.Clock(), Small: o.Disk != ""}
 	if s.all, err = nemesis.Choose(where, o.Faults); err != nil {
 		return s, err
 	}

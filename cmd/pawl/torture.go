@@ -22,7 +22,7 @@ type tortureCmd struct {
 	Pooled     bool          `help:"The round of --plan is one behind a pooler."`
 	Workers    int           `default:"3" placeholder:"N" help:"Worker processes. Default: ${default}."`
 	Producers  int           `default:"2" placeholder:"N" help:"Producer processes. Default: ${default}."`
-	Pace       time.Duration `default:"20ms" placeholder:"TIME" help:"Mean time between transactions of a producer. Default: ${default}."`
+	Pace       time.Duration `default:"20ms" placeholder:"TIME" help:"Mean time between transactions of a producer; 0: as fast as workers keep up. Default: ${default}."`
 	Rewinds    bool          `help:"With rounds in which committed work is taken away: tables are dropped and made again, files put back."`
 	HarmServer bool          `help:"Allow faults that others who use the server notice: all connections taken, defaults of the user changed and its connections ended."`
 	Dir        string        `type:"path" placeholder:"DIR" help:"Where histories and logs of rounds go. Default: a temporary directory."`
@@ -59,8 +59,8 @@ func (c *tortureCmd) Run(ctx context.Context, a *app, g *options) error {
 	if c.Workers < 1 || c.Workers > most || c.Producers < 1 || c.Producers > most {
 		return usage("--workers and --producers: not within 1 … %d", most)
 	}
-	if c.Round < time.Second || c.Pace < time.Millisecond {
-		return usage("--round: shorter than a second, or --pace: shorter than a millisecond")
+	if c.Round < time.Second || c.Pace < 0 {
+		return usage("--round: shorter than a second, or --pace: negative")
 	}
 	o, err := c.options(ctx, a, g)
 	if err != nil {

@@ -95,6 +95,7 @@ func executable(dir, name string) bool {
 // An account is the user the server runs as. The zero value is whoever we are.
 type account struct {
 	credential *syscall.Credential
+	env        []string // beyond our own
 }
 
 // serverAccount is our own user unless that is root, as whom PostgreSQL refuses
@@ -121,7 +122,7 @@ func serverAccount(ctx context.Context, log io.Writer) (account, error) {
 	if err != nil {
 		return account{}, fmt.Errorf("gid of user postgres: %w", err)
 	}
-	return account{&syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, nil
+	return account{credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, nil
 }
 
 // makeDir makes an empty directory that belongs to the account. Root's TMPDIR
@@ -164,7 +165,7 @@ func (a account) makeDirIn(parent string) (dir string, err error) {
 func (a account) command(dir string, args ...string) *exec.Cmd {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Dir = dir
-	cmd.Env = cleanEnviron()
+	cmd.Env = append(cleanEnviron(), a.env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: a.credential}
 	return cmd
 }

@@ -20,6 +20,7 @@ const VersionVariable = "PAWL_TEST_POSTGRES_VERSION"
 type Options struct {
 	Version  string
 	Settings map[string]string
+	Env      []string
 	Log      io.Writer
 }
 

@@ -38,6 +38,9 @@ type Options struct {
 	// still override them.
 	Settings map[string]string
 
+	// Env are environment variables of the server, NAME=VALUE, beyond those of this process.
+	Env []string
+
 	// Log receives what the package manager prints when PostgreSQL has to be
 	// installed first. Nil discards it.
 	Log io.Writer
@@ -86,6 +89,7 @@ func Start(ctx context.Context, opts Options) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
+	user.env = opts.Env
 	c := &Cluster{bin: bin, account: user}
 	if err := c.create(ctx, opts); err != nil {
 		return nil, errors.Join(err, c.Stop())

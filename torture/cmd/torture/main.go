@@ -56,7 +56,7 @@ func parse(args []string) (*flags, error) {
 	set.Uint64Var(&f.o.Seed, "seed", 0, "the seed; 0: one at random")
 	set.DurationVar(&f.o.Duration, "duration", time.Minute, "how long to begin rounds, on each engine")
 	set.DurationVar(&f.o.Round, "round", 30*time.Second, "how long there is load in a round")
-	set.DurationVar(&f.o.Pace, "pace", 20*time.Millisecond, "mean time between transactions of a producer")
+	set.DurationVar(&f.o.Pace, "pace", 0, "mean time between transactions of a producer; 0: as fast as workers keep up")
 	set.StringVar(&f.o.Dir, "dir", "", "a `folder` for what is kept; default: a temporary one")
 	set.BoolVar(&f.o.Keep, "keep", false, "keep the folders of all rounds")
 	set.BoolVar(&f.o.Rewinds, "rewinds", true, "with rounds in which the database goes back")

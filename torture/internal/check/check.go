@@ -95,7 +95,7 @@ func Check(h History, final Final) (*Report, error) {
 func (r *run) rules() []rule {
 	return []rule{
 		r.historyRule(), r.lostRule(), r.phantomRule(), r.orderRule(), r.exclusiveRule(), r.limitRule(), r.doneRule(), r.terminalRule(),
-		r.joinRule(), r.inboxRule(), r.leaseRule(), {name: checkHistories, event: func(*step) {}, end: func() {}}, r.jobRule(), r.timerRule(), r.attemptRule(), r.drainedRule(),
+		r.joinRule(), r.inboxRule(), r.leaseRule(), r.guardRule(), {name: checkHistories, event: func(*step) {}, end: func() {}}, r.jobRule(), r.timerRule(), r.attemptRule(), r.drainedRule(),
 	}
 }
 
@@ -131,9 +131,9 @@ func (r *run) event(e *history.Event, rules []rule) {
 }
 
 // stale says when nothing follows from the begin of a handler or claim: its lease has
-// ended, or its process was stopped, so that it may have ended.
+// ended, or its process was stopped or the database's clock stepped, so that it may have ended.
 func (r *run) stale(s *step) bool {
-	return s.Until != 0 && s.Until <= s.At || r.processes.all[s.process].stoppedUntil > s.At
+	return r.stepped(s.At, s.At) || s.Until != 0 && s.Until <= s.At || r.processes.all[s.process].stoppedUntil > s.At
 }
 
 // until returns the end of the lease under which a handler or claim begins.
@@ -147,7 +147,18 @@ func (r *run) until(s *step) int64 {
 // rewound reports whether what was recorded at a time can have been lost at a later one.
 func (r *run) rewound(recorded, later int64) bool {
 	for _, w := range r.final.Rewinds {
-		if recorded <= w.To && later >= w.From {
+		if recorded >= w.Keeps && recorded <= w.To && later >= w.From {
+			return true
+		}
+	}
+	return false
+}
+
+// stepped reports whether the database's clock was stepped forward between two times, so that
+// a lease of the first may have ended before the second.
+func (r *run) stepped(from, to int64) bool {
+	for _, w := range r.final.Steps {
+		if from <= w.To && to >= w.From {
 			return true
 		}
 	}
@@ -220,7 +231,7 @@ const wakes = int64(3 * time.Second)
 // note sets the number of a step's process, and remembers which processes are stopped.
 func (p *processes) note(s *step) {
 	s.process = p.get(s.Process)
-	if s.Op != history.Fault || s.Detail != history.Stop || s.Name == "" {
+	if s.Op != history.Fault || s.Name == "" || s.Detail != history.Stop && s.Detail != history.StopBriefly {
 		return
 	}
 	switch target := &p.all[p.get(s.Name)]; s.Outcome {

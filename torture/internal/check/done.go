@@ -57,6 +57,9 @@ func (r *run) terminalRule() rule {
 
 func (r *run) finish(s *step, failed bool) {
 	m := s.message
+	if r.stepped(s.At, s.At) {
+		return // its lease may have been over
+	}
 	if r.over(s, !failed) {
 		r.about(checkTerminal, s.index, "", "%s finishes it at %d in another way than it was at %d", s.Process, s.At, m.finished)
 	}

@@ -9,7 +9,7 @@ const (
 
 // held reports whether a process certainly holds a message at a time.
 func (r *run) held(m *message, at int64) bool {
-	return m.holder != 0 && m.until > at && !r.rewound(m.since, at)
+	return m.holder != 0 && m.until > at && !r.rewound(m.since, at) && !r.stepped(m.since, at)
 }
 
 // exclusiveRule: while one process holds a message under a lease that has not ended as it

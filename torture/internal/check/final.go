@@ -40,6 +40,9 @@ type Final struct {
 	Messages iter.Seq[Message]
 	// Effects are the rows of the table that effects of Inbox.Once write to.
 	Effects iter.Seq[Effect]
+	// Guards are the rows that guarded transactions wrote, in the order of their writes. Nil:
+	// they wrote none, and are not checked by them.
+	Guards iter.Seq[Guard]
 	// Runs are the jobs' recorded runs and misses.
 	Runs   iter.Seq[Run]
 	Jobs   []Job
@@ -51,6 +54,8 @@ type Final struct {
 	Limits map[string]int
 	// Rewinds are when the database's history was rewound, in order.
 	Rewinds []Rewind
+	// Steps are when the database's clock was stepped forward, in order.
+	Steps []Step
 	// Lease is for how long a worker's claims last. A handler begins with a third of it
 	// left. Handlers whose event has no Until are checked by that; zero: they are not.
 	Lease time.Duration
@@ -63,36 +68,45 @@ type Final struct {
 
 // Message is a message in the database.
 type Message struct {
-	ID       string
-	State    State
-	Attempts int // that are counted
+	ID       string `json:"id"`
+	State    State  `json:"state"`
+	Attempts int    `json:"attempts"` // that are counted
 }
 
 // Effect is how often a message of the inbox had its effect.
 type Effect struct {
-	Source, Message string
-	Count           int
+	Source  string `json:"source"`
+	Message string `json:"message"`
+	Count   int    `json:"count"`
+}
+
+// Guard is a row that a transaction wrote under the guard of a lease.
+type Guard struct {
+	Name  string `json:"name"`
+	Token int64  `json:"token"`
 }
 
 // Join is a join's row.
 type Join struct {
-	Name                string
-	Total, Done, Failed int
-	Fired               int // waits that sent their follow-up
+	Name   string `json:"name"`
+	Total  int    `json:"total"`
+	Done   int    `json:"done"`
+	Failed int    `json:"failed"`
+	Fired  int    `json:"fired"` // waits that sent their follow-up
 }
 
 // Timer is a timer that is still scheduled.
 type Timer struct {
-	ID  string
-	Due int64 // nanoseconds
+	ID  string `json:"id"`
+	Due int64  `json:"due"` // nanoseconds
 }
 
 // Run is a run that a job has recorded, or a nominal time that it recorded as missed.
 type Run struct {
-	Job     string
-	Nominal int64
-	Message string // of a run
-	Missed  bool
+	Job     string `json:"job"`
+	Nominal int64  `json:"nominal"`
+	Message string `json:"message,omitempty"` // of a run
+	Missed  bool   `json:"missed,omitempty"`
 }
 
 // Job is a job with one nominal time every Every nanoseconds from From to To, both included.
@@ -104,8 +118,20 @@ type Job struct {
 // Rewind is a failover or restore after which the database lacks what it had. From is
 // when it began. To is the last moment at which a process may still have worked with
 // what is gone: when the new server is reached by all, plus a lease. What a process
-// recorded until To may be lost.
-type Rewind struct{ From, To int64 }
+// recorded until To may be lost; what it recorded before Keeps is not.
+type Rewind struct {
+	From  int64 `json:"from"`
+	To    int64 `json:"to"`
+	Keeps int64 `json:"keeps"`
+}
+
+// Step is a step forward of the database's clock. Leases that were granted before end for the
+// database at once. From is before it, To the last moment at which a process may still
+// take such a lease for valid.
+type Step struct {
+	From int64 `json:"from"`
+	To   int64 `json:"to"`
+}
 
 // all returns the values of a sequence that may be nil.
 func all[T any](s iter.Seq[T]) iter.Seq[T] {

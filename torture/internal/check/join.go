@@ -14,6 +14,8 @@ type joined struct {
 	started   int64 // when its start was known to be committed
 	members   []int32
 	followUps map[int32]bool
+	fired     int64   // when the last follow-up began
+	again     int     // follow-ups beside another one, which no rewind explains
 	early     []int32 // members that had not begun when the follow-up began
 	row       *Join
 }
@@ -76,12 +78,15 @@ func (r *run) followUp(s *step, j *joined) {
 			}
 		}
 	}
-	j.followUps[s.index] = true
+	if len(j.followUps) > 0 && !j.followUps[s.index] && !r.rewound(j.fired, s.At) {
+		j.again++
+	}
+	j.followUps[s.index], j.fired = true, s.At
 }
 
 func (r *run) checkJoin(name string, j *joined) {
 	fail := func(format string, args ...any) { r.violate(checkJoins, "", name, format, args...) }
-	if len(j.followUps) > 1 {
+	if j.again > 0 {
 		fail("it has %d follow-ups", len(j.followUps))
 	}
 	for _, i := range j.early {

@@ -48,6 +48,7 @@ type leased struct {
 	seen    map[int64]bool
 	holding holding
 	rewinds int // how many are among the calls
+	steps   int // … and of steps of the clock
 	calls   []call
 }
 
@@ -85,6 +86,7 @@ func (l *leases) event(s *step) {
 	n := l.get(s.Name)
 	n.expire(s.At)
 	l.rewind(n, s.At)
+	l.step(n, s.At)
 	key := asked{s.process, s.Op, s.Name}
 	if s.Outcome == history.Began {
 		l.open[key] = append(l.open[key], asking{s.At, s.Token, n.newest})
@@ -117,6 +119,15 @@ func (l *leases) rewind(n *leased, at int64) {
 		w := l.final.Rewinds[n.rewinds]
 		n.calls = append(n.calls, call{leasetest.Event{Kind: leasetest.Rewinding}, w.From, w.From}, call{leasetest.Event{Kind: leasetest.Rewound}, w.To, w.To})
 		n.rewinds++
+	}
+}
+
+// step notes that the lease may have run out in steps of the database's clock.
+func (l *leases) step(n *leased, at int64) {
+	for n.steps < len(l.final.Steps) && l.final.Steps[n.steps].From <= at {
+		w := l.final.Steps[n.steps]
+		n.calls = append(n.calls, call{leasetest.Event{Kind: leasetest.Expired, Token: n.newest, OK: true}, w.From, w.To})
+		n.steps++
 	}
 }
 
@@ -168,6 +179,11 @@ func (l *leases) acquired(s *step, n *leased, a asking) {
 		l.violate(checkTokens, "", s.Name, "%s acquires it with token %d at %d; token %d was known when it asked", s.Process, s.Token, s.At, a.newest)
 	}
 	n.seen[s.Token] = true
+	for _, w := range l.final.Steps {
+		if a.from <= w.To && s.At >= w.From {
+			n.calls = append(n.calls, call{leasetest.Event{Kind: leasetest.Expired, Token: s.Token, OK: true}, a.from, max(s.At, w.To)})
+		}
+	}
 	expired := call{leasetest.Event{Kind: leasetest.Expired, Token: s.Token, OK: true}, s.Until, s.Until}
 	switch {
 	case s.Until == 0: // nobody knows how long it lasts

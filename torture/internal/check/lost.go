@@ -20,6 +20,8 @@ func (r *run) lostRule() rule {
 				return
 			}
 			switch {
+			case s.is(history.Ack, history.Began):
+				s.message.set(acking)
 			case s.Op == history.Timer:
 				s.message.set(isTimer)
 			case s.Op == history.Run || s.Op == history.Wait || s.Op == history.Inbox:
@@ -52,6 +54,8 @@ func (r *run) checkLost(i int32, m *message) {
 	over := m.has(handled) || m.finished != 0
 	switch {
 	case m.has(isTimer): // see timers
+	case m.has(kept) && m.state == Done && !over && !m.has(acking):
+		r.about(checkLost, i, "", "it is done, and nobody handled it")
 	case m.has(kept) && m.state == Absent && !over:
 		r.about(checkLost, i, "", "its row is in the ledger, and it was neither handled nor is it in the database")
 	case m.has(enqueued) && !m.has(kept) && r.lost(m.committed):

@@ -22,6 +22,7 @@ const (
 	byClaim                      // the holder claimed it without a worker
 	gaveUp                       // finished is a failure for good
 	everFailed                   // it failed for good once, as its worker knows
+	acking                       // an ack without a worker began
 )
 
 // message is what is known of a message. There are millions.

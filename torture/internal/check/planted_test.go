@@ -19,6 +19,7 @@ type tape struct {
 	effects  []Effect
 	runs     []Run
 	final    Final
+	guards   []Guard
 	withheld bool // it does not say that the run was drained
 }
 
@@ -87,7 +88,7 @@ func (t *tape) begins(process, id string, seconds int64) *tape {
 }
 
 func (t *tape) rewind() *tape {
-	t.final.Rewinds = append(t.final.Rewinds, Rewind{t.now, t.in(1)})
+	t.final.Rewinds = append(t.final.Rewinds, Rewind{From: t.now, To: t.in(1)})
 	t.now += 2 * second
 	return t
 }
@@ -103,6 +104,9 @@ func (t *tape) check(tt *testing.T) *Report {
 	}
 	f := t.final
 	f.Ledger, f.Messages, f.Effects, f.Runs = slices.Values(t.ledger), slices.Values(t.rows), slices.Values(t.effects), slices.Values(t.runs)
+	if t.guards != nil {
+		f.Guards = slices.Values(t.guards)
+	}
 	report, err := Check(t.events, f)
 	if err != nil {
 		tt.Fatal(err)
@@ -142,6 +146,15 @@ func commitStories() []story {
 	return []story{
 		{"everything done", "", func(t *tape) { t.commits("a", "b").done("a", "b") }},
 		{"done and deleted", "", func(t *tape) { t.commits("a").done("a").rows = nil }},
+		{"done by nobody", checkLost, func(t *tape) { t.commits("a").rows = []Message{{ID: "a", State: Done}} }},
+		{"done by an ack that nobody knows of", "", func(t *tape) {
+			t.commits("a").add("w", history.Ack, history.Began, msg("a")).rows = []Message{{ID: "a", State: Done}}
+		}},
+		{"a row that was kept is lost in a failover", checkLost, func(t *tape) {
+			t.both("p", history.Enqueue, history.OK, msg("a"))
+			keeps := t.in(1)
+			t.add("p", history.Enqueue, history.Began, msg("b")).rewind().final.Rewinds[0].Keeps = keeps
+		}},
 		{"a message is lost", checkLost, func(t *tape) { t.commits("a", "b").done("a") }},
 		{"lost after a handler failed", checkLost, func(t *tape) { t.commits("a").both("w", history.Handle, history.Failed, msg("a")) }},
 		{"a row is lost", checkLost, func(t *tape) { t.both("p", history.Enqueue, history.OK, msg("a")) }},
@@ -313,6 +326,7 @@ func joinStories() []story {
 	return []story{
 		{"a join", "", func(t *tape) { follow(follow(aJoin(t).done("a", "b"), "f"), "f") }},
 		{"two follow-ups", checkJoins, func(t *tape) { follow(follow(aJoin(t).done("a", "b"), "f"), "g") }},
+		{"another follow-up after a rewind", "", func(t *tape) { follow(follow(aJoin(t).done("a", "b"), "f").rewind(), "g") }},
 		{"a follow-up too early", checkJoins, func(t *tape) { follow(aJoin(t).done("a"), "f").done("b") }},
 		{"no follow-up", checkJoins, func(t *tape) { aJoin(t).done("a", "b") }},
 		{"fired twice", checkJoins, func(t *tape) { follow(aJoin(t).done("a", "b"), "f").final.Joins[0].Fired = 2 }},
@@ -352,6 +366,9 @@ func onceStories() []story {
 		{"a timer fires", "", func(t *tape) { fire(timer(t)) }},
 		{"a timer is cancelled", "", func(t *tape) { cancel(timer(t), history.OK) }},
 		{"a timer is cancelled too late", "", func(t *tape) { cancel(fire(timer(t)), history.Failed) }},
+		{"a timer fires too early", checkTimers, func(t *tape) {
+			fire(t.both("p", history.Timer, history.OK, history.Event{Message: "a", Nominal: t.in(10)}))
+		}},
 		{"a timer is cancelled, and fires", checkTimers, func(t *tape) { fire(cancel(timer(t), history.OK)) }},
 		{"a timer is cancelled, and fires after a rewind", "", func(t *tape) { fire(cancel(timer(t), history.OK).rewind()) }},
 		{"a timer fires, and is cancelled", checkTimers, func(t *tape) { cancel(fire(timer(t)), history.OK) }},
@@ -407,11 +424,53 @@ func leaseStories() []story {
 		}},
 		{"a guard lets the stale through", both, func(t *tape) { take(take(t, "a", 1, 3), "b", 2, 9).lease("a", history.Guard, ok, 1, 0, "") }},
 		{"a guard refuses the holder", checkHistories, func(t *tape) { take(t, "a", 1, 9).lease("a", history.Guard, failed, 1, 0, history.Lost) }},
+		{"guarded rows", "", func(t *tape) {
+			take(take(t, "a", 1, 4).lease("a", history.Guard, ok, 1, 0, ""), "b", 2, 9).lease("b", history.Guard, ok, 2, 0, "")
+			t.guards = []Guard{{"l", 1}, {"l", 2}}
+		}},
+		{"a guarded row is lost", checkGuards, func(t *tape) {
+			take(t, "a", 1, 9).lease("a", history.Guard, ok, 1, 0, "").guards = []Guard{}
+		}},
+		{"a guarded row is lost by the database", "", func(t *tape) {
+			take(t, "a", 1, 9).lease("a", history.Guard, ok, 1, 0, "").rewind().guards = []Guard{}
+		}},
+		{"a row is there that the guard refused", checkGuards, func(t *tape) {
+			take(take(t, "a", 1, 3), "b", 2, 9).lease("a", history.Guard, failed, 1, 0, history.Lost).guards = []Guard{{"l", 1}}
+		}},
+		{"a row of the stale after one of the holder", checkGuards, func(t *tape) {
+			take(t, "a", 1, 4).add("a", history.Guard, history.Began, history.Event{Name: "l", Token: 1})
+			take(t, "b", 2, 9).lease("b", history.Guard, ok, 2, 0, "").guards = []Guard{{"l", 2}, {"l", 1}}
+		}},
 		{"a renewal of the stale", both, func(t *tape) { take(take(t, "a", 1, 3), "b", 2, 9).lease("a", history.Renew, ok, 1, 9, "") }},
 		{"a renewal keeps others out", checkHistories, func(t *tape) { take(take(t, "a", 1, 5).lease("a", history.Renew, ok, 1, 9, ""), "b", 2, 9) }},
 		{"refused, and it is free", checkHistories, func(t *tape) { t.lease("a", history.Acquire, failed, 0, 0, history.Held) }},
 		{"refused by an error", "", func(t *tape) { t.lease("a", history.Acquire, failed, 0, 0, "connection refused") }},
 	}
+}
+
+// D-298: a step of the database's clock ends leases that processes take for valid, and nothing else
+// is excused by it.
+func TestSteps(t *testing.T) {
+	step := func(t *tape) *tape {
+		t.final.Steps = append(t.final.Steps, Step{From: t.in(1), To: t.in(2)})
+		t.now += 3 * second
+		return t
+	}
+	acquire := func(t *tape, process string, token int64) *tape {
+		return t.lease(process, history.Acquire, history.OK, token, 99, "")
+	}
+	tellAll(t, []story{
+		{"a handler after the lease of another was ended by a step", "", func(t *tape) { step(t.commits("a").begins("v", "a", 99)).done("a") }},
+		{"a handler beside another one after a step", checkExclusive, func(t *tape) { step(t.commits("a")).begins("v", "a", 99).done("a") }},
+		{"a handler that begins late in a step", "", func(t *tape) {
+			t.commits("a").done("a")
+			t.final.Steps = []Step{{From: t.in(1), To: t.in(5)}}
+			t.begins("v", "a", 99)
+		}},
+		{"a handler after a step of what is done", checkDone, func(t *tape) { step(t.commits("a").done("a")).begins("v", "a", 99) }},
+		{"a lease that a step ended", "", func(t *tape) { acquire(step(acquire(t, "a", 1)), "b", 2) }},
+		{"a lease beside another after a step", checkHistories, func(t *tape) { acquire(acquire(step(t), "a", 1), "b", 2) }},
+	})
 }
 
 // D-289: a history with a gap, and effects that were not announced, are refused.

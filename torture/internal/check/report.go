@@ -56,6 +56,19 @@ func (r *Report) Total() int {
 	return n
 }
 
+// Violations returns a line for each violation that is reported.
+func (r *Report) Violations() (lines []string) {
+	for _, c := range r.Checks {
+		for _, v := range c.Violations {
+			lines = append(lines, c.Check+": "+subject(v.Message, v.Name)+v.Text)
+		}
+		if more := c.Total - len(c.Violations); more > 0 {
+			lines = append(lines, fmt.Sprintf("%s: %d more", c.Check, more))
+		}
+	}
+	return lines
+}
+
 // String returns the report for people.
 func (r *Report) String() string {
 	var b strings.Builder

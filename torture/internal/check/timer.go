@@ -1,11 +1,19 @@
 package check
 
-import "github.com/bravellian/pawl/torture/internal/history"
+import (
+	"time"
+
+	"github.com/bravellian/pawl/torture/internal/history"
+)
 
 const checkTimers = "a timer fires or is cancelled, never both"
 
+// early is by how much the clocks of a process and of the database may differ.
+const early = 100 * time.Millisecond
+
 // timed is what is known of a timer.
 type timed struct {
+	due       int64 // 0: not known
 	scheduled int64 // when that was known
 	refused   bool  // a call that scheduled it failed
 	unsure    bool
@@ -62,6 +70,7 @@ func (r *run) timerRule() rule {
 }
 
 func (t *timed) note(s *step) {
+	t.due = s.Nominal
 	switch s.Outcome {
 	case history.OK:
 		t.scheduled = s.At
@@ -88,6 +97,9 @@ func (t *timed) cancel(s *step) {
 func (r *run) fire(s *step, t *timed) {
 	if t.fired == 0 || r.rewound(t.fired, s.At) {
 		t.fired = s.At
+	}
+	if s.At < t.due-int64(early) && !r.stepped(0, s.At) {
+		r.about(checkTimers, s.index, "", "it fires at %d, %v before it is due", s.At, time.Duration(t.due-s.At))
 	}
 	if t.refused && !t.unsure && t.scheduled == 0 {
 		r.about(checkTimers, s.index, "", "it fires at %d, and the call that scheduled it failed", s.At)

@@ -75,7 +75,7 @@ func (s *Slot) start() (*exec.Cmd, *os.File, error) {
 		return nil, nil, errUnwanted
 	}
 	s.starts++
-	name := fmt.Sprintf("%s.%d", s.Name, s.starts)
+	name := s.named()
 	c := load.Config{
 		Role: s.Role, Process: name, Place: s.crew.Place, History: History(s.crew.Dir), Seed: s.crew.Seed, Pace: s.crew.Pace,
 		Claims: s.crew.Roles[load.Claimer] > 0,
@@ -128,7 +128,7 @@ func named(server, name string, more url.Values) string {
 func (s *Slot) ended(state *os.ProcessState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	name := fmt.Sprintf("%s.%d", s.Name, s.starts)
+	name := s.named()
 	s.process = nil
 	close(s.done)
 	status, _ := state.Sys().(syscall.WaitStatus)
@@ -158,13 +158,21 @@ func (s *Slot) Kill() bool { return s.signal(syscall.SIGKILL) }
 // Terminate asks the process to end.
 func (s *Slot) Terminate() bool { return s.signal(syscall.SIGTERM) }
 
-// Pause stops the process where it is.
-func (s *Slot) Pause() bool {
-	ok := s.signal(sigStop)
+// Process is the name of the process that runs, or ran last.
+func (s *Slot) Process() string {
 	s.mu.Lock()
-	s.stopped = ok
-	s.mu.Unlock()
-	return ok
+	defer s.mu.Unlock()
+	return s.named()
+}
+
+func (s *Slot) named() string { return fmt.Sprintf("%s.%d", s.Name, s.starts) }
+
+// Pause stops a process where it is, if it is the one that runs.
+func (s *Slot) Pause(process string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopped = s.process != nil && s.named() == process && s.process.Signal(sigStop) == nil
+	return s.stopped
 }
 
 // Continue lets a process go on.

@@ -65,7 +65,7 @@ const (
 	// [Lost] was refused by the guard.
 	Guard = "guard"
 
-	// Timer schedules a timer, whose id is that of its Message.
+	// Timer schedules a timer, whose id is that of its Message, for the time Nominal.
 	Timer = "timer"
 	// Cancel cancels a timer: OK if it will not fire, Failed if it was too late or if the
 	// call had no effect.
@@ -92,8 +92,10 @@ const (
 	Held = "held" // of Acquire
 	Lost = "lost" // of Renew and Guard
 
-	// Stop is a fault: the process Name gets SIGSTOP at Began and SIGCONT before OK.
-	Stop = "stop"
+	// Stop and StopBriefly are faults: the process Name gets SIGSTOP after Began and SIGCONT
+	// before OK.
+	Stop        = "stop"
+	StopBriefly = "stop-briefly"
 
 	NemesisEnds = "nemesis ends" // of Phase
 	Drained     = "drained"      // of Phase: nothing is left to do
@@ -113,7 +115,7 @@ type Event struct {
 	Attempt int     `json:"attempt,omitempty"` //
 	Name    string  `json:"name,omitempty"`    // of a join, lease, timer, job, source, or target of a fault
 	Token   int64   `json:"token,omitempty"`   // fencing token
-	Nominal int64   `json:"nominal,omitempty"` // of a job's run
+	Nominal int64   `json:"nominal,omitempty"` // of a job's run, or of a timer
 	Until   int64   `json:"until,omitempty"`   // when the claim or lease ends, as the process knows it
 	Detail  string  `json:"detail,omitempty"`
 }

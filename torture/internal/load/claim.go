@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/torture/internal/quick/history"
+	"github.com/bravellian/pawl/torture/internal/history"
 )
 
 // claim takes messages by the calls that programs make who have a loop of their own.
@@ -40,14 +40,18 @@ func (p *process) claimSome(stop context.Context) {
 		return // what it claimed after all expires
 	}
 	for _, m := range all {
-		p.ended(raw("claim", m, until, owner), history.OK)
+		p.ended(raw(history.Claim, m, until, owner), history.OK)
 	}
 	if len(all) == 0 || !sleep(stop, p.between(0, 20*time.Millisecond)) {
-		_, _ = p.pawl.Outbox.Release(ctx, owner, positions(all)...)
+		p.giveBack(ctx, all, owner, until)
 		return
 	}
 	if p.chance(0.2) {
 		until = p.extend(ctx, all, owner, until)
+	}
+	if p.linger(stop) {
+		ctx, cancel = attempt(stop)
+		defer cancel()
 	}
 	if p.chance(0.3) { // all at once
 		p.settleAll(ctx, all, owner, until)
@@ -103,7 +107,7 @@ func positions(all []*outbox.Message) (ids []outbox.Position) {
 // extend extends all; of those that are not extended it cannot be said which they are.
 func (p *process) extend(ctx context.Context, all []*outbox.Message, owner outbox.OwnerToken, until time.Time) time.Time {
 	for _, m := range all {
-		p.ended(raw("extend", m, until, owner), history.Began)
+		p.ended(raw(history.Extend, m, until, owner), history.Began)
 	}
 	later := time.Now().Add(Lease)
 	n, err := p.pawl.Outbox.Extend(ctx, owner, Lease, positions(all)...)
@@ -112,7 +116,7 @@ func (p *process) extend(ctx context.Context, all []*outbox.Message, owner outbo
 		until = later
 	}
 	for _, m := range all {
-		p.ended(raw("extend", m, until, owner), o)
+		p.ended(raw(history.Extend, m, until, owner), o)
 	}
 	return until
 }
@@ -131,19 +135,41 @@ func outcomeOf(n int64, want int, err error) history.Outcome {
 
 func (p *process) settleAll(ctx context.Context, all []*outbox.Message, owner outbox.OwnerToken, until time.Time) {
 	for _, m := range all {
-		p.ended(raw("ack", m, until, owner), history.Began)
+		p.ended(raw(history.Ack, m, until, owner), history.Began)
 	}
 	n, err := p.pawl.Outbox.Ack(ctx, owner, positions(all)...)
 	for _, m := range all {
-		p.ended(raw("ack", m, until, owner), outcomeOf(n, len(all), err))
+		p.ended(raw(history.Ack, m, until, owner), outcomeOf(n, len(all), err))
+	}
+}
+
+// linger waits sometimes: for a while, or until others may have what was claimed.
+func (p *process) linger(stop context.Context) bool {
+	switch {
+	case p.chance(0.1):
+		return sleep(stop, Lease+p.between(0, Lease/4))
+	case p.chance(0.2):
+		return sleep(stop, p.between(0, Lease/2))
+	default:
+		return false
+	}
+}
+
+func (p *process) giveBack(ctx context.Context, all []*outbox.Message, owner outbox.OwnerToken, until time.Time) {
+	for _, m := range all {
+		p.ended(raw(history.Abandon, m, until, owner), history.Began)
+	}
+	n, err := p.pawl.Outbox.Release(ctx, owner, positions(all)...)
+	for _, m := range all {
+		p.ended(raw(history.Abandon, m, until, owner), outcomeOf(n, len(all), err))
 	}
 }
 
 func (p *process) settleOne(ctx context.Context, m *outbox.Message, owner outbox.OwnerToken, until time.Time) {
-	op, call := "ack", func() (int64, error) { return p.pawl.Outbox.Ack(ctx, owner, m.Position) }
+	op, call := history.Ack, func() (int64, error) { return p.pawl.Outbox.Ack(ctx, owner, m.Position) }
 	switch {
 	case p.chance(0.1):
-		op, call = "abandon", func() (int64, error) {
+		op, call = history.Abandon, func() (int64, error) {
 			return p.pawl.Outbox.AbandonAfter(ctx, owner, 100*time.Millisecond, errPlanned, m.Position)
 		}
 	case p.chance(0.03):

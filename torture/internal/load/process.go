@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl"
-	"github.com/bravellian/pawl/torture/internal/quick/history"
+	"github.com/bravellian/pawl/torture/internal/history"
 	"github.com/bravellian/pawl/torture/internal/store"
 )
 
@@ -43,8 +43,11 @@ const (
 	LimitedTo = 2
 )
 
-// Job is the name of the job, which runs each second.
-const Job = "tick"
+// Job is the name of the job, which runs at whole multiples of JobEvery.
+const (
+	Job      = "tick"
+	JobEvery = time.Second
+)
 
 // Exit codes of processes.
 const (
@@ -99,7 +102,7 @@ func run(ctx context.Context, c Config) (err error) {
 	p := &process{Config: c}
 	p.source = rand.NewChaCha8(seedOf(c.Seed, c.Process))
 	p.rand = rand.New(p.source)
-	if p.events, err = history.NewWriter(c.History, c.Process); err != nil {
+	if p.events, err = history.Create(c.History, c.Process); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.events.Close()) }()
@@ -137,7 +140,7 @@ func seedOf(seed uint64, name string) (mixed [32]byte) {
 
 // write writes an event. A process that cannot say what it does must not do it.
 func (p *process) write(e history.Event) {
-	if err := p.events.Write(e); err != nil {
+	if err := p.events.Append(e); err != nil {
 		fmt.Fprintln(os.Stderr, "writing the history:", err)
 		os.Exit(ExitError)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/timer"
-	"github.com/bravellian/pawl/torture/internal/quick/history"
+	"github.com/bravellian/pawl/torture/internal/history"
 	"github.com/bravellian/pawl/torture/internal/store"
 )
 
@@ -24,6 +24,7 @@ type producer struct {
 	*process
 	lines  []*line
 	made   int        // lines so far
+	asked  time.Time  // when it last asked how much there is to do
 	timers []timer.ID // that may be cancelled
 	tokens int        // of the inbox so far
 }
@@ -34,7 +35,11 @@ type line struct {
 	place int64
 }
 
-const linesAtOnce = 4
+// How many keys a producer uses at once, and until which place.
+const (
+	linesAtOnce = 16
+	lastPlace   = 100
+)
 
 // step is a transaction: it returns what it does, to be written before the commit.
 type step func(ctx context.Context, tx *sql.Tx) ([]history.Event, error)
@@ -45,7 +50,7 @@ func (p *process) produce(ctx context.Context) error {
 	for len(r.lines) < linesAtOnce {
 		r.lines = append(r.lines, r.newLine())
 	}
-	for sleep(ctx, p.between(0, 2*p.Pace)) {
+	for sleep(ctx, p.between(0, 2*p.Pace)) && r.wanted(ctx) {
 		if p.chance(0.03) {
 			r.cancelTimer(ctx)
 			continue
@@ -55,14 +60,38 @@ func (p *process) produce(ctx context.Context) error {
 	return nil
 }
 
+// backlog is how many messages there may be for workers before producers wait: more than a
+// claim takes of each, and few enough to be handled soon when all is over.
+const backlog = 4000
+
+// wanted waits while there is much to do, and reports whether the process goes on.
+func (r *producer) wanted(ctx context.Context) bool {
+	const often, pause = 200 * time.Millisecond, 30 * time.Millisecond
+	if time.Since(r.asked) < often {
+		return ctx.Err() == nil
+	}
+	for {
+		r.asked = time.Now()
+		asking, cancel := attempt(ctx)
+		n, err := r.store.Ready(asking)
+		cancel()
+		if err == nil && n < backlog {
+			return ctx.Err() == nil
+		}
+		if !sleep(ctx, pause) {
+			return false
+		}
+	}
+}
+
 // choose draws what the next transaction does.
 func (r *producer) choose() step {
 	kinds := []struct {
 		weight int
 		step   step
 	}{
-		{25, r.plain}, {20, r.keyed}, {8, r.batch}, {10, r.flaky}, {8, r.limited}, {8, r.timer},
-		{3, r.join}, {8, r.inbox}, {4, r.queued}, {8, r.raw},
+		{20, r.plain}, {20, r.keyed}, {20, r.batch}, {10, r.flaky}, {5, r.limited}, {8, r.timer},
+		{4, r.join}, {8, r.inbox}, {4, r.queued}, {8, r.raw},
 	}
 	total := 0
 	for _, k := range kinds {
@@ -94,7 +123,7 @@ func (r *producer) transact(ctx context.Context, do step) {
 		err = r.ledger(ctx, tx, events)
 	}
 	for _, e := range events {
-		r.ended(e, history.Began)
+		r.ended(e, begin(e))
 	}
 	outcome := history.Failed
 	switch {
@@ -109,10 +138,22 @@ func (r *producer) transact(ctx context.Context, do step) {
 	r.settle(events, outcome)
 }
 
+// begin is what is written of an operation before the commit. Whatever is a member of a join is
+// written by then: a process that is killed after the commit could not.
+func begin(e history.Event) history.Outcome {
+	if e.Op == history.Member {
+		return history.OK
+	}
+	return history.Began
+}
+
 // settle writes the end of a transaction. After one whose end is not known, the order of
 // commits is not either: its keys are not used again.
 func (r *producer) settle(events []history.Event, o history.Outcome) {
 	for _, e := range events {
+		if e.Op == history.Member {
+			continue
+		}
 		r.ended(e, o)
 		if e.Key != "" && o != history.OK {
 			for i, l := range r.lines {
@@ -121,8 +162,8 @@ func (r *producer) settle(events []history.Event, o history.Outcome) {
 				}
 			}
 		}
-		if e.Op == "timer" && o == history.OK && r.chance(0.3) {
-			if id, err := outbox.ParseMessageID(e.Name); err == nil {
+		if e.Op == history.Timer && o == history.OK && r.chance(0.3) {
+			if id, err := outbox.ParseMessageID(e.Message); err == nil {
 				r.timers = append(r.timers, id)
 			}
 		}
@@ -142,7 +183,7 @@ func (r *producer) ledger(ctx context.Context, tx *sql.Tx, events []history.Even
 	var rows []string
 	var args []any
 	for _, e := range events {
-		if e.Op == "enqueue" {
+		if e.Op == history.Enqueue {
 			rows = append(rows, "(?, ?)")
 			args = append(args, e.Message, r.Process)
 		}
@@ -179,7 +220,8 @@ func (r *producer) uuid() uuid.UUID {
 // enqueue enqueues messages one by one or all at once.
 func (r *producer) enqueue(ctx context.Context, tx *sql.Tx, all []outbox.Message) (events []history.Event, err error) {
 	var ids []outbox.MessageID
-	if r.chance(0.5) {
+	const many = 20
+	if len(all) > many || r.chance(0.5) {
 		ids, err = r.pawl.Outbox.EnqueueBatchTx(ctx, tx, all)
 	} else {
 		for _, m := range all {
@@ -194,7 +236,7 @@ func (r *producer) enqueue(ctx context.Context, tx *sql.Tx, all []outbox.Message
 	for i, id := range ids {
 		b, _ := decode(all[i].Payload)
 		events = append(events, history.Event{
-			Op: "enqueue", Message: id.String(), Topic: all[i].Topic, Key: all[i].OrderingKey, Place: b.Place,
+			Op: history.Enqueue, Message: id.String(), Topic: all[i].Topic, Key: all[i].OrderingKey, Place: b.Place,
 		})
 	}
 	return events, err
@@ -235,7 +277,7 @@ func (r *producer) limited(ctx context.Context, tx *sql.Tx) ([]history.Event, er
 }
 
 func (r *producer) batch(ctx context.Context, tx *sql.Tx) ([]history.Event, error) {
-	return r.enqueue(ctx, tx, r.some(topicPlain, 5+r.rand.IntN(25)))
+	return r.enqueue(ctx, tx, r.some(topicPlain, 10+r.rand.IntN(191)))
 }
 
 func (r *producer) raw(ctx context.Context, tx *sql.Tx) ([]history.Event, error) {
@@ -255,7 +297,11 @@ func (r *producer) newLine() *line {
 }
 
 func (r *producer) keyed(ctx context.Context, tx *sql.Tx) ([]history.Event, error) {
-	l := r.lines[r.rand.IntN(len(r.lines))]
+	n := r.rand.IntN(len(r.lines))
+	if r.lines[n].place >= lastPlace {
+		r.lines[n] = r.newLine()
+	}
+	l := r.lines[n]
 	all := make([]outbox.Message, 1+r.rand.IntN(3))
 	for i := range all {
 		l.place++
@@ -278,7 +324,7 @@ func (r *producer) timer(ctx context.Context, tx *sql.Tx) ([]history.Event, erro
 	if err != nil {
 		return nil, err
 	}
-	return []history.Event{{Op: "timer", Name: id.String(), Topic: topicTimer, Nominal: t.Due.UnixNano()}}, nil
+	return []history.Event{{Op: history.Timer, Message: id.String(), Topic: topicTimer, Nominal: t.Due.UnixNano()}}, nil
 }
 
 // cancelTimer cancels a timer: OK if it was scheduled still, Failed if not.
@@ -290,7 +336,7 @@ func (r *producer) cancelTimer(ctx context.Context) {
 	defer cancel()
 	id := r.timers[len(r.timers)-1]
 	r.timers = r.timers[:len(r.timers)-1]
-	e := history.Event{Op: "cancel", Name: id.String()}
+	e := history.Event{Op: history.Cancel, Message: id.String()}
 	r.ended(e, history.Began)
 	switch cancelled, err := r.pawl.Timers.Cancel(ctx, id); {
 	case err != nil:
@@ -311,11 +357,11 @@ func (r *producer) join(ctx context.Context, tx *sql.Tx) ([]history.Event, error
 	if err != nil {
 		return nil, err
 	}
-	events := []history.Event{{Op: "join", Name: id.String(), Detail: fmt.Sprint(len(steps))}}
+	events := []history.Event{{Op: history.Join, Name: id.String(), Detail: fmt.Sprint(len(steps))}}
 	for _, m := range fan.Messages {
 		events = append(events,
-			history.Event{Op: "enqueue", Message: m.String(), Topic: topicMember},
-			history.Event{Op: "member", Name: id.String(), Message: m.String()})
+			history.Event{Op: history.Enqueue, Message: m.String(), Topic: topicMember},
+			history.Event{Op: history.Member, Name: id.String(), Message: m.String()})
 	}
 	return events, nil
 }

@@ -3,14 +3,13 @@ package load
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
-	"github.com/bravellian/pawl/torture/internal/quick/history"
+	"github.com/bravellian/pawl/torture/internal/history"
 )
 
 // errPlanned is what handlers return that are to fail.
@@ -42,33 +41,47 @@ func (p *process) work(ctx context.Context) error {
 	}
 	p.handle(topicFollowUp, func(_ context.Context, m *outbox.Message, e history.Event) error {
 		b, err := decode(m.Payload)
-		p.ended(history.Event{Op: "wait", Name: b.Name, Message: e.Message}, history.OK)
+		p.ended(history.Event{Op: history.Wait, Name: b.Name, Message: e.Message}, history.OK)
 		return err
 	})
 	p.handle(topicTimer, func(_ context.Context, m *outbox.Message, e history.Event) error {
-		p.ended(history.Event{Op: "fire", Name: e.Message, Message: e.Message, Attempt: e.Attempt}, history.OK)
+		p.ended(history.Event{Op: history.Fire, Message: e.Message, Attempt: e.Attempt}, history.OK)
 		return nil
 	})
 	p.handle(topicJob, p.ran)
 	p.handle(topicInbox, p.once)
 	p.pawl.HandleInboxTx(topicQueued, func(ctx context.Context, tx pawl.Tx, m *inbox.Message) error {
-		e := history.Event{Op: "inbox", Name: m.Key.Source, Message: m.Key.MessageID}
+		e := history.Event{Op: history.Inbox, Name: m.Key.Source, Message: m.Key.MessageID}
 		p.ended(e, history.Began)
-		return p.effect(ctx, tx, e)
+		err := p.effect(ctx, tx, e)
+		o := history.Unknown // it is committed later
+		if err != nil {
+			o = history.Failed
+		}
+		p.ended(e, o)
+		return err
 	})
 	return p.pawl.Run(ctx)
 }
 
-// settled writes which attempts are settled in the database.
+// sure is how soon after its handler began an attempt is settled so that its lease was
+// certainly valid: no handler begins with less than a third of it.
+const sure = Lease / 3
+
+// settled writes what became of attempts in the database. Where the lease may have been over, a
+// worker takes a statement that changed nothing for one that settled the message.
 func (p *process) settled(all []pawl.Attempt) {
 	for _, a := range all {
 		m, ok := a.Body.(*outbox.Message)
-		if !ok {
+		detail := map[string]string{"acked": history.Done, "failed": history.GivenUp, "retried": history.Retry}[a.Outcome.String()]
+		if !ok || detail == "" {
 			continue
 		}
-		p.ended(history.Event{
-			Op: "settled", Message: m.ID.String(), Topic: m.Topic, Attempt: a.Retry + 1, Detail: fmt.Sprint(a.Outcome),
-		}, history.OK)
+		o := history.OK
+		if a.Began.IsZero() || time.Since(a.Began) >= sure {
+			o = history.Unknown
+		}
+		p.ended(history.Event{Op: history.Settled, Message: m.ID.String(), Topic: m.Topic, Attempt: a.Retry + 1, Detail: detail}, o)
 	}
 }
 
@@ -80,7 +93,7 @@ func (p *process) handle(topic string, do func(ctx context.Context, m *outbox.Me
 			return err
 		}
 		e := history.Event{
-			Op: "handle", Message: m.ID.String(), Topic: topic, Key: m.OrderingKey, Place: b.Place, Attempt: m.RetryCount + 1,
+			Op: history.Handle, Message: m.ID.String(), Topic: topic, Key: m.OrderingKey, Place: b.Place, Attempt: m.RetryCount + 1,
 		}
 		p.ended(e, history.Began)
 		if err := do(ctx, m, e); err != nil {
@@ -113,7 +126,7 @@ func (p *process) ran(ctx context.Context, m *outbox.Message, e history.Event) e
 	if err != nil {
 		return err
 	}
-	p.ended(history.Event{Op: "run", Name: m.Headers[job.Header], Message: e.Message, Nominal: run.Scheduled.UnixNano(), Attempt: e.Attempt}, history.OK)
+	p.ended(history.Event{Op: history.Run, Name: m.Headers[job.Header], Message: e.Message, Nominal: run.Scheduled.UnixNano(), Attempt: e.Attempt}, history.OK)
 	return nil
 }
 
@@ -123,7 +136,7 @@ func (p *process) once(ctx context.Context, m *outbox.Message, _ history.Event) 
 	if err != nil {
 		return err
 	}
-	e := history.Event{Op: "inbox", Name: b.Name, Message: b.ID}
+	e := history.Event{Op: history.Inbox, Name: b.Name, Message: b.ID}
 	p.ended(e, history.Began)
 	err = p.pawl.Inbox.Once(ctx, inbox.Key{Source: b.Name, MessageID: b.ID}, func(ctx context.Context, tx outbox.Tx) error {
 		return p.effect(ctx, tx, e)

@@ -7,7 +7,7 @@ import (
 
 // All are the faults there are.
 func All() []Fault {
-	return slices.Concat(processFaults(), connectionFaults(), poolerFaults(), databaseFaults(), diskFaults(), serverFaults(), rewindFaults())
+	return slices.Concat(processFaults(), connectionFaults(), poolerFaults(), databaseFaults(), diskFaults(), serverFaults(), clockFaults(), rewindFaults())
 }
 
 // Where says which faults are possible and allowed.
@@ -15,7 +15,14 @@ type Where struct {
 	Postgres bool
 	Harm     bool // others who use the server may notice
 	Owned    bool // the server is one that can be stopped and replaced
+	Clock    bool // its clock can be stepped
 	Small    bool // the disk is one that may be filled
+}
+
+// allows reports whether a fault is possible and allowed.
+func (at Where) allows(f Fault) bool {
+	engine := f.Engines == Both || at.Postgres == (f.Engines == Postgres)
+	return engine && (at.Harm || !f.Harms) && (at.Owned || !f.Owned) && (at.Clock || !f.Clock) && (at.Small || !f.Small)
 }
 
 // Choose returns the faults that are possible and allowed, and only those that are named if
@@ -28,8 +35,7 @@ func Choose(at Where, names []string) ([]Fault, error) {
 		}
 	}
 	some := slices.DeleteFunc(all, func(f Fault) bool {
-		return f.Engines == SQLite && at.Postgres || f.Engines == Postgres && !at.Postgres || f.Harms && !at.Harm || f.Owned && !at.Owned || f.Small && !at.Small ||
-			len(names) > 0 && !slices.Contains(names, f.Name)
+		return !at.allows(f) || len(names) > 0 && !slices.Contains(names, f.Name)
 	})
 	if len(some) == 0 {
 		return nil, fmt.Errorf("none of the faults %q is possible and allowed here", names)

@@ -6,9 +6,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bravellian/pawl/torture/internal/quick"
+	"github.com/bravellian/pawl/torture/internal/check"
 	"github.com/bravellian/pawl/torture/internal/crew"
-	"github.com/bravellian/pawl/torture/internal/quick/history"
+	"github.com/bravellian/pawl/torture/internal/history"
+	"github.com/bravellian/pawl/torture/internal/load"
 	"github.com/bravellian/pawl/torture/internal/store"
 )
 
@@ -46,6 +47,8 @@ type Fault struct {
 	Small bool
 	// Pooled reports that it takes a pooler: World.Pooler.
 	Pooled bool
+	// Clock reports that it takes a clock that can be stepped.
+	Clock bool
 	// Rewinds reports that what was committed may be lost.
 	Rewinds   bool
 	Low, High time.Duration // how long it lasts
@@ -71,7 +74,9 @@ type World struct {
 	Log    func(format string, args ...any)
 
 	mu      sync.Mutex
-	rewinds []quick.Rewind
+	rewinds []check.Rewind
+	steps   []check.Step
+	ahead   time.Duration // of the server's clock
 }
 
 // Server is a PostgreSQL server that may be harmed.
@@ -86,6 +91,10 @@ type Server interface {
 	// Failover ends the server as a power failure would and promotes a standby: one that
 	// has everything, or one that lags by some time.
 	Failover(ctx context.Context, synchronous bool, lag time.Duration) error
+	// Clock reports whether the server's clock can be stepped. SetClock puts it ahead of the
+	// machine's.
+	Clock() bool
+	SetClock(ahead time.Duration) error
 	// Backup makes a copy of the whole server. restore puts it in the server's place.
 	Backup(ctx context.Context) (restore func(context.Context) error, err error)
 	// Dump writes a schema down. restore drops the schema and makes it from that.
@@ -93,16 +102,40 @@ type Server interface {
 }
 
 // Rewinds are the times in which what was committed may be lost.
-func (w *World) Rewinds() []quick.Rewind {
+func (w *World) Rewinds() []check.Rewind {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return append([]quick.Rewind(nil), w.rewinds...)
+	return append([]check.Rewind(nil), w.rewinds...)
 }
 
-func (w *World) rewound(from, to time.Time) {
+// rewound notes that what was committed since keeps is lost, by something that began at from.
+// Processes know of nothing of the kind when now a lease is over.
+func (w *World) rewound(keeps, from time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.rewinds = append(w.rewinds, quick.Rewind{From: from.UnixNano(), To: to.UnixNano()})
+	w.rewinds = append(w.rewinds, check.Rewind{Keeps: keeps.UnixNano(), From: from.UnixNano(), To: time.Now().Add(load.Lease).UnixNano()})
+}
+
+// Steps are the times in which leases may have ended early.
+func (w *World) Steps() []check.Step {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return append([]check.Step(nil), w.steps...)
+}
+
+// step steps the server's clock. After a step forward processes work for a lease at most with
+// claims that the database takes for expired.
+func (w *World) step(by time.Duration) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	from := time.Now()
+	if err := w.Server.SetClock(w.ahead + by); err != nil {
+		return err
+	}
+	if w.ahead += by; by > 0 {
+		w.steps = append(w.steps, check.Step{From: from.UnixNano(), To: time.Now().Add(load.Lease).UnixNano()})
+	}
+	return nil
 }
 
 // Run carries out a plan, and returns when all its faults are over or ctx ends. Faults that
@@ -133,11 +166,12 @@ func Run(ctx context.Context, w *World, plan Plan, faults []Fault) {
 const faultPatience = 30 * time.Second
 
 func (w *World) make(ctx context.Context, f Fault, s Step) {
-	e := history.Event{Op: "fault", Outcome: history.Began, Detail: f.Name}
+	e := history.Event{Op: history.Fault, Outcome: history.Began, Detail: f.Name}
 	if f.Track == Processes || f.Track == Connections {
-		e.Name = w.slot(s).Name
+		s.process = w.slot(s).Process()
+		e.Name = s.process
 	}
-	_ = w.Events.Write(e)
+	_ = w.Events.Append(e)
 	ctx, cancel := context.WithTimeout(ctx, s.Hold+faultPatience)
 	defer cancel()
 	err := f.Do(ctx, w, s)
@@ -146,7 +180,7 @@ func (w *World) make(ctx context.Context, f Fault, s Step) {
 		e.Outcome, e.Detail = history.Failed, f.Name+": "+err.Error()
 		w.Log("fault %s: %v", f.Name, err)
 	}
-	_ = w.Events.Write(e)
+	_ = w.Events.Append(e)
 }
 
 func wait(ctx context.Context, d time.Duration) bool {

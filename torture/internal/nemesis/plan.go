@@ -17,6 +17,8 @@ type Step struct {
 	Fault string        `json:"fault"`
 	Pick  uint64        `json:"pick"` // which process, connection, row: modulo how many there are
 	Hold  time.Duration `json:"hold"` // how long it lasts, if it lasts
+
+	process string // that it is about, when it is made
 }
 
 // Plan is what is to happen in a round.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/bravellian/pawl/torture/internal/history"
 	"github.com/bravellian/pawl/torture/internal/load"
 )
 
@@ -24,14 +25,16 @@ func processFaults() []Fault {
 			w.slot(s).Terminate()
 			return nil
 		}},
-		{Name: "stop", Track: Processes, Low: load.Lease + load.Lease/4, High: 3 * load.Lease, Do: pause},
-		{Name: "stop-briefly", Track: Processes, Low: 100 * time.Millisecond, High: load.Lease, Do: pause},
+		{Name: history.Stop, Track: Processes, Low: load.Lease + load.Lease/4, High: 3 * load.Lease, Do: pause},
+		{Name: history.StopBriefly, Track: Processes, Low: 100 * time.Millisecond, High: load.Lease, Do: pause},
 	}
 }
 
 func pause(ctx context.Context, w *World, s Step) error {
 	slot := w.slot(s)
-	slot.Pause()
+	if !slot.Pause(s.process) {
+		return nil // it has ended since
+	}
 	defer slot.Continue()
 	wait(ctx, s.Hold)
 	return nil

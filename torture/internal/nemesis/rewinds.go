@@ -27,7 +27,7 @@ func rewindFaults() []Fault {
 			if err := w.Server.Failover(context.WithoutCancel(ctx), false, s.Hold); err != nil {
 				return err
 			}
-			w.rewound(from, time.Now())
+			defer func() { w.rewound(from, from) }()
 			return w.moved(ctx)
 		}),
 		rewind("restore-base-backup", Postgres, func(ctx context.Context, w *World, s Step) error {
@@ -45,22 +45,26 @@ func rewindFaults() []Fault {
 	}
 }
 
+// never is when what is kept was committed, if all is lost.
+func never() time.Time { return time.Unix(0, 0) }
+
 // restore makes a backup, waits, and restores it.
 func (w *World) restore(ctx context.Context, s Step, backup func(context.Context) (func(context.Context) error, error)) error {
-	from := time.Now()
+	keeps := time.Now()
 	restore, err := backup(context.WithoutCancel(ctx))
 	if err != nil {
 		return err
 	}
 	wait(ctx, s.Hold)
 	ctx = context.WithoutCancel(ctx)
+	from := time.Now()
+	defer func() { w.rewound(keeps, from) }()
 	if err := restore(ctx); err != nil {
 		return err
 	}
 	if err := w.moved(ctx); err != nil {
 		return err
 	}
-	w.rewound(from, time.Now())
 	return w.afterRestore(ctx)
 }
 
@@ -80,15 +84,13 @@ func (w *World) afterRestore(ctx context.Context) error {
 func remakeSchema(ctx context.Context, w *World, s Step) error {
 	wait(ctx, s.Hold)
 	ctx = context.WithoutCancel(ctx)
+	from := time.Now()
+	defer func() { w.rewound(never(), from) }()
 	if err := w.insist(ctx, w.Store.Drop); err != nil {
 		return err
 	}
 	// Blocks of ids that programs remember were given out by a sequence that is gone.
-	if err := w.insist(ctx, func(ctx context.Context) error { return load.Setup(ctx, w.Store) }); err != nil {
-		return err
-	}
-	w.rewound(time.Unix(0, 0), time.Now())
-	return nil
+	return w.insist(ctx, func(ctx context.Context) error { return load.Setup(ctx, w.Store) })
 }
 
 // reopen opens the nemesis's own connections anew.
@@ -116,14 +118,14 @@ func (w *World) copyOf(ctx context.Context, name string) (string, error) {
 // copyBack overwrites the file with an earlier copy while no process has it open, which pawl
 // has to be informed of.
 func copyBack(ctx context.Context, w *World, s Step) error {
-	from := time.Now()
+	keeps := time.Now()
 	path, err := w.copyOf(ctx, "copy")
 	if err != nil {
 		return err
 	}
 	wait(ctx, s.Hold)
 	nothing := func() error { return nil }
-	return w.offline(context.WithoutCancel(ctx), from, nothing, func() error {
+	return w.offline(context.WithoutCancel(ctx), keeps, nothing, func() error {
 		return errors.Join(os.RemoveAll(w.Place.URL+"-wal"), os.RemoveAll(w.Place.URL+"-shm"), overwrite(w.Place.URL, path))
 	})
 }
@@ -133,7 +135,7 @@ func copyBack(ctx context.Context, w *World, s Step) error {
 func removeWAL(ctx context.Context, w *World, s Step) error {
 	wait(ctx, s.Hold)
 	aside := w.Place.URL + ".aside"
-	return w.offline(context.WithoutCancel(ctx), time.Unix(0, 0), func() error {
+	return w.offline(context.WithoutCancel(ctx), never(), func() error {
 		return overwrite(aside, w.Place.URL)
 	}, func() error {
 		return errors.Join(os.RemoveAll(w.Place.URL+"-wal"), os.RemoveAll(w.Place.URL+"-shm"), overwrite(w.Place.URL, aside))
@@ -141,7 +143,9 @@ func removeWAL(ctx context.Context, w *World, s Step) error {
 }
 
 // offline does something to the files while nobody has them open.
-func (w *World) offline(ctx context.Context, from time.Time, prepare, do func() error) error {
+func (w *World) offline(ctx context.Context, keeps time.Time, prepare, do func() error) error {
+	from := time.Now()
+	defer func() { w.rewound(keeps, from) }()
 	w.Crew.Suspend()
 	defer w.Crew.Resume()
 	if err := prepare(); err != nil {
@@ -158,30 +162,31 @@ func (w *World) offline(ctx context.Context, from time.Time, prepare, do func() 
 	if err := w.Store.SQL.QueryRowContext(ctx, `PRAGMA integrity_check`).Scan(&found); err != nil || found != "ok" {
 		return fmt.Errorf("the file is damaged: %s: %w", found, err)
 	}
-	if err := w.afterRestore(ctx); err != nil {
-		return err
-	}
-	w.rewound(from, time.Now())
-	return nil
+	return w.afterRestore(ctx)
 }
 
 // replaceFile puts an earlier copy in the file's place while programs have it open.
 func replaceFile(ctx context.Context, w *World, s Step) error {
-	from := time.Now()
+	keeps := time.Now()
 	path, err := w.copyOf(ctx, "copy")
 	if err != nil {
 		return err
 	}
 	wait(ctx, s.Hold)
 	ctx = context.WithoutCancel(ctx)
+	from := time.Now()
 	if err := errors.Join(os.RemoveAll(w.Place.URL+"-wal"), os.RemoveAll(w.Place.URL+"-shm"), os.Rename(path, w.Place.URL)); err != nil {
 		return err
 	}
 	// A program notices within a second of its next transaction, and commits into a file
 	// that is gone until then.
 	const noticed = 5 * time.Second
-	w.rewound(from, time.Now().Add(noticed))
-	return w.reopen(ctx)
+	defer func() { w.rewound(keeps, from) }()
+	if err := w.reopen(ctx); err != nil {
+		return err
+	}
+	wait(ctx, time.Until(from.Add(noticed)))
+	return nil
 }
 
 // overwrite writes a file into another one, which stays the same file.

@@ -25,15 +25,20 @@ type Server struct {
 	primary *pgcluster.Cluster
 	retired []*pgcluster.Cluster
 	dir     string
+	clock   *clock // nil: the machine's
 }
 
 // Start starts a server. dir is for dumps. Settings are the server's.
 func Start(ctx context.Context, dir string, settings map[string]string) (*Server, error) {
-	c, err := pgcluster.Start(ctx, pgcluster.Options{Settings: settings})
+	clock, err := newClock()
 	if err != nil {
 		return nil, err
 	}
-	return &Server{primary: c, dir: dir}, nil
+	c, err := pgcluster.Start(ctx, pgcluster.Options{Settings: settings, Env: clock.environ()})
+	if err != nil {
+		return nil, errors.Join(err, clock.remove())
+	}
+	return &Server{primary: c, dir: dir, clock: clock}, nil
 }
 
 // Stop ends all servers and removes their data.
@@ -44,7 +49,18 @@ func (s *Server) Stop() error {
 	for _, c := range s.retired {
 		err = errors.Join(err, c.Stop())
 	}
-	return err
+	return errors.Join(err, s.clock.remove())
+}
+
+// Clock reports whether the server's clock can be stepped.
+func (s *Server) Clock() bool { return s.clock != nil }
+
+// SetClock puts the server's clock ahead of the machine's, or behind it.
+func (s *Server) SetClock(ahead time.Duration) error {
+	if s.clock == nil {
+		return ErrNoClock
+	}
+	return s.clock.set(ahead)
 }
 
 // URL is where the server is.

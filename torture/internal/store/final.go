@@ -4,20 +4,40 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
-	"github.com/bravellian/pawl/torture/internal/quick"
+	"github.com/bravellian/pawl/torture/internal/check"
 )
 
-// Final reads what the database says at the end of a round.
-func (s *Store) Final(ctx context.Context) (*quick.Final, error) {
-	f := &quick.Final{
-		Messages: map[string]quick.State{}, Effects: map[string]int{}, Joins: map[string]quick.Join{},
-		Timers: map[string]string{}, Limits: map[string]int{},
+// Final is what the database says at the end of a round.
+type Final struct {
+	Ledger   []string        `json:"ledger"` // ids of messages whose transaction committed
+	Messages []check.Message `json:"messages"`
+	Effects  []check.Effect  `json:"effects"`
+	Guards   []check.Guard   `json:"guards"`
+	Joins    []check.Join    `json:"joins"`
+	Timers   []check.Timer   `json:"timers"`
+	Runs     []check.Run     `json:"runs"`
+}
+
+// Check is the state as the check takes it.
+func (f *Final) Check() check.Final {
+	return check.Final{
+		Ledger: slices.Values(f.Ledger), Messages: slices.Values(f.Messages), Effects: slices.Values(f.Effects),
+		Guards: slices.Values(f.Guards), Joins: f.Joins, Timers: f.Timers, Runs: slices.Values(f.Runs),
 	}
-	for _, read := range []func(context.Context, *quick.Final) error{
-		s.ledger, s.messages, s.effects, s.guards, s.joins, s.timers, s.runs, s.limits,
-	} {
+}
+
+// Final reads what the database says at the end of a round, of which a job has runs at
+// intervals of every. The attempts of messages of some topics are not read: nobody wrote them
+// down.
+func (s *Store) Final(ctx context.Context, every time.Duration, unwritten []string) (*Final, error) {
+	f := &Final{}
+	messages := func(ctx context.Context, f *Final) error { return s.messages(ctx, f, unwritten) }
+	runs := func(ctx context.Context, f *Final) error { return s.runs(ctx, f, every) }
+	for _, read := range []func(context.Context, *Final) error{s.ledger, messages, s.effects, s.guards, s.joins, s.timers, runs} {
 		if err := read(ctx, f); err != nil {
 			return nil, err
 		}
@@ -40,8 +60,8 @@ func (s *Store) each(ctx context.Context, query string, scan func(rows *sql.Rows
 	return rows.Err()
 }
 
-func (s *Store) ledger(ctx context.Context, f *quick.Final) error {
-	return s.each(ctx, `SELECT id FROM {s}torture_ledger ORDER BY id`, func(rows *sql.Rows) error {
+func (s *Store) ledger(ctx context.Context, f *Final) error {
+	return s.each(ctx, `SELECT id FROM {s}torture_ledger`, func(rows *sql.Rows) error {
 		var id string
 		err := rows.Scan(&id)
 		f.Ledger = append(f.Ledger, id)
@@ -49,68 +69,89 @@ func (s *Store) ledger(ctx context.Context, f *quick.Final) error {
 	})
 }
 
-func (s *Store) messages(ctx context.Context, f *quick.Final) error {
-	return s.each(ctx, `SELECT CAST(message_id AS text), topic, queue, status, retry_count FROM {s}outbox`, func(rows *sql.Rows) error {
-		var id string
-		var m quick.State
-		err := rows.Scan(&id, &m.Topic, &m.Queue, &m.Status, &m.Attempts)
-		f.Messages[id] = m
-		return err
+func (s *Store) messages(ctx context.Context, f *Final, unwritten []string) error {
+	states := map[int]check.State{0: check.Ready, 1: check.Claimed, 2: check.Done, 3: check.Failed, 5: check.Discarded}
+	return s.each(ctx, `SELECT CAST(message_id AS text), status, retry_count, topic FROM {s}outbox`, func(rows *sql.Rows) error {
+		var m check.Message
+		var status int
+		var topic string
+		if err := rows.Scan(&m.ID, &status, &m.Attempts, &topic); err != nil {
+			return err
+		}
+		if m.State = states[status]; m.State == check.Absent {
+			return fmt.Errorf("message %s has status %d", m.ID, status)
+		}
+		if slices.Contains(unwritten, topic) {
+			m.Attempts = 0
+		}
+		f.Messages = append(f.Messages, m)
+		return nil
 	})
 }
 
-func (s *Store) effects(ctx context.Context, f *quick.Final) error {
+func (s *Store) effects(ctx context.Context, f *Final) error {
 	return s.each(ctx, `SELECT source, id, count(*) FROM {s}torture_effect GROUP BY source, id`, func(rows *sql.Rows) error {
-		var source, id string
-		var n int
-		err := rows.Scan(&source, &id, &n)
-		f.Effects[source+"/"+id] = n
+		var e check.Effect
+		err := rows.Scan(&e.Source, &e.Message, &e.Count)
+		f.Effects = append(f.Effects, e)
 		return err
 	})
 }
 
-func (s *Store) guards(ctx context.Context, f *quick.Final) error {
+func (s *Store) guards(ctx context.Context, f *Final) error {
 	return s.each(ctx, `SELECT name, token FROM {s}torture_guard ORDER BY n`, func(rows *sql.Rows) error {
-		var g quick.Guard
+		var g check.Guard
 		err := rows.Scan(&g.Name, &g.Token)
 		f.Guards = append(f.Guards, g)
 		return err
 	})
 }
 
-func (s *Store) joins(ctx context.Context, f *quick.Final) error {
+// joins reads joins; a wait has fired when its message is done.
+func (s *Store) joins(ctx context.Context, f *Final) error {
+	id := `j.join_id`
+	if !s.place.Postgres() {
+		id = `unhex(replace(j.join_id, '-', ''))` // the view has it as text
+	}
 	const query = `
-SELECT CAST(j.join_id AS text), j.expected_steps, j.completed_steps, j.failed_steps, j.status,
-       (SELECT count(*) FROM {s}outbox_join_members m WHERE m.join_id = j.join_id AND m.status = 1)
+SELECT CAST(j.join_id AS text), j.expected_steps, j.completed_steps, j.failed_steps,
+       (SELECT count(*) FROM {s}outbox_join_wait w JOIN {s}outbox o ON o.id = w.id WHERE w.join_id = {id} AND o.status = 2)
   FROM {s}outbox_joins j`
+	return s.each(ctx, strings.Replace(query, "{id}", id, 1), func(rows *sql.Rows) error {
+		var j check.Join
+		err := rows.Scan(&j.Name, &j.Total, &j.Done, &j.Failed, &j.Fired)
+		f.Joins = append(f.Joins, j)
+		return err
+	})
+}
+
+func (s *Store) timers(ctx context.Context, f *Final) error {
+	return s.each(ctx, `SELECT CAST(id AS text) FROM {s}timers WHERE status NOT IN ('Done', 'Cancelled')`, func(rows *sql.Rows) error {
+		var t check.Timer
+		err := rows.Scan(&t.ID)
+		f.Timers = append(f.Timers, t)
+		return err
+	})
+}
+
+// runs reads runs. A row about missed runs stands for several, at intervals.
+func (s *Store) runs(ctx context.Context, f *Final, every time.Duration) error {
+	const query = `SELECT CAST(id AS text), job_name, scheduled_time, missed FROM {s}job_runs WHERE NOT triggered ORDER BY job_name, scheduled_time`
 	return s.each(ctx, query, func(rows *sql.Rows) error {
-		var id string
-		var j quick.Join
-		err := rows.Scan(&id, &j.Expected, &j.Completed, &j.Failed, &j.Status, &j.Members)
-		f.Joins[id] = j
-		return err
-	})
-}
-
-func (s *Store) timers(ctx context.Context, f *quick.Final) error {
-	return s.each(ctx, `SELECT CAST(id AS text), status FROM {s}timers`, func(rows *sql.Rows) error {
-		var id, status string
-		err := rows.Scan(&id, &status)
-		f.Timers[id] = status
-		return err
-	})
-}
-
-func (s *Store) runs(ctx context.Context, f *quick.Final) error {
-	return s.each(ctx, `SELECT job_name, scheduled_time, status, missed FROM {s}job_runs WHERE NOT triggered ORDER BY job_name, scheduled_time`, func(rows *sql.Rows) error {
-		var r quick.JobRun
+		var r check.Run
 		var nominal any
-		if err := rows.Scan(&r.Job, &nominal, &r.Status, &r.Missed); err != nil {
+		var missed int64
+		if err := rows.Scan(&r.Message, &r.Job, &nominal, &missed); err != nil {
 			return err
 		}
 		at, err := asTime(nominal)
-		r.Nominal = at.UnixNano()
-		f.Runs = append(f.Runs, r)
+		if r.Nominal = at.UnixNano(); missed == 0 {
+			f.Runs = append(f.Runs, r)
+		}
+		for r.Message, r.Missed = "", true; missed > 0; missed-- {
+			f.Runs = append(f.Runs, r)
+			r.Nominal += int64(every)
+		}
 		return err
 	})
 }
@@ -124,16 +165,6 @@ func asTime(v any) (time.Time, error) {
 		return time.Parse(time.RFC3339Nano, v)
 	}
 	return time.Time{}, fmt.Errorf("a time of type %T", v)
-}
-
-func (s *Store) limits(ctx context.Context, f *quick.Final) error {
-	return s.each(ctx, `SELECT name, coalesce(concurrency, 0) FROM {s}outbox_limit WHERE kind = 'topic'`, func(rows *sql.Rows) error {
-		var name string
-		var n int
-		err := rows.Scan(&name, &n)
-		f.Limits[name] = n
-		return err
-	})
 }
 
 // Left counts what a round still has to do, by kind.
@@ -154,4 +185,10 @@ UNION ALL SELECT 'joins', count(*) FROM {s}outbox_join WHERE status = 0`
 		return err
 	})
 	return left, err
+}
+
+// Ready counts the messages that workers have to handle.
+func (s *Store) Ready(ctx context.Context) (n int, err error) {
+	err = s.SQL.QueryRowContext(ctx, s.Text(`SELECT coalesce(sum(n), 0) FROM {s}outbox_ready`)).Scan(&n)
+	return n, err
 }
