@@ -16,7 +16,7 @@ func TestMissedAreThoseWhoseLeaseRanOut(t *testing.T) {
 		2: {OutcomeLost, OutcomeLost, OutcomeSettled},
 	} {
 		now := time.Now()
-		l := &inflight[int]{claims: map[*claim[int]]struct{}{}}
+		l := &inflight[int]{}
 		for i, a := range [][]Attempt{{{Outcome: OutcomeAcked}}, {{Outcome: OutcomeFailed}, {Outcome: OutcomeSettled}}} {
 			c := &claim[int]{deadline: now.Add(time.Duration(2*i-1) * time.Hour)}
 			l.settling = append(l.settling, settlingClaim[int]{c, make([]result, len(a)), a})
