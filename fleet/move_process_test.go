@@ -4,6 +4,7 @@ package fleet_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -56,7 +58,7 @@ func (j *moveJob) run() error {
 		return err
 	}
 	f.Handle("t", outbox.HandlerFunc(func(_ context.Context, m *outbox.Message) error {
-		fmt.Println("done", string(m.Payload))
+		fmt.Println("done", time.Now().UnixNano(), string(m.Payload))
 		return nil
 	}))
 	return f.Run(ctx)
@@ -67,8 +69,16 @@ type moving struct {
 	t     *testing.T
 	mu    sync.Mutex
 	count map[string]int // how often each message was handled
-	last  map[string]int // the last of each key
-	wrong []string       // out of order
+	last  map[string]int // the highest of each key
+	begun []handling     // what was handled for the first time
+}
+
+// handling is a message that was handled, and when: lines of several processes are read in any
+// order.
+type handling struct {
+	at     int64
+	key    string
+	number int
 }
 
 // start starts a process and returns a function that waits for its end.
@@ -88,8 +98,8 @@ func (m *moving) start(job moveJob) (cmd *exec.Cmd, ended func() error) {
 	go func() {
 		defer close(read)
 		for lines := bufio.NewScanner(out); lines.Scan(); {
-			if body, ok := strings.CutPrefix(lines.Text(), "done "); ok {
-				m.handled(body)
+			if words := strings.Fields(lines.Text()); len(words) == 3 && words[0] == "done" {
+				m.handled(words[1], words[2])
 			}
 		}
 	}()
@@ -104,20 +114,39 @@ func (m *moving) start(job moveJob) (cmd *exec.Cmd, ended func() error) {
 	return cmd, ended
 }
 
-// handled notes a message, "key/number". The first time each is handled is in order.
-func (m *moving) handled(body string) {
+// handled notes a message, "key/number".
+func (m *moving) handled(when, body string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.count[body]++
-	if m.count[body] > 1 {
-		return
-	}
 	key, text, _ := strings.Cut(body, "/")
 	n, _ := strconv.Atoi(text)
-	if n != m.last[key]+1 {
-		m.wrong = append(m.wrong, fmt.Sprintf("%s after %d", body, m.last[key]))
+	at, _ := strconv.ParseInt(when, 10, 64)
+	m.begun = append(m.begun, handling{at, key, n})
+	m.last[key] = max(m.last[key], n)
+}
+
+// wrong returns what was handled for the first time before the one before it.
+func (m *moving) wrong() (all []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	slices.SortFunc(m.begun, func(a, b handling) int { return cmp.Compare(a.at, b.at) })
+	last := map[string]int{}
+	for _, h := range m.begun {
+		switch {
+		case h.number == last[h.key]+1:
+			last[h.key]++
+		case h.number > last[h.key]:
+			all = append(all, fmt.Sprintf("%s/%d after %d", h.key, h.number, last[h.key]))
+		}
 	}
-	m.last[key] = n
+	return all
+}
+
+func (m *moving) lastOf(key string) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.last[key]
 }
 
 func (m *moving) all() int {
@@ -129,7 +158,11 @@ func (m *moving) all() int {
 // produce enqueues messages of one key until ctx ends, in transactions of the program's own, and
 // returns how many: of a store that moved it asks the fleet again.
 func (m *moving) produce(ctx context.Context, f *fleet.Fleet, key string) (n int) {
+	const most = 50 // that are not handled: of a key one is handled at a time
 	for n = 1; ctx.Err() == nil; n++ {
+		for n > m.lastOf(key)+most && ctx.Err() == nil {
+			time.Sleep(5 * time.Millisecond)
+		}
 		message := outbox.Message{Topic: "t", OrderingKey: key, Payload: fmt.Appendf(nil, "%s/%d", key, n)}
 		for {
 			p, err := f.Pawl("a")
@@ -205,11 +238,11 @@ func TestMoveUnderLoad(t *testing.T) {
 			}
 			dbtest.UntilWithin(t, 3*time.Minute, "all are handled", func() bool { return m.all() == total })
 			_ = other.Process.Signal(os.Interrupt)
+			if wrong := m.wrong(); len(wrong) > 0 {
+				t.Errorf("out of order: %v", wrong)
+			}
 			m.mu.Lock()
 			defer m.mu.Unlock()
-			if len(m.wrong) > 0 {
-				t.Errorf("out of order: %v", m.wrong)
-			}
 			for body, n := range m.count {
 				if n > 1 && !killWorkers {
 					t.Errorf("%s was handled %d times", body, n)

@@ -68,6 +68,8 @@ type Movable interface {
 	DeleteRow(ctx context.Context, tx Tx, t *Table, key []any) error
 	// ClearTable deletes all rows in a transaction of InMove.
 	ClearTable(ctx context.Context, tx Tx, t *Table) error
+	// Analyze has the planner know what a table that was filled holds.
+	Analyze(ctx context.Context, t *Table) error
 	// InMove is InTx for what the fence of a move would keep from writing.
 	InMove(ctx context.Context, id [16]byte, fn func(ctx context.Context, tx Tx) error) error
 	// PutFence waits until no other transaction is open that has written to the tables, runs

@@ -48,7 +48,10 @@ func (m *mover) copyTable(ctx context.Context, t *engine.Table) error {
 		}
 		n = nextBatch(rows, n)
 	}
-	return nil
+	if at.N == 0 {
+		return nil
+	}
+	return m.b.Analyze(ctx, t)
 }
 
 // nextBatch returns how many rows to copy at once, so that they are about batchBytes.

@@ -109,6 +109,20 @@ func (db *DB) ClearTable(ctx context.Context, tx engine.Tx, t *engine.Table) err
 	return wrap("move", err, engine.ErrConnLost)
 }
 
+// Analyze runs ANALYZE; see engine.Movable. Without it a claim of messages with ordering keys took
+// 0.4 s instead of 2 ms beside 15 000 that wait, until autovacuum came by.
+func (db *DB) Analyze(ctx context.Context, t *engine.Table) error {
+	ctx, cancel := context.WithTimeout(ctx, db.opts.StatementTimeout)
+	defer cancel()
+	conn, err := db.acquire(ctx, "move")
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	_, err = conn.Exec(ctx, "ANALYZE "+db.folder.Names.Quote(t.Name))
+	return wrap("move", err, engine.ErrConnLost)
+}
+
 // InMove runs fn in a transaction that a fence lets pass; see engine.Movable.
 func (db *DB) InMove(ctx context.Context, id [16]byte, fn func(ctx context.Context, tx engine.Tx) error) error {
 	return db.InTx(ctx, func(ctx context.Context, tx engine.Tx) error {

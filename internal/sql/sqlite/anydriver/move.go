@@ -75,6 +75,9 @@ func (db *DB) ClearTable(ctx context.Context, tx engine.Tx, t *engine.Table) err
 	return wrap("move", err)
 }
 
+// Analyze does nothing: SQLite's plans are the statements' own.
+func (db *DB) Analyze(context.Context, *engine.Table) error { return nil }
+
 // InMove runs fn in a transaction that a fence lets pass; see engine.Movable. There is no other
 // writer meanwhile, so that nobody else sees it open.
 func (db *DB) InMove(ctx context.Context, _ [16]byte, fn func(ctx context.Context, tx engine.Tx) error) error {
