@@ -61,8 +61,8 @@ func (a *Admin) Explain(ctx context.Context, id string, kinds ...Kind) (*Explana
 			return nil, engine.Invalid("kind", "%q is none of %s", k, kindText(nil))
 		}
 	}
-	if err := engine.CheckText("id", id, limits.Explained, false); err != nil {
-		return nil, err
+	if len(id) > limits.Explained {
+		return nil, engine.TooLong("id", limits.Explained, "bytes")
 	}
 	e, err := a.explainer(ctx)
 	if err != nil {

@@ -180,6 +180,11 @@ func (s *steered) commandLines() []struct {
 		{"inbox revive", [][]string{{hostile, hostile}, {hostile, "no" + hostile}, {"--all", "--source", hostile}}},
 		{"lease run", [][]string{{hostile, "--", "true"}, {hostile, "--wait", hostile, "--", "true"}, {"other" + hostile, "--", "no-such-command\x1b[2J"}}},
 		{"leases release", [][]string{{hostile}, {"no" + hostile}}},
+		{"fleet move", [][]string{
+			{hostile, "--to", "sqlite:" + filepath.Join(s.dir, "new"), "--fleet", "dir:" + s.dir}, {"a", "--to", hostile, "--fleet", "dir:" + s.dir},
+			{"a", "--drain", "0s", "--to", "sqlite:" + filepath.Join(s.dir, "new\x1b[2J"), "--fleet", "dir:" + s.dir}, {"a", "--give-up", "--to", "sqlite:" + filepath.Join(s.dir, "new\x1b[2J"), "--fleet", "dir:" + s.dir},
+		}},
+		{"torture", [][]string{{hostile}, {"--seed", hostile}}},
 		{"version", [][]string{{}, {hostile}}},
 		{"completion", [][]string{{hostile}}},
 		{"man", [][]string{{filepath.Join(s.dir, "man")}}},

@@ -48,8 +48,8 @@ const (
 )
 
 // Explained is the limit of what "why has this not run" is asked about: a source and an id of the inbox, or
-// anything shorter. Characters.
-const Explained = 1024
+// anything shorter. Bytes.
+const Explained = 4096
 
 // Zone is the limit of a time zone's name, in bytes.
 const Zone = 255
