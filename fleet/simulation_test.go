@@ -92,7 +92,9 @@ func (sim simulation) inBubble(t *testing.T) outcome {
 		w.delays[i].reset()
 	}
 	for i := range w.stores {
+		w.stores[i].mu.Lock()
 		w.stores[i].turns = 0
+		w.stores[i].mu.Unlock()
 	}
 	polls := w.polls.Load()
 	time.Sleep(sim.length)

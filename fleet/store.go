@@ -46,6 +46,7 @@ type Store struct {
 	extraPolls      int  // remaining extra polls for what may be committed soon
 	emptySlices     int  // time slices in a row without result
 	failures        int  // in a row
+	slowPolls       int  // in a row, given up because others needed the connection
 	lastErr         error
 	lastSuccess     time.Time // when the database last answered
 	cleaned         time.Time
@@ -196,7 +197,7 @@ func (s *Store) fails() bool {
 func (s *Store) answered() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.lastSuccess = time.Now()
+	s.lastSuccess, s.slowPolls = time.Now(), 0
 }
 
 // markListed records that the store's list of workers is about to name this process.
@@ -223,10 +224,23 @@ func (s *Store) reset() {
 	s.emptyPolls, s.extraPolls, s.emptySlices, s.failures, s.lastErr = 0, 0, 0, 0, nil
 }
 
+// maxSlowPolls is how often a poll may be slow before the store counts as failing. On a machine
+// with ten processes for each core polls of healthy databases took longer than slowPoll.
+const maxSlowPolls = 3
+
+// slowAgain records a poll that was given up, and reports whether the store fails.
+func (s *Store) slowAgain() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.slowPolls++
+	return s.slowPolls >= maxSlowPolls || s.failures > 0
+}
+
 // markHealthy records a success.
 func (s *Store) markHealthy() {
 	s.mu.Lock()
 	again := s.failures > 0
+	s.slowPolls = 0
 	s.failures, s.lastErr, s.lastSuccess = 0, nil, time.Now()
 	s.mu.Unlock()
 	if again {

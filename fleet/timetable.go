@@ -304,6 +304,8 @@ func (f *Fleet) pollStore(ctx context.Context, s *Store) {
 		f.giveBack(s, 0) // it may have left
 	case errors.Is(err, errNoConnection): // that is the fleet's, not the store's
 		f.giveBack(s, engine.Jitter(f.opts.PollMin, 0.1))
+	case err != nil && slow && !s.slowAgain(): // a busy machine, perhaps
+		f.giveBack(s, engine.Jitter(f.opts.PollMin, 0.1))
 	case err != nil && slow:
 		f.giveBack(s, s.markFailed(errSlow))
 	case err != nil:
