@@ -30,7 +30,8 @@ PACKAGES := ./outbox ./job ./join work
 # on a busy machine 320. So are those that have no goroutines at all: hashes of
 # passwords, the parser of T-SQL, tools.
 FACE  := github.com/bravellian/pawl/cmd/pawl
-PLAIN := $(FACE) $(FACE)/internal/people github.com/bravellian/pawl/internal/sql/sqlserver github.com/bravellian/pawl/internal/cmd/.*
+PLAIN := $(FACE) $(FACE)/internal/people github.com/bravellian/pawl/internal/sql/sqlserver github.com/bravellian/pawl/internal/cmd/.* \
+	github.com/bravellian/pawl/internal/interleave github.com/bravellian/pawl/internal/move # SQL, called from one place
 # The dashboard in a browser is tested later, beside what waits more than it works.
 BROWSER := github.com/bravellian/pawl/ui/browsertest
 # So are the brokers, which are programs of their own, and the site.
