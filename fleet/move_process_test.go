@@ -197,7 +197,7 @@ func TestMoveUnderLoad(t *testing.T) {
 			pg, _ := servers(t, 1)
 			old, new, third := file(t, "a"), pg[0], blank(t, "a")
 			m := &moving{t: t, count: map[string]int{}, last: map[string]int{}}
-			random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // for tests
+			random := rand.New(rand.NewPCG(1, 2))
 			f := open(t, fleet.Static(old), quick())
 			ctx, enough := context.WithCancel(t.Context())
 			var producing sync.WaitGroup

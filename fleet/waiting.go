@@ -18,20 +18,26 @@ func (k kind) column() int {
 	return 0
 }
 
-var kinds = [...]kind{{}, {file: true}, {fails: true}, {file: true, fails: true}}
+func kinds() [4]kind { return [...]kind{{}, {file: true}, {fails: true}, {file: true, fails: true}} }
+
+// index is where a kind is among kinds.
+func (k kind) index() int {
+	all := kinds()
+	return slices.Index(all[:], k)
+}
 
 // queue has the stores that wait for a turn, each kind apart: there may be places for one
 // kind and not for another.
 type queue struct {
 	stores map[string]*Store
-	keys   [len(kinds)]keyset
+	keys   [4]keyset
 }
 
 // add adds a store.
 func (q *queue) add(s *Store) {
 	q.remove(s.Key)
 	q.stores[s.Key] = s
-	q.keys[slices.Index(kinds[:], kindOf(s))].add(s.Key)
+	q.keys[kindOf(s).index()].add(s.Key)
 }
 
 // has reports whether a store waits.
@@ -56,7 +62,7 @@ func (q *queue) any(allowed func(kind) bool) bool { return len(q.of(allowed)) > 
 // of returns the keys of the allowed kinds of which a store waits.
 func (q *queue) of(allowed func(kind) bool) (sets []*keyset) {
 	for i := range q.keys {
-		if q.keys[i].count > 0 && allowed(kinds[i]) {
+		if q.keys[i].count > 0 && allowed(kinds()[i]) {
 			sets = append(sets, &q.keys[i])
 		}
 	}

@@ -184,6 +184,24 @@ func (m *mover) begin(ctx context.Context) error {
 	if a.Store == b.Store {
 		return engine.Invalid("to", "it is the database that the store is in")
 	}
+	if err := m.resume(ctx, &a, &b); err != nil {
+		return err
+	}
+	if m.oldPhase == "" {
+		m.oldPhase = op.Copying
+		if err := m.put(ctx, m.old, from, phaseOf(&a), op.Copying, m.new.Place); err != nil {
+			return err
+		}
+	}
+	if m.newPhase == "" {
+		return m.fill(ctx, phaseOf(&b))
+	}
+	return nil
+}
+
+// resume takes the phases from the states of the old and the new database. It leaves those empty
+// that are yet to begin.
+func (m *mover) resume(ctx context.Context, a, b *op.Move) error {
 	m.id = uuid.Must(uuid.NewV7())
 	switch {
 	case a.Role == nil || *a.Phase == op.Arrived:
@@ -203,18 +221,7 @@ func (m *mover) begin(ctx context.Context) error {
 	case b.Role != nil && *b.Phase != op.Moved && *b.Phase != op.Arrived:
 		return fmt.Errorf("%w: at %s", ErrOther, m.new.Place.Where)
 	default:
-		if err := m.checkEmpty(ctx); err != nil {
-			return err
-		}
-	}
-	if m.oldPhase == "" {
-		m.oldPhase = op.Copying
-		if err := m.put(ctx, m.old, from, phaseOf(&a), op.Copying, m.new.Place); err != nil {
-			return err
-		}
-	}
-	if m.newPhase == "" {
-		return m.fill(ctx, phaseOf(&b))
+		return m.checkEmpty(ctx)
 	}
 	return nil
 }

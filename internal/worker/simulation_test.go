@@ -96,7 +96,7 @@ func someSeeds() (seeds []uint64) {
 		n = simulatedShort
 	}
 	for i := range n {
-		seeds = append(seeds, from+uint64(i)) //nolint:gosec // not negative
+		seeds = append(seeds, from+uint64(i))
 	}
 	return seeds
 }
