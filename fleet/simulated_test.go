@@ -249,7 +249,9 @@ func (w *fakeWork) closeIdle(s *Store) {
 }
 
 func (w *fakeWork) cleanUp(context.Context, *Store) error { return nil }
-func (w *fakeWork) leave(context.Context, *Store)         {}
+func (w *fakeWork) moved(context.Context, *Store) bool    { return false }
+
+func (w *fakeWork) leave(context.Context, *Store) {}
 
 func (w *fakeWork) stats(s *Store) worker.Counts {
 	f := w.of(s)

@@ -327,7 +327,7 @@ func (ts *turns) watch(done chan struct{}, t *turn) {
 		case !stuck:
 			t.s.markHealthy()
 		}
-		if t.s.isMoved(ts.ctx) {
+		if ts.f.work.moved(ts.ctx, t.s) {
 			t.cancel()
 		}
 	}

@@ -21,6 +21,9 @@ type work interface {
 	cleanUp(ctx context.Context, s *Store) error
 	// closeIdle closes the connections that a store does not need now.
 	closeIdle(s *Store)
+	// moved reports whether nobody can write to a store's database any more because the store
+	// was moved, or is being moved.
+	moved(ctx context.Context, s *Store) bool
 	// leave removes this process from a store's list of workers.
 	leave(ctx context.Context, s *Store)
 }
@@ -46,5 +49,7 @@ func (databaseWork) closeIdle(s *Store) {
 		db.CloseIdle()
 	}
 }
+
+func (databaseWork) moved(ctx context.Context, s *Store) bool { return s.isMoved(ctx) }
 
 func (databaseWork) leave(ctx context.Context, s *Store) { s.process.Leave(ctx) }

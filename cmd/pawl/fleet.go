@@ -106,20 +106,29 @@ func (g *options) openFleet() (target.Fleet, error) {
 
 // storeTarget is the store that --store names.
 func (g *options) storeTarget(ctx context.Context) (t target.Target, err error) {
-	f, err := g.openFleet()
+	e, err := g.entryOf(ctx, g.Store)
 	if err != nil {
 		return t, err
+	}
+	return e.at, e.err
+}
+
+// entryOf is the fleet's entry of a key.
+func (g *options) entryOf(ctx context.Context, key string) (e entry, err error) {
+	f, err := g.openFleet()
+	if err != nil {
+		return e, err
 	}
 	list, err := stores(ctx, f)
 	if err != nil {
-		return t, err
+		return e, err
 	}
 	for _, e := range list {
-		if e.Key == g.Store {
-			return e.at, e.err
+		if e.Key == key {
+			return e, nil
 		}
 	}
-	return t, fmt.Errorf("%w: %q is not in %s", fleet.ErrUnknownStore, g.Store, f)
+	return e, fmt.Errorf("%w: %q is not in %s", fleet.ErrUnknownStore, key, f)
 }
 
 // entry is a database of a fleet's list. err says why it can be none of the stores.

@@ -1,10 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
@@ -51,26 +51,15 @@ func (c *fleetMoveCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err := g.requireFleet(); err != nil {
 		return err
 	}
-	where, err := g.openFleet()
-	if err != nil {
+	from, err := g.entryOf(ctx, c.Key)
+	if err = cmp.Or(err, from.err); err != nil {
 		return err
-	}
-	list, err := stores(ctx, where)
-	if err != nil {
-		return err
-	}
-	at := slices.IndexFunc(list, func(e entry) bool { return e.Key == c.Key })
-	if at < 0 {
-		return fmt.Errorf("%w: %q is not in %s", fleet.ErrUnknownStore, c.Key, where)
-	}
-	if list[at].err != nil {
-		return list[at].err
 	}
 	to := fleet.Database{Key: c.Key, URL: c.To, Schema: c.ToSchema, Prefix: c.ToPrefix}
 	if _, err := target.Store(&to); err != nil {
 		return usage("--to: %w", err)
 	}
-	f, err := fleet.New(fleet.Static(list[at].Database), fleet.Options{Engines: target.Openers(true), Logger: silent()})
+	f, err := fleet.New(fleet.Static(from.Database), fleet.Options{Engines: target.Openers(true), Logger: silent()})
 	if err != nil {
 		return err
 	}

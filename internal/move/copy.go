@@ -114,11 +114,6 @@ func (m *mover) shift(t *engine.Table, rows [][]any) {
 	}
 }
 
-// copyMessages copies messages while the store is worked on. Messages never change.
-func (m *mover) copyMessages(ctx context.Context) error {
-	return m.copyTable(ctx, m.messages)
-}
-
 // compareMessages copies the messages that were committed late, and deletes those that the store
 // deleted meanwhile. Nobody writes to it now.
 func (m *mover) compareMessages(ctx context.Context) error {

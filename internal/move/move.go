@@ -146,7 +146,7 @@ func (m *mover) run(ctx context.Context) error {
 
 func (m *mover) copyAll(ctx context.Context) error {
 	if m.oldPhase == op.Copying {
-		if err := m.copyMessages(ctx); err != nil {
+		if err := m.copyTable(ctx, m.messages); err != nil {
 			return err
 		}
 		if err := m.close(ctx); err != nil {
