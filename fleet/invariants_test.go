@@ -100,6 +100,24 @@ func TestSimulatedSickness(t *testing.T) {
 	}
 }
 
+// D-91: when all databases were gone for a while, all stores are worked on again within a minute of
+// their next poll, also where turns have no end because the fleet keeps all stores ready.
+func TestSimulatedOutage(t *testing.T) {
+	sim := simulation{seed: 7, stores: 400, warm: 400, settled: true, outage: 20 * time.Second, warmUp: 80 * time.Second, length: 60 * time.Second}
+	sim.opts.KeepReady = sim.stores
+	o := sim.run(t)
+	o.print(t, "outage")
+	o.kept(t, sim.opts)
+	for i := range o.stores {
+		if o.stores[i].turns == 0 {
+			t.Errorf("store %d was not worked on", i)
+		}
+	}
+	if d := o.delays[warm].max(); d > 40*time.Second {
+		t.Errorf("a message waited %v", d)
+	}
+}
+
 // D-273: the first polls of stores are spread: none comes before its turn.
 func TestSimulatedFirstPolls(t *testing.T) {
 	sim := simulation{seed: 7, stores: 2000, files: true, length: 3 * time.Second}

@@ -13,6 +13,7 @@ import (
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/sql/sqlite"
+	"github.com/bravellian/pawl/outbox"
 )
 
 // ward opens stores whose illness a test decides on. Their scheme is "sick".
@@ -272,4 +273,45 @@ func TestHangsAmidATurn(t *testing.T) {
 	r.until(t, "b", 5)
 	close(well)
 	r.until(t, "a", 2)
+}
+
+// D-91: after a fault that all stores had, all are worked on again, though few of those that failed
+// may have a turn at once: turns have no end where there are few stores, and handlers take long.
+func TestAllAreBack(t *testing.T) {
+	t.Parallel()
+	for name, long := range map[string]bool{"idle turns": false, "long handlers": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWard()
+			keys := []string{"a", "b", "c"}
+			dbs := files(t, keys...)
+			for i, d := range dbs {
+				enqueueIn(t, another(t, d), d.Key, 1)
+				dbs[i] = w.admits(d, fails)
+			}
+			o := quick()
+			o.Engines, o.Connections, o.KeepReady = w.engines(), 12, len(dbs)
+			f := open(t, fleet.Static(dbs...), o)
+			var begun atomic.Int64
+			all := make(chan struct{})
+			f.Handle("t", outbox.HandlerFunc(func(context.Context, *outbox.Message) error {
+				if begun.Add(1) == int64(len(dbs)) {
+					close(all)
+				}
+				if long {
+					select {
+					case <-all:
+					case <-t.Context().Done():
+					}
+				}
+				return nil
+			}))
+			start(t, f)
+			untilState(t, f, fleet.Failing, keys...)
+			for _, d := range dbs {
+				w.rule(d, nil)
+			}
+			dbtest.Until(t, "all are worked on", func() bool { return begun.Load() == int64(len(dbs)) })
+		})
+	}
 }

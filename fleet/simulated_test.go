@@ -109,6 +109,7 @@ func (f *fakeStore) take(now int64, most int) (came []int64) {
 type fakeWork struct {
 	f       *Fleet
 	began   time.Time
+	outage  int64 // until when no database answers
 	costs   costs
 	stores  []fakeStore
 	handler outbox.Handler
@@ -214,6 +215,9 @@ func (w *fakeWork) connect(ctx context.Context, s *Store, f *fakeStore) (release
 }
 
 func (w *fakeWork) dial(ctx context.Context, s *Store, f *fakeStore) error {
+	if w.now() < w.outage {
+		return errFake
+	}
 	gate := gateOf(s)
 	if err := gate.Enter(ctx); err != nil {
 		return err

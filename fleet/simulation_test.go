@@ -23,9 +23,10 @@ type simulation struct {
 	seed            uint64
 	stores          int
 	files           bool
-	hot, warm, sick int     // stores; those that remain are cold
-	routed          float64 // messages a second that this process enqueues into cold stores
-	settled         bool    // the stores were polled for hours; otherwise they are new
+	hot, warm, sick int           // stores; those that remain are cold
+	routed          float64       // messages a second that this process enqueues into cold stores
+	settled         bool          // the stores were polled for hours; otherwise they are new
+	outage          time.Duration // from the beginning on, of all stores
 	warmUp, length  time.Duration
 	opts            Options
 }
@@ -122,7 +123,7 @@ func heapInUse() float64 {
 
 // fake has the databases of a fleet replaced.
 func (sim simulation) fake(f *Fleet) *fakeWork {
-	w := &fakeWork{f: f, began: time.Now(), costs: serverCosts, stores: make([]fakeStore, sim.stores)}
+	w := &fakeWork{f: f, began: time.Now(), outage: int64(sim.outage), costs: serverCosts, stores: make([]fakeStore, sim.stores)}
 	if sim.files {
 		w.costs = fileCosts
 	}

@@ -60,6 +60,12 @@ func (ts *turns) mayFailLocked(k kind) bool {
 	return !k.fails || ts.failing[k.column()] < max(1, places/failingShare)
 }
 
+// mayFollowLocked reports whether a store of a kind that waits could be worked on after a turn, as far
+// as failures go: those that failed wait for the end of each other's.
+func (ts *turns) mayFollowLocked(t *turn, k kind) bool {
+	return k.fails && t.kind == k || ts.mayFailLocked(k)
+}
+
 func (ts *turns) serverPlaces() int { return max(1, ts.f.opts.Connections/minPerStore) }
 
 // overBookedLocked reports whether there are more turns of this kind than places.
@@ -69,7 +75,8 @@ func (ts *turns) overBookedLocked(t *turn) bool {
 
 // wantedLocked reports whether another store waits for a place of a turn's kind.
 func (ts *turns) wantedLocked(t *turn) bool {
-	return t.counts && (!t.kind.file || ts.counted >= ts.f.opts.Active) && ts.waiting.any(ts.mayFailLocked)
+	follows := func(k kind) bool { return ts.mayFollowLocked(t, k) }
+	return t.counts && (!t.kind.file || t.kind.fails || ts.counted >= ts.f.opts.Active) && ts.waiting.any(follows)
 }
 
 // begin starts the scheduling, until ctx ends.
@@ -156,7 +163,7 @@ func (ts *turns) run(ctx context.Context, t *turn) {
 	before := t.s.stats()
 	watched := make(chan struct{})
 	var watch sync.WaitGroup
-	watch.Go(func() { ts.watch(watched, t) })
+	watch.Go(func() { ts.watch(watched, t, before) })
 	err := ts.f.work.slice(ctx, t.s, worker.TimeSlice{
 		IdleTimeout: func() time.Duration { return ts.idleTimeout(t) },
 		Continue:    func() bool { return ts.mayContinue(t) },
@@ -213,6 +220,16 @@ func (ts *turns) uncountLocked(t *turn) {
 func (ts *turns) countFailingLocked(t *turn, n int) {
 	if t.kind.fails {
 		ts.failing[t.kind.column()] += n
+	}
+}
+
+// recoveredLocked makes a turn one of a store that does not fail: its database answers. Others that
+// failed need not wait until it is over, which may take as long as its handlers do.
+func (ts *turns) recoveredLocked(t *turn) {
+	if t.kind.fails {
+		ts.countFailingLocked(t, -1)
+		t.kind.fails = false
+		ts.grantLocked()
 	}
 }
 
@@ -296,10 +313,9 @@ const progressTimeout = 2 * time.Second
 
 // watch frees the place of a turn that makes no progress, until it makes some again, and ends
 // one whose database has stopped answering, as soon as there is nothing to settle.
-func (ts *turns) watch(done chan struct{}, t *turn) {
+func (ts *turns) watch(done chan struct{}, t *turn, seen worker.Counts) {
 	tick := time.NewTicker(progressTimeout)
 	defer tick.Stop()
-	seen := t.s.stats()
 	for {
 		select {
 		case <-done:
@@ -312,6 +328,9 @@ func (ts *turns) watch(done chan struct{}, t *turn) {
 		// There may be more than one tick between two attempts.
 		t.silent = stuck && (t.silent || now.Errors > seen.Errors)
 		silent := t.silent
+		if !stuck {
+			ts.recoveredLocked(t)
+		}
 		switch {
 		case stuck:
 			ts.uncountLocked(t)
