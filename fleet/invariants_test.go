@@ -100,6 +100,20 @@ func TestSimulatedSickness(t *testing.T) {
 	}
 }
 
+// D-265: stores on a server that accepts connections and never answers, a tenth of all, hold up
+// nobody else.
+func TestSimulatedSilentServer(t *testing.T) {
+	sim := simulation{seed: 7, stores: 6000, hot: 1, warm: 60, hung: 600, routed: 20, warmUp: time.Minute, length: 30 * time.Second}
+	o := sim.run(t)
+	o.print(t, "silent")
+	o.kept(t, sim.opts)
+	for class, limit := range map[class]time.Duration{hot: 2 * time.Second, routed: 2 * time.Second, warm: 35 * time.Second} {
+		if d := &o.delays[class]; d.count() == 0 || d.quantile(.99) > limit {
+			t.Errorf("%s: %d, %v", classNames[class], d.count(), d.quantile(.99))
+		}
+	}
+}
+
 // D-91: when all databases were gone for a while, all stores are worked on again within a minute of
 // their next poll, also where turns have no end because the fleet keeps all stores ready.
 func TestSimulatedOutage(t *testing.T) {

@@ -94,7 +94,7 @@ func (r *registry) follow(s *Store, to Database) *Store {
 	r.follows[s.at] = to
 	delete(r.follows, to) // it was moved back
 	s.db.movedTo(to.Where())
-	moved := newStore(r.f, to)
+	moved := newStore(r.f, to, r.serverOfLocked(to))
 	r.stores[s.Key] = &member{Store: moved}
 	return moved
 }

@@ -35,6 +35,7 @@ type registry struct {
 	stores   map[string]*member
 	former   map[string]*Store     // left the fleet, kept in case they return
 	follows  map[Database]Database // where stores are that were moved
+	servers  map[string]*server    // by hosts
 	running  bool                  // Run is working on them
 	readOnce bool                  // the list was read once
 	read     chan struct{}         // closed then
@@ -48,7 +49,7 @@ type member struct {
 }
 
 func (r *registry) init(f *Fleet) {
-	r.f, r.stores, r.former, r.reading, r.read = f, map[string]*member{}, map[string]*Store{}, newBudget(1), make(chan struct{})
+	r.f, r.stores, r.former, r.servers, r.reading, r.read = f, map[string]*member{}, map[string]*Store{}, map[string]*server{}, newBudget(1), make(chan struct{})
 }
 
 // all returns the stores by key.
@@ -255,7 +256,7 @@ func (r *registry) addLocked(key string, d Database) *Store {
 	s := r.former[key]
 	delete(r.former, key)
 	if s == nil || s.at != d {
-		return newStore(r.f, d)
+		return newStore(r.f, d, r.serverOfLocked(d))
 	}
 	s.db.reopen()
 	return s

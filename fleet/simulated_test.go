@@ -26,6 +26,7 @@ const (
 	sickFast
 	sickSlice
 	sickHandler
+	hung // on a server that accepts connections and never answers
 	classes
 )
 
@@ -51,6 +52,7 @@ const (
 	simStuck     = 30 * time.Second      // how long a handler hangs
 	simIdleCheck = 50 * time.Millisecond // as worker loops do
 	simHeartbeat = 10 * time.Second
+	simConnect   = 5 * time.Second
 	simListener  = 1 // connections of a turn besides those that come and go
 )
 
@@ -108,6 +110,7 @@ func (f *fakeStore) take(now int64, most int) (came []int64) {
 // schedule has to keep.
 type fakeWork struct {
 	f       *Fleet
+	ctx     context.Context // of the simulation
 	began   time.Time
 	outage  int64 // until when no database answers
 	costs   costs
@@ -218,6 +221,11 @@ func (w *fakeWork) dial(ctx context.Context, s *Store, f *fakeStore) error {
 	if w.now() < w.outage {
 		return errFake
 	}
+	if f.class == hung {
+		go w.dialInVain(s)
+		<-ctx.Done()
+		return ctx.Err()
+	}
 	gate := gateOf(s)
 	if err := gate.Enter(ctx); err != nil {
 		return err
@@ -232,6 +240,20 @@ func (w *fakeWork) dial(ctx context.Context, s *Store, f *fakeStore) error {
 	f.open++
 	f.mu.Unlock()
 	return nil
+}
+
+// dialInVain goes on when the caller has given up, as the pool of pgx does.
+func (w *fakeWork) dialInVain(s *Store) {
+	ctx, cancel := context.WithTimeout(w.ctx, simConnect)
+	defer cancel()
+	gate := gateOf(s)
+	if gate.Enter(ctx) != nil {
+		return
+	}
+	w.connections.add(1)
+	<-ctx.Done()
+	w.connections.add(-1)
+	gate.Leave()
 }
 
 // hangUp closes connections.

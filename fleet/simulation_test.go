@@ -24,6 +24,7 @@ type simulation struct {
 	stores          int
 	files           bool
 	hot, warm, sick int           // stores; those that remain are cold
+	hung            int           // all on one server
 	routed          float64       // messages a second that this process enqueues into cold stores
 	settled         bool          // the stores were polled for hours; otherwise they are new
 	outage          time.Duration // from the beginning on, of all stores
@@ -58,7 +59,21 @@ func (sim simulation) databases() []Database {
 	for i := range dbs {
 		dbs[i] = Database{Key: fmt.Sprintf("%07d", i), URL: url}
 	}
+	for i, at := range sim.places() {
+		if sim.isHung(i) {
+			dbs[at].URL = "postgres://silent.example/app"
+		}
+	}
 	return dbs
+}
+
+// places are where stores lie among the keys, the busy ones first.
+func (sim simulation) places() []int { return rand.New(rand.NewPCG(sim.seed, 0)).Perm(sim.stores) }
+
+// isHung reports whether a store is one of those on the server that hangs.
+func (sim simulation) isHung(i int) bool {
+	others := sim.hot + sim.warm + sim.sick
+	return others <= i && i < others+sim.hung
 }
 
 func noEngine(engine.OpenOptions) (engine.DB, error) { return nil, engine.ErrUnreachable }
@@ -76,6 +91,7 @@ func (sim simulation) inBubble(t *testing.T) outcome {
 		t.Fatal(err)
 	}
 	w := sim.fake(f)
+	w.ctx = ctx
 	if err := f.Refresh(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -129,8 +145,7 @@ func (sim simulation) fake(f *Fleet) *fakeWork {
 	}
 	w.handler = outbox.HandlerFunc(w.handled)
 	f.work = w
-	place := rand.New(rand.NewPCG(sim.seed, 0)).Perm(sim.stores) // classes lie anywhere between the keys
-	for i, at := range place {
+	for i, at := range sim.places() {
 		s := &w.stores[at]
 		s.rng = mix(sim.seed ^ mix(uint64(at)))
 		switch {
@@ -140,6 +155,8 @@ func (sim simulation) fake(f *Fleet) *fakeWork {
 			s.class = warm
 		case i < sim.hot+sim.warm+sim.sick:
 			s.class = sickPoll + class(i%4)
+		case sim.isHung(i):
+			s.class = hung
 		case sim.routed > 0 && i%2 == 0:
 			s.class = routed
 		}

@@ -31,6 +31,8 @@ type Store struct {
 	log   *slog.Logger
 	db    *lazyDB
 
+	server *server // nil: it is a file
+
 	once    sync.Once
 	process *worker.Process // of Pawl
 	failure error           // of once
@@ -55,8 +57,8 @@ type Store struct {
 	due             time.Time // of the last poll; zero: never
 }
 
-func newStore(f *Fleet, at Database) *Store {
-	s := &Store{Key: at.Key, fleet: f, at: at, file: at.isFile(), log: f.log.With("store", at.Key), cleaned: time.Now()}
+func newStore(f *Fleet, at Database, on *server) *Store {
+	s := &Store{Key: at.Key, fleet: f, at: at, server: on, file: at.isFile(), log: f.log.With("store", at.Key), cleaned: time.Now()}
 	s.db = &lazyDB{s: s}
 	return s
 }

@@ -260,6 +260,11 @@ func (f *Fleet) pollLoop(ctx context.Context) {
 			cancel()
 			continue
 		}
+		admitted := s.server.admit()
+		if !admitted.ok {
+			f.putOff(s, admitted.vain)
+			continue
+		}
 		free, fails := well, s.fails()
 		if fails {
 			free = failing
@@ -276,28 +281,44 @@ func (f *Fleet) pollLoop(ctx context.Context) {
 				}
 			})
 			defer release()
-			ctx, cancel := context.WithCancelCause(ctx)
-			defer cancel(nil)
-			if !fails || s.isFile() {
-				defer time.AfterFunc(slowPoll, func() {
+			f.pollWatched(ctx, s, admitted, func() {
+				if !fails || s.isFile() {
 					release()
-					if f.conns.waiting.Load() > 0 && f.conns.holders.has(s) { // others need its connection
-						cancel(errSlow)
-					}
-				}).Stop()
-			}
-			f.pollStore(ctx, s)
+				}
+			})
 		})
 	}
+}
+
+// pollWatched polls a store, and calls isSlow when that takes long.
+func (f *Fleet) pollWatched(ctx context.Context, s *Store, a admission, isSlow func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	connected := func() bool { return f.conns.holders.has(s) }
+	defer time.AfterFunc(slowPoll, func() {
+		fails := s.fails()
+		isSlow()
+		if !connected() {
+			return
+		}
+		s.server.isSlow()
+		if f.conns.waiting.Load() > 0 && !fails { // others need its connection
+			cancel(errSlow)
+		}
+	}).Stop()
+	began := time.Now()
+	due, ok, err := f.work.poll(ctx, s)
+	answered := err == nil || time.Since(began) < slowPoll && ctx.Err() == nil && !errors.Is(err, errNoConnection)
+	s.server.polled(a, answered, !answered && connected())
+	f.pollEnded(ctx, s, due, ok, err)
 }
 
 // errSlow is why a poll is given up before its time.
 var errSlow = errors.New("the database does not answer in time, and other stores need the connection")
 
-// pollStore polls a store: if there is work, it waits for its time slice; otherwise it is
-// polled again later.
-func (f *Fleet) pollStore(ctx context.Context, s *Store) {
-	due, ok, err := f.work.poll(ctx, s)
+// pollEnded acts on the result of a poll: if there is work, the store waits for its time slice;
+// otherwise it is polled again later.
+func (f *Fleet) pollEnded(ctx context.Context, s *Store, due time.Duration, ok bool, err error) {
 	slow := errors.Is(context.Cause(ctx), errSlow)
 	switch {
 	case ctx.Err() != nil && !slow:

@@ -34,7 +34,7 @@ func fresh(t *testing.T, n int) (*timetable, []*Store) {
 	f := idleFleet(t, Options{})
 	stores := make([]*Store, n)
 	for i := range stores {
-		stores[i] = newStore(f, Database{Key: fmt.Sprint(i), URL: "sqlite:never"})
+		stores[i] = newStore(f, Database{Key: fmt.Sprint(i), URL: "sqlite:never"}, nil)
 	}
 	return &f.timetable, stores
 }

@@ -77,15 +77,19 @@ func split(text string) (authority, behind string) {
 	return rest, ""
 }
 
+// Hosts returns the hosts of a URL with their ports, as they are written.
+func Hosts(text string) string {
+	authority, _ := split(text)
+	return authority[strings.LastIndex(authority, "@")+1:]
+}
+
 // withoutMoreHosts returns a URL with only the first of its hosts, and all of them if there are
 // several: several with a port each, which drivers accept, are invalid for net/url.
 func withoutMoreHosts(text string) (single, all string) {
 	scheme, _, ok := strings.Cut(text, "://")
 	authority, behind := split(text)
-	user, hosts := "", authority
-	if i := strings.LastIndex(authority, "@"); i >= 0 {
-		user, hosts = authority[:i+1], authority[i+1:]
-	}
+	hosts := Hosts(text)
+	user := strings.TrimSuffix(authority, hosts)
 	first, _, several := strings.Cut(hosts, ",")
 	if !ok || !several {
 		return text, ""

@@ -11,6 +11,11 @@ import (
 // idle for long.
 const idleCheck = 30 * time.Second
 
+// dialLimit is how long a connection to one of many databases may take to be made, if the URL does not
+// say. pgx goes on with it for two minutes after its caller gave up; so a server that accepts connections and never
+// answers would hold all that its program may have.
+const dialLimit = 5 * time.Second
+
 // OpenURL opens one of many databases. It is an engine.Opener.
 func OpenURL(o engine.OpenOptions) (engine.DB, error) {
 	if err := engine.CheckOption("Connections", o.Connections, 1, 0); err != nil {
@@ -24,6 +29,9 @@ func OpenURL(o engine.OpenOptions) (engine.DB, error) {
 	config.HealthCheckPeriod = idleCheck
 	if o.Connections > 0 {
 		config.MaxConns = int32(o.Connections)
+	}
+	if config.ConnConfig.ConnectTimeout <= 0 {
+		config.ConnConfig.ConnectTimeout = dialLimit
 	}
 	if o.Gate != nil {
 		config.ConnConfig.DialFunc = gated.Dial(config.ConnConfig.DialFunc, o.Gate)
