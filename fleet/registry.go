@@ -54,13 +54,18 @@ func (r *registry) init(f *Fleet) {
 
 // all returns the stores by key.
 func (r *registry) all() []*Store {
+	stores := r.unsorted()
+	slices.SortFunc(stores, func(a, b *Store) int { return cmp.Compare(a.Key, b.Key) })
+	return stores
+}
+
+func (r *registry) unsorted() []*Store {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	stores := make([]*Store, 0, len(r.stores))
 	for _, m := range r.stores {
 		stores = append(stores, m.Store)
 	}
-	slices.SortFunc(stores, func(a, b *Store) int { return cmp.Compare(a.Key, b.Key) })
 	return stores
 }
 

@@ -393,7 +393,7 @@ func (f *Fleet) isDrained() bool {
 	if read, _ := f.registry.state(); !read || !f.share.ready() || !f.turns.empty() {
 		return false
 	}
-	for _, s := range f.registry.all() {
+	for _, s := range f.registry.unsorted() {
 		if !s.isOurs() {
 			continue
 		}
