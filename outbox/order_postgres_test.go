@@ -105,6 +105,63 @@ func TestOrderOfWhatComesMeanwhile(t *testing.T) {
 	f.take("a1")
 }
 
+// D-211: of two messages of a transaction that commits while a claim puts others in order, the second is not
+// taken before the first, where one of another transaction lies between their positions: whether the claim looks again because
+// there is more than it takes in one step, or not.
+func TestOrderOfABatchThatComesMeanwhile(t *testing.T) {
+	t.Parallel()
+	for name, others := range map[string]int{"few": 0, "more than a step": 498} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := dbtest.OpenPostgres(t)
+			f := &fixture{Outbox: outbox.New(d, outbox.Options{}), t: t, db: d}
+			at := f.inOrder("b1")
+			for i := range others {
+				f.enqueue(outbox.Message{Topic: "t", OrderingKey: fmt.Sprint("other", i)})
+			}
+			stop, batch := f.begin(), f.begin()
+			if _, err := stop.ExecContext(t.Context(), "INSERT INTO "+d.Table("outbox_order")+" (id, lane, key, head) VALUES ($1, 0, 'b', true)", int64(at[0])); err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range []string{"a1", "", "a2"} {
+				if m == "" {
+					f.inOrder("c1")
+				} else if _, err := f.EnqueueTx(t.Context(), batch, withKey(m)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			claimed := make(chan []string)
+			go func() {
+				msgs, err := f.Claim(t.Context(), outbox.NewOwnerToken(), lease, 1000)
+				if err != nil {
+					t.Error(err)
+				}
+				claimed <- names(msgs)
+			}()
+			var pid int
+			if err := stop.QueryRowContext(t.Context(), "SELECT pg_backend_pid()").Scan(&pid); err != nil {
+				t.Fatal(err)
+			}
+			dbtest.Until(t, "the claim waits", func() bool {
+				return f.rows(fmt.Sprintf("SELECT 1 FROM pg_stat_activity WHERE %d = ANY (pg_blocking_pids(pid))", pid)) > 0
+			})
+			if err := batch.Commit(); err != nil {
+				t.Fatal(err)
+			}
+			if err := stop.Rollback(); err != nil {
+				t.Fatal(err)
+			}
+			got := <-claimed
+			if slices.Contains(got, "a2") || len(got) < others+2 {
+				t.Errorf("claimed %d with %q", len(got), got[max(0, len(got)-3):])
+			}
+			if !slices.Contains(got, "a1") {
+				f.take("a1")
+			}
+		})
+	}
+}
+
 // D-211: SQL enqueues in order, too, beside programs in Go, and other languages claim in order.
 func TestOrderInSQL(t *testing.T) {
 	t.Parallel()

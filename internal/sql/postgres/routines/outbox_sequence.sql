@@ -3,10 +3,10 @@
 -- come from one sequence while messages are written, and a message that is visible here is so
 -- with all that were committed before it was written: in order of position is in order of
 -- commits, where transactions follow each other. It takes several steps, each of which sees what
--- was committed before it; so what was written after it began, above v_high, is left for the next
--- claim: a step could see that, and have missed what was committed before. Nothing waits for a lock: a key of which a
--- message or the head is locked is left for one of the next claims, whole. It ends when p_n
--- heads were found: a claim takes no more.
+-- was committed before it. So each begins with the first position: one that went on behind the step before
+-- could see the second message of a transaction, and have missed the first, where another's message lies
+-- between the two. Nothing waits for a lock: a key of which a message or the head is locked is left
+-- for one of the next claims, whole. It ends when p_n heads were found: a claim takes no more.
 CREATE OR REPLACE FUNCTION pawl.outbox_sequence(p_queue text, p_n integer) RETURNS void LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
 DECLARE
@@ -14,31 +14,29 @@ DECLARE
   v_ordered bigint;
   v_ready   bigint;
   v_waiting bigint;
-  v_at      timestamptz := '-infinity';
-  v_lo      bigint := 0;
+  v_size    integer := 500; -- of a step, in messages
+  v_left    integer := 0;   -- messages that a step left where they are
+  v_seen    integer;
   v_end_at  timestamptz;
   v_end_lo  bigint;
-  v_high    bigint;
-  v_left    text[] := '{}'; -- keys that are left out
   v_heads   integer := 0;
 BEGIN
   SELECT l.id INTO v_ordered FROM pawl.outbox_lane l WHERE l.queue = p_queue AND l.kind = 1 AND l.priority = 0;
   IF v_ordered IS NULL OR NOT EXISTS (SELECT FROM pawl.outbox_ready r WHERE r.lane = v_ordered AND r.at <= v_now) THEN
     RETURN;
   END IF;
-  v_high := nextval('pawl.outbox_single');
   v_ready := pawl.outbox_lane_id(p_queue, 0::smallint);
   v_waiting := pawl.outbox_lane_id(p_queue, 0::smallint, 2::smallint);
-  FOR v_step IN 1 .. 20 LOOP -- bounds how long a claim may take
+  FOR v_step IN 1 .. 4 LOOP -- bounds how long a claim may take
     SELECT max(s.at), (array_agg(s.lo ORDER BY s.at DESC, s.lo DESC))[1] INTO v_end_at, v_end_lo
       FROM (SELECT look.at, look.lo, sum(look.n) OVER (ORDER BY look.at, look.lo) - look.n AS before
               FROM (SELECT r.at, r.lo, r.n FROM pawl.outbox_ready r
-                     WHERE r.lane = v_ordered AND (r.at, r.lo) > (v_at, v_lo) AND r.at <= v_now AND r.lo < v_high ORDER BY r.at, r.lo LIMIT 500) look) s
-     WHERE s.before < 500;
+                     WHERE r.lane = v_ordered AND r.at <= v_now ORDER BY r.at, r.lo LIMIT v_size + v_left) look) s
+     WHERE s.before < v_size + v_left;
     EXIT WHEN v_end_lo IS NULL;
     WITH look AS MATERIALIZED (
       SELECT r.ctid AS tid, r.lo, r.n FROM pawl.outbox_ready r
-       WHERE r.lane = v_ordered AND (r.at, r.lo) > (v_at, v_lo) AND (r.at, r.lo) <= (v_end_at, v_end_lo) AND r.lo < v_high),
+       WHERE r.lane = v_ordered AND (r.at, r.lo) <= (v_end_at, v_end_lo)),
     locked AS MATERIALIZED (
       SELECT r.ctid AS tid, r.lo FROM pawl.outbox_ready r WHERE r.ctid = ANY (ARRAY(SELECT look.tid FROM look)) FOR UPDATE SKIP LOCKED),
     msg AS MATERIALIZED (
@@ -51,8 +49,7 @@ BEGIN
       SELECT o.id FROM pawl.outbox_order o WHERE o.id = ANY (ARRAY(SELECT head.id FROM head)) AND o.head FOR UPDATE SKIP LOCKED),
     kept AS MATERIALIZED (
       SELECT msg.key FROM msg WHERE msg.tid IS NULL
-      UNION SELECT head.key FROM head WHERE NOT EXISTS (SELECT FROM free WHERE free.id = head.id)
-      UNION SELECT unnest(v_left)),
+      UNION SELECT head.key FROM head WHERE NOT EXISTS (SELECT FROM free WHERE free.id = head.id)),
     good AS MATERIALIZED (
       SELECT s.id, s.key, s.created_at, s.lo, s.tid, s.known,
              coalesce(s.key IS NULL OR s.head IS NULL AND s.nr = 1 OR s.head = s.id, false) AS head
@@ -71,9 +68,8 @@ BEGIN
       SELECT CASE WHEN place.back THEN v_ordered WHEN place.head THEN v_ready ELSE v_waiting END, place.at, place.id, 1, place.retry, place.suspect FROM place),
     known AS (
       INSERT INTO pawl.outbox_order (id, lane, key, head) SELECT good.id, v_ordered, good.key, good.head FROM good WHERE good.key IS NOT NULL AND NOT good.known)
-    SELECT v_heads + count(*) FILTER (WHERE good.head), v_left || ARRAY(SELECT DISTINCT kept.key FROM kept WHERE kept.key IS NOT NULL AND kept.key <> ALL (v_left))
-      INTO v_heads, v_left FROM good;
-    EXIT WHEN v_heads >= p_n;
-    v_at := v_end_at; v_lo := v_end_lo;
+    SELECT v_heads + count(*) FILTER (WHERE good.head), s.seen, s.seen - count(*) FROM good, (SELECT count(*) AS seen FROM msg) s GROUP BY s.seen INTO v_heads, v_seen, v_left;
+    EXIT WHEN v_heads >= p_n OR v_seen < v_size;
+    v_size := 2 * v_size;
   END LOOP;
 END $f$;

@@ -7,20 +7,19 @@
 -- next claims, whole. What is locked shows as what a look that locks nothing sees and one that
 -- skips does not. A row that somebody moves is seen by neither where there are no row versions, so
 -- one claim of a queue at a time does this: the others take what is in order. It ends when @n
--- heads were found: a claim takes no more. What was written after it began, above @high, is left for
--- the next claim: a later step could see that, and an earlier one have missed what was committed
--- before. For a transaction that is open.
+-- heads were found: a claim takes no more. Each step begins with the first position: one that went on
+-- behind the step before could see the second message of a transaction, and have missed the first,
+-- where another's message lies between the two. For a transaction that is open.
 CREATE PROCEDURE pawl.outbox_sequence @queue nvarchar(510), @n bigint, @versioned bit AS
 BEGIN
 SET NOCOUNT ON;
-DECLARE @now datetime2(7) = SYSUTCDATETIME(), @ordered bigint, @ready bigint, @waiting bigint, @high bigint, @lock nvarchar(255), @free int, @step int = 0, @heads bigint = 0;
-DECLARE @at datetime2(7) = '0001-01-01', @lo bigint = 0, @end_at datetime2(7), @end_lo bigint, @nr int, @key nvarchar(510), @head bigint, @taken int;
+DECLARE @now datetime2(7) = SYSUTCDATETIME(), @ordered bigint, @ready bigint, @waiting bigint, @lock nvarchar(255), @free int, @step int = 0, @heads bigint = 0;
+DECLARE @size bigint = 500, @left bigint = 0, @seen bigint, @end_at datetime2(7), @end_lo bigint, @nr int, @key nvarchar(510), @head bigint, @taken int;
 DECLARE @look TABLE (lo bigint NOT NULL, at datetime2(7) NOT NULL, n bigint NOT NULL);
 DECLARE @run TABLE (lo bigint NOT NULL PRIMARY KEY, at datetime2(7) NOT NULL, n bigint NOT NULL, got bit NOT NULL);
 DECLARE @pick TABLE (lo bigint NOT NULL PRIMARY KEY, at datetime2(7) NOT NULL, n bigint NOT NULL);
 DECLARE @message TABLE (id bigint NOT NULL, lo bigint NOT NULL, created_at datetime2(7) NOT NULL, "key" nvarchar(510) COLLATE Latin1_General_100_BIN2, size int);
 DECLARE @line TABLE (nr int NOT NULL PRIMARY KEY, "key" nvarchar(510) COLLATE Latin1_General_100_BIN2 NOT NULL, size int NOT NULL, head bigint, kept int NOT NULL);
-DECLARE @kept TABLE ("key" nvarchar(510) COLLATE Latin1_General_100_BIN2 NOT NULL, size int NOT NULL);
 DECLARE @cut TABLE (lo bigint NOT NULL PRIMARY KEY, at datetime2(7) NOT NULL, n bigint NOT NULL, retry int NOT NULL, suspect int NOT NULL);
 DECLARE @good TABLE (id bigint NOT NULL PRIMARY KEY, "key" nvarchar(510) COLLATE Latin1_General_100_BIN2, head bit NOT NULL);
 SELECT @ordered = l.id FROM pawl.outbox_lane l WHERE pawl.exactly(l.queue, @queue) AND l.kind = 1 AND l.priority = 0;
@@ -28,10 +27,9 @@ IF @ordered IS NULL OR NOT EXISTS (SELECT 1 FROM pawl.outbox_ready r pawl.unlock
 SET @lock = CONCAT(@ordered, N'/pawl.outbox_sequence');
 EXEC @free = sys.sp_getapplock @Resource = @lock, @LockMode = N'Exclusive', @LockOwner = N'Transaction', @LockTimeout = 0;
 IF @free < 0 RETURN;
-SET @high = NEXT VALUE FOR pawl.outbox_single;
 EXEC pawl.outbox_lane_id @queue, 0, @ready OUTPUT;
 EXEC pawl.outbox_lane_id @queue, 0, @waiting OUTPUT, 2;
-WHILE @step < 20 AND @heads < @n -- bounds how long a claim may take
+WHILE @step < 4 AND @heads < @n -- bounds how long a claim may take
 BEGIN
   SET @step = @step + 1;
   DELETE FROM @look;
@@ -43,26 +41,26 @@ BEGIN
   DELETE FROM @good;
   IF @versioned = 1
     INSERT INTO @look (lo, at, n)
-    SELECT TOP (500) r.lo, r.at, r.n FROM pawl.outbox_ready r
-     WHERE r.lane = @ordered AND r.at <= @now AND r.lo < @high AND pawl.after(r.at, r.lo, @at, @lo) ORDER BY r.at, r.lo;
+    SELECT TOP (@size + @left) r.lo, r.at, r.n FROM pawl.outbox_ready r
+     WHERE r.lane = @ordered AND r.at <= @now ORDER BY r.at, r.lo;
   ELSE
     INSERT INTO @look (lo, at, n)
-    SELECT TOP (500) r.lo, r.at, r.n FROM pawl.outbox_ready r WITH (READUNCOMMITTED)
-     WHERE r.lane = @ordered AND r.at <= @now AND r.lo < @high AND pawl.after(r.at, r.lo, @at, @lo) ORDER BY r.at, r.lo;
+    SELECT TOP (@size + @left) r.lo, r.at, r.n FROM pawl.outbox_ready r WITH (READUNCOMMITTED)
+     WHERE r.lane = @ordered AND r.at <= @now ORDER BY r.at, r.lo;
   INSERT INTO @run (lo, at, n, got) SELECT k.lo, MIN(k.at), MAX(k.n), 0 FROM @look k GROUP BY k.lo; -- what moves is seen twice, maybe
   DELETE FROM @run WHERE lo IN (
-    SELECT x.lo FROM (SELECT r.lo, r.n, SUM(r.n) OVER (ORDER BY r.at, r.lo ROWS UNBOUNDED PRECEDING) AS upto FROM @run r) x WHERE x.upto > 1000 AND x.upto > x.n);
+    SELECT x.lo FROM (SELECT r.lo, r.n, SUM(r.n) OVER (ORDER BY r.at, r.lo ROWS UNBOUNDED PRECEDING) AS upto FROM @run r) x WHERE x.upto > 2 * (@size + @left) AND x.upto > x.n);
   SET @end_lo = NULL;
   SELECT TOP (1) @end_at = r.at, @end_lo = r.lo FROM @run r ORDER BY r.at DESC, r.lo DESC;
   IF @end_lo IS NULL BREAK;
   IF @versioned = 1
     INSERT INTO @pick (lo, at, n)
-    SELECT TOP (1000) r.lo, r.at, r.n FROM pawl.outbox_ready r WITH (READPAST, UPDLOCK, READCOMMITTEDLOCK)
-     WHERE r.lane = @ordered AND r.lo < @high AND pawl.after(r.at, r.lo, @at, @lo) AND pawl.before(r.at, r.lo, @end_at, @end_lo + 1) ORDER BY r.at, r.lo;
+    SELECT TOP (2 * (@size + @left)) r.lo, r.at, r.n FROM pawl.outbox_ready r WITH (READPAST, UPDLOCK, READCOMMITTEDLOCK)
+     WHERE r.lane = @ordered AND pawl.before(r.at, r.lo, @end_at, @end_lo + 1) ORDER BY r.at, r.lo;
   ELSE
     INSERT INTO @pick (lo, at, n)
-    SELECT TOP (1000) r.lo, r.at, r.n FROM pawl.outbox_ready r WITH (READPAST, UPDLOCK, ROWLOCK)
-     WHERE r.lane = @ordered AND r.lo < @high AND pawl.after(r.at, r.lo, @at, @lo) AND pawl.before(r.at, r.lo, @end_at, @end_lo + 1) ORDER BY r.at, r.lo;
+    SELECT TOP (2 * (@size + @left)) r.lo, r.at, r.n FROM pawl.outbox_ready r WITH (READPAST, UPDLOCK, ROWLOCK)
+     WHERE r.lane = @ordered AND pawl.before(r.at, r.lo, @end_at, @end_lo + 1) ORDER BY r.at, r.lo;
   UPDATE r SET got = 1 FROM @run r INNER JOIN @pick p ON p.lo = r.lo AND p.n = r.n;
   -- Came since the look, which may have missed what was committed before it: a reason to wait.
   INSERT INTO @run (lo, at, n, got) SELECT p.lo, p.at, p.n, 0 FROM @pick p WHERE NOT EXISTS (SELECT 1 FROM @run r WHERE r.lo = p.lo);
@@ -76,7 +74,6 @@ BEGIN
   INSERT INTO @line (nr, "key", size, kept)
   SELECT ROW_NUMBER() OVER (ORDER BY MIN(m.id)), m."key", m.size, MAX(CASE WHEN r.got = 1 THEN 0 ELSE 1 END)
     FROM @message m INNER JOIN @run r ON r.lo = m.lo WHERE m."key" IS NOT NULL GROUP BY m."key", m.size;
-  UPDATE x SET kept = 1 FROM @line x INNER JOIN @kept k ON k."key" = x."key" AND k.size = x.size;
   SELECT @nr = MIN(x.nr) FROM @line x WHERE x.kept = 0;
   WHILE @nr IS NOT NULL
   BEGIN
@@ -103,8 +100,8 @@ BEGIN
   INSERT INTO pawl.outbox_order (id, lane, "key", head)
   SELECT g.id, @ordered, g."key", g.head FROM @good g WHERE g."key" IS NOT NULL AND NOT EXISTS (SELECT 1 FROM pawl.outbox_order o WHERE o.id = g.id);
   SET @heads = @heads + (SELECT COUNT(*) FROM @good g WHERE g.head = 1);
-  INSERT INTO @kept ("key", size)
-  SELECT x."key", x.size FROM @line x WHERE x.kept = 1 AND NOT EXISTS (SELECT 1 FROM @kept k WHERE k."key" = x."key" AND k.size = x.size);
-  SELECT @at = @end_at, @lo = @end_lo;
+  SELECT @seen = COUNT(*) FROM @message;
+  IF @seen < @size BREAK;
+  SELECT @left = @seen - (SELECT COUNT(*) FROM @good), @size = 2 * @size;
 END;
 END
