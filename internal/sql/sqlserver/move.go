@@ -12,10 +12,7 @@ var _ engine.Movable = (*DB)(nil)
 // moving is the name of what a move does in errors.
 const moving = "move"
 
-// TableRows reads rows of a table; see engine.Movable. Until the table has a fence, rows that
-// somebody has locked are passed over: they are not committed, are being deleted, or are read once
-// more behind the fence. Behind it the lock is that of a writer that is being refused, which leaves
-// the row as it was: that is waited for, since otherwise the row would be missing.
+// TableRows reads rows of a table; see engine.Movable.
 func (db *DB) TableRows(ctx context.Context, t *engine.Table, above []any, n int) (all [][]any, err error) {
 	s := db.stored(t)
 	args := []any{n}

@@ -73,6 +73,29 @@ func TestMovedRowsAreRead(t *testing.T) {
 	inOrder(t, r.SQL, "READ COMMITTED", `IF OBJECT_ID(N'"pawl"."move_outbox_claimed"', N'TR') IS NULL`, "READPAST, READCOMMITTEDLOCK", "ELSE", `FROM "pawl"."outbox_claimed" t ORDER BY "id"`)
 }
 
+// D-316: what programs have locked is passed over while a store is worked on, and only where it is read
+// again or does no harm; never behind the fence, where it is a row that a refused writer leaves as it was.
+func TestMovedRowsThatAreLocked(t *testing.T) {
+	w := onWire(t, nil)
+	for _, table := range engine.Tables() {
+		w.now(func(r *tdstest.Request) tdstest.Answer {
+			var columns []tdstest.Column
+			for _, c := range table.Columns {
+				columns = append(columns, tdstest.Column{Name: c.Name, Type: tdstest.NVarCharMax})
+			}
+			return tdstest.Answered(tdstest.Rows(columns))
+		})
+		before := len(w.requests())
+		_, err := w.TableRows(t.Context(), &table, nil, 1)
+		enginetest.Must(t, err)
+		working, fenced, _ := strings.Cut(w.requests()[before].SQL, "ELSE")
+		passed := slices.Contains([]string{"outbox_message", "outbox_claim", "outbox_lane"}, table.Name)
+		if strings.Contains(working, "READPAST") != passed || passed != (fenced != "") || strings.Contains(fenced, "READPAST") || strings.Contains(working, "IF OBJECT_ID") != passed {
+			t.Errorf("%s is read by %s", table.Name, w.requests()[before].SQL)
+		}
+	}
+}
+
 // D-316: what cannot be read is an error, which holds no value.
 func TestMovedRowsThatCannotBeRead(t *testing.T) {
 	w := onWire(t, always(tdstest.Answered(tdstest.Rows([]tdstest.Column{{Name: "id", Type: tdstest.NVarCharMax}}, []any{"top secret"}))))
