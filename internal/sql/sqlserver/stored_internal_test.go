@@ -1,16 +1,13 @@
 package sqlserver
 
 import (
-	"database/sql"
 	"fmt"
-	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/sqlc-dev/teesql/ast"
-	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/tsqltest"
@@ -148,94 +145,6 @@ func TestSizesAreThoseOfTheSchema(t *testing.T) {
 			t.Errorf("a list of %s has two columns of a name: %v", table.Name, names)
 		}
 	}
-}
-
-// D-316: pages of any size have every row once, in the order of one page of all, also where keys differ
-// in spaces at their end alone, which = does not see. SQLite runs the statements, with a collation like
-// SQL Server's.
-func TestPagesHaveEveryRowOnce(t *testing.T) {
-	names := []string{"", "a", "a ", "a  ", "aa", "b ", "b", "ä", "z"}
-	some := func() string { return names[rand.N(len(names))] }
-	for _, c := range []struct {
-		table *engine.Table
-		size  string
-		row   func() []any
-	}{
-		{&engine.Table{Name: "lease", Key: []string{"name"}, Columns: []engine.Column{{Name: "name", Kind: engine.Text}}}, "size AS (2 * length(name))", func() []any { return []any{some()} }},
-		{&engine.Table{Name: "inbox", Key: []string{"source", "message_id"}, Columns: []engine.Column{{Name: "source", Kind: engine.Text}, {Name: "message_id", Kind: engine.Text}}},
-			"sizes AS (2 * length(source) * 2048 + 2 * length(message_id))", func() []any { return []any{some(), some()} }},
-		{&engine.Table{Name: "outbox_attempt", Key: []string{"id", "nr"}, Columns: []engine.Column{{Name: "id"}, {Name: "nr"}}}, "", func() []any { return []any{int64(rand.N(5)), int64(rand.N(5))} }},
-		{&engine.Table{Name: "outbox_message", Key: []string{"id"}, Columns: []engine.Column{{Name: "id"}}}, "", func() []any { return []any{int64(rand.N(50))} }},
-	} {
-		pool, err := sql.Open("sqlite", ":memory:")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer pool.Close()
-		pool.SetMaxOpenConns(1)
-		var columns, places []string
-		for _, col := range c.table.Columns {
-			columns, places = append(columns, quoteColumn(col.Name)+map[engine.Kind]string{engine.Int: " INTEGER", engine.Text: " TEXT COLLATE RTRIM"}[col.Kind]), append(places, "?")
-		}
-		if c.size != "" {
-			columns = append(columns, c.size)
-		}
-		exec := func(text string, args ...any) {
-			t.Helper()
-			if _, err := pool.ExecContext(t.Context(), text, args...); err != nil {
-				t.Fatal(err)
-			}
-		}
-		exec("CREATE TABLE " + c.table.Name + " (" + strings.Join(columns, ", ") + ")")
-		seen := map[string]bool{}
-		for range 60 {
-			if row := c.row(); !seen[fmt.Sprintf("%q", row)] {
-				seen[fmt.Sprintf("%q", row)] = true
-				exec("INSERT INTO "+c.table.Name+" VALUES ("+strings.Join(places, ", ")+")", row...)
-			}
-		}
-		s := &stored{c.table, c.table.Name, engine.Names{}}
-		page := func(above []any, n int) (all [][]any) {
-			t.Helper()
-			rows, err := pool.QueryContext(t.Context(), inSQLite(s, above != nil), append([]any{n}, above...)...)
-			if err != nil {
-				t.Fatalf("%v in %s", err, inSQLite(s, above != nil))
-			}
-			defer rows.Close()
-			all, err = s.collect(rows)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return all
-		}
-		want := page(nil, 1000)
-		if len(want) != len(seen) {
-			t.Fatalf("%s has %d rows, want %d", c.table.Name, len(want), len(seen))
-		}
-		for n := 1; n <= 8; n++ {
-			var got [][]any
-			for above := []any(nil); ; {
-				rows := page(above, n)
-				got = append(got, rows...)
-				if len(rows) < n || len(got) > len(want) {
-					break
-				}
-				above = s.KeyOf(rows[len(rows)-1])
-			}
-			if fmt.Sprintf("%q", got) != fmt.Sprintf("%q", want) {
-				t.Errorf("%s by %d:\n%q\nwant\n%q", c.table.Name, n, got, want)
-			}
-		}
-	}
-}
-
-var ordered = regexp.MustCompile(`ORDER BY [\w", ]+`)
-
-// inSQLite is a page's statement in SQLite's words.
-func inSQLite(s *stored, above bool) string {
-	text := s.rows(above, "")
-	text = strings.NewReplacer("TOP (@p1) ", "", `"".`, "", "DATALENGTH(", "2 * length(", "@p", "?").Replace(text)
-	return ordered.ReplaceAllStringFunc(text, func(order string) string { return order + " LIMIT ?1" })
 }
 
 // D-318: no statement of pawl's has OUTPUT without INTO: a fence would refuse it before it can say where
