@@ -15,11 +15,8 @@ const moving = "move"
 // TableRows reads rows of a table; see engine.Movable.
 func (db *DB) TableRows(ctx context.Context, t *engine.Table, above []any, n int) (all [][]any, err error) {
 	s := db.stored(t)
-	args := []any{n}
-	for _, v := range above {
-		args = append(args, v)
-	}
-	if args, err = db.arguments(args); err != nil {
+	args, err := db.arguments(append([]any{n}, above...))
+	if err != nil {
 		return nil, wrap(moving, err, nil)
 	}
 	err = engine.Retry(ctx, func() error {
@@ -81,7 +78,7 @@ func (db *DB) ClearTable(ctx context.Context, tx engine.Tx, t *engine.Table) err
 // empty would be used until a fifth of it has changed.
 func (db *DB) Analyze(ctx context.Context, t *engine.Table) error {
 	return db.onConn(ctx, func(ctx context.Context, conn *sql.Conn) error {
-		_, err := conn.ExecContext(ctx, "UPDATE STATISTICS "+db.stored(t).quoted())
+		_, err := conn.ExecContext(ctx, db.stored(t).analysis())
 		return err
 	})
 }

@@ -161,6 +161,9 @@ func (s *stored) deletion() string {
 	return "DELETE FROM " + s.quoted() + " WHERE " + equal(terms)
 }
 
+// analysis is the statement that updates the statistics.
+func (s *stored) analysis() string { return "UPDATE STATISTICS " + s.quoted() }
+
 // put is the statement that adds rows: @p1 is a list of them, in JSON, and @p2 their payloads, one
 // behind the other. Rows are numbered, so that what the server numbers itself keeps their order.
 func (s *stored) put() string {
@@ -283,11 +286,9 @@ func movedValue(k engine.Kind, v any) (any, error) {
 	case engine.Time, engine.Until:
 		return assigned[time.Time](v)
 	case engine.Duration:
-		n, err := assigned[int64](v)
-		if err != nil {
-			return nil, err
-		}
-		return time.Duration(n.(int64)) * time.Microsecond, nil
+		var micros int64
+		err := assign(&micros, v)
+		return time.Duration(micros) * time.Microsecond, err
 	case engine.Bytes, engine.Payload:
 		return assigned[[]byte](v)
 	}

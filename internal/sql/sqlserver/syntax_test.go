@@ -88,6 +88,7 @@ func moveTexts(db *DB, all map[string]sentText) {
 		all["go/move read "+s.name] = sentText{s.page(false), keys[:1]}
 		all["go/move next "+s.name] = sentText{s.page(true), keys}
 		all["go/move put "+s.name] = sentText{s.put(), []string{"p1", "p2"}}
+		all["go/move analyze "+s.name] = sentText{text: s.analysis()}
 		all["go/move delete "+s.name] = sentText{s.deletion(), keys[:len(s.Key)]}
 	}
 }

@@ -201,6 +201,9 @@ func TestMovedRowsOfOtherShapes(t *testing.T) {
 	inOrder(t, all[2].SQL, `INSERT INTO "pawl"."outbox_limit_claim" (of_limit, id) SELECT l.seq`, `"pawl"."outbox_limit" l ON l.kind = j.kind AND l.name = j.name AND l.size = DATALENGTH(j.name)`)
 	inOrder(t, all[3].SQL, `DELETE FROM "pawl"."outbox_limit_claim" WHERE id = @p3 AND of_limit IN (SELECT l.seq`)
 	inOrder(t, all[4].SQL, `DELETE FROM "pawl"."outbox_pause" WHERE "kind" = CAST(@p1`, `"name" = CAST(@p2`, "size = DATALENGTH(CAST(@p2")
+	if p := all[1].Params[1]; p.Value == nil || len(p.Value.([]byte)) > 0 { // of null there would be no part
+		t.Errorf("no payloads are sent as %v", p.Value)
+	}
 	if p := all[4].Params; len(p) != 2 || p[0].Value != "queue" || p[1].Value != "q " {
 		t.Errorf("parameters %v", p)
 	}
