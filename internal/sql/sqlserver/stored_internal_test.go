@@ -175,13 +175,14 @@ func TestFencesAreNoWarning(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		db := &DB{folder: f, opts: Options{Schema: "s", Prefix: prefix}}
+		x := &examiner{DB: &DB{folder: f, opts: Options{Schema: "s", Prefix: prefix}}}
 		tables := engine.Tables()
 		for i := range tables {
-			s := db.stored(&tables[i])
-			fence := strings.Trim(strings.TrimPrefix(s.fence(), `"s".`), `"`)
-			if !db.isFence(fence, prefix+s.name) || db.isFence(fence, prefix+"other") || db.isFence("mine", prefix+s.name) {
-				t.Errorf("trigger %s on %s", fence, s.name)
+			s := x.stored(&tables[i])
+			fence, table := strings.Trim(strings.TrimPrefix(s.fence(), `"s".`), `"`), prefix+s.name
+			found := x.checkTriggers([]trigger{{fence, table}, {"mine", table}, {fence, prefix + "other"}})
+			if len(found) != 2 || !strings.Contains(found[0].Summary, "mine") || !strings.Contains(found[1].Summary, "other") {
+				t.Errorf("%s on %s: %v", fence, table, found)
 			}
 		}
 	}
