@@ -50,9 +50,13 @@ func (s *stored) fence() string { return s.names.Quote(fencePrefix + s.name) }
 const fencePrefix = "move_"
 
 // createFence is a batch of its own, as the server wants it. THROW takes % for the beginning of a
-// format, and nothing but it doubled for itself.
+// format, and what becomes of one that procedures catch and throw on is written nowhere: then the
+// text says where to read the place, which is done by [refused].
 func (s *stored) createFence(f engine.Fence) string {
-	text := strings.ReplaceAll(f.Text(), "%", "%%")
+	text := f.Text()
+	if strings.Contains(text, "%") {
+		text = "pawl: the store was moved, the table " + s.names.Quote("move") + " says where to; nothing was written"
+	}
 	return fmt.Sprintf(fenceFormat, s.fence(), s.quoted(), quoteText(passName(f.ID)), errMoved, quoteText(text))
 }
 
@@ -106,19 +110,19 @@ func movedClass(err error) error {
 	if class := engine.MovedClass(err.Error()); class != nil {
 		return class
 	}
-	return engine.ErrMoved // of a text that was cut
+	return engine.ErrMoved // of a text without a place; see refused
 }
 
 // refused gives an error the place that the store was moved to, if a fence refused a statement
 // without saying so. read reads the state of the move.
 func refused(err error, read func() (op.Move, error)) error {
 	var own *engine.Error
-	if !hasNumber(err, errOutput) || !errors.As(err, &own) || own.Class != nil {
+	if !errors.As(err, &own) || own.Class != engine.ErrMoved && (own.Class != nil || !hasNumber(err, errOutput)) { //nolint:errorlint // the class itself: others wrap it
 		return err
 	}
 	m, failed := read()
 	if failed != nil || m.Phase == nil {
-		return err // a trigger of somebody else's
+		return err // it cannot be read, or the trigger is somebody else's
 	}
 	class := &engine.MovedError{}
 	switch *m.Phase {
