@@ -40,7 +40,7 @@ type MoveReport struct {
 	Closed time.Duration    // how long nobody could write to the store
 }
 
-// Move takes all that a store holds to another database, of SQLite or PostgreSQL, which it
+// Move takes all that a store holds to another database, of whichever engine, which it
 // migrates: messages with their payloads and attempts, those that are done as far as they are
 // kept, timers, jobs and their runs, joins, the inbox, leases with their tokens, limits and
 // pauses. Ids, the order of keys, unique keys and fencing tokens are those of before.

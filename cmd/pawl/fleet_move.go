@@ -15,7 +15,7 @@ import (
 // fleetMoveCmd is "pawl fleet move".
 type fleetMoveCmd struct {
 	Key      string        `arg:"" help:"The store."`
-	To       string        `required:"" placeholder:"URL" help:"The new database, which has to be empty: sqlite:PATH or postgres://…"`
+	To       string        `required:"" placeholder:"URL" help:"The new database, which has to be empty: sqlite:PATH, postgres://… or sqlserver://…"`
 	ToSchema string        `placeholder:"NAME" help:"Schema of pawl's tables there."`
 	ToPrefix string        `placeholder:"TEXT" help:"Prefix of pawl's tables there."`
 	Drain    time.Duration `default:"30s" help:"How long to wait for what handlers are at before nobody can write to the store any more."`

@@ -30,21 +30,9 @@ func OpenSQLServer(t testing.TB) Database {
 	return Database{
 		DB: db, SQL: pool,
 		Another: func(t testing.TB) engine.DB { return SQLServerAt(t, opts) },
-		Table:   func(name string) string { return schema + "." + tableName(name) },
+		Table:   func(name string) string { return schema + "." + sqlserver.TableName(name) },
 		Pass:    func(d time.Duration) { time.Sleep(d) }, // the server's clock moves by itself
 	}
-}
-
-// tableName is what a table of the other engines is called here, where tables and procedures
-// share their names.
-func tableName(name string) string {
-	switch name {
-	case "outbox_claim":
-		return "outbox_claimed"
-	case "outbox_join_wait":
-		return "outbox_join_waiting"
-	}
-	return name
 }
 
 // SQLServerAt opens the test server, on connections that all tests of this process share: on

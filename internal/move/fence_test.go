@@ -4,7 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/bravellian/pawl/internal/dbtest"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/move"
+	"github.com/bravellian/pawl/internal/testmssql"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/lease"
@@ -162,6 +165,51 @@ func TestOpenTransactionsEndFirst(t *testing.T) {
 	if _, err := p.Outbox.EnqueueTx(ctx, stale, outbox.Message{Topic: "stale"}); !errors.Is(err, engine.ErrMoved) {
 		t.Errorf("a transaction with an older snapshot wrote: %v", err)
 	}
+}
+
+// D-257: so it is on SQL Server.
+func TestOpenTransactionsEndFirstOnSQLServer(t *testing.T) {
+	if _, ok := testmssql.URL(); !ok {
+		t.Skip("not run: " + testmssql.Variable + " is not set")
+	}
+	old, new := dbtest.OpenSQLServer(t), dbtest.OpenSQLite(t)
+	ctx := t.Context()
+	p := open(t, old)
+	tx := old.Begin(t)
+	defer func() { _ = tx.Rollback() }()
+	_, err := p.Outbox.EnqueueTx(ctx, tx, outbox.Message{Topic: "late"})
+	must(t, err)
+	waits, ended := &lines{}, make(chan error, 1)
+	o := quiet()
+	o.Logger = slog.New(slog.NewTextHandler(waits, nil))
+	go func() {
+		_, err := move.Run(ctx, sideOf(old, "old"), sideOf(new, "new"), o)
+		ended <- err
+	}()
+	dbtest.Until(t, "the move waits for the transaction", func() bool { return waits.has("will try again") })
+	must(t, tx.Commit())
+	must(t, <-ended)
+	if got := len(rows(t, new, engine.Tables()[1])); got != 1 {
+		t.Errorf("%d messages moved, want 1", got)
+	}
+}
+
+// lines is a log.
+type lines struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *lines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *lines) has(part string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Contains(l.text.String(), part)
 }
 
 // D-258: what handlers are at is finished before a store is closed, and nothing new begins.

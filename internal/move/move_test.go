@@ -28,12 +28,11 @@ import (
 
 // eachPair runs a test for every two engines that a store can be moved between.
 func eachPair(t *testing.T, test func(t *testing.T, old, new dbtest.Database)) {
-	movable := map[string]func(testing.TB) dbtest.Database{"sqlite": dbtest.OpenSQLite, "postgres": dbtest.OpenPostgres}
-	for from, openOld := range movable {
-		for to, openNew := range movable {
-			t.Run(from+"-"+to, func(t *testing.T) {
+	for _, from := range dbtest.Engines() {
+		for _, to := range dbtest.Engines() {
+			t.Run(from.Name+"-"+to.Name, func(t *testing.T) {
 				t.Parallel()
-				test(t, openOld(t), openNew(t))
+				test(t, from.Open(t), to.Open(t))
 			})
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
 	"github.com/bravellian/pawl/internal/move"
+	"github.com/bravellian/pawl/internal/testmssql"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -68,11 +69,15 @@ func TestResume(t *testing.T) {
 	pairs := map[string][2]func(testing.TB) dbtest.Database{
 		"sqlite-sqlite": {dbtest.OpenSQLite, dbtest.OpenSQLite}, "postgres-sqlite": {dbtest.OpenPostgres, dbtest.OpenSQLite}, "sqlite-postgres": {dbtest.OpenSQLite, dbtest.OpenPostgres},
 	}
+	if _, ok := testmssql.URL(); ok {
+		pairs["sqlserver-sqlite"] = [2]func(testing.TB) dbtest.Database{dbtest.OpenSQLServer, dbtest.OpenSQLite}
+		pairs["sqlite-sqlserver"] = [2]func(testing.TB) dbtest.Database{dbtest.OpenSQLite, dbtest.OpenSQLServer}
+	}
 	for name, pair := range pairs {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			step := 3 // each takes a third of a second, on a server a second
-			if strings.Contains(name, "postgres") {
+			if name != "sqlite-sqlite" {
 				step = 9
 			}
 			for at := 1; ; at += step {

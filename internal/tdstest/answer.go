@@ -7,6 +7,8 @@ type Answer struct {
 	Results []Result
 	// Err comes behind the results.
 	Err *Error
+	// Behind is another error behind Err, as of a transaction that the server rolls back for it.
+	Behind *Error
 	// Return is what a procedure returns.
 	Return int32
 	// Outputs are the parameters that a procedure gives back.

@@ -144,6 +144,9 @@ func (a *Answer) tokens(b []byte, kind Kind, inTran bool) (_ []byte, err error) 
 	}
 	if a.Err != nil {
 		b = appendError(b, a.Err)
+		if a.Behind != nil {
+			b = appendError(b, a.Behind)
+		}
 		status |= doneError
 	}
 	if kind != Call {

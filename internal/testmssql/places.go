@@ -142,7 +142,10 @@ func empty(pool *sql.DB, schema string) error {
 	defer stop()
 	written := []string{
 		"outbox_join_result", "outbox_join_member", "outbox_join_waiting", "outbox_join", "outbox_message", "outbox_ready", "outbox_claimed", "outbox_done", "outbox_exception", "outbox_attempt", "outbox_order", "outbox_unique", "outbox_limit_claim", "outbox_limit", "inbox",
-		"lease_waiter", "lease", "timer", "job_run", "job", "audit_trail", "outbox_pause", "worker_process", "outbox_lane",
+		"lease_waiter", "lease", "timer", "job_run", "job", "audit_trail", "outbox_pause", "worker_process", "outbox_lane", "move", "move_table",
+	}
+	if err := dropTriggers(ctx, pool, schema); err != nil {
+		return err
 	}
 	if err := dropOthers(ctx, pool, schema, append([]string{"generation", "pawl_schema", "pawl_object"}, written...)); err != nil {
 		return err
@@ -171,6 +174,17 @@ func dropOthers(ctx context.Context, pool *sql.DB, schema string, pawls []string
 		}
 	}
 	return nil
+}
+
+// dropTriggers drops those of a schema: of a store that was moved nothing can be deleted.
+func dropTriggers(ctx context.Context, pool *sql.DB, schema string) error {
+	triggers, err := names(ctx, pool, `SELECT t.name FROM sys.triggers t INNER JOIN sys.tables o ON o.object_id = t.parent_id WHERE o.schema_id = SCHEMA_ID(@p1)`, schema)
+	for _, name := range triggers {
+		if _, err := pool.ExecContext(ctx, fmt.Sprintf(`DROP TRIGGER "%s"."%s"`, schema, name)); err != nil {
+			return err
+		}
+	}
+	return err
 }
 
 // objects lists what is in a schema, in an order in which it can be dropped.

@@ -12,11 +12,12 @@ import (
 
 	"github.com/bravellian/pawl/internal/driverr"
 	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
 )
 
 // Do sends the calls as one batch, which is one transaction: one round trip.
 func (db *DB) Do(ctx context.Context, calls ...*engine.Call) error {
-	return db.again(ctx, func() error {
+	err := db.again(ctx, func() error {
 		wait, stop := context.WithTimeout(ctx, db.opts.StatementTimeout)
 		defer stop()
 		conn, err := db.acquire(wait, db.name(calls[0]))
@@ -31,6 +32,10 @@ func (db *DB) Do(ctx context.Context, calls ...*engine.Call) error {
 		ctx, cancel := engine.Detach(ctx, time.Until(deadline))
 		defer cancel()
 		return ended(conn, db.send(ctx, conn, calls, engine.ErrCommitUnknown))
+	})
+	return refused(err, func() (op.Move, error) {
+		m, _, err := engine.Get(ctx, db, op.MoveRead{})
+		return m, err
 	})
 }
 

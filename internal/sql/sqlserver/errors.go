@@ -24,6 +24,7 @@ const (
 	errNoTransaction = 57101
 	errVictim        = 57102 // a deadlock over an application lock, which ends nothing by itself
 	errLockTimeout   = 57103 // an application lock was not to be had in time
+	errMoved         = 57104 // the store was moved, or is being moved
 	errInvalid       = 57110 // an argument is refused
 	errNull          = 57111 // an argument is null
 	errReference     = 57120 // what an argument refers to is not there
@@ -37,6 +38,9 @@ const errHint = 650
 
 // classify returns the class of an error that the server reported, or nil.
 func classify(err error) error {
+	if hasNumber(err, errMoved) {
+		return movedClass(err)
+	}
 	switch n := driverr.Number(err); n {
 	case 2627, 2601:
 		return whichKey(err)

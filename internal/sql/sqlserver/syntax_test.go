@@ -58,6 +58,7 @@ func sentTexts(t *testing.T, names engine.Names) map[string]sentText {
 	} {
 		all["go/"+name] = sentText{text: names.Render(text)}
 	}
+	moveTexts(db, all)
 	all["go/lock"] = sentText{historyLock, []string{"p1"}}
 	all["go/block"] = sentText{text: names.Render(blockOwn)}
 	all["go/in order"] = sentText{text: names.Render(fmt.Sprintf(inOrder, 3))}
@@ -72,6 +73,24 @@ func sentTexts(t *testing.T, names engine.Names) map[string]sentText {
 	all["go/own transaction"] = sentText{own.String(), []string{"p1"}}
 	all["go/caller's transaction"] = sentText{foreign.String(), []string{"p1"}}
 	return all
+}
+
+// moveTexts are those of moves.
+func moveTexts(db *DB, all map[string]sentText) {
+	all["go/fence lock"], all["go/fence unlock"] = sentText{text: lockFence}, sentText{text: unlockFence}
+	all["go/move pass"] = sentText{pass, []string{"p1"}}
+	tables := engine.Tables()
+	for i := range tables {
+		s := db.stored(&tables[i])
+		keys := []string{"p1", "p2", "p3", "p4"}[:len(s.Key)+1]
+		all["go/fence "+s.name] = sentText{text: s.createFence(engine.Fence{ID: [16]byte{1}, Place: "sqlserver://u:xxxxx@h?app%20name=it's"})}
+		all["go/fence drop "+s.name] = sentText{text: s.dropFence()}
+		all["go/move read "+s.name] = sentText{s.page(false), keys[:1]}
+		all["go/move next "+s.name] = sentText{s.page(true), keys}
+		all["go/move put "+s.name] = sentText{s.put(), []string{"p1", "p2"}}
+		all["go/move analyze "+s.name] = sentText{text: s.analysis()}
+		all["go/move delete "+s.name] = sentText{s.deletion(), keys[:len(s.Key)]}
+	}
 }
 
 // OBX-001: every text that the server is sent is T-SQL of SQL Server 2016: nothing of it
@@ -255,7 +274,7 @@ func TestClusteredKeys(t *testing.T) {
 }
 
 // created finds what a text creates in a schema.
-var created = regexp.MustCompile(`(?i)\b(?:CREATE\s+(?:TABLE|TYPE|SEQUENCE|VIEW|PROCEDURE|FUNCTION|SYNONYM)\s+"?\w+"?\.|CONSTRAINT\s+)"?(\w+)`)
+var created = regexp.MustCompile(`(?i)\b(?:CREATE\s+(?:TABLE|TYPE|SEQUENCE|VIEW|PROCEDURE|FUNCTION|SYNONYM|TRIGGER)\s+"?\w+"?\.|CONSTRAINT\s+)"?(\w+)`)
 
 // Tables, views, procedures, functions, sequences and constraints share the names of a
 // schema: the server refuses the second one (error 2714). Babelfish does not.
@@ -270,7 +289,7 @@ func TestNamesAreUnique(t *testing.T) {
 			in[object] = name
 		}
 	}
-	for _, object := range []string{"outbox_ready", "outbox_block", "timer_list", "outbox_item", "outbox_ack", "pawl_object"} {
+	for _, object := range []string{"outbox_ready", "outbox_block", "timer_list", "outbox_item", "outbox_ack", "pawl_object", "move_inbox"} {
 		if in[object] == "" {
 			t.Errorf("nothing creates %s", object)
 		}

@@ -65,7 +65,7 @@ func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
 	if driverr.Number(err) == errNoTransaction {
 		return wrap(call.Name(), engine.NotInTransaction(tx), engine.ErrConnLost)
 	}
-	return db.failed(call.Name(), err, engine.ErrConnLost)
+	return db.refusedTx(ctx, tx, db.failed(call.Name(), err, engine.ErrConnLost))
 }
 
 // runTx sends a batch in the caller's transaction, and reads its result.

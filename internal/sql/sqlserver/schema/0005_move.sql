@@ -1,5 +1,4 @@
--- The move of this store to another database, or from one into this: see docs/moving.md. No
--- store is moved from or to SQL Server yet: the tables stay empty.
+-- The move of this store to another database, or from one into this: see docs/moving.md.
 CREATE TABLE pawl.move (
   one         bit NOT NULL DEFAULT 1 PRIMARY KEY CHECK (one = 1),
   id          uniqueidentifier NOT NULL, -- the same in both databases
