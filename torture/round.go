@@ -68,6 +68,7 @@ func (r *round) run(ctx context.Context) (found *RoundReport, err error) {
 		return nil, ctx.Err()
 	}
 	r.phase(history.NemesisEnds)
+	found.Made = r.world.Made()
 	found.Load = time.Since(began)
 
 	began = time.Now()
@@ -170,9 +171,9 @@ func (r *round) tearDown(keep bool) error {
 	return errors.Join(err, r.world.Store.Close(), r.clearDisk())
 }
 
-// clearDisk removes what is on the small disk, which the next round needs.
+// clearDisk removes the SQLite file from the small disk, whose room the next round needs.
 func (r *round) clearDisk() error {
-	if r.Disk == "" {
+	if r.Disk == "" || r.URL != "" {
 		return nil
 	}
 	var err error

@@ -31,7 +31,8 @@ type Options struct {
 	HarmServer bool
 	// Server is the server of URL, if it may also be stopped and replaced.
 	Server nemesis.Server
-	// Disk is a folder on a small disk that may be filled, for SQLite files; or empty.
+	// Disk is a folder on a small disk that may be filled, or empty: SQLite files are put there,
+	// and Server has its tables there.
 	Disk string
 	// Dir gets a folder for each round: histories, logs, the final state, the plan.
 	Dir string
@@ -75,18 +76,19 @@ type Report struct {
 
 // RoundReport is about one round.
 type RoundReport struct {
-	Number     int           `json:"round"`
-	Seed       uint64        `json:"seed"`
-	Rewind     string        `json:"rewind,omitempty"` // the fault that took work away
-	Dir        string        `json:"dir"`
-	Schema     string        `json:"schema,omitempty"` // which stays if something was found
-	Faults     int           `json:"faults"`
-	Messages   int           `json:"messages"`  // that were handled
-	Rewound    int           `json:"rewound"`   // that committed and were taken away by a rewind
-	Undecided  int           `json:"undecided"` // histories of leases too expensive to compare
-	Load       time.Duration `json:"load"`
-	Drain      time.Duration `json:"drain"`
-	Violations []string      `json:"violations"`
+	Number     int            `json:"round"`
+	Seed       uint64         `json:"seed"`
+	Rewind     string         `json:"rewind,omitempty"` // the fault that took work away
+	Dir        string         `json:"dir"`
+	Schema     string         `json:"schema,omitempty"` // which stays if something was found
+	Faults     int            `json:"faults"`           // of the plan
+	Made       map[string]int `json:"made"`             // of these, by name, that could be made
+	Messages   int            `json:"messages"`         // that were handled
+	Rewound    int            `json:"rewound"`          // that committed and were taken away by a rewind
+	Undecided  int            `json:"undecided"`        // histories of leases too expensive to compare
+	Load       time.Duration  `json:"load"`
+	Drain      time.Duration  `json:"drain"`
+	Violations []string       `json:"violations"`
 }
 
 // Rate is messages handled per minute, from the first fault to the last message.

@@ -14,6 +14,7 @@ import (
 	"github.com/bravellian/pawl/torture/internal/load"
 	"github.com/bravellian/pawl/torture/internal/nemesis"
 	"github.com/bravellian/pawl/torture/internal/server"
+	"github.com/bravellian/pawl/torture/internal/smalldisk"
 )
 
 // TestMain is also what a process of the load is.
@@ -51,7 +52,7 @@ func options(t *testing.T) Options {
 	}
 }
 
-func run(t *testing.T, o Options) {
+func run(t *testing.T, o Options) *Report {
 	t.Helper()
 	report, err := Run(t.Context(), o)
 	if err != nil {
@@ -65,6 +66,7 @@ func run(t *testing.T, o Options) {
 			t.Errorf("seed %d, %s: %s", r.Seed, r.Dir, v)
 		}
 	}
+	return report
 }
 
 // D-290: on SQLite nothing is lost, made up or done out of order under faults, and D-291. D-297:
@@ -85,6 +87,36 @@ func TestPostgres(t *testing.T) {
 	t.Cleanup(func() { _ = s.Stop() })
 	o.URL, o.Server = s.URL(), s
 	run(t, o)
+}
+
+// D-320: a server whose disk is full refuses statements for a while, before and after a standby
+// takes its place, and nothing is found.
+func TestPostgresDiskFull(t *testing.T) {
+	t.Parallel()
+	const size = 256 << 20
+	disk, err := smalldisk.Mount(size)
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { _ = disk.Unmount() })
+	o := options(t)
+	s, err := server.Start(t.Context(), o.Dir, map[string]string{"fsync": "off", "full_page_writes": "off", "max_connections": "120"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Stop() })
+	if err := s.OnDisk(t.Context(), disk.Dir()); err != nil {
+		t.Fatal(err)
+	}
+	o.URL, o.Server, o.Disk, o.Faults = s.URL(), s, disk.Dir(), []string{nemesis.DiskFull, "failover-synchronous"}
+	full := nemesis.Step{Fault: nemesis.DiskFull, Hold: time.Second}
+	o.Plan = nemesis.Plan{full, {Fault: "failover-synchronous", At: 3 * time.Second}, full}
+	o.Plan[0].At, o.Plan[2].At = time.Second, 12*time.Second
+	o.Round = 14 * time.Second
+	report := run(t, o)
+	if made := report.Rounds[0].Made; made[nemesis.DiskFull] != 2 || made["failover-synchronous"] != 1 {
+		t.Errorf("made are %v", made)
+	}
 }
 
 // D-292: the same seed makes the same plan, another one another, and a fault is only made

@@ -18,13 +18,16 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/bravellian/pawl/torture"
 	"github.com/bravellian/pawl/torture/internal/load"
+	"github.com/bravellian/pawl/torture/internal/nemesis"
 	"github.com/bravellian/pawl/torture/internal/server"
+	"github.com/bravellian/pawl/torture/internal/smalldisk"
 )
 
 func main() {
@@ -113,6 +116,21 @@ func run(ctx context.Context, args []string) error {
 	return err
 }
 
+// diskSize is room for what is written in a round of a minute, and for a standby's copy of it.
+const diskSize = 512 << 20
+
+// smallDisk mounts a disk that may be filled, and has the tables of a server on it.
+func smallDisk(ctx context.Context, s *server.Server) (*smalldisk.Disk, error) {
+	disk, err := smalldisk.Mount(diskSize)
+	if err != nil || s == nil {
+		return disk, err
+	}
+	if err := s.OnDisk(ctx, disk.Dir()); err != nil {
+		return nil, errors.Join(err, disk.Unmount())
+	}
+	return disk, nil
+}
+
 // on runs rounds on an engine.
 func on(ctx context.Context, engine string, o torture.Options, fsync bool) error {
 	fmt.Printf("%s: -engine %s -seed %d -duration %v -round %v\n", engine, engine, o.Seed, o.Duration, o.Round)
@@ -120,22 +138,30 @@ func on(ctx context.Context, engine string, o torture.Options, fsync bool) error
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 		return err
 	}
+	var s *server.Server
 	if engine == "postgres" {
 		settings := map[string]string{"max_connections": "120"}
 		if !fsync {
 			settings["fsync"], settings["full_page_writes"] = "off", "off"
 		}
-		s, err := server.Start(ctx, o.Dir, settings)
-		if err != nil {
+		var err error
+		if s, err = server.Start(ctx, o.Dir, settings); err != nil {
 			return err
 		}
 		defer func() { _ = s.Stop() }() // its guard removes what is left
 		o.URL, o.Server = s.URL(), s
 	}
-	if engine == "sqlite" {
-		var remove func()
-		o.Disk, remove = smallDisk(o.Dir)
-		defer remove()
+	if len(o.Faults) == 0 || slices.Contains(o.Faults, nemesis.DiskFull) {
+		disk, err := smallDisk(ctx, s)
+		if err != nil {
+			fmt.Printf("%s: %s is not among the faults: %v\n", engine, nemesis.DiskFull, err)
+			if len(o.Faults) == 1 {
+				return nil
+			}
+		} else {
+			defer func() { _ = disk.Unmount() }()
+			o.Disk = disk.Dir()
+		}
 	}
 	report, err := torture.Run(ctx, o)
 	if err != nil {
