@@ -232,7 +232,7 @@ const late = 4 * store.StatementTimeout
 
 // judge reads the final state and the histories, and compares them.
 func (r *round) judge(ctx context.Context, found *RoundReport) error {
-	state, err := r.world.Store.Final(ctx, load.JobEvery, load.Unwritten())
+	state, err := r.world.Store.Final(ctx, load.JobEvery)
 	if err != nil {
 		return err
 	}

@@ -125,6 +125,9 @@ func (r *run) event(e *history.Event, rules []rule) {
 			s.message.lastBegun = s.At
 		}
 	}
+	if s.message != nil && s.Op == history.Try {
+		s.message.begins++
+	}
 	if s.message != nil && s.is(history.Handle, history.OK) {
 		s.message.set(handled)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/job"
+	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/torture/internal/history"
 )
@@ -36,6 +37,7 @@ func failing(topic string) float64 {
 // work runs handlers for every topic.
 func (p *process) work(ctx context.Context) error {
 	p.pawl.Observe(pawl.Observer{Attempted: p.settled})
+	p.pawl.Use(p.tries)
 	for _, topic := range []string{topicPlain, topicKeyed, topicFlaky, topicMember, Limited} {
 		p.handle(topic, p.ordinary)
 	}
@@ -83,6 +85,17 @@ func (p *process) settled(all []pawl.Attempt) {
 		}
 		p.ended(history.Event{Op: history.Settled, Message: m.ID.String(), Topic: m.Topic, Attempt: a.Retry + 1, Detail: detail}, o)
 	}
+}
+
+// tries writes that a handler of pawl's begins: of a join's wait, which no program handles, or of
+// the inbox's queue, where the program's handler does not know the message.
+func (p *process) tries(next outbox.Handler) outbox.Handler {
+	return outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+		if m.Topic == join.DefaultTopic || m.Topic == topicQueued {
+			p.ended(history.Event{Op: history.Try, Message: m.ID.String(), Topic: m.Topic, Attempt: m.RetryCount + 1}, history.OK)
+		}
+		return next.Handle(ctx, m)
+	})
 }
 
 // handle registers a handler that writes when it begins and how it ends.
