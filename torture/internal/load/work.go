@@ -66,24 +66,15 @@ func (p *process) work(ctx context.Context) error {
 	return p.pawl.Run(ctx)
 }
 
-// sure is how soon after its handler began an attempt is settled so that its lease was
-// certainly valid: no handler begins with less than a third of it.
-const sure = Lease / 3
-
-// settled writes what became of attempts in the database. Where the lease may have been over, a
-// worker takes a statement that changed nothing for one that settled the message.
+// settled writes what became of attempts in the database. What it may not have taken, since the
+// lease was over, workers report as lost: no more is known of it than before.
 func (p *process) settled(all []pawl.Attempt) {
 	for _, a := range all {
 		m, ok := a.Body.(*outbox.Message)
 		detail := map[string]string{"acked": history.Done, "failed": history.GivenUp, "retried": history.Retry}[a.Outcome.String()]
-		if !ok || detail == "" {
-			continue
+		if ok && detail != "" {
+			p.ended(history.Event{Op: history.Settled, Message: m.ID.String(), Topic: m.Topic, Attempt: a.Retry + 1, Detail: detail}, history.OK)
 		}
-		o := history.OK
-		if a.Began.IsZero() || time.Since(a.Began) >= sure {
-			o = history.Unknown
-		}
-		p.ended(history.Event{Op: history.Settled, Message: m.ID.String(), Topic: m.Topic, Attempt: a.Retry + 1, Detail: detail}, o)
 	}
 }
 
