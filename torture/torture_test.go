@@ -119,6 +119,41 @@ func TestPostgresDiskFull(t *testing.T) {
 	}
 }
 
+// D-322: a run makes the restores that it is told to, one a round, and counts for each what it
+// took away and that the rest is there once.
+func TestSequence(t *testing.T) {
+	t.Parallel()
+	o := options(t)
+	o.Round, o.Faults, o.Sequence = 6*time.Second, []string{"kill", "stop"}, []string{"copy-back", "remove-wal", "copy-back"}
+	report := run(t, o)
+	kinds := report.Kinds()
+	if len(report.Rounds) != 3 || len(kinds) != 2 {
+		t.Fatalf("%d rounds about %v", len(report.Rounds), kinds)
+	}
+	for i, name := range []string{"copy-back", "remove-wal"} {
+		k := kinds[i]
+		if k.Fault != name || k.Made != 2-i || k.Messages == 0 || k.Kept == 0 || k.Tokens == 0 || k.Lost+k.Twice+k.TokensAgain+k.Violations != 0 {
+			t.Errorf("%s is counted as %+v", name, k)
+		}
+	}
+	if kinds[0].Rewound == 0 {
+		t.Error("a copy from before took nothing away")
+	}
+	if !strings.Contains(report.Summary(), "copy-back: made 2 times") {
+		t.Errorf("the summary is\n%s", report.Summary())
+	}
+}
+
+// D-322: what is asked for and cannot be made is no success.
+func TestSequenceThatCannotBeMade(t *testing.T) {
+	t.Parallel()
+	o := options(t)
+	o.Sequence = []string{"copy-back", "failover-synchronous"}
+	if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "failover-synchronous") {
+		t.Errorf("a failover of SQLite: %v", err)
+	}
+}
+
 // D-292: the same seed makes the same plan, another one another, and a fault is only made
 // where it is possible and allowed.
 func TestPlansFollowFromSeeds(t *testing.T) {
@@ -197,6 +232,9 @@ func TestWhatIsBrokenIsFound(t *testing.T) {
 		if !slices.ContainsFunc(found.Violations, func(v string) bool { return strings.Contains(v, text) }) {
 			t.Errorf("nothing is found like %q in %q", text, found.Violations)
 		}
+	}
+	if c := found.Counts; c.Lost < 3 || c.Twice == 0 || c.TokensAgain == 0 { // D-322
+		t.Errorf("counted are %+v", c)
 	}
 	if report := (&Report{Rounds: []RoundReport{*found}}); report.Err() == nil {
 		t.Error("a report with violations is no error")

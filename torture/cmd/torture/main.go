@@ -44,9 +44,9 @@ func main() {
 
 // flags are what the command line says.
 type flags struct {
-	engine, faults, plan string
-	o                    torture.Options
-	fsync                bool
+	engine, faults, sequence, plan string
+	o                              torture.Options
+	fsync                          bool
 }
 
 func parse(args []string) (*flags, error) {
@@ -54,6 +54,8 @@ func parse(args []string) (*flags, error) {
 	set := flag.NewFlagSet("torture", flag.ContinueOnError)
 	set.StringVar(&f.engine, "engine", "both", "sqlite, postgres or both")
 	set.StringVar(&f.faults, "faults", "", "names of the faults to make, with commas; default: all")
+	set.StringVar(&f.sequence, "sequence", "", "names of failovers and restores, with commas: a round about each, in this order; -faults are those of processes beside them")
+	set.IntVar(&f.o.Rounds, "rounds", 0, "how many rounds, in place of -duration")
 	set.StringVar(&f.plan, "plan", "", "a `file` plan.json, to make its faults at its times, in one round")
 	set.BoolVar(&f.o.Pooled, "pooled", false, "the round of -plan is one behind a pooler")
 	set.Uint64Var(&f.o.Seed, "seed", 0, "the seed; 0: one at random")
@@ -86,6 +88,9 @@ func run(ctx context.Context, args []string) error {
 	if f.faults != "" {
 		o.Faults = strings.Split(f.faults, ",")
 	}
+	if f.sequence != "" {
+		o.Sequence = strings.Split(f.sequence, ",")
+	}
 	if f.plan != "" {
 		text, err := os.ReadFile(f.plan)
 		if err != nil {
@@ -114,6 +119,18 @@ func run(ctx context.Context, args []string) error {
 		}
 	}
 	return err
+}
+
+// write writes a report, with the sums of its rounds.
+func write(name string, report *torture.Report) error {
+	text, err := json.MarshalIndent(struct {
+		Kinds  []torture.Kind        `json:"kinds"`
+		Rounds []torture.RoundReport `json:"rounds"`
+	}{report.Kinds(), report.Rounds}, "", " ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(name, append(text, '\n'), 0o644)
 }
 
 // diskSize is room for what is written in a round of a minute, and for a standby's copy of it.
@@ -151,11 +168,11 @@ func on(ctx context.Context, engine string, o torture.Options, fsync bool) error
 		defer func() { _ = s.Stop() }() // its guard removes what is left
 		o.URL, o.Server = s.URL(), s
 	}
-	if len(o.Faults) == 0 || slices.Contains(o.Faults, nemesis.DiskFull) {
+	if len(o.Faults) == 0 && len(o.Sequence) == 0 || slices.Contains(slices.Concat(o.Faults, o.Sequence), nemesis.DiskFull) {
 		disk, err := smallDisk(ctx, s)
 		if err != nil {
 			fmt.Printf("%s: %s is not among the faults: %v\n", engine, nemesis.DiskFull, err)
-			if len(o.Faults) == 1 {
+			if len(o.Faults) == 1 && len(o.Sequence) == 0 {
 				return nil
 			}
 		} else {
@@ -165,6 +182,10 @@ func on(ctx context.Context, engine string, o torture.Options, fsync bool) error
 	}
 	report, err := torture.Run(ctx, o)
 	if err != nil {
+		return err
+	}
+	fmt.Print(report.Summary())
+	if err := write(filepath.Join(o.Dir, "report.json"), report); err != nil {
 		return err
 	}
 	for _, r := range report.Rounds {

@@ -176,6 +176,7 @@ func (r *run) readFinal() {
 	for id := range all(r.final.Ledger) {
 		m, _ := r.messages.get(id)
 		m.set(kept)
+		r.report.Kept++
 	}
 	for f := range all(r.final.Messages) {
 		m, i := r.messages.get(f.ID)

@@ -119,7 +119,7 @@ func (s *Server) Restart(ctx context.Context, mode string) error {
 
 // insist repeats what may fail while a server that was killed leaves processes behind.
 func (s *Server) insist(ctx context.Context, do func() error) error {
-	const patience, pause = 30 * time.Second, 300 * time.Millisecond
+	const patience, pause = time.Minute, 300 * time.Millisecond
 	end := time.Now().Add(patience)
 	for {
 		err := do()
@@ -224,7 +224,7 @@ func run(ctx context.Context, url, statement string) error {
 
 // within asks until the answer is the one that is waited for.
 func within(ctx context.Context, url, query string, answer any, good func() bool) error {
-	const patience, pause = 20 * time.Second, 50 * time.Millisecond
+	const patience, pause = time.Minute, 50 * time.Millisecond
 	end := time.Now().Add(patience)
 	for {
 		c, err := pgx.Connect(ctx, url)
