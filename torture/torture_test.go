@@ -204,6 +204,12 @@ func TestWhatIsBrokenIsFound(t *testing.T) {
 	t.Parallel()
 	broken := func(statements ...string) nemesis.Fault {
 		return nemesis.Fault{Name: "broken", Track: nemesis.Database, Do: func(ctx context.Context, w *nemesis.World, _ nemesis.Step) error {
+			const twice = `SELECT count(*) FROM (SELECT name FROM torture_guard GROUP BY name HAVING count(DISTINCT token) > 1) AS t`
+			for n := 0; n == 0; time.Sleep(100 * time.Millisecond) { // a stale token needs a newer one
+				if err := w.Store.SQL.QueryRowContext(ctx, twice).Scan(&n); err != nil {
+					return err
+				}
+			}
 			for _, s := range statements {
 				if err := w.Store.Exec(ctx, w.Store.SQL, s); err != nil {
 					return err

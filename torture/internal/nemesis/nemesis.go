@@ -74,6 +74,10 @@ type World struct {
 	Events *history.Writer
 	Log    func(format string, args ...any)
 
+	// servers is held by faults of servers, which may take longer than planned: one that fills the
+	// disk while a standby is copied would leave no server.
+	servers sync.Mutex
+
 	mu      sync.Mutex
 	made    map[string]int // faults by name, that were made and are over
 	rewinds []check.Rewind
@@ -185,6 +189,10 @@ func Run(ctx context.Context, w *World, plan Plan, faults []Fault) {
 const faultPatience = 30 * time.Second
 
 func (w *World) make(ctx context.Context, f Fault, s Step) {
+	if f.Track == Servers {
+		w.servers.Lock()
+		defer w.servers.Unlock()
+	}
 	e := history.Event{Op: history.Fault, Outcome: history.Began, Detail: f.Name}
 	if f.Track == Processes || f.Track == Connections {
 		s.process = w.slot(s).Process()
