@@ -29,12 +29,12 @@ const (
 // round is one round.
 type round struct {
 	*Options
-	number int
-	seed   uint64
-	faults []nemesis.Fault
-	plan   nemesis.Plan
-	rewind string
-	pooled bool
+	number  int
+	seed    uint64
+	faults  []nemesis.Fault
+	plan    nemesis.Plan
+	subject string // the fault that the round is about, if it is
+	pooled  bool
 
 	dir    string
 	place  store.Place
@@ -50,8 +50,8 @@ func (r *round) run(ctx context.Context) (found *RoundReport, err error) {
 	}
 	keep := true
 	defer func() { err = errors.Join(err, r.tearDown(keep)) }()
-	found = &RoundReport{Number: r.number, Seed: r.seed, Rewind: r.rewind, Dir: r.dir, Schema: r.place.Schema, Faults: len(r.plan)}
-	kind := r.rewind
+	found = &RoundReport{Number: r.number, Seed: r.seed, Subject: r.subject, Dir: r.dir, Schema: r.place.Schema, Faults: len(r.plan)}
+	kind := r.subject
 	switch {
 	case r.pooled:
 		kind = "behind a pooler"
@@ -68,6 +68,7 @@ func (r *round) run(ctx context.Context) (found *RoundReport, err error) {
 		return nil, ctx.Err()
 	}
 	r.phase(history.NemesisEnds)
+	found.Made = r.world.Made()
 	found.Load = time.Since(began)
 
 	began = time.Now()
@@ -80,6 +81,9 @@ func (r *round) run(ctx context.Context) (found *RoundReport, err error) {
 	r.crew.StopRole(load.Claimer, stopPatience)
 	if err := r.judge(ctx, found); err != nil {
 		return nil, err
+	}
+	if len(r.Sequence) > 0 && found.Made[r.subject] == 0 {
+		found.Violations = append(found.Violations, r.subject+" could not be made")
 	}
 	found.Violations = append(found.Violations, left...)
 	found.Violations = append(found.Violations, r.crew.Problems()...)
@@ -170,9 +174,9 @@ func (r *round) tearDown(keep bool) error {
 	return errors.Join(err, r.world.Store.Close(), r.clearDisk())
 }
 
-// clearDisk removes what is on the small disk, which the next round needs.
+// clearDisk removes the SQLite file from the small disk, whose room the next round needs.
 func (r *round) clearDisk() error {
-	if r.Disk == "" {
+	if r.Disk == "" || r.URL != "" {
 		return nil
 	}
 	var err error
@@ -231,7 +235,7 @@ const late = 4 * store.StatementTimeout
 
 // judge reads the final state and the histories, and compares them.
 func (r *round) judge(ctx context.Context, found *RoundReport) error {
-	state, err := r.world.Store.Final(ctx, load.JobEvery, load.Unwritten())
+	state, err := r.world.Store.Final(ctx, load.JobEvery)
 	if err != nil {
 		return err
 	}
@@ -251,6 +255,8 @@ func (r *round) judge(ctx context.Context, found *RoundReport) error {
 		return err
 	}
 	found.Messages, found.Rewound, found.Undecided = report.Handled, report.LostByDatabase, report.Undecided
+	found.Counts = Counts{Kept: report.Kept, Lost: report.Lost(), Twice: report.Twice()}
+	found.Counts.Tokens, found.Counts.TokensAgain = report.Tokens()
 	found.Violations = report.Violations()
 	return errors.Join(r.write("check.json", report), os.WriteFile(filepath.Join(r.dir, "check.txt"), []byte(report.String()), 0o644))
 }

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/bravellian/pawl/torture/internal/load"
@@ -31,7 +32,8 @@ type Options struct {
 	HarmServer bool
 	// Server is the server of URL, if it may also be stopped and replaced.
 	Server nemesis.Server
-	// Disk is a folder on a small disk that may be filled, for SQLite files; or empty.
+	// Disk is a folder on a small disk that may be filled, or empty: SQLite files are put there,
+	// and Server has its tables there.
 	Disk string
 	// Dir gets a folder for each round: histories, logs, the final state, the plan.
 	Dir string
@@ -47,6 +49,9 @@ type Options struct {
 	Round time.Duration
 	// Faults are the names of those to make; empty: all that are possible.
 	Faults []string
+	// Sequence are names of faults each of which has a round of its own, in this order: failovers
+	// and restores, to be counted. Faults has then those that happen beside it, of processes.
+	Sequence []string
 	// Rewinds asks for rounds in which the database goes back.
 	Rewinds bool
 	// Pooled puts a pooler between processes and server in the round of Plan.
@@ -67,42 +72,6 @@ type Options struct {
 
 // Process is what a process of the load does. It returns the exit code.
 func Process(ctx context.Context) int { return load.Main(ctx) }
-
-// Report says what was found.
-type Report struct {
-	Rounds []RoundReport `json:"rounds"`
-}
-
-// RoundReport is about one round.
-type RoundReport struct {
-	Number     int           `json:"round"`
-	Seed       uint64        `json:"seed"`
-	Rewind     string        `json:"rewind,omitempty"` // the fault that took work away
-	Dir        string        `json:"dir"`
-	Schema     string        `json:"schema,omitempty"` // which stays if something was found
-	Faults     int           `json:"faults"`
-	Messages   int           `json:"messages"`  // that were handled
-	Rewound    int           `json:"rewound"`   // that committed and were taken away by a rewind
-	Undecided  int           `json:"undecided"` // histories of leases too expensive to compare
-	Load       time.Duration `json:"load"`
-	Drain      time.Duration `json:"drain"`
-	Violations []string      `json:"violations"`
-}
-
-// Rate is messages handled per minute, from the first fault to the last message.
-func (r *RoundReport) Rate() float64 { return float64(r.Messages) / (r.Load + r.Drain).Minutes() }
-
-// Err is nil if nothing was found.
-func (r *Report) Err() error {
-	n := 0
-	for _, round := range r.Rounds {
-		n += len(round.Violations)
-	}
-	if n == 0 {
-		return nil
-	}
-	return fmt.Errorf("torture: %d violations", n)
-}
 
 func (o *Options) defaults() {
 	set := func(n *int, value int) {
@@ -161,6 +130,8 @@ func (o *Options) another(n int, elapsed time.Duration) bool {
 		return true
 	case o.Plan != nil:
 		return false
+	case len(o.Sequence) > 0:
+		return n <= len(o.Sequence)
 	case o.Rounds > 0:
 		return n <= o.Rounds
 	default:
@@ -172,12 +143,19 @@ func (o *Options) another(n int, elapsed time.Duration) bool {
 const every = 3
 
 // sets are the faults of the kinds of rounds.
-type sets struct{ all, plain, pooled, rewinds []nemesis.Fault }
+type sets struct{ all, plain, pooled, rewinds, sequence []nemesis.Fault }
 
 func (o *Options) sets() (s sets, err error) {
 	where := nemesis.Where{Postgres: o.URL != "", Harm: o.HarmServer || o.Server != nil, Owned: o.Server != nil, Clock: o.Server != nil && o.Server.Clock(), Small: o.Disk != ""}
 	if s.all, err = nemesis.Choose(where, o.Faults); err != nil {
 		return s, err
+	}
+	for _, name := range o.Sequence {
+		one, err := nemesis.Choose(where, []string{name})
+		if err != nil {
+			return s, err
+		}
+		s.sequence = append(s.sequence, one[0])
 	}
 	for _, f := range s.all {
 		switch {
@@ -204,14 +182,21 @@ func (o *Options) rounds() (func(n int) *round, error) {
 		return nil, err
 	}
 	return func(n int) *round {
-		r := &round{Options: o, number: n, seed: o.Seed + uint64(n) - 1, faults: s.all}
+		r := &round{Options: o, number: n, seed: o.Seed + uint64(n) - 1, faults: slices.Concat(s.all, s.sequence)}
 		switch {
 		case o.Plan != nil:
 			r.plan = o.Plan
 			r.pooled = o.Pooled && o.URL != ""
+		case len(s.sequence) > 0:
+			f := s.sequence[n-1]
+			r.subject, r.plan = f.Name, nemesis.RewindPlan(r.seed, o.Round, s.all, f)
 		case len(s.rewinds) > 0 && (n%every == 2 || len(s.plain) == 0):
-			f := s.rewinds[(uint64(n/every)+o.Seed)%uint64(len(s.rewinds))]
-			r.rewind, r.plan = f.Name, nemesis.RewindPlan(r.seed, o.Round, s.all, f)
+			turn := n / every
+			if len(s.plain) == 0 {
+				turn = n
+			}
+			f := s.rewinds[(uint64(turn)+o.Seed)%uint64(len(s.rewinds))]
+			r.subject, r.plan = f.Name, nemesis.RewindPlan(r.seed, o.Round, s.all, f)
 		case o.URL != "" && len(s.pooled) > 0 && (n%every == 0 || len(s.plain) == 0):
 			r.pooled, r.plan = true, nemesis.NewPlan(r.seed, o.Round, s.pooled)
 		default:

@@ -14,6 +14,7 @@ import (
 	"github.com/bravellian/pawl/torture/internal/load"
 	"github.com/bravellian/pawl/torture/internal/nemesis"
 	"github.com/bravellian/pawl/torture/internal/server"
+	"github.com/bravellian/pawl/torture/internal/smalldisk"
 )
 
 // TestMain is also what a process of the load is.
@@ -51,7 +52,7 @@ func options(t *testing.T) Options {
 	}
 }
 
-func run(t *testing.T, o Options) {
+func run(t *testing.T, o Options) *Report {
 	t.Helper()
 	report, err := Run(t.Context(), o)
 	if err != nil {
@@ -65,6 +66,7 @@ func run(t *testing.T, o Options) {
 			t.Errorf("seed %d, %s: %s", r.Seed, r.Dir, v)
 		}
 	}
+	return report
 }
 
 // D-290: on SQLite nothing is lost, made up or done out of order under faults, and D-291. D-297:
@@ -85,6 +87,71 @@ func TestPostgres(t *testing.T) {
 	t.Cleanup(func() { _ = s.Stop() })
 	o.URL, o.Server = s.URL(), s
 	run(t, o)
+}
+
+// D-320: a server whose disk is full refuses statements for a while, before and after a standby
+// takes its place, and nothing is found.
+func TestPostgresDiskFull(t *testing.T) {
+	t.Parallel()
+	const size = 256 << 20
+	disk, err := smalldisk.Mount(size)
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { _ = disk.Unmount() })
+	o := options(t)
+	s, err := server.Start(t.Context(), o.Dir, map[string]string{"fsync": "off", "full_page_writes": "off", "max_connections": "120"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Stop() })
+	if err := s.OnDisk(t.Context(), disk.Dir()); err != nil {
+		t.Fatal(err)
+	}
+	o.URL, o.Server, o.Disk, o.Faults = s.URL(), s, disk.Dir(), []string{nemesis.DiskFull, "failover-synchronous"}
+	full := nemesis.Step{Fault: nemesis.DiskFull, Hold: time.Second}
+	o.Plan = nemesis.Plan{full, {Fault: "failover-synchronous", At: 3 * time.Second}, full}
+	o.Plan[0].At, o.Plan[2].At = time.Second, 12*time.Second
+	o.Round = 14 * time.Second
+	report := run(t, o)
+	if made := report.Rounds[0].Made; made[nemesis.DiskFull] != 2 || made["failover-synchronous"] != 1 {
+		t.Errorf("made are %v", made)
+	}
+}
+
+// D-322: a run makes the restores that it is told to, one a round, and counts for each what it
+// took away and that the rest is there once.
+func TestSequence(t *testing.T) {
+	t.Parallel()
+	o := options(t)
+	o.Round, o.Faults, o.Sequence = 6*time.Second, []string{"kill", "stop"}, []string{"copy-back", "remove-wal", "copy-back"}
+	report := run(t, o)
+	kinds := report.Kinds()
+	if len(report.Rounds) != 3 || len(kinds) != 2 {
+		t.Fatalf("%d rounds about %v", len(report.Rounds), kinds)
+	}
+	for i, name := range []string{"copy-back", "remove-wal"} {
+		k := kinds[i]
+		if k.Fault != name || k.Made != 2-i || k.Messages == 0 || k.Kept == 0 || k.Tokens == 0 || k.Lost+k.Twice+k.TokensAgain+k.Violations != 0 {
+			t.Errorf("%s is counted as %+v", name, k)
+		}
+	}
+	if kinds[0].Rewound == 0 {
+		t.Error("a copy from before took nothing away")
+	}
+	if !strings.Contains(report.Summary(), "copy-back: made 2 times") {
+		t.Errorf("the summary is\n%s", report.Summary())
+	}
+}
+
+// D-322: what is asked for and cannot be made is no success.
+func TestSequenceThatCannotBeMade(t *testing.T) {
+	t.Parallel()
+	o := options(t)
+	o.Sequence = []string{"copy-back", "failover-synchronous"}
+	if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "failover-synchronous") {
+		t.Errorf("a failover of SQLite: %v", err)
+	}
 }
 
 // D-292: the same seed makes the same plan, another one another, and a fault is only made
@@ -137,6 +204,12 @@ func TestWhatIsBrokenIsFound(t *testing.T) {
 	t.Parallel()
 	broken := func(statements ...string) nemesis.Fault {
 		return nemesis.Fault{Name: "broken", Track: nemesis.Database, Do: func(ctx context.Context, w *nemesis.World, _ nemesis.Step) error {
+			const twice = `SELECT count(*) FROM (SELECT name FROM torture_guard GROUP BY name HAVING count(DISTINCT token) > 1) AS t`
+			for n := 0; n == 0; time.Sleep(100 * time.Millisecond) { // a stale token needs a newer one
+				if err := w.Store.SQL.QueryRowContext(ctx, twice).Scan(&n); err != nil {
+					return err
+				}
+			}
 			for _, s := range statements {
 				if err := w.Store.Exec(ctx, w.Store.SQL, s); err != nil {
 					return err
@@ -165,6 +238,9 @@ func TestWhatIsBrokenIsFound(t *testing.T) {
 		if !slices.ContainsFunc(found.Violations, func(v string) bool { return strings.Contains(v, text) }) {
 			t.Errorf("nothing is found like %q in %q", text, found.Violations)
 		}
+	}
+	if c := found.Counts; c.Lost < 3 || c.Twice == 0 || c.TokensAgain == 0 { // D-322
+		t.Errorf("counted are %+v", c)
 	}
 	if report := (&Report{Rounds: []RoundReport{*found}}); report.Err() == nil {
 		t.Error("a report with violations is no error")

@@ -27,7 +27,7 @@ func TestTorture(t *testing.T) {
 			}
 			var found torture.RoundReport
 			decode(t, r.stdout, &found)
-			if found.Seed != 5 || found.Faults == 0 || found.Messages == 0 || found.Rewind != "" {
+			if found.Seed != 5 || found.Faults == 0 || found.Messages == 0 || found.Subject != "" {
 				t.Errorf("%+v", found)
 			}
 			if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {

@@ -45,6 +45,9 @@ func (*Cluster) Kill() error { return ErrUnsupported }
 // Restart fails with [ErrUnsupported].
 func (*Cluster) Restart(context.Context) error { return ErrUnsupported }
 
+// Location fails with [ErrUnsupported].
+func (*Cluster) Location(string) (string, error) { return "", ErrUnsupported }
+
 // Follow fails with [ErrUnsupported].
 func (*Cluster) Follow(context.Context, *Cluster, string) error { return ErrUnsupported }
 

@@ -53,9 +53,10 @@ type Cluster struct {
 	port int
 
 	mu      sync.Mutex
-	bin     string  // where initdb and postgres are
-	account account // the user they run as
-	dir     string  // holds data/ and server.log, removed at the end
+	bin     string   // where initdb and postgres are
+	account account  // the user they run as
+	dir     string   // holds data/ and server.log, removed at the end
+	spaces  []string // of tablespaces, removed at the end
 	guard   *guard
 	server  *process // nil while the server is down
 	stopped bool
@@ -159,10 +160,14 @@ func (c *Cluster) Stop() error {
 	if c.guard != nil {
 		c.release()
 	}
-	if c.dir == "" {
-		return nil
+	var err error
+	for _, dir := range c.spaces {
+		err = errors.Join(err, os.RemoveAll(dir))
 	}
-	return os.RemoveAll(c.dir)
+	if c.dir == "" {
+		return err
+	}
+	return errors.Join(err, os.RemoveAll(c.dir))
 }
 
 // release lets the guard do what it would do if this process died, so that the

@@ -53,7 +53,54 @@ func (c *Cluster) copyOf(primary *Cluster, name string) error {
 	if output, err := c.account.command(c.dir, "cp", "-R", "-p", primary.dataDir(), c.dataDir()).CombinedOutput(); err != nil {
 		return fmt.Errorf("copying the data: %w\n%s", err, output)
 	}
+	if err := c.copyTablespaces(); err != nil {
+		return err
+	}
 	return c.follow(primary.port, name)
+}
+
+// Location makes a directory in another one for a tablespace of this server. It is removed
+// with the data by Stop, but not if this process just ends.
+func (c *Cluster) Location(parent string) (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stopped {
+		return "", ErrStopped
+	}
+	return c.location(parent)
+}
+
+func (c *Cluster) location(parent string) (string, error) {
+	dir, err := c.account.makeDirIn(parent)
+	if err == nil {
+		c.spaces = append(c.spaces, dir)
+	}
+	return dir, err
+}
+
+// copyTablespaces gives copied files tablespaces of their own, beside those that they were
+// copied from: the links in the data still name these.
+func (c *Cluster) copyTablespaces() error {
+	links, err := filepath.Glob(filepath.Join(c.dataDir(), "pg_tblspc", "*"))
+	if err != nil {
+		return err
+	}
+	for _, link := range links {
+		original, err := os.Readlink(link)
+		if err != nil {
+			return err
+		}
+		dir, err := c.location(filepath.Dir(original))
+		if err != nil {
+			return err
+		}
+		for _, args := range [][]string{{"cp", "-R", "-p", original + "/.", dir}, {"ln", "-sfn", dir, link}} {
+			if output, err := c.account.command(c.dir, args...).CombinedOutput(); err != nil {
+				return fmt.Errorf("copying a tablespace: %w\n%s", err, output)
+			}
+		}
+	}
+	return nil
 }
 
 // Shutdown ends the server in good order: standbys get all that it wrote. The data stays,

@@ -18,13 +18,16 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/bravellian/pawl/torture"
 	"github.com/bravellian/pawl/torture/internal/load"
+	"github.com/bravellian/pawl/torture/internal/nemesis"
 	"github.com/bravellian/pawl/torture/internal/server"
+	"github.com/bravellian/pawl/torture/internal/smalldisk"
 )
 
 func main() {
@@ -41,9 +44,9 @@ func main() {
 
 // flags are what the command line says.
 type flags struct {
-	engine, faults, plan string
-	o                    torture.Options
-	fsync                bool
+	engine, faults, sequence, plan string
+	o                              torture.Options
+	fsync                          bool
 }
 
 func parse(args []string) (*flags, error) {
@@ -51,6 +54,8 @@ func parse(args []string) (*flags, error) {
 	set := flag.NewFlagSet("torture", flag.ContinueOnError)
 	set.StringVar(&f.engine, "engine", "both", "sqlite, postgres or both")
 	set.StringVar(&f.faults, "faults", "", "names of the faults to make, with commas; default: all")
+	set.StringVar(&f.sequence, "sequence", "", "names of failovers and restores, with commas: a round about each, in this order; -faults are those of processes beside them")
+	set.IntVar(&f.o.Rounds, "rounds", 0, "how many rounds, in place of -duration")
 	set.StringVar(&f.plan, "plan", "", "a `file` plan.json, to make its faults at its times, in one round")
 	set.BoolVar(&f.o.Pooled, "pooled", false, "the round of -plan is one behind a pooler")
 	set.Uint64Var(&f.o.Seed, "seed", 0, "the seed; 0: one at random")
@@ -83,6 +88,9 @@ func run(ctx context.Context, args []string) error {
 	if f.faults != "" {
 		o.Faults = strings.Split(f.faults, ",")
 	}
+	if f.sequence != "" {
+		o.Sequence = strings.Split(f.sequence, ",")
+	}
 	if f.plan != "" {
 		text, err := os.ReadFile(f.plan)
 		if err != nil {
@@ -113,6 +121,33 @@ func run(ctx context.Context, args []string) error {
 	return err
 }
 
+// write writes a report, with the sums of its rounds.
+func write(name string, report *torture.Report) error {
+	text, err := json.MarshalIndent(struct {
+		Kinds  []torture.Kind        `json:"kinds"`
+		Rounds []torture.RoundReport `json:"rounds"`
+	}{report.Kinds(), report.Rounds}, "", " ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(name, append(text, '\n'), 0o644)
+}
+
+// diskSize is room for what is written in a round of a minute, and for a standby's copy of it.
+const diskSize = 512 << 20
+
+// smallDisk mounts a disk that may be filled, and has the tables of a server on it.
+func smallDisk(ctx context.Context, s *server.Server) (*smalldisk.Disk, error) {
+	disk, err := smalldisk.Mount(diskSize)
+	if err != nil || s == nil {
+		return disk, err
+	}
+	if err := s.OnDisk(ctx, disk.Dir()); err != nil {
+		return nil, errors.Join(err, disk.Unmount())
+	}
+	return disk, nil
+}
+
 // on runs rounds on an engine.
 func on(ctx context.Context, engine string, o torture.Options, fsync bool) error {
 	fmt.Printf("%s: -engine %s -seed %d -duration %v -round %v\n", engine, engine, o.Seed, o.Duration, o.Round)
@@ -120,25 +155,37 @@ func on(ctx context.Context, engine string, o torture.Options, fsync bool) error
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 		return err
 	}
+	var s *server.Server
 	if engine == "postgres" {
 		settings := map[string]string{"max_connections": "120"}
 		if !fsync {
 			settings["fsync"], settings["full_page_writes"] = "off", "off"
 		}
-		s, err := server.Start(ctx, o.Dir, settings)
-		if err != nil {
+		var err error
+		if s, err = server.Start(ctx, o.Dir, settings); err != nil {
 			return err
 		}
 		defer func() { _ = s.Stop() }() // its guard removes what is left
 		o.URL, o.Server = s.URL(), s
 	}
-	if engine == "sqlite" {
-		var remove func()
-		o.Disk, remove = smallDisk(o.Dir)
-		defer remove()
+	if len(o.Faults) == 0 && len(o.Sequence) == 0 || slices.Contains(slices.Concat(o.Faults, o.Sequence), nemesis.DiskFull) {
+		disk, err := smallDisk(ctx, s)
+		if err != nil {
+			fmt.Printf("%s: %s is not among the faults: %v\n", engine, nemesis.DiskFull, err)
+			if len(o.Faults) == 1 && len(o.Sequence) == 0 {
+				return nil
+			}
+		} else {
+			defer func() { _ = disk.Unmount() }()
+			o.Disk = disk.Dir()
+		}
 	}
 	report, err := torture.Run(ctx, o)
 	if err != nil {
+		return err
+	}
+	fmt.Print(report.Summary())
+	if err := write(filepath.Join(o.Dir, "report.json"), report); err != nil {
 		return err
 	}
 	for _, r := range report.Rounds {

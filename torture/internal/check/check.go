@@ -125,6 +125,9 @@ func (r *run) event(e *history.Event, rules []rule) {
 			s.message.lastBegun = s.At
 		}
 	}
+	if s.message != nil && s.Op == history.Try {
+		s.message.begins++
+	}
 	if s.message != nil && s.is(history.Handle, history.OK) {
 		s.message.set(handled)
 	}
@@ -173,6 +176,7 @@ func (r *run) readFinal() {
 	for id := range all(r.final.Ledger) {
 		m, _ := r.messages.get(id)
 		m.set(kept)
+		r.report.Kept++
 	}
 	for f := range all(r.final.Messages) {
 		m, i := r.messages.get(f.ID)

@@ -83,7 +83,8 @@ func (r *run) checkTerminal(i int32, m *message) {
 	}
 }
 
-// attemptRule: no more attempts are counted than there were handlers and claims.
+// attemptRule: no more attempts are counted than there were handlers, pawl's own included, and
+// claims. A wait that is parked until its join has ended counts none.
 func (r *run) attemptRule() rule {
 	return rule{
 		name:  checkAttempts,

@@ -38,7 +38,7 @@ type message struct {
 	lastBegun int64 // under a lease that had not ended
 	place     int64
 	key       int32
-	begins    uint32 // handlers that began, and claims
+	begins    uint32 // handlers that began, pawl's own included, and claims
 	attempts  int32
 	state     State
 }

@@ -197,7 +197,8 @@ func commitStories() []story {
 }
 
 // D-285: two claims of a message at once, claims beyond a limit, and what is handled after it was
-// over are refused, unless the lease ended or the database was rewound in between.
+// over are refused, unless the lease ended or the database was rewound in between. D-321: so are
+// attempts of pawl's own handlers that none of them made.
 func TestClaims(t *testing.T) { tellAll(t, slices.Concat(claimStories(), overStories())) }
 
 func claimStories() []story {
@@ -281,6 +282,11 @@ func overStories() []story {
 		{"failed for good, and done at the end", checkTerminal, func(t *tape) { end(failed(t), Done, 1) }},
 		{"an attempt without a handler", checkAttempts, func(t *tape) { end(t.commits("a"), Failed, 1) }},
 		{"more attempts than handlers", checkAttempts, func(t *tape) { end(failed(t), Failed, 2) }},
+		{"attempts of pawl's own handler", "", func(t *tape) { end(t.add("w", history.Try, history.OK, msg("a")), Done, 1) }},
+		{"an attempt of a wait that nobody began", checkAttempts, func(t *tape) {
+			end(t.add("w", history.Wait, history.OK, history.Event{Message: "b", Name: "j"}), Done, 1)
+		}},
+		{"more attempts than pawl's own handler began", checkAttempts, func(t *tape) { end(t.add("w", history.Try, history.OK, msg("a")), Done, 2) }},
 		{"left ready", checkDrained, func(t *tape) { end(t.commits("a"), Ready, 0) }},
 		{"left claimed", checkDrained, func(t *tape) { end(t.commits("a"), Claimed, 0) }},
 		{"not drained", checkDrained, func(t *tape) { t.commits("a").done("a").withheld = true }},

@@ -37,6 +37,7 @@ type Report struct {
 	CutOff         int            `json:"cut_off"`          // operations without an outcome
 	Stale          int            `json:"stale"`            // handlers and claims whose lease may have ended before they began
 	LostByDatabase int            `json:"lost_by_database"` // rows that a failover or restore took away
+	Kept           int            `json:"kept"`             // rows that the database has
 	Outcomes       map[string]int `json:"outcomes"`         // by operation and outcome
 	Faults         map[string]int `json:"faults"`           // by kind
 	Histories      int            `json:"histories"`        // of leases that were compared with the model
@@ -52,6 +53,31 @@ func (r *Report) Total() int {
 	n := 0
 	for _, c := range r.Checks {
 		n += c.Total
+	}
+	return n
+}
+
+// Lost is how many messages were lost although their rows were kept, or kept without them.
+func (r *Report) Lost() int { return r.found(checkLost, checkPhantom) }
+
+// Twice is how many messages were given to two at once, or again after they were over, and what
+// else is to happen once and came again.
+func (r *Report) Twice() int {
+	return r.found(checkExclusive, checkDone, checkTerminal, checkJoins, checkInbox, checkTimers, checkJobs)
+}
+
+// Tokens is how many fencing tokens processes got. Again is how many of them, or of what was
+// written under them, came after a newer one.
+func (r *Report) Tokens() (granted, again int) {
+	return r.Outcomes[history.Acquire+" "+string(history.OK)], r.found(checkTokens, checkGuards, checkHistories)
+}
+
+// found counts the violations of some checks.
+func (r *Report) found(checks ...string) (n int) {
+	for _, c := range r.Checks {
+		if slices.Contains(checks, c.Check) {
+			n += c.Total
+		}
 	}
 	return n
 }

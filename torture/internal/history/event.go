@@ -28,6 +28,10 @@ const (
 	// Handle is a handler: Began when it starts, OK or Failed when it returns. Until is the
 	// end of its lease, if it is known. Limits are checked by Topic.
 	Handle = "handle"
+	// Try is an attempt of Message by a handler of pawl's: a join's wait, or the inbox's around
+	// that of the program. It is written before the handler begins. Such handlers settle by
+	// themselves, so nothing else follows from it.
+	Try = "try"
 	// Settled is what a worker's observer reports of a message: Detail is [Done],
 	// [GivenUp] or [Retry].
 	Settled = "settled"
@@ -136,7 +140,7 @@ func NeedsBegan(op string) bool {
 // Known reports whether op is one of the operations.
 func Known(op string) bool {
 	switch op {
-	case Settled, Redrive, Claim, Extend, Join, Member, Wait, Timer, Fire, Run, Fault, Phase:
+	case Try, Settled, Redrive, Claim, Extend, Join, Member, Wait, Timer, Fire, Run, Fault, Phase:
 		return true
 	}
 	return NeedsBegan(op)

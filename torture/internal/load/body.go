@@ -8,7 +8,6 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/inbox"
-	"github.com/bravellian/pawl/internal/topics"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -25,10 +24,6 @@ const (
 	topicQueued   = "queued" // of the inbox's own queue
 	topicRaw      = "raw"
 )
-
-// Unwritten are the topics whose attempts no process writes down: joins' waits, which pawl
-// handles, and the inbox's queue, whose handler does not know the message.
-func Unwritten() []string { return []string{topics.JoinWait, topicQueued} }
 
 // body is a message's payload.
 type body struct {

@@ -8,6 +8,7 @@ import (
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/job"
+	"github.com/bravellian/pawl/join"
 	"github.com/bravellian/pawl/outbox"
 	"github.com/bravellian/pawl/torture/internal/history"
 )
@@ -36,6 +37,7 @@ func failing(topic string) float64 {
 // work runs handlers for every topic.
 func (p *process) work(ctx context.Context) error {
 	p.pawl.Observe(pawl.Observer{Attempted: p.settled})
+	p.pawl.Use(p.tries)
 	for _, topic := range []string{topicPlain, topicKeyed, topicFlaky, topicMember, Limited} {
 		p.handle(topic, p.ordinary)
 	}
@@ -64,25 +66,27 @@ func (p *process) work(ctx context.Context) error {
 	return p.pawl.Run(ctx)
 }
 
-// sure is how soon after its handler began an attempt is settled so that its lease was
-// certainly valid: no handler begins with less than a third of it.
-const sure = Lease / 3
-
-// settled writes what became of attempts in the database. Where the lease may have been over, a
-// worker takes a statement that changed nothing for one that settled the message.
+// settled writes what became of attempts in the database. What it may not have taken, since the
+// lease was over, workers report as lost: no more is known of it than before.
 func (p *process) settled(all []pawl.Attempt) {
 	for _, a := range all {
 		m, ok := a.Body.(*outbox.Message)
 		detail := map[string]string{"acked": history.Done, "failed": history.GivenUp, "retried": history.Retry}[a.Outcome.String()]
-		if !ok || detail == "" {
-			continue
+		if ok && detail != "" {
+			p.ended(history.Event{Op: history.Settled, Message: m.ID.String(), Topic: m.Topic, Attempt: a.Retry + 1, Detail: detail}, history.OK)
 		}
-		o := history.OK
-		if a.Began.IsZero() || time.Since(a.Began) >= sure {
-			o = history.Unknown
-		}
-		p.ended(history.Event{Op: history.Settled, Message: m.ID.String(), Topic: m.Topic, Attempt: a.Retry + 1, Detail: detail}, o)
 	}
+}
+
+// tries writes that a handler of pawl's begins: of a join's wait, which no program handles, or of
+// the inbox's queue, where the program's handler does not know the message.
+func (p *process) tries(next outbox.Handler) outbox.Handler {
+	return outbox.HandlerFunc(func(ctx context.Context, m *outbox.Message) error {
+		if m.Topic == join.DefaultTopic || m.Topic == topicQueued {
+			p.ended(history.Event{Op: history.Try, Message: m.ID.String(), Topic: m.Topic, Attempt: m.RetryCount + 1}, history.OK)
+		}
+		return next.Handle(ctx, m)
+	})
 }
 
 // handle registers a handler that writes when it begins and how it ends.

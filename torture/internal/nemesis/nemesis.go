@@ -2,6 +2,7 @@ package nemesis
 
 import (
 	"context"
+	"maps"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -68,12 +69,17 @@ type World struct {
 	Store  *store.Store // without a proxy
 	Place  store.Place
 	Server Server  // nil: the server is not ours
-	Disk   string  // a folder on a small disk that may be filled, with the SQLite file; or empty
+	Disk   string  // a folder on a small disk that may be filled, with the SQLite file or the server's tables; or empty
 	Pooler *Pooler // between the processes and the server, or nil
 	Events *history.Writer
 	Log    func(format string, args ...any)
 
+	// servers is held by faults of servers, which may take longer than planned: one that fills the
+	// disk while a standby is copied would leave no server.
+	servers sync.Mutex
+
 	mu      sync.Mutex
+	made    map[string]int // faults by name, that were made and are over
 	rewinds []check.Rewind
 	steps   []check.Step
 	ahead   time.Duration // of the server's clock
@@ -99,6 +105,23 @@ type Server interface {
 	Backup(ctx context.Context) (restore func(context.Context) error, err error)
 	// Dump writes a schema down. restore drops the schema and makes it from that.
 	Dump(ctx context.Context, schema string) (restore func(context.Context) error, err error)
+}
+
+// Made is how often each fault was made. Those that could not be made do not count.
+func (w *World) Made() map[string]int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return maps.Clone(w.made)
+}
+
+// count counts a fault that was made.
+func (w *World) count(name string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.made == nil {
+		w.made = map[string]int{}
+	}
+	w.made[name]++
 }
 
 // Rewinds are the times in which what was committed may be lost.
@@ -166,6 +189,10 @@ func Run(ctx context.Context, w *World, plan Plan, faults []Fault) {
 const faultPatience = 30 * time.Second
 
 func (w *World) make(ctx context.Context, f Fault, s Step) {
+	if f.Track == Servers {
+		w.servers.Lock()
+		defer w.servers.Unlock()
+	}
 	e := history.Event{Op: history.Fault, Outcome: history.Began, Detail: f.Name}
 	if f.Track == Processes || f.Track == Connections {
 		s.process = w.slot(s).Process()
@@ -179,6 +206,8 @@ func (w *World) make(ctx context.Context, f Fault, s Step) {
 	if err != nil {
 		e.Outcome, e.Detail = history.Failed, f.Name+": "+err.Error()
 		w.Log("fault %s: %v", f.Name, err)
+	} else {
+		w.count(f.Name)
 	}
 	_ = w.Events.Append(e)
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -23,7 +24,6 @@ import (
 type Server struct {
 	mu      sync.Mutex
 	primary *pgcluster.Cluster
-	retired []*pgcluster.Cluster
 	dir     string
 	clock   *clock // nil: the machine's
 }
@@ -45,11 +45,25 @@ func Start(ctx context.Context, dir string, settings map[string]string) (*Server
 func (s *Server) Stop() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	err := s.primary.Stop()
-	for _, c := range s.retired {
-		err = errors.Join(err, c.Stop())
+	return errors.Join(s.primary.Stop(), s.clock.remove())
+}
+
+// OnDisk lets tables and indexes that are made from now on be in a folder, the data of a small
+// disk. The log, temporary files and the catalog stay where they are.
+func (s *Server) OnDisk(ctx context.Context, folder string) error {
+	location, err := s.current().Location(folder)
+	if err != nil {
+		return err
 	}
-	return errors.Join(err, s.clock.remove())
+	for _, statement := range []string{
+		`CREATE TABLESPACE small LOCATION '` + strings.ReplaceAll(location, "'", "''") + `'`,
+		`ALTER DATABASE postgres SET default_tablespace = 'small'`,
+	} {
+		if err := run(ctx, s.URL(), statement); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Clock reports whether the server's clock can be stepped.
@@ -75,11 +89,14 @@ func (s *Server) current() *pgcluster.Cluster {
 	return s.primary
 }
 
-func (s *Server) replace(c *pgcluster.Cluster) {
+// replace puts another server in the place of one that has ended, whose data is removed: a
+// small disk has no room for that of many.
+func (s *Server) replace(c *pgcluster.Cluster) error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.retired = append(s.retired, s.primary)
+	old := s.primary
 	s.primary = c
+	s.mu.Unlock()
+	return old.Stop()
 }
 
 // Restart stops the server in one of three ways and starts it.
@@ -102,7 +119,7 @@ func (s *Server) Restart(ctx context.Context, mode string) error {
 
 // insist repeats what may fail while a server that was killed leaves processes behind.
 func (s *Server) insist(ctx context.Context, do func() error) error {
-	const patience, pause = 30 * time.Second, 300 * time.Millisecond
+	const patience, pause = time.Minute, 300 * time.Millisecond
 	end := time.Now().Add(patience)
 	for {
 		err := do()
@@ -190,9 +207,9 @@ func (s *Server) promote(ctx context.Context, standby *pgcluster.Cluster) error 
 	if err != nil {
 		return err
 	}
-	s.replace(standby)
+	err = s.replace(standby)
 	var recovering bool
-	return within(ctx, standby.URL(), `SELECT pg_is_in_recovery()`, &recovering, func() bool { return !recovering })
+	return errors.Join(err, within(ctx, standby.URL(), `SELECT pg_is_in_recovery()`, &recovering, func() bool { return !recovering }))
 }
 
 // run runs a statement.
@@ -207,7 +224,7 @@ func run(ctx context.Context, url, statement string) error {
 
 // within asks until the answer is the one that is waited for.
 func within(ctx context.Context, url, query string, answer any, good func() bool) error {
-	const patience, pause = 20 * time.Second, 50 * time.Millisecond
+	const patience, pause = time.Minute, 50 * time.Millisecond
 	end := time.Now().Add(patience)
 	for {
 		c, err := pgx.Connect(ctx, url)

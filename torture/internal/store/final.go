@@ -31,13 +31,11 @@ func (f *Final) Check() check.Final {
 }
 
 // Final reads what the database says at the end of a round, of which a job has runs at
-// intervals of every. The attempts of messages of some topics are not read: nobody wrote them
-// down.
-func (s *Store) Final(ctx context.Context, every time.Duration, unwritten []string) (*Final, error) {
+// intervals of every.
+func (s *Store) Final(ctx context.Context, every time.Duration) (*Final, error) {
 	f := &Final{}
-	messages := func(ctx context.Context, f *Final) error { return s.messages(ctx, f, unwritten) }
 	runs := func(ctx context.Context, f *Final) error { return s.runs(ctx, f, every) }
-	for _, read := range []func(context.Context, *Final) error{s.ledger, messages, s.effects, s.guards, s.joins, s.timers, runs} {
+	for _, read := range []func(context.Context, *Final) error{s.ledger, s.messages, s.effects, s.guards, s.joins, s.timers, runs} {
 		if err := read(ctx, f); err != nil {
 			return nil, err
 		}
@@ -69,20 +67,16 @@ func (s *Store) ledger(ctx context.Context, f *Final) error {
 	})
 }
 
-func (s *Store) messages(ctx context.Context, f *Final, unwritten []string) error {
+func (s *Store) messages(ctx context.Context, f *Final) error {
 	states := map[int]check.State{0: check.Ready, 1: check.Claimed, 2: check.Done, 3: check.Failed, 5: check.Discarded}
-	return s.each(ctx, `SELECT CAST(message_id AS text), status, retry_count, topic FROM {s}outbox`, func(rows *sql.Rows) error {
+	return s.each(ctx, `SELECT CAST(message_id AS text), status, retry_count FROM {s}outbox`, func(rows *sql.Rows) error {
 		var m check.Message
 		var status int
-		var topic string
-		if err := rows.Scan(&m.ID, &status, &m.Attempts, &topic); err != nil {
+		if err := rows.Scan(&m.ID, &status, &m.Attempts); err != nil {
 			return err
 		}
 		if m.State = states[status]; m.State == check.Absent {
 			return fmt.Errorf("message %s has status %d", m.ID, status)
-		}
-		if slices.Contains(unwritten, topic) {
-			m.Attempts = 0
 		}
 		f.Messages = append(f.Messages, m)
 		return nil
