@@ -83,7 +83,7 @@ func (j *Joins) fanOutOnce(ctx context.Context, tx outbox.Tx, s Spec, messages [
 	wr.calls = append(wr.calls, attach)
 	if len(wait) > 0 {
 		fan.Wait = b.IDs()[n]
-		wr.calls = append(wr.calls, noteWait(s.ID, b.Positions()[n]))
+		wr.calls = append(wr.calls, noteWait(s.ID, b, n))
 	}
 	if err := wr.write(ctx, tx); errors.Is(err, engine.ErrCommitUnknown) {
 		return fan, err

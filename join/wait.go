@@ -10,6 +10,7 @@ import (
 
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/queue"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -93,12 +94,13 @@ func (j *Joins) addWait(ctx context.Context, tx outbox.Tx, w *writes, id ID, m o
 		return err
 	}
 	w.enqueue(b)
-	w.calls = append(w.calls, noteWait(id, b.Positions()[0]))
+	w.calls = append(w.calls, noteWait(id, b, 0))
 	return nil
 }
 
-func noteWait(id ID, at outbox.Position) *engine.Call {
-	return engine.Ask(op.JoinWait{JoinID: id, ID: int64(at)})
+// noteWait records where the wait of a batch with an index lies.
+func noteWait(id ID, b queue.Batch[outbox.MessageID], i int) *engine.Call {
+	return engine.Ask(op.JoinWait{JoinID: id, ID: int64(b.Positions()[i]), MessageID: b.IDs()[i]})
 }
 
 // waitPayload is the body of a wait, named as in the seed. What its flat fields

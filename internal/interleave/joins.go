@@ -41,7 +41,7 @@ func EnqueueWait(join string, id int64) Action {
 		if err := write.Do(ctx, e); err != nil {
 			return err
 		}
-		return e.Call(ctx, engine.Ask(op.JoinWait{JoinID: ID(join), ID: id}))
+		return e.Call(ctx, engine.Ask(op.JoinWait{JoinID: ID(join), ID: id, MessageID: messageID(id)}))
 	}}
 }
 

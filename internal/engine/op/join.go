@@ -192,9 +192,11 @@ type JoinStart struct {
 	DeadlineUTC   *time.Time
 }
 
-// JoinWait records the position of a join's wait.
+// JoinWait records where a join's wait lies: at the position ID, unless its message id came from a caller and
+// is elsewhere.
 type JoinWait struct {
 	engine.Changes
-	JoinID [16]byte
-	ID     int64
+	JoinID    [16]byte
+	ID        int64
+	MessageID [16]byte
 }

@@ -27,7 +27,7 @@ func (a answers) joins() {
 func joinStatements() []engine.Operation {
 	return slices.Concat(stepStatements(), []engine.Operation{
 		joinAttachNewOne{}, joinAttachOne{}, joinDetachOne{}, joinEndOne{}, joinMember{}, joinPendingUntil{}, joinPurgeFind{}, joinPurgeJoin{}, joinPurgeMembers{},
-		joinPurgeResults{}, joinPurgeWaits{}, joinResultPut{}, joinStep{},
+		joinPurgeResults{}, joinPurgeWaits{}, joinResultPut{}, joinStep{}, joinWaitParked{},
 	})
 }
 
@@ -77,6 +77,11 @@ type joinPendingUntil struct {
 type joinUntil struct{ Until int64 }
 
 type (
+	joinWaitParked struct {
+		engine.Changes
+		JoinID [16]byte
+		ID     int64
+	}
 	joinPurgeFind struct {
 		engine.Rows[joinID]
 		Status int
@@ -212,7 +217,7 @@ func park(t *txn, o op.JoinPark) (int64, error) {
 	} else {
 		t.woke = true
 	}
-	if _, err := t.do(op.JoinWait{JoinID: o.JoinID, ID: o.ID}); err != nil {
+	if _, err := t.do(joinWaitParked{JoinID: o.JoinID, ID: o.ID}); err != nil {
 		return 0, err
 	}
 	return 1, toReady(t, wait)

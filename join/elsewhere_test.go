@@ -1,0 +1,81 @@
+package join_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/join"
+	"github.com/bravellian/pawl/outbox"
+)
+
+// D-323: after a failover that lost commits, another process's messages may have the positions that this
+// one has in memory. A wait with an id of the caller's goes to another position then. The end of the join wakes it
+// there, and not the message that has its place, which is due tomorrow.
+func TestWaitWhosePositionIsTaken(t *testing.T) { dbtest.Each(t, testWaitWhosePositionIsTaken) }
+
+func testWaitWhosePositionIsTaken(t *testing.T, e dbtest.Engine) {
+	next := join.Wait{OnComplete: outbox.Message{Topic: "done"}}
+	for name, begin := range map[string]func(f *fixture, id join.ID) error{
+		"fan-out": func(f *fixture, id join.ID) error {
+			_, err := f.FanOut(f.ctx(), join.Spec{ID: id}, []outbox.Message{{Topic: "step"}}, next)
+			return err
+		},
+		"wait": func(f *fixture, id join.ID) error {
+			named := next
+			named.ID = outbox.MessageID(join.NewID())
+			if _, err := f.Start(f.ctx(), join.Spec{ID: id, ExpectedSteps: 1}); err != nil {
+				return err
+			}
+			if err := f.Attach(f.ctx(), id, f.enqueue("step", 1)...); err != nil {
+				return err
+			}
+			f.occupy(4)
+			_, err := f.Wait(f.ctx(), id, named)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := open(t, e)
+			_, err := f.box.Enqueue(f.ctx(), outbox.Message{Topic: "tomorrow", Due: time.Now().Add(24 * time.Hour)})
+			f.check(err)
+			f.occupy(4)
+			f.check(begin(f, join.NewID()))
+			var topics []string
+			var mu sync.Mutex
+			note := func(_ context.Context, m *outbox.Message) error {
+				mu.Lock()
+				defer mu.Unlock()
+				topics = append(topics, m.Topic)
+				return nil
+			}
+			f.drain(map[string]outbox.HandlerFunc{"step": note, "done": note, "tomorrow": note})
+			slices.Sort(topics)
+			if want := []string{"done", "step"}; !slices.Equal(topics, want) {
+				t.Errorf("handled %q, want %q", topics, want)
+			}
+		})
+	}
+}
+
+// occupy puts copies of the message of tomorrow at the positions that follow, as another process
+// would. Some are taken already.
+func (f *fixture) occupy(n int) {
+	f.t.Helper()
+	message, ready := f.db.Table("outbox_message"), f.db.Table("outbox_ready")
+	var first, last int64
+	f.check(f.db.SQL.QueryRowContext(f.ctx(), "SELECT min(id), max(id) FROM "+message).Scan(&first, &last))
+	for at := last + 1; at <= last+int64(n); at++ {
+		for _, statement := range []string{
+			"INSERT INTO " + message + " (id, message_id, created_at, topic, payload, lane, due_at) SELECT %d, message_id, created_at, topic, payload, lane, due_at FROM " + message + " WHERE id = %d",
+			"INSERT INTO " + ready + " (lane, at, lo, n) SELECT lane, due_at, %d, 1 FROM " + message + " WHERE id = %d",
+		} {
+			_, err := f.db.SQL.ExecContext(f.ctx(), fmt.Sprintf(statement, at, first))
+			f.check(err)
+		}
+	}
+}
