@@ -28,7 +28,7 @@ func effort() Options {
 	if long() {
 		return Options{Most: 400, Systematic: 250, Preemptions: 2, Seed: 1}
 	}
-	return Options{Most: 24, Systematic: 20, Preemptions: 1, Seed: 1}
+	return Options{Most: 16, Systematic: 12, Preemptions: 1, Seed: 1}
 }
 
 // onPostgres returns a machine on a schema of its own.
