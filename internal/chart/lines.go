@@ -29,8 +29,10 @@ type Diagram struct {
 	Series          []Series
 }
 
-// lineColors can be read on white and on black pages.
-var lineColors = []string{colorMarked, "#d9730d", "#2e9e5b", "#a855c7", colorPlain}
+// lineColors are colors that can be read on white and on black pages.
+func lineColors() []string {
+	return []string{colorMarked, "#d9730d", "#2e9e5b", "#a855c7", colorPlain}
+}
 
 // Sizes of a diagram in pixels.
 const (
@@ -126,7 +128,8 @@ func grid(out *strings.Builder, x, y scale) {
 
 // draw writes a line and its entry in the legend.
 func (s Series) draw(out *strings.Builder, x, y scale, legend int) {
-	color, dash := lineColors[s.Color%len(lineColors)], ""
+	colors, dash := lineColors(), ""
+	color := colors[s.Color%len(colors)]
 	if s.Dashed {
 		dash = ` stroke-dasharray="5 4"`
 	}

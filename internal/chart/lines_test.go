@@ -17,7 +17,7 @@ func TestLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	widths(t, out.String()) // it is well-formed
-	for _, want := range []string{`points="70.0,320.0 290.0,190.0 510.0,60.0"`, "warm &amp; cold", "a &lt; b", ">1000<", ">10<", "stroke-dasharray", lineColors[2]} {
+	for _, want := range []string{`points="70.0,320.0 290.0,190.0 510.0,60.0"`, "warm &amp; cold", "a &lt; b", ">1000<", ">10<", "stroke-dasharray", lineColors()[2]} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%s is missing in %s", want, out.String())
 		}

@@ -42,46 +42,50 @@ func licencesOf(path string, dir fs.FS) (lines []string, err error) {
 	return slices.Compact(lines), errors.Join(failures...)
 }
 
-// identify returns the SPDX id of a licence's text, or "unknown". What would oblige most is sought first.
+// rule names a licence by what its text contains: all of one of the lists.
+type rule struct {
+	id   string
+	head bool // in the beginning: other licences name this one further on
+	any  [][]string
+}
+
+// rules are those of licences, with what would oblige most first.
+func rules() []rule {
+	const forms, granted = "redistribution and use in source and binary forms", "permission is hereby granted, free of charge"
+	return []rule{
+		{"AGPL", true, [][]string{{"gnu affero general public license"}}},
+		{"LGPL", true, [][]string{{"gnu lesser general public license"}, {"gnu library general public license"}}},
+		{"GPL", true, [][]string{{"gnu general public license"}}},
+		{"source-available", false, [][]string{{"business source license"}, {"commons clause"}, {"server side public license"}, {"elastic license"}}},
+		{"MPL-2.0", false, [][]string{{"mozilla public license", "version 2.0", "executable form"}}},
+		{"Apache-2.0", false, [][]string{{"apache license", "version 2.0"}}},
+		{"BSD-3-Clause", false, [][]string{{forms, "neither the name"}, {forms, "names of its contributors may"}}},
+		{"BSD-2-Clause", false, [][]string{{forms}, {"redistributions of source code must retain"}}},
+		{"MIT", false, [][]string{{granted, "the above copyright notice and this permission notice shall be included"}}},
+		{"MIT-0", false, [][]string{{granted}}},
+		{"ISC", false, [][]string{{"with or without fee is hereby granted", "copyright notice and this permission notice appear in all copies"}}},
+		{"0BSD", false, [][]string{{"with or without fee is hereby granted"}}},
+		{"Unlicense", false, [][]string{{"this is free and unencumbered software released into the public domain"}}},
+		{"blessing", false, [][]string{{"disclaims copyright to this source code"}, {"sqlite is public domain"}}},
+		{"CC0-1.0", false, [][]string{{"creative commons", "cc0 1.0"}, {"cc0 1.0 universal"}}},
+		{"Zlib", false, [][]string{{"provided 'as-is', without any express or implied warranty", "altered source versions"}}},
+	}
+}
+
+// identify returns the SPDX id of a licence's text, or "unknown".
 func identify(text string) string {
 	text = strings.ToLower(strings.Join(strings.Fields(text), " "))
-	has := func(parts ...string) bool {
-		return !slices.ContainsFunc(parts, func(p string) bool { return !strings.Contains(text, p) })
-	}
-	head := text[:min(len(text), 400)]
-	switch {
-	case strings.Contains(head, "gnu affero general public license"):
-		return "AGPL"
-	case strings.Contains(head, "gnu lesser general public license"), strings.Contains(head, "gnu library general public license"):
-		return "LGPL"
-	case strings.Contains(head, "gnu general public license"):
-		return "GPL"
-	case has("business source license"), has("commons clause"), has("server side public license"), has("elastic license"):
-		return "source-available"
-	case has("mozilla public license", "version 2.0", "executable form"):
-		return "MPL-2.0"
-	case has("apache license", "version 2.0"):
-		return "Apache-2.0"
-	case has("redistribution and use in source and binary forms", "neither the name"), has("redistribution and use in source and binary forms", "names of its contributors may"):
-		return "BSD-3-Clause"
-	case has("redistribution and use in source and binary forms"), has("redistributions of source code must retain"):
-		return "BSD-2-Clause"
-	case has("permission is hereby granted, free of charge", "the above copyright notice and this permission notice shall be included"):
-		return "MIT"
-	case has("permission is hereby granted, free of charge"):
-		return "MIT-0"
-	case has("with or without fee is hereby granted", "copyright notice and this permission notice appear in all copies"):
-		return "ISC"
-	case has("with or without fee is hereby granted"):
-		return "0BSD"
-	case has("this is free and unencumbered software released into the public domain"):
-		return "Unlicense"
-	case has("disclaims copyright to this source code"), has("sqlite is public domain"):
-		return "blessing"
-	case has("creative commons", "cc0 1.0"), has("cc0 1.0 universal"):
-		return "CC0-1.0"
-	case has("provided 'as-is', without any express or implied warranty", "altered source versions"):
-		return "Zlib"
+	for _, r := range rules() {
+		in := text
+		if r.head {
+			in = text[:min(len(text), 400)]
+		}
+		has := func(parts []string) bool {
+			return !slices.ContainsFunc(parts, func(p string) bool { return !strings.Contains(in, p) })
+		}
+		if slices.ContainsFunc(r.any, has) {
+			return r.id
+		}
 	}
 	return "unknown"
 }

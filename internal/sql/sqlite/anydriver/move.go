@@ -160,46 +160,49 @@ func places(n int) string {
 
 // movedValue converts a value of a column, as SQLite stores it.
 func movedValue(c engine.Column, v any) (any, error) {
-	if v == nil {
+	switch v := v.(type) {
+	case nil:
 		return nil, nil
-	}
-	switch c.Kind {
-	case engine.Int:
-		if n, ok := v.(int64); ok {
-			return n, nil
+	case int64:
+		if got := movedInt(c.Kind, v); got != nil {
+			return got, nil
 		}
-	case engine.Bool:
-		if n, ok := v.(int64); ok {
-			return n != 0, nil
+	case []byte:
+		if got := movedBytes(c.Kind, v); got != nil {
+			return got, nil
 		}
-	case engine.Time, engine.Until:
-		if n, ok := v.(int64); ok {
-			return time.UnixMicro(n), nil
-		}
-	case engine.Duration:
-		if n, ok := v.(int64); ok {
-			return time.Duration(n) * time.Microsecond, nil
-		}
-	case engine.UUID:
-		if b, ok := v.([]byte); ok && len(b) == 16 {
-			return [16]byte(b), nil
-		}
-	case engine.Bytes, engine.Payload:
-		switch v := v.(type) {
-		case []byte:
-			return v, nil
-		case string:
-			return []byte(v), nil
-		}
-	case engine.Text:
-		switch v := v.(type) {
-		case string:
-			return v, nil
-		case []byte:
-			return string(v), nil
+	case string: // of a payload that is text, too
+		if got := movedBytes(c.Kind, []byte(v)); got != nil && c.Kind != engine.UUID {
+			return got, nil
 		}
 	}
 	return nil, fmt.Errorf("column %s: a %T", c.Name, v)
+}
+
+func movedInt(k engine.Kind, n int64) any {
+	switch k {
+	case engine.Int:
+		return n
+	case engine.Bool:
+		return n != 0
+	case engine.Time, engine.Until:
+		return time.UnixMicro(n)
+	case engine.Duration:
+		return time.Duration(n) * time.Microsecond
+	}
+	return nil
+}
+
+func movedBytes(k engine.Kind, b []byte) any {
+	switch {
+	case k == engine.UUID && len(b) == 16:
+		return [16]byte(b)
+	case k == engine.Bytes, k == engine.Payload:
+		return b
+	case k == engine.Text:
+		return string(b)
+	}
+	return nil
 }
 
 // moveValues converts values of columns to what SQLite stores.
