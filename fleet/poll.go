@@ -59,6 +59,7 @@ func (f *Fleet) pollLoop(ctx context.Context) {
 			free = failing
 		}
 		if free.acquire(ctx) != nil {
+			s.server.polled(admitted, false, false)
 			f.giveBack(s, 0)
 			return
 		}
