@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -49,5 +50,31 @@ func TestEveryStatementIsUsed(t *testing.T) {
 	}
 	if seen < 40 {
 		t.Errorf("found only %d routines", seen)
+	}
+}
+
+// D-319: a function that takes rows is the last item of its FROM, behind the one that it depends on. A table
+// beside them could be joined first; then each of its rows would take anew, and drop what it does not match.
+func TestWhatTakesRowsStandsAlone(t *testing.T) {
+	t.Parallel()
+	alone := regexp.MustCompile(`FROM (unnest\([^()]*\) \w+\([^()]*\)|\w+), LATERAL pawl\.outbox_take\([^()]*\) \w+(\)|\s+RETURNING)`)
+	files, err := filepath.Glob("*/*.sql")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	found := 0
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := strings.Count(string(text), "LATERAL pawl.outbox_take(")
+		if got := len(alone.FindAll(text, -1)); got != n {
+			t.Errorf("%s takes rows %d times, %d times beside others", f, n, n-got)
+		}
+		found += n
+	}
+	if found < 6 {
+		t.Errorf("%d calls were found", found)
 	}
 }

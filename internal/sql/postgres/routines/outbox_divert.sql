@@ -6,11 +6,11 @@ BEGIN
     SELECT min(s.id) AS lo, count(*)::integer AS n, s.topic
       FROM (SELECT u.id, u.topic, u.id - row_number() OVER (PARTITION BY u.topic ORDER BY u.id) AS island FROM unnest(p_ids, p_topics) u(id, topic)) s
      GROUP BY s.topic, s.island),
-  taken AS MATERIALIZED (
-    SELECT t.lo, t.n, t.at, t.retry, t.suspect, l.priority, away.topic
-      FROM away, LATERAL pawl.outbox_take(p_owner, away.lo, away.n) t JOIN pawl.outbox_lane l ON l.id = t.lane),
+  taken AS MATERIALIZED ( -- and no other table: it could be joined first, and each row of it would take anew
+    SELECT t.*, away.topic FROM away, LATERAL pawl.outbox_take(p_owner, away.lo, away.n) t),
   lane AS MATERIALIZED (
-    SELECT s.priority, s.topic, pawl.outbox_limit_lane(p_queue, s.priority, s.topic) AS id FROM (SELECT DISTINCT taken.priority, taken.topic FROM taken) s)
+    SELECT s.lane, s.topic, pawl.outbox_limit_lane(p_queue, l.priority, s.topic) AS id
+      FROM (SELECT DISTINCT taken.lane, taken.topic FROM taken) s JOIN pawl.outbox_lane l ON l.id = s.lane)
   INSERT INTO pawl.outbox_ready (lane, at, lo, n, retry, suspect)
-  SELECT lane.id, taken.at, taken.lo, taken.n, taken.retry, taken.suspect FROM taken JOIN lane ON lane.priority = taken.priority AND lane.topic = taken.topic;
+  SELECT lane.id, taken.at, taken.lo, taken.n, taken.retry, taken.suspect FROM taken JOIN lane ON lane.lane = taken.lane AND lane.topic = taken.topic;
 END $f$;
