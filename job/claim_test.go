@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/bravellian/pawl/internal/dbtest"
+	"github.com/bravellian/pawl/internal/engine"
+	"github.com/bravellian/pawl/internal/engine/op"
+	"github.com/bravellian/pawl/internal/pause"
 	"github.com/bravellian/pawl/job"
 	"github.com/bravellian/pawl/outbox"
 )
@@ -103,6 +106,33 @@ func testClaimOnlyRuns(t *testing.T, e dbtest.Engine) {
 	}
 	if got := f.delivered(); len(got) != 4 {
 		t.Fatalf("%d of 4 other messages were delivered", len(got))
+	}
+}
+
+// D-326: a run whose topic was paused while it waited, that was claimed, and is put back after the pause, is
+// one that workers claim.
+func TestClaimOfParked(t *testing.T) { dbtest.Each(t, testClaimOfParked) }
+
+func testClaimOfParked(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	jb := f.hourly()
+	f.put(jb)
+	id := f.trigger(name)
+	pauses := pause.New(f.db, quiet())
+	_, err := pauses.Pause(f.ctx(), pause.Topic, jb.Topic, "")
+	f.check(err)
+	owner := outbox.NewOwnerToken()
+	msgs, err := f.box.Claim(f.ctx(), owner, lease, 1)
+	f.check(err)
+	held := op.Held{Owner: owner, Lo: int64(msgs[0].Position), N: 1}
+	f.check(f.db.Do(f.ctx(), engine.Ask(op.OutboxPark{Runs: []op.Parked{{Held: held, Topic: jb.Topic}}})))
+	run := f.take(1)
+	_, err = pauses.Resume(f.ctx(), pause.Topic, jb.Topic)
+	f.check(err)
+	f.check(pauses.RefreshAndUnpark(f.ctx()))
+	f.abandon(run, 0)
+	if got := f.delivered(); len(got) != 1 || got[id] != 1 {
+		t.Fatalf("delivered %v, want %v", got, id)
 	}
 }
 

@@ -62,6 +62,42 @@ func testWaitWhosePositionIsTaken(t *testing.T, e dbtest.Engine) {
 	}
 }
 
+// D-325: a join counts the messages that were enqueued with it, and not others that have positions which it
+// meant to give them, also where only its wait has an id of the caller's.
+func TestMembersWhosePositionsAreTaken(t *testing.T) {
+	dbtest.Each(t, testMembersWhosePositionsAreTaken)
+}
+
+func testMembersWhosePositionsAreTaken(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	_, err := f.box.Enqueue(f.ctx(), outbox.Message{Topic: "tomorrow", Due: time.Now().Add(24 * time.Hour)})
+	f.check(err)
+	f.occupy(4)
+	wait := join.Wait{ID: outbox.MessageID(join.NewID()), OnComplete: outbox.Message{Topic: "done"}}
+	fan, err := f.FanOut(f.ctx(), join.Spec{}, []outbox.Message{{Topic: "step"}, {Topic: "step"}}, wait)
+	f.check(err)
+	members, err := f.Members(f.ctx(), fan.Join, join.MembersOptions{})
+	f.check(err)
+	for _, m := range members {
+		if m.Topic != "step" {
+			t.Errorf("%+v is a member", m)
+		}
+	}
+	var topics []string
+	var mu sync.Mutex
+	note := func(_ context.Context, m *outbox.Message) error {
+		mu.Lock()
+		defer mu.Unlock()
+		topics = append(topics, m.Topic)
+		return nil
+	}
+	f.drain(map[string]outbox.HandlerFunc{"step": note, "done": note, "tomorrow": note})
+	slices.Sort(topics)
+	if want := []string{"done", "step", "step"}; !slices.Equal(topics, want) {
+		t.Errorf("handled %q, want %q", topics, want)
+	}
+}
+
 // occupy puts copies of the message of tomorrow at the positions that follow, as another process
 // would. Some are taken already.
 func (f *fixture) occupy(n int) {

@@ -73,7 +73,13 @@ func (j *Joins) fanOutOnce(ctx context.Context, tx outbox.Tx, s Spec, messages [
 		}
 		wait = append(wait, m)
 	}
-	b, err := j.outbox.Prepare(ctx, tx, messages, wait...)
+	// Where one of a batch has an id of the caller's, all of it go elsewhere if their positions are taken.
+	apart := len(wait) > 0 && identified(wait) && !identified(messages)
+	together := wait
+	if apart {
+		together = nil
+	}
+	b, err := j.outbox.Prepare(ctx, tx, messages, together...)
 	if err != nil {
 		return Fan{}, err
 	}
@@ -81,7 +87,13 @@ func (j *Joins) fanOutOnce(ctx context.Context, tx outbox.Tx, s Spec, messages [
 	fan := Fan{Join: s.ID, Messages: b.IDs()[:n]}
 	attach := attachNew(s.ID, messages, b)
 	wr.calls = append(wr.calls, attach)
-	if len(wait) > 0 {
+	switch {
+	case apart:
+		fan.Wait = wait[0].ID
+		if err := j.addWait(ctx, tx, wr, s.ID, wait[0]); err != nil {
+			return Fan{}, err
+		}
+	case len(wait) > 0:
 		fan.Wait = b.IDs()[n]
 		wr.calls = append(wr.calls, noteWait(s.ID, b, n))
 	}
@@ -142,7 +154,7 @@ func nameMessages(id ID, messages []outbox.Message, w *Wait) {
 func attachNew(id ID, messages []outbox.Message, b queue.Batch[outbox.MessageID]) *engine.Call {
 	n := len(messages)
 	mids := b.IDs()[:n]
-	if slices.ContainsFunc(messages, func(m outbox.Message) bool { return !m.ID.IsZero() }) {
+	if identified(messages) {
 		return attachCall(id, mids)
 	}
 	members := make([]op.JoinNewMember, n)
@@ -150,4 +162,9 @@ func attachNew(id ID, messages []outbox.Message, b queue.Batch[outbox.MessageID]
 		members[i] = op.JoinNewMember{ID: int64(at), MessageID: mids[i]}
 	}
 	return engine.Ask(op.JoinAttachNew{JoinID: id, Members: members})
+}
+
+// identified reports whether a message has an id of the caller's.
+func identified(messages []outbox.Message) bool {
+	return slices.ContainsFunc(messages, func(m outbox.Message) bool { return !m.ID.IsZero() })
 }

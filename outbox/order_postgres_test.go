@@ -1,6 +1,7 @@
 package outbox_test
 
 import (
+	"database/sql"
 	"fmt"
 	"slices"
 	"testing"
@@ -188,4 +189,56 @@ func TestOrderInSQL(t *testing.T) {
 	if _, err := d.SQL.ExecContext(t.Context(), enqueue[:len(enqueue)-1]+", priority => 1)", "a4"); err == nil {
 		t.Error("a priority was accepted")
 	}
+}
+
+// D-324: a message that waits for the one before it, and is made due at another time while that one
+// ends, is the next of its key: it is neither left where nothing is claimed nor overtaken.
+func TestOrderWhileTheNextIsRescheduled(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]string{
+		"ack":     "outbox_ack($1, ARRAY[$2::bigint])",
+		"fail":    "outbox_fail($1, ARRAY[$2::bigint])",
+		"discard": "outbox_cancel(ARRAY[$2::bigint], $1)",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := dbtest.OpenPostgres(t)
+			f := &fixture{Outbox: outbox.New(d, outbox.Options{}), t: t, db: d}
+			at := f.inOrder("a1", "a2", "a3")
+			owner, msgs := f.next("a1")
+			if name == "discard" {
+				f.touched(1)(f.Release(t.Context(), owner, msgs[0].Position))
+			}
+			moves := f.begin()
+			if _, err := moves.ExecContext(t.Context(), "SELECT "+d.Table("outbox_reschedule")+"(ARRAY[$1::bigint], clock_timestamp())", int64(at[1])); err != nil {
+				t.Fatal(err)
+			}
+			ended := make(chan error)
+			go func() {
+				_, err := d.SQL.ExecContext(t.Context(), "SELECT "+d.Table("")+change, owner.String(), int64(at[0]))
+				ended <- err
+			}()
+			f.blocks(moves)
+			if err := moves.Commit(); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-ended; err != nil {
+				t.Fatal(err)
+			}
+			f.take("a2")
+			f.take("a3")
+		})
+	}
+}
+
+// blocks waits until another session waits for a transaction.
+func (f *fixture) blocks(tx *sql.Tx) {
+	f.t.Helper()
+	var pid int
+	if err := tx.QueryRowContext(f.ctx(), "SELECT pg_backend_pid()").Scan(&pid); err != nil {
+		f.t.Fatal(err)
+	}
+	dbtest.Until(f.t, "a session waits for the transaction", func() bool {
+		return f.rows(fmt.Sprintf("SELECT 1 FROM pg_stat_activity WHERE %d = ANY (pg_blocking_pids(pid))", pid)) > 0
+	})
 }

@@ -346,6 +346,29 @@ func testSuppliedIDOutboxKnows(t *testing.T, e dbtest.Engine) {
 	f.get(id, timer.Fired)
 }
 
+// D-327: nor does the id of a message that pawl made, whoever schedules the timer.
+func TestMadeIDOutboxKnows(t *testing.T) { dbtest.Each(t, testMadeIDOutboxKnows) }
+
+func testMadeIDOutboxKnows(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	other := on(t, f.db, f.db.Another(t), timer.Options{})
+	want := map[timer.ID]int{f.put(f.due()): 1}
+	for _, by := range []*fixture{f, other} {
+		id, err := f.box.Enqueue(f.ctx(), outbox.Message{Topic: "t", Payload: []byte("first")})
+		f.check(err)
+		by.put(timer.Timer{Topic: "t", ID: id, Due: f.past()})
+		want[id] = 1
+	}
+	want[f.put(f.due())] = 1
+	f.dispatch()
+	for id := range want {
+		f.get(id, timer.Fired)
+	}
+	if got := f.deliver(); !maps.Equal(got, want) {
+		t.Fatalf("delivered %v, want %v", got, want)
+	}
+}
+
 // D-10: of many who schedule one id at once, one does.
 func TestSuppliedIDAtOnce(t *testing.T) { dbtest.Each(t, testSuppliedIDAtOnce) }
 

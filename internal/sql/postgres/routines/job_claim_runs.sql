@@ -1,5 +1,6 @@
 -- Claim up to p_n due runs under a lease, for programs that run jobs themselves: a claim like
--- any other, of messages that are runs, suspects or others.
+-- any other, of messages that are runs, suspects or others. One that is put back goes to the lane
+-- of its message: the pause, whose lane it may have been in, may have ended.
 CREATE OR REPLACE FUNCTION pawl.job_claim_runs(p_owner uuid, p_lease interval, p_n integer)
 RETURNS TABLE (pawl.message_columns(),
                retry integer, queue text, priority smallint, locked_until timestamptz)
@@ -27,7 +28,8 @@ BEGIN
   v_until := clock_timestamp() + p_lease;
   WITH held AS (
     INSERT INTO pawl.outbox_claim (lo, n, lane, at, retry, owner, locked_until, suspect)
-    SELECT w.lo, 1, w.lane, w.at, w.retry, p_owner, v_until, CASE WHEN v_alone THEN count(*) OVER () ELSE 0 END FROM pawl.outbox_withdraw(v_ids, true) w RETURNING lo)
+    SELECT w.lo, 1, m.lane, w.at, w.retry, p_owner, v_until, CASE WHEN v_alone THEN count(*) OVER () ELSE 0 END
+      FROM pawl.outbox_withdraw(v_ids, true) w JOIN pawl.outbox_message m ON m.id = w.lo RETURNING lo)
   SELECT array_agg(held.lo) INTO v_ids FROM held;
   UPDATE pawl.job_run r SET start_time = clock_timestamp() WHERE r.id = ANY (v_ids) AND r.start_time IS NULL;
   RETURN QUERY

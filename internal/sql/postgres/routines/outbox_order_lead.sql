@@ -12,18 +12,24 @@ BEGIN
       FROM (SELECT (SELECT o.id FROM pawl.outbox_order o WHERE o.lane = u.lane AND o.key = u.key ORDER BY o.id LIMIT 1) AS id FROM unnest(v_lanes, v_keys) u(lane, key)) s
      WHERE s.id IS NOT NULL;
     EXIT WHEN v_ids IS NULL;
-    WITH head AS (
-      UPDATE pawl.outbox_order o SET head = true WHERE o.id = ANY (v_ids) RETURNING o.id, o.lane),
-    moved AS (
-      UPDATE pawl.outbox_ready r SET lane = t.id
-        FROM head JOIN pawl.outbox_lane l ON l.id = head.lane JOIN pawl.outbox_lane t ON t.queue = l.queue AND t.kind = 0 AND t.priority = 0
-       WHERE r.lo = head.id AND r.n = 1 RETURNING r.lo, t.queue),
-    woken AS (
-      SELECT pawl.outbox_wake(ARRAY(SELECT DISTINCT moved.queue FROM moved)))
-    SELECT array_agg(moved.lo) INTO v_moved FROM moved, woken;
+    v_moved := '{}';
+    LOOP
+      WITH head AS (
+        UPDATE pawl.outbox_order o SET head = true WHERE o.id = ANY (v_ids) AND o.id <> ALL (v_moved) RETURNING o.id, o.lane),
+      moved AS (
+        UPDATE pawl.outbox_ready r SET lane = t.id
+          FROM head JOIN pawl.outbox_lane l ON l.id = head.lane JOIN pawl.outbox_lane t ON t.queue = l.queue AND t.kind = 0 AND t.priority = 0
+         WHERE r.lo = head.id AND r.n = 1 RETURNING r.lo, t.queue),
+      woken AS (
+        SELECT pawl.outbox_wake(ARRAY(SELECT DISTINCT moved.queue FROM moved)))
+      SELECT v_moved || array_agg(moved.lo) INTO v_moved FROM moved, woken;
+      -- One was made due at another time meanwhile: only a new snapshot shows where it is.
+      EXIT WHEN cardinality(v_moved) = cardinality(v_ids) OR NOT EXISTS (
+        SELECT FROM pawl.outbox_order o JOIN pawl.outbox_ready r ON r.lo = o.id AND r.n = 1 WHERE o.id = ANY (v_ids) AND o.id <> ALL (v_moved));
+    END LOOP;
     EXIT WHEN cardinality(v_moved) = cardinality(v_ids);
     -- One was cancelled meanwhile, or is nowhere: the one behind it comes.
-    DELETE FROM pawl.outbox_order o WHERE o.id = ANY (v_ids) AND o.id <> ALL (coalesce(v_moved, '{}'));
+    DELETE FROM pawl.outbox_order o WHERE o.id = ANY (v_ids) AND o.id <> ALL (v_moved);
     SELECT array_agg(u.lane), array_agg(u.key) INTO v_lanes, v_keys FROM unnest(v_lanes, v_keys) u(lane, key)
      WHERE NOT EXISTS (SELECT FROM pawl.outbox_order o WHERE o.lane = u.lane AND o.key = u.key AND o.head);
   END LOOP;

@@ -18,6 +18,7 @@ BEGIN
       m AS (
         INSERT INTO pawl.outbox_message (id, message_id, supplied, lane, due_at, topic, correlation_id, headers, payload)
         SELECT due.id, due.timer_id, due.supplied, due.lane, due.due_time, due.topic, due.correlation_id, due.headers, due.payload FROM due
+         WHERE NOT (due.supplied AND EXISTS (SELECT FROM pawl.outbox_message x WHERE x.id = pawl.timer_carried(due.timer_id) AND x.message_id = due.timer_id))
         ON CONFLICT (message_id) WHERE supplied DO NOTHING RETURNING id, lane),
       r AS (
         INSERT INTO pawl.outbox_ready (lane, at, lo, n)

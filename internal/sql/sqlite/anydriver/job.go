@@ -228,7 +228,8 @@ type jobClaimed struct {
 	Until int64
 }
 
-// claimRuns claims due runs under a lease, and records their start.
+// claimRuns claims due runs under a lease, and records their start. One that is put back goes to
+// the lane of its message: the pause, whose lane it may have been in, may have ended.
 func claimRuns(t *txn, o op.JobClaim, each func(engine.Row) error) error {
 	ids, err := suspectsOf(t, jobSuspects{Most: o.Most}, o.Most)
 	if err != nil {
@@ -246,7 +247,11 @@ func claimRuns(t *txn, o op.JobClaim, each func(engine.Row) error) error {
 	}
 	until := t.now + o.Lease.Microseconds()
 	for _, r := range taken {
-		r.LockedUntil, r.Suspect = until, suspects
+		lane, _, err := one(t, outboxMessageLane{ID: r.Lo})
+		if err != nil {
+			return err
+		}
+		r.Lane, r.LockedUntil, r.Suspect = lane.Lane, until, suspects
 		if err := toClaim(t, r, o.Owner); err != nil {
 			return err
 		}

@@ -26,7 +26,7 @@ func (a answers) timers() {
 func timerStatements() []engine.Operation {
 	return []engine.Operation{
 		timerAbandonOne{}, timerAckOne{}, timerCancelKeyRow{}, timerCancelRow{}, timerClaimable{}, timerClaimed{}, timerClaimRows{}, timerDetachKey{},
-		timerDispatchDue{}, timerDispatchMessages{}, timerDispatchOver{}, timerDue{}, timerFailOne{}, timerInsert{}, timerKnown{}, timerMovePosition{},
+		timerDispatchDue{}, timerDispatchKnown{}, timerDispatchMessages{}, timerDispatchOver{}, timerDue{}, timerFailOne{}, timerInsert{}, timerKnown{}, timerMovePosition{},
 		timerReapDue{}, timerReapRows{}, timerRescheduleRow{}, timerSuspects{},
 	}
 }
@@ -128,11 +128,13 @@ type timerDue struct {
 
 // dueTimer is what is needed of a due timer to dispatch it.
 type dueTimer struct {
-	ID    int64
-	Lane  int64
-	At    int64
-	Known bool // the outbox has its message
-	Taken bool // another message has its position
+	ID       int64
+	Lane     int64
+	At       int64
+	Known    bool // the outbox has its message, found by its id in the index or at its own position
+	Taken    bool // another message has its position
+	TimerID  [16]byte
+	Supplied bool
 }
 
 // timerDispatchMessages creates messages of the first N due timers.
@@ -153,6 +155,12 @@ func dispatchTimers(t *txn, o op.TimerDispatch) (int64, error) {
 	if err != nil || len(due) == 0 {
 		return 0, err
 	}
+	if ended, err := endKnown(t, due); err != nil {
+		return 0, err
+	} else if ended > 0 {
+		n, err := dispatchTimers(t, o)
+		return ended + n, err
+	}
 	if moved, err := movePositions(t, due); err != nil {
 		return 0, err
 	} else if moved {
@@ -172,6 +180,34 @@ func dispatchTimers(t *txn, o op.TimerDispatch) (int64, error) {
 	}
 	t.woke = true
 	return int64(len(due)), nil
+}
+
+// timerDispatchKnown marks a timer as done whose message the outbox has.
+type timerDispatchKnown struct {
+	engine.Changes
+	ID int64
+}
+
+// endKnown ends timers whose id is that of a message at the position which the id carries, and returns how
+// many there were.
+func endKnown(t *txn, due []dueTimer) (ended int64, err error) {
+	for _, d := range due {
+		if !d.Supplied || d.Known {
+			continue
+		}
+		known, _, err := one(t, outboxUniqueKnown{Carried: carried(d.TimerID), MessageID: d.TimerID})
+		if err != nil {
+			return ended, err
+		}
+		if !known.Found {
+			continue
+		}
+		if _, err := t.do(timerDispatchKnown{ID: d.ID}); err != nil {
+			return ended, err
+		}
+		ended++
+	}
+	return ended, nil
 }
 
 // timerMovePosition gives a timer another position.

@@ -29,6 +29,7 @@ OUTPUT inserted.id, inserted.lane INTO @new (id, lane)
 SELECT t.id, t.timer_id, t.supplied, t.lane, t.due_time, t.topic, t.correlation_id, t.headers, t.payload
   FROM @due d INNER LOOP JOIN pawl.timer t ON t.id = d.id
  WHERE d.supplied = 0 OR NOT EXISTS (SELECT 1 FROM pawl.outbox_message x WITH (UPDLOCK, HOLDLOCK) WHERE x.message_id = d.timer_id AND x.supplied = 1)
+   AND NOT EXISTS (SELECT 1 FROM pawl.outbox_message x WHERE x.id = pawl.carried(d.timer_id) AND x.message_id = d.timer_id)
  ORDER BY t.id;
 INSERT INTO pawl.outbox_ready (lane, at, lo, n)
 SELECT s.lane, @now, MIN(s.id), COUNT(*)
