@@ -20,6 +20,7 @@ GRANT EXECUTE ON pawl.outbox_join_wait TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_join_wait_put TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_lane_put TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_next_block TO [$(role)];
+GRANT EXECUTE ON pawl.outbox_position TO [$(role)];
 GRANT EXECUTE ON pawl.timer_cancel TO [$(role)];
 GRANT EXECUTE ON pawl.timer_cancel_at TO [$(role)];
 GRANT EXECUTE ON pawl.timer_cancel_row TO [$(role)];
