@@ -64,38 +64,9 @@ func (j *Joins) fanOutOnce(ctx context.Context, tx outbox.Tx, s Spec, messages [
 	if named {
 		nameMessages(s.ID, messages, &w)
 	}
-	n := len(messages)
-	var wait []outbox.Message
-	if !w.IsZero() {
-		m, err := j.waitMessage(s.ID, w)
-		if err != nil {
-			return Fan{}, err
-		}
-		wait = append(wait, m)
-	}
-	// Where one of a batch has an id of the caller's, all of it go elsewhere if their positions are taken.
-	apart := len(wait) > 0 && identified(wait) && !identified(messages)
-	together := wait
-	if apart {
-		together = nil
-	}
-	b, err := j.outbox.Prepare(ctx, tx, messages, together...)
+	fan, attach, err := j.prepareFan(ctx, tx, wr, s.ID, messages, w)
 	if err != nil {
 		return Fan{}, err
-	}
-	wr.enqueue(b)
-	fan := Fan{Join: s.ID, Messages: b.IDs()[:n]}
-	attach := attachNew(s.ID, messages, b)
-	wr.calls = append(wr.calls, attach)
-	switch {
-	case apart:
-		fan.Wait = wait[0].ID
-		if err := j.addWait(ctx, tx, wr, s.ID, wait[0]); err != nil {
-			return Fan{}, err
-		}
-	case len(wait) > 0:
-		fan.Wait = b.IDs()[n]
-		wr.calls = append(wr.calls, noteWait(s.ID, b, n))
 	}
 	if err := wr.write(ctx, tx); errors.Is(err, engine.ErrCommitUnknown) {
 		return fan, err
@@ -107,6 +78,42 @@ func (j *Joins) fanOutOnce(ctx context.Context, tx outbox.Tx, s Spec, messages [
 		return fan, attached(attach, s.ID, fan.Messages)
 	}
 	return fan, nil
+}
+
+// prepareFan has the steps of a join and its wait enqueued, and attached.
+func (j *Joins) prepareFan(ctx context.Context, tx outbox.Tx, wr *writes, id ID, messages []outbox.Message, w Wait) (Fan, *engine.Call, error) {
+	n := len(messages)
+	var wait []outbox.Message
+	if !w.IsZero() {
+		m, err := j.waitMessage(id, w)
+		if err != nil {
+			return Fan{}, nil, err
+		}
+		wait = append(wait, m)
+	}
+	// Where one of a batch has an id of the caller's, all of it go elsewhere if their positions are taken.
+	apart := len(wait) > 0 && identified(wait) && !identified(messages)
+	together := wait
+	if apart {
+		together = nil
+	}
+	b, err := j.outbox.Prepare(ctx, tx, messages, together...)
+	if err != nil {
+		return Fan{}, nil, err
+	}
+	wr.enqueue(b)
+	fan := Fan{Join: id, Messages: b.IDs()[:n]}
+	attach := attachNew(id, messages, b)
+	wr.calls = append(wr.calls, attach)
+	switch {
+	case apart:
+		fan.Wait = wait[0].ID
+		err = j.addWait(ctx, tx, wr, id, wait[0])
+	case len(wait) > 0:
+		fan.Wait = b.IDs()[n]
+		wr.calls = append(wr.calls, noteWait(id, b, n))
+	}
+	return fan, attach, err
 }
 
 // complete sends what a wait sends when its join completes, which has no steps.

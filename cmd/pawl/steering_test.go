@@ -113,7 +113,12 @@ func openSteered(t *testing.T) *steered {
 	ended := make(chan error, 1)
 	p.Handle("t", outbox.HandlerFunc(func(context.Context, *outbox.Message) error { return nil }))
 	go func() { ended <- p.Run(working) }()
-	t.Cleanup(func() { end(); _ = <-ended })
+	t.Cleanup(func() {
+		end()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
 	eventually(t, "a worker", func() bool { w, err := p.Admin.Workers(ctx); return err == nil && len(w) > 0 })
 	s.failed, s.ready, s.join, s.tim = failed.String(), ready.String(), fan.Join.String(), tim.String()
 	return s

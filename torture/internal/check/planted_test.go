@@ -196,8 +196,8 @@ func commitStories() []story {
 	}
 }
 
-// D-285: two claims of a message at once, claims beyond a limit, and what is handled after it was
-// over are refused, unless the lease ended or the database was rewound in between. D-321: so are
+// D-285, D-321: two claims of a message at once, claims beyond a limit, and what is handled after it was
+// over are refused, unless the lease ended or the database was rewound in between; so are
 // attempts of pawl's own handlers that none of them made.
 func TestClaims(t *testing.T) { tellAll(t, slices.Concat(claimStories(), overStories())) }
 
