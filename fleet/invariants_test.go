@@ -123,7 +123,7 @@ func TestSimulatedOutage(t *testing.T) {
 	o.print(t, "outage")
 	o.kept(t, sim.opts)
 	for i := range o.stores {
-		if o.stores[i].turns == 0 {
+		if o.stores[i].claimed == 0 {
 			t.Errorf("store %d was not worked on", i)
 		}
 	}
