@@ -24,7 +24,7 @@ func (r *run) lostRule() rule {
 				s.message.set(acking)
 			case s.Op == history.Timer:
 				s.message.set(isTimer)
-			case s.Op == history.Run || s.Op == history.Wait || s.Op == history.Inbox || s.Op == history.Try:
+			case s.Op == history.Handle && s.Topic == history.JobTopic, s.Op == history.Run || s.Op == history.Wait || s.Op == history.Inbox || s.Op == history.Try:
 				s.message.set(derived)
 			}
 		},

@@ -168,6 +168,9 @@ func commitStories() []story {
 		{"handled, then lost in a failover", "", func(t *tape) {
 			t.both("p", history.Enqueue, history.OK, msg("a")).both("w", history.Handle, history.OK, msg("a")).rewind()
 		}},
+		{"of a job, taken away before its handler knew the run", "", func(t *tape) {
+			t.both("w", history.Handle, history.Failed, history.Event{Message: "a", Topic: history.JobTopic})
+		}},
 		{"lost in a failover, and handled", checkPhantom, func(t *tape) {
 			t.both("p", history.Enqueue, history.OK, msg("a")).rewind().both("w", history.Handle, history.OK, msg("a"))
 		}},

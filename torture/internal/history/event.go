@@ -154,3 +154,6 @@ func (o Outcome) valid() bool {
 	}
 	return false
 }
+
+// JobTopic is the topic of messages that jobs make: nobody enqueues them by an event.
+const JobTopic = "job"

@@ -9,6 +9,8 @@ import (
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/inbox"
 	"github.com/bravellian/pawl/outbox"
+
+	"github.com/bravellian/pawl/torture/internal/history"
 )
 
 // Topics of messages.
@@ -19,7 +21,7 @@ const (
 	topicMember   = "member"
 	topicFollowUp = "follow-up"
 	topicTimer    = "timer"
-	topicJob      = "job"
+	topicJob      = history.JobTopic
 	topicInbox    = "inbox"
 	topicQueued   = "queued" // of the inbox's own queue
 	topicRaw      = "raw"
