@@ -51,7 +51,7 @@ func (f *Fleet) pollLoop(ctx context.Context) {
 		}
 		admitted := s.server.admit()
 		if !admitted.ok {
-			f.putOff(s, admitted.vain)
+			f.putOff(s, admitted.silent)
 			continue
 		}
 		free, fails := well, s.fails()
@@ -71,27 +71,25 @@ func (f *Fleet) pollLoop(ctx context.Context) {
 				}
 			})
 			defer release()
-			f.pollWatched(ctx, s, admitted, func() {
-				if !fails || s.isFile() {
-					release()
-				}
-			})
+			f.pollWatched(ctx, s, admitted, fails, release)
 		})
 	}
 }
 
-// pollWatched polls a store, and calls isSlow when that takes long.
-func (f *Fleet) pollWatched(ctx context.Context, s *Store, a admission, isSlow func()) {
+// pollWatched polls a store. When that takes long it calls release, unless the store failed the last
+// time and is on a server.
+func (f *Fleet) pollWatched(ctx context.Context, s *Store, a admission, fails bool, release func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	connected := func() bool { return f.conns.holders.has(s) }
 	defer time.AfterFunc(slowPoll, func() {
-		fails := s.fails()
-		isSlow()
+		if !fails || s.isFile() {
+			release()
+		}
 		if !connected() {
 			return
 		}
-		s.server.isSlow()
+		s.server.markSlow()
 		if f.conns.waiting.Load() > 0 && !fails { // others need its connection
 			cancel(errSlow)
 		}

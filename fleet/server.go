@@ -17,20 +17,23 @@ type server struct {
 	mu      sync.Mutex
 	slow    int  // polls in a row that took longer than slowPoll, of any of the stores
 	probing bool // one of them asks whether it answers again
-	failed  bool // that was in vain
+	silent  bool // the last probe had no answer
 }
 
 // errServerSilent is why a store was not polled.
 var errServerSilent = errors.New("the server does not answer on other connections either")
 
-// serverOf returns the server of a database, the same one for all on a host; nil for a file.
+// serverOfLocked returns the server of a database, the same one for all on a host; nil for a file.
 func (r *registry) serverOfLocked(d Database) *server {
 	if d.isFile() {
 		return nil
 	}
 	hosts := dsn.Hosts(d.URL)
+	if hosts == "" { // on a socket, or named elsewhere in the URL
+		return &server{}
+	}
 	v := r.servers[hosts]
-	if v == nil || hosts == "" { // on a socket, or named elsewhere in the URL
+	if v == nil {
 		v = &server{}
 		r.servers[hosts] = v
 	}
@@ -39,9 +42,9 @@ func (r *registry) serverOfLocked(d Database) *server {
 
 // admission says whether and how a store of a server is polled.
 type admission struct {
-	ok    bool
-	probe bool // its end tells whether the server answers again
-	vain  bool // not ok: a probe had no answer
+	ok     bool
+	probe  bool // its end shows whether the server answers again
+	silent bool // not ok: the last probe had no answer
 }
 
 // admit decides on a poll: all are made as long as the server answers, then one at a time.
@@ -55,14 +58,14 @@ func (v *server) admit() admission {
 	case v.slow < maxSlowPolls:
 		return admission{ok: true}
 	case v.probing:
-		return admission{vain: v.failed}
+		return admission{silent: v.silent}
 	}
 	v.probing = true
 	return admission{ok: true, probe: true}
 }
 
-// isSlow records a poll that takes long, though it has a connection or makes one.
-func (v *server) isSlow() {
+// markSlow records a poll that takes long, though it has a connection or makes one.
+func (v *server) markSlow() {
 	if v == nil {
 		return
 	}
@@ -80,16 +83,16 @@ func (v *server) polled(a admission, answered, silent bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if answered {
-		v.slow, v.failed = 0, false
+		v.slow, v.silent = 0, false
 	}
 	if a.probe {
-		v.probing, v.failed = false, silent
+		v.probing, v.silent = false, silent
 	}
 }
 
 // putOff schedules the poll of a store whose server does not answer.
-func (f *Fleet) putOff(s *Store, vain bool) {
-	if vain { // a slow machine is no reason to say that a store fails
+func (f *Fleet) putOff(s *Store, silent bool) {
+	if silent { // a slow machine is no reason to say that a store fails
 		f.giveBack(s, s.markFailed(errServerSilent))
 		return
 	}

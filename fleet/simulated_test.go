@@ -222,7 +222,7 @@ func (w *fakeWork) dial(ctx context.Context, s *Store, f *fakeStore) error {
 		return errFake
 	}
 	if f.class == hung {
-		go w.dialInVain(s)
+		go w.dialSilent(s)
 		<-ctx.Done()
 		return ctx.Err()
 	}
@@ -242,8 +242,8 @@ func (w *fakeWork) dial(ctx context.Context, s *Store, f *fakeStore) error {
 	return nil
 }
 
-// dialInVain goes on when the caller has given up, as the pool of pgx does.
-func (w *fakeWork) dialInVain(s *Store) {
+// dialSilent goes on when the caller has given up, as the pool of pgx does.
+func (w *fakeWork) dialSilent(s *Store) {
 	ctx, cancel := context.WithTimeout(w.ctx, simConnect)
 	defer cancel()
 	gate := gateOf(s)

@@ -107,7 +107,7 @@ func TestOrderOfWhatComesMeanwhile(t *testing.T) {
 }
 
 // D-211: of two messages of a transaction that commits while a claim puts others in order, the second is not
-// taken before the first, where one of another transaction lies between their positions: whether the claim looks again because
+// taken before the first, where one of another transaction lies between their positions: whether the claim reads again because
 // there is more than it takes in one step, or not.
 func TestOrderOfABatchThatComesMeanwhile(t *testing.T) {
 	t.Parallel()

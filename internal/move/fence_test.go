@@ -149,21 +149,27 @@ func TestOpenTransactionsEndFirst(t *testing.T) {
 	defer func() { _ = stale.Rollback() }()
 	var n int
 	must(t, stale.QueryRowContext(ctx, "SELECT count(*) FROM "+old.Table("outbox_message")).Scan(&n)) // takes the snapshot
-	ended := make(chan error, 1)
-	go func() {
-		_, err := move.Run(ctx, sideOf(old, "old"), sideOf(new, "new"), quiet())
-		ended <- err
-	}()
-	dbtest.Until(t, "the move waits for the transaction", func() bool {
+	movesBehind(t, old, new, tx, quiet(), func() bool {
 		return old.Count(t, "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'CREATE TRIGGER pawl_move%"+strings.Trim(strings.TrimSuffix(old.Table(""), "."), `"`)+"%'") > 0
 	})
+	if _, err := p.Outbox.EnqueueTx(ctx, stale, outbox.Message{Topic: "stale"}); !errors.Is(err, engine.ErrMoved) {
+		t.Errorf("a transaction with an older snapshot wrote: %v", err)
+	}
+}
+
+// movesBehind moves a store that waits for a transaction, which then commits: its message moves as well.
+func movesBehind(t *testing.T, old, new dbtest.Database, tx interface{ Commit() error }, o move.Options, waits func() bool) {
+	t.Helper()
+	ended := make(chan error, 1)
+	go func() {
+		_, err := move.Run(t.Context(), sideOf(old, "old"), sideOf(new, "new"), o)
+		ended <- err
+	}()
+	dbtest.Until(t, "the move waits for the transaction", waits)
 	must(t, tx.Commit())
 	must(t, <-ended)
 	if got := len(rows(t, new, engine.Tables()[1])); got != 1 {
 		t.Errorf("%d messages moved, want 1", got)
-	}
-	if _, err := p.Outbox.EnqueueTx(ctx, stale, outbox.Message{Topic: "stale"}); !errors.Is(err, engine.ErrMoved) {
-		t.Errorf("a transaction with an older snapshot wrote: %v", err)
 	}
 }
 
@@ -179,19 +185,9 @@ func TestOpenTransactionsEndFirstOnSQLServer(t *testing.T) {
 	defer func() { _ = tx.Rollback() }()
 	_, err := p.Outbox.EnqueueTx(ctx, tx, outbox.Message{Topic: "late"})
 	must(t, err)
-	waits, ended := &lines{}, make(chan error, 1)
-	o := quiet()
+	waits, o := &lines{}, quiet()
 	o.Logger = slog.New(slog.NewTextHandler(waits, nil))
-	go func() {
-		_, err := move.Run(ctx, sideOf(old, "old"), sideOf(new, "new"), o)
-		ended <- err
-	}()
-	dbtest.Until(t, "the move waits for the transaction", func() bool { return waits.has("will try again") })
-	must(t, tx.Commit())
-	must(t, <-ended)
-	if got := len(rows(t, new, engine.Tables()[1])); got != 1 {
-		t.Errorf("%d messages moved, want 1", got)
-	}
+	movesBehind(t, old, new, tx, o, func() bool { return waits.has("will try again") })
 }
 
 // lines is a log.

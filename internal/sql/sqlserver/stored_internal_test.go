@@ -103,7 +103,7 @@ func TestTablesAreThoseOfTheSchema(t *testing.T) {
 // computedSize finds how the sizes of names are computed.
 var computedSize = regexp.MustCompile(`(?m)^  sizes? +AS (.*?),?\s*(?:--.*)?$`)
 
-// D-316: keys whose texts differ in spaces at their end are told apart by the very column that the
+// D-316: keys whose texts differ in spaces at their end are distinguished by the very column that the
 // indexes of names have for it, and the columns of lists do not collide.
 func TestSizesAreThoseOfTheSchema(t *testing.T) {
 	f, err := engine.Load(folder(), engine.Names{Schema: "pawl"})
