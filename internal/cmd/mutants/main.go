@@ -16,7 +16,7 @@
 // plus take its place. Mutants are built with an overlay, so nothing on disk changes
 // and several can run at once. A mutant that its test does not notice survives, and
 // a survivor fails the run. So does a mutant that does not compile, and one whose
-// test fails without it.
+// test fails, or does not exist, without it.
 package main
 
 import (
@@ -34,7 +34,7 @@ const listFolder = "internal/cmd/mutants/list"
 func main() {
 	root := flag.String("root", ".", "the `directory` of the module")
 	check := flag.Bool("check", false, "run nothing; fail when a mutant does not fit the code")
-	only := flag.String("only", "", "run the mutants whose description, file or test contains this `text`")
+	only := flag.String("only", "", "run the mutants whose place in the lists, description, file or test contains this `text`")
 	parallel := flag.Int("j", 2, "how `many` run at once")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -81,7 +81,7 @@ func fit(root string, mutants []mutant) error {
 func choose(mutants []mutant, text string) []mutant {
 	var chosen []mutant
 	for _, m := range mutants {
-		if strings.Contains(m.title+"\n"+m.file+"\n"+strings.Join(m.test, " "), text) {
+		if strings.Contains(strings.Join([]string{m.position, m.title, m.file, testOf(m)}, "\n"), text) {
 			chosen = append(chosen, m)
 		}
 	}

@@ -87,8 +87,10 @@ func TestSurvivorsFailTheRun(t *testing.T) {
 	if err := r.run(t.Context(), mutants); err == nil || !strings.Contains(out.String(), "does not compile") {
 		t.Errorf("%v\n%s", err, &out)
 	}
-	mutants[0].test = []string{".", "-run", "TestNothing"}
-	if err := r.run(t.Context(), mutants); err == nil || !strings.Contains(err.Error(), "no test of that name") {
-		t.Errorf("%v", err)
+	mutants[1].test = []string{".", "-run", "TestNothing"}
+	out.Reset()
+	err = r.run(t.Context(), mutants)
+	if err == nil || !strings.Contains(out.String(), "no test of that name") || !strings.Contains(out.String(), "2 mutants, 1 killed") {
+		t.Errorf("%v\n%s", err, &out)
 	}
 }
