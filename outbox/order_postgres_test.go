@@ -10,25 +10,54 @@ import (
 	"github.com/bravellian/pawl/outbox"
 )
 
-// D-211: a message that somebody holds locked is not overtaken by those of its key, and a claim
-// does not wait for it.
+// D-211: a message that somebody holds locked is not overtaken by those of its key, and a claim does not wait
+// for it. Those of its key go on behind it, and without it when it is cancelled.
 func TestOrderWhileAMessageIsLocked(t *testing.T) {
+	t.Parallel()
+	for locks, routine := range map[string]string{"hold": "outbox_hold(ARRAY[$1::bigint])", "cancel": "outbox_cancel(ARRAY[$1::bigint], NULL)"} {
+		t.Run(locks, func(t *testing.T) {
+			t.Parallel()
+			d := dbtest.OpenPostgres(t)
+			f := &fixture{Outbox: outbox.New(d, outbox.Options{}), t: t, db: d}
+			at := f.inOrder("a1")
+			tx := f.begin()
+			if _, err := tx.ExecContext(t.Context(), "SELECT "+d.Table("")+routine, int64(at[0])); err != nil {
+				t.Fatal(err)
+			}
+			f.inOrder(slices.Repeat([]string{"b1"}, 600)...) // more than are put in order at once
+			f.inOrder("a2", "c1")
+			f.take("b1", "c1")
+			if err := tx.Commit(); err != nil {
+				t.Fatal(err)
+			}
+			if locks == "hold" {
+				f.take("a1", "b1")
+			}
+			f.take("a2", "b1")
+		})
+	}
+}
+
+// D-211: messages of a key that is left, more than a claim puts in order at once, do not hide those of others.
+func TestOrderBehindManyThatAreLeft(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OpenPostgres(t)
 	f := &fixture{Outbox: outbox.New(d, outbox.Options{}), t: t, db: d}
-	at := f.inOrder("a1")
+	f.inOrder("a1")
+	owner, msgs := f.next("a1")
 	tx := f.begin()
-	if _, err := tx.ExecContext(t.Context(), "SELECT * FROM "+d.Table("outbox_hold")+"(ARRAY[$1::bigint])", int64(at[0])); err != nil {
+	if _, err := tx.ExecContext(t.Context(), "SELECT "+d.Table("outbox_ack")+"($1, ARRAY[$2::bigint])", owner.String(), int64(msgs[0].Position)); err != nil {
 		t.Fatal(err)
 	}
-	f.inOrder(slices.Repeat([]string{"b1"}, 600)...) // more than are put in order at once
-	f.inOrder("a2", "c1")
-	f.take("b1", "c1")
+	if _, err := f.EnqueueBatch(t.Context(), slices.Repeat([]outbox.Message{withKey("a2")}, 4100)); err != nil {
+		t.Fatal(err)
+	}
+	f.inOrder("b1")
+	f.take("b1")
 	if err := tx.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	f.take("a1", "b1")
-	f.take("a2", "b1")
+	f.take("a2")
 }
 
 // D-211: while the first of a key is being settled the next one is not claimed, nor lost, and a

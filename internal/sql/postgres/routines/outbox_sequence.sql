@@ -69,7 +69,7 @@ BEGIN
       SELECT CASE WHEN place.back THEN v_ordered WHEN place.head THEN v_ready ELSE v_waiting END, place.at, place.id, 1, place.retry, place.suspect FROM place),
     known AS (
       INSERT INTO pawl.outbox_order (id, lane, key, head) SELECT good.id, v_ordered, good.key, good.head FROM good WHERE good.key IS NOT NULL AND NOT good.known)
-    SELECT v_heads + count(*) FILTER (WHERE good.head), s.seen, s.seen - count(*) FROM good, (SELECT count(*) AS seen FROM msg) s GROUP BY s.seen INTO v_heads, v_seen, v_left;
+    SELECT v_heads + count(*) FILTER (WHERE good.head), (SELECT count(*) FROM msg), (SELECT count(*) FROM msg) - count(*) FROM good INTO v_heads, v_seen, v_left;
     EXIT WHEN v_heads >= p_n OR v_seen < v_size;
     v_size := 2 * v_size;
   END LOOP;
