@@ -1,6 +1,7 @@
 // Command mutants shows that tests fail when the code is wrong:
 //
 //	go run ./internal/cmd/mutants [-only text] [-j n]    run all mutants, or those that contain a text
+//	go run ./internal/cmd/mutants -trust                 the same in half the time, after make test
 //	go run ./internal/cmd/mutants -check                 only check that the list fits the code
 //
 // A mutant is one small change of a file that breaks one requirement, and the test
@@ -36,16 +37,17 @@ func main() {
 	check := flag.Bool("check", false, "run nothing; fail when a mutant does not fit the code")
 	only := flag.String("only", "", "run the mutants whose place in the lists, description, file or test contains this `text`")
 	parallel := flag.Int("j", 2, "how `many` run at once")
+	trust := flag.Bool("trust", false, "do not run the tests without a mutant first: make test has passed")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *root, *check, *only, *parallel); err != nil {
+	if err := run(ctx, *root, *check, *only, *parallel, *trust); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, root string, check bool, only string, parallel int) error {
+func run(ctx context.Context, root string, check bool, only string, parallel int, trust bool) error {
 	mutants, err := readLists(root)
 	if err != nil {
 		return err
@@ -57,7 +59,7 @@ func run(ctx context.Context, root string, check bool, only string, parallel int
 	if len(mutants) == 0 {
 		return fmt.Errorf("no mutant contains %q", only)
 	}
-	r := runner{root: root, parallel: parallel, out: os.Stdout}
+	r := runner{root: root, parallel: parallel, trust: trust, out: os.Stdout}
 	return r.run(ctx, mutants)
 }
 

@@ -22,6 +22,7 @@ const testLimit = 4 * time.Minute
 type runner struct {
 	root     string
 	parallel int
+	trust    bool       // that the tests pass without a mutant
 	mu       sync.Mutex // guards out
 	out      io.Writer
 }
@@ -36,7 +37,10 @@ type verdict struct {
 // those it is to notice: they count as survivors, and the others are tried all the same, since all of them
 // take hours.
 func (r *runner) run(ctx context.Context, mutants []mutant) error {
-	unsound := r.unsound(ctx, mutants)
+	var unsound map[string]string
+	if !r.trust {
+		unsound = r.unsound(ctx, mutants)
+	}
 	verdicts := make([]verdict, len(mutants))
 	r.each(len(mutants), func(i int) {
 		if why := unsound[testOf(mutants[i])]; why != "" {
