@@ -15,8 +15,8 @@ import (
 type ExamineOptions struct {
 	// Timeout bounds each check. Default 5 s.
 	Timeout time.Duration
-	// Fix repairs what can be repaired: see health.Finding.Fixable. Then all joins are read,
-	// page by page, and Timeout bounds each page.
+	// Fix repairs what can be repaired: see health.Finding.Fixable. Then all joins and all messages
+	// are read, page by page, and Timeout bounds each page.
 	Fix bool
 	// Limits are from when on something is worth a warning.
 	Limits health.Limits
@@ -58,8 +58,9 @@ type examination struct {
 const (
 	// connection is the check without which there are no others.
 	connection = "connection"
-	// joins is the check that Fix repairs page by page.
-	joins = "joins"
+	// joins and places are the checks that Fix makes page by page.
+	joins  = "joins"
+	places = "places"
 )
 
 // checks returns all checks but the first, in the order of the report.
@@ -71,15 +72,15 @@ func (e *examination) checks() []engine.Examination {
 	return append(all, []engine.Examination{
 		{Name: "workers", Examine: e.checkWorkers}, {Name: "queues", Examine: e.checkQueues}, {Name: "claims", Examine: e.checkClaims},
 		{Name: "schedule", Examine: e.checkSchedule}, {Name: "inbox", Examine: e.checkInbox}, {Name: "leases", Examine: e.checkLeases},
-		{Name: "places", Examine: e.checkPlaces}, {Name: "order", Examine: e.checkOrder}, {Name: joins, Examine: e.checkJoins},
+		{Name: places, Examine: e.checkPlaces}, {Name: "order", Examine: e.checkOrder}, {Name: joins, Examine: e.checkJoins},
 	}...)
 }
 
 // run makes a check within its time and returns the error that it ended with, which is
-// among the findings. The joins check limits its pages itself when it repairs.
+// among the findings. A check limits its pages itself where it repairs page by page.
 func (e *examination) run(ctx context.Context, c engine.Examination) ([]health.Finding, error) {
 	limited, cancel := context.WithTimeout(ctx, e.opts.Timeout)
-	if e.opts.Fix && c.Name == joins {
+	if e.opts.Fix && (c.Name == joins || c.Name == places) {
 		limited, cancel = context.WithCancel(ctx)
 	}
 	defer cancel()

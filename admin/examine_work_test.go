@@ -1,7 +1,6 @@
 package admin_test
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -146,38 +145,5 @@ func TestExamineLeases(t *testing.T) {
 		wantFinding(t, found, "leases", health.Note, `s ago, "close-books" among them`, "Nothing")
 		f.exec("UPDATE {lease} SET lease_until_utc = {1h}")
 		wantOK(t, f.examine(), "leases")
-	})
-}
-
-func TestExamineMessageInNoPlace(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
-		f := openExamine(t, e)
-		lo := f.enqueue(3)
-		f.exec(fmt.Sprintf("UPDATE {outbox_ready} SET n = 2 WHERE lo = %d", lo))
-		wantFinding(t, f.examine(), "places", health.Problem, fmt.Sprintf("messages in no place, which will never be delivered: ids %d", lo+2), "report")
-		f.exec(fmt.Sprintf("UPDATE {outbox_ready} SET n = 3 WHERE lo = %d", lo))
-		wantOK(t, f.examine(), "places")
-	})
-}
-
-func TestExamineMessageInTwoPlaces(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
-		f := openExamine(t, e)
-		lo := f.enqueue(3)
-		f.exec(fmt.Sprintf("INSERT INTO {outbox_exception} (id, status, updated_at) VALUES (%d, 3, {0s})", lo+1))
-		wantFinding(t, f.examine(), "places", health.Problem, fmt.Sprintf("messages in several places, which may be delivered again: ids %d", lo+1), "report")
-		f.exec(fmt.Sprintf("UPDATE {outbox_exception} SET status = 0 WHERE id = %d", lo+1)) // it was tried before
-		wantOK(t, f.examine(), "places")
-	})
-}
-
-func TestExamineRunWithoutMessages(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
-		f := openExamine(t, e)
-		lo := f.enqueue(3)
-		f.exec(fmt.Sprintf("UPDATE {outbox_ready} SET n = 5 WHERE lo = %d", lo))
-		wantFinding(t, f.examine(), "places", health.Problem, fmt.Sprintf("runs without their messages: 2 of run %d", lo), "report")
-		f.exec(fmt.Sprintf("UPDATE {outbox_ready} SET n = 3 WHERE lo = %d", lo))
-		wantOK(t, f.examine(), "places")
 	})
 }

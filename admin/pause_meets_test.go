@@ -3,6 +3,7 @@ package admin_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -119,6 +120,29 @@ func TestRescheduleParked(t *testing.T) {
 			t.Fatal(n, err)
 		}
 		f.all(2)
+	})
+}
+
+// D-329: messages that somebody deleted from the table hold up no others of their topic, neither of their run
+// nor behind it, and the pause ends.
+func TestResumeWithoutMessages(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, e dbtest.Engine) {
+		f := open(t, e)
+		gone := f.parkRun(9)
+		f.mixed(1, "q") // or they were one run
+		some := f.mixed(9, "p")["p"]
+		f.drain(done)
+		f.wantParked(18)
+		_, err := f.db.SQL.ExecContext(f.ctx(), fmt.Sprintf("DELETE FROM %s WHERE id BETWEEN %d AND %d", f.db.Table("outbox_message"), gone[0], some[3]))
+		f.check(err)
+		f.resume(admin.Topic, "p")
+		f.wantParked(0)
+		if all := f.paused(); len(all) != 0 {
+			t.Fatalf("still paused: %+v", all)
+		}
+		count := newTally()
+		f.drain(count.Handle)
+		count.once(t, 5)
 	})
 }
 

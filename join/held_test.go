@@ -76,6 +76,19 @@ func testAttachWaitsForClaim(t *testing.T, e dbtest.Engine) {
 	}
 }
 
+// D-328: an attach of a message that is in no place fails, and does not look for it without end.
+func TestAttachToWhatIsInNoPlace(t *testing.T) { onPostgres(t, testAttachToWhatIsInNoPlace) }
+
+func testAttachToWhatIsInNoPlace(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	id, msgs := f.start(1), f.enqueue("step", 1)
+	_, err := f.db.SQL.ExecContext(f.ctx(), "DELETE FROM "+f.db.Table("outbox_ready"))
+	f.check(err)
+	if err := f.Attach(f.ctx(), id, msgs...); err == nil || !strings.Contains(err.Error(), "is in no place") {
+		t.Errorf("attached: %v", err)
+	}
+}
+
 // D-31: a caller's long transaction costs no worker its lease.
 func TestExtendWhileAttaching(t *testing.T) { onPostgres(t, testExtendWhileAttaching) }
 

@@ -1,6 +1,7 @@
 package outbox_test
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -171,4 +172,36 @@ func (f *fixture) settleOne(owner outbox.OwnerToken, id outbox.Position, g int) 
 		return f.Ack(f.ctx(), owner, id)
 	}
 	return f.Fail(f.ctx(), owner, nil, id)
+}
+
+// D-329: ids whose messages were deleted from the table by hand are claimed once: when that lease expires nothing
+// of them is left, and what is left of their run is claimed as it is after any expired lease.
+func TestExpiredClaimOfDeletedMessages(t *testing.T) {
+	dbtest.Each(t, testExpiredClaimOfDeletedMessages)
+}
+
+func testExpiredClaimOfDeletedMessages(t *testing.T, e dbtest.Engine) {
+	f := open(t, e)
+	at := f.enqueueN(10)
+	f.exec(fmt.Sprintf("DELETE FROM %s WHERE id IN (%d, %d, %d)", f.db.Table("outbox_message"), at[0], at[4], at[5]))
+	expire := func() {
+		t.Helper()
+		if _, err := f.Claim(f.ctx(), outbox.NewOwnerToken(), short, 10); err != nil {
+			t.Fatal(err)
+		}
+		f.db.Pass(2 * short)
+	}
+	expire()
+	owner, msgs := f.claimExactly(7)
+	f.db.CheckPlaces(t)
+	if n, err := f.Ack(f.ctx(), owner, positions(msgs)...); err != nil || n != 7 {
+		t.Fatal(n, err)
+	}
+	f.db.CheckPlaces(t)
+
+	f.enqueueN(3) // none is left
+	f.exec(fmt.Sprintf("DELETE FROM %s WHERE id > %d", f.db.Table("outbox_message"), at[9]))
+	expire()
+	f.claimExactly(0)
+	f.db.CheckPlaces(t)
 }

@@ -8,7 +8,7 @@ import (
 
 func doctor() []engine.Operation {
 	return []engine.Operation{
-		DoctorAdopt{}, DoctorClaims{}, DoctorLeases{}, DoctorMessages{}, DoctorQueues{}, DoctorRuns{}, DoctorWrite{},
+		DoctorAdopt{}, DoctorClaims{}, DoctorLeases{}, DoctorMessages{}, DoctorNowhere{}, DoctorPlace{}, DoctorQueues{}, DoctorRuns{}, DoctorWrite{},
 	}
 }
 
@@ -59,6 +59,28 @@ type DoctorMessages struct {
 type DoctorPlaces struct {
 	ID     int64
 	Places int64
+}
+
+// DoctorNowhere reads which messages behind a position are in no place, by position, and the last of those
+// that it looked at, from which the next page goes on. No row: there are no more.
+type DoctorNowhere struct {
+	engine.Rows[DoctorSeen]
+	After int64
+	Look  int // how many messages are examined
+}
+
+// DoctorSeen is a message that was looked for.
+type DoctorSeen struct {
+	ID      int64
+	Nowhere bool
+}
+
+// DoctorPlace makes a message ready again that is in no place. It looks once more, under a lock, and returns
+// 1, or 0 if the message is somewhere.
+type DoctorPlace struct {
+	engine.Number
+	ID   int64
+	Note Note
 }
 
 // DoctorQueues finds the lanes that nobody knows and messages lie in.

@@ -1,8 +1,9 @@
 -- Put up to p_runs runs whose lease has expired back into ready. One of their messages may
 -- have ended the worker's process, so they are suspects: see outbox_claim_suspects. Only one
--- that was claimed alone as a suspect has failed an attempt (D-12).
+-- that was claimed alone as a suspect has failed an attempt (D-12). Ids whose messages were deleted
+-- from the table by hand are left out: nobody settles them, and they would be claimed again and again.
 CREATE OR REPLACE FUNCTION pawl.outbox_reap_runs(p_runs integer, p_keep integer DEFAULT 5) RETURNS bigint LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
+SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $f$
 DECLARE
   v_now      timestamptz := clock_timestamp();
   v_got      bigint;
@@ -13,8 +14,12 @@ BEGIN
     DELETE FROM pawl.outbox_claim c WHERE c.ctid = ANY (ARRAY(
       SELECT x.ctid FROM pawl.outbox_claim x WHERE x.locked_until < v_now ORDER BY x.lo LIMIT p_runs FOR UPDATE SKIP LOCKED))
     RETURNING c.lo, c.n, c.lane, c.retry, c.suspect),
+  k AS MATERIALIZED (
+    SELECT i.lo, i.n, t.lane, t.retry, t.suspect
+      FROM t, LATERAL (SELECT min(m.id) AS lo, count(*)::integer AS n
+                         FROM (SELECT x.id, x.id - row_number() OVER (ORDER BY x.id) AS island FROM pawl.outbox_message x WHERE x.id >= t.lo AND x.id < t.lo + t.n) m GROUP BY m.island) i),
   b AS MATERIALIZED (
-    SELECT i AS id, t.retry + 1 AS retry FROM t, generate_series(t.lo, t.lo + t.n - 1) i WHERE t.suspect = 1),
+    SELECT i AS id, k.retry + 1 AS retry FROM k, generate_series(k.lo, k.lo + k.n - 1) i WHERE k.suspect = 1),
   e AS (
     INSERT INTO pawl.outbox_exception AS e (id, status, retry_count, next_attempt_at, last_error, updated_at)
     SELECT b.id, 0, b.retry, v_now, 'lease expired', v_now FROM b ORDER BY b.id
@@ -22,7 +27,7 @@ BEGIN
       last_error = excluded.last_error, updated_at = excluded.updated_at),
   q AS (
     INSERT INTO pawl.outbox_ready (lane, at, lo, n, retry, suspect)
-    SELECT t.lane, v_now, t.lo, t.n, t.retry + (t.suspect = 1)::integer, CASE t.suspect WHEN 0 THEN 1000 ELSE (t.suspect + 1) / 2 END FROM t)
+    SELECT k.lane, v_now, k.lo, k.n, k.retry + (k.suspect = 1)::integer, CASE k.suspect WHEN 0 THEN 1000 ELSE (k.suspect + 1) / 2 END FROM k)
   SELECT (SELECT coalesce(sum(t.n), 0) FROM t), array_agg(b.id), array_agg(b.retry) INTO v_got, v_ids, v_attempts FROM b;
   IF v_ids IS NOT NULL THEN
     PERFORM pawl.outbox_attempted(v_ids, v_attempts, array_fill('lease expired'::text, ARRAY[cardinality(v_ids)]), NULL, p_keep);

@@ -8,10 +8,27 @@ import (
 // The operations of the doctor that take more than one statement on SQLite.
 
 // doctor adds the operations of the doctor.
-func (a answers) doctor() { counting(a, adoptAudited) }
+func (a answers) doctor() {
+	counting(a, adoptAudited)
+	counting(a, placeAgain)
+}
 
 // doctorStatements returns the statements of the doctor that only SQLite has.
-func doctorStatements() []engine.Operation { return []engine.Operation{doctorObjects{}} }
+func doctorStatements() []engine.Operation {
+	return []engine.Operation{doctorObjects{}, doctorNowhereMove{}}
+}
+
+// doctorNowhereMove makes a message ready that is in no place.
+type doctorNowhereMove struct {
+	engine.Changes
+	ID int64
+}
+
+func placeAgain(t *txn, o op.DoctorPlace) (int64, error) {
+	n, err := t.changeAudited(o.Note, "fix", doctorNowhereMove{ID: o.ID})
+	t.woke = t.woke || n > 0
+	return n, err
+}
 
 func adoptAudited(t *txn, o op.DoctorAdopt) (int64, error) {
 	n, err := adoptLanes(t, nil)

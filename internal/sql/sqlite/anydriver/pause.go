@@ -13,7 +13,7 @@ func (a answers) pauses() {
 }
 
 func pauseStatements() []engine.Operation {
-	return []engine.Operation{pauseEndQueue{}, pauseEndTopic{}, pauseForget{}, pauseLane{}, pausePutOne{}, pauseUnparkRuns{}}
+	return []engine.Operation{pauseEndQueue{}, pauseEndTopic{}, pauseForget{}, pauseLane{}, pausePutOne{}, pauseUnparkGone{}, pauseUnparkRuns{}}
 }
 
 type pausePutOne struct {
@@ -35,6 +35,13 @@ type pauseEndTopic struct {
 }
 
 type pauseUnparkRuns struct {
+	engine.Changes
+	Name string
+	Most int
+}
+
+// pauseUnparkGone removes those of the next runs that have lost all their messages.
+type pauseUnparkGone struct {
 	engine.Changes
 	Name string
 	Most int
@@ -68,6 +75,15 @@ func endPause(t *txn, o op.PauseEnd) (total int64, err error) {
 }
 
 func unpark(t *txn, o op.PauseUnpark) (int64, error) {
+	for {
+		gone, err := t.change(pauseUnparkGone{Name: o.Topic, Most: o.Most})
+		if err != nil {
+			return 0, err
+		}
+		if gone == 0 {
+			break
+		}
+	}
 	n, err := t.change(pauseUnparkRuns{Name: o.Topic, Most: o.Most})
 	if err != nil {
 		return 0, err

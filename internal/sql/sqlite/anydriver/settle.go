@@ -22,7 +22,7 @@ func (a answers) settlements() {
 }
 
 func settleStatements() []engine.Operation {
-	return []engine.Operation{outboxTakeFind{}, outboxTakeDelete{}, outboxDoneInsert{}, outboxReapDue{}, outboxReapFind{}, outboxAttemptInsert{}, outboxAttemptTrim{}}
+	return []engine.Operation{outboxTakeFind{}, outboxTakeDelete{}, outboxDoneInsert{}, outboxReapDue{}, outboxReapFind{}, outboxReapKept{}, outboxAttemptInsert{}, outboxAttemptTrim{}}
 }
 
 // outboxTakeFind reads the claimed runs of an owner that overlap Lo … End (exclusive).
@@ -48,6 +48,14 @@ type outboxDoneInsert struct {
 
 // outboxReapDue reports whether any lease has expired.
 type outboxReapDue struct{ engine.Rows[existence] }
+
+// outboxReapKept reads which messages of a run are in the table, as runs.
+type outboxReapKept struct {
+	engine.Rows[keptRun]
+	Lo, End int64
+}
+
+type keptRun struct{ Lo, N int64 }
 
 // outboxReapFind reads runs whose lease has expired.
 type outboxReapFind struct {
@@ -307,6 +315,8 @@ func extend(t *txn, o op.OutboxExtend) (int64, error) {
 	})
 }
 
+// reap puts runs whose lease has expired back. Ids whose messages were deleted from the table by hand are
+// left out: nobody settles them, and they would be claimed again and again.
 func reap(t *txn, o op.OutboxReap) (total int64, err error) {
 	expired, err := rows(t, outboxReapFind{Most: o.Most})
 	if err != nil {
@@ -316,10 +326,17 @@ func reap(t *txn, o op.OutboxReap) (total int64, err error) {
 		if _, err := t.do(outboxTakeDelete{Lo: r.Lo}); err != nil {
 			return 0, err
 		}
-		if err := suspectAgain(t, r, o.Keep); err != nil {
+		kept, err := rows(t, outboxReapKept{Lo: r.Lo, End: r.end()})
+		if err != nil {
 			return 0, err
 		}
 		total += r.N
+		for _, k := range kept {
+			r.Lo, r.N = k.Lo, k.N
+			if err := suspectAgain(t, r, o.Keep); err != nil {
+				return 0, err
+			}
+		}
 	}
 	return total, nil
 }

@@ -92,6 +92,7 @@ GRANT EXECUTE ON pawl.outbox_lane_put TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_next_block TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_order_repair TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_park_runs TO [$(role)];
+GRANT EXECUTE ON pawl.outbox_place TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_position TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_purge TO [$(role)];
 GRANT EXECUTE ON pawl.outbox_reap_expired TO [$(role)];

@@ -2,11 +2,12 @@
 -- array of positions, each as id. A run that is being moved makes us wait and then is gone;
 -- the next look finds where it went. @settled is a JSON array of the runs, with lo and n, that are
 -- settled among them, null if none is; @gone the first message that is no longer anywhere. A run is
--- locked by its clustered key, which is what a claim locks first: claims pass it by.
+-- locked by its clustered key, which is what a claim locks first: claims pass it by. A message that is in
+-- no place, which is a fault that pawl doctor --fix repairs, is an error: it would be looked for without end.
 CREATE PROCEDURE pawl.outbox_hold @ids nvarchar(max), @settled nvarchar(max) OUTPUT, @gone bigint OUTPUT AS
 BEGIN
 SET NOCOUNT ON;
-DECLARE @id bigint = 0, @next bigint, @end bigint = 0, @is bit = 0, @lo bigint, @lane bigint, @at datetime2(7), @n bigint;
+DECLARE @id bigint = 0, @next bigint, @end bigint = 0, @is bit = 0, @lo bigint, @lane bigint, @at datetime2(7), @n bigint, @looks int, @text nvarchar(200);
 DECLARE @asked TABLE (id bigint NOT NULL PRIMARY KEY);
 DECLARE @over TABLE (lo bigint NOT NULL PRIMARY KEY);
 SELECT @settled = NULL, @gone = NULL;
@@ -15,7 +16,7 @@ WHILE 1 = 1
 BEGIN
   SELECT @next = MIN(id) FROM @asked WHERE id > @id;
   IF @next IS NULL BREAK;
-  SET @id = @next;
+  SELECT @id = @next, @looks = 0;
   WHILE @end <= @id
   BEGIN
     SELECT @is = 0, @lo = NULL, @n = NULL;
@@ -57,6 +58,12 @@ BEGIN
     BEGIN
       SET @gone = @id;
       RETURN;
+    END;
+    SET @looks = @looks + 1;
+    IF @looks = 1000 -- it may have moved behind a look
+    BEGIN
+      SET @text = CONCAT(N'message at position ', @id, N' is in no place: run pawl doctor --fix');
+      THROW 57123, @text, 1;
     END;
   END;
   IF @is = 1 INSERT INTO @over (lo) VALUES (@id);
