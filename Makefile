@@ -3,9 +3,12 @@
 # where that is allowed, and asked for where it is not.
 
 # Tests run beside a private PostgreSQL server, or the one that
-# PAWL_TEST_POSTGRES names. Without fsync: the data dies with the server.
+# PAWL_TEST_POSTGRES names. Without fsync: the data dies with the server. It is kept in
+# memory where there is room: most tests make a schema of their own, 120 files, and 40
+# of them took 5.3 s of processor time there and 9.9 s on a disk.
 WITHPOSTGRES := go run ./internal/cmd/withpostgres
-SETTINGS     := -set fsync=off -set full_page_writes=off
+INMEMORY     := $(shell [ "$$(df -kP /dev/shm 2>/dev/null | awk 'NR == 2 { print $$4 }')" -gt 8000000 ] 2>/dev/null && echo -in /dev/shm)
+SETTINGS     := $(INMEMORY) -set fsync=off -set full_page_writes=off
 TESTSERVER   := $(WITHPOSTGRES) $(SETTINGS) --
 
 # The versions of PostgreSQL that everything has to pass on. make test runs on the

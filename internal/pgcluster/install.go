@@ -3,6 +3,7 @@
 package pgcluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -127,9 +128,9 @@ func serverAccount(ctx context.Context, log io.Writer) (account, error) {
 
 // makeDir makes an empty directory that belongs to the account. Root's TMPDIR
 // is often closed to everybody else; then it is made in /tmp.
-func (a account) makeDir() (string, error) {
+func (a account) makeDir(parent string) (string, error) {
 	var firstErr error
-	for _, parent := range []string{os.TempDir(), "/tmp"} {
+	for _, parent := range []string{cmp.Or(parent, os.TempDir()), "/tmp"} {
 		dir, err := a.makeDirIn(parent)
 		if err == nil {
 			return dir, nil

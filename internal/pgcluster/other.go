@@ -21,6 +21,7 @@ type Options struct {
 	Version  string
 	Settings map[string]string
 	Env      []string
+	Parent   string
 	Log      io.Writer
 }
 

@@ -38,6 +38,10 @@ type Options struct {
 	// still override them.
 	Settings map[string]string
 
+	// Parent is the directory that the server's own is made in. Empty: that of temporary
+	// files. Where its account cannot get there, /tmp.
+	Parent string
+
 	// Env are environment variables of the server, NAME=VALUE, beyond those of this process.
 	Env []string
 
@@ -102,7 +106,7 @@ func Start(ctx context.Context, opts Options) (*Cluster, error) {
 // Stop can clear up after a failure in the middle.
 func (c *Cluster) create(ctx context.Context, opts Options) error {
 	var err error
-	if c.dir, err = c.account.makeDir(); err != nil {
+	if c.dir, err = c.account.makeDir(opts.Parent); err != nil {
 		return err
 	}
 	// The guard comes before everything that it guards.

@@ -205,6 +205,19 @@ func TestClosedTempDir(t *testing.T) {
 	query(t, start(t, Options{}).URL(), "select 1")
 }
 
+// The data are where they are to be, in memory for instance.
+func TestParent(t *testing.T) {
+	parent := t.TempDir()
+	if err := os.Chmod(filepath.Dir(parent), 0o755); err != nil { // as root the server is another user
+		t.Fatal(err)
+	}
+	c := start(t, Options{Parent: parent})
+	query(t, c.URL(), "select 1")
+	if filepath.Dir(c.dir) != parent {
+		t.Errorf("the data are in %s, want them in %s", c.dir, parent)
+	}
+}
+
 // The whole process group is killed, as an impatient supervisor does it, and
 // nothing gets a chance to clear up.
 func TestServerDiesWithItsProcess(t *testing.T) {

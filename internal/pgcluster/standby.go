@@ -44,7 +44,7 @@ func (c *Cluster) Standby(ctx context.Context, name string) (*Cluster, error) {
 // copyOf copies the files of a server that is down and makes them a standby's.
 func (c *Cluster) copyOf(primary *Cluster, name string) error {
 	var err error
-	if c.dir, err = c.account.makeDir(); err != nil {
+	if c.dir, err = c.account.makeDir(filepath.Dir(primary.dir)); err != nil {
 		return err
 	}
 	if c.guard, err = startGuard(c.dir); err != nil {

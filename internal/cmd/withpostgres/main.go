@@ -1,7 +1,7 @@
 // Command withpostgres runs a command beside a private PostgreSQL server, so
 // that many test binaries share one instead of starting one each:
 //
-//	go run ./internal/cmd/withpostgres [-version major] [-set name=value]... -- command [argument]...
+//	go run ./internal/cmd/withpostgres [-version major] [-in directory] [-set name=value]... -- command [argument]...
 //
 // The command finds the server in the environment variable PAWL_TEST_POSTGRES.
 // If that is set already, the command just runs, unless a version is asked for:
@@ -48,10 +48,11 @@ func run(args []string) int {
 	opts := pgcluster.Options{Settings: make(map[string]string), Log: os.Stderr}
 	flags := flag.NewFlagSet("withpostgres", flag.ContinueOnError)
 	flags.Usage = func() {
-		fmt.Fprintln(flags.Output(), "usage: withpostgres [-version major] [-set name=value]... -- command [argument]...")
+		fmt.Fprintln(flags.Output(), "usage: withpostgres [-version major] [-in directory] [-set name=value]... -- command [argument]...")
 		flags.PrintDefaults()
 	}
 	flags.StringVar(&opts.Version, "version", "", "PostgreSQL's `major` version; default: the one that is installed")
+	flags.StringVar(&opts.Parent, "in", "", "the `directory` that the server's own is made in; default: that of temporary files")
 	flags.Func("set", "a server setting, `name=value`; may be repeated", func(s string) error {
 		return addSetting(opts.Settings, s)
 	})
