@@ -90,8 +90,8 @@ test: cc static test-narrow ## everything that has to pass: vet, build, requirem
 MEASURED := ^Test(CostOfAMessage|Idle(File|Schema)IsCheap|Simulated(Budgets|Fairness|Sickness|SilentServer|Outage))$$
 
 .PHONY: test-packages
-test-packages:
-	go test $(RACE) $(AT_ONCE) $(VETTED) -timeout 25m -skip '$(MEASURED)' $$(go list $(PACKAGES) | grep -vx $(APART))
+test-packages: # every process under the race detector waits a second at its end by default
+	GORACE=atexit_sleep_ms=50 go test $(RACE) $(AT_ONCE) $(VETTED) -timeout 25m -skip '$(MEASURED)' $$(go list $(PACKAGES) | grep -vx $(APART))
 
 .PHONY: test-face
 test-face:
