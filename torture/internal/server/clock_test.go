@@ -4,6 +4,10 @@ package server
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -51,4 +55,34 @@ func TestClock(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(10 * time.Minute)
+}
+
+// What libfaketime left of processes that are gone is removed, and nothing of others.
+func TestClockLeavesNothing(t *testing.T) {
+	t.Parallel()
+	gone := exec.Command("true")
+	if err := gone.Run(); err != nil {
+		t.Fatal(err)
+	}
+	c := &clock{made: time.Now()}
+	for name, file := range map[string]struct {
+		pid  int
+		age  time.Duration
+		want bool
+	}{
+		"of a process that is gone": {gone.Process.Pid, 0, true},
+		"of one that runs":          {os.Getpid(), 0, false},
+		"of an earlier run":         {gone.Process.Pid, time.Hour, false},
+	} {
+		path := filepath.Join(t.TempDir(), fmt.Sprint("sem.faketime_sem_", file.pid))
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, time.Time{}, c.made.Add(-file.age)); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.leftover(path); got != file.want {
+			t.Errorf("%s: %v, want %v", name, got, file.want)
+		}
+	}
 }
