@@ -122,7 +122,12 @@ func exploreOn(t *testing.T, m *Postgres, s *Scenario) int {
 	if m.Allowed = nil; s.Serial {
 		m.Allowed = serialOutcomes(t, m)
 	}
-	n := explore(t, m, s, effort())
+	for _, schedule := range s.Kept {
+		if err := Replay(m, schedule); err != nil {
+			t.Errorf("%s='%s:%s'\n%v", replay, s.Name, schedule, err)
+		}
+	}
+	n := explore(t, m, s, effort()) + len(s.Kept)
 	t.Logf("%d schedules", n)
 	return n
 }

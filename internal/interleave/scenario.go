@@ -26,6 +26,8 @@ type Scenario struct {
 	Serial bool
 	// Replaces says that timers end as cancelled which nobody cancels: others take their keys.
 	Replaces bool
+	// Kept are schedules that found a planted fault, which a run of few schedules might miss.
+	Kept []string
 }
 
 // Tx is one transaction of a session.

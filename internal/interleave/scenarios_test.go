@@ -62,7 +62,7 @@ func settlements() []Scenario {
 			Sessions: [][]Tx{{One(Ack("X", 1, 1))}, {One(Fail("X", 1, 1))}, {One(Abandon("X", 1, 1))}},
 		},
 		{
-			Name: "settling parts of one run", Setup: []Action{Enqueue(1, 4), Claim("X", 4, nil)}, Serial: true,
+			Name: "settling parts of one run", Setup: []Action{Enqueue(1, 4), Claim("X", 4, nil)}, Serial: true, Kept: []string{"AAAAAAAAAABBABCCCCCC"},
 			Sessions: [][]Tx{{One(Ack("X", 2, 1))}, {One(Extend("X", 1, 4))}, {One(Abandon("X", 3, 2))}},
 		},
 		{
@@ -203,7 +203,7 @@ func leases() []Scenario {
 			Sessions: [][]Tx{{One(Acquire("A")), One(Release("A"))}, {One(Acquire("B"))}, {One(Acquire("C"))}},
 		},
 		{
-			Name: "a guarded transaction", Setup: []Action{Acquire("X")},
+			Name: "a guarded transaction", Setup: []Action{Acquire("X")}, Kept: []string{"AAABBBBBBBBBACCCCC"},
 			Sessions: [][]Tx{{One(Guard("X"), Enqueue(1, 1), Guard("X"))}, {One(ExpireLease()), One(Acquire("B")), One(Release("B"))}, {One(Acquire("C"))}},
 		},
 		{
@@ -211,7 +211,7 @@ func leases() []Scenario {
 			Sessions: [][]Tx{{One(Renew("X")), One(Guard("X"))}, {One(ExpireLease()), One(Acquire("B"))}, {One(Acquire("C"))}},
 		},
 		{
-			Name: "acquisitions of what expired", Setup: []Action{Acquire("X"), ExpireLease()}, Serial: true,
+			Name: "acquisitions of what expired", Setup: []Action{Acquire("X"), ExpireLease()}, Serial: true, Kept: []string{"AAAABBBBAAABBBCC"},
 			Sessions: [][]Tx{{One(Acquire("A")), One(Guard("A"))}, {One(Acquire("B")), One(Guard("B"))}, {One(Release("X"))}},
 		},
 	}
@@ -220,7 +220,7 @@ func leases() []Scenario {
 func timers() []Scenario {
 	return []Scenario{
 		{
-			Name: "dispatch and cancel", Setup: []Action{Schedule("", FirstTimer, FirstTimer+1)},
+			Name: "dispatch and cancel", Setup: []Action{Schedule("", FirstTimer, FirstTimer+1)}, Kept: []string{"ABCABBBCCCC"},
 			Sessions: [][]Tx{{One(Dispatch())}, {One(CancelTimer(FirstTimer)), One(CancelTimer(FirstTimer + 1))}, {One(Dispatch())}},
 		},
 		{
