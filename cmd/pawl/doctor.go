@@ -15,7 +15,7 @@ import (
 
 // doctorCmd is "pawl doctor".
 type doctorCmd struct {
-	Fix     bool          `help:"Repair what can be repaired: joins whose counters disagree with their members."`
+	Fix     bool          `help:"Repair what can be repaired: counters of joins, ordering keys that are stuck, messages in no place. It reads all joins and messages."`
 	Timeout time.Duration `default:"5s" placeholder:"DURATION" help:"How long each check may take. Default: ${default}."`
 }
 
