@@ -78,7 +78,8 @@ INSERT INTO {s}torture_b (id, n) VALUES (1, 0), (2, 0), (3, 0), (4, 0) ON CONFLI
 // Cells is how many rows torture_a and torture_b have, numbered from 1.
 const Cells = 4
 
-// Create makes pawl's tables and the program's.
+// Create makes pawl's tables and the program's. They are in a SQLite file itself then: a fault takes away what is
+// only in its log.
 func (s *Store) Create(ctx context.Context) error {
 	if err := s.Pawl.Migrate(ctx); err != nil {
 		return err
@@ -87,6 +88,16 @@ func (s *Store) Create(ctx context.Context) error {
 		if _, err := s.SQL.ExecContext(ctx, s.Text(statement)); err != nil {
 			return fmt.Errorf("creating tables: %w", err)
 		}
+	}
+	if s.place.Postgres() {
+		return nil
+	}
+	var busy, log, written int
+	if err := s.SQL.QueryRowContext(ctx, `PRAGMA wal_checkpoint(FULL)`).Scan(&busy, &log, &written); err != nil {
+		return fmt.Errorf("writing the log into the file: %w", err)
+	}
+	if written < log {
+		return fmt.Errorf("%d of %d pages of the log were written into the file: somebody uses it", written, log)
 	}
 	return nil
 }
