@@ -55,13 +55,8 @@ type examination struct {
 	schema error
 }
 
-const (
-	// connection is the check without which there are no others.
-	connection = "connection"
-	// joins and places are the checks that Fix makes page by page.
-	joins  = "joins"
-	places = "places"
-)
+// connection is the check without which there are no others.
+const connection = "connection"
 
 // checks returns all checks but the first, in the order of the report.
 func (e *examination) checks() []engine.Examination {
@@ -72,7 +67,7 @@ func (e *examination) checks() []engine.Examination {
 	return append(all, []engine.Examination{
 		{Name: "workers", Examine: e.checkWorkers}, {Name: "queues", Examine: e.checkQueues}, {Name: "claims", Examine: e.checkClaims},
 		{Name: "schedule", Examine: e.checkSchedule}, {Name: "inbox", Examine: e.checkInbox}, {Name: "leases", Examine: e.checkLeases},
-		{Name: places, Examine: e.checkPlaces}, {Name: "order", Examine: e.checkOrder}, {Name: joins, Examine: e.checkJoins},
+		{Name: "places", Examine: e.checkPlaces, FixesInPages: true}, {Name: "order", Examine: e.checkOrder}, {Name: "joins", Examine: e.checkJoins, FixesInPages: true},
 	}...)
 }
 
@@ -80,7 +75,7 @@ func (e *examination) checks() []engine.Examination {
 // among the findings. A check limits its pages itself where it repairs page by page.
 func (e *examination) run(ctx context.Context, c engine.Examination) ([]health.Finding, error) {
 	limited, cancel := context.WithTimeout(ctx, e.opts.Timeout)
-	if e.opts.Fix && (c.Name == joins || c.Name == places) {
+	if e.opts.Fix && c.FixesInPages {
 		limited, cancel = context.WithCancel(ctx)
 	}
 	defer cancel()

@@ -44,8 +44,15 @@ func (f *fixture) resuming(tx *sql.Tx) (wait func()) {
 	return func() { f.t.Helper(); f.check(<-ended) }
 }
 
-// all insists on every message coming back, to be handled once.
+// all insists on every message coming back, to be handled once, and on each being in its place then.
 func (f *fixture) all(n int) {
+	f.t.Helper()
+	f.back(n)
+	f.db.CheckPlaces(f.t)
+}
+
+// back insists on n messages coming back, to be handled once.
+func (f *fixture) back(n int) {
 	f.t.Helper()
 	f.wantParked(0)
 	if all := f.paused(); len(all) != 0 {
@@ -54,7 +61,6 @@ func (f *fixture) all(n int) {
 	count := newTally()
 	f.drain(count.Handle)
 	count.once(f.t, n)
-	f.db.CheckPlaces(f.t)
 }
 
 // A worker that parks while the pause ends does so before, or not at all.

@@ -17,6 +17,9 @@ type Examination struct {
 	// Examine returns what was found, without a code. It changes nothing, costs nothing
 	// that grows with the tables, and what it finds holds no payload and no password.
 	Examine func(ctx context.Context) ([]health.Finding, error)
+	// FixesInPages says that it goes through all rows where it repairs, and limits the time of
+	// each page itself.
+	FixesInPages bool
 }
 
 // WithDefaults returns limits with the defaults filled in.

@@ -33,33 +33,33 @@ import (
 const listFolder = "internal/cmd/mutants/list"
 
 func main() {
-	root := flag.String("root", ".", "the `directory` of the module")
+	r := runner{out: os.Stdout}
+	flag.StringVar(&r.root, "root", ".", "the `directory` of the module")
+	flag.IntVar(&r.parallel, "j", 2, "how `many` run at once")
+	flag.BoolVar(&r.trust, "trust", false, "do not run the tests without a mutant first: make test has passed")
 	check := flag.Bool("check", false, "run nothing; fail when a mutant does not fit the code")
 	only := flag.String("only", "", "run the mutants whose place in the lists, description, file or test contains this `text`")
-	parallel := flag.Int("j", 2, "how `many` run at once")
-	trust := flag.Bool("trust", false, "do not run the tests without a mutant first: make test has passed")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *root, *check, *only, *parallel, *trust); err != nil {
+	if err := run(ctx, &r, *check, *only); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, root string, check bool, only string, parallel int, trust bool) error {
-	mutants, err := readLists(root)
+func run(ctx context.Context, r *runner, check bool, only string) error {
+	mutants, err := readLists(r.root)
 	if err != nil {
 		return err
 	}
-	if err := fit(root, mutants); err != nil || check {
+	if err := fit(r.root, mutants); err != nil || check {
 		return err
 	}
 	mutants = choose(mutants, only)
 	if len(mutants) == 0 {
 		return fmt.Errorf("no mutant contains %q", only)
 	}
-	r := runner{root: root, parallel: parallel, trust: trust, out: os.Stdout}
 	return r.run(ctx, mutants)
 }
 

@@ -18,7 +18,7 @@ import (
 
 // Numbers of errors that pawl's own procedures and statements throw. What the first digit
 // of the last two says: 0 what is wrong with the transaction, 1 with an argument, 2 with
-// what an argument names. docs/sql.md lists them.
+// what an argument names. docs/sqlserver.md lists them.
 const (
 	errIsolation     = 57100 // the transaction's isolation level
 	errNoTransaction = 57101
@@ -30,6 +30,7 @@ const (
 	errReference     = 57120 // what an argument refers to is not there
 	errUnknownRow    = 57121 // no such message, join, timer or job
 	errLeaseLost     = 57122
+	errNowhere       = 57123 // a message is in no place
 )
 
 // errHint is what the server says of READPAST where READ_COMMITTED_SNAPSHOT is not what

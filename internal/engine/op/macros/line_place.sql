@@ -1,6 +1,6 @@
 -- line_place(id)
 -- Where a message with an ordering key is: see DoctorLine.
 CASE WHEN EXISTS (SELECT 1 FROM pawl.outbox_ready r INNER JOIN pawl.outbox_lane w ON w.id = r.lane WHERE pawl.covers(pawl.outbox_ready, r, {id}) AND w.kind = 2) THEN 2
-     WHEN EXISTS (SELECT 1 FROM pawl.outbox_ready r WHERE pawl.covers(pawl.outbox_ready, r, {id})) OR EXISTS (SELECT 1 FROM pawl.claim_table() c WHERE pawl.covers(pawl.claim_table(), c, {id})) THEN 1
+     WHEN pawl.unsettled({id}) THEN 1
      WHEN EXISTS (SELECT 1 FROM pawl.outbox_exception e WHERE e.id = {id} AND e.status = 3) THEN 3
      ELSE 0 END

@@ -16,8 +16,8 @@ BEGIN
     RETURNING c.lo, c.n, c.lane, c.retry, c.suspect),
   k AS MATERIALIZED (
     SELECT i.lo, i.n, t.lane, t.retry, t.suspect
-      FROM t, LATERAL (SELECT min(m.id) AS lo, count(*)::integer AS n
-                         FROM (SELECT x.id, x.id - row_number() OVER (ORDER BY x.id) AS island FROM pawl.outbox_message x WHERE x.id >= t.lo AND x.id < t.lo + t.n) m GROUP BY m.island) i),
+      FROM t, LATERAL (SELECT u.lo, u.n
+                         FROM pawl.outbox_runs(ARRAY(SELECT m.id FROM pawl.outbox_message m WHERE m.id >= t.lo AND m.id < t.lo + t.n)) s, unnest(s.o_lo, s.o_n) u(lo, n)) i),
   b AS MATERIALIZED (
     SELECT i AS id, k.retry + 1 AS retry FROM k, generate_series(k.lo, k.lo + k.n - 1) i WHERE k.suspect = 1),
   e AS (

@@ -51,11 +51,9 @@ type outboxReapDue struct{ engine.Rows[existence] }
 
 // outboxReapKept reads which messages of a run are in the table, as runs.
 type outboxReapKept struct {
-	engine.Rows[keptRun]
+	engine.Rows[span]
 	Lo, End int64
 }
-
-type keptRun struct{ Lo, N int64 }
 
 // outboxReapFind reads runs whose lease has expired.
 type outboxReapFind struct {
