@@ -1,7 +1,11 @@
 // Package driverr reads what databases say in drivers' errors, whichever driver it is. It links none.
 package driverr
 
-import "errors"
+import (
+	"errors"
+	"reflect"
+	"slices"
+)
 
 // SQLState returns PostgreSQL's code for an error: pgx and lib/pq have a method for it, bun's pgdriver a
 // method for the fields of the server's response. It is empty for errors that the server did not
@@ -18,13 +22,33 @@ func SQLState(err error) string {
 	return ""
 }
 
-// Number is SQL Server's number for an error; 0 for what the server did not say.
-func Number(err error) int {
+// Numbers are SQL Server's numbers for the errors that one statement got, from the first to the
+// last; none for what the server did not say. The first is the cause: behind a deadlock (1205), say,
+// the server reports that the transaction cannot be committed (3998), and the driver's own number is
+// that of the last. It has them all in a field All.
+func Numbers(err error) (all []int) {
 	var own interface{ SQLErrorNumber() int32 }
-	if errors.As(err, &own) {
-		return int(own.SQLErrorNumber())
+	if !errors.As(err, &own) {
+		return nil
 	}
-	return 0
+	if v := reflect.Indirect(reflect.ValueOf(own)); v.Kind() == reflect.Struct {
+		if list := v.FieldByName("All"); list.IsValid() && list.Kind() == reflect.Slice {
+			for i := range list.Len() {
+				if e, ok := list.Index(i).Interface().(interface{ SQLErrorNumber() int32 }); ok {
+					all = append(all, int(e.SQLErrorNumber()))
+				}
+			}
+		}
+	}
+	if last := int(own.SQLErrorNumber()); !slices.Contains(all, last) {
+		all = append(all, last)
+	}
+	return all
+}
+
+// HasNumber reports whether one of SQL Server's errors has one of the numbers.
+func HasNumber(err error, numbers ...int) bool {
+	return slices.ContainsFunc(Numbers(err), func(n int) bool { return slices.Contains(numbers, n) })
 }
 
 // The result codes of SQLite that say that others use the database.
@@ -41,8 +65,7 @@ func Transient(err error) bool {
 	case "40001", "40P01", "55P03":
 		return true
 	}
-	switch Number(err) {
-	case 1205, 1222, 3960, 3961:
+	if HasNumber(err, 1205, 1222, 3960, 3961) {
 		return true
 	}
 	code, known := ResultCode(err)

@@ -44,6 +44,8 @@ func TestRetryable(t *testing.T) {
 		{mssql.Error{Number: 1205}, true},
 		{mssql.Error{Number: 1222}, true},
 		{mssql.Error{Number: 3960}, true},
+		{mssql.Error{Number: 3998, All: []mssql.Error{{Number: 1205}, {Number: 3998}}}, true},
+		{mssql.Error{Number: 3998, All: []mssql.Error{{Number: 2627}, {Number: 3998}}}, false},
 		{mssql.Error{Number: 2627}, false},
 		{busy(t), true},
 		{coded(517), true}, // SQLITE_BUSY_SNAPSHOT

@@ -32,11 +32,20 @@ type AppliedObject struct {
 }
 
 // loadObjects reads routines/*.sql and views/*.sql: routines first, because views call them,
-// and every view after those it reads.
-func loadObjects(files fs.FS, m macros) ([]Object, error) {
+// and every view after those it reads. early reports whether a routine has to exist before those
+// that call it are created; may be nil.
+func loadObjects(files fs.FS, m macros, early func(text string) bool) ([]Object, error) {
 	routines, err := loadKind(files, m, Routines)
 	if err != nil {
 		return nil, err
+	}
+	if early != nil {
+		late := slices.DeleteFunc(slices.Clone(routines), func(o Object) bool { return early(o.Text) })
+		routines = slices.DeleteFunc(routines, func(o Object) bool { return !early(o.Text) })
+		if routines, err = inOrder(routines); err != nil {
+			return nil, err
+		}
+		routines = append(routines, late...)
 	}
 	views, err := loadKind(files, m, Views)
 	if err != nil {
@@ -68,19 +77,21 @@ func loadKind(files fs.FS, m macros, kind string) ([]Object, error) {
 	return all, nil
 }
 
-// inOrder sorts the views so that each follows those that its text names.
-func inOrder(views []Object) ([]Object, error) {
+// inOrder sorts objects of one kind so that each follows those that its text names.
+func inOrder(objects []Object) ([]Object, error) {
 	var placed []Object
 	var n Names
-	for len(views) > 0 {
-		next := slices.IndexFunc(views, func(v Object) bool {
-			return !slices.ContainsFunc(views, func(o Object) bool { return o.Name != v.Name && strings.Contains(n.Render(v.Text), n.Quote(o.Name)) })
+	for len(objects) > 0 {
+		next := slices.IndexFunc(objects, func(of Object) bool {
+			return !slices.ContainsFunc(objects, func(o Object) bool {
+				return o.Name != of.Name && strings.Contains(n.Render(of.Text), n.Quote(o.Name))
+			})
 		})
 		if next < 0 {
-			return nil, fmt.Errorf("load views: %s and others read each other", views[0].Name)
+			return nil, fmt.Errorf("load %s: %s and others read each other", objects[0].Kind, objects[0].Name)
 		}
-		placed = append(placed, views[next])
-		views = slices.Delete(views, next, next+1)
+		placed = append(placed, objects[next])
+		objects = slices.Delete(objects, next, next+1)
 	}
 	return placed, nil
 }

@@ -40,6 +40,9 @@ type Source struct {
 	// last is the engine's own, which has the migrations in the folder schema, and the
 	// routines and views.
 	Folders []fs.FS
+	// Early reports of a routine's text whether it has to exist before what calls it is created.
+	// Such routines are applied first, each behind those that it calls. May be nil.
+	Early func(text string) bool
 	// Operations are those that have a statement. The others are implemented in Go.
 	Operations []Operation
 	// Go is what implements those, in the engine's own terms; Folder.Go returns it. May be nil.
@@ -70,7 +73,7 @@ func Read(from *Source) (*Texts, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.objects, err = loadObjects(own, m); err != nil {
+	if t.objects, err = loadObjects(own, m, from.Early); err != nil {
 		return nil, err
 	}
 	return t, t.loadStatements(from, m)

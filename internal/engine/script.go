@@ -8,7 +8,8 @@ import (
 
 // Dialect has the statements of a script that differ between engines.
 type Dialect struct {
-	Begin string // statements before everything else, for a schema that does not exist
+	First string // statements that have to be committed before everything else
+	Begin string // statements before those of the migrations, for a schema that does not exist
 	Path  string // statements that make names safe, and
 	Unset string // that undo it
 	End   string // behind every statement; default ";"
@@ -37,7 +38,13 @@ func (f *Folder) Script(from, to int, d Dialect) (string, error) {
 			}
 		}
 	}
-	fmt.Fprintf(&b, "-- pawl's schema, from version %d to %d. Run it in one transaction.\n", from, to)
+	fmt.Fprintf(&b, "-- pawl's schema, from version %d to %d. Run it in one transaction", from, to)
+	if d.First != "" {
+		b.WriteString(", behind this:\n")
+		write(d.First)
+		b.WriteString("\n-- From here on in one transaction")
+	}
+	b.WriteString(".\n")
 	write(d.Path)
 	if from == 0 {
 		write(d.Begin)

@@ -64,16 +64,12 @@ func (c *Change) resolve() {
 
 // byAlias takes what FROM says of the table with an alias.
 func (c *Change) byAlias(alias string) {
+	for _, t := range c.named() {
+		c.Table, c.Alias, c.Hints = nameOf(t.SchemaObject), true, append(c.Hints, Hints(t)...)
+	}
 	Walk(c.from, func(n any) {
-		switch t := n.(type) {
-		case *ast.NamedTableReference:
-			if t.Alias != nil && strings.EqualFold(t.Alias.Value, alias) {
-				c.Table, c.Alias, c.Hints = nameOf(t.SchemaObject), true, append(c.Hints, Hints(t)...)
-			}
-		case *ast.VariableTableReference:
-			if t.Alias != nil && strings.EqualFold(t.Alias.Value, alias) {
-				c.Table, c.Alias = t.Variable.Name, true
-			}
+		if t, ok := n.(*ast.VariableTableReference); ok && t.Alias != nil && strings.EqualFold(t.Alias.Value, alias) {
+			c.Table, c.Alias = t.Variable.Name, true
 		}
 	})
 }
@@ -89,6 +85,8 @@ func nameOf(o *ast.SchemaObjectName) string {
 // *ast.VariableTableReference.
 func (c *Change) Target() any { return c.target }
 
+const forceSeek = "FORCESEEK"
+
 // Hints are the hints on a table, in capital letters and sorted.
 func Hints(t *ast.NamedTableReference) (all []string) {
 	for _, h := range t.TableHints {
@@ -98,7 +96,7 @@ func Hints(t *ast.NamedTableReference) (all []string) {
 		case *ast.IndexTableHint:
 			all = append(all, "INDEX")
 		case *ast.ForceSeekTableHint:
-			all = append(all, "FORCESEEK")
+			all = append(all, forceSeek)
 		}
 	}
 	slices.Sort(all)

@@ -20,7 +20,7 @@ const MostRows = 1000
 // derived table as the target of a change; nothing newer than SQL Server 2016 at
 // compatibility level 130; no TOP of more than [MostRows] rows; no variable that is not
 // declared; no variable that a query computes from itself row by row, which has no defined
-// result: lists are built by FOR JSON.
+// result: lists are built by FOR JSON; and nothing of [Refusals].
 func Problems(script *ast.Script, params ...string) (found []string) {
 	add := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
 	Walk(script, func(n any) {
@@ -33,6 +33,9 @@ func Problems(script *ast.Script, params ...string) (found []string) {
 	}
 	for _, name := range changedExpressions(script) {
 		add("%s is no table, but the target of a change", name)
+	}
+	for _, r := range Refusals() {
+		found = append(found, r.problemsOf(script)...)
 	}
 	return found
 }
@@ -47,10 +50,6 @@ func forbidden(n any) string {
 		return forbiddenKinds[kind]
 	}
 	switch n := n.(type) {
-	case *ast.FunctionCall:
-		return newerCall(n)
-	case *ast.GlobalFunctionTableReference:
-		return newerTable(n)
 	case *ast.TopRowFilter:
 		return checkTop(n)
 	case *ast.QuerySpecification:

@@ -58,7 +58,7 @@ func (db *DB) Read(ctx context.Context, call *engine.Call) error {
 func (db *DB) again(ctx context.Context, try func() error) error {
 	return engine.Retry(ctx, func() error {
 		err := try()
-		if driverr.Number(err) == errHint {
+		if driverr.HasNumber(err, errHint) {
 			db.versioned.Store(!db.versioned.Load())
 			err = try()
 		}
@@ -101,10 +101,14 @@ func (db *DB) name(c *engine.Call) string {
 	return c.Name()
 }
 
+// language is that of messages and dates, whatever the login's is. Nothing goes by the text of a
+// message, but people read it.
+const language = "SET LANGUAGE us_english; "
+
 // The settings end with the batch if the driver sends it by sp_executesql, as it does when
 // there are arguments. Otherwise the connection's reset ends them.
 const (
-	begin = `SET NOCOUNT ON; SET XACT_ABORT ON; SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+	begin = language + `SET NOCOUNT ON; SET XACT_ABORT ON; SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 BEGIN TRANSACTION;
 `
 	commit = `COMMIT TRANSACTION;

@@ -37,16 +37,28 @@ const (
 // pawl takes it to be.
 const errHint = 650
 
-// classify returns the class of an error that the server reported, or nil.
+// classify returns the class of an error that the server reported, or nil: that of the first
+// number that has one. It goes by numbers and by names of pawl's own, never by the server's words:
+// those are in the login's language.
 func classify(err error) error {
-	if hasNumber(err, errMoved) {
+	numbers := driverr.Numbers(err)
+	if slices.Contains(numbers, errMoved) {
 		return movedClass(err)
 	}
-	switch n := driverr.Number(err); n {
+	for _, n := range numbers {
+		if class := classOf(n, err); class != nil {
+			return class
+		}
+	}
+	return nil
+}
+
+func classOf(n int, err error) error {
+	switch n {
 	case 2627, 2601:
-		return whichKey(err)
-	case 547: // a foreign key; a check is no reference
-		if strings.Contains(err.Error(), "FOREIGN KEY") || strings.Contains(err.Error(), "REFERENCE") {
+		return whichKey(n, err)
+	case 547: // a foreign key, by the beginning of the name that the server gives it; a check is no reference
+		if strings.Contains(err.Error(), "FK__") {
 			return engine.ErrReference
 		}
 	case errReference:
@@ -57,15 +69,15 @@ func classify(err error) error {
 		return engine.ErrSerialization
 	case errIsolation, 3951, 3952, 3953:
 		return engine.ErrIsolation
-	case 601, 1222, 10928, 10929, 40501, 49918, 49919, 49920, errLockTimeout:
+	case 601, 701, 1204, 1222, 8645, 9002, 10928, 10929, 40501, 49918, 49919, 49920, errLockTimeout:
 		return engine.ErrBusy
 	case 3906, 3908:
 		return engine.ErrReadOnly
 	case 207, 208, 2812, 2715, 2760:
 		return engine.ErrSchemaMissing
-	case 4060, 4064, 18456, 18452, 18470, 18487, 18488, 40532, 40613, 40197, 17142, 17187:
+	case 20, 4060, 4064, 4221, 18401, 18456, 18452, 18470, 18487, 18488, 40143, 40532, 40540, 40613, 40197, 42108, 42109, 17142, 17187:
 		return engine.ErrUnreachable
-	case 6005, 596, 233, 10053, 10054, 10060, 983, 976, 978:
+	case 64, 6005, 596, 233, 10053, 10054, 10060, 983, 976, 978:
 		return engine.ErrConnLost
 	}
 	return nil
@@ -73,23 +85,48 @@ func classify(err error) error {
 
 // notReady reports whether a server is starting or stopping, or does not listen yet.
 func notReady(err error) bool {
-	return slices.Contains([]int{40613, 40197, 17142, 17187, 922, 927}, driverr.Number(err)) || errors.Is(err, syscall.ECONNREFUSED)
+	return driverr.HasNumber(err, 4221, 18401, 40143, 40540, 40613, 40197, 42108, 42109, 17142, 17187, 922, 927) || errors.Is(err, syscall.ECONNREFUSED)
 }
 
 // whichKey distinguishes a position that is taken from other keys. Positions are the primary
 // keys of what a message, a timer or a run of a job lies in, and every key of a ready run.
-// The server quotes the object's name and, of a constraint (2627) alone, no other of these
+// The server's text has the object's name and, of a constraint (2627) alone, no other of these
 // tables has one.
-func whichKey(err error) error {
-	for _, table := range []string{"outbox_message", "timer", "job_run"} {
-		if driverr.Number(err) == 2627 && strings.Contains(err.Error(), table+"'") {
-			return engine.ErrPosition
-		}
-	}
-	if strings.Contains(err.Error(), "outbox_ready'") {
+func whichKey(n int, err error) error {
+	switch table := tableIn(err.Error()); {
+	case n == 2627 && slices.Contains([]string{"outbox_message", "timer", "job_run"}, table), table == "outbox_ready":
 		return engine.ErrPosition
 	}
 	return engine.ErrUnique
+}
+
+// tableIn returns which of pawl's tables a text names first, as "schema.prefix_name" in any
+// quotes: how a message quotes depends on its language.
+func tableIn(text string) (first string) {
+	at := len(text)
+	for _, t := range engine.Tables() {
+		for from := 0; ; {
+			i := strings.Index(text[from:], t.Name)
+			if i < 0 {
+				break
+			}
+			i += from
+			from = i + len(t.Name)
+			if i < at && (from == len(text) || !isWord(text[from])) && strings.Contains(wordBefore(text, i), ".") {
+				at, first = i, t.Name
+			}
+		}
+	}
+	return first
+}
+
+// wordBefore is what stands before an index without a space or quote between.
+func wordBefore(text string, i int) string {
+	from := i
+	for from > 0 && (isWord(text[from-1]) || text[from-1] == '.') {
+		from--
+	}
+	return text[from:i]
 }
 
 // wrap adds the operation's name and the error's class. cut is the class where the server did
@@ -119,12 +156,13 @@ func (r *reworded) Unwrap() error { return r.err }
 // reword keeps arguments out of an error's text (D-5): the server quotes keys that are taken,
 // and values that it cannot convert or that are too long.
 func reword(err error) error {
-	switch n := driverr.Number(err); n {
-	case 2627, 2601:
-		text, _, _ := strings.Cut(err.Error(), " The duplicate key value is")
-		return &reworded{text, err}
-	case 220, 241, 242, 245, 248, 517, 2628, 8114, 8115, 8134, 8152, 8169, 13609:
-		return &reworded{fmt.Sprintf("a value is not acceptable (error %d)", n), err}
+	for _, n := range driverr.Numbers(err) {
+		switch n {
+		case 2627, 2601:
+			return &reworded{fmt.Sprintf("a key of %s is taken (error %d)", tableIn(err.Error()), n), err}
+		case 220, 241, 242, 245, 248, 517, 2628, 8114, 8115, 8134, 8152, 8169, 13609:
+			return &reworded{fmt.Sprintf("a value is not acceptable (error %d)", n), err}
+		}
 	}
 	return err
 }
@@ -133,7 +171,7 @@ func reword(err error) error {
 // context that ended first.
 func broken(err error) bool {
 	var network net.Error
-	if driverr.Number(err) != 0 {
+	if len(driverr.Numbers(err)) > 0 {
 		return false
 	}
 	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||

@@ -166,10 +166,10 @@ func age(micros int64) string {
 // unseen is what an examination says that this user may not make, or that this server has
 // not got; nil for another error.
 func unseen(err error, right string) []health.Finding {
-	switch driverr.Number(err) {
-	case 229, 262, 297, 300, 371:
+	switch {
+	case driverr.HasNumber(err, 229, 262, 297, 300, 371):
 		return []health.Finding{engine.NewFinding(health.Note, "this user may not see it", "To see it: GRANT "+right+" TO this user")}
-	case 208:
+	case driverr.HasNumber(err, 208):
 		return []health.Finding{engine.NewFinding(health.Note, "this server does not tell", "")}
 	}
 	return nil

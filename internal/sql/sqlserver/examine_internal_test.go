@@ -20,12 +20,12 @@ func TestExpectedObjects(t *testing.T) {
 			t.Fatal(err)
 		}
 		var want []string
+		texts := []string{makeTypes}
 		for _, m := range f.Migrations {
-			script, err := tsqltest.Parse(f.Names.Render(m.Text))
-			if err != nil {
-				t.Fatal(err)
-			}
-			tsqltest.Walk(script, func(n any) { want = append(want, made(n)...) })
+			texts = append(texts, m.Text)
+		}
+		for _, text := range texts {
+			tsqltest.Walk(parsed(t, "schema", f.Names.Render(text)), func(n any) { want = append(want, made(n)...) })
 		}
 		var got []string
 		for _, o := range expectedObjects(f) {

@@ -72,6 +72,9 @@ func expectedObjects(f *engine.Folder) (all []object) {
 			all = append(all, o)
 		}
 	}
+	for _, o := range createdOther.FindAllStringSubmatch(f.Names.Render(makeTypes), -1) {
+		add(strings.ToLower(o[1]), o[2])
+	}
 	for _, m := range f.Migrations {
 		text := f.Names.Render(m.Text)
 		for _, t := range createdTable.FindAllStringSubmatch(text, -1) {

@@ -5,10 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
-
-	mssql "github.com/microsoft/go-mssqldb"
 
 	"github.com/bravellian/pawl/internal/driverr"
 	"github.com/bravellian/pawl/internal/engine"
@@ -94,17 +91,6 @@ func (db *DB) isFence(trigger, table string) bool {
 // refuses such a statement before it can say why. pawl has none; programs of others may.
 const errOutput = 334
 
-// hasNumber reports whether one of the server's errors has a number. Behind the one that matters
-// the server may say that it rolls back the transaction (3998), and the driver's error has the
-// number of the last.
-func hasNumber(err error, number int) bool {
-	var own mssql.Error
-	if errors.As(err, &own) && slices.ContainsFunc(own.All, func(e mssql.Error) bool { return int(e.Number) == number }) {
-		return true
-	}
-	return driverr.Number(err) == number
-}
-
 // movedClass returns the class of an error that a fence raised.
 func movedClass(err error) error {
 	if class := engine.MovedClass(err.Error()); class != nil {
@@ -117,7 +103,7 @@ func movedClass(err error) error {
 // without saying so. read reads the state of the move.
 func refused(err error, read func() (op.Move, error)) error {
 	var own *engine.Error
-	if !errors.As(err, &own) || own.Class != engine.ErrMoved && (own.Class != nil || !hasNumber(err, errOutput)) { //nolint:errorlint // the class itself: others wrap it
+	if !errors.As(err, &own) || own.Class != engine.ErrMoved && (own.Class != nil || !driverr.HasNumber(err, errOutput)) { //nolint:errorlint // the class itself: others wrap it
 		return err
 	}
 	m, failed := read()

@@ -51,7 +51,7 @@ func (db *DB) checkConnection(ctx context.Context, conn *sql.Conn) error {
 	case broken(err):
 		db.checked.forget(inner)
 		return wrap(look.Name, err, engine.ErrConnLost)
-	case driverr.Number(err) != errNoRight: // this role may not read it, over any connection
+	case !driverr.HasNumber(err, errNoRight): // this role may not read it, over any connection
 		db.checked.forget(inner)
 	}
 	return nil

@@ -3,6 +3,7 @@ package sqlserver
 import (
 	"context"
 	"database/sql"
+	_ "embed" // for types.sql
 	"errors"
 	"fmt"
 	"regexp"
@@ -30,11 +31,19 @@ IF @got < 0 THROW 51222, 'could not lock migrations', 1`
 	createSchema = `IF SCHEMA_ID(N'%[1]s') IS NULL EXEC (N'CREATE SCHEMA "%[1]s"')`
 )
 
+// makeTypes makes the schema's table types, which have to be committed before anything uses them.
+//
+//go:embed types.sql
+var makeTypes string
+
 // Migrate applies what is missing in one transaction: of processes that start together one
 // applies it and the others find it done. Waiting for a table is bounded by LockTimeout:
 // DDL that waits for one idle reader blocks every claim after it.
 func (db *DB) Migrate(ctx context.Context) error {
-	err := db.inMigration(ctx, db.migrate)
+	err := db.inMigration(ctx, db.types)
+	if err == nil {
+		err = db.inMigration(ctx, db.migrate)
+	}
 	if err == nil {
 		db.checked.clear() // there is a generation to read
 	}
@@ -66,7 +75,7 @@ func (db *DB) inMigration(ctx context.Context, f func(ctx context.Context, tx *s
 // migrating makes f's errors undo everything, and ends its settings afterwards: a pool that
 // does not reset its connections would return them.
 func (db *DB) migrating(ctx context.Context, tx *sql.Tx, f func(ctx context.Context, tx *sql.Tx) error) error {
-	if err := db.script(ctx, tx, "SET XACT_ABORT ON"); err != nil {
+	if err := db.script(ctx, tx, language+"SET XACT_ABORT ON"); err != nil {
 		return err
 	}
 	if err := db.lockMigrations(ctx, tx); err != nil {
@@ -81,10 +90,15 @@ func (db *DB) migrating(ctx context.Context, tx *sql.Tx, f func(ctx context.Cont
 	return db.script(ctx, tx, "SET LOCK_TIMEOUT -1; SET XACT_ABORT OFF")
 }
 
-func (db *DB) migrate(ctx context.Context, tx *sql.Tx) error {
+// types makes the schema, unless it exists, and its table types.
+func (db *DB) types(ctx context.Context, tx *sql.Tx) error {
 	if err := db.script(ctx, tx, fmt.Sprintf(createSchema, db.opts.Schema)); err != nil {
 		return err
 	}
+	return db.script(ctx, tx, db.folder.Names.Render(makeTypes))
+}
+
+func (db *DB) migrate(ctx context.Context, tx *sql.Tx) error {
 	if err := db.script(ctx, tx, db.folder.Names.Render(historyTable)); err != nil {
 		return err
 	}

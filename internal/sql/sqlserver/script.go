@@ -36,7 +36,8 @@ const settings = "SET ANSI_NULLS, QUOTED_IDENTIFIER ON;\nGO\n"
 
 func scriptOf(folder *engine.Folder, from, to int) (string, error) {
 	return folder.Script(from, to, engine.Dialect{
-		Begin: settings + fmt.Sprintf(createSchema, folder.Names.Schema) + "\nGO\n" + folder.Names.Render(historyTable),
+		First: settings + fmt.Sprintf(createSchema, folder.Names.Schema) + "\nGO\n" + folder.Names.Render(makeTypes),
+		Begin: folder.Names.Render(historyTable),
 		End:   "\nGO",
 		Drop:  func(o engine.Object) string { return dropOf(folder.Names, o.Name) },
 		Note:  func(m engine.Migration) string { return noteOf(folder, &m) },

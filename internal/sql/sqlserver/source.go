@@ -22,6 +22,7 @@ func folder() *engine.Source {
 			Began:       clock,
 		},
 		Folders:    []fs.FS{op.Statements, files},
+		Early:      func(text string) bool { return strings.Contains(text, "\nCREATE FUNCTION ") },
 		Operations: slices.Concat(slices.DeleteFunc(op.All(), func(o engine.Operation) bool { return tuned(o) }), statements()),
 	}
 }

@@ -62,7 +62,7 @@ func (db *DB) DoTx(ctx context.Context, tx engine.Tx, call *engine.Call) error {
 	if err = db.runTx(ctx, engine.Plain(tx), db.textOf(s), args, call); err == nil {
 		return nil
 	}
-	if driverr.Number(err) == errNoTransaction {
+	if driverr.HasNumber(err, errNoTransaction) {
 		return wrap(call.Name(), engine.NotInTransaction(tx), engine.ErrConnLost)
 	}
 	return db.refusedTx(ctx, tx, db.failed(call.Name(), err, engine.ErrConnLost))

@@ -33,12 +33,12 @@ func columnsOf(names string) (all []tdstest.Column) {
 }
 
 // D-100: a migration is one transaction, which takes the lock of migrations first; its
-// batches are sent one by one, and none contains GO.
+// batches are sent one by one, and none contains GO. Types are committed before (D-500).
 func TestMigrationOnTheWire(t *testing.T) {
 	w := onWire(t, emptySchema("", tdstest.Answer{}))
 	enginetest.Must(t, w.Migrate(t.Context()))
 	all := w.requests()
-	if kinds := w.kinds(); !strings.HasPrefix(kinds, "begin ") || !strings.HasSuffix(kinds, " commit") || strings.Count(kinds, "begin") != 1 || strings.Contains(kinds, "rollback") {
+	if kinds := w.kinds(); !strings.HasPrefix(kinds, "begin ") || !strings.HasSuffix(kinds, " commit") || strings.Count(kinds, "begin") != 2 || strings.Contains(kinds, "rollback") {
 		t.Errorf("asked %q", kinds)
 	}
 	var texts []string
@@ -53,7 +53,7 @@ func TestMigrationOnTheWire(t *testing.T) {
 			t.Errorf("outside of the transaction: %s", r)
 		}
 	}
-	inOrder(t, strings.Join(texts, "\n"), "SET XACT_ABORT ON", "sp_getapplock", "SET LOCK_TIMEOUT 5000", "SCHEMA_ID(", "pawl_schema", "SELECT version",
+	inOrder(t, strings.Join(texts, "\n"), "SET XACT_ABORT ON", "sp_getapplock", "SCHEMA_ID(", "CREATE TYPE", "SET XACT_ABORT ON", "sp_getapplock", "SET LOCK_TIMEOUT 5000", "pawl_schema", "SELECT version",
 		"CREATE TABLE", "outbox_message", "INSERT INTO", "pawl_schema", "CREATE PROCEDURE", "INSERT INTO", "pawl_object", "SET LOCK_TIMEOUT -1", "XACT_ABORT OFF")
 }
 
@@ -68,17 +68,19 @@ func TestFailedMigrationOnTheWire(t *testing.T) {
 		failure tdstest.Answer
 		class   error
 		end     string
+		typed   bool // the types were made before
 	}{
-		"an error in the schema":            {"outbox_message", aborted, nil, "rollback"},
-		"one that undid the transaction":    {"outbox_message", ended, nil, "batch"},
-		"an error in a routine":             {"outbox_claim_runs", aborted, nil, "rollback"},
-		"the lock is not to be had":         {"sp_getapplock", tdstest.Failed(51222, "the lock of migrations was not to be had"), nil, "rollback"},
-		"a table is locked":                 {"outbox_message", tdstest.Failed(1222, "Lock request time out period exceeded."), engine.ErrBusy, "rollback"},
-		"the connection is cut in between":  {"outbox_claim_runs", tdstest.Dropped(tdstest.Before), engine.ErrConnLost, "batch"},
-		"the connection is cut at the end":  {"commit", tdstest.Dropped(tdstest.Before), engine.ErrCommitUnknown, "commit"},
-		"the commit fails":                  {"commit", tdstest.Failed(3960, "Snapshot isolation transaction aborted."), engine.ErrSerialization, "commit"},
-		"the right to create is missing":    {"SCHEMA_ID", tdstest.Failed(262, "CREATE SCHEMA permission denied."), nil, "rollback"},
-		"the transaction could not be made": {"begin", tdstest.Failed(3906, "the database is read-only."), engine.ErrReadOnly, "begin"},
+		"an error in the schema":            {`outbox_message" (`, aborted, nil, "rollback", true},
+		"one that undid the transaction":    {`outbox_message" (`, ended, nil, "batch", true},
+		"an error in a routine":             {"outbox_claim_runs", aborted, nil, "rollback", true},
+		"the lock is not to be had":         {"sp_getapplock", tdstest.Failed(51222, "the lock of migrations was not to be had"), nil, "rollback", false},
+		"an error in the types":             {"timer_list", aborted, nil, "rollback", false},
+		"a table is locked":                 {`outbox_message" (`, tdstest.Failed(1222, "Lock request time out period exceeded."), engine.ErrBusy, "rollback", true},
+		"the connection is cut in between":  {"outbox_claim_runs", tdstest.Dropped(tdstest.Before), engine.ErrConnLost, "batch", true},
+		"the connection is cut at the end":  {"commit", tdstest.Dropped(tdstest.Before), engine.ErrCommitUnknown, "commit", false},
+		"the commit fails":                  {"commit", tdstest.Failed(3960, "Snapshot isolation transaction aborted."), engine.ErrSerialization, "commit", false},
+		"the right to create is missing":    {"SCHEMA_ID", tdstest.Failed(262, "CREATE SCHEMA permission denied."), nil, "rollback", false},
+		"the transaction could not be made": {"begin", tdstest.Failed(3906, "the database is read-only."), engine.ErrReadOnly, "begin", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -89,7 +91,11 @@ func TestFailedMigrationOnTheWire(t *testing.T) {
 			} else if err == nil || engine.Retryable(err) {
 				t.Error(err)
 			}
-			if kinds := w.kinds(); !strings.HasSuffix(kinds, c.end) || c.end != "commit" && strings.Contains(kinds, "commit") {
+			kinds, commits := w.kinds(), 0
+			if c.typed {
+				commits = 1
+			}
+			if !strings.HasSuffix(kinds, c.end) || c.end != "commit" && strings.Count(kinds, "commit") != commits {
 				t.Errorf("asked %q", kinds)
 			}
 		})

@@ -1,3 +1,5 @@
-DELETE FROM pawl.inbox WITH (FORCESEEK) WHERE seq IN (
-  SELECT TOP (@most) i.seq FROM pawl.inbox i WITH (READPAST, UPDLOCK, READCOMMITTEDLOCK)
-   WHERE i.status = N'Done' AND i.processed_utc < pawl.minus(@now, @age) ORDER BY i.processed_utc)
+pawl.at_most(@most)
+DELETE i FROM (
+  SELECT TOP (@most) x.seq FROM pawl.inbox x WITH (READPAST, UPDLOCK, READCOMMITTEDLOCK)
+   WHERE x.status = N'Done' AND x.processed_utc < pawl.minus(@now, @age) ORDER BY x.processed_utc) old
+ INNER LOOP JOIN pawl.inbox i WITH (FORCESEEK) ON i.seq = old.seq

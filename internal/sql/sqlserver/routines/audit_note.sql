@@ -2,14 +2,20 @@
 -- change nothing in it. Without an id nothing is noted, nor where nothing changed.
 CREATE PROCEDURE pawl.audit_note @id uniqueidentifier, @actor nvarchar(510), @action nvarchar(510), @target nvarchar(max), @reason nvarchar(max), @n bigint AS
 BEGIN
-DECLARE @seen bit;
 IF @id IS NULL OR coalesce(@n, 0) <= 0 RETURN 0;
 pawl.begin_own()
-SELECT @seen = 1 FROM pawl.audit_trail a WITH (UPDLOCK, HOLDLOCK) WHERE a.id = @id;
-IF @seen = 1
-  UPDATE pawl.audit_trail SET n = n + @n WHERE id = @id AND actor = @actor AND action = @action AND target = @target;
-ELSE
+WHILE 1 = 1
+BEGIN
+  IF EXISTS (SELECT 1 FROM pawl.audit_trail a WITH (UPDLOCK) WHERE a.id = @id)
+  BEGIN
+    UPDATE pawl.audit_trail SET n = n + @n WHERE id = @id AND actor = @actor AND action = @action AND target = @target;
+    BREAK;
+  END;
+  pawl.begin_insert()
   INSERT INTO pawl.audit_trail (id, actor, action, target, reason, n) VALUES (@id, @actor, @action, @target, @reason, @n);
+  pawl.end_insert()
+  IF @known = 0 BREAK; -- otherwise it is there since the look
+END;
 pawl.end_own()
 RETURN 0;
 END

@@ -2,11 +2,13 @@
 -- discarded, and as failed steps of their joins. Returns how many.
 CREATE PROCEDURE pawl.outbox_cancel @ids nvarchar(max), @reason nvarchar(max) AS
 BEGIN
-DECLARE @now datetime2(7), @got int, @held bigint, @spans nvarchar(max);
+DECLARE @now datetime2(7), @got int, @spans nvarchar(max);
+DECLARE @held TABLE (id bigint NOT NULL PRIMARY KEY);
 pawl.withdraw_tables()
 pawl.begin_own()
 INSERT INTO @want (id) SELECT DISTINCT CAST(x.value AS bigint) FROM OPENJSON(@ids) x;
-SELECT @held = MAX(o.id) FROM pawl.outbox_order o WITH (UPDLOCK, ROWLOCK) WHERE o.id IN (SELECT w.id FROM @want w); -- before the runs, as outbox_order_release
+INSERT INTO @held (id)
+SELECT o.id FROM pawl.outbox_order o WITH (UPDLOCK, ROWLOCK) WHERE o.id IN (SELECT w.id FROM @want w); -- before the runs, as outbox_order_release
 pawl.withdraw(pawl.forever())
 SET @now = SYSUTCDATETIME();
 UPDATE e SET status = 4, next_attempt_at = NULL, last_error = @reason, updated_at = @now FROM pawl.outbox_exception e INNER JOIN @out o ON o.id = e.id;

@@ -61,9 +61,9 @@ BEGIN
     IF @seen = 0 BREAK;
     DELETE FROM @pick WHERE lo IN (
       SELECT x.lo FROM (SELECT p.lo, SUM(p.n) OVER (ORDER BY p.at, p.lo ROWS UNBOUNDED PRECEDING) - p.n AS before FROM @pick p) x WHERE x.before >= @need);
-    DELETE FROM pawl.outbox_ready WITH (ROWLOCK, FORCESEEK (lo (lo)))
+    DELETE r
     OUTPUT deleted.at, deleted.lo, deleted.n, deleted.retry, deleted.suspect INTO @cut (at, lo, n, retry, suspect)
-     WHERE lo IN (SELECT p.lo FROM @pick p) AND lane = @lane;
+      FROM @pick p INNER LOOP JOIN pawl.outbox_ready r WITH (ROWLOCK, FORCESEEK) ON r.lane = @lane AND r.at = p.at AND r.lo = p.lo;
     UPDATE c SET m = CASE WHEN @need - x.before < c.n THEN @need - x.before ELSE c.n END
       FROM @cut c INNER JOIN (SELECT y.lo, SUM(y.n) OVER (ORDER BY y.at, y.lo ROWS UNBOUNDED PRECEDING) - y.n AS before FROM @cut y) x ON x.lo = c.lo;
     INSERT INTO pawl.outbox_ready (lane, at, lo, n, retry, suspect)

@@ -21,6 +21,7 @@ DECLARE @pick TABLE (lo bigint NOT NULL PRIMARY KEY, at datetime2(7) NOT NULL, n
 DECLARE @cut TABLE (at datetime2(7) NOT NULL, lo bigint NOT NULL PRIMARY KEY, n bigint NOT NULL, retry int NOT NULL, suspect int NOT NULL, m bigint);
 DECLARE @runs TABLE (nr int NOT NULL, at datetime2(7) NOT NULL, lo bigint NOT NULL PRIMARY KEY, n bigint NOT NULL, retry int NOT NULL, priority bigint NOT NULL);
 SET @got = 0;
+pawl.at_most(@most)
 WHILE @got = 0 AND NOT pawl.paused(@queue)
 BEGIN
   SET @lane = NULL;
@@ -43,9 +44,9 @@ BEGIN
     SELECT x.lo FROM (SELECT p.lo, SUM(p.n) OVER (ORDER BY p.at, p.lo ROWS UNBOUNDED PRECEDING) - p.n AS before,
                              MIN(p.suspect) OVER (ORDER BY p.at, p.lo ROWS UNBOUNDED PRECEDING) AS most FROM @pick p) x
      WHERE x.before >= x.most OR x.before >= @most);
-  DELETE FROM pawl.outbox_ready WITH (ROWLOCK, FORCESEEK (lo (lo)))
+  DELETE r
   OUTPUT deleted.at, deleted.lo, deleted.n, deleted.retry, deleted.suspect INTO @cut (at, lo, n, retry, suspect)
-   WHERE lo IN (SELECT p.lo FROM @pick p) AND lane = @lane;
+    FROM @pick p INNER LOOP JOIN pawl.outbox_ready r WITH (ROWLOCK, FORCESEEK) ON r.lane = @lane AND r.at = p.at AND r.lo = p.lo;
   UPDATE c SET m = CASE WHEN x.most - x.before <= 0 THEN 0 WHEN x.most - x.before < c.n THEN x.most - x.before ELSE c.n END
     FROM @cut c INNER JOIN (
       SELECT y.lo, y.before, CASE WHEN y.most < @most THEN y.most ELSE @most END AS most

@@ -39,7 +39,7 @@ END;
 IF @given = 1 EXEC pawl.outbox_position @message_id, @id OUTPUT;
 WHILE @id IS NULL
 BEGIN
-  IF @given = 1 SELECT @id = m.id FROM pawl.outbox_message m WITH (UPDLOCK, HOLDLOCK) WHERE m.message_id = @message_id AND m.supplied = 1;
+  IF @given = 1 SELECT @id = m.id FROM pawl.outbox_message m WHERE m.message_id = @message_id AND m.supplied = 1;
   IF @id IS NOT NULL BREAK;
   SET @id = NEXT VALUE FOR pawl.outbox_single;
   WHILE EXISTS (SELECT 1 FROM pawl.outbox_message m WHERE m.id = @id)

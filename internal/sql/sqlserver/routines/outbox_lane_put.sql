@@ -8,8 +8,8 @@ IF EXISTS (SELECT 1 FROM pawl.outbox_lane l WHERE l.id = @id) RETURN 0;
 pawl.begin_insert()
 INSERT INTO pawl.outbox_lane (id, queue, priority, kind, topic)
 SELECT @id, @queue, @priority, @kind, @topic
- WHERE NOT EXISTS (SELECT 1 FROM pawl.outbox_lane l WITH (UPDLOCK, HOLDLOCK) WHERE l.id = @id)
-   AND NOT EXISTS (SELECT 1 FROM pawl.outbox_lane l WITH (UPDLOCK, HOLDLOCK) WHERE pawl.exactly(l.queue, @queue) AND l.kind = @kind AND l.priority = @priority AND l.apart = CASE @kind WHEN 3 THEN @id ELSE 0 END);
+ WHERE NOT EXISTS (SELECT 1 FROM pawl.outbox_lane l WHERE l.id = @id)
+   AND NOT EXISTS (SELECT 1 FROM pawl.outbox_lane l WHERE pawl.exactly(l.queue, @queue) AND l.kind = @kind AND l.priority = @priority AND l.apart = CASE @kind WHEN 3 THEN @id ELSE 0 END);
 SET @new = @@ROWCOUNT;
 pawl.end_insert()
 RETURN @new;

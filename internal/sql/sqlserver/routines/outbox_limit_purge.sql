@@ -35,8 +35,7 @@ INSERT INTO @idle (lane)
 SELECT TOP (1000) q.id FROM pawl.outbox_lane q
  WHERE q.kind = 3 AND NOT EXISTS (SELECT 1 FROM pawl.outbox_limit l WHERE l.kind = N'topic' AND pawl.exactly(l.name, q.topic))
    AND NOT EXISTS (SELECT 1 FROM pawl.outbox_claimed c WHERE c.lane = q.id);
-DELETE FROM pawl.outbox_lane
- WHERE id IN (SELECT x.lane FROM @idle x) AND NOT EXISTS (SELECT 1 FROM pawl.outbox_ready r WHERE r.lane = outbox_lane.id);
+DELETE l FROM pawl.outbox_lane l INNER JOIN @idle x ON x.lane = l.id WHERE NOT EXISTS (SELECT 1 FROM pawl.outbox_ready r WHERE r.lane = l.id);
 END TRY
 BEGIN CATCH
 IF @abort = 1 SET XACT_ABORT ON;

@@ -21,14 +21,7 @@ BEGIN
 END;
 IF @free < 0
 BEGIN
-  SET XACT_ABORT OFF;
-  BEGIN TRY
-  THROW 57103, 'other claims have their turn', 1; -- Babelfish ends at the fifth lock that is not to be had if no error is caught meanwhile
-  END TRY
-  BEGIN CATCH
-  SELECT @room = 0, @patience = 0;
-  END CATCH;
-  IF @abort = 1 SET XACT_ABORT ON;
+  SELECT @room = 0, @patience = 0; -- other claims have their turn
   RETURN;
 END;
 SELECT @found = 1, @concurrency = l.concurrency, @rate = l.rate, @period = l.period, @saved = l.period * (l.burst - 1) / l.rate, @ahead = l.period * (l.burst + 1) / l.rate, @next = l.next_at

@@ -10,12 +10,13 @@ pawl.bad_table()
 DECLARE @pick TABLE (lo bigint NOT NULL PRIMARY KEY);
 DECLARE @gone TABLE (lo bigint NOT NULL PRIMARY KEY, n bigint NOT NULL, lane bigint NOT NULL, retry int NOT NULL, suspect int NOT NULL);
 DECLARE @kept TABLE (lo bigint NOT NULL PRIMARY KEY, n bigint NOT NULL, lane bigint NOT NULL, retry int NOT NULL, suspect int NOT NULL);
+pawl.at_most(@most)
 pawl.begin_own()
 INSERT INTO @pick (lo)
 SELECT TOP (@most) c.lo FROM pawl.outbox_claimed c WITH (READPAST, UPDLOCK, READCOMMITTEDLOCK) WHERE c.locked_until < @now ORDER BY c.lo;
-DELETE FROM pawl.outbox_claimed WITH (ROWLOCK, FORCESEEK)
+DELETE c
 OUTPUT deleted.lo, deleted.n, deleted.lane, deleted.retry, deleted.suspect INTO @gone (lo, n, lane, retry, suspect)
- WHERE locked_until < @now AND lo IN (SELECT p.lo FROM @pick p);
+  FROM @pick p INNER LOOP JOIN pawl.outbox_claimed c WITH (ROWLOCK, FORCESEEK) ON c.lo = p.lo WHERE c.locked_until < @now;
 INSERT INTO @kept (lo, n, lane, retry, suspect)
 SELECT MIN(s.id), COUNT_BIG(*), MIN(s.lane), MIN(s.retry), MIN(s.suspect)
   FROM (SELECT g.lo, m.id, m.id - ROW_NUMBER() OVER (PARTITION BY g.lo ORDER BY m.id) AS island, g.lane, g.retry, g.suspect

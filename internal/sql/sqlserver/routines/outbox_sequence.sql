@@ -82,10 +82,11 @@ BEGIN
     UPDATE @line SET head = @head, kept = 1 - @taken WHERE nr = @nr;
     SELECT @nr = MIN(x.nr) FROM @line x WHERE x.kept = 0 AND x.nr > @nr;
   END;
-  DELETE FROM pawl.outbox_ready WITH (ROWLOCK, FORCESEEK (lo (lo)))
+  DELETE y
   OUTPUT deleted.lo, deleted.at, deleted.n, deleted.retry, deleted.suspect INTO @cut (lo, at, n, retry, suspect)
-   WHERE lane = @ordered AND lo IN (
-     SELECT m.lo FROM @message m INNER JOIN @run r ON r.lo = m.lo LEFT JOIN @line x ON x."key" = m."key" AND x.size = m.size WHERE r.got = 1 AND coalesce(x.kept, 0) = 0);
+    FROM (SELECT DISTINCT r.at, r.lo FROM @message m INNER JOIN @run r ON r.lo = m.lo LEFT JOIN @line x ON x."key" = m."key" AND x.size = m.size
+           WHERE r.got = 1 AND coalesce(x.kept, 0) = 0) k
+   INNER LOOP JOIN pawl.outbox_ready y WITH (ROWLOCK, FORCESEEK) ON y.lane = @ordered AND y.at = k.at AND y.lo = k.lo;
   UPDATE x SET kept = 1 FROM @line x INNER JOIN @message m ON m."key" = x."key" AND m.size = x.size
    WHERE NOT EXISTS (SELECT 1 FROM @cut c WHERE c.lo = m.lo AND m.id < c.lo + c.n);
   INSERT INTO @good (id, "key", head)

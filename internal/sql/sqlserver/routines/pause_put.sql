@@ -4,7 +4,7 @@ CREATE PROCEDURE pawl.pause_put @kind nvarchar(20), @name nvarchar(510), @lane b
 BEGIN
 DECLARE @got int = 0, @seen bit, @now datetime2(7);
 pawl.begin_own()
-SELECT @seen = 1 FROM pawl.outbox_pause p WITH (UPDLOCK, HOLDLOCK) WHERE p.kind = @kind AND pawl.exactly(p.name, @name);
+SELECT @seen = 1 FROM pawl.outbox_pause p WITH (UPDLOCK) WHERE p.kind = @kind AND pawl.exactly(p.name, @name);
 IF @seen = 1
 BEGIN
   SET @now = SYSUTCDATETIME();

@@ -8,6 +8,7 @@ BEGIN
 DECLARE @now datetime2(7), @suspect int;
 DECLARE @pick TABLE (id bigint NOT NULL PRIMARY KEY, at datetime2(7) NOT NULL, suspect int NOT NULL, lane bigint NOT NULL);
 DECLARE @got TABLE (id bigint NOT NULL PRIMARY KEY);
+pawl.at_most(@most)
 pawl.begin_own()
 EXEC pawl.timer_reap;
 SET @now = SYSUTCDATETIME();
@@ -23,9 +24,9 @@ IF @suspect = 0
   SELECT TOP (@most) t.id, t.at, t.suspect, t.lane FROM pawl.timer t WITH (READPAST, UPDLOCK, READCOMMITTEDLOCK, INDEX (pending))
    WHERE t.status = 0 AND t.suspect = 0 AND t.at <= @now ORDER BY t.at, t.id;
 SET @now = SYSUTCDATETIME();
-UPDATE pawl.timer WITH (FORCESEEK) SET status = 1, owner = @owner, claimed_at = @now, locked_until = pawl.plus(@now, @lease), suspect = @suspect
+UPDATE t SET status = 1, owner = @owner, claimed_at = @now, locked_until = pawl.plus(@now, @lease), suspect = @suspect
 OUTPUT inserted.id INTO @got (id)
- WHERE id IN (SELECT p.id FROM @pick p) AND status = 0;
+  FROM @pick p INNER LOOP JOIN pawl.timer t WITH (FORCESEEK) ON t.id = p.id WHERE t.status = 0;
 SET @ids = (SELECT g.id FROM @got g ORDER BY g.id FOR JSON PATH);
 pawl.end_own()
 RETURN 0;

@@ -8,34 +8,44 @@ BEGIN
 DECLARE @now datetime2(7) = SYSUTCDATETIME(), @got int;
 DECLARE @due TABLE (id bigint NOT NULL PRIMARY KEY, lane bigint NOT NULL, timer_id uniqueidentifier NOT NULL, supplied bit NOT NULL);
 DECLARE @new TABLE (id bigint NOT NULL PRIMARY KEY, lane bigint NOT NULL);
+pawl.at_most(@most)
 pawl.begin_own()
 WHILE 1 = 1
 BEGIN
   DELETE FROM @due;
+  DELETE FROM @new;
   INSERT INTO @due (id, lane, timer_id, supplied)
   SELECT TOP (@most) t.id, t.lane, t.timer_id, t.supplied FROM pawl.timer t WITH (READPAST, UPDLOCK, READCOMMITTEDLOCK, INDEX (pending))
    WHERE t.status = 0 AND t.at <= @now ORDER BY t.at, t.id;
-  IF NOT EXISTS (SELECT 1 FROM @due d INNER LOOP JOIN pawl.outbox_message m ON m.id = d.id) BREAK;
+  IF NOT EXISTS (SELECT 1 FROM @due d INNER LOOP JOIN pawl.outbox_message m ON m.id = d.id)
+  BEGIN
+    pawl.begin_insert()
+    INSERT INTO pawl.outbox_message (id, message_id, supplied, lane, due_at, topic, correlation_id, headers, payload)
+    OUTPUT inserted.id, inserted.lane INTO @new (id, lane)
+    SELECT t.id, t.timer_id, t.supplied, t.lane, t.due_time, t.topic, t.correlation_id, t.headers, t.payload
+      FROM @due d INNER LOOP JOIN pawl.timer t ON t.id = d.id
+     WHERE d.supplied = 0 OR NOT EXISTS (SELECT 1 FROM pawl.outbox_message x WHERE x.message_id = d.timer_id AND x.supplied = 1)
+       AND NOT EXISTS (SELECT 1 FROM pawl.outbox_message x WHERE x.id = pawl.carried(d.timer_id) AND x.message_id = d.timer_id)
+     ORDER BY t.id;
+    pawl.end_insert()
+    IF @known = 0 BREAK;
+    CONTINUE; -- a message with one of the ids came since the look
+  END;
   -- Ids were given out twice, by a history that was lost. Of a timer whose message is there
   -- already nothing is left to do; others get a position of their own.
-  UPDATE pawl.timer WITH (FORCESEEK) SET status = 2, processed_at = @now, payload = 0x
-   WHERE status = 0 AND id IN (SELECT d.id FROM @due d INNER JOIN pawl.outbox_message m ON m.id = d.id AND m.message_id = d.timer_id);
+  UPDATE t SET status = 2, processed_at = @now, payload = 0x
+    FROM @due d INNER LOOP JOIN pawl.outbox_message m ON m.id = d.id AND m.message_id = d.timer_id INNER LOOP JOIN pawl.timer t WITH (FORCESEEK) ON t.id = d.id
+   WHERE t.status = 0;
   SET @got = coalesce(@got, 0) + @@ROWCOUNT;
-  UPDATE pawl.timer WITH (FORCESEEK) SET id = NEXT VALUE FOR pawl.outbox_single, supplied = 1
-   WHERE status = 0 AND id IN (SELECT d.id FROM @due d INNER JOIN pawl.outbox_message m ON m.id = d.id);
+  UPDATE t SET id = NEXT VALUE FOR pawl.outbox_single, supplied = 1
+    FROM @due d INNER LOOP JOIN pawl.outbox_message m ON m.id = d.id INNER LOOP JOIN pawl.timer t WITH (FORCESEEK) ON t.id = d.id
+   WHERE t.status = 0;
 END;
-INSERT INTO pawl.outbox_message (id, message_id, supplied, lane, due_at, topic, correlation_id, headers, payload)
-OUTPUT inserted.id, inserted.lane INTO @new (id, lane)
-SELECT t.id, t.timer_id, t.supplied, t.lane, t.due_time, t.topic, t.correlation_id, t.headers, t.payload
-  FROM @due d INNER LOOP JOIN pawl.timer t ON t.id = d.id
- WHERE d.supplied = 0 OR NOT EXISTS (SELECT 1 FROM pawl.outbox_message x WITH (UPDLOCK, HOLDLOCK) WHERE x.message_id = d.timer_id AND x.supplied = 1)
-   AND NOT EXISTS (SELECT 1 FROM pawl.outbox_message x WHERE x.id = pawl.carried(d.timer_id) AND x.message_id = d.timer_id)
- ORDER BY t.id;
 INSERT INTO pawl.outbox_ready (lane, at, lo, n)
 SELECT s.lane, @now, MIN(s.id), COUNT(*)
   FROM (SELECT n.lane, n.id, n.id - ROW_NUMBER() OVER (PARTITION BY n.lane ORDER BY n.id) AS island FROM @new n) s
  GROUP BY s.lane, s.island ORDER BY s.lane, MIN(s.id);
-UPDATE pawl.timer WITH (FORCESEEK) SET status = 2, processed_at = @now, payload = 0x WHERE id IN (SELECT d.id FROM @due d) AND status = 0;
+UPDATE t SET status = 2, processed_at = @now, payload = 0x FROM @due d INNER LOOP JOIN pawl.timer t WITH (FORCESEEK) ON t.id = d.id WHERE t.status = 0;
 SET @got = coalesce(@got, 0) + @@ROWCOUNT;
 pawl.end_own()
 RETURN @got;

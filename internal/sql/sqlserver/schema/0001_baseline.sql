@@ -3,7 +3,8 @@
 -- Names are compared by their bytes, whatever the database's collation; a name of 255
 -- characters may take twice as many UTF-16 units. Spaces at their end do not count for =
 -- and for an index: where names are keys, their sizes are, too. Times are UTC. Every table is clustered
--- by a key that grows, none by a uniqueidentifier: those are unique by an index beside it.
+-- by a key that grows, none by a uniqueidentifier: those are unique by an index beside it. Locks on
+-- rows never become one on the table: it would stop every other claim.
 
 -- Which history of this database this is: docs/decisions/0016-generation.md. One row,
 -- written anew whenever the history changed. number grows with each: milliseconds
@@ -17,6 +18,7 @@ CREATE TABLE pawl.generation (
   place   nvarchar(400),
   written nvarchar(400)
 );
+ALTER TABLE pawl.generation SET (LOCK_ESCALATION = DISABLE);
 INSERT INTO pawl.generation (number) VALUES (DATEDIFF_BIG(millisecond, '2024-01-01', SYSUTCDATETIME()));
 
 -- One value is a block of 4096 ids for one client process.
@@ -32,6 +34,7 @@ CREATE TABLE pawl.outbox_lane (
   priority smallint NOT NULL,
   size     AS DATALENGTH(queue)
 );
+ALTER TABLE pawl.outbox_lane SET (LOCK_ESCALATION = DISABLE);
 CREATE UNIQUE INDEX queue ON pawl.outbox_lane (queue, size, priority);
 -- md5('default/0'), first 8 bytes: what most programs use is known from the start.
 INSERT INTO pawl.outbox_lane (id, queue, priority) VALUES (4828129222919567135, N'default', 0);
@@ -49,6 +52,7 @@ CREATE TABLE pawl.outbox_message (
   headers        nvarchar(max) COLLATE Latin1_General_100_BIN2,
   payload        varbinary(max) NOT NULL
 );
+ALTER TABLE pawl.outbox_message SET (LOCK_ESCALATION = DISABLE);
 -- Ids that callers supplied deduplicate; ids that pawl makes carry their
 -- position and need no index.
 CREATE UNIQUE INDEX supplied ON pawl.outbox_message (message_id) WHERE supplied = 1;
@@ -64,6 +68,7 @@ CREATE TABLE pawl.outbox_ready (
   suspect int NOT NULL DEFAULT 0, -- above 0: a claim of it expired; it is claimed alone, so many messages at most
   PRIMARY KEY (lane, at, lo) WITH (ALLOW_PAGE_LOCKS = OFF)
 );
+ALTER TABLE pawl.outbox_ready SET (LOCK_ESCALATION = DISABLE);
 CREATE UNIQUE INDEX lo ON pawl.outbox_ready (lo) INCLUDE (n, retry, suspect) WITH (ALLOW_PAGE_LOCKS = OFF);
 CREATE INDEX suspect ON pawl.outbox_ready (lane, at, lo) INCLUDE (suspect, n) WHERE suspect > 0 WITH (ALLOW_PAGE_LOCKS = OFF);
 
@@ -79,6 +84,7 @@ CREATE TABLE pawl.outbox_claimed (
   suspect      int NOT NULL DEFAULT 0, -- above 0: how many suspects the claim took
   PRIMARY KEY (lo) WITH (ALLOW_PAGE_LOCKS = OFF)
 );
+ALTER TABLE pawl.outbox_claimed SET (LOCK_ESCALATION = DISABLE);
 
 -- Runs that were acked.
 CREATE TABLE pawl.outbox_done (
@@ -88,6 +94,7 @@ CREATE TABLE pawl.outbox_done (
   owner        uniqueidentifier NOT NULL,
   processed_by nvarchar(510) COLLATE Latin1_General_100_BIN2
 );
+ALTER TABLE pawl.outbox_done SET (LOCK_ESCALATION = DISABLE);
 
 -- Messages that went wrong at least once. 0: retried, 3: failed, 4: discarded.
 CREATE TABLE pawl.outbox_exception (
@@ -99,21 +106,8 @@ CREATE TABLE pawl.outbox_exception (
   redrives        int NOT NULL DEFAULT 0,
   updated_at      datetime2(7) NOT NULL
 );
+ALTER TABLE pawl.outbox_exception SET (LOCK_ESCALATION = DISABLE);
 CREATE INDEX status ON pawl.outbox_exception (status, id) WHERE status >= 3;
-
--- What a batch of messages is passed as; due is in microseconds since 1970.
-CREATE TYPE pawl.outbox_message_list AS TABLE (
-  id             bigint NOT NULL PRIMARY KEY,
-  message_id     uniqueidentifier NOT NULL,
-  topic          nvarchar(510) COLLATE Latin1_General_100_BIN2 NOT NULL,
-  correlation_id nvarchar(510) COLLATE Latin1_General_100_BIN2,
-  headers        nvarchar(max) COLLATE Latin1_General_100_BIN2,
-  payload        varbinary(max) NOT NULL,
-  lane           bigint NOT NULL,
-  due            bigint,
-  supplied       bit NOT NULL,
-  carried        bigint NOT NULL
-);
 
 -- Joins: see docs/joins.md.
 -- Locks are always taken in the same order: what holds a message (by id), then
@@ -137,6 +131,7 @@ CREATE TABLE pawl.outbox_join (
   CHECK (completed_steps + failed_steps <= expected_steps),
   UNIQUE (join_id)
 );
+ALTER TABLE pawl.outbox_join SET (LOCK_ESCALATION = DISABLE);
 
 CREATE INDEX rank ON pawl.outbox_join (rank);
 CREATE INDEX grouping_key ON pawl.outbox_join (grouping_key, rank) WHERE grouping_key IS NOT NULL;
@@ -152,6 +147,7 @@ CREATE TABLE pawl.outbox_join_member (
   created_utc       datetime2(7) NOT NULL DEFAULT SYSUTCDATETIME(),
   UNIQUE (join_id, outbox_message_id)
 );
+ALTER TABLE pawl.outbox_join_member SET (LOCK_ESCALATION = DISABLE);
 CREATE INDEX id ON pawl.outbox_join_member (id) INCLUDE (join_id, status);
 
 -- The join.wait messages of a join, by position.
@@ -159,6 +155,7 @@ CREATE TABLE pawl.outbox_join_waiting (
   id      bigint NOT NULL PRIMARY KEY,
   join_id uniqueidentifier NOT NULL REFERENCES pawl.outbox_join (join_id) ON DELETE CASCADE
 );
+ALTER TABLE pawl.outbox_join_waiting SET (LOCK_ESCALATION = DISABLE);
 CREATE INDEX join_id ON pawl.outbox_join_waiting (join_id);
 
 -- The inbox: see docs/inbox.md. Known by source and message id.
@@ -180,6 +177,7 @@ CREATE TABLE pawl.inbox (
   locked_until_utc datetime2(7),     -- end of its lease
   sizes            AS DATALENGTH(source) * 2048 + DATALENGTH(message_id)
 );
+ALTER TABLE pawl.inbox SET (LOCK_ESCALATION = DISABLE);
 CREATE UNIQUE INDEX source ON pawl.inbox (source, message_id, sizes);
 CREATE INDEX processing ON pawl.inbox (last_seen_utc) WHERE status = N'Processing';
 CREATE INDEX done ON pawl.inbox (processed_utc) WHERE status = N'Done';
@@ -198,6 +196,7 @@ CREATE TABLE pawl.lease (
   holder           uniqueidentifier, -- the one acquisition that holds it (D-61), or null
   size             AS DATALENGTH(name)
 );
+ALTER TABLE pawl.lease SET (LOCK_ESCALATION = DISABLE);
 CREATE UNIQUE INDEX name ON pawl.lease (name, size);
 
 -- Who waits for a lease, in order of arrival. Waiters that stop saying that
@@ -208,6 +207,7 @@ CREATE TABLE pawl.lease_waiter (
   id          uniqueidentifier NOT NULL UNIQUE,
   alive_until datetime2(7) NOT NULL
 );
+ALTER TABLE pawl.lease_waiter SET (LOCK_ESCALATION = DISABLE);
 CREATE INDEX name ON pawl.lease_waiter (name, ticket) INCLUDE (id, alive_until);
 
 -- Timers: see docs/timers.md.
@@ -240,6 +240,7 @@ CREATE TABLE pawl.timer (
   size           AS DATALENGTH("key"),
   PRIMARY KEY (id) WITH (ALLOW_PAGE_LOCKS = OFF)
 );
+ALTER TABLE pawl.timer SET (LOCK_ESCALATION = DISABLE);
 CREATE INDEX pending ON pawl.timer (at, id) WHERE status = 0 WITH (ALLOW_PAGE_LOCKS = OFF);
 CREATE INDEX suspect ON pawl.timer (at, id) INCLUDE (suspect) WHERE status = 0 AND suspect > 0 WITH (ALLOW_PAGE_LOCKS = OFF);
 CREATE INDEX claimed ON pawl.timer (owner) WHERE status = 1 WITH (ALLOW_PAGE_LOCKS = OFF);
@@ -247,21 +248,6 @@ CREATE INDEX past ON pawl.timer (processed_at, id) WHERE status >= 2 WITH (ALLOW
 CREATE UNIQUE INDEX supplied ON pawl.timer (timer_id) WHERE supplied = 1 WITH (ALLOW_PAGE_LOCKS = OFF);
 -- One pending timer a key. Whoever schedules a key again takes it from a claimed one.
 CREATE UNIQUE INDEX keyed ON pawl.timer ("key", size) WHERE "key" IS NOT NULL AND status < 2 WITH (ALLOW_PAGE_LOCKS = OFF);
-
--- What a batch of timers is passed as; due is in microseconds since 1970.
-CREATE TYPE pawl.timer_list AS TABLE (
-  id             bigint NOT NULL PRIMARY KEY,
-  timer_id       uniqueidentifier NOT NULL,
-  topic          nvarchar(510) COLLATE Latin1_General_100_BIN2 NOT NULL,
-  correlation_id nvarchar(510) COLLATE Latin1_General_100_BIN2,
-  headers        nvarchar(max) COLLATE Latin1_General_100_BIN2,
-  payload        varbinary(max) NOT NULL,
-  lane           bigint NOT NULL,
-  due            bigint,
-  supplied       bit NOT NULL,
-  carried        bigint NOT NULL,
-  "key"          nvarchar(510) COLLATE Latin1_General_100_BIN2
-);
 
 -- Jobs: see docs/jobs.md.
 --
@@ -292,6 +278,7 @@ CREATE TABLE pawl.job (
   updated_at    datetime2(7) NOT NULL DEFAULT SYSUTCDATETIME(),
   size          AS DATALENGTH(name)
 );
+ALTER TABLE pawl.job SET (LOCK_ESCALATION = DISABLE);
 CREATE UNIQUE INDEX name ON pawl.job (name, size);
 CREATE INDEX due ON pawl.job (due_at, id) WHERE due_at IS NOT NULL;
 
@@ -314,6 +301,7 @@ CREATE TABLE pawl.job_run (
   claimed_by     nvarchar(510) COLLATE Latin1_General_100_BIN2,
   last_error     nvarchar(max) COLLATE Latin1_General_100_BIN2
 );
+ALTER TABLE pawl.job_run SET (LOCK_ESCALATION = DISABLE);
 -- One run a nominal time, whoever makes it (D-82).
 CREATE UNIQUE INDEX nominal ON pawl.job_run (job_id, scheduled_time) WHERE triggered = 0;
 CREATE INDEX job_name ON pawl.job_run (job_name, scheduled_time, id);
@@ -334,6 +322,7 @@ CREATE TABLE pawl.audit_trail (
   reason nvarchar(max) COLLATE Latin1_General_100_BIN2,
   n      bigint NOT NULL
 );
+ALTER TABLE pawl.audit_trail SET (LOCK_ESCALATION = DISABLE);
 CREATE INDEX at ON pawl.audit_trail (at, id);
 
 -- What is paused. Of a queue nothing is claimed. Messages of a topic are laid
@@ -350,6 +339,7 @@ CREATE TABLE pawl.outbox_pause (
   ending bit NOT NULL DEFAULT 0, -- it is over, but not all is back yet
   size   AS DATALENGTH(name)
 );
+ALTER TABLE pawl.outbox_pause SET (LOCK_ESCALATION = DISABLE);
 CREATE UNIQUE INDEX name ON pawl.outbox_pause (kind, name, size);
 
 -- Processes that work on this database. One that crashed stays until somebody
@@ -370,3 +360,4 @@ CREATE TABLE pawl.worker_process (
   in_flight    bigint NOT NULL,
   shared       bit NOT NULL -- it works on many databases, taking turns
 );
+ALTER TABLE pawl.worker_process SET (LOCK_ESCALATION = DISABLE);

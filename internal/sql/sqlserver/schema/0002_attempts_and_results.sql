@@ -10,6 +10,7 @@ CREATE TABLE pawl.outbox_attempt (
   worker   nvarchar(510) COLLATE Latin1_General_100_BIN2,
   error    nvarchar(max) COLLATE Latin1_General_100_BIN2
 );
+ALTER TABLE pawl.outbox_attempt SET (LOCK_ESCALATION = DISABLE);
 CREATE INDEX id ON pawl.outbox_attempt (id, nr);
 
 -- What a handler of a step returned, for the join's follow-up. Nothing is written for one that
@@ -21,10 +22,5 @@ CREATE TABLE pawl.outbox_join_result (
   result  varbinary(max) NOT NULL,
   UNIQUE (join_id, id)
 );
+ALTER TABLE pawl.outbox_join_result SET (LOCK_ESCALATION = DISABLE);
 
--- The results of several steps, as they are sent.
-CREATE TYPE pawl.outbox_result_list AS TABLE (
-  owner  uniqueidentifier NOT NULL,
-  id     bigint NOT NULL,
-  result varbinary(max) NOT NULL
-);

@@ -24,6 +24,7 @@ CREATE TABLE pawl.outbox_order (
   size  AS DATALENGTH("key"),
   PRIMARY KEY (id) WITH (ALLOW_PAGE_LOCKS = OFF)
 );
+ALTER TABLE pawl.outbox_order SET (LOCK_ESCALATION = DISABLE);
 CREATE UNIQUE INDEX head ON pawl.outbox_order (lane, "key", size) WHERE head = 1 WITH (ALLOW_PAGE_LOCKS = OFF);
 CREATE INDEX line ON pawl.outbox_order (lane, "key", size, id) WITH (ALLOW_PAGE_LOCKS = OFF);
 GO
@@ -38,6 +39,7 @@ CREATE TABLE pawl.outbox_unique (
   until       datetime2(7), -- the end of its period
   size        AS DATALENGTH("key") -- spaces at the end of a text do not count for =
 );
+ALTER TABLE pawl.outbox_unique SET (LOCK_ESCALATION = DISABLE);
 CREATE UNIQUE INDEX keyed ON pawl.outbox_unique ("key", size) WITH (ALLOW_PAGE_LOCKS = OFF);
 CREATE INDEX message ON pawl.outbox_unique (id, until) WITH (ALLOW_PAGE_LOCKS = OFF);
 GO
@@ -58,6 +60,7 @@ CREATE TABLE pawl.outbox_limit (
   reason      nvarchar(max) COLLATE Latin1_General_100_BIN2,
   size        AS DATALENGTH(name)
 );
+ALTER TABLE pawl.outbox_limit SET (LOCK_ESCALATION = DISABLE);
 CREATE UNIQUE INDEX name ON pawl.outbox_limit (kind, name, size) WITH (ALLOW_PAGE_LOCKS = OFF);
 
 -- Claimed messages that count against a limit's concurrency. Those that are no longer claimed are
@@ -67,3 +70,4 @@ CREATE TABLE pawl.outbox_limit_claim (
   id       bigint NOT NULL,
   PRIMARY KEY (of_limit, id) WITH (ALLOW_PAGE_LOCKS = OFF)
 );
+ALTER TABLE pawl.outbox_limit_claim SET (LOCK_ESCALATION = DISABLE);

@@ -9,6 +9,7 @@ CREATE TABLE pawl.move (
   prefix      nvarchar(510) COLLATE Latin1_General_100_BIN2 NOT NULL,
   began_at    datetime2(7) NOT NULL DEFAULT SYSUTCDATETIME()
 );
+ALTER TABLE pawl.move SET (LOCK_ESCALATION = DISABLE);
 GO
 CREATE TABLE pawl.move_table (
   name    nvarchar(100) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY,
@@ -16,3 +17,4 @@ CREATE TABLE pawl.move_table (
   n       bigint NOT NULL,
   is_over bit NOT NULL
 );
+ALTER TABLE pawl.move_table SET (LOCK_ESCALATION = DISABLE);
