@@ -1,5 +1,5 @@
 // Package sqlserver opens SQL Server databases for pawl, version 2016 (compatibility level
-// 130) and later, and Azure SQL, through go-mssqldb.
+// 130) and later, and Azure SQL, through go-mssqldb. It is a preview: no SQL Server has run it.
 //
 // Nothing wakes the workers of other processes: they poll. Turn READ_COMMITTED_SNAPSHOT
 // on for the database, or whoever reads waits for whoever writes.

@@ -27,8 +27,9 @@ const (
 	exitNoCommand = 127
 )
 
-const description = `Durable work on SQLite, PostgreSQL or SQL Server: messages that are
-enqueued in a transaction and delivered at least once.
+const description = `Durable work on SQLite or PostgreSQL (SQL Server: a preview, no server
+has run it): messages that are enqueued in a transaction and delivered at
+least once.
 
 Exit codes: 0 success, 1 failure, 2 wrong usage; "lease run" has more.
 
