@@ -15,7 +15,10 @@ import (
 type Entry struct {
 	ID    uuid.UUID `json:"id"`
 	At    time.Time `json:"at,omitzero"` // when it began, by the database's clock
-	Actor string    `json:"actor"`
+	Actor string    `json:"actor"`       // who was named; without a name, the process
+	// Login is the user that the session logged in to the database by: nobody can give another.
+	// Empty on SQLite.
+	Login string `json:"login,omitempty"`
 	// Action is redrive, discard, cancel, reschedule, pause, resume, put, trigger,
 	// enable, disable, remove, release, revive, fix or restore.
 	Action string `json:"action"`
@@ -48,7 +51,7 @@ func (a *Admin) Audit(ctx context.Context, opts AuditOptions) ([]Entry, error) {
 	found, err := engine.Query(ctx, a.db, list)
 	var all []Entry
 	for _, e := range found {
-		all = append(all, Entry{ID: e.ID, At: e.At.UTC(), Actor: e.Actor, Action: e.Action, Target: e.Target, Reason: worker.Value(e.Reason), Count: e.N})
+		all = append(all, Entry{ID: e.ID, At: e.At.UTC(), Actor: e.Actor, Login: e.DBUser, Action: e.Action, Target: e.Target, Reason: worker.Value(e.Reason), Count: e.N})
 	}
 	return all, err
 }

@@ -41,9 +41,6 @@ func (w *Wait) IsZero() bool {
 // in addition to other waits. It returns the wait's message id; the id of the message that it
 // sends derives from that. Error: ErrNotFound.
 func (j *Joins) Wait(ctx context.Context, id ID, w Wait) (outbox.MessageID, error) {
-	if _, err := j.Get(ctx, id); err != nil {
-		return outbox.MessageID{}, err
-	}
 	return j.wait(ctx, nil, id, w)
 }
 
@@ -54,17 +51,17 @@ func (j *Joins) WaitTx(ctx context.Context, tx any, id ID, w Wait) (outbox.Messa
 	if err != nil {
 		return outbox.MessageID{}, err
 	}
-	known, err := engine.Exec(ctx, j.db, own, op.JoinKnown{JoinID: id})
+	return j.wait(ctx, own, id, w)
+}
+
+func (j *Joins) wait(ctx context.Context, tx outbox.Tx, id ID, w Wait) (outbox.MessageID, error) {
+	known, err := engine.Exec(ctx, j.db, tx, op.JoinKnown{JoinID: id})
 	if err != nil {
 		return outbox.MessageID{}, err
 	}
 	if known == 0 {
 		return outbox.MessageID{}, notFound(id)
 	}
-	return j.wait(ctx, own, id, w)
-}
-
-func (j *Joins) wait(ctx context.Context, tx outbox.Tx, id ID, w Wait) (outbox.MessageID, error) {
 	m, err := j.waitMessage(id, w)
 	if err != nil {
 		return outbox.MessageID{}, err

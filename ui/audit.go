@@ -23,11 +23,19 @@ func auditTrail(v *visit) (*screen, error) {
 		t := &table{Head: []string{"When", "Who", "What", "To what", "How many", "Why"}, None: "Nobody changed anything."}
 		for i := range p.rows {
 			e := &p.rows[i]
-			t.Rows = append(t.Rows, []cell{at(e.At), words(e.Actor), words(e.Action), words(e.Target), count(e.Count), words(e.Reason)})
+			t.Rows = append(t.Rows, []cell{at(e.At), words(who(e)), words(e.Action), words(e.Target), count(e.Count), words(e.Reason)})
 		}
 		return []block{{Table: lead(v, s, t, p)}}, nil
 	})
 	return sc, nil
+}
+
+// who is who was named and, where it is another, who the database knows.
+func who(e *admin.Entry) string {
+	if e.Login == "" || e.Login == e.Actor {
+		return e.Actor
+	}
+	return e.Actor + " (" + e.Login + ")"
 }
 
 // listAudit reads the page that the address asks for.

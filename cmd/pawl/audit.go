@@ -69,6 +69,7 @@ func (c *auditCmd) listing() *listing[admin.Entry] {
 		columns: []column[admin.Entry]{
 			{head: "AT", cell: func(e *admin.Entry) string { return stamp(e.At) }},
 			{head: "BY", cell: func(e *admin.Entry) string { return e.Actor }},
+			{head: "LOGIN", cell: func(e *admin.Entry) string { return e.Login }, optional: true},
 			{head: "ACTION", cell: func(e *admin.Entry) string { return e.Action }},
 			{head: "COUNT", cell: func(e *admin.Entry) string { return number(e.Count) }},
 			{head: "TARGET", cell: func(e *admin.Entry) string { return e.Target }},

@@ -15,6 +15,7 @@ type AuditEntry struct {
 	ID     [16]byte
 	At     time.Time
 	Actor  string
+	DBUser string // empty where the database knows no users
 	Action string
 	Target string
 	Reason *string

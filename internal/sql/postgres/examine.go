@@ -24,6 +24,7 @@ func (db *DB) Examinations(l health.Limits) []engine.Examination {
 		{Name: "pooler", Examine: x.pooler},
 		{Name: "connections", Examine: x.connections},
 		{Name: "snapshots", Examine: x.snapshots},
+		{Name: "locks", Examine: x.locks},
 		{Name: "vacuum", Examine: x.vacuum},
 	}
 }
@@ -36,7 +37,7 @@ type examiner struct {
 // doctorStatements returns the statements of the doctor that only PostgreSQL has.
 func doctorStatements() []engine.Operation {
 	return []engine.Operation{
-		doctorConnections{}, doctorHidden{}, doctorObjects{}, doctorPath{}, doctorPaths{}, doctorPrepared{}, doctorServer{}, doctorSettings{},
+		doctorConnections{}, doctorHidden{}, doctorLocks{}, doctorObjects{}, doctorPath{}, doctorPaths{}, doctorPrepared{}, doctorServer{}, doctorSettings{},
 		doctorSlots{}, doctorTables{}, doctorTransactions{},
 	}
 }

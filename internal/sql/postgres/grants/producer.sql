@@ -8,7 +8,7 @@ GRANT USAGE ON SEQUENCE pawl.outbox_block, pawl.outbox_single TO :"role";
 GRANT SELECT, INSERT ON pawl.outbox_lane TO :"role";
 GRANT INSERT, SELECT (id, message_id, supplied, lane, due_at) ON pawl.outbox_message TO :"role";
 GRANT INSERT ON pawl.outbox_ready TO :"role";
-GRANT SELECT, INSERT ON pawl.outbox_join TO :"role";
+GRANT INSERT, SELECT (join_id, status, expected_steps, completed_steps, failed_steps) ON pawl.outbox_join TO :"role";
 GRANT INSERT ON pawl.outbox_join_member, pawl.outbox_join_wait TO :"role";
 GRANT INSERT, SELECT (id, timer_id, supplied, key, status, at), UPDATE (status, processed_at, key, due_time, at) ON pawl.timer TO :"role";
 GRANT INSERT, SELECT (source, message_id, hash, status, token, locked_until_utc, deliveries, mismatches), UPDATE (hash, last_seen_utc, deliveries, mismatches) ON pawl.inbox TO :"role";

@@ -7,7 +7,7 @@ DECLARE
   v_gap    constant bigint := 4294967296;
   v_number bigint;
 BEGIN
-  PERFORM pg_advisory_xact_lock(hashtextextended('pawl.generation', 0));
+  PERFORM pg_advisory_xact_lock(pawl.lock_key('pawl.generation'));
   INSERT INTO pawl.generation DEFAULT VALUES ON CONFLICT (one) DO NOTHING;
   PERFORM pawl.generation_raise(g.id, p.o_place) FROM pawl.generation g, pawl.generation_place() p;
   SELECT g.number INTO v_number FROM pawl.generation g;

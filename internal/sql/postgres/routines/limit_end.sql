@@ -5,7 +5,7 @@ SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE
   v_got bigint;
 BEGIN
-  PERFORM pg_advisory_xact_lock(pawl.limits_key());
+  LOCK TABLE pawl.outbox_limit IN EXCLUSIVE MODE; -- see outbox_limits_share
   DELETE FROM pawl.outbox_limit l WHERE l.kind = p_kind AND l.name = p_name AND l.pattern = '';
   GET DIAGNOSTICS v_got = ROW_COUNT;
   IF v_got > 0 THEN

@@ -6,7 +6,7 @@ SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE
   v_got bigint;
 BEGIN
-  PERFORM pg_advisory_xact_lock(pawl.limits_key());
+  LOCK TABLE pawl.outbox_limit IN EXCLUSIVE MODE; -- see outbox_limits_share
   INSERT INTO pawl.outbox_limit AS l (kind, name, concurrency, rate, period, burst, actor, reason)
   VALUES (p_kind, p_name, p_concurrency, p_rate, p_period, p_burst, p_actor, p_reason)
   ON CONFLICT (kind, name) DO UPDATE SET concurrency = excluded.concurrency, rate = excluded.rate, period = excluded.period, burst = excluded.burst,

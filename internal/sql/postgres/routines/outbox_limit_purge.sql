@@ -10,7 +10,7 @@ BEGIN
      AND NOT EXISTS (SELECT FROM pawl.outbox_lane q WHERE q.kind = 3 AND NOT EXISTS (SELECT FROM pawl.outbox_limit l WHERE l.kind = 'topic' AND l.name = q.topic)) THEN
     RETURN;
   END IF;
-  PERFORM pg_advisory_xact_lock(pawl.limits_key());
+  LOCK TABLE pawl.outbox_limit IN EXCLUSIVE MODE; -- see outbox_limits_share
   DELETE FROM pawl.outbox_limit_claim u
    WHERE u.kind = 'topic' AND NOT pawl.claimed(u.id);
   DELETE FROM pawl.outbox_limit l

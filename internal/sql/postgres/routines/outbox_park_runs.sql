@@ -3,15 +3,11 @@
 CREATE OR REPLACE FUNCTION pawl.outbox_park_runs(p_owner uuid[], p_lo bigint[], p_n integer[], p_topic text[]) RETURNS bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp SET jit = off AS $f$
 DECLARE
-  v_topic text[] := '{}';
-  v_lane  bigint[] := '{}';
-  v_pause record;
+  v_topic text[];
+  v_lane  bigint[];
   v_got   bigint;
 BEGIN
-  FOR v_pause IN SELECT p.name, p.lane FROM pawl.outbox_pause p WHERE p.kind = 'topic' AND p.name = ANY (p_topic) AND NOT p.ending ORDER BY p.name FOR SHARE LOOP
-    v_topic := v_topic || v_pause.name;
-    v_lane := v_lane || v_pause.lane;
-  END LOOP;
+  SELECT array_agg(h.o_topic), array_agg(h.o_lane) INTO v_topic, v_lane FROM pawl.pause_hold(p_topic) h;
   WITH t AS MATERIALIZED (
     SELECT x.lo, x.n, coalesce(v_lane[array_position(v_topic, r.topic)], x.lane) AS lane, x.at, x.retry, x.suspect
       FROM unnest(p_owner, p_lo, p_n, p_topic) r(owner, lo, n, topic), LATERAL pawl.outbox_take(r.owner, r.lo, r.n) x),

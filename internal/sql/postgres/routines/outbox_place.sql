@@ -6,7 +6,7 @@ CREATE OR REPLACE FUNCTION pawl.outbox_place(p_id bigint) RETURNS bigint LANGUAG
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off AS $f$
 BEGIN
   PERFORM pawl.check_isolation('repair');
-  PERFORM pg_advisory_xact_lock(hashtextextended('pawl.outbox_place', 0));
+  PERFORM pg_advisory_xact_lock(pawl.lock_key('pawl.outbox_place'));
   INSERT INTO pawl.outbox_ready (lane, at, lo, n, retry)
   SELECT m.lane, coalesce(m.due_at, clock_timestamp()), m.id, 1, coalesce((SELECT e.retry_count FROM pawl.outbox_exception e WHERE e.id = m.id), 0)
     FROM pawl.outbox_message m WHERE m.id = p_id AND pawl.nowhere(m.id);

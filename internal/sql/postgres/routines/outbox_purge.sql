@@ -13,7 +13,7 @@ DECLARE
   v_n      integer[];
 BEGIN
   PERFORM pawl.check_isolation('clean up');
-  IF NOT pg_try_advisory_xact_lock(hashtextextended('pawl.outbox_purge', 0)) THEN
+  IF NOT pg_try_advisory_xact_lock(pawl.lock_key('pawl.outbox_purge')) THEN
     RETURN 0;
   END IF;
   v_done := ARRAY(

@@ -1,6 +1,7 @@
 -- Put back up to p_runs runs of an ended pause, and delete the pause when there are none
--- left. What has lost all its messages is removed. Returns how many messages were put back.
-CREATE OR REPLACE FUNCTION pawl.outbox_unpark_runs(p_topic text, p_runs integer) RETURNS bigint LANGUAGE plpgsql VOLATILE
+-- left. What has lost all its messages is removed. Returns how many messages were put back. SECURITY
+-- DEFINER: a worker may not end pauses, and this does so only with those that an operator ended.
+CREATE OR REPLACE FUNCTION pawl.outbox_unpark_runs(p_topic text, p_runs integer) RETURNS bigint LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off AS $f$
 DECLARE
   v_lane   bigint;
@@ -32,3 +33,4 @@ BEGIN
   PERFORM pawl.outbox_wake(v_queues);
   RETURN v_got;
 END $f$;
+REVOKE EXECUTE ON FUNCTION pawl.outbox_unpark_runs FROM PUBLIC;

@@ -12,7 +12,7 @@ DECLARE
   v_now   timestamptz := clock_timestamp();
 BEGIN
   FOR v_key IN SELECT DISTINCT k FROM unnest(p_key) k WHERE k IS NOT NULL ORDER BY k LOOP
-    PERFORM pg_advisory_xact_lock(hashtextextended('pawl.timer/' || v_key, 0));
+    PERFORM pg_advisory_xact_lock(pawl.lock_key('pawl.timer/' || v_key));
   END LOOP;
   v_fresh := p_id;
   IF true = ANY (p_supplied) OR 0 <> ANY (p_position) THEN -- an id that was just made is new

@@ -279,11 +279,13 @@ CREATE INDEX ON pawl.job_run (end_time) WHERE outcome IS NOT NULL;
 -- Operating pawl: who did what, what is paused, which workers there are; see
 -- docs/operating.md. "pawl." stands for the configured schema and prefix.
 
--- What operators did. A row grows while its operation, in many transactions, does.
+-- What operators did. A row grows while its operation, in many transactions, does. actor is who was
+-- named, db_user who the database knows.
 CREATE TABLE pawl.audit_trail (
   id     uuid PRIMARY KEY,
   at     timestamptz NOT NULL DEFAULT clock_timestamp(),
   actor  text NOT NULL,
+  db_user text NOT NULL DEFAULT session_user,
   action text NOT NULL,
   target text NOT NULL,
   reason text,

@@ -311,12 +311,14 @@ CREATE INDEX ended ON pawl.job_run (end_time) WHERE outcome IS NOT NULL;
 -- Operating pawl: who did what, what is paused, which workers there are; see
 -- docs/operating.md.
 
--- What operators did. A row grows while its operation, in many transactions, does.
+-- What operators did. A row grows while its operation, in many transactions, does. actor is who was
+-- named, db_user who the server knows.
 CREATE TABLE pawl.audit_trail (
   seq    bigint IDENTITY NOT NULL PRIMARY KEY,
   id     uniqueidentifier NOT NULL UNIQUE,
   at     datetime2(7) NOT NULL DEFAULT SYSUTCDATETIME(),
   actor  nvarchar(510) COLLATE Latin1_General_100_BIN2 NOT NULL,
+  db_user nvarchar(510) COLLATE Latin1_General_100_BIN2 NOT NULL DEFAULT ORIGINAL_LOGIN(),
   action nvarchar(510) COLLATE Latin1_General_100_BIN2 NOT NULL,
   target nvarchar(max) COLLATE Latin1_General_100_BIN2 NOT NULL,
   reason nvarchar(max) COLLATE Latin1_General_100_BIN2,

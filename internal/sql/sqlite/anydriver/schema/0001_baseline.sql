@@ -273,6 +273,7 @@ CREATE TABLE pawl.audit_trail (
   id     BLOB PRIMARY KEY,
   at     INTEGER NOT NULL,
   actor  TEXT NOT NULL,
+  db_user TEXT NOT NULL DEFAULT '', -- a file knows no users
   action TEXT NOT NULL,
   target TEXT NOT NULL,
   reason TEXT,
