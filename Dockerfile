@@ -5,5 +5,7 @@ FROM scratch
 ARG TARGETPLATFORM
 COPY LICENSE NOTICE /
 COPY $TARGETPLATFORM/pawl /pawl
+# As process 1 it starts itself as a child, waits for whatever processes are left to it, and
+# passes signals on: no init beside it is needed.
 USER 65532:65532
 ENTRYPOINT ["/pawl"]

@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/bravellian/pawl/cmd/pawl/internal/job"
 )
 
 // Exit codes. They are part of the interface; see the help text.
@@ -17,21 +19,22 @@ const (
 	exitOK      = 0
 	exitFailure = 1
 	exitUsage   = 2
+	exitLeft    = 3 // of "work --drain"
 
-	// Those of "pawl lease run", besides the ones of the command it runs. 75 is
+	// Those of "pawl lease run", besides the ones of the command it runs; the last two also of "pawl work". 75 is
 	// EX_TEMPFAIL of sysexits.h, and 79 means nothing there nor to shells, which
 	// say 126 and 127.
 	exitHeld      = 75
 	exitLost      = 79
-	exitNoStart   = 126
-	exitNoCommand = 127
+	exitNoStart   = job.CannotRun
+	exitNoCommand = job.NotFound
 )
 
 const description = `Durable work on SQLite or PostgreSQL (SQL Server: a preview, no server
 has run it): messages that are enqueued in a transaction and delivered at
 least once.
 
-Exit codes: 0 success, 1 failure, 2 wrong usage; "lease run" has more.
+Exit codes: 0 success, 1 failure, 2 wrong usage; "work" and "lease run" have more.
 
 Examples:
 

@@ -33,7 +33,7 @@ func TestFailRetryDiscard(t *testing.T) {
 	onEngines(t, func(t *testing.T, d *database) {
 		id := strings.TrimSpace(d.must("bad", "enqueue", "--topic", "t"))
 		fail := []string{"work", "--topic", "t", "--exec", "echo no such customer >&2; exit 65", "--drain"}
-		d.must("", fail...)
+		d.leaves(fail...)
 		if out := d.must("", "ls", "--failed"); !strings.Contains(out, id) || !strings.Contains(out, "no such customer") {
 			t.Errorf("ls --failed:\n%s", out)
 		}
@@ -48,7 +48,7 @@ func TestFailRetryDiscard(t *testing.T) {
 		}
 
 		d.must("worse", "enqueue", "--topic", "t")
-		d.must("", fail...)
+		d.leaves(fail...)
 		if out := d.must("", "discard", "--all", "--topic", "other"); out != "discarded 0 messages\n" {
 			t.Errorf("discard others: %q", out)
 		}
@@ -65,7 +65,7 @@ func TestExitCodesRetry(t *testing.T) {
 	onEngines(t, func(t *testing.T, d *database) {
 		d.must("a", "enqueue", "--topic", "temp")
 		d.must("b", "enqueue", "--topic", "odd")
-		d.must("", "work", "--topic", "temp", "--topic", "odd", "--exec", `echo "$PAWL_TOPIC busy" >&2; [ $PAWL_TOPIC = temp ] && exit 75; exit 3`, "--drain")
+		d.leaves("work", "--topic", "temp", "--topic", "odd", "--exec", `echo "$PAWL_TOPIC busy" >&2; [ $PAWL_TOPIC = temp ] && exit 75; exit 3`, "--drain")
 		out := d.must("", "ls", "--scheduled")
 		for _, want := range []string{"exit status 75: temp busy", "exit status 3: odd busy"} {
 			if !strings.Contains(out, want) {
@@ -108,7 +108,7 @@ func TestEnvelopesKeysAndDue(t *testing.T) {
 func TestControlCharactersAreEscaped(t *testing.T) {
 	d := onSQLite(t)
 	id := strings.TrimSpace(d.must(`{"topic":"t\u001b[2J","payload":"p\u001b]0;x\u0007","headers":{"h":"\u009b"}}`, "enqueue"))
-	d.must("", "work", "--topic", "t\x1b[2J", "--exec", `printf 'e\033[31m' >&2; exit 65`, "--drain", "--quiet")
+	d.leaves("work", "--topic", "t\x1b[2J", "--exec", `printf 'e\033[31m' >&2; exit 65`, "--drain", "--quiet")
 	for _, args := range [][]string{{"ls"}, {"ls", "--json"}, {"show", id}, {"show", id, "--json"}} {
 		if out := d.must("", args...); strings.ContainsAny(out, "\x1b\x07\u009b") {
 			t.Errorf("%s: %q", args, out)
@@ -137,7 +137,7 @@ func TestListFilters(t *testing.T) {
 		d.must("a", "enqueue", "--topic", "t", "--queue", "mail", "--correlation-id", "c-1", "--header", "tenant=a", "--header", "kind=x")
 		d.must("b", "enqueue", "--topic", "t", "--queue", "mail", "--correlation-id", "c-2", "--header", "tenant=b", "--header", "kind=x")
 		d.must("c", "enqueue", "--topic", "u", "--correlation-id", "c-1")
-		d.must("", "work", "--topic", "u", "--exec", "echo no such customer >&2; exit 65", "--drain", "--quiet")
+		d.leaves("work", "--topic", "u", "--exec", "echo no such customer >&2; exit 65", "--drain", "--quiet")
 		for _, c := range []struct {
 			args []string
 			want []string // correlation ids, newest first

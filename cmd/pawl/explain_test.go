@@ -63,7 +63,7 @@ func TestExplainUnknown(t *testing.T) {
 func TestExplainEscapes(t *testing.T) {
 	d := onSQLite(t)
 	id := strings.TrimSpace(d.must(`{"topic":"t\u001b[2J","payload":"p"}`, "enqueue"))
-	d.must("", "work", "--topic", "t\x1b[2J", "--exec", `printf 'e\033[31m' >&2; exit 65`, "--drain", "--quiet")
+	d.leaves("work", "--topic", "t\x1b[2J", "--exec", `printf 'e\033[31m' >&2; exit 65`, "--drain", "--quiet")
 	for _, args := range [][]string{{"explain", id}, {"explain", id, "--json"}} {
 		if out := d.must("", args...); strings.ContainsAny(out, "\x1b") || !strings.Contains(out, "failed") {
 			t.Errorf("%s: %q", args, out)

@@ -48,7 +48,7 @@ func TestHealthOfADatabase(t *testing.T) {
 		if c := got.Find("waiting/queue/mail"); got.Level != health.Problem || c == nil || c.Facts.Get("due") != 1.0 || got.Database == "" {
 			t.Errorf("%+v", got)
 		}
-		d.must("", "work", "--topic", "t", "--queue", "mail", "--exec", "exit 65", "--drain")
+		d.leaves("work", "--topic", "t", "--queue", "mail", "--exec", "exit 65", "--drain")
 		if out := d.must("", append(late, "--exit-code")...); !strings.Contains(out, "1 message failed for good") {
 			t.Errorf("failed:\n%s", out)
 		}

@@ -98,7 +98,7 @@ func TestJobsRunAndRuns(t *testing.T) {
 		t.Errorf("none: %+v", r)
 	}
 	first := strings.TrimSpace(d.must("", "jobs", "run", "n"))
-	d.must("", "work", "--topic", "t", "--exec", "echo no such customer >&2; exit 65", "--drain", "--quiet")
+	d.leaves("work", "--topic", "t", "--exec", "echo no such customer >&2; exit 65", "--drain", "--quiet")
 	var second struct {
 		RunID string `json:"run_id"`
 		Job   string

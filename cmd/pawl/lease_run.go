@@ -61,16 +61,16 @@ When the lease is lost (to "pawl leases release", or because the database was
 away for longer than --duration), the command and all that it started get
 SIGTERM, and SIGKILL after --grace. For so long it may overlap with the next
 holder's. SIGINT and SIGTERM to pawl are passed on; it waits for the command,
-gives the lease back at once and exits as the command did. A second one kills
-the command. At a terminal Ctrl-C goes to the command alone, and Ctrl-Z does
+gives the lease back at once and exits as the command did. A second one, at least a
+second after the first, kills the command. At a terminal Ctrl-C goes to the command alone, and Ctrl-Z does
 nothing: who holds a lease is not to sleep.
 
 Whether the lease was still held is asked once more when the command has ended. If
 the database cannot say, that is said, and the exit code is the command's.
 
 What the command leaves in the background when it ends by itself runs on without
-the lease. If pawl is killed the lease runs out after --duration; on Linux the
-command dies with pawl, elsewhere it runs on.
+the lease. If pawl is killed the lease runs out after --duration, and the command is
+killed with its process group; on Windows it runs on.
 
 Examples:
 

@@ -8,9 +8,12 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 	_ "time/tzdata" // jobs keep to their zones on machines that have no list of them, too
 
 	_ "golang.org/x/crypto/x509roots/fallback" // servers are verified where the system has no roots, too
+
+	"github.com/bravellian/pawl/cmd/pawl/internal/job"
 )
 
 // exitInterrupted is what shells report of a program that SIGINT ended.
@@ -34,8 +37,11 @@ func interruptOf(ctx context.Context) os.Signal {
 }
 
 // start runs a command line on this process's files and signals. The first
-// SIGINT or SIGTERM asks to stop in order, the second exits at once.
+// SIGINT or SIGTERM asks to stop in order, a second one exits at once.
 func start(args []string) int {
+	if code, ours := job.Process(args); ours {
+		return code
+	}
 	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
@@ -43,10 +49,21 @@ func start(args []string) int {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
 	go func() { // ends with the process
-		cancel(&interrupt{<-signals})
-		<-signals
+		obey(signals, func(s os.Signal) { cancel(&interrupt{s}) })
 		a.abort()
 		os.Exit(exitInterrupted)
 	}()
 	return a.run(ctx, args)
+}
+
+// echo is for how long after the first signal others say nothing new: one stop arrives as
+// several where GNU timeout, npm, make or a terminal send it to a process and to its group.
+const echo = time.Second
+
+// obey has stop called at the first signal, and returns at one that is no echo of it.
+func obey(signals <-chan os.Signal, stop func(os.Signal)) {
+	stop(<-signals)
+	for first := time.Now(); time.Since(first) < echo; {
+		<-signals
+	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/bravellian/pawl/cmd/pawl/internal/job"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/testpg"
 )
@@ -26,6 +27,9 @@ const asCommand = "PAWL_TEST_AS_COMMAND"
 func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
 		os.Exit(start(os.Args[1:]))
+	}
+	if code, ours := job.Process(os.Args[1:]); ours { // of a command line that ran within the test's process
+		os.Exit(code)
 	}
 	os.Exit(m.Run())
 }
@@ -74,6 +78,14 @@ func (d *database) must(stdin string, args ...string) string {
 	return r.stdout
 }
 
+// leaves is must for a drain that leaves work behind.
+func (d *database) leaves(args ...string) {
+	d.t.Helper()
+	if r := d.run("", args...); r.code != exitLeft {
+		d.t.Fatalf("pawl %s: exit code %d\n%s", strings.Join(args, " "), r.code, r.stderr)
+	}
+}
+
 // process starts a command line in a process of its own, which the test ends
 // at the latest.
 func (d *database) process(args ...string) *process {
@@ -91,9 +103,29 @@ type process struct {
 
 func startProcess(t *testing.T, env []string, args ...string) *process {
 	t.Helper()
-	p := &process{Cmd: exec.Command(os.Args[0], args...), t: t, ended: make(chan struct{})}
-	p.Env = append(append(os.Environ(), asCommand+"=1"), env...)
+	return startProgram(t, env, os.Args[0], args...)
+}
+
+// startProgram starts a program that is pawl, or starts it.
+func startProgram(t *testing.T, env []string, program string, args ...string) *process {
+	t.Helper()
+	p := newProcess(t, program, args...)
+	p.Env = append(p.Env, env...)
 	p.Stdout, p.Stderr = &p.stdout, &p.stderr
+	p.begin()
+	return p
+}
+
+func newProcess(t *testing.T, program string, args ...string) *process {
+	p := &process{Cmd: exec.Command(program, args...), t: t, ended: make(chan struct{})}
+	p.Env = append(os.Environ(), asCommand+"=1")
+	return p
+}
+
+// begin starts the process, which the test ends at the latest.
+func (p *process) begin() {
+	t := p.t
+	t.Helper()
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +137,6 @@ func startProcess(t *testing.T, env []string, args ...string) *process {
 		_ = p.Process.Kill()
 		<-p.ended
 	})
-	return p
 }
 
 // wait waits for the end and returns the exit code.

@@ -23,7 +23,7 @@ func (d *database) failing(envelopes ...string) (ids []string) {
 
 func (d *database) fail() {
 	d.t.Helper()
-	d.must("", "work", "--topic", "t", "--topic", "u", "--queue", "default", "--queue", "q", "--exec", "cat >&2; exit 65", "--drain", "--quiet")
+	d.leaves("work", "--topic", "t", "--topic", "u", "--queue", "default", "--queue", "q", "--exec", "cat >&2; exit 65", "--drain", "--quiet")
 }
 
 // messages are those of a status, by their payloads.
@@ -143,7 +143,7 @@ func TestCancelAndReschedule(t *testing.T) {
 {"topic":"t","payload":"put off"}
 {"topic":"t","payload":"until 2131"}`, "enqueue"))
 		retried := strings.TrimSpace(d.must("retried", "enqueue", "--topic", "u"))
-		d.must("", "work", "--topic", "u", "--exec", "exit 75", "--drain", "--quiet")
+		d.leaves("work", "--topic", "u", "--exec", "exit 75", "--drain", "--quiet")
 		if out := d.must("", "cancel", ids[0], ids[1], ids[0], "--reason", "sent by\x1b hand"); out != "cancelled 2 messages\n" {
 			t.Errorf("cancel: %q", out)
 		}

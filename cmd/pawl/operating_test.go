@@ -157,7 +157,7 @@ func waiting(s *stage) {
 
 func twoFailed(s *stage) {
 	s.must("1\n2\n", "enqueue", "--topic", "mail")
-	s.must("", "work", "--topic", "mail", "--exec", "exit 65", "--drain", "--quiet")
+	s.leaves("work", "--topic", "mail", "--exec", "exit 65", "--drain", "--quiet")
 }
 
 // inFleet plays a scene of two tenants, and a file that is none.
@@ -172,7 +172,7 @@ func inFleet(t *testing.T, one guide.Scene) {
 		s.must("x", "enqueue", "--topic", "mail")
 	}
 	s.flags = []string{"--db=sqlite:tenants/acme.db"}
-	s.must("", "work", "--topic", "mail", "--exec", "exit 65", "--drain", "--quiet")
+	s.leaves("work", "--topic", "mail", "--exec", "exit 65", "--drain", "--quiet")
 	s.must("x", "enqueue", "--topic", "mail")
 	s.play(one)
 }

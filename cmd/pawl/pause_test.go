@@ -14,9 +14,9 @@ func TestPauses(t *testing.T) {
 	onEngines(t, func(t *testing.T, d *database) {
 		drain := func(want ...string) {
 			t.Helper()
-			out := d.must("", "work", "--topic", "t", "--topic", "u", "--queue", "default", "--queue", "q", "-c", "1", "--exec", "cat", "--drain", "--quiet")
-			if got := strings.Fields(out); !slices.Equal(got, want) {
-				t.Errorf("worked on %q, want %q", got, want)
+			r := d.run("", "work", "--topic", "t", "--topic", "u", "--queue", "default", "--queue", "q", "-c", "1", "--exec", "cat", "--drain", "--quiet")
+			if got := strings.Fields(r.stdout); !slices.Equal(got, want) || r.code != exitOK && r.code != exitLeft {
+				t.Errorf("worked on %q, want %q, exit code %d", got, want, r.code)
 			}
 		}
 		d.must("1\n2\n", "enqueue", "--topic", "t")

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"runtime"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/bravellian/pawl"
 	"github.com/bravellian/pawl/cmd/pawl/internal/shell"
+	"github.com/bravellian/pawl/cmd/pawl/internal/spool"
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/cmd/pawl/internal/terminal"
 	"github.com/bravellian/pawl/internal/access"
@@ -53,10 +56,12 @@ pawl that it calls needs that, or a --db of its own.
 
 Its exit code says what becomes of the message:
 
-    0       done
-    65      failed for good: see "pawl ls --failed" and "pawl retry"
-    75      try again later
-    others  try again later
+    0         done
+    65        failed for good: see "pawl ls --failed" and "pawl retry"
+    75        try again later
+    126, 127  the command cannot be run, or is not found: the worker stops
+              with this exit code, and the message is as it was
+    others    try again later
 
 Retries come after 1, 2, 4, … 60 seconds. The end of what the command wrote to
 standard error is kept with the message. A message may come more than once, for
@@ -64,8 +69,17 @@ instance after a crash: PAWL_MESSAGE_ID is the same each time.
 
 On a terminal a line shows what was done and, with --drain, what is left.
 
-What a command prints is passed on in one piece when it ends. The first Ctrl-C
-waits for running commands, the second stops them.
+What a command prints is passed on in one piece when it ends; beyond 4 MiB as it
+comes, in whole lines, of which longer ones are broken. No message waits for it: output
+that nobody reads is kept in memory, then in a temporary file of up to 1 GiB.
+
+The first Ctrl-C waits for running commands, a second one, at least a second after it,
+stops them. If this process is killed, so are its commands with all of their process
+groups, except on Windows. What a command leaves in the background when it ends runs on.
+
+With --drain the exit code is 3 if work of these topics and queues is left behind:
+messages that failed for good, that failed and are to be tried again, or that are due but
+paused, limited or behind others. What is scheduled, or failed for good before, is not.
 
 A worker takes messages of its queue whatever their topic, and puts those of
 other topics back for a while. Where topics have workers of their own, give
@@ -104,8 +118,11 @@ Examples:
     pawl work --fleet dir:tenants --share sqlite:control.db --topic t --exec ./handle.sh`
 }
 
+// outputPatience is how long a stop waits for who reads the output.
+const outputPatience = 5 * time.Second
+
 // Run works until ctx ends or, with --drain, until nothing is due.
-func (c *workCmd) Run(ctx context.Context, a *app, g *options) error {
+func (c *workCmd) Run(ctx context.Context, a *app, g *options) (err error) {
 	live := terminal.NewLive(a.stderr)
 	if c.Quiet {
 		live = terminal.NewLive(nil)
@@ -114,39 +131,66 @@ func (c *workCmd) Run(ctx context.Context, a *app, g *options) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	p := &progress{live: live, logs: live.Through(a.stderr), json: g.JSON, quiet: c.Quiet, grace: c.Grace}
-	command, err := c.command(a, p)
-	if err != nil {
-		return err
-	}
-	logger := c.logger(a, g, p.logs)
 	if c.Share != "" && !g.wholeFleet() {
 		return usage("--share goes with --fleet")
 	}
-	if g.wholeFleet() {
-		return c.workFleet(ctx, g, p, command, logger)
+	out, logs := spool.New(live.Through(a.stdout)), spool.New(live.Through(a.stderr))
+	defer func() { err = errors.Join(err, passOn(ctx, out, logs)) }()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	p := &progress{live: live, logs: logs, json: g.JSON, quiet: c.Quiet, grace: c.Grace}
+	command, done, err := c.command(a, p, out, stop)
+	if err != nil {
+		return err
 	}
-	return c.workOne(ctx, g, p, command, logger)
+	defer done()
+	logger := c.logger(a, g, logs)
+	if g.wholeFleet() {
+		err = c.workFleet(ctx, g, p, command, logger)
+	} else {
+		err = c.workOne(ctx, g, p, command, logger)
+	}
+	var unable *exitError
+	if errors.As(context.Cause(ctx), &unable) {
+		return unable
+	}
+	return err
 }
 
-// command returns what runs the command, nil if there is none.
-func (c *workCmd) command(a *app, p *progress) (outbox.Handler, error) {
+// passOn waits until all that was printed is passed on, and not for long where ctx ended.
+func passOn(ctx context.Context, all ...*spool.Spool) error {
+	limited, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(outputPatience, cancel) })()
+	var err error
+	for _, s := range all {
+		err = errors.Join(err, s.Close(limited))
+	}
+	return err
+}
+
+// command returns what runs the command, nil if there is none, and done, for when it ran for the
+// last time. stop is called when it cannot be run.
+func (c *workCmd) command(a *app, p *progress, out io.Writer, stop context.CancelCauseFunc) (h outbox.Handler, done func(), err error) {
 	if c.Webhook != "" {
 		p.running = func() int64 { return p.stats().Running }
 		a.beforeAbort(p.live.Abandon)
-		return nil, nil
+		return nil, func() {}, nil
 	}
-	runner, err := shell.New(c.Exec, p.live.Through(a.stdout), p.live.Through(a.stderr))
+	runner, err := shell.New(c.Exec, out, p.logs)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	runner.PassDB = c.PassDB
+	runner.Unable = func(code int, why error) {
+		stop(&exitError{code, fmt.Errorf("the command cannot be run, its message was put back: %w", why)})
+	}
 	p.running = runner.Running
 	a.beforeAbort(func() {
 		runner.Kill()
 		p.live.Abandon()
 	})
-	return limited(runner, c.Timeout), nil
+	return limited(runner, c.Timeout), runner.Close, nil
 }
 
 func (c *workCmd) logger(a *app, g *options, w io.Writer) *slog.Logger {
@@ -184,9 +228,17 @@ func (c *workCmd) workOne(ctx context.Context, g *options, p *progress, command 
 	if c.Drain {
 		p.left = func(ctx context.Context) (backlog, error) { return countWaiting(ctx, s, c.queues()) }
 	}
+	left := c.drained()
+	if left != nil {
+		w.Observe(left.observer(""))
+	}
 	stop := p.start(ctx)
-	defer stop()
-	return s.close(w.Run(ctx))
+	err = w.Run(ctx)
+	stop()
+	if err == nil && left != nil {
+		err = left.leftIn(ctx, w.Outbox)
+	}
+	return s.close(err)
 }
 
 // check finds mistakes in the options that Run would only report later.

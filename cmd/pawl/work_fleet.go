@@ -12,6 +12,7 @@ import (
 	"github.com/bravellian/pawl/cmd/pawl/internal/target"
 	"github.com/bravellian/pawl/fleet"
 	"github.com/bravellian/pawl/internal/access"
+	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/metrics"
 	"github.com/bravellian/pawl/outbox"
@@ -48,6 +49,10 @@ func (c *workCmd) workFleet(ctx context.Context, g *options, p *progress, comman
 	}
 	var opened tally
 	f.Setup(opened.add)
+	left := c.drained()
+	if left != nil {
+		f.Setup(func(s *fleet.Store) { s.Pawl.Observe(left.observer(s.Key)) })
+	}
 	m, err := metrics.NewFleet(f, metrics.Options{})
 	if err != nil {
 		return errors.Join(err, f.Close())
@@ -64,8 +69,8 @@ func (c *workCmd) workFleet(ctx context.Context, g *options, p *progress, comman
 	stop := p.start(ctx)
 	err = f.Run(ctx)
 	stop()
-	if err == nil && c.Drain && ctx.Err() == nil {
-		err = undrained(f.Health(), list)
+	if err == nil && left != nil {
+		err = opened.undrained(ctx, f.Health(), list, left)
 	}
 	return errors.Join(err, f.Close())
 }
@@ -83,8 +88,27 @@ func (c *workCmd) fleet(logger *slog.Logger) fleet.Options {
 	return opts
 }
 
-// undrained says that stores were not to be reached; why was logged.
-func undrained(h fleet.Health, list []entry) error {
+// undrained says that stores were not to be reached, which was logged, or what is left in them.
+func (t *tally) undrained(ctx context.Context, h fleet.Health, list []entry, left *drained) error {
+	if err := unreached(h, list); err != nil && ctx.Err() == nil {
+		return err
+	}
+	looking, cancel := engine.Detach(ctx, reachTimeout)
+	defer cancel()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, s := range t.stores {
+		if _, err := s.DB(); err != nil { // it was closed for now: nothing was due
+			continue
+		}
+		if err := left.look(looking, s.Key, s.Pawl.Outbox); err != nil {
+			return err
+		}
+	}
+	return left.err()
+}
+
+func unreached(h fleet.Health, list []entry) error {
 	bad := len(flawed(list))
 	for i := range h.Stores {
 		if h.Stores[i].State == fleet.Failing {

@@ -4,6 +4,5 @@ package job
 
 import "syscall"
 
-// dieWithParent is a thing of Linux: elsewhere the command of a pawl that was
-// killed runs on.
+// dieWithParent is a thing of Linux: elsewhere there is the Keeper alone.
 func dieWithParent(*syscall.SysProcAttr) {}

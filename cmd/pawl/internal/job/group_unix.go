@@ -12,7 +12,7 @@ import (
 // Own gives a command that is to be started a process group of its own, whose
 // number is that of its process. That keeps the terminal's Ctrl-C from it, which
 // may finish when pawl is to stop, and lets all it starts be ended together.
-// Where the system can promise it the command dies with pawl.
+// On Linux the command itself dies with pawl even if its Keeper's process is killed, too.
 func Own(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	dieWithParent(cmd.SysProcAttr)
@@ -36,8 +36,15 @@ func Empty(group int) bool { return errors.Is(syscall.Kill(-group, 0), syscall.E
 // status is a command's exit code as shells put it: 128 and the signal for one
 // that was killed.
 func status(s *os.ProcessState) int {
-	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
-		return 128 + int(w.Signal())
+	if w, ok := s.Sys().(syscall.WaitStatus); ok {
+		return exitCode(w)
 	}
 	return s.ExitCode()
+}
+
+func exitCode(w syscall.WaitStatus) int {
+	if w.Signaled() {
+		return 128 + int(w.Signal())
+	}
+	return w.ExitStatus()
 }

@@ -13,21 +13,34 @@ import (
 	"github.com/bravellian/pawl/internal/engine"
 )
 
+// The exit codes of shells for a command that cannot be run, and for one that is not found.
+const (
+	CannotRun = 126
+	NotFound  = 127
+)
+
 // Job is a command that runs.
 type Job struct {
-	cmd   *exec.Cmd
-	grace time.Duration
-	ended chan error // what waiting for the command returned
-	back  func()     // takes the terminal back
+	cmd    *exec.Cmd
+	grace  time.Duration
+	ended  chan error // what waiting for the command returned
+	back   func()     // takes the terminal back
+	keeper Keeper
 }
 
 // Start starts a command. Whoever is told to stop and does not within grace is
 // killed; see Wait. If pawl has a terminal, the command has it until Wait returns.
+// Where the system refuses to run the command, the job may end with CannotRun or NotFound
+// instead, and the reason is on standard error.
 func Start(cmd *exec.Cmd, grace time.Duration) (*Job, error) {
+	if err := announced(cmd); err != nil {
+		return nil, err
+	}
 	Own(cmd)
-	j := &Job{cmd, grace, make(chan error, 1), lend(cmd)}
-	if err := cmd.Start(); err != nil {
+	j := &Job{cmd: cmd, grace: grace, ended: make(chan error, 1), back: lend(cmd)}
+	if err := j.keeper.Start(cmd); err != nil {
 		j.back()
+		j.keeper.Close()
 		return nil, err
 	}
 	go func() { j.ended <- cmd.Wait() }()
@@ -47,6 +60,8 @@ func (j *Job) group() int { return j.cmd.Process.Pid }
 // ended unasked are.
 func (j *Job) Wait(signals <-chan os.Signal, lost <-chan struct{}) (int, error) {
 	defer j.back()
+	defer j.keeper.Close()
+	defer j.keeper.Ended(j.group())
 	var kill <-chan time.Time
 	asked := false
 	for {

@@ -23,6 +23,9 @@ func lend(cmd *exec.Cmd) (back func()) {
 		return func() {}
 	}
 	ours := int32(syscall.Getpgrp())
+	if ours == 0 { // it is of another PID namespace, and could not be given the terminal back
+		return func() {}
+	}
 	if foreground(in) != ours || foreground(out) != ours {
 		return func() {}
 	}

@@ -10,13 +10,13 @@ import (
 	"io"
 	"os/exec"
 	"strconv"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/bravellian/pawl/cmd/pawl/internal/job"
 	"github.com/bravellian/pawl/fleet"
+	"github.com/bravellian/pawl/internal/worker"
 	"github.com/bravellian/pawl/outbox"
 )
 
@@ -43,47 +43,55 @@ const (
 type Runner struct {
 	// PassDB leaves the variables that name pawl's database in the command's environment.
 	PassDB bool
+	// Unable is called, unless it is nil, when the command cannot be run, with the exit code that
+	// shells have for that. No other message will fare better. It may be called concurrently.
+	Unable func(code int, why error)
 
-	command string
-	output  output
-	running atomic.Int64
-	groups  sync.Map // process group → struct{}
+	command        string
+	stdout, stderr io.Writer
+	running        atomic.Int64
+	keeper         job.Keeper
 }
 
-// New returns a handler that runs command with sh -c. What a command prints
-// arrives in stdout and stderr in one piece, whatever runs beside it.
+// New returns a handler that runs command with sh -c. What a command prints arrives in stdout and
+// stderr in one piece, whatever runs beside it; beyond 4 MiB as it comes, in whole lines. Messages
+// are settled when both have taken it: they should not wait for who reads it.
 func New(command string, stdout, stderr io.Writer) (*Runner, error) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		return nil, fmt.Errorf("cannot run commands: %w", err)
 	}
-	return &Runner{command: command, output: output{stdout: stdout, stderr: stderr}}, nil
+	return &Runner{command: command, stdout: stdout, stderr: stderr}, nil
 }
 
 // Running is how many commands run now.
 func (r *Runner) Running() int64 { return r.running.Load() }
 
 // Kill ends all commands at once, for an exit that waits for nothing.
-func (r *Runner) Kill() {
-	r.groups.Range(func(group, _ any) bool {
-		job.Kill(group.(int))
-		return true
-	})
-}
+func (r *Runner) Kill() { r.keeper.Kill() }
+
+// Close is called when no command runs any more.
+func (r *Runner) Close() { r.keeper.Close() }
 
 // Handle runs the command for a message. When ctx ends, the command and all
 // that it started are asked to end, and killed a second later.
 func (r *Runner) Handle(ctx context.Context, m *outbox.Message) error {
 	r.running.Add(1)
 	defer r.running.Add(-1)
-	said, last := r.output.begin(), &tail{}
-	cmd := exec.CommandContext(ctx, "sh", "-c", r.command)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(m.Payload), &said.stdout, io.MultiWriter(&said.stderr, last)
+	stdout, stderr, last := &stream{to: r.stdout}, &stream{to: r.stderr}, &tail{}
+	cmd := exec.CommandContext(ctx, "sh", "-c", job.Shell(r.command))
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(m.Payload), stdout, io.MultiWriter(stderr, last)
 	cmd.Env = append(job.Environ(r.PassDB), environment(ctx, m)...)
 	err := r.run(ctx, cmd)
-	if err := said.end(); err != nil {
+	if err := errors.Join(stdout.end(), stderr.end()); err != nil {
 		return fmt.Errorf("pass the command's output on: %w", err)
 	}
-	return verdict(ctx, err, last.text())
+	err = verdict(ctx, err, last.text())
+	var unable *unableError
+	if errors.As(err, &unable) && r.Unable != nil {
+		r.Unable(unable.code, unable.err)
+		return worker.PutBack(0)
+	}
+	return err
 }
 
 func (r *Runner) run(ctx context.Context, cmd *exec.Cmd) error {
@@ -94,12 +102,11 @@ func (r *Runner) run(ctx context.Context, cmd *exec.Cmd) error {
 		return job.Signal(cmd.Process.Pid, syscall.SIGTERM)
 	}
 	cmd.WaitDelay = waitDelay
-	if err := cmd.Start(); err != nil {
+	if err := r.keeper.Start(cmd); err != nil {
 		return &startError{err}
 	}
 	group := cmd.Process.Pid
-	r.groups.Store(group, struct{}{})
-	defer r.groups.Delete(group)
+	defer r.keeper.Ended(group)
 	err := cmd.Wait() // after it, Cancel is not running
 	if kill != nil {
 		kill.Stop()
@@ -117,6 +124,15 @@ type startError struct{ err error }
 func (e *startError) Error() string { return "start command: " + e.err.Error() }
 func (e *startError) Unwrap() error { return e.err }
 
+// unableError: the command cannot be run, for this message or any other.
+type unableError struct {
+	code int
+	err  error
+}
+
+func (e *unableError) Error() string { return e.err.Error() }
+func (e *unableError) Unwrap() error { return e.err }
+
 // verdict turns how a command ended into what becomes of its message.
 func verdict(ctx context.Context, err error, stderr string) error {
 	var start *startError
@@ -130,8 +146,12 @@ func verdict(ctx context.Context, err error, stderr string) error {
 		return fmt.Errorf("command stopped: %w", ctx.Err())
 	case errors.As(err, &start) && passing(start.err):
 		return outbox.Snooze(breather) // not the message's fault: no attempt counted
+	case errors.As(err, &start):
+		return &unableError{job.CannotRun, err}
 	case !errors.As(err, &exit):
 		return err
+	case exit.ExitCode() == job.CannotRun || exit.ExitCode() == job.NotFound:
+		return &unableError{exit.ExitCode(), explain(exit.String(), stderr)}
 	case exit.ExitCode() == exitFail:
 		return outbox.Permanent(explain(exit.String(), stderr))
 	case exit.ExitCode() == exitRetry && stderr == "":

@@ -1,99 +1,55 @@
 package shell
 
 import (
-	"errors"
+	"bytes"
 	"io"
 	"strings"
-	"sync"
 	"unicode/utf8"
 )
 
-// output is where the commands of a Runner speak, one after the other: who has
-// the floor is not interrupted.
-type output struct {
-	floor          sync.Mutex
-	stdout, stderr io.Writer
-}
+// holdBack is how many bytes of what a command prints on a stream are held back until it ends.
+const holdBack = 4 << 20
 
-func (o *output) begin() *speech {
-	s := &speech{floor: &o.floor}
-	s.stdout, s.stderr = stream{of: s, w: o.stdout}, stream{of: s, w: o.stderr}
-	return s
-}
-
-// holdBack is how much of a command's output is held back until it ends.
-const holdBack = 1 << 20
-
-// speech is what one command says on both streams. It is held back until the
-// command ends; if that is too much, the command has the floor from then on, so
-// that even endless output stays in one piece without being held in memory.
-type speech struct {
-	floor          *sync.Mutex
-	mu             sync.Mutex
-	speaks         bool
-	stdout, stderr stream
-}
-
-// end passes on what is left.
-func (s *speech) end() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.stdout.finishLine()
-	s.stderr.finishLine()
-	s.pass(&s.stdout)
-	s.pass(&s.stderr)
-	if s.speaks {
-		s.speaks = false
-		s.floor.Unlock()
-	}
-	return errors.Join(s.stdout.wrong, s.stderr.wrong)
-}
-
-func (s *speech) pass(st *stream) {
-	if len(st.buf) == 0 {
-		return
-	}
-	if !s.speaks {
-		s.floor.Lock()
-		s.speaks = true
-	}
-	if st.wrong == nil {
-		_, st.wrong = st.w.Write(st.buf)
-	}
-	st.buf = st.buf[:0]
-}
-
-// stream is one of a command's two.
+// stream is one of the two on which a command prints. What it printed is passed on in one piece
+// when it ends; if that is more than holdBack, it is passed on as it comes, in whole lines.
+// Nothing else waits for it meanwhile.
 type stream struct {
-	of      *speech
-	w       io.Writer
-	buf     []byte
-	midLine bool
-	wrong   error
+	to    io.Writer
+	buf   []byte
+	wrong error
 }
 
 // Write collects output. It never fails: a command is not to die halfway of
 // what end will report.
 func (st *stream) Write(b []byte) (int, error) {
-	if len(b) == 0 {
-		return 0, nil
-	}
-	st.of.mu.Lock()
-	defer st.of.mu.Unlock()
-	st.midLine = b[len(b)-1] != '\n'
 	st.buf = append(st.buf, b...)
-	if len(st.buf) > holdBack {
-		st.of.pass(st)
+	if len(st.buf) <= holdBack {
+		return len(b), nil
 	}
+	lines := bytes.LastIndexByte(st.buf, '\n') + 1
+	if lines == 0 { // there is no end to it
+		st.buf = append(st.buf, '\n')
+		lines = len(st.buf)
+	}
+	st.pass(lines)
 	return len(b), nil
 }
 
-// finishLine gives a last line its end: what the next command says begins on a
-// line of its own.
-func (st *stream) finishLine() {
-	if st.midLine {
+// end passes on what is left, and gives a last line its end: what the next command prints
+// begins on a line of its own.
+func (st *stream) end() error {
+	if n := len(st.buf); n > 0 && st.buf[n-1] != '\n' {
 		st.buf = append(st.buf, '\n')
 	}
+	st.pass(len(st.buf))
+	return st.wrong
+}
+
+func (st *stream) pass(n int) {
+	if st.wrong == nil && n > 0 {
+		_, st.wrong = st.to.Write(st.buf[:n])
+	}
+	st.buf = append(st.buf[:0], st.buf[n:]...)
 }
 
 // tailBytes is how much of standard error is kept as a message's error. With

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -16,17 +17,27 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bravellian/pawl/cmd/pawl/internal/job"
 	"github.com/bravellian/pawl/internal/engine"
 	"github.com/bravellian/pawl/outbox"
 )
 
-func runner(t *testing.T, command string) (r *Runner, stdout, stderr *bytes.Buffer) {
+// TestMain lets the test's program be what keeps commands.
+func TestMain(m *testing.M) {
+	if code, ours := job.Process(os.Args[1:]); ours {
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
+}
+
+func runner(t *testing.T, command string) (r *Runner, stdout, stderr *lockedBuffer) {
 	t.Helper()
-	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
+	stdout, stderr = &lockedBuffer{}, &lockedBuffer{}
 	r, err := New(command, stdout, stderr)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(r.Close)
 	return r, stdout, stderr
 }
 
@@ -118,52 +129,81 @@ func TestOutputComesInOnePiece(t *testing.T) {
 	}
 }
 
+// D-460: output without an end is neither held in memory nor in the way of others'.
 func TestEndlessOutputIsNotHeldInMemory(t *testing.T) {
-	w := &recorder{}
-	s := (&output{stdout: w, stderr: w}).begin()
-	for range 5 * holdBack / 1000 {
-		if _, err := s.stdout.Write(make([]byte, 1000)); err != nil {
+	for name, chunk := range map[string]string{"lines": strings.Repeat("a", 998) + "\n", "one line": strings.Repeat("b", 1000)} {
+		var to bytes.Buffer
+		st := &stream{to: &to}
+		written := 0
+		for written < 3*holdBack {
+			n, err := io.WriteString(st, chunk)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if written += n; len(st.buf) > holdBack+len(chunk)+1 {
+				t.Fatalf("%s: %d bytes held", name, len(st.buf))
+			}
+		}
+		if err := st.end(); err != nil || strings.ReplaceAll(to.String(), "\n", "") != strings.ReplaceAll(strings.Repeat(chunk, written/len(chunk)), "\n", "") || !strings.HasSuffix(to.String(), "\n") {
+			t.Errorf("%s: %d bytes of %d passed on, %v", name, to.Len(), written, err)
+		}
+	}
+}
+
+// D-460: a command that prints more than is held back and goes on keeps no other one from
+// ending, and lines stay whole.
+func TestTalkativeCommandStopsNoOther(t *testing.T) {
+	dir := t.TempDir()
+	full, goOn := filepath.Join(dir, "full"), filepath.Join(dir, "go-on")
+	var out lockedBuffer
+	r, err := New(`if [ "$PAWL_TOPIC" = big ]; then
+		head -c 6000000 /dev/zero | tr '\0' a; echo; echo > "`+full+`"; while [ ! -e "`+goOn+`" ]; do sleep 0.01; done; echo end; else echo small; fi`, &out, &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Close)
+	done := make(chan error, 1)
+	go func() { done <- r.Handle(t.Context(), &outbox.Message{Topic: "big"}) }()
+	for _, err := os.Stat(full); err != nil; _, err = os.Stat(full) {
+		if engine.Sleep(t.Context(), time.Millisecond) != nil {
+			t.Fatal("the command did not print")
+		}
+	}
+	for range 20 {
+		if err := r.Handle(t.Context(), &outbox.Message{Topic: "small"}); err != nil {
 			t.Fatal(err)
 		}
-		if len(s.stdout.buf) > holdBack+1000 {
-			t.Fatalf("%d bytes held", len(s.stdout.buf))
+	}
+	if err := os.WriteFile(goOn, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	small := 0
+	for line := range strings.Lines(out.String()) {
+		switch {
+		case line == "small\n":
+			small++
+		case line != "end\n" && strings.Trim(line, "a") != "\n":
+			t.Fatalf("mixed: %d bytes", len(line))
 		}
 	}
-	if err := s.end(); err != nil || w.n != 5*holdBack/1000*1000+1 {
-		t.Errorf("%d bytes passed on, %v", w.n, err)
+	if small != 20 || strings.Count(out.String(), "a") != 6000000+small {
+		t.Errorf("%d small, %d bytes", small, out.Len())
 	}
 }
 
-// Two commands with much to say on both streams must not wait for each other.
-func TestLoudCommandsTakeTurns(t *testing.T) {
-	w := &recorder{}
-	o := &output{stdout: w, stderr: w}
-	var all sync.WaitGroup
-	for i := range 4 {
-		all.Go(func() {
-			s := o.begin()
-			var streams sync.WaitGroup
-			for _, st := range []*stream{&s.stdout, &s.stderr} {
-				streams.Go(func() {
-					for range 3 {
-						_, _ = st.Write(make([]byte, holdBack+i))
-					}
-				})
-			}
-			streams.Wait()
-			if err := s.end(); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	all.Wait()
+// lockedBuffer is a buffer for several writers.
+type lockedBuffer struct {
+	mu sync.Mutex
+	bytes.Buffer
 }
 
-type recorder struct{ n int }
-
-func (r *recorder) Write(b []byte) (int, error) {
-	r.n += len(b)
-	return len(b), nil
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Buffer.Write(p)
 }
 
 // D-15: a command that our own stop ended is not a failure of its message.

@@ -27,8 +27,8 @@ func Width(w io.Writer) int {
 }
 
 // Live keeps one line at the bottom of a terminal up to date while other
-// output scrolls above it. Where there is no terminal it shows nothing and only
-// keeps writers from mixing. It is safe for concurrent use.
+// output scrolls above it. Where there is no terminal it shows nothing. It is safe for
+// concurrent use.
 type Live struct {
 	mu   sync.Mutex
 	w    io.Writer
@@ -79,8 +79,25 @@ func (l *Live) Abandon() {
 }
 
 // Through returns a writer to w, whose writes appear above the line. Each write
-// should be whole lines.
-func (l *Live) Through(w io.Writer) io.Writer { return through{l, w} }
+// should be whole lines. Where w is no terminal the line waits for none of them.
+func (l *Live) Through(w io.Writer) io.Writer {
+	if l.on && (w == l.w || Is(w)) {
+		return through{l, w}
+	}
+	return &inTurn{w: w}
+}
+
+// inTurn keeps writers from mixing.
+type inTurn struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (t *inTurn) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.w.Write(p)
+}
 
 type through struct {
 	live *Live
