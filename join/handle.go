@@ -85,6 +85,9 @@ func (j *Joins) sendOnce(ctx context.Context, m *outbox.Message, p *waitPayload,
 	if !failed && info.Status == Failed {
 		w.calls = append(w.calls, engine.Ask(op.JoinForgive{JoinID: info.ID}))
 	}
+	if failed { // a plain message of another program is not known as a wait yet, and Redrive has to find it
+		w.calls = append(w.calls, engine.Ask(op.JoinWait{JoinID: info.ID, ID: int64(m.Position), MessageID: m.ID}))
+	}
 	if next.Topic != "" {
 		next.ID = derive(m.ID, followUp)
 		next.Headers = withJoin(next.Headers, info.ID)
